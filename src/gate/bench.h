@@ -7,9 +7,9 @@
  * run at once. Every child is a process group of its own, gets a clean environment,
  * /dev/null as input, no core dumps, and SIGKILL when the caller dies. A child over its
  * deadline gets SIGTERM, then SIGKILL, with its whole group; one that doesn't end even
- * then (it is stuck in the kernel) is reported and abandoned. So bench_run() returns at
- * most BENCH_GRACE_MS after the longest chain of deadlines of one resource, whatever the
- * children do, and no job is lost to another's failure.
+ * then (it is stuck in the kernel) is reported and abandoned. So each job ends at most
+ * BENCH_GRACE_MS after its deadline, whatever the child does, bench_run() ends with the
+ * longest chain of jobs on one resource, and no job is lost to another's failure.
  *
  * What a child prints on stdout, at most BENCH_OUTPUT_MAX bytes, and exit status 0:
  *
@@ -28,8 +28,8 @@
 #include "base/err.h"
 
 #define BENCH_PATH "/usr/libexec/railhead/railhead-bench" /* argv[0] of the gate's own jobs */
-#define BENCH_ARGS_MAX 24			    /* with the NULL at the end */
-#define BENCH_OUTPUT_MAX (64u * 1024)		    /* bytes, for stdout and stderr each */
+#define BENCH_ARGS_MAX 24				  /* with the NULL at the end */
+#define BENCH_OUTPUT_MAX (64u * 1024)			  /* bytes, for stdout and stderr each */
 #define BENCH_GRACE_MS 1000 /* from a deadline to the end of the job: TERM, KILL, abandon */
 
 enum bench_outcome {
