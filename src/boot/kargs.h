@@ -28,6 +28,7 @@ enum karg_rule {
 	KARG_LIST,  /* each occurrence is a comma list, all of them add up: intel_iommu= */
 	KARG_EACH,  /* each occurrence counts by itself: console=, earlycon=, module_blacklist */
 	KARG_PAGES, /* hugepagesz= and hugepages=: pairs in order, the first of a size wins */
+	KARG_ONLY,  /* a repetition with another value spoils it: isolcpus=, nohz_full= */
 	KARG_FLAG,  /* no value: quiet, ro */
 };
 
@@ -63,11 +64,15 @@ bool karg_same_key(const char *a, const char *b);
 bool karg_equal(const char *a, const char *b);
 
 /*
- * Whether a token can travel: printable ASCII without blanks, quotes, backslash, '$' or
- * '#' at its front; not a marker of ours (railhead.*). -EINVAL and the reason otherwise.
+ * Whether a token can travel through a GRUB variable: printable ASCII without blanks,
+ * quotes, backslash and '$', no '#' at its front; not "--", nor an argument that speaks to
+ * railhead itself (railhead.*). -EINVAL and the reason otherwise.
  */
 int karg_check(const char *text, struct err *err);
-/* Each token, not more than KARGS_MAX, and the line fits a slot (-E2BIG). */
+/*
+ * Each token; not more than KARGS_MAX of the form key=value without a dot in the key; and
+ * the line fits a slot (-E2BIG).
+ */
 int kargs_check(const struct kargs *l, struct err *err);
 
 /* The value of the last token of that key ("railhead.slot"), NULL if absent. Caller frees. */
@@ -76,8 +81,8 @@ char *kargs_value(const char *cmdline, const char *key);
 /*
  * Whether a token is in force on a command line. By rule: the last token of a plain key
  * must be it; every item of a list-valued key must be among the items of the key, and no
- * later occurrence of "off" may follow an "on"; hugepages= tokens are looked at by
- * kargs_missing(), which knows their hugepagesz=: here such a token must merely be there.
+ * opposite of one (on and off, pt and nopt) may come later; tokens of hugepages are looked
+ * at by kargs_missing(), which knows what they belong to: here one must merely be there.
  */
 bool kargs_has(const char *cmdline, const char *token);
 
@@ -100,7 +105,7 @@ bool kargs_same(const struct kargs *a, const struct kargs *b);
 
 /*
  * Arguments on the line that are not of `owned` and contradict one of `wanted`: the same
- * plain key with another value. Such an argument is the user's: it is reported, never
+ * key with another value. Such an argument is the user's: it is reported, never
  * removed. Appends to *ret.
  */
 void kargs_conflicts(const struct kargs *wanted, const struct kargs *owned, const char *cmdline,
