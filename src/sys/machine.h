@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -53,6 +54,19 @@ int machine_private_mounts(const struct root *root, struct err *err);
 int machine_mount(const char *source, const char *target, const char *fstype,
 		  unsigned long flags, struct err *err);
 int machine_umount(const char *target, struct err *err);
+
+/*
+ * Mounts a device without attaching it anywhere (fsopen(2), fsmount(2)): the fd of its top
+ * directory, for openat(2). The last close unmounts it, also when the process dies, and
+ * no other process ever sees it. On kernels before 5.2 a directory below /run/railhead
+ * serves for a moment.
+ */
+int machine_mount_fd(const char *source, const char *fstype, bool read_write, struct err *err);
+/*
+ * Makes a mounted file system writable or read-only (MS_REMOUNT, the mount's other flags
+ * kept).
+ */
+int machine_remount(const char *target, bool read_write, struct err *err);
 
 /*
  * Asks the service manager for `systemctl --force reboot` (never kexec: firmware and
