@@ -125,14 +125,14 @@ static const struct spec devices = {
 /* --- expect ------------------------------------------------------------------------------- */
 
 static const struct spec socket_count = {
-	.what = "a count of sockets",
-	.check = value_int,
+	.what = "a count of sockets, or \">=N\"",
+	.check = value_count,
 	.min = 1,
 	.max = 64,
 };
 static const struct spec node_count = {
-	.what = "a count of NUMA nodes",
-	.check = value_int,
+	.what = "a count of NUMA nodes, or \">=N\"",
+	.check = value_count,
 	.min = 1,
 	.max = 1024,
 };
@@ -145,16 +145,18 @@ static const struct spec cpu_vendor = {
 	.check = value_word,
 	.words = WORDS("intel", "amd", "arm"),
 };
-static const struct spec machine_cpus = {
-	.what = "a CPU list such as 0-191",
-	.check = value_machine_cpus,
+static const struct spec cpu_count = {
+	.what = "a count of CPUs (threads), or \">=N\"",
+	.check = value_count,
+	.min = 1,
+	.max = 8192,
 };
 static const struct spec expect = {
 	.kind = SPEC_MAP,
 	.what = "a map of what the machine must have",
 	.fields = FIELDS(KEY("cpu_sockets", &socket_count), KEY("memory", &memory),
 			 KEY("numa_nodes", &node_count), KEY("cpu_vendor", &cpu_vendor),
-			 KEY("cpus", &machine_cpus)),
+			 KEY("cpus", &cpu_count)),
 };
 
 /* --- kernel_args, hugepages, modules ------------------------------------------------------ */

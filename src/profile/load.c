@@ -74,7 +74,8 @@ static bool file_is_good(struct loader *l, const char *file, int fd)
 	if (!(l->flags & LOAD_TRUSTED_ONLY))
 		return true;
 	if (st.st_uid != 0)
-		return file_error(l, file, "not owned by root, so it is not trusted; chown root it");
+		return file_error(l, file,
+				  "not owned by root, so it is not trusted; chown root it");
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return file_error(l, file,
 				  "writable by its group or others, so it is not trusted; "
@@ -361,7 +362,8 @@ int profile_load(const struct root *root, const char *path, bool trusted_only,
 {
 	cleanup_profile struct profile *p = NULL;
 	size_t before = diags->errors;
-	int r = load_profile(root, path, trusted_only ? LOAD_TRUSTED_ONLY : 0, node, &p, diags, err);
+	int r = load_profile(root, path, trusted_only ? LOAD_TRUSTED_ONLY : 0, node, &p, diags,
+			     err);
 
 	if (r < 0)
 		return r;

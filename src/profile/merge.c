@@ -61,8 +61,9 @@ static void delete_key(struct merge *m, struct ynode *base, const struct ynode *
 {
 	/* An empty value is more often forgotten than meant. */
 	if (!ynode_get(base, key->text))
-		diag_warn(m->diags, key->at, str_get(&m->path),
-			  "no value, and no base has one to delete; write a value or remove the key");
+		diag_warn(
+			m->diags, key->at, str_get(&m->path),
+			"no value, and no base has one to delete; write a value or remove the key");
 	ynode_remove(base, key->text);
 }
 
@@ -110,8 +111,7 @@ static bool is_left_out(const char *key, enum layer what)
 	return f->flags & FIELD_NOT_INHERITED || (what == LAYER_DROPIN && streq(key, "match"));
 }
 
-void merge_layer(struct ynode *doc, const struct ynode *layer, enum layer what,
-		 struct diags *diags)
+void merge_layer(struct ynode *doc, const struct ynode *layer, enum layer what, struct diags *diags)
 {
 	struct merge m = {.diags = diags};
 

@@ -166,8 +166,8 @@ static void check_twice(struct walk *w, const struct spec *s, const struct ynode
 		if (!item_same(s->identity, first, n))
 			continue;
 		diag_error(w->diags, n->at, str_get(&w->path),
-			   "%.60s is in this list already at %u:%u; %s",
-			   item_text(s->identity, n), first->at.line, first->at.col,
+			   "%.60s is in this list already at %u:%u; %s", item_text(s->identity, n),
+			   first->at.line, first->at.col,
 			   s->identity == ITEM_ARG ? "write one argument with all its values"
 						   : "remove one of the two");
 		return;
@@ -359,8 +359,8 @@ static void complete_map(struct walk *w, const struct spec *s, const struct ynod
 {
 	for (const struct field *f = s->fields; s->kind == SPEC_MAP && f->name; f++)
 		if (f->flags & FIELD_REQUIRED && !ynode_get(n, f->name))
-			diag_error(w->diags, n->at, str_get(&w->path), "%s: is missing; %s is wanted",
-				   f->name, f->spec->what);
+			diag_error(w->diags, n->at, str_get(&w->path),
+				   "%s: is missing; %s is wanted", f->name, f->spec->what);
 	for (size_t i = 0; i < n->keys.n; i++) {
 		size_t was = keypath_key(&w->path, n->keys.v[i]->text);
 

@@ -43,7 +43,7 @@ enum field_flags {
 };
 
 struct field {
-	const char *name; /* NULL ends the table */
+	const char *name;	 /* NULL ends the table */
 	const struct spec *spec; /* may be NULL where FIELD_LATER */
 	unsigned int flags;
 };

@@ -80,13 +80,15 @@ static bool number_trap(const struct ynode *n, struct str *why)
 		const char *rest = n->text + strspn(n->text, "0");
 
 		str_addf(why,
-			 "'%.*s' is octal to some YAML readers; write %.*s (numbers are decimal here)",
+			 "'%.*s' is octal to some YAML readers; write %.*s (numbers are decimal "
+			 "here)",
 			 SHOWN, n->text, SHOWN, *rest ? rest : "0");
 		return true;
 	}
 	if (digits && n->text[digits] == ':' && only(n->text, DIGITS ":")) {
 		str_addf(why,
-			 "'%.*s' is a number to base 60 to some YAML readers; write a decimal number",
+			 "'%.*s' is a number to base 60 to some YAML readers; write a decimal "
+			 "number",
 			 SHOWN, n->text);
 		return true;
 	}
@@ -104,7 +106,8 @@ bool value_bool(const struct spec *s, const struct ynode *n, struct str *why)
 	if (is_word && n->plain)
 		return true;
 	if (is_word)
-		str_addf(why, "\"%s\" in quotes is text; write %s without quotes", n->text, n->text);
+		str_addf(why, "\"%s\" in quotes is text; write %s without quotes", n->text,
+			 n->text);
 	else if (is_switch_word(n->text) || strcasecmp(n->text, "true") == 0 || no)
 		str_addf(why, "'%s' is no boolean here; write %s", n->text, no ? "false" : "true");
 	else
@@ -137,6 +140,15 @@ bool value_int(const struct spec *s, const struct ynode *n, struct str *why)
 	str_addf(why, "%.*s is out of range; %lld to %lld is possible", SHOWN, n->text,
 		 (long long)s->min, (long long)s->max);
 	return false;
+}
+
+/* An exact count, or ">=N". */
+bool value_count(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	struct ynode number = *n;
+
+	number.text += str_starts(n->text, ">=") ? 2 : 0;
+	return value_int(s, &number, why);
 }
 
 bool value_schema(const struct spec *s, const struct ynode *n, struct str *why)
@@ -300,18 +312,6 @@ bool value_cpus(const struct spec *s, const struct ynode *n, struct str *why)
 	return refuse(s, n, why, r == -ERANGE ? "CPU numbers end at 8191" : NULL);
 }
 
-/* A count ("192") is a valid list of one CPU: the CPU 0 that each machine has tells. */
-bool value_machine_cpus(const struct spec *s, const struct ynode *n, struct str *why)
-{
-	struct cpus set;
-
-	if (!value_cpus(s, n, why))
-		return false;
-	if (cpus_parse(n->text, &set) == 0 && cpus_has(&set, 0))
-		return true;
-	return refuse(s, n, why, "it is a list of all CPUs, which begins with 0, not a count");
-}
-
 /* --- names -------------------------------------------------------------------------------- */
 
 bool value_name(const struct spec *s, const struct ynode *n, struct str *why)
@@ -431,7 +431,8 @@ bool value_sysfs_path(const struct spec *s, const struct ynode *n, struct str *w
 		return refuse(s, n, why, NULL);
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
-			return refuse(s, n, why, "no blanks, control characters or bytes beyond ASCII");
+			return refuse(s, n, why,
+				      "no blanks, control characters or bytes beyond ASCII");
 	if (has_dot_part(n->text))
 		return refuse(s, n, why, "no empty, . or .. parts");
 	return true;
@@ -446,10 +447,12 @@ bool value_kernel_arg(const struct spec *s, const struct ynode *n, struct str *w
 	for (const char *p = n->text; *p; p++) {
 		if (isspace((unsigned char)*p))
 			return refuse(s, n, why,
-				      "blanks can't travel through the boot loader; one argument per item");
+				      "blanks can't travel through the boot loader; one argument "
+				      "per item");
 		if (strchr("\"'\\`", *p))
-			return refuse(s, n, why,
-				      "quotes and backslashes can't travel through the boot loader");
+			return refuse(
+				s, n, why,
+				"quotes and backslashes can't travel through the boot loader");
 		if ((unsigned char)*p < ' ' || (unsigned char)*p >= 0x7f)
 			return refuse(s, n, why, "only printable ASCII");
 	}

@@ -60,7 +60,12 @@ static struct place place_at(const struct build *b, size_t offset)
 /* Length of the well-formed UTF-8 sequence at s (RFC 3629), or 0. */
 static size_t utf8_len(const unsigned char *s, size_t left)
 {
-	size_t n = *s < 0x80 ? 1 : *s < 0xc2 ? 0 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : *s < 0xf5 ? 4 : 0;
+	size_t n = *s < 0x80   ? 1
+		   : *s < 0xc2 ? 0
+		   : *s < 0xe0 ? 2
+		   : *s < 0xf0 ? 3
+		   : *s < 0xf5 ? 4
+			       : 0;
 
 	if (n > left)
 		return 0;
@@ -85,8 +90,7 @@ static bool bytes_are_text(const struct build *b)
 			return false;
 		}
 		if ((c < ' ' && c != '\n' && c != '\r' && c != '\t') || c == 0x7f) {
-			diag_error(b->diags, place_at(b, i), "",
-				   "%s in the text; remove it",
+			diag_error(b->diags, place_at(b, i), "", "%s in the text; remove it",
 				   c ? "a control character" : "a NUL byte");
 			return false;
 		}
