@@ -271,7 +271,7 @@ static void args_fit_the_line(struct ruling *r)
 		if (set->items.v[i]->text)
 			bytes += strlen(set->items.v[i]->text) + 1;
 	if (bytes > LINE_MAX_BYTES)
-		error_at(r, set ? set : section(r, "kernel_args"), "kernel_args",
+		error_at(r, set ? set : r->p->doc, "kernel_args",
 			 "%zu bytes of arguments; %d fit (the kernel cuts the whole line at 2048)",
 			 bytes, LINE_MAX_BYTES);
 }
