@@ -82,7 +82,7 @@ static void read_cfg(const char *cfg, const char *esp_uuid, struct cfg_facts *f)
 			line_starts(line, len, "export") && line_has(line, len, ENV_VAR_KARGS);
 		f->blscfg |= line_starts(line, len, "blscfg") ||
 			     (len == 6 && memcmp(line, "blscfg", 6) == 0);
-		f->uuid |= esp_uuid && line_has(line, len, ENV_VAR_KARGS) &&
+		f->uuid |= esp_uuid && line_has(line, len, "railhead_esp=") &&
 			   line_has(line, len, esp_uuid);
 		if (line_starts(line, len, "linux") || line_starts(line, len, "linuxefi") ||
 		    line_starts(line, len, "linux16")) {
