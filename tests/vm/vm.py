@@ -216,6 +216,17 @@ class Guest:
         return sum(1 for event in self._qmp.events
                    if event["event"] == "RESET" and event["data"].get("guest"))
 
+    def wait_for_reset(self, count, timeout):
+        """Wait until the guest has rebooted itself that often since its start."""
+        end = time.monotonic() + timeout
+        while self.resets < count:
+            if not self._shell.lines.empty():
+                raise GuestError("the boot went on to the real root, without a reboot")
+            if DEAD_END.search(self.console()) or time.monotonic() > end:
+                raise GuestError("no reboot; the console ends with:\n"
+                                 + self.console()[-3000:])
+            time.sleep(0.2)
+
     # --- the console -----------------------------------------------------
 
     def console(self, start=0):
@@ -246,6 +257,19 @@ class Guest:
                                     DEAD_END)
             if line == "ready":
                 return
+
+    def shell_said(self, word):
+        """Has the test shell said this since the last look? Does not wait."""
+        said = False
+        while not self._shell.lines.empty():
+            said = self._shell.lines.get() == word or said
+        return said
+
+    def check_alive(self):
+        if self._process.poll() is not None:
+            raise GuestError("QEMU ended: " + self._qemu_log())
+        if DEAD_END.search(self.console()):
+            raise GuestError("the boot has come to a dead end")
 
     def _shell_line(self, timeout, what, dead_end=None):
         end = time.monotonic() + timeout
