@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/err.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Marks a cut message, so that nobody takes half a sentence for the whole. */
+static void mark_cut(char *text, size_t len)
+{
+	static const char dots[] = "...";
+
+	if (len >= ERR_TEXT_MAX)
+		memcpy(text + ERR_TEXT_MAX - sizeof(dots), dots, sizeof(dots));
+}
+
+int err_set(struct err *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!err)
+		return code;
+	err->code = code;
+	va_start(ap, fmt);
+	mark_cut(err->text, (size_t)vsnprintf(err->text, sizeof(err->text), fmt, ap));
+	va_end(ap);
+	return code;
+}
+
+int err_errno(struct err *err, int code, const char *fmt, ...)
+{
+	va_list ap;
+	size_t len;
+
+	if (!err)
+		return code;
+	err->code = code;
+	va_start(ap, fmt);
+	len = (size_t)vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	if (len < sizeof(err->text))
+		len += (size_t)snprintf(err->text + len, sizeof(err->text) - len, ": %s",
+					strerror(-code));
+	mark_cut(err->text, len);
+	return code;
+}
+
+int err_wrap(struct err *err, const char *fmt, ...)
+{
+	char inner[ERR_TEXT_MAX];
+	va_list ap;
+	size_t len;
+
+	if (!err)
+		return -EIO;
+	memcpy(inner, err->text, sizeof(inner));
+	va_start(ap, fmt);
+	len = (size_t)vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	if (len < sizeof(err->text))
+		len += (size_t)snprintf(err->text + len, sizeof(err->text) - len, ": %s", inner);
+	mark_cut(err->text, len);
+	return err->code;
+}

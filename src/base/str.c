@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/str.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static void reserve(struct str *b, size_t more)
+{
+	size_t need = b->len + more + 1;
+
+	if (need <= b->cap)
+		return;
+	b->cap = need < 64 ? 64 : need * 2;
+	b->s = xrealloc(b->s, b->cap, 1);
+}
+
+void str_addn(struct str *b, const char *s, size_t n)
+{
+	reserve(b, n);
+	memcpy(b->s + b->len, s, n);
+	b->len += n;
+	b->s[b->len] = '\0';
+}
+
+void str_add(struct str *b, const char *s)
+{
+	str_addn(b, s, strlen(s));
+}
+
+void str_vaddf(struct str *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	if (n > 0) {
+		reserve(b, (size_t)n);
+		vsnprintf(b->s + b->len, (size_t)n + 1, fmt, again);
+		b->len += (size_t)n;
+	}
+	va_end(again);
+}
+
+void str_addf(struct str *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(b, fmt, ap);
+	va_end(ap);
+}
+
+const char *str_get(const struct str *b)
+{
+	return b->s ? b->s : "";
+}
+
+char *str_take(struct str *b)
+{
+	char *s = b->s ? b->s : xstrdup("");
+
+	memset(b, 0, sizeof(*b));
+	return s;
+}
+
+void str_free(struct str *b)
+{
+	free(b->s);
+	memset(b, 0, sizeof(*b));
+}
+
+void str_chomp(char *s)
+{
+	size_t n = strlen(s);
+
+	while (n && isspace((unsigned char)s[n - 1]))
+		s[--n] = '\0';
+}
+
+bool str_starts(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+size_t str_distance(const char *a, const char *b)
+{
+	enum { MAX = 64 }; /* keys are short; longer ones are never near to anything */
+	size_t la = strlen(a), lb = strlen(b);
+	size_t d[3][MAX + 1];
+
+	if (la > MAX || lb > MAX)
+		return MAX;
+	for (size_t j = 0; j <= lb; j++)
+		d[0][j] = j;
+	for (size_t i = 1; i <= la; i++) {
+		size_t *row = d[i % 3], *up = d[(i - 1) % 3], *up2 = d[(i + 1) % 3];
+
+		row[0] = i;
+		for (size_t j = 1; j <= lb; j++) {
+			size_t cost = a[i - 1] != b[j - 1];
+			size_t best = up[j - 1] + cost;
+
+			if (up[j] + 1 < best)
+				best = up[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    up2[j - 2] + 1 < best)
+				best = up2[j - 2] + 1;
+			row[j] = best;
+		}
+	}
+	return d[la % 3][lb];
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A growing string. Zero is empty; .s is NUL-terminated once anything was added. */
+#pragma once
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct str {
+	char *s;
+	size_t len;
+	size_t cap;
+};
+
+void str_add(struct str *b, const char *s);
+void str_addn(struct str *b, const char *s, size_t n);
+void str_addf(struct str *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void str_vaddf(struct str *b, const char *fmt, va_list ap);
+const char *str_get(const struct str *b); /* "" when empty, never NULL */
+char *str_take(struct str *b);		  /* the caller owns the result; b is empty again */
+void str_free(struct str *b);
+#define cleanup_str __attribute__((__cleanup__(str_free)))
+
+/* Drops trailing white space in place, as a kernel attribute's newline. */
+void str_chomp(char *s);
+bool str_starts(const char *s, const char *prefix);
+/* The distance between two words (Damerau-Levenshtein, optimal string alignment). */
+size_t str_distance(const char *a, const char *b);

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/units.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+static int digits(const char *s, const char **end, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	if (!isdigit((unsigned char)*s))
+		return -EINVAL;
+	for (; isdigit((unsigned char)*s); s++) {
+		unsigned int d = (unsigned int)(*s - '0');
+
+		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, d, &v))
+			return -ERANGE;
+	}
+	*end = s;
+	*ret = v;
+	return 0;
+}
+
+static int with_unit(const char *s, const struct unit *units, size_t n, uint64_t *ret)
+{
+	const char *end;
+	uint64_t v;
+	int r = digits(s, &end, &v);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		if (!streq(end, units[i].name))
+			continue;
+		if (__builtin_mul_overflow(v, units[i].factor, &v))
+			return -ERANGE;
+		*ret = v;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int parse_u64(const char *s, uint64_t *ret)
+{
+	const char *end;
+	uint64_t v;
+	int r = digits(s, &end, &v);
+
+	if (r < 0)
+		return r;
+	if (*end)
+		return -EINVAL;
+	*ret = v;
+	return 0;
+}
+
+int parse_size(const char *s, uint64_t *ret_bytes)
+{
+	static const struct unit units[] = {
+		{"K", 1ULL << 10}, {"M", 1ULL << 20}, {"G", 1ULL << 30}, {"T", 1ULL << 40}};
+
+	return with_unit(s, units, array_len(units), ret_bytes);
+}
+
+int parse_duration(const char *s, uint64_t *ret_usec)
+{
+	static const struct unit units[] = {{"us", 1},
+					    {"ms", 1000},
+					    {"s", 1000000},
+					    {"m", 60ULL * 1000000},
+					    {"h", 3600ULL * 1000000}};
+
+	return with_unit(s, units, array_len(units), ret_usec);
+}
+
+int parse_rate(const char *s, uint64_t *ret_bytes_per_s)
+{
+	/* Bits are divided by 8 last, so that 1Mb/s does not lose its half byte. */
+	static const struct unit bytes[] = {{"MB/s", 8000000ULL}, {"GB/s", 8000000000ULL}};
+	static const struct unit bits[] = {{"Mb/s", 1000000ULL}, {"Gb/s", 1000000000ULL}};
+	uint64_t v;
+	int r = with_unit(s, bytes, array_len(bytes), &v);
+
+	if (r == -EINVAL)
+		r = with_unit(s, bits, array_len(bits), &v);
+	if (r < 0)
+		return r;
+	*ret_bytes_per_s = v / 8;
+	return 0;
+}
+
+int parse_gts(const char *s, uint32_t *ret_tenths)
+{
+	const char *end;
+	uint64_t whole;
+	uint32_t tenth = 0;
+	int r = digits(s, &end, &whole);
+
+	if (r < 0)
+		return r;
+	if (whole > 100000)
+		return -ERANGE;
+	if (*end == '.' && isdigit((unsigned char)end[1])) {
+		tenth = (uint32_t)(end[1] - '0');
+		end += 2;
+	}
+	if (*end == ' ')
+		end++;
+	if (!str_starts(end, "GT/s"))
+		return -EINVAL;
+	end += 4;
+	if (*end && !streq(end, " PCIe"))
+		return -EINVAL;
+	*ret_tenths = (uint32_t)whole * 10 + tenth;
+	return 0;
+}
+
+static int parse_range(const char **p, struct cpus *set)
+{
+	uint64_t from, to;
+	int r = digits(*p, p, &from);
+
+	if (r < 0)
+		return r;
+	to = from;
+	if (**p == '-') {
+		(*p)++;
+		r = digits(*p, p, &to);
+		if (r < 0)
+			return r;
+	}
+	if (from > to)
+		return -EINVAL;
+	if (to >= CPUS_MAX)
+		return -ERANGE;
+	for (uint64_t n = from; n <= to; n++)
+		cpus_add(set, (unsigned int)n);
+	return 0;
+}
+
+int cpus_parse(const char *s, struct cpus *ret)
+{
+	struct cpus set = {0};
+	int r;
+
+	while (*s) {
+		r = parse_range(&s, &set);
+		if (r < 0)
+			return r;
+		if (!*s)
+			break;
+		if (*s != ',' || !s[1])
+			return -EINVAL;
+		s++;
+	}
+	*ret = set;
+	return 0;
+}
+
+char *cpus_format(const struct cpus *c)
+{
+	struct str out = {0};
+
+	for (int n = cpus_next(c, -1); n >= 0; n = cpus_next(c, n)) {
+		int last = n;
+
+		while (last + 1 < CPUS_MAX && cpus_has(c, (unsigned int)last + 1))
+			last++;
+		str_addf(&out, "%s%d", out.len ? "," : "", n);
+		if (last > n)
+			str_addf(&out, "-%d", last);
+		n = last;
+	}
+	return str_take(&out);
+}
+
+bool cpus_has(const struct cpus *c, unsigned int n)
+{
+	return n < CPUS_MAX && (c->bit[n / 64] >> (n % 64) & 1);
+}
+
+void cpus_add(struct cpus *c, unsigned int n)
+{
+	if (n < CPUS_MAX)
+		c->bit[n / 64] |= 1ULL << (n % 64);
+}
+
+void cpus_remove_all(struct cpus *c, const struct cpus *gone)
+{
+	for (size_t i = 0; i < array_len(c->bit); i++)
+		c->bit[i] &= ~gone->bit[i];
+}
+
+size_t cpus_count(const struct cpus *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < array_len(c->bit); i++)
+		n += (size_t)__builtin_popcountll(c->bit[i]);
+	return n;
+}
+
+int cpus_next(const struct cpus *c, int after)
+{
+	for (int n = after + 1; n < CPUS_MAX; n++) {
+		if (!c->bit[n / 64])
+			n |= 63; /* an empty word: on to the next */
+		else if (cpus_has(c, (unsigned int)n))
+			return n;
+	}
+	return -1;
+}
+
+int cpus_first(const struct cpus *c)
+{
+	return cpus_next(c, -1);
+}
+
+int cpus_last(const struct cpus *c)
+{
+	for (int n = CPUS_MAX - 1; n >= 0; n--)
+		if (cpus_has(c, (unsigned int)n))
+			return n;
+	return -1;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Numbers with units, as profiles write them, and CPU lists as the kernel writes them.
+ * All parsers take the whole string: trailing text is -EINVAL; overflow is -ERANGE.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+int parse_u64(const char *s, uint64_t *ret); /* decimal digits only, no sign, no space */
+
+/* Sizes: "64K" "2M" "1G" "16T", powers of 1024, the kernel's names. Unit is required. */
+int parse_size(const char *s, uint64_t *ret_bytes);
+
+/* Durations: "50us" "100ms" "30s" "10m" "4h". Unit is required. */
+int parse_duration(const char *s, uint64_t *ret_usec);
+
+/* Rates: "180GB/s" "100MB/s" (powers of 1000, bytes) and "400Gb/s" (bits). In bytes/s. */
+int parse_rate(const char *s, uint64_t *ret_bytes_per_s);
+
+/* PCIe speeds as sysfs prints them: "32GT/s", "2.5 GT/s PCIe". In units of 0.1 GT/s. */
+int parse_gts(const char *s, uint32_t *ret_tenths);
+
+/* A set of small numbers: CPUs or NUMA nodes. */
+#define CPUS_MAX 8192 /* CONFIG_NR_CPUS of the largest distribution kernels */
+struct cpus {
+	uint64_t bit[CPUS_MAX / 64];
+};
+
+/*
+ * "2-47,50-95" -> set. Empty string is the empty set. -EINVAL for text that is no list or
+ * a range that runs backwards, -ERANGE above CPUS_MAX-1.
+ * See Documentation/admin-guide/kernel-parameters.rst, "cpu lists" (strides and N are
+ * not taken).
+ */
+int cpus_parse(const char *s, struct cpus *ret);
+char *cpus_format(const struct cpus *c); /* caller frees */
+bool cpus_has(const struct cpus *c, unsigned int n);
+void cpus_add(struct cpus *c, unsigned int n);
+void cpus_remove_all(struct cpus *c, const struct cpus *gone); /* c &= ~gone */
+size_t cpus_count(const struct cpus *c);
+int cpus_last(const struct cpus *c);  /* highest member, or -1 */
+int cpus_first(const struct cpus *c); /* lowest member, or -1 */
+/* for (int n = cpus_next(c, -1); n >= 0; n = cpus_next(c, n)) */
+int cpus_next(const struct cpus *c, int after);

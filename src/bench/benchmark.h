@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * railhead-bench: the program that measures. Each benchmark is one file that exports one
+ * const struct; a new one is a file and a line in the table of table.c.
+ *
+ * It is a program of its own so that a driver that hangs, a bus error or a library that
+ * crashes takes nothing with it: the gate runs it with a deadline (gate/bench.h). It is
+ * linked with base/ and jansson only; libraries of single benchmarks are opened by them.
+ *
+ * One run prints one line of JSON on stdout:
+ *   {"bench": NAME, "result": "measured", "value": N, "unit": U, ...}
+ *   {"bench": NAME, "result": "cannot measure", "reason": TEXT}
+ * and exits with 0; 1 when the measuring process crashed, 2 for wrong usage (text on stderr).
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* How an option's value is checked before the benchmark runs. */
+enum option_type {
+	OPTION_NUMBER, /* decimal */
+	OPTION_SIZE,   /* with unit: 64M, 1G */
+	OPTION_SIZES,  /* a list of sizes, most wanted first: 1G,2M */
+};
+
+struct option_def {
+	const char *name; /* without the dashes */
+	const char *arg;  /* for the usage text: "N" */
+	enum option_type type;
+	bool required;
+	const char *help;
+};
+
+#define OPTIONS_MAX 8 /* per benchmark */
+
+/* The options of one run: values[i] belongs to bench->options[i]; NULL: not given. */
+struct options {
+	const struct benchmark *bench;
+	const char *values[OPTIONS_MAX];
+};
+
+struct benchmark {
+	const char *name;
+	const char *summary;
+	struct option_def options[OPTIONS_MAX + 1]; /* ends with a NULL name */
+
+	/*
+	 * Adds "value", "unit" and its other numbers to line. A failure is the reason why it
+	 * can't be measured (err->text). Runs in a process of its own, pinned by itself.
+	 */
+	int (*run)(const struct options *o, json_t *line, struct err *err);
+};
+
+extern const struct benchmark *const benchmarks[]; /* ends with NULL */
+const struct benchmark *benchmark_find(const char *name);
+
+/* Parses "--name value" or "--name=value" words against bench's table. */
+int options_parse(struct options *o, const struct benchmark *bench, int argc, char **argv,
+		  struct err *err);
+/* The value, or fallback where the option wasn't given. */
+const char *option_text(const struct options *o, const char *name, const char *fallback);
+uint64_t option_number(const struct options *o, const char *name, uint64_t fallback);
+uint64_t option_size(const struct options *o, const char *name, uint64_t fallback);
+
+/*
+ * Runs it in a child, so that a SIGBUS (a huge page that another took meanwhile) becomes
+ * "cannot measure", and prints the line. Returns the exit status for main().
+ */
+int benchmark_run(const struct options *o);

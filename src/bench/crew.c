@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/crew.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "bench/stats.h"
+
+#define LEAD_NS 200000 /* from the wake-up call to the common start: all are awake by then */
+#define PIECES_LEAST 3
+#define PIECES_MOST 1024
+
+struct member {
+	struct crew *crew;
+	size_t who;
+	int cpu;
+	pthread_t thread;
+	double rate;
+	double pieces[PIECES_MOST];
+};
+
+struct crew {
+	struct member *members;
+	size_t n;
+	pthread_barrier_t gather, done; /* members and the caller */
+
+	/* The order, written by the caller before gather. */
+	crew_work work; /* NULL: go home */
+	void *ctx;
+	uint64_t start_ns; /* 0: one piece, no clock */
+	uint64_t end_ns;
+};
+
+uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void sleep_ns(uint64_t ns)
+{
+	struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+
+	nanosleep(&t, NULL);
+}
+
+static cpu_set_t *set_of(int cpu, size_t *ret_size)
+{
+	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
+
+	if (!set)
+		abort();
+	*ret_size = CPU_ALLOC_SIZE(CPUS_MAX);
+	CPU_ZERO_S(*ret_size, set);
+	CPU_SET_S((size_t)cpu, *ret_size, set);
+	return set;
+}
+
+/*
+ * Isolated CPUs are not in our inherited mask and yet allowed, those outside the cpuset are
+ * not allowed: so ask by trying.
+ */
+static int pin(int cpu)
+{
+	size_t size;
+	cpu_set_t *set = set_of(cpu, &size);
+	int r = sched_setaffinity(0, size, set) < 0 ? -errno : 0;
+
+	CPU_FREE(set);
+	return r;
+}
+
+static void work_window(struct member *m)
+{
+	struct crew *c = m->crew;
+	uint64_t now, before;
+	size_t n = 0;
+
+	do {
+		now = clock_ns();
+	} while (now < c->start_ns);
+	while (n < PIECES_MOST && (n < PIECES_LEAST || now < c->end_ns)) {
+		before = now;
+		double bytes = (double)c->work(c->ctx, m->who);
+
+		now = clock_ns();
+		m->pieces[n++] = bytes * 1e9 / (double)(now > before ? now - before : 1);
+	}
+	m->rate = stats_median(m->pieces, n);
+}
+
+static void *member_main(void *arg)
+{
+	struct member *m = arg;
+	struct crew *c = m->crew;
+
+	pin(m->cpu);
+	for (;;) {
+		pthread_barrier_wait(&c->gather);
+		if (!c->work)
+			return NULL;
+		if (c->start_ns)
+			work_window(m);
+		else
+			c->work(c->ctx, m->who);
+		pthread_barrier_wait(&c->done);
+	}
+}
+
+/* The CPUs that may be used, the caller itself pinned to the last of them. */
+static size_t usable_cpus(const struct cpus *cpus, size_t most, struct member *members)
+{
+	size_t n = 0;
+
+	for (int cpu = cpus_next(cpus, -1); cpu >= 0 && n < most; cpu = cpus_next(cpus, cpu))
+		if (pin(cpu) == 0)
+			members[n++].cpu = cpu;
+	return n;
+}
+
+int crew_start(struct crew **ret, const struct cpus *cpus, size_t most, struct err *err)
+{
+	struct crew *c = xnew(struct crew);
+	size_t started;
+	int r = 0;
+
+	c->members = xcalloc(most, sizeof(*c->members));
+	c->n = usable_cpus(cpus, most, c->members);
+	if (c->n == 0) {
+		free(c->members);
+		free(c);
+		return err_set(err, -ENODEV, "none of the node's CPUs may be used");
+	}
+	pthread_barrier_init(&c->gather, NULL, (unsigned int)c->n + 1);
+	pthread_barrier_init(&c->done, NULL, (unsigned int)c->n + 1);
+	for (started = 0; started < c->n && r == 0; started++) {
+		struct member *m = &c->members[started];
+
+		m->crew = c;
+		m->who = started;
+		r = pthread_create(&m->thread, NULL, member_main, m);
+	}
+	if (r) /* those started wait at the barrier for ever: the process ends in a moment */
+		return err_errno(err, -r, "start thread %zu of %zu", started, c->n);
+	*ret = c;
+	return 0;
+}
+
+size_t crew_size(const struct crew *c)
+{
+	return c->n;
+}
+
+static void give_order(struct crew *c, crew_work work, void *ctx, uint64_t window_ns)
+{
+	c->work = work;
+	c->ctx = ctx;
+	c->start_ns = window_ns ? clock_ns() + LEAD_NS : 0;
+	c->end_ns = c->start_ns + window_ns;
+	pthread_barrier_wait(&c->gather);
+	if (work)
+		pthread_barrier_wait(&c->done);
+}
+
+void crew_once(struct crew *c, crew_work work, void *ctx)
+{
+	give_order(c, work, ctx, 0);
+}
+
+double crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns)
+{
+	double sum = 0;
+
+	give_order(c, work, ctx, window_ns);
+	for (size_t i = 0; i < c->n; i++)
+		sum += c->members[i].rate;
+	return sum;
+}
+
+void crew_stop(struct crew *c)
+{
+	if (!c)
+		return;
+	give_order(c, NULL, NULL, 0);
+	for (size_t i = 0; i < c->n; i++)
+		pthread_join(c->members[i].thread, NULL);
+	pthread_barrier_destroy(&c->gather);
+	pthread_barrier_destroy(&c->done);
+	free(c->members);
+	free(c);
+}

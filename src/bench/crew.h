@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A crew: one thread pinned to each of some CPUs, which all do a piece of work again and
+ * again for a short window that begins on all of them at the same moment.
+ *
+ * A window's figure is the sum over the threads of the median rate of the pieces that the
+ * thread did in it: a piece that an interrupt or a stolen CPU stretched does not count.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/units.h"
+
+struct crew;
+
+/* Does one piece as member `who` (0..n-1) and returns its bytes. */
+typedef size_t (*crew_work)(void *ctx, size_t who);
+
+/* CPUs that this process may not run on are left out. -ENODEV when none is left. */
+int crew_start(struct crew **ret, const struct cpus *cpus, size_t most, struct err *err);
+size_t crew_size(const struct crew *c);
+
+/* Every member does one piece, however long it takes (first touch). */
+void crew_once(struct crew *c, crew_work work, void *ctx);
+
+/* The figure of one window, in bytes/s. Every member does at least three pieces. */
+double crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns);
+
+void crew_stop(struct crew *c); /* NULL is fine */
+static inline void crew_stopp(struct crew **c)
+{
+	crew_stop(*c);
+}
+#define cleanup_crew __attribute__((__cleanup__(crew_stopp)))
+
+uint64_t clock_ns(void); /* CLOCK_MONOTONIC */
+void sleep_ns(uint64_t ns);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the kernel says of NUMA nodes, caches and huge pages: the few facts that
+ * benchmarks need before they measure. rootfd is the directory that sys/ is below.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/units.h"
+
+/* The node's online CPUs. -ENODEV: no such node; the set may be empty (memory only). */
+int facts_node_cpus(int rootfd, unsigned int node, struct cpus *ret, struct err *err);
+
+/* Leaves of each core's threads only the first: two on a core add no bandwidth. */
+void facts_one_per_core(int rootfd, struct cpus *cpus);
+
+/* Bytes of last-level cache that these CPUs have, each cache counted once; 0: not known. */
+uint64_t facts_last_level_cache(int rootfd, const struct cpus *cpus);
+
+/* Bytes that can be had on the node without swapping: free, or clean page cache. */
+int facts_node_available(int rootfd, unsigned int node, uint64_t *ret, struct err *err);
+
+struct huge_pages {
+	uint64_t reserved; /* nr_hugepages */
+	uint64_t free;
+};
+
+/* -ENOENT: this kernel or CPU has no pages of that size. */
+int facts_huge_pages(int rootfd, unsigned int node, uint64_t page_size, struct huge_pages *ret,
+		     struct err *err);

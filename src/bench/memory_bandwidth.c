@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Bandwidth of a NUMA node's memory, from the node's own CPUs: read, write (non-temporal)
+ * and copy. Bytes are counted as STREAM counts them: a copy is its reads and its writes.
+ * "value" is the copy rate, the figure that vendors publish.
+ *
+ * Rounds of three short windows (read, write, copy) are spread over the budget with gaps,
+ * so that a neighbour's burst on a shared host hits few of them; the medians are reported,
+ * and it stops early once the windows agree.
+ */
+#include "bench/memory_bandwidth.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "bench/crew.h"
+#include "bench/facts.h"
+#include "bench/membuf.h"
+#include "bench/stats.h"
+#include "bench/stream.h"
+
+#define CPUS_AT_MOST 64 /* a node's channels are saturated by fewer cores */
+#define PIECE (256u * 1024)
+#define WINDOW_NS 2000000u
+#define ROUNDS_MOST 33
+#define ROUNDS_LEAST 12 /* before windows may agree */
+#define ROUNDS_FLOOR 4	/* however short the budget is */
+#define AGREE_PCT 0.3
+#define BUDGET_MS 1500
+#define SIZE_LEAST (64u << 20)
+
+enum op { READ, WRITE, COPY, OPS };
+
+/* A member's own part of the buffer, walked round and round across all windows. */
+struct part {
+	char *p;
+	size_t len; /* even number of pieces: the first half is what copy reads */
+	size_t at;
+};
+
+struct bandwidth {
+	struct membuf buf;
+	struct crew *crew;
+	const struct stream_ops *ops;
+	struct part *parts;
+	uint64_t cache; /* last-level cache of the node, 0: unknown */
+	double rates[OPS][ROUNDS_MOST];
+	size_t rounds;
+	uint64_t touch_ns, windows_ns;
+};
+
+static size_t advance(struct part *p, size_t step, size_t len)
+{
+	size_t at = p->at;
+
+	if (at + step > len)
+		at = 0;
+	p->at = at + step;
+	return at;
+}
+
+static size_t do_read(void *ctx, size_t who)
+{
+	struct bandwidth *b = ctx;
+	struct part *p = &b->parts[who];
+
+	b->ops->read(p->p + advance(p, PIECE, p->len), PIECE);
+	return PIECE;
+}
+
+static size_t do_write(void *ctx, size_t who)
+{
+	struct bandwidth *b = ctx;
+	struct part *p = &b->parts[who];
+
+	b->ops->write(p->p + advance(p, PIECE, p->len), PIECE);
+	return PIECE;
+}
+
+static size_t do_copy(void *ctx, size_t who)
+{
+	struct bandwidth *b = ctx;
+	struct part *p = &b->parts[who];
+	size_t at = advance(p, PIECE / 2, p->len / 2);
+
+	b->ops->copy(p->p + p->len / 2 + at, p->p + at, PIECE / 2);
+	return PIECE;
+}
+
+static size_t do_touch(void *ctx, size_t who)
+{
+	struct bandwidth *b = ctx;
+	size_t from = (size_t)(b->parts[who].p - (char *)b->buf.p);
+
+	membuf_touch(&b->buf, from, from + b->parts[who].len);
+	return 0;
+}
+
+static const crew_work works[OPS] = {do_read, do_write, do_copy};
+static const char *const op_names[OPS] = {"read", "write", "copy"};
+
+/* --- what to measure on ---------------------------------------------------------------- */
+
+/*
+ * The first page size of the list that can be had; if none, the reason of the first: that
+ * is the one that was wanted.
+ */
+static int map_first(struct bandwidth *b, int rootfd, const struct options *o, size_t want,
+		     struct err *err)
+{
+	unsigned int node = (unsigned int)option_number(o, "node", 0);
+	cleanup_free char *list = xstrdup(option_text(o, "page", "1G"));
+	char *rest = list, *word;
+	struct err first = {0}, other;
+	int r = -EINVAL;
+
+	while ((word = strsep(&rest, ",")) != NULL) {
+		uint64_t page = 0;
+
+		parse_size(word, &page);
+		r = membuf_map(&b->buf, rootfd, node, page, want, first.code ? &other : &first);
+		if (r == 0)
+			return 0;
+	}
+	*err = first;
+	return first.code;
+}
+
+/* A buffer that fits the cache would measure the cache: only where --size asks for it. */
+static int check_size(const struct bandwidth *b, const struct options *o, size_t len,
+		      struct err *err)
+{
+	char page[24];
+
+	if (option_text(o, "size", NULL) || len >= 2 * b->cache)
+		return 0;
+	return err_set(err, -ENOMEM,
+		       "the free %s pages of node %u (%zu MiB) are less than twice its last-level "
+		       "cache (%" PRIu64 " MiB)",
+		       size_name(b->buf.page, page), b->buf.node, len >> 20, b->cache >> 20);
+}
+
+/* Gives each member an equal part of what is used of the buffer. */
+static int share_out(struct bandwidth *b, size_t used, struct err *err)
+{
+	size_t n = crew_size(b->crew);
+	size_t part = used / n / (2 * PIECE) * (2 * PIECE);
+
+	if (part == 0)
+		return err_set(err, -EINVAL, "%zu KiB are too few for %zu CPUs", used / 1024, n);
+	b->parts = xcalloc(n, sizeof(*b->parts));
+	for (size_t i = 0; i < n; i++)
+		b->parts[i] = (struct part){.p = (char *)b->buf.p + i * part, .len = part};
+	return 0;
+}
+
+static int prepare_cpus(struct bandwidth *b, int rootfd, const struct options *o, struct err *err)
+{
+	unsigned int node = (unsigned int)option_number(o, "node", 0);
+	uint64_t most = option_number(o, "threads", CPUS_AT_MOST);
+	struct cpus cpus = {0};
+	int r;
+
+	if (option_number(o, "node", 0) > UINT32_MAX)
+		return err_set(err, -ENODEV, "there is no such NUMA node");
+	r = facts_node_cpus(rootfd, node, &cpus, err);
+	if (r < 0)
+		return r;
+	if (cpus_count(&cpus) == 0)
+		return err_set(err, -ENODEV, "node %u has no CPUs", node);
+	b->cache = facts_last_level_cache(rootfd, &cpus);
+	facts_one_per_core(rootfd, &cpus);
+	if (most < 1 || most > CPUS_MAX)
+		most = CPUS_AT_MOST;
+	return crew_start(&b->crew, &cpus, most, err);
+}
+
+static int prepare(struct bandwidth *b, int rootfd, const struct options *o, struct err *err)
+{
+	uint64_t want;
+	size_t used;
+	int r = prepare_cpus(b, rootfd, o, err);
+
+	if (r < 0)
+		return r;
+	want = 4 * b->cache > SIZE_LEAST ? 4 * b->cache : SIZE_LEAST;
+	want = option_size(o, "size", want);
+	r = map_first(b, rootfd, o, want, err);
+	if (r < 0)
+		return r;
+	used = want < b->buf.len ? want : b->buf.len;
+	r = check_size(b, o, used, err);
+	if (r == 0)
+		r = share_out(b, used, err);
+	if (r < 0)
+		return r;
+
+	uint64_t start = clock_ns();
+
+	crew_once(b->crew, do_touch, b);
+	b->touch_ns = clock_ns() - start;
+	return membuf_verify(&b->buf, err);
+}
+
+/* --- measuring ------------------------------------------------------------------------- */
+
+static bool agreed(const struct bandwidth *b)
+{
+	for (int op = 0; op < OPS; op++)
+		if (!stats_agree(b->rates[op], b->rounds, ROUNDS_LEAST, AGREE_PCT))
+			return false;
+	return true;
+}
+
+static void measure(struct bandwidth *b, uint64_t budget_ns)
+{
+	uint64_t slot = budget_ns / (OPS * ROUNDS_MOST);
+	uint64_t gap = slot > WINDOW_NS + 1000000u ? slot - WINDOW_NS : 1000000u;
+	uint64_t start = clock_ns();
+
+	for (int op = 0; op < OPS; op++) /* clocks go up, page tables are walked: not counted */
+		crew_window(b->crew, works[op], b, WINDOW_NS);
+	while (b->rounds < ROUNDS_MOST && !agreed(b)) {
+		if (b->rounds >= ROUNDS_FLOOR && clock_ns() - start > budget_ns)
+			break;
+		for (int op = 0; op < OPS; op++) {
+			sleep_ns(gap);
+			b->rates[op][b->rounds] = crew_window(b->crew, works[op], b, WINDOW_NS);
+		}
+		b->rounds++;
+	}
+	b->windows_ns = clock_ns() - start;
+}
+
+static void add_note(const struct bandwidth *b, size_t used, json_t *line)
+{
+	struct str note = {0};
+
+	if (b->cache && used < 4 * b->cache)
+		str_addf(&note, "working set is %.1f times the last-level cache, not 4; ",
+			 (double)used / (double)b->cache);
+	if (b->rounds < ROUNDS_LEAST)
+		str_addf(&note, "only %zu rounds fitted the budget; ", b->rounds);
+	if (note.len)
+		json_object_set_new(line, "note", json_stringn(note.s, note.len - 2));
+	str_free(&note);
+}
+
+static void report(const struct bandwidth *b, json_t *line)
+{
+	size_t n = crew_size(b->crew);
+	size_t used = n * b->parts[0].len;
+	char page[24];
+
+	json_object_set_new(line, "node", json_integer(b->buf.node));
+	json_object_set_new(line, "page", json_string(size_name(b->buf.page, page)));
+	json_object_set_new(line, "value",
+			    json_integer((json_int_t)stats_median(b->rates[COPY], b->rounds)));
+	json_object_set_new(line, "unit", json_string("B/s"));
+	for (int op = 0; op < OPS; op++)
+		json_object_set_new(
+			line, op_names[op],
+			json_integer((json_int_t)stats_median(b->rates[op], b->rounds)));
+	json_object_set_new(line, "windows", json_integer((json_int_t)b->rounds * OPS));
+	json_object_set_new(line, "spread_pct",
+			    json_real(stats_spread_pct(b->rates[COPY], b->rounds)));
+	json_object_set_new(line, "size", json_integer((json_int_t)used));
+	json_object_set_new(line, "last_level_cache", json_integer((json_int_t)b->cache));
+	json_object_set_new(line, "threads", json_integer((json_int_t)n));
+	json_object_set_new(line, "vectors", json_string(b->ops->name));
+	json_object_set_new(line, "touch_ms", json_integer((json_int_t)(b->touch_ns / 1000000)));
+	json_object_set_new(line, "windows_ms",
+			    json_integer((json_int_t)(b->windows_ns / 1000000)));
+	add_note(b, used, line);
+}
+
+static int run(const struct options *o, json_t *line, struct err *err)
+{
+	struct bandwidth b = {.ops = stream_pick()};
+	cleanup_close int rootfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int r = rootfd < 0 ? err_errno(err, -errno, "/") : prepare(&b, rootfd, o, err);
+
+	if (r == 0) {
+		measure(&b, option_number(o, "budget", BUDGET_MS) * 1000000u);
+		report(&b, line);
+	}
+	crew_stop(b.crew);
+	membuf_free(&b.buf); /* the page goes back to the pool before the result is out */
+	free(b.parts);
+	return r;
+}
+
+const struct benchmark memory_bandwidth = {
+	.name = "memory_bandwidth",
+	.summary = "read, write and copy rate of a NUMA node's memory from its own CPUs",
+	.options = {{"node", "N", OPTION_NUMBER, true, "NUMA node"},
+		    {"page", "SIZE[,SIZE]", OPTION_SIZES, false,
+		     "page size; of several the first that can be had (1G)"},
+		    {"size", "SIZE", OPTION_SIZE, false,
+		     "working set (4 x last-level cache, at least 64M)"},
+		    {"budget", "MS", OPTION_NUMBER, false, "time for all windows (1500)"},
+		    {"threads", "N", OPTION_NUMBER, false, "at most so many CPUs (64)"}},
+	.run = run,
+};

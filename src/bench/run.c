@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One benchmark in a child of its own, and the line that comes of it. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "base/mem.h"
+#include "bench/benchmark.h"
+
+static int print_line(const struct benchmark *bench, const char *result, const char *reason,
+		      json_t *more)
+{
+	json_t *line = json_pack("{s:s, s:s}", "bench", bench->name, "result", result);
+	int r;
+
+	if (reason)
+		json_object_set_new(line, "reason", json_string(reason));
+	if (more)
+		json_object_update(line, more);
+	r = json_dumpf(line, stdout, JSON_COMPACT);
+	json_decref(line);
+	return r < 0 || putchar('\n') < 0 || fflush(stdout) != 0 ? 1 : 0;
+}
+
+/* The line is printed whole, as the last act: a crash before it leaves no half of one. */
+static int measure_and_print(const struct options *o)
+{
+	struct err err = {0};
+	json_t *more = json_object();
+	int r = o->bench->run(o, more, &err);
+
+	if (r < 0)
+		r = print_line(o->bench, "cannot measure", err.text, NULL);
+	else
+		r = print_line(o->bench, "measured", NULL, more);
+	json_decref(more);
+	return r;
+}
+
+static int judge_end(const struct benchmark *bench, int status)
+{
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	if (WTERMSIG(status) == SIGBUS)
+		return print_line(bench, "cannot measure",
+				  "bus error: memory that was promised is not there (huge pages "
+				  "taken by another process, or failing memory)",
+				  NULL);
+	fprintf(stderr, "%s: killed by signal %d (%s)\n", bench->name, WTERMSIG(status),
+		strsignal(WTERMSIG(status)));
+	return 1;
+}
+
+int benchmark_run(const struct options *o)
+{
+	pid_t parent = getpid();
+	pid_t pid;
+	int status;
+
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(getppid() == parent ? measure_and_print(o) : 1);
+	}
+	if (pid < 0) {
+		fprintf(stderr, "%s: fork: %s\n", o->bench->name, strerror(errno));
+		return 1;
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 1;
+	return judge_end(o->bench, status);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Each vector width is compiled by a target attribute and chosen at run time, so that the
+ * program starts on any x86-64 (QEMU's qemu64 has SSE2 only) without an illegal instruction.
+ * Eight vectors per turn keep enough loads in flight; a sfence ends a run of non-temporal
+ * stores, so that the time taken includes their leaving the write-combining buffers.
+ */
+#include "bench/stream.h"
+
+#include <stdint.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+/* Uses a value, so that the load of it can't be left out. */
+#define KEEP(v) __asm__ volatile("" : : "x"(v))
+
+#define DEFINE_STREAM(id, features, vec, load, stream, set1, or)                             \
+	__attribute__((target(features))) static void id##_read(const void *src, size_t len) \
+	{                                                                                    \
+		const vec *s = src;                                                          \
+		vec a = set1(0), b = set1(0), c = set1(0), d = set1(0);                      \
+                                                                                             \
+		for (size_t i = 0; i < len / sizeof(vec); i += 8) {                          \
+			a = or (a, or (load(s + i), load(s + i + 4)));                       \
+			b = or (b, or (load(s + i + 1), load(s + i + 5)));                   \
+			c = or (c, or (load(s + i + 2), load(s + i + 6)));                   \
+			d = or (d, or (load(s + i + 3), load(s + i + 7)));                   \
+		}                                                                            \
+		KEEP(or (or (a, b), or (c, d)));                                             \
+	}                                                                                    \
+	__attribute__((target(features))) static void id##_write(void *dst, size_t len)      \
+	{                                                                                    \
+		vec *d = dst;                                                                \
+		vec v = set1(0x5a5a5a5a);                                                    \
+                                                                                             \
+		for (size_t i = 0; i < len / sizeof(vec); i += 8)                            \
+			for (size_t k = 0; k < 8; k++)                                       \
+				stream(d + i + k, v);                                        \
+		_mm_sfence();                                                                \
+	}                                                                                    \
+	__attribute__((target(features))) static void id##_copy(void *dst, const void *src,  \
+								size_t len)                  \
+	{                                                                                    \
+		const vec *s = src;                                                          \
+		vec *d = dst;                                                                \
+                                                                                             \
+		for (size_t i = 0; i < len / sizeof(vec); i += 8)                            \
+			for (size_t k = 0; k < 8; k++)                                       \
+				stream(d + i + k, load(s + i + k));                          \
+		_mm_sfence();                                                                \
+	}
+
+DEFINE_STREAM(avx512, "avx512f", __m512i, _mm512_load_si512, _mm512_stream_si512, _mm512_set1_epi32,
+	      _mm512_or_si512)
+DEFINE_STREAM(avx2, "avx2", __m256i, _mm256_load_si256, _mm256_stream_si256, _mm256_set1_epi32,
+	      _mm256_or_si256)
+DEFINE_STREAM(sse2, "sse2", __m128i, _mm_load_si128, _mm_stream_si128, _mm_set1_epi32, _mm_or_si128)
+
+/* These ask for the operating system's part too (XCR0), not only for the CPU's. */
+static bool has_avx512(void)
+{
+	return __builtin_cpu_supports("avx512f");
+}
+
+static bool has_avx2(void)
+{
+	return __builtin_cpu_supports("avx2");
+}
+
+static bool has_sse2(void)
+{
+	return __builtin_cpu_supports("sse2");
+}
+
+static const struct stream_ops avx512 = {"avx512", has_avx512, avx512_read, avx512_write,
+					 avx512_copy};
+static const struct stream_ops avx2 = {"avx2", has_avx2, avx2_read, avx2_write, avx2_copy};
+static const struct stream_ops sse2 = {"sse2", has_sse2, sse2_read, sse2_write, sse2_copy};
+#endif
+
+static bool always(void)
+{
+	return true;
+}
+
+static void plain_read(const void *src, size_t len)
+{
+	const uint64_t *s = src;
+	uint64_t a = 0, b = 0, c = 0, d = 0;
+
+	for (size_t i = 0; i < len / sizeof(*s); i += 4) {
+		a |= s[i];
+		b |= s[i + 1];
+		c |= s[i + 2];
+		d |= s[i + 3];
+	}
+	a |= b | c | d;
+	__asm__ volatile("" : : "r"(a));
+}
+
+static void plain_write(void *dst, size_t len)
+{
+	uint64_t *d = dst;
+
+	for (size_t i = 0; i < len / sizeof(*d); i++)
+		d[i] = 0x5a5a5a5a5a5a5a5aull;
+	__asm__ volatile("" : : "r"(d) : "memory");
+}
+
+static void plain_copy(void *dst, const void *src, size_t len)
+{
+	__builtin_memcpy(dst, src, len);
+	__asm__ volatile("" : : "r"(dst) : "memory");
+}
+
+static const struct stream_ops plain = {"plain", always, plain_read, plain_write, plain_copy};
+
+const struct stream_ops *const stream_all[] = {
+#if defined(__x86_64__)
+	&avx512, &avx2, &sse2,
+#endif
+	&plain,	 NULL,
+};
+
+const struct stream_ops *stream_pick(void)
+{
+	size_t i = 0;
+
+	while (!stream_all[i]->usable())
+		i++;
+	return stream_all[i];
+}

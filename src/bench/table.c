@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All benchmarks. */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "bench/benchmark.h"
+#include "bench/memory_bandwidth.h"
+
+const struct benchmark *const benchmarks[] = {
+	&memory_bandwidth,
+	NULL,
+};
+
+const struct benchmark *benchmark_find(const char *name)
+{
+	for (size_t i = 0; benchmarks[i]; i++)
+		if (streq(benchmarks[i]->name, name))
+			return benchmarks[i];
+	return NULL;
+}

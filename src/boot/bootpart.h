@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where railhead.env lives, and whether GRUB will read it.
+ *
+ *  - BIOS: beside grub.cfg, in /boot/grub (Debian, Ubuntu) or /boot/grub2 (Fedora, RHEL).
+ *  - EFI (sys/firmware/efi is there): EFI/railhead on the ESP, which is what fstab mounts
+ *    at /boot/efi, /efi or (vfat) /boot; else the ESP or XBOOTLDR partition of the disk
+ *    that holds the root or /boot file system or that LoaderDevicePartUUID names: never
+ *    that of another disk.
+ *
+ * A file system that is not mounted is mounted read-only, or read-write when `write` is
+ * asked, below /run/railhead in a mount namespace of this process alone; one that is
+ * mounted read-only is made writable and read-only again by bootpart_close(). Below a root
+ * that is not live nothing is mounted: the files are looked for where they would be.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "sys/root.h"
+
+enum loader {
+	LOADER_NONE, /* args can't be brought to the next boot from here; see loader_why */
+	LOADER_GRUB, /* grub.cfg carries our snippet and its variable */
+};
+
+struct bootpart {
+	int dirfd;    /* the env file's directory; opened for reading it */
+	char *path;   /* of the env file below the root ("/boot/grub/railhead.env") */
+	char *device; /* "/dev/vda2", or NULL below a root that is not live */
+	char *fstype; /* "ext4", or NULL */
+	char *found;  /* how: "fstab: LABEL=boot on /boot", "ESP of the root disk" */
+	bool efi;
+	bool writable; /* it was opened for writing and can be */
+	enum loader loader;
+	char *loader_why; /* a sentence with the remedy, when LOADER_NONE */
+	/*
+	 * Why GRUB could not disarm a trial here (md, LVM, btrfs: save_env can't write
+	 * there), or NULL. Then there is no trial and no automatic reboot.
+	 */
+	char *no_trial_why;
+	/* What bootpart_close() undoes. */
+	char *mounted[2];
+	char *remounted; /* mount point that was read-only */
+	unsigned long remount_flags;
+};
+
+/*
+ * Finds the place and opens it. It is no failure that GRUB is not there: then loader is
+ * LOADER_NONE, loader_why says why, and dirfd may be -1. Failures are a file system that
+ * can't be found, mounted or made writable.
+ */
+int bootpart_open(const struct root *root, bool write, struct bootpart *ret, struct err *err);
+/* Undoes mounts and frees. Every bootpart_open() that returned 0 needs one. */
+int bootpart_close(struct bootpart *b, struct err *err);
+
+/*
+ * Whether the text of a grub.cfg (and, for BLS, the entries' options lines) brings
+ * railhead_kargs to the kernel: 0, or -ENOENT and a sentence with the remedy.
+ */
+int grub_cfg_check(const char *grub_cfg, const char *bls_entries, struct err *err);

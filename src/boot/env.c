@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "boot/env.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "sys/machine.h"
+#include "sys/read.h"
+
+static const struct {
+	const char *name;
+	size_t offset, width;
+} fields[ENV_F_COUNT] = {
+#define X(member, name, offset, width) {name, offset, width},
+	ENV_FIELDS(X)
+#undef X
+};
+
+/* The state is written as one piece: it lies in one sector. */
+#define STATE_OFFSET (fields[ENV_F_DEATHS].offset)
+#define STATE_LEN (fields[ENV_F_TIME].offset + fields[ENV_F_TIME].width - STATE_OFFSET)
+
+void boot_id_read(const struct root *root, struct boot_id *ret)
+{
+	cleanup_free char *id = NULL;
+	struct utsname u;
+
+	*ret = (struct boot_id){.time = time(NULL)};
+	if (read_text(root, &id, NULL, "proc/sys/kernel/random/boot_id") == 0)
+		snprintf(ret->id, sizeof(ret->id), "%.36s", id);
+	if (root->live && uname(&u) == 0)
+		snprintf(ret->kernel, sizeof(ret->kernel), "%.64s", u.release);
+}
+
+int env_slot_index(char slot)
+{
+	return slot == 'a' ? 0 : slot == 'b' ? 1 : -1;
+}
+
+char env_free_slot(const struct boot_env *env)
+{
+	return env->good == 'a' ? 'b' : 'a';
+}
+
+char env_next_slot(const struct boot_env *env)
+{
+	return env_slot_index(env->try_) >= 0 ? env->try_ : env->good;
+}
+
+const char *env_slot(const struct boot_env *env, char slot)
+{
+	int i = env_slot_index(slot);
+
+	return i < 0 ? "" : env->slot[i];
+}
+
+static void set_writer(struct boot_env *env, const struct boot_id *id)
+{
+	snprintf(env->state.boot, sizeof(env->state.boot), "%s", id->id);
+	env->state.time = id->time;
+}
+
+void env_init(struct boot_env *ret, const struct boot_id *id)
+{
+	*ret = (struct boot_env){.good = 'a', .try_ = ENV_NONE};
+	set_writer(ret, id);
+}
+
+/* --- text ------------------------------------------------------------------------- */
+
+static void put(char *buf, enum env_field f, const char *value)
+{
+	memcpy(buf + fields[f].offset, value, strnlen(value, fields[f].width));
+}
+
+void env_render(const struct boot_env *env, char ret[ENV_SIZE])
+{
+	char text[32];
+
+	memset(ret, '#', ENV_SIZE);
+	memcpy(ret, ENV_SIGNATURE, strlen(ENV_SIGNATURE));
+	for (int f = 0; f < ENV_F_COUNT; f++) {
+		size_t len = strlen(fields[f].name);
+		char *value = ret + fields[f].offset;
+
+		memcpy(value - len - 1, fields[f].name, len);
+		value[-1] = '=';
+		memset(value, ' ', fields[f].width);
+		value[fields[f].width] = '\n';
+	}
+	/* The comment lines between the state and slot a, and before the tail. */
+	ret[fields[ENV_F_A].offset - strlen(ENV_VAR_A) - 2] = '\n';
+
+	ret[fields[ENV_F_GOOD].offset] = env->good;
+	ret[fields[ENV_F_TRY].offset] = env->try_;
+	put(ret, ENV_F_LAYOUT, ENV_LAYOUT);
+	snprintf(text, sizeof(text), "%u", env->state.deaths);
+	put(ret, ENV_F_DEATHS, text);
+	put(ret, ENV_F_RESULT, env->state.not_arrived ? "n" : "-");
+	put(ret, ENV_F_HASH, env->state.hash);
+	put(ret, ENV_F_KERNEL, env->state.kernel);
+	put(ret, ENV_F_BOOT, env->state.boot);
+	snprintf(text, sizeof(text), "%lld", (long long)env->state.time);
+	put(ret, ENV_F_TIME, text);
+	put(ret, ENV_F_A, env->slot[0]);
+	put(ret, ENV_F_B, env->slot[1]);
+}
+
+static void get(const char *buf, enum env_field f, char *ret)
+{
+	size_t len = fields[f].width;
+
+	memcpy(ret, buf + fields[f].offset, len);
+	while (len > 0 && ret[len - 1] == ' ')
+		len--;
+	ret[len] = '\0';
+}
+
+static int bad(struct err *err, enum env_field f, const char *what)
+{
+	return err_set(err, -EBADMSG, "%s is damaged: %s at byte %zu %s", ENV_FILE_NAME,
+		       fields[f].name, fields[f].offset, what);
+}
+
+static int get_number(const char *buf, enum env_field f, int64_t *ret, struct err *err)
+{
+	char text[32];
+	uint64_t n;
+
+	get(buf, f, text);
+	if (parse_u64(text, &n) < 0 || n > INT64_MAX)
+		return bad(err, f, "is no number");
+	*ret = (int64_t)n;
+	return 0;
+}
+
+/* GRUB and the kernel would read these characters as something else. */
+static int get_words(const char *buf, enum env_field f, char *ret, struct err *err)
+{
+	get(buf, f, ret);
+	for (const char *p = ret; *p; p++)
+		if (*p < ' ' || *p > '~' || strchr("\"'\\$", *p))
+			return bad(err, f, "holds a character that can't be there");
+	return 0;
+}
+
+static int parse_state(const char *buf, struct boot_env *env, struct err *err)
+{
+	char result = buf[fields[ENV_F_RESULT].offset];
+	int64_t deaths;
+	int r;
+
+	r = get_number(buf, ENV_F_DEATHS, &deaths, err);
+	if (r < 0)
+		return r;
+	env->state.deaths = (unsigned int)deaths;
+	if (result != 'n' && result != ENV_NONE)
+		return bad(err, ENV_F_RESULT, "is neither n nor -");
+	env->state.not_arrived = result == 'n';
+	r = get_words(buf, ENV_F_HASH, env->state.hash, err);
+	if (r == 0)
+		r = get_words(buf, ENV_F_KERNEL, env->state.kernel, err);
+	if (r == 0)
+		r = get_words(buf, ENV_F_BOOT, env->state.boot, err);
+	if (r == 0)
+		r = get_number(buf, ENV_F_TIME, &env->state.time, err);
+	return r;
+}
+
+static int parse_selectors(const char *buf, struct boot_env *env, struct err *err)
+{
+	env->good = buf[fields[ENV_F_GOOD].offset];
+	env->try_ = buf[fields[ENV_F_TRY].offset];
+	if (buf[fields[ENV_F_LAYOUT].offset] != *ENV_LAYOUT)
+		return bad(err, ENV_F_LAYOUT, "is not " ENV_LAYOUT ", the only one known here");
+	if (env->good == '\0' || !strchr("ab-", env->good))
+		return bad(err, ENV_F_GOOD, "is none of a, b, -");
+	if (env->try_ == '\0' || !strchr("abt-", env->try_))
+		return bad(err, ENV_F_TRY, "is none of a, b, t, -");
+	return 0;
+}
+
+int env_parse(const char *buf, size_t len, struct boot_env *ret, struct err *err)
+{
+	struct boot_env env = {0};
+	char again[ENV_SIZE];
+	int r;
+
+	if (len != ENV_SIZE)
+		return err_set(err, -EBADMSG, "%s is damaged: %zu bytes long instead of %d",
+			       ENV_FILE_NAME, len, ENV_SIZE);
+	if (memcmp(buf, ENV_SIGNATURE, strlen(ENV_SIGNATURE)) != 0)
+		return err_set(err, -EBADMSG, "%s is damaged: it does not begin with \"%.*s\"",
+			       ENV_FILE_NAME, (int)strlen(ENV_SIGNATURE) - 1, ENV_SIGNATURE);
+	r = parse_selectors(buf, &env, err);
+	if (r == 0)
+		r = parse_state(buf, &env, err);
+	if (r == 0)
+		r = get_words(buf, ENV_F_A, env.slot[0], err);
+	if (r == 0)
+		r = get_words(buf, ENV_F_B, env.slot[1], err);
+	if (r < 0)
+		return r;
+	/* What is meant is known; now every other byte must be where it belongs. */
+	env_render(&env, again);
+	for (size_t i = 0; i < ENV_SIZE; i++)
+		if (buf[i] != again[i])
+			return err_set(
+				err, -EBADMSG,
+				"%s is damaged: byte %zu is 0x%02x instead of 0x%02x; it was "
+				"edited by something else than railhead or GRUB",
+				ENV_FILE_NAME, i, (unsigned char)buf[i], (unsigned char)again[i]);
+	*ret = env;
+	return 0;
+}
+
+/* --- the file ----------------------------------------------------------------------- */
+
+int env_read(int dirfd, struct boot_env *ret, struct err *err)
+{
+	cleanup_close int fd = openat(dirfd, ENV_FILE_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	cleanup_free char *text = NULL;
+	size_t len;
+	int r;
+
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", ENV_FILE_NAME);
+	r = read_fd(fd, 64 * 1024, &text, &len);
+	if (r == -EFBIG)
+		return err_set(err, -EBADMSG, "%s is damaged: over 64K long instead of %d",
+			       ENV_FILE_NAME, ENV_SIZE);
+	if (r < 0)
+		return err_errno(err, r, "%s", ENV_FILE_NAME);
+	return env_parse(text, len, ret, err);
+}
+
+int env_create(int dirfd, const struct boot_id *id, struct boot_env *ret, struct err *err)
+{
+	struct boot_env env;
+	char buf[ENV_SIZE];
+	int r;
+
+	env_init(&env, id);
+	env_render(&env, buf);
+	r = machine_create_durable(dirfd, ENV_FILE_NAME, buf, sizeof(buf), err);
+	if (r < 0)
+		return r;
+	if (ret)
+		*ret = env;
+	return 0;
+}
+
+int env_write(int dirfd, const struct env_plan *plan, struct err *err)
+{
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct env_write *w = &plan->step[i];
+		int r = machine_overwrite(dirfd, ENV_FILE_NAME, (off_t)w->offset, w->data, w->len,
+					  err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* --- plans -------------------------------------------------------------------------- */
+
+/* Appends the bytes in which plan->after differs from before, of one piece of the file. */
+static void step(struct env_plan *plan, size_t offset, size_t len)
+{
+	struct env_write *w = &plan->step[plan->n];
+	char buf[ENV_SIZE];
+
+	env_render(&plan->after, buf);
+	w->offset = offset;
+	w->len = len;
+	memcpy(w->data, buf + offset, len);
+	plan->n++;
+}
+
+static void step_field(struct env_plan *plan, enum env_field f)
+{
+	step(plan, fields[f].offset, fields[f].width);
+}
+
+static void step_try(struct env_plan *plan, char try_)
+{
+	if (plan->after.try_ == try_)
+		return;
+	plan->after.try_ = try_;
+	step_field(plan, ENV_F_TRY);
+}
+
+static void step_good(struct env_plan *plan, char good)
+{
+	if (plan->after.good == good)
+		return;
+	plan->after.good = good;
+	step_field(plan, ENV_F_GOOD);
+}
+
+static void step_slot(struct env_plan *plan, char slot, const char *line)
+{
+	char *text = plan->after.slot[env_slot_index(slot)];
+
+	if (streq(text, line))
+		return;
+	snprintf(text, ENV_SLOT_SIZE + 1, "%s", line);
+	step_field(plan, slot == 'a' ? ENV_F_A : ENV_F_B);
+}
+
+static void step_state(struct env_plan *plan, unsigned int deaths, bool not_arrived,
+		       const char *line, const struct boot_id *id)
+{
+	struct boot_env *e = &plan->after;
+
+	e->state.deaths = deaths > 99 ? 99 : deaths;
+	e->state.not_arrived = not_arrived;
+	kargs_hash_line(line, e->state.hash);
+	snprintf(e->state.kernel, sizeof(e->state.kernel), "%s", id->kernel);
+	set_writer(e, id);
+	step(plan, STATE_OFFSET, STATE_LEN);
+}
+
+static void begin(struct env_plan *plan, const struct boot_env *env)
+{
+	plan->n = 0;
+	plan->after = *env;
+}
+
+int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned int deaths,
+		 const struct boot_id *id, struct env_plan *ret, struct err *err)
+{
+	cleanup_free char *line = kargs_line(args);
+	char slot = env_free_slot(env);
+	int r = kargs_check(args, err);
+
+	if (r < 0)
+		return r;
+	begin(ret, env);
+	step_try(ret, ENV_NONE);
+	step_slot(ret, slot, line);
+	step_state(ret, deaths, false, line, id);
+	step_try(ret, slot);
+	return 0;
+}
+
+int env_plan_adopt(const struct boot_env *env, const struct kargs *args, const struct boot_id *id,
+		   struct env_plan *ret, struct err *err)
+{
+	cleanup_free char *line = kargs_line(args);
+	char slot = env_free_slot(env);
+	int r = kargs_check(args, err);
+
+	if (r < 0)
+		return r;
+	begin(ret, env);
+	step_try(ret, ENV_NONE);
+	step_slot(ret, slot, line);
+	step_state(ret, 0, false, line, id);
+	step_good(ret, slot);
+	return 0;
+}
+
+void env_plan_commit(const struct boot_env *env, char slot, const struct boot_id *id,
+		     struct env_plan *ret)
+{
+	begin(ret, env);
+	if (env->good == slot && env->try_ == ENV_NONE)
+		return;
+	step_good(ret, slot);
+	step_try(ret, ENV_NONE);
+	step_state(ret, 0, false, env_slot(env, slot), id);
+}
+
+void env_plan_disarm(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
+{
+	begin(ret, env);
+	if (env->try_ == ENV_NONE)
+		return;
+	step_try(ret, ENV_NONE);
+	set_writer(&ret->after, id);
+	step(ret, STATE_OFFSET, STATE_LEN);
+}
+
+void env_plan_not_arrived(const struct boot_env *env, const struct boot_id *id,
+			  struct env_plan *ret)
+{
+	char slot = env_free_slot(env);
+
+	begin(ret, env);
+	step_state(ret, env->state.deaths, true, env_slot(env, slot), id);
+	step_try(ret, ENV_NONE);
+}
+
+void env_plan_forgive(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
+{
+	begin(ret, env);
+	if (env->try_ == ENV_NONE && env->state.deaths == 0 && !env->state.not_arrived)
+		return;
+	step_try(ret, ENV_NONE);
+	step_state(ret, 0, false, env_slot(env, env_free_slot(env)), id);
+}
+
+void env_plan_reset(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
+{
+	begin(ret, env);
+	if (env->good == ENV_NONE && env->try_ == ENV_NONE && !*env->slot[0] && !*env->slot[1])
+		return;
+	step_try(ret, ENV_NONE);
+	step_good(ret, ENV_NONE);
+	step_slot(ret, 'a', "");
+	step_slot(ret, 'b', "");
+	step_state(ret, 0, false, "", id);
+}

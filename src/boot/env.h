@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * railhead.env: read strictly, written in place. See env_layout.h.
+ *
+ * An operation is planned as a few overwrites, each of which is on the disk before the
+ * next one begins, in an order in which a power cut between any two leaves a file that
+ * means either the state before or the state after:
+ *
+ *   arm     selector "try" off if it was on; the slot not in use; the state; "try" on
+ *   commit  selector "good"; selector "try" off; the state (deaths 0)
+ *   adopt   as arm without "try", then the selector "good"
+ *
+ * Writes that would change nothing are left out: a plan may be empty.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "boot/env_layout.h"
+#include "boot/kargs.h"
+#include "sys/root.h"
+
+struct boot_env {
+	char good;			 /* 'a', 'b' or ENV_NONE */
+	char try_;			 /* 'a', 'b', ENV_TAKEN or ENV_NONE */
+	char slot[2][ENV_SLOT_SIZE + 1]; /* padding cut; "" is a slot without args */
+	struct {
+		unsigned int deaths;	       /* 0..99 */
+		bool not_arrived;	       /* result 'n' */
+		char hash[KARGS_HASH_LEN + 1]; /* "" before the first trial */
+		char kernel[65];
+		char boot[37]; /* boot id of the last writer */
+		int64_t time;  /* seconds since 1970; 0 unknown */
+	} state;
+};
+
+/* Who writes: goes into the state. */
+struct boot_id {
+	char id[37];	 /* /proc/sys/kernel/random/boot_id */
+	char kernel[65]; /* uname -r */
+	int64_t time;	 /* seconds since 1970 */
+};
+
+/* Fills ret from below root: boot id ("" if unknown), uname or "" if not live, the time. */
+void boot_id_read(const struct root *root, struct boot_id *ret);
+
+/* 'a' or 'b' to 0 or 1; -1 for anything else. */
+int env_slot_index(char slot);
+/* The slot that does not boot by default: where the next args go. */
+char env_free_slot(const struct boot_env *env);
+/* The slot that the next boot takes ('a', 'b' or ENV_NONE): the armed one, else good. */
+char env_next_slot(const struct boot_env *env);
+/* A slot's text, "" for ENV_NONE. */
+const char *env_slot(const struct boot_env *env, char slot);
+
+/* An empty one: no slot has args, slot a is good, so that the marker tells GRUB read it. */
+void env_init(struct boot_env *ret, const struct boot_id *id);
+/* -EBADMSG with what is wrong and where. */
+int env_parse(const char *buf, size_t len, struct boot_env *ret, struct err *err);
+void env_render(const struct boot_env *env, char ret[ENV_SIZE]);
+
+/* -ENOENT: no such file. -EBADMSG: damaged. */
+int env_read(int dirfd, struct boot_env *ret, struct err *err);
+/* Makes the file (env_init), or replaces a damaged one; see machine_create_durable. */
+int env_create(int dirfd, const struct boot_id *id, struct boot_env *ret, struct err *err);
+
+#define ENV_STEPS_MAX 6
+struct env_write {
+	size_t offset;
+	size_t len;
+	char data[ENV_SLOT_SIZE];
+};
+struct env_plan {
+	struct env_write step[ENV_STEPS_MAX];
+	size_t n;
+	struct boot_env after; /* what the file means once all steps are done */
+};
+
+/* Each fills *ret from env; -E2BIG or -EINVAL if the args can't travel. */
+
+/* The next boot, and only that, tries args. deaths: trials of these args that died so far. */
+int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned int deaths,
+		 const struct boot_id *id, struct env_plan *ret, struct err *err);
+/* The args are on the line of this very boot already: make them good with no trial. */
+int env_plan_adopt(const struct boot_env *env, const struct kargs *args, const struct boot_id *id,
+		   struct env_plan *ret, struct err *err);
+/* The trial of slot is over and well: it becomes good. */
+void env_plan_commit(const struct boot_env *env, char slot, const struct boot_id *id,
+		     struct env_plan *ret);
+/* No trial at the next boot; the slots stay. */
+void env_plan_disarm(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
+/* The args of this trial did not arrive, although it booted: not to be tried again. */
+void env_plan_not_arrived(const struct boot_env *env, const struct boot_id *id,
+			  struct env_plan *ret);
+/* The operator wants rejected or not arrived args tried again: forgets deaths and result. */
+void env_plan_forgive(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
+/* Gives up ownership: no slot is good, both are empty. */
+void env_plan_reset(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
+
+/* Writes the steps of a plan, in order, each durable before the next (machine_overwrite). */
+int env_write(int dirfd, const struct env_plan *plan, struct err *err);

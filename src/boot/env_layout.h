@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The layout of railhead.env, the GRUB environment block that carries our kernel args.
+ * It is final: boot loaders configured by an older railhead read it.
+ *
+ * The file is 4096 bytes of text that GRUB's envblk parser accepts (grub-core/lib/
+ * envblk.c): a signature line, then "name=value" lines, comment lines that begin with
+ * '#', and '#' up to the end. Every value has a fixed width and is padded with blanks, so
+ * that neither we nor GRUB's save_env ever move a byte: each change is an overwrite of
+ * bytes that stay where they are. Nothing is escaped: quotes, backslashes and control
+ * characters are refused before they get here.
+ *
+ * The selectors and the state fill the first 512 bytes, each slot three sectors of its
+ * own. A disk writes a sector whole or not at all, so that a power cut while one slot is
+ * written can't harm the other slot, nor the selectors.
+ *
+ *    offset  width  name             value
+ *        39      1  railhead_good    the slot that boots: a, b, or - (none: no args of ours)
+ *        54      1  railhead_try     a, b: boot this slot once; t: GRUB has taken it; -: none
+ *        72      1  railhead_layout  1
+ *        90      2  railhead_deaths  trials of these args on this kernel that died, but for
+ *                                    the one that "t" stands for
+ *       109      1  railhead_result  n: these args were on trial and did not arrive; else -
+ *       125     16  railhead_hash    of the args that deaths and result speak of
+ *       158     64  railhead_kernel  release of the kernel that armed them
+ *       237     36  railhead_boot    id of the boot that wrote this file last
+ *       288     12  railhead_time    when, in seconds since 1970
+ *       301    210  a comment line
+ *       523   1524  railhead_a       the args of slot a
+ *      2059   1524  railhead_b       the args of slot b
+ *      3584    512  #
+ *
+ * The grub.d snippet is generated from this header (src/boot/gen-snippet.sh).
+ */
+#pragma once
+
+#define ENV_FILE_NAME "railhead.env"
+#define ENV_SIGNATURE "# GRUB Environment Block\n"
+#define ENV_SIZE 4096
+#define ENV_SLOT_SIZE 1524
+#define ENV_LAYOUT "1"
+
+/* GRUB's variables. The snippet needs the first four and sets the last. */
+#define ENV_VAR_GOOD "railhead_good"
+#define ENV_VAR_TRY "railhead_try"
+#define ENV_VAR_A "railhead_a"
+#define ENV_VAR_B "railhead_b"
+#define ENV_VAR_KARGS "railhead_kargs"
+
+/* What the snippet adds to the kernel command line. */
+#define ENV_ARG_SLOT "railhead.slot="
+#define ENV_ARG_TRIAL "railhead.trial="
+/* A panic reboots after 30 s; dracut's shell and emergency mode reboot too. */
+#define ENV_TRIAL_EXTRA "panic=30 rd.shell=0 rd.emergency=reboot"
+
+enum {
+	ENV_NONE = '-',	 /* no slot */
+	ENV_TAKEN = 't', /* GRUB has taken the trial */
+};
+
+/* X(member, name, offset of the value, width of the value) */
+#define ENV_FIELDS(X)                          \
+	X(GOOD, "railhead_good", 39, 1)        \
+	X(TRY, "railhead_try", 54, 1)          \
+	X(LAYOUT, "railhead_layout", 72, 1)    \
+	X(DEATHS, "railhead_deaths", 90, 2)    \
+	X(RESULT, "railhead_result", 109, 1)   \
+	X(HASH, "railhead_hash", 125, 16)      \
+	X(KERNEL, "railhead_kernel", 158, 64)  \
+	X(BOOT, "railhead_boot", 237, 36)      \
+	X(TIME, "railhead_time", 288, 12)      \
+	X(A, "railhead_a", 523, ENV_SLOT_SIZE) \
+	X(B, "railhead_b", 2059, ENV_SLOT_SIZE)
+
+enum env_field {
+#define X(member, name, offset, width) ENV_F_##member,
+	ENV_FIELDS(X)
+#undef X
+		ENV_F_COUNT
+};

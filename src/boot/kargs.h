@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Kernel arguments as the kernel sees them: tokens, never substrings. Pure, no I/O.
+ *
+ * Tokens are split as lib/cmdline.c next_arg() does: at white space outside double quotes,
+ * a quote may open anywhere, there is no escape. '-' and '_' are equal in names
+ * (kernel/params.c, parameq). What follows a lone "--" is for init.
+ * How a repeated key is read depends on its handler (Documentation/admin-guide/
+ * kernel-parameters.txt): see enum karg_rule.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+
+#define KARGS_HASH_LEN 16
+/*
+ * The kernel panics at the 32nd argument "key=value" that nobody claims; GRUB's
+ * BOOT_IMAGE= and the user's own may be among them.
+ */
+enum { KARGS_MAX = 30 };
+
+enum karg_rule {
+	KARG_LAST,  /* a plain key: the last one wins */
+	KARG_LIST,  /* each occurrence is a comma list, all of them add up: intel_iommu= */
+	KARG_EACH,  /* each occurrence counts by itself: console=, earlycon=, module_blacklist */
+	KARG_PAGES, /* hugepagesz= and hugepages=: pairs in order, the first of a size wins */
+	KARG_ONLY,  /* a repetition with another value spoils it: isolcpus=, nohz_full= */
+	KARG_FLAG,  /* no value: quiet, ro */
+};
+
+struct karg {
+	char *text;   /* "intel_iommu=on,sm_on" */
+	char *origin; /* where it is wanted: "profile.yaml:12", or NULL */
+};
+
+/* An ordered list. Zero is empty. */
+struct kargs {
+	struct karg *v;
+	size_t n;
+	size_t cap;
+};
+
+/* Appends a token as it is. origin may be NULL. Both are copied. */
+void kargs_add(struct kargs *l, const char *text, const char *origin);
+/* Splits a command line into tokens and appends each; stops at a lone "--". */
+void kargs_split(struct kargs *l, const char *line, const char *origin);
+void kargs_free(struct kargs *l);
+#define cleanup_kargs __attribute__((__cleanup__(kargs_free)))
+
+/* The tokens with one blank between them; "" when empty. Caller frees. */
+char *kargs_line(const struct kargs *l);
+/* The first 16 hexadecimal digits of the SHA-256 of kargs_line(). */
+void kargs_hash(const struct kargs *l, char ret[KARGS_HASH_LEN + 1]);
+void kargs_hash_line(const char *line, char ret[KARGS_HASH_LEN + 1]);
+
+enum karg_rule karg_rule(const char *text);
+/* The name of a token up to '=', '-' and '_' equal. */
+bool karg_same_key(const char *a, const char *b);
+/* Equal as the kernel reads it: '-' == '_' in the name, the value by bytes, quotes off. */
+bool karg_equal(const char *a, const char *b);
+
+/*
+ * Whether a token can travel through a GRUB variable: printable ASCII without blanks,
+ * quotes, backslash and '$', no '#' at its front; not "--", nor an argument that speaks to
+ * railhead itself (railhead.*). -EINVAL and the reason otherwise.
+ */
+int karg_check(const char *text, struct err *err);
+/*
+ * Each token; not more than KARGS_MAX of the form key=value without a dot in the key; and
+ * the line fits a slot (-E2BIG).
+ */
+int kargs_check(const struct kargs *l, struct err *err);
+
+/* The value of the last token of that key ("railhead.slot"), NULL if absent. Caller frees. */
+char *kargs_value(const char *cmdline, const char *key);
+
+/*
+ * Whether a token is in force on a command line. By rule: the last token of a plain key
+ * must be it; every item of a list-valued key must be among the items of the key, and no
+ * opposite of one (on and off, pt and nopt) may come later; tokens of hugepages are looked
+ * at by kargs_missing(), which knows what they belong to: here one must merely be there.
+ */
+bool kargs_has(const char *cmdline, const char *token);
+
+/*
+ * What of l is not in force on cmdline; appends to *ret. A pair of hugepagesz= and
+ * hugepages= counts as one: it is in force if the first count given for that size on
+ * cmdline is this one; both of its tokens are missing otherwise.
+ */
+void kargs_missing(const struct kargs *l, const char *cmdline, struct kargs *ret);
+
+/*
+ * What `owned` (a slot that this boot got) gave to cmdline and `wanted` no longer has:
+ * an argument that a profile dropped. Appends to *ret.
+ */
+void kargs_dropped(const struct kargs *owned, const struct kargs *wanted, const char *cmdline,
+		   struct kargs *ret);
+
+/* The same tokens in the same order (as karg_equal). */
+bool kargs_same(const struct kargs *a, const struct kargs *b);
+
+/*
+ * Arguments on the line that are not of `owned` and contradict one of `wanted`: the same
+ * key with another value. Such an argument is the user's: it is reported, never
+ * removed. Appends to *ret.
+ */
+void kargs_conflicts(const struct kargs *wanted, const struct kargs *owned, const char *cmdline,
+		     struct kargs *ret);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whether anything may be done in this boot at all. In kdump, rescue, emergency and single
+ * mode, in an initramfs stopped for debugging, with another init, on live and network
+ * roots and in containers railhead alters nothing, and above all never reboots.
+ */
+#pragma once
+
+#include "sys/root.h"
+
+enum boot_mode {
+	BOOT_NORMAL,
+	BOOT_OFF,     /* railhead=off (or railhead=0, railhead=no) */
+	BOOT_SPECIAL, /* see *why */
+};
+
+/*
+ * why: a sentence fragment such as "rescue mode (systemd.unit=rescue.target)"; the caller
+ * frees it; NULL for BOOT_NORMAL. May be NULL. cmdline is that of this boot; files are
+ * read below root: proc/vmcore, run/systemd/container, proc/1/environ. A live root that
+ * is a container's is one; on a root that is not live only the command line counts.
+ */
+enum boot_mode boot_mode(const struct root *root, const char *cmdline, char **why);

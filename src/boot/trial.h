@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The decision about kernel args: what to write, and whether to reboot. One pure function
+ * over facts, so that every boot can be simulated (tests/unit/test_boot_trial.c).
+ *
+ * Reboot iff
+ *  - what the next boot gets has all that is wanted (GRUB will read our slot),
+ *  - the args of ours in this boot differ from the wanted ones in either direction,
+ *  - GRUB is known to read the file: the marker railhead.slot= is on this boot's line, or
+ *    the file was made in this boot,
+ *  - these args were not on trial before, or fewer than TRIAL_MAX trials of them on this
+ *    kernel died, and none booted without the args.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "boot/env.h"
+#include "boot/kargs.h"
+
+enum { TRIAL_MAX = 2 };
+
+enum kargs_decision {
+	KARGS_SAME,		/* all is as wanted; perhaps a commit is due */
+	KARGS_WRITE_AND_REBOOT, /* arm a trial (trial_write), then reboot */
+	KARGS_WRITE_NO_REBOOT,	/* this boot has the args, the next would not (trial_write) */
+	KARGS_NOT_ARRIVED,	/* GRUB did not bring them, or the kernel did not take them */
+	KARGS_REJECTED,		/* the trials died */
+	KARGS_NO_LOADER,	/* nothing here can bring args to the next boot */
+	KARGS_DAMAGED,		/* railhead.env is malformed */
+};
+
+struct trial_facts {
+	const struct kargs *wanted;
+	const char *cmdline;	    /* /proc/cmdline of this boot */
+	const struct boot_env *env; /* NULL: absent or damaged */
+	const char *env_damage;	    /* what is wrong with the file, or NULL */
+	bool loader_ok;		    /* bootpart: LOADER_GRUB */
+	const char *loader_why;	    /* when !loader_ok */
+	const char *no_trial_why;   /* bootpart: a trial can't be disarmed there; or NULL */
+	const char *boot_id;
+	const char *kernel;
+	bool retry; /* apply --retry: rejected and not arrived args are tried once more */
+};
+
+struct trial {
+	enum kargs_decision decision;
+	char *why;		/* a sentence that names the layer and the remedy */
+	char slot;		/* the slot that this boot got: 'a', 'b'; ENV_NONE: unknown */
+	bool is_trial;		/* this boot is a trial */
+	bool commit;		/* slot is on trial and all args arrived: due at the verdict */
+	bool note;		/* a trial without its args: trial_commit writes that down */
+	bool armed;		/* the trial is armed by this very boot: just reboot */
+	unsigned int deaths;	/* trials of the wanted args on this kernel that died */
+	struct kargs missing;	/* wanted, not in force in this boot */
+	struct kargs dropped;	/* ours in this boot, wanted no longer */
+	struct kargs conflicts; /* others' args that contradict wanted ones */
+	struct kargs owned;	/* what this boot's slot gave */
+};
+
+void trial_decide(const struct trial_facts *facts, struct trial *ret);
+void trial_free(struct trial *t);
+#define cleanup_trial __attribute__((__cleanup__(trial_free)))
+
+const char *kargs_decision_name(enum kargs_decision d); /* "same", "reboot", "write", ... */
+
+/*
+ * Does what a decision of WRITE_AND_REBOOT (arms) or WRITE_NO_REBOOT (adopts) asks,
+ * in place; creates the file where it is absent (facts->env == NULL). Rebooting is the
+ * caller's. No other decision writes: 0.
+ */
+int trial_write(int dirfd, const struct trial_facts *facts, const struct trial *t,
+		const struct boot_id *id, struct err *err);
+/*
+ * At the verdict: makes the trial slot good, or notes that its args did not arrive.
+ * Returns 1 if it wrote, 0 if nothing was due.
+ */
+int trial_commit(int dirfd, const struct trial *t, const struct boot_id *id, struct err *err);

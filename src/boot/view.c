@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "boot/view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sys/machine.h"
+
+static int read_env(struct boot_view *v, struct err *err)
+{
+	struct err why = {0};
+	int r = v->part.dirfd < 0 ? -ENOENT : env_read(v->part.dirfd, &v->env, &why);
+
+	v->have_env = r == 0;
+	if (r == -EBADMSG)
+		snprintf(v->env_damage, sizeof(v->env_damage), "%s", why.text);
+	else if (r < 0 && r != -ENOENT)
+		return err_set(err, r, "%s", why.text);
+	return 0;
+}
+
+int boot_view_open(const struct root *root, const struct node *node, const struct kargs *wanted,
+		   bool write, bool retry, struct boot_view *ret, struct err *err)
+{
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	r = bootpart_open(root, write, &ret->part, err);
+	if (r < 0)
+		return err_wrap(err, "boot partition");
+	boot_id_read(root, &ret->id);
+	r = read_env(ret, err);
+	if (r < 0) {
+		bootpart_close(&ret->part, NULL);
+		return err_wrap(err, "%s", ret->part.path);
+	}
+	ret->facts = (struct trial_facts){
+		.wanted = wanted,
+		.cmdline = node->cmdline,
+		.env = ret->have_env ? &ret->env : NULL,
+		.env_damage = *ret->env_damage ? ret->env_damage : NULL,
+		.loader_ok = ret->part.loader == LOADER_GRUB,
+		.loader_why = ret->part.loader_why,
+		.no_trial_why = ret->part.no_trial_why,
+		.boot_id = ret->id.id,
+		.kernel = ret->id.kernel,
+		.retry = retry,
+	};
+	trial_decide(&ret->facts, &ret->trial);
+	return 0;
+}
+
+int boot_view_close(struct boot_view *v, struct err *err)
+{
+	trial_free(&v->trial);
+	return bootpart_close(&v->part, err);
+}
+
+int boot_settle(const struct root *root, const struct node *node, const struct kargs *wanted,
+		struct err *err)
+{
+	struct boot_view v;
+	bool due;
+	int r, closed;
+
+	r = boot_view_open(root, node, wanted, false, false, &v, err);
+	if (r < 0)
+		return r;
+	due = v.trial.commit || v.trial.note;
+	r = boot_view_close(&v, err);
+	if (r < 0 || !due)
+		return r;
+	r = boot_view_open(root, node, wanted, true, false, &v, err);
+	if (r < 0)
+		return r;
+	r = trial_commit(v.part.dirfd, &v.trial, &v.id, err);
+	closed = boot_view_close(&v, r < 0 ? NULL : err);
+	return r < 0 ? r : closed < 0 ? closed : r;
+}
+
+int boot_reboot(const struct root *root, struct err *err)
+{
+	return machine_reboot(root, err);
+}
+
+int boot_env_reset(const struct root *root, char **ret_path, struct err *err)
+{
+	struct env_plan plan;
+	struct bootpart part;
+	struct boot_env env;
+	struct boot_id id;
+	int r = bootpart_open(root, true, &part, err), closed;
+
+	if (r < 0)
+		return r;
+	boot_id_read(root, &id);
+	if (part.dirfd < 0) {
+		r = err_set(err, -ENOENT, "%s",
+			    part.loader_why ? part.loader_why : "no directory of GRUB was found");
+	} else {
+		r = env_read(part.dirfd, &env, err);
+		if (r == -ENOENT || r == -EBADMSG) {
+			r = env_create(part.dirfd, &id, &env, err);
+		} else if (r == 0) {
+			env_plan_reset(&env, &id, &plan);
+			r = env_write(part.dirfd, &plan, err);
+		}
+	}
+	if (r == 0 && ret_path)
+		*ret_path = xstrdup(part.path);
+	closed = bootpart_close(&part, r < 0 ? NULL : err);
+	return r < 0 ? r : closed;
+}

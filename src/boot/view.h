@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One look at all that kernel arguments depend on: the boot partition, railhead.env, this
+ * boot's command line, and the decision that follows. Used by the bootenv kind, by the
+ * commit at the verdict, and by `railhead kargs`.
+ */
+#pragma once
+
+#include "boot/bootpart.h"
+#include "boot/env.h"
+#include "boot/trial.h"
+#include "node/node.h"
+
+struct boot_view {
+	struct bootpart part;
+	struct boot_id id;
+	struct boot_env env;
+	bool have_env;
+	char env_damage[ERR_TEXT_MAX]; /* "" unless the file is malformed */
+	struct trial_facts facts;      /* points into this struct and the caller's wanted, node */
+	struct trial trial;
+};
+
+/* write: the partition is opened for writing. wanted and node must outlive the view. */
+int boot_view_open(const struct root *root, const struct node *node, const struct kargs *wanted,
+		   bool write, bool retry, struct boot_view *ret, struct err *err);
+int boot_view_close(struct boot_view *v, struct err *err);
+
+/*
+ * At the verdict: makes the trial of this boot good, or notes that its arguments did not
+ * arrive. Opens the partition for writing only if something is due. 1: wrote, 0: nothing.
+ */
+int boot_settle(const struct root *root, const struct node *node, const struct kargs *wanted,
+		struct err *err);
+
+/* `systemctl --force reboot`; see machine_reboot(). Returns only on failure. */
+int boot_reboot(const struct root *root, struct err *err);
+
+/* Empties railhead.env (creates it if absent): nothing of ours on the next boot. */
+int boot_env_reset(const struct root *root, char **ret_path, struct err *err);

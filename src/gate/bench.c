@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One poll loop over all children. A child goes WAITING (its resource is in use) ->
+ * RUNNING -> (over its deadline) TERM -> KILL -> DONE. Children are watched through
+ * pidfds; kernels before 5.3 have none, there the loop wakes every 20 ms to ask.
+ */
+#include "gate/bench.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#define TICK_MS 20 /* between looks at a child that has no pidfd */
+
+enum phase { WAITING, RUNNING, TERM, KILL, DONE };
+
+struct stream {
+	int fd; /* -1 once at its end */
+	struct str text;
+};
+
+struct child {
+	struct bench_job *job;
+	enum phase phase;
+	pid_t pid;
+	int pidfd;
+	struct stream out;
+	struct stream err;
+	bool too_much;	     /* it was killed for what it printed, not for its time */
+	uint64_t started_us; /* CLOCK_MONOTONIC */
+	uint64_t next_us;    /* when the present phase ends */
+};
+
+static const char *const outcome_names[] = {
+	[BENCH_NOT_RUN] = "not run",
+	[BENCH_MEASURED] = "measured",
+	[BENCH_CANNOT_MEASURE] = "cannot measure",
+	[BENCH_TIMED_OUT] = "timed out",
+	[BENCH_BROKEN] = "broken",
+};
+
+const char *bench_outcome_name(enum bench_outcome o)
+{
+	return outcome_names[o];
+}
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+/* --- what a child said --------------------------------------------------------------- */
+
+/*
+ * Copies text so that it is one line of valid UTF-8 that fits: the reason goes into JSON
+ * and onto the console, and a broken child may have printed anything.
+ */
+static void clean_text(char *dst, size_t size, const char *src)
+{
+	size_t n = strnlen(src, size - 1);
+
+	if (src[n]) /* cut: not inside a character */
+		while (n > 0 && ((unsigned char)src[n] & 0xc0) == 0x80)
+			n--;
+	for (size_t i = 0; i < n; i++)
+		dst[i] = (unsigned char)src[i] < 0x20 || src[i] == 0x7f ? ' ' : src[i];
+	dst[n] = '\0';
+	while (n > 0 && dst[n - 1] == ' ')
+		dst[--n] = '\0';
+
+	json_t *probe = json_string(dst); /* NULL unless it is UTF-8 */
+
+	if (!probe)
+		for (char *p = dst; *p; p++)
+			if ((unsigned char)*p >= 0x80)
+				*p = '?';
+	json_decref(probe);
+}
+
+/* What to quote of a broken child: its complaint, or else what should have been a result. */
+static const char *said(const struct child *c)
+{
+	return c->err.text.len ? str_get(&c->err.text) : str_get(&c->out.text);
+}
+
+static void finish(struct child *c, enum bench_outcome outcome, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void finish(struct child *c, enum bench_outcome outcome, const char *fmt, ...)
+{
+	struct bench_job *job = c->job;
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	job->outcome = outcome;
+	clean_text(job->reason, sizeof(job->reason), text);
+	free(text);
+	if (c->started_us)
+		job->duration_us = now_us() - c->started_us;
+	c->phase = DONE;
+}
+
+static void finish_said(struct child *c, const char *what)
+{
+	const char *text = said(c);
+
+	if (*text)
+		finish(c, BENCH_BROKEN, "%s; it said: %s", what, text);
+	else
+		finish(c, BENCH_BROKEN, "%s; it said nothing", what);
+}
+
+/* The child ended with status 0: its stdout is the result, or it is broken. */
+static void finish_line(struct child *c)
+{
+	const char *text = str_get(&c->out.text);
+	json_error_t e;
+	json_t *line = json_loadb(text, c->out.text.len, JSON_REJECT_DUPLICATES, &e);
+	const char *result = json_string_value(json_object_get(line, "result"));
+	const char *reason = json_string_value(json_object_get(line, "reason"));
+
+	if (result && streq(result, "measured") && json_is_number(json_object_get(line, "value"))) {
+		finish(c, BENCH_MEASURED, "%s", "");
+	} else if (result && streq(result, "cannot measure") && reason && *reason) {
+		finish(c, BENCH_CANNOT_MEASURE, "%s", reason);
+	} else {
+		json_decref(line);
+		finish_said(c, line ? "not a result" : "not one line of JSON");
+		return;
+	}
+	c->job->result = line;
+}
+
+static void finish_exit(struct child *c, const siginfo_t *si)
+{
+	char what[96];
+
+	if (c->too_much)
+		snprintf(what, sizeof(what), "printed more than %u KiB; killed",
+			 BENCH_OUTPUT_MAX / 1024);
+	else if (si->si_code == CLD_EXITED)
+		snprintf(what, sizeof(what), "exit status %d", si->si_status);
+	else
+		snprintf(what, sizeof(what), "killed by signal %d (%s)", si->si_status,
+			 strsignal(si->si_status));
+
+	if (!c->too_much && c->phase != RUNNING)
+		finish(c, BENCH_TIMED_OUT, "no result within %u ms; killed", c->job->deadline_ms);
+	else if (!c->too_much && si->si_code == CLD_EXITED && si->si_status == 0)
+		finish_line(c);
+	else
+		finish_said(c, what);
+}
+
+/* --- one child ----------------------------------------------------------------------- */
+
+/* After fork, in the child: becomes the program, or says why not and exits with 127. */
+static void become(const struct bench_job *job, int out, int err, pid_t parent)
+{
+	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
+	static const struct rlimit none = {0, 0};
+	sigset_t all_through;
+	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent) /* it died before the line above */
+		_exit(127);
+	setrlimit(RLIMIT_CORE, &none);
+	for (int s = 1; s < NSIG; s++) /* what the caller ignores would stay ignored */
+		signal(s, SIG_DFL);
+	sigemptyset(&all_through);
+	sigprocmask(SIG_SETMASK, &all_through, NULL);
+	umask(077);
+	if (in < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || chdir("/") < 0)
+		_exit(127);
+	syscall(SYS_close_range, 3u, ~0u, 0u); /* before 5.9: our fds are O_CLOEXEC anyway */
+	execve(job->argv[0], (char *const *)job->argv, (char *const *)env);
+	dprintf(2, "%s: %s\n", job->argv[0], strerror(errno));
+	_exit(127);
+}
+
+static int open_pipes(int out[2], int err[2])
+{
+	if (pipe2(out, O_CLOEXEC) < 0)
+		return -errno;
+	if (pipe2(err, O_CLOEXEC) < 0) {
+		int r = -errno;
+
+		close(out[0]);
+		close(out[1]);
+		return r;
+	}
+	fcntl(out[0], F_SETFL, O_NONBLOCK);
+	fcntl(err[0], F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+static void child_start(struct child *c)
+{
+	pid_t parent = getpid();
+	int out[2], err[2];
+	int r = open_pipes(out, err);
+
+	if (r < 0) {
+		finish(c, BENCH_BROKEN, "could not be started: pipe: %s", strerror(-r));
+		return;
+	}
+	c->started_us = now_us();
+	c->next_us = c->started_us + (uint64_t)c->job->deadline_ms * 1000u;
+	c->pid = fork();
+	if (c->pid == 0)
+		become(c->job, out[1], err[1], parent);
+	r = -errno;
+	close(out[1]);
+	close(err[1]);
+	c->out.fd = out[0];
+	c->err.fd = err[0];
+	if (c->pid < 0) {
+		finish(c, BENCH_BROKEN, "could not be started: fork: %s", strerror(-r));
+		return;
+	}
+	setpgid(c->pid, c->pid); /* here too: a kill of the group must never come too early */
+	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0u);
+	c->phase = RUNNING;
+}
+
+static void child_kill(const struct child *c, int sig)
+{
+	kill(-c->pid, sig);
+	kill(c->pid, sig); /* should it have left its group */
+}
+
+static void stream_close(struct stream *s)
+{
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+}
+
+/* Takes what is there. False when it is more than a child may say; the rest is dropped. */
+static bool stream_drain(struct stream *s)
+{
+	char buf[16384];
+	ssize_t n;
+
+	while (s->fd >= 0) {
+		n = read(s->fd, buf, sizeof(buf));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return true;
+		if (n <= 0) {
+			stream_close(s);
+			return true;
+		}
+		if (s->text.len + (size_t)n > BENCH_OUTPUT_MAX) {
+			stream_close(s);
+			return false;
+		}
+		str_addn(&s->text, buf, (size_t)n);
+	}
+	return true;
+}
+
+static void child_drain(struct child *c)
+{
+	bool fits = stream_drain(&c->out);
+
+	fits &= stream_drain(&c->err);
+	if (fits || c->too_much)
+		return;
+	c->too_much = true;
+	if (c->phase == RUNNING) {
+		child_kill(c, SIGKILL);
+		c->phase = KILL;
+		c->next_us = now_us() + BENCH_GRACE_MS * 1000u;
+	}
+}
+
+/* If the child has ended: ends its group too, takes its last words, sets the outcome. */
+static void child_reap(struct child *c)
+{
+	siginfo_t si = {0};
+
+	/* WNOWAIT: while it is a zombie, its group's number can't become somebody else's. */
+	if (waitid(P_PID, (id_t)c->pid, &si, WEXITED | WNOHANG | WNOWAIT) < 0) {
+		finish_said(c, "its exit status was lost"); /* the caller ignores SIGCHLD */
+		return;
+	}
+	if (si.si_pid == 0)
+		return;
+	kill(-c->pid, SIGKILL);
+	child_drain(c);
+	waitid(P_PID, (id_t)c->pid, &si, WEXITED | WNOHANG);
+	finish_exit(c, &si);
+}
+
+/* Where a thread hangs in the kernel: worth more to the reader than the fact. */
+static void child_abandon(struct child *c)
+{
+	char path[64], where[64] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/wchan", (int)c->pid);
+	f = fopen(path, "re");
+	if (f) {
+		where[fread(where, 1, sizeof(where) - 1, f)] = '\0';
+		fclose(f);
+	}
+	finish(c, c->too_much ? BENCH_BROKEN : BENCH_TIMED_OUT,
+	       "%s, killed, but did not end; abandoned (waits in the kernel: %s)",
+	       c->too_much ? "printed too much" : "no result",
+	       where[0] && !streq(where, "0") ? where : "unknown");
+}
+
+static void child_clock(struct child *c, uint64_t now)
+{
+	if (c->phase == DONE || c->phase == WAITING || now < c->next_us)
+		return;
+	switch (c->phase) {
+	case RUNNING:
+		child_kill(c, SIGTERM);
+		c->phase = TERM;
+		c->next_us = now + BENCH_GRACE_MS * 1000u / 2;
+		break;
+	case TERM:
+		child_kill(c, SIGKILL);
+		c->phase = KILL;
+		c->next_us = now + BENCH_GRACE_MS * 1000u / 2;
+		break;
+	default:
+		child_abandon(c);
+	}
+}
+
+static void child_release(struct child *c)
+{
+	stream_close(&c->out);
+	stream_close(&c->err);
+	str_free(&c->out.text);
+	str_free(&c->err.text);
+	if (c->pidfd >= 0)
+		close(c->pidfd);
+	c->pidfd = -1;
+}
+
+/* --- all of them --------------------------------------------------------------------- */
+
+static bool running(const struct child *c)
+{
+	return c->phase != WAITING && c->phase != DONE;
+}
+
+static bool resource_free(const struct child *all, size_t n, const char *resource)
+{
+	for (size_t i = 0; i < n && resource; i++)
+		if (running(&all[i]) && all[i].job->resource &&
+		    streq(all[i].job->resource, resource))
+			return false;
+	return true;
+}
+
+/* True while something runs. */
+static bool start_ready(struct child *all, size_t n)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (all[i].phase == WAITING && resource_free(all, n, all[i].job->resource)) {
+			child_start(&all[i]);
+			if (all[i].phase == DONE)
+				child_release(&all[i]);
+		}
+		any |= running(&all[i]);
+	}
+	return any;
+}
+
+/* Until which moment the loop may sleep: the next end of a phase, as a poll() timeout. */
+static int next_timeout_ms(const struct child *all, size_t n)
+{
+	uint64_t now = now_us();
+	uint64_t wait = UINT32_MAX;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct child *c = &all[i];
+
+		if (!running(c))
+			continue;
+		if (c->next_us <= now)
+			return 0;
+		if ((c->next_us - now) / 1000u + 1 < wait)
+			wait = (c->next_us - now) / 1000u + 1;
+		if (c->pidfd < 0 && wait > TICK_MS)
+			wait = TICK_MS;
+	}
+	return wait > 60000 ? 60000 : (int)wait;
+}
+
+static void wait_for_news(const struct child *all, size_t n, struct pollfd *fds)
+{
+	nfds_t k = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!running(&all[i]))
+			continue;
+		/* poll() skips negative fds: no pidfd, or a stream at its end. */
+		fds[k++] = (struct pollfd){.fd = all[i].pidfd, .events = POLLIN};
+		fds[k++] = (struct pollfd){.fd = all[i].out.fd, .events = POLLIN};
+		fds[k++] = (struct pollfd){.fd = all[i].err.fd, .events = POLLIN};
+	}
+	poll(fds, k, next_timeout_ms(all, n));
+}
+
+static void attend(struct child *c)
+{
+	child_drain(c);
+	child_reap(c);
+	child_clock(c, now_us());
+	if (c->phase == DONE)
+		child_release(c);
+}
+
+static int check_jobs(const struct bench_job *jobs, size_t n, struct err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!jobs[i].argv[0] || jobs[i].argv[BENCH_ARGS_MAX - 1])
+			return err_set(err, -EINVAL, "benchmark %zu: no command", i);
+		if (!jobs[i].deadline_ms)
+			return err_set(err, -EINVAL, "%s: no deadline", jobs[i].argv[0]);
+	}
+	return 0;
+}
+
+int bench_run(struct bench_job *jobs, size_t n, struct err *err)
+{
+	int r = check_jobs(jobs, n, err);
+
+	if (r < 0)
+		return r;
+
+	cleanup_free struct child *all = xcalloc(n, sizeof(*all));
+	cleanup_free struct pollfd *fds = xcalloc(3 * n, sizeof(*fds));
+
+	for (size_t i = 0; i < n; i++) {
+		bench_job_clear(&jobs[i]);
+		all[i] = (struct child){
+			.job = &jobs[i], .pidfd = -1, .out = {.fd = -1}, .err = {.fd = -1}};
+	}
+	while (start_ready(all, n)) {
+		wait_for_news(all, n, fds);
+		for (size_t i = 0; i < n; i++)
+			if (running(&all[i]))
+				attend(&all[i]);
+	}
+	return 0;
+}
+
+void bench_job_clear(struct bench_job *job)
+{
+	json_decref(job->result);
+	job->result = NULL;
+	job->outcome = BENCH_NOT_RUN;
+	job->reason[0] = '\0';
+	job->duration_us = 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The gate's children: runs measuring programs (railhead-bench, a site's own) with
+ * deadlines and collects the one JSON line that each prints.
+ *
+ * Jobs that name the same resource run one after another, in the order given; all others
+ * run at once. Every child is a process group of its own, gets a clean environment,
+ * /dev/null as input, no core dumps, and SIGKILL when the caller dies. A child over its
+ * deadline gets SIGTERM, then SIGKILL, with its whole group; one that doesn't end even
+ * then (it is stuck in the kernel) is reported and abandoned. So each job ends at most
+ * BENCH_GRACE_MS after its deadline, whatever the child does, bench_run() ends with the
+ * longest chain of jobs on one resource, and no job is lost to another's failure.
+ *
+ * What a child prints on stdout, at most BENCH_OUTPUT_MAX bytes, and exit status 0:
+ *
+ *   {"bench": "memory_bandwidth", "result": "measured", "value": 1.2e10, "unit": "B/s", ...}
+ *   {"bench": "memory_bandwidth", "result": "cannot measure", "reason": "no free 1G page ..."}
+ *
+ * Anything else (another exit status, a signal, no JSON, more output) is "broken", and the
+ * reason quotes what it said. Stderr is kept for that reason only.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define BENCH_PATH "/usr/libexec/railhead/railhead-bench" /* argv[0] of the gate's own jobs */
+#define BENCH_ARGS_MAX 24				  /* with the NULL at the end */
+#define BENCH_OUTPUT_MAX (64u * 1024)			  /* bytes, for stdout and stderr each */
+#define BENCH_GRACE_MS 1000 /* from a deadline to the end of the job: TERM, KILL, abandon */
+
+enum bench_outcome {
+	BENCH_NOT_RUN,	      /* before bench_run(); never after it */
+	BENCH_MEASURED,	      /* result holds the line, with a number "value" */
+	BENCH_CANNOT_MEASURE, /* the child says so; result holds the line, reason its reason */
+	BENCH_TIMED_OUT,      /* no result inside the deadline; killed or abandoned */
+	BENCH_BROKEN,	      /* not started, crashed, or printed something else */
+};
+
+struct bench_job {
+	/* in */
+	const char *argv[BENCH_ARGS_MAX]; /* argv[0] is an absolute path; ends with NULL */
+	unsigned int deadline_ms;	  /* counted from the start of this child */
+	const char *resource;		  /* "node0", "0000:3b:00.0"; NULL: disturbs nobody */
+
+	/* out */
+	enum bench_outcome outcome;
+	json_t *result;	      /* owned; the whole line, or NULL */
+	char reason[256];     /* UTF-8, one line; "" iff measured */
+	uint64_t duration_us; /* from the start of the child to its end, or to its abandoning */
+};
+
+/* "measured", "cannot measure", "timed out", "broken", "not run". */
+const char *bench_outcome_name(enum bench_outcome o);
+
+/*
+ * Runs all n jobs and fills their out part. Returns 0 when every job has its outcome, be
+ * it a bad one. -EINVAL for a job without argv or deadline (no child was started then).
+ * Must be called from a process without threads (it forks).
+ */
+int bench_run(struct bench_job *jobs, size_t n, struct err *err);
+
+/* Drops the result; the job can be run again. */
+void bench_job_clear(struct bench_job *job);

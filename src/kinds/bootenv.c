@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel arguments of the next boot. The decision is boot/trial.c's; this file turns
+ * it into the state of one change, and the set into the write in place.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "boot/view.h"
+#include "kinds/kind.h"
+
+static void observe(struct change *c, const struct boot_view *v)
+{
+	if (v->have_env)
+		change_observe(c, "%s", env_slot(&v->env, env_next_slot(&v->env)));
+	else
+		change_observe(c, "%s", "");
+}
+
+static int judge(struct change *c, const struct boot_view *v, struct err *err)
+{
+	const struct trial *t = &v->trial;
+
+	observe(c, v);
+	if (t->why)
+		change_reason(c, "%s", t->why);
+	switch (t->decision) {
+	case KARGS_SAME:
+		c->state = CHANGE_SAME;
+		return 0;
+	case KARGS_WRITE_AND_REBOOT:
+		c->reboot = true;
+		c->state = t->armed ? CHANGE_WAITS : CHANGE_DIFFERS;
+		if (t->armed && !t->why)
+			change_reason(c, "written; takes effect with the next boot");
+		return 0;
+	case KARGS_WRITE_NO_REBOOT:
+		c->state = CHANGE_DIFFERS;
+		return 0;
+	case KARGS_NOT_ARRIVED:
+	case KARGS_REJECTED:
+	case KARGS_NO_LOADER:
+	case KARGS_DAMAGED:
+		break;
+	}
+	return err_set(err, -EIO, "%s", t->why ? t->why : kargs_decision_name(t->decision));
+}
+
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	struct kargs wanted cleanup_kargs = {0};
+	struct boot_view v;
+	int r, closed;
+
+	kargs_split(&wanted, c->desired, NULL);
+	r = boot_view_open(ctx->root, ctx->node, &wanted, false, ctx->retry, &v, err);
+	if (r < 0)
+		return r;
+	r = judge(c, &v, err);
+	closed = boot_view_close(&v, r < 0 ? NULL : err);
+	return r < 0 ? r : closed;
+}
+
+static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	struct kargs wanted cleanup_kargs = {0};
+	struct boot_view v;
+	int r, closed;
+
+	kargs_split(&wanted, c->desired, NULL);
+	r = boot_view_open(ctx->root, ctx->node, &wanted, true, ctx->retry, &v, err);
+	if (r < 0)
+		return r;
+	r = trial_write(v.part.dirfd, &v.facts, &v.trial, &v.id, err);
+	if (r < 0)
+		err_wrap(err, "%s", v.part.path);
+	closed = boot_view_close(&v, r < 0 ? NULL : err);
+	return r < 0 ? r : closed;
+}
+
+/* Mounting and writing a boot partition can hang on a dying disk: set runs in a worker. */
+const struct kind kind_bootenv = {.name = "bootenv", .blocks = true, .look = look, .set = set};

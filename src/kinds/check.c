@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Facts that are judged and never set. A target is "CHECKER:ARGUMENT". */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "boot/kargs.h"
+#include "kinds/kind.h"
+#include "sys/module.h"
+#include "sys/read.h"
+
+#define DEV "/sys/bus/pci/devices/"
+
+/* given: the step has judged topology already. */
+static int check_given(const struct kind_ctx *ctx, struct change *c, const char *arg,
+		       struct err *err)
+{
+	(void)ctx;
+	(void)c;
+	(void)arg;
+	(void)err;
+	return 0;
+}
+
+/* cmdline:TOKEN: the kernel of this boot was given the argument, and nothing overrides it */
+static int check_cmdline(const struct kind_ctx *ctx, struct change *c, const char *arg,
+			 struct err *err)
+{
+	bool there = kargs_has(ctx->node->cmdline, arg);
+
+	(void)err;
+	change_observe(c, "%s", there ? "on the command line" : "not on the command line");
+	c->state = there ? CHANGE_SAME : CHANGE_DIFFERS;
+	return 0;
+}
+
+/* pages:KIB:NODE: 'nr_hugepages' of that node; exactly as many as asked */
+static int check_pages(const struct kind_ctx *ctx, struct change *c, const char *arg,
+		       struct err *err)
+{
+	unsigned int kib, node;
+	struct str all = {0};
+	uint64_t have;
+	int r;
+
+	if (sscanf(arg, "%u:%u", &kib, &node) != 2)
+		return err_set(err, -EINVAL, "%s: not KIB:NODE", arg);
+	r = read_u64(ctx->root, &have, err,
+		     "/sys/devices/system/node/node%u/hugepages/hugepages-%ukB/nr_hugepages", node,
+		     kib);
+	if (r == -ENOENT)
+		return err_set(err, r,
+			       "node %u has no pages of that size; the CPU must offer it (pdpe1gb "
+			       "for 1G) and the node must exist",
+			       node);
+	if (r < 0)
+		return r;
+	change_observe(c, "%llu", (unsigned long long)have);
+	change_judge(c);
+	if (c->state == CHANGE_SAME)
+		return 0;
+	for (int n = cpus_next(&ctx->node->nodes, -1); n >= 0; n = cpus_next(&ctx->node->nodes, n)) {
+		uint64_t v;
+
+		if (read_u64(ctx->root, &v, NULL,
+			     "/sys/devices/system/node/node%d/hugepages/hugepages-%ukB/nr_hugepages",
+			     n, kib) == 0)
+			str_addf(&all, "%snode%d=%llu", all.len ? " " : "", n, (unsigned long long)v);
+	}
+	change_reason(c,
+		      "node %u has %llu pages, %s wanted (now %s); the kernel gives a shortage of "
+		      "one node to another: see HugeTLB in the kernel log, and ask fewer pages or "
+		      "fit more memory on that node",
+		      node, (unsigned long long)have, c->desired, str_get(&all));
+	str_free(&all);
+	return 0;
+}
+
+/* param:MODULE/NAME: value of a module parameter, where the module shows it */
+static int check_param(const struct kind_ctx *ctx, struct change *c, const char *arg,
+		       struct err *err)
+{
+	cleanup_free char *module = xstrndup(arg, strcspn(arg, "/"));
+	cleanup_free char *dir = module_sysfs_name(module);
+	cleanup_free char *text = NULL;
+	const char *name = arg + strlen(module) + 1;
+	int r;
+
+	if (!root_exists(ctx->root, "/sys/module/%s", dir)) {
+		change_observe(c, "module not loaded");
+		change_reason(c, "the option holds once the module is loaded");
+		c->state = CHANGE_WAITS;
+		return 0;
+	}
+	r = read_text(ctx->root, &text, err, "/sys/module/%s/parameters/%s", dir, name);
+	if (r == -ENOENT) {
+		change_observe(c, "not shown");
+		change_reason(c, "the module does not show this parameter in sysfs (mode 0), so its "
+				 "value can't be checked");
+		c->state = CHANGE_UNSUPPORTED;
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	change_observe(c, "%s", text);
+	change_judge(c);
+	if (c->state == CHANGE_DIFFERS)
+		change_reason(c,
+			      "the module was loaded before /run/modprobe.d/railhead.conf was there, or "
+			      "another option overrides it; is module railhead in the initramfs?");
+	return 0;
+}
+
+/* unloaded:MODULE: a blacklisted module is not live */
+static int check_unloaded(const struct kind_ctx *ctx, struct change *c, const char *arg,
+			  struct err *err)
+{
+	enum module_state state;
+	int r = module_state(ctx->root, arg, &state, err);
+
+	if (r < 0)
+		return r;
+	change_observe(c, "%s", state == MODULE_ABSENT	  ? "absent"
+				: state == MODULE_BUILTIN ? "builtin"
+							  : "live");
+	change_judge(c);
+	if (c->state == CHANGE_DIFFERS)
+		change_reason(c, state == MODULE_BUILTIN
+					 ? "the kernel has it built in; only initcall_blacklist= "
+					   "keeps that off"
+					 : "it was loaded before the blacklist was in force, or by "
+					   "name; see modprobe.d(5), blacklist");
+	return 0;
+}
+
+/* carrier:PF */
+static int check_carrier(const struct kind_ctx *ctx, struct change *c, const char *arg,
+			 struct err *err)
+{
+	cleanup_strv struct strv names = {0};
+	int r = read_dir(ctx->root, &names, NULL, DEV "%s/net", arg);
+
+	(void)err;
+	change_observe(c, "no netdev");
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		uint64_t carrier;
+
+		/* EINVAL: administratively down */
+		r = read_u64(ctx->root, &carrier, NULL, "/sys/class/net/%s/carrier", names.v[i]);
+		change_observe(c, "%s", r < 0 ? "down" : carrier ? "up" : "no carrier");
+		if (r < 0 || !carrier)
+			break;
+	}
+	change_judge(c);
+	if (c->state == CHANGE_DIFFERS)
+		change_reason(c, "check the cable, the switch port and the link settings of %s", arg);
+	return 0;
+}
+
+/* pcie-width:ADDR and pcie-speed:ADDR: at least what was asked */
+static int check_pcie_width(const struct kind_ctx *ctx, struct change *c, const char *arg,
+			    struct err *err)
+{
+	cleanup_free char *text = NULL;
+	int r = read_text(ctx->root, &text, err, DEV "%s/current_link_width", arg);
+
+	if (r < 0)
+		return r;
+	change_observe(c, "%s", text);
+	change_judge(c);
+	if (c->state == CHANGE_DIFFERS)
+		change_reason(c, "the link trained to x%s; reseat the card, check the slot and the "
+				 "BIOS bifurcation",
+			      text);
+	return 0;
+}
+
+static int check_pcie_speed(const struct kind_ctx *ctx, struct change *c, const char *arg,
+			    struct err *err)
+{
+	cleanup_free char *text = NULL;
+	uint32_t have, want;
+	int r = read_text(ctx->root, &text, err, DEV "%s/current_link_speed", arg);
+
+	if (r < 0)
+		return r;
+	change_observe(c, "%s", text);
+	if (parse_gts(text, &have) < 0)
+		return err_set(err, -EINVAL, "%s: link speed '%s' is unknown to the kernel", arg, text);
+	c->state = parse_gts(c->desired, &want) == 0 && have >= want ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (c->state == CHANGE_DIFFERS)
+		change_reason(c, "the link trained to %s; reseat the card, check the riser and the "
+				 "BIOS link speed",
+			      text);
+	return 0;
+}
+
+/* "PF/INDEX" of a VF, or an address -> address */
+static int resolve(const struct root *root, const char *arg, char **ret, struct err *err)
+{
+	const char *slash = strchr(arg, '/');
+
+	if (!slash) {
+		*ret = xstrdup(arg);
+		return 0;
+	}
+	return read_link_name(root, ret, err, DEV "%.*s/virtfn%s", (int)(slash - arg), arg, slash + 1);
+}
+
+static void name_others(const struct strv *members, const char *addr, struct str *ret)
+{
+	for (size_t i = 0; i < members->n; i++)
+		if (!streq(members->v[i], addr))
+			str_addf(ret, "%s%s", ret->len ? " " : "", members->v[i]);
+}
+
+/* iommu-group:ADDR or iommu-group:PF/INDEX; desired: "isolated" or "any" */
+static int check_iommu_group(const struct kind_ctx *ctx, struct change *c, const char *arg,
+			     struct err *err)
+{
+	cleanup_free char *addr = NULL, *group = NULL;
+	cleanup_strv struct strv members = {0};
+	cleanup_str struct str others = {0};
+
+	if (resolve(ctx->root, arg, &addr, err) < 0) {
+		change_observe(c, "no such VF");
+		change_reason(c, "the VF does not exist");
+		c->state = CHANGE_DIFFERS;
+		return 0;
+	}
+	if (read_link_name(ctx->root, &group, NULL, DEV "%s/iommu_group", addr) < 0) {
+		change_observe(c, "no group");
+		change_reason(c, "the IOMMU is off: enable VT-d or AMD-Vi in the BIOS, and set "
+				 "kernel_args.iommu");
+		c->state = CHANGE_DIFFERS;
+		return 0;
+	}
+	read_dir(ctx->root, &members, NULL, "/sys/kernel/iommu_groups/%s/devices", group);
+	name_others(&members, addr, &others);
+	if (!others.len || streq(c->desired, "any")) {
+		change_observe(c, "group %s", group);
+		c->state = CHANGE_SAME;
+		return 0;
+	}
+	change_observe(c, "group %s with %s", group, others.s);
+	change_reason(c, "%s shares its IOMMU group: a bridge above it lacks ACS", addr);
+	c->state = CHANGE_DIFFERS;
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*look)(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err);
+} checkers[] = {
+	{"given", check_given},		   {"cmdline", check_cmdline},
+	{"pages", check_pages},		   {"param", check_param},
+	{"unloaded", check_unloaded},	   {"carrier", check_carrier},
+	{"pcie-width", check_pcie_width},  {"pcie-speed", check_pcie_speed},
+	{"iommu-group", check_iommu_group},
+};
+
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	size_t len = strcspn(c->target, ":");
+
+	for (size_t i = 0; i < array_len(checkers); i++)
+		if (strlen(checkers[i].name) == len && strncmp(c->target, checkers[i].name, len) == 0)
+			return checkers[i].look(ctx, c, c->target + len + (c->target[len] == ':'),
+						err);
+	return err_set(err, -EINVAL, "%s: there is no such check", c->target);
+}
+
+const struct kind kind_check = {.name = "check", .look = look};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A kind knows how to look at one sort of target and how to set it. Each is a file that
+ * exports one const struct, and a line in table.c.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "node/node.h"
+#include "plan/change.h"
+#include "sys/root.h"
+
+struct kind_ctx {
+	const struct root *root;
+	const struct node *node;
+	enum stage running; /* what is absent in early may still come; later it is a fault */
+	bool retry;	    /* apply --retry: rejected kernel arguments are tried once more */
+};
+
+struct kind {
+	const char *name;
+	/*
+	 * Set may block in the kernel: it runs in a worker that can be abandoned. What such
+	 * a set leaves in the struct change is lost with the child; only the error returns.
+	 */
+	bool blocks;
+	/* Fills observed and state (SAME, DIFFERS, WAITS, UNSUPPORTED; reason with the last
+	 * two). An error means that it could not look: the change is failed. Never writes. */
+	int (*look)(const struct kind_ctx *ctx, struct change *c, struct err *err);
+	/* Makes it so. NULL: nothing of this kind is ever set. */
+	int (*set)(const struct kind_ctx *ctx, struct change *c, struct err *err);
+};
+
+const struct kind *kind_get(enum kind_id id);
+
+extern const struct kind kind_attr, kind_file, kind_bootenv, kind_module, kind_vf, kind_netlink,
+	kind_check;

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Modules: live or built in is what is wanted; inserting goes through libkmod. */
+#include <errno.h>
+
+#include "kinds/kind.h"
+#include "sys/machine.h"
+#include "sys/module.h"
+
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	static const char *const names[] = {[MODULE_ABSENT] = "absent",
+					    [MODULE_COMING] = "loading",
+					    [MODULE_LIVE] = "live",
+					    [MODULE_BUILTIN] = "builtin"};
+	enum module_state state;
+	int r = module_state(ctx->root, c->target, &state, err);
+
+	if (r < 0)
+		return r;
+	change_observe(c, "%s", names[state]);
+	c->state = state >= MODULE_LIVE ? CHANGE_SAME : CHANGE_DIFFERS;
+	return 0;
+}
+
+static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	if (!ctx->root->live)
+		return err_set(err, -EOPNOTSUPP, "modules are inserted on the machine itself only");
+	return machine_insert_module(c->target, NULL, err);
+}
+
+const struct kind kind_module = {.name = "module", .blocks = true, .look = look, .set = set};

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is set by netlink. Target "up:PF": the PF's netdevs administratively up. The look
+ * reads sysfs flags, which takes no rtnl; the set does, so it runs in a worker.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "kinds/kind.h"
+#include "sys/clock.h"
+#include "sys/machine.h"
+#include "sys/read.h"
+#include "sys/uevent.h"
+
+static int netdevs_of(const struct root *root, const char *pf, struct strv *ret)
+{
+	return read_dir(root, ret, NULL, "/sys/bus/pci/devices/%s/net", pf);
+}
+
+static int look_up(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
+{
+	cleanup_strv struct strv names = {0};
+
+	if (netdevs_of(ctx->root, pf, &names) < 0 || !names.n) {
+		change_observe(c, "no netdev");
+		change_reason(c, "the PF has no netdev (yet); is its driver bound?");
+		c->state = CHANGE_WAITS;
+		return 0;
+	}
+	change_observe(c, "up");
+	for (size_t i = 0; i < names.n; i++) {
+		uint64_t flags;
+		int r = read_u64(ctx->root, &flags, err, "/sys/class/net/%s/flags", names.v[i]);
+
+		if (r < 0)
+			return r;
+		if (!(flags & IFF_UP))
+			change_observe(c, "down");
+	}
+	change_judge(c);
+	return 0;
+}
+
+struct named {
+	const struct root *root;
+	const char *pf;
+};
+
+/* udev has finished with all netdevs of the PF: its database knows them. A netdev that is
+ * up can't be renamed by it any more. */
+static bool named_by_udev(void *arg)
+{
+	const struct named *w = arg;
+	cleanup_strv struct strv names = {0};
+
+	if (netdevs_of(w->root, w->pf, &names) < 0)
+		return false;
+	for (size_t i = 0; i < names.n; i++) {
+		uint64_t index;
+
+		if (read_u64(w->root, &index, NULL, "/sys/class/net/%s/ifindex", names.v[i]) < 0 ||
+		    !root_exists(w->root, "/run/udev/data/n%llu", (unsigned long long)index))
+			return false;
+	}
+	return names.n > 0;
+}
+
+static int set_up(const struct kind_ctx *ctx, const char *pf, struct err *err)
+{
+	struct named want = {ctx->root, pf};
+	cleanup_strv struct strv names = {0};
+	int r = 0;
+
+	if (!uevent_wait(named_by_udev, &want, clock_usec() + 10 * 1000000ULL))
+		return err_set(err, -ETIMEDOUT, "udev has not named the netdev within 10 s");
+	netdevs_of(ctx->root, pf, &names);
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		uint64_t index;
+
+		r = read_u64(ctx->root, &index, err, "/sys/class/net/%s/ifindex", names.v[i]);
+		if (r == 0)
+			r = machine_link_up((unsigned int)index, err);
+		if (r < 0)
+			err_wrap(err, "%s", names.v[i]);
+	}
+	return r;
+}
+
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	if (str_starts(c->target, "up:"))
+		return look_up(ctx, c, c->target + 3, err);
+	return err_set(err, -EINVAL, "%s: not a target of kind netlink", c->target);
+}
+
+static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	if (!ctx->root->live)
+		return err_set(err, -EOPNOTSUPP, "netlink speaks to the machine itself only");
+	return set_up(ctx, c->target + 3, err);
+}
+
+const struct kind kind_netlink = {.name = "netlink", .blocks = true, .look = look, .set = set};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The survey: what this machine is (topology, never tunable values), read once per stage
+ * from below a root. Absent files are not errors: a captured tree or a container may lack
+ * DMI; what is unknown stays NULL, 0 or -1.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/units.h"
+#include "base/vec.h"
+#include "sys/root.h"
+
+#define PCI_ADDR_MAX 16 /* "0000:3b:00.0" and NUL */
+
+enum cpu_vendor { CPU_UNKNOWN, CPU_INTEL, CPU_AMD, CPU_ARM };
+
+struct pci_fn {
+	char addr[PCI_ADDR_MAX];   /* domain:bus:device.function, lower case */
+	char physfn[PCI_ADDR_MAX]; /* of a VF: its PF; else "" */
+	uint16_t vendor, device, subsystem_vendor, subsystem_device;
+	uint32_t class;	     /* 24 bits, as sysfs prints them */
+	int numa;	     /* node, or -1 */
+	char *driver;	     /* bound driver, or NULL */
+	uint32_t totalvfs;   /* 0: no SR-IOV capability */
+	struct strv net;     /* its netdevs, by the names they have now */
+	struct strv ibdevs;  /* its RDMA devices */
+};
+
+struct node {
+	struct {
+		char *sys_vendor, *product_name, *product_family, *product_sku, *product_version;
+		char *board_vendor, *board_name, *chassis_vendor, *bios_vendor;
+	} dmi;
+	enum cpu_vendor cpu_vendor;
+	char *kernel; /* uname -r of the running kernel ("" below a root that is not live) */
+	char *cmdline; /* /proc/cmdline, "" if unknown */
+	struct cpus cpus;	/* present */
+	struct cpus nodes;	/* NUMA nodes that are online; node 0 alone where there is no NUMA */
+	struct cpus nodes_with_cpu; /* those that have CPUs */
+	unsigned int sockets;	/* distinct physical packages of present CPUs; 0 unknown */
+	uint64_t memory;	/* MemTotal in bytes; 0 unknown */
+	VEC(struct pci_fn) pci; /* sorted by address; VFs included */
+};
+
+int node_survey(const struct root *root, struct node *ret, struct err *err);
+void node_free(struct node *node);
+
+const char *cpu_vendor_name(enum cpu_vendor v); /* "intel", "amd", "arm", "unknown" */
+/* The DMI field of that name ("sys_vendor"), NULL if there is no such name; "" if unknown. */
+const char *node_dmi(const struct node *node, const char *field);
+const struct pci_fn *node_find(const struct node *node, const char *addr);
+
+/*
+ * A selector says which PCI functions a device set has; profile/ fills it. Every
+ * predicate that is given must hold. VFs are never members.
+ */
+struct selector {
+	char *name; /* of the set */
+	char *in;   /* the set that it is a subset of, or NULL */
+	int vendor, device;			  /* -1: any */
+	int subsystem_vendor, subsystem_device; /* -1: any */
+	char *address; /* shell pattern over the address, or NULL */
+	char *driver;  /* bound driver, or NULL */
+	int numa;      /* -1: any */
+	int ports;     /* functions of the card (same domain:bus:device); 0: any */
+	int expect;    /* how many functions there must be; -1: not said. No predicate. */
+	bool protect;  /* never touched; its members are left out of every other set */
+	bool ethernet, infiniband; /* link:, by class code or ARP type; both false: any */
+};
+
+struct device_set {
+	const struct selector *sel;
+	VEC(const struct pci_fn *) fn; /* sorted by address */
+};
+
+struct device_sets {
+	VEC(struct device_set) set; /* in the selectors' order */
+};
+
+/*
+ * Resolves all selectors. -EINVAL if `in` names no set or goes round in a circle (the
+ * profile's check finds that first). The result points into node and sels.
+ */
+int device_sets_resolve(const struct node *node, const struct selector *sels, size_t n,
+			struct device_sets *ret, struct err *err);
+void device_sets_free(struct device_sets *sets);
+const struct device_set *device_sets_find(const struct device_sets *sets, const char *name);
+/* Why fn is no member of sel: the first predicate that does not hold, or NULL. Static text. */
+const char *selector_excludes(const struct node *node, const struct selector *sel,
+			      const struct pci_fn *fn);

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads what the machine is from /proc and /sys. Only topology: nothing here takes rtnl,
+ * a device lock, or wakes a device, so that a survey can't hang behind a stuck driver.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "node/node.h"
+#include "sys/read.h"
+
+#define PCI_DIR "/sys/bus/pci/devices"
+#define CPU_DIR "/sys/devices/system/cpu"
+#define NODE_DIR "/sys/devices/system/node"
+
+static const struct {
+	const char *name;
+	size_t offset;
+} dmi_fields[] = {
+#define DMI(field) {#field, offsetof(struct node, dmi.field)}
+	DMI(sys_vendor),    DMI(product_name), DMI(product_family), DMI(product_sku),
+	DMI(product_version), DMI(board_vendor), DMI(board_name),   DMI(chassis_vendor),
+	DMI(bios_vendor),
+#undef DMI
+};
+
+static char **dmi_slot(const struct node *node, size_t i)
+{
+	return (char **)((char *)node + dmi_fields[i].offset);
+}
+
+static void survey_dmi(const struct root *root, struct node *node)
+{
+	for (size_t i = 0; i < array_len(dmi_fields); i++)
+		read_text(root, dmi_slot(node, i), NULL, "/sys/class/dmi/id/%s",
+			  dmi_fields[i].name);
+}
+
+const char *node_dmi(const struct node *node, const char *field)
+{
+	for (size_t i = 0; i < array_len(dmi_fields); i++)
+		if (streq(dmi_fields[i].name, field)) {
+			char *value = *dmi_slot(node, i);
+
+			return value ? value : "";
+		}
+	return NULL;
+}
+
+static enum cpu_vendor vendor_of(const char *cpuinfo)
+{
+	static const struct {
+		const char *line;
+		enum cpu_vendor vendor;
+	} known[] = {
+		{"GenuineIntel", CPU_INTEL},
+		{"AuthenticAMD", CPU_AMD},
+		{"HygonGenuine", CPU_AMD}, /* AMD's IOMMU and its driver */
+		{"CPU implementer", CPU_ARM},
+	};
+
+	for (size_t i = 0; i < array_len(known); i++)
+		if (strstr(cpuinfo, known[i].line))
+			return known[i].vendor;
+	return CPU_UNKNOWN;
+}
+
+const char *cpu_vendor_name(enum cpu_vendor v)
+{
+	static const char *const names[] = {
+		[CPU_UNKNOWN] = "unknown", [CPU_INTEL] = "intel", [CPU_AMD] = "amd", [CPU_ARM] = "arm"};
+
+	return names[v];
+}
+
+static void read_cpus(const struct root *root, struct cpus *ret, const char *path)
+{
+	cleanup_free char *text = NULL;
+
+	if (read_text(root, &text, NULL, "%s", path) == 0)
+		cpus_parse(text, ret);
+}
+
+static void survey_cpu(const struct root *root, struct node *node)
+{
+	cleanup_free char *info = NULL;
+	struct cpus packages = {0};
+
+	read_cpus(root, &node->cpus, CPU_DIR "/present");
+	for (int cpu = cpus_next(&node->cpus, -1); cpu >= 0; cpu = cpus_next(&node->cpus, cpu)) {
+		uint64_t id;
+
+		if (read_u64(root, &id, NULL, CPU_DIR "/cpu%d/topology/physical_package_id", cpu) == 0)
+			cpus_add(&packages, (unsigned int)id);
+	}
+	node->sockets = (unsigned int)cpus_count(&packages);
+	/* cpuinfo can be megabytes long on large machines; its first block says enough. */
+	if (read_file(root, 64 << 20, &info, NULL, NULL, "/proc/cpuinfo") == 0) {
+		char *end = strstr(info, "\n\n");
+
+		if (end)
+			*end = '\0';
+		node->cpu_vendor = vendor_of(info);
+	}
+}
+
+static void survey_memory(const struct root *root, struct node *node)
+{
+	cleanup_free char *text = NULL;
+	unsigned long long kib;
+
+	read_cpus(root, &node->nodes, NODE_DIR "/online");
+	read_cpus(root, &node->nodes_with_cpu, NODE_DIR "/has_cpu");
+	if (cpus_count(&node->nodes) == 0) {
+		cpus_add(&node->nodes, 0);
+		cpus_add(&node->nodes_with_cpu, 0);
+	}
+	if (read_text(root, &text, NULL, "/proc/meminfo") == 0 &&
+	    sscanf(text, "MemTotal: %llu kB", &kib) == 1)
+		node->memory = kib << 10;
+}
+
+static uint32_t read_id(const struct root *root, const char *addr, const char *file)
+{
+	uint64_t v;
+
+	return read_u64(root, &v, NULL, PCI_DIR "/%s/%s", addr, file) == 0 ? (uint32_t)v : 0;
+}
+
+static bool is_address(const char *name)
+{
+	unsigned int domain, bus, dev, fn;
+	char rest;
+
+	return sscanf(name, "%x:%x:%x.%x%c", &domain, &bus, &dev, &fn, &rest) == 4 &&
+	       strlen(name) < PCI_ADDR_MAX;
+}
+
+static void survey_function(const struct root *root, struct pci_fn *fn)
+{
+	cleanup_free char *physfn = NULL;
+	int64_t numa;
+
+	fn->vendor = (uint16_t)read_id(root, fn->addr, "vendor");
+	fn->device = (uint16_t)read_id(root, fn->addr, "device");
+	fn->subsystem_vendor = (uint16_t)read_id(root, fn->addr, "subsystem_vendor");
+	fn->subsystem_device = (uint16_t)read_id(root, fn->addr, "subsystem_device");
+	fn->class = read_id(root, fn->addr, "class");
+	fn->totalvfs = read_id(root, fn->addr, "sriov_totalvfs");
+	fn->numa = read_i64(root, &numa, NULL, PCI_DIR "/%s/numa_node", fn->addr) == 0 ? (int)numa : -1;
+	read_link_name(root, &fn->driver, NULL, PCI_DIR "/%s/driver", fn->addr);
+	if (read_link_name(root, &physfn, NULL, PCI_DIR "/%s/physfn", fn->addr) == 0)
+		snprintf(fn->physfn, sizeof(fn->physfn), "%s", physfn);
+	/* Only network controllers have these; looking costs two system calls each. */
+	if (fn->class >> 16 == 0x02) {
+		read_dir(root, &fn->net, NULL, PCI_DIR "/%s/net", fn->addr);
+		read_dir(root, &fn->ibdevs, NULL, PCI_DIR "/%s/infiniband", fn->addr);
+	}
+}
+
+static int survey_pci(const struct root *root, struct node *node, struct err *err)
+{
+	cleanup_strv struct strv names = {0};
+	int r = read_dir(root, &names, err, PCI_DIR);
+
+	if (r == -ENOENT)
+		return 0; /* a tree captured without PCI, or a machine without */
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < names.n; i++) {
+		struct pci_fn fn = {.numa = -1};
+
+		if (!is_address(names.v[i]))
+			continue;
+		snprintf(fn.addr, sizeof(fn.addr), "%s", names.v[i]);
+		survey_function(root, &fn);
+		vec_push(&node->pci, fn);
+	}
+	return 0;
+}
+
+int node_survey(const struct root *root, struct node *ret, struct err *err)
+{
+	struct node node = {0};
+	struct utsname uts;
+	int r;
+
+	survey_dmi(root, &node);
+	survey_cpu(root, &node);
+	survey_memory(root, &node);
+	if (read_text(root, &node.cmdline, NULL, "/proc/cmdline") < 0)
+		node.cmdline = xstrdup("");
+	node.kernel = xstrdup(root->live && uname(&uts) == 0 ? uts.release : "");
+	r = survey_pci(root, &node, err);
+	if (r < 0) {
+		node_free(&node);
+		return err_wrap(err, "survey");
+	}
+	*ret = node;
+	return 0;
+}
+
+void node_free(struct node *node)
+{
+	for (size_t i = 0; i < array_len(dmi_fields); i++)
+		free(*dmi_slot(node, i));
+	free(node->kernel);
+	free(node->cmdline);
+	for (size_t i = 0; i < node->pci.n; i++) {
+		free(node->pci.v[i].driver);
+		strv_free(&node->pci.v[i].net);
+		strv_free(&node->pci.v[i].ibdevs);
+	}
+	vec_free(&node->pci);
+	memset(node, 0, sizeof(*node));
+}
+
+const struct pci_fn *node_find(const struct node *node, const char *addr)
+{
+	for (size_t i = 0; i < node->pci.n; i++)
+		if (streq(node->pci.v[i].addr, addr))
+			return &node->pci.v[i];
+	return NULL;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plan/change.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+
+static const char *const stage_names[] = {
+	[STAGE_INITRD] = "initrd", [STAGE_EARLY] = "early", [STAGE_DEVICES] = "devices",
+	[STAGE_GATE] = "gate"};
+
+static const char *const state_names[] = {
+	[CHANGE_UNKNOWN] = "unknown",	[CHANGE_SAME] = "same", [CHANGE_DIFFERS] = "differs",
+	[CHANGE_WAITS] = "waits",	[CHANGE_SET] = "set",	[CHANGE_FAILED] = "failed",
+	[CHANGE_UNSUPPORTED] = "unsupported"};
+
+static const char *const kind_names[] = {
+	[KIND_ATTR] = "attr",	  [KIND_FILE] = "file", [KIND_BOOTENV] = "bootenv",
+	[KIND_MODULE] = "module", [KIND_VF] = "vf",	[KIND_NETLINK] = "netlink",
+	[KIND_CHECK] = "check"};
+
+static const char *const on_fail_names[] = {
+	[ON_FAIL_BLOCK] = "block", [ON_FAIL_DEGRADE] = "degrade", [ON_FAIL_WARN] = "warn"};
+
+const char *stage_name(enum stage s)
+{
+	return stage_names[s];
+}
+
+int stage_parse(const char *name, enum stage *ret)
+{
+	for (size_t i = 0; i < array_len(stage_names); i++)
+		if (streq(stage_names[i], name)) {
+			*ret = (enum stage)i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+const char *state_name(enum change_state s)
+{
+	return state_names[s];
+}
+
+const char *kind_name(enum kind_id k)
+{
+	return kind_names[k];
+}
+
+const char *on_fail_name(enum on_fail f)
+{
+	return on_fail_names[f];
+}
+
+static void replace_v(char **slot, const char *fmt, va_list ap)
+{
+	struct str text = {0};
+
+	str_vaddf(&text, fmt, ap);
+	free(*slot);
+	*slot = str_take(&text);
+}
+
+#define SETTER(field)                                              \
+	do {                                                       \
+		va_list ap;                                        \
+		va_start(ap, fmt);                                 \
+		replace_v(&c->field, fmt, ap);                     \
+		va_end(ap);                                        \
+	} while (0)
+
+void change_target(struct change *c, const char *fmt, ...)
+{
+	SETTER(target);
+}
+
+void change_desired(struct change *c, const char *fmt, ...)
+{
+	SETTER(desired);
+}
+
+void change_lane(struct change *c, const char *fmt, ...)
+{
+	SETTER(lane);
+}
+
+void change_waits_for(struct change *c, const char *fmt, ...)
+{
+	SETTER(waits_for);
+}
+
+void change_while(struct change *c, const char *fmt, ...)
+{
+	SETTER(while_id);
+}
+
+void change_observe(struct change *c, const char *fmt, ...)
+{
+	SETTER(observed);
+}
+
+void change_reason(struct change *c, const char *fmt, ...)
+{
+	SETTER(reason);
+}
+
+struct change *plan_add(struct plan *plan, const char *step, enum kind_id kind, enum stage stage,
+			enum phase phase, struct place origin, const char *id_fmt, ...)
+{
+	struct change *c = xnew(struct change);
+	va_list ap;
+
+	va_start(ap, id_fmt);
+	replace_v(&c->id, id_fmt, ap);
+	va_end(ap);
+	c->step = step;
+	c->kind = kind;
+	c->stage = stage;
+	c->phase = phase;
+	c->origin = origin;
+	c->lane = xstrdup("");
+	c->target = xstrdup("");
+	c->desired = xstrdup("");
+	vec_push(&plan->list, c);
+	return c;
+}
+
+struct change *plan_find(const struct plan *plan, const char *id)
+{
+	for (size_t i = 0; i < plan->list.n; i++)
+		if (streq(plan->list.v[i]->id, id))
+			return plan->list.v[i];
+	return NULL;
+}
+
+static void change_free(struct change *c)
+{
+	free(c->id);
+	free(c->lane);
+	free(c->target);
+	free(c->desired);
+	free(c->waits_for);
+	free(c->while_id);
+	free(c->observed);
+	free(c->before);
+	free(c->reason);
+	free(c);
+}
+
+void plan_free(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->list.n; i++)
+		change_free(plan->list.v[i]);
+	vec_free(&plan->list);
+}
+
+/* "never [always] madvise": what the kernel has selected is in brackets. */
+static bool selected_is(const char *observed, const char *want)
+{
+	const char *open = strchr(observed, '[');
+	const char *close = open ? strchr(open, ']') : NULL;
+
+	return close && (size_t)(close - open - 1) == strlen(want) &&
+	       strncmp(open + 1, want, strlen(want)) == 0;
+}
+
+/* Equal when runs of white space count as one: tcp_rmem is printed with tabs. */
+static bool same_words(const char *a, const char *b)
+{
+	for (;;) {
+		a += strspn(a, " \t\n");
+		b += strspn(b, " \t\n");
+		if (!*a || !*b)
+			return *a == *b;
+		while (*a && !isspace((unsigned char)*a))
+			if (*a++ != *b++)
+				return false;
+		if (*b && !isspace((unsigned char)*b))
+			return false;
+	}
+}
+
+static const char *param_value(const char *s)
+{
+	if (strcasecmp(s, "y") == 0)
+		return "1";
+	return strcasecmp(s, "n") == 0 ? "0" : s;
+}
+
+bool change_equal(enum compare how, const char *desired, const char *observed)
+{
+	uint64_t want, have;
+
+	switch (how) {
+	case COMPARE_TEXT:
+		return same_words(desired, observed) || selected_is(observed, desired);
+	case COMPARE_AT_LEAST:
+		return parse_u64(desired, &want) == 0 && parse_u64(observed, &have) == 0 &&
+		       have >= want;
+	case COMPARE_PARAM:
+		return streq(param_value(desired), param_value(observed));
+	}
+	return false;
+}
+
+void change_judge(struct change *c)
+{
+	c->state = c->observed && change_equal(c->compare, c->desired, c->observed)
+			   ? CHANGE_SAME
+			   : CHANGE_DIFFERS;
+}
+
+bool change_holds(const struct change *c)
+{
+	return c->state == CHANGE_SAME || c->state == CHANGE_SET ||
+	       c->state == CHANGE_UNSUPPORTED;
+}

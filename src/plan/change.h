@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The list of changes: the one model that plan, apply, verify, text and JSON are loops
+ * and renderings of. Steps make changes, kinds look at and set them, the engine runs them.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "profile/yaml.h"
+
+enum stage { STAGE_INITRD, STAGE_EARLY, STAGE_DEVICES, STAGE_GATE, STAGE_COUNT };
+
+/*
+ * Phases run in this order, with a barrier between two. Inside one, lanes run side by
+ * side and the changes of a lane in their order in the list. The order of the devices
+ * stage follows what resets what: VFs exist before they are addressed, and are addressed
+ * before a driver reads their address.
+ */
+enum phase {
+	PHASE_FILES,	      /* drop-ins that later loads and units read */
+	PHASE_MEMORY,	      /* hugepages, while memory is whole */
+	PHASE_BOOT,	      /* kernel arguments: may end in the one reboot */
+	PHASE_MODULES,
+	PHASE_SYSCTL,
+	PHASE_SYSFS,
+	PHASE_LINK_UP,	      /* PFs whose VFs come up only (or faster) with a link */
+	PHASE_AUTOPROBE_HOLD, /* sriov_drivers_autoprobe to 0, for the time of creation */
+	PHASE_NUMVFS,
+	PHASE_AUTOPROBE,      /* ... and its steady value again */
+	PHASE_VF_DRIVER,
+	PHASE_LATE,	      /* sysctl and sysfs of things that exist only now */
+	PHASE_CHECK,
+	PHASE_COUNT,
+};
+
+enum kind_id {
+	KIND_ATTR,    /* a file of procfs or sysfs, or a glob of them */
+	KIND_FILE,    /* a drop-in that railhead owns */
+	KIND_BOOTENV, /* kernel arguments of the next boot */
+	KIND_MODULE,
+	KIND_VF,      /* number of VFs, driver of a VF */
+	KIND_NETLINK,
+	KIND_CHECK,   /* a fact to be judged; never set */
+	KIND_COUNT,
+};
+
+enum change_state {
+	CHANGE_UNKNOWN, /* not looked at yet */
+	CHANGE_SAME,
+	CHANGE_DIFFERS,
+	CHANGE_WAITS, /* for another change, or for a reboot: see reason */
+	CHANGE_SET,
+	CHANGE_FAILED,
+	CHANGE_UNSUPPORTED, /* this kernel, driver or root can't; no failure (see reason) */
+};
+
+enum compare {
+	COMPARE_TEXT, /* equal but for white space; "[x] y" is x */
+	COMPARE_AT_LEAST, /* numbers */
+	COMPARE_PARAM, /* as the kernel prints module parameters: Y is 1, N is 0 */
+};
+
+/* What a failed check does to the verdict. */
+enum on_fail { ON_FAIL_BLOCK, ON_FAIL_DEGRADE, ON_FAIL_WARN };
+
+struct change {
+	char *id;	  /* profile path + PCI address + VF index; the same in every run */
+	const char *step; /* its section; static */
+	enum kind_id kind;
+	enum stage stage;
+	enum phase phase;
+	char *lane;   /* a PCI address, or "" for the stage's own lane */
+	char *target; /* what the kind resolves when it looks */
+	char *desired;
+	enum compare compare;
+	struct place origin;
+
+	char *waits_for; /* id of a change that must hold first, or NULL */
+	/*
+	 * A temporary value: wanted only while the change of this id is still to be done.
+	 * A later change asserts the steady value, so that a run after a kill repairs it.
+	 */
+	char *while_id;
+	bool optional; /* where it can't be done it is unsupported, not failed */
+	bool late;     /* absent in early is no fault: looked for again in devices */
+	unsigned int deadline_ms;
+	enum on_fail on_fail;
+
+	enum change_state state;
+	char *observed; /* what is there now; NULL if it could not be read */
+	char *before;	/* of a change that was set: what was there before */
+	char *reason;	/* of waits, failed, unsupported: why, and what to do */
+	uint64_t duration; /* microseconds in set */
+	bool reboot;	/* what was set, or waits, takes effect with a reboot */
+};
+
+struct plan {
+	VEC(struct change *) list;
+};
+
+/* Appends a change; the caller fills what it wants to differ from the defaults. */
+struct change *plan_add(struct plan *plan, const char *step, enum kind_id kind, enum stage stage,
+			enum phase phase, struct place origin, const char *id_fmt, ...)
+	__attribute__((format(printf, 7, 8)));
+struct change *plan_find(const struct plan *plan, const char *id);
+void plan_free(struct plan *plan);
+
+/* Setters that own their text. */
+void change_target(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void change_desired(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void change_lane(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void change_waits_for(struct change *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void change_while(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void change_observe(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void change_reason(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Observed against desired; sets SAME or DIFFERS. */
+void change_judge(struct change *c);
+bool change_equal(enum compare how, const char *desired, const char *observed);
+
+/* SAME and SET hold; UNSUPPORTED is none of this machine's business. */
+bool change_holds(const struct change *c);
+
+const char *stage_name(enum stage s);
+int stage_parse(const char *name, enum stage *ret); /* -EINVAL */
+const char *state_name(enum change_state s);
+const char *kind_name(enum kind_id k);
+const char *on_fail_name(enum on_fail f);
+
+/* How the engine tells what it does; cmd/ connects it to report/. All may be NULL. */
+struct sink {
+	void *data;
+	void (*change_done)(void *data, enum stage stage, const struct change *c);
+	void (*progress)(void *data, enum stage stage, const char *text);
+};

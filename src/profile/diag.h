@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is wrong with a profile: all of it, not the first thing. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "profile/yaml.h"
+
+struct diag {
+	struct place at;
+	char *key;  /* "sriov.rails.vfs", or "" for the file */
+	char *text; /* what is wrong; what would be right */
+	bool warning;
+};
+
+struct diags {
+	VEC(struct diag) list;
+	size_t errors; /* how many are no warnings */
+};
+
+void diag_error(struct diags *d, struct place at, const char *key, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void diag_warn(struct diags *d, struct place at, const char *key, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* "file:line:col: key.path: text"; caller frees. */
+char *diag_format(const struct diag *d);
+void diags_free(struct diags *d);

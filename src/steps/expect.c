@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * expect: what the machine must have. Topology, so the step judges it itself. A part that
+ * is missing is a fault of this node, never another profile.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "steps/step.h"
+
+static void judged(struct plan *plan, struct place at, const char *id, const char *desired,
+		   char *observed, bool holds, const char *remedy)
+{
+	struct change *c = plan_add(plan, "expect", KIND_CHECK, STAGE_GATE, PHASE_CHECK, at, "%s", id);
+
+	change_target(c, "given");
+	change_desired(c, "%s", desired);
+	change_observe(c, "%s", observed);
+	c->state = holds ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (!holds)
+		change_reason(c, "%s", remedy);
+	free(observed);
+}
+
+/* ">=N" or "N". */
+static bool fits(const char *want, uint64_t have, int (*parse)(const char *, uint64_t *))
+{
+	bool at_least = str_starts(want, ">=");
+	const char *number = want + (at_least ? strspn(want, ">= ") : 0);
+	uint64_t v;
+
+	if (parse(number, &v) < 0)
+		return false;
+	return at_least ? have >= v : have == v;
+}
+
+static void expect_number(struct plan *plan, const struct ynode *section, const char *key,
+			  uint64_t have, const char *remedy)
+{
+	const struct ynode *want = ynode_get(section, key);
+	cleanup_free char *id = xasprintf("expect/%s", key);
+
+	if (want)
+		judged(plan, want->at, id, want->text, xasprintf("%llu", (unsigned long long)have),
+		       fits(want->text, have, parse_u64), remedy);
+}
+
+static void expect_memory(struct plan *plan, const struct ynode *section, uint64_t have)
+{
+	const struct ynode *want = ynode_get(section, "memory");
+
+	if (want)
+		judged(plan, want->at, "expect/memory", want->text,
+		       xasprintf("%lluM", (unsigned long long)(have >> 20)),
+		       fits(want->text, have, parse_size),
+		       "a DIMM is missing or disabled: see the BIOS and `dmidecode -t memory`");
+}
+
+static void expect_vendor(struct plan *plan, const struct ynode *section, enum cpu_vendor have)
+{
+	const struct ynode *want = ynode_get(section, "cpu_vendor");
+
+	if (want)
+		judged(plan, want->at, "expect/cpu_vendor", want->text, xstrdup(cpu_vendor_name(have)),
+		       streq(want->text, cpu_vendor_name(have)), "this is another CPU: another SKU?");
+}
+
+static void expect_functions(const struct step_ctx *ctx, struct plan *plan)
+{
+	const struct ynode *devices = profile_section(ctx->profile, "devices");
+
+	for (size_t i = 0; i < ctx->sets->set.n; i++) {
+		const struct device_set *set = &ctx->sets->set.v[i];
+		const struct ynode *at = ynode_get(devices, set->sel->name);
+		cleanup_free char *id = xasprintf("devices/%s/expect", set->sel->name);
+		cleanup_free char *desired = xasprintf("%d", set->sel->expect);
+
+		if (set->sel->expect < 0 || !at)
+			continue;
+		judged(plan, at->at, id, desired, xasprintf("%zu", set->fn.n),
+		       set->fn.n == (size_t)set->sel->expect,
+		       "see `lspci -Dnn`; a function that is gone from the bus wants a reseat or an "
+		       "RMA");
+	}
+}
+
+static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+		struct err *err)
+{
+	const struct node *node = ctx->node;
+
+	(void)err;
+	expect_number(plan, section, "cpu_sockets", node->sockets, "a CPU is missing or disabled");
+	expect_number(plan, section, "cpus", cpus_count(&node->cpus),
+		      "a core is disabled, or SMT is set otherwise in the BIOS");
+	expect_number(plan, section, "numa_nodes", cpus_count(&node->nodes),
+		      "see the BIOS options for NUMA (NPS, SNC, interleaving)");
+	expect_memory(plan, section, node->memory);
+	expect_vendor(plan, section, node->cpu_vendor);
+	expect_functions(ctx, plan);
+	return 0;
+}
+
+const struct step step_expect = {.section = "expect", .always = true, .emit = emit};

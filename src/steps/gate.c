@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gate: checks that need no load become changes of kind check here; benchmarks are run by
+ * gate/. Ids are gate/NAME/ADDRESS[/vfN].
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "steps/overlay.h"
+
+struct target {
+	const struct ynode *check; /* the check's map */
+	const char *name;
+	struct plan *plan;
+};
+
+static struct change *add(const struct target *t, const char *id_tail, const char *suffix,
+			  const char *checker, const char *desired)
+{
+	static const char *const words[] = {
+		[ON_FAIL_BLOCK] = "block", [ON_FAIL_DEGRADE] = "degrade", [ON_FAIL_WARN] = "warn"};
+	const char *on_fail = ynode_text(t->check, "on_fail", "block");
+	struct change *c = plan_add(t->plan, "gate", KIND_CHECK, STAGE_GATE, PHASE_CHECK, t->check->at,
+				    "gate/%s/%s%s", t->name, id_tail, suffix);
+
+	change_target(c, "%s:%s", checker, id_tail);
+	change_desired(c, "%s", desired);
+	for (size_t i = 0; i < array_len(words); i++)
+		if (streq(on_fail, words[i]))
+			c->on_fail = (enum on_fail)i;
+	return c;
+}
+
+static void check_carrier(const struct target *t, const char *where)
+{
+	add(t, where, "", "carrier", "up");
+}
+
+static void check_pcie(const struct target *t, const char *where)
+{
+	const char *width = ynode_text(t->check, "width", NULL);
+	const char *speed = ynode_text(t->check, "speed", NULL);
+
+	if (width)
+		add(t, where, "/width", "pcie-width", width)->compare = COMPARE_AT_LEAST;
+	if (speed)
+		add(t, where, "/speed", "pcie-speed", speed);
+}
+
+static void check_groups(const struct target *t, const char *where)
+{
+	add(t, where, "", "iommu-group",
+	    ynode_bool(t->check, "isolated", false) ? "isolated" : "any");
+}
+
+/* Runs that are looks. memory_bandwidth and its kin are benchmarks: gate/. */
+static const struct {
+	const char *run;
+	void (*emit)(const struct target *t, const char *where);
+} looks[] = {
+	{"carrier", check_carrier},
+	{"pcie_link", check_pcie},
+	{"iommu_groups", check_groups},
+};
+
+/* on: SET, or "vfs of SET" */
+static void each(const struct step_ctx *ctx, const struct target *t,
+		 void (*emit_one)(const struct target *t, const char *where))
+{
+	const char *on = ynode_text(t->check, "on", "");
+	bool vfs = str_starts(on, "vfs of ");
+	const struct device_set *set = device_sets_find(ctx->sets, vfs ? on + 7 : on);
+
+	for (size_t i = 0; set && i < set->fn.n; i++) {
+		const struct pci_fn *fn = set->fn.v[i];
+
+		for (unsigned int v = 0; vfs && v < overlay_vfs(ctx, fn); v++) {
+			cleanup_free char *where = xasprintf("%s/%u", fn->addr, v);
+
+			emit_one(t, where);
+		}
+		if (!vfs)
+			emit_one(t, fn->addr);
+	}
+}
+
+static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+		struct err *err)
+{
+	const struct ynode *checks = ynode_get(section, "checks");
+
+	(void)err;
+	for (size_t i = 0; checks && i < checks->keys.n; i++) {
+		struct target t = {checks->items.v[i], checks->keys.v[i]->text, plan};
+		const char *run = ynode_text(t.check, "run", "");
+
+		for (size_t j = 0; j < array_len(looks); j++)
+			if (streq(looks[j].run, run))
+				each(ctx, &t, looks[j].emit);
+	}
+	return 0;
+}
+
+const struct step step_gate = {.section = "gate", .emit = emit};

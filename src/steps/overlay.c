@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "steps/overlay.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+
+static bool set_has(const struct device_set *set, const struct pci_fn *fn)
+{
+	for (size_t i = 0; set && i < set->fn.n; i++)
+		if (set->fn.v[i] == fn)
+			return true;
+	return false;
+}
+
+static bool wanted_by(const struct step_ctx *ctx, const struct ynode *section,
+		      const struct pci_fn *fn)
+{
+	for (size_t i = 0; i < section->keys.n; i++)
+		if (set_has(device_sets_find(ctx->sets, section->keys.v[i]->text), fn))
+			return true;
+	return false;
+}
+
+void overlay_functions(const struct step_ctx *ctx, const struct ynode *section,
+		       struct fn_list *ret)
+{
+	/* node->pci is sorted by address, so that ids come in a stable order. */
+	for (size_t i = 0; i < ctx->node->pci.n; i++)
+		if (wanted_by(ctx, section, &ctx->node->pci.v[i]))
+			vec_push(ret, &ctx->node->pci.v[i]);
+}
+
+/* How many `in:` lead up from a set: the deeper one is the narrower. */
+static int depth_of(const struct step_ctx *ctx, const struct device_set *set)
+{
+	int depth = 0;
+
+	while (set && set->sel->in) {
+		set = device_sets_find(ctx->sets, set->sel->in);
+		depth++;
+	}
+	return depth;
+}
+
+static const struct ynode *get_path(const struct ynode *map, const char *path)
+{
+	while (map && path) {
+		size_t len = strcspn(path, ".");
+		cleanup_free char *key = xstrndup(path, len);
+
+		map = map->kind == YAML_MAP ? ynode_get(map, key) : NULL;
+		path = path[len] ? path + len + 1 : NULL;
+	}
+	return map;
+}
+
+const struct ynode *overlay_value(const struct step_ctx *ctx, const struct ynode *section,
+				  const struct pci_fn *fn, const char *path)
+{
+	const struct ynode *best = NULL;
+	int best_depth = -1;
+
+	for (size_t i = 0; i < section->keys.n; i++) {
+		const struct device_set *set = device_sets_find(ctx->sets, section->keys.v[i]->text);
+		const struct ynode *value = get_path(section->items.v[i], path);
+
+		if (!value || !set_has(set, fn) || depth_of(ctx, set) <= best_depth)
+			continue;
+		best = value;
+		best_depth = depth_of(ctx, set);
+	}
+	return best;
+}
+
+unsigned int overlay_vfs(const struct step_ctx *ctx, const struct pci_fn *fn)
+{
+	const struct ynode *section = profile_section(ctx->profile, "sriov");
+	const struct ynode *vfs = section ? overlay_value(ctx, section, fn, "vfs") : NULL;
+	uint64_t n;
+
+	if (!vfs)
+		return 0;
+	if (streq(vfs->text, "max"))
+		return fn->totalvfs;
+	return parse_u64(vfs->text, &n) == 0 ? (unsigned int)n : 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A step is one section of a profile: it reads topology and emits changes. It never
+ * writes and never reads a tunable value. Each is a file that exports one const struct,
+ * and a line in table.c.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "boot/kargs.h"
+#include "node/node.h"
+#include "plan/change.h"
+#include "profile/profile.h"
+#include "sys/root.h"
+
+struct step_ctx {
+	const struct root *root;
+	const struct node *node;
+	const struct profile *profile;
+	const struct device_sets *sets;
+};
+
+struct step {
+	const char *section; /* its key in a profile */
+	/* emit() is called with an empty section where the profile has none: other sections
+	 * give it work too (hugepages to kernel_args, devices to expect). */
+	bool always;
+	/*
+	 * Emits the changes of all stages. section is never NULL and was checked by the
+	 * schema. NULL: this section is not implemented and was refused by the schema.
+	 */
+	int (*emit)(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+		    struct err *err);
+	/* Kernel arguments that the section needs; the kernel_args step gathers them. */
+	int (*kargs)(const struct step_ctx *ctx, const struct ynode *section, struct kargs *wanted,
+		     struct err *err);
+};
+
+extern const struct step *const steps[]; /* NULL-terminated, in the order of emission */
+
+/* Surveyed sets + all steps -> the plan of all stages. */
+int steps_emit(const struct step_ctx *ctx, struct plan *ret, struct err *err);
+/* All kernel arguments that the profile wants on this node, in order. */
+int steps_kargs(const struct step_ctx *ctx, struct kargs *ret, struct err *err);
+
+extern const struct step step_kernel_args, step_hugepages, step_modules, step_sriov, step_sysctl,
+	step_sysfs, step_expect, step_gate;

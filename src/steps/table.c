@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "steps/step.h"
+
+#include <stddef.h>
+
+/*
+ * Every section of the profile language. One without emit() is refused by the schema, by
+ * name, until its step is written.
+ */
+static const struct step step_link = {.section = "link"}, step_qos = {.section = "qos"},
+			 step_pcie = {.section = "pcie"}, step_irq = {.section = "irq"},
+			 step_limits = {.section = "limits"}, step_mounts = {.section = "mounts"},
+			 step_pairs = {.section = "pairs"};
+
+const struct step *const steps[] = {
+	&step_kernel_args, &step_hugepages, &step_modules, &step_sriov, &step_link,
+	&step_qos,	   &step_pcie,	    &step_irq,	   &step_sysctl, &step_sysfs,
+	&step_limits,	   &step_mounts,    &step_pairs,   &step_expect, &step_gate,
+	NULL,
+};
+
+int steps_kargs(const struct step_ctx *ctx, struct kargs *ret, struct err *err)
+{
+	int r = 0;
+
+	for (const struct step *const *s = steps; r == 0 && *s; s++) {
+		const struct ynode *section = profile_section(ctx->profile, (*s)->section);
+
+		if (section && (*s)->kargs)
+			r = (*s)->kargs(ctx, section, ret, err);
+		if (r < 0)
+			err_wrap(err, "%s", (*s)->section);
+	}
+	return r < 0 ? r : kargs_check(ret, err);
+}
+
+int steps_emit(const struct step_ctx *ctx, struct plan *ret, struct err *err)
+{
+	static const struct ynode nothing = {.kind = YAML_MAP};
+
+	for (const struct step *const *s = steps; *s; s++) {
+		const struct ynode *section = profile_section(ctx->profile, (*s)->section);
+		int r;
+
+		if (!section && (*s)->always)
+			section = &nothing;
+		if (!section || !(*s)->emit)
+			continue;
+		r = (*s)->emit(ctx, section, ret, err);
+		if (r < 0)
+			return err_wrap(err, "%s", (*s)->section);
+	}
+	return 0;
+}

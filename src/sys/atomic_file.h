@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Shared by the two doors that write (state.h, machine.h); nobody else includes it. */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/* Opens dir below rootfd (mkdir -p where create), or a negative errno. */
+int atomic_open_dir(int rootfd, const char *dir, int create, struct err *err);
+
+/*
+ * Writes name in dirfd: temporary file, fsync, rename, fsync of the directory. A crash at
+ * any point leaves the old file or the new one.
+ */
+int atomic_write_at(int dirfd, const char *name, const void *data, size_t len, mode_t mode,
+		    struct err *err);
+
+/* write(2) until all is written. */
+int write_all(int fd, const void *data, size_t len);

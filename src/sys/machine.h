@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The door through which the machine is altered. Only kinds/ and boot/ may include it
+ * (make lint): a step, the gate or a report can't change a machine by mistake.
+ * Our own files under /run/railhead go through sys/state.h.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "sys/root.h"
+
+/* --- machine_file.c: kernel attributes and files --------------------------------- */
+
+/* Writes text to an existing attribute in one write(2), as procfs and sysfs want it. */
+int machine_write_attr(const struct root *root, const char *path, const char *text,
+		       struct err *err);
+
+/*
+ * Creates or replaces a file: temporary name, fsync, rename, fsync of the directory;
+ * missing parent directories are made (0755). For drop-ins such as /run/modprobe.d/x.conf.
+ */
+int machine_write_file(const struct root *root, const char *path, const char *text, mode_t mode,
+		       struct err *err);
+/* Absent is success. */
+int machine_remove_file(const struct root *root, const char *path, struct err *err);
+
+/* --- machine_boot.c: the boot partition and the reboot ------------------------------ */
+
+/*
+ * Replaces len bytes at offset of an existing file without moving it on disk: pwrite,
+ * fsync, then a re-read that must give the same bytes. GRUB replays no journal, so a
+ * renamed file would be seen late or never (vm-bench.md, GRUB). dirfd: the directory.
+ */
+int machine_overwrite(int dirfd, const char *name, off_t offset, const void *data, size_t len,
+		      struct err *err);
+
+/*
+ * Creates a file so that a boot loader sees it after a power cut: temporary name, fsync,
+ * rename, fsync of the directory, then FIFREEZE + FITHAW, which writes the journal back
+ * (ext4, XFS). File systems that can't freeze (vfat) get syncfs.
+ */
+int machine_create_durable(int dirfd, const char *name, const void *data, size_t len,
+			   struct err *err);
+
+/*
+ * mount(2) and umount2(2), only on the live root; -EOPNOTSUPP elsewhere. flags are MS_*.
+ * The process first gets a mount namespace of its own, so that nothing is left behind.
+ */
+int machine_private_mounts(const struct root *root, struct err *err);
+int machine_mount(const char *source, const char *target, const char *fstype,
+		  unsigned long flags, struct err *err);
+int machine_umount(const char *target, struct err *err);
+
+/*
+ * Mounts a device without attaching it anywhere (fsopen(2), fsmount(2)): the fd of its top
+ * directory, for openat(2). The last close unmounts it, also when the process dies, and
+ * no other process ever sees it. On kernels before 5.2 a directory below /run/railhead
+ * serves for a moment.
+ */
+int machine_mount_fd(const char *source, const char *fstype, bool read_write, struct err *err);
+/*
+ * Makes a mounted file system writable or read-only (MS_REMOUNT, the mount's other flags
+ * kept).
+ */
+int machine_remount(const char *target, bool read_write, struct err *err);
+
+/*
+ * Asks the service manager for `systemctl --force reboot` (never kexec: firmware and
+ * GRUB must run) and waits to be killed; returns only on failure, or -ETIME when nothing
+ * happened within a minute.
+ */
+int machine_reboot(const struct root *root, struct err *err);
+
+/* --- machine_module.c ---------------------------------------------------------------- */
+
+/* Loads a module with its dependencies through libkmod; loaded already is success. */
+int machine_insert_module(const char *name, const char *options, struct err *err);
+
+/* --- machine_link.c ------------------------------------------------------------------- */
+
+/* Sets a netdev administratively up (RTM_NEWLINK, IFF_UP) by interface index. */
+int machine_link_up(unsigned int ifindex, struct err *err);

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sys/machine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static int pwrite_all(int fd, const void *data, size_t len, off_t offset)
+{
+	const char *p = data;
+
+	while (len > 0) {
+		ssize_t n = pwrite(fd, p, len, offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		p += n;
+		offset += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int pread_all(int fd, void *data, size_t len, off_t offset)
+{
+	char *p = data;
+
+	while (len > 0) {
+		ssize_t n = pread(fd, p, len, offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		p += n;
+		offset += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* What the disk has must be what was written; the page cache is dropped first. */
+static int check_written(int fd, const void *data, size_t len, off_t offset)
+{
+	cleanup_free char *back = xcalloc(1, len ? len : 1);
+	int r;
+
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	r = pread_all(fd, back, len, offset);
+	if (r < 0)
+		return r;
+	return memcmp(back, data, len) == 0 ? 0 : -EIO;
+}
+
+int machine_overwrite(int dirfd, const char *name, off_t offset, const void *data, size_t len,
+		      struct err *err)
+{
+	cleanup_close int fd = openat(dirfd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	struct stat st;
+	int r;
+
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", name);
+	if (fstat(fd, &st) < 0)
+		return err_errno(err, -errno, "%s", name);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, -EINVAL, "%s: not a regular file", name);
+	if (offset < 0 || (off_t)len > st.st_size || offset > st.st_size - (off_t)len)
+		return err_set(err, -ERANGE, "%s: %zu bytes at %lld would make it longer than %lld",
+			       name, len, (long long)offset, (long long)st.st_size);
+	r = pwrite_all(fd, data, len, offset);
+	if (r < 0)
+		return err_errno(err, r, "%s: write", name);
+	if (fsync(fd) < 0)
+		return err_errno(err, -errno, "%s: fsync", name);
+	r = check_written(fd, data, len, offset);
+	if (r < 0)
+		return err_errno(err, r, "%s: what was written does not read back", name);
+	return 0;
+}
+
+/*
+ * Writes the journal of the file system back, so that a boot loader, which replays none,
+ * sees the new name. A file system that can't freeze has no journal or is not ours to
+ * freeze: syncfs does.
+ */
+static int settle(int fd)
+{
+	sigset_t all, old;
+	int r;
+
+	if (syncfs(fd) < 0)
+		return -errno;
+	/* Frozen for a few milliseconds; a signal must not end us in between. */
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, &old);
+	r = ioctl(fd, FIFREEZE, 0);
+	if (r == 0)
+		r = ioctl(fd, FITHAW, 0) < 0 ? -errno : 0;
+	else
+		r = 0;
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return r;
+}
+
+static int create_temporary(int dirfd, const char *tmp, const void *data, size_t len)
+{
+	cleanup_close int fd = -1;
+	int r;
+
+	if (unlinkat(dirfd, tmp, 0) < 0 && errno != ENOENT)
+		return -errno;
+	fd = openat(dirfd, tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd < 0)
+		return -errno;
+	r = pwrite_all(fd, data, len, 0);
+	if (r < 0)
+		return r;
+	if (fsync(fd) < 0)
+		return -errno;
+	return check_written(fd, data, len, 0);
+}
+
+int machine_create_durable(int dirfd, const char *name, const void *data, size_t len,
+			   struct err *err)
+{
+	cleanup_free char *tmp = xasprintf("%s.new", name);
+	/* The caller's may be O_PATH, which neither fsync nor FIFREEZE takes. */
+	cleanup_close int dir = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r;
+
+	if (dir < 0)
+		return err_errno(err, -errno, "%s: directory", name);
+	r = create_temporary(dir, tmp, data, len);
+	if (r < 0) {
+		unlinkat(dir, tmp, 0);
+		return err_errno(err, r, "%s", tmp);
+	}
+	if (renameat(dir, tmp, dir, name) < 0) {
+		r = -errno;
+		unlinkat(dir, tmp, 0);
+		return err_errno(err, r, "%s: rename", name);
+	}
+	if (fsync(dir) < 0)
+		return err_errno(err, -errno, "%s: fsync of the directory", name);
+	r = settle(dir);
+	if (r < 0)
+		return err_errno(err, r, "%s: sync of the file system", name);
+	return 0;
+}
+
+int machine_private_mounts(const struct root *root, struct err *err)
+{
+	if (!root->live)
+		return err_set(err, -EOPNOTSUPP, "mounts: %s is not this machine's root",
+			       root->path);
+	if (unshare(CLONE_NEWNS) < 0)
+		return err_errno(err, -errno, "mount namespace");
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return err_errno(err, -errno, "mount namespace: making it private");
+	return 0;
+}
+
+int machine_mount(const char *source, const char *target, const char *fstype, unsigned long flags,
+		  struct err *err)
+{
+	if (mount(source, target, fstype, flags, NULL) < 0)
+		return err_errno(err, -errno, "mount %s (%s) on %s", source, fstype, target);
+	return 0;
+}
+
+int machine_umount(const char *target, struct err *err)
+{
+	if (umount2(target, UMOUNT_NOFOLLOW) < 0)
+		return err_errno(err, -errno, "umount %s", target);
+	return 0;
+}
+
+/* From linux/mount.h, which can't be included beside sys/mount.h in every glibc. */
+enum {
+	FS_SET_FLAG = 0,
+	FS_SET_STRING = 1,
+	FS_CMD_CREATE = 6,
+	FS_CLOEXEC = 1,
+	FS_ATTR_NOSUID_NODEV_NOEXEC = 2 | 4 | 8,
+	FS_ATTR_RDONLY = 1,
+};
+
+/* The kernel's own words on why a mount failed ("e VFS: Can't find ext4 filesystem"). */
+static void fs_complaint(int fs, char *ret, size_t size)
+{
+	ssize_t n = read(fs, ret, size - 1);
+
+	ret[n > 0 ? n : 0] = '\0';
+	if (n > 2 && ret[1] == ' ')
+		memmove(ret, ret + 2, (size_t)n - 1);
+	if (*ret && ret[strlen(ret) - 1] == '\n')
+		ret[strlen(ret) - 1] = '\0';
+}
+
+static int fs_create(int fs, const char *source, bool read_write)
+{
+	if (syscall(SYS_fsconfig, fs, FS_SET_STRING, "source", source, 0) < 0)
+		return -errno;
+	if (!read_write && syscall(SYS_fsconfig, fs, FS_SET_FLAG, "ro", NULL, 0) < 0)
+		return -errno;
+	if (syscall(SYS_fsconfig, fs, FS_CMD_CREATE, NULL, NULL, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+/* -ENOSYS where the kernel has no fsopen(2). */
+static int mount_detached(const char *source, const char *fstype, bool read_write, struct err *err)
+{
+	cleanup_close int fs = (int)syscall(SYS_fsopen, fstype, FS_CLOEXEC);
+	int attr = FS_ATTR_NOSUID_NODEV_NOEXEC | (read_write ? 0 : FS_ATTR_RDONLY);
+	char complaint[256] = "";
+	int fd, r;
+
+	if (fs < 0 && errno == ENOSYS)
+		return -ENOSYS;
+	if (fs < 0)
+		return err_errno(err, -errno, "mount %s: file system type %s", source, fstype);
+	r = fs_create(fs, source, read_write);
+	if (r < 0) {
+		fs_complaint(fs, complaint, sizeof(complaint));
+		if (*complaint)
+			return err_errno(err, r, "mount %s (%s): %s", source, fstype, complaint);
+		return err_errno(err, r, "mount %s (%s)", source, fstype);
+	}
+	fd = (int)syscall(SYS_fsmount, fs, FS_CLOEXEC, attr);
+	if (fd < 0)
+		return err_errno(err, -errno, "mount %s (%s)", source, fstype);
+	return fd;
+}
+
+/* Mount, open, and take the name away again: from then on it is as detached as above. */
+static int mount_briefly(const char *source, const char *fstype, bool read_write, struct err *err)
+{
+	char dir[] = "/run/railhead/mount.XXXXXX";
+	unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC | (read_write ? 0 : MS_RDONLY);
+	int fd, r;
+
+	if (mkdir("/run/railhead", 0755) < 0 && errno != EEXIST)
+		return err_errno(err, -errno, "/run/railhead");
+	if (!mkdtemp(dir))
+		return err_errno(err, -errno, "%s", dir);
+	r = machine_mount(source, dir, fstype, flags, err);
+	if (r < 0) {
+		rmdir(dir);
+		return r;
+	}
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	r = fd < 0 ? -errno : 0;
+	umount2(dir, MNT_DETACH | UMOUNT_NOFOLLOW);
+	rmdir(dir);
+	return r < 0 ? err_errno(err, r, "%s", dir) : fd;
+}
+
+int machine_mount_fd(const char *source, const char *fstype, bool read_write, struct err *err)
+{
+	int r = mount_detached(source, fstype, read_write, err);
+
+	return r == -ENOSYS ? mount_briefly(source, fstype, read_write, err) : r;
+}
+
+/* statvfs(3) and mount(2) number the access time flags differently. */
+static unsigned long mount_flags(unsigned long st)
+{
+	return (st & ST_NOSUID ? MS_NOSUID : 0) | (st & ST_NODEV ? MS_NODEV : 0) |
+	       (st & ST_NOEXEC ? MS_NOEXEC : 0) | (st & ST_NOATIME ? MS_NOATIME : 0) |
+	       (st & ST_NODIRATIME ? MS_NODIRATIME : 0) | (st & ST_RELATIME ? MS_RELATIME : 0);
+}
+
+int machine_remount(const char *target, bool read_write, struct err *err)
+{
+	struct statvfs st;
+	unsigned long flags;
+
+	if (statvfs(target, &st) < 0)
+		return err_errno(err, -errno, "%s", target);
+	flags = MS_REMOUNT | mount_flags(st.f_flag) | (read_write ? 0 : MS_RDONLY);
+	if (mount(NULL, target, NULL, flags, NULL) < 0)
+		return err_errno(err, -errno, "remount %s %s", target,
+				 read_write ? "read-write" : "read-only");
+	return 0;
+}
+
+static void sleep_ms(long ms)
+{
+	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+/* Exit status of `systemctl --force reboot`, or a negative errno; -ETIME after 10 s. */
+static int run_systemctl(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		char *argv[] = {(char *)"systemctl", (char *)"--force", (char *)"reboot", NULL};
+
+		/*
+		 * In the initramfs this runs with the real root as its root directory,
+		 * which systemctl would take for a chroot and do nothing, successfully.
+		 */
+		setenv("SYSTEMD_IGNORE_CHROOT", "1", 1);
+		execv("/usr/bin/systemctl", argv);
+		execv("/bin/systemctl", argv);
+		_exit(127);
+	}
+	for (int i = 0; i < 100; i++) {
+		pid_t done = waitpid(pid, &status, WNOHANG);
+
+		if (done == pid)
+			return WIFEXITED(status) ? WEXITSTATUS(status) : -ECANCELED;
+		if (done < 0 && errno != EINTR)
+			return -errno;
+		sleep_ms(100);
+	}
+	kill(pid, SIGKILL);
+	return -ETIME;
+}
+
+int machine_reboot(const struct root *root, struct err *err)
+{
+	int r;
+
+	if (!root->live)
+		return err_set(err, -EOPNOTSUPP, "reboot: %s is not this machine's root",
+			       root->path);
+	if (access("/run/systemd/system", F_OK) < 0)
+		return err_set(err, -EOPNOTSUPP, "reboot: the service manager is not systemd");
+	sync();
+	r = run_systemctl();
+	if (r == 0)
+		sleep_ms(30000);
+	/*
+	 * The same request without the bus: "immediately reboots the machine" (systemd(1),
+	 * SIGRTMIN+15). Unmounts, and never uses kexec.
+	 */
+	if (kill(1, SIGRTMIN + 15) < 0)
+		return err_errno(err, -errno, "reboot: systemctl ended with %d, signal to init", r);
+	sleep_ms(30000);
+	return err_set(err, -ETIME, "reboot: asked for (systemctl: %d), nothing happened", r);
+}

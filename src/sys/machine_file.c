@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sys/atomic_file.h"
+#include "sys/machine.h"
+
+int machine_write_attr(const struct root *root, const char *path, const char *text,
+		       struct err *err)
+{
+	cleanup_close int fd = root_open_path(root, path, O_WRONLY);
+	size_t len = strlen(text);
+	ssize_t n;
+
+	if (fd < 0)
+		return err_errno(err, fd, "%s", path);
+	/* Below a captured root these are plain files: without this an old, longer value
+	 * would shine through. sysfs and procfs ignore it. */
+	if (!root->live && ftruncate(fd, 0) < 0 && errno != EINVAL)
+		return err_errno(err, -errno, "%s", path);
+	n = write(fd, text, len);
+	if (n < 0)
+		return err_errno(err, -errno, "%s: writing '%.80s'", path, text);
+	if ((size_t)n != len)
+		return err_set(err, -EIO, "%s: the kernel took %zd of %zu bytes", path, n, len);
+	return 0;
+}
+
+static int open_parent(const struct root *root, const char *path, const char **ret_name,
+		       int create, struct err *err)
+{
+	cleanup_free char *dir = xstrdup(path);
+	char *slash = strrchr(dir, '/');
+
+	if (!slash || !slash[1])
+		return err_set(err, -EINVAL, "%s: not the path of a file", path);
+	*slash = '\0';
+	*ret_name = path + (slash - dir) + 1;
+	return atomic_open_dir(root->fd, dir, create, err);
+}
+
+int machine_write_file(const struct root *root, const char *path, const char *text, mode_t mode,
+		       struct err *err)
+{
+	const char *name;
+	cleanup_close int dir = open_parent(root, path, &name, 1, err);
+	int r;
+
+	if (dir < 0)
+		return dir;
+	r = atomic_write_at(dir, name, text, strlen(text), mode, err);
+	return r < 0 ? err_wrap(err, "%s", path) : 0;
+}
+
+int machine_remove_file(const struct root *root, const char *path, struct err *err)
+{
+	const char *name;
+	cleanup_close int dir = open_parent(root, path, &name, 0, err);
+
+	if (dir == -ENOENT)
+		return 0;
+	if (dir < 0)
+		return dir;
+	if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
+		return err_errno(err, -errno, "%s", path);
+	return 0;
+}

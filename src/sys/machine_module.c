@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <libkmod.h>
+
+#include "base/mem.h"
+#include "sys/machine.h"
+
+/* What an insmod's errno means to the person who must mend it. */
+static const struct {
+	int code;
+	const char *text;
+} meanings[] = {
+	{-ENOENT, "a module file or a symbol it needs is missing; is the package for the running "
+		  "kernel installed, and did depmod run"},
+	{-ENOEXEC, "built for another kernel; rebuild it for the running one"},
+	{-EKEYREJECTED, "its signature is not trusted; sign it with an enrolled key"},
+	{-EPERM, "refused by kernel lockdown or by a missing capability"},
+	{-EINVAL, "its init refused; a bad parameter, or a symbol provider it does not fit "
+		  "(see the kernel log)"},
+	{-ENODEV, "its hardware is not there"},
+	{-EACCES, "blacklisted by a file in modprobe.d"},
+};
+
+static int explain(int r, const char *name, struct err *err)
+{
+	for (size_t i = 0; i < array_len(meanings); i++)
+		if (meanings[i].code == r)
+			return err_errno(err, r, "module %s: %s", name, meanings[i].text);
+	return err_errno(err, r, "module %s", name);
+}
+
+static void unref_ctx(struct kmod_ctx **ctx)
+{
+	if (*ctx)
+		kmod_unref(*ctx);
+}
+
+int machine_insert_module(const char *name, const char *options, struct err *err)
+{
+	struct kmod_ctx *ctx cleanup(unref_ctx) = kmod_new(NULL, NULL);
+	struct kmod_list *list = NULL, *item;
+	int r;
+
+	if (!ctx)
+		return err_errno(err, -ENOMEM, "module %s: libkmod", name);
+	r = kmod_module_new_from_lookup(ctx, name, &list);
+	if (r < 0)
+		return explain(r, name, err);
+	if (!list) /* 0 with an empty list is how libkmod says "no such module" */
+		return err_set(err, -ENOENT,
+			       "module %s: the running kernel has no such module; install the "
+			       "package that brings it, or mark it optional",
+			       name);
+	kmod_list_foreach(item, list)
+	{
+		struct kmod_module *mod = kmod_module_get_module(item);
+
+		/* The rule of modprobe: a blacklist holds for aliases, not for names. */
+		r = kmod_module_probe_insert_module(mod, KMOD_PROBE_APPLY_BLACKLIST_ALIAS_ONLY,
+						    options, NULL, NULL, NULL);
+		kmod_module_unref(mod);
+		if (r > 0) /* the flag that held it back */
+			r = -EACCES;
+		if (r < 0)
+			break;
+	}
+	kmod_module_unref_list(list);
+	return r < 0 ? explain(r, name, err) : 0;
+}

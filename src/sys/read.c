@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sys/read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#define FORMAT_PATH(path, fmt)                                                      \
+	char path[PATH_MAX];                                                        \
+	do {                                                                        \
+		va_list ap_;                                                        \
+		int n_;                                                             \
+		va_start(ap_, fmt);                                                 \
+		n_ = vsnprintf(path, sizeof(path), fmt, ap_);                       \
+		va_end(ap_);                                                        \
+		if (n_ >= (int)sizeof(path))                                        \
+			return err_errno(err, -ENAMETOOLONG, "%.60s...", path);     \
+	} while (0)
+
+int read_fd(int fd, size_t max, char **ret, size_t *ret_len)
+{
+	cleanup_str struct str text = {0};
+	char buf[4096];
+
+	for (;;) {
+		ssize_t n = read(fd, buf, sizeof(buf));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		if (text.len + (size_t)n > max)
+			return -EFBIG;
+		str_addn(&text, buf, (size_t)n);
+	}
+	if (ret_len)
+		*ret_len = text.len;
+	*ret = str_take(&text);
+	return 0;
+}
+
+int read_file(const struct root *root, size_t max, char **ret, size_t *ret_len, struct err *err,
+	      const char *path)
+{
+	cleanup_close int fd = root_open_path(root, path, O_RDONLY | O_NONBLOCK);
+	int r = fd < 0 ? fd : read_fd(fd, max, ret, ret_len);
+
+	return r < 0 ? err_errno(err, r, "%s", path) : 0;
+}
+
+int read_text(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
+{
+	int r;
+
+	FORMAT_PATH(path, fmt);
+	r = read_file(root, READ_TEXT_MAX, ret, NULL, err, path);
+	if (r == 0)
+		str_chomp(*ret);
+	return r;
+}
+
+static int to_i64(const char *text, int64_t *ret)
+{
+	char *end;
+	long long v;
+
+	errno = 0;
+	v = strtoll(text, &end, 0);
+	if (errno)
+		return -errno;
+	if (end == text || *end)
+		return -EINVAL;
+	*ret = v;
+	return 0;
+}
+
+int read_i64(const struct root *root, int64_t *ret, struct err *err, const char *fmt, ...)
+{
+	cleanup_free char *text = NULL;
+	int r;
+
+	FORMAT_PATH(path, fmt);
+	r = read_text(root, &text, err, "%s", path);
+	if (r < 0)
+		return r;
+	r = to_i64(text, ret);
+	return r < 0 ? err_set(err, r, "%s: '%.40s' is not a number", path, text) : 0;
+}
+
+int read_u64(const struct root *root, uint64_t *ret, struct err *err, const char *fmt, ...)
+{
+	int64_t v;
+	int r;
+
+	FORMAT_PATH(path, fmt);
+	r = read_i64(root, &v, err, "%s", path);
+	if (r < 0)
+		return r;
+	if (v < 0)
+		return err_set(err, -ERANGE, "%s: %lld is negative", path, (long long)v);
+	*ret = (uint64_t)v;
+	return 0;
+}
+
+static int link_text(const struct root *root, const char *path, char **ret, struct err *err)
+{
+	cleanup_close int fd = root_open_path(root, path, O_PATH | O_NOFOLLOW);
+	char buf[PATH_MAX];
+	ssize_t n;
+
+	if (fd < 0)
+		return err_errno(err, fd, "%s", path);
+	n = readlinkat(fd, "", buf, sizeof(buf) - 1);
+	if (n < 0)
+		/* what readlink says of an O_PATH fd that is no link */
+		return err_errno(err, errno == ENOENT ? -EINVAL : -errno, "%s", path);
+	buf[n] = '\0';
+	*ret = xstrdup(buf);
+	return 0;
+}
+
+int read_link(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
+{
+	FORMAT_PATH(path, fmt);
+	return link_text(root, path, ret, err);
+}
+
+int read_link_name(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
+{
+	cleanup_free char *text = NULL;
+	const char *slash;
+	int r;
+
+	FORMAT_PATH(path, fmt);
+	r = link_text(root, path, &text, err);
+	if (r < 0)
+		return r;
+	slash = strrchr(text, '/');
+	*ret = xstrdup(slash ? slash + 1 : text);
+	return 0;
+}
+
+int read_dir(const struct root *root, struct strv *ret, struct err *err, const char *fmt, ...)
+{
+	cleanup_closedir DIR *dir = NULL;
+	struct dirent *e;
+	int fd;
+
+	FORMAT_PATH(path, fmt);
+	fd = root_open_path(root, path, O_RDONLY | O_DIRECTORY);
+	if (fd < 0)
+		return err_errno(err, fd, "%s", path);
+	dir = fdopendir(fd);
+	if (!dir) {
+		int r = -errno;
+
+		close(fd);
+		return err_errno(err, r, "%s", path);
+	}
+	while ((errno = 0, e = readdir(dir)))
+		if (!streq(e->d_name, ".") && !streq(e->d_name, ".."))
+			strv_add(ret, e->d_name);
+	if (errno)
+		return err_errno(err, -errno, "%s", path);
+	strv_sort(ret);
+	return 0;
+}
+
+/* Matches one component after the other; prefix is what is matched so far. */
+static int glob_below(const struct root *root, const char *prefix, const char *pattern,
+		      struct strv *ret, struct err *err)
+{
+	cleanup_strv struct strv names = {0};
+	cleanup_free char *part = NULL;
+	const char *rest;
+	int r;
+
+	pattern += strspn(pattern, "/");
+	if (!*pattern) {
+		strv_add(ret, prefix);
+		return 0;
+	}
+	rest = pattern + strcspn(pattern, "/");
+	part = xstrndup(pattern, (size_t)(rest - pattern));
+	if (!strpbrk(part, "*?[")) {
+		cleanup_free char *path = xasprintf("%s/%s", prefix, part);
+
+		return root_exists(root, "%s", path) ? glob_below(root, path, rest, ret, err) : 0;
+	}
+	r = read_dir(root, &names, err, "%s/", prefix);
+	if (r == -ENOENT || r == -ENOTDIR)
+		return 0;
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		cleanup_free char *path = NULL;
+
+		if (fnmatch(part, names.v[i], FNM_PERIOD) != 0)
+			continue;
+		path = xasprintf("%s/%s", prefix, names.v[i]);
+		if (!*rest || root_exists(root, "%s%s", path, strpbrk(rest, "*?[") ? "" : rest))
+			r = glob_below(root, path, rest, ret, err);
+	}
+	return r;
+}
+
+int read_glob(const struct root *root, const char *pattern, struct strv *ret, struct err *err)
+{
+	return glob_below(root, "", pattern, ret, err);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reading below the root. Kernel attributes come back without their trailing newline.
+ * Every function returns 0 or a negative errno with the path in *err.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "sys/root.h"
+
+/* At most this much of a /proc or /sys file is read; longer ones are -EFBIG. */
+#define READ_TEXT_MAX (1u << 20)
+
+/* The whole text, trailing white space cut; the caller frees *ret. */
+int read_text(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The same with another limit and nothing cut; *ret_len may be NULL. */
+int read_file(const struct root *root, size_t max, char **ret, size_t *ret_len, struct err *err,
+	      const char *path);
+int read_fd(int fd, size_t max, char **ret, size_t *ret_len);
+
+/* Decimal, or hexadecimal with 0x. */
+int read_u64(const struct root *root, uint64_t *ret, struct err *err, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+int read_i64(const struct root *root, int64_t *ret, struct err *err, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* The link's own text. Caller frees. */
+int read_link(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The last component of the link's text: a driver's or device's name. Caller frees. */
+int read_link_name(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Names in a directory, sorted by bytes, without "." and "..". Appends to *ret. */
+int read_dir(const struct root *root, struct strv *ret, struct err *err, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/*
+ * Paths that a shell pattern matches below the root, sorted, each with a leading "/".
+ * A path without pattern characters matches itself if it exists. Appends to *ret.
+ */
+int read_glob(const struct root *root, const char *pattern, struct strv *ret, struct err *err);

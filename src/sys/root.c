@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sys/root.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/mem.h"
+
+enum { MAX_LINKS = 40 }; /* as the kernel: ELOOP beyond */
+
+static bool use_fallback;
+
+void root_test_fallback(bool on)
+{
+	use_fallback = on;
+}
+
+int root_init(struct root *root, const char *path, struct err *err)
+{
+	struct stat ours, slash;
+
+	if (!path || !*path)
+		path = "/";
+	root->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root->fd < 0)
+		return err_errno(err, -errno, "root %s", path);
+	snprintf(root->path, sizeof(root->path), "%s", path);
+	/* "--root /" is the machine itself; so is any other name of it. */
+	root->live = fstat(root->fd, &ours) == 0 && stat("/", &slash) == 0 &&
+		     ours.st_dev == slash.st_dev && ours.st_ino == slash.st_ino;
+	return 0;
+}
+
+void root_close(struct root *root)
+{
+	if (root->fd >= 0)
+		close(root->fd);
+	root->fd = -1;
+}
+
+/*
+ * The walk: one component at a time with O_NOFOLLOW, links resolved by hand, a stack of
+ * directories so that ".." never leaves the root.
+ */
+struct walk {
+	int stack[64];
+	int depth;
+};
+
+static void walk_reset(struct walk *w, int down_to)
+{
+	while (w->depth > down_to)
+		close(w->stack[--w->depth]);
+}
+
+static int walk_dir(const struct root *root, const struct walk *w)
+{
+	return w->depth ? w->stack[w->depth - 1] : root->fd;
+}
+
+static int read_link_at(int fd, char *buf, size_t size)
+{
+	ssize_t n = readlinkat(fd, "", buf, size - 1);
+
+	if (n < 0)
+		return -errno;
+	if ((size_t)n >= size - 1)
+		return -ENAMETOOLONG;
+	buf[n] = '\0';
+	return 0;
+}
+
+static int walk_open(const struct root *root, const char *path, int flags)
+{
+	struct walk w = {.depth = 0};
+	char rest[PATH_MAX], target[PATH_MAX];
+	int links = 0, r = -ENOENT;
+
+	if (snprintf(rest, sizeof(rest), "%s", path) >= (int)sizeof(rest))
+		return -ENAMETOOLONG;
+	for (;;) {
+		char *name = rest + strspn(rest, "/");
+		char *next = name + strcspn(name, "/");
+		bool last = next[strspn(next, "/")] == '\0';
+		char saved = *next;
+		cleanup_close int fd = -1;
+		struct stat st;
+
+		*next = '\0';
+		if (!*name || streq(name, ".")) {
+			if (last) {
+				r = openat(walk_dir(root, &w), ".", flags | O_CLOEXEC);
+				r = r < 0 ? -errno : r;
+				break;
+			}
+			memmove(rest, next + (saved != 0), strlen(next + (saved != 0)) + 1);
+			continue;
+		}
+		if (streq(name, "..")) {
+			walk_reset(&w, w.depth ? w.depth - 1 : 0);
+			if (last)
+				snprintf(rest, sizeof(rest), ".");
+			else
+				memmove(rest, next + 1, strlen(next + 1) + 1);
+			continue;
+		}
+		fd = openat(walk_dir(root, &w), name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0 || fstat(fd, &st) < 0) {
+			r = -errno;
+			break;
+		}
+		if (S_ISLNK(st.st_mode) && !(last && (flags & O_NOFOLLOW))) {
+			char joined[PATH_MAX];
+
+			r = read_link_at(fd, target, sizeof(target));
+			if (r == 0 && ++links > MAX_LINKS)
+				r = -ELOOP;
+			if (r < 0)
+				break;
+			if (snprintf(joined, sizeof(joined), "%s%s%s", target, last ? "" : "/",
+				     last ? "" : next + 1) >= (int)sizeof(joined)) {
+				r = -ENAMETOOLONG;
+				break;
+			}
+			if (*target == '/')
+				walk_reset(&w, 0);
+			memcpy(rest, joined, sizeof(rest));
+			continue;
+		}
+		if (last) {
+			r = openat(walk_dir(root, &w), name, flags | O_NOFOLLOW | O_CLOEXEC);
+			r = r < 0 ? -errno : r;
+			break;
+		}
+		if (!S_ISDIR(st.st_mode)) {
+			r = -ENOTDIR;
+			break;
+		}
+		if (w.depth == (int)array_len(w.stack)) {
+			r = -ENAMETOOLONG;
+			break;
+		}
+		w.stack[w.depth++] = take_fd(fd);
+		memmove(rest, next + 1, strlen(next + 1) + 1);
+	}
+	walk_reset(&w, 0);
+	return r;
+}
+
+int root_open_path(const struct root *root, const char *path, int flags)
+{
+	struct open_how how = {
+		.flags = (unsigned int)(flags | O_CLOEXEC),
+		.resolve = RESOLVE_IN_ROOT,
+	};
+	int tries = 0;
+	long fd;
+
+	if (use_fallback)
+		return walk_open(root, path, flags);
+	do {
+		fd = syscall(SYS_openat2, root->fd, *path ? path : ".", &how, sizeof(how));
+		/* EAGAIN: a rename below us while ".." was resolved; try again. */
+	} while (fd < 0 && errno == EAGAIN && ++tries < 32);
+	if (fd >= 0)
+		return (int)fd;
+	/* EPERM and ENOSYS are what old kernels and seccomp filters answer. */
+	if (errno == ENOSYS || errno == EPERM)
+		return walk_open(root, path, flags);
+	return -errno;
+}
+
+int root_open(const struct root *root, int flags, struct err *err, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+	int n, fd;
+
+	va_start(ap, fmt);
+	n = vsnprintf(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	if (n >= (int)sizeof(path))
+		return err_errno(err, -ENAMETOOLONG, "%.60s...", path);
+	fd = root_open_path(root, path, flags);
+	if (fd < 0)
+		return err_errno(err, fd, "%s", path);
+	return fd;
+}
+
+bool root_exists(const struct root *root, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+	int n, fd;
+
+	va_start(ap, fmt);
+	n = vsnprintf(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	if (n >= (int)sizeof(path))
+		return false;
+	fd = root_open_path(root, path, O_PATH);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+int root_stat(const struct root *root, struct stat *ret, const char *path)
+{
+	cleanup_close int fd = root_open_path(root, path, O_PATH);
+
+	if (fd < 0)
+		return fd;
+	return fstat(fd, ret) < 0 ? -errno : 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sys/uevent.h"
+
+#include <linux/netlink.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "base/mem.h"
+#include "sys/clock.h"
+
+enum {
+	GROUP_KERNEL = 1,
+	GROUP_UDEV = 2,
+	RECHECK_MS = 250,
+};
+
+static int open_socket(void)
+{
+	struct sockaddr_nl addr = {.nl_family = AF_NETLINK, .nl_groups = GROUP_KERNEL | GROUP_UDEV};
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static void drain(int fd)
+{
+	char buf[8192];
+
+	while (recv(fd, buf, sizeof(buf), 0) >= 0)
+		;
+}
+
+bool uevent_wait(bool (*ready)(void *arg), void *arg, uint64_t deadline)
+{
+	cleanup_close int fd = -1;
+
+	if (ready(arg))
+		return true;
+	/* Open before the second look: what happens from here on wakes us. Without a
+	 * socket (a container) the periodic look alone does it. */
+	fd = open_socket();
+	while (!ready(arg)) {
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		uint64_t now = clock_usec(), left = now < deadline ? (deadline - now) / 1000 : 0;
+
+		if (!left)
+			return false;
+		if (poll(&p, 1, left < RECHECK_MS ? (int)left : RECHECK_MS) > 0)
+			drain(fd);
+	}
+	return true;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sys/worker.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <fcntl.h>
+
+#include "base/mem.h"
+#include "sys/clock.h"
+
+struct reply {
+	int result;
+	struct err err;
+};
+
+/* A reply goes through the pipe in one write, so it is read whole or not at all. */
+_Static_assert(sizeof(struct reply) <= PIPE_BUF, "a reply must fit one atomic pipe write");
+
+static void __attribute__((noreturn)) child(int fd, worker_fn fn, void *arg)
+{
+	struct reply reply = {.result = 0};
+
+	/* Die with the parent: nothing may go on writing after the unit has ended. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	reply.result = fn(arg, &reply.err);
+	/* _exit: the parent's stdio buffers and cleanup handlers are not ours. */
+	_exit(write(fd, &reply, sizeof(reply)) == (ssize_t)sizeof(reply) ? 0 : 1);
+}
+
+int worker_start(struct worker *w, worker_fn fn, void *arg, uint64_t deadline, struct err *err)
+{
+	int pipefd[2];
+
+	memset(w, 0, sizeof(*w));
+	w->fd = -1;
+	if (pipe2(pipefd, O_CLOEXEC) < 0)
+		return err_errno(err, -errno, "worker pipe");
+	w->started = clock_usec();
+	w->deadline = deadline;
+	w->pid = fork();
+	if (w->pid < 0) {
+		int r = -errno;
+
+		close(pipefd[0]);
+		close(pipefd[1]);
+		return err_errno(err, r, "worker");
+	}
+	if (w->pid == 0)
+		child(pipefd[1], fn, arg);
+	close(pipefd[1]);
+	w->fd = pipefd[0];
+	return 0;
+}
+
+static void finish(struct worker *w)
+{
+	struct reply reply;
+	ssize_t n;
+	int status;
+
+	do
+		n = read(w->fd, &reply, sizeof(reply));
+	while (n < 0 && errno == EINTR);
+	close(w->fd);
+	w->fd = -1;
+	w->duration = clock_usec() - w->started;
+	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (n == (ssize_t)sizeof(reply)) {
+		w->result = reply.result;
+		w->err = reply.err;
+	} else if (WIFSIGNALED(status)) {
+		w->result = err_set(&w->err, -EIO, "worker was killed by signal %d (%s)",
+				    WTERMSIG(status), strsignal(WTERMSIG(status)));
+	} else {
+		w->result = err_set(&w->err, -EIO, "worker ended without a result");
+	}
+}
+
+static void abandon(struct worker *w)
+{
+	/* SIGKILL ends it as soon as the kernel lets go of it, which may be never. */
+	kill(w->pid, SIGKILL);
+	waitpid(w->pid, NULL, WNOHANG);
+	close(w->fd);
+	w->fd = -1;
+	w->abandoned = true;
+	w->duration = clock_usec() - w->started;
+	w->result = err_set(&w->err, -ETIMEDOUT,
+			    "has not returned from the kernel in %llu.%llu s; abandoned",
+			    (unsigned long long)(w->duration / 1000000),
+			    (unsigned long long)(w->duration / 100000 % 10));
+}
+
+static int until(uint64_t deadline)
+{
+	uint64_t now = clock_usec();
+
+	return deadline <= now ? 0 : (int)((deadline - now + 999) / 1000);
+}
+
+int workers_wait(struct worker *const *workers, size_t n)
+{
+	struct pollfd *fds cleanup_free = xcalloc(n, sizeof(*fds));
+
+	for (;;) {
+		int timeout = INT_MAX;
+		size_t running = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			fds[i].fd = workers[i]->fd;
+			fds[i].events = POLLIN;
+			if (workers[i]->fd < 0)
+				continue;
+			running++;
+			if (until(workers[i]->deadline) < timeout)
+				timeout = until(workers[i]->deadline);
+		}
+		if (!running)
+			return -ENOENT;
+		if (poll(fds, n, timeout) < 0 && errno != EINTR)
+			return -errno;
+		for (size_t i = 0; i < n; i++) {
+			if (fds[i].fd < 0)
+				continue;
+			if (fds[i].revents)
+				finish(workers[i]);
+			else if (clock_usec() >= workers[i]->deadline)
+				abandon(workers[i]);
+			else
+				continue;
+			return (int)i;
+		}
+	}
+}

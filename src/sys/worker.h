@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Workers: forked children for calls that may block in the kernel (numvfs, bind, module
+ * init). A thread stuck there would keep the whole process from exiting; a child is
+ * abandoned: killed, not waited for, reported. The result comes back through a pipe.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/* Runs in the child; returns 0 or a negative errno with *err filled. */
+typedef int (*worker_fn)(void *arg, struct err *err);
+
+struct worker {
+	pid_t pid;
+	int fd; /* the read end; -1: not running */
+	uint64_t started, deadline; /* clock_usec() */
+	/* valid once workers_wait() has returned this worker: */
+	bool abandoned; /* it was over its deadline and may still hang in the kernel */
+	int result;
+	struct err err;
+	uint64_t duration; /* microseconds */
+};
+
+/* Starts fn(arg) in a child. deadline: an absolute clock_usec(). */
+int worker_start(struct worker *w, worker_fn fn, void *arg, uint64_t deadline, struct err *err);
+
+/*
+ * Waits until one of the running workers (fd >= 0) ends or is over its deadline, and
+ * returns its index; ->fd is -1 then. -ENOENT if none is running.
+ */
+int workers_wait(struct worker *const *workers, size_t n);
