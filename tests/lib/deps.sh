@@ -1,0 +1,67 @@
+#!/bin/sh
+# Install the Debian packages that a part of the tree needs, and only those
+# that are missing.
+#
+#   tests/lib/deps.sh build|test|vm ...
+#
+# Runs on a machine with nothing but git, make and a compiler. It never
+# changes apt's configuration and never removes or upgrades a package.
+set -eu
+
+build_packages="gcc make pkg-config libc6-dev libyaml-dev libkmod-dev
+  libpci-dev libblkid-dev libmount-dev libsystemd-dev libmnl-dev
+  libjansson-dev debhelper dpkg-dev"
+test_packages="libcmocka-dev bats shellcheck strace jq python3 clang-format"
+vm_packages="mmdebstrap python3 fdisk e2fsprogs grub-pc-bin grub-common
+  ca-certificates"
+
+usage() {
+  echo "usage: $0 build|test|vm ..." >&2
+  exit 2
+}
+
+packages_of() {
+  case $1 in
+    build) echo "$build_packages" ;;
+    test) echo "$test_packages" ;;
+    vm) echo "$build_packages $vm_packages" ;;
+    *) usage ;;
+  esac
+}
+
+is_installed() {
+  state=$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) || return 1
+  [ "$state" = installed ]
+}
+
+missing_of() {
+  for package in $1; do
+    is_installed "$package" || echo "$package"
+  done | sort -u
+}
+
+# A fresh machine has no package lists, an old one has lists that name files
+# which the mirror no longer has: so update when a plain install fails too.
+install_packages() {
+  export DEBIAN_FRONTEND=noninteractive
+  set -- apt-get install -y -q --no-install-recommends "$@"
+  "$@" || { apt-get update -q && "$@"; }
+}
+
+[ $# -gt 0 ] || usage
+wanted=
+for part in "$@"; do
+  packages=$(packages_of "$part") || exit 2
+  wanted="$wanted $packages"
+done
+missing=$(missing_of "$wanted")
+[ -n "$missing" ] || exit 0
+if [ "$(id -u)" -ne 0 ]; then
+  echo "$0: these Debian packages are missing, and only root can install them:" >&2
+  echo "$missing" >&2
+  exit 1
+fi
+missing=$(echo "$missing" | tr '\n' ' ')
+echo "# installing: $missing"
+# shellcheck disable=SC2086 # package names have no blanks
+install_packages $missing >&2

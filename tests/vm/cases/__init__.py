@@ -1,0 +1,11 @@
+"""All cases. Importing a module declares its states and cases; the order of the
+imports is the order in which the guest runs through the states."""
+
+from cases import boots      # noqa: F401
+from cases import package    # noqa: F401
+from cases import units      # noqa: F401
+from cases import quiet      # noqa: F401
+from cases import profiles   # noqa: F401
+from cases import bootpart   # noqa: F401
+from cases import faults     # noqa: F401
+from cases import reboots    # noqa: F401

@@ -1,0 +1,82 @@
+"""Hardware that does not do what it is asked."""
+
+import time
+
+from harness import SNAPSHOT, case, contains, equal, expect
+
+NODE1_PAGES = ("/sys/devices/system/node/node1/hugepages/hugepages-1048576kB/"
+               "nr_hugepages")
+STAGE_DEADLINE = 150  # seconds; the unit's own limit is shorter than TCG is slow
+
+
+@case(SNAPSHOT, "1G pages missing on one node are a failure that names the node")
+def shortage_on_a_node(vm):
+    vm.sh(f"echo 0 >{NODE1_PAGES}")
+    equal("1G pages on node 1", vm.read(NODE1_PAGES), "0")
+    result = vm.run("railhead verify", 120)
+    equal("exit status of verify", result.status, 5)
+    contains("railhead verify", result.output, "node1")
+
+
+@case(SNAPSHOT, "a page that landed on the other node is a failure, not a pass")
+def spill(vm):
+    other = NODE1_PAGES.replace("node1", "node0")
+    vm.sh(f"echo 0 >{NODE1_PAGES} && echo 2 >{other}")
+    equal("1G pages in all", vm.read("/proc/sys/vm/nr_hugepages"), "2")
+    result = vm.run("railhead verify", 120)
+    equal("exit status of verify", result.status, 5)
+    contains("railhead verify", result.output, "node1")
+
+
+def _freeze(vm, function, how):
+    vm.sh("for pf in 0000:41:00.0 0000:81:00.0; do"
+          " echo 0 >/sys/bus/pci/devices/$pf/sriov_numvfs; done", 120)
+    vm.sh(f"insmod /run/payload/frozen.ko function={function} how={how}")
+
+
+def _apply_devices(vm):
+    """The devices stage; it must end by itself, and say that something failed."""
+    begin = time.monotonic()
+    result = vm.run("railhead apply --stage devices 2>&1", STAGE_DEADLINE)
+    took = time.monotonic() - begin
+    expect(result.status not in (124, 137),
+           f"the stage did not end within {took:.0f} s:\n{result.output}")
+    equal("exit status of apply", result.status, 6)
+    return result.output
+
+
+def _links(vm, function):
+    return vm.run(f"ls -d /sys/bus/pci/devices/{function}/virtfn*").output.split()
+
+
+@case(SNAPSHOT, "a PF whose lock is held is named in time, and the other PF is done")
+def frozen_by_lock(vm):
+    _freeze(vm, "0000:41:00.0", "lock")
+    contains("railhead apply", _apply_devices(vm), "0000:41:00.0")
+    equal("VFs of the other PF", len(_links(vm, "0000:81:00.0")), 2)
+    equal("VFs of the frozen PF", len(_links(vm, "0000:41:00.0")), 0)
+
+
+@case(SNAPSHOT, "a driver that never returns is named in time")
+def frozen_in_driver(vm):
+    # This kernel holds one lock around each write to sriov_numvfs, so the other
+    # PF may have to wait behind this one; then it must be named as waiting.
+    _freeze(vm, "0000:41:00.0", "configure")
+    said = _apply_devices(vm)
+    contains("railhead apply", said, "0000:41:00.0")
+    expect(len(_links(vm, "0000:81:00.0")) == 2 or "0000:81:00.0" in said,
+           f"the other PF is neither done nor named:\n{said}")
+
+
+@case(SNAPSHOT, "the units end in time with a frozen PF, and the verdict names it")
+def frozen_unit(vm):
+    _freeze(vm, "0000:41:00.0", "lock")
+    vm.run("systemctl restart railhead-devices.service railhead-gate.service",
+           2 * STAGE_DEADLINE)
+    active = vm.run("systemctl show --value -p ActiveState railhead-devices.service")
+    expect(active.output.strip() in ("active", "failed"),
+           f"railhead-devices.service is {active.output}")
+    vm.run("railhead gate", STAGE_DEADLINE)
+    status = vm.run("railhead status")
+    equal("exit status of status", status.status, 7)
+    contains("railhead status", status.output, "blocked", "0000:41:00.0")

@@ -1,0 +1,53 @@
+"""Profiles that do not fit, and profiles that are wrong."""
+
+from harness import SNAPSHOT, case, contains, equal, expect, status_json
+
+PROFILE = "/etc/railhead/profiles/vm-bench.yaml"
+FACTS = ("cat /proc/sys/vm/swappiness /proc/sys/net/core/rmem_max"
+         " /sys/bus/pci/devices/0000:?1:00.0/sriov_numvfs; sha256sum /boot/grub/railhead.env")
+
+
+def _as_at_boot(vm):
+    """Let railhead start anew, as after a reboot, with one value out of place."""
+    vm.sh("rm -rf /run/railhead; echo 60 >/proc/sys/vm/swappiness")
+
+
+
+@case(SNAPSHOT, "no profile matches: the verdict is none, and nothing is done")
+def none_matches(vm):
+    vm.sh(f"sed -i 's/sys_vendor: QEMU/sys_vendor: Nobody/' {PROFILE}")
+    _as_at_boot(vm)
+    before = vm.sh(FACTS)
+    equal("exit status of apply", vm.run("railhead apply", 120).status, 4)
+    vm.run("railhead gate", 120)
+    equal("verdict", status_json(vm)["verdict"], "none")
+    equal("exit status of status", vm.run("railhead status").status, 7)
+    equal("the machine", vm.sh(FACTS), before)
+    expect(vm.run("test -e /run/railhead/ready").status != 0, "/run/railhead/ready exists")
+
+
+@case(SNAPSHOT, "two profiles match: blocked, with both names")
+def two_match(vm):
+    vm.sh(f"sed 's/name: vm-bench/name: vm-twin/' {PROFILE}"
+          " >/etc/railhead/profiles/vm-twin.yaml")
+    _as_at_boot(vm)
+    before = vm.sh(FACTS)
+    equal("exit status of apply", vm.run("railhead apply", 120).status, 4)
+    vm.run("railhead gate", 120)
+    equal("verdict", status_json(vm)["verdict"], "blocked")
+    said = vm.run("railhead status").output
+    contains("railhead status", said, "vm-bench", "vm-twin")
+    equal("the machine", vm.sh(FACTS), before)
+
+
+@case(SNAPSHOT, "an unknown key is refused with its place and the nearest key")
+def unknown_key(vm):
+    vm.sh(f"sed -i 's/^sysctl:/sysctll:/' {PROFILE}")
+    _as_at_boot(vm)
+    before = vm.sh(FACTS)
+    equal("exit status of apply", vm.run("railhead apply", 120).status, 3)
+    line = vm.sh(f"grep -n '^sysctll:' {PROFILE}").split(":")[0]
+    said = vm.run(f"railhead check {PROFILE} 2>&1")
+    equal("exit status of check", said.status, 3)
+    contains("railhead check", said.output, f"vm-bench.yaml:{line}:1", "sysctll", "sysctl")
+    equal("the machine", vm.sh(FACTS), before)

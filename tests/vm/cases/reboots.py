@@ -1,0 +1,147 @@
+"""Later boots: nothing changes; a gate that fails and is mended; a profile that
+is broken; railhead=off."""
+
+from harness import (case, contains, equal, exits, expect, is_active, state,
+                     status_json)
+
+ENV = "/boot/grub/railhead.env"
+PROFILE = "/etc/railhead/profiles/vm-bench.yaml"
+PFS = ("0000:41:00.0", "0000:81:00.0")
+
+_before = {}  # what was noted in the boot before, to compare with
+
+
+def _boot_again(vm):
+    """One asked-for reboot; note how many the guest made of it."""
+    resets = vm.resets
+    vm.reboot()
+    vm.wait_until_booted()
+    _before["resets made"] = vm.resets - resets
+
+
+def _facts(vm):
+    return vm.sh(f"sha256sum {ENV}; stat -c '%Y %Z' {ENV}")
+
+
+# --- boot 3 ----------------------------------------------------------------
+
+@state("boot3")
+def boot3(vm):
+    _before["env"] = _facts(vm)
+    _boot_again(vm)
+
+
+@case("boot3", "the third boot does not reboot")
+def no_more_reboots(vm):
+    equal("boots made of one reboot", _before["resets made"], 1)
+    expect("railhead.trial" not in vm.read("/proc/cmdline"), "the boot is a trial")
+
+
+@case("boot3", "railhead.env and its times are untouched")
+def environment_untouched(vm):
+    equal("railhead.env", _facts(vm), _before["env"])
+
+
+@case("boot3", "plan says converged and exits 0, and the node is ready")
+def converged(vm):
+    contains("railhead plan", exits(vm, "railhead plan", 0, 120), "converged")
+    equal("verdict", status_json(vm)["verdict"], "ready")
+    expect(is_active(vm, "gated.service"), "the gated unit did not run")
+
+
+# --- a gate that cannot be passed -------------------------------------------
+
+@state("blocked")
+def blocked(vm):
+    vm.sh(f"sed -i 's#min: 100MB/s#min: 900GB/s#' {PROFILE}")
+    _boot_again(vm)
+    _before["boot id"] = vm.read("/proc/sys/kernel/random/boot_id")
+
+
+@case("blocked", "the verdict is blocked, and says check, measured and wanted")
+def reason_is_named(vm):
+    equal("verdict", status_json(vm)["verdict"], "blocked")
+    said = exits(vm, "railhead status", 7)
+    contains("railhead status", said, "blocked", "memory", "900", "GB/s")
+    expect(vm.run("test -e /run/railhead/ready").status != 0, "/run/railhead/ready exists")
+
+
+@case("blocked", "the gated unit does not run, and the boot reaches multi-user")
+def gate_is_closed(vm):
+    expect(not is_active(vm, "railhead-ready.target"), "the target is active")
+    expect(not is_active(vm, "gated.service"), "the gated unit is active")
+    expect(vm.run("test -e /run/gated").status != 0, "the gated unit has run")
+    expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
+    equal("boots made of one reboot", _before["resets made"], 1)
+
+
+@state("mended")
+def mended(vm):
+    vm.sh(f"sed -i 's#min: 900GB/s#min: 100MB/s#' {PROFILE}")
+
+
+@case("mended", "the gate run again is ready and starts the gated unit, no reboot")
+def gate_again(vm):
+    exits(vm, "railhead gate", 0, 180)
+    equal("verdict", status_json(vm)["verdict"], "ready")
+    # The target is started without waiting for what it wants.
+    vm.sh("for i in $(seq 100); do systemctl is-active -q gated.service && exit 0;"
+          " sleep 0.3; done; exit 1")
+    expect(is_active(vm, "railhead-ready.target"), "the target is not active")
+    equal("boot id", vm.read("/proc/sys/kernel/random/boot_id"), _before["boot id"])
+
+
+# --- a broken profile -------------------------------------------------------
+
+@state("malformed")
+def malformed(vm):
+    _before["env"] = _facts(vm)
+    vm.sh(f"sed -i 's/^hugepages:/hugepagez:/' {PROFILE}")
+    _boot_again(vm)
+
+
+@case("malformed", "a malformed profile: blocked with its place, the boot goes on")
+def malformed_blocks(vm):
+    equal("verdict", status_json(vm)["verdict"], "blocked")
+    said = exits(vm, "railhead status", 7)
+    line = vm.sh(f"grep -n '^hugepagez:' {PROFILE}").split(":")[0]
+    contains("railhead status", said, "hugepagez", f"vm-bench.yaml:{line}:")
+    expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
+    expect(not is_active(vm, "gated.service"), "the gated unit is active")
+    equal("boots made of one reboot", _before["resets made"], 1)
+
+
+@case("malformed", "a malformed profile: nothing is written or changed")
+def malformed_changes_nothing(vm):
+    equal("railhead.env", _facts(vm), _before["env"])
+    for pf in PFS:
+        equal(f"VFs of {pf}", vm.read(f"/sys/bus/pci/devices/{pf}/sriov_numvfs"), "0")
+
+
+# --- railhead=off -----------------------------------------------------------
+
+@state("off")
+def off(vm):
+    vm.sh(f"sed -i 's/^hugepagez:/hugepages:/' {PROFILE}")
+    vm.sh(r"sed -i 's#^\(\s*linux\s.*\)$#\1 railhead=off#' /boot/grub/grub.cfg")
+    _before["env"] = _facts(vm)
+    _boot_again(vm)
+
+
+@case("off", "railhead=off: the verdict is off and the target stays closed")
+def off_verdict(vm):
+    contains("/proc/cmdline", vm.read("/proc/cmdline"), "railhead=off")
+    equal("verdict", status_json(vm)["verdict"], "off")
+    expect(not is_active(vm, "railhead-ready.target"), "the target is active")
+    expect(not is_active(vm, "gated.service"), "the gated unit is active")
+    expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
+
+
+@case("off", "railhead=off: nothing is done")
+def off_does_nothing(vm):
+    equal("railhead.env", _facts(vm), _before["env"])
+    equal("boots made of one reboot", _before["resets made"], 1)
+    for pf in PFS:
+        equal(f"VFs of {pf}", vm.read(f"/sys/bus/pci/devices/{pf}/sriov_numvfs"), "0")
+    expect(vm.run("test -d /sys/module/dummy").status != 0, "dummy is loaded")
+    expect(vm.read("/proc/sys/net/core/rmem_max") != "268435456", "rmem_max was set")

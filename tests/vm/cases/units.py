@@ -1,0 +1,34 @@
+"""systemd's view of our units, alone and beside other people's."""
+
+from harness import SNAPSHOT, case, equal, expect
+
+UNITS = ("railhead-early.service railhead-devices.service railhead-gate.service"
+         " railhead-ready.target")
+
+
+@case(SNAPSHOT, "systemd-analyze verify has nothing to say about our units")
+def verify_units(vm):
+    # The manual pages are left out of the test image, so they are not asked for.
+    equal("systemd-analyze verify",
+          vm.sh(f"systemd-analyze verify --man=no {UNITS} 2>&1", 120), "")
+
+
+@case(SNAPSHOT, "no ordering cycle beside cloud-init and NetworkManager")
+def verify_beside_neighbours(vm):
+    vm.sh("tar -C / -xf /run/payload/neighbours.tar --keep-directory-symlink")
+    vm.sh("systemctl enable NetworkManager NetworkManager-wait-online systemd-networkd"
+          " systemd-networkd-wait-online cloud-init-local cloud-init cloud-config"
+          " cloud-final 2>&1", 120)
+    # cloud-init's generator leaves its target out where no data source is found.
+    vm.sh("mkdir -p /etc/systemd/system/multi-user.target.wants && ln -sf"
+          " /lib/systemd/system/cloud-init.target"
+          " /etc/systemd/system/multi-user.target.wants/")
+    vm.sh("systemctl daemon-reload")
+    said = vm.sh("systemd-analyze verify --man=no multi-user.target 2>&1; true", 180)
+    for line in said.splitlines():
+        expect("cycle" not in line and "railhead" not in line,
+               f"systemd-analyze verify says:\n{said}")
+    # The check sees the neighbours at all.
+    wanted = vm.sh("systemctl list-dependencies --plain multi-user.target")
+    expect("NetworkManager.service" in wanted and "cloud-init.service" in wanted,
+           f"the neighbours are not part of the boot:\n{wanted}")

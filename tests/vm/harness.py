@@ -1,0 +1,196 @@
+"""The list of cases and the states of the guest that they are seen in.
+
+A state is a place in the guest's life ("third boot"), reached from the state
+before it in the list; a case looks at the guest in one state. Cases of the
+state SNAPSHOT each start from a copy of the guest as it was after the second
+boot, and may break it.
+"""
+
+import json
+import os
+import sys
+import time
+import traceback
+
+from vm import GuestError
+
+SNAPSHOT = "snapshot"
+
+_states = []  # (name, function), in the order in which the guest runs through
+_cases = []   # (state, title, function)
+
+
+class Failed(Exception):
+    """An assertion of a case."""
+
+
+def state(name):
+    """Declare a state; the function takes the guest there."""
+    def declare(function):
+        _states.append((name, function))
+        return function
+    return declare
+
+
+def case(state_name, title):
+    """Declare a case: what is seen in a state."""
+    def declare(function):
+        _cases.append((state_name, title, function))
+        return function
+    return declare
+
+
+def expect(condition, message):
+    if not condition:
+        raise Failed(message)
+
+
+def equal(what, got, wanted):
+    expect(got == wanted, f"{what}: got {got!r}, wanted {wanted!r}")
+
+
+def contains(what, text, *wanted):
+    for word in wanted:
+        expect(word in text, f"{what}: {word!r} is not in:\n{text}")
+
+
+def select(words):
+    """The cases whose state or title contains one of the words; all if none."""
+    return [entry for entry in _cases
+            if not words or any(word in f"{entry[0]}: {entry[1]}" for word in words)]
+
+
+class Run:
+    """Runs cases, prints a line for each, counts."""
+
+    def __init__(self, vm, selected):
+        self.vm = vm
+        self.selected = selected
+        self.passed = 0
+        self.failed = 0
+        self.number = 0
+
+    def all(self):
+        """Go through all states that selected cases need, in order."""
+        needed = {entry[0] for entry in self.selected}
+        last = max(i for i, (name, _) in enumerate(_states) if name in needed
+                   or (SNAPSHOT in needed and name == "boot2"))
+        for name, enter in _states[:last + 1]:
+            reason = self._enter(name, enter)
+            if reason:
+                self._fail_the_rest(reason)
+                return
+            self._cases_of(name)
+            # Right after the state that the snapshot was taken in, so that a
+            # broken later boot cannot take these cases with it.
+            if name == "boot2":
+                self._snapshot_cases()
+
+    def _enter(self, name, enter):
+        begin = time.monotonic()
+        try:
+            enter(self.vm)
+        except Exception as error:
+            return f"{name} was not reached: {_describe(error)}"
+        print(f"# {name}: reached in {time.monotonic() - begin:.0f} s", flush=True)
+        return None
+
+    def _cases_of(self, name):
+        for entry in self._take(name):
+            self._run(entry)
+
+    def _snapshot_cases(self):
+        entries = self._take(SNAPSHOT)
+        for entry in entries:
+            self._run(entry, load=True)
+        if entries:
+            self.vm.load("ready")
+
+    def _take(self, name):
+        entries = [entry for entry in self.selected if entry[0] == name]
+        self.selected = [entry for entry in self.selected if entry[0] != name]
+        return entries
+
+    def _run(self, entry, load=False):
+        begin = time.monotonic()
+        try:
+            if load:
+                self.vm.load("ready")
+            entry[2](self.vm)
+        except Exception as error:
+            self._report(entry, begin, _describe(error))
+            self._explain()
+        else:
+            self._report(entry, begin, None)
+
+    def _report(self, entry, begin, reason):
+        self.number += 1
+        took = f" # {time.monotonic() - begin:.1f} s" if begin else ""
+        print(f"{'not ok' if reason else 'ok'} {self.number} - vm {entry[0]}: {entry[1]}{took}")
+        if reason:
+            self.failed += 1
+            print("".join(f"#   {line}\n" for line in reason.rstrip().split("\n")), end="")
+        else:
+            self.passed += 1
+        sys.stdout.flush()
+
+    def _fail_the_rest(self, reason):
+        for entry in self.selected:
+            self._report(entry, None, reason)
+            reason = reason.split("\n")[0]
+        self._explain()
+
+    def _explain(self):
+        """Leave what a person would look at first, beside the console's log."""
+        path = os.path.join(self.vm.directory, f"failure-{self.number}.txt")
+        command = ("railhead status; systemctl --failed --no-pager; systemctl list-jobs;"
+                   " cat /proc/cmdline; journalctl -b --no-pager -o short-monotonic"
+                   " | tail -n 400")
+        try:
+            text = self.vm.run(command, 30).output
+        except GuestError as error:
+            text = str(error)
+        with open(path, "w") as out:
+            out.write(text)
+        print(f"#   the guest's state is in {os.path.relpath(path)}", flush=True)
+
+
+def _describe(error):
+    if isinstance(error, (Failed, GuestError)):
+        return str(error)
+    return "".join(traceback.format_exception(type(error), error, error.__traceback__))
+
+
+# --- what many cases ask of the guest -------------------------------------
+
+def status_json(vm):
+    return json.loads(vm.read("/run/railhead/status.json"))
+
+
+def json_of(vm, command, statuses=(0,), timeout=60):
+    """Run a railhead command that prints JSON, with one of the exit statuses."""
+    result = vm.run(f"{command} 2>/run/stderr", timeout)
+    stderr = vm.run("cat /run/stderr").output
+    expect(result.status in statuses,
+           f"exit status {result.status} of {command}, wanted one of {statuses}:\n"
+           f"{result.output}{stderr}")
+    try:
+        return json.loads(result.output)
+    except ValueError:
+        raise Failed(f"{command} printed no JSON:\n{result.output}")
+
+
+def exits(vm, command, status, timeout=60):
+    """Run a command that must end with this exit status; returns its output."""
+    result = vm.run(command, timeout)
+    expect(result.status == status,
+           f"exit status {result.status} of: {command}, wanted {status}:\n{result.output}")
+    return result.output
+
+
+def verdict(vm):
+    return status_json(vm)["verdict"]
+
+
+def is_active(vm, unit):
+    return vm.run(f"systemctl is-active {unit}").output.strip() == "active"

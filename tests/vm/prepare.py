@@ -1,0 +1,123 @@
+"""Everything that must be there before the guest can start."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+from vm import Guest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.environ.get("RAILHEAD_VM_BUILD", os.path.join(TOP, "build", "vm"))
+
+
+class PrepareError(Exception):
+    """The guest cannot be made on this machine."""
+
+
+def say(text):
+    print(f"# {text}", flush=True)
+
+
+def _step(what, *command):
+    """Run a script; its standard output is a result, its errors are shown."""
+    begin = time.monotonic()
+    try:
+        done = subprocess.run(command, cwd=TOP, stdout=subprocess.PIPE, text=True)
+    except OSError as error:
+        raise PrepareError(f"{what}: {error}")
+    if done.returncode != 0:
+        sys.stdout.write(done.stdout)
+        raise PrepareError(f"{what} failed: {' '.join(command)}")
+    for line in done.stdout.splitlines():
+        if line.startswith("# "):
+            print(line)
+    say(f"{what}: {time.monotonic() - begin:.0f} s")
+    return done.stdout
+
+
+def _last_line(text):
+    return text.strip().splitlines()[-1]
+
+
+def packages():
+    _step("packages that the guest is built with",
+          os.path.join(TOP, "tests/lib/deps.sh"), "vm")
+
+
+def qemu():
+    return _last_line(_step("QEMU", os.path.join(HERE, "get-qemu")))
+
+
+def package():
+    deb = _last_line(_step("railhead package", os.path.join(TOP, "packaging/deb/build")))
+    return deb
+
+
+def image(deb):
+    _step("disk image", os.path.join(HERE, "build-image"), deb)
+    return os.path.join(BUILD, "disk.img")
+
+
+def payload():
+    _step("what the cases bring along", os.path.join(HERE, "get-extras"))
+    return os.path.join(BUILD, "payload.tar")
+
+
+def _kvm_boots(qemu_dir):
+    """Does a stock kernel get as far as looking for its root under KVM?
+
+    Nested or half-blocked KVM opens well, and hangs later: so try. A kernel
+    without a root device panics, and panic=-1 makes QEMU end.
+    """
+    command = [os.path.join(qemu_dir, "bin/qemu-system-x86_64"),
+               "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+               "-machine", "q35", "-accel", "kvm", "-m", "512", "-serial", "stdio",
+               "-kernel", os.path.join(BUILD, "vmlinuz"),
+               "-append", "console=ttyS0 panic=-1"]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, timeout=15)
+    except subprocess.TimeoutExpired:
+        return False
+    return b"Unable to mount root" in done.stdout
+
+
+def accelerator(qemu_dir):
+    """KVM where it really works, else emulation. The answer is kept."""
+    answer = os.path.join(BUILD, "accelerator")
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return "tcg,thread=multi"
+    if not os.path.exists(answer):
+        found = "kvm" if _kvm_boots(qemu_dir) else "tcg,thread=multi"
+        with open(answer, "w") as out:
+            out.write(found)
+    with open(answer) as text:
+        return text.read()
+
+
+def everything(directory):
+    """Build what is missing; returns a guest that is ready to start."""
+    packages()
+    qemu_dir = qemu()
+    disk = image(package())
+    extras = payload()
+    accel = accelerator(qemu_dir)
+    say(f"guest: {qemu_version(qemu_dir)}, {accel}")
+    return Guest(qemu_dir, accel, disk, directory, payload=extras)
+
+
+def qemu_version(qemu_dir):
+    done = subprocess.run([os.path.join(qemu_dir, "bin/qemu-system-x86_64"), "--version"],
+                          stdout=subprocess.PIPE, text=True, check=True)
+    return re.sub(r" \(.*", "", done.stdout.splitlines()[0])
+
+
+def write_tally(suite, passed, failed):
+    """Leave the counts for whoever sums over all suites."""
+    directory = os.path.join(TOP, "build", "tally.d")
+    os.makedirs(directory, exist_ok=True)
+    with open(os.path.join(directory, suite), "w") as out:
+        out.write(f"{passed} {failed}\n")

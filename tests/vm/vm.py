@@ -1,0 +1,331 @@
+"""One QEMU guest: its hardware, its control socket, its console, its shell.
+
+A Guest is driven from outside by QMP (QEMU's control protocol) and from inside
+by the test shell, a small program in the guest that runs commands which arrive
+on a virtio port (files/usr/local/sbin/test-shell).
+"""
+
+import base64
+import collections
+import json
+import os
+import queue
+import re
+import socket
+import subprocess
+import threading
+import time
+
+Result = collections.namedtuple("Result", "status output")
+
+
+# What the console shows when no boot will come of it without a person.
+DEAD_END = re.compile(
+    "Kernel panic|Failed to boot both|grub rescue>|emergency mode|dracut-emergency")
+
+
+class GuestError(Exception):
+    """The guest, or QEMU, did not do what the harness asked."""
+
+
+class _JsonLines(threading.Thread):
+    """Reads QMP lines; replies go to a queue, events to a list."""
+
+    def __init__(self, stream):
+        super().__init__(daemon=True)
+        self.stream = stream
+        self.replies = queue.Queue()
+        self.events = []
+        self.start()
+
+    def run(self):
+        try:
+            for line in self.stream:
+                message = json.loads(line)
+                if "event" in message:
+                    self.events.append(message)
+                else:
+                    self.replies.put(message)
+        except (OSError, ValueError):
+            pass
+
+
+class _ShellLines(threading.Thread):
+    """Reads answers of the test shell."""
+
+    def __init__(self, stream):
+        super().__init__(daemon=True)
+        self.stream = stream
+        self.lines = queue.Queue()
+        self.start()
+
+    def run(self):
+        try:
+            for line in self.stream:
+                self.lines.put(line.decode(errors="replace").rstrip("\n"))
+        except OSError:
+            pass
+
+
+# The guest's hardware: two NUMA nodes, each with a PCIe root bridge of its own
+# and an SR-IOV NIC behind it, 1G pages, an IOMMU.
+def _hardware():
+    args = [
+        "-machine", "q35",
+        "-cpu", "qemu64,vendor=GenuineIntel,+pdpe1gb",
+        "-smp", "2,sockets=2",
+        "-m", "12G",
+        "-device", "intel-iommu,intremap=off,caching-mode=off",
+    ]
+    for node in (0, 1):
+        args += [
+            "-object", f"memory-backend-ram,id=m{node},size=6G",
+            "-numa", f"node,nodeid={node},memdev=m{node},cpus={node}",
+            "-device", f"pxb-pcie,id=pxb{node},bus=pcie.0,"
+                       f"bus_nr={64 + 64 * node},numa_node={node}",
+            "-device", f"pcie-root-port,id=rp{node},bus=pxb{node},"
+                       f"chassis={node + 1},slot={node + 1}",
+            "-netdev", f"hubport,id=n{node},hubid=0",
+            "-device", f"igb,id=nic{node},bus=rp{node},netdev=n{node},"
+                       f"mac=52:54:00:00:00:{16 + node:02x},romfile=",
+        ]
+    return args
+
+
+class Guest:
+    """A running guest. Use as a context manager, so that QEMU ends with it."""
+
+    def __init__(self, qemu, accel, image, directory, payload=None):
+        self.qemu = qemu
+        self.accel = accel
+        self.image = image
+        self.directory = directory
+        self.payload = payload
+        self.console_path = os.path.join(directory, "console.log")
+        self.overlay = os.path.join(directory, "overlay.qcow2")
+        self._process = None
+        self._request = 0
+        # With TCG on a busy machine everything takes long; deadlines in the
+        # cases are written for TCG and are only there to catch a hang.
+        os.makedirs(directory, exist_ok=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.stop()
+
+    # --- QEMU ------------------------------------------------------------
+
+    def start(self):
+        """Start from the base image, with a fresh overlay."""
+        for path in (self.overlay, self.console_path):
+            if os.path.exists(path):
+                os.unlink(path)
+        subprocess.run(
+            [os.path.join(self.qemu, "bin/qemu-img"), "create", "-q", "-f", "qcow2",
+             "-b", os.path.abspath(self.image), "-F", "raw", self.overlay],
+            check=True)
+        self._log = open(os.path.join(self.directory, "qemu.log"), "wb")
+        # Socket pairs, since a socket's path must be short and build/ may not be.
+        self._qmp_socket, qmp = socket.socketpair()
+        self._shell_socket, shell = socket.socketpair()
+        with qmp, shell:
+            self._process = subprocess.Popen(
+                self._command(qmp.fileno(), shell.fileno()),
+                pass_fds=(qmp.fileno(), shell.fileno()),
+                stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log)
+        self._qmp = _JsonLines(self._qmp_socket.makefile("rb"))
+        self._shell = _ShellLines(self._shell_socket.makefile("rb"))
+        try:
+            self._qmp.replies.get(timeout=30)  # the greeting
+        except queue.Empty:
+            raise GuestError("QEMU does not start: " + self._qemu_log())
+        self.qmp("qmp_capabilities")
+        self.qmp("cont")
+
+    def _command(self, qmp_fd, shell_fd):
+        command = [os.path.join(self.qemu, "bin/qemu-system-x86_64")]
+        command += ["-nodefaults", "-no-user-config", "-display", "none", "-S"]
+        command += ["-accel", self.accel] + _hardware()
+        command += [
+            "-chardev", f"file,id=console,path={self.console_path},append=on",
+            "-serial", "chardev:console",
+            "-chardev", f"socket,id=qmp,fd={qmp_fd}",
+            "-mon", "chardev=qmp,mode=control",
+            "-chardev", f"socket,id=shell,fd={shell_fd}",
+            "-device", "virtio-serial,bus=pcie.0",
+            "-device", "virtserialport,chardev=shell,name=railhead.test",
+            "-drive", f"if=none,id=disk,file={self.overlay},cache=unsafe",
+            "-device", "virtio-blk,bus=pcie.0,drive=disk,bootindex=0",
+        ]
+        if self.payload:
+            command += [
+                "-drive", f"if=none,id=payload,file={self.payload},format=raw,readonly=on",
+                "-device", "virtio-blk,bus=pcie.0,drive=payload,serial=payload",
+            ]
+        return command
+
+    def _qemu_log(self):
+        self._log.flush()
+        with open(self._log.name, errors="replace") as log:
+            return log.read()[-2000:]
+
+    def stop(self):
+        if self._process is None:
+            return
+        self._process.kill()
+        self._process.wait()
+        self._process = None
+        self._qmp_socket.close()
+        self._shell_socket.close()
+        self._log.close()
+        # A snapshot of the memory is in there: hundreds of megabytes.
+        if os.path.exists(self.overlay):
+            os.unlink(self.overlay)
+
+    def qmp(self, command, timeout=120, **arguments):
+        message = {"execute": command}
+        if arguments:
+            message["arguments"] = arguments
+        self._qmp_socket.sendall(json.dumps(message).encode() + b"\n")
+        try:
+            reply = self._qmp.replies.get(timeout=timeout)
+        except queue.Empty:
+            raise GuestError(f"QEMU does not answer {command}: {self._qemu_log()}")
+        if "error" in reply:
+            raise GuestError(f"{command}: {reply['error']['desc']}")
+        return reply["return"]
+
+    def _monitor(self, line):
+        text = self.qmp("human-monitor-command", **{"command-line": line})
+        if text.strip():
+            raise GuestError(f"{line}: {text.strip()}")
+
+    def save(self, name):
+        """Keep the guest's memory, devices and disk under a name."""
+        self._monitor(f"savevm {name}")
+
+    def load(self, name):
+        """Go back to where save(name) was called."""
+        self._monitor(f"loadvm {name}")
+
+    @property
+    def resets(self):
+        """How many times the guest has rebooted itself."""
+        return sum(1 for event in self._qmp.events
+                   if event["event"] == "RESET" and event["data"].get("guest"))
+
+    def wait_for_reset(self, count, timeout):
+        """Wait until the guest has rebooted itself that often since its start."""
+        end = time.monotonic() + timeout
+        while self.resets < count:
+            if not self._shell.lines.empty():
+                raise GuestError("the boot went on to the real root, without a reboot")
+            if DEAD_END.search(self.console()) or time.monotonic() > end:
+                raise GuestError("no reboot; the console ends with:\n"
+                                 + self.console()[-3000:])
+            time.sleep(0.2)
+
+    # --- the console -----------------------------------------------------
+
+    def console(self, start=0):
+        try:
+            with open(self.console_path, "rb") as log:
+                log.seek(start)
+                return log.read().decode(errors="replace").replace("\r", "")
+        except FileNotFoundError:
+            return ""
+
+    def console_size(self):
+        try:
+            return os.path.getsize(self.console_path)
+        except FileNotFoundError:
+            return 0
+
+    def boots_on_console(self):
+        """The console's text, cut where a kernel starts; [0] is before the first."""
+        return re.split(r"(?=\[ +0\.000000\] Linux version)", self.console())
+
+    # --- the shell -------------------------------------------------------
+
+    def wait_for_shell(self, timeout):
+        """Wait until the shell of the next boot says that it is ready."""
+        end = time.monotonic() + timeout
+        while True:
+            line = self._shell_line(end - time.monotonic(), "the test shell to start",
+                                    DEAD_END)
+            if line == "ready":
+                return
+
+    def shell_said(self, word):
+        """Has the test shell said this since the last look? Does not wait."""
+        said = False
+        while not self._shell.lines.empty():
+            said = self._shell.lines.get() == word or said
+        return said
+
+    def check_alive(self):
+        if self._process.poll() is not None:
+            raise GuestError("QEMU ended: " + self._qemu_log())
+        if DEAD_END.search(self.console()):
+            raise GuestError("the boot has come to a dead end")
+
+    def _shell_line(self, timeout, what, dead_end=None):
+        end = time.monotonic() + timeout
+        start = self.console_size()
+        while True:
+            try:
+                return self._shell.lines.get(timeout=1)
+            except queue.Empty:
+                pass
+            if dead_end and dead_end.search(self.console(start)):
+                end = 0
+            if self._process.poll() is not None:
+                raise GuestError("QEMU ended: " + self._qemu_log())
+            if time.monotonic() > end:
+                raise GuestError(
+                    f"waited {timeout:.0f} s for {what}; the console ends with:\n"
+                    + self.console()[-3000:])
+
+    def send(self, command, timeout=60):
+        """Start a command without waiting for its end; returns its number."""
+        self._request += 1
+        encoded = base64.b64encode(command.encode()).decode()
+        self._shell_socket.sendall(f"{self._request} {timeout} {encoded}\n".encode())
+        return self._request
+
+    def run(self, command, timeout=60):
+        """Run a command in the guest; returns its exit status and output."""
+        request = self.send(command, timeout)
+        end = time.monotonic() + timeout + 60
+        while True:
+            line = self._shell_line(end - time.monotonic(), f"an answer to: {command}")
+            parts = line.split(" ")
+            # Answers to requests from before a snapshot was loaded are stale.
+            if parts[0] == str(request):
+                output = base64.b64decode(parts[2]).decode(errors="replace")
+                return Result(int(parts[1]), output)
+
+    def sh(self, command, timeout=60):
+        """Run a command that must succeed; returns its output, stripped."""
+        result = self.run(command, timeout)
+        if result.status != 0:
+            raise GuestError(f"exit status {result.status} of: {command}\n{result.output}")
+        return result.output.strip()
+
+    def read(self, path):
+        return self.sh(f"cat {path}")
+
+    def reboot(self):
+        """Reboot from inside; returns once the next boot's shell is there."""
+        self.send("systemctl reboot")
+        self.wait_for_shell(300)
+
+    def wait_until_booted(self, timeout=300):
+        """Wait for systemd to have run every job of the boot."""
+        state = self.run("systemctl is-system-running --wait", timeout).output.strip()
+        if state not in ("running", "degraded"):
+            jobs = self.run("systemctl list-jobs; systemctl --failed").output
+            raise GuestError(f"the boot does not finish (state {state}):\n{jobs}")
+        return state
