@@ -103,9 +103,9 @@ static inline bool tmp_says(const struct diags *d, const char *text)
 	return found;
 }
 
-#define assert_says(d, text)                      \
-	do {                                      \
-		if (!tmp_says((d), (text)))       \
-			tmp_print(d);             \
+#define assert_says(d, text)                        \
+	do {                                        \
+		if (!tmp_says((d), (text)))         \
+			tmp_print(d);               \
 		assert_true(tmp_says((d), (text))); \
 	} while (0)
