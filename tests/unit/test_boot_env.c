@@ -45,8 +45,9 @@ static void test_layout(void **state)
 	env_init(&env, &ID);
 	env_render(&env, buf);
 	/* Fixed for ever: older boot loader configurations rely on it. */
-	assert_memory_equal(buf, "# GRUB Environment Block\nrailhead_good=a\nrailhead_try=-\n"
-				 "railhead_layout=1\nrailhead_deaths=0 \nrailhead_result=-\n",
+	assert_memory_equal(buf,
+			    "# GRUB Environment Block\nrailhead_good=a\nrailhead_try=-\n"
+			    "railhead_layout=1\nrailhead_deaths=0 \nrailhead_result=-\n",
 			    25 + 16 + 15 + 18 + 19 + 18);
 	assert_memory_equal(buf + 512, "railhead_a= ", 12);
 	assert_memory_equal(buf + 2048, "railhead_b= ", 12);

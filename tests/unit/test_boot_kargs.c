@@ -138,11 +138,10 @@ static void test_missing(void **state)
 		 "hugepagesz=1G hugepages=8 hugepagesz=2M hugepages=4",
 		 "hugepagesz=1G hugepages=4 hugepagesz=2M hugepages=8"},
 		/* the first count of a size wins */
-		{"hugepagesz=1G hugepages=4",
-		 "hugepagesz=1G hugepages=2 hugepagesz=1G hugepages=4",
+		{"hugepagesz=1G hugepages=4", "hugepagesz=1G hugepages=2 hugepagesz=1G hugepages=4",
 		 "hugepagesz=1G hugepages=4"},
-		{"hugepagesz=1G hugepages=4",
-		 "hugepagesz=1G hugepages=4 hugepagesz=1G hugepages=2", ""},
+		{"hugepagesz=1G hugepages=4", "hugepagesz=1G hugepages=4 hugepagesz=1G hugepages=2",
+		 ""},
 		/* two counts in a row: the second is ignored */
 		{"hugepagesz=1G hugepages=4", "hugepagesz=1G hugepages=4 hugepages=2", ""},
 		/* 1024M is 1G */
@@ -233,10 +232,9 @@ static void test_conflicts(void **state)
 
 static void test_check(void **state)
 {
-	static const char *const bad[] = {"",	    "a b",	"a=\"b\"", "a='b'",
-					  "a=\\b",  "a=$b",	"#a",	   "--",
-					  "=a",	    "a=\xc3\xa9", "a\n",	   "railhead.slot=a",
-					  "railhead=off"};
+	static const char *const bad[] = {
+		"",   "a b", "a=\"b\"",	   "a='b'", "a=\\b",	       "a=$b",	      "#a",
+		"--", "=a",  "a=\xc3\xa9", "a\n",   "railhead.slot=a", "railhead=off"};
 	static const char *const good[] = {"quiet", "pci=config_acs=0000@01:00.0;1@02:00.0",
 					   "isolcpus=2-47,50-95", "a=#b", "acpi_osi=!*"};
 	struct err err;
@@ -293,10 +291,14 @@ static void test_value_and_hash(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_split),	  cmocka_unit_test(test_equal),
-		cmocka_unit_test(test_has),	  cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_dropped),	  cmocka_unit_test(test_conflicts),
-		cmocka_unit_test(test_check),	  cmocka_unit_test(test_check_list),
+		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_equal),
+		cmocka_unit_test(test_has),
+		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_dropped),
+		cmocka_unit_test(test_conflicts),
+		cmocka_unit_test(test_check),
+		cmocka_unit_test(test_check_list),
 		cmocka_unit_test(test_value_and_hash),
 	};
 

@@ -19,8 +19,8 @@
 
 struct machine {
 	/* what is wrong with it */
-	bool grub_reads;   /* false: kexec, PXE, another disk */
-	bool grub_writes;  /* false: save_env fails */
+	bool grub_reads;  /* false: kexec, PXE, another disk */
+	bool grub_writes; /* false: save_env fails */
 	bool entry_has_variable;
 	const char *dropped;	/* this token never reaches the kernel */
 	const char *deadly;	/* a boot with this token dies before the initrd stage ends */
@@ -31,7 +31,7 @@ struct machine {
 	/* where it is */
 	char dir[64];
 	int dirfd;
-	int boot;		/* number of this boot */
+	int boot; /* number of this boot */
 	char *cmdline;
 	/* what was counted */
 	int reboots, writes;
@@ -131,8 +131,8 @@ static void decide(struct machine *m, const char *wanted, struct trial *t, bool 
 		f.env_damage = err.text;
 	trial_decide(&f, t);
 	assert_non_null(t->why);
-	if (write && (t->decision == KARGS_WRITE_AND_REBOOT ||
-		      t->decision == KARGS_WRITE_NO_REBOOT)) {
+	if (write &&
+	    (t->decision == KARGS_WRITE_AND_REBOOT || t->decision == KARGS_WRITE_NO_REBOOT)) {
 		m->writes++;
 		assert_int_equal(trial_write(m->dirfd, &f, t, &id, &err), 0);
 	}
