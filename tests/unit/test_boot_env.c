@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "boot/env.h"
+#include "sys/machine.h"
 
 static const struct boot_id ID = {.id = "01234567-89ab-cdef-0123-456789abcdef",
 				  .kernel = "6.1.0-30-amd64",
@@ -252,6 +253,12 @@ static void test_file(void **state)
 	fstatat(dir, ENV_FILE_NAME, &after, 0);
 	assert_int_equal(before.st_ino, after.st_ino);
 	assert_int_equal(after.st_size, ENV_SIZE);
+	/* never longer, never elsewhere */
+	assert_int_equal(machine_overwrite(dir, ENV_FILE_NAME, ENV_SIZE - 1, "xy", 2, &err),
+			 -ERANGE);
+	assert_int_equal(machine_overwrite(dir, ENV_FILE_NAME, -1, "x", 1, &err), -ERANGE);
+	assert_int_equal(machine_overwrite(dir, "absent", 0, "x", 1, &err), -ENOENT);
+	assert_int_equal(faccessat(dir, ENV_FILE_NAME ".new", F_OK, 0), -1);
 	/* a link in its place is not followed */
 	unlinkat(dir, ENV_FILE_NAME, 0);
 	assert_int_equal(symlinkat("/etc/passwd", dir, ENV_FILE_NAME), 0);
