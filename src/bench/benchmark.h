@@ -31,6 +31,7 @@ struct option_def {
 	const char *name; /* without the dashes */
 	const char *arg;  /* for the usage text: "N" */
 	enum option_type type;
+	uint64_t min, max; /* of an OPTION_NUMBER */
 	bool required;
 	const char *help;
 };

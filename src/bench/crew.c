@@ -113,7 +113,7 @@ static void *member_main(void *arg)
 	}
 }
 
-/* The CPUs that may be used, the caller itself pinned to the last of them. */
+/* The CPUs that may be used. Leaves the caller, who sleeps in windows, on the last one. */
 static size_t usable_cpus(const struct cpus *cpus, size_t most, struct member *members)
 {
 	size_t n = 0;

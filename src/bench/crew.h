@@ -30,11 +30,6 @@ void crew_once(struct crew *c, crew_work work, void *ctx);
 double crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns);
 
 void crew_stop(struct crew *c); /* NULL is fine */
-static inline void crew_stopp(struct crew **c)
-{
-	crew_stop(*c);
-}
-#define cleanup_crew __attribute__((__cleanup__(crew_stopp)))
 
 uint64_t clock_ns(void); /* CLOCK_MONOTONIC */
 void sleep_ns(uint64_t ns);

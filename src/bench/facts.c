@@ -38,6 +38,22 @@ static int read_small(int rootfd, char *buf, size_t size, const char *fmt, ...)
 	return 0;
 }
 
+const char *size_name(uint64_t size, char buf[24])
+{
+	static const char units[] = "KMGT";
+	int u = -1;
+
+	while (size >= 1024 && size % 1024 == 0 && u < 3) {
+		size /= 1024;
+		u++;
+	}
+	if (u < 0)
+		snprintf(buf, 24, "%" PRIu64, size);
+	else
+		snprintf(buf, 24, "%" PRIu64 "%c", size, units[u]);
+	return buf;
+}
+
 int facts_node_cpus(int rootfd, unsigned int node, struct cpus *ret, struct err *err)
 {
 	char text[4096];
@@ -132,7 +148,7 @@ int facts_huge_pages(int rootfd, unsigned int node, uint64_t page_size, struct h
 {
 	static const char dir[] =
 		"sys/devices/system/node/node%u/hugepages/hugepages-%" PRIu64 "kB/%s";
-	char text[64];
+	char text[64], name[24];
 	int r = read_small(rootfd, text, sizeof(text), dir, node, page_size / 1024, "nr_hugepages");
 
 	if (r == 0)
@@ -143,8 +159,8 @@ int facts_huge_pages(int rootfd, unsigned int node, uint64_t page_size, struct h
 	if (r == 0)
 		r = parse_u64(text, &ret->free);
 	if (r == -ENOENT)
-		return err_set(err, r, "this kernel has no huge pages of %" PRIu64 " KiB",
-			       page_size / 1024);
+		return err_set(err, r, "this machine has no pages of %s",
+			       size_name(page_size, name));
 	if (r < 0)
 		return err_errno(err, r, "huge pages of node %u", node);
 	return 0;

@@ -31,3 +31,6 @@ struct huge_pages {
 /* -ENOENT: this kernel or CPU has no pages of that size. */
 int facts_huge_pages(int rootfd, unsigned int node, uint64_t page_size, struct huge_pages *ret,
 		     struct err *err);
+
+/* "4K", "2M", "1G", in a buffer of 24. */
+const char *size_name(uint64_t size, char buf[24]);

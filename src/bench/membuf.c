@@ -18,22 +18,6 @@
 #define HUGE_SHIFT 26 /* MAP_HUGE_SHIFT: log2 of the page size goes above it */
 #define SAMPLES 64    /* of small pages, when it is verified where they are */
 
-const char *size_name(uint64_t size, char buf[24])
-{
-	static const char units[] = "KMGT";
-	int u = -1;
-
-	while (size >= 1024 && size % 1024 == 0 && u < 3) {
-		size /= 1024;
-		u++;
-	}
-	if (u < 0)
-		snprintf(buf, 24, "%" PRIu64, size);
-	else
-		snprintf(buf, 24, "%" PRIu64 "%c", size, units[u]);
-	return buf;
-}
-
 /* How many pages can be had; fails with the reason when it is none. */
 static int huge_available(int rootfd, unsigned int node, uint64_t page, uint64_t want,
 			  uint64_t *ret, struct err *err)
@@ -110,7 +94,7 @@ int membuf_map(struct membuf *ret, int rootfd, unsigned int node, uint64_t page,
 	int huge_flags = 0;
 	int r;
 
-	if (page < base || (page & (page - 1))) {
+	if (page < base) {
 		char name[24], base_name[24];
 
 		return err_set(err, -EINVAL, "there are no pages of %s: the smallest are %s",
@@ -120,7 +104,7 @@ int membuf_map(struct membuf *ret, int rootfd, unsigned int node, uint64_t page,
 		r = small_available(rootfd, node, pages * page, err);
 	} else {
 		r = huge_available(rootfd, node, page, pages, &pages, err);
-		huge_flags = MAP_HUGETLB | __builtin_ctzll(page) << HUGE_SHIFT;
+		huge_flags = MAP_HUGETLB | (int)((unsigned int)__builtin_ctzll(page) << HUGE_SHIFT);
 	}
 	if (r < 0)
 		return r;

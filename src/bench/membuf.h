@@ -33,6 +33,3 @@ int membuf_verify(const struct membuf *b, struct err *err);
 
 void membuf_free(struct membuf *b);
 #define cleanup_membuf __attribute__((__cleanup__(membuf_free)))
-
-/* "4K", "2M", "1G", in a buffer of 24. */
-const char *size_name(uint64_t size, char buf[24]);

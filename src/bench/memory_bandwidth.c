@@ -167,8 +167,6 @@ static int prepare_cpus(struct bandwidth *b, int rootfd, const struct options *o
 	struct cpus cpus = {0};
 	int r;
 
-	if (option_number(o, "node", 0) > UINT32_MAX)
-		return err_set(err, -ENODEV, "there is no such NUMA node");
 	r = facts_node_cpus(rootfd, node, &cpus, err);
 	if (r < 0)
 		return r;
@@ -176,8 +174,6 @@ static int prepare_cpus(struct bandwidth *b, int rootfd, const struct options *o
 		return err_set(err, -ENODEV, "node %u has no CPUs", node);
 	b->cache = facts_last_level_cache(rootfd, &cpus);
 	facts_one_per_core(rootfd, &cpus);
-	if (most < 1 || most > CPUS_MAX)
-		most = CPUS_AT_MOST;
 	return crew_start(&b->crew, &cpus, most, err);
 }
 
@@ -299,12 +295,30 @@ static int run(const struct options *o, json_t *line, struct err *err)
 const struct benchmark memory_bandwidth = {
 	.name = "memory_bandwidth",
 	.summary = "read, write and copy rate of a NUMA node's memory from its own CPUs",
-	.options = {{"node", "N", OPTION_NUMBER, true, "NUMA node"},
-		    {"page", "SIZE[,SIZE]", OPTION_SIZES, false,
-		     "page size; of several the first that can be had (1G)"},
-		    {"size", "SIZE", OPTION_SIZE, false,
-		     "working set (4 x last-level cache, at least 64M)"},
-		    {"budget", "MS", OPTION_NUMBER, false, "time for all windows (1500)"},
-		    {"threads", "N", OPTION_NUMBER, false, "at most so many CPUs (64)"}},
+	.options = {{.name = "node",
+		     .arg = "N",
+		     .type = OPTION_NUMBER,
+		     .max = 1023,
+		     .required = true,
+		     .help = "NUMA node"},
+		    {.name = "page",
+		     .arg = "SIZE[,SIZE]",
+		     .type = OPTION_SIZES,
+		     .help = "page size; of several the first that can be had (1G)"},
+		    {.name = "size",
+		     .arg = "SIZE",
+		     .type = OPTION_SIZE,
+		     .help = "working set (4 x last-level cache, at least 64M)"},
+		    {.name = "budget",
+		     .arg = "MS",
+		     .type = OPTION_NUMBER,
+		     .max = 3600000,
+		     .help = "time for all windows (1500)"},
+		    {.name = "threads",
+		     .arg = "N",
+		     .type = OPTION_NUMBER,
+		     .min = 1,
+		     .max = 1024,
+		     .help = "at most so many CPUs (64)"}},
 	.run = run,
 };

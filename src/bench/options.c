@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Command-line options of a benchmark, from its table. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -41,6 +42,9 @@ static int check_value(const struct option_def *def, const char *value, struct e
 	switch (def->type) {
 	case OPTION_NUMBER:
 		r = parse_u64(value, &n);
+		if (r == 0 && (n < def->min || n > def->max))
+			return err_set(err, -ERANGE, "--%s: %s is not within %" PRIu64 "..%" PRIu64,
+				       def->name, value, def->min, def->max);
 		break;
 	case OPTION_SIZE:
 		r = parse_size(value, &n);

@@ -9,9 +9,10 @@
  *    that of another disk.
  *
  * A file system that is not mounted is mounted read-only, or read-write when `write` is
- * asked, below /run/railhead in a mount namespace of this process alone; one that is
- * mounted read-only is made writable and read-only again by bootpart_close(). Below a root
- * that is not live nothing is mounted: the files are looked for where they would be.
+ * asked, without being attached anywhere (machine_mount_fd); one that is mounted read-only
+ * is made writable and read-only again by bootpart_close(). Only one may be open at a time.
+ * Below a root that is not live nothing is mounted: the files are looked for where they
+ * would be.
  */
 #pragma once
 
@@ -26,7 +27,7 @@ enum loader {
 };
 
 struct bootpart {
-	int dirfd;    /* the env file's directory; opened for reading it */
+	int dirfd;    /* the env file's directory; -1: there is none yet (env_read: -ENOENT) */
 	char *path;   /* of the env file below the root ("/boot/grub/railhead.env") */
 	char *device; /* "/dev/vda2", or NULL below a root that is not live */
 	char *fstype; /* "ext4", or NULL */
@@ -40,10 +41,7 @@ struct bootpart {
 	 * there), or NULL. Then there is no trial and no automatic reboot.
 	 */
 	char *no_trial_why;
-	/* What bootpart_close() undoes. */
-	char *mounted[2];
-	char *remounted; /* mount point that was read-only */
-	unsigned long remount_flags;
+	char *remounted; /* the mount point to make read-only again, or NULL */
 };
 
 /*
@@ -56,7 +54,10 @@ int bootpart_open(const struct root *root, bool write, struct bootpart *ret, str
 int bootpart_close(struct bootpart *b, struct err *err);
 
 /*
- * Whether the text of a grub.cfg (and, for BLS, the entries' options lines) brings
- * railhead_kargs to the kernel: 0, or -ENOENT and a sentence with the remedy.
+ * Whether a grub.cfg brings railhead_kargs to the kernel: 0, or -ENOENT and a sentence with
+ * the remedy. bls_options: the options lines of the entries of /boot/loader/entries, NULL
+ * or "" if there are none. esp_uuid: the file system that must be searched for the env
+ * file, NULL if it is to be beside grub.cfg.
  */
-int grub_cfg_check(const char *grub_cfg, const char *bls_entries, struct err *err);
+int grub_cfg_check(const char *grub_cfg, const char *bls_options, const char *esp_uuid,
+		   struct err *err);

@@ -225,11 +225,14 @@ int env_parse(const char *buf, size_t len, struct boot_env *ret, struct err *err
 
 int env_read(int dirfd, struct boot_env *ret, struct err *err)
 {
-	cleanup_close int fd = openat(dirfd, ENV_FILE_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	cleanup_close int fd = -1;
 	cleanup_free char *text = NULL;
 	size_t len;
 	int r;
 
+	if (dirfd < 0)
+		return err_errno(err, -ENOENT, "%s", ENV_FILE_NAME);
+	fd = openat(dirfd, ENV_FILE_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return err_errno(err, -errno, "%s", ENV_FILE_NAME);
 	r = read_fd(fd, 64 * 1024, &text, &len);

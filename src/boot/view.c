@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sys/machine.h"
 
 static int read_env(struct boot_view *v, struct err *err)
 {
@@ -78,11 +77,6 @@ int boot_settle(const struct root *root, const struct node *node, const struct k
 	r = trial_commit(v.part.dirfd, &v.trial, &v.id, err);
 	closed = boot_view_close(&v, r < 0 ? NULL : err);
 	return r < 0 ? r : closed < 0 ? closed : r;
-}
-
-int boot_reboot(const struct root *root, struct err *err)
-{
-	return machine_reboot(root, err);
 }
 
 int boot_env_reset(const struct root *root, char **ret_path, struct err *err)

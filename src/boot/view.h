@@ -33,8 +33,5 @@ int boot_view_close(struct boot_view *v, struct err *err);
 int boot_settle(const struct root *root, const struct node *node, const struct kargs *wanted,
 		struct err *err);
 
-/* `systemctl --force reboot`; see machine_reboot(). Returns only on failure. */
-int boot_reboot(const struct root *root, struct err *err);
-
 /* Empties railhead.env (creates it if absent): nothing of ours on the next boot. */
 int boot_env_reset(const struct root *root, char **ret_path, struct err *err);

@@ -87,6 +87,7 @@ struct change {
 	char *while_id;
 	bool optional; /* where it can't be done it is unsupported, not failed */
 	bool late;     /* absent in early is no fault: looked for again in devices */
+	bool settles;  /* a check that comes true by itself soon after boot: a carrier */
 	unsigned int deadline_ms;
 	enum on_fail on_fail;
 

@@ -12,6 +12,22 @@
 #include "base/err.h"
 #include "base/vec.h"
 
+struct diags;
+
+/*
+ * Bounds, so that no file can cost more than a moment and a few megabytes. Nodes and bytes
+ * count what aliases expand to.
+ */
+enum {
+	YAML_BYTES_MAX = 1 << 20,
+	YAML_DEPTH_MAX = 64,
+	YAML_NODES_MAX = 50000,
+	YAML_KEYS_MAX = 2048,	   /* in one map; look-ups in a map are linear */
+	YAML_KEY_BYTES_MAX = 512,
+	YAML_ANCHORS_MAX = 256,
+	YAML_TEXT_MAX = 4 << 20, /* bytes of all scalars */
+};
+
 enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 
 struct place {
@@ -30,6 +46,14 @@ struct ynode {
 	VEC(struct ynode *) keys; /* map only; scalars */
 };
 
+/*
+ * Parses text as one document; file must outlive the tree. NULL when there is no tree to
+ * go on with. What spoils single keys only (a key twice, a tag, a merge key) is reported
+ * too, and left out of the tree, so that one run of check finds the rest as well: look at
+ * diags->errors.
+ */
+struct ynode *yaml_parse(const char *file, const char *text, size_t len, struct diags *diags);
+
 /* The value of a key in a map; NULL if absent or if map is NULL. */
 struct ynode *ynode_get(const struct ynode *map, const char *key);
 /* The text of a scalar, or fallback if map has no such key. */
@@ -39,5 +63,21 @@ bool ynode_is_true(const struct ynode *n);	/* plain true */
 bool ynode_bool(const struct ynode *map, const char *key, bool fallback);
 struct ynode *ynode_copy(const struct ynode *n);
 void ynode_free(struct ynode *n);
+#define cleanup_ynode __attribute__((__cleanup__(ynode_freep)))
+static inline void ynode_freep(struct ynode **n)
+{
+	ynode_free(*n);
+}
+
+/* Building and changing trees; text is copied, nodes are handed over. */
+struct ynode *ynode_new(enum yaml_kind kind, struct place at);
+struct ynode *ynode_scalar(struct place at, const char *text, bool plain);
+/* Where key stands in map, or -1. */
+int ynode_index(const struct ynode *map, const char *key);
+/* Replaces the value of key where it stands, or adds it at the end. */
+void ynode_set(struct ynode *map, const struct ynode *key, struct ynode *value);
+void ynode_remove(struct ynode *map, const char *key);
+/* "a map", "a list", "nothing" (null) or "a single value". */
+const char *ynode_kind_name(const struct ynode *n);
 
 /* for (size_t i = 0; i < map->keys.n; i++) map->keys.v[i]->text, map->items.v[i] */

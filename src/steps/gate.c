@@ -18,23 +18,21 @@ struct target {
 static struct change *add(const struct target *t, const char *id_tail, const char *suffix,
 			  const char *checker, const char *desired)
 {
-	static const char *const words[] = {
-		[ON_FAIL_BLOCK] = "block", [ON_FAIL_DEGRADE] = "degrade", [ON_FAIL_WARN] = "warn"};
 	const char *on_fail = ynode_text(t->check, "on_fail", "block");
 	struct change *c = plan_add(t->plan, "gate", KIND_CHECK, STAGE_GATE, PHASE_CHECK, t->check->at,
 				    "gate/%s/%s%s", t->name, id_tail, suffix);
 
 	change_target(c, "%s:%s", checker, id_tail);
 	change_desired(c, "%s", desired);
-	for (size_t i = 0; i < array_len(words); i++)
-		if (streq(on_fail, words[i]))
-			c->on_fail = (enum on_fail)i;
+	for (enum on_fail f = ON_FAIL_BLOCK; f <= ON_FAIL_WARN; f++)
+		if (streq(on_fail, on_fail_name(f)))
+			c->on_fail = f;
 	return c;
 }
 
 static void check_carrier(const struct target *t, const char *where)
 {
-	add(t, where, "", "carrier", "up");
+	add(t, where, "", "carrier", "up")->settles = true;
 }
 
 static void check_pcie(const struct target *t, const char *where)

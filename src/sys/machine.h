@@ -75,6 +75,11 @@ int machine_remount(const char *target, bool read_write, struct err *err);
  */
 int machine_reboot(const struct root *root, struct err *err);
 
+/* --- machine_unit.c -------------------------------------------------------------------- */
+
+/* `systemctl start UNIT`; wait: until its job is done, at most a minute. */
+int machine_start_unit(const char *unit, bool wait, struct err *err);
+
 /* --- machine_module.c ---------------------------------------------------------------- */
 
 /* Loads a module with its dependencies through libkmod; loaded already is success. */

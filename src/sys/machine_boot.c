@@ -341,6 +341,34 @@ static int run_systemctl(void)
 	return -ETIME;
 }
 
+/*
+ * While it exists the pre-pivot hook holds the boot back (dracut/90railhead): nothing of
+ * the real root must start between the request and its fulfilment.
+ */
+#define REBOOT_MARK "/run/railhead/reboot"
+
+static void mark_reboot(bool on)
+{
+	int fd;
+
+	if (!on) {
+		unlink(REBOOT_MARK);
+		return;
+	}
+	mkdir("/run/railhead", 0755);
+	fd = open(REBOOT_MARK, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd >= 0)
+		close(fd);
+}
+
+static int reboot_failed(int r, int systemctl, struct err *err)
+{
+	mark_reboot(false);
+	return err_errno(err, r,
+			 "reboot: asked for, but nothing happened (systemctl ended with %d)",
+			 systemctl);
+}
+
 int machine_reboot(const struct root *root, struct err *err)
 {
 	int r;
@@ -350,6 +378,7 @@ int machine_reboot(const struct root *root, struct err *err)
 			       root->path);
 	if (access("/run/systemd/system", F_OK) < 0)
 		return err_set(err, -EOPNOTSUPP, "reboot: the service manager is not systemd");
+	mark_reboot(true);
 	sync();
 	r = run_systemctl();
 	if (r == 0)
@@ -359,7 +388,7 @@ int machine_reboot(const struct root *root, struct err *err)
 	 * SIGRTMIN+15). Unmounts, and never uses kexec.
 	 */
 	if (kill(1, SIGRTMIN + 15) < 0)
-		return err_errno(err, -errno, "reboot: systemctl ended with %d, signal to init", r);
+		return reboot_failed(-errno, r, err);
 	sleep_ms(30000);
-	return err_set(err, -ETIME, "reboot: asked for (systemctl: %d), nothing happened", r);
+	return reboot_failed(-ETIME, r, err);
 }

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# One makefile, no recursion. Object trees per flavour: build/release, build/test (with
+# sanitizers). V=1 shows commands, DEV=1 turns warnings into errors.
+
+VERSION := $(shell cat VERSION)
+PREFIX ?= /usr
+SBINDIR ?= $(PREFIX)/sbin
+LIBEXECDIR ?= $(PREFIX)/libexec/railhead
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+PKG_CONFIG ?= pkg-config
+CC ?= cc
+INSTALL ?= install
+
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
+
+# --- flags ---------------------------------------------------------------------------
+
+LIBS := libkmod libpci yaml-0.1 mount blkid libsystemd libmnl jansson
+BENCH_LIBS := jansson
+TEST_LIBS := cmocka
+
+# Asked once, and only by goals that compile.
+pkg = $(shell $(PKG_CONFIG) $(1) $(2))
+CPPFLAGS += -D_GNU_SOURCE -DRAILHEAD_VERSION='"$(VERSION)"' -Isrc
+WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
+	-Wwrite-strings -Wvla -Wformat=2 -Wno-format-nonliteral -Wundef $(if $(DEV),-Werror)
+HARDEN := -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE
+CFLAGS ?= -O2 -g
+REL_CFLAGS := -std=gnu11 $(WARN) $(CFLAGS) $(HARDEN)
+REL_LDFLAGS := $(LDFLAGS) -pie -Wl,-z,relro,-z,now -Wl,--as-needed
+TEST_CFLAGS := -std=gnu11 $(WARN) -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+	-fno-sanitize-recover=all
+TEST_LDFLAGS := -fsanitize=address,undefined
+
+# --- sources -------------------------------------------------------------------------
+
+ROOMS := base sys node profile plan boot steps kinds gate engine report cmd
+ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$(r)/*.c)))
+BASE_SRC := $(sort $(wildcard src/base/*.c))
+BENCH_SRC := $(sort $(wildcard src/bench/*.c))
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
+UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/test/%)
+
+obj = $(patsubst %.c,build/$(1)/%.o,$(2))
+
+##@ Building
+all: build/railhead build/railhead-bench build/05_railhead ## build the two programs
+
+build/railhead: $(call obj,release,src/main.c $(ROOM_SRC))
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS))
+
+build/railhead-bench: $(call obj,release,$(BENCH_SRC) $(BASE_SRC))
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(BENCH_LIBS))
+
+# The snippet's names come from the header that defines the file's layout.
+build/05_railhead: src/boot/gen-snippet.sh src/boot/env_layout.h dracut/grub.d/05_railhead.in
+	$(call say,GEN,$@)
+	$(Q)mkdir -p build && sh src/boot/gen-snippet.sh >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
+
+build/release/%.o: %.c | build/deps-ok
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(REL_CFLAGS) -MMD -MP -c -o $@ $<
+
+build/test/%.o: %.c | build/deps-ok
+	$(call say,CC,$< (test))
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
+
+# One clear message per missing library instead of a hundred missing headers.
+build/deps-ok: Makefile
+	$(Q)mkdir -p build
+	$(Q)for l in $(LIBS); do $(PKG_CONFIG) --exists $$l || { \
+		echo "railhead needs the library $$l; on Debian run: tests/lib/deps.sh build" >&2; \
+		exit 1; }; done
+	$(Q)touch $@
+
+-include $(patsubst %.o,%.d,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC)) \
+	$(call obj,test,$(ROOM_SRC) $(BENCH_SRC) $(UNIT_SRC)))
+
+##@ Testing
+check: check-fast check-vm ## all tests, the VM included
+	$(Q)tests/lib/tally
+
+check-fast: check-unit check-bats ## cmocka and bats: no VM, under a minute
+
+TEST_OBJ := $(call obj,test,$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)))
+
+build/test/libtest.a: $(TEST_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+build/test/test_%: build/test/tests/unit/test_%.o build/test/libtest.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS) $(TEST_LIBS))
+
+check-unit: $(UNIT_BIN) ## unit tests, with address and undefined-behaviour sanitizers
+	$(Q)tests/lib/run-unit $(UNIT_BIN)
+
+check-bats: all ## the programs, from outside
+	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
+
+check-vm: all ## boot a real Debian in QEMU
+	$(Q)tests/vm/run
+
+demo: ## see a node boot to ready, from nothing
+	$(Q)tests/vm/demo
+
+lint: ## rooms, warnings, shell scripts, formatting
+	$(Q)tests/lint/rooms
+	$(Q)tests/lint/shell
+	$(Q)tests/lint/format
+	$(Q)$(MAKE) --no-print-directory DEV=1 CFLAGS='-O2' \
+		$(patsubst build/release/%,build/lint/%,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC)))
+
+build/lint/%.o: %.c | build/deps-ok
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(REL_CFLAGS) -MMD -MP -c -o $@ $<
+
+format: ## rewrite C sources by .clang-format
+	$(Q)clang-format -i $$(git ls-files 'src/*.[ch]' 'tests/*.[ch]')
+
+##@ Shipping
+install: all ## into DESTDIR
+	$(INSTALL) -D -m 755 build/railhead $(DESTDIR)$(SBINDIR)/railhead
+	$(INSTALL) -D -m 755 build/railhead-bench $(DESTDIR)$(LIBEXECDIR)/railhead-bench
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR) units/*.service units/*.target
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-preset units/*.preset
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/catalog units/*.catalog
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/railhead/profiles profiles/*.yaml
+	$(INSTALL) -D -m 755 dracut/90railhead/module-setup.sh \
+		$(DESTDIR)$(PREFIX)/lib/dracut/modules.d/90railhead/module-setup.sh
+	$(INSTALL) -m 755 dracut/90railhead/railhead-pre-pivot.sh \
+		$(DESTDIR)$(PREFIX)/lib/dracut/modules.d/90railhead/
+	$(INSTALL) -m 644 dracut/90railhead/railhead-initrd.service \
+		$(DESTDIR)$(PREFIX)/lib/dracut/modules.d/90railhead/
+	$(INSTALL) -D -m 755 build/05_railhead $(DESTDIR)/etc/grub.d/05_railhead
+	$(INSTALL) -D -m 644 dracut/grub.d/railhead.cfg $(DESTDIR)/etc/default/grub.d/railhead.cfg
+
+deb: ## build/deb/railhead_VERSION_ARCH.deb
+	$(Q)packaging/deb/build
+
+clean: ## remove what was built, keep the VM's caches
+	$(Q)rm -rf build/release build/test build/lint build/deb build/tally.d build/railhead* build/05_railhead \
+		build/deps-ok
+
+distclean: ## remove build/ whole
+	$(Q)rm -rf build
+
+help: ## this list
+	$(Q)awk 'BEGIN { FS = ":.*## " } \
+		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: all check check-fast check-unit check-bats check-vm demo lint format install deb clean \
+	distclean help

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "boot/esp.h"
+
+#include <blkid/blkid.h>
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/sysmacros.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "sys/read.h"
+
+#define GUID_ESP "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"
+#define GUID_XBOOTLDR "bc13c2ff-59e6-4262-a352-b275fd6f7172"
+
+#define LOADER_PART \
+	"sys/firmware/efi/efivars/LoaderDevicePartUUID-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"
+
+enum { MAX_DEPTH = 8 };
+
+/* --- sysfs -------------------------------------------------------------------------- */
+
+static void add_once(struct strv *l, const char *s)
+{
+	if (!strv_contains(l, s))
+		strv_add(l, s);
+}
+
+static void descend(const struct root *root, const char *dev, int depth, struct strv *ret)
+{
+	cleanup_strv struct strv slaves = {0};
+	cleanup_free char *link = NULL;
+	char *slash;
+
+	if (depth > MAX_DEPTH)
+		return;
+	if (read_dir(root, &slaves, NULL, "sys/class/block/%s/slaves", dev) == 0 && slaves.n > 0) {
+		for (size_t i = 0; i < slaves.n; i++)
+			descend(root, slaves.v[i], depth + 1, ret);
+		return;
+	}
+	if (!root_exists(root, "sys/class/block/%s/partition", dev)) {
+		add_once(ret, dev);
+		return;
+	}
+	/* ".../block/sda/sda1": the disk is the directory above the partition. */
+	if (read_link(root, &link, NULL, "sys/class/block/%s", dev) < 0)
+		return;
+	slash = strrchr(link, '/');
+	if (!slash)
+		return;
+	*slash = '\0';
+	slash = strrchr(link, '/');
+	add_once(ret, slash ? slash + 1 : link);
+}
+
+void disks_below(const struct root *root, dev_t dev, struct strv *ret)
+{
+	cleanup_free char *name = NULL;
+
+	if (read_link_name(root, &name, NULL, "sys/dev/block/%u:%u", major(dev), minor(dev)) == 0)
+		descend(root, name, 0, ret);
+}
+
+/* --- the loader's word ---------------------------------------------------------------- */
+
+/* Four bytes of attributes, then UTF-16: a UUID is ASCII. */
+static char *loader_partuuid(const struct root *root)
+{
+	cleanup_free char *raw = NULL;
+	struct str uuid = {0};
+	size_t len = 0;
+
+	if (read_file(root, 4096, &raw, &len, NULL, LOADER_PART) < 0)
+		return NULL;
+	for (size_t i = 4; i + 1 < len && raw[i]; i += 2) {
+		char c = (char)tolower((unsigned char)raw[i]);
+
+		if (raw[i + 1] || !(isxdigit((unsigned char)c) || c == '-')) {
+			str_free(&uuid);
+			return NULL;
+		}
+		str_addn(&uuid, &c, 1);
+	}
+	return uuid.len ? str_take(&uuid) : NULL;
+}
+
+static char *loader_partition(const struct root *root)
+{
+	cleanup_free char *uuid = loader_partuuid(root);
+	cleanup_free char *spec = uuid ? xasprintf("PARTUUID=%s", uuid) : NULL;
+
+	return spec ? blkid_evaluate_spec(spec, NULL) : NULL;
+}
+
+/* --- the partition table ---------------------------------------------------------------- */
+
+/* The device of partition `number` of a disk: "/dev/sda1", "/dev/nvme0n1p1". */
+static char *partition_device(const struct root *root, const char *disk, int number)
+{
+	cleanup_strv struct strv names = {0};
+
+	read_dir(root, &names, NULL, "sys/class/block/%s", disk);
+	for (size_t i = 0; i < names.n; i++) {
+		uint64_t n;
+
+		if (str_starts(names.v[i], disk) &&
+		    read_u64(root, &n, NULL, "sys/class/block/%s/%s/partition", disk, names.v[i]) ==
+			    0 &&
+		    n == (uint64_t)number)
+			return xasprintf("/dev/%s", names.v[i]);
+	}
+	return NULL;
+}
+
+struct found {
+	struct strv esp, xbootldr;
+};
+
+static void look_at(const struct root *root, const char *disk, blkid_probe probe,
+		    struct found *found)
+{
+	blkid_partlist parts = blkid_probe_get_partitions(probe);
+	int n = parts ? blkid_partlist_numof_partitions(parts) : 0;
+
+	for (int i = 0; i < n; i++) {
+		blkid_partition part = blkid_partlist_get_partition(parts, i);
+		const char *type = blkid_partition_get_type_string(part);
+		bool mbr = blkid_partition_get_type(part) == 0xef;
+		cleanup_free char *dev = NULL;
+
+		if (!mbr && (!type || (strcasecmp(type, GUID_ESP) != 0 &&
+				       strcasecmp(type, GUID_XBOOTLDR) != 0)))
+			continue;
+		dev = partition_device(root, disk, blkid_partition_get_partno(part));
+		if (dev)
+			strv_add(!mbr && strcasecmp(type, GUID_XBOOTLDR) == 0 ? &found->xbootldr
+									      : &found->esp,
+				 dev);
+	}
+}
+
+static void probe_disk(const struct root *root, const char *disk, struct found *found)
+{
+	cleanup_free char *path = xasprintf("/dev/%s", disk);
+	blkid_probe probe = blkid_new_probe_from_filename(path);
+
+	if (!probe)
+		return;
+	blkid_probe_enable_superblocks(probe, 0);
+	blkid_probe_enable_partitions(probe, 1);
+	if (blkid_do_safeprobe(probe) == 0)
+		look_at(root, disk, probe, found);
+	blkid_free_probe(probe);
+}
+
+static int choose(const struct found *found, char **ret, struct err *err)
+{
+	const struct strv *l = found->esp.n ? &found->esp : &found->xbootldr;
+
+	if (l->n == 0)
+		return err_set(err, -ENOENT,
+			       "no EFI system partition on the disk of the root file system; mount "
+			       "the one that this machine boots from at /boot/efi in /etc/fstab");
+	if (l->n > 1)
+		return err_set(err, -ENOTUNIQ,
+			       "%zu EFI system partitions (%s, %s) on the disks of the root file "
+			       "system; say in /etc/fstab which one is /boot/efi",
+			       l->n, l->v[0], l->v[1]);
+	*ret = xstrdup(l->v[0]);
+	return 0;
+}
+
+int esp_find(const struct root *root, dev_t fs, char **ret, struct err *err)
+{
+	cleanup_strv struct strv disks = {0};
+	struct found found = {0};
+	int r;
+
+	*ret = loader_partition(root);
+	if (*ret)
+		return 0;
+	disks_below(root, fs, &disks);
+	for (size_t i = 0; i < disks.n; i++)
+		probe_disk(root, disks.v[i], &found);
+	r = choose(&found, ret, err);
+	strv_free(&found.esp);
+	strv_free(&found.xbootldr);
+	return r;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "boot/trial.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+/* COMMAND_LINE_SIZE of x86 and arm64; what is longer is cut without a word. */
+enum { CMDLINE_MAX = 2047 };
+
+#define MARK_SLOT "railhead.slot"
+#define MARK_TRIAL "railhead.trial"
+
+const char *kargs_decision_name(enum kargs_decision d)
+{
+	static const char *const names[] = {
+		[KARGS_SAME] = "same",
+		[KARGS_WRITE_AND_REBOOT] = "reboot",
+		[KARGS_WRITE_NO_REBOOT] = "write",
+		[KARGS_NOT_ARRIVED] = "not-arrived",
+		[KARGS_REJECTED] = "rejected",
+		[KARGS_NO_LOADER] = "no-loader",
+		[KARGS_DAMAGED] = "damaged",
+	};
+
+	return names[d];
+}
+
+void trial_free(struct trial *t)
+{
+	free(t->why);
+	kargs_free(&t->missing);
+	kargs_free(&t->dropped);
+	kargs_free(&t->conflicts);
+	kargs_free(&t->owned);
+	*t = (struct trial){0};
+}
+
+static void __attribute__((format(printf, 3, 4)))
+decide(struct trial *t, enum kargs_decision d, const char *fmt, ...)
+{
+	struct str why = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&why, fmt, ap);
+	va_end(ap);
+	t->decision = d;
+	t->why = str_take(&why);
+}
+
+/* "+a=1 -b=2": what this boot lacks, and what it has of ours that is not wanted. */
+static char *difference(const struct trial *t)
+{
+	struct str s = {0};
+
+	str_add(&s, "");
+	for (size_t i = 0; i < t->missing.n; i++)
+		str_addf(&s, "%s+%s", s.len ? " " : "", t->missing.v[i].text);
+	for (size_t i = 0; i < t->dropped.n; i++)
+		str_addf(&s, "%s-%s", s.len ? " " : "", t->dropped.v[i].text);
+	return str_take(&s);
+}
+
+/* What a slot says, as the list of wanted args would be. */
+static bool slot_is(const struct boot_env *env, char slot, const struct kargs *wanted)
+{
+	cleanup_kargs struct kargs l = {0};
+
+	kargs_split(&l, env_slot(env, slot), NULL);
+	return kargs_same(&l, wanted);
+}
+
+static bool written_now(const struct trial_facts *f)
+{
+	return f->env && *f->boot_id && streq(f->env->state.boot, f->boot_id);
+}
+
+/* The state in the file speaks of the wanted args on this kernel. */
+static bool state_is_ours(const struct trial_facts *f)
+{
+	char hash[KARGS_HASH_LEN + 1];
+
+	kargs_hash(f->wanted, hash);
+	return f->env && streq(f->env->state.hash, hash) && streq(f->env->state.kernel, f->kernel);
+}
+
+static char slot_of_boot(const char *cmdline)
+{
+	cleanup_free char *slot = kargs_value(cmdline, MARK_SLOT);
+
+	return slot && strlen(slot) == 1 && env_slot_index(*slot) >= 0 ? *slot : ENV_NONE;
+}
+
+static bool trial_of_boot(const struct trial_facts *f, char slot)
+{
+	cleanup_free char *trial = kargs_value(f->cmdline, MARK_TRIAL);
+
+	/* Once committed, the boot is no trial any more, whatever its line says. */
+	return trial && slot != ENV_NONE && *trial == slot && f->env && f->env->good != slot;
+}
+
+static unsigned int count_deaths(const struct trial_facts *f, const struct trial *t)
+{
+	if (!state_is_ours(f) || f->retry)
+		return 0;
+	/* GRUB took the trial, and the boot that reads this is another one. */
+	return f->env->state.deaths + (f->env->try_ == ENV_TAKEN && !t->is_trial);
+}
+
+static void gather(const struct trial_facts *f, struct trial *t)
+{
+	t->slot = slot_of_boot(f->cmdline);
+	t->is_trial = trial_of_boot(f, t->slot);
+	t->deaths = count_deaths(f, t);
+	if (f->env)
+		kargs_split(&t->owned, env_slot(f->env, t->slot), NULL);
+	kargs_missing(f->wanted, f->cmdline, &t->missing);
+	kargs_dropped(&t->owned, f->wanted, f->cmdline, &t->dropped);
+	kargs_conflicts(f->wanted, &t->owned, f->cmdline, &t->conflicts);
+}
+
+/* --- this boot has what is wanted, and nothing of ours beyond it ------------------------- */
+
+static void decide_arrived(const struct trial_facts *f, struct trial *t)
+{
+	if (t->is_trial) {
+		t->commit = true;
+		decide(t, KARGS_SAME, "all kernel arguments of the trial of slot %c arrived",
+		       t->slot);
+	} else if (f->env ? slot_is(f->env, env_next_slot(f->env), f->wanted) : f->wanted->n == 0) {
+		decide(t, KARGS_SAME, "all kernel arguments are in force");
+	} else if (!f->loader_ok) {
+		decide(t, KARGS_SAME,
+		       "all kernel arguments are in force; they do not come from railhead (%s)",
+		       f->loader_why ? f->loader_why : "no boot loader");
+	} else {
+		decide(t, KARGS_WRITE_NO_REBOOT,
+		       "this boot has all kernel arguments, the next one would not: %s is brought "
+		       "up to date",
+		       ENV_FILE_NAME);
+	}
+}
+
+/* --- it has not ------------------------------------------------------------------------- */
+
+static void not_arrived_without_marker(const struct trial_facts *f, struct trial *t,
+				       const char *diff)
+{
+	const char *cut = strlen(f->cmdline) >= CMDLINE_MAX
+				  ? "; the line is as long as the kernel takes, so its end was cut"
+				  : "";
+
+	if (f->env->try_ == ENV_TAKEN)
+		decide(t, KARGS_NOT_ARRIVED,
+		       "kernel arguments did not arrive (%s): GRUB read %s, but the menu entry "
+		       "that was booted has no $%s (another entry, or the variable was removed "
+		       "from it)%s; boot the default entry, run update-grub",
+		       diff, ENV_FILE_NAME, ENV_VAR_KARGS, cut);
+	else
+		decide(t, KARGS_NOT_ARRIVED,
+		       "kernel arguments did not arrive (%s): this boot has no %s, so GRUB did not "
+		       "bring it from this disk's %s (kexec, network boot, another disk, or a menu "
+		       "entry without $%s)%s; no further reboot is tried",
+		       diff, MARK_SLOT "=", ENV_FILE_NAME, ENV_VAR_KARGS, cut);
+}
+
+/* This boot was not brought by GRUB with our file, although the file was there. */
+static bool loader_passed_by(const struct trial_facts *f, const struct trial *t)
+{
+	if (!f->env || t->slot != ENV_NONE || written_now(f) || f->retry)
+		return false;
+	/* After a reset no slot is good and GRUB leaves no marker. */
+	return f->env->good != ENV_NONE || f->env->try_ != ENV_NONE;
+}
+
+static bool decide_trial(const struct trial_facts *f, struct trial *t, const char *diff)
+{
+	if (!t->is_trial)
+		return false;
+	if (!slot_is(f->env, t->slot, f->wanted)) {
+		decide(t, KARGS_NOT_ARRIVED,
+		       "the wanted kernel arguments changed (%s) while others are on trial in this "
+		       "boot; the next boot tries them",
+		       diff);
+		return true;
+	}
+	t->note = !f->env->state.not_arrived;
+	decide(t, KARGS_NOT_ARRIVED,
+	       "kernel arguments did not arrive (%s): GRUB took slot %c of %s, and they are not "
+	       "on the kernel's command line; kernel or boot loader dropped them",
+	       diff, t->slot, ENV_FILE_NAME);
+	return true;
+}
+
+static bool armed_but_not_taken(const struct trial_facts *f)
+{
+	return f->env && env_slot_index(f->env->try_) >= 0 &&
+	       slot_is(f->env, f->env->try_, f->wanted);
+}
+
+static void decide_differs(const struct trial_facts *f, struct trial *t, const char *diff)
+{
+	if (decide_trial(f, t, diff))
+		return;
+	if (armed_but_not_taken(f) && written_now(f)) {
+		t->armed = true;
+		decide(t, KARGS_WRITE_AND_REBOOT,
+		       "a trial of slot %c is armed (%s); it takes a reboot", f->env->try_, diff);
+	} else if (loader_passed_by(f, t)) {
+		not_arrived_without_marker(f, t, diff);
+	} else if (armed_but_not_taken(f) && !f->retry) {
+		decide(t, KARGS_NOT_ARRIVED,
+		       "kernel arguments did not arrive (%s): GRUB read %s, but took no trial: it "
+		       "can't write to that disk, or this boot came by kexec",
+		       diff, ENV_FILE_NAME);
+	} else if (state_is_ours(f) && f->env->state.not_arrived && !f->retry) {
+		decide(t, KARGS_NOT_ARRIVED,
+		       "kernel arguments did not arrive in an earlier trial (%s) and are not tried "
+		       "again on kernel %s: change them, or run `railhead apply --retry`",
+		       diff, f->kernel);
+	} else if (t->deaths >= TRIAL_MAX) {
+		decide(t, KARGS_REJECTED,
+		       "kernel arguments REJECTED (%s): %u boots with them on kernel %s died; the "
+		       "earlier ones are in force. Change them, or run `railhead apply --retry`",
+		       diff, t->deaths, f->kernel);
+	} else {
+		decide(t, KARGS_WRITE_AND_REBOOT, "kernel arguments differ (%s): trial %u of %d",
+		       diff, t->deaths + 1, TRIAL_MAX);
+	}
+}
+
+static void decide_without_loader(const struct trial_facts *f, struct trial *t, const char *diff)
+{
+	cleanup_free char *line = kargs_line(f->wanted);
+
+	decide(t, KARGS_NO_LOADER, "kernel arguments differ (%s): %s. Wanted: %s", diff,
+	       f->loader_ok ? f->no_trial_why
+			    : (f->loader_why ? f->loader_why : "no boot loader is known here"),
+	       *line ? line : "none");
+}
+
+void trial_decide(const struct trial_facts *f, struct trial *ret)
+{
+	cleanup_free char *diff = NULL;
+
+	*ret = (struct trial){0};
+	gather(f, ret);
+	diff = difference(ret);
+	if (f->env_damage && (f->wanted->n > 0 || *diff))
+		decide(ret, KARGS_DAMAGED,
+		       "%s; the next boot gets no kernel arguments of railhead's. `railhead kargs "
+		       "--reset` makes the file anew",
+		       f->env_damage);
+	else if (!*diff)
+		decide_arrived(f, ret);
+	else if (!f->loader_ok || f->no_trial_why)
+		decide_without_loader(f, ret, diff);
+	else
+		decide_differs(f, ret, diff);
+}
+
+/* --- doing it ------------------------------------------------------------------------- */
+
+int trial_write(int dirfd, const struct trial_facts *f, const struct trial *t,
+		const struct boot_id *id, struct err *err)
+{
+	struct boot_env env;
+	struct env_plan plan;
+	int r = 0;
+
+	if ((t->decision != KARGS_WRITE_AND_REBOOT && t->decision != KARGS_WRITE_NO_REBOOT) ||
+	    t->armed)
+		return 0;
+	/* Before anything is created: args that can't travel leave no file behind. */
+	r = kargs_check(f->wanted, err);
+	if (r < 0)
+		return r;
+	if (f->env)
+		env = *f->env;
+	else
+		r = env_create(dirfd, id, &env, err);
+	if (r < 0)
+		return r;
+	if (t->decision == KARGS_WRITE_AND_REBOOT)
+		r = env_plan_arm(&env, f->wanted, t->deaths, id, &plan, err);
+	else if (slot_is(&env, env.good, f->wanted))
+		env_plan_disarm(&env, id, &plan);
+	else
+		r = env_plan_adopt(&env, f->wanted, id, &plan, err);
+	return r < 0 ? r : env_write(dirfd, &plan, err);
+}
+
+int trial_commit(int dirfd, const struct trial *t, const struct boot_id *id, struct err *err)
+{
+	struct boot_env env;
+	struct env_plan plan;
+	int r;
+
+	if (!t->commit && !t->note)
+		return 0;
+	r = env_read(dirfd, &env, err);
+	if (r < 0)
+		return r;
+	if (t->commit)
+		env_plan_commit(&env, t->slot, id, &plan);
+	else
+		env_plan_not_arrived(&env, id, &plan);
+	r = env_write(dirfd, &plan, err);
+	return r < 0 ? r : plan.n > 0;
+}

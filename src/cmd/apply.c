@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * apply: one stage (the boot units) or all of them (by hand). Only the boot units may end
+ * in a reboot; by hand railhead says that one is due.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "boot/service.h"
+#include "cmd/cmd.h"
+#include "report/journal.h"
+#include "sys/clock.h"
+#include "sys/state.h"
+
+/*
+ * Budgets, in microseconds: each below its unit's TimeoutStartSec, so that railhead ends
+ * and says why before systemd ends it.
+ */
+static const uint64_t stage_budget[] = {
+	[STAGE_INITRD] = 90 * 1000000ULL,
+	[STAGE_EARLY] = 90 * 1000000ULL,
+	[STAGE_DEVICES] = 150 * 1000000ULL,
+};
+
+enum { DEVICES_WAIT_US = 30 * 1000000, LOCK_WAIT_US = 30 * 1000000 };
+
+struct apply {
+	struct invocation *inv;
+	bool unit;
+	struct status status;
+	bool reboot;
+	int code;
+};
+
+static void worse(struct apply *a, int code)
+{
+	/* A failure outranks a pending reboot. */
+	if (a->code == EXIT_OK || a->code == EXIT_REBOOT)
+		a->code = code;
+}
+
+static void store(struct apply *a)
+{
+	struct err err = {0};
+
+	if (status_store(&a->inv->root, &a->status, &err) < 0) {
+		complain("%s", err.text);
+		worse(a, EXIT_INTERNAL);
+	}
+}
+
+/*
+ * Before the gate has spoken a node waits; after it, a stage that is run again leaves the
+ * verdict alone as long as nothing failed and the profile is the same.
+ */
+static void set_verdict(struct apply *a, const struct run *run, unsigned int stages)
+{
+	struct measurements nothing = {0};
+	struct plan failed = {0};
+	struct verdict v;
+
+	for (size_t i = 0; i < run->plan.list.n; i++)
+		if (stages & STAGES(run->plan.list.v[i]->stage) &&
+		    run->plan.list.v[i]->state == CHANGE_FAILED)
+			vec_push(&failed.list, run->plan.list.v[i]);
+	if (failed.list.n) {
+		gate_judge(run->profile, &failed, &nothing, &v);
+	} else if (streq(status_verdict(&a->status), "waiting") ||
+		   !streq(status_digest(&a->status), run->profile->digest)) {
+		verdict_simple(&v, VERDICT_WAITING, "the gate has not judged this profile yet");
+	} else {
+		return;
+	}
+	status_set_verdict(&a->status, &v);
+	verdict_free(&v);
+	vec_free(&failed.list);
+}
+
+static void record_no_run(struct apply *a, const struct run *run)
+{
+	struct verdict v;
+
+	worse(a, explain_run(run));
+	if (run->status == RUN_SPECIAL)
+		return; /* rescue, kdump, containers: nothing at all is written */
+	verdict_of_run(run, &v);
+	status_set_verdict(&a->status, &v);
+	if (a->unit)
+		journal_verdict(&v, NULL);
+	verdict_free(&v);
+	store(a);
+}
+
+static int open_run(struct apply *a, enum stage stage, struct run *run)
+{
+	struct run_options opt = {.freeze = a->unit ? FREEZE_BOOT : FREEZE_ANEW,
+				  .retry = a->inv->retry};
+	struct err err = {0};
+	int r = run_open(&a->inv->root, &opt, run, &err);
+
+	/* Only a boot waits for hardware; by hand what is missing is said at once. */
+	if (r == 0 && run->status == RUN_OK && stage == STAGE_DEVICES && a->unit) {
+		struct sink sink = make_sink(run);
+
+		if (run_wait_devices(run, clock_usec() + DEVICES_WAIT_US, &sink)) {
+			run_close(run);
+			r = run_open(&a->inv->root, &opt, run, &err);
+		}
+	}
+	if (r < 0) {
+		complain("%s", err.text);
+		worse(a, EXIT_INTERNAL);
+	}
+	return r;
+}
+
+/* Returns false if no further stage makes sense. */
+static bool apply_stage(struct apply *a, enum stage stage)
+{
+	uint64_t deadline = clock_usec() + stage_budget[stage];
+	unsigned int also = 0;
+	struct stage_result result;
+	struct sink sink;
+	struct run run;
+
+	if (open_run(a, stage, &run) < 0)
+		return false;
+	if (run.status != RUN_OK) {
+		record_no_run(a, &run);
+		run_close(&run);
+		return false;
+	}
+	if (stage == STAGE_EARLY && a->unit && !status_has_stage(&a->status, STAGE_INITRD)) {
+		complain("early: the initrd stage did not run (no railhead module in the "
+			 "initramfs?); doing its work now");
+		also = STAGES(STAGE_INITRD);
+	}
+	sink = make_sink(&run);
+	run_apply(&run, stage, also, deadline, &sink, &result);
+	journal_stage(&result, run.profile);
+	set_verdict(a, &run, STAGES(stage) | also);
+	status_set_profile(&a->status, run.profile);
+	status_set_stage(&a->status, &run, STAGES(stage) | also, &result);
+	store(a);
+	printf("%s: %zu as wanted, %zu set, %zu failed, %zu waiting, %.3f s\n", stage_name(stage),
+	       result.count[CHANGE_SAME], result.count[CHANGE_SET], result.count[CHANGE_FAILED],
+	       result.count[CHANGE_WAITS] + result.count[CHANGE_DIFFERS],
+	       (double)result.duration / 1e6);
+	if (result.count[CHANGE_FAILED])
+		worse(a, EXIT_FAILED);
+	a->reboot |= result.reboot;
+	run_close(&run);
+	return true;
+}
+
+static void reboot_now(struct apply *a)
+{
+	struct err err = {0};
+
+	printf("kernel arguments were written; rebooting to bring them into force\n");
+	fflush(stdout);
+	if (service_reboot(&a->inv->root, &err) < 0)
+		complain("reboot: %s", err.text);
+	worse(a, EXIT_INTERNAL);
+}
+
+static void apply_stages(struct apply *a)
+{
+	enum stage first = a->inv->have_stage ? a->inv->stage : STAGE_INITRD;
+	enum stage last = a->inv->have_stage ? a->inv->stage : STAGE_DEVICES;
+
+	for (enum stage s = first; s <= last; s++) {
+		if (!apply_stage(a, s))
+			return;
+		if (a->reboot && a->unit) {
+			reboot_now(a);
+			return;
+		}
+	}
+	if (a->reboot)
+		worse(a, EXIT_REBOOT);
+}
+
+static int run(struct invocation *inv)
+{
+	struct apply a = {.inv = inv, .unit = in_own_unit()};
+	cleanup_close int lock = -1;
+	struct err err = {0};
+
+	if (inv->have_stage && inv->stage == STAGE_GATE) {
+		complain("apply: the gate stage is `railhead gate`");
+		return EXIT_USAGE;
+	}
+	lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
+	if (lock < 0) {
+		complain("%s", err.text);
+		return EXIT_INTERNAL;
+	}
+	status_load(&inv->root, &a.status);
+	/* First thing in a boot: nothing of an earlier one admits work any more. */
+	if (status_is_empty(&a.status) && status_withdraw(&inv->root, &err) < 0)
+		complain("%s", err.text);
+	apply_stages(&a);
+	status_free(&a.status);
+	return a.code;
+}
+
+const struct verb verb_apply = {
+	.name = "apply",
+	.args = "",
+	.help = "make it so; a second run writes nothing",
+	.options = OPT_ROOT | OPT_STAGE | OPT_RETRY,
+	.run = run,
+};

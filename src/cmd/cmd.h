@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The verbs. Each is a file that exports one const struct, and a line in table.c. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "engine/run.h"
+#include "report/status.h"
+#include "sys/root.h"
+
+/* Exit codes: stable, in the man page. */
+enum exit_code {
+	EXIT_OK = 0,	   /* done, converged, ready */
+	EXIT_INTERNAL = 1,
+	EXIT_USAGE = 2,
+	EXIT_INVALID = 3,  /* a profile is invalid */
+	EXIT_NO_MATCH = 4, /* no profile matches, or two do */
+	EXIT_PENDING = 5,  /* changes pending (plan), differences found (verify) */
+	EXIT_FAILED = 6,   /* a change failed */
+	EXIT_GATE = 7,	   /* the gate did not admit the node; status: work is not admitted */
+	EXIT_REBOOT = 8,   /* what was written takes effect with a reboot */
+	EXIT_ARGS = 9,	   /* kernel arguments were rejected or did not arrive */
+};
+
+/* Options; a verb names those that it takes. */
+enum verb_option {
+	OPT_ROOT = 1 << 0,
+	OPT_JSON = 1 << 1,
+	OPT_STAGE = 1 << 2,
+	OPT_PROFILE = 1 << 3,
+	OPT_RETRY = 1 << 4,
+	OPT_EXPLAIN = 1 << 5,
+	OPT_AGAIN = 1 << 6,
+	OPT_RESET = 1 << 7,
+};
+
+struct invocation {
+	struct root root;
+	const char *root_path;
+	bool json, retry, explain, again, reset;
+	bool have_stage;
+	enum stage stage;
+	const char *profile;
+	char **args; /* what is left of argv, NULL-terminated */
+	int nargs;
+};
+
+struct verb {
+	const char *name;
+	const char *args; /* "PROFILE...", or "" */
+	const char *help; /* one line */
+	unsigned int options; /* enum verb_option, or-ed */
+	int min_args, max_args;
+	int (*run)(struct invocation *inv); /* returns an exit code */
+};
+
+extern const struct verb *const verbs[]; /* NULL-terminated, in the order of the help */
+extern const struct verb verb_check, verb_match, verb_plan, verb_apply, verb_verify, verb_gate,
+	verb_status, verb_kargs;
+
+/* --- shared by the verbs (common.c) --------------------------------------------------- */
+
+/* Prints "railhead: text" to stderr. */
+void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The exit code of a run that can't go on, after saying why (with all diagnostics). */
+int explain_run(const struct run *run);
+/* The verdict that such a run means. */
+void verdict_of_run(const struct run *run, struct verdict *ret);
+
+/* Whether this process is the main process of one of railhead's own units. */
+bool in_own_unit(void);
+
+/* Prints a JSON document and its newline. */
+void print_json(json_t *doc);
+/* All changes of the stages as an array. */
+json_t *plan_to_json(const struct plan *plan, unsigned int stages);
+/* {"profile": ..., "digest": ...} of a run; "changes" may be added. */
+json_t *run_to_json(const struct run *run);
+/* Prints every diagnostic to out; returns how many are errors. */
+size_t print_diags(FILE *out, const struct diags *diags);
+
+/* The sink that writes the journal (and stderr, where that is a terminal). */
+struct sink make_sink(const struct run *run);

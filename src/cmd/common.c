@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <systemd/sd-login.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "cmd/cmd.h"
+#include "plan/render.h"
+#include "report/journal.h"
+
+void complain(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("railhead: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+size_t print_diags(FILE *out, const struct diags *diags)
+{
+	for (size_t i = 0; diags && i < diags->list.n; i++) {
+		cleanup_free char *line = diag_format(&diags->list.v[i]);
+
+		fprintf(out, "%s\n", line);
+	}
+	return diags ? diags->errors : 0;
+}
+
+/* One table for both: what a run that can't go on exits with, and what verdict it is. */
+static const struct {
+	int exit;
+	enum verdict_kind verdict;
+} meanings[] = {
+	[RUN_OK] = {EXIT_OK, VERDICT_WAITING},
+	[RUN_OFF] = {EXIT_OK, VERDICT_OFF},
+	[RUN_SPECIAL] = {EXIT_OK, VERDICT_OFF},
+	[RUN_NONE] = {EXIT_NO_MATCH, VERDICT_NONE},
+	[RUN_TWO] = {EXIT_NO_MATCH, VERDICT_BLOCKED},
+	[RUN_INVALID] = {EXIT_INVALID, VERDICT_BLOCKED},
+	[RUN_CHANGED] = {EXIT_INVALID, VERDICT_BLOCKED},
+	[RUN_UNFIT] = {EXIT_INVALID, VERDICT_BLOCKED},
+};
+
+int explain_run(const struct run *run)
+{
+	print_diags(stderr, run_diags(run));
+	complain("%s", run->why.text);
+	return meanings[run->status].exit;
+}
+
+void verdict_of_run(const struct run *run, struct verdict *ret)
+{
+	const struct diags *diags = run_diags(run);
+
+	verdict_simple(ret, meanings[run->status].verdict, run->why.text);
+	for (size_t i = 0; run->status == RUN_INVALID && diags && i < diags->list.n; i++) {
+		cleanup_free char *line = diag_format(&diags->list.v[i]);
+
+		strv_add(&ret->reasons, line);
+	}
+}
+
+bool in_own_unit(void)
+{
+	cleanup_free char *unit = NULL;
+
+	/* By hand, a shell in the same slice is in session-N.scope or a getty's service. */
+	return sd_pid_get_unit(0, &unit) >= 0 && str_starts(unit, "railhead-");
+}
+
+void print_json(json_t *doc)
+{
+	json_dumpf(doc, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(doc);
+}
+
+json_t *plan_to_json(const struct plan *plan, unsigned int stages)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < plan->list.n; i++)
+		if (stages & STAGES(plan->list.v[i]->stage))
+			json_array_append_new(list, change_to_json(plan->list.v[i]));
+	return list;
+}
+
+json_t *run_to_json(const struct run *run)
+{
+	return json_pack("{s:s, s:s, s:s}", "profile", run->profile->name, "version",
+			 run->profile->version ? run->profile->version : "", "digest",
+			 run->profile->digest);
+}
+
+static void sink_change(void *data, enum stage stage, const struct change *c)
+{
+	const struct run *run = data;
+
+	journal_change(stage, c, run->profile);
+	fprintf(stderr, "%s: %s: %s%s%s\n", stage_name(stage), c->id, state_name(c->state),
+		c->reason ? ": " : "", c->reason ? c->reason : "");
+}
+
+static void sink_progress(void *data, enum stage stage, const char *text)
+{
+	(void)data;
+	fprintf(stderr, "%s: %s\n", stage_name(stage), text);
+}
+
+struct sink make_sink(const struct run *run)
+{
+	return (struct sink){(void *)run, sink_change, sink_progress};
+}

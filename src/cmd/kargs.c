@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kargs: which kernel arguments are wanted, in this boot, in the next; --reset. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "boot/view.h"
+#include "cmd/cmd.h"
+#include "sys/clock.h"
+#include "sys/state.h"
+
+static int reset(struct invocation *inv)
+{
+	cleanup_free char *path = NULL;
+	struct err err = {0};
+
+	if (boot_env_reset(&inv->root, &path, &err) < 0) {
+		complain("kargs: %s", err.text);
+		return EXIT_INTERNAL;
+	}
+	printf("%s: no kernel arguments of railhead at the next boot\n", path);
+	return EXIT_OK;
+}
+
+static json_t *names(const struct kargs *l)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < l->n; i++)
+		json_array_append_new(list, json_string(l->v[i].text));
+	return list;
+}
+
+static void print_line(const char *title, const struct kargs *l)
+{
+	cleanup_free char *line = kargs_line(l);
+
+	printf("%-10s %s\n", title, *line ? line : "(none)");
+}
+
+static int show(struct invocation *inv, const struct run *run, struct boot_view *v)
+{
+	struct kargs next cleanup_kargs = {0};
+	const struct trial *t = &v->trial;
+
+	if (v->have_env)
+		kargs_split(&next, env_slot(&v->env, env_next_slot(&v->env)), NULL);
+	if (inv->json) {
+		json_t *doc = json_object();
+
+		json_object_set_new(doc, "wanted", names(&run->kargs));
+		json_object_set_new(doc, "missing", names(&t->missing));
+		json_object_set_new(doc, "owned", names(&t->owned));
+		json_object_set_new(doc, "next_boot", names(&next));
+		json_object_set_new(doc, "conflicts", names(&t->conflicts));
+		json_object_set_new(doc, "cmdline", json_string(run->node.cmdline));
+		json_object_set_new(doc, "state", json_string(kargs_decision_name(t->decision)));
+		if (t->why)
+			json_object_set_new(doc, "reason", json_string(t->why));
+		if (v->part.path)
+			json_object_set_new(doc, "file", json_string(v->part.path));
+		print_json(doc);
+	} else {
+		print_line("wanted", &run->kargs);
+		print_line("missing", &t->missing);
+		print_line("owned", &t->owned);
+		print_line("next boot", &next);
+		if (t->conflicts.n)
+			print_line("conflicts", &t->conflicts);
+		printf("%-10s %s\n", "this boot", run->node.cmdline);
+		printf("%-10s %s%s%s\n", "file", v->part.path ? v->part.path : "(none)",
+		       v->part.found ? ", " : "", v->part.found ? v->part.found : "");
+		printf("%-10s %s%s%s\n", "state", kargs_decision_name(t->decision),
+		       t->why ? ": " : "", t->why ? t->why : "");
+	}
+	switch (t->decision) {
+	case KARGS_SAME:
+		return EXIT_OK;
+	case KARGS_WRITE_AND_REBOOT:
+	case KARGS_WRITE_NO_REBOOT:
+		return EXIT_PENDING;
+	default:
+		return EXIT_ARGS;
+	}
+}
+
+static int run(struct invocation *inv)
+{
+	struct run_options opt = {.freeze = FREEZE_IGNORE, .profile_file = inv->profile};
+	struct boot_view view;
+	struct err err = {0};
+	struct run run;
+	int code;
+
+	if (inv->reset)
+		return reset(inv);
+	if (run_open(&inv->root, &opt, &run, &err) < 0) {
+		complain("%s", err.text);
+		return EXIT_INTERNAL;
+	}
+	if (run.status != RUN_OK) {
+		code = explain_run(&run);
+	} else if (boot_view_open(&inv->root, &run.node, &run.kargs, false, false, &view, &err) < 0) {
+		complain("%s", err.text);
+		code = EXIT_INTERNAL;
+	} else {
+		code = show(inv, &run, &view);
+		boot_view_close(&view, NULL);
+	}
+	run_close(&run);
+	return code;
+}
+
+const struct verb verb_kargs = {
+	.name = "kargs",
+	.args = "",
+	.help = "kernel arguments wanted, of this boot, of the next; --reset gives them up",
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RESET,
+	.run = run,
+};

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* plan: what would change; verify: does the machine hold what the profile says now. */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "cmd/cmd.h"
+#include "plan/render.h"
+
+struct tally {
+	size_t total, pending, failed;
+};
+
+static struct tally count(const struct plan *plan, unsigned int stages)
+{
+	struct tally t = {0};
+
+	for (size_t i = 0; i < plan->list.n; i++) {
+		const struct change *c = plan->list.v[i];
+
+		if (!(stages & STAGES(c->stage)))
+			continue;
+		t.total++;
+		t.failed += c->state == CHANGE_FAILED;
+		t.pending += !change_holds(c);
+	}
+	return t;
+}
+
+/* Opens a run for looking, or says why not and returns an exit code in *code. */
+static bool open_look(struct invocation *inv, struct run *run, int *code)
+{
+	struct run_options opt = {.profile_file = inv->profile, .freeze = FREEZE_IGNORE};
+	struct err err = {0};
+
+	if (run_open(&inv->root, &opt, run, &err) < 0) {
+		complain("%s", err.text);
+		*code = EXIT_INTERNAL;
+		return false;
+	}
+	if (run->status != RUN_OK) {
+		*code = explain_run(run);
+		run_close(run);
+		return false;
+	}
+	return true;
+}
+
+static int look_and_print(struct invocation *inv, enum stage running, bool all, const char *good,
+			  const char *bad)
+{
+	unsigned int stages = inv->have_stage ? STAGES(inv->stage) : STAGES_ALL;
+	struct tally t;
+	struct run run;
+	int code;
+
+	if (!open_look(inv, &run, &code))
+		return code;
+	/* All stages are looked at even for one: a change may wait for one of another. */
+	run_look(&run, STAGES_ALL, running);
+	t = count(&run.plan, stages);
+	if (inv->json) {
+		json_t *doc = run_to_json(&run);
+
+		json_object_set_new(doc, "converged", json_boolean(!t.pending));
+		json_object_set_new(doc, "changes", plan_to_json(&run.plan, stages));
+		print_json(doc);
+	} else {
+		render_changes(stdout, &run.plan, stages, all);
+		printf("profile %s: ", run.profile->name);
+		if (t.pending)
+			printf("%zu of %zu %s\n", t.pending, t.total, bad);
+		else
+			printf("%s, all %zu as wanted\n", good, t.total);
+	}
+	run_close(&run);
+	return t.pending ? EXIT_PENDING : EXIT_OK;
+}
+
+static int run_plan(struct invocation *inv)
+{
+	return look_and_print(inv, STAGE_COUNT, false, "converged", "pending");
+}
+
+static int run_verify(struct invocation *inv)
+{
+	return look_and_print(inv, STAGE_GATE, true, "verified", "differ");
+}
+
+const struct verb verb_plan = {
+	.name = "plan",
+	.args = "",
+	.help = "what would change; opens nothing for writing",
+	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_PROFILE,
+	.run = run_plan,
+};
+
+const struct verb verb_verify = {
+	.name = "verify",
+	.args = "",
+	.help = "does the machine hold what the profile says now (checklist, drift)",
+	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_PROFILE,
+	.run = run_verify,
+};

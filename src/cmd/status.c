@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* status: the verdict and why. Exits 0 iff work is admitted. */
+#include <stdio.h>
+
+#include "cmd/cmd.h"
+
+static int run(struct invocation *inv)
+{
+	struct status status;
+	int code;
+
+	status_load(&inv->root, &status);
+	if (inv->json)
+		print_json(json_incref(status.doc));
+	else if (status_is_empty(&status))
+		printf("verdict: waiting (railhead has not run in this boot)\n");
+	else
+		status_render(stdout, &status);
+	code = status_admitted(&status) ? EXIT_OK : EXIT_GATE;
+	status_free(&status);
+	return code;
+}
+
+const struct verb verb_status = {
+	.name = "status",
+	.args = "",
+	.help = "the verdict and why; exit 0 iff work is admitted",
+	.options = OPT_ROOT | OPT_JSON,
+	.run = run,
+};

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stddef.h>
+
+#include "cmd/cmd.h"
+
+const struct verb *const verbs[] = {
+	&verb_check,  &verb_match, &verb_plan,	 &verb_apply, &verb_verify,
+	&verb_gate,   &verb_status, &verb_kargs, NULL,
+};

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A run: one survey, the profile chosen for it, and the plan that follows. A stage looks
+ * at its changes, sets what differs phase by phase, and reads back what it set.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "node/node.h"
+#include "plan/change.h"
+#include "profile/profile.h"
+#include "steps/step.h"
+#include "sys/root.h"
+
+enum run_status {
+	RUN_OK,
+	RUN_OFF,     /* railhead=off */
+	RUN_SPECIAL, /* rescue, kdump, container, ...: nothing may be done */
+	RUN_NONE,    /* no profile matches */
+	RUN_TWO,     /* more than one does */
+	RUN_INVALID, /* the chosen one has errors (diags) */
+	RUN_CHANGED, /* the profile is not the one that this boot began with */
+	RUN_UNFIT,   /* the profile can't be planned on this machine */
+};
+
+enum freeze {
+	FREEZE_IGNORE, /* plan, verify: look at the files as they are */
+	FREEZE_BOOT,   /* a unit of this boot: the first one freezes, the others must agree */
+	FREEZE_ANEW,   /* apply and gate by hand */
+};
+
+struct run_options {
+	const char *profile_file; /* --profile: a path; no matching then. Or NULL. */
+	enum freeze freeze;
+	bool retry; /* apply --retry */
+};
+
+struct run {
+	const struct root *root;
+	struct run_options opt;
+	enum run_status status;
+	struct err why; /* a sentence, unless RUN_OK */
+	struct node node;
+	struct match match;	 /* not with --profile */
+	struct profile *loaded;	 /* with --profile */
+	struct profile *profile; /* the chosen one, or NULL */
+	struct diags diags;	 /* of a --profile file */
+	struct device_sets sets;
+	struct kargs kargs; /* wanted */
+	struct plan plan;
+};
+
+/* Fails only where railhead itself can't work; what the node or the files are is status. */
+int run_open(const struct root *root, const struct run_options *opt, struct run *ret,
+	     struct err *err);
+void run_close(struct run *run);
+
+/* All errors and warnings of the chosen or given profile; NULL if there is none. */
+const struct diags *run_diags(const struct run *run);
+
+/* Stages as a set of bits. */
+#define STAGES(s) (1u << (s))
+#define STAGES_ALL ((1u << STAGE_COUNT) - 1)
+
+/*
+ * Looks at every change of the stages. running says what absent things mean; STAGE_COUNT:
+ * each change by its own stage (a plan of a machine that has not booted with it yet).
+ * Never writes, never forks.
+ */
+void run_look(struct run *run, unsigned int stages, enum stage running);
+
+struct stage_result {
+	enum stage stage;
+	uint64_t started, duration; /* clock_usec(), microseconds */
+	size_t count[CHANGE_UNSUPPORTED + 1]; /* by state */
+	bool reboot; /* kernel arguments were written, or wait, for the next boot */
+};
+
+/*
+ * Makes it so: looks, then sets what differs. Changes of `also` (stages that should have
+ * run before and did not) are done first. deadline: clock_usec(); when it is reached no
+ * further change begins, and the rest is failed by name.
+ */
+void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t deadline,
+	       const struct sink *sink, struct stage_result *ret);
+
+/*
+ * Waits until the functions that the profile's sets expect are there, have their driver,
+ * and udev has named their netdevs; at most until deadline. What is missing then is found
+ * by the changes and checks themselves. Returns true if it had to wait: then the survey
+ * of this run is old, and the caller opens a new one.
+ */
+bool run_wait_devices(struct run *run, uint64_t deadline, const struct sink *sink);
+
+/* Waits for checks that come true by themselves (carriers) before they are judged. */
+void run_wait_checks(struct run *run, uint64_t deadline);

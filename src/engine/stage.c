@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One loop over one list: look at all, then set what differs, phase by phase. Inside a
+ * phase every lane has at most one change under way; a change whose set may block runs in
+ * a worker. A converged stage looks and is done: it writes nothing and forks nothing.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/run.h"
+#include "kinds/kind.h"
+#include "sys/clock.h"
+#include "sys/worker.h"
+
+enum {
+	POOL_MAX = 32, /* workers sleep in the kernel; more than the CPUs is right */
+	DEFAULT_MS = 20000,
+};
+
+static struct kind_ctx make_ctx(const struct run *run, enum stage running)
+{
+	return (struct kind_ctx){run->root, &run->node, running, run->opt.retry};
+}
+
+static void fail(struct change *c, const char *text)
+{
+	change_reason(c, "%s", text);
+	c->state = c->optional ? CHANGE_UNSUPPORTED : CHANGE_FAILED;
+}
+
+static bool undone(const struct change *c)
+{
+	return c->state == CHANGE_DIFFERS || c->state == CHANGE_WAITS;
+}
+
+/* A change can't hold before the one it waits for: that is no difference of its own. */
+static void judge_waiting(const struct run *run, struct change *c)
+{
+	const struct change *on = c->waits_for ? plan_find(&run->plan, c->waits_for) : NULL;
+
+	if (!on || c->state != CHANGE_DIFFERS || !undone(on))
+		return;
+	c->state = CHANGE_WAITS;
+	change_reason(c, "waits for %s", on->id);
+}
+
+static void look(const struct run *run, const struct kind_ctx *ctx, struct change *c)
+{
+	const struct change *main = c->while_id ? plan_find(&run->plan, c->while_id) : NULL;
+	struct err err = {0};
+	int r;
+
+	/* A temporary value is wanted only while its change is still to be done. */
+	if (main && !undone(main)) {
+		c->state = CHANGE_SAME;
+		change_observe(c, "not needed");
+		return;
+	}
+	r = kind_get(c->kind)->look(ctx, c, &err);
+	if (r < 0)
+		fail(c, err.text);
+	else
+		judge_waiting(run, c);
+}
+
+static bool in_stages(const struct change *c, unsigned int stages, enum stage running)
+{
+	/* What was absent in early is looked for again once devices are there. */
+	return stages & STAGES(c->stage) ||
+	       (c->late && running == STAGE_DEVICES && stages & STAGES(STAGE_DEVICES));
+}
+
+void run_look(struct run *run, unsigned int stages, enum stage running)
+{
+	for (int temporary = 0; temporary <= 1; temporary++)
+		for (size_t i = 0; i < run->plan.list.n; i++) {
+			struct change *c = run->plan.list.v[i];
+			struct kind_ctx ctx =
+				make_ctx(run, running == STAGE_COUNT ? c->stage : running);
+
+			if (in_stages(c, stages, running) && (c->while_id != NULL) == temporary)
+				look(run, &ctx, c);
+		}
+}
+
+/* --- setting ------------------------------------------------------------------------- */
+
+struct job {
+	struct change *c;
+	struct worker worker;
+	const struct kind_ctx *ctx;
+	bool done;
+};
+
+struct phase_run {
+	struct run *run;
+	struct kind_ctx ctx;
+	enum stage stage;
+	uint64_t deadline;
+	const struct sink *sink;
+	VEC(struct job *) jobs; /* in list order */
+	size_t running;
+};
+
+static void tell(const struct phase_run *p, const struct change *c)
+{
+	if (p->sink && p->sink->change_done)
+		p->sink->change_done(p->sink->data, p->stage, c);
+}
+
+/* After a set that returned success: the machine, not our belief, says what is there. */
+static void read_back(struct phase_run *p, struct change *c)
+{
+	struct err err = {0};
+
+	if (c->while_id) { /* it is to be overwritten by the steady value anyway */
+		c->state = CHANGE_SET;
+		return;
+	}
+	if (kind_get(c->kind)->look(&p->ctx, c, &err) < 0) {
+		fail(c, err.text);
+	} else if (c->state == CHANGE_SAME || (c->state == CHANGE_WAITS && c->reboot)) {
+		c->state = CHANGE_SET;
+	} else {
+		char text[ERR_TEXT_MAX];
+
+		snprintf(text, sizeof(text), "was set, but reads back '%.200s'%s%.600s",
+			 c->observed ? c->observed : "nothing", c->reason ? "; " : "",
+			 c->reason ? c->reason : "");
+		fail(c, text);
+	}
+}
+
+static void finish(struct phase_run *p, struct job *job, int result, struct err *err)
+{
+	struct change *c = job->c;
+
+	job->done = true;
+	if (result < 0)
+		fail(c, err->text);
+	else
+		read_back(p, c);
+	tell(p, c);
+}
+
+/* Returns true if the change needs no set (any more), and says why where it can't have one. */
+static bool settled(struct phase_run *p, struct change *c)
+{
+	const struct change *on = c->waits_for ? plan_find(&p->run->plan, c->waits_for) : NULL;
+
+	if (on && on->state == CHANGE_FAILED) {
+		change_reason(c, "not done: %s failed", on->id);
+		c->state = CHANGE_FAILED;
+		tell(p, c);
+		return true;
+	}
+	if (clock_usec() >= p->deadline) {
+		fail(c, "not begun: the stage's deadline was reached");
+		tell(p, c);
+		return true;
+	}
+	look(p->run, &p->ctx, c); /* an earlier phase may have changed what is there */
+	if (c->state == CHANGE_FAILED)
+		tell(p, c);
+	return c->state != CHANGE_DIFFERS;
+}
+
+static int set_in_worker(void *arg, struct err *err)
+{
+	struct job *job = arg;
+
+	return kind_get(job->c->kind)->set(job->ctx, job->c, err);
+}
+
+static void start_worker(struct phase_run *p, struct job *job)
+{
+	unsigned int ms = job->c->deadline_ms ? job->c->deadline_ms : DEFAULT_MS;
+	uint64_t deadline = clock_usec() + ms * 1000ULL;
+	struct err err = {0};
+
+	if (deadline > p->deadline)
+		deadline = p->deadline;
+	if (worker_start(&job->worker, set_in_worker, job, deadline, &err) < 0)
+		finish(p, job, -EAGAIN, &err);
+	else
+		p->running++;
+}
+
+static void begin(struct phase_run *p, struct job *job)
+{
+	struct change *c = job->c;
+	uint64_t started = clock_usec();
+	struct err err = {0};
+	int r;
+
+	if (settled(p, c)) {
+		job->done = true;
+		return;
+	}
+	free(c->before);
+	c->before = c->observed ? xstrdup(c->observed) : NULL;
+	if (kind_get(c->kind)->blocks) {
+		start_worker(p, job);
+		return;
+	}
+	r = kind_get(c->kind)->set(&p->ctx, c, &err);
+	c->duration = clock_usec() - started;
+	finish(p, job, r, &err);
+}
+
+/* The first change of each lane that is not done may begin, if the pool has room. */
+static struct job *next_job(struct phase_run *p)
+{
+	for (size_t i = 0; i < p->jobs.n; i++) {
+		struct job *job = p->jobs.v[i];
+		bool first = true;
+
+		if (job->done || job->worker.fd >= 0)
+			continue;
+		for (size_t j = 0; first && j < i; j++)
+			first = p->jobs.v[j]->done || !streq(p->jobs.v[j]->c->lane, job->c->lane);
+		if (first && p->running < POOL_MAX)
+			return job;
+	}
+	return NULL;
+}
+
+static void wait_one(struct phase_run *p)
+{
+	struct worker **workers cleanup_free = xcalloc(p->jobs.n, sizeof(*workers));
+	int i;
+
+	for (size_t j = 0; j < p->jobs.n; j++)
+		workers[j] = &p->jobs.v[j]->worker;
+	i = workers_wait(workers, p->jobs.n);
+	if (i < 0)
+		return;
+	p->running--;
+	p->jobs.v[i]->c->duration = workers[i]->duration;
+	if (workers[i]->abandoned)
+		err_wrap(&workers[i]->err, "setting %s (%s)", p->jobs.v[i]->c->target,
+			 p->jobs.v[i]->c->desired);
+	finish(p, p->jobs.v[i], workers[i]->result, &workers[i]->err);
+}
+
+static void run_jobs(struct phase_run *p)
+{
+	for (;;) {
+		struct job *job = next_job(p);
+
+		if (job)
+			begin(p, job);
+		else if (p->running)
+			wait_one(p);
+		else
+			break;
+	}
+	for (size_t i = 0; i < p->jobs.n; i++)
+		free(p->jobs.v[i]);
+	vec_free(&p->jobs);
+}
+
+static enum phase phase_of(const struct change *c, enum stage stage)
+{
+	return c->late && stage == STAGE_DEVICES ? PHASE_LATE : c->phase;
+}
+
+static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase)
+{
+	for (size_t i = 0; i < p->run->plan.list.n; i++) {
+		struct change *c = p->run->plan.list.v[i];
+		struct job *job;
+
+		if (!in_stages(c, stages, p->stage) || phase_of(c, p->stage) != phase ||
+		    !undone(c) || !kind_get(c->kind)->set)
+			continue;
+		job = xnew(struct job);
+		job->c = c;
+		job->ctx = &p->ctx;
+		job->worker.fd = -1;
+		vec_push(&p->jobs, job);
+	}
+	run_jobs(p);
+}
+
+/* What was set must still hold at the end: nobody else may have changed it back. */
+static void check_again(struct phase_run *p, unsigned int stages)
+{
+	for (size_t i = 0; i < p->run->plan.list.n; i++) {
+		struct change *c = p->run->plan.list.v[i];
+
+		if (!in_stages(c, stages, p->stage) || c->state != CHANGE_SET || c->while_id ||
+		    c->reboot)
+			continue;
+		read_back(p, c);
+		if (c->state != CHANGE_SET)
+			tell(p, c);
+	}
+}
+
+void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t deadline,
+	       const struct sink *sink, struct stage_result *ret)
+{
+	unsigned int stages = STAGES(stage) | also;
+	struct phase_run p = {.run = run,
+			      .ctx = make_ctx(run, stage),
+			      .stage = stage,
+			      .deadline = deadline,
+			      .sink = sink};
+
+	memset(ret, 0, sizeof(*ret));
+	ret->stage = stage;
+	ret->started = clock_usec();
+	run_look(run, stages, stage);
+	for (size_t i = 0; i < run->plan.list.n; i++)
+		if (in_stages(run->plan.list.v[i], stages, stage) &&
+		    run->plan.list.v[i]->state == CHANGE_FAILED)
+			tell(&p, run->plan.list.v[i]);
+	for (enum phase phase = 0; phase < PHASE_COUNT; phase++)
+		run_phase(&p, stages, phase);
+	check_again(&p, stages);
+	for (size_t i = 0; i < run->plan.list.n; i++) {
+		const struct change *c = run->plan.list.v[i];
+
+		if (!in_stages(c, stages, stage))
+			continue;
+		ret->count[c->state]++;
+		ret->reboot |= c->reboot && (c->state == CHANGE_SET || c->state == CHANGE_WAITS);
+	}
+	ret->duration = clock_usec() - ret->started;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The gate: runs the profile's benchmarks and judges them together with the list of
+ * changes. See design, Verdict. Everything that can be looked at without load is a change
+ * of kind check; here is only what must be measured.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "gate/bench.h"
+#include "node/node.h"
+#include "plan/change.h"
+#include "profile/profile.h"
+
+enum outcome {
+	OUTCOME_PASS,
+	OUTCOME_SLOW,	/* measured, and below what was asked: its on_fail */
+	OUTCOME_BROKEN, /* the benchmark crashed or hung: block */
+	OUTCOME_CANNOT_MEASURE, /* block */
+};
+
+struct measurement {
+	char *id; /* gate/NAME/node0 */
+	struct place origin;
+	enum outcome outcome;
+	enum on_fail on_fail;
+	char *measured; /* "211.4 GB/s", or NULL */
+	char *wanted;	/* "180GB/s" */
+	char *reason;	/* unless PASS: what and why, with the remedy */
+	json_t *detail; /* the bench program's own line, or NULL */
+	uint64_t duration; /* microseconds */
+};
+
+struct measurements {
+	VEC(struct measurement) list;
+};
+
+/* Runs all benchmarks of the profile's gate section within its budget. */
+int gate_measure(const struct profile *profile, const struct node *node, struct measurements *ret,
+		 struct err *err);
+void measurements_free(struct measurements *m);
+const char *outcome_name(enum outcome o);
+
+enum verdict_kind {
+	VERDICT_READY,
+	VERDICT_DEGRADED, /* only what may degrade failed */
+	VERDICT_BLOCKED,
+	VERDICT_WAITING, /* something is still to come */
+	VERDICT_OFF,	 /* railhead=off */
+	VERDICT_NONE,	 /* no profile matches */
+};
+
+struct verdict {
+	enum verdict_kind kind;
+	struct strv reasons; /* each "ID: what is wrong; what to do" */
+	bool admit;	     /* work may run */
+};
+
+/* Judges a verified plan and the measurements. */
+void gate_judge(const struct profile *profile, const struct plan *plan,
+		const struct measurements *m, struct verdict *ret);
+/* A verdict with one reason and no plan behind it. */
+void verdict_simple(struct verdict *ret, enum verdict_kind kind, const char *reason);
+void verdict_free(struct verdict *v);
+const char *verdict_name(enum verdict_kind k);

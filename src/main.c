@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* argv -> verb table -> exit code. The only place that exits. */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cmd/cmd.h"
+
+enum { LONG_HELP = 256 };
+
+/* Option, what it takes, what it does: getopt's table and the help come from here. */
+static const struct {
+	enum verb_option bit;
+	const char *name;
+	const char *arg;
+	const char *help;
+} options[] = {
+	{OPT_ROOT, "root", "DIR", "look at (and act on) the tree below DIR instead of this machine"},
+	{OPT_JSON, "json", NULL, "print JSON"},
+	{OPT_STAGE, "stage", "STAGE", "only this stage: initrd, early, devices or gate"},
+	{OPT_PROFILE, "profile", "FILE", "use this file instead of matching"},
+	{OPT_RETRY, "retry", NULL, "try kernel arguments once more that were rejected"},
+	{OPT_EXPLAIN, "explain", NULL, "every profile with each condition, wanted and found"},
+	{OPT_AGAIN, "again", NULL, "measure anew although this boot has a verdict"},
+	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env"},
+};
+
+static void usage(FILE *out)
+{
+	fprintf(out, "usage: railhead VERB [OPTION...]\n\n");
+	for (const struct verb *const *v = verbs; *v; v++)
+		fprintf(out, "  %-8s %-11s %s\n", (*v)->name, (*v)->args, (*v)->help);
+	fprintf(out, "\n");
+	for (size_t i = 0; i < array_len(options); i++)
+		fprintf(out, "  --%-8s %-9s %s\n", options[i].name,
+			options[i].arg ? options[i].arg : "", options[i].help);
+	fprintf(out, "\nExit codes: 0 done, 1 internal, 2 usage, 3 profile invalid, 4 no profile or "
+		     "two match,\n5 pending or different, 6 a change failed, 7 not admitted, 8 reboot "
+		     "due, 9 arguments\nrejected or not arrived.\n");
+}
+
+static void usage_verb(const struct verb *v)
+{
+	printf("usage: railhead %s", v->name);
+	for (size_t i = 0; i < array_len(options); i++)
+		if (v->options & options[i].bit)
+			printf(" [--%s%s%s]", options[i].name, options[i].arg ? " " : "",
+			       options[i].arg ? options[i].arg : "");
+	printf("%s%s\n\n%s\n", *v->args ? " " : "", v->args, v->help);
+}
+
+static const struct verb *find_verb(const char *name)
+{
+	for (const struct verb *const *v = verbs; *v; v++)
+		if (streq((*v)->name, name))
+			return *v;
+	return NULL;
+}
+
+static int take_option(struct invocation *inv, enum verb_option bit, const char *arg)
+{
+	switch (bit) {
+	case OPT_ROOT:
+		inv->root_path = arg;
+		return EXIT_OK;
+	case OPT_JSON:
+		inv->json = true;
+		return EXIT_OK;
+	case OPT_STAGE:
+		inv->have_stage = true;
+		if (stage_parse(arg, &inv->stage) == 0)
+			return EXIT_OK;
+		complain("--stage %s: no such stage; there are initrd, early, devices and gate", arg);
+		return EXIT_USAGE;
+	case OPT_PROFILE:
+		inv->profile = arg;
+		return EXIT_OK;
+	case OPT_RETRY:
+		inv->retry = true;
+		return EXIT_OK;
+	case OPT_EXPLAIN:
+		inv->explain = true;
+		return EXIT_OK;
+	case OPT_AGAIN:
+		inv->again = true;
+		return EXIT_OK;
+	case OPT_RESET:
+		inv->reset = true;
+		return EXIT_OK;
+	}
+	return EXIT_INTERNAL;
+}
+
+/* Returns an exit code, or -1 to go on. */
+static int parse(const struct verb *v, int argc, char **argv, struct invocation *inv)
+{
+	struct option longs[array_len(options) + 2];
+	size_t n = 0;
+	int c;
+
+	memset(longs, 0, sizeof(longs));
+	for (size_t i = 0; i < array_len(options); i++)
+		if (v->options & options[i].bit)
+			longs[n++] = (struct option){options[i].name,
+						     options[i].arg ? required_argument : no_argument,
+						     NULL, (int)i + 1};
+	longs[n] = (struct option){"help", no_argument, NULL, LONG_HELP};
+	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		int code;
+
+		if (c == LONG_HELP || c == 'h') {
+			usage_verb(v);
+			return EXIT_OK;
+		}
+		if (c == '?')
+			return EXIT_USAGE;
+		code = take_option(inv, options[c - 1].bit, optarg);
+		if (code)
+			return code;
+	}
+	inv->args = argv + optind;
+	inv->nargs = argc - optind;
+	if (inv->nargs < v->min_args || inv->nargs > v->max_args) {
+		complain("%s: %s; see railhead %s --help", v->name,
+			 inv->nargs < v->min_args ? "too few arguments" : "too many arguments",
+			 v->name);
+		return EXIT_USAGE;
+	}
+	return -1;
+}
+
+static int run_verb(const struct verb *v, int argc, char **argv)
+{
+	struct invocation inv = {.root = {.fd = -1}};
+	struct err err = {0};
+	int code = parse(v, argc, argv, &inv);
+
+	if (code >= 0)
+		return code;
+	if (root_init(&inv.root, inv.root_path, &err) < 0) {
+		complain("%s", err.text);
+		return EXIT_USAGE;
+	}
+	code = v->run(&inv);
+	root_close(&inv.root);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	const struct verb *v;
+
+	/* Results are read line by line while a stage runs: on the console, in the journal. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc < 2) {
+		usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (streq(argv[1], "--help") || streq(argv[1], "-h") || streq(argv[1], "help")) {
+		usage(stdout);
+		return EXIT_OK;
+	}
+	if (streq(argv[1], "--version")) {
+		printf("railhead %s\n", RAILHEAD_VERSION);
+		return EXIT_OK;
+	}
+	v = find_verb(argv[1]);
+	if (!v) {
+		complain("there is no verb '%s'; see railhead --help", argv[1]);
+		return EXIT_USAGE;
+	}
+	return run_verb(v, argc - 1, argv + 1);
+}

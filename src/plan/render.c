@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plan/render.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+enum { VALUE_MAX = 60, ID_WIDTH = 40 };
+
+char *render_place(struct place at)
+{
+	if (!at.file)
+		return xstrdup("");
+	return at.line ? xasprintf("%s:%u:%u", at.file, at.line, at.col) : xstrdup(at.file);
+}
+
+static void put_text(json_t *obj, const char *key, const char *text)
+{
+	if (text)
+		json_object_set_new(obj, key, json_string(text));
+}
+
+json_t *change_to_json(const struct change *c)
+{
+	cleanup_free char *origin = render_place(c->origin);
+	json_t *obj = json_object();
+
+	put_text(obj, "id", c->id);
+	put_text(obj, "step", c->step);
+	put_text(obj, "stage", stage_name(c->stage));
+	put_text(obj, "kind", kind_name(c->kind));
+	put_text(obj, "state", state_name(c->state));
+	put_text(obj, "target", c->target);
+	put_text(obj, "desired", c->desired);
+	put_text(obj, "observed", c->observed);
+	put_text(obj, "before", c->before);
+	put_text(obj, "reason", c->reason);
+	put_text(obj, "origin", *origin ? origin : NULL);
+	if (c->on_fail != ON_FAIL_BLOCK)
+		put_text(obj, "on_fail", on_fail_name(c->on_fail));
+	if (c->duration)
+		json_object_set_new(obj, "duration_usec", json_integer((json_int_t)c->duration));
+	return obj;
+}
+
+/* One short line of a value: the first line, cut, in quotes. */
+static char *brief(const char *value)
+{
+	size_t len = strcspn(value, "\n");
+	bool cut = value[len] || len > VALUE_MAX;
+
+	return xasprintf("'%.*s%s'", (int)(len > VALUE_MAX ? VALUE_MAX : len), value,
+			 cut ? "..." : "");
+}
+
+static void render_one(FILE *out, const struct change *c)
+{
+	cleanup_free char *desired = brief(c->desired);
+	cleanup_free char *observed = brief(c->observed ? c->observed : "unknown");
+
+	fprintf(out, "  %-11s %-*s ", state_name(c->state), ID_WIDTH, c->id);
+	if (c->state == CHANGE_SAME || c->state == CHANGE_SET)
+		fprintf(out, "%s\n", observed);
+	else
+		fprintf(out, "%s -> %s\n", observed, desired);
+	if (c->reason && c->state != CHANGE_SAME)
+		fprintf(out, "  %-11s   %s\n", "", c->reason);
+}
+
+size_t render_changes(FILE *out, const struct plan *plan, unsigned int stages, bool all)
+{
+	size_t lines = 0;
+
+	for (enum stage s = 0; s < STAGE_COUNT; s++) {
+		bool titled = false;
+
+		for (size_t i = 0; i < plan->list.n; i++) {
+			const struct change *c = plan->list.v[i];
+
+			if (c->stage != s || !(stages & (1u << s)) || c->state == CHANGE_UNKNOWN ||
+			    (!all && c->state == CHANGE_SAME))
+				continue;
+			if (!titled)
+				fprintf(out, "%s\n", stage_name(s));
+			titled = true;
+			render_one(out, c);
+			lines++;
+		}
+	}
+	return lines;
+}

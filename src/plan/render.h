@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The list of changes as text and as JSON. */
+#pragma once
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "plan/change.h"
+
+/* One change with all that is known of it; a new reference. */
+json_t *change_to_json(const struct change *c);
+
+/*
+ * A line per change: state, id, what was found and what is wanted; the reason below it.
+ * all: also those that are as wanted. Returns how many lines it printed.
+ */
+size_t render_changes(FILE *out, const struct plan *plan, unsigned int stages, bool all);
+
+/* "file:line:col"; caller frees. */
+char *render_place(struct place at);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* "sriov.rails.vf[2].driver": where a walk down a tree is, for messages. */
+#pragma once
+
+#include "base/str.h"
+
+/* Each returns the length to go back to. */
+static inline size_t keypath_key(struct str *path, const char *key)
+{
+	size_t was = path->len;
+
+	str_addf(path, "%s%.*s", was ? "." : "", 80, key);
+	return was;
+}
+
+static inline size_t keypath_index(struct str *path, size_t index)
+{
+	size_t was = path->len;
+
+	str_addf(path, "[%zu]", index);
+	return was;
+}
+
+static inline void keypath_back(struct str *path, size_t was)
+{
+	path->len = was;
+	if (path->s)
+		path->s[was] = '\0';
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Files to a profile: reads a document, its bases and its drop-ins, checks each of them as
+ * it was written, lays them over each other, then judges the whole.
+ *
+ * The bases form a line: each after its own bases, left to right, each once. So a mixin
+ * that appends (`set+:`) appends to what the bases before it gave, and bases shared by
+ * several others cost nothing.
+ */
+#include "profile/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "profile/merge.h"
+#include "profile/schema.h"
+#include "profile/search.h"
+#include "sys/read.h"
+
+enum { FILES_MAX = 64 };
+
+struct base {
+	char *name;
+	struct ynode *doc;
+};
+
+struct loader {
+	const struct root *root;
+	unsigned int flags;
+	const struct node *node;
+	struct profile *p;
+	struct diags *diags;
+	struct strv chain; /* names from the profile to what is read now */
+	VEC(struct base) bases;
+	bool broken; /* something is missing: what the whole would say is unknown */
+};
+
+/* A file and how it was named: below the root, or by the caller. */
+struct source {
+	char *path;
+	bool below;
+};
+
+/* --- one file ----------------------------------------------------------------------------- */
+
+static int source_open(const struct loader *l, const struct source *s)
+{
+	int flags = O_RDONLY | O_NONBLOCK; /* a FIFO must not hold up a boot */
+	int fd;
+
+	if (s->below)
+		return root_open_path(l->root, s->path, flags);
+	fd = open(s->path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static bool file_error(struct loader *l, const char *file, const char *text)
+{
+	diag_error(l->diags, (struct place){.file = file}, "", "%s", text);
+	l->broken = true;
+	return false;
+}
+
+/* A profile says what root writes: whoever can write to it is root. */
+static bool file_is_good(struct loader *l, const char *file, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return file_error(l, file, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return file_error(l, file, "this is no regular file");
+	if (!(l->flags & LOAD_TRUSTED_ONLY))
+		return true;
+	if (st.st_uid != 0)
+		return file_error(l, file,
+				  "not owned by root, so it is not trusted; chown root it");
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return file_error(l, file,
+				  "writable by its group or others, so it is not trusted; "
+				  "chmod go-w it");
+	return true;
+}
+
+static struct ynode *document(struct loader *l, const char *path, int fd, enum schema_doc kind)
+{
+	cleanup_free char *text = NULL;
+	struct ynode *doc = NULL;
+	const char *file;
+	size_t len = 0;
+	int r;
+
+	strv_add(&l->p->files, path);
+	file = l->p->files.v[l->p->files.n - 1];
+	if (!file_is_good(l, file, fd))
+		return NULL;
+	r = read_fd(fd, YAML_BYTES_MAX, &text, &len);
+	if (r == -EFBIG)
+		file_error(l, file, "larger than 1 MiB; a profile is a few thousand bytes");
+	else if (r < 0)
+		file_error(l, file, strerror(-r));
+	else
+		doc = yaml_parse(file, text, len, l->diags);
+	if (doc && schema_check(doc, kind, l->diags))
+		return doc;
+	ynode_free(doc);
+	l->broken = true;
+	return NULL;
+}
+
+/* The name in the file rules messages, pins and drop-ins; the file's name the search. */
+static void check_stem(struct loader *l, const struct ynode *doc, const char *path)
+{
+	const struct ynode *name = ynode_get(doc, "name");
+	cleanup_free char *stem = profile_stem(path);
+
+	if (name && name->kind == YAML_SCALAR && !streq(name->text, stem))
+		diag_error(l->diags, name->at, "name",
+			   "'%.60s' is in a file named '%.60s'; both must be the same", name->text,
+			   stem);
+}
+
+/* --- bases -------------------------------------------------------------------------------- */
+
+static char *chain_text(const struct loader *l, const char *last)
+{
+	struct str out = {0};
+
+	for (size_t i = 0; i < l->chain.n; i++)
+		str_addf(&out, "%s -> ", l->chain.v[i]);
+	str_add(&out, last);
+	return str_take(&out);
+}
+
+/* The base's file: beside the one that extends it, else in the search path. Its fd. */
+static int base_open(const struct loader *l, const char *name, const struct source *from,
+		     struct source *ret)
+{
+	const char *slash = strrchr(from->path, '/');
+	int dir_len = slash ? (int)(slash - from->path) + 1 : 0;
+	int fd;
+
+	ret->below = from->below;
+	ret->path = xasprintf("%.*s%s.yaml", dir_len, from->path, name);
+	fd = source_open(l, ret);
+	for (size_t i = 0; fd == -ENOENT && profile_dirs[i]; i++) {
+		free(ret->path);
+		ret->below = true;
+		ret->path = xasprintf("%s/%s.yaml", profile_dirs[i], name);
+		fd = source_open(l, ret);
+	}
+	return fd;
+}
+
+static bool base_is_known(const struct loader *l, const char *name)
+{
+	for (size_t i = 0; i < l->bases.n; i++)
+		if (streq(l->bases.v[i].name, name))
+			return true;
+	return false;
+}
+
+static bool base_may_follow(struct loader *l, const struct ynode *want)
+{
+	cleanup_free char *chain = chain_text(l, want->text);
+
+	if (strv_contains(&l->chain, want->text))
+		diag_error(l->diags, want->at, "extends", "this goes round in a circle: %s", chain);
+	else if (l->p->files.n >= FILES_MAX)
+		diag_error(l->diags, want->at, "extends", "more than %d files for one profile",
+			   FILES_MAX);
+	else
+		return true;
+	l->broken = true;
+	return false;
+}
+
+static void add_bases(struct loader *l, const struct ynode *doc, const struct source *from);
+
+static void read_base(struct loader *l, const char *name, const struct source *s, int fd)
+{
+	struct ynode *doc = document(l, s->path, fd, SCHEMA_PROFILE);
+	struct base base = {.doc = doc};
+
+	if (!doc)
+		return;
+	check_stem(l, doc, s->path);
+	strv_add(&l->chain, name);
+	add_bases(l, doc, s);
+	free(l->chain.v[--l->chain.n]);
+	base.name = xstrdup(name);
+	vec_push(&l->bases, base);
+}
+
+static void add_base(struct loader *l, const struct ynode *want, const struct source *from)
+{
+	struct source s = {0};
+	cleanup_close int fd = -1;
+
+	if (want->kind != YAML_SCALAR || !profile_name_is_valid(want->text)) {
+		l->broken = true; /* the schema has said so */
+		return;
+	}
+	if (base_is_known(l, want->text) || !base_may_follow(l, want))
+		return;
+	fd = base_open(l, want->text, from, &s);
+	if (fd >= 0) {
+		read_base(l, want->text, &s, fd);
+	} else {
+		cleanup_free char *chain = chain_text(l, want->text);
+
+		diag_error(l->diags, want->at, "extends",
+			   "no profile '%.64s' beside this file or in the search path (%s): %s",
+			   want->text, chain, strerror(-fd));
+		l->broken = true;
+	}
+	free(s.path);
+}
+
+static void add_bases(struct loader *l, const struct ynode *doc, const struct source *from)
+{
+	const struct ynode *extends = ynode_get(doc, "extends");
+
+	if (!extends || ynode_is_null(extends))
+		return;
+	if (extends->kind != YAML_LIST)
+		add_base(l, extends, from);
+	for (size_t i = 0; extends->kind == YAML_LIST && i < extends->items.n; i++)
+		add_base(l, extends->items.v[i], from);
+}
+
+/* --- drop-ins ----------------------------------------------------------------------------- */
+
+/*
+ * One with a match of its own needs a node to judge it. It is checked without one too, but
+ * not merged: nobody knows for which node.
+ */
+static bool dropin_applies(const struct loader *l, const struct ynode *doc)
+{
+	const struct ynode *match = ynode_get(doc, "match");
+
+	if (!match || ynode_is_null(match))
+		return true;
+	return l->node && conditions_hold(l->node, match, NULL);
+}
+
+static void add_dropin(struct loader *l, const char *path)
+{
+	struct source s = {.path = (char *)path, .below = true};
+	cleanup_close int fd = source_open(l, &s);
+	cleanup_ynode struct ynode *doc = NULL;
+
+	if (l->p->files.n >= FILES_MAX) {
+		file_error(l, path, "too many files for one profile");
+		return;
+	}
+	if (fd < 0) {
+		file_error(l, path, strerror(-fd));
+		return;
+	}
+	doc = document(l, path, fd, SCHEMA_DROPIN);
+	if (doc && dropin_applies(l, doc))
+		merge_layer(l->p->doc, doc, LAYER_DROPIN, l->diags);
+}
+
+static void add_dropins(struct loader *l)
+{
+	cleanup_free char *dir = xasprintf("%s/%s.d", profile_dirs[0], l->p->name);
+	cleanup_strv struct strv names = {0};
+	int r = read_dir(l->root, &names, NULL, "%s", dir);
+
+	if (r < 0 && r != -ENOENT)
+		file_error(l, dir, strerror(-r));
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_free char *path = xasprintf("%s/%s", dir, names.v[i]);
+
+		if (profile_is_file_name(names.v[i]))
+			add_dropin(l, path);
+	}
+}
+
+/* --- the whole ---------------------------------------------------------------------------- */
+
+static void resolve(struct loader *l, const struct ynode *own)
+{
+	struct ynode *doc = ynode_new(YAML_MAP, own->at);
+
+	for (size_t i = 0; i < l->bases.n; i++)
+		merge_layer(doc, l->bases.v[i].doc, LAYER_BASE, l->diags);
+	for (size_t i = l->bases.n; i > 0; i--)
+		strv_add(&l->p->ancestors, l->bases.v[i - 1].name);
+	merge_layer(doc, own, LAYER_OWN, l->diags);
+	doc->at = own->at;
+	l->p->doc = doc;
+	if (!(l->flags & LOAD_NO_DROPINS))
+		add_dropins(l);
+}
+
+static void take_facts(struct profile *p)
+{
+	p->version = xstrdup(ynode_text(p->doc, "version", ""));
+	p->abstract = ynode_bool(p->doc, "abstract", false);
+	p->priority = atoi(ynode_text(p->doc, "priority", "0"));
+	selectors_fill(p);
+	profile_digest(p->doc, p->digest);
+}
+
+static void loader_free(struct loader *l)
+{
+	for (size_t i = 0; i < l->bases.n; i++) {
+		free(l->bases.v[i].name);
+		ynode_free(l->bases.v[i].doc);
+	}
+	vec_free(&l->bases);
+	strv_free(&l->chain);
+}
+
+static void load(struct loader *l, const struct source *s, int fd)
+{
+	cleanup_ynode struct ynode *own = document(l, s->path, fd, SCHEMA_PROFILE);
+
+	if (!own)
+		return;
+	check_stem(l, own, s->path);
+	strv_add(&l->chain, l->p->name);
+	add_bases(l, own, s);
+	resolve(l, own);
+	if (l->broken) {
+		/* Half a profile would be found wanting for what the other half has. */
+		ynode_free(l->p->doc);
+		l->p->doc = NULL;
+		return;
+	}
+	schema_complete(l->p->doc, l->diags);
+	take_facts(l->p);
+	rules_check(l->p, l->node, l->diags);
+}
+
+int load_profile(const struct root *root, const char *path, unsigned int flags,
+		 const struct node *node, struct profile **ret, struct diags *diags,
+		 struct err *err)
+{
+	struct loader l = {.root = root, .flags = flags, .node = node, .diags = diags};
+	struct source s = {.path = (char *)path, .below = flags & LOAD_BELOW_ROOT};
+	cleanup_close int fd = source_open(&l, &s);
+
+	if (fd < 0)
+		return err_errno(err, fd, "%s", path);
+	l.p = xnew(struct profile);
+	l.p->name = profile_stem(path);
+	l.p->file = xstrdup(path);
+	load(&l, &s, fd);
+	loader_free(&l);
+	*ret = l.p;
+	return 0;
+}
+
+int profile_load(const struct root *root, const char *path, bool trusted_only,
+		 const struct node *node, struct profile **ret, struct diags *diags,
+		 struct err *err)
+{
+	cleanup_profile struct profile *p = NULL;
+	size_t before = diags->errors;
+	int r = load_profile(root, path, trusted_only ? LOAD_TRUSTED_ONLY : 0, node, &p, diags,
+			     err);
+
+	if (r < 0)
+		return r;
+	if (diags->errors > before)
+		return err_set(err, -EINVAL, "%s: %zu error%s", path, diags->errors - before,
+			       diags->errors - before == 1 ? "" : "s");
+	*ret = take_ptr(p);
+	return 0;
+}
+
+void profile_free(struct profile *p)
+{
+	if (!p)
+		return;
+	free(p->name);
+	free(p->version);
+	free(p->file);
+	strv_free(&p->ancestors);
+	ynode_free(p->doc);
+	selectors_free(p);
+	strv_free(&p->files);
+	free(p);
+}
+
+struct ynode *profile_section(const struct profile *p, const char *section)
+{
+	return ynode_get(p->doc, section);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside this room: how match.c reads candidates that may turn out to be invalid. */
+#pragma once
+
+#include "profile/profile.h"
+
+enum load_flags {
+	LOAD_BELOW_ROOT = 1 << 0, /* path is below the root; else the caller's own path */
+	LOAD_TRUSTED_ONLY = 1 << 1,
+	LOAD_NO_DROPINS = 1 << 2,
+};
+
+/*
+ * Reads and judges all there is of a profile. Fails only if the file itself can't be opened.
+ * *ret may be full of errors (diags tells); its doc is NULL if there is nothing to go by: a
+ * document or base that can't be read, so that what it would match is unknown.
+ */
+int load_profile(const struct root *root, const char *path, unsigned int flags,
+		 const struct node *node, struct profile **ret, struct diags *diags,
+		 struct err *err);
+
+/* Whether all conditions of a match: hold; a line for each goes to reasons (may be NULL). */
+bool conditions_hold(const struct node *node, const struct ynode *match, struct strv *reasons);
+
+/* The selectors of p's devices:, into p->devices. */
+void selectors_fill(struct profile *p);
+void selectors_free(struct profile *p);
+
+/* Judges a resolved profile by the table of rules; node may be NULL. */
+void rules_check(const struct profile *p, const struct node *node, struct diags *diags);

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which profile is this node's: all files of the search path are read, what they match is
+ * asked, and exactly one must remain. Doubt blocks: a profile that can't be read might have
+ * been the right one.
+ */
+#include <errno.h>
+#include <sys/sysmacros.h>
+
+#include "base/str.h"
+#include "profile/load.h"
+#include "profile/schema.h"
+#include "profile/search.h"
+#include "sys/read.h"
+
+/* What is known of a candidate besides what is told. */
+struct contender {
+	struct profile *profile; /* may be invalid; NULL: not even its match is known */
+	bool fits;
+};
+
+struct search {
+	const struct root *root;
+	const struct node *node;
+	struct match *m;
+	VEC(struct contender) contenders; /* side by side with m->candidates */
+};
+
+/* --- the files ---------------------------------------------------------------------------- */
+
+/* As systemd's files: a link to /dev/null in /etc masks the vendor's file of that name. */
+static bool is_masked(const struct root *root, const char *path)
+{
+	struct stat st;
+
+	return root_stat(root, &st, path) == 0 && S_ISCHR(st.st_mode) &&
+	       st.st_rdev == makedev(1, 3);
+}
+
+static bool is_listed(const struct strv *paths, const char *name)
+{
+	for (size_t i = 0; i < paths->n; i++)
+		if (streq(strrchr(paths->v[i], '/') + 1, name))
+			return true;
+	return false;
+}
+
+static int list_dir(const struct root *root, const char *dir, struct strv *paths, struct err *err)
+{
+	cleanup_strv struct strv names = {0};
+	int r = read_dir(root, &names, err, "%s", dir);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_free char *path = xasprintf("%s/%s", dir, names.v[i]);
+
+		if (profile_is_file_name(names.v[i]) && !is_listed(paths, names.v[i]))
+			strv_add(paths, path);
+	}
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const char *const *pa = a, *const *pb = b;
+
+	return strcmp(strrchr(*pa, '/') + 1, strrchr(*pb, '/') + 1);
+}
+
+static int list_all(const struct root *root, struct strv *paths, struct err *err)
+{
+	for (size_t i = 0; profile_dirs[i]; i++) {
+		int r = list_dir(root, profile_dirs[i], paths, err);
+
+		if (r < 0)
+			return r;
+	}
+	if (paths->n > 1)
+		qsort(paths->v, paths->n, sizeof(*paths->v), by_name);
+	return 0;
+}
+
+/* --- what each of them is ------------------------------------------------------------------ */
+
+/* Errors elsewhere only matter once a profile is chosen; in these it can't be judged at all. */
+static bool identity_is_sound(const struct diags *diags)
+{
+	for (size_t i = 0; i < diags->list.n; i++) {
+		const struct diag *d = &diags->list.v[i];
+		cleanup_free char *top = xstrndup(d->key, strcspn(d->key, ".["));
+		const struct field *f = spec_field(&schema_top, top);
+
+		if (d->warning)
+			continue;
+		if (f && (f->flags & (FIELD_NOT_INHERITED | FIELD_OWN) || streq(top, "match")))
+			return false;
+	}
+	return true;
+}
+
+static unsigned int load_flags_of(const struct search *s)
+{
+	return LOAD_BELOW_ROOT | (s->root->live ? LOAD_TRUSTED_ONLY : 0);
+}
+
+static void reason(struct candidate *c, const char *text)
+{
+	strv_add(&c->reasons, text);
+}
+
+static bool judge(const struct search *s, struct candidate *c, const struct contender *k)
+{
+	if (!k->profile) {
+		reason(c, "its match can't be read: no");
+		return false;
+	}
+	if (k->profile->abstract) {
+		reason(c, "abstract, a base for others: no");
+		return false;
+	}
+	return conditions_hold(s->node, profile_section(k->profile, "match"), &c->reasons);
+}
+
+static void add_candidate(struct search *s, const char *path)
+{
+	struct candidate c = {.name = profile_stem(path), .path = xstrdup(path)};
+	struct contender k = {0};
+	struct err err = {0};
+	int r;
+
+	/*
+	 * Without the node: its limits judge the chosen one only. Without drop-ins: they can't
+	 * change what a profile matches.
+	 */
+	r = load_profile(s->root, path, load_flags_of(s) | LOAD_NO_DROPINS, NULL, &k.profile,
+			 &c.diags, &err);
+	if (r < 0)
+		diag_error(&c.diags, (struct place){.file = path}, "", "%s", strerror(-r));
+	if (k.profile && (!k.profile->doc || !identity_is_sound(&c.diags))) {
+		profile_free(k.profile);
+		k.profile = NULL;
+	}
+	c.matches = k.fits = judge(s, &c, &k);
+	vec_push(&s->m->candidates, c);
+	vec_push(&s->contenders, k);
+}
+
+/* --- which of them ------------------------------------------------------------------------ */
+
+static struct candidate *chosen_by_pin(struct search *s, const char *pin)
+{
+	struct match *m = s->m;
+
+	for (size_t i = 0; i < m->candidates.n; i++) {
+		if (!streq(m->candidates.v[i].name, pin))
+			continue;
+		if (s->contenders.v[i].profile && s->contenders.v[i].profile->abstract) {
+			err_set(&m->why, -EINVAL,
+				"railhead.profile=%s: it is abstract, a base for others", pin);
+			return NULL;
+		}
+		reason(&m->candidates.v[i], "pinned by railhead.profile=: ok");
+		return &m->candidates.v[i];
+	}
+	err_set(&m->why, -ENOENT, "railhead.profile=%.80s: no profile of that name in %s, %s or %s",
+		pin, profile_dirs[0], profile_dirs[1], profile_dirs[2]);
+	return NULL;
+}
+
+/* A match that can't be read: the first of them stands for all. */
+static bool none_is_unreadable(struct search *s)
+{
+	for (size_t i = 0; i < s->m->candidates.n; i++) {
+		const struct candidate *c = &s->m->candidates.v[i];
+		cleanup_free char *text = NULL;
+
+		if (s->contenders.v[i].profile)
+			continue;
+		text = c->diags.list.n ? diag_format(&c->diags.list.v[0]) : xstrdup(c->path);
+		err_set(&s->m->why, -EINVAL, "what profile %s matches can't be read: %s", c->name,
+			text);
+		return false;
+	}
+	return true;
+}
+
+static void rule_out(struct search *s, size_t i, const char *why, const char *whom)
+{
+	cleanup_free char *line = xasprintf("%s %s, which matches too: no", why, whom);
+
+	s->contenders.v[i].fits = false;
+	reason(&s->m->candidates.v[i], line);
+}
+
+/* A descendant is its ancestor made more exact. */
+static void rule_out_ancestors(struct search *s)
+{
+	for (size_t i = 0; i < s->contenders.n; i++) {
+		const struct contender *k = &s->contenders.v[i];
+
+		for (size_t j = 0; s->m->candidates.v[i].matches && j < s->contenders.n; j++)
+			if (s->contenders.v[j].fits &&
+			    strv_contains(&k->profile->ancestors, s->m->candidates.v[j].name))
+				rule_out(s, j, "a base of", s->m->candidates.v[i].name);
+	}
+}
+
+static void rule_out_lower(struct search *s)
+{
+	const char *whom = NULL;
+	int best = 0;
+
+	for (size_t i = 0; i < s->contenders.n; i++) {
+		const struct contender *k = &s->contenders.v[i];
+
+		if (!k->fits || (whom && k->profile->priority <= best))
+			continue;
+		best = k->profile->priority;
+		whom = s->m->candidates.v[i].name;
+	}
+	for (size_t i = 0; i < s->contenders.n; i++)
+		if (s->contenders.v[i].fits && s->contenders.v[i].profile->priority < best)
+			rule_out(s, i, "of lower priority than", whom);
+}
+
+/* How many fit; their names, for a message. */
+static size_t remaining(const struct search *s, struct str *names, size_t *ret_last)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->contenders.n; i++) {
+		if (!s->contenders.v[i].fits)
+			continue;
+		str_addf(names, "%s%s", n++ ? ", " : "", s->m->candidates.v[i].name);
+		*ret_last = i;
+	}
+	return n;
+}
+
+static struct candidate *chosen_by_match(struct search *s)
+{
+	cleanup_str struct str names = {0};
+	size_t last = 0, n;
+
+	rule_out_ancestors(s);
+	rule_out_lower(s);
+	n = remaining(s, &names, &last);
+	if (n == 1)
+		return &s->m->candidates.v[last];
+	s->m->result = n ? MATCH_TWO : MATCH_NONE;
+	if (n)
+		err_set(&s->m->why, -EINVAL,
+			"%zu profiles match this node (%s); give one a higher priority: or make "
+			"their match: narrower",
+			n, str_get(&names));
+	else if (s->m->candidates.n)
+		err_set(&s->m->why, -ENOENT,
+			"none of the %zu profiles matches this node; see railhead match --explain",
+			s->m->candidates.n);
+	else
+		err_set(&s->m->why, -ENOENT, "there are no profiles in %s, %s or %s",
+			profile_dirs[0], profile_dirs[1], profile_dirs[2]);
+	return NULL;
+}
+
+/* --- the chosen one ----------------------------------------------------------------------- */
+
+/* Read again, whole this time: with its drop-ins, judged against the node. */
+static void settle_on(struct search *s, struct candidate *c)
+{
+	struct profile *p = NULL;
+	struct err err = {0};
+	int r;
+
+	diags_free(&c->diags);
+	r = load_profile(s->root, c->path, load_flags_of(s), s->node, &p, &c->diags, &err);
+	if (r < 0)
+		diag_error(&c->diags, (struct place){.file = c->path}, "", "%s", strerror(-r));
+	s->m->chosen = c;
+	c->chosen = true;
+	if (!c->diags.errors) {
+		c->profile = p;
+		s->m->result = MATCH_ONE;
+		return;
+	}
+	profile_free(p);
+	for (size_t i = 0; i < c->diags.list.n; i++) {
+		cleanup_free char *text = NULL;
+
+		if (c->diags.list.v[i].warning)
+			continue;
+		text = diag_format(&c->diags.list.v[i]);
+		err_set(&s->m->why, -EINVAL, "profile %s is invalid: %s", c->name, text);
+		if (c->diags.errors > 1)
+			err_set(&s->m->why, -EINVAL, "profile %s is invalid: %s (and %zu more)",
+				c->name, text, c->diags.errors - 1);
+		break;
+	}
+}
+
+/* Hands the valid profiles over; those of invalid files go. */
+static void finish(struct search *s)
+{
+	for (size_t i = 0; i < s->contenders.n; i++) {
+		struct candidate *c = &s->m->candidates.v[i];
+
+		if (!c->chosen && !c->diags.errors)
+			c->profile = s->contenders.v[i].profile;
+		else
+			profile_free(s->contenders.v[i].profile);
+	}
+	vec_free(&s->contenders);
+}
+
+int match_profiles(const struct root *root, const struct node *node, const char *pin,
+		   struct match *ret, struct err *err)
+{
+	cleanup_strv struct strv paths = {0};
+	struct match m = {.result = MATCH_INVALID};
+	struct search s = {.root = root, .node = node, .m = &m};
+	struct candidate *c = NULL;
+	int r = list_all(root, &paths, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < paths.n; i++)
+		if (!is_masked(root, paths.v[i]))
+			add_candidate(&s, paths.v[i]);
+	if (pin)
+		c = chosen_by_pin(&s, pin);
+	else if (none_is_unreadable(&s))
+		c = chosen_by_match(&s);
+	if (c)
+		settle_on(&s, c);
+	finish(&s);
+	*ret = m;
+	return 0;
+}
+
+void match_free(struct match *m)
+{
+	for (size_t i = 0; i < m->candidates.n; i++) {
+		struct candidate *c = &m->candidates.v[i];
+
+		free(c->name);
+		free(c->path);
+		profile_free(c->profile);
+		diags_free(&c->diags);
+		strv_free(&c->reasons);
+	}
+	vec_free(&m->candidates);
+	m->chosen = NULL;
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The walk of a document along the tables of language.c. */
+#include "profile/schema.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "profile/keypath.h"
+
+struct walk {
+	struct diags *diags;
+	struct str path;
+	enum schema_doc kind;
+};
+
+static void check_value(struct walk *w, const struct spec *s, const struct ynode *n);
+
+/* --- specs -------------------------------------------------------------------------------- */
+
+const struct field *spec_field(const struct spec *spec, const char *key)
+{
+	for (const struct field *f = spec->fields; f->name; f++)
+		if (streq(f->name, key))
+			return f;
+	return NULL;
+}
+
+const struct spec *spec_for(const struct spec *spec, enum yaml_kind kind)
+{
+	if (!spec || spec->kind != SPEC_EITHER)
+		return spec;
+	return kind == YAML_MAP ? spec->map : kind == YAML_LIST ? spec->list : spec->scalar;
+}
+
+const struct spec *spec_child(const struct spec *spec, const char *key)
+{
+	const struct field *f;
+
+	spec = spec_for(spec, YAML_MAP);
+	if (!spec)
+		return NULL;
+	if (spec->kind == SPEC_MAP_OF)
+		return spec->item;
+	if (spec->kind != SPEC_MAP)
+		return NULL;
+	f = spec_field(spec, key);
+	return f ? f->spec : NULL;
+}
+
+/* --- the same item twice ------------------------------------------------------------------ */
+
+size_t arg_key_len(const char *arg)
+{
+	return strcspn(arg, "=");
+}
+
+bool dash_equal(const char *a, const char *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char ca = a[i] == '-' ? '_' : a[i];
+		char cb = b[i] == '-' ? '_' : b[i];
+
+		if (ca != cb)
+			return false;
+		if (!ca)
+			break;
+	}
+	return true;
+}
+
+static const char *item_text(enum item_identity identity, const struct ynode *n)
+{
+	if (identity == ITEM_NAME && n->kind == YAML_MAP)
+		return ynode_text(n, "name", NULL);
+	return n->kind == YAML_SCALAR ? n->text : NULL;
+}
+
+bool item_same(enum item_identity identity, const struct ynode *a, const struct ynode *b)
+{
+	const char *ta = item_text(identity, a), *tb = item_text(identity, b);
+
+	if (identity == ITEM_NONE || !ta || !tb)
+		return false;
+	if (identity == ITEM_TEXT)
+		return streq(ta, tb);
+	if (identity == ITEM_NAME)
+		return dash_equal(ta, tb, strlen(ta) + 1);
+	return arg_key_len(ta) == arg_key_len(tb) && dash_equal(ta, tb, arg_key_len(ta));
+}
+
+/* --- near words --------------------------------------------------------------------------- */
+
+static bool is_near(const char *word, const char *known, size_t *best)
+{
+	size_t len = strlen(word);
+	size_t limit = len / 3 > 2 ? len / 3 : 2;
+	size_t d = str_distance(word, known);
+
+	/* Two changes make any word of two letters into any other. */
+	if (d > limit || d >= len || d >= strlen(known) || d >= *best)
+		return false;
+	*best = d;
+	return true;
+}
+
+const char *nearest_word(const char *word, const char *const *words)
+{
+	const char *near = NULL;
+	size_t best = SIZE_MAX;
+
+	for (; words && *words; words++)
+		if (is_near(word, *words, &best))
+			near = *words;
+	return near;
+}
+
+static const char *nearest_field(const struct spec *s, const char *key)
+{
+	const char *near = NULL;
+	size_t best = SIZE_MAX;
+
+	for (const struct field *f = s->fields; f->name; f++)
+		if (is_near(key, f->name, &best))
+			near = f->name;
+	return near;
+}
+
+static char *known_fields(const struct walk *w, const struct spec *s)
+{
+	struct str out = {0};
+
+	for (const struct field *f = s->fields; f->name; f++) {
+		if (f->flags & FIELD_LATER)
+			continue;
+		if (w->kind == SCHEMA_DROPIN && f->flags & FIELD_NO_DROPIN)
+			continue;
+		str_addf(&out, "%s%s", out.len ? ", " : "", f->name);
+	}
+	return str_take(&out);
+}
+
+/* --- scalars, lists ----------------------------------------------------------------------- */
+
+static void wrong_kind(struct walk *w, const struct spec *s, const struct ynode *n)
+{
+	diag_error(w->diags, n->at, str_get(&w->path), "%s is wanted here, not %s", s->what,
+		   ynode_kind_name(n));
+}
+
+static void check_scalar(struct walk *w, const struct spec *s, const struct ynode *n)
+{
+	cleanup_str struct str why = {0};
+
+	if (!s->check(s, n, &why))
+		diag_error(w->diags, n->at, str_get(&w->path), "%s", str_get(&why));
+}
+
+static void check_twice(struct walk *w, const struct spec *s, const struct ynode *list, size_t i)
+{
+	const struct ynode *n = list->items.v[i];
+
+	for (size_t j = 0; j < i; j++) {
+		const struct ynode *first = list->items.v[j];
+
+		if (!item_same(s->identity, first, n))
+			continue;
+		diag_error(w->diags, n->at, str_get(&w->path),
+			   "%.60s is in this list already at %u:%u; %s", item_text(s->identity, n),
+			   first->at.line, first->at.col,
+			   s->identity == ITEM_ARG ? "write one argument with all its values"
+						   : "remove one of the two");
+		return;
+	}
+}
+
+static void check_list(struct walk *w, const struct spec *s, const struct ynode *n)
+{
+	enum { ITEMS_MAX = 1024 };
+
+	if (n->items.n > ITEMS_MAX) {
+		diag_error(w->diags, n->at, str_get(&w->path), "%zu items; at most %d are taken",
+			   n->items.n, ITEMS_MAX);
+		return;
+	}
+	for (size_t i = 0; i < n->items.n; i++) {
+		size_t was = keypath_index(&w->path, i);
+
+		if (ynode_is_null(n->items.v[i]))
+			wrong_kind(w, s->item, n->items.v[i]);
+		else
+			check_value(w, s->item, n->items.v[i]);
+		check_twice(w, s, n, i);
+		keypath_back(&w->path, was);
+	}
+}
+
+/* --- maps --------------------------------------------------------------------------------- */
+
+static void unknown_key(struct walk *w, const struct spec *s, const struct ynode *key,
+			const char *name)
+{
+	const char *near = nearest_field(s, name);
+	cleanup_free char *known = known_fields(w, s);
+
+	if (near)
+		diag_error(w->diags, key->at, str_get(&w->path), "unknown key; did you mean '%s'?",
+			   near);
+	else
+		diag_error(w->diags, key->at, str_get(&w->path), "unknown key; known here: %s",
+			   known);
+}
+
+static void refuse_later(struct walk *w, const struct spec *s, const struct ynode *key)
+{
+	cleanup_free char *known = known_fields(w, s);
+
+	diag_error(w->diags, key->at, str_get(&w->path),
+		   "this %s is not implemented in this railhead; remove it (known now: %s)",
+		   s == &schema_top ? "section" : "key", known);
+}
+
+/* `key+:` needs a list to append to, and is nonsense beside `key:`. */
+static bool may_append(struct walk *w, const struct spec *map, const struct field *f,
+		       const struct ynode *doc, const struct ynode *key)
+{
+	const struct spec *list = map == &schema_top && f->flags & FIELD_NOT_INHERITED
+					  ? NULL
+					  : spec_for(f->spec, YAML_LIST);
+
+	if (!list || list->kind != SPEC_LIST) {
+		diag_error(w->diags, key->at, str_get(&w->path),
+			   "only lists of a base can be appended to; write %s:", f->name);
+		return false;
+	}
+	if (ynode_get(doc, f->name)) {
+		diag_error(w->diags, key->at, str_get(&w->path),
+			   "both %s: and %s+: stand here; keep one", f->name, f->name);
+		return false;
+	}
+	return true;
+}
+
+static void check_field(struct walk *w, const struct spec *s, const struct ynode *map, size_t i)
+{
+	const struct ynode *key = map->keys.v[i], *value = map->items.v[i];
+	size_t len = strlen(key->text);
+	bool append = len > 1 && key->text[len - 1] == '+';
+	cleanup_free char *name = xstrndup(key->text, len - append);
+	const struct field *f = spec_field(s, name);
+
+	if (!f)
+		unknown_key(w, s, key, name);
+	else if (f->flags & FIELD_NO_DROPIN && w->kind == SCHEMA_DROPIN)
+		diag_error(w->diags, key->at, str_get(&w->path),
+			   "a drop-in can't have this; put it in the profile itself");
+	else if (f->flags & FIELD_LATER)
+		refuse_later(w, s, key);
+	else if (append && !may_append(w, s, f, map, key))
+		return;
+	else if (ynode_is_null(value) && (append || f->flags & FIELD_OWN))
+		wrong_kind(w, f->spec, value);
+	else if (!ynode_is_null(value))
+		check_value(w, f->spec, value);
+}
+
+static bool key_is_good(struct walk *w, const struct spec *s, const struct ynode *key)
+{
+	cleanup_str struct str why = {0};
+
+	if (s->key->check(s->key, key, &why))
+		return true;
+	diag_error(w->diags, key->at, str_get(&w->path), "%s", str_get(&why));
+	return false;
+}
+
+static void check_own(struct walk *w, const struct spec *s, const struct ynode *map)
+{
+	for (const struct field *f = s->fields; f->name; f++) {
+		if (!(f->flags & FIELD_OWN) || ynode_get(map, f->name))
+			continue;
+		if (w->kind == SCHEMA_DROPIN && f->flags & FIELD_NO_DROPIN)
+			continue;
+		diag_error(w->diags, map->at, f->name, "missing; %s is required", f->spec->what);
+	}
+}
+
+static void check_map(struct walk *w, const struct spec *s, const struct ynode *n)
+{
+	if (s->kind == SPEC_MAP)
+		check_own(w, s, n);
+	for (size_t i = 0; i < n->keys.n; i++) {
+		size_t was = keypath_key(&w->path, n->keys.v[i]->text);
+
+		if (s->kind == SPEC_MAP)
+			check_field(w, s, n, i);
+		else if (key_is_good(w, s, n->keys.v[i]) && !ynode_is_null(n->items.v[i]))
+			check_value(w, s->item, n->items.v[i]);
+		keypath_back(&w->path, was);
+	}
+}
+
+static void check_value(struct walk *w, const struct spec *s, const struct ynode *n)
+{
+	static const enum yaml_kind wants[] = {
+		[SPEC_SCALAR] = YAML_SCALAR,
+		[SPEC_LIST] = YAML_LIST,
+		[SPEC_MAP] = YAML_MAP,
+		[SPEC_MAP_OF] = YAML_MAP,
+	};
+	const struct spec *chosen = spec_for(s, n->kind);
+
+	if (!chosen || n->kind != wants[chosen->kind])
+		wrong_kind(w, s, n);
+	else if (n->kind == YAML_SCALAR)
+		check_scalar(w, chosen, n);
+	else if (n->kind == YAML_LIST)
+		check_list(w, chosen, n);
+	else
+		check_map(w, chosen, n);
+}
+
+/* --- documents ---------------------------------------------------------------------------- */
+
+/* A newer schema is said alone: whatever else looks wrong may be right there. */
+static bool schema_is_ours(const struct ynode *doc, struct diags *diags)
+{
+	const struct ynode *n = ynode_get(doc, "schema");
+	const struct spec *s = spec_child(&schema_top, "schema");
+	cleanup_str struct str why = {0};
+
+	if (!n || n->kind != YAML_SCALAR || !*n->text || n->text[strspn(n->text, "0123456789")])
+		return true; /* the walk says what is wrong */
+	if (s->check(s, n, &why))
+		return true;
+	diag_error(diags, n->at, "schema", "%s", str_get(&why));
+	return false;
+}
+
+bool schema_check(const struct ynode *doc, enum schema_doc kind, struct diags *diags)
+{
+	struct walk w = {.diags = diags, .kind = kind};
+
+	if (doc->kind != YAML_MAP) {
+		diag_error(diags, doc->at, "", "a profile is a map of sections, not %s",
+			   ynode_kind_name(doc));
+		return false;
+	}
+	if (!schema_is_ours(doc, diags))
+		return false;
+	check_value(&w, &schema_top, doc);
+	str_free(&w.path);
+	return true;
+}
+
+static void complete(struct walk *w, const struct spec *s, const struct ynode *n);
+
+static void complete_map(struct walk *w, const struct spec *s, const struct ynode *n)
+{
+	for (const struct field *f = s->fields; s->kind == SPEC_MAP && f->name; f++)
+		if (f->flags & FIELD_REQUIRED && !ynode_get(n, f->name))
+			diag_error(w->diags, n->at, str_get(&w->path),
+				   "%s: is missing; %s is wanted", f->name, f->spec->what);
+	for (size_t i = 0; i < n->keys.n; i++) {
+		size_t was = keypath_key(&w->path, n->keys.v[i]->text);
+
+		complete(w, spec_child(s, n->keys.v[i]->text), n->items.v[i]);
+		keypath_back(&w->path, was);
+	}
+}
+
+/* The tree may hold what schema_check() refused already: that is passed over here. */
+static void complete(struct walk *w, const struct spec *s, const struct ynode *n)
+{
+	s = spec_for(s, n->kind);
+	if (!s)
+		return;
+	if (n->kind == YAML_MAP && (s->kind == SPEC_MAP || s->kind == SPEC_MAP_OF))
+		complete_map(w, s, n);
+	for (size_t i = 0; n->kind == YAML_LIST && s->kind == SPEC_LIST && i < n->items.n; i++) {
+		size_t was = keypath_index(&w->path, i);
+
+		complete(w, s->item, n->items.v[i]);
+		keypath_back(&w->path, was);
+	}
+}
+
+void schema_complete(const struct ynode *doc, struct diags *diags)
+{
+	struct walk w = {.diags = diags};
+
+	complete(&w, &schema_top, doc);
+	str_free(&w.path);
+}

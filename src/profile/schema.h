@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The schema: what a profile may hold, as constant tables (language.c) that schema.c walks.
+ * To add a key, add a line to a table; what a value must look like is a `scalar_check`
+ * (value.c). What relates several values to each other is a rule (rules.c).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "profile/diag.h"
+#include "profile/yaml.h"
+
+struct spec;
+
+/* Whether a scalar is what spec wants; if not, *why gets "what is wrong; what is right". */
+typedef bool scalar_check(const struct spec *spec, const struct ynode *n, struct str *why);
+
+enum spec_kind {
+	SPEC_SCALAR,
+	SPEC_LIST,
+	SPEC_MAP,    /* known keys */
+	SPEC_MAP_OF, /* any key of one sort, each with the same kind of value */
+	SPEC_EITHER, /* by what stands there: scalar, list or map */
+};
+
+/* What makes two items of a list the same: they may not be in it twice, and `key+:` replaces. */
+enum item_identity {
+	ITEM_NONE,
+	ITEM_TEXT, /* the whole scalar */
+	ITEM_NAME, /* a scalar, or the name: of a map; '-' and '_' are the same */
+	ITEM_ARG,  /* a kernel argument: the text before '='; '-' and '_' are the same */
+};
+
+enum field_flags {
+	FIELD_REQUIRED = 1 << 0, /* in the resolved profile: a base may give it */
+	FIELD_OWN = 1 << 1,	 /* in each document of its own, never from a base */
+	FIELD_NO_DROPIN = 1 << 2,
+	FIELD_NOT_INHERITED = 1 << 3,
+	FIELD_LATER = 1 << 4, /* part of the language; this railhead can't do it yet */
+};
+
+struct field {
+	const char *name;	 /* NULL ends the table */
+	const struct spec *spec; /* may be NULL where FIELD_LATER */
+	unsigned int flags;
+};
+
+struct spec {
+	enum spec_kind kind;
+	const char *what; /* "a page size such as 2M": fits into "... is wanted here" */
+	/* SPEC_SCALAR */
+	scalar_check *check;
+	const char *const *words; /* what is taken besides, or (value_word) alone; NULL-ended */
+	const char *const *later; /* words that this railhead can't do yet */
+	int64_t min, max;
+	/* SPEC_LIST, SPEC_MAP_OF */
+	const struct spec *item;
+	const struct spec *key; /* SPEC_MAP_OF: what its keys must be; a scalar's spec */
+	enum item_identity identity;
+	/* SPEC_MAP */
+	const struct field *fields;
+	/* SPEC_EITHER; NULL: that kind is not taken */
+	const struct spec *scalar, *list, *map;
+};
+
+enum schema_doc { SCHEMA_PROFILE, SCHEMA_DROPIN };
+
+extern const struct spec schema_top;
+
+/*
+ * Checks one document as it was written: `key: null` and `key+:` are taken, what a base may
+ * give is not asked for. False if nothing else about it can be said (a newer schema, no map).
+ */
+bool schema_check(const struct ynode *doc, enum schema_doc kind, struct diags *diags);
+/* Asks a resolved profile for what is required. */
+void schema_complete(const struct ynode *doc, struct diags *diags);
+
+const struct field *spec_field(const struct spec *spec, const char *key);
+/* What spec says of the value of key ("set", not "set+") in a map; NULL if unknown. */
+const struct spec *spec_child(const struct spec *spec, const char *key);
+/* The spec that applies to a node of that kind: picks among SPEC_EITHER; may be NULL. */
+const struct spec *spec_for(const struct spec *spec, enum yaml_kind kind);
+/* Whether two items of a list are the same by its identity. */
+bool item_same(enum item_identity identity, const struct ynode *a, const struct ynode *b);
+/* Length of a kernel argument's key. */
+size_t arg_key_len(const char *arg);
+/* The same, with '-' and '_' the same, up to n bytes. */
+bool dash_equal(const char *a, const char *b, size_t n);
+/* Which of words is near enough to be meant, or NULL. */
+const char *nearest_word(const char *word, const char *const *words);

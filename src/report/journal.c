@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/journal.h"
+
+#include <syslog.h>
+#include <systemd/sd-journal.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "plan/render.h"
+
+static const char *or_empty(const char *s)
+{
+	return s ? s : "";
+}
+
+void journal_change(enum stage stage, const struct change *c, const struct profile *profile)
+{
+	cleanup_free char *line = render_place(c->origin);
+	bool bad = c->state == CHANGE_FAILED;
+
+	sd_journal_send("MESSAGE=%s: %s%s%s", c->id, state_name(c->state), c->reason ? ": " : "",
+			or_empty(c->reason), "PRIORITY=%i", bad ? LOG_ERR : LOG_INFO,
+			"MESSAGE_ID=%s", bad ? MESSAGE_ID_CHANGE_FAILED : MESSAGE_ID_CHANGE_SET,
+			"RAILHEAD_CHANGE=%s", c->id, "RAILHEAD_STEP=%s", c->step,
+			"RAILHEAD_STAGE=%s", stage_name(stage), "RAILHEAD_BEFORE=%s",
+			or_empty(c->before), "RAILHEAD_AFTER=%s", or_empty(c->observed),
+			"RAILHEAD_WANTED=%s", c->desired, "RAILHEAD_RESULT=%s",
+			state_name(c->state), "RAILHEAD_DURATION_USEC=%llu",
+			(unsigned long long)c->duration, "RAILHEAD_PROFILE=%s",
+			profile ? profile->name : "", "RAILHEAD_PROFILE_LINE=%s", line, NULL);
+}
+
+void journal_stage(const struct stage_result *result, const struct profile *profile)
+{
+	size_t failed = result->count[CHANGE_FAILED];
+
+	sd_journal_send("MESSAGE=stage %s: %zu as wanted, %zu set, %zu failed, %zu waiting, %.3f s",
+			stage_name(result->stage), result->count[CHANGE_SAME],
+			result->count[CHANGE_SET], failed,
+			result->count[CHANGE_WAITS] + result->count[CHANGE_DIFFERS],
+			(double)result->duration / 1e6, "PRIORITY=%i", failed ? LOG_ERR : LOG_INFO,
+			"MESSAGE_ID=%s", MESSAGE_ID_STAGE, "RAILHEAD_STAGE=%s",
+			stage_name(result->stage), "RAILHEAD_DURATION_USEC=%llu",
+			(unsigned long long)result->duration, "RAILHEAD_PROFILE=%s",
+			profile ? profile->name : "", NULL);
+}
+
+void journal_verdict(const struct verdict *v, const struct profile *profile)
+{
+	cleanup_str struct str why = {0};
+
+	for (size_t i = 0; i < v->reasons.n; i++)
+		str_addf(&why, "\n%s", v->reasons.v[i]);
+	sd_journal_send("MESSAGE=verdict: %s%s", verdict_name(v->kind), str_get(&why),
+			"PRIORITY=%i", v->admit ? LOG_NOTICE : LOG_ERR, "MESSAGE_ID=%s",
+			MESSAGE_ID_VERDICT, "RAILHEAD_VERDICT=%s", verdict_name(v->kind),
+			"RAILHEAD_PROFILE=%s", profile ? profile->name : "",
+			"RAILHEAD_DIGEST=%s", profile ? profile->digest : "", NULL);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/status.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "plan/render.h"
+#include "sys/clock.h"
+#include "sys/state.h"
+
+#define STATUS_FILE "status.json"
+#define READY_FILE "ready"
+
+enum { STATUS_SCHEMA = 1 };
+
+static const char *text_of(const json_t *obj, const char *key, const char *fallback)
+{
+	const char *s = json_string_value(json_object_get(obj, key));
+
+	return s ? s : fallback;
+}
+
+static json_t *sub(json_t *obj, const char *key)
+{
+	json_t *child = json_object_get(obj, key);
+
+	if (!json_is_object(child)) {
+		child = json_object();
+		json_object_set_new(obj, key, child);
+	}
+	return child;
+}
+
+static json_t *fresh(const char *boot_id)
+{
+	json_t *doc = json_object();
+
+	json_object_set_new(doc, "schema", json_integer(STATUS_SCHEMA));
+	json_object_set_new(doc, "boot_id", json_string(boot_id));
+	return doc;
+}
+
+void status_load(const struct root *root, struct status *ret)
+{
+	cleanup_free char *text = NULL;
+	char boot_id[37];
+
+	state_boot_id(root, boot_id);
+	ret->doc = NULL;
+	if (state_read(root, STATUS_FILE, &text, NULL) == 0)
+		ret->doc = json_loads(text, 0, NULL);
+	/* A record of another boot (a soft-reboot keeps /run) says nothing of this one. */
+	if (!json_is_object(ret->doc) || strcmp(text_of(ret->doc, "boot_id", ""), boot_id) != 0) {
+		json_decref(ret->doc);
+		ret->doc = fresh(boot_id);
+	}
+}
+
+void status_free(struct status *s)
+{
+	json_decref(s->doc);
+	s->doc = NULL;
+}
+
+bool status_is_empty(const struct status *s)
+{
+	return !json_object_get(s->doc, "verdict");
+}
+
+bool status_has_stage(const struct status *s, enum stage stage)
+{
+	return json_object_get(json_object_get(s->doc, "stages"), stage_name(stage)) != NULL;
+}
+
+const char *status_verdict(const struct status *s)
+{
+	return text_of(s->doc, "verdict", "waiting");
+}
+
+bool status_admitted(const struct status *s)
+{
+	return json_is_true(json_object_get(s->doc, "admit"));
+}
+
+const char *status_digest(const struct status *s)
+{
+	return text_of(json_object_get(s->doc, "profile"), "digest", "");
+}
+
+void status_set_profile(struct status *s, const struct profile *profile)
+{
+	json_object_set_new(s->doc, "profile",
+			    json_pack("{s:s, s:s, s:s, s:s}", "name", profile->name, "version",
+				      profile->version ? profile->version : "", "digest",
+				      profile->digest, "file", profile->file));
+}
+
+void status_set_stage(struct status *s, const struct run *run, unsigned int stages,
+		      const struct stage_result *result)
+{
+	json_t *stage = json_object(), *changes = json_array(), *counts = json_object();
+
+	for (size_t i = 0; i < run->plan.list.n; i++) {
+		const struct change *c = run->plan.list.v[i];
+
+		if (stages & STAGES(c->stage) && c->state != CHANGE_UNKNOWN)
+			json_array_append_new(changes, change_to_json(c));
+	}
+	for (enum change_state st = CHANGE_SAME; st <= CHANGE_UNSUPPORTED; st++)
+		if (result->count[st])
+			json_object_set_new(counts, state_name(st),
+					    json_integer((json_int_t)result->count[st]));
+	json_object_set_new(stage, "started_usec", json_integer((json_int_t)result->started));
+	json_object_set_new(stage, "duration_usec", json_integer((json_int_t)result->duration));
+	json_object_set_new(stage, "counts", counts);
+	json_object_set_new(stage, "changes", changes);
+	json_object_set_new(sub(s->doc, "stages"), stage_name(result->stage), stage);
+}
+
+static json_t *measurement_to_json(const struct measurement *m)
+{
+	json_t *obj = json_pack("{s:s, s:s, s:s, s:I}", "id", m->id, "outcome",
+				outcome_name(m->outcome), "wanted", m->wanted, "duration_usec",
+				(json_int_t)m->duration);
+	cleanup_free char *origin = render_place(m->origin);
+
+	json_object_set_new(obj, "origin", json_string(origin));
+	if (m->measured)
+		json_object_set_new(obj, "measured", json_string(m->measured));
+	if (m->reason)
+		json_object_set_new(obj, "reason", json_string(m->reason));
+	if (m->detail)
+		json_object_set(obj, "detail", m->detail);
+	return obj;
+}
+
+void status_set_measurements(struct status *s, const struct measurements *m)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < m->list.n; i++)
+		json_array_append_new(list, measurement_to_json(&m->list.v[i]));
+	json_object_set_new(s->doc, "measurements", list);
+}
+
+void status_set_verdict(struct status *s, const struct verdict *v)
+{
+	json_t *reasons = json_array();
+
+	for (size_t i = 0; i < v->reasons.n; i++)
+		json_array_append_new(reasons, json_string(v->reasons.v[i]));
+	json_object_set_new(s->doc, "verdict", json_string(verdict_name(v->kind)));
+	json_object_set_new(s->doc, "admit", json_boolean(v->admit));
+	json_object_set_new(s->doc, "reasons", reasons);
+	json_object_set_new(s->doc, "judged_usec", json_integer((json_int_t)clock_usec()));
+}
+
+int status_withdraw(const struct root *root, struct err *err)
+{
+	return state_remove(root, READY_FILE, err);
+}
+
+int status_store(const struct root *root, struct status *s, struct err *err)
+{
+	cleanup_free char *text = json_dumps(s->doc, JSON_INDENT(1));
+	int r = 0;
+
+	if (!status_admitted(s))
+		r = status_withdraw(root, err);
+	if (r == 0)
+		r = state_write(root, STATUS_FILE, text, err);
+	if (r == 0 && status_admitted(s)) {
+		cleanup_free char *ready = xasprintf("%s %s\n", status_verdict(s), status_digest(s));
+
+		r = state_write(root, READY_FILE, ready, err);
+	}
+	return r;
+}
+
+static void render_stages(FILE *out, const struct status *s)
+{
+	json_t *stages = json_object_get(s->doc, "stages");
+
+	for (enum stage st = 0; st < STAGE_COUNT; st++) {
+		const json_t *stage = json_object_get(stages, stage_name(st));
+		json_t *counts = json_object_get(stage, "counts"), *n;
+		const char *state;
+
+		if (!stage)
+			continue;
+		fprintf(out, "  %-8s %7.3f s ", stage_name(st),
+			(double)json_integer_value(json_object_get(stage, "duration_usec")) / 1e6);
+		json_object_foreach(counts, state, n)
+			fprintf(out, " %s=%lld", state, (long long)json_integer_value(n));
+		fputc('\n', out);
+	}
+}
+
+static void render_measurements(FILE *out, const struct status *s)
+{
+	const json_t *list = json_object_get(s->doc, "measurements");
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *m = json_array_get(list, i);
+
+		fprintf(out, "  %-14s %-28s %s, wanted %s\n", text_of(m, "outcome", ""),
+			text_of(m, "id", ""), text_of(m, "measured", "no number"),
+			text_of(m, "wanted", "nothing"));
+	}
+}
+
+void status_render(FILE *out, const struct status *s)
+{
+	const json_t *profile = json_object_get(s->doc, "profile");
+	const json_t *reasons = json_object_get(s->doc, "reasons");
+
+	fprintf(out, "verdict: %s%s\n", status_verdict(s),
+		status_admitted(s) ? "" : " (work is not admitted)");
+	if (profile)
+		fprintf(out, "profile: %s %s (%.12s, %s)\n", text_of(profile, "name", ""),
+			text_of(profile, "version", ""), text_of(profile, "digest", ""),
+			text_of(profile, "file", ""));
+	for (size_t i = 0; i < json_array_size(reasons); i++)
+		fprintf(out, "reason:  %s\n", json_string_value(json_array_get(reasons, i)));
+	render_stages(out, s);
+	render_measurements(out, s);
+}

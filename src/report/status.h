@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The status record, /run/railhead/status.json: verdict, why, and every change and number
+ * of this boot. /run/railhead/ready exists only while work is admitted.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "engine/run.h"
+#include "gate/gate.h"
+
+struct status {
+	json_t *doc; /* owned */
+};
+
+/* The record of this boot; an empty one if there is none or it is of an earlier boot. */
+void status_load(const struct root *root, struct status *ret);
+void status_free(struct status *s);
+
+bool status_is_empty(const struct status *s);
+bool status_has_stage(const struct status *s, enum stage stage);
+const char *status_verdict(const struct status *s); /* "waiting" if there is none */
+bool status_admitted(const struct status *s);
+const char *status_digest(const struct status *s); /* "" if none */
+
+void status_set_profile(struct status *s, const struct profile *profile);
+/* Replaces the stage's part: its changes (and those of also), counts and times. */
+void status_set_stage(struct status *s, const struct run *run, unsigned int stages,
+		      const struct stage_result *result);
+void status_set_measurements(struct status *s, const struct measurements *m);
+void status_set_verdict(struct status *s, const struct verdict *v);
+
+/*
+ * Writes the record, and creates or withdraws the ready file as the verdict says. The
+ * ready file is withdrawn before and created after the record is written.
+ */
+int status_store(const struct root *root, struct status *s, struct err *err);
+/* Withdraws the ready file at once (a new judgement begins). */
+int status_withdraw(const struct root *root, struct err *err);
+
+/* The record as an operator reads it. */
+void status_render(FILE *out, const struct status *s);

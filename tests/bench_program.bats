@@ -1,0 +1,83 @@
+#!/usr/bin/env bats
+# railhead-bench on the machine it is built on. $RAILHEAD_BENCH is the program.
+bats_require_minimum_version 1.5.0
+
+setup() {
+	bench=${RAILHEAD_BENCH:-$BATS_TEST_DIRNAME/../build/railhead-bench}
+	pool=/sys/devices/system/node/node0/hugepages/hugepages-1048576kB
+}
+
+# Asserts that a jq filter holds for the one line that was printed.
+holds() {
+	[ "${#lines[@]}" -eq 1 ]
+	jq -e "$1" <<<"$output" || {
+		echo "does not hold: $1"
+		echo "$output"
+		return 1
+	}
+}
+
+@test "memory bandwidth on small pages: numbers, windows, the page size used" {
+	run --separate-stderr "$bench" memory_bandwidth --node 0 --page 4K --size 64M --budget 300
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	holds '.bench == "memory_bandwidth" and .result == "measured" and .node == 0'
+	holds '.page == "4K" and .unit == "B/s" and .size == 67108864'
+	holds '.value > 1e8 and .value == .copy and .read > 1e8 and .write > 1e8'
+	holds '.windows >= 10 and .threads >= 1 and .spread_pct >= 0'
+}
+
+# A 1G page can be had on some machines only: then it is measured; else the reason is exact.
+@test "memory bandwidth on a 1G page, or the exact reason why not" {
+	reserved_here=
+	if [ -w $pool/nr_hugepages ] && [ "$(cat $pool/free_hugepages)" -eq 0 ]; then
+		before=$(cat $pool/nr_hugepages)
+		echo $((before + 1)) >$pool/nr_hugepages || true
+		reserved_here=$before
+	fi
+	free=$(cat $pool/free_hugepages 2>/dev/null || echo none)
+	nr=$(cat $pool/nr_hugepages 2>/dev/null || echo none)
+	run --separate-stderr "$bench" memory_bandwidth --node 0 --page 1G --size 64M --budget 300
+	free_after=$(cat $pool/free_hugepages 2>/dev/null || echo none)
+	[ -z "$reserved_here" ] || echo "$reserved_here" >$pool/nr_hugepages
+	[ "$status" -eq 0 ]
+	case $free in
+	none) holds '.result == "cannot measure" and .reason == "this machine has no pages of 1G"' ;;
+	0) holds ".reason == \"no free 1G page on node 0: $nr reserved, 0 free\"" ;;
+	*)
+		holds '.result == "measured" and .page == "1G" and .value > 1e8 and .windows >= 10'
+		[ "$free_after" -eq "$free" ] # given back
+		;;
+	esac
+}
+
+@test "a list of page sizes: the first that can be had is used and named" {
+	run --separate-stderr "$bench" memory_bandwidth --node 0 --page 16G,4K --size 64M --budget 100
+	[ "$status" -eq 0 ]
+	holds '.result == "measured" and .page == "4K"'
+}
+
+@test "what can't be measured has a reason and exits with 0" {
+	run --separate-stderr "$bench" memory_bandwidth --node 1000 --page 4K
+	[ "$status" -eq 0 ]
+	holds '.result == "cannot measure" and .reason == "there is no NUMA node 1000"'
+	run --separate-stderr "$bench" memory_bandwidth --node 0 --page 4K --size 900T
+	[ "$status" -eq 0 ]
+	holds '.result == "cannot measure" and (.reason | test("^node 0 has only [0-9]+ MiB to spare"))'
+}
+
+@test "wrong usage exits with 2 and prints nothing on stdout" {
+	for words in "" "no_such" "memory_bandwidth" "memory_bandwidth --node x" \
+		"memory_bandwidth --node 0 --page 1g" "memory_bandwidth --node 0 --fast 1"; do
+		run --separate-stderr "$bench" $words
+		[ "$status" -eq 2 ]
+		[ -z "$output" ]
+		[ -n "$stderr" ]
+	done
+}
+
+@test "the usage text names every option" {
+	run "$bench" --help
+	[ "$status" -eq 0 ]
+	[[ $output == *memory_bandwidth:* && $output == *--node* && $output == *--budget* ]]
+}

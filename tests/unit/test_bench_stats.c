@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "bench/stats.h"
+
+#define near(a, b) assert_true((a) > (b)-1e-9 && (a) < (b) + 1e-9)
+
+static void test_median(void **state)
+{
+	const double one[] = {7}, even[] = {4, 1, 3, 2}, odd[] = {9, -1, 5};
+
+	(void)state;
+	near(stats_median(one, 1), 7);
+	near(stats_median(even, 4), 2.5);
+	near(stats_median(odd, 3), 5);
+	near(even[0], 4); /* the input is left alone */
+}
+
+static void test_quantiles(void **state)
+{
+	const double v[] = {50, 10, 40, 20, 30};
+
+	(void)state;
+	near(stats_quantile(v, 5, 0), 10);
+	near(stats_quantile(v, 5, 1), 50);
+	near(stats_quantile(v, 5, 0.25), 20);
+	near(stats_quantile(v, 5, 0.9), 46);
+}
+
+static void test_spread(void **state)
+{
+	const double flat[] = {5, 5, 5, 5}, v[] = {50, 10, 40, 20, 30}, none[] = {0, 0};
+
+	(void)state;
+	near(stats_spread_pct(flat, 4), 0);
+	near(stats_spread_pct(v, 5), 100.0 / 3);
+	near(stats_spread_pct(none, 2), 0);
+}
+
+/* What it is for: outliers downwards, as many as a third, leave the figure alone. */
+static void test_outliers(void **state)
+{
+	double v[30];
+
+	(void)state;
+	for (size_t i = 0; i < array_len(v); i++)
+		v[i] = i % 3 ? 100 + (double)(i % 5) * 0.1 : 20;
+	assert_true(stats_median(v, array_len(v)) > 99.9);
+}
+
+static void fill(double *v, size_t n, double base)
+{
+	for (size_t i = 0; i < n; i++)
+		v[i] = base;
+}
+
+static void test_agree(void **state)
+{
+	double v[20];
+
+	(void)state;
+	fill(v, 20, 100);
+	assert_true(stats_agree(v, 20, 12, 0.5));
+	assert_false(stats_agree(v, 11, 12, 0.5)); /* too few */
+	assert_false(stats_agree(v, 3, 0, 0.5));
+	v[3] = v[17] = 10;
+	assert_true(stats_agree(v, 20, 12, 0.5)); /* outliers do not count */
+}
+
+static void test_no_agreement(void **state)
+{
+	double v[20];
+
+	(void)state;
+	fill(v, 10, 100);
+	fill(v + 10, 10, 101); /* it got faster meanwhile */
+	assert_false(stats_agree(v, 20, 12, 0.5));
+	assert_true(stats_agree(v, 20, 12, 1.1));
+	for (size_t i = 0; i < 20; i++) /* every other window was disturbed */
+		v[i] = i % 2 ? 100 : 90;
+	assert_false(stats_agree(v, 20, 12, 0.5));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_median), cmocka_unit_test(test_quantiles),
+		cmocka_unit_test(test_spread), cmocka_unit_test(test_outliers),
+		cmocka_unit_test(test_agree),  cmocka_unit_test(test_no_agreement),
+	};
+
+	return cmocka_run_group_tests_name("bench_stats", tests, NULL, NULL);
+}
