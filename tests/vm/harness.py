@@ -51,7 +51,12 @@ def equal(what, got, wanted):
 
 def contains(what, text, *wanted):
     for word in wanted:
-        expect(word in text, f"{what}: {word!r} is not in:\n{text}")
+        expect(word in text, f"{what}: {word!r} is not in:\n{_end_of(text)}")
+
+
+def _end_of(text):
+    lines = text.rstrip().splitlines()
+    return "\n".join(["..."] * (len(lines) > 60) + lines[-60:])
 
 
 def select(words):
@@ -138,7 +143,7 @@ class Run:
         for entry in self.selected:
             self._report(entry, None, reason)
             reason = reason.split("\n")[0]
-        self._explain()
+        print(f"#   the console's log is {os.path.relpath(self.vm.console_path)}")
 
     def _explain(self):
         """Leave what a person would look at first, beside the console's log."""

@@ -249,12 +249,17 @@ class Guest:
 
     # --- the shell -------------------------------------------------------
 
-    def wait_for_shell(self, timeout):
-        """Wait until the shell of the next boot says that it is ready."""
+    def wait_for_shell(self, timeout, resets=0):
+        """Wait until the shell of the next boot says that it is ready.
+
+        More reboots than allowed on the way there are a boot loop.
+        """
         end = time.monotonic() + timeout
+        limit = self.resets + resets
         while True:
-            line = self._shell_line(end - time.monotonic(), "the test shell to start",
-                                    DEAD_END)
+            line = self._shell_line(
+                end - time.monotonic(), "the test shell to start",
+                lambda: self.resets > limit or DEAD_END.search(self.console()))
             if line == "ready":
                 return
 
@@ -273,20 +278,18 @@ class Guest:
 
     def _shell_line(self, timeout, what, dead_end=None):
         end = time.monotonic() + timeout
-        start = self.console_size()
         while True:
             try:
                 return self._shell.lines.get(timeout=1)
             except queue.Empty:
                 pass
-            if dead_end and dead_end.search(self.console(start)):
-                end = 0
             if self._process.poll() is not None:
                 raise GuestError("QEMU ended: " + self._qemu_log())
-            if time.monotonic() > end:
+            hopeless = dead_end and dead_end()
+            if hopeless or time.monotonic() > end:
                 raise GuestError(
-                    f"waited {timeout:.0f} s for {what}; the console ends with:\n"
-                    + self.console()[-3000:])
+                    f"waited in vain for {what}; {self.resets} reboots so far;"
+                    f" the console ends with:\n{self.console()[-3000:]}")
 
     def send(self, command, timeout=60):
         """Start a command without waiting for its end; returns its number."""
@@ -317,10 +320,13 @@ class Guest:
     def read(self, path):
         return self.sh(f"cat {path}")
 
-    def reboot(self):
-        """Reboot from inside; returns once the next boot's shell is there."""
+    def reboot(self, further=0):
+        """Reboot from inside; returns once the next boot's shell is there.
+
+        further: how many more reboots may come before that.
+        """
         self.send("systemctl reboot")
-        self.wait_for_shell(300)
+        self.wait_for_shell(300, resets=1 + further)
 
     def wait_until_booted(self, timeout=300):
         """Wait for systemd to have run every job of the boot."""
