@@ -637,7 +637,7 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 	cleanup_config struct grub_config config = {0};
 	cleanup_free char *uuid = NULL;
 	struct err why = {0};
-	dev_t dev;
+	dev_t dev = 0;
 	/* /boot is closed again before the ESP is opened: they may be one. */
 	int r = boot_config(root, t, &config, &dev, err);
 
