@@ -147,17 +147,14 @@ static void sleep_ms(long ms)
 	nanosleep(&t, NULL);
 }
 
-/* udev makes the by-label links; in the initramfs they may be late (vm-bench). */
+/* udev makes the by-label links; in the initramfs they may be late. */
 static char *resolve(const char *source)
 {
 	for (long waited = 0;; waited += 100) {
-		char *dev = blkid_evaluate_spec(source, NULL);
+		char *dev = device_of(source);
 
-		if (dev && access(dev, F_OK) == 0)
+		if (dev || waited >= DEVICE_WAIT_MS)
 			return dev;
-		free(dev);
-		if (waited >= DEVICE_WAIT_MS)
-			return NULL;
 		sleep_ms(100);
 	}
 }
