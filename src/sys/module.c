@@ -57,8 +57,7 @@ static int ask_libkmod(const char *name, enum module_state *ret, struct err *err
 	return 0;
 }
 
-int module_state(const struct root *root, const char *name, enum module_state *ret,
-		 struct err *err)
+int module_state(const struct root *root, const char *name, enum module_state *ret, struct err *err)
 {
 	cleanup_free char *dir = module_sysfs_name(name);
 	cleanup_free char *state = NULL;
