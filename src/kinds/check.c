@@ -127,7 +127,7 @@ static int check_unloaded(const struct kind_ctx *ctx, struct change *c, const ch
 	if (r < 0)
 		return r;
 	change_observe(c, "%s",
-		       state == MODULE_ABSENT	 ? "absent"
+		       state <= MODULE_ABSENT	 ? "absent"
 		       : state == MODULE_BUILTIN ? "builtin"
 						 : "live");
 	change_judge(c);
