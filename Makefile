@@ -13,6 +13,7 @@ CC ?= cc
 INSTALL ?= install
 
 .SUFFIXES:
+.SECONDARY:
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 

@@ -147,17 +147,14 @@ static void sleep_ms(long ms)
 	nanosleep(&t, NULL);
 }
 
-/* udev makes the by-label links; in the initramfs they may be late (vm-bench). */
+/* udev makes the by-label links; in the initramfs they may be late. */
 static char *resolve(const char *source)
 {
 	for (long waited = 0;; waited += 100) {
-		char *dev = blkid_evaluate_spec(source, NULL);
+		char *dev = device_of(source);
 
-		if (dev && access(dev, F_OK) == 0)
+		if (dev || waited >= DEVICE_WAIT_MS)
 			return dev;
-		free(dev);
-		if (waited >= DEVICE_WAIT_MS)
-			return NULL;
 		sleep_ms(100);
 	}
 }
@@ -371,18 +368,21 @@ static void name_device(const struct root *root, struct place *p)
 static char *why_no_trial(const struct root *root, const struct place *p)
 {
 	cleanup_free char *uuid = NULL;
-	const char *dev = p->device ? strrchr(p->device, '/') : NULL;
+	struct stat st;
+	unsigned int maj, min;
 
 	if (p->fstype && streq(p->fstype, "btrfs"))
 		return xstrdup("GRUB can't write to btrfs, so no trial could be disarmed");
-	if (!dev)
+	if (fstat(p->fd, &st) < 0)
 		return NULL;
-	dev++;
-	if (root_exists(root, "sys/class/block/%s/md", dev))
+	/* By number: a volume's device node may have any name. */
+	maj = major(st.st_dev);
+	min = minor(st.st_dev);
+	if (root_exists(root, "sys/dev/block/%u:%u/md", maj, min))
 		return xasprintf("GRUB can't write to the RAID array %s, so no trial could be "
 				 "disarmed",
 				 p->device);
-	if (read_text(root, &uuid, NULL, "sys/class/block/%s/dm/uuid", dev) == 0 &&
+	if (read_text(root, &uuid, NULL, "sys/dev/block/%u:%u/dm/uuid", maj, min) == 0 &&
 	    (str_starts(uuid, "LVM-") || str_starts(uuid, "CRYPT-")))
 		return xasprintf("GRUB can't write to %s (%.*s), so no trial could be disarmed",
 				 p->device, (int)strcspn(uuid, "-"), uuid);
@@ -634,7 +634,7 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 	cleanup_config struct grub_config config = {0};
 	cleanup_free char *uuid = NULL;
 	struct err why = {0};
-	dev_t dev;
+	dev_t dev = 0;
 	/* /boot is closed again before the ESP is opened: they may be one. */
 	int r = boot_config(root, t, &config, &dev, err);
 

@@ -154,7 +154,7 @@ static int get_words(const char *buf, enum env_field f, char *ret, struct err *e
 static int parse_state(const char *buf, struct boot_env *env, struct err *err)
 {
 	char result = buf[fields[ENV_F_RESULT].offset];
-	int64_t deaths;
+	int64_t deaths = 0;
 	int r;
 
 	r = get_number(buf, ENV_F_DEATHS, &deaths, err);

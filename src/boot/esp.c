@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "base/mem.h"
@@ -19,6 +20,31 @@
 	"sys/firmware/efi/efivars/LoaderDevicePartUUID-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"
 
 enum { MAX_DEPTH = 8 };
+
+/* --- names of devices ------------------------------------------------------------------- */
+
+static bool is_block_device(const char *path)
+{
+	struct stat st;
+
+	return path && stat(path, &st) == 0 && S_ISBLK(st.st_mode);
+}
+
+char *device_of(const char *source)
+{
+	blkid_cache cache = NULL;
+	char *dev;
+
+	/* libblkid's cache file is neither read nor written: it may name what is gone. */
+	if (blkid_get_cache(&cache, "/dev/null") != 0)
+		return NULL;
+	dev = blkid_evaluate_spec(source, &cache);
+	blkid_put_cache(cache);
+	if (is_block_device(dev))
+		return dev;
+	free(dev);
+	return NULL;
+}
 
 /* --- sysfs -------------------------------------------------------------------------- */
 
@@ -92,7 +118,7 @@ static char *loader_partition(const struct root *root)
 	cleanup_free char *uuid = loader_partuuid(root);
 	cleanup_free char *spec = uuid ? xasprintf("PARTUUID=%s", uuid) : NULL;
 
-	return spec ? blkid_evaluate_spec(spec, NULL) : NULL;
+	return spec ? device_of(spec) : NULL;
 }
 
 /* --- the partition table ---------------------------------------------------------------- */

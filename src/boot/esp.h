@@ -24,3 +24,9 @@ int esp_find(const struct root *root, dev_t fs, char **ret, struct err *err);
  * and the like; appends to *ret, each once. Reads sysfs below root only.
  */
 void disks_below(const struct root *root, dev_t dev, struct strv *ret);
+
+/*
+ * The block device that fstab's first field names (LABEL=, UUID=, PARTLABEL=, PARTUUID= or
+ * a path): by udev's links, else by a scan. NULL if there is none now. Caller frees.
+ */
+char *device_of(const char *source);

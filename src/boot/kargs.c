@@ -95,7 +95,7 @@ bool karg_equal(const char *a, const char *b)
 }
 
 /*
- * The keys whose handlers do more than assign (interfaces: Documentation/admin-guide/
+ * The keys whose handlers do more than assign (Documentation/admin-guide/
  * kernel-parameters.txt and the handlers themselves).
  */
 static const struct {

@@ -63,6 +63,10 @@ static void look(const struct run *run, const struct kind_ctx *ctx, struct chang
 		fail(c, err.text);
 	else
 		judge_waiting(run, c);
+	if (c->state == CHANGE_SAME) { /* why it did not hold before is past */
+		free(c->reason);
+		c->reason = NULL;
+	}
 }
 
 static bool in_stages(const struct change *c, unsigned int stages, enum stage running)
@@ -119,6 +123,8 @@ static void read_back(struct phase_run *p, struct change *c)
 		c->state = CHANGE_SET;
 		return;
 	}
+	free(c->reason);
+	c->reason = NULL;
 	if (kind_get(c->kind)->look(&p->ctx, c, &err) < 0) {
 		fail(c, err.text);
 	} else if (c->state == CHANGE_SAME || (c->state == CHANGE_WAITS && c->reboot)) {
@@ -142,6 +148,10 @@ static void finish(struct phase_run *p, struct job *job, int result, struct err 
 		fail(c, err->text);
 	else
 		read_back(p, c);
+	/* Netlink, modules and mounts speak to this machine only, never to a tree below
+	 * --root: that is no fault of what the profile asks. */
+	if (result == -EOPNOTSUPP && !p->run->root->live)
+		c->state = CHANGE_UNSUPPORTED;
 	tell(p, c);
 }
 
@@ -274,7 +284,8 @@ static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase
 		struct job *job;
 
 		if (!in_stages(c, stages, p->stage) || phase_of(c, p->stage) != phase ||
-		    !undone(c) || !kind_get(c->kind)->set)
+		    !(undone(c) || (c->steady && c->state == CHANGE_SAME)) ||
+		    !kind_get(c->kind)->set)
 			continue;
 		job = xnew(struct job);
 		job->c = c;

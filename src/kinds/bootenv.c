@@ -18,7 +18,16 @@ static void observe(struct change *c, const struct boot_view *v)
 		change_observe(c, "%s", "");
 }
 
-static int judge(struct change *c, const struct boot_view *v, struct err *err)
+/* A captured machine or an image tree need not have a boot partition in it. */
+static int unsupported(struct change *c, const char *why)
+{
+	change_reason(c, "%s", why);
+	c->state = CHANGE_UNSUPPORTED;
+	return 0;
+}
+
+static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot_view *v,
+		 struct err *err)
 {
 	const struct trial *t = &v->trial;
 
@@ -38,9 +47,12 @@ static int judge(struct change *c, const struct boot_view *v, struct err *err)
 	case KARGS_WRITE_NO_REBOOT:
 		c->state = CHANGE_DIFFERS;
 		return 0;
+	case KARGS_NO_LOADER:
+		if (!ctx->root->live)
+			return unsupported(c, t->why);
+		break;
 	case KARGS_NOT_ARRIVED:
 	case KARGS_REJECTED:
-	case KARGS_NO_LOADER:
 	case KARGS_DAMAGED:
 		break;
 	}
@@ -55,9 +67,11 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 	kargs_split(&wanted, c->desired, NULL);
 	r = boot_view_open(ctx->root, ctx->node, &wanted, false, ctx->retry, &v, err);
+	if (r == -ENOENT && !ctx->root->live)
+		return unsupported(c, err->text);
 	if (r < 0)
 		return r;
-	r = judge(c, &v, err);
+	r = judge(ctx, c, &v, err);
 	closed = boot_view_close(&v, r < 0 ? NULL : err);
 	return r < 0 ? r : closed;
 }

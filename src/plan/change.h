@@ -85,6 +85,7 @@ struct change {
 	 * A later change asserts the steady value, so that a run after a kill repairs it.
 	 */
 	char *while_id;
+	bool steady; /* ... such a later change: looked at again in its phase, same or not */
 	bool optional; /* where it can't be done it is unsupported, not failed */
 	bool late;     /* absent in early is no fault: looked for again in devices */
 	bool settles;  /* a check that comes true by itself soon after boot: a carrier */

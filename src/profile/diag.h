@@ -7,7 +7,7 @@
 #include "profile/yaml.h"
 
 struct diag {
-	struct place at;
+	struct place at; /* its file is a copy: the tree it was in may be gone */
 	char *key;  /* "sriov.rails.vfs", or "" for the file */
 	char *text; /* what is wrong; what would be right */
 	bool warning;
@@ -22,6 +22,6 @@ void diag_error(struct diags *d, struct place at, const char *key, const char *f
 	__attribute__((format(printf, 4, 5)));
 void diag_warn(struct diags *d, struct place at, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* "file:line:col: key.path: text"; caller frees. */
+/* "file:line:col: [warning: ]key.path: text", always one line; caller frees. */
 char *diag_format(const struct diag *d);
 void diags_free(struct diags *d);

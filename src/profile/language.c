@@ -242,10 +242,10 @@ static const struct spec module_blacklist = {
 	.item = &module,
 	.identity = ITEM_NAME,
 };
-/* A module's parameter goes into modprobe.d, where a blank would begin the next one. */
+
 static const struct spec param_value = {
-	.what = "a parameter's value (no blanks or quotes)",
-	.check = value_kernel_arg,
+	.what = "a parameter's value",
+	.check = value_module_value,
 };
 static const struct spec module_param = {
 	.what = "a module parameter's name",

@@ -115,7 +115,8 @@ static void check_stem(struct loader *l, const struct ynode *doc, const char *pa
 	const struct ynode *name = ynode_get(doc, "name");
 	cleanup_free char *stem = profile_stem(path);
 
-	if (name && name->kind == YAML_SCALAR && !streq(name->text, stem))
+	if (name && name->kind == YAML_SCALAR && profile_name_is_valid(name->text) &&
+	    !streq(name->text, stem))
 		diag_error(l->diags, name->at, "name",
 			   "'%.60s' is in a file named '%.60s'; both must be the same", name->text,
 			   stem);

@@ -59,8 +59,11 @@ static void append(struct merge *m, struct ynode *base, const struct ynode *key,
 
 static void delete_key(struct merge *m, struct ynode *base, const struct ynode *key)
 {
+	bool refused = strchr(key->text, '+') || streq(str_get(&m->path), "schema") ||
+		       streq(str_get(&m->path), "name");
+
 	/* An empty value is more often forgotten than meant. */
-	if (!ynode_get(base, key->text))
+	if (!ynode_get(base, key->text) && !refused)
 		diag_warn(
 			m->diags, key->at, str_get(&m->path),
 			"no value, and no base has one to delete; write a value or remove the key");

@@ -35,8 +35,9 @@ struct profile {
 };
 
 /*
- * Reads one file as a profile: bases looked for in its own directory, then in the search
- * path below root. Problems go to diags (errors and warnings), whose return value says
+ * Reads one file as a profile. path is the caller's own (as open(2) takes it), not below
+ * root; profile_find() in search.h gives such a path for a name. Bases are looked for in the
+ * file's own directory, then in the search path below root. Problems go to diags (errors and warnings), whose return value says
  * nothing of them: the function fails (-EINVAL) iff diags has got an error, or with the
  * errno of opening the file. `trusted_only`: refuse files that are not owned by root or
  * are writable by others (boot; not `check` and not --profile).

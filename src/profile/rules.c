@@ -57,6 +57,9 @@ static void match_is_there(struct ruling *r)
 
 	if (r->p->abstract)
 		return;
+	/* an abstract: that is no boolean is one mistake, not two */
+	if (!match && ynode_get(r->p->doc, "abstract") && !text_is(r->p->doc, "abstract", "false"))
+		return;
 	if (!match)
 		error_at(r, r->p->doc, "match",
 			 "missing; say which machines this is for, or abstract: "
@@ -370,6 +373,8 @@ static void want_set(struct ruling *r, const struct ynode *n, const char *key, c
 	const struct selector *set = find_set(r, name);
 	cleanup_free char *known = set_names(r);
 
+	if (strpbrk(name, " \t"))
+		return; /* no name at all: the schema has said so */
 	if (!set && !*known)
 		error_at(r, n, key, "no device set '%.64s'; devices: names none", name);
 	else if (!set)
@@ -397,10 +402,14 @@ static void sections_name_sets(struct ruling *r)
 	}
 }
 
-static bool has_predicate(const struct selector *s)
+/* One that is written wrong is one all the same. */
+static bool has_predicate(const struct ynode *set)
 {
-	return s->in || s->vendor >= 0 || s->subsystem_vendor >= 0 || s->address || s->driver ||
-	       s->numa >= 0 || s->ports || s->ethernet || s->infiniband;
+	for (size_t i = 0; i < set->keys.n; i++)
+		if (!streq(set->keys.v[i]->text, "expect") &&
+		    !streq(set->keys.v[i]->text, "protect"))
+			return true;
+	return false;
 }
 
 /* Whether following in: from s comes back to s (or to another circle). */
@@ -418,20 +427,22 @@ static bool goes_round(const struct ruling *r, const struct selector *s)
 
 static void judge_set(struct ruling *r, const struct selector *s, const struct ynode *n)
 {
-	cleanup_free char *key = xasprintf("devices.%.64s", s->name);
+	cleanup_free char *key = xasprintf("devices.%.64s", s->name), *in_key = NULL;
 
 	if (n->kind != YAML_MAP)
 		return;
-	if (!has_predicate(s))
+	if (!has_predicate(n))
 		error_at(r, n, key,
 			 "nothing says which functions these are; write pci:, address:, driver: or "
 			 "in:");
 	if (!s->in)
 		return;
+	in_key = xasprintf("%s.in", key);
 	if (goes_round(r, s))
-		error_at(r, ynode_get(n, "in"), key, "in: goes round in a circle");
+		error_at(r, ynode_get(n, "in"), in_key, "%.64s is itself in this set: a circle",
+			 s->in);
 	else
-		want_set(r, ynode_get(n, "in"), key, s->in);
+		want_set(r, ynode_get(n, "in"), in_key, s->in);
 }
 
 static void sets_are_sound(struct ruling *r)
@@ -543,6 +554,15 @@ static char *keys_text(const struct check_keys *k)
 	return str_take(&out);
 }
 
+static void want_key(struct ruling *r, const struct ynode *check, const char *name, const char *key,
+		     const char *run)
+{
+	cleanup_free char *path = xasprintf("%s.%s", name, key);
+
+	if (!ynode_get(check, key))
+		error_at(r, check, path, "missing; %s needs it", run);
+}
+
 static void judge_check(struct ruling *r, const struct ynode *check, const char *name,
 			const struct check_keys *k)
 {
@@ -551,9 +571,7 @@ static void judge_check(struct ruling *r, const struct ynode *check, const char 
 	cleanup_free char *known = keys_text(k);
 
 	for (size_t i = 0; i < array_len(k->required) && k->required[i]; i++)
-		if (!ynode_get(check, k->required[i]))
-			diag_error(r->diags, check->at, name, "%s: is missing; %s needs it",
-				   k->required[i], k->run);
+		want_key(r, check, name, k->required[i], k->run);
 	for (size_t i = 0; i < check->keys.n; i++) {
 		const char *key = check->keys.v[i]->text;
 		cleanup_free char *path = xasprintf("%s.%s", name, key);

@@ -126,12 +126,12 @@ static const char *nearest_field(const struct spec *s, const char *key)
 	return near;
 }
 
-static char *known_fields(const struct walk *w, const struct spec *s)
+static char *known_fields(const struct walk *w, const struct spec *s, unsigned int but)
 {
 	struct str out = {0};
 
 	for (const struct field *f = s->fields; f->name; f++) {
-		if (f->flags & FIELD_LATER)
+		if (f->flags & (FIELD_LATER | but))
 			continue;
 		if (w->kind == SCHEMA_DROPIN && f->flags & FIELD_NO_DROPIN)
 			continue;
@@ -201,7 +201,7 @@ static void unknown_key(struct walk *w, const struct spec *s, const struct ynode
 			const char *name)
 {
 	const char *near = nearest_field(s, name);
-	cleanup_free char *known = known_fields(w, s);
+	cleanup_free char *known = known_fields(w, s, 0);
 
 	if (near)
 		diag_error(w->diags, key->at, str_get(&w->path), "unknown key; did you mean '%s'?",
@@ -213,7 +213,7 @@ static void unknown_key(struct walk *w, const struct spec *s, const struct ynode
 
 static void refuse_later(struct walk *w, const struct spec *s, const struct ynode *key)
 {
-	cleanup_free char *known = known_fields(w, s);
+	cleanup_free char *known = known_fields(w, s, FIELD_NOT_INHERITED);
 
 	diag_error(w->diags, key->at, str_get(&w->path),
 		   "this %s is not implemented in this railhead; remove it (known now: %s)",
@@ -355,12 +355,19 @@ bool schema_check(const struct ynode *doc, enum schema_doc kind, struct diags *d
 
 static void complete(struct walk *w, const struct spec *s, const struct ynode *n);
 
+static void missing(struct walk *w, const struct ynode *map, const struct field *f)
+{
+	size_t was = keypath_key(&w->path, f->name);
+
+	diag_error(w->diags, map->at, str_get(&w->path), "missing; %s is wanted", f->spec->what);
+	keypath_back(&w->path, was);
+}
+
 static void complete_map(struct walk *w, const struct spec *s, const struct ynode *n)
 {
 	for (const struct field *f = s->fields; s->kind == SPEC_MAP && f->name; f++)
 		if (f->flags & FIELD_REQUIRED && !ynode_get(n, f->name))
-			diag_error(w->diags, n->at, str_get(&w->path),
-				   "%s: is missing; %s is wanted", f->name, f->spec->what);
+			missing(w, n, f);
 	for (size_t i = 0; i < n->keys.n; i++) {
 		size_t was = keypath_key(&w->path, n->keys.v[i]->text);
 

@@ -178,13 +178,12 @@ bool value_word(const struct spec *s, const struct ynode *n, struct str *why)
 		return false;
 	}
 	near = nearest_word(n->text, s->words);
-	str_addf(why, "'%.*s' is not %s; ", SHOWN, n->text, s->what);
+	str_addf(why, "'%.*s' is %snot %s; ", SHOWN, n->text,
+		 is_switch_word(n->text) ? "a boolean to some YAML readers, and " : "", s->what);
 	if (near) {
 		str_addf(why, "did you mean '%s'?", near);
 		return false;
 	}
-	if (is_switch_word(n->text))
-		str_add(why, "(some YAML readers take it for a boolean;) ");
 	str_add(why, "one of: ");
 	list_words(why, s->words);
 	return false;
@@ -436,6 +435,15 @@ bool value_sysfs_path(const struct spec *s, const struct ynode *n, struct str *w
 	if (has_dot_part(n->text))
 		return refuse(s, n, why, "no empty, . or .. parts");
 	return true;
+}
+
+/* It goes into modprobe.d, where a blank would begin the next parameter. */
+bool value_module_value(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	for (const char *p = n->text; *p; p++)
+		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f || strchr("\"'\\#", *p))
+			return refuse(s, n, why, "no blanks, quotes, backslashes or #");
+	return (*n->text && strlen(n->text) <= 1000) || refuse(s, n, why, NULL);
 }
 
 /*

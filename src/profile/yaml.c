@@ -252,10 +252,15 @@ static struct ynode *parse_node(struct build *b, const yaml_event_t *event);
 /* A tag would say what a value is; here the schema does. Not fatal for the rest. */
 static void refuse_tag(struct build *b, const yaml_event_t *event, const yaml_char_t *tag)
 {
-	if (tag)
-		diag_error(b->diags, place_of(b, &event->start_mark), str_get(&b->path),
-			   "the tag %.60s is not taken; remove it (quote a value to make it text)",
-			   (const char *)tag);
+	static const char core[] = "tag:yaml.org,2002:";
+	const char *text = (const char *)tag;
+	bool is_core = text && str_starts(text, core);
+
+	if (text)
+		diag_error(
+			b->diags, place_of(b, &event->start_mark), str_get(&b->path),
+			"the tag %s%.60s is not taken; remove it (quote a value to make it text)",
+			is_core ? "!!" : "", is_core ? text + strlen(core) : text);
 }
 
 static struct ynode *parse_scalar(struct build *b, const yaml_event_t *event)

@@ -43,6 +43,7 @@ static void emit_autoprobe(const struct pci_fn *pf, const struct ynode *at, bool
 	change_target(c, "/sys/bus/pci/devices/%s/sriov_drivers_autoprobe", pf->addr);
 	change_desired(c, hold ? "0" : "1");
 	change_lane(c, "%s", pf->addr);
+	c->steady = !hold;
 	if (hold)
 		change_while(c, "sriov/%s/numvfs", pf->addr);
 }

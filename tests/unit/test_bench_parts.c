@@ -92,7 +92,8 @@ static void test_options(void **state)
 
 static void test_option_values(void **state)
 {
-	char *words[] = {"--node", "3", "--size", "64M"};
+	char node[] = "--node", three[] = "3", size[] = "--size", value[] = "64M";
+	char *words[] = {node, three, size, value};
 	struct options o;
 
 	(void)state;
@@ -107,7 +108,8 @@ static void test_option_values(void **state)
 /* Runs fake with --node=N; what it prints on stdout goes to text. */
 static int run_fake(const char *node, char *text, size_t size)
 {
-	char *words[] = {"--node", (char *)node};
+	char option[] = "--node";
+	char *words[] = {option, (char *)node};
 	struct options o;
 	int saved = dup(1), p[2], r;
 	ssize_t n;

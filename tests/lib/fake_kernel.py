@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The PCI core's part in SR-IOV, over a directory tree: see fakenode.bash.
+
+A non-zero sriov_numvfs gets its virtfn links; an address written to drivers_probe (a
+FIFO, so that writes side by side are all seen) gets a driver.
+"""
+
+import os
+import re
+import select
+import stat
+import sys
+
+ROOT = sys.argv[1]
+DEVICES = os.path.join(ROOT, "sys/devices/pci0000:00")
+BUS = os.path.join(ROOT, "sys/bus/pci")
+DRIVER = "/sys/bus/pci/drivers/mlx5_core"
+
+
+def read(path):
+    """'' for a FIFO too: one stands for a write that the kernel never ends."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        return ""
+    with open(path) as file:
+        return file.read().strip()
+
+
+def create_vf(pf, index):
+    address = f"{pf[:-1]}{index + 1}"
+    device = os.path.join(DEVICES, address)
+    os.makedirs(device, exist_ok=True)
+    with open(os.path.join(device, "class"), "w") as file:
+        file.write("0x020000\n")
+    os.symlink(f"../{pf}", os.path.join(device, "physfn"))
+    os.symlink(f"../../../devices/pci0000:00/{address}", os.path.join(BUS, "devices", address))
+    os.symlink(f"../{address}", os.path.join(DEVICES, pf, f"virtfn{index}"))
+
+
+def create_vfs():
+    for pf in os.listdir(DEVICES):
+        path = os.path.join(DEVICES, pf)
+        numvfs = os.path.join(path, "sriov_numvfs")
+        if not os.path.exists(numvfs):
+            continue
+        have = sum(name.startswith("virtfn") for name in os.listdir(path))
+        for index in range(have, int(read(numvfs) or 0)):
+            create_vf(pf, index)
+
+
+def bind(text):
+    for address in re.findall(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]", text):
+        link = os.path.join(DEVICES, address, "driver")
+        if os.path.isdir(os.path.dirname(link)) and not os.path.islink(link):
+            os.symlink(DRIVER, link)
+
+
+def main():
+    # Opened for both directions: there is always a reader, and never an end of file.
+    probe = os.open(os.path.join(BUS, "drivers_probe"), os.O_RDWR)
+    while os.path.isdir(DEVICES):
+        create_vfs()
+        if select.select([probe], [], [], 0.01)[0]:
+            bind(os.read(probe, 4096).decode())
+
+
+main()

@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# check and match: what an author and an image builder see.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+
+setup() {
+  root=$BATS_TEST_TMPDIR/root
+  fake_node "$root"
+}
+
+write() { cat >"$BATS_TEST_TMPDIR/$1"; }
+
+good() {
+  printf 'schema: 1\nname: %s\nmatch: {dmi: {sys_vendor: %s}}\nsysctl: {vm.swappiness: 10}\n' "$1" "$2"
+}
+
+@test "check: a good profile is ok and shows its digest" {
+  good a Supermicro | write a.yaml
+  run -0 "$railhead" check "$BATS_TEST_TMPDIR/a.yaml"
+  [[ $output == *"a.yaml: ok, profile a"*"digest "* ]]
+}
+
+@test "check: an unknown key has place, path and the nearest known key" {
+  { good a Supermicro; echo 'sriov: {rails: {vfz: 2}}'; echo 'devices: {rails: {pci: "15b3:1021"}}'; } | write a.yaml
+  run -3 "$railhead" check "$BATS_TEST_TMPDIR/a.yaml"
+  [[ $output == *"a.yaml:5:17: sriov.rails.vfz: "*"vfs"* ]]
+}
+
+@test "check: every error of a file is reported, not the first" {
+  write a.yaml <<'Y'
+schema: 1
+name: a
+match: {dmi: {sys_vendor: x}}
+hugepages: [{size: 3G, per_node: many}]
+modules: {load: ["../evil"]}
+sysctls: {vm.swappiness: 1}
+Y
+  run -3 "$railhead" check "$BATS_TEST_TMPDIR/a.yaml"
+  [[ $output == *":4:"*"hugepages"*"size"* ]]
+  [[ $output == *":4:"*"per_node"* ]]
+  [[ $output == *":5:"*"modules.load"* ]]
+  [[ $output == *":6:"*"sysctls"*"sysctl"* ]]
+}
+
+@test "check: a section that is not implemented is refused by name" {
+  for section in link qos pcie irq limits mounts pairs; do
+    { good a Supermicro; echo "$section: {}"; } | write a.yaml
+    run -3 "$railhead" check "$BATS_TEST_TMPDIR/a.yaml"
+    [[ $output == *"$section: "*"not implemented"* ]]
+  done
+}
+
+@test "check: the shipped profiles are valid" {
+  run -0 "$railhead" check "$BATS_TEST_DIRNAME"/../profiles/*.yaml
+}
+
+@test "check: a file that is not there is named" {
+  run -3 "$railhead" check "$BATS_TEST_TMPDIR/absent.yaml"
+  [[ $output == *"absent.yaml"*"No such file"* ]]
+}
+
+@test "match: the one that fits is named" {
+  good a Supermicro | profile "$root" a
+  good b Dell | profile "$root" b
+  run -0 "$railhead" match --root "$root"
+  [ "$output" = a ]
+}
+
+@test "match --explain: each condition, wanted and found" {
+  good a Supermicro | profile "$root" a
+  good b Dell | profile "$root" b
+  run -0 "$railhead" match --explain --root "$root"
+  [[ $output == *"dmi.sys_vendor: wanted Dell, found Supermicro"* ]]
+}
+
+@test "match: none fits: exit 4 and no verdict but none" {
+  good b Dell | profile "$root" b
+  run -4 "$railhead" match --root "$root"
+  run -4 "$railhead" apply --root "$root"
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"verdict: none"* ]]
+}
+
+@test "match: two fit: exit 4, both named, blocked" {
+  good a Supermicro | profile "$root" a
+  good b 'Super*' | profile "$root" b
+  run -4 "$railhead" match --root "$root"
+  [[ $output == *a*b* ]]
+  run -4 "$railhead" apply --root "$root"
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"verdict: blocked"* ]]
+}
+
+@test "a malformed profile blocks, with its place, and nothing is written" {
+  { good a Supermicro; echo 'sysfs: [1'; } | profile "$root" a
+  run -3 "$railhead" apply --root "$root"
+  [[ $output == *"a.yaml:"* ]]
+  [ "$(cat "$root/proc/sys/vm/swappiness")" = 60 ]
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"verdict: blocked"*"a.yaml:"* ]]
+}
+
+@test "railhead=off: nothing is done and the verdict is off" {
+  good a Supermicro | profile "$root" a
+  echo "BOOT_IMAGE=/vmlinuz ro railhead=off" >"$root/proc/cmdline"
+  run -0 "$railhead" apply --root "$root"
+  [ "$(cat "$root/proc/sys/vm/swappiness")" = 60 ]
+  run -7 "$railhead" gate --root "$root"
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"verdict: off"* ]]
+}
+
+@test "rescue and single-user boots: nothing is done at all" {
+  good a Supermicro | profile "$root" a
+  for arg in single rescue systemd.unit=rescue.target rd.break init=/bin/sh; do
+    echo "BOOT_IMAGE=/vmlinuz ro $arg" >"$root/proc/cmdline"
+    run -0 "$railhead" apply --root "$root"
+    [ "$(cat "$root/proc/sys/vm/swappiness")" = 60 ]
+  done
+}
+
+@test "a status of another boot says nothing of this one" {
+  good a Supermicro | profile "$root" a
+  "$railhead" apply --root "$root"
+  run "$railhead" status --json --root "$root"
+  [ "$(jq -r .verdict <<<"$output")" = waiting ]
+  echo other >"$root/proc/sys/kernel/random/boot_id"
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"has not run in this boot"* ]]
+}
+
+@test "usage: unknown verb, unknown option, missing argument are exit 2" {
+  run -2 "$railhead" frobnicate
+  run -2 "$railhead" plan --frobnicate
+  run -2 "$railhead" check
+  run -2 "$railhead" plan --stage lunch
+  run -2 "$railhead"
+}
+
+@test "help names every verb" {
+  run -0 "$railhead" --help
+  for verb in check match plan apply verify gate status kargs; do
+    [[ $output == *"  $verb "* ]]
+  done
+}

@@ -1,0 +1,135 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# plan, apply, verify over a machine that is a directory tree.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+
+setup() {
+  root=$BATS_TEST_TMPDIR/root
+  fake_node "$root"
+  fake_kernel "$root"
+  profile "$root" sku <<'Y'
+schema: 1
+name: sku
+version: 1.0.0
+match: {dmi: {sys_vendor: Supermicro, product_name: "SYS-821GE-*"}}
+devices:
+  rails: {pci: "15b3:1021", expect: 2}
+expect: {numa_nodes: 2, cpu_sockets: 2, memory: ">=16G"}
+hugepages: [{size: 2M, per_node: 4, at: runtime}]
+sriov: {rails: {vfs: 2, vf: {driver: netdev}}}
+sysctl: {vm.swappiness: 10, net.core.rmem_max: 268435456}
+sysfs: {/sys/kernel/mm/transparent_hugepage/enabled: never}
+Y
+}
+
+teardown() {
+  stop_fake_kernel
+}
+
+value() { cat "$root/$1"; }
+
+@test "plan says what would change, exits 5, and opens nothing for writing" {
+  run -5 strace -f -o "$BATS_TEST_TMPDIR/trace" -e trace=openat,openat2,open,creat,rename,mkdir,mkdirat,unlinkat \
+    "$railhead" plan --root "$root"
+  [[ $output == *"sysctl/vm.swappiness"*"'60' -> '10'"* ]]
+  [[ $output == *"sriov/$PF0/numvfs"*"'0' -> '2'"* ]]
+  [ -z "$(grep -E 'O_WRONLY|O_RDWR|O_CREAT|rename|mkdir|unlink' "$BATS_TEST_TMPDIR/trace")" ]
+  [ ! -e "$root/run/railhead" ]
+}
+
+@test "apply sets every value, and a second apply writes none" {
+  run "$railhead" apply --root "$root"
+  [ "$(value proc/sys/vm/swappiness)" = 10 ]
+  [ "$(value proc/sys/net/core/rmem_max)" = 268435456 ]
+  [ "$(value sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages)" = 4 ]
+  [ "$(value sys/bus/pci/devices/$PF0/sriov_numvfs)" = 2 ]
+  [ "$(value sys/bus/pci/devices/$PF1/sriov_numvfs)" = 2 ]
+  [ "$(value sys/bus/pci/devices/$PF0/sriov_drivers_autoprobe)" = 1 ]
+  [ -L "$root/sys/bus/pci/devices/$PF1/virtfn1/driver" ]
+  [ "$status" -eq 0 ]
+  find "$root" -path "$root/run/railhead" -prune -o -type f -printf '%p %T@\n' | sort >"$BATS_TEST_TMPDIR/before"
+  run -0 strace -f -o "$BATS_TEST_TMPDIR/trace" -e trace=openat,openat2,open,creat,fork,vfork,clone,clone3 \
+    "$railhead" apply --root "$root"
+  [[ $output != *" set"*"failed"* || $output == *" 0 set, 0 failed"* ]]
+  [ -z "$(writes_of "$BATS_TEST_TMPDIR/trace")" ]
+  [ -z "$(grep -E 'fork|clone' "$BATS_TEST_TMPDIR/trace")" ] # a converged run forks nothing
+  find "$root" -path "$root/run/railhead" -prune -o -type f -printf '%p %T@\n' | sort >"$BATS_TEST_TMPDIR/after"
+  diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+}
+
+@test "ids of plan on the bare machine are the ids of verify after apply" {
+  run -5 "$railhead" plan --json --root "$root"
+  jq -r '.changes[].id' <<<"$output" | sort >"$BATS_TEST_TMPDIR/plan"
+  "$railhead" apply --root "$root"
+  run -0 "$railhead" verify --json --root "$root"
+  jq -r '.changes[].id' <<<"$output" | sort >"$BATS_TEST_TMPDIR/verify"
+  diff "$BATS_TEST_TMPDIR/plan" "$BATS_TEST_TMPDIR/verify"
+  [ "$(sort -u "$BATS_TEST_TMPDIR/plan" | wc -l)" = "$(wc -l <"$BATS_TEST_TMPDIR/plan")" ]
+}
+
+@test "converged: plan exits 0 and says so" {
+  "$railhead" apply --root "$root"
+  run -0 "$railhead" plan --root "$root"
+  [[ $output == *"converged"* ]]
+}
+
+@test "a numvfs write that never returns: the PF is named, the other PF is done, the run ends" {
+  rm "$root/sys/bus/pci/devices/$PF0/sriov_numvfs"
+  mkfifo "$root/sys/bus/pci/devices/$PF0/sriov_numvfs" # open for writing blocks for ever
+  run -6 timeout 60 "$railhead" apply --root "$root" --stage devices
+  [[ $output == *"sriov/$PF0/numvfs: failed: "*"has not returned from the kernel"* ]]
+  [[ $output == *"sriov/$PF0/vf0/driver: failed: not done: sriov/$PF0/numvfs failed"* ]]
+  [ "$(value sys/bus/pci/devices/$PF1/sriov_numvfs)" = 2 ]
+  [ "$(value sys/bus/pci/devices/$PF0/sriov_drivers_autoprobe)" = 1 ] # the steady value all the same
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"verdict: blocked"* ]]
+  [[ $output == *"$PF0"* ]]
+}
+
+@test "a run killed between autoprobe off and on is repaired by the next" {
+  "$railhead" apply --root "$root"
+  echo 0 >"$root/sys/bus/pci/devices/$PF0/sriov_drivers_autoprobe"
+  run -5 "$railhead" plan --root "$root"
+  [[ $output == *"sriov/$PF0/autoprobe "*"'0' -> '1'"* ]]
+  [[ $output != *autoprobe_hold* ]]
+  run -0 "$railhead" apply --root "$root"
+  [ "$(value sys/bus/pci/devices/$PF0/sriov_drivers_autoprobe)" = 1 ]
+}
+
+@test "drift is found by verify, with what was found and what is wanted" {
+  "$railhead" apply --root "$root"
+  echo 33 >"$root/proc/sys/vm/swappiness"
+  run -5 "$railhead" verify --root "$root"
+  [[ $output == *"differs"*"sysctl/vm.swappiness"*"'33' -> '10'"* ]]
+}
+
+@test "more VFs than the PF has: refused with both numbers, the other PF is done" {
+  echo 1 >"$root/sys/devices/pci0000:00/$PF0/sriov_totalvfs"
+  run -6 "$railhead" apply --root "$root" --stage devices
+  [[ $output == *"sriov/$PF0/numvfs: failed: 2 VFs asked, 1 possible"* ]]
+  [ "$(value sys/bus/pci/devices/$PF0/sriov_numvfs)" = 0 ]
+  [ "$(value sys/bus/pci/devices/$PF1/sriov_numvfs)" = 2 ]
+}
+
+@test "a missing sysctl waits in early, and is an error by name in devices" {
+  rm "$root/proc/sys/vm/swappiness"
+  run -0 "$railhead" apply --root "$root" --stage early
+  run -6 "$railhead" apply --root "$root" --stage devices
+  [[ $output == *"sysctl/vm.swappiness: failed: /proc/sys/vm/swappiness: no such file"* ]]
+}
+
+@test "seven of eight: a missing function is a fault, never another profile" {
+  rm "$root/sys/bus/pci/devices/$PF1"
+  run -5 "$railhead" verify --root "$root"
+  [[ $output == *"differs"*"devices/rails/expect"*"'1' -> '2'"* ]]
+}
+
+@test "a link in the tree that points outside stays inside" {
+  echo secret >"$BATS_TEST_TMPDIR/outside"
+  rm "$root/proc/sys/vm/swappiness"
+  ln -s "$BATS_TEST_TMPDIR/outside" "$root/proc/sys/vm/swappiness"
+  run "$railhead" apply --root "$root" --stage early
+  [ "$(cat "$BATS_TEST_TMPDIR/outside")" = secret ]
+}

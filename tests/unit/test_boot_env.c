@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "boot/env.h"
+#include "sys/machine.h"
+
+static const struct boot_id ID = {.id = "01234567-89ab-cdef-0123-456789abcdef",
+				  .kernel = "6.1.0-30-amd64",
+				  .time = 1790000000};
+
+static void args(struct kargs *l, const char *line)
+{
+	kargs_split(l, line, NULL);
+}
+
+/* The steps of a plan, the first n of them, upon a rendered file. */
+static void play(const struct boot_env *from, const struct env_plan *plan, size_t n,
+		 struct boot_env *ret)
+{
+	char buf[ENV_SIZE];
+	struct err err;
+
+	env_render(from, buf);
+	for (size_t i = 0; i < n; i++)
+		memcpy(buf + plan->step[i].offset, plan->step[i].data, plan->step[i].len);
+	if (env_parse(buf, sizeof(buf), ret, &err) < 0)
+		fail_msg("after step %zu: %s", n, err.text);
+}
+
+static void test_layout(void **state)
+{
+	struct boot_env env;
+	char buf[ENV_SIZE];
+
+	(void)state;
+	env_init(&env, &ID);
+	env_render(&env, buf);
+	/* Fixed for ever: older boot loader configurations rely on it. */
+	assert_memory_equal(buf,
+			    "# GRUB Environment Block\nrailhead_good=a\nrailhead_try=-\n"
+			    "railhead_layout=1\nrailhead_deaths=0 \nrailhead_result=-\n",
+			    25 + 16 + 15 + 18 + 19 + 18);
+	assert_memory_equal(buf + 512, "railhead_a= ", 12);
+	assert_memory_equal(buf + 2048, "railhead_b= ", 12);
+	assert_int_equal(buf[511], '\n');
+	assert_int_equal(buf[2047], '\n');
+	assert_int_equal(buf[3583], '\n');
+	for (int i = 3584; i < ENV_SIZE; i++)
+		assert_int_equal(buf[i], '#');
+	assert_null(memchr(buf, '\0', sizeof(buf)));
+}
+
+static void test_round_trip(void **state)
+{
+	struct boot_env env = {.good = 'b', .try_ = 't', .slot = {"a=1 b", "quiet"}}, back;
+	char buf[ENV_SIZE];
+	struct err err;
+
+	(void)state;
+	env.state.deaths = 2;
+	env.state.not_arrived = true;
+	env.state.time = 1790000000;
+	strcpy(env.state.hash, "0123456789abcdef");
+	strcpy(env.state.kernel, "6.1");
+	memset(env.slot[1], 'x', ENV_SLOT_SIZE);
+	env_render(&env, buf);
+	assert_int_equal(env_parse(buf, sizeof(buf), &back, &err), 0);
+	assert_int_equal(back.good, 'b');
+	assert_int_equal(back.try_, 't');
+	assert_string_equal(back.slot[0], "a=1 b");
+	assert_string_equal(back.slot[1], env.slot[1]);
+	assert_int_equal(back.state.deaths, 2);
+	assert_true(back.state.not_arrived);
+	assert_string_equal(back.state.kernel, "6.1");
+	assert_int_equal(back.state.time, 1790000000);
+}
+
+/* Any byte that is not part of a value, and many that are, can't be changed unnoticed. */
+static void test_damage(void **state)
+{
+	struct boot_env env, back;
+	char buf[ENV_SIZE];
+	struct err err;
+
+	(void)state;
+	env_init(&env, &ID);
+	for (size_t i = 0; i < ENV_SIZE; i++) {
+		env_render(&env, buf);
+		buf[i] = '\0';
+		if (env_parse(buf, sizeof(buf), &back, &err) != -EBADMSG)
+			fail_msg("byte %zu", i);
+		assert_non_null(strstr(err.text, "railhead.env is damaged"));
+	}
+	env_render(&env, buf);
+	assert_int_equal(env_parse(buf, ENV_SIZE - 1, &back, &err), -EBADMSG);
+	assert_int_equal(env_parse("", 0, &back, &err), -EBADMSG);
+	buf[39] = 'c';
+	assert_int_equal(env_parse(buf, ENV_SIZE, &back, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "railhead_good at byte 39"));
+}
+
+/*
+ * A power cut between any two steps leaves a file that boots either the args from before
+ * or those that are armed, never a slot that is half written.
+ */
+static void test_arm_steps(void **state)
+{
+	struct boot_env env, now;
+	struct env_plan plan;
+	cleanup_kargs struct kargs l = {0};
+	struct err err;
+
+	(void)state;
+	env_init(&env, &ID);
+	strcpy(env.slot[0], "old=1");
+	strcpy(env.slot[1], "older=1");
+	env.try_ = 'b';
+	args(&l, "new=1 hugepagesz=1G hugepages=0:1,1:1");
+	assert_int_equal(env_plan_arm(&env, &l, 1, &ID, &plan, &err), 0);
+	assert_int_equal(plan.n, 4);
+	for (size_t n = 0; n <= plan.n; n++) {
+		char next;
+
+		play(&env, &plan, n, &now);
+		next = env_next_slot(&now);
+		assert_string_equal(env_slot(&now, 'a'), "old=1");
+		if (n == 0)
+			assert_string_equal(env_slot(&now, next), "older=1");
+		else if (n < plan.n)
+			assert_string_equal(env_slot(&now, next), "old=1");
+		else
+			assert_string_equal(env_slot(&now, next),
+					    "new=1 hugepagesz=1G hugepages=0:1,1:1");
+	}
+	assert_int_equal(now.try_, 'b');
+	assert_int_equal(now.state.deaths, 1);
+	assert_string_equal(now.state.kernel, ID.kernel);
+	/* each step is one field, or the state, inside one sector where it must be whole */
+	assert_int_equal(plan.step[plan.n - 1].len, 1);
+	assert_true(plan.step[2].offset + plan.step[2].len <= 512);
+}
+
+static void test_commit_steps(void **state)
+{
+	struct boot_env env = {.good = 'a', .try_ = 't', .slot = {"old=1", "new=1"}}, now;
+	struct env_plan plan;
+
+	(void)state;
+	env.state.deaths = 1;
+	env_plan_commit(&env, 'b', &ID, &plan);
+	for (size_t n = 0; n <= plan.n; n++) {
+		play(&env, &plan, n, &now);
+		assert_string_equal(env_slot(&now, env_next_slot(&now)), n ? "new=1" : "old=1");
+	}
+	assert_int_equal(now.try_, ENV_NONE);
+	assert_int_equal(now.state.deaths, 0);
+	assert_string_equal(now.slot[0], "old=1");
+	/* once more: nothing */
+	env_plan_commit(&now, 'b', &ID, &plan);
+	assert_int_equal(plan.n, 0);
+}
+
+static void test_other_plans(void **state)
+{
+	struct boot_env env = {.good = 'a', .try_ = 't', .slot = {"old=1", "new=1"}}, now;
+	cleanup_kargs struct kargs l = {0}, bad = {0};
+	struct env_plan plan;
+	struct err err;
+
+	(void)state;
+	env.state.deaths = 2;
+	args(&l, "x=1");
+	assert_int_equal(env_plan_adopt(&env, &l, &ID, &plan, &err), 0);
+	play(&env, &plan, plan.n, &now);
+	assert_int_equal(now.good, 'b');
+	assert_string_equal(now.slot[1], "x=1");
+	assert_string_equal(now.slot[0], "old=1");
+
+	env_plan_forgive(&env, &ID, &plan);
+	play(&env, &plan, plan.n, &now);
+	assert_int_equal(now.state.deaths, 0);
+	assert_int_equal(now.try_, ENV_NONE);
+	env_plan_forgive(&now, &ID, &plan);
+	assert_int_equal(plan.n, 0);
+
+	env_plan_not_arrived(&env, &ID, &plan);
+	play(&env, &plan, plan.n, &now);
+	assert_true(now.state.not_arrived);
+
+	env_plan_disarm(&env, &ID, &plan);
+	play(&env, &plan, plan.n, &now);
+	assert_int_equal(now.try_, ENV_NONE);
+
+	env_plan_reset(&env, &ID, &plan);
+	assert_true(plan.n <= ENV_STEPS_MAX);
+	play(&env, &plan, plan.n, &now);
+	assert_int_equal(now.good, ENV_NONE);
+	assert_string_equal(now.slot[0], "");
+	assert_string_equal(now.slot[1], "");
+
+	args(&bad, "a=\"b\"");
+	assert_int_equal(env_plan_arm(&env, &bad, 0, &ID, &plan, &err), -EINVAL);
+}
+
+static int temp_dir(char *path)
+{
+	strcpy(path, "/tmp/railhead-test.XXXXXX");
+	assert_non_null(mkdtemp(path));
+	return open(path, O_RDONLY | O_DIRECTORY);
+}
+
+static void remove_dir(const char *path, int dirfd)
+{
+	unlinkat(dirfd, ENV_FILE_NAME, 0);
+	close(dirfd);
+	rmdir(path);
+}
+
+static void test_file(void **state)
+{
+	cleanup_kargs struct kargs l = {0};
+	struct boot_env env, back;
+	struct stat before, after;
+	struct env_plan plan;
+	struct err err;
+	char path[64];
+	int dir = temp_dir(path);
+
+	(void)state;
+	assert_int_equal(env_read(-1, &env, &err), -ENOENT);
+	assert_int_equal(env_read(dir, &env, &err), -ENOENT);
+	assert_int_equal(env_create(dir, &ID, &env, &err), 0);
+	assert_int_equal(env_read(dir, &back, &err), 0);
+	assert_int_equal(back.good, 'a');
+	fstatat(dir, ENV_FILE_NAME, &before, 0);
+	args(&l, "a=1");
+	env_plan_arm(&env, &l, 0, &ID, &plan, &err);
+	assert_int_equal(env_write(dir, &plan, &err), 0);
+	assert_int_equal(env_read(dir, &back, &err), 0);
+	assert_memory_equal(&back, &plan.after, sizeof(back.good) + sizeof(back.try_));
+	assert_string_equal(back.slot[1], "a=1");
+	/* in place: the same file, where a boot loader knows it */
+	fstatat(dir, ENV_FILE_NAME, &after, 0);
+	assert_int_equal(before.st_ino, after.st_ino);
+	assert_int_equal(after.st_size, ENV_SIZE);
+	/* never longer, never elsewhere */
+	assert_int_equal(machine_overwrite(dir, ENV_FILE_NAME, ENV_SIZE - 1, "xy", 2, &err),
+			 -ERANGE);
+	assert_int_equal(machine_overwrite(dir, ENV_FILE_NAME, -1, "x", 1, &err), -ERANGE);
+	assert_int_equal(machine_overwrite(dir, "absent", 0, "x", 1, &err), -ENOENT);
+	assert_int_equal(faccessat(dir, ENV_FILE_NAME ".new", F_OK, 0), -1);
+	/* a link in its place is not followed */
+	unlinkat(dir, ENV_FILE_NAME, 0);
+	assert_int_equal(symlinkat("/etc/passwd", dir, ENV_FILE_NAME), 0);
+	assert_int_equal(env_read(dir, &env, &err), -ELOOP);
+	assert_int_equal(env_write(dir, &plan, &err), -ELOOP);
+	remove_dir(path, dir);
+}
+
+/* GRUB's own reader and writer, where they are installed. */
+static void test_grub_agrees(void **state)
+{
+	cleanup_kargs struct kargs l = {0};
+	cleanup_free char *cmd = NULL;
+	struct boot_env env, back;
+	struct env_plan plan;
+	struct err err;
+	char path[64];
+	int dir;
+
+	(void)state;
+	if (system("command -v grub-editenv >/dev/null 2>&1") != 0)
+		skip();
+	dir = temp_dir(path);
+	assert_int_equal(env_create(dir, &ID, &env, &err), 0);
+	args(&l, "a=1 b hugepagesz=1G hugepages=0:1,1:1");
+	env_plan_arm(&env, &l, 0, &ID, &plan, &err);
+	assert_int_equal(env_write(dir, &plan, &err), 0);
+	cmd = xasprintf("cd %s && grub-editenv railhead.env list | sed 's/ *$//' >list && "
+			"grep -qx railhead_good=a list && grep -qx railhead_try=b list && "
+			"grep -qx 'railhead_b=a=1 b hugepagesz=1G hugepages=0:1,1:1' list && "
+			"grub-editenv railhead.env set railhead_try=t; r=$?; rm -f list; exit $r",
+			path);
+	assert_int_equal(system(cmd), 0);
+	/* save_env moved nothing: the file is still ours to the byte */
+	assert_int_equal(env_read(dir, &back, &err), 0);
+	assert_int_equal(back.try_, ENV_TAKEN);
+	assert_string_equal(back.slot[1], plan.after.slot[1]);
+	remove_dir(path, dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_layout),	     cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_damage),	     cmocka_unit_test(test_arm_steps),
+		cmocka_unit_test(test_commit_steps), cmocka_unit_test(test_other_plans),
+		cmocka_unit_test(test_file),	     cmocka_unit_test(test_grub_agrees),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

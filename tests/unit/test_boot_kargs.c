@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "boot/env_layout.h"
+#include "boot/kargs.h"
+
+static void line_of(const char *in, char ret[512])
+{
+	cleanup_kargs struct kargs l = {0};
+	cleanup_free char *line = NULL;
+
+	kargs_split(&l, in, NULL);
+	line = kargs_line(&l);
+	snprintf(ret, 512, "%s", line);
+}
+
+static void test_split(void **state)
+{
+	static const struct {
+		const char *in, *out;
+		size_t n;
+	} t[] = {
+		{"", "", 0},
+		{"  \t\n", "", 0},
+		{" a  b=c\td \n", "a b=c d", 3},
+		{"key=\"a b\" x", "key=\"a b\" x", 2},
+		{"\"key=a b\" x", "\"key=a b\" x", 2},
+		{"a=\"x\"y\"z w\" q", "a=\"x\"y\"z w\" q", 2},
+		{"open=\"to the end", "open=\"to the end", 1},
+		{"quiet -- single 1", "quiet", 1},
+		{"a --b -- c", "a --b", 2},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_kargs struct kargs l = {0};
+		char line[512];
+
+		kargs_split(&l, t[i].in, NULL);
+		assert_int_equal(l.n, t[i].n);
+		line_of(t[i].in, line);
+		assert_string_equal(line, t[i].out);
+	}
+}
+
+static void test_equal(void **state)
+{
+	(void)state;
+	assert_true(karg_equal("intel-iommu=on", "intel_iommu=on"));
+	assert_false(karg_equal("intel_iommu=sm_on", "intel_iommu=sm-on"));
+	assert_true(karg_equal("k=\"a b\"", "\"k=a b\""));
+	assert_true(karg_equal("k=\"v\"", "k=v"));
+	assert_false(karg_equal("k", "k="));
+	assert_false(karg_equal("k=v", "k=vv"));
+	assert_false(karg_equal("kk=v", "k=v"));
+	assert_true(karg_same_key("ib-core.netns_mode=0", "ib_core.netns-mode=1"));
+	assert_true(karg_equal("\"", ""));
+	assert_true(karg_equal("a=\"", "a="));
+}
+
+static void test_has(void **state)
+{
+	static const struct {
+		const char *line, *token;
+		bool has;
+	} t[] = {
+		/* whole tokens, never substrings */
+		{"intel_iommu=on", "intel_iommu=o", false},
+		{"xintel_iommu=on", "intel_iommu=on", false},
+		{"quiet", "quiet", true},
+		{"quietly", "quiet", false},
+		{"quiet=1", "quiet", false},
+		/* the last one wins */
+		{"a=1 a=2", "a=1", false},
+		{"a=1 a=2", "a=2", true},
+		{"transparent-hugepage=never", "transparent_hugepage=never", true},
+		/* comma lists: SNO#359 */
+		{"intel_iommu=on,sm_on", "intel_iommu=on", true},
+		{"intel_iommu=sm_on,on", "intel_iommu=on,sm_on", true},
+		{"intel_iommu=on intel_iommu=sm_on", "intel_iommu=on,sm_on", true},
+		{"intel_iommu=on", "intel_iommu=on,sm_on", false},
+		{"intel_iommu=on intel_iommu=off", "intel_iommu=on", false},
+		{"intel_iommu=off intel_iommu=on", "intel_iommu=on", true},
+		{"intel_iommu=on,sm_off", "intel_iommu=on", true},
+		{"intel_iommu=sm_on,sm_off", "intel_iommu=sm_on", false},
+		{"iommu=pt iommu=nopt", "iommu=pt", false},
+		{"pci=realloc,noats", "pci=realloc", true},
+		/* every occurrence counts */
+		{"console=tty0 console=ttyS0", "console=tty0", true},
+		/* a repetition spoils it */
+		{"isolcpus=2-3 isolcpus=2-3", "isolcpus=2-3", true},
+		{"isolcpus=2-3 isolcpus=4", "isolcpus=4", false},
+		{"isolcpus=2-3,5", "isolcpus=2-3", false},
+		/* for init */
+		{"quiet -- a=1", "a=1", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++)
+		if (kargs_has(t[i].line, t[i].token) != t[i].has)
+			fail_msg("kargs_has(\"%s\", \"%s\")", t[i].line, t[i].token);
+}
+
+static void missing(const char *wanted, const char *line, char ret[512])
+{
+	cleanup_kargs struct kargs w = {0}, m = {0};
+	cleanup_free char *text = NULL;
+
+	kargs_split(&w, wanted, NULL);
+	kargs_missing(&w, line, &m);
+	text = kargs_line(&m);
+	snprintf(ret, 512, "%s", text);
+}
+
+static void test_missing(void **state)
+{
+	static const struct {
+		const char *wanted, *line, *missing;
+	} t[] = {
+		{"a=1 b", "b a=1", ""},
+		{"a=1 b", "ro", "a=1 b"},
+		/* a pair counts as one, and its order matters: Talos#11310 */
+		{"hugepagesz=1G hugepages=4", "hugepagesz=1G hugepages=4", ""},
+		{"hugepagesz=1G hugepages=4", "hugepages=4 hugepagesz=1G",
+		 "hugepagesz=1G hugepages=4"},
+		{"hugepagesz=1G hugepages=4", "hugepagesz=2M hugepages=4",
+		 "hugepagesz=1G hugepages=4"},
+		{"hugepagesz=1G hugepages=4 hugepagesz=2M hugepages=8",
+		 "hugepagesz=2M hugepages=8 hugepagesz=1G hugepages=4", ""},
+		{"hugepagesz=1G hugepages=4 hugepagesz=2M hugepages=8",
+		 "hugepagesz=1G hugepages=8 hugepagesz=2M hugepages=4",
+		 "hugepagesz=1G hugepages=4 hugepagesz=2M hugepages=8"},
+		/* the first count of a size wins */
+		{"hugepagesz=1G hugepages=4", "hugepagesz=1G hugepages=2 hugepagesz=1G hugepages=4",
+		 "hugepagesz=1G hugepages=4"},
+		{"hugepagesz=1G hugepages=4", "hugepagesz=1G hugepages=4 hugepagesz=1G hugepages=2",
+		 ""},
+		/* two counts in a row: the second is ignored */
+		{"hugepagesz=1G hugepages=4", "hugepagesz=1G hugepages=4 hugepages=2", ""},
+		/* 1024M is 1G */
+		{"hugepagesz=1G hugepages=4", "hugepagesz=1024M hugepages=4", ""},
+		/* per node */
+		{"default_hugepagesz=1G hugepagesz=1G hugepages=0:32,1:32",
+		 "default_hugepagesz=1G hugepagesz=1G hugepages=0:32,1:32", ""},
+		{"default_hugepagesz=1G hugepagesz=1G hugepages=0:32,1:32",
+		 "hugepagesz=1G hugepages=0:32,1:32", "default_hugepagesz=1G"},
+		{"default_hugepagesz=1G hugepages=2", "hugepages=2 default_hugepagesz=1G", ""},
+		{"hugepages=16", "hugepages=16", ""},
+		{"hugepages=16", "hugepagesz=1G hugepages=16", "hugepages=16"},
+		{"hugepagesz=1G", "hugepagesz=1G", ""},
+		{"hugepagesz=1G", "quiet", "hugepagesz=1G"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		char m[512];
+
+		missing(t[i].wanted, t[i].line, m);
+		if (strcmp(m, t[i].missing) != 0)
+			fail_msg("wanted \"%s\" on \"%s\": missing \"%s\", expected \"%s\"",
+				 t[i].wanted, t[i].line, m, t[i].missing);
+	}
+}
+
+static void test_dropped(void **state)
+{
+	static const struct {
+		const char *owned, *wanted, *line, *dropped;
+	} t[] = {
+		{"a=1 b", "a=1 b", "a=1 b", ""},
+		{"a=1 b", "a=1", "a=1 b", "b"},
+		{"a=1", "a=2", "a=1", "a=1"},
+		{"a=1 b", "a=1", "a=1", ""}, /* not on this line: nothing to get rid of */
+		{"intel_iommu=on,sm_on", "intel_iommu=sm_on,on", "intel_iommu=on,sm_on", ""},
+		{"intel_iommu=on,sm_on", "intel_iommu=on", "intel_iommu=on,sm_on",
+		 "intel_iommu=on,sm_on"},
+		{"hugepagesz=1G hugepages=4", "", "hugepagesz=1G hugepages=4",
+		 "hugepagesz=1G hugepages=4"},
+		{"hugepagesz=1G hugepages=4", "hugepagesz=1G hugepages=5",
+		 "hugepagesz=1G hugepages=4", "hugepagesz=1G hugepages=4"},
+		{"hugepagesz=1G hugepages=4", "hugepagesz=1G hugepages=4",
+		 "hugepagesz=1G hugepages=4", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_kargs struct kargs owned = {0}, wanted = {0}, d = {0};
+		cleanup_free char *text = NULL;
+
+		kargs_split(&owned, t[i].owned, NULL);
+		kargs_split(&wanted, t[i].wanted, NULL);
+		kargs_dropped(&owned, &wanted, t[i].line, &d);
+		text = kargs_line(&d);
+		assert_string_equal(text, t[i].dropped);
+	}
+}
+
+static void test_conflicts(void **state)
+{
+	static const struct {
+		const char *wanted, *owned, *line, *conflicts;
+	} t[] = {
+		{"a=1", "a=1", "a=1 railhead.slot=a", ""},
+		{"a=1", "a=1", "a=2 a=1", "a=2"},
+		{"a=1", "", "a=1", ""},
+		{"isolcpus=2", "isolcpus=2", "isolcpus=3 isolcpus=2", "isolcpus=3"},
+		{"console=tty0", "", "console=ttyS0", ""},
+		{"hugepagesz=1G hugepages=4", "hugepagesz=1G hugepages=4",
+		 "hugepagesz=1G hugepages=2 hugepagesz=1G hugepages=4",
+		 "hugepagesz=1024M hugepages=2"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_kargs struct kargs owned = {0}, wanted = {0}, c = {0};
+		cleanup_free char *text = NULL;
+
+		kargs_split(&owned, t[i].owned, NULL);
+		kargs_split(&wanted, t[i].wanted, NULL);
+		kargs_conflicts(&wanted, &owned, t[i].line, &c);
+		text = kargs_line(&c);
+		assert_string_equal(text, t[i].conflicts);
+	}
+}
+
+static void test_check(void **state)
+{
+	static const char *const bad[] = {
+		"",   "a b", "a=\"b\"",	   "a='b'", "a=\\b",	       "a=$b",	      "#a",
+		"--", "=a",  "a=\xc3\xa9", "a\n",   "railhead.slot=a", "railhead=off"};
+	static const char *const good[] = {"quiet", "pci=config_acs=0000@01:00.0;1@02:00.0",
+					   "isolcpus=2-47,50-95", "a=#b", "acpi_osi=!*"};
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < array_len(bad); i++)
+		assert_int_equal(karg_check(bad[i], &err), -EINVAL);
+	for (size_t i = 0; i < array_len(good); i++)
+		assert_int_equal(karg_check(good[i], &err), 0);
+}
+
+static void test_check_list(void **state)
+{
+	cleanup_kargs struct kargs many = {0}, dotted = {0}, longer = {0}, one = {0};
+	char big[ENV_SLOT_SIZE + 2];
+	struct err err;
+
+	(void)state;
+	for (int i = 0; i < 31; i++) {
+		cleanup_free char *plain = xasprintf("k%d=1", i);
+		cleanup_free char *param = xasprintf("m.k%d=1", i);
+
+		assert_int_equal(kargs_check(&many, &err), 0);
+		kargs_add(&many, plain, NULL);
+		kargs_add(&dotted, param, NULL);
+	}
+	assert_int_equal(kargs_check(&many, &err), -E2BIG);
+	assert_int_equal(kargs_check(&dotted, &err), 0);
+	memset(big, 'x', sizeof(big) - 1);
+	big[sizeof(big) - 1] = '\0';
+	kargs_add(&longer, big, NULL);
+	assert_int_equal(kargs_check(&longer, &err), -E2BIG);
+	kargs_add(&one, "a b", "p.yaml:3");
+	assert_int_equal(kargs_check(&one, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "p.yaml:3: "));
+}
+
+static void test_value_and_hash(void **state)
+{
+	cleanup_free char *v = kargs_value("a=1 railhead.slot=a x a=2", "a");
+	cleanup_free char *flag = kargs_value("a=1 x", "x");
+	char h1[KARGS_HASH_LEN + 1], h2[KARGS_HASH_LEN + 1];
+
+	(void)state;
+	assert_string_equal(v, "2");
+	assert_string_equal(flag, "");
+	assert_null(kargs_value("ab=1", "a"));
+	kargs_hash_line("a=1 b", h1);
+	kargs_hash_line("b a=1", h2);
+	assert_int_equal(strlen(h1), KARGS_HASH_LEN);
+	assert_string_not_equal(h1, h2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_equal),
+		cmocka_unit_test(test_has),
+		cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_dropped),
+		cmocka_unit_test(test_conflicts),
+		cmocka_unit_test(test_check),
+		cmocka_unit_test(test_check_list),
+		cmocka_unit_test(test_value_and_hash),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Series of boots against a model of GRUB: it parses the file's bytes, disarms a trial,
+ * and makes the command line as dracut/grub.d/05_railhead.in does.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "boot/trial.h"
+
+struct machine {
+	/* what is wrong with it */
+	bool grub_reads;  /* false: kexec, PXE, another disk */
+	bool grub_writes; /* false: save_env fails */
+	bool entry_has_variable;
+	const char *dropped;	/* this token never reaches the kernel */
+	const char *deadly;	/* a boot with this token dies before the initrd stage ends */
+	bool no_commit;		/* no boot reaches its verdict */
+	const char *image_args; /* on each line, not ours */
+	bool loader_ok;
+	const char *kernel;
+	/* where it is */
+	char dir[64];
+	int dirfd;
+	int boot; /* number of this boot */
+	char *cmdline;
+	/* what was counted */
+	int reboots, writes;
+	struct trial last;
+};
+
+static void machine_init(struct machine *m)
+{
+	*m = (struct machine){.grub_reads = true,
+			      .grub_writes = true,
+			      .entry_has_variable = true,
+			      .loader_ok = true,
+			      .kernel = "6.1"};
+	strcpy(m->dir, "/tmp/railhead-test.XXXXXX");
+	assert_non_null(mkdtemp(m->dir));
+	m->dirfd = open(m->dir, O_RDONLY | O_DIRECTORY);
+}
+
+static void machine_done(struct machine *m)
+{
+	unlinkat(m->dirfd, ENV_FILE_NAME, 0);
+	close(m->dirfd);
+	rmdir(m->dir);
+	free(m->cmdline);
+	trial_free(&m->last);
+}
+
+/* save_env: overwrites the one byte */
+static bool grub_save_try(struct machine *m)
+{
+	int fd;
+
+	if (!m->grub_writes)
+		return false;
+	fd = openat(m->dirfd, ENV_FILE_NAME, O_WRONLY);
+	assert_int_equal(pwrite(fd, "t", 1, 54), 1);
+	close(fd);
+	return true;
+}
+
+static char *grub(struct machine *m)
+{
+	struct boot_env env;
+	struct str line = {0};
+	char slot, trial = 0;
+
+	str_addf(&line, "BOOT_IMAGE=/vmlinuz root=/dev/vda1 ro%s%s", m->image_args ? " " : "",
+		 m->image_args ? m->image_args : "");
+	if (!m->grub_reads || env_read(m->dirfd, &env, NULL) < 0)
+		return str_take(&line);
+	slot = env.good;
+	if (env_slot_index(env.try_) >= 0 && grub_save_try(m))
+		slot = trial = env.try_;
+	if (env_slot_index(slot) < 0 || !m->entry_has_variable)
+		return str_take(&line);
+	str_addf(&line, " %s %s%c", env_slot(&env, slot), ENV_ARG_SLOT, slot);
+	if (trial)
+		str_addf(&line, " %s%c %s", ENV_ARG_TRIAL, trial, ENV_TRIAL_EXTRA);
+	return str_take(&line);
+}
+
+/* The kernel loses a token. */
+static char *lose(char *line, const char *token)
+{
+	cleanup_kargs struct kargs in = {0}, out = {0};
+
+	if (!token)
+		return line;
+	kargs_split(&in, line, NULL);
+	for (size_t i = 0; i < in.n; i++)
+		if (!streq(in.v[i].text, token))
+			kargs_add(&out, in.v[i].text, NULL);
+	free(line);
+	return kargs_line(&out);
+}
+
+static void decide(struct machine *m, const char *wanted, struct trial *t, bool write, bool retry)
+{
+	cleanup_kargs struct kargs w = {0};
+	struct boot_env env;
+	struct boot_id id = {.time = 1790000000 + m->boot};
+	struct trial_facts f = {.wanted = &w,
+				.cmdline = m->cmdline,
+				.loader_ok = m->loader_ok,
+				.loader_why = m->loader_ok ? NULL : "no grub.cfg",
+				.boot_id = id.id,
+				.kernel = m->kernel,
+				.retry = retry};
+	struct err err = {0};
+
+	snprintf(id.id, sizeof(id.id), "boot-%d", m->boot);
+	snprintf(id.kernel, sizeof(id.kernel), "%s", m->kernel);
+	kargs_split(&w, wanted, NULL);
+	if (env_read(m->dirfd, &env, &err) == 0)
+		f.env = &env;
+	else if (err.code == -EBADMSG)
+		f.env_damage = err.text;
+	trial_decide(&f, t);
+	assert_non_null(t->why);
+	if (write &&
+	    (t->decision == KARGS_WRITE_AND_REBOOT || t->decision == KARGS_WRITE_NO_REBOOT)) {
+		m->writes++;
+		assert_int_equal(trial_write(m->dirfd, &f, t, &id, &err), 0);
+	}
+}
+
+static void settle(struct machine *m)
+{
+	struct boot_id id = {.time = 1790000000};
+	struct err err;
+	int r;
+
+	snprintf(id.id, sizeof(id.id), "boot-%d", m->boot);
+	snprintf(id.kernel, sizeof(id.kernel), "%s", m->kernel);
+	r = m->no_commit ? 0 : trial_commit(m->dirfd, &m->last, &id, &err);
+	assert_true(r >= 0);
+	m->writes += r;
+}
+
+/* A power cycle: boots until a boot needs no reboot, 10 at most. */
+static enum kargs_decision power_on(struct machine *m, const char *wanted)
+{
+	for (int i = 0; i < 10; i++) {
+		bool dies;
+
+		m->boot++;
+		free(m->cmdline);
+		m->cmdline = lose(grub(m), m->dropped);
+		dies = m->deadly && kargs_has(m->cmdline, m->deadly);
+		if (dies)
+			continue; /* panic=30: GRUB comes again by itself */
+		trial_free(&m->last);
+		decide(m, wanted, &m->last, true, false);
+		if (m->last.decision != KARGS_WRITE_AND_REBOOT) {
+			settle(m);
+			return m->last.decision;
+		}
+		m->reboots++;
+	}
+	fail_msg("a reboot loop: %s", m->last.why);
+	return KARGS_DAMAGED;
+}
+
+#define WANTED "intel_iommu=on,sm_on hugepagesz=1G hugepages=0:1,1:1"
+
+static void test_first_boot(void **state)
+{
+	struct machine m;
+	struct boot_env env;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
+	assert_int_equal(m.reboots, 1);
+	assert_true(m.last.commit);
+	assert_true(m.last.is_trial);
+	assert_true(kargs_has(m.cmdline, "railhead.trial=b"));
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_int_equal(env.good, 'b');
+	assert_int_equal(env.try_, ENV_NONE);
+	/* Later boots change nothing and write nothing. */
+	m.writes = 0;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
+		assert_false(m.last.commit);
+		assert_false(kargs_has(m.cmdline, "railhead.trial=b"));
+	}
+	assert_int_equal(m.reboots, 1);
+	assert_int_equal(m.writes, 0);
+	machine_done(&m);
+}
+
+static void test_no_args_no_file(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, ""), KARGS_SAME);
+	assert_int_equal(m.writes, 0);
+	assert_int_equal(faccessat(m.dirfd, ENV_FILE_NAME, F_OK, 0), -1);
+	machine_done(&m);
+}
+
+static void test_new_version_and_back(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1 b=1"), KARGS_SAME);
+	assert_int_equal(power_on(&m, "a=2"), KARGS_SAME); /* one changed, one dropped */
+	assert_int_equal(m.reboots, 2);
+	assert_false(kargs_has(m.cmdline, "b=1"));
+	assert_int_equal(power_on(&m, "a=1 b=1"), KARGS_SAME);
+	assert_int_equal(m.reboots, 3);
+	assert_int_equal(power_on(&m, ""), KARGS_SAME);
+	assert_int_equal(m.reboots, 4);
+	assert_false(kargs_has(m.cmdline, "a=1"));
+	machine_done(&m);
+}
+
+/* N power cycles with args that never arrive cost one reboot, whatever loses them. */
+static void never_arrives(struct machine *m, const char *layer)
+{
+	for (int i = 0; i < 6; i++) {
+		assert_int_equal(power_on(m, WANTED), KARGS_NOT_ARRIVED);
+		assert_non_null(strstr(m->last.why, i == 0 ? layer : "did not arrive"));
+	}
+	assert_true(m->reboots <= 1);
+	machine_done(m);
+}
+
+static void test_never_arrives(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	m.grub_reads = false;
+	never_arrives(&m, "kexec, network boot, another disk");
+	machine_init(&m);
+	m.entry_has_variable = false;
+	never_arrives(&m, "menu entry");
+	machine_init(&m);
+	m.dropped = "intel_iommu=on,sm_on";
+	never_arrives(&m, "kernel or boot loader dropped");
+	machine_init(&m);
+	m.grub_writes = false;
+	never_arrives(&m, "can't write");
+}
+
+/* After a boot that GRUB brought with our file, a boot that came another way. */
+static void test_direct_kernel_boot(void **state)
+{
+	struct machine m;
+	int writes;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
+	writes = m.writes;
+	m.grub_reads = false;
+	assert_int_equal(power_on(&m, WANTED), KARGS_NOT_ARRIVED);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_NOT_ARRIVED);
+	assert_int_equal(m.reboots, 1);
+	assert_int_equal(m.writes, writes);
+	m.grub_reads = true;
+	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
+	assert_int_equal(m.reboots, 1);
+	machine_done(&m);
+}
+
+static void test_deadly_args(void **state)
+{
+	struct machine m;
+	struct trial t;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "good=1"), KARGS_SAME);
+	m.reboots = 0;
+	m.deadly = "rdinit=/nonexistent";
+	assert_int_equal(power_on(&m, "rdinit=/nonexistent"), KARGS_REJECTED);
+	assert_int_equal(m.reboots, TRIAL_MAX);
+	assert_true(kargs_has(m.cmdline, "good=1"));
+	assert_non_null(strstr(m.last.why, "REJECTED"));
+	/* Remembered, and not one byte more is written. */
+	m.writes = 0;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(power_on(&m, "rdinit=/nonexistent"), KARGS_REJECTED);
+	assert_int_equal(m.reboots, TRIAL_MAX);
+	assert_int_equal(m.writes, 0);
+	/* An operator may ask for another try; a new kernel is one. */
+	decide(&m, "rdinit=/nonexistent", &t, false, true);
+	assert_int_equal(t.decision, KARGS_WRITE_AND_REBOOT);
+	trial_free(&t);
+	m.kernel = "6.12";
+	m.deadly = NULL;
+	assert_int_equal(power_on(&m, "rdinit=/nonexistent"), KARGS_SAME);
+	machine_done(&m);
+}
+
+static void test_deadly_then_mended(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	m.deadly = "bad=1";
+	assert_int_equal(power_on(&m, "bad=1"), KARGS_REJECTED);
+	assert_int_equal(power_on(&m, "fine=1"), KARGS_SAME);
+	assert_int_equal(m.reboots, TRIAL_MAX + 1);
+	/* The memory is that of the last args only: bad ones may be tried anew. */
+	assert_int_equal(power_on(&m, "bad=1"), KARGS_REJECTED);
+	assert_true(kargs_has(m.cmdline, "fine=1"));
+	machine_done(&m);
+}
+
+/* A power cut in the middle of a trial is one death: the second trial succeeds. */
+static void test_power_cut_in_trial(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	m.boot = 1;
+	m.cmdline = grub(&m);
+	decide(&m, WANTED, &m.last, true, false);
+	assert_int_equal(m.last.decision, KARGS_WRITE_AND_REBOOT);
+	free(grub(&m)); /* GRUB takes it, and the light goes out */
+	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
+	assert_int_equal(m.last.deaths, 1);
+	machine_done(&m);
+}
+
+/* Cut after every step of arming: no step alone counts as a death. */
+static void test_power_cut_while_arming(void **state)
+{
+	(void)state;
+	for (size_t cut = 0; cut <= 4; cut++) {
+		cleanup_kargs struct kargs w = {0};
+		struct boot_id id = {.id = "boot-1", .kernel = "6.1"};
+		struct boot_env env;
+		struct env_plan plan;
+		struct machine m;
+
+		machine_init(&m);
+		kargs_split(&w, WANTED, NULL);
+		assert_int_equal(env_create(m.dirfd, &id, &env, NULL), 0);
+		assert_int_equal(env_plan_arm(&env, &w, 0, &id, &plan, NULL), 0);
+		m.boot = 1;
+		plan.n = cut < plan.n ? cut : plan.n;
+		assert_int_equal(env_write(m.dirfd, &plan, NULL), 0);
+		assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
+		assert_int_equal(m.last.deaths, 0);
+		assert_true(m.reboots <= 1);
+		machine_done(&m);
+	}
+}
+
+/* No boot reaches a verdict: two trials, then the args count as rejected. */
+static void test_no_verdict(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	m.no_commit = true;
+	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
+	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
+	assert_int_equal(power_on(&m, WANTED), KARGS_REJECTED);
+	assert_int_equal(m.reboots, TRIAL_MAX);
+	machine_done(&m);
+}
+
+/* A profile that is chosen anew in each boot must not make it loop. */
+static void test_flip_flop(void **state)
+{
+	struct machine m;
+	struct trial t;
+
+	(void)state;
+	machine_init(&m);
+	m.boot = 1;
+	m.cmdline = grub(&m);
+	decide(&m, "a=1", &t, true, false);
+	assert_int_equal(t.decision, KARGS_WRITE_AND_REBOOT);
+	trial_free(&t);
+	m.boot++;
+	free(m.cmdline);
+	m.cmdline = grub(&m);
+	decide(&m, "a=2", &t, true, false);
+	assert_int_equal(t.decision, KARGS_NOT_ARRIVED);
+	assert_false(t.note);
+	trial_free(&t);
+	machine_done(&m);
+}
+
+static void test_image_args(void **state)
+{
+	struct machine m;
+	struct boot_env env;
+
+	(void)state;
+	machine_init(&m);
+	m.image_args = WANTED;
+	assert_int_equal(power_on(&m, WANTED), KARGS_WRITE_NO_REBOOT);
+	assert_int_equal(m.reboots, 0);
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_string_equal(env_slot(&env, env.good), WANTED);
+	m.image_args = NULL;
+	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
+	assert_int_equal(m.reboots, 0);
+	machine_done(&m);
+}
+
+static void test_no_loader(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	m.loader_ok = false;
+	assert_int_equal(power_on(&m, WANTED), KARGS_NO_LOADER);
+	assert_non_null(strstr(m.last.why, "no grub.cfg"));
+	assert_non_null(strstr(m.last.why, WANTED));
+	m.image_args = WANTED;
+	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
+	assert_int_equal(m.writes, 0);
+	machine_done(&m);
+}
+
+static void test_damaged(void **state)
+{
+	struct machine m;
+	int fd;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
+	fd = openat(m.dirfd, ENV_FILE_NAME, O_WRONLY);
+	assert_int_equal(ftruncate(fd, 1024), 0);
+	close(fd);
+	assert_int_equal(power_on(&m, WANTED), KARGS_DAMAGED);
+	assert_non_null(strstr(m.last.why, "1024 bytes long"));
+	assert_int_equal(m.reboots, 1);
+	machine_done(&m);
+}
+
+/* Armed by hand in a running system, and asked again before the reboot. */
+static void test_armed_in_this_boot(void **state)
+{
+	struct machine m;
+	struct trial t;
+	int writes;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	decide(&m, "a=2", &t, true, false);
+	assert_int_equal(t.decision, KARGS_WRITE_AND_REBOOT);
+	assert_false(t.armed);
+	trial_free(&t);
+	writes = m.writes;
+	decide(&m, "a=2", &t, false, false);
+	assert_int_equal(t.decision, KARGS_WRITE_AND_REBOOT);
+	assert_true(t.armed);
+	trial_free(&t);
+	assert_int_equal(m.writes, writes);
+	/* Thought better of it: disarmed, without a reboot. */
+	decide(&m, "a=1", &t, true, false);
+	assert_int_equal(t.decision, KARGS_WRITE_NO_REBOOT);
+	trial_free(&t);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(m.reboots, 1);
+	assert_false(m.last.is_trial);
+	machine_done(&m);
+}
+
+static void test_after_reset(void **state)
+{
+	struct boot_id id = {.id = "boot-x"};
+	struct boot_env env;
+	struct env_plan plan;
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	env_plan_reset(&env, &id, &plan);
+	assert_int_equal(env_write(m.dirfd, &plan, NULL), 0);
+	assert_int_equal(power_on(&m, ""), KARGS_SAME);
+	assert_null(strstr(m.cmdline, "railhead"));
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(m.reboots, 2);
+	machine_done(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_first_boot),
+		cmocka_unit_test(test_no_args_no_file),
+		cmocka_unit_test(test_new_version_and_back),
+		cmocka_unit_test(test_never_arrives),
+		cmocka_unit_test(test_direct_kernel_boot),
+		cmocka_unit_test(test_deadly_args),
+		cmocka_unit_test(test_deadly_then_mended),
+		cmocka_unit_test(test_power_cut_in_trial),
+		cmocka_unit_test(test_power_cut_while_arming),
+		cmocka_unit_test(test_no_verdict),
+		cmocka_unit_test(test_flip_flop),
+		cmocka_unit_test(test_image_args),
+		cmocka_unit_test(test_no_loader),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_armed_in_this_boot),
+		cmocka_unit_test(test_after_reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
