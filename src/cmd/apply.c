@@ -24,7 +24,7 @@ static const uint64_t stage_budget[] = {
 	[STAGE_DEVICES] = 150 * 1000000ULL,
 };
 
-enum { DEVICES_WAIT_US = 30 * 1000000, LOCK_WAIT_US = 30 * 1000000 };
+enum { DEVICES_WAIT_US = 30 * 1000000, LOCK_WAIT_US = 10 * 1000000 };
 
 struct apply {
 	struct invocation *inv;
