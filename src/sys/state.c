@@ -17,9 +17,7 @@ enum { STATE_MAX = 8 << 20 };
 
 static int open_state(const struct root *root, struct err *err)
 {
-	/* The root's O_PATH fd serves for openat; RESOLVE_IN_ROOT is not needed for our own
-	 * directory, which only root can replace. */
-	return atomic_open_dir(root->fd, STATE_DIR, 1, err);
+	return atomic_open_dir(root, STATE_DIR, 1, err);
 }
 
 int state_write(const struct root *root, const char *name, const char *text, struct err *err)
@@ -39,7 +37,7 @@ int state_read(const struct root *root, const char *name, char **ret, struct err
 
 int state_remove(const struct root *root, const char *name, struct err *err)
 {
-	cleanup_close int dir = atomic_open_dir(root->fd, STATE_DIR, 0, NULL);
+	cleanup_close int dir = atomic_open_dir(root, STATE_DIR, 0, NULL);
 
 	if (dir < 0 || unlinkat(dir, name, 0) == 0 || errno == ENOENT)
 		return 0;
