@@ -1,0 +1,698 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Stages over small trees: what is set in which order, and what is said of the rest. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "engine/freeze.h"
+#include "engine/run.h"
+#include "sys/clock.h"
+#include "tree.h"
+
+enum { SECOND = 1000000 };
+
+/* Every fork of the program under test is counted. */
+static int forks;
+pid_t __fork(void);
+pid_t fork(void);
+pid_t fork(void)
+{
+	forks++;
+	return __fork();
+}
+
+/* --- a run made by hand -------------------------------------------------------------------- */
+
+static const struct place nowhere;
+
+static struct run make_run(struct tmp *t)
+{
+	struct run run = {.root = &t->root};
+
+	assert_int_equal(node_survey(&t->root, &run.node, &t->err), 0);
+	return run;
+}
+
+static struct change *add(struct run *run, enum kind_id kind, enum stage stage, enum phase phase,
+			  const char *id, const char *target, const char *desired)
+{
+	struct change *c = plan_add(&run->plan, "test", kind, stage, phase, nowhere, "%s", id);
+
+	change_target(c, "%s", target);
+	change_desired(c, "%s", desired);
+	return c;
+}
+
+static struct change *add_attr(struct run *run, enum phase phase, const char *name,
+			       const char *desired)
+{
+	cleanup_free char *target = xasprintf("/proc/sys/%s", name);
+
+	return add(run, KIND_ATTR, STAGE_EARLY, phase, name, target, desired);
+}
+
+/* What the sink was told, in order: "ID=STATE ID=STATE". */
+static void note(void *data, enum stage stage, const struct change *c)
+{
+	(void)stage;
+	str_addf(data, "%s%s=%s", ((struct str *)data)->len ? " " : "", c->id,
+		 state_name(c->state));
+}
+
+static struct stage_result apply_until(struct run *run, enum stage stage, uint64_t deadline,
+				       struct str *told)
+{
+	struct sink sink = {told, told ? note : NULL, NULL};
+	struct stage_result result;
+
+	run_apply(run, stage, 0, deadline, &sink, &result);
+	assert_int_equal(result.stage, stage);
+	return result;
+}
+
+static void applies(struct run *run, enum stage stage, const char *want)
+{
+	cleanup_str struct str told = {0};
+
+	apply_until(run, stage, clock_usec() + 60 * SECOND, &told);
+	assert_string_equal(str_get(&told), want);
+}
+
+static const struct change *find(const struct run *run, const char *id)
+{
+	const struct change *c = plan_find(&run->plan, id);
+
+	if (!c)
+		fail_msg("no change %s", id);
+	return c;
+}
+
+#define assert_state(run, name, wanted)                                         \
+	do {                                                                    \
+		const struct change *c_ = find(run, name);                      \
+		if (c_->state != (wanted))                                      \
+			fail_msg("%s is %s: %s", c_->id, state_name(c_->state), \
+				 c_->reason ? c_->reason : "no reason");        \
+	} while (0)
+
+/* --- order ---------------------------------------------------------------------------------- */
+
+static void test_phases_in_order(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+
+	for (int i = 1; i <= 4; i++) {
+		cleanup_free char *name = xasprintf("proc/sys/a%d", i);
+
+		tmp_write(t, name, "0\n");
+	}
+	add_attr(&run, PHASE_SYSFS, "a1", "1");
+	add_attr(&run, PHASE_FILES, "a2", "1");
+	add_attr(&run, PHASE_MODULES, "a3", "1");
+	add_attr(&run, PHASE_FILES, "a4", "1");
+	applies(&run, STAGE_EARLY, "a2=set a4=set a3=set a1=set");
+	assert_string_equal(tree_text(t, "proc/sys/a3"), "1");
+	assert_string_equal(find(&run, "a3")->before, "0");
+	run_close(&run);
+}
+
+/* Changes of other stages are left alone. */
+static void test_one_stage_only(void **state)
+{
+	struct tmp *t = *state;
+	struct stage_result result;
+	struct run run = make_run(t);
+
+	tmp_write(t, "proc/sys/early", "0\n");
+	tmp_write(t, "proc/sys/initrd", "0\n");
+	tmp_write(t, "proc/sys/gate", "0\n");
+	add_attr(&run, PHASE_SYSCTL, "early", "1");
+	add(&run, KIND_ATTR, STAGE_INITRD, PHASE_FILES, "initrd", "/proc/sys/initrd", "1");
+	add(&run, KIND_ATTR, STAGE_GATE, PHASE_CHECK, "gate", "/proc/sys/gate", "1");
+	result = apply_until(&run, STAGE_EARLY, clock_usec() + 60 * SECOND, NULL);
+	assert_int_equal(result.count[CHANGE_SET], 1);
+	assert_string_equal(tree_text(t, "proc/sys/initrd"), "0\n");
+	assert_string_equal(tree_text(t, "proc/sys/gate"), "0\n");
+	assert_state(&run, "initrd", CHANGE_UNKNOWN);
+	/* but for a stage that did not run in its time */
+	run_apply(&run, STAGE_EARLY, STAGES(STAGE_INITRD), clock_usec() + 60 * SECOND, NULL,
+		  &result);
+	assert_int_equal(result.count[CHANGE_SET], 1);
+	assert_int_equal(result.count[CHANGE_SAME], 1);
+	assert_string_equal(tree_text(t, "proc/sys/initrd"), "1");
+	assert_string_equal(tree_text(t, "proc/sys/gate"), "0\n");
+	run_close(&run);
+}
+
+/* --- convergence ---------------------------------------------------------------------------- */
+
+static void test_converged(void **state)
+{
+	struct tmp *t = *state;
+	struct stage_result result;
+	struct run run = make_run(t);
+	struct stat before, after;
+	int forks_before = forks;
+
+	tmp_write(t, "proc/sys/x", "4096\t87380\t6291456\n");
+	tmp_write(t, "sys/thp", "always [never] madvise\n");
+	tmp_write(t, "run/modprobe.d/railhead.conf", "options x y=1\n");
+	tmp_write(t, "sys/module/mlx5_core/initstate", "live\n");
+	tree_dir(t, "sys/bus/pci/devices/0000:3b:00.0");
+	add_attr(&run, PHASE_SYSCTL, "x", "4096 87380 6291456");
+	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSFS, "thp", "/sys/thp", "never");
+	add(&run, KIND_FILE, STAGE_EARLY, PHASE_FILES, "conf", "/run/modprobe.d/railhead.conf",
+	    "options x y=1\n");
+	add(&run, KIND_MODULE, STAGE_EARLY, PHASE_MODULES, "module", "mlx5-core", "live");
+	add(&run, KIND_VF, STAGE_EARLY, PHASE_NUMVFS, "vfs", "numvfs:0000:3b:00.0", "0");
+	assert_int_equal(stat(tmp_path(t, "proc/sys/x"), &before), 0);
+	result = apply_until(&run, STAGE_EARLY, clock_usec() + 60 * SECOND, NULL);
+	assert_int_equal(result.count[CHANGE_SAME], 5);
+	assert_int_equal(forks, forks_before);
+	assert_int_equal(stat(tmp_path(t, "proc/sys/x"), &after), 0);
+	assert_memory_equal(&before.st_mtim, &after.st_mtim, sizeof(before.st_mtim));
+	run_close(&run);
+}
+
+static void test_set_once(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+
+	tmp_write(t, "proc/sys/x", "212992\n");
+	tmp_write(t, "sys/block/a/scheduler", "none\n");
+	tmp_write(t, "sys/block/b/scheduler", "bfq\n");
+	add_attr(&run, PHASE_SYSCTL, "x", "10");
+	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSFS, "glob", "/sys/block/*/scheduler", "none");
+	add(&run, KIND_FILE, STAGE_EARLY, PHASE_FILES, "file", "/run/modprobe.d/x.conf", "a\nb\n");
+	applies(&run, STAGE_EARLY, "file=set x=set glob=set");
+	assert_string_equal(tree_text(t, "proc/sys/x"), "10");
+	assert_string_equal(tree_text(t, "sys/block/a/scheduler"), "none\n"); /* not written */
+	assert_string_equal(tree_text(t, "sys/block/b/scheduler"), "none");
+	assert_string_equal(tree_text(t, "run/modprobe.d/x.conf"), "a\nb\n");
+	applies(&run, STAGE_EARLY, "");
+	assert_state(&run, "x", CHANGE_SAME);
+	run_close(&run);
+}
+
+/* --- what fails ------------------------------------------------------------------------------ */
+
+static void test_reads_back_otherwise(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+
+	tmp_write(t, "proc/sys/x", "0\n");
+	tmp_write(t, "proc/sys/y", "0\n");
+	/* no text is at least this: whatever is written is not what is wanted */
+	add_attr(&run, PHASE_SYSCTL, "x", "much")->compare = COMPARE_AT_LEAST;
+	add_attr(&run, PHASE_SYSCTL, "y", "much")->compare = COMPARE_AT_LEAST;
+	plan_find(&run.plan, "y")->optional = true;
+	applies(&run, STAGE_EARLY, "x=failed y=unsupported");
+	assert_string_equal(find(&run, "x")->reason, "was set, but reads back 'much'");
+	assert_string_equal(find(&run, "x")->before, "0");
+	run_close(&run);
+}
+
+/* What holds when it is set and no more at the end of the stage has failed. */
+static void test_changed_back(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+
+	tmp_write(t, "proc/sys/x", "0\n");
+	add_attr(&run, PHASE_SYSCTL, "x", "1");
+	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSFS, "other", "/proc/sys/x", "2");
+	applies(&run, STAGE_EARLY, "x=set other=set x=failed");
+	assert_string_equal(find(&run, "x")->reason, "was set, but reads back '2'");
+	run_close(&run);
+}
+
+static void test_absent(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+
+	add_attr(&run, PHASE_SYSCTL, "x", "1");
+	add_attr(&run, PHASE_SYSCTL, "y", "1")->optional = true;
+	add(&run, KIND_CHECK, STAGE_EARLY, PHASE_CHECK, "z", "nonsense:1", "1");
+	applies(&run, STAGE_EARLY, "x=failed y=unsupported z=failed");
+	assert_text(find(&run, "x")->reason, "/proc/sys/x: no such file");
+	assert_text(find(&run, "y")->reason, "this kernel has no such file");
+	assert_text(find(&run, "z")->reason, "there is no such check");
+	assert_false(tree_has(t, "proc/sys/x"));
+	run_close(&run);
+}
+
+/* Sysctls of things that come later: tried in early, moved to devices, an error there only. */
+static void test_late(void **state)
+{
+	static const struct {
+		const char *then; /* what is there in devices, or NULL */
+		bool optional;
+		enum change_state state;
+		const char *reason; /* or NULL */
+	} t[] = {
+		{"0\n", false, CHANGE_SET, NULL},
+		{"1\n", false, CHANGE_SAME, NULL},
+		{NULL, false, CHANGE_FAILED, "/proc/sys/x: no such file"},
+		{NULL, true, CHANGE_UNSUPPORTED, "this kernel has no such file"},
+	};
+	struct tmp *tmp = *state;
+
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct stage_result result;
+		struct run run = make_run(tmp);
+		struct change *c = add_attr(&run, PHASE_SYSCTL, "x", "1");
+
+		c->late = true;
+		c->optional = t[i].optional;
+		applies(&run, STAGE_EARLY, "");
+		assert_state(&run, "x", CHANGE_WAITS);
+		assert_text(c->reason, "tried again once devices are up");
+		if (t[i].then)
+			tmp_write(tmp, "proc/sys/x", t[i].then);
+		result = apply_until(&run, STAGE_DEVICES, clock_usec() + 60 * SECOND, NULL);
+		assert_state(&run, "x", t[i].state);
+		assert_int_equal(result.count[t[i].state], 1);
+		if (t[i].reason)
+			assert_text(c->reason, t[i].reason);
+		else
+			assert_null(c->reason);
+		if (t[i].then)
+			tree_remove(tmp, "proc/sys/x");
+		run_close(&run);
+	}
+}
+
+static void test_deadline_over(void **state)
+{
+	cleanup_str struct str told = {0};
+	struct tmp *t = *state;
+	struct stage_result result;
+	struct run run = make_run(t);
+
+	tmp_write(t, "proc/sys/x", "0\n");
+	tmp_write(t, "proc/sys/y", "0\n");
+	tmp_write(t, "proc/sys/z", "1\n");
+	add_attr(&run, PHASE_SYSCTL, "x", "1");
+	add_attr(&run, PHASE_SYSFS, "y", "1");
+	add_attr(&run, PHASE_SYSFS, "z", "1");
+	result = apply_until(&run, STAGE_EARLY, 0, &told);
+	assert_string_equal(str_get(&told), "x=failed y=failed");
+	assert_int_equal(result.count[CHANGE_FAILED], 2);
+	assert_int_equal(result.count[CHANGE_SAME], 1); /* what holds needs no time */
+	assert_string_equal(find(&run, "y")->reason, "not begun: the stage's deadline was reached");
+	assert_string_equal(tree_text(t, "proc/sys/x"), "0\n");
+	run_close(&run);
+}
+
+/* --- chains ---------------------------------------------------------------------------------- */
+
+static void test_chain(void **state)
+{
+	static const struct {
+		const char *first; /* what the first one's file has; NULL: it is absent */
+		const char *told;
+	} t[] = {
+		{"0\n", "a=set b=set c=set"},
+		{"1\n", "b=set c=set"},
+		{NULL, "a=failed b=failed c=failed"},
+	};
+	struct tmp *tmp = *state;
+
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct run run = make_run(tmp);
+
+		if (t[i].first)
+			tmp_write(tmp, "proc/sys/a", t[i].first);
+		tmp_write(tmp, "proc/sys/b", "0\n");
+		tmp_write(tmp, "proc/sys/c", "0\n");
+		add_attr(&run, PHASE_SYSCTL, "a", "1");
+		change_waits_for(add_attr(&run, PHASE_SYSCTL, "b", "1"), "a");
+		change_waits_for(add_attr(&run, PHASE_SYSFS, "c", "1"), "b");
+		applies(&run, STAGE_EARLY, t[i].told);
+		if (!t[i].first) {
+			assert_string_equal(find(&run, "b")->reason, "not done: a failed");
+			assert_string_equal(find(&run, "c")->reason, "not done: b failed");
+			assert_string_equal(tree_text(tmp, "proc/sys/c"), "0\n");
+		} else {
+			tree_remove(tmp, "proc/sys/a");
+		}
+		run_close(&run);
+	}
+}
+
+/* A plan says what waits; it sets nothing. */
+static void test_look(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	int forks_before = forks;
+
+	tmp_write(t, "proc/sys/a", "0\n");
+	tmp_write(t, "proc/sys/b", "0\n");
+	add_attr(&run, PHASE_SYSCTL, "a", "1");
+	change_waits_for(add_attr(&run, PHASE_SYSCTL, "b", "1"), "a");
+	change_while(add_attr(&run, PHASE_SYSCTL, "b", "2"), "a");
+	run_look(&run, STAGES_ALL, STAGE_COUNT);
+	assert_state(&run, "a", CHANGE_DIFFERS);
+	assert_state(&run, "b", CHANGE_WAITS);
+	assert_string_equal(find(&run, "b")->reason, "waits for a");
+	assert_int_equal(run.plan.list.v[2]->state, CHANGE_DIFFERS);
+	tmp_write(t, "proc/sys/a", "1\n");
+	run_look(&run, STAGES_ALL, STAGE_COUNT);
+	assert_state(&run, "b", CHANGE_DIFFERS);
+	assert_null(find(&run, "a")->reason);
+	assert_int_equal(run.plan.list.v[2]->state, CHANGE_SAME); /* not needed any more */
+	assert_string_equal(tree_text(t, "proc/sys/b"), "0\n");
+	assert_int_equal(forks, forks_before);
+	run_close(&run);
+}
+
+/* --- temporary and steady values ---------------------------------------------------------------
+ */
+
+static struct run temporary_run(struct tmp *t, const char *main, const char *steady)
+{
+	struct run run = make_run(t);
+
+	tmp_write(t, "proc/sys/main", main);
+	tmp_write(t, "proc/sys/probe", steady);
+	change_while(add(&run, KIND_ATTR, STAGE_EARLY, PHASE_AUTOPROBE_HOLD, "hold",
+			 "/proc/sys/probe", "0"),
+		     "main");
+	add_attr(&run, PHASE_NUMVFS, "main", "8");
+	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_AUTOPROBE, "probe", "/proc/sys/probe", "1")
+		->steady = true;
+	return run;
+}
+
+static void test_temporary(void **state)
+{
+	static const struct {
+		const char *main, *probe; /* what is there before */
+		const char *told;
+	} t[] = {
+		/* the steady value holds at first: looked at again in its phase */
+		{"0\n", "1\n", "hold=set main=set probe=set"},
+		/* nothing to do: the temporary value is not wanted */
+		{"8\n", "1\n", ""},
+		/* a run was killed in between */
+		{"0\n", "0\n", "main=set probe=set"},
+		{"8\n", "0\n", "probe=set"},
+	};
+
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct run run = temporary_run(*state, t[i].main, t[i].probe);
+
+		applies(&run, STAGE_EARLY, t[i].told);
+		assert_int_equal(atoi(tree_text(*state, "proc/sys/probe")), 1);
+		assert_int_equal(atoi(tree_text(*state, "proc/sys/main")), 8);
+		applies(&run, STAGE_EARLY, "");
+		run_close(&run);
+	}
+}
+
+/* The change that it was for fails: the steady value comes back all the same. */
+static void test_temporary_then_failure(void **state)
+{
+	struct run run = temporary_run(*state, "0\n", "1\n");
+
+	plan_find(&run.plan, "main")->compare = COMPARE_AT_LEAST;
+	change_desired(plan_find(&run.plan, "main"), "many");
+	applies(&run, STAGE_EARLY, "hold=set main=failed probe=set");
+	assert_string_equal(tree_text(*state, "proc/sys/probe"), "1");
+	run_close(&run);
+}
+
+/* --- workers --------------------------------------------------------------------------------- */
+
+#define PF0 "0000:3b:00.0"
+#define PF1 "0000:81:00.0"
+
+/* The kernel's part: VFs appear once their number was written. Runs until it is killed. */
+static pid_t fake_kernel(struct tmp *t, const char *pf)
+{
+	cleanup_free char *numvfs = xasprintf("/sys/bus/pci/devices/%s/sriov_numvfs", pf);
+	pid_t pid = __fork();
+
+	if (pid != 0)
+		return pid;
+	for (;;) {
+		cleanup_free char *text = NULL;
+		FILE *f = fopen(tmp_path(t, numvfs + 1), "r");
+		int n = 0;
+
+		if (f && fscanf(f, "%d", &n) == 1)
+			for (int i = 0; i < n; i++) {
+				text = xasprintf("%s/sys/devices/pci0000:00/%s/virtfn%d", t->dir,
+						 pf, i);
+				if (symlink("../0000:3b:01.0", text) < 0 && errno != EEXIST)
+					_exit(1);
+				free(take_ptr(text));
+			}
+		if (f)
+			fclose(f);
+		usleep(2000);
+	}
+}
+
+static void add_pf(struct tmp *t, struct run *run, const char *pf)
+{
+	struct tree_fn fn = {.addr = pf, .ids = "15b3:1021", .class = "0x020000", .vfs = "8"};
+	cleanup_free char *numvfs = xasprintf("numvfs:%s", pf);
+	cleanup_free char *driver = xasprintf("driver:%s/0", pf);
+	cleanup_free char *driver_id = xasprintf("%s/vf0", pf);
+	struct change *c;
+
+	tree_pci(t, &fn);
+	c = add(run, KIND_VF, STAGE_DEVICES, PHASE_NUMVFS, pf, numvfs, "1");
+	change_lane(c, "%s", pf);
+	c = add(run, KIND_VF, STAGE_DEVICES, PHASE_VF_DRIVER, driver_id, driver, "none");
+	change_waits_for(c, "%s", pf);
+}
+
+/* A write that never returns: an open of a FIFO that nobody reads. */
+static void make_stuck(struct tmp *t, const char *pf)
+{
+	cleanup_free char *path = xasprintf("sys/devices/pci0000:00/%s/sriov_numvfs", pf);
+
+	tree_remove(t, path);
+	assert_int_equal(mkfifo(tmp_path(t, path), 0600), 0);
+}
+
+static void test_lanes(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	int forks_before = forks;
+	pid_t kernel;
+
+	add_pf(t, &run, PF0);
+	add_pf(t, &run, PF1);
+	make_stuck(t, PF0);
+	plan_find(&run.plan, PF0)->deadline_ms = 1500;
+	kernel = fake_kernel(t, PF1);
+	/* PF1 has its lane: it does not wait for PF0 */
+	applies(&run, STAGE_DEVICES, PF1 "=set " PF0 "=failed " PF0 "/vf0=failed");
+	kill(kernel, SIGKILL);
+	waitpid(kernel, NULL, 0);
+	assert_text(find(&run, PF0)->reason,
+		    "setting numvfs:" PF0 " (1): has not returned from the kernel in 1.");
+	assert_true(find(&run, PF0)->duration >= 1500000);
+	assert_string_equal(find(&run, PF0 "/vf0")->reason, "not done: " PF0 " failed");
+	assert_string_equal(find(&run, PF1)->before, "0");
+	assert_state(&run, PF1 "/vf0", CHANGE_SAME); /* came with its VF, and has no driver */
+	assert_int_equal(forks - forks_before, 2);
+	run_close(&run);
+}
+
+/* In one lane the second change begins when the first is done, and not before. */
+static void test_one_lane(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	pid_t kernel;
+
+	add_pf(t, &run, PF0);
+	add_pf(t, &run, PF1);
+	make_stuck(t, PF0);
+	plan_find(&run.plan, PF0)->deadline_ms = 300;
+	change_lane(plan_find(&run.plan, PF1), PF0);
+	kernel = fake_kernel(t, PF1);
+	applies(&run, STAGE_DEVICES, PF0 "=failed " PF1 "=set " PF0 "/vf0=failed");
+	kill(kernel, SIGKILL);
+	waitpid(kernel, NULL, 0);
+	run_close(&run);
+}
+
+/* The stage's own deadline cuts a change's; what could not begin is named. */
+static void test_stage_deadline(void **state)
+{
+	cleanup_str struct str told = {0};
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	uint64_t started = clock_usec();
+
+	tmp_write(t, "proc/sys/late", "0\n");
+	add_pf(t, &run, PF0);
+	make_stuck(t, PF0);
+	plan_find(&run.plan, PF0)->deadline_ms = 600000;
+	add(&run, KIND_ATTR, STAGE_DEVICES, PHASE_LATE, "late", "/proc/sys/late", "1");
+	apply_until(&run, STAGE_DEVICES, started + 400000, &told);
+	assert_true(clock_usec() - started < 60 * (uint64_t)SECOND);
+	assert_string_equal(told.s, PF0 "=failed " PF0 "/vf0=failed late=failed");
+	assert_text(find(&run, PF0)->reason, "has not returned from the kernel");
+	assert_text(find(&run, "late")->reason, "not begun");
+	assert_string_equal(tree_text(t, "proc/sys/late"), "0\n");
+	run_close(&run);
+}
+
+/* Off the machine itself some kinds can't do anything: no failure, but said. */
+static void test_unsupported_below_root(void **state)
+{
+	struct tmp *t = *state;
+	struct tree_fn fn = {.addr = PF0, .ids = "8086:10c9", .class = "0x020000", .net = "eth0"};
+	struct stage_result result;
+	struct run run = make_run(t);
+
+	tree_pci(t, &fn);
+	tree_fn_file(t, PF0, "net/eth0/flags", "0x1002\n");
+	add(&run, KIND_MODULE, STAGE_EARLY, PHASE_MODULES, "module", "mlx5_core", "live");
+	add(&run, KIND_NETLINK, STAGE_EARLY, PHASE_LINK_UP, "link", "up:" PF0, "up");
+	add(&run, KIND_BOOTENV, STAGE_EARLY, PHASE_BOOT, "args", "", "iommu=pt");
+	result = apply_until(&run, STAGE_EARLY, clock_usec() + 60 * SECOND, NULL);
+	assert_state(&run, "module", CHANGE_UNSUPPORTED);
+	assert_state(&run, "link", CHANGE_UNSUPPORTED);
+	assert_state(&run, "args", CHANGE_UNSUPPORTED);
+	assert_text(find(&run, "module")->reason, "on the machine itself only");
+	assert_text(find(&run, "link")->reason, "the machine itself only");
+	assert_int_equal(result.count[CHANGE_UNSUPPORTED], 3);
+	assert_int_equal(result.count[CHANGE_FAILED], 0);
+	assert_false(result.reboot);
+	run_close(&run);
+}
+
+/* --- the profile of this boot ------------------------------------------------------------------
+ */
+
+static const struct profile one = {.name = (char *)"sku", .digest = "1111"};
+static const struct profile other = {.name = (char *)"sku", .digest = "2222"};
+static const struct profile renamed = {.name = (char *)"sku2", .digest = "1111"};
+
+static void test_freeze(void **state)
+{
+	static const struct {
+		const struct profile *profile;
+		enum freeze how;
+		int code;
+		const char *frozen; /* NULL: nothing is */
+	} t[] = {
+		{&one, FREEZE_IGNORE, 0, NULL},
+		{&one, FREEZE_BOOT, 0, "sku 1111\n"},
+		{&one, FREEZE_BOOT, 0, "sku 1111\n"},
+		{&one, FREEZE_ANEW, 0, "sku 1111\n"},
+		{&other, FREEZE_IGNORE, 0, "sku 1111\n"},
+		{&other, FREEZE_BOOT, -ESTALE, "sku 1111\n"},
+		{&renamed, FREEZE_BOOT, -ESTALE, "sku 1111\n"},
+		{&other, FREEZE_ANEW, 0, "sku 2222\n"},
+		{&other, FREEZE_BOOT, 0, "sku 2222\n"},
+		{&one, FREEZE_BOOT, -ESTALE, "sku 2222\n"},
+	};
+	struct tmp *tmp = *state;
+
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct err err = {0};
+
+		assert_int_equal(freeze_profile(&tmp->root, t[i].profile, t[i].how, &err),
+				 t[i].code);
+		if (t[i].code < 0)
+			assert_text(err.text, t[i].frozen[4] == '1' ? "(was sku 1111, is sku"
+								    : "(was sku 2222, is sku");
+		if (t[i].frozen)
+			assert_string_equal(tree_text(tmp, "run/railhead/profile"), t[i].frozen);
+		else
+			assert_false(tree_has(tmp, "run"));
+	}
+}
+
+#define HEAD "schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: QEMU}}\n"
+
+static enum run_status open_as(struct tmp *t, enum freeze how, const char *why)
+{
+	struct run_options opt = {.freeze = how};
+	enum run_status status;
+	struct run run;
+
+	assert_int_equal(run_open(&t->root, &opt, &run, &t->err), 0);
+	status = run.status;
+	if (why)
+		assert_text(run.why.text, why);
+	run_close(&run);
+	return status;
+}
+
+static void test_open(void **state)
+{
+	struct tmp *t = *state;
+
+	tmp_write(t, "sys/class/dmi/id/sys_vendor", "QEMU\n");
+	tmp_write(t, "proc/cmdline", "ro quiet\n");
+	assert_int_equal(open_as(t, FREEZE_BOOT, "no profile"), RUN_NONE);
+	assert_false(tree_has(t, "run/railhead"));
+	tmp_write(t, ETC "sku.yaml", HEAD "sysctl: {vm.swappiness: 1}\n");
+	assert_int_equal(open_as(t, FREEZE_BOOT, NULL), RUN_OK);
+	tmp_write(t, ETC "sku.yaml", HEAD "sysctl: {vm.swappiness: 2}\n");
+	assert_int_equal(open_as(t, FREEZE_BOOT, "the profile changed during this boot"),
+			 RUN_CHANGED);
+	assert_int_equal(open_as(t, FREEZE_IGNORE, NULL), RUN_OK);
+	assert_int_equal(open_as(t, FREEZE_ANEW, NULL), RUN_OK);
+	assert_int_equal(open_as(t, FREEZE_BOOT, NULL), RUN_OK);
+	tmp_write(t, ETC "sku.yaml", HEAD "hugepages: [{size: 2M, nodes: {7: 1}, at: runtime}]\n");
+	assert_int_equal(open_as(t, FREEZE_IGNORE, "node 7"), RUN_INVALID);
+	tmp_write(t, ETC "sku.yaml", HEAD "kernel_args: {iommu: strict}\n");
+	assert_int_equal(open_as(t, FREEZE_IGNORE, "profile sku does not fit this machine: "),
+			 RUN_UNFIT);
+	tmp_write(t, ETC "sku.yaml", HEAD "sysctl: [\n");
+	assert_int_equal(open_as(t, FREEZE_IGNORE, "sku"), RUN_INVALID);
+	tmp_write(t, "proc/cmdline", "ro railhead=off\n");
+	assert_int_equal(open_as(t, FREEZE_BOOT, "railhead=off"), RUN_OFF);
+	tmp_write(t, "proc/cmdline", "ro single\n");
+	assert_int_equal(open_as(t, FREEZE_BOOT, "single"), RUN_SPECIAL);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, tmp_setup, tmp_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_phases_in_order),
+		TEST(test_one_stage_only),
+		TEST(test_converged),
+		TEST(test_set_once),
+		TEST(test_reads_back_otherwise),
+		TEST(test_changed_back),
+		TEST(test_absent),
+		TEST(test_late),
+		TEST(test_deadline_over),
+		TEST(test_chain),
+		TEST(test_look),
+		TEST(test_temporary),
+		TEST(test_temporary_then_failure),
+		TEST(test_lanes),
+		TEST(test_one_lane),
+		TEST(test_stage_deadline),
+		TEST(test_unsupported_below_root),
+		TEST(test_freeze),
+		TEST(test_open),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
