@@ -119,6 +119,8 @@ value() { cat "$root/$1"; }
   run -0 "$railhead" apply --root "$root" --stage early
   run -6 "$railhead" apply --root "$root" --stage devices
   [[ $output == *"sysctl/vm.swappiness: failed: /proc/sys/vm/swappiness: no such file"* ]]
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"verdict: blocked"*"sysctl/vm.swappiness"* ]]
 }
 
 @test "seven of eight: a missing function is a fault, never another profile" {

@@ -55,14 +55,15 @@ static void store(struct apply *a)
  * Before the gate has spoken a node waits; after it, a stage that is run again leaves the
  * verdict alone as long as nothing failed and the profile is the same.
  */
-static void set_verdict(struct apply *a, const struct run *run, unsigned int stages)
+static void set_verdict(struct apply *a, const struct run *run, unsigned int stages,
+			enum stage stage)
 {
 	struct measurements nothing = {0};
 	struct plan failed = {0};
 	struct verdict v;
 
 	for (size_t i = 0; i < run->plan.list.n; i++)
-		if (stages & STAGES(run->plan.list.v[i]->stage) &&
+		if (run_covers(run->plan.list.v[i], stages, stage) &&
 		    run->plan.list.v[i]->state == CHANGE_FAILED)
 			vec_push(&failed.list, run->plan.list.v[i]);
 	if (failed.list.n) {
@@ -153,7 +154,7 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	sink = make_sink(&run);
 	run_apply(&run, stage, also, deadline, &sink, &result);
 	journal_stage(&result, run.profile);
-	set_verdict(a, &run, STAGES(stage) | also);
+	set_verdict(a, &run, STAGES(stage) | also, stage);
 	status_set_profile(&a->status, run.profile);
 	status_set_stage(&a->status, &run, STAGES(stage) | also, &result);
 	store(a);

@@ -66,6 +66,12 @@ const struct diags *run_diags(const struct run *run);
 #define STAGES_ALL ((1u << STAGE_COUNT) - 1)
 
 /*
+ * Whether a run of `running` over those stages has the change: in its own stage, and in
+ * devices too if it is one that early may not have found (late).
+ */
+bool run_covers(const struct change *c, unsigned int stages, enum stage running);
+
+/*
  * Looks at every change of the stages. running says what absent things mean; STAGE_COUNT:
  * each change by its own stage (a plan of a machine that has not booted with it yet).
  * Never writes, never forks.

@@ -72,7 +72,7 @@ static void look(const struct run *run, const struct kind_ctx *ctx, struct chang
 	}
 }
 
-static bool in_stages(const struct change *c, unsigned int stages, enum stage running)
+bool run_covers(const struct change *c, unsigned int stages, enum stage running)
 {
 	/* What was absent in early is looked for again once devices are there. */
 	return stages & STAGES(c->stage) ||
@@ -87,7 +87,7 @@ void run_look(struct run *run, unsigned int stages, enum stage running)
 			struct kind_ctx ctx =
 				make_ctx(run, running == STAGE_COUNT ? c->stage : running);
 
-			if (in_stages(c, stages, running) && (c->while_id != NULL) == temporary)
+			if (run_covers(c, stages, running) && (c->while_id != NULL) == temporary)
 				look(run, &ctx, c);
 		}
 }
@@ -286,7 +286,7 @@ static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase
 		struct change *c = p->run->plan.list.v[i];
 		struct job *job;
 
-		if (!in_stages(c, stages, p->stage) || phase_of(c, p->stage) != phase ||
+		if (!run_covers(c, stages, p->stage) || phase_of(c, p->stage) != phase ||
 		    !(undone(c) || (c->steady && c->state == CHANGE_SAME)) ||
 		    !kind_get(c->kind)->set)
 			continue;
@@ -305,7 +305,7 @@ static void check_again(struct phase_run *p, unsigned int stages)
 	for (size_t i = 0; i < p->run->plan.list.n; i++) {
 		struct change *c = p->run->plan.list.v[i];
 
-		if (!in_stages(c, stages, p->stage) || c->state != CHANGE_SET || c->while_id ||
+		if (!run_covers(c, stages, p->stage) || c->state != CHANGE_SET || c->while_id ||
 		    c->reboot)
 			continue;
 		read_back(p, c);
@@ -329,7 +329,7 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 	ret->started = clock_usec();
 	run_look(run, stages, stage);
 	for (size_t i = 0; i < run->plan.list.n; i++)
-		if (in_stages(run->plan.list.v[i], stages, stage) &&
+		if (run_covers(run->plan.list.v[i], stages, stage) &&
 		    (run->plan.list.v[i]->state == CHANGE_FAILED ||
 		     run->plan.list.v[i]->state == CHANGE_UNSUPPORTED))
 			tell(&p, run->plan.list.v[i]);
@@ -339,7 +339,7 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		const struct change *c = run->plan.list.v[i];
 
-		if (!in_stages(c, stages, stage))
+		if (!run_covers(c, stages, stage))
 			continue;
 		ret->count[c->state]++;
 		ret->reboot |= c->reboot && (c->state == CHANGE_SET || c->state == CHANGE_WAITS);

@@ -103,7 +103,7 @@ void status_set_stage(struct status *s, const struct run *run, unsigned int stag
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		const struct change *c = run->plan.list.v[i];
 
-		if (stages & STAGES(c->stage) && c->state != CHANGE_UNKNOWN)
+		if (run_covers(c, stages, result->stage) && c->state != CHANGE_UNKNOWN)
 			json_array_append_new(changes, change_to_json(c));
 	}
 	for (enum change_state st = CHANGE_SAME; st <= CHANGE_UNSUPPORTED; st++)
