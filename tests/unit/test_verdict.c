@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From changes and measurements to one word, and the record that says it to others. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "gate/gate.h"
+#include "report/status.h"
+#include "sys/clock.h"
+#include "tree.h"
+
+static const struct place nowhere;
+
+/* A profile whose gate section is the text. */
+struct gated {
+	struct profile profile;
+	struct diags diags;
+};
+
+static struct gated gated(const char *gate)
+{
+	cleanup_free char *text = xasprintf("gate: {%s}\n", gate);
+	struct gated g = {.profile = {.name = (char *)"sku",
+				      .version = (char *)"1.2.3",
+				      .file = (char *)"/etc/railhead/profiles/sku.yaml",
+				      .digest = "abcdef0123456789"}};
+
+	g.profile.doc = yaml_parse("sku.yaml", text, strlen(text), &g.diags);
+	assert_non_null(g.profile.doc);
+	return g;
+}
+
+static void gated_free(struct gated *g)
+{
+	ynode_free(g->profile.doc);
+	diags_free(&g->diags);
+}
+
+static struct change *add(struct plan *plan, const char *id, enum change_state state,
+			  enum on_fail on_fail)
+{
+	struct change *c =
+		plan_add(plan, "test", KIND_CHECK, STAGE_GATE, PHASE_CHECK, nowhere, "%s", id);
+
+	change_desired(c, "want");
+	c->state = state;
+	c->on_fail = on_fail;
+	return c;
+}
+
+static void measure(struct measurements *m, const char *id, enum outcome outcome,
+		    enum on_fail on_fail)
+{
+	struct measurement one = {.id = xstrdup(id),
+				  .outcome = outcome,
+				  .on_fail = on_fail,
+				  .wanted = xstrdup("180GB/s")};
+
+	if (outcome != OUTCOME_PASS)
+		one.reason = xasprintf("it is %s", outcome_name(outcome));
+	vec_push(&m->list, one);
+}
+
+/* --- judging ------------------------------------------------------------------------------- */
+
+static void test_measurements(void **state)
+{
+	static const struct {
+		enum outcome outcome;
+		enum verdict_kind by_on_fail[3]; /* block, degrade, warn */
+	} t[] = {
+		{OUTCOME_PASS, {VERDICT_READY, VERDICT_READY, VERDICT_READY}},
+		{OUTCOME_SLOW, {VERDICT_BLOCKED, VERDICT_DEGRADED, VERDICT_READY}},
+		{OUTCOME_BROKEN, {VERDICT_BLOCKED, VERDICT_BLOCKED, VERDICT_BLOCKED}},
+		{OUTCOME_CANNOT_MEASURE, {VERDICT_BLOCKED, VERDICT_BLOCKED, VERDICT_BLOCKED}},
+	};
+	struct gated g = gated("");
+	struct plan none = {0};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++)
+		for (enum on_fail f = ON_FAIL_BLOCK; f <= ON_FAIL_WARN; f++) {
+			struct measurements m = {0};
+			struct verdict v;
+
+			measure(&m, "gate/memory/node0", t[i].outcome, f);
+			gate_judge(&g.profile, &none, &m, &v);
+			if (v.kind != t[i].by_on_fail[f])
+				fail_msg("%s, %s: %s", outcome_name(t[i].outcome), on_fail_name(f),
+					 verdict_name(v.kind));
+			assert_int_equal(v.admit, v.kind == VERDICT_READY);
+			/* a warning is said too */
+			assert_int_equal(v.reasons.n, t[i].outcome != OUTCOME_PASS);
+			if (v.reasons.n)
+				assert_text(v.reasons.v[0], "gate/memory/node0: it is ");
+			verdict_free(&v);
+			measurements_free(&m);
+		}
+	gated_free(&g);
+}
+
+static void test_changes(void **state)
+{
+	static const struct {
+		enum change_state state;
+		enum verdict_kind by_on_fail[3];
+		const char *reason; /* NULL: it holds */
+	} t[] = {
+		{CHANGE_SAME, {VERDICT_READY, VERDICT_READY, VERDICT_READY}, NULL},
+		{CHANGE_SET, {VERDICT_READY, VERDICT_READY, VERDICT_READY}, NULL},
+		{CHANGE_UNSUPPORTED, {VERDICT_READY, VERDICT_READY, VERDICT_READY}, NULL},
+		{CHANGE_FAILED,
+		 {VERDICT_BLOCKED, VERDICT_DEGRADED, VERDICT_READY},
+		 "x: reseat the card"},
+		{CHANGE_DIFFERS,
+		 {VERDICT_BLOCKED, VERDICT_DEGRADED, VERDICT_READY},
+		 "x: found 'have', wanted 'want'; reseat the card"},
+		{CHANGE_WAITS,
+		 {VERDICT_BLOCKED, VERDICT_DEGRADED, VERDICT_READY},
+		 "x: found 'have', wanted 'want'; reseat the card"},
+		{CHANGE_UNKNOWN,
+		 {VERDICT_BLOCKED, VERDICT_DEGRADED, VERDICT_READY},
+		 "x: found 'have', wanted 'want'; reseat the card"},
+	};
+	struct gated g = gated("");
+	struct measurements none = {0};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++)
+		for (enum on_fail f = ON_FAIL_BLOCK; f <= ON_FAIL_WARN; f++) {
+			struct plan plan = {0};
+			struct change *c = add(&plan, "x", t[i].state, f);
+			struct verdict v;
+
+			change_observe(c, "have");
+			change_reason(c, "reseat the card");
+			gate_judge(&g.profile, &plan, &none, &v);
+			if (v.kind != t[i].by_on_fail[f])
+				fail_msg("%s, %s: %s", state_name(t[i].state), on_fail_name(f),
+					 verdict_name(v.kind));
+			assert_int_equal(v.reasons.n, t[i].reason != NULL);
+			if (t[i].reason)
+				assert_string_equal(v.reasons.v[0], t[i].reason);
+			verdict_free(&v);
+			plan_free(&plan);
+		}
+	gated_free(&g);
+}
+
+static void test_reasons(void **state)
+{
+	struct gated g = gated("");
+	struct measurements none = {0};
+	struct plan plan = {0};
+	struct change *c;
+	struct verdict v;
+
+	(void)state;
+	add(&plan, "a", CHANGE_FAILED, ON_FAIL_BLOCK);
+	add(&plan, "b", CHANGE_DIFFERS, ON_FAIL_BLOCK);
+	c = add(&plan, "c", CHANGE_DIFFERS, ON_FAIL_BLOCK);
+	c->kind = KIND_FILE; /* a whole file would not fit a line */
+	change_desired(c, "options x\noptions y\n");
+	change_observe(c, "absent");
+	gate_judge(&g.profile, &plan, &none, &v);
+	assert_int_equal(v.reasons.n, 3);
+	assert_string_equal(v.reasons.v[0], "a: failed");
+	assert_string_equal(v.reasons.v[1], "b: found 'nothing', wanted 'want'");
+	assert_string_equal(v.reasons.v[2], "c: found 'absent', wanted 'the profile's text'");
+	verdict_free(&v);
+	plan_free(&plan);
+	gated_free(&g);
+}
+
+/* The worst of all counts, in whatever order they come. */
+static void test_worst(void **state)
+{
+	static const struct {
+		enum on_fail changes[3];
+		size_t n;
+		enum outcome measured;
+		enum verdict_kind kind;
+	} t[] = {
+		{{ON_FAIL_WARN}, 1, OUTCOME_PASS, VERDICT_READY},
+		{{ON_FAIL_WARN, ON_FAIL_DEGRADE}, 2, OUTCOME_PASS, VERDICT_DEGRADED},
+		{{ON_FAIL_DEGRADE, ON_FAIL_WARN}, 2, OUTCOME_PASS, VERDICT_DEGRADED},
+		{{ON_FAIL_BLOCK, ON_FAIL_DEGRADE}, 2, OUTCOME_PASS, VERDICT_BLOCKED},
+		{{ON_FAIL_DEGRADE, ON_FAIL_BLOCK, ON_FAIL_WARN}, 3, OUTCOME_PASS, VERDICT_BLOCKED},
+		{{ON_FAIL_DEGRADE}, 1, OUTCOME_BROKEN, VERDICT_BLOCKED},
+		{{0}, 0, OUTCOME_PASS, VERDICT_READY},
+	};
+	struct gated g = gated("");
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct measurements m = {0};
+		struct plan plan = {0};
+		struct verdict v;
+
+		for (size_t j = 0; j < t[i].n; j++)
+			add(&plan, "x", CHANGE_DIFFERS, t[i].changes[j]);
+		measure(&m, "m", t[i].measured, ON_FAIL_WARN);
+		gate_judge(&g.profile, &plan, &m, &v);
+		assert_int_equal(v.kind, t[i].kind);
+		assert_int_equal(v.reasons.n, t[i].n + (t[i].measured != OUTCOME_PASS));
+		verdict_free(&v);
+		measurements_free(&m);
+		plan_free(&plan);
+	}
+	gated_free(&g);
+}
+
+static void test_admit_degraded(void **state)
+{
+	static const struct {
+		const char *gate;
+		enum on_fail on_fail;
+		bool admit;
+	} t[] = {
+		{"", ON_FAIL_WARN, true},
+		{"", ON_FAIL_DEGRADE, false},
+		{"", ON_FAIL_BLOCK, false},
+		{"admit_degraded: false", ON_FAIL_DEGRADE, false},
+		{"admit_degraded: true", ON_FAIL_DEGRADE, true},
+		{"admit_degraded: true", ON_FAIL_BLOCK, false},
+		{"admit_degraded: true", ON_FAIL_WARN, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct gated g = gated(t[i].gate);
+		struct measurements none = {0};
+		struct plan plan = {0};
+		struct verdict v;
+
+		add(&plan, "x", CHANGE_FAILED, t[i].on_fail);
+		gate_judge(&g.profile, &plan, &none, &v);
+		assert_int_equal(v.admit, t[i].admit);
+		verdict_free(&v);
+		plan_free(&plan);
+		gated_free(&g);
+	}
+}
+
+static void test_simple(void **state)
+{
+	static const enum verdict_kind kinds[] = {VERDICT_OFF, VERDICT_NONE, VERDICT_WAITING,
+						  VERDICT_BLOCKED};
+	static const char *const names[] = {"off", "none", "waiting", "blocked"};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(kinds); i++) {
+		struct verdict v;
+
+		verdict_simple(&v, kinds[i], "because");
+		assert_false(v.admit);
+		assert_string_equal(verdict_name(v.kind), names[i]);
+		assert_int_equal(v.reasons.n, 1);
+		verdict_free(&v);
+	}
+}
+
+/* --- the record ------------------------------------------------------------------------------ */
+
+#define BOOT_ID "proc/sys/kernel/random/boot_id"
+#define STATUS "run/railhead/status.json"
+#define READY "run/railhead/ready"
+
+static int setup(void **state)
+{
+	int r = tmp_setup(state);
+
+	if (r == 0)
+		tmp_write(*state, BOOT_ID, "11111111-2222-3333-4444-555555555555\n");
+	return r;
+}
+
+static struct verdict verdict(enum verdict_kind kind, bool admit)
+{
+	struct verdict v;
+
+	verdict_simple(&v, kind, "the reason");
+	v.admit = admit;
+	return v;
+}
+
+/* Stores a record with that verdict. */
+static int store(struct tmp *t, enum verdict_kind kind, bool admit)
+{
+	struct verdict v = verdict(kind, admit);
+	struct gated g = gated("");
+	struct status s;
+	int r;
+
+	status_load(&t->root, &s);
+	status_set_profile(&s, &g.profile);
+	status_set_verdict(&s, &v);
+	r = status_store(&t->root, &s, &t->err);
+	status_free(&s);
+	gated_free(&g);
+	verdict_free(&v);
+	return r;
+}
+
+static void test_empty(void **state)
+{
+	struct tmp *t = *state;
+	struct status s;
+
+	status_load(&t->root, &s);
+	assert_true(status_is_empty(&s));
+	assert_string_equal(status_verdict(&s), "waiting");
+	assert_string_equal(status_digest(&s), "");
+	assert_false(status_admitted(&s));
+	for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
+		assert_false(status_has_stage(&s, stage));
+	status_free(&s);
+	assert_false(tree_has(t, "run")); /* a look leaves nothing */
+}
+
+static void test_round_trip(void **state)
+{
+	struct tmp *t = *state;
+	struct gated g = gated("");
+	struct run run = {.root = &t->root, .profile = &g.profile};
+	struct stage_result result = {.stage = STAGE_DEVICES, .started = 5, .duration = 7000000};
+	struct measurements m = {0};
+	struct verdict v = verdict(VERDICT_DEGRADED, true);
+	const json_t *stage, *change;
+	struct change *c;
+	struct status s;
+
+	c = add(&run.plan, "sriov/0000:3b:00.0/numvfs", CHANGE_SET, ON_FAIL_BLOCK);
+	c->stage = STAGE_DEVICES;
+	change_observe(c, "8");
+	c->before = xstrdup("0");
+	c->duration = 1234;
+	add(&run.plan, "of another stage", CHANGE_SAME, ON_FAIL_BLOCK);
+	result.count[CHANGE_SET] = 1;
+	measure(&m, "gate/memory/node0", OUTCOME_SLOW, ON_FAIL_DEGRADE);
+	status_load(&t->root, &s);
+	status_set_profile(&s, &g.profile);
+	status_set_stage(&s, &run, STAGES(STAGE_DEVICES), &result);
+	status_set_measurements(&s, &m);
+	status_set_verdict(&s, &v);
+	assert_int_equal(status_store(&t->root, &s, &t->err), 0);
+	status_free(&s);
+
+	status_load(&t->root, &s);
+	assert_false(status_is_empty(&s));
+	assert_string_equal(status_verdict(&s), "degraded");
+	assert_true(status_admitted(&s));
+	assert_string_equal(status_digest(&s), "abcdef0123456789");
+	assert_true(status_has_stage(&s, STAGE_DEVICES));
+	assert_false(status_has_stage(&s, STAGE_EARLY));
+	stage = json_object_get(json_object_get(s.doc, "stages"), "devices");
+	assert_int_equal(json_integer_value(json_object_get(stage, "duration_usec")), 7000000);
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(stage, "counts"), "set")), 1);
+	assert_int_equal(json_array_size(json_object_get(stage, "changes")), 1);
+	change = json_array_get(json_object_get(stage, "changes"), 0);
+	assert_string_equal(json_string_value(json_object_get(change, "before")), "0");
+	assert_string_equal(json_string_value(json_object_get(change, "observed")), "8");
+	assert_string_equal(json_string_value(json_object_get(change, "state")), "set");
+	assert_int_equal(json_array_size(json_object_get(s.doc, "measurements")), 1);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(s.doc, "reasons"), 0)),
+			    "the reason");
+	status_free(&s);
+	measurements_free(&m);
+	verdict_free(&v);
+	plan_free(&run.plan);
+	gated_free(&g);
+}
+
+/* A sysctl that moved from early to devices is recorded where it was tried last. */
+static void test_late_is_recorded(void **state)
+{
+	struct tmp *t = *state;
+	struct gated g = gated("");
+	struct run run = {.root = &t->root, .profile = &g.profile};
+	struct stage_result result;
+	const json_t *changes;
+	struct change *c = plan_add(&run.plan, "sysctl", KIND_ATTR, STAGE_EARLY, PHASE_SYSCTL,
+				    nowhere, "sysctl/x");
+	struct status s;
+
+	change_target(c, "/proc/sys/x");
+	change_desired(c, "1");
+	c->late = true;
+	run_apply(&run, STAGE_DEVICES, 0, clock_usec() + 60000000, NULL, &result);
+	assert_int_equal(result.count[CHANGE_FAILED], 1);
+	status_load(&t->root, &s);
+	status_set_stage(&s, &run, STAGES(STAGE_DEVICES), &result);
+	changes = json_object_get(json_object_get(json_object_get(s.doc, "stages"), "devices"),
+				  "changes");
+	assert_int_equal(json_array_size(changes), 1);
+	status_free(&s);
+	plan_free(&run.plan);
+	gated_free(&g);
+}
+
+static void test_other_boot(void **state)
+{
+	struct tmp *t = *state;
+	struct status s;
+
+	assert_int_equal(store(t, VERDICT_READY, true), 0);
+	tmp_write(t, BOOT_ID, "99999999-2222-3333-4444-555555555555\n");
+	status_load(&t->root, &s);
+	assert_true(status_is_empty(&s));
+	assert_false(status_admitted(&s));
+	status_free(&s);
+}
+
+static void test_damaged(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"{",
+		"[]",
+		"null",
+		"{\"boot_id\": 7}",
+		"{\"boot_id\": \"11111111-2222-3333-4444-555555555555\", \"admit\": true"};
+	struct tmp *t = *state;
+
+	for (size_t i = 0; i < array_len(texts); i++) {
+		struct status s;
+
+		tmp_write(t, STATUS, texts[i]);
+		status_load(&t->root, &s);
+		assert_true(status_is_empty(&s));
+		assert_false(status_admitted(&s));
+		status_free(&s);
+	}
+	/* of this boot, with values of the wrong sort */
+	tmp_write(t, STATUS,
+		  "{\"boot_id\": \"11111111-2222-3333-4444-555555555555\", \"verdict\": 1, "
+		  "\"admit\": \"yes\", \"stages\": [], \"profile\": 3}\n");
+	{
+		struct status s;
+
+		status_load(&t->root, &s);
+		assert_false(status_admitted(&s));
+		assert_string_equal(status_verdict(&s), "waiting");
+		assert_string_equal(status_digest(&s), "");
+		assert_false(status_has_stage(&s, STAGE_EARLY));
+		status_free(&s);
+	}
+}
+
+static void test_ready_file(void **state)
+{
+	static const struct {
+		enum verdict_kind kind;
+		bool admit;
+		const char *ready; /* NULL: there is none */
+	} t[] = {
+		{VERDICT_READY, true, "ready abcdef0123456789\n"},
+		{VERDICT_DEGRADED, true, "degraded abcdef0123456789\n"},
+		{VERDICT_DEGRADED, false, NULL},
+		{VERDICT_READY, true, "ready abcdef0123456789\n"},
+		{VERDICT_BLOCKED, false, NULL},
+		{VERDICT_WAITING, false, NULL},
+		{VERDICT_OFF, false, NULL},
+		{VERDICT_NONE, false, NULL},
+	};
+	struct tmp *tmp = *state;
+
+	for (size_t i = 0; i < array_len(t); i++) {
+		assert_int_equal(store(tmp, t[i].kind, t[i].admit), 0);
+		assert_text(tree_text(tmp, STATUS), verdict_name(t[i].kind));
+		if (t[i].ready)
+			assert_string_equal(tree_text(tmp, READY), t[i].ready);
+		else
+			assert_false(tree_has(tmp, READY));
+	}
+	assert_int_equal(store(tmp, VERDICT_READY, true), 0);
+	assert_int_equal(status_withdraw(&tmp->root, &tmp->err), 0);
+	assert_false(tree_has(tmp, READY));
+	assert_int_equal(status_withdraw(&tmp->root, &tmp->err), 0);
+}
+
+/* The record can't be written: the ready file must not say more than it does. */
+static void test_ready_order(void **state)
+{
+	struct tmp *t = *state;
+
+	/* withdrawn before the record is written */
+	assert_int_equal(store(t, VERDICT_READY, true), 0);
+	tree_remove(t, STATUS);
+	tmp_write(t, STATUS "/in-the-way", "");
+	assert_true(store(t, VERDICT_BLOCKED, false) < 0);
+	assert_false(tree_has(t, READY));
+	/* created after it */
+	assert_true(store(t, VERDICT_READY, true) < 0);
+	assert_false(tree_has(t, READY));
+}
+
+static void test_render(void **state)
+{
+	struct tmp *t = *state;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	struct status s;
+
+	assert_int_equal(store(t, VERDICT_BLOCKED, false), 0);
+	status_load(&t->root, &s);
+	status_render(out, &s);
+	fclose(out);
+	assert_text(text, "verdict: blocked (work is not admitted)\n");
+	assert_text(text, "profile: sku 1.2.3 (abcdef012345, /etc/railhead/profiles/sku.yaml)\n");
+	assert_text(text, "reason:  the reason\n");
+	free(text);
+	status_free(&s);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, tmp_teardown)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_measurements),
+		cmocka_unit_test(test_changes),
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_worst),
+		cmocka_unit_test(test_admit_degraded),
+		cmocka_unit_test(test_simple),
+		TEST(test_empty),
+		TEST(test_round_trip),
+		TEST(test_late_is_recorded),
+		TEST(test_other_boot),
+		TEST(test_damaged),
+		TEST(test_ready_file),
+		TEST(test_ready_order),
+		TEST(test_render),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
