@@ -1,0 +1,64 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What a run on a converged node may cost, counted in system calls: these bounds hold on any
+# machine, however slow. tests/bench/converged has the whole table.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+load lib/largenode
+
+setup() {
+  root=$BATS_TEST_TMPDIR/root
+  summary=$BATS_TEST_TMPDIR/summary
+}
+
+teardown() {
+  stop_fake_kernel
+}
+
+calls_of() { # NAMES, a pattern
+  awk -v names="^($1)\$" '$NF ~ names { n += $4 } END { print n + 0 }' "$summary"
+}
+
+opens() { calls_of 'open|openat|openat2'; }
+
+changes() { "$railhead" plan --json --root "$root" | jq '.changes | length'; }
+
+# Counts the calls of a second apply, which is converged.
+converged_apply() { # VFS-PER-PF
+  fake_node "$root"
+  sriov_profile "$root" "$1"
+  fake_kernel "$root"
+  run -0 "$railhead" apply --root "$root"
+  run -0 strace -f -c -o "$summary" "$railhead" apply --root "$root"
+  [ "$(calls_of 'fork|vfork|clone|clone3')" -eq 0 ]
+  [ "$(calls_of 'total')" -gt 100 ] # the summary could be read
+}
+
+@test "a converged apply forks nothing and opens fewer than 25 files for each change" {
+  converged_apply 2
+  echo "$(opens) opens for $(changes) changes"
+  [ "$(opens)" -lt $((25 * $(changes))) ]
+}
+
+@test "one more VF costs fewer than 45 opens of a converged apply" {
+  converged_apply 2
+  few=$(opens)
+  stop_fake_kernel
+  rm -rf "$root"
+  converged_apply 6
+  echo "$few opens with 4 VFs, $(opens) with 12"
+  [ "$(opens)" -gt "$few" ]
+  [ $(($(opens) - few)) -lt $((45 * 8)) ]
+}
+
+@test "plan on a large node forks nothing and opens fewer than 13 files for each PCI function" {
+  large_node "$root"
+  sriov_profile "$root" 4
+  run -5 strace -f -c -o "$summary" "$railhead" plan --root "$root"
+  functions=$(find "$root/sys/bus/pci/devices" -type l | wc -l)
+  echo "$(opens) opens for $functions functions"
+  [ "$functions" -eq 256 ]
+  [ "$(calls_of 'fork|vfork|clone|clone3')" -eq 0 ]
+  [ "$(opens)" -lt $((13 * functions)) ]
+}

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# On top of fakenode.bash: a node of the size that railhead is for, and a profile of usual
+# length for either.
+# shellcheck shell=bash
+
+# 8 PFs with SR-IOV among 256 PCI functions, most of them bridges.
+large_node() { # ROOT
+  local root=$1 i addr dev dirs=()
+  fake_node "$root"
+  for i in 2 3 4 5 6 7; do
+    fake_pf "$root" "$(printf '0000:%02x:00.0' $((0x81 + i)))" $((i % 2)) "eth$i" $((i + 2))
+  done
+  for ((i = 0; i < 248; i++)); do
+    dirs+=("$(printf '%s/sys/devices/pci0000:00/0001:%02x:%02x.0' "$root" $((i / 31)) $((i % 31)))")
+  done
+  mkdir -p "${dirs[@]}"
+  for dev in "${dirs[@]}"; do
+    addr=${dev##*/}
+    echo 0x1000 >"$dev/vendor"
+    echo 0xc030 >"$dev/device"
+    echo 0x1000 >"$dev/subsystem_vendor"
+    echo 0x100b >"$dev/subsystem_device"
+    echo 0x060400 >"$dev/class"
+    echo 0 >"$dev/numa_node"
+    ln -s "../../../devices/pci0000:00/$addr" "$root/sys/bus/pci/devices/$addr"
+  done
+}
+
+sriov_profile() { # ROOT VFS-PER-PF
+  profile "$1" sku <<Y
+schema: 1
+name: sku
+version: 1.0.0
+match: {dmi: {sys_vendor: Supermicro, product_name: "SYS-821GE-*"}}
+devices:
+  rails: {pci: "15b3:1021"}
+expect: {numa_nodes: 2, cpu_sockets: 2, memory: ">=16G"}
+hugepages: [{size: 2M, per_node: 4, at: runtime}]
+sriov: {rails: {vfs: $2, vf: {driver: netdev}}}
+sysctl: {vm.swappiness: 10, net.core.rmem_max: 268435456}
+sysfs: {/sys/kernel/mm/transparent_hugepage/enabled: never}
+gate:
+  checks:
+    links: {run: pcie_link, on: rails, speed: 32GT/s, width: 16}
+    carriers: {run: carrier, on: rails}
+Y
+}
