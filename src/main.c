@@ -16,7 +16,8 @@ static const struct {
 	const char *arg;
 	const char *help;
 } options[] = {
-	{OPT_ROOT, "root", "DIR", "look at (and act on) the tree below DIR instead of this machine"},
+	{OPT_ROOT, "root", "DIR",
+	 "look at (and act on) the tree below DIR instead of this machine"},
 	{OPT_JSON, "json", NULL, "print JSON"},
 	{OPT_STAGE, "stage", "STAGE", "only this stage: initrd, early, devices or gate"},
 	{OPT_PROFILE, "profile", "FILE", "use this file instead of matching"},
@@ -35,9 +36,10 @@ static void usage(FILE *out)
 	for (size_t i = 0; i < array_len(options); i++)
 		fprintf(out, "  --%-8s %-9s %s\n", options[i].name,
 			options[i].arg ? options[i].arg : "", options[i].help);
-	fprintf(out, "\nExit codes: 0 done, 1 internal, 2 usage, 3 profile invalid, 4 no profile or "
-		     "two match,\n5 pending or different, 6 a change failed, 7 not admitted, 8 reboot "
-		     "due, 9 arguments\nrejected or not arrived.\n");
+	fprintf(out,
+		"\nExit codes: 0 done, 1 internal, 2 usage, 3 profile invalid, 4 no profile or "
+		"two match,\n5 pending or different, 6 a change failed, 7 not admitted, 8 reboot "
+		"due, 9 arguments\nrejected or not arrived.\n");
 }
 
 static void usage_verb(const struct verb *v)
@@ -71,7 +73,8 @@ static int take_option(struct invocation *inv, enum verb_option bit, const char 
 		inv->have_stage = true;
 		if (stage_parse(arg, &inv->stage) == 0)
 			return EXIT_OK;
-		complain("--stage %s: no such stage; there are initrd, early, devices and gate", arg);
+		complain("--stage %s: no such stage; there are initrd, early, devices and gate",
+			 arg);
 		return EXIT_USAGE;
 	case OPT_PROFILE:
 		inv->profile = arg;
@@ -102,9 +105,9 @@ static int parse(const struct verb *v, int argc, char **argv, struct invocation 
 	memset(longs, 0, sizeof(longs));
 	for (size_t i = 0; i < array_len(options); i++)
 		if (v->options & options[i].bit)
-			longs[n++] = (struct option){options[i].name,
-						     options[i].arg ? required_argument : no_argument,
-						     NULL, (int)i + 1};
+			longs[n++] = (struct option){
+				options[i].name, options[i].arg ? required_argument : no_argument,
+				NULL, (int)i + 1};
 	longs[n] = (struct option){"help", no_argument, NULL, LONG_HELP};
 	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
 		int code;

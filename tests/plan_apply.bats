@@ -76,6 +76,7 @@ value() { cat "$root/$1"; }
 }
 
 @test "a numvfs write that never returns: the PF is named, the other PF is done, the run ends" {
+  sed -i 's/vfs: 2,/vfs: 2, timeout: 2s,/' "$root/etc/railhead/profiles/sku.yaml"
   rm "$root/sys/bus/pci/devices/$PF0/sriov_numvfs"
   mkfifo "$root/sys/bus/pci/devices/$PF0/sriov_numvfs" # open for writing blocks for ever
   run -6 timeout 60 "$railhead" apply --root "$root" --stage devices

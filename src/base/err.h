@@ -21,7 +21,7 @@
 #define ERR_TEXT_MAX 1024
 
 struct err {
-	int code;		  /* negative errno of the innermost failure */
+	int code;		 /* negative errno of the innermost failure */
 	char text[ERR_TEXT_MAX]; /* "context: context: what happened" */
 };
 

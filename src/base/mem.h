@@ -53,17 +53,17 @@ static inline void cleanup_fclosep(FILE **f)
 #define cleanup_fclose cleanup(cleanup_fclosep)
 
 /* Hands an owned pointer or fd on, so that its cleanup attribute lets go of it. */
-#define take_ptr(p)                  \
-	({                           \
+#define take_ptr(p)                     \
+	({                              \
 		__typeof__(p) t_ = (p); \
-		(p) = NULL;          \
-		t_;                  \
+		(p) = NULL;             \
+		t_;                     \
 	})
-#define take_fd(fd)          \
-	({                   \
+#define take_fd(fd)            \
+	({                     \
 		int t_ = (fd); \
-		(fd) = -1;   \
-		t_;          \
+		(fd) = -1;     \
+		t_;            \
 	})
 
 #define array_len(a) (sizeof(a) / sizeof((a)[0]))

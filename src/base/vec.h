@@ -13,20 +13,20 @@
 		size_t cap; \
 	}
 
-#define vec_push(vec, item)                                                               \
-	do {                                                                              \
-		if ((vec)->n == (vec)->cap) {                                             \
-			(vec)->cap = (vec)->cap ? (vec)->cap * 2 : 8;                     \
-			(vec)->v = xrealloc((vec)->v, (vec)->cap, sizeof(*(vec)->v));     \
-		}                                                                         \
-		(vec)->v[(vec)->n++] = (item);                                            \
+#define vec_push(vec, item)                                                           \
+	do {                                                                          \
+		if ((vec)->n == (vec)->cap) {                                         \
+			(vec)->cap = (vec)->cap ? (vec)->cap * 2 : 8;                 \
+			(vec)->v = xrealloc((vec)->v, (vec)->cap, sizeof(*(vec)->v)); \
+		}                                                                     \
+		(vec)->v[(vec)->n++] = (item);                                        \
 	} while (0)
 
 /* Frees the array, not what its items own. */
-#define vec_free(vec)                   \
-	do {                            \
-		free((vec)->v);         \
-		(vec)->v = NULL;        \
+#define vec_free(vec)                      \
+	do {                               \
+		free((vec)->v);            \
+		(vec)->v = NULL;           \
 		(vec)->n = (vec)->cap = 0; \
 	} while (0)
 

@@ -32,8 +32,9 @@ int boot_view_open(const struct root *root, const struct node *node, const struc
 	boot_id_read(root, &ret->id);
 	r = read_env(ret, err);
 	if (r < 0) {
+		err_wrap(err, "%s", ret->part.path ? ret->part.path : ENV_FILE_NAME);
 		bootpart_close(&ret->part, NULL);
-		return err_wrap(err, "%s", ret->part.path);
+		return r;
 	}
 	ret->facts = (struct trial_facts){
 		.wanted = wanted,

@@ -10,7 +10,7 @@
 
 /* Exit codes: stable, in the man page. */
 enum exit_code {
-	EXIT_OK = 0,	   /* done, converged, ready */
+	EXIT_OK = 0, /* done, converged, ready */
 	EXIT_INTERNAL = 1,
 	EXIT_USAGE = 2,
 	EXIT_INVALID = 3,  /* a profile is invalid */
@@ -47,8 +47,8 @@ struct invocation {
 
 struct verb {
 	const char *name;
-	const char *args; /* "PROFILE...", or "" */
-	const char *help; /* one line */
+	const char *args;     /* "PROFILE...", or "" */
+	const char *help;     /* one line */
 	unsigned int options; /* enum verb_option, or-ed */
 	int min_args, max_args;
 	int (*run)(struct invocation *inv); /* returns an exit code */

@@ -100,7 +100,8 @@ static int run(struct invocation *inv)
 	}
 	if (run.status != RUN_OK) {
 		code = explain_run(&run);
-	} else if (boot_view_open(&inv->root, &run.node, &run.kargs, false, false, &view, &err) < 0) {
+	} else if (boot_view_open(&inv->root, &run.node, &run.kargs, false, false, &view, &err) <
+		   0) {
 		complain("%s", err.text);
 		code = EXIT_INTERNAL;
 	} else {

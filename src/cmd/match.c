@@ -27,9 +27,9 @@ static json_t *to_json(const struct match *m)
 
 		for (size_t j = 0; j < c->reasons.n; j++)
 			json_array_append_new(reasons, json_string(c->reasons.v[j]));
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o}", "name", c->name, "path",
-						      c->path, "result", fate(c), "conditions",
-						      reasons));
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s, s:o}", "name", c->name, "path",
+						c->path, "result", fate(c), "conditions", reasons));
 	}
 	json_object_set_new(doc, "candidates", list);
 	json_object_set_new(doc, "chosen",

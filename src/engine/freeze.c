@@ -26,10 +26,11 @@ int freeze_profile(const struct root *root, const struct profile *profile, enum 
 	if (r == 0 && how == FREEZE_BOOT) {
 		str_chomp(frozen);
 		str_chomp(now);
-		return err_set(err, -ESTALE,
-			       "the profile changed during this boot (was %s, is %s); reboot, or run "
-			       "`railhead apply` and `railhead gate`",
-			       frozen, now);
+		return err_set(
+			err, -ESTALE,
+			"the profile changed during this boot (was %s, is %s); reboot, or run "
+			"`railhead apply` and `railhead gate`",
+			frozen, now);
 	}
 	if (r < 0 && r != -ENOENT)
 		return r;

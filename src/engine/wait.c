@@ -84,7 +84,8 @@ bool run_wait_devices(struct run *run, uint64_t deadline, const struct sink *sin
 	if (!run->root->live || sets_complete(run->root, run->profile, &run->sets))
 		return false;
 	if (sink && sink->progress)
-		sink->progress(sink->data, STAGE_DEVICES, "waiting for devices of the profile's sets");
+		sink->progress(sink->data, STAGE_DEVICES,
+			       "waiting for devices of the profile's sets");
 	uevent_wait(devices_there, &w, deadline);
 	return true;
 }

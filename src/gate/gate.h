@@ -16,8 +16,8 @@
 
 enum outcome {
 	OUTCOME_PASS,
-	OUTCOME_SLOW,	/* measured, and below what was asked: its on_fail */
-	OUTCOME_BROKEN, /* the benchmark crashed or hung: block */
+	OUTCOME_SLOW,		/* measured, and below what was asked: its on_fail */
+	OUTCOME_BROKEN,		/* the benchmark crashed or hung: block */
 	OUTCOME_CANNOT_MEASURE, /* block */
 };
 
@@ -26,10 +26,10 @@ struct measurement {
 	struct place origin;
 	enum outcome outcome;
 	enum on_fail on_fail;
-	char *measured; /* "211.4 GB/s", or NULL */
-	char *wanted;	/* "180GB/s" */
-	char *reason;	/* unless PASS: what and why, with the remedy */
-	json_t *detail; /* the bench program's own line, or NULL */
+	char *measured;	   /* "211.4 GB/s", or NULL */
+	char *wanted;	   /* "180GB/s" */
+	char *reason;	   /* unless PASS: what and why, with the remedy */
+	json_t *detail;	   /* the bench program's own line, or NULL */
 	uint64_t duration; /* microseconds */
 };
 

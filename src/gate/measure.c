@@ -25,6 +25,7 @@ const char *outcome_name(enum outcome o)
 struct item {
 	struct measurement m;
 	uint64_t min; /* bytes per second */
+	unsigned int deadline_ms;
 	char *node;
 	char *resource;
 };
@@ -43,6 +44,15 @@ static enum on_fail on_fail_of(const struct ynode *check)
 	return ON_FAIL_BLOCK;
 }
 
+/* A check's own limit, or the whole budget of the gate. */
+static unsigned int duration_ms(const struct ynode *map, const char *key, unsigned int fallback)
+{
+	const char *text = ynode_text(map, key, NULL);
+	uint64_t usec;
+
+	return text && parse_duration(text, &usec) == 0 ? (unsigned int)(usec / 1000) : fallback;
+}
+
 static void want_memory(const struct node *node, const char *name, const struct ynode *check,
 			struct items *ret)
 {
@@ -57,6 +67,7 @@ static void want_memory(const struct node *node, const char *name, const struct 
 			      .wanted = xstrdup(min)},
 			.node = xasprintf("%d", n),
 			.resource = xasprintf("node%d", n),
+			.deadline_ms = duration_ms(check, "timeout", 0),
 		};
 
 		parse_rate(min, &item.min);
@@ -81,8 +92,8 @@ static void collect(const struct profile *profile, const struct node *node, stru
 
 		for (size_t j = 0; j < array_len(benchmarks); j++)
 			if (streq(benchmarks[j].run, run))
-				benchmarks[j].want(node, checks->keys.v[i]->text, checks->items.v[i],
-						   ret);
+				benchmarks[j].want(node, checks->keys.v[i]->text,
+						   checks->items.v[i], ret);
 	}
 }
 
@@ -95,16 +106,6 @@ static const char *page_size(const struct profile *profile)
 		if (streq(ynode_text(pages->items.v[i], "size", ""), "1G"))
 			return "1G";
 	return pages && pages->items.n ? "2M" : "4K";
-}
-
-static unsigned int budget_ms(const struct profile *profile)
-{
-	const char *text = ynode_text(profile_section(profile, "gate"), "budget", NULL);
-	uint64_t usec;
-
-	if (!text || parse_duration(text, &usec) < 0)
-		return DEFAULT_BUDGET_S * 1000;
-	return (unsigned int)(usec / 1000);
 }
 
 static char *format_rate(double bytes_per_s)
@@ -151,17 +152,21 @@ int gate_measure(const struct profile *profile, const struct node *node, struct 
 	struct bench_job *jobs cleanup_free = NULL;
 	struct items items = {0};
 	const char *page = page_size(profile);
+	unsigned int budget =
+		duration_ms(profile_section(profile, "gate"), "budget", DEFAULT_BUDGET_S * 1000);
 	int r = 0;
 
 	collect(profile, node, &items);
 	jobs = xcalloc(items.list.n, sizeof(*jobs));
 	for (size_t i = 0; i < items.list.n; i++) {
 		struct item *item = &items.list.v[i];
-		const char *argv[] = {BENCH_PATH, "memory_bandwidth", "--node", item->node,
-				      "--page",	  page,		      NULL};
+		const char *argv[] = {
+			BENCH_PATH, "memory_bandwidth", "--node", item->node, "--page", page, NULL};
 
 		memcpy(jobs[i].argv, argv, sizeof(argv));
-		jobs[i].deadline_ms = budget_ms(profile);
+		jobs[i].deadline_ms = item->deadline_ms && item->deadline_ms < budget
+					      ? item->deadline_ms
+					      : budget;
 		jobs[i].resource = item->resource;
 	}
 	if (items.list.n)

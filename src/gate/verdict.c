@@ -36,7 +36,8 @@ static void judge_change(const struct change *c, struct verdict *v)
 	if (c->state == CHANGE_FAILED)
 		str_add(&text, c->reason ? c->reason : "failed");
 	else
-		str_addf(&text, "found '%s', wanted '%s'%s%s", c->observed ? c->observed : "nothing",
+		str_addf(&text, "found '%s', wanted '%s'%s%s",
+			 c->observed ? c->observed : "nothing",
 			 c->kind == KIND_FILE ? "the profile's text" : c->desired,
 			 c->reason ? "; " : "", c->reason ? c->reason : "");
 	strv_add(&v->reasons, text.s);
@@ -59,8 +60,7 @@ void gate_judge(const struct profile *profile, const struct plan *plan,
 		const struct measurements *m, struct verdict *ret)
 {
 	struct verdict v = {.kind = VERDICT_READY};
-	bool admit_degraded =
-		ynode_bool(profile_section(profile, "gate"), "admit_degraded", false);
+	bool admit_degraded = ynode_bool(profile_section(profile, "gate"), "admit_degraded", false);
 
 	for (size_t i = 0; i < plan->list.n; i++)
 		judge_change(plan->list.v[i], &v);

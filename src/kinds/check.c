@@ -60,13 +60,16 @@ static int check_pages(const struct kind_ctx *ctx, struct change *c, const char 
 	change_judge(c);
 	if (c->state == CHANGE_SAME)
 		return 0;
-	for (int n = cpus_next(&ctx->node->nodes, -1); n >= 0; n = cpus_next(&ctx->node->nodes, n)) {
+	for (int n = cpus_next(&ctx->node->nodes, -1); n >= 0;
+	     n = cpus_next(&ctx->node->nodes, n)) {
 		uint64_t v;
 
-		if (read_u64(ctx->root, &v, NULL,
-			     "/sys/devices/system/node/node%d/hugepages/hugepages-%ukB/nr_hugepages",
-			     n, kib) == 0)
-			str_addf(&all, "%snode%d=%llu", all.len ? " " : "", n, (unsigned long long)v);
+		if (read_u64(
+			    ctx->root, &v, NULL,
+			    "/sys/devices/system/node/node%d/hugepages/hugepages-%ukB/nr_hugepages",
+			    n, kib) == 0)
+			str_addf(&all, "%snode%d=%llu", all.len ? " " : "", n,
+				 (unsigned long long)v);
 	}
 	change_reason(c,
 		      "node %u has %llu pages, %s wanted (now %s); the kernel gives a shortage of "
@@ -96,8 +99,9 @@ static int check_param(const struct kind_ctx *ctx, struct change *c, const char 
 	r = read_text(ctx->root, &text, err, "/sys/module/%s/parameters/%s", dir, name);
 	if (r == -ENOENT) {
 		change_observe(c, "not shown");
-		change_reason(c, "the module does not show this parameter in sysfs (mode 0), so its "
-				 "value can't be checked");
+		change_reason(c,
+			      "the module does not show this parameter in sysfs (mode 0), so its "
+			      "value can't be checked");
 		c->state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
@@ -106,9 +110,10 @@ static int check_param(const struct kind_ctx *ctx, struct change *c, const char 
 	change_observe(c, "%s", text);
 	change_judge(c);
 	if (c->state == CHANGE_DIFFERS)
-		change_reason(c,
-			      "the module was loaded before /run/modprobe.d/railhead.conf was there, or "
-			      "another option overrides it; is module railhead in the initramfs?");
+		change_reason(
+			c,
+			"the module was loaded before /run/modprobe.d/railhead.conf was there, or "
+			"another option overrides it; is module railhead in the initramfs?");
 	return 0;
 }
 
@@ -121,9 +126,10 @@ static int check_unloaded(const struct kind_ctx *ctx, struct change *c, const ch
 
 	if (r < 0)
 		return r;
-	change_observe(c, "%s", state == MODULE_ABSENT	  ? "absent"
-				: state == MODULE_BUILTIN ? "builtin"
-							  : "live");
+	change_observe(c, "%s",
+		       state <= MODULE_ABSENT	 ? "absent"
+		       : state == MODULE_BUILTIN ? "builtin"
+						 : "live");
 	change_judge(c);
 	if (c->state == CHANGE_DIFFERS)
 		change_reason(c, state == MODULE_BUILTIN
@@ -154,7 +160,8 @@ static int check_carrier(const struct kind_ctx *ctx, struct change *c, const cha
 	}
 	change_judge(c);
 	if (c->state == CHANGE_DIFFERS)
-		change_reason(c, "check the cable, the switch port and the link settings of %s", arg);
+		change_reason(c, "check the cable, the switch port and the link settings of %s",
+			      arg);
 	return 0;
 }
 
@@ -170,8 +177,9 @@ static int check_pcie_width(const struct kind_ctx *ctx, struct change *c, const 
 	change_observe(c, "%s", text);
 	change_judge(c);
 	if (c->state == CHANGE_DIFFERS)
-		change_reason(c, "the link trained to x%s; reseat the card, check the slot and the "
-				 "BIOS bifurcation",
+		change_reason(c,
+			      "the link trained to x%s; reseat the card, check the slot and the "
+			      "BIOS bifurcation",
 			      text);
 	return 0;
 }
@@ -187,11 +195,13 @@ static int check_pcie_speed(const struct kind_ctx *ctx, struct change *c, const 
 		return r;
 	change_observe(c, "%s", text);
 	if (parse_gts(text, &have) < 0)
-		return err_set(err, -EINVAL, "%s: link speed '%s' is unknown to the kernel", arg, text);
+		return err_set(err, -EINVAL, "%s: link speed '%s' is unknown to the kernel", arg,
+			       text);
 	c->state = parse_gts(c->desired, &want) == 0 && have >= want ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)
-		change_reason(c, "the link trained to %s; reseat the card, check the riser and the "
-				 "BIOS link speed",
+		change_reason(c,
+			      "the link trained to %s; reseat the card, check the riser and the "
+			      "BIOS link speed",
 			      text);
 	return 0;
 }
@@ -205,7 +215,8 @@ static int resolve(const struct root *root, const char *arg, char **ret, struct 
 		*ret = xstrdup(arg);
 		return 0;
 	}
-	return read_link_name(root, ret, err, DEV "%.*s/virtfn%s", (int)(slash - arg), arg, slash + 1);
+	return read_link_name(root, ret, err, DEV "%.*s/virtfn%s", (int)(slash - arg), arg,
+			      slash + 1);
 }
 
 static void name_others(const struct strv *members, const char *addr, struct str *ret)
@@ -253,10 +264,14 @@ static const struct {
 	const char *name;
 	int (*look)(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err);
 } checkers[] = {
-	{"given", check_given},		   {"cmdline", check_cmdline},
-	{"pages", check_pages},		   {"param", check_param},
-	{"unloaded", check_unloaded},	   {"carrier", check_carrier},
-	{"pcie-width", check_pcie_width},  {"pcie-speed", check_pcie_speed},
+	{"given", check_given},
+	{"cmdline", check_cmdline},
+	{"pages", check_pages},
+	{"param", check_param},
+	{"unloaded", check_unloaded},
+	{"carrier", check_carrier},
+	{"pcie-width", check_pcie_width},
+	{"pcie-speed", check_pcie_speed},
 	{"iommu-group", check_iommu_group},
 };
 
@@ -265,7 +280,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	size_t len = strcspn(c->target, ":");
 
 	for (size_t i = 0; i < array_len(checkers); i++)
-		if (strlen(checkers[i].name) == len && strncmp(c->target, checkers[i].name, len) == 0)
+		if (strlen(checkers[i].name) == len &&
+		    strncmp(c->target, checkers[i].name, len) == 0)
 			return checkers[i].look(ctx, c, c->target + len + (c->target[len] == ':'),
 						err);
 	return err_set(err, -EINVAL, "%s: there is no such check", c->target);

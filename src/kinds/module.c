@@ -8,7 +8,8 @@
 
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	static const char *const names[] = {[MODULE_ABSENT] = "absent",
+	static const char *const names[] = {[MODULE_MISSING] = "no such module",
+					    [MODULE_ABSENT] = "absent",
 					    [MODULE_COMING] = "loading",
 					    [MODULE_LIVE] = "live",
 					    [MODULE_BUILTIN] = "builtin"};
@@ -19,7 +20,16 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return r;
 	change_observe(c, "%s", names[state]);
 	c->state = state >= MODULE_LIVE ? CHANGE_SAME : CHANGE_DIFFERS;
-	return 0;
+	if (state == MODULE_ABSENT && c->optional && ctx->running == STAGE_GATE) {
+		/* early has tried it: no hardware, most likely */
+		change_reason(c, "optional, and not loaded");
+		c->state = CHANGE_UNSUPPORTED;
+	}
+	if (state != MODULE_MISSING)
+		return 0;
+	return err_set(err, -ENOENT,
+		       "the running kernel has no such module; install the package that brings it, "
+		       "or mark it optional");
 }
 
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)

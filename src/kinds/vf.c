@@ -89,8 +89,9 @@ static int write_numvfs(const struct root *root, const char *pf, const char *val
 	if (r == -ENOENT)
 		err_wrap(err, "no driver with SR-IOV support is bound to the PF");
 	else if (r == -ENOMEM)
-		err_wrap(err, "no room for the VFs' memory or bus numbers; pci=realloc, or the BIOS "
-			      "options for SR-IOV and above-4G decoding, give it");
+		err_wrap(err,
+			 "no room for the VFs' memory or bus numbers; pci=realloc, or the BIOS "
+			 "options for SR-IOV and above-4G decoding, give it");
 	return r;
 }
 
@@ -126,7 +127,8 @@ static int vf_address(const struct root *root, const char *vf, char **ret, struc
 
 	if (!slash)
 		return err_set(err, -EINVAL, "%s: not PF/INDEX", vf);
-	return read_link_name(root, ret, err, DEV "%.*s/virtfn%s", (int)(slash - vf), vf, slash + 1);
+	return read_link_name(root, ret, err, DEV "%.*s/virtfn%s", (int)(slash - vf), vf,
+			      slash + 1);
 }
 
 static bool driver_fits(const char *desired, const char *driver)
@@ -195,8 +197,7 @@ static void load_driver(const struct root *root, const char *addr, const char *d
 	/* A failure here shows as a VF without a driver, which is what gets reported. */
 }
 
-static int set_driver(const struct kind_ctx *ctx, struct change *c, const char *vf,
-		      struct err *err)
+static int set_driver(const struct kind_ctx *ctx, struct change *c, const char *vf, struct err *err)
 {
 	const struct root *root = ctx->root;
 	cleanup_free char *addr = NULL, *driver = NULL, *override = NULL;
@@ -223,10 +224,11 @@ static int set_driver(const struct kind_ctx *ctx, struct change *c, const char *
 			return r;
 	}
 	if (!uevent_wait(driver_ready, &want, clock_usec() + 10 * 1000000ULL))
-		return err_set(err, -ENODEV,
-			       "VF %s: no driver took it within 10 s; is the driver's module there, "
-			       "and what does the kernel log say of %s",
-			       addr, addr);
+		return err_set(
+			err, -ENODEV,
+			"VF %s: no driver took it within 10 s; is the driver's module there, "
+			"and what does the kernel log say of %s",
+			addr, addr);
 	return 0;
 }
 

@@ -22,12 +22,12 @@ struct pci_fn {
 	char addr[PCI_ADDR_MAX];   /* domain:bus:device.function, lower case */
 	char physfn[PCI_ADDR_MAX]; /* of a VF: its PF; else "" */
 	uint16_t vendor, device, subsystem_vendor, subsystem_device;
-	uint32_t class;	     /* 24 bits, as sysfs prints them */
-	int numa;	     /* node, or -1 */
-	char *driver;	     /* bound driver, or NULL */
-	uint32_t totalvfs;   /* 0: no SR-IOV capability */
-	struct strv net;     /* its netdevs, by the names they have now */
-	struct strv ibdevs;  /* its RDMA devices */
+	uint32_t class;	    /* 24 bits, as sysfs prints them */
+	int numa;	    /* node, or -1 */
+	char *driver;	    /* bound driver, or NULL */
+	uint32_t totalvfs;  /* 0: no SR-IOV capability */
+	struct strv net;    /* its netdevs, by the names they have now */
+	struct strv ibdevs; /* its RDMA devices */
 };
 
 struct node {
@@ -36,14 +36,14 @@ struct node {
 		char *board_vendor, *board_name, *chassis_vendor, *bios_vendor;
 	} dmi;
 	enum cpu_vendor cpu_vendor;
-	char *kernel; /* uname -r of the running kernel ("" below a root that is not live) */
-	char *cmdline; /* /proc/cmdline, "" if unknown */
-	struct cpus cpus;	/* present */
-	struct cpus nodes;	/* NUMA nodes that are online; node 0 alone where there is no NUMA */
+	char *kernel;	   /* uname -r of the running kernel ("" below a root that is not live) */
+	char *cmdline;	   /* /proc/cmdline, "" if unknown */
+	struct cpus cpus;  /* present */
+	struct cpus nodes; /* NUMA nodes that are online; node 0 alone where there is no NUMA */
 	struct cpus nodes_with_cpu; /* those that have CPUs */
-	unsigned int sockets;	/* distinct physical packages of present CPUs; 0 unknown */
-	uint64_t memory;	/* MemTotal in bytes; 0 unknown */
-	VEC(struct pci_fn) pci; /* sorted by address; VFs included */
+	unsigned int sockets;	    /* distinct physical packages of present CPUs; 0 unknown */
+	uint64_t memory;	    /* MemTotal in bytes; 0 unknown */
+	VEC(struct pci_fn) pci;	    /* sorted by address; VFs included */
 };
 
 int node_survey(const struct root *root, struct node *ret, struct err *err);
@@ -59,16 +59,16 @@ const struct pci_fn *node_find(const struct node *node, const char *addr);
  * predicate that is given must hold. VFs are never members.
  */
 struct selector {
-	char *name; /* of the set */
-	char *in;   /* the set that it is a subset of, or NULL */
-	int vendor, device;			  /* -1: any */
+	char *name;				/* of the set */
+	char *in;				/* the set that it is a subset of, or NULL */
+	int vendor, device;			/* -1: any */
 	int subsystem_vendor, subsystem_device; /* -1: any */
-	char *address; /* shell pattern over the address, or NULL */
-	char *driver;  /* bound driver, or NULL */
-	int numa;      /* -1: any */
-	int ports;     /* functions of the card (same domain:bus:device); 0: any */
-	int expect;    /* how many functions there must be; -1: not said. No predicate. */
-	bool protect;  /* never touched; its members are left out of every other set */
+	char *address;				/* shell pattern over the address, or NULL */
+	char *driver;				/* bound driver, or NULL */
+	int numa;				/* -1: any */
+	int ports;    /* functions of the card (same domain:bus:device); 0: any */
+	int expect;   /* how many functions there must be; -1: not said. No predicate. */
+	bool protect; /* never touched; its members are left out of every other set */
 	bool ethernet, infiniband; /* link:, by class code or ARP type; both false: any */
 };
 

@@ -19,7 +19,8 @@ static int ports_of(const struct node *node, const struct pci_fn *fn)
 	int n = 0;
 
 	for (size_t i = 0; i < node->pci.n; i++)
-		if (!*node->pci.v[i].physfn && strncmp(node->pci.v[i].addr, fn->addr, card + 1) == 0)
+		if (!*node->pci.v[i].physfn &&
+		    strncmp(node->pci.v[i].addr, fn->addr, card + 1) == 0)
 			n++;
 	return n;
 }
@@ -88,7 +89,8 @@ static int check_parents(const struct selector *sels, size_t n, struct err *err)
 				return err_set(err, -EINVAL, "devices.%s.in: there is no set '%s'",
 					       s->name, s->in);
 			if (hops > n)
-				return err_set(err, -EINVAL, "devices.%s.in: goes round in a circle",
+				return err_set(err, -EINVAL,
+					       "devices.%s.in: goes round in a circle",
 					       sels[i].name);
 			s = up;
 		}

@@ -22,10 +22,13 @@ static const struct {
 	const char *name;
 	size_t offset;
 } dmi_fields[] = {
-#define DMI(field) {#field, offsetof(struct node, dmi.field)}
-	DMI(sys_vendor),    DMI(product_name), DMI(product_family), DMI(product_sku),
-	DMI(product_version), DMI(board_vendor), DMI(board_name),   DMI(chassis_vendor),
-	DMI(bios_vendor),
+#define DMI(field)                                       \
+	{                                                \
+#field, offsetof(struct node, dmi.field) \
+	}
+	DMI(sys_vendor),  DMI(product_name),	DMI(product_family),
+	DMI(product_sku), DMI(product_version), DMI(board_vendor),
+	DMI(board_name),  DMI(chassis_vendor),	DMI(bios_vendor),
 #undef DMI
 };
 
@@ -72,8 +75,10 @@ static enum cpu_vendor vendor_of(const char *cpuinfo)
 
 const char *cpu_vendor_name(enum cpu_vendor v)
 {
-	static const char *const names[] = {
-		[CPU_UNKNOWN] = "unknown", [CPU_INTEL] = "intel", [CPU_AMD] = "amd", [CPU_ARM] = "arm"};
+	static const char *const names[] = {[CPU_UNKNOWN] = "unknown",
+					    [CPU_INTEL] = "intel",
+					    [CPU_AMD] = "amd",
+					    [CPU_ARM] = "arm"};
 
 	return names[v];
 }
@@ -95,7 +100,8 @@ static void survey_cpu(const struct root *root, struct node *node)
 	for (int cpu = cpus_next(&node->cpus, -1); cpu >= 0; cpu = cpus_next(&node->cpus, cpu)) {
 		uint64_t id;
 
-		if (read_u64(root, &id, NULL, CPU_DIR "/cpu%d/topology/physical_package_id", cpu) == 0)
+		if (read_u64(root, &id, NULL, CPU_DIR "/cpu%d/topology/physical_package_id", cpu) ==
+		    0)
 			cpus_add(&packages, (unsigned int)id);
 	}
 	node->sockets = (unsigned int)cpus_count(&packages);
@@ -152,7 +158,8 @@ static void survey_function(const struct root *root, struct pci_fn *fn)
 	fn->subsystem_device = (uint16_t)read_id(root, fn->addr, "subsystem_device");
 	fn->class = read_id(root, fn->addr, "class");
 	fn->totalvfs = read_id(root, fn->addr, "sriov_totalvfs");
-	fn->numa = read_i64(root, &numa, NULL, PCI_DIR "/%s/numa_node", fn->addr) == 0 ? (int)numa : -1;
+	fn->numa = read_i64(root, &numa, NULL, PCI_DIR "/%s/numa_node", fn->addr) == 0 ? (int)numa
+										       : -1;
 	read_link_name(root, &fn->driver, NULL, PCI_DIR "/%s/driver", fn->addr);
 	if (read_link_name(root, &physfn, NULL, PCI_DIR "/%s/physfn", fn->addr) == 0)
 		snprintf(fn->physfn, sizeof(fn->physfn), "%s", physfn);

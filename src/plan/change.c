@@ -12,14 +12,18 @@
 #include "base/str.h"
 #include "base/units.h"
 
-static const char *const stage_names[] = {
-	[STAGE_INITRD] = "initrd", [STAGE_EARLY] = "early", [STAGE_DEVICES] = "devices",
-	[STAGE_GATE] = "gate"};
+static const char *const stage_names[] = {[STAGE_INITRD] = "initrd",
+					  [STAGE_EARLY] = "early",
+					  [STAGE_DEVICES] = "devices",
+					  [STAGE_GATE] = "gate"};
 
-static const char *const state_names[] = {
-	[CHANGE_UNKNOWN] = "unknown",	[CHANGE_SAME] = "same", [CHANGE_DIFFERS] = "differs",
-	[CHANGE_WAITS] = "waits",	[CHANGE_SET] = "set",	[CHANGE_FAILED] = "failed",
-	[CHANGE_UNSUPPORTED] = "unsupported"};
+static const char *const state_names[] = {[CHANGE_UNKNOWN] = "unknown",
+					  [CHANGE_SAME] = "same",
+					  [CHANGE_DIFFERS] = "differs",
+					  [CHANGE_WAITS] = "waits",
+					  [CHANGE_SET] = "set",
+					  [CHANGE_FAILED] = "failed",
+					  [CHANGE_UNSUPPORTED] = "unsupported"};
 
 static const char *const kind_names[] = {
 	[KIND_ATTR] = "attr",	  [KIND_FILE] = "file", [KIND_BOOTENV] = "bootenv",
@@ -68,12 +72,12 @@ static void replace_v(char **slot, const char *fmt, va_list ap)
 	*slot = str_take(&text);
 }
 
-#define SETTER(field)                                              \
-	do {                                                       \
-		va_list ap;                                        \
-		va_start(ap, fmt);                                 \
-		replace_v(&c->field, fmt, ap);                     \
-		va_end(ap);                                        \
+#define SETTER(field)                          \
+	do {                                   \
+		va_list ap;                    \
+		va_start(ap, fmt);             \
+		replace_v(&c->field, fmt, ap); \
+		va_end(ap);                    \
 	} while (0)
 
 void change_target(struct change *c, const char *fmt, ...)
@@ -219,6 +223,5 @@ void change_judge(struct change *c)
 
 bool change_holds(const struct change *c)
 {
-	return c->state == CHANGE_SAME || c->state == CHANGE_SET ||
-	       c->state == CHANGE_UNSUPPORTED;
+	return c->state == CHANGE_SAME || c->state == CHANGE_SET || c->state == CHANGE_UNSUPPORTED;
 }

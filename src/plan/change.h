@@ -21,18 +21,18 @@ enum stage { STAGE_INITRD, STAGE_EARLY, STAGE_DEVICES, STAGE_GATE, STAGE_COUNT }
  * before a driver reads their address.
  */
 enum phase {
-	PHASE_FILES,	      /* drop-ins that later loads and units read */
-	PHASE_MEMORY,	      /* hugepages, while memory is whole */
-	PHASE_BOOT,	      /* kernel arguments: may end in the one reboot */
+	PHASE_FILES,  /* drop-ins that later loads and units read */
+	PHASE_MEMORY, /* hugepages, while memory is whole */
+	PHASE_BOOT,   /* kernel arguments: may end in the one reboot */
 	PHASE_MODULES,
 	PHASE_SYSCTL,
 	PHASE_SYSFS,
 	PHASE_LINK_UP,	      /* PFs whose VFs come up only (or faster) with a link */
 	PHASE_AUTOPROBE_HOLD, /* sriov_drivers_autoprobe to 0, for the time of creation */
 	PHASE_NUMVFS,
-	PHASE_AUTOPROBE,      /* ... and its steady value again */
+	PHASE_AUTOPROBE, /* ... and its steady value again */
 	PHASE_VF_DRIVER,
-	PHASE_LATE,	      /* sysctl and sysfs of things that exist only now */
+	PHASE_LATE, /* sysctl and sysfs of things that exist only now */
 	PHASE_CHECK,
 	PHASE_COUNT,
 };
@@ -42,9 +42,9 @@ enum kind_id {
 	KIND_FILE,    /* a drop-in that railhead owns */
 	KIND_BOOTENV, /* kernel arguments of the next boot */
 	KIND_MODULE,
-	KIND_VF,      /* number of VFs, driver of a VF */
+	KIND_VF, /* number of VFs, driver of a VF */
 	KIND_NETLINK,
-	KIND_CHECK,   /* a fact to be judged; never set */
+	KIND_CHECK, /* a fact to be judged; never set */
 	KIND_COUNT,
 };
 
@@ -59,9 +59,9 @@ enum change_state {
 };
 
 enum compare {
-	COMPARE_TEXT, /* equal but for white space; "[x] y" is x */
+	COMPARE_TEXT,	  /* equal but for white space; "[x] y" is x */
 	COMPARE_AT_LEAST, /* numbers */
-	COMPARE_PARAM, /* as the kernel prints module parameters: Y is 1, N is 0 */
+	COMPARE_PARAM,	  /* as the kernel prints module parameters: Y is 1, N is 0 */
 };
 
 /* What a failed check does to the verdict. */
@@ -85,7 +85,7 @@ struct change {
 	 * A later change asserts the steady value, so that a run after a kill repairs it.
 	 */
 	char *while_id;
-	bool steady; /* ... such a later change: looked at again in its phase, same or not */
+	bool steady;   /* ... such a later change: looked at again in its phase, same or not */
 	bool optional; /* where it can't be done it is unsupported, not failed */
 	bool late;     /* absent in early is no fault: looked for again in devices */
 	bool settles;  /* a check that comes true by itself soon after boot: a carrier */
@@ -93,11 +93,11 @@ struct change {
 	enum on_fail on_fail;
 
 	enum change_state state;
-	char *observed; /* what is there now; NULL if it could not be read */
-	char *before;	/* of a change that was set: what was there before */
-	char *reason;	/* of waits, failed, unsupported: why, and what to do */
+	char *observed;	   /* what is there now; NULL if it could not be read */
+	char *before;	   /* of a change that was set: what was there before */
+	char *reason;	   /* of waits, failed, unsupported: why, and what to do */
 	uint64_t duration; /* microseconds in set */
-	bool reboot;	/* what was set, or waits, takes effect with a reboot */
+	bool reboot;	   /* what was set, or waits, takes effect with a reboot */
 };
 
 struct plan {
@@ -115,8 +115,7 @@ void plan_free(struct plan *plan);
 void change_target(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_desired(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_lane(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void change_waits_for(struct change *c, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void change_waits_for(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_while(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_observe(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_reason(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -8,8 +8,8 @@
 
 struct diag {
 	struct place at; /* its file is a copy: the tree it was in may be gone */
-	char *key;  /* "sriov.rails.vfs", or "" for the file */
-	char *text; /* what is wrong; what would be right */
+	char *key;	 /* "sriov.rails.vfs", or "" for the file */
+	char *text;	 /* what is wrong; what would be right */
 	bool warning;
 };
 

@@ -291,10 +291,18 @@ static const struct spec vf = {
 			 LATER("trust"), LATER("spoof_check"), LATER("vlan"), LATER("link_state"),
 			 LATER("min_rate"), LATER("max_rate")),
 };
+/* Below the budget of the devices stage, 150 s. */
+static const struct spec sriov_timeout = {
+	.what = "a duration such as 30s",
+	.check = value_duration,
+	.min = SECOND,
+	.max = 120 * SECOND,
+};
 static const struct spec sriov_set = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {vfs: 8, vf: {driver: netdev}}",
-	.fields = FIELDS(NEEDED("vfs", &vf_count), KEY("vf", &vf), LATER("mode")),
+	.fields = FIELDS(NEEDED("vfs", &vf_count), KEY("vf", &vf), KEY("timeout", &sriov_timeout),
+			 LATER("mode")),
 };
 static const struct spec sriov = {
 	.kind = SPEC_MAP_OF,

@@ -24,25 +24,24 @@ struct profile {
 	char *version; /* "" if not said */
 	char *file;    /* the path of its own document */
 	bool abstract;
-	int priority;	      /* higher wins among profiles that match; default 0 */
-	struct strv ancestors; /* names of all bases, nearest first */
-	char digest[SHA256_HEX]; /* of the resolved, canonical profile */
-	struct ynode *doc;	 /* resolved: bases and drop-ins merged in, keys schema, name,
-				    extends and abstract still there. Checked by the schema, so
-				    that readers need not check types again. */
+	int priority;		      /* higher wins among profiles that match; default 0 */
+	struct strv ancestors;	      /* names of all bases, nearest first */
+	char digest[SHA256_HEX];      /* of the resolved, canonical profile */
+	struct ynode *doc;	      /* resolved: bases and drop-ins merged in, keys schema, name,
+					 extends and abstract still there. Checked by the schema, so
+					 that readers need not check types again. */
 	VEC(struct selector) devices; /* from devices:, in document order */
-	struct strv files;	 /* all files read for it (places point in here) */
+	struct strv files;	      /* all files read for it (places point in here) */
 };
 
 /*
  * Reads one file as a profile. path is the caller's own (as open(2) takes it), not below
  * root; profile_find() in search.h gives such a path for a name. Bases are looked for in the
- * file's own directory, then in the search path below root. Problems go to diags (errors and warnings), whose return value says
- * nothing of them: the function fails (-EINVAL) iff diags has got an error, or with the
- * errno of opening the file. `trusted_only`: refuse files that are not owned by root or
- * are writable by others (boot; not `check` and not --profile).
- * When node is not NULL, drop-ins with a match of their own and rules that need the
- * machine are judged against it.
+ * file's own directory, then in the search path below root. Problems go to diags (errors and
+ * warnings), whose return value says nothing of them: the function fails (-EINVAL) iff diags has
+ * got an error, or with the errno of opening the file. `trusted_only`: refuse files that are not
+ * owned by root or are writable by others (boot; not `check` and not --profile). When node is not
+ * NULL, drop-ins with a match of their own and rules that need the machine are judged against it.
  */
 int profile_load(const struct root *root, const char *path, bool trusted_only,
 		 const struct node *node, struct profile **ret, struct diags *diags,
@@ -65,7 +64,8 @@ struct candidate {
 	struct diags diags;
 	bool matches;
 	bool chosen;
-	struct strv reasons; /* a line per condition: "dmi.sys_vendor: wanted X, found Y" + "ok"/"no" */
+	struct strv
+		reasons; /* a line per condition: "dmi.sys_vendor: wanted X, found Y" + "ok"/"no" */
 };
 
 enum match_result {

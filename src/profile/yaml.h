@@ -22,7 +22,7 @@ enum {
 	YAML_BYTES_MAX = 1 << 20,
 	YAML_DEPTH_MAX = 64,
 	YAML_NODES_MAX = 50000,
-	YAML_KEYS_MAX = 2048,	   /* in one map; look-ups in a map are linear */
+	YAML_KEYS_MAX = 2048, /* in one map; look-ups in a map are linear */
 	YAML_KEY_BYTES_MAX = 512,
 	YAML_ANCHORS_MAX = 256,
 	YAML_TEXT_MAX = 4 << 20, /* bytes of all scalars */
@@ -31,7 +31,7 @@ enum {
 enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 
 struct place {
-	const char *file; /* owned by the profile or the diagnostics' string pool */
+	const char *file;	/* owned by the profile or the diagnostics' string pool */
 	unsigned int line, col; /* from 1; 0: the file as a whole */
 };
 
@@ -58,8 +58,8 @@ struct ynode *yaml_parse(const char *file, const char *text, size_t len, struct 
 struct ynode *ynode_get(const struct ynode *map, const char *key);
 /* The text of a scalar, or fallback if map has no such key. */
 const char *ynode_text(const struct ynode *map, const char *key, const char *fallback);
-bool ynode_is_null(const struct ynode *n);	/* plain null, ~ or empty */
-bool ynode_is_true(const struct ynode *n);	/* plain true */
+bool ynode_is_null(const struct ynode *n); /* plain null, ~ or empty */
+bool ynode_is_true(const struct ynode *n); /* plain true */
 bool ynode_bool(const struct ynode *map, const char *key, bool fallback);
 struct ynode *ynode_copy(const struct ynode *n);
 void ynode_free(struct ynode *n);

@@ -21,13 +21,11 @@ void journal_change(enum stage stage, const struct change *c, const struct profi
 	sd_journal_send("MESSAGE=%s: %s%s%s", c->id, state_name(c->state), c->reason ? ": " : "",
 			or_empty(c->reason), "PRIORITY=%i", bad ? LOG_ERR : LOG_INFO,
 			"MESSAGE_ID=%s", bad ? MESSAGE_ID_CHANGE_FAILED : MESSAGE_ID_CHANGE_SET,
-			"RAILHEAD_CHANGE=%s", c->id, "STEP=%s", c->step,
-			"STAGE=%s", stage_name(stage), "BEFORE=%s",
-			or_empty(c->before), "AFTER=%s", or_empty(c->observed),
-			"WANTED=%s", c->desired, "RESULT=%s",
-			state_name(c->state), "DURATION_USEC=%llu",
-			(unsigned long long)c->duration, "PROFILE=%s",
-			profile ? profile->name : "", "PROFILE_LINE=%s", line, NULL);
+			"RAILHEAD_CHANGE=%s", c->id, "STEP=%s", c->step, "STAGE=%s",
+			stage_name(stage), "BEFORE=%s", or_empty(c->before), "AFTER=%s",
+			or_empty(c->observed), "WANTED=%s", c->desired, "RESULT=%s",
+			state_name(c->state), "DURATION_USEC=%llu", (unsigned long long)c->duration,
+			"PROFILE=%s", profile ? profile->name : "", "PROFILE_LINE=%s", line, NULL);
 }
 
 void journal_stage(const struct stage_result *result, const struct profile *profile)
@@ -39,9 +37,8 @@ void journal_stage(const struct stage_result *result, const struct profile *prof
 			result->count[CHANGE_SET], failed,
 			result->count[CHANGE_WAITS] + result->count[CHANGE_DIFFERS],
 			(double)result->duration / 1e6, "PRIORITY=%i", failed ? LOG_ERR : LOG_INFO,
-			"MESSAGE_ID=%s", MESSAGE_ID_STAGE, "STAGE=%s",
-			stage_name(result->stage), "DURATION_USEC=%llu",
-			(unsigned long long)result->duration, "PROFILE=%s",
+			"MESSAGE_ID=%s", MESSAGE_ID_STAGE, "STAGE=%s", stage_name(result->stage),
+			"DURATION_USEC=%llu", (unsigned long long)result->duration, "PROFILE=%s",
 			profile ? profile->name : "", NULL);
 }
 
@@ -53,7 +50,7 @@ void journal_verdict(const struct verdict *v, const struct profile *profile)
 		str_addf(&why, "\n%s", v->reasons.v[i]);
 	sd_journal_send("MESSAGE=verdict: %s%s", verdict_name(v->kind), str_get(&why),
 			"PRIORITY=%i", v->admit ? LOG_NOTICE : LOG_ERR, "MESSAGE_ID=%s",
-			MESSAGE_ID_VERDICT, "RESULT=%s", verdict_name(v->kind),
-			"PROFILE=%s", profile ? profile->name : "",
-			"DIGEST=%s", profile ? profile->digest : "", NULL);
+			MESSAGE_ID_VERDICT, "RESULT=%s", verdict_name(v->kind), "PROFILE=%s",
+			profile ? profile->name : "", "DIGEST=%s", profile ? profile->digest : "",
+			NULL);
 }

@@ -119,9 +119,9 @@ void status_set_stage(struct status *s, const struct run *run, unsigned int stag
 
 static json_t *measurement_to_json(const struct measurement *m)
 {
-	json_t *obj = json_pack("{s:s, s:s, s:s, s:I}", "id", m->id, "outcome",
-				outcome_name(m->outcome), "wanted", m->wanted, "duration_usec",
-				(json_int_t)m->duration);
+	json_t *obj =
+		json_pack("{s:s, s:s, s:s, s:I}", "id", m->id, "outcome", outcome_name(m->outcome),
+			  "wanted", m->wanted, "duration_usec", (json_int_t)m->duration);
 	cleanup_free char *origin = render_place(m->origin);
 
 	json_object_set_new(obj, "origin", json_string(origin));
@@ -170,7 +170,8 @@ int status_store(const struct root *root, struct status *s, struct err *err)
 	if (r == 0)
 		r = state_write(root, STATUS_FILE, text, err);
 	if (r == 0 && status_admitted(s)) {
-		cleanup_free char *ready = xasprintf("%s %s\n", status_verdict(s), status_digest(s));
+		cleanup_free char *ready =
+			xasprintf("%s %s\n", status_verdict(s), status_digest(s));
 
 		r = state_write(root, READY_FILE, ready, err);
 	}

@@ -12,7 +12,8 @@
 static void judged(struct plan *plan, struct place at, const char *id, const char *desired,
 		   char *observed, bool holds, const char *remedy)
 {
-	struct change *c = plan_add(plan, "expect", KIND_CHECK, STAGE_GATE, PHASE_CHECK, at, "%s", id);
+	struct change *c =
+		plan_add(plan, "expect", KIND_CHECK, STAGE_GATE, PHASE_CHECK, at, "%s", id);
 
 	change_target(c, "given");
 	change_desired(c, "%s", desired);
@@ -62,8 +63,9 @@ static void expect_vendor(struct plan *plan, const struct ynode *section, enum c
 	const struct ynode *want = ynode_get(section, "cpu_vendor");
 
 	if (want)
-		judged(plan, want->at, "expect/cpu_vendor", want->text, xstrdup(cpu_vendor_name(have)),
-		       streq(want->text, cpu_vendor_name(have)), "this is another CPU: another SKU?");
+		judged(plan, want->at, "expect/cpu_vendor", want->text,
+		       xstrdup(cpu_vendor_name(have)), streq(want->text, cpu_vendor_name(have)),
+		       "this is another CPU: another SKU?");
 }
 
 static void expect_functions(const struct step_ctx *ctx, struct plan *plan)
@@ -80,7 +82,8 @@ static void expect_functions(const struct step_ctx *ctx, struct plan *plan)
 			continue;
 		judged(plan, at->at, id, desired, xasprintf("%zu", set->fn.n),
 		       set->fn.n == (size_t)set->sel->expect,
-		       "see `lspci -Dnn`; a function that is gone from the bus wants a reseat or an "
+		       "see `lspci -Dnn`; a function that is gone from the bus wants a reseat or "
+		       "an "
 		       "RMA");
 	}
 }

@@ -64,8 +64,8 @@ static int boot_kargs(const struct step_ctx *ctx, const struct ynode *section, s
 	for (size_t i = 0; i < section->items.n; i++) {
 		const struct ynode *item = section->items.v[i];
 		const char *size = ynode_text(item, "size", "");
-		cleanup_free char *origin = xasprintf("%s:%u", item->at.file ? item->at.file : "",
-						      item->at.line);
+		cleanup_free char *origin =
+			xasprintf("%s:%u", item->at.file ? item->at.file : "", item->at.line);
 		cleanup_free char *def = xasprintf("default_hugepagesz=%s", size);
 		cleanup_free char *sizearg = xasprintf("hugepagesz=%s", size);
 		struct wish *w cleanup_free = xnew(struct wish);

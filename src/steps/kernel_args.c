@@ -71,7 +71,8 @@ static int want_isolation(const struct step_ctx *ctx, const struct ynode *list, 
 	if (r < 0)
 		return err_errno(err, r, "isolate_cpus: %s", list->text);
 	if (cpus_count(&rest) && cpus_last(&isolated) > cpus_last(&rest))
-		return err_set(err, -ERANGE, "isolate_cpus: CPU %d is not there; this node has 0-%d",
+		return err_set(err, -ERANGE,
+			       "isolate_cpus: CPU %d is not there; this node has 0-%d",
 			       cpus_last(&isolated), cpus_last(&rest));
 	cpus_remove_all(&rest, &isolated);
 	text = cpus_format(&isolated);

@@ -51,8 +51,9 @@ static void emit_load(const struct ynode *load, struct plan *plan)
 {
 	for (size_t i = 0; load && i < load->items.n; i++) {
 		const struct ynode *item = load->items.v[i];
-		struct change *c = plan_add(plan, "modules", KIND_MODULE, STAGE_EARLY, PHASE_MODULES,
-					    item->at, "modules/load/%s", name_of(item));
+		struct change *c =
+			plan_add(plan, "modules", KIND_MODULE, STAGE_EARLY, PHASE_MODULES, item->at,
+				 "modules/load/%s", name_of(item));
 
 		change_target(c, "%s", name_of(item));
 		change_desired(c, "live");

@@ -23,8 +23,7 @@ static bool wanted_by(const struct step_ctx *ctx, const struct ynode *section,
 	return false;
 }
 
-void overlay_functions(const struct step_ctx *ctx, const struct ynode *section,
-		       struct fn_list *ret)
+void overlay_functions(const struct step_ctx *ctx, const struct ynode *section, struct fn_list *ret)
 {
 	/* node->pci is sorted by address, so that ids come in a stable order. */
 	for (size_t i = 0; i < ctx->node->pci.n; i++)
@@ -63,7 +62,8 @@ const struct ynode *overlay_value(const struct step_ctx *ctx, const struct ynode
 	int best_depth = -1;
 
 	for (size_t i = 0; i < section->keys.n; i++) {
-		const struct device_set *set = device_sets_find(ctx->sets, section->keys.v[i]->text);
+		const struct device_set *set =
+			device_sets_find(ctx->sets, section->keys.v[i]->text);
 		const struct ynode *value = get_path(section->items.v[i], path);
 
 		if (!value || !set_has(set, fn) || depth_of(ctx, set) <= best_depth)

@@ -12,8 +12,8 @@
 static const char *const wants_link[] = {"igb", "bnxt_en"};
 
 enum {
-	NUMVFS_MS = 30000,  /* a write for one PF, autoprobe off: a second or two */
-	PER_VF_MS = 250,    /* ... and what firmware takes for each VF */
+	NUMVFS_MS = 30000, /* a write for one PF, autoprobe off: a second or two */
+	PER_VF_MS = 250,   /* ... and what firmware takes for each VF */
 	BIND_MS = 30000,
 };
 
@@ -36,9 +36,10 @@ static void emit_link(const struct pci_fn *pf, const struct ynode *at, struct pl
 static void emit_autoprobe(const struct pci_fn *pf, const struct ynode *at, bool hold,
 			   struct plan *plan)
 {
-	struct change *c = plan_add(plan, "sriov", KIND_ATTR, STAGE_DEVICES,
-				    hold ? PHASE_AUTOPROBE_HOLD : PHASE_AUTOPROBE, at->at,
-				    hold ? "sriov/%s/autoprobe_hold" : "sriov/%s/autoprobe", pf->addr);
+	struct change *c =
+		plan_add(plan, "sriov", KIND_ATTR, STAGE_DEVICES,
+			 hold ? PHASE_AUTOPROBE_HOLD : PHASE_AUTOPROBE, at->at,
+			 hold ? "sriov/%s/autoprobe_hold" : "sriov/%s/autoprobe", pf->addr);
 
 	change_target(c, "/sys/bus/pci/devices/%s/sriov_drivers_autoprobe", pf->addr);
 	change_desired(c, hold ? "0" : "1");
@@ -48,8 +49,18 @@ static void emit_autoprobe(const struct pci_fn *pf, const struct ynode *at, bool
 		change_while(c, "sriov/%s/numvfs", pf->addr);
 }
 
+/* The profile's own limit, or what a healthy PF stays far below. */
+static unsigned int numvfs_ms(const struct ynode *timeout, unsigned int vfs)
+{
+	uint64_t usec;
+
+	if (timeout && parse_duration(timeout->text, &usec) == 0)
+		return (unsigned int)(usec / 1000);
+	return NUMVFS_MS + vfs * PER_VF_MS;
+}
+
 static void emit_numvfs(const struct pci_fn *pf, const struct ynode *at, unsigned int vfs,
-			struct plan *plan)
+			const struct ynode *timeout, struct plan *plan)
 {
 	struct change *c = plan_add(plan, "sriov", KIND_VF, STAGE_DEVICES, PHASE_NUMVFS, at->at,
 				    "sriov/%s/numvfs", pf->addr);
@@ -57,7 +68,7 @@ static void emit_numvfs(const struct pci_fn *pf, const struct ynode *at, unsigne
 	change_target(c, "numvfs:%s", pf->addr);
 	change_desired(c, "%u", vfs);
 	change_lane(c, "%s", pf->addr);
-	c->deadline_ms = NUMVFS_MS + vfs * PER_VF_MS;
+	c->deadline_ms = numvfs_ms(timeout, vfs);
 }
 
 static void emit_driver(const struct pci_fn *pf, const struct ynode *at, unsigned int vf,
@@ -85,7 +96,7 @@ static void emit_pf(const struct step_ctx *ctx, const struct ynode *section,
 	if (vfs)
 		emit_link(pf, at, plan);
 	emit_autoprobe(pf, at, true, plan);
-	emit_numvfs(pf, at, vfs, plan);
+	emit_numvfs(pf, at, vfs, overlay_value(ctx, section, pf, "timeout"), plan);
 	emit_autoprobe(pf, at, false, plan);
 	for (unsigned int i = 0; i < vfs; i++)
 		emit_driver(pf, at, i, driver ? driver->text : "netdev", plan);

@@ -25,8 +25,8 @@ static char *sysctl_path(const char *key)
 static void emit_value(const char *step, enum phase phase, const struct ynode *key,
 		       const struct ynode *value, const char *path, struct plan *plan)
 {
-	struct change *c = plan_add(plan, step, KIND_ATTR, STAGE_EARLY, phase, key->at, "%s/%s", step,
-				    key->text);
+	struct change *c = plan_add(plan, step, KIND_ATTR, STAGE_EARLY, phase, key->at, "%s/%s",
+				    step, key->text);
 
 	change_target(c, "%s", path);
 	change_desired(c, "%s",
@@ -43,7 +43,8 @@ static int emit_sysctl(const struct step_ctx *ctx, const struct ynode *section, 
 	for (size_t i = 0; i < section->keys.n; i++) {
 		cleanup_free char *path = sysctl_path(section->keys.v[i]->text);
 
-		emit_value("sysctl", PHASE_SYSCTL, section->keys.v[i], section->items.v[i], path, plan);
+		emit_value("sysctl", PHASE_SYSCTL, section->keys.v[i], section->items.v[i], path,
+			   plan);
 	}
 	return 0;
 }

@@ -51,8 +51,8 @@ int machine_create_durable(int dirfd, const char *name, const void *data, size_t
  * The process first gets a mount namespace of its own, so that nothing is left behind.
  */
 int machine_private_mounts(const struct root *root, struct err *err);
-int machine_mount(const char *source, const char *target, const char *fstype,
-		  unsigned long flags, struct err *err);
+int machine_mount(const char *source, const char *target, const char *fstype, unsigned long flags,
+		  struct err *err);
 int machine_umount(const char *target, struct err *err);
 
 /*

@@ -9,8 +9,7 @@
 #include "sys/atomic_file.h"
 #include "sys/machine.h"
 
-int machine_write_attr(const struct root *root, const char *path, const char *text,
-		       struct err *err)
+int machine_write_attr(const struct root *root, const char *path, const char *text, struct err *err)
 {
 	cleanup_close int fd = root_open_path(root, path, O_WRONLY);
 	size_t len = strlen(text);
@@ -30,8 +29,8 @@ int machine_write_attr(const struct root *root, const char *path, const char *te
 	return 0;
 }
 
-static int open_parent(const struct root *root, const char *path, const char **ret_name,
-		       int create, struct err *err)
+static int open_parent(const struct root *root, const char *path, const char **ret_name, int create,
+		       struct err *err)
 {
 	cleanup_free char *dir = xstrdup(path);
 	char *slash = strrchr(dir, '/');

@@ -36,8 +36,8 @@ static int wait_for(pid_t pid, uint64_t deadline, int *ret_status)
 
 int machine_start_unit(const char *unit, bool wait, struct err *err)
 {
-	const char *argv[] = {"systemctl", "start", wait ? "--job-mode=replace" : "--no-block", "--",
-			      unit, NULL};
+	const char *argv[] = {"systemctl", "start", wait ? "--job-mode=replace" : "--no-block",
+			      "--",	   unit,    NULL};
 	int status, r;
 	pid_t pid;
 
@@ -48,6 +48,7 @@ int machine_start_unit(const char *unit, bool wait, struct err *err)
 	if (r < 0)
 		return err_errno(err, r, "starting %s", unit);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return err_set(err, -EIO, "starting %s failed; see `systemctl status %s`", unit, unit);
+		return err_set(err, -EIO, "starting %s failed; see `systemctl status %s`", unit,
+			       unit);
 	return 0;
 }

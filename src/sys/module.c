@@ -46,7 +46,7 @@ static int ask_libkmod(const char *name, enum module_state *ret, struct err *err
 
 	if (r < 0)
 		return err_errno(err, r, "module %s", name);
-	*ret = MODULE_ABSENT;
+	*ret = MODULE_MISSING;
 	if (list) {
 		struct kmod_module *mod = kmod_module_get_module(list);
 
@@ -57,8 +57,7 @@ static int ask_libkmod(const char *name, enum module_state *ret, struct err *err
 	return 0;
 }
 
-int module_state(const struct root *root, const char *name, enum module_state *ret,
-		 struct err *err)
+int module_state(const struct root *root, const char *name, enum module_state *ret, struct err *err)
 {
 	cleanup_free char *dir = module_sysfs_name(name);
 	cleanup_free char *state = NULL;

@@ -5,7 +5,13 @@
 #include "base/err.h"
 #include "sys/root.h"
 
-enum module_state { MODULE_ABSENT, MODULE_COMING, MODULE_LIVE, MODULE_BUILTIN };
+enum module_state {
+	MODULE_MISSING, /* the running kernel has no such module, nor an alias of that name */
+	MODULE_ABSENT,	/* not loaded */
+	MODULE_COMING,
+	MODULE_LIVE,
+	MODULE_BUILTIN,
+};
 
 /*
  * State of a module by name or alias (xprtrdma is rpcrdma); '-' and '_' are equal.

@@ -10,16 +10,16 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define FORMAT_PATH(path, fmt)                                                      \
-	char path[PATH_MAX];                                                        \
-	do {                                                                        \
-		va_list ap_;                                                        \
-		int n_;                                                             \
-		va_start(ap_, fmt);                                                 \
-		n_ = vsnprintf(path, sizeof(path), fmt, ap_);                       \
-		va_end(ap_);                                                        \
-		if (n_ >= (int)sizeof(path))                                        \
-			return err_errno(err, -ENAMETOOLONG, "%.60s...", path);     \
+#define FORMAT_PATH(path, fmt)                                                  \
+	char path[PATH_MAX];                                                    \
+	do {                                                                    \
+		va_list ap_;                                                    \
+		int n_;                                                         \
+		va_start(ap_, fmt);                                             \
+		n_ = vsnprintf(path, sizeof(path), fmt, ap_);                   \
+		va_end(ap_);                                                    \
+		if (n_ >= (int)sizeof(path))                                    \
+			return err_errno(err, -ENAMETOOLONG, "%.60s...", path); \
 	} while (0)
 
 int read_fd(int fd, size_t max, char **ret, size_t *ret_len)

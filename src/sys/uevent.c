@@ -17,7 +17,8 @@ enum {
 static int open_socket(void)
 {
 	struct sockaddr_nl addr = {.nl_family = AF_NETLINK, .nl_groups = GROUP_KERNEL | GROUP_UDEV};
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
+	int fd =
+		socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
 
 	if (fd >= 0 && bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0) {
 		close(fd);

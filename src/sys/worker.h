@@ -18,7 +18,7 @@ typedef int (*worker_fn)(void *arg, struct err *err);
 
 struct worker {
 	pid_t pid;
-	int fd; /* the read end; -1: not running */
+	int fd;			    /* the read end; -1: not running */
 	uint64_t started, deadline; /* clock_usec() */
 	/* valid once workers_wait() has returned this worker: */
 	bool abandoned; /* it was over its deadline and may still hang in the kernel */

@@ -253,11 +253,13 @@ static void test_snippet(void **state)
 	FILE *f;
 
 	(void)state;
-	if (access("src/boot/gen-snippet.sh", X_OK) < 0)
-		skip(); /* not run from the top of the source tree */
+	/* make runs the tests from the top of the source tree */
+	assert_int_equal(access("src/boot/gen-snippet.sh", X_OK), 0);
 	tree_init(&t);
 	sh(&t, "cd '%s' && src/boot/gen-snippet.sh > %s/05_railhead",
 	   getenv("PWD") ? getenv("PWD") : ".", t.path);
+	/* ... but railhead is not installed where it is built */
+	sh(&t, "sed -i '/-x .usr.sbin.railhead/d' 05_railhead");
 	sh(&t, "printf '#!/bin/sh\\ncase $1 in *=fs) echo fat;; *) echo AB-1;; esac\\n' > probe; "
 	       "chmod +x probe; mkdir efi; grub_probe=./probe sh 05_railhead > grub.cfg; "
 	       "echo 'linux /v $railhead_kargs' >> grub.cfg; "
