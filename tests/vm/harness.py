@@ -51,12 +51,15 @@ def equal(what, got, wanted):
 
 def contains(what, text, *wanted):
     for word in wanted:
-        expect(word in text, f"{what}: {word!r} is not in:\n{_end_of(text)}")
+        expect(word in text, f"{what}: {word!r} is not in:\n{text}")
 
 
-def _end_of(text):
+def _shorten(text):
+    """The reason stands at the beginning, the newest lines at the end."""
     lines = text.rstrip().splitlines()
-    return "\n".join(["..."] * (len(lines) > 60) + lines[-60:])
+    if len(lines) > 60:
+        lines = lines[:10] + [f"... ({len(lines) - 50} lines left out)"] + lines[-40:]
+    return lines
 
 
 def select(words):
@@ -134,7 +137,7 @@ class Run:
         print(f"{'not ok' if reason else 'ok'} {self.number} - vm {entry[0]}: {entry[1]}{took}")
         if reason:
             self.failed += 1
-            print("".join(f"#   {line}\n" for line in reason.rstrip().split("\n")), end="")
+            print("".join(f"#   {line}\n" for line in _shorten(reason)), end="")
         else:
             self.passed += 1
         sys.stdout.flush()
