@@ -115,11 +115,15 @@ check-vm: all ## boot a real Debian in QEMU
 demo: ## see a node boot to ready, from nothing
 	$(Q)tests/vm/demo
 
-lint: ## rooms, warnings, shell scripts, formatting
+bench: all ## figures of railhead itself: system calls, forks, time (tests/bench)
+	$(Q)tests/bench/converged
+
+lint: ## rooms, warnings, shell scripts, formatting, man pages
 	$(Q)tests/lint/rooms
 	$(Q)tests/lint/shell
 	$(Q)tests/lint/format
-	$(Q)$(MAKE) --no-print-directory DEV=1 CFLAGS='-O2' \
+	$(Q)tests/lint/man
+	$(Q)$(MAKE) --no-print-directory -s DEV=1 CFLAGS='-O2' \
 		$(patsubst build/release/%,build/lint/%,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC)))
 
 build/lint/%.o: %.c | build/deps-ok
@@ -137,6 +141,7 @@ install: all ## into DESTDIR
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-preset units/*.preset
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/catalog units/*.catalog
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/railhead/profiles profiles/*.yaml
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 packaging/man/*.8
 	$(INSTALL) -D -m 755 dracut/90railhead/module-setup.sh \
 		$(DESTDIR)$(PREFIX)/lib/dracut/modules.d/90railhead/module-setup.sh
 	$(INSTALL) -m 755 dracut/90railhead/railhead-pre-pivot.sh \
@@ -161,5 +166,5 @@ help: ## this list
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all check check-fast check-unit check-bats check-vm demo lint format install deb clean \
+.PHONY: all bench check check-fast check-unit check-bats check-vm demo lint format install deb clean \
 	distclean help

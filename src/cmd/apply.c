@@ -24,7 +24,7 @@ static const uint64_t stage_budget[] = {
 	[STAGE_DEVICES] = 150 * 1000000ULL,
 };
 
-enum { DEVICES_WAIT_US = 30 * 1000000, LOCK_WAIT_US = 30 * 1000000 };
+enum { DEVICES_WAIT_US = 30 * 1000000, LOCK_WAIT_US = 10 * 1000000 };
 
 struct apply {
 	struct invocation *inv;
@@ -36,8 +36,8 @@ struct apply {
 
 static void worse(struct apply *a, int code)
 {
-	/* A failure outranks a pending reboot. */
-	if (a->code == EXIT_OK || a->code == EXIT_REBOOT)
+	/* The first failure counts, and outranks a pending reboot. */
+	if (code != EXIT_OK && (a->code == EXIT_OK || a->code == EXIT_REBOOT))
 		a->code = code;
 }
 
@@ -76,6 +76,19 @@ static void set_verdict(struct apply *a, const struct run *run, unsigned int sta
 	status_set_verdict(&a->status, &v);
 	verdict_free(&v);
 	vec_free(&failed.list);
+}
+
+/* Kernel arguments that will not come have an exit code of their own. */
+static int code_of_failures(const struct run *run, const struct stage_result *result)
+{
+	size_t args = 0;
+
+	for (size_t i = 0; i < run->plan.list.n; i++)
+		args += run->plan.list.v[i]->kind == KIND_BOOTENV &&
+			run->plan.list.v[i]->state == CHANGE_FAILED;
+	if (!result->count[CHANGE_FAILED])
+		return EXIT_OK;
+	return args == result->count[CHANGE_FAILED] ? EXIT_ARGS : EXIT_FAILED;
 }
 
 static void record_no_run(struct apply *a, const struct run *run)
@@ -148,8 +161,7 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	       result.count[CHANGE_SAME], result.count[CHANGE_SET], result.count[CHANGE_FAILED],
 	       result.count[CHANGE_WAITS] + result.count[CHANGE_DIFFERS],
 	       (double)result.duration / 1e6);
-	if (result.count[CHANGE_FAILED])
-		worse(a, EXIT_FAILED);
+	worse(a, code_of_failures(&run, &result));
 	a->reboot |= result.reboot;
 	run_close(&run);
 	return true;

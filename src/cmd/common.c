@@ -102,6 +102,10 @@ static void sink_change(void *data, enum stage stage, const struct change *c)
 	const struct run *run = data;
 
 	journal_change(stage, c, run->profile);
+	/* In a unit stderr is the journal again, and the console of a boot: only what a
+	 * person at that console must see goes there twice. */
+	if (run->opt.freeze == FREEZE_BOOT && c->state != CHANGE_FAILED && !c->reboot)
+		return;
 	fprintf(stderr, "%s: %s: %s%s%s\n", stage_name(stage), c->id, state_name(c->state),
 		c->reason ? ": " : "", c->reason ? c->reason : "");
 }

@@ -42,6 +42,9 @@ static void judge_waiting(const struct run *run, struct change *c)
 
 	if (!on || c->state != CHANGE_DIFFERS || !undone(on))
 		return;
+	/* Arguments that only the next boot lacks are no excuse for this one. */
+	if (on->kind == KIND_BOOTENV && !on->reboot)
+		return;
 	c->state = CHANGE_WAITS;
 	change_reason(c, "waits for %s", on->id);
 }
@@ -327,7 +330,8 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 	run_look(run, stages, stage);
 	for (size_t i = 0; i < run->plan.list.n; i++)
 		if (in_stages(run->plan.list.v[i], stages, stage) &&
-		    run->plan.list.v[i]->state == CHANGE_FAILED)
+		    (run->plan.list.v[i]->state == CHANGE_FAILED ||
+		     run->plan.list.v[i]->state == CHANGE_UNSUPPORTED))
 			tell(&p, run->plan.list.v[i]);
 	for (enum phase phase = 0; phase < PHASE_COUNT; phase++)
 		run_phase(&p, stages, phase);

@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Kernel arguments over a tree: what is written, where, and that it is written once.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+
+setup() {
+  root=$BATS_TEST_TMPDIR/root
+  fake_node "$root"
+  profile "$root" sku <<'Y'
+schema: 1
+name: sku
+match: {dmi: {sys_vendor: Supermicro}}
+kernel_args: {iommu: passthrough, set: [transparent_hugepage=never]}
+hugepages: [{size: 1G, per_node: 2, at: boot, default: true}]
+Y
+  # what update-grub makes of the snippet and the variable
+  mkdir -p "$root/boot/grub"
+  sed -e '/-x .usr.sbin.railhead/d' "$BATS_TEST_DIRNAME/../build/05_railhead" | sh >"$root/boot/grub/grub.cfg"
+  # shellcheck disable=SC2016 # GRUB's variable
+  echo 'linux /vmlinuz root=/dev/vda2 ro $railhead_kargs' >>"$root/boot/grub/grub.cfg"
+  env=$root/boot/grub/railhead.env
+}
+
+wanted="intel_iommu=on iommu=pt transparent_hugepage=never default_hugepagesz=1G hugepagesz=1G hugepages=0:2,1:2"
+
+@test "kargs --reset makes a file of 4096 bytes that GRUB's editor reads" {
+  run -0 "$railhead" kargs --reset --root "$root"
+  [ "$(stat -c %s "$env")" = 4096 ]
+  head -n 1 "$env" | grep -qx '# GRUB Environment Block'
+  grub-editenv "$env" list | grep -qx railhead_try=-
+}
+
+@test "apply arms a trial in place: same inode, the other slot, exit 8" {
+  "$railhead" kargs --reset --root "$root"
+  inode=$(stat -c %i "$env")
+  run -8 "$railhead" apply --root "$root"
+  [ "$(stat -c %i "$env")" = "$inode" ]
+  [ "$(stat -c %s "$env")" = 4096 ]
+  grub-editenv "$env" list >"$BATS_TEST_TMPDIR/list"
+  grep -qx railhead_good=a "$BATS_TEST_TMPDIR/list"
+  grep -qx railhead_try=b "$BATS_TEST_TMPDIR/list"
+  grep -qE "^railhead_b=$wanted *$" "$BATS_TEST_TMPDIR/list"
+}
+
+@test "a second apply does not write the file, and says again that a reboot is due" {
+  "$railhead" kargs --reset --root "$root"
+  run -8 "$railhead" apply --root "$root"
+  before=$(stat -c '%y %i' "$env")
+  run -8 strace -f -o "$BATS_TEST_TMPDIR/trace" -e trace=openat,openat2,pwrite64 "$railhead" apply --root "$root"
+  [ "$(stat -c '%y %i' "$env")" = "$before" ]
+  [ -z "$(writes_of "$BATS_TEST_TMPDIR/trace")" ]
+}
+
+@test "the args in force and committed: plan is converged" {
+  "$railhead" kargs --reset --root "$root"
+  run -8 "$railhead" apply --root "$root"
+  # what GRUB does on the trial boot
+  grub-editenv "$env" set railhead_try=t
+  echo "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro $wanted railhead.slot=b railhead.trial=b panic=30" >"$root/proc/cmdline"
+  echo 22222222-2222-3333-4444-555555555555 >"$root/proc/sys/kernel/random/boot_id"
+  for n in 0 1; do echo 2 >"$root/sys/devices/system/node/node$n/hugepages/hugepages-1048576kB/nr_hugepages"; done
+  run -0 "$railhead" gate --root "$root"
+  [[ $output == *"verdict: ready"* ]]
+  grub-editenv "$env" list | grep -qx railhead_good=b
+  run -0 "$railhead" plan --root "$root"
+  [[ $output == *converged* ]]
+}
+
+@test "args that did not arrive: exit 9, named, no second write, blocked" {
+  "$railhead" kargs --reset --root "$root"
+  run -8 "$railhead" apply --root "$root"
+  echo 22222222-2222-3333-4444-555555555555 >"$root/proc/sys/kernel/random/boot_id"
+  before=$(stat -c '%y' "$env")
+  run -9 "$railhead" apply --root "$root" --stage initrd
+  [[ $output == *"did not arrive"*"railhead.slot="* ]]
+  [ "$(stat -c '%y' "$env")" = "$before" ]
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"verdict: blocked"* ]]
+}
+
+@test "a damaged railhead.env is named, with the remedy, and never a reason to reboot" {
+  "$railhead" kargs --reset --root "$root"
+  truncate -s 1000 "$env"
+  run -9 "$railhead" apply --root "$root" --stage initrd
+  [[ $output == *"railhead kargs --reset"* ]]
+}
+
+@test "GRUB without our snippet: nothing is written, the reason says update-grub" {
+  echo 'linux /vmlinuz root=/dev/vda2 ro' >"$root/boot/grub/grub.cfg"
+  run "$railhead" apply --root "$root" --stage initrd
+  [ ! -e "$env" ]
+  [[ $output == *"update-grub"* ]]
+}
+
+@test "pages that landed on another node are a named failure" {
+  echo "ro $wanted" >"$root/proc/cmdline"
+  echo 1 >"$root/sys/devices/system/node/node0/hugepages/hugepages-1048576kB/nr_hugepages"
+  echo 3 >"$root/sys/devices/system/node/node1/hugepages/hugepages-1048576kB/nr_hugepages"
+  run -5 "$railhead" verify --root "$root"
+  [[ $output == *"differs"*"hugepages/1G/node0"*"'1' -> '2'"* ]]
+  [[ $output == *"node0=1 node1=3"* ]]
+}
