@@ -112,18 +112,6 @@ def not_remounted(vm):
 
 # --- EFI -----------------------------------------------------------------------
 
-@case("efi2", "the stranger's disk has kept every byte")
-def stranger_untouched(vm):
-    equal("disks of the guest", vm.sh("lsblk -dno PATH").split(), ["/dev/vda", "/dev/vdb"])
-    equal("the disk of the root", _disk(vm), "/dev/vdb")
-    vm.sh("sync")
-    name = "stranger.img"
-    expect(filecmp.cmp(os.path.join(vm.directory, name),
-                       os.path.join(os.path.dirname(vm.image), name), shallow=False),
-           "the stranger's disk was written to")
-    expect("stranger" not in vm.read("/proc/cmdline"), "the stranger's args came")
-
-
 @case("efi2", "the machine's own update-grub writes the menu that was booted")
 def same_menu(vm):
     # But for an entry for the firmware's settings, which an image builder has not.
@@ -151,3 +139,26 @@ def found_by_partition_table(vm):
     equal("state", said["state"], "same")
     equal("args of the next boot", said["next_boot"], said["wanted"])
     equal("mounts left", vm.run(f"findmnt {esp}").output, "")
+
+
+@case("efi2", "that partition is written to without being mounted anywhere")
+def written_by_partition_table(vm):
+    esp = _disk(vm) + "1"
+    vm.sh("railhead kargs --reset", 120)
+    equal("mounts left", vm.run(f"findmnt {esp}").output, "")
+    equal("selector on the disk",
+          vm.sh(f"dd if={esp} bs=1M iflag=direct status=none | grep -ao 'railhead_good=.'"),
+          "railhead_good=-")
+
+
+# The last one: whatever happened before must have spared that disk.
+@case("efi2", "the stranger's disk has kept every byte")
+def stranger_untouched(vm):
+    equal("disks of the guest", vm.sh("lsblk -dno PATH").split(), ["/dev/vda", "/dev/vdb"])
+    equal("the disk of the root", _disk(vm), "/dev/vdb")
+    vm.sh("sync")
+    name = "stranger.img"
+    expect(filecmp.cmp(os.path.join(vm.directory, name),
+                       os.path.join(os.path.dirname(vm.image), name), shallow=False),
+           "the stranger's disk was written to")
+    expect("stranger" not in vm.read("/proc/cmdline"), "the stranger's args came")
