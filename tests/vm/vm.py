@@ -92,15 +92,27 @@ def _hardware():
     return args
 
 
+def small_hardware():
+    """A guest that only has to boot: what it does is the same on any hardware."""
+    return ["-machine", "q35", "-cpu", "qemu64", "-smp", "2", "-m", "2G"]
+
+
+def other_disk(path):
+    """A disk that is not booted from; the kernel sees it before the guest's own."""
+    return ["-drive", f"if=none,id=other,file={path},format=raw,cache=unsafe",
+            "-device", "virtio-blk,bus=pcie.0,drive=other"]
+
+
 class Guest:
     """A running guest. Use as a context manager, so that QEMU ends with it."""
 
-    def __init__(self, qemu, accel, image, directory, payload=None):
+    def __init__(self, qemu, accel, image, directory, payload=None, hardware=None):
         self.qemu = qemu
         self.accel = accel
         self.image = image
         self.directory = directory
         self.payload = payload
+        self.hardware = hardware or _hardware()
         self.console_path = os.path.join(directory, "console.log")
         self.overlay = os.path.join(directory, "overlay.qcow2")
         self._process = None
@@ -147,7 +159,7 @@ class Guest:
     def _command(self, qmp_fd, shell_fd):
         command = [os.path.join(self.qemu, "bin/qemu-system-x86_64")]
         command += ["-nodefaults", "-no-user-config", "-display", "none", "-S"]
-        command += ["-accel", self.accel] + _hardware()
+        command += ["-accel", self.accel] + self.hardware
         command += [
             "-chardev", f"file,id=console,path={self.console_path},append=on",
             "-serial", "chardev:console",
