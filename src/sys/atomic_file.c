@@ -8,27 +8,36 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 
-int atomic_open_dir(int rootfd, const char *dir, int create, struct err *err)
+/* mkdir -p: every part is opened from the root again, so that no link leads out of it. */
+static int make_dirs(const struct root *root, const char *dir)
 {
-	cleanup_close int fd = openat(rootfd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int fd = root_open_path(root, "/", O_PATH | O_DIRECTORY);
 	cleanup_free char *copy = xstrdup(dir);
+	cleanup_str struct str path = {0};
 	char *save = NULL;
 
-	if (fd < 0)
-		return err_errno(err, -errno, "%s", dir);
-	for (char *p = strtok_r(copy, "/", &save); p; p = strtok_r(NULL, "/", &save)) {
+	for (char *p = strtok_r(copy, "/", &save); fd >= 0 && p; p = strtok_r(NULL, "/", &save)) {
 		int next;
 
-		if (create && mkdirat(fd, p, 0755) < 0 && errno != EEXIST)
-			return err_errno(err, -errno, "%s", dir);
-		next = openat(fd, p, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (next < 0)
-			return err_errno(err, -errno, "%s", dir);
+		if (mkdirat(fd, p, 0755) < 0 && errno != EEXIST)
+			return -errno;
+		str_addf(&path, "/%s", p);
+		next = root_open_path(root, path.s, O_RDONLY | O_DIRECTORY);
 		close(fd);
 		fd = next;
 	}
 	return take_fd(fd);
+}
+
+int atomic_open_dir(const struct root *root, const char *dir, int create, struct err *err)
+{
+	int fd = root_open_path(root, dir, O_RDONLY | O_DIRECTORY);
+
+	if (fd == -ENOENT && create)
+		fd = make_dirs(root, dir);
+	return fd < 0 ? err_errno(err, fd, "%s", dir) : fd;
 }
 
 int write_all(int fd, const void *data, size_t len)

@@ -5,9 +5,10 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "sys/root.h"
 
-/* Opens dir below rootfd (mkdir -p where create), or a negative errno. */
-int atomic_open_dir(int rootfd, const char *dir, int create, struct err *err);
+/* Opens dir below root (mkdir -p where create), or a negative errno. */
+int atomic_open_dir(const struct root *root, const char *dir, int create, struct err *err);
 
 /*
  * Writes name in dirfd: temporary file, fsync, rename, fsync of the directory. A crash at

@@ -39,7 +39,7 @@ static int open_parent(const struct root *root, const char *path, const char **r
 		return err_set(err, -EINVAL, "%s: not the path of a file", path);
 	*slash = '\0';
 	*ret_name = path + (slash - dir) + 1;
-	return atomic_open_dir(root->fd, dir, create, err);
+	return atomic_open_dir(root, dir, create, err);
 }
 
 int machine_write_file(const struct root *root, const char *path, const char *text, mode_t mode,

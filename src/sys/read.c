@@ -68,11 +68,12 @@ int read_text(const struct root *root, char **ret, struct err *err, const char *
 
 static int to_i64(const char *text, int64_t *ret)
 {
+	bool hex = str_starts(text, "0x") || str_starts(text, "0X");
 	char *end;
 	long long v;
 
 	errno = 0;
-	v = strtoll(text, &end, 0);
+	v = strtoll(text, &end, hex ? 16 : 10);
 	if (errno)
 		return -errno;
 	if (end == text || *end)

@@ -114,7 +114,8 @@ static int walk_open(const struct root *root, const char *path, int flags)
 			r = -errno;
 			break;
 		}
-		if (S_ISLNK(st.st_mode) && !(last && (flags & O_NOFOLLOW))) {
+		/* A slash at the end asks for a directory, and follows a link to it. */
+		if (S_ISLNK(st.st_mode) && !(last && !saved && (flags & O_NOFOLLOW))) {
 			char joined[PATH_MAX];
 
 			r = read_link_at(fd, target, sizeof(target));
@@ -122,8 +123,8 @@ static int walk_open(const struct root *root, const char *path, int flags)
 				r = -ELOOP;
 			if (r < 0)
 				break;
-			if (snprintf(joined, sizeof(joined), "%s%s%s", target, last ? "" : "/",
-				     last ? "" : next + 1) >= (int)sizeof(joined)) {
+			if (snprintf(joined, sizeof(joined), "%s%s%s", target, saved ? "/" : "",
+				     saved ? next + 1 : "") >= (int)sizeof(joined)) {
 				r = -ENAMETOOLONG;
 				break;
 			}
@@ -133,7 +134,8 @@ static int walk_open(const struct root *root, const char *path, int flags)
 			continue;
 		}
 		if (last) {
-			r = openat(walk_dir(root, &w), name, flags | O_NOFOLLOW | O_CLOEXEC);
+			r = openat(walk_dir(root, &w), name,
+				   flags | O_NOFOLLOW | O_CLOEXEC | (saved ? O_DIRECTORY : 0));
 			r = r < 0 ? -errno : r;
 			break;
 		}

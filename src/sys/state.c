@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 
 #include "base/mem.h"
 #include "sys/atomic_file.h"
@@ -17,9 +16,7 @@ enum { STATE_MAX = 8 << 20 };
 
 static int open_state(const struct root *root, struct err *err)
 {
-	/* The root's O_PATH fd serves for openat; RESOLVE_IN_ROOT is not needed for our own
-	 * directory, which only root can replace. */
-	return atomic_open_dir(root->fd, STATE_DIR, 1, err);
+	return atomic_open_dir(root, STATE_DIR, 1, err);
 }
 
 int state_write(const struct root *root, const char *name, const char *text, struct err *err)
@@ -39,11 +36,22 @@ int state_read(const struct root *root, const char *name, char **ret, struct err
 
 int state_remove(const struct root *root, const char *name, struct err *err)
 {
-	cleanup_close int dir = atomic_open_dir(root->fd, STATE_DIR, 0, NULL);
+	cleanup_close int dir = atomic_open_dir(root, STATE_DIR, 0, NULL);
 
 	if (dir < 0 || unlinkat(dir, name, 0) == 0 || errno == ENOENT)
 		return 0;
 	return err_errno(err, -errno, STATE_DIR "/%s", name);
+}
+
+/*
+ * A record lock, not flock(2): a worker that hangs in the kernel outlives its parent, and
+ * would keep an flock that it inherited, for every run to come.
+ */
+static int try_lock(int fd)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+	return fcntl(fd, F_SETLK, &lock) < 0 ? -errno : 0;
 }
 
 int state_lock(const struct root *root, uint64_t deadline, struct err *err)
@@ -52,16 +60,17 @@ int state_lock(const struct root *root, uint64_t deadline, struct err *err)
 	cleanup_close int fd = -1;
 	char pid[24] = "";
 	ssize_t n;
+	int r;
 
 	if (dir < 0)
 		return dir;
 	fd = openat(dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_errno(err, -errno, STATE_DIR "/lock");
-	/* flock has no deadline of its own; a tenth of a second is nothing beside a stage. */
-	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return err_errno(err, -errno, STATE_DIR "/lock");
+	/* Waiting in the kernel has no deadline; a tenth of a second is nothing beside a stage. */
+	while ((r = try_lock(fd)) < 0) {
+		if (r != -EAGAIN && r != -EACCES)
+			return err_errno(err, r, STATE_DIR "/lock");
 		if (clock_usec() >= deadline) {
 			n = pread(fd, pid, sizeof(pid) - 1, 0);
 			pid[n > 0 ? n : 0] = '\0';

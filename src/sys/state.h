@@ -21,8 +21,9 @@ int state_read(const struct root *root, const char *name, char **ret, struct err
 int state_remove(const struct root *root, const char *name, struct err *err);
 
 /*
- * One run at a time: an flock on STATE_DIR/lock, waited for until deadline (clock_usec).
- * Returns an fd that holds it until closed, or -EBUSY with the holder's pid in *err.
+ * One run at a time: a lock on STATE_DIR/lock, waited for until deadline (clock_usec).
+ * Returns an fd that holds it until closed, or -EBUSY with the holder's pid in *err. It is
+ * this process's: its children do not hold it.
  */
 int state_lock(const struct root *root, uint64_t deadline, struct err *err);
 
