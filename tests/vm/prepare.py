@@ -42,11 +42,6 @@ def _last_line(text):
     return text.strip().splitlines()[-1]
 
 
-def packages():
-    _step("packages that the guest is built with",
-          os.path.join(TOP, "tests/lib/deps.sh"), "vm")
-
-
 def qemu():
     return _last_line(_step("QEMU", os.path.join(HERE, "get-qemu")))
 
@@ -104,7 +99,6 @@ def accelerator(qemu_dir):
 
 def everything(directory):
     """Build what is missing; returns a guest that is ready to start."""
-    packages()
     qemu_dir = qemu()
     disk = image(package())
     extras = payload()
