@@ -49,11 +49,6 @@ def _last_line(text):
     return text.strip().splitlines()[-1]
 
 
-def packages():
-    _step("packages that the guest is built with",
-          os.path.join(TOP, "tests/lib/deps.sh"), "vm")
-
-
 def qemu():
     return _last_line(_step("QEMU", os.path.join(HERE, "get-qemu")))
 
@@ -112,7 +107,6 @@ def accelerator(qemu_dir):
 @functools.lru_cache(maxsize=None)
 def _basics():
     """What every guest is made from: QEMU's directory, the disk, the accelerator."""
-    packages()
     qemu_dir = qemu()
     disk = image(package())
     accel = accelerator(qemu_dir)
@@ -154,6 +148,16 @@ def layout(name, directory):
         hardware += _ovmf(directory) + other_disk(stranger)
     return Guest(qemu_dir, accel, os.path.join(BUILD, "layouts.img"), directory,
                  hardware=hardware)
+
+
+def images():
+    """Build whatever guests of every name are made from."""
+    try:
+        _basics()
+        _layouts()
+        payload()
+    except PrepareError:
+        pass  # whoever asks for that guest fails, and says why
 
 
 def guest(name, directory):
