@@ -145,3 +145,14 @@ Y
     [[ $output == *"  $verb "* ]]
   done
 }
+
+@test "every verb that prints facts prints JSON too" {
+  good a Supermicro | profile "$root" a
+  { good b Dell; echo 'sysctls: {a.b: 1}'; } | write b.yaml
+  run --separate-stderr -3 "$railhead" check --json "$BATS_TEST_TMPDIR/b.yaml"
+  [ "$(jq -r '.files[0].diagnostics[0] | "\(.line) \(.key) \(.severity)"' <<<"$output")" = "5 sysctls error" ]
+  for verb in match plan verify apply status gate kargs; do
+    run --separate-stderr "$railhead" "$verb" --json --root "$root"
+    jq -e . <<<"$output" >"$BATS_TEST_TMPDIR/json"
+  done
+}

@@ -102,7 +102,7 @@ static void record_no_run(struct apply *a, const struct run *run)
 	verdict_of_run(run, &v);
 	status_set_verdict(&a->status, &v);
 	if (a->unit)
-		journal_verdict(&v, NULL);
+		journal_verdict(run, &v);
 	verdict_free(&v);
 	store(a);
 }
@@ -130,6 +130,15 @@ static int open_run(struct apply *a, enum stage stage, struct run *run)
 	return r;
 }
 
+static void print_stage(const struct stage_result *result)
+{
+	printf("%s: %zu as wanted, %zu set, %zu failed, %zu waiting, %.3f s\n",
+	       stage_name(result->stage), result->count[CHANGE_SAME], result->count[CHANGE_SET],
+	       result->count[CHANGE_FAILED],
+	       result->count[CHANGE_WAITS] + result->count[CHANGE_DIFFERS],
+	       (double)result->duration / 1e6);
+}
+
 /* Returns false if no further stage makes sense. */
 static bool apply_stage(struct apply *a, enum stage stage)
 {
@@ -153,15 +162,13 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	}
 	sink = make_sink(&run);
 	run_apply(&run, stage, also, deadline, &sink, &result);
-	journal_stage(&result, run.profile);
+	journal_stage(&run, &result);
 	set_verdict(a, &run, STAGES(stage) | also, stage);
 	status_set_profile(&a->status, run.profile);
 	status_set_stage(&a->status, &run, STAGES(stage) | also, &result);
 	store(a);
-	printf("%s: %zu as wanted, %zu set, %zu failed, %zu waiting, %.3f s\n", stage_name(stage),
-	       result.count[CHANGE_SAME], result.count[CHANGE_SET], result.count[CHANGE_FAILED],
-	       result.count[CHANGE_WAITS] + result.count[CHANGE_DIFFERS],
-	       (double)result.duration / 1e6);
+	if (!a->inv->json)
+		print_stage(&result);
 	worse(a, code_of_failures(&run, &result));
 	a->reboot |= result.reboot;
 	run_close(&run);
@@ -216,6 +223,8 @@ static int run(struct invocation *inv)
 	if (status_is_empty(&a.status) && status_withdraw(&inv->root, &err) < 0)
 		complain("%s", err.text);
 	apply_stages(&a);
+	if (inv->json)
+		print_json(json_incref(a.status.doc));
 	status_free(&a.status);
 	return a.code;
 }
@@ -224,6 +233,6 @@ const struct verb verb_apply = {
 	.name = "apply",
 	.args = "",
 	.help = "make it so; a second run writes nothing",
-	.options = OPT_ROOT | OPT_STAGE | OPT_RETRY,
+	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_RETRY,
 	.run = run,
 };

@@ -4,37 +4,66 @@
 
 #include "cmd/cmd.h"
 
-static int check_one(const struct root *root, const char *path)
+static json_t *diag_to_json(const struct diag *d)
+{
+	return json_pack("{s:s, s:i, s:i, s:s, s:s, s:s}", "file", d->at.file ? d->at.file : "",
+			 "line", (int)d->at.line, "column", (int)d->at.col, "key",
+			 d->key ? d->key : "", "severity", d->warning ? "warning" : "error",
+			 "message", d->text);
+}
+
+static json_t *file_to_json(const char *path, const struct profile *profile,
+			    const struct diags *diags)
+{
+	json_t *list = json_array(), *obj;
+
+	for (size_t i = 0; i < diags->list.n; i++)
+		json_array_append_new(list, diag_to_json(&diags->list.v[i]));
+	obj = json_pack("{s:s, s:b, s:o}", "path", path, "ok", profile && !diags->errors,
+			"diagnostics", list);
+	if (profile)
+		json_object_update_new(obj, json_pack("{s:s, s:s, s:s}", "name", profile->name,
+						      "version",
+						      profile->version ? profile->version : "",
+						      "digest", profile->digest));
+	return obj;
+}
+
+/* Prints what is wrong, or adds it to files; returns an exit code. */
+static int check_one(const struct root *root, const char *path, json_t *files)
 {
 	cleanup_profile struct profile *profile = NULL;
 	struct diags diags = {0};
 	struct err err = {0};
 	int r = profile_load(root, path, false, NULL, &profile, &diags, &err);
-	size_t errors = print_diags(stdout, &diags);
-	int code = EXIT_OK;
+	int code = r < 0 || diags.errors ? EXIT_INVALID : EXIT_OK;
 
-	if (errors || r < 0) {
-		code = EXIT_INVALID;
-		if (!errors)
-			complain("%s", err.text);
-	} else {
+	if (code && !diags.errors)
+		complain("%s", err.text);
+	if (files)
+		json_array_append_new(files, file_to_json(path, code ? NULL : profile, &diags));
+	else
+		print_diags(stdout, &diags);
+	if (!files && !code)
 		printf("%s: ok, profile %s %s, digest %.12s\n", path, profile->name,
 		       profile->version ? profile->version : "", profile->digest);
-	}
 	diags_free(&diags);
 	return code;
 }
 
 static int run(struct invocation *inv)
 {
+	json_t *files = inv->json ? json_array() : NULL;
 	int code = EXIT_OK;
 
 	for (int i = 0; i < inv->nargs; i++) {
-		int one = check_one(&inv->root, inv->args[i]);
+		int one = check_one(&inv->root, inv->args[i], files);
 
 		if (one)
 			code = one;
 	}
+	if (files)
+		print_json(json_pack("{s:o}", "files", files));
 	return code;
 }
 
@@ -42,7 +71,7 @@ const struct verb verb_check = {
 	.name = "check",
 	.args = "PROFILE...",
 	.help = "validate profiles offline: every error, with its place and what would be right",
-	.options = OPT_ROOT,
+	.options = OPT_ROOT | OPT_JSON,
 	.min_args = 1,
 	.max_args = 1000,
 	.run = run,

@@ -101,7 +101,7 @@ static void sink_change(void *data, enum stage stage, const struct change *c)
 {
 	const struct run *run = data;
 
-	journal_change(stage, c, run->profile);
+	journal_change(run, stage, c);
 	/* In a unit stderr is the journal again, and the console of a boot: only what a
 	 * person at that console must see goes there twice. */
 	if (run->opt.freeze == FREEZE_BOOT && c->state != CHANGE_FAILED && !c->reboot)

@@ -45,7 +45,7 @@ static void settle_kargs(const struct run *run, struct verdict *v)
 		v->kind = VERDICT_BLOCKED;
 		v->admit = false;
 	} else if (r > 0) {
-		printf("kernel arguments of this boot are now the good ones\n");
+		fprintf(stderr, "kernel arguments of this boot are now the good ones\n");
 	}
 }
 
@@ -71,7 +71,7 @@ static void judge(struct run *run, struct status *s, struct verdict *v)
 	status_set_profile(s, run->profile);
 	status_set_stage(s, run, STAGES_ALL, &result);
 	status_set_measurements(s, &m);
-	journal_stage(&result, run->profile);
+	journal_stage(run, &result);
 	measurements_free(&m);
 }
 
@@ -91,8 +91,9 @@ static int run_gate(struct invocation *inv, bool *admitted)
 	}
 	status_load(&inv->root, &status);
 	if (run.status == RUN_OK && already_admitted(inv, &status, &run)) {
-		printf("verdict: %s, from earlier in this boot (--again measures anew)\n",
-		       status_verdict(&status));
+		if (!inv->json)
+			printf("verdict: %s, from earlier in this boot (--again measures anew)\n",
+			       status_verdict(&status));
 		*admitted = true;
 		goto out;
 	}
@@ -112,12 +113,12 @@ static int run_gate(struct invocation *inv, bool *admitted)
 		code = EXIT_INTERNAL;
 		*admitted = false;
 	}
-	journal_verdict(&v, run.profile);
-	if (inv->json)
-		json_dumpf(status.doc, stdout, JSON_INDENT(2));
-	else
+	journal_verdict(&run, &v);
+	if (!inv->json)
 		status_render(stdout, &status);
 out:
+	if (inv->json)
+		print_json(json_incref(status.doc));
 	verdict_free(&v);
 	status_free(&status);
 	run_close(&run);

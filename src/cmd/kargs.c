@@ -59,6 +59,8 @@ static int show(struct invocation *inv, const struct run *run, struct boot_view 
 			json_object_set_new(doc, "reason", json_string(t->why));
 		if (v->part.path)
 			json_object_set_new(doc, "file", json_string(v->part.path));
+		if (v->part.device)
+			json_object_set_new(doc, "device", json_string(v->part.device));
 		print_json(doc);
 	} else {
 		print_line("wanted", &run->kargs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The gate: runs the profile's benchmarks and judges them together with the list of
- * changes. See design, Verdict. Everything that can be looked at without load is a change
+ * changes. Everything that can be looked at without load is a change
  * of kind check; here is only what must be measured.
  */
 #pragma once

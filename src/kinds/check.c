@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "boot/kargs.h"
 #include "kinds/kind.h"
+#include "sys/acs.h"
 #include "sys/module.h"
 #include "sys/read.h"
 
@@ -226,6 +227,16 @@ static void name_others(const struct strv *members, const char *addr, struct str
 			str_addf(ret, "%s%s", ret->len ? " " : "", members->v[i]);
 }
 
+/* Why the kernel could not keep the function apart. */
+static void blame_group(const struct root *root, struct change *c, const char *addr)
+{
+	cleanup_free char *blame = NULL;
+
+	acs_blame(root, addr, &blame, NULL);
+	change_reason(c, "%s shares its IOMMU group; %s", addr,
+		      blame ? blame : "the ports above it have ACS: the function itself lacks it");
+}
+
 /* iommu-group:ADDR or iommu-group:PF/INDEX; desired: "isolated" or "any" */
 static int check_iommu_group(const struct kind_ctx *ctx, struct change *c, const char *arg,
 			     struct err *err)
@@ -255,7 +266,7 @@ static int check_iommu_group(const struct kind_ctx *ctx, struct change *c, const
 		return 0;
 	}
 	change_observe(c, "group %s with %s", group, others.s);
-	change_reason(c, "%s shares its IOMMU group: a bridge above it lacks ACS", addr);
+	blame_group(ctx->root, c, addr);
 	c->state = CHANGE_DIFFERS;
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Profiles: found in the search path, parsed, checked against the schema, merged with
- * their bases and drop-ins, matched to a node. See profiles(5) in design terms:
- * /etc/railhead/profiles, /run/railhead/profiles, /usr/lib/railhead/profiles; the first
- * file of a name wins; /etc/railhead/profiles/NAME.d/x.yaml are merged in name order.
+ * their bases and drop-ins, matched to a node. The search path is /etc/railhead/profiles,
+ * /run/railhead/profiles, /usr/lib/railhead/profiles: the first file of a name wins;
+ * /etc/railhead/profiles/NAME.d/x.yaml are merged into NAME in name order.
  */
 #pragma once
 

@@ -13,11 +13,18 @@ static const char *or_empty(const char *s)
 	return s ? s : "";
 }
 
-void journal_change(enum stage stage, const struct change *c, const struct profile *profile)
+static const char *profile_name(const struct run *run)
+{
+	return run->profile ? run->profile->name : "";
+}
+
+void journal_change(const struct run *run, enum stage stage, const struct change *c)
 {
 	cleanup_free char *line = render_place(c->origin);
 	bool bad = c->state == CHANGE_FAILED;
 
+	if (!run->root->live)
+		return;
 	sd_journal_send("MESSAGE=%s: %s%s%s", c->id, state_name(c->state), c->reason ? ": " : "",
 			or_empty(c->reason), "PRIORITY=%i", bad ? LOG_ERR : LOG_INFO,
 			"MESSAGE_ID=%s", bad ? MESSAGE_ID_CHANGE_FAILED : MESSAGE_ID_CHANGE_SET,
@@ -25,13 +32,15 @@ void journal_change(enum stage stage, const struct change *c, const struct profi
 			stage_name(stage), "BEFORE=%s", or_empty(c->before), "AFTER=%s",
 			or_empty(c->observed), "WANTED=%s", c->desired, "RESULT=%s",
 			state_name(c->state), "DURATION_USEC=%llu", (unsigned long long)c->duration,
-			"PROFILE=%s", profile ? profile->name : "", "PROFILE_LINE=%s", line, NULL);
+			"PROFILE=%s", profile_name(run), "PROFILE_LINE=%s", line, NULL);
 }
 
-void journal_stage(const struct stage_result *result, const struct profile *profile)
+void journal_stage(const struct run *run, const struct stage_result *result)
 {
 	size_t failed = result->count[CHANGE_FAILED];
 
+	if (!run->root->live)
+		return;
 	sd_journal_send("MESSAGE=stage %s: %zu as wanted, %zu set, %zu failed, %zu waiting, %.3f s",
 			stage_name(result->stage), result->count[CHANGE_SAME],
 			result->count[CHANGE_SET], failed,
@@ -39,18 +48,20 @@ void journal_stage(const struct stage_result *result, const struct profile *prof
 			(double)result->duration / 1e6, "PRIORITY=%i", failed ? LOG_ERR : LOG_INFO,
 			"MESSAGE_ID=%s", MESSAGE_ID_STAGE, "STAGE=%s", stage_name(result->stage),
 			"DURATION_USEC=%llu", (unsigned long long)result->duration, "PROFILE=%s",
-			profile ? profile->name : "", NULL);
+			profile_name(run), NULL);
 }
 
-void journal_verdict(const struct verdict *v, const struct profile *profile)
+void journal_verdict(const struct run *run, const struct verdict *v)
 {
 	cleanup_str struct str why = {0};
 
+	if (!run->root->live)
+		return;
 	for (size_t i = 0; i < v->reasons.n; i++)
 		str_addf(&why, "\n%s", v->reasons.v[i]);
 	sd_journal_send("MESSAGE=verdict: %s%s", verdict_name(v->kind), str_get(&why),
 			"PRIORITY=%i", v->admit ? LOG_NOTICE : LOG_ERR, "MESSAGE_ID=%s",
 			MESSAGE_ID_VERDICT, "RESULT=%s", verdict_name(v->kind), "PROFILE=%s",
-			profile ? profile->name : "", "DIGEST=%s", profile ? profile->digest : "",
+			profile_name(run), "DIGEST=%s", run->profile ? run->profile->digest : "",
 			NULL);
 }

@@ -13,6 +13,7 @@
 #define MESSAGE_ID_STAGE "24c2fd0f4cee4beda4882f92048e744e"
 #define MESSAGE_ID_VERDICT "08aeee404ff1439b87d937ddb6a75466"
 
-void journal_change(enum stage stage, const struct change *c, const struct profile *profile);
-void journal_stage(const struct stage_result *result, const struct profile *profile);
-void journal_verdict(const struct verdict *v, const struct profile *profile);
+/* Silent unless the run is on the machine itself: a tree has no journal. */
+void journal_change(const struct run *run, enum stage stage, const struct change *c);
+void journal_stage(const struct run *run, const struct stage_result *result);
+void journal_verdict(const struct run *run, const struct verdict *v);

@@ -20,7 +20,8 @@ static void want(struct kargs *l, const struct ynode *why, const char *text)
 }
 
 /*
- * The arguments that each vendor's driver honours (interfaces.md D.1): `iommu=on`,
+ * The arguments that each vendor's driver honours (arch/x86/kernel/pci-dma.c,
+ * drivers/iommu/{intel/iommu.c,amd/init.c,iommu.c}): `iommu=on`,
  * `iommu=strict` and `amd_iommu=on` are not options of the x86 parser. AMD's IOMMU is on
  * by default; Intel's needs intel_iommu=on unless the kernel was built with it on.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sriov: VFs of each PF of a set. The order that makes it fast and safe (design, VFs
- * fast): the PF's link up where its VF driver waits for it, autoprobe off so that the
- * kernel's global lock is held for the creation alone, numvfs on each PF, autoprobe on
- * again, then the VFs of all PFs bound side by side, each in a lane of its own.
+ * sriov: VFs of each PF of a set. The order that makes it fast and safe: the PF's link up
+ * where its VF driver waits for it, autoprobe off so that the kernel's global lock is held
+ * for the creation alone, numvfs on each PF, autoprobe on again, then the VFs of all PFs
+ * bound side by side, each in a lane of its own.
  */
 #include "base/mem.h"
 #include "steps/overlay.h"

@@ -28,12 +28,12 @@ int machine_write_file(const struct root *root, const char *path, const char *te
 /* Absent is success. */
 int machine_remove_file(const struct root *root, const char *path, struct err *err);
 
-/* --- machine_boot.c: the boot partition and the reboot ------------------------------ */
+/* --- machine_boot.c: the boot partition ------------------------------------------------- */
 
 /*
  * Replaces len bytes at offset of an existing file without moving it on disk: pwrite,
  * fsync, then a re-read that must give the same bytes. GRUB replays no journal, so a
- * renamed file would be seen late or never (vm-bench.md, GRUB). dirfd: the directory.
+ * renamed file would be seen late or never. dirfd: the directory.
  */
 int machine_overwrite(int dirfd, const char *name, off_t offset, const void *data, size_t len,
 		      struct err *err);
@@ -45,15 +45,6 @@ int machine_overwrite(int dirfd, const char *name, off_t offset, const void *dat
  */
 int machine_create_durable(int dirfd, const char *name, const void *data, size_t len,
 			   struct err *err);
-
-/*
- * mount(2) and umount2(2), only on the live root; -EOPNOTSUPP elsewhere. flags are MS_*.
- * The process first gets a mount namespace of its own, so that nothing is left behind.
- */
-int machine_private_mounts(const struct root *root, struct err *err);
-int machine_mount(const char *source, const char *target, const char *fstype, unsigned long flags,
-		  struct err *err);
-int machine_umount(const char *target, struct err *err);
 
 /*
  * Mounts a device without attaching it anywhere (fsopen(2), fsmount(2)): the fd of its top
@@ -68,14 +59,14 @@ int machine_mount_fd(const char *source, const char *fstype, bool read_write, st
  */
 int machine_remount(const char *target, bool read_write, struct err *err);
 
+/* --- machine_unit.c: what is asked of the service manager ------------------------------- */
+
 /*
  * Asks the service manager for `systemctl --force reboot` (never kexec: firmware and
  * GRUB must run) and waits to be killed; returns only on failure, or -ETIME when nothing
  * happened within a minute.
  */
 int machine_reboot(const struct root *root, struct err *err);
-
-/* --- machine_unit.c -------------------------------------------------------------------- */
 
 /* `systemctl start UNIT`; wait: until its job is done, at most a minute. */
 int machine_start_unit(const char *unit, bool wait, struct err *err);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,8 +11,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -164,33 +161,6 @@ int machine_create_durable(int dirfd, const char *name, const void *data, size_t
 	return 0;
 }
 
-int machine_private_mounts(const struct root *root, struct err *err)
-{
-	if (!root->live)
-		return err_set(err, -EOPNOTSUPP, "mounts: %s is not this machine's root",
-			       root->path);
-	if (unshare(CLONE_NEWNS) < 0)
-		return err_errno(err, -errno, "mount namespace");
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		return err_errno(err, -errno, "mount namespace: making it private");
-	return 0;
-}
-
-int machine_mount(const char *source, const char *target, const char *fstype, unsigned long flags,
-		  struct err *err)
-{
-	if (mount(source, target, fstype, flags, NULL) < 0)
-		return err_errno(err, -errno, "mount %s (%s) on %s", source, fstype, target);
-	return 0;
-}
-
-int machine_umount(const char *target, struct err *err)
-{
-	if (umount2(target, UMOUNT_NOFOLLOW) < 0)
-		return err_errno(err, -errno, "umount %s", target);
-	return 0;
-}
-
 /* From linux/mount.h, which can't be included beside sys/mount.h in every glibc. */
 enum {
 	FS_SET_FLAG = 0,
@@ -260,10 +230,10 @@ static int mount_briefly(const char *source, const char *fstype, bool read_write
 		return err_errno(err, -errno, "/run/railhead");
 	if (!mkdtemp(dir))
 		return err_errno(err, -errno, "%s", dir);
-	r = machine_mount(source, dir, fstype, flags, err);
-	if (r < 0) {
+	if (mount(source, dir, fstype, flags, NULL) < 0) {
+		r = -errno;
 		rmdir(dir);
-		return r;
+		return err_errno(err, r, "mount %s (%s)", source, fstype);
 	}
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	r = fd < 0 ? -errno : 0;
@@ -299,96 +269,4 @@ int machine_remount(const char *target, bool read_write, struct err *err)
 		return err_errno(err, -errno, "remount %s %s", target,
 				 read_write ? "read-write" : "read-only");
 	return 0;
-}
-
-static void sleep_ms(long ms)
-{
-	struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-
-	nanosleep(&t, NULL);
-}
-
-/* Exit status of `systemctl --force reboot`, or a negative errno; -ETIME after 10 s. */
-static int run_systemctl(void)
-{
-	int status = 0;
-	pid_t pid = fork();
-
-	if (pid < 0)
-		return -errno;
-	if (pid == 0) {
-		char *argv[] = {(char *)"systemctl", (char *)"--force", (char *)"reboot", NULL};
-
-		/*
-		 * In the initramfs this runs with the real root as its root directory,
-		 * which systemctl would take for a chroot and do nothing, successfully.
-		 */
-		setenv("SYSTEMD_IGNORE_CHROOT", "1", 1);
-		execv("/usr/bin/systemctl", argv);
-		execv("/bin/systemctl", argv);
-		_exit(127);
-	}
-	for (int i = 0; i < 100; i++) {
-		pid_t done = waitpid(pid, &status, WNOHANG);
-
-		if (done == pid)
-			return WIFEXITED(status) ? WEXITSTATUS(status) : -ECANCELED;
-		if (done < 0 && errno != EINTR)
-			return -errno;
-		sleep_ms(100);
-	}
-	kill(pid, SIGKILL);
-	return -ETIME;
-}
-
-/*
- * While it exists the pre-pivot hook holds the boot back (dracut/90railhead): nothing of
- * the real root must start between the request and its fulfilment.
- */
-#define REBOOT_MARK "/run/railhead/reboot"
-
-static void mark_reboot(bool on)
-{
-	int fd;
-
-	if (!on) {
-		unlink(REBOOT_MARK);
-		return;
-	}
-	mkdir("/run/railhead", 0755);
-	fd = open(REBOOT_MARK, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd >= 0)
-		close(fd);
-}
-
-static int reboot_failed(int r, int systemctl, struct err *err)
-{
-	mark_reboot(false);
-	return err_errno(err, r,
-			 "reboot: asked for, but nothing happened (systemctl ended with %d)",
-			 systemctl);
-}
-
-int machine_reboot(const struct root *root, struct err *err)
-{
-	int r;
-
-	if (!root->live)
-		return err_set(err, -EOPNOTSUPP, "reboot: %s is not this machine's root",
-			       root->path);
-	if (access("/run/systemd/system", F_OK) < 0)
-		return err_set(err, -EOPNOTSUPP, "reboot: the service manager is not systemd");
-	mark_reboot(true);
-	sync();
-	r = run_systemctl();
-	if (r == 0)
-		sleep_ms(30000);
-	/*
-	 * The same request without the bus: "immediately reboots the machine" (systemd(1),
-	 * SIGRTMIN+15). Unmounts, and never uses kexec.
-	 */
-	if (kill(1, SIGRTMIN + 15) < 0)
-		return reboot_failed(-errno, r, err);
-	sleep_ms(30000);
-	return reboot_failed(-ETIME, r, err);
 }

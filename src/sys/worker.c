@@ -21,12 +21,22 @@ struct reply {
 /* A reply goes through the pipe in one write, so it is read whole or not at all. */
 _Static_assert(sizeof(struct reply) <= PIPE_BUF, "a reply must fit one atomic pipe write");
 
+/* A child that hangs must not hold the caller's pipes open: `railhead apply | tee` ends. */
+static void detach_output(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; null >= 0 && fd <= 2; fd++)
+		dup2(null, fd);
+}
+
 static void __attribute__((noreturn)) child(int fd, worker_fn fn, void *arg)
 {
 	struct reply reply = {.result = 0};
 
 	/* Die with the parent: nothing may go on writing after the unit has ended. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	detach_output();
 	reply.result = fn(arg, &reply.err);
 	/* _exit: the parent's stdio buffers and cleanup handlers are not ours. */
 	_exit(write(fd, &reply, sizeof(reply)) == (ssize_t)sizeof(reply) ? 0 : 1);

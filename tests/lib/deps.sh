@@ -13,7 +13,7 @@ build_packages="gcc make pkg-config libc6-dev libyaml-dev libkmod-dev
   libjansson-dev debhelper dpkg-dev"
 test_packages="libcmocka-dev bats shellcheck strace jq procps mandoc grub-common python3 clang-format"
 vm_packages="mmdebstrap python3 fdisk e2fsprogs grub-pc-bin grub-common
-  ca-certificates"
+  grub-efi-amd64-bin ovmf dosfstools mtools ca-certificates"
 
 usage() {
   echo "usage: $0 build|test|vm ..." >&2

@@ -3,7 +3,8 @@
 A state is a place in the guest's life ("third boot"), reached from the state
 before it in the list; a case looks at the guest in one state. Cases of the
 state SNAPSHOT each start from a copy of the guest as it was after the second
-boot, and may break it.
+boot, and may break it. All this is the life of the guest MAIN; a state may
+belong to another guest, with a life of its own.
 """
 
 import json
@@ -15,8 +16,9 @@ import traceback
 from vm import GuestError
 
 SNAPSHOT = "snapshot"
+MAIN = "main"
 
-_states = []  # (name, function), in the order in which the guest runs through
+_states = []  # (name, function, guest), in the order in which a guest runs through
 _cases = []   # (state, title, function)
 
 
@@ -24,10 +26,10 @@ class Failed(Exception):
     """An assertion of a case."""
 
 
-def state(name):
+def state(name, guest=MAIN):
     """Declare a state; the function takes the guest there."""
     def declare(function):
-        _states.append((name, function))
+        _states.append((name, function, guest))
         return function
     return declare
 
@@ -51,12 +53,15 @@ def equal(what, got, wanted):
 
 def contains(what, text, *wanted):
     for word in wanted:
-        expect(word in text, f"{what}: {word!r} is not in:\n{_end_of(text)}")
+        expect(word in text, f"{what}: {word!r} is not in:\n{text}")
 
 
-def _end_of(text):
+def _shorten(text):
+    """The reason stands at the beginning, the newest lines at the end."""
     lines = text.rstrip().splitlines()
-    return "\n".join(["..."] * (len(lines) > 60) + lines[-60:])
+    if len(lines) > 60:
+        lines = lines[:10] + [f"... ({len(lines) - 50} lines left out)"] + lines[-40:]
+    return lines
 
 
 def select(words):
@@ -65,22 +70,32 @@ def select(words):
             if not words or any(word in f"{entry[0]}: {entry[1]}" for word in words)]
 
 
-class Run:
-    """Runs cases, prints a line for each, counts."""
+def by_guest(selected):
+    """The cases of each guest, MAIN's first."""
+    guest_of = {name: guest for name, _, guest in _states}
+    found = {}
+    for entry in selected:
+        found.setdefault(guest_of.get(entry[0], MAIN), []).append(entry)
+    return sorted(found.items(), key=lambda item: item[0] != MAIN)
 
-    def __init__(self, vm, selected):
+
+class Run:
+    """Runs the cases of one guest, prints a line for each, counts."""
+
+    def __init__(self, vm, selected, guest=MAIN, number=0):
         self.vm = vm
         self.selected = selected
+        self.states = [entry[:2] for entry in _states if entry[2] == guest]
         self.passed = 0
         self.failed = 0
-        self.number = 0
+        self.number = number
 
     def all(self):
         """Go through all states that selected cases need, in order."""
         needed = {entry[0] for entry in self.selected}
-        last = max(i for i, (name, _) in enumerate(_states) if name in needed
+        last = max(i for i, (name, _) in enumerate(self.states) if name in needed
                    or (SNAPSHOT in needed and name == "boot2"))
-        for name, enter in _states[:last + 1]:
+        for name, enter in self.states[:last + 1]:
             reason = self._enter(name, enter)
             if reason:
                 self._fail_the_rest(reason)
@@ -134,7 +149,7 @@ class Run:
         print(f"{'not ok' if reason else 'ok'} {self.number} - vm {entry[0]}: {entry[1]}{took}")
         if reason:
             self.failed += 1
-            print("".join(f"#   {line}\n" for line in reason.rstrip().split("\n")), end="")
+            print("".join(f"#   {line}\n" for line in _shorten(reason)), end="")
         else:
             self.passed += 1
         sys.stdout.flush()

@@ -1,16 +1,23 @@
 """Everything that must be there before the guest can start."""
 
+import functools
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
 
-from vm import Guest
+from harness import MAIN
+from vm import Guest, other_disk, small_hardware
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.environ.get("RAILHEAD_VM_BUILD", os.path.join(TOP, "build", "vm"))
+
+
+# In the order of Debian's releases: only the larger one is left in newer ones.
+OVMF = ("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_CODE.fd")
 
 
 class PrepareError(Exception):
@@ -40,11 +47,6 @@ def _step(what, *command):
 
 def _last_line(text):
     return text.strip().splitlines()[-1]
-
-
-def packages():
-    _step("packages that the guest is built with",
-          os.path.join(TOP, "tests/lib/deps.sh"), "vm")
 
 
 def qemu():
@@ -102,15 +104,65 @@ def accelerator(qemu_dir):
         return text.read()
 
 
-def everything(directory):
-    """Build what is missing; returns a guest that is ready to start."""
-    packages()
+@functools.lru_cache(maxsize=None)
+def _basics():
+    """What every guest is made from: QEMU's directory, the disk, the accelerator."""
     qemu_dir = qemu()
     disk = image(package())
-    extras = payload()
     accel = accelerator(qemu_dir)
     say(f"guest: {qemu_version(qemu_dir)}, {accel}")
-    return Guest(qemu_dir, accel, disk, directory, payload=extras)
+    return qemu_dir, disk, accel
+
+
+def everything(directory):
+    """Build what is missing; returns a guest that is ready to start."""
+    qemu_dir, disk, accel = _basics()
+    return Guest(qemu_dir, accel, disk, directory, payload=payload())
+
+
+@functools.lru_cache(maxsize=None)
+def _layouts():
+    _step("disks with other layouts", os.path.join(HERE, "build-layouts"))
+
+
+def _ovmf(directory):
+    """EFI firmware, with variables of the guest's own."""
+    source = next((path for path in OVMF if os.path.exists(path)), None)
+    if source is None:
+        raise PrepareError(f"no EFI firmware: {' and '.join(OVMF)} are not there")
+    variables = os.path.join(directory, "efi-variables")
+    shutil.copyfile(source.replace("_CODE", "_VARS"), variables)
+    return ["-drive", f"if=pflash,unit=0,format=raw,readonly=on,file={source}",
+            "-drive", f"if=pflash,unit=1,format=raw,file={variables}"]
+
+
+def layout(name, directory):
+    """A guest with another layout of its disk: "bootdir" or "efi"."""
+    qemu_dir, _, accel = _basics()
+    _layouts()
+    os.makedirs(directory, exist_ok=True)
+    hardware = small_hardware()
+    if name == "efi":
+        stranger = os.path.join(directory, "stranger.img")
+        shutil.copyfile(os.path.join(BUILD, "stranger.img"), stranger)
+        hardware += _ovmf(directory) + other_disk(stranger)
+    return Guest(qemu_dir, accel, os.path.join(BUILD, "layouts.img"), directory,
+                 hardware=hardware)
+
+
+def images():
+    """Build whatever guests of every name are made from."""
+    try:
+        _basics()
+        _layouts()
+        payload()
+    except PrepareError:
+        pass  # whoever asks for that guest fails, and says why
+
+
+def guest(name, directory):
+    """The guest that cases are declared for (harness.py)."""
+    return everything(directory) if name == MAIN else layout(name, directory)
 
 
 def qemu_version(qemu_dir):

@@ -92,15 +92,36 @@ def _hardware():
     return args
 
 
+def small_hardware():
+    """A guest that only has to boot: what it does is the same on any hardware."""
+    return ["-machine", "q35", "-cpu", "qemu64", "-smp", "2", "-m", "2G"]
+
+
+def other_disk(path):
+    """A disk that is not booted from; the kernel sees it before the guest's own."""
+    return ["-drive", f"if=none,id=other,file={path},format=raw,cache=unsafe",
+            "-device", "virtio-blk,bus=pcie.0,drive=other"]
+
+
+def _answer(line, request):
+    """Answers to requests from before a snapshot was loaded are stale."""
+    parts = line.split(" ")
+    if parts[0] != str(request):
+        return None
+    output = base64.b64decode(parts[2]).decode(errors="replace")
+    return Result(int(parts[1]), output)
+
+
 class Guest:
     """A running guest. Use as a context manager, so that QEMU ends with it."""
 
-    def __init__(self, qemu, accel, image, directory, payload=None):
+    def __init__(self, qemu, accel, image, directory, payload=None, hardware=None):
         self.qemu = qemu
         self.accel = accel
         self.image = image
         self.directory = directory
         self.payload = payload
+        self.hardware = hardware or _hardware()
         self.console_path = os.path.join(directory, "console.log")
         self.overlay = os.path.join(directory, "overlay.qcow2")
         self._process = None
@@ -147,7 +168,7 @@ class Guest:
     def _command(self, qmp_fd, shell_fd):
         command = [os.path.join(self.qemu, "bin/qemu-system-x86_64")]
         command += ["-nodefaults", "-no-user-config", "-display", "none", "-S"]
-        command += ["-accel", self.accel] + _hardware()
+        command += ["-accel", self.accel] + self.hardware
         command += [
             "-chardev", f"file,id=console,path={self.console_path},append=on",
             "-serial", "chardev:console",
@@ -282,7 +303,8 @@ class Guest:
         if self._process.poll() is not None:
             raise GuestError("QEMU ended: " + self._qemu_log())
         if DEAD_END.search(self.console()):
-            raise GuestError("the boot has come to a dead end")
+            raise GuestError("the boot has come to a dead end; the console ends with:\n"
+                             + self.console()[-3000:])
 
     def _shell_line(self, timeout, what, dead_end=None):
         end = time.monotonic() + timeout
@@ -312,11 +334,17 @@ class Guest:
         end = time.monotonic() + timeout + 60
         while True:
             line = self._shell_line(end - time.monotonic(), f"an answer to: {command}")
-            parts = line.split(" ")
-            # Answers to requests from before a snapshot was loaded are stale.
-            if parts[0] == str(request):
-                output = base64.b64decode(parts[2]).decode(errors="replace")
-                return Result(int(parts[1]), output)
+            result = _answer(line, request)
+            if result:
+                return result
+
+    def poll(self, request):
+        """The answer to a command that was sent, or None if there is none yet."""
+        while not self._shell.lines.empty():
+            result = _answer(self._shell.lines.get(), request)
+            if result:
+                return result
+        return None
 
     def sh(self, command, timeout=60):
         """Run a command that must succeed; returns its output, stripped."""

@@ -9,3 +9,4 @@ from cases import profiles   # noqa: F401
 from cases import bootpart   # noqa: F401
 from cases import faults     # noqa: F401
 from cases import reboots    # noqa: F401
+from cases import layouts    # noqa: F401

@@ -2,7 +2,7 @@
 
 import time
 
-from harness import SNAPSHOT, case, contains, equal, expect
+from harness import SNAPSHOT, case, contains, equal, expect, is_active
 
 NODE1_PAGES = ("/sys/devices/system/node/node1/hugepages/hugepages-1048576kB/"
                "nr_hugepages")
@@ -46,7 +46,7 @@ def _apply_devices(vm):
 
 
 def _links(vm, function):
-    return vm.run(f"ls -d /sys/bus/pci/devices/{function}/virtfn*").output.split()
+    return vm.sh(f"find /sys/bus/pci/devices/{function}/ -name 'virtfn*'").split()
 
 
 @case(SNAPSHOT, "a PF whose lock is held is named in time, and the other PF is done")
@@ -68,15 +68,29 @@ def frozen_in_driver(vm):
            f"the other PF is neither done nor named:\n{said}")
 
 
-@case(SNAPSHOT, "the units end in time with a frozen PF, and the verdict names it")
+def _restart(vm, unit):
+    """Run a unit of the boot once more; returns its result and the seconds.
+
+    Ours refuse to be stopped by hand, so that nobody closes the gate under
+    running work: that one line is left out here.
+    """
+    vm.sh(f"sed /RefuseManualStop/d /lib/systemd/system/{unit} >/run/systemd/system/{unit}"
+          " && systemctl daemon-reload")
+    begin = time.monotonic()
+    started = vm.run(f"systemctl restart {unit}", 2 * STAGE_DEADLINE)
+    expect(started.status not in (124, 137), f"{unit} does not end")
+    result = vm.sh(f"systemctl show --value -p Result {unit}")
+    return result, time.monotonic() - begin
+
+
+@case(SNAPSHOT, "the unit ends in time with a frozen PF, and the verdict names it")
 def frozen_unit(vm):
     _freeze(vm, "0000:41:00.0", "lock")
-    vm.run("systemctl restart railhead-devices.service railhead-gate.service",
-           2 * STAGE_DEADLINE)
-    active = vm.run("systemctl show --value -p ActiveState railhead-devices.service")
-    expect(active.output.strip() in ("active", "failed"),
-           f"railhead-devices.service is {active.output}")
-    vm.run("railhead gate", STAGE_DEADLINE)
+    result, seconds = _restart(vm, "railhead-devices.service")
+    equal(f"result of the unit after {seconds:.0f} s", result, "exit-code")
+    equal("VFs of the other PF", len(_links(vm, "0000:81:00.0")), 2)
+    _restart(vm, "railhead-gate.service")
     status = vm.run("railhead status")
     equal("exit status of status", status.status, 7)
     contains("railhead status", status.output, "blocked", "0000:41:00.0")
+    expect(not is_active(vm, "railhead-ready.target"), "the target is active")

@@ -1,0 +1,164 @@
+"""Two boots of machines with other disks: /boot as a directory of the root, started
+by BIOS; and started by EFI, with railhead.env on the EFI system partition.
+
+Both are the same disk (build-layouts): partition 1 is the EFI system partition,
+partition 2 the root. The EFI guest has a stranger's disk besides, which the
+kernel finds first.
+"""
+
+import collections
+import filecmp
+import os
+import re
+
+from harness import (case, contains, equal, expect, is_active, json_of, state,
+                     status_json)
+
+BOOTDIR, EFI = "bootdir", "efi"
+BIOS_ENV = "/boot/grub/railhead.env"
+ESP_ENV = "/boot/efi/EFI/railhead/railhead.env"
+SWITCH = "initrd-switch-root.service"  # on the console where the root is entered
+WANTED_ARGS = ("transparent_hugepage=never", "skew_tick=1", "hugepagesz=2M")
+
+Layout = collections.namedtuple("Layout", "env partition fstype no_env")
+LAYOUTS = {
+    BOOTDIR: Layout(BIOS_ENV, "2", "ext4", ESP_ENV),
+    EFI: Layout(ESP_ENV, "1", "vfat", BIOS_ENV),
+}
+
+
+def _disk(vm):
+    """The disk that the root is on, like /dev/vda."""
+    return vm.sh("findmnt -no SOURCE /").rstrip("0123456789")
+
+
+# --- what holds for both -----------------------------------------------------
+
+def _declare(name, layout):
+    @state(f"{name}1", guest=name)
+    def boot1(vm):
+        vm.start()
+        vm.wait_for_reset(1, 400)
+
+    @state(f"{name}2", guest=name)
+    def boot2(vm):
+        vm.wait_for_shell(400)
+        vm.wait_until_booted()
+
+    @case(f"{name}1", "the initramfs writes and reboots, the root is not entered")
+    def reboots(vm):
+        console = vm.boots_on_console()[1]
+        contains("console of the first boot", console, "railhead")
+        expect("railhead.slot=" not in console, "the first boot has args already")
+        expect(SWITCH not in console, "the first boot entered the root")
+
+    @case(f"{name}2", "one reboot, and the args came through GRUB's variable")
+    def args_arrived(vm):
+        equal("reboots", vm.resets, 1)
+        args = vm.read("/proc/cmdline").split()
+        for arg in WANTED_ARGS:
+            expect(arg in args, f"{arg} is not in {' '.join(args)}")
+        expect([arg for arg in args if re.fullmatch("railhead.slot=[ab]", arg)],
+               f"no railhead.slot= in {' '.join(args)}")
+        equal("2M pages", vm.read("/proc/sys/vm/nr_hugepages"), "16")
+
+    @case(f"{name}2", "the verdict is ready")
+    def ready(vm):
+        equal("verdict", status_json(vm)["verdict"], "ready")
+        expect(is_active(vm, "railhead-ready.target"), "railhead-ready.target is not active")
+
+    @case(f"{name}2", "the commit is in the file, and the file on its partition")
+    def committed(vm):
+        slot = re.search("railhead.slot=(.)", vm.read("/proc/cmdline")).group(1)
+        equal("place of the file", vm.sh(f"findmnt -no SOURCE,FSTYPE -T {layout.env}").split(),
+              [_disk(vm) + layout.partition, layout.fstype])
+        text = vm.sh(f"sync; dd if={layout.env} iflag=direct bs=4096 status=none")
+        equal("size", vm.sh(f"stat -c %s {layout.env}"), "4096")
+        contains("railhead.env", text, f"\nrailhead_good={slot}\n", "\nrailhead_try=-\n",
+                 f"\nrailhead_{slot}=transparent_hugepage=never")
+        expect(vm.run(f"test -e {layout.no_env}").status != 0, f"{layout.no_env} exists")
+
+    @case(f"{name}2", "no file system had to be repaired")
+    def clean(vm):
+        for line in vm.console().splitlines():
+            expect(not re.search("recovery complete|recovering journal|orphan"
+                                 "|not properly unmounted|was not cleanly", line),
+                   f"on the console: {line}")
+
+    @case(f"{name}2", "no unit failed, and the next run changes nothing")
+    def converged(vm):
+        equal("failed units", vm.sh("systemctl --failed --plain --no-legend --no-pager"), "")
+        contains("railhead plan", vm.sh("railhead plan", 120), "converged")
+
+
+for _name, _layout in LAYOUTS.items():
+    _declare(_name, _layout)
+
+
+# --- /boot on the root ---------------------------------------------------------
+
+@case("bootdir1", "the root is made writable for the write, and read-only again")
+def remounted(vm):
+    lines = re.findall("EXT4-fs.* re-mounted", vm.boots_on_console()[1])
+    equal("remounts of the root in the first boot", len(lines), 2)
+
+
+@case("bootdir2", "the root stays read-only in an initramfs that has nothing to write")
+def not_remounted(vm):
+    initramfs, switch, _ = vm.boots_on_console()[2].partition(SWITCH)
+    expect(switch, "the console does not show where the initramfs ends")
+    equal("remounts of the root", re.findall("EXT4-fs.* re-mounted", initramfs), [])
+
+
+# --- EFI -----------------------------------------------------------------------
+
+@case("efi2", "the machine's own update-grub writes the menu that was booted")
+def same_menu(vm):
+    # But for an entry for the firmware's settings, which an image builder has not.
+    show = "sed '/BEGIN .*uefi-firmware/,/END .*uefi-firmware/d' /boot/grub/grub.cfg"
+    vm.sh(f"{show} >/run/before && update-grub 2>&1 && {show} >/run/after", 120)
+    vm.sh("diff -u --ignore-all-space --ignore-blank-lines /run/before /run/after")
+
+
+@case("efi2", "configuring the package again keeps the args")
+def upgrade_keeps(vm):
+    before = vm.sh(f"sha256sum {ESP_ENV}")
+    vm.sh("/var/lib/dpkg/info/railhead.postinst configure 0.0.1 2>&1", 180)
+    equal("environment file", vm.sh(f"sha256sum {ESP_ENV}"), before)
+
+
+@case("efi2", "without a line in fstab, it is the partition of the boot disk")
+def found_by_partition_table(vm):
+    esp = _disk(vm) + "1"
+    vm.sh("sed -i '/ \\/boot\\/efi /d' /etc/fstab && systemctl daemon-reload"
+          " && umount /boot/efi")
+    equal("mounts of the partition", vm.run(f"findmnt {esp}").output, "")
+    said = json_of(vm, "railhead kargs --json", timeout=120)
+    equal("device", said["device"], esp)
+    equal("file", said["file"], "ESP:/EFI/railhead/railhead.env")
+    equal("state", said["state"], "same")
+    equal("args of the next boot", said["next_boot"], said["wanted"])
+    equal("mounts left", vm.run(f"findmnt {esp}").output, "")
+
+
+@case("efi2", "that partition is written to without being mounted anywhere")
+def written_by_partition_table(vm):
+    esp = _disk(vm) + "1"
+    vm.sh("railhead kargs --reset", 120)
+    equal("mounts left", vm.run(f"findmnt {esp}").output, "")
+    equal("selector on the disk",
+          vm.sh(f"dd if={esp} bs=1M iflag=direct status=none | grep -ao 'railhead_good=.'"),
+          "railhead_good=-")
+
+
+# The last one: whatever happened before must have spared that disk.
+@case("efi2", "the stranger's disk has kept every byte")
+def stranger_untouched(vm):
+    equal("disks of the guest", vm.sh("lsblk -dno PATH").split(), ["/dev/vda", "/dev/vdb"])
+    equal("the disk of the root", _disk(vm), "/dev/vdb")
+    vm.sh("sync")
+    name = "stranger.img"
+    expect(filecmp.cmp(os.path.join(vm.directory, name),
+                       os.path.join(os.path.dirname(vm.image), name), shallow=False),
+           "the stranger's disk was written to")
+    expect("stranger" not in vm.read("/proc/cmdline"), "the stranger's args came")
