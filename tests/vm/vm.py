@@ -1,5 +1,8 @@
 """One QEMU guest: its hardware, its control socket, its console, its shell.
 
+Deadlines, here and in the cases, are only there to catch a hang: emulated on a
+busy machine everything takes long.
+
 A Guest is driven from outside by QMP (QEMU's control protocol) and from inside
 by the test shell, a small program in the guest that runs commands which arrive
 on a virtio port (files/usr/local/sbin/test-shell).
@@ -126,8 +129,6 @@ class Guest:
         self.overlay = os.path.join(directory, "overlay.qcow2")
         self._process = None
         self._request = 0
-        # With TCG on a busy machine everything takes long; deadlines in the
-        # cases are written for TCG and are only there to catch a hang.
         os.makedirs(directory, exist_ok=True)
 
     def __enter__(self):

@@ -30,8 +30,11 @@ def upgrade_is_quiet(vm):
     expect(is_active(vm, "railhead-ready.target"), "the target is not active")
 
 
-@case(SNAPSHOT, "purging the package takes the args out of the next boot")
+@case(SNAPSHOT, "removing the package takes the args out, purging leaves nothing")
 def purge_cleans_up(vm):
+    vm.sh("dpkg --no-triggers --remove railhead 2>&1", 300)
+    expect("railhead.env" not in vm.read("/boot/grub/grub.cfg"),
+           "GRUB still reads railhead.env after the package was removed")
     vm.sh("dpkg --no-triggers --purge railhead 2>&1", 300)
     for path in (ENV, "/etc/grub.d/05_railhead", "/etc/default/grub.d/railhead.cfg"):
         expect(vm.run(f"test -e {path}").status != 0, f"{path} is still there")
