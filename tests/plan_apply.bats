@@ -136,3 +136,11 @@ value() { cat "$root/$1"; }
   run "$railhead" apply --root "$root" --stage early
   [ "$(cat "$BATS_TEST_TMPDIR/outside")" = secret ]
 }
+
+@test "vfs: max on a PF without SR-IOV is an error, not zero VFs" {
+  rm "$root/sys/devices/pci0000:00/$PF0/sriov_totalvfs"
+  sed -i 's/vfs: 2,/vfs: max,/' "$root/etc/railhead/profiles/sku.yaml"
+  run -6 "$railhead" apply --root "$root" --stage devices
+  [[ $output == *"sriov/$PF0/numvfs: failed: the PF offers no SR-IOV"* ]]
+  [ "$(value sys/bus/pci/devices/$PF1/sriov_numvfs)" = 8 ]
+}

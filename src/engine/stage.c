@@ -169,8 +169,10 @@ static bool settled(struct phase_run *p, struct change *c)
 		tell(p, c);
 		return true;
 	}
-	if (clock_usec() >= p->deadline) {
-		fail(c, "not begun: the stage's deadline was reached");
+	/* A steady value is one quick write, and must not be left undone. */
+	if (clock_usec() >= p->deadline && !c->steady) {
+		change_reason(c, "not begun: the stage's deadline was reached");
+		c->state = CHANGE_FAILED; /* optional or not: nobody has tried */
 		tell(p, c);
 		return true;
 	}

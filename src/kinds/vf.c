@@ -55,7 +55,8 @@ static int look_numvfs(const struct kind_ctx *ctx, struct change *c, const char 
 	change_judge(c);
 	if (c->state == CHANGE_SAME)
 		return 0;
-	if (read_u64(ctx->root, &total, NULL, DEV "%s/sriov_totalvfs", pf) < 0)
+	if (read_u64(ctx->root, &total, NULL, DEV "%s/sriov_totalvfs", pf) < 0 ||
+	    streq(c->desired, "max"))
 		return err_set(err, -EOPNOTSUPP,
 			       "the PF offers no SR-IOV; enable it in its firmware (SRIOV_EN and "
 			       "NUM_OF_VFS on ConnectX) and in the BIOS");

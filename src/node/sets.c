@@ -102,8 +102,10 @@ static int check_parents(const struct selector *sels, size_t n, struct err *err)
 static bool protected_from(const struct node *node, const struct selector *sels, size_t n,
 			   const struct selector *sel, const struct pci_fn *fn)
 {
+	if (sel->protect)
+		return false;
 	for (size_t i = 0; i < n; i++)
-		if (&sels[i] != sel && sels[i].protect && selected(node, sels, n, &sels[i], fn))
+		if (sels[i].protect && selected(node, sels, n, &sels[i], fn))
 			return true;
 	return false;
 }

@@ -66,7 +66,11 @@ static void emit_numvfs(const struct pci_fn *pf, const struct ynode *at, unsigne
 				    "sriov/%s/numvfs", pf->addr);
 
 	change_target(c, "numvfs:%s", pf->addr);
-	change_desired(c, "%u", vfs);
+	/* "max" of a PF without SR-IOV is no number: the kind says what is missing. */
+	if (vfs || !streq(at->text, "max"))
+		change_desired(c, "%u", vfs);
+	else
+		change_desired(c, "max");
 	change_lane(c, "%s", pf->addr);
 	c->deadline_ms = numvfs_ms(timeout, vfs);
 }

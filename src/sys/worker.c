@@ -36,6 +36,8 @@ static void __attribute__((noreturn)) child(int fd, worker_fn fn, void *arg)
 
 	/* Die with the parent: nothing may go on writing after the unit has ended. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* Out of the way of the standard descriptors, which the caller may have closed. */
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	detach_output();
 	reply.result = fn(arg, &reply.err);
 	/* _exit: the parent's stdio buffers and cleanup handlers are not ours. */
