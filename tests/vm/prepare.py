@@ -49,11 +49,6 @@ def _last_line(text):
     return text.strip().splitlines()[-1]
 
 
-def packages():
-    _step("packages that the guest is built with",
-          os.path.join(TOP, "tests/lib/deps.sh"), "vm")
-
-
 def qemu():
     return _last_line(_step("QEMU", os.path.join(HERE, "get-qemu")))
 
@@ -112,7 +107,6 @@ def accelerator(qemu_dir):
 @functools.lru_cache(maxsize=None)
 def _basics():
     """What every guest is made from: QEMU's directory, the disk, the accelerator."""
-    packages()
     qemu_dir = qemu()
     disk = image(package())
     accel = accelerator(qemu_dir)

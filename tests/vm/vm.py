@@ -103,6 +103,15 @@ def other_disk(path):
             "-device", "virtio-blk,bus=pcie.0,drive=other"]
 
 
+def _answer(line, request):
+    """Answers to requests from before a snapshot was loaded are stale."""
+    parts = line.split(" ")
+    if parts[0] != str(request):
+        return None
+    output = base64.b64decode(parts[2]).decode(errors="replace")
+    return Result(int(parts[1]), output)
+
+
 class Guest:
     """A running guest. Use as a context manager, so that QEMU ends with it."""
 
@@ -294,7 +303,8 @@ class Guest:
         if self._process.poll() is not None:
             raise GuestError("QEMU ended: " + self._qemu_log())
         if DEAD_END.search(self.console()):
-            raise GuestError("the boot has come to a dead end")
+            raise GuestError("the boot has come to a dead end; the console ends with:\n"
+                             + self.console()[-3000:])
 
     def _shell_line(self, timeout, what, dead_end=None):
         end = time.monotonic() + timeout
@@ -324,11 +334,17 @@ class Guest:
         end = time.monotonic() + timeout + 60
         while True:
             line = self._shell_line(end - time.monotonic(), f"an answer to: {command}")
-            parts = line.split(" ")
-            # Answers to requests from before a snapshot was loaded are stale.
-            if parts[0] == str(request):
-                output = base64.b64decode(parts[2]).decode(errors="replace")
-                return Result(int(parts[1]), output)
+            result = _answer(line, request)
+            if result:
+                return result
+
+    def poll(self, request):
+        """The answer to a command that was sent, or None if there is none yet."""
+        while not self._shell.lines.empty():
+            result = _answer(self._shell.lines.get(), request)
+            if result:
+                return result
+        return None
 
     def sh(self, command, timeout=60):
         """Run a command that must succeed; returns its output, stripped."""
