@@ -91,20 +91,35 @@ static void read_cpus(const struct root *root, struct cpus *ret, const char *pat
 		cpus_parse(text, ret);
 }
 
+/* Package ids are any number: on Arm they may be offsets in a firmware table. */
+static unsigned int count_packages(const struct root *root, const struct cpus *cpus)
+{
+	VEC(uint64_t) seen = {0};
+	unsigned int n;
+
+	for (int cpu = cpus_next(cpus, -1); cpu >= 0; cpu = cpus_next(cpus, cpu)) {
+		uint64_t id;
+		size_t i = 0;
+
+		if (read_u64(root, &id, NULL, CPU_DIR "/cpu%d/topology/physical_package_id", cpu) <
+		    0)
+			continue;
+		while (i < seen.n && seen.v[i] != id)
+			i++;
+		if (i == seen.n)
+			vec_push(&seen, id);
+	}
+	n = (unsigned int)seen.n;
+	vec_free(&seen);
+	return n;
+}
+
 static void survey_cpu(const struct root *root, struct node *node)
 {
 	cleanup_free char *info = NULL;
-	struct cpus packages = {0};
 
 	read_cpus(root, &node->cpus, CPU_DIR "/present");
-	for (int cpu = cpus_next(&node->cpus, -1); cpu >= 0; cpu = cpus_next(&node->cpus, cpu)) {
-		uint64_t id;
-
-		if (read_u64(root, &id, NULL, CPU_DIR "/cpu%d/topology/physical_package_id", cpu) ==
-		    0)
-			cpus_add(&packages, (unsigned int)id);
-	}
-	node->sockets = (unsigned int)cpus_count(&packages);
+	node->sockets = count_packages(root, &node->cpus);
 	/* cpuinfo can be megabytes long on large machines; its first block says enough. */
 	if (read_file(root, 64 << 20, &info, NULL, NULL, "/proc/cpuinfo") == 0) {
 		char *end = strstr(info, "\n\n");

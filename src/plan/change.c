@@ -175,12 +175,19 @@ static bool selected_is(const char *observed, const char *want)
 	       strncmp(open + 1, want, strlen(want)) == 0;
 }
 
+static const char *skip_space(const char *s)
+{
+	while (isspace((unsigned char)*s))
+		s++;
+	return s;
+}
+
 /* Equal when runs of white space count as one: tcp_rmem is printed with tabs. */
 static bool same_words(const char *a, const char *b)
 {
 	for (;;) {
-		a += strspn(a, " \t\n");
-		b += strspn(b, " \t\n");
+		a = skip_space(a);
+		b = skip_space(b);
 		if (!*a || !*b)
 			return *a == *b;
 		while (*a && !isspace((unsigned char)*a))

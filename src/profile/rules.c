@@ -456,6 +456,34 @@ static void sets_are_sound(struct ruling *r)
 
 /* --- VFs ---------------------------------------------------------------------------------- */
 
+/* Whether the set or a wider one of the section says how many. */
+static bool vfs_said(const struct ruling *r, const struct ynode *sriov, const char *name)
+{
+	for (size_t i = 0; name && i <= r->p->devices.n; i++) {
+		const struct ynode *set = ynode_get(sriov, name);
+		const struct selector *s = find_set(r, name);
+
+		if (set && set->kind == YAML_MAP && ynode_get(set, "vfs"))
+			return true;
+		name = s ? s->in : NULL;
+	}
+	return false;
+}
+
+static void vfs_are_counted(struct ruling *r)
+{
+	const struct ynode *sriov = section(r, "sriov");
+
+	for (size_t i = 0; i < count(sriov, YAML_MAP); i++) {
+		const char *name = sriov->keys.v[i]->text;
+		cleanup_free char *key = xasprintf("sriov.%.64s.vfs", name);
+
+		if (sriov->items.v[i]->kind == YAML_MAP && !vfs_said(r, sriov, name))
+			error_at(r, sriov->items.v[i], key,
+				 "missing; a count of VFs, or max is wanted");
+	}
+}
+
 static const struct ynode *what_disables_iommu(const struct ruling *r)
 {
 	static const char *const off[] = {"iommu", "intel_iommu", "amd_iommu"};
@@ -689,6 +717,7 @@ static const struct rule rules[] = {
 	{"cma-leaves-boot-pages", cma_leaves_boot_pages},
 	{"loaded-is-not-blacklisted", loaded_is_not_blacklisted},
 	{"sections-name-sets", sections_name_sets},
+	{"vfs-are-counted", vfs_are_counted},
 	{"vfio-has-iommu", vfio_has_iommu},
 	{"checks-have-their-keys", checks_have_their_keys},
 	{"memory-has-no-line", memory_has_no_line},

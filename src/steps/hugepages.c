@@ -12,7 +12,7 @@
 #include "steps/step.h"
 
 struct wish {
-	uint64_t pages[CPUS_MAX > 1024 ? 1024 : CPUS_MAX]; /* by node; MAX_NUMNODES is 1024 */
+	uint64_t pages[CPUS_MAX]; /* by node: whatever fits the set */
 	struct cpus nodes;
 };
 

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The survey of small trees, and device sets over it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "node/node.h"
+#include "tree.h"
+
+/* --- survey ---------------------------------------------------------------------------- */
+
+static const struct tree_file two_nodes[] = {
+	{"sys/class/dmi/id/sys_vendor", "Supermicro\n"},
+	{"sys/class/dmi/id/product_name", "SYS-821GE-TNHR  \n"},
+	{"sys/class/dmi/id/board_name", "\n"},
+	{"proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\n\nprocessor\t: 1\n"
+			 "vendor_id\t: AuthenticAMD\n"},
+	{"proc/cmdline", "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro quiet\n"},
+	{"proc/meminfo", "MemTotal:       16777216 kB\nMemFree:  1 kB\n"},
+	{"sys/devices/system/cpu/present", "0-3\n"},
+	{"sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n"},
+	{"sys/devices/system/cpu/cpu1/topology/physical_package_id", "0\n"},
+	{"sys/devices/system/cpu/cpu2/topology/physical_package_id", "1\n"},
+	{"sys/devices/system/cpu/cpu3/topology/physical_package_id", "1\n"},
+	{"sys/devices/system/node/online", "0-2\n"},
+	{"sys/devices/system/node/has_cpu", "0-1\n"}, /* node 2 is memory alone: CXL, HBM */
+};
+
+#define NIC "15b3:1021", "0x020000"
+
+static const struct tree_fn functions[] = {
+	{"0000:3b:00.0", NIC, "0", "mlx5_core", "eth0", "8", .subsystem = "15b3:0023"},
+	{"0000:3b:00.1", NIC, "0", "mlx5_core", "eth1", "8", .subsystem = "15b3:0023"},
+	{"0000:3b:00.2", "15b3:101e", "0x020000", "0", "mlx5_core", "eth0v0",
+	 .physfn = "0000:3b:00.0"},
+	{"0000:81:00.0", NIC, "1", "mlx5_core", "eth2", "16", .subsystem = "15b3:0041"},
+	{"0000:81:00.1", "15b3:101e", "0x020000", "1", "vfio-pci", .physfn = "0000:81:00.0"},
+	{"0000:c1:00.0", "15b3:1021", "0x020700", "1", "mlx5_core", .subsystem = "15b3:0023"},
+	{"0000:c2:00.0", "10de:2330", "0x030200", .numa = "1"},
+	{"0000:c2:00.1", "10de:2331", "0x040300", .numa = NULL},
+	{"10000:e1:00.0", "8086:1563", "0x020000", NULL, "ixgbe", "eth9", .vfs = "63"}, /* VMD */
+};
+
+static void make_node(struct tmp *t)
+{
+	tree_write(t, two_nodes, array_len(two_nodes));
+	for (size_t i = 0; i < array_len(functions); i++)
+		tree_pci(t, &functions[i]);
+}
+
+static struct node survey(struct tmp *t)
+{
+	struct node node;
+
+	if (node_survey(&t->root, &node, &t->err) < 0)
+		fail_msg("%s", t->err.text);
+	return node;
+}
+
+static void test_machine(void **state)
+{
+	struct tmp *t = *state;
+	cleanup_free char *cpus = NULL, *nodes = NULL, *with_cpu = NULL;
+	struct node node;
+
+	make_node(t);
+	node = survey(t);
+	assert_string_equal(node.dmi.sys_vendor, "Supermicro");
+	assert_string_equal(node_dmi(&node, "product_name"), "SYS-821GE-TNHR");
+	assert_string_equal(node_dmi(&node, "board_name"), "");
+	assert_string_equal(node_dmi(&node, "bios_vendor"), ""); /* absent */
+	assert_null(node.dmi.bios_vendor);
+	assert_null(node_dmi(&node, "serial"));
+	assert_int_equal(node.cpu_vendor, CPU_INTEL); /* the first block of cpuinfo */
+	assert_string_equal(cpu_vendor_name(node.cpu_vendor), "intel");
+	assert_string_equal(node.cmdline, "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro quiet");
+	assert_string_equal(node.kernel, ""); /* not that of the machine that looks */
+	assert_int_equal(node.memory, 16ULL << 30);
+	assert_int_equal(node.sockets, 2);
+	cpus = cpus_format(&node.cpus);
+	assert_string_equal(cpus, "0-3");
+	nodes = cpus_format(&node.nodes);
+	assert_string_equal(nodes, "0-2");
+	with_cpu = cpus_format(&node.nodes_with_cpu);
+	assert_string_equal(with_cpu, "0-1");
+	node_free(&node);
+	node_free(&node); /* and once more */
+}
+
+static void test_functions(void **state)
+{
+	struct tmp *t = *state;
+	const struct pci_fn *fn;
+	struct node node;
+
+	make_node(t);
+	tree_dir(t, "sys/devices/pci0000:00/0000:3b:00.0/infiniband");
+	tree_dir(t, "sys/devices/pci0000:00/0000:3b:00.0/infiniband/mlx5_0");
+	tree_dir(t, "sys/bus/pci/devices/not-an-address");
+	tree_dir(t, "sys/bus/pci/devices/0000:3b:00.0-old");
+	node = survey(t);
+	assert_int_equal(node.pci.n, array_len(functions));
+	for (size_t i = 1; i < node.pci.n; i++)
+		assert_true(strcmp(node.pci.v[i - 1].addr, node.pci.v[i].addr) < 0);
+	fn = node_find(&node, "0000:3b:00.0");
+	assert_non_null(fn);
+	assert_int_equal(fn->vendor, 0x15b3);
+	assert_int_equal(fn->device, 0x1021);
+	assert_int_equal(fn->subsystem_vendor, 0x15b3);
+	assert_int_equal(fn->subsystem_device, 0x0023);
+	assert_int_equal(fn->class, 0x020000);
+	assert_int_equal(fn->numa, 0);
+	assert_string_equal(fn->driver, "mlx5_core");
+	assert_int_equal(fn->totalvfs, 8);
+	assert_string_equal(fn->physfn, "");
+	assert_int_equal(fn->net.n, 1);
+	assert_string_equal(fn->net.v[0], "eth0");
+	assert_int_equal(fn->ibdevs.n, 1);
+	assert_string_equal(fn->ibdevs.v[0], "mlx5_0");
+	fn = node_find(&node, "0000:3b:00.2");
+	assert_string_equal(fn->physfn, "0000:3b:00.0");
+	assert_int_equal(fn->totalvfs, 0);
+	fn = node_find(&node, "0000:c2:00.1");
+	assert_int_equal(fn->numa, -1);
+	assert_null(fn->driver);
+	assert_int_equal(fn->net.n, 0);
+	assert_non_null(node_find(&node, "10000:e1:00.0"));
+	assert_null(node_find(&node, "0000:3b:00.7"));
+	node_free(&node);
+}
+
+/* A captured tree or a container need not have any of it. */
+static void test_nothing_there(void **state)
+{
+	struct node node = survey(*state);
+
+	assert_int_equal(node.pci.n, 0);
+	assert_int_equal(node.cpu_vendor, CPU_UNKNOWN);
+	assert_string_equal(cpu_vendor_name(node.cpu_vendor), "unknown");
+	assert_int_equal(node.sockets, 0);
+	assert_int_equal(node.memory, 0);
+	assert_string_equal(node.cmdline, "");
+	assert_string_equal(node_dmi(&node, "sys_vendor"), "");
+	assert_int_equal(cpus_count(&node.cpus), 0);
+	/* without NUMA there is one node */
+	assert_int_equal(cpus_count(&node.nodes), 1);
+	assert_true(cpus_has(&node.nodes, 0));
+	assert_true(cpus_has(&node.nodes_with_cpu, 0));
+	node_free(&node);
+}
+
+static void test_odd_values(void **state)
+{
+	static const struct tree_file odd[] = {
+		{"sys/devices/system/cpu/present", "0-\n"},
+		{"sys/devices/system/node/online", "junk\n"},
+		{"proc/meminfo", "MemFree: 1 kB\n"},
+		{"sys/devices/pci0000:00/0000:01:00.0/vendor", "0xzz\n"},
+		{"sys/devices/pci0000:00/0000:01:00.0/numa_node", "\n"},
+		{"sys/devices/pci0000:00/0000:01:00.0/driver", "->/"},
+		{"sys/bus/pci/devices/0000:01:00.0", "->../../../devices/pci0000:00/0000:01:00.0"},
+		{"sys/bus/pci/devices/0000:02:00.0", "->../../../devices/gone"},
+	};
+	struct node node;
+
+	tree_write(*state, odd, array_len(odd));
+	node = survey(*state);
+	assert_int_equal(cpus_count(&node.cpus), 0);
+	assert_int_equal(cpus_count(&node.nodes), 1);
+	assert_int_equal(node.memory, 0);
+	assert_int_equal(node.pci.n, 2);
+	assert_int_equal(node.pci.v[0].vendor, 0);
+	assert_int_equal(node.pci.v[0].numa, -1);
+	assert_int_equal(node.pci.v[1].class, 0);
+	node_free(&node);
+}
+
+static void test_vendors(void **state)
+{
+	static const struct {
+		const char *cpuinfo;
+		enum cpu_vendor vendor;
+	} t[] = {
+		{"vendor_id\t: GenuineIntel\n", CPU_INTEL},
+		{"vendor_id\t: AuthenticAMD\n", CPU_AMD},
+		{"vendor_id\t: HygonGenuine\n", CPU_AMD},
+		{"processor : 0\nCPU implementer\t: 0x41\n\n", CPU_ARM},
+		{"vendor_id\t: CentaurHauls\n", CPU_UNKNOWN},
+		{"", CPU_UNKNOWN},
+	};
+
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct node node;
+
+		tmp_write(*state, "proc/cpuinfo", t[i].cpuinfo);
+		node = survey(*state);
+		assert_int_equal(node.cpu_vendor, t[i].vendor);
+		node_free(&node);
+	}
+}
+
+/*
+ * Firmware need not number packages from 0: on Arm the id may be an offset in the PPTT,
+ * beyond the number of any CPU; where the kernel knows none it is -1.
+ */
+static void test_sockets(void **state)
+{
+	static const struct {
+		const char *ids[4];
+		unsigned int sockets;
+	} t[] = {
+		{{"0", "0", "1", "1"}, 2},	   {{"36", "36", "36", "36"}, 1},
+		{{"36", "36", "9252", "9252"}, 2}, {{"8192", "8192", "16384", "24576"}, 3},
+		{{"-1", "-1", "-1", "-1"}, 0},
+	};
+
+	tmp_write(*state, "sys/devices/system/cpu/present", "0-3\n");
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct node node;
+
+		for (int cpu = 0; cpu < 4; cpu++) {
+			cleanup_free char *name = xasprintf(
+				"sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+
+			tmp_write(*state, name, t[i].ids[cpu]);
+		}
+		node = survey(*state);
+		assert_int_equal(node.sockets, t[i].sockets);
+		node_free(&node);
+	}
+}
+
+/* --- device sets ----------------------------------------------------------------------- */
+
+#define SEL(sel_name, ...)                                                                      \
+	{                                                                                       \
+		.name = (char *)(sel_name), .vendor = -1, .device = -1, .subsystem_vendor = -1, \
+		.subsystem_device = -1, .numa = -1, .expect = -1, __VA_ARGS__                   \
+	}
+#define CX7 .vendor = 0x15b3, .device = 0x1021
+#define IN(up) .in = (char *)(up)
+
+/* Overriding a field that SEL gives is what is meant. */
+#pragma GCC diagnostic ignored "-Woverride-init"
+
+static char *members(const struct device_sets *sets, const char *name)
+{
+	const struct device_set *set = device_sets_find(sets, name);
+	struct str text = {0};
+
+	assert_non_null(set);
+	for (size_t i = 0; i < set->fn.n; i++)
+		str_addf(&text, "%s%s", i ? " " : "", set->fn.v[i]->addr + 5);
+	return str_take(&text);
+}
+
+static void test_predicates(void **state)
+{
+	static const struct {
+		struct selector sel;
+		const char *fns; /* without the domain */
+	} t[] = {
+		{SEL("a"), "3b:00.0 3b:00.1 81:00.0 c1:00.0 c2:00.0 c2:00.1 :e1:00.0"},
+		{SEL("a", .vendor = 0x15b3), "3b:00.0 3b:00.1 81:00.0 c1:00.0"},
+		{SEL("a", CX7), "3b:00.0 3b:00.1 81:00.0 c1:00.0"},
+		{SEL("a", .vendor = 0x15b3, .device = 0x101e), ""}, /* VFs are in no set */
+		{SEL("a", .subsystem_vendor = 0x15b3, .subsystem_device = 0x41), "81:00.0"},
+		{SEL("a", .subsystem_vendor = 0x15b3), "3b:00.0 3b:00.1 81:00.0 c1:00.0"},
+		{SEL("a", .address = (char *)"0000:3b:00.0"), "3b:00.0"},
+		{SEL("a", .address = (char *)"0000:3b:*"), "3b:00.0 3b:00.1"},
+		{SEL("a", .address = (char *)"*:00.1"), "3b:00.1 c2:00.1"},
+		{SEL("a", .address = (char *)"0000:ff:*"), ""},
+		{SEL("a", .driver = (char *)"ixgbe"), ":e1:00.0"},
+		{SEL("a", .driver = (char *)"mlx5"), ""},
+		{SEL("a", .numa = 1), "81:00.0 c1:00.0 c2:00.0"},
+		{SEL("a", .numa = 7), ""},
+		{SEL("a", CX7, .ports = 2), "3b:00.0 3b:00.1"},
+		{SEL("a", CX7, .ports = 1), "81:00.0 c1:00.0"},
+		{SEL("a", .ports = 2), "3b:00.0 3b:00.1 c2:00.0 c2:00.1"},
+		{SEL("a", CX7, .ethernet = true), "3b:00.0 3b:00.1 81:00.0"},
+		{SEL("a", CX7, .infiniband = true), "c1:00.0"},
+		{SEL("a", CX7, .numa = 1, .ethernet = true), "81:00.0"},
+		{SEL("a", CX7, .expect = 99), "3b:00.0 3b:00.1 81:00.0 c1:00.0"},
+	};
+	struct tmp *tmp = *state;
+	struct node node;
+
+	make_node(tmp);
+	node = survey(tmp);
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_free char *got = NULL;
+		struct device_sets sets;
+
+		assert_int_equal(device_sets_resolve(&node, &t[i].sel, 1, &sets, &tmp->err), 0);
+		got = members(&sets, "a");
+		if (!streq(got, t[i].fns))
+			fail_msg("%zu: '%s', not '%s'", i, got, t[i].fns);
+		assert_null(device_sets_find(&sets, "b"));
+		device_sets_free(&sets);
+	}
+	node_free(&node);
+}
+
+static void test_why_excluded(void **state)
+{
+	static const struct {
+		struct selector sel;
+		const char *addr, *why; /* NULL: it is a member */
+	} t[] = {
+		{SEL("a"), "0000:3b:00.0", NULL},
+		{SEL("a"), "0000:3b:00.2", "is a VF"},
+		{SEL("a", CX7), "0000:c2:00.0", "pci: "},
+		{SEL("a", .subsystem_vendor = 1), "0000:3b:00.0", "subsystem: "},
+		{SEL("a", .address = (char *)"x"), "0000:3b:00.0", "address: "},
+		{SEL("a", .driver = (char *)"x"), "0000:3b:00.0", "driver: bound to another"},
+		{SEL("a", .driver = (char *)"x"), "0000:c2:00.0", "driver: bound to none"},
+		{SEL("a", .numa = 3), "0000:3b:00.0", "numa: "},
+		{SEL("a", .ports = 4), "0000:3b:00.0", "ports: "},
+		{SEL("a", .ethernet = true), "0000:c2:00.0", "link: not an Ethernet"},
+		{SEL("a", .infiniband = true), "0000:3b:00.0", "link: not an InfiniBand"},
+	};
+	struct tmp *tmp = *state;
+	struct node node;
+
+	make_node(tmp);
+	node = survey(tmp);
+	for (size_t i = 0; i < array_len(t); i++) {
+		const char *why = selector_excludes(&node, &t[i].sel, node_find(&node, t[i].addr));
+
+		if (t[i].why)
+			assert_text(why ? why : "member", t[i].why);
+		else
+			assert_null(why);
+	}
+	node_free(&node);
+}
+
+static void test_families(void **state)
+{
+	static const struct selector sels[] = {
+		SEL("nics", CX7),
+		SEL("rails", IN("nics"), .ethernet = true),
+		SEL("rail2", IN("rails"), .numa = 1),
+		SEL("all"),
+		SEL("mgmt", .address = (char *)"0000:3b:00.1", .protect = true),
+		SEL("port", IN("mgmt")),
+	};
+	static const struct {
+		const char *name, *fns;
+	} t[] = {
+		{"nics", "3b:00.0 81:00.0 c1:00.0"}, /* what is protected is in no other set */
+		{"rails", "3b:00.0 81:00.0"},
+		{"rail2", "81:00.0"},
+		{"all", "3b:00.0 81:00.0 c1:00.0 c2:00.0 c2:00.1 :e1:00.0"},
+		{"mgmt", "3b:00.1"},
+		{"port", ""},
+	};
+	struct tmp *tmp = *state;
+	struct device_sets sets;
+	struct node node;
+
+	make_node(tmp);
+	node = survey(tmp);
+	assert_int_equal(device_sets_resolve(&node, sels, array_len(sels), &sets, &tmp->err), 0);
+	assert_int_equal(sets.set.n, array_len(sels));
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_free char *got = members(&sets, t[i].name);
+
+		assert_string_equal(got, t[i].fns);
+	}
+	device_sets_free(&sets);
+	node_free(&node);
+}
+
+static void test_bad_families(void **state)
+{
+	static const struct {
+		struct selector sels[3];
+		const char *why;
+	} t[] = {
+		{{SEL("a", IN("b")), SEL("b"), SEL("c", IN("nowhere"))},
+		 "devices.c.in: there is no set 'nowhere'"},
+		{{SEL("a", IN("a")), SEL("b"), SEL("c")}, "devices.a.in: goes round in a circle"},
+		{{SEL("a", IN("b")), SEL("b", IN("c")), SEL("c", IN("a"))},
+		 "devices.a.in: goes round in a circle"},
+		{{SEL("a", IN("b")), SEL("b", IN("c")), SEL("c", IN("b"))},
+		 "devices.a.in: goes round in a circle"},
+	};
+	struct tmp *tmp = *state;
+	struct node node = survey(tmp);
+
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct device_sets sets;
+
+		assert_int_equal(device_sets_resolve(&node, t[i].sels, 3, &sets, &tmp->err),
+				 -EINVAL);
+		assert_string_equal(tmp->err.text, t[i].why);
+	}
+	node_free(&node);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, tmp_setup, tmp_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_machine),	 TEST(test_functions),	  TEST(test_nothing_there),
+		TEST(test_odd_values),	 TEST(test_vendors),	  TEST(test_sockets),
+		TEST(test_predicates),	 TEST(test_why_excluded), TEST(test_families),
+		TEST(test_bad_families),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
