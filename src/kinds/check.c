@@ -111,10 +111,10 @@ static int check_param(const struct kind_ctx *ctx, struct change *c, const char 
 	change_observe(c, "%s", text);
 	change_judge(c);
 	if (c->state == CHANGE_DIFFERS)
-		change_reason(
-			c,
-			"the module was loaded before /run/modprobe.d/railhead.conf was there, or "
-			"another option overrides it; is module railhead in the initramfs?");
+		change_reason(c,
+			      "the module was loaded before /run/modprobe.d/zz-railhead.conf was "
+			      "there, or "
+			      "another option overrides it; is module railhead in the initramfs?");
 	return 0;
 }
 

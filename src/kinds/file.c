@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Drop-ins that railhead owns whole, such as /run/modprobe.d/railhead.conf. */
+/* Drop-ins that railhead owns whole, such as /run/modprobe.d/zz-railhead.conf. */
 #include <errno.h>
 #include <string.h>
 

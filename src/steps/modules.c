@@ -7,7 +7,12 @@
 #include "base/str.h"
 #include "steps/step.h"
 
-#define CONF "/run/modprobe.d/railhead.conf"
+/*
+ * Files of all modprobe.d directories are read sorted by name and the last option wins:
+ * systemd's own systemd.conf, say, has "options dummy numdummies=0". The profile's word is
+ * to be the last.
+ */
+#define CONF "/run/modprobe.d/zz-railhead.conf"
 
 static void add_options(struct str *text, const struct ynode *options)
 {

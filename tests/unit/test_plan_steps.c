@@ -322,7 +322,7 @@ static void test_modules(void **state)
 	      "  options: {ib_core: {netns_mode: 0}, mlx5_core: {probe_vf: \"1\", x: y}}\n"
 	      "  blacklist: [nouveau]\n",
 	      NO_ARGS
-	      "modules/modprobe.d initrd.files [] file /run/modprobe.d/railhead.conf = "
+	      "modules/modprobe.d initrd.files [] file /run/modprobe.d/zz-railhead.conf = "
 	      "# Written by railhead for profile sku; made anew at each boot.\n"
 	      "options ib_core netns_mode=0\n"
 	      "options mlx5_core probe_vf=1 x=y\n"
