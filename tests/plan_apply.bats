@@ -144,3 +144,19 @@ value() { cat "$root/$1"; }
   [[ $output == *"sriov/$PF0/numvfs: failed: the PF offers no SR-IOV"* ]]
   [ "$(value sys/bus/pci/devices/$PF1/sriov_numvfs)" = 8 ]
 }
+
+@test "killed at any write: the next run converges" {
+  cp -a "$root" "$BATS_TEST_TMPDIR/pristine"
+  for n in 1 2 3 4 6 8 11; do
+    stop_fake_kernel
+    rm -rf "$root"
+    cp -a "$BATS_TEST_TMPDIR/pristine" "$root"
+    fake_kernel "$root"
+    # the N-th write or rename of a process of the run is its last
+    run strace -f -o "$BATS_TEST_TMPDIR/trace" -e trace=write,renameat \
+      -e inject=write,renameat:signal=SIGKILL:when=$n "$railhead" apply --root "$root"
+    grep -q 'killed by SIGKILL' "$BATS_TEST_TMPDIR/trace"
+    run -0 "$railhead" apply --root "$root"
+    run -0 "$railhead" plan --root "$root"
+  done
+}

@@ -100,3 +100,13 @@ def frozen_unit(vm):
     equal("exit status of status", status.status, 7)
     contains("railhead status", status.output, "blocked", "0000:41:00.0")
     expect(not is_active(vm, "railhead-ready.target"), "the target is active")
+
+
+@case(SNAPSHOT, "where the initramfs has no railhead, early does its work and says so")
+def early_stands_in(vm):
+    vm.sh("rm /run/railhead/status.json /run/modprobe.d/zz-railhead.conf")
+    result, _ = _restart(vm, "railhead-early.service")
+    equal("result of the unit", result, "success")
+    vm.sh("test -f /run/modprobe.d/zz-railhead.conf")
+    contains("journal", vm.sh("journalctl -b --no-pager -u railhead-early.service"),
+             "the initrd stage did not run")
