@@ -52,12 +52,3 @@ struct bootpart {
 int bootpart_open(const struct root *root, bool write, struct bootpart *ret, struct err *err);
 /* Undoes mounts and frees. Every bootpart_open() that returned 0 needs one. */
 int bootpart_close(struct bootpart *b, struct err *err);
-
-/*
- * Whether a grub.cfg brings railhead_kargs to the kernel: 0, or -ENOENT and a sentence with
- * the remedy. bls_options: the options lines of the entries of /boot/loader/entries, NULL
- * or "" if there are none. esp_uuid: the file system that must be searched for the env
- * file, NULL if it is to be beside grub.cfg.
- */
-int grub_cfg_check(const char *grub_cfg, const char *bls_options, const char *esp_uuid,
-		   struct err *err);

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "boot/bootpart.h"
+#include "boot/grub.h"
 #include "boot/env.h"
 #include "boot/esp.h"
 

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "boot/place.h"
+
+#include <blkid/blkid.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "boot/esp.h"
+#include "sys/clock.h"
+#include "sys/machine.h"
+#include "sys/read.h"
+#include "sys/uevent.h"
+
+#ifndef XFS_SUPER_MAGIC
+#define XFS_SUPER_MAGIC 0x58465342
+#endif
+
+enum { DEVICE_WAIT_S = 5 };
+
+void place_free(struct place *p)
+{
+	if (p->fd >= 0)
+		close(p->fd);
+	free(p->device);
+	free(p->fstype);
+	free(p->found);
+	*p = (struct place){.fd = -1};
+}
+
+/* --- fstab -------------------------------------------------------------------------------- */
+
+void fstab_free(struct fstab *t)
+{
+	mnt_unref_table(t->table);
+}
+
+int fstab_read(const struct root *root, struct fstab *ret, struct err *err)
+{
+	cleanup_fclose FILE *f = NULL;
+	int fd = root_open_path(root, "etc/fstab", O_RDONLY);
+
+	ret->table = mnt_new_table();
+	if (fd == -ENOENT)
+		return 0;
+	f = fd < 0 ? NULL : fdopen(fd, "re");
+	if (!f)
+		return err_errno(err, fd < 0 ? fd : -errno, "/etc/fstab");
+	if (mnt_table_parse_stream(ret->table, f, "/etc/fstab") != 0)
+		return err_set(err, -EINVAL, "/etc/fstab can't be parsed");
+	return 0;
+}
+
+struct libmnt_fs *fstab_find(const struct fstab *t, const char *at)
+{
+	struct libmnt_fs *fs = mnt_table_find_target(t->table, at, MNT_ITER_FORWARD);
+
+	if (!fs || !mnt_fs_get_source(fs) || mnt_fs_match_options(fs, "bind") ||
+	    mnt_fs_match_options(fs, "rbind"))
+		return NULL;
+	return fs;
+}
+
+/* --- opening and mounting ------------------------------------------------------------------ */
+
+struct device_wait {
+	const char *source;
+	char *device;
+};
+
+static bool device_there(void *arg)
+{
+	struct device_wait *w = arg;
+
+	w->device = device_of(w->source);
+	return w->device != NULL;
+}
+
+/* udev makes the by-label links; in the initramfs they may be late. */
+static char *wait_device(const char *source)
+{
+	struct device_wait w = {.source = source};
+
+	uevent_wait(device_there, &w, clock_usec() + DEVICE_WAIT_S * 1000000ULL);
+	return w.device;
+}
+
+char *place_probe(const char *device, const char *what)
+{
+	blkid_probe probe = blkid_new_probe_from_filename(device);
+	const char *value = NULL;
+	char *copy = NULL;
+
+	if (!probe)
+		return NULL;
+	blkid_probe_enable_superblocks(probe, 1);
+	blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_UUID);
+	if (blkid_do_safeprobe(probe) == 0 &&
+	    blkid_probe_lookup_value(probe, what, &value, NULL) == 0)
+		copy = xstrdup(value);
+	blkid_free_probe(probe);
+	return copy;
+}
+
+static bool fs_known(const char *fstype)
+{
+	struct root live;
+	cleanup_free char *list = NULL;
+	cleanup_free char *line = xasprintf("\t%s\n", fstype);
+	size_t len;
+	bool known = false;
+
+	if (root_init(&live, NULL, NULL) < 0)
+		return false;
+	if (read_file(&live, 65536, &list, &len, NULL, "proc/filesystems") == 0)
+		known = strstr(list, line) != NULL;
+	root_close(&live);
+	return known;
+}
+
+/*
+ * Loads what the mount needs from the modules of the root we run in: the kernel's own
+ * request would go to the initramfs, which may have neither vfat nor its code pages. What
+ * is missing shows in the mount.
+ */
+static void load_fs(const char *fstype)
+{
+	static const char *const pages[] = {"nls_cp437", "nls_ascii", "nls_iso8859-1", "nls_utf8"};
+
+	if (fs_known(fstype))
+		return;
+	machine_insert_module(fstype, NULL, NULL);
+	if (streq(fstype, "vfat"))
+		for (size_t i = 0; i < array_len(pages); i++)
+			machine_insert_module(pages[i], NULL, NULL);
+}
+
+int place_mount(struct place *p, const char *device, const char *fstype, bool write,
+		struct err *err)
+{
+	p->device = xstrdup(device);
+	if (fstype && !streq(fstype, "auto") && !strchr(fstype, ','))
+		p->fstype = xstrdup(fstype);
+	else
+		p->fstype = place_probe(device, "TYPE");
+	if (!p->fstype)
+		return err_set(err, -ENODEV, "%s: no file system is recognised on it", device);
+	load_fs(p->fstype);
+	p->fd = machine_mount_fd(device, p->fstype, write, err);
+	return p->fd < 0 ? p->fd : 0;
+}
+
+/* A directory that is there already, on whatever file system. */
+static int place_directory(const struct root *root, struct place *p, const char *at,
+			   struct err *err)
+{
+	p->fd = root_open(root, O_RDONLY | O_DIRECTORY, err, "%s", at);
+	if (p->fd < 0)
+		return p->fd;
+	p->mounted = true;
+	snprintf(p->at, sizeof(p->at), "%s", at);
+	return 0;
+}
+
+bool place_is_mount_point(const struct root *root, const char *at)
+{
+	struct stat here, top;
+
+	return root_stat(root, &here, at) == 0 && root_stat(root, &top, "/") == 0 &&
+	       here.st_dev != top.st_dev;
+}
+
+static int mount_entry(struct libmnt_fs *fs, const char *at, bool write, struct place *p,
+		       struct err *err)
+{
+	const char *source = mnt_fs_get_source(fs);
+	cleanup_free char *device = NULL;
+
+	if (mnt_fs_is_netfs(fs) || mnt_fs_is_pseudofs(fs))
+		return err_set(err, -EOPNOTSUPP, "/etc/fstab: %s on %s is no disk", source, at);
+	device = wait_device(source);
+	if (!device)
+		return err_set(err, -ENODEV, "/etc/fstab: %s (%s) did not appear within %d s",
+			       source, at, DEVICE_WAIT_S);
+	p->found = xasprintf("/etc/fstab: %s on %s", source, at);
+	return place_mount(p, device, mnt_fs_get_fstype(fs), write, err);
+}
+
+int place_open(const struct root *root, const struct fstab *t, const char *at, bool write,
+	       struct place *p, struct err *err)
+{
+	struct libmnt_fs *fs = t->table ? fstab_find(t, at) : NULL;
+
+	if (root->live && fs && !place_is_mount_point(root, at))
+		return mount_entry(fs, at, write, p, err);
+	if (fs)
+		p->found = xasprintf("/etc/fstab: %s on %s", mnt_fs_get_source(fs), at);
+	else
+		p->found = xasprintf(
+			place_is_mount_point(root, at) ? "mounted at %s" : "directory %s", at);
+	return place_directory(root, p, at, err);
+}
+
+/* --- what the file system is --------------------------------------------------------------- */
+
+static const char *magic_name(long magic)
+{
+	switch ((unsigned long)magic & 0xffffffff) {
+	case EXT4_SUPER_MAGIC:
+		return "ext4";
+	case XFS_SUPER_MAGIC:
+		return "xfs";
+	case MSDOS_SUPER_MAGIC:
+		return "vfat";
+	case BTRFS_SUPER_MAGIC:
+		return "btrfs";
+	case OVERLAYFS_SUPER_MAGIC:
+		return "overlay";
+	case TMPFS_MAGIC:
+	case RAMFS_MAGIC:
+		return "tmpfs";
+	case SQUASHFS_MAGIC:
+		return "squashfs";
+	case NFS_SUPER_MAGIC:
+		return "nfs";
+	default:
+		return NULL;
+	}
+}
+
+void place_name(const struct root *root, struct place *p)
+{
+	cleanup_free char *name = NULL;
+	struct statfs fs;
+	struct stat st;
+
+	if (!p->fstype && fstatfs(p->fd, &fs) == 0 && magic_name(fs.f_type))
+		p->fstype = xstrdup(magic_name(fs.f_type));
+	if (!p->device && fstat(p->fd, &st) == 0 && major(st.st_dev) != 0 &&
+	    read_link_name(root, &name, NULL, "sys/dev/block/%u:%u", major(st.st_dev),
+			   minor(st.st_dev)) == 0)
+		p->device = xasprintf("/dev/%s", name);
+}
+
+/*
+ * GRUB's save_env writes to plain partitions only: not through md, LVM or LUKS
+ * ("diskfilter writes are not supported"), not to btrfs. The file of a trial that it can't
+ * disarm must not be armed.
+ */
+char *place_no_trial_why(const struct root *root, const struct place *p)
+{
+	cleanup_free char *uuid = NULL;
+	struct stat st;
+	unsigned int maj, min;
+
+	if (p->fstype && streq(p->fstype, "btrfs"))
+		return xstrdup("GRUB can't write to btrfs, so no trial could be disarmed");
+	if (fstat(p->fd, &st) < 0)
+		return NULL;
+	/* By number: a volume's device node may have any name. */
+	maj = major(st.st_dev);
+	min = minor(st.st_dev);
+	if (root_exists(root, "sys/dev/block/%u:%u/md", maj, min))
+		return xasprintf("GRUB can't write to the RAID array %s, so no trial could be "
+				 "disarmed",
+				 p->device);
+	if (read_text(root, &uuid, NULL, "sys/dev/block/%u:%u/dm/uuid", maj, min) == 0 &&
+	    (str_starts(uuid, "LVM-") || str_starts(uuid, "CRYPT-")))
+		return xasprintf("GRUB can't write to %s (%.*s), so no trial could be disarmed",
+				 p->device, (int)strcspn(uuid, "-"), uuid);
+	return NULL;
+}
+
+static bool read_only(const struct place *p)
+{
+	struct statvfs st;
+
+	return fstatvfs(p->fd, &st) == 0 && (st.f_flag & ST_RDONLY);
+}
+
+/* The mount point that a directory of the live root is on, to remount it. */
+int place_make_writable(const struct root *root, const struct place *p, char **ret_remounted,
+			struct err *err)
+{
+	const char *target = place_is_mount_point(root, p->at) ? p->at : "/";
+	int r;
+
+	if (!read_only(p))
+		return 0;
+	if (!root->live || !p->mounted)
+		return err_set(err, -EROFS, "%s is read-only", p->found);
+	r = machine_remount(target, true, err);
+	if (r < 0)
+		return r;
+	*ret_remounted = xstrdup(target);
+	return 0;
+}
