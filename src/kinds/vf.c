@@ -18,6 +18,8 @@
 
 #define DEV "/sys/bus/pci/devices/"
 #define VFIO "vfio-pci"
+/* As a driver_override it matches no driver: the ABI's way to keep a device unbound. */
+#define NONE "none"
 
 static unsigned int as_number(const char *text)
 {
@@ -134,11 +136,19 @@ static int vf_address(const struct root *root, const char *vf, char **ret, struc
 
 static bool driver_fits(const char *desired, const char *driver)
 {
-	if (streq(desired, "none"))
+	if (streq(desired, NONE))
 		return !driver;
 	if (streq(desired, VFIO))
 		return driver && streq(driver, VFIO);
 	return driver && !streq(driver, VFIO); /* netdev: its own driver, whatever the name */
+}
+
+static bool pinned_to_none(const struct root *root, const char *addr)
+{
+	cleanup_free char *override = NULL;
+
+	return read_text(root, &override, NULL, DEV "%s/driver_override", addr) == 0 &&
+	       streq(override, NONE);
 }
 
 static int look_driver(const struct kind_ctx *ctx, struct change *c, const char *vf,
@@ -158,6 +168,12 @@ static int look_driver(const struct kind_ctx *ctx, struct change *c, const char 
 	read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", addr);
 	change_observe(c, "%s", driver ? driver : "none");
 	c->state = driver_fits(c->desired, driver) ? CHANGE_SAME : CHANGE_DIFFERS;
+	/* Unbound for now is not enough: a driver that is loaded later would take it. */
+	if (c->state == CHANGE_SAME && streq(c->desired, NONE) &&
+	    !pinned_to_none(ctx->root, addr)) {
+		change_observe(c, "none, but open to any driver");
+		c->state = CHANGE_DIFFERS;
+	}
 	return 0;
 }
 
@@ -210,13 +226,14 @@ static int set_driver(const struct kind_ctx *ctx, struct change *c, const char *
 	want.addr = addr;
 	read_link_name(root, &driver, NULL, DEV "%s/driver", addr);
 	read_text(root, &override, NULL, DEV "%s/driver_override", addr);
-	if (streq(c->desired, VFIO))
-		r = write_at(root, addr, "driver_override", VFIO, err);
-	else if (override && streq(override, VFIO)) /* "\n" is how the kernel clears it */
+	if (!streq(c->desired, "netdev"))
+		r = write_at(root, addr, "driver_override", c->desired, err);
+	else if (override && (streq(override, VFIO) || streq(override, NONE)))
+		/* ours, of another profile; "\n" is how the kernel clears it */
 		r = write_at(root, addr, "driver_override", "\n", err);
 	if (r == 0 && driver)
 		r = write_at(root, addr, "driver/unbind", addr, err);
-	if (r < 0 || streq(c->desired, "none"))
+	if (r < 0 || streq(c->desired, NONE))
 		return r;
 	load_driver(root, addr, c->desired);
 	if (!driver_ready(&want)) {

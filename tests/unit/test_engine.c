@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "engine/freeze.h"
@@ -446,6 +447,7 @@ static pid_t fake_kernel(struct tmp *t, const char *pf)
 
 	if (pid != 0)
 		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* also when an assertion jumps over the kill() */
 	for (;;) {
 		cleanup_free char *text = NULL;
 		FILE *f = fopen(tmp_path(t, numvfs + 1), "r");
@@ -474,6 +476,7 @@ static void add_pf(struct tmp *t, struct run *run, const char *pf)
 	struct change *c;
 
 	tree_pci(t, &fn);
+	tmp_write(t, "sys/bus/pci/devices/0000:3b:01.0/driver_override", "none\n");
 	c = add(run, KIND_VF, STAGE_DEVICES, PHASE_NUMVFS, pf, numvfs, "1");
 	change_lane(c, "%s", pf);
 	c = add(run, KIND_VF, STAGE_DEVICES, PHASE_VF_DRIVER, driver_id, driver, "none");
