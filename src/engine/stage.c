@@ -107,8 +107,8 @@ struct phase_run {
 	enum stage stage;
 	uint64_t deadline;
 	const struct sink *sink;
-	VEC(struct job *) jobs; /* in list order */
-	size_t running;
+	VEC(struct job *) jobs;	   /* in list order */
+	VEC(struct job *) running; /* those in a worker, at most POOL_MAX */
 };
 
 static void tell(const struct phase_run *p, const struct change *c)
@@ -200,7 +200,7 @@ static void start_worker(struct phase_run *p, struct job *job)
 	if (worker_start(&job->worker, set_in_worker, job, deadline, &err) < 0)
 		finish(p, job, -EAGAIN, &err);
 	else
-		p->running++;
+		vec_push(&p->running, job);
 }
 
 static void begin(struct phase_run *p, struct job *job)
@@ -228,6 +228,8 @@ static void begin(struct phase_run *p, struct job *job)
 /* The first change of each lane that is not done may begin, if the pool has room. */
 static struct job *next_job(struct phase_run *p)
 {
+	if (p->running.n == POOL_MAX)
+		return NULL;
 	for (size_t i = 0; i < p->jobs.n; i++) {
 		struct job *job = p->jobs.v[i];
 		bool first = true;
@@ -236,28 +238,37 @@ static struct job *next_job(struct phase_run *p)
 			continue;
 		for (size_t j = 0; first && j < i; j++)
 			first = p->jobs.v[j]->done || !streq(p->jobs.v[j]->c->lane, job->c->lane);
-		if (first && p->running < POOL_MAX)
+		if (first)
 			return job;
 	}
 	return NULL;
 }
 
+/*
+ * Waits for one of the running workers, and only for those: a phase may have more changes
+ * than poll(2) takes descriptors (RLIMIT_NOFILE).
+ */
 static void wait_one(struct phase_run *p)
 {
-	struct worker **workers cleanup_free = xcalloc(p->jobs.n, sizeof(*workers));
+	struct worker *workers[POOL_MAX];
+	struct err err = {0};
+	struct job *job;
 	int i;
 
-	for (size_t j = 0; j < p->jobs.n; j++)
-		workers[j] = &p->jobs.v[j]->worker;
-	i = workers_wait(workers, p->jobs.n);
-	if (i < 0)
-		return;
-	p->running--;
-	p->jobs.v[i]->c->duration = workers[i]->duration;
-	if (workers[i]->abandoned)
-		err_wrap(&workers[i]->err, "setting %s (%s)", p->jobs.v[i]->c->target,
-			 p->jobs.v[i]->c->desired);
-	finish(p, p->jobs.v[i], workers[i]->result, &workers[i]->err);
+	for (size_t j = 0; j < p->running.n; j++)
+		workers[j] = &p->running.v[j]->worker;
+	i = workers_wait(workers, p->running.n);
+	if (i < 0) { /* poll(2) itself failed: nothing can be known of this one any more */
+		i = 0;
+		worker_abandon(workers[i]);
+	}
+	job = p->running.v[i];
+	p->running.v[i] = p->running.v[--p->running.n];
+	job->c->duration = job->worker.duration;
+	err = job->worker.err;
+	if (job->worker.abandoned)
+		err_wrap(&err, "setting %s (%s)", job->c->target, job->c->desired);
+	finish(p, job, job->worker.result, &err);
 }
 
 static void run_jobs(struct phase_run *p)
@@ -267,7 +278,7 @@ static void run_jobs(struct phase_run *p)
 
 		if (job)
 			begin(p, job);
-		else if (p->running)
+		else if (p->running.n)
 			wait_one(p);
 		else
 			break;
@@ -275,6 +286,7 @@ static void run_jobs(struct phase_run *p)
 	for (size_t i = 0; i < p->jobs.n; i++)
 		free(p->jobs.v[i]);
 	vec_free(&p->jobs);
+	vec_free(&p->running);
 }
 
 static enum phase phase_of(const struct change *c, enum stage stage)

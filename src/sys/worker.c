@@ -94,7 +94,7 @@ static void finish(struct worker *w)
 	}
 }
 
-static void abandon(struct worker *w)
+void worker_abandon(struct worker *w)
 {
 	/* SIGKILL ends it as soon as the kernel lets go of it, which may be never. */
 	kill(w->pid, SIGKILL);
@@ -143,7 +143,7 @@ int workers_wait(struct worker *const *workers, size_t n)
 			if (fds[i].revents)
 				finish(workers[i]);
 			else if (clock_usec() >= workers[i]->deadline)
-				abandon(workers[i]);
+				worker_abandon(workers[i]);
 			else
 				continue;
 			return (int)i;

@@ -32,6 +32,12 @@ int worker_start(struct worker *w, worker_fn fn, void *arg, uint64_t deadline, s
 
 /*
  * Waits until one of the running workers (fd >= 0) ends or is over its deadline, and
- * returns its index; ->fd is -1 then. -ENOENT if none is running.
+ * returns its index; ->fd is -1 then. -ENOENT if none is running, or the errno of poll(2).
  */
 int workers_wait(struct worker *const *workers, size_t n);
+
+/*
+ * Gives a running worker up as one over its deadline: killed, not waited for, ->abandoned.
+ * workers_wait() does this by itself at the deadline.
+ */
+void worker_abandon(struct worker *w);

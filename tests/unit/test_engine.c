@@ -9,6 +9,7 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "engine/freeze.h"
@@ -537,6 +538,40 @@ static void test_one_lane(void **state)
 	run_close(&run);
 }
 
+/*
+ * More VFs than a process may have descriptors (1,024 under systemd): only those that are
+ * being bound are waited for. Each fails at once, for want of a drivers_probe.
+ */
+static void test_many_lanes(void **state)
+{
+	enum { VFS = 100, DESCRIPTORS = 64 };
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	struct rlimit before, few = {.rlim_cur = DESCRIPTORS};
+	struct tree_fn fn = {.addr = PF0, .ids = "15b3:1021", .class = "0x020000", .vfs = "8"};
+	struct stage_result result;
+
+	tree_pci(t, &fn);
+	tmp_write(t, "sys/bus/pci/devices/0000:3b:01.0/class", "0x020000\n");
+	assert_int_equal(
+		symlink("../0000:3b:01.0", tmp_path(t, "sys/devices/pci0000:00/" PF0 "/virtfn0")),
+		0);
+	for (int i = 0; i < VFS; i++) {
+		cleanup_free char *id = xasprintf("vf%d", i);
+		struct change *c = add(&run, KIND_VF, STAGE_DEVICES, PHASE_VF_DRIVER, id,
+				       "driver:" PF0 "/0", "netdev");
+
+		change_lane(c, "%s", id);
+	}
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few.rlim_max = before.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	result = apply_until(&run, STAGE_DEVICES, clock_usec() + 60 * SECOND, NULL);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(result.count[CHANGE_FAILED], VFS);
+	run_close(&run);
+}
+
 /* The stage's own deadline cuts a change's; what could not begin is named. */
 static void test_stage_deadline(void **state)
 {
@@ -691,6 +726,7 @@ int main(void)
 		TEST(test_temporary_then_failure),
 		TEST(test_lanes),
 		TEST(test_one_lane),
+		TEST(test_many_lanes),
 		TEST(test_stage_deadline),
 		TEST(test_unsupported_below_root),
 		TEST(test_freeze),
