@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "sys/machine.h"
 #include "sys/read.h"
+#include "sys/state.h"
 
 static const struct {
 	const char *name;
@@ -29,12 +30,10 @@ static const struct {
 
 void boot_id_read(const struct root *root, struct boot_id *ret)
 {
-	cleanup_free char *id = NULL;
 	struct utsname u;
 
 	*ret = (struct boot_id){.time = time(NULL)};
-	if (read_text(root, &id, NULL, "proc/sys/kernel/random/boot_id") == 0)
-		snprintf(ret->id, sizeof(ret->id), "%.36s", id);
+	state_boot_id(root, ret->id);
 	if (root->live && uname(&u) == 0)
 		snprintf(ret->kernel, sizeof(ret->kernel), "%.64s", u.release);
 }
