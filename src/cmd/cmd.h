@@ -63,6 +63,8 @@ extern const struct verb verb_check, verb_match, verb_plan, verb_apply, verb_ver
 /* Prints "railhead: text" to stderr. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Opens a run for looking. If it can't go on: says why, *code is the exit code, no run is open. */
+bool open_look(struct invocation *inv, struct run *run, int *code);
 /* The exit code of a run that can't go on, after saying why (with all diagnostics). */
 int explain_run(const struct run *run);
 /* The verdict that such a run means. */

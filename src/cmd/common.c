@@ -65,6 +65,24 @@ void verdict_of_run(const struct run *run, struct verdict *ret)
 	}
 }
 
+bool open_look(struct invocation *inv, struct run *run, int *code)
+{
+	struct run_options opt = {.profile_file = inv->profile, .freeze = FREEZE_IGNORE};
+	struct err err = {0};
+
+	if (run_open(&inv->root, &opt, run, &err) < 0) {
+		complain("%s", err.text);
+		*code = EXIT_INTERNAL;
+		return false;
+	}
+	if (run->status != RUN_OK) {
+		*code = explain_run(run);
+		run_close(run);
+		return false;
+	}
+	return true;
+}
+
 bool in_own_unit(void)
 {
 	cleanup_free char *unit = NULL;

@@ -88,7 +88,6 @@ static int show(struct invocation *inv, const struct run *run, struct boot_view 
 
 static int run(struct invocation *inv)
 {
-	struct run_options opt = {.freeze = FREEZE_IGNORE, .profile_file = inv->profile};
 	struct boot_view view;
 	struct err err = {0};
 	struct run run;
@@ -96,14 +95,9 @@ static int run(struct invocation *inv)
 
 	if (inv->reset)
 		return reset(inv);
-	if (run_open(&inv->root, &opt, &run, &err) < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
-	}
-	if (run.status != RUN_OK) {
-		code = explain_run(&run);
-	} else if (boot_view_open(&inv->root, &run.node, &run.kargs, false, false, &view, &err) <
-		   0) {
+	if (!open_look(inv, &run, &code))
+		return code;
+	if (boot_view_open(&inv->root, &run.node, &run.kargs, false, false, &view, &err) < 0) {
 		complain("%s", err.text);
 		code = EXIT_INTERNAL;
 	} else {

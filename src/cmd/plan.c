@@ -26,25 +26,6 @@ static struct tally count(const struct plan *plan, unsigned int stages)
 	return t;
 }
 
-/* Opens a run for looking, or says why not and returns an exit code in *code. */
-static bool open_look(struct invocation *inv, struct run *run, int *code)
-{
-	struct run_options opt = {.profile_file = inv->profile, .freeze = FREEZE_IGNORE};
-	struct err err = {0};
-
-	if (run_open(&inv->root, &opt, run, &err) < 0) {
-		complain("%s", err.text);
-		*code = EXIT_INTERNAL;
-		return false;
-	}
-	if (run->status != RUN_OK) {
-		*code = explain_run(run);
-		run_close(run);
-		return false;
-	}
-	return true;
-}
-
 static int look_and_print(struct invocation *inv, enum stage running, bool all, const char *good,
 			  const char *bad)
 {
