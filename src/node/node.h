@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "sys/root.h"
 
-#define PCI_ADDR_MAX 16 /* "0000:3b:00.0" and NUL */
+#define PCI_ADDR_MAX 20 /* "0000:3b:00.0"; domains have up to 8 digits (VMD, Hyper-V) */
 
 enum cpu_vendor { CPU_UNKNOWN, CPU_INTEL, CPU_AMD, CPU_ARM };
 
@@ -36,7 +36,8 @@ struct node {
 		char *board_vendor, *board_name, *chassis_vendor, *bios_vendor;
 	} dmi;
 	enum cpu_vendor cpu_vendor;
-	char *kernel;	   /* uname -r of the running kernel ("" below a root that is not live) */
+	char *arch;	   /* as uname -m says it: "x86_64", "aarch64"; "" unknown */
+	char *kernel;	   /* release of the kernel that wrote the tree; "" unknown */
 	char *cmdline;	   /* /proc/cmdline, "" if unknown */
 	struct cpus cpus;  /* present */
 	struct cpus nodes; /* NUMA nodes that are online; node 0 alone where there is no NUMA */

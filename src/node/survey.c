@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -130,6 +129,18 @@ static void survey_cpu(const struct root *root, struct node *node)
 	}
 }
 
+/* Kernels before 6.1 have no such file; the vendor of the CPUs tells it too. */
+static void survey_arch(const struct root *root, struct node *node)
+{
+	static const char *const by_vendor[] = {[CPU_UNKNOWN] = "",
+						[CPU_INTEL] = "x86_64",
+						[CPU_AMD] = "x86_64",
+						[CPU_ARM] = "aarch64"};
+
+	if (read_text(root, &node->arch, NULL, "/proc/sys/kernel/arch") < 0)
+		node->arch = xstrdup(by_vendor[node->cpu_vendor]);
+}
+
 static void survey_memory(const struct root *root, struct node *node)
 {
 	cleanup_free char *text = NULL;
@@ -209,7 +220,6 @@ static int survey_pci(const struct root *root, struct node *node, struct err *er
 int node_survey(const struct root *root, struct node *ret, struct err *err)
 {
 	struct node node = {0};
-	struct utsname uts;
 	int r;
 
 	survey_dmi(root, &node);
@@ -217,7 +227,9 @@ int node_survey(const struct root *root, struct node *ret, struct err *err)
 	survey_memory(root, &node);
 	if (read_text(root, &node.cmdline, NULL, "/proc/cmdline") < 0)
 		node.cmdline = xstrdup("");
-	node.kernel = xstrdup(root->live && uname(&uts) == 0 ? uts.release : "");
+	if (read_text(root, &node.kernel, NULL, "/proc/sys/kernel/osrelease") < 0)
+		node.kernel = xstrdup("");
+	survey_arch(root, &node);
 	r = survey_pci(root, &node, err);
 	if (r < 0) {
 		node_free(&node);
@@ -231,6 +243,7 @@ void node_free(struct node *node)
 {
 	for (size_t i = 0; i < array_len(dmi_fields); i++)
 		free(*dmi_slot(node, i));
+	free(node->arch);
 	free(node->kernel);
 	free(node->cmdline);
 	for (size_t i = 0; i < node->pci.n; i++) {
