@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/str.h"
 #include "base/units.h"
 #include "base/vec.h"
 #include "sys/root.h"
@@ -25,6 +26,7 @@ struct pci_fn {
 	uint32_t class;	    /* 24 bits, as sysfs prints them */
 	int numa;	    /* node, or -1 */
 	char *driver;	    /* bound driver, or NULL */
+	char *part_number;  /* of the VPD, or NULL: unknown, or not read (node_read_part_numbers) */
 	uint32_t totalvfs;  /* 0: no SR-IOV capability */
 	struct strv net;    /* its netdevs, by the names they have now */
 	struct strv ibdevs; /* its RDMA devices */
@@ -67,7 +69,9 @@ struct selector {
 	char *address;				/* shell pattern over the address, or NULL */
 	char *driver;				/* bound driver, or NULL */
 	int numa;				/* -1: any */
+	char *part_number;			/* shell pattern over the VPD's, or NULL */
 	int ports;    /* functions of the card (same domain:bus:device); 0: any */
+	int port;     /* place of this function on the card, from 1; 0: any */
 	int expect;   /* how many functions there must be; -1: not said. No predicate. */
 	bool protect; /* never touched; its members are left out of every other set */
 	bool ethernet, infiniband; /* link:, by class code or ARP type; both false: any */
@@ -90,6 +94,9 @@ int device_sets_resolve(const struct node *node, const struct selector *sels, si
 			struct device_sets *ret, struct err *err);
 void device_sets_free(struct device_sets *sets);
 const struct device_set *device_sets_find(const struct device_sets *sets, const char *name);
-/* Why fn is no member of sel: the first predicate that does not hold, or NULL. Static text. */
-const char *selector_excludes(const struct node *node, const struct selector *sel,
-			      const struct pci_fn *fn);
+/*
+ * Whether sel's own predicates (not those of the set that it is in) leave fn out. *why, if
+ * not NULL, gets the first that does, with what was found and what was wanted appended.
+ */
+bool selector_excludes(const struct node *node, const struct selector *sel, const struct pci_fn *fn,
+		       struct str *why);

@@ -248,6 +248,7 @@ void node_free(struct node *node)
 	free(node->cmdline);
 	for (size_t i = 0; i < node->pci.n; i++) {
 		free(node->pci.v[i].driver);
+		free(node->pci.v[i].part_number);
 		strv_free(&node->pci.v[i].net);
 		strv_free(&node->pci.v[i].ibdevs);
 	}

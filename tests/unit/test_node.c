@@ -280,6 +280,10 @@ static void test_predicates(void **state)
 		{SEL("a", CX7, .ports = 2), "3b:00.0 3b:00.1"},
 		{SEL("a", CX7, .ports = 1), "81:00.0 c1:00.0"},
 		{SEL("a", .ports = 2), "3b:00.0 3b:00.1 c2:00.0 c2:00.1"},
+		{SEL("a", CX7, .port = 1), "3b:00.0 81:00.0 c1:00.0"},
+		{SEL("a", CX7, .port = 2), "3b:00.1"},
+		{SEL("a", .port = 3), ""}, /* the VF at .2 is no port */
+		{SEL("a", CX7, .part_number = (char *)"*"), ""},
 		{SEL("a", CX7, .ethernet = true), "3b:00.0 3b:00.1 81:00.0"},
 		{SEL("a", CX7, .infiniband = true), "c1:00.0"},
 		{SEL("a", CX7, .numa = 1, .ethernet = true), "81:00.0"},
@@ -311,16 +315,28 @@ static void test_why_excluded(void **state)
 		const char *addr, *why; /* NULL: it is a member */
 	} t[] = {
 		{SEL("a"), "0000:3b:00.0", NULL},
-		{SEL("a"), "0000:3b:00.2", "is a VF"},
-		{SEL("a", CX7), "0000:c2:00.0", "pci: "},
-		{SEL("a", .subsystem_vendor = 1), "0000:3b:00.0", "subsystem: "},
-		{SEL("a", .address = (char *)"x"), "0000:3b:00.0", "address: "},
-		{SEL("a", .driver = (char *)"x"), "0000:3b:00.0", "driver: bound to another"},
-		{SEL("a", .driver = (char *)"x"), "0000:c2:00.0", "driver: bound to none"},
-		{SEL("a", .numa = 3), "0000:3b:00.0", "numa: "},
-		{SEL("a", .ports = 4), "0000:3b:00.0", "ports: "},
-		{SEL("a", .ethernet = true), "0000:c2:00.0", "link: not an Ethernet"},
-		{SEL("a", .infiniband = true), "0000:3b:00.0", "link: not an InfiniBand"},
+		{SEL("a"), "0000:3b:00.2",
+		 "is a VF of 0000:3b:00.0 (a set has PFs only; `vfs of SET` "
+		 "names them)"},
+		{SEL("a", CX7), "0000:c2:00.0", "pci: 10de:2330, wanted 15b3:1021"},
+		{SEL("a", .vendor = 0x15b3), "0000:c2:00.0", "pci: 10de:2330, wanted 15b3:*"},
+		{SEL("a", .subsystem_vendor = 1, .subsystem_device = 2), "0000:3b:00.0",
+		 "subsystem: 15b3:0023, wanted 0001:0002"},
+		{SEL("a", .address = (char *)"x"), "0000:3b:00.0",
+		 "address: 0000:3b:00.0, wanted x"},
+		{SEL("a", .driver = (char *)"x"), "0000:3b:00.0", "driver: mlx5_core, wanted x"},
+		{SEL("a", .driver = (char *)"x"), "0000:c2:00.0", "driver: none, wanted x"},
+		{SEL("a", .numa = 3), "0000:3b:00.0", "numa: 0, wanted 3"},
+		{SEL("a", .numa = 3), "0000:c2:00.1", "numa: unknown, wanted 3"},
+		{SEL("a", .ports = 4), "0000:3b:00.0", "ports: the card has 2, wanted 4"},
+		{SEL("a", .port = 2), "0000:3b:00.0", "port: 1 of the card, wanted 2"},
+		{SEL("a", .port = 2), "0000:3b:00.1", NULL},
+		{SEL("a", .part_number = (char *)"MCX7*"), "0000:3b:00.0",
+		 "part_number: unknown, wanted MCX7*"},
+		{SEL("a", .ethernet = true), "0000:c1:00.0",
+		 "link: class 0207, wanted an Ethernet controller (0200)"},
+		{SEL("a", .infiniband = true), "0000:3b:00.0",
+		 "link: class 0200, wanted an InfiniBand controller (0207)"},
 	};
 	struct tmp *tmp = *state;
 	struct node node;
@@ -328,12 +344,12 @@ static void test_why_excluded(void **state)
 	make_node(tmp);
 	node = survey(tmp);
 	for (size_t i = 0; i < array_len(t); i++) {
-		const char *why = selector_excludes(&node, &t[i].sel, node_find(&node, t[i].addr));
+		const struct pci_fn *fn = node_find(&node, t[i].addr);
+		cleanup_str struct str why = {0};
 
-		if (t[i].why)
-			assert_text(why ? why : "member", t[i].why);
-		else
-			assert_null(why);
+		assert_int_equal(selector_excludes(&node, &t[i].sel, fn, &why), t[i].why != NULL);
+		assert_string_equal(str_get(&why), t[i].why ? t[i].why : "");
+		assert_int_equal(selector_excludes(&node, &t[i].sel, fn, NULL), t[i].why != NULL);
 	}
 	node_free(&node);
 }
