@@ -51,6 +51,12 @@ struct node {
 
 int node_survey(const struct root *root, struct node *ret, struct err *err);
 void node_free(struct node *node);
+/*
+ * Reads the VPD of every network, display and accelerator function that is no VF. Not part
+ * of the survey: it is slow (milliseconds to a tenth of a second each) and for root alone.
+ * Returns how many part numbers are known.
+ */
+int node_read_part_numbers(const struct root *root, struct node *node);
 
 const char *cpu_vendor_name(enum cpu_vendor v); /* "intel", "amd", "arm", "unknown" */
 /* The DMI field of that name ("sys_vendor"), NULL if there is no such name; "" if unknown. */
@@ -86,6 +92,9 @@ struct device_sets {
 	VEC(struct device_set) set; /* in the selectors' order */
 };
 
+/* Reads part numbers if one of the selectors asks for any. Before device_sets_resolve. */
+void device_sets_prepare(const struct root *root, struct node *node, const struct selector *sels,
+			 size_t n);
 /*
  * Resolves all selectors. -EINVAL if `in` names no set or goes round in a circle (the
  * profile's check finds that first). The result points into node and sels.

@@ -209,6 +209,16 @@ static bool protected_from(const struct node *node, const struct selector *sels,
 	return false;
 }
 
+void device_sets_prepare(const struct root *root, struct node *node, const struct selector *sels,
+			 size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (sels[i].part_number) {
+			node_read_part_numbers(root, node);
+			return;
+		}
+}
+
 int device_sets_resolve(const struct node *node, const struct selector *sels, size_t n,
 			struct device_sets *ret, struct err *err)
 {
