@@ -57,7 +57,7 @@ struct verb {
 
 extern const struct verb *const verbs[]; /* NULL-terminated, in the order of the help */
 extern const struct verb verb_check, verb_match, verb_plan, verb_apply, verb_verify, verb_gate,
-	verb_status, verb_kargs, verb_survey;
+	verb_status, verb_kargs, verb_survey, verb_draft;
 
 /* --- shared by the verbs (common.c) --------------------------------------------------- */
 
