@@ -55,7 +55,8 @@ static size_t count_groups(const char *p, const char *end, size_t width, char se
 static bool names_nothing(const char *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
-		if (isxdigit((unsigned char)p[i]) && tolower((unsigned char)p[i]) != tolower((unsigned char)*p))
+		if (isxdigit((unsigned char)p[i]) &&
+		    tolower((unsigned char)p[i]) != tolower((unsigned char)*p))
 			return false;
 	return *p == '0' || tolower((unsigned char)*p) == 'f';
 }
@@ -100,8 +101,7 @@ static size_t scrub_guid(struct scrub *s, const char *p, const char *end, struct
 		return len;
 	}
 	str_add(ret, n == 8 ? "fe80:0000:0000:0000:" : "");
-	add_number(ret, p + prefix, len - prefix,
-		   number_of(&s->guids, p + prefix, len - prefix));
+	add_number(ret, p + prefix, len - prefix, number_of(&s->guids, p + prefix, len - prefix));
 	return len;
 }
 
@@ -124,15 +124,14 @@ static size_t scrub_uuid(struct scrub *s, const char *p, const char *end, struct
 /* Forms begin where a run of digits does, not in its middle. */
 static void scrub_forms(struct scrub *s, const char *p, size_t len, struct str *ret)
 {
-	static size_t (*const forms[])(struct scrub *, const char *, const char *, struct str *) = {
-		scrub_mac, scrub_guid, scrub_uuid};
+	static size_t (*const forms[])(struct scrub *, const char *, const char *,
+				       struct str *) = {scrub_mac, scrub_guid, scrub_uuid};
 	const char *end = p + len, *start = p;
 
 	while (p < end) {
 		size_t n = 0;
 
-		if (isxdigit((unsigned char)*p) &&
-		    (p == start || !isalnum((unsigned char)p[-1])))
+		if (isxdigit((unsigned char)*p) && (p == start || !isalnum((unsigned char)p[-1])))
 			for (size_t i = 0; i < array_len(forms) && !n; i++)
 				n = forms[i](s, p, end, ret);
 		if (!n)
@@ -226,10 +225,10 @@ static bool matches(const char *const *patterns, const char *text)
 /* Secrets, names of this host, its addresses. What railhead looks at is none of these. */
 static bool drops_argument(const char *word)
 {
-	static const char *const keys[] = {
-		"*pass*",	"*token*",  "*secret*",	 "*key*",    "*credential*", "*hostname*",
-		"*machine_id*", "*serial*", "*initiator*", "*cookie*", "ip",	     "ifname",
-		"nameserver",	"bootif",   "*auth*",	 NULL};
+	static const char *const keys[] = {"*pass*",	   "*token*",	 "*secret*",	 "*key*",
+					   "*credential*", "*hostname*", "*machine_id*", "*serial*",
+					   "*initiator*",  "*cookie*",	 "ip",		 "ifname",
+					   "nameserver",   "bootif",	 "*auth*",	 NULL};
 	cleanup_free char *key = xstrndup(word, strcspn(word, "="));
 
 	return strchr(word, '=') && matches(keys, key);

@@ -138,7 +138,7 @@ static const struct {
 
 /* Read, these would wait for a device lock, an interrupt on every CPU, or change something. */
 static const char *const never[] = {
-	"uevent",    "rom",    "resource[0-9]*", "sriov_numvfs",   "cpuinfo_cur_freq",
+	"uevent",    "rom",    "resource[0-9]*", "sriov_numvfs",     "cpuinfo_cur_freq",
 	"new_id",    "bind",   "unbind",	 "scaling_cur_freq", "remove",
 	"remove_id", "rescan", "reset",		 "clear_warn_count",
 };

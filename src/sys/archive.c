@@ -188,8 +188,8 @@ static int enter_dir(struct unpack *u, const char *dir, struct err *err)
 
 static int unpack_file(struct unpack *u, const char *name, struct err *err)
 {
-	cleanup_close int fd = openat(u->dirfd, name,
-				      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	cleanup_close int fd =
+		openat(u->dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	char buf[65536];
 	la_ssize_t n;
 	int r;

@@ -23,7 +23,8 @@ int libarchive_open(struct libarchive *ret, struct err *err)
 	ret->handle = dlopen(SONAME, RTLD_NOW | RTLD_LOCAL);
 	if (!ret->handle)
 		return err_set(err, -ENOSYS,
-			       "snapshots need " SONAME " (%s): install libarchive13 (libarchive on "
+			       "snapshots need " SONAME
+			       " (%s): install libarchive13 (libarchive on "
 			       "Fedora and RHEL), or unpack the archive and give the directory",
 			       dlerror());
 	for (size_t i = 0; i < array_len(symbols); i++) {

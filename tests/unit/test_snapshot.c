@@ -30,8 +30,7 @@ static const struct {
 	{NIC_DIR "net/eth0v0/address", "b8:ce:f6:12:34:56\n", "02:00:00:00:00:01\n"},
 	{"/sys/devices/virtual/net/lo/address", "00:00:00:00:00:00\n", "00:00:00:00:00:00\n"},
 	{NIC_DIR "net/x/broadcast", "ff:ff:ff:ff:ff:ff\n", "ff:ff:ff:ff:ff:ff\n"},
-	{NIC_DIR "net/ib0/address",
-	 "80:00:00:48:fe:80:00:00:00:00:00:00:0c:42:a1:03:00:65:d1:ba\n",
+	{NIC_DIR "net/ib0/address", "80:00:00:48:fe:80:00:00:00:00:00:00:0c:42:a1:03:00:65:d1:ba\n",
 	 "02:00:00:00:00:00:00:00:00:00:00:00:00:00:00:00:00:00:00:03\n"},
 	{NIC_DIR "infiniband/mlx5_0/node_guid", "0c42:a103:0065:d1ba\n", "0000:0000:0000:0001\n"},
 	{NIC_DIR "infiniband/mlx5_0/sys_image_guid", "0c42:a103:0065:d1ba\n",
@@ -62,7 +61,8 @@ static const struct {
 	 "rd.luks.uuid=00000000-0000-0000-0000-000000000001 "
 	 "resume=UUID=00000000-0000-0000-0000-000000000002 iommu=pt\n"},
 	{"/proc/cmdline",
-	 "a=1 db_passwd=hunter2 API_TOKEN=\"x y\" rd.luks.key=/k ip=10.0.0.7::10.0.0.1:255.0.0.0:n42 "
+	 "a=1 db_passwd=hunter2 API_TOKEN=\"x y\" rd.luks.key=/k "
+	 "ip=10.0.0.7::10.0.0.1:255.0.0.0:n42 "
 	 "systemd.hostname=n42 systemd.machine_id=0123 BOOTIF=01-b8-ce-f6-12-34-56 z\n",
 	 "a=1 z\n"},
 	{"/proc/cmdline", "root=/dev/disk/by-id/nvme-Samsung_S4YNNE0M x=b8:ce:f6:12:34:56",
@@ -73,7 +73,8 @@ static const struct {
 	{"/proc/cpuinfo", "processor\t: 0\nSerial\t\t: 0815\nmodel name\t: X\n",
 	 "processor\t: 0\nmodel name\t: X\n"},
 	/* what looks a little like an address is left alone */
-	{"/proc/x", "0000:3b:00.0 12:34:56 ffff,ffff 0000:3b:00 b8:ce:f6:12:34 0x12:34:56:78:9a:bc\n",
+	{"/proc/x",
+	 "0000:3b:00.0 12:34:56 ffff,ffff 0000:3b:00 b8:ce:f6:12:34 0x12:34:56:78:9a:bc\n",
 	 "0000:3b:00.0 12:34:56 ffff,ffff 0000:3b:00 b8:ce:f6:12:34 0x12:34:56:78:9a:bc\n"},
 	{"/proc/x", "", ""},
 };
@@ -229,9 +230,8 @@ static void test_round_trip(void **state)
 	assert_true(root_exists(&back, "/sys/class/net/eth0/flags"));
 	assert_int_equal(read_text(&back, &mac, &t->err, "/sys/class/net/eth0/address"), 0);
 	assert_string_equal(mac, "02:00:00:00:00:01");
-	assert_int_equal(read_u64(&back, &v, &t->err,
-				  "/sys/bus/pci/devices/0000:3b:00.0/sriov_numvfs"),
-			 0);
+	assert_int_equal(
+		read_u64(&back, &v, &t->err, "/sys/bus/pci/devices/0000:3b:00.0/sriov_numvfs"), 0);
 	assert_int_equal(v, 1);
 	assert_true(root_exists(&back, "/sys/bus/pci/devices/0000:3b:00.0/virtfn0"));
 	assert_true(root_exists(&back, "/sys/module/builtin")); /* built in: a directory alone */
