@@ -10,11 +10,14 @@ setup() {
   root=$BATS_TEST_TMPDIR/root
   tar=$BATS_TEST_TMPDIR/node.tar
   export TMPDIR=$BATS_TEST_TMPDIR/tmp
-  mkdir "$TMPDIR"
+  if [ -w /dev/shm ]; then TMPDIR=$(mktemp -d /dev/shm/railhead-test-XXXXXX); fi
+  mkdir -p "$TMPDIR"
   fake_node "$root"
 }
 
 snapshot() { "$railhead" survey --root "$root" --snapshot "$tar"; }
+
+teardown() { rm -rf "$TMPDIR"; }
 
 # Nothing of ours is left in TMPDIR.
 tidy() { [ -z "$(ls -A "$TMPDIR")" ]; }

@@ -148,11 +148,14 @@ static int clean_path(const char *name, char ret[PATH_MAX], struct err *err)
 /* One step down, never through a link; the directory is made where it is absent. */
 static int enter(int *fd, const char *name)
 {
-	int next;
+	enum { FLAGS = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC };
+	int next = openat(*fd, name, FLAGS);
 
-	if (mkdirat(*fd, name, 0700) < 0 && errno != EEXIST)
-		return -errno;
-	next = openat(*fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (next < 0 && errno == ENOENT) {
+		if (mkdirat(*fd, name, 0700) < 0)
+			return -errno;
+		next = openat(*fd, name, FLAGS);
+	}
 	if (next < 0)
 		return -errno;
 	close(*fd);
