@@ -86,6 +86,16 @@ open(sys.argv[1], "wb").write(c)' "$dev/config"
   tidy
 }
 
+@test "snapshot: kernel arguments are shown; that its boot loader is not there is said" {
+  put "$root/proc/cmdline" "root=/dev/vda2 ro iommu=pt"
+  profile "$root" sku <<<'{schema: 1, name: sku, match: {dmi: {sys_vendor: Supermicro}}, kernel_args: {set: [iommu=pt, nosmt]}}'
+  run -0 snapshot
+  run -9 "$railhead" kargs --root "$tar" --profile "$root/etc/railhead/profiles/sku.yaml"
+  [[ $output == *nosmt*"has no /boot"* ]]
+  run -5 "$railhead" plan --root "$tar" --profile "$root/etc/railhead/profiles/sku.yaml"
+  [[ $output == *"unsupported kernel_args/next_boot"*"has no /boot"* ]]
+}
+
 @test "snapshot: of a snapshot is the same again" {
   identify
   run -0 snapshot

@@ -76,7 +76,7 @@ int invocation_open_root(struct invocation *inv, const struct verb *verb)
 	} else {
 		r = unpack(inv, &err);
 	}
-	if (r == 0)
+	if (r == 0 && !inv->root.live)
 		r = snapshot_check(&inv->root, &err);
 	if (r == 0)
 		return EXIT_OK;

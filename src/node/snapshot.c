@@ -19,6 +19,7 @@
 
 enum {
 	LINKS_MAX = 40, /* on the way to one directory */
+	CPUINFO_MAX = 65536,
 	DEPTH_MAX = 12, /* of a tree that is taken whole */
 };
 
@@ -138,9 +139,9 @@ static const struct {
 
 /* Read, these would wait for a device lock, an interrupt on every CPU, or change something. */
 static const char *const never[] = {
-	"uevent",    "rom",    "resource[0-9]*", "sriov_numvfs",     "cpuinfo_cur_freq",
-	"new_id",    "bind",   "unbind",	 "scaling_cur_freq", "remove",
-	"remove_id", "rescan", "reset",		 "clear_warn_count",
+	"uevent", "rom",    "resource[0-9]*",	"sriov_numvfs", "cpuinfo_cur_freq", "new_id",
+	"bind",	  "unbind", "scaling_cur_freq", "remove",	"bitmap",	    "remove_id",
+	"rescan", "reset",  "clear_warn_count",
 };
 
 struct capture {
@@ -278,7 +279,11 @@ static int add_file(struct capture *c, const char *path, struct err *err)
 
 	if (scrub_refuses(path) || !first_time(c, path))
 		return 0;
-	r = read_file(c->root, READ_TEXT_MAX, &data, &len, NULL, path);
+	/* One block per CPU: the first ones tell what they all are. */
+	if (streq(path, "/proc/cpuinfo"))
+		r = read_start(c->root, CPUINFO_MAX, &data, &len, NULL, path);
+	else
+		r = read_file(c->root, READ_TEXT_MAX, &data, &len, NULL, path);
 	if (r < 0) {
 		lose(c, path, r);
 		return 0;

@@ -5,7 +5,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -160,33 +159,21 @@ static void cpus_of_dirs(const struct root *root, struct cpus *ret, const char *
 	}
 }
 
-/*
- * The start of /proc/cpuinfo. The whole is megabytes on large machines, and the kernel
- * may ask every CPU for its clock to write it; the first block says enough.
- */
-static void read_first_cpu(const struct root *root, char *buf, size_t size)
-{
-	cleanup_close int fd = root_open_path(root, "/proc/cpuinfo", O_RDONLY | O_NONBLOCK);
-	size_t len = 0;
-	ssize_t n;
-	char *end;
-
-	while (fd >= 0 && len < size - 1 && (n = read(fd, buf + len, size - 1 - len)) > 0)
-		len += (size_t)n;
-	buf[len] = '\0';
-	end = strstr(buf, "\n\n");
-	if (end)
-		*end = '\0';
-}
-
 static void survey_cpu(const struct root *root, struct node *node)
 {
-	char info[8192];
+	cleanup_free char *info = NULL;
 
 	if (!read_cpus(root, &node->cpus, CPU_DIR "/present"))
 		cpus_of_dirs(root, &node->cpus, CPU_DIR, "cpu");
 	node->sockets = count_packages(root, &node->cpus);
-	read_first_cpu(root, info, sizeof(info));
+	/*
+	 * The whole is megabytes on large machines, and the kernel may ask every CPU for its
+	 * clock to write it; the first block says enough.
+	 */
+	if (read_start(root, 8192, &info, NULL, NULL, "/proc/cpuinfo") < 0)
+		return;
+	if (strstr(info, "\n\n"))
+		*strstr(info, "\n\n") = '\0';
 	node->cpu_vendor = vendor_of(info);
 }
 

@@ -247,6 +247,27 @@ static void test_round_trip(void **state)
 	assert_int_equal(stat(u.path, &st), -1); /* gone */
 }
 
+/* One that is too long for a text, of a machine with a thousand CPUs, is cut, not lost. */
+static void test_huge_cpuinfo(void **state)
+{
+	cleanup_str struct str text = {0};
+	struct tmp *t = *state;
+	struct scratch u = {0};
+	struct root back;
+	struct node node;
+
+	tree_write(t, machine, array_len(machine));
+	for (int i = 0; text.len < READ_TEXT_MAX + 100; i++)
+		str_addf(&text, "processor\t: %d\nvendor_id\t: AuthenticAMD\n\n", i);
+	tmp_write(t, "proc/cpuinfo", text.s);
+	round_trip(t, &u, &back);
+	assert_int_equal(node_survey(&back, &node, &t->err), 0);
+	assert_int_equal(node.cpu_vendor, CPU_AMD);
+	node_free(&node);
+	root_close(&back);
+	scratch_remove(&u);
+}
+
 /* A tree whose links lead round or out must end, and give what is there. */
 static void test_odd_links(void **state)
 {
@@ -299,7 +320,8 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, tmp_setup, tmp_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_scrub),      TEST(test_scrub_config), TEST(test_scrub_vpd),
-		TEST(test_round_trip), TEST(test_odd_links),	TEST(test_format),
+		TEST(test_round_trip), TEST(test_huge_cpuinfo), TEST(test_odd_links),
+		TEST(test_format),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
