@@ -50,7 +50,7 @@ open(sys.argv[1], "wb").write(c)' "$dev/config"
   for secret in b8:ce:f6 b8ce:f603 MT2214X7x SER4711 RACK12U7 4c4c4544 6d3f1f0a hunter2 sharkbay 11111111-2222; do
     if grep -aqi "$secret" "$tar"; then echo "found $secret"; return 1; fi
   done
-  run ! grep -aqP '\x56\x34\x12\xff\xfe\xf6\xce\xb8' "$tar"
+  run ! env LC_ALL=C grep -aqP '\x56\x34\x12\xff\xfe\xf6\xce\xb8' "$tar"
   # ... while what a profile may ask for is there
   grep -aq MCX715A "$tar"
   grep -aq "root=UUID=00000000-0000-0000-0000-000000000001 ro" "$tar"
