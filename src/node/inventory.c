@@ -136,7 +136,7 @@ static void take_machine(const struct root *root, struct thing *t)
 	read_facts(root, t, dmi, array_len(dmi), "/sys/class/dmi/id");
 	read_facts(root, t, &(struct attribute){"cpus_online", "online", false}, 1,
 		   "/sys/devices/system/cpu");
-	if (read_file(root, 64 << 20, &cpuinfo, NULL, NULL, "/proc/cpuinfo") < 0)
+	if (read_start(root, 8192, &cpuinfo, NULL, NULL, "/proc/cpuinfo") < 0)
 		return;
 	model = value_of(cpuinfo, "model name");
 	if (model)

@@ -229,6 +229,19 @@ static void print_functions(struct view *v, int numa, const char *title)
 	}
 }
 
+/* Room for memory that is not there: a GB200 has a node for every GPU's, most of them empty. */
+static bool is_empty(const struct view *v, const struct thing *t)
+{
+	const char *memory = thing_get(t, "memory");
+
+	if (thing_get(t, "cpus") || !memory || !streq(memory, "0"))
+		return false;
+	for (size_t i = 0; i < v->node->pci.n; i++)
+		if (v->node->pci.v[i].numa == (int)strtol(t->name, NULL, 10))
+			return false;
+	return true;
+}
+
 static void print_numa(struct view *v, const struct thing *t)
 {
 	const char *cpus = thing_get(t, "cpus"), *memory = thing_get(t, "memory");
@@ -248,10 +261,16 @@ static void print_numa(struct view *v, const struct thing *t)
 void inventory_render(FILE *out, const struct node *node, const struct inventory *inv, bool all)
 {
 	struct view v = {out, node, inv, pci_names_open(), all, 0};
+	size_t empty = 0;
 
 	print_machine(&v);
 	for (size_t i = 0; i < inv->numa.n; i++)
-		print_numa(&v, &inv->numa.v[i]);
+		if (all || !is_empty(&v, &inv->numa.v[i]))
+			print_numa(&v, &inv->numa.v[i]);
+		else
+			empty++;
+	if (empty)
+		fprintf(out, "\n%zu more NUMA nodes have neither CPUs nor memory\n", empty);
 	print_functions(&v, -1, "NUMA node unknown:");
 	if (v.left_out)
 		fprintf(out, "\n%zu more functions (bridges, system devices): --all shows them\n",
