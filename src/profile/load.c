@@ -357,14 +357,13 @@ int load_profile(const struct root *root, const char *path, unsigned int flags,
 	return 0;
 }
 
-int profile_load(const struct root *root, const char *path, bool trusted_only,
-		 const struct node *node, struct profile **ret, struct diags *diags,
-		 struct err *err)
+static int load_good(const struct root *root, const char *path, unsigned int flags,
+		     const struct node *node, struct profile **ret, struct diags *diags,
+		     struct err *err)
 {
 	cleanup_profile struct profile *p = NULL;
 	size_t before = diags->errors;
-	int r = load_profile(root, path, trusted_only ? LOAD_TRUSTED_ONLY : 0, node, &p, diags,
-			     err);
+	int r = load_profile(root, path, flags, node, &p, diags, err);
 
 	if (r < 0)
 		return r;
@@ -373,6 +372,28 @@ int profile_load(const struct root *root, const char *path, bool trusted_only,
 			       diags->errors - before == 1 ? "" : "s");
 	*ret = take_ptr(p);
 	return 0;
+}
+
+int profile_load(const struct root *root, const char *path, bool trusted_only,
+		 const struct node *node, struct profile **ret, struct diags *diags,
+		 struct err *err)
+{
+	return load_good(root, path, trusted_only ? LOAD_TRUSTED_ONLY : 0, node, ret, diags, err);
+}
+
+int profile_load_named(const struct root *root, const char *arg, const struct node *node,
+		       struct profile **ret, struct diags *diags, struct err *err)
+{
+	cleanup_free char *path = NULL;
+	int r;
+
+	if (!profile_is_name(arg))
+		return load_good(root, arg, 0, node, ret, diags, err);
+	r = profile_find(root, arg, &path, err);
+	if (r < 0)
+		return r;
+	return load_good(root, path, LOAD_BELOW_ROOT | (root->live ? LOAD_TRUSTED_ONLY : 0), node,
+			 ret, diags, err);
 }
 
 void profile_free(struct profile *p)

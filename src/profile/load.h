@@ -19,9 +19,6 @@ int load_profile(const struct root *root, const char *path, unsigned int flags,
 		 const struct node *node, struct profile **ret, struct diags *diags,
 		 struct err *err);
 
-/* Whether all conditions of a match: hold; a line for each goes to reasons (may be NULL). */
-bool conditions_hold(const struct node *node, const struct ynode *match, struct strv *reasons);
-
 /* The selectors of p's devices:, into p->devices. */
 void selectors_fill(struct profile *p);
 void selectors_free(struct profile *p);
