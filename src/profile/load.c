@@ -62,24 +62,30 @@ static bool file_error(struct loader *l, const char *file, const char *text)
 	return false;
 }
 
+static bool refuse_file(struct diags *diags, const char *file, const char *text)
+{
+	diag_error(diags, (struct place){.file = file}, "", "%s", text);
+	return false;
+}
+
 /* A profile says what root writes: whoever can write to it is root. */
-static bool file_is_good(struct loader *l, const char *file, int fd)
+bool file_is_good(int fd, const char *file, bool trusted_only, struct diags *diags)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return file_error(l, file, strerror(errno));
+		return refuse_file(diags, file, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return file_error(l, file, "this is no regular file");
-	if (!(l->flags & LOAD_TRUSTED_ONLY))
+		return refuse_file(diags, file, "this is no regular file");
+	if (!trusted_only)
 		return true;
 	if (st.st_uid != 0)
-		return file_error(l, file,
-				  "not owned by root, so it is not trusted; chown root it");
+		return refuse_file(diags, file,
+				   "not owned by root, so it is not trusted; chown root it");
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return file_error(l, file,
-				  "writable by its group or others, so it is not trusted; "
-				  "chmod go-w it");
+		return refuse_file(diags, file,
+				   "writable by its group or others, so it is not trusted; "
+				   "chmod go-w it");
 	return true;
 }
 
@@ -93,8 +99,10 @@ static struct ynode *document(struct loader *l, const char *path, int fd, enum s
 
 	strv_add(&l->p->files, path);
 	file = l->p->files.v[l->p->files.n - 1];
-	if (!file_is_good(l, file, fd))
+	if (!file_is_good(fd, file, l->flags & LOAD_TRUSTED_ONLY, l->diags)) {
+		l->broken = true;
 		return NULL;
+	}
 	r = read_fd(fd, YAML_BYTES_MAX, &text, &len);
 	if (r == -EFBIG)
 		file_error(l, file, "larger than 1 MiB; a profile is a few thousand bytes");

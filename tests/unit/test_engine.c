@@ -649,9 +649,12 @@ static void test_freeze(void **state)
 
 	for (size_t i = 0; i < array_len(t); i++) {
 		struct err err = {0};
+		char *was = NULL;
 
-		assert_int_equal(freeze_profile(&tmp->root, t[i].profile, t[i].how, &err),
-				 t[i].code);
+		assert_int_equal(
+			freeze_profile(&tmp->root, t[i].profile, NULL, t[i].how, &was, &err),
+			t[i].code);
+		free(was);
 		if (t[i].code < 0)
 			assert_text(err.text, t[i].frozen[4] == '1' ? "(was sku 1111, is sku"
 								    : "(was sku 2222, is sku");
