@@ -311,8 +311,7 @@ static void excluded_to_rows(struct table *t, const struct set_account *a)
 	for (size_t i = 0; i < a->excluded.n; i++) {
 		const struct exclusion *e = &a->excluded.v[i];
 		cleanup_str struct str detail = {0};
-		cleanup_free char *count =
-			xasprintf("%zu function%s", e->count, e->count == 1 ? "" : "s");
+		cleanup_free char *count = xasprintf("%zu", e->count);
 
 		describe(&detail, e);
 		table_add(t, a->set->sel->name, "excluded", count, str_get(&detail));
