@@ -29,5 +29,8 @@ bool file_is_good(int fd, const char *file, bool trusted_only, struct diags *dia
 void selectors_fill(struct profile *p);
 void selectors_free(struct profile *p);
 
-/* Judges a resolved profile by the table of rules; node may be NULL. */
+/*
+ * Judges a resolved profile by the table of rules; node may be NULL. One without a name is a
+ * drop-in by itself: rules that need the whole are left out.
+ */
 void rules_check(const struct profile *p, const struct node *node, struct diags *diags);
