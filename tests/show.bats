@@ -131,6 +131,12 @@ excluded|1|numa: $PF1: 1, wanted 0" ]
   [ "$(cat "$root/proc/sys/vm/swappiness")" = 10 ]
   [ "$(tail -n 1 "$root/run/railhead/profile")" = b ]
   run -0 "$railhead" verify --profile b --root "$root"
+  # a boot partition, since the gate makes kernel arguments permanent: there are none here
+  mkdir -p "$root/boot/grub"
+  sed -e '/-x .usr.sbin.railhead/d' "$BATS_TEST_DIRNAME/../build/05_railhead" | sh >"$root/boot/grub/grub.cfg"
+  # shellcheck disable=SC2016 # GRUB's variable
+  echo 'linux /vmlinuz root=/dev/vda2 ro $railhead_kargs' >>"$root/boot/grub/grub.cfg"
+  run -0 "$railhead" kargs --reset --root "$root"
   run -0 "$railhead" gate --profile b --root "$root"
   [[ $output == *"verdict: ready"* ]]
   [ "$("$railhead" status --json --root "$root" | jq -r .profile.name)" = b ]

@@ -57,8 +57,8 @@ struct verb {
 };
 
 extern const struct verb *const verbs[]; /* NULL-terminated, in the order of the help */
-extern const struct verb verb_check, verb_show, verb_match, verb_plan, verb_apply, verb_verify, verb_gate,
-	verb_status, verb_kargs;
+extern const struct verb verb_check, verb_show, verb_match, verb_plan, verb_apply, verb_verify,
+	verb_gate, verb_status, verb_kargs;
 
 /* --- shared by the verbs (common.c) --------------------------------------------------- */
 
