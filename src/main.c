@@ -25,6 +25,7 @@ static const struct {
 	{OPT_EXPLAIN, "explain", NULL, "every profile with each condition, wanted and found"},
 	{OPT_AGAIN, "again", NULL, "measure anew although this boot has a verdict"},
 	{OPT_RESOLVED, "resolved", NULL, "and what follows from it on a machine"},
+	{OPT_ALL, "all", NULL, "bridges, system devices and VFs too"},
 	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env"},
 };
 
@@ -91,6 +92,9 @@ static int take_option(struct invocation *inv, enum verb_option bit, const char 
 		return EXIT_OK;
 	case OPT_RESOLVED:
 		inv->resolved = true;
+		return EXIT_OK;
+	case OPT_ALL:
+		inv->all = true;
 		return EXIT_OK;
 	case OPT_RESET:
 		inv->reset = true;

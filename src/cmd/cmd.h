@@ -33,13 +33,14 @@ enum verb_option {
 	OPT_AGAIN = 1 << 6,
 	OPT_RESET = 1 << 7,
 	OPT_RESOLVED = 1 << 12,
+	OPT_ALL = 1 << 20,
 };
 
 struct invocation {
 	struct root root;
 	struct root foreign; /* this machine's own, for its profiles: see profiles_root() */
 	const char *root_path;
-	bool json, retry, explain, again, reset, resolved;
+	bool json, retry, explain, again, reset, resolved, all;
 	bool have_stage;
 	enum stage stage;
 	const char *profile;
@@ -57,8 +58,8 @@ struct verb {
 };
 
 extern const struct verb *const verbs[]; /* NULL-terminated, in the order of the help */
-extern const struct verb verb_check, verb_show, verb_match, verb_plan, verb_apply, verb_verify,
-	verb_gate, verb_status, verb_kargs;
+extern const struct verb verb_check, verb_show, verb_match, verb_survey, verb_plan, verb_apply,
+	verb_verify, verb_gate, verb_status, verb_kargs;
 
 /* --- shared by the verbs (common.c) --------------------------------------------------- */
 
