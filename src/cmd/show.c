@@ -149,7 +149,9 @@ static bool load(struct invocation *inv, const struct node *node, struct profile
 	struct err err = {0};
 	int r = profile_load_named(profiles_root(inv), inv->args[0], node, ret, &diags, &err);
 
-	print_diags(stderr, &diags);
+	/* what is said of the profile by itself need not be said again of it on a node */
+	if (r < 0 || !node)
+		print_diags(stderr, &diags);
 	if (r < 0)
 		complain("%s", err.text);
 	diags_free(&diags);
