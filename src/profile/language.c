@@ -50,21 +50,39 @@ static const struct spec match_dmi = {
 			 KEY("product_family", &pattern), KEY("product_sku", &pattern),
 			 KEY("product_version", &pattern), KEY("board_vendor", &pattern),
 			 KEY("board_name", &pattern), KEY("chassis_vendor", &pattern),
-			 KEY("bios_vendor", &pattern)),
+			 KEY("bios_vendor", &pattern), KEY("chassis_asset_tag", &pattern)),
 };
-static const struct spec match = {
-	.kind = SPEC_MAP,
-	.what = "a map of conditions, such as dmi: {sys_vendor: ...}",
-	.fields = FIELDS(KEY("dmi", &match_dmi)),
+static const struct spec match_arch = {
+	.what = "an architecture",
+	.check = value_word,
+	.words = WORDS("x86_64", "aarch64"),
 };
-
-/* --- devices ------------------------------------------------------------------------------ */
-
+static const struct spec cpu_vendor = {
+	.what = "a CPU vendor",
+	.check = value_word,
+	.words = WORDS("intel", "amd", "arm"),
+};
 static const struct spec pci_id = {
 	.what = "a PCI id, \"vvvv:dddd\" (vendor and device, four hex digits each)",
 	.check = value_pci_id,
 	.pattern = "^[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}$",
 };
+static const struct spec match_pci = {
+	.kind = SPEC_LIST,
+	.what = "a list of PCI ids, such as [\"10de:2330\"]",
+	.item = &pci_id,
+	.identity = ITEM_TEXT,
+};
+/* Each must hold; conditions.c knows how. */
+static const struct spec match = {
+	.kind = SPEC_MAP,
+	.what = "a map of conditions, such as dmi: {sys_vendor: ...}",
+	.fields = FIELDS(KEY("dmi", &match_dmi), KEY("arch", &match_arch),
+			 KEY("cpu_vendor", &cpu_vendor), KEY("pci", &match_pci)),
+};
+
+/* --- devices ------------------------------------------------------------------------------ */
+
 static const struct spec pci_address = {
 	.what = "a PCI address or a shell pattern over one, such as \"0000:5e:00.0\"",
 	.check = value_pci_address,
@@ -138,11 +156,6 @@ static const struct spec memory = {
 	.what = "an amount of memory such as \">=2000G\" or 512G",
 	.check = value_memory,
 	.pattern = "^(>=)?[1-9][0-9]*[KMGT]$",
-};
-static const struct spec cpu_vendor = {
-	.what = "a CPU vendor",
-	.check = value_word,
-	.words = WORDS("intel", "amd", "arm"),
 };
 static const struct spec cpu_count = {
 	.what = "a count of CPUs (threads), or \">=N\"",
@@ -436,6 +449,15 @@ static const struct spec priority = {
 	.check = value_int,
 	.min = -1000,
 	.max = 1000,
+};
+
+/* What site.c makes of it: defaults, and what can't be done yet. */
+const struct spec schema_site = {
+	.kind = SPEC_MAP,
+	.what = "a map of keys",
+	.fields = FIELDS(KEY_IS("schema", &schema_number, FIELD_OWN), KEY("admit_off", &spec_bool),
+			 KEY("admit_none", &spec_bool), KEY("require_signature", &spec_bool),
+			 KEY("boot_complete", &spec_bool), KEY("reboot", &spec_bool)),
 };
 
 #define OF_THE_FILE (FIELD_NO_DROPIN | FIELD_NOT_INHERITED)

@@ -51,6 +51,15 @@ static bool text_is(const struct ynode *map, const char *key, const char *text)
 
 /* --- match -------------------------------------------------------------------------------- */
 
+/* An empty map or list asks for nothing. */
+static bool has_condition(const struct ynode *match)
+{
+	for (size_t i = 0; i < match->items.n; i++)
+		if (match->items.v[i]->kind == YAML_SCALAR || match->items.v[i]->items.n)
+			return true;
+	return false;
+}
+
 static void match_is_there(struct ruling *r)
 {
 	const struct ynode *match = section(r, "match");
@@ -64,7 +73,7 @@ static void match_is_there(struct ruling *r)
 		error_at(r, r->p->doc, "match",
 			 "missing; say which machines this is for, or abstract: "
 			 "true if it is a base for others");
-	else if (match->kind == YAML_MAP && !count(ynode_get(match, "dmi"), YAML_MAP))
+	else if (match->kind == YAML_MAP && !has_condition(match))
 		error_at(r, match, "match",
 			 "no condition, which would match every machine; write dmi: {sys_vendor: "
 			 "...}");
@@ -725,10 +734,25 @@ static const struct rule rules[] = {
 	{"pages-are-there", pages_are_there},
 };
 
+/* What a drop-in by itself lacks, its profile has. */
+static bool needs_whole(const struct rule *rule)
+{
+	static void (*const whole[])(struct ruling * r) = {
+		match_is_there,	 sets_are_sound,	 sections_name_sets,
+		vfs_are_counted, checks_have_their_keys,
+	};
+
+	for (size_t i = 0; i < array_len(whole); i++)
+		if (rule->check == whole[i])
+			return true;
+	return false;
+}
+
 void rules_check(const struct profile *p, const struct node *node, struct diags *diags)
 {
 	struct ruling r = {.p = p, .node = node, .diags = diags};
 
 	for (size_t i = 0; i < array_len(rules); i++)
-		rules[i].check(&r);
+		if (p->name || !needs_whole(&rules[i]))
+			rules[i].check(&r);
 }
