@@ -162,6 +162,18 @@ static bool blank(char c)
 	return isspace((unsigned char)c) != 0;
 }
 
+/* parse_args() in kernel/params.c looks for "--" where next_arg() has taken quotes off. */
+static bool is_end(const char *s, size_t len)
+{
+	if (len > 0 && *s == '"') {
+		s++;
+		len--;
+		if (len > 0 && s[len - 1] == '"')
+			len--;
+	}
+	return len == 2 && memcmp(s, "--", 2) == 0;
+}
+
 void kargs_split(struct kargs *l, const char *line, const char *origin)
 {
 	const char *p = line;
@@ -177,7 +189,7 @@ void kargs_split(struct kargs *l, const char *line, const char *origin)
 		for (start = p; *p && (in_quote || !blank(*p)); p++)
 			if (*p == '"')
 				in_quote = !in_quote;
-		if (p - start == 2 && start[0] == '-' && start[1] == '-')
+		if (is_end(start, (size_t)(p - start)))
 			return;
 		kargs_addn(l, start, (size_t)(p - start), origin);
 	}

@@ -36,6 +36,9 @@ static void test_split(void **state)
 		{"open=\"to the end", "open=\"to the end", 1},
 		{"quiet -- single 1", "quiet", 1},
 		{"a --b -- c", "a --b", 2},
+		/* the kernel takes quotes off before it looks for it */
+		{"quiet \"--\" single", "quiet", 1},
+		{"quiet --\" single", "quiet --\" single", 2},
 	};
 
 	(void)state;
