@@ -95,11 +95,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct root root = {.fd = -1};
 	cleanup_free char *pattern = xstrndup((const char *)data, size);
 	cleanup_strv struct strv found = {0};
+	struct err err = {0};
 	int r;
 
 	if (root.fd < 0)
 		make_tree(&root);
-	r = read_glob(&root, pattern, &found, NULL);
+	r = read_glob(&root, pattern, &found, &err);
+	must((r < 0) == (*err.text != '\0'));
 	if (r < 0)
 		return 0;
 	for (size_t i = 0; i < found.n; i++) {
