@@ -128,6 +128,8 @@ demo: ## see a node boot to ready, from nothing
 
 bench: all ## figures of railhead itself: system calls, forks, time (tests/bench)
 	$(Q)tests/bench/converged
+	$(Q)tests/bench/check
+	$(Q)tests/bench/plan500
 
 # --- fuzzing: clang's libFuzzer; nothing else needs clang ----------------------------
 
