@@ -82,6 +82,13 @@ int parse_duration(const char *s, uint64_t *ret_usec)
 	return with_unit(s, units, array_len(units), ret_usec);
 }
 
+int parse_latency(const char *s, uint64_t *ret_nsec)
+{
+	static const struct unit units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}};
+
+	return with_unit(s, units, array_len(units), ret_nsec);
+}
+
 int parse_rate(const char *s, uint64_t *ret_bytes_per_s)
 {
 	/* Bits are divided by 8 last, so that 1Mb/s does not lose its half byte. */

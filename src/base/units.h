@@ -17,6 +17,9 @@ int parse_size(const char *s, uint64_t *ret_bytes);
 /* Durations: "50us" "100ms" "30s" "10m" "4h". Unit is required. */
 int parse_duration(const char *s, uint64_t *ret_usec);
 
+/* Latencies: "150ns" "50us" "2ms". Unit is required. */
+int parse_latency(const char *s, uint64_t *ret_nsec);
+
 /* Rates: "180GB/s" "100MB/s" (powers of 1000, bytes) and "400Gb/s" (bits). In bytes/s. */
 int parse_rate(const char *s, uint64_t *ret_bytes_per_s);
 

@@ -69,6 +69,7 @@ static bool devices_there(void *arg)
 
 	if (node_survey(w->root, &node, NULL) < 0)
 		return true;
+	device_sets_prepare(w->root, &node, w->profile->devices.v, w->profile->devices.n);
 	if (device_sets_resolve(&node, w->profile->devices.v, w->profile->devices.n, &sets, NULL) ==
 	    0)
 		complete = sets_complete(w->root, w->profile, &sets);

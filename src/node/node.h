@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/str.h"
 #include "base/units.h"
 #include "base/vec.h"
 #include "sys/root.h"
@@ -25,6 +26,7 @@ struct pci_fn {
 	uint32_t class;	    /* 24 bits, as sysfs prints them */
 	int numa;	    /* node, or -1 */
 	char *driver;	    /* bound driver, or NULL */
+	char *part_number;  /* of the VPD, or NULL: unknown, or not read (node_read_part_numbers) */
 	uint32_t totalvfs;  /* 0: no SR-IOV capability */
 	struct strv net;    /* its netdevs, by the names they have now */
 	struct strv ibdevs; /* its RDMA devices */
@@ -49,6 +51,12 @@ struct node {
 
 int node_survey(const struct root *root, struct node *ret, struct err *err);
 void node_free(struct node *node);
+/*
+ * Reads the VPD of every network, display and accelerator function that is no VF. Not part
+ * of the survey: it is slow (milliseconds to a tenth of a second each) and for root alone.
+ * Returns how many part numbers are known.
+ */
+int node_read_part_numbers(const struct root *root, struct node *node);
 
 const char *cpu_vendor_name(enum cpu_vendor v); /* "intel", "amd", "arm", "unknown" */
 /* The DMI field of that name ("sys_vendor"), NULL if there is no such name; "" if unknown. */
@@ -67,7 +75,9 @@ struct selector {
 	char *address;				/* shell pattern over the address, or NULL */
 	char *driver;				/* bound driver, or NULL */
 	int numa;				/* -1: any */
+	char *part_number;			/* shell pattern over the VPD's, or NULL */
 	int ports;    /* functions of the card (same domain:bus:device); 0: any */
+	int port;     /* place of this function on the card, from 1; 0: any */
 	int expect;   /* how many functions there must be; -1: not said. No predicate. */
 	bool protect; /* never touched; its members are left out of every other set */
 	bool ethernet, infiniband; /* link:, by class code or ARP type; both false: any */
@@ -82,6 +92,9 @@ struct device_sets {
 	VEC(struct device_set) set; /* in the selectors' order */
 };
 
+/* Reads part numbers if one of the selectors asks for any. Before device_sets_resolve. */
+void device_sets_prepare(const struct root *root, struct node *node, const struct selector *sels,
+			 size_t n);
 /*
  * Resolves all selectors. -EINVAL if `in` names no set or goes round in a circle (the
  * profile's check finds that first). The result points into node and sels.
@@ -90,6 +103,9 @@ int device_sets_resolve(const struct node *node, const struct selector *sels, si
 			struct device_sets *ret, struct err *err);
 void device_sets_free(struct device_sets *sets);
 const struct device_set *device_sets_find(const struct device_sets *sets, const char *name);
-/* Why fn is no member of sel: the first predicate that does not hold, or NULL. Static text. */
-const char *selector_excludes(const struct node *node, const struct selector *sel,
-			      const struct pci_fn *fn);
+/*
+ * Whether sel's own predicates (not those of the set that it is in) leave fn out. *why, if
+ * not NULL, gets the first that does, with what was found and what was wanted appended.
+ */
+bool selector_excludes(const struct node *node, const struct selector *sel, const struct pci_fn *fn,
+		       struct str *why);

@@ -2,9 +2,12 @@
 /* Device sets: which PCI functions a profile's selectors name on this node. */
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "node/node.h"
 
 enum {
@@ -12,16 +15,37 @@ enum {
 	CLASS_INFINIBAND = 0x0207,
 };
 
-/* Functions of one card share domain:bus:device. VFs are counted nowhere. */
-static int ports_of(const struct node *node, const struct pci_fn *fn)
+/* Always true, so that a predicate can end with `return excluded(why, ...)`. */
+static bool __attribute__((format(printf, 2, 3))) excluded(struct str *why, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (why) {
+		va_start(ap, fmt);
+		str_vaddf(why, fmt, ap);
+		va_end(ap);
+	}
+	return true;
+}
+
+/*
+ * Functions of one card share domain:bus:device. VFs are counted nowhere. *ret_place is
+ * the place of fn among them, from 1; the list is sorted by address.
+ */
+static int ports_of(const struct node *node, const struct pci_fn *fn, int *ret_place)
 {
 	size_t card = (size_t)(strrchr(fn->addr, '.') - fn->addr);
 	int n = 0;
 
-	for (size_t i = 0; i < node->pci.n; i++)
-		if (!*node->pci.v[i].physfn &&
-		    strncmp(node->pci.v[i].addr, fn->addr, card + 1) == 0)
-			n++;
+	for (size_t i = 0; i < node->pci.n; i++) {
+		const struct pci_fn *other = &node->pci.v[i];
+
+		if (*other->physfn || strncmp(other->addr, fn->addr, card + 1) != 0)
+			continue;
+		n++;
+		if (streq(other->addr, fn->addr))
+			*ret_place = n;
+	}
 	return n;
 }
 
@@ -30,31 +54,106 @@ static bool differs(int want, uint16_t have)
 	return want >= 0 && want != have;
 }
 
-const char *selector_excludes(const struct node *node, const struct selector *sel,
-			      const struct pci_fn *fn)
+static bool excluded_as_vf(const struct node *node, const struct selector *sel,
+			   const struct pci_fn *fn, struct str *why)
+{
+	(void)node;
+	(void)sel;
+	return *fn->physfn &&
+	       excluded(why, "is a VF of %s (a set has PFs only; `vfs of SET` names them)",
+			fn->physfn);
+}
+
+static void id_text(char ret[12], int vendor, int device)
+{
+	int n = vendor < 0 ? snprintf(ret, 12, "*:") : snprintf(ret, 12, "%04x:", vendor & 0xffff);
+
+	if (device < 0)
+		snprintf(ret + n, 12 - (size_t)n, "*");
+	else
+		snprintf(ret + n, 12 - (size_t)n, "%04x", device & 0xffff);
+}
+
+static bool excluded_by_id(const struct node *node, const struct selector *sel,
+			   const struct pci_fn *fn, struct str *why)
+{
+	const struct {
+		const char *key;
+		int vendor, device;
+		uint16_t has_vendor, has_device;
+	} ids[] = {
+		{"pci", sel->vendor, sel->device, fn->vendor, fn->device},
+		{"subsystem", sel->subsystem_vendor, sel->subsystem_device, fn->subsystem_vendor,
+		 fn->subsystem_device},
+	};
+
+	(void)node;
+	for (size_t i = 0; i < array_len(ids); i++) {
+		char wanted[12];
+
+		if (!differs(ids[i].vendor, ids[i].has_vendor) &&
+		    !differs(ids[i].device, ids[i].has_device))
+			continue;
+		id_text(wanted, ids[i].vendor, ids[i].device);
+		return excluded(why, "%s: %04x:%04x, wanted %s", ids[i].key, ids[i].has_vendor,
+				ids[i].has_device, wanted);
+	}
+	return false;
+}
+
+static bool excluded_by_place(const struct node *node, const struct selector *sel,
+			      const struct pci_fn *fn, struct str *why)
+{
+	int place = 0, ports;
+
+	if (sel->address && fnmatch(sel->address, fn->addr, 0) != 0)
+		return excluded(why, "address: %s, wanted %s", fn->addr, sel->address);
+	if (sel->numa >= 0 && sel->numa != fn->numa)
+		return fn->numa < 0 ? excluded(why, "numa: unknown, wanted %d", sel->numa)
+				    : excluded(why, "numa: %d, wanted %d", fn->numa, sel->numa);
+	if (sel->ports <= 0 && sel->port <= 0)
+		return false;
+	ports = ports_of(node, fn, &place);
+	if (sel->ports > 0 && sel->ports != ports)
+		return excluded(why, "ports: the card has %d, wanted %d", ports, sel->ports);
+	if (sel->port > 0 && sel->port != place)
+		return excluded(why, "port: %d of the card, wanted %d", place, sel->port);
+	return false;
+}
+
+static bool excluded_by_nature(const struct node *node, const struct selector *sel,
+			       const struct pci_fn *fn, struct str *why)
 {
 	uint32_t class = fn->class >> 8;
 
-	if (*fn->physfn)
-		return "is a VF (a set has PFs only; `vfs of SET` names them)";
-	if (differs(sel->vendor, fn->vendor) || differs(sel->device, fn->device))
-		return "pci: other vendor or device id";
-	if (differs(sel->subsystem_vendor, fn->subsystem_vendor) ||
-	    differs(sel->subsystem_device, fn->subsystem_device))
-		return "subsystem: other vendor or device id";
-	if (sel->address && fnmatch(sel->address, fn->addr, 0) != 0)
-		return "address: other address";
+	(void)node;
 	if (sel->driver && (!fn->driver || !streq(sel->driver, fn->driver)))
-		return fn->driver ? "driver: bound to another driver" : "driver: bound to none";
-	if (sel->numa >= 0 && sel->numa != fn->numa)
-		return "numa: other NUMA node";
-	if (sel->ports > 0 && sel->ports != ports_of(node, fn))
-		return "ports: other number of functions on the card";
+		return excluded(why, "driver: %s, wanted %s", fn->driver ? fn->driver : "none",
+				sel->driver);
+	if (sel->part_number &&
+	    (!fn->part_number || fnmatch(sel->part_number, fn->part_number, 0) != 0))
+		return excluded(why, "part_number: %s, wanted %s",
+				fn->part_number ? fn->part_number : "unknown", sel->part_number);
 	if (sel->ethernet && class != CLASS_ETHERNET)
-		return "link: not an Ethernet controller";
+		return excluded(why, "link: class %04x, wanted an Ethernet controller (0200)",
+				class);
 	if (sel->infiniband && class != CLASS_INFINIBAND)
-		return "link: not an InfiniBand controller";
-	return NULL;
+		return excluded(why, "link: class %04x, wanted an InfiniBand controller (0207)",
+				class);
+	return false;
+}
+
+bool selector_excludes(const struct node *node, const struct selector *sel, const struct pci_fn *fn,
+		       struct str *why)
+{
+	static bool (*const predicates[])(const struct node *, const struct selector *,
+					  const struct pci_fn *, struct str *) = {
+		excluded_as_vf, excluded_by_id, excluded_by_place, excluded_by_nature};
+
+	for (size_t i = 0; i < array_len(predicates); i++)
+		if (predicates[i](node, sel, fn, why))
+			return true;
+	return false;
 }
 
 static const struct selector *find_selector(const struct selector *sels, size_t n, const char *name)
@@ -70,7 +169,7 @@ static bool selected(const struct node *node, const struct selector *sels, size_
 		     const struct selector *sel, const struct pci_fn *fn)
 {
 	while (sel) {
-		if (selector_excludes(node, sel, fn))
+		if (selector_excludes(node, sel, fn, NULL))
 			return false;
 		sel = sel->in ? find_selector(sels, n, sel->in) : NULL;
 	}
@@ -108,6 +207,16 @@ static bool protected_from(const struct node *node, const struct selector *sels,
 		if (sels[i].protect && selected(node, sels, n, &sels[i], fn))
 			return true;
 	return false;
+}
+
+void device_sets_prepare(const struct root *root, struct node *node, const struct selector *sels,
+			 size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (sels[i].part_number) {
+			node_read_part_numbers(root, node);
+			return;
+		}
 }
 
 int device_sets_resolve(const struct node *node, const struct selector *sels, size_t n,

@@ -5,6 +5,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,19 +91,45 @@ static void read_cpus(const struct root *root, struct cpus *ret, const char *pat
 		cpus_parse(text, ret);
 }
 
-/* Package ids are any number: on Arm they may be offsets in a firmware table. */
+/*
+ * CPUs of one package, by the first of the two names that is there (the second is what
+ * kernels before 5.3 call it); only cpu itself where both are missing.
+ */
+static void package_of(const struct root *root, int cpu, struct cpus *ret)
+{
+	static const char *const names[] = {"package_cpus_list", "core_siblings_list"};
+
+	for (size_t i = 0; i < array_len(names); i++) {
+		cleanup_free char *text = NULL;
+
+		if (read_text(root, &text, NULL, CPU_DIR "/cpu%d/topology/%s", cpu, names[i]) ==
+			    0 &&
+		    cpus_parse(text, ret) == 0)
+			return;
+	}
+	cpus_add(ret, (unsigned int)cpu);
+}
+
+/*
+ * Package ids are any number: on Arm they may be offsets in a firmware table. An offline
+ * CPU has no topology. One look per package, not per CPU, where the kernel lists them.
+ */
 static unsigned int count_packages(const struct root *root, const struct cpus *cpus)
 {
+	struct cpus left = *cpus;
 	VEC(uint64_t) seen = {0};
 	unsigned int n;
 
-	for (int cpu = cpus_next(cpus, -1); cpu >= 0; cpu = cpus_next(cpus, cpu)) {
+	for (int cpu = cpus_next(&left, -1); cpu >= 0; cpu = cpus_next(&left, cpu)) {
+		struct cpus package = {0};
 		uint64_t id;
 		size_t i = 0;
 
 		if (read_u64(root, &id, NULL, CPU_DIR "/cpu%d/topology/physical_package_id", cpu) <
 		    0)
 			continue;
+		package_of(root, cpu, &package);
+		cpus_remove_all(&left, &package);
 		while (i < seen.n && seen.v[i] != id)
 			i++;
 		if (i == seen.n)
@@ -113,20 +140,52 @@ static unsigned int count_packages(const struct root *root, const struct cpus *c
 	return n;
 }
 
+/* The CPUs that have a directory, for kernels and captures without `present`. */
+static void cpus_of_dirs(const struct root *root, struct cpus *ret, const char *dir,
+			 const char *prefix)
+{
+	cleanup_strv struct strv names = {0};
+	size_t len = strlen(prefix);
+
+	read_dir(root, &names, NULL, "%s", dir);
+	for (size_t i = 0; i < names.n; i++) {
+		uint64_t n;
+
+		if (str_starts(names.v[i], prefix) && parse_u64(names.v[i] + len, &n) == 0 &&
+		    n < CPUS_MAX)
+			cpus_add(ret, (unsigned int)n);
+	}
+}
+
+/*
+ * The start of /proc/cpuinfo. The whole is megabytes on large machines, and the kernel
+ * may ask every CPU for its clock to write it; the first block says enough.
+ */
+static void read_first_cpu(const struct root *root, char *buf, size_t size)
+{
+	cleanup_close int fd = root_open_path(root, "/proc/cpuinfo", O_RDONLY | O_NONBLOCK);
+	size_t len = 0;
+	ssize_t n;
+	char *end;
+
+	while (fd >= 0 && len < size - 1 && (n = read(fd, buf + len, size - 1 - len)) > 0)
+		len += (size_t)n;
+	buf[len] = '\0';
+	end = strstr(buf, "\n\n");
+	if (end)
+		*end = '\0';
+}
+
 static void survey_cpu(const struct root *root, struct node *node)
 {
-	cleanup_free char *info = NULL;
+	char info[8192];
 
 	read_cpus(root, &node->cpus, CPU_DIR "/present");
+	if (cpus_count(&node->cpus) == 0)
+		cpus_of_dirs(root, &node->cpus, CPU_DIR, "cpu");
 	node->sockets = count_packages(root, &node->cpus);
-	/* cpuinfo can be megabytes long on large machines; its first block says enough. */
-	if (read_file(root, 64 << 20, &info, NULL, NULL, "/proc/cpuinfo") == 0) {
-		char *end = strstr(info, "\n\n");
-
-		if (end)
-			*end = '\0';
-		node->cpu_vendor = vendor_of(info);
-	}
+	read_first_cpu(root, info, sizeof(info));
+	node->cpu_vendor = vendor_of(info);
 }
 
 /* Kernels before 6.1 have no such file; the vendor of the CPUs tells it too. */
@@ -141,13 +200,30 @@ static void survey_arch(const struct root *root, struct node *node)
 		node->arch = xstrdup(by_vendor[node->cpu_vendor]);
 }
 
+/* Kernels before 3.8, and captures of a few files, have no `has_cpu`. */
+static void find_nodes_with_cpu(const struct root *root, struct node *node)
+{
+	for (int n = cpus_next(&node->nodes, -1); n >= 0; n = cpus_next(&node->nodes, n)) {
+		cleanup_free char *path = xasprintf(NODE_DIR "/node%d/cpulist", n);
+		struct cpus cpus = {0};
+
+		read_cpus(root, &cpus, path);
+		if (cpus_count(&cpus) > 0)
+			cpus_add(&node->nodes_with_cpu, (unsigned int)n);
+	}
+}
+
 static void survey_memory(const struct root *root, struct node *node)
 {
 	cleanup_free char *text = NULL;
 	unsigned long long kib;
 
 	read_cpus(root, &node->nodes, NODE_DIR "/online");
+	if (cpus_count(&node->nodes) == 0)
+		cpus_of_dirs(root, &node->nodes, NODE_DIR, "node");
 	read_cpus(root, &node->nodes_with_cpu, NODE_DIR "/has_cpu");
+	if (cpus_count(&node->nodes_with_cpu) == 0)
+		find_nodes_with_cpu(root, node);
 	if (cpus_count(&node->nodes) == 0) {
 		cpus_add(&node->nodes, 0);
 		cpus_add(&node->nodes_with_cpu, 0);
@@ -173,19 +249,57 @@ static bool is_address(const char *name)
 	       strlen(name) < PCI_ADDR_MAX;
 }
 
-static void survey_function(const struct root *root, struct pci_fn *fn)
+/*
+ * The five ids in one read: modalias is "pci:v000015B3d00001021sv000015B3sd00000023bc02sc00i00"
+ * (drivers/pci/pci-sysfs.c). uevent has them too, with the driver, but some kernels take
+ * the device lock to print it (6.10.5 and stable kernels of that time), behind which a
+ * stuck driver sits; config wakes a sleeping device.
+ */
+static bool ids_of_modalias(const struct root *root, struct pci_fn *fn)
 {
-	cleanup_free char *physfn = NULL;
-	int64_t numa;
+	unsigned int v, d, sv, sd, base, sub, prog;
+	cleanup_free char *text = NULL;
 
+	if (read_text(root, &text, NULL, PCI_DIR "/%s/modalias", fn->addr) < 0 ||
+	    sscanf(text, "pci:v%8xd%8xsv%8xsd%8xbc%2xsc%2xi%2x", &v, &d, &sv, &sd, &base, &sub,
+		   &prog) != 7)
+		return false;
+	fn->vendor = (uint16_t)v;
+	fn->device = (uint16_t)d;
+	fn->subsystem_vendor = (uint16_t)sv;
+	fn->subsystem_device = (uint16_t)sd;
+	fn->class = base << 16 | sub << 8 | prog;
+	return true;
+}
+
+static void ids_of_attributes(const struct root *root, struct pci_fn *fn)
+{
 	fn->vendor = (uint16_t)read_id(root, fn->addr, "vendor");
 	fn->device = (uint16_t)read_id(root, fn->addr, "device");
 	fn->subsystem_vendor = (uint16_t)read_id(root, fn->addr, "subsystem_vendor");
 	fn->subsystem_device = (uint16_t)read_id(root, fn->addr, "subsystem_device");
 	fn->class = read_id(root, fn->addr, "class");
+}
+
+/* -1: the firmware does not say, or there is no such file. */
+static int numa_of(const struct root *root, const char *addr)
+{
+	int64_t numa;
+
+	if (read_i64(root, &numa, NULL, PCI_DIR "/%s/numa_node", addr) < 0 || numa < 0 ||
+	    numa >= CPUS_MAX)
+		return -1;
+	return (int)numa;
+}
+
+static void survey_function(const struct root *root, struct pci_fn *fn)
+{
+	cleanup_free char *physfn = NULL;
+
+	if (!ids_of_modalias(root, fn))
+		ids_of_attributes(root, fn);
 	fn->totalvfs = read_id(root, fn->addr, "sriov_totalvfs");
-	fn->numa = read_i64(root, &numa, NULL, PCI_DIR "/%s/numa_node", fn->addr) == 0 ? (int)numa
-										       : -1;
+	fn->numa = numa_of(root, fn->addr);
 	read_link_name(root, &fn->driver, NULL, PCI_DIR "/%s/driver", fn->addr);
 	if (read_link_name(root, &physfn, NULL, PCI_DIR "/%s/physfn", fn->addr) == 0)
 		snprintf(fn->physfn, sizeof(fn->physfn), "%s", physfn);
@@ -248,6 +362,7 @@ void node_free(struct node *node)
 	free(node->cmdline);
 	for (size_t i = 0; i < node->pci.n; i++) {
 		free(node->pci.v[i].driver);
+		free(node->pci.v[i].part_number);
 		strv_free(&node->pci.v[i].net);
 		strv_free(&node->pci.v[i].ibdevs);
 	}

@@ -3,49 +3,38 @@
  * The profile language, schema 1: every section, key and value, as tables. Bottom up: the
  * values first, then the sections that are made of them, then the document.
  *
+ * What concerns the network's devices is in language_net.c, the gate in language_gate.c.
+ *
  * A key of the language that this railhead can't act on yet stands here with FIELD_LATER:
- * it is refused by name, so that no profile believes something was done.
+ * its value is checked, then it is refused by name, so that no profile believes something
+ * was done.
  */
-#include "profile/schema.h"
-
-#include "profile/value.h"
-
-#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define FIELDS(...) ((const struct field[]){__VA_ARGS__, {NULL, NULL, 0}})
-#define KEY(key, spec)           \
-	{                        \
-		(key), (spec), 0 \
-	}
-#define KEY_IS(key, spec, flags)       \
-	{                              \
-		(key), (spec), (flags) \
-	}
-#define NEEDED(key, spec) KEY_IS(key, spec, FIELD_REQUIRED)
-#define LATER(key) KEY_IS(key, NULL, FIELD_LATER)
-
-#define SECOND 1000000LL
+#include "profile/language.h"
 
 /* --- values ------------------------------------------------------------------------------- */
 
-static const struct spec boolean = {
+const struct spec spec_bool = {
 	.what = "a boolean (true or false)",
 	.check = value_bool,
 };
 static const struct spec name = {
 	.what = "a profile's name",
 	.check = value_name,
+	.pattern = "^[a-z0-9][a-z0-9._-]{0,63}$",
 };
-static const struct spec cpu_list = {
+const struct spec spec_cpus = {
 	.what = "a CPU list such as 2-47,50-95",
 	.check = value_cpus,
+	.pattern = "^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$",
 };
 static const struct spec pattern = {
 	.what = "a text or shell pattern",
 	.check = value_pattern,
 };
-static const struct spec module = {
+const struct spec spec_module = {
 	.what = "a module's name",
 	.check = value_module,
+	.pattern = "^[A-Za-z0-9_-]{1,64}$",
 };
 static const struct spec kernel_value = {
 	.what = "a value (text on one line)",
@@ -74,17 +63,26 @@ static const struct spec match = {
 static const struct spec pci_id = {
 	.what = "a PCI id, \"vvvv:dddd\" (vendor and device, four hex digits each)",
 	.check = value_pci_id,
+	.pattern = "^[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}$",
 };
 static const struct spec pci_address = {
 	.what = "a PCI address or a shell pattern over one, such as \"0000:5e:00.0\"",
 	.check = value_pci_address,
+	.pattern = "^[0-9a-f:.*?!\\[\\]-]+$",
 };
-static const struct spec set_name = {
+const struct spec spec_set_name = {
 	.what = "a device set's name",
 	.check = value_set_name,
+	.pattern = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$",
 };
 static const struct spec card_ports = {
 	.what = "a count of functions of one card",
+	.check = value_int,
+	.min = 1,
+	.max = 256,
+};
+static const struct spec card_port = {
+	.what = "the place of a function on its card, from 1",
 	.check = value_int,
 	.min = 1,
 	.max = 256,
@@ -109,16 +107,16 @@ static const struct spec link_layer = {
 static const struct spec device_set = {
 	.kind = SPEC_MAP,
 	.what = "a map of predicates, such as {pci: \"15b3:1021\", expect: 8}",
-	.fields = FIELDS(KEY("pci", &pci_id), KEY("subsystem", &pci_id), KEY("ports", &card_ports),
-			 KEY("expect", &set_size), KEY("link", &link_layer), KEY("in", &set_name),
-			 KEY("address", &pci_address), KEY("driver", &module),
-			 KEY("numa", &numa_node), KEY("protect", &boolean), LATER("port"),
-			 LATER("part_number")),
+	.fields = FIELDS(
+		KEY("pci", &pci_id), KEY("subsystem", &pci_id), KEY("ports", &card_ports),
+		KEY("expect", &set_size), KEY("link", &link_layer), KEY("in", &spec_set_name),
+		KEY("address", &pci_address), KEY("driver", &spec_module), KEY("numa", &numa_node),
+		KEY("protect", &spec_bool), KEY("port", &card_port), KEY("part_number", &pattern)),
 };
 static const struct spec devices = {
 	.kind = SPEC_MAP_OF,
 	.what = "a map of device sets",
-	.key = &set_name,
+	.key = &spec_set_name,
 	.item = &device_set,
 };
 
@@ -139,6 +137,7 @@ static const struct spec node_count = {
 static const struct spec memory = {
 	.what = "an amount of memory such as \">=2000G\" or 512G",
 	.check = value_memory,
+	.pattern = "^(>=)?[1-9][0-9]*[KMGT]$",
 };
 static const struct spec cpu_vendor = {
 	.what = "a CPU vendor",
@@ -159,6 +158,38 @@ static const struct spec expect = {
 			 KEY("cpus", &cpu_count)),
 };
 
+/* --- require, unsupported ----------------------------------------------------------------- */
+
+static const struct spec version_wanted = {
+	.what = "a version such as \">=6.1\"",
+	.check = value_version,
+	.pattern = "^(>=)?[0-9][A-Za-z0-9.+~_-]*$",
+};
+static const struct spec driver_versions = {
+	.kind = SPEC_MAP_OF,
+	.what = "a map of modules to versions, such as {mlx5_core: \">=24.10\"}",
+	.key = &spec_module,
+	.item = &version_wanted,
+};
+static const struct spec firmware_versions = {
+	.kind = SPEC_MAP_OF,
+	.what = "a map of device sets to versions, such as {rails: \">=28.39.1002\"}",
+	.key = &spec_set_name,
+	.item = &version_wanted,
+};
+static const struct spec require = {
+	.kind = SPEC_MAP,
+	.what = "a map (kernel, driver, firmware)",
+	.fields = FIELDS(KEY("kernel", &version_wanted), KEY("driver", &driver_versions),
+			 KEY("firmware", &firmware_versions)),
+};
+/* What becomes of a value that a driver or kernel has no knob for: a failure, if not said. */
+static const struct spec unsupported = {
+	.what = "a policy",
+	.check = value_word,
+	.words = WORDS("fail", "skip"),
+};
+
 /* --- kernel_args, hugepages, modules ------------------------------------------------------ */
 
 static const struct spec iommu = {
@@ -169,6 +200,7 @@ static const struct spec iommu = {
 static const struct spec kernel_arg = {
 	.what = "a kernel argument such as pci=realloc",
 	.check = value_kernel_arg,
+	.pattern = "^[!-&(-\\[\\]-_a-~]+$",
 };
 static const struct spec kernel_arg_list = {
 	.kind = SPEC_LIST,
@@ -179,7 +211,7 @@ static const struct spec kernel_arg_list = {
 static const struct spec kernel_args = {
 	.kind = SPEC_MAP,
 	.what = "a map (iommu, isolate_cpus, set)",
-	.fields = FIELDS(KEY("iommu", &iommu), KEY("isolate_cpus", &cpu_list),
+	.fields = FIELDS(KEY("iommu", &iommu), KEY("isolate_cpus", &spec_cpus),
 			 KEY("set", &kernel_arg_list)),
 };
 
@@ -209,9 +241,9 @@ static const struct spec page_when = {
 static const struct spec page_pool = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {size: 1G, per_node: 32}",
-	.fields =
-		FIELDS(NEEDED("size", &page_size), KEY("per_node", &page_count),
-		       KEY("nodes", &page_nodes), KEY("at", &page_when), KEY("default", &boolean)),
+	.fields = FIELDS(NEEDED("size", &page_size), KEY("per_node", &page_count),
+			 KEY("nodes", &page_nodes), KEY("at", &page_when),
+			 KEY("default", &spec_bool)),
 };
 static const struct spec hugepages = {
 	.kind = SPEC_LIST,
@@ -222,12 +254,12 @@ static const struct spec hugepages = {
 static const struct spec module_map = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {name: nvidia_peermem, optional: true}",
-	.fields = FIELDS(NEEDED("name", &module), KEY("optional", &boolean)),
+	.fields = FIELDS(NEEDED("name", &spec_module), KEY("optional", &spec_bool)),
 };
 static const struct spec module_item = {
 	.kind = SPEC_EITHER,
 	.what = "a module's name, or {name: ..., optional: true}",
-	.scalar = &module,
+	.scalar = &spec_module,
 	.map = &module_map,
 };
 static const struct spec module_load = {
@@ -239,17 +271,19 @@ static const struct spec module_load = {
 static const struct spec module_blacklist = {
 	.kind = SPEC_LIST,
 	.what = "a list of modules",
-	.item = &module,
+	.item = &spec_module,
 	.identity = ITEM_NAME,
 };
 
 static const struct spec param_value = {
 	.what = "a parameter's value",
 	.check = value_module_value,
+	.pattern = "^[!$-&(-\\[\\]-~]+$",
 };
 static const struct spec module_param = {
 	.what = "a module parameter's name",
 	.check = value_param,
+	.pattern = "^[A-Za-z0-9_-]{1,64}$",
 };
 static const struct spec module_params = {
 	.kind = SPEC_MAP_OF,
@@ -260,7 +294,7 @@ static const struct spec module_params = {
 static const struct spec module_options = {
 	.kind = SPEC_MAP_OF,
 	.what = "a map of modules, such as {ib_core: {netns_mode: 0}}",
-	.key = &module,
+	.key = &spec_module,
 	.item = &module_params,
 };
 static const struct spec modules = {
@@ -270,54 +304,12 @@ static const struct spec modules = {
 			 KEY("blacklist", &module_blacklist)),
 };
 
-/* --- sriov -------------------------------------------------------------------------------- */
-
-static const struct spec vf_count = {
-	.what = "a count of VFs, or max",
-	.check = value_int,
-	.words = WORDS("max"),
-	.min = 0,
-	.max = 65535,
-};
-static const struct spec vf_driver = {
-	.what = "a binding of VFs",
-	.check = value_word,
-	.words = WORDS("netdev", "vfio-pci", "none"),
-};
-static const struct spec vf = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {driver: netdev}",
-	.fields = FIELDS(KEY("driver", &vf_driver), LATER("mtu"), LATER("mac"), LATER("guid"),
-			 LATER("trust"), LATER("spoof_check"), LATER("vlan"), LATER("link_state"),
-			 LATER("min_rate"), LATER("max_rate")),
-};
-/* Below the budget of the devices stage, 150 s. */
-static const struct spec sriov_timeout = {
-	.what = "a duration such as 30s",
-	.check = value_duration,
-	.min = SECOND,
-	.max = 120 * SECOND,
-};
-static const struct spec sriov_set = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {vfs: 8, vf: {driver: netdev}}",
-	/* vfs may come from a wider set: see rules.c */
-	.fields = FIELDS(KEY("vfs", &vf_count), KEY("vf", &vf), KEY("timeout", &sriov_timeout),
-			 LATER("mode")),
-};
-static const struct spec sriov = {
-	.kind = SPEC_MAP_OF,
-	.what = "a map of device sets",
-	.key = &set_name,
-	.item = &sriov_set,
-};
-
 /* --- sysctl, sysfs ------------------------------------------------------------------------ */
 
 static const struct spec kernel_value_map = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {value: 1, optional: true}",
-	.fields = FIELDS(NEEDED("value", &kernel_value), KEY("optional", &boolean)),
+	.fields = FIELDS(NEEDED("value", &kernel_value), KEY("optional", &spec_bool)),
 };
 static const struct spec kernel_value_item = {
 	.kind = SPEC_EITHER,
@@ -328,10 +320,12 @@ static const struct spec kernel_value_item = {
 static const struct spec sysctl_key = {
 	.what = "a sysctl key such as net.core.rmem_max",
 	.check = value_sysctl_key,
+	.pattern = "^[^./ ][^ ]*[^./ ]$",
 };
 static const struct spec sysfs_path = {
 	.what = "a path below /sys/",
 	.check = value_sysfs_path,
+	.pattern = "^/sys/[!-~]+$",
 };
 /* Both apply in document order. */
 static const struct spec sysctl = {
@@ -347,78 +341,71 @@ static const struct spec sysfs = {
 	.item = &kernel_value_item,
 };
 
-/* --- gate --------------------------------------------------------------------------------- */
+/* --- limits, mounts ----------------------------------------------------------------------- */
 
-static const struct spec gate_budget = {
+static const struct spec memlock = {
+	.what = "a size such as 64G, or unlimited",
+	.check = value_size,
+	.words = WORDS("unlimited"),
+	.pattern = "^[1-9][0-9]*[KMGT]$",
+};
+static const struct spec file_limit = {
+	.what = "a count of open files",
+	.check = value_int,
+	.min = 1024,
+	.max = 1073741816, /* fs.nr_open can't be more */
+};
+static const struct spec unit_name = {
+	.what = "a service such as containerd.service",
+	.check = value_unit,
+	.pattern = "^[A-Za-z0-9:_.@-]+\\.service$",
+};
+static const struct spec unit_list = {
+	.kind = SPEC_LIST,
+	.what = "a list of services",
+	.item = &unit_name,
+	.identity = ITEM_TEXT,
+};
+static const struct spec limits = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {memlock: unlimited, units: [containerd.service]}",
+	.fields = FIELDS(KEY("memlock", &memlock), KEY("nofile", &file_limit),
+			 KEY("units", &unit_list)),
+};
+
+static const struct spec mount_point = {
+	.what = "an absolute path to mount on",
+	.check = value_mount_point,
+	.pattern = "^/[^ ]+$",
+};
+static const struct spec fs_type = {
+	.what = "a file system type such as nfs",
+	.check = value_fs_type,
+	.pattern = "^[A-Za-z0-9_.-]+$",
+};
+static const struct spec mount_options = {
+	.what = "mount options, parted by commas",
+	.check = value_mount_options,
+	.pattern = "^[^ ]+$",
+};
+static const struct spec mount_timeout = {
 	.what = "a duration such as 30s",
 	.check = value_duration,
 	.min = SECOND,
-	.max = 600 * SECOND,
+	.max = 120 * SECOND,
 };
-static const struct spec check_run = {
-	.what = "a check",
-	.check = value_word,
-	.words = WORDS("memory_bandwidth", "pcie_link", "carrier", "iommu_groups"),
-	.later = WORDS("memory_latency", "jitter", "rdma_loopback", "rdma_pairs", "gpu_copy",
-		       "gpu_peer", "dma"),
-};
-static const struct spec check_on = {
-	.what = "a device set, or \"vfs of SET\"",
-	.check = value_on_set,
-};
-static const struct spec check_per = {
-	.what = "a unit to measure each of",
-	.check = value_word,
-	.words = WORDS("node"),
-};
-static const struct spec rate = {
-	.what = "a rate such as 180GB/s, 400Gb/s or 92% of line",
-	.check = value_rate,
-};
-static const struct spec pcie_speed = {
-	.what = "a PCIe speed such as 32GT/s",
-	.check = value_gts,
-};
-static const struct spec pcie_width = {
-	.what = "a PCIe width",
-	.check = value_word,
-	.words = WORDS("1", "2", "4", "8", "16", "32"),
-};
-static const struct spec timeout = {
-	.what = "a duration such as 30s",
-	.check = value_duration,
-	.min = SECOND / 1000,
-	.max = 600 * SECOND,
-};
-static const struct spec on_fail = {
-	.what = "a consequence",
-	.check = value_word,
-	.words = WORDS("block", "degrade", "warn"),
-};
-/* All keys of all checks; which run takes which is in rules.c. */
-static const struct spec gate_check = {
+static const struct spec mount = {
 	.kind = SPEC_MAP,
-	.what = "a map such as {run: pcie_link, on: rails, width: 16}",
-	.fields = FIELDS(NEEDED("run", &check_run), KEY("on", &check_on), KEY("per", &check_per),
-			 KEY("min", &rate), KEY("speed", &pcie_speed), KEY("width", &pcie_width),
-			 KEY("isolated", &boolean), KEY("timeout", &timeout),
-			 KEY("on_fail", &on_fail)),
+	.what = "a map such as {type: nfs, what: \"server:/export\"}",
+	.fields = FIELDS(NEEDED("type", &fs_type), NEEDED("what", &kernel_value),
+			 KEY("options", &mount_options), KEY("optional", &spec_bool),
+			 KEY("timeout", &mount_timeout)),
 };
-static const struct spec check_name = {
-	.what = "a check's name",
-	.check = value_set_name,
-};
-static const struct spec gate_checks = {
+static const struct spec mounts = {
 	.kind = SPEC_MAP_OF,
-	.what = "a map of checks",
-	.key = &check_name,
-	.item = &gate_check,
-};
-static const struct spec gate = {
-	.kind = SPEC_MAP,
-	.what = "a map (budget, admit_degraded, checks)",
-	.fields = FIELDS(KEY("budget", &gate_budget), KEY("admit_degraded", &boolean),
-			 KEY("checks", &gate_checks)),
+	.what = "a map of mount points",
+	.key = &mount_point,
+	.item = &mount,
 };
 
 /* --- the document ------------------------------------------------------------------------- */
@@ -430,6 +417,7 @@ static const struct spec schema_number = {
 static const struct spec version = {
 	.what = "a version",
 	.check = value_label,
+	.pattern = "^[A-Za-z0-9_.+~:-]{1,64}$",
 };
 static const struct spec base_list = {
 	.kind = SPEC_LIST,
@@ -456,16 +444,17 @@ static const struct spec priority = {
 const struct spec schema_top = {
 	.kind = SPEC_MAP,
 	.what = "a map of sections",
-	.fields = FIELDS(KEY_IS("schema", &schema_number, FIELD_OWN | FIELD_NOT_INHERITED),
-			 KEY_IS("name", &name, FIELD_OWN | OF_THE_FILE),
-			 KEY_IS("version", &version, OF_THE_FILE),
-			 KEY_IS("extends", &extends, OF_THE_FILE),
-			 KEY_IS("abstract", &boolean, OF_THE_FILE),
-			 KEY_IS("priority", &priority, OF_THE_FILE), KEY("match", &match),
-			 KEY("devices", &devices), LATER("require"), LATER("unsupported"),
-			 KEY("expect", &expect), KEY("kernel_args", &kernel_args),
-			 KEY("hugepages", &hugepages), KEY("modules", &modules),
-			 KEY("sriov", &sriov), LATER("link"), LATER("qos"), LATER("pcie"),
-			 LATER("irq"), KEY("sysctl", &sysctl), KEY("sysfs", &sysfs),
-			 LATER("limits"), LATER("mounts"), LATER("pairs"), KEY("gate", &gate)),
+	.fields = FIELDS(
+		KEY_IS("schema", &schema_number, FIELD_OWN | FIELD_NOT_INHERITED),
+		KEY_IS("name", &name, FIELD_OWN | OF_THE_FILE),
+		KEY_IS("version", &version, OF_THE_FILE), KEY_IS("extends", &extends, OF_THE_FILE),
+		KEY_IS("abstract", &spec_bool, OF_THE_FILE),
+		KEY_IS("priority", &priority, OF_THE_FILE), KEY("match", &match),
+		KEY("devices", &devices), KEY("require", &require),
+		KEY("unsupported", &unsupported), KEY("expect", &expect),
+		KEY("kernel_args", &kernel_args), KEY("hugepages", &hugepages),
+		KEY("modules", &modules), KEY("sriov", &spec_sriov), LATER("link", &spec_link),
+		LATER("qos", &spec_qos), LATER("pcie", &spec_pcie), LATER("irq", &spec_irq),
+		KEY("sysctl", &sysctl), KEY("sysfs", &sysfs), LATER("limits", &limits),
+		LATER("mounts", &mounts), LATER("pairs", &spec_pairs), KEY("gate", &spec_gate)),
 };

@@ -104,6 +104,14 @@ static bool is_near(const char *word, const char *known, size_t *best)
 	return true;
 }
 
+bool word_is_one_of(const char *word, const char *const *words)
+{
+	for (; words && *words; words++)
+		if (streq(word, *words))
+			return true;
+	return false;
+}
+
 const char *nearest_word(const char *word, const char *const *words)
 {
 	const char *near = NULL;
@@ -152,7 +160,7 @@ static void check_scalar(struct walk *w, const struct spec *s, const struct ynod
 {
 	cleanup_str struct str why = {0};
 
-	if (!s->check(s, n, &why))
+	if (!word_is_one_of(n->text, s->words) && !s->check(s, n, &why))
 		diag_error(w->diags, n->at, str_get(&w->path), "%s", str_get(&why));
 }
 
@@ -254,14 +262,14 @@ static void check_field(struct walk *w, const struct spec *s, const struct ynode
 	else if (f->flags & FIELD_NO_DROPIN && w->kind == SCHEMA_DROPIN)
 		diag_error(w->diags, key->at, str_get(&w->path),
 			   "a drop-in can't have this; put it in the profile itself");
-	else if (f->flags & FIELD_LATER)
-		refuse_later(w, s, key);
 	else if (append && !may_append(w, s, f, map, key))
 		return;
 	else if (ynode_is_null(value) && (append || f->flags & FIELD_OWN))
 		wrong_kind(w, f->spec, value);
 	else if (!ynode_is_null(value))
 		check_value(w, f->spec, value);
+	if (f && f->flags & FIELD_LATER)
+		refuse_later(w, s, key);
 }
 
 static bool key_is_good(struct walk *w, const struct spec *s, const struct ynode *key)

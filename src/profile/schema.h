@@ -2,7 +2,8 @@
 /*
  * The schema: what a profile may hold, as constant tables (language.c) that schema.c walks.
  * To add a key, add a line to a table; what a value must look like is a `scalar_check`
- * (value.c). What relates several values to each other is a rule (rules.c).
+ * (value.c). What relates several values to each other is a rule (rules.c). The JSON Schema
+ * that editors load is another reading of the same tables.
  */
 #pragma once
 
@@ -39,12 +40,12 @@ enum field_flags {
 	FIELD_OWN = 1 << 1,	 /* in each document of its own, never from a base */
 	FIELD_NO_DROPIN = 1 << 2,
 	FIELD_NOT_INHERITED = 1 << 3,
-	FIELD_LATER = 1 << 4, /* part of the language; this railhead can't do it yet */
+	FIELD_LATER = 1 << 4, /* part of the language: checked, then refused as not done yet */
 };
 
 struct field {
-	const char *name;	 /* NULL ends the table */
-	const struct spec *spec; /* may be NULL where FIELD_LATER */
+	const char *name; /* NULL ends the table */
+	const struct spec *spec;
 	unsigned int flags;
 };
 
@@ -53,9 +54,10 @@ struct spec {
 	const char *what; /* "a page size such as 2M": fits into "... is wanted here" */
 	/* SPEC_SCALAR */
 	scalar_check *check;
-	const char *const *words; /* what is taken besides, or (value_word) alone; NULL-ended */
+	const char *const *words; /* what is taken before check is asked; NULL-ended */
 	const char *const *later; /* words that this railhead can't do yet */
-	int64_t min, max;
+	int64_t min, max;	  /* in the unit that the check counts in; max 0: no range */
+	const char *pattern;	  /* ECMA 262 regular expression for editors; check is stricter */
 	/* SPEC_LIST, SPEC_MAP_OF */
 	const struct spec *item;
 	const struct spec *key; /* SPEC_MAP_OF: what its keys must be; a scalar's spec */
@@ -89,5 +91,6 @@ bool item_same(enum item_identity identity, const struct ynode *a, const struct 
 size_t arg_key_len(const char *arg);
 /* The same, with '-' and '_' the same, up to n bytes. */
 bool dash_equal(const char *a, const char *b, size_t n);
+bool word_is_one_of(const char *word, const char *const *words); /* words may be NULL */
 /* Which of words is near enough to be meant, or NULL. */
 const char *nearest_word(const char *word, const char *const *words);

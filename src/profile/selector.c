@@ -39,6 +39,8 @@ static struct selector selector_of(const char *name, const struct ynode *set)
 		.driver = text(set, "driver"),
 		.numa = number(set, "numa", -1),
 		.ports = number(set, "ports", 0),
+		.port = number(set, "port", 0),
+		.part_number = text(set, "part_number"),
 		.expect = number(set, "expect", -1),
 		.protect = ynode_bool(set, "protect", false),
 		.ethernet = streq(ynode_text(set, "link", ""), "ethernet"),
@@ -65,6 +67,7 @@ void selectors_free(struct profile *p)
 		free(p->devices.v[i].in);
 		free(p->devices.v[i].address);
 		free(p->devices.v[i].driver);
+		free(p->devices.v[i].part_number);
 	}
 	vec_free(&p->devices);
 }

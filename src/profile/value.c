@@ -27,14 +27,6 @@ static bool only(const char *s, const char *chars)
 	return *s && !s[strspn(s, chars)];
 }
 
-static bool is_one_of(const char *s, const char *const *words)
-{
-	for (; words && *words; words++)
-		if (streq(s, *words))
-			return true;
-	return false;
-}
-
 static void list_words(struct str *out, const char *const *words)
 {
 	for (size_t i = 0; words && words[i]; i++)
@@ -129,8 +121,6 @@ bool value_int(const struct spec *s, const struct ynode *n, struct str *why)
 {
 	int64_t v = 0;
 
-	if (is_one_of(n->text, s->words))
-		return true;
 	if (number_trap(n, why))
 		return false;
 	if (!only(n->text + (*n->text == '-'), DIGITS))
@@ -170,9 +160,7 @@ bool value_word(const struct spec *s, const struct ynode *n, struct str *why)
 {
 	const char *near;
 
-	if (is_one_of(n->text, s->words))
-		return true;
-	if (is_one_of(n->text, s->later)) {
+	if (word_is_one_of(n->text, s->later)) {
 		str_addf(why, "'%s' is not implemented in this railhead; known now: ", n->text);
 		list_words(why, s->words);
 		return false;
@@ -220,6 +208,19 @@ bool value_pattern(const struct spec *s, const struct ynode *n, struct str *why)
 
 /* --- numbers with units ------------------------------------------------------------------- */
 
+/* A unit for messages and how much of the base unit it is; the largest first, 1 last. */
+struct unit_name {
+	int64_t size;
+	const char *name;
+};
+
+static void add_amount(struct str *out, int64_t v, const struct unit_name *u)
+{
+	while (u->size > 1 && (v == 0 || v % u->size))
+		u++;
+	str_addf(out, "%lld%s", (long long)(v / u->size), u->name);
+}
+
 static bool lacks_unit(const struct ynode *n)
 {
 	return only(n->text, DIGITS);
@@ -238,39 +239,69 @@ static bool judge_unit(const struct spec *s, const struct ynode *n, int r, struc
 	return refuse(s, n, why, lacks_unit(n) ? "write the unit" : NULL);
 }
 
+/* A number of units, between min and max. */
+static bool in_range(const struct spec *s, const struct ynode *n, uint64_t v,
+		     const struct unit_name *units, struct str *why)
+{
+	if (!s->max || ((int64_t)v >= s->min && v <= (uint64_t)s->max))
+		return true;
+	str_addf(why, "%.*s is out of range; ", SHOWN, n->text);
+	add_amount(why, s->min, units);
+	str_add(why, " to ");
+	add_amount(why, s->max, units);
+	str_add(why, " is possible");
+	return false;
+}
+
 bool value_size(const struct spec *s, const struct ynode *n, struct str *why)
 {
-	uint64_t v;
+	static const struct unit_name units[] = {
+		{1 << 30, "G"}, {1 << 20, "M"}, {1 << 10, "K"}, {1, " bytes"}};
+	uint64_t v = 0;
 
-	return judge_unit(s, n, parse_size(n->text, &v), why);
+	return judge_unit(s, n, parse_size(n->text, &v), why) && in_range(s, n, v, units, why);
 }
 
 bool value_duration(const struct spec *s, const struct ynode *n, struct str *why)
 {
+	static const struct unit_name units[] = {{1000000, "s"}, {1000, "ms"}, {1, "us"}};
 	uint64_t usec = 0;
 
-	if (!judge_unit(s, n, parse_duration(n->text, &usec), why))
-		return false;
-	if ((int64_t)usec >= s->min && (!s->max || usec <= (uint64_t)s->max))
-		return true;
-	str_addf(why, "%.*s is out of range; %llds to %llds is possible", SHOWN, n->text,
-		 (long long)s->min / 1000000, (long long)s->max / 1000000);
-	return false;
+	return judge_unit(s, n, parse_duration(n->text, &usec), why) &&
+	       in_range(s, n, usec, units, why);
 }
 
-static int parse_share(const char *text)
+bool value_latency(const struct spec *s, const struct ynode *n, struct str *why)
 {
-	size_t digits = strspn(text, DIGITS);
-	int percent = 0;
+	uint64_t ns;
 
-	if (!digits || digits > 3 || !streq(text + digits, "% of line"))
-		return -EINVAL;
-	for (size_t i = 0; i < digits; i++)
-		percent = percent * 10 + (text[i] - '0');
-	return percent >= 1 && percent <= 100 ? 0 : -ERANGE;
+	return judge_unit(s, n, parse_latency(n->text, &ns), why);
 }
 
 bool value_rate(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	static const struct unit_name units[] = {
+		{125000000, "Gb/s"}, {125000, "Mb/s"}, {1, " bytes/s"}};
+	uint64_t v = 0;
+
+	return judge_unit(s, n, parse_rate(n->text, &v), why) && in_range(s, n, v, units, why);
+}
+
+/* "92% of line": of what the link, the PCIe slot or the other members of the set do. */
+static int parse_share(const char *text)
+{
+	static const char *const of[] = {"% of line", "% of pcie", "% of set", NULL};
+	size_t digits = strspn(text, DIGITS);
+	uint64_t percent = 0;
+	cleanup_free char *number = xstrndup(text, digits);
+
+	if (!word_is_one_of(text + digits, of) || parse_u64(number, &percent) < 0)
+		return -EINVAL;
+	return percent >= 1 && percent <= 100 ? 0 : -ERANGE;
+}
+
+/* An absolute rate, or a share. */
+bool value_measure(const struct spec *s, const struct ynode *n, struct str *why)
 {
 	uint64_t v;
 	int r = parse_rate(n->text, &v);
@@ -278,6 +309,31 @@ bool value_rate(const struct spec *s, const struct ynode *n, struct str *why)
 	if (r == -EINVAL)
 		r = parse_share(n->text);
 	return judge_unit(s, n, r, why);
+}
+
+static int parse_suffixed(const char *text, const char *suffix, uint64_t *ret)
+{
+	cleanup_free char *number = xstrndup(text, strspn(text, DIGITS));
+
+	return streq(text + strlen(number), suffix) ? parse_u64(number, ret) : -EINVAL;
+}
+
+bool value_percent(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	static const struct unit_name units[] = {{1, "%"}};
+	uint64_t v = 0;
+
+	return judge_unit(s, n, parse_suffixed(n->text, "%", &v), why) &&
+	       in_range(s, n, v, units, why);
+}
+
+bool value_metres(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	static const struct unit_name units[] = {{1, "m"}};
+	uint64_t v = 0;
+
+	return judge_unit(s, n, parse_suffixed(n->text, "m", &v), why) &&
+	       in_range(s, n, v, units, why);
 }
 
 bool value_gts(const struct spec *s, const struct ynode *n, struct str *why)
@@ -309,6 +365,23 @@ bool value_cpus(const struct spec *s, const struct ynode *n, struct str *why)
 	if (r == 0 && *n->text)
 		return true;
 	return refuse(s, n, why, r == -ERANGE ? "CPU numbers end at 8191" : NULL);
+}
+
+/* Small numbers in the same notation, up to max: DSCPs. */
+bool value_numbers(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	struct cpus set;
+	int r = cpus_parse(n->text, &set);
+
+	if (number_trap(n, why))
+		return false;
+	if (r < 0 || !*n->text)
+		return refuse(s, n, why, NULL);
+	if (cpus_last(&set) <= s->max)
+		return true;
+	str_addf(why, "%.*s is out of range; %lld to %lld is possible", SHOWN, n->text,
+		 (long long)s->min, (long long)s->max);
+	return false;
 }
 
 /* --- names -------------------------------------------------------------------------------- */
@@ -350,6 +423,70 @@ bool value_param(const struct spec *s, const struct ynode *n, struct str *why)
 	if (only(n->text, WORD) && strlen(n->text) <= 64)
 		return true;
 	return refuse(s, n, why, "letters, digits, _ and -");
+}
+
+/* ethtool(8) shows names of up to ETH_GSTRING_LEN - 1 bytes. */
+bool value_feature(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	if (only(n->text, WORD) && strlen(n->text) < 32)
+		return true;
+	return refuse(s, n, why, "letters, digits, _ and -, as ethtool shows it");
+}
+
+/* What vercmp-like comparison takes: a number first, then what vendors append. */
+bool value_version(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	const char *t = n->text + (str_starts(n->text, ">=") ? 2 : 0);
+
+	if (isdigit((unsigned char)*t) && only(t, WORD ".+~") && strlen(t) <= 64)
+		return true;
+	return refuse(s, n, why,
+		      *t == ' ' ? "no blank after >="
+				: "write an exact version, or >= and the lowest that will do");
+}
+
+static bool ends_in(const char *t, const char *tail)
+{
+	return strlen(t) > strlen(tail) && streq(t + strlen(t) - strlen(tail), tail);
+}
+
+bool value_unit(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	if (only(n->text, WORD ":.@\\") && ends_in(n->text, ".service") && strlen(n->text) < 256)
+		return true;
+	return refuse(s, n, why, "write its whole name, with .service");
+}
+
+/* --- addresses of ports ------------------------------------------------------------------- */
+
+/* "xx:xx:..." of that many bytes */
+static bool is_octets(const char *t, size_t bytes)
+{
+	if (strlen(t) != 3 * bytes - 1)
+		return false;
+	for (size_t i = 0; t[i]; i++)
+		if (i % 3 == 2 ? t[i] != ':' : !strchr(DIGITS "abcdef", t[i]))
+			return false;
+	return true;
+}
+
+bool value_mac(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	if (!is_octets(n->text, 6))
+		return refuse(s, n, why, "six pairs of lower case hex digits, parted by colons");
+	if (strchr("13579bdf", n->text[1]))
+		return refuse(s, n, why, "it is a group address (the first byte is odd)");
+	if (streq(n->text, "00:00:00:00:00:00"))
+		return refuse(s, n, why, "all zero is none");
+	return true;
+}
+
+bool value_guid(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	if (!is_octets(n->text, 8))
+		return refuse(s, n, why, "eight pairs of lower case hex digits, parted by colons");
+	/* a port without one never leaves INIT */
+	return !streq(n->text, "00:00:00:00:00:00:00:00") || refuse(s, n, why, "all zero is none");
 }
 
 /* --- PCI ---------------------------------------------------------------------------------- */
@@ -435,6 +572,35 @@ bool value_sysfs_path(const struct spec *s, const struct ynode *n, struct str *w
 	if (has_dot_part(n->text))
 		return refuse(s, n, why, "no empty, . or .. parts");
 	return true;
+}
+
+bool value_mount_point(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	if (n->text[0] != '/' || !n->text[1])
+		return refuse(s, n, why, NULL);
+	for (const char *p = n->text; *p; p++)
+		if ((unsigned char)*p <= ' ' || *p == 0x7f || *p == '\\')
+			return refuse(s, n, why, "no blanks, control characters or backslashes");
+	if (has_dot_part(n->text) || ends_in(n->text, "/"))
+		return refuse(s, n, why, "no empty, . or .. parts");
+	return true;
+}
+
+bool value_mount_options(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	for (const char *p = n->text; *p; p++)
+		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
+			return refuse(s, n, why, "no blanks; options are parted by commas");
+	if (n->text[0] == ',' || ends_in(n->text, ",") || adjacent(n->text, ","))
+		return refuse(s, n, why, "there is an empty option");
+	return *n->text || refuse(s, n, why, "leave the key out");
+}
+
+bool value_fs_type(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	if (only(n->text, WORD ".") && strlen(n->text) <= 32)
+		return true;
+	return refuse(s, n, why, "as in fstab(5)");
 }
 
 /* It goes into modprobe.d, where a blank would begin the next parameter. */

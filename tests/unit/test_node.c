@@ -8,7 +8,20 @@
 #include <cmocka.h>
 
 #include "node/node.h"
+#include "node/vpd.h"
 #include "tree.h"
+
+#define SEL(sel_name, ...)                                                                      \
+	{                                                                                       \
+		.name = (char *)(sel_name), .vendor = -1, .device = -1, .subsystem_vendor = -1, \
+		.subsystem_device = -1, .numa = -1, .expect = -1, __VA_ARGS__                   \
+	}
+#define SEL_PN(sel_name, pattern) SEL(sel_name, .part_number = (char *)(pattern))
+#define CX7 .vendor = 0x15b3, .device = 0x1021
+#define IN(up) .in = (char *)(up)
+
+/* Overriding a field that SEL gives is what is meant. */
+#pragma GCC diagnostic ignored "-Woverride-init"
 
 /* --- survey ---------------------------------------------------------------------------- */
 
@@ -233,18 +246,364 @@ static void test_sockets(void **state)
 	}
 }
 
-/* --- device sets ----------------------------------------------------------------------- */
+/* --- machines as they are -------------------------------------------------------------- */
 
-#define SEL(sel_name, ...)                                                                      \
-	{                                                                                       \
-		.name = (char *)(sel_name), .vendor = -1, .device = -1, .subsystem_vendor = -1, \
-		.subsystem_device = -1, .numa = -1, .expect = -1, __VA_ARGS__                   \
+#define CPU "sys/devices/system/cpu/"
+#define NODE "sys/devices/system/node/"
+
+/* Where the kernel lists a package's CPUs, the others of it need no look. */
+static void test_package_lists(void **state)
+{
+	static const struct tree_file files[] = {
+		{CPU "present", "0-5\n"},
+		{CPU "cpu0/topology/physical_package_id", "36\n"},
+		{CPU "cpu0/topology/package_cpus_list", "0-1,4\n"},
+		{CPU "cpu1/topology/physical_package_id", "99\n"}, /* must not be looked at */
+		{CPU "cpu2/topology/physical_package_id", "37\n"},
+		{CPU "cpu2/topology/core_siblings_list", "2,5\n"},
+		{CPU "cpu5/topology/physical_package_id", "98\n"},
+		/* cpu3 is offline: no topology */
+	};
+	struct node node;
+
+	tree_write(*state, files, array_len(files));
+	node = survey(*state);
+	assert_int_equal(node.sockets, 2);
+	assert_int_equal(cpus_count(&node.cpus), 6);
+	node_free(&node);
+}
+
+/* Captures of a few files, and old kernels: directories say what `present` would. */
+static void test_no_lists(void **state)
+{
+	static const struct tree_file files[] = {
+		{CPU "cpu0/topology/physical_package_id", "0\n"},
+		{CPU "cpu12/topology/physical_package_id", "1\n"},
+		{CPU "cpufreq/x", ""},
+		{CPU "cpuidle/x", ""},
+		{CPU "cpu99999/x", ""},
+		{NODE "node0/cpulist", "0\n"},
+		{NODE "node2/cpulist", "\n"},
+		{NODE "node7/cpulist", "12\n"},
+	};
+	struct node node;
+
+	tree_write(*state, files, array_len(files));
+	node = survey(*state);
+	assert_int_equal(cpus_count(&node.cpus), 2);
+	assert_true(cpus_has(&node.cpus, 12));
+	assert_int_equal(node.sockets, 2);
+	assert_int_equal(cpus_count(&node.nodes), 3);
+	assert_int_equal(cpus_count(&node.nodes_with_cpu), 2);
+	assert_true(cpus_has(&node.nodes_with_cpu, 7));
+	node_free(&node);
+}
+
+/* GB200: two nodes with CPUs, GPU memory as nodes of its own, most of them empty. No DMI. */
+static void test_gpu_memory_nodes(void **state)
+{
+	static const struct tree_file files[] = {
+		{"proc/cpuinfo", "processor\t: 0\nBogoMIPS\t: 2000.00\nCPU implementer\t: 0x41\n"},
+		{"proc/sys/kernel/arch", "aarch64\n"},
+		{CPU "present", "0-143\n"},
+		{CPU "cpu0/topology/physical_package_id", "256123456\n"},
+		{CPU "cpu0/topology/package_cpus_list", "0-71\n"},
+		{CPU "cpu72/topology/physical_package_id", "256123999\n"},
+		{CPU "cpu72/topology/package_cpus_list", "72-143\n"},
+		{NODE "online", "0-33\n"},
+		{NODE "has_cpu", "0-1\n"},
+		{NODE "has_memory", "0-2,10\n"},
+	};
+	struct node node;
+
+	tree_write(*state, files, array_len(files));
+	node = survey(*state);
+	assert_int_equal(node.cpu_vendor, CPU_ARM);
+	assert_string_equal(node.arch, "aarch64");
+	assert_int_equal(node.sockets, 2);
+	assert_int_equal(cpus_count(&node.cpus), 144);
+	assert_int_equal(cpus_count(&node.nodes), 34);
+	assert_int_equal(cpus_count(&node.nodes_with_cpu), 2);
+	assert_string_equal(node_dmi(&node, "sys_vendor"), "");
+	node_free(&node);
+}
+
+/* Only the start is read: the block that matters may be followed by megabytes. */
+static void test_huge_cpuinfo(void **state)
+{
+	cleanup_str struct str text = {0};
+	struct node node;
+
+	str_add(&text, "processor\t: 0\nvendor_id\t: GenuineIntel\n\n");
+	for (int i = 1; i < 40000; i++)
+		str_addf(&text, "processor\t: %d\nvendor_id\t: AuthenticAMD\n\n", i);
+	tmp_write(*state, "proc/cpuinfo", text.s);
+	node = survey(*state);
+	assert_int_equal(node.cpu_vendor, CPU_INTEL);
+	node_free(&node);
+}
+
+#define FN(domain_addr) "sys/devices/pci0000:00/" domain_addr "/"
+
+static void test_numa_values(void **state)
+{
+	static const struct {
+		const char *text; /* NULL: no such file */
+		int numa;
+	} t[] = {
+		{"0\n", 0},	  {"33\n", 33},		{"-1\n", -1}, {NULL, -1},    {"", -1},
+		{"8191\n", 8191}, {"4294967295\n", -1}, {"x\n", -1},  {"1 2\n", -1}, {"-7\n", -1},
+	};
+	static const struct tree_fn fn = {"0000:01:00.0", NIC, .numa = "-1"};
+
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct node node;
+
+		tree_pci(*state, &fn);
+		if (t[i].text)
+			tmp_write(*state, FN("0000:01:00.0") "numa_node", t[i].text);
+		else
+			tree_remove(*state, FN("0000:01:00.0") "numa_node");
+		node = survey(*state);
+		assert_int_equal(node.pci.v[0].numa, t[i].numa);
+		node_free(&node);
 	}
-#define CX7 .vendor = 0x15b3, .device = 0x1021
-#define IN(up) .in = (char *)(up)
+}
 
-/* Overriding a field that SEL gives is what is meant. */
-#pragma GCC diagnostic ignored "-Woverride-init"
+/* modalias has all ids in one file; without it, or if it is odd, the single files count. */
+static void test_modalias(void **state)
+{
+	static const struct {
+		const char *modalias;
+		uint16_t vendor, subsystem_device;
+		uint32_t class;
+	} t[] = {
+		{"pci:v00008086d00001563sv000015D9sd00000AEBbc02sc00i01\n", 0x8086, 0xaeb,
+		 0x020001},
+		{"pci:v000010DEd00002330sv000010DEsd000016C1bc03sc02i00\n", 0x10de, 0x16c1,
+		 0x030200},
+		{"pci:v00008086d00001563sv000015D9\n", 0x15b3, 0x0023, 0x020000},
+		{"platform:foo\n", 0x15b3, 0x0023, 0x020000},
+		{"", 0x15b3, 0x0023, 0x020000},
+	};
+	static const struct tree_fn fn = {"0000:01:00.0", NIC, .numa = "0",
+					  .subsystem = "15b3:0023"};
+
+	tree_pci(*state, &fn);
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct node node;
+
+		tmp_write(*state, FN("0000:01:00.0") "modalias", t[i].modalias);
+		node = survey(*state);
+		assert_int_equal(node.pci.v[0].vendor, t[i].vendor);
+		assert_int_equal(node.pci.v[0].subsystem_device, t[i].subsystem_device);
+		assert_int_equal(node.pci.v[0].class, t[i].class);
+		node_free(&node);
+	}
+}
+
+/* Domains: 16 bits, VMD's (from 0x10000), and Hyper-V's 32 bits. */
+static void test_domains(void **state)
+{
+	static const char *const addrs[] = {"0000:01:00.0", "0009:01:00.0", "10000:e1:00.0",
+					    "ffff0001:00:02.7"};
+	struct node node;
+
+	for (size_t i = 0; i < array_len(addrs); i++) {
+		struct tree_fn fn = {addrs[i], NIC, "0", "mlx5_core", .vfs = "4"};
+
+		tree_pci(*state, &fn);
+	}
+	tree_dir(*state, "sys/bus/pci/devices/123456789abcdef0:00:00.0"); /* too long for any */
+	node = survey(*state);
+	assert_int_equal(node.pci.n, array_len(addrs));
+	for (size_t i = 0; i < array_len(addrs); i++) {
+		assert_non_null(node_find(&node, addrs[i]));
+		assert_int_equal(node_find(&node, addrs[i])->vendor, 0x15b3);
+	}
+	node_free(&node);
+}
+
+static void test_many_functions(void **state)
+{
+	struct node node;
+
+	for (int i = 0; i < 700; i++) {
+		cleanup_free char *addr =
+			xasprintf("%04x:%02x:%02x.%x", i / 256 * 2, i % 256, i % 32, i % 8);
+		struct tree_fn fn = {addr, NIC, .numa = "1"};
+
+		tree_pci(*state, &fn);
+	}
+	node = survey(*state);
+	assert_int_equal(node.pci.n, 700);
+	assert_int_equal(node.pci.v[699].device, 0x1021);
+	node_free(&node);
+}
+
+/* A directory and a loop of links in place of files fail as EACCES does, for root too. */
+static void test_unreadable(void **state)
+{
+	static const struct tree_file files[] = {
+		{"sys/class/dmi/id/product_name", "->product_name"},
+		{"sys/class/dmi/id/sys_vendor", "Dell Inc.\n"},
+		{"proc/meminfo/x", ""},
+		{"proc/cpuinfo/x", ""},
+		{"proc/cmdline", "->cmdline"},
+		{CPU "present/x", ""},
+	};
+	static const struct tree_fn fn = {"0000:01:00.0", NIC, "0", .subsystem = "15b3:0023"};
+	struct node node;
+
+	tree_write(*state, files, array_len(files));
+	tree_pci(*state, &fn);
+	tree_remove(*state, FN("0000:01:00.0") "subsystem_device");
+	tree_link(*state, FN("0000:01:00.0") "subsystem_device", "subsystem_device");
+	node = survey(*state);
+	assert_string_equal(node_dmi(&node, "product_name"), "");
+	assert_string_equal(node_dmi(&node, "sys_vendor"), "Dell Inc.");
+	assert_string_equal(node.cmdline, "");
+	assert_int_equal(node.memory, 0);
+	assert_int_equal(node.pci.v[0].subsystem_vendor, 0x15b3);
+	assert_int_equal(node.pci.v[0].subsystem_device, 0);
+	node_free(&node);
+}
+
+/* --- part numbers ---------------------------------------------------------------------- */
+
+#define VPD(text) text, sizeof(text) - 1
+
+static void test_vpd(void **state)
+{
+	static const struct {
+		const char *vpd;
+		size_t len;
+		const char *pn; /* NULL: none */
+	} t[] = {
+		/* identifier, VPD-R with PN, EC, SN, then VPD-W, end */
+		{VPD("\x82\x04\x00"
+		     "Card"
+		     "\x90\x18\x00"
+		     "PN\x07"
+		     "MCX715A"
+		     "EC\x02"
+		     "A1"
+		     "SN\x06"
+		     "MT0815"
+		     "\x91\x00\x00\x78"),
+		 "MCX715A"},
+		{VPD("\x90\x0b\x00"
+		     "EC\x02"
+		     "A1"
+		     "PN\x03"
+		     "X  "
+		     "\x78"),
+		 "X"},
+		{VPD("\x0b"
+		     "abc"
+		     "\x90\x05\x00"
+		     "PN\x02"
+		     "P1"
+		     "\x78"),
+		 "P1"}, /* small resource */
+		{VPD("\x90\x05\x00"
+		     "PN\x02"
+		     "P1"),
+		 "P1"}, /* no end tag */
+		{VPD(""), NULL},
+		{VPD("\x90"), NULL},
+		{VPD("\x90\x05"), NULL},
+		{VPD("\x90\x05\x00"
+		     "PN\x02"
+		     "P"),
+		 NULL}, /* longer than the data */
+		{VPD("\x90\x05\x00"
+		     "PN\x03"
+		     "P1"
+		     "\x78"),
+		 NULL}, /* a field longer than its resource */
+		{VPD("\x90\x02\x00"
+		     "PN"
+		     "\x78"),
+		 NULL},
+		{VPD("\x90\x03\x00"
+		     "PN\x00"
+		     "\x78"),
+		 NULL}, /* empty */
+		{VPD("\x90\x06\x00"
+		     "PN\x03"
+		     "\x01\x02\xff"
+		     "\x78"),
+		 NULL}, /* no text */
+		{VPD("\x91\x05\x00"
+		     "PN\x02"
+		     "P1"
+		     "\x78"),
+		 NULL}, /* VPD-W is not read */
+		{VPD("\x78\x90\x05\x00"
+		     "PN\x02"
+		     "P1"),
+		 NULL}, /* after the end */
+		{VPD("\xff\xff\xff\xff\xff\xff\xff\xff"), NULL},
+		{VPD("\x00\x00\x00\x00\x00\x00\x00\x00"), NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		/* on the heap, so that a read beyond the end is seen */
+		char *copy = memcpy(xcalloc(1, t[i].len + 1), t[i].vpd, t[i].len);
+		cleanup_free char *exact = xcalloc(1, t[i].len ? t[i].len : 1);
+		cleanup_free char *pn = NULL;
+
+		memcpy(exact, copy, t[i].len);
+		free(copy);
+		pn = vpd_part_number(exact, t[i].len);
+		if (!pn != !t[i].pn || (pn && !streq(pn, t[i].pn)))
+			fail_msg("%zu: '%s', not '%s'", i, pn ? pn : "-", t[i].pn ? t[i].pn : "-");
+	}
+}
+
+static void test_vpd_of_part_number(void **state)
+{
+	static const char *const names[] = {"MCX755106AS-HEAT", "X"};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(names); i++) {
+		size_t len;
+		cleanup_free char *vpd = vpd_with_part_number(names[i], &len);
+		cleanup_free char *pn = vpd_part_number(vpd, len);
+
+		assert_string_equal(pn, names[i]);
+	}
+}
+
+static void test_part_number_sets(void **state)
+{
+	static const struct selector sels[] = {SEL_PN("nics", "MCX7*"), SEL_PN("other", "E810*")};
+	struct tmp *t = *state;
+	struct device_sets sets;
+	struct node node;
+	size_t len;
+	cleanup_free char *vpd = vpd_with_part_number("MCX715A", &len);
+	FILE *f;
+
+	make_node(t);
+	f = fopen(tmp_path(t, FN("0000:3b:00.0") "vpd"), "w");
+	assert_int_equal(fwrite(vpd, 1, len, f), len);
+	fclose(f);
+	node = survey(t);
+	assert_null(node_find(&node, "0000:3b:00.0")->part_number); /* not in the survey */
+	device_sets_prepare(&t->root, &node, sels, array_len(sels));
+	assert_string_equal(node_find(&node, "0000:3b:00.0")->part_number, "MCX715A");
+	assert_null(node_find(&node, "0000:3b:00.1")->part_number);
+	assert_int_equal(device_sets_resolve(&node, sels, 2, &sets, &t->err), 0);
+	assert_int_equal(sets.set.v[0].fn.n, 1);
+	assert_int_equal(sets.set.v[1].fn.n, 0);
+	device_sets_free(&sets);
+	node_free(&node);
+}
+
+/* --- device sets ----------------------------------------------------------------------- */
 
 static char *members(const struct device_sets *sets, const char *name)
 {
@@ -280,6 +639,10 @@ static void test_predicates(void **state)
 		{SEL("a", CX7, .ports = 2), "3b:00.0 3b:00.1"},
 		{SEL("a", CX7, .ports = 1), "81:00.0 c1:00.0"},
 		{SEL("a", .ports = 2), "3b:00.0 3b:00.1 c2:00.0 c2:00.1"},
+		{SEL("a", CX7, .port = 1), "3b:00.0 81:00.0 c1:00.0"},
+		{SEL("a", CX7, .port = 2), "3b:00.1"},
+		{SEL("a", .port = 3), ""}, /* the VF at .2 is no port */
+		{SEL("a", CX7, .part_number = (char *)"*"), ""},
 		{SEL("a", CX7, .ethernet = true), "3b:00.0 3b:00.1 81:00.0"},
 		{SEL("a", CX7, .infiniband = true), "c1:00.0"},
 		{SEL("a", CX7, .numa = 1, .ethernet = true), "81:00.0"},
@@ -311,16 +674,28 @@ static void test_why_excluded(void **state)
 		const char *addr, *why; /* NULL: it is a member */
 	} t[] = {
 		{SEL("a"), "0000:3b:00.0", NULL},
-		{SEL("a"), "0000:3b:00.2", "is a VF"},
-		{SEL("a", CX7), "0000:c2:00.0", "pci: "},
-		{SEL("a", .subsystem_vendor = 1), "0000:3b:00.0", "subsystem: "},
-		{SEL("a", .address = (char *)"x"), "0000:3b:00.0", "address: "},
-		{SEL("a", .driver = (char *)"x"), "0000:3b:00.0", "driver: bound to another"},
-		{SEL("a", .driver = (char *)"x"), "0000:c2:00.0", "driver: bound to none"},
-		{SEL("a", .numa = 3), "0000:3b:00.0", "numa: "},
-		{SEL("a", .ports = 4), "0000:3b:00.0", "ports: "},
-		{SEL("a", .ethernet = true), "0000:c2:00.0", "link: not an Ethernet"},
-		{SEL("a", .infiniband = true), "0000:3b:00.0", "link: not an InfiniBand"},
+		{SEL("a"), "0000:3b:00.2",
+		 "is a VF of 0000:3b:00.0 (a set has PFs only; `vfs of SET` "
+		 "names them)"},
+		{SEL("a", CX7), "0000:c2:00.0", "pci: 10de:2330, wanted 15b3:1021"},
+		{SEL("a", .vendor = 0x15b3), "0000:c2:00.0", "pci: 10de:2330, wanted 15b3:*"},
+		{SEL("a", .subsystem_vendor = 1, .subsystem_device = 2), "0000:3b:00.0",
+		 "subsystem: 15b3:0023, wanted 0001:0002"},
+		{SEL("a", .address = (char *)"x"), "0000:3b:00.0",
+		 "address: 0000:3b:00.0, wanted x"},
+		{SEL("a", .driver = (char *)"x"), "0000:3b:00.0", "driver: mlx5_core, wanted x"},
+		{SEL("a", .driver = (char *)"x"), "0000:c2:00.0", "driver: none, wanted x"},
+		{SEL("a", .numa = 3), "0000:3b:00.0", "numa: 0, wanted 3"},
+		{SEL("a", .numa = 3), "0000:c2:00.1", "numa: unknown, wanted 3"},
+		{SEL("a", .ports = 4), "0000:3b:00.0", "ports: the card has 2, wanted 4"},
+		{SEL("a", .port = 2), "0000:3b:00.0", "port: 1 of the card, wanted 2"},
+		{SEL("a", .port = 2), "0000:3b:00.1", NULL},
+		{SEL("a", .part_number = (char *)"MCX7*"), "0000:3b:00.0",
+		 "part_number: unknown, wanted MCX7*"},
+		{SEL("a", .ethernet = true), "0000:c1:00.0",
+		 "link: class 0207, wanted an Ethernet controller (0200)"},
+		{SEL("a", .infiniband = true), "0000:3b:00.0",
+		 "link: class 0200, wanted an InfiniBand controller (0207)"},
 	};
 	struct tmp *tmp = *state;
 	struct node node;
@@ -328,12 +703,12 @@ static void test_why_excluded(void **state)
 	make_node(tmp);
 	node = survey(tmp);
 	for (size_t i = 0; i < array_len(t); i++) {
-		const char *why = selector_excludes(&node, &t[i].sel, node_find(&node, t[i].addr));
+		const struct pci_fn *fn = node_find(&node, t[i].addr);
+		cleanup_str struct str why = {0};
 
-		if (t[i].why)
-			assert_text(why ? why : "member", t[i].why);
-		else
-			assert_null(why);
+		assert_int_equal(selector_excludes(&node, &t[i].sel, fn, &why), t[i].why != NULL);
+		assert_string_equal(str_get(&why), t[i].why ? t[i].why : "");
+		assert_int_equal(selector_excludes(&node, &t[i].sel, fn, NULL), t[i].why != NULL);
 	}
 	node_free(&node);
 }
@@ -406,9 +781,27 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, tmp_setup, tmp_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_machine),	 TEST(test_functions),	  TEST(test_nothing_there),
-		TEST(test_odd_values),	 TEST(test_vendors),	  TEST(test_sockets),
-		TEST(test_predicates),	 TEST(test_why_excluded), TEST(test_families),
+		TEST(test_machine),
+		TEST(test_functions),
+		TEST(test_nothing_there),
+		TEST(test_odd_values),
+		TEST(test_vendors),
+		TEST(test_sockets),
+		TEST(test_package_lists),
+		TEST(test_no_lists),
+		TEST(test_gpu_memory_nodes),
+		TEST(test_huge_cpuinfo),
+		TEST(test_numa_values),
+		TEST(test_modalias),
+		TEST(test_domains),
+		TEST(test_many_functions),
+		TEST(test_unreadable),
+		TEST(test_vpd),
+		TEST(test_vpd_of_part_number),
+		TEST(test_part_number_sets),
+		TEST(test_predicates),
+		TEST(test_why_excluded),
+		TEST(test_families),
 		TEST(test_bad_families),
 	};
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside this room: how the tables of the language are written, and what they share. */
+#pragma once
+
+#include "profile/schema.h"
+#include "profile/value.h"
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define FIELDS(...) ((const struct field[]){__VA_ARGS__, {NULL, NULL, 0}})
+#define KEY(key, spec)           \
+	{                        \
+		(key), (spec), 0 \
+	}
+#define KEY_IS(key, spec, flags)       \
+	{                              \
+		(key), (spec), (flags) \
+	}
+#define NEEDED(key, spec) KEY_IS(key, spec, FIELD_REQUIRED)
+#define LATER(key, spec) KEY_IS(key, spec, FIELD_LATER)
+
+#define SECOND 1000000LL	     /* of a duration: microseconds */
+#define MEGABIT (1000000LL / 8)	     /* of a rate: bytes per second */
+#define GIGABIT (1000 * MEGABIT)
+
+/* Values that more than one table has. */
+extern const struct spec spec_bool, spec_cpus, spec_module, spec_set_name;
+
+/* Sections with tables of their own. */
+extern const struct spec spec_sriov, spec_link, spec_qos, spec_pcie, spec_irq, spec_pairs;
+extern const struct spec spec_gate;

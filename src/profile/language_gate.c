@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The profile language: the gate, its checks and what each of them takes. */
+#include "profile/language.h"
+
+static const struct spec gate_budget = {
+	.what = "a duration such as 30s",
+	.check = value_duration,
+	.min = SECOND,
+	.max = 600 * SECOND,
+};
+/* How long a check may stay "not yet" before it blocks; how long a pass may be used again. */
+static const struct spec gate_wait = {
+	.what = "a duration such as 10m",
+	.check = value_duration,
+	.min = SECOND,
+	.max = 24 * 3600 * SECOND,
+};
+static const struct spec gate_reuse = {
+	.what = "a duration such as 24h",
+	.check = value_duration,
+	.min = 60 * SECOND,
+	.max = 30 * 24 * 3600 * SECOND,
+};
+static const struct spec check_run = {
+	.what = "a check",
+	.check = value_word,
+	.words = WORDS("memory_bandwidth", "pcie_link", "carrier", "iommu_groups"),
+	.later = WORDS("memory_latency", "jitter", "rdma_loopback", "rdma_pairs", "gpu_copy",
+		       "gpu_peer", "dma", "storage_read", "command"),
+};
+static const struct spec check_on = {
+	.what = "a device set, or \"vfs of SET\"",
+	.check = value_on_set,
+	.pattern = "^(vfs of )?[A-Za-z0-9_-]+$",
+};
+static const struct spec check_per = {
+	.what = "a unit to measure each of",
+	.check = value_word,
+	.words = WORDS("node"),
+};
+static const struct spec check_cpus = {
+	.what = "isolated or a CPU list such as 2-47",
+	.check = value_cpus,
+	.words = WORDS("isolated"),
+};
+static const struct spec rate = {
+	.what = "a rate such as 180GB/s, 400Gb/s or 92% of line",
+	.check = value_measure,
+	.pattern = "^[1-9][0-9]*([MG][Bb]/s|% of (line|pcie|set))$",
+};
+static const struct spec latency = {
+	.what = "a latency such as 150ns or 50us",
+	.check = value_latency,
+	.pattern = "^[1-9][0-9]*(ns|us|ms)$",
+};
+static const struct spec message_size = {
+	.what = "a size such as 64K",
+	.check = value_size,
+	.min = 1024,
+	.max = 1 << 30,
+	.pattern = "^[1-9][0-9]*[KMG]$",
+};
+static const struct spec pcie_speed = {
+	.what = "a PCIe speed such as 32GT/s",
+	.check = value_gts,
+	.pattern = "^[1-9][0-9]*(\\.[0-9])?GT/s$",
+};
+static const struct spec pcie_width = {
+	.what = "a PCIe width",
+	.check = value_word,
+	.words = WORDS("1", "2", "4", "8", "16", "32"),
+};
+static const struct spec timeout = {
+	.what = "a duration such as 30s",
+	.check = value_duration,
+	.min = SECOND / 1000,
+	.max = 600 * SECOND,
+};
+static const struct spec on_fail = {
+	.what = "a consequence",
+	.check = value_word,
+	.words = WORDS("block", "degrade", "warn"),
+};
+static const struct spec read_path = {
+	.what = "an absolute path",
+	.check = value_mount_point,
+	.pattern = "^/[^ ]+$",
+};
+static const struct spec argument = {
+	.what = "an argument (text on one line)",
+	.check = value_line,
+};
+static const struct spec command = {
+	.kind = SPEC_LIST,
+	.what = "a program and its arguments, such as [/usr/local/bin/site-check, --fast]",
+	.item = &argument,
+};
+/* All keys of all checks; which run takes which is in rules.c. */
+static const struct spec gate_check = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {run: pcie_link, on: rails, width: 16}",
+	.fields = FIELDS(NEEDED("run", &check_run), KEY("on", &check_on),
+			 KEY("with", &spec_set_name), KEY("per", &check_per),
+			 KEY("cpus", &check_cpus), KEY("path", &read_path),
+			 KEY("command", &command), KEY("min", &rate), KEY("max", &latency),
+			 KEY("p9999", &latency), KEY("size", &message_size),
+			 KEY("speed", &pcie_speed), KEY("width", &pcie_width),
+			 KEY("isolated", &spec_bool), KEY("timeout", &timeout),
+			 KEY("on_fail", &on_fail)),
+};
+static const struct spec check_name = {
+	.what = "a check's name",
+	.check = value_set_name,
+	.pattern = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$",
+};
+static const struct spec gate_checks = {
+	.kind = SPEC_MAP_OF,
+	.what = "a map of checks",
+	.key = &check_name,
+	.item = &gate_check,
+};
+const struct spec spec_gate = {
+	.kind = SPEC_MAP,
+	.what = "a map (budget, admit_degraded, checks)",
+	.fields = FIELDS(KEY("budget", &gate_budget), KEY("admit_degraded", &spec_bool),
+			 LATER("wait", &gate_wait), LATER("reuse", &gate_reuse),
+			 KEY("checks", &gate_checks)),
+};

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The profile language: what concerns network devices, by device set. Ranges are those of
+ * the kernel's interfaces; where the driver or the firmware knows better (a ring's length,
+ * DCQCN's parameters) it refuses, and its words are passed on.
+ */
+#include "profile/language.h"
+
+#define BY_SET(table, of, text)                      \
+	const struct spec table = {                  \
+		.kind = SPEC_MAP_OF,                 \
+		.what = "a map of device sets" text, \
+		.key = &spec_set_name,               \
+		.item = &(of),                       \
+	}
+
+#define NUMBER(table, text, least, most)      \
+	static const struct spec table = {    \
+		.what = "a number of " text,  \
+		.check = value_int,           \
+		.min = (least),               \
+		.max = (most),                \
+	}
+
+/* --- sriov -------------------------------------------------------------------------------- */
+
+static const struct spec vf_count = {
+	.what = "a count of VFs, or max",
+	.check = value_int,
+	.words = WORDS("max"),
+	.min = 0,
+	.max = 65535,
+};
+static const struct spec vf_driver = {
+	.what = "a binding of VFs",
+	.check = value_word,
+	.words = WORDS("netdev", "vfio-pci", "none"),
+};
+/* IFLA_MTU; 65535 is the most that any driver takes. */
+static const struct spec mtu = {
+	.what = "an MTU in bytes",
+	.check = value_int,
+	.min = 68,
+	.max = 65535,
+};
+static const struct spec mac = {
+	.what = "a MAC address such as \"02:00:00:00:00:01\"",
+	.check = value_mac,
+	.pattern = "^([0-9a-f]{2}:){5}[0-9a-f]{2}$",
+};
+static const struct spec mac_list = {
+	.kind = SPEC_LIST,
+	.what = "a list of MAC addresses, one for each VF",
+	.item = &mac,
+	.identity = ITEM_TEXT,
+};
+static const struct spec mac_rule = {
+	.what = "a rule for MAC addresses",
+	.check = value_word,
+	.words = WORDS("derived", "driver"),
+};
+/* derived: stable, from the PF's own address and the VF's index */
+static const struct spec vf_mac = {
+	.kind = SPEC_EITHER,
+	.what = "derived, driver, or a list of MAC addresses, one for each VF",
+	.scalar = &mac_rule,
+	.list = &mac_list,
+};
+static const struct spec guid = {
+	.what = "a GUID such as \"02:00:00:00:00:00:00:01\"",
+	.check = value_guid,
+	.pattern = "^([0-9a-f]{2}:){7}[0-9a-f]{2}$",
+};
+static const struct spec guid_list = {
+	.kind = SPEC_LIST,
+	.what = "a list of GUIDs, one for each VF",
+	.item = &guid,
+	.identity = ITEM_TEXT,
+};
+static const struct spec guid_rule = {
+	.what = "a rule for GUIDs",
+	.check = value_word,
+	.words = WORDS("derived"),
+};
+static const struct spec vf_guid = {
+	.kind = SPEC_EITHER,
+	.what = "derived, or a list of GUIDs, one for each VF",
+	.scalar = &guid_rule,
+	.list = &guid_list,
+};
+static const struct spec vlan = {
+	.what = "a VLAN id",
+	.check = value_int,
+	.min = 0,
+	.max = 4094,
+};
+/* IFLA_VF_LINK_STATE; of InfiniBand the port's policy: Follow, Up, Down */
+static const struct spec vf_link_state = {
+	.what = "a link state",
+	.check = value_word,
+	.words = WORDS("auto", "enable", "disable"),
+};
+/* IFLA_VF_RATE counts in Mb/s. */
+static const struct spec vf_rate = {
+	.what = "a rate such as 10Gb/s",
+	.check = value_rate,
+	.min = MEGABIT,
+	.max = 1600 * GIGABIT,
+	.pattern = "^[1-9][0-9]*[MG][Bb]/s$",
+};
+NUMBER(vf_msix, "MSI-X vectors of one VF", 0, 2047);
+static const struct spec vf = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {driver: netdev}",
+	.fields = FIELDS(KEY("driver", &vf_driver), LATER("mtu", &mtu), LATER("mac", &vf_mac),
+			 LATER("guid", &vf_guid), LATER("trust", &spec_bool),
+			 LATER("spoof_check", &spec_bool), LATER("vlan", &vlan),
+			 LATER("link_state", &vf_link_state), LATER("min_rate", &vf_rate),
+			 LATER("max_rate", &vf_rate), LATER("msix", &vf_msix),
+			 LATER("unmanaged", &spec_bool)),
+};
+/* Below the budget of the devices stage, 150 s. */
+static const struct spec sriov_timeout = {
+	.what = "a duration such as 30s",
+	.check = value_duration,
+	.min = SECOND,
+	.max = 120 * SECOND,
+};
+static const struct spec eswitch_mode = {
+	.what = "an eswitch mode",
+	.check = value_word,
+	.words = WORDS("legacy", "switchdev"),
+};
+static const struct spec sriov_set = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {vfs: 8, vf: {driver: netdev}}",
+	/* vfs may come from a wider set: see rules.c */
+	.fields = FIELDS(KEY("vfs", &vf_count), KEY("vf", &vf), KEY("timeout", &sriov_timeout),
+			 LATER("mode", &eswitch_mode)),
+};
+BY_SET(spec_sriov, sriov_set, "");
+
+/* --- link --------------------------------------------------------------------------------- */
+
+NUMBER(ring, "descriptors", 1, 1 << 20);
+NUMBER(channel, "channels", 1, 8192);
+NUMBER(frames, "frames", 0, 65535);
+NUMBER(queue_length, "packets", 0, 1000000);
+NUMBER(deferrals, "interrupts", 0, INT32_MAX);
+static const struct spec interval = {
+	.what = "a duration such as 8us",
+	.check = value_duration,
+	.min = 0,
+	.max = SECOND,
+};
+static const struct spec rings = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {rx: 8192, tx: 8192}",
+	.fields = FIELDS(KEY("rx", &ring), KEY("tx", &ring)),
+};
+static const struct spec channels = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {combined: 32}",
+	.fields = FIELDS(KEY("combined", &channel), KEY("rx", &channel), KEY("tx", &channel)),
+};
+static const struct spec coalesce = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {adaptive_rx: true}",
+	.fields = FIELDS(KEY("adaptive_rx", &spec_bool), KEY("adaptive_tx", &spec_bool),
+			 KEY("rx_usecs", &interval), KEY("tx_usecs", &interval),
+			 KEY("rx_frames", &frames), KEY("tx_frames", &frames)),
+};
+static const struct spec pause_frames = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {rx: false, tx: false}",
+	.fields = FIELDS(KEY("rx", &spec_bool), KEY("tx", &spec_bool)),
+};
+static const struct spec feature_name = {
+	.what = "a feature's name as ethtool(8) shows it",
+	.check = value_feature,
+	.pattern = "^[A-Za-z0-9_-]{1,32}$",
+};
+static const struct spec switches = {
+	.kind = SPEC_MAP_OF,
+	.what = "a map of names to true or false",
+	.key = &feature_name,
+	.item = &spec_bool,
+};
+static const struct spec link_set = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {mtu: 9000, rings: {rx: 8192}}",
+	.fields = FIELDS(KEY("up", &spec_bool), KEY("mtu", &mtu), KEY("channels", &channels),
+			 KEY("rings", &rings), KEY("coalesce", &coalesce),
+			 KEY("pause", &pause_frames), KEY("features", &switches),
+			 KEY("private_flags", &switches), KEY("tx_queue_len", &queue_length),
+			 KEY("gro_flush_timeout", &interval),
+			 KEY("napi_defer_hard_irqs", &deferrals),
+			 KEY("threaded_napi", &spec_bool)),
+};
+BY_SET(spec_link, link_set, ", such as {rails: {mtu: 9000}}");
+
+/* --- qos ---------------------------------------------------------------------------------- */
+
+static const struct spec prio = {
+	.what = "a priority",
+	.check = value_int,
+	.min = 0,
+	.max = 7,
+};
+static const struct spec prio_list = {
+	.kind = SPEC_LIST,
+	.what = "a list of priorities, such as [3]",
+	.item = &prio,
+	.identity = ITEM_TEXT,
+};
+static const struct spec dscp = {
+	.what = "a DSCP",
+	.check = value_int,
+	.min = 0,
+	.max = 63,
+};
+static const struct spec dscps = {
+	.what = "one DSCP or several, such as 26 or 24-31,46",
+	.check = value_numbers,
+	.max = 63,
+	.pattern = "^[0-9]{1,2}(-[0-9]{1,2})?(,[0-9]{1,2}(-[0-9]{1,2})?)*$",
+};
+static const struct spec dscp_map = {
+	.kind = SPEC_MAP_OF,
+	.what = "a map of DSCPs to priorities, such as {26: 3, 48: 6}",
+	.key = &dscps,
+	.item = &prio,
+};
+static const struct spec trust = {
+	.what = "what a packet's priority is taken from",
+	.check = value_word,
+	.words = WORDS("dscp", "pcp"),
+};
+static const struct spec prio_to_class = {
+	.kind = SPEC_MAP_OF,
+	.what = "a map of priorities to traffic classes or buffers, such as {0: 0, 3: 3}",
+	.key = &prio,
+	.item = &prio,
+};
+static const struct spec scheduling = {
+	.what = "a transmission selection",
+	.check = value_word,
+	.words = WORDS("ets", "strict", "vendor"),
+};
+static const struct spec class_scheduling = {
+	.kind = SPEC_MAP_OF,
+	.what = "a map of traffic classes to ets, strict or vendor",
+	.key = &prio,
+	.item = &scheduling,
+};
+static const struct spec percent = {
+	.what = "a share such as 50%",
+	.check = value_percent,
+	.min = 0,
+	.max = 100,
+	.pattern = "^[0-9]{1,3}%$",
+};
+static const struct spec class_shares = {
+	.kind = SPEC_MAP_OF,
+	.what = "a map of traffic classes to shares, such as {0: 10%, 3: 90%}",
+	.key = &prio,
+	.item = &percent,
+};
+static const struct spec ets = {
+	.kind = SPEC_MAP,
+	.what = "a map (priorities, scheduling, bandwidth)",
+	.fields = FIELDS(KEY("priorities", &prio_to_class), KEY("scheduling", &class_scheduling),
+			 KEY("bandwidth", &class_shares)),
+};
+static const struct spec buffer_size = {
+	.what = "a size such as 256K",
+	.check = value_size,
+	.max = 1 << 30,
+	.pattern = "^[1-9][0-9]*[KM]$",
+};
+static const struct spec buffer_sizes = {
+	.kind = SPEC_MAP_OF,
+	.what = "a map of buffers to sizes, such as {0: 128K, 1: 512K}",
+	.key = &prio,
+	.item = &buffer_size,
+};
+static const struct spec buffers = {
+	.kind = SPEC_MAP,
+	.what = "a map (sizes, priorities)",
+	.fields = FIELDS(KEY("sizes", &buffer_sizes), KEY("priorities", &prio_to_class)),
+};
+/* mlx5 takes what is below 1000 for metres and leaves the rest alone (en_dcbnl.c). */
+static const struct spec cable_length = {
+	.what = "a cable's length such as 5m",
+	.check = value_metres,
+	.min = 1,
+	.max = 999,
+	.pattern = "^[1-9][0-9]{0,2}m$",
+};
+/* The whole byte, ECN bits included: DSCP 26 with ECT(0) is 106. */
+static const struct spec tos = {
+	.what = "a ToS byte",
+	.check = value_int,
+	.min = 0,
+	.max = 255,
+};
+
+/* DCQCN: names of the driver's own files; where a range is not published it is the field's. */
+static const struct spec dcqcn_interval = {
+	.what = "a duration such as 4us",
+	.check = value_duration,
+	.min = 0,
+	.max = UINT32_MAX,
+};
+static const struct spec dcqcn_rtt = {
+	.what = "a duration such as 1us",
+	.check = value_duration,
+	.min = 1,
+	.max = 131071,
+};
+static const struct spec dcqcn_rate = {
+	.what = "a rate such as 50Mb/s",
+	.check = value_rate,
+	.min = 0,
+	.max = 1600 * GIGABIT,
+	.pattern = "^[0-9]+[MG]b/s$",
+};
+NUMBER(fixed_point, "1024ths", 0, 1023);
+NUMBER(initial_alpha, "1024ths", 1, 1023);
+NUMBER(byte_units, "the firmware's byte units", 0, INT32_MAX);
+NUMBER(rounds, "rounds", 1, 31);
+NUMBER(gain, "bits of the gain", 10, 11);
+static const struct spec dcqcn_np = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {cnp_dscp: 48}",
+	.fields = FIELDS(KEY("cnp_dscp", &dscp), KEY("cnp_802p_prio", &prio),
+			 KEY("min_time_between_cnps", &dcqcn_interval)),
+};
+static const struct spec dcqcn_rp = {
+	.kind = SPEC_MAP,
+	.what = "a map of parameters of the reaction point",
+	.fields = FIELDS(
+		KEY("clamp_tgt_rate", &spec_bool), KEY("clamp_tgt_rate_after_time_inc", &spec_bool),
+		KEY("rpg_time_reset", &dcqcn_interval), KEY("rpg_byte_reset", &byte_units),
+		KEY("rpg_threshold", &rounds), KEY("rpg_max_rate", &dcqcn_rate),
+		KEY("rpg_ai_rate", &dcqcn_rate), KEY("rpg_hai_rate", &dcqcn_rate),
+		KEY("rpg_min_dec_fac", &percent), KEY("rpg_min_rate", &dcqcn_rate),
+		KEY("rate_to_set_on_first_cnp", &dcqcn_rate), KEY("dce_tcp_g", &fixed_point),
+		KEY("dce_tcp_rtt", &dcqcn_rtt), KEY("rate_reduce_monitor_period", &dcqcn_interval),
+		KEY("initial_alpha_value", &initial_alpha), KEY("rpg_gd", &gain)),
+};
+static const struct spec dcqcn = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {priorities: [3], np: {cnp_dscp: 48}}",
+	.fields = FIELDS(KEY("priorities", &prio_list), KEY("np", &dcqcn_np),
+			 KEY("rp", &dcqcn_rp)),
+};
+static const struct spec qos_set = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {trust: dscp, pfc: [3]}",
+	.fields = FIELDS(KEY("trust", &trust), KEY("dscp_map", &dscp_map), KEY("pfc", &prio_list),
+			 KEY("ets", &ets), KEY("buffers", &buffers),
+			 KEY("cable_length", &cable_length), KEY("roce_tos", &tos),
+			 KEY("traffic_class", &tos), KEY("dcqcn", &dcqcn)),
+};
+BY_SET(spec_qos, qos_set, ", such as {rails: {trust: dscp, pfc: [3]}}");
+
+/* --- pcie, irq, pairs --------------------------------------------------------------------- */
+
+static const struct spec payload = {
+	.what = "a payload size in bytes",
+	.check = value_word,
+	.words = WORDS("128", "256", "512", "1024", "2048", "4096"),
+};
+static const struct spec aspm = {
+	.what = "an ASPM state",
+	.check = value_word,
+	.words = WORDS("disabled", "l0s", "l1", "l0s_l1"),
+};
+static const struct spec pcie_set = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {max_read_request: 4096}",
+	.fields = FIELDS(KEY("max_read_request", &payload), KEY("max_payload", &payload),
+			 KEY("relaxed_ordering", &spec_bool), KEY("aspm", &aspm)),
+};
+BY_SET(spec_pcie, pcie_set, ", such as {rails: {max_read_request: 4096}}");
+
+static const struct spec irq_cpus = {
+	.what = "local_node or a CPU list such as 2-17",
+	.check = value_cpus,
+	.words = WORDS("local_node"),
+};
+static const struct spec irq_set = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {affinity: local_node}",
+	.fields = FIELDS(KEY("affinity", &irq_cpus)),
+};
+BY_SET(spec_irq, irq_set, ", such as {rails: {affinity: local_node}}");
+
+static const struct spec nearness = {
+	.what = "a nearness",
+	.check = value_word,
+	.words = WORDS("pcie_switch", "root_port", "numa_node"),
+};
+const struct spec spec_pairs = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {nics: rails, gpus: gpus, within: pcie_switch}",
+	.fields = FIELDS(NEEDED("nics", &spec_set_name), NEEDED("gpus", &spec_set_name),
+			 NEEDED("within", &nearness)),
+};
