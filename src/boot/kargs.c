@@ -319,11 +319,12 @@ static void list_items(const struct kargs *l, const struct token *like, struct s
 {
 	for (size_t i = 0; i < l->n; i++) {
 		struct token t = token_of(l->v[i].text);
-		const char *p = t.value;
-		const char *end = p + t.value_len;
+		const char *p, *end;
 
 		if (!t.value || !name_is(&t, like->name, like->name_len))
 			continue;
+		p = t.value;
+		end = p + t.value_len;
 		while (p <= end) {
 			const char *comma = memchr(p, ',', (size_t)(end - p));
 			const char *stop = comma ? comma : end;
