@@ -271,6 +271,76 @@ static int check_iommu_group(const struct kind_ctx *ctx, struct change *c, const
 	return 0;
 }
 
+/* driver-version:MODULE */
+static int check_driver_version(const struct kind_ctx *ctx, struct change *c, const char *arg,
+				struct err *err)
+{
+	cleanup_free char *dir = module_sysfs_name(arg);
+	cleanup_free char *text = NULL;
+
+	(void)err;
+	if (!root_exists(ctx->root, "/sys/module/%s", dir)) {
+		change_observe(c, "not loaded");
+		change_reason(c, "load it first: modules.load");
+		c->state = CHANGE_DIFFERS;
+		return 0;
+	}
+	if (read_text(ctx->root, &text, NULL, "/sys/module/%s/version", dir) < 0) {
+		change_observe(c, "no version");
+		change_reason(c,
+			      "this driver shows none: it is the kernel's own, not the vendor's; "
+			      "install the vendor's driver, or write require.kernel");
+		c->state = CHANGE_DIFFERS;
+		return 0;
+	}
+	change_observe(c, "%s", text);
+	change_judge(c);
+	if (c->state == CHANGE_DIFFERS)
+		change_reason(c, "install the driver that the profile asks for");
+	return 0;
+}
+
+/* The file that says what firmware runs on a function, by what it is. */
+static int read_firmware(const struct kind_ctx *ctx, const char *addr, char **ret)
+{
+	static const char *const patterns[] = {
+		DEV "%s/infiniband/*/fw_ver",
+		DEV "%s/nvme/nvme*/firmware_rev",
+	};
+
+	for (size_t i = 0; i < array_len(patterns); i++) {
+		cleanup_strv struct strv paths = {0};
+		cleanup_free char *pattern = xasprintf(patterns[i], addr);
+
+		if (read_glob(ctx->root, pattern, &paths, NULL) == 0 && paths.n)
+			return read_text(ctx->root, ret, NULL, "%s", paths.v[0]);
+	}
+	return -ENOENT;
+}
+
+/* firmware-version:ADDR */
+static int check_firmware_version(const struct kind_ctx *ctx, struct change *c, const char *arg,
+				  struct err *err)
+{
+	cleanup_free char *text = NULL;
+
+	(void)err;
+	if (read_firmware(ctx, arg, &text) < 0) {
+		change_observe(c, "not shown");
+		change_reason(c,
+			      "%s shows no firmware version: it has no RDMA or NVMe device; is "
+			      "its driver loaded (modules.load)?",
+			      arg);
+		c->state = CHANGE_DIFFERS;
+		return 0;
+	}
+	change_observe(c, "%s", text);
+	change_judge(c);
+	if (c->state == CHANGE_DIFFERS)
+		change_reason(c, "flash %s with the firmware that the profile asks for", arg);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*look)(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err);
@@ -284,6 +354,8 @@ static const struct {
 	{"pcie-width", check_pcie_width},
 	{"pcie-speed", check_pcie_speed},
 	{"iommu-group", check_iommu_group},
+	{"driver-version", check_driver_version},
+	{"firmware-version", check_firmware_version},
 };
 
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)

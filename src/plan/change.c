@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "base/version.h"
 
 static const char *const stage_names[] = {[STAGE_INITRD] = "initrd",
 					  [STAGE_EARLY] = "early",
@@ -217,6 +218,8 @@ bool change_equal(enum compare how, const char *desired, const char *observed)
 		       have >= want;
 	case COMPARE_PARAM:
 		return streq(param_value(desired), param_value(observed));
+	case COMPARE_VERSION:
+		return version_fits(desired, observed);
 	}
 	return false;
 }

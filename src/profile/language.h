@@ -18,8 +18,8 @@
 #define NEEDED(key, spec) KEY_IS(key, spec, FIELD_REQUIRED)
 #define LATER(key, spec) KEY_IS(key, spec, FIELD_LATER)
 
-#define SECOND 1000000LL	     /* of a duration: microseconds */
-#define MEGABIT (1000000LL / 8)	     /* of a rate: bytes per second */
+#define SECOND 1000000LL	/* of a duration: microseconds */
+#define MEGABIT (1000000LL / 8) /* of a rate: bytes per second */
 #define GIGABIT (1000 * MEGABIT)
 
 /* Values that more than one table has. */

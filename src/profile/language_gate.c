@@ -99,14 +99,13 @@ static const struct spec command = {
 static const struct spec gate_check = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {run: pcie_link, on: rails, width: 16}",
-	.fields = FIELDS(NEEDED("run", &check_run), KEY("on", &check_on),
-			 KEY("with", &spec_set_name), KEY("per", &check_per),
-			 KEY("cpus", &check_cpus), KEY("path", &read_path),
-			 KEY("command", &command), KEY("min", &rate), KEY("max", &latency),
-			 KEY("p9999", &latency), KEY("size", &message_size),
-			 KEY("speed", &pcie_speed), KEY("width", &pcie_width),
-			 KEY("isolated", &spec_bool), KEY("timeout", &timeout),
-			 KEY("on_fail", &on_fail)),
+	.fields = FIELDS(
+		NEEDED("run", &check_run), KEY("on", &check_on), KEY("with", &spec_set_name),
+		KEY("per", &check_per), KEY("cpus", &check_cpus), KEY("path", &read_path),
+		KEY("command", &command), KEY("min", &rate), KEY("max", &latency),
+		KEY("p9999", &latency), KEY("size", &message_size), KEY("speed", &pcie_speed),
+		KEY("width", &pcie_width), KEY("isolated", &spec_bool), KEY("timeout", &timeout),
+		KEY("on_fail", &on_fail)),
 };
 static const struct spec check_name = {
 	.what = "a check's name",

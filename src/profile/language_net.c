@@ -14,12 +14,12 @@
 		.item = &(of),                       \
 	}
 
-#define NUMBER(table, text, least, most)      \
-	static const struct spec table = {    \
-		.what = "a number of " text,  \
-		.check = value_int,           \
-		.min = (least),               \
-		.max = (most),                \
+#define NUMBER(table, text, least, most)     \
+	static const struct spec table = {   \
+		.what = "a number of " text, \
+		.check = value_int,          \
+		.min = (least),              \
+		.max = (most),               \
 	}
 
 /* --- sriov -------------------------------------------------------------------------------- */
@@ -194,8 +194,7 @@ static const struct spec link_set = {
 			 KEY("pause", &pause_frames), KEY("features", &switches),
 			 KEY("private_flags", &switches), KEY("tx_queue_len", &queue_length),
 			 KEY("gro_flush_timeout", &interval),
-			 KEY("napi_defer_hard_irqs", &deferrals),
-			 KEY("threaded_napi", &spec_bool)),
+			 KEY("napi_defer_hard_irqs", &deferrals), KEY("threaded_napi", &spec_bool)),
 };
 BY_SET(spec_link, link_set, ", such as {rails: {mtu: 9000}}");
 
@@ -352,8 +351,7 @@ static const struct spec dcqcn_rp = {
 static const struct spec dcqcn = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {priorities: [3], np: {cnp_dscp: 48}}",
-	.fields = FIELDS(KEY("priorities", &prio_list), KEY("np", &dcqcn_np),
-			 KEY("rp", &dcqcn_rp)),
+	.fields = FIELDS(KEY("priorities", &prio_list), KEY("np", &dcqcn_np), KEY("rp", &dcqcn_rp)),
 };
 static const struct spec qos_set = {
 	.kind = SPEC_MAP,

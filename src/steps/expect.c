@@ -7,22 +7,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "steps/step.h"
-
-static void judged(struct plan *plan, struct place at, const char *id, const char *desired,
-		   char *observed, bool holds, const char *remedy)
-{
-	struct change *c =
-		plan_add(plan, "expect", KIND_CHECK, STAGE_GATE, PHASE_CHECK, at, "%s", id);
-
-	change_target(c, "given");
-	change_desired(c, "%s", desired);
-	change_observe(c, "%s", observed);
-	c->state = holds ? CHANGE_SAME : CHANGE_DIFFERS;
-	if (!holds)
-		change_reason(c, "%s", remedy);
-	free(observed);
-}
+#include "steps/judged.h"
 
 /* ">=N" or "N". */
 static bool fits(const char *want, uint64_t have, int (*parse)(const char *, uint64_t *))
@@ -43,7 +28,8 @@ static void expect_number(struct plan *plan, const struct ynode *section, const 
 	cleanup_free char *id = xasprintf("expect/%s", key);
 
 	if (want)
-		judged(plan, want->at, id, want->text, xasprintf("%llu", (unsigned long long)have),
+		judged(plan, "expect", want->at, id, want->text,
+		       xasprintf("%llu", (unsigned long long)have),
 		       fits(want->text, have, parse_u64), remedy);
 }
 
@@ -52,7 +38,7 @@ static void expect_memory(struct plan *plan, const struct ynode *section, uint64
 	const struct ynode *want = ynode_get(section, "memory");
 
 	if (want)
-		judged(plan, want->at, "expect/memory", want->text,
+		judged(plan, "expect", want->at, "expect/memory", want->text,
 		       xasprintf("%lluM", (unsigned long long)(have >> 20)),
 		       fits(want->text, have, parse_size),
 		       "a DIMM is missing or disabled: see the BIOS and `dmidecode -t memory`");
@@ -63,7 +49,7 @@ static void expect_vendor(struct plan *plan, const struct ynode *section, enum c
 	const struct ynode *want = ynode_get(section, "cpu_vendor");
 
 	if (want)
-		judged(plan, want->at, "expect/cpu_vendor", want->text,
+		judged(plan, "expect", want->at, "expect/cpu_vendor", want->text,
 		       xstrdup(cpu_vendor_name(have)), streq(want->text, cpu_vendor_name(have)),
 		       "this is another CPU: another SKU?");
 }
@@ -80,7 +66,7 @@ static void expect_functions(const struct step_ctx *ctx, struct plan *plan)
 
 		if (set->sel->expect < 0 || !at)
 			continue;
-		judged(plan, at->at, id, desired, xasprintf("%zu", set->fn.n),
+		judged(plan, "expect", at->at, id, desired, xasprintf("%zu", set->fn.n),
 		       set->fn.n == (size_t)set->sel->expect,
 		       "see `lspci -Dnn`; a function that is gone from the bus wants a reseat or "
 		       "an "

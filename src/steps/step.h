@@ -25,6 +25,8 @@ struct step {
 	/* emit() is called with an empty section where the profile has none: other sections
 	 * give it work too (hugepages to kernel_args, devices to expect). */
 	bool always;
+	/* Its values are knobs that a kernel or driver may lack: `unsupported: skip` holds. */
+	bool knobs;
 	/*
 	 * Emits the changes of all stages. section is never NULL and was checked by the
 	 * schema. NULL: this section is not implemented and was refused by the schema.
@@ -44,4 +46,4 @@ int steps_emit(const struct step_ctx *ctx, struct plan *ret, struct err *err);
 int steps_kargs(const struct step_ctx *ctx, struct kargs *ret, struct err *err);
 
 extern const struct step step_kernel_args, step_hugepages, step_modules, step_sriov, step_sysctl,
-	step_sysfs, step_expect, step_gate;
+	step_sysfs, step_require, step_expect, step_gate;

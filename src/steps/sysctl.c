@@ -60,5 +60,5 @@ static int emit_sysfs(const struct step_ctx *ctx, const struct ynode *section, s
 	return 0;
 }
 
-const struct step step_sysctl = {.section = "sysctl", .emit = emit_sysctl};
-const struct step step_sysfs = {.section = "sysfs", .emit = emit_sysfs};
+const struct step step_sysctl = {.section = "sysctl", .knobs = true, .emit = emit_sysctl};
+const struct step step_sysfs = {.section = "sysfs", .knobs = true, .emit = emit_sysfs};

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "base/str.h"
+
 /*
  * Every section of the profile language. One without emit() is refused by the schema, by
  * name, until its step is written.
@@ -15,7 +17,7 @@ static const struct step step_link = {.section = "link"}, step_qos = {.section =
 const struct step *const steps[] = {
 	&step_kernel_args, &step_hugepages, &step_modules, &step_sriov, &step_link,   &step_qos,
 	&step_pcie,	   &step_irq,	    &step_sysctl,  &step_sysfs, &step_limits, &step_mounts,
-	&step_pairs,	   &step_expect,    &step_gate,	   NULL,
+	&step_pairs,	   &step_require,   &step_expect,  &step_gate,	NULL,
 };
 
 int steps_kargs(const struct step_ctx *ctx, struct kargs *ret, struct err *err)
@@ -33,12 +35,25 @@ int steps_kargs(const struct step_ctx *ctx, struct kargs *ret, struct err *err)
 	return r < 0 ? r : kargs_check(ret, err);
 }
 
+/* `unsupported: skip`: a knob that is not there is no failure. */
+static void apply_policy(const struct step_ctx *ctx, const struct step *step, struct plan *plan,
+			 size_t from)
+{
+	const struct ynode *policy = profile_section(ctx->profile, "unsupported");
+
+	if (!policy || !streq(policy->text, "skip") || !step->knobs)
+		return;
+	for (size_t i = from; i < plan->list.n; i++)
+		plan->list.v[i]->optional = true;
+}
+
 int steps_emit(const struct step_ctx *ctx, struct plan *ret, struct err *err)
 {
 	static const struct ynode nothing = {.kind = YAML_MAP};
 
 	for (const struct step *const *s = steps; *s; s++) {
 		const struct ynode *section = profile_section(ctx->profile, (*s)->section);
+		size_t from = ret->list.n;
 		int r;
 
 		if (!section && (*s)->always)
@@ -48,6 +63,7 @@ int steps_emit(const struct step_ctx *ctx, struct plan *ret, struct err *err)
 		r = (*s)->emit(ctx, section, ret, err);
 		if (r < 0)
 			return err_wrap(err, "%s", (*s)->section);
+		apply_policy(ctx, *s, ret, from);
 	}
 	return 0;
 }

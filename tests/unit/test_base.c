@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "base/vec.h"
+#include "base/version.h"
 
 struct number {
 	const char *text;
@@ -429,6 +430,38 @@ static void test_vec(void **state)
 	vec_free(&v);
 }
 
+static void test_version(void **state)
+{
+	static const struct {
+		const char *want, *have;
+		bool fits;
+	} cases[] = {
+		{">=6.1", "6.1.0-18-amd64", true},
+		{">=6.9", "6.12.1", true},
+		{">=6.12", "6.9.12", false},
+		{">=6.1", "6.1", true},
+		{">=6.1.1", "6.1", false},
+		{">=28.39.1002", "28.39.1002", true},
+		{">=28.39.1002", "28.39.0950", false},
+		{">=28.39.0950", "28.39.1002", true},
+		{">=1.0", "1.0~rc1", false},
+		{">=24.10-0.7.0", "24.10-1.1.4", true},
+		{">=535.54", "", false},
+		{"6.1", "6.1.0-18-amd64", true},
+		{"6.1", "6.12.0", false},
+		{"550.90.07", "550.90.07", true},
+		{"550.90.07", "550.90.7", false},
+		{">=99999999999999999999998", "99999999999999999999999", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(cases); i++)
+		if (version_fits(cases[i].want, cases[i].have) != cases[i].fits)
+			fail_msg("%s, %s", cases[i].want, cases[i].have);
+	assert_int_equal(version_compare("1.0", "1.00"), 0);
+	assert_true(version_compare("1.0a", "1.0") > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -439,6 +472,7 @@ int main(void)
 		cmocka_unit_test(test_str),	     cmocka_unit_test(test_err),
 		cmocka_unit_test(test_err_cut),	     cmocka_unit_test(test_sha256),
 		cmocka_unit_test(test_strv),	     cmocka_unit_test(test_vec),
+		cmocka_unit_test(test_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

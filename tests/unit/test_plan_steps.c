@@ -484,6 +484,61 @@ static void test_vfs_max(void **state)
 	}
 }
 
+/* --- require, unsupported ------------------------------------------------------------------- */
+
+static void test_require(void **state)
+{
+	struct planned p;
+	const struct change *c;
+
+	plan_it(*state,
+		"devices: {a: {pci: \"15b3:1021\"}}\n"
+		"require: {kernel: \">=6.1\", driver: {mlx5_core: \">=24.10\"},"
+		" firmware: {a: \"28.39\"}}\n",
+		&p);
+	assert_int_equal(p.result, 0);
+	c = plan_find(&p.plan, "require/kernel");
+	assert_non_null(c);
+	assert_int_equal(c->state, CHANGE_DIFFERS); /* the tree does not say which kernel */
+	c = plan_find(&p.plan, "require/driver/mlx5_core");
+	assert_string_equal(c->target, "driver-version:mlx5_core");
+	assert_string_equal(c->desired, ">=24.10");
+	assert_int_equal(c->stage, STAGE_GATE);
+	assert_non_null(plan_find(&p.plan, "require/firmware/a/0000:3b:00.0"));
+	assert_non_null(plan_find(&p.plan, "require/firmware/a/0000:3b:00.1"));
+	assert_null(plan_find(&p.plan, "require/firmware/a/0000:81:00.0"));
+	planned_free(&p);
+}
+
+/* The policy is for knobs, never for what is judged. */
+static void test_unsupported(void **state)
+{
+	static const struct {
+		const char *text;
+		bool optional;
+	} cases[] = {
+		{"", false},
+		{"unsupported: fail\n", false},
+		{"unsupported: skip\n", true},
+	};
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		cleanup_free char *text = xasprintf("%sexpect: {cpus: 8}\n"
+						    "sysctl: {vm.swappiness: 1}\n"
+						    "sysfs: {/sys/kernel/x: 1}\n",
+						    cases[i].text);
+		struct planned p;
+
+		plan_it(*state, text, &p);
+		assert_int_equal(plan_find(&p.plan, "sysctl/vm.swappiness")->optional,
+				 cases[i].optional);
+		assert_int_equal(plan_find(&p.plan, "sysfs//sys/kernel/x")->optional,
+				 cases[i].optional);
+		assert_false(plan_find(&p.plan, "expect/cpus")->optional);
+		planned_free(&p);
+	}
+}
+
 /* --- expect and gate ------------------------------------------------------------------------ */
 
 static void test_expect(void **state)
@@ -648,6 +703,8 @@ int main(void)
 		TEST(test_values),
 		TEST(test_vfs),
 		TEST(test_vfs_max),
+		TEST(test_require),
+		TEST(test_unsupported),
 		TEST(test_expect),
 		TEST(test_gate_checks),
 		TEST(test_ids),

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "steps/judged.h"
+
+#include "base/mem.h"
+
+void judged(struct plan *plan, const char *step, struct place at, const char *id,
+	    const char *desired, char *observed, bool holds, const char *remedy)
+{
+	struct change *c = plan_add(plan, step, KIND_CHECK, STAGE_GATE, PHASE_CHECK, at, "%s", id);
+
+	change_target(c, "given");
+	change_desired(c, "%s", desired);
+	change_observe(c, "%s", observed);
+	c->state = holds ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (!holds)
+		change_reason(c, "%s", remedy);
+	free(observed);
+}

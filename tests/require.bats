@@ -1,0 +1,65 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# require and unsupported: what a node must already have, and what a kernel may lack.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+
+setup() {
+  root=$BATS_TEST_TMPDIR/root
+  fake_node "$root"
+}
+
+want() { # LINES...
+  { printf 'schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: Supermicro}}\n'
+    printf 'devices: {rails: {pci: "15b3:1021"}}\n'
+    printf '%s\n' "$@"; } | profile "$root" sku
+}
+
+firmware() { # ADDRESS VERSION
+  mkdir -p "$root/sys/bus/pci/devices/$1/infiniband/ib0"
+  echo "$2" >"$root/sys/bus/pci/devices/$1/infiniband/ib0/fw_ver"
+}
+
+@test "require: kernel, driver and firmware that are new enough are as wanted" {
+  mkdir -p "$root/sys/module/mlx5_core" "$root/proc/sys/kernel"
+  echo 24.10-1.1.4 >"$root/sys/module/mlx5_core/version"
+  echo 6.12.9-generic >"$root/proc/sys/kernel/osrelease"
+  firmware "$PF0" 28.39.1002
+  firmware "$PF1" 28.40.0950
+  want 'require: {kernel: ">=6.9", driver: {mlx5_core: ">=24.10-0.7.0"}, firmware: {rails: ">=28.39.1002"}}'
+  run -0 "$railhead" verify --root "$root"
+  [[ $output == *"require/firmware/rails/$PF1"* ]]
+}
+
+@test "require: each one that is too old is named with what is there" {
+  mkdir -p "$root/sys/module/mlx5_core" "$root/proc/sys/kernel"
+  echo 24.07 >"$root/sys/module/mlx5_core/version"
+  echo 6.8.0 >"$root/proc/sys/kernel/osrelease"
+  firmware "$PF0" 28.39.1002
+  firmware "$PF1" 28.38.1900
+  want 'require: {kernel: ">=6.9", driver: {mlx5_core: ">=24.10"}, firmware: {rails: ">=28.39.1002"}}'
+  run -5 "$railhead" verify --root "$root"
+  [[ $output == *"require/kernel"*"6.8.0"* ]]
+  [[ $output == *"require/driver/mlx5_core"*"24.07"* ]]
+  [[ $output == *"require/firmware/rails/$PF1"*"28.38.1900"*"flash $PF1"* ]]
+  [[ $output == *"3 of "*" differ"* ]]
+}
+
+@test "require: a driver that shows no version, one not loaded, no firmware: said so" {
+  mkdir -p "$root/sys/module/mlx5_core"
+  want 'require: {driver: {mlx5_core: ">=24.10", nvidia: 550.90.07}, firmware: {rails: ">=28"}}'
+  run -5 "$railhead" verify --root "$root"
+  [[ $output == *"require/driver/mlx5_core"*"the kernel's own"* ]]
+  [[ $output == *"require/driver/nvidia"*"not loaded"* ]]
+  [[ $output == *"require/firmware/rails/$PF0"*"shows no firmware version"* ]]
+}
+
+@test "unsupported: fail is the default, skip lets a knob be absent" {
+  want 'sysctl: {vm.no_such_knob: 1}'
+  run -5 "$railhead" verify --root "$root"
+  [[ $output == *"sysctl/vm.no_such_knob"*"no such file"* ]]
+  want 'unsupported: skip' 'sysctl: {vm.no_such_knob: 1}'
+  run -0 "$railhead" verify --root "$root"
+  [[ $output == *"unsupported"*"sysctl/vm.no_such_knob"* ]]
+}
