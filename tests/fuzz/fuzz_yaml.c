@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A profile from its bytes to its digest: YAML, schema, merging with a base and a drop-in,
- * rules. The document is a file called "fuzz" beside a base called "roce-base".
+ * rules. The document is a file called "fuzz", so that is the name of one without a fault; it
+ * may extend "base" and "roce-base".
  */
 #include "fuzz.h"
 
@@ -13,6 +14,11 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "profile/load.h"
+
+#define HEAD "schema: 1\n"
+#define BASE                                            \
+	"abstract: true\nsysctl: {vm.swappiness: 10}\n" \
+	"kernel_args: {set: [quiet, pci=realloc]}\ndevices: {rails: {pci: \"15b3:1021\"}}\n"
 
 /* Lives as long as the program. */
 struct world {
@@ -64,14 +70,13 @@ static void make_world(struct world *w)
 	w->path = xasprintf("%s/fuzz.yaml", dir);
 	target = xasprintf("/proc/self/fd/%d", w->fd);
 	must(symlink(target, w->path) == 0);
-	put(dir, "roce-base.yaml",
-	    "schema: 1\nname: roce-base\nabstract: true\nsysctl: {vm.swappiness: 10}\n"
-	    "kernel_args: {set: [quiet, pci=realloc]}\ndevices: {rails: {pci: \"15b3:1021\"}}\n");
+	put(dir, "base.yaml", HEAD "name: base\n" BASE);
+	put(dir, "roce-base.yaml", HEAD "name: roce-base\n" BASE);
 	put(dir, "etc/railhead/profiles/fuzz.d/10-site.yaml",
-	    "schema: 1\nsysctl: {kernel.panic: 10, vm.swappiness: null}\n"
-	    "kernel_args: {set+: [pci=noats]}\n");
+	    HEAD "sysctl: {kernel.panic: 10, vm.swappiness: null}\n"
+		 "kernel_args: {set+: [pci=noats]}\n");
 	put(dir, "etc/railhead/profiles/fuzz.d/20-node.yaml",
-	    "schema: 1\nmatch: {dmi: {sys_vendor: \"Super*\"}}\nsriov: {rails: {vfs: 2}}\n");
+	    HEAD "match: {dmi: {sys_vendor: \"Super*\"}}\nsriov: {rails: {vfs: 2}}\n");
 	make_node(&w->node);
 }
 
