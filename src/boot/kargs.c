@@ -637,7 +637,9 @@ void kargs_dropped(const struct kargs *owned, const struct kargs *wanted, const 
 
 		if (rule == KARG_PAGES || !has_equal(&line, text))
 			continue;
-		if (rule == KARG_LIST ? !list_in_force(wanted, &t, text) : !has_equal(wanted, text))
+		if (has_equal(wanted, text))
+			continue; /* also if something behind it contradicts it */
+		if (rule != KARG_LIST || !list_in_force(wanted, &t, text))
 			kargs_add(ret, text, owned->v[i].origin);
 	}
 	pages_parse(&pages, wanted);

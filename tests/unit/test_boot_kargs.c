@@ -184,6 +184,8 @@ static void test_dropped(void **state)
 		{"intel_iommu=on,sm_on", "intel_iommu=sm_on,on", "intel_iommu=on,sm_on", ""},
 		{"intel_iommu=on,sm_on", "intel_iommu=on", "intel_iommu=on,sm_on",
 		 "intel_iommu=on,sm_on"},
+		/* it contradicts itself, but nothing of it was dropped */
+		{"iommu=pt iommu=nopt", "iommu=pt iommu=nopt", "iommu=pt iommu=nopt", ""},
 		{"hugepagesz=1G hugepages=4", "", "hugepagesz=1G hugepages=4",
 		 "hugepagesz=1G hugepages=4"},
 		{"hugepagesz=1G hugepages=4", "hugepagesz=1G hugepages=5",
