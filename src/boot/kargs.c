@@ -629,6 +629,8 @@ void kargs_dropped(const struct kargs *owned, const struct kargs *wanted, const 
 	cleanup_kargs struct kargs line = {0}, pages_dropped = {0};
 	cleanup_pages struct pages pages = {0};
 
+	if (kargs_same(owned, wanted))
+		return; /* also where sizes of pages contradict each other */
 	kargs_split(&line, cmdline, NULL);
 	for (size_t i = 0; i < owned->n; i++) {
 		const char *text = owned->v[i].text;

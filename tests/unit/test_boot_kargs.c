@@ -186,6 +186,9 @@ static void test_dropped(void **state)
 		 "intel_iommu=on,sm_on"},
 		/* it contradicts itself, but nothing of it was dropped */
 		{"iommu=pt iommu=nopt", "iommu=pt iommu=nopt", "iommu=pt iommu=nopt", ""},
+		{"default_hugepagesz=1G default_hugepagesz=2M",
+		 "default_hugepagesz=1G default_hugepagesz=2M",
+		 "default_hugepagesz=1G default_hugepagesz=2M", ""},
 		{"hugepagesz=1G hugepages=4", "", "hugepagesz=1G hugepages=4",
 		 "hugepagesz=1G hugepages=4"},
 		{"hugepagesz=1G hugepages=4", "hugepagesz=1G hugepages=5",
