@@ -18,6 +18,10 @@
 enum {
 	LINE_MAX_BYTES = 1600, /* a slot of the environment file */
 	ARGS_MAX = 30, /* the kernel panics at the 32nd that it does not know; GRUB adds one */
+	/* What keeps rules that compare each with each quick. */
+	SETS_MAX = 256,
+	SETS_DEPTH_MAX = 8, /* of sets in sets */
+	ITEMS_MAX = 1024,   /* of a list; schema.c asks this of each document */
 };
 
 struct ruling {
@@ -434,6 +438,15 @@ static bool goes_round(const struct ruling *r, const struct selector *s)
 	return false;
 }
 
+static bool is_deep(const struct ruling *r, const struct selector *s)
+{
+	size_t depth = 0;
+
+	for (; s && s->in && depth <= SETS_DEPTH_MAX; depth++)
+		s = find_set(r, s->in);
+	return depth > SETS_DEPTH_MAX;
+}
+
 static void judge_set(struct ruling *r, const struct selector *s, const struct ynode *n)
 {
 	cleanup_free char *key = xasprintf("devices.%.64s", s->name), *in_key = NULL;
@@ -450,6 +463,9 @@ static void judge_set(struct ruling *r, const struct selector *s, const struct y
 	if (goes_round(r, s))
 		error_at(r, ynode_get(n, "in"), in_key, "%.64s is itself in this set: a circle",
 			 s->in);
+	else if (is_deep(r, s))
+		error_at(r, ynode_get(n, "in"), in_key,
+			 "more than %d sets in one another; name a wider one", SETS_DEPTH_MAX);
 	else
 		want_set(r, ynode_get(n, "in"), in_key, s->in);
 }
@@ -748,10 +764,41 @@ static bool needs_whole(const struct rule *rule)
 	return false;
 }
 
+/* The first list that is too long; bases and drop-ins may have added up to it. */
+static const struct ynode *long_list(const struct ynode *n)
+{
+	if (n->kind == YAML_LIST && n->items.n > ITEMS_MAX)
+		return n;
+	for (size_t i = 0; i < n->items.n; i++) {
+		const struct ynode *found = long_list(n->items.v[i]);
+
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+static bool is_bounded(struct ruling *r)
+{
+	const struct ynode *list = long_list(r->p->doc);
+
+	if (r->p->devices.n > SETS_MAX) {
+		error_at(r, section(r, "devices"), "devices", "%zu sets; at most %d are taken",
+			 r->p->devices.n, SETS_MAX);
+		return false;
+	}
+	if (list && !r->diags->errors)
+		error_at(r, list, "", "%zu items in this list; at most %d are taken", list->items.n,
+			 ITEMS_MAX);
+	return !list;
+}
+
 void rules_check(const struct profile *p, const struct node *node, struct diags *diags)
 {
 	struct ruling r = {.p = p, .node = node, .diags = diags};
 
+	if (!is_bounded(&r))
+		return;
 	for (size_t i = 0; i < array_len(rules); i++)
 		if (p->name || !needs_whole(&rules[i]))
 			rules[i].check(&r);
