@@ -25,6 +25,7 @@ static const struct {
 	{OPT_EXPLAIN, "explain", NULL, "every profile with each condition, wanted and found"},
 	{OPT_AGAIN, "again", NULL, "measure anew although this boot has a verdict"},
 	{OPT_ALL, "all", NULL, "bridges, system devices and VFs too"},
+	{OPT_SCHEMA, "schema", NULL, "print the JSON Schema of profiles, for editors"},
 	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env"},
 };
 
@@ -88,6 +89,9 @@ static int take_option(struct invocation *inv, enum verb_option bit, const char 
 		return EXIT_OK;
 	case OPT_AGAIN:
 		inv->again = true;
+		return EXIT_OK;
+	case OPT_SCHEMA:
+		inv->schema = true;
 		return EXIT_OK;
 	case OPT_ALL:
 		inv->all = true;

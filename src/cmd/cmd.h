@@ -33,12 +33,13 @@ enum verb_option {
 	OPT_AGAIN = 1 << 6,
 	OPT_RESET = 1 << 7,
 	OPT_ALL = 1 << 20,
+	OPT_SCHEMA = 1 << 21,
 };
 
 struct invocation {
 	struct root root;
 	const char *root_path;
-	bool json, retry, explain, again, reset, all;
+	bool json, retry, explain, again, reset, all, schema;
 	bool have_stage;
 	enum stage stage;
 	const char *profile;
