@@ -108,7 +108,7 @@ static void add_numbers(json_t *obj, json_t *types, const struct spec *s)
 	if (s->max) {
 		put(obj, "minimum", json_integer(s->min));
 		put(obj, "maximum", json_integer(s->max));
-	} else if (!takes_int(s, -1)) {
+	} else if (!takes_int(s, -1) && !takes(s, "-0.5")) {
 		put(obj, "minimum", json_integer(0));
 	}
 }

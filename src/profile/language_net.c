@@ -275,7 +275,7 @@ static const struct spec buffer_size = {
 	.what = "a size such as 256K",
 	.check = value_size,
 	.max = 1 << 30,
-	.pattern = "^" NUMBER_OF "[KMG]$",
+	.pattern = "^(0T|" NUMBER_OF "[KMG])$",
 };
 static const struct spec buffer_sizes = {
 	.kind = SPEC_MAP_OF,

@@ -41,16 +41,21 @@ static json_t *read_yaml(const char *text, bool plain)
 	return *end ? json_stringn_nocheck(text, strlen(text)) : json_real(d);
 }
 
+/* One spec's texts come in a row: its pattern is compiled once. */
 static bool matches(const char *pattern, const char *text)
 {
-	regex_t re;
-	bool yes;
+	static regex_t re;
+	static char *compiled;
 
-	if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB) != 0)
-		fail_msg("no POSIX expression: %s", pattern);
-	yes = regexec(&re, text, 0, NULL, 0) == 0;
-	regfree(&re);
-	return yes;
+	if (!compiled || !streq(compiled, pattern)) {
+		if (compiled)
+			regfree(&re);
+		free(compiled);
+		compiled = xasprintf("%s", pattern);
+		if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+			fail_msg("no POSIX expression: %s", pattern);
+	}
+	return regexec(&re, text, 0, NULL, 0) == 0;
 }
 
 static bool is_of_type(const char *type, const json_t *v)
