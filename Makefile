@@ -171,6 +171,10 @@ build/lint/%.o: %.c | build/deps-ok
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(REL_CFLAGS) -MMD -MP -c -o $@ $<
 
+schema: build/railhead ## rewrite the JSON Schema of profiles from the tables
+	$(Q)build/railhead check --schema >build/schema.tmp
+	$(Q)mv build/schema.tmp profiles/railhead-profile.schema.json
+
 format: ## rewrite C sources by .clang-format
 	$(Q)clang-format -i $$(git ls-files 'src/*.[ch]' 'tests/*.[ch]')
 
@@ -181,7 +185,8 @@ install: all ## into DESTDIR
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR) units/*.service units/*.target
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-preset units/*.preset
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/catalog units/*.catalog
-	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/railhead/profiles profiles/*.yaml
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/railhead/profiles profiles/*.yaml \
+		profiles/*.schema.json
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 packaging/man/*.8
 	$(INSTALL) -D -m 755 dracut/90railhead/module-setup.sh \
 		$(DESTDIR)$(PREFIX)/lib/dracut/modules.d/90railhead/module-setup.sh
@@ -207,5 +212,5 @@ help: ## this list
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all bench check check-fast check-unit check-fuzz check-bats check-vm demo fuzz lint format install deb clean \
-	distclean help
+.PHONY: all bench check check-fast check-unit check-fuzz check-bats check-vm demo fuzz lint schema format \
+	install deb clean distclean help

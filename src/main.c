@@ -28,6 +28,7 @@ static const struct {
 	{OPT_SNAPSHOT, "snapshot", "FILE.tar",
 	 "capture what planning reads, scrubbed; - is stdout"},
 	{OPT_ALL, "all", NULL, "bridges, system devices and VFs too"},
+	{OPT_SCHEMA, "schema", NULL, "print the JSON Schema of profiles, for editors"},
 	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env"},
 };
 
@@ -97,6 +98,9 @@ static int take_option(struct invocation *inv, enum verb_option bit, const char 
 		return EXIT_OK;
 	case OPT_SNAPSHOT:
 		inv->snapshot = arg;
+		return EXIT_OK;
+	case OPT_SCHEMA:
+		inv->schema = true;
 		return EXIT_OK;
 	case OPT_ALL:
 		inv->all = true;

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "cmd/cmd.h"
+#include "profile/json_schema.h"
 
 static json_t *diag_to_json(const struct diag *d)
 {
@@ -75,11 +76,29 @@ static int check_one(const struct root *root, const char *path, json_t *files)
 	return code;
 }
 
+static int print_schema(void)
+{
+	json_t *doc = json_schema();
+
+	json_dumpf(doc, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
+	putchar('\n');
+	json_decref(doc);
+	return EXIT_OK;
+}
+
 static int run(struct invocation *inv)
 {
-	json_t *files = inv->json ? json_array() : NULL;
+	json_t *files;
 	int code = EXIT_OK;
 
+	if (inv->schema && !inv->nargs)
+		return print_schema();
+	if (inv->schema || !inv->nargs) {
+		complain("check: %s; see railhead check --help",
+			 inv->nargs ? "--schema takes no PROFILE" : "too few arguments");
+		return EXIT_USAGE;
+	}
+	files = inv->json ? json_array() : NULL;
 	for (int i = 0; i < inv->nargs; i++) {
 		int one = check_one(&inv->root, inv->args[i], files);
 
@@ -95,8 +114,8 @@ const struct verb verb_check = {
 	.name = "check",
 	.args = "PROFILE...",
 	.help = "validate profiles offline: every error, with its place and what would be right",
-	.options = OPT_ROOT | OPT_JSON,
-	.min_args = 1,
+	.options = OPT_ROOT | OPT_JSON | OPT_SCHEMA,
+	.min_args = 0, /* none with --schema */
 	.max_args = 1000,
 	.run = run,
 };

@@ -36,6 +36,7 @@ enum verb_option {
 	OPT_RESOLVED = 1 << 12,
 	OPT_ALL = 1 << 20,
 	OPT_SNAPSHOT = 1 << 21,
+	OPT_SCHEMA = 1 << 22,
 };
 
 struct invocation {
@@ -43,7 +44,7 @@ struct invocation {
 	struct root foreign;	/* this machine's own, for its profiles: see profiles_root() */
 	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
-	bool json, retry, explain, again, reset, resolved, all;
+	bool json, retry, explain, again, reset, resolved, all, schema;
 	bool have_stage;
 	enum stage stage;
 	const char *profile, *snapshot;

@@ -10,6 +10,7 @@
  * was done.
  */
 #include "profile/language.h"
+#include "profile/profile.h"
 
 /* --- values ------------------------------------------------------------------------------- */
 
@@ -25,11 +26,12 @@ static const struct spec name = {
 const struct spec spec_cpus = {
 	.what = "a CPU list such as 2-47,50-95",
 	.check = value_cpus,
-	.pattern = "^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$",
+	.pattern = CPUS,
 };
 static const struct spec pattern = {
 	.what = "a text or shell pattern",
 	.check = value_pattern,
+	.pattern = "^" LINE_CHAR "{1,256}$",
 };
 const struct spec spec_module = {
 	.what = "a module's name",
@@ -39,6 +41,7 @@ const struct spec spec_module = {
 static const struct spec kernel_value = {
 	.what = "a value (text on one line)",
 	.check = value_line,
+	.pattern = "^" LINE_CHAR "+$",
 };
 
 /* --- match -------------------------------------------------------------------------------- */
@@ -86,7 +89,8 @@ static const struct spec match = {
 static const struct spec pci_address = {
 	.what = "a PCI address or a shell pattern over one, such as \"0000:5e:00.0\"",
 	.check = value_pci_address,
-	.pattern = "^[0-9a-f:.*?!\\[\\]-]+$",
+	.pattern = "^([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]|"
+		   "([0-9a-f:.*?!-]|\\[|\\])*([*?]|\\[)([0-9a-f:.*?!-]|\\[|\\])*)$",
 };
 const struct spec spec_set_name = {
 	.what = "a device set's name",
@@ -155,7 +159,7 @@ static const struct spec node_count = {
 static const struct spec memory = {
 	.what = "an amount of memory such as \">=2000G\" or 512G",
 	.check = value_memory,
-	.pattern = "^(>=)?[1-9][0-9]*[KMGT]$",
+	.pattern = "^(>=)?" NUMBER_OF "[KMGT]$",
 };
 static const struct spec cpu_count = {
 	.what = "a count of CPUs (threads), or \">=N\"",
@@ -176,7 +180,7 @@ static const struct spec expect = {
 static const struct spec version_wanted = {
 	.what = "a version such as \">=6.1\"",
 	.check = value_version,
-	.pattern = "^(>=)?[0-9][A-Za-z0-9.+~_-]*$",
+	.pattern = "^(>=)?[0-9][A-Za-z0-9.+~_-]{0,63}$",
 };
 static const struct spec driver_versions = {
 	.kind = SPEC_MAP_OF,
@@ -213,7 +217,7 @@ static const struct spec iommu = {
 static const struct spec kernel_arg = {
 	.what = "a kernel argument such as pci=realloc",
 	.check = value_kernel_arg,
-	.pattern = "^[!-&(-\\[\\]-_a-~]+$",
+	.pattern = "^([!#-&(-<>-Z^_a-~]|\\[|\\])([!#-&(-Z^_a-~]|\\[|\\])*$",
 };
 static const struct spec kernel_arg_list = {
 	.kind = SPEC_LIST,
@@ -291,7 +295,7 @@ static const struct spec module_blacklist = {
 static const struct spec param_value = {
 	.what = "a parameter's value",
 	.check = value_module_value,
-	.pattern = "^[!$-&(-\\[\\]-~]+$",
+	.pattern = "^([!$-&(-Z^-~]|\\[|\\])+$",
 };
 static const struct spec module_param = {
 	.what = "a module parameter's name",
@@ -330,15 +334,16 @@ static const struct spec kernel_value_item = {
 	.scalar = &kernel_value,
 	.map = &kernel_value_map,
 };
+#define SYSCTL_PART "([A-Za-z0-9_*?:@-]|\\[|\\])+"
 static const struct spec sysctl_key = {
 	.what = "a sysctl key such as net.core.rmem_max",
 	.check = value_sysctl_key,
-	.pattern = "^[^./ ][^ ]*[^./ ]$",
+	.pattern = "^" SYSCTL_PART "([./]" SYSCTL_PART ")+$",
 };
 static const struct spec sysfs_path = {
 	.what = "a path below /sys/",
 	.check = value_sysfs_path,
-	.pattern = "^/sys/[!-~]+$",
+	.pattern = "^/sys" PATH_PARTS("[!-,0-~-]", "[!-.0-~]") "$",
 };
 /* Both apply in document order. */
 static const struct spec sysctl = {
@@ -360,7 +365,7 @@ static const struct spec memlock = {
 	.what = "a size such as 64G, or unlimited",
 	.check = value_size,
 	.words = WORDS("unlimited"),
-	.pattern = "^[1-9][0-9]*[KMGT]$",
+	.pattern = "^" NUMBER_OF "[KMGT]$",
 };
 static const struct spec file_limit = {
 	.what = "a count of open files",
@@ -371,7 +376,7 @@ static const struct spec file_limit = {
 static const struct spec unit_name = {
 	.what = "a service such as containerd.service",
 	.check = value_unit,
-	.pattern = "^[A-Za-z0-9:_.@-]+\\.service$",
+	.pattern = "^[A-Za-z0-9:_.@\\\\-]+\\.service$",
 };
 static const struct spec unit_list = {
 	.kind = SPEC_LIST,
@@ -389,17 +394,17 @@ static const struct spec limits = {
 static const struct spec mount_point = {
 	.what = "an absolute path to mount on",
 	.check = value_mount_point,
-	.pattern = "^/[^ ]+$",
+	.pattern = ABSOLUTE_PATH,
 };
 static const struct spec fs_type = {
 	.what = "a file system type such as nfs",
 	.check = value_fs_type,
-	.pattern = "^[A-Za-z0-9_.-]+$",
+	.pattern = "^[A-Za-z0-9_.-]{1,32}$",
 };
 static const struct spec mount_options = {
 	.what = "mount options, parted by commas",
 	.check = value_mount_options,
-	.pattern = "^[^ ]+$",
+	.pattern = "^[!-+.-~-]+(,[!-+.-~-]+)*$",
 };
 static const struct spec mount_timeout = {
 	.what = "a duration such as 30s",
@@ -426,6 +431,8 @@ static const struct spec mounts = {
 static const struct spec schema_number = {
 	.what = "a schema number",
 	.check = value_schema,
+	.min = SCHEMA_MIN,
+	.max = SCHEMA_MAX,
 };
 static const struct spec version = {
 	.what = "a version",
