@@ -24,6 +24,7 @@ static const struct {
 	{OPT_RETRY, "retry", NULL, "try kernel arguments once more that were rejected"},
 	{OPT_EXPLAIN, "explain", NULL, "every profile with each condition, wanted and found"},
 	{OPT_AGAIN, "again", NULL, "measure anew although this boot has a verdict"},
+	{OPT_ALL, "all", NULL, "bridges, system devices and VFs too"},
 	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env"},
 };
 
@@ -87,6 +88,9 @@ static int take_option(struct invocation *inv, enum verb_option bit, const char 
 		return EXIT_OK;
 	case OPT_AGAIN:
 		inv->again = true;
+		return EXIT_OK;
+	case OPT_ALL:
+		inv->all = true;
 		return EXIT_OK;
 	case OPT_RESET:
 		inv->reset = true;

@@ -32,12 +32,13 @@ enum verb_option {
 	OPT_EXPLAIN = 1 << 5,
 	OPT_AGAIN = 1 << 6,
 	OPT_RESET = 1 << 7,
+	OPT_ALL = 1 << 20,
 };
 
 struct invocation {
 	struct root root;
 	const char *root_path;
-	bool json, retry, explain, again, reset;
+	bool json, retry, explain, again, reset, all;
 	bool have_stage;
 	enum stage stage;
 	const char *profile;
@@ -56,7 +57,7 @@ struct verb {
 
 extern const struct verb *const verbs[]; /* NULL-terminated, in the order of the help */
 extern const struct verb verb_check, verb_match, verb_plan, verb_apply, verb_verify, verb_gate,
-	verb_status, verb_kargs;
+	verb_status, verb_kargs, verb_survey;
 
 /* --- shared by the verbs (common.c) --------------------------------------------------- */
 

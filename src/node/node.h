@@ -17,6 +17,13 @@
 
 #define PCI_ADDR_MAX 20 /* "0000:3b:00.0"; domains have up to 8 digits (VMD, Hyper-V) */
 
+/* PCI class codes, the upper 16 of their 24 bits. */
+enum {
+	CLASS_ETHERNET = 0x0200,
+	CLASS_INFINIBAND = 0x0207,
+	CLASS_SERIAL_INFINIBAND = 0x0c06, /* of HCAs older than that class */
+};
+
 enum cpu_vendor { CPU_UNKNOWN, CPU_INTEL, CPU_AMD, CPU_ARM };
 
 struct pci_fn {

@@ -10,11 +10,6 @@
 #include "base/str.h"
 #include "node/node.h"
 
-enum {
-	CLASS_ETHERNET = 0x0200,
-	CLASS_INFINIBAND = 0x0207,
-};
-
 /* Always true, so that a predicate can end with `return excluded(why, ...)`. */
 static bool __attribute__((format(printf, 2, 3))) excluded(struct str *why, const char *fmt, ...)
 {
@@ -137,7 +132,7 @@ static bool excluded_by_nature(const struct node *node, const struct selector *s
 	if (sel->ethernet && class != CLASS_ETHERNET)
 		return excluded(why, "link: class %04x, wanted an Ethernet controller (0200)",
 				class);
-	if (sel->infiniband && class != CLASS_INFINIBAND)
+	if (sel->infiniband && class != CLASS_INFINIBAND && class != CLASS_SERIAL_INFINIBAND)
 		return excluded(why, "link: class %04x, wanted an InfiniBand controller (0207)",
 				class);
 	return false;

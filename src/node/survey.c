@@ -304,7 +304,7 @@ static void survey_function(const struct root *root, struct pci_fn *fn)
 	if (read_link_name(root, &physfn, NULL, PCI_DIR "/%s/physfn", fn->addr) == 0)
 		snprintf(fn->physfn, sizeof(fn->physfn), "%s", physfn);
 	/* Only network controllers have these; looking costs two system calls each. */
-	if (fn->class >> 16 == 0x02) {
+	if (fn->class >> 16 == 0x02 || fn->class >> 8 == CLASS_SERIAL_INFINIBAND) {
 		read_dir(root, &fn->net, NULL, PCI_DIR "/%s/net", fn->addr);
 		read_dir(root, &fn->ibdevs, NULL, PCI_DIR "/%s/infiniband", fn->addr);
 	}

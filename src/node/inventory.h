@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The inventory: what only the verb `survey` shows, beyond the survey that every stage
+ * takes. Some of these reads take rtnl or ask a card's firmware (speed, port state), so
+ * nothing at boot may call this.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "node/node.h"
+#include "sys/root.h"
+
+struct fact {
+	const char *key; /* static; the name in JSON */
+	char *text;	 /* as the kernel prints it, without the newline */
+	bool number;	 /* a whole number: JSON shows it as one */
+};
+
+struct thing;
+
+struct thing_list {
+	struct thing *v;
+	size_t n, cap;
+};
+
+/* Something with a name and what is known of it; what is unknown is left out. */
+struct thing {
+	char *name;
+	struct fact *facts;
+	size_t n_facts;
+	struct thing_list parts; /* an RDMA device's ports */
+};
+
+struct inventory {
+	struct thing machine;	  /* cpu_model, cpus_online, bios_version, bios_date, iommu */
+	struct thing_list numa;	  /* "0": cpus, memory, free, distances */
+	struct thing_list pci;	  /* by address, in the node's order: link, IOMMU, SR-IOV */
+	struct thing_list net;	  /* netdevs, virtual ones too */
+	struct thing_list rdma;	  /* RDMA devices; their parts are ports, named "1" */
+	struct thing_list gpus;	  /* by address */
+	struct thing_list modules; /* those that state a version */
+	struct thing_list groups;  /* IOMMU groups: type, devices */
+};
+
+/* What can't be read is left out. The result owns everything it has. */
+void inventory_take(const struct root *root, const struct node *node, struct inventory *ret);
+void inventory_free(struct inventory *inv);
+
+/* The text of a fact, or NULL. */
+const char *thing_get(const struct thing *t, const char *key);
+const struct thing *thing_find(const struct thing_list *list, const char *name);

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "report/inventory.h"
+#include "sys/pciids.h"
+
+/* How the text sees a node. */
+struct view {
+	FILE *out;
+	const struct node *node;
+	const struct inventory *inv;
+	struct pci_names *names;
+	bool all;
+	size_t left_out;
+};
+
+/* Base classes that profiles name: storage, network, display, coprocessors, crypto, accelerators. */
+static bool of_interest(const struct pci_fn *fn)
+{
+	static const uint8_t classes[] = {0x01, 0x02, 0x03, 0x0b, 0x10, 0x12};
+
+	for (size_t i = 0; i < array_len(classes); i++)
+		if (fn->class >> 16 == classes[i])
+			return true;
+	return fn->net.n || fn->ibdevs.n; /* old HCAs are of class "serial bus" */
+}
+
+static void print_size(FILE *out, uint64_t bytes)
+{
+	if (bytes >= 1ULL << 40)
+		fprintf(out, "%.1fT", (double)bytes / (double)(1ULL << 40));
+	else if (bytes >= 1ULL << 30)
+		fprintf(out, "%.1fG", (double)bytes / (double)(1ULL << 30));
+	else
+		fprintf(out, "%.1fM", (double)bytes / (double)(1ULL << 20));
+}
+
+static const char *or_unknown(const char *s)
+{
+	return s && *s ? s : "unknown";
+}
+
+static void print_machine(const struct view *v)
+{
+	const struct node *node = v->node;
+	const struct thing *m = &v->inv->machine;
+	cleanup_free char *cpus = cpus_format(&node->cpus);
+	const char *bios = thing_get(m, "bios_version"), *date = thing_get(m, "bios_date");
+	const char *type = v->inv->groups.n ? thing_get(&v->inv->groups.v[0], "type") : NULL;
+
+	fprintf(v->out, "machine   %s %s\n", or_unknown(node->dmi.sys_vendor),
+		or_unknown(node->dmi.product_name));
+	if (bios || date)
+		fprintf(v->out, "firmware  %s%s%s %s\n", node_dmi(node, "bios_vendor"),
+			*node_dmi(node, "bios_vendor") ? " " : "", bios ? bios : "",
+			date ? date : "");
+	fprintf(v->out, "kernel    %s %s\n", or_unknown(node->kernel), node->arch);
+	fprintf(v->out, "arguments %s\n", *node->cmdline ? node->cmdline : "unknown");
+	fprintf(v->out, "CPU       %s, %u socket%s, %zu CPUs (%s)\n",
+		thing_get(m, "cpu_model") ? thing_get(m, "cpu_model")
+					  : cpu_vendor_name(node->cpu_vendor),
+		node->sockets, node->sockets == 1 ? "" : "s", cpus_count(&node->cpus), cpus);
+	fprintf(v->out, "memory    ");
+	print_size(v->out, node->memory);
+	if (v->inv->groups.n)
+		fprintf(v->out, "\nIOMMU     %zu groups%s%s", v->inv->groups.n, type ? ", " : "",
+			type ? type : "");
+	fprintf(v->out, "\n");
+}
+
+/* --- what a function has ------------------------------------------------------------------- */
+
+static void print_netdev(const struct view *v, const char *name)
+{
+	const struct thing *t = thing_find(&v->inv->net, name);
+	const char *speed = thing_get(t, "speed"), *mtu = thing_get(t, "mtu");
+
+	fprintf(v->out, "      netdev %s %s", name, or_unknown(thing_get(t, "operstate")));
+	if (speed && *speed != '-')
+		fprintf(v->out, ", %s Mb/s", speed);
+	if (mtu)
+		fprintf(v->out, ", mtu %s", mtu);
+	fprintf(v->out, "\n");
+}
+
+static void print_fact(const struct view *v, const struct thing *t, const char *key,
+		       const char *label)
+{
+	const char *text = thing_get(t, key);
+
+	if (text)
+		fprintf(v->out, ", %s%s", label, text);
+}
+
+static void print_rdma(const struct view *v, const char *name)
+{
+	const struct thing *t = thing_find(&v->inv->rdma, name);
+
+	fprintf(v->out, "      rdma %s", name);
+	print_fact(v, t, "hca_type", "");
+	print_fact(v, t, "fw_ver", "firmware ");
+	print_fact(v, t, "board_id", "board ");
+	fprintf(v->out, "\n");
+	for (size_t i = 0; t && i < t->parts.n; i++) {
+		const struct thing *port = &t->parts.v[i];
+
+		fprintf(v->out, "        port %s", port->name);
+		print_fact(v, port, "link_layer", "");
+		print_fact(v, port, "state", "");
+		print_fact(v, port, "rate", "");
+		fprintf(v->out, "\n");
+	}
+}
+
+/* "8 of 16 VFs: 0000:3b:00.1 to 0000:3b:01.0, igbvf" */
+static void print_vfs(const struct view *v, const struct pci_fn *pf)
+{
+	const struct pci_fn *first = NULL, *last = NULL;
+	bool same = true;
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->node->pci.n; i++) {
+		const struct pci_fn *fn = &v->node->pci.v[i];
+
+		if (!streq(fn->physfn, pf->addr))
+			continue;
+		first = first ? first : fn;
+		last = fn;
+		same = same && !first->driver == !fn->driver &&
+		       (!fn->driver || streq(fn->driver, first->driver));
+		n++;
+	}
+	if (!pf->totalvfs && !n)
+		return;
+	fprintf(v->out, "      %zu of %u VFs", n, pf->totalvfs);
+	if (n)
+		fprintf(v->out, ": %s to %s, %s", first->addr, last->addr,
+			!same		? "several drivers"
+			: first->driver ? first->driver
+					: "no driver");
+	fprintf(v->out, "\n");
+}
+
+static void print_link(const struct view *v, const struct thing *t)
+{
+	const char *speed = thing_get(t, "link_speed"), *width = thing_get(t, "link_width");
+	const char *max_speed = thing_get(t, "max_link_speed");
+	const char *max_width = thing_get(t, "max_link_width");
+	const char *group = thing_get(t, "iommu_group");
+
+	if (speed && width && !streq(width, "0")) {
+		fprintf(v->out, "      link x%s %s", width, speed);
+		if (max_speed && max_width && (!streq(max_speed, speed) || !streq(max_width, width)))
+			fprintf(v->out, " of x%s %s", max_width, max_speed);
+		fprintf(v->out, "\n");
+	}
+	if (group)
+		fprintf(v->out, "      IOMMU group %s\n", group);
+}
+
+static void print_names(const struct view *v, const struct pci_fn *fn)
+{
+	const struct thing *gpu = thing_find(&v->inv->gpus, fn->addr);
+	struct pci_ids ids = {fn->class, fn->vendor, fn->device, fn->subsystem_vendor,
+			      fn->subsystem_device};
+	char class[128], vendor[128], device[192];
+	bool known;
+
+	if (!pci_names_get(v->names, PCI_NAME_CLASS, &ids, class, sizeof(class)))
+		snprintf(class, sizeof(class), "class %04x", fn->class >> 8);
+	known = pci_names_get(v->names, PCI_NAME_VENDOR, &ids, vendor, sizeof(vendor));
+	if (!pci_names_get(v->names, PCI_NAME_DEVICE, &ids, device, sizeof(device)))
+		snprintf(device, sizeof(device), "%s",
+			 thing_get(gpu, "model") ? thing_get(gpu, "model") : "");
+	fprintf(v->out, "%s%s%s%s%s", class, known || *device ? ": " : "", vendor,
+		known && *device ? " " : "", device);
+}
+
+static void print_function(const struct view *v, const struct pci_fn *fn, const struct thing *t)
+{
+	const struct thing *module = fn->driver ? thing_find(&v->inv->modules, fn->driver) : NULL;
+
+	fprintf(v->out, "  %s [%04x:%04x] ", fn->addr, fn->vendor, fn->device);
+	print_names(v, fn);
+	fprintf(v->out, ", %s%s%s\n", fn->driver ? fn->driver : "no driver", module ? " " : "",
+		module ? thing_get(module, "version") : "");
+	if (fn->part_number)
+		fprintf(v->out, "      part %s\n", fn->part_number);
+	if (of_interest(fn))
+		print_link(v, t);
+	for (size_t i = 0; i < fn->net.n; i++)
+		print_netdev(v, fn->net.v[i]);
+	for (size_t i = 0; i < fn->ibdevs.n; i++)
+		print_rdma(v, fn->ibdevs.v[i]);
+	print_vfs(v, fn);
+}
+
+/* --- NUMA nodes -------------------------------------------------------------------------------- */
+
+/* A number that is no node of this machine stands with the unknown ones. */
+static int group_of(const struct view *v, const struct pci_fn *fn)
+{
+	return fn->numa >= 0 && cpus_has(&v->node->nodes, (unsigned int)fn->numa) ? fn->numa : -1;
+}
+
+static void print_functions(struct view *v, int numa, const char *title)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < v->node->pci.n; i++) {
+		const struct pci_fn *fn = &v->node->pci.v[i];
+
+		if (group_of(v, fn) != numa)
+			continue;
+		if (!v->all && (*fn->physfn || !of_interest(fn))) {
+			v->left_out += !*fn->physfn;
+			continue;
+		}
+		if (!any && title)
+			fprintf(v->out, "\n%s\n", title);
+		any = true;
+		print_function(v, fn, &v->inv->pci.v[i]);
+	}
+}
+
+static void print_numa(struct view *v, const struct thing *t)
+{
+	const char *cpus = thing_get(t, "cpus"), *memory = thing_get(t, "memory");
+	const char *distances = thing_get(t, "distances");
+	unsigned long long bytes = memory ? strtoull(memory, NULL, 10) : 0;
+
+	fprintf(v->out, "\nNUMA node %s: %s%s, ", t->name, cpus ? "CPUs " : "no CPUs",
+		cpus ? cpus : "");
+	if (bytes)
+		print_size(v->out, bytes);
+	else
+		fprintf(v->out, memory ? "no memory" : "memory unknown");
+	fprintf(v->out, "%s%s\n", distances ? ", distances " : "", distances ? distances : "");
+	print_functions(v, (int)strtol(t->name, NULL, 10), NULL);
+}
+
+void inventory_render(FILE *out, const struct node *node, const struct inventory *inv, bool all)
+{
+	struct view v = {out, node, inv, pci_names_open(), all, 0};
+
+	print_machine(&v);
+	for (size_t i = 0; i < inv->numa.n; i++)
+		print_numa(&v, &inv->numa.v[i]);
+	print_functions(&v, -1, "NUMA node unknown:");
+	if (v.left_out)
+		fprintf(out, "\n%zu more functions (bridges, system devices): --all shows them\n",
+			v.left_out);
+	pci_names_close(v.names);
+}
