@@ -20,10 +20,11 @@ static const struct {
 	 "look at (and act on) the tree below DIR instead of this machine"},
 	{OPT_JSON, "json", NULL, "print JSON"},
 	{OPT_STAGE, "stage", "STAGE", "only this stage: initrd, early, devices or gate"},
-	{OPT_PROFILE, "profile", "FILE", "use this file instead of matching"},
+	{OPT_PROFILE, "profile", "NAME|FILE", "use this profile instead of matching"},
 	{OPT_RETRY, "retry", NULL, "try kernel arguments once more that were rejected"},
 	{OPT_EXPLAIN, "explain", NULL, "every profile with each condition, wanted and found"},
 	{OPT_AGAIN, "again", NULL, "measure anew although this boot has a verdict"},
+	{OPT_RESOLVED, "resolved", NULL, "and what follows from it on a machine"},
 	{OPT_ALL, "all", NULL, "bridges, system devices and VFs too"},
 	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env"},
 };
@@ -89,6 +90,9 @@ static int take_option(struct invocation *inv, enum verb_option bit, const char 
 	case OPT_AGAIN:
 		inv->again = true;
 		return EXIT_OK;
+	case OPT_RESOLVED:
+		inv->resolved = true;
+		return EXIT_OK;
 	case OPT_ALL:
 		inv->all = true;
 		return EXIT_OK;
@@ -139,7 +143,7 @@ static int parse(const struct verb *v, int argc, char **argv, struct invocation 
 
 static int run_verb(const struct verb *v, int argc, char **argv)
 {
-	struct invocation inv = {.root = {.fd = -1}};
+	struct invocation inv = {.root = {.fd = -1}, .foreign = {.fd = -1}};
 	struct err err = {0};
 	int code = parse(v, argc, argv, &inv);
 
@@ -150,6 +154,7 @@ static int run_verb(const struct verb *v, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	code = v->run(&inv);
+	root_close(&inv.foreign);
 	root_close(&inv.root);
 	return code;
 }

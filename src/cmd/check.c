@@ -2,6 +2,7 @@
 /* check PROFILE...: validates files offline; all errors, not the first. */
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "cmd/cmd.h"
 
 static json_t *diag_to_json(const struct diag *d)
@@ -12,42 +13,65 @@ static json_t *diag_to_json(const struct diag *d)
 			 "message", d->text);
 }
 
-static json_t *file_to_json(const char *path, const struct profile *profile,
+/* What a file is judged as: a profile, or a drop-in of one. */
+struct verdict_of_file {
+	struct profile *profile;
+	bool dropin;
+	char *target; /* of a drop-in: its profile's file, or NULL */
+};
+
+static json_t *file_to_json(const char *path, const struct verdict_of_file *f, bool good,
 			    const struct diags *diags)
 {
 	json_t *list = json_array(), *obj;
 
 	for (size_t i = 0; i < diags->list.n; i++)
 		json_array_append_new(list, diag_to_json(&diags->list.v[i]));
-	obj = json_pack("{s:s, s:b, s:o}", "path", path, "ok", profile && !diags->errors,
-			"diagnostics", list);
-	if (profile)
-		json_object_update_new(obj, json_pack("{s:s, s:s, s:s}", "name", profile->name,
-						      "version",
-						      profile->version ? profile->version : "",
-						      "digest", profile->digest));
+	obj = json_pack("{s:s, s:b, s:o}", "path", path, "ok", good, "diagnostics", list);
+	if (f->profile)
+		json_object_update_new(obj, json_pack("{s:s, s:s, s:s}", "name", f->profile->name,
+						      "version", f->profile->version, "digest",
+						      f->profile->digest));
+	if (f->dropin)
+		json_object_set_new(obj, "dropin_of",
+				    f->target ? json_string(f->target) : json_null());
 	return obj;
+}
+
+static void print_good(const char *path, const struct verdict_of_file *f)
+{
+	if (f->profile)
+		printf("%s: ok, profile %s %s, digest %.12s\n", path, f->profile->name,
+		       f->profile->version, f->profile->digest);
+	else if (f->target)
+		printf("%s: ok, drop-in of %s\n", path, f->target);
+	else
+		printf("%s: ok, a drop-in by itself: no valid profile that it belongs to was "
+		       "found\n",
+		       path);
 }
 
 /* Prints what is wrong, or adds it to files; returns an exit code. */
 static int check_one(const struct root *root, const char *path, json_t *files)
 {
-	cleanup_profile struct profile *profile = NULL;
+	struct verdict_of_file f = {.dropin = profile_is_dropin(path)};
 	struct diags diags = {0};
 	struct err err = {0};
-	int r = profile_load(root, path, false, NULL, &profile, &diags, &err);
+	int r = f.dropin ? profile_check_dropin(root, path, &f.target, &diags, &err)
+			 : profile_load(root, path, false, NULL, &f.profile, &diags, &err);
 	int code = r < 0 || diags.errors ? EXIT_INVALID : EXIT_OK;
 
 	if (code && !diags.errors)
 		complain("%s", err.text);
 	if (files)
-		json_array_append_new(files, file_to_json(path, code ? NULL : profile, &diags));
+		json_array_append_new(files, file_to_json(path, &f, !code, &diags));
 	else
 		print_diags(stdout, &diags);
 	if (!files && !code)
-		printf("%s: ok, profile %s %s, digest %.12s\n", path, profile->name,
-		       profile->version ? profile->version : "", profile->digest);
+		print_good(path, &f);
 	diags_free(&diags);
+	profile_free(f.profile);
+	free(f.target);
 	return code;
 }
 

@@ -451,6 +451,15 @@ static const struct spec priority = {
 	.max = 1000,
 };
 
+/* What site.c makes of it: defaults, and what can't be done yet. */
+const struct spec schema_site = {
+	.kind = SPEC_MAP,
+	.what = "a map of keys",
+	.fields = FIELDS(KEY_IS("schema", &schema_number, FIELD_OWN), KEY("admit_off", &spec_bool),
+			 KEY("admit_none", &spec_bool), KEY("require_signature", &spec_bool),
+			 KEY("boot_complete", &spec_bool), KEY("reboot", &spec_bool)),
+};
+
 #define OF_THE_FILE (FIELD_NO_DROPIN | FIELD_NOT_INHERITED)
 
 /* match is inherited: a variant of a SKU need not repeat what it shares with its base. */

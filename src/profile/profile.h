@@ -52,6 +52,15 @@ int profile_load(const struct root *root, const char *path, bool trusted_only,
  */
 int profile_load_named(const struct root *root, const char *arg, const struct node *node,
 		       struct profile **ret, struct diags *diags, struct err *err);
+/* Whether a file's directory is named NAME.d: then it is a drop-in of profile NAME. */
+bool profile_is_dropin(const char *path);
+/*
+ * Checks a drop-in laid over its profile, which is looked for beside the directory and in
+ * the search path; if there is none, or it is invalid itself, by itself alone. *target is
+ * the profile's file or NULL; the caller frees it. Fails as profile_load() does.
+ */
+int profile_check_dropin(const struct root *root, const char *path, char **target,
+			 struct diags *diags, struct err *err);
 void profile_free(struct profile *p);
 #define cleanup_profile __attribute__((__cleanup__(profile_freep)))
 static inline void profile_freep(struct profile **p)

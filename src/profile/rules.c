@@ -734,10 +734,25 @@ static const struct rule rules[] = {
 	{"pages-are-there", pages_are_there},
 };
 
+/* What a drop-in by itself lacks, its profile has. */
+static bool needs_whole(const struct rule *rule)
+{
+	static void (*const whole[])(struct ruling * r) = {
+		match_is_there,	 sets_are_sound,	 sections_name_sets,
+		vfs_are_counted, checks_have_their_keys,
+	};
+
+	for (size_t i = 0; i < array_len(whole); i++)
+		if (rule->check == whole[i])
+			return true;
+	return false;
+}
+
 void rules_check(const struct profile *p, const struct node *node, struct diags *diags)
 {
 	struct ruling r = {.p = p, .node = node, .diags = diags};
 
 	for (size_t i = 0; i < array_len(rules); i++)
-		rules[i].check(&r);
+		if (p->name || !needs_whole(&rules[i]))
+			rules[i].check(&r);
 }

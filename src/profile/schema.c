@@ -350,13 +350,15 @@ bool schema_check(const struct ynode *doc, enum schema_doc kind, struct diags *d
 	struct walk w = {.diags = diags, .kind = kind};
 
 	if (doc->kind != YAML_MAP) {
-		diag_error(diags, doc->at, "", "a profile is a map of sections, not %s",
+		diag_error(diags, doc->at, "", "a %s, not %s",
+			   kind == SCHEMA_SITE ? "railhead.conf is a map of keys"
+					       : "profile is a map of sections",
 			   ynode_kind_name(doc));
 		return false;
 	}
 	if (!schema_is_ours(doc, diags))
 		return false;
-	check_value(&w, &schema_top, doc);
+	check_value(&w, kind == SCHEMA_SITE ? &schema_site : &schema_top, doc);
 	str_free(&w.path);
 	return true;
 }

@@ -68,9 +68,10 @@ struct spec {
 	const struct spec *scalar, *list, *map;
 };
 
-enum schema_doc { SCHEMA_PROFILE, SCHEMA_DROPIN };
+enum schema_doc { SCHEMA_PROFILE, SCHEMA_DROPIN, SCHEMA_SITE };
 
 extern const struct spec schema_top;
+extern const struct spec schema_site; /* of railhead.conf */
 
 /*
  * Checks one document as it was written: `key: null` and `key+:` are taken, what a base may

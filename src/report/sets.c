@@ -234,9 +234,9 @@ static json_t *excluded_to_json(const struct set_account *a)
 			json_array_append_new(list, json_pack("{s:s, s:s}", "address",
 							      e->list.v[j].fn->addr, "reason",
 							      e->list.v[j].why));
-		json_array_append_new(groups, json_pack("{s:s, s:I, s:o}", "predicate",
-							e->predicate, "count", (json_int_t)e->count,
-							"functions", list));
+		json_array_append_new(groups,
+				      json_pack("{s:s, s:I, s:o}", "predicate", e->predicate,
+						"count", (json_int_t)e->count, "functions", list));
 	}
 	return groups;
 }
@@ -311,8 +311,7 @@ static void excluded_to_rows(struct table *t, const struct set_account *a)
 	for (size_t i = 0; i < a->excluded.n; i++) {
 		const struct exclusion *e = &a->excluded.v[i];
 		cleanup_str struct str detail = {0};
-		cleanup_free char *count = xasprintf("%zu function%s", e->count,
-						     e->count == 1 ? "" : "s");
+		cleanup_free char *count = xasprintf("%zu", e->count);
 
 		describe(&detail, e);
 		table_add(t, a->set->sel->name, "excluded", count, str_get(&detail));

@@ -18,8 +18,8 @@ struct left_out {
 };
 
 struct exclusion {
-	char *predicate; /* "pci", "ports", "in", "protect", "vf" */
-	size_t count;	 /* of all functions that it left out */
+	char *predicate;	   /* "pci", "ports", "in", "protect", "vf" */
+	size_t count;		   /* of all functions that it left out */
 	VEC(struct left_out) list; /* those of the class of the set's devices */
 };
 

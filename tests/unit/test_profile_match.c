@@ -322,7 +322,9 @@ static void each_condition(void **state)
 		{.addr = "0000:1b:00.0", .vendor = 0x10de, .device = 0x2330},
 		{.addr = "0000:1c:00.0", .vendor = 0x10de, .device = 0x2330},
 		{.addr = "0000:5e:00.0", .vendor = 0x15b3, .device = 0x1021},
-		{.addr = "0000:5e:00.2", .physfn = "0000:5e:00.0", .vendor = 0x15b3,
+		{.addr = "0000:5e:00.2",
+		 .physfn = "0000:5e:00.0",
+		 .vendor = 0x15b3,
 		 .device = 0x101e},
 	};
 	struct node node = {
@@ -335,8 +337,8 @@ static void each_condition(void **state)
 
 	for (size_t i = 0; i < array_len(asked); i++) {
 		bool map = *asked[i].match == '{';
-		char *text = xasprintf(HEAD("a") "match: %s%s%s\n", map ? "" : "{",
-				       asked[i].match, map ? "" : "}");
+		char *text = xasprintf(HEAD("a") "match: %s%s%s\n", map ? "" : "{", asked[i].match,
+				       map ? "" : "}");
 		struct match m;
 
 		tmp_write(t, ETC "a.yaml", text);
