@@ -29,12 +29,13 @@ concrete() { # names of the profiles that are no base
   done
 }
 
-# What would change, then what is judged and holds already: the members of the sets show.
+# The plan; what it judges and finds in order; arguments and the sets' members.
 golden() { # MACHINE
   "$railhead" plan --root "$MACHINES/$1" || [ $? -eq 5 ]
   "$railhead" plan --json --root "$MACHINES/$1" |
     jq -r '"holds already", (.changes[] | select(.state == "same" and .kind == "check")
       | "  \(.id) \(.observed)")'
+  "$railhead" show "$1" --resolved --root "$MACHINES/$1" | sed -n '/^# What follows/,$p'
 }
 
 @test "check: all shipped profiles, without a warning" {
@@ -84,7 +85,8 @@ golden() { # MACHINE
   # the machine, and the part of it that its profile protects
   while read -r name addr; do
     [ -e "$MACHINES/$name/sys/bus/pci/devices/$addr" ]
-    run ! grep -F "$addr" "$plans/$name.txt"
+    grep -q "^#     mgmt: .*$addr" "$plans/$name.txt"
+    [ "$(grep -cF "$addr" "$plans/$name.txt")" = 1 ]
   done <<'E'
 hgx-h100-cx7 0000:02:00.0
 hgx-h100-cx7-amd 0000:02:00.0
@@ -102,6 +104,21 @@ E
     run "$railhead" plan --json --root "$MACHINES/$name"
     [ "$(jq -r '.changes[] | select(.id == "devices/rails/expect") | .observed' <<<"$output")" = 8 ]
   done
+}
+
+@test "a tree names what the kernel and udev would: the table of the DGX H100 user guide" {
+  while read -r netdev ibdev; do
+    [ -d "$MACHINES/dgx-h100/sys/class/net/$netdev/device/infiniband/$ibdev" ]
+  done <<'E'
+ibp24s0 mlx5_0
+ibp64s0 mlx5_3
+ibp79s0 mlx5_4
+ibp94s0 mlx5_5
+ibp154s0 mlx5_6
+ibp192s0 mlx5_9
+ibp206s0 mlx5_10
+ibp220s0 mlx5_11
+E
 }
 
 @test "pages go to nodes that have CPUs, not to a GPU's memory" {
