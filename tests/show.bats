@@ -102,6 +102,16 @@ excluded|1|numa: $PF1: 1, wanted 0" ]
   [[ $output != *$'set\tgpus'* ]]
 }
 
+@test "match, show: bytes that are no UTF-8 still make valid JSON" {
+  printf 'Super\xffmicro\033\n' >"$root/sys/class/dmi/id/sys_vendor"
+  printf 'schema: 1\nname: a\nmatch: {dmi: {sys_vendor: Super*}}\n' | profile "$root" a
+  printf 'schema: 1\n' >"$root/etc/railhead/profiles/$(printf 'b\xff').yaml"
+  run --separate-stderr "$railhead" match --json --root "$root"
+  [ "$(jq -r '.candidates[0].conditions[0].found' <<<"$output")" = "Super?micro?" ]
+  run --separate-stderr -0 "$railhead" show --json --root "$root"
+  [ "$(jq -r '.profiles[1].state' <<<"$output")" = invalid ]
+}
+
 @test "match: files are the candidates, not the search path" {
   doc a </dev/null | profile "$root" a
   doc b </dev/null >"$BATS_TEST_TMPDIR/b.yaml"

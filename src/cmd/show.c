@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "profile/emit.h"
 #include "profile/search.h"
+#include "report/inventory.h"
 #include "report/sets.h"
 #include "report/table.h"
 #include "steps/derived.h"
@@ -76,15 +77,16 @@ static const char *state_of(const struct entry *e)
 
 static json_t *entry_to_json(const struct entry *e)
 {
-	json_t *obj = json_pack("{s:s, s:s, s:s, s:s}", "name", e->file->name, "state", state_of(e),
-				"extends", e->extends, "file", e->file->path);
+	json_t *obj =
+		json_pack("{s:o, s:s, s:s, s:o}", "name", text_json(e->file->name), "state",
+			  state_of(e), "extends", e->extends, "file", text_json(e->file->path));
 
 	if (e->profile)
 		json_object_update_new(
 			obj, json_pack("{s:s, s:s, s:b}", "version", e->profile->version, "digest",
 				       e->profile->digest, "abstract", e->profile->abstract));
 	if (*e->note)
-		json_object_set_new(obj, "note", json_string(e->note));
+		json_object_set_new(obj, "note", text_json(e->note));
 	return obj;
 }
 
@@ -239,7 +241,7 @@ static void origins_to_json(json_t *out, const struct ynode *n, const char *path
 	cleanup_free char *at = place_text(&n->at);
 
 	if (n->kind == YAML_SCALAR || !n->items.n)
-		json_object_set_new(out, path, json_string(at));
+		json_object_set_new(out, path, text_json(at));
 	for (size_t i = 0; i < n->items.n; i++) {
 		cleanup_free char *sub =
 			n->kind == YAML_MAP
@@ -259,9 +261,11 @@ static json_t *kargs_to_json(const struct derived *d)
 		json_t *args = json_array(), *unknown = json_array();
 
 		for (size_t j = 0; j < s->kargs.n; j++)
-			json_array_append_new(args, json_pack("{s:s, s:s?}", "argument",
-							      s->kargs.v[j].text, "origin",
-							      s->kargs.v[j].origin));
+			json_array_append_new(
+				args,
+				json_pack("{s:s, s:o}", "argument", s->kargs.v[j].text, "origin",
+					  text_json(s->kargs.v[j].origin ? s->kargs.v[j].origin
+									 : "")));
 		for (size_t j = 0; j < s->unknown.n; j++)
 			json_array_append_new(unknown, json_string(s->unknown.v[j]));
 		json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "section", s->section,
@@ -278,9 +282,10 @@ static void show_json(const struct view *v)
 	json_object_del(tree, "extends");
 	origins_to_json(origins, p->doc, "");
 	for (size_t i = 0; i < p->files.n; i++)
-		json_array_append_new(files, json_string(p->files.v[i]));
-	doc = json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", p->name, "file", p->file,
-			"digest", p->digest, "files", files, "profile", tree, "origins", origins);
+		json_array_append_new(files, text_json(p->files.v[i]));
+	doc = json_pack("{s:s, s:o, s:s, s:o, s:o, s:o}", "name", p->name, "file",
+			text_json(p->file), "digest", p->digest, "files", files, "profile", tree,
+			"origins", origins);
 	if (v->resolved) {
 		json_object_set_new(doc, "kernel_args", kargs_to_json(&v->derived));
 		json_object_set_new(doc, "devices",

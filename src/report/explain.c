@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/inventory.h"
 #include "report/sets.h"
 #include "report/table.h"
 
@@ -70,10 +71,11 @@ static json_t *conditions_to_json(const struct conditions *c)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < c->list.n; i++)
-		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:s, s:b}", "condition", c->list.v[i].key,
-					"wanted", c->list.v[i].wanted, "found", c->list.v[i].found,
-					"holds", c->list.v[i].holds));
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:o, s:b}", "condition",
+						c->list.v[i].key, "wanted", c->list.v[i].wanted,
+						"found", text_json(c->list.v[i].found), "holds",
+						c->list.v[i].holds));
 	return list;
 }
 
@@ -84,16 +86,16 @@ static json_t *diags_to_json(const struct diags *d)
 	for (size_t i = 0; i < d->list.n; i++) {
 		cleanup_free char *line = diag_format(&d->list.v[i]);
 
-		json_array_append_new(list, json_string(line));
+		json_array_append_new(list, text_json(line));
 	}
 	return list;
 }
 
 static json_t *candidate_to_json(const struct candidate *c)
 {
-	json_t *obj =
-		json_pack("{s:s, s:s, s:s, s:o}", "name", c->name, "path", c->path, "result",
-			  candidate_fate(c), "conditions", conditions_to_json(&c->conditions));
+	json_t *obj = json_pack("{s:o, s:o, s:s, s:o}", "name", text_json(c->name), "path",
+				text_json(c->path), "result", candidate_fate(c), "conditions",
+				conditions_to_json(&c->conditions));
 
 	if (c->fate)
 		json_object_set_new(obj, "reason", json_string(c->fate));
@@ -112,7 +114,7 @@ static json_t *devices_to_json(const struct match *m, const struct node *node)
 
 		if (sets_account(node, near.v[i]->profile, &a, NULL) < 0)
 			continue;
-		json_object_set_new(obj, near.v[i]->name, sets_to_json(&a));
+		json_object_set_new(obj, near.v[i]->profile->name, sets_to_json(&a));
 		sets_account_free(&a);
 	}
 	return obj;
@@ -128,7 +130,7 @@ json_t *match_to_json(const struct match *m, const struct node *node)
 	json_object_set_new(doc, "chosen",
 			    m->result == MATCH_ONE ? json_string(m->chosen->name) : json_null());
 	if (m->result != MATCH_ONE)
-		json_object_set_new(doc, "reason", json_string(m->why.text));
+		json_object_set_new(doc, "reason", text_json(m->why.text));
 	json_object_set_new(doc, "devices", devices_to_json(m, node));
 	return doc;
 }

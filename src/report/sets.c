@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "report/inventory.h"
 #include "report/table.h"
 
 enum { SHOWN = 8 }; /* functions that a row of text names; JSON has all */
@@ -204,7 +205,7 @@ static json_t *names(const struct strv *l)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < l->n; i++)
-		json_array_append_new(list, json_string(l->v[i]));
+		json_array_append_new(list, text_json(l->v[i]));
 	return list;
 }
 
@@ -215,9 +216,10 @@ static json_t *members_to_json(const struct device_set *set)
 	for (size_t i = 0; i < set->fn.n; i++) {
 		const struct pci_fn *fn = set->fn.v[i];
 
-		json_array_append_new(list, json_pack("{s:s, s:s?, s:o, s:o}", "address", fn->addr,
-						      "driver", fn->driver, "netdevs",
-						      names(&fn->net), "rdma", names(&fn->ibdevs)));
+		json_array_append_new(
+			list, json_pack("{s:s, s:o, s:o, s:o}", "address", fn->addr, "driver",
+					fn->driver ? text_json(fn->driver) : json_null(), "netdevs",
+					names(&fn->net), "rdma", names(&fn->ibdevs)));
 	}
 	return list;
 }
@@ -231,9 +233,9 @@ static json_t *excluded_to_json(const struct set_account *a)
 		json_t *list = json_array();
 
 		for (size_t j = 0; j < e->list.n; j++)
-			json_array_append_new(list, json_pack("{s:s, s:s}", "address",
+			json_array_append_new(list, json_pack("{s:s, s:o}", "address",
 							      e->list.v[j].fn->addr, "reason",
-							      e->list.v[j].why));
+							      text_json(e->list.v[j].why)));
 		json_array_append_new(groups,
 				      json_pack("{s:s, s:I, s:o}", "predicate", e->predicate,
 						"count", (json_int_t)e->count, "functions", list));
