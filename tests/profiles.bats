@@ -128,6 +128,18 @@ E
     "hugepages/512M/node0 hugepages/512M/node1" ]
 }
 
+@test "what waits in comments is sound, but for being not implemented yet" {
+  local waiting=0
+  for f in "$profiles"/*.yaml; do
+    "$here/lib/uncomment" "$f" >"$BATS_TEST_TMPDIR/${f##*/}"
+    cmp -s "$f" "$BATS_TEST_TMPDIR/${f##*/}" || waiting=$((waiting + 1))
+  done
+  [ "$waiting" -gt 0 ] # or this test has lost its matter
+  run "$railhead" check "$BATS_TEST_TMPDIR"/*.yaml
+  grep -v ': ok, profile ' <<<"$output" | grep -vE 'not implemented|later' || return 0
+  false
+}
+
 @test "the example of profiles/README.md is a profile" {
   cp "$profiles"/*.yaml "$BATS_TEST_TMPDIR"
   sed -n 's/^      //p' "$profiles/README.md" >"$BATS_TEST_TMPDIR/xe9680-h100.yaml"
