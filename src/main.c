@@ -16,8 +16,8 @@ static const struct {
 	const char *arg;
 	const char *help;
 } options[] = {
-	{OPT_ROOT, "root", "DIR",
-	 "look at (and act on) the tree below DIR instead of this machine"},
+	{OPT_ROOT, "root", "DIR|TAR",
+	 "look at (act on) that tree, not this machine; see --snapshot"},
 	{OPT_JSON, "json", NULL, "print JSON"},
 	{OPT_STAGE, "stage", "STAGE", "only this stage: initrd, early, devices or gate"},
 	{OPT_PROFILE, "profile", "NAME|FILE", "use this profile instead of matching"},
@@ -25,6 +25,8 @@ static const struct {
 	{OPT_EXPLAIN, "explain", NULL, "every profile with each condition, wanted and found"},
 	{OPT_AGAIN, "again", NULL, "measure anew although this boot has a verdict"},
 	{OPT_RESOLVED, "resolved", NULL, "and what follows from it on a machine"},
+	{OPT_SNAPSHOT, "snapshot", "FILE.tar",
+	 "capture what planning reads, scrubbed; - is stdout"},
 	{OPT_ALL, "all", NULL, "bridges, system devices and VFs too"},
 	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env"},
 };
@@ -93,6 +95,9 @@ static int take_option(struct invocation *inv, enum verb_option bit, const char 
 	case OPT_RESOLVED:
 		inv->resolved = true;
 		return EXIT_OK;
+	case OPT_SNAPSHOT:
+		inv->snapshot = arg;
+		return EXIT_OK;
 	case OPT_ALL:
 		inv->all = true;
 		return EXIT_OK;
@@ -144,18 +149,15 @@ static int parse(const struct verb *v, int argc, char **argv, struct invocation 
 static int run_verb(const struct verb *v, int argc, char **argv)
 {
 	struct invocation inv = {.root = {.fd = -1}, .foreign = {.fd = -1}};
-	struct err err = {0};
 	int code = parse(v, argc, argv, &inv);
 
 	if (code >= 0)
 		return code;
-	if (root_init(&inv.root, inv.root_path, &err) < 0) {
-		complain("%s", err.text);
-		return EXIT_USAGE;
-	}
-	code = v->run(&inv);
+	code = invocation_open_root(&inv, v);
+	if (code == EXIT_OK)
+		code = v->run(&inv);
 	root_close(&inv.foreign);
-	root_close(&inv.root);
+	invocation_close_root(&inv);
 	return code;
 }
 

@@ -72,10 +72,18 @@ conf() { # the text from stdin
   [ "$("$railhead" show --json --root "$root" | jq -r '[.profiles[].state] | join(" ")')" = "valid overridden valid abstract invalid" ]
 }
 
+@test "show: a profile that does not fit the node is shown without it, and stderr says so" {
+  doc a <<<'hugepages: [{size: 1G, nodes: {7: 1}}]' | profile "$root" a
+  run --separate-stderr -0 "$railhead" show a --resolved --root "$root"
+  [[ $output == *"hugepages=7:1"* ]]
+  [[ $stderr == *"no NUMA node 7"*"shown without one"* ]]
+}
+
 @test "show: an invalid or absent profile is exit 3 and prints no profile" {
   doc c <<<'wings: 2' | profile "$root" c
   run --separate-stderr -3 "$railhead" show c --root "$root"
-  [ -z "$output" ] && [[ $stderr == *"c.yaml:4:1: wings: "* ]]
+  [ -z "$output" ]
+  [ "$(grep -c 'c.yaml:4:1: wings: ' <<<"$stderr")" = 1 ]
   run --separate-stderr -3 "$railhead" show nobody --root "$root"
   [ -z "$output" ] && [[ $stderr == *"no profile 'nobody'"* ]]
 }

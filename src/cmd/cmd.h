@@ -7,6 +7,7 @@
 #include "engine/run.h"
 #include "report/status.h"
 #include "sys/root.h"
+#include "sys/scratch.h"
 
 /* Exit codes: stable, in the man page. */
 enum exit_code {
@@ -34,16 +35,18 @@ enum verb_option {
 	OPT_RESET = 1 << 7,
 	OPT_RESOLVED = 1 << 12,
 	OPT_ALL = 1 << 20,
+	OPT_SNAPSHOT = 1 << 21,
 };
 
 struct invocation {
 	struct root root;
-	struct root foreign; /* this machine's own, for its profiles: see profiles_root() */
+	struct root foreign;	/* this machine's own, for its profiles: see profiles_root() */
+	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
 	bool json, retry, explain, again, reset, resolved, all;
 	bool have_stage;
 	enum stage stage;
-	const char *profile;
+	const char *profile, *snapshot;
 	char **args; /* what is left of argv, NULL-terminated */
 	int nargs;
 };
@@ -54,12 +57,17 @@ struct verb {
 	const char *help;     /* one line */
 	unsigned int options; /* enum verb_option, or-ed */
 	int min_args, max_args;
+	bool writes; /* below the root: a tree that goes at the end is refused */
 	int (*run)(struct invocation *inv); /* returns an exit code */
 };
 
 extern const struct verb *const verbs[]; /* NULL-terminated, in the order of the help */
 extern const struct verb verb_check, verb_show, verb_match, verb_survey, verb_plan, verb_apply,
 	verb_verify, verb_gate, verb_status, verb_kargs;
+
+/* Opens root_path (NULL: this machine). An exit code; what is wrong is said already. */
+int invocation_open_root(struct invocation *inv, const struct verb *verb);
+void invocation_close_root(struct invocation *inv);
 
 /* --- shared by the verbs (common.c) --------------------------------------------------- */
 

@@ -149,11 +149,19 @@ static bool load(struct invocation *inv, const struct node *node, struct profile
 	struct err err = {0};
 	int r = profile_load_named(profiles_root(inv), inv->args[0], node, ret, &diags, &err);
 
-	print_diags(stderr, &diags);
+	/* what is said of the profile by itself need not be said again of it on a node */
+	if (r < 0 || !node)
+		print_diags(stderr, &diags);
 	if (r < 0)
 		complain("%s", err.text);
 	diags_free(&diags);
 	return r == 0;
+}
+
+static bool is_its_node(const struct view *v)
+{
+	return !v->profile->abstract &&
+	       conditions_hold(&v->node, profile_section(v->profile, "match"), NULL);
 }
 
 /*
@@ -162,6 +170,7 @@ static bool load(struct invocation *inv, const struct node *node, struct profile
  */
 static int open_view(struct invocation *inv, struct view *v)
 {
+	struct profile *on_node = NULL;
 	struct err err = {0};
 
 	v->root = &inv->root;
@@ -170,15 +179,20 @@ static int open_view(struct invocation *inv, struct view *v)
 		complain("%s", err.text);
 		return EXIT_INTERNAL;
 	}
-	v->has_node = !inv->root.live;
-	if (!load(inv, v->has_node ? &v->node : NULL, &v->profile))
+	if (!load(inv, NULL, &v->profile))
 		return EXIT_INVALID;
-	if (v->has_node || v->profile->abstract ||
-	    !conditions_hold(&v->node, profile_section(v->profile, "match"), NULL))
+	v->has_node = !inv->root.live || is_its_node(v);
+	if (!v->has_node)
 		return EXIT_OK;
-	v->has_node = true;
-	profile_free(take_ptr(v->profile));
-	return load(inv, &v->node, &v->profile) ? EXIT_OK : EXIT_INVALID;
+	/* again, for drop-ins with a match; what does not fit the node is a profile all the same */
+	if (load(inv, &v->node, &on_node)) {
+		profile_free(v->profile);
+		v->profile = on_node;
+	} else {
+		complain("it does not fit this node, so it is shown without one");
+		v->has_node = false;
+	}
+	return EXIT_OK;
 }
 
 static void resolve(struct view *v)

@@ -83,12 +83,15 @@ const char *cpu_vendor_name(enum cpu_vendor v)
 	return names[v];
 }
 
-static void read_cpus(const struct root *root, struct cpus *ret, const char *path)
+/* False if there is no such file. What is no list is an empty one. */
+static bool read_cpus(const struct root *root, struct cpus *ret, const char *path)
 {
 	cleanup_free char *text = NULL;
 
-	if (read_text(root, &text, NULL, "%s", path) == 0)
-		cpus_parse(text, ret);
+	if (read_text(root, &text, NULL, "%s", path) < 0)
+		return false;
+	cpus_parse(text, ret);
+	return true;
 }
 
 /*
@@ -180,8 +183,7 @@ static void survey_cpu(const struct root *root, struct node *node)
 {
 	char info[8192];
 
-	read_cpus(root, &node->cpus, CPU_DIR "/present");
-	if (cpus_count(&node->cpus) == 0)
+	if (!read_cpus(root, &node->cpus, CPU_DIR "/present"))
 		cpus_of_dirs(root, &node->cpus, CPU_DIR, "cpu");
 	node->sockets = count_packages(root, &node->cpus);
 	read_first_cpu(root, info, sizeof(info));
@@ -218,11 +220,9 @@ static void survey_memory(const struct root *root, struct node *node)
 	cleanup_free char *text = NULL;
 	unsigned long long kib;
 
-	read_cpus(root, &node->nodes, NODE_DIR "/online");
-	if (cpus_count(&node->nodes) == 0)
+	if (!read_cpus(root, &node->nodes, NODE_DIR "/online"))
 		cpus_of_dirs(root, &node->nodes, NODE_DIR, "node");
-	read_cpus(root, &node->nodes_with_cpu, NODE_DIR "/has_cpu");
-	if (cpus_count(&node->nodes_with_cpu) == 0)
+	if (!read_cpus(root, &node->nodes_with_cpu, NODE_DIR "/has_cpu"))
 		find_nodes_with_cpu(root, node);
 	if (cpus_count(&node->nodes) == 0) {
 		cpus_add(&node->nodes, 0);

@@ -17,7 +17,8 @@ struct view {
 	size_t left_out;
 };
 
-/* Base classes that profiles name: storage, network, display, coprocessors, crypto, accelerators. */
+/* Base classes that profiles name: storage, network, display, coprocessors, crypto, accelerators.
+ */
 static bool of_interest(const struct pci_fn *fn)
 {
 	static const uint8_t classes[] = {0x01, 0x02, 0x03, 0x0b, 0x10, 0x12};
@@ -153,7 +154,8 @@ static void print_link(const struct view *v, const struct thing *t)
 
 	if (speed && width && !streq(width, "0")) {
 		fprintf(v->out, "      link x%s %s", width, speed);
-		if (max_speed && max_width && (!streq(max_speed, speed) || !streq(max_width, width)))
+		if (max_speed && max_width &&
+		    (!streq(max_speed, speed) || !streq(max_width, width)))
 			fprintf(v->out, " of x%s %s", max_width, max_speed);
 		fprintf(v->out, "\n");
 	}
@@ -198,7 +200,8 @@ static void print_function(const struct view *v, const struct pci_fn *fn, const 
 	print_vfs(v, fn);
 }
 
-/* --- NUMA nodes -------------------------------------------------------------------------------- */
+/* --- NUMA nodes --------------------------------------------------------------------------------
+ */
 
 /* A number that is no node of this machine stands with the unknown ones. */
 static int group_of(const struct view *v, const struct pci_fn *fn)

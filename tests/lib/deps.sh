@@ -10,7 +10,7 @@ set -eu
 
 build_packages="gcc make pkg-config libc6-dev libyaml-dev libkmod-dev
   libpci-dev libblkid-dev libmount-dev libsystemd-dev libmnl-dev
-  libjansson-dev debhelper dpkg-dev"
+  libjansson-dev libarchive-dev debhelper dpkg-dev"
 test_packages="libcmocka-dev bats shellcheck strace jq procps mandoc grub-common python3 clang-format"
 vm_packages="mmdebstrap python3 fdisk e2fsprogs grub-pc-bin grub-common
   grub-efi-amd64-bin ovmf dosfstools mtools ca-certificates"
