@@ -15,6 +15,7 @@ static int run(struct invocation *inv)
 	cleanup_free char *name = NULL;
 	struct err err = {0};
 	struct node node;
+	int code = EXIT_OK;
 
 	if (wanted && !profile_name_is_valid(wanted)) {
 		complain("draft: '%s' is not a profile's name: lower case letters, digits and . _ "
@@ -27,13 +28,18 @@ static int run(struct invocation *inv)
 		complain("%s", err.text);
 		return EXIT_INTERNAL;
 	}
-	draft_profile(&inv->root, &node, wanted, &name, &text);
-	fputs(str_get(&text), stdout);
-	if (!isatty(STDOUT_FILENO))
-		fprintf(stderr, "railhead: keep it as %s.yaml: a profile is named as its file\n",
-			name);
+	if (draft_profile(&inv->root, &node, wanted, &name, &text, &err) < 0) {
+		complain("draft: %s", err.text);
+		code = EXIT_NO_MATCH;
+	} else {
+		fputs(str_get(&text), stdout);
+		if (!isatty(STDOUT_FILENO))
+			fprintf(stderr,
+				"railhead: keep it as %s.yaml: a profile is named as its file\n",
+				name);
+	}
 	node_free(&node);
-	return EXIT_OK;
+	return code;
 }
 
 const struct verb verb_draft = {

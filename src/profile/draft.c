@@ -3,10 +3,12 @@
 #include "profile/draft.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "profile/emit.h"
 #include "profile/search.h"
 #include "sys/module.h"
 #include "sys/read.h"
@@ -23,26 +25,15 @@ struct draft {
 
 /* --- text ---------------------------------------------------------------------------------- */
 
-/* In quotes, whatever it is. What is no printable ASCII becomes '?', which matches it. */
-static void add_quoted(struct str *out, const char *text)
-{
-	str_add(out, "\"");
-	for (; *text; text++) {
-		if (strchr("\"\\", *text))
-			str_add(out, "\\");
-		str_addf(out, "%c", *text < ' ' || *text > '~' ? '?' : *text);
-	}
-	str_add(out, "\"");
-}
-
-/* DMI text as a pattern that matches just it. */
+/* DMI text as a pattern that matches just it; '?' stands for what YAML would not take. */
 static void add_pattern(struct str *out, const char *text)
 {
 	cleanup_str struct str escaped = {0};
 
 	for (; *text; text++)
-		str_addf(&escaped, strchr("*?[\\", *text) ? "\\%c" : "%c", *text);
-	add_quoted(out, str_get(&escaped));
+		str_addf(&escaped, strchr("*?[\\", *text) ? "\\%c" : "%c",
+			 *text < ' ' || *text > '~' ? '?' : *text);
+	emit_quoted(out, str_get(&escaped));
 }
 
 /* "Standard PC (Q35 + ICH9, 2009)" -> "standard-pc-q35-ich9-2009" */
@@ -81,45 +72,64 @@ static void add_head(struct draft *d, const char *name)
 		name, name, name, name);
 }
 
-/* Without DMI it is told by what is in it. */
-static void add_match_by_parts(struct draft *d)
+static bool makes_sku(const struct draft_set *set)
 {
-	bool any = false;
-
-	if (*d->node->arch)
-		str_addf(d->out, "  arch: %s\n", d->node->arch);
-	str_add(d->out, "  pci: [");
-	for (size_t i = 0; i < d->sets.set.n; i++) {
-		const struct pci_fn *fn = d->sets.set.v[i].fn.v[0];
-
-		str_addf(d->out, "%s\"%04x:%04x\"", any ? ", " : "", fn->vendor, fn->device);
-		any = true;
-	}
-	str_add(d->out, "]\n");
+	return str_starts(set->name, "gpus") || streq(set->name, "rails");
 }
 
-static void add_match(struct draft *d)
+/* One chassis is sold with several GPUs, a cloud has one name for all its machines. */
+static void add_match_parts(struct draft *d, bool sku_only)
 {
-	static const char *const fields[] = {"sys_vendor", "product_name"};
-	bool dmi = *node_dmi(d->node, "sys_vendor") || *node_dmi(d->node, "product_name");
+	cleanup_str struct str ids = {0};
+
+	for (size_t i = 0; i < d->sets.set.n; i++) {
+		const struct draft_set *set = &d->sets.set.v[i];
+		const struct pci_fn *fn = set->fn.v[0];
+
+		if (!set->by_address && (!sku_only || makes_sku(set)))
+			str_addf(&ids, "%s\"%04x:%04x\"", ids.len ? ", " : "", fn->vendor,
+				 fn->device);
+	}
+	if (ids.len)
+		str_addf(d->out, "  pci: [%s]\n", ids.s);
+}
+
+static bool add_match_dmi(struct draft *d)
+{
+	static const char *const fields[] = {"sys_vendor", "product_name", "chassis_asset_tag"};
+	bool any = false;
+
+	for (size_t i = 0; i < array_len(fields); i++) {
+		const char *value = node_dmi(d->node, fields[i]);
+
+		/* the tag of Azure's machines, which all have the same name; else it is one
+		 * machine's own */
+		if (!*value || (streq(fields[i], "chassis_asset_tag") &&
+				!streq(value, "7783-7084-3265-9085-8269-3286-77")))
+			continue;
+		str_addf(d->out, "%s    %s: ", any ? "" : "  dmi:\n", fields[i]);
+		add_pattern(d->out, value);
+		str_add(d->out, "\n");
+		any = true;
+	}
+	return any;
+}
+
+/* Without DMI it is told by what is in it. */
+static bool add_match(struct draft *d)
+{
+	size_t before;
+	bool dmi;
 
 	str_add(d->out,
 		"\n# Which machines this is for: what the SKU is, not how many of its parts "
 		"still work.\nmatch:\n");
-	if (!dmi) {
-		add_match_by_parts(d);
-		return;
-	}
-	str_add(d->out, "  dmi:\n");
-	for (size_t i = 0; i < array_len(fields); i++) {
-		const char *value = node_dmi(d->node, fields[i]);
-
-		if (!*value)
-			continue;
-		str_addf(d->out, "    %s: ", fields[i]);
-		add_pattern(d->out, value);
-		str_add(d->out, "\n");
-	}
+	before = d->out->len;
+	dmi = add_match_dmi(d);
+	if (!dmi && *d->node->arch)
+		str_addf(d->out, "  arch: %s\n", d->node->arch);
+	add_match_parts(d, dmi);
+	return d->out->len > before;
 }
 
 static void add_set(struct draft *d, const struct draft_set *set)
@@ -368,32 +378,33 @@ static void add_link_check(struct draft *d, const struct draft_set *set)
 
 static void add_gate(struct draft *d)
 {
-	size_t before;
+	cleanup_str struct str checks = {0};
+	struct str *out = d->out;
 
-	str_add(d->out,
-		"\n# What must hold before the node may work. Measure memory on a node that "
-		"is known to be good\n# and take a tenth off.\ngate:\n  budget: 60s\n");
-	before = d->out->len;
-	str_add(d->out, "  checks:\n");
+	d->out = &checks;
 	for (size_t i = 0; i < d->sets.set.n; i++)
 		/* a GPU at rest trains its link down */
 		if (!d->sets.set.v[i].protect && !str_starts(d->sets.set.v[i].name, "gpus"))
 			add_link_check(d, &d->sets.set.v[i]);
-	if (str_starts(d->out->s + before, "  checks:\n") && d->out->len == before + 10)
-		d->out->s[d->out->len = before] = '\0';
-	str_add(d->out, "    #memory: {run: memory_bandwidth, per: node, min: 100GB/s}\n"
-			"    #carrier: {run: carrier, on: rails, timeout: 60s}\n");
+	d->out = out;
+	str_addf(out,
+		 "\n# What must hold before the node may work. Measure memory on a node that is "
+		 "known to be good\n# and take a tenth off.\ngate:\n  budget: 60s\n  %schecks:\n%s"
+		 "    #memory: {run: memory_bandwidth, per: node, min: 100GB/s}\n"
+		 "    #carrier: {run: carrier, on: rails, timeout: 60s}\n",
+		 checks.len ? "" : "#", str_get(&checks));
 }
 
-void draft_profile(const struct root *root, const struct node *node, const char *name,
-		   char **ret_name, struct str *ret)
+int draft_profile(const struct root *root, const struct node *node, const char *name,
+		  char **ret_name, struct str *ret, struct err *err)
 {
 	struct draft d = {.root = root, .node = node, .out = ret};
+	bool known;
 
 	*ret_name = name ? xstrdup(name) : name_of(node);
 	draft_sets_find(root, node, &d.sets);
 	add_head(&d, *ret_name);
-	add_match(&d);
+	known = add_match(&d);
 	add_devices(&d);
 	add_expect(&d);
 	add_kernel_args(&d);
@@ -404,4 +415,9 @@ void draft_profile(const struct root *root, const struct node *node, const char 
 		     "#  net.ipv4.conf.all.rp_filter: 2\n");
 	add_gate(&d);
 	draft_sets_free(&d.sets);
+	if (!known)
+		return err_set(err, -ENODATA,
+			       "nothing here tells one machine from another: no DMI, no "
+			       "architecture, no PCI functions");
+	return 0;
 }

@@ -35,7 +35,8 @@ void draft_sets_free(struct draft_sets *sets);
 
 /*
  * The profile as text. name: what to call it, or NULL: made of the DMI's words; the file
- * must be called like it. The caller frees *ret_name.
+ * must be called like it. The caller frees *ret_name. -ENODATA: the tree says nothing that a
+ * match could go by.
  */
-void draft_profile(const struct root *root, const struct node *node, const char *name,
-		   char **ret_name, struct str *ret);
+int draft_profile(const struct root *root, const struct node *node, const char *name,
+		  char **ret_name, struct str *ret, struct err *err);

@@ -243,7 +243,7 @@ void draft_sets_find(const struct root *root, const struct node *node, struct dr
 		{ROLE_RDMA, "storage", "NICs that do RDMA and are no rails: storage, front end"},
 		{ROLE_GPU, "gpus", "GPUs"},
 		{ROLE_NVME, "nvme", "NVMe drives"},
-		{ROLE_MGMT, "mgmt", "how one logs in: never touched"},
+		{ROLE_MGMT, "mgmt", "left alone: how one logs in, or no business of railhead"},
 	};
 	struct sorter s = {.root = root, .node = node};
 	struct group *rails;

@@ -54,7 +54,7 @@ static bool needs_escape(unsigned int c)
 	       (c & 0xfffe) == 0xfffe;
 }
 
-static void quote(struct str *out, const char *text)
+void emit_quoted(struct str *out, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
 
@@ -81,7 +81,7 @@ static void scalar(struct str *out, const struct ynode *n)
 	if (may_be_plain(n))
 		str_add(out, n->text);
 	else
-		quote(out, n->text);
+		emit_quoted(out, n->text);
 }
 
 /* --- origins ------------------------------------------------------------------------------ */

@@ -12,5 +12,8 @@
  */
 void profile_emit(const struct profile *p, struct str *out);
 
+/* Text in double quotes, as any reader of YAML takes it. */
+void emit_quoted(struct str *out, const char *text);
+
 /* "roce-base.yaml:31"; a drop-in's with its directory: "sku.d/site.yaml:3". Caller frees. */
 char *place_text(const struct place *at);
