@@ -12,13 +12,13 @@ enum {
 
 /* --- messages ----------------------------------------------------------------------------- */
 
-static bool is_said(const struct diags *d, struct place at, const char *text)
+static bool is_said(const struct diags *d, struct place at, const char *key, const char *text)
 {
 	for (size_t i = 0; i < d->list.n; i++) {
 		const struct diag *said = &d->list.v[i];
 
 		if (said->at.line == at.line && said->at.col == at.col && streq(said->text, text) &&
-		    streq(said->at.file, at.file ? at.file : ""))
+		    streq(said->key, key) && streq(said->at.file, at.file ? at.file : ""))
 			return true;
 	}
 	return false;
@@ -32,7 +32,7 @@ void rule_error(struct ruling *r, const struct ynode *n, const char *key, const 
 	va_start(ap, fmt);
 	str_vaddf(&text, fmt, ap);
 	va_end(ap);
-	if (!is_said(r->diags, n->at, str_get(&text)))
+	if (!is_said(r->diags, n->at, key, str_get(&text)))
 		diag_error(r->diags, n->at, key, "%s", str_get(&text));
 }
 
@@ -44,7 +44,7 @@ void rule_warn(struct ruling *r, const struct ynode *n, const char *key, const c
 	va_start(ap, fmt);
 	str_vaddf(&text, fmt, ap);
 	va_end(ap);
-	if (!is_said(r->diags, n->at, str_get(&text)))
+	if (!is_said(r->diags, n->at, key, str_get(&text)))
 		diag_warn(r->diags, n->at, key, "%s", str_get(&text));
 }
 

@@ -139,8 +139,6 @@ static const struct {
 	{"transparent_hugepage", {"always", "madvise", "never"}},
 	{"numa_balancing", {"enable", "disable"}},
 	{"skew_tick", {"0", "1"}},
-	{"iommu.passthrough", {"0", "1"}},
-	{"iommu.strict", {"0", "1"}},
 };
 
 static void words_are_known(struct ruling *r)
