@@ -142,6 +142,7 @@ install: all ## into DESTDIR
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/catalog units/*.catalog
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/railhead/profiles profiles/*.yaml
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 packaging/man/*.8
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man5 packaging/man/*.5
 	$(INSTALL) -D -m 755 dracut/90railhead/module-setup.sh \
 		$(DESTDIR)$(PREFIX)/lib/dracut/modules.d/90railhead/module-setup.sh
 	$(INSTALL) -m 755 dracut/90railhead/railhead-pre-pivot.sh \

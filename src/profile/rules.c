@@ -151,6 +151,20 @@ static bool is_bounded(struct ruling *r)
 	return !list;
 }
 
+/* Rules that compare sets with sets go up along these often. */
+static const struct selector **find_wider(const struct ruling *r)
+{
+	size_t n = r->p->devices.n;
+	const struct selector **wider = xrealloc(NULL, n + 1, sizeof(*wider));
+
+	for (size_t i = 0; i < n; i++) {
+		const char *in = r->p->devices.v[i].in;
+
+		wider[i] = in ? find_set(r, in) : NULL;
+	}
+	return wider;
+}
+
 void rules_check(const struct profile *p, const struct node *node, struct diags *diags)
 {
 	struct ruling r = {.p = p, .node = node, .diags = diags};
@@ -159,6 +173,7 @@ void rules_check(const struct profile *p, const struct node *node, struct diags 
 
 	if (!is_bounded(&r))
 		return;
+	r.wider = find_wider(&r);
 	/* An in: that leads nowhere is a rule's to report. */
 	if (node && device_sets_resolve(node, p->devices.v, p->devices.n, &sets, &err) == 0)
 		r.sets = &sets;
@@ -166,4 +181,5 @@ void rules_check(const struct profile *p, const struct node *node, struct diags 
 		for (const struct rule *rule = subjects[i]; rule->name; rule++)
 			rule->check(&r);
 	device_sets_free(&sets);
+	free(r.wider);
 }

@@ -17,6 +17,8 @@ struct ruling {
 	const struct profile *p;
 	const struct node *node;	/* or NULL */
 	const struct device_sets *sets; /* as node has them; NULL where that is not known */
+	const struct selector *
+		*wider; /* by index of p->devices: the set that each is in, or NULL */
 	struct diags *diags;
 };
 

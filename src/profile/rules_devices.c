@@ -21,7 +21,7 @@ const struct selector *find_set(const struct ruling *r, const char *name)
 /* The set that s is in; ends by itself only if no set goes round in a circle. */
 static const struct selector *wider(const struct ruling *r, const struct selector *s)
 {
-	return s->in ? find_set(r, s->in) : NULL;
+	return r->wider[s - r->p->devices.v];
 }
 
 static size_t depth_of(const struct ruling *r, const struct selector *s)
@@ -110,8 +110,8 @@ static bool goes_round(const struct ruling *r, const struct selector *s)
 {
 	const struct selector *at = s;
 
-	for (size_t i = 0; at && at->in && i <= r->p->devices.n; i++) {
-		at = find_set(r, at->in);
+	for (size_t i = 0; at && i <= r->p->devices.n; i++) {
+		at = wider(r, at);
 		if (at == s)
 			return true;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The error contract: each document in bad/ and in warn/ gives exactly the lines of the .txt
- * beside it, those in warn/ warnings only; each in good/ and each shipped profile gives none. GOLDEN=1 writes the .txt files anew:
- * read the difference before you commit it.
+ * beside it, those in warn/ warnings only; each in good/ and each shipped profile gives none.
+ * GOLDEN=1 writes the .txt files anew: read the difference before you commit it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
