@@ -25,6 +25,8 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 LIBS := libkmod libpci yaml-0.1 mount blkid libsystemd libmnl jansson
 BENCH_LIBS := jansson
 TEST_LIBS := cmocka
+# Only their headers: opened at run time by the verbs that need them.
+HEADER_LIBS := libarchive
 
 # Asked once, and only by goals that compile.
 pkg = $(shell $(PKG_CONFIG) $(1) $(2))
@@ -79,7 +81,7 @@ build/test/%.o: %.c | build/deps-ok
 # One clear message per missing library instead of a hundred missing headers.
 build/deps-ok: Makefile
 	$(Q)mkdir -p build
-	$(Q)for l in $(LIBS); do $(PKG_CONFIG) --exists $$l || { \
+	$(Q)for l in $(LIBS) $(HEADER_LIBS); do $(PKG_CONFIG) --exists $$l || { \
 		echo "railhead needs the library $$l; on Debian run: tests/lib/deps.sh build" >&2; \
 		exit 1; }; done
 	$(Q)touch $@

@@ -16,14 +16,16 @@ static const struct {
 	const char *arg;
 	const char *help;
 } options[] = {
-	{OPT_ROOT, "root", "DIR",
-	 "look at (and act on) the tree below DIR instead of this machine"},
+	{OPT_ROOT, "root", "DIR|TAR",
+	 "look at (act on) that tree, not this machine; see --snapshot"},
 	{OPT_JSON, "json", NULL, "print JSON"},
 	{OPT_STAGE, "stage", "STAGE", "only this stage: initrd, early, devices or gate"},
 	{OPT_PROFILE, "profile", "FILE", "use this file instead of matching"},
 	{OPT_RETRY, "retry", NULL, "try kernel arguments once more that were rejected"},
 	{OPT_EXPLAIN, "explain", NULL, "every profile with each condition, wanted and found"},
 	{OPT_AGAIN, "again", NULL, "measure anew although this boot has a verdict"},
+	{OPT_SNAPSHOT, "snapshot", "FILE.tar",
+	 "capture what planning reads, scrubbed; - is stdout"},
 	{OPT_ALL, "all", NULL, "bridges, system devices and VFs too"},
 	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env"},
 };
@@ -89,6 +91,9 @@ static int take_option(struct invocation *inv, enum verb_option bit, const char 
 	case OPT_AGAIN:
 		inv->again = true;
 		return EXIT_OK;
+	case OPT_SNAPSHOT:
+		inv->snapshot = arg;
+		return EXIT_OK;
 	case OPT_ALL:
 		inv->all = true;
 		return EXIT_OK;
@@ -140,17 +145,14 @@ static int parse(const struct verb *v, int argc, char **argv, struct invocation 
 static int run_verb(const struct verb *v, int argc, char **argv)
 {
 	struct invocation inv = {.root = {.fd = -1}};
-	struct err err = {0};
 	int code = parse(v, argc, argv, &inv);
 
 	if (code >= 0)
 		return code;
-	if (root_init(&inv.root, inv.root_path, &err) < 0) {
-		complain("%s", err.text);
-		return EXIT_USAGE;
-	}
-	code = v->run(&inv);
-	root_close(&inv.root);
+	code = invocation_open_root(&inv, v);
+	if (code == EXIT_OK)
+		code = v->run(&inv);
+	invocation_close_root(&inv);
 	return code;
 }
 

@@ -83,6 +83,16 @@ fake_bridge() {
   [ "$(json '.memory')" = 17179869184 ]
 }
 
+@test "survey: nodes of GPU memory are shown, empty ones counted" {
+  local n
+  put "$root/sys/devices/system/node/online" 0-7
+  for n in 2 3 4 5 6 7; do put "$root/sys/devices/system/node/node$n/meminfo" "Node $n MemTotal:       $((n == 2 ? 100663296 : 0)) kB"; done
+  run -0 "$railhead" survey --root "$root"
+  [[ $output == *"NUMA node 2: no CPUs, 96.0G"*"5 more NUMA nodes have neither CPUs nor memory"* ]]
+  [[ $output != *"NUMA node 3:"* ]]
+  [ "$(json '.numa_nodes | length')" = 8 ]
+}
+
 @test "survey: an empty tree is a machine of which nothing is known" {
   mkdir "$BATS_TEST_TMPDIR/empty"
   run -0 "$railhead" survey --root "$BATS_TEST_TMPDIR/empty"

@@ -163,7 +163,10 @@ int bootpart_open(const struct root *root, bool write, struct bootpart *ret, str
 	cleanup_fstab struct fstab t = {0};
 	int r = fstab_read(root, &t, err);
 
-	if (r == 0 && root_exists(root, "sys/firmware/efi"))
+	if (r == 0 && !root->live && !write && !root_exists(root, "boot"))
+		no_loader(&b, "this tree has no /boot, as captured machines have none: what its "
+			      "boot loader would pass is not known here");
+	else if (r == 0 && root_exists(root, "sys/firmware/efi"))
 		r = open_efi(root, &t, write, &b, err);
 	else if (r == 0)
 		r = open_bios(root, &t, write, &b, err);

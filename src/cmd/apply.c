@@ -234,5 +234,6 @@ const struct verb verb_apply = {
 	.args = "",
 	.help = "make it so; a second run writes nothing",
 	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_RETRY,
+	.writes = true,
 	.run = run,
 };

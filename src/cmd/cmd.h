@@ -7,6 +7,7 @@
 #include "engine/run.h"
 #include "report/status.h"
 #include "sys/root.h"
+#include "sys/scratch.h"
 
 /* Exit codes: stable, in the man page. */
 enum exit_code {
@@ -33,15 +34,17 @@ enum verb_option {
 	OPT_AGAIN = 1 << 6,
 	OPT_RESET = 1 << 7,
 	OPT_ALL = 1 << 20,
+	OPT_SNAPSHOT = 1 << 21,
 };
 
 struct invocation {
 	struct root root;
+	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
 	bool json, retry, explain, again, reset, all;
 	bool have_stage;
 	enum stage stage;
-	const char *profile;
+	const char *profile, *snapshot;
 	char **args; /* what is left of argv, NULL-terminated */
 	int nargs;
 };
@@ -52,12 +55,17 @@ struct verb {
 	const char *help;     /* one line */
 	unsigned int options; /* enum verb_option, or-ed */
 	int min_args, max_args;
+	bool writes; /* below the root: a tree that goes at the end is refused */
 	int (*run)(struct invocation *inv); /* returns an exit code */
 };
 
 extern const struct verb *const verbs[]; /* NULL-terminated, in the order of the help */
 extern const struct verb verb_check, verb_match, verb_plan, verb_apply, verb_verify, verb_gate,
-	verb_status, verb_kargs, verb_survey;
+	verb_status, verb_kargs, verb_survey, verb_draft;
+
+/* Opens root_path (NULL: this machine). An exit code; what is wrong is said already. */
+int invocation_open_root(struct invocation *inv, const struct verb *verb);
+void invocation_close_root(struct invocation *inv);
 
 /* --- shared by the verbs (common.c) --------------------------------------------------- */
 

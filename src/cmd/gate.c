@@ -152,5 +152,6 @@ const struct verb verb_gate = {
 	.args = "",
 	.help = "verify, measure and judge; on ready start what waits for it",
 	.options = OPT_ROOT | OPT_JSON | OPT_AGAIN,
+	.writes = true,
 	.run = run,
 };

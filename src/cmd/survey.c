@@ -1,41 +1,111 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* survey: what this node is. */
+/* survey: what this node is; --snapshot: the node as a file, for work elsewhere. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
+#include "base/mem.h"
 #include "cmd/cmd.h"
 #include "node/inventory.h"
+#include "node/snapshot.h"
 #include "report/inventory.h"
 
-static int show(struct invocation *inv)
+static void show(struct invocation *inv, struct node *node)
 {
 	struct inventory inventory;
-	struct err err = {0};
-	struct node node;
 
-	if (node_survey(&inv->root, &node, &err) < 0) {
-		complain("%s", err.text);
+	node_read_part_numbers(&inv->root, node);
+	inventory_take(&inv->root, node, &inventory);
+	if (inv->json)
+		print_json(inventory_to_json(node, &inventory));
+	else
+		inventory_render(stdout, node, &inventory, inv->all);
+	inventory_free(&inventory);
+}
+
+static void summarise(const struct invocation *inv, const struct snapshot_result *r)
+{
+	fprintf(stderr, "%s: %zu files and %zu links\n", inv->snapshot, r->files, r->links);
+	if (r->denied)
+		fprintf(stderr,
+			"%zu files could not be read for want of permission; as root the capture "
+			"is complete\n",
+			r->denied);
+	if (r->unreadable)
+		fprintf(stderr,
+			"%zu files had nothing to read (a port without a link has no speed); "
+			"railhead-unreadable.txt in the archive names them\n",
+			r->unreadable);
+}
+
+/* Only root can read all of config space; so may only the owner read the copy (0600). */
+static int write_file(struct invocation *inv, const struct node *node, struct snapshot_result *ret,
+		      struct err *err)
+{
+	cleanup_free char *temp = xasprintf("%s.XXXXXX", inv->snapshot);
+	cleanup_close int fd = mkostemp(temp, O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return err_errno(err, -errno, "%s", temp);
+	r = snapshot_write(&inv->root, node, fd, ret, err);
+	if (r == 0 && (fsync(fd) < 0 || rename(temp, inv->snapshot) < 0))
+		r = err_errno(err, -errno, "%s", inv->snapshot);
+	if (r < 0)
+		unlink(temp);
+	return r;
+}
+
+static int capture(struct invocation *inv, const struct node *node)
+{
+	struct snapshot_result result;
+	struct err err = {0};
+	int r;
+
+	if (streq(inv->snapshot, "-"))
+		r = snapshot_write(&inv->root, node, STDOUT_FILENO, &result, &err);
+	else
+		r = write_file(inv, node, &result, &err);
+	if (r < 0) {
+		complain("snapshot: %s", err.text);
 		return EXIT_INTERNAL;
 	}
-	node_read_part_numbers(&inv->root, &node);
-	inventory_take(&inv->root, &node, &inventory);
-	if (inv->json)
-		print_json(inventory_to_json(&node, &inventory));
-	else
-		inventory_render(stdout, &node, &inventory, inv->all);
-	inventory_free(&inventory);
-	node_free(&node);
+	summarise(inv, &result);
 	return EXIT_OK;
 }
 
 static int run(struct invocation *inv)
 {
-	return show(inv);
+	struct err err = {0};
+	struct node node;
+	int code = EXIT_OK;
+
+	if (inv->snapshot && (inv->json || inv->all)) {
+		complain("survey: --snapshot prints nothing; leave out --json and --all");
+		return EXIT_USAGE;
+	}
+	if (inv->snapshot && streq(inv->snapshot, "-") && isatty(STDOUT_FILENO)) {
+		complain("survey: an archive is nothing for a terminal; redirect it, or name a "
+			 "file");
+		return EXIT_USAGE;
+	}
+	if (node_survey(&inv->root, &node, &err) < 0) {
+		complain("%s", err.text);
+		return EXIT_INTERNAL;
+	}
+	if (inv->snapshot)
+		code = capture(inv, &node);
+	else
+		show(inv, &node);
+	node_free(&node);
+	return code;
 }
 
 const struct verb verb_survey = {
 	.name = "survey",
 	.args = "",
-	.help = "what this node is: hardware by NUMA node, firmware, drivers",
-	.options = OPT_ROOT | OPT_JSON | OPT_ALL,
+	.help = "what this node is; --snapshot captures it for offline work",
+	.options = OPT_ROOT | OPT_JSON | OPT_ALL | OPT_SNAPSHOT,
 	.run = run,
 };

@@ -136,7 +136,7 @@ static void take_machine(const struct root *root, struct thing *t)
 	read_facts(root, t, dmi, array_len(dmi), "/sys/class/dmi/id");
 	read_facts(root, t, &(struct attribute){"cpus_online", "online", false}, 1,
 		   "/sys/devices/system/cpu");
-	if (read_file(root, 64 << 20, &cpuinfo, NULL, NULL, "/proc/cpuinfo") < 0)
+	if (read_start(root, 8192, &cpuinfo, NULL, NULL, "/proc/cpuinfo") < 0)
 		return;
 	model = value_of(cpuinfo, "model name");
 	if (model)
@@ -165,8 +165,7 @@ static void take_numa_node(const struct root *root, struct thing_list *list, int
 	read_facts(root, t, attrs, array_len(attrs), dir);
 	if (read_text(root, &meminfo, NULL, "%s/meminfo", dir) < 0)
 		return;
-	set_fact(t, "memory", true, "%llu",
-		 (unsigned long long)node_memory(meminfo, " MemTotal:"));
+	set_fact(t, "memory", true, "%llu", (unsigned long long)node_memory(meminfo, " MemTotal:"));
 	set_fact(t, "free", true, "%llu", (unsigned long long)node_memory(meminfo, " MemFree:"));
 }
 
@@ -181,8 +180,8 @@ static unsigned int count_vfs(const struct node *node, const char *pf)
 	return n;
 }
 
-static void take_function(const struct root *root, const struct node *node,
-			  const struct pci_fn *fn, struct thing_list *list)
+static void take_function(const struct root *root, const struct node *node, const struct pci_fn *fn,
+			  struct thing_list *list)
 {
 	static const struct attribute link[] = {
 		{"link_speed", "current_link_speed", false},
@@ -227,8 +226,7 @@ static void take_groups(const struct root *root, struct thing_list *list)
 static void take_netdev(const struct root *root, struct thing_list *list, const char *name)
 {
 	static const struct attribute attrs[] = {
-		{"mtu", "mtu", true},
-		{"operstate", "operstate", false},
+		{"mtu", "mtu", true},	      {"operstate", "operstate", false},
 		{"carrier", "carrier", true}, /* EINVAL while it is down */
 		{"speed", "speed", true},     /* Mb/s; EINVAL or -1 without a link */
 		{"type", "type", true},	      /* ARPHRD_*: 1 Ethernet, 32 InfiniBand */

@@ -35,12 +35,12 @@ struct thing {
 };
 
 struct inventory {
-	struct thing machine;	  /* cpu_model, cpus_online, bios_version, bios_date, iommu */
-	struct thing_list numa;	  /* "0": cpus, memory, free, distances */
-	struct thing_list pci;	  /* by address, in the node's order: link, IOMMU, SR-IOV */
-	struct thing_list net;	  /* netdevs, virtual ones too */
-	struct thing_list rdma;	  /* RDMA devices; their parts are ports, named "1" */
-	struct thing_list gpus;	  /* by address */
+	struct thing machine;	   /* cpu_model, cpus_online, bios_version, bios_date, iommu */
+	struct thing_list numa;	   /* "0": cpus, memory, free, distances */
+	struct thing_list pci;	   /* by address, in the node's order: link, IOMMU, SR-IOV */
+	struct thing_list net;	   /* netdevs, virtual ones too */
+	struct thing_list rdma;	   /* RDMA devices; their parts are ports, named "1" */
+	struct thing_list gpus;	   /* by address */
 	struct thing_list modules; /* those that state a version */
 	struct thing_list groups;  /* IOMMU groups: type, devices */
 };

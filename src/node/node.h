@@ -69,6 +69,11 @@ const char *cpu_vendor_name(enum cpu_vendor v); /* "intel", "amd", "arm", "unkno
 /* The DMI field of that name ("sys_vendor"), NULL if there is no such name; "" if unknown. */
 const char *node_dmi(const struct node *node, const char *field);
 const struct pci_fn *node_find(const struct node *node, const char *addr);
+/*
+ * How many functions the card of fn has: they share domain:bus:device, and VFs are counted
+ * nowhere. *ret_place (may be NULL): the place of fn among them, from 1.
+ */
+int node_ports(const struct node *node, const struct pci_fn *fn, int *ret_place);
 
 /*
  * A selector says which PCI functions a device set has; profile/ fills it. Every

@@ -23,11 +23,7 @@ static bool __attribute__((format(printf, 2, 3))) excluded(struct str *why, cons
 	return true;
 }
 
-/*
- * Functions of one card share domain:bus:device. VFs are counted nowhere. *ret_place is
- * the place of fn among them, from 1; the list is sorted by address.
- */
-static int ports_of(const struct node *node, const struct pci_fn *fn, int *ret_place)
+int node_ports(const struct node *node, const struct pci_fn *fn, int *ret_place)
 {
 	size_t card = (size_t)(strrchr(fn->addr, '.') - fn->addr);
 	int n = 0;
@@ -38,7 +34,7 @@ static int ports_of(const struct node *node, const struct pci_fn *fn, int *ret_p
 		if (*other->physfn || strncmp(other->addr, fn->addr, card + 1) != 0)
 			continue;
 		n++;
-		if (streq(other->addr, fn->addr))
+		if (ret_place && streq(other->addr, fn->addr))
 			*ret_place = n;
 	}
 	return n;
@@ -108,7 +104,7 @@ static bool excluded_by_place(const struct node *node, const struct selector *se
 				    : excluded(why, "numa: %d, wanted %d", fn->numa, sel->numa);
 	if (sel->ports <= 0 && sel->port <= 0)
 		return false;
-	ports = ports_of(node, fn, &place);
+	ports = node_ports(node, fn, &place);
 	if (sel->ports > 0 && sel->ports != ports)
 		return excluded(why, "ports: the card has %d, wanted %d", ports, sel->ports);
 	if (sel->port > 0 && sel->port != place)

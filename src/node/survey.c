@@ -5,7 +5,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,12 +82,15 @@ const char *cpu_vendor_name(enum cpu_vendor v)
 	return names[v];
 }
 
-static void read_cpus(const struct root *root, struct cpus *ret, const char *path)
+/* False if there is no such file. What is no list is an empty one. */
+static bool read_cpus(const struct root *root, struct cpus *ret, const char *path)
 {
 	cleanup_free char *text = NULL;
 
-	if (read_text(root, &text, NULL, "%s", path) == 0)
-		cpus_parse(text, ret);
+	if (read_text(root, &text, NULL, "%s", path) < 0)
+		return false;
+	cpus_parse(text, ret);
+	return true;
 }
 
 /*
@@ -157,34 +159,21 @@ static void cpus_of_dirs(const struct root *root, struct cpus *ret, const char *
 	}
 }
 
-/*
- * The start of /proc/cpuinfo. The whole is megabytes on large machines, and the kernel
- * may ask every CPU for its clock to write it; the first block says enough.
- */
-static void read_first_cpu(const struct root *root, char *buf, size_t size)
-{
-	cleanup_close int fd = root_open_path(root, "/proc/cpuinfo", O_RDONLY | O_NONBLOCK);
-	size_t len = 0;
-	ssize_t n;
-	char *end;
-
-	while (fd >= 0 && len < size - 1 && (n = read(fd, buf + len, size - 1 - len)) > 0)
-		len += (size_t)n;
-	buf[len] = '\0';
-	end = strstr(buf, "\n\n");
-	if (end)
-		*end = '\0';
-}
-
 static void survey_cpu(const struct root *root, struct node *node)
 {
-	char info[8192];
+	cleanup_free char *info = NULL;
 
-	read_cpus(root, &node->cpus, CPU_DIR "/present");
-	if (cpus_count(&node->cpus) == 0)
+	if (!read_cpus(root, &node->cpus, CPU_DIR "/present"))
 		cpus_of_dirs(root, &node->cpus, CPU_DIR, "cpu");
 	node->sockets = count_packages(root, &node->cpus);
-	read_first_cpu(root, info, sizeof(info));
+	/*
+	 * The whole is megabytes on large machines, and the kernel may ask every CPU for its
+	 * clock to write it; the first block says enough.
+	 */
+	if (read_start(root, 8192, &info, NULL, NULL, "/proc/cpuinfo") < 0)
+		return;
+	if (strstr(info, "\n\n"))
+		*strstr(info, "\n\n") = '\0';
 	node->cpu_vendor = vendor_of(info);
 }
 
@@ -218,11 +207,9 @@ static void survey_memory(const struct root *root, struct node *node)
 	cleanup_free char *text = NULL;
 	unsigned long long kib;
 
-	read_cpus(root, &node->nodes, NODE_DIR "/online");
-	if (cpus_count(&node->nodes) == 0)
+	if (!read_cpus(root, &node->nodes, NODE_DIR "/online"))
 		cpus_of_dirs(root, &node->nodes, NODE_DIR, "node");
-	read_cpus(root, &node->nodes_with_cpu, NODE_DIR "/has_cpu");
-	if (cpus_count(&node->nodes_with_cpu) == 0)
+	if (!read_cpus(root, &node->nodes_with_cpu, NODE_DIR "/has_cpu"))
 		find_nodes_with_cpu(root, node);
 	if (cpus_count(&node->nodes) == 0) {
 		cpus_add(&node->nodes, 0);

@@ -57,8 +57,7 @@ static json_t *list_json(const struct thing_list *list, const char *name_key, co
 		json_t *obj = thing_json(&list->v[i], name_key);
 
 		if (parts)
-			json_object_set_new(obj, parts,
-					    list_json(&list->v[i].parts, "name", NULL));
+			json_object_set_new(obj, parts, list_json(&list->v[i].parts, "name", NULL));
 		json_array_append_new(array, obj);
 	}
 	return array;
@@ -138,8 +137,7 @@ static json_t *pci_json(const struct node *node, const struct inventory *inv)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < node->pci.n; i++)
-		json_array_append_new(array,
-				      function_json(&node->pci.v[i], &inv->pci.v[i], names));
+		json_array_append_new(array, function_json(&node->pci.v[i], &inv->pci.v[i], names));
 	pci_names_close(names);
 	return array;
 }
@@ -147,9 +145,8 @@ static json_t *pci_json(const struct node *node, const struct inventory *inv)
 static json_t *dmi_json(const struct node *node)
 {
 	static const char *const fields[] = {
-		"sys_vendor",	   "product_name", "product_family", "product_sku",
-		"product_version", "board_vendor", "board_name",     "chassis_vendor",
-		"bios_vendor",
+		"sys_vendor",	"product_name", "product_family", "product_sku", "product_version",
+		"board_vendor", "board_name",	"chassis_vendor", "bios_vendor",
 	};
 	json_t *obj = json_object();
 

@@ -17,7 +17,8 @@ struct view {
 	size_t left_out;
 };
 
-/* Base classes that profiles name: storage, network, display, coprocessors, crypto, accelerators. */
+/* Base classes that profiles name: storage, network, display, coprocessors, crypto, accelerators.
+ */
 static bool of_interest(const struct pci_fn *fn)
 {
 	static const uint8_t classes[] = {0x01, 0x02, 0x03, 0x0b, 0x10, 0x12};
@@ -153,7 +154,8 @@ static void print_link(const struct view *v, const struct thing *t)
 
 	if (speed && width && !streq(width, "0")) {
 		fprintf(v->out, "      link x%s %s", width, speed);
-		if (max_speed && max_width && (!streq(max_speed, speed) || !streq(max_width, width)))
+		if (max_speed && max_width &&
+		    (!streq(max_speed, speed) || !streq(max_width, width)))
 			fprintf(v->out, " of x%s %s", max_width, max_speed);
 		fprintf(v->out, "\n");
 	}
@@ -198,7 +200,8 @@ static void print_function(const struct view *v, const struct pci_fn *fn, const 
 	print_vfs(v, fn);
 }
 
-/* --- NUMA nodes -------------------------------------------------------------------------------- */
+/* --- NUMA nodes --------------------------------------------------------------------------------
+ */
 
 /* A number that is no node of this machine stands with the unknown ones. */
 static int group_of(const struct view *v, const struct pci_fn *fn)
@@ -226,6 +229,19 @@ static void print_functions(struct view *v, int numa, const char *title)
 	}
 }
 
+/* Room for memory that is not there: a GB200 has a node for every GPU's, most of them empty. */
+static bool is_empty(const struct view *v, const struct thing *t)
+{
+	const char *memory = thing_get(t, "memory");
+
+	if (thing_get(t, "cpus") || !memory || !streq(memory, "0"))
+		return false;
+	for (size_t i = 0; i < v->node->pci.n; i++)
+		if (v->node->pci.v[i].numa == (int)strtol(t->name, NULL, 10))
+			return false;
+	return true;
+}
+
 static void print_numa(struct view *v, const struct thing *t)
 {
 	const char *cpus = thing_get(t, "cpus"), *memory = thing_get(t, "memory");
@@ -245,10 +261,16 @@ static void print_numa(struct view *v, const struct thing *t)
 void inventory_render(FILE *out, const struct node *node, const struct inventory *inv, bool all)
 {
 	struct view v = {out, node, inv, pci_names_open(), all, 0};
+	size_t empty = 0;
 
 	print_machine(&v);
 	for (size_t i = 0; i < inv->numa.n; i++)
-		print_numa(&v, &inv->numa.v[i]);
+		if (all || !is_empty(&v, &inv->numa.v[i]))
+			print_numa(&v, &inv->numa.v[i]);
+		else
+			empty++;
+	if (empty)
+		fprintf(out, "\n%zu more NUMA nodes have neither CPUs nor memory\n", empty);
 	print_functions(&v, -1, "NUMA node unknown:");
 	if (v.left_out)
 		fprintf(out, "\n%zu more functions (bridges, system devices): --all shows them\n",

@@ -20,8 +20,8 @@ static void require_kernel(const struct step_ctx *ctx, const struct ynode *want,
 static struct change *check(struct plan *plan, const struct ynode *want, const char *id,
 			    const char *checker, const char *arg)
 {
-	struct change *c = plan_add(plan, "require", KIND_CHECK, STAGE_GATE, PHASE_CHECK, want->at,
-				    "%s", id);
+	struct change *c =
+		plan_add(plan, "require", KIND_CHECK, STAGE_GATE, PHASE_CHECK, want->at, "%s", id);
 
 	change_target(c, "%s:%s", checker, arg);
 	change_desired(c, "%s", want->text);

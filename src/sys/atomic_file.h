@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the two doors that write (state.h, machine.h); nobody else includes it. */
+/* Shared by the doors that write (state.h, machine.h, archive.h); only sys/ includes it. */
 #pragma once
 
 #include <sys/types.h>

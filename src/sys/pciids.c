@@ -62,10 +62,9 @@ static const char *lookup(struct pci_access *a, enum pci_name what, const struct
 		return pci_lookup_name(a, buf, size, PCI_LOOKUP_DEVICE | FLAGS, ids->vendor,
 				       ids->device);
 	case PCI_NAME_SUBSYSTEM:
-		return pci_lookup_name(a, buf, size,
-				       PCI_LOOKUP_SUBSYSTEM | PCI_LOOKUP_DEVICE | FLAGS,
-				       ids->vendor, ids->device, ids->subsystem_vendor,
-				       ids->subsystem_device);
+		return pci_lookup_name(
+			a, buf, size, PCI_LOOKUP_SUBSYSTEM | PCI_LOOKUP_DEVICE | FLAGS, ids->vendor,
+			ids->device, ids->subsystem_vendor, ids->subsystem_device);
 	}
 	return NULL;
 }

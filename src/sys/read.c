@@ -55,6 +55,29 @@ int read_file(const struct root *root, size_t max, char **ret, size_t *ret_len, 
 	return r < 0 ? err_errno(err, r, "%s", path) : 0;
 }
 
+int read_start(const struct root *root, size_t max, char **ret, size_t *ret_len, struct err *err,
+	       const char *path)
+{
+	cleanup_close int fd = root_open_path(root, path, O_RDONLY | O_NONBLOCK);
+	cleanup_free char *text = NULL;
+	size_t len = 0;
+	ssize_t n = 1;
+
+	if (fd < 0)
+		return err_errno(err, fd, "%s", path);
+	text = xcalloc(1, max + 1);
+	while (len < max && n != 0) {
+		n = read(fd, text + len, max - len);
+		if (n < 0 && errno != EINTR)
+			return err_errno(err, -errno, "%s", path);
+		len += n > 0 ? (size_t)n : 0;
+	}
+	if (ret_len)
+		*ret_len = len;
+	*ret = take_ptr(text);
+	return 0;
+}
+
 int read_text(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
 {
 	int r;

@@ -21,6 +21,9 @@ int read_text(const struct root *root, char **ret, struct err *err, const char *
 /* The same with another limit and nothing cut; *ret_len may be NULL. */
 int read_file(const struct root *root, size_t max, char **ret, size_t *ret_len, struct err *err,
 	      const char *path);
+/* The first max bytes, or all of a shorter file; nothing cut. For /proc/cpuinfo and its like. */
+int read_start(const struct root *root, size_t max, char **ret, size_t *ret_len, struct err *err,
+	       const char *path);
 int read_fd(int fd, size_t max, char **ret, size_t *ret_len);
 
 /* Decimal, or hexadecimal with 0x. */

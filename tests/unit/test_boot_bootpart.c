@@ -99,8 +99,13 @@ static void test_bios(void **state)
 
 	(void)state;
 	tree_init(&t);
-	/* no /boot at all */
-	assert_int_equal(bootpart_open(&t.root, false, &b, &err), -ENOENT);
+	/* no /boot at all: a captured machine can be looked at */
+	assert_int_equal(bootpart_open(&t.root, true, &b, &err), -ENOENT);
+	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+	assert_int_equal(b.loader, LOADER_NONE);
+	assert_int_equal(b.dirfd, -1);
+	assert_non_null(strstr(b.loader_why, "no /boot"));
+	bootpart_close(&b, NULL);
 	/* no GRUB */
 	sh(&t, "mkdir -p boot/grub");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* draft [NAME]: a starter profile for this node or snapshot, on stdout. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "cmd/cmd.h"
+#include "profile/draft.h"
+#include "profile/search.h"
+
+static int run(struct invocation *inv)
+{
+	const char *wanted = inv->nargs ? inv->args[0] : NULL;
+	cleanup_str struct str text = {0};
+	cleanup_free char *name = NULL;
+	struct err err = {0};
+	struct node node;
+
+	if (wanted && !profile_name_is_valid(wanted)) {
+		complain("draft: '%s' is not a profile's name: lower case letters, digits and . _ -, "
+			 "without .yaml",
+			 wanted);
+		return EXIT_USAGE;
+	}
+	if (node_survey(&inv->root, &node, &err) < 0) {
+		complain("%s", err.text);
+		return EXIT_INTERNAL;
+	}
+	draft_profile(&inv->root, &node, wanted, &name, &text);
+	fputs(str_get(&text), stdout);
+	if (!isatty(STDOUT_FILENO))
+		fprintf(stderr, "railhead: keep it as %s.yaml: a profile is named as its file\n",
+			name);
+	node_free(&node);
+	return EXIT_OK;
+}
+
+const struct verb verb_draft = {
+	.name = "draft",
+	.args = "[NAME]",
+	.help = "a starter profile for this node, to be edited",
+	.options = OPT_ROOT,
+	.max_args = 1,
+	.run = run,
+};

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* --root: this machine, a directory, or an archive that is unpacked for as long as we run. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/vec.h"
+#include "cmd/cmd.h"
+#include "node/snapshot.h"
+#include "sys/archive.h"
+#include "sys/read.h"
+
+static bool is_tree(const struct root *root)
+{
+	return root_exists(root, "proc") || root_exists(root, "sys");
+}
+
+/* Archives of others often hold the tree in one directory that is named after the machine. */
+static void descend(struct root *root, const char *path)
+{
+	cleanup_strv struct strv names = {0};
+	cleanup_free char *below = NULL;
+	struct root inner;
+
+	if (is_tree(root) || read_dir(root, &names, NULL, "/") < 0 || names.n != 1)
+		return;
+	below = xasprintf("%s/%s", path, names.v[0]);
+	if (root_init(&inner, below, NULL) < 0)
+		return;
+	if (!is_tree(&inner)) {
+		root_close(&inner);
+		return;
+	}
+	root_close(root);
+	*root = inner;
+}
+
+static int unpack(struct invocation *inv, struct err *err)
+{
+	cleanup_close int dir = -1;
+	int r = scratch_make(&inv->scratch, err);
+
+	if (r < 0)
+		return r;
+	dir = open(inv->scratch.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return err_errno(err, -errno, "%s", inv->scratch.path);
+	r = tar_unpack(inv->root_path, dir, err);
+	if (r == 0)
+		r = root_init(&inv->root, inv->scratch.path, err);
+	if (r < 0)
+		return r;
+	descend(&inv->root, inv->scratch.path);
+	if (!is_tree(&inv->root))
+		return err_set(err, -EINVAL, "%s: holds neither proc/ nor sys/", inv->root_path);
+	return 0;
+}
+
+static bool would_write(const struct invocation *inv, const struct verb *verb)
+{
+	return verb->writes || inv->reset;
+}
+
+int invocation_open_root(struct invocation *inv, const struct verb *verb)
+{
+	struct err err = {0};
+	struct stat st;
+	int r;
+
+	if (!inv->root_path || stat(inv->root_path, &st) < 0 || !S_ISREG(st.st_mode)) {
+		r = root_init(&inv->root, inv->root_path, &err);
+	} else if (would_write(inv, verb)) {
+		r = err_set(&err, -EINVAL,
+			    "%s writes, and %s is no directory: unpack it and give the directory",
+			    verb->name, inv->root_path);
+	} else {
+		r = unpack(inv, &err);
+	}
+	if (r == 0 && !inv->root.live)
+		r = snapshot_check(&inv->root, &err);
+	if (r == 0)
+		return EXIT_OK;
+	complain("%s", err.text);
+	return r == -ENOSYS ? EXIT_INTERNAL : EXIT_USAGE;
+}
+
+void invocation_close_root(struct invocation *inv)
+{
+	root_close(&inv->root);
+	scratch_remove(&inv->scratch);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "node/scrub.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "node/vpd.h"
+
+/* --- by form ------------------------------------------------------------------------------- */
+
+static size_t number_of(struct strv *known, const char *text, size_t len)
+{
+	cleanup_free char *key = xstrndup(text, len);
+
+	for (char *p = key; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+	for (size_t i = 0; i < known->n; i++)
+		if (streq(known->v[i], key))
+			return i + 1;
+	strv_add(known, key);
+	return known->n;
+}
+
+static size_t hex_run(const char *p, const char *end)
+{
+	size_t n = 0;
+
+	while (p + n < end && isxdigit((unsigned char)p[n]))
+		n++;
+	return n;
+}
+
+/* How many groups of `width` digits, separated by sep, begin at p; *ret_len their length. */
+static size_t count_groups(const char *p, const char *end, size_t width, char sep, size_t *ret_len)
+{
+	const char *at = p;
+	size_t n = 0;
+
+	while (hex_run(at, end) == width) {
+		n++;
+		at += width;
+		*ret_len = (size_t)(at - p);
+		if (at >= end || *at != sep)
+			break;
+		at++;
+	}
+	return n;
+}
+
+/* All digits alike, as zeros and broadcast are: they name nothing. */
+static bool names_nothing(const char *p, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (isxdigit((unsigned char)p[i]) &&
+		    tolower((unsigned char)p[i]) != tolower((unsigned char)*p))
+			return false;
+	return *p == '0' || tolower((unsigned char)*p) == 'f';
+}
+
+/* The number in hex, right-aligned in the digits of the original; its separators stay. */
+static void add_number(struct str *ret, const char *form, size_t len, size_t number)
+{
+	cleanup_free char *text = xstrndup(form, len);
+
+	for (char *p = text + len - 1; p >= text; p--)
+		if (isxdigit((unsigned char)*p)) {
+			*p = "0123456789abcdef"[number & 15];
+			number >>= 4;
+		}
+	str_addn(ret, text, len);
+}
+
+static size_t scrub_mac(struct scrub *s, const char *p, const char *end, struct str *ret)
+{
+	size_t len = 0;
+
+	if (count_groups(p, end, 2, ':', &len) < 6 && count_groups(p, end, 2, '-', &len) < 6)
+		return 0;
+	if (names_nothing(p, len)) {
+		str_addn(ret, p, len);
+		return len;
+	}
+	str_add(ret, "02"); /* locally administered */
+	add_number(ret, p + 2, len - 2, number_of(&s->macs, p, len));
+	return len;
+}
+
+/* A GUID has four groups of four; a GID is a prefix and a GUID. */
+static size_t scrub_guid(struct scrub *s, const char *p, const char *end, struct str *ret)
+{
+	size_t len = 0, n = count_groups(p, end, 4, ':', &len), prefix = n == 8 ? 20 : 0;
+
+	if (n != 4 && n != 8)
+		return 0;
+	if (names_nothing(p, len)) {
+		str_addn(ret, p, len);
+		return len;
+	}
+	str_add(ret, n == 8 ? "fe80:0000:0000:0000:" : "");
+	add_number(ret, p + prefix, len - prefix, number_of(&s->guids, p + prefix, len - prefix));
+	return len;
+}
+
+static size_t scrub_uuid(struct scrub *s, const char *p, const char *end, struct str *ret)
+{
+	static const size_t widths[] = {8, 4, 4, 4, 12};
+	const char *at = p;
+
+	for (size_t i = 0; i < array_len(widths); i++) {
+		if (hex_run(at, end) != widths[i])
+			return 0;
+		at += widths[i];
+		if (i + 1 < array_len(widths) && (at >= end || *at++ != '-'))
+			return 0;
+	}
+	add_number(ret, p, (size_t)(at - p), number_of(&s->uuids, p, (size_t)(at - p)));
+	return (size_t)(at - p);
+}
+
+/* Forms begin where a run of digits does, not in its middle. */
+static void scrub_forms(struct scrub *s, const char *p, size_t len, struct str *ret)
+{
+	static size_t (*const forms[])(struct scrub *, const char *, const char *,
+				       struct str *) = {scrub_mac, scrub_guid, scrub_uuid};
+	const char *end = p + len, *start = p;
+
+	while (p < end) {
+		size_t n = 0;
+
+		if (isxdigit((unsigned char)*p) && (p == start || !isalnum((unsigned char)p[-1])))
+			for (size_t i = 0; i < array_len(forms) && !n; i++)
+				n = forms[i](s, p, end, ret);
+		if (!n)
+			str_addn(ret, p, n = 1);
+		p += n;
+	}
+}
+
+/* --- files with rules of their own ------------------------------------------------------- */
+
+static bool keep_vpd(struct scrub *s, const char *data, size_t len, struct str *ret)
+{
+	cleanup_free char *pn = vpd_part_number(data, len), *vpd = NULL;
+	size_t n;
+
+	(void)s;
+	if (!pn)
+		return false;
+	vpd = vpd_with_part_number(pn, &n);
+	str_addn(ret, vpd, n);
+	return true;
+}
+
+enum {
+	CONFIG_STATUS = 0x06,
+	STATUS_CAPS = 0x10,
+	CONFIG_CAPS = 0x34,
+	CAP_VPD = 0x03,
+	CONFIG_EXTENDED = 0x100,
+	EXT_CAP_SERIAL = 0x0003, /* Device Serial Number: an EUI-64, made of the MAC */
+	CAPS_MAX = 512,		 /* lists of a broken device go round */
+};
+
+static void blank(char *config, size_t len, size_t at, size_t n)
+{
+	for (size_t i = at; i < len && i < at + n; i++)
+		config[i] = 0;
+}
+
+/* The VPD capability has a window onto the VPD. */
+static void blank_vpd_window(char *config, size_t len)
+{
+	const uint8_t *c = (const uint8_t *)config;
+	size_t at;
+
+	if (len < 64 || !(c[CONFIG_STATUS] & STATUS_CAPS))
+		return;
+	at = c[CONFIG_CAPS] & 0xfc;
+	for (int i = 0; i < CAPS_MAX && at >= 64 && at + 2 <= len; i++) {
+		if (c[at] == CAP_VPD)
+			blank(config, len, at + 4, 4);
+		at = c[at + 1] & 0xfc;
+	}
+}
+
+static void blank_serial(char *config, size_t len)
+{
+	const uint8_t *c = (const uint8_t *)config;
+	size_t at = CONFIG_EXTENDED;
+
+	for (int i = 0; i < CAPS_MAX && at >= CONFIG_EXTENDED && at + 4 <= len; i++) {
+		unsigned int id = c[at] | (unsigned int)c[at + 1] << 8;
+
+		if (id == EXT_CAP_SERIAL)
+			blank(config, len, at + 4, 8);
+		at = (c[at + 2] >> 4 | (size_t)c[at + 3] << 4) & 0xffc;
+	}
+}
+
+static bool keep_config(struct scrub *s, const char *data, size_t len, struct str *ret)
+{
+	size_t at = ret->len;
+
+	(void)s;
+	str_addn(ret, data, len);
+	if (len) {
+		blank_vpd_window(ret->s + at, len);
+		blank_serial(ret->s + at, len);
+	}
+	return true;
+}
+
+static bool matches(const char *const *patterns, const char *text)
+{
+	for (; *patterns; patterns++)
+		if (fnmatch(*patterns, text, FNM_CASEFOLD) == 0)
+			return true;
+	return false;
+}
+
+/* Secrets, names of this host, its addresses. What railhead looks at is none of these. */
+static bool drops_argument(const char *word)
+{
+	static const char *const keys[] = {"*pass*",	   "*token*",	 "*secret*",	 "*key*",
+					   "*credential*", "*hostname*", "*machine_id*", "*serial*",
+					   "*initiator*",  "*cookie*",	 "ip",		 "ifname",
+					   "nameserver",   "bootif",	 "*auth*",	 NULL};
+	cleanup_free char *key = xstrndup(word, strcspn(word, "="));
+
+	return strchr(word, '=') && matches(keys, key);
+}
+
+/* The length of a word as the kernel splits them: blanks in quotes belong to it. */
+static size_t word_length(const char *p, const char *end)
+{
+	bool quoted = false;
+	size_t n = 0;
+
+	for (; p + n < end; n++) {
+		if (p[n] == '"')
+			quoted = !quoted;
+		else if (!quoted && isspace((unsigned char)p[n]))
+			break;
+	}
+	return n;
+}
+
+/* A disk by its serial number. */
+static void add_argument(struct scrub *s, const char *word, struct str *ret)
+{
+	const char *by_id = strstr(word, "/by-id/");
+	size_t keep = by_id ? (size_t)(by_id - word) + strlen("/by-id/") : strlen(word);
+
+	scrub_forms(s, word, keep, ret);
+	if (by_id)
+		str_add(ret, "removed");
+}
+
+static bool keep_cmdline(struct scrub *s, const char *data, size_t len, struct str *ret)
+{
+	const char *p = data, *end = data + strnlen(data, len);
+	bool first = true;
+
+	while (p < end) {
+		size_t n = word_length(p, end);
+		cleanup_free char *word = xstrndup(p, n);
+
+		if (n && !drops_argument(word)) {
+			str_add(ret, first ? "" : " ");
+			add_argument(s, word, ret);
+			first = false;
+		}
+		p += n + (p + n < end);
+	}
+	str_add(ret, "\n");
+	return true;
+}
+
+/* Azure's tag is the same on all of its machines, and tells that it is Azure. */
+static bool keep_asset_tag(struct scrub *s, const char *data, size_t len, struct str *ret)
+{
+	static const char azure[] = "7783-7084-3265-9085-8269-3286-77";
+
+	(void)s;
+	if (len < sizeof(azure) - 1 || strncmp(data, azure, sizeof(azure) - 1) != 0)
+		return false;
+	str_add(ret, azure);
+	str_add(ret, "\n");
+	return true;
+}
+
+/* Lines about one unit: "GPU UUID", a board's "Serial". */
+static bool drop_lines(struct scrub *s, const char *data, size_t len, struct str *ret)
+{
+	static const char *const lines[] = {"*uuid*", "*serial*", NULL};
+	const char *end = data + len;
+
+	while (data < end) {
+		const char *nl = memchr(data, '\n', (size_t)(end - data));
+		size_t n = nl ? (size_t)(nl - data) + 1 : (size_t)(end - data);
+		cleanup_free char *name = xstrndup(data, n);
+
+		name[strcspn(name, ":")] = '\0';
+		if (!matches(lines, name))
+			scrub_forms(s, data, n, ret);
+		data += n;
+	}
+	return true;
+}
+
+static bool refuse(struct scrub *s, const char *data, size_t len, struct str *ret)
+{
+	(void)s;
+	(void)data;
+	(void)len;
+	(void)ret;
+	return false;
+}
+
+/* The first pattern that matches counts; * matches slashes too. */
+static const struct {
+	const char *pattern;
+	bool (*scrub)(struct scrub *s, const char *data, size_t len, struct str *ret);
+} rules[] = {
+	{"/sys/*/chassis_asset_tag", keep_asset_tag},
+	{"*serial*", refuse},
+	{"*uuid*", refuse},
+	{"*_asset_tag", refuse},
+	{"*/vpd", keep_vpd},
+	{"/sys/*/config", keep_config},
+	{"/proc/cmdline", keep_cmdline},
+	{"/proc/cpuinfo", drop_lines},
+	{"/proc/driver/nvidia/*", drop_lines},
+	{"*/hostname", refuse},
+	{"*/domainname", refuse},
+	{"*/nodename", refuse},
+	{"*/node_desc", refuse}, /* holds the host's name */
+	{"*/hostnqn", refuse},
+	{"*/subsysnqn", refuse},
+	{"*/hostid", refuse},
+	{"*/wwid", refuse},
+	{"*/nguid", refuse},
+	{"*/eui", refuse},
+	{"*/phys_switch_id", refuse}, /* made of MACs */
+	{"*/phys_port_id", refuse},
+	{"/proc/sys/kernel/random/*", refuse}, /* boot id */
+	{"/proc/sys/net/*/stable_secret", refuse},
+	{"/proc/sys/net/*/tcp_fastopen_key", refuse},
+	{"/proc/sys/*/nfs/*", refuse},
+};
+
+bool scrub_file(struct scrub *s, const char *path, const char *data, size_t len, struct str *ret)
+{
+	for (size_t i = 0; i < array_len(rules); i++)
+		if (fnmatch(rules[i].pattern, path, 0) == 0)
+			return rules[i].scrub(s, data, len, ret);
+	scrub_forms(s, data, len, ret);
+	return true;
+}
+
+bool scrub_refuses(const char *path)
+{
+	for (size_t i = 0; i < array_len(rules); i++)
+		if (fnmatch(rules[i].pattern, path, 0) == 0)
+			return rules[i].scrub == refuse;
+	return false;
+}
+
+void scrub_free(struct scrub *s)
+{
+	strv_free(&s->macs);
+	strv_free(&s->guids);
+	strv_free(&s->uuids);
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The text of a starter profile: what is there now, with words on what to do next. */
+#include "profile/draft.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "profile/search.h"
+#include "sys/module.h"
+#include "sys/read.h"
+
+#define PCI "/sys/bus/pci/devices"
+#define GIB (1ULL << 30)
+
+struct draft {
+	const struct root *root;
+	const struct node *node;
+	struct draft_sets sets;
+	struct str *out;
+};
+
+/* --- text ---------------------------------------------------------------------------------- */
+
+/* In quotes, whatever it is. What is no printable ASCII becomes '?', which matches it. */
+static void add_quoted(struct str *out, const char *text)
+{
+	str_add(out, "\"");
+	for (; *text; text++) {
+		if (strchr("\"\\", *text))
+			str_add(out, "\\");
+		str_addf(out, "%c", *text < ' ' || *text > '~' ? '?' : *text);
+	}
+	str_add(out, "\"");
+}
+
+/* DMI text as a pattern that matches just it. */
+static void add_pattern(struct str *out, const char *text)
+{
+	cleanup_str struct str escaped = {0};
+
+	for (; *text; text++)
+		str_addf(&escaped, strchr("*?[\\", *text) ? "\\%c" : "%c", *text);
+	add_quoted(out, str_get(&escaped));
+}
+
+/* "Standard PC (Q35 + ICH9, 2009)" -> "standard-pc-q35-ich9-2009" */
+static char *name_of(const struct node *node)
+{
+	cleanup_str struct str out = {0};
+	cleanup_free char *words = xasprintf("%s %s", node_dmi(node, "sys_vendor"),
+					     node_dmi(node, "product_name"));
+
+	for (const char *p = words; *p && out.len < 60; p++) {
+		if (isalnum((unsigned char)*p))
+			str_addf(&out, "%c", tolower((unsigned char)*p));
+		else if (out.len && out.s[out.len - 1] != '-')
+			str_add(&out, "-");
+	}
+	while (out.len && out.s[out.len - 1] == '-')
+		out.s[--out.len] = '\0';
+	if (!out.len || !profile_name_is_valid(out.s))
+		return xstrdup("my-node");
+	return str_take(&out);
+}
+
+/* --- head, match, devices -------------------------------------------------------------------- */
+
+static void add_head(struct draft *d, const char *name)
+{
+	str_addf(d->out,
+		 "# A starter profile, drafted from one machine. It changes nothing there yet: what\n"
+		 "# is active below is what the machine has now, and what is commented out is what\n"
+		 "# nodes of this kind usually want. Keep this file as %s.yaml, then:\n"
+		 "#   railhead check %s.yaml\n"
+		 "#   railhead plan --profile %s.yaml\n"
+		 "schema: 1\nname: %s\nversion: 0.1.0\n",
+		 name, name, name, name);
+}
+
+/* Without DMI it is told by what is in it. */
+static void add_match_by_parts(struct draft *d)
+{
+	bool any = false;
+
+	if (*d->node->arch)
+		str_addf(d->out, "  arch: %s\n", d->node->arch);
+	str_add(d->out, "  pci: [");
+	for (size_t i = 0; i < d->sets.set.n; i++) {
+		const struct pci_fn *fn = d->sets.set.v[i].fn.v[0];
+
+		str_addf(d->out, "%s\"%04x:%04x\"", any ? ", " : "", fn->vendor, fn->device);
+		any = true;
+	}
+	str_add(d->out, "]\n");
+}
+
+static void add_match(struct draft *d)
+{
+	static const char *const fields[] = {"sys_vendor", "product_name"};
+	bool dmi = *node_dmi(d->node, "sys_vendor") || *node_dmi(d->node, "product_name");
+
+	str_add(d->out, "\n# Which machines this is for: what the SKU is, not how many of its parts "
+			"still work.\nmatch:\n");
+	if (!dmi) {
+		add_match_by_parts(d);
+		return;
+	}
+	str_add(d->out, "  dmi:\n");
+	for (size_t i = 0; i < array_len(fields); i++) {
+		const char *value = node_dmi(d->node, fields[i]);
+
+		if (!*value)
+			continue;
+		str_addf(d->out, "    %s: ", fields[i]);
+		add_pattern(d->out, value);
+		str_add(d->out, "\n");
+	}
+}
+
+static void add_set(struct draft *d, const struct draft_set *set)
+{
+	const struct pci_fn *fn = set->fn.v[0];
+
+	str_addf(d->out, "  # %s:", set->why);
+	for (size_t i = 0; i < set->fn.n && i < 16; i++)
+		str_addf(d->out, " %s", set->fn.v[i]->addr);
+	str_addf(d->out, "%s\n  %s: {", set->fn.n > 16 ? " ..." : "", set->name);
+	if (set->by_address)
+		str_addf(d->out, "address: \"%s\"", fn->addr);
+	else
+		str_addf(d->out, "pci: \"%04x:%04x\"", fn->vendor, fn->device);
+	if (set->ports)
+		str_addf(d->out, ", ports: %d", set->ports);
+	if (set->ethernet || set->infiniband)
+		str_addf(d->out, ", link: %s", set->ethernet ? "ethernet" : "infiniband");
+	if (set->protect)
+		str_add(d->out, ", protect: true}\n");
+	else
+		str_addf(d->out, ", expect: %zu}\n", set->fn.n);
+}
+
+static void add_devices(struct draft *d)
+{
+	if (!d->sets.set.n)
+		return;
+	str_add(d->out,
+		"\n# expect: is a check: seven of eight is a fault of the node, never another "
+		"profile.\ndevices:\n");
+	for (size_t i = 0; i < d->sets.set.n; i++)
+		add_set(d, &d->sets.set.v[i]);
+}
+
+static void add_expect(struct draft *d)
+{
+	const struct node *n = d->node;
+
+	str_add(d->out, "\nexpect:\n");
+	if (n->cpu_vendor != CPU_UNKNOWN)
+		str_addf(d->out, "  cpu_vendor: %s\n", cpu_vendor_name(n->cpu_vendor));
+	if (n->sockets)
+		str_addf(d->out, "  cpu_sockets: %u\n", n->sockets);
+	if (cpus_count(&n->cpus))
+		str_addf(d->out, "  cpus: %zu\n", cpus_count(&n->cpus));
+	str_addf(d->out, "  numa_nodes: %zu\n", cpus_count(&n->nodes));
+	/* What firmware keeps for itself differs by a little from boot to boot. */
+	if (n->memory)
+		str_addf(d->out, "  memory: \">=%lluM\"\n",
+			 (unsigned long long)(n->memory / 100 * 98 >> 20));
+}
+
+/* --- kernel arguments, pages, modules ---------------------------------------------------------- */
+
+static void add_kernel_args(struct draft *d)
+{
+	int last = cpus_last(&d->node->cpus);
+
+	str_add(d->out,
+		"\n# Kernel arguments: railhead tries them in one extra boot and goes back if they "
+		"fail.\n#kernel_args:\n"
+		"#  iommu: passthrough      # DMA without translation; strict or lazy where VMs "
+		"get VFs\n");
+	if (last >= 3)
+		str_addf(d->out, "#  isolate_cpus: 2-%d    # never 0; leave the system some\n",
+			 last);
+	str_add(d->out, "#  set: [pci=realloc]\n");
+}
+
+struct page_size {
+	const char *name, *dir;
+};
+
+static uint64_t pages_of(const struct draft *d, const struct page_size *size, int node)
+{
+	uint64_t n;
+
+	return read_u64(d->root, &n, NULL, "/sys/devices/system/node/node%d/hugepages/%s/%s", node,
+			size->dir, "nr_hugepages") == 0
+		       ? n
+		       : 0;
+}
+
+static void add_pool(struct draft *d, const struct page_size *size, struct str *pools)
+{
+	const struct cpus *nodes = &d->node->nodes;
+	cleanup_str struct str counts = {0};
+	uint64_t sum = 0;
+
+	for (int n = cpus_next(nodes, -1); n >= 0; n = cpus_next(nodes, n)) {
+		uint64_t pages = pages_of(d, size, n);
+
+		str_addf(&counts, "%s%d: %llu", counts.len ? ", " : "", n,
+			 (unsigned long long)pages);
+		sum += pages;
+	}
+	if (sum)
+		str_addf(pools, "  - {size: %s, nodes: {%s}, at: runtime}\n", size->name,
+			 str_get(&counts));
+}
+
+static void add_hugepages(struct draft *d)
+{
+	static const struct page_size sizes[] = {
+		{"64K", "hugepages-64kB"},     {"2M", "hugepages-2048kB"},
+		{"32M", "hugepages-32768kB"},  {"512M", "hugepages-524288kB"},
+		{"1G", "hugepages-1048576kB"}, {"16G", "hugepages-16777216kB"}};
+	cleanup_str struct str pools = {0};
+
+	for (size_t i = 0; i < array_len(sizes); i++)
+		add_pool(d, &sizes[i], &pools);
+	if (pools.len)
+		str_addf(d->out,
+			 "\n# The pages that are there now. at: boot asks the kernel for them while "
+			 "memory is whole.\nhugepages:\n%s",
+			 pools.s);
+	else
+		str_add(d->out, "\n#hugepages:\n#  - {size: 1G, per_node: 32, at: boot, default: "
+				"true}\n");
+}
+
+static void add_modules(struct draft *d)
+{
+	/* In the order that they need each other. */
+	static const char *const chain[] = {
+		"mlx5_core", "mlx5_ib",	 "bnxt_en", "bnxt_re", "ice",	    "irdma",
+		"ib_core",   "ib_uverbs", "ib_umad", "rdma_cm", "rdma_ucm", "ib_ipoib",
+		"rdma_rxe",  "nvme_rdma", "nvidia",  "nvidia_uvm", "nvidia_peermem", "amdgpu"};
+	bool any = false;
+
+	for (size_t i = 0; i < array_len(chain); i++) {
+		enum module_state state;
+
+		if (module_state(d->root, chain[i], &state, NULL) < 0 || state != MODULE_LIVE)
+			continue;
+		str_add(d->out, any ? "" : "\n# Loaded now.\nmodules:\n  load:\n");
+		str_addf(d->out, "    - %s\n", chain[i]);
+		any = true;
+	}
+	if (!any)
+		str_add(d->out,
+			"\n#modules:\n#  load: [mlx5_core, mlx5_ib, ib_umad, rdma_ucm]\n");
+}
+
+/* --- VFs --------------------------------------------------------------------------------------- */
+
+/* VFs of the PF; *driver is what the first has, "" for none. */
+static size_t vfs_of(const struct node *node, const struct pci_fn *pf, const char **driver)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < node->pci.n; i++) {
+		const struct pci_fn *fn = &node->pci.v[i];
+
+		if (!streq(fn->physfn, pf->addr))
+			continue;
+		if (!n++)
+			*driver = fn->driver ? fn->driver : "";
+	}
+	return n;
+}
+
+static const char *binding(const char *driver)
+{
+	return streq(driver, "vfio-pci") ? "vfio-pci" : *driver ? "netdev" : "none";
+}
+
+/* Only where all members have the same: anything else is for the author to decide. */
+static void add_vfs(struct draft *d, const struct draft_set *set, bool *begun)
+{
+	const char *driver = "", *other = "";
+	size_t n = vfs_of(d->node, set->fn.v[0], &driver);
+	bool same = n > 0;
+
+	for (size_t i = 1; i < set->fn.n; i++)
+		same &= vfs_of(d->node, set->fn.v[i], &other) == n &&
+			streq(binding(other), binding(driver));
+	if (set->protect || !set->fn.v[0]->totalvfs)
+		return;
+	if (same) {
+		str_add(d->out, *begun ? "" : "\n# The VFs that are there now.\nsriov:\n");
+		str_addf(d->out, "  %s: {vfs: %zu, vf: {driver: %s}}\n", set->name, n,
+			 binding(driver));
+		*begun = true;
+	}
+}
+
+static void add_sriov(struct draft *d)
+{
+	bool begun = false;
+	const struct draft_set *able = NULL;
+
+	for (size_t i = 0; i < d->sets.set.n; i++) {
+		add_vfs(d, &d->sets.set.v[i], &begun);
+		if (!able && !d->sets.set.v[i].protect && d->sets.set.v[i].fn.v[0]->totalvfs)
+			able = &d->sets.set.v[i];
+	}
+	if (!begun && able)
+		str_addf(d->out, "\n#sriov:\n#  %s: {vfs: 8, vf: {driver: netdev}}   # %u at most\n",
+			 able->name, able->fn.v[0]->totalvfs);
+}
+
+/* --- gate ------------------------------------------------------------------------------------ */
+
+/* The least of the members, so that the check holds now. False if one is unknown. */
+static bool least_link(const struct draft *d, const struct draft_set *set, uint64_t *width,
+		       uint32_t *tenths)
+{
+	*width = UINT64_MAX;
+	*tenths = UINT32_MAX;
+	for (size_t i = 0; i < set->fn.n; i++) {
+		cleanup_free char *speed = NULL;
+		const char *addr = set->fn.v[i]->addr;
+		uint64_t w;
+		uint32_t t;
+
+		if (read_u64(d->root, &w, NULL, PCI "/%s/current_link_width", addr) < 0 || !w ||
+		    read_text(d->root, &speed, NULL, PCI "/%s/current_link_speed", addr) < 0 ||
+		    parse_gts(speed, &t) < 0)
+			return false;
+		*width = w < *width ? w : *width;
+		*tenths = t < *tenths ? t : *tenths;
+	}
+	return true;
+}
+
+static void add_link_check(struct draft *d, const struct draft_set *set)
+{
+	uint64_t width;
+	uint32_t tenths;
+	bool known = least_link(d, set, &width, &tenths);
+
+	if (!known || !(width == 1 || width == 2 || width == 4 || width == 8 || width == 16))
+		return;
+	str_addf(d->out, "    %s-links: {run: pcie_link, on: %s, width: %llu, speed: %u", set->name,
+		 set->name, (unsigned long long)width, tenths / 10);
+	if (tenths % 10)
+		str_addf(d->out, ".%u", tenths % 10);
+	str_add(d->out, "GT/s}\n");
+}
+
+static void add_gate(struct draft *d)
+{
+	size_t before;
+
+	str_add(d->out, "\n# What must hold before the node may work. Measure memory on a node that "
+			"is known to be good\n# and take a tenth off.\ngate:\n  budget: 60s\n");
+	before = d->out->len;
+	str_add(d->out, "  checks:\n");
+	for (size_t i = 0; i < d->sets.set.n; i++)
+		/* a GPU at rest trains its link down */
+		if (!d->sets.set.v[i].protect && !str_starts(d->sets.set.v[i].name, "gpus"))
+			add_link_check(d, &d->sets.set.v[i]);
+	if (str_starts(d->out->s + before, "  checks:\n") && d->out->len == before + 10)
+		d->out->s[d->out->len = before] = '\0';
+	str_add(d->out, "    #memory: {run: memory_bandwidth, per: node, min: 100GB/s}\n"
+			"    #carrier: {run: carrier, on: rails, timeout: 60s}\n");
+}
+
+void draft_profile(const struct root *root, const struct node *node, const char *name,
+		   char **ret_name, struct str *ret)
+{
+	struct draft d = {.root = root, .node = node, .out = ret};
+
+	*ret_name = name ? xstrdup(name) : name_of(node);
+	draft_sets_find(root, node, &d.sets);
+	add_head(&d, *ret_name);
+	add_match(&d);
+	add_devices(&d);
+	add_expect(&d);
+	add_kernel_args(&d);
+	add_hugepages(&d);
+	add_modules(&d);
+	add_sriov(&d);
+	str_add(ret, "\n#sysctl:\n#  net.core.rmem_max: 268435456\n"
+		     "#  net.ipv4.conf.all.rp_filter: 2\n");
+	add_gate(&d);
+	draft_sets_free(&d.sets);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The functions of libarchive that sys/ uses, as pointers that dlsym(3) fills. */
+#pragma once
+
+#include <archive.h>
+#include <archive_entry.h>
+
+#include "base/err.h"
+
+/* clang-format off */
+#define LIBARCHIVE_FUNCTIONS(X)            \
+	X(archive_error_string)            \
+	X(archive_read_new)                \
+	X(archive_read_free)               \
+	X(archive_read_open_filename)      \
+	X(archive_read_support_format_tar) \
+	X(archive_read_support_filter_gzip)  \
+	X(archive_read_support_filter_bzip2) \
+	X(archive_read_support_filter_xz)    \
+	X(archive_read_support_filter_zstd)  \
+	X(archive_read_next_header)        \
+	X(archive_read_data)               \
+	X(archive_write_new)               \
+	X(archive_write_free)              \
+	X(archive_write_close)             \
+	X(archive_write_set_format_pax_restricted) \
+	X(archive_write_open_fd)           \
+	X(archive_write_header)            \
+	X(archive_write_data)              \
+	X(archive_entry_new)               \
+	X(archive_entry_free)              \
+	X(archive_entry_pathname)          \
+	X(archive_entry_filetype)          \
+	X(archive_entry_symlink)           \
+	X(archive_entry_hardlink)          \
+	X(archive_entry_set_pathname)      \
+	X(archive_entry_set_filetype)      \
+	X(archive_entry_set_perm)          \
+	X(archive_entry_set_size)          \
+	X(archive_entry_set_symlink)
+/* clang-format on */
+
+struct libarchive {
+	void *handle;
+#define X(name) __typeof__(name) *name;
+	LIBARCHIVE_FUNCTIONS(X)
+#undef X
+};
+
+int libarchive_open(struct libarchive *ret, struct err *err);
+void libarchive_close(struct libarchive *lib);
