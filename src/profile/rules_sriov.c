@@ -148,23 +148,22 @@ static void vfs_are_sound(struct ruling *r)
 
 /* --- the machine, when it is known -------------------------------------------------------- */
 
-static void judge_pf(struct ruling *r, const struct selector *s, const struct ynode *view,
-		     const struct pci_fn *fn)
+static void tell_lack(struct ruling *r, const struct selector *s, const struct ynode *view,
+		      const struct pci_fn *fn, bool all)
 {
-	uint64_t vfs = 0;
+	void (*tell)(struct ruling *, const struct selector *, const struct ynode *, const char *,
+		     const char *, ...) = all ? set_error : set_warn;
 
-	if (parse_u64(scalar(tree_get(view, "sriov.vfs")), &vfs) < 0 || vfs <= fn->totalvfs)
-		return;
 	if (!fn->totalvfs)
-		set_error(r, s, view, "sriov.vfs",
-			  "%s has no SR-IOV capability; turn it on in its firmware (SRIOV_EN, "
-			  "NUM_OF_VFS) or the BIOS",
-			  fn->addr);
+		tell(r, s, view, "sriov.vfs",
+		     "%s has no SR-IOV capability; turn it on in its firmware (SRIOV_EN, "
+		     "NUM_OF_VFS) or the BIOS",
+		     fn->addr);
 	else
-		set_error(r, s, view, "sriov.vfs",
-			  "%s has %u VFs at most; ask for fewer, or raise its firmware's limit "
-			  "(NUM_OF_VFS)",
-			  fn->addr, fn->totalvfs);
+		tell(r, s, view, "sriov.vfs",
+		     "%s has %u VFs at most; ask for fewer, or raise its firmware's limit "
+		     "(NUM_OF_VFS)",
+		     fn->addr, fn->totalvfs);
 }
 
 /* Whether a set in s that says how many has fn: its count holds, not that of s. */
@@ -186,17 +185,40 @@ static bool narrower_counts(const struct ruling *r, const struct selector *s,
 	return false;
 }
 
+/*
+ * Where no PF of a set can have so many, the profile asks for what this machine is not. Where
+ * some can, the others are faults of those cards: the stage does what it can and names them.
+ */
+static void judge_pfs(struct ruling *r, const struct device_set *set)
+{
+	cleanup_ynode struct ynode *view = set_view(r, set->sel);
+	VEC(const struct pci_fn *) lack = {0};
+	size_t concerned = 0;
+	uint64_t vfs = 0;
+
+	if (parse_u64(scalar(tree_get(view, "sriov.vfs")), &vfs) < 0)
+		return;
+	for (size_t i = 0; i < set->fn.n; i++) {
+		if (narrower_counts(r, set->sel, set->fn.v[i]))
+			continue;
+		concerned++;
+		if (vfs > set->fn.v[i]->totalvfs)
+			vec_push(&lack, set->fn.v[i]);
+	}
+	for (size_t i = 0; i < lack.n; i++)
+		tell_lack(r, set->sel, view, lack.v[i], lack.n == concerned);
+	vec_free(&lack);
+}
+
 static void pfs_have_the_vfs(struct ruling *r)
 {
 	const struct ynode *sriov = section(r, "sriov");
 
 	for (size_t i = 0; r->sets && i < count(sriov, YAML_MAP); i++) {
 		const struct device_set *set = device_sets_find(r->sets, sriov->keys.v[i]->text);
-		cleanup_ynode struct ynode *view = set ? set_view(r, set->sel) : NULL;
 
-		for (size_t j = 0; set && j < set->fn.n; j++)
-			if (!narrower_counts(r, set->sel, set->fn.v[j]))
-				judge_pf(r, set->sel, view, set->fn.v[j]);
+		if (set)
+			judge_pfs(r, set);
 	}
 }
 

@@ -61,8 +61,10 @@ struct rule_case {
 
 static const struct rule_case cases[] = {
 	{RAILS "sriov: {rails: {vfs: 4}}\n",
-	 "sriov.rails.vfs: 0000:5e:00.1 has no SR-IOV capability"},
-	{BOTH "sriov: {cap: {vfs: 12}}\n", "sriov.cap.vfs: 0000:5e:00.0 has 8 VFs at most"},
+	 "warning: sriov.rails.vfs: 0000:5e:00.1 has no SR-IOV capability"},
+	{BOTH "sriov: {cap: {vfs: 12}}\n",
+	 "warning: sriov.cap.vfs: 0000:5e:00.0 has 8 VFs at most"},
+	{BOTH "sriov: {cap: {vfs: 17}}\n", ":6:20: sriov.cap.vfs: 0000:3b:00.0 has 16 VFs at most"},
 	{BOTH "sriov: {cap: {vfs: 8}}\n", NULL},
 	{BOTH "sriov: {cap: {vfs: max}}\n", NULL},
 	{RAILS "sriov: {rails: {vfs: 0}}\n", NULL},
