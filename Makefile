@@ -49,6 +49,8 @@ BASE_SRC := $(sort $(wildcard src/base/*.c))
 BENCH_SRC := $(sort $(wildcard src/bench/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/test/%)
+FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_LIB_SRC := $(foreach r,base sys node profile plan boot,$(sort $(wildcard src/$(r)/*.c)))
 
 obj = $(patsubst %.c,build/$(1)/%.o,$(2))
 
@@ -87,13 +89,14 @@ build/deps-ok: Makefile
 	$(Q)touch $@
 
 -include $(patsubst %.o,%.d,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC)) \
-	$(call obj,test,$(ROOM_SRC) $(BENCH_SRC) $(UNIT_SRC)))
+	$(call obj,test,$(ROOM_SRC) $(BENCH_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c) \
+	$(call obj,fuzz,$(FUZZ_LIB_SRC) $(FUZZ_SRC)))
 
 ##@ Testing
 check: check-fast check-vm ## all tests, the VM included
 	$(Q)tests/lib/tally
 
-check-fast: check-unit check-bats ## cmocka and bats: no VM, under a minute
+check-fast: check-unit check-fuzz check-bats ## cmocka, fuzz corpora and bats: no VM, under a minute
 
 TEST_OBJ := $(call obj,test,$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)))
 
@@ -108,6 +111,14 @@ build/test/test_%: build/test/tests/unit/test_%.o build/test/libtest.a
 check-unit: $(UNIT_BIN) ## unit tests, with address and undefined-behaviour sanitizers
 	$(Q)tests/lib/run-unit $(UNIT_BIN)
 
+# Each target over its corpus. The random search is `make fuzz`.
+build/test/fuzz_%: build/test/tests/fuzz/fuzz_%.o build/test/tests/fuzz/replay.o build/test/libtest.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS))
+
+check-fuzz: $(FUZZ_SRC:tests/fuzz/%.c=build/test/%) ## fuzz targets over their corpora
+	$(Q)tests/lib/run-fuzz replay $^
+
 check-bats: all ## the programs, from outside
 	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
 
@@ -119,6 +130,34 @@ demo: ## see a node boot to ready, from nothing
 
 bench: all ## figures of railhead itself: system calls, forks, time (tests/bench)
 	$(Q)tests/bench/converged
+	$(Q)tests/bench/check
+	$(Q)tests/bench/plan500
+
+# --- fuzzing: clang's libFuzzer; nothing else needs clang ----------------------------
+
+FUZZ_CC ?= clang
+FUZZ_SECONDS ?= 60
+FUZZ_CFLAGS := -std=gnu11 $(WARN) -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
+FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
+
+fuzz: $(FUZZ_BIN) ## search with libFuzzer, FUZZ_SECONDS=60 a target (FUZZ_BIN=build/fuzz/fuzz_X: one)
+	$(Q)tests/lib/run-fuzz fuzz $(FUZZ_SECONDS) $^
+
+build/fuzz/clang-ok:
+	$(Q)mkdir -p $(@D)
+	$(Q)command -v $(FUZZ_CC) >$@.tmp || { echo "make fuzz needs clang with libFuzzer; on Debian:" \
+		"apt install clang. Without it, make check-fuzz runs the corpora." >&2; exit 1; }
+	$(Q)mv $@.tmp $@
+
+build/fuzz/%.o: %.c | build/deps-ok build/fuzz/clang-ok
+	$(call say,CC,$< (fuzz))
+	$(Q)mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) $(CPPFLAGS) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,address,undefined \
+		-MMD -MP -c -o $@ $<
+
+build/fuzz/fuzz_%: build/fuzz/tests/fuzz/fuzz_%.o $(call obj,fuzz,$(FUZZ_LIB_SRC))
+	$(call say,LINK,$@)
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(call pkg,--libs,$(LIBS))
 
 lint: ## rooms, warnings, shell scripts, formatting, man pages
 	$(Q)tests/lint/rooms
@@ -132,6 +171,10 @@ build/lint/%.o: %.c | build/deps-ok
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(REL_CFLAGS) -MMD -MP -c -o $@ $<
 
+schema: build/railhead ## rewrite the JSON Schema of profiles from the tables
+	$(Q)build/railhead check --schema >build/schema.tmp
+	$(Q)mv build/schema.tmp profiles/railhead-profile.schema.json
+
 format: ## rewrite C sources by .clang-format
 	$(Q)clang-format -i $$(git ls-files 'src/*.[ch]' 'tests/*.[ch]')
 
@@ -142,7 +185,8 @@ install: all ## into DESTDIR
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR) units/*.service units/*.target
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-preset units/*.preset
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/catalog units/*.catalog
-	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/railhead/profiles profiles/*.yaml
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/railhead/profiles profiles/*.yaml \
+		profiles/*.schema.json
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 packaging/man/*.8
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man5 packaging/man/*.5
 	$(INSTALL) -D -m 755 dracut/90railhead/module-setup.sh \
@@ -158,7 +202,7 @@ deb: ## build/deb/railhead_VERSION_ARCH.deb
 	$(Q)packaging/deb/build
 
 clean: ## remove what was built, keep the VM's caches
-	$(Q)rm -rf build/release build/test build/lint build/deb build/tally.d build/railhead* build/05_railhead \
+	$(Q)rm -rf build/release build/test build/fuzz build/lint build/deb build/tally.d build/railhead* build/05_railhead \
 		build/deps-ok
 
 distclean: ## remove build/ whole
@@ -169,5 +213,5 @@ help: ## this list
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all bench check check-fast check-unit check-bats check-vm demo lint format install deb clean \
-	distclean help
+.PHONY: all bench check check-fast check-unit check-fuzz check-bats check-vm demo fuzz lint schema format \
+	install deb clean distclean help

@@ -20,13 +20,15 @@ static const struct {
 	 "look at (act on) that tree, not this machine; see --snapshot"},
 	{OPT_JSON, "json", NULL, "print JSON"},
 	{OPT_STAGE, "stage", "STAGE", "only this stage: initrd, early, devices or gate"},
-	{OPT_PROFILE, "profile", "FILE", "use this file instead of matching"},
+	{OPT_PROFILE, "profile", "NAME|FILE", "use this profile instead of matching"},
 	{OPT_RETRY, "retry", NULL, "try kernel arguments once more that were rejected"},
 	{OPT_EXPLAIN, "explain", NULL, "every profile with each condition, wanted and found"},
 	{OPT_AGAIN, "again", NULL, "measure anew although this boot has a verdict"},
+	{OPT_RESOLVED, "resolved", NULL, "and what follows from it on a machine"},
 	{OPT_SNAPSHOT, "snapshot", "FILE.tar",
 	 "capture what planning reads, scrubbed; - is stdout"},
 	{OPT_ALL, "all", NULL, "bridges, system devices and VFs too"},
+	{OPT_SCHEMA, "schema", NULL, "print the JSON Schema of profiles, for editors"},
 	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env"},
 };
 
@@ -91,8 +93,14 @@ static int take_option(struct invocation *inv, enum verb_option bit, const char 
 	case OPT_AGAIN:
 		inv->again = true;
 		return EXIT_OK;
+	case OPT_RESOLVED:
+		inv->resolved = true;
+		return EXIT_OK;
 	case OPT_SNAPSHOT:
 		inv->snapshot = arg;
+		return EXIT_OK;
+	case OPT_SCHEMA:
+		inv->schema = true;
 		return EXIT_OK;
 	case OPT_ALL:
 		inv->all = true;
@@ -144,7 +152,7 @@ static int parse(const struct verb *v, int argc, char **argv, struct invocation 
 
 static int run_verb(const struct verb *v, int argc, char **argv)
 {
-	struct invocation inv = {.root = {.fd = -1}};
+	struct invocation inv = {.root = {.fd = -1}, .foreign = {.fd = -1}};
 	int code = parse(v, argc, argv, &inv);
 
 	if (code >= 0)
@@ -152,6 +160,7 @@ static int run_verb(const struct verb *v, int argc, char **argv)
 	code = invocation_open_root(&inv, v);
 	if (code == EXIT_OK)
 		code = v->run(&inv);
+	root_close(&inv.foreign);
 	invocation_close_root(&inv);
 	return code;
 }

@@ -162,6 +162,18 @@ static bool blank(char c)
 	return isspace((unsigned char)c) != 0;
 }
 
+/* parse_args() in kernel/params.c looks for "--" where next_arg() has taken quotes off. */
+static bool is_end(const char *s, size_t len)
+{
+	if (len > 0 && *s == '"') {
+		s++;
+		len--;
+		if (len > 0 && s[len - 1] == '"')
+			len--;
+	}
+	return len == 2 && memcmp(s, "--", 2) == 0;
+}
+
 void kargs_split(struct kargs *l, const char *line, const char *origin)
 {
 	const char *p = line;
@@ -177,7 +189,7 @@ void kargs_split(struct kargs *l, const char *line, const char *origin)
 		for (start = p; *p && (in_quote || !blank(*p)); p++)
 			if (*p == '"')
 				in_quote = !in_quote;
-		if (p - start == 2 && start[0] == '-' && start[1] == '-')
+		if (is_end(start, (size_t)(p - start)))
 			return;
 		kargs_addn(l, start, (size_t)(p - start), origin);
 	}
@@ -307,11 +319,12 @@ static void list_items(const struct kargs *l, const struct token *like, struct s
 {
 	for (size_t i = 0; i < l->n; i++) {
 		struct token t = token_of(l->v[i].text);
-		const char *p = t.value;
-		const char *end = p + t.value_len;
+		const char *p, *end;
 
 		if (!t.value || !name_is(&t, like->name, like->name_len))
 			continue;
+		p = t.value;
+		end = p + t.value_len;
 		while (p <= end) {
 			const char *comma = memchr(p, ',', (size_t)(end - p));
 			const char *stop = comma ? comma : end;
@@ -616,6 +629,8 @@ void kargs_dropped(const struct kargs *owned, const struct kargs *wanted, const 
 	cleanup_kargs struct kargs line = {0}, pages_dropped = {0};
 	cleanup_pages struct pages pages = {0};
 
+	if (kargs_same(owned, wanted))
+		return; /* also where sizes of pages contradict each other */
 	kargs_split(&line, cmdline, NULL);
 	for (size_t i = 0; i < owned->n; i++) {
 		const char *text = owned->v[i].text;
@@ -624,7 +639,9 @@ void kargs_dropped(const struct kargs *owned, const struct kargs *wanted, const 
 
 		if (rule == KARG_PAGES || !has_equal(&line, text))
 			continue;
-		if (rule == KARG_LIST ? !list_in_force(wanted, &t, text) : !has_equal(wanted, text))
+		if (has_equal(wanted, text))
+			continue; /* also if something behind it contradicts it */
+		if (rule != KARG_LIST || !list_in_force(wanted, &t, text))
 			kargs_add(ret, text, owned->v[i].origin);
 	}
 	pages_parse(&pages, wanted);

@@ -31,6 +31,7 @@ struct apply {
 	bool unit;
 	struct status status;
 	bool reboot;
+	bool may_reboot; /* railhead.conf */
 	int code;
 };
 
@@ -100,6 +101,9 @@ static void record_no_run(struct apply *a, const struct run *run)
 	if (run->status == RUN_SPECIAL)
 		return; /* rescue, kdump, containers: nothing at all is written */
 	verdict_of_run(run, &v);
+	/* A stage does not let work in: what the gate let in before may stay. */
+	v.admit &= status_admitted(&a->status) &&
+		   streq(status_verdict(&a->status), verdict_name(v.kind));
 	status_set_verdict(&a->status, &v);
 	if (a->unit)
 		journal_verdict(run, &v);
@@ -109,7 +113,8 @@ static void record_no_run(struct apply *a, const struct run *run)
 
 static int open_run(struct apply *a, enum stage stage, struct run *run)
 {
-	struct run_options opt = {.freeze = a->unit ? FREEZE_BOOT : FREEZE_ANEW,
+	struct run_options opt = {.profile = a->inv->profile,
+				  .freeze = a->unit ? FREEZE_BOOT : FREEZE_ANEW,
 				  .retry = a->inv->retry};
 	struct err err = {0};
 	int r = run_open(&a->inv->root, &opt, run, &err);
@@ -160,6 +165,7 @@ static bool apply_stage(struct apply *a, enum stage stage)
 			 "initramfs?); doing its work now");
 		also = STAGES(STAGE_INITRD);
 	}
+	say_frozen_anew(&run);
 	sink = make_sink(&run);
 	run_apply(&run, stage, also, deadline, &sink, &result);
 	journal_stage(&run, &result);
@@ -171,6 +177,7 @@ static bool apply_stage(struct apply *a, enum stage stage)
 		print_stage(&result);
 	worse(a, code_of_failures(&run, &result));
 	a->reboot |= result.reboot;
+	a->may_reboot = run.site.reboot;
 	run_close(&run);
 	return true;
 }
@@ -194,13 +201,17 @@ static void apply_stages(struct apply *a)
 	for (enum stage s = first; s <= last; s++) {
 		if (!apply_stage(a, s))
 			return;
-		if (a->reboot && a->unit) {
+		if (a->reboot && a->unit && a->may_reboot) {
 			reboot_now(a);
 			return;
 		}
 	}
-	if (a->reboot)
+	if (a->reboot && !a->unit)
 		worse(a, EXIT_REBOOT);
+	else if (a->reboot)
+		complain("a reboot is due: kernel arguments were written, and %s says reboot: "
+			 "false",
+			 SITE_FILE);
 }
 
 static int run(struct invocation *inv)
@@ -233,7 +244,7 @@ const struct verb verb_apply = {
 	.name = "apply",
 	.args = "",
 	.help = "make it so; a second run writes nothing",
-	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_RETRY,
+	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_PROFILE | OPT_RETRY,
 	.writes = true,
 	.run = run,
 };

@@ -2,7 +2,9 @@
 /* check PROFILE...: validates files offline; all errors, not the first. */
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "cmd/cmd.h"
+#include "profile/json_schema.h"
 
 static json_t *diag_to_json(const struct diag *d)
 {
@@ -12,50 +14,91 @@ static json_t *diag_to_json(const struct diag *d)
 			 "message", d->text);
 }
 
-static json_t *file_to_json(const char *path, const struct profile *profile,
+/* What a file is judged as: a profile, or a drop-in of one. */
+struct verdict_of_file {
+	struct profile *profile;
+	bool dropin;
+	char *target; /* of a drop-in: its profile's file, or NULL */
+};
+
+static json_t *file_to_json(const char *path, const struct verdict_of_file *f, bool good,
 			    const struct diags *diags)
 {
 	json_t *list = json_array(), *obj;
 
 	for (size_t i = 0; i < diags->list.n; i++)
 		json_array_append_new(list, diag_to_json(&diags->list.v[i]));
-	obj = json_pack("{s:s, s:b, s:o}", "path", path, "ok", profile && !diags->errors,
-			"diagnostics", list);
-	if (profile)
-		json_object_update_new(obj, json_pack("{s:s, s:s, s:s}", "name", profile->name,
-						      "version",
-						      profile->version ? profile->version : "",
-						      "digest", profile->digest));
+	obj = json_pack("{s:s, s:b, s:o}", "path", path, "ok", good, "diagnostics", list);
+	if (f->profile)
+		json_object_update_new(obj, json_pack("{s:s, s:s, s:s}", "name", f->profile->name,
+						      "version", f->profile->version, "digest",
+						      f->profile->digest));
+	if (f->dropin)
+		json_object_set_new(obj, "dropin_of",
+				    f->target ? json_string(f->target) : json_null());
 	return obj;
+}
+
+static void print_good(const char *path, const struct verdict_of_file *f)
+{
+	if (f->profile)
+		printf("%s: ok, profile %s %s, digest %.12s\n", path, f->profile->name,
+		       f->profile->version, f->profile->digest);
+	else if (f->target)
+		printf("%s: ok, drop-in of %s\n", path, f->target);
+	else
+		printf("%s: ok, a drop-in by itself: no valid profile that it belongs to was "
+		       "found\n",
+		       path);
 }
 
 /* Prints what is wrong, or adds it to files; returns an exit code. */
 static int check_one(const struct root *root, const char *path, json_t *files)
 {
-	cleanup_profile struct profile *profile = NULL;
+	struct verdict_of_file f = {.dropin = profile_is_dropin(path)};
 	struct diags diags = {0};
 	struct err err = {0};
-	int r = profile_load(root, path, false, NULL, &profile, &diags, &err);
+	int r = f.dropin ? profile_check_dropin(root, path, &f.target, &diags, &err)
+			 : profile_load(root, path, false, NULL, &f.profile, &diags, &err);
 	int code = r < 0 || diags.errors ? EXIT_INVALID : EXIT_OK;
 
 	if (code && !diags.errors)
 		complain("%s", err.text);
 	if (files)
-		json_array_append_new(files, file_to_json(path, code ? NULL : profile, &diags));
+		json_array_append_new(files, file_to_json(path, &f, !code, &diags));
 	else
 		print_diags(stdout, &diags);
 	if (!files && !code)
-		printf("%s: ok, profile %s %s, digest %.12s\n", path, profile->name,
-		       profile->version ? profile->version : "", profile->digest);
+		print_good(path, &f);
 	diags_free(&diags);
+	profile_free(f.profile);
+	free(f.target);
 	return code;
+}
+
+static int print_schema(void)
+{
+	json_t *doc = json_schema();
+
+	json_dumpf(doc, stdout, JSON_INDENT(2) | JSON_SORT_KEYS);
+	putchar('\n');
+	json_decref(doc);
+	return EXIT_OK;
 }
 
 static int run(struct invocation *inv)
 {
-	json_t *files = inv->json ? json_array() : NULL;
+	json_t *files;
 	int code = EXIT_OK;
 
+	if (inv->schema && !inv->nargs)
+		return print_schema();
+	if (inv->schema || !inv->nargs) {
+		complain("check: %s; see railhead check --help",
+			 inv->nargs ? "--schema takes no PROFILE" : "too few arguments");
+		return EXIT_USAGE;
+	}
+	files = inv->json ? json_array() : NULL;
 	for (int i = 0; i < inv->nargs; i++) {
 		int one = check_one(&inv->root, inv->args[i], files);
 
@@ -71,8 +114,8 @@ const struct verb verb_check = {
 	.name = "check",
 	.args = "PROFILE...",
 	.help = "validate profiles offline: every error, with its place and what would be right",
-	.options = OPT_ROOT | OPT_JSON,
-	.min_args = 1,
+	.options = OPT_ROOT | OPT_JSON | OPT_SCHEMA,
+	.min_args = 0, /* none with --schema */
 	.max_args = 1000,
 	.run = run,
 };

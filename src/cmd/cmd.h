@@ -33,15 +33,18 @@ enum verb_option {
 	OPT_EXPLAIN = 1 << 5,
 	OPT_AGAIN = 1 << 6,
 	OPT_RESET = 1 << 7,
+	OPT_RESOLVED = 1 << 12,
 	OPT_ALL = 1 << 20,
 	OPT_SNAPSHOT = 1 << 21,
+	OPT_SCHEMA = 1 << 22,
 };
 
 struct invocation {
 	struct root root;
+	struct root foreign;	/* this machine's own, for its profiles: see profiles_root() */
 	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
-	bool json, retry, explain, again, reset, all;
+	bool json, retry, explain, again, reset, resolved, all, schema;
 	bool have_stage;
 	enum stage stage;
 	const char *profile, *snapshot;
@@ -60,8 +63,8 @@ struct verb {
 };
 
 extern const struct verb *const verbs[]; /* NULL-terminated, in the order of the help */
-extern const struct verb verb_check, verb_match, verb_plan, verb_apply, verb_verify, verb_gate,
-	verb_status, verb_kargs, verb_survey, verb_draft;
+extern const struct verb verb_check, verb_show, verb_match, verb_survey, verb_draft, verb_plan,
+	verb_apply, verb_verify, verb_gate, verb_status, verb_kargs;
 
 /* Opens root_path (NULL: this machine). An exit code; what is wrong is said already. */
 int invocation_open_root(struct invocation *inv, const struct verb *verb);
@@ -74,9 +77,16 @@ void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Opens a run for looking. If it can't go on: says why, *code is the exit code, no run is open. */
 bool open_look(struct invocation *inv, struct run *run, int *code);
+/*
+ * Below which the search path of the profiles is: the node's root; but for a captured machine
+ * that has none of its directories, this machine's own, which a note on stderr says.
+ */
+const struct root *profiles_root(struct invocation *inv);
 /* The exit code of a run that can't go on, after saying why (with all diagnostics). */
 int explain_run(const struct run *run);
-/* The verdict that such a run means. */
+/* Where a run by hand replaced the profile that this boot began with: says so, on record. */
+void say_frozen_anew(const struct run *run);
+/* The verdict that such a run means, with what railhead.conf says of it. */
 void verdict_of_run(const struct run *run, struct verdict *ret);
 
 /* Whether this process is the main process of one of railhead's own units. */

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "plan/render.h"
+#include "profile/search.h"
 #include "report/journal.h"
 
 void complain(const char *fmt, ...)
@@ -53,21 +54,55 @@ int explain_run(const struct run *run)
 	return meanings[run->status].exit;
 }
 
+void say_frozen_anew(const struct run *run)
+{
+	if (!run->was)
+		return;
+	complain("this boot acts on profile %s %.12s from now on; it was %s", run->profile->name,
+		 run->profile->digest, run->was);
+	journal_frozen(run);
+}
+
 void verdict_of_run(const struct run *run, struct verdict *ret)
 {
 	const struct diags *diags = run_diags(run);
 
 	verdict_simple(ret, meanings[run->status].verdict, run->why.text);
-	for (size_t i = 0; run->status == RUN_INVALID && diags && i < diags->list.n; i++) {
+	ret->admit = (run->status == RUN_OFF && run->site.admit_off) ||
+		     (run->status == RUN_NONE && run->site.admit_none);
+	if (ret->admit)
+		strv_add(&ret->reasons, run->status == RUN_OFF ? SITE_FILE
+						" admits work all the same (admit_off)"
+							       : SITE_FILE
+						" admits work all the same (admit_none)");
+	for (size_t i = 0; run->status == RUN_INVALID && i < diags->list.n; i++) {
 		cleanup_free char *line = diag_format(&diags->list.v[i]);
 
 		strv_add(&ret->reasons, line);
 	}
 }
 
+const struct root *profiles_root(struct invocation *inv)
+{
+	if (inv->root.live || profile_dirs_exist(&inv->root))
+		return &inv->root;
+	if (inv->foreign.fd < 0) {
+		if (root_init(&inv->foreign, NULL, NULL) < 0)
+			return &inv->root;
+		/* with files named, only bases and drop-ins may come from there */
+		if (!inv->nargs && !inv->profile)
+			fprintf(stderr,
+				"note: %s has no profiles of its own; those of this machine are "
+				"used\n",
+				inv->root.path);
+	}
+	return &inv->foreign;
+}
+
 bool open_look(struct invocation *inv, struct run *run, int *code)
 {
-	struct run_options opt = {.profile_file = inv->profile, .freeze = FREEZE_IGNORE};
+	struct run_options opt = {
+		.profile = inv->profile, .profiles = profiles_root(inv), .freeze = FREEZE_IGNORE};
 	struct err err = {0};
 
 	if (run_open(&inv->root, &opt, run, &err) < 0) {

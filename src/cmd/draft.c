@@ -17,7 +17,8 @@ static int run(struct invocation *inv)
 	struct node node;
 
 	if (wanted && !profile_name_is_valid(wanted)) {
-		complain("draft: '%s' is not a profile's name: lower case letters, digits and . _ -, "
+		complain("draft: '%s' is not a profile's name: lower case letters, digits and . _ "
+			 "-, "
 			 "without .yaml",
 			 wanted);
 		return EXIT_USAGE;

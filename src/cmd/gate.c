@@ -78,7 +78,8 @@ static void judge(struct run *run, struct status *s, struct verdict *v)
 /* Returns the exit code; *admitted says whether the target may open. */
 static int run_gate(struct invocation *inv, bool *admitted)
 {
-	struct run_options opt = {.freeze = in_own_unit() ? FREEZE_BOOT : FREEZE_ANEW};
+	struct run_options opt = {.profile = inv->profile,
+				  .freeze = in_own_unit() ? FREEZE_BOOT : FREEZE_ANEW};
 	struct verdict v = {0};
 	struct status status;
 	struct err err = {0};
@@ -89,6 +90,7 @@ static int run_gate(struct invocation *inv, bool *admitted)
 		complain("%s", err.text);
 		return EXIT_INTERNAL;
 	}
+	say_frozen_anew(&run);
 	status_load(&inv->root, &status);
 	if (run.status == RUN_OK && already_admitted(inv, &status, &run)) {
 		if (!inv->json)
@@ -151,7 +153,7 @@ const struct verb verb_gate = {
 	.name = "gate",
 	.args = "",
 	.help = "verify, measure and judge; on ready start what waits for it",
-	.options = OPT_ROOT | OPT_JSON | OPT_AGAIN,
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_AGAIN,
 	.writes = true,
 	.run = run,
 };

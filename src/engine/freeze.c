@@ -11,28 +11,56 @@
 
 #define FILE_NAME "profile"
 
-int freeze_profile(const struct root *root, const struct profile *profile, enum freeze how,
-		   struct err *err)
+/* "NAME DIGEST\nGIVEN\n": cuts the first line off and returns what follows, "" if nothing. */
+static char *split_record(char *text)
 {
-	cleanup_free char *now = xasprintf("%s %s\n", profile->name, profile->digest);
+	char *given = text + strcspn(text, "\n");
+
+	if (*given)
+		*given++ = '\0';
+	str_chomp(given);
+	return given;
+}
+
+int freeze_profile(const struct root *root, const struct profile *profile, const char *given,
+		   enum freeze how, char **was, struct err *err)
+{
+	cleanup_free char *now = xasprintf("%s %s", profile->name, profile->digest);
+	cleanup_free char *record =
+		xasprintf("%s\n%s%s", now, given ? given : "", given ? "\n" : "");
 	cleanup_free char *frozen = NULL;
 	int r;
 
+	*was = NULL;
 	if (how == FREEZE_IGNORE)
 		return 0;
 	r = state_read(root, FILE_NAME, &frozen, err);
-	if (r == 0 && streq(frozen, now))
+	if (r == 0 && streq(frozen, record))
 		return 0;
-	if (r == 0 && how == FREEZE_BOOT) {
-		str_chomp(frozen);
-		str_chomp(now);
-		return err_set(
-			err, -ESTALE,
-			"the profile changed during this boot (was %s, is %s); reboot, or run "
-			"`railhead apply` and `railhead gate`",
-			frozen, now);
-	}
 	if (r < 0 && r != -ENOENT)
 		return r;
-	return state_write(root, FILE_NAME, now, err);
+	if (r == 0) {
+		split_record(frozen);
+		if (!streq(frozen, now) && how == FREEZE_BOOT)
+			return err_set(err, -ESTALE,
+				       "the profile changed during this boot (was %s, is %s); "
+				       "reboot, or run `railhead apply` and `railhead gate`",
+				       frozen, now);
+		if (how == FREEZE_BOOT)
+			return 0;
+		if (!streq(frozen, now))
+			*was = take_ptr(frozen);
+	}
+	return state_write(root, FILE_NAME, record, err);
+}
+
+char *frozen_given(const struct root *root)
+{
+	cleanup_free char *frozen = NULL;
+	const char *given;
+
+	if (state_read(root, FILE_NAME, &frozen, NULL) < 0)
+		return NULL;
+	given = split_record(frozen);
+	return *given ? xstrdup(given) : NULL;
 }

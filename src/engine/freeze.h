@@ -4,8 +4,15 @@
 #include "engine/run.h"
 
 /*
- * /run/railhead/profile holds name and digest of the profile that this boot acts on.
- * -ESTALE with a sentence if another one is frozen there (FREEZE_BOOT only).
+ * /run/railhead/profile holds name and digest of the profile that this boot acts on, and in a
+ * second line what --profile said where a person gave one: the units of this boot then take
+ * that profile too, instead of matching.
+ *
+ * given: a name or an absolute path, or NULL. -ESTALE with a sentence if another profile is
+ * frozen there (FREEZE_BOOT only). *was: the name and digest that were frozen before, where
+ * that was another (FREEZE_ANEW), else NULL; the caller frees it.
  */
-int freeze_profile(const struct root *root, const struct profile *profile, enum freeze how,
-		   struct err *err);
+int freeze_profile(const struct root *root, const struct profile *profile, const char *given,
+		   enum freeze how, char **was, struct err *err);
+/* What --profile said when this boot's profile was frozen; NULL: it was matched, or nothing is. */
+char *frozen_given(const struct root *root);

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "boot/mode.h"
 #include "engine/freeze.h"
+#include "profile/search.h"
 
 static void say(struct run *run, enum run_status status, const char *text)
 {
@@ -35,27 +36,30 @@ static bool may_run(struct run *run)
 	return false;
 }
 
-static int load_file(struct run *run, struct err *err)
+static void load_given(struct run *run)
 {
-	int r = profile_load(run->root, run->opt.profile_file, false, &run->node, &run->loaded,
-			     &run->diags, err);
+	struct err why = {0};
+	int r = profile_load_named(run->profiles, run->given, &run->node, &run->loaded, &run->diags,
+				   &why);
+	cleanup_free char *text = NULL;
 
-	if (r < 0 && !run->diags.errors)
-		return r;
 	run->profile = run->loaded;
-	if (r < 0 || run->diags.errors) {
-		cleanup_free char *text = xasprintf("%s has errors", run->opt.profile_file);
-
-		say(run, RUN_INVALID, text);
-	}
-	return 0;
+	if (r == 0)
+		return;
+	text = run->diags.errors ? xasprintf("%s has errors", run->given) : xstrdup(why.text);
+	say(run, RUN_INVALID, text);
 }
 
 static int find_match(struct run *run, struct err *err)
 {
 	cleanup_free char *pin = kargs_value(run->node.cmdline, "railhead.profile");
-	int r = match_profiles(run->root, &run->node, pin, &run->match, err);
+	int r = 0;
 
+	if (run->opt.nfiles)
+		match_files(run->profiles, &run->node, run->opt.files, run->opt.nfiles,
+			    &run->match);
+	else
+		r = match_profiles(run->profiles, &run->node, pin, &run->match, err);
 	if (r < 0)
 		return r;
 	switch (run->match.result) {
@@ -96,14 +100,33 @@ static void make_plan(struct run *run)
 		unfit(run, &why);
 }
 
+/* Where the profile comes from: this run's --profile, or that of the run that froze it. */
+static char *given_profile(const struct run *run)
+{
+	const char *arg = run->opt.profile;
+	char *path;
+
+	if (!arg)
+		return run->opt.freeze == FREEZE_BOOT ? frozen_given(run->root) : NULL;
+	if (profile_is_name(arg))
+		return xstrdup(arg);
+	path = realpath(arg, NULL); /* a unit runs elsewhere */
+	return path ? path : xstrdup(arg);
+}
+
 static int choose(struct run *run, struct err *err)
 {
-	int r = run->opt.profile_file ? load_file(run, err) : find_match(run, err);
 	struct err why = {0};
+	int r = 0;
 
+	run->given = given_profile(run);
+	if (run->given)
+		load_given(run);
+	else
+		r = find_match(run, err);
 	if (r < 0 || run->status != RUN_OK)
 		return r;
-	r = freeze_profile(run->root, run->profile, run->opt.freeze, &why);
+	r = freeze_profile(run->root, run->profile, run->given, run->opt.freeze, &run->was, &why);
 	if (r == -ESTALE) {
 		say(run, RUN_CHANGED, why.text);
 		return 0;
@@ -114,20 +137,36 @@ static int choose(struct run *run, struct err *err)
 	return 0;
 }
 
+/* Policy that can't be read is not guessed: what writes or judges stops here. */
+static bool site_is_sound(struct run *run)
+{
+	site_load(run->root, &run->site, &run->diags);
+	if (!run->diags.errors || run->opt.freeze == FREEZE_IGNORE)
+		return true;
+	say(run, RUN_INVALID, SITE_FILE " is invalid");
+	return false;
+}
+
 int run_open(const struct root *root, const struct run_options *opt, struct run *ret,
 	     struct err *err)
 {
+	bool sound;
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->root = root;
+	ret->profiles = opt->profiles ? opt->profiles : root;
 	ret->opt = *opt;
 	r = node_survey(root, &ret->node, err);
 	if (r < 0)
 		return r;
+	sound = site_is_sound(ret);
 	/* A plan may be looked at anywhere; only what could write asks first. */
 	if (opt->freeze != FREEZE_IGNORE && !may_run(ret))
 		return 0;
+	if (!sound)
+		return 0;
+	diags_free(&ret->diags); /* of a file that only what writes must obey */
 	r = choose(ret, err);
 	if (r < 0)
 		run_close(ret);
@@ -143,11 +182,11 @@ void run_close(struct run *run)
 	profile_free(run->loaded);
 	diags_free(&run->diags);
 	node_free(&run->node);
+	free(run->given);
+	free(run->was);
 }
 
 const struct diags *run_diags(const struct run *run)
 {
-	if (run->opt.profile_file)
-		return &run->diags;
-	return run->match.chosen ? &run->match.chosen->diags : NULL;
+	return run->match.chosen ? &run->match.chosen->diags : &run->diags;
 }

@@ -12,6 +12,7 @@
 #include "node/node.h"
 #include "plan/change.h"
 #include "profile/profile.h"
+#include "profile/site.h"
 #include "steps/step.h"
 #include "sys/root.h"
 
@@ -21,7 +22,7 @@ enum run_status {
 	RUN_SPECIAL, /* rescue, kdump, container, ...: nothing may be done */
 	RUN_NONE,    /* no profile matches */
 	RUN_TWO,     /* more than one does */
-	RUN_INVALID, /* the chosen one has errors (diags) */
+	RUN_INVALID, /* the chosen one or railhead.conf has errors (diags) */
 	RUN_CHANGED, /* the profile is not the one that this boot began with */
 	RUN_UNFIT,   /* the profile can't be planned on this machine */
 };
@@ -33,21 +34,28 @@ enum freeze {
 };
 
 struct run_options {
-	const char *profile_file; /* --profile: a path; no matching then. Or NULL. */
+	const char *profile;	     /* --profile: a name or a file; no matching then. Or NULL. */
+	const struct root *profiles; /* whose search path; NULL: the node's own */
+	char *const *files;	     /* candidates instead of the search path, */
+	size_t nfiles;		     /* if there are any */
 	enum freeze freeze;
 	bool retry; /* apply --retry */
 };
 
 struct run {
 	const struct root *root;
+	const struct root *profiles; /* below which the search path is */
 	struct run_options opt;
+	struct site site; /* railhead.conf of the node */
+	char *given;	  /* --profile of this run, or of the one that froze the profile, or NULL */
+	char *was;	  /* the name and digest frozen until this run, where they were others */
 	enum run_status status;
 	struct err why; /* a sentence, unless RUN_OK */
 	struct node node;
 	struct match match;	 /* not with --profile */
 	struct profile *loaded;	 /* with --profile */
 	struct profile *profile; /* the chosen one, or NULL */
-	struct diags diags;	 /* of a --profile file */
+	struct diags diags;	 /* of railhead.conf, and of the --profile file */
 	struct device_sets sets;
 	struct kargs kargs; /* wanted */
 	struct plan plan;
@@ -58,7 +66,7 @@ int run_open(const struct root *root, const struct run_options *opt, struct run 
 	     struct err *err);
 void run_close(struct run *run);
 
-/* All errors and warnings of the chosen or given profile; NULL if there is none. */
+/* All errors and warnings of the chosen or given profile, or of railhead.conf; never NULL. */
 const struct diags *run_diags(const struct run *run);
 
 /* Stages as a set of bits. */

@@ -43,6 +43,7 @@ struct node {
 	struct {
 		char *sys_vendor, *product_name, *product_family, *product_sku, *product_version;
 		char *board_vendor, *board_name, *chassis_vendor, *bios_vendor;
+		char *chassis_asset_tag; /* of virtual machines: which cloud */
 	} dmi;
 	enum cpu_vendor cpu_vendor;
 	char *arch;	   /* as uname -m says it: "x86_64", "aarch64"; "" unknown */

@@ -25,9 +25,9 @@ static const struct {
 	{                                                \
 #field, offsetof(struct node, dmi.field) \
 	}
-	DMI(sys_vendor),  DMI(product_name),	DMI(product_family),
-	DMI(product_sku), DMI(product_version), DMI(board_vendor),
-	DMI(board_name),  DMI(chassis_vendor),	DMI(bios_vendor),
+	DMI(sys_vendor),      DMI(product_name),      DMI(product_family), DMI(product_sku),
+	DMI(product_version), DMI(board_vendor),      DMI(board_name),	   DMI(chassis_vendor),
+	DMI(bios_vendor),     DMI(chassis_asset_tag),
 #undef DMI
 };
 

@@ -1,31 +1,131 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether a node is what a `match:` describes. Identity only: DMI, never what works. */
+/*
+ * Whether a node is what a `match:` describes. Identity only: what the SKU is, never how
+ * many of its parts still work; that is what expect: and the gate judge.
+ */
 #include <fnmatch.h>
 
-#include "profile/load.h"
+#include "base/str.h"
+#include "profile/profile.h"
 
-static bool dmi_holds(const struct node *node, const char *field, const char *wanted,
-		      struct strv *reasons)
+struct asking {
+	const struct node *node;
+	struct conditions *ret; /* or NULL */
+	size_t asked, held;
+};
+
+/* Firmware may put anything into its strings: a condition is a line, and steers no terminal. */
+static char *one_line(const char *text)
 {
-	const char *found = node_dmi(node, field);
-	bool ok = found && fnmatch(wanted, found, 0) == 0;
-	cleanup_free char *line = NULL;
+	char *copy = xstrdup(text ? text : "");
 
-	if (!reasons)
-		return ok;
-	line = xasprintf("dmi.%s: wanted %s, found %s: %s", field, wanted,
-			 found && *found ? found : "nothing", ok ? "ok" : "no");
-	strv_add(reasons, line);
-	return ok;
+	for (char *s = copy; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			*s = '?';
+	return copy;
 }
 
-bool conditions_hold(const struct node *node, const struct ynode *match, struct strv *reasons)
+static void answer(struct asking *a, const char *key, const char *wanted, const char *found,
+		   bool holds)
 {
-	const struct ynode *dmi = ynode_get(match, "dmi");
-	bool all = dmi && dmi->keys.n > 0;
+	struct condition c = {.holds = holds};
 
-	for (size_t i = 0; dmi && i < dmi->keys.n; i++)
-		all &= dmi_holds(node, dmi->keys.v[i]->text,
-				 ynode_text(dmi, dmi->keys.v[i]->text, ""), reasons);
-	return all;
+	a->asked++;
+	a->held += holds;
+	if (!a->ret)
+		return;
+	c.key = xstrdup(key);
+	c.wanted = one_line(wanted);
+	c.found = one_line(found);
+	vec_push(&a->ret->list, c);
+}
+
+static void ask_dmi(struct asking *a, const struct ynode *dmi)
+{
+	for (size_t i = 0; i < dmi->keys.n; i++) {
+		const char *field = dmi->keys.v[i]->text;
+		const char *found = node_dmi(a->node, field);
+		const char *wanted = ynode_text(dmi, field, "");
+		cleanup_free char *key = xasprintf("dmi.%s", field);
+
+		answer(a, key, wanted, found, found && fnmatch(wanted, found, 0) == 0);
+	}
+}
+
+static void ask_arch(struct asking *a, const struct ynode *arch)
+{
+	const char *found = a->node->arch ? a->node->arch : "";
+
+	answer(a, "arch", arch->text, found, streq(arch->text, found));
+}
+
+static void ask_cpu_vendor(struct asking *a, const struct ynode *vendor)
+{
+	const char *found =
+		a->node->cpu_vendor == CPU_UNKNOWN ? "" : cpu_vendor_name(a->node->cpu_vendor);
+
+	answer(a, "cpu_vendor", vendor->text, found, streq(vendor->text, found));
+}
+
+/* VFs do not count: they come and go with what railhead itself sets. */
+static size_t functions_of(const struct node *node, unsigned int vendor, unsigned int device)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < node->pci.n; i++) {
+		const struct pci_fn *fn = &node->pci.v[i];
+
+		n += !*fn->physfn && fn->vendor == vendor && fn->device == device;
+	}
+	return n;
+}
+
+static void ask_pci(struct asking *a, const struct ynode *ids)
+{
+	for (size_t i = 0; i < ids->items.n; i++) {
+		const char *wanted = ids->items.v[i]->text ? ids->items.v[i]->text : "";
+		unsigned int vendor = 0, device = 0;
+		size_t n = 0;
+		cleanup_free char *found = NULL;
+
+		if (sscanf(wanted, "%4x:%4x", &vendor, &device) == 2)
+			n = functions_of(a->node, vendor, device);
+		if (n)
+			found = xasprintf("%zu function%s", n, n == 1 ? "" : "s");
+		answer(a, "pci", wanted, found, n > 0);
+	}
+}
+
+static const struct {
+	const char *key;
+	enum yaml_kind kind;
+	void (*ask)(struct asking *a, const struct ynode *value);
+} table[] = {
+	{"dmi", YAML_MAP, ask_dmi},
+	{"arch", YAML_SCALAR, ask_arch},
+	{"cpu_vendor", YAML_SCALAR, ask_cpu_vendor},
+	{"pci", YAML_LIST, ask_pci},
+};
+
+bool conditions_hold(const struct node *node, const struct ynode *match, struct conditions *ret)
+{
+	struct asking a = {.node = node, .ret = ret};
+
+	for (size_t i = 0; i < array_len(table); i++) {
+		const struct ynode *value = ynode_get(match, table[i].key);
+
+		if (value && value->kind == table[i].kind)
+			table[i].ask(&a, value);
+	}
+	return a.asked && a.held == a.asked;
+}
+
+void conditions_free(struct conditions *c)
+{
+	for (size_t i = 0; i < c->list.n; i++) {
+		free(c->list.v[i].key);
+		free(c->list.v[i].wanted);
+		free(c->list.v[i].found);
+	}
+	vec_free(&c->list);
 }

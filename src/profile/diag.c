@@ -16,9 +16,13 @@ enum { DIAGS_MAX = 500 };
  */
 static void tame(char *s)
 {
-	for (; *s; s++)
+	for (; *s; s++) {
 		if ((unsigned char)*s < ' ' || *s == 0x7f)
 			*s = '?';
+		/* U+0080 to U+009F, among which is what ESC [ is short for */
+		else if ((unsigned char)s[0] == 0xc2 && ((unsigned char)s[1] & 0xe0) == 0x80)
+			s[0] = s[1] = '?';
+	}
 }
 
 static void push(struct diags *d, bool warning, struct place at, const char *key, char *text)

@@ -49,8 +49,8 @@ static void add_pattern(struct str *out, const char *text)
 static char *name_of(const struct node *node)
 {
 	cleanup_str struct str out = {0};
-	cleanup_free char *words = xasprintf("%s %s", node_dmi(node, "sys_vendor"),
-					     node_dmi(node, "product_name"));
+	cleanup_free char *words =
+		xasprintf("%s %s", node_dmi(node, "sys_vendor"), node_dmi(node, "product_name"));
 
 	for (const char *p = words; *p && out.len < 60; p++) {
 		if (isalnum((unsigned char)*p))
@@ -69,14 +69,16 @@ static char *name_of(const struct node *node)
 
 static void add_head(struct draft *d, const char *name)
 {
-	str_addf(d->out,
-		 "# A starter profile, drafted from one machine. It changes nothing there yet: what\n"
-		 "# is active below is what the machine has now, and what is commented out is what\n"
-		 "# nodes of this kind usually want. Keep this file as %s.yaml, then:\n"
-		 "#   railhead check %s.yaml\n"
-		 "#   railhead plan --profile %s.yaml\n"
-		 "schema: 1\nname: %s\nversion: 0.1.0\n",
-		 name, name, name, name);
+	str_addf(
+		d->out,
+		"# A starter profile, drafted from one machine. It changes nothing there yet: "
+		"what\n"
+		"# is active below is what the machine has now, and what is commented out is what\n"
+		"# nodes of this kind usually want. Keep this file as %s.yaml, then:\n"
+		"#   railhead check %s.yaml\n"
+		"#   railhead plan --profile %s.yaml\n"
+		"schema: 1\nname: %s\nversion: 0.1.0\n",
+		name, name, name, name);
 }
 
 /* Without DMI it is told by what is in it. */
@@ -101,8 +103,9 @@ static void add_match(struct draft *d)
 	static const char *const fields[] = {"sys_vendor", "product_name"};
 	bool dmi = *node_dmi(d->node, "sys_vendor") || *node_dmi(d->node, "product_name");
 
-	str_add(d->out, "\n# Which machines this is for: what the SKU is, not how many of its parts "
-			"still work.\nmatch:\n");
+	str_add(d->out,
+		"\n# Which machines this is for: what the SKU is, not how many of its parts "
+		"still work.\nmatch:\n");
 	if (!dmi) {
 		add_match_by_parts(d);
 		return;
@@ -170,7 +173,8 @@ static void add_expect(struct draft *d)
 			 (unsigned long long)(n->memory / 100 * 98 >> 20));
 }
 
-/* --- kernel arguments, pages, modules ---------------------------------------------------------- */
+/* --- kernel arguments, pages, modules ----------------------------------------------------------
+ */
 
 static void add_kernel_args(struct draft *d)
 {
@@ -230,10 +234,11 @@ static void add_hugepages(struct draft *d)
 	for (size_t i = 0; i < array_len(sizes); i++)
 		add_pool(d, &sizes[i], &pools);
 	if (pools.len)
-		str_addf(d->out,
-			 "\n# The pages that are there now. at: boot asks the kernel for them while "
-			 "memory is whole.\nhugepages:\n%s",
-			 pools.s);
+		str_addf(
+			d->out,
+			"\n# The pages that are there now. at: boot asks the kernel for them while "
+			"memory is whole.\nhugepages:\n%s",
+			pools.s);
 	else
 		str_add(d->out, "\n#hugepages:\n#  - {size: 1G, per_node: 32, at: boot, default: "
 				"true}\n");
@@ -243,9 +248,10 @@ static void add_modules(struct draft *d)
 {
 	/* In the order that they need each other. */
 	static const char *const chain[] = {
-		"mlx5_core", "mlx5_ib",	 "bnxt_en", "bnxt_re", "ice",	    "irdma",
-		"ib_core",   "ib_uverbs", "ib_umad", "rdma_cm", "rdma_ucm", "ib_ipoib",
-		"rdma_rxe",  "nvme_rdma", "nvidia",  "nvidia_uvm", "nvidia_peermem", "amdgpu"};
+		"mlx5_core",  "mlx5_ib",	"bnxt_en",   "bnxt_re",	  "ice",
+		"irdma",      "ib_core",	"ib_uverbs", "ib_umad",	  "rdma_cm",
+		"rdma_ucm",   "ib_ipoib",	"rdma_rxe",  "nvme_rdma", "nvidia",
+		"nvidia_uvm", "nvidia_peermem", "amdgpu"};
 	bool any = false;
 
 	for (size_t i = 0; i < array_len(chain); i++) {
@@ -258,11 +264,11 @@ static void add_modules(struct draft *d)
 		any = true;
 	}
 	if (!any)
-		str_add(d->out,
-			"\n#modules:\n#  load: [mlx5_core, mlx5_ib, ib_umad, rdma_ucm]\n");
+		str_add(d->out, "\n#modules:\n#  load: [mlx5_core, mlx5_ib, ib_umad, rdma_ucm]\n");
 }
 
-/* --- VFs --------------------------------------------------------------------------------------- */
+/* --- VFs ---------------------------------------------------------------------------------------
+ */
 
 /* VFs of the PF; *driver is what the first has, "" for none. */
 static size_t vfs_of(const struct node *node, const struct pci_fn *pf, const char **driver)
@@ -316,7 +322,8 @@ static void add_sriov(struct draft *d)
 			able = &d->sets.set.v[i];
 	}
 	if (!begun && able)
-		str_addf(d->out, "\n#sriov:\n#  %s: {vfs: 8, vf: {driver: netdev}}   # %u at most\n",
+		str_addf(d->out,
+			 "\n#sriov:\n#  %s: {vfs: 8, vf: {driver: netdev}}   # %u at most\n",
 			 able->name, able->fn.v[0]->totalvfs);
 }
 
@@ -363,8 +370,9 @@ static void add_gate(struct draft *d)
 {
 	size_t before;
 
-	str_add(d->out, "\n# What must hold before the node may work. Measure memory on a node that "
-			"is known to be good\n# and take a tenth off.\ngate:\n  budget: 60s\n");
+	str_add(d->out,
+		"\n# What must hold before the node may work. Measure memory on a node that "
+		"is known to be good\n# and take a tenth off.\ngate:\n  budget: 60s\n");
 	before = d->out->len;
 	str_add(d->out, "  checks:\n");
 	for (size_t i = 0; i < d->sets.set.n; i++)

@@ -15,7 +15,7 @@ struct draft_set {
 	char *name;
 	const char *why; /* a comment for the author; static */
 	VEC(const struct pci_fn *) fn;
-	int ports;	/* of the card, where that parts it from another set; 0: not needed */
+	int ports;	 /* of the card, where that parts it from another set; 0: not needed */
 	bool by_address; /* one function, named by its address */
 	bool ethernet, infiniband;
 	bool protect;

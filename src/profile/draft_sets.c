@@ -10,8 +10,6 @@
 #include "sys/read.h"
 
 enum {
-	CLASS_ETHERNET = 0x0200,
-	CLASS_INFINIBAND = 0x0207,
 	CLASS_NVME = 0x0108,
 	CLASS_3D = 0x0302,
 	CLASS_VGA = 0x0300,
@@ -141,7 +139,7 @@ static void add_to_group(struct sorter *s, const struct pci_fn *fn, enum role ro
 	for (size_t i = 0; i < s->groups.n; i++) {
 		struct group *g = &s->groups.v[i];
 
-		if (g->role == role && g->ports == new.ports && same_id(g->first, fn) &&
+		if (g->role == role && g->ports == new.ports &&same_id(g->first, fn) &&
 		    g->first->class == fn->class) {
 			vec_push(&g->set.fn, fn);
 			return;
@@ -261,7 +259,8 @@ void draft_sets_find(const struct root *root, const struct node *node, struct dr
 	settle_sriov(&s);
 	rails = find_rails(&s);
 	if (rails)
-		take(&s, ret, rails, "rails", "the NICs of the compute fabric, one per GPU as a rule");
+		take(&s, ret, rails, "rails",
+		     "the NICs of the compute fabric, one per GPU as a rule");
 	for (size_t i = 0; i < array_len(rest); i++)
 		for (size_t j = 0; j < s.groups.n; j++)
 			if (s.groups.v[j].role == rest[i].role && &s.groups.v[j] != rails)

@@ -10,6 +10,7 @@
  * was done.
  */
 #include "profile/language.h"
+#include "profile/profile.h"
 
 /* --- values ------------------------------------------------------------------------------- */
 
@@ -25,11 +26,12 @@ static const struct spec name = {
 const struct spec spec_cpus = {
 	.what = "a CPU list such as 2-47,50-95",
 	.check = value_cpus,
-	.pattern = "^[0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*$",
+	.pattern = CPUS,
 };
 static const struct spec pattern = {
 	.what = "a text or shell pattern",
 	.check = value_pattern,
+	.pattern = "^" LINE_CHAR "{1,256}$",
 };
 const struct spec spec_module = {
 	.what = "a module's name",
@@ -39,6 +41,7 @@ const struct spec spec_module = {
 static const struct spec kernel_value = {
 	.what = "a value (text on one line)",
 	.check = value_line,
+	.pattern = "^" LINE_CHAR "+$",
 };
 
 /* --- match -------------------------------------------------------------------------------- */
@@ -50,25 +53,44 @@ static const struct spec match_dmi = {
 			 KEY("product_family", &pattern), KEY("product_sku", &pattern),
 			 KEY("product_version", &pattern), KEY("board_vendor", &pattern),
 			 KEY("board_name", &pattern), KEY("chassis_vendor", &pattern),
-			 KEY("bios_vendor", &pattern)),
+			 KEY("bios_vendor", &pattern), KEY("chassis_asset_tag", &pattern)),
 };
-static const struct spec match = {
-	.kind = SPEC_MAP,
-	.what = "a map of conditions, such as dmi: {sys_vendor: ...}",
-	.fields = FIELDS(KEY("dmi", &match_dmi)),
+static const struct spec match_arch = {
+	.what = "an architecture",
+	.check = value_word,
+	.words = WORDS("x86_64", "aarch64"),
 };
-
-/* --- devices ------------------------------------------------------------------------------ */
-
+static const struct spec cpu_vendor = {
+	.what = "a CPU vendor",
+	.check = value_word,
+	.words = WORDS("intel", "amd", "arm"),
+};
 static const struct spec pci_id = {
 	.what = "a PCI id, \"vvvv:dddd\" (vendor and device, four hex digits each)",
 	.check = value_pci_id,
 	.pattern = "^[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}$",
 };
+static const struct spec match_pci = {
+	.kind = SPEC_LIST,
+	.what = "a list of PCI ids, such as [\"10de:2330\"]",
+	.item = &pci_id,
+	.identity = ITEM_TEXT,
+};
+/* Each must hold; conditions.c knows how. */
+static const struct spec match = {
+	.kind = SPEC_MAP,
+	.what = "a map of conditions, such as dmi: {sys_vendor: ...}",
+	.fields = FIELDS(KEY("dmi", &match_dmi), KEY("arch", &match_arch),
+			 KEY("cpu_vendor", &cpu_vendor), KEY("pci", &match_pci)),
+};
+
+/* --- devices ------------------------------------------------------------------------------ */
+
 static const struct spec pci_address = {
 	.what = "a PCI address or a shell pattern over one, such as \"0000:5e:00.0\"",
 	.check = value_pci_address,
-	.pattern = "^[0-9a-f:.*?!\\[\\]-]+$",
+	.pattern = "^([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]|"
+		   "([0-9a-f:.*?!-]|\\[|\\])*([*?]|\\[)([0-9a-f:.*?!-]|\\[|\\])*)$",
 };
 const struct spec spec_set_name = {
 	.what = "a device set's name",
@@ -137,12 +159,7 @@ static const struct spec node_count = {
 static const struct spec memory = {
 	.what = "an amount of memory such as \">=2000G\" or 512G",
 	.check = value_memory,
-	.pattern = "^(>=)?[1-9][0-9]*[KMGT]$",
-};
-static const struct spec cpu_vendor = {
-	.what = "a CPU vendor",
-	.check = value_word,
-	.words = WORDS("intel", "amd", "arm"),
+	.pattern = "^(>=)?" NUMBER_OF "[KMGT]$",
 };
 static const struct spec cpu_count = {
 	.what = "a count of CPUs (threads), or \">=N\"",
@@ -163,7 +180,7 @@ static const struct spec expect = {
 static const struct spec version_wanted = {
 	.what = "a version such as \">=6.1\"",
 	.check = value_version,
-	.pattern = "^(>=)?[0-9][A-Za-z0-9.+~_-]*$",
+	.pattern = "^(>=)?[0-9][A-Za-z0-9.+~_-]{0,63}$",
 };
 static const struct spec driver_versions = {
 	.kind = SPEC_MAP_OF,
@@ -200,7 +217,7 @@ static const struct spec iommu = {
 static const struct spec kernel_arg = {
 	.what = "a kernel argument such as pci=realloc",
 	.check = value_kernel_arg,
-	.pattern = "^[!-&(-\\[\\]-_a-~]+$",
+	.pattern = "^([!#-&(-<>-Z^_a-~]|\\[|\\])([!#-&(-Z^_a-~]|\\[|\\])*$",
 };
 static const struct spec kernel_arg_list = {
 	.kind = SPEC_LIST,
@@ -278,7 +295,7 @@ static const struct spec module_blacklist = {
 static const struct spec param_value = {
 	.what = "a parameter's value",
 	.check = value_module_value,
-	.pattern = "^[!$-&(-\\[\\]-~]+$",
+	.pattern = "^([!$-&(-Z^-~]|\\[|\\])+$",
 };
 static const struct spec module_param = {
 	.what = "a module parameter's name",
@@ -317,15 +334,16 @@ static const struct spec kernel_value_item = {
 	.scalar = &kernel_value,
 	.map = &kernel_value_map,
 };
+#define SYSCTL_PART "([A-Za-z0-9_*?:@-]|\\[|\\])+"
 static const struct spec sysctl_key = {
 	.what = "a sysctl key such as net.core.rmem_max",
 	.check = value_sysctl_key,
-	.pattern = "^[^./ ][^ ]*[^./ ]$",
+	.pattern = "^" SYSCTL_PART "([./]" SYSCTL_PART ")+$",
 };
 static const struct spec sysfs_path = {
 	.what = "a path below /sys/",
 	.check = value_sysfs_path,
-	.pattern = "^/sys/[!-~]+$",
+	.pattern = "^/sys" PATH_PARTS("[!-,0-~-]", "[!-.0-~]") "$",
 };
 /* Both apply in document order. */
 static const struct spec sysctl = {
@@ -347,7 +365,7 @@ static const struct spec memlock = {
 	.what = "a size such as 64G, or unlimited",
 	.check = value_size,
 	.words = WORDS("unlimited"),
-	.pattern = "^[1-9][0-9]*[KMGT]$",
+	.pattern = "^" NUMBER_OF "[KMGT]$",
 };
 static const struct spec file_limit = {
 	.what = "a count of open files",
@@ -358,7 +376,7 @@ static const struct spec file_limit = {
 static const struct spec unit_name = {
 	.what = "a service such as containerd.service",
 	.check = value_unit,
-	.pattern = "^[A-Za-z0-9:_.@-]+\\.service$",
+	.pattern = "^[A-Za-z0-9:_.@\\\\-]+\\.service$",
 };
 static const struct spec unit_list = {
 	.kind = SPEC_LIST,
@@ -376,17 +394,17 @@ static const struct spec limits = {
 static const struct spec mount_point = {
 	.what = "an absolute path to mount on",
 	.check = value_mount_point,
-	.pattern = "^/[^ ]+$",
+	.pattern = ABSOLUTE_PATH,
 };
 static const struct spec fs_type = {
 	.what = "a file system type such as nfs",
 	.check = value_fs_type,
-	.pattern = "^[A-Za-z0-9_.-]+$",
+	.pattern = "^[A-Za-z0-9_.-]{1,32}$",
 };
 static const struct spec mount_options = {
 	.what = "mount options, parted by commas",
 	.check = value_mount_options,
-	.pattern = "^[^ ]+$",
+	.pattern = "^[!-+.-~-]+(,[!-+.-~-]+)*$",
 };
 static const struct spec mount_timeout = {
 	.what = "a duration such as 30s",
@@ -413,6 +431,8 @@ static const struct spec mounts = {
 static const struct spec schema_number = {
 	.what = "a schema number",
 	.check = value_schema,
+	.min = SCHEMA_MIN,
+	.max = SCHEMA_MAX,
 };
 static const struct spec version = {
 	.what = "a version",
@@ -436,6 +456,15 @@ static const struct spec priority = {
 	.check = value_int,
 	.min = -1000,
 	.max = 1000,
+};
+
+/* What site.c makes of it: defaults, and what can't be done yet. */
+const struct spec schema_site = {
+	.kind = SPEC_MAP,
+	.what = "a map of keys",
+	.fields = FIELDS(KEY_IS("schema", &schema_number, FIELD_OWN), KEY("admit_off", &spec_bool),
+			 KEY("admit_none", &spec_bool), KEY("require_signature", &spec_bool),
+			 KEY("boot_complete", &spec_bool), KEY("reboot", &spec_bool)),
 };
 
 #define OF_THE_FILE (FIELD_NO_DROPIN | FIELD_NOT_INHERITED)

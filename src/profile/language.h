@@ -18,6 +18,17 @@
 #define NEEDED(key, spec) KEY_IS(key, spec, FIELD_REQUIRED)
 #define LATER(key, spec) KEY_IS(key, spec, FIELD_LATER)
 
+/*
+ * Parts of patterns. A pattern may use only what means the same in ECMA 262 and in POSIX: so
+ * no class escapes, and a bracket that is meant stands outside of brackets.
+ */
+#define NUMBER_OF "(0|[1-9][0-9]*)" /* in front of a unit */
+#define LINE_CHAR "[^\x01-\x08\x0a-\x1f]"
+#define CPUS "^0*[0-9]{1,4}(-0*[0-9]{1,4})?(,0*[0-9]{1,4}(-0*[0-9]{1,4})?)*$"
+/* "/a/b", no part of it empty, "." or "..": what a part may hold, without and with the dot */
+#define PATH_PARTS(no_dot, any) "(/(\\.?" no_dot "|\\.\\." any ")" any "*)+"
+#define ABSOLUTE_PATH "^" PATH_PARTS("[^\x01- ./\\\\]", "[^\x01- /\\\\]") "$"
+
 #define SECOND 1000000LL	/* of a duration: microseconds */
 #define MEGABIT (1000000LL / 8) /* of a rate: bytes per second */
 #define GIGABIT (1000 * MEGABIT)

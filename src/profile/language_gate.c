@@ -42,16 +42,17 @@ static const struct spec check_cpus = {
 	.what = "isolated or a CPU list such as 2-47",
 	.check = value_cpus,
 	.words = WORDS("isolated"),
+	.pattern = CPUS,
 };
 static const struct spec rate = {
 	.what = "a rate such as 180GB/s, 400Gb/s or 92% of line",
 	.check = value_measure,
-	.pattern = "^[1-9][0-9]*([MG][Bb]/s|% of (line|pcie|set))$",
+	.pattern = "^(" NUMBER_OF "[MG][Bb]/s|(100|[1-9][0-9]?)% of (line|pcie|set))$",
 };
 static const struct spec latency = {
 	.what = "a latency such as 150ns or 50us",
 	.check = value_latency,
-	.pattern = "^[1-9][0-9]*(ns|us|ms)$",
+	.pattern = "^" NUMBER_OF "(ns|us|ms)$",
 };
 static const struct spec message_size = {
 	.what = "a size such as 64K",
@@ -63,7 +64,7 @@ static const struct spec message_size = {
 static const struct spec pcie_speed = {
 	.what = "a PCIe speed such as 32GT/s",
 	.check = value_gts,
-	.pattern = "^[1-9][0-9]*(\\.[0-9])?GT/s$",
+	.pattern = "^" NUMBER_OF "(\\.[0-9])?GT/s$",
 };
 static const struct spec pcie_width = {
 	.what = "a PCIe width",
@@ -84,11 +85,12 @@ static const struct spec on_fail = {
 static const struct spec read_path = {
 	.what = "an absolute path",
 	.check = value_mount_point,
-	.pattern = "^/[^ ]+$",
+	.pattern = ABSOLUTE_PATH,
 };
 static const struct spec argument = {
 	.what = "an argument (text on one line)",
 	.check = value_line,
+	.pattern = "^" LINE_CHAR "+$",
 };
 static const struct spec command = {
 	.kind = SPEC_LIST,

@@ -46,7 +46,7 @@ static const struct spec mtu = {
 static const struct spec mac = {
 	.what = "a MAC address such as \"02:00:00:00:00:01\"",
 	.check = value_mac,
-	.pattern = "^([0-9a-f]{2}:){5}[0-9a-f]{2}$",
+	.pattern = "^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$",
 };
 static const struct spec mac_list = {
 	.kind = SPEC_LIST,
@@ -178,7 +178,7 @@ static const struct spec pause_frames = {
 static const struct spec feature_name = {
 	.what = "a feature's name as ethtool(8) shows it",
 	.check = value_feature,
-	.pattern = "^[A-Za-z0-9_-]{1,32}$",
+	.pattern = "^[A-Za-z0-9_-]{1,31}$",
 };
 static const struct spec switches = {
 	.kind = SPEC_MAP_OF,
@@ -222,7 +222,7 @@ static const struct spec dscps = {
 	.what = "one DSCP or several, such as 26 or 24-31,46",
 	.check = value_numbers,
 	.max = 63,
-	.pattern = "^[0-9]{1,2}(-[0-9]{1,2})?(,[0-9]{1,2}(-[0-9]{1,2})?)*$",
+	.pattern = "^0*[0-9]{1,2}(-0*[0-9]{1,2})?(,0*[0-9]{1,2}(-0*[0-9]{1,2})?)*$",
 };
 static const struct spec dscp_map = {
 	.kind = SPEC_MAP_OF,
@@ -257,7 +257,7 @@ static const struct spec percent = {
 	.check = value_percent,
 	.min = 0,
 	.max = 100,
-	.pattern = "^[0-9]{1,3}%$",
+	.pattern = "^(100|[1-9]?[0-9])%$",
 };
 static const struct spec class_shares = {
 	.kind = SPEC_MAP_OF,
@@ -275,7 +275,7 @@ static const struct spec buffer_size = {
 	.what = "a size such as 256K",
 	.check = value_size,
 	.max = 1 << 30,
-	.pattern = "^[1-9][0-9]*[KM]$",
+	.pattern = "^(0T|" NUMBER_OF "[KMG])$",
 };
 static const struct spec buffer_sizes = {
 	.kind = SPEC_MAP_OF,
@@ -322,7 +322,7 @@ static const struct spec dcqcn_rate = {
 	.check = value_rate,
 	.min = 0,
 	.max = 1600 * GIGABIT,
-	.pattern = "^[0-9]+[MG]b/s$",
+	.pattern = "^" NUMBER_OF "[MG][Bb]/s$",
 };
 NUMBER(fixed_point, "1024ths", 0, 1023);
 NUMBER(initial_alpha, "1024ths", 1, 1023);
@@ -387,6 +387,7 @@ static const struct spec irq_cpus = {
 	.what = "local_node or a CPU list such as 2-17",
 	.check = value_cpus,
 	.words = WORDS("local_node"),
+	.pattern = CPUS,
 };
 static const struct spec irq_set = {
 	.kind = SPEC_MAP,

@@ -62,24 +62,30 @@ static bool file_error(struct loader *l, const char *file, const char *text)
 	return false;
 }
 
+static bool refuse_file(struct diags *diags, const char *file, const char *text)
+{
+	diag_error(diags, (struct place){.file = file}, "", "%s", text);
+	return false;
+}
+
 /* A profile says what root writes: whoever can write to it is root. */
-static bool file_is_good(struct loader *l, const char *file, int fd)
+bool file_is_good(int fd, const char *file, bool trusted_only, struct diags *diags)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return file_error(l, file, strerror(errno));
+		return refuse_file(diags, file, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return file_error(l, file, "this is no regular file");
-	if (!(l->flags & LOAD_TRUSTED_ONLY))
+		return refuse_file(diags, file, "this is no regular file");
+	if (!trusted_only)
 		return true;
 	if (st.st_uid != 0)
-		return file_error(l, file,
-				  "not owned by root, so it is not trusted; chown root it");
+		return refuse_file(diags, file,
+				   "not owned by root, so it is not trusted; chown root it");
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return file_error(l, file,
-				  "writable by its group or others, so it is not trusted; "
-				  "chmod go-w it");
+		return refuse_file(diags, file,
+				   "writable by its group or others, so it is not trusted; "
+				   "chmod go-w it");
 	return true;
 }
 
@@ -93,8 +99,10 @@ static struct ynode *document(struct loader *l, const char *path, int fd, enum s
 
 	strv_add(&l->p->files, path);
 	file = l->p->files.v[l->p->files.n - 1];
-	if (!file_is_good(l, file, fd))
+	if (!file_is_good(fd, file, l->flags & LOAD_TRUSTED_ONLY, l->diags)) {
+		l->broken = true;
 		return NULL;
+	}
 	r = read_fd(fd, YAML_BYTES_MAX, &text, &len);
 	if (r == -EFBIG)
 		file_error(l, file, "larger than 1 MiB; a profile is a few thousand bytes");
@@ -357,14 +365,13 @@ int load_profile(const struct root *root, const char *path, unsigned int flags,
 	return 0;
 }
 
-int profile_load(const struct root *root, const char *path, bool trusted_only,
-		 const struct node *node, struct profile **ret, struct diags *diags,
-		 struct err *err)
+static int load_good(const struct root *root, const char *path, unsigned int flags,
+		     const struct node *node, struct profile **ret, struct diags *diags,
+		     struct err *err)
 {
 	cleanup_profile struct profile *p = NULL;
 	size_t before = diags->errors;
-	int r = load_profile(root, path, trusted_only ? LOAD_TRUSTED_ONLY : 0, node, &p, diags,
-			     err);
+	int r = load_profile(root, path, flags, node, &p, diags, err);
 
 	if (r < 0)
 		return r;
@@ -373,6 +380,123 @@ int profile_load(const struct root *root, const char *path, bool trusted_only,
 			       diags->errors - before == 1 ? "" : "s");
 	*ret = take_ptr(p);
 	return 0;
+}
+
+int profile_load(const struct root *root, const char *path, bool trusted_only,
+		 const struct node *node, struct profile **ret, struct diags *diags,
+		 struct err *err)
+{
+	return load_good(root, path, trusted_only ? LOAD_TRUSTED_ONLY : 0, node, ret, diags, err);
+}
+
+int profile_load_named(const struct root *root, const char *arg, const struct node *node,
+		       struct profile **ret, struct diags *diags, struct err *err)
+{
+	cleanup_free char *path = NULL;
+	int r;
+
+	if (!profile_is_name(arg))
+		return load_good(root, arg, 0, node, ret, diags, err);
+	r = profile_find(root, arg, &path, err);
+	if (r < 0)
+		return r;
+	return load_good(root, path, LOAD_BELOW_ROOT | (root->live ? LOAD_TRUSTED_ONLY : 0), node,
+			 ret, diags, err);
+}
+
+/* --- a drop-in by itself ------------------------------------------------------------------ */
+
+/* "DIR/NAME.d/x.yaml" -> "DIR/NAME"; NULL if it lies in no such directory. */
+static char *dropin_stem(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	cleanup_free char *dir = slash ? xstrndup(path, (size_t)(slash - path)) : xstrdup(".");
+	cleanup_free char *real = realpath(dir, NULL);
+	const char *name = real ? strrchr(real, '/') + 1 : "";
+	size_t len = strlen(name);
+
+	if (len < 3 || !streq(name + len - 2, ".d"))
+		return NULL;
+	return xstrndup(real, strlen(real) - 2);
+}
+
+bool profile_is_dropin(const char *path)
+{
+	cleanup_free char *stem = dropin_stem(path);
+
+	return stem != NULL;
+}
+
+/*
+ * The profile that a drop-in is for, without its other drop-ins: beside the directory, else
+ * in the search path. NULL if there is none that is valid.
+ */
+static struct profile *dropin_target(const struct root *root, const char *path)
+{
+	cleanup_free char *stem = dropin_stem(path), *found = NULL;
+	cleanup_free char *beside = stem ? xasprintf("%s.yaml", stem) : NULL;
+	struct diags diags = {0};
+	struct profile *p = NULL;
+	int r = -ENOENT;
+
+	if (beside)
+		r = load_good(root, beside, LOAD_NO_DROPINS, NULL, &p, &diags, NULL);
+	if (r == -ENOENT && stem && profile_find(root, strrchr(stem, '/') + 1, &found, NULL) == 0)
+		load_good(root, found, LOAD_BELOW_ROOT | LOAD_NO_DROPINS, NULL, &p, &diags, NULL);
+	diags_free(&diags);
+	return p;
+}
+
+/* One by itself has no profile under it, so there is nothing to delete: no warnings. */
+static void judge_dropin_alone(const struct ynode *doc, struct diags *diags)
+{
+	struct profile alone = {.doc = ynode_new(YAML_MAP, doc->at)};
+	struct diags ignored = {0};
+
+	merge_layer(alone.doc, doc, LAYER_DROPIN, &ignored);
+	selectors_fill(&alone);
+	rules_check(&alone, NULL, diags);
+	selectors_free(&alone);
+	ynode_free(alone.doc);
+	diags_free(&ignored);
+}
+
+static void judge_dropin(struct loader *l, struct profile *target, const struct ynode *doc)
+{
+	merge_layer(target->doc, doc, LAYER_DROPIN, l->diags);
+	schema_complete(target->doc, l->diags);
+	selectors_free(target);
+	selectors_fill(target);
+	rules_check(target, NULL, l->diags);
+}
+
+int profile_check_dropin(const struct root *root, const char *path, char **target,
+			 struct diags *diags, struct err *err)
+{
+	struct loader l = {.root = root, .diags = diags};
+	struct source s = {.path = (char *)path};
+	cleanup_profile struct profile *p = NULL;
+	cleanup_profile struct profile *files = xnew(struct profile);
+	cleanup_ynode struct ynode *doc = NULL;
+	cleanup_close int fd = source_open(&l, &s);
+	size_t before = diags->errors;
+
+	*target = NULL;
+	if (fd < 0)
+		return err_errno(err, fd, "%s", path);
+	l.p = files;
+	doc = document(&l, path, fd, SCHEMA_DROPIN);
+	p = dropin_target(root, path);
+	if (p)
+		*target = xstrdup(p->file);
+	if (doc && p)
+		judge_dropin(&l, p, doc);
+	else if (doc)
+		judge_dropin_alone(doc, diags);
+	if (diags->errors == before)
+		return 0;
+	return err_set(err, -EINVAL, "%s: %zu error%s", path, diags->errors - before,
+		       diags->errors - before == 1 ? "" : "s");
 }
 
 void profile_free(struct profile *p)

@@ -19,12 +19,18 @@ int load_profile(const struct root *root, const char *path, unsigned int flags,
 		 const struct node *node, struct profile **ret, struct diags *diags,
 		 struct err *err);
 
-/* Whether all conditions of a match: hold; a line for each goes to reasons (may be NULL). */
-bool conditions_hold(const struct node *node, const struct ynode *match, struct strv *reasons);
+/*
+ * Whether fd is a regular file and, where that is asked for, one that only root can write.
+ * If not, diags says why.
+ */
+bool file_is_good(int fd, const char *file, bool trusted_only, struct diags *diags);
 
 /* The selectors of p's devices:, into p->devices. */
 void selectors_fill(struct profile *p);
 void selectors_free(struct profile *p);
 
-/* Judges a resolved profile by the table of rules; node may be NULL. */
+/*
+ * Judges a resolved profile by the table of rules; node may be NULL. One without a name is a
+ * drop-in by itself: rules that need the whole are left out.
+ */
 void rules_check(const struct profile *p, const struct node *node, struct diags *diags);

@@ -5,13 +5,11 @@
  * been the right one.
  */
 #include <errno.h>
-#include <sys/sysmacros.h>
 
 #include "base/str.h"
 #include "profile/load.h"
 #include "profile/schema.h"
 #include "profile/search.h"
-#include "sys/read.h"
 
 /* What is known of a candidate besides what is told. */
 struct contender {
@@ -20,66 +18,12 @@ struct contender {
 };
 
 struct search {
-	const struct root *root;
+	const struct root *root; /* of the profiles */
+	bool files;		 /* the caller's own, not the search path's */
 	const struct node *node;
 	struct match *m;
 	VEC(struct contender) contenders; /* side by side with m->candidates */
 };
-
-/* --- the files ---------------------------------------------------------------------------- */
-
-/* As systemd's files: a link to /dev/null in /etc masks the vendor's file of that name. */
-static bool is_masked(const struct root *root, const char *path)
-{
-	struct stat st;
-
-	return root_stat(root, &st, path) == 0 && S_ISCHR(st.st_mode) &&
-	       st.st_rdev == makedev(1, 3);
-}
-
-static bool is_listed(const struct strv *paths, const char *name)
-{
-	for (size_t i = 0; i < paths->n; i++)
-		if (streq(strrchr(paths->v[i], '/') + 1, name))
-			return true;
-	return false;
-}
-
-static int list_dir(const struct root *root, const char *dir, struct strv *paths, struct err *err)
-{
-	cleanup_strv struct strv names = {0};
-	int r = read_dir(root, &names, err, "%s", dir);
-
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	for (size_t i = 0; i < names.n; i++) {
-		cleanup_free char *path = xasprintf("%s/%s", dir, names.v[i]);
-
-		if (profile_is_file_name(names.v[i]) && !is_listed(paths, names.v[i]))
-			strv_add(paths, path);
-	}
-	return 0;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const char *const *pa = a, *const *pb = b;
-
-	return strcmp(strrchr(*pa, '/') + 1, strrchr(*pb, '/') + 1);
-}
-
-static int list_all(const struct root *root, struct strv *paths, struct err *err)
-{
-	for (size_t i = 0; profile_dirs[i]; i++) {
-		int r = list_dir(root, profile_dirs[i], paths, err);
-
-		if (r < 0)
-			return r;
-	}
-	if (paths->n > 1)
-		qsort(paths->v, paths->n, sizeof(*paths->v), by_name);
-	return 0;
-}
 
 /* --- what each of them is ------------------------------------------------------------------ */
 
@@ -101,25 +45,28 @@ static bool identity_is_sound(const struct diags *diags)
 
 static unsigned int load_flags_of(const struct search *s)
 {
+	if (s->files)
+		return 0;
 	return LOAD_BELOW_ROOT | (s->root->live ? LOAD_TRUSTED_ONLY : 0);
 }
 
-static void reason(struct candidate *c, const char *text)
+static void set_fate(struct candidate *c, char *text)
 {
-	strv_add(&c->reasons, text);
+	free(c->fate);
+	c->fate = text;
 }
 
 static bool judge(const struct search *s, struct candidate *c, const struct contender *k)
 {
 	if (!k->profile) {
-		reason(c, "its match can't be read: no");
+		set_fate(c, xstrdup("what it matches can't be read"));
 		return false;
 	}
 	if (k->profile->abstract) {
-		reason(c, "abstract, a base for others: no");
+		set_fate(c, xstrdup("abstract, a base for others"));
 		return false;
 	}
-	return conditions_hold(s->node, profile_section(k->profile, "match"), &c->reasons);
+	return conditions_hold(s->node, profile_section(k->profile, "match"), &c->conditions);
 }
 
 static void add_candidate(struct search *s, const char *path)
@@ -160,7 +107,7 @@ static struct candidate *chosen_by_pin(struct search *s, const char *pin)
 				"railhead.profile=%s: it is abstract, a base for others", pin);
 			return NULL;
 		}
-		reason(&m->candidates.v[i], "pinned by railhead.profile=: ok");
+		set_fate(&m->candidates.v[i], xstrdup("pinned by railhead.profile="));
 		return &m->candidates.v[i];
 	}
 	err_set(&m->why, -ENOENT, "railhead.profile=%.80s: no profile of that name in %s, %s or %s",
@@ -187,10 +134,8 @@ static bool none_is_unreadable(struct search *s)
 
 static void rule_out(struct search *s, size_t i, const char *why, const char *whom)
 {
-	cleanup_free char *line = xasprintf("%s %s, which matches too: no", why, whom);
-
 	s->contenders.v[i].fits = false;
-	reason(&s->m->candidates.v[i], line);
+	set_fate(&s->m->candidates.v[i], xasprintf("%s %s, which matches too", why, whom));
 }
 
 /* A descendant is its ancestor made more exact. */
@@ -313,29 +258,46 @@ static void finish(struct search *s)
 	vec_free(&s->contenders);
 }
 
+static void decide(struct search *s, const char *pin)
+{
+	struct candidate *c = NULL;
+
+	if (pin)
+		c = chosen_by_pin(s, pin);
+	else if (none_is_unreadable(s))
+		c = chosen_by_match(s);
+	if (c)
+		settle_on(s, c);
+	finish(s);
+}
+
 int match_profiles(const struct root *root, const struct node *node, const char *pin,
 		   struct match *ret, struct err *err)
 {
-	cleanup_strv struct strv paths = {0};
-	struct match m = {.result = MATCH_INVALID};
-	struct search s = {.root = root, .node = node, .m = &m};
-	struct candidate *c = NULL;
-	int r = list_all(root, &paths, err);
+	struct profile_files files = {0};
+	struct search s = {.root = root, .node = node, .m = ret};
+	int r = profile_files_list(root, &files, err);
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < paths.n; i++)
-		if (!is_masked(root, paths.v[i]))
-			add_candidate(&s, paths.v[i]);
-	if (pin)
-		c = chosen_by_pin(&s, pin);
-	else if (none_is_unreadable(&s))
-		c = chosen_by_match(&s);
-	if (c)
-		settle_on(&s, c);
-	finish(&s);
-	*ret = m;
+	*ret = (struct match){.result = MATCH_INVALID};
+	for (size_t i = 0; i < files.list.n; i++)
+		if (!files.list.v[i].masked && !files.list.v[i].overridden_by)
+			add_candidate(&s, files.list.v[i].path);
+	profile_files_free(&files);
+	decide(&s, pin);
 	return 0;
+}
+
+void match_files(const struct root *root, const struct node *node, char *const *paths, size_t n,
+		 struct match *ret)
+{
+	struct search s = {.root = root, .files = true, .node = node, .m = ret};
+
+	*ret = (struct match){.result = MATCH_INVALID};
+	for (size_t i = 0; i < n; i++)
+		add_candidate(&s, paths[i]);
+	decide(&s, NULL);
 }
 
 void match_free(struct match *m)
@@ -347,7 +309,8 @@ void match_free(struct match *m)
 		free(c->path);
 		profile_free(c->profile);
 		diags_free(&c->diags);
-		strv_free(&c->reasons);
+		conditions_free(&c->conditions);
+		free(c->fate);
 	}
 	vec_free(&m->candidates);
 	m->chosen = NULL;

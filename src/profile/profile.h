@@ -36,7 +36,7 @@ struct profile {
 
 /*
  * Reads one file as a profile. path is the caller's own (as open(2) takes it), not below
- * root; profile_find() in search.h gives such a path for a name. Bases are looked for in the
+ * root. Bases are looked for in the
  * file's own directory, then in the search path below root. Problems go to diags (errors and
  * warnings), whose return value says nothing of them: the function fails (-EINVAL) iff diags has
  * got an error, or with the errno of opening the file. `trusted_only`: refuse files that are not
@@ -46,6 +46,21 @@ struct profile {
 int profile_load(const struct root *root, const char *path, bool trusted_only,
 		 const struct node *node, struct profile **ret, struct diags *diags,
 		 struct err *err);
+/*
+ * The same for what a person writes after --profile: a file, or a name, which is looked for
+ * in the search path below root and trusted as a match there is.
+ */
+int profile_load_named(const struct root *root, const char *arg, const struct node *node,
+		       struct profile **ret, struct diags *diags, struct err *err);
+/* Whether a file's directory is named NAME.d: then it is a drop-in of profile NAME. */
+bool profile_is_dropin(const char *path);
+/*
+ * Checks a drop-in laid over its profile, which is looked for beside the directory and in
+ * the search path; if there is none, or it is invalid itself, by itself alone. *target is
+ * the profile's file or NULL; the caller frees it. Fails as profile_load() does.
+ */
+int profile_check_dropin(const struct root *root, const char *path, char **target,
+			 struct diags *diags, struct err *err);
 void profile_free(struct profile *p);
 #define cleanup_profile __attribute__((__cleanup__(profile_freep)))
 static inline void profile_freep(struct profile **p)
@@ -56,6 +71,22 @@ static inline void profile_freep(struct profile **p)
 /* The top-level section ("sriov"), or NULL. */
 struct ynode *profile_section(const struct profile *p, const char *section);
 
+/* A condition of a match: and what the node has. */
+struct condition {
+	char *key;    /* "dmi.sys_vendor", "arch", "pci" */
+	char *wanted; /* the profile's pattern or id */
+	char *found;  /* what the node has, made one line; "" if nothing */
+	bool holds;
+};
+
+struct conditions {
+	VEC(struct condition) list;
+};
+
+/* Whether all conditions of a match: hold; each is added to ret (may be NULL). */
+bool conditions_hold(const struct node *node, const struct ynode *match, struct conditions *ret);
+void conditions_free(struct conditions *c);
+
 /* One candidate of the search path and how it fared. */
 struct candidate {
 	char *name;
@@ -64,8 +95,8 @@ struct candidate {
 	struct diags diags;
 	bool matches;
 	bool chosen;
-	struct strv
-		reasons; /* a line per condition: "dmi.sys_vendor: wanted X, found Y" + "ok"/"no" */
+	struct conditions conditions; /* each of its match:; none if that can't be read */
+	char *fate; /* what decided besides them: "a base of b, which matches too"; or NULL */
 };
 
 enum match_result {
@@ -83,9 +114,16 @@ struct match {
 };
 
 /*
- * Finds the profile for node. pin: from railhead.profile= on the kernel command line, or
+ * Finds the profile for node in the search path below root, which need not be the root that
+ * the node was surveyed from. pin: from railhead.profile= on the kernel command line, or
  * NULL. Fails only where the search itself does (an unreadable directory).
  */
 int match_profiles(const struct root *root, const struct node *node, const char *pin,
 		   struct match *ret, struct err *err);
+/*
+ * The same with the caller's own files as the only candidates, in their order. root is
+ * where the bases of a file are looked for that are not beside it, and drop-ins.
+ */
+void match_files(const struct root *root, const struct node *node, char *const *paths, size_t n,
+		 struct match *ret);
 void match_free(struct match *m);

@@ -72,9 +72,16 @@ bool list_has(const struct ynode *list, const char *text)
 
 /* --- CPUs --------------------------------------------------------------------------------- */
 
+const struct ynode *vendor_said(const struct ruling *r)
+{
+	const struct ynode *said = ynode_get(section(r, "match"), "cpu_vendor");
+
+	return said ?: ynode_get(section(r, "expect"), "cpu_vendor");
+}
+
 enum cpu_vendor wanted_vendor(const struct ruling *r)
 {
-	const char *word = ynode_text(section(r, "expect"), "cpu_vendor", "");
+	const char *word = scalar(vendor_said(r));
 
 	for (enum cpu_vendor v = CPU_INTEL; v <= CPU_ARM; v++)
 		if (streq(word, cpu_vendor_name(v)))
@@ -179,7 +186,8 @@ void rules_check(const struct profile *p, const struct node *node, struct diags 
 		r.sets = &sets;
 	for (size_t i = 0; i < array_len(subjects); i++)
 		for (const struct rule *rule = subjects[i]; rule->name; rule++)
-			rule->check(&r);
+			if (p->name || !rule->whole)
+				rule->check(&r);
 	device_sets_free(&sets);
 	free(r.wider);
 }

@@ -25,9 +25,20 @@ struct ruling {
 struct rule {
 	const char *name;
 	void (*check)(struct ruling *r);
+	bool whole; /* not for a drop-in by itself: what that lacks, its profile has */
 };
 
-/* Each ends with a rule without a name. */
+#define RULE(name, check)              \
+	{                              \
+		(name), (check), false \
+	}
+#define RULE_OF_WHOLE(name, check)    \
+	{                             \
+		(name), (check), true \
+	}
+#define NO_MORE_RULES RULE(NULL, NULL)
+
+/* Each ends with NO_MORE_RULES. */
 extern const struct rule rules_document[], rules_devices[], rules_args[], rules_pages[];
 extern const struct rule rules_modules[], rules_references[], rules_overlap[], rules_sriov[];
 extern const struct rule rules_network[], rules_kernel[], rules_host[], rules_gate[];
@@ -78,7 +89,9 @@ const struct ynode *what_disables_iommu(const struct ruling *r);
 
 /* --- CPUs --------------------------------------------------------------------------------- */
 
-/* The vendor that the profile expects, or that the node has. */
+/* Where the profile says whose CPUs it is for, or NULL; its text is the vendor. */
+const struct ynode *vendor_said(const struct ruling *r);
+/* The vendor that the profile is for, or that the node has. */
 enum cpu_vendor wanted_vendor(const struct ruling *r);
 /* An error if a CPU list at n goes beyond the machine's CPUs, known or expected. */
 void want_cpus(struct ruling *r, const struct ynode *n, const char *key, const char *list);

@@ -380,7 +380,7 @@ static const struct {
 static void args_are_of_the_vendor(struct ruling *r)
 {
 	enum cpu_vendor vendor = wanted_vendor(r);
-	const struct ynode *expect = ynode_get(section(r, "expect"), "cpu_vendor");
+	const struct ynode *said = vendor_said(r);
 
 	for (size_t i = 0; vendor != CPU_UNKNOWN && i < array_len(vendor_args); i++) {
 		const struct ynode *arg = find_arg(r, vendor_args[i].key);
@@ -388,12 +388,13 @@ static void args_are_of_the_vendor(struct ruling *r)
 
 		if (!arg || vendor == vendor_args[i].vendor)
 			continue;
-		if (expect)
-			rule_error(r, arg, SET,
-				   "%.80s: only on %s CPUs the kernel heeds it, and "
-				   "expect.cpu_vendor (at %u:%u) says %s; leave it out",
-				   arg->text, of, expect->at.line, expect->at.col,
-				   cpu_vendor_name(vendor));
+		if (said)
+			rule_error(
+				r, arg, SET,
+				"%.80s: only on %s CPUs the kernel heeds it, and cpu_vendor: (at "
+				"%u:%u) says %s; leave it out",
+				arg->text, of, said->at.line, said->at.col,
+				cpu_vendor_name(vendor));
 		else
 			rule_warn(r, arg, SET,
 				  "%.80s: only on %s CPUs the kernel heeds it, and this machine's "
@@ -475,21 +476,21 @@ static void args_fit_the_line(struct ruling *r)
 }
 
 const struct rule rules_args[] = {
-	{"args-are-known-good", args_are_known_good},
-	{"args-are-not-both-ways", args_are_not_both_ways},
-	{"iommu-is-not-turned-off", iommu_is_not_turned_off},
-	{"passthrough-flushes-nothing", passthrough_flushes_nothing},
-	{"words-are-known", words_are_known},
-	{"isolation-agrees", isolation_agrees},
-	{"cpu0-stays", cpu0_stays},
-	{"isolcpus-flags-are-known", isolcpus_flags_are_known},
-	{"rcu-is-offloaded-once", rcu_is_offloaded_once},
-	{"cpus-are-there", cpus_are_there},
-	{"some-cpus-stay", some_cpus_stay},
-	{"args-are-of-the-vendor", args_are_of_the_vendor},
-	{"aspm-is-not-turned-off", aspm_is_not_turned_off},
-	{"idle-states-are-limited", idle_states_are_limited},
-	{"args-fit-the-kernel", args_fit_the_kernel},
-	{"args-fit-the-line", args_fit_the_line},
-	{NULL, NULL},
+	RULE("args-are-known-good", args_are_known_good),
+	RULE("args-are-not-both-ways", args_are_not_both_ways),
+	RULE("iommu-is-not-turned-off", iommu_is_not_turned_off),
+	RULE("passthrough-flushes-nothing", passthrough_flushes_nothing),
+	RULE("words-are-known", words_are_known),
+	RULE("isolation-agrees", isolation_agrees),
+	RULE("cpu0-stays", cpu0_stays),
+	RULE("isolcpus-flags-are-known", isolcpus_flags_are_known),
+	RULE("rcu-is-offloaded-once", rcu_is_offloaded_once),
+	RULE("cpus-are-there", cpus_are_there),
+	RULE("some-cpus-stay", some_cpus_stay),
+	RULE("args-are-of-the-vendor", args_are_of_the_vendor),
+	RULE("aspm-is-not-turned-off", aspm_is_not_turned_off),
+	RULE_OF_WHOLE("idle-states-are-limited", idle_states_are_limited),
+	RULE("args-fit-the-kernel", args_fit_the_kernel),
+	RULE("args-fit-the-line", args_fit_the_line),
+	NO_MORE_RULES,
 };

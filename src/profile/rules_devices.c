@@ -193,8 +193,8 @@ static void sets_are_sound(struct ruling *r)
 }
 
 const struct rule rules_devices[] = {
-	{"sets-are-sound", sets_are_sound},
-	{NULL, NULL},
+	RULE_OF_WHOLE("sets-are-sound", sets_are_sound),
+	NO_MORE_RULES,
 };
 
 /* --- which of them share functions -------------------------------------------------------- */

@@ -123,7 +123,8 @@ static void judge_isolation(struct ruling *r, const struct ynode *check, const c
 	cleanup_free char *cpus_key = xasprintf("%s.cpus", name);
 	cleanup_free char *on_key = xasprintf("%s.on", name);
 
-	if (streq(scalar(cpus), "isolated") &&
+	/* of a drop-in by itself, the profile may isolate some */
+	if (r->p->name && streq(scalar(cpus), "isolated") &&
 	    !ynode_get(section(r, "kernel_args"), "isolate_cpus") && !find_arg(r, "isolcpus"))
 		rule_error(r, cpus, cpus_key,
 			   "no CPU is isolated; write kernel_args: {isolate_cpus: ...} or a list");
@@ -134,6 +135,20 @@ static void judge_isolation(struct ruling *r, const struct ynode *check, const c
 			   "without an IOMMU (disabled at %u:%u) there are no groups; drop one of "
 			   "the two",
 			   off->at.line, off->at.col);
+}
+
+static void checks_have_their_keys(struct ruling *r)
+{
+	const struct ynode *checks = ynode_get(section(r, "gate"), "checks");
+
+	for (size_t i = 0; i < count(checks, YAML_MAP); i++) {
+		const struct ynode *check = checks->items.v[i];
+		cleanup_free char *name = xasprintf("gate.checks.%.64s", checks->keys.v[i]->text);
+
+		for (size_t j = 0; check->kind == YAML_MAP && j < array_len(check_keys); j++)
+			if (text_is(check, "run", check_keys[j].run))
+				judge_keys(r, check, name, &check_keys[j]);
+	}
 }
 
 static void checks_are_sound(struct ruling *r)
@@ -147,16 +162,15 @@ static void checks_are_sound(struct ruling *r)
 		if (check->kind != YAML_MAP)
 			continue;
 		for (size_t j = 0; j < array_len(check_keys); j++)
-			if (text_is(check, "run", check_keys[j].run)) {
-				judge_keys(r, check, name, &check_keys[j]);
+			if (text_is(check, "run", check_keys[j].run))
 				judge_share(r, check, name, &check_keys[j]);
-			}
 		judge_timeout(r, check, name);
 		judge_isolation(r, check, name);
 	}
 }
 
 const struct rule rules_gate[] = {
-	{"checks-are-sound", checks_are_sound},
-	{NULL, NULL},
+	RULE_OF_WHOLE("checks-have-their-keys", checks_have_their_keys),
+	RULE("checks-are-sound", checks_are_sound),
+	NO_MORE_RULES,
 };

@@ -102,7 +102,7 @@ static void mounts_are_sound(struct ruling *r)
 }
 
 const struct rule rules_host[] = {
-	{"limits-are-of-others", limits_are_of_others},
-	{"mounts-are-sound", mounts_are_sound},
-	{NULL, NULL},
+	RULE_OF_WHOLE("limits-are-of-others", limits_are_of_others),
+	RULE("mounts-are-sound", mounts_are_sound),
+	NO_MORE_RULES,
 };

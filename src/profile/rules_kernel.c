@@ -173,10 +173,10 @@ static void sysfs_has_no_section(struct ruling *r)
 }
 
 const struct rule rules_kernel[] = {
-	{"sysctls-have-no-section", sysctls_have_no_section},
-	{"sysctls-are-said-once", sysctls_are_said_once},
-	{"balancing-agrees", balancing_agrees},
-	{"huge-pages-agree", huge_pages_agree},
-	{"sysfs-has-no-section", sysfs_has_no_section},
-	{NULL, NULL},
+	RULE("sysctls-have-no-section", sysctls_have_no_section),
+	RULE("sysctls-are-said-once", sysctls_are_said_once),
+	RULE("balancing-agrees", balancing_agrees),
+	RULE("huge-pages-agree", huge_pages_agree),
+	RULE("sysfs-has-no-section", sysfs_has_no_section),
+	NO_MORE_RULES,
 };

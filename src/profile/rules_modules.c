@@ -108,9 +108,9 @@ static void blacklisted_needs_no_options(struct ruling *r)
 }
 
 const struct rule rules_modules[] = {
-	{"loaded-is-not-blacklisted", loaded_is_not_blacklisted},
-	{"modules-exist", modules_exist},
-	{"options-are-sound", options_are_sound},
-	{"blacklisted-needs-no-options", blacklisted_needs_no_options},
-	{NULL, NULL},
+	RULE("loaded-is-not-blacklisted", loaded_is_not_blacklisted),
+	RULE("modules-exist", modules_exist),
+	RULE("options-are-sound", options_are_sound),
+	RULE("blacklisted-needs-no-options", blacklisted_needs_no_options),
+	NO_MORE_RULES,
 };

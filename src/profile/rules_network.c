@@ -275,6 +275,6 @@ static void sets_are_consistent(struct ruling *r)
 }
 
 const struct rule rules_network[] = {
-	{"sets-are-consistent", sets_are_consistent},
-	{NULL, NULL},
+	RULE_OF_WHOLE("sets-are-consistent", sets_are_consistent),
+	NO_MORE_RULES,
 };

@@ -74,6 +74,6 @@ static void overlaps_agree(struct ruling *r)
 }
 
 const struct rule rules_overlap[] = {
-	{"overlaps-agree", overlaps_agree},
-	{NULL, NULL},
+	RULE_OF_WHOLE("overlaps-agree", overlaps_agree),
+	NO_MORE_RULES,
 };

@@ -74,7 +74,8 @@ static bool is_x86(const struct ruling *r)
 {
 	enum cpu_vendor v = wanted_vendor(r);
 
-	return (r->node && streq(r->node->arch ? r->node->arch : "", "x86_64")) || v == CPU_INTEL ||
+	return text_is(section(r, "match"), "arch", "x86_64") ||
+	       (r->node && streq(r->node->arch ? r->node->arch : "", "x86_64")) || v == CPU_INTEL ||
 	       v == CPU_AMD;
 }
 
@@ -160,10 +161,10 @@ static void pages_are_there(struct ruling *r)
 }
 
 const struct rule rules_pages[] = {
-	{"pools-are-sound", pools_are_sound},
-	{"cma-leaves-boot-pages", cma_leaves_boot_pages},
-	{"sizes-are-of-the-machine", sizes_are_of_the_machine},
-	{"nodes-are-there", nodes_are_there},
-	{"pages-are-there", pages_are_there},
-	{NULL, NULL},
+	RULE("pools-are-sound", pools_are_sound),
+	RULE("cma-leaves-boot-pages", cma_leaves_boot_pages),
+	RULE("sizes-are-of-the-machine", sizes_are_of_the_machine),
+	RULE("nodes-are-there", nodes_are_there),
+	RULE("pages-are-there", pages_are_there),
+	NO_MORE_RULES,
 };

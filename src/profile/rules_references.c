@@ -93,8 +93,8 @@ static void pairs_are_of_two(struct ruling *r)
 }
 
 const struct rule rules_references[] = {
-	{"sections-name-sets", sections_name_sets},
-	{"checks-name-sets", checks_name_sets},
-	{"pairs-are-of-two", pairs_are_of_two},
-	{NULL, NULL},
+	RULE_OF_WHOLE("sections-name-sets", sections_name_sets),
+	RULE_OF_WHOLE("checks-name-sets", checks_name_sets),
+	RULE("pairs-are-of-two", pairs_are_of_two),
+	NO_MORE_RULES,
 };

@@ -223,9 +223,9 @@ static void pfs_have_the_vfs(struct ruling *r)
 }
 
 const struct rule rules_sriov[] = {
-	{"vfs-are-counted", vfs_are_counted},
-	{"vfio-has-iommu", vfio_has_iommu},
-	{"vfs-are-sound", vfs_are_sound},
-	{"pfs-have-the-vfs", pfs_have_the_vfs},
-	{NULL, NULL},
+	RULE_OF_WHOLE("vfs-are-counted", vfs_are_counted),
+	RULE("vfio-has-iommu", vfio_has_iommu),
+	RULE_OF_WHOLE("vfs-are-sound", vfs_are_sound),
+	RULE_OF_WHOLE("pfs-have-the-vfs", pfs_have_the_vfs),
+	NO_MORE_RULES,
 };

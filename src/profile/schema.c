@@ -48,6 +48,15 @@ const struct spec *spec_child(const struct spec *spec, const char *key)
 	return f ? f->spec : NULL;
 }
 
+bool spec_may_append(const struct spec *map, const struct field *field)
+{
+	const struct spec *list = spec_for(field->spec, YAML_LIST);
+
+	if (map == &schema_top && field->flags & FIELD_NOT_INHERITED)
+		return false;
+	return list && list->kind == SPEC_LIST;
+}
+
 /* --- the same item twice ------------------------------------------------------------------ */
 
 size_t arg_key_len(const char *arg)
@@ -232,11 +241,7 @@ static void refuse_later(struct walk *w, const struct spec *s, const struct ynod
 static bool may_append(struct walk *w, const struct spec *map, const struct field *f,
 		       const struct ynode *doc, const struct ynode *key)
 {
-	const struct spec *list = map == &schema_top && f->flags & FIELD_NOT_INHERITED
-					  ? NULL
-					  : spec_for(f->spec, YAML_LIST);
-
-	if (!list || list->kind != SPEC_LIST) {
+	if (!spec_may_append(map, f)) {
 		diag_error(w->diags, key->at, str_get(&w->path),
 			   "only lists of a base can be appended to; write %s:", f->name);
 		return false;
@@ -350,13 +355,15 @@ bool schema_check(const struct ynode *doc, enum schema_doc kind, struct diags *d
 	struct walk w = {.diags = diags, .kind = kind};
 
 	if (doc->kind != YAML_MAP) {
-		diag_error(diags, doc->at, "", "a profile is a map of sections, not %s",
+		diag_error(diags, doc->at, "", "a %s, not %s",
+			   kind == SCHEMA_SITE ? "railhead.conf is a map of keys"
+					       : "profile is a map of sections",
 			   ynode_kind_name(doc));
 		return false;
 	}
 	if (!schema_is_ours(doc, diags))
 		return false;
-	check_value(&w, &schema_top, doc);
+	check_value(&w, kind == SCHEMA_SITE ? &schema_site : &schema_top, doc);
 	str_free(&w.path);
 	return true;
 }

@@ -57,7 +57,8 @@ struct spec {
 	const char *const *words; /* what is taken before check is asked; NULL-ended */
 	const char *const *later; /* words that this railhead can't do yet */
 	int64_t min, max;	  /* in the unit that the check counts in; max 0: no range */
-	const char *pattern;	  /* ECMA 262 regular expression for editors; check is stricter */
+	/* For editors; check may be stricter. NULL: the check's own, see json_schema.c. */
+	const char *pattern;
 	/* SPEC_LIST, SPEC_MAP_OF */
 	const struct spec *item;
 	const struct spec *key; /* SPEC_MAP_OF: what its keys must be; a scalar's spec */
@@ -68,9 +69,10 @@ struct spec {
 	const struct spec *scalar, *list, *map;
 };
 
-enum schema_doc { SCHEMA_PROFILE, SCHEMA_DROPIN };
+enum schema_doc { SCHEMA_PROFILE, SCHEMA_DROPIN, SCHEMA_SITE };
 
 extern const struct spec schema_top;
+extern const struct spec schema_site; /* of railhead.conf */
 
 /*
  * Checks one document as it was written: `key: null` and `key+:` are taken, what a base may
@@ -80,6 +82,8 @@ bool schema_check(const struct ynode *doc, enum schema_doc kind, struct diags *d
 /* Asks a resolved profile for what is required. */
 void schema_complete(const struct ynode *doc, struct diags *diags);
 
+/* Whether `key+:` may stand in map for that key: it adds to the list of a base. */
+bool spec_may_append(const struct spec *map, const struct field *field);
 const struct field *spec_field(const struct spec *spec, const char *key);
 /* What spec says of the value of key ("set", not "set+") in a map; NULL if unknown. */
 const struct spec *spec_child(const struct spec *spec, const char *key);

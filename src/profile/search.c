@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "profile/value.h"
+#include "sys/read.h"
 
 const char *const profile_dirs[] = {
 	"/etc/railhead/profiles",
@@ -46,17 +48,131 @@ char *profile_stem(const char *path)
 	return xstrndup(name, stem_len(name));
 }
 
+bool profile_is_name(const char *arg)
+{
+	return !strchr(arg, '/') && stem_len(arg) == strlen(arg);
+}
+
+/* As systemd's files: a link to /dev/null in /etc masks the vendor's file of that name. */
+static bool is_masked(const struct root *root, const char *path)
+{
+	struct stat st;
+
+	return root_stat(root, &st, path) == 0 && S_ISCHR(st.st_mode) &&
+	       st.st_rdev == makedev(1, 3);
+}
+
+static const struct profile_file *first_of(const struct profile_files *files, const char *name)
+{
+	for (size_t i = 0; i < files->list.n; i++)
+		if (streq(files->list.v[i].name, name))
+			return &files->list.v[i];
+	return NULL;
+}
+
+static int list_dir(const struct root *root, const char *dir, struct profile_files *ret,
+		    struct err *err)
+{
+	cleanup_strv struct strv names = {0};
+	int r = read_dir(root, &names, err, "%s", dir);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	for (size_t i = 0; i < names.n; i++) {
+		struct profile_file f = {0};
+		const struct profile_file *first;
+
+		if (!profile_is_file_name(names.v[i]))
+			continue;
+		f.name = profile_stem(names.v[i]);
+		f.path = xasprintf("%s/%s", dir, names.v[i]);
+		f.masked = is_masked(root, f.path);
+		first = first_of(ret, f.name);
+		if (first)
+			f.overridden_by = xstrdup(first->path);
+		vec_push(&ret->list, f);
+	}
+	return 0;
+}
+
+static int dir_index(const char *path)
+{
+	int i = 0;
+
+	while (profile_dirs[i] && !str_starts(path, profile_dirs[i]))
+		i++;
+	return i;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct profile_file *fa = a, *fb = b;
+	int r = strcmp(fa->name, fb->name);
+
+	return r ? r : dir_index(fa->path) - dir_index(fb->path);
+}
+
+int profile_files_list(const struct root *root, struct profile_files *ret, struct err *err)
+{
+	struct profile_files files = {0};
+
+	for (size_t i = 0; profile_dirs[i]; i++) {
+		int r = list_dir(root, profile_dirs[i], &files, err);
+
+		if (r < 0) {
+			profile_files_free(&files);
+			return r;
+		}
+	}
+	if (files.list.n > 1)
+		qsort(files.list.v, files.list.n, sizeof(*files.list.v), by_name);
+	*ret = files;
+	return 0;
+}
+
+void profile_files_free(struct profile_files *f)
+{
+	for (size_t i = 0; i < f->list.n; i++) {
+		free(f->list.v[i].name);
+		free(f->list.v[i].path);
+		free(f->list.v[i].overridden_by);
+	}
+	vec_free(&f->list);
+}
+
+bool profile_dirs_exist(const struct root *root)
+{
+	for (size_t i = 0; profile_dirs[i]; i++)
+		if (root_exists(root, "%s", profile_dirs[i]))
+			return true;
+	return false;
+}
+
+/* The path below the root. */
+static char *find_below(const struct root *root, const char *name)
+{
+	for (size_t i = 0; i < array_len(profile_dirs) - 1; i++) {
+		char *path = xasprintf("%s/%s%s", profile_dirs[i], name, suffix);
+
+		if (root_exists(root, "%s", path))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
 int profile_find(const struct root *root, const char *name, char **ret, struct err *err)
 {
+	cleanup_free char *path = NULL;
+
 	if (!profile_name_is_valid(name))
 		return err_set(err, -EINVAL, "'%.80s' is not a profile's name", name);
-	for (size_t i = 0; profile_dirs[i]; i++) {
-		if (!root_exists(root, "%s/%s%s", profile_dirs[i], name, suffix))
-			continue;
-		*ret = xasprintf("%s%s/%s%s", root->live ? "" : root->path, profile_dirs[i], name,
-				 suffix);
-		return 0;
-	}
-	return err_set(err, -ENOENT, "no profile '%s' in %s, %s or %s", name, profile_dirs[0],
-		       profile_dirs[1], profile_dirs[2]);
+	path = find_below(root, name);
+	if (!path)
+		return err_set(err, -ENOENT, "no profile '%s' in %s, %s or %s", name,
+			       profile_dirs[0], profile_dirs[1], profile_dirs[2]);
+	if (is_masked(root, path))
+		return err_set(err, -ENOENT, "profile '%s' is masked by %s", name, path);
+	*ret = take_ptr(path);
+	return 0;
 }

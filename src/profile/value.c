@@ -67,14 +67,15 @@ static bool is_zero_led(const char *s)
 static bool number_trap(const struct ynode *n, struct str *why)
 {
 	size_t digits = strspn(n->text, DIGITS);
+	const char *sign = *n->text == '-' ? "-" : "", *number = n->text + strlen(sign);
 
-	if (is_zero_led(n->text) && !n->text[digits]) {
-		const char *rest = n->text + strspn(n->text, "0");
+	if (is_zero_led(number) && only(number, DIGITS)) {
+		const char *rest = number + strspn(number, "0");
 
 		str_addf(why,
-			 "'%.*s' is octal to some YAML readers; write %.*s (numbers are decimal "
+			 "'%.*s' is octal to some YAML readers; write %s%.*s (numbers are decimal "
 			 "here)",
-			 SHOWN, n->text, SHOWN, *rest ? rest : "0");
+			 SHOWN, n->text, *rest ? sign : "", SHOWN, *rest ? rest : "0");
 		return true;
 	}
 	if (digits && n->text[digits] == ':' && only(n->text, DIGITS ":")) {

@@ -13,3 +13,9 @@
 void inventory_render(FILE *out, const struct node *node, const struct inventory *inv, bool all);
 /* Everything; the fields are in railhead(8). The caller owns the result. */
 json_t *inventory_to_json(const struct node *node, const struct inventory *inv);
+
+/*
+ * A JSON string. Text of a captured tree, or a path, may be any bytes, and JSON is UTF-8: then
+ * each byte that is not ASCII is '?'.
+ */
+json_t *text_json(const char *s);

@@ -8,8 +8,7 @@
 #include "report/inventory.h"
 #include "sys/pciids.h"
 
-/* Text of a captured tree may be any bytes; JSON is UTF-8. */
-static json_t *text_json(const char *s)
+json_t *text_json(const char *s)
 {
 	json_t *text = json_string(s);
 	cleanup_free char *ascii = NULL;

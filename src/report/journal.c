@@ -51,6 +51,17 @@ void journal_stage(const struct run *run, const struct stage_result *result)
 			profile_name(run), NULL);
 }
 
+void journal_frozen(const struct run *run)
+{
+	if (!run->root->live)
+		return;
+	sd_journal_send("MESSAGE=this boot acts on another profile from now on: %s %s, was %s",
+			run->profile->name, run->profile->digest, run->was, "PRIORITY=%i",
+			LOG_NOTICE, "MESSAGE_ID=%s", MESSAGE_ID_FROZEN, "PROFILE=%s",
+			profile_name(run), "DIGEST=%s", run->profile->digest, "BEFORE=%s", run->was,
+			NULL);
+}
+
 void journal_verdict(const struct run *run, const struct verdict *v)
 {
 	cleanup_str struct str why = {0};

@@ -11,9 +11,12 @@
 #define MESSAGE_ID_CHANGE_SET "b8bb52d425244145b472dd3985c17bc8"
 #define MESSAGE_ID_CHANGE_FAILED "1c03eeeb67ff42cda2cfb328df61a983"
 #define MESSAGE_ID_STAGE "24c2fd0f4cee4beda4882f92048e744e"
+#define MESSAGE_ID_FROZEN "5b1f0d3a9f7c4c0e8b0c6f9d2e7a4415"
 #define MESSAGE_ID_VERDICT "08aeee404ff1439b87d937ddb6a75466"
 
 /* Silent unless the run is on the machine itself: a tree has no journal. */
 void journal_change(const struct run *run, enum stage stage, const struct change *c);
 void journal_stage(const struct run *run, const struct stage_result *result);
+/* A run by hand froze another profile for this boot. */
+void journal_frozen(const struct run *run);
 void journal_verdict(const struct run *run, const struct verdict *v);

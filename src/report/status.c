@@ -210,13 +210,24 @@ static void render_measurements(FILE *out, const struct status *s)
 	}
 }
 
+/* off and none are no judgement of the node: what admits work then is the site. */
+static const char *admission(const struct status *s)
+{
+	const char *v = status_verdict(s);
+
+	if (!status_admitted(s))
+		return " (work is not admitted)";
+	return streq(v, verdict_name(VERDICT_OFF)) || streq(v, verdict_name(VERDICT_NONE))
+		       ? " (work is admitted by railhead.conf)"
+		       : "";
+}
+
 void status_render(FILE *out, const struct status *s)
 {
 	const json_t *profile = json_object_get(s->doc, "profile");
 	const json_t *reasons = json_object_get(s->doc, "reasons");
 
-	fprintf(out, "verdict: %s%s\n", status_verdict(s),
-		status_admitted(s) ? "" : " (work is not admitted)");
+	fprintf(out, "verdict: %s%s\n", status_verdict(s), admission(s));
 	if (profile)
 		fprintf(out, "profile: %s %s (%.12s, %s)\n", text_of(profile, "name", ""),
 			text_of(profile, "version", ""), text_of(profile, "digest", ""),

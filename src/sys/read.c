@@ -197,9 +197,44 @@ int read_dir(const struct root *root, struct strv *ret, struct err *err, const c
 	return 0;
 }
 
+/*
+ * Links of sysfs go round (a device's subsystem has the device), so each further "*" of a
+ * pattern may find ever longer paths to the same files.
+ */
+enum { GLOB_DIRS_MAX = 16384, GLOB_PATHS_MAX = 65536 };
+
+struct glob_walk {
+	const struct root *root;
+	const char *pattern; /* as it was given */
+	size_t dirs;	     /* read so far */
+	struct strv *ret;
+	struct err *err;
+};
+
+static int glob_too_many(const struct glob_walk *w)
+{
+	return err_set(w->err, -E2BIG,
+		       "%.200s: this pattern leads to more than %d directories or %d paths; write "
+		       "more of the path out",
+		       w->pattern, GLOB_DIRS_MAX, GLOB_PATHS_MAX);
+}
+
+/* The names in a directory; none if there is no such directory. */
+static int glob_names(struct glob_walk *w, const char *dir, struct strv *ret)
+{
+	struct err err;
+	int r;
+
+	if (++w->dirs > GLOB_DIRS_MAX)
+		return glob_too_many(w);
+	r = read_dir(w->root, ret, &err, "%s/", dir);
+	if (r == 0 || r == -ENOENT || r == -ENOTDIR)
+		return 0;
+	return err_set(w->err, r, "%s", err.text);
+}
+
 /* Matches one component after the other; prefix is what is matched so far. */
-static int glob_below(const struct root *root, const char *prefix, const char *pattern,
-		      struct strv *ret, struct err *err)
+static int glob_below(struct glob_walk *w, const char *prefix, const char *pattern)
 {
 	cleanup_strv struct strv names = {0};
 	cleanup_free char *part = NULL;
@@ -208,7 +243,9 @@ static int glob_below(const struct root *root, const char *prefix, const char *p
 
 	pattern += strspn(pattern, "/");
 	if (!*pattern) {
-		strv_add(ret, prefix);
+		if (w->ret->n >= GLOB_PATHS_MAX)
+			return glob_too_many(w);
+		strv_add(w->ret, prefix);
 		return 0;
 	}
 	rest = pattern + strcspn(pattern, "/");
@@ -216,24 +253,24 @@ static int glob_below(const struct root *root, const char *prefix, const char *p
 	if (!strpbrk(part, "*?[")) {
 		cleanup_free char *path = xasprintf("%s/%s", prefix, part);
 
-		return root_exists(root, "%s", path) ? glob_below(root, path, rest, ret, err) : 0;
+		return root_exists(w->root, "%s", path) ? glob_below(w, path, rest) : 0;
 	}
-	r = read_dir(root, &names, err, "%s/", prefix);
-	if (r == -ENOENT || r == -ENOTDIR)
-		return 0;
+	r = glob_names(w, prefix, &names);
 	for (size_t i = 0; r == 0 && i < names.n; i++) {
 		cleanup_free char *path = NULL;
 
 		if (fnmatch(part, names.v[i], FNM_PERIOD) != 0)
 			continue;
 		path = xasprintf("%s/%s", prefix, names.v[i]);
-		if (!*rest || root_exists(root, "%s%s", path, strpbrk(rest, "*?[") ? "" : rest))
-			r = glob_below(root, path, rest, ret, err);
+		if (!*rest || root_exists(w->root, "%s%s", path, strpbrk(rest, "*?[") ? "" : rest))
+			r = glob_below(w, path, rest);
 	}
 	return r;
 }
 
 int read_glob(const struct root *root, const char *pattern, struct strv *ret, struct err *err)
 {
-	return glob_below(root, "", pattern, ret, err);
+	struct glob_walk w = {.root = root, .pattern = pattern, .ret = ret, .err = err};
+
+	return glob_below(&w, "", pattern);
 }

@@ -45,6 +45,7 @@ int read_dir(const struct root *root, struct strv *ret, struct err *err, const c
 
 /*
  * Paths that a shell pattern matches below the root, sorted, each with a leading "/".
- * A path without pattern characters matches itself if it exists. Appends to *ret.
+ * A path without pattern characters matches itself if it exists. Appends to *ret. -E2BIG for
+ * a pattern that leads to more than 16384 directories or 65536 paths: links go round.
  */
 int read_glob(const struct root *root, const char *pattern, struct strv *ret, struct err *err);

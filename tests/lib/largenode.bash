@@ -3,14 +3,14 @@
 # length for either.
 # shellcheck shell=bash
 
-# 8 PFs with SR-IOV among 256 PCI functions, most of them bridges.
-large_node() { # ROOT
-  local root=$1 i addr dev dirs=()
+# 8 PFs with SR-IOV among 256 PCI functions, most of them bridges; or among as many as asked for.
+large_node() { # ROOT [FUNCTIONS]
+  local root=$1 functions=${2:-256} i addr dev dirs=()
   fake_node "$root"
   for i in 2 3 4 5 6 7; do
     fake_pf "$root" "$(printf '0000:%02x:00.0' $((0x81 + i)))" $((i % 2)) "eth$i" $((i + 2))
   done
-  for ((i = 0; i < 248; i++)); do
+  for ((i = 0; i < functions - 8; i++)); do
     dirs+=("$(printf '%s/sys/devices/pci0000:00/0001:%02x:%02x.0' "$root" $((i / 31)) $((i % 31)))")
   done
   mkdir -p "${dirs[@]}"

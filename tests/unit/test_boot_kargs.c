@@ -36,6 +36,9 @@ static void test_split(void **state)
 		{"open=\"to the end", "open=\"to the end", 1},
 		{"quiet -- single 1", "quiet", 1},
 		{"a --b -- c", "a --b", 2},
+		/* the kernel takes quotes off before it looks for it */
+		{"quiet \"--\" single", "quiet", 1},
+		{"quiet --\" single", "quiet --\" single", 2},
 	};
 
 	(void)state;
@@ -181,6 +184,11 @@ static void test_dropped(void **state)
 		{"intel_iommu=on,sm_on", "intel_iommu=sm_on,on", "intel_iommu=on,sm_on", ""},
 		{"intel_iommu=on,sm_on", "intel_iommu=on", "intel_iommu=on,sm_on",
 		 "intel_iommu=on,sm_on"},
+		/* it contradicts itself, but nothing of it was dropped */
+		{"iommu=pt iommu=nopt", "iommu=pt iommu=nopt", "iommu=pt iommu=nopt", ""},
+		{"default_hugepagesz=1G default_hugepagesz=2M",
+		 "default_hugepagesz=1G default_hugepagesz=2M",
+		 "default_hugepagesz=1G default_hugepagesz=2M", ""},
 		{"hugepagesz=1G hugepages=4", "", "hugepagesz=1G hugepages=4",
 		 "hugepagesz=1G hugepages=4"},
 		{"hugepagesz=1G hugepages=4", "hugepagesz=1G hugepages=5",

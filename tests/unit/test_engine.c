@@ -649,9 +649,12 @@ static void test_freeze(void **state)
 
 	for (size_t i = 0; i < array_len(t); i++) {
 		struct err err = {0};
+		char *was = NULL;
 
-		assert_int_equal(freeze_profile(&tmp->root, t[i].profile, t[i].how, &err),
-				 t[i].code);
+		assert_int_equal(
+			freeze_profile(&tmp->root, t[i].profile, NULL, t[i].how, &was, &err),
+			t[i].code);
+		free(was);
 		if (t[i].code < 0)
 			assert_text(err.text, t[i].frozen[4] == '1' ? "(was sku 1111, is sku"
 								    : "(was sku 2222, is sku");
@@ -707,6 +710,85 @@ static void test_open(void **state)
 	assert_int_equal(open_as(t, FREEZE_BOOT, "single"), RUN_SPECIAL);
 }
 
+static void open_given(struct tmp *t, enum freeze how, const char *profile, const char *name)
+{
+	struct run_options opt = {.freeze = how, .profile = profile};
+	struct run run;
+
+	assert_int_equal(run_open(&t->root, &opt, &run, &t->err), 0);
+	if (run.status != RUN_OK)
+		print_message("%s\n", run.why.text);
+	assert_int_equal(run.status, name ? RUN_OK : RUN_INVALID);
+	if (name)
+		assert_string_equal(run.profile->name, name);
+	run_close(&run);
+}
+
+/* What a person gave by hand is what the units after it take, until somebody freezes anew. */
+static void test_given(void **state)
+{
+	struct tmp *t = *state;
+	char *file;
+
+	tmp_write(t, "sys/class/dmi/id/sys_vendor", "QEMU\n");
+	tmp_write(t, "proc/cmdline", "ro quiet\n");
+	tmp_write(t, ETC "sku.yaml", HEAD);
+	tmp_write(t, ETC "other.yaml", "schema: 1\nname: other\nmatch: {arch: aarch64}\n");
+	tmp_write(t, "home/mine.yaml", "schema: 1\nname: mine\nmatch: {arch: aarch64}\n");
+	file = xasprintf("%s/home/../home/mine.yaml", t->dir);
+	open_given(t, FREEZE_BOOT, NULL, "sku");
+	open_given(t, FREEZE_IGNORE, "other", "other");
+	open_given(t, FREEZE_BOOT, NULL, "sku");
+	open_given(t, FREEZE_ANEW, "other", "other");
+	open_given(t, FREEZE_BOOT, NULL, "other");
+	open_given(t, FREEZE_ANEW, file, "mine");
+	open_given(t, FREEZE_BOOT, NULL, "mine");
+	assert_true(str_starts(tree_text(t, "run/railhead/profile"), "mine "));
+	assert_null(strstr(tree_text(t, "run/railhead/profile"), ".."));
+	tmp_write(t, "home/mine.yaml", "schema: 1\nname: mine\nmatch: {arch: x86_64}\n");
+	assert_int_equal(open_as(t, FREEZE_BOOT, "the profile changed"), RUN_CHANGED);
+	open_given(t, FREEZE_ANEW, "nobody", NULL);
+	open_given(t, FREEZE_ANEW, NULL, "sku");
+	open_given(t, FREEZE_BOOT, NULL, "sku");
+	free(file);
+}
+
+/* A captured machine has no profiles: those of another root are its candidates. */
+static void test_two_roots(void **state)
+{
+	struct tmp *t = *state;
+	struct root profiles;
+	struct run_options opt = {.freeze = FREEZE_IGNORE, .profiles = &profiles};
+	struct run run;
+
+	tmp_write(t, "node/sys/class/dmi/id/sys_vendor", "QEMU\n");
+	tmp_write(t, "here/" ETC "sku.yaml", HEAD);
+	assert_int_equal(root_init(&profiles, tmp_path(t, "here"), &t->err), 0);
+	root_close(&t->root);
+	assert_int_equal(root_init(&t->root, tmp_path(t, "node"), &t->err), 0);
+	assert_int_equal(run_open(&t->root, &opt, &run, &t->err), 0);
+	assert_int_equal(run.status, RUN_OK);
+	assert_string_equal(run.profile->name, "sku");
+	run_close(&run);
+	root_close(&profiles);
+}
+
+/* Policy that can't be read stops what writes and judges, and nothing else. */
+static void test_site(void **state)
+{
+	struct tmp *t = *state;
+
+	tmp_write(t, "sys/class/dmi/id/sys_vendor", "QEMU\n");
+	tmp_write(t, "proc/cmdline", "ro quiet\n");
+	tmp_write(t, ETC "sku.yaml", HEAD);
+	tmp_write(t, "etc/railhead/railhead.conf", "schema: 1\nadmit_non: true\n");
+	assert_int_equal(open_as(t, FREEZE_BOOT, "railhead.conf is invalid"), RUN_INVALID);
+	assert_int_equal(open_as(t, FREEZE_ANEW, "railhead.conf is invalid"), RUN_INVALID);
+	assert_int_equal(open_as(t, FREEZE_IGNORE, NULL), RUN_OK);
+	tmp_write(t, "etc/railhead/railhead.conf", "schema: 1\nadmit_none: true\n");
+	assert_int_equal(open_as(t, FREEZE_BOOT, NULL), RUN_OK);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, tmp_setup, tmp_teardown)
@@ -731,6 +813,9 @@ int main(void)
 		TEST(test_unsupported_below_root),
 		TEST(test_freeze),
 		TEST(test_open),
+		TEST(test_given),
+		TEST(test_two_roots),
+		TEST(test_site),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

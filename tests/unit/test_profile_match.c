@@ -59,6 +59,22 @@ static const struct candidate *candidate(const struct match *m, const char *name
 	return NULL;
 }
 
+/* What a candidate's condition found; it must be there and have been decided so. */
+static const char *found(const struct match *m, const char *name, const char *key,
+			 const char *wanted, bool holds)
+{
+	const struct conditions *c = &candidate(m, name)->conditions;
+
+	for (size_t i = 0; i < c->list.n; i++) {
+		if (!streq(c->list.v[i].key, key) || !streq(c->list.v[i].wanted, wanted))
+			continue;
+		assert_int_equal(c->list.v[i].holds, holds);
+		return c->list.v[i].found;
+	}
+	fail_msg("%s: no condition %s: %s", name, key, wanted);
+	return NULL;
+}
+
 static void one_of_several(void **state)
 {
 	struct tmp *t = *state;
@@ -73,12 +89,12 @@ static void one_of_several(void **state)
 	assert_int_equal(m.candidates.n, 3);
 	assert_string_equal(m.candidates.v[0].name, "a");
 	assert_string_equal(m.chosen->path, "/usr/lib/railhead/profiles/b.yaml");
-	assert_true(strv_contains(&candidate(&m, "a")->reasons,
-				  "dmi.sys_vendor: wanted Super*, found QEMU: no"));
-	assert_true(strv_contains(&candidate(&m, "a")->reasons,
-				  "dmi.product_name: wanted X, found Standard PC (Q35): no"));
-	assert_true(strv_contains(&candidate(&m, "b")->reasons,
-				  "dmi.sys_vendor: wanted QEMU, found QEMU: ok"));
+	assert_string_equal(found(&m, "a", "dmi.sys_vendor", "Super*", false), "QEMU");
+	assert_string_equal(found(&m, "a", "dmi.product_name", "X", false), "Standard PC (Q35)");
+	assert_string_equal(found(&m, "b", "dmi.sys_vendor", "QEMU", true), "QEMU");
+	assert_null(candidate(&m, "a")->fate);
+	assert_string_equal(candidate(&m, "c")->fate, "abstract, a base for others");
+	assert_int_equal(candidate(&m, "c")->conditions.list.n, 0);
 	assert_non_null(candidate(&m, "a")->profile);
 	assert_false(candidate(&m, "a")->matches);
 	assert_true(candidate(&m, "b")->matches);
@@ -140,8 +156,7 @@ static void descendants_win(void **state)
 	tmp_write(t, USR "c.yaml", HEAD("c") "extends: b\n");
 	m = match(t, NULL, MATCH_ONE);
 	assert_string_equal(m.chosen->name, "c");
-	assert_true(
-		strv_contains(&candidate(&m, "a")->reasons, "a base of b, which matches too: no"));
+	assert_string_equal(candidate(&m, "a")->fate, "a base of b, which matches too");
 	match_free(&m);
 	tmp_write(t, USR "d.yaml", HEAD("d") "extends: b\n");
 	says(t, NULL, MATCH_TWO, "(c, d)");
@@ -237,12 +252,131 @@ static void find(void **state)
 
 	tmp_write(t, USR "a.yaml", HEAD("a") QEMU);
 	assert_int_equal(profile_find(&t->root, "a", &path, &t->err), 0);
-	assert_int_equal(profile_load(&t->root, path, false, NULL, &p, &t->diags, &t->err), 0);
+	assert_string_equal(path, "/" USR "a.yaml");
+	free(path);
+	assert_int_equal(profile_load_named(&t->root, "a", NULL, &p, &t->diags, &t->err), 0);
+	assert_string_equal(p->file, "/" USR "a.yaml");
+	profile_free(p);
+	assert_int_equal(profile_load_named(&t->root, tmp_path(t, USR "a.yaml"), NULL, &p,
+					    &t->diags, &t->err),
+			 0);
 	assert_string_equal(p->name, "a");
 	profile_free(p);
-	free(path);
+	assert_int_equal(profile_load_named(&t->root, "a.yaml", NULL, &p, &t->diags, &t->err),
+			 -ENOENT);
 	assert_int_equal(profile_find(&t->root, "b", &path, &t->err), -ENOENT);
 	assert_int_equal(profile_find(&t->root, "../profiles/a", &path, &t->err), -EINVAL);
+}
+
+static bool is_listed(const struct profile_files *f, size_t i, const char *path, const char *over)
+{
+	return streq(f->list.v[i].path, path) &&
+	       streq(f->list.v[i].overridden_by ? f->list.v[i].overridden_by : "", over);
+}
+
+static void list_of_files(void **state)
+{
+	struct tmp *t = *state;
+	struct profile_files f = {0};
+
+	assert_false(profile_dirs_exist(&t->root));
+	tmp_write(t, USR "b.yaml", "");
+	tmp_write(t, USR "a.yaml", "");
+	tmp_write(t, ETC "b.yaml", "");
+	tmp_write(t, ETC ".hidden.yaml", "");
+	assert_true(profile_dirs_exist(&t->root));
+	assert_int_equal(profile_files_list(&t->root, &f, &t->err), 0);
+	assert_int_equal(f.list.n, 3);
+	assert_true(is_listed(&f, 0, "/" USR "a.yaml", ""));
+	assert_true(is_listed(&f, 1, "/" ETC "b.yaml", ""));
+	assert_true(is_listed(&f, 2, "/" USR "b.yaml", "/" ETC "b.yaml"));
+	assert_false(f.list.v[0].masked);
+	profile_files_free(&f);
+}
+
+static const struct {
+	const char *match;
+	const char *key, *wanted, *found;
+	bool holds;
+} asked[] = {
+	{"arch: x86_64", "arch", "x86_64", "x86_64", true},
+	{"arch: aarch64", "arch", "aarch64", "x86_64", false},
+	{"cpu_vendor: amd", "cpu_vendor", "amd", "amd", true},
+	{"cpu_vendor: intel", "cpu_vendor", "intel", "amd", false},
+	{"dmi: {chassis_asset_tag: 7783-7084-*}", "dmi.chassis_asset_tag", "7783-7084-*",
+	 "7783-7084-3265-9085-8269-3286-77", true},
+	{"pci: [\"10de:2330\"]", "pci", "10de:2330", "2 functions", true},
+	{"pci: [\"10DE:2330\"]", "pci", "10DE:2330", "2 functions", true},
+	{"pci: [\"15b3:1021\"]", "pci", "15b3:1021", "1 function", true},
+	{"pci: [\"10de:2330\", \"8086:1563\"]", "pci", "8086:1563", "", false},
+	{"pci: [\"15b3:101e\"]", "pci", "15b3:101e", "", false}, /* a VF */
+	{"{arch: x86_64, cpu_vendor: intel}", "cpu_vendor", "intel", "amd", false},
+	{"dmi: {sys_vendor: Micro*}", "dmi.sys_vendor", "Micro*", "Micro?soft", true},
+	{"dmi: {board_name: \"\\\\*\"}", "dmi.board_name", "\\*", "", false},
+};
+
+static void each_condition(void **state)
+{
+	struct tmp *t = *state;
+	struct pci_fn fn[] = {
+		{.addr = "0000:1b:00.0", .vendor = 0x10de, .device = 0x2330},
+		{.addr = "0000:1c:00.0", .vendor = 0x10de, .device = 0x2330},
+		{.addr = "0000:5e:00.0", .vendor = 0x15b3, .device = 0x1021},
+		{.addr = "0000:5e:00.2",
+		 .physfn = "0000:5e:00.0",
+		 .vendor = 0x15b3,
+		 .device = 0x101e},
+	};
+	struct node node = {
+		.dmi = {.sys_vendor = (char *)"Micro\033soft",
+			.chassis_asset_tag = (char *)"7783-7084-3265-9085-8269-3286-77"},
+		.arch = (char *)"x86_64",
+		.cpu_vendor = CPU_AMD,
+		.pci = {.v = fn, .n = array_len(fn)},
+	};
+
+	for (size_t i = 0; i < array_len(asked); i++) {
+		bool map = *asked[i].match == '{';
+		char *text = xasprintf(HEAD("a") "match: %s%s%s\n", map ? "" : "{", asked[i].match,
+				       map ? "" : "}");
+		struct match m;
+
+		tmp_write(t, ETC "a.yaml", text);
+		assert_int_equal(match_profiles(&t->root, &node, NULL, &m, &t->err), 0);
+		assert_int_equal(m.result, asked[i].holds ? MATCH_ONE : MATCH_NONE);
+		assert_string_equal(found(&m, "a", asked[i].key, asked[i].wanted, asked[i].holds),
+				    asked[i].found);
+		match_free(&m);
+		free(text);
+	}
+}
+
+static void files_as_candidates(void **state)
+{
+	struct tmp *t = *state;
+	struct match m;
+	char *files[3];
+
+	tmp_write(t, "tree/a.yaml", HEAD("a") "extends: [base, far]\n" OTHER);
+	tmp_write(t, "tree/b.yaml", HEAD("b") "extends: base\n" QEMU);
+	tmp_write(t, "tree/base.yaml", HEAD("base") "abstract: true\n");
+	tmp_write(t, ETC "far.yaml", HEAD("far") "abstract: true\n");
+	tmp_write(t, ETC "c.yaml", HEAD("c") QEMU); /* no candidate: it was not named */
+	files[0] = xstrdup(tmp_path(t, "tree/a.yaml"));
+	files[1] = xstrdup(tmp_path(t, "tree/b.yaml"));
+	files[2] = xstrdup(tmp_path(t, "tree/gone.yaml"));
+	match_files(&t->root, &qemu, files, 2, &m);
+	assert_int_equal(m.result, MATCH_ONE);
+	assert_int_equal(m.candidates.n, 2);
+	assert_string_equal(m.chosen->path, files[1]);
+	assert_int_equal(candidate(&m, "a")->diags.errors, 0);
+	match_free(&m);
+	match_files(&t->root, &qemu, files, 3, &m);
+	assert_int_equal(m.result, MATCH_INVALID);
+	assert_non_null(strstr(m.why.text, "gone.yaml: No such file"));
+	match_free(&m);
+	for (size_t i = 0; i < array_len(files); i++)
+		free(files[i]);
 }
 
 /* An absolute link inside a captured tree stays inside. */
@@ -273,6 +407,9 @@ int main(void)
 		TEST(pins),
 		TEST(dropins_of_the_chosen),
 		TEST(find),
+		TEST(list_of_files),
+		TEST(each_condition),
+		TEST(files_as_candidates),
 		TEST(links_stay_below_the_root),
 	};
 

@@ -132,6 +132,26 @@ static void append_replaces_the_same(void **state)
 	profile_free(p);
 }
 
+/* Rules compare each with each, so a list that bases add up to has the bound of one document. */
+static void lists_stay_bounded(void **state)
+{
+	struct tmp *t = *state;
+	cleanup_str struct str base = {0}, more = {0};
+
+	str_addf(&base, BASE("base") "modules: {blacklist: [m0");
+	str_addf(&more, HEAD("more") "extends: base\nmatch: {dmi: {sys_vendor: X}}\n"
+				     "modules: {blacklist+: [n0");
+	for (int i = 1; i < 600; i++) {
+		str_addf(&base, ",m%d", i);
+		str_addf(&more, ",n%d", i);
+	}
+	str_add(&base, "]}\n");
+	str_add(&more, "]}\n");
+	tmp_write(t, "base.yaml", str_get(&base));
+	tmp_write(t, "more.yaml", str_get(&more));
+	fails(t, "more.yaml", NULL, "1200 items in this list; at most 1024 are taken");
+}
+
 /* A mixin without a base of its own appends to what the bases before it gave. */
 static void bases_form_a_line(void **state)
 {
@@ -423,6 +443,7 @@ int main(void)
 		TEST(null_deletes),
 		TEST(null_of_nothing_warns),
 		TEST(append_replaces_the_same),
+		TEST(lists_stay_bounded),
 		TEST(bases_form_a_line),
 		TEST(diamonds_cost_nothing),
 		TEST(too_many_files),

@@ -366,6 +366,37 @@ static void test_glob_past_loops(void **state)
 	assert_string_equal(paths.v[0], "/sys/links/c/x1");
 }
 
+/* Links that go round give a pattern as many paths as it has stars to the power of links. */
+static void test_glob_ends(void **state)
+{
+	struct tmp *t = *state;
+	cleanup_strv struct strv paths = {0};
+	struct err err = {0};
+
+	tree_link(t, "sys/a", ".");
+	tree_link(t, "sys/b", ".");
+	assert_int_equal(read_glob(&t->root, "/sys/*/*/*/*", &paths, &err), 0);
+	assert_int_equal(paths.n, 16);
+	assert_int_equal(read_glob(&t->root,
+				   "/sys/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*",
+				   &paths, &err),
+			 -E2BIG);
+	assert_text(err.text, "write more of the path out");
+}
+
+/* What does not match leaves no message behind. */
+static void test_glob_keeps_err(void **state)
+{
+	struct tmp *t = *state;
+	cleanup_strv struct strv paths = {0};
+	struct err err = {0};
+
+	tmp_write(t, "sys/file", "");
+	assert_int_equal(read_glob(&t->root, "/sys/*/*", &paths, &err), 0);
+	assert_int_equal(paths.n, 0);
+	assert_string_equal(err.text, "");
+}
+
 static void write_much(const struct tmp *t, const char *name, size_t len)
 {
 	FILE *f = fopen(tmp_path(t, name), "w");
@@ -756,6 +787,8 @@ int main(void)
 		TEST(test_exists),
 		TEST(test_glob),
 		TEST(test_glob_past_loops),
+		TEST(test_glob_ends),
+		TEST(test_glob_keeps_err),
 		TEST(test_text),
 		TEST(test_numbers),
 		TEST(test_links_and_dirs),

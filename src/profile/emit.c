@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * By hand, since libyaml's emitter writes no comments. Block style alone, where few
+ * characters mean anything in plain text; whatever is not plainly harmless is quoted.
+ */
+#include "profile/emit.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "profile/schema.h"
+
+enum { INDENT = 2 };
+
+/* --- scalars ------------------------------------------------------------------------------ */
+
+#define HARMLESS_FIRST "/."
+#define HARMLESS "/._-+=:,*?[]@%"
+
+/* Quoted text is never null, true or false: those must stay as they were written. */
+static bool may_be_plain(const struct ynode *n)
+{
+	size_t len = strlen(n->text);
+
+	if (!n->plain || !len || n->text[len - 1] == ':')
+		return false;
+	for (const char *s = n->text; *s; s++) {
+		bool first = s == n->text;
+
+		if (isalnum((unsigned char)*s) && !(*s & 0x80))
+			continue;
+		if (!strchr(first ? HARMLESS_FIRST : HARMLESS, *s))
+			return false;
+	}
+	return !streq(n->text, "...");
+}
+
+/* The code point at *s, which is well-formed UTF-8 (yaml.c lets nothing else in). */
+static unsigned int code_point(const unsigned char *s, size_t *ret_len)
+{
+	size_t len = *s < 0x80 ? 1 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : 4;
+	unsigned int c = len == 1 ? *s : *s & (0xffu >> (len + 1));
+
+	for (size_t i = 1; i < len && s[i]; i++)
+		c = c << 6 | (s[i] & 0x3fu);
+	*ret_len = len;
+	return c;
+}
+
+/* What YAML takes for a line break, a mark or no text at all, even between quotes. */
+static bool needs_escape(unsigned int c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 || c == 0xfeff ||
+	       (c & 0xfffe) == 0xfffe;
+}
+
+static void quote(struct str *out, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	str_add(out, "\"");
+	while (*s) {
+		size_t len;
+		unsigned int c = code_point(s, &len);
+
+		if (c == '"' || c == '\\')
+			str_addf(out, "\\%c", (char)c);
+		else if (!needs_escape(c))
+			str_addn(out, (const char *)s, len);
+		else if (c <= 0xffff)
+			str_addf(out, "\\u%04X", c);
+		else
+			str_addf(out, "\\U%08X", c);
+		s += len;
+	}
+	str_add(out, "\"");
+}
+
+static void scalar(struct str *out, const struct ynode *n)
+{
+	if (may_be_plain(n))
+		str_add(out, n->text);
+	else
+		quote(out, n->text);
+}
+
+/* --- origins ------------------------------------------------------------------------------ */
+
+char *place_text(const struct place *at)
+{
+	const char *file = at->file ? at->file : "", *name = file, *dir = file;
+
+	for (const char *s = file; *s; s++)
+		if (*s == '/') {
+			dir = name;
+			name = s + 1;
+		}
+	/* a drop-in's own name says little */
+	if (name - dir > 3 && strncmp(name - 3, ".d/", 3) == 0)
+		name = dir;
+	return xasprintf("%s:%u", name, at->line);
+}
+
+static void end_line(struct str *out, const struct ynode *n)
+{
+	cleanup_free char *text = place_text(&n->at);
+
+	for (char *s = text; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			*s = '?';
+	str_addf(out, "  # %s\n", text);
+}
+
+/* --- the tree ----------------------------------------------------------------------------- */
+
+static void map(struct str *out, const struct ynode *n, int indent, bool inline_first);
+
+/* What follows "key:" or "-". */
+static void value(struct str *out, const struct ynode *n, int indent)
+{
+	if (n->kind == YAML_SCALAR) {
+		str_add(out, " ");
+		scalar(out, n);
+		end_line(out, n);
+		return;
+	}
+	if (!n->items.n) {
+		str_add(out, n->kind == YAML_MAP ? " {}" : " []");
+		end_line(out, n);
+		return;
+	}
+	str_add(out, "\n");
+	if (n->kind == YAML_MAP) {
+		map(out, n, indent, false);
+		return;
+	}
+	for (size_t i = 0; i < n->items.n; i++) {
+		const struct ynode *item = n->items.v[i];
+
+		str_addf(out, "%*s-", indent, "");
+		if (item->kind == YAML_MAP && item->items.n)
+			map(out, item, indent + INDENT, true);
+		else
+			value(out, item, indent + INDENT);
+	}
+}
+
+static void pair(struct str *out, const struct ynode *key, const struct ynode *n, int indent)
+{
+	scalar(out, key);
+	str_add(out, ":");
+	value(out, n, indent + INDENT);
+}
+
+/* inline_first: behind a "-", on its line. */
+static void map(struct str *out, const struct ynode *n, int indent, bool inline_first)
+{
+	for (size_t i = 0; i < n->keys.n; i++) {
+		str_addf(out, "%*s", inline_first && !i ? 1 : indent, "");
+		pair(out, n->keys.v[i], n->items.v[i], indent);
+	}
+}
+
+void profile_emit(const struct profile *p, struct str *out)
+{
+	for (const struct field *f = schema_top.fields; f->name; f++) {
+		int i = ynode_index(p->doc, f->name);
+
+		if (i < 0 || streq(f->name, "extends"))
+			continue;
+		pair(out, p->doc->keys.v[i], p->doc->items.v[i], 0);
+	}
+}

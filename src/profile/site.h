@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Site policy: what the owner of the nodes decides, whatever their hardware. YAML through the
+ * same front end as profiles, and trusted as they are: on the machine itself the file must be
+ * root's and writable by root alone.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "profile/diag.h"
+#include "sys/root.h"
+
+#define SITE_FILE "/etc/railhead/railhead.conf"
+
+struct site {
+	bool admit_off;	 /* a node with railhead=off may work; default false */
+	bool admit_none; /* so may one that no profile matches; default false */
+	bool reboot;	 /* railhead may reboot the node by itself; default true */
+};
+
+/*
+ * Without a file: the defaults. With one that is invalid (*diags has errors): nothing is
+ * admitted and nothing reboots.
+ */
+void site_load(const struct root *root, struct site *ret, struct diags *diags);

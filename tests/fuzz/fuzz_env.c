@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * railhead.env: a file that is taken renders to the same bytes, and every plan made from it
+ * leaves a file that is taken, after each of its writes. An input of 4096 bytes is a file;
+ * any other is a list of changes to a sound one: two bytes where, one byte what.
+ */
+#include "fuzz.h"
+
+#include "base/mem.h"
+#include "boot/env.h"
+
+static const struct boot_id id = {.id = "11111111-2222-3333-4444-555555555555",
+				  .kernel = "6.1.0-40-amd64",
+				  .time = 1790000000};
+
+/* Writes the steps one by one, as a power cut may leave them. */
+static void carry_out(const char *file, const struct env_plan *plan)
+{
+	struct boot_env now = {0};
+	char buf[ENV_SIZE], after[ENV_SIZE];
+
+	memcpy(buf, file, ENV_SIZE);
+	must(plan->n <= ENV_STEPS_MAX);
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct env_write *w = &plan->step[i];
+
+		must(w->len <= sizeof(w->data) && w->offset + w->len <= ENV_SIZE);
+		memcpy(buf + w->offset, w->data, w->len);
+		must(env_parse(buf, ENV_SIZE, &now, NULL) == 0);
+	}
+	env_render(&plan->after, after);
+	must(memcmp(buf, after, ENV_SIZE) == 0);
+}
+
+static void plans(const char *file, const struct boot_env *env)
+{
+	cleanup_kargs struct kargs args = {0};
+	struct env_plan plan;
+
+	kargs_split(&args, env->slot[0], NULL);
+	if (env_plan_arm(env, &args, env->state.deaths + 1, &id, &plan, NULL) == 0)
+		carry_out(file, &plan);
+	if (env_plan_adopt(env, &args, &id, &plan, NULL) == 0)
+		carry_out(file, &plan);
+	for (char slot = 'a'; slot <= 'b'; slot++) {
+		env_plan_commit(env, slot, &id, &plan);
+		carry_out(file, &plan);
+	}
+	env_plan_disarm(env, &id, &plan);
+	carry_out(file, &plan);
+	env_plan_not_arrived(env, &id, &plan);
+	carry_out(file, &plan);
+	env_plan_forgive(env, &id, &plan);
+	carry_out(file, &plan);
+	env_plan_reset(env, &id, &plan);
+	carry_out(file, &plan);
+}
+
+static void sound_file(char ret[ENV_SIZE])
+{
+	struct boot_env env;
+
+	env_init(&env, &id);
+	strcpy(env.slot[0], "intel_iommu=on,sm_on hugepagesz=1G hugepages=0:32,1:32");
+	strcpy(env.slot[1], "iommu=pt");
+	strcpy(env.state.hash, "0123456789abcdef");
+	strcpy(env.state.kernel, id.kernel);
+	env_render(&env, ret);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct boot_env env = {0};
+	char buf[ENV_SIZE], again[ENV_SIZE];
+
+	if (size == ENV_SIZE) {
+		memcpy(buf, data, ENV_SIZE);
+	} else {
+		must(env_parse((const char *)data, size, &env, NULL) < 0);
+		sound_file(buf);
+		for (size_t i = 0; i + 2 < size; i += 3)
+			buf[(data[i] | data[i + 1] << 8) % ENV_SIZE] = (char)data[i + 2];
+	}
+	if (env_parse(buf, ENV_SIZE, &env, NULL) < 0)
+		return 0;
+	env_render(&env, again);
+	must(memcmp(buf, again, ENV_SIZE) == 0);
+	plans(buf, &env);
+	return 0;
+}

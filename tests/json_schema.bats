@@ -1,0 +1,67 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The JSON Schema that editors load and `check` are two readings of one set of tables: they
+# are held together here. GOLDEN=1 writes json_schema.expected anew: read the difference.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+
+fixtures=$BATS_TEST_DIRNAME/fixtures
+shipped=$BATS_TEST_DIRNAME/../profiles/railhead-profile.schema.json
+
+# The shipped file, so that what these tests say is true of what is installed.
+judge() { "$BATS_TEST_DIRNAME/lib/json_schema.py" "$shipped" "$@"; }
+
+judge_text() {
+  cat >"$BATS_TEST_TMPDIR/doc.yaml"
+  judge "$BATS_TEST_TMPDIR/doc.yaml"
+}
+
+@test "json schema: the shipped file is what the program prints (make schema)" {
+  "$railhead" check --schema | diff -u "$shipped" -
+}
+
+@test "json schema: check --schema takes no profile" {
+  run -2 "$railhead" check --schema a.yaml
+  [[ $output == *"--schema takes no PROFILE"* ]]
+}
+
+@test "json schema: it is a draft-07 schema, and takes what check takes" {
+  run -0 judge "$fixtures"/profiles/good/*.yaml "$BATS_TEST_DIRNAME"/../profiles/*.yaml
+  [[ $output == *"accepted everything.yaml"* ]]
+  run ! grep -v '^accepted ' <<<"$output"
+}
+
+# What is in the list, no schema can say: rules between values, bases, files, what YAML turns
+# into something else; and what is not implemented yet, which the schema marks and does not
+# refuse.
+@test "json schema: the bad profiles that it takes are those listed, and no others" {
+  judge "$fixtures"/profiles/bad/*.yaml >"$BATS_TEST_TMPDIR/judged"
+  sed -n 's/^accepted //p' "$BATS_TEST_TMPDIR/judged" >"$BATS_TEST_TMPDIR/accepted"
+  [ -z "${GOLDEN-}" ] || cp "$BATS_TEST_TMPDIR/accepted" "$fixtures/json_schema.expected"
+  diff -u "$fixtures/json_schema.expected" "$BATS_TEST_TMPDIR/accepted"
+}
+
+@test "json schema: each bad profile was judged" {
+  judge "$fixtures"/profiles/bad/*.yaml >"$BATS_TEST_TMPDIR/judged"
+  [ "$(wc -l <"$BATS_TEST_TMPDIR/judged")" -eq "$(ls "$fixtures"/profiles/bad/*.yaml | wc -l)" ]
+}
+
+@test "json schema: a drop-in has no name, and nothing that only a profile may have" {
+  run -0 judge_text <<<'{schema: 1, sysctl: {vm.swappiness: 10, vm.dirty_ratio: null}}'
+  [[ $output == "accepted "* ]]
+  for only in 'extends: a' 'abstract: true' 'priority: 1' 'version: 1.0'; do
+    run -0 judge_text <<<"{schema: 1, $only}"
+    [[ $output == "refused "*"name"* ]]
+  done
+}
+
+@test "json schema: a key that is not implemented yet is checked inside, and marked" {
+  head='schema: 1, name: a, match: {dmi: {sys_vendor: x}}'
+  run -0 judge_text <<<"{$head, link: {rails: {mtu: 9000}}}"
+  [[ $output == "accepted "* ]]
+  run -0 judge_text <<<"{$head, link: {rails: {mtu: 90000}}}"
+  [[ $output == "refused "*"maximum of 65535"* ]]
+  run jq -r .properties.link.deprecationMessage "$shipped"
+  [[ $output == *"not implemented"* ]]
+}

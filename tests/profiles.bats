@@ -1,0 +1,159 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The shipped profiles, each on a fixture machine of its SKU: it alone is chosen there, and
+# its plan is the golden one in fixtures/plans. GOLDEN=1 writes those anew: read the diff.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+
+here=$BATS_TEST_DIRNAME
+profiles=$here/../profiles
+plans=$here/fixtures/plans
+
+setup_file() {
+  local m
+  export MACHINES=$BATS_FILE_TMPDIR/machines
+  "$BATS_TEST_DIRNAME/lib/machine" "$MACHINES" "$BATS_TEST_DIRNAME"/fixtures/machines/*.toml
+  for m in "$MACHINES"/*; do
+    mkdir -p "$m/usr/lib/railhead/profiles"
+    cp "$BATS_TEST_DIRNAME"/../profiles/*.yaml "$m/usr/lib/railhead/profiles"
+    # the package's installation has made it
+    "${RAILHEAD:-$BATS_TEST_DIRNAME/../build/railhead}" kargs --reset --root "$m" >/dev/null
+  done
+}
+
+concrete() { # names of the profiles that are no base
+  local f
+  for f in "$profiles"/*.yaml; do
+    grep -q '^abstract: true' "$f" || basename "$f" .yaml
+  done
+}
+
+# The plan; what it judges and finds in order; arguments and the sets' members.
+golden() { # MACHINE
+  "$railhead" plan --root "$MACHINES/$1" || [ $? -eq 5 ]
+  "$railhead" plan --json --root "$MACHINES/$1" |
+    jq -r '"holds already", (.changes[] | select(.state == "same" and .kind == "check")
+      | "  \(.id) \(.observed)")'
+  "$railhead" show "$1" --resolved --root "$MACHINES/$1" | sed -n '/^# What follows/,$p'
+}
+
+@test "check: all shipped profiles, without a warning" {
+  run -0 "$railhead" check "$profiles"/*.yaml
+  [ "${#lines[@]}" -eq "$(find "$profiles" -name '*.yaml' | wc -l)" ]
+  for line in "${lines[@]}"; do
+    [[ $line == *": ok, profile "* ]]
+  done
+}
+
+@test "each profile that is no base has a machine and a plan, and there are no others" {
+  concrete >"$BATS_TEST_TMPDIR/profiles"
+  diff "$BATS_TEST_TMPDIR/profiles" <(cd "$here/fixtures/machines" && ls | sed 's/\.toml$//')
+  diff "$BATS_TEST_TMPDIR/profiles" <(cd "$plans" && ls | sed 's/\.txt$//')
+}
+
+@test "each machine says whether it is real or synthetic" {
+  for f in "$here"/fixtures/machines/*.toml; do
+    head -n 1 "$f" | grep -qE '^# (real|synthetic): '
+  done
+}
+
+@test "each machine matches its own profile, of all that are shipped" {
+  for name in $(concrete); do
+    run -0 "$railhead" match --root "$MACHINES/$name"
+    [ "$output" = "$name" ] || { echo "$name: $output"; false; }
+  done
+}
+
+@test "what else matches a machine is generic, and yields by its priority" {
+  for name in $(concrete); do
+    run -0 "$railhead" match --json --root "$MACHINES/$name"
+    others=$(jq -r '.candidates[] | select(.result == "matches") | .name' <<<"$output")
+    [ -z "$(grep -v '^generic-' <<<"$others")" ] || { echo "$name: $others"; false; }
+  done
+}
+
+@test "the plan of each profile on its machine is the golden one" {
+  for name in $(concrete); do
+    golden "$name" >"$BATS_TEST_TMPDIR/$name.txt"
+    [ -z "${GOLDEN:-}" ] || cp "$BATS_TEST_TMPDIR/$name.txt" "$plans/$name.txt"
+    diff -u "$plans/$name.txt" "$BATS_TEST_TMPDIR/$name.txt"
+  done
+}
+
+@test "nothing is planned or judged for a protected function" {
+  # the machine, and the part of it that its profile protects
+  while read -r name addr; do
+    [ -e "$MACHINES/$name/sys/bus/pci/devices/$addr" ]
+    grep -q "^#     mgmt: .*$addr" "$plans/$name.txt"
+    [ "$(grep -cF "$addr" "$plans/$name.txt")" = 1 ]
+  done <<'E'
+hgx-h100-cx7 0000:02:00.0
+hgx-h100-cx7-amd 0000:02:00.0
+hgx-h200-cx7 0000:02:00.1
+dgx-h100 0000:0b:00.0
+mi300x-cx7 0000:a1:00.0
+azure-nd-h100-v5 b4a5:00:02.0
+E
+}
+
+@test "VFs that a guest was given are members of a set like any function" {
+  for name in azure-nd-h100-v5 azure-nd-a100-v4; do
+    [ -e "$MACHINES/$name/sys/bus/pci/devices/0101:00:00.0" ]
+    [ ! -e "$MACHINES/$name/sys/bus/pci/devices/0101:00:00.0/physfn" ]
+    run "$railhead" plan --json --root "$MACHINES/$name"
+    [ "$(jq -r '.changes[] | select(.id == "devices/rails/expect") | .observed' <<<"$output")" = 8 ]
+  done
+}
+
+@test "a tree names what the kernel and udev would: the table of the DGX H100 user guide" {
+  while read -r netdev ibdev; do
+    [ -d "$MACHINES/dgx-h100/sys/class/net/$netdev/device/infiniband/$ibdev" ]
+  done <<'E'
+ibp24s0 mlx5_0
+ibp64s0 mlx5_3
+ibp79s0 mlx5_4
+ibp94s0 mlx5_5
+ibp154s0 mlx5_6
+ibp192s0 mlx5_9
+ibp206s0 mlx5_10
+ibp220s0 mlx5_11
+E
+}
+
+@test "pages go to nodes that have CPUs, not to a GPU's memory" {
+  [ "$(cat "$MACHINES/gb200/sys/devices/system/node/has_memory")" = 0-2,10,18,26 ]
+  run "$railhead" plan --json --root "$MACHINES/gb200"
+  [ "$(jq -r '.changes[] | select(.step == "hugepages") | .id' <<<"$output" | xargs)" = \
+    "hugepages/512M/node0 hugepages/512M/node1" ]
+}
+
+@test "what waits in comments is sound, but for being not implemented yet" {
+  local waiting=0
+  for f in "$profiles"/*.yaml; do
+    "$here/lib/uncomment" "$f" >"$BATS_TEST_TMPDIR/${f##*/}"
+    cmp -s "$f" "$BATS_TEST_TMPDIR/${f##*/}" || waiting=$((waiting + 1))
+  done
+  [ "$waiting" -gt 0 ] # or this test has lost its matter
+  run "$railhead" check "$BATS_TEST_TMPDIR"/*.yaml
+  grep -v ': ok, profile ' <<<"$output" | grep -vE 'not implemented|later' || return 0
+  false
+}
+
+@test "the example of profiles/README.md is a profile" {
+  cp "$profiles"/*.yaml "$BATS_TEST_TMPDIR"
+  sed -n 's/^      //p' "$profiles/README.md" >"$BATS_TEST_TMPDIR/xe9680-h100.yaml"
+  run -0 "$railhead" check "$BATS_TEST_TMPDIR/xe9680-h100.yaml"
+  [[ $output == *": ok, profile xe9680-h100 "* ]]
+}
+
+@test "machine: an unknown key of a description is an error that names it" {
+  for key in 'serial = "x"' $'[[node]]\ncpu = "0-3"' $'[[pci]]\npart = "a"\nnuma = 0\nat = ["0000:01:00.0"]\nslot = 1'; do
+    { printf 'arch = "x86_64"\ncpu = "intel"\nkernel = "6.1"\nmem_total = "1G"\n'
+      printf '%s\n' "$key"
+      [[ $key == *node* ]] || printf '[[node]]\ncpus = "0"\nmemory = "1G"\n'; } >"$BATS_TEST_TMPDIR/x.toml"
+    run ! "$here/lib/machine" "$BATS_TEST_TMPDIR/out" "$BATS_TEST_TMPDIR/x.toml"
+    [[ $output == *"x.toml"*"unknown key"* ]]
+    rm -rf "$BATS_TEST_TMPDIR/out"
+  done
+}
