@@ -188,6 +188,7 @@ install: all ## into DESTDIR
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/railhead/profiles profiles/*.yaml \
 		profiles/*.schema.json
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 packaging/man/*.8
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man5 packaging/man/*.5
 	$(INSTALL) -D -m 755 dracut/90railhead/module-setup.sh \
 		$(DESTDIR)$(PREFIX)/lib/dracut/modules.d/90railhead/module-setup.sh
 	$(INSTALL) -m 755 dracut/90railhead/railhead-pre-pivot.sh \

@@ -97,7 +97,7 @@ static const struct spec command = {
 	.what = "a program and its arguments, such as [/usr/local/bin/site-check, --fast]",
 	.item = &argument,
 };
-/* All keys of all checks; which run takes which is in rules.c. */
+/* All keys of all checks; which run takes which is in rules_gate.c. */
 static const struct spec gate_check = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {run: pcie_link, on: rails, width: 16}",

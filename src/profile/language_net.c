@@ -134,7 +134,7 @@ static const struct spec eswitch_mode = {
 static const struct spec sriov_set = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {vfs: 8, vf: {driver: netdev}}",
-	/* vfs may come from a wider set: see rules.c */
+	/* vfs may come from a wider set: see rules_sriov.c */
 	.fields = FIELDS(KEY("vfs", &vf_count), KEY("vf", &vf), KEY("timeout", &sriov_timeout),
 			 LATER("mode", &eswitch_mode)),
 };

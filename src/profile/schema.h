@@ -2,7 +2,7 @@
 /*
  * The schema: what a profile may hold, as constant tables (language.c) that schema.c walks.
  * To add a key, add a line to a table; what a value must look like is a `scalar_check`
- * (value.c). What relates several values to each other is a rule (rules.c). The JSON Schema
+ * (value.c). What relates several values to each other is a rule (rules.h). The JSON Schema
  * that editors load is another reading of the same tables.
  */
 #pragma once

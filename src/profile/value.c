@@ -307,8 +307,11 @@ bool value_measure(const struct spec *s, const struct ynode *n, struct str *why)
 	uint64_t v;
 	int r = parse_rate(n->text, &v);
 
-	if (r == -EINVAL)
-		r = parse_share(n->text);
+	if (r != -EINVAL)
+		return judge_unit(s, n, r, why);
+	r = parse_share(n->text);
+	if (r == -ERANGE)
+		return refuse(s, n, why, "a share is 1% to 100%");
 	return judge_unit(s, n, r, why);
 }
 
@@ -350,10 +353,10 @@ bool value_gts(const struct spec *s, const struct ynode *n, struct str *why)
 
 bool value_memory(const struct spec *s, const struct ynode *n, struct str *why)
 {
-	uint64_t v;
+	uint64_t v = 0;
 	int r = parse_size(n->text + (str_starts(n->text, ">=") ? 2 : 0), &v);
 
-	return judge_unit(s, n, r, why);
+	return judge_unit(s, n, r, why) && (v || refuse(s, n, why, "more than none"));
 }
 
 /* --- CPUs --------------------------------------------------------------------------------- */

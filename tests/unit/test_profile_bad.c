@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The error contract: each document in bad/ gives exactly the lines of the .txt beside it;
- * each in good/ and each shipped profile gives none. GOLDEN=1 writes the .txt files anew:
- * read the difference before you commit it.
+ * The error contract: each document in bad/ and in warn/ gives exactly the lines of the .txt
+ * beside it, those in warn/ warnings only; each in good/ and each shipped profile gives none.
+ * GOLDEN=1 writes the .txt files anew: read the difference before you commit it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -73,7 +73,8 @@ static void each(const char *pattern, const struct tmp *t,
 	globfree(&g);
 }
 
-static void is_bad(const struct tmp *t, const char *path)
+/* Whether path gives what the .txt beside it says; returns what loading it did. */
+static int gives(const struct tmp *t, const char *path)
 {
 	char *txt = xasprintf("%.*s.txt", (int)strlen(path) - 5, path);
 	char *wanted = slurp(txt), *got;
@@ -85,14 +86,25 @@ static void is_bad(const struct tmp *t, const char *path)
 
 		fputs(got, f);
 		fclose(f);
-	} else if (!streq(wanted, got)) {
+	} else if (!*wanted || !streq(wanted, got)) {
 		fail_msg("%s:\nwanted:\n%sgot:\n%s", path, wanted, got);
 	}
-	if (r != -EINVAL)
-		fail_msg("%s: is bad, but was taken", path);
 	free(txt);
 	free(wanted);
 	free(got);
+	return r;
+}
+
+static void is_bad(const struct tmp *t, const char *path)
+{
+	if (gives(t, path) != -EINVAL)
+		fail_msg("%s: is bad, but was taken", path);
+}
+
+static void is_pointless(const struct tmp *t, const char *path)
+{
+	if (gives(t, path) != 0)
+		fail_msg("%s: deserves warnings, but was refused", path);
 }
 
 static void is_good(const struct tmp *t, const char *path)
@@ -110,6 +122,11 @@ static void bad_documents(void **state)
 	each(FIXTURES "/bad/*.yaml", *state, is_bad);
 }
 
+static void warned_documents(void **state)
+{
+	each(FIXTURES "/warn/*.yaml", *state, is_pointless);
+}
+
 static void good_documents(void **state)
 {
 	each(FIXTURES "/good/*.yaml", *state, is_good);
@@ -124,6 +141,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(bad_documents, tmp_setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(warned_documents, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(good_documents, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(shipped_profiles, tmp_setup, tmp_teardown),
 	};

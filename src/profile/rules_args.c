@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Contradictions: kernel arguments. Facts: the kernel's kernel-parameters.rst and, where
+ * that is silent or wrong, its parsers (arch/x86/kernel/pci-dma.c,
+ * drivers/iommu/{intel/iommu.c,amd/init.c}, kernel/sched/isolation.c, drivers/pci/pci.c).
+ */
+#include "profile/rules.h"
+
+#include <string.h>
+
+enum {
+	LINE_MAX_BYTES = 1600, /* a slot of the environment file */
+	ARGS_MAX = 30, /* the kernel panics at the 32nd that it does not know; GRUB adds one */
+};
+
+#define SET "kernel_args.set"
+
+bool arg_is(const char *arg, const char *key)
+{
+	size_t len = strlen(key);
+
+	return arg_key_len(arg) == len && dash_equal(arg, key, len);
+}
+
+const char *arg_value(const char *arg)
+{
+	const char *eq = strchr(arg, '=');
+
+	return eq ? eq + 1 : "";
+}
+
+const struct ynode *set_list(const struct ruling *r)
+{
+	return ynode_get(section(r, "kernel_args"), "set");
+}
+
+const struct ynode *find_arg(const struct ruling *r, const char *key)
+{
+	const struct ynode *set = set_list(r);
+
+	for (size_t i = 0; i < count(set, YAML_LIST); i++)
+		if (set->items.v[i]->kind == YAML_SCALAR && arg_is(set->items.v[i]->text, key))
+			return set->items.v[i];
+	return NULL;
+}
+
+const struct ynode *what_disables_iommu(const struct ruling *r)
+{
+	static const char *const off[] = {"iommu", "intel_iommu", "amd_iommu"};
+	const struct ynode *args = section(r, "kernel_args");
+
+	if (text_is(args, "iommu", "disabled"))
+		return ynode_get(args, "iommu");
+	for (size_t i = 0; i < array_len(off); i++) {
+		const struct ynode *arg = find_arg(r, off[i]);
+
+		if (arg && streq(arg_value(arg->text), "off"))
+			return arg;
+	}
+	return NULL;
+}
+
+/* --- arguments that are wrong as they stand ------------------------------------------------ */
+
+#define POOLS "page pools have a section of their own; write hugepages: [{size: 1G, per_node: 32}]"
+#define ROOT_FS "the root file system is the boot loader's to name, not a profile's"
+
+/* Arguments that never belong into set; value NULL: whatever it is. */
+static const struct {
+	const char *key, *value, *why;
+} bad_args[] = {
+	{"iommu", "on",
+	 "the kernel has no such option and ignores it; write iommu: passthrough, lazy or strict"},
+	{"iommu", "strict",
+	 "the kernel has no such option on x86 and ignores it; write iommu: strict"},
+	{"iommu", "lazy", "the kernel has no such option and ignores it; write iommu: lazy"},
+	{"iommu", "passthrough",
+	 "the kernel has no such option and ignores it; write iommu: passthrough"},
+	{"amd_iommu", "on",
+	 "the kernel has no such option (the AMD IOMMU is on by default); leave it out"},
+	{"amd_iommu", "pt",
+	 "the kernel has no such option and ignores it; write iommu: passthrough"},
+	{"intel_iommu", "pt",
+	 "the kernel has no such option and ignores it; write iommu: passthrough"},
+	{"pcie_acs_override", NULL,
+	 "it comes with a patch that the kernel never took, and is ignored; write "
+	 "pci=config_acs=... or pci=disable_acs_redir=..."},
+	{"hugepages", NULL, POOLS},
+	{"hugepagesz", NULL, POOLS},
+	{"default_hugepagesz", NULL, "write hugepages: [{size: 1G, ..., default: true}]"},
+	{"root", NULL, ROOT_FS},
+	{"rootfstype", NULL, ROOT_FS},
+	{"rootflags", NULL, ROOT_FS},
+	{"ro", NULL, ROOT_FS},
+	{"rw", NULL, ROOT_FS},
+	{"initrd", NULL, "the initramfs is the boot loader's to name, not a profile's"},
+	{"BOOT_IMAGE", NULL, "the boot loader writes this itself"},
+	{"init", NULL, "railhead does nothing in a boot with init=, so this would turn it off"},
+	{"rdinit", NULL, "railhead does nothing in a boot with rdinit=, so this would turn it off"},
+	{"rd.break", NULL,
+	 "railhead does nothing in a boot with rd.break, so this would turn it off"},
+	{"single", NULL, "railhead does nothing in a rescue boot, so this would turn it off"},
+	{"panic", NULL, "railhead sets it itself while it tries new arguments"},
+	{"rd.shell", NULL, "railhead sets it itself while it tries new arguments"},
+	{"rd.emergency", NULL, "railhead sets it itself while it tries new arguments"},
+	{"railhead", NULL, "what steers railhead is the operator's to write, not a profile's"},
+	{"--", NULL, "it ends the kernel's arguments; what follows would go to init"},
+};
+
+static void judge_arg(struct ruling *r, const struct ynode *arg)
+{
+	if (str_starts(arg->text, "railhead."))
+		rule_error(r, arg, SET, "%.80s: railhead's own arguments are not a profile's",
+			   arg->text);
+	for (size_t i = 0; i < array_len(bad_args); i++) {
+		if (!arg_is(arg->text, bad_args[i].key))
+			continue;
+		if (bad_args[i].value && !streq(arg_value(arg->text), bad_args[i].value))
+			continue;
+		rule_error(r, arg, SET, "%.80s: %s", arg->text, bad_args[i].why);
+		return;
+	}
+}
+
+static void args_are_known_good(struct ruling *r)
+{
+	const struct ynode *set = set_list(r);
+
+	for (size_t i = 0; i < count(set, YAML_LIST); i++)
+		if (set->items.v[i]->kind == YAML_SCALAR)
+			judge_arg(r, set->items.v[i]);
+}
+
+/* Arguments that take a few words, and ignore whatever else is written. */
+static const struct {
+	const char *key;
+	const char *words[4];
+} worded_args[] = {
+	{"transparent_hugepage", {"always", "madvise", "never"}},
+	{"numa_balancing", {"enable", "disable"}},
+	{"skew_tick", {"0", "1"}},
+};
+
+static void words_are_known(struct ruling *r)
+{
+	for (size_t i = 0; i < array_len(worded_args); i++) {
+		const struct ynode *arg = find_arg(r, worded_args[i].key);
+		cleanup_str struct str known = {0};
+
+		if (!arg || word_is_one_of(arg_value(arg->text), worded_args[i].words))
+			continue;
+		for (size_t j = 0; worded_args[i].words[j]; j++)
+			str_addf(&known, "%s%s", j ? ", " : "", worded_args[i].words[j]);
+		rule_error(r, arg, SET,
+			   "%.80s: the kernel knows no such value and ignores it; "
+			   "it takes %s",
+			   arg->text, str_get(&known));
+	}
+}
+
+/* --- one thing said twice ----------------------------------------------------------------- */
+
+/* What iommu: and isolate_cpus: write themselves; value NULL: whatever it is. */
+static void args_are_not_both_ways(struct ruling *r)
+{
+	static const struct {
+		const char *key, *arg, *value;
+	} both[] = {
+		{"iommu", "iommu", NULL},
+		{"iommu", "iommu.passthrough", NULL},
+		{"iommu", "iommu.strict", NULL},
+		{"iommu", "intel_iommu", "on"},
+		{"isolate_cpus", "isolcpus", NULL},
+		{"isolate_cpus", "nohz_full", NULL},
+		{"isolate_cpus", "irqaffinity", NULL},
+	};
+
+	for (size_t i = 0; i < array_len(both); i++) {
+		const struct ynode *key = ynode_get(section(r, "kernel_args"), both[i].key);
+		const struct ynode *arg = find_arg(r, both[i].arg);
+
+		if (!key || !arg || (both[i].value && !streq(arg_value(arg->text), both[i].value)))
+			continue;
+		rule_error(r, arg, SET,
+			   "%.80s: %s: at %u:%u writes this argument already; keep one of the two",
+			   arg->text, both[i].key, key->at.line, key->at.col);
+	}
+}
+
+/* iommu: passthrough beside intel_iommu=off. */
+static void iommu_is_not_turned_off(struct ruling *r)
+{
+	static const char *const off[] = {"intel_iommu", "amd_iommu"};
+	const struct ynode *iommu = ynode_get(section(r, "kernel_args"), "iommu");
+
+	for (size_t i = 0; iommu && i < array_len(off); i++) {
+		const struct ynode *arg = find_arg(r, off[i]);
+
+		if (!arg || !streq(arg_value(arg->text), "off"))
+			continue;
+		rule_error(r, arg, SET,
+			   "%.80s: iommu: %.20s at %u:%u %s; keep iommu: and drop the argument",
+			   arg->text, scalar(iommu), iommu->at.line, iommu->at.col,
+			   streq(scalar(iommu), "disabled")
+				   ? "writes this argument already"
+				   : "needs the IOMMU that this turns off");
+	}
+}
+
+static void passthrough_flushes_nothing(struct ruling *r)
+{
+	const struct ynode *pt = find_arg(r, "iommu.passthrough"), *old = find_arg(r, "iommu");
+	const struct ynode *strict = find_arg(r, "iommu.strict");
+
+	if (!pt || !streq(arg_value(pt->text), "1"))
+		pt = old && streq(arg_value(old->text), "pt") ? old : NULL;
+	if (pt && strict)
+		rule_warn(r, strict, SET,
+			  "%.80s: it says how translations are flushed, and with %.40s (at %u:%u) "
+			  "there are none; drop one of the two",
+			  strict->text, pt->text, pt->at.line, pt->at.col);
+}
+
+/* --- isolation ---------------------------------------------------------------------------- */
+
+/* "domain,managed_irq,2-47" -> "2-47" */
+static const char *cpus_text(const struct ynode *arg)
+{
+	const char *list = arg_value(arg->text);
+
+	return list + strcspn(list, "0123456789");
+}
+
+static bool cpus_of(const struct ynode *arg, struct cpus *ret)
+{
+	return cpus_parse(cpus_text(arg), ret) == 0;
+}
+
+static void isolation_agrees(struct ruling *r)
+{
+	const struct ynode *isolcpus = find_arg(r, "isolcpus");
+	const struct ynode *nohz = find_arg(r, "nohz_full");
+	struct cpus a, b;
+
+	if (!isolcpus || !nohz || !cpus_of(isolcpus, &a) || !cpus_of(nohz, &b))
+		return;
+	if (memcmp(&a, &b, sizeof(a)) != 0)
+		rule_error(r, nohz, SET,
+			   "%.80s: isolcpus= at %u:%u names other CPUs, and the kernel then drops "
+			   "one of the two; write isolate_cpus:",
+			   nohz->text, isolcpus->at.line, isolcpus->at.col);
+}
+
+static void cpu0_stays(struct ruling *r)
+{
+	const struct ynode *list = ynode_get(section(r, "kernel_args"), "isolate_cpus");
+	const char *const args[] = {"isolcpus", "nohz_full"};
+	struct cpus cpus;
+
+	if (list && list->kind == YAML_SCALAR && cpus_parse(list->text, &cpus) == 0 &&
+	    cpus_has(&cpus, 0))
+		rule_error(r, list, "kernel_args.isolate_cpus",
+			   "CPU 0 can't be isolated: the kernel boots on it and keeps it for "
+			   "itself; begin at 1 or later");
+	for (size_t i = 0; i < array_len(args); i++) {
+		const struct ynode *arg = find_arg(r, args[i]);
+
+		if (arg && cpus_of(arg, &cpus) && cpus_has(&cpus, 0))
+			rule_error(r, arg, SET,
+				   "%.80s: CPU 0 can't be isolated: the kernel boots on it and "
+				   "keeps it for itself",
+				   arg->text);
+	}
+}
+
+static void isolcpus_flags_are_known(struct ruling *r)
+{
+	static const char *const flags[] = {"nohz", "domain", "managed_irq", NULL};
+	const struct ynode *arg = find_arg(r, "isolcpus");
+	const char *at = arg ? arg_value(arg->text) : "";
+
+	/* the list of CPUs begins with a digit and ends the value */
+	while (*at && !strchr("0123456789", *at)) {
+		size_t len = strcspn(at, ",");
+		cleanup_free char *flag = xstrndup(at, len);
+
+		if (!word_is_one_of(flag, flags))
+			rule_error(r, arg, SET,
+				   "%.80s: '%.40s' is no flag of isolcpus=, and the kernel then "
+				   "drops all of it; it takes nohz, domain, managed_irq",
+				   arg->text, flag);
+		at += len + (at[len] == ',');
+	}
+}
+
+/* rcu_nocbs= for the CPUs that nohz_full= offloads anyway. */
+static void rcu_is_offloaded_once(struct ruling *r)
+{
+	const struct ynode *rcu = find_arg(r, "rcu_nocbs"), *nohz = find_arg(r, "nohz_full");
+	const struct ynode *key = ynode_get(section(r, "kernel_args"), "isolate_cpus");
+	struct cpus offloaded, more;
+
+	if (!rcu || !cpus_of(rcu, &more) || !(nohz || key))
+		return;
+	if (nohz ? !cpus_of(nohz, &offloaded) : cpus_parse(scalar(key), &offloaded) < 0)
+		return;
+	cpus_remove_all(&more, &offloaded);
+	if (!cpus_count(&more))
+		rule_warn(r, rcu, SET,
+			  "%.80s: %s (at %u:%u) offloads these CPUs already; leave it out",
+			  rcu->text, nohz ? "nohz_full=" : "isolate_cpus:", (nohz ?: key)->at.line,
+			  (nohz ?: key)->at.col);
+}
+
+static void cpus_are_there(struct ruling *r)
+{
+	static const char *const args[] = {"isolcpus", "nohz_full", "irqaffinity", "rcu_nocbs"};
+	const struct ynode *list = ynode_get(section(r, "kernel_args"), "isolate_cpus");
+
+	if (list)
+		want_cpus(r, list, "kernel_args.isolate_cpus", scalar(list));
+	for (size_t i = 0; i < array_len(args); i++) {
+		const struct ynode *arg = find_arg(r, args[i]);
+
+		if (arg)
+			want_cpus(r, arg, SET, cpus_text(arg));
+	}
+}
+
+/* The CPUs that there are, by number, or that the profile expects. */
+static bool known_cpus(const struct ruling *r, struct cpus *ret)
+{
+	uint64_t n = 0;
+
+	if (r->node && cpus_count(&r->node->cpus)) {
+		*ret = r->node->cpus;
+		return true;
+	}
+	if (parse_u64(ynode_text(section(r, "expect"), "cpus", ""), &n) < 0)
+		return false;
+	memset(ret, 0, sizeof(*ret));
+	for (uint64_t i = 0; i < n && i < CPUS_MAX; i++)
+		cpus_add(ret, (unsigned int)i);
+	return n > 0;
+}
+
+static void some_cpus_stay(struct ruling *r)
+{
+	const struct ynode *list = ynode_get(section(r, "kernel_args"), "isolate_cpus");
+	struct cpus isolated, rest;
+
+	if (!list || cpus_parse(scalar(list), &isolated) < 0 || cpus_count(&isolated) < 2 ||
+	    !known_cpus(r, &rest))
+		return;
+	cpus_remove_all(&rest, &isolated);
+	if (cpus_count(&rest) < 2)
+		rule_warn(r, list, "kernel_args.isolate_cpus",
+			  "only CPU 0 stays for the system, its interrupts and all that is not "
+			  "pinned; leave more");
+}
+
+/* --- the vendor of the CPU ---------------------------------------------------------------- */
+
+static const struct {
+	const char *key;
+	enum cpu_vendor vendor;
+} vendor_args[] = {
+	{"intel_iommu", CPU_INTEL},
+	{"intel_idle.max_cstate", CPU_INTEL},
+	{"intel_pstate", CPU_INTEL},
+	{"amd_iommu", CPU_AMD},
+	{"amd_iommu_intr", CPU_AMD},
+	{"amd_iommu_dump", CPU_AMD},
+	{"amd_pstate", CPU_AMD},
+	{"amd_prefcore", CPU_AMD},
+	{"intel_idle.states_off", CPU_INTEL},
+};
+
+/* What a profile for any vendor writes is pointless on this node; for one vendor it is wrong. */
+static void args_are_of_the_vendor(struct ruling *r)
+{
+	enum cpu_vendor vendor = wanted_vendor(r);
+	const struct ynode *said = vendor_said(r);
+
+	for (size_t i = 0; vendor != CPU_UNKNOWN && i < array_len(vendor_args); i++) {
+		const struct ynode *arg = find_arg(r, vendor_args[i].key);
+		const char *of = cpu_vendor_name(vendor_args[i].vendor);
+
+		if (!arg || vendor == vendor_args[i].vendor)
+			continue;
+		if (said)
+			rule_error(
+				r, arg, SET,
+				"%.80s: only on %s CPUs the kernel heeds it, and cpu_vendor: (at "
+				"%u:%u) says %s; leave it out",
+				arg->text, of, said->at.line, said->at.col,
+				cpu_vendor_name(vendor));
+		else
+			rule_warn(r, arg, SET,
+				  "%.80s: only on %s CPUs the kernel heeds it, and this machine's "
+				  "are %s",
+				  arg->text, of, cpu_vendor_name(vendor));
+	}
+}
+
+/* --- arguments that do other than is thought ----------------------------------------------- */
+
+static void aspm_is_not_turned_off(struct ruling *r)
+{
+	const struct ynode *arg = find_arg(r, "pcie_aspm");
+
+	if (arg && streq(arg_value(arg->text), "off"))
+		rule_warn(r, arg, SET,
+			  "%.80s: it leaves ASPM as the firmware set it, which may be on; write "
+			  "pcie_aspm.policy=performance",
+			  arg->text);
+}
+
+static void idle_states_are_limited(struct ruling *r)
+{
+	const struct ynode *arg = find_arg(r, "intel_idle.max_cstate");
+
+	if (arg && streq(arg_value(arg->text), "0") && !find_arg(r, "processor.max_cstate"))
+		rule_warn(r, arg, SET,
+			  "%.80s: it disables intel_idle, and acpi_idle takes its place with the "
+			  "firmware's states; add processor.max_cstate=1",
+			  arg->text);
+}
+
+/* --- how many, how long ------------------------------------------------------------------- */
+
+static void args_fit_the_kernel(struct ruling *r)
+{
+	const struct ynode *set = set_list(r);
+	size_t n = 0;
+
+	for (size_t i = 0; i < count(set, YAML_LIST); i++) {
+		const char *arg = set->items.v[i]->text;
+
+		if (!arg || !strchr(arg, '=') || memchr(arg, '.', arg_key_len(arg)))
+			continue;
+		if (++n == ARGS_MAX + 1)
+			rule_error(r, set->items.v[i], SET,
+				   "more than %d arguments of the form key=value: the kernel "
+				   "panics at the 32nd that it does not know; write fewer",
+				   ARGS_MAX);
+	}
+}
+
+/* What the sections write themselves, at least: the exact line depends on the machine. */
+static size_t derived_bytes(const struct ruling *r)
+{
+	const struct ynode *args = section(r, "kernel_args");
+	size_t n = 2 * strlen(ynode_text(args, "isolate_cpus", ""));
+	const struct ynode *pools = section(r, "hugepages");
+
+	for (size_t i = 0; i < count(pools, YAML_LIST); i++)
+		n += strlen("hugepagesz=1G hugepages= ") +
+		     5 * count(ynode_get(pools->items.v[i], "nodes"), YAML_MAP);
+	return n;
+}
+
+static void args_fit_the_line(struct ruling *r)
+{
+	const struct ynode *set = set_list(r);
+	size_t bytes = derived_bytes(r);
+
+	for (size_t i = 0; i < count(set, YAML_LIST); i++)
+		if (set->items.v[i]->text)
+			bytes += strlen(set->items.v[i]->text) + 1;
+	if (bytes > LINE_MAX_BYTES)
+		rule_error(
+			r, set ? set : r->p->doc, "kernel_args",
+			"%zu bytes of arguments; %d fit (the kernel cuts the whole line at 2048)",
+			bytes, LINE_MAX_BYTES);
+}
+
+const struct rule rules_args[] = {
+	RULE("args-are-known-good", args_are_known_good),
+	RULE("args-are-not-both-ways", args_are_not_both_ways),
+	RULE("iommu-is-not-turned-off", iommu_is_not_turned_off),
+	RULE("passthrough-flushes-nothing", passthrough_flushes_nothing),
+	RULE("words-are-known", words_are_known),
+	RULE("isolation-agrees", isolation_agrees),
+	RULE("cpu0-stays", cpu0_stays),
+	RULE("isolcpus-flags-are-known", isolcpus_flags_are_known),
+	RULE("rcu-is-offloaded-once", rcu_is_offloaded_once),
+	RULE("cpus-are-there", cpus_are_there),
+	RULE("some-cpus-stay", some_cpus_stay),
+	RULE("args-are-of-the-vendor", args_are_of_the_vendor),
+	RULE("aspm-is-not-turned-off", aspm_is_not_turned_off),
+	RULE_OF_WHOLE("idle-states-are-limited", idle_states_are_limited),
+	RULE("args-fit-the-kernel", args_fit_the_kernel),
+	RULE("args-fit-the-line", args_fit_the_line),
+	NO_MORE_RULES,
+};

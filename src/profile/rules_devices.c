@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Contradictions: device sets, and how rules look at what sections say of them. */
+#include "profile/rules.h"
+
+#include <fnmatch.h>
+#include <string.h>
+#include <strings.h>
+
+enum { SETS_DEPTH_MAX = 8 }; /* of sets in sets */
+
+const char *const set_sections[] = {"sriov", "link", "qos", "pcie", "irq", NULL};
+
+const struct selector *find_set(const struct ruling *r, const char *name)
+{
+	for (size_t i = 0; i < r->p->devices.n; i++)
+		if (streq(r->p->devices.v[i].name, name))
+			return &r->p->devices.v[i];
+	return NULL;
+}
+
+/* The set that s is in; ends by itself only if no set goes round in a circle. */
+static const struct selector *wider(const struct ruling *r, const struct selector *s)
+{
+	return r->wider[s - r->p->devices.v];
+}
+
+static size_t depth_of(const struct ruling *r, const struct selector *s)
+{
+	size_t depth = 0;
+
+	while ((s = wider(r, s)) && depth <= SETS_DEPTH_MAX)
+		depth++;
+	return depth;
+}
+
+bool set_is_within(const struct ruling *r, const struct selector *s, const struct selector *a)
+{
+	for (size_t i = 0; s && i <= SETS_DEPTH_MAX; i++, s = wider(r, s))
+		if (s == a)
+			return true;
+	return false;
+}
+
+bool set_is_infiniband(const struct ruling *r, const struct selector *s)
+{
+	for (size_t i = 0; s && i <= SETS_DEPTH_MAX; i++, s = wider(r, s))
+		if (s->infiniband)
+			return true;
+	return false;
+}
+
+bool set_is_ethernet(const struct ruling *r, const struct selector *s)
+{
+	for (size_t i = 0; s && i <= SETS_DEPTH_MAX; i++, s = wider(r, s))
+		if (s->ethernet)
+			return true;
+	return false;
+}
+
+/* --- references --------------------------------------------------------------------------- */
+
+static char *set_names(const struct ruling *r, const char *meant, const char **near)
+{
+	struct str out = {0};
+	VEC(const char *) names = {0};
+
+	for (size_t i = 0; i < r->p->devices.n; i++) {
+		str_addf(&out, "%s%s", i ? ", " : "", r->p->devices.v[i].name);
+		vec_push(&names, r->p->devices.v[i].name);
+	}
+	vec_push(&names, NULL);
+	*near = nearest_word(meant, names.v);
+	vec_free(&names);
+	return str_take(&out);
+}
+
+void want_set(struct ruling *r, const struct ynode *n, const char *key, const char *name)
+{
+	const struct selector *set = find_set(r, name);
+	const char *near = NULL;
+	cleanup_free char *known = set ? NULL : set_names(r, name, &near);
+
+	if (!*name || strpbrk(name, " \t"))
+		return; /* no name at all: the schema has said so */
+	if (!set && !*known)
+		rule_error(r, n, key, "no device set '%.64s'; devices: names none", name);
+	else if (!set && near)
+		rule_error(r, n, key, "no device set '%.64s'; did you mean '%s'?", name, near);
+	else if (!set)
+		rule_error(r, n, key, "no device set '%.64s'; devices: names %s", name, known);
+	else if (set->protect)
+		rule_error(r, n, key, "the set '%.64s' is protected, so nothing may touch it",
+			   name);
+}
+
+/* --- the sets themselves ------------------------------------------------------------------ */
+
+/* One that is written wrong is one all the same. */
+static bool has_predicate(const struct ynode *set)
+{
+	for (size_t i = 0; i < set->keys.n; i++)
+		if (!streq(set->keys.v[i]->text, "expect") &&
+		    !streq(set->keys.v[i]->text, "protect"))
+			return true;
+	return false;
+}
+
+/* Whether following in: from s comes back to s (or to another circle). */
+static bool goes_round(const struct ruling *r, const struct selector *s)
+{
+	const struct selector *at = s;
+
+	for (size_t i = 0; at && i <= r->p->devices.n; i++) {
+		at = wider(r, at);
+		if (at == s)
+			return true;
+	}
+	return false;
+}
+
+static void judge_in(struct ruling *r, const struct selector *s, const struct ynode *in)
+{
+	cleanup_free char *key = xasprintf("devices.%.64s.in", s->name);
+
+	if (goes_round(r, s))
+		rule_error(r, in, key, "%.64s is itself in this set: a circle", s->in);
+	else if (depth_of(r, s) > SETS_DEPTH_MAX)
+		rule_error(r, in, key, "more than %d sets in one another; name a wider one",
+			   SETS_DEPTH_MAX);
+	else
+		want_set(r, in, key, s->in);
+}
+
+/* What a set asks and the set that it is in asks otherwise: no function has both. */
+static void judge_against_wider(struct ruling *r, const struct selector *s, const struct ynode *n)
+{
+	static const char *const keys[] = {"pci",  "subsystem", "ports", "port",
+					   "link", "driver",	"numa"};
+	const struct selector *up = wider(r, s);
+	const struct ynode *upper = up ? ynode_get(section(r, "devices"), up->name) : NULL;
+
+	for (size_t i = 0; i < array_len(keys); i++) {
+		const struct ynode *mine = ynode_get(n, keys[i]), *its = ynode_get(upper, keys[i]);
+		cleanup_free char *key = xasprintf("devices.%.64s.%s", s->name, keys[i]);
+
+		if (*scalar(mine) && *scalar(its) && strcasecmp(mine->text, its->text) != 0)
+			rule_error(r, mine, key,
+				   "this set is in %s, which wants %.40s (at %u:%u), so it is "
+				   "always empty; drop one of the two",
+				   up->name, its->text, its->at.line, its->at.col);
+	}
+}
+
+static void judge_expect(struct ruling *r, const struct selector *s, const struct ynode *n)
+{
+	const struct selector *up = wider(r, s);
+	const struct ynode *expect = ynode_get(n, "expect");
+	cleanup_free char *key = xasprintf("devices.%.64s.expect", s->name);
+
+	if (expect && up && up->expect >= 0 && s->expect > up->expect)
+		rule_error(r, expect, key, "%d functions of a set that has %d (%s)", s->expect,
+			   up->expect, up->name);
+}
+
+static void judge_set(struct ruling *r, const struct selector *s, const struct ynode *n)
+{
+	cleanup_free char *key = xasprintf("devices.%.64s", s->name);
+
+	if (n->kind != YAML_MAP)
+		return;
+	if (!has_predicate(n))
+		rule_error(r, n, key,
+			   "nothing says which functions these are; write pci:, address:, driver: "
+			   "or in:");
+	if (s->ports > 0 && s->port > s->ports)
+		rule_error(r, ynode_get(n, "port"), key,
+			   "port %d of cards that have %d; the set is always empty", s->port,
+			   s->ports);
+	if (!s->in)
+		return;
+	judge_in(r, s, ynode_get(n, "in"));
+	judge_against_wider(r, s, n);
+	judge_expect(r, s, n);
+}
+
+static void sets_are_sound(struct ruling *r)
+{
+	for (size_t i = 0; i < r->p->devices.n; i++) {
+		const struct selector *s = &r->p->devices.v[i];
+
+		judge_set(r, s, ynode_get(section(r, "devices"), s->name));
+	}
+}
+
+const struct rule rules_devices[] = {
+	RULE_OF_WHOLE("sets-are-sound", sets_are_sound),
+	NO_MORE_RULES,
+};
+
+/* --- which of them share functions -------------------------------------------------------- */
+
+static bool share_here(const struct ruling *r, const struct selector *a, const struct selector *b)
+{
+	const struct device_set *as = device_sets_find(r->sets, a->name);
+	const struct device_set *bs = device_sets_find(r->sets, b->name);
+
+	for (size_t i = 0; as && bs && i < as->fn.n; i++)
+		for (size_t j = 0; j < bs->fn.n; j++)
+			if (as->fn.v[i] == bs->fn.v[j])
+				return true;
+	return false;
+}
+
+/* One predicate, as two sets have it. */
+enum relation { EQUAL, LOOSER, OTHER }; /* looser: a takes all that b takes; other: no telling */
+
+static enum relation numbers(int a, int b, int any)
+{
+	return a == b ? EQUAL : a == any ? LOOSER : OTHER;
+}
+
+static enum relation words(const char *a, const char *b)
+{
+	if (!a)
+		return b ? LOOSER : EQUAL;
+	return b && streq(a, b) ? EQUAL : OTHER;
+}
+
+static bool is_pattern(const char *s)
+{
+	return strpbrk(s, "*?[") != NULL;
+}
+
+static enum relation patterns(const char *a, const char *b)
+{
+	if (a && b && !is_pattern(b))
+		return fnmatch(a, b, 0) == 0 ? LOOSER : OTHER;
+	return words(a, b);
+}
+
+static bool takes_all_of(const struct selector *a, const struct selector *b)
+{
+	const enum relation relations[] = {
+		numbers(a->vendor, b->vendor, -1),
+		numbers(a->device, b->device, -1),
+		numbers(a->subsystem_vendor, b->subsystem_vendor, -1),
+		numbers(a->subsystem_device, b->subsystem_device, -1),
+		numbers(a->numa, b->numa, -1),
+		numbers(a->ports, b->ports, 0),
+		numbers(a->port, b->port, 0),
+		numbers(a->ethernet, b->ethernet, 0),
+		numbers(a->infiniband, b->infiniband, 0),
+		words(a->driver, b->driver),
+		patterns(a->address, b->address),
+		patterns(a->part_number, b->part_number),
+	};
+
+	for (size_t i = 0; i < array_len(relations); i++)
+		if (relations[i] == OTHER)
+			return false;
+	return true;
+}
+
+/* Whether a's own predicates and those of the sets around it let all of b through. */
+static bool covers(const struct ruling *r, const struct selector *a, const struct selector *b)
+{
+	for (size_t i = 0; a && i <= SETS_DEPTH_MAX; i++, a = wider(r, a)) {
+		bool covered = false;
+		const struct selector *inner = b;
+
+		for (size_t j = 0; inner && j <= SETS_DEPTH_MAX; j++, inner = wider(r, inner))
+			covered |= inner == a || takes_all_of(a, inner);
+		if (!covered)
+			return false;
+	}
+	return true;
+}
+
+bool sets_surely_share(const struct ruling *r, const struct selector *a, const struct selector *b)
+{
+	if (r->sets)
+		return share_here(r, a, b);
+	if (a->protect || b->protect || a->expect == 0 || b->expect == 0)
+		return false;
+	return covers(r, a, b) || covers(r, b, a);
+}
+
+static bool part(int a, int b, int any)
+{
+	return a != any && b != any && a != b;
+}
+
+static bool literals_part(const char *a, const char *b)
+{
+	return a && b && !is_pattern(b) && fnmatch(a, b, 0) != 0;
+}
+
+static bool excludes(const struct selector *a, const struct selector *b)
+{
+	return part(a->vendor, b->vendor, -1) || part(a->device, b->device, -1) ||
+	       part(a->subsystem_vendor, b->subsystem_vendor, -1) ||
+	       part(a->subsystem_device, b->subsystem_device, -1) || part(a->numa, b->numa, -1) ||
+	       part(a->ports, b->ports, 0) || part(a->port, b->port, 0) ||
+	       (a->ethernet && b->infiniband) || (a->infiniband && b->ethernet) ||
+	       literals_part(a->address, b->address) || literals_part(b->address, a->address) ||
+	       (a->driver && b->driver && !streq(a->driver, b->driver));
+}
+
+bool sets_may_share(const struct ruling *r, const struct selector *a, const struct selector *b)
+{
+	if (r->sets)
+		return share_here(r, a, b);
+	for (size_t i = 0; a && i <= SETS_DEPTH_MAX; i++, a = wider(r, a)) {
+		const struct selector *inner = b;
+
+		for (size_t j = 0; inner && j <= SETS_DEPTH_MAX; j++, inner = wider(r, inner))
+			if (excludes(a, inner))
+				return false;
+	}
+	return true;
+}
+
+/* --- what sections say of one set --------------------------------------------------------- */
+
+static void lay_over(struct ynode *base, const struct ynode *over)
+{
+	for (size_t i = 0; i < count(over, YAML_MAP); i++) {
+		struct ynode *there = ynode_get(base, over->keys.v[i]->text);
+
+		if (there && there->kind == YAML_MAP && over->items.v[i]->kind == YAML_MAP)
+			lay_over(there, over->items.v[i]);
+		else
+			ynode_set(base, over->keys.v[i], ynode_copy(over->items.v[i]));
+	}
+}
+
+static void add_view(const struct ruling *r, struct ynode *view, const struct selector *s,
+		     size_t depth)
+{
+	const struct selector *up = wider(r, s);
+
+	if (up && depth <= SETS_DEPTH_MAX)
+		add_view(r, view, up, depth + 1);
+	for (size_t i = 0; set_sections[i]; i++) {
+		const struct ynode *own = ynode_get(section(r, set_sections[i]), s->name);
+		cleanup_ynode struct ynode *key = ynode_scalar(view->at, set_sections[i], true);
+		cleanup_ynode struct ynode *wrap = NULL;
+
+		if (!own || own->kind != YAML_MAP)
+			continue;
+		wrap = ynode_new(YAML_MAP, own->at);
+		ynode_set(wrap, key, ynode_copy(own));
+		lay_over(view, wrap);
+	}
+}
+
+struct ynode *set_view(const struct ruling *r, const struct selector *s)
+{
+	struct ynode *view = ynode_new(YAML_MAP, r->p->doc->at);
+
+	add_view(r, view, s, 0);
+	return view;
+}
+
+void rule_each_set(struct ruling *r, const struct set_rule *rules, size_t n)
+{
+	for (size_t depth = 0; depth <= SETS_DEPTH_MAX; depth++)
+		for (size_t i = 0; i < r->p->devices.n; i++) {
+			const struct selector *s = &r->p->devices.v[i];
+			cleanup_ynode struct ynode *view = NULL;
+
+			if (depth_of(r, s) != depth)
+				continue;
+			view = set_view(r, s);
+			for (size_t j = 0; j < n; j++)
+				rules[j].check(r, s, view);
+		}
+}
+
+char *set_key(const struct ruling *r, const struct selector *s, const char *path)
+{
+	size_t len = strcspn(path, ".");
+	cleanup_free char *of = xstrndup(path, len);
+	const char *rest = path[len] ? path + len + 1 : "";
+
+	/* the narrowest set that has it has said it */
+	for (size_t i = 0; s && i <= SETS_DEPTH_MAX; i++, s = wider(r, s)) {
+		const struct ynode *own = ynode_get(section(r, of), s->name);
+
+		if (own && tree_get(own, rest))
+			return xasprintf("%s.%.64s%s%s", of, s->name, *rest ? "." : "", rest);
+	}
+	return xstrdup(path);
+}
+
+void set_error(struct ruling *r, const struct selector *s, const struct ynode *view,
+	       const char *path, const char *fmt, ...)
+{
+	cleanup_free char *key = set_key(r, s, path);
+	const struct ynode *n = tree_get(view, path);
+	cleanup_str struct str text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	rule_error(r, n ?: view, key, "%s", str_get(&text));
+}
+
+void set_warn(struct ruling *r, const struct selector *s, const struct ynode *view,
+	      const char *path, const char *fmt, ...)
+{
+	cleanup_free char *key = set_key(r, s, path);
+	const struct ynode *n = tree_get(view, path);
+	cleanup_str struct str text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	rule_warn(r, n ?: view, key, "%s", str_get(&text));
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Contradictions: what a profile is for. */
+#include "profile/rules.h"
+
+/* An empty map or list asks for nothing. */
+static bool has_condition(const struct ynode *match)
+{
+	for (size_t i = 0; i < match->items.n; i++)
+		if (match->items.v[i]->kind == YAML_SCALAR || match->items.v[i]->items.n)
+			return true;
+	return false;
+}
+
+static void match_is_there(struct ruling *r)
+{
+	const struct ynode *match = section(r, "match");
+
+	if (r->p->abstract)
+		return;
+	/* an abstract: that is no boolean is one mistake, not two */
+	if (!match && ynode_get(r->p->doc, "abstract") && !text_is(r->p->doc, "abstract", "false"))
+		return;
+	if (!match)
+		rule_error(r, r->p->doc, "match",
+			   "missing; say which machines this is for, or abstract: true if it is a "
+			   "base for others");
+	else if (match->kind == YAML_MAP && !has_condition(match))
+		rule_error(r, match, "match",
+			   "no condition, which would match every machine; write dmi: "
+			   "{sys_vendor: ...}");
+}
+
+static bool is_of(const char *arch, const char *vendor)
+{
+	return streq(arch, "aarch64") == streq(vendor, "arm");
+}
+
+/* What one machine can't be at once. */
+static void one_machine_is_meant(struct ruling *r)
+{
+	const struct ynode *match = section(r, "match");
+	const struct ynode *arch = ynode_get(match, "arch"),
+			   *vendor = ynode_get(match, "cpu_vendor");
+	const struct ynode *expect = ynode_get(section(r, "expect"), "cpu_vendor");
+
+	if (*scalar(vendor) && *scalar(expect) && !streq(vendor->text, expect->text))
+		rule_error(
+			r, expect, "expect.cpu_vendor",
+			"this profile matches CPUs of %.20s only (at %u:%u), so this never holds",
+			vendor->text, vendor->at.line, vendor->at.col);
+	vendor = vendor ?: expect;
+	if (*scalar(arch) && *scalar(vendor) && !is_of(arch->text, vendor->text))
+		rule_error(r, arch, "match.arch",
+			   "no CPU of %.20s (at %u:%u) is %.20s; drop one of the two", vendor->text,
+			   vendor->at.line, vendor->at.col, arch->text);
+}
+
+const struct rule rules_document[] = {
+	RULE_OF_WHOLE("match-is-there", match_is_there),
+	RULE("one-machine-is-meant", one_machine_is_meant),
+	NO_MORE_RULES,
+};

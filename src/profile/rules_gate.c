@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Contradictions: the gate and its checks. */
+#include "profile/rules.h"
+
+#include <string.h>
+
+/* Besides run, timeout and on_fail, which each check takes. */
+static const struct check_keys {
+	const char *run;
+	const char *required[3], *optional[4];
+	const char *shares; /* of what a min: may be a share; "": only an absolute rate */
+} check_keys[] = {
+	{"memory_bandwidth", {"per", "min"}, {NULL}, ""},
+	{"memory_latency", {"max"}, {"per"}, ""},
+	{"pcie_link", {"on"}, {"speed", "width"}, ""},
+	{"carrier", {"on"}, {NULL}, ""},
+	{"iommu_groups", {"on"}, {"isolated"}, ""},
+	{"jitter", {"cpus", "p9999"}, {"max"}, ""},
+	{"rdma_loopback", {"on", "min"}, {"max", "size"}, "line pcie set"},
+	{"rdma_pairs", {"on", "min"}, {"with", "max", "size"}, "line pcie set"},
+	{"gpu_copy", {"on", "min"}, {"size"}, "pcie set"},
+	{"gpu_peer", {"on", "min"}, {"size"}, "pcie set"},
+	{"dma", {"on", "min"}, {"size"}, "pcie set"},
+	{"storage_read", {"path", "min"}, {"size"}, ""},
+	{"command", {"command"}, {"min", "max"}, ""},
+};
+
+static bool takes(const struct check_keys *k, const char *key)
+{
+	static const char *const common[] = {"run", "timeout", "on_fail"};
+
+	for (size_t i = 0; i < array_len(common); i++)
+		if (streq(common[i], key))
+			return true;
+	for (size_t i = 0; i < array_len(k->required); i++)
+		if (k->required[i] && streq(k->required[i], key))
+			return true;
+	for (size_t i = 0; i < array_len(k->optional); i++)
+		if (k->optional[i] && streq(k->optional[i], key))
+			return true;
+	return false;
+}
+
+static char *keys_text(const struct check_keys *k)
+{
+	struct str out = {0};
+
+	for (size_t i = 0; i < array_len(k->required) && k->required[i]; i++)
+		str_addf(&out, "%s, ", k->required[i]);
+	for (size_t i = 0; i < array_len(k->optional) && k->optional[i]; i++)
+		str_addf(&out, "%s, ", k->optional[i]);
+	str_add(&out, "timeout, on_fail");
+	return str_take(&out);
+}
+
+static void want_key(struct ruling *r, const struct ynode *check, const char *name, const char *key,
+		     const char *run)
+{
+	cleanup_free char *path = xasprintf("%s.%s", name, key);
+
+	if (!ynode_get(check, key))
+		rule_error(r, check, path, "missing; %s needs it", run);
+}
+
+static void judge_keys(struct ruling *r, const struct ynode *check, const char *name,
+		       const struct check_keys *k)
+{
+	const struct spec *all = spec_child(spec_child(&schema_top, "gate"), "checks");
+	const struct spec *spec = spec_child(all, "any");
+	cleanup_free char *known = keys_text(k);
+
+	for (size_t i = 0; i < array_len(k->required) && k->required[i]; i++)
+		want_key(r, check, name, k->required[i], k->run);
+	for (size_t i = 0; i < check->keys.n; i++) {
+		const char *key = check->keys.v[i]->text;
+		cleanup_free char *path = xasprintf("%s.%s", name, key);
+
+		/* a key that no check knows has been refused by the schema */
+		if (!takes(k, key) && spec_field(spec, key))
+			rule_error(r, check->keys.v[i], path, "%s does not take it; it takes %s",
+				   k->run, known);
+	}
+}
+
+/* A share of what the device has none of. */
+static void judge_share(struct ruling *r, const struct ynode *check, const char *name,
+			const struct check_keys *k)
+{
+	const struct ynode *min = ynode_get(check, "min");
+	const char *share = strstr(scalar(min), "% of ");
+	cleanup_free char *key = xasprintf("%s.min", name);
+
+	if (!share || strstr(k->shares, share + strlen("% of ")))
+		return;
+	if (streq(k->run, "memory_bandwidth"))
+		rule_error(r, min, key, "memory has no line; write a rate such as 180GB/s");
+	else if (*k->shares)
+		rule_error(r, min, key, "%s has no line; write a rate, or a share of pcie or set",
+			   k->run);
+	else
+		rule_error(r, min, key, "%s is no share of anything; write a rate such as 5GB/s",
+			   k->run);
+}
+
+static void judge_timeout(struct ruling *r, const struct ynode *check, const char *name)
+{
+	const struct ynode *timeout = ynode_get(check, "timeout");
+	const struct ynode *budget = ynode_get(section(r, "gate"), "budget");
+	cleanup_free char *key = xasprintf("%s.timeout", name);
+	uint64_t t = 0, b = 0;
+
+	if (parse_duration(scalar(timeout), &t) == 0 && parse_duration(scalar(budget), &b) == 0 &&
+	    t > b)
+		rule_error(r, timeout, key,
+			   "longer than the budget of all checks, %.40s (at %u:%u)", budget->text,
+			   budget->at.line, budget->at.col);
+}
+
+static void judge_isolation(struct ruling *r, const struct ynode *check, const char *name)
+{
+	const struct ynode *cpus = ynode_get(check, "cpus"), *on = ynode_get(check, "on");
+	const struct ynode *off = what_disables_iommu(r);
+	cleanup_free char *cpus_key = xasprintf("%s.cpus", name);
+	cleanup_free char *on_key = xasprintf("%s.on", name);
+
+	/* of a drop-in by itself, the profile may isolate some */
+	if (r->p->name && streq(scalar(cpus), "isolated") &&
+	    !ynode_get(section(r, "kernel_args"), "isolate_cpus") && !find_arg(r, "isolcpus"))
+		rule_error(r, cpus, cpus_key,
+			   "no CPU is isolated; write kernel_args: {isolate_cpus: ...} or a list");
+	else if (cpus)
+		want_cpus(r, cpus, cpus_key, scalar(cpus));
+	if (on && off && text_is(check, "run", "iommu_groups"))
+		rule_error(r, on, on_key,
+			   "without an IOMMU (disabled at %u:%u) there are no groups; drop one of "
+			   "the two",
+			   off->at.line, off->at.col);
+}
+
+static void checks_have_their_keys(struct ruling *r)
+{
+	const struct ynode *checks = ynode_get(section(r, "gate"), "checks");
+
+	for (size_t i = 0; i < count(checks, YAML_MAP); i++) {
+		const struct ynode *check = checks->items.v[i];
+		cleanup_free char *name = xasprintf("gate.checks.%.64s", checks->keys.v[i]->text);
+
+		for (size_t j = 0; check->kind == YAML_MAP && j < array_len(check_keys); j++)
+			if (text_is(check, "run", check_keys[j].run))
+				judge_keys(r, check, name, &check_keys[j]);
+	}
+}
+
+static void checks_are_sound(struct ruling *r)
+{
+	const struct ynode *checks = ynode_get(section(r, "gate"), "checks");
+
+	for (size_t i = 0; i < count(checks, YAML_MAP); i++) {
+		const struct ynode *check = checks->items.v[i];
+		cleanup_free char *name = xasprintf("gate.checks.%.64s", checks->keys.v[i]->text);
+
+		if (check->kind != YAML_MAP)
+			continue;
+		for (size_t j = 0; j < array_len(check_keys); j++)
+			if (text_is(check, "run", check_keys[j].run))
+				judge_share(r, check, name, &check_keys[j]);
+		judge_timeout(r, check, name);
+		judge_isolation(r, check, name);
+	}
+}
+
+const struct rule rules_gate[] = {
+	RULE_OF_WHOLE("checks-have-their-keys", checks_have_their_keys),
+	RULE("checks-are-sound", checks_are_sound),
+	NO_MORE_RULES,
+};

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Contradictions: VFs. */
+#include "profile/rules.h"
+
+/* Whether the set or a wider one of the section says how many. */
+static bool vfs_said(const struct ruling *r, const struct ynode *sriov, const char *name)
+{
+	for (size_t i = 0; name && i <= r->p->devices.n; i++) {
+		const struct ynode *set = ynode_get(sriov, name);
+		const struct selector *s = find_set(r, name);
+
+		if (set && set->kind == YAML_MAP && ynode_get(set, "vfs"))
+			return true;
+		name = s ? s->in : NULL;
+	}
+	return false;
+}
+
+static void vfs_are_counted(struct ruling *r)
+{
+	const struct ynode *sriov = section(r, "sriov");
+
+	for (size_t i = 0; i < count(sriov, YAML_MAP); i++) {
+		const char *name = sriov->keys.v[i]->text;
+		cleanup_free char *key = xasprintf("sriov.%.64s.vfs", name);
+
+		if (sriov->items.v[i]->kind == YAML_MAP && !vfs_said(r, sriov, name))
+			rule_error(r, sriov->items.v[i], key,
+				   "missing; a count of VFs, or max is wanted");
+	}
+}
+
+static void vfio_has_iommu(struct ruling *r)
+{
+	const struct ynode *sriov = section(r, "sriov"), *off = what_disables_iommu(r);
+
+	for (size_t i = 0; off && i < count(sriov, YAML_MAP); i++) {
+		const struct ynode *set = sriov->items.v[i];
+		cleanup_free char *key = xasprintf("sriov.%.64s.vf", sriov->keys.v[i]->text);
+
+		if (text_is(set, "vfs", "0") ||
+		    !text_is(ynode_get(set, "vf"), "driver", "vfio-pci"))
+			continue;
+		rule_error(r, ynode_get(set, "vf"), key,
+			   "vfio-pci needs the IOMMU, which is disabled at %u:%u; write driver: "
+			   "netdev (VFs for containers need no IOMMU) or iommu: passthrough",
+			   off->at.line, off->at.col);
+	}
+}
+
+/* --- each set ----------------------------------------------------------------------------- */
+
+static void none_needs_no_more(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	if (streq(scalar(tree_get(view, "sriov.vfs")), "0") && tree_get(view, "sriov.vf"))
+		set_warn(r, s, view, "sriov.vf", "vfs: 0 leaves no VF that this could be said of");
+}
+
+/* One address for each VF: enough of them, and one PF only. */
+static void addresses_go_round(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	static const char *const lists[] = {"sriov.vf.mac", "sriov.vf.guid"};
+	const struct device_set *here = r->sets ? device_sets_find(r->sets, s->name) : NULL;
+	uint64_t vfs = 0;
+
+	for (size_t i = 0; i < array_len(lists); i++) {
+		const struct ynode *list = tree_get(view, lists[i]);
+
+		if (!list || list->kind != YAML_LIST)
+			continue;
+		if (parse_u64(scalar(tree_get(view, "sriov.vfs")), &vfs) == 0 &&
+		    list->items.n < vfs)
+			set_error(r, s, view, lists[i],
+				  "%zu addresses for %llu VFs; write one for each, or derived",
+				  list->items.n, (unsigned long long)vfs);
+		if (s->expect > 1 || (here && here->fn.n > 1))
+			set_error(r, s, view, lists[i],
+				  "this set has more than one function, and the VFs of each would "
+				  "get the same addresses; write derived, or a set for each");
+	}
+}
+
+static void rates_are_in_order(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	uint64_t min, max;
+
+	if (parse_rate(scalar(tree_get(view, "sriov.vf.min_rate")), &min) < 0 ||
+	    parse_rate(scalar(tree_get(view, "sriov.vf.max_rate")), &max) < 0)
+		return;
+	if (max && min > max)
+		set_error(r, s, view, "sriov.vf.min_rate", "above max_rate: %.40s",
+			  scalar(tree_get(view, "sriov.vf.max_rate")));
+}
+
+/* What the one kind of link has and the other has not. */
+static const struct {
+	const char *path, *why;
+} of_ethernet[] = {
+	{"sriov.vf.mac", "VFs of InfiniBand have GUIDs; write guid:"},
+	{"sriov.vf.vlan", "VFs of InfiniBand have no VLANs (partitions are the subnet manager's)"},
+	{"sriov.vf.trust", "it is of Ethernet VFs; leave it out"},
+	{"sriov.vf.spoof_check", "it is of Ethernet VFs; leave it out"},
+};
+
+static void addresses_are_of_the_link(struct ruling *r, const struct selector *s,
+				      const struct ynode *view)
+{
+	bool ib = set_is_infiniband(r, s);
+
+	for (size_t i = 0; ib && i < array_len(of_ethernet); i++)
+		if (tree_get(view, of_ethernet[i].path))
+			set_error(r, s, view, of_ethernet[i].path, "%s", of_ethernet[i].why);
+	if (ib && streq(scalar(tree_get(view, "sriov.mode")), "switchdev"))
+		set_error(r, s, view, "sriov.mode",
+			  "an InfiniBand port has no eswitch to switch; write legacy or leave it "
+			  "out");
+	if (set_is_ethernet(r, s) && tree_get(view, "sriov.vf.guid"))
+		set_error(r, s, view, "sriov.vf.guid", "VFs of Ethernet have MACs; write mac:");
+}
+
+static void mtu_fits_the_pf(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	uint64_t vf, pf;
+
+	if (parse_u64(scalar(tree_get(view, "sriov.vf.mtu")), &vf) < 0 ||
+	    parse_u64(scalar(tree_get(view, "link.mtu")), &pf) < 0)
+		return;
+	if (vf > pf)
+		set_error(r, s, view, "sriov.vf.mtu",
+			  "larger than the PF's, %llu (link at %u:%u), which is what its port "
+			  "takes; raise that one",
+			  (unsigned long long)pf, tree_get(view, "link.mtu")->at.line,
+			  tree_get(view, "link.mtu")->at.col);
+}
+
+static const struct set_rule each_set[] = {
+	{"none-needs-no-more", none_needs_no_more},
+	{"addresses-go-round", addresses_go_round},
+	{"rates-are-in-order", rates_are_in_order},
+	{"addresses-are-of-the-link", addresses_are_of_the_link},
+	{"mtu-fits-the-pf", mtu_fits_the_pf},
+};
+
+static void vfs_are_sound(struct ruling *r)
+{
+	rule_each_set(r, each_set, array_len(each_set));
+}
+
+/* --- the machine, when it is known -------------------------------------------------------- */
+
+static void tell_lack(struct ruling *r, const struct selector *s, const struct ynode *view,
+		      const struct pci_fn *fn, bool all)
+{
+	void (*tell)(struct ruling *, const struct selector *, const struct ynode *, const char *,
+		     const char *, ...) = all ? set_error : set_warn;
+
+	if (!fn->totalvfs)
+		tell(r, s, view, "sriov.vfs",
+		     "%s has no SR-IOV capability; turn it on in its firmware (SRIOV_EN, "
+		     "NUM_OF_VFS) or the BIOS",
+		     fn->addr);
+	else
+		tell(r, s, view, "sriov.vfs",
+		     "%s has %u VFs at most; ask for fewer, or raise its firmware's limit "
+		     "(NUM_OF_VFS)",
+		     fn->addr, fn->totalvfs);
+}
+
+/* Whether a set in s that says how many has fn: its count holds, not that of s. */
+static bool narrower_counts(const struct ruling *r, const struct selector *s,
+			    const struct pci_fn *fn)
+{
+	const struct ynode *sriov = section(r, "sriov");
+
+	for (size_t i = 0; i < r->sets->set.n; i++) {
+		const struct device_set *set = &r->sets->set.v[i];
+		const struct ynode *own = ynode_get(sriov, set->sel->name);
+
+		if (set->sel == s || !set_is_within(r, set->sel, s) || !tree_get(own, "vfs"))
+			continue;
+		for (size_t j = 0; j < set->fn.n; j++)
+			if (set->fn.v[j] == fn)
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Where no PF of a set can have so many, the profile asks for what this machine is not. Where
+ * some can, the others are faults of those cards: the stage does what it can and names them.
+ */
+static void judge_pfs(struct ruling *r, const struct device_set *set)
+{
+	cleanup_ynode struct ynode *view = set_view(r, set->sel);
+	VEC(const struct pci_fn *) lack = {0};
+	size_t concerned = 0;
+	uint64_t vfs = 0;
+
+	if (parse_u64(scalar(tree_get(view, "sriov.vfs")), &vfs) < 0)
+		return;
+	for (size_t i = 0; i < set->fn.n; i++) {
+		if (narrower_counts(r, set->sel, set->fn.v[i]))
+			continue;
+		concerned++;
+		if (vfs > set->fn.v[i]->totalvfs)
+			vec_push(&lack, set->fn.v[i]);
+	}
+	for (size_t i = 0; i < lack.n; i++)
+		tell_lack(r, set->sel, view, lack.v[i], lack.n == concerned);
+	vec_free(&lack);
+}
+
+static void pfs_have_the_vfs(struct ruling *r)
+{
+	const struct ynode *sriov = section(r, "sriov");
+
+	for (size_t i = 0; r->sets && i < count(sriov, YAML_MAP); i++) {
+		const struct device_set *set = device_sets_find(r->sets, sriov->keys.v[i]->text);
+
+		if (set)
+			judge_pfs(r, set);
+	}
+}
+
+const struct rule rules_sriov[] = {
+	RULE_OF_WHOLE("vfs-are-counted", vfs_are_counted),
+	RULE("vfio-has-iommu", vfio_has_iommu),
+	RULE_OF_WHOLE("vfs-are-sound", vfs_are_sound),
+	RULE_OF_WHOLE("pfs-have-the-vfs", pfs_have_the_vfs),
+	NO_MORE_RULES,
+};

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The language's reference and its tables say the same: each key of the tables is an item of
+ * railhead.profile(5) with its words and its range, and no item is there that no table has.
+ * In the page a word in capitals stands for any key (SET), as * does here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "profile/keypath.h"
+#include "profile/value.h"
+
+#ifndef MAN_PAGE
+#define MAN_PAGE "packaging/man/railhead.profile.5"
+#endif
+
+struct item {
+	char *path;
+	struct str body; /* what stands below it */
+	bool seen;
+};
+
+struct page {
+	VEC(struct item) items;
+	size_t missing;
+};
+
+/* "qos.SET.pfc" -> "qos.*.pfc" */
+static char *as_path(const char *text)
+{
+	struct str out = {0};
+
+	while (*text) {
+		size_t len = isupper((unsigned char)*text)
+				     ? strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+				     : strcspn(text, ".");
+
+		if (isupper((unsigned char)*text))
+			str_add(&out, "*");
+		else
+			str_addn(&out, text, len);
+		text += len;
+		if (*text)
+			str_addn(&out, text++, 1);
+	}
+	return str_take(&out);
+}
+
+static void read_page(struct page *p)
+{
+	FILE *f = fopen(MAN_PAGE, "r");
+	char line[1024];
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		struct item item = {0};
+
+		str_chomp(line);
+		if (str_starts(line, ".Sh "))
+			vec_push(&p->items, item); /* ends the last one */
+		if (!str_starts(line, ".It Cm ")) {
+			if (p->items.n)
+				str_addf(&p->items.v[p->items.n - 1].body, "%s ", line);
+			continue;
+		}
+		item.path = as_path(line + strlen(".It Cm "));
+		vec_push(&p->items, item);
+	}
+	fclose(f);
+}
+
+static struct item *find(struct page *p, const char *path)
+{
+	for (size_t i = 0; i < p->items.n; i++)
+		if (p->items.v[i].path && streq(p->items.v[i].path, path))
+			return &p->items.v[i];
+	return NULL;
+}
+
+static void want_text(struct page *p, const struct item *item, const char *text)
+{
+	if (strstr(str_get(&item->body), text))
+		return;
+	print_message("%s: the page does not say %s of it\n", item->path, text);
+	p->missing++;
+}
+
+static void want_scalar(struct page *p, const struct item *item, const struct spec *s)
+{
+	for (size_t i = 0; s->words && s->words[i]; i++)
+		want_text(p, item, s->words[i]);
+	for (size_t i = 0; s->later && s->later[i]; i++)
+		want_text(p, item, s->later[i]);
+	if (s->check == value_int && s->max) {
+		char *range = xasprintf("%lld to %lld", (long long)s->min, (long long)s->max);
+
+		want_text(p, item, range);
+		free(range);
+	}
+}
+
+static void walk(struct page *p, const struct spec *s, struct str *path);
+
+static void walk_map(struct page *p, const struct spec *s, struct str *path)
+{
+	for (const struct field *f = s->fields; f->name; f++) {
+		size_t was = keypath_key(path, f->name);
+
+		walk(p, f->spec, path);
+		keypath_back(path, was);
+	}
+}
+
+/* An item for each value; maps of known keys are there by their keys. */
+static void walk(struct page *p, const struct spec *s, struct str *path)
+{
+	struct item *item = path->len ? find(p, str_get(path)) : NULL;
+	size_t was = path->len;
+
+	if (!s)
+		return;
+	if (item)
+		item->seen = true;
+	if (!item && s->kind != SPEC_MAP && s->kind != SPEC_MAP_OF) {
+		print_message("no item '.It Cm %s' in the page\n", str_get(path));
+		p->missing++;
+	}
+	if (s->kind == SPEC_SCALAR && item)
+		want_scalar(p, item, s);
+	if (s->kind == SPEC_MAP)
+		walk_map(p, s, path);
+	if (s->kind == SPEC_LIST && s->item->kind == SPEC_SCALAR && item)
+		want_scalar(p, item, s->item);
+	if (s->kind == SPEC_LIST && s->item->kind == SPEC_MAP) {
+		str_add(path, "[]");
+		walk_map(p, s->item, path);
+		keypath_back(path, was);
+	}
+	if (s->kind == SPEC_MAP_OF) {
+		keypath_key(path, "*");
+		walk(p, s->item, path);
+		keypath_back(path, was);
+	}
+	if (s->kind == SPEC_EITHER && item && s->scalar)
+		want_scalar(p, item, s->scalar);
+}
+
+static void page_and_tables_agree(void **state)
+{
+	struct page p = {0};
+	struct str path = {0};
+
+	(void)state;
+	read_page(&p);
+	assert_true(p.items.n > 100);
+	walk(&p, &schema_top, &path);
+	for (size_t i = 0; i < p.items.n; i++) {
+		struct item *item = &p.items.v[i];
+
+		if (item->path && !item->seen) {
+			print_message("item '%s' of the page: no such key\n", item->path);
+			p.missing++;
+		}
+		free(item->path);
+		str_free(&item->body);
+	}
+	vec_free(&p.items);
+	str_free(&path);
+	assert_int_equal(p.missing, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(page_and_tables_agree),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
