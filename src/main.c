@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* argv -> verb table -> exit code. The only place that exits. */
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,27 +10,32 @@
 
 enum { LONG_HELP = 256 };
 
+#define AT(name) offsetof(struct invocation, name)
+
 /* Option, what it takes, what it does: getopt's table and the help come from here. */
 static const struct {
 	enum verb_option bit;
 	const char *name;
 	const char *arg;
 	const char *help;
+	size_t field; /* of struct invocation: const char *, or bool where arg is NULL */
 } options[] = {
 	{OPT_ROOT, "root", "DIR|TAR",
-	 "look at (act on) that tree, not this machine; see --snapshot"},
-	{OPT_JSON, "json", NULL, "print JSON"},
-	{OPT_STAGE, "stage", "STAGE", "only this stage: initrd, early, devices or gate"},
-	{OPT_PROFILE, "profile", "NAME|FILE", "use this profile instead of matching"},
-	{OPT_RETRY, "retry", NULL, "try kernel arguments once more that were rejected"},
-	{OPT_EXPLAIN, "explain", NULL, "every profile with each condition, wanted and found"},
-	{OPT_AGAIN, "again", NULL, "measure anew although this boot has a verdict"},
-	{OPT_RESOLVED, "resolved", NULL, "and what follows from it on a machine"},
-	{OPT_SNAPSHOT, "snapshot", "FILE.tar",
-	 "capture what planning reads, scrubbed; - is stdout"},
-	{OPT_ALL, "all", NULL, "bridges, system devices and VFs too"},
-	{OPT_SCHEMA, "schema", NULL, "print the JSON Schema of profiles, for editors"},
-	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env"},
+	 "look at (act on) that tree, not this machine; see --snapshot", AT(root_path)},
+	{OPT_JSON, "json", NULL, "print JSON", AT(json)},
+	{OPT_STAGE, "stage", "STAGE", "only this stage: initrd, early, devices or gate",
+	 AT(stage_name)},
+	{OPT_PROFILE, "profile", "NAME|FILE", "use this profile instead of matching", AT(profile)},
+	{OPT_RETRY, "retry", NULL, "try kernel arguments once more that were rejected", AT(retry)},
+	{OPT_EXPLAIN, "explain", NULL, "every profile with each condition, wanted and found",
+	 AT(explain)},
+	{OPT_AGAIN, "again", NULL, "measure anew although this boot has a verdict", AT(again)},
+	{OPT_RESOLVED, "resolved", NULL, "and what follows from it on a machine", AT(resolved)},
+	{OPT_SNAPSHOT, "snapshot", "FILE.tar", "capture what planning reads, scrubbed; - is stdout",
+	 AT(snapshot)},
+	{OPT_ALL, "all", NULL, "bridges, system devices and VFs too", AT(all)},
+	{OPT_SCHEMA, "schema", NULL, "print the JSON Schema of profiles, for editors", AT(schema)},
+	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env", AT(reset)},
 };
 
 static void usage(FILE *out)
@@ -65,51 +71,18 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-static int take_option(struct invocation *inv, enum verb_option bit, const char *arg)
+static int take_option(struct invocation *inv, size_t i, const char *arg)
 {
-	switch (bit) {
-	case OPT_ROOT:
-		inv->root_path = arg;
+	char *field = (char *)inv + options[i].field;
+
+	if (options[i].arg)
+		*(const char **)field = arg;
+	else
+		*(bool *)field = true;
+	if (options[i].bit != OPT_STAGE || stage_parse(arg, &inv->stage) == 0)
 		return EXIT_OK;
-	case OPT_JSON:
-		inv->json = true;
-		return EXIT_OK;
-	case OPT_STAGE:
-		inv->have_stage = true;
-		if (stage_parse(arg, &inv->stage) == 0)
-			return EXIT_OK;
-		complain("--stage %s: no such stage; there are initrd, early, devices and gate",
-			 arg);
-		return EXIT_USAGE;
-	case OPT_PROFILE:
-		inv->profile = arg;
-		return EXIT_OK;
-	case OPT_RETRY:
-		inv->retry = true;
-		return EXIT_OK;
-	case OPT_EXPLAIN:
-		inv->explain = true;
-		return EXIT_OK;
-	case OPT_AGAIN:
-		inv->again = true;
-		return EXIT_OK;
-	case OPT_RESOLVED:
-		inv->resolved = true;
-		return EXIT_OK;
-	case OPT_SNAPSHOT:
-		inv->snapshot = arg;
-		return EXIT_OK;
-	case OPT_SCHEMA:
-		inv->schema = true;
-		return EXIT_OK;
-	case OPT_ALL:
-		inv->all = true;
-		return EXIT_OK;
-	case OPT_RESET:
-		inv->reset = true;
-		return EXIT_OK;
-	}
-	return EXIT_INTERNAL;
+	complain("--stage %s: no such stage; there are initrd, early, devices and gate", arg);
+	return EXIT_USAGE;
 }
 
 /* Returns an exit code, or -1 to go on. */
@@ -135,7 +108,7 @@ static int parse(const struct verb *v, int argc, char **argv, struct invocation 
 		}
 		if (c == '?')
 			return EXIT_USAGE;
-		code = take_option(inv, options[c - 1].bit, optarg);
+		code = take_option(inv, (size_t)c - 1, optarg);
 		if (code)
 			return code;
 	}

@@ -195,8 +195,8 @@ static void reboot_now(struct apply *a)
 
 static void apply_stages(struct apply *a)
 {
-	enum stage first = a->inv->have_stage ? a->inv->stage : STAGE_INITRD;
-	enum stage last = a->inv->have_stage ? a->inv->stage : STAGE_DEVICES;
+	enum stage first = a->inv->stage_name ? a->inv->stage : STAGE_INITRD;
+	enum stage last = a->inv->stage_name ? a->inv->stage : STAGE_DEVICES;
 
 	for (enum stage s = first; s <= last; s++) {
 		if (!apply_stage(a, s))
@@ -220,7 +220,7 @@ static int run(struct invocation *inv)
 	cleanup_close int lock = -1;
 	struct err err = {0};
 
-	if (inv->have_stage && inv->stage == STAGE_GATE) {
+	if (inv->stage_name && inv->stage == STAGE_GATE) {
 		complain("apply: the gate stage is `railhead gate`");
 		return EXIT_USAGE;
 	}

@@ -33,10 +33,10 @@ enum verb_option {
 	OPT_EXPLAIN = 1 << 5,
 	OPT_AGAIN = 1 << 6,
 	OPT_RESET = 1 << 7,
-	OPT_RESOLVED = 1 << 12,
-	OPT_ALL = 1 << 20,
-	OPT_SNAPSHOT = 1 << 21,
-	OPT_SCHEMA = 1 << 22,
+	OPT_RESOLVED = 1 << 8,
+	OPT_ALL = 1 << 9,
+	OPT_SNAPSHOT = 1 << 10,
+	OPT_SCHEMA = 1 << 11,
 };
 
 struct invocation {
@@ -45,7 +45,7 @@ struct invocation {
 	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
 	bool json, retry, explain, again, reset, resolved, all, schema;
-	bool have_stage;
+	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
 	const char *profile, *snapshot;
 	char **args; /* what is left of argv, NULL-terminated */

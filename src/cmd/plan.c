@@ -29,7 +29,7 @@ static struct tally count(const struct plan *plan, unsigned int stages)
 static int look_and_print(struct invocation *inv, enum stage running, bool all, const char *good,
 			  const char *bad)
 {
-	unsigned int stages = inv->have_stage ? STAGES(inv->stage) : STAGES_ALL;
+	unsigned int stages = inv->stage_name ? STAGES(inv->stage) : STAGES_ALL;
 	struct tally t;
 	struct run run;
 	int code;
