@@ -56,6 +56,22 @@ Y
   run -0 "$railhead" check "$BATS_TEST_DIRNAME"/../profiles/*.yaml
 }
 
+@test "check --root: also judged against that machine, NUMA node by node" {
+  put "$root/sys/devices/system/node/node0/meminfo" "Node 0 MemTotal:        12582912 kB"
+  put "$root/sys/devices/system/node/node1/meminfo" "Node 1 MemTotal:         4194304 kB"
+  { good a Supermicro
+    echo 'hugepages: [{size: 1G, per_node: 4}, {size: 2M, nodes: {1: 8}}]'
+    echo 'kernel_args: {isolate_cpus: 2-5}'
+    echo 'devices: {rails: {pci: "15b3:1021"}}'
+    echo 'sriov: {rails: {vfs: 9}}'; } | write a.yaml
+  run -0 "$railhead" check "$BATS_TEST_TMPDIR/a.yaml"
+  run -3 "$railhead" check --root "$root" "$BATS_TEST_TMPDIR/a.yaml"
+  [[ $output == *"a.yaml:5:"*"hugepages: 4112M of pages on NUMA node 1, which has 4096M"* ]]
+  [[ $output != *"NUMA node 0"* ]]
+  [[ $output == *"isolate_cpus"*"this machine has no CPU 4-5"* ]]
+  [[ $output == *"sriov.rails.vfs"*"$PF0"* ]]
+}
+
 @test "check: a file that is not there is named" {
   run -3 "$railhead" check "$BATS_TEST_TMPDIR/absent.yaml"
   [[ $output == *"absent.yaml"*"No such file"* ]]

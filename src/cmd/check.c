@@ -52,14 +52,18 @@ static void print_good(const char *path, const struct verdict_of_file *f)
 		       path);
 }
 
-/* Prints what is wrong, or adds it to files; returns an exit code. */
-static int check_one(const struct root *root, const char *path, json_t *files)
+/*
+ * Prints what is wrong, or adds it to files; returns an exit code. node: the machine that it
+ * is for, or NULL where none is known.
+ */
+static int check_one(const struct root *root, const struct node *node, const char *path,
+		     json_t *files)
 {
 	struct verdict_of_file f = {.dropin = profile_is_dropin(path)};
 	struct diags diags = {0};
 	struct err err = {0};
 	int r = f.dropin ? profile_check_dropin(root, path, &f.target, &diags, &err)
-			 : profile_load(root, path, false, NULL, &f.profile, &diags, &err);
+			 : profile_load(root, path, false, node, &f.profile, &diags, &err);
 	int code = r < 0 || diags.errors ? EXIT_INVALID : EXIT_OK;
 
 	if (code && !diags.errors)
@@ -86,11 +90,36 @@ static int print_schema(void)
 	return EXIT_OK;
 }
 
-static int run(struct invocation *inv)
+static int check_files(struct invocation *inv)
 {
-	json_t *files;
+	json_t *files = inv->json ? json_array() : NULL;
+	const struct root *profiles = profiles_root(inv);
+	struct node node = {0};
+	const struct node *known = NULL;
+	struct err err = {0};
 	int code = EXIT_OK;
 
+	/* An author's own machine is not the one that the profile is for. */
+	if (inv->root_path && node_survey(&inv->root, &node, &err) < 0) {
+		complain("%s", err.text);
+		code = EXIT_INTERNAL;
+	}
+	if (cpus_count(&node.cpus) || node.pci.n)
+		known = &node; /* else the tree holds profiles, and no machine */
+	for (int i = 0; i < inv->nargs && code != EXIT_INTERNAL; i++) {
+		int one = check_one(profiles, known, inv->args[i], files);
+
+		if (one)
+			code = one;
+	}
+	if (files)
+		print_json(json_pack("{s:o}", "files", files));
+	node_free(&node);
+	return code;
+}
+
+static int run(struct invocation *inv)
+{
 	if (inv->schema && !inv->nargs)
 		return print_schema();
 	if (inv->schema || !inv->nargs) {
@@ -98,16 +127,7 @@ static int run(struct invocation *inv)
 			 inv->nargs ? "--schema takes no PROFILE" : "too few arguments");
 		return EXIT_USAGE;
 	}
-	files = inv->json ? json_array() : NULL;
-	for (int i = 0; i < inv->nargs; i++) {
-		int one = check_one(&inv->root, inv->args[i], files);
-
-		if (one)
-			code = one;
-	}
-	if (files)
-		print_json(json_pack("{s:o}", "files", files));
-	return code;
+	return check_files(inv);
 }
 
 const struct verb verb_check = {

@@ -39,6 +39,11 @@ struct pci_fn {
 	struct strv ibdevs; /* its RDMA devices */
 };
 
+struct node_memory {
+	unsigned int node;
+	uint64_t bytes; /* 0: a node of CPUs or devices alone */
+};
+
 struct node {
 	struct {
 		char *sys_vendor, *product_name, *product_family, *product_sku, *product_version;
@@ -54,7 +59,8 @@ struct node {
 	struct cpus nodes_with_cpu; /* those that have CPUs */
 	unsigned int sockets;	    /* distinct physical packages of present CPUs; 0 unknown */
 	uint64_t memory;	    /* MemTotal in bytes; 0 unknown */
-	VEC(struct pci_fn) pci;	    /* sorted by address; VFs included */
+	VEC(struct node_memory) memory_of; /* of NUMA nodes, as far as they say; by number */
+	VEC(struct pci_fn) pci;		   /* sorted by address; VFs included */
 };
 
 int node_survey(const struct root *root, struct node *ret, struct err *err);

@@ -202,6 +202,22 @@ static void find_nodes_with_cpu(const struct root *root, struct node *node)
 	}
 }
 
+/* "Node 0 MemTotal:  16777216 kB" */
+static void survey_memory_of(const struct root *root, struct node *node)
+{
+	for (int n = cpus_next(&node->nodes, -1); n >= 0; n = cpus_next(&node->nodes, n)) {
+		cleanup_free char *text = NULL;
+		unsigned long long kib;
+		struct node_memory m = {.node = (unsigned int)n};
+
+		if (read_text(root, &text, NULL, NODE_DIR "/node%d/meminfo", n) < 0 ||
+		    sscanf(text, "Node %*d MemTotal: %llu kB", &kib) != 1)
+			continue;
+		m.bytes = kib << 10;
+		vec_push(&node->memory_of, m);
+	}
+}
+
 static void survey_memory(const struct root *root, struct node *node)
 {
 	cleanup_free char *text = NULL;
@@ -218,6 +234,7 @@ static void survey_memory(const struct root *root, struct node *node)
 	if (read_text(root, &text, NULL, "/proc/meminfo") == 0 &&
 	    sscanf(text, "MemTotal: %llu kB", &kib) == 1)
 		node->memory = kib << 10;
+	survey_memory_of(root, node);
 }
 
 static uint32_t read_id(const struct root *root, const char *addr, const char *file)
@@ -354,6 +371,7 @@ void node_free(struct node *node)
 		strv_free(&node->pci.v[i].ibdevs);
 	}
 	vec_free(&node->pci);
+	vec_free(&node->memory_of);
 	memset(node, 0, sizeof(*node));
 }
 

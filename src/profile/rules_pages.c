@@ -149,8 +149,8 @@ static void pages_are_there(struct ruling *r)
 	const struct ynode *pools = section(r, "hugepages");
 	uint64_t bytes = 0;
 
-	if (!r->node || !cpus_count(&r->node->nodes))
-		return;
+	if (!r->node || !cpus_count(&r->node->nodes) || r->node->memory_of.n)
+		return; /* pages_fit_each_node() says it better */
 	for (size_t i = 0; i < count(pools, YAML_LIST); i++)
 		bytes += pool_bytes(r, pools->items.v[i]);
 	if (r->node->memory && bytes > r->node->memory)
@@ -160,11 +160,49 @@ static void pages_are_there(struct ruling *r)
 			   (unsigned long long)(r->node->memory >> 20));
 }
 
+/* What the pool takes of one NUMA node; 0 where that is no number. */
+static uint64_t pool_bytes_of(const struct ruling *r, const struct ynode *pool, unsigned int node)
+{
+	const struct ynode *nodes = ynode_get(pool, "nodes");
+	cleanup_free char *name = xasprintf("%u", node);
+	const char *pages_text = nodes ? ynode_text(nodes, name, "0")
+				 : cpus_has(&r->node->nodes_with_cpu, node)
+					 ? ynode_text(pool, "per_node", "0")
+					 : "0";
+	uint64_t size = 0, pages = 0;
+
+	if (parse_size(ynode_text(pool, "size", ""), &size) < 0 ||
+	    parse_u64(pages_text, &pages) < 0 || __builtin_mul_overflow(size, pages, &size))
+		return 0;
+	return size;
+}
+
+/* What one node lacks, the kernel takes from another, and the application finds too late. */
+static void pages_fit_each_node(struct ruling *r)
+{
+	const struct ynode *pools = section(r, "hugepages");
+
+	for (size_t i = 0; r->node && i < r->node->memory_of.n; i++) {
+		const struct node_memory *m = &r->node->memory_of.v[i];
+		uint64_t bytes = 0;
+
+		for (size_t j = 0; j < count(pools, YAML_LIST); j++)
+			bytes += pool_bytes_of(r, pools->items.v[j], m->node);
+		if (bytes > m->bytes)
+			rule_error(r, pools, "hugepages",
+				   "%lluM of pages on NUMA node %u, which has %lluM of memory on "
+				   "this machine; write nodes: with fewer for it",
+				   (unsigned long long)(bytes >> 20), m->node,
+				   (unsigned long long)(m->bytes >> 20));
+	}
+}
+
 const struct rule rules_pages[] = {
 	RULE("pools-are-sound", pools_are_sound),
 	RULE("cma-leaves-boot-pages", cma_leaves_boot_pages),
 	RULE("sizes-are-of-the-machine", sizes_are_of_the_machine),
 	RULE("nodes-are-there", nodes_are_there),
 	RULE("pages-are-there", pages_are_there),
+	RULE("pages-fit-each-node", pages_fit_each_node),
 	NO_MORE_RULES,
 };
