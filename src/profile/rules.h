@@ -75,6 +75,8 @@ static inline const char *scalar(const struct ynode *n)
 	return n && n->kind == YAML_SCALAR ? n->text : "";
 }
 bool list_has(const struct ynode *list, const char *text);
+/* Whether word is one of the words of text, which commas part. */
+bool commas_have(const char *text, const char *word);
 
 /* --- kernel arguments --------------------------------------------------------------------- */
 

@@ -393,30 +393,36 @@ char *set_key(const struct ruling *r, const struct selector *s, const char *path
 	return xstrdup(path);
 }
 
-void set_error(struct ruling *r, const struct selector *s, const struct ynode *view,
-	       const char *path, const char *fmt, ...)
+static void say_of_set(struct ruling *r, const struct selector *s, const struct ynode *view,
+		       const char *path, bool warning, const char *fmt, va_list ap)
 {
 	cleanup_free char *key = set_key(r, s, path);
 	const struct ynode *n = tree_get(view, path);
 	cleanup_str struct str text = {0};
+
+	str_vaddf(&text, fmt, ap);
+	if (warning)
+		rule_warn(r, n ?: view, key, "%s", str_get(&text));
+	else
+		rule_error(r, n ?: view, key, "%s", str_get(&text));
+}
+
+void set_error(struct ruling *r, const struct selector *s, const struct ynode *view,
+	       const char *path, const char *fmt, ...)
+{
 	va_list ap;
 
 	va_start(ap, fmt);
-	str_vaddf(&text, fmt, ap);
+	say_of_set(r, s, view, path, false, fmt, ap);
 	va_end(ap);
-	rule_error(r, n ?: view, key, "%s", str_get(&text));
 }
 
 void set_warn(struct ruling *r, const struct selector *s, const struct ynode *view,
 	      const char *path, const char *fmt, ...)
 {
-	cleanup_free char *key = set_key(r, s, path);
-	const struct ynode *n = tree_get(view, path);
-	cleanup_str struct str text = {0};
 	va_list ap;
 
 	va_start(ap, fmt);
-	str_vaddf(&text, fmt, ap);
+	say_of_set(r, s, view, path, true, fmt, ap);
 	va_end(ap);
-	rule_warn(r, n ?: view, key, "%s", str_get(&text));
 }

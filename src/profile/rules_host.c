@@ -24,16 +24,7 @@ static void limits_are_of_others(struct ruling *r)
 
 static bool has_option(const struct ynode *mount, const char *word)
 {
-	const char *at = ynode_text(mount, "options", "");
-
-	while (*at) {
-		size_t len = strcspn(at, ",");
-
-		if (len == strlen(word) && strncmp(at, word, len) == 0)
-			return true;
-		at += len + (at[len] == ',');
-	}
-	return false;
+	return commas_have(ynode_text(mount, "options", ""), word);
 }
 
 static bool is_nfs(const struct ynode *mount)

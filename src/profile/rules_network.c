@@ -215,16 +215,7 @@ EACH(rates_of_dcqcn_are_in_order)
 
 static bool pci_says(const struct ynode *arg, const char *word)
 {
-	const char *at = arg ? arg_value(arg->text) : "";
-
-	while (*at) {
-		size_t len = strcspn(at, ",");
-
-		if (len == strlen(word) && strncmp(at, word, len) == 0)
-			return true;
-		at += len + (at[len] == ',');
-	}
-	return false;
+	return arg && commas_have(arg_value(arg->text), word);
 }
 
 EACH(kernel_leaves_the_sizes)
