@@ -174,7 +174,8 @@ static bool is_end(const char *s, size_t len)
 	return len == 2 && memcmp(s, "--", 2) == 0;
 }
 
-void kargs_split(struct kargs *l, const char *line, const char *origin)
+/* whole: "--" is a token like any other, and what follows it is split too. */
+static void split(struct kargs *l, const char *line, const char *origin, bool whole)
 {
 	const char *p = line;
 
@@ -189,10 +190,15 @@ void kargs_split(struct kargs *l, const char *line, const char *origin)
 		for (start = p; *p && (in_quote || !blank(*p)); p++)
 			if (*p == '"')
 				in_quote = !in_quote;
-		if (is_end(start, (size_t)(p - start)))
+		if (!whole && is_end(start, (size_t)(p - start)))
 			return;
 		kargs_addn(l, start, (size_t)(p - start), origin);
 	}
+}
+
+void kargs_split(struct kargs *l, const char *line, const char *origin)
+{
+	split(l, line, origin, false);
 }
 
 void kargs_free(struct kargs *l)
@@ -712,4 +718,72 @@ void kargs_conflicts(const struct kargs *wanted, const struct kargs *owned, cons
 		}
 	}
 	pages_free(&theirs);
+}
+
+/* --- the next boot's line ------------------------------------------------------------------ */
+
+/*
+ * The tokens right before `mark` that are of owned, in its order: where the first of them
+ * is. One that the loader left out is passed over; what is not of owned ends the run.
+ */
+static size_t ours_begin(const struct kargs *line, size_t from, size_t mark,
+			 const struct kargs *owned)
+{
+	size_t at = mark, left = owned->n;
+
+	while (at > from) {
+		size_t i = left;
+
+		while (i > 0 && !karg_equal(line->v[at - 1].text, owned->v[i - 1].text))
+			i--;
+		if (i == 0)
+			break;
+		left = i - 1;
+		at--;
+	}
+	return at;
+}
+
+/* What a trial adds behind the mark; an older snippet's is a part of it. Ends where? */
+static size_t ours_end(const struct kargs *line, size_t mark)
+{
+	cleanup_kargs struct kargs extra = {0};
+	size_t at = mark + 1, i = 0;
+
+	if (at == line->n || !str_starts(line->v[at].text, ENV_ARG_TRIAL))
+		return at;
+	kargs_split(&extra, ENV_TRIAL_EXTRA, NULL);
+	for (at++; at < line->n; at++, i++) {
+		while (i < extra.n && !streq(line->v[at].text, extra.v[i].text))
+			i++;
+		if (i == extra.n)
+			break;
+	}
+	return at;
+}
+
+static void add_all(struct kargs *to, const struct kargs *from, size_t begin, size_t end)
+{
+	for (size_t i = begin; i < end; i++)
+		kargs_add(to, from->v[i].text, from->v[i].origin);
+}
+
+char *kargs_predict(const char *cmdline, const struct kargs *owned, const struct kargs *wanted)
+{
+	cleanup_kargs struct kargs line = {0}, next = {0};
+	size_t done = 0;
+
+	split(&line, cmdline, NULL, true);
+	/* A menu entry with the variable in two places gets ours in both of them. */
+	for (size_t i = 0; i < line.n; i++) {
+		if (i < done || !str_starts(line.v[i].text, ENV_ARG_SLOT))
+			continue;
+		add_all(&next, &line, done, ours_begin(&line, done, i, owned));
+		add_all(&next, wanted, 0, wanted->n);
+		done = ours_end(&line, i);
+	}
+	add_all(&next, &line, done, line.n);
+	if (done == 0)
+		add_all(&next, wanted, 0, wanted->n);
+	return kargs_line(&next);
 }

@@ -238,6 +238,60 @@ static void test_conflicts(void **state)
 	}
 }
 
+static void test_predict(void **state)
+{
+	static const struct {
+		const char *line, *owned, *wanted, *next;
+	} t[] = {
+		{"", "", "", ""},
+		{"", "", "a=1", "a=1"},
+		{" ro  quiet\n", "", "a=1 b", "ro quiet a=1 b"},
+		/* where ours stood, not at the end */
+		{"ro a=1 b railhead.slot=a quiet", "a=1 b", "c=2 d", "ro c=2 d quiet"},
+		{"ro a=1 b railhead.slot=a quiet", "a=1 b", "", "ro quiet"},
+		{"ro railhead.slot=b quiet", "", "c=2", "ro c=2 quiet"},
+		/* a trial's own arguments go, the user's of the same text stay */
+		{"panic=30 a=1 railhead.slot=b railhead.trial=b " ENV_TRIAL_EXTRA " panic=30",
+		 "a=1", "a=2", "panic=30 a=2 panic=30"},
+		{"a=1 railhead.slot=b railhead.trial=b panic=30 quiet", "a=1", "", "quiet"},
+		{"a=1 railhead.slot=b railhead.trial=b", "a=1", "a=2", "a=2"},
+		/* no trial: panic=30 is the user's */
+		{"a=1 railhead.slot=b panic=30", "a=1", "a=2", "a=2 panic=30"},
+		/* equal to one of ours, elsewhere */
+		{"a=1 ro a=1 railhead.slot=a a=1", "a=1", "c", "a=1 ro c a=1"},
+		{"b a=1 b railhead.slot=a", "a=1 b", "c", "b c"},
+		{"x y a=1 railhead.slot=a", "x a=1", "c", "x y c"},
+		/* a loader or kernel that left one out */
+		{"ro a=1 c railhead.slot=a", "a=1 b c", "d", "ro d"},
+		{"ro b railhead.slot=a", "a=1 b c", "d", "ro d"},
+		/* nobody knows whose they are */
+		{"ro a=1", "a=1", "a=1", "ro a=1 a=1"},
+		/* as the kernel compares */
+		{"intel-iommu=on railhead.slot=a", "intel_iommu=on", "x", "x"},
+		/* the variable twice in the entry */
+		{"a=1 railhead.slot=a ro a=1 railhead.slot=a", "a=1", "b", "b ro b"},
+		/* the user's own arguments to railhead stay */
+		{"railhead.profile=x a=1 railhead.slot=a", "a=1", "b", "railhead.profile=x b"},
+		{"railhead.slot railhead.slotted=1", "", "b", "railhead.slot railhead.slotted=1 b"},
+		/* quotes; what init gets */
+		{"k=\"a b\" a=1 railhead.slot=a -- single", "a=1", "b", "k=\"a b\" b -- single"},
+		{"ro -- single", "", "b", "ro -- single b"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_kargs struct kargs owned = {0}, wanted = {0};
+		cleanup_free char *next = NULL;
+
+		kargs_split(&owned, t[i].owned, NULL);
+		kargs_split(&wanted, t[i].wanted, NULL);
+		next = kargs_predict(t[i].line, &owned, &wanted);
+		if (strcmp(next, t[i].next) != 0)
+			fail_msg("after \"%s\" with \"%s\" for \"%s\": \"%s\", expected \"%s\"",
+				 t[i].line, t[i].wanted, t[i].owned, next, t[i].next);
+	}
+}
+
 static void test_check(void **state)
 {
 	static const char *const bad[] = {
@@ -299,15 +353,11 @@ static void test_value_and_hash(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_split),
-		cmocka_unit_test(test_equal),
-		cmocka_unit_test(test_has),
-		cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_dropped),
-		cmocka_unit_test(test_conflicts),
-		cmocka_unit_test(test_check),
-		cmocka_unit_test(test_check_list),
-		cmocka_unit_test(test_value_and_hash),
+		cmocka_unit_test(test_split),	   cmocka_unit_test(test_equal),
+		cmocka_unit_test(test_has),	   cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_dropped),	   cmocka_unit_test(test_conflicts),
+		cmocka_unit_test(test_predict),	   cmocka_unit_test(test_check),
+		cmocka_unit_test(test_check_list), cmocka_unit_test(test_value_and_hash),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
