@@ -42,54 +42,87 @@ static int pages_find(const struct pages *p, uint64_t size)
 	return -1;
 }
 
-/* Makes size the one that the next count belongs to. */
-static void pages_size(struct pages *p, uint64_t size)
+static bool size_is_one(uint64_t size)
 {
-	int i = pages_find(p, size);
+	return size && !(size & (size - 1));
+}
 
-	if (i < 0 && p->n < PAGE_SIZES_MAX) {
-		i = (int)p->n++;
-		p->of[i].size = size;
+/* hugetlb_add_hstate(): one that is there already is not made the one that counts go to. */
+static void pages_add(struct pages *p, uint64_t size)
+{
+	p->valid = true;
+	if (pages_find(p, size) >= 0)
+		return;
+	if (p->n == PAGE_SIZES_MAX) {
+		p->valid = false;
+		return;
 	}
-	p->cur = i;
-	p->valid = i >= 0;
+	p->cur = (int)p->n++;
+	p->of[p->cur].size = size;
+}
+
+/* Whether any node of "32" or "0:32,1:0" gets pages. */
+static bool any_pages(const char *count)
+{
+	while (count) {
+		const char *comma = strchr(count, ','), *colon = strchr(count, ':');
+
+		if (strtoull(colon && (!comma || colon < comma) ? colon + 1 : count, NULL, 10))
+			return true;
+		count = comma ? comma + 1 : NULL;
+	}
+	return false;
 }
 
 static void pages_hugepagesz(struct pages *p, uint64_t size)
 {
 	int i = pages_find(p, size);
 
-	/* Once more is fine for the default size as long as it has no count. */
-	if (i >= 0 && (size != p->def || p->of[i].count))
-		p->valid = false;
-	else
-		pages_size(p, size);
+	p->valid = false;
+	if (!size_is_one(size))
+		return;
+	if (i < 0) {
+		pages_add(p, size);
+	} else if (size == p->def && !any_pages(p->of[i].count)) {
+		/* Once more is fine for the default size as long as it has no pages. */
+		p->cur = i;
+		p->valid = true;
+	}
 }
 
 static void pages_default(struct pages *p, uint64_t size)
 {
-	if (p->def) {
-		p->valid = false;
+	int i;
+
+	p->valid = false;
+	if (p->def || !size_is_one(size))
 		return;
-	}
+	pages_add(p, size);
+	i = pages_find(p, size);
+	if (i < 0)
+		return;
 	p->def = size;
-	pages_size(p, size);
-	if (p->def_count && p->cur >= 0 && !p->of[p->cur].count)
-		p->of[p->cur].count = take_ptr(p->def_count);
+	if (any_pages(p->def_count)) {
+		free(p->of[i].count);
+		p->of[i].count = take_ptr(p->def_count);
+	}
 }
 
 static void pages_count(struct pages *p, const struct token *t)
 {
 	char **count = p->cur < 0 ? &p->def_count : &p->of[p->cur].count;
 
-	if (p->valid && !*count)
+	if (p->valid && p->cur != p->last) {
+		free(*count);
 		*count = xstrndup(t->value, t->value_len);
+		p->last = p->cur;
+	}
 	p->valid = true;
 }
 
 void pages_parse(struct pages *p, const struct kargs *l)
 {
-	*p = (struct pages){.cur = -1, .valid = true};
+	*p = (struct pages){.cur = PAGES_OF_DEFAULT, .last = PAGES_OF_NONE, .valid = true};
 	for (size_t i = 0; i < l->n; i++) {
 		struct token t = token_of(l->v[i].text);
 

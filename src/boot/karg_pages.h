@@ -7,11 +7,11 @@
 #include "boot/kargs.h"
 
 /*
- * hugepagesz_setup(), default_hugepagesz_setup() and hugepages_setup() of mm/hugetlb.c: a
- * count belongs to the size before it, the first count of a size wins, a size given twice
- * makes the count that follows it void.
+ * As hugepagesz_setup(), default_hugepagesz_setup() and hugepages_setup() of mm/hugetlb.c
+ * read it: a count belongs to the size parsed last, the first count of a size wins, a size
+ * given twice or unknown makes the count that follows it void.
  */
-enum { PAGE_SIZES_MAX = 8 };
+enum { PAGE_SIZES_MAX = 8, PAGES_OF_DEFAULT = -1, PAGES_OF_NONE = -2 };
 
 struct pages {
 	struct {
@@ -21,7 +21,8 @@ struct pages {
 	size_t n;
 	uint64_t def;	 /* default_hugepagesz=, 0: not given */
 	char *def_count; /* a count before any size */
-	int cur;	 /* index of the size that the next count belongs to; -1: the default */
+	int cur;	 /* index of the size that the next count belongs to, or PAGES_OF_DEFAULT */
+	int last;	 /* the same, of the count that was taken last */
 	bool valid;	 /* the next count counts */
 };
 

@@ -16,7 +16,8 @@ struct token token_of(const char *text)
 		text++;
 		len--;
 	}
-	eq = memchr(text, '=', len);
+	/* A '=' at the front is a part of the name. */
+	eq = len ? memchr(text + 1, '=', len - 1) : NULL;
 	/* "Don't include quotes in value": next_arg() in lib/cmdline.c. */
 	if (eq && eq[1] == '"') {
 		t.value = eq + 2;
@@ -79,32 +80,53 @@ bool karg_equal(const char *a, const char *b)
 }
 
 /*
- * The keys whose handlers do more than assign (Documentation/admin-guide/
- * kernel-parameters.txt and the handlers themselves).
+ * The keys whose handlers do more than assign: Documentation/admin-guide/
+ * kernel-parameters.txt, and where it is silent the handlers themselves, named here.
+ * clearcpuid= is no list of this sort: cmdline_find_option() takes its last occurrence.
  */
 static const struct {
 	const char *key;
 	enum karg_rule rule;
 } rules[] = {
-	{"intel_iommu", KARG_LIST},
-	{"amd_iommu", KARG_LIST},
-	{"iommu", KARG_LIST},
-	{"pci", KARG_LIST},
-	{"intremap", KARG_LIST},
-	{"modprobe.blacklist", KARG_LIST},
-	{"rd.driver.blacklist", KARG_LIST},
+	{"intel_iommu", KARG_LIST},	    /* intel_iommu_setup() */
+	{"amd_iommu", KARG_LIST},	    /* parse_amd_iommu_options() */
+	{"iommu", KARG_LIST},		    /* iommu_setup() in arch/x86/kernel/pci-dma.c */
+	{"intremap", KARG_LIST},	    /* setup_irqremap() */
+	{"pci", KARG_LIST},		    /* pci_setup() */
+	{"efi", KARG_LIST},		    /* parse_efi_cmdline() */
+	{"memmap", KARG_LIST},		    /* parse_memmap_opt() */
+	{"cgroup_disable", KARG_LIST},	    /* kernel/cgroup/cgroup.c */
+	{"initcall_blacklist", KARG_LIST},  /* init/main.c */
+	{"tsc", KARG_LIST},		    /* tsc_setup(): one word an occurrence */
+	{"intel_pstate", KARG_LIST},	    /* intel_pstate_setup(): the same */
+	{"mce", KARG_LIST},		    /* mcheck_enable(): the same */
+	{"modprobe.blacklist", KARG_LIST},  /* modprobe(8) */
+	{"rd.driver.blacklist", KARG_LIST}, /* dracut.cmdline(7), and all rd. below */
+	{"rd.driver.pre", KARG_LIST},
 	{"console", KARG_EACH},
-	{"earlycon", KARG_EACH},
-	{"earlyprintk", KARG_EACH},
-	{"memmap", KARG_EACH},
-	{"acpi_osi", KARG_EACH},
-	{"video", KARG_EACH},
-	{"rd.driver.pre", KARG_EACH},
+	{"acpi_osi", KARG_EACH}, /* acpi_osi_setup() */
+	{"video", KARG_EACH},	 /* video_setup(): one a connector */
+	{"rd.luks.uuid", KARG_EACH},
+	{"rd.luks.name", KARG_EACH},	/* systemd-cryptsetup-generator(8) */
+	{"rd.luks.options", KARG_EACH}, /* the same */
+	{"rd.lvm.lv", KARG_EACH},
+	{"rd.lvm.vg", KARG_EACH},
+	{"rd.md.uuid", KARG_EACH},
+	{"rd.dm.uuid", KARG_EACH},
+	{"ip", KARG_EACH},
+	{"nameserver", KARG_EACH},
+	{"ifname", KARG_EACH},
+	{"systemd.mask", KARG_EACH},  /* systemd-debug-generator(8) */
+	{"systemd.wants", KARG_EACH}, /* the same */
+	{"systemd.setenv", KARG_EACH},
 	{"hugepagesz", KARG_PAGES},
 	{"hugepages", KARG_PAGES},
 	{"default_hugepagesz", KARG_PAGES},
-	{"isolcpus", KARG_ONLY},
-	{"nohz_full", KARG_ONLY},
+	{"crashkernel", KARG_KIND},
+	{"isolcpus", KARG_FIRST},    /* housekeeping_setup() in kernel/sched/isolation.c */
+	{"nohz_full", KARG_FIRST},   /* the same */
+	{"earlyprintk", KARG_FIRST}, /* setup_early_printk() */
+	{"earlycon", KARG_FIRST},    /* setup_earlycon() */
 };
 
 enum karg_rule token_rule(const struct token *t)
@@ -115,6 +137,25 @@ enum karg_rule token_rule(const struct token *t)
 		if (token_named(t, rules[i].key))
 			return rules[i].rule;
 	return KARG_LAST;
+}
+
+bool token_is_param(const struct token *t)
+{
+	return memchr(t->name, '.', t->name_len) != NULL;
+}
+
+const char *token_kind(const struct token *t)
+{
+	static const char *const kinds[] = {",high", ",low", ",cma"};
+
+	for (size_t i = 0; i < array_len(kinds); i++) {
+		size_t len = strlen(kinds[i]);
+
+		if (t->value && t->value_len >= len &&
+		    memcmp(t->value + t->value_len - len, kinds[i], len) == 0)
+			return kinds[i];
+	}
+	return "";
 }
 
 enum karg_rule karg_rule(const char *text)

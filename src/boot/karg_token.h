@@ -17,3 +17,7 @@ bool token_name_is(const struct token *t, const char *name, size_t len);
 bool token_named(const struct token *t, const char *name);
 bool token_value_same(const struct token *a, const struct token *b);
 enum karg_rule token_rule(const struct token *t);
+/* "module.param": of a module, or of dracut or systemd; "mod.param" alone is a value too. */
+bool token_is_param(const struct token *t);
+/* What a crashkernel= is for: ",high", ",low", ",cma" or "". */
+const char *token_kind(const struct token *t);

@@ -27,10 +27,10 @@ static void kargs_addn(struct kargs *l, const char *text, size_t len, const char
 	vec_push(l, k);
 }
 
-/* The kernel's isspace() is that of latin-1; blanks of ASCII are what a line can have. */
+/* The kernel's isspace() (lib/ctype.c) is that of latin-1, with the blank that doesn't break. */
 static bool blank(char c)
 {
-	return isspace((unsigned char)c) != 0;
+	return isspace((unsigned char)c) || c == '\xa0';
 }
 
 /* parse_args() in kernel/params.c looks for "--" where next_arg() has taken quotes off. */

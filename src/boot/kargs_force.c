@@ -4,52 +4,25 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/words.h"
 #include "boot/karg_pages.h"
 #include "boot/karg_token.h"
 
 /* --- comma lists ----------------------------------------------------------------------- */
 
-/* Appends the items of every occurrence of the key of `like`, in order. */
-static void list_items(const struct kargs *l, const struct token *like, struct strv *ret)
+static void token_items(const struct token *t, struct strv *ret)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		struct token t = token_of(l->v[i].text);
-		const char *p, *end;
+	const char *p = t->value, *end = p + t->value_len;
 
-		if (!t.value || !token_name_is(&t, like->name, like->name_len))
-			continue;
-		p = t.value;
-		end = p + t.value_len;
-		while (p <= end) {
-			const char *comma = memchr(p, ',', (size_t)(end - p));
-			const char *stop = comma ? comma : end;
-			cleanup_free char *item = xstrndup(p, (size_t)(stop - p));
+	while (p <= end) {
+		const char *comma = memchr(p, ',', (size_t)(end - p));
+		const char *stop = comma ? comma : end;
+		cleanup_free char *item = xstrndup(p, (size_t)(stop - p));
 
-			if (*item)
-				strv_add(ret, item);
-			p = stop + 1;
-		}
+		if (*item)
+			strv_add(ret, item);
+		p = stop + 1;
 	}
-}
-
-static bool ends(const char *s, const char *suffix, size_t *ret_stem)
-{
-	size_t n = strlen(s), m = strlen(suffix);
-
-	if (n < m || !streq(s + n - m, suffix))
-		return false;
-	*ret_stem = n - m;
-	return n == m || s[n - m - 1] == '_';
-}
-
-/* on and off, sm_on and sm_off, pt and nopt. */
-static bool opposite(const char *a, const char *b)
-{
-	size_t i, j;
-
-	if ((ends(a, "on", &i) && ends(b, "off", &j)) || (ends(a, "off", &i) && ends(b, "on", &j)))
-		return i == j && strncmp(a, b, i) == 0;
-	return (str_starts(a, "no") && streq(a + 2, b)) || (str_starts(b, "no") && streq(b + 2, a));
 }
 
 static bool item_in_force(const struct strv *items, const char *item)
@@ -59,24 +32,31 @@ static bool item_in_force(const struct strv *items, const char *item)
 	for (size_t i = 0; i < items->n; i++) {
 		if (streq(items->v[i], item))
 			on = true;
-		else if (opposite(items->v[i], item))
+		else if (words_oppose(items->v[i], item))
 			on = false;
 	}
 	return on;
 }
 
-static bool list_in_force(const struct kargs *line, const struct token *t, const char *text)
+/* All occurrences of a key are one list, in their order. */
+static bool list_in_force(const struct kargs *line, const struct token *t)
 {
 	cleanup_strv struct strv have = {0}, want = {0};
-	struct karg one = {.text = (char *)text};
-	struct kargs only = {.v = &one, .n = 1, .cap = 1};
+	bool there = false;
 
-	list_items(line, t, &have);
-	list_items(&only, t, &want);
+	for (size_t i = 0; i < line->n; i++) {
+		struct token other = token_of(line->v[i].text);
+
+		if (!other.value || !token_name_is(&other, t->name, t->name_len))
+			continue;
+		token_items(&other, &have);
+		there = true;
+	}
+	token_items(t, &want);
 	for (size_t i = 0; i < want.n; i++)
 		if (!item_in_force(&have, want.v[i]))
 			return false;
-	return true;
+	return there;
 }
 
 /* --- in force ---------------------------------------------------------------------------- */
@@ -89,10 +69,27 @@ static bool has_equal(const struct kargs *l, const char *text)
 	return false;
 }
 
+/* "mod.param" is "mod.param=1": of such keys one without a value wins too. */
+static bool assigns(const struct token *t, const struct token *like)
+{
+	return (t->value || token_is_param(t)) && token_name_is(t, like->name, like->name_len);
+}
+
 static bool last_is(const struct kargs *line, const struct token *t)
 {
 	for (size_t i = line->n; i > 0; i--) {
 		struct token have = token_of(line->v[i - 1].text);
+
+		if (assigns(&have, t))
+			return token_value_same(&have, t);
+	}
+	return false;
+}
+
+static bool first_is(const struct kargs *line, const struct token *t)
+{
+	for (size_t i = 0; i < line->n; i++) {
+		struct token have = token_of(line->v[i].text);
 
 		if (have.value && token_name_is(&have, t->name, t->name_len))
 			return token_value_same(&have, t);
@@ -100,15 +97,30 @@ static bool last_is(const struct kargs *line, const struct token *t)
 	return false;
 }
 
-static bool only_is(const struct kargs *line, const struct token *t)
+/* ",cma" adds to a plain one; ",high" and ",low" are read where there is none. */
+static bool leaves_void(const char *kind, const char *of)
 {
-	for (size_t i = 0; i < line->n; i++) {
-		struct token have = token_of(line->v[i].text);
+	return !*kind && (streq(of, ",high") || streq(of, ",low"));
+}
 
-		if (token_name_is(&have, t->name, t->name_len) && !token_value_same(&have, t))
+static bool last_of_kind_is(const struct kargs *line, const struct token *t)
+{
+	const char *kind = token_kind(t);
+	bool found = false, same = false;
+
+	for (size_t i = line->n; i > 0; i--) {
+		struct token have = token_of(line->v[i - 1].text);
+
+		if (!have.value || !token_name_is(&have, t->name, t->name_len))
+			continue;
+		if (leaves_void(token_kind(&have), kind))
 			return false;
+		if (found || !streq(token_kind(&have), kind))
+			continue;
+		found = true;
+		same = token_value_same(&have, t);
 	}
-	return last_is(line, t);
+	return same;
 }
 
 static bool in_force(const struct kargs *line, const char *text)
@@ -118,13 +130,16 @@ static bool in_force(const struct kargs *line, const char *text)
 	switch (token_rule(&t)) {
 	case KARG_LAST:
 		return last_is(line, &t);
-	case KARG_ONLY:
-		return only_is(line, &t);
+	case KARG_FIRST:
+		return first_is(line, &t);
+	case KARG_KIND:
+		return last_of_kind_is(line, &t);
 	case KARG_LIST:
-		return list_in_force(line, &t, text);
+		return list_in_force(line, &t);
+	case KARG_FLAG:
+		return token_is_param(&t) ? last_is(line, &t) : has_equal(line, text);
 	case KARG_EACH:
 	case KARG_PAGES:
-	case KARG_FLAG:
 		break;
 	}
 	return has_equal(line, text);
@@ -169,7 +184,7 @@ void kargs_dropped(const struct kargs *owned, const struct kargs *wanted, const 
 			continue;
 		if (has_equal(wanted, text))
 			continue; /* also if something behind it contradicts it */
-		if (rule != KARG_LIST || !list_in_force(wanted, &t, text))
+		if (rule != KARG_LIST || !list_in_force(wanted, &t))
 			kargs_add(ret, text, owned->v[i].origin);
 	}
 	pages_parse(&pages, wanted);
@@ -179,36 +194,66 @@ void kargs_dropped(const struct kargs *owned, const struct kargs *wanted, const 
 			kargs_add(ret, pages_dropped.v[i].text, pages_dropped.v[i].origin);
 }
 
-/* The line without what is ours: each token of owned is taken off once, from the back. */
+/* The line without what is ours. */
 static void others(const char *cmdline, const struct kargs *owned, struct kargs *ret)
 {
+	static const struct kargs none = {0};
+	cleanup_free char *rest = kargs_predict(cmdline, owned, &none);
 	cleanup_kargs struct kargs line = {0};
-	cleanup_free bool *ours = NULL;
 
-	kargs_split(&line, cmdline, NULL);
-	ours = xcalloc(line.n ? line.n : 1, sizeof(*ours));
-	for (size_t i = 0; i < owned->n; i++)
-		for (size_t k = line.n; k > 0; k--)
-			if (!ours[k - 1] && karg_equal(line.v[k - 1].text, owned->v[i].text)) {
-				ours[k - 1] = true;
-				break;
-			}
-	for (size_t k = 0; k < line.n; k++)
-		if (!ours[k] && !str_starts(line.v[k].text, "railhead."))
-			kargs_add(ret, line.v[k].text, NULL);
+	kargs_split(&line, rest, NULL);
+	for (size_t i = 0; i < line.n; i++)
+		if (!str_starts(line.v[i].text, "railhead."))
+			kargs_add(ret, line.v[i].text, NULL);
+}
+
+static bool lists_oppose(const struct token *a, const struct token *b)
+{
+	cleanup_strv struct strv x = {0}, y = {0};
+
+	token_items(a, &x);
+	token_items(b, &y);
+	for (size_t i = 0; i < x.n; i++)
+		for (size_t k = 0; k < y.n; k++)
+			if (words_oppose(x.v[i], y.v[k]))
+				return true;
+	return false;
+}
+
+static bool kinds_clash(const struct token *theirs, const struct token *w)
+{
+	const char *a = token_kind(theirs), *b = token_kind(w);
+
+	return leaves_void(a, b) || (streq(a, b) && !token_value_same(theirs, w));
+}
+
+static bool clash(const struct token *theirs, const struct token *w)
+{
+	switch (token_rule(w)) {
+	case KARG_LAST:
+	case KARG_FIRST:
+		return assigns(theirs, w) && !token_value_same(theirs, w);
+	case KARG_KIND:
+		return theirs->value && kinds_clash(theirs, w);
+	case KARG_LIST:
+		return theirs->value && lists_oppose(theirs, w);
+	case KARG_FLAG:
+		return token_is_param(w) && theirs->value;
+	case KARG_EACH:
+	case KARG_PAGES:
+		break;
+	}
+	return false;
 }
 
 static bool contradicts(const struct kargs *wanted, const char *text)
 {
 	struct token t = token_of(text);
-	enum karg_rule rule = token_rule(&t);
 
-	if (rule != KARG_LAST && rule != KARG_ONLY)
-		return false;
 	for (size_t i = 0; i < wanted->n; i++) {
 		struct token w = token_of(wanted->v[i].text);
 
-		if (w.value && token_name_is(&w, t.name, t.name_len) && !token_value_same(&w, &t))
+		if (token_name_is(&w, t.name, t.name_len) && clash(&t, &w))
 			return true;
 	}
 	return false;

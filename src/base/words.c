@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/words.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+/* Words that set one thing, each to its own: drivers/pci/pci.c, drivers/iommu/amd/init.c, ... */
+static const char *const groups[][5] = {
+	{"pcie_bus_tune_off", "pcie_bus_safe", "pcie_bus_perf", "pcie_bus_peer2peer"},
+	{"pgtbl_v1", "pgtbl_v2"},
+	{"active", "passive"},
+};
+
+static bool is_of(const char *word, const char *const *group)
+{
+	for (; *group; group++)
+		if (streq(word, *group))
+			return true;
+	return false;
+}
+
+/* "sm_on" ends in "on", and "option" does not: what stands before it. */
+static bool ends(const char *s, const char *suffix, size_t *ret_stem)
+{
+	size_t n = strlen(s), m = strlen(suffix);
+
+	if (n < m || !streq(s + n - m, suffix))
+		return false;
+	*ret_stem = n - m;
+	return n == m || s[n - m - 1] == '_';
+}
+
+static bool switched(const char *on, const char *off)
+{
+	size_t i, j;
+
+	return ends(on, "on", &i) && ends(off, "off", &j) && i == j && strncmp(on, off, i) == 0;
+}
+
+static bool negated(const char *a, const char *no)
+{
+	return *a && str_starts(no, "no") && streq(no + 2, a);
+}
+
+/* "realloc" is "realloc=on". */
+static bool assigned(const char *a, const char *b)
+{
+	size_t i = strcspn(a, "="), j = strcspn(b, "=");
+
+	if (i != j || strncmp(a, b, i) != 0 || (!a[i] && !b[j]))
+		return false;
+	return !streq(a[i] ? a + i + 1 : "on", b[j] ? b + j + 1 : "on");
+}
+
+bool words_oppose(const char *a, const char *b)
+{
+	if (streq(a, b))
+		return false;
+	for (size_t i = 0; i < array_len(groups); i++)
+		if (is_of(a, groups[i]) && is_of(b, groups[i]))
+			return true;
+	return switched(a, b) || switched(b, a) || negated(a, b) || negated(b, a) || assigned(a, b);
+}
