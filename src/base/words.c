@@ -63,3 +63,73 @@ bool words_oppose(const char *a, const char *b)
 			return true;
 	return switched(a, b) || switched(b, a) || negated(a, b) || negated(b, a) || assigned(a, b);
 }
+
+/* --- modes of a boot ----------------------------------------------------------------------- */
+
+static const struct {
+	const char *arg; /* the whole of it, or with '*' at its end how it begins */
+	const char *mode;
+} modes[] = {
+	{"rescue", "rescue mode"},
+	{"single", "rescue mode"},
+	{"s", "rescue mode"},
+	{"S", "rescue mode"},
+	{"1", "rescue mode"},
+	{"-s", "rescue mode"},
+	{"rd.rescue", "rescue mode"},
+	{"emergency", "emergency mode"},
+	{"-b", "emergency mode"},
+	{"rd.emergency", "emergency mode"},
+	{"systemd.unit=rescue.*", "rescue mode"},
+	{"systemd.unit=runlevel1.*", "rescue mode"},
+	{"systemd.unit=emergency.*", "emergency mode"},
+	{"systemd.unit=kdump*", "a crash kernel"},
+	{"rd.systemd.unit=rescue.*", "rescue mode"},
+	{"rd.systemd.unit=runlevel1.*", "rescue mode"},
+	{"rd.systemd.unit=emergency.*", "emergency mode"},
+	{"rd.systemd.unit=kdump*", "a crash kernel"},
+	{"rd.break", "an initramfs stopped for debugging"},
+	{"rd.break=*", "an initramfs stopped for debugging"},
+	{"rdbreak", "an initramfs stopped for debugging"},
+	{"rd.live.*", "a live system"},
+	{"root=live:*", "a live system"},
+	{"boot=live", "a live system"},
+	{"boot=casper", "a live system"},
+	{"netroot=*", "a root file system over the network"},
+	{"nfsroot=*", "a root file system over the network"},
+	{"root=/dev/nfs", "a root file system over the network"},
+	{"root=nfs", "a root file system over the network"},
+	{"root=nfs:*", "a root file system over the network"},
+	{"root=nfs4", "a root file system over the network"},
+	{"root=nfs4:*", "a root file system over the network"},
+	{"root=iscsi", "a root file system over the network"},
+	{"root=iscsi:*", "a root file system over the network"},
+	{"root=nbd", "a root file system over the network"},
+	{"root=nbd:*", "a root file system over the network"},
+};
+
+static bool is_systemd(const char *init)
+{
+	static const char *const names[] = {"/sbin/init",	    "/usr/sbin/init",
+					    "/lib/systemd/systemd", "/usr/lib/systemd/systemd",
+					    "/bin/systemd",	    "/usr/bin/systemd"};
+
+	for (size_t i = 0; i < array_len(names); i++)
+		if (streq(init, names[i]))
+			return true;
+	return false;
+}
+
+const char *arg_boot_mode(const char *arg)
+{
+	for (size_t i = 0; i < array_len(modes); i++) {
+		size_t len = strlen(modes[i].arg);
+
+		if (modes[i].arg[len - 1] == '*' ? strncmp(arg, modes[i].arg, len - 1) == 0
+						 : streq(arg, modes[i].arg))
+			return modes[i].mode;
+	}
+	if (str_starts(arg, "init=") && !is_systemd(arg + strlen("init=")))
+		return "another init";
+	return NULL;
+}
