@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kargs: which kernel arguments are wanted, in this boot, in the next; --reset. */
+/* kargs: which kernel arguments are wanted, in this boot, in the next; --reset, --format. */
 #include <stdio.h>
 #include <string.h>
 
@@ -93,6 +93,8 @@ static int run(struct invocation *inv)
 	struct run run;
 	int code;
 
+	if (inv->format)
+		return print_kargs_format(inv);
 	if (inv->reset)
 		return reset(inv);
 	if (!open_look(inv, &run, &code))
@@ -111,7 +113,8 @@ static int run(struct invocation *inv)
 const struct verb verb_kargs = {
 	.name = "kargs",
 	.args = "",
-	.help = "kernel arguments wanted, of this boot, of the next; --reset gives them up",
-	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RESET,
+	.help = "kernel arguments wanted, of this boot, of the next; --reset, --format: see "
+		"railhead(8)",
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RESET | OPT_FORMAT,
 	.run = run,
 };
