@@ -15,7 +15,7 @@
 #include "boot/bootpart.h"
 #include "boot/grub.h"
 #include "boot/env.h"
-#include "boot/esp.h"
+#include "boot/place.h"
 
 #define LOADS "\tset railhead_file=\"$prefix/railhead.env\"\nexport railhead_kargs\n"
 #define ENTRY "menuentry 'x' {\n\tlinux /vmlinuz root=UUID=1 ro quiet $railhead_kargs\n}\n"
@@ -211,41 +211,32 @@ static void test_bad_fstab(void **state)
 	tree_done(&t);
 }
 
-/* Partition of a disk; a volume on two disks. */
-static void test_disks_below(void **state)
+/* A place's own device decides; btrfs does, whatever its device number is. */
+static void test_place_no_trial(void **state)
 {
+	cleanup_free char *plain = NULL, *raid = NULL, *btrfs = NULL;
+	struct place p = {.fd = -1};
+	struct stat st;
 	struct tree t;
-	struct strv plain = {0}, lvm = {0}, whole = {0};
 
 	(void)state;
 	tree_init(&t);
-	sh(&t, "mkdir -p sys/class/block sys/dev/block sys/devices/p/block/sda/sda2 "
-	       "sys/devices/p/block/sdb/sdb1 sys/devices/virtual/block/dm-0/slaves; "
-	       "echo 2 > sys/devices/p/block/sda/sda2/partition; "
-	       "echo 1 > sys/devices/p/block/sdb/sdb1/partition; "
-	       "ln -s ../../devices/p/block/sda sys/class/block/sda; "
-	       "ln -s ../../devices/p/block/sda/sda2 sys/class/block/sda2; "
-	       "ln -s ../../devices/p/block/sdb sys/class/block/sdb; "
-	       "ln -s ../../devices/p/block/sdb/sdb1 sys/class/block/sdb1; "
-	       "ln -s ../../devices/virtual/block/dm-0 sys/class/block/dm-0; "
-	       "ln -s ../../../../p/block/sda/sda2 sys/devices/virtual/block/dm-0/slaves/sda2; "
-	       "ln -s ../../../../p/block/sdb/sdb1 sys/devices/virtual/block/dm-0/slaves/sdb1; "
-	       "ln -s ../../devices/p/block/sda/sda2 sys/dev/block/8:2; "
-	       "ln -s ../../devices/p/block/sdb sys/dev/block/8:16; "
-	       "ln -s ../../devices/virtual/block/dm-0 sys/dev/block/253:0");
-	disks_below(&t.root, makedev(8, 2), &plain);
-	assert_int_equal(plain.n, 1);
-	assert_string_equal(plain.v[0], "sda");
-	disks_below(&t.root, makedev(253, 0), &lvm);
-	assert_int_equal(lvm.n, 2);
-	assert_string_equal(lvm.v[0], "sda");
-	assert_string_equal(lvm.v[1], "sdb");
-	disks_below(&t.root, makedev(8, 16), &whole);
-	assert_int_equal(whole.n, 1);
-	assert_string_equal(whole.v[0], "sdb");
-	strv_free(&plain);
-	strv_free(&lvm);
-	strv_free(&whole);
+	p.fd = open(t.path, O_RDONLY | O_DIRECTORY);
+	assert_true(p.fd >= 0 && fstat(p.fd, &st) == 0);
+	plain = place_no_trial_why(&t.root, &p);
+	assert_null(plain);
+	p.fstype = (char *)"btrfs";
+	btrfs = place_no_trial_why(&t.root, &p);
+	assert_non_null(strstr(btrfs, "btrfs"));
+	p.fstype = (char *)"ext4";
+	sh(&t,
+	   "mkdir -p sys/devices/md9/md sys/class/block sys/dev/block; "
+	   "ln -s ../../devices/md9 sys/class/block/md9; "
+	   "ln -s ../../devices/md9 sys/dev/block/%u:%u",
+	   major(st.st_dev), minor(st.st_dev));
+	raid = place_no_trial_why(&t.root, &p);
+	assert_non_null(strstr(raid, "can't write to the RAID array /dev/md9,"));
+	close(p.fd);
 	tree_done(&t);
 }
 
@@ -288,7 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_grub_cfg),  cmocka_unit_test(test_bios),
 		cmocka_unit_test(test_bls),	  cmocka_unit_test(test_efi),
-		cmocka_unit_test(test_bad_fstab), cmocka_unit_test(test_disks_below),
+		cmocka_unit_test(test_bad_fstab), cmocka_unit_test(test_place_no_trial),
 		cmocka_unit_test(test_snippet),
 	};
 
