@@ -55,8 +55,12 @@
 /* What the snippet adds to the kernel command line. */
 #define ENV_ARG_SLOT "railhead.slot="
 #define ENV_ARG_TRIAL "railhead.trial="
-/* A panic reboots after 30 s; dracut's shell and emergency mode reboot too. */
-#define ENV_TRIAL_EXTRA "panic=30 rd.shell=0 rd.emergency=reboot"
+/*
+ * A panic reboots after 30 s; dracut's shell and its emergency mode reboot too. A root that
+ * does not appear is waited for without end by systemd in a dracut initramfs: not here. Its
+ * limit must be above dracut's own rd.retry (180 s), after which degraded arrays are started.
+ */
+#define ENV_TRIAL_EXTRA "panic=30 rd.shell=0 rd.emergency=reboot rd.timeout=240"
 
 enum {
 	ENV_NONE = '-',	 /* no slot */
