@@ -3,8 +3,10 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "boot/seal.h"
 #include "cmd/cmd.h"
 #include "profile/json_schema.h"
+#include "steps/derived.h"
 
 static json_t *diag_to_json(const struct diag *d)
 {
@@ -13,6 +15,13 @@ static json_t *diag_to_json(const struct diag *d)
 			 d->key ? d->key : "", "severity", d->warning ? "warning" : "error",
 			 "message", d->text);
 }
+
+/* The machine that profiles are judged for. */
+struct machine {
+	const struct root *root;
+	const struct node *node; /* NULL: none is known */
+	struct seals seals;
+};
 
 /* What a file is judged as: a profile, or a drop-in of one. */
 struct verdict_of_file {
@@ -52,22 +61,51 @@ static void print_good(const char *path, const struct verdict_of_file *f)
 		       path);
 }
 
+static bool wants_kargs(const struct profile *p, const struct machine *m)
+{
+	struct derived derived;
+	bool any = false;
+
+	derive_kargs(m->root, m->node, p, &derived);
+	for (size_t i = 0; i < derived.list.n; i++)
+		any = any || derived.list.v[i].kargs.n;
+	derived_free(&derived);
+	return any;
+}
+
+/* What its kernel arguments would do to the machine beyond what they are for. */
+static void warn_of_seals(const struct profile *p, const struct machine *m, struct diags *diags)
+{
+	const char *key = profile_section(p, "kernel_args") ? "kernel_args" : "hugepages";
+	const struct ynode *at = profile_section(p, key);
+
+	if (!m->seals.list.n || !at || !wants_kargs(p, m))
+		return;
+	for (size_t i = 0; i < m->seals.list.n; i++) {
+		cleanup_free char *text = seal_sentence(&m->seals.list.v[i]);
+
+		diag_warn(diags, at->at, key, "%s", text);
+	}
+}
+
 /*
- * Prints what is wrong, or adds it to files; returns an exit code. node: the machine that it
- * is for, or NULL where none is known.
+ * Prints what is wrong, or adds it to files; returns an exit code. m: the machine that it
+ * is for; its node is NULL where none is known.
  */
-static int check_one(const struct root *root, const struct node *node, const char *path,
+static int check_one(const struct root *root, const struct machine *m, const char *path,
 		     json_t *files)
 {
 	struct verdict_of_file f = {.dropin = profile_is_dropin(path)};
 	struct diags diags = {0};
 	struct err err = {0};
 	int r = f.dropin ? profile_check_dropin(root, path, &f.target, &diags, &err)
-			 : profile_load(root, path, false, node, &f.profile, &diags, &err);
+			 : profile_load(root, path, false, m->node, &f.profile, &diags, &err);
 	int code = r < 0 || diags.errors ? EXIT_INVALID : EXIT_OK;
 
 	if (code && !diags.errors)
 		complain("%s", err.text);
+	if (f.profile && m->node)
+		warn_of_seals(f.profile, m, &diags);
 	if (files)
 		json_array_append_new(files, file_to_json(path, &f, !code, &diags));
 	else
@@ -94,8 +132,8 @@ static int check_files(struct invocation *inv)
 {
 	json_t *files = inv->json ? json_array() : NULL;
 	const struct root *profiles = profiles_root(inv);
+	struct machine m = {.root = &inv->root};
 	struct node node = {0};
-	const struct node *known = NULL;
 	struct err err = {0};
 	int code = EXIT_OK;
 
@@ -104,16 +142,19 @@ static int check_files(struct invocation *inv)
 		complain("%s", err.text);
 		code = EXIT_INTERNAL;
 	}
-	if (cpus_count(&node.cpus) || node.pci.n)
-		known = &node; /* else the tree holds profiles, and no machine */
+	if (cpus_count(&node.cpus) || node.pci.n) {
+		m.node = &node; /* else the tree holds profiles, and no machine */
+		seals_find(&inv->root, &m.seals);
+	}
 	for (int i = 0; i < inv->nargs && code != EXIT_INTERNAL; i++) {
-		int one = check_one(profiles, known, inv->args[i], files);
+		int one = check_one(profiles, &m, inv->args[i], files);
 
 		if (one)
 			code = one;
 	}
 	if (files)
 		print_json(json_pack("{s:o}", "files", files));
+	seals_free(&m.seals);
 	node_free(&node);
 	return code;
 }

@@ -12,6 +12,12 @@
 #include "base/str.h"
 #include "boot/kargs.h"
 
+/* isspace() of lib/ctype.c knows latin-1. */
+static bool blank(char c)
+{
+	return isspace((unsigned char)c) || (unsigned char)c == 0xa0;
+}
+
 /*
  * One argument as the kernel's parser cuts it, by its own states rather than by ours: it
  * walks once, notes the first '=', drops a quote before the name or the value and the quote
@@ -26,7 +32,7 @@ static char *kernel_next(char *p, char **ret_name, char **ret_value)
 		p++;
 		in_quote = quoted = true;
 	}
-	for (; p[i] && (in_quote || !isspace((unsigned char)p[i])); i++) {
+	for (; p[i] && (in_quote || !blank(p[i])); i++) {
 		if (equals == 0 && p[i] == '=')
 			equals = i;
 		if (p[i] == '"')
@@ -58,15 +64,6 @@ static bool name_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-/*
- * "=x" has no name: the kernel takes all of it for a name, which nothing is called; we take
- * it for a value without a name. Neither reaches a handler.
- */
-static bool odd(const char *token)
-{
-	return *token == '=' || str_starts(token, "\"=");
-}
-
 static void against_kernel(const char *line)
 {
 	cleanup_free char *copy = xstrdup(line);
@@ -75,19 +72,17 @@ static void against_kernel(const char *line)
 	size_t n = 0;
 
 	kargs_split(&ours, line, NULL);
-	while (isspace((unsigned char)*p))
+	while (blank(*p))
 		p++;
 	for (char *name, *value; *p; n++) {
 		cleanup_free char *found = NULL;
 
 		p = kernel_next(p, &name, &value);
-		while (isspace((unsigned char)*p))
+		while (blank(*p))
 			p++;
 		if (!value && streq(name, "--"))
 			break;
 		must(n < ours.n);
-		if (odd(ours.v[n].text))
-			continue;
 		found = kargs_value(ours.v[n].text, name);
 		must(found && streq(found, value ? value : ""));
 	}
@@ -100,13 +95,13 @@ static void last_wins(const char *line, const char *name)
 	cleanup_free char *copy = xstrdup(line), *got = kargs_value(line, name), *want = NULL;
 	char *p = copy;
 
-	if (!*name || strpbrk(name, "=\" \t\n\v\f\r"))
+	if (!*name || strpbrk(name, "=\" \t\n\v\f\r\xa0"))
 		return;
-	while (isspace((unsigned char)*p))
+	while (blank(*p))
 		p++;
 	for (char *key, *value; *p;) {
 		p = kernel_next(p, &key, &value);
-		while (isspace((unsigned char)*p))
+		while (blank(*p))
 			p++;
 		if (!value && streq(key, "--"))
 			break;
@@ -169,6 +164,23 @@ static void algebra(const char *line, const char *words)
 	kargs_check(&wanted, NULL);
 }
 
+/* The next line has no mark of this boot's, and there is nothing of ours left to take away. */
+static void prediction(const char *line, const char *words)
+{
+	cleanup_kargs struct kargs owned = {0}, none = {0}, before = {0}, after = {0};
+	cleanup_free char *next = NULL, *again = NULL;
+
+	kargs_split(&owned, words, NULL);
+	next = kargs_predict(line, &owned, &none);
+	again = kargs_predict(next, &owned, &none);
+	must(streq(next, again));
+	kargs_split(&before, line, NULL);
+	kargs_split(&after, next, NULL);
+	must(after.n <= before.n);
+	for (size_t i = 0; i < after.n; i++)
+		must(!str_starts(after.v[i].text, "railhead.slot="));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	cleanup_free char *text = xstrndup((const char *)data, size);
@@ -182,5 +194,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	last_wins(text, words);
 	joined_is_split(text);
 	algebra(text, words);
+	prediction(text, words);
 	return 0;
 }
