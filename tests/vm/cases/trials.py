@@ -10,9 +10,8 @@ import re
 import subprocess
 import time
 
-from harness import (Failed, case, contains, equal, exits, expect, is_active, json_of,
+from harness import (case, contains, equal, exits, expect, is_active, json_of,
                      state, status_json)
-from vm import GuestError
 
 GUEST = "trials"
 ENV = "/boot/grub/railhead.env"
@@ -38,6 +37,16 @@ def power_cycle(vm, resets, timeout=300):
     vm.wait_for_shell(timeout, resets=resets)
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
+
+
+def wait_for_resets(vm, count, timeout):
+    """Wait for reboots of boots that come as far as a shell, which then says so."""
+    end = time.monotonic() + timeout
+    while vm.resets < count:
+        vm.shell_said("ready")
+        expect(time.monotonic() < end, f"{vm.resets} reboots, not {count}; the console ends"
+               f" with:\n{vm.console()[-2000:]}")
+        time.sleep(0.2)
 
 
 def look(vm, resets, console):
@@ -102,7 +111,7 @@ def timer_is_stopped(vm):
 
 # --- args that kill ------------------------------------------------------------
 
-PANIC = "mem=64M"
+PANIC = "rdinit=/nonexistent"
 
 
 @state("panic", guest=GUEST, needs=["trials"])
@@ -198,7 +207,12 @@ def emergency(vm):
     vm.sh("mkdir -p /etc/systemd/system/railhead-trial.timer.d && printf"
           " '[Timer]\\nOnActiveSec=\\nOnActiveSec=60s\\n'"
           " >/etc/systemd/system/railhead-trial.timer.d/short.conf")
-    power_cycle(vm, 5, 600)
+    before, console = vm.resets, vm.console_size()
+    vm.send("systemctl reboot")
+    wait_for_resets(vm, before + 5, 600)
+    vm.wait_for_shell(300)
+    vm.wait_until_booted()
+    look(vm, vm.resets - before, console)
     vm.sh("rm -r /etc/systemd/system/railhead-trial.timer.d")
 
 
