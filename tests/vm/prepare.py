@@ -137,7 +137,7 @@ def _ovmf(directory):
 
 
 def layout(name, directory):
-    """A guest with another layout of its disk: "bootdir" or "efi"."""
+    """A guest with another layout of its disk: "efi", or any other name for BIOS."""
     qemu_dir, _, accel = _basics()
     _layouts()
     os.makedirs(directory, exist_ok=True)
