@@ -36,6 +36,7 @@ static const struct {
 	{OPT_ALL, "all", NULL, "bridges, system devices and VFs too", AT(all)},
 	{OPT_SCHEMA, "schema", NULL, "print the JSON Schema of profiles, for editors", AT(schema)},
 	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env", AT(reset)},
+	{OPT_MEND, "mend", NULL, "put GRUB's menu entries right (Fedora, RHEL)", AT(mend)},
 };
 
 static void usage(FILE *out)

@@ -93,8 +93,14 @@ static int run(struct invocation *inv)
 	struct run run;
 	int code;
 
+	if (inv->reset && inv->mend) {
+		complain("kargs: --reset and --mend are two things: run one after the other");
+		return EXIT_USAGE;
+	}
 	if (inv->reset)
 		return reset(inv);
+	if (inv->mend)
+		return kargs_mend(inv);
 	if (!open_look(inv, &run, &code))
 		return code;
 	if (boot_view_open(&inv->root, &run.node, &run.kargs, false, false, &view, &err) < 0) {
@@ -112,6 +118,6 @@ const struct verb verb_kargs = {
 	.name = "kargs",
 	.args = "",
 	.help = "kernel arguments wanted, of this boot, of the next; --reset gives them up",
-	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RESET,
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RESET | OPT_MEND,
 	.run = run,
 };
