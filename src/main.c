@@ -35,6 +35,7 @@ static const struct {
 	 AT(snapshot)},
 	{OPT_ALL, "all", NULL, "bridges, system devices and VFs too", AT(all)},
 	{OPT_SCHEMA, "schema", NULL, "print the JSON Schema of profiles, for editors", AT(schema)},
+	{OPT_FORMAT, "format", "FORMAT", "for an image: line, bootc, uki or grubby", AT(format)},
 	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env", AT(reset)},
 	{OPT_MEND, "mend", NULL, "put GRUB's menu entries right (Fedora, RHEL)", AT(mend)},
 };

@@ -14,7 +14,7 @@ enum exit_code {
 	EXIT_OK = 0, /* done, converged, ready */
 	EXIT_INTERNAL = 1,
 	EXIT_USAGE = 2,
-	EXIT_INVALID = 3,  /* a profile is invalid */
+	EXIT_INVALID = 3,  /* a profile is invalid, or says too little (kargs --format) */
 	EXIT_NO_MATCH = 4, /* no profile matches, or two do */
 	EXIT_PENDING = 5,  /* changes pending (plan), differences found (verify) */
 	EXIT_FAILED = 6,   /* a change failed */
@@ -37,6 +37,7 @@ enum verb_option {
 	OPT_ALL = 1 << 9,
 	OPT_SNAPSHOT = 1 << 10,
 	OPT_SCHEMA = 1 << 11,
+	OPT_FORMAT = 1 << 12,
 	OPT_MEND = 1 << 13,
 };
 
@@ -48,7 +49,7 @@ struct invocation {
 	bool json, retry, explain, again, reset, resolved, all, schema, mend;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
-	const char *profile, *snapshot;
+	const char *profile, *snapshot, *format;
 	char **args; /* what is left of argv, NULL-terminated */
 	int nargs;
 };
@@ -83,6 +84,14 @@ bool open_look(struct invocation *inv, struct run *run, int *code);
  * that has none of its directories, this machine's own, which a note on stderr says.
  */
 const struct root *profiles_root(struct invocation *inv);
+/*
+ * Loads what a person names; node NULL: by itself. If it is invalid: says all that is wrong,
+ * and returns false.
+ */
+bool load_named(struct invocation *inv, const char *arg, const struct node *node,
+		struct profile **ret);
+/* Whether the profile's match: holds for that node. */
+bool profile_fits(const struct profile *p, const struct node *node);
 /* The exit code of a run that can't go on, after saying why (with all diagnostics). */
 int explain_run(const struct run *run);
 /* Where a run by hand replaced the profile that this boot began with: says so, on record. */
@@ -104,6 +113,9 @@ json_t *plan_to_json(const struct plan *plan, unsigned int stages);
 json_t *run_to_json(const struct run *run);
 /* Prints every diagnostic to out; returns how many are errors. */
 size_t print_diags(FILE *out, const struct diags *diags);
+
+/* kargs --format (kargs_format.c): the arguments for an image. An exit code. */
+int print_kargs_format(struct invocation *inv);
 
 /* The sink that writes the journal (and stderr, where that is a terminal). */
 struct sink make_sink(const struct run *run);

@@ -118,6 +118,27 @@ bool open_look(struct invocation *inv, struct run *run, int *code)
 	return true;
 }
 
+bool load_named(struct invocation *inv, const char *arg, const struct node *node,
+		struct profile **ret)
+{
+	struct diags diags = {0};
+	struct err err = {0};
+	int r = profile_load_named(profiles_root(inv), arg, node, ret, &diags, &err);
+
+	/* what is said of the profile by itself need not be said again of it on a node */
+	if (r < 0 || !node)
+		print_diags(stderr, &diags);
+	if (r < 0)
+		complain("%s", err.text);
+	diags_free(&diags);
+	return r == 0;
+}
+
+bool profile_fits(const struct profile *p, const struct node *node)
+{
+	return !p->abstract && conditions_hold(node, profile_section(p, "match"), NULL);
+}
+
 bool in_own_unit(void)
 {
 	cleanup_free char *unit = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kargs: which kernel arguments are wanted, in this boot, in the next; --reset. */
+/* kargs: which kernel arguments are wanted, in this boot, in the next; --reset, --format. */
 #include <stdio.h>
 #include <string.h>
 
@@ -93,6 +93,8 @@ static int run(struct invocation *inv)
 	struct run run;
 	int code;
 
+	if (inv->format)
+		return print_kargs_format(inv);
 	if (inv->reset && inv->mend) {
 		complain("kargs: --reset and --mend are two things: run one after the other");
 		return EXIT_USAGE;
@@ -117,7 +119,8 @@ static int run(struct invocation *inv)
 const struct verb verb_kargs = {
 	.name = "kargs",
 	.args = "",
-	.help = "kernel arguments wanted, of this boot, of the next; --reset gives them up",
-	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RESET | OPT_MEND,
+	.help = "kernel arguments wanted, of this boot, of the next; --reset, --mend, --format: "
+		"see railhead(8)",
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RESET | OPT_MEND | OPT_FORMAT,
 	.run = run,
 };

@@ -143,27 +143,6 @@ struct view {
 	struct sets_account sets; /* with a node */
 };
 
-static bool load(struct invocation *inv, const struct node *node, struct profile **ret)
-{
-	struct diags diags = {0};
-	struct err err = {0};
-	int r = profile_load_named(profiles_root(inv), inv->args[0], node, ret, &diags, &err);
-
-	/* what is said of the profile by itself need not be said again of it on a node */
-	if (r < 0 || !node)
-		print_diags(stderr, &diags);
-	if (r < 0)
-		complain("%s", err.text);
-	diags_free(&diags);
-	return r == 0;
-}
-
-static bool is_its_node(const struct view *v)
-{
-	return !v->profile->abstract &&
-	       conditions_hold(&v->node, profile_section(v->profile, "match"), NULL);
-}
-
 /*
  * A root that was asked for is the profile's node. This machine is it only where the profile
  * matches: on an author's desk it is not.
@@ -179,13 +158,13 @@ static int open_view(struct invocation *inv, struct view *v)
 		complain("%s", err.text);
 		return EXIT_INTERNAL;
 	}
-	if (!load(inv, NULL, &v->profile))
+	if (!load_named(inv, inv->args[0], NULL, &v->profile))
 		return EXIT_INVALID;
-	v->has_node = !inv->root.live || is_its_node(v);
+	v->has_node = !inv->root.live || profile_fits(v->profile, &v->node);
 	if (!v->has_node)
 		return EXIT_OK;
 	/* again, for drop-ins with a match; what does not fit the node is a profile all the same */
-	if (load(inv, &v->node, &on_node)) {
+	if (load_named(inv, inv->args[0], &v->node, &on_node)) {
 		profile_free(v->profile);
 		v->profile = on_node;
 	} else {
@@ -281,7 +260,7 @@ static json_t *kargs_to_json(const struct derived *d)
 					  text_json(s->kargs.v[j].origin ? s->kargs.v[j].origin
 									 : "")));
 		for (size_t j = 0; j < s->unknown.n; j++)
-			json_array_append_new(unknown, json_string(s->unknown.v[j]));
+			json_array_append_new(unknown, json_string(s->unknown.v[j].text));
 		json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "section", s->section,
 						      "arguments", args, "unknown", unknown));
 	}
@@ -322,7 +301,7 @@ static void print_derived(const struct view *v)
 		for (size_t j = 0; j < s->kargs.n; j++)
 			printf("#     %s\n", s->kargs.v[j].text);
 		for (size_t j = 0; j < s->unknown.n; j++)
-			printf("#     not known: %s\n", s->unknown.v[j]);
+			printf("#     not known: %s\n", s->unknown.v[j].text);
 	}
 	if (!v->derived.list.n)
 		printf("#   no kernel arguments\n");

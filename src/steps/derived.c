@@ -4,12 +4,21 @@
 #include "base/mem.h"
 #include "steps/step.h"
 
+/* A number that is said exactly; 0 if it is not, or only bounded (">=2"). */
+static unsigned int exact(const struct ynode *expect, const char *key)
+{
+	uint64_t n = 0;
+
+	return parse_u64(ynode_text(expect, key, ""), &n) == 0 && n <= CPUS_MAX ? (unsigned int)n
+										: 0;
+}
+
 void node_from_expect(const struct profile *p, struct node *ret)
 {
 	static const enum cpu_vendor vendors[] = {CPU_INTEL, CPU_AMD, CPU_ARM};
 	const struct ynode *expect = profile_section(p, "expect");
 	const char *vendor = ynode_text(expect, "cpu_vendor", "");
-	uint64_t cpus = 0;
+	unsigned int cpus = exact(expect, "cpus"), nodes = exact(expect, "numa_nodes");
 
 	memset(ret, 0, sizeof(*ret));
 	ret->arch = xstrdup("");
@@ -18,10 +27,11 @@ void node_from_expect(const struct profile *p, struct node *ret)
 	for (size_t i = 0; i < array_len(vendors); i++)
 		if (streq(vendor, cpu_vendor_name(vendors[i])))
 			ret->cpu_vendor = vendors[i];
-	/* ">=96" says nothing of which CPUs remain for interrupts */
-	if (parse_u64(ynode_text(expect, "cpus", ""), &cpus) == 0 && cpus <= CPUS_MAX)
-		for (unsigned int i = 0; i < cpus; i++)
-			cpus_add(&ret->cpus, i);
+	for (unsigned int i = 0; i < cpus; i++)
+		cpus_add(&ret->cpus, i);
+	/* no socket is without a node of its own: as many nodes as sockets, then all have CPUs */
+	for (unsigned int i = 0; i < nodes && nodes == exact(expect, "cpu_sockets"); i++)
+		cpus_add(&ret->nodes_with_cpu, i);
 	/* nobody says that a node which the profile names is not there */
 	for (unsigned int i = 0; i < CPUS_MAX; i++)
 		cpus_add(&ret->nodes, i);
@@ -29,29 +39,34 @@ void node_from_expect(const struct profile *p, struct node *ret)
 
 /* --- what a node would be needed for ------------------------------------------------------- */
 
-static bool lacks_vendor(const struct node *node, const struct ynode *section)
+/* Each returns what asks for something that the node does not say, or NULL. */
+
+static const struct ynode *lacks_vendor(const struct node *node, const struct ynode *section)
 {
-	return ynode_get(section, "iommu") && node->cpu_vendor == CPU_UNKNOWN;
+	return node->cpu_vendor == CPU_UNKNOWN ? ynode_get(section, "iommu") : NULL;
 }
 
-static bool lacks_cpus(const struct node *node, const struct ynode *section)
+static const struct ynode *lacks_cpus(const struct node *node, const struct ynode *section)
 {
-	return ynode_get(section, "isolate_cpus") && !cpus_count(&node->cpus);
+	return cpus_count(&node->cpus) ? NULL : ynode_get(section, "isolate_cpus");
 }
 
-static bool lacks_nodes(const struct node *node, const struct ynode *section)
+/* Pages that are taken at run time need no argument. */
+static const struct ynode *lacks_nodes(const struct node *node, const struct ynode *section)
 {
-	for (size_t i = 0; i < section->items.n; i++)
-		if (ynode_get(section->items.v[i], "per_node") &&
-		    !cpus_count(&node->nodes_with_cpu))
-			return true;
-	return false;
+	for (size_t i = 0; i < section->items.n && !cpus_count(&node->nodes_with_cpu); i++) {
+		const struct ynode *pool = section->items.v[i];
+
+		if (ynode_get(pool, "per_node") && streq(ynode_text(pool, "at", "boot"), "boot"))
+			return pool;
+	}
+	return NULL;
 }
 
 static const struct {
 	const char *section;
 	const char *key; /* left out of the section when it is asked; NULL: the whole section */
-	bool (*lacks)(const struct node *node, const struct ynode *section);
+	const struct ynode *(*lacks)(const struct node *node, const struct ynode *section);
 	const char *sentence;
 } needs[] = {
 	{"kernel_args", "iommu", lacks_vendor,
@@ -60,19 +75,30 @@ static const struct {
 	{"kernel_args", "", lacks_cpus,
 	 "isolate_cpus: irqaffinity= needs all CPUs; write expect: {cpus: N} or look at a node"},
 	{"hugepages", NULL, lacks_nodes,
-	 "per_node: which NUMA nodes have CPUs is known on a node only"},
+	 "per_node: which NUMA nodes have CPUs is not known; write expect: {cpu_sockets: N, "
+	 "numa_nodes: N}, nodes: {0: N, ...}, or look at a node"},
 };
 
+static void add_unknown(struct derived_section *d, struct place at, const char *text)
+{
+	struct unknown u = {.at = at, .text = xstrdup(text)};
+
+	vec_push(&d->unknown, u);
+}
+
 /* The section without what can't be derived; NULL if nothing of it can. */
-static struct ynode *known_part(const struct node *node, const char *name,
-				const struct ynode *section, struct strv *unknown)
+static struct ynode *known_part(const struct node *node, const struct ynode *section,
+				struct derived_section *d)
 {
 	struct ynode *part = ynode_copy(section);
 
 	for (size_t i = 0; part && i < array_len(needs); i++) {
-		if (!streq(needs[i].section, name) || !needs[i].lacks(node, section))
+		const struct ynode *asks =
+			streq(needs[i].section, d->section) ? needs[i].lacks(node, section) : NULL;
+
+		if (!asks)
 			continue;
-		strv_add(unknown, needs[i].sentence);
+		add_unknown(d, asks->at, needs[i].sentence);
 		if (needs[i].key) {
 			ynode_remove(part, needs[i].key);
 			continue;
@@ -87,12 +113,11 @@ static void derive_section(const struct step_ctx *ctx, const struct step *step,
 			   const struct ynode *section, struct derived *ret)
 {
 	struct derived_section d = {.section = step->section};
-	cleanup_ynode struct ynode *part =
-		known_part(ctx->node, step->section, section, &d.unknown);
+	cleanup_ynode struct ynode *part = known_part(ctx->node, section, &d);
 	struct err err = {0};
 
 	if (part && step->kargs(ctx, part, &d.kargs, &err) < 0)
-		strv_add(&d.unknown, err.text);
+		add_unknown(&d, section->at, err.text);
 	if (d.kargs.n || d.unknown.n)
 		vec_push(&ret->list, d);
 }
@@ -121,7 +146,9 @@ void derived_free(struct derived *d)
 {
 	for (size_t i = 0; i < d->list.n; i++) {
 		kargs_free(&d->list.v[i].kargs);
-		strv_free(&d->list.v[i].unknown);
+		for (size_t j = 0; j < d->list.v[i].unknown.n; j++)
+			free(d->list.v[i].unknown.v[j].text);
+		vec_free(&d->list.v[i].unknown);
 	}
 	vec_free(&d->list);
 }

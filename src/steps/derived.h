@@ -9,10 +9,16 @@
 #include "node/node.h"
 #include "profile/profile.h"
 
+/* What could not be derived. */
+struct unknown {
+	struct place at; /* of what asks for it; its file belongs to the profile */
+	char *text;	 /* a sentence: what is not known, and what would tell */
+};
+
 struct derived_section {
 	const char *section;
-	struct kargs kargs;  /* each with its origin */
-	struct strv unknown; /* sentences: what could not be derived, and what would tell */
+	struct kargs kargs; /* each with its origin */
+	VEC(struct unknown) unknown;
 };
 
 struct derived {
@@ -20,8 +26,9 @@ struct derived {
 };
 
 /*
- * A node that is as expect: says: CPU vendor, and CPUs where their number is exact. All else
- * of it is unknown. node_free() it.
+ * A node that is as expect: says: CPU vendor, CPUs where their number is exact, and which
+ * nodes have CPUs where there are as many nodes as sockets. All else of it is unknown.
+ * node_free() it.
  */
 void node_from_expect(const struct profile *p, struct node *ret);
 

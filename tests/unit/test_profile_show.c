@@ -242,6 +242,17 @@ static const struct {
 	 "isolcpus=2-7 nohz_full=2-7", "irqaffinity="},
 	{"hugepages: [{size: 1G, nodes: {0: 4, 2: 1}}]\n", "hugepagesz=1G hugepages=0:4,2:1", NULL},
 	{"hugepages: [{size: 1G, per_node: 4}]\n", "", "per_node"},
+	/* every socket has a node, so where there are no more nodes, all have CPUs */
+	{"expect: {cpu_sockets: 2, numa_nodes: 2}\nhugepages: [{size: 1G, per_node: 4}]\n",
+	 "hugepagesz=1G hugepages=0:4,1:4", NULL},
+	{"expect: {cpu_sockets: 2, numa_nodes: \">=2\"}\nhugepages: [{size: 1G, per_node: 4}]\n",
+	 "", "per_node"},
+	{"expect: {cpu_sockets: 1, numa_nodes: 2}\nhugepages: [{size: 1G, per_node: 4}]\n", "",
+	 "per_node"},
+	/* what is taken at run time needs no argument */
+	{"hugepages: [{size: 1G, per_node: 4, at: runtime}]\n", NULL, NULL},
+	{"hugepages: [{size: 1G, per_node: 4, at: runtime, default: true}]\n",
+	 "default_hugepagesz=1G", NULL},
 	{"sysctl: {vm.a: 1}\n", NULL, NULL},
 };
 
@@ -265,7 +276,7 @@ static void derived_without_a_node(void **state)
 			free(line);
 		}
 		if (derived[i].unknown)
-			assert_non_null(strstr(d.list.v[0].unknown.v[0], derived[i].unknown));
+			assert_non_null(strstr(d.list.v[0].unknown.v[0].text, derived[i].unknown));
 		derived_free(&d);
 		profile_free(p);
 		free(doc);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kargs --format: the kernel arguments of a profile, for those who build images of machines
+ * that they do not have. Looks at no boot loader and needs no privilege. All of it or nothing:
+ * half a line in an image is worse than none.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "boot/karg_format.h"
+#include "cmd/cmd.h"
+#include "steps/derived.h"
+
+/* A profile and where its facts come from. */
+struct source {
+	struct run run; /* without --profile; owns the two below */
+	bool have_run;
+	struct profile *loaded; /* with it */
+	struct node surveyed;
+	const struct profile *profile;
+	const struct node *node; /* NULL: what the profile expects */
+};
+
+static void source_close(struct source *s)
+{
+	if (s->have_run)
+		run_close(&s->run);
+	profile_free(s->loaded);
+	node_free(&s->surveyed);
+}
+
+/* The machine at hand counts only if it is one of those that the profile is for. */
+static int source_given(struct invocation *inv, struct source *s)
+{
+	struct profile *on_node = NULL;
+	struct err err = {0};
+
+	if (!load_named(inv, inv->profile, NULL, &s->loaded))
+		return EXIT_INVALID;
+	if (node_survey(&inv->root, &s->surveyed, &err) < 0) {
+		complain("%s", err.text);
+		return EXIT_INTERNAL;
+	}
+	s->profile = s->loaded;
+	if (!profile_fits(s->profile, &s->surveyed)) {
+		fprintf(stderr,
+			"note: %s is not for this machine; what follows from its expect: "
+			"is printed\n",
+			s->profile->name);
+		return EXIT_OK;
+	}
+	/* again, for drop-ins with a match, and for what does not fit this machine */
+	if (!load_named(inv, inv->profile, &s->surveyed, &on_node))
+		return EXIT_INVALID;
+	profile_free(s->loaded);
+	s->profile = s->loaded = on_node;
+	s->node = &s->surveyed;
+	return EXIT_OK;
+}
+
+static int source_open(struct invocation *inv, struct source *s)
+{
+	int code = EXIT_OK;
+
+	if (inv->profile)
+		return source_given(inv, s);
+	if (!open_look(inv, &s->run, &code))
+		return code;
+	s->have_run = true;
+	s->profile = s->run.profile;
+	s->node = &s->run.node;
+	return EXIT_OK;
+}
+
+static void complain_of(const struct derived_section *d, const struct unknown *u)
+{
+	complain("%s:%u:%u: %s: %s", u->at.file ? u->at.file : "profile", u->at.line, u->at.col,
+		 d->section, u->text);
+}
+
+/* All arguments in order; what is not known is said. */
+static bool gather(const struct derived *derived, struct kargs *ret)
+{
+	bool known = true;
+
+	for (size_t i = 0; i < derived->list.n; i++) {
+		const struct derived_section *d = &derived->list.v[i];
+
+		for (size_t j = 0; j < d->unknown.n; j++)
+			complain_of(d, &d->unknown.v[j]);
+		known = known && !d->unknown.n;
+		for (size_t j = 0; j < d->kargs.n; j++)
+			kargs_add(ret, d->kargs.v[j].text, d->kargs.v[j].origin);
+	}
+	return known;
+}
+
+static int write_out(const char *text)
+{
+	if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
+		return EXIT_OK;
+	complain("standard output: %s", strerror(errno));
+	return EXIT_INTERNAL;
+}
+
+static int print_source(const struct invocation *inv, const struct source *s,
+			enum karg_format format)
+{
+	const char *arch = ynode_text(profile_section(s->profile, "match"), "arch", "");
+	struct karg_heading heading = {s->profile->name, s->profile->version, *arch ? arch : NULL};
+	cleanup_kargs struct kargs wanted = {0};
+	cleanup_str struct str text = {0};
+	struct derived derived;
+	struct err err = {0};
+	bool known;
+
+	derive_kargs(&inv->root, s->node, s->profile, &derived);
+	known = gather(&derived, &wanted);
+	derived_free(&derived);
+	if (!known)
+		return EXIT_INVALID;
+	if (kargs_check(&wanted, &err) < 0 ||
+	    kargs_format(&wanted, format, &heading, &text, &err) < 0) {
+		complain("%s: %s", s->profile->name, err.text);
+		return EXIT_INVALID;
+	}
+	return write_out(str_get(&text));
+}
+
+int print_kargs_format(struct invocation *inv)
+{
+	struct source source = {0};
+	enum karg_format format;
+	int code;
+
+	if (karg_format_parse(inv->format, &format) < 0) {
+		complain("--format %s: no such format; there are %s", inv->format,
+			 karg_format_names);
+		return EXIT_USAGE;
+	}
+	if (inv->json || inv->reset) {
+		complain("kargs: --format does not go with --%s", inv->json ? "json" : "reset");
+		return EXIT_USAGE;
+	}
+	code = source_open(inv, &source);
+	if (code == EXIT_OK)
+		code = print_source(inv, &source, format);
+	source_close(&source);
+	return code;
+}
