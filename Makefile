@@ -182,7 +182,10 @@ format: ## rewrite C sources by .clang-format
 install: all ## into DESTDIR
 	$(INSTALL) -D -m 755 build/railhead $(DESTDIR)$(SBINDIR)/railhead
 	$(INSTALL) -D -m 755 build/railhead-bench $(DESTDIR)$(LIBEXECDIR)/railhead-bench
-	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR) units/*.service units/*.target
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR) units/*.service units/*.target \
+		units/*.timer
+	$(INSTALL) -d $(DESTDIR)$(UNITDIR)/sysinit.target.wants
+	ln -sf ../railhead-trial.timer $(DESTDIR)$(UNITDIR)/sysinit.target.wants/
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-preset units/*.preset
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/catalog units/*.catalog
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/railhead/profiles profiles/*.yaml \

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck disable=SC2154 # moddir, systemdsystemunitdir: dracut's
+# shellcheck disable=SC2154 # moddir, initdir, systemdsystemunitdir, SYSTEMCTL: dracut's
 #
 # Nothing that could go stale is put into the initramfs: a unit and the hook that starts
-# it. The unit runs the real root's own railhead with the real root's profiles.
+# it. The unit runs the real root's own railhead with the real root's profiles. And the
+# timer that ends a trial which gets stuck here.
 
 check() {
 	return 0
@@ -18,4 +19,7 @@ install() {
 	inst_hook pre-pivot 90 "$moddir/railhead-pre-pivot.sh"
 	inst_simple "$moddir/railhead-initrd.service" \
 		"$systemdsystemunitdir/railhead-initrd.service"
+	inst_multiple "$systemdsystemunitdir/railhead-trial.timer" \
+		"$systemdsystemunitdir/railhead-trial.service"
+	$SYSTEMCTL -q --root "$initdir" add-wants sysinit.target railhead-trial.timer
 }

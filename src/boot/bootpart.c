@@ -33,10 +33,12 @@ static void check_loader(const struct root *root, const struct grub_config *c, c
 			 struct bootpart *b)
 {
 	struct err err = {0};
+	int r = grub_config_check(root, c, esp_uuid, &err);
 
 	b->loader = LOADER_GRUB;
-	if (grub_config_check(root, c, esp_uuid, &err) < 0)
+	if (r < 0)
 		no_loader(b, "%s", err.text);
+	b->entry_lacks_kargs = r == -ESTALE;
 }
 
 /* Opens the directory `dir` of a place as that of the env file. */
@@ -50,6 +52,7 @@ static int take_directory(const struct root *root, struct place *p, const char *
 	b->fstype = p->fstype ? xstrdup(p->fstype) : NULL;
 	b->found = xstrdup(p->found);
 	if (root->live && !grub_reads(p->fstype)) {
+		b->entry_lacks_kargs = false;
 		no_loader(b, "%s is on %s, which GRUB does not read or which does not last",
 			  p->found, p->fstype ? p->fstype : "an unknown file system");
 		return 0;
@@ -152,6 +155,7 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 		return err_set(err, r, "%s", why.text);
 	place_name(root, &esp);
 	uuid = root->live && esp.device ? place_probe(esp.device, "UUID") : NULL;
+	grub_config_read_esp(esp.fd, esp.mounted ? esp.at : "ESP:", &config);
 	check_loader(root, &config, uuid, b);
 	b->path = xasprintf("%s/EFI/railhead/%s", esp.mounted ? esp.at : "ESP:", ENV_FILE_NAME);
 	return take_directory(root, &esp, "EFI/railhead", write, b, err);

@@ -37,6 +37,11 @@ struct bootpart {
 	enum loader loader;
 	char *loader_why; /* a sentence with the remedy, when LOADER_NONE */
 	/*
+	 * LOADER_NONE only because a menu entry that may boot does not take $railhead_kargs, or
+	 * has our arguments as text: GRUB is there and reads our file. grubby makes such.
+	 */
+	bool entry_lacks_kargs;
+	/*
 	 * Why GRUB could not disarm a trial here (md, LVM, btrfs: save_env can't write
 	 * there), or NULL. Then there is no trial and no automatic reboot.
 	 */

@@ -24,9 +24,9 @@ static const struct {
 #undef X
 };
 
-/* The state is written as one piece: it lies in one sector. */
-#define STATE_OFFSET (fields[ENV_F_DEATHS].offset)
-#define STATE_LEN (fields[ENV_F_TIME].offset + fields[ENV_F_TIME].width - STATE_OFFSET)
+/* The selectors and the state are written as one piece: they lie in one sector. */
+#define HEAD_OFFSET (fields[ENV_F_GOOD].offset)
+#define HEAD_LEN (fields[ENV_F_REFUSED].offset + fields[ENV_F_REFUSED].width - HEAD_OFFSET)
 
 void boot_id_read(const struct root *root, struct boot_id *ret)
 {
@@ -79,6 +79,21 @@ static void put(char *buf, enum env_field f, const char *value)
 	memcpy(buf + fields[f].offset, value, strnlen(value, fields[f].width));
 }
 
+/* As wide as ENV_REFUSED_MAX entries at most: times have ten digits until 2286. */
+static void put_refused(char *buf, const struct boot_env *env)
+{
+	cleanup_str struct str text = {0};
+
+	str_add(&text, "");
+	for (size_t i = 0; i < env->state.n_refused; i++) {
+		const struct env_refused *e = &env->state.refused[i];
+
+		str_addf(&text, "%s%s.%s.%c.%lld", i ? " " : "", e->hash, e->kernel,
+			 e->deaths ? (char)('0' + e->deaths) : 'n', (long long)e->time);
+	}
+	put(buf, ENV_F_REFUSED, text.s);
+}
+
 void env_render(const struct boot_env *env, char ret[ENV_SIZE])
 {
 	char text[32];
@@ -94,20 +109,18 @@ void env_render(const struct boot_env *env, char ret[ENV_SIZE])
 		memset(value, ' ', fields[f].width);
 		value[fields[f].width] = '\n';
 	}
-	/* The comment lines between the state and slot a, and before the tail. */
-	ret[fields[ENV_F_A].offset - strlen(ENV_VAR_A) - 2] = '\n';
-
 	ret[fields[ENV_F_GOOD].offset] = env->good;
 	ret[fields[ENV_F_TRY].offset] = env->try_;
 	put(ret, ENV_F_LAYOUT, ENV_LAYOUT);
 	snprintf(text, sizeof(text), "%u", env->state.deaths);
 	put(ret, ENV_F_DEATHS, text);
-	put(ret, ENV_F_RESULT, env->state.not_arrived ? "n" : "-");
+	put(ret, ENV_F_RESULT, env->state.no_variable ? "v" : "-");
 	put(ret, ENV_F_HASH, env->state.hash);
 	put(ret, ENV_F_KERNEL, env->state.kernel);
 	put(ret, ENV_F_BOOT, env->state.boot);
 	snprintf(text, sizeof(text), "%lld", (long long)env->state.time);
 	put(ret, ENV_F_TIME, text);
+	put_refused(ret, env);
 	put(ret, ENV_F_A, env->slot[0]);
 	put(ret, ENV_F_B, env->slot[1]);
 }
@@ -150,6 +163,38 @@ static int get_words(const char *buf, enum env_field f, char *ret, struct err *e
 	return 0;
 }
 
+/* "ARGS.KERNEL.RESULT.TIME" */
+static bool parse_refused(char *text, struct env_refused *e)
+{
+	char *hash = strsep(&text, "."), *kernel = strsep(&text, ".");
+	char *result = strsep(&text, ".");
+	uint64_t time;
+
+	if (!text || strlen(hash) != KARGS_HASH_LEN || strlen(kernel) != ENV_KERNEL_HASH_LEN ||
+	    strlen(result) != 1 || !strchr("123456789n", *result) || parse_u64(text, &time) < 0 ||
+	    time > INT64_MAX)
+		return false;
+	snprintf(e->hash, sizeof(e->hash), "%s", hash);
+	snprintf(e->kernel, sizeof(e->kernel), "%s", kernel);
+	e->deaths = *result == 'n' ? 0 : (unsigned int)(*result - '0');
+	e->time = (int64_t)time;
+	return true;
+}
+
+static int get_refused(const char *buf, struct boot_env *env, struct err *err)
+{
+	char text[ENV_SLOT_SIZE + 1], *rest = text, *one;
+	int r = get_words(buf, ENV_F_REFUSED, text, err);
+
+	if (r < 0 || !*text)
+		return r;
+	while ((one = strsep(&rest, " ")))
+		if (env->state.n_refused == ENV_REFUSED_MAX ||
+		    !parse_refused(one, &env->state.refused[env->state.n_refused++]))
+			return bad(err, ENV_F_REFUSED, "is no list of refused args");
+	return 0;
+}
+
 static int parse_state(const char *buf, struct boot_env *env, struct err *err)
 {
 	char result = buf[fields[ENV_F_RESULT].offset];
@@ -160,9 +205,9 @@ static int parse_state(const char *buf, struct boot_env *env, struct err *err)
 	if (r < 0)
 		return r;
 	env->state.deaths = (unsigned int)deaths;
-	if (result != 'n' && result != ENV_NONE)
-		return bad(err, ENV_F_RESULT, "is neither n nor -");
-	env->state.not_arrived = result == 'n';
+	if (result != 'v' && result != ENV_NONE)
+		return bad(err, ENV_F_RESULT, "is neither v nor -");
+	env->state.no_variable = result == 'v';
 	r = get_words(buf, ENV_F_HASH, env->state.hash, err);
 	if (r == 0)
 		r = get_words(buf, ENV_F_KERNEL, env->state.kernel, err);
@@ -170,6 +215,8 @@ static int parse_state(const char *buf, struct boot_env *env, struct err *err)
 		r = get_words(buf, ENV_F_BOOT, env->state.boot, err);
 	if (r == 0)
 		r = get_number(buf, ENV_F_TIME, &env->state.time, err);
+	if (r == 0)
+		r = get_refused(buf, env, err);
 	return r;
 }
 
@@ -287,48 +334,96 @@ static void step(struct env_plan *plan, size_t offset, size_t len)
 	plan->n++;
 }
 
-static void step_field(struct env_plan *plan, enum env_field f)
+/* The selectors and the state as plan->after has them now. */
+static void step_head(struct env_plan *plan, const struct boot_id *id)
 {
-	step(plan, fields[f].offset, fields[f].width);
-}
-
-static void step_try(struct env_plan *plan, char try_)
-{
-	if (plan->after.try_ == try_)
-		return;
-	plan->after.try_ = try_;
-	step_field(plan, ENV_F_TRY);
-}
-
-static void step_good(struct env_plan *plan, char good)
-{
-	if (plan->after.good == good)
-		return;
-	plan->after.good = good;
-	step_field(plan, ENV_F_GOOD);
+	set_writer(&plan->after, id);
+	step(plan, HEAD_OFFSET, HEAD_LEN);
 }
 
 static void step_slot(struct env_plan *plan, char slot, const char *line)
 {
 	char *text = plan->after.slot[env_slot_index(slot)];
+	enum env_field f = slot == 'a' ? ENV_F_A : ENV_F_B;
 
 	if (streq(text, line))
 		return;
 	snprintf(text, ENV_SLOT_SIZE + 1, "%s", line);
-	step_field(plan, slot == 'a' ? ENV_F_A : ENV_F_B);
+	step(plan, fields[f].offset, fields[f].width);
 }
 
-static void step_state(struct env_plan *plan, unsigned int deaths, bool not_arrived,
-		       const char *line, const struct boot_id *id)
+/* Nothing armed may be written to. */
+static void step_disarm(struct env_plan *plan, const struct boot_id *id)
 {
-	struct boot_env *e = &plan->after;
+	if (env_slot_index(plan->after.try_) < 0)
+		return;
+	plan->after.try_ = ENV_NONE;
+	step_head(plan, id);
+}
 
+/* A clean state that speaks of the args `line` on the kernel of this boot. */
+static void speak_of(struct boot_env *e, unsigned int deaths, const char *line,
+		     const struct boot_id *id)
+{
 	e->state.deaths = deaths > 99 ? 99 : deaths;
-	e->state.not_arrived = not_arrived;
+	e->state.no_variable = false;
 	kargs_hash_line(line, e->state.hash);
 	snprintf(e->state.kernel, sizeof(e->state.kernel), "%s", id->kernel);
-	set_writer(e, id);
-	step(plan, STATE_OFFSET, STATE_LEN);
+}
+
+static void hash_kernel(const char *release, char ret[ENV_KERNEL_HASH_LEN + 1])
+{
+	char hash[KARGS_HASH_LEN + 1];
+
+	kargs_hash_line(release, hash);
+	memcpy(ret, hash, ENV_KERNEL_HASH_LEN);
+	ret[ENV_KERNEL_HASH_LEN] = '\0';
+}
+
+static bool refused_is(const struct env_refused *e, const char *hash, const char *release)
+{
+	char kernel[ENV_KERNEL_HASH_LEN + 1];
+
+	hash_kernel(release, kernel);
+	return streq(e->hash, hash) && streq(e->kernel, kernel);
+}
+
+const struct env_refused *env_refused(const struct boot_env *env, const struct kargs *args,
+				      const char *kernel)
+{
+	char hash[KARGS_HASH_LEN + 1];
+
+	kargs_hash(args, hash);
+	for (size_t i = 0; i < env->state.n_refused; i++)
+		if (refused_is(&env->state.refused[i], hash, kernel))
+			return &env->state.refused[i];
+	return NULL;
+}
+
+/* Takes the args that the state speaks of off the list. */
+static void forgive(struct boot_env *e)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->state.n_refused; i++)
+		if (!refused_is(&e->state.refused[i], e->state.hash, e->state.kernel))
+			e->state.refused[n++] = e->state.refused[i];
+	e->state.n_refused = n;
+}
+
+/* Puts the args that the state speaks of on the list; the oldest entry makes room. */
+static void refuse(struct boot_env *e, unsigned int deaths)
+{
+	struct env_refused *list = e->state.refused, *last;
+
+	forgive(e);
+	if (e->state.n_refused == ENV_REFUSED_MAX)
+		memmove(list, list + 1, --e->state.n_refused * sizeof(*list));
+	last = &list[e->state.n_refused++];
+	*last = (struct env_refused){.deaths = deaths > 9 ? 9 : deaths, .time = e->state.time};
+	memcpy(last->hash, e->state.hash, sizeof(last->hash));
+	hash_kernel(e->state.kernel, last->kernel);
+	e->state.deaths = 0;
 }
 
 static void begin(struct env_plan *plan, const struct boot_env *env)
@@ -337,37 +432,50 @@ static void begin(struct env_plan *plan, const struct boot_env *env)
 	plan->after = *env;
 }
 
-int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned int deaths,
-		 const struct boot_id *id, struct env_plan *ret, struct err *err)
+/* The args into the slot not in use, and a clean state that speaks of them. */
+static int fill_free_slot(const struct boot_env *env, const struct kargs *args, unsigned int deaths,
+			  const struct boot_id *id, struct env_plan *ret, struct err *err)
 {
 	cleanup_free char *line = kargs_line(args);
-	char slot = env_free_slot(env);
 	int r = kargs_check(args, err);
 
 	if (r < 0)
 		return r;
 	begin(ret, env);
-	step_try(ret, ENV_NONE);
-	step_slot(ret, slot, line);
-	step_state(ret, deaths, false, line, id);
-	step_try(ret, slot);
+	step_disarm(ret, id);
+	if (env->good == ENV_NONE)
+		step_slot(ret, 'b', "");
+	step_slot(ret, env_free_slot(env), line);
+	speak_of(&ret->after, deaths, line, id);
+	forgive(&ret->after);
+	return 0;
+}
+
+int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned int deaths,
+		 const struct boot_id *id, struct env_plan *ret, struct err *err)
+{
+	int r = fill_free_slot(env, args, deaths, id, ret, err);
+
+	if (r < 0)
+		return r;
+	ret->after.try_ = env_free_slot(env);
+	/* After a reset: a mark must tell, also once the trial died, that GRUB reads. */
+	if (ret->after.good == ENV_NONE)
+		ret->after.good = ret->after.try_ == 'a' ? 'b' : 'a';
+	step_head(ret, id);
 	return 0;
 }
 
 int env_plan_adopt(const struct boot_env *env, const struct kargs *args, const struct boot_id *id,
 		   struct env_plan *ret, struct err *err)
 {
-	cleanup_free char *line = kargs_line(args);
-	char slot = env_free_slot(env);
-	int r = kargs_check(args, err);
+	int r = fill_free_slot(env, args, 0, id, ret, err);
 
 	if (r < 0)
 		return r;
-	begin(ret, env);
-	step_try(ret, ENV_NONE);
-	step_slot(ret, slot, line);
-	step_state(ret, 0, false, line, id);
-	step_good(ret, slot);
+	ret->after.good = env_free_slot(env);
+	ret->after.try_ = ENV_NONE;
+	step_head(ret, id);
 	return 0;
 }
 
@@ -377,9 +485,10 @@ void env_plan_commit(const struct boot_env *env, char slot, const struct boot_id
 	begin(ret, env);
 	if (env->good == slot && env->try_ == ENV_NONE)
 		return;
-	step_good(ret, slot);
-	step_try(ret, ENV_NONE);
-	step_state(ret, 0, false, env_slot(env, slot), id);
+	ret->after.good = slot;
+	ret->after.try_ = ENV_NONE;
+	speak_of(&ret->after, 0, env_slot(env, slot), id);
+	step_head(ret, id);
 }
 
 void env_plan_disarm(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
@@ -387,38 +496,58 @@ void env_plan_disarm(const struct boot_env *env, const struct boot_id *id, struc
 	begin(ret, env);
 	if (env->try_ == ENV_NONE)
 		return;
-	step_try(ret, ENV_NONE);
-	set_writer(&ret->after, id);
-	step(ret, STATE_OFFSET, STATE_LEN);
+	ret->after.try_ = ENV_NONE;
+	step_head(ret, id);
+}
+
+void env_plan_died(const struct boot_env *env, unsigned int most, const struct boot_id *id,
+		   struct env_plan *ret)
+{
+	struct boot_env *e = &ret->after;
+
+	begin(ret, env);
+	if (env->try_ != ENV_TAKEN)
+		return;
+	e->try_ = ENV_NONE;
+	if (++e->state.deaths >= most)
+		refuse(e, e->state.deaths);
+	step_head(ret, id);
 }
 
 void env_plan_not_arrived(const struct boot_env *env, const struct boot_id *id,
 			  struct env_plan *ret)
 {
-	char slot = env_free_slot(env);
+	struct boot_env *e = &ret->after;
 
 	begin(ret, env);
-	step_state(ret, env->state.deaths, true, env_slot(env, slot), id);
-	step_try(ret, ENV_NONE);
+	e->try_ = ENV_NONE;
+	speak_of(e, 0, env_slot(env, env_free_slot(env)), id);
+	refuse(e, 0);
+	step_head(ret, id);
 }
 
-void env_plan_forgive(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
+void env_plan_no_variable(const struct boot_env *env, const struct boot_id *id,
+			  struct env_plan *ret)
 {
 	begin(ret, env);
-	if (env->try_ == ENV_NONE && env->state.deaths == 0 && !env->state.not_arrived)
-		return;
-	step_try(ret, ENV_NONE);
-	step_state(ret, 0, false, env_slot(env, env_free_slot(env)), id);
+	ret->after.try_ = ENV_NONE;
+	ret->after.state.no_variable = true;
+	step_head(ret, id);
 }
 
 void env_plan_reset(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
 {
+	struct boot_env *e = &ret->after;
+
 	begin(ret, env);
-	if (env->good == ENV_NONE && env->try_ == ENV_NONE && !*env->slot[0] && !*env->slot[1])
+	if (env->good == ENV_NONE && env->try_ == ENV_NONE && !*env->slot[0] && !*env->slot[1] &&
+	    !env->state.n_refused)
 		return;
-	step_try(ret, ENV_NONE);
-	step_good(ret, ENV_NONE);
+	e->good = ENV_NONE;
+	e->try_ = ENV_NONE;
+	speak_of(e, 0, "", id);
+	e->state.n_refused = 0;
+	step_head(ret, id);
 	step_slot(ret, 'a', "");
 	step_slot(ret, 'b', "");
-	step_state(ret, 0, false, "", id);
 }

@@ -4,11 +4,13 @@
  *
  * An operation is planned as a few overwrites, each of which is on the disk before the
  * next one begins, in an order in which a power cut between any two leaves a file that
- * means either the state before or the state after:
+ * means either the state before or the state after. The head (selectors and state, one
+ * sector) is the last of them where a slot changes before it counts:
  *
- *   arm     selector "try" off if it was on; the slot not in use; the state; "try" on
- *   commit  selector "good"; selector "try" off; the state (deaths 0)
- *   adopt   as arm without "try", then the selector "good"
+ *   arm     head without a trial, if one was armed; the slot not in use; head
+ *   adopt   the same
+ *   commit, died, ...   head
+ *   reset   head; both slots
  *
  * Writes that would change nothing are left out: a plan may be empty.
  */
@@ -23,17 +25,29 @@
 #include "boot/kargs.h"
 #include "sys/root.h"
 
+enum { ENV_REFUSED_MAX = 4, ENV_KERNEL_HASH_LEN = 8 };
+
+/* Args that are not tried again on that kernel, until an operator says --retry. */
+struct env_refused {
+	char hash[KARGS_HASH_LEN + 1];
+	char kernel[ENV_KERNEL_HASH_LEN + 1]; /* of the release */
+	unsigned int deaths;		      /* 1..9 trials died; 0: they did not arrive */
+	int64_t time;			      /* the last trial was armed, seconds since 1970 */
+};
+
 struct boot_env {
 	char good;			 /* 'a', 'b' or ENV_NONE */
 	char try_;			 /* 'a', 'b', ENV_TAKEN or ENV_NONE */
 	char slot[2][ENV_SLOT_SIZE + 1]; /* padding cut; "" is a slot without args */
 	struct {
 		unsigned int deaths;	       /* 0..99 */
-		bool not_arrived;	       /* result 'n' */
+		bool no_variable;	       /* result 'v' */
 		char hash[KARGS_HASH_LEN + 1]; /* "" before the first trial */
 		char kernel[65];
-		char boot[37]; /* boot id of the last writer */
-		int64_t time;  /* seconds since 1970; 0 unknown */
+		char boot[37];				     /* boot id of the last writer */
+		int64_t time;				     /* seconds since 1970; 0 unknown */
+		struct env_refused refused[ENV_REFUSED_MAX]; /* the newest last */
+		size_t n_refused;
 	} state;
 };
 
@@ -53,6 +67,9 @@ int env_slot_index(char slot);
 char env_free_slot(const struct boot_env *env);
 /* The slot that the next boot takes ('a', 'b' or ENV_NONE): the armed one, else good. */
 char env_next_slot(const struct boot_env *env);
+/* The entry for these args on the kernel of that release, NULL if they may be tried. */
+const struct env_refused *env_refused(const struct boot_env *env, const struct kargs *args,
+				      const char *kernel);
 /* A slot's text, "" for ENV_NONE. */
 const char *env_slot(const struct boot_env *env, char slot);
 
@@ -67,7 +84,7 @@ int env_read(int dirfd, struct boot_env *ret, struct err *err);
 /* Makes the file (env_init), or replaces a damaged one; see machine_create_durable. */
 int env_create(int dirfd, const struct boot_id *id, struct boot_env *ret, struct err *err);
 
-#define ENV_STEPS_MAX 6
+#define ENV_STEPS_MAX 4
 struct env_write {
 	size_t offset;
 	size_t len;
@@ -81,7 +98,10 @@ struct env_plan {
 
 /* Each fills *ret from env; -E2BIG or -EINVAL if the args can't travel. */
 
-/* The next boot, and only that, tries args. deaths: trials of these args that died so far. */
+/*
+ * The next boot, and only that, tries args. deaths: trials of these args that died so far.
+ * Whoever arms refused args means it: they are refused no longer.
+ */
 int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned int deaths,
 		 const struct boot_id *id, struct env_plan *ret, struct err *err);
 /* The args are on the line of this very boot already: make them good with no trial. */
@@ -92,11 +112,18 @@ void env_plan_commit(const struct boot_env *env, char slot, const struct boot_id
 		     struct env_plan *ret);
 /* No trial at the next boot; the slots stay. */
 void env_plan_disarm(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
-/* The args of this trial did not arrive, although it booted: not to be tried again. */
+/*
+ * The trial that GRUB took died: it is counted; args of which `most` trials have died are
+ * refused.
+ */
+void env_plan_died(const struct boot_env *env, unsigned int most, const struct boot_id *id,
+		   struct env_plan *ret);
+/* The args of this trial did not arrive, although it booted: refused. */
 void env_plan_not_arrived(const struct boot_env *env, const struct boot_id *id,
 			  struct env_plan *ret);
-/* The operator wants rejected or not arrived args tried again: forgets deaths and result. */
-void env_plan_forgive(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
+/* GRUB took the trial, but booted an entry without the variable: nothing was tried. */
+void env_plan_no_variable(const struct boot_env *env, const struct boot_id *id,
+			  struct env_plan *ret);
 /* Gives up ownership: no slot is good, both are empty. */
 void env_plan_reset(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
 

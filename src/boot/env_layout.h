@@ -20,12 +20,17 @@
  *        72      1  railhead_layout  1
  *        90      2  railhead_deaths  trials of these args on this kernel that died, but for
  *                                    the one that "t" stands for
- *       109      1  railhead_result  n: these args were on trial and did not arrive; else -
+ *       109      1  railhead_result  v: GRUB took the trial, but the menu entry that was
+ *                                    booted had not the variable; else -
  *       125     16  railhead_hash    of the args that deaths and result speak of
  *       158     64  railhead_kernel  release of the kernel that armed them
  *       237     36  railhead_boot    id of the boot that wrote this file last
  *       288     12  railhead_time    when, in seconds since 1970
- *       301    210  a comment line
+ *       318    193  railhead_refused args that are not to be tried again, at most four of
+ *                                    "ARGS.KERNEL.RESULT.TIME", the newest last: hash of the
+ *                                    args, first 8 digits of the hash of the kernel's
+ *                                    release, how many trials died (1-9) or n: they did not
+ *                                    arrive, and when the last trial was armed
  *       523   1524  railhead_a       the args of slot a
  *      2059   1524  railhead_b       the args of slot b
  *      3584    512  #
@@ -50,8 +55,12 @@
 /* What the snippet adds to the kernel command line. */
 #define ENV_ARG_SLOT "railhead.slot="
 #define ENV_ARG_TRIAL "railhead.trial="
-/* A panic reboots after 30 s; dracut's shell and emergency mode reboot too. */
-#define ENV_TRIAL_EXTRA "panic=30 rd.shell=0 rd.emergency=reboot"
+/*
+ * A panic reboots after 30 s; dracut's shell and its emergency mode reboot too. A root that
+ * does not appear is waited for without end by systemd in a dracut initramfs: not here. Its
+ * limit must be above dracut's own rd.retry (180 s), after which degraded arrays are started.
+ */
+#define ENV_TRIAL_EXTRA "panic=30 rd.shell=0 rd.emergency=reboot rd.timeout=240"
 
 enum {
 	ENV_NONE = '-',	 /* no slot */
@@ -59,17 +68,18 @@ enum {
 };
 
 /* X(member, name, offset of the value, width of the value) */
-#define ENV_FIELDS(X)                          \
-	X(GOOD, "railhead_good", 39, 1)        \
-	X(TRY, "railhead_try", 54, 1)          \
-	X(LAYOUT, "railhead_layout", 72, 1)    \
-	X(DEATHS, "railhead_deaths", 90, 2)    \
-	X(RESULT, "railhead_result", 109, 1)   \
-	X(HASH, "railhead_hash", 125, 16)      \
-	X(KERNEL, "railhead_kernel", 158, 64)  \
-	X(BOOT, "railhead_boot", 237, 36)      \
-	X(TIME, "railhead_time", 288, 12)      \
-	X(A, "railhead_a", 523, ENV_SLOT_SIZE) \
+#define ENV_FIELDS(X)                            \
+	X(GOOD, "railhead_good", 39, 1)          \
+	X(TRY, "railhead_try", 54, 1)            \
+	X(LAYOUT, "railhead_layout", 72, 1)      \
+	X(DEATHS, "railhead_deaths", 90, 2)      \
+	X(RESULT, "railhead_result", 109, 1)     \
+	X(HASH, "railhead_hash", 125, 16)        \
+	X(KERNEL, "railhead_kernel", 158, 64)    \
+	X(BOOT, "railhead_boot", 237, 36)        \
+	X(TIME, "railhead_time", 288, 12)        \
+	X(REFUSED, "railhead_refused", 318, 193) \
+	X(A, "railhead_a", 523, ENV_SLOT_SIZE)   \
 	X(B, "railhead_b", 2059, ENV_SLOT_SIZE)
 
 enum env_field {

@@ -7,19 +7,15 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "boot/booted.h"
+#include "boot/stack.h"
 #include "sys/read.h"
 
 #define GUID_ESP "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"
 #define GUID_XBOOTLDR "bc13c2ff-59e6-4262-a352-b275fd6f7172"
-
-#define LOADER_PART \
-	"sys/firmware/efi/efivars/LoaderDevicePartUUID-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"
-
-enum { MAX_DEPTH = 8 };
 
 /* --- names of devices ------------------------------------------------------------------- */
 
@@ -46,79 +42,20 @@ char *device_of(const char *source)
 	return NULL;
 }
 
-/* --- sysfs -------------------------------------------------------------------------- */
-
-static void add_once(struct strv *l, const char *s)
-{
-	if (!strv_contains(l, s))
-		strv_add(l, s);
-}
-
-static void descend(const struct root *root, const char *dev, int depth, struct strv *ret)
-{
-	cleanup_strv struct strv slaves = {0};
-	cleanup_free char *link = NULL;
-	char *slash;
-
-	if (depth > MAX_DEPTH)
-		return;
-	if (read_dir(root, &slaves, NULL, "sys/class/block/%s/slaves", dev) == 0 && slaves.n > 0) {
-		for (size_t i = 0; i < slaves.n; i++)
-			descend(root, slaves.v[i], depth + 1, ret);
-		return;
-	}
-	if (!root_exists(root, "sys/class/block/%s/partition", dev)) {
-		add_once(ret, dev);
-		return;
-	}
-	/* ".../block/sda/sda1": the disk is the directory above the partition. */
-	if (read_link(root, &link, NULL, "sys/class/block/%s", dev) < 0)
-		return;
-	slash = strrchr(link, '/');
-	if (!slash)
-		return;
-	*slash = '\0';
-	slash = strrchr(link, '/');
-	add_once(ret, slash ? slash + 1 : link);
-}
-
-void disks_below(const struct root *root, dev_t dev, struct strv *ret)
-{
-	cleanup_free char *name = NULL;
-
-	if (read_link_name(root, &name, NULL, "sys/dev/block/%u:%u", major(dev), minor(dev)) == 0)
-		descend(root, name, 0, ret);
-}
-
 /* --- the loader's word ---------------------------------------------------------------- */
-
-/* Four bytes of attributes, then UTF-16: a UUID is ASCII. */
-static char *loader_partuuid(const struct root *root)
-{
-	cleanup_free char *raw = NULL;
-	struct str uuid = {0};
-	size_t len = 0;
-
-	if (read_file(root, 4096, &raw, &len, NULL, LOADER_PART) < 0)
-		return NULL;
-	for (size_t i = 4; i + 1 < len && raw[i]; i += 2) {
-		char c = (char)tolower((unsigned char)raw[i]);
-
-		if (raw[i + 1] || !(isxdigit((unsigned char)c) || c == '-')) {
-			str_free(&uuid);
-			return NULL;
-		}
-		str_addn(&uuid, &c, 1);
-	}
-	return uuid.len ? str_take(&uuid) : NULL;
-}
 
 static char *loader_partition(const struct root *root)
 {
-	cleanup_free char *uuid = loader_partuuid(root);
-	cleanup_free char *spec = uuid ? xasprintf("PARTUUID=%s", uuid) : NULL;
+	cleanup_free char *uuid = loader_variable(root, "LoaderDevicePartUUID");
+	cleanup_free char *spec = NULL;
 
-	return spec ? device_of(spec) : NULL;
+	if (!uuid || uuid[strspn(uuid, "0123456789abcdefABCDEF-")])
+		return NULL;
+	/* udev's links are in lower case */
+	for (char *p = uuid; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+	spec = xasprintf("PARTUUID=%s", uuid);
+	return device_of(spec);
 }
 
 /* --- the partition table ---------------------------------------------------------------- */

@@ -10,7 +10,6 @@
 #include <sys/types.h>
 
 #include "base/err.h"
-#include "base/vec.h"
 #include "sys/root.h"
 
 /*
@@ -18,12 +17,6 @@
  * told which one, with the remedy.
  */
 int esp_find(const struct root *root, dev_t fs, char **ret, struct err *err);
-
-/*
- * The names of the whole disks ("sda") below a block device, through partitions, md, LVM
- * and the like; appends to *ret, each once. Reads sysfs below root only.
- */
-void disks_below(const struct root *root, dev_t dev, struct strv *ret);
 
 /*
  * The block device that fstab's first field names (LABEL=, UUID=, PARTLABEL=, PARTUUID= or

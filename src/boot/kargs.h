@@ -24,11 +24,12 @@
 enum { KARGS_MAX = 30 };
 
 enum karg_rule {
-	KARG_LAST,  /* a plain key: the last one wins */
+	KARG_LAST,  /* a plain key, or a parameter of a module: the last one wins */
 	KARG_LIST,  /* each occurrence is a comma list, all of them add up: intel_iommu= */
-	KARG_EACH,  /* each occurrence counts by itself: console=, earlycon=, module_blacklist */
+	KARG_EACH,  /* each occurrence counts by itself: console=, rd.lvm.lv= */
 	KARG_PAGES, /* hugepagesz= and hugepages=: pairs in order, the first of a size wins */
-	KARG_ONLY,  /* a repetition with another value spoils it: isolcpus=, nohz_full= */
+	KARG_FIRST, /* the first one wins, later ones are dropped: isolcpus=, nohz_full= */
+	KARG_KIND,  /* crashkernel=: the last of each kind wins (plain, ",high", ",low") */
 	KARG_FLAG,  /* no value: quiet, ro */
 };
 
@@ -80,9 +81,11 @@ char *kargs_value(const char *cmdline, const char *key);
 
 /*
  * Whether a token is in force on a command line. By rule: the last token of a plain key
- * must be it; every item of a list-valued key must be among the items of the key, and no
- * opposite of one (on and off, pt and nopt) may come later; tokens of hugepages are looked
- * at by kargs_missing(), which knows what they belong to: here one must merely be there.
+ * must be it, the first one where the first one wins; every item of a list-valued key must
+ * be among the items of the key, and no word that undoes it (base/words.h) may come later;
+ * a crashkernel= with ",high" or ",low" counts only where no plain one is (kernel/
+ * crash_reserve.c); tokens of hugepages are looked at by kargs_missing(), which knows what
+ * they belong to: here one must merely be there.
  */
 bool kargs_has(const char *cmdline, const char *token);
 
@@ -104,9 +107,22 @@ void kargs_dropped(const struct kargs *owned, const struct kargs *wanted, const 
 bool kargs_same(const struct kargs *a, const struct kargs *b);
 
 /*
- * Arguments on the line that are not of `owned` and contradict one of `wanted`: the same
- * key with another value. Such an argument is the user's: it is reported, never
- * removed. Appends to *ret.
+ * Arguments on the line that are not of `owned` (as kargs_predict() knows them) and
+ * contradict one of `wanted`: the same key with another value, a word of a list that undoes
+ * a wanted one, a crashkernel= that leaves a wanted one void. Such an argument is the
+ * user's: it is reported, never removed. Appends to *ret.
  */
 void kargs_conflicts(const struct kargs *wanted, const struct kargs *owned, const char *cmdline,
 		     struct kargs *ret);
+
+/*
+ * What the next boot's line will be: this boot's without `owned` and railhead's own marks,
+ * and `wanted` where ours stood: before the mark railhead.slot= (before each, if the menu
+ * entry has the variable twice), at the end if there is no mark. The tokens of owned that
+ * stand in their order right before the mark are ours, and what a trial adds right behind
+ * it (ENV_TRIAL_EXTRA); equal ones elsewhere are the user's and stay, as does all if there
+ * is no mark. The marks of the next boot are not part of it. What stands behind "--" is
+ * kept; if ours stood there, wanted goes there, where the kernel does not see it. Tokens
+ * with one blank between them. Caller frees.
+ */
+char *kargs_predict(const char *cmdline, const struct kargs *owned, const struct kargs *wanted);

@@ -5,67 +5,31 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/words.h"
 #include "boot/kargs.h"
 #include "sys/read.h"
 
-static bool is_one_of(const char *s, const char *const *list, size_t n)
+/* Keys of which the last one counts when they are given twice. */
+static const char *const keys[] = {"systemd.unit", "rd.systemd.unit", "init"};
+
+static bool is_of_keys(const char *word)
 {
-	for (size_t i = 0; i < n; i++)
-		if (streq(s, list[i]))
+	for (size_t i = 0; i < array_len(keys); i++)
+		if (karg_same_key(word, keys[i]))
 			return true;
 	return false;
 }
 
-#define ONE_OF(s, ...)                                   \
-	is_one_of(s, (const char *const[]){__VA_ARGS__}, \
-		  sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
-
-/* Words that systemd(1) and dracut.cmdline(7) take as a mode of their own. */
-static const char *mode_of_word(const char *w)
-{
-	if (ONE_OF(w, "rescue", "single", "s", "S", "1", "-s", "rd.rescue"))
-		return "rescue mode";
-	if (ONE_OF(w, "emergency", "-b", "rd.emergency"))
-		return "emergency mode";
-	if (ONE_OF(w, "rd.break", "rdbreak") || str_starts(w, "rd.break="))
-		return "an initramfs stopped for debugging";
-	if (str_starts(w, "rd.live.") || str_starts(w, "root=live:") ||
-	    ONE_OF(w, "boot=live", "boot=casper"))
-		return "a live system";
-	if (str_starts(w, "netroot=") || str_starts(w, "nfsroot=") || str_starts(w, "root=nfs:") ||
-	    str_starts(w, "root=nfs4:") || str_starts(w, "root=iscsi:") ||
-	    str_starts(w, "root=nbd:") ||
-	    ONE_OF(w, "root=/dev/nfs", "root=nfs", "root=nfs4", "root=iscsi", "root=nbd"))
-		return "a root file system over the network";
-	return NULL;
-}
-
-static bool is_systemd(const char *init)
-{
-	return ONE_OF(init, "/sbin/init", "/usr/sbin/init", "/lib/systemd/systemd",
-		      "/usr/lib/systemd/systemd", "/bin/systemd", "/usr/bin/systemd");
-}
-
-static bool is_mode_unit(const char *unit)
-{
-	return str_starts(unit, "rescue.") || str_starts(unit, "emergency.") ||
-	       str_starts(unit, "runlevel1.") || str_starts(unit, "kdump");
-}
-
-/* Of keys that are given twice, the last one counts. */
 static char *mode_of_keys(const char *cmdline)
 {
-	static const char *const unit_keys[] = {"systemd.unit", "rd.systemd.unit"};
-	cleanup_free char *init = kargs_value(cmdline, "init");
+	for (size_t i = 0; i < array_len(keys); i++) {
+		cleanup_free char *value = kargs_value(cmdline, keys[i]);
+		cleanup_free char *word = value ? xasprintf("%s=%s", keys[i], value) : NULL;
+		const char *mode = word ? arg_boot_mode(word) : NULL;
 
-	for (size_t i = 0; i < array_len(unit_keys); i++) {
-		cleanup_free char *unit = kargs_value(cmdline, unit_keys[i]);
-
-		if (unit && is_mode_unit(unit))
-			return xasprintf("%s=%s", unit_keys[i], unit);
+		if (mode)
+			return xasprintf("%s (%s)", mode, word);
 	}
-	if (init && !is_systemd(init))
-		return xasprintf("another init (init=%s)", init);
 	return NULL;
 }
 
@@ -75,10 +39,10 @@ static char *mode_of_cmdline(const char *cmdline)
 
 	kargs_split(&words, cmdline, NULL);
 	for (size_t i = 0; i < words.n; i++) {
-		const char *mode = mode_of_word(words.v[i].text);
+		const char *word = words.v[i].text, *mode = arg_boot_mode(word);
 
-		if (mode)
-			return xasprintf("%s (%s)", mode, words.v[i].text);
+		if (mode && !is_of_keys(word))
+			return xasprintf("%s (%s)", mode, word);
 	}
 	return mode_of_keys(cmdline);
 }
@@ -109,9 +73,13 @@ static char *mode_of_machine(const struct root *root)
 
 static bool switched_off(const char *cmdline)
 {
+	static const char *const words[] = {"off", "0", "no", "false"};
 	cleanup_free char *v = kargs_value(cmdline, "railhead");
 
-	return v && ONE_OF(v, "off", "0", "no", "false");
+	for (size_t i = 0; v && i < array_len(words); i++)
+		if (streq(v, words[i]))
+			return true;
+	return false;
 }
 
 enum boot_mode boot_mode(const struct root *root, const char *cmdline, char **why)

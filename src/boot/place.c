@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "boot/esp.h"
+#include "boot/stack.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
 #include "sys/read.h"
@@ -249,33 +250,19 @@ void place_name(const struct root *root, struct place *p)
 		p->device = xasprintf("/dev/%s", name);
 }
 
-/*
- * GRUB's save_env writes to plain partitions only: not through md, LVM or LUKS
- * ("diskfilter writes are not supported"), not to btrfs. The file of a trial that it can't
- * disarm must not be armed.
- */
+/* The file of a trial that GRUB can't disarm must not be armed. */
 char *place_no_trial_why(const struct root *root, const struct place *p)
 {
-	cleanup_free char *uuid = NULL;
+	cleanup_free char *what = NULL;
 	struct stat st;
-	unsigned int maj, min;
 
+	/* Its subvolumes have device numbers that sysfs does not know. */
 	if (p->fstype && streq(p->fstype, "btrfs"))
 		return xstrdup("GRUB can't write to btrfs, so no trial could be disarmed");
-	if (fstat(p->fd, &st) < 0)
-		return NULL;
-	/* By number: a volume's device node may have any name. */
-	maj = major(st.st_dev);
-	min = minor(st.st_dev);
-	if (root_exists(root, "sys/dev/block/%u:%u/md", maj, min))
-		return xasprintf("GRUB can't write to the RAID array %s, so no trial could be "
-				 "disarmed",
-				 p->device);
-	if (read_text(root, &uuid, NULL, "sys/dev/block/%u:%u/dm/uuid", maj, min) == 0 &&
-	    (str_starts(uuid, "LVM-") || str_starts(uuid, "CRYPT-")))
-		return xasprintf("GRUB can't write to %s (%.*s), so no trial could be disarmed",
-				 p->device, (int)strcspn(uuid, "-"), uuid);
-	return NULL;
+	if (fstat(p->fd, &st) == 0)
+		what = stack_unwritable(root, st.st_dev);
+	return what ? xasprintf("GRUB can't write to %s, so no trial could be disarmed", what)
+		    : NULL;
 }
 
 static bool read_only(const struct place *p)

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "boot/service.h"
 
+#include "base/mem.h"
+#include "boot/kargs.h"
 #include "sys/machine.h"
+
+#define TRIAL_TIMER "railhead-trial.timer"
 
 int service_reboot(const struct root *root, struct err *err)
 {
@@ -11,4 +15,21 @@ int service_reboot(const struct root *root, struct err *err)
 int service_open_target(bool wait, struct err *err)
 {
 	return machine_start_unit("railhead-ready.target", wait, err);
+}
+
+static bool is_trial(const struct root *root, const char *cmdline)
+{
+	cleanup_free char *trial = kargs_value(cmdline, "railhead.trial");
+
+	return root->live && trial;
+}
+
+int service_trial_gate_begins(const struct root *root, const char *cmdline, struct err *err)
+{
+	return is_trial(root, cmdline) ? machine_restart_unit(TRIAL_TIMER, err) : 0;
+}
+
+int service_trial_over(const struct root *root, const char *cmdline, struct err *err)
+{
+	return is_trial(root, cmdline) ? machine_stop_unit(TRIAL_TIMER, err) : 0;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is asked of the service manager: the one reboot, and opening the target. */
+/*
+ * What is asked of the service manager: the one reboot, opening the target, and the time
+ * that a trial boot has (units/railhead-trial.timer).
+ */
 #pragma once
 
 #include "base/err.h"
@@ -13,3 +16,11 @@ int service_reboot(const struct root *root, struct err *err);
  * (by hand); a unit that the target itself waits for must not.
  */
 int service_open_target(bool wait, struct err *err);
+
+/*
+ * For a boot that tries kernel arguments (its command line says so), else 0 and nothing
+ * done. begins: the gate has a deadline of its own, so its ten minutes begin anew. over: the
+ * verdict is there, the boot is not ended any more.
+ */
+int service_trial_gate_begins(const struct root *root, const char *cmdline, struct err *err);
+int service_trial_over(const struct root *root, const char *cmdline, struct err *err);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -22,6 +23,7 @@ const char *kargs_decision_name(enum kargs_decision d)
 		[KARGS_WRITE_NO_REBOOT] = "write",
 		[KARGS_NOT_ARRIVED] = "not-arrived",
 		[KARGS_REJECTED] = "rejected",
+		[KARGS_CONFLICT] = "conflict",
 		[KARGS_NO_LOADER] = "no-loader",
 		[KARGS_DAMAGED] = "damaged",
 	};
@@ -103,12 +105,17 @@ static bool trial_of_boot(const struct trial_facts *f, char slot)
 	return trial && slot != ENV_NONE && *trial == slot && f->env && f->env->good != slot;
 }
 
+/* GRUB took a trial, and this boot, which GRUB brought as well, is another one. */
+static bool trial_died(const struct trial_facts *f, const struct trial *t)
+{
+	return f->env && f->env->try_ == ENV_TAKEN && !t->is_trial && t->slot != ENV_NONE;
+}
+
 static unsigned int count_deaths(const struct trial_facts *f, const struct trial *t)
 {
 	if (!state_is_ours(f) || f->retry)
 		return 0;
-	/* GRUB took the trial, and the boot that reads this is another one. */
-	return f->env->state.deaths + (f->env->try_ == ENV_TAKEN && !t->is_trial);
+	return f->env->state.deaths + trial_died(f, t);
 }
 
 static void gather(const struct trial_facts *f, struct trial *t)
@@ -116,6 +123,7 @@ static void gather(const struct trial_facts *f, struct trial *t)
 	t->slot = slot_of_boot(f->cmdline);
 	t->is_trial = trial_of_boot(f, t->slot);
 	t->deaths = count_deaths(f, t);
+	t->note = trial_died(f, t) ? NOTE_DIED : NOTE_NONE;
 	if (f->env)
 		kargs_split(&t->owned, env_slot(f->env, t->slot), NULL);
 	kargs_missing(f->wanted, f->cmdline, &t->missing);
@@ -128,7 +136,7 @@ static void gather(const struct trial_facts *f, struct trial *t)
 static void decide_arrived(const struct trial_facts *f, struct trial *t)
 {
 	if (t->is_trial) {
-		t->commit = true;
+		t->note = NOTE_COMMIT;
 		decide(t, KARGS_SAME, "all kernel arguments of the trial of slot %c arrived",
 		       t->slot);
 	} else if (f->env ? slot_is(f->env, env_next_slot(f->env), f->wanted) : f->wanted->n == 0) {
@@ -145,27 +153,24 @@ static void decide_arrived(const struct trial_facts *f, struct trial *t)
 	}
 }
 
-/* --- it has not ------------------------------------------------------------------------- */
+/* --- it has not, and no reboot would help -------------------------------------------------- */
 
-static void not_arrived_without_marker(const struct trial_facts *f, struct trial *t,
-				       const char *diff)
+static void decide_trial(const struct trial_facts *f, struct trial *t, const char *diff)
 {
-	const char *cut = strlen(f->cmdline) >= CMDLINE_MAX
-				  ? "; the line is as long as the kernel takes, so its end was cut"
-				  : "";
-
-	if (f->env->try_ == ENV_TAKEN)
+	if (!slot_is(f->env, t->slot, f->wanted)) {
+		t->note = NOTE_SUPERSEDED;
 		decide(t, KARGS_NOT_ARRIVED,
-		       "kernel arguments did not arrive (%s): GRUB read %s, but the menu entry "
-		       "that was booted has no $%s (another entry, or the variable was removed "
-		       "from it)%s; boot the default entry, run update-grub",
-		       diff, ENV_FILE_NAME, ENV_VAR_KARGS, cut);
-	else
-		decide(t, KARGS_NOT_ARRIVED,
-		       "kernel arguments did not arrive (%s): this boot has no %s, so GRUB did not "
-		       "bring it from this disk's %s (kexec, network boot, another disk, or a menu "
-		       "entry without $%s)%s; no further reboot is tried",
-		       diff, MARK_SLOT "=", ENV_FILE_NAME, ENV_VAR_KARGS, cut);
+		       "the wanted kernel arguments changed (%s) while others are on trial in this "
+		       "boot; the next boot tries them",
+		       diff);
+		return;
+	}
+	t->note = NOTE_NOT_ARRIVED;
+	decide(t, KARGS_NOT_ARRIVED,
+	       "kernel arguments did not arrive (%s): GRUB took slot %c of %s, and they are not "
+	       "in force on the kernel's command line; kernel or boot loader dropped them, or "
+	       "another argument overrules them (see `railhead kargs`)",
+	       diff, t->slot, ENV_FILE_NAME);
 }
 
 /* This boot was not brought by GRUB with our file, although the file was there. */
@@ -177,23 +182,22 @@ static bool loader_passed_by(const struct trial_facts *f, const struct trial *t)
 	return f->env->good != ENV_NONE || f->env->try_ != ENV_NONE;
 }
 
-static bool decide_trial(const struct trial_facts *f, struct trial *t, const char *diff)
+static void decide_passed_by(const struct trial_facts *f, struct trial *t, const char *diff)
 {
-	if (!t->is_trial)
-		return false;
-	if (!slot_is(f->env, t->slot, f->wanted)) {
+	if (f->env->try_ == ENV_TAKEN)
+		t->note = NOTE_NO_VARIABLE;
+	if (t->note == NOTE_NO_VARIABLE || f->env->state.no_variable)
 		decide(t, KARGS_NOT_ARRIVED,
-		       "the wanted kernel arguments changed (%s) while others are on trial in this "
-		       "boot; the next boot tries them",
-		       diff);
-		return true;
-	}
-	t->note = !f->env->state.not_arrived;
-	decide(t, KARGS_NOT_ARRIVED,
-	       "kernel arguments did not arrive (%s): GRUB took slot %c of %s, and they are not "
-	       "on the kernel's command line; kernel or boot loader dropped them",
-	       diff, t->slot, ENV_FILE_NAME);
-	return true;
+		       "kernel arguments did not arrive (%s): GRUB read %s, but the menu entry "
+		       "that was booted has no $%s (another entry, or the variable was removed "
+		       "from it); boot the default entry, run update-grub",
+		       diff, ENV_FILE_NAME, ENV_VAR_KARGS);
+	else
+		decide(t, KARGS_NOT_ARRIVED,
+		       "kernel arguments did not arrive (%s): this boot has no %s, so GRUB did not "
+		       "bring it from this disk's %s (kexec, network boot, another disk, or a menu "
+		       "entry without $%s); no further reboot is tried",
+		       diff, MARK_SLOT "=", ENV_FILE_NAME, ENV_VAR_KARGS);
 }
 
 static bool armed_but_not_taken(const struct trial_facts *f)
@@ -202,32 +206,114 @@ static bool armed_but_not_taken(const struct trial_facts *f)
 	       slot_is(f->env, f->env->try_, f->wanted);
 }
 
+/* ", the last one armed 2026-11-21 08:12 UTC"; "" if the time is not known. Caller frees. */
+static char *last_armed(int64_t when)
+{
+	time_t t = (time_t)when;
+	struct tm tm;
+	char text[64];
+
+	if (when <= 0 || !gmtime_r(&t, &tm) ||
+	    !strftime(text, sizeof(text), ", the last one armed %Y-%m-%d %H:%M UTC", &tm))
+		return xstrdup("");
+	return xstrdup(text);
+}
+
+#define REMEDY_RETRY "Change them in the profile, or run `railhead apply --retry` and reboot"
+
+static void decide_rejected(const struct trial_facts *f, struct trial *t, unsigned int deaths,
+			    int64_t when, const char *diff)
+{
+	cleanup_free char *last = last_armed(when);
+
+	t->deaths = deaths;
+	decide(t, KARGS_REJECTED,
+	       "kernel arguments REJECTED (%s): %u trial boots with them on kernel %s died%s; the "
+	       "earlier arguments are in force. " REMEDY_RETRY,
+	       diff, deaths, f->kernel, last);
+}
+
+static void decide_refused(const struct trial_facts *f, struct trial *t,
+			   const struct env_refused *e, const char *diff)
+{
+	cleanup_free char *last = last_armed(e->time);
+
+	if (e->deaths)
+		decide_rejected(f, t, e->deaths, e->time, diff);
+	else
+		decide(t, KARGS_NOT_ARRIVED,
+		       "kernel arguments did not arrive in an earlier trial (%s)%s, and are not "
+		       "tried again on kernel %s. " REMEDY_RETRY,
+		       diff, last, f->kernel);
+}
+
+/* --- whether the next boot would have them --------------------------------------------------- */
+
+static void decide_conflict(struct trial *t, const struct kargs *missing)
+{
+	cleanup_free char *wanted = kargs_line(missing), *others = kargs_line(&t->conflicts);
+
+	decide(t, KARGS_CONFLICT,
+	       "kernel arguments can't come into force (%s): %s%s, which railhead does not own. "
+	       "Take it out of the boot loader's configuration (on Debian and Ubuntu "
+	       "/etc/default/grub, on Fedora and RHEL grubby --remove-args), or out of the "
+	       "profile; no reboot is tried",
+	       wanted, t->conflicts.n ? "the line already says " : "the line contradicts them",
+	       others);
+}
+
+/* True if something on the line would keep the wanted args out of force in the next boot. */
+static bool conflicts(const struct trial_facts *f, struct trial *t)
+{
+	/* what GRUB adds to a trial */
+	const size_t marks = strlen(" " ENV_ARG_SLOT "a " ENV_ARG_TRIAL "a " ENV_TRIAL_EXTRA);
+	cleanup_free char *next = kargs_predict(f->cmdline, &t->owned, f->wanted);
+	cleanup_kargs struct kargs missing = {0};
+
+	kargs_missing(f->wanted, next, &missing);
+	if (missing.n) {
+		decide_conflict(t, &missing);
+		return true;
+	}
+	if (strlen(next) + marks <= CMDLINE_MAX)
+		return false;
+	decide(t, KARGS_CONFLICT,
+	       "kernel arguments can't come into force: the command line would be %zu characters "
+	       "long, and the kernel cuts what is behind %d; shorten the profile's arguments or "
+	       "those of the boot loader's configuration",
+	       strlen(next) + marks, CMDLINE_MAX);
+	return true;
+}
+
 static void decide_differs(const struct trial_facts *f, struct trial *t, const char *diff)
 {
-	if (decide_trial(f, t, diff))
-		return;
-	if (armed_but_not_taken(f) && written_now(f)) {
+	const struct env_refused *refused =
+		f->env && !f->retry ? env_refused(f->env, f->wanted, f->kernel) : NULL;
+
+	if (t->is_trial) {
+		decide_trial(f, t, diff);
+	} else if (armed_but_not_taken(f) && written_now(f)) {
 		t->armed = true;
 		decide(t, KARGS_WRITE_AND_REBOOT,
 		       "a trial of slot %c is armed (%s); it takes a reboot", f->env->try_, diff);
 	} else if (loader_passed_by(f, t)) {
-		not_arrived_without_marker(f, t, diff);
+		decide_passed_by(f, t, diff);
 	} else if (armed_but_not_taken(f) && !f->retry) {
 		decide(t, KARGS_NOT_ARRIVED,
 		       "kernel arguments did not arrive (%s): GRUB read %s, but took no trial: it "
 		       "can't write to that disk, or this boot came by kexec",
 		       diff, ENV_FILE_NAME);
-	} else if (state_is_ours(f) && f->env->state.not_arrived && !f->retry) {
-		decide(t, KARGS_NOT_ARRIVED,
-		       "kernel arguments did not arrive in an earlier trial (%s) and are not tried "
-		       "again on kernel %s: change them, or run `railhead apply --retry`",
-		       diff, f->kernel);
+	} else if (refused) {
+		decide_refused(f, t, refused, diff);
 	} else if (t->deaths >= TRIAL_MAX) {
-		decide(t, KARGS_REJECTED,
-		       "kernel arguments REJECTED (%s): %u boots with them on kernel %s died; the "
-		       "earlier ones are in force. Change them, or run `railhead apply --retry`",
-		       diff, t->deaths, f->kernel);
-	} else {
+		decide_rejected(f, t, t->deaths, f->env->state.time, diff);
+	} else if (t->note == NOTE_DIED && !state_is_ours(f) && !f->retry) {
+		decide(t, KARGS_NOT_ARRIVED,
+		       "kernel arguments differ (%s); a trial of others has just died, so this "
+		       "boot "
+		       "goes on with the earlier ones; the next boot tries these",
+		       diff);
+	} else if (!conflicts(f, t)) {
 		decide(t, KARGS_WRITE_AND_REBOOT, "kernel arguments differ (%s): trial %u of %d",
 		       diff, t->deaths + 1, TRIAL_MAX);
 	}
@@ -294,21 +380,41 @@ int trial_write(int dirfd, const struct trial_facts *f, const struct trial *t,
 	return r < 0 ? r : env_write(dirfd, &plan, err);
 }
 
-int trial_commit(int dirfd, const struct trial *t, const struct boot_id *id, struct err *err)
+static void plan_note(const struct boot_env *env, const struct trial *t, const struct boot_id *id,
+		      struct env_plan *ret)
+{
+	switch (t->note) {
+	case NOTE_COMMIT:
+		env_plan_commit(env, t->slot, id, ret);
+		break;
+	case NOTE_DIED:
+		env_plan_died(env, TRIAL_MAX, id, ret);
+		break;
+	case NOTE_NOT_ARRIVED:
+		env_plan_not_arrived(env, id, ret);
+		break;
+	case NOTE_NO_VARIABLE:
+		env_plan_no_variable(env, id, ret);
+		break;
+	case NOTE_SUPERSEDED:
+	case NOTE_NONE:
+		env_plan_disarm(env, id, ret);
+		break;
+	}
+}
+
+int trial_settle(int dirfd, const struct trial *t, const struct boot_id *id, struct err *err)
 {
 	struct boot_env env;
 	struct env_plan plan;
 	int r;
 
-	if (!t->commit && !t->note)
+	if (t->note == NOTE_NONE)
 		return 0;
 	r = env_read(dirfd, &env, err);
 	if (r < 0)
 		return r;
-	if (t->commit)
-		env_plan_commit(&env, t->slot, id, &plan);
-	else
-		env_plan_not_arrived(&env, id, &plan);
+	plan_note(&env, t, id, &plan);
 	r = env_write(dirfd, &plan, err);
 	return r < 0 ? r : plan.n > 0;
 }

@@ -4,12 +4,15 @@
  * over facts, so that every boot can be simulated (tests/unit/test_boot_trial.c).
  *
  * Reboot iff
- *  - what the next boot gets has all that is wanted (GRUB will read our slot),
+ *  - what the next boot gets has all that is wanted: GRUB will read our slot, and nothing
+ *    else on the line overrules it,
  *  - the args of ours in this boot differ from the wanted ones in either direction,
  *  - GRUB is known to read the file: the marker railhead.slot= is on this boot's line, or
  *    the file was made in this boot,
- *  - these args were not on trial before, or fewer than TRIAL_MAX trials of them on this
- *    kernel died, and none booted without the args.
+ *  - these args are not refused on this kernel: fewer than TRIAL_MAX trials of them died,
+ *    and none booted without the args,
+ *  - the last trial was not one of other args that died without any boot having reached a
+ *    verdict since: so args that are others in each boot can't make a loop either.
  */
 #pragma once
 
@@ -26,8 +29,19 @@ enum kargs_decision {
 	KARGS_WRITE_NO_REBOOT,	/* this boot has the args, the next would not (trial_write) */
 	KARGS_NOT_ARRIVED,	/* GRUB did not bring them, or the kernel did not take them */
 	KARGS_REJECTED,		/* the trials died */
+	KARGS_CONFLICT,		/* what else is on the line would keep them out of force */
 	KARGS_NO_LOADER,	/* nothing here can bring args to the next boot */
 	KARGS_DAMAGED,		/* railhead.env is malformed */
+};
+
+/* What the boot's verdict has to write down. */
+enum trial_note {
+	NOTE_NONE,
+	NOTE_COMMIT,	  /* this trial is over and well: its slot becomes good */
+	NOTE_DIED,	  /* an earlier boot was a trial and died */
+	NOTE_NOT_ARRIVED, /* this trial booted without its args */
+	NOTE_NO_VARIABLE, /* GRUB took the trial, and booted an entry without our variable */
+	NOTE_SUPERSEDED,  /* other args are wanted by now: no trial at the next boot */
 };
 
 struct trial_facts {
@@ -48,8 +62,7 @@ struct trial {
 	char *why;		/* a sentence that names the layer and the remedy */
 	char slot;		/* the slot that this boot got: 'a', 'b'; ENV_NONE: unknown */
 	bool is_trial;		/* this boot is a trial */
-	bool commit;		/* slot is on trial and all args arrived: due at the verdict */
-	bool note;		/* a trial without its args: trial_commit writes that down */
+	enum trial_note note;	/* due at the verdict: trial_settle() */
 	bool armed;		/* the trial is armed by this very boot: just reboot */
 	unsigned int deaths;	/* trials of the wanted args on this kernel that died */
 	struct kargs missing;	/* wanted, not in force in this boot */
@@ -71,8 +84,5 @@ const char *kargs_decision_name(enum kargs_decision d); /* "same", "reboot", "wr
  */
 int trial_write(int dirfd, const struct trial_facts *facts, const struct trial *t,
 		const struct boot_id *id, struct err *err);
-/*
- * At the verdict: makes the trial slot good, or notes that its args did not arrive.
- * Returns 1 if it wrote, 0 if nothing was due.
- */
-int trial_commit(int dirfd, const struct trial *t, const struct boot_id *id, struct err *err);
+/* At the verdict: writes t->note down. 1: wrote, 0: nothing was due. */
+int trial_settle(int dirfd, const struct trial *t, const struct boot_id *id, struct err *err);

@@ -68,14 +68,14 @@ int boot_settle(const struct root *root, const struct node *node, const struct k
 	r = boot_view_open(root, node, wanted, false, false, &v, err);
 	if (r < 0)
 		return r;
-	due = v.trial.commit || v.trial.note;
+	due = v.trial.note != NOTE_NONE;
 	r = boot_view_close(&v, err);
 	if (r < 0 || !due)
 		return r;
 	r = boot_view_open(root, node, wanted, true, false, &v, err);
 	if (r < 0)
 		return r;
-	r = trial_commit(v.part.dirfd, &v.trial, &v.id, err);
+	r = trial_settle(v.part.dirfd, &v.trial, &v.id, err);
 	closed = boot_view_close(&v, r < 0 ? NULL : err);
 	return r < 0 ? r : closed < 0 ? closed : r;
 }

@@ -27,8 +27,8 @@ int boot_view_open(const struct root *root, const struct node *node, const struc
 int boot_view_close(struct boot_view *v, struct err *err);
 
 /*
- * At the verdict: makes the trial of this boot good, or notes that its arguments did not
- * arrive. Opens the partition for writing only if something is due. 1: wrote, 0: nothing.
+ * At the verdict: makes the trial of this boot good, or writes down how one ended (see
+ * trial.h). Opens the partition for writing only if something is due. 1: wrote, 0: nothing.
  */
 int boot_settle(const struct root *root, const struct node *node, const struct kargs *wanted,
 		struct err *err);

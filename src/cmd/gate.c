@@ -45,7 +45,9 @@ static void settle_kargs(const struct run *run, struct verdict *v)
 		v->kind = VERDICT_BLOCKED;
 		v->admit = false;
 	} else if (r > 0) {
-		fprintf(stderr, "kernel arguments of this boot are now the good ones\n");
+		fprintf(stderr,
+			"%s: what became of the trial of kernel arguments is written down\n",
+			ENV_FILE_NAME);
 	}
 }
 
@@ -101,6 +103,8 @@ static int run_gate(struct invocation *inv, bool *admitted)
 	}
 	if (status_withdraw(&inv->root, &err) < 0)
 		complain("%s", err.text);
+	if (service_trial_gate_begins(&inv->root, run.node.cmdline, &err) < 0)
+		complain("%s", err.text);
 	if (run.status == RUN_OK) {
 		judge(&run, &status, &v);
 	} else {
@@ -116,6 +120,8 @@ static int run_gate(struct invocation *inv, bool *admitted)
 		*admitted = false;
 	}
 	journal_verdict(&run, &v);
+	if (service_trial_over(&inv->root, run.node.cmdline, &err) < 0)
+		complain("%s", err.text);
 	if (!inv->json)
 		status_render(stdout, &status);
 out:

@@ -53,6 +53,7 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot
 		break;
 	case KARGS_NOT_ARRIVED:
 	case KARGS_REJECTED:
+	case KARGS_CONFLICT:
 	case KARGS_DAMAGED:
 		break;
 	}

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/words.h"
+
 enum {
 	LINE_MAX_BYTES = 1600, /* a slot of the environment file */
 	ARGS_MAX = 30, /* the kernel panics at the 32nd that it does not know; GRUB adds one */
@@ -54,7 +56,7 @@ const struct ynode *what_disables_iommu(const struct ruling *r)
 	for (size_t i = 0; i < array_len(off); i++) {
 		const struct ynode *arg = find_arg(r, off[i]);
 
-		if (arg && streq(arg_value(arg->text), "off"))
+		if (arg && commas_have(arg_value(arg->text), "off"))
 			return arg;
 	}
 	return NULL;
@@ -88,18 +90,11 @@ static const struct {
 	{"hugepages", NULL, POOLS},
 	{"hugepagesz", NULL, POOLS},
 	{"default_hugepagesz", NULL, "write hugepages: [{size: 1G, ..., default: true}]"},
-	{"root", NULL, ROOT_FS},
-	{"rootfstype", NULL, ROOT_FS},
-	{"rootflags", NULL, ROOT_FS},
 	{"ro", NULL, ROOT_FS},
 	{"rw", NULL, ROOT_FS},
 	{"initrd", NULL, "the initramfs is the boot loader's to name, not a profile's"},
 	{"BOOT_IMAGE", NULL, "the boot loader writes this itself"},
 	{"init", NULL, "railhead does nothing in a boot with init=, so this would turn it off"},
-	{"rdinit", NULL, "railhead does nothing in a boot with rdinit=, so this would turn it off"},
-	{"rd.break", NULL,
-	 "railhead does nothing in a boot with rd.break, so this would turn it off"},
-	{"single", NULL, "railhead does nothing in a rescue boot, so this would turn it off"},
 	{"panic", NULL, "railhead sets it itself while it tries new arguments"},
 	{"rd.shell", NULL, "railhead sets it itself while it tries new arguments"},
 	{"rd.emergency", NULL, "railhead sets it itself while it tries new arguments"},
@@ -107,15 +102,46 @@ static const struct {
 	{"--", NULL, "it ends the kernel's arguments; what follows would go to init"},
 };
 
+/* What may keep a node from booting: an author who tries that is protected by the trial. */
+static const struct {
+	const char *key, *why;
+} deadly_args[] = {
+	{"rdinit", "the kernel starts this instead of the initramfs's own /init"},
+	{"root", "every node of this profile looks there for its root file system"},
+	{"rootfstype", "every node of this profile mounts its root file system so"},
+	{"rootflags", "every node of this profile mounts its root file system so"},
+};
+
+static void warn_of_deadly(struct ruling *r, const struct ynode *arg)
+{
+	for (size_t i = 0; i < array_len(deadly_args); i++)
+		if (arg_is(arg->text, deadly_args[i].key))
+			rule_warn(r, arg, SET,
+				  "%.80s: %s; a node that can't boot so comes back by itself: its "
+				  "trials die, and it is blocked with the arguments it had",
+				  arg->text, deadly_args[i].why);
+}
+
 static void judge_arg(struct ruling *r, const struct ynode *arg)
 {
+	const char *mode = arg_boot_mode(arg->text);
+
+	if (mode) {
+		rule_error(
+			r, arg, SET,
+			"%.80s: it means %s, where railhead does nothing, so that no trial of it "
+			"would ever get a verdict; leave it out",
+			arg->text, mode);
+		return;
+	}
+	warn_of_deadly(r, arg);
 	if (str_starts(arg->text, "railhead."))
 		rule_error(r, arg, SET, "%.80s: railhead's own arguments are not a profile's",
 			   arg->text);
 	for (size_t i = 0; i < array_len(bad_args); i++) {
 		if (!arg_is(arg->text, bad_args[i].key))
 			continue;
-		if (bad_args[i].value && !streq(arg_value(arg->text), bad_args[i].value))
+		if (bad_args[i].value && !commas_have(arg_value(arg->text), bad_args[i].value))
 			continue;
 		rule_error(r, arg, SET, "%.80s: %s", arg->text, bad_args[i].why);
 		return;
@@ -187,6 +213,46 @@ static void args_are_not_both_ways(struct ruling *r)
 	}
 }
 
+/* Keys whose value is a comma list that is read word by word, so that the last one wins. */
+static const char *const lists[] = {"iommu", "intel_iommu", "amd_iommu", "intremap",
+				    "pci",   "efi",	    "memmap"};
+
+static void words_of(const char *value, struct strv *ret)
+{
+	while (*value) {
+		size_t len = strcspn(value, ",");
+		cleanup_free char *word = xstrndup(value, len);
+
+		strv_add(ret, word);
+		value += len + (value[len] == ',');
+	}
+}
+
+static void judge_list(struct ruling *r, const struct ynode *arg)
+{
+	cleanup_strv struct strv words = {0};
+
+	words_of(arg_value(arg->text), &words);
+	for (size_t i = 0; i < words.n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (words_oppose(words.v[k], words.v[i])) {
+				rule_error(r, arg, SET,
+					   "%.80s: '%.40s' undoes '%.40s'; keep one of the two",
+					   arg->text, words.v[i], words.v[k]);
+				return;
+			}
+}
+
+static void lists_agree_with_themselves(struct ruling *r)
+{
+	const struct ynode *set = set_list(r);
+
+	for (size_t i = 0; i < count(set, YAML_LIST); i++)
+		for (size_t k = 0; k < array_len(lists); k++)
+			if (arg_is(scalar(set->items.v[i]), lists[k]))
+				judge_list(r, set->items.v[i]);
+}
+
 /* iommu: passthrough beside intel_iommu=off. */
 static void iommu_is_not_turned_off(struct ruling *r)
 {
@@ -196,7 +262,7 @@ static void iommu_is_not_turned_off(struct ruling *r)
 	for (size_t i = 0; iommu && i < array_len(off); i++) {
 		const struct ynode *arg = find_arg(r, off[i]);
 
-		if (!arg || !streq(arg_value(arg->text), "off"))
+		if (!arg || !commas_have(arg_value(arg->text), "off"))
 			continue;
 		rule_error(r, arg, SET,
 			   "%.80s: iommu: %.20s at %u:%u %s; keep iommu: and drop the argument",
@@ -478,6 +544,7 @@ static void args_fit_the_line(struct ruling *r)
 const struct rule rules_args[] = {
 	RULE("args-are-known-good", args_are_known_good),
 	RULE("args-are-not-both-ways", args_are_not_both_ways),
+	RULE("lists-agree-with-themselves", lists_agree_with_themselves),
 	RULE("iommu-is-not-turned-off", iommu_is_not_turned_off),
 	RULE("passthrough-flushes-nothing", passthrough_flushes_nothing),
 	RULE("words-are-known", words_are_known),

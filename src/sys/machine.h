@@ -70,6 +70,10 @@ int machine_reboot(const struct root *root, struct err *err);
 
 /* `systemctl start UNIT`; wait: until its job is done, at most a minute. */
 int machine_start_unit(const char *unit, bool wait, struct err *err);
+/* `systemctl try-restart UNIT`: one that is not running stays so. At most a minute. */
+int machine_restart_unit(const char *unit, struct err *err);
+/* `systemctl stop UNIT`, at most a minute. */
+int machine_stop_unit(const char *unit, struct err *err);
 
 /* --- machine_module.c ---------------------------------------------------------------- */
 

@@ -111,16 +111,37 @@ int machine_reboot(const struct root *root, struct err *err)
 	return reboot_failed(-ETIME, r, err);
 }
 
+/* what: for people, "starting". */
+static int unit_job(const char *const argv[], const char *what, const char *unit, struct err *err)
+{
+	int r = run_systemctl(argv, START_MS);
+
+	if (r < 0)
+		return err_errno(err, r, "%s %s: systemctl", what, unit);
+	if (r > 0)
+		return err_set(err, -EIO, "%s %s failed; see `systemctl status %s`", what, unit,
+			       unit);
+	return 0;
+}
+
 int machine_start_unit(const char *unit, bool wait, struct err *err)
 {
 	const char *const block[] = {"systemctl", "start", "--", unit, NULL};
 	const char *const no_block[] = {"systemctl", "--no-block", "start", "--", unit, NULL};
-	int r = run_systemctl(wait ? block : no_block, START_MS);
 
-	if (r < 0)
-		return err_errno(err, r, "starting %s: systemctl", unit);
-	if (r > 0)
-		return err_set(err, -EIO, "starting %s failed; see `systemctl status %s`", unit,
-			       unit);
-	return 0;
+	return unit_job(wait ? block : no_block, "starting", unit, err);
+}
+
+int machine_restart_unit(const char *unit, struct err *err)
+{
+	const char *const argv[] = {"systemctl", "try-restart", "--", unit, NULL};
+
+	return unit_job(argv, "restarting", unit, err);
+}
+
+int machine_stop_unit(const char *unit, struct err *err)
+{
+	const char *const argv[] = {"systemctl", "stop", "--", unit, NULL};
+
+	return unit_job(argv, "stopping", unit, err);
 }

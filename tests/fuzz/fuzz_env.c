@@ -50,7 +50,9 @@ static void plans(const char *file, const struct boot_env *env)
 	carry_out(file, &plan);
 	env_plan_not_arrived(env, &id, &plan);
 	carry_out(file, &plan);
-	env_plan_forgive(env, &id, &plan);
+	env_plan_no_variable(env, &id, &plan);
+	carry_out(file, &plan);
+	env_plan_died(env, 2, &id, &plan);
 	carry_out(file, &plan);
 	env_plan_reset(env, &id, &plan);
 	carry_out(file, &plan);
@@ -65,6 +67,8 @@ static void sound_file(char ret[ENV_SIZE])
 	strcpy(env.slot[1], "iommu=pt");
 	strcpy(env.state.hash, "0123456789abcdef");
 	strcpy(env.state.kernel, id.kernel);
+	env.state.n_refused = 1;
+	env.state.refused[0] = (struct env_refused){"fedcba9876543210", "76543210", 2, 1790000000};
 	env_render(&env, ret);
 }
 

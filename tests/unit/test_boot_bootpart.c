@@ -15,49 +15,7 @@
 #include "boot/bootpart.h"
 #include "boot/grub.h"
 #include "boot/env.h"
-#include "boot/esp.h"
-
-#define LOADS "\tset railhead_file=\"$prefix/railhead.env\"\nexport railhead_kargs\n"
-#define ENTRY "menuentry 'x' {\n\tlinux /vmlinuz root=UUID=1 ro quiet $railhead_kargs\n}\n"
-#define PLAIN "menuentry 'x' {\n\tlinux /vmlinuz root=UUID=1 ro single\n}\n"
-
-static void test_grub_cfg(void **state)
-{
-	static const struct {
-		const char *cfg, *bls, *uuid;
-		int r;
-		const char *says;
-	} t[] = {
-		{LOADS ENTRY, NULL, NULL, 0, NULL},
-		{LOADS ENTRY PLAIN, NULL, NULL, 0, NULL},
-		{LOADS PLAIN, NULL, NULL, -ENOENT, "no menu entry"},
-		{ENTRY, NULL, NULL, -ENOENT, "does not read railhead.env"},
-		{"", NULL, NULL, -ENOENT, "update-grub"},
-		{"# railhead.env\n# export railhead_kargs\n" ENTRY, NULL, NULL, -ENOENT,
-		 "update-grub"},
-		{LOADS "# linux /vmlinuz $railhead_kargs\n", NULL, NULL, -ENOENT, "no menu entry"},
-		{LOADS "\tlinux16 /v ${railhead_kargs}", NULL, NULL, 0, NULL},
-		/* BLS: the entries count, not grub.cfg */
-		{LOADS "blscfg\n", "options root=x $railhead_kargs\n", NULL, 0, NULL},
-		{LOADS "blscfg\n" PLAIN, "options root=x\n", NULL, -ENOENT, "grubby"},
-		{LOADS ENTRY, "options root=x\n", NULL, 0, NULL},
-		/* EFI: the file system that GRUB searches must be the ESP */
-		{"set railhead_esp=\"AB-1\"\n" LOADS ENTRY, NULL, "AB-1", 0, NULL},
-		{"set railhead_esp=\"AB-2\"\n" LOADS ENTRY, NULL, "AB-1", -ENOENT, "AB-1"},
-		{LOADS ENTRY, NULL, "AB-1", -ENOENT, "EFI system partition"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < array_len(t); i++) {
-		struct err err = {0};
-		int r = grub_cfg_check(t[i].cfg, t[i].bls, t[i].uuid, &err);
-
-		if (r != t[i].r)
-			fail_msg("case %zu: %d (%s)", i, r, err.text);
-		if (t[i].says && !strstr(err.text, t[i].says))
-			fail_msg("case %zu: %s", i, err.text);
-	}
-}
+#include "boot/place.h"
 
 struct tree {
 	char path[64];
@@ -110,8 +68,10 @@ static void test_bios(void **state)
 	sh(&t, "mkdir -p boot/grub");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
 	assert_int_equal(b.loader, LOADER_NONE);
+	assert_false(b.entry_lacks_kargs);
 	assert_int_equal(b.dirfd, -1);
-	assert_non_null(strstr(b.loader_why, "grub.cfg"));
+	assert_non_null(strstr(b.loader_why, "no grub.cfg"));
+	assert_non_null(strstr(b.loader_why, "--format=line"));
 	bootpart_close(&b, NULL);
 	/* GRUB without our snippet */
 	sh(&t, "printf 'linux /v ro\\n' > boot/grub/grub.cfg");
@@ -142,6 +102,7 @@ static void test_bios(void **state)
 	sh(&t, "mkdir run; touch run/ostree-booted");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
 	assert_int_equal(b.loader, LOADER_NONE);
+	assert_non_null(strstr(b.loader_why, "--format=bootc"));
 	bootpart_close(&b, NULL);
 	tree_done(&t);
 }
@@ -160,8 +121,23 @@ static void test_bls(void **state)
 	       "echo 'options root=x $railhead_kargs' > boot/loader/entries/x-0-rescue.conf");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
 	assert_int_equal(b.loader, LOADER_NONE);
+	assert_true(b.entry_lacks_kargs);
+	/* the file is GRUB's to read all the same: what it has is known */
+	assert_true(b.dirfd >= 0);
 	bootpart_close(&b, NULL);
 	sh(&t, "echo 'options root=x $railhead_kargs' > boot/loader/entries/a.conf");
+	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+	assert_int_equal(b.loader, LOADER_GRUB);
+	assert_false(b.entry_lacks_kargs);
+	bootpart_close(&b, NULL);
+	/* a new kernel, made the default: its entry decides */
+	sh(&t, "echo 'options root=x' > boot/loader/entries/b.conf; "
+	       "printf 'saved_entry=b\\n' > boot/grub2/grubenv");
+	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+	assert_true(b.entry_lacks_kargs);
+	assert_non_null(strstr(b.loader_why, "/boot/loader/entries/b.conf"));
+	bootpart_close(&b, NULL);
+	sh(&t, "printf 'saved_entry=a\\n' > boot/grub2/grubenv");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
 	assert_int_equal(b.loader, LOADER_GRUB);
 	bootpart_close(&b, NULL);
@@ -197,6 +173,139 @@ static void test_efi(void **state)
 	tree_done(&t);
 }
 
+#define REAL "railhead.env\\nexport railhead_kargs\\nlinux /v $railhead_kargs\\n"
+
+/* RHEL 8: grub.cfg and grubenv are on the ESP, the entries in /boot. */
+static void test_esp_config(void **state)
+{
+	struct bootpart b;
+	struct err err;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	sh(&t, "mkdir -p sys/firmware/efi boot/efi/EFI/redhat boot/efi/EFI/BOOT boot/grub2; "
+	       "printf '" REAL "' > boot/efi/EFI/redhat/grub.cfg");
+	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+	assert_int_equal(b.loader, LOADER_GRUB);
+	assert_string_equal(b.path, "/boot/efi/EFI/railhead/railhead.env");
+	bootpart_close(&b, NULL);
+	/* a stub, an empty file and a copy are no second configuration */
+	sh(&t, "cd boot/efi/EFI; mkdir -p fedora centos; "
+	       "printf 'search --fs-uuid --set=dev 1\\nset prefix=($dev)/grub2\\n"
+	       "configfile $prefix/grub.cfg\\n' > fedora/grub.cfg; "
+	       ": > BOOT/grub.cfg; cp redhat/grub.cfg centos/grub.cfg");
+	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+	assert_int_equal(b.loader, LOADER_GRUB);
+	bootpart_close(&b, NULL);
+	/* another one is */
+	sh(&t, "printf 'menuentry x {\\nlinux /v\\n}\\n' > boot/efi/EFI/centos/grub.cfg");
+	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+	assert_int_equal(b.loader, LOADER_NONE);
+	assert_false(b.entry_lacks_kargs);
+	assert_non_null(strstr(b.loader_why, "EFI/centos/grub.cfg"));
+	assert_non_null(strstr(b.loader_why, "EFI/redhat/grub.cfg"));
+	bootpart_close(&b, NULL);
+	/* /boot goes first, whatever lies on the ESP */
+	sh(&t, "printf '" REAL "' > boot/grub2/grub.cfg");
+	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+	assert_int_equal(b.loader, LOADER_GRUB);
+	bootpart_close(&b, NULL);
+	/* a stub that knows nothing of us alone: it has no entries, but the remedy's path is right
+	 */
+	sh(&t, "rm boot/grub2/grub.cfg boot/efi/EFI/redhat/grub.cfg");
+	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+	assert_int_equal(b.loader, LOADER_NONE);
+	assert_non_null(strstr(b.loader_why, "grub2-mkconfig -o /boot/efi/EFI/centos/grub.cfg"));
+	bootpart_close(&b, NULL);
+	/* grubenv beside it names the entry that boots */
+	sh(&t,
+	   "mkdir -p boot/loader/entries; rm -r boot/efi/EFI/centos; mkdir boot/efi/EFI/centos; "
+	   "printf 'railhead.env\\nexport railhead_kargs\\nblscfg\\n' "
+	   "> boot/efi/EFI/centos/grub.cfg; "
+	   "printf 'saved_entry=old\\n' > boot/efi/EFI/centos/grubenv; "
+	   "echo 'options $kernelopts $railhead_kargs' > boot/loader/entries/old.conf; "
+	   "echo 'options $kernelopts' > boot/loader/entries/new.conf");
+	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+	assert_int_equal(b.loader, LOADER_GRUB);
+	bootpart_close(&b, NULL);
+	sh(&t, "printf 'saved_entry=new\\n' > boot/efi/EFI/centos/grubenv");
+	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+	assert_true(b.entry_lacks_kargs);
+	bootpart_close(&b, NULL);
+	tree_done(&t);
+}
+
+#define VENDOR "-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"
+
+/* A variable of efivarfs: four bytes of attributes, the text as UTF-16, a NUL or none. */
+static void variable(const struct tree *t, const char *name, const char *text)
+{
+	cleanup_free char *path = xasprintf("%s/sys/firmware/efi/efivars/%s" VENDOR, t->path, name);
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fwrite("\x06\0\0\0", 1, 4, f);
+	for (const char *p = text; *p; p++) {
+		fputc(*p, f);
+		fputc('\0', f);
+	}
+	fwrite("\0\0", 1, 2, f);
+	fclose(f);
+}
+
+/* What booted the machine counts, not the grub.cfg that lies around. */
+static void test_booted(void **state)
+{
+	static const struct {
+		const char *loader, *stub;
+		const char *says; /* NULL: GRUB */
+		const char *remedy;
+	} cases[] = {
+		{NULL, NULL, NULL, NULL},
+		{"GRUB 2.12", NULL, NULL, NULL},
+		{"GRUB 2.12", "systemd-stub 255", NULL, NULL},
+		{"rEFInd 0.14", NULL, NULL, NULL},
+		{"", "", NULL, NULL},
+		{"systemd-boot 252.39-1", NULL, "systemd-boot 252.39-1 booted",
+		 "/etc/kernel/cmdline"},
+		{NULL, "systemd-stub 255.4", "unified kernel image", "--format=uki"},
+		{"systemd-boot 255.4", "systemd-stub 255.4", "started by systemd-boot 255.4",
+		 "--format=uki"},
+		{"rEFInd 0.14", "systemd-stub 255.4", "started by rEFInd 0.14", "--format=uki"},
+		{"systemd-boot \n\x7f%s%n", NULL, "systemd-boot ??%s%n booted", "--format=line"},
+	};
+	struct bootpart b;
+	struct err err;
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	sh(&t, "mkdir -p sys/firmware/efi/efivars boot/grub boot/efi; "
+	       "printf '" REAL "' > boot/grub/grub.cfg");
+	for (size_t i = 0; i < array_len(cases); i++) {
+		sh(&t, "rm -f sys/firmware/efi/efivars/*");
+		if (cases[i].loader)
+			variable(&t, "LoaderInfo", cases[i].loader);
+		if (cases[i].stub)
+			variable(&t, "StubInfo", cases[i].stub);
+		assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+		if (b.loader != (cases[i].says ? LOADER_NONE : LOADER_GRUB) || b.entry_lacks_kargs)
+			fail_msg("case %zu: %s", i, b.loader_why ? b.loader_why : "GRUB");
+		if (cases[i].says && (!strstr(b.loader_why, cases[i].says) ||
+				      !strstr(b.loader_why, cases[i].remedy)))
+			fail_msg("case %zu: %s", i, b.loader_why);
+		bootpart_close(&b, NULL);
+	}
+	/* what can't be read as text says nothing */
+	sh(&t, "rm -f sys/firmware/efi/efivars/*; cd sys/firmware/efi/efivars; "
+	       "printf 'x' > LoaderInfo" VENDOR "; head -c 9000 /dev/zero > StubInfo" VENDOR);
+	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
+	assert_int_equal(b.loader, LOADER_GRUB);
+	bootpart_close(&b, NULL);
+	tree_done(&t);
+}
+
 static void test_bad_fstab(void **state)
 {
 	struct bootpart b;
@@ -211,48 +320,40 @@ static void test_bad_fstab(void **state)
 	tree_done(&t);
 }
 
-/* Partition of a disk; a volume on two disks. */
-static void test_disks_below(void **state)
+/* A place's own device decides; btrfs does, whatever its device number is. */
+static void test_place_no_trial(void **state)
 {
+	cleanup_free char *plain = NULL, *raid = NULL, *btrfs = NULL;
+	struct place p = {.fd = -1};
+	struct stat st;
 	struct tree t;
-	struct strv plain = {0}, lvm = {0}, whole = {0};
 
 	(void)state;
 	tree_init(&t);
-	sh(&t, "mkdir -p sys/class/block sys/dev/block sys/devices/p/block/sda/sda2 "
-	       "sys/devices/p/block/sdb/sdb1 sys/devices/virtual/block/dm-0/slaves; "
-	       "echo 2 > sys/devices/p/block/sda/sda2/partition; "
-	       "echo 1 > sys/devices/p/block/sdb/sdb1/partition; "
-	       "ln -s ../../devices/p/block/sda sys/class/block/sda; "
-	       "ln -s ../../devices/p/block/sda/sda2 sys/class/block/sda2; "
-	       "ln -s ../../devices/p/block/sdb sys/class/block/sdb; "
-	       "ln -s ../../devices/p/block/sdb/sdb1 sys/class/block/sdb1; "
-	       "ln -s ../../devices/virtual/block/dm-0 sys/class/block/dm-0; "
-	       "ln -s ../../../../p/block/sda/sda2 sys/devices/virtual/block/dm-0/slaves/sda2; "
-	       "ln -s ../../../../p/block/sdb/sdb1 sys/devices/virtual/block/dm-0/slaves/sdb1; "
-	       "ln -s ../../devices/p/block/sda/sda2 sys/dev/block/8:2; "
-	       "ln -s ../../devices/p/block/sdb sys/dev/block/8:16; "
-	       "ln -s ../../devices/virtual/block/dm-0 sys/dev/block/253:0");
-	disks_below(&t.root, makedev(8, 2), &plain);
-	assert_int_equal(plain.n, 1);
-	assert_string_equal(plain.v[0], "sda");
-	disks_below(&t.root, makedev(253, 0), &lvm);
-	assert_int_equal(lvm.n, 2);
-	assert_string_equal(lvm.v[0], "sda");
-	assert_string_equal(lvm.v[1], "sdb");
-	disks_below(&t.root, makedev(8, 16), &whole);
-	assert_int_equal(whole.n, 1);
-	assert_string_equal(whole.v[0], "sdb");
-	strv_free(&plain);
-	strv_free(&lvm);
-	strv_free(&whole);
+	p.fd = open(t.path, O_RDONLY | O_DIRECTORY);
+	assert_true(p.fd >= 0 && fstat(p.fd, &st) == 0);
+	plain = place_no_trial_why(&t.root, &p);
+	assert_null(plain);
+	p.fstype = (char *)"btrfs";
+	btrfs = place_no_trial_why(&t.root, &p);
+	assert_non_null(strstr(btrfs, "btrfs"));
+	p.fstype = (char *)"ext4";
+	sh(&t,
+	   "mkdir -p sys/devices/md9/md sys/class/block sys/dev/block; "
+	   "ln -s ../../devices/md9 sys/class/block/md9; "
+	   "ln -s ../../devices/md9 sys/dev/block/%u:%u",
+	   major(st.st_dev), minor(st.st_dev));
+	raid = place_no_trial_why(&t.root, &p);
+	assert_non_null(strstr(raid, "can't write to the RAID array /dev/md9,"));
+	close(p.fd);
 	tree_done(&t);
 }
 
 /* What generates the snippet agrees with what looks for it. */
 static void test_snippet(void **state)
 {
-	cleanup_free char *cfg = NULL, *path = NULL;
+	cleanup_grub_config struct grub_config c = {0};
+	cleanup_free char *path = NULL;
 	struct tree t;
 	struct err err = {0};
 	size_t n;
@@ -273,22 +374,25 @@ static void test_snippet(void **state)
 	path = xasprintf("%s/grub.cfg", t.path);
 	f = fopen(path, "re");
 	assert_non_null(f);
-	cfg = xcalloc(1, 65536);
-	n = fread(cfg, 1, 65535, f);
+	c.cfg = xcalloc(1, 65536);
+	n = fread(c.cfg, 1, 65535, f);
 	fclose(f);
 	assert_true(n > 0);
-	assert_int_equal(grub_cfg_check(cfg, NULL, NULL, &err), 0);
-	if (strstr(cfg, "AB-1"))
-		assert_int_equal(grub_cfg_check(cfg, NULL, "AB-1", &err), 0);
+	assert_int_equal(grub_cfg_check(&c, NULL, &err), 0);
+	assert_int_equal(grub_cfg_check(&c, "AB-1", &err), 0);
 	tree_done(&t);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_grub_cfg),  cmocka_unit_test(test_bios),
-		cmocka_unit_test(test_bls),	  cmocka_unit_test(test_efi),
-		cmocka_unit_test(test_bad_fstab), cmocka_unit_test(test_disks_below),
+		cmocka_unit_test(test_bios),
+		cmocka_unit_test(test_bls),
+		cmocka_unit_test(test_efi),
+		cmocka_unit_test(test_esp_config),
+		cmocka_unit_test(test_booted),
+		cmocka_unit_test(test_bad_fstab),
+		cmocka_unit_test(test_place_no_trial),
 		cmocka_unit_test(test_snippet),
 	};
 

@@ -146,7 +146,7 @@ static void settle(struct machine *m)
 
 	snprintf(id.id, sizeof(id.id), "boot-%d", m->boot);
 	snprintf(id.kernel, sizeof(id.kernel), "%s", m->kernel);
-	r = m->no_commit ? 0 : trial_commit(m->dirfd, &m->last, &id, &err);
+	r = m->no_commit ? 0 : trial_settle(m->dirfd, &m->last, &id, &err);
 	assert_true(r >= 0);
 	m->writes += r;
 }
@@ -186,7 +186,7 @@ static void test_first_boot(void **state)
 	machine_init(&m);
 	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
 	assert_int_equal(m.reboots, 1);
-	assert_true(m.last.commit);
+	assert_int_equal(m.last.note, NOTE_COMMIT);
 	assert_true(m.last.is_trial);
 	assert_true(kargs_has(m.cmdline, "railhead.trial=b"));
 	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
@@ -196,7 +196,7 @@ static void test_first_boot(void **state)
 	m.writes = 0;
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
-		assert_false(m.last.commit);
+		assert_int_equal(m.last.note, NOTE_NONE);
 		assert_false(kargs_has(m.cmdline, "railhead.trial=b"));
 	}
 	assert_int_equal(m.reboots, 1);
@@ -235,11 +235,11 @@ static void test_new_version_and_back(void **state)
 }
 
 /* N power cycles with args that never arrive cost one reboot, whatever loses them. */
-static void never_arrives(struct machine *m, const char *layer)
+static void never_arrives(struct machine *m, const char *layer, const char *again)
 {
 	for (int i = 0; i < 6; i++) {
 		assert_int_equal(power_on(m, WANTED), KARGS_NOT_ARRIVED);
-		assert_non_null(strstr(m->last.why, i == 0 ? layer : "did not arrive"));
+		assert_non_null(strstr(m->last.why, i == 0 ? layer : again));
 	}
 	assert_true(m->reboots <= 1);
 	machine_done(m);
@@ -252,16 +252,16 @@ static void test_never_arrives(void **state)
 	(void)state;
 	machine_init(&m);
 	m.grub_reads = false;
-	never_arrives(&m, "kexec, network boot, another disk");
+	never_arrives(&m, "kexec, network boot, another disk", "this boot has no railhead.slot=");
 	machine_init(&m);
 	m.entry_has_variable = false;
-	never_arrives(&m, "menu entry");
+	never_arrives(&m, "menu entry", "the menu entry that was booted has no $railhead_kargs");
 	machine_init(&m);
 	m.dropped = "intel_iommu=on,sm_on";
-	never_arrives(&m, "kernel or boot loader dropped");
+	never_arrives(&m, "kernel or boot loader dropped", "in an earlier trial");
 	machine_init(&m);
 	m.grub_writes = false;
-	never_arrives(&m, "can't write");
+	never_arrives(&m, "can't write", "can't write");
 }
 
 /* After a boot that GRUB brought with our file, a boot that came another way. */
@@ -325,9 +325,183 @@ static void test_deadly_then_mended(void **state)
 	assert_int_equal(power_on(&m, "bad=1"), KARGS_REJECTED);
 	assert_int_equal(power_on(&m, "fine=1"), KARGS_SAME);
 	assert_int_equal(m.reboots, TRIAL_MAX + 1);
-	/* The memory is that of the last args only: bad ones may be tried anew. */
+	/* The bad ones are remembered, whatever came between. */
 	assert_int_equal(power_on(&m, "bad=1"), KARGS_REJECTED);
+	assert_non_null(strstr(m.last.why, "2 trial boots with them on kernel 6.1 died, the last "
+					   "one armed 2026-09-21"));
+	assert_int_equal(m.reboots, TRIAL_MAX + 1);
 	assert_true(kargs_has(m.cmdline, "fine=1"));
+	machine_done(&m);
+}
+
+/* --retry arms, and the units of the same boot then leave it armed. */
+static void test_retry(void **state)
+{
+	struct machine m;
+	struct trial t;
+
+	(void)state;
+	machine_init(&m);
+	m.deadly = "bad=1";
+	assert_int_equal(power_on(&m, "bad=1"), KARGS_REJECTED);
+	decide(&m, "bad=1", &t, true, true);
+	assert_int_equal(t.decision, KARGS_WRITE_AND_REBOOT);
+	trial_free(&t);
+	decide(&m, "bad=1", &t, true, false);
+	assert_int_equal(t.decision, KARGS_WRITE_AND_REBOOT);
+	assert_true(t.armed);
+	trial_free(&t);
+	/* still bad: two more trials, then refused again */
+	m.reboots = 0;
+	assert_int_equal(power_on(&m, "bad=1"), KARGS_REJECTED);
+	assert_int_equal(m.reboots, TRIAL_MAX - 1);
+	decide(&m, "bad=1", &t, true, true);
+	trial_free(&t);
+	m.deadly = NULL;
+	assert_int_equal(power_on(&m, "bad=1"), KARGS_SAME);
+	machine_done(&m);
+}
+
+/*
+ * After a trial that died, other args wait until a boot has reached its verdict. So even
+ * args that are others in each boot, and all of them deadly, make no loop.
+ */
+static void test_other_args_after_a_death(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "good=1"), KARGS_SAME);
+	m.deadly = "bad=1";
+	for (int cycle = 0; cycle < 6; cycle++) {
+		int boots = 0;
+
+		m.reboots = 0;
+		do {
+			cleanup_free char *wanted = xasprintf("bad=1 n=%d", m.boot);
+
+			assert_true(boots++ < 6);
+			m.boot++;
+			free(m.cmdline);
+			m.cmdline = grub(&m);
+			if (kargs_has(m.cmdline, m.deadly))
+				continue;
+			trial_free(&m.last);
+			decide(&m, wanted, &m.last, true, false);
+			m.reboots += m.last.decision == KARGS_WRITE_AND_REBOOT;
+		} while (kargs_has(m.cmdline, m.deadly) ||
+			 m.last.decision == KARGS_WRITE_AND_REBOOT);
+		assert_int_equal(m.reboots, 1);
+		assert_true(kargs_has(m.cmdline, "good=1"));
+		assert_non_null(strstr(m.last.why, "a trial of others has just died"));
+		settle(&m);
+	}
+	/* and good ones come through at once */
+	assert_int_equal(power_on(&m, "fine=1"), KARGS_SAME);
+	machine_done(&m);
+}
+
+/* What else is on the line would keep ours out of force: known before any reboot. */
+static void test_conflict(void **state)
+{
+	static const struct {
+		const char *image, *wanted, *names;
+	} cases[] = {
+		{"hugepagesz=1G hugepages=4", WANTED, "hugepagesz=1024M hugepages=4"},
+		{"isolcpus=1-3", "isolcpus=2-3", "isolcpus=1-3"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct machine m;
+
+		machine_init(&m);
+		assert_int_equal(power_on(&m, "quiet"), KARGS_SAME);
+		m.image_args = cases[i].image;
+		m.reboots = m.writes = 0;
+		assert_int_equal(power_on(&m, cases[i].wanted), KARGS_CONFLICT);
+		assert_int_equal(power_on(&m, cases[i].wanted), KARGS_CONFLICT);
+		assert_non_null(strstr(m.last.why, cases[i].names));
+		assert_int_equal(m.reboots, 0);
+		assert_int_equal(m.writes, 0);
+		/* the user takes his own away */
+		m.image_args = NULL;
+		assert_int_equal(power_on(&m, cases[i].wanted), KARGS_SAME);
+		assert_int_equal(m.reboots, 1);
+		machine_done(&m);
+	}
+}
+
+/* A last-wins key of the user's before ours is no obstacle. */
+static void test_users_own_key(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	m.image_args = "skew_tick=0";
+	assert_int_equal(power_on(&m, "skew_tick=1"), KARGS_SAME);
+	assert_int_equal(m.reboots, 1);
+	assert_int_equal(m.last.conflicts.n, 1);
+	machine_done(&m);
+}
+
+static void test_line_too_long(void **state)
+{
+	struct machine m;
+	char own[800], image[1300];
+
+	(void)state;
+	machine_init(&m);
+	snprintf(own, sizeof(own), "a=%0*d", (int)sizeof(own) - 4, 1);
+	snprintf(image, sizeof(image), "b=%0*d", (int)sizeof(image) - 4, 1);
+	m.image_args = image;
+	assert_int_equal(power_on(&m, own), KARGS_CONFLICT);
+	assert_non_null(strstr(m.last.why, "characters"));
+	assert_int_equal(m.reboots, 0);
+	m.image_args = NULL;
+	assert_int_equal(power_on(&m, own), KARGS_SAME);
+	machine_done(&m);
+}
+
+/* The variable comes back into the menu: the trial counts as never made. */
+static void test_variable_comes_back(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	m.entry_has_variable = false;
+	assert_int_equal(power_on(&m, WANTED), KARGS_NOT_ARRIVED);
+	assert_int_equal(power_on(&m, WANTED), KARGS_NOT_ARRIVED);
+	assert_int_equal(m.reboots, 1);
+	m.entry_has_variable = true;
+	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
+	assert_int_equal(m.reboots, 2);
+	assert_int_equal(m.last.deaths, 0);
+	machine_done(&m);
+}
+
+/* After a reset no slot is good; deadly args are rejected then as well. */
+static void test_deadly_after_reset(void **state)
+{
+	struct boot_id id = {.id = "boot-x"};
+	struct boot_env env;
+	struct env_plan plan;
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	env_plan_reset(&env, &id, &plan);
+	assert_int_equal(env_write(m.dirfd, &plan, NULL), 0);
+	m.reboots = 0;
+	m.deadly = "bad=1";
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(power_on(&m, "bad=1"), KARGS_REJECTED);
+	assert_int_equal(m.reboots, TRIAL_MAX);
 	machine_done(&m);
 }
 
@@ -406,7 +580,7 @@ static void test_flip_flop(void **state)
 	m.cmdline = grub(&m);
 	decide(&m, "a=2", &t, true, false);
 	assert_int_equal(t.decision, KARGS_NOT_ARRIVED);
-	assert_false(t.note);
+	assert_int_equal(t.note, NOTE_SUPERSEDED);
 	trial_free(&t);
 	machine_done(&m);
 }
@@ -522,6 +696,13 @@ int main(void)
 		cmocka_unit_test(test_direct_kernel_boot),
 		cmocka_unit_test(test_deadly_args),
 		cmocka_unit_test(test_deadly_then_mended),
+		cmocka_unit_test(test_retry),
+		cmocka_unit_test(test_other_args_after_a_death),
+		cmocka_unit_test(test_conflict),
+		cmocka_unit_test(test_users_own_key),
+		cmocka_unit_test(test_line_too_long),
+		cmocka_unit_test(test_variable_comes_back),
+		cmocka_unit_test(test_deadly_after_reset),
 		cmocka_unit_test(test_power_cut_in_trial),
 		cmocka_unit_test(test_power_cut_while_arming),
 		cmocka_unit_test(test_no_verdict),

@@ -19,6 +19,7 @@ SNAPSHOT = "snapshot"
 MAIN = "main"
 
 _states = []  # (name, function, guest), in the order in which a guest runs through
+_needs = {}   # of a state that does not need all states before it: those that it does
 _cases = []   # (state, title, function)
 
 
@@ -26,10 +27,15 @@ class Failed(Exception):
     """An assertion of a case."""
 
 
-def state(name, guest=MAIN):
-    """Declare a state; the function takes the guest there."""
+def state(name, guest=MAIN, needs=None):
+    """Declare a state; the function takes the guest there.
+
+    needs: the states that it can't do without, if these are not all before it.
+    """
     def declare(function):
         _states.append((name, function, guest))
+        if needs is not None:
+            _needs[name] = needs
         return function
     return declare
 
@@ -92,10 +98,7 @@ class Run:
 
     def all(self):
         """Go through all states that selected cases need, in order."""
-        needed = {entry[0] for entry in self.selected}
-        last = max(i for i, (name, _) in enumerate(self.states) if name in needed
-                   or (SNAPSHOT in needed and name == "boot2"))
-        for name, enter in self.states[:last + 1]:
+        for name, enter in self._path():
             reason = self._enter(name, enter)
             if reason:
                 self._fail_the_rest(reason)
@@ -105,6 +108,18 @@ class Run:
             # broken later boot cannot take these cases with it.
             if name == "boot2":
                 self._snapshot_cases()
+
+    def _path(self):
+        """The states to go through, for the cases that are selected."""
+        needed = {entry[0] for entry in self.selected}
+        if SNAPSHOT in needed:
+            needed.add("boot2")
+        for i in range(len(self.states) - 1, -1, -1):
+            name = self.states[i][0]
+            if name in needed:
+                before = [state[0] for state in self.states[:i]]
+                needed.update(_needs.get(name, before))
+        return [state for state in self.states if state[0] in needed]
 
     def _enter(self, name, enter):
         begin = time.monotonic()

@@ -139,6 +139,7 @@ def _ovmf(directory):
 # The disk of each guest with another layout, and whether it starts by EFI.
 LAYOUTS = {
     "bootdir": ("layouts.img", False),
+    "trials": ("layouts.img", False),
     "efi": ("layouts.img", True),
     "xfs": ("xfs.img", False),
     "lvm": ("lvm.img", True),

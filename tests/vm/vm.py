@@ -129,6 +129,7 @@ class Guest:
         self.overlay = os.path.join(directory, "overlay.qcow2")
         self._process = None
         self._request = 0
+        self.dead_end = DEAD_END  # cases that see panics on purpose take less
         os.makedirs(directory, exist_ok=True)
 
     def __enter__(self):
@@ -148,13 +149,17 @@ class Guest:
             [os.path.join(self.qemu, "bin/qemu-img"), "create", "-q", "-f", "qcow2",
              "-b", os.path.abspath(self.image), "-F", "raw", self.overlay],
             check=True)
+        self.power_on()
+
+    def power_on(self, more=(), read_only=False):
+        """Start QEMU on the disk as it is now; more: further options, like -kernel."""
         self._log = open(os.path.join(self.directory, "qemu.log"), "wb")
         # Socket pairs, since a socket's path must be short and build/ may not be.
         self._qmp_socket, qmp = socket.socketpair()
         self._shell_socket, shell = socket.socketpair()
         with qmp, shell:
             self._process = subprocess.Popen(
-                self._command(qmp.fileno(), shell.fileno()),
+                self._command(qmp.fileno(), shell.fileno(), read_only) + list(more),
                 pass_fds=(qmp.fileno(), shell.fileno()),
                 stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log)
         self._qmp = _JsonLines(self._qmp_socket.makefile("rb"))
@@ -166,7 +171,7 @@ class Guest:
         self.qmp("qmp_capabilities")
         self.qmp("cont")
 
-    def _command(self, qmp_fd, shell_fd):
+    def _command(self, qmp_fd, shell_fd, read_only):
         command = [os.path.join(self.qemu, "bin/qemu-system-x86_64")]
         command += ["-nodefaults", "-no-user-config", "-display", "none", "-S"]
         command += ["-accel", self.accel] + self.hardware
@@ -178,7 +183,8 @@ class Guest:
             "-chardev", f"socket,id=shell,fd={shell_fd}",
             "-device", "virtio-serial,bus=pcie.0",
             "-device", "virtserialport,chardev=shell,name=railhead.test",
-            "-drive", f"if=none,id=disk,file={self.overlay},cache=unsafe",
+            "-drive", f"if=none,id=disk,file={self.overlay},cache=unsafe"
+                      + (",readonly=on" if read_only else ""),
             "-device", "virtio-blk,bus=pcie.0,drive=disk,bootindex=0",
         ]
         if self.payload:
@@ -193,7 +199,18 @@ class Guest:
         with open(self._log.name, errors="replace") as log:
             return log.read()[-2000:]
 
-    def stop(self):
+    def power_off(self, timeout=120):
+        """Shut down from inside, orderly."""
+        self.send("systemctl poweroff")
+        try:
+            self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise GuestError("the guest does not power off; the console ends with:\n"
+                             + self.console()[-3000:])
+        self.power_cut()
+
+    def power_cut(self):
+        """The light goes out; the disk stays as it is."""
         if self._process is None:
             return
         self._process.kill()
@@ -202,6 +219,9 @@ class Guest:
         self._qmp_socket.close()
         self._shell_socket.close()
         self._log.close()
+
+    def stop(self):
+        self.power_cut()
         # A snapshot of the memory is in there: hundreds of megabytes.
         if os.path.exists(self.overlay):
             os.unlink(self.overlay)
@@ -252,7 +272,7 @@ class Guest:
         while self.resets < count:
             if not self._shell.lines.empty():
                 raise GuestError("the boot went on to the real root, without a reboot")
-            if DEAD_END.search(self.console()) or time.monotonic() > end:
+            if self.dead_end.search(self.console()) or time.monotonic() > end:
                 raise GuestError("no reboot; the console ends with:\n"
                                  + self.console()[-3000:])
             time.sleep(0.2)
@@ -289,7 +309,7 @@ class Guest:
         while True:
             line = self._shell_line(
                 end - time.monotonic(), "the test shell to start",
-                lambda: self.resets > limit or DEAD_END.search(self.console()))
+                lambda: self.resets > limit or self.dead_end.search(self.console()))
             if line == "ready":
                 return
 
@@ -303,7 +323,7 @@ class Guest:
     def check_alive(self):
         if self._process.poll() is not None:
             raise GuestError("QEMU ended: " + self._qemu_log())
-        if DEAD_END.search(self.console()):
+        if self.dead_end.search(self.console()):
             raise GuestError("the boot has come to a dead end; the console ends with:\n"
                              + self.console()[-3000:])
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "boot/booted.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "sys/read.h"
+
+#define VENDOR "4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"
+
+enum {
+	VARIABLE_MAX = 4096,
+	ATTRIBUTES = 4, /* efivarfs puts them before the value */
+};
+
+char *loader_variable(const struct root *root, const char *name)
+{
+	cleanup_free char *path = xasprintf("sys/firmware/efi/efivars/%s-" VENDOR, name);
+	cleanup_free char *raw = NULL;
+	struct str text = {0};
+	size_t len = 0;
+
+	if (read_file(root, VARIABLE_MAX, &raw, &len, NULL, path) < 0)
+		return NULL;
+	/* UTF-16, little endian, with or without a final NUL */
+	for (size_t i = ATTRIBUTES; i + 1 < len && (raw[i] || raw[i + 1]); i += 2) {
+		char c = !raw[i + 1] && raw[i] >= ' ' && raw[i] <= '~' ? raw[i] : '?';
+
+		str_addn(&text, &c, 1);
+	}
+	return text.len ? str_take(&text) : NULL;
+}
+
+int booted_check(const struct root *root, struct err *err)
+{
+	cleanup_free char *loader = NULL, *stub = NULL;
+	const char *name;
+
+	if (root_exists(root, "run/ostree-booted"))
+		return err_set(
+			err, -ENOENT,
+			"this is an ostree or bootc system, whose kernel arguments come with "
+			"the image: put what `railhead kargs --format=bootc` prints into a "
+			"file of its /usr/lib/bootc/kargs.d");
+	loader = loader_variable(root, "LoaderInfo");
+	stub = loader_variable(root, "StubInfo");
+	name = loader ? loader : "";
+	/* GRUB that starts a unified kernel image stays the one that was configured. */
+	if (stub && !str_starts(name, "GRUB"))
+		return err_set(
+			err, -ENOENT,
+			"a unified kernel image booted this machine (%.64s%s%.64s), and holds "
+			"its command line itself: build it with what `railhead kargs "
+			"--format=uki` prints",
+			stub, *name ? ", started by " : "", name);
+	if (str_starts(name, "systemd-boot"))
+		return err_set(
+			err, -ENOENT,
+			"%.64s booted this machine, which knows no variables of GRUB's: put "
+			"what `railhead kargs --format=line` prints into /etc/kernel/cmdline "
+			"and install the kernel again (kernel-install add)",
+			name);
+	return 0;
+}

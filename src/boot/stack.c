@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "boot/stack.h"
+
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "sys/read.h"
+
+/* Deeper stacks than any machine has; a loop in a captured tree ends here. */
+enum { MAX_DEPTH = 8 };
+
+/* By number: a volume's device node may have any name. */
+static char *name_of(const struct root *root, dev_t dev)
+{
+	char *name = NULL;
+
+	read_link_name(root, &name, NULL, "sys/dev/block/%u:%u", major(dev), minor(dev));
+	return name;
+}
+
+/* ".../block/sda/sda1": the disk is the directory above the partition. NULL: no partition. */
+static char *disk_of(const struct root *root, const char *dev)
+{
+	cleanup_free char *link = NULL;
+	char *slash;
+
+	if (!root_exists(root, "sys/class/block/%s/partition", dev) ||
+	    read_link(root, &link, NULL, "sys/class/block/%s", dev) < 0)
+		return NULL;
+	slash = strrchr(link, '/');
+	if (!slash)
+		return NULL;
+	*slash = '\0';
+	slash = strrchr(link, '/');
+	return xstrdup(slash ? slash + 1 : link);
+}
+
+static void read_slaves(const struct root *root, const char *dev, struct strv *ret)
+{
+	read_dir(root, ret, NULL, "sys/class/block/%s/slaves", dev);
+}
+
+/* --- downwards, to the disks -------------------------------------------------------------- */
+
+static void descend(const struct root *root, const char *dev, int depth, struct strv *ret)
+{
+	cleanup_strv struct strv slaves = {0};
+	cleanup_free char *disk = NULL;
+
+	if (depth > MAX_DEPTH)
+		return;
+	disk = disk_of(root, dev);
+	if (disk) {
+		/* of an array or of multipath as well: the disk has slaves then */
+		descend(root, disk, depth + 1, ret);
+		return;
+	}
+	read_slaves(root, dev, &slaves);
+	for (size_t i = 0; i < slaves.n; i++)
+		descend(root, slaves.v[i], depth + 1, ret);
+	if (!slaves.n && !strv_contains(ret, dev))
+		strv_add(ret, dev);
+}
+
+void disks_below(const struct root *root, dev_t dev, struct strv *ret)
+{
+	cleanup_free char *name = name_of(root, dev);
+
+	if (name)
+		descend(root, name, 0, ret);
+}
+
+/* --- what GRUB can't write through --------------------------------------------------------- */
+
+static char *judge(const struct root *root, const char *dev, int depth);
+
+/* "part1-mpath-3600a": what kpartx puts before the id of what it maps a partition of. */
+static const char *skip_partition(const char *uuid)
+{
+	size_t digits;
+
+	if (!str_starts(uuid, "part"))
+		return uuid;
+	digits = strspn(uuid + 4, "0123456789");
+	return digits && uuid[4 + digits] == '-' ? uuid + 4 + digits + 1 : uuid;
+}
+
+static char *judge_slaves(const struct root *root, const char *dev, int depth)
+{
+	cleanup_strv struct strv slaves = {0};
+	char *what = NULL;
+
+	read_slaves(root, dev, &slaves);
+	for (size_t i = 0; i < slaves.n && !what; i++)
+		what = judge(root, slaves.v[i], depth + 1);
+	return what;
+}
+
+/* Who made a device-mapper volume begins its uuid (libdevmapper's convention). */
+static char *judge_dm(const struct root *root, const char *dev, int depth)
+{
+	cleanup_free char *uuid = NULL, *name = NULL;
+	const char *id;
+
+	read_text(root, &uuid, NULL, "sys/class/block/%s/dm/uuid", dev);
+	read_text(root, &name, NULL, "sys/class/block/%s/dm/name", dev);
+	id = uuid ? skip_partition(uuid) : "";
+	if (str_starts(id, "mpath-"))
+		return NULL;
+	if (uuid && id != uuid) /* a partition: as writable as what it is a part of */
+		return judge_slaves(root, dev, depth);
+	return xasprintf("the %s volume %s",
+			 str_starts(id, "LVM-")	    ? "LVM"
+			 : str_starts(id, "CRYPT-") ? "encrypted"
+						    : "device-mapper",
+			 name && *name ? name : dev);
+}
+
+static char *judge(const struct root *root, const char *dev, int depth)
+{
+	cleanup_strv struct strv slaves = {0};
+	cleanup_free char *disk = NULL;
+
+	if (depth > MAX_DEPTH)
+		return xasprintf("%s, which lies on too much", dev);
+	disk = disk_of(root, dev);
+	if (disk)
+		return judge(root, disk, depth + 1);
+	if (root_exists(root, "sys/class/block/%s/md", dev))
+		return xasprintf("the RAID array /dev/%s", dev);
+	if (root_exists(root, "sys/class/block/%s/dm", dev))
+		return judge_dm(root, dev, depth);
+	/* bcache and its like */
+	read_slaves(root, dev, &slaves);
+	return slaves.n ? xasprintf("/dev/%s, which lies on /dev/%s", dev, slaves.v[0]) : NULL;
+}
+
+char *stack_unwritable(const struct root *root, dev_t dev)
+{
+	cleanup_free char *name = name_of(root, dev);
+
+	return name ? judge(root, name, 0) : NULL;
+}

@@ -1,0 +1,443 @@
+"""Kernel arguments that kill a boot, hang it, never arrive or come another way: the node
+comes back by itself, and is rebooted no oftener than it must.
+
+One small guest lives through all of it. Most states need only the first one: they set
+their own args, whatever the node was converged on before.
+"""
+
+import os
+import re
+import subprocess
+import time
+
+from harness import (Failed, case, contains, equal, exits, expect, is_active, json_of,
+                     state, status_json)
+from vm import GuestError
+
+GUEST = "trials"
+ENV = "/boot/grub/railhead.env"
+MENU = "/boot/grub/grub.cfg"
+PROFILE = "/etc/railhead/profiles/vm-layout.yaml"
+WANTED = ["transparent_hugepage=never", "skew_tick=1"]
+
+# Panics and emergency shells are what is seen here: only these need a person.
+STUCK = re.compile("grub rescue>|Failed to boot both")
+
+_seen = {}  # what a state found, for its cases
+
+
+def want(vm, args):
+    vm.sh(f"sed -i 's#^  set: .*#  set: [{', '.join(args)}]#' {PROFILE}")
+    contains(PROFILE, vm.read(PROFILE), args[-1])
+
+
+def power_cycle(vm, resets, timeout=300):
+    """A reboot from inside; note what came of it. resets: how many there may be in all."""
+    before, console = vm.resets, vm.console_size()
+    vm.send("systemctl reboot")
+    vm.wait_for_shell(timeout, resets=resets)
+    vm.wait_until_booted()
+    look(vm, vm.resets - before, console)
+
+
+def look(vm, resets, console):
+    _seen.update(resets=resets, console=vm.console(console),
+                 args=vm.read("/proc/cmdline").split(), status=status_json(vm),
+                 env=vm.sh(f"cat {ENV}"))
+
+
+def kernels():
+    """The command lines of the kernels that were started, from the console."""
+    return re.findall(r"\] Command line: (.*)", _seen["console"])
+
+
+def trials():
+    return [line for line in kernels() if "railhead.trial=" in line]
+
+
+def is_converged(vm, args):
+    for arg in args:
+        expect(arg in _seen["args"], f"{arg} is not in {' '.join(_seen['args'])}")
+    equal("verdict", _seen["status"]["verdict"], "ready")
+    contains("railhead plan", exits(vm, "railhead plan", 0, 120), "converged")
+
+
+def came_back(vm, bad, *words):
+    """The good args are in force, work is blocked for a named reason, the boot is whole."""
+    for arg in WANTED:
+        expect(arg in _seen["args"], f"{arg} is not in {' '.join(_seen['args'])}")
+    expect(bad not in _seen["args"], f"{bad} is in {' '.join(_seen['args'])}")
+    expect(not [arg for arg in _seen["args"] if arg.startswith("railhead.trial")],
+           "the boot is a trial")
+    equal("verdict", _seen["status"]["verdict"], "blocked")
+    contains("railhead status", exits(vm, "railhead status", 7), bad, *words)
+    expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
+    expect(not is_active(vm, "railhead-ready.target"), "the target is active")
+
+
+def rejected(vm, bad):
+    equal("trials", len(trials()), 2)
+    expect(all(bad in line for line in trials()), f"a trial without {bad}: {trials()}")
+    came_back(vm, bad, "REJECTED", "2 trial boots", "railhead apply --retry")
+
+
+@state("trials", guest=GUEST)
+def first(vm):
+    vm.dead_end = STUCK
+    vm.start()
+    vm.wait_for_reset(1, 400)
+    vm.wait_for_shell(400)
+    vm.wait_until_booted()
+    look(vm, 1, 0)
+
+
+@case("trials", "the verdict ends the trial's timer, and commits it")
+def timer_is_stopped(vm):
+    is_converged(vm, WANTED)
+    equal("trials", len(trials()), 1)
+    journal = vm.sh("journalctl -b --no-pager -o cat -u railhead-trial.timer")
+    contains("journal of the timer", journal, "Started", "Stopped")
+    expect(not is_active(vm, "railhead-trial.timer"), "the timer still runs")
+
+
+# --- args that kill ------------------------------------------------------------
+
+PANIC = "mem=64M"
+
+
+@state("panic", guest=GUEST, needs=["trials"])
+def panic(vm):
+    want(vm, WANTED + [PANIC])
+    power_cycle(vm, 5, 600)
+
+
+@case("panic", "args that panic the kernel: two trials, the good ones come back")
+def panic_comes_back(vm):
+    equal("panics", len(re.findall("end Kernel panic|Kernel panic - not", _seen["console"])) > 0,
+          True)
+    equal("reboots", _seen["resets"], 5)
+    rejected(vm, PANIC)
+
+
+@state("panic again", guest=GUEST, needs=["panic"])
+def panic_again(vm):
+    power_cycle(vm, 1)
+
+
+@case("panic again", "rejected args are remembered: no trial, nothing written")
+def rejection_is_remembered(vm):
+    equal("reboots", _seen["resets"], 1)
+    equal("trials", trials(), [])
+    came_back(vm, PANIC, "REJECTED", "2 trial boots", "UTC")
+    before = vm.sh(f"stat -c '%Y %Z' {ENV}")
+    exits(vm, "railhead gate", 7, 180)
+    equal("times of railhead.env", vm.sh(f"stat -c '%Y %Z' {ENV}"), before)
+
+
+@case("panic again", "kargs says which args, in JSON too, and exits 9; --retry arms")
+def retry(vm):
+    said = json_of(vm, "railhead kargs --json", (9,))
+    equal("state", said["state"], "rejected")
+    equal("missing", said["missing"], [PANIC])
+    exits(vm, "railhead apply", 9, 120)
+    exits(vm, "railhead apply --retry", 8, 120)
+    contains("railhead.env", vm.sh(f"cat {ENV}"), PANIC)
+    equal("state", json_of(vm, "railhead kargs --json", (5,))["state"], "reboot")
+    # Thought better of it: what is armed is disarmed, and no boot is needed.
+    want(vm, WANTED)
+    exits(vm, "railhead apply", 0, 120)
+    equal("state", json_of(vm, "railhead kargs --json", (0,))["state"], "same")
+    contains("railhead.env", vm.sh(f"cat {ENV}"), "\nrailhead_try=-\n")
+
+
+@state("memory", guest=GUEST, needs=["trials"])
+def memory(vm):
+    # As many pages as there is memory: the kernel takes what it can get.
+    vm.sh(f"sed -i 's/per_node: 16/per_node: 940/' {PROFILE}")
+    power_cycle(vm, 5, 900)
+    vm.sh(f"sed -i 's/per_node: 940/per_node: 16/' {PROFILE}")
+
+
+@case("memory", "pages that exhaust memory: two trials, the good args come back")
+def memory_comes_back(vm):
+    pages = [line for line in trials() if "940" in line]
+    equal("trials with all memory", len(pages), 2)
+    equal("verdict", _seen["status"]["verdict"], "blocked")
+    expect(any("REJECTED" in reason for reason in _seen["status"]["reasons"]),
+           f"not rejected: {_seen['status']['reasons']}")
+    expect(not any("940" in arg for arg in _seen["args"]), "the boot has the args")
+    expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
+
+
+# --- args that hang --------------------------------------------------------------
+
+SHELL = "module_blacklist=virtio_blk"
+
+
+@state("shell", guest=GUEST, needs=["trials"])
+def shell(vm):
+    want(vm, WANTED + [SHELL])
+    # The user's own word behind ours: a trial waits four minutes for its root.
+    vm.sh(f"cp {MENU} /root/menu; sed -i 's/$railhead_kargs/& rd.timeout=15/' {MENU}")
+    power_cycle(vm, 5, 600)
+    vm.sh(f"cat /root/menu >{MENU}")
+
+
+@case("shell", "args that end in dracut's shell: two trials, the good ones come back")
+def shell_comes_back(vm):
+    rejected(vm, SHELL)
+
+
+EMERGENCY = "module_blacklist=vfat"
+
+
+@state("emergency", guest=GUEST, needs=["trials"])
+def emergency(vm):
+    want(vm, WANTED + [EMERGENCY])
+    # The timer's ten minutes are too long to be waited for here.
+    vm.sh("mkdir -p /etc/systemd/system/railhead-trial.timer.d && printf"
+          " '[Timer]\\nOnActiveSec=\\nOnActiveSec=60s\\n'"
+          " >/etc/systemd/system/railhead-trial.timer.d/short.conf")
+    power_cycle(vm, 5, 600)
+    vm.sh("rm -r /etc/systemd/system/railhead-trial.timer.d")
+
+
+@case("emergency", "a trial in emergency mode is ended by its timer, the good args come back")
+def emergency_comes_back(vm):
+    contains("console", _seen["console"], "Emergency Mode")
+    contains("console", _seen["console"], "no verdict in this trial")
+    rejected(vm, EMERGENCY)
+
+
+# --- power cuts, versions -----------------------------------------------------------
+
+@state("reset", guest=GUEST, needs=["trials"])
+def reset(vm):
+    want(vm, WANTED + ["version=2"])
+    before, console = vm.resets, vm.console_size()
+    vm.send("systemctl reboot")
+    end = time.monotonic() + 300
+    while "railhead.trial=" not in vm.console(console):
+        expect(time.monotonic() < end, "no trial came:\n" + vm.console(console)[-2000:])
+        time.sleep(0.1)
+    vm.qmp("system_reset")  # the button: not counted as a reboot of the guest's
+    vm.wait_for_shell(400, resets=2)
+    vm.wait_until_booted()
+    look(vm, vm.resets - before, console)
+
+
+@case("reset", "a trial that was cut short by a reset is made again, and rejects nothing")
+def reset_is_no_rejection(vm):
+    equal("trials", len(trials()), 2)
+    is_converged(vm, WANTED + ["version=2"])
+
+
+@state("version back", guest=GUEST, needs=["reset"])
+def version_back(vm):
+    want(vm, WANTED)
+    power_cycle(vm, 2)
+
+
+@case("version back", "back to the earlier version of the profile: one trial, its args are gone")
+def version_is_back(vm):
+    equal("reboots", _seen["resets"], 2)
+    equal("trials", len(trials()), 1)
+    is_converged(vm, WANTED)
+    expect("version=2" not in _seen["args"], "version=2 is still there")
+
+
+@state("no reboot", guest=GUEST, needs=["trials"])
+def no_reboot(vm):
+    vm.sh("printf 'reboot: false\\n' >/etc/railhead/railhead.conf")
+    want(vm, WANTED + ["version=3"])
+    power_cycle(vm, 1)
+
+
+@case("no reboot", "reboot: false in railhead.conf: armed, named, and not rebooted")
+def site_says_no(vm):
+    equal("reboots", _seen["resets"], 1)
+    equal("verdict", _seen["status"]["verdict"], "blocked")
+    contains("railhead status", exits(vm, "railhead status", 7), "version=3", "reboot")
+    equal("state", json_of(vm, "railhead kargs --json", (5,))["state"], "reboot")
+
+
+@state("own reboot", guest=GUEST, needs=["no reboot"])
+def own_reboot(vm):
+    power_cycle(vm, 1)
+
+
+@case("own reboot", "reboot: false: the operator's own reboot is the trial")
+def operators_trial(vm):
+    equal("trials", len(trials()), 1)
+    is_converged(vm, WANTED + ["version=3"])
+    vm.sh("rm /etc/railhead/railhead.conf")
+
+
+# --- args that never arrive ------------------------------------------------------------
+
+def _cut_and_boot(vm, **options):
+    """A power cycle without a word to the guest; returns the reboots that it made."""
+    console = vm.console_size()
+    vm.power_cut()
+    vm.power_on(**options)
+    vm.wait_for_shell(300, resets=1)
+    vm.wait_until_booted()
+    look(vm, vm.resets, console)
+    return vm.resets
+
+
+@state("entry", guest=GUEST, needs=["trials"])
+def entry(vm):
+    want(vm, WANTED + ["version=4"])
+    # The other entries keep it, so that only the boot itself can show it.
+    vm.sh(f"cp {MENU} /root/menu && sed -i"
+          f" '0,/\\$railhead_kargs/s/ \\$railhead_kargs//' {MENU} && sync")
+    _seen["made"] = [_cut_and_boot(vm) for _ in range(6)]
+
+
+@case("entry", "the default entry lost the variable: one reboot in six power cycles, named")
+def entry_is_named(vm):
+    equal("reboots made in each power cycle", _seen["made"], [1, 0, 0, 0, 0, 0])
+    equal("verdict", _seen["status"]["verdict"], "blocked")
+    contains("railhead status", exits(vm, "railhead status", 7), "did not arrive", "version=4",
+             "menu entry that was booted has no $railhead_kargs")
+
+
+@state("entries", guest=GUEST, needs=["entry"])
+def entries(vm):
+    vm.sh(f"sed -i 's/ \\$railhead_kargs//' {MENU} && sync")
+    _seen["made"] = [_cut_and_boot(vm)]
+
+
+@case("entries", "no entry has the variable: no reboot at all, named")
+def entries_are_named(vm):
+    equal("reboots made in each power cycle", _seen["made"], [0])
+    equal("verdict", _seen["status"]["verdict"], "blocked")
+    contains("railhead status", exits(vm, "railhead status", 7), "version=4",
+             "no menu entry of GRUB", "update-grub")
+
+
+@state("menu back", guest=GUEST, needs=["entries"])
+def menu_back(vm):
+    vm.sh(f"cat /root/menu >{MENU} && sync")
+    power_cycle(vm, 2)
+
+
+@case("menu back", "the menu is mended: the args come with one trial, without --retry")
+def menu_is_back(vm):
+    equal("trials", len(trials()), 1)
+    is_converged(vm, WANTED + ["version=4"])
+
+
+# --- boots that come another way --------------------------------------------------------
+
+def _boot_files(vm):
+    """The kernel and the initramfs, as a loader outside of the guest has them."""
+    version = vm.sh("uname -r")
+    found = []
+    for name in (f"vmlinuz-{version}", f"initrd.img-{version}"):
+        path = os.path.join(vm.directory, name)
+        subprocess.run(["debugfs", "-R", f"dump /boot/{name} {path}",
+                        f"{vm.image}?offset={42 << 20}"], check=True, stderr=subprocess.DEVNULL)
+        expect(os.path.getsize(path) > 1 << 20, f"{name} was not found in the image")
+        found.append(path)
+    return found
+
+
+@state("direct", guest=GUEST, needs=["trials"])
+def direct(vm):
+    want(vm, WANTED + ["version=5"])
+    kernel, initrd = _boot_files(vm)
+    line = " ".join(arg for arg in vm.read("/proc/cmdline").split()
+                    if arg.split("=")[0] in ("root", "ro", "console", "systemd.show_status"))
+    _seen["before"] = vm.sh(f"sha256sum {ENV}; sync")
+    _seen["made"] = [_cut_and_boot(vm, more=("-kernel", kernel, "-initrd", initrd,
+                                             "-append", line))]
+
+
+@case("direct", "a kernel that GRUB did not bring (PXE, kexec): no reboot, nothing written, named")
+def direct_is_named(vm):
+    equal("reboots", _seen["made"], [0])
+    expect(not [arg for arg in _seen["args"] if arg.startswith("railhead")], "GRUB brought it")
+    equal("railhead.env", vm.sh(f"sha256sum {ENV}; sync"), _seen["before"])
+    equal("verdict", _seen["status"]["verdict"], "blocked")
+    contains("railhead status", exits(vm, "railhead status", 7), "railhead.slot=", "kexec",
+             "network boot")
+
+
+# Back on GRUB: the profile still asks for version=5.
+@state("read-only", guest=GUEST, needs=["direct"])
+def read_only(vm):
+    exits(vm, "railhead apply --retry", 8, 120)
+    contains("railhead.env", vm.sh(f"cat {ENV}"), "\nrailhead_try=")
+    vm.power_off()
+    console = vm.console_size()
+    vm.power_on(read_only=True)
+    vm.wait_for_shell(300)
+    vm.wait_until_booted()
+    look(vm, vm.resets, console)
+
+
+@case("read-only", "a read-only disk: an armed trial is not taken, no reboot, named")
+def read_only_takes_no_trial(vm):
+    equal("trials", trials(), [])
+    equal("reboots", _seen["resets"], 0)
+    expect("version=5" not in _seen["args"], "the trial was taken")
+    contains("the line", " ".join(_seen["args"]), "railhead.slot=")
+    equal("verdict", _seen["status"]["verdict"], "blocked")
+    contains("railhead status", exits(vm, "railhead status", 7), "version=5", "can't write")
+
+
+@state("writable", guest=GUEST, needs=["read-only"])
+def writable(vm):
+    vm.power_cut()
+    console = vm.console_size()
+    vm.power_on()
+    vm.wait_for_shell(300)
+    vm.wait_until_booted()
+    look(vm, vm.resets, console)
+
+
+@case("writable", "the disk takes writes again: the armed trial is made, and commits")
+def trial_is_made(vm):
+    equal("trials", len(trials()), 1)
+    is_converged(vm, WANTED + ["version=5"])
+
+
+# --- boots in which nothing is to be done ---------------------------------------------------
+
+def _special(name, title, menu, alive):
+    """A boot of the menu, with work pending: railhead must not do any of it."""
+
+    @state(name, guest=GUEST, needs=["trials"])
+    def enter(vm):
+        want(vm, WANTED + ["version=6"])
+        _seen["before"] = vm.sh(f"cp {MENU} /root/menu; sha256sum {ENV}")
+        vm.sh(f"{menu} {MENU} && sync")
+        console, before = vm.console_size(), vm.resets
+        vm.send("systemctl reboot")
+        alive(vm, console)
+        _seen["resets"] = vm.resets - before
+        _seen["console"] = vm.console(console)
+
+    @case(name, title)
+    def nothing_is_done(vm):
+        equal("reboots", _seen["resets"], 1)
+        expect("trial" not in _seen["console"].split("Command line:")[-1].split("\n")[0],
+               "a trial was taken")
+        equal("railhead.env", vm.sh(f"sha256sum {ENV}"), _seen["before"])
+        expect(vm.run("test -e /run/railhead/status.json").status != 0,
+               "there is a status: " + vm.run("cat /run/railhead/status.json").output)
+        vm.sh(f"cat /root/menu >{MENU}; sync")
+
+
+def _shell_comes(vm, console):
+    vm.wait_for_shell(300, resets=1)
+
+
+_special("recovery", "the menu's recovery entry: nothing is done",
+         "sed -i 's/set default=\"0\"/set default=\"1>1\"/'", _shell_comes)
+_special("rescue", "rescue mode: nothing is done",
+         "sed -i 's/$railhead_kargs/& systemd.unit=rescue.target/'", _shell_comes)
+_special("single", "the word single: nothing is done",
+         "sed -i 's/$railhead_kargs/& single/'", _shell_comes)
