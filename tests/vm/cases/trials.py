@@ -262,7 +262,7 @@ def version_is_back(vm):
 
 @state("no reboot", guest=GUEST, needs=["trials"])
 def no_reboot(vm):
-    vm.sh("printf 'reboot: false\\n' >/etc/railhead/railhead.conf")
+    vm.sh("printf 'schema: 1\\nreboot: false\\n' >/etc/railhead/railhead.conf")
     want(vm, WANTED + ["version=3"])
     power_cycle(vm, 1)
 
@@ -455,3 +455,31 @@ _special("rescue", "rescue mode: nothing is done",
          "sed -i 's/$railhead_kargs/& systemd.unit=rescue.target/'", _shell_comes)
 _special("single", "the word single: nothing is done",
          "sed -i 's/$railhead_kargs/& single/'", _shell_comes)
+
+
+# --- a crash kernel ------------------------------------------------------------------------
+
+@state("crash", guest=GUEST, needs=["trials"])
+def crash(vm):
+    # The user's own argument: the crash kernel's memory is set aside at boot.
+    vm.sh(f"cp {MENU} /root/menu; sed -i 's/$railhead_kargs/& crashkernel=256M/' {MENU}")
+    want(vm, WANTED)
+    power_cycle(vm, 2)
+    want(vm, WANTED + ["version=7"])
+    _seen["before"] = vm.sh(f"sha256sum {ENV}; sync")
+    vm.sh("kexec -p /boot/vmlinuz-$(uname -r) --initrd=/boot/initrd.img-$(uname -r)"
+          " --append=\"$(sed 's/ crashkernel=[^ ]*//' /proc/cmdline) nr_cpus=1 reset_devices\"")
+    vm.send("sync; echo c >/proc/sysrq-trigger")
+    vm.wait_for_shell(400)
+    vm.run("systemctl is-system-running --wait", 300)
+
+
+@case("crash", "a crash kernel, with all marks of a normal boot on its line: nothing is done")
+def crash_kernel(vm):
+    vm.sh("test -e /proc/vmcore")
+    contains("/proc/cmdline", vm.read("/proc/cmdline"), "railhead.slot=")
+    expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
+    expect(vm.run("test -e /run/railhead/status.json").status != 0,
+           "there is a status: " + vm.run("cat /run/railhead/status.json").output)
+    equal("railhead.env", vm.sh(f"sha256sum {ENV}; sync"), _seen["before"])
+    contains("railhead apply", vm.run("railhead apply 2>&1").output, "kdump")
