@@ -12,7 +12,8 @@
 
 #define A "intel_iommu=on iommu=pt hugepagesz=1G hugepages=16"
 #define B "iommu=pt"
-#define EXTRA "panic=30 rd.shell=0 rd.emergency=reboot"
+#define EXTRA ENV_TRIAL_EXTRA
+#define OLDER "panic=30 rd.shell=0 rd.emergency=reboot" /* an earlier snippet's */
 #define V "$railhead_kargs"
 
 static struct boot_env env(void)
@@ -128,6 +129,8 @@ static void test_mend_options(void **state)
 		 "root=x panic=30 quiet " V, B " railhead.slot=b railhead.trial=b " EXTRA},
 		{"root=x " B " railhead.slot=b " EXTRA, "root=x " EXTRA " " V,
 		 B " railhead.slot=b"},
+		{"root=x " B " railhead.slot=b railhead.trial=b " OLDER " quiet", "root=x quiet " V,
+		 B " railhead.slot=b railhead.trial=b " OLDER},
 		/* ... not in one piece any more */
 		{"panic=30 " B " railhead.slot=b railhead.trial=b rd.shell=0 quiet panic=30",
 		 "panic=30 quiet " V, B " railhead.slot=b railhead.trial=b rd.shell=0 panic=30"},
