@@ -141,8 +141,9 @@ int print_kargs_format(struct invocation *inv)
 		return EXIT_USAGE;
 	}
 	if (inv->json || inv->reset || inv->mend) {
-		complain("kargs: --format does not go with --%s",
-			 inv->json ? "json" : inv->reset ? "reset" : "mend");
+		complain("kargs: --format does not go with --%s", inv->json    ? "json"
+								  : inv->reset ? "reset"
+									       : "mend");
 		return EXIT_USAGE;
 	}
 	code = source_open(inv, &source);
