@@ -200,6 +200,8 @@ install: all ## into DESTDIR
 		$(DESTDIR)$(PREFIX)/lib/dracut/modules.d/90railhead/
 	$(INSTALL) -D -m 755 build/05_railhead $(DESTDIR)/etc/grub.d/05_railhead
 	$(INSTALL) -D -m 644 dracut/grub.d/railhead.cfg $(DESTDIR)/etc/default/grub.d/railhead.cfg
+	$(INSTALL) -D -m 755 packaging/rpm/95-railhead.install \
+		$(DESTDIR)$(PREFIX)/lib/kernel/install.d/95-railhead.install
 
 deb: ## build/deb/railhead_VERSION_ARCH.deb
 	$(Q)packaging/deb/build

@@ -176,7 +176,7 @@ static bool same(const struct word *a, const struct word *b)
 static size_t kernel_end(const struct words *l)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (is(&l->v[i], "--"))
+		if (!l->v[i].gone && is(&l->v[i], "--"))
 			return i;
 	return l->n;
 }
@@ -315,7 +315,7 @@ static bool keep_one_variable(struct words *l, bool keep)
 	bool kept = false;
 
 	for (size_t i = 0; i < l->n; i++) {
-		bool ours = is(&l->v[i], VARIABLE);
+		bool ours = !l->v[i].gone && is(&l->v[i], VARIABLE);
 
 		if (ours && keep && !kept && i < end)
 			kept = true;
@@ -352,6 +352,16 @@ static void copy(struct mending *m, const char *from, const char *to)
 	str_addn(&m->out, from, (size_t)(to - from));
 }
 
+/* What is put behind an open quote would be inside it. */
+static bool quote_is_open(const struct line *l)
+{
+	bool open = false;
+
+	for (size_t i = 0; i < l->value_len; i++)
+		open ^= l->value[i] == '"';
+	return open;
+}
+
 static void mend_line(struct mending *m, const struct line *l)
 {
 	struct words words cleanup_words = {0};
@@ -360,10 +370,10 @@ static void mend_line(struct mending *m, const struct line *l)
 
 	m->seen = true;
 	split(l->value, l->value_len, &words);
-	end = kernel_end(&words);
 	take_ours(&words, m->env, &m->unknown);
+	end = kernel_end(&words);
 	for (size_t i = 0; i < end; i++)
-		brought |= m->brings && is(&words.v[i], "$kernelopts");
+		brought |= m->brings && !words.v[i].gone && is(&words.v[i], "$kernelopts");
 	kept = keep_one_variable(&words, first && !brought);
 	if (first && !brought && !kept)
 		add_at = end;
@@ -401,6 +411,8 @@ bool bls_mend(const char *text, const struct boot_env *env, const char *kernelop
 	while (next_line(&p, &l)) {
 		if (!key_is(&l, "options"))
 			continue;
+		if (quote_is_open(&l))
+			break;
 		copy(&m, done, l.start);
 		mend_line(&m, &l);
 		done = l.next;

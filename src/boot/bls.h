@@ -82,7 +82,8 @@ struct bls_mended {
  * trial adds. Every other word stays, and every other line byte by byte.
  *
  * env: NULL if there is none to be read. False: nothing is to be done, *ret is untouched; so
- * for an entry without options, where a new line would take $default_kernelopts away.
+ * for an entry without options, where a new line would take $default_kernelopts away, and
+ * where a quote is open.
  */
 bool bls_mend(const char *text, const struct boot_env *env, const char *kernelopts,
 	      struct bls_mended *ret);

@@ -278,6 +278,12 @@ int grub_cfg_check(const struct grub_config *c, const char *esp_uuid, struct err
 			"(" ENV_ARG_SLOT "): take them out of GRUB_CMDLINE_LINUX in "
 			"/etc/default/grub, then %s",
 			f.flat, remedy);
+	if (!f.on_line && f.blscfg)
+		return err_set(
+			err, -ESTALE,
+			"/boot/loader/entries has no menu entry (but rescue entries, which do "
+			"not count), and grub.cfg has none that ends in $" ENV_VAR_KARGS
+			": install a kernel, then " MEND);
 	if (!f.on_line)
 		return err_set(err, -ESTALE,
 			       "no menu entry of GRUB ends in $" ENV_VAR_KARGS ": %s with "

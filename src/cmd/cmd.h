@@ -38,6 +38,7 @@ enum verb_option {
 	OPT_SNAPSHOT = 1 << 10,
 	OPT_SCHEMA = 1 << 11,
 	OPT_FORMAT = 1 << 12,
+	OPT_MEND = 1 << 13,
 };
 
 struct invocation {
@@ -45,7 +46,7 @@ struct invocation {
 	struct root foreign;	/* this machine's own, for its profiles: see profiles_root() */
 	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
-	bool json, retry, explain, again, reset, resolved, all, schema;
+	bool json, retry, explain, again, reset, resolved, all, schema, mend;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
 	const char *profile, *snapshot, *format;
@@ -97,6 +98,9 @@ int explain_run(const struct run *run);
 void say_frozen_anew(const struct run *run);
 /* The verdict that such a run means, with what railhead.conf says of it. */
 void verdict_of_run(const struct run *run, struct verdict *ret);
+
+/* kargs --mend (kargs_mend.c). Returns an exit code. */
+int kargs_mend(struct invocation *inv);
 
 /* Whether this process is the main process of one of railhead's own units. */
 bool in_own_unit(void);

@@ -95,8 +95,14 @@ static int run(struct invocation *inv)
 
 	if (inv->format)
 		return print_kargs_format(inv);
+	if (inv->reset && inv->mend) {
+		complain("kargs: --reset and --mend are two things: run one after the other");
+		return EXIT_USAGE;
+	}
 	if (inv->reset)
 		return reset(inv);
+	if (inv->mend)
+		return kargs_mend(inv);
 	if (!open_look(inv, &run, &code))
 		return code;
 	if (boot_view_open(&inv->root, &run.node, &run.kargs, false, false, &view, &err) < 0) {
@@ -113,8 +119,8 @@ static int run(struct invocation *inv)
 const struct verb verb_kargs = {
 	.name = "kargs",
 	.args = "",
-	.help = "kernel arguments wanted, of this boot, of the next; --reset, --format: see "
-		"railhead(8)",
-	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RESET | OPT_FORMAT,
+	.help = "kernel arguments wanted, of this boot, of the next; --reset, --mend, --format: "
+		"see railhead(8)",
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RESET | OPT_MEND | OPT_FORMAT,
 	.run = run,
 };

@@ -140,8 +140,10 @@ int print_kargs_format(struct invocation *inv)
 			 karg_format_names);
 		return EXIT_USAGE;
 	}
-	if (inv->json || inv->reset) {
-		complain("kargs: --format does not go with --%s", inv->json ? "json" : "reset");
+	if (inv->json || inv->reset || inv->mend) {
+		complain("kargs: --format does not go with --%s", inv->json    ? "json"
+								  : inv->reset ? "reset"
+									       : "mend");
 		return EXIT_USAGE;
 	}
 	code = source_open(inv, &source);

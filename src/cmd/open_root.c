@@ -58,7 +58,7 @@ static int unpack(struct invocation *inv, struct err *err)
 
 static bool would_write(const struct invocation *inv, const struct verb *verb)
 {
-	return verb->writes || inv->reset;
+	return verb->writes || inv->reset || inv->mend;
 }
 
 int invocation_open_root(struct invocation *inv, const struct verb *verb)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "boot/bootpart.h"
 #include "boot/kargs.h"
 #include "kinds/kind.h"
 #include "sys/acs.h"
@@ -34,6 +35,29 @@ static int check_cmdline(const struct kind_ctx *ctx, struct change *c, const cha
 	change_observe(c, "%s", there ? "on the command line" : "not on the command line");
 	c->state = there ? CHANGE_SAME : CHANGE_DIFFERS;
 	return 0;
+}
+
+/*
+ * loader: menu entries still take railhead's variable. That it matters only to the next boot,
+ * and only where GRUB reads our file at all: a network boot has no such entries.
+ */
+static int check_loader(const struct kind_ctx *ctx, struct change *c, const char *arg,
+			struct err *err)
+{
+	struct bootpart part;
+	int r = bootpart_open(ctx->root, false, &part, err);
+
+	(void)arg;
+	if (r < 0)
+		return r;
+	c->state = part.entry_lacks_kargs ? CHANGE_DIFFERS : CHANGE_SAME;
+	change_observe(c, "%s",
+		       part.entry_lacks_kargs	    ? "an entry does not"
+		       : part.loader == LOADER_GRUB ? c->desired
+						    : "not GRUB's business");
+	if (part.entry_lacks_kargs)
+		change_reason(c, "%s", part.loader_why);
+	return bootpart_close(&part, err);
 }
 
 /* pages:KIB:NODE: 'nr_hugepages' of that node; exactly as many as asked */
@@ -347,6 +371,7 @@ static const struct {
 } checkers[] = {
 	{"given", check_given},
 	{"cmdline", check_cmdline},
+	{"loader", check_loader},
 	{"pages", check_pages},
 	{"param", check_param},
 	{"unloaded", check_unloaded},

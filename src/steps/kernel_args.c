@@ -2,7 +2,8 @@
 /*
  * kernel_args: the arguments that this profile wants on the kernel command line, its own
  * and those that other sections need (boot-time hugepages). One change writes them for the
- * next boot; one check per argument says whether it arrived in this one.
+ * next boot; one check per argument says whether it arrived in this one, and one whether the
+ * boot loader's entries still take them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -106,6 +107,20 @@ static int own_kargs(const struct step_ctx *ctx, const struct ynode *section, st
 	return r;
 }
 
+/*
+ * On a node whose arguments are in force nothing else would tell that grubby or a new kernel
+ * took the next boot's away: that is no reason to keep this boot from its work.
+ */
+static void want_entries(struct plan *plan, const struct ynode *section)
+{
+	struct change *c = plan_add(plan, "kernel_args", KIND_CHECK, STAGE_GATE, PHASE_CHECK,
+				    section->at, "kernel_args/loader");
+
+	change_target(c, "loader");
+	change_desired(c, "menu entries take them");
+	c->on_fail = ON_FAIL_WARN;
+}
+
 static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
@@ -131,6 +146,8 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 		change_desired(c, "on the command line");
 		change_waits_for(c, "kernel_args/next_boot");
 	}
+	if (wanted.n)
+		want_entries(plan, section);
 	return 0;
 }
 

@@ -41,7 +41,8 @@ int machine_overwrite(int dirfd, const char *name, off_t offset, const void *dat
 /*
  * Creates a file so that a boot loader sees it after a power cut: temporary name, fsync,
  * rename, fsync of the directory, then FIFREEZE + FITHAW, which writes the journal back
- * (ext4, XFS). File systems that can't freeze (vfat) get syncfs.
+ * (ext4, XFS). File systems that can't freeze (vfat) get syncfs. A regular file of that name
+ * is replaced, and its successor has its owner, mode, ACL and SELinux label.
  */
 int machine_create_durable(int dirfd, const char *name, const void *data, size_t len,
 			   struct err *err);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -115,7 +116,53 @@ static int settle(int fd)
 	return r;
 }
 
-static int create_temporary(int dirfd, const char *tmp, const void *data, size_t len)
+static int copy_attribute(int from, int to, const char *name)
+{
+	cleanup_free char *value = NULL;
+	ssize_t n = fgetxattr(from, name, NULL, 0);
+
+	if (n < 0)
+		return errno == ENODATA || errno == EOPNOTSUPP ? 0 : -errno;
+	value = xcalloc(1, (size_t)n + 1);
+	n = fgetxattr(from, name, value, (size_t)n);
+	if (n < 0)
+		return -errno;
+	return fsetxattr(to, name, value, (size_t)n, 0) < 0 ? -errno : 0;
+}
+
+/*
+ * A file that replaces another is its successor to everybody else too: owner, mode, ACL, and
+ * the SELinux label, without which its reader may be refused. Hashes of what it held
+ * (security.ima) are not carried over.
+ */
+static int inherit(int dirfd, const char *name, int fd)
+{
+	static const char *const attributes[] = {"security.selinux", "system.posix_acl_access"};
+	cleanup_close int old = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat was, is;
+
+	if (old < 0)
+		return errno == ENOENT || errno == ELOOP ? 0 : -errno;
+	if (fstat(old, &was) < 0 || fstat(fd, &is) < 0)
+		return -errno;
+	if (!S_ISREG(was.st_mode))
+		return 0;
+	if ((was.st_uid != is.st_uid || was.st_gid != is.st_gid) &&
+	    fchown(fd, was.st_uid, was.st_gid) < 0)
+		return -errno;
+	if (was.st_mode != is.st_mode && fchmod(fd, was.st_mode & 07777) < 0)
+		return -errno;
+	for (size_t i = 0; i < array_len(attributes); i++) {
+		int r = copy_attribute(old, fd, attributes[i]);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int create_temporary(int dirfd, const char *tmp, const char *name, const void *data,
+			    size_t len)
 {
 	cleanup_close int fd = -1;
 	int r;
@@ -125,7 +172,9 @@ static int create_temporary(int dirfd, const char *tmp, const void *data, size_t
 	fd = openat(dirfd, tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return -errno;
-	r = pwrite_all(fd, data, len, 0);
+	r = inherit(dirfd, name, fd);
+	if (r == 0)
+		r = pwrite_all(fd, data, len, 0);
 	if (r < 0)
 		return r;
 	if (fsync(fd) < 0)
@@ -143,7 +192,7 @@ int machine_create_durable(int dirfd, const char *name, const void *data, size_t
 
 	if (dir < 0)
 		return err_errno(err, -errno, "%s: directory", name);
-	r = create_temporary(dir, tmp, data, len);
+	r = create_temporary(dir, tmp, name, data, len);
 	if (r < 0) {
 		unlinkat(dir, tmp, 0);
 		return err_errno(err, r, "%s", tmp);

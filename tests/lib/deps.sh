@@ -14,7 +14,7 @@ build_packages="gcc make pkg-config libc6-dev libyaml-dev libkmod-dev
 test_packages="libcmocka-dev bats pciutils bzip2 xz-utils shellcheck strace jq procps mandoc
   grub-common python3 python3-jsonschema python3-yaml clang-format"
 vm_packages="mmdebstrap python3 fdisk e2fsprogs grub-pc-bin grub-common
-  grub-efi-amd64-bin ovmf dosfstools mtools ca-certificates"
+  grub-efi-amd64-bin ovmf dosfstools mtools xfsprogs ca-certificates"
 
 usage() {
   echo "usage: $0 build|test|vm ..." >&2

@@ -211,8 +211,7 @@ static void test_esp_config(void **state)
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
 	assert_int_equal(b.loader, LOADER_GRUB);
 	bootpart_close(&b, NULL);
-	/* a stub that knows nothing of us alone: it has no entries, but the remedy's path is right
-	 */
+	/* what is not set up is named by the path that grub2-mkconfig needs */
 	sh(&t, "rm boot/grub2/grub.cfg boot/efi/EFI/redhat/grub.cfg");
 	assert_int_equal(bootpart_open(&t.root, false, &b, &err), 0);
 	assert_int_equal(b.loader, LOADER_NONE);

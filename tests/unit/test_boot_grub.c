@@ -48,6 +48,9 @@ static void test_plain(void **state)
 		{LOADS "linux /v railhead_kargs $", NULL, -ESTALE, "no menu entry"},
 		{LOADS "linux /v a=$railhead_kargs;", NULL, 0, NULL},
 		{LOADS "linuxxen /v $railhead_kargs", NULL, -ESTALE, "no menu entry"},
+		/* blscfg that finds no entry */
+		{LOADS "blscfg\n", NULL, -ESTALE, "install a kernel, then run `railhead kargs"},
+		{LOADS "blscfg\n" ENTRY, NULL, 0, NULL},
 		/* flattened: the variable beside it does not help */
 		{LOADS ENTRY "linux /v ro a=1 railhead.slot=b $railhead_kargs\n", NULL, -ESTALE,
 		 "GRUB_CMDLINE_LINUX"},

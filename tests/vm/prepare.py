@@ -136,17 +136,29 @@ def _ovmf(directory):
             "-drive", f"if=pflash,unit=1,format=raw,file={variables}"]
 
 
+# The disk of each guest with another layout, and whether it starts by EFI.
+LAYOUTS = {
+    "bootdir": ("layouts.img", False),
+    "trials": ("layouts.img", False),
+    "efi": ("layouts.img", True),
+    "xfs": ("xfs.img", False),
+    "lvm": ("lvm.img", True),
+    "lvm-bios": ("lvm.img", False),
+}
+
+
 def layout(name, directory):
-    """A guest with another layout of its disk: "efi", or any other name for BIOS."""
+    """A guest with another layout of its disk (LAYOUTS)."""
     qemu_dir, _, accel = _basics()
     _layouts()
     os.makedirs(directory, exist_ok=True)
-    hardware = small_hardware()
+    image_name, efi = LAYOUTS[name]
+    hardware = small_hardware() + (_ovmf(directory) if efi else [])
     if name == "efi":
         stranger = os.path.join(directory, "stranger.img")
         shutil.copyfile(os.path.join(BUILD, "stranger.img"), stranger)
-        hardware += _ovmf(directory) + other_disk(stranger)
-    return Guest(qemu_dir, accel, os.path.join(BUILD, "layouts.img"), directory,
+        hardware += other_disk(stranger)
+    return Guest(qemu_dir, accel, os.path.join(BUILD, image_name), directory,
                  hardware=hardware)
 
 

@@ -1,9 +1,10 @@
-"""Two boots of machines with other disks: /boot as a directory of the root, started
-by BIOS; and started by EFI, with railhead.env on the EFI system partition.
+"""Two boots of machines with other disks (layouts/*.sh):
 
-Both are the same disk (build-layouts): partition 1 is the EFI system partition,
-partition 2 the root. The EFI guest has a stranger's disk besides, which the
-kernel finds first.
+bootdir  BIOS, /boot is a directory of the root
+efi      the same disk by EFI, railhead.env on the EFI system partition; besides a
+         stranger's disk, which the kernel finds first
+xfs      BIOS, /boot is a partition with XFS
+lvm      EFI, the root with /boot on LVM on a RAID1, railhead.env on the EFI system partition
 """
 
 import collections
@@ -14,9 +15,10 @@ import re
 from harness import (case, contains, equal, expect, is_active, json_of, state,
                      status_json)
 
-BOOTDIR, EFI = "bootdir", "efi"
+BOOTDIR, EFI, XFS, LVM = "bootdir", "efi", "xfs", "lvm"
 BIOS_ENV = "/boot/grub/railhead.env"
 ESP_ENV = "/boot/efi/EFI/railhead/railhead.env"
+PROFILE = "/etc/railhead/profiles/vm-layout.yaml"
 SWITCH = "initrd-switch-root.service"  # on the console where the root is entered
 WANTED_ARGS = ("transparent_hugepage=never", "skew_tick=1", "hugepagesz=2M")
 
@@ -24,12 +26,15 @@ Layout = collections.namedtuple("Layout", "env partition fstype no_env")
 LAYOUTS = {
     BOOTDIR: Layout(BIOS_ENV, "2", "ext4", ESP_ENV),
     EFI: Layout(ESP_ENV, "1", "vfat", BIOS_ENV),
+    XFS: Layout(BIOS_ENV, "1", "xfs", ESP_ENV),
+    LVM: Layout(ESP_ENV, "1", "vfat", BIOS_ENV),
 }
 
 
 def _disk(vm):
-    """The disk that the root is on, like /dev/vda."""
-    return vm.sh("findmnt -no SOURCE /").rstrip("0123456789")
+    """The disk that the root is on, like /dev/vda, whatever lies between."""
+    lines = vm.sh("lsblk -nsrpo TYPE,NAME $(findmnt -no SOURCE /)").splitlines()
+    return {line.split()[1] for line in lines if line.startswith("disk ")}.pop()
 
 
 # --- what holds for both -----------------------------------------------------
@@ -82,7 +87,8 @@ def _declare(name, layout):
     def clean(vm):
         for line in vm.console().splitlines():
             expect(not re.search("recovery complete|recovering journal|orphan"
-                                 "|not properly unmounted|was not cleanly", line),
+                                 "|not properly unmounted|was not cleanly"
+                                 "|Starting recovery", line),
                    f"on the console: {line}")
 
     @case(f"{name}2", "no unit failed, and the next run changes nothing")
@@ -110,15 +116,50 @@ def not_remounted(vm):
     equal("remounts of the root", re.findall("EXT4-fs.* re-mounted", initramfs), [])
 
 
-# --- EFI -----------------------------------------------------------------------
+# --- the menu --------------------------------------------------------------------
 
-@case("efi2", "the machine's own update-grub writes the menu that was booted")
-def same_menu(vm):
-    # But for an entry for the firmware's settings, which an image builder has not.
-    show = "sed '/BEGIN .*uefi-firmware/,/END .*uefi-firmware/d' /boot/grub/grub.cfg"
-    vm.sh(f"{show} >/run/before && update-grub 2>&1 && {show} >/run/after", 120)
-    vm.sh("diff -u --ignore-all-space --ignore-blank-lines /run/before /run/after")
+def _declare_menu(name):
+    @case(f"{name}2", "the machine's own update-grub writes the menu that was booted")
+    def same_menu(vm):
+        # But for an entry for the firmware's settings, which an image builder has not.
+        show = "sed '/BEGIN .*uefi-firmware/,/END .*uefi-firmware/d' /boot/grub/grub.cfg"
+        vm.sh(f"{show} >/run/before && update-grub 2>&1 && {show} >/run/after", 120)
+        vm.sh("diff -u --ignore-all-space --ignore-blank-lines /run/before /run/after")
 
+
+for _name in (EFI, XFS, LVM):
+    _declare_menu(_name)
+
+
+# --- XFS -------------------------------------------------------------------------
+
+@case("xfs2", "the initramfs took the driver of XFS from the real root")
+def driver_of_the_root(vm):
+    vm.sh("zstd -dcq /boot/initrd.img-* | cpio --quiet -t >/run/listed"
+          " && grep -q '/ext4\\.ko' /run/listed && ! grep '/xfs\\.ko' /run/listed")
+
+
+@state("xfs3", guest=XFS)
+def xfs3(vm):
+    vm.sh("sed -i 's#/boot xfs defaults#/boot xfs ro#' /etc/fstab && mount -o remount,ro /boot"
+          f" && sed -i s/skew_tick=1/skew_tick=0/ {PROFILE} && sync")
+    vm.reboot(further=1)
+    vm.wait_until_booted()
+
+
+@case("xfs3", "a /boot that fstab mounts read-only is written to, and read-only again")
+def read_only_boot(vm):
+    contains("/proc/cmdline", vm.read("/proc/cmdline"), " skew_tick=0 ", "railhead.trial=")
+    equal("verdict", status_json(vm)["verdict"], "ready")
+    contains("railhead.env", vm.sh(f"dd if={BIOS_ENV} iflag=direct bs=4096 status=none"),
+             "\nrailhead_try=-\n")
+    options = vm.sh("findmnt -no OPTIONS /boot").split(",")
+    expect("ro" in options, f"/boot is mounted {','.join(options)}")
+    expect(vm.run("touch /boot/x").status != 0, "/boot is writable")
+    contains("railhead plan", vm.sh("railhead plan", 120), "converged")
+
+
+# --- an EFI system partition -------------------------------------------------------
 
 @case("efi2", "configuring the package again keeps the args")
 def upgrade_keeps(vm):
@@ -127,28 +168,40 @@ def upgrade_keeps(vm):
     equal("environment file", vm.sh(f"sha256sum {ESP_ENV}"), before)
 
 
-@case("efi2", "without a line in fstab, it is the partition of the boot disk")
-def found_by_partition_table(vm):
-    esp = _disk(vm) + "1"
-    vm.sh("sed -i '/ \\/boot\\/efi /d' /etc/fstab && systemctl daemon-reload"
-          " && umount /boot/efi")
-    equal("mounts of the partition", vm.run(f"findmnt {esp}").output, "")
-    said = json_of(vm, "railhead kargs --json", timeout=120)
-    equal("device", said["device"], esp)
-    equal("file", said["file"], "ESP:/EFI/railhead/railhead.env")
-    equal("state", said["state"], "same")
-    equal("args of the next boot", said["next_boot"], said["wanted"])
-    equal("mounts left", vm.run(f"findmnt {esp}").output, "")
+@case("lvm2", "the root is on LVM on both members of a RAID1")
+def really_lvm(vm):
+    lines = vm.sh("lsblk -nsrpo TYPE,NAME $(findmnt -no SOURCE /)").splitlines()
+    equal("devices below the root", sorted(line.split()[0] for line in lines),
+          ["disk", "disk", "lvm", "part", "part", "raid1"])
+    contains("/proc/mdstat", vm.read("/proc/mdstat"), "[UU]")
 
 
-@case("efi2", "that partition is written to without being mounted anywhere")
-def written_by_partition_table(vm):
-    esp = _disk(vm) + "1"
-    vm.sh("railhead kargs --reset", 120)
-    equal("mounts left", vm.run(f"findmnt {esp}").output, "")
-    equal("selector on the disk",
-          vm.sh(f"dd if={esp} bs=1M iflag=direct status=none | grep -ao 'railhead_good=.'"),
-          "railhead_good=-")
+def _declare_esp(name):
+    @case(f"{name}2", "without a line in fstab, it is the partition of the boot disk")
+    def found_by_partition_table(vm):
+        esp = _disk(vm) + "1"
+        vm.sh("sed -i '/ \\/boot\\/efi /d' /etc/fstab && systemctl daemon-reload"
+              " && umount /boot/efi")
+        equal("mounts of the partition", vm.run(f"findmnt {esp}").output, "")
+        said = json_of(vm, "railhead kargs --json", timeout=120)
+        equal("device", said["device"], esp)
+        equal("file", said["file"], "ESP:/EFI/railhead/railhead.env")
+        equal("state", said["state"], "same")
+        equal("args of the next boot", said["next_boot"], said["wanted"])
+        equal("mounts left", vm.run(f"findmnt {esp}").output, "")
+
+    @case(f"{name}2", "that partition is written to without being mounted anywhere")
+    def written_by_partition_table(vm):
+        esp = _disk(vm) + "1"
+        vm.sh("railhead kargs --reset", 120)
+        equal("mounts left", vm.run(f"findmnt {esp}").output, "")
+        equal("selector on the disk",
+              vm.sh(f"dd if={esp} bs=1M iflag=direct status=none | grep -ao 'railhead_good=.'"),
+              "railhead_good=-")
+
+
+for _name in (EFI, LVM):
+    _declare_esp(_name)
 
 
 # The last one: whatever happened before must have spared that disk.

@@ -10,9 +10,8 @@ import re
 import subprocess
 import time
 
-from harness import (Failed, case, contains, equal, exits, expect, is_active, json_of,
+from harness import (case, contains, equal, exits, expect, is_active, json_of,
                      state, status_json)
-from vm import GuestError
 
 GUEST = "trials"
 ENV = "/boot/grub/railhead.env"
@@ -38,6 +37,16 @@ def power_cycle(vm, resets, timeout=300):
     vm.wait_for_shell(timeout, resets=resets)
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
+
+
+def wait_for_resets(vm, count, timeout):
+    """Wait for reboots of boots that come as far as a shell, which then says so."""
+    end = time.monotonic() + timeout
+    while vm.resets < count:
+        vm.shell_said("ready")
+        expect(time.monotonic() < end, f"{vm.resets} reboots, not {count}; the console ends"
+               f" with:\n{vm.console()[-2000:]}")
+        time.sleep(0.2)
 
 
 def look(vm, resets, console):
@@ -102,7 +111,7 @@ def timer_is_stopped(vm):
 
 # --- args that kill ------------------------------------------------------------
 
-PANIC = "mem=64M"
+PANIC = "rdinit=/nonexistent"
 
 
 @state("panic", guest=GUEST, needs=["trials"])
@@ -198,7 +207,12 @@ def emergency(vm):
     vm.sh("mkdir -p /etc/systemd/system/railhead-trial.timer.d && printf"
           " '[Timer]\\nOnActiveSec=\\nOnActiveSec=60s\\n'"
           " >/etc/systemd/system/railhead-trial.timer.d/short.conf")
-    power_cycle(vm, 5, 600)
+    before, console = vm.resets, vm.console_size()
+    vm.send("systemctl reboot")
+    wait_for_resets(vm, before + 5, 600)
+    vm.wait_for_shell(300)
+    vm.wait_until_booted()
+    look(vm, vm.resets - before, console)
     vm.sh("rm -r /etc/systemd/system/railhead-trial.timer.d")
 
 
@@ -248,7 +262,7 @@ def version_is_back(vm):
 
 @state("no reboot", guest=GUEST, needs=["trials"])
 def no_reboot(vm):
-    vm.sh("printf 'reboot: false\\n' >/etc/railhead/railhead.conf")
+    vm.sh("printf 'schema: 1\\nreboot: false\\n' >/etc/railhead/railhead.conf")
     want(vm, WANTED + ["version=3"])
     power_cycle(vm, 1)
 
@@ -441,3 +455,31 @@ _special("rescue", "rescue mode: nothing is done",
          "sed -i 's/$railhead_kargs/& systemd.unit=rescue.target/'", _shell_comes)
 _special("single", "the word single: nothing is done",
          "sed -i 's/$railhead_kargs/& single/'", _shell_comes)
+
+
+# --- a crash kernel ------------------------------------------------------------------------
+
+@state("crash", guest=GUEST, needs=["trials"])
+def crash(vm):
+    # The user's own argument: the crash kernel's memory is set aside at boot.
+    vm.sh(f"cp {MENU} /root/menu; sed -i 's/$railhead_kargs/& crashkernel=256M/' {MENU}")
+    want(vm, WANTED)
+    power_cycle(vm, 2)
+    want(vm, WANTED + ["version=7"])
+    _seen["before"] = vm.sh(f"sha256sum {ENV}; sync")
+    vm.sh("kexec -p /boot/vmlinuz-$(uname -r) --initrd=/boot/initrd.img-$(uname -r)"
+          " --append=\"$(sed 's/ crashkernel=[^ ]*//' /proc/cmdline) nr_cpus=1 reset_devices\"")
+    vm.send("sync; echo c >/proc/sysrq-trigger")
+    vm.wait_for_shell(400)
+    vm.run("systemctl is-system-running --wait", 300)
+
+
+@case("crash", "a crash kernel, with all marks of a normal boot on its line: nothing is done")
+def crash_kernel(vm):
+    vm.sh("test -e /proc/vmcore")
+    contains("/proc/cmdline", vm.read("/proc/cmdline"), "railhead.slot=")
+    expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
+    expect(vm.run("test -e /run/railhead/status.json").status != 0,
+           "there is a status: " + vm.run("cat /run/railhead/status.json").output)
+    equal("railhead.env", vm.sh(f"sha256sum {ENV}; sync"), _seen["before"])
+    contains("railhead apply", vm.run("railhead apply 2>&1").output, "kdump")

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "boot/mend.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "boot/bls.h"
+#include "boot/bootpart.h"
+#include "boot/grub.h"
+#include "boot/place.h"
+#include "sys/machine.h"
+#include "sys/read.h"
+
+#define ENTRIES "loader/entries"
+
+struct mending {
+	int dir; /* of the entries */
+	bool write;
+	bool due; /* something is to be written */
+	bool have_env;
+	struct boot_env env;
+	char env_why[ERR_TEXT_MAX]; /* when !have_env */
+	char *kernelopts;
+	struct mend_report *report;
+};
+
+static void __attribute__((format(printf, 4, 5)))
+note(struct mending *m, const char *name, bool refused, const char *fmt, ...)
+{
+	struct mend_note n = {.path = xasprintf("/boot/" ENTRIES "/%s", name), .refused = refused};
+	struct str text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	n.text = str_take(&text);
+	vec_push(m->report, n);
+}
+
+void mend_report_free(struct mend_report *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		free(r->v[i].path);
+		free(r->v[i].text);
+	}
+	vec_free(r);
+	free(r->none);
+	*r = (struct mend_report){0};
+}
+
+/* --- one entry -------------------------------------------------------------------------------- */
+
+/* NULL, after a note, if it is nothing to be mended. */
+static char *read_entry(struct mending *m, const char *name)
+{
+	cleanup_close int fd = openat(m->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	cleanup_free char *text = NULL;
+	struct stat st;
+	size_t len = 0;
+	int r;
+
+	/* A new file in its place would leave the one that it leads to as it is. */
+	if (fd < 0 && errno == ELOOP) {
+		note(m, name, true, "is a symbolic link: mend the file that it leads to by hand");
+		return NULL;
+	}
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		note(m, name, true, "can't be read: %s", strerror(errno));
+		return NULL;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		note(m, name, false, "is no regular file: left alone");
+		return NULL;
+	}
+	r = read_fd(fd, BLS_FILE_MAX, &text, &len);
+	if (r < 0) {
+		note(m, name, true, "can't be read: %s", strerror(-r));
+		return NULL;
+	}
+	if (text && strlen(text) != len) {
+		note(m, name, true, "holds a zero byte: it is no text; write it anew");
+		return NULL;
+	}
+	return text ? take_ptr(text) : xstrdup("");
+}
+
+static void say_what(struct mending *m, const char *name, const struct bls_mended *done)
+{
+	cleanup_str struct str text = {0};
+
+	if (*done->taken)
+		str_addf(&text, "took out '%s'", done->taken);
+	if (done->added)
+		str_addf(&text, "%sadded $" ENV_VAR_KARGS, text.len ? ", " : "");
+	if (done->unknown)
+		str_addf(&text,
+			 "; what else railhead gave is not known (%s): look whether arguments of "
+			 "it are left",
+			 m->have_env ? "a slot that is none" : m->env_why);
+	note(m, name, false, "%s", str_get(&text));
+}
+
+/* An entry that is not to be changed, and may yet be wrong. */
+static void say_why_not(struct mending *m, const char *name, const char *text)
+{
+	switch (bls_judge(text, m->kernelopts)) {
+	case BLS_TAKES:
+		return;
+	case BLS_NO_OPTIONS:
+		note(m, name, false,
+		     "has no options line (before the first empty line): left alone, since a new "
+		     "one would hide $default_kernelopts from GRUB");
+		return;
+	case BLS_FLAT_KERNELOPTS:
+		note(m, name, true,
+		     "takes $kernelopts, which has railhead's arguments as text (" ENV_ARG_SLOT
+		     "): take them out with grub2-editenv - set kernelopts=\"...\"");
+		return;
+	case BLS_LACKS:
+	case BLS_FLAT:
+		note(m, name, true, "has an options line with an open quote: mend it by hand");
+		return;
+	}
+}
+
+static int mend_entry(struct mending *m, const char *name, struct err *err)
+{
+	cleanup_bls_mended struct bls_mended done = {0};
+	cleanup_free char *text = read_entry(m, name);
+	int r;
+
+	if (!text)
+		return 0;
+	if (!bls_is_grub(text)) {
+		m->report->others++;
+		return 0;
+	}
+	m->report->entries++;
+	if (!bls_mend(text, m->have_env ? &m->env : NULL, m->kernelopts, &done)) {
+		say_why_not(m, name, text);
+		return 0;
+	}
+	m->due = true;
+	if (m->write) {
+		r = machine_create_durable(m->dir, name, done.text, strlen(done.text), err);
+		if (r < 0)
+			return err_wrap(err, "/boot/" ENTRIES);
+	}
+	say_what(m, name, &done);
+	return 0;
+}
+
+static int list_entries(int dir, struct strv *ret)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_closedir DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	if (!d)
+		return -errno;
+	while ((e = readdir(d)))
+		if (bls_counts(e->d_name))
+			strv_add(ret, e->d_name);
+	strv_sort(ret);
+	return 0;
+}
+
+static int mend_all(struct mending *m, struct err *err)
+{
+	cleanup_strv struct strv names = {0};
+	int r = list_entries(m->dir, &names);
+
+	if (r < 0)
+		return err_errno(err, r, "/boot/" ENTRIES);
+	for (size_t i = 0; i < names.n && r == 0; i++)
+		r = mend_entry(m, names.v[i], err);
+	return r;
+}
+
+/* --- where they are --------------------------------------------------------------------------- */
+
+/* What the slots gave. The partition is closed again before /boot is opened: they may be one. */
+static void read_env(const struct root *root, struct mending *m)
+{
+	struct bootpart part;
+	struct err err = {0};
+	int r = bootpart_open(root, false, &part, &err);
+
+	if (r == 0) {
+		r = env_read(part.dirfd, &m->env, &err);
+		if (r == -ENOENT)
+			err_set(&err, r, "there is no %s", ENV_FILE_NAME);
+		bootpart_close(&part, NULL);
+	}
+	m->have_env = r == 0;
+	snprintf(m->env_why, sizeof(m->env_why), "%s", err.text);
+}
+
+static void __attribute__((format(printf, 2, 3))) none(struct mending *m, const char *fmt, ...)
+{
+	struct str text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	m->report->none = str_take(&text);
+}
+
+static int mend_boot(const struct root *root, struct mending *m, struct err *err)
+{
+	cleanup_fstab struct fstab t = {0};
+	cleanup_place struct place boot = {.fd = -1};
+	cleanup_grub_config struct grub_config config = {0};
+	cleanup_free char *remounted = NULL;
+	int r = fstab_read(root, &t, err), closed;
+
+	if (r == 0)
+		r = place_open(root, &t, "/boot", m->write, &boot, err);
+	if (r < 0)
+		return r;
+	m->dir = openat(boot.fd, ENTRIES, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (m->dir < 0 && errno != ENOENT)
+		return err_errno(err, -errno, "/boot/" ENTRIES);
+	if (m->dir < 0) {
+		none(m, "there is no /boot/" ENTRIES ": no menu entries to mend");
+		return 0;
+	}
+	if (m->write)
+		r = place_make_writable(root, &boot, &remounted, err);
+	if (r == 0) {
+		grub_config_read(boot.fd, &config);
+		m->kernelopts = grub_kernelopts(&config);
+		r = mend_all(m, err);
+		free(take_ptr(m->kernelopts));
+	}
+	close(m->dir);
+	closed = remounted ? machine_remount(remounted, false, r < 0 ? NULL : err) : 0;
+	return r < 0 ? r : closed;
+}
+
+int mend_entries(const struct root *root, struct mend_report *ret, struct err *err)
+{
+	struct mending m = {.dir = -1, .report = ret};
+	int r;
+
+	*ret = (struct mend_report){0};
+	if (root_exists(root, "run/ostree-booted") || root_exists(root, "ostree/repo")) {
+		none(&m, "this is an ostree or bootc system, which writes its menu entries itself: "
+			 "put what `railhead kargs --format=bootc` prints into a file of the "
+			 "image's /usr/lib/bootc/kargs.d");
+		return 0;
+	}
+	if (!root_exists(root, "boot")) {
+		none(&m, "there is no /boot: no menu entries to mend");
+		return 0;
+	}
+	read_env(root, &m);
+	/* To look first, as everywhere: what needs no mending needs no writable /boot. */
+	r = mend_boot(root, &m, err);
+	if (r < 0 || !m.due)
+		return r;
+	mend_report_free(ret);
+	m.write = true;
+	return mend_boot(root, &m, err);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* kargs --mend: the menu entries of Fedora's and RHEL's GRUB take our variable again. */
+#include <stdio.h>
+
+#include "boot/mend.h"
+#include "cmd/cmd.h"
+
+int kargs_mend(struct invocation *inv)
+{
+	struct mend_report report cleanup_mend_report = {0};
+	struct err err = {0};
+	int r = mend_entries(&inv->root, &report, &err), code = EXIT_OK;
+	const char *left = report.others ? "; those of other boot loaders are left alone" : "";
+
+	for (size_t i = 0; i < report.n; i++) {
+		const struct mend_note *n = &report.v[i];
+
+		if (n->refused) {
+			complain("kargs --mend: %s %s", n->path, n->text);
+			code = EXIT_FAILED;
+		} else {
+			printf("%s: %s\n", n->path, n->text);
+		}
+	}
+	if (r < 0) {
+		complain("kargs --mend: %s", err.text);
+		return EXIT_INTERNAL;
+	}
+	if (report.none)
+		printf("%s\n", report.none);
+	else if (!report.entries && !report.n)
+		printf("no menu entries of GRUB's%s\n", left);
+	else if (!report.n)
+		printf("menu entries of GRUB's: %zu, all as they should be%s\n", report.entries,
+		       left);
+	return code;
+}

@@ -1,0 +1,108 @@
+"""BIOS with /boot where GRUB can't write: a trial could not be disarmed, so there is
+none, and no reboot; the node is blocked, with the reason and the wanted arguments.
+
+The guest "lvm-bios" boots from such a disk; the others are shown to the main guest as
+its /boot while it runs.
+"""
+
+from harness import (SNAPSHOT, case, contains, equal, exits, expect, is_active, state,
+                     status_json)
+
+LVM_BIOS = "lvm-bios"
+ENV = "/boot/grub/railhead.env"
+PROFILE = "/etc/railhead/profiles/vm-bench.yaml"
+NEW_ARG = "nosoftlockup"
+NO_TRIAL = "so no trial could be disarmed"
+
+
+# --- a boot from LVM on a RAID1 ------------------------------------------------
+
+@state("lvm-bios1", guest=LVM_BIOS)
+def lvm_bios1(vm):
+    vm.start()
+    vm.wait_for_shell(400)
+    vm.wait_until_booted()
+
+
+@case("lvm-bios1", "/boot on LVM: no reboot, and the boot goes on")
+def lvm_no_reboot(vm):
+    equal("reboots", vm.resets, 0)
+    equal("kernels started", len(vm.boots_on_console()) - 1, 1)
+    expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
+
+
+@case("lvm-bios1", "/boot on LVM: blocked, with the reason and the wanted arguments")
+def lvm_says_so(vm):
+    wanted = "Wanted: transparent_hugepage=never skew_tick=1 hugepagesz=2M hugepages=0:16"
+    equal("verdict", status_json(vm)["verdict"], "blocked")
+    for command, status in (("status", 7), ("plan", 5), ("kargs", 9)):
+        said = exits(vm, f"railhead {command}", status, 120)
+        contains(f"railhead {command}", said, "GRUB can't write to", "(LVM)", NO_TRIAL, wanted)
+    contains("console", vm.console(), NO_TRIAL)
+
+
+@case("lvm-bios1", "/boot on LVM: nothing is written, not by another apply either")
+def lvm_not_written(vm):
+    exits(vm, "railhead apply 2>&1", 9, 120)
+    equal("files of railhead's below /boot",
+          vm.sh("find /boot -name 'railhead.env*'"), "")
+    expect(vm.run("test -e /run/railhead/reboot").status != 0, "a reboot is asked for")
+    equal("reboots", vm.resets, 0)
+
+
+# --- /boot on other devices, in a machine that runs --------------------------------
+
+# How a device is made of the disk $1, which file system is on it, and what is said.
+DISKS = {
+    "a RAID1": (
+        "mdadm --create /dev/md0 --run --level=1 --raid-devices=2 --metadata=1.0 $1 missing"
+        " && mkfs.ext4 -q /dev/md0 && dev=/dev/md0",
+        "ext4", "GRUB can't write to the RAID array /dev/md0"),
+    "LVM": (
+        "vgcreate -q vg $1 && lvcreate -q -y -Wn -l 100%FREE -n boot vg"
+        " && mkfs.ext4 -q /dev/vg/boot && dev=/dev/vg/boot",
+        "ext4", "(LVM)"),
+    "btrfs": ("mkfs.btrfs -q $1 && dev=$1", "btrfs", "GRUB can't write to btrfs"),
+}
+
+# Moves /boot to a disk of its own, as fstab says from then on.
+MOVE_BOOT = """set -e
+truncate -s 300M /run/disk
+set -- $(losetup -f --show /run/disk)
+{ %s; } >/run/disk.log 2>&1 || { cat /run/disk.log; exit 1; }
+udevadm settle
+mkdir /run/new
+mount -t %s $dev /run/new
+cp -a /boot/. /run/new/
+umount /run/new /boot
+sed -i "s#^.* /boot .*#$dev /boot %s defaults 0 0#" /etc/fstab
+systemctl daemon-reload
+mount /boot
+"""
+
+
+def _declare(name, make, fstype, reason):
+    @case(SNAPSHOT, f"/boot on {name}: no trial, no reboot, and the reason is told")
+    def recognised(vm):
+        vm.sh(MOVE_BOOT % (make, fstype, fstype), 180)
+        vm.sh(f"sed -i 's/skew_tick=1\\]/skew_tick=1, {NEW_ARG}]/' {PROFILE}")
+        vm.sh("rm -rf /run/railhead")
+        before, resets = vm.sh(f"sha256sum {ENV}"), vm.resets
+        for command, status in (("plan", 5), ("kargs", 9), ("apply", 9)):
+            said = exits(vm, f"railhead {command} 2>&1", status, 180)
+            contains(f"railhead {command}", said, reason, NO_TRIAL, "Wanted: ", f" {NEW_ARG}")
+        # As the initramfs sees it, where nothing is mounted.
+        vm.sh("umount /boot")
+        said = exits(vm, "railhead plan --stage initrd", 5, 120)
+        contains("plan with /boot unmounted", said, reason, NO_TRIAL)
+        vm.sh("mount /boot")
+        exits(vm, "railhead gate", 7, 180)
+        equal("verdict", status_json(vm)["verdict"], "blocked")
+        contains("railhead status", vm.run("railhead status").output, reason)
+        equal("railhead.env", vm.sh(f"sha256sum {ENV}"), before)
+        expect(vm.run("test -e /run/railhead/reboot").status != 0, "a reboot is asked for")
+        equal("reboots", vm.resets - resets, 0)
+
+
+for _name, _disk in DISKS.items():
+    _declare(_name, *_disk)
