@@ -223,8 +223,7 @@ static void find_live(const struct root *root, const struct crypttab *table, str
 		judge_map(root, &maps.list.v[i], table, ret);
 }
 
-/* --- a tree
- * ---------------------------------------------------------------------------------------- */
+/* --- a tree -------------------------------------------------------------------------- */
 
 /* Whether fstab(5) mounts that volume itself as / or /boot. */
 static bool fstab_mounts(const char *fstab, const char *volume)
@@ -276,8 +275,7 @@ void seals_free(struct seals *s)
 	vec_free(&s->list);
 }
 
-/* --- in words
- * -------------------------------------------------------------------------------------- */
+/* --- in words ------------------------------------------------------------------------ */
 
 static void add_pcrs(struct str *out, uint32_t pcrs)
 {
