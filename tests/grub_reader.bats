@@ -6,7 +6,7 @@
 #
 #   GRUB_READER_SEED=1          another seed makes other files; a failure names file and seed
 #   GRUB_READER_FILES=10000     for the editor and the file systems
-#   GRUB_READER_SCRIPT=2000     of them for the snippet, on each file system
+#   GRUB_READER_SCRIPT=1000     of them for the snippet, on each file system
 #
 # All five parts run at once in setup_file, each leaves its status and its log.
 
@@ -14,7 +14,7 @@ bats_require_minimum_version 1.5.0
 
 seed=${GRUB_READER_SEED:-1}
 files=${GRUB_READER_FILES:-10000}
-scripts=${GRUB_READER_SCRIPT:-2000}
+scripts=${GRUB_READER_SCRIPT:-1000}
 top=$BATS_TEST_DIRNAME/..
 reader=$top/build/test/grub_reader
 
