@@ -242,6 +242,23 @@ boot_one() { # FILE
   [ "$output" = "[old=1][railhead.slot=a]" ]
 }
 
+# As env_grub.h says of can_save.
+@test "a file with a hole: GRUB reads it, but can't write it, so it takes no trial" {
+  local hole
+  sound "$BATS_TEST_TMPDIR/env" b old=1 new=1
+  truncate -s 4096 "$BATS_TEST_TMPDIR/env"
+  printf '=\n' >>"$BATS_TEST_TMPDIR/env"
+  run -0 boot_one "$BATS_TEST_TMPDIR/env"
+  [ "$output" = "[old=1][railhead.slot=a]" ]
+  # without one, the same bytes are taken
+  one_file "$BATS_TEST_TMPDIR/env"
+  for hole in 1 2 3; do
+    debugfs -w -R "fallocate /grub/railhead.env $hole $hole" "$BATS_TEST_TMPDIR/one.img"
+  done
+  run -0 boot "$BATS_TEST_TMPDIR/one.img" < <(echo "prefix=(hd0)/grub" && cat "$work/snippet")
+  [[ $output == "[new=1][railhead.slot=b][railhead.trial=b]"* ]]
+}
+
 # As env_grub.h says: what grub-editenv refuses, and the loader unpacks.
 @test "a file packed with gzip: GRUB unpacks it, but can't write it, so it takes no trial" {
   sound "$BATS_TEST_TMPDIR/env" b old=1 new=1
