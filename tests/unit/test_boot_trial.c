@@ -639,6 +639,7 @@ static void test_damaged(void **state)
 	close(fd);
 	assert_int_equal(power_on(&m, WANTED), KARGS_DAMAGED);
 	assert_non_null(strstr(m.last.why, "1024 bytes long"));
+	assert_non_null(strstr(m.last.why, "GRUB takes no arguments from it"));
 	assert_int_equal(m.reboots, 1);
 	machine_done(&m);
 }
