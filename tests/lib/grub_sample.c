@@ -518,6 +518,10 @@ void sample_make(uint64_t seed, size_t i, struct sample *s)
 		return;
 	}
 	random_sample(s);
+	/* mke2fs -d makes a hole of a block of NULs, and save_env refuses a file with holes. */
+	for (size_t j = 0; j < s->len; j += 512)
+		if (s->text[j] == '\0')
+			s->text[j] = '0';
 	/* In words that begin with one, '(' or '/', GRUB would put the names of files there. */
 	for (size_t j = 1; j < s->len; j++)
 		if ((s->text[j] == '*' || s->text[j] == '?') && s->text[j - 1] != '!')
