@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 
-from cutguest import CutGuest
 from harness import MAIN
 from vm import Guest, other_disk, small_hardware
 
@@ -145,16 +144,6 @@ LAYOUTS = {
     "xfs": ("xfs.img", False),
     "lvm": ("lvm.img", True),
     "lvm-bios": ("lvm.img", False),
-    "cut-ext4": ("layouts.img", False),
-    "cut-xfs": ("xfs.img", False),
-    "cut-vfat": ("layouts.img", True),
-}
-
-# Where railhead.env is on the disks whose power is cut: partition and path.
-CUT = {
-    "cut-ext4": (2, "/boot/grub/railhead.env"),
-    "cut-xfs": (1, "/grub/railhead.env"),
-    "cut-vfat": (1, "/EFI/railhead/railhead.env"),
 }
 
 
@@ -169,10 +158,8 @@ def layout(name, directory):
         stranger = os.path.join(directory, "stranger.img")
         shutil.copyfile(os.path.join(BUILD, "stranger.img"), stranger)
         hardware += other_disk(stranger)
-    arguments = (qemu_dir, accel, os.path.join(BUILD, image_name), directory)
-    if name in CUT:
-        return CutGuest(*arguments, hardware=hardware, env=CUT[name])
-    return Guest(*arguments, hardware=hardware)
+    return Guest(qemu_dir, accel, os.path.join(BUILD, image_name), directory,
+                 hardware=hardware)
 
 
 def images():
