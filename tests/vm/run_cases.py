@@ -73,8 +73,9 @@ class Worker:
         return (0, self.cases) if self.process.exitcode else self._result.get()
 
 
-# A guest that boots keeps one CPU busy, whatever it has, and needs 2 GiB or more.
-AT_ONCE = min(len(os.sched_getaffinity(0)), 4)
+# A guest that boots keeps one CPU busy, whatever it has, and needs 2 GiB or more. One more
+# than there are CPUs: guests also wait, for a panic's reboot or for a timer.
+AT_ONCE = min(len(os.sched_getaffinity(0)), 4) + 1
 
 
 def run_beside(groups):
