@@ -308,8 +308,11 @@ def _cut_and_boot(vm, whole=True, **options):
 def entry(vm):
     want(vm, WANTED + ["version=4"])
     # The other entries keep it, so that only the boot itself can show it.
-    vm.sh(f"cp {MENU} /root/menu && sed -i"
-          f" '0,/\\$railhead_kargs/s/ \\$railhead_kargs//' {MENU} && sync")
+    first = "0,/^[[:space:]]*linux[[:space:]]/"
+    vm.sh(f"cp {MENU} /root/menu && sed -i '{first}{{/^[[:space:]]*linux/s/ $railhead_kargs//}}'"
+          f" {MENU} && sync")
+    equal("lines that lost the variable", vm.run(f"diff /root/menu {MENU} | grep -c '^<'").output,
+          "1\n")
     _seen["made"] = [_cut_and_boot(vm, whole=cycle in (0, 5)) for cycle in range(6)]
 
 
