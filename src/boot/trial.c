@@ -310,8 +310,7 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 	} else if (t->note == NOTE_DIED && !state_is_ours(f) && !f->retry) {
 		decide(t, KARGS_NOT_ARRIVED,
 		       "kernel arguments differ (%s); a trial of others has just died, so this "
-		       "boot "
-		       "goes on with the earlier ones; the next boot tries these",
+		       "boot goes on with the earlier ones; the next boot tries these",
 		       diff);
 	} else if (!conflicts(f, t)) {
 		decide(t, KARGS_WRITE_AND_REBOOT, "kernel arguments differ (%s): trial %u of %d",
