@@ -25,6 +25,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 LIBS := libkmod libpci yaml-0.1 mount blkid libsystemd libmnl jansson
 BENCH_LIBS := jansson
 TEST_LIBS := cmocka
+SIM_LIBS := fuse3
 # Only their headers: opened at run time by the verbs that need them.
 HEADER_LIBS := libarchive
 
@@ -47,6 +48,7 @@ ROOMS := base sys node profile plan boot steps kinds gate engine report cmd
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$(r)/*.c)))
 BASE_SRC := $(sort $(wildcard src/base/*.c))
 BENCH_SRC := $(sort $(wildcard src/bench/*.c))
+SIM_SRC := $(sort $(wildcard tests/simnode/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/test/%)
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -64,6 +66,22 @@ build/railhead: $(call obj,release,src/main.c $(ROOM_SRC))
 build/railhead-bench: $(call obj,release,$(BENCH_SRC) $(BASE_SRC))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(BENCH_LIBS))
+
+# The simulated node of the tests (a FUSE file system): no part of what is installed.
+SIM_OBJ := $(call obj,release,$(SIM_SRC)) $(call obj,lint,$(SIM_SRC)) $(call obj,tsan,$(SIM_SRC))
+
+build/simnode: $(call obj,release,$(SIM_SRC) $(BASE_SRC))
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(SIM_LIBS)) -pthread
+
+$(SIM_OBJ): CPPFLAGS += $(call pkg,--cflags,$(SIM_LIBS))
+$(SIM_OBJ): | build/fuse-ok
+
+build/fuse-ok: Makefile
+	$(Q)mkdir -p build
+	$(Q)$(PKG_CONFIG) --exists $(SIM_LIBS) || { echo "simnode needs the library $(SIM_LIBS);" \
+		"on Debian run: tests/lib/deps.sh test" >&2; exit 1; }
+	$(Q)touch $@
 
 # The snippet's names come from the header that defines the file's layout.
 build/05_railhead: src/boot/gen-snippet.sh src/boot/env_layout.h dracut/grub.d/05_railhead.in
@@ -90,7 +108,7 @@ build/deps-ok: Makefile
 
 -include $(patsubst %.o,%.d,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC)) \
 	$(call obj,test,$(ROOM_SRC) $(BENCH_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c) \
-	$(call obj,fuzz,$(FUZZ_LIB_SRC) $(FUZZ_SRC)))
+	$(call obj,fuzz,$(FUZZ_LIB_SRC) $(FUZZ_SRC)) $(SIM_OBJ))
 
 ##@ Testing
 check: check-fast check-vm ## all tests, the VM included
