@@ -74,6 +74,16 @@ build/simnode: $(call obj,release,$(SIM_SRC) $(BASE_SRC))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(SIM_LIBS)) -pthread
 
+# With the thread sanitizer: SIMNODE=build/simnode-tsan bats tests/simnode.bats
+build/simnode-tsan: $(call obj,tsan,$(SIM_SRC) $(BASE_SRC))
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -fsanitize=thread -o $@ $^ $(call pkg,--libs,$(SIM_LIBS)) -pthread
+
+build/tsan/%.o: %.c | build/deps-ok
+	$(call say,CC,$< (tsan))
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -MMD -MP -c -o $@ $<
+
 $(SIM_OBJ): CPPFLAGS += $(call pkg,--cflags,$(SIM_LIBS))
 $(SIM_OBJ): | build/fuse-ok
 
@@ -137,7 +147,7 @@ build/test/fuzz_%: build/test/tests/fuzz/fuzz_%.o build/test/tests/fuzz/replay.o
 check-fuzz: $(FUZZ_SRC:tests/fuzz/%.c=build/test/%) ## fuzz targets over their corpora
 	$(Q)tests/lib/run-fuzz replay $^
 
-check-bats: all ## the programs, from outside
+check-bats: all build/simnode ## the programs, from outside
 	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
 
 check-vm: all ## boot a real Debian in QEMU
@@ -183,7 +193,7 @@ lint: ## rooms, warnings, shell scripts, formatting, man pages
 	$(Q)tests/lint/format
 	$(Q)tests/lint/man
 	$(Q)$(MAKE) --no-print-directory -s DEV=1 CFLAGS='-O2' \
-		$(patsubst build/release/%,build/lint/%,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC)))
+		$(patsubst build/release/%,build/lint/%,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC) $(SIM_SRC)))
 
 build/lint/%.o: %.c | build/deps-ok
 	$(Q)mkdir -p $(@D)
@@ -225,8 +235,8 @@ deb: ## build/deb/railhead_VERSION_ARCH.deb
 	$(Q)packaging/deb/build
 
 clean: ## remove what was built, keep the VM's caches
-	$(Q)rm -rf build/release build/test build/fuzz build/lint build/deb build/tally.d build/railhead* build/05_railhead \
-		build/deps-ok
+	$(Q)rm -rf build/release build/test build/fuzz build/lint build/tsan build/deb build/tally.d build/railhead* build/simnode* \
+		build/05_railhead build/deps-ok build/fuse-ok
 
 distclean: ## remove build/ whole
 	$(Q)rm -rf build

@@ -529,11 +529,11 @@ static void read_data(fuse_req_t req, const struct handle *h, size_t size, off_t
 		fuse_reply_buf(req, buf, (size_t)n);
 }
 
-static void read_text(fuse_req_t req, const struct inode *i, struct handle *h, size_t size,
-		      off_t off)
+/* The part of an attribute's text that a read asks for; 0 or a negative errno. */
+static int text_part(const struct inode *i, struct handle *h, size_t size, off_t off, char **ret)
 {
-	int r = 0;
 	size_t len;
+	int r = 0;
 
 	pthread_mutex_lock(&h->lock);
 	if (off == 0) {
@@ -542,14 +542,22 @@ static void read_text(fuse_req_t req, const struct inode *i, struct handle *h, s
 		r = attr_read(i->attr, i->name, &h->text);
 	}
 	len = h->text ? strlen(h->text) : 0;
+	*ret = xstrndup((size_t)off < len ? h->text + off : "", size);
+	pthread_mutex_unlock(&h->lock);
+	return r;
+}
+
+/* Whoever has the answer may close the file: no use of the handle behind it. */
+static void read_text(fuse_req_t req, const struct inode *i, struct handle *h, size_t size,
+		      off_t off)
+{
+	cleanup_free char *part = NULL;
+	int r = text_part(i, h, size, off, &part);
+
 	if (r < 0)
 		fuse_reply_err(req, -r);
-	else if ((size_t)off >= len)
-		fuse_reply_buf(req, NULL, 0);
 	else
-		fuse_reply_buf(req, h->text + off,
-			       size < len - (size_t)off ? size : len - (size_t)off);
-	pthread_mutex_unlock(&h->lock);
+		fuse_reply_buf(req, part, strlen(part));
 }
 
 static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
@@ -571,11 +579,11 @@ static void write_text(fuse_req_t req, const struct inode *i, struct handle *h, 
 
 	pthread_mutex_lock(&h->lock);
 	r = attr_write(i->attr, i->name, buf, len);
+	pthread_mutex_unlock(&h->lock);
 	if (r < 0)
 		fuse_reply_err(req, -r);
 	else
 		fuse_reply_write(req, len);
-	pthread_mutex_unlock(&h->lock);
 }
 
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off,

@@ -10,7 +10,8 @@
  *	sriov PF N            the driver of a PF is at work on so many VFs, below all locks ...
  *	sriov-end PF RESULT   ... and has ended
  *	probe ADDR DRIVER, probe-end ADDR RESULT, unbind ADDR DRIVER
- *	netdev ADDR NAME, rdma ADDR NAME    they are there (with udev's name for a netdev)
+ *	netdev ADDR NAME, rdma ADDR NAME    they are there
+ *	named ADDR NAME       udev has renamed the netdev
  *	vanish ADDR           it was pulled out
  *	hang NAME             a request that will not be answered
  */

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -159,12 +160,12 @@ static int run(const char *script, const char *log, const char *tree, const char
 {
 	int r = raise_limits(err);
 
+	if (r == 0)
+		r = tree_open(tree, err);
 	if (r == 0 && script)
 		r = script_load(script, err);
 	if (r == 0 && log)
 		r = log_open(log, err);
-	if (r == 0)
-		r = tree_open(tree, err);
 	if (r == 0)
 		r = fs_start(err);
 	if (r < 0)
@@ -179,6 +180,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{"script", required_argument, NULL, 's'},
 		{"log", required_argument, NULL, 'l'},
+		{"with-parent", no_argument, NULL, 'p'},
 		{0},
 	};
 	const char *script = NULL, *log = NULL;
@@ -190,11 +192,14 @@ int main(int argc, char **argv)
 			script = optarg;
 		else if (c == 'l')
 			log = optarg;
+		else if (c == 'p')
+			prctl(PR_SET_PDEATHSIG, SIGTERM);
 		else
 			return 2;
 	}
 	if (argc - optind != 2) {
-		fprintf(stderr, "usage: simnode [--script FILE] [--log FILE] TREE MOUNTPOINT\n");
+		fprintf(stderr, "usage: simnode [--script FILE] [--log FILE] [--with-parent] TREE "
+				"MOUNTPOINT\n");
 		return 2;
 	}
 	r = run(script, log, argv[optind], argv[optind + 1], &err);

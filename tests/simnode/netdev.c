@@ -164,6 +164,7 @@ static void add_net(const struct device *dev, const struct model *m)
 	tree_put("0", "%s/carrier", net);
 	tree_link(dir, "%s/device", net);
 	tree_link(net, "/sys/class/net/%s", strrchr(net, '/') + 1);
+	log_event("netdev %s %s", dev->addr, strrchr(net, '/') + 1);
 }
 
 static void add_rdma(const struct device *dev, const struct model *m)
@@ -234,7 +235,7 @@ static void rename_net(struct device *dev)
 	tree_rename(from, to);
 	tree_link(to, "/sys/class/net/%s", name);
 	tree_put("I:1", "/run/udev/data/n%llu", (unsigned long long)tree_number("%s/ifindex", to));
-	log_event("netdev %s %s", dev->addr, name);
+	log_event("named %s %s", dev->addr, name);
 }
 
 static void *later(void *arg)

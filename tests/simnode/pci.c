@@ -330,11 +330,13 @@ static void *vanish(void *arg)
 void pci_vanish(struct device *dev, uint64_t after_usec)
 {
 	struct vanishing *v = xnew(struct vanishing);
+	cleanup_free char *physfn = tree_link_name(PCI "%s/physfn", dev->addr);
+	struct device *pf = physfn ? pci_find(physfn) : NULL;
 
-	v->dev = dev;
+	v->dev = pf ? pf : dev;
 	v->after = after_usec;
 	if (!after_usec)
-		mark_gone(dev);
+		mark_gone(v->dev);
 	sim_background(vanish, v);
 }
 

@@ -11,10 +11,13 @@
  *	    probe      for each VF that its own driver takes
  *	    netdev     from there to its netdev and RDMA device
  *	    udev       from there to the netdev's name
- *	at PATTERN OP [times N] ACTION  OP: open (for writing), read, write. PATTERN is a path with
+ *	at PATTERN OP [WHEN] ACTION     OP: open (for writing), read, write. PATTERN is a path with
  *	                                * and ?; of a PCI function always /sys/bus/pci/devices/...
- *	probe ADDRESS [times N] ACTION  a driver's probe of that device, also with * and ?
+ *	probe ADDRESS [WHEN] ACTION     a driver's probe of that device, also with * and ?
  *	vanish ADDRESS after TIME       it is pulled out so long after the mount
+ *
+ * WHEN is "times N" (only the first N that fit), "after N" (not the first N), or "after N
+ * times N". ACTION is one of
  *
  *	delay TIME      and then go on, to a later line that fits too
  *	error EIO       fails; any errno name
@@ -24,7 +27,7 @@
  *
  * The fault of a sriov_numvfs write is that of the PF's driver: it happens below the locks,
  * and not at all where the kernel answers by itself (ERANGE, EBUSY, an equal number).
- * TIME is 500ms, 2s, 100us. "times N": only the first N that fit.
+ * TIME is 500ms, 2s, 100us.
  *
  * A hang ends with simnode (SIGTERM, or any death of it: the kernel then fails what is open
  * with ECONNABORTED), or through /sys/fs/fuse/connections/N/abort where fusectl is mounted.
@@ -46,7 +49,8 @@ struct rule {
 	char *pattern;
 	enum action action;
 	uint64_t arg;  /* microseconds, errno or VFs */
-	uint64_t left; /* how often it still counts */
+	uint64_t skip; /* how many it still lets pass */
+	uint64_t left; /* how often it then counts */
 };
 
 struct timed {
@@ -58,7 +62,7 @@ struct latencies latency;
 bool global_lock = true;
 static VEC(struct rule) rules;
 static VEC(struct timed) timed;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* rule.left */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* skip and left of the rules */
 
 static const struct {
 	const char *name;
@@ -160,7 +164,11 @@ static int take_rule(struct words *w, const char *pattern, enum op op, struct er
 	const char *word = next_word(w);
 	int r = 0;
 
-	if (streq(word, "times")) {
+	if (streq(word, "after")) {
+		r = take_number(w, &rule.skip, err);
+		word = next_word(w);
+	}
+	if (r == 0 && streq(word, "times")) {
 		r = take_number(w, &rule.left, err);
 		word = next_word(w);
 	}
@@ -205,6 +213,8 @@ static int line_vanish(struct words *w, struct err *err)
 
 	if (!streq(next_word(w), "after"))
 		return err_set(err, -EINVAL, "write: vanish ADDRESS after TIME");
+	if (!tree_has(PCI "%s", addr))
+		return err_set(err, -ENODEV, "'%s': the tree has no such device", addr);
 	r = take_time(w, &t.after, err);
 	if (r < 0)
 		return r;
@@ -285,8 +295,6 @@ void script_start(void)
 
 		if (dev)
 			pci_vanish(dev, timed.v[i].after);
-		else
-			sim_die("script: vanish %s: the tree has no such device", timed.v[i].addr);
 	}
 }
 
@@ -307,8 +315,10 @@ static bool counts(struct rule *rule)
 	bool yes;
 
 	pthread_mutex_lock(&lock);
-	yes = rule->left > 0;
-	if (yes && rule->left != UINT64_MAX)
+	yes = !rule->skip && rule->left;
+	if (rule->skip)
+		rule->skip--;
+	else if (yes && rule->left != UINT64_MAX)
 		rule->left--;
 	pthread_mutex_unlock(&lock);
 	return yes;

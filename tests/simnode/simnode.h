@@ -2,7 +2,10 @@
 /*
  * simnode: a file system that behaves as the /sys and /proc of a machine, for tests.
  *
- *	simnode [--script FILE] [--log FILE] TREE MOUNTPOINT
+ *	simnode [--script FILE] [--log FILE] [--with-parent] TREE MOUNTPOINT
+ *
+ * It stays in the foreground and ends by SIGTERM, by umount(8), or with --with-parent when
+ * the process that started it is gone, whatever still hangs in it.
  *
  * TREE is a machine as tests/lib/machine writes it, and it is the state: what is read below
  * the mount point is what lies in TREE. simnode adds what a plain directory lacks, the rules
@@ -109,7 +112,10 @@ void pci_detach(struct device *dev);
 void pci_rescan_lock(void);
 void pci_rescan_unlock(void);
 
-/* A device is pulled out: in a thread of its own, as it waits for what is under way. */
+/*
+ * A device is pulled out, with a VF its PF: in a thread of its own, as it waits for what is
+ * under way.
+ */
 void pci_vanish(struct device *dev, uint64_t after_usec);
 
 int pci_store_probe(const char *name, char *text);
@@ -166,8 +172,8 @@ struct latencies {
 extern struct latencies latency;
 extern bool global_lock;
 
-int script_load(const char *file, struct err *err);
-void script_start(void); /* what is to happen at a time of its own */
+int script_load(const char *file, struct err *err); /* the tree is open */
+void script_start(void);			    /* what is to happen at a time of its own */
 void script_free(void);
 
 /*
