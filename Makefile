@@ -156,10 +156,14 @@ check-vm: all ## boot a real Debian in QEMU
 demo: ## see a node boot to ready, from nothing
 	$(Q)tests/vm/demo
 
-bench: all ## figures of railhead itself: system calls, forks, time (tests/bench)
+demo-sim: all build/simnode ## see 128 VFs come up on a simulated node (simnode, needs /dev/fuse)
+	$(Q)tests/simnode/demo
+
+bench: all build/simnode ## figures of railhead itself: system calls, forks, time (tests/bench)
 	$(Q)tests/bench/converged
 	$(Q)tests/bench/check
 	$(Q)tests/bench/plan500
+	$(Q)tests/bench/sriov-sim 20ms
 
 # --- fuzzing: clang's libFuzzer; nothing else needs clang ----------------------------
 
@@ -246,5 +250,5 @@ help: ## this list
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all bench check check-fast check-unit check-fuzz check-bats check-vm demo fuzz lint schema format \
+.PHONY: all bench check check-fast check-unit check-fuzz check-bats check-vm demo demo-sim fuzz lint schema format \
 	install deb clean distclean help

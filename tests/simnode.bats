@@ -331,3 +331,172 @@ vanish 0000:18:00.0 after noon|'noon' is no time
 vanish 0000:77:00.0 after 1s|'0000:77:00.0': the tree has no such device
 S
 }
+
+# --- railhead on it ---------------------------------------------------------------------------
+
+# 8 PFs of so many VFs; a numvfs write is given up when its time is over.
+rails() { # VFS [DRIVER [TIMEOUT]]
+  sim_profile <<Y
+sriov: {rails: {vfs: $1, timeout: ${3:-30s}, vf: {driver: ${2:-netdev}}}}
+Y
+}
+
+# Every PF but those named by their index has all its VFs, bound, and autoprobe is on.
+all_well_but() { # VFS INDEX...
+  local vfs=$1 i
+  shift
+  for i in {0..7}; do
+    case " $* " in *" $i "*) continue ;; esac
+    [ "$(vfs_of "$(pf "$i")") $(bound_of "$(pf "$i")")" = "$vfs $vfs" ] || {
+      echo "${PFS[i]}: $(vfs_of "$(pf "$i")") VFs, $(bound_of "$(pf "$i")") bound" >&2
+      return 1
+    }
+    [ "$(cat "$(pf "$i")/sriov_drivers_autoprobe")" = 1 ]
+  done
+}
+
+@test "plan opens nothing for writing" {
+  rails 16
+  sim_start </dev/null
+  run -5 "$railhead" plan --root "$root"
+  [[ $output == *"sriov/${PFS[7]}/numvfs"*"'0' -> '16'"* ]]
+  [[ $output == *"sriov/${PFS[7]}/vf15/driver"* ]]
+  run -5 "$railhead" verify --root "$root"
+  [ ! -s "$sim/log" ]
+}
+
+@test "apply makes 8 x 16 VFs with their drivers; the second apply writes nothing" {
+  rails 16
+  sim_start <<'S'
+latency probe 20ms
+latency netdev 10ms
+latency udev 10ms
+S
+  run -0 "$railhead" apply --root "$root" --stage devices
+  all_well_but 16
+  [ "$(sim_events sriov 1 | wc -w)" = 8 ]        # one write of numvfs for each PF
+  [ "$(sim_events probe-end 1 | wc -w)" = 128 ] # and no VF probed twice
+  # ... none of them below the lock that numvfs writes share
+  ! sim_events "sriov sriov-end probe" 1 | grep -q 'sriov probe'
+  : >"$sim/log"
+  run -0 "$railhead" apply --root "$root" --stage devices
+  [ -z "$(sim_writes)" ]
+  run -0 "$railhead" plan --root "$root" --stage devices
+  run -0 "$railhead" verify --root "$root"
+}
+
+@test "VFs for vfio-pci and for no driver; another driver later" {
+  rails 2 vfio-pci
+  sim_start </dev/null
+  run -0 "$railhead" apply --root "$root" --stage devices
+  [ "$(basename "$(readlink "$(pf 7)/virtfn1/driver")")" = vfio-pci ]
+  [ ! -e "$(pf 7)/virtfn1/net" ]
+  rails 2 none
+  run -0 "$railhead" apply --root "$root" --stage devices
+  [ "$(bound_of "$(pf 7)") $(cat "$(pf 7)/virtfn1/driver_override")" = "0 none" ]
+  rails 2
+  run -0 "$railhead" apply --root "$root" --stage devices
+  [ "$(basename "$(readlink "$(pf 7)/virtfn1/driver")")" = mlx5_core ]
+  [ "$(sim_events sriov 1 | wc -w)" = 8 ] # the VFs stayed all the while
+  run -0 "$railhead" plan --root "$root" --stage devices
+}
+
+@test "another number of VFs: 0 comes first, and nothing is EBUSY" {
+  rails 4
+  sim_start </dev/null
+  for i in {0..7}; do write "$(pf $i)/sriov_numvfs" 2; done
+  : >"$sim/log"
+  run -0 "$railhead" apply --root "$root" --stage devices
+  [ "$(vfs_of "$(pf 3)")" = 4 ]
+  [ "$(sim_events "sriov sriov-end" 3 | grep -oE "${PFS[3]} [0-9o]k?" | xargs)" = "${PFS[3]} 0 ${PFS[3]} ok ${PFS[3]} 4 ${PFS[3]} ok" ]
+}
+
+@test "EBUSY, too many, too few, EIO, a PF that vanishes: each is named, the others are done" {
+  rails 4 netdev 2s
+  echo 3 >"$sim/node/sys/bus/pci/devices/${PFS[1]}/sriov_totalvfs"
+  sim_start <<'S'
+at /sys/bus/pci/devices/0000:18:00.0/sriov_numvfs write error EBUSY
+at /sys/bus/pci/devices/0000:4e:00.0/sriov_numvfs write short 1
+at /sys/bus/pci/devices/0000:5d:00.0/sriov_numvfs write error EIO
+at /sys/bus/pci/devices/0000:9a:00.0/sriov_numvfs write vanish
+S
+  run -6 "$railhead" apply --root "$root" --stage devices
+  [[ $output == *"sriov/${PFS[0]}/numvfs: failed: "*"Device or resource busy"* ]]
+  [[ $output == *"sriov/${PFS[1]}/numvfs: failed: 4 VFs asked, 3 possible"* ]]
+  [[ $output == *"sriov/${PFS[2]}/numvfs: failed: "* ]]
+  [[ $output == *"sriov/${PFS[3]}/numvfs: failed: "*"Input/output error"* ]]
+  [[ $output == *"sriov/${PFS[4]}/numvfs: failed: "* ]]
+  [ ! -e "$(pf 4)" ]
+  all_well_but 4 0 1 2 3 4
+  for i in 0 1 2 3; do [ "$(cat "$(pf $i)/sriov_drivers_autoprobe")" = 1 ]; done
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"verdict: blocked"* ]]
+}
+
+@test "a PF that hangs: without the global lock its own lane is lost, and no other" {
+  rails 4 netdev 2s
+  sim_start <<'S'
+global_lock no
+at /sys/bus/pci/devices/0000:9a:00.0/sriov_numvfs write hang
+S
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  [[ $output == *"sriov/${PFS[4]}/numvfs: failed: "*"has not returned from the kernel"* ]]
+  [ "$(grep -c 'numvfs: failed' <<<"$output")" = 1 ]
+  all_well_but 4 4
+  [ "$(cat "$(pf 4)/sriov_drivers_autoprobe")" = 1 ]
+  # the next run ends too, and does not wait for ever behind what still hangs
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  [ "$(grep -c 'numvfs: failed' <<<"$output")" = 1 ]
+}
+
+@test "a PF that hangs below the global lock: the stage ends, and says which writes did not" {
+  rails 4 netdev 2s
+  sim_start <<<"at /sys/bus/pci/devices/0000:18:00.0/sriov_numvfs write hang"
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  [[ $output == *"sriov/${PFS[0]}/numvfs: failed: "*"has not returned from the kernel"* ]]
+  for i in {0..7}; do # autoprobe is on again whatever numvfs did
+    [ "$(cat "$(pf $i)/sriov_drivers_autoprobe")" = 1 ]
+  done
+}
+
+# railhead is killed while the kernel is at a write, the next run makes all well.
+@test "killed at a write: the next run converges" {
+  rails 2
+  while read -r where; do
+    sim_stop
+    rm -rf "$sim/node/sys"
+    cp -a "$BATS_FILE_TMPDIR/pristine/node/sys" "$sim/node/sys"
+    sim_start <<<"at $where delay 100ms"
+    file=${where%% *} after=1
+    [[ $where != *after* ]] || after=$((${where##*after } + 1))
+    "$railhead" apply --root "$root" --stage devices >/dev/null 2>&1 3>&- &
+    until [ "$(grep -cE "write $file" "$sim/log")" -ge $after ]; do
+      kill -0 $! || break # it must not have ended before
+      sleep 0.01
+    done
+    kill -9 $!
+    run wait $!
+    run -0 "$railhead" apply --root "$root" --stage devices
+    all_well_but 2
+    run -0 "$railhead" plan --root "$root" --stage devices
+  done <<'S'
+/sys/bus/pci/devices/0000:18:00.0/sriov_drivers_autoprobe write
+/sys/bus/pci/devices/0000:9a:00.0/sriov_drivers_autoprobe write
+/sys/bus/pci/devices/0000:18:00.0/sriov_numvfs write
+/sys/bus/pci/devices/0000:db:00.0/sriov_numvfs write
+/sys/bus/pci/devices/0000:18:00.0/sriov_drivers_autoprobe write after 1
+/sys/bus/pci/devices/0000:bc:00.0/sriov_drivers_autoprobe write after 1
+/sys/bus/pci/drivers_probe write
+/sys/bus/pci/drivers_probe write after 9
+S
+}
+
+@test "hugepages that are not all there: how many, on which node" {
+  sim_profile <<'Y'
+hugepages: [{size: 2M, per_node: 16, at: runtime}]
+Y
+  sim_start <<<"at /sys/devices/system/node/node1/*/nr_hugepages write short 3"
+  run -6 "$railhead" apply --root "$root"
+  [[ $output == *"hugepages/2M/node0: set"* ]]
+  [[ $output == *"hugepages/2M/node1: failed: "*"'13'"* ]]
+}
