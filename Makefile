@@ -52,6 +52,7 @@ SIM_SRC := $(sort $(wildcard tests/simnode/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/test/%)
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+GRUB_READER_SRC := tests/lib/grub_reader.c tests/lib/grub_sample.c
 FUZZ_LIB_SRC := $(foreach r,base sys node profile plan boot,$(sort $(wildcard src/$(r)/*.c)))
 
 obj = $(patsubst %.c,build/$(1)/%.o,$(2))
@@ -117,7 +118,7 @@ build/deps-ok: Makefile
 	$(Q)touch $@
 
 -include $(patsubst %.o,%.d,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC)) \
-	$(call obj,test,$(ROOM_SRC) $(BENCH_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c) \
+	$(call obj,test,$(ROOM_SRC) $(BENCH_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c $(GRUB_READER_SRC)) \
 	$(call obj,fuzz,$(FUZZ_LIB_SRC) $(FUZZ_SRC)) $(SIM_OBJ))
 
 ##@ Testing
@@ -144,10 +145,15 @@ build/test/fuzz_%: build/test/tests/fuzz/fuzz_%.o build/test/tests/fuzz/replay.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS))
 
+# Drives GRUB's own readers in tests/grub_reader.bats.
+build/test/grub_reader: $(call obj,test,$(GRUB_READER_SRC)) build/test/libtest.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS))
+
 check-fuzz: $(FUZZ_SRC:tests/fuzz/%.c=build/test/%) ## fuzz targets over their corpora
 	$(Q)tests/lib/run-fuzz replay $^
 
-check-bats: all build/simnode ## the programs, from outside
+check-bats: all build/test/grub_reader ## the programs, from outside
 	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
 
 check-vm: all ## boot a real Debian in QEMU

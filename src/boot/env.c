@@ -269,11 +269,9 @@ int env_parse(const char *buf, size_t len, struct boot_env *ret, struct err *err
 
 /* --- the file ----------------------------------------------------------------------- */
 
-int env_read(int dirfd, struct boot_env *ret, struct err *err)
+int env_read_bytes(int dirfd, char **ret, size_t *ret_len, struct err *err)
 {
 	cleanup_close int fd = -1;
-	cleanup_free char *text = NULL;
-	size_t len;
 	int r;
 
 	if (dirfd < 0)
@@ -281,13 +279,20 @@ int env_read(int dirfd, struct boot_env *ret, struct err *err)
 	fd = openat(dirfd, ENV_FILE_NAME, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return err_errno(err, -errno, "%s", ENV_FILE_NAME);
-	r = read_fd(fd, 64 * 1024, &text, &len);
+	r = read_fd(fd, 64 * 1024, ret, ret_len);
 	if (r == -EFBIG)
 		return err_set(err, -EBADMSG, "%s is damaged: over 64K long instead of %d",
 			       ENV_FILE_NAME, ENV_SIZE);
-	if (r < 0)
-		return err_errno(err, r, "%s", ENV_FILE_NAME);
-	return env_parse(text, len, ret, err);
+	return r < 0 ? err_errno(err, r, "%s", ENV_FILE_NAME) : 0;
+}
+
+int env_read(int dirfd, struct boot_env *ret, struct err *err)
+{
+	cleanup_free char *text = NULL;
+	size_t len;
+	int r = env_read_bytes(dirfd, &text, &len, err);
+
+	return r < 0 ? r : env_parse(text, len, ret, err);
 }
 
 int env_create(int dirfd, const struct boot_id *id, struct boot_env *ret, struct err *err)

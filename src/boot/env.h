@@ -79,6 +79,8 @@ void env_init(struct boot_env *ret, const struct boot_id *id);
 int env_parse(const char *buf, size_t len, struct boot_env *ret, struct err *err);
 void env_render(const struct boot_env *env, char ret[ENV_SIZE]);
 
+/* The file as it is; -EBADMSG only if it is far too long. Caller frees. */
+int env_read_bytes(int dirfd, char **ret, size_t *ret_len, struct err *err);
 /* -ENOENT: no such file, or dirfd is -1. -EBADMSG: damaged. */
 int env_read(int dirfd, struct boot_env *ret, struct err *err);
 /* Makes the file (env_init), or replaces a damaged one; see machine_create_durable. */

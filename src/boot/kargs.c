@@ -149,7 +149,8 @@ int karg_check(const char *text, struct err *err)
 				       "give each argument an item of its own",
 				       text);
 	}
-	if (*text == '#' || *text == '=')
+	/* GRUB's wildcard.c takes words that begin with the last three for names of files. */
+	if (strchr("#=*/(", *text))
 		return err_set(err, -EINVAL, "%s: a kernel argument can't begin with %c", text,
 			       *text);
 	if (streq(text, "--"))

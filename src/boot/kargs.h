@@ -66,8 +66,8 @@ bool karg_equal(const char *a, const char *b);
 
 /*
  * Whether a token can travel through a GRUB variable: printable ASCII without blanks,
- * quotes, backslash and '$', no '#' at its front; not "--", nor an argument that speaks to
- * railhead itself (railhead.*). -EINVAL and the reason otherwise.
+ * quotes, backslash and '$', none of # = ( / * at its front; not "--", nor an argument that
+ * speaks to railhead itself (railhead.*). -EINVAL and the reason otherwise.
  */
 int karg_check(const char *text, struct err *err);
 /*

@@ -36,7 +36,7 @@ static void maps_free(struct maps *m)
 	vec_free(&m->list);
 }
 
-/* --- what / and /boot lie on --------------------------------------------------------------- */
+/* --- what / and /boot lie on ------------------------------------------------------------------ */
 
 /* Documentation/ABI/testing/sysfs-block-dm; dm-crypt's uuids are cryptsetup's. */
 static void note_map(const struct root *root, const char *dev, const struct strv *slaves,
@@ -123,10 +123,9 @@ static void maps_below(const struct root *root, const char *mountinfo, const cha
 		descend(root, dev, 0, ret);
 }
 
-/* --- a volume --------------------------------------------------------------- */
-* /
+/* --- a volume ------------------------------------------------------------------------ */
 
-	static bool read_exactly(int fd, void *buf, size_t len, off_t at)
+static bool read_exactly(int fd, void *buf, size_t len, off_t at)
 {
 	char *p = buf;
 
@@ -224,11 +223,10 @@ static void find_live(const struct root *root, const struct crypttab *table, str
 		judge_map(root, &maps.list.v[i], table, ret);
 }
 
-/* --- a tree --------------------------------------------------------------- */
--- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -* /
+/* --- a tree -------------------------------------------------------------------------- */
 
-	/* Whether fstab(5) mounts that volume itself as / or /boot. */
-	static bool fstab_mounts(const char *fstab, const char *volume)
+/* Whether fstab(5) mounts that volume itself as / or /boot. */
+static bool fstab_mounts(const char *fstab, const char *volume)
 {
 	cleanup_free char *copy = xstrdup(fstab);
 	cleanup_free char *device = xasprintf("/dev/mapper/%s", volume);
@@ -277,7 +275,7 @@ void seals_free(struct seals *s)
 	vec_free(&s->list);
 }
 
-/* --- in words --------------------------------------------------------------- */
+/* --- in words ------------------------------------------------------------------------ */
 
 static void add_pcrs(struct str *out, uint32_t pcrs)
 {

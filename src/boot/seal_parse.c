@@ -17,7 +17,7 @@ enum {
 	NAME_MAX_BYTES = 128,
 };
 
-/* --- PCRs ----------------------------------------------------------------------------- */
+/* --- PCRs ---------------------------------------------------------------------------- */
 
 /* systemd-cryptenroll(1) */
 static const struct {
@@ -220,7 +220,7 @@ bool seal_header_tokens(const char *json, size_t len, struct seal_tokens *ret)
 	return true;
 }
 
-/* --- /etc/crypttab -------------------------------------------------------------------- */
+/* --- /etc/crypttab ------------------------------------------------------------------- */
 
 /* The next word of a line, NULL at its end. */
 static char *next_word(const char **line)

@@ -329,6 +329,18 @@ static void decide_without_loader(const struct trial_facts *f, struct trial *t, 
 	       *line ? line : "none");
 }
 
+static void decide_damaged(const struct trial_facts *f, struct trial *t)
+{
+	bool gives = f->env_gives && *f->env_gives;
+
+	decide(t, KARGS_DAMAGED,
+	       "%s; GRUB takes %s%s%s from it for the next boot. `railhead kargs --reset` makes "
+	       "the "
+	       "file anew",
+	       f->env_damage, gives ? "'" : "no arguments", gives ? f->env_gives : "",
+	       gives ? "'" : "");
+}
+
 void trial_decide(const struct trial_facts *f, struct trial *ret)
 {
 	cleanup_free char *diff = NULL;
@@ -337,10 +349,7 @@ void trial_decide(const struct trial_facts *f, struct trial *ret)
 	gather(f, ret);
 	diff = difference(ret);
 	if (f->env_damage && (f->wanted->n > 0 || *diff))
-		decide(ret, KARGS_DAMAGED,
-		       "%s; the next boot gets no kernel arguments of railhead's. `railhead kargs "
-		       "--reset` makes the file anew",
-		       f->env_damage);
+		decide_damaged(f, ret);
 	else if (!*diff)
 		decide_arrived(f, ret);
 	else if (!f->loader_ok || f->no_trial_why)

@@ -49,6 +49,7 @@ struct trial_facts {
 	const char *cmdline;	    /* /proc/cmdline of this boot */
 	const struct boot_env *env; /* NULL: absent or damaged */
 	const char *env_damage;	    /* what is wrong with the file, or NULL */
+	const char *env_gives;	    /* if so: what GRUB takes of it; NULL or "": nothing */
 	bool loader_ok;		    /* bootpart: LOADER_GRUB */
 	const char *loader_why;	    /* when !loader_ok */
 	const char *no_trial_why;   /* bootpart: a trial can't be disarmed there; or NULL */

@@ -7,16 +7,28 @@
 
 #include "base/mem.h"
 
+/* GRUB is more lenient than we are: what it gives to the next boot must be known. */
+static void read_damaged(struct boot_view *v)
+{
+	cleanup_free char *text = NULL;
+	size_t len;
+
+	if (env_read_bytes(v->part.dirfd, &text, &len, NULL) == 0)
+		env_grub_read(text, len, !v->part.no_trial_why, &v->grub);
+}
+
 static int read_env(struct boot_view *v, struct err *err)
 {
 	struct err why = {0};
 	int r = v->part.dirfd < 0 ? -ENOENT : env_read(v->part.dirfd, &v->env, &why);
 
 	v->have_env = r == 0;
-	if (r == -EBADMSG)
+	if (r == -EBADMSG) {
 		snprintf(v->env_damage, sizeof(v->env_damage), "%s", why.text);
-	else if (r < 0 && r != -ENOENT)
+		read_damaged(v);
+	} else if (r < 0 && r != -ENOENT) {
 		return err_set(err, r, "%s", why.text);
+	}
 	return 0;
 }
 
@@ -41,6 +53,7 @@ int boot_view_open(const struct root *root, const struct node *node, const struc
 		.cmdline = node->cmdline,
 		.env = ret->have_env ? &ret->env : NULL,
 		.env_damage = *ret->env_damage ? ret->env_damage : NULL,
+		.env_gives = ret->grub.kargs,
 		.loader_ok = ret->part.loader == LOADER_GRUB,
 		.loader_why = ret->part.loader_why,
 		.no_trial_why = ret->part.no_trial_why,

@@ -8,6 +8,7 @@
 
 #include "boot/bootpart.h"
 #include "boot/env.h"
+#include "boot/env_grub.h"
 #include "boot/trial.h"
 #include "node/node.h"
 
@@ -17,6 +18,7 @@ struct boot_view {
 	struct boot_env env;
 	bool have_env;
 	char env_damage[ERR_TEXT_MAX]; /* "" unless the file is malformed */
+	struct env_grub grub;	       /* if it is: what GRUB takes of it all the same */
 	struct trial_facts facts;      /* points into this struct and the caller's wanted, node */
 	struct trial trial;
 };

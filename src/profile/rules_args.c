@@ -273,6 +273,21 @@ static void iommu_is_not_turned_off(struct ruling *r)
 	}
 }
 
+/* iommu: disabled beside intel_iommu=on,sm_on; plain "on" is written already, see above. */
+static void iommu_is_not_turned_on(struct ruling *r)
+{
+	const struct ynode *iommu = ynode_get(section(r, "kernel_args"), "iommu");
+	const struct ynode *arg = find_arg(r, "intel_iommu");
+
+	if (!iommu || !arg || !streq(scalar(iommu), "disabled") ||
+	    !commas_have(arg_value(arg->text), "on") || streq(arg_value(arg->text), "on"))
+		return;
+	rule_error(r, arg, SET,
+		   "%.80s: it turns on the IOMMU that iommu: disabled at %u:%u turns off; keep one "
+		   "of the two",
+		   arg->text, iommu->at.line, iommu->at.col);
+}
+
 static void passthrough_flushes_nothing(struct ruling *r)
 {
 	const struct ynode *pt = find_arg(r, "iommu.passthrough"), *old = find_arg(r, "iommu");
@@ -546,6 +561,7 @@ const struct rule rules_args[] = {
 	RULE("args-are-not-both-ways", args_are_not_both_ways),
 	RULE("lists-agree-with-themselves", lists_agree_with_themselves),
 	RULE("iommu-is-not-turned-off", iommu_is_not_turned_off),
+	RULE("iommu-is-not-turned-on", iommu_is_not_turned_on),
 	RULE("passthrough-flushes-nothing", passthrough_flushes_nothing),
 	RULE("words-are-known", words_are_known),
 	RULE("isolation-agrees", isolation_agrees),

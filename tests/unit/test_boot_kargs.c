@@ -410,8 +410,9 @@ static void test_predict(void **state)
 static void test_check(void **state)
 {
 	static const char *const bad[] = {
-		"",   "a b", "a=\"b\"",	   "a='b'", "a=\\b",	       "a=$b",	      "#a",
-		"--", "=a",  "a=\xc3\xa9", "a\n",   "railhead.slot=a", "railhead=off"};
+		"",   "a b",	 "a=\"b\"",    "a='b'", "a=\\b",	   "a=$b",	   "#a",
+		"--", "=a",	 "a=\xc3\xa9", "a\n",	"railhead.slot=a", "railhead=off", "*",
+		"*a", "/boot/*", "(hd0)/*"};
 	static const char *const good[] = {"quiet", "pci=config_acs=0000@01:00.0;1@02:00.0",
 					   "isolcpus=2-47,50-95", "a=#b", "acpi_osi=!*"};
 	struct err err;

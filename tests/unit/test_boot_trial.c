@@ -175,6 +175,18 @@ static enum kargs_decision power_on(struct machine *m, const char *wanted)
 	return KARGS_DAMAGED;
 }
 
+/* `railhead kargs --reset` */
+static void reset(struct machine *m)
+{
+	struct boot_id id = {.id = "boot-x"};
+	struct boot_env env;
+	struct env_plan plan;
+
+	assert_int_equal(env_read(m->dirfd, &env, NULL), 0);
+	env_plan_reset(&env, &id, &plan);
+	assert_int_equal(env_write(m->dirfd, &plan, NULL), 0);
+}
+
 #define WANTED "intel_iommu=on,sm_on hugepagesz=1G hugepages=0:1,1:1"
 
 static void test_first_boot(void **state)
@@ -486,17 +498,12 @@ static void test_variable_comes_back(void **state)
 /* After a reset no slot is good; deadly args are rejected then as well. */
 static void test_deadly_after_reset(void **state)
 {
-	struct boot_id id = {.id = "boot-x"};
-	struct boot_env env;
-	struct env_plan plan;
 	struct machine m;
 
 	(void)state;
 	machine_init(&m);
 	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
-	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
-	env_plan_reset(&env, &id, &plan);
-	assert_int_equal(env_write(m.dirfd, &plan, NULL), 0);
+	reset(&m);
 	m.reboots = 0;
 	m.deadly = "bad=1";
 	for (int i = 0; i < 3; i++)
@@ -632,6 +639,7 @@ static void test_damaged(void **state)
 	close(fd);
 	assert_int_equal(power_on(&m, WANTED), KARGS_DAMAGED);
 	assert_non_null(strstr(m.last.why, "1024 bytes long"));
+	assert_non_null(strstr(m.last.why, "GRUB takes no arguments from it"));
 	assert_int_equal(m.reboots, 1);
 	machine_done(&m);
 }
@@ -668,17 +676,12 @@ static void test_armed_in_this_boot(void **state)
 
 static void test_after_reset(void **state)
 {
-	struct boot_id id = {.id = "boot-x"};
-	struct boot_env env;
-	struct env_plan plan;
 	struct machine m;
 
 	(void)state;
 	machine_init(&m);
 	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
-	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
-	env_plan_reset(&env, &id, &plan);
-	assert_int_equal(env_write(m.dirfd, &plan, NULL), 0);
+	reset(&m);
 	assert_int_equal(power_on(&m, ""), KARGS_SAME);
 	assert_null(strstr(m.cmdline, "railhead"));
 	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);

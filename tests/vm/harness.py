@@ -77,12 +77,13 @@ def select(words):
 
 
 def by_guest(selected):
-    """The cases of each guest, MAIN's first."""
+    """The cases of each guest; MAIN first, then who has the most states to go through."""
     guest_of = {name: guest for name, _, guest in _states}
     found = {}
     for entry in selected:
         found.setdefault(guest_of.get(entry[0], MAIN), []).append(entry)
-    return sorted(found.items(), key=lambda item: item[0] != MAIN)
+    states = {name: len({entry[0] for entry in entries}) for name, entries in found.items()}
+    return sorted(found.items(), key=lambda item: (item[0] != MAIN, -states[item[0]]))
 
 
 class Run:

@@ -6,6 +6,7 @@ the guests and runs the cases. Logs and the console are kept in build/vm/run/.
 
 import argparse
 import multiprocessing
+import multiprocessing.connection
 import os
 import shutil
 import sys
@@ -43,23 +44,55 @@ def run_guest(name, selected, number):
     return run.passed, run.failed
 
 
-def run_guests(groups, number):
-    passed = failed = 0
-    for name, selected in groups:
-        more = run_guest(name, selected, number + passed + failed)
-        passed, failed = passed + more[0], failed + more[1]
-    return passed, failed
-
-
-def run_aside(groups, number, log, result):
-    """In a process of its own: the small guests, while the large one boots.
-
-    A guest that boots keeps one CPU busy, whatever it has; this uses another.
-    """
+def run_to_log(name, selected, number, log, result):
+    """In a process of its own, so that nothing of one guest reaches another."""
     with open(log, "w", buffering=1) as out:
         os.dup2(out.fileno(), 1)
         sys.stdout = out
-        result.put(run_guests(groups, number))
+        result.put(run_guest(name, selected, number))
+
+
+class Worker:
+    """One guest's cases, run beside others."""
+
+    def __init__(self, name, selected, number):
+        self.cases = len(selected)
+        self.log = os.path.join(DIRECTORY, f"{name}.log")
+        self._result = multiprocessing.SimpleQueue()
+        self.process = multiprocessing.Process(
+            target=run_to_log, args=(name, selected, number, self.log, self._result))
+        self.process.start()
+
+    def finish(self):
+        """Print what it said; returns how many passed and how many failed."""
+        self.process.join()
+        with open(self.log) as text:
+            sys.stdout.write(text.read())
+        sys.stdout.flush()
+        # A process that died has told nothing: all its cases have failed.
+        return (0, self.cases) if self.process.exitcode else self._result.get()
+
+
+# A guest that boots keeps one CPU busy, whatever it has, and needs 2 GiB or more. One more
+# than there are CPUs: guests also wait, for a panic's reboot or for a timer.
+AT_ONCE = min(len(os.sched_getaffinity(0)), 4) + 1
+
+
+def run_beside(groups):
+    """All guests, some of them at once; each one's log when it has ended."""
+    passed = failed = number = 0
+    waiting, running = list(groups), []
+    while waiting or running:
+        while waiting and len(running) < AT_ONCE:
+            name, selected = waiting.pop(0)
+            running.append(Worker(name, selected, number))
+            number += len(selected)
+        ended = multiprocessing.connection.wait([worker.process.sentinel for worker in running])
+        for worker in [worker for worker in running if worker.process.sentinel in ended]:
+            running.remove(worker)
+            more = worker.finish()
+            passed, failed = passed + more[0], failed + more[1]
+    return passed, failed
 
 
 def run_cases(selected):
@@ -67,23 +100,10 @@ def run_cases(selected):
     shutil.rmtree(DIRECTORY, ignore_errors=True)
     os.makedirs(DIRECTORY)
     groups = harness.by_guest(selected)
-    aside = [group for group in groups if group[0] != harness.MAIN]
-    main = [group for group in groups if group[0] == harness.MAIN]
-    if not aside or not main:
-        return run_guests(groups, 0)
-    prepare.images()  # both processes would build them
-    result = multiprocessing.Queue()
-    log = os.path.join(DIRECTORY, "aside.log")
-    number = sum(len(group[1]) for group in main)
-    other = multiprocessing.Process(target=run_aside, args=(aside, number, log, result))
-    other.start()
-    passed, failed = run_guests(main, 0)
-    other.join()
-    with open(log) as text:
-        print(text.read(), end="")
-    # A process that died has told nothing: all its cases have failed.
-    more = (0, sum(len(group[1]) for group in aside)) if other.exitcode else result.get()
-    return passed + more[0], failed + more[1]
+    if len(groups) == 1:
+        return run_guest(*groups[0], 0)
+    prepare.images()  # each process would build them
+    return run_beside(groups)
 
 
 def main():

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "boot/env_grub.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define SIGNATURE_LEN strlen(ENV_SIGNATURE)
+
+bool env_grub_loads(const char *buf, size_t len)
+{
+	return len > SIGNATURE_LEN && memcmp(buf, ENV_SIGNATURE, SIGNATURE_LEN) == 0;
+}
+
+/* --- grub_envblk_iterate ------------------------------------------------------------- */
+
+/* Where the line feed stands; len or len + 1 if there is none, as a backslash may be last. */
+static size_t line_end(const char *buf, size_t len, size_t pos)
+{
+	while (pos < len && buf[pos] != '\n')
+		pos += buf[pos] == '\\' ? 2 : 1;
+	return pos;
+}
+
+static void unescape(char *value, const char *end)
+{
+	char *to = value;
+
+	for (const char *p = value; p < end; p++) {
+		if (*p == '\\')
+			p++;
+		*to++ = *p;
+	}
+	*to = '\0';
+}
+
+void env_grub_each(char *buf, size_t len,
+		   void (*each)(const char *name, const char *value, void *data), void *data)
+{
+	size_t pos = SIGNATURE_LEN, end;
+	char *name, *equals;
+
+	for (; pos < len; pos = end + 1) {
+		if (buf[pos] == '#') {
+			end = line_end(buf, len, pos);
+			continue;
+		}
+		name = buf + pos;
+		equals = memchr(name, '=', len - pos);
+		if (!equals)
+			return;
+		end = line_end(buf, len, (size_t)(equals + 1 - buf));
+		if (end >= len)
+			return;
+		*equals = '\0';
+		unescape(equals + 1, buf + end);
+		each(name, equals + 1, data);
+	}
+}
+
+/* --- grub_envblk_set ----------------------------------------------------------------- */
+
+/* Behind the last byte that is no '#'; the signature ends in one. */
+static size_t used(const char *buf, size_t len)
+{
+	while (buf[len - 1] == '#')
+		len--;
+	return len;
+}
+
+/* Replaces the value of `old` bytes at pos by one byte; what follows moves. */
+static bool replace(char *buf, size_t len, size_t pos, size_t old, char value)
+{
+	size_t space = used(buf, len);
+
+	if (pos + old >= len || (old == 0 && space == len))
+		return false;
+	if (old > 1) {
+		memmove(buf + pos + 1, buf + pos + old, len - pos - old);
+		memset(buf + space - (old - 1), '#', old - 1);
+	} else {
+		memmove(buf + pos + 1, buf + pos + old, len - pos - 1);
+	}
+	buf[pos] = value;
+	buf[pos + 1] = '\n';
+	return true;
+}
+
+static bool append(char *buf, size_t len, const char *line)
+{
+	size_t space = used(buf, len);
+
+	if (len - space < strlen(line))
+		return false;
+	memcpy(buf + space, line, strlen(line));
+	return true;
+}
+
+bool env_grub_take(char *buf, size_t len)
+{
+	static const char name[] = ENV_VAR_TRY "=";
+	const char line[] = {ENV_TAKEN, '\n', '\0'};
+	size_t space = used(buf, len), n = strlen(name);
+	char whole[sizeof(name) + sizeof(line)];
+
+	if (buf[space - 1] != '\n')
+		return false;
+	/* Any line that begins so, wherever the reader would see a name begin. */
+	for (size_t pos = SIGNATURE_LEN; pos + n < space; pos = line_end(buf, len, pos) + 1)
+		if (memcmp(buf + pos, name, n) == 0)
+			return replace(buf, len, pos + n, line_end(buf, len, pos + n) - (pos + n),
+				       ENV_TAKEN);
+	snprintf(whole, sizeof(whole), "%s%s", name, line);
+	return append(buf, len, whole);
+}
+
+/* --- the snippet --------------------------------------------------------------------- */
+
+static const char *const names[ENV_F_COUNT] = {
+#define X(member, name, offset, width) name,
+	ENV_FIELDS(X)
+#undef X
+};
+
+/* A copy of the file, and the values in it; "" for those that it does not set. */
+struct vars {
+	char *text;
+	const char *value[ENV_F_COUNT];
+};
+
+static void set(const char *name, const char *value, void *data)
+{
+	struct vars *v = data;
+
+	for (int f = 0; f < ENV_F_COUNT; f++)
+		if (streq(name, names[f]))
+			v->value[f] = value;
+}
+
+static char *copy(const char *buf, size_t len)
+{
+	return memcpy(xcalloc(len, 1), buf, len);
+}
+
+static void load(const char *buf, size_t len, struct vars *ret)
+{
+	ret->text = copy(buf, len);
+	for (int f = 0; f < ENV_F_COUNT; f++)
+		ret->value[f] = "";
+	env_grub_each(ret->text, len, set, ret);
+}
+
+/* The snippet compares the whole value: "a" and "b" name a slot. */
+static char slot_of(const char *selector)
+{
+	return streq(selector, "a") || streq(selector, "b") ? *selector : ENV_NONE;
+}
+
+/* Whether the file says, once save_env has written it, that the trial is taken. */
+static bool disarms(const char *buf, size_t len)
+{
+	cleanup_free char *after = copy(buf, len);
+	const char taken[] = {ENV_TAKEN, '\0'};
+	struct vars v;
+	bool r;
+
+	if (!env_grub_take(after, len))
+		return false;
+	load(after, len, &v);
+	r = streq(v.value[ENV_F_TRY], taken);
+	free(v.text);
+	return r;
+}
+
+/* Appends the words of s, cut at the size of line; what grub_isspace() takes parts them. */
+static void add_words(char *line, const char *s)
+{
+	static const char blanks[] = " \t\r\n";
+	size_t at = strlen(line), n;
+
+	for (s += strspn(s, blanks); *s; s += strspn(s, blanks)) {
+		n = strcspn(s, blanks);
+		snprintf(line + at, ENV_GRUB_KARGS_SIZE - at, "%s%.*s", at ? " " : "", (int)n, s);
+		at = strlen(line);
+		s += n;
+	}
+}
+
+static void add_marks(char *line, char slot, bool trial)
+{
+	char marks[128];
+
+	snprintf(marks, sizeof(marks), ENV_ARG_SLOT "%c", slot);
+	add_words(line, marks);
+	if (!trial)
+		return;
+	snprintf(marks, sizeof(marks), ENV_ARG_TRIAL "%c " ENV_TRIAL_EXTRA, slot);
+	add_words(line, marks);
+}
+
+static void snippet(const struct vars *v, bool can_take, struct env_grub *ret)
+{
+	char armed = slot_of(v->value[ENV_F_TRY]);
+
+	ret->taken_by_snippet = streq(v->value[ENV_F_LAYOUT], ENV_LAYOUT);
+	if (!ret->taken_by_snippet)
+		return;
+	ret->slot = slot_of(v->value[ENV_F_GOOD]);
+	if (armed != ENV_NONE && can_take) {
+		ret->slot = armed;
+		ret->trial = true;
+	}
+	if (ret->slot == ENV_NONE)
+		return;
+	add_words(ret->kargs, v->value[ret->slot == 'a' ? ENV_F_A : ENV_F_B]);
+	add_marks(ret->kargs, ret->slot, ret->trial);
+}
+
+void env_grub_read(const char *buf, size_t len, bool can_save, struct env_grub *ret)
+{
+	struct vars v;
+
+	*ret = (struct env_grub){.slot = ENV_NONE};
+	if (!env_grub_loads(buf, len))
+		return;
+	ret->loads = true;
+	load(buf, len, &v);
+	snippet(&v, can_save && disarms(buf, len), ret);
+	free(v.text);
+}
