@@ -153,7 +153,7 @@ build/test/grub_reader: $(call obj,test,$(GRUB_READER_SRC)) build/test/libtest.a
 check-fuzz: $(FUZZ_SRC:tests/fuzz/%.c=build/test/%) ## fuzz targets over their corpora
 	$(Q)tests/lib/run-fuzz replay $^
 
-check-bats: all build/test/grub_reader ## the programs, from outside
+check-bats: all build/test/grub_reader build/simnode ## the programs, from outside
 	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
 
 check-vm: all ## boot a real Debian in QEMU
