@@ -25,6 +25,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 LIBS := libkmod libpci yaml-0.1 mount blkid libsystemd libmnl jansson
 BENCH_LIBS := jansson
 TEST_LIBS := cmocka
+SIM_LIBS := fuse3
 # Only their headers: opened at run time by the verbs that need them.
 HEADER_LIBS := libarchive
 
@@ -47,6 +48,7 @@ ROOMS := base sys node profile plan boot steps kinds gate engine report cmd
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$(r)/*.c)))
 BASE_SRC := $(sort $(wildcard src/base/*.c))
 BENCH_SRC := $(sort $(wildcard src/bench/*.c))
+SIM_SRC := $(sort $(wildcard tests/simnode/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/test/%)
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -65,6 +67,32 @@ build/railhead: $(call obj,release,src/main.c $(ROOM_SRC))
 build/railhead-bench: $(call obj,release,$(BENCH_SRC) $(BASE_SRC))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(BENCH_LIBS))
+
+# The simulated node of the tests (a FUSE file system): no part of what is installed.
+SIM_OBJ := $(call obj,release,$(SIM_SRC)) $(call obj,lint,$(SIM_SRC)) $(call obj,tsan,$(SIM_SRC))
+
+build/simnode: $(call obj,release,$(SIM_SRC) $(BASE_SRC))
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(SIM_LIBS)) -pthread
+
+# With the thread sanitizer: SIMNODE=build/simnode-tsan bats tests/simnode.bats
+build/simnode-tsan: $(call obj,tsan,$(SIM_SRC) $(BASE_SRC))
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -fsanitize=thread -o $@ $^ $(call pkg,--libs,$(SIM_LIBS)) -pthread
+
+build/tsan/%.o: %.c | build/deps-ok
+	$(call say,CC,$< (tsan))
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -MMD -MP -c -o $@ $<
+
+$(SIM_OBJ): CPPFLAGS += $(call pkg,--cflags,$(SIM_LIBS))
+$(SIM_OBJ): | build/fuse-ok
+
+build/fuse-ok: Makefile
+	$(Q)mkdir -p build
+	$(Q)$(PKG_CONFIG) --exists $(SIM_LIBS) || { echo "simnode needs the library $(SIM_LIBS);" \
+		"on Debian run: tests/lib/deps.sh test" >&2; exit 1; }
+	$(Q)touch $@
 
 # The snippet's names come from the header that defines the file's layout.
 build/05_railhead: src/boot/gen-snippet.sh src/boot/env_layout.h dracut/grub.d/05_railhead.in
@@ -91,7 +119,7 @@ build/deps-ok: Makefile
 
 -include $(patsubst %.o,%.d,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC)) \
 	$(call obj,test,$(ROOM_SRC) $(BENCH_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c $(GRUB_READER_SRC)) \
-	$(call obj,fuzz,$(FUZZ_LIB_SRC) $(FUZZ_SRC)))
+	$(call obj,fuzz,$(FUZZ_LIB_SRC) $(FUZZ_SRC)) $(SIM_OBJ))
 
 ##@ Testing
 check: check-fast check-vm ## all tests, the VM included
@@ -125,7 +153,7 @@ build/test/grub_reader: $(call obj,test,$(GRUB_READER_SRC)) build/test/libtest.a
 check-fuzz: $(FUZZ_SRC:tests/fuzz/%.c=build/test/%) ## fuzz targets over their corpora
 	$(Q)tests/lib/run-fuzz replay $^
 
-check-bats: all build/test/grub_reader ## the programs, from outside
+check-bats: all build/test/grub_reader build/simnode ## the programs, from outside
 	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
 
 check-vm: all ## boot a real Debian in QEMU
@@ -134,10 +162,14 @@ check-vm: all ## boot a real Debian in QEMU
 demo: ## see a node boot to ready, from nothing
 	$(Q)tests/vm/demo
 
-bench: all ## figures of railhead itself: system calls, forks, time (tests/bench)
+demo-sim: all build/simnode ## see 128 VFs come up on a simulated node (simnode, needs /dev/fuse)
+	$(Q)tests/simnode/demo
+
+bench: all build/simnode ## figures of railhead itself: system calls, forks, time (tests/bench)
 	$(Q)tests/bench/converged
 	$(Q)tests/bench/check
 	$(Q)tests/bench/plan500
+	$(Q)tests/bench/sriov-sim 20ms
 
 # --- fuzzing: clang's libFuzzer; nothing else needs clang ----------------------------
 
@@ -171,7 +203,7 @@ lint: ## rooms, warnings, shell scripts, formatting, man pages
 	$(Q)tests/lint/format
 	$(Q)tests/lint/man
 	$(Q)$(MAKE) --no-print-directory -s DEV=1 CFLAGS='-O2' \
-		$(patsubst build/release/%,build/lint/%,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC)))
+		$(patsubst build/release/%,build/lint/%,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC) $(SIM_SRC)))
 
 build/lint/%.o: %.c | build/deps-ok
 	$(Q)mkdir -p $(@D)
@@ -213,8 +245,8 @@ deb: ## build/deb/railhead_VERSION_ARCH.deb
 	$(Q)packaging/deb/build
 
 clean: ## remove what was built, keep the VM's caches
-	$(Q)rm -rf build/release build/test build/fuzz build/lint build/deb build/tally.d build/railhead* build/05_railhead \
-		build/deps-ok
+	$(Q)rm -rf build/release build/test build/fuzz build/lint build/tsan build/deb build/tally.d build/railhead* build/simnode* \
+		build/05_railhead build/deps-ok build/fuse-ok
 
 distclean: ## remove build/ whole
 	$(Q)rm -rf build
@@ -224,5 +256,5 @@ help: ## this list
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all bench check check-fast check-unit check-fuzz check-bats check-vm demo fuzz lint schema format \
+.PHONY: all bench check check-fast check-unit check-fuzz check-bats check-vm demo demo-sim fuzz lint schema format \
 	install deb clean distclean help

@@ -1,0 +1,502 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# simnode has the kernel's rules, and railhead meets them: 8 PFs with 16 VFs each.
+
+bats_require_minimum_version 1.5.0
+load lib/simnode
+
+setup_file() {
+  sim_need
+  sim_tree "$BATS_FILE_TMPDIR/pristine"
+}
+
+setup() {
+  sim=$BATS_TEST_TMPDIR
+  cp -a "$BATS_FILE_TMPDIR/pristine/node" "$sim/node"
+}
+
+teardown() {
+  sim_stop
+}
+
+# A write by printf: the shell's own message is "... write error: REASON".
+write() { printf '%s\n' "$2" >"$1"; } # FILE TEXT
+
+fails() { # REASON COMMAND...
+  local reason=$1
+  shift
+  run -1 "$@"
+  [[ $output == *"$reason"* ]] || {
+    echo "wanted: $reason; got: $output" >&2
+    return 1
+  }
+}
+
+# --- simnode: the kernel's rules --------------------------------------------------------------
+
+@test "numvfs: an equal number is no change, another is EBUSY, above the total ERANGE" {
+  sim_start </dev/null
+  write "$(pf 0)/sriov_numvfs" 4
+  [ "$(cat "$(pf 0)/sriov_numvfs")" = 4 ]
+  [ "$(vfs_of "$(pf 0)")" = 4 ]
+  write "$(pf 0)/sriov_numvfs" 4
+  [ "$(grep -c "sriov ${PFS[0]}" "$sim/log")" = 1 ] # the driver was not asked again
+  fails "Device or resource busy" write "$(pf 0)/sriov_numvfs" 5
+  fails "Numerical result out of range" write "$(pf 0)/sriov_numvfs" 17
+  for text in x "" -1 65536 "4 4" 0x; do
+    fails "Invalid argument" write "$(pf 0)/sriov_numvfs" "$text"
+  done
+  write "$(pf 0)/sriov_numvfs" 0
+  write "$(pf 0)/sriov_numvfs" 0x10
+  [ "$(vfs_of "$(pf 0)")" = 16 ]
+}
+
+@test "each write is one of its own, wherever in the file it is" {
+  sim_start </dev/null
+  # 1 and then 6 are not 16: the second finds VFs there
+  run -1 python3 -c "import os; f = os.open('$(pf 0)/sriov_numvfs', os.O_WRONLY); os.write(f, b'1'); os.write(f, b'6')"
+  [[ $output == *"Device or resource busy"* ]]
+  [ "$(cat "$(pf 0)/sriov_numvfs")" = 1 ]
+  [[ $(sim_writes) == *"sriov_numvfs 1"*"sriov_numvfs 6"* ]]
+}
+
+@test "a PF without a driver has no VFs to give: ENOENT" {
+  sim_start </dev/null
+  write "$root/sys/bus/pci/drivers/mlx5_core/unbind" "${PFS[0]}"
+  fails "No such file or directory" write "$(pf 0)/sriov_numvfs" 4
+  write "$root/sys/bus/pci/drivers/mlx5_core/bind" "${PFS[0]}"
+  write "$(pf 0)/sriov_numvfs" 4
+  write "$root/sys/bus/pci/drivers/mlx5_core/unbind" "${PFS[0]}" # takes its VFs along
+  [ "$(vfs_of "$(pf 0)")" = 0 ]
+}
+
+@test "a VF has its links, ids, group, config, netdev and RDMA device; 0 takes all away" {
+  sim_start </dev/null
+  find "$root/sys" "$root/run" | sort >"$sim/before"
+  write "$(pf 1)/sriov_numvfs" 9
+  vf=$(pf 1)/virtfn8
+  [ "$(basename "$(readlink "$vf")")" = 0000:3a:01.1 ] # 8 functions further
+  [ "$(basename "$(readlink "$vf/physfn")")" = "${PFS[1]}" ]
+  [ "$(cat "$vf/vendor" "$vf/device" "$vf/class" "$vf/numa_node" | xargs)" = "0x15b3 0x101e 0x020000 0" ]
+  [ "$(cat "$vf/modalias")" = pci:v000015B3d0000101Esv000015B3sd00000041bc02sc00i00 ]
+  [ "$(stat -c %s "$vf/config")" = 4096 ]
+  [ "$(od -An -tx1 -N4 "$vf/config")" = " ff ff ff ff" ]
+  [ "$(head -n 1 "$vf/resource" | wc -w)" = 3 ]
+  [ "$(ls "$vf/iommu_group/devices")" = 0000:3a:01.1 ]
+  [ "$(ls "$vf/net")" = enp58s0v8 ]
+  [ -d "$root/sys/class/net/enp58s0v8/device" ]
+  [ -e "$root/run/udev/data/n$(cat "$vf/net/enp58s0v8/ifindex")" ]
+  [ -d "$root/sys/class/infiniband/$(ls "$vf/infiniband")/ports/1" ]
+  [ "$(basename "$(readlink "$vf/driver")")" = mlx5_core ]
+  write "$(pf 1)/sriov_numvfs" 0
+  find "$root/sys" "$root/run" | sort | diff "$sim/before" -
+}
+
+@test "autoprobe off: VFs stay without a driver, and only an override lets one in" {
+  sim_start </dev/null
+  write "$(pf 0)/sriov_drivers_autoprobe" 0
+  write "$(pf 0)/sriov_numvfs" 4
+  [ "$(bound_of "$(pf 0)")" = 0 ]
+  write "$root/sys/bus/pci/drivers_probe" 0000:18:00.1 # succeeds, and does nothing
+  [ "$(bound_of "$(pf 0)")" = 0 ]
+  fails "No such device" write "$root/sys/bus/pci/drivers/mlx5_core/bind" 0000:18:00.1
+  write "$(pf 0)/virtfn0/driver_override" mlx5_core
+  write "$root/sys/bus/pci/drivers_probe" 0000:18:00.1
+  [ "$(bound_of "$(pf 0)")" = 1 ]
+  fails "Invalid argument" write "$(pf 0)/sriov_drivers_autoprobe" maybe
+  write "$(pf 0)/sriov_drivers_autoprobe" on
+  [ "$(cat "$(pf 0)/sriov_drivers_autoprobe")" = 1 ]
+  write "$root/sys/bus/pci/drivers_probe" 0000:18:00.2
+  [ "$(bound_of "$(pf 0)")" = 2 ]
+  fails "No such device" write "$root/sys/bus/pci/drivers_probe" 0000:18:07.7
+}
+
+@test "driver_override: its driver alone; bind and unbind ask for the right one" {
+  sim_start </dev/null
+  drivers=$root/sys/bus/pci/drivers
+  write "$(pf 0)/sriov_numvfs" 2
+  vf=$(pf 0)/virtfn0
+  [ "$(cat "$vf/driver_override")" = "(null)" ]
+  fails "No such device" write "$drivers/vfio-pci/bind" 0000:18:00.1 # it takes nothing unasked
+  fails "No such device" write "$drivers/vfio-pci/unbind" 0000:18:00.1
+  fails "Device or resource busy" write "$drivers/mlx5_core/bind" 0000:18:00.1
+  write "$vf/driver_override" vfio-pci
+  write "$vf/driver/unbind" 0000:18:00.1
+  [ ! -e "$vf/net" ]
+  fails "No such device" write "$drivers/mlx5_core/bind" 0000:18:00.1
+  write "$root/sys/bus/pci/drivers_probe" 0000:18:00.1
+  [ "$(basename "$(readlink "$vf/driver")")" = vfio-pci ]
+  [ ! -e "$vf/net" ]
+  write "$vf/driver/unbind" 0000:18:00.1
+  write "$vf/driver_override" none
+  write "$root/sys/bus/pci/drivers_probe" 0000:18:00.1
+  [ ! -e "$vf/driver" ]
+  write "$vf/driver_override" "" # a lone newline clears it
+  [ "$(cat "$vf/driver_override")" = "(null)" ]
+  write "$root/sys/bus/pci/drivers_probe" 0000:18:00.1
+  [ "$(basename "$(readlink "$vf/driver")")" = mlx5_core ]
+}
+
+@test "what is read-only, unknown or no file to be made says so; other values are kept" {
+  sim_start </dev/null
+  fails "Permission denied" write "$(pf 0)/sriov_totalvfs" 32
+  fails "Permission denied" write "$(pf 0)/nothing_like_it" 1
+  fails "Permission denied" cat "$root/sys/bus/pci/drivers_probe"
+  fails "No such file or directory" cat "$root/proc/sys/vm/nothing_like_it"
+  fails "Operation not permitted" mkdir "$(pf 0)/dir"
+  fails "Operation not permitted" rm "$(pf 0)/sriov_numvfs"
+  fails "Input/output error" write "$root/proc/cmdline" quiet
+  write "$root/proc/sys/net/core/rmem_max" 4242
+  [ "$(cat "$root/proc/sys/net/core/rmem_max")" = 4242 ]
+  choice=$root/sys/kernel/mm/transparent_hugepage/enabled
+  write "$choice" never
+  [ "$(cat "$choice")" = "always madvise [never]" ]
+  fails "Invalid argument" write "$choice" sometimes
+}
+
+@test "hugepages: a node gives what it has, and the write succeeds" {
+  sim_start <<<"at /sys/devices/system/node/node1/*/nr_hugepages write short 3"
+  node=$root/sys/devices/system/node
+  write "$node/node0/hugepages/hugepages-1048576kB/nr_hugepages" 200
+  [ "$(cat "$node/node0/hugepages/hugepages-1048576kB/nr_hugepages")" = 200 ]
+  write "$node/node0/hugepages/hugepages-2048kB/nr_hugepages" 100000
+  [ "$(cat "$node/node0/hugepages/hugepages-2048kB/nr_hugepages")" = $((51 * 512)) ] # of 251G
+  write "$node/node1/hugepages/hugepages-2048kB/nr_hugepages" 8
+  [ "$(cat "$node/node1/hugepages/hugepages-2048kB/nr_hugepages")" = 5 ]
+  fails "Invalid argument" write "$node/node0/hugepages/hugepages-2048kB/nr_hugepages" many
+}
+
+# What must not wait is tried beside something that never ends: no test goes by the time.
+
+@test "the global lock: a PF's driver works alone" {
+  sim_start <<<"latency enable 200ms"
+  write "$(pf 0)/sriov_numvfs" 2 &
+  sim_wait "sriov ${PFS[0]} 2" # it is at work
+  write "$(pf 1)/sriov_numvfs" 2
+  wait $!
+  [ "$(sim_events "sriov sriov-end" 2)" = "sriov ${PFS[0]} sriov-end ${PFS[0]} sriov ${PFS[1]} sriov-end ${PFS[1]} " ]
+}
+
+@test "without the global lock a PF's driver works while another one hangs" {
+  sim_start <<'S'
+global_lock no
+at /sys/bus/pci/devices/0000:18:00.0/sriov_numvfs write hang
+S
+  write "$(pf 0)/sriov_numvfs" 2 2>/dev/null &
+  sim_wait "hang "
+  write "$(pf 1)/sriov_numvfs" 2
+  [ "$(bound_of "$(pf 1)")" = 2 ]
+}
+
+@test "autoprobe on: VFs are probed one by one, below the locks" {
+  sim_start </dev/null
+  write "$(pf 0)/sriov_numvfs" 2
+  [ "$(sim_events "sriov probe probe-end sriov-end" 1)" = "sriov probe probe-end probe probe-end sriov-end " ]
+}
+
+@test "through drivers_probe VFs are probed side by side" {
+  sim_start <<<"probe 0000:18:00.1 hang"
+  write "$(pf 0)/sriov_drivers_autoprobe" 0
+  write "$(pf 0)/sriov_numvfs" 3
+  write "$(pf 0)/sriov_drivers_autoprobe" 1
+  write "$root/sys/bus/pci/drivers_probe" 0000:18:00.1 2>/dev/null &
+  sim_wait "hang "
+  write "$root/sys/bus/pci/drivers_probe" 0000:18:00.2
+  write "$root/sys/bus/pci/drivers/mlx5_core/bind" 0000:18:00.3
+  [ "$(bound_of "$(pf 0)")" = 2 ]
+}
+
+@test "a read of numvfs waits for the write of that PF" {
+  sim_start <<<"at /sys/*/sriov_numvfs write delay 200ms"
+  write "$(pf 0)/sriov_numvfs" 2 &
+  sim_wait "sriov ${PFS[0]} 2"
+  [ "$(cat "$(pf 1)/sriov_numvfs")" = 0 ]
+  [ "$(cat "$(pf 0)/sriov_numvfs")" = 2 ]
+  wait $!
+}
+
+@test "a VF's netdev comes after its driver, and its name after that" {
+  sim_start <<'S'
+latency netdev 20ms
+latency udev 20ms
+S
+  write "$(pf 0)/sriov_numvfs" 1
+  sim_wait "named 0000:18:00.1"
+  [ "$(sim_events "probe-end netdev rdma named" 3)" = "probe-end 0000:18:00.1 ok netdev 0000:18:00.1 eth0 rdma 0000:18:00.1 mlx5_8 named 0000:18:00.1 enp24s0v0 " ]
+  [ "$(ls "$root/sys/class/net" | grep -c 'eth0\|enp24s0v0')" = 1 ]
+}
+
+@test "faults: an errno for as often as asked, fewer VFs, a failed probe" {
+  sim_start <<'S'
+at /sys/bus/pci/devices/0000:18:00.0/sriov_numvfs write times 1 error ENOMEM
+at /sys/bus/pci/devices/0000:3a:00.0/sriov_numvfs write short 2
+probe 0000:4e:00.2 error EIO
+at /proc/sys/net/core/rmem_max open after 1 error EPERM
+S
+  fails "Cannot allocate memory" write "$(pf 0)/sriov_numvfs" 4
+  [ "$(vfs_of "$(pf 0)")" = 0 ]
+  write "$(pf 0)/sriov_numvfs" 4
+  write "$(pf 1)/sriov_numvfs" 4
+  [ "$(cat "$(pf 1)/sriov_numvfs") $(vfs_of "$(pf 1)")" = "2 2" ]
+  write "$(pf 2)/sriov_numvfs" 4
+  [ "$(vfs_of "$(pf 2)") $(bound_of "$(pf 2)")" = "4 3" ]
+  write "$root/proc/sys/net/core/rmem_max" 1
+  fails "Operation not permitted" write "$root/proc/sys/net/core/rmem_max" 2
+}
+
+@test "a PF is pulled out while its VFs are made: the write fails, and all of it is gone" {
+  sim_start <<'S'
+latency probe 50ms
+probe 0000:18:00.3 vanish
+vanish 0000:3a:00.0 after 1us
+S
+  exec 9<"$(pf 0)/sriov_totalvfs"
+  fails "Input/output error" write "$(pf 0)/sriov_numvfs" 4
+  sim_wait "vanish ${PFS[0]}"
+  sim_wait "vanish ${PFS[1]}"
+  until [ "$(find "$root/sys" "$root/run" -name '*0000:18:0*' -o -name 'enp24s0*' -o -name '*0000:3a:0*' | wc -l)" = 0 ]; do
+    sleep 0.01
+  done
+  fails "No such device" cat <&9 # it was open when it went
+  write "$(pf 2)/sriov_numvfs" 2
+}
+
+@test "a hang holds the locks until simnode ends, and ends with it" {
+  sim_start <<<"at /sys/bus/pci/devices/0000:18:00.0/sriov_numvfs write hang"
+  write "$(pf 0)/sriov_numvfs" 4 2>"$sim/first" &
+  first=$!
+  sim_wait "hang "
+  write "$(pf 1)/sriov_numvfs" 4 2>"$sim/second" &
+  second=$!
+  sim_wait "write .*${PFS[1]}/sriov_numvfs"
+  kill -9 $first # as in a stuck driver: it stays
+  [ "$(ps -o stat= -p $first | cut -c1)" = D ]
+  [ "$(grep -c 'sriov ' "$sim/log")" = 1 ]
+  sim_stop
+  ! wait $first
+  ! wait $second
+  [ "$(cat "$sim/node/sys/bus/pci/devices/${PFS[0]}/sriov_numvfs")" = 0 ]
+}
+
+@test "killed outright, simnode leaves nobody hanging either" {
+  sim_start <<<"at /sys/*/sriov_numvfs write hang"
+  write "$(pf 0)/sriov_numvfs" 4 2>/dev/null &
+  writer=$!
+  sim_wait "hang "
+  kill -9 "$SIM_PID"
+  ! wait $writer
+}
+
+@test "a mount goes on with what the last one left" {
+  sim_start </dev/null
+  write "$(pf 0)/sriov_numvfs" 3
+  sim_stop
+  sim_start </dev/null
+  [ "$(bound_of "$(pf 0)")" = 3 ]
+  fails "Device or resource busy" write "$(pf 0)/sriov_numvfs" 4
+  write "$(pf 1)/sriov_numvfs" 1
+  [ "$(ls "$(pf 1)/virtfn0/infiniband")" = mlx5_11 ] # 8 PFs and 3 VFs were there
+  write "$(pf 0)/sriov_numvfs" 0
+  [ "$(vfs_of "$(pf 0)")" = 0 ]
+}
+
+@test "bad lines of a script are refused, with their number" {
+  while IFS='|' read -r line why; do
+    run -1 sim_start <<<$'# a comment\n\n'"$line"
+    [[ $output == *"$sim/script:3: "*"$why"* ]] || {
+      echo "$line: $output" >&2
+      return 1
+    }
+  done <<'S'
+nonsense|'nonsense': at, probe, vanish, latency or global_lock is wanted
+at sys/x write hang|'sys/x' is no path
+at /sys/x chew hang|'chew': open, read or write is wanted
+at /sys/x write|'' is no action
+at /sys/x write explode|'explode' is no action
+at /sys/x write delay 5|'5' is no time
+at /sys/x write error EWRONG|'EWRONG' is no errno
+at /sys/x write times 0 hang|'0' is no number above 0
+at /sys/x write times x hang|'x' is no number above 0
+at /sys/x write after 1 times x hang|'x' is no number above 0
+at /sys/x write hang on|'on' is too much
+at /sys/x write short 2|short is for writes of sriov_numvfs and nr_hugepages only
+at /sys/x/sriov_numvfs read short 2|short is for writes
+probe|probe of which address?
+probe 0000:18:00.1 short 2|short is for writes
+latency probes 1s|'probes' has no latency
+latency probe soon|'soon' is no time
+global_lock perhaps|'perhaps': yes or no is wanted
+vanish 0000:18:00.0 at 1s|write: vanish ADDRESS after TIME
+vanish 0000:18:00.0 after noon|'noon' is no time
+vanish 0000:77:00.0 after 1s|'0000:77:00.0': the tree has no such device
+S
+}
+
+# --- railhead on it ---------------------------------------------------------------------------
+
+# 8 PFs of so many VFs; a numvfs write is given up when its time is over.
+rails() { # VFS [DRIVER [TIMEOUT]]
+  sim_profile <<Y
+sriov: {rails: {vfs: $1, timeout: ${3:-30s}, vf: {driver: ${2:-netdev}}}}
+Y
+}
+
+# Every PF but those named by their index has all its VFs, bound, and autoprobe is on.
+all_well_but() { # VFS INDEX...
+  local vfs=$1 i
+  shift
+  for i in {0..7}; do
+    case " $* " in *" $i "*) continue ;; esac
+    [ "$(vfs_of "$(pf "$i")") $(bound_of "$(pf "$i")")" = "$vfs $vfs" ] || {
+      echo "${PFS[i]}: $(vfs_of "$(pf "$i")") VFs, $(bound_of "$(pf "$i")") bound" >&2
+      return 1
+    }
+    [ "$(cat "$(pf "$i")/sriov_drivers_autoprobe")" = 1 ]
+  done
+}
+
+@test "plan opens nothing for writing" {
+  rails 16
+  sim_start </dev/null
+  run -5 "$railhead" plan --root "$root"
+  [[ $output == *"sriov/${PFS[7]}/numvfs"*"'0' -> '16'"* ]]
+  [[ $output == *"sriov/${PFS[7]}/vf15/driver"* ]]
+  run -5 "$railhead" verify --root "$root"
+  [ ! -s "$sim/log" ]
+}
+
+@test "apply makes 8 x 16 VFs with their drivers; the second apply writes nothing" {
+  rails 16
+  sim_start <<'S'
+latency probe 20ms
+latency netdev 10ms
+latency udev 10ms
+S
+  run -0 "$railhead" apply --root "$root" --stage devices
+  all_well_but 16
+  [ "$(sim_events sriov 1 | wc -w)" = 8 ]        # one write of numvfs for each PF
+  [ "$(sim_events probe-end 1 | wc -w)" = 128 ] # and no VF probed twice
+  # ... none of them below the lock that numvfs writes share
+  ! sim_events "sriov sriov-end probe" 1 | grep -q 'sriov probe'
+  : >"$sim/log"
+  run -0 "$railhead" apply --root "$root" --stage devices
+  [ -z "$(sim_writes)" ]
+  run -0 "$railhead" plan --root "$root" --stage devices
+  run -0 "$railhead" verify --root "$root"
+}
+
+@test "VFs for vfio-pci and for no driver; another driver later" {
+  rails 2 vfio-pci
+  sim_start </dev/null
+  run -0 "$railhead" apply --root "$root" --stage devices
+  [ "$(basename "$(readlink "$(pf 7)/virtfn1/driver")")" = vfio-pci ]
+  [ ! -e "$(pf 7)/virtfn1/net" ]
+  rails 2 none
+  run -0 "$railhead" apply --root "$root" --stage devices
+  [ "$(bound_of "$(pf 7)") $(cat "$(pf 7)/virtfn1/driver_override")" = "0 none" ]
+  rails 2
+  run -0 "$railhead" apply --root "$root" --stage devices
+  [ "$(basename "$(readlink "$(pf 7)/virtfn1/driver")")" = mlx5_core ]
+  [ "$(sim_events sriov 1 | wc -w)" = 8 ] # the VFs stayed all the while
+  run -0 "$railhead" plan --root "$root" --stage devices
+}
+
+@test "another number of VFs: 0 comes first, and nothing is EBUSY" {
+  rails 4
+  sim_start </dev/null
+  for i in {0..7}; do write "$(pf $i)/sriov_numvfs" 2; done
+  : >"$sim/log"
+  run -0 "$railhead" apply --root "$root" --stage devices
+  [ "$(vfs_of "$(pf 3)")" = 4 ]
+  [ "$(sim_events "sriov sriov-end" 3 | grep -oE "${PFS[3]} [0-9o]k?" | xargs)" = "${PFS[3]} 0 ${PFS[3]} ok ${PFS[3]} 4 ${PFS[3]} ok" ]
+}
+
+@test "EBUSY, too many, too few, EIO, a PF that vanishes: each is named, the others are done" {
+  rails 4 netdev 2s
+  echo 3 >"$sim/node/sys/bus/pci/devices/${PFS[1]}/sriov_totalvfs"
+  sim_start <<'S'
+at /sys/bus/pci/devices/0000:18:00.0/sriov_numvfs write error EBUSY
+at /sys/bus/pci/devices/0000:4e:00.0/sriov_numvfs write short 1
+at /sys/bus/pci/devices/0000:5d:00.0/sriov_numvfs write error EIO
+at /sys/bus/pci/devices/0000:9a:00.0/sriov_numvfs write vanish
+S
+  run -6 "$railhead" apply --root "$root" --stage devices
+  [[ $output == *"sriov/${PFS[0]}/numvfs: failed: "*"Device or resource busy"* ]]
+  [[ $output == *"sriov/${PFS[1]}/numvfs: failed: 4 VFs asked, 3 possible"* ]]
+  [[ $output == *"sriov/${PFS[2]}/numvfs: failed: "* ]]
+  [[ $output == *"sriov/${PFS[3]}/numvfs: failed: "*"Input/output error"* ]]
+  [[ $output == *"sriov/${PFS[4]}/numvfs: failed: "* ]]
+  [ ! -e "$(pf 4)" ]
+  all_well_but 4 0 1 2 3 4
+  for i in 0 1 2 3; do [ "$(cat "$(pf $i)/sriov_drivers_autoprobe")" = 1 ]; done
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"verdict: blocked"* ]]
+}
+
+@test "a PF that hangs: without the global lock its own lane is lost, and no other" {
+  rails 4 netdev 2s
+  sim_start <<'S'
+global_lock no
+at /sys/bus/pci/devices/0000:9a:00.0/sriov_numvfs write hang
+S
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  [[ $output == *"sriov/${PFS[4]}/numvfs: failed: "*"has not returned from the kernel"* ]]
+  [ "$(grep -c 'numvfs: failed' <<<"$output")" = 1 ]
+  all_well_but 4 4
+  [ "$(cat "$(pf 4)/sriov_drivers_autoprobe")" = 1 ]
+  # the next run ends too, and does not wait for ever behind what still hangs
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  [ "$(grep -c 'numvfs: failed' <<<"$output")" = 1 ]
+}
+
+@test "a PF that hangs below the global lock: the stage ends, and says which writes did not" {
+  rails 4 netdev 2s
+  sim_start <<<"at /sys/bus/pci/devices/0000:18:00.0/sriov_numvfs write hang"
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  [[ $output == *"sriov/${PFS[0]}/numvfs: failed: "*"has not returned from the kernel"* ]]
+  for i in {0..7}; do # autoprobe is on again whatever numvfs did
+    [ "$(cat "$(pf $i)/sriov_drivers_autoprobe")" = 1 ]
+  done
+}
+
+# railhead is killed while the kernel is at a write, the next run makes all well.
+@test "killed at a write: the next run converges" {
+  rails 2
+  while read -r where; do
+    sim_stop
+    rm -rf "$sim/node/sys"
+    cp -a "$BATS_FILE_TMPDIR/pristine/node/sys" "$sim/node/sys"
+    sim_start <<<"at $where delay 100ms"
+    file=${where%% *} after=1
+    [[ $where != *after* ]] || after=$((${where##*after } + 1))
+    "$railhead" apply --root "$root" --stage devices >/dev/null 2>&1 3>&- &
+    until [ "$(grep -cE "write $file" "$sim/log")" -ge $after ]; do
+      kill -0 $! || break # it must not have ended before
+      sleep 0.01
+    done
+    kill -9 $!
+    run wait $!
+    run -0 "$railhead" apply --root "$root" --stage devices
+    all_well_but 2
+    run -0 "$railhead" plan --root "$root" --stage devices
+  done <<'S'
+/sys/bus/pci/devices/0000:18:00.0/sriov_drivers_autoprobe write
+/sys/bus/pci/devices/0000:9a:00.0/sriov_drivers_autoprobe write
+/sys/bus/pci/devices/0000:18:00.0/sriov_numvfs write
+/sys/bus/pci/devices/0000:db:00.0/sriov_numvfs write
+/sys/bus/pci/devices/0000:18:00.0/sriov_drivers_autoprobe write after 1
+/sys/bus/pci/devices/0000:bc:00.0/sriov_drivers_autoprobe write after 1
+/sys/bus/pci/drivers_probe write
+/sys/bus/pci/drivers_probe write after 9
+S
+}
+
+@test "hugepages that are not all there: how many, on which node" {
+  sim_profile <<'Y'
+hugepages: [{size: 2M, per_node: 16, at: runtime}]
+Y
+  sim_start <<<"at /sys/devices/system/node/node1/*/nr_hugepages write short 3"
+  run -6 "$railhead" apply --root "$root"
+  [[ $output == *"hugepages/2M/node0: set"* ]]
+  [[ $output == *"hugepages/2M/node1: failed: "*"'13'"* ]]
+}
