@@ -137,6 +137,17 @@ fails() { # REASON COMMAND...
   [ "$(basename "$(readlink "$vf/driver")")" = mlx5_core ]
 }
 
+@test "MSI-X vectors are for a VF without a driver" {
+  sim_start </dev/null
+  [ "$(cat "$(pf 0)/sriov_vf_total_msix")" = 1024 ]
+  write "$(pf 0)/sriov_numvfs" 1
+  fails "Device or resource busy" write "$(pf 0)/virtfn0/sriov_vf_msix_count" 32
+  write "$root/sys/bus/pci/drivers/mlx5_core/unbind" 0000:18:00.1
+  write "$(pf 0)/virtfn0/sriov_vf_msix_count" 32
+  fails "Invalid argument" write "$(pf 0)/virtfn0/sriov_vf_msix_count" -1
+  fails "Permission denied" cat "$(pf 0)/virtfn0/sriov_vf_msix_count"
+}
+
 @test "what is read-only, unknown or no file to be made says so; other values are kept" {
   sim_start </dev/null
   fails "Permission denied" write "$(pf 0)/sriov_totalvfs" 32
@@ -259,6 +270,15 @@ S
   done
   fails "No such device" cat <&9 # it was open when it went
   write "$(pf 2)/sriov_numvfs" 2
+}
+
+@test "without /dev/fuse the tests fail, and say why" {
+  run -1 unshare -m bash -c "
+    mount --bind '$sim/node/proc/cmdline' /dev/fuse
+    BATS_TEST_DIRNAME='$BATS_TEST_DIRNAME'
+    . '$BATS_TEST_DIRNAME/lib/simnode.bash'
+    sim_need"
+  [[ $output == "simnode needs /dev/fuse, which can't be opened here: modprobe fuse"* ]]
 }
 
 @test "a hang holds the locks until simnode ends, and ends with it" {

@@ -11,7 +11,7 @@ PFS=(0000:18:00.0 0000:3a:00.0 0000:4e:00.0 0000:5d:00.0 0000:9a:00.0 0000:bc:00
 
 # Says what is missing: never a reason to skip.
 sim_need() {
-  if ! { : <>/dev/fuse; } 2>/dev/null; then
+  if [ ! -c /dev/fuse ] || ! { : <>/dev/fuse; } 2>/dev/null; then
     echo "simnode needs /dev/fuse, which can't be opened here: modprobe fuse, or in a container" \
       "--device /dev/fuse --cap-add SYS_ADMIN" >&2
     return 1

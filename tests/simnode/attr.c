@@ -46,14 +46,13 @@ static int store_text(const char *name, char *text)
 	str_chomp(text);
 	old = tree_get("%s", name);
 	if (!old)
-		return -ENODEV; /* it went away while it was open (fs/kernfs/file.c) */
+		return -ENODEV;
 	if (is_choice(old)) {
 		choice = choose(old, text);
 		if (!choice)
 			return -EINVAL;
 	}
-	tree_put(choice ? choice : text, "%s", name);
-	return 0;
+	return tree_replace(choice ? choice : text, name);
 }
 
 /* --- hugepages ------------------------------------------------------------------------------ */
@@ -102,9 +101,9 @@ static int store_pages(const char *name, char *text)
 	room = room_for(node, size, page_kib);
 	pages -= fewer < pages ? fewer : pages;
 	grant = xasprintf("%llu", pages < room ? pages : room);
-	tree_put(grant, "%s", name);
+	r = tree_replace(grant, name);
 	pthread_mutex_unlock(&lock);
-	return 0;
+	return r;
 }
 
 /* --- the table ------------------------------------------------------------------------------ */
@@ -121,6 +120,7 @@ static int store_nothing(const char *name, char *text)
 static const struct attr attrs[] = {
 	{PCI "*/sriov_numvfs", 0644, ATTR_LOCKED | ATTR_LONG, sriov_store_numvfs},
 	{PCI "*/sriov_drivers_autoprobe", 0644, ATTR_LONG, sriov_store_autoprobe},
+	{PCI "*/sriov_vf_msix_count", 0200, ATTR_LONG, sriov_store_msix},
 	{PCI "*/driver_override", 0644, ATTR_LOCKED | ATTR_LONG, pci_store_override},
 	{"/sys/bus/pci/drivers_probe", 0200, ATTR_LONG, pci_store_probe},
 	{DRIVERS "*/bind", 0200, ATTR_LONG, pci_store_bind},
@@ -132,6 +132,7 @@ static const struct attr attrs[] = {
 	{PCI "*/sriov_offset", 0444, 0, NULL},
 	{PCI "*/sriov_stride", 0444, 0, NULL},
 	{PCI "*/sriov_vf_device", 0444, 0, NULL},
+	{PCI "*/sriov_vf_total_msix", 0444, 0, NULL},
 	{PCI "*/vendor", 0444, 0, NULL},
 	{PCI "*/device", 0444, 0, NULL},
 	{PCI "*/subsystem_vendor", 0444, 0, NULL},

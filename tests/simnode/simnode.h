@@ -61,6 +61,11 @@ uint64_t tree_number(const char *fmt, ...) printf_like(1, 2);
  */
 void tree_put(const char *text, const char *fmt, ...) printf_like(2, 3);
 void tree_put_data(const void *data, size_t len, const char *path);
+/*
+ * The same for a file that is there; -ENODEV if it has gone, as an attribute does while it is
+ * open (fs/kernfs/file.c).
+ */
+int tree_replace(const char *text, const char *path);
 /* Makes a symbolic link to a path of the tree, relative as sysfs has them. */
 void tree_link(const char *target, const char *fmt, ...) printf_like(2, 3);
 void tree_rename(const char *from, const char *to);
@@ -128,6 +133,7 @@ int pci_store_override(const char *name, char *text);
 void sriov_start(const char *pf);
 int sriov_store_numvfs(const char *name, char *text);
 int sriov_store_autoprobe(const char *name, char *text);
+int sriov_store_msix(const char *name, char *text);
 /* Takes the VFs of a locked PF away, without its driver's help. */
 void sriov_remove_all(const char *pf);
 

@@ -149,6 +149,8 @@ static void add_vf(const char *pf, unsigned int index)
 	put_config(dir);
 	put_resource(dir, index);
 	tree_put("(null)", "%s/driver_override", dir);
+	if (tree_has("%s/sriov_vf_total_msix", pf_dir))
+		tree_put("0", "%s/sriov_vf_msix_count", dir);
 	tree_link(dir, PCI "%s", vf);
 	join_group(dir, pf, vf);
 	tree_link(dir, "%s/virtfn%u", pf_dir, index);
@@ -269,17 +271,18 @@ static int parse_u16(const char *text, unsigned int *ret)
 	return 0;
 }
 
-static struct device *pf_of(const char *name)
+/* The function whose attribute it is, or NULL. */
+static struct device *function_of(const char *name)
 {
 	const char *addr = name + strlen(PCI);
-	cleanup_free char *pf = xstrndup(addr, strcspn(addr, "/"));
+	cleanup_free char *which = xstrndup(addr, strcspn(addr, "/"));
 
-	return pci_find(pf);
+	return pci_find(which);
 }
 
 int sriov_store_numvfs(const char *name, char *text)
 {
-	struct device *pf = pf_of(name);
+	struct device *pf = function_of(name);
 	unsigned int vfs;
 	int r = parse_u16(text, &vfs);
 
@@ -308,9 +311,34 @@ int sriov_store_autoprobe(const char *name, char *text)
 	}
 	if (!yes && !no)
 		return -EINVAL;
-	r = script_meet(OP_WRITE, name, pf_of(name), NULL);
+	r = script_meet(OP_WRITE, name, function_of(name), NULL);
+	return r < 0 ? r : tree_replace(yes ? "1" : "0", name);
+}
+
+/* sriov_vf_msix_count_store(): of a VF that no driver has, below the locks of PF and VF. */
+int sriov_store_msix(const char *name, char *text)
+{
+	struct device *vf = function_of(name), *pf;
+	cleanup_free char *physfn = vf ? tree_link_name(PCI "%s/physfn", vf->addr) : NULL;
+	unsigned int vectors;
+	int r = parse_u16(text, &vectors);
+
+	text[strcspn(text, "\n")] = '\0';
+	pf = physfn ? pci_find(physfn) : NULL;
+	if (r < 0)
+		return r;
+	if (!pf)
+		return -ENODEV;
+	pci_lock(pf);
+	pci_lock(vf);
+	if (tree_has(PCI "%s/driver", vf->addr))
+		r = -EBUSY;
+	else
+		r = script_meet(OP_WRITE, name, vf, NULL);
 	if (r == 0)
-		tree_put(yes ? "1" : "0", "%s", name);
+		r = tree_replace(text, name);
+	pci_unlock(vf);
+	pci_unlock(pf);
 	return r;
 }
 
@@ -347,6 +375,7 @@ void sriov_start(const char *pf)
 	unsigned int total = (unsigned int)tree_number(PCI "%s/sriov_totalvfs", pf);
 	unsigned int fn = (unsigned int)(pf[strlen(pf) - 1] - '0');
 	cleanup_free char *offset = NULL, *device = xasprintf("%x", vf_id(pf));
+	cleanup_free char *driver = tree_link_name(PCI "%s/driver", pf);
 
 	start_groups();
 	if (tree_has(PCI "%s/sriov_offset", pf))
@@ -355,4 +384,7 @@ void sriov_start(const char *pf)
 	tree_put(offset, PCI "%s/sriov_offset", pf);
 	tree_put("1", PCI "%s/sriov_stride", pf);
 	tree_put(device, PCI "%s/sriov_vf_device", pf);
+	if (driver &&
+	    (streq(driver, "mlx5_core") || streq(driver, "ice"))) /* they share them out */
+		tree_put("1024", PCI "%s/sriov_vf_total_msix", pf);
 }

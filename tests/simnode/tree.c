@@ -97,6 +97,14 @@ static void make_parents(const char *path)
 	}
 }
 
+static void write_all(int fd, const void *data, size_t len, const char *path)
+{
+	pthread_mutex_lock(&contents);
+	if (ftruncate(fd, 0) < 0 || write(fd, data, len) != (ssize_t)len)
+		sim_die("%s: %s", path, strerror(errno));
+	pthread_mutex_unlock(&contents);
+}
+
 void tree_put_data(const void *data, size_t len, const char *path)
 {
 	cleanup_close int fd = -1;
@@ -105,10 +113,7 @@ void tree_put_data(const void *data, size_t len, const char *path)
 	fd = openat(tree_fd, below(path), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	if (fd < 0)
 		sim_die("%s: %s", path, strerror(errno));
-	pthread_mutex_lock(&contents);
-	if (ftruncate(fd, 0) < 0 || write(fd, data, len) != (ssize_t)len)
-		sim_die("%s: %s", path, strerror(errno));
-	pthread_mutex_unlock(&contents);
+	write_all(fd, data, len, path);
 }
 
 void tree_put(const char *text, const char *fmt, ...)
@@ -117,6 +122,17 @@ void tree_put(const char *text, const char *fmt, ...)
 
 	MAKE_PATH(path, fmt);
 	tree_put_data(line, strlen(line), path);
+}
+
+int tree_replace(const char *text, const char *path)
+{
+	cleanup_free char *line = xasprintf("%s\n", text);
+	cleanup_close int fd = openat(tree_fd, below(path), O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -ENODEV;
+	write_all(fd, line, strlen(line), path);
+	return 0;
 }
 
 void tree_link(const char *target, const char *fmt, ...)
