@@ -125,7 +125,7 @@ build/deps-ok: Makefile
 check: check-fast check-vm ## all tests, the VM included
 	$(Q)tests/lib/tally
 
-check-fast: check-unit check-fuzz check-bats ## cmocka, fuzz corpora and bats: no VM, under a minute
+check-fast: check-unit check-fuzz check-bats ## cmocka, fuzz corpora and bats: no VM, two minutes
 
 TEST_OBJ := $(call obj,test,$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)))
 
