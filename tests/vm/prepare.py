@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+from cutguest import CutGuest
 from harness import MAIN
 from vm import Guest, other_disk, small_hardware
 
@@ -162,6 +163,26 @@ def layout(name, directory):
                  hardware=hardware)
 
 
+# The layout of each guest whose power is cut, and where railhead.env is there: the number
+# of the partition, and the path on it.
+CUTS = {
+    "cut-ext4": ("bootdir", (2, "/boot/grub/railhead.env")),
+    "cut-xfs": ("xfs", (1, "/grub/railhead.env")),
+    "cut-vfat": ("efi", (1, "/EFI/railhead/railhead.env")),
+}
+
+
+def cut_guest(name, directory):
+    qemu_dir, _, accel = _basics()
+    _layouts()
+    os.makedirs(directory, exist_ok=True)
+    layout_name, env = CUTS[name]
+    image_name, efi = LAYOUTS[layout_name]
+    hardware = small_hardware(cpus=1) + (_ovmf(directory) if efi else [])
+    return CutGuest(qemu_dir, accel, os.path.join(BUILD, image_name), directory,
+                    hardware=hardware, env=env)
+
+
 def images():
     """Build whatever guests of every name are made from."""
     try:
@@ -174,6 +195,8 @@ def images():
 
 def guest(name, directory):
     """The guest that cases are declared for (harness.py)."""
+    if name in CUTS:
+        return cut_guest(name, directory)
     return everything(directory) if name == MAIN else layout(name, directory)
 
 

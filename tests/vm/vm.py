@@ -95,9 +95,9 @@ def _hardware():
     return args
 
 
-def small_hardware():
+def small_hardware(cpus=2):
     """A guest that only has to boot: what it does is the same on any hardware."""
-    return ["-machine", "q35", "-cpu", "qemu64", "-smp", "2", "-m", "2G"]
+    return ["-machine", "q35", "-cpu", "qemu64", "-smp", str(cpus), "-m", "2G"]
 
 
 def other_disk(path):
@@ -142,14 +142,18 @@ class Guest:
 
     def start(self):
         """Start from the base image, with a fresh overlay."""
-        for path in (self.overlay, self.console_path):
-            if os.path.exists(path):
-                os.unlink(path)
+        if os.path.exists(self.console_path):
+            os.unlink(self.console_path)
+        self._make_overlay(self.image)
+        self.power_on()
+
+    def _make_overlay(self, image):
+        if os.path.exists(self.overlay):
+            os.unlink(self.overlay)
         subprocess.run(
             [os.path.join(self.qemu, "bin/qemu-img"), "create", "-q", "-f", "qcow2",
-             "-b", os.path.abspath(self.image), "-F", "raw", self.overlay],
+             "-b", os.path.abspath(image), "-F", "raw", self.overlay],
             check=True)
-        self.power_on()
 
     def power_on(self, more=(), read_only=False):
         """Start QEMU on the disk as it is now; more: further options, like -kernel."""
@@ -183,16 +187,20 @@ class Guest:
             "-chardev", f"socket,id=shell,fd={shell_fd}",
             "-device", "virtio-serial,bus=pcie.0",
             "-device", "virtserialport,chardev=shell,name=railhead.test",
-            "-drive", f"if=none,id=disk,file={self.overlay},cache=unsafe"
-                      + (",readonly=on" if read_only else ""),
             "-device", "virtio-blk,bus=pcie.0,drive=disk,bootindex=1",  # -kernel is 0
         ]
+        command += self._disk(read_only)
         if self.payload:
             command += [
                 "-drive", f"if=none,id=payload,file={self.payload},format=raw,readonly=on",
                 "-device", "virtio-blk,bus=pcie.0,drive=payload,serial=payload",
             ]
         return command
+
+    def _disk(self, read_only):
+        """QEMU's options for what the device "disk" is made of."""
+        return ["-drive", f"if=none,id=disk,file={self.overlay},cache=unsafe"
+                          + (",readonly=on" if read_only else "")]
 
     def _qemu_log(self):
         self._log.flush()

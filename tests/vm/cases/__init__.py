@@ -13,4 +13,5 @@ from cases import faults     # noqa: F401
 from cases import reboots    # noqa: F401
 from cases import layouts    # noqa: F401
 from cases import no_trial   # noqa: F401
+from cases import powercut   # noqa: F401
 from cases import trials     # noqa: F401
