@@ -229,13 +229,31 @@ class CutGuest(Guest):
         self.found.setdefault((life, self.grub_reads()), where)
 
     def _look_back(self):
-        """What is in the file now, and whether it is still where it was."""
+        """What is in the file now, and where it is."""
         self.env = self.grub_reads()
-        if self.env_at is not None:
+        if self.env and len(self.env) == envfile.SIZE:
             with open(self.disk, "rb") as disk:
-                disk.seek(self.env_at)
-                if disk.read(envfile.SIZE) != self.env:
-                    self.env_at = None  # it is found by the next write of its beginning
+                if not self._is_at(disk, self.env_at):
+                    self.env_at = self._search(disk)
+        else:
+            self.env_at = None  # it is found by the first write of its beginning
+
+    def _is_at(self, disk, at):
+        return at is not None and os.pread(disk.fileno(), envfile.SIZE, at) == self.env
+
+    def _search(self, disk):
+        """A copy of the file that was made before its last change has other contents."""
+        at = self.begin
+        while True:
+            try:
+                at = os.lseek(disk.fileno(), at, os.SEEK_DATA)
+            except OSError:
+                return None
+            end = os.lseek(disk.fileno(), at, os.SEEK_HOLE)
+            found = os.pread(disk.fileno(), min(end, self.end) - at, at).find(self.env)
+            if found >= 0 or end >= self.end:
+                return at + found if found >= 0 else None
+            at = end
 
 
 def _kind(before, after):
