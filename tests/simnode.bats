@@ -500,11 +500,9 @@ S
     all_well_but 2
     run -0 "$railhead" plan --root "$root" --stage devices
   done <<'S'
-/sys/bus/pci/devices/0000:18:00.0/sriov_drivers_autoprobe write
 /sys/bus/pci/devices/0000:9a:00.0/sriov_drivers_autoprobe write
 /sys/bus/pci/devices/0000:18:00.0/sriov_numvfs write
 /sys/bus/pci/devices/0000:db:00.0/sriov_numvfs write
-/sys/bus/pci/devices/0000:18:00.0/sriov_drivers_autoprobe write after 1
 /sys/bus/pci/devices/0000:bc:00.0/sriov_drivers_autoprobe write after 1
 /sys/bus/pci/drivers_probe write
 /sys/bus/pci/drivers_probe write after 9
