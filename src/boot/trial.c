@@ -182,6 +182,14 @@ static bool loader_passed_by(const struct trial_facts *f, const struct trial *t)
 	return f->env->good != ENV_NONE || f->env->try_ != ENV_NONE;
 }
 
+/* GRUB names the kernel with its path; other loaders, if at all, without. */
+static bool grub_brought_it(const char *cmdline)
+{
+	cleanup_free char *image = kargs_value(cmdline, "BOOT_IMAGE");
+
+	return image && strchr("/(", *image) && *image;
+}
+
 static void decide_passed_by(const struct trial_facts *f, struct trial *t, const char *diff)
 {
 	if (f->env->try_ == ENV_TAKEN)
@@ -192,12 +200,18 @@ static void decide_passed_by(const struct trial_facts *f, struct trial *t, const
 		       "that was booted has no $%s (another entry, or the variable was removed "
 		       "from it); boot the default entry, run update-grub",
 		       diff, ENV_FILE_NAME, ENV_VAR_KARGS);
+	else if (grub_brought_it(f->cmdline))
+		decide(t, KARGS_NOT_ARRIVED,
+		       "kernel arguments did not arrive (%s): this boot has no %s: GRUB booted a "
+		       "menu entry without $%s, or from another disk; boot the default entry, run "
+		       "update-grub; no further reboot is tried",
+		       diff, MARK_SLOT "=", ENV_VAR_KARGS);
 	else
 		decide(t, KARGS_NOT_ARRIVED,
-		       "kernel arguments did not arrive (%s): this boot has no %s, so GRUB did not "
-		       "bring it from this disk's %s (kexec, network boot, another disk, or a menu "
-		       "entry without $%s); no further reboot is tried",
-		       diff, MARK_SLOT "=", ENV_FILE_NAME, ENV_VAR_KARGS);
+		       "kernel arguments did not arrive (%s): this boot has no %s, and GRUB did "
+		       "not bring it from this disk's %s (kexec, network boot, another disk); no "
+		       "further reboot is tried",
+		       diff, MARK_SLOT "=", ENV_FILE_NAME);
 }
 
 static bool armed_but_not_taken(const struct trial_facts *f)
@@ -310,8 +324,7 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 	} else if (t->note == NOTE_DIED && !state_is_ours(f) && !f->retry) {
 		decide(t, KARGS_NOT_ARRIVED,
 		       "kernel arguments differ (%s); a trial of others has just died, so this "
-		       "boot "
-		       "goes on with the earlier ones; the next boot tries these",
+		       "boot goes on with the earlier ones; the next boot tries these",
 		       diff);
 	} else if (!conflicts(f, t)) {
 		decide(t, KARGS_WRITE_AND_REBOOT, "kernel arguments differ (%s): trial %u of %d",

@@ -98,6 +98,7 @@ static const struct {
 	{"panic", NULL, "railhead sets it itself while it tries new arguments"},
 	{"rd.shell", NULL, "railhead sets it itself while it tries new arguments"},
 	{"rd.emergency", NULL, "railhead sets it itself while it tries new arguments"},
+	{"rd.timeout", NULL, "railhead sets it itself while it tries new arguments"},
 	{"railhead", NULL, "what steers railhead is the operator's to write, not a profile's"},
 	{"--", NULL, "it ends the kernel's arguments; what follows would go to init"},
 };

@@ -78,8 +78,8 @@ static char *grub(struct machine *m)
 	struct str line = {0};
 	char slot, trial = 0;
 
-	str_addf(&line, "BOOT_IMAGE=/vmlinuz root=/dev/vda1 ro%s%s", m->image_args ? " " : "",
-		 m->image_args ? m->image_args : "");
+	str_addf(&line, "%sroot=/dev/vda1 ro%s%s", m->grub_reads ? "BOOT_IMAGE=/vmlinuz " : "",
+		 m->image_args ? " " : "", m->image_args ? m->image_args : "");
 	if (!m->grub_reads || env_read(m->dirfd, &env, NULL) < 0)
 		return str_take(&line);
 	slot = env.good;
@@ -492,6 +492,11 @@ static void test_variable_comes_back(void **state)
 	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
 	assert_int_equal(m.reboots, 2);
 	assert_int_equal(m.last.deaths, 0);
+	/* gone from a machine that had converged: no reboot is spent on it */
+	m.entry_has_variable = false;
+	assert_int_equal(power_on(&m, "a=1"), KARGS_NOT_ARRIVED);
+	assert_non_null(strstr(m.last.why, "GRUB booted a menu entry without $railhead_kargs"));
+	assert_int_equal(m.reboots, 2);
 	machine_done(&m);
 }
 

@@ -185,7 +185,7 @@ class Guest:
             "-device", "virtserialport,chardev=shell,name=railhead.test",
             "-drive", f"if=none,id=disk,file={self.overlay},cache=unsafe"
                       + (",readonly=on" if read_only else ""),
-            "-device", "virtio-blk,bus=pcie.0,drive=disk,bootindex=0",
+            "-device", "virtio-blk,bus=pcie.0,drive=disk,bootindex=1",  # -kernel is 0
         ]
         if self.payload:
             command += [

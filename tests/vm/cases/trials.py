@@ -307,7 +307,9 @@ def _cut_and_boot(vm, whole=True, **options):
 @state("entry", guest=GUEST, needs=["trials"])
 def entry(vm):
     want(vm, WANTED + ["version=4"])
-    # The other entries keep it, so that only the boot itself can show it.
+    # A machine that has not had any args yet; one that had would not reboot even once. The
+    # other entries keep the variable, so that only the boot itself can show it.
+    vm.sh(f"rm {ENV}")
     first = "0,/^[[:space:]]*linux[[:space:]]/"
     vm.sh(f"cp {MENU} /root/menu && sed -i '{first}{{/^[[:space:]]*linux/s/ $railhead_kargs//}}'"
           f" {MENU} && sync")
