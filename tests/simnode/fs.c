@@ -69,11 +69,13 @@ static struct inode **bucket_of(ino_t ino)
 	return &buckets[ino % array_len(buckets)];
 }
 
-static struct inode *find_shared(const struct stat *st)
+/* By its path too: a netdev's directory has another one once udev has renamed it. */
+static struct inode *find_shared(const struct stat *st, const char *path)
 {
 	struct inode *i = *bucket_of(st->st_ino);
 
-	while (i && (!i->shared || i->ino != st->st_ino || i->dev != st->st_dev))
+	while (i && (!i->shared || i->ino != st->st_ino || i->dev != st->st_dev ||
+		     !streq(i->path, path)))
 		i = i->next;
 	return i;
 }
@@ -109,7 +111,7 @@ static struct inode *get_inode(int fd, const struct stat *st, const struct inode
 	fresh->shared = !fresh->attr || !(fresh->attr->flags & ATTR_LONG);
 	pthread_mutex_lock(&lock);
 	if (fresh->shared)
-		i = find_shared(st);
+		i = find_shared(st, path);
 	if (!i) {
 		i = take_ptr(fresh);
 		i->next = *bucket_of(st->st_ino);
