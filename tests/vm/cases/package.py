@@ -103,5 +103,9 @@ def users_line_is_kept(vm):
     contains("railhead plan", vm.sh("railhead plan", 120), "converged")
     vm.sh("railhead kargs --reset && update-grub 2>&1", 120)
     own_line(2, True)
+    # The drop-in is a conffile: it stays until the purge, and nothing sets the variable.
     vm.sh("dpkg --no-triggers --remove railhead 2>&1", 300)
+    own_line(2, True)
+    expect("set railhead_kargs" not in vm.read("/boot/grub/grub.cfg"), "GRUB sets the variable")
+    vm.sh("dpkg --no-triggers --purge railhead 2>&1", 300)
     own_line(2, False)
