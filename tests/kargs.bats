@@ -87,6 +87,14 @@ wanted="intel_iommu=on iommu=pt transparent_hugepage=never default_hugepagesz=1G
   [[ $output == *"railhead kargs --reset"* ]]
 }
 
+@test "an empty railhead.env, as a power cut leaves it on vfat, is made anew" {
+  "$railhead" kargs --reset --root "$root"
+  truncate -s 0 "$env"
+  run -8 "$railhead" apply --root "$root" --stage initrd
+  [ "$(stat -c %s "$env")" = 4096 ]
+  grub-editenv "$env" list | grep -q '^railhead_try=[ab]$'
+}
+
 @test "GRUB without our snippet: nothing is written, the reason says update-grub" {
   echo 'linux /vmlinuz root=/dev/vda2 ro' >"$root/boot/grub/grub.cfg"
   run "$railhead" apply --root "$root" --stage initrd

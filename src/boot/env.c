@@ -292,6 +292,8 @@ int env_read(int dirfd, struct boot_env *ret, struct err *err)
 	size_t len;
 	int r = env_read_bytes(dirfd, &text, &len, err);
 
+	if (r == 0 && len == 0)
+		return err_set(err, -ENOENT, "%s is empty", ENV_FILE_NAME);
 	return r < 0 ? r : env_parse(text, len, ret, err);
 }
 

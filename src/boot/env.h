@@ -81,9 +81,12 @@ void env_render(const struct boot_env *env, char ret[ENV_SIZE]);
 
 /* The file as it is; -EBADMSG only if it is far too long. Caller frees. */
 int env_read_bytes(int dirfd, char **ret, size_t *ret_len, struct err *err);
-/* -ENOENT: no such file, or dirfd is -1. -EBADMSG: damaged. */
+/*
+ * -ENOENT: no such file, dirfd is -1, or an empty file, which says nothing: a power cut can
+ * leave that of a new name on vfat. -EBADMSG: damaged.
+ */
 int env_read(int dirfd, struct boot_env *ret, struct err *err);
-/* Makes the file (env_init), or replaces a damaged one; see machine_create_durable. */
+/* Makes the file (env_init), or replaces an empty or damaged one; see machine_create_durable. */
 int env_create(int dirfd, const struct boot_id *id, struct boot_env *ret, struct err *err);
 
 #define ENV_STEPS_MAX 4

@@ -161,6 +161,7 @@ static int inherit(int dirfd, const char *name, int fd)
 	return 0;
 }
 
+/* Returns its descriptor. */
 static int create_temporary(int dirfd, const char *tmp, const char *name, const void *data,
 			    size_t len)
 {
@@ -179,7 +180,8 @@ static int create_temporary(int dirfd, const char *tmp, const char *name, const 
 		return r;
 	if (fsync(fd) < 0)
 		return -errno;
-	return check_written(fd, data, len, 0);
+	r = check_written(fd, data, len, 0);
+	return r < 0 ? r : take_fd(fd);
 }
 
 int machine_create_durable(int dirfd, const char *name, const void *data, size_t len,
@@ -188,20 +190,27 @@ int machine_create_durable(int dirfd, const char *name, const void *data, size_t
 	cleanup_free char *tmp = xasprintf("%s.new", name);
 	/* The caller's may be O_PATH, which neither fsync nor FIFREEZE takes. */
 	cleanup_close int dir = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int fd = -1;
 	int r;
 
 	if (dir < 0)
 		return err_errno(err, -errno, "%s: directory", name);
-	r = create_temporary(dir, tmp, name, data, len);
-	if (r < 0) {
+	fd = create_temporary(dir, tmp, name, data, len);
+	if (fd < 0) {
 		unlinkat(dir, tmp, 0);
-		return err_errno(err, r, "%s", tmp);
+		return err_errno(err, fd, "%s", tmp);
 	}
 	if (renameat(dir, tmp, dir, name) < 0) {
 		r = -errno;
 		unlinkat(dir, tmp, 0);
 		return err_errno(err, r, "%s: rename", name);
 	}
+	/*
+	 * The file again, and before the directory: the kernel's vfat_rename() makes a new entry
+	 * of length 0, and only writing the inode back puts length and place into it.
+	 */
+	if (fsync(fd) < 0)
+		return err_errno(err, -errno, "%s: fsync of the new name", name);
 	if (fsync(dir) < 0)
 		return err_errno(err, -errno, "%s: fsync of the directory", name);
 	r = settle(dir);
