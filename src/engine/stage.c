@@ -15,7 +15,8 @@
 #include "sys/worker.h"
 
 enum {
-	POOL_MAX = 32, /* workers sleep in the kernel; more than the CPUs is right */
+	PARALLEL = 32,	/* workers sleep in the kernel; more than the CPUs is right */
+	POOL_MAX = 256, /* whatever a profile asks: descriptors and processes are finite */
 	DEFAULT_MS = 20000,
 };
 
@@ -40,7 +41,8 @@ static void judge_waiting(const struct run *run, struct change *c)
 {
 	const struct change *on = c->waits_for ? plan_find(&run->plan, c->waits_for) : NULL;
 
-	if (!on || c->state != CHANGE_DIFFERS || !undone(on))
+	if (!on || !undone(on) ||
+	    !(c->state == CHANGE_DIFFERS || (c->state == CHANGE_SAME && c->remade)))
 		return;
 	/* Arguments that only the next boot lacks are no excuse for this one. */
 	if (on->kind == KIND_BOOTENV && !on->reboot)
@@ -232,9 +234,10 @@ static struct job *next_job(struct phase_run *p)
 		return NULL;
 	for (size_t i = 0; i < p->jobs.n; i++) {
 		struct job *job = p->jobs.v[i];
+		unsigned int limit = job->c->parallel ? job->c->parallel : PARALLEL;
 		bool first = true;
 
-		if (job->done || job->worker.fd >= 0)
+		if (job->done || job->worker.fd >= 0 || p->running.n >= limit)
 			continue;
 		for (size_t j = 0; first && j < i; j++)
 			first = p->jobs.v[j]->done || !streq(p->jobs.v[j]->c->lane, job->c->lane);

@@ -29,9 +29,13 @@ enum phase {
 	PHASE_SYSFS,
 	PHASE_LINK_UP,	      /* PFs whose VFs come up only (or faster) with a link */
 	PHASE_AUTOPROBE_HOLD, /* sriov_drivers_autoprobe to 0, for the time of creation */
+	PHASE_ESWITCH,	      /* of drivers that change its mode while there is no VF */
 	PHASE_NUMVFS,
-	PHASE_AUTOPROBE, /* ... and its steady value again */
+	PHASE_VF_ESWITCH, /* ... of those that have VFs first, and none of them bound */
+	PHASE_VF_ADDRESS, /* what a VF's driver reads when it is bound */
+	PHASE_AUTOPROBE,  /* the steady value again */
 	PHASE_VF_DRIVER,
+	PHASE_VF_LINK, /* netdevs of VFs */
 	PHASE_LATE, /* sysctl and sysfs of things that exist only now */
 	PHASE_CHECK,
 	PHASE_COUNT,
@@ -81,6 +85,7 @@ struct change {
 	struct place origin;
 
 	char *waits_for; /* id of a change that must hold first, or NULL */
+	bool remade;	 /* ... which makes this one's target anew: it can't hold before either */
 	/*
 	 * A temporary value: wanted only while the change of this id is still to be done.
 	 * A later change asserts the steady value, so that a run after a kill repairs it.
@@ -91,6 +96,7 @@ struct change {
 	bool late;     /* absent in early is no fault: looked for again in devices */
 	bool settles;  /* a check that comes true by itself soon after boot: a carrier */
 	unsigned int deadline_ms;
+	unsigned int parallel; /* begins while fewer than so many are under way; 0: PARALLEL */
 	enum on_fail on_fail;
 
 	enum change_state state;

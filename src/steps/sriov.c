@@ -85,6 +85,7 @@ static void emit_driver(const struct pci_fn *pf, const struct ynode *at, unsigne
 	change_desired(c, "%s", driver);
 	change_lane(c, "%s/vf%u", pf->addr, vf);
 	change_waits_for(c, "sriov/%s/numvfs", pf->addr);
+	c->remade = true;
 	c->deadline_ms = BIND_MS;
 }
 
