@@ -71,6 +71,12 @@ static const struct spec pcie_width = {
 	.check = value_word,
 	.words = WORDS("1", "2", "4", "8", "16", "32"),
 };
+/* As the kernel writes them in /sys/kernel/iommu_groups/N/type. */
+static const struct spec group_type = {
+	.what = "a type of IOMMU group",
+	.check = value_word,
+	.words = WORDS("identity", "DMA", "DMA-FQ"),
+};
 static const struct spec timeout = {
 	.what = "a duration such as 30s",
 	.check = value_duration,
@@ -106,8 +112,8 @@ static const struct spec gate_check = {
 		KEY("per", &check_per), KEY("cpus", &check_cpus), KEY("path", &read_path),
 		KEY("command", &command), KEY("min", &rate), KEY("max", &latency),
 		KEY("p9999", &latency), KEY("size", &message_size), KEY("speed", &pcie_speed),
-		KEY("width", &pcie_width), KEY("isolated", &spec_bool), KEY("timeout", &timeout),
-		KEY("on_fail", &on_fail)),
+		KEY("width", &pcie_width), KEY("isolated", &spec_bool), KEY("type", &group_type),
+		KEY("timeout", &timeout), KEY("on_fail", &on_fail)),
 };
 static const struct spec check_name = {
 	.what = "a check's name",

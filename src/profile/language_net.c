@@ -109,16 +109,6 @@ static const struct spec vf_rate = {
 	.pattern = "^[1-9][0-9]*[MG][Bb]/s$",
 };
 NUMBER(vf_msix, "MSI-X vectors of one VF", 0, 2047);
-static const struct spec vf = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {driver: netdev}",
-	.fields = FIELDS(KEY("driver", &vf_driver), LATER("mtu", &mtu), LATER("mac", &vf_mac),
-			 LATER("guid", &vf_guid), LATER("trust", &spec_bool),
-			 LATER("spoof_check", &spec_bool), LATER("vlan", &vlan),
-			 LATER("link_state", &vf_link_state), LATER("min_rate", &vf_rate),
-			 LATER("max_rate", &vf_rate), LATER("msix", &vf_msix),
-			 LATER("unmanaged", &spec_bool)),
-};
 /* Below the budget of the devices stage, 150 s. */
 static const struct spec sriov_timeout = {
 	.what = "a duration such as 30s",
@@ -126,6 +116,18 @@ static const struct spec sriov_timeout = {
 	.min = SECOND,
 	.max = 120 * SECOND,
 };
+static const struct spec vf = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {driver: netdev}",
+	.fields = FIELDS(KEY("driver", &vf_driver), KEY("timeout", &sriov_timeout),
+			 KEY("mtu", &mtu), KEY("mac", &vf_mac), KEY("guid", &vf_guid),
+			 KEY("trust", &spec_bool), KEY("spoof_check", &spec_bool),
+			 KEY("vlan", &vlan), KEY("link_state", &vf_link_state),
+			 KEY("min_rate", &vf_rate), KEY("max_rate", &vf_rate),
+			 KEY("msix", &vf_msix), KEY("unmanaged", &spec_bool)),
+};
+/* Each is a process that sleeps in the kernel; the engine has room for so many. */
+NUMBER(workers, "VFs that are bound at the same time", 1, 256);
 static const struct spec eswitch_mode = {
 	.what = "an eswitch mode",
 	.check = value_word,
@@ -136,9 +138,24 @@ static const struct spec sriov_set = {
 	.what = "a map such as {vfs: 8, vf: {driver: netdev}}",
 	/* vfs may come from a wider set: see rules_sriov.c */
 	.fields = FIELDS(KEY("vfs", &vf_count), KEY("vf", &vf), KEY("timeout", &sriov_timeout),
-			 LATER("mode", &eswitch_mode)),
+			 KEY("wait", &sriov_timeout), KEY("workers", &workers),
+			 KEY("mode", &eswitch_mode)),
 };
 BY_SET(spec_sriov, sriov_set, "");
+
+/* --- rdma --------------------------------------------------------------------------------- */
+
+/* RDMA_NLDEV_SYS_ATTR_NETNS_MODE, of the whole machine */
+static const struct spec rdma_netns = {
+	.what = "who sees an RDMA device",
+	.check = value_word,
+	.words = WORDS("shared", "exclusive"),
+};
+const struct spec spec_rdma = {
+	.kind = SPEC_MAP,
+	.what = "a map (netns)",
+	.fields = FIELDS(KEY("netns", &rdma_netns)),
+};
 
 /* --- link --------------------------------------------------------------------------------- */
 

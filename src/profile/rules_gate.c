@@ -14,7 +14,7 @@ static const struct check_keys {
 	{"memory_latency", {"max"}, {"per"}, ""},
 	{"pcie_link", {"on"}, {"speed", "width"}, ""},
 	{"carrier", {"on"}, {NULL}, ""},
-	{"iommu_groups", {"on"}, {"isolated"}, ""},
+	{"iommu_groups", {"on"}, {"isolated", "type"}, ""},
 	{"jitter", {"cpus", "p9999"}, {"max"}, ""},
 	{"rdma_loopback", {"on", "min"}, {"max", "size"}, "line pcie set"},
 	{"rdma_pairs", {"on", "min"}, {"with", "max", "size"}, "line pcie set"},
