@@ -98,7 +98,8 @@ struct checks_wait {
 static bool checks_hold(void *arg)
 {
 	const struct checks_wait *w = arg;
-	struct kind_ctx ctx = {w->run->root, &w->run->node, STAGE_GATE, false};
+	struct kind_ctx ctx = {
+		.root = w->run->root, .node = &w->run->node, .running = STAGE_GATE};
 	bool all = true;
 
 	for (size_t i = 0; i < w->run->plan.list.n; i++) {
