@@ -23,8 +23,8 @@ struct jobs {
 };
 
 /*
- * Ends the message of a job whose worker was given up with where in the kernel that is. Of a
- * job that queues: behind which of the others it waits, or which of them wait behind it.
+ * Where in the kernel a job is that is to be given up, as clauses behind "; ". Of one that
+ * queues: behind which of the others it waits, or which of them wait behind it.
  */
 void overdue_explain(const struct root *root, const struct jobs *jobs, const struct job *job,
-		     struct err *err);
+		     struct str *text);

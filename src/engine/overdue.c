@@ -65,8 +65,8 @@ static void explain_at_work(const struct root *root, const struct jobs *jobs, co
 	cleanup_str struct str names = {0};
 
 	if (add_others(root, jobs, job, WHERE_IN_LINE, &names))
-		str_addf(text, "; it holds %s, and %s wait%s behind it", line, names.s,
-			 strchr(names.s, ' ') ? "" : "s");
+		str_addf(text, "; it holds %s, and %s wait%s behind it until a reboot", line,
+			 names.s, strchr(names.s, ' ') ? "" : "s");
 }
 
 static void explain_unknown(const struct root *root, const struct jobs *jobs, const struct job *job,
@@ -82,22 +82,20 @@ static void explain_unknown(const struct root *root, const struct jobs *jobs, co
 }
 
 void overdue_explain(const struct root *root, const struct jobs *jobs, const struct job *job,
-		     struct err *err)
+		     struct str *text)
 {
-	const char *line = kind_get(job->c->kind)->line;
-	cleanup_str struct str text = {0}, in = {0};
+	const char *line = job->c->queues ? kind_get(job->c->kind)->line : NULL;
+	cleanup_str struct str in = {0};
 	enum whereabouts there = where(root, job, &in);
 
-	str_add(&text, err->text);
 	if (in.len)
-		str_addf(&text, "; it is in %s", in.s);
-	if (job->c->queues && line) {
-		if (there == WHERE_IN_LINE)
-			explain_in_line(root, jobs, job, line, &text);
-		else if (there == WHERE_AT_WORK)
-			explain_at_work(root, jobs, job, line, &text);
-		else
-			explain_unknown(root, jobs, job, line, &text);
-	}
-	err_set(err, err->code, "%s", text.s);
+		str_addf(text, "; it is in %s, and the kernel log may say why", in.s);
+	if (!line)
+		return;
+	if (there == WHERE_IN_LINE)
+		explain_in_line(root, jobs, job, line, text);
+	else if (there == WHERE_AT_WORK)
+		explain_at_work(root, jobs, job, line, text);
+	else
+		explain_unknown(root, jobs, job, line, text);
 }

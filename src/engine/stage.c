@@ -26,7 +26,8 @@ static struct kind_ctx make_ctx(const struct run *run, enum stage running)
 	return (struct kind_ctx){.root = run->root,
 				 .node = &run->node,
 				 .running = running,
-				 .retry = run->opt.retry};
+				 .retry = run->opt.retry,
+				 .waited = run->opt.waited};
 }
 
 static void fail(struct change *c, const char *text)
@@ -252,9 +253,14 @@ static struct job *next_job(struct phase_run *p)
 
 static void give_up(struct phase_run *p, struct job *job)
 {
+	cleanup_str struct str where = {0}, text = {0};
+	struct err *err = &job->worker.err;
+
+	overdue_explain(p->run->root, &p->jobs, job, &where); /* while it is there */
 	worker_abandon(&job->worker);
-	err_wrap(&job->worker.err, "setting %s (%s)", job->c->target, job->c->desired);
-	overdue_explain(p->run->root, &p->jobs, job, &job->worker.err);
+	str_addf(&text, "setting %s (%s): %s%s", job->c->target, job->c->desired, err->text,
+		 str_get(&where));
+	err_set(err, err->code, "%s", text.s);
 }
 
 /* One that is over its deadline may only have stood in line: then its turn is what counts. */

@@ -20,6 +20,7 @@ struct kind_ctx {
 	const struct node *node;
 	enum stage running; /* what is absent in early may still come; later it is a fault */
 	bool retry;	    /* apply --retry: rejected kernel arguments are tried once more */
+	uint64_t waited;    /* microseconds that the stage has waited for its devices to come */
 	/*
 	 * Of a set that blocks: what it waits for by itself, it waits for until then, by
 	 * clock_usec(). A moment later its worker is given up. Else 0.

@@ -34,6 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -131,6 +132,7 @@ int pci_store_override(const char *name, char *text);
 /* --- sriov.c -------------------------------------------------------------------------------- */
 
 void sriov_start(const char *pf);
+/* While it lasts, /proc/PID/stack of the writer says where it sleeps, as in the kernel. */
 int sriov_store_numvfs(const char *name, char *text);
 int sriov_store_autoprobe(const char *name, char *text);
 int sriov_store_msix(const char *name, char *text);
@@ -209,3 +211,5 @@ struct fuse_lowlevel_ops;
 extern const struct fuse_lowlevel_ops fs_ops;
 int fs_start(struct err *err);
 void fs_stop(void);
+/* Who asked for what this thread is at; 0: nobody, it is simnode's own. */
+extern _Thread_local pid_t sim_caller;

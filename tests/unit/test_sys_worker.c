@@ -260,11 +260,15 @@ static void test_fds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_results),	      cmocka_unit_test(test_long_message),
-		cmocka_unit_test(test_abandoned),     cmocka_unit_test(test_more_time),
+		cmocka_unit_test(test_results),
+		cmocka_unit_test(test_long_message),
+		cmocka_unit_test(test_abandoned),
+		cmocka_unit_test(test_more_time),
 		cmocka_unit_test(test_no_time_left),
-		cmocka_unit_test(test_many),	      cmocka_unit_test(test_parent_goes_on),
-		cmocka_unit_test(test_stdio_is_ours), cmocka_unit_test(test_fds),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_parent_goes_on),
+		cmocka_unit_test(test_stdio_is_ours),
+		cmocka_unit_test(test_fds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
