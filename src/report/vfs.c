@@ -13,9 +13,8 @@ static json_t *object_of(json_t *list, const char *target)
 	json_t *obj;
 	size_t i;
 
-	json_array_foreach(list, i, obj)
-		if (streq(json_string_value(json_object_get(obj, "pf")), pf))
-			return obj;
+	json_array_foreach(list, i, obj) if (streq(json_string_value(json_object_get(obj, "pf")),
+						   pf)) return obj;
 	obj = json_pack("{s:s, s:i, s:i, s:i}", "pf", pf, "vfs", 0, "bound", 0, "failed", 0);
 	json_array_append_new(list, obj);
 	return obj;
