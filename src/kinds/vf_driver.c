@@ -62,10 +62,12 @@ static int find_vf(const struct root *root, const char *name, const char *desire
 static const struct {
 	const char *pf, *vf;
 } vf_drivers[] = {
-	{"mlx5_core", "mlx5_core"}, {"mlx4_core", "mlx4_core"}, {"bnxt_en", "bnxt_en"},
-	{"ionic", "ionic"},	    {"qede", "qede"},		{"nvme", "nvme"},
-	{"igb", "igbvf"},	    {"ixgbe", "ixgbevf"},	{"i40e", "iavf"},
-	{"ice", "iavf"},	    {"idpf", "idpf"},		{"cxgb4", "cxgb4vf"},
+	{"mlx5_core", "mlx5_core"}, {"mlx4_core", "mlx4_core"},
+	{"bnxt_en", "bnxt_en"},	    {"ionic", "ionic"},
+	{"qede", "qede"},	    {"nvme", "nvme"},
+	{"igb", "igbvf"},	    {"ixgbe", "ixgbevf"},
+	{"i40e", "iavf"},	    {"ice", "iavf"},
+	{"idpf", "idpf"},	    {"cxgb4", "cxgb4vf"},
 };
 
 const char *vf_own_driver(const struct root *root, const char *pf)
@@ -89,6 +91,16 @@ static bool driver_fits(const char *desired, const char *driver)
 	return driver && !streq(driver, VFIO); /* netdev: its own driver, whatever the name */
 }
 
+static bool lacks_netdev(const struct vf *vf)
+{
+	return !function_has(vf->root, vf->addr, "net");
+}
+
+static bool lacks_rdma(const struct vf *vf)
+{
+	return !function_has(vf->root, vf->addr, "infiniband");
+}
+
 /* The PF has RDMA devices, and this driver gives its VFs theirs too. */
 static bool wants_rdma(const struct vf *vf, const char *driver)
 {
@@ -99,21 +111,21 @@ static bool wants_rdma(const struct vf *vf, const char *driver)
 /* What its own driver has not made of it (yet), or NULL. */
 static const char *missing_device(const struct vf *vf, const char *driver)
 {
-	bool net = function_has(vf->root, vf->addr, "net");
-	bool rdma = function_has(vf->root, vf->addr, "infiniband");
 	uint64_t class;
 
 	if (read_u64(vf->root, &class, NULL, DEV "%s/class", vf->addr) < 0)
 		return NULL;
 	class >>= 8;
 	if (class == CLASS_INFINIBAND)
-		return rdma ? NULL : "no RDMA device";
-	if (class == CLASS_ETHERNET && !net)
+		return lacks_rdma(vf) ? "no RDMA device" : NULL;
+	if (class == CLASS_ETHERNET && lacks_netdev(vf))
 		return "no netdev";
-	if ((class >> 8 == 0x02 || class == CLASS_SERIAL_INFINIBAND) && !net && !rdma)
-		return "no netdev and no RDMA device";
-	if (class >> 8 == 0x02 && !rdma && wants_rdma(vf, driver))
+	if (class == CLASS_ETHERNET && lacks_rdma(vf) && wants_rdma(vf, driver))
 		return "no RDMA device";
+	/* ConnectX-3 and older: 0280 or 0c06, whatever their ports are set to */
+	if ((class >> 8 == 0x02 || class == CLASS_SERIAL_INFINIBAND) && lacks_netdev(vf) &&
+	    lacks_rdma(vf))
+		return "no netdev and no RDMA device";
 	return NULL;
 }
 
@@ -229,6 +241,8 @@ static int probe(struct vf *vf, uint64_t deadline, struct err *err)
 	r = machine_write_attr(vf->root, "/sys/bus/pci/drivers_probe", vf->addr, err);
 	if (r < 0)
 		return function_going(vf->root, vf->pf, r, err) < 0 ? -ENODEV : r;
+	if (has_driver(vf))
+		return 0;
 	tried = registered_driver(vf);
 	if (!tried)
 		until = clock_usec() + PROBE_US;
@@ -274,13 +288,13 @@ static int wait_ready(struct vf *vf, uint64_t deadline, struct err *err)
 	if (function_gone(vf->root, vf->pf, err) < 0)
 		return -ENODEV;
 	read_link_name(vf->root, &driver, NULL, DEV "%s/driver", vf->addr);
-	return err_set(err, -ETIMEDOUT,
-		       "VF %s of %s: %s has it, but after %.1f s: %s; %s", vf->addr, vf->pf,
-		       driver ? driver : "no driver", (double)(clock_usec() - started) / 1e6,
-		       missing,
-		       strstr(missing, "udev")
-			       ? "is systemd-udevd at work, and do its rules end?"
-			       : "what does the kernel log say of it, and is vf.timeout long enough?");
+	return err_set(
+		err, -ETIMEDOUT, "VF %s of %s: %s has it, but after %.1f s: %s; %s", vf->addr,
+		vf->pf, driver ? driver : "no driver", (double)(clock_usec() - started) / 1e6,
+		missing,
+		strstr(missing, "udev")
+			? "is systemd-udevd at work, and do its rules end?"
+			: "what does the kernel log say of it, and is vf.timeout long enough?");
 }
 
 /* The override of our wish, and none that stands against it. */
@@ -297,12 +311,13 @@ static int set_override(const struct vf *vf, struct err *err)
 	return 0;
 }
 
-/* One that is right but has not made all of its devices may be at it still. */
-static bool comes_by_itself(struct vf *vf, uint64_t deadline)
+/* A driver that is right but has not made all of its devices may be at it still. */
+static bool comes_by_itself(struct vf *vf, const char *driver, uint64_t deadline)
 {
 	uint64_t until = clock_usec() + SETTLE_US;
 
-	return has_driver(vf) && uevent_wait(is_ready, vf, until < deadline ? until : deadline);
+	return streq(vf->desired, "netdev") && driver_fits(vf->desired, driver) &&
+	       uevent_wait(is_ready, vf, until < deadline ? until : deadline);
 }
 
 int vf_set_driver(const struct kind_ctx *ctx, struct change *c, const char *name, struct err *err)
@@ -313,10 +328,10 @@ int vf_set_driver(const struct kind_ctx *ctx, struct change *c, const char *name
 
 	if (r < 0)
 		return r;
-	if (streq(c->desired, "netdev") && comes_by_itself(&vf, ctx->deadline))
+	read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
+	if (comes_by_itself(&vf, driver, ctx->deadline))
 		return 0;
 	r = set_override(&vf, err);
-	read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
 	if (r == 0 && driver)
 		r = write_at(&vf, "driver/unbind", vf.addr, err);
 	if (r < 0 || streq(c->desired, NONE))

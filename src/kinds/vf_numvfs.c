@@ -141,10 +141,11 @@ static int check_made(const struct root *root, const char *pf, const char *asked
 		return function_going(root, pf, r, err) < 0 ? -ENODEV : r;
 	if (made == as_number(asked))
 		return 0;
-	return err_set(err, -EIO,
-		       "%s VFs asked, %llu came; the kernel log says what the driver or firmware of "
-		       "%s ran out of; none of them is bound, ask that many or mend it",
-		       asked, (unsigned long long)made, pf);
+	return err_set(
+		err, -EIO,
+		"%s VFs asked, %llu came; the kernel log says what the driver or firmware of "
+		"%s ran out of; none of them is bound, ask that many or mend it",
+		asked, (unsigned long long)made, pf);
 }
 
 /* --- the links ------------------------------------------------------------------------ */

@@ -48,7 +48,8 @@ bool uevent_wait(bool (*ready)(void *arg), void *arg, uint64_t deadline)
 	fd = open_socket();
 	while (!ready(arg)) {
 		struct pollfd p = {.fd = fd, .events = POLLIN};
-		uint64_t now = clock_usec(), left = now < deadline ? (deadline - now) / 1000 : 0;
+		uint64_t now = clock_usec(),
+			 left = now < deadline ? (deadline - now + 999) / 1000 : 0;
 
 		if (!left)
 			return false;

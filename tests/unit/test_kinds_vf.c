@@ -150,9 +150,9 @@ static void test_own_driver(void **state)
 
 /* --- where a worker sleeps -------------------------------------------------------------------- */
 
-#define STORE                                            \
-	"[<0>] sriov_numvfs_store+0x9c/0x180\n"          \
-	"[<0>] kernfs_fop_write_iter+0x14e/0x200\n"      \
+#define STORE                                       \
+	"[<0>] sriov_numvfs_store+0x9c/0x180\n"     \
+	"[<0>] kernfs_fop_write_iter+0x14e/0x200\n" \
 	"[<0>] entry_SYSCALL_64_after_hwframe+0x76/0x7e\n"
 
 static void test_where(void **state)
