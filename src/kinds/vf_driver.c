@@ -22,7 +22,8 @@
 #define NONE "none"
 
 enum {
-	PROBE_US = 2000000,  /* for a driver of which it is not known whether it is there */
+	PROBE_US = 500000,   /* behind drivers_probe: a probe that was deferred, and comes now */
+	LOAD_US = 2000000,   /* the same where the driver itself may only be on its way */
 	SETTLE_US = 2000000, /* for what a driver that was bound before us has not made yet */
 };
 
@@ -197,8 +198,10 @@ static bool has_driver(void *arg)
 	return driver_fits(vf->desired, driver);
 }
 
-/* The bus has the driver: then drivers_probe has asked it before it returned, and this is
- * never asynchronous (device_attach(), drivers/base/dd.c). */
+/*
+ * The driver for it, if the bus has that: then drivers_probe has asked it before it returned,
+ * also one that likes to be asked asynchronously (device_attach(), drivers/base/dd.c).
+ */
 static const char *registered_driver(const struct vf *vf)
 {
 	const char *driver = streq(vf->desired, VFIO) ? VFIO : vf_own_driver(vf->root, vf->pf);
@@ -231,7 +234,7 @@ static int no_driver(const struct vf *vf, const char *tried, uint64_t waited, st
 
 static int probe(struct vf *vf, uint64_t deadline, struct err *err)
 {
-	uint64_t started = clock_usec(), until = started;
+	uint64_t started = clock_usec(), until;
 	const char *tried;
 	int r;
 
@@ -244,8 +247,7 @@ static int probe(struct vf *vf, uint64_t deadline, struct err *err)
 	if (has_driver(vf))
 		return 0;
 	tried = registered_driver(vf);
-	if (!tried)
-		until = clock_usec() + PROBE_US;
+	until = clock_usec() + (tried ? PROBE_US : LOAD_US);
 	if (uevent_wait(has_driver, vf, until < deadline ? until : deadline))
 		return 0;
 	return no_driver(vf, tried, clock_usec() - started, err);
