@@ -553,6 +553,24 @@ S
   [ "$(bound_of "$(pf 1)") $(bound_of "$(pf 3)")" = "3 3" ]
 }
 
+@test "PFs that are pulled out while their VFs are bound: gone in all they have to do" {
+  rails 4
+  sim_start <<'S'
+latency probe 50ms
+probe 0000:18:00.3 vanish
+probe 0000:5d:00.1 vanish
+S
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  for i in 0 3; do
+    [ ! -e "$(pf $i)" ]
+    for id in numvfs autoprobe vf0/driver vf1/driver vf2/driver vf3/driver; do
+      [[ $(said_of "sriov/${PFS[i]}/$id: failed: ") == "${PFS[i]} is gone from the bus: "* ]]
+    done
+  done
+  [ "$(grep -c ': failed: ' <<<"$output")" = 12 ]
+  all_well_but 4 0 3
+}
+
 # The most probes that were under way at the same time, by the log.
 most_probes() {
   awk '$2 == "probe" && ++n > most { most = n } $2 == "probe-end" { n-- } END { print most }' "$sim/log"
@@ -611,7 +629,7 @@ S
 
 # A healthy PF that stands in line is not given up: its time begins when those before it are done.
 @test "8 PFs in line below the global lock, longer than the time that each of them has" {
-  rails 1 netdev 1s
+  rails 1 netdev 2s
   sim_start <<<"latency enable 600ms"
   run -0 timeout 60 "$railhead" apply --root "$root" --stage devices
   all_well_but 1

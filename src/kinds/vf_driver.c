@@ -39,22 +39,17 @@ static void free_vf(struct vf *vf)
 	free(vf->addr);
 }
 
-/* "PF/INDEX"; -ENOENT while it does not exist. */
+/* "PF/INDEX"; -ENOENT while it does not exist: then ->pf alone is filled. */
 static int find_vf(const struct root *root, const char *name, const char *desired, struct vf *ret,
 		   struct err *err)
 {
 	const char *slash = strchr(name, '/');
-	struct vf vf = {.root = root, .desired = desired};
-	int r;
 
 	if (!slash || slash - name >= PCI_ADDR_MAX)
 		return err_set(err, -EINVAL, "%s: not PF/INDEX", name);
-	snprintf(vf.pf, sizeof(vf.pf), "%.*s", (int)(slash - name), name);
-	r = read_link_name(root, &vf.addr, err, DEV "%s/virtfn%s", vf.pf, slash + 1);
-	if (r < 0)
-		return r;
-	*ret = vf;
-	return 0;
+	*ret = (struct vf){.root = root, .desired = desired};
+	snprintf(ret->pf, sizeof(ret->pf), "%.*s", (int)(slash - name), name);
+	return read_link_name(root, &ret->addr, err, DEV "%s/virtfn%s", ret->pf, slash + 1);
 }
 
 /* --- what it should be, and what it is --------------------------------------------------- */
@@ -145,6 +140,8 @@ int vf_look_driver(const struct kind_ctx *ctx, struct change *c, const char *nam
 	const char *missing = NULL;
 	int r = find_vf(ctx->root, name, c->desired, &vf, err);
 
+	if (r == -ENOENT && function_gone(ctx->root, vf.pf, err) < 0)
+		return -ENODEV;
 	if (r == -ENOENT) {
 		change_observe(c, "no such VF");
 		change_reason(c, "the VF does not exist yet");
@@ -329,7 +326,7 @@ int vf_set_driver(const struct kind_ctx *ctx, struct change *c, const char *name
 	int r = find_vf(ctx->root, name, c->desired, &vf, err);
 
 	if (r < 0)
-		return r;
+		return function_going(ctx->root, vf.pf, r, err) < 0 ? -ENODEV : r;
 	read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
 	if (comes_by_itself(&vf, driver, ctx->deadline))
 		return 0;

@@ -35,8 +35,8 @@ static int count_vfs(const struct root *root, const char *pf, unsigned int *ret,
 	unsigned int n = 0;
 	int r = read_dir(root, &names, err, DEV "%s", pf);
 
-	if (r == -ENOENT)
-		function_gone(root, pf, err);
+	if (r == -ENOENT && function_gone(root, pf, err) < 0)
+		return -ENODEV;
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < names.n; i++)

@@ -19,7 +19,7 @@
  * fs.c      the FUSE requests: an attribute goes to attr.c, any other file is passed through
  * attr.c    the table of attributes that have rules of their own
  * pci.c     devices, their locks, which driver takes them
- * sriov.c   sriov_numvfs
+ * sriov.c   sriov_numvfs, and /proc/PID/stack of who writes it
  * netdev.c  the netdev and the RDMA device that a VF's driver makes
  *
  * Paths of files are those that a user of the machine sees ("/sys/bus/pci/..."); below a PCI

@@ -136,6 +136,30 @@ static void test_names(void **state)
 	assert_false(function_named(&t->root, VF)); /* all of them */
 }
 
+/* What a numvfs write without a file comes to: no driver, another driver, no PF. */
+static void test_no_maker(void **state)
+{
+	struct tmp *t = *state;
+	struct kind_ctx ctx = {.root = &t->root, .running = STAGE_DEVICES, .waited = 30000000};
+	struct plan plan = {0};
+	struct change *c = plan_add(&plan, "sriov", KIND_VF, STAGE_DEVICES, PHASE_NUMVFS,
+				    (struct place){0}, "numvfs");
+
+	change_target(c, "numvfs:" PF);
+	change_desired(c, "4");
+	assert_int_equal(kind_vf.set(&ctx, c, &t->err), -ENODEV);
+	assert_text(t->err.text, PF " is gone from the bus");
+	make_pf(t, NULL, false);
+	tree_remove(t, "sys/devices/pci0000:00/" PF "/sriov_numvfs");
+	assert_int_equal(kind_vf.set(&ctx, c, &t->err), -ENOENT);
+	assert_text(t->err.text, PF " has no driver after 30 s; is its module in modules.load");
+	make_pf(t, "pci-stub", false);
+	tree_remove(t, "sys/devices/pci0000:00/" PF "/sriov_numvfs");
+	assert_int_equal(kind_vf.set(&ctx, c, &t->err), -ENOENT);
+	assert_text(t->err.text, "pci-stub, the driver of " PF ", makes no VFs");
+	plan_free(&plan);
+}
+
 static void test_own_driver(void **state)
 {
 	struct tmp *t = *state;
@@ -199,6 +223,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_driver_of_wish, tmp_setup, tmp_teardown),
 		cmocka_unit_test(test_devices_of_driver),
 		cmocka_unit_test_setup_teardown(test_names, tmp_setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_no_maker, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_own_driver, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_where, tmp_setup, tmp_teardown),
 	};
