@@ -523,7 +523,7 @@ S
 }
 
 @test "a netdev that a container has taken is not missing: its VF is left alone" {
-  rails 2
+  sim_profile <<<"sriov: {rails: {vfs: 2, vf: {driver: netdev, timeout: 1s}}}"
   sim_start </dev/null
   run -0 "$railhead" apply --root "$root" --stage devices
   sim_stop
@@ -535,10 +535,14 @@ S
   run -0 "$railhead" survey --root "$root" --snapshot "$sim/snapshot.tar" # where it is seen too
   run "$railhead" plan --root "$sim/snapshot.tar" --profile "$sim/node/etc/railhead/profiles/sim.yaml" --stage devices
   [[ $output != *vf0/driver* ]]
-  rmdir "$vf/net" # no netdev at all
+  rmdir "$vf/net" # no netdev at all, but an RDMA device that somebody may use
   run -5 "$railhead" plan --root "$root" --stage devices
   [[ $output == *"sriov/${PFS[0]}/vf0/driver"*"'mlx5_core, no netdev' -> 'netdev'"* ]]
-  run -0 "$railhead" apply --root "$root" --stage devices # bound anew
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  [[ $(said_of "sriov/${PFS[0]}/vf0/driver: failed: ") == *"mlx5_core has it, but after "*"no netdev"* ]]
+  [ -z "$(sim_writes)" ]
+  rm -r "$vf/infiniband"
+  run -0 "$railhead" apply --root "$root" --stage devices # nobody can have it: bound anew
   [ "$(ls "$(pf 0)/virtfn0/net")" = enp24s0v0 ]
 }
 
