@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -200,6 +201,21 @@ static int stat_inode(const struct inode *i, struct stat *st)
 	return 0;
 }
 
+/* Directories that stay as long as the mount, whatever comes and goes in them. */
+static bool stays(const char *path)
+{
+	static const char *const patterns[] = {
+		"/sys",	      "/sys/bus",     "/sys/bus/pci",	   "/sys/bus/pci/d*s",
+		"/sys/class", "/sys/devices", "/sys/devices/pci*", "/run",
+		"/run/udev",  "/proc",	      "/proc/sys",
+	};
+
+	for (size_t i = 0; i < array_len(patterns); i++)
+		if (fnmatch(patterns[i], path, FNM_PATHNAME) == 0)
+			return true;
+	return false;
+}
+
 static int look_up(const struct inode *parent, const char *name, struct fuse_entry_param *ret)
 {
 	struct inode *i;
@@ -213,8 +229,11 @@ static int look_up(const struct inode *parent, const char *name, struct fuse_ent
 		return -EIO;
 	}
 	i = get_inode(fd, &st, parent, name);
-	memset(ret, 0, sizeof(*ret)); /* nothing may be cached: names come and go by themselves */
+	memset(ret, 0, sizeof(*ret));
 	ret->ino = (uintptr_t)i;
+	/* Nothing else may be cached: names come and go by themselves. */
+	if (S_ISDIR(st.st_mode) && stays(i->path))
+		ret->entry_timeout = 3600;
 	return stat_inode(i, &ret->attr);
 }
 

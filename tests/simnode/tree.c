@@ -88,7 +88,14 @@ uint64_t tree_number(const char *fmt, ...)
 static void make_parents(const char *path)
 {
 	cleanup_free char *dir = xstrdup(below(path));
+	char *last = strrchr(dir, '/');
 
+	if (!last)
+		return;
+	*last = '\0';
+	if (faccessat(tree_fd, dir, F_OK, 0) == 0) /* mostly */
+		return;
+	*last = '/';
 	for (char *slash = strchr(dir, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdirat(tree_fd, dir, 0755) < 0 && errno != EEXIST)
