@@ -22,7 +22,7 @@ enum {
 
 static struct kind_ctx make_ctx(const struct run *run, enum stage running)
 {
-	return (struct kind_ctx){run->root, &run->node, running, run->opt.retry};
+	return (struct kind_ctx){run->root, &run->node, running, run->opt.retry, run->acs};
 }
 
 static void fail(struct change *c, const char *text)

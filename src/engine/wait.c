@@ -98,7 +98,7 @@ struct checks_wait {
 static bool checks_hold(void *arg)
 {
 	const struct checks_wait *w = arg;
-	struct kind_ctx ctx = {w->run->root, &w->run->node, STAGE_GATE, false};
+	struct kind_ctx ctx = {w->run->root, &w->run->node, STAGE_GATE, false, w->run->acs};
 	bool all = true;
 
 	for (size_t i = 0; i < w->run->plan.list.n; i++) {

@@ -12,11 +12,14 @@
 #include "plan/change.h"
 #include "sys/root.h"
 
+struct acs;
+
 struct kind_ctx {
 	const struct root *root;
 	const struct node *node;
 	enum stage running; /* what is absent in early may still come; later it is a fault */
 	bool retry;	    /* apply --retry: rejected kernel arguments are tried once more */
+	struct acs *acs;    /* of sys/acs.h: what was read of bridges in this run */
 };
 
 struct kind {
