@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "kinds/kind.h"
+#include "kinds/vf_net.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
 #include "sys/read.h"
@@ -257,6 +257,8 @@ static const struct {
 } targets[] = {
 	{"numvfs:", look_numvfs, set_numvfs},
 	{"driver:", look_driver, set_driver},
+	{"mtu:", vf_look_mtu, vf_set_mtu},
+	{"msix:", vf_look_msix, vf_set_msix},
 };
 
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
