@@ -36,7 +36,7 @@ enum phase {
 	PHASE_AUTOPROBE,  /* the steady value again */
 	PHASE_VF_DRIVER,
 	PHASE_VF_LINK, /* netdevs of VFs */
-	PHASE_LATE, /* sysctl and sysfs of things that exist only now */
+	PHASE_LATE,    /* sysctl and sysfs of things that exist only now */
 	PHASE_CHECK,
 	PHASE_COUNT,
 };

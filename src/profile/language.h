@@ -37,5 +37,6 @@
 extern const struct spec spec_bool, spec_cpus, spec_module, spec_set_name;
 
 /* Sections with tables of their own. */
-extern const struct spec spec_sriov, spec_rdma, spec_link, spec_qos, spec_pcie, spec_irq, spec_pairs;
+extern const struct spec spec_sriov, spec_rdma, spec_link, spec_qos, spec_pcie, spec_irq,
+	spec_pairs;
 extern const struct spec spec_gate;

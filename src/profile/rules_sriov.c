@@ -56,6 +56,20 @@ static void none_needs_no_more(struct ruling *r, const struct selector *s, const
 		set_warn(r, s, view, "sriov.vf", "vfs: 0 leaves no VF that this could be said of");
 }
 
+static void netdev_keys_have_one(struct ruling *r, const struct selector *s,
+				 const struct ynode *view)
+{
+	static const char *const keys[] = {"sriov.vf.mtu", "sriov.vf.unmanaged"};
+	const char *driver = scalar(tree_get(view, "sriov.vf.driver"));
+
+	if (!streq(driver, "vfio-pci") && !streq(driver, "none"))
+		return;
+	for (size_t i = 0; i < array_len(keys); i++)
+		if (tree_get(view, keys[i]))
+			set_error(r, s, view, keys[i],
+				  "VFs with driver: %s have no netdev; leave it out", driver);
+}
+
 /* One address for each VF: enough of them, and one PF only. */
 static void addresses_go_round(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
@@ -135,6 +149,7 @@ static void mtu_fits_the_pf(struct ruling *r, const struct selector *s, const st
 
 static const struct set_rule each_set[] = {
 	{"none-needs-no-more", none_needs_no_more},
+	{"netdev-keys-have-one", netdev_keys_have_one},
 	{"addresses-go-round", addresses_go_round},
 	{"rates-are-in-order", rates_are_in_order},
 	{"addresses-are-of-the-link", addresses_are_of_the_link},
