@@ -22,7 +22,7 @@ enum {
 
 static struct kind_ctx make_ctx(const struct run *run, enum stage running)
 {
-	return (struct kind_ctx){run->root, &run->node, running, run->opt.retry, run->acs};
+	return (struct kind_ctx){run->root, &run->node, running, run->opt.retry, .acs = run->acs};
 }
 
 static void fail(struct change *c, const char *text)
@@ -111,6 +111,7 @@ struct phase_run {
 	const struct sink *sink;
 	VEC(struct job *) jobs;	   /* in list order */
 	VEC(struct job *) running; /* those in a worker, at most POOL_MAX */
+	VEC(const char *) touched; /* lanes in which something was set, well or not */
 };
 
 static void tell(const struct phase_run *p, const struct change *c)
@@ -160,6 +161,34 @@ static void finish(struct phase_run *p, struct job *job, int result, struct err 
 	tell(p, c);
 }
 
+static bool touched(const struct phase_run *p, const char *lane)
+{
+	for (size_t i = 0; i < p->touched.n; i++)
+		if (streq(p->touched.v[i], lane))
+			return true;
+	return false;
+}
+
+/*
+ * What differed, or waited, at the first look. And what a set of an earlier phase may have
+ * undone: in its own lane, as unbinding a VF undoes its driver.
+ */
+static bool to_be_done(const struct phase_run *p, const struct change *c)
+{
+	return undone(c) || (c->state == CHANGE_SAME && (c->steady || touched(p, c->lane)));
+}
+
+static bool too_late(struct phase_run *p, struct change *c)
+{
+	/* A steady value is one quick write, and must not be left undone. */
+	if (clock_usec() < p->deadline || c->steady)
+		return false;
+	change_reason(c, "not begun: the stage's deadline was reached");
+	c->state = CHANGE_FAILED; /* optional or not: nobody has tried */
+	tell(p, c);
+	return true;
+}
+
 /* Returns true if the change needs no set (any more), and says why where it can't have one. */
 static bool settled(struct phase_run *p, struct change *c)
 {
@@ -171,17 +200,12 @@ static bool settled(struct phase_run *p, struct change *c)
 		tell(p, c);
 		return true;
 	}
-	/* A steady value is one quick write, and must not be left undone. */
-	if (clock_usec() >= p->deadline && !c->steady) {
-		change_reason(c, "not begun: the stage's deadline was reached");
-		c->state = CHANGE_FAILED; /* optional or not: nobody has tried */
-		tell(p, c);
+	if (c->state != CHANGE_SAME && too_late(p, c))
 		return true;
-	}
 	look(p->run, &p->ctx, c); /* an earlier phase may have changed what is there */
 	if (c->state == CHANGE_FAILED)
 		tell(p, c);
-	return c->state != CHANGE_DIFFERS;
+	return c->state != CHANGE_DIFFERS || too_late(p, c);
 }
 
 static int set_in_worker(void *arg, struct err *err)
@@ -218,6 +242,8 @@ static void begin(struct phase_run *p, struct job *job)
 	}
 	free(c->before);
 	c->before = c->observed ? xstrdup(c->observed) : NULL;
+	if (*c->lane && !touched(p, c->lane)) /* the stage's own lane joins nothing */
+		vec_push(&p->touched, c->lane);
 	if (kind_get(c->kind)->blocks) {
 		start_worker(p, job);
 		return;
@@ -304,8 +330,7 @@ static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase
 		struct job *job;
 
 		if (!run_covers(c, stages, p->stage) || phase_of(c, p->stage) != phase ||
-		    !(undone(c) || (c->steady && c->state == CHANGE_SAME)) ||
-		    !kind_get(c->kind)->set)
+		    !to_be_done(p, c) || !kind_get(c->kind)->set)
 			continue;
 		job = xnew(struct job);
 		job->c = c;
@@ -353,6 +378,7 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 	for (enum phase phase = 0; phase < PHASE_COUNT; phase++)
 		run_phase(&p, stages, phase);
 	check_again(&p, stages);
+	vec_free(&p.touched);
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		const struct change *c = run->plan.list.v[i];
 

@@ -31,14 +31,12 @@ static void emit_vfs(const struct step_ctx *ctx, const struct ynode *section,
 {
 	const struct ynode *mtu = overlay_value(ctx, section, pf, "vf.mtu");
 	const struct ynode *msix = overlay_value(ctx, section, pf, "vf.msix");
-	const struct ynode *driver = overlay_value(ctx, section, pf, "vf.driver");
-	bool netdev = !driver || streq(driver->text, "netdev");
 
 	for (unsigned int i = 0; i < overlay_vfs(ctx, pf); i++) {
 		if (msix && !streq(msix->text, "0")) /* 0: as many as the PF gives by itself */
 			change_waits_for(add(pf, i, msix, PHASE_VF_ADDRESS, "msix", plan),
 					 "sriov/%s/numvfs", pf->addr);
-		if (mtu && netdev)
+		if (mtu)
 			change_waits_for(add(pf, i, mtu, PHASE_VF_LINK, "mtu", plan),
 					 "sriov/%s/vf%u/driver", pf->addr, i);
 	}
