@@ -415,7 +415,8 @@ int check_iommu_type(const struct kind_ctx *ctx, struct change *c, const char *a
 		return r;
 	change_observe(c, "%s", r < 0 ? "not shown" : type);
 	if (r < 0 || !tells(ctx, c->desired, type)) {
-		change_reason(c, "this kernel (%s) does not show it", ctx->node->kernel);
+		change_reason(c, "the kernel of this tree (%s) does not show it",
+			      ctx->node->kernel);
 		c->state = CHANGE_UNSUPPORTED;
 		return 0;
 	}

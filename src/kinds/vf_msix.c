@@ -3,7 +3,8 @@
  * How many MSI-X vectors a VF has. The file sriov_vf_msix_count can only be written; what
  * there is stands in the VF's own config space (Documentation/ABI/testing/sysfs-bus-pci,
  * drivers/pci/iov.c). The file is there for every VF, whether the PF's driver knows how to do
- * it or not: that shows in the total of the PF, which is 0 then.
+ * it or not: that shows in the total of the PF, which is 0 then. Reading the total takes the
+ * PF's device lock, so a look does not: it must not hang behind a writer that is stuck.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -60,26 +61,35 @@ static unsigned int count_vfs(const struct root *root, const char *pf)
 	return n;
 }
 
+static int no_pool(const struct root *root, const char *pf, struct err *err)
+{
+	cleanup_free char *driver = NULL;
+
+	read_link_name(root, &driver, NULL, DEV "%s/driver", pf);
+	if (driver && streq(driver, "mlx5_core"))
+		return err_set(err, -ENXIO,
+			       "%s: its firmware shares out no MSI-X vectors among VFs: turn that "
+			       "on in it (DYNAMIC_VF_MSIX_TABLE), or leave vf.msix out",
+			       pf);
+	return err_set(err, -ENXIO,
+		       "%s: the driver of the PF (%s) offers no MSI-X count per VF, as mlx5_core "
+		       "does: leave vf.msix out",
+		       pf, driver ? driver : "none");
+}
+
 /* Before the VF is taken from its driver: whether the PF can give it, and all the others. */
 static int check_pool(const struct root *root, const char *pf, const char *desired, struct err *err)
 {
-	cleanup_free char *driver = NULL;
 	unsigned int vfs = count_vfs(root, pf);
 	uint64_t total = 0;
 
 	read_u64(root, &total, NULL, DEV "%s/sriov_vf_total_msix", pf);
-	if (!total) {
-		read_link_name(root, &driver, NULL, DEV "%s/driver", pf);
-		return err_set(err, -ENXIO,
-			       "%s: the driver of the PF (%s) offers no MSI-X count per VF, as "
-			       "mlx5_core does: leave vf.msix out",
-			       pf, driver ? driver : "none");
-	}
+	if (!total)
+		return no_pool(root, pf, err);
 	if (strtoul(desired, NULL, 10) * vfs > total)
 		return err_set(err, -ERANGE,
 			       "%s: %s MSI-X vectors for each of its %u VFs, and %llu for all of "
-			       "them: ask fewer in vf.msix, or raise the firmware's count of them "
-			       "(NUM_VF_MSIX on ConnectX)",
+			       "them (sriov_vf_total_msix): ask fewer in vf.msix, or fewer VFs",
 			       pf, desired, vfs, (unsigned long long)total);
 	return 0;
 }
