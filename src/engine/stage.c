@@ -161,17 +161,21 @@ static void finish(struct phase_run *p, struct job *job, int result, struct err 
 	tell(p, c);
 }
 
+/* In the lane itself, or in the one that it is below: that of a VF's PF. */
 static bool touched(const struct phase_run *p, const char *lane)
 {
-	for (size_t i = 0; i < p->touched.n; i++)
-		if (streq(p->touched.v[i], lane))
+	for (size_t i = 0; i < p->touched.n; i++) {
+		size_t len = strlen(p->touched.v[i]);
+
+		if (strncmp(p->touched.v[i], lane, len) == 0 && (!lane[len] || lane[len] == '/'))
 			return true;
+	}
 	return false;
 }
 
 /*
  * What differed, or waited, at the first look. And what a set of an earlier phase may have
- * undone: in its own lane, as unbinding a VF undoes its driver.
+ * undone: in its own lane, as unbinding a VF undoes its driver, or in that of the PF.
  */
 static bool to_be_done(const struct phase_run *p, const struct change *c)
 {

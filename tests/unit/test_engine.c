@@ -156,12 +156,15 @@ static void test_one_stage_only(void **state)
 /* What held at the first look is looked at again if something was set in its lane before. */
 static void test_looked_at_again(void **state)
 {
+	static const char undone[] = "a=set b=set a=failed"; /* a and b undo each other */
 	static const struct {
-		const char *lane, *told, *end;
+		const char *lane, *other, *told;
 	} cases[] = {
-		{"0000:01:00.0/vf0", "a=set b=set a=failed", "1"}, /* they undo each other */
-		{"0000:01:00.0/vf1", "a=set", "2"},
-		{"", "a=set", "2"},
+		{"0000:01:00.0/vf1", "0000:01:00.0/vf1", undone},
+		{"0000:01:00.0", "0000:01:00.0/vf1", undone}, /* of the PF of that VF */
+		{"0000:01:00.0/vf1", "0000:01:00.0/vf11", "a=set"},
+		{"0000:01:00.0/vf1", "0000:01:00.0", "a=set"},
+		{"", "", "a=set"}, /* which joins nothing */
 	};
 
 	for (size_t i = 0; i < array_len(cases); i++) {
@@ -170,11 +173,11 @@ static void test_looked_at_again(void **state)
 
 		tmp_write(t, "proc/sys/a", "1\n");
 		tree_link(t, "proc/sys/b", "a"); /* what a writes is what b finds */
-		change_lane(add_attr(&run, PHASE_MODULES, "a", "2"), "%s",
-			    i < 2 ? "0000:01:00.0/vf0" : "");
-		change_lane(add_attr(&run, PHASE_SYSFS, "b", "1"), "%s", cases[i].lane);
+		change_lane(add_attr(&run, PHASE_MODULES, "a", "2"), "%s", cases[i].lane);
+		change_lane(add_attr(&run, PHASE_SYSFS, "b", "1"), "%s", cases[i].other);
 		applies(&run, STAGE_EARLY, cases[i].told);
-		assert_string_equal(tree_text(t, "proc/sys/a"), cases[i].end);
+		assert_string_equal(tree_text(t, "proc/sys/a"),
+				    cases[i].told == undone ? "1" : "2");
 		run_close(&run);
 	}
 }
