@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "kinds/function.h"
 #include "kinds/kind.h"
-#include "sys/clock.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 #include "sys/uevent.h"
@@ -48,23 +48,12 @@ struct named {
 	const char *pf;
 };
 
-/* udev has finished with all netdevs of the PF: its database knows them. A netdev that is
- * up can't be renamed by it any more. */
+/* A netdev that is up can't be renamed by udev any more. */
 static bool named_by_udev(void *arg)
 {
 	const struct named *w = arg;
-	cleanup_strv struct strv names = {0};
 
-	if (netdevs_of(w->root, w->pf, &names) < 0)
-		return false;
-	for (size_t i = 0; i < names.n; i++) {
-		uint64_t index;
-
-		if (read_u64(w->root, &index, NULL, "/sys/class/net/%s/ifindex", names.v[i]) < 0 ||
-		    !root_exists(w->root, "/run/udev/data/n%llu", (unsigned long long)index))
-			return false;
-	}
-	return names.n > 0;
+	return function_named(w->root, w->pf);
 }
 
 static int set_up(const struct kind_ctx *ctx, const char *pf, struct err *err)
@@ -73,8 +62,11 @@ static int set_up(const struct kind_ctx *ctx, const char *pf, struct err *err)
 	cleanup_strv struct strv names = {0};
 	int r = 0;
 
-	if (!uevent_wait(named_by_udev, &want, clock_usec() + 10 * 1000000ULL))
-		return err_set(err, -ETIMEDOUT, "udev has not named the netdev within 10 s");
+	if (!uevent_wait(named_by_udev, &want, ctx->deadline))
+		return err_set(err, -ETIMEDOUT,
+			       "udev has not named the netdev of %s in time; is systemd-udevd at "
+			       "work, and do its rules end?",
+			       pf);
 	netdevs_of(ctx->root, pf, &names);
 	for (size_t i = 0; r == 0 && i < names.n; i++) {
 		uint64_t index;
