@@ -118,7 +118,7 @@ setup() {
   [[ $output != *"config_acs"* ]] # not in 6.1
   put "$root/proc/sys/kernel/osrelease" 6.12.0-1-amd64
   verify
-  [[ $output == *"or else pci=config_acs=xx111x1@ADDRESS sets it"* ]]
+  [[ $output == *"try pci=config_acs=xx111x1@ADDRESS of the port"* ]]
 }
 
 @test "an argument that takes ACS away is named, with its one option" {

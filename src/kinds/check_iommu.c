@@ -141,13 +141,15 @@ static void blame_control(const struct kind_ctx *ctx, const struct acs_ports *po
 			 separator, p->addr, p->does, p->needs);
 		separator = ", ";
 	}
-	if (arg)
+	if (arg) {
 		str_addf(text, ": the kernel argument %s of this boot takes it away", arg);
-	else
-		str_add(text, ": the firmware holds it off (BIOS options such as 'ACS control' or "
-			      "'PCIe ARI/ACS')");
-	if (!arg && version_fits(">=6.11", ctx->node->kernel))
-		str_add(text, ", or else pci=config_acs=xx111x1@ADDRESS sets it");
+		return;
+	}
+	str_add(text, ": the firmware holds it off (BIOS options such as 'ACS control' or 'PCIe "
+		      "ARI/ACS'), or something on the node has cleared it since (setpci)");
+	if (version_fits(">=6.11", ctx->node->kernel))
+		str_add(text, "; where the BIOS has no such option, try "
+			      "pci=config_acs=xx111x1@ADDRESS of the port");
 }
 
 /* What is the same for all ports of a state. %s: their addresses. */
