@@ -532,6 +532,9 @@ S
   rm -r "${vf:?}"/net/*
   sim_start </dev/null
   run -0 "$railhead" plan --root "$root" --stage devices
+  run -0 "$railhead" survey --root "$root" --snapshot "$sim/snapshot.tar" # where it is seen too
+  run "$railhead" plan --root "$sim/snapshot.tar" --profile "$sim/node/etc/railhead/profiles/sim.yaml" --stage devices
+  [[ $output != *vf0/driver* ]]
   rmdir "$vf/net" # no netdev at all
   run -5 "$railhead" plan --root "$root" --stage devices
   [[ $output == *"sriov/${PFS[0]}/vf0/driver"*"'mlx5_core, no netdev' -> 'netdev'"* ]]
