@@ -707,3 +707,121 @@ Y
   [[ $output == *"hugepages/2M/node0: set"* ]]
   [[ $output == *"hugepages/2M/node1: failed: "*"'13'"* ]]
 }
+
+# Vectors of a VF as its config space says it: the MSI-X capability holds one less.
+vectors_of() { # VF-DIR
+  local size
+  size=$(od -An -tu2 -j $((0x9e)) -N 2 --endian=little "$1/config")
+  echo $((size + 1))
+}
+
+all_vfs() { # MTU VECTORS: every VF of every PF is bound and has these
+  local i vf
+  for i in {0..7}; do
+    for vf in "$(pf "$i")"/virtfn*; do
+      [ "$(cat "$vf"/net/*/mtu) $(vectors_of "$vf")" = "$1 $2" ] || {
+        echo "$vf: $(cat "$vf"/net/*/mtu) $(vectors_of "$vf")" >&2
+        return 1
+      }
+      [ -L "$vf/driver" ]
+    done
+  done
+}
+
+@test "MTU and MSI-X vectors of VFs; a VF whose count changes is bound anew, and no VF made anew" {
+  sim_profile <<<"sriov: {rails: {vfs: 2, vf: {mtu: 9000, msix: 32}}}"
+  sim_start </dev/null
+  run -5 "$railhead" plan --root "$root" --stage devices
+  run -0 "$railhead" apply --root "$root" --stage devices
+  all_vfs 9000 32
+  # before the VF's driver reads it, so that nothing is unbound
+  ! grep -q "write /sys/bus/pci/drivers/.*/unbind" "$sim/log"
+  run -0 "$railhead" verify --root "$root" --stage devices
+  : >"$sim/log"
+  run -0 "$railhead" apply --root "$root" --stage devices
+  [ -z "$(sim_writes)" ]
+
+  sim_profile <<<"sriov: {rails: {vfs: 2, vf: {mtu: 9000, msix: 16}}}"
+  run -0 "$railhead" apply --root "$root" --stage devices
+  all_vfs 9000 16
+  [[ $output == *"sriov/${PFS[3]}/vf1/msix: set"* && $output != *numvfs* ]]
+  [ "$(grep -c "^[0-9.]* write .*/unbind" "$sim/log")" = 16 ]
+  [ "$(grep -c "^[0-9.]* write .*/mtu 9000" "$sim/log")" = 16 ] # its netdev is a new one
+  ! grep -q "write .*numvfs" "$sim/log"
+}
+
+@test "MSI-X vectors: more than the PF has, or a driver that gives none, leaves the VFs bound" {
+  rails 2
+  sim_start </dev/null
+  run -0 "$railhead" apply --root "$root" --stage devices
+  sim_profile <<<"sriov: {rails: {vfs: 2, vf: {msix: 513}}}"
+  run -6 "$railhead" apply --root "$root" --stage devices
+  [[ $output == *"${PFS[0]}: 513 MSI-X vectors for each of its 2 VFs, and 1024 for all of them"* ]]
+  all_well_but 2
+  sim_stop
+  printf '0\n' >"$(find "$sim/node/sys/devices" -path "*/${PFS[0]}/sriov_vf_total_msix")"
+  sim_profile <<<"sriov: {rails: {vfs: 2, vf: {msix: 512}}}"
+  sim_start </dev/null
+  run -6 "$railhead" apply --root "$root" --stage devices
+  [[ $output == *"sriov/${PFS[0]}/vf0/msix: failed: "*"its firmware shares out no MSI-X vectors among VFs"*DYNAMIC_VF_MSIX_TABLE* ]]
+  all_well_but 2
+}
+
+@test "a VF that its MSI-X count was refused for is bound again all the same" {
+  rails 1
+  sim_start <<<"at /sys/bus/pci/devices/0000:18:00.1/sriov_vf_msix_count write error EINVAL"
+  run -0 "$railhead" apply --root "$root" --stage devices
+  sim_profile <<<"sriov: {rails: {vfs: 1, vf: {msix: 16}}}"
+  run -6 "$railhead" apply --root "$root" --stage devices
+  [[ $output == *"sriov/${PFS[0]}/vf0/msix: failed: "*"its firmware refuses 16 MSI-X vectors"* ]]
+  [ "$(grep -c 'msix: failed' <<<"$output")" = 1 ]
+  all_well_but 1
+}
+
+@test "an MTU that the VF's driver refuses is told with the PF's" {
+  sim_profile <<<"sriov: {rails: {vfs: 2, vf: {mtu: 9000}}}"
+  sim_start <<<"at /sys/bus/pci/devices/0000:18:00.1/net/*/mtu write error EINVAL"
+  run -6 "$railhead" apply --root "$root" --stage devices
+  [[ $output == *"sriov/${PFS[0]}/vf0/mtu: failed: "*"VF 0 of ${PFS[0]}: an MTU of 9000 is more than its driver or the PF's port takes (the PF has 1500)"* ]]
+  [ "$(grep -c 'mtu: failed' <<<"$output")" = 1 ]
+  [ "$(cat "$(pf 0)"/virtfn1/net/*/mtu)" = 9000 ]
+}
+
+@test "network managers are kept from the VFs by a rule per PF, where the profile asks" {
+  local rules=$sim/root/run/udev/rules.d/70-railhead-vf.rules
+  sim_profile <<'Y'
+sriov:
+  rails: {vfs: 1}
+  some: {vf: {unmanaged: true}}
+Y
+  sed -i 's/^  gpus:.*/&\n  some: {in: rails, numa: 1}/' "$sim/node/etc/railhead/profiles/sim.yaml"
+  sim_start </dev/null
+  run -0 "$railhead" apply --root "$root" --stage devices
+  diff "$rules" - <<'R'
+# Written by railhead for profile sim; made anew at each boot.
+ACTION=="remove", GOTO="railhead_vf_end"
+SUBSYSTEM!="net", GOTO="railhead_vf_end"
+ATTR{device/physfn/uevent}=="*PCI_SLOT_NAME=0000:9a:00.0*", ENV{NM_UNMANAGED}="1", ENV{RAILHEAD_UNMANAGED}="1"
+ATTR{device/physfn/uevent}=="*PCI_SLOT_NAME=0000:bc:00.0*", ENV{NM_UNMANAGED}="1", ENV{RAILHEAD_UNMANAGED}="1"
+ATTR{device/physfn/uevent}=="*PCI_SLOT_NAME=0000:cc:00.0*", ENV{NM_UNMANAGED}="1", ENV{RAILHEAD_UNMANAGED}="1"
+ATTR{device/physfn/uevent}=="*PCI_SLOT_NAME=0000:db:00.0*", ENV{NM_UNMANAGED}="1", ENV{RAILHEAD_UNMANAGED}="1"
+LABEL="railhead_vf_end"
+R
+  diff "$root/run/systemd/network/00-railhead-vf.network" - <<'N'
+# Written by railhead for profile sim; made anew at each boot.
+[Match]
+Property=RAILHEAD_UNMANAGED=1
+
+[Link]
+Unmanaged=yes
+N
+  run -0 "$railhead" verify --root "$root" --stage devices
+
+  rails 1 # a profile that does not ask for it takes the rules away
+  run -5 "$railhead" plan --root "$root" --stage devices
+  [[ $output == *"sriov/unmanaged/udev"*" -> ''"* ]]
+  run -0 "$railhead" apply --root "$root" --stage devices
+  [ ! -e "$rules" ]
+  run -0 "$railhead" plan --root "$root" --stage devices
+  [[ $output != *unmanaged* ]]
+}

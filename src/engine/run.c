@@ -11,6 +11,7 @@
 #include "boot/mode.h"
 #include "engine/freeze.h"
 #include "profile/search.h"
+#include "sys/acs.h"
 
 static void say(struct run *run, enum run_status status, const char *text)
 {
@@ -160,6 +161,7 @@ int run_open(const struct root *root, const struct run_options *opt, struct run 
 	r = node_survey(root, &ret->node, err);
 	if (r < 0)
 		return r;
+	ret->acs = acs_new(root);
 	sound = site_is_sound(ret);
 	/* A plan may be looked at anywhere; only what could write asks first. */
 	if (opt->freeze != FREEZE_IGNORE && !may_run(ret))
@@ -176,6 +178,7 @@ int run_open(const struct root *root, const struct run_options *opt, struct run 
 void run_close(struct run *run)
 {
 	plan_free(&run->plan);
+	acs_free(run->acs);
 	kargs_free(&run->kargs);
 	device_sets_free(&run->sets);
 	match_free(&run->match);

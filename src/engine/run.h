@@ -60,6 +60,7 @@ struct run {
 	struct device_sets sets;
 	struct kargs kargs; /* wanted */
 	struct plan plan;
+	struct acs *acs; /* of sys/acs.h: read as checks ask for it */
 };
 
 /* Fails only where railhead itself can't work; what the node or the files are is status. */

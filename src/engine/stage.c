@@ -27,7 +27,8 @@ static struct kind_ctx make_ctx(const struct run *run, enum stage running)
 				 .node = &run->node,
 				 .running = running,
 				 .retry = run->opt.retry,
-				 .waited = run->opt.waited};
+				 .waited = run->opt.waited,
+				 .acs = run->acs};
 }
 
 static void fail(struct change *c, const char *text)
@@ -107,9 +108,10 @@ struct phase_run {
 	enum stage stage;
 	uint64_t deadline;
 	const struct sink *sink;
-	struct jobs jobs;    /* in list order */
-	struct jobs running; /* those in a worker, at most POOL_MAX */
-	uint64_t line_moved; /* when the last change that queues came back; 0: none has */
+	struct jobs jobs;	   /* in list order */
+	struct jobs running;	   /* those in a worker, at most POOL_MAX */
+	uint64_t line_moved;	   /* when the last change that queues came back; 0: none has */
+	VEC(const char *) touched; /* lanes in which something was set, well or not */
 };
 
 static void tell(const struct phase_run *p, const struct change *c)
@@ -159,6 +161,38 @@ static void finish(struct phase_run *p, struct job *job, int result, struct err 
 	tell(p, c);
 }
 
+/* In the lane itself, or in the one that it is below: that of a VF's PF. */
+static bool touched(const struct phase_run *p, const char *lane)
+{
+	for (size_t i = 0; i < p->touched.n; i++) {
+		size_t len = strlen(p->touched.v[i]);
+
+		if (strncmp(p->touched.v[i], lane, len) == 0 && (!lane[len] || lane[len] == '/'))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What differed, or waited, at the first look. And what a set of an earlier phase may have
+ * undone: in its own lane, as unbinding a VF undoes its driver, or in that of the PF.
+ */
+static bool to_be_done(const struct phase_run *p, const struct change *c)
+{
+	return undone(c) || (c->state == CHANGE_SAME && (c->steady || touched(p, c->lane)));
+}
+
+static bool too_late(struct phase_run *p, struct change *c)
+{
+	/* A steady value is one quick write, and must not be left undone. */
+	if (clock_usec() < p->deadline || c->steady)
+		return false;
+	change_reason(c, "not begun: the stage's deadline was reached");
+	c->state = CHANGE_FAILED; /* optional or not: nobody has tried */
+	tell(p, c);
+	return true;
+}
+
 /* Returns true if the change needs no set (any more), and says why where it can't have one. */
 static bool settled(struct phase_run *p, struct change *c)
 {
@@ -170,17 +204,12 @@ static bool settled(struct phase_run *p, struct change *c)
 		tell(p, c);
 		return true;
 	}
-	/* A steady value is one quick write, and must not be left undone. */
-	if (clock_usec() >= p->deadline && !c->steady) {
-		change_reason(c, "not begun: the stage's deadline was reached");
-		c->state = CHANGE_FAILED; /* optional or not: nobody has tried */
-		tell(p, c);
+	if (c->state != CHANGE_SAME && too_late(p, c))
 		return true;
-	}
 	look(p->run, &p->ctx, c); /* an earlier phase may have changed what is there */
 	if (c->state == CHANGE_FAILED)
 		tell(p, c);
-	return c->state != CHANGE_DIFFERS;
+	return c->state != CHANGE_DIFFERS || too_late(p, c);
 }
 
 static int set_in_worker(void *arg, struct err *err)
@@ -222,6 +251,8 @@ static void begin(struct phase_run *p, struct job *job)
 	}
 	free(c->before);
 	c->before = c->observed ? xstrdup(c->observed) : NULL;
+	if (*c->lane && !touched(p, c->lane)) /* the stage's own lane joins nothing */
+		vec_push(&p->touched, c->lane);
 	if (kind_get(c->kind)->blocks) {
 		start_worker(p, job);
 		return;
@@ -330,8 +361,7 @@ static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase
 		struct job *job;
 
 		if (!run_covers(c, stages, p->stage) || phase_of(c, p->stage) != phase ||
-		    !(undone(c) || (c->steady && c->state == CHANGE_SAME)) ||
-		    !kind_get(c->kind)->set)
+		    !to_be_done(p, c) || !kind_get(c->kind)->set)
 			continue;
 		job = xnew(struct job);
 		job->c = c;
@@ -379,6 +409,7 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 	for (enum phase phase = 0; phase < PHASE_COUNT; phase++)
 		run_phase(&p, stages, phase);
 	check_again(&p, stages);
+	vec_free(&p.touched);
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		const struct change *c = run->plan.list.v[i];
 

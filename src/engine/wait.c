@@ -172,7 +172,10 @@ struct checks_wait {
 static bool checks_hold(void *arg)
 {
 	const struct checks_wait *w = arg;
-	struct kind_ctx ctx = {.root = w->run->root, .node = &w->run->node, .running = STAGE_GATE};
+	struct kind_ctx ctx = {.root = w->run->root,
+			       .node = &w->run->node,
+			       .running = STAGE_GATE,
+			       .acs = w->run->acs};
 	bool all = true;
 
 	for (size_t i = 0; i < w->run->plan.list.n; i++) {

@@ -7,8 +7,7 @@
 #include "base/str.h"
 #include "boot/bootpart.h"
 #include "boot/kargs.h"
-#include "kinds/kind.h"
-#include "sys/acs.h"
+#include "kinds/checks.h"
 #include "sys/module.h"
 #include "sys/read.h"
 
@@ -231,70 +230,6 @@ static int check_pcie_speed(const struct kind_ctx *ctx, struct change *c, const 
 	return 0;
 }
 
-/* "PF/INDEX" of a VF, or an address -> address */
-static int resolve(const struct root *root, const char *arg, char **ret, struct err *err)
-{
-	const char *slash = strchr(arg, '/');
-
-	if (!slash) {
-		*ret = xstrdup(arg);
-		return 0;
-	}
-	return read_link_name(root, ret, err, DEV "%.*s/virtfn%s", (int)(slash - arg), arg,
-			      slash + 1);
-}
-
-static void name_others(const struct strv *members, const char *addr, struct str *ret)
-{
-	for (size_t i = 0; i < members->n; i++)
-		if (!streq(members->v[i], addr))
-			str_addf(ret, "%s%s", ret->len ? " " : "", members->v[i]);
-}
-
-/* Why the kernel could not keep the function apart. */
-static void blame_group(const struct root *root, struct change *c, const char *addr)
-{
-	cleanup_free char *blame = NULL;
-
-	acs_blame(root, addr, &blame, NULL);
-	change_reason(c, "%s shares its IOMMU group; %s", addr,
-		      blame ? blame : "the ports above it have ACS: the function itself lacks it");
-}
-
-/* iommu-group:ADDR or iommu-group:PF/INDEX; desired: "isolated" or "any" */
-static int check_iommu_group(const struct kind_ctx *ctx, struct change *c, const char *arg,
-			     struct err *err)
-{
-	cleanup_free char *addr = NULL, *group = NULL;
-	cleanup_strv struct strv members = {0};
-	cleanup_str struct str others = {0};
-
-	if (resolve(ctx->root, arg, &addr, err) < 0) {
-		change_observe(c, "no such VF");
-		change_reason(c, "the VF does not exist");
-		c->state = CHANGE_DIFFERS;
-		return 0;
-	}
-	if (read_link_name(ctx->root, &group, NULL, DEV "%s/iommu_group", addr) < 0) {
-		change_observe(c, "no group");
-		change_reason(c, "the IOMMU is off: enable VT-d or AMD-Vi in the BIOS, and set "
-				 "kernel_args.iommu");
-		c->state = CHANGE_DIFFERS;
-		return 0;
-	}
-	read_dir(ctx->root, &members, NULL, "/sys/kernel/iommu_groups/%s/devices", group);
-	name_others(&members, addr, &others);
-	if (!others.len || streq(c->desired, "any")) {
-		change_observe(c, "group %s", group);
-		c->state = CHANGE_SAME;
-		return 0;
-	}
-	change_observe(c, "group %s with %s", group, others.s);
-	blame_group(ctx->root, c, addr);
-	c->state = CHANGE_DIFFERS;
-	return 0;
-}
-
 /* driver-version:MODULE */
 static int check_driver_version(const struct kind_ctx *ctx, struct change *c, const char *arg,
 				struct err *err)
@@ -379,6 +314,7 @@ static const struct {
 	{"pcie-width", check_pcie_width},
 	{"pcie-speed", check_pcie_speed},
 	{"iommu-group", check_iommu_group},
+	{"iommu-type", check_iommu_type},
 	{"driver-version", check_driver_version},
 	{"firmware-version", check_firmware_version},
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Drop-ins that railhead owns whole, such as /run/modprobe.d/zz-railhead.conf. */
+/*
+ * Drop-ins that railhead owns whole, such as /run/modprobe.d/zz-railhead.conf. One that is to
+ * be empty is to be absent.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -14,19 +17,42 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 	if (r == -ENOENT) {
 		change_observe(c, "absent");
-		c->state = CHANGE_DIFFERS;
+		c->state = *c->desired ? CHANGE_DIFFERS : CHANGE_SAME;
 		return 0;
 	}
 	if (r < 0)
 		return r;
 	change_observe(c, "%s", text);
-	c->state = streq(text, c->desired) ? CHANGE_SAME : CHANGE_DIFFERS;
+	c->state = *c->desired && streq(text, c->desired) ? CHANGE_SAME : CHANGE_DIFFERS;
 	return 0;
 }
 
+/* The rules hold for the VFs that come; those that are there get an event for them. */
+static int reload_vf_rules(struct err *err)
+{
+	int r = machine_reload_udev(err);
+
+	return r < 0 ? r : machine_trigger_udev("net", "device/physfn/uevent", err);
+}
+
+/* Who may have read its files before ours was there, and how it is told. */
+static const struct {
+	const char *path;
+	int (*reload)(struct err *err);
+} readers[] = {
+	{"/run/udev/rules.d/70-railhead-vf.rules", reload_vf_rules},
+	{"/run/systemd/network/00-railhead-vf.network", machine_reload_networkd},
+};
+
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	return machine_write_file(ctx->root, c->target, c->desired, 0644, err);
+	int r = *c->desired ? machine_write_file(ctx->root, c->target, c->desired, 0644, err)
+			    : machine_remove_file(ctx->root, c->target, err);
+
+	for (size_t i = 0; r == 0 && ctx->root->live && i < array_len(readers); i++)
+		if (streq(c->target, readers[i].path))
+			r = readers[i].reload(err);
+	return r;
 }
 
 const struct kind kind_file = {.name = "file", .look = look, .set = set};

@@ -15,6 +15,8 @@
 #include "plan/change.h"
 #include "sys/root.h"
 
+struct acs;
+
 struct kind_ctx {
 	const struct root *root;
 	const struct node *node;
@@ -26,6 +28,7 @@ struct kind_ctx {
 	 * clock_usec(). A moment later its worker is given up. Else 0.
 	 */
 	uint64_t deadline;
+	struct acs *acs; /* of sys/acs.h: what was read of bridges in this run */
 };
 
 /* Where a worker is that has not come back from the kernel. */

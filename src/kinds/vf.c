@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "kinds/vf_net.h"
 
 static const struct {
 	const char *prefix;
@@ -18,6 +19,8 @@ static const struct {
 } targets[] = {
 	{"numvfs:", vf_look_numvfs, vf_set_numvfs},
 	{"driver:", vf_look_driver, vf_set_driver},
+	{"mtu:", vf_look_mtu, vf_set_mtu},
+	{"msix:", vf_look_msix, vf_set_msix},
 };
 
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)

@@ -48,8 +48,13 @@ static void check_pcie(const struct target *t, const char *where)
 
 static void check_groups(const struct target *t, const char *where)
 {
-	add(t, where, "", "iommu-group",
-	    ynode_bool(t->check, "isolated", false) ? "isolated" : "any");
+	const char *type = ynode_text(t->check, "type", NULL);
+	bool isolated = ynode_bool(t->check, "isolated", false);
+
+	if (isolated || !type)
+		add(t, where, "", "iommu-group", isolated ? "isolated" : "any");
+	if (type)
+		add(t, where, "/type", "iommu-type", type);
 }
 
 /* Runs that are looks. memory_bandwidth and its kin are benchmarks: gate/. */

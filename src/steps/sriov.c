@@ -7,6 +7,7 @@
  */
 #include "base/mem.h"
 #include "steps/overlay.h"
+#include "steps/sriov_net.h"
 
 /* PF drivers whose VFs come up only, or seven times faster, when the PF's link is up. */
 static const char *const wants_link[] = {"igb", "bnxt_en"};
@@ -143,6 +144,7 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	overlay_functions(ctx, section, &pfs);
 	for (size_t i = 0; i < pfs.n; i++)
 		emit_pf(ctx, section, pfs.v[i], plan);
+	sriov_net_emit(ctx, section, plan);
 	vec_free(&pfs);
 	return 0;
 }

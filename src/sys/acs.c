@@ -3,118 +3,148 @@
 
 #include <errno.h>
 #include <pci/pci.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "sys/pci.h"
 #include "sys/read.h"
 
 enum {
-	ACS_REQUIRED = PCI_ACS_CTRL_VALID | PCI_ACS_CTRL_REQ_RED | PCI_ACS_CTRL_CMPLT_RED |
-		       PCI_ACS_CTRL_FORWARD
+	REQUIRED = PCI_ACS_CTRL_VALID | PCI_ACS_CTRL_REQ_RED | PCI_ACS_CTRL_CMPLT_RED |
+		   PCI_ACS_CTRL_FORWARD,
+	MULTIFUNCTION = 0x80, /* of the header type */
 };
 
-/* libpci's error handler must not return, and its own exits; only main() may do that. */
-static __thread jmp_buf *on_error;
+struct acs {
+	const struct root *root;
+	struct pci_lib lib; /* opened by the first question */
+	VEC(struct acs_port *) ports;
+};
 
-static void __attribute__((noreturn)) give_up(char *msg, ...)
+struct acs *acs_new(const struct root *root)
 {
-	(void)msg;
-	longjmp(*on_error, 1);
+	struct acs *acs = xnew(struct acs);
+
+	acs->root = root;
+	return acs;
 }
 
-static void ignore(char *msg, ...)
+void acs_free(struct acs *acs)
 {
-	(void)msg;
+	if (!acs)
+		return;
+	for (size_t i = 0; i < acs->ports.n; i++)
+		free(acs->ports.v[i]);
+	vec_free(&acs->ports);
+	pci_lib_close(&acs->lib);
+	free(acs);
 }
 
-/* Only ports that face downwards can keep the functions below them apart. */
-static bool faces_down(struct pci_dev *dev)
+static bool multifunction(struct pci_dev *dev)
+{
+	return dev->func || pci_read_byte(dev, PCI_HEADER_TYPE) & MULTIFUNCTION;
+}
+
+/* Ports that face downwards need ACS, and so does each function of a card with several. */
+static enum acs_state judge_role(struct pci_dev *dev)
 {
 	struct pci_cap *exp = pci_find_cap(dev, PCI_CAP_ID_EXP, PCI_CAP_NORMAL);
-	int type;
 
 	if (!exp)
-		return false;
-	type = (pci_read_word(dev, (int)exp->addr + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_TYPE) >> 4;
-	return type == PCI_EXP_TYPE_ROOT_PORT || type == PCI_EXP_TYPE_DOWNSTREAM;
+		return ACS_CONVENTIONAL;
+	switch ((pci_read_word(dev, (int)exp->addr + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_TYPE) >> 4) {
+	case PCI_EXP_TYPE_PCI_BRIDGE:
+	case PCI_EXP_TYPE_PCIE_BRIDGE:
+	case PCI_EXP_TYPE_ROOT_EC:
+		return ACS_CONVENTIONAL;
+	case PCI_EXP_TYPE_ROOT_PORT:
+	case PCI_EXP_TYPE_DOWNSTREAM:
+		return ACS_MISSING;
+	default:
+		return multifunction(dev) ? ACS_MISSING : ACS_APART;
+	}
 }
 
-static char *blame_port(struct pci_dev *dev, const char *addr)
+static enum acs_state judge(struct pci_dev *dev, enum pci_reach reach, struct acs_port *port)
 {
+	enum acs_state state;
 	struct pci_cap *acs;
-	unsigned int can, does;
 
-	if (!faces_down(dev))
-		return NULL;
+	if (reach <= PCI_REACH_HEADER)
+		return reach == PCI_REACH_NONE ? ACS_UNREADABLE : ACS_HEADER;
+	state = judge_role(dev);
+	if (state != ACS_MISSING)
+		return state;
+	if (reach == PCI_REACH_STANDARD)
+		return ACS_SHORT;
 	acs = pci_find_cap(dev, PCI_EXT_CAP_ID_ACS, PCI_CAP_EXTENDED);
 	if (!acs)
-		return xasprintf(
-			"port %s above it has no ACS: only other hardware, or another slot, "
-			"isolates what is below",
-			addr);
-	can = pci_read_word(dev, (int)acs->addr + PCI_ACS_CAP);
-	does = pci_read_word(dev, (int)acs->addr + PCI_ACS_CTRL);
-	if ((does & ACS_REQUIRED) == ACS_REQUIRED)
-		return NULL;
-	return xasprintf(
-		"port %s above it has ACS control 0x%04x, 0x%04x needed (it is capable of "
-		"0x%04x): enable ACS in the BIOS, and the IOMMU, which makes the kernel ask "
-		"for it",
-		addr, does, ACS_REQUIRED, can);
+		return ACS_MISSING;
+	port->can = pci_read_word(dev, (int)acs->addr + PCI_ACS_CAP);
+	port->does = pci_read_word(dev, (int)acs->addr + PCI_ACS_CTRL);
+	/* What the capability lacks is not needed there: it can't be switched off either. */
+	port->needs = REQUIRED & port->can;
+	return (port->does & port->needs) == port->needs ? ACS_APART : ACS_OFF;
 }
 
-static char *blame_address(struct pci_access *access, const char *addr)
+static void read_port(struct pci_access *access, void *arg)
 {
-	unsigned int domain, bus, slot, fn;
-	struct pci_dev *dev;
-	char *blame;
+	struct acs_port *port = arg;
+	enum pci_reach reach;
+	struct pci_dev *dev = pci_lib_function(access, port->addr, &reach);
 
-	if (sscanf(addr, "%x:%x:%x.%x", &domain, &bus, &slot, &fn) != 4)
-		return NULL;
-	dev = pci_get_dev(access, (int)domain, (int)bus, (int)slot, (int)fn);
-	pci_fill_info(dev, PCI_FILL_CAPS | PCI_FILL_EXT_CAPS);
-	blame = blame_port(dev, addr);
+	port->state = judge(dev, reach, port);
 	pci_free_dev(dev);
-	return blame;
+}
+
+static bool is_address(const char *s)
+{
+	unsigned int part[4];
+
+	return sscanf(s, "%x:%x:%x.%x", &part[0], &part[1], &part[2], &part[3]) == 4 &&
+	       strlen(s) < sizeof(((struct acs_port *)0)->addr);
+}
+
+const struct acs_port *acs_port(struct acs *acs, const char *addr, struct err *err)
+{
+	cleanup_free struct acs_port *port = NULL;
+
+	for (size_t i = 0; i < acs->ports.n; i++)
+		if (streq(acs->ports.v[i]->addr, addr))
+			return acs->ports.v[i];
+	if (!is_address(addr)) {
+		err_set(err, -EINVAL, "%s: no PCI address", addr);
+		return NULL;
+	}
+	if (!acs->lib.access && pci_lib_open(&acs->lib, acs->root, err) < 0)
+		return NULL;
+	port = xnew(struct acs_port);
+	snprintf(port->addr, sizeof(port->addr), "%s", addr);
+	if (pci_lib_call(&acs->lib, read_port, port, err) < 0)
+		return NULL;
+	vec_push(&acs->ports, port);
+	return take_ptr(port);
 }
 
 /* The device's place in the tree: ".../pci0000:40/0000:40:00.0/0000:41:00.0". */
-static char *blame_path(struct pci_access *access, char *path)
-{
-	char *blame = NULL, *save = NULL;
-	char *last = strrchr(path, '/');
-
-	if (last)
-		*last = '\0'; /* the function itself is no bridge */
-	for (char *p = strtok_r(path, "/", &save); p && !blame; p = strtok_r(NULL, "/", &save))
-		blame = blame_address(access, p);
-	return blame;
-}
-
-int acs_blame(const struct root *root, const char *addr, char **ret, struct err *err)
+int acs_ports_above(struct acs *acs, const char *addr, struct acs_ports *ret, struct err *err)
 {
 	cleanup_free char *path = NULL;
-	struct pci_access *access;
-	char sysfs[64];
-	jmp_buf env;
-	int r = read_link(root, &path, err, "/sys/bus/pci/devices/%s", addr);
+	char *last, *save = NULL;
+	int r = read_link(acs->root, &path, err, "/sys/bus/pci/devices/%s", addr);
 
 	if (r < 0)
 		return r;
-	access = pci_alloc();
-	on_error = &env;
-	if (setjmp(env)) /* nothing is freed: libpci is in the middle of something */
-		return err_set(err, -EIO, "libpci can't read config space");
-	access->error = give_up;
-	access->warning = ignore;
-	access->method = PCI_ACCESS_SYS_BUS_PCI;
-	snprintf(sysfs, sizeof(sysfs), "/proc/self/fd/%d/sys/bus/pci", root->fd);
-	pci_set_param(access, (char *)"sysfs.path", sysfs);
-	pci_init(access);
-	*ret = blame_path(access, path);
-	pci_cleanup(access);
+	last = strrchr(path, '/');
+	if (last)
+		*last = '\0'; /* the function itself is no bridge above it */
+	for (char *p = strtok_r(path, "/", &save); p; p = strtok_r(NULL, "/", &save)) {
+		const struct acs_port *port = is_address(p) ? acs_port(acs, p, err) : NULL;
+
+		if (port)
+			vec_push(ret, port);
+		else if (is_address(p))
+			return -EIO;
+	}
 	return 0;
 }

@@ -76,6 +76,16 @@ int machine_restart_unit(const char *unit, struct err *err);
 /* `systemctl stop UNIT`, at most a minute. */
 int machine_stop_unit(const char *unit, struct err *err);
 
+/*
+ * Makes udev read its rules anew, and returns when it has: by itself it looks whether they
+ * changed every three seconds at most. Nothing to do where it does not run yet.
+ */
+int machine_reload_udev(struct err *err);
+/* Asks for a "change" event of each device of a subsystem that has the attribute. */
+int machine_trigger_udev(const char *subsystem, const char *attr, struct err *err);
+/* Makes systemd-networkd read its files anew, if it runs. */
+int machine_reload_networkd(struct err *err);
+
 /* --- machine_module.c ---------------------------------------------------------------- */
 
 /* Loads a module with its dependencies through libkmod; loaded already is success. */

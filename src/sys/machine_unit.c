@@ -17,7 +17,7 @@
 #include "sys/clock.h"
 #include "sys/machine.h"
 
-enum { START_MS = 60000, REBOOT_ASK_MS = 10000, REBOOT_WAIT_MS = 30000 };
+enum { START_MS = 60000, RELOAD_MS = 10000, REBOOT_ASK_MS = 10000, REBOOT_WAIT_MS = 30000 };
 
 /* The exit status, or a negative errno; -ETIMEDOUT kills it. */
 static int wait_for(pid_t pid, unsigned int deadline_ms)
@@ -42,19 +42,22 @@ static int wait_for(pid_t pid, unsigned int deadline_ms)
 
 /*
  * In the initramfs this runs with the real root as its root directory, which systemctl
- * would take for a chroot and do nothing, successfully: SYSTEMD_IGNORE_CHROOT.
+ * would take for a chroot and do nothing, successfully: SYSTEMD_IGNORE_CHROOT. argv[0] is
+ * looked for in /usr/bin and, where that is not merged, in /bin.
  */
-static int run_systemctl(const char *const argv[], unsigned int deadline_ms)
+static int run_tool(const char *const argv[], unsigned int deadline_ms)
 {
 	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
 					  "SYSTEMD_IGNORE_CHROOT=1", NULL};
+	static const char *const dirs[] = {"/usr/bin", "/bin"};
+	int r = ENOENT;
 	pid_t pid;
-	int r = posix_spawn(&pid, "/usr/bin/systemctl", NULL, NULL, (char *const *)argv,
-			    (char *const *)env);
 
-	if (r == ENOENT)
-		r = posix_spawn(&pid, "/bin/systemctl", NULL, NULL, (char *const *)argv,
-				(char *const *)env);
+	for (size_t i = 0; r == ENOENT && i < array_len(dirs); i++) {
+		cleanup_free char *path = xasprintf("%s/%s", dirs[i], argv[0]);
+
+		r = posix_spawn(&pid, path, NULL, NULL, (char *const *)argv, (char *const *)env);
+	}
 	return r ? -r : wait_for(pid, deadline_ms);
 }
 
@@ -98,7 +101,7 @@ int machine_reboot(const struct root *root, struct err *err)
 		return err_set(err, -EOPNOTSUPP, "reboot: the service manager is not systemd");
 	mark_reboot(true);
 	sync();
-	r = run_systemctl(argv, REBOOT_ASK_MS);
+	r = run_tool(argv, REBOOT_ASK_MS);
 	if (r == 0)
 		poll(NULL, 0, REBOOT_WAIT_MS);
 	/*
@@ -114,7 +117,7 @@ int machine_reboot(const struct root *root, struct err *err)
 /* what: for people, "starting". */
 static int unit_job(const char *const argv[], const char *what, const char *unit, struct err *err)
 {
-	int r = run_systemctl(argv, START_MS);
+	int r = run_tool(argv, START_MS);
 
 	if (r < 0)
 		return err_errno(err, r, "%s %s: systemctl", what, unit);
@@ -144,4 +147,46 @@ int machine_stop_unit(const char *unit, struct err *err)
 	const char *const argv[] = {"systemctl", "stop", "--", unit, NULL};
 
 	return unit_job(argv, "stopping", unit, err);
+}
+
+static int tell(const char *const argv[], const char *who, struct err *err)
+{
+	int r = run_tool(argv, RELOAD_MS);
+
+	if (r < 0)
+		return err_errno(err, r, "%s can't be told of new files: %s", who, argv[0]);
+	if (r > 0)
+		return err_set(err, -EIO, "%s was not told of new files: %s %s ended with %d", who,
+			       argv[0], argv[1], r);
+	return 0;
+}
+
+static bool udev_runs(void)
+{
+	return access("/run/udev/control", F_OK) == 0;
+}
+
+int machine_reload_udev(struct err *err)
+{
+	static const char *const argv[] = {"udevadm", "control", "--reload", NULL};
+
+	return udev_runs() ? tell(argv, "udev", err) : 0;
+}
+
+int machine_trigger_udev(const char *subsystem, const char *attr, struct err *err)
+{
+	const char *const argv[] = {
+		"udevadm", "trigger",	   "--action", "change", "--subsystem-match",
+		subsystem, "--attr-match", attr,       NULL};
+
+	return udev_runs() ? tell(argv, "udev", err) : 0;
+}
+
+int machine_reload_networkd(struct err *err)
+{
+	static const char *const active[] = {
+		"systemctl", "--quiet", "is-active", "--", "systemd-networkd.service", NULL};
+	static const char *const argv[] = {"networkctl", "reload", NULL};
+
+	return run_tool(active, RELOAD_MS) == 0 ? tell(argv, "systemd-networkd", err) : 0;
 }

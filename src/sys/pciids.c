@@ -2,40 +2,21 @@
 #include "sys/pciids.h"
 
 #include <pci/pci.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "sys/pci.h"
 
 struct pci_names {
-	struct pci_access *access;
-	bool broken; /* libpci could not read its database; do not ask again */
+	struct pci_lib lib;
 };
-
-/* libpci's error handler must not return, and its own exits; only main() may do that. */
-static __thread jmp_buf *on_error;
-
-static void __attribute__((noreturn)) give_up(char *msg, ...)
-{
-	(void)msg;
-	longjmp(*on_error, 1);
-}
-
-static void ignore(char *msg, ...)
-{
-	(void)msg;
-}
 
 struct pci_names *pci_names_open(void)
 {
 	struct pci_names *names = xnew(struct pci_names);
 
-	/* No pci_init(): that would look for a way to the bus, and only the names are wanted. */
-	names->access = pci_alloc();
-	names->access->error = give_up;
-	names->access->warning = ignore;
-	names->access->debug = ignore;
+	pci_lib_open(&names->lib, NULL, NULL); /* for names alone it can't fail */
 	return names;
 }
 
@@ -43,8 +24,7 @@ void pci_names_close(struct pci_names *names)
 {
 	if (!names)
 		return;
-	pci_free_name_list(names->access);
-	pci_cleanup(names->access);
+	pci_lib_close(&names->lib);
 	free(names);
 }
 
@@ -69,24 +49,27 @@ static const char *lookup(struct pci_access *a, enum pci_name what, const struct
 	return NULL;
 }
 
+struct question {
+	enum pci_name what;
+	const struct pci_ids *ids;
+	char *ret;
+	size_t size;
+};
+
+static void answer(struct pci_access *access, void *arg)
+{
+	struct question *q = arg;
+	char buf[256];
+	const char *found = lookup(access, q->what, q->ids, buf, sizeof(buf));
+
+	snprintf(q->ret, q->size, "%s", found ? found : "");
+}
+
 bool pci_names_get(struct pci_names *names, enum pci_name what, const struct pci_ids *ids,
 		   char *ret, size_t size)
 {
-	char buf[256];
-	const char *found;
-	jmp_buf env;
+	struct question q = {what, ids, ret, size};
 
 	*ret = '\0';
-	if (names->broken)
-		return false;
-	on_error = &env;
-	if (setjmp(env)) {
-		names->broken = true;
-		return false;
-	}
-	found = lookup(names->access, what, ids, buf, sizeof(buf));
-	if (!found || !*found)
-		return false;
-	snprintf(ret, size, "%s", found);
-	return true;
+	return pci_lib_call(&names->lib, answer, &q, NULL) == 0 && *ret;
 }

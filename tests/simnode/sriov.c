@@ -14,6 +14,8 @@
 
 #define GROUPS "/sys/kernel/iommu_groups/"
 
+enum { MSIX_VECTORS = 12 }; /* that a VF has by itself */
+
 static atomic_uint next_group;
 
 /* Id tables: the driver of a VF where it is not that of its PF, and the VF's device id. */
@@ -61,16 +63,20 @@ static void vf_address(const char *pf, unsigned int index, char ret[16])
 
 /*
  * A VF's own config space has no ids (ffff: the kernel takes them from the PF), a PCI
- * Express capability, and no bridge's bits.
+ * Express and an MSI-X capability, and no bridge's bits.
  */
-static void put_config(const char *dir)
+static void put_config(const char *dir, unsigned int vectors)
 {
 	cleanup_free char *path = xasprintf("%s/config", dir);
 	unsigned char c[4096] = {0xff, 0xff, 0xff, 0xff, 0, 0, 0x10, 0};
 
 	c[0x34] = 0x40;
 	c[0x40] = 0x10;
+	c[0x41] = 0x9c;
 	c[0x42] = 0x02;
+	c[0x9c] = 0x11;
+	c[0x9e] = (unsigned char)(vectors - 1);
+	c[0x9f] = (unsigned char)((vectors - 1) >> 8);
 	tree_put_data(c, sizeof(c), path);
 }
 
@@ -146,7 +152,7 @@ static void add_vf(const char *pf, unsigned int index)
 	dev = pci_add(vf, driver);
 	pci_lock(dev);
 	put_ids(dir, pf);
-	put_config(dir);
+	put_config(dir, MSIX_VECTORS);
 	put_resource(dir, index);
 	tree_put("(null)", "%s/driver_override", dir);
 	if (tree_has("%s/sriov_vf_total_msix", pf_dir))
@@ -345,6 +351,17 @@ int sriov_store_autoprobe(const char *name, char *text)
 	return r < 0 ? r : tree_replace(yes ? "1" : "0", name);
 }
 
+/* What the PF's driver does: the table of the VF has another size then. 0: its own one. */
+static int set_vectors(struct device *vf, unsigned int vectors)
+{
+	cleanup_free char *dir = tree_follow(PCI "%s", vf->addr);
+
+	if (vectors > 2048)
+		return -EOVERFLOW;
+	put_config(dir, vectors ? vectors : MSIX_VECTORS);
+	return 0;
+}
+
 /* sriov_vf_msix_count_store(): of a VF that no driver has, below the locks of PF and VF. */
 int sriov_store_msix(const char *name, char *text)
 {
@@ -353,7 +370,6 @@ int sriov_store_msix(const char *name, char *text)
 	unsigned int vectors;
 	int r = parse_u16(text, &vectors);
 
-	text[strcspn(text, "\n")] = '\0';
 	pf = physfn ? pci_find(physfn) : NULL;
 	if (r < 0)
 		return r;
@@ -366,7 +382,7 @@ int sriov_store_msix(const char *name, char *text)
 	else
 		r = script_meet(OP_WRITE, name, vf, NULL);
 	if (r == 0)
-		r = tree_replace(text, name);
+		r = set_vectors(vf, vectors);
 	pci_unlock(vf);
 	pci_unlock(pf);
 	return r;

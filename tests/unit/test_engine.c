@@ -153,6 +153,54 @@ static void test_one_stage_only(void **state)
 	run_close(&run);
 }
 
+/* What held at the first look is looked at again if something was set in its lane before. */
+static void test_looked_at_again(void **state)
+{
+	static const char undone[] = "a=set b=set a=failed"; /* a and b undo each other */
+	static const struct {
+		const char *lane, *other, *told;
+	} cases[] = {
+		{"0000:01:00.0/vf1", "0000:01:00.0/vf1", undone},
+		{"0000:01:00.0", "0000:01:00.0/vf1", undone}, /* of the PF of that VF */
+		{"0000:01:00.0/vf1", "0000:01:00.0/vf11", "a=set"},
+		{"0000:01:00.0/vf1", "0000:01:00.0", "a=set"},
+		{"", "", "a=set"}, /* which joins nothing */
+	};
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct tmp *t = *state;
+		struct run run = make_run(t);
+
+		tmp_write(t, "proc/sys/a", "1\n");
+		tree_link(t, "proc/sys/b", "a"); /* what a writes is what b finds */
+		change_lane(add_attr(&run, PHASE_MODULES, "a", "2"), "%s", cases[i].lane);
+		change_lane(add_attr(&run, PHASE_SYSFS, "b", "1"), "%s", cases[i].other);
+		applies(&run, STAGE_EARLY, cases[i].told);
+		assert_string_equal(tree_text(t, "proc/sys/a"),
+				    cases[i].told == undone ? "1" : "2");
+		run_close(&run);
+	}
+}
+
+/* ... and one that held and still does is no failure when the stage's time is over. */
+static void test_looked_at_again_late(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	struct change *c;
+
+	tmp_write(t, "proc/sys/a", "1\n");
+	tmp_write(t, "proc/sys/b", "1\n");
+	c = add_attr(&run, PHASE_MODULES, "a", "2");
+	change_lane(c, "0000:01:00.0");
+	c->steady = true; /* set whatever the time */
+	change_lane(add_attr(&run, PHASE_SYSFS, "b", "1"), "0000:01:00.0");
+	apply_until(&run, STAGE_EARLY, clock_usec(), NULL);
+	assert_state(&run, "a", CHANGE_SET);
+	assert_state(&run, "b", CHANGE_SAME);
+	run_close(&run);
+}
+
 /* --- convergence ---------------------------------------------------------------------------- */
 
 static void test_converged(void **state)
@@ -931,6 +979,8 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, tmp_setup, tmp_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_phases_in_order),
+		TEST(test_looked_at_again),
+		TEST(test_looked_at_again_late),
 		TEST(test_one_stage_only),
 		TEST(test_converged),
 		TEST(test_set_once),

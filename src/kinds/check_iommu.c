@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * IOMMU groups: whether a function is alone in its group and of which type that is, and, if
+ * not as asked, who decided so: the hardware, the firmware, or the kernel's command line.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/version.h"
+#include "boot/kargs.h"
+#include "kinds/checks.h"
+#include "sys/acs.h"
+#include "sys/read.h"
+
+#define DEV "/sys/bus/pci/devices/"
+#define GROUPS "/sys/kernel/iommu_groups"
+
+enum { NAMED = 2 }; /* so many members of a group are named, the others counted */
+
+/* "PF/INDEX" of a VF, or an address -> address */
+static int resolve(const struct root *root, const char *arg, char **ret, struct err *err)
+{
+	const char *slash = strchr(arg, '/');
+
+	if (!slash) {
+		*ret = xstrdup(arg);
+		return 0;
+	}
+	return read_link_name(root, ret, err, DEV "%.*s/virtfn%s", (int)(slash - arg), arg,
+			      slash + 1);
+}
+
+/* --- no group at all --------------------------------------------------------------------- */
+
+/* The argument of this boot that keeps the IOMMU off, or NULL. */
+static const char *off_argument(const char *cmdline)
+{
+	static const char *const off[] = {"iommu=off", "intel_iommu=off", "amd_iommu=off"};
+
+	for (size_t i = 0; i < array_len(off); i++)
+		if (kargs_has(cmdline, off[i]))
+			return off[i];
+	return NULL;
+}
+
+static void blame_off(const struct kind_ctx *ctx, struct change *c, const char *addr)
+{
+	const char *off = off_argument(ctx->node->cmdline);
+	cleanup_strv struct strv groups = {0};
+
+	if (read_dir(ctx->root, &groups, NULL, GROUPS) == 0 && groups.n)
+		change_reason(c,
+			      "the IOMMU is on, but not for %s: the firmware's DMAR or IVRS table "
+			      "leaves it out, or the kernel was told to (intel_iommu=igfx_off)",
+			      addr);
+	else if (off)
+		change_reason(c,
+			      "the IOMMU is off: the kernel argument %s of this boot says so; set "
+			      "kernel_args.iommu to passthrough, lazy or strict",
+			      off);
+	else if (ctx->node->cpu_vendor == CPU_INTEL &&
+		 !kargs_has(ctx->node->cmdline, "intel_iommu=on"))
+		change_reason(c, "the IOMMU is off, and no intel_iommu=on on the kernel command "
+				 "line: set kernel_args.iommu, and enable VT-d in the BIOS");
+	else
+		change_reason(c, "the IOMMU is off: enable VT-d, AMD-Vi or the SMMU in the BIOS; "
+				 "the command line does not forbid it");
+}
+
+/* The group's number. 1: there is none, and the change says why. */
+static int find_group(const struct kind_ctx *ctx, struct change *c, const char *arg, char **addr,
+		      char **group)
+{
+	c->state = CHANGE_DIFFERS;
+	if (resolve(ctx->root, arg, addr, NULL) < 0) {
+		change_observe(c, "no such VF");
+		change_reason(c, "the VF does not exist");
+		return 1;
+	}
+	if (read_link_name(ctx->root, group, NULL, DEV "%s/iommu_group", *addr) < 0) {
+		change_observe(c, "no group");
+		blame_off(ctx, c, *addr);
+		return 1;
+	}
+	return 0;
+}
+
+/* --- shared groups ----------------------------------------------------------------------- */
+
+/* Ports of one state, as "0000:00:01.0 0000:01:00.0". */
+static void name_ports(const struct acs_ports *ports, enum acs_state state, struct str *ret)
+{
+	for (size_t i = 0; i < ports->n; i++)
+		if (ports->v[i]->state == state)
+			str_addf(ret, "%s%s", ret->len ? " " : "", ports->v[i]->addr);
+}
+
+/* "pci=NAMEVALUE" of this boot, with the one option alone; NULL if it has none. */
+static char *pci_argument(const char *cmdline, const char *name)
+{
+	cleanup_free char *copy = xstrdup(cmdline);
+	char *rest = copy, *token, *option;
+
+	while ((token = strsep(&rest, " \t\n"))) {
+		if (!str_starts(token, "pci="))
+			continue;
+		token += strlen("pci=");
+		while ((option = strsep(&token, ",")))
+			if (str_starts(option, name))
+				return xasprintf("pci=%s", option);
+	}
+	return NULL;
+}
+
+/* The argument that takes bits of ACS away (drivers/pci/pci.c, pci_setup()), or NULL. */
+static char *acs_argument(const char *cmdline)
+{
+	char *arg = pci_argument(cmdline, "disable_acs_redir=");
+
+	return arg ? arg : pci_argument(cmdline, "config_acs=");
+}
+
+/*
+ * With an IOMMU the kernel itself sets what a port is capable of, when it finds the port: what
+ * is off all the same was taken away by an argument, or by the firmware.
+ */
+static void blame_control(const struct kind_ctx *ctx, const struct acs_ports *ports,
+			  struct str *text)
+{
+	cleanup_free char *arg = acs_argument(ctx->node->cmdline);
+	const char *separator = "";
+
+	for (size_t i = 0; i < ports->n; i++) {
+		const struct acs_port *p = ports->v[i];
+
+		if (p->state != ACS_OFF)
+			continue;
+		str_addf(text,
+			 "%sport %s is capable of ACS, but its control is 0x%04x, 0x%04x needed",
+			 separator, p->addr, p->does, p->needs);
+		separator = ", ";
+	}
+	if (arg) {
+		str_addf(text, ": the kernel argument %s of this boot takes it away", arg);
+		return;
+	}
+	str_add(text, ": the firmware holds it off (BIOS options such as 'ACS control' or 'PCIe "
+		      "ARI/ACS'), or something on the node has cleared it since (setpci)");
+	if (version_fits(">=6.11", ctx->node->kernel))
+		str_add(text, "; where the BIOS has no such option, try "
+			      "pci=config_acs=xx111x1@ADDRESS of the port");
+}
+
+/* What is the same for all ports of a state. %s: their addresses. */
+static const struct {
+	enum acs_state state;
+	const char *text;
+} port_faults[] = {
+	{ACS_CONVENTIONAL, "behind %s is conventional PCI, where nothing is kept apart: move the "
+			   "card to a PCIe slot"},
+	{ACS_MISSING, "port %s above it has no ACS capability: that is the hardware, and only "
+		      "another slot or other hardware isolates what is below (unless a BIOS option "
+		      "'ACS enable' hides it, as on AMD)"},
+	{ACS_HEADER, "only 64 bytes of the config space of %s can be read, and ACS is behind them: "
+		     "run it (or take the snapshot) as root"},
+	{ACS_UNREADABLE, "the config space of %s is not there to be read, so its ACS is unknown"},
+};
+
+static void blame_short(const struct kind_ctx *ctx, const char *ports, struct str *text)
+{
+	cleanup_free char *arg = pci_argument(ctx->node->cmdline, "nommconf");
+
+	str_addf(text, "the kernel can't reach the extended config space of %s, in which ACS is: ",
+		 ports);
+	if (arg)
+		str_addf(text, "the kernel argument %s takes it away", arg);
+	else
+		str_add(text, "the firmware offers no way to it (ACPI table MCFG)");
+}
+
+static void begin_clause(struct str *text)
+{
+	if (text->len)
+		str_add(text, "; ");
+}
+
+static void blame_ports(const struct kind_ctx *ctx, const struct acs_ports *ports, struct str *text)
+{
+	cleanup_str struct str off = {0}, brief = {0};
+
+	name_ports(ports, ACS_OFF, &off);
+	name_ports(ports, ACS_SHORT, &brief);
+	for (size_t i = 0; i < array_len(port_faults); i++) {
+		cleanup_str struct str names = {0};
+
+		name_ports(ports, port_faults[i].state, &names);
+		if (!names.len)
+			continue;
+		begin_clause(text);
+		str_addf(text, port_faults[i].text, names.s);
+	}
+	if (off.len) {
+		begin_clause(text);
+		blame_control(ctx, ports, text);
+	}
+	if (brief.len) {
+		begin_clause(text);
+		blame_short(ctx, brief.s, text);
+	}
+}
+
+/* A function of a card with several must keep itself apart from the others. */
+static void blame_card(const struct kind_ctx *ctx, const char *addr, struct str *text)
+{
+	const struct acs_port *own = NULL;
+
+	if (!root_exists(ctx->root, DEV "%s/physfn", addr)) /* a VF counts as a card of its own */
+		own = acs_port(ctx->acs, addr, NULL);
+	if (!own || (own->state != ACS_MISSING && own->state != ACS_OFF))
+		return;
+	begin_clause(text);
+	str_addf(text,
+		 "%s is one of several functions of its card and has no ACS %s: they stay together "
+		 "in any slot, only its VFs can be kept apart",
+		 addr, own->state == ACS_MISSING ? "of its own" : "switched on");
+}
+
+/* Why the kernel could not keep the function apart. */
+static void blame_group(const struct kind_ctx *ctx, const char *addr, struct str *text)
+{
+	struct acs_ports ports = {0};
+	struct err err = {0};
+
+	if (acs_ports_above(ctx->acs, addr, &ports, &err) < 0) {
+		str_addf(text, "the ports above it can't be looked at: %s", err.text);
+	} else {
+		blame_ports(ctx, &ports, text);
+		blame_card(ctx, addr, text);
+	}
+	if (!text->len)
+		str_addf(text,
+			 "the %zu ports above it keep it apart: it uses the address of another "
+			 "device, by a quirk of the kernel or the firmware's IVRS table",
+			 ports.n);
+	vec_free(&ports);
+}
+
+static void name_others(const struct strv *members, const char *addr, struct str *ret)
+{
+	size_t others = 0;
+
+	for (size_t i = 0; i < members->n; i++)
+		if (!streq(members->v[i], addr) && others++ < NAMED)
+			str_addf(ret, "%s%s", ret->len ? " " : "", members->v[i]);
+	if (others > NAMED)
+		str_addf(ret, " and %zu more", others - NAMED);
+}
+
+int check_iommu_group(const struct kind_ctx *ctx, struct change *c, const char *arg,
+		      struct err *err)
+{
+	cleanup_free char *addr = NULL, *group = NULL;
+	cleanup_strv struct strv members = {0};
+	cleanup_str struct str others = {0}, blame = {0};
+	int r;
+
+	if (find_group(ctx, c, arg, &addr, &group))
+		return 0;
+	r = read_dir(ctx->root, &members, err, GROUPS "/%s/devices", group);
+	if (r < 0)
+		return r;
+	name_others(&members, addr, &others);
+	if (!others.len || streq(c->desired, "any")) {
+		change_observe(c, "group %s", group);
+		c->state = CHANGE_SAME;
+		return 0;
+	}
+	change_observe(c, "group %s with %s", group, others.s);
+	blame_group(ctx, addr, &blame);
+	change_reason(c, "%s shares its IOMMU group; %s", addr, blame.s);
+	return 0;
+}
+
+/* --- types ------------------------------------------------------------------------------- */
+
+/* What the profile would have to say for each type. */
+static const struct {
+	const char *type, *iommu;
+} remedies[] = {
+	{"identity", "passthrough"},
+	{"DMA-FQ", "lazy"},
+	{"DMA", "strict"},
+};
+
+static const char *remedy_for(const char *type)
+{
+	for (size_t i = 0; i < array_len(remedies); i++)
+		if (streq(remedies[i].type, type))
+			return remedies[i].iommu;
+	return "passthrough, lazy or strict";
+}
+
+/*
+ * The arguments that choose the type of all groups, in the words of the parsers
+ * (drivers/iommu/iommu.c, arch/x86/kernel/pci-dma.c): of each sort the last one counts.
+ */
+static const struct type_word {
+	const char *token;
+	bool strictness; /* lazy or strict; the others: translated or not */
+	bool on;
+} type_words[] = {
+	{"iommu.passthrough=1", false, true},
+	{"iommu.passthrough=0", false, false},
+	{"iommu=pt", false, true},
+	{"iommu=nopt", false, false},
+	{"iommu.strict=1", true, true},
+	{"iommu.strict=0", true, false},
+	{"intel_iommu=strict", true, true},
+	{"amd_iommu=fullflush", true, true},
+};
+
+struct said {
+	const char *translation, *strictness; /* the argument that decides, or NULL */
+	bool passthrough, strict;
+};
+
+static struct said type_arguments(const char *cmdline)
+{
+	cleanup_free char *copy = xstrdup(cmdline);
+	struct said said = {0};
+	char *rest = copy, *token;
+
+	while ((token = strsep(&rest, " \t\n")))
+		for (size_t i = 0; i < array_len(type_words); i++) {
+			const struct type_word *w = &type_words[i];
+
+			if (!kargs_has(token, w->token))
+				continue;
+			if (w->strictness) {
+				said.strictness = w->token;
+				said.strict = w->on;
+			} else {
+				said.translation = w->token;
+				said.passthrough = w->on;
+			}
+		}
+	return said;
+}
+
+/* Whether the arguments make it that type; false where they leave it open. */
+static bool arguments_make(const struct said *said, const char *type)
+{
+	if (said->translation && said->passthrough)
+		return streq(type, "identity");
+	if (streq(type, "identity"))
+		return false;
+	return said->strictness && said->strict == streq(type, "DMA");
+}
+
+static const char *deciding(const struct said *said)
+{
+	return said->translation && (said->passthrough || !said->strictness) ? said->translation
+	       : said->strictness					     ? said->strictness
+									     : NULL;
+}
+
+static void blame_type(const struct kind_ctx *ctx, struct change *c, const char *group,
+		       const char *type)
+{
+	struct said said = type_arguments(ctx->node->cmdline);
+	const char *arg = deciding(&said);
+
+	/* Strictness alone does not ask for translation. */
+	if (arguments_make(&said, c->desired) && (said.translation || !streq(type, "identity")))
+		change_reason(c,
+			      "%s of this boot asks for %s, and this group is %s all the same: the "
+			      "IOMMU's driver forces that on one of its devices (untrusted ports, "
+			      "memory encryption), or somebody wrote to " GROUPS "/%s/type",
+			      arg, c->desired, type, group);
+	else if (arguments_make(&said, type))
+		change_reason(
+			c,
+			"%s of this boot makes it %s: set kernel_args.iommu to %s, which takes "
+			"a reboot",
+			arg, type, remedy_for(c->desired));
+	else
+		change_reason(
+			c,
+			"the kernel's own default (CONFIG_IOMMU_DEFAULT_...) makes it %s, no "
+			"argument of this boot does: set kernel_args.iommu to %s, which takes "
+			"a reboot",
+			type, remedy_for(c->desired));
+}
+
+/*
+ * Lazy translation has a name of its own since 5.15 (DMA-FQ): an older kernel writes DMA for
+ * it too, and says nothing unless an argument made it strict.
+ */
+static bool tells(const struct kind_ctx *ctx, const char *desired, const char *type)
+{
+	struct said said = type_arguments(ctx->node->cmdline);
+
+	return !streq(desired, "DMA-FQ") || !streq(type, "DMA") || arguments_make(&said, "DMA") ||
+	       version_fits(">=5.15", ctx->node->kernel);
+}
+
+int check_iommu_type(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
+{
+	cleanup_free char *addr = NULL, *group = NULL, *type = NULL;
+	int r;
+
+	if (find_group(ctx, c, arg, &addr, &group))
+		return 0;
+	r = read_text(ctx->root, &type, err, GROUPS "/%s/type", group);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	change_observe(c, "%s", r < 0 ? "not shown" : type);
+	if (r < 0 || !tells(ctx, c->desired, type)) {
+		change_reason(c, "the kernel of this tree (%s) does not show it",
+			      ctx->node->kernel);
+		c->state = CHANGE_UNSUPPORTED;
+		return 0;
+	}
+	c->state = streq(type, c->desired) ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (c->state == CHANGE_DIFFERS)
+		blame_type(ctx, c, group, type);
+	return 0;
+}

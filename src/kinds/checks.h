@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inside this room: checks that have a file of their own. arg: what follows "CHECKER:". */
+#pragma once
+
+#include "kinds/kind.h"
+
+/* iommu-group:ADDR or iommu-group:PF/INDEX; desired: "isolated" or "any" */
+int check_iommu_group(const struct kind_ctx *ctx, struct change *c, const char *arg,
+		      struct err *err);
+/* iommu-type:ADDR or iommu-type:PF/INDEX; desired: as the kernel writes the group's type */
+int check_iommu_type(const struct kind_ctx *ctx, struct change *c, const char *arg,
+		     struct err *err);

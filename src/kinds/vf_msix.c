@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How many MSI-X vectors a VF has. The file sriov_vf_msix_count can only be written; what
+ * there is stands in the VF's own config space (Documentation/ABI/testing/sysfs-bus-pci,
+ * drivers/pci/iov.c). The file is there for every VF, whether the PF's driver knows how to do
+ * it or not: that shows in the total of the PF, which is 0 then. Reading the total takes the
+ * PF's device lock, so a look does not: it must not hang behind a writer that is stuck.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "kinds/vf_net.h"
+#include "sys/machine.h"
+#include "sys/pci.h"
+#include "sys/read.h"
+
+#define DEV "/sys/bus/pci/devices/"
+
+/* "PF/INDEX" -> address of the VF; -ENOENT while it does not exist */
+static int vf_address(const struct root *root, const char *vf, char **ret, struct err *err)
+{
+	const char *slash = strchr(vf, '/');
+
+	if (!slash)
+		return err_set(err, -EINVAL, "%s: not PF/INDEX", vf);
+	return read_link_name(root, ret, err, DEV "%.*s/virtfn%s", (int)(slash - vf), vf,
+			      slash + 1);
+}
+
+int vf_look_msix(const struct kind_ctx *ctx, struct change *c, const char *vf, struct err *err)
+{
+	cleanup_free char *addr = NULL;
+	unsigned int vectors;
+	int r = vf_address(ctx->root, vf, &addr, err);
+
+	if (r == -ENOENT) {
+		change_observe(c, "no such VF");
+		change_reason(c, "the VF does not exist yet");
+		c->state = CHANGE_WAITS;
+		return 0;
+	}
+	if (r == 0)
+		r = pci_msix_vectors(ctx->root, addr, &vectors, err);
+	if (r < 0)
+		return r;
+	change_observe(c, "%u", vectors);
+	change_judge(c);
+	return 0;
+}
+
+static unsigned int count_vfs(const struct root *root, const char *pf)
+{
+	cleanup_strv struct strv names = {0};
+	unsigned int n = 0;
+
+	read_dir(root, &names, NULL, DEV "%s", pf);
+	for (size_t i = 0; i < names.n; i++)
+		n += str_starts(names.v[i], "virtfn");
+	return n;
+}
+
+static int no_pool(const struct root *root, const char *pf, struct err *err)
+{
+	cleanup_free char *driver = NULL;
+
+	read_link_name(root, &driver, NULL, DEV "%s/driver", pf);
+	if (driver && streq(driver, "mlx5_core"))
+		return err_set(err, -ENXIO,
+			       "%s: its firmware shares out no MSI-X vectors among VFs: turn that "
+			       "on in it (DYNAMIC_VF_MSIX_TABLE), or leave vf.msix out",
+			       pf);
+	return err_set(err, -ENXIO,
+		       "%s: the driver of the PF (%s) offers no MSI-X count per VF, as mlx5_core "
+		       "does: leave vf.msix out",
+		       pf, driver ? driver : "none");
+}
+
+/* Before the VF is taken from its driver: whether the PF can give it, and all the others. */
+static int check_pool(const struct root *root, const char *pf, const char *desired, struct err *err)
+{
+	unsigned int vfs = count_vfs(root, pf);
+	uint64_t total = 0;
+
+	read_u64(root, &total, NULL, DEV "%s/sriov_vf_total_msix", pf);
+	if (!total)
+		return no_pool(root, pf, err);
+	if (strtoul(desired, NULL, 10) * vfs > total)
+		return err_set(err, -ERANGE,
+			       "%s: %s MSI-X vectors for each of its %u VFs, and %llu for all of "
+			       "them (sriov_vf_total_msix): ask fewer in vf.msix, or fewer VFs",
+			       pf, desired, vfs, (unsigned long long)total);
+	return 0;
+}
+
+/* The kernel refuses to change it below a driver (EBUSY). */
+static int unbind(const struct root *root, const char *addr, struct err *err)
+{
+	cleanup_free char *path = NULL;
+
+	if (!root_exists(root, DEV "%s/driver", addr))
+		return 0;
+	path = xasprintf(DEV "%s/driver/unbind", addr);
+	return machine_write_attr(root, path, addr, err);
+}
+
+int vf_set_msix(const struct kind_ctx *ctx, struct change *c, const char *vf, struct err *err)
+{
+	cleanup_free char *pf = xstrndup(vf, strcspn(vf, "/")), *addr = NULL, *path = NULL;
+	int r = vf_address(ctx->root, vf, &addr, err);
+
+	if (r == 0)
+		r = check_pool(ctx->root, pf, c->desired, err);
+	if (r == 0)
+		r = unbind(ctx->root, addr, err);
+	if (r < 0)
+		return r;
+	path = xasprintf(DEV "%s/sriov_vf_msix_count", addr);
+	r = machine_write_attr(ctx->root, path, c->desired, err);
+	if (r == -EBUSY)
+		err_wrap(err, "VF %s of %s was bound again by something else on the node", addr,
+			 pf);
+	else if (r < 0)
+		err_wrap(err, "VF %s of %s: its firmware refuses %s MSI-X vectors; ask fewer", addr,
+			 pf, c->desired);
+	return r;
+}

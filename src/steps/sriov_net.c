@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "steps/sriov_net.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "steps/overlay.h"
+
+#define RULES "/run/udev/rules.d/70-railhead-vf.rules"
+#define NETWORK "/run/systemd/network/00-railhead-vf.network"
+
+enum { SET_MS = 30000 }; /* one value of one VF: its firmware is asked */
+
+/* --- each VF ----------------------------------------------------------------------------- */
+
+static struct change *add(const struct pci_fn *pf, unsigned int vf, const struct ynode *at,
+			  enum phase phase, const char *what, struct plan *plan)
+{
+	struct change *c = plan_add(plan, "sriov", KIND_VF, STAGE_DEVICES, phase, at->at,
+				    "sriov/%s/vf%u/%s", pf->addr, vf, what);
+
+	change_target(c, "%s:%s/%u", what, pf->addr, vf);
+	change_desired(c, "%s", at->text);
+	change_lane(c, "%s/vf%u", pf->addr, vf);
+	c->remade = true;
+	c->deadline_ms = SET_MS;
+	return c;
+}
+
+static void emit_vfs(const struct step_ctx *ctx, const struct ynode *section,
+		     const struct pci_fn *pf, struct plan *plan)
+{
+	const struct ynode *mtu = overlay_value(ctx, section, pf, "vf.mtu");
+	const struct ynode *msix = overlay_value(ctx, section, pf, "vf.msix");
+
+	for (unsigned int i = 0; i < overlay_vfs(ctx, pf); i++) {
+		if (msix && !streq(msix->text, "0")) /* 0: as many as the PF gives by itself */
+			change_waits_for(add(pf, i, msix, PHASE_VF_ADDRESS, "msix", plan),
+					 "sriov/%s/numvfs", pf->addr);
+		if (mtu)
+			change_waits_for(add(pf, i, mtu, PHASE_VF_LINK, "mtu", plan),
+					 "sriov/%s/vf%u/driver", pf->addr, i);
+	}
+}
+
+/* --- network managers -------------------------------------------------------------------- */
+
+/* The value that asks for it, or NULL. */
+static const struct ynode *wants_unmanaged(const struct step_ctx *ctx, const struct ynode *section,
+					   const struct pci_fn *pf)
+{
+	const struct ynode *value = overlay_value(ctx, section, pf, "vf.unmanaged");
+
+	return value && streq(value->text, "true") ? value : NULL;
+}
+
+/*
+ * A VF's netdev is known by its PF, whose uevent file has its address on a line of its own;
+ * names and addresses of VFs are known only when they exist. NetworkManager obeys the property
+ * NM_UNMANAGED, systemd-networkd a file that matches ours (systemd 243 and later).
+ */
+static const struct ynode *make_rules(const struct step_ctx *ctx, const struct ynode *section,
+				      const struct fn_list *pfs, struct str *ret)
+{
+	const struct ynode *why = NULL;
+
+	for (size_t i = 0; i < pfs->n; i++) {
+		const struct ynode *value = wants_unmanaged(ctx, section, pfs->v[i]);
+
+		if (!value)
+			continue;
+		if (!why)
+			str_addf(ret,
+				 "# Written by railhead for profile %s; made anew at each boot.\n"
+				 "ACTION==\"remove\", GOTO=\"railhead_vf_end\"\n"
+				 "SUBSYSTEM!=\"net\", GOTO=\"railhead_vf_end\"\n",
+				 ctx->profile->name);
+		why = value;
+		str_addf(ret,
+			 "ATTR{device/physfn/uevent}==\"*PCI_SLOT_NAME=%s*\", "
+			 "ENV{NM_UNMANAGED}=\"1\", ENV{RAILHEAD_UNMANAGED}=\"1\"\n",
+			 pfs->v[i]->addr);
+	}
+	if (why)
+		str_add(ret, "LABEL=\"railhead_vf_end\"\n");
+	return why;
+}
+
+static void add_file(const char *id, const char *path, const char *text, const struct ynode *at,
+		     struct plan *plan)
+{
+	struct change *c =
+		plan_add(plan, "sriov", KIND_FILE, STAGE_DEVICES, PHASE_FILES, at->at, "%s", id);
+
+	change_target(c, "%s", path);
+	change_desired(c, "%s", text);
+}
+
+/*
+ * In the stage that makes the VFs, and before them: then all PFs are there, with the drivers
+ * by which a set may choose them. The rules that an earlier profile of this boot left must go;
+ * the other file says nothing without them.
+ */
+static void emit_unmanaged(const struct step_ctx *ctx, const struct ynode *section,
+			   const struct fn_list *pfs, struct plan *plan)
+{
+	cleanup_str struct str rules = {0}, network = {0};
+	const struct ynode *why = make_rules(ctx, section, pfs, &rules);
+
+	if (why) {
+		str_addf(&network,
+			 "# Written by railhead for profile %s; made anew at each boot.\n"
+			 "[Match]\nProperty=RAILHEAD_UNMANAGED=1\n\n[Link]\nUnmanaged=yes\n",
+			 ctx->profile->name);
+		add_file("sriov/unmanaged/networkd", NETWORK, network.s, why, plan);
+	}
+	if (why || root_exists(ctx->root, RULES))
+		add_file("sriov/unmanaged/udev", RULES, str_get(&rules), why ? why : section, plan);
+}
+
+void sriov_net_emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan)
+{
+	struct fn_list pfs = {0};
+
+	overlay_functions(ctx, section, &pfs);
+	emit_unmanaged(ctx, section, &pfs, plan);
+	for (size_t i = 0; i < pfs.n; i++)
+		emit_vfs(ctx, section, pfs.v[i], plan);
+	vec_free(&pfs);
+}

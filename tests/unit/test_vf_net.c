@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is found of a VF's own files: its MTU, its MSI-X vectors, and why they can't be said. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "kinds/kind.h"
+#include "sys/acs.h"
+#include "tree.h"
+
+#define PF "0000:41:00.0"
+#define VF "0000:41:00.1"
+#define VF_DIR "sys/devices/pci0000:00/" VF
+
+static struct kind_ctx make_ctx(const struct tmp *t)
+{
+	return (struct kind_ctx){.root = &t->root, .running = STAGE_DEVICES};
+}
+
+static void make_vf(const struct tmp *t)
+{
+	tree_pci(t, &(struct tree_fn){PF, "15b3:1021", "0x020000", .net = "eth0", .vfs = "8"});
+	tree_pci(t, &(struct tree_fn){VF, "15b3:101e", "0x020000", .physfn = PF});
+	tree_fn_file(t, PF, "virtfn0", "->../%s", VF);
+}
+
+struct found {
+	int r;
+	enum change_state state;
+	const char *text; /* observed, or part of the reason or error */
+};
+
+static void looks(struct tmp *t, const char *target, const char *desired, struct found want)
+{
+	const struct kind_ctx ctx = make_ctx(t);
+	struct plan plan = {0};
+	struct change *c = plan_add(&plan, "sriov", KIND_VF, STAGE_DEVICES, PHASE_VF_LINK,
+				    (struct place){0}, "x");
+	struct err err = {0};
+
+	change_target(c, "%s", target);
+	change_desired(c, "%s", desired);
+	assert_int_equal(kind_get(KIND_VF)->look(&ctx, c, &err), want.r);
+	if (want.r == 0)
+		assert_int_equal(c->state, want.state);
+	assert_text(want.r < 0 ? err.text : c->reason ? c->reason : c->observed, want.text);
+	plan_free(&plan);
+}
+
+static void test_mtu(void **state)
+{
+	struct tmp *t = *state;
+
+	looks(t, "mtu:" PF "/0", "9000", (struct found){0, CHANGE_WAITS, "VF 0 of " PF});
+	make_vf(t);
+	looks(t, "mtu:" PF "/0", "9000", (struct found){0, CHANGE_WAITS, "VF 0 of " PF});
+	tmp_write(t, VF_DIR "/net/a/mtu", "9000\n");
+	looks(t, "mtu:" PF "/0", "9000", (struct found){0, CHANGE_SAME, "9000"});
+	tmp_write(t, VF_DIR "/net/b/mtu", "1500\n"); /* any of several counts */
+	looks(t, "mtu:" PF "/0", "9000", (struct found){0, CHANGE_DIFFERS, "1500"});
+	looks(t, "mtu:" PF, "9000", (struct found){-EINVAL, 0, "not PF/INDEX"});
+}
+
+/* The directory stays when a container has the netdev. */
+static void test_mtu_in_a_container(void **state)
+{
+	struct tmp *t = *state;
+
+	make_vf(t);
+	tmp_write(t, VF_DIR "/net/a/mtu", "1500\n");
+	tree_remove(t, VF_DIR "/net/a/mtu");
+	tree_remove(t, VF_DIR "/net/a");
+	looks(t, "mtu:" PF "/0", "9000",
+	      (struct found){0, CHANGE_UNSUPPORTED, "network namespace"});
+}
+
+static void put_config(const struct tmp *t, const void *data, size_t len)
+{
+	FILE *f = fopen(tmp_path(t, VF_DIR "/config"), "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(data, 1, len, f), len);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void test_msix(void **state)
+{
+	/* capabilities at 0x40 (PCI Express) and 0x50 (MSI-X); enabled, which is no part of it */
+	unsigned char config[256] = {[6] = 0x10,    [0x34] = 0x40, [0x40] = 0x10, [0x41] = 0x50,
+				     [0x50] = 0x11, [0x52] = 0xff, [0x53] = 0x81};
+	struct tmp *t = *state;
+
+	tree_pci(t, &(struct tree_fn){PF, "15b3:1021", "0x020000", .vfs = "8"});
+	looks(t, "msix:" PF "/0", "64", (struct found){0, CHANGE_WAITS, "does not exist yet"});
+	make_vf(t);
+	looks(t, "msix:" PF "/0", "64", (struct found){-ENOENT, 0, VF ": its config space"});
+	put_config(t, config, 64);
+	looks(t, "msix:" PF "/0", "64", (struct found){-EACCES, 0, VF ": only 64 bytes"});
+	put_config(t, config, sizeof(config));
+	looks(t, "msix:" PF "/0", "512", (struct found){0, CHANGE_SAME, "512"});
+	looks(t, "msix:" PF "/0", "64", (struct found){0, CHANGE_DIFFERS, "512"});
+	config[0x41] = 0;
+	put_config(t, config, sizeof(config));
+	looks(t, "msix:" PF "/0", "64", (struct found){0, CHANGE_DIFFERS, "0"});
+	config[0x41] = 0x40; /* a capability that leads to itself ends the list */
+	put_config(t, config, sizeof(config));
+	looks(t, "msix:" PF "/0", "64", (struct found){0, CHANGE_DIFFERS, "0"});
+}
+
+/* What was read of a port is kept, and belongs to it. */
+static void test_ports_are_kept(void **state)
+{
+	struct tmp *t = *state;
+	struct acs *acs = acs_new(&t->root);
+	struct acs_ports ports = {0};
+	struct err err = {0};
+
+	tree_link(t, "sys/bus/pci/devices/" PF, "../../../devices/pci0000:00/0000:00:01.0/" PF);
+	assert_int_equal(acs_ports_above(acs, PF, &ports, &err), 0);
+	assert_int_equal(ports.n, 1);
+	assert_string_equal(ports.v[0]->addr, "0000:00:01.0");
+	assert_int_equal(ports.v[0]->state, ACS_UNREADABLE);
+	assert_ptr_equal(acs_port(acs, "0000:00:01.0", &err), ports.v[0]);
+	assert_null(acs_port(acs, "pci0000:00", &err));
+	assert_int_equal(acs_ports_above(acs, VF, &ports, &err), -ENOENT);
+	vec_free(&ports);
+	acs_free(acs);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, tmp_setup, tmp_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_mtu),
+		TEST(test_mtu_in_a_container),
+		TEST(test_msix),
+		TEST(test_ports_are_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
