@@ -36,8 +36,7 @@ void forget_eswitch(const struct change *c);
 /* rdma.c, "rdma_netns": shared or exclusive. */
 int look_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *none,
 		    struct err *err);
-int set_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *none,
-		   struct err *err);
+int set_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *none, struct err *err);
 
 /* Of a tree that is not the running machine: what is there is unknown, so it would be set. */
 int look_elsewhere(struct change *c);

@@ -71,7 +71,7 @@ static const struct nlattr *find(const void *data, size_t len, uint16_t type)
 	const void *attrs = netlink_attrs(data, len, GENL_HDRLEN, &size);
 	const struct nlattr *attr;
 
-	mnl_attr_for_each_payload(attrs, size)
+	mnl_attr_for_each_payload (attrs, size)
 		if (mnl_attr_get_type(attr) == type)
 			return attr;
 	return NULL;
@@ -82,7 +82,7 @@ static const struct nlattr *find_nested(const struct nlattr *in, uint16_t type)
 	const struct nlattr *attr;
 
 	if (in)
-		mnl_attr_for_each_nested(attr, in)
+		mnl_attr_for_each_nested (attr, in)
 			if (mnl_attr_get_type(attr) == type)
 				return attr;
 	return NULL;
@@ -143,7 +143,7 @@ int devlink_parse_param(const void *data, size_t len, uint32_t *ret, struct err 
 
 	if (!values)
 		return err_set(err, -EBADMSG, "the kernel's answer has no devlink parameter");
-	mnl_attr_for_each_nested(value, values) {
+	mnl_attr_for_each_nested (value, values) {
 		const struct nlattr *mode;
 
 		if (mnl_attr_get_type(value) != DEVLINK_ATTR_PARAM_VALUE)

@@ -40,7 +40,7 @@ static const char *kernel_words(const struct nlmsghdr *msg, size_t len)
 	}
 	if (at >= len)
 		return NULL;
-	mnl_attr_for_each_payload((const void *)((const char *)msg + at), len - at)
+	mnl_attr_for_each_payload ((const void *)((const char *)msg + at), len - at)
 		if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_MSG &&
 		    mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) == 0)
 			return mnl_attr_get_str(attr);
@@ -175,14 +175,15 @@ static int ask_in_child(void *arg, struct err *err)
 }
 
 /* The answer, or what became of the child. */
-static int collect(const struct worker *w, const struct apart *a, const char *lock,
-		   unsigned int ms, struct netlink_answer *ret, struct err *err)
+static int collect(const struct worker *w, const struct apart *a, const char *lock, unsigned int ms,
+		   struct netlink_answer *ret, struct err *err)
 {
 	if (w->abandoned)
-		return err_set(err, -ETIMEDOUT,
-			       "the kernel does not answer (%s is held) within %g s: a driver hangs; "
-			       "the kernel log and the tasks in state D say which",
-			       lock, ms / 1000.0);
+		return err_set(
+			err, -ETIMEDOUT,
+			"the kernel does not answer (%s is held) within %g s: a driver hangs; "
+			"the kernel log and the tasks in state D say which",
+			lock, ms / 1000.0);
 	if (w->result < 0)
 		return err_set(err, w->result, "%s", w->err.text);
 	ret->len = (size_t)w->result;
@@ -191,8 +192,8 @@ static int collect(const struct worker *w, const struct apart *a, const char *lo
 	return 0;
 }
 
-int netlink_ask_apart(netlink_question question, const void *arg, const char *lock,
-		      unsigned int ms, struct netlink_answer *ret, struct err *err)
+int netlink_ask_apart(netlink_question question, const void *arg, const char *lock, unsigned int ms,
+		      struct netlink_answer *ret, struct err *err)
 {
 	struct apart a = {question, arg, NULL};
 	struct worker worker, *list[] = {&worker};
@@ -203,8 +204,7 @@ int netlink_ask_apart(netlink_question question, const void *arg, const char *lo
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (a.shared == MAP_FAILED)
 		return err_errno(err, -errno, "netlink");
-	r = worker_start(&worker, ask_in_child, &a, clock_usec() + ms * 1000ULL,
-			 err);
+	r = worker_start(&worker, ask_in_child, &a, clock_usec() + ms * 1000ULL, err);
 	if (r == 0) {
 		r = workers_wait(list, 1);
 		if (r < 0)

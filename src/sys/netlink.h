@@ -43,7 +43,7 @@ const void *netlink_attrs(const void *data, size_t len, size_t extra, size_t *re
 typedef int (*netlink_question)(const void *arg, struct netlink_answer *ret, struct err *err);
 
 enum {
-	NETLINK_APART_MS = 5000,	/* a healthy kernel answers in a few milliseconds */
+	NETLINK_APART_MS = 5000,	  /* a healthy kernel answers in a few milliseconds */
 	NETLINK_ANSWER_MAX = 1024 * 1024, /* a PF with 256 VFs says 64 KiB */
 };
 
@@ -51,8 +51,8 @@ enum {
  * Asks in a child that is abandoned after ms milliseconds: -ETIMEDOUT then, with a sentence
  * that says which lock (its name: "rtnl") is held. -EFBIG above NETLINK_ANSWER_MAX.
  */
-int netlink_ask_apart(netlink_question question, const void *arg, const char *lock,
-		      unsigned int ms, struct netlink_answer *ret, struct err *err);
+int netlink_ask_apart(netlink_question question, const void *arg, const char *lock, unsigned int ms,
+		      struct netlink_answer *ret, struct err *err);
 
 /* Answers every netlink_talk() instead of the kernel; NULL: the kernel again. For tests. */
 typedef int (*netlink_kernel)(int protocol, const struct nlmsghdr *msg, struct netlink_answer *ret,

@@ -35,14 +35,15 @@ int rdma_parse_netns(const void *data, size_t len, bool *ret_shared, struct err 
 	const void *attrs = netlink_attrs(data, len, 0, &size);
 	const struct nlattr *attr;
 
-	mnl_attr_for_each_payload(attrs, size)
+	mnl_attr_for_each_payload (attrs, size)
 		if (mnl_attr_get_type(attr) == RDMA_NLDEV_SYS_ATTR_NETNS_MODE &&
 		    mnl_attr_get_payload_len(attr) >= 1) {
 			*ret_shared = mnl_attr_get_u8(attr);
 			return 0;
 		}
-	return err_set(err, -EBADMSG, "this kernel does not say which network namespaces see RDMA "
-				      "devices (it has that since Linux 5.2)");
+	return err_set(err, -EBADMSG,
+		       "this kernel does not say which network namespaces see RDMA "
+		       "devices (it has that since Linux 5.2)");
 }
 
 static int question(const void *arg, struct netlink_answer *ret, struct err *err)

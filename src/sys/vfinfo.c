@@ -109,14 +109,13 @@ static void get_vfs(const struct nlattr *list, struct pf_info *pf)
 	const struct nlattr *info, *attr;
 
 	pf->has_vfs = true;
-	mnl_attr_for_each_nested(info, list) {
-		struct vf_info vf = {.spoof_check = VF_UNKNOWN,
-				     .trust = VF_UNKNOWN,
-				     .link_state = VF_UNKNOWN};
+	mnl_attr_for_each_nested (info, list) {
+		struct vf_info vf = {
+			.spoof_check = VF_UNKNOWN, .trust = VF_UNKNOWN, .link_state = VF_UNKNOWN};
 
 		if (mnl_attr_get_type(info) != IFLA_VF_INFO)
 			continue;
-		mnl_attr_for_each_nested(attr, info)
+		mnl_attr_for_each_nested (attr, info)
 			get_attr(attr, &vf);
 		if (vf.has_mac) /* which says of which VF; the kernel always has it */
 			vec_push(&pf->vf, vf);
@@ -146,7 +145,7 @@ int pf_info_parse(const void *data, size_t len, struct pf_info *ret, struct err 
 	memset(ret, 0, sizeof(*ret));
 	ret->ifindex =
 		(unsigned int)((const struct ifinfomsg *)mnl_nlmsg_get_payload(msg))->ifi_index;
-	mnl_attr_for_each_payload(attrs, size) {
+	mnl_attr_for_each_payload (attrs, size) {
 		if (mnl_attr_get_type(attr) == IFLA_ADDRESS)
 			address = attr;
 		else if (mnl_attr_get_type(attr) == IFLA_PERM_ADDRESS)
@@ -189,8 +188,7 @@ int pf_info_question(const void *arg, struct netlink_answer *ret, struct err *er
 
 /* --- messages -------------------------------------------------------------------------- */
 
-static struct nlmsghdr *link_message(void *buf, uint16_t type, uint16_t flags,
-				     unsigned int ifindex)
+static struct nlmsghdr *link_message(void *buf, uint16_t type, uint16_t flags, unsigned int ifindex)
 {
 	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
 	struct ifinfomsg *info;
@@ -244,8 +242,7 @@ static void put_value(struct nlmsghdr *msg, unsigned int vf, const struct vf_val
 struct nlmsghdr *vf_value_message(void *buf, unsigned int ifindex, unsigned int vf,
 				  const struct vf_value *value)
 {
-	struct nlmsghdr *msg =
-		link_message(buf, RTM_SETLINK, NLM_F_REQUEST | NLM_F_ACK, ifindex);
+	struct nlmsghdr *msg = link_message(buf, RTM_SETLINK, NLM_F_REQUEST | NLM_F_ACK, ifindex);
 	struct nlattr *list = mnl_attr_nest_start(msg, IFLA_VFINFO_LIST);
 	struct nlattr *info = mnl_attr_nest_start(msg, IFLA_VF_INFO);
 

@@ -167,9 +167,9 @@ static inline int fake_param(const struct nlmsghdr *asked, struct netlink_answer
 
 	if (!fake->params)
 		return fake_says(err, -EOPNOTSUPP);
-	mnl_attr_for_each(attr, asked,
-			  GENL_HDRLEN) if (mnl_attr_get_type(attr) == DEVLINK_ATTR_PARAM_NAME)
-		total = strcmp(mnl_attr_get_str(attr), "total_vfs") == 0;
+	mnl_attr_for_each (attr, asked, GENL_HDRLEN)
+		if (mnl_attr_get_type(attr) == DEVLINK_ATTR_PARAM_NAME)
+			total = strcmp(mnl_attr_get_str(attr), "total_vfs") == 0;
 	msg = fake_answer(ret, 21);
 	mnl_nlmsg_put_extra_header(msg, GENL_HDRLEN);
 	param = mnl_attr_nest_start(msg, DEVLINK_ATTR_PARAM);
@@ -197,9 +197,9 @@ static inline int fake_eswitch_set(const struct nlmsghdr *asked, struct err *err
 	}
 	if (fake->eswitch_refuse)
 		return fake_says(err, fake->eswitch_refuse);
-	mnl_attr_for_each(attr, asked,
-			  GENL_HDRLEN) if (mnl_attr_get_type(attr) == DEVLINK_ATTR_ESWITCH_MODE)
-		fake->eswitch = mnl_attr_get_u16(attr);
+	mnl_attr_for_each (attr, asked, GENL_HDRLEN)
+		if (mnl_attr_get_type(attr) == DEVLINK_ATTR_ESWITCH_MODE)
+			fake->eswitch = mnl_attr_get_u16(attr);
 	return 0;
 }
 
