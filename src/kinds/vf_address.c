@@ -59,6 +59,19 @@ static void vf_free(struct vf *vf)
 	free(vf->driver);
 }
 
+/* The files are there for Ethernet too, but speak of the InfiniBand port that is not there. */
+static bool has_files(const struct root *root, const struct vf *vf)
+{
+	cleanup_strv struct strv devices = {0};
+	cleanup_free char *layer = NULL;
+
+	return root_exists(root, DEV "%s/sriov/%u/node", vf->pf, vf->index) &&
+	       read_dir(root, &devices, NULL, DEV "%s/infiniband", vf->pf) == 0 && devices.n &&
+	       read_text(root, &layer, NULL, DEV "%s/infiniband/%s/ports/1/link_layer", vf->pf,
+			 devices.v[0]) == 0 &&
+	       streq(layer, "InfiniBand");
+}
+
 /* "PF/INDEX"; -ENOENT while there is no such VF. */
 static int vf_find(const struct root *root, const char *text, struct vf *ret, struct err *err)
 {
@@ -74,8 +87,7 @@ static int vf_find(const struct root *root, const char *text, struct vf *ret, st
 		return r;
 	if (read_link_name(root, &ret->driver, NULL, DEV "%s/driver", ret->pf) < 0)
 		ret->driver = xstrdup("none");
-	ret->ofed = root_exists(root, DEV "%s/sriov/%u/node", ret->pf, ret->index) &&
-		    root_exists(root, DEV "%s/sriov/%u/policy", ret->pf, ret->index);
+	ret->ofed = has_files(root, ret);
 	return 0;
 }
 

@@ -282,6 +282,7 @@ static void test_ofed(void **state)
 	tmp_write(t, PF_DIR "sriov/1/node", "00:00:00:00:00:00:00:00\n");
 	tmp_write(t, PF_DIR "sriov/1/port", "00:00:00:00:00:00:00:00\n");
 	tmp_write(t, PF_DIR "sriov/1/policy", "Down\n");
+	tmp_write(t, PF_DIR "infiniband/mlx5_0/ports/1/link_layer", "InfiniBand\n");
 	gives(t, "vf:" PF "/1", "guid derived link_state auto", CHANGE_SET,
 	      "guid ba:ce:f6:03:02:1b:2c:3d link_state auto");
 	assert_string_equal(tree_text(t, PF_DIR "sriov/1/node"), "ba:ce:f6:03:02:1b:2c:3d");
@@ -290,6 +291,9 @@ static void test_ofed(void **state)
 	gives(t, "vf:" PF "/1", "link_state enable", CHANGE_SET, "link_state enable");
 	assert_string_equal(tree_text(t, PF_DIR "sriov/1/policy"), "Up");
 	assert_int_equal(fake->questions + fake->orders, 0);
+	/* of Ethernet they say nothing */
+	tmp_write(t, PF_DIR "infiniband/mlx5_0/ports/1/link_layer", "Ethernet\n");
+	gives(t, "vf:" PF "/1", "link_state auto", CHANGE_UNSUPPORTED, "the machine itself only");
 	/* a VF without those files, and no machine to ask */
 	gives(t, "vf:" PF "/0", "guid derived", CHANGE_UNSUPPORTED, "the machine itself only");
 }
