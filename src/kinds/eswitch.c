@@ -179,13 +179,16 @@ int set_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, st
 
 	if (r == 0)
 		r = vfs_of(ctx->root, pf, &vfs, err);
-	for (size_t i = 0; r == 0 && i < vfs.n; i++)
-		if (vf_in_use(ctx->root, vfs.v[i]))
+	for (size_t i = 0; r == 0 && i < vfs.n; i++) {
+		const char *user = vf_user(ctx->root, vfs.v[i]);
+
+		if (user)
 			r = err_set(
 				err, -EBUSY,
-				"the eswitch mode of %s can be changed only without VFs, and the "
-				"netdev of %s is in another network namespace, in use",
-				pf, vfs.v[i]);
+				"the eswitch mode of %s can be changed only without VFs, and %s "
+				"is in use (%s); run railhead apply when it is free",
+				pf, vfs.v[i], user);
+	}
 	if (r == 0 && vfs.n)
 		r = machine_write_attr(ctx->root, numvfs, "0", err);
 	return r < 0 ? r : change_mode(c, pf, err);

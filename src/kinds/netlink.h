@@ -47,9 +47,10 @@ bool change_concerns(const struct change *c, const char *pf);
 /* --- VFs, vf_bound.c --------------------------------------------------------------------- */
 
 /*
- * Whether unbinding the VF's driver (address of the VF) would take it from someone: its netdev
- * is in another network namespace, which is a container's.
+ * Who would lose the VF (its address), if its driver were unbound or it were removed: a
+ * sentence, "its netdev is in another network namespace", or NULL if nobody.
  */
-bool vf_in_use(const struct root *root, const char *addr);
-/* A VF without a driver, or with vfio-pci, whose user resets it, is left as it is. */
+const char *vf_user(const struct root *root, const char *addr);
+/* A VF without a driver, or with vfio-pci, whose user resets it, is left as it is. -EBUSY for
+ * one that someone uses. */
 int vf_unbind(const struct root *root, const char *addr, struct err *err);

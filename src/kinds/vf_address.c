@@ -220,10 +220,10 @@ static void put_guids(char *to, uint64_t node, uint64_t port)
 		 guid_format(port, b));
 }
 
-static void values_of(const struct vf_info *info, struct values *ret)
+static void values_of(const struct pf_info *pf, const struct vf_info *info, struct values *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	if (info->has_mac)
+	if (info->has_mac && !pf->infiniband) /* where it repeats the PF's own */
 		mac_format(info->mac, ret->of[MAC]);
 	if (info->has_guids)
 		put_guids(ret->of[GUID], info->node_guid, info->port_guid);
@@ -393,7 +393,7 @@ static int observe(const struct root *root, const struct vf *vf, const struct pf
 			"its driver, mtu and msix can be set in sriov.SET.vf",
 			vf->driver, vf->index);
 	if (info)
-		values_of(info, ret);
+		values_of(pf, info, ret);
 	return vf->ofed ? read_ofed(root, vf, ret, err) : 0;
 }
 
@@ -657,7 +657,7 @@ int set_vf_address(const struct kind_ctx *ctx, struct change *c, const char *tex
 	struct vf vf cleanup(vf_free) = {0};
 	struct pf_info pf cleanup_pf_info = {0};
 	struct values wanted, have;
-	bool netlink, readdressed;
+	bool netlink;
 	int r = parse_wanted(c->desired, &wanted, err);
 
 	if (r == 0)
@@ -675,19 +675,13 @@ int set_vf_address(const struct kind_ctx *ctx, struct change *c, const char *tex
 		r = resolve(ctx->root, &vf, &pf, &wanted, err);
 	if (r < 0)
 		return r;
-	readdressed = differs(&wanted, &have, MAC) || differs(&wanted, &have, GUID);
-	if (readdressed && vf_in_use(ctx->root, vf.addr))
-		return err_set(
-			err, -EBUSY,
-			"VF %u of %s is in use: its netdev is in another network namespace; it "
-			"can have another address when that container has ended",
-			vf.index, vf.pf);
-	r = set_items(ctx, c, &vf, pf.ifindex, &wanted, &have, err);
-	/* Its driver has read the old address and keeps it until it is bound again. */
-	if (readdressed && (r == 0 || r == -EOPNOTSUPP)) {
-		int unbound = vf_unbind(ctx->root, vf.addr, r == 0 ? err : NULL);
-
-		r = r < 0 ? r : unbound;
-	}
+	/*
+	 * Its driver has read the old address and keeps it until it is bound again. Unbound before
+	 * the address is there: a run that is killed in between leaves a difference to be seen.
+	 */
+	if (differs(&wanted, &have, MAC) || differs(&wanted, &have, GUID))
+		r = vf_unbind(ctx->root, vf.addr, err);
+	if (r == 0)
+		r = set_items(ctx, c, &vf, pf.ifindex, &wanted, &have, err);
 	return r;
 }

@@ -5,6 +5,7 @@
 #include <libmnl/libmnl.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
+#include <net/if_arp.h>
 #include <string.h>
 
 void pf_info_free(struct pf_info *pf)
@@ -136,6 +137,7 @@ static void get_address(const struct nlattr *attr, struct pf_info *pf)
 int pf_info_parse(const void *data, size_t len, struct pf_info *ret, struct err *err)
 {
 	const struct nlmsghdr *msg = data;
+	const struct ifinfomsg *info;
 	const struct nlattr *attr, *address = NULL, *permanent = NULL;
 	size_t size;
 	const void *attrs = netlink_attrs(data, len, sizeof(struct ifinfomsg), &size);
@@ -143,8 +145,9 @@ int pf_info_parse(const void *data, size_t len, struct pf_info *ret, struct err 
 	if (attrs == data || msg->nlmsg_type != RTM_NEWLINK)
 		return err_set(err, -EBADMSG, "the kernel's answer is not about a netdev");
 	memset(ret, 0, sizeof(*ret));
-	ret->ifindex =
-		(unsigned int)((const struct ifinfomsg *)mnl_nlmsg_get_payload(msg))->ifi_index;
+	info = mnl_nlmsg_get_payload(msg);
+	ret->ifindex = (unsigned int)info->ifi_index;
+	ret->infiniband = info->ifi_type == ARPHRD_INFINIBAND;
 	mnl_attr_for_each_payload (attrs, size) {
 		if (mnl_attr_get_type(attr) == IFLA_ADDRESS)
 			address = attr;

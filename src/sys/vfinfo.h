@@ -31,7 +31,8 @@ struct vf_info {
 
 struct pf_info {
 	unsigned int ifindex;
-	bool has_mac; /* 6 octets: the permanent address, else (before 5.6) the present one */
+	bool infiniband; /* IPoIB: its VFs have GUIDs, not MAC addresses */
+	bool has_mac;	 /* 6 octets: the permanent address, else (before 5.6) the present one */
 	uint8_t mac[6];
 	bool has_vfs; /* the driver tells of VFs at all, and there are some */
 	VEC(struct vf_info) vf;

@@ -12,6 +12,7 @@
 #include <linux/genetlink.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
+#include <net/if_arp.h>
 #include <rdma/rdma_netlink.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -99,6 +100,7 @@ static inline int fake_getlink(const struct nlmsghdr *asked, struct netlink_answ
 	struct nlattr *list;
 
 	info->ifi_index = about->ifi_index;
+	info->ifi_type = fake->guids ? ARPHRD_INFINIBAND : ARPHRD_ETHER;
 	mnl_attr_put(msg, IFLA_PERM_ADDRESS, 6, fake->permanent);
 	if (about->ifi_index != FAKE_UPLINK) /* a representor */
 		return fake_done(ret);
@@ -249,8 +251,10 @@ static inline int fake_rdma(const struct nlmsghdr *asked, struct netlink_answer 
 static inline int fake_kernel(int protocol, const struct nlmsghdr *msg, struct netlink_answer *ret,
 			      struct err *err)
 {
-	if (fake->silent)
+	if (fake->silent) {
+		fake->questions++;
 		return fake_says(err, -ETIMEDOUT);
+	}
 	if (protocol == NETLINK_GENERIC)
 		return fake_generic(msg, ret, err);
 	if (protocol == NETLINK_RDMA)

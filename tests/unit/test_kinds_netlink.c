@@ -136,6 +136,7 @@ static void test_derived(void **state)
 
 	gives(t, "vf:" PF "/3", "mac derived", CHANGE_SET, "mac 26:94:03:1b:2c:3d");
 	fake->guids = true;
+	gives(t, "vf:" PF "/0", "mac derived", CHANGE_FAILED, "offers no mac for VFs");
 	gives(t, "vf:" PF "/0", "guid derived", CHANGE_SET, "guid ba:ce:f6:03:01:1b:2c:3d");
 	assert_true(fake->vf[0].port_guid == 0xbacef603011b2c3d);
 	/* one of the two alone is not enough */
@@ -207,6 +208,9 @@ static void test_bound(void **state)
 	tree_link(t, driver, "../../../../bus/pci/drivers/vfio-pci");
 	gives(t, "vf:" PF "/2", "mac 02:00:00:00:00:09", CHANGE_SET, "mac 02:00:00:00:00:09");
 	assert_string_equal(tree_text(t, unbind), "");
+	tmp_write(t, "sys/bus/pci/devices/" VF_ADDR(2) "/enable", "1\n");
+	gives(t, "vf:" PF "/2", "mac derived", CHANGE_FAILED, "is in use (a guest has it)");
+	gives(t, "eswitch:" PF, "switchdev", CHANGE_FAILED, "is in use (a guest has it)");
 	/* a container's is not taken from it */
 	tree_link(t, driver, "../../../../bus/pci/drivers/mlx5_core");
 	tree_dir(t, "sys/bus/pci/devices/" VF_ADDR(2) "/net");
@@ -255,6 +259,7 @@ static void test_rtnl_held(void **state)
 	assert_int_equal(a->state, CHANGE_FAILED);
 	assert_int_equal(b->state, CHANGE_FAILED);
 	assert_string_equal(a->reason, b->reason);
+	assert_int_equal(fake->questions, 1);
 	run_look(&run, STAGES_ALL, STAGE_DEVICES);
 	assert_int_equal(a->state, CHANGE_DIFFERS);
 	run_close(&run);
