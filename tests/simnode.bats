@@ -430,57 +430,234 @@ S
   sim_start </dev/null
   for i in {0..7}; do write "$(pf $i)/sriov_numvfs" 2; done
   : >"$sim/log"
+  run -5 "$railhead" plan --root "$root" --stage devices
+  # the VFs of now have their drivers, but they go with the change of their number
+  for i in {0..7}; do
+    for vf in 0 1; do
+      [[ $output =~ waits\ +sriov/${PFS[i]}/vf$vf/driver ]]
+      [[ $output == *"waits for sriov/${PFS[i]}/numvfs"* ]]
+    done
+  done
   run -0 "$railhead" apply --root "$root" --stage devices
-  [ "$(vfs_of "$(pf 3)")" = 4 ]
+  all_well_but 4
   [ "$(sim_events "sriov sriov-end" 3 | grep -oE "${PFS[3]} [0-9o]k?" | xargs)" = "${PFS[3]} 0 ${PFS[3]} ok ${PFS[3]} 4 ${PFS[3]} ok" ]
 }
 
+# The lines of $output that begin so ("sriov/PF/numvfs: failed: "), without that.
+said_of() { # BEGINNING
+  sed -n "s|^devices: $1||p" <<<"$output"
+}
+
+failures_of() { # PART of an id
+  grep -c "^devices: sriov/[^ ]*$1[^ ]*: failed" <<<"$output" || :
+}
+
 @test "EBUSY, too many, too few, EIO, a PF that vanishes: each is named, the others are done" {
-  rails 4 netdev 2s
+  rails 4
   echo 3 >"$sim/node/sys/bus/pci/devices/${PFS[1]}/sriov_totalvfs"
   sim_start <<'S'
 at /sys/bus/pci/devices/0000:18:00.0/sriov_numvfs write error EBUSY
 at /sys/bus/pci/devices/0000:4e:00.0/sriov_numvfs write short 1
 at /sys/bus/pci/devices/0000:5d:00.0/sriov_numvfs write error EIO
 at /sys/bus/pci/devices/0000:9a:00.0/sriov_numvfs write vanish
+at /sys/bus/pci/devices/0000:bc:00.0/sriov_numvfs write error ENOMEM
+at /sys/bus/pci/devices/0000:cc:00.0/sriov_numvfs write error EINVAL
 S
-  run -6 "$railhead" apply --root "$root" --stage devices
-  [[ $output == *"sriov/${PFS[0]}/numvfs: failed: "*"Device or resource busy"* ]]
-  [[ $output == *"sriov/${PFS[1]}/numvfs: failed: 4 VFs asked, 3 possible"* ]]
-  [[ $output == *"sriov/${PFS[2]}/numvfs: failed: "* ]]
-  [[ $output == *"sriov/${PFS[3]}/numvfs: failed: "*"Input/output error"* ]]
-  [[ $output == *"sriov/${PFS[4]}/numvfs: failed: "* ]]
+  run -6 timeout 20 "$railhead" apply --root "$root" --stage devices # no deadline is waited out
+  [[ $(said_of "sriov/${PFS[0]}/numvfs: failed: ") == *"whatever else writes sriov_numvfs"*"Device or resource busy"* ]]
+  [[ $(said_of "sriov/${PFS[1]}/numvfs: failed: ") == "4 VFs asked, 3 possible"* ]]
+  [[ $(said_of "sriov/${PFS[2]}/numvfs: failed: ") == "4 VFs asked, 3 came; "*"kernel log"*"${PFS[2]}"* ]]
+  [[ $(said_of "sriov/${PFS[3]}/numvfs: failed: ") == "the PF did not answer its driver"*"Input/output error"* ]]
+  [[ $(said_of "sriov/${PFS[4]}/numvfs: failed: ") == "${PFS[4]} is gone from the bus: "*"reseat it"* ]]
+  [[ $(said_of "sriov/${PFS[4]}/autoprobe: failed: ") == "${PFS[4]} is gone from the bus: "* ]]
+  [[ $(said_of "sriov/${PFS[5]}/numvfs: failed: ") == "no room for the VFs' memory"*"Cannot allocate memory"* ]]
+  [[ $(said_of "sriov/${PFS[6]}/numvfs: failed: ") == "the driver refused the number"*"Invalid argument"* ]]
+  [ "$(failures_of numvfs)" = 7 ]
+  [ "$(said_of "sriov/${PFS[2]}/vf0/driver: failed: ")" = "not done: sriov/${PFS[2]}/numvfs failed" ]
   [ ! -e "$(pf 4)" ]
-  all_well_but 4 0 1 2 3 4
-  for i in 0 1 2 3; do [ "$(cat "$(pf $i)/sriov_drivers_autoprobe")" = 1 ]; done
+  all_well_but 4 0 1 2 3 4 5 6
+  for i in 0 1 2 3 5 6; do [ "$(cat "$(pf $i)/sriov_drivers_autoprobe")" = 1 ]; done
   run -7 "$railhead" status --root "$root"
   [[ $output == *"verdict: blocked"* ]]
 }
 
-@test "a PF that hangs: without the global lock its own lane is lost, and no other" {
+@test "a PF without a driver: its VFs can't come, and why" {
+  rails 2
+  sim_start </dev/null
+  write "$root/sys/bus/pci/drivers/mlx5_core/unbind" "${PFS[5]}"
+  run -6 "$railhead" apply --root "$root" --stage devices
+  [[ $(said_of "sriov/${PFS[5]}/numvfs: failed: ") == "${PFS[5]} has no driver; is its module in modules.load"* ]]
+  all_well_but 2 5
+}
+
+@test "a VF is ready when its netdev is there and named, and its RDMA device" {
+  rails 2
+  sim_start <<'S'
+latency netdev 100ms
+latency udev 200ms
+S
+  run -0 "$railhead" apply --root "$root" --stage devices
+  # nothing was called done before udev had done its part
+  for i in {0..7}; do
+    for vf in 0 1; do
+      [[ $(ls "$(pf $i)/virtfn$vf/net") == enp*v$vf ]]
+      [ -d "$(pf $i)/virtfn$vf/infiniband" ]
+    done
+  done
+  run -0 "$railhead" plan --root "$root" --stage devices
+}
+
+@test "a VF that lacks its netdev or its name is one failure, with which of them lacks" {
+  sim_profile <<<"sriov: {rails: {vfs: 2, vf: {driver: netdev, timeout: 1s}}}"
+  sim_start <<<"latency netdev 10m"
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  [[ $(said_of "sriov/${PFS[7]}/vf1/driver: failed: ") == "VF 0000:db:00.2 of ${PFS[7]}: mlx5_core has it, but after "*" s: no netdev; "* ]]
+  [ "$(failures_of driver)" = 16 ]
+  run -5 "$railhead" plan --root "$root" --stage devices # and it is no state to be content with
+  [[ $output == *"'mlx5_core, no netdev' -> 'netdev'"* ]]
+  sim_stop
+  sim_start <<<"latency udev 10m"
+  for i in {0..7}; do write "$(pf $i)/sriov_numvfs" 0; done
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  [[ $(said_of "sriov/${PFS[7]}/vf1/driver: failed: ") == *"mlx5_core has it, but after "*" s: udev has not named its netdev; "*systemd-udevd* ]]
+}
+
+@test "a netdev that a container has taken is not missing: its VF is left alone" {
+  rails 2
+  sim_start </dev/null
+  run -0 "$railhead" apply --root "$root" --stage devices
+  sim_stop
+  # seen from here the directory is there, and empty
+  vf=$(echo "$sim"/node/sys/devices/*/*/0000:18:00.1 "$sim"/node/sys/devices/*/*/*/0000:18:00.1 "$sim"/node/sys/devices/*/*/*/*/0000:18:00.1 | tr ' ' '\n' | grep -v '\*')
+  rm -r "${vf:?}"/net/*
+  sim_start </dev/null
+  run -0 "$railhead" plan --root "$root" --stage devices
+  run -0 "$railhead" survey --root "$root" --snapshot "$sim/snapshot.tar" # where it is seen too
+  run "$railhead" plan --root "$sim/snapshot.tar" --profile "$sim/node/etc/railhead/profiles/sim.yaml" --stage devices
+  [[ $output != *vf0/driver* ]]
+  rmdir "$vf/net" # no netdev at all
+  run -5 "$railhead" plan --root "$root" --stage devices
+  [[ $output == *"sriov/${PFS[0]}/vf0/driver"*"'mlx5_core, no netdev' -> 'netdev'"* ]]
+  run -0 "$railhead" apply --root "$root" --stage devices # bound anew
+  [ "$(ls "$(pf 0)/virtfn0/net")" = enp24s0v0 ]
+}
+
+@test "probes that fail or hang: those VFs are lost and named, all others are done" {
+  sim_profile <<<"sriov: {rails: {vfs: 4, vf: {driver: netdev, timeout: 2s}}}"
+  sim_start <<'S'
+probe 0000:3a:00.2 error EIO
+probe 0000:5d:00.3 hang
+S
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  [[ $(said_of "sriov/${PFS[1]}/vf1/driver: failed: ") == "VF 0000:3a:00.2 of ${PFS[1]}: the probe of mlx5_core failed; the kernel log "* ]]
+  [[ $(said_of "sriov/${PFS[3]}/vf2/driver: failed: ") == *"driver:${PFS[3]}/2"*"has not returned from the kernel"* ]]
+  [ "$(grep -c ': failed: ' <<<"$output")" = 2 ]
+  all_well_but 4 1 3
+  [ "$(bound_of "$(pf 1)") $(bound_of "$(pf 3)")" = "3 3" ]
+}
+
+@test "PFs that are pulled out while their VFs are bound: gone in all they have to do" {
+  rails 4
+  sim_start <<'S'
+latency probe 50ms
+probe 0000:18:00.3 vanish
+probe 0000:5d:00.1 vanish
+S
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  for i in 0 3; do
+    [ ! -e "$(pf $i)" ]
+    for id in numvfs autoprobe vf0/driver vf1/driver vf2/driver vf3/driver; do
+      [[ $(said_of "sriov/${PFS[i]}/$id: failed: ") == "${PFS[i]} is gone from the bus: "* ]]
+    done
+  done
+  [ "$(grep -c ': failed: ' <<<"$output")" = 12 ]
+  all_well_but 4 0 3
+}
+
+# The most probes that were under way at the same time, by the log.
+most_probes() {
+  awk '$2 == "probe" && ++n > most { most = n } $2 == "probe-end" { n-- } END { print most }' "$sim/log"
+}
+
+@test "workers: no more VFs are probed at the same time than the profile says" {
+  sim_profile <<<"sriov: {rails: {vfs: 4, workers: 2, vf: {driver: netdev}}}"
+  sim_start <<<"latency probe 20ms"
+  run -0 "$railhead" apply --root "$root" --stage devices
+  all_well_but 4
+  [ "$(most_probes)" = 2 ]
+  rails 4
+  for i in {0..7}; do write "$(pf $i)/sriov_numvfs" 0; done
+  : >"$sim/log"
+  run -0 "$railhead" apply --root "$root" --stage devices
+  [ "$(most_probes)" -gt 2 ]
+}
+
+@test "PFs that hang: without the global lock their own lanes are lost, and no other" {
   rails 4 netdev 2s
   sim_start <<'S'
 global_lock no
 at /sys/bus/pci/devices/0000:9a:00.0/sriov_numvfs write hang
+at /sys/bus/pci/devices/0000:cc:00.0/sriov_numvfs write hang
 S
   run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
-  [[ $output == *"sriov/${PFS[4]}/numvfs: failed: "*"has not returned from the kernel"* ]]
-  [ "$(grep -c 'numvfs: failed' <<<"$output")" = 1 ]
-  all_well_but 4 4
-  [ "$(cat "$(pf 4)/sriov_drivers_autoprobe")" = 1 ]
-  # the next run ends too, and does not wait for ever behind what still hangs
-  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
-  [ "$(grep -c 'numvfs: failed' <<<"$output")" = 1 ]
-}
-
-@test "a PF that hangs below the global lock: the stage ends, and says which writes did not" {
-  rails 4 netdev 2s
-  sim_start <<<"at /sys/bus/pci/devices/0000:18:00.0/sriov_numvfs write hang"
-  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
-  [[ $output == *"sriov/${PFS[0]}/numvfs: failed: "*"has not returned from the kernel"* ]]
-  for i in {0..7}; do # autoprobe is on again whatever numvfs did
+  for i in 4 6; do
+    [[ $(said_of "sriov/${PFS[i]}/numvfs: failed: ") == *"has not returned from the kernel"*"it is in sim_wait_for_firmware"* ]]
     [ "$(cat "$(pf $i)/sriov_drivers_autoprobe")" = 1 ]
   done
+  [[ $output != *"lock for VF creation"* ]]
+  [ "$(failures_of numvfs)" = 2 ]
+  all_well_but 4 4 6
+  # the next run ends too, and does not wait for ever behind what still hangs
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  [ "$(failures_of numvfs)" = 2 ]
+  [[ $(said_of "sriov/${PFS[4]}/numvfs: failed: ") == *"which none of this run holds"*"a write that hangs since an earlier run"* ]]
+}
+
+@test "a PF that hangs below the global lock: the holder is named, and those behind it" {
+  local holder said
+  rails 4 netdev 2s
+  sim_start <<<"at /sys/*/sriov_numvfs write times 1 hang" # whichever has the lock first
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  holder=$(sim_events sriov 2 | awk '{ print $2 }')
+  said=$(said_of "sriov/$holder/numvfs: failed: ")
+  [[ $said == *"has not returned from the kernel"*"it is in sim_wait_for_firmware"* ]]
+  [[ $said == *"it holds the kernel's lock for VF creation, and "*" wait behind it"* ]]
+  for pf in "${PFS[@]}"; do
+    [ "$(cat "$root/sys/bus/pci/devices/$pf/sriov_drivers_autoprobe")" = 1 ]
+    [ "$pf" != "$holder" ] || continue
+    [[ $said == *"$pf"* ]]
+    [[ $(said_of "sriov/$pf/numvfs: failed: ") == *"it waits behind $holder, which holds the kernel's lock for VF creation" ]]
+  done
+}
+
+# A healthy PF that stands in line is not given up: its time begins when those before it are done.
+@test "8 PFs in line below the global lock, longer than the time that each of them has" {
+  rails 1 netdev 2s
+  sim_start <<<"latency enable 600ms"
+  run -0 timeout 60 "$railhead" apply --root "$root" --stage devices
+  all_well_but 1
+}
+
+@test "how long the VFs of each PF took: a line for each in status, numbers in its JSON" {
+  rails 2
+  sim_start <<<"latency probe 20ms"
+  run -0 "$railhead" apply --root "$root" --stage devices
+  run "$railhead" status --root "$root"
+  for pf in "${PFS[@]}"; do
+    grep -qE "^  vfs +$pf  2 VFs  numvfs [0-9]+\.[0-9]{2} s  bind [0-9.]+\.\.[0-9.]+ s$" <<<"$output"
+  done
+  python3 - "$sim/node/run/railhead/status.json" <<'P'
+import json, sys
+vfs = json.load(open(sys.argv[1]))["stages"]["devices"]["vfs"]
+assert len(vfs) == 8, vfs
+for v in vfs:
+    assert v["vfs"] == 2 and v["bound"] == 2 and v["failed"] == 0, v
+    assert v["bind_max_usec"] >= v["bind_min_usec"] >= 20000, v
+    assert v["numvfs_usec"] > 0, v
+P
+  run -0 "$railhead" apply --root "$root" --stage devices # nothing is made: nothing is said
+  run "$railhead" status --root "$root"
+  [[ $output != *vfs* ]]
 }
 
 # railhead is killed while the kernel is at a write, the next run makes all well.

@@ -24,7 +24,7 @@ static const uint64_t stage_budget[] = {
 	[STAGE_DEVICES] = 150 * 1000000ULL,
 };
 
-enum { DEVICES_WAIT_US = 30 * 1000000, LOCK_WAIT_US = 10 * 1000000 };
+enum { LOCK_WAIT_US = 10 * 1000000 };
 
 struct apply {
 	struct invocation *inv;
@@ -120,10 +120,12 @@ static int open_run(struct apply *a, enum stage stage, struct run *run)
 	int r = run_open(&a->inv->root, &opt, run, &err);
 
 	/* Only a boot waits for hardware; by hand what is missing is said at once. */
-	if (r == 0 && run->status == RUN_OK && stage == STAGE_DEVICES && a->unit) {
+	if (r == 0 && run->status == RUN_OK && stage == STAGE_DEVICES && a->unit &&
+	    a->inv->root.live) {
 		struct sink sink = make_sink(run);
 
-		if (run_wait_devices(run, clock_usec() + DEVICES_WAIT_US, &sink)) {
+		opt.waited = run_wait_devices(run, &sink);
+		if (opt.waited) {
 			run_close(run);
 			r = run_open(&a->inv->root, &opt, run, &err);
 		}
@@ -168,7 +170,7 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	say_frozen_anew(&run);
 	sink = make_sink(&run);
 	run_apply(&run, stage, also, deadline, &sink, &result);
-	journal_stage(&run, &result);
+	journal_stage(&run, STAGES(stage) | also, &result);
 	set_verdict(a, &run, STAGES(stage) | also, stage);
 	status_set_profile(&a->status, run.profile);
 	status_set_stage(&a->status, &run, STAGES(stage) | also, &result);

@@ -73,7 +73,7 @@ static void judge(struct run *run, struct status *s, struct verdict *v)
 	status_set_profile(s, run->profile);
 	status_set_stage(s, run, STAGES_ALL, &result);
 	status_set_measurements(s, &m);
-	journal_stage(run, &result);
+	journal_stage(run, STAGES(STAGE_GATE), &result);
 	measurements_free(&m);
 }
 

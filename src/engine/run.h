@@ -39,7 +39,8 @@ struct run_options {
 	char *const *files;	     /* candidates instead of the search path, */
 	size_t nfiles;		     /* if there are any */
 	enum freeze freeze;
-	bool retry; /* apply --retry */
+	bool retry;	 /* apply --retry */
+	uint64_t waited; /* what run_wait_devices() of a run before this one said */
 };
 
 struct run {
@@ -103,12 +104,13 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 	       const struct sink *sink, struct stage_result *ret);
 
 /*
- * Waits until the functions that the profile's sets expect are there, have their driver,
- * and udev has named their netdevs; at most until deadline. What is missing then is found
- * by the changes and checks themselves. Returns true if it had to wait: then the survey
- * of this run is old, and the caller opens a new one.
+ * Waits until the functions that the sets of the sriov section expect are there, have their
+ * driver, and udev has named their netdevs: for each set as long as its `wait` says, 30 s if
+ * it says nothing. Which ones are awaited, and which did not come, goes to the sink. Returns
+ * how long it waited, in microseconds; not 0: the survey of this run is old, and the caller
+ * opens a new one, with this in its options.
  */
-bool run_wait_devices(struct run *run, uint64_t deadline, const struct sink *sink);
+uint64_t run_wait_devices(struct run *run, const struct sink *sink);
 
 /* Waits for checks that come true by themselves (carriers) before they are judged. */
 void run_wait_checks(struct run *run, uint64_t deadline);

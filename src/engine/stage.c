@@ -9,20 +9,25 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "engine/job.h"
 #include "engine/run.h"
-#include "kinds/kind.h"
 #include "sys/clock.h"
-#include "sys/worker.h"
 
 enum {
 	PARALLEL = 32,	/* workers sleep in the kernel; more than the CPUs is right */
 	POOL_MAX = 256, /* whatever a profile asks: descriptors and processes are finite */
 	DEFAULT_MS = 20000,
+	/* From a set's deadline until its worker is given up: its own words say more. */
+	GRACE_US = 500000,
 };
 
 static struct kind_ctx make_ctx(const struct run *run, enum stage running)
 {
-	return (struct kind_ctx){run->root, &run->node, running, run->opt.retry};
+	return (struct kind_ctx){.root = run->root,
+				 .node = &run->node,
+				 .running = running,
+				 .retry = run->opt.retry,
+				 .waited = run->opt.waited};
 }
 
 static void fail(struct change *c, const char *text)
@@ -97,21 +102,15 @@ void run_look(struct run *run, unsigned int stages, enum stage running)
 
 /* --- setting ------------------------------------------------------------------------- */
 
-struct job {
-	struct change *c;
-	struct worker worker;
-	const struct kind_ctx *ctx;
-	bool done;
-};
-
 struct phase_run {
 	struct run *run;
 	struct kind_ctx ctx;
 	enum stage stage;
 	uint64_t deadline;
 	const struct sink *sink;
-	VEC(struct job *) jobs;	   /* in list order */
-	VEC(struct job *) running; /* those in a worker, at most POOL_MAX */
+	struct jobs jobs;    /* in list order */
+	struct jobs running; /* those in a worker, at most POOL_MAX */
+	uint64_t line_moved; /* when the last change that queues came back; 0: none has */
 };
 
 static void tell(const struct phase_run *p, const struct change *c)
@@ -190,18 +189,23 @@ static int set_in_worker(void *arg, struct err *err)
 {
 	struct job *job = arg;
 
-	return kind_get(job->c->kind)->set(job->ctx, job->c, err);
+	return kind_get(job->c->kind)->set(&job->ctx, job->c, err);
+}
+
+/* When a set is over its time that begins at that moment. */
+static uint64_t deadline_from(const struct phase_run *p, const struct change *c, uint64_t begin)
+{
+	uint64_t deadline = begin + (c->deadline_ms ? c->deadline_ms : DEFAULT_MS) * 1000ULL;
+
+	return deadline < p->deadline ? deadline : p->deadline;
 }
 
 static void start_worker(struct phase_run *p, struct job *job)
 {
-	unsigned int ms = job->c->deadline_ms ? job->c->deadline_ms : DEFAULT_MS;
-	uint64_t deadline = clock_usec() + ms * 1000ULL;
 	struct err err = {0};
 
-	if (deadline > p->deadline)
-		deadline = p->deadline;
-	if (worker_start(&job->worker, set_in_worker, job, deadline, &err) < 0)
+	job->ctx.deadline = deadline_from(p, job->c, clock_usec());
+	if (worker_start(&job->worker, set_in_worker, job, job->ctx.deadline + GRACE_US, &err) < 0)
 		finish(p, job, -EAGAIN, &err);
 	else
 		vec_push(&p->running, job);
@@ -249,6 +253,29 @@ static struct job *next_job(struct phase_run *p)
 	return NULL;
 }
 
+static void give_up(struct phase_run *p, struct job *job)
+{
+	cleanup_str struct str where = {0}, text = {0};
+	struct err *err = &job->worker.err;
+
+	overdue_explain(p->run->root, &p->jobs, job, &where); /* while it is there */
+	worker_abandon(&job->worker);
+	str_addf(&text, "setting %s (%s): %s%s", job->c->target, job->c->desired, err->text,
+		 str_get(&where));
+	err_set(err, err->code, "%s", text.s);
+}
+
+/* One that is over its deadline may only have stood in line: then its turn is what counts. */
+static bool has_more_time(const struct phase_run *p, struct job *job)
+{
+	uint64_t deadline = deadline_from(p, job->c, p->line_moved) + GRACE_US;
+
+	if (job->worker.fd < 0 || !job->c->queues || deadline <= job->worker.deadline)
+		return false;
+	job->worker.deadline = deadline;
+	return true;
+}
+
 /*
  * Waits for one of the running workers, and only for those: a phase may have more changes
  * than poll(2) takes descriptors (RLIMIT_NOFILE).
@@ -256,24 +283,23 @@ static struct job *next_job(struct phase_run *p)
 static void wait_one(struct phase_run *p)
 {
 	struct worker *workers[POOL_MAX];
-	struct err err = {0};
 	struct job *job;
 	int i;
 
 	for (size_t j = 0; j < p->running.n; j++)
 		workers[j] = &p->running.v[j]->worker;
 	i = workers_wait(workers, p->running.n);
-	if (i < 0) { /* poll(2) itself failed: nothing can be known of this one any more */
-		i = 0;
-		worker_abandon(workers[i]);
-	}
-	job = p->running.v[i];
-	p->running.v[i] = p->running.v[--p->running.n];
+	job = p->running.v[i < 0 ? 0 : i];
+	/* If poll(2) itself failed, nothing can be known of this one any more. */
+	if (i >= 0 && has_more_time(p, job))
+		return;
+	p->running.v[i < 0 ? 0 : i] = p->running.v[--p->running.n];
+	if (job->worker.fd >= 0)
+		give_up(p, job);
+	else if (job->c->queues)
+		p->line_moved = clock_usec();
 	job->c->duration = job->worker.duration;
-	err = job->worker.err;
-	if (job->worker.abandoned)
-		err_wrap(&err, "setting %s (%s)", job->c->target, job->c->desired);
-	finish(p, job, job->worker.result, &err);
+	finish(p, job, job->worker.result, &job->worker.err);
 }
 
 static void run_jobs(struct phase_run *p)
@@ -311,7 +337,7 @@ static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase
 			continue;
 		job = xnew(struct job);
 		job->c = c;
-		job->ctx = &p->ctx;
+		job->ctx = p->ctx;
 		job->worker.fd = -1;
 		vec_push(&p->jobs, job);
 	}

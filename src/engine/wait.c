@@ -3,93 +3,167 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "engine/run.h"
+#include "kinds/function.h"
 #include "kinds/kind.h"
 #include "sys/clock.h"
-#include "sys/read.h"
 #include "sys/uevent.h"
 
-static bool netdevs_named(const struct root *root, const struct pci_fn *fn)
-{
-	for (size_t i = 0; i < fn->net.n; i++) {
-		uint64_t index;
-
-		if (read_u64(root, &index, NULL, "/sys/class/net/%s/ifindex", fn->net.v[i]) < 0 ||
-		    !root_exists(root, "/run/udev/data/n%llu", (unsigned long long)index))
-			return false;
-	}
-	return true;
-}
-
-/* A network function without a netdev (or RDMA device) is still in its driver's probe. */
-static bool probed(const struct root *root, const struct pci_fn *fn)
-{
-	bool network = fn->class >> 16 == 0x02;
-
-	return fn->driver && (!network || fn->net.n || fn->ibdevs.n) && netdevs_named(root, fn);
-}
-
-static bool set_complete(const struct root *root, const struct device_set *set)
-{
-	if (set->fn.n < (size_t)set->sel->expect)
-		return false;
-	for (size_t i = 0; i < set->fn.n; i++)
-		if (!probed(root, set->fn.v[i]))
-			return false;
-	return true;
-}
-
-/* Only sets that a section acts on: an unused GPU driver is no reason to wait. */
-static bool sets_complete(const struct root *root, const struct profile *profile,
-			  const struct device_sets *sets)
-{
-	const struct ynode *sriov = profile_section(profile, "sriov");
-
-	for (size_t i = 0; i < sets->set.n; i++) {
-		const struct device_set *set = &sets->set.v[i];
-
-		if (set->sel->expect >= 0 && ynode_get(sriov, set->sel->name) &&
-		    !set_complete(root, set))
-			return false;
-	}
-	return true;
-}
+enum { WAIT_US = 30 * 1000000 }; /* for the devices of a set that does not say */
 
 struct devices_wait {
 	const struct root *root;
 	const struct profile *profile;
+	uint64_t started;
+	bool every; /* also sets that have waited their time */
+	struct str missing;
 };
+
+/* --- what is missing ------------------------------------------------------------------ */
+
+static void add_missing(struct str *missing, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static void add_missing(struct str *missing, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (missing->len)
+		str_add(missing, "; ");
+	va_start(ap, fmt);
+	str_vaddf(missing, fmt, ap);
+	va_end(ap);
+}
+
+/* A network function without a netdev (or RDMA device) is still in its driver's probe. */
+static void missing_of_function(const struct root *root, const struct pci_fn *fn,
+				struct str *missing)
+{
+	bool network = fn->class >> 16 == 0x02;
+
+	if (!fn->driver)
+		add_missing(missing, "%s has no driver (is its module in modules.load?)", fn->addr);
+	else if (network && !fn->net.n && !fn->ibdevs.n)
+		add_missing(missing, "%s of %s has no netdev and no RDMA device", fn->addr,
+			    fn->driver);
+	else if (fn->net.n && !function_named(root, fn->addr))
+		add_missing(missing, "udev has not named %s of %s", fn->net.v[0], fn->addr);
+}
+
+static void missing_of_set(const struct root *root, const struct device_set *set,
+			   struct str *missing)
+{
+	if (set->sel->expect >= 0 && set->fn.n < (size_t)set->sel->expect)
+		add_missing(missing, "%s has %zu of %d functions (see lspci)", set->sel->name,
+			    set->fn.n, set->sel->expect);
+	for (size_t i = 0; i < set->fn.n; i++)
+		missing_of_function(root, set->fn.v[i], missing);
+}
+
+/* --- how long for ----------------------------------------------------------------------- */
+
+static const struct selector *find_selector(const struct profile *profile, const char *name)
+{
+	for (size_t i = 0; name && i < profile->devices.n; i++)
+		if (streq(profile->devices.v[i].name, name))
+			return &profile->devices.v[i];
+	return NULL;
+}
+
+/* Its own `wait`, or that of the narrowest wider set that has one. */
+static uint64_t wait_of(const struct profile *profile, const char *name)
+{
+	const struct ynode *sriov = profile_section(profile, "sriov");
+	const struct selector *sel = find_selector(profile, name);
+
+	for (size_t i = 0; sel && i <= profile->devices.n; i++) {
+		const struct ynode *set = ynode_get(sriov, sel->name);
+		const struct ynode *wait = set ? ynode_get(set, "wait") : NULL;
+		uint64_t usec;
+
+		if (wait && parse_duration(wait->text, &usec) == 0)
+			return usec;
+		sel = find_selector(profile, sel->in);
+	}
+	return WAIT_US;
+}
+
+static uint64_t longest_wait(const struct profile *profile)
+{
+	const struct ynode *sriov = profile_section(profile, "sriov");
+	uint64_t longest = 0;
+
+	for (size_t i = 0; sriov && i < sriov->keys.n; i++) {
+		uint64_t wait = wait_of(profile, sriov->keys.v[i]->text);
+
+		longest = wait > longest ? wait : longest;
+	}
+	return longest;
+}
+
+/* Only sets that a section acts on: an unused GPU driver is no reason to wait. */
+static void missing_of_sets(struct devices_wait *w, const struct device_sets *sets)
+{
+	const struct ynode *sriov = profile_section(w->profile, "sriov");
+
+	str_free(&w->missing);
+	for (size_t i = 0; sriov && i < sets->set.n; i++) {
+		const struct device_set *set = &sets->set.v[i];
+
+		if (ynode_get(sriov, set->sel->name) &&
+		    (w->every || clock_usec() - w->started < wait_of(w->profile, set->sel->name)))
+			missing_of_set(w->root, set, &w->missing);
+	}
+}
 
 static bool devices_there(void *arg)
 {
-	const struct devices_wait *w = arg;
+	struct devices_wait *w = arg;
 	struct device_sets sets = {0};
 	struct node node;
-	bool complete = true; /* an error is said by the stage's own survey */
 
+	str_free(&w->missing);
 	if (node_survey(w->root, &node, NULL) < 0)
-		return true;
+		return true; /* the stage's own survey says why */
 	device_sets_prepare(w->root, &node, w->profile->devices.v, w->profile->devices.n);
 	if (device_sets_resolve(&node, w->profile->devices.v, w->profile->devices.n, &sets, NULL) ==
 	    0)
-		complete = sets_complete(w->root, w->profile, &sets);
+		missing_of_sets(w, &sets);
 	device_sets_free(&sets);
 	node_free(&node);
-	return complete;
+	return !w->missing.len;
 }
 
-bool run_wait_devices(struct run *run, uint64_t deadline, const struct sink *sink)
+static void say(const struct sink *sink, const char *when, const struct str *missing)
 {
-	struct devices_wait w = {run->root, run->profile};
+	cleanup_free char *text = xasprintf("%s: %s", when, str_get(missing));
 
-	if (!run->root->live || sets_complete(run->root, run->profile, &run->sets))
-		return false;
 	if (sink && sink->progress)
-		sink->progress(sink->data, STAGE_DEVICES,
-			       "waiting for devices of the profile's sets");
-	uevent_wait(devices_there, &w, deadline);
-	return true;
+		sink->progress(sink->data, STAGE_DEVICES, text);
 }
+
+uint64_t run_wait_devices(struct run *run, const struct sink *sink)
+{
+	struct devices_wait w = {
+		.root = run->root, .profile = run->profile, .started = clock_usec()};
+
+	missing_of_sets(&w, &run->sets);
+	if (!w.missing.len)
+		return 0;
+	say(sink, "waiting for devices", &w.missing);
+	uevent_wait(devices_there, &w, w.started + longest_wait(run->profile));
+	w.every = true;
+	if (!devices_there(&w)) {
+		cleanup_free char *when = xasprintf("not there after %.1f s",
+						    (double)(clock_usec() - w.started) / 1e6);
+
+		say(sink, when, &w.missing);
+	}
+	str_free(&w.missing);
+	return clock_usec() - w.started;
+}
+
+/* --- checks ------------------------------------------------------------------------------- */
 
 struct checks_wait {
 	struct run *run;
@@ -98,7 +172,7 @@ struct checks_wait {
 static bool checks_hold(void *arg)
 {
 	const struct checks_wait *w = arg;
-	struct kind_ctx ctx = {w->run->root, &w->run->node, STAGE_GATE, false};
+	struct kind_ctx ctx = {.root = w->run->root, .node = &w->run->node, .running = STAGE_GATE};
 	bool all = true;
 
 	for (size_t i = 0; i < w->run->plan.list.n; i++) {

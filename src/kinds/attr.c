@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Attributes of procfs and sysfs: one file, or all that a pattern matches as one record. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "kinds/function.h"
 #include "kinds/kind.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 
+/* The PCI function whose attribute it is. */
+static bool of_function(const char *path, char ret[PCI_ADDR_MAX])
+{
+	return sscanf(path, "/sys/bus/pci/devices/%19[0-9a-f:.]/", ret) == 1;
+}
+
 static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
+	char addr[PCI_ADDR_MAX];
+
 	if (c->late && ctx->running == STAGE_EARLY) {
 		change_reason(c, "not there yet; tried again once devices are up");
 		c->state = CHANGE_WAITS;
@@ -19,6 +29,8 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		c->state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
+	if (of_function(c->target, addr) && function_gone(ctx->root, addr, err) < 0)
+		return -ENODEV;
 	return err_set(err, -ENOENT,
 		       "%s: no such file; is its module or device missing, or the name misspelt? "
 		       "Mark it optional if it need not exist",

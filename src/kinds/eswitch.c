@@ -130,18 +130,18 @@ static int explain(int r, const char *pf, const char *mode, struct err *err)
 }
 
 /* -EBUSY passes by itself, without an event: tried again until the worker's time is up. */
-static int change_mode(const struct change *c, const char *pf, struct err *err)
+static int change_mode(const struct kind_ctx *ctx, const struct change *c, const char *pf,
+		       struct err *err)
 {
 	enum eswitch_mode mode =
 		streq(c->desired, "switchdev") ? ESWITCH_SWITCHDEV : ESWITCH_LEGACY;
-	uint64_t spare = 2000000, end = clock_usec() + c->deadline_ms * 1000ULL;
 	long ms = 100;
 	int r;
 
 	while ((r = machine_eswitch_mode(pf, mode, err)) == -EBUSY) {
 		struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
 
-		if (clock_usec() + (uint64_t)ms * 1000 + spare > end)
+		if (clock_usec() + (uint64_t)ms * 1000 > ctx->deadline)
 			break;
 		nanosleep(&pause, NULL);
 		ms = ms * 2 < 2000 ? ms * 2 : 2000;
@@ -191,7 +191,7 @@ int set_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, st
 	}
 	if (r == 0 && vfs.n)
 		r = machine_write_attr(ctx->root, numvfs, "0", err);
-	return r < 0 ? r : change_mode(c, pf, err);
+	return r < 0 ? r : change_mode(ctx, c, pf, err);
 }
 
 /* mlx5: the VFs are there, and none of them has a driver while the mode changes. */
@@ -205,5 +205,5 @@ int set_eswitch_with_vfs(const struct kind_ctx *ctx, struct change *c, const cha
 		r = vfs_of(ctx->root, pf, &vfs, err);
 	for (size_t i = 0; r == 0 && i < vfs.n; i++)
 		r = vf_unbind(ctx->root, vfs.v[i], err);
-	return r < 0 ? r : change_mode(c, pf, err);
+	return r < 0 ? r : change_mode(ctx, c, pf, err);
 }

@@ -6,8 +6,11 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
+#include "base/str.h"
 #include "node/node.h"
 #include "plan/change.h"
 #include "sys/root.h"
@@ -17,6 +20,19 @@ struct kind_ctx {
 	const struct node *node;
 	enum stage running; /* what is absent in early may still come; later it is a fault */
 	bool retry;	    /* apply --retry: rejected kernel arguments are tried once more */
+	uint64_t waited;    /* microseconds that the stage has waited for its devices to come */
+	/*
+	 * Of a set that blocks: what it waits for by itself, it waits for until then, by
+	 * clock_usec(). A moment later its worker is given up. Else 0.
+	 */
+	uint64_t deadline;
+};
+
+/* Where a worker is that has not come back from the kernel. */
+enum whereabouts {
+	WHERE_UNKNOWN, /* it has ended, or this kernel does not say */
+	WHERE_AT_WORK,
+	WHERE_IN_LINE, /* it waits for a lock that another set of its sort may hold */
 };
 
 struct kind {
@@ -36,6 +52,9 @@ struct kind {
 	 * that was just set, of whatever kind; NULL: all of it.
 	 */
 	void (*forget)(const struct change *c);
+	/* *in gets the kernel function that a worker sleeps in, if it is known. Or NULL. */
+	enum whereabouts (*where)(const struct root *root, pid_t worker, struct str *in);
+	const char *line; /* what sets that queue stand in line for: "the kernel's lock for ..." */
 };
 
 const struct kind *kind_get(enum kind_id id);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "sys/clock.h"
+#include "kinds/function.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 #include "sys/uevent.h"
@@ -50,23 +50,12 @@ struct named {
 	const char *pf;
 };
 
-/* udev has finished with all netdevs of the PF: its database knows them. A netdev that is
- * up can't be renamed by it any more. */
+/* A netdev that is up can't be renamed by udev any more. */
 static bool named_by_udev(void *arg)
 {
 	const struct named *w = arg;
-	cleanup_strv struct strv names = {0};
 
-	if (netdevs_of(w->root, w->pf, &names) < 0)
-		return false;
-	for (size_t i = 0; i < names.n; i++) {
-		uint64_t index;
-
-		if (read_u64(w->root, &index, NULL, "/sys/class/net/%s/ifindex", names.v[i]) < 0 ||
-		    !root_exists(w->root, "/run/udev/data/n%llu", (unsigned long long)index))
-			return false;
-	}
-	return names.n > 0;
+	return function_named(w->root, w->pf);
 }
 
 static int set_up(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
@@ -78,8 +67,11 @@ static int set_up(const struct kind_ctx *ctx, struct change *c, const char *pf, 
 	(void)c;
 	if (!ctx->root->live)
 		return err_set(err, -EOPNOTSUPP, "netlink speaks to the machine itself only");
-	if (!uevent_wait(named_by_udev, &want, clock_usec() + 10 * 1000000ULL))
-		return err_set(err, -ETIMEDOUT, "udev has not named the netdev within 10 s");
+	if (!uevent_wait(named_by_udev, &want, ctx->deadline))
+		return err_set(err, -ETIMEDOUT,
+			       "udev has not named the netdev of %s in time; is systemd-udevd at "
+			       "work, and do its rules end?",
+			       pf);
 	netdevs_of(ctx->root, pf, &names);
 	for (size_t i = 0; r == 0 && i < names.n; i++) {
 		uint64_t index;

@@ -103,6 +103,9 @@ static const struct {
 	{"/sys/bus/pci/devices/*/link", "*", false, ALL},
 	{"/sys/bus/pci/devices/*/power", "control", false, ALL},
 	{"/sys/bus/pci/devices/*/msi_irqs", "*", false, ALL},
+	/* also empty: of a VF whose netdev or RDMA device is in a container's namespace */
+	{"/sys/bus/pci/devices/*/net", "", false, ALL},
+	{"/sys/bus/pci/devices/*/infiniband", "", false, ALL},
 	{"/sys/bus/pci/devices/*/net/*", "device", false, ALL},
 	{"/sys/bus/pci/devices/*/infiniband/*", "device", false, ALL},
 	{"/sys/bus/pci/drivers/*", "module", false, ALL},

@@ -96,6 +96,11 @@ struct change {
 	bool late;     /* absent in early is no fault: looked for again in devices */
 	bool settles;  /* a check that comes true by itself soon after boot: a carrier */
 	unsigned int deadline_ms;
+	/*
+	 * Its set may stand in line in the kernel behind those of the other changes that say
+	 * this: its time counts from the last of them that came back.
+	 */
+	bool queues;
 	unsigned int parallel; /* begins while fewer than so many are under way; 0: PARALLEL */
 	enum on_fail on_fail;
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "plan/render.h"
+#include "report/vfs.h"
 
 static const char *or_empty(const char *s)
 {
@@ -35,12 +36,36 @@ void journal_change(const struct run *run, enum stage stage, const struct change
 			"PROFILE=%s", profile_name(run), "PROFILE_LINE=%s", line, NULL);
 }
 
-void journal_stage(const struct run *run, const struct stage_result *result)
+static void journal_vfs(const struct run *run, unsigned int stages, enum stage stage)
+{
+	json_t *list = vfs_to_json(run, stages, stage);
+	const json_t *vfs;
+	size_t i;
+
+	json_array_foreach(list, i, vfs)
+	{
+		cleanup_free char *line = vfs_line(vfs);
+		const char *pf = json_string_value(json_object_get(vfs, "pf"));
+
+		sd_journal_send(
+			"MESSAGE=vfs %s: %s", pf, line, "PRIORITY=%i", LOG_INFO, "MESSAGE_ID=%s",
+			MESSAGE_ID_VFS, "STAGE=%s", stage_name(stage), "PF=%s", pf,
+			"NUMVFS_USEC=%lld",
+			(long long)json_integer_value(json_object_get(vfs, "numvfs_usec")),
+			"BIND_USEC=%lld",
+			(long long)json_integer_value(json_object_get(vfs, "bind_max_usec")),
+			"PROFILE=%s", profile_name(run), NULL);
+	}
+	json_decref(list);
+}
+
+void journal_stage(const struct run *run, unsigned int stages, const struct stage_result *result)
 {
 	size_t failed = result->count[CHANGE_FAILED];
 
 	if (!run->root->live)
 		return;
+	journal_vfs(run, stages, result->stage);
 	sd_journal_send("MESSAGE=stage %s: %zu as wanted, %zu set, %zu failed, %zu waiting, %.3f s",
 			stage_name(result->stage), result->count[CHANGE_SAME],
 			result->count[CHANGE_SET], failed,

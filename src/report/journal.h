@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Journal entries: one per change that was not as wanted, one per stage, the verdict.
+ * Journal entries: one per change that was not as wanted, one per PF whose VFs were made or
+ * bound and one per stage, the verdict.
  * units/railhead.catalog explains the message ids to the operator (journalctl -x).
  */
 #pragma once
@@ -11,12 +12,14 @@
 #define MESSAGE_ID_CHANGE_SET "b8bb52d425244145b472dd3985c17bc8"
 #define MESSAGE_ID_CHANGE_FAILED "1c03eeeb67ff42cda2cfb328df61a983"
 #define MESSAGE_ID_STAGE "24c2fd0f4cee4beda4882f92048e744e"
+#define MESSAGE_ID_VFS "52c4a3c812b24d7db27638c5360f81db"
 #define MESSAGE_ID_FROZEN "5b1f0d3a9f7c4c0e8b0c6f9d2e7a4415"
 #define MESSAGE_ID_VERDICT "08aeee404ff1439b87d937ddb6a75466"
 
 /* Silent unless the run is on the machine itself: a tree has no journal. */
 void journal_change(const struct run *run, enum stage stage, const struct change *c);
-void journal_stage(const struct run *run, const struct stage_result *result);
+/* The stage, and before it how long the VFs of each PF took. stages: as of run_apply(). */
+void journal_stage(const struct run *run, unsigned int stages, const struct stage_result *result);
 /* A run by hand froze another profile for this boot. */
 void journal_frozen(const struct run *run);
 void journal_verdict(const struct run *run, const struct verdict *v);

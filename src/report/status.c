@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "plan/render.h"
+#include "report/vfs.h"
 #include "sys/clock.h"
 #include "sys/state.h"
 
@@ -99,6 +100,7 @@ void status_set_stage(struct status *s, const struct run *run, unsigned int stag
 		      const struct stage_result *result)
 {
 	json_t *stage = json_object(), *changes = json_array(), *counts = json_object();
+	json_t *vfs = vfs_to_json(run, stages, result->stage);
 
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		const struct change *c = run->plan.list.v[i];
@@ -113,6 +115,9 @@ void status_set_stage(struct status *s, const struct run *run, unsigned int stag
 	json_object_set_new(stage, "started_usec", json_integer((json_int_t)result->started));
 	json_object_set_new(stage, "duration_usec", json_integer((json_int_t)result->duration));
 	json_object_set_new(stage, "counts", counts);
+	if (json_array_size(vfs))
+		json_object_set(stage, "vfs", vfs);
+	json_decref(vfs);
 	json_object_set_new(stage, "changes", changes);
 	json_object_set_new(sub(s->doc, "stages"), stage_name(result->stage), stage);
 }
@@ -178,6 +183,19 @@ int status_store(const struct root *root, struct status *s, struct err *err)
 	return r;
 }
 
+static void render_vfs(FILE *out, const json_t *list)
+{
+	const json_t *vfs;
+	size_t i;
+
+	json_array_foreach(list, i, vfs)
+	{
+		cleanup_free char *line = vfs_line(vfs);
+
+		fprintf(out, "  %-8s %-12s  %s\n", "vfs", text_of(vfs, "pf", ""), line);
+	}
+}
+
 static void render_stages(FILE *out, const struct status *s)
 {
 	json_t *stages = json_object_get(s->doc, "stages");
@@ -194,6 +212,7 @@ static void render_stages(FILE *out, const struct status *s)
 		json_object_foreach(counts, state, n)
 			fprintf(out, " %s=%lld", state, (long long)json_integer_value(n));
 		fputc('\n', out);
+		render_vfs(out, json_object_get(stage, "vfs"));
 	}
 }
 

@@ -50,14 +50,13 @@ static void emit_autoprobe(const struct pci_fn *pf, const struct ynode *at, bool
 		change_while(c, "sriov/%s/numvfs", pf->addr);
 }
 
-/* The profile's own limit, or what a healthy PF stays far below. */
-static unsigned int numvfs_ms(const struct ynode *timeout, unsigned int vfs)
+static unsigned int duration_ms(const struct ynode *value, unsigned int otherwise)
 {
 	uint64_t usec;
 
-	if (timeout && parse_duration(timeout->text, &usec) == 0)
+	if (value && parse_duration(value->text, &usec) == 0)
 		return (unsigned int)(usec / 1000);
-	return NUMVFS_MS + vfs * PER_VF_MS;
+	return otherwise;
 }
 
 static void emit_numvfs(const struct pci_fn *pf, const struct ynode *at, unsigned int vfs,
@@ -73,29 +72,56 @@ static void emit_numvfs(const struct pci_fn *pf, const struct ynode *at, unsigne
 	else
 		change_desired(c, "max");
 	change_lane(c, "%s", pf->addr);
-	c->deadline_ms = numvfs_ms(timeout, vfs);
+	/* The profile's own limit, or what a healthy PF stays far below. */
+	c->deadline_ms = duration_ms(timeout, NUMVFS_MS + vfs * PER_VF_MS);
+	c->queues = true; /* one global lock around all of them, on current kernels */
 }
 
-static void emit_driver(const struct pci_fn *pf, const struct ynode *at, unsigned int vf,
-			const char *driver, struct plan *plan)
+/* What the profile says of the VFs of one PF. */
+struct vf_wish {
+	const struct ynode *at;
+	const char *driver;
+	unsigned int deadline_ms, workers;
+};
+
+static struct vf_wish vf_wish(const struct step_ctx *ctx, const struct ynode *section,
+			      const struct pci_fn *pf, const struct ynode *at)
 {
-	struct change *c = plan_add(plan, "sriov", KIND_VF, STAGE_DEVICES, PHASE_VF_DRIVER, at->at,
-				    "sriov/%s/vf%u/driver", pf->addr, vf);
+	const struct ynode *driver = overlay_value(ctx, section, pf, "vf.driver");
+	const struct ynode *workers = overlay_value(ctx, section, pf, "workers");
+	uint64_t n = 0;
+
+	if (workers && parse_u64(workers->text, &n) < 0)
+		n = 0; /* the engine's own number */
+	return (struct vf_wish){
+		.at = at,
+		.driver = driver ? driver->text : "netdev",
+		.deadline_ms = duration_ms(overlay_value(ctx, section, pf, "vf.timeout"), BIND_MS),
+		.workers = (unsigned int)n,
+	};
+}
+
+static void emit_driver(const struct pci_fn *pf, unsigned int vf, const struct vf_wish *wish,
+			struct plan *plan)
+{
+	struct change *c = plan_add(plan, "sriov", KIND_VF, STAGE_DEVICES, PHASE_VF_DRIVER,
+				    wish->at->at, "sriov/%s/vf%u/driver", pf->addr, vf);
 
 	change_target(c, "driver:%s/%u", pf->addr, vf);
-	change_desired(c, "%s", driver);
+	change_desired(c, "%s", wish->driver);
 	change_lane(c, "%s/vf%u", pf->addr, vf);
 	change_waits_for(c, "sriov/%s/numvfs", pf->addr);
 	c->remade = true;
-	c->deadline_ms = BIND_MS;
+	c->deadline_ms = wish->deadline_ms;
+	c->parallel = wish->workers;
 }
 
 static void emit_pf(const struct step_ctx *ctx, const struct ynode *section,
 		    const struct pci_fn *pf, struct plan *plan)
 {
 	const struct ynode *at = overlay_value(ctx, section, pf, "vfs");
-	const struct ynode *driver = overlay_value(ctx, section, pf, "vf.driver");
 	unsigned int vfs = overlay_vfs(ctx, pf);
+	struct vf_wish wish;
 
 	if (!at)
 		return;
@@ -108,8 +134,9 @@ static void emit_pf(const struct step_ctx *ctx, const struct ynode *section,
 	for (unsigned int i = 0; i < vfs; i++)
 		sriov_emit_vf_address(ctx, section, pf, i, plan);
 	emit_autoprobe(pf, at, false, plan);
+	wish = vf_wish(ctx, section, pf, at);
 	for (unsigned int i = 0; i < vfs; i++)
-		emit_driver(pf, at, i, driver ? driver->text : "netdev", plan);
+		emit_driver(pf, i, &wish, plan);
 	sriov_order(pf, vfs, plan);
 }
 

@@ -12,6 +12,7 @@ enum {
 	GROUP_KERNEL = 1,
 	GROUP_UDEV = 2,
 	RECHECK_MS = 250,
+	FIRST_MS = 5,
 };
 
 static int open_socket(void)
@@ -38,6 +39,7 @@ static void drain(int fd)
 bool uevent_wait(bool (*ready)(void *arg), void *arg, uint64_t deadline)
 {
 	cleanup_close int fd = -1;
+	int pause = FIRST_MS;
 
 	if (ready(arg))
 		return true;
@@ -46,12 +48,14 @@ bool uevent_wait(bool (*ready)(void *arg), void *arg, uint64_t deadline)
 	fd = open_socket();
 	while (!ready(arg)) {
 		struct pollfd p = {.fd = fd, .events = POLLIN};
-		uint64_t now = clock_usec(), left = now < deadline ? (deadline - now) / 1000 : 0;
+		uint64_t now = clock_usec(),
+			 left = now < deadline ? (deadline - now + 999) / 1000 : 0;
 
 		if (!left)
 			return false;
-		if (poll(&p, 1, left < RECHECK_MS ? (int)left : RECHECK_MS) > 0)
+		if (poll(&p, 1, left < (uint64_t)pause ? (int)left : pause) > 0)
 			drain(fd);
+		pause = pause * 2 < RECHECK_MS ? pause * 2 : RECHECK_MS;
 	}
 	return true;
 }

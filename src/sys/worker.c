@@ -142,9 +142,7 @@ int workers_wait(struct worker *const *workers, size_t n)
 				continue;
 			if (fds[i].revents)
 				finish(workers[i]);
-			else if (clock_usec() >= workers[i]->deadline)
-				worker_abandon(workers[i]);
-			else
+			else if (clock_usec() < workers[i]->deadline)
 				continue;
 			return (int)i;
 		}

@@ -20,7 +20,7 @@ struct worker {
 	pid_t pid;
 	int fd;			    /* the read end; -1: not running */
 	uint64_t started, deadline; /* clock_usec() */
-	/* valid once workers_wait() has returned this worker: */
+	/* valid once it has ended or was abandoned: */
 	bool abandoned; /* it was over its deadline and may still hang in the kernel */
 	int result;
 	struct err err;
@@ -32,12 +32,13 @@ int worker_start(struct worker *w, worker_fn fn, void *arg, uint64_t deadline, s
 
 /*
  * Waits until one of the running workers (fd >= 0) ends or is over its deadline, and
- * returns its index; ->fd is -1 then. -ENOENT if none is running, or the errno of poll(2).
+ * returns its index. ->fd is -1 if it has ended; else the caller gives it up or gives it a
+ * later deadline. -ENOENT if none is running, or the errno of poll(2).
  */
 int workers_wait(struct worker *const *workers, size_t n);
 
 /*
- * Gives a running worker up as one over its deadline: killed, not waited for, ->abandoned.
- * workers_wait() does this by itself at the deadline.
+ * Gives a running worker up: killed, not waited for, ->abandoned. Where the kernel does not
+ * let go of it, it stays as it is: /proc/PID/stack says where.
  */
 void worker_abandon(struct worker *w);

@@ -3,7 +3,8 @@
 """The PCI core's part in SR-IOV, over a directory tree: see fakenode.bash.
 
 A non-zero sriov_numvfs gets its virtfn links; an address written to drivers_probe (a
-FIFO, so that writes side by side are all seen) gets a driver.
+FIFO, so that writes side by side are all seen) gets a driver, and with it a netdev that
+udev has named.
 """
 
 import os
@@ -48,11 +49,30 @@ def create_vfs():
             create_vf(pf, index)
 
 
+def put(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(text + "\n")
+
+
+def create_netdev(address):
+    index = 100 + len(os.listdir(os.path.join(ROOT, "run/udev/data")))
+    net = os.path.join(DEVICES, address, "net", f"eth{index}")
+    put(os.path.join(net, "ifindex"), str(index))
+    put(os.path.join(net, "flags"), "0x1002")
+    os.symlink(
+        f"../../devices/pci0000:00/{address}/net/eth{index}",
+        os.path.join(ROOT, "sys/class/net", f"eth{index}"),
+    )
+    put(os.path.join(ROOT, f"run/udev/data/n{index}"), "I:1")
+
+
 def bind(text):
     for address in re.findall(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]", text):
         link = os.path.join(DEVICES, address, "driver")
         if os.path.isdir(os.path.dirname(link)) and not os.path.islink(link):
             os.symlink(DRIVER, link)
+            create_netdev(address)
 
 
 def main():

@@ -53,6 +53,8 @@ struct dir {
 	VEC(struct entry) entries;
 };
 
+_Thread_local pid_t sim_caller;
+
 static struct inode top;
 static struct inode *buckets[4096];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* buckets, lookups */
@@ -579,9 +581,11 @@ static void write_text(fuse_req_t req, const struct inode *i, struct handle *h, 
 	size_t len = size < ATTR_MAX ? size : ATTR_MAX;
 	int r;
 
+	sim_caller = fuse_req_ctx(req)->pid;
 	pthread_mutex_lock(&h->lock);
 	r = attr_write(i->attr, i->name, buf, len);
 	pthread_mutex_unlock(&h->lock);
+	sim_caller = 0;
 	if (r < 0)
 		fuse_reply_err(req, -r);
 	else

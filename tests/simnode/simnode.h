@@ -19,7 +19,7 @@
  * fs.c      the FUSE requests: an attribute goes to attr.c, any other file is passed through
  * attr.c    the table of attributes that have rules of their own
  * pci.c     devices, their locks, which driver takes them
- * sriov.c   sriov_numvfs
+ * sriov.c   sriov_numvfs, and /proc/PID/stack of who writes it
  * netdev.c  the netdev and the RDMA device that a VF's driver makes
  *
  * Paths of files are those that a user of the machine sees ("/sys/bus/pci/..."); below a PCI
@@ -34,6 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -131,6 +132,7 @@ int pci_store_override(const char *name, char *text);
 /* --- sriov.c -------------------------------------------------------------------------------- */
 
 void sriov_start(const char *pf);
+/* While it lasts, /proc/PID/stack of the writer says where it sleeps, as in the kernel. */
 int sriov_store_numvfs(const char *name, char *text);
 int sriov_store_autoprobe(const char *name, char *text);
 int sriov_store_msix(const char *name, char *text);
@@ -209,3 +211,5 @@ struct fuse_lowlevel_ops;
 extern const struct fuse_lowlevel_ops fs_ops;
 int fs_start(struct err *err);
 void fs_stop(void);
+/* Who asked for what this thread is at; 0: nobody, it is simnode's own. */
+extern _Thread_local pid_t sim_caller;

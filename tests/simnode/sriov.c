@@ -234,8 +234,34 @@ static int configure(struct device *pf, const char *name, unsigned int vfs)
 	return r;
 }
 
+/*
+ * /proc/PID/stack of who writes: functions of the scheduler and of mutexes are left out of
+ * it (kernel/stacktrace.c), so who waits for a lock is in sriov_numvfs_store() itself.
+ */
+static void put_stack(const char *driver)
+{
+	cleanup_free char *text = NULL;
+
+	if (!sim_caller)
+		return;
+	text = xasprintf("%s%s%s[<0>] sriov_numvfs_store+0x9c/0x180\n"
+			 "[<0>] kernfs_fop_write_iter+0x14e/0x200\n"
+			 "[<0>] vfs_write+0x25c/0x450\n"
+			 "[<0>] do_syscall_64+0x82/0x190",
+			 driver ? "[<0>] sim_wait_for_firmware+0x42/0x90 [" : "",
+			 driver ? driver : "", driver ? "]\n" : "");
+	tree_put(text, "/proc/%d/stack", (int)sim_caller);
+}
+
+static void remove_stack(void)
+{
+	if (sim_caller)
+		tree_remove("/proc/%d", (int)sim_caller);
+}
+
 static int change(struct device *pf, const char *name, unsigned int vfs)
 {
+	cleanup_free char *driver = NULL;
 	unsigned int have = (unsigned int)tree_number("%s", name);
 	int r;
 
@@ -243,11 +269,13 @@ static int change(struct device *pf, const char *name, unsigned int vfs)
 		return -ENODEV;
 	if (vfs == have)
 		return 0;
-	if (!tree_has(PCI "%s/driver", pf->addr))
+	driver = tree_link_name(PCI "%s/driver", pf->addr);
+	if (!driver)
 		return -ENOENT;
 	if (vfs && have)
 		return -EBUSY;
 	pci_rescan_lock();
+	put_stack(driver);
 	r = configure(pf, name, vfs);
 	pci_rescan_unlock();
 	return r;
@@ -292,9 +320,11 @@ int sriov_store_numvfs(const char *name, char *text)
 		return r;
 	if (vfs > tree_number(PCI "%s/sriov_totalvfs", pf->addr))
 		return -ERANGE;
+	put_stack(NULL);
 	pci_lock(pf);
 	r = change(pf, name, vfs);
 	pci_unlock(pf);
+	remove_stack();
 	return r;
 }
 

@@ -594,6 +594,116 @@ static void test_stage_deadline(void **state)
 	run_close(&run);
 }
 
+/* --- devices that come late ------------------------------------------------------------------ */
+
+static void note_progress(void *data, enum stage stage, const char *text)
+{
+	assert_int_equal(stage, STAGE_DEVICES);
+	str_addf(data, "%s%s", ((struct str *)data)->len ? "\n" : "", text);
+}
+
+static uint64_t wait_devices(struct tmp *t, const char *sriov, struct str *told)
+{
+	struct sink sink = {told, NULL, note_progress};
+	struct run_options opt = {.freeze = FREEZE_IGNORE};
+	cleanup_free char *text =
+		xasprintf("schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: QEMU}}\n"
+			  "devices:\n"
+			  "  rails: {pci: \"15b3:1021\", expect: 2}\n"
+			  "  disks: {pci: \"144d:a80a\"}\n"
+			  "  unused: {pci: \"10de:2330\", expect: 8}\n"
+			  "sriov: %s\n",
+			  sriov);
+	struct run run;
+	uint64_t waited;
+
+	tmp_write(t, "sys/class/dmi/id/sys_vendor", "QEMU\n");
+	tmp_write(t, ETC "sku.yaml", text);
+	assert_int_equal(run_open(&t->root, &opt, &run, &t->err), 0);
+	if (run.status != RUN_OK)
+		fail_msg("%s", run.why.text);
+	waited = run_wait_devices(&run, &sink);
+	run_close(&run);
+	return waited;
+}
+
+static void add_nic(struct tmp *t, const char *addr, const char *driver, const char *net)
+{
+	struct tree_fn fn = {.addr = addr,
+			     .ids = "15b3:1021",
+			     .class = "0x020000",
+			     .driver = driver,
+			     .net = net,
+			     .vfs = "8"};
+
+	tree_pci(t, &fn);
+}
+
+/* What is missing is named, once before and once after; an unused set is not waited for. */
+static void test_wait_devices(void **state)
+{
+	cleanup_str struct str told = {0};
+	struct tmp *t = *state;
+	uint64_t started = clock_usec();
+	char *later;
+
+	add_nic(t, PF0, NULL, NULL);
+	assert_true(wait_devices(t, "{rails: {vfs: 1, wait: 1s}}", &told) >= SECOND);
+	assert_true(clock_usec() - started < 25 * (uint64_t)SECOND);
+	assert_text(told.s, "waiting for devices: rails has 1 of 2 functions (see lspci); " PF0
+			    " has no driver (is its module in modules.load?)\n");
+	later = strchr(told.s, '\n');
+	assert_text(later, "not there after 1.");
+	assert_text(later, " s: rails has 1 of 2 functions (see lspci); " PF0 " has no driver");
+	assert_null(strstr(told.s, "unused"));
+}
+
+/* Each set has its own time: that of a complete one does not count. */
+static void test_wait_each_set(void **state)
+{
+	cleanup_str struct str told = {0};
+	struct tree_fn disk = {
+		.addr = "0000:41:00.0", .ids = "144d:a80a", .class = "0x010802", .vfs = "8"};
+	struct tmp *t = *state;
+	uint64_t started = clock_usec();
+
+	add_nic(t, PF0, "mlx5_core", NULL);
+	tree_fn_file(t, PF0, "infiniband/mlx5_0/node_guid", "0\n");
+	add_nic(t, PF1, "mlx5_core", "ens2");
+	tree_fn_file(t, PF1, "net/ens2/ifindex", "5\n");
+	tmp_write(t, "run/udev/data/n5", "I:1\n");
+	assert_int_equal(wait_devices(t, "{rails: {vfs: 1, wait: 120s}}", &told), 0);
+	assert_string_equal(str_get(&told), "");
+	tree_pci(t, &disk);
+	assert_true(wait_devices(t, "{rails: {vfs: 1, wait: 120s}, disks: {vfs: 1, wait: 1s}}",
+				 &told) >= SECOND);
+	assert_true(clock_usec() - started < 60 * (uint64_t)SECOND);
+	assert_text(told.s, "waiting for devices: 0000:41:00.0 has no driver");
+}
+
+/* What comes ends the wait: nothing is then missing, and nothing more is said. */
+static void test_wait_ends(void **state)
+{
+	cleanup_str struct str told = {0};
+	struct tmp *t = *state;
+	pid_t udev;
+
+	add_nic(t, PF0, "mlx5_core", "ens1");
+	add_nic(t, PF1, "mlx5_core", "ens2");
+	tree_fn_file(t, PF0, "net/ens1/ifindex", "4\n");
+	tree_fn_file(t, PF1, "net/ens2/ifindex", "5\n");
+	tmp_write(t, "run/udev/data/n4", "I:1\n");
+	udev = __fork();
+	if (udev == 0) {
+		usleep(50000);
+		tmp_write(t, "run/udev/data/n5", "I:1\n");
+		_exit(0);
+	}
+	assert_true(wait_devices(t, "{rails: {vfs: 1, wait: 60s}}", &told) < 30 * (uint64_t)SECOND);
+	waitpid(udev, NULL, 0);
+	assert_string_equal(told.s, "waiting for devices: udev has not named ens2 of " PF1);
+}
+
 /* Off the machine itself some kinds can't do anything: no failure, but said. */
 static void test_unsupported_below_root(void **state)
 {
@@ -810,6 +920,9 @@ int main(void)
 		TEST(test_one_lane),
 		TEST(test_many_lanes),
 		TEST(test_stage_deadline),
+		TEST(test_wait_devices),
+		TEST(test_wait_each_set),
+		TEST(test_wait_ends),
 		TEST(test_unsupported_below_root),
 		TEST(test_freeze),
 		TEST(test_open),

@@ -53,6 +53,16 @@ static int die(void *arg, struct err *err)
 	return 0;
 }
 
+/* As a caller without patience: who is over its deadline is given up. */
+static int wait_or_abandon(struct worker *const *workers, size_t n)
+{
+	int i = workers_wait(workers, n);
+
+	if (i >= 0 && workers[i]->fd >= 0)
+		worker_abandon(workers[i]);
+	return i;
+}
+
 /* Starts one worker and waits for it. */
 static struct worker run_one(worker_fn fn, int arg, uint64_t usec)
 {
@@ -60,9 +70,9 @@ static struct worker run_one(worker_fn fn, int arg, uint64_t usec)
 	struct err err = {0};
 
 	assert_int_equal(worker_start(&w, fn, &arg, clock_usec() + usec, &err), 0);
-	assert_int_equal(workers_wait(list, 1), 0);
+	assert_int_equal(wait_or_abandon(list, 1), 0);
 	assert_int_equal(w.fd, -1);
-	assert_int_equal(workers_wait(list, 1), -ENOENT);
+	assert_int_equal(wait_or_abandon(list, 1), -ENOENT);
 	return w;
 }
 
@@ -121,6 +131,26 @@ static void test_abandoned(void **state)
 	assert_int_equal(kill(w.pid, 0), -1);
 }
 
+/* One over its deadline is left to the caller, who may give it more time. */
+static void test_more_time(void **state)
+{
+	struct worker w, *list[] = {&w};
+	uint64_t started = clock_usec();
+
+	(void)state;
+	assert_int_equal(worker_start(&w, hang, NULL, started + SOON, NULL), 0);
+	assert_int_equal(workers_wait(list, 1), 0);
+	assert_true(w.fd >= 0);
+	assert_int_equal(kill(w.pid, 0), 0);
+	w.deadline = started + 3 * SOON;
+	assert_int_equal(workers_wait(list, 1), 0);
+	assert_true(w.fd >= 0);
+	assert_true(clock_usec() >= started + 3 * SOON);
+	worker_abandon(&w);
+	assert_true(w.abandoned);
+	waitpid(w.pid, NULL, 0);
+}
+
 /* A deadline that is over already: the worker is abandoned, not waited for. */
 static void test_no_time_left(void **state)
 {
@@ -128,7 +158,7 @@ static void test_no_time_left(void **state)
 
 	(void)state;
 	assert_int_equal(worker_start(&w, hang, NULL, 0, NULL), 0);
-	assert_int_equal(workers_wait(list, 1), 0);
+	assert_int_equal(wait_or_abandon(list, 1), 0);
 	assert_true(w.abandoned);
 	waitpid(w.pid, NULL, 0);
 }
@@ -150,7 +180,7 @@ static void test_many(void **state)
 					      NULL),
 				 0);
 	}
-	while ((i = workers_wait(list, N)) >= 0) {
+	while ((i = wait_or_abandon(list, N)) >= 0) {
 		assert_true(left-- > 0);
 		assert_int_equal(seen[i]++, 0);
 		assert_int_equal(w[i].abandoned, i == STUCK);
@@ -173,7 +203,7 @@ static void test_parent_goes_on(void **state)
 	assert_int_equal(worker_start(&quick, give, &code, clock_usec() + 60 * SECOND, NULL), 0);
 	/* which is first depends on the machine; that none is lost does not */
 	for (int i = 0; i < 2; i++) {
-		int n = workers_wait(list, 3);
+		int n = wait_or_abandon(list, 3);
 
 		assert_true(n == 1 || n == 2);
 	}
@@ -199,7 +229,7 @@ static void test_stdio_is_ours(void **state)
 	assert_non_null(f);
 	fprintf(f, "once ");
 	assert_int_equal(worker_start(&w, print_nothing, f, clock_usec() + 60 * SECOND, NULL), 0);
-	assert_int_equal(workers_wait(list, 1), 0);
+	assert_int_equal(wait_or_abandon(list, 1), 0);
 	assert_int_equal(w.result, 0);
 	fflush(f);
 	rewind(f);
@@ -230,10 +260,15 @@ static void test_fds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_results),	      cmocka_unit_test(test_long_message),
-		cmocka_unit_test(test_abandoned),     cmocka_unit_test(test_no_time_left),
-		cmocka_unit_test(test_many),	      cmocka_unit_test(test_parent_goes_on),
-		cmocka_unit_test(test_stdio_is_ours), cmocka_unit_test(test_fds),
+		cmocka_unit_test(test_results),
+		cmocka_unit_test(test_long_message),
+		cmocka_unit_test(test_abandoned),
+		cmocka_unit_test(test_more_time),
+		cmocka_unit_test(test_no_time_left),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_parent_goes_on),
+		cmocka_unit_test(test_stdio_is_ours),
+		cmocka_unit_test(test_fds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

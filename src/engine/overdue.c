@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is said of workers that do not come back. All of a line are in the kernel at the same
+ * time: on kernels without a lock over them that is what makes them fast, and to begin them
+ * one by one, only to know who came first, would cost every healthy boot. So the order of
+ * their start proves nothing. What does is the kernel's own word on where each of them
+ * sleeps; the kinds read it. A kernel that does not say leaves all of them suspects.
+ */
+#include "engine/job.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Its worker is in the kernel still, given up or not. */
+static bool is_out(const struct job *job)
+{
+	return job->worker.pid > 0 && (job->worker.fd >= 0 || job->worker.abandoned);
+}
+
+static enum whereabouts where(const struct root *root, const struct job *job, struct str *in)
+{
+	const struct kind *kind = kind_get(job->c->kind);
+
+	return kind->where ? kind->where(root, job->worker.pid, in) : WHERE_UNKNOWN;
+}
+
+/* The lanes of the others in the line of job that are there: "A, B". */
+static size_t add_others(const struct root *root, const struct jobs *jobs, const struct job *job,
+			 enum whereabouts there, struct str *names)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < jobs->n; i++) {
+		const struct job *other = jobs->v[i];
+
+		if (other == job || !other->c->queues || other->c->kind != job->c->kind ||
+		    !is_out(other) || where(root, other, NULL) != there)
+			continue;
+		str_addf(names, "%s%s", n++ ? ", " : "", other->c->lane);
+	}
+	return n;
+}
+
+static void explain_in_line(const struct root *root, const struct jobs *jobs, const struct job *job,
+			    const char *line, struct str *text)
+{
+	cleanup_str struct str names = {0};
+	size_t n = add_others(root, jobs, job, WHERE_AT_WORK, &names);
+
+	if (n)
+		str_addf(text, "; it waits behind %s, which %s %s", names.s,
+			 n > 1 ? "may hold" : "holds", line);
+	else
+		str_addf(text,
+			 "; it waits for %s, which none of this run holds: another program, a "
+			 "hotplug event or a write that hangs since an earlier run does (ps -eo "
+			 "pid,stat,wchan,args)",
+			 line);
+}
+
+static void explain_at_work(const struct root *root, const struct jobs *jobs, const struct job *job,
+			    const char *line, struct str *text)
+{
+	cleanup_str struct str names = {0};
+
+	if (add_others(root, jobs, job, WHERE_IN_LINE, &names))
+		str_addf(text, "; it holds %s, and %s wait%s behind it until a reboot", line,
+			 names.s, strchr(names.s, ' ') ? "" : "s");
+}
+
+static void explain_unknown(const struct root *root, const struct jobs *jobs, const struct job *job,
+			    const char *line, struct str *text)
+{
+	cleanup_str struct str names = {0};
+
+	if (add_others(root, jobs, job, WHERE_UNKNOWN, &names))
+		str_addf(text,
+			 "; nor has %s: one of them may hold %s, and this kernel does not say "
+			 "which",
+			 names.s, line);
+}
+
+void overdue_explain(const struct root *root, const struct jobs *jobs, const struct job *job,
+		     struct str *text)
+{
+	const char *line = job->c->queues ? kind_get(job->c->kind)->line : NULL;
+	cleanup_str struct str in = {0};
+	enum whereabouts there = where(root, job, &in);
+
+	if (in.len)
+		str_addf(text, "; it is in %s, and the kernel log may say why", in.s);
+	if (!line)
+		return;
+	if (there == WHERE_IN_LINE)
+		explain_in_line(root, jobs, job, line, text);
+	else if (there == WHERE_AT_WORK)
+		explain_at_work(root, jobs, job, line, text);
+	else
+		explain_unknown(root, jobs, job, line, text);
+}

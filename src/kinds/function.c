@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kinds/function.h"
+
+#include <errno.h>
+
+#include "base/vec.h"
+#include "sys/clock.h"
+#include "sys/read.h"
+#include "sys/uevent.h"
+
+#define DEV "/sys/bus/pci/devices/"
+
+enum { GOING_US = 1000000 };
+
+struct function {
+	const struct root *root;
+	const char *addr;
+};
+
+static bool is_gone(void *arg)
+{
+	const struct function *fn = arg;
+
+	return !root_exists(fn->root, DEV "%s", fn->addr);
+}
+
+int function_gone(const struct root *root, const char *addr, struct err *err)
+{
+	struct function fn = {root, addr};
+
+	if (!is_gone(&fn))
+		return 0;
+	return err_set(err, -ENODEV,
+		       "%s is gone from the bus: pulled out, or its link failed; the kernel log "
+		       "says which (AER, DPC, pciehp); reseat it or power-cycle the node",
+		       addr);
+}
+
+int function_going(const struct root *root, const char *addr, int r, struct err *err)
+{
+	struct function fn = {root, addr};
+
+	if (r != -EIO && r != -ENODEV && r != -ENOENT && r != -ENXIO)
+		return 0;
+	uevent_wait(is_gone, &fn, clock_usec() + GOING_US);
+	return function_gone(root, addr, err);
+}
+
+/*
+ * The directory, not what is in it: a netdev or RDMA device that was moved to the network
+ * namespace of a container is seen there alone, and its directory stays, empty from here
+ * (drivers/base/core.c, class_dir). Nothing is missing then, and it must be left alone.
+ */
+bool function_has(const struct root *root, const char *addr, const char *class)
+{
+	return root_exists(root, DEV "%s/%s", addr, class);
+}
+
+bool function_named(const struct root *root, const char *addr)
+{
+	cleanup_strv struct strv names = {0};
+
+	if (read_dir(root, &names, NULL, DEV "%s/net", addr) < 0)
+		return false;
+	for (size_t i = 0; i < names.n; i++) {
+		uint64_t index;
+
+		if (read_u64(root, &index, NULL, DEV "%s/net/%s/ifindex", addr, names.v[i]) < 0 ||
+		    !root_exists(root, "/run/udev/data/n%llu", (unsigned long long)index))
+			return false;
+	}
+	return names.n > 0;
+}

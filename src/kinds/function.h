@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What several kinds ask about a PCI function, and about what its driver made of it. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "sys/root.h"
+
+/* 0, or -ENODEV with a sentence: the bus has no such function any more. */
+int function_gone(const struct root *root, const char *addr, struct err *err);
+/*
+ * The same for a function whose driver has just failed with r: how a device that is pulled
+ * out or whose link fails begins to go. If r may mean that, its going is awaited for a
+ * second. Else, or if it stays, 0 and *err is left alone.
+ */
+int function_going(const struct root *root, const char *addr, int r, struct err *err);
+
+/* Whether its driver made netdevs ("net") or RDMA devices ("infiniband") of it. */
+bool function_has(const struct root *root, const char *addr, const char *class);
+/* Whether it has a netdev here, and udev has done with all it has: its database knows them. */
+bool function_named(const struct root *root, const char *addr);

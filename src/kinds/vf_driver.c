@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which driver a VF has, and that it is ready: netdev and RDMA device come behind the
+ * driver, and the netdev's name behind both. A netdev that is used before udev has named it
+ * keeps its old name.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "kinds/function.h"
+#include "kinds/vf.h"
+#include "node/node.h"
+#include "sys/clock.h"
+#include "sys/machine.h"
+#include "sys/read.h"
+#include "sys/uevent.h"
+
+#define DEV "/sys/bus/pci/devices/"
+#define VFIO "vfio-pci"
+/* As a driver_override it matches no driver: the ABI's way to keep a device unbound. */
+#define NONE "none"
+
+enum {
+	PROBE_US = 500000,   /* behind drivers_probe: a probe that was deferred, and comes now */
+	LOAD_US = 2000000,   /* the same where the driver itself may only be on its way */
+	SETTLE_US = 2000000, /* for what a driver that was bound before us has not made yet */
+};
+
+struct vf {
+	const struct root *root;
+	const char *desired;
+	char pf[PCI_ADDR_MAX];
+	char *addr;
+};
+
+static void free_vf(struct vf *vf)
+{
+	free(vf->addr);
+}
+
+/* "PF/INDEX"; -ENOENT while it does not exist: then ->pf alone is filled. */
+static int find_vf(const struct root *root, const char *name, const char *desired, struct vf *ret,
+		   struct err *err)
+{
+	const char *slash = strchr(name, '/');
+
+	if (!slash || slash - name >= PCI_ADDR_MAX)
+		return err_set(err, -EINVAL, "%s: not PF/INDEX", name);
+	*ret = (struct vf){.root = root, .desired = desired};
+	snprintf(ret->pf, sizeof(ret->pf), "%.*s", (int)(slash - name), name);
+	return read_link_name(root, &ret->addr, err, DEV "%s/virtfn%s", ret->pf, slash + 1);
+}
+
+/* --- what it should be, and what it is --------------------------------------------------- */
+
+/* Which driver takes the VFs of which PF driver, of the NICs and disks that are common. */
+static const struct {
+	const char *pf, *vf;
+} vf_drivers[] = {
+	{"mlx5_core", "mlx5_core"}, {"mlx4_core", "mlx4_core"},
+	{"bnxt_en", "bnxt_en"},	    {"ionic", "ionic"},
+	{"qede", "qede"},	    {"nvme", "nvme"},
+	{"igb", "igbvf"},	    {"ixgbe", "ixgbevf"},
+	{"i40e", "iavf"},	    {"ice", "iavf"},
+	{"idpf", "idpf"},	    {"cxgb4", "cxgb4vf"},
+};
+
+const char *vf_own_driver(const struct root *root, const char *pf)
+{
+	cleanup_free char *driver = NULL;
+
+	if (read_link_name(root, &driver, NULL, DEV "%s/driver", pf) < 0)
+		return NULL;
+	for (size_t i = 0; i < array_len(vf_drivers); i++)
+		if (streq(vf_drivers[i].pf, driver))
+			return vf_drivers[i].vf;
+	return NULL;
+}
+
+static bool driver_fits(const char *desired, const char *driver)
+{
+	if (streq(desired, NONE))
+		return !driver;
+	if (streq(desired, VFIO))
+		return driver && streq(driver, VFIO);
+	return driver && !streq(driver, VFIO); /* netdev: its own driver, whatever the name */
+}
+
+static bool lacks_netdev(const struct vf *vf)
+{
+	return !function_has(vf->root, vf->addr, "net");
+}
+
+static bool lacks_rdma(const struct vf *vf)
+{
+	return !function_has(vf->root, vf->addr, "infiniband");
+}
+
+/* The PF has RDMA devices, and this driver gives its VFs theirs too. */
+static bool wants_rdma(const struct vf *vf, const char *driver)
+{
+	return (streq(driver, "mlx5_core") || streq(driver, "mlx4_core")) &&
+	       function_has(vf->root, vf->pf, "infiniband");
+}
+
+/* What its own driver has not made of it (yet), or NULL. */
+static const char *missing_device(const struct vf *vf, const char *driver)
+{
+	uint64_t class;
+
+	if (read_u64(vf->root, &class, NULL, DEV "%s/class", vf->addr) < 0)
+		return NULL;
+	class >>= 8;
+	if (class == CLASS_INFINIBAND)
+		return lacks_rdma(vf) ? "no RDMA device" : NULL;
+	if (class == CLASS_ETHERNET && lacks_netdev(vf))
+		return "no netdev";
+	if (class == CLASS_ETHERNET && lacks_rdma(vf) && wants_rdma(vf, driver))
+		return "no RDMA device";
+	/* ConnectX-3 and older: 0280 or 0c06, whatever their ports are set to */
+	if ((class >> 8 == 0x02 || class == CLASS_SERIAL_INFINIBAND) && lacks_netdev(vf) &&
+	    lacks_rdma(vf))
+		return "no netdev and no RDMA device";
+	return NULL;
+}
+
+static bool pinned_to_none(const struct vf *vf)
+{
+	cleanup_free char *override = NULL;
+
+	return read_text(vf->root, &override, NULL, DEV "%s/driver_override", vf->addr) == 0 &&
+	       streq(override, NONE);
+}
+
+int vf_look_driver(const struct kind_ctx *ctx, struct change *c, const char *name, struct err *err)
+{
+	struct vf vf cleanup(free_vf) = {0};
+	cleanup_free char *driver = NULL;
+	const char *missing = NULL;
+	int r = find_vf(ctx->root, name, c->desired, &vf, err);
+
+	if (r == -ENOENT && function_gone(ctx->root, vf.pf, err) < 0)
+		return -ENODEV;
+	if (r == -ENOENT) {
+		change_observe(c, "no such VF");
+		change_reason(c, "the VF does not exist yet");
+		c->state = CHANGE_WAITS;
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
+	c->state = driver_fits(c->desired, driver) ? CHANGE_SAME : CHANGE_DIFFERS;
+	/* Unbound for now is not enough: a driver that is loaded later would take it. */
+	if (c->state == CHANGE_SAME && streq(c->desired, NONE) && !pinned_to_none(&vf))
+		missing = "but open to any driver";
+	else if (c->state == CHANGE_SAME && streq(c->desired, "netdev"))
+		missing = missing_device(&vf, driver);
+	if (missing)
+		c->state = CHANGE_DIFFERS;
+	change_observe(c, "%s%s%s", driver ? driver : "none", missing ? ", " : "",
+		       missing ? missing : "");
+	return 0;
+}
+
+/* --- binding ------------------------------------------------------------------------------ */
+
+static int write_at(const struct vf *vf, const char *file, const char *text, struct err *err)
+{
+	cleanup_free char *path = xasprintf(DEV "%s/%s", vf->addr, file);
+
+	return machine_write_attr(vf->root, path, text, err);
+}
+
+void vf_load_driver(const struct root *root, const char *addr, const char *desired)
+{
+	cleanup_free char *alias = NULL;
+
+	if (!root->live)
+		return;
+	if (streq(desired, VFIO))
+		machine_insert_module(VFIO, NULL, NULL);
+	else if (read_text(root, &alias, NULL, DEV "%s/modalias", addr) == 0)
+		machine_insert_module(alias, NULL, NULL);
+	/* A failure here shows as a VF without a driver, which is what gets reported. */
+}
+
+static bool has_driver(void *arg)
+{
+	const struct vf *vf = arg;
+	cleanup_free char *driver = NULL;
+
+	read_link_name(vf->root, &driver, NULL, DEV "%s/driver", vf->addr);
+	return driver_fits(vf->desired, driver);
+}
+
+/*
+ * The driver for it, if the bus has that: then drivers_probe has asked it before it returned,
+ * also one that likes to be asked asynchronously (device_attach(), drivers/base/dd.c).
+ */
+static const char *registered_driver(const struct vf *vf)
+{
+	const char *driver = streq(vf->desired, VFIO) ? VFIO : vf_own_driver(vf->root, vf->pf);
+
+	return driver && root_exists(vf->root, "/sys/bus/pci/drivers/%s", driver) ? driver : NULL;
+}
+
+static int no_driver(const struct vf *vf, const char *tried, uint64_t waited, struct err *err)
+{
+	uint64_t autoprobe = 1;
+
+	if (function_gone(vf->root, vf->pf, err) < 0)
+		return -ENODEV;
+	read_u64(vf->root, &autoprobe, NULL, DEV "%s/sriov_drivers_autoprobe", vf->pf);
+	if (!autoprobe && streq(vf->desired, "netdev"))
+		return err_set(err, -ENODEV,
+			       "VF %s of %s: no driver may take it, as sriov_drivers_autoprobe of "
+			       "the PF is 0; something else on the node sets that",
+			       vf->addr, vf->pf);
+	if (tried)
+		return err_set(err, -ENODEV,
+			       "VF %s of %s: the probe of %s failed; the kernel log says why "
+			       "(journalctl -k -g %s)",
+			       vf->addr, vf->pf, tried, vf->addr);
+	return err_set(err, -ENODEV,
+		       "VF %s of %s: no driver took it within %.1f s; is the module for it "
+		       "installed and loaded, and what does the kernel log say of %s?",
+		       vf->addr, vf->pf, (double)waited / 1e6, vf->addr);
+}
+
+static int probe(struct vf *vf, uint64_t deadline, struct err *err)
+{
+	uint64_t started = clock_usec(), until;
+	const char *tried;
+	int r;
+
+	vf_load_driver(vf->root, vf->addr, vf->desired);
+	if (has_driver(vf))
+		return 0;
+	r = machine_write_attr(vf->root, "/sys/bus/pci/drivers_probe", vf->addr, err);
+	if (r < 0)
+		return function_going(vf->root, vf->pf, r, err) < 0 ? -ENODEV : r;
+	if (has_driver(vf))
+		return 0;
+	tried = registered_driver(vf);
+	until = clock_usec() + (tried ? PROBE_US : LOAD_US);
+	if (uevent_wait(has_driver, vf, until < deadline ? until : deadline))
+		return 0;
+	return no_driver(vf, tried, clock_usec() - started, err);
+}
+
+/* --- ready -------------------------------------------------------------------------------- */
+
+/* What still lacks, for the message; NULL: it is ready. */
+static const char *lacks(const struct vf *vf)
+{
+	cleanup_free char *driver = NULL;
+	const char *missing;
+
+	read_link_name(vf->root, &driver, NULL, DEV "%s/driver", vf->addr);
+	if (!driver_fits(vf->desired, driver))
+		return "its driver let go of it";
+	if (!driver || !streq(vf->desired, "netdev"))
+		return NULL;
+	missing = missing_device(vf, driver);
+	if (missing)
+		return missing;
+	if (function_has(vf->root, vf->addr, "net") && !function_named(vf->root, vf->addr))
+		return "udev has not named its netdev";
+	return NULL;
+}
+
+static bool is_ready(void *arg)
+{
+	return !lacks(arg);
+}
+
+static int wait_ready(struct vf *vf, uint64_t deadline, struct err *err)
+{
+	uint64_t started = clock_usec();
+	cleanup_free char *driver = NULL;
+	const char *missing;
+
+	if (uevent_wait(is_ready, vf, deadline) || !(missing = lacks(vf)))
+		return 0;
+	if (function_gone(vf->root, vf->pf, err) < 0)
+		return -ENODEV;
+	read_link_name(vf->root, &driver, NULL, DEV "%s/driver", vf->addr);
+	return err_set(
+		err, -ETIMEDOUT, "VF %s of %s: %s has it, but after %.1f s: %s; %s", vf->addr,
+		vf->pf, driver ? driver : "no driver", (double)(clock_usec() - started) / 1e6,
+		missing,
+		strstr(missing, "udev")
+			? "is systemd-udevd at work, and do its rules end?"
+			: "what does the kernel log say of it, and is vf.timeout long enough?");
+}
+
+/* The override of our wish, and none that stands against it. */
+static int set_override(const struct vf *vf, struct err *err)
+{
+	cleanup_free char *override = NULL;
+
+	if (!streq(vf->desired, "netdev"))
+		return write_at(vf, "driver_override", vf->desired, err);
+	read_text(vf->root, &override, NULL, DEV "%s/driver_override", vf->addr);
+	if (override && (streq(override, VFIO) || streq(override, NONE)))
+		/* ours, of another profile; "\n" is how the kernel clears it */
+		return write_at(vf, "driver_override", "\n", err);
+	return 0;
+}
+
+/* A driver that is right but has not made all of its devices may be at it still. */
+static bool comes_by_itself(struct vf *vf, const char *driver, uint64_t deadline)
+{
+	uint64_t until = clock_usec() + SETTLE_US;
+
+	return streq(vf->desired, "netdev") && driver_fits(vf->desired, driver) &&
+	       uevent_wait(is_ready, vf, until < deadline ? until : deadline);
+}
+
+int vf_set_driver(const struct kind_ctx *ctx, struct change *c, const char *name, struct err *err)
+{
+	struct vf vf cleanup(free_vf) = {0};
+	cleanup_free char *driver = NULL;
+	int r = find_vf(ctx->root, name, c->desired, &vf, err);
+
+	if (r < 0)
+		return function_going(ctx->root, vf.pf, r, err) < 0 ? -ENODEV : r;
+	read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
+	if (comes_by_itself(&vf, driver, ctx->deadline))
+		return 0;
+	r = set_override(&vf, err);
+	if (r == 0 && driver)
+		r = write_at(&vf, "driver/unbind", vf.addr, err);
+	if (r < 0 || streq(c->desired, NONE))
+		return r;
+	r = probe(&vf, ctx->deadline, err);
+	return r < 0 ? r : wait_ready(&vf, ctx->deadline, err);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How many VFs a PF has. Contract of the files: Documentation/ABI/testing/sysfs-bus-pci
+ * and drivers/pci/iov.c.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "kinds/firmware.h"
+#include "kinds/function.h"
+#include "kinds/vf.h"
+#include "sys/clock.h"
+#include "sys/machine.h"
+#include "sys/read.h"
+#include "sys/uevent.h"
+
+#define DEV "/sys/bus/pci/devices/"
+
+/* Links that are late are waited for so long at least: the write may have used up all time. */
+enum { LINKS_US = 2000000 };
+
+static unsigned int as_number(const char *text)
+{
+	return (unsigned int)strtoul(text, NULL, 10);
+}
+
+/*
+ * Counted by the virtfn links, not read from sriov_numvfs: that file's show() takes the
+ * device lock, and a look must not hang behind a writer that is stuck.
+ */
+static int count_vfs(const struct root *root, const char *pf, unsigned int *ret, struct err *err)
+{
+	cleanup_strv struct strv names = {0};
+	unsigned int n = 0;
+	int r = read_dir(root, &names, err, DEV "%s", pf);
+
+	if (r == -ENOENT && function_gone(root, pf, err) < 0)
+		return -ENODEV;
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < names.n; i++)
+		n += str_starts(names.v[i], "virtfn");
+	*ret = n;
+	return 0;
+}
+
+int vf_look_numvfs(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
+{
+	uint64_t total;
+	unsigned int n;
+	int r = count_vfs(ctx->root, pf, &n, err);
+
+	if (r < 0)
+		return r;
+	change_observe(c, "%u", n);
+	change_judge(c);
+	if (c->state == CHANGE_SAME)
+		return 0;
+	if (read_u64(ctx->root, &total, NULL, DEV "%s/sriov_totalvfs", pf) < 0 ||
+	    streq(c->desired, "max"))
+		return firmware_lacks_vfs(ctx, pf, c->desired, 0, err);
+	if (as_number(c->desired) > total)
+		return firmware_lacks_vfs(ctx, pf, c->desired, (unsigned int)total, err);
+	return 0;
+}
+
+/* --- the write ------------------------------------------------------------------------ */
+
+/* What the errno of a write means to the person who must mend it. */
+static const struct {
+	int code;
+	const char *text;
+} meanings[] = {
+	{-EBUSY, "the PF has VFs that are in use, or that another program has just made: look for "
+		 "VMs and containers that have them (fuser /dev/vfio/*, lsns -t net) and for "
+		 "whatever else writes sriov_numvfs (a udev rule, an SR-IOV operator)"},
+	{-ERANGE, "the driver takes fewer than sriov_totalvfs says; ask fewer, or raise the "
+		  "firmware's number"},
+	{-ENOMEM, "no room for the VFs' memory or bus numbers; pci=realloc, or the BIOS options "
+		  "for SR-IOV and above-4G decoding, give it"},
+	{-EINVAL, "the driver refused the number: a mode of the PF may stand against VFs (eswitch, "
+		  "bonding, safe mode); the kernel log says which"},
+	{-EIO, "the PF did not answer its driver; the kernel log says what failed (firmware, "
+	       "AER); reset the PF or power-cycle the node"},
+	{-EPERM, "kernel, driver or firmware forbid VFs on this PF; the kernel log says why"},
+	{-EOPNOTSUPP, "the driver offers no VFs in this state of the PF; the kernel log says why"},
+};
+
+/* No driver, or one that makes no VFs. */
+static int no_maker(const struct kind_ctx *ctx, const char *pf, struct err *err)
+{
+	cleanup_free char *driver = NULL, *after = NULL;
+
+	if (read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", pf) == 0)
+		return err_set(err, -ENOENT,
+			       "%s, the driver of %s, makes no VFs; another driver for it must",
+			       driver, pf);
+	if (ctx->waited)
+		after = xasprintf(" after %.0f s", (double)ctx->waited / 1e6);
+	return err_set(err, -ENOENT,
+		       "%s has no driver%s; is its module in modules.load, and what does the "
+		       "kernel log say of its probe?",
+		       pf, after ? after : "");
+}
+
+static int write_numvfs(const struct kind_ctx *ctx, const char *pf, const char *value,
+			struct err *err)
+{
+	const struct root *root = ctx->root;
+	cleanup_free char *path = xasprintf(DEV "%s/sriov_numvfs", pf);
+	int r = machine_write_attr(root, path, value, err);
+
+	if (r == 0)
+		return 0;
+	if (r != -ENOENT && function_going(root, pf, r, err) < 0)
+		return -ENODEV;
+	if (r == -ENOENT)
+		return function_gone(root, pf, err) < 0 ? -ENODEV : no_maker(ctx, pf, err);
+	for (size_t i = 0; i < array_len(meanings); i++)
+		if (meanings[i].code == r)
+			err_wrap(err, "%s", meanings[i].text);
+	return r;
+}
+
+/*
+ * A driver may make fewer, and the write still succeeds (sriov_numvfs_store()). The file
+ * has the number right behind the write: nobody need wait for links that will not come.
+ */
+static int check_made(const struct root *root, const char *pf, const char *asked, struct err *err)
+{
+	uint64_t made;
+	int r = read_u64(root, &made, err, DEV "%s/sriov_numvfs", pf);
+
+	if (r < 0)
+		return function_going(root, pf, r, err) < 0 ? -ENODEV : r;
+	if (made == as_number(asked))
+		return 0;
+	return err_set(
+		err, -EIO,
+		"%s VFs asked, %llu came; the kernel log says what the driver or firmware of "
+		"%s ran out of; none of them is bound, ask that many or mend it",
+		asked, (unsigned long long)made, pf);
+}
+
+/* --- the links ------------------------------------------------------------------------ */
+
+struct links {
+	const struct root *root;
+	const char *pf;
+	unsigned int want, have;
+};
+
+static bool links_there(void *arg)
+{
+	struct links *w = arg;
+
+	return count_vfs(w->root, w->pf, &w->have, NULL) == 0 && w->have == w->want;
+}
+
+static int wait_links(const struct kind_ctx *ctx, const char *pf, unsigned int vfs, struct err *err)
+{
+	struct links w = {ctx->root, pf, vfs, 0};
+	uint64_t started = clock_usec(), deadline = started + LINKS_US;
+
+	if (uevent_wait(links_there, &w, deadline < ctx->deadline ? ctx->deadline : deadline))
+		return 0;
+	if (function_gone(ctx->root, pf, err) < 0)
+		return -ENODEV;
+	return err_set(err, -ETIMEDOUT,
+		       "the driver made %u VFs, and %u are on the bus after %.1f s; what does the "
+		       "kernel log say of %s?",
+		       vfs, w.have, (double)(clock_usec() - started) / 1e6, pf);
+}
+
+/*
+ * The module of the VFs' driver, while autoprobe is off: once it is on, a module that comes
+ * then takes all VFs one after another (driver_attach()).
+ */
+static void prepare_driver(const struct root *root, const char *pf)
+{
+	cleanup_free char *vf = NULL;
+	const char *driver = vf_own_driver(root, pf);
+
+	if (driver && root_exists(root, "/sys/bus/pci/drivers/%s", driver))
+		return;
+	if (read_link_name(root, &vf, NULL, DEV "%s/virtfn0", pf) == 0)
+		vf_load_driver(root, vf, "netdev");
+}
+
+int vf_set_numvfs(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
+{
+	const struct root *root = ctx->root;
+	unsigned int want = as_number(c->desired), have;
+	int r = count_vfs(root, pf, &have, err);
+
+	if (r < 0)
+		return r;
+	/* The kernel refuses to go from one non-zero count to another (EBUSY). */
+	if (have && want)
+		r = write_numvfs(ctx, pf, "0", err);
+	if (r == 0)
+		r = write_numvfs(ctx, pf, c->desired, err);
+	if (r == 0)
+		r = check_made(root, pf, c->desired, err);
+	if (r == 0)
+		r = wait_links(ctx, pf, want, err);
+	if (r == 0 && want)
+		prepare_driver(root, pf);
+	return r;
+}
