@@ -206,8 +206,8 @@ int netlink_ask_apart(netlink_question question, const void *arg, const char *lo
 		return err_errno(err, -errno, "netlink");
 	r = worker_start(&worker, ask_in_child, &a, clock_usec() + ms * 1000ULL, err);
 	if (r == 0) {
-		r = workers_wait(list, 1);
-		if (r < 0)
+		workers_wait(list, 1);
+		if (worker.fd >= 0) /* it has not ended */
 			worker_abandon(&worker);
 		r = collect(&worker, &a, lock, ms, ret, err);
 	}
