@@ -523,7 +523,7 @@ S
 }
 
 @test "a netdev that a container has taken is not missing: its VF is left alone" {
-  rails 2
+  sim_profile <<<"sriov: {rails: {vfs: 2, vf: {driver: netdev, timeout: 1s}}}"
   sim_start </dev/null
   run -0 "$railhead" apply --root "$root" --stage devices
   sim_stop
@@ -535,10 +535,14 @@ S
   run -0 "$railhead" survey --root "$root" --snapshot "$sim/snapshot.tar" # where it is seen too
   run "$railhead" plan --root "$sim/snapshot.tar" --profile "$sim/node/etc/railhead/profiles/sim.yaml" --stage devices
   [[ $output != *vf0/driver* ]]
-  rmdir "$vf/net" # no netdev at all
+  rmdir "$vf/net" # no netdev at all, but an RDMA device that somebody may use
   run -5 "$railhead" plan --root "$root" --stage devices
   [[ $output == *"sriov/${PFS[0]}/vf0/driver"*"'mlx5_core, no netdev' -> 'netdev'"* ]]
-  run -0 "$railhead" apply --root "$root" --stage devices # bound anew
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  [[ $(said_of "sriov/${PFS[0]}/vf0/driver: failed: ") == *"mlx5_core has it, but after "*"no netdev"* ]]
+  [ -z "$(sim_writes)" ]
+  rm -r "$vf/infiniband"
+  run -0 "$railhead" apply --root "$root" --stage devices # nobody can have it: bound anew
   [ "$(ls "$(pf 0)/virtfn0/net")" = enp24s0v0 ]
 }
 
@@ -628,6 +632,10 @@ S
     [[ $said == *"$pf"* ]]
     [[ $(said_of "sriov/$pf/numvfs: failed: ") == *"it waits behind $holder, which holds the kernel's lock for VF creation" ]]
   done
+  run -7 "$railhead" status --root "$root"
+  [ "$(grep -c '^reason: ' <<<"$output")" = 8 ] # one for each PF, none for each VF
+  [[ $output == *"reason:  sriov/$holder/numvfs: "*" (and 4 more that wait for it)"* ]]
+  [ "$(grep -cE '^  vfs +0000:[0-9a-f:.]+  4 VFs  numvfs failed after [0-9.]+ s  4 failed$' <<<"$output")" = 8 ]
 }
 
 # A healthy PF that stands in line is not given up: its time begins when those before it are done.

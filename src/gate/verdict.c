@@ -26,12 +26,37 @@ static void worsen(struct verdict *v, enum on_fail on_fail)
 		v->kind = VERDICT_DEGRADED;
 }
 
-static void judge_change(const struct change *c, struct verdict *v)
+/* What it waits for does not hold either: that is the reason, said once for all of them. */
+static bool is_follower(const struct plan *plan, const struct change *c)
+{
+	const struct change *on = c->waits_for ? plan_find(plan, c->waits_for) : NULL;
+
+	return on && !change_holds(on);
+}
+
+static size_t count_followers(const struct plan *plan, const struct change *of)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < plan->list.n; i++) {
+		const struct change *c = plan->list.v[i];
+
+		n += c->waits_for && streq(c->waits_for, of->id) && !change_holds(c);
+	}
+	return n;
+}
+
+static void judge_change(const struct plan *plan, const struct change *c, struct verdict *v)
 {
 	cleanup_str struct str text = {0};
+	size_t followers;
 
 	if (change_holds(c))
 		return;
+	worsen(v, c->on_fail);
+	if (is_follower(plan, c))
+		return;
+	followers = count_followers(plan, c);
 	str_addf(&text, "%s: ", c->id);
 	if (c->state == CHANGE_FAILED)
 		str_add(&text, c->reason ? c->reason : "failed");
@@ -40,8 +65,9 @@ static void judge_change(const struct change *c, struct verdict *v)
 			 c->observed ? c->observed : "nothing",
 			 c->kind == KIND_FILE ? "the profile's text" : c->desired,
 			 c->reason ? "; " : "", c->reason ? c->reason : "");
+	if (followers)
+		str_addf(&text, " (and %zu more that wait for it)", followers);
 	strv_add(&v->reasons, text.s);
-	worsen(v, c->on_fail);
 }
 
 static void judge_measurement(const struct measurement *m, struct verdict *v)
@@ -63,7 +89,7 @@ void gate_judge(const struct profile *profile, const struct plan *plan,
 	bool admit_degraded = ynode_bool(profile_section(profile, "gate"), "admit_degraded", false);
 
 	for (size_t i = 0; i < plan->list.n; i++)
-		judge_change(plan->list.v[i], &v);
+		judge_change(plan, plan->list.v[i], &v);
 	for (size_t i = 0; i < m->list.n; i++)
 		judge_measurement(&m->list.v[i], &v);
 	v.admit = v.kind == VERDICT_READY || (v.kind == VERDICT_DEGRADED && admit_degraded);

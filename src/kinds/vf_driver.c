@@ -310,13 +310,17 @@ static int set_override(const struct vf *vf, struct err *err)
 	return 0;
 }
 
+static bool has_own_driver(const struct vf *vf, const char *driver)
+{
+	return streq(vf->desired, "netdev") && driver_fits(vf->desired, driver);
+}
+
 /* A driver that is right but has not made all of its devices may be at it still. */
-static bool comes_by_itself(struct vf *vf, const char *driver, uint64_t deadline)
+static bool comes_by_itself(struct vf *vf, uint64_t deadline)
 {
 	uint64_t until = clock_usec() + SETTLE_US;
 
-	return streq(vf->desired, "netdev") && driver_fits(vf->desired, driver) &&
-	       uevent_wait(is_ready, vf, until < deadline ? until : deadline);
+	return uevent_wait(is_ready, vf, until < deadline ? until : deadline);
 }
 
 int vf_set_driver(const struct kind_ctx *ctx, struct change *c, const char *name, struct err *err)
@@ -328,8 +332,13 @@ int vf_set_driver(const struct kind_ctx *ctx, struct change *c, const char *name
 	if (r < 0)
 		return function_going(ctx->root, vf.pf, r, err) < 0 ? -ENODEV : r;
 	read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
-	if (comes_by_itself(&vf, driver, ctx->deadline))
-		return 0;
+	if (has_own_driver(&vf, driver)) {
+		/* A container or a program may use what is there: it is not taken from them. */
+		if (!lacks_netdev(&vf) || !lacks_rdma(&vf))
+			return wait_ready(&vf, ctx->deadline, err);
+		if (comes_by_itself(&vf, ctx->deadline))
+			return 0;
+	}
 	r = set_override(&vf, err);
 	if (r == 0 && driver)
 		r = write_at(&vf, "driver/unbind", vf.addr, err);

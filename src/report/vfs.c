@@ -30,6 +30,12 @@ static void set_number(json_t *obj, const char *key, json_int_t n)
 	json_object_set_new(obj, key, json_integer(n));
 }
 
+static void add_numvfs(json_t *obj, const struct change *c)
+{
+	set_number(obj, "numvfs_usec", (json_int_t)c->duration);
+	json_object_set_new(obj, "numvfs", json_string(state_name(c->state)));
+}
+
 static void add_bind(json_t *obj, const struct change *c)
 {
 	json_int_t usec = (json_int_t)c->duration;
@@ -64,8 +70,7 @@ json_t *vfs_to_json(const struct run *run, unsigned int stages, enum stage stage
 		if (str_starts(c->target, "driver:"))
 			add_bind(object_of(list, c->target + strlen("driver:")), c);
 		else if (str_starts(c->target, "numvfs:") && c->duration)
-			set_number(object_of(list, c->target + strlen("numvfs:")), "numvfs_usec",
-				   (json_int_t)c->duration);
+			add_numvfs(object_of(list, c->target + strlen("numvfs:")), c);
 	}
 	for (size_t i = json_array_size(list); i-- > 0;)
 		if (!was_worked_on(json_array_get(list, i)))
@@ -75,11 +80,14 @@ json_t *vfs_to_json(const struct run *run, unsigned int stages, enum stage stage
 
 char *vfs_line(const json_t *vfs)
 {
+	const char *numvfs = json_string_value(json_object_get(vfs, "numvfs"));
 	struct str line = {0};
 
 	str_addf(&line, "%lld VFs", (long long)number(vfs, "vfs"));
-	if (json_object_get(vfs, "numvfs_usec"))
-		str_addf(&line, "  numvfs %.2f s", (double)number(vfs, "numvfs_usec") / 1e6);
+	if (numvfs)
+		str_addf(&line, "  numvfs %s%.2f s",
+			 streq(numvfs, state_name(CHANGE_FAILED)) ? "failed after " : "",
+			 (double)number(vfs, "numvfs_usec") / 1e6);
 	if (json_object_get(vfs, "bind_max_usec"))
 		str_addf(&line, "  bind %.2f..%.2f s", (double)number(vfs, "bind_min_usec") / 1e6,
 			 (double)number(vfs, "bind_max_usec") / 1e6);

@@ -2,11 +2,11 @@
 /*
  * How long the VFs of each PF took in a stage that made or bound some:
  *
- *	{"pf": "0000:18:00.0", "vfs": 16, "numvfs_usec": 120000,
+ *	{"pf": "0000:18:00.0", "vfs": 16, "numvfs": "set", "numvfs_usec": 120000,
  *	 "bound": 16, "failed": 0, "bind_min_usec": 500000, "bind_max_usec": 530000}
  *
- * numvfs_usec is there if their number was set, bind_* if any was bound; both with what was
- * spent in line or waiting for events.
+ * numvfs and numvfs_usec are there if their number was set, bind_* if any was bound; both with what
+ *was spent in line or waiting for events.
  */
 #pragma once
 

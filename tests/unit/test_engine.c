@@ -538,6 +538,33 @@ static void test_one_lane(void **state)
 	run_close(&run);
 }
 
+/* A kernel that does not say where its sleepers are: all that hang in one line are suspects. */
+static void test_line_unknown(void **state)
+{
+	cleanup_str struct str told = {0};
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	const char *pfs[] = {PF0, PF1};
+
+	for (size_t i = 0; i < array_len(pfs); i++) {
+		add_pf(t, &run, pfs[i]);
+		make_stuck(t, pfs[i]);
+		plan_find(&run.plan, pfs[i])->deadline_ms = 300;
+		plan_find(&run.plan, pfs[i])->queues = true;
+	}
+	apply_until(&run, STAGE_DEVICES, clock_usec() + 60 * SECOND, &told);
+	assert_state(&run, PF0, CHANGE_FAILED);
+	assert_state(&run, PF1, CHANGE_FAILED);
+	/* the first that is given up names the other, which is out as well */
+	if (str_starts(told.s, PF0))
+		assert_text(find(&run, PF0)->reason,
+			    "; nor has " PF1 ": one of them may hold the ");
+	else
+		assert_text(find(&run, PF1)->reason,
+			    "; nor has " PF0 ": one of them may hold the ");
+	run_close(&run);
+}
+
 /*
  * More VFs than a process may have descriptors (1,024 under systemd): only those that are
  * being bound are waited for. Each fails at once, for want of a drivers_probe.
@@ -918,6 +945,7 @@ int main(void)
 		TEST(test_temporary_then_failure),
 		TEST(test_lanes),
 		TEST(test_one_lane),
+		TEST(test_line_unknown),
 		TEST(test_many_lanes),
 		TEST(test_stage_deadline),
 		TEST(test_wait_devices),

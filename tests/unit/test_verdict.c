@@ -176,6 +176,37 @@ static void test_reasons(void **state)
 }
 
 /* The worst of all counts, in whatever order they come. */
+/* What only waits for something that failed has no line of its own, and counts all the same. */
+static void test_followers(void **state)
+{
+	struct gated g = gated("");
+	struct measurements none = {0};
+	struct plan plan = {0};
+	struct verdict v;
+	struct change *c;
+
+	(void)state;
+	c = add(&plan, "numvfs", CHANGE_FAILED, ON_FAIL_WARN);
+	change_reason(c, "fewer came");
+	add(&plan, "other", CHANGE_SAME, ON_FAIL_BLOCK);
+	for (int i = 0; i < 3; i++) {
+		cleanup_free char *id = xasprintf("vf%d", i);
+
+		c = add(&plan, id, i ? CHANGE_FAILED : CHANGE_WAITS, ON_FAIL_DEGRADE);
+		change_waits_for(c, "numvfs");
+	}
+	c = add(&plan, "vf of other", CHANGE_FAILED, ON_FAIL_WARN); /* its own fault */
+	change_waits_for(c, "other");
+	gate_judge(&g.profile, &plan, &none, &v);
+	assert_int_equal(v.kind, VERDICT_DEGRADED);
+	assert_int_equal(v.reasons.n, 2);
+	assert_string_equal(v.reasons.v[0], "numvfs: fewer came (and 3 more that wait for it)");
+	assert_string_equal(v.reasons.v[1], "vf of other: failed");
+	verdict_free(&v);
+	plan_free(&plan);
+	gated_free(&g);
+}
+
 static void test_worst(void **state)
 {
 	static const struct {
@@ -525,6 +556,7 @@ int main(void)
 		cmocka_unit_test(test_measurements),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_followers),
 		cmocka_unit_test(test_worst),
 		cmocka_unit_test(test_admit_degraded),
 		cmocka_unit_test(test_simple),
