@@ -84,7 +84,8 @@ bool run_covers(const struct change *c, unsigned int stages, enum stage running)
 /*
  * Looks at every change of the stages. running says what absent things mean; STAGE_COUNT:
  * each change by its own stage (a plan of a machine that has not booted with it yet).
- * Never writes, never forks.
+ * Never writes. Forks only to ask by netlink (sys/netlink.h), once for each PF whose VFs have
+ * addresses or whose eswitch has a mode in the profile.
  */
 void run_look(struct run *run, unsigned int stages, enum stage running);
 

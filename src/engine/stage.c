@@ -89,6 +89,7 @@ bool run_covers(const struct change *c, unsigned int stages, enum stage running)
 
 void run_look(struct run *run, unsigned int stages, enum stage running)
 {
+	kinds_forget(NULL);
 	for (int temporary = 0; temporary <= 1; temporary++)
 		for (size_t i = 0; i < run->plan.list.n; i++) {
 			struct change *c = run->plan.list.v[i];
@@ -150,6 +151,7 @@ static void finish(struct phase_run *p, struct job *job, int result, struct err 
 	struct change *c = job->c;
 
 	job->done = true;
+	kinds_forget(c);
 	if (result < 0)
 		fail(c, err->text);
 	else
@@ -375,6 +377,7 @@ static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase
 /* What was set must still hold at the end: nobody else may have changed it back. */
 static void check_again(struct phase_run *p, unsigned int stages)
 {
+	kinds_forget(NULL);
 	for (size_t i = 0; i < p->run->plan.list.n; i++) {
 		struct change *c = p->run->plan.list.v[i];
 

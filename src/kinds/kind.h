@@ -50,12 +50,19 @@ struct kind {
 	int (*look)(const struct kind_ctx *ctx, struct change *c, struct err *err);
 	/* Makes it so. NULL: nothing of this kind is ever set. */
 	int (*set)(const struct kind_ctx *ctx, struct change *c, struct err *err);
+	/*
+	 * NULL, or: what looks have kept for one another, in this process, is old. c: a change
+	 * that was just set, of whatever kind; NULL: all of it.
+	 */
+	void (*forget)(const struct change *c);
 	/* *in gets the kernel function that a worker sleeps in, if it is known. Or NULL. */
 	enum whereabouts (*where)(const struct root *root, pid_t worker, struct str *in);
 	const char *line; /* what sets that queue stand in line for: "the kernel's lock for ..." */
 };
 
 const struct kind *kind_get(enum kind_id id);
+/* Before a look that is to see the machine as it is now. */
+void kinds_forget(const struct change *c);
 
 extern const struct kind kind_attr, kind_file, kind_bootenv, kind_module, kind_vf, kind_netlink,
 	kind_check;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is set by netlink. Target "up:PF": the PF's netdevs administratively up. The look
- * reads sysfs flags, which takes no rtnl; the set does, so it runs in a worker.
+ * reads sysfs flags, which takes no rtnl; the set does, so it runs in a worker. The other
+ * targets: netlink.h.
  */
+#include "kinds/netlink.h"
+
 #include <errno.h>
 #include <net/if.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "kinds/function.h"
-#include "kinds/kind.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 #include "sys/uevent.h"
@@ -56,12 +58,15 @@ static bool named_by_udev(void *arg)
 	return function_named(w->root, w->pf);
 }
 
-static int set_up(const struct kind_ctx *ctx, const char *pf, struct err *err)
+static int set_up(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
 {
 	struct named want = {ctx->root, pf};
 	cleanup_strv struct strv names = {0};
 	int r = 0;
 
+	(void)c;
+	if (!ctx->root->live)
+		return err_set(err, -EOPNOTSUPP, "netlink speaks to the machine itself only");
 	if (!uevent_wait(named_by_udev, &want, ctx->deadline))
 		return err_set(err, -ETIMEDOUT,
 			       "udev has not named the netdev of %s in time; is systemd-udevd at "
@@ -80,18 +85,51 @@ static int set_up(const struct kind_ctx *ctx, const char *pf, struct err *err)
 	return r;
 }
 
+int look_elsewhere(struct change *c)
+{
+	change_observe(c, "unknown");
+	change_reason(c, "netlink answers for the running machine only");
+	c->state = CHANGE_DIFFERS;
+	return 0;
+}
+
+bool change_concerns(const struct change *c, const char *pf)
+{
+	return !c || (c->target && strstr(c->target, pf)) || (c->lane && str_starts(c->lane, pf));
+}
+
+static const struct {
+	const char *prefix;
+	target_fn look, set;
+} targets[] = {
+	{"up:", look_up, set_up},
+	{"vf:", look_vf_address, set_vf_address},
+	{"eswitch:", look_eswitch, set_eswitch},
+	{"eswitch_with_vfs:", look_eswitch, set_eswitch_with_vfs},
+	{"rdma_netns", look_rdma_netns, set_rdma_netns},
+};
+
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	if (str_starts(c->target, "up:"))
-		return look_up(ctx, c, c->target + 3, err);
+	for (size_t i = 0; i < array_len(targets); i++)
+		if (str_starts(c->target, targets[i].prefix))
+			return targets[i].look(ctx, c, c->target + strlen(targets[i].prefix), err);
 	return err_set(err, -EINVAL, "%s: not a target of kind netlink", c->target);
 }
 
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	if (!ctx->root->live)
-		return err_set(err, -EOPNOTSUPP, "netlink speaks to the machine itself only");
-	return set_up(ctx, c->target + 3, err);
+	for (size_t i = 0; i < array_len(targets); i++)
+		if (str_starts(c->target, targets[i].prefix))
+			return targets[i].set(ctx, c, c->target + strlen(targets[i].prefix), err);
+	return err_set(err, -EINVAL, "%s: not a target of kind netlink", c->target);
 }
 
-const struct kind kind_netlink = {.name = "netlink", .blocks = true, .look = look, .set = set};
+static void forget(const struct change *c)
+{
+	forget_vf_address(c);
+	forget_eswitch(c);
+}
+
+const struct kind kind_netlink = {
+	.name = "netlink", .blocks = true, .look = look, .set = set, .forget = forget};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/mem.h"
 #include "kinds/kind.h"
 
 static const struct kind *const kinds[KIND_COUNT] = {
@@ -10,4 +11,11 @@ static const struct kind *const kinds[KIND_COUNT] = {
 const struct kind *kind_get(enum kind_id id)
 {
 	return kinds[id];
+}
+
+void kinds_forget(const struct change *c)
+{
+	for (size_t i = 0; i < array_len(kinds); i++)
+		if (kinds[i]->forget)
+			kinds[i]->forget(c);
 }

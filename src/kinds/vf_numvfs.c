@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "kinds/firmware.h"
 #include "kinds/function.h"
 #include "kinds/vf.h"
 #include "sys/clock.h"
@@ -59,14 +60,9 @@ int vf_look_numvfs(const struct kind_ctx *ctx, struct change *c, const char *pf,
 		return 0;
 	if (read_u64(ctx->root, &total, NULL, DEV "%s/sriov_totalvfs", pf) < 0 ||
 	    streq(c->desired, "max"))
-		return err_set(err, -EOPNOTSUPP,
-			       "the PF offers no SR-IOV; enable it in its firmware (SRIOV_EN and "
-			       "NUM_OF_VFS on ConnectX) and in the BIOS");
+		return firmware_lacks_vfs(ctx, pf, c->desired, 0, err);
 	if (as_number(c->desired) > total)
-		return err_set(err, -ERANGE,
-			       "%s VFs asked, %llu possible; ask fewer or raise NUM_OF_VFS in the "
-			       "firmware",
-			       c->desired, (unsigned long long)total);
+		return firmware_lacks_vfs(ctx, pf, c->desired, (unsigned int)total, err);
 	return 0;
 }
 

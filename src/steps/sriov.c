@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "steps/overlay.h"
 #include "steps/sriov_net.h"
+#include "steps/sriov_vf.h"
 
 /* PF drivers whose VFs come up only, or seven times faster, when the PF's link is up. */
 static const char *const wants_link[] = {"igb", "bnxt_en"};
@@ -128,11 +129,16 @@ static void emit_pf(const struct step_ctx *ctx, const struct ynode *section,
 	if (vfs)
 		emit_link(pf, at, plan);
 	emit_autoprobe(pf, at, true, plan);
+	sriov_emit_eswitch(ctx, section, pf, false, plan);
 	emit_numvfs(pf, at, vfs, overlay_value(ctx, section, pf, "timeout"), plan);
+	sriov_emit_eswitch(ctx, section, pf, true, plan);
+	for (unsigned int i = 0; i < vfs; i++)
+		sriov_emit_vf_address(ctx, section, pf, i, plan);
 	emit_autoprobe(pf, at, false, plan);
 	wish = vf_wish(ctx, section, pf, at);
 	for (unsigned int i = 0; i < vfs; i++)
 		emit_driver(pf, i, &wish, plan);
+	sriov_order(pf, vfs, plan);
 }
 
 static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,

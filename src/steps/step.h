@@ -45,5 +45,5 @@ int steps_emit(const struct step_ctx *ctx, struct plan *ret, struct err *err);
 /* All kernel arguments that the profile wants on this node, in order. */
 int steps_kargs(const struct step_ctx *ctx, struct kargs *ret, struct err *err);
 
-extern const struct step step_kernel_args, step_hugepages, step_modules, step_sriov, step_sysctl,
-	step_sysfs, step_require, step_expect, step_gate;
+extern const struct step step_kernel_args, step_hugepages, step_modules, step_rdma, step_sriov,
+	step_sysctl, step_sysfs, step_require, step_expect, step_gate;

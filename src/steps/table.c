@@ -15,9 +15,9 @@ static const struct step step_link = {.section = "link"}, step_qos = {.section =
 			 step_pairs = {.section = "pairs"};
 
 const struct step *const steps[] = {
-	&step_kernel_args, &step_hugepages, &step_modules, &step_sriov, &step_link,   &step_qos,
-	&step_pcie,	   &step_irq,	    &step_sysctl,  &step_sysfs, &step_limits, &step_mounts,
-	&step_pairs,	   &step_require,   &step_expect,  &step_gate,	NULL,
+	&step_kernel_args, &step_hugepages, &step_modules, &step_rdma,	 &step_sriov, &step_link,
+	&step_qos,	   &step_pcie,	    &step_irq,	   &step_sysctl, &step_sysfs, &step_limits,
+	&step_mounts,	   &step_pairs,	    &step_require, &step_expect, &step_gate,  NULL,
 };
 
 int steps_kargs(const struct step_ctx *ctx, struct kargs *ret, struct err *err)

@@ -11,7 +11,9 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "sys/devlink.h"
 #include "sys/root.h"
+#include "sys/vfinfo.h"
 
 /* --- machine_file.c: kernel attributes and files --------------------------------- */
 
@@ -95,3 +97,13 @@ int machine_insert_module(const char *name, const char *options, struct err *err
 
 /* Sets a netdev administratively up (RTM_NEWLINK, IFF_UP) by interface index. */
 int machine_link_up(unsigned int ifindex, struct err *err);
+/* Sets one attribute of a VF on its PF's netdev; see sys/vfinfo.h. Waits for rtnl. */
+int machine_vf_set(unsigned int ifindex, unsigned int vf, const struct vf_value *value,
+		   struct err *err);
+/*
+ * Changes the eswitch mode of a PF (address "0000:3b:00.0"); takes seconds, and makes its
+ * netdevs and RDMA devices anew. -EBUSY: something uses the eswitch now; may be tried again.
+ */
+int machine_eswitch_mode(const char *addr, enum eswitch_mode mode, struct err *err);
+/* Whether every network namespace sees the RDMA devices; see sys/rdma.h. */
+int machine_rdma_netns(bool shared, struct err *err);

@@ -3,42 +3,60 @@
 #include <libmnl/libmnl.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 
-#include "base/mem.h"
 #include "sys/machine.h"
+#include "sys/netlink.h"
+#include "sys/rdma.h"
 
-static void close_mnl(struct mnl_socket **s)
+/* One that nothing but an acknowledgement answers. */
+static int order(int protocol, struct nlmsghdr *msg, struct err *err)
 {
-	if (*s)
-		mnl_socket_close(*s);
+	struct netlink_answer got cleanup_answer = {0};
+
+	return netlink_talk(protocol, msg, &got, err);
 }
 
 int machine_link_up(unsigned int ifindex, struct err *err)
 {
-	struct mnl_socket *nl cleanup(close_mnl) = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-	/* The kernel answers at once or holds rtnl; the worker's deadline is the real limit. */
-	struct timeval timeout = {.tv_sec = 30};
-	_Alignas(struct nlmsghdr) char buf[8192];
-	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
+	_Alignas(struct nlmsghdr) char buf[256];
+	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
 	struct ifinfomsg *ifi;
-	ssize_t n;
+	int r;
 
-	if (!nl || mnl_socket_bind(nl, 0, MNL_SOCKET_AUTOPID) < 0)
-		return err_errno(err, -errno, "netlink");
-	setsockopt(mnl_socket_get_fd(nl), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-	nlh->nlmsg_type = RTM_NEWLINK;
-	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-	nlh->nlmsg_seq = 1;
-	ifi = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifi));
+	msg->nlmsg_type = RTM_NEWLINK;
+	msg->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+	ifi = mnl_nlmsg_put_extra_header(msg, sizeof(*ifi));
 	ifi->ifi_index = (int)ifindex;
 	ifi->ifi_change = IFF_UP;
 	ifi->ifi_flags = IFF_UP;
-	if (mnl_socket_sendto(nl, nlh, nlh->nlmsg_len) < 0)
-		return err_errno(err, -errno, "netlink");
-	n = mnl_socket_recvfrom(nl, buf, sizeof(buf));
-	if (n < 0 || mnl_cb_run(buf, (size_t)n, 1, mnl_socket_get_portid(nl), NULL, NULL) < 0)
-		return err_errno(err, -errno, "setting the link up");
-	return 0;
+	r = order(NETLINK_ROUTE, msg, err);
+	if (r < 0)
+		err_wrap(err, "setting the link up");
+	return r;
+}
+
+int machine_vf_set(unsigned int ifindex, unsigned int vf, const struct vf_value *value,
+		   struct err *err)
+{
+	_Alignas(struct nlmsghdr) char buf[VF_MESSAGE_MAX];
+
+	return order(NETLINK_ROUTE, vf_value_message(buf, ifindex, vf, value), err);
+}
+
+int machine_eswitch_mode(const char *addr, enum eswitch_mode mode, struct err *err)
+{
+	_Alignas(struct nlmsghdr) char buf[DEVLINK_MESSAGE_MAX];
+	uint16_t family;
+	int r = devlink_family(&family, err);
+
+	if (r < 0)
+		return r;
+	return order(NETLINK_GENERIC, devlink_eswitch_message(buf, family, addr, mode), err);
+}
+
+int machine_rdma_netns(bool shared, struct err *err)
+{
+	_Alignas(struct nlmsghdr) char buf[RDMA_MESSAGE_MAX];
+
+	return order(NETLINK_RDMA, rdma_netns_message(buf, shared), err);
 }

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Eswitch mode of a PF by devlink. A driver without an eswitch is in legacy mode by another
+ * name. Facts: drivers/net/ethernet/mellanox/mlx5/core/eswitch_offloads.c and
+ * drivers/net/ethernet/intel/ice/ice_eswitch.c, *_eswitch_mode_set().
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "kinds/netlink.h"
+#include "sys/clock.h"
+#include "sys/machine.h"
+#include "sys/read.h"
+
+#define DEV "/sys/bus/pci/devices/"
+
+/* What a PF answered, or how it did not. */
+struct heard {
+	char *pf;
+	int result;
+	struct err err;
+	enum eswitch_mode mode;
+};
+
+static VEC(struct heard *) memory;
+
+void forget_eswitch(const struct change *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < memory.n; i++) {
+		struct heard *h = memory.v[i];
+
+		if (change_concerns(c, h->pf)) {
+			free(h->pf);
+			free(h);
+		} else {
+			memory.v[kept++] = h;
+		}
+	}
+	memory.n = kept;
+	if (!kept)
+		vec_free(&memory);
+}
+
+static const struct heard *ask(const char *pf)
+{
+	struct heard *h;
+
+	for (size_t i = 0; i < memory.n; i++)
+		if (streq(memory.v[i]->pf, pf))
+			return memory.v[i];
+	h = xnew(struct heard);
+	h->pf = xstrdup(pf);
+	h->result = devlink_eswitch(pf, &h->mode, &h->err);
+	/* Of a function that does not manage the eswitch mlx5 says EPERM, also to root. */
+	if (h->result == -ENODEV || h->result == -EOPNOTSUPP ||
+	    (h->result == -EPERM && geteuid() == 0))
+		h->result = -ENODEV;
+	vec_push(&memory, h);
+	return h;
+}
+
+static int no_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
+{
+	cleanup_free char *driver = NULL;
+
+	change_observe(c, "legacy");
+	change_judge(c);
+	if (c->state == CHANGE_SAME)
+		return 0;
+	if (read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", pf) < 0) {
+		change_reason(c, "the PF has no driver (yet)");
+		c->state = CHANGE_WAITS;
+		return 0;
+	}
+	return err_set(err, -EOPNOTSUPP,
+		       "the driver %s offers no eswitch modes on %s; leave sriov.SET.mode out",
+		       driver, pf);
+}
+
+int look_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
+{
+	static const char *const names[] = {[ESWITCH_LEGACY] = "legacy",
+					    [ESWITCH_SWITCHDEV] = "switchdev",
+					    [ESWITCH_OTHER] = "another mode"};
+	const struct heard *h;
+
+	if (!ctx->root->live)
+		return look_elsewhere(c);
+	h = ask(pf);
+	if (h->result == -ENODEV)
+		return no_eswitch(ctx, c, pf, err);
+	if (h->result == -EPERM) {
+		change_observe(c, "unknown");
+		change_reason(c, "only root may ask for the eswitch mode");
+		c->state = CHANGE_DIFFERS;
+		return 0;
+	}
+	if (h->result < 0)
+		return err_set(err, h->result, "eswitch mode of %s: %s", pf, h->err.text);
+	change_observe(c, "%s", names[h->mode]);
+	change_judge(c);
+	return 0;
+}
+
+static int explain(int r, const char *pf, const char *mode, struct err *err)
+{
+	static const struct {
+		int code;
+		const char *remedy;
+	} known[] = {
+		{-EBUSY, "the eswitch stays busy (a firmware reset, traffic rules, or another "
+			 "change of it); run railhead apply again when that is over"},
+		{-EPERM, "this function may not change it (of a Socket Direct card, or one whose "
+			 "eswitch another host manages); leave sriov.SET.mode out"},
+		{-EOPNOTSUPP, "the driver refuses it in the present state (IPsec offload, active "
+			      "traps) or has no such mode; end that, or leave sriov.SET.mode out"},
+		{-EINVAL, "the driver refuses it; the kernel log says why"},
+	};
+
+	for (size_t i = 0; i < array_len(known); i++)
+		if (known[i].code == r)
+			return err_wrap(err, "eswitch mode %s of %s: %s", mode, pf,
+					known[i].remedy);
+	return err_wrap(err, "eswitch mode %s of %s", mode, pf);
+}
+
+/* -EBUSY passes by itself, without an event: tried again until the worker's time is up. */
+static int change_mode(const struct kind_ctx *ctx, const struct change *c, const char *pf,
+		       struct err *err)
+{
+	enum eswitch_mode mode =
+		streq(c->desired, "switchdev") ? ESWITCH_SWITCHDEV : ESWITCH_LEGACY;
+	long ms = 100;
+	int r;
+
+	while ((r = machine_eswitch_mode(pf, mode, err)) == -EBUSY) {
+		struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+
+		if (clock_usec() + (uint64_t)ms * 1000 > ctx->deadline)
+			break;
+		nanosleep(&pause, NULL);
+		ms = ms * 2 < 2000 ? ms * 2 : 2000;
+	}
+	return r < 0 ? explain(r, pf, c->desired, err) : 0;
+}
+
+static int vfs_of(const struct root *root, const char *pf, struct strv *ret, struct err *err)
+{
+	cleanup_strv struct strv names = {0};
+	int r = read_dir(root, &names, err, DEV "%s", pf);
+
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		cleanup_free char *addr = NULL;
+
+		if (str_starts(names.v[i], "virtfn") &&
+		    read_link_name(root, &addr, NULL, DEV "%s/%s", pf, names.v[i]) == 0)
+			strv_add(ret, addr);
+	}
+	return r;
+}
+
+static int only_here(const struct kind_ctx *ctx, struct err *err)
+{
+	return ctx->root->live
+		       ? 0
+		       : err_set(err, -EOPNOTSUPP, "netlink speaks to the machine itself only");
+}
+
+int set_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
+{
+	cleanup_strv struct strv vfs = {0};
+	cleanup_free char *numvfs = xasprintf(DEV "%s/sriov_numvfs", pf);
+	int r = only_here(ctx, err);
+
+	if (r == 0)
+		r = vfs_of(ctx->root, pf, &vfs, err);
+	for (size_t i = 0; r == 0 && i < vfs.n; i++) {
+		const char *user = vf_user(ctx->root, vfs.v[i]);
+
+		if (user)
+			r = err_set(
+				err, -EBUSY,
+				"the eswitch mode of %s can be changed only without VFs, and %s "
+				"is in use (%s); run railhead apply when it is free",
+				pf, vfs.v[i], user);
+	}
+	if (r == 0 && vfs.n)
+		r = machine_write_attr(ctx->root, numvfs, "0", err);
+	return r < 0 ? r : change_mode(ctx, c, pf, err);
+}
+
+/* mlx5: the VFs are there, and none of them has a driver while the mode changes. */
+int set_eswitch_with_vfs(const struct kind_ctx *ctx, struct change *c, const char *pf,
+			 struct err *err)
+{
+	cleanup_strv struct strv vfs = {0};
+	int r = only_here(ctx, err);
+
+	if (r == 0)
+		r = vfs_of(ctx->root, pf, &vfs, err);
+	for (size_t i = 0; r == 0 && i < vfs.n; i++)
+		r = vf_unbind(ctx->root, vfs.v[i], err);
+	return r < 0 ? r : change_mode(ctx, c, pf, err);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The targets of kind netlink, each in a file of its own. arg is what follows the target's
+ * prefix. Looks run in the engine's own process and ask apart (sys/netlink.h), once for all
+ * that concerns one PF: what they heard is kept until it is forgotten.
+ */
+#pragma once
+
+#include "kinds/kind.h"
+
+typedef int (*target_fn)(const struct kind_ctx *ctx, struct change *c, const char *arg,
+			 struct err *err);
+
+/*
+ * vf_address.c, "vf:PF/INDEX": what the PF says of a VF. Desired are pairs of the profile's
+ * key and a value, in any order: "mac derived trust on vlan 0 max_rate 10000"; rates in
+ * Mb/s, mac and guid may be "derived" (base/vf_address.h). Its set sends what differs, and
+ * unbinds a VF whose driver has read another address already: the VF's driver change waits for
+ * this one and binds it again.
+ */
+int look_vf_address(const struct kind_ctx *ctx, struct change *c, const char *vf, struct err *err);
+int set_vf_address(const struct kind_ctx *ctx, struct change *c, const char *vf, struct err *err);
+/* See struct kind. */
+void forget_vf_address(const struct change *c);
+
+/*
+ * eswitch.c, "eswitch:PF" and "eswitch_with_vfs:PF": legacy or switchdev. The first removes the
+ * PF's VFs before, the second unbinds them: which one a driver wants, steps/ knows.
+ */
+int look_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err);
+int set_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err);
+int set_eswitch_with_vfs(const struct kind_ctx *ctx, struct change *c, const char *pf,
+			 struct err *err);
+void forget_eswitch(const struct change *c);
+
+/* rdma.c, "rdma_netns": shared or exclusive. */
+int look_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *none,
+		    struct err *err);
+int set_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *none, struct err *err);
+
+/* Of a tree that is not the running machine: what is there is unknown, so it would be set. */
+int look_elsewhere(struct change *c);
+
+/* Whether the change is about that PF or one of its VFs; NULL is about all. */
+bool change_concerns(const struct change *c, const char *pf);
+
+/* --- VFs, vf_bound.c --------------------------------------------------------------------- */
+
+/*
+ * Who would lose the VF (its address), if its driver were unbound or it were removed: a
+ * sentence, "its netdev is in another network namespace", or NULL if nobody.
+ */
+const char *vf_user(const struct root *root, const char *addr);
+/* A VF without a driver, or with vfio-pci, whose user resets it, is left as it is. -EBUSY for
+ * one that someone uses. */
+int vf_unbind(const struct root *root, const char *addr, struct err *err);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which network namespaces see RDMA devices. */
+#include <errno.h>
+
+#include "kinds/netlink.h"
+#include "sys/machine.h"
+#include "sys/module.h"
+#include "sys/rdma.h"
+
+#define MODULE "ib_core"
+
+int look_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *none, struct err *err)
+{
+	enum module_state state;
+	bool shared;
+	int r;
+
+	(void)none;
+	if (!ctx->root->live)
+		return look_elsewhere(c);
+	r = module_state(ctx->root, MODULE, &state, err);
+	if (r == 0 && state == MODULE_MISSING)
+		return err_set(err, -ENOENT,
+			       "the running kernel has no " MODULE
+			       "; install the package that brings "
+			       "it, or leave rdma.netns out");
+	if (r == 0 && state < MODULE_LIVE) {
+		change_observe(c, MODULE " is not loaded");
+		c->state = CHANGE_DIFFERS;
+		return 0;
+	}
+	if (r == 0)
+		r = rdma_netns_shared(&shared, err);
+	if (r < 0)
+		return r;
+	change_observe(c, "%s", shared ? "shared" : "exclusive");
+	change_judge(c);
+	return 0;
+}
+
+/*
+ * Loads ib_core where it is not there yet: later, when a device has it loaded, there may be
+ * other network namespaces. What is so already the kernel takes, also with those.
+ */
+int set_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *none, struct err *err)
+{
+	bool shared = streq(c->desired, "shared");
+	enum module_state state;
+	int r;
+
+	(void)none;
+	if (!ctx->root->live)
+		return err_set(err, -EOPNOTSUPP, "netlink speaks to the machine itself only");
+	r = module_state(ctx->root, MODULE, &state, err);
+	if (r == 0 && state < MODULE_LIVE)
+		r = machine_insert_module(MODULE, NULL, err);
+	if (r == 0)
+		r = machine_rdma_netns(shared, err);
+	if (r == -EBUSY)
+		return err_wrap(err,
+				"there are other network namespaces already (of containers, or of "
+				"services with PrivateNetwork=); have it set before any of them: "
+				"modules: {options: {ib_core: {netns_mode: %d}}}, which holds when "
+				"ib_core is loaded",
+				shared);
+	return r;
+}

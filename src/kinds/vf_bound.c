@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
+#include "base/str.h"
+#include "kinds/netlink.h"
+#include "sys/machine.h"
+#include "sys/read.h"
+
+#define DEV "/sys/bus/pci/devices/"
+
+static bool is_vfio(const struct root *root, const char *addr)
+{
+	cleanup_free char *driver = NULL;
+
+	return read_link_name(root, &driver, NULL, DEV "%s/driver", addr) == 0 &&
+	       streq(driver, "vfio-pci");
+}
+
+const char *vf_user(const struct root *root, const char *addr)
+{
+	cleanup_strv struct strv names = {0};
+	uint64_t enabled;
+
+	/* The class directory stays while a netdev is away, and shows those of our namespace. */
+	if (read_dir(root, &names, NULL, DEV "%s/net", addr) == 0 && !names.n)
+		return "its netdev is in another network namespace, as a container's is";
+	/* vfio-pci enables the device when it is opened, and not before. */
+	if (is_vfio(root, addr) && read_u64(root, &enabled, NULL, DEV "%s/enable", addr) == 0 &&
+	    enabled)
+		return "a guest has it";
+	return NULL;
+}
+
+int vf_unbind(const struct root *root, const char *addr, struct err *err)
+{
+	cleanup_free char *path = xasprintf(DEV "%s/driver/unbind", addr);
+	const char *user = vf_user(root, addr);
+	int r;
+
+	if (user)
+		return err_set(err, -EBUSY,
+			       "VF %s is in use (%s); run railhead apply when it is "
+			       "free",
+			       addr, user);
+	if (!root_exists(root, DEV "%s/driver", addr) || is_vfio(root, addr))
+		return 0;
+	r = machine_write_attr(root, path, addr, err);
+	return r == -ENODEV ? 0 : r; /* gone by itself meanwhile */
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * devlink of a PCI function, by its address ("0000:3b:00.0"): eswitch mode and what its
+ * firmware keeps for SR-IOV. Documentation/networking/devlink/; include/uapi/linux/devlink.h.
+ * Questions need CAP_NET_ADMIN and wait for the function's devlink lock: ask apart.
+ */
+#pragma once
+
+#include <linux/netlink.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "sys/netlink.h"
+
+enum eswitch_mode {
+	ESWITCH_LEGACY, /* as DEVLINK_ESWITCH_MODE_* */
+	ESWITCH_SWITCHDEV,
+	ESWITCH_OTHER, /* one that only later kernels know */
+};
+
+/*
+ * -ENODEV: the driver has no devlink, or the kernel knows none; -EOPNOTSUPP: the function has
+ * no eswitch; both are legacy mode by another name. -EPERM: not root.
+ */
+int devlink_eswitch(const char *addr, enum eswitch_mode *ret, struct err *err);
+
+/*
+ * What the firmware keeps for the next power cycle, by the permanent parameters enable_sriov
+ * and total_vfs (mlx5 since Linux 6.18). -EOPNOTSUPP, -EINVAL or -ENODEV: it has none.
+ */
+struct devlink_sriov {
+	bool enable;
+	uint32_t total_vfs;
+};
+int devlink_sriov(const char *addr, struct devlink_sriov *ret, struct err *err);
+
+/* --- the parts, for machine_link.c and the tests ------------------------------------------ */
+
+enum { DEVLINK_MESSAGE_MAX = 512 };
+
+/* Each fills buf (DEVLINK_MESSAGE_MAX, aligned as struct nlmsghdr) and returns it. */
+struct nlmsghdr *devlink_family_message(void *buf);
+struct nlmsghdr *devlink_message(void *buf, uint16_t family, uint8_t cmd, uint16_t flags,
+				 const char *addr);
+struct nlmsghdr *devlink_eswitch_message(void *buf, uint16_t family, const char *addr,
+					 enum eswitch_mode mode);
+struct nlmsghdr *devlink_param_message(void *buf, uint16_t family, const char *addr,
+				       const char *param);
+
+/* Number of the family "devlink"; -ENODEV if the kernel has none. Never blocks. */
+int devlink_family(uint16_t *ret, struct err *err);
+
+/* Of answers, whatever they hold: -EBADMSG if it is not there. */
+int devlink_parse_family(const void *data, size_t len, uint16_t *ret, struct err *err);
+int devlink_parse_eswitch(const void *data, size_t len, enum eswitch_mode *ret, struct err *err);
+/* The permanent value of a parameter; a flag is 0 or 1. -EOPNOTSUPP if it has none such. */
+int devlink_parse_param(const void *data, size_t len, uint32_t *ret, struct err *err);

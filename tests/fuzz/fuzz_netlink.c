@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Answers by netlink: of a PF with VFs, of devlink, of the RDMA subsystem, and refusals. */
+#include "fuzz.h"
+
+#include "base/mem.h"
+#include "sys/devlink.h"
+#include "sys/rdma.h"
+#include "sys/vfinfo.h"
+
+static void parse_link(const void *data, size_t size)
+{
+	struct pf_info pf cleanup_pf_info = {0};
+
+	if (pf_info_parse(data, size, &pf, NULL) < 0)
+		return;
+	must(pf.has_vfs || !pf.vf.n);
+	must(pf.vf.n <= size / 40); /* each has a MAC */
+	for (size_t i = 0; i < pf.vf.n; i++) {
+		must(pf.vf.v[i].has_mac);
+		must(pf_info_vf(&pf, pf.vf.v[i].index));
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	/* Aligned as an answer is, and not a byte longer than it is. */
+	cleanup_free char *copy = xcalloc(1, size ? size : 1);
+	struct err err = {0};
+	enum eswitch_mode mode = ESWITCH_LEGACY;
+	uint32_t value;
+	uint16_t family;
+	bool shared;
+
+	memcpy(copy, data, size);
+	parse_link(copy, size);
+	devlink_parse_family(copy, size, &family, NULL);
+	devlink_parse_param(copy, size, &value, NULL);
+	rdma_parse_netns(copy, size, &shared, NULL);
+	if (devlink_parse_eswitch(copy, size, &mode, NULL) == 0)
+		must(mode <= ESWITCH_OTHER);
+	if (size >= sizeof(struct nlmsghdr)) {
+		int r = netlink_error((const void *)copy, size, &err);
+
+		must(r <= 0 && r >= -4095 && (r < 0) == (err.text[0] != '\0'));
+	}
+	return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Netlink messages that are written down byte by byte: tests/fixtures/netlink/NAME.hex,
+ * of little-endian hosts. Include after cmocka.h.
+ */
+#pragma once
+
+#include <ctype.h>
+#include <endian.h>
+#include <linux/netlink.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEX_MAX = 4096 };
+
+struct hex {
+	_Alignas(struct nlmsghdr) unsigned char data[HEX_MAX];
+	size_t len;
+};
+
+static inline void hex_load(const char *name, struct hex *ret)
+{
+	char path[256], line[256];
+	FILE *f;
+
+	if (__BYTE_ORDER != __LITTLE_ENDIAN)
+		skip();
+	snprintf(path, sizeof(path), "tests/fixtures/netlink/%s.hex", name);
+	f = fopen(path, "r");
+	if (!f)
+		fail_msg("%s: %s", path, strerror(errno));
+	memset(ret, 0, sizeof(*ret));
+	while (fgets(line, sizeof(line), f)) {
+		char *p = line, *end;
+
+		line[strcspn(line, "#\n")] = '\0';
+		for (unsigned long v = strtoul(p, &end, 16); end != p; v = strtoul(p, &end, 16)) {
+			assert_true(v <= 255 && ret->len < HEX_MAX);
+			ret->data[ret->len++] = (unsigned char)v;
+			p = end;
+		}
+	}
+	fclose(f);
+}
+
+static inline void hex_equal(const char *name, const struct nlmsghdr *msg)
+{
+	struct hex want;
+
+	hex_load(name, &want);
+	if (want.len == msg->nlmsg_len && memcmp(want.data, msg, want.len) == 0)
+		return;
+	for (size_t i = 0; i < msg->nlmsg_len; i++)
+		fprintf(stderr, "%02x%s", ((const unsigned char *)msg)[i],
+			i % 16 == 15 ? "\n" : " ");
+	fail_msg("message %s has %u bytes, not the %zu of the golden, or others", name,
+		 msg->nlmsg_len, want.len);
+}

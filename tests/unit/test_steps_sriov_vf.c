@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the sriov and rdma sections say by netlink: which changes, in which order, of which VFs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "steps/step.h"
+#include "tree.h"
+
+#define HEAD "schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: QEMU}}\n"
+#define MLX "0000:3b:00.0"
+#define IB "0000:5e:00.0"
+#define ICE "0000:81:00.0"
+#define DEVICES                                                                          \
+	"devices: {mlx: {pci: \"15b3:1021\", link: ethernet}, ib: {pci: \"15b3:1021\", " \
+	"link: infiniband}, all: {pci: \"15b3:1021\"}, ice: {pci: \"8086:1592\"}}\n"
+
+static const struct tree_file machine[] = {
+	{"proc/cpuinfo", "vendor_id : GenuineIntel\n"}, {"proc/meminfo", "MemTotal: 33554432 kB\n"},
+	{"sys/devices/system/cpu/present", "0-7\n"},	{"sys/devices/system/node/online", "0\n"},
+	{"sys/devices/system/node/has_cpu", "0\n"},
+};
+
+static const struct tree_fn functions[] = {
+	{MLX, "15b3:1021", "0x020000", "0", "mlx5_core", "eth0", .vfs = "4"},
+	{IB, "15b3:1021", "0x020700", "0", "mlx5_core", NULL, .vfs = "4"},
+	{ICE, "8086:1592", "0x020000", "0", "ice", "eth2", .vfs = "4"},
+};
+
+static int setup(void **state)
+{
+	int r = tmp_setup(state);
+
+	if (r < 0)
+		return r;
+	tree_write(*state, machine, array_len(machine));
+	for (size_t i = 0; i < array_len(functions); i++)
+		tree_pci(*state, &functions[i]);
+	return 0;
+}
+
+struct planned {
+	struct profile *profile;
+	struct node node;
+	struct device_sets sets;
+	struct plan plan;
+	struct err err;
+};
+
+static void plan_it(struct tmp *t, const char *text, struct planned *p)
+{
+	cleanup_free char *yaml = xasprintf("%s%s%s", HEAD, DEVICES, text);
+	struct step_ctx ctx;
+
+	memset(p, 0, sizeof(*p));
+	assert_int_equal(node_survey(&t->root, &p->node, &p->err), 0);
+	tmp_write(t, "sku.yaml", yaml);
+	if (profile_load(&t->root, tmp_path(t, "sku.yaml"), false, NULL, &p->profile, &t->diags,
+			 &p->err) < 0) {
+		for (size_t i = 0; i < t->diags.list.n; i++)
+			fprintf(stderr, "%s\n", t->diags.list.v[i].text);
+		fail_msg("%s", text);
+	}
+	assert_int_equal(device_sets_resolve(&p->node, p->profile->devices.v, p->profile->devices.n,
+					     &p->sets, &p->err),
+			 0);
+	ctx = (struct step_ctx){&t->root, &p->node, p->profile, &p->sets};
+	assert_int_equal(steps_emit(&ctx, &p->plan, &p->err), 0);
+}
+
+static void planned_free(struct planned *p)
+{
+	plan_free(&p->plan);
+	device_sets_free(&p->sets);
+	profile_free(p->profile);
+	node_free(&p->node);
+}
+
+static struct change *get(const struct planned *p, const char *id)
+{
+	struct change *c = plan_find(&p->plan, id);
+
+	if (!c)
+		fail_msg("no change %s", id);
+	return c;
+}
+
+/* What it waits for makes its target anew. */
+static void waits(const struct planned *p, const char *id, const char *on)
+{
+	struct change *c = get(p, id);
+
+	assert_non_null(c->waits_for);
+	assert_string_equal(c->waits_for, on);
+	assert_true(c->remade);
+}
+
+/* A change can only wait for one that was looked at before it. */
+static void assert_in_order(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->list.n; i++) {
+		size_t j = 0;
+
+		if (!plan->list.v[i]->waits_for)
+			continue;
+		while (j < i && !streq(plan->list.v[j]->id, plan->list.v[i]->waits_for))
+			j++;
+		if (j == i)
+			fail_msg("%s comes before %s", plan->list.v[i]->id,
+				 plan->list.v[i]->waits_for);
+		assert_true(plan->list.v[j]->phase <= plan->list.v[i]->phase);
+	}
+}
+
+static void test_attributes(void **state)
+{
+	struct planned p;
+	struct change *c;
+
+	plan_it(*state,
+		"sriov: {mlx: {vfs: 2, vf: {driver: netdev, mac: [\"02:00:00:00:00:01\", "
+		"\"02:00:00:00:00:02\"], trust: true, spoof_check: false, vlan: 5, link_state: "
+		"enable, min_rate: 1Gb/s, max_rate: 10Gb/s}}}\n",
+		&p);
+	c = get(&p, "sriov/" MLX "/vf1/address");
+	assert_string_equal(c->target, "vf:" MLX "/1");
+	assert_string_equal(c->desired, "mac 02:00:00:00:00:02 vlan 5 min_rate 1000 max_rate 10000 "
+					"spoof_check off trust on link_state enable");
+	assert_string_equal(c->lane, MLX "/vf1");
+	assert_int_equal(c->phase, PHASE_VF_ADDRESS);
+	assert_int_equal(c->stage, STAGE_DEVICES);
+	assert_false(c->optional);
+	waits(&p, "sriov/" MLX "/vf1/address", "sriov/" MLX "/numvfs");
+	waits(&p, "sriov/" MLX "/vf1/driver", "sriov/" MLX "/vf1/address");
+	assert_null(get(&p, "sriov/" MLX "/numvfs")->waits_for);
+	assert_in_order(&p.plan);
+	planned_free(&p);
+}
+
+/* Nothing is said of addresses: nothing is asked of the kernel. */
+static void test_nothing_asked(void **state)
+{
+	struct planned p;
+
+	plan_it(*state, "sriov: {mlx: {vfs: 2, vf: {driver: netdev, mac: driver}}}\n", &p);
+	for (size_t i = 0; i < p.plan.list.n; i++)
+		assert_int_not_equal(p.plan.list.v[i]->kind, KIND_NETLINK);
+	waits(&p, "sriov/" MLX "/vf1/driver", "sriov/" MLX "/numvfs");
+	planned_free(&p);
+}
+
+/* A set with ports of both sorts: each port has the address of its own sort. */
+static void test_both_sorts(void **state)
+{
+	struct planned p;
+
+	plan_it(*state,
+		"sriov: {all: {vfs: 1, vf: {mac: derived, guid: derived}}}\nunsupported: skip\n",
+		&p);
+	assert_string_equal(get(&p, "sriov/" MLX "/vf0/address")->desired, "mac derived");
+	assert_string_equal(get(&p, "sriov/" IB "/vf0/address")->desired, "guid derived");
+	/* what a driver does not offer is skipped, but not the VFs themselves */
+	assert_true(get(&p, "sriov/" IB "/vf0/address")->optional);
+	assert_false(get(&p, "sriov/" IB "/numvfs")->optional);
+	planned_free(&p);
+}
+
+/* mlx5 has its VFs first, all others have none when the mode changes. */
+static void test_eswitch_order(void **state)
+{
+	struct planned p;
+	struct change *c;
+
+	plan_it(*state,
+		"sriov: {mlx: {vfs: 1, mode: switchdev, vf: {mac: derived}}, ice: {vfs: 1, mode: "
+		"legacy, vf: {driver: none}}}\n",
+		&p);
+	c = get(&p, "sriov/" MLX "/eswitch");
+	assert_string_equal(c->target, "eswitch_with_vfs:" MLX);
+	assert_string_equal(c->desired, "switchdev");
+	assert_int_equal(c->phase, PHASE_VF_ESWITCH);
+	waits(&p, "sriov/" MLX "/eswitch", "sriov/" MLX "/numvfs");
+	waits(&p, "sriov/" MLX "/vf0/address", "sriov/" MLX "/eswitch");
+	waits(&p, "sriov/" MLX "/vf0/driver", "sriov/" MLX "/vf0/address");
+	c = get(&p, "sriov/" ICE "/eswitch");
+	assert_string_equal(c->target, "eswitch:" ICE);
+	assert_int_equal(c->phase, PHASE_ESWITCH);
+	assert_null(c->waits_for);
+	waits(&p, "sriov/" ICE "/numvfs", "sriov/" ICE "/eswitch");
+	waits(&p, "sriov/" ICE "/vf0/driver", "sriov/" ICE "/numvfs");
+	assert_in_order(&p.plan);
+	planned_free(&p);
+}
+
+static void test_rdma(void **state)
+{
+	struct planned p;
+	struct change *c;
+
+	plan_it(*state, "rdma: {netns: exclusive}\n", &p);
+	c = get(&p, "rdma/netns");
+	assert_string_equal(c->target, "rdma_netns");
+	assert_string_equal(c->desired, "exclusive");
+	assert_int_equal(c->stage, STAGE_EARLY);
+	assert_true(c->late && c->phase > PHASE_MODULES);
+	planned_free(&p);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, tmp_teardown)
+	static const struct CMUnitTest tests[] = {
+		TEST(test_attributes),	  TEST(test_nothing_asked), TEST(test_both_sorts),
+		TEST(test_eswitch_order), TEST(test_rdma),
+	};
+
+	return cmocka_run_group_tests_name("steps/sriov_vf", tests, NULL, NULL);
+}
