@@ -70,9 +70,46 @@ class _ShellLines(threading.Thread):
             pass
 
 
-# The guest's hardware: two NUMA nodes, each with a PCIe root bridge of its own
-# and an SR-IOV NIC behind it, 1G pages, an IOMMU.
-def _hardware():
+# Controllers with SR-IOV that a case can plug in, each into a port of its own: QEMU takes no
+# snapshot of a guest that has one. acs: is it behind a port with Access Control Services?
+NVMe = collections.namedtuple("NVMe", "name pxb slot vfs acs")
+NVMES = {nvme.name: nvme for nvme in (
+    NVMe("nvme0", "pxb0", 3, 4, True),
+    NVMe("nvme1", "pxb1", 4, 4, True),
+    NVMe("nvme2", "pxb1", 5, 2, False),
+)}
+
+
+NIC_SLOTS = (1, 2, 6, 7)
+
+
+def _nvme_ports():
+    args = []
+    for nvme in NVMES.values():
+        args += [
+            "-device", f"pcie-root-port,id=port-{nvme.name},bus={nvme.pxb},"
+                       f"chassis={nvme.slot},slot={nvme.slot}"
+                       + ("" if nvme.acs else ",disable-acs=on"),
+            "-device", f"nvme-subsys,id=subsystem-{nvme.name},nqn={nvme.name}",
+        ]
+    return args
+
+
+def _nic(number, node):
+    port = NIC_SLOTS[number]
+    return [
+        "-device", f"pcie-root-port,id=rp{number},bus=pxb{node},chassis={port},slot={port}",
+        "-netdev", f"hubport,id=n{number},hubid=0",
+        "-device", f"igb,id=nic{number},bus=rp{number},netdev=n{number},"
+                   f"mac=52:54:00:00:00:{16 + number:02x},romfile=",
+    ]
+
+
+def full_hardware(nics=2):
+    """Two NUMA nodes, each with a PCIe root bridge of its own, 1G pages, an IOMMU.
+
+    nics: how many SR-IOV NICs there are behind the root bridges, by turns; 2 or 4.
+    """
     args = [
         "-machine", "q35",
         "-cpu", "qemu64,vendor=GenuineIntel,+pdpe1gb",
@@ -86,13 +123,10 @@ def _hardware():
             "-numa", f"node,nodeid={node},memdev=m{node},cpus={node}",
             "-device", f"pxb-pcie,id=pxb{node},bus=pcie.0,"
                        f"bus_nr={64 + 64 * node},numa_node={node}",
-            "-device", f"pcie-root-port,id=rp{node},bus=pxb{node},"
-                       f"chassis={node + 1},slot={node + 1}",
-            "-netdev", f"hubport,id=n{node},hubid=0",
-            "-device", f"igb,id=nic{node},bus=rp{node},netdev=n{node},"
-                       f"mac=52:54:00:00:00:{16 + node:02x},romfile=",
         ]
-    return args
+    for number in range(nics):
+        args += _nic(number, number % 2)
+    return args + _nvme_ports()
 
 
 def small_hardware(cpus=2):
@@ -124,7 +158,7 @@ class Guest:
         self.image = image
         self.directory = directory
         self.payload = payload
-        self.hardware = hardware or _hardware()
+        self.hardware = hardware or full_hardware()
         self.console_path = os.path.join(directory, "console.log")
         self.overlay = os.path.join(directory, "overlay.qcow2")
         self._process = None
@@ -259,6 +293,23 @@ class Guest:
     def load(self, name):
         """Go back to where save(name) was called."""
         self._monitor(f"loadvm {name}")
+
+    def plug(self, name):
+        """Hot-plug one of NVMES; returns the PCI address that the guest gives it."""
+        nvme = NVMES[name]
+        before = set(self.sh("ls /sys/class/nvme").split())
+        self.qmp("device_add", driver="nvme", id=name, bus=f"port-{name}", serial=name,
+                 subsys=f"subsystem-{name}", sriov_max_vfs=nvme.vfs,
+                 sriov_vq_flexible=2 * nvme.vfs, sriov_vi_flexible=nvme.vfs,
+                 max_ioqpairs=2 * nvme.vfs + 2, msix_qsize=nvme.vfs + 4)
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            for controller in set(self.sh("ls /sys/class/nvme").split()) - before:
+                device = f"/sys/class/nvme/{controller}"
+                if self.run(f"grep -q live {device}/state").status == 0:
+                    return self.read(f"{device}/address")
+        raise GuestError(f"{name} was plugged in, and does not come up:\n"
+                         + self.console()[-3000:])
 
     @property
     def resets(self):
