@@ -64,7 +64,7 @@ line() { grep "^  $1: " "$file"; }
   for pf in "$PF0" "$PF1"; do
     for n in 1 2; do
       vf=${pf%.0}.$n
-      mkdir -p "$dev/$vf"
+      mkdir -p "$dev/$vf/net/eth${n}_${pf:5:2}"
       put "$dev/$vf/vendor" 0x15b3
       put "$dev/$vf/device" 0x101e
       put "$dev/$vf/class" 0x020000
