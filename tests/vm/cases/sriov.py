@@ -5,6 +5,7 @@ case is about.
 """
 
 import contextlib
+import json
 
 from harness import SNAPSHOT, case, contains, equal, exits, expect, state, status_json
 from vm import NVMES
@@ -161,6 +162,77 @@ def vanishes_late(vm):
     vfs = vm.sh(f"readlink -f {PCI}/{NICS[0]}/virtfn0 | sed 's/[.][0-9]*$/./'")
     _no_vfs(vm)
     _vanishes(vm, vfs)
+
+
+# --- what the PF sets for its VFs -------------------------------------------------
+
+ATTRIBUTES = "mac: derived, vlan: {vlan}, spoof_check: {spoof}, trust: {trust}"
+
+
+def _vf_infos(vm, pf):
+    """What the PF's driver says of each VF."""
+    name = vm.sh(f"ls {PCI}/{pf}/net")
+    return json.loads(vm.sh(f"ip -j -d link show {name}"))[0]["vfinfo_list"]
+
+
+def _macs(vm, pf):
+    return [info["address"] for info in _vf_infos(vm, pf)]
+
+
+def _expect_attributes(vm, vlan, spoof, trust):
+    for pf in NICS:
+        for number, info in enumerate(_vf_infos(vm, pf)):
+            what = f"of VF {number} of {pf}: {info}"
+            equal(f"VLAN {what}", [entry["vlan"] for entry in info.get("vlan_list", [])], [vlan])
+            equal(f"spoof check {what}", info["spoofchk"], spoof)
+            equal(f"trust {what}", info["trust"], trust)
+
+
+def _nics_with(attributes):
+    return (f'devices:\n  nics: {{pci: "8086:10c9", expect: 2}}\n'
+            f"sriov: {{nics: {{vfs: 2, vf: {{driver: netdev, {attributes}}}}}}}\n")
+
+
+@case(SNAPSHOT, "addresses and attributes of VFs are what the PF says of them")
+def attributes(vm):
+    _profile(vm, _nics_with(ATTRIBUTES.format(vlan=5, spoof="false", trust="true")))
+    _apply(vm)
+    _expect_attributes(vm, 5, False, True)
+    macs = [_macs(vm, pf) for pf in NICS]
+    equal("different addresses", len(set(macs[0] + macs[1])), 4)
+    for pf, expected in zip(NICS, macs):
+        _expect_vfs(vm, pf, 2, "igbvf")
+        equal(f"addresses of the VFs' own interfaces of {pf}",
+              _each_vf(vm, pf, "cat net/*/address"), expected)
+        for mac in expected:
+            equal(f"{mac}: locally administered, unicast", int(mac[:2], 16) & 3, 2)
+    # Derived ones are the same when the VFs are made anew.
+    _no_vfs(vm)
+    _profile(vm, _nics_with(ATTRIBUTES.format(vlan=6, spoof="true", trust="false")))
+    _apply(vm)
+    _expect_attributes(vm, 6, True, False)
+    equal("addresses when made anew", [_macs(vm, pf) for pf in NICS], macs)
+
+
+@case(SNAPSHOT, "a rate is set for VFs that are there")
+def rate(vm):
+    _profile(vm, _nics_with("max_rate: 100Mb/s"))
+    _apply(vm)
+    for pf in NICS:
+        equal(f"rates of {pf}", [info["rate"]["max_tx"] for info in _vf_infos(vm, pf)], [100] * 2)
+
+
+@case(SNAPSHOT, "VFs get the addresses of a list; what the driver can't do is named")
+def address_list(vm):
+    macs = [f"02:00:00:00:00:0{number}" for number in (1, 2)]
+    listed = ", ".join(f'"{mac}"' for mac in macs)
+    text = _each_nic(2, None).replace("driver: vfio-pci", f"driver: vfio-pci, mac: [{listed}]")
+    _profile(vm, text)
+    _apply(vm)
+    equal("addresses", _macs(vm, NICS[0]), macs)
+    _profile(vm, text.replace("mac:", "link_state: enable, mac:"))
+    said = exits(vm, APPLY, 6, 120)
+    contains("railhead apply", said, NICS[0], "link_state")
 
 
 # --- NVMe -----------------------------------------------------------------------
