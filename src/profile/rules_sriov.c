@@ -200,41 +200,56 @@ static bool narrower_counts(const struct ruling *r, const struct selector *s,
 	return false;
 }
 
-/*
- * Where no PF of a set can have so many, the profile asks for what this machine is not. Where
- * some can, the others are faults of those cards: the stage does what it can and names them.
- */
-static void judge_pfs(struct ruling *r, const struct device_set *set)
+/* A set and a function of it that can't have as many VFs as the section asks for there. */
+struct lack {
+	const struct device_set *set;
+	const struct pci_fn *fn;
+};
+
+struct lacks {
+	VEC(struct lack) list;
+	size_t concerned; /* functions that any VFs are asked of */
+};
+
+static void find_lacks(const struct ruling *r, const struct device_set *set, struct lacks *ret)
 {
 	cleanup_ynode struct ynode *view = set_view(r, set->sel);
-	VEC(const struct pci_fn *) lack = {0};
-	size_t concerned = 0;
 	uint64_t vfs = 0;
 
 	if (parse_u64(scalar(tree_get(view, "sriov.vfs")), &vfs) < 0)
 		return;
 	for (size_t i = 0; i < set->fn.n; i++) {
-		if (narrower_counts(r, set->sel, set->fn.v[i]))
+		if (!vfs || narrower_counts(r, set->sel, set->fn.v[i]))
 			continue;
-		concerned++;
+		ret->concerned++;
 		if (vfs > set->fn.v[i]->totalvfs)
-			vec_push(&lack, set->fn.v[i]);
+			vec_push(&ret->list, ((struct lack){set, set->fn.v[i]}));
 	}
-	for (size_t i = 0; i < lack.n; i++)
-		tell_lack(r, set->sel, view, lack.v[i], lack.n == concerned);
-	vec_free(&lack);
 }
 
+/*
+ * Where no PF can have what is asked of it, the profile asks for what this machine is not.
+ * Where some can, the others are faults of those cards: the stage does what it can and names
+ * them.
+ */
 static void pfs_have_the_vfs(struct ruling *r)
 {
 	const struct ynode *sriov = section(r, "sriov");
+	struct lacks lacks = {0};
 
 	for (size_t i = 0; r->sets && i < count(sriov, YAML_MAP); i++) {
 		const struct device_set *set = device_sets_find(r->sets, sriov->keys.v[i]->text);
 
 		if (set)
-			judge_pfs(r, set);
+			find_lacks(r, set, &lacks);
 	}
+	for (size_t i = 0; i < lacks.list.n; i++) {
+		const struct lack *l = &lacks.list.v[i];
+		cleanup_ynode struct ynode *view = set_view(r, l->set->sel);
+
+		tell_lack(r, l->set->sel, view, l->fn, lacks.list.n == lacks.concerned);
+	}
+	vec_free(&lacks.list);
 }
 
 const struct rule rules_sriov[] = {

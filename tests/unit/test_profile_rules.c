@@ -65,6 +65,9 @@ static const struct rule_case cases[] = {
 	{BOTH "sriov: {cap: {vfs: 12}}\n",
 	 "warning: sriov.cap.vfs: 0000:5e:00.0 has 8 VFs at most"},
 	{BOTH "sriov: {cap: {vfs: 17}}\n", ":6:20: sriov.cap.vfs: 0000:3b:00.0 has 16 VFs at most"},
+	{"devices: {a: {address: \"0000:3b:00.0\"}, b: {address: \"0000:5e:00.0\"}}\n"
+	 "sriov: {a: {vfs: 16}, b: {vfs: 12}}\n",
+	 "warning: sriov.b.vfs: 0000:5e:00.0 has 8 VFs at most"},
 	{BOTH "sriov: {cap: {vfs: 8}}\n", NULL},
 	{BOTH "sriov: {cap: {vfs: max}}\n", NULL},
 	{RAILS "sriov: {rails: {vfs: 0}}\n", NULL},
@@ -74,7 +77,7 @@ static const struct rule_case cases[] = {
 	 NULL},
 	{"devices: {all: {driver: mlx5_core, address: \"*.0\"}, b: {in: all, numa: 1}}\n"
 	 "sriov: {all: {vfs: 8}, b: {vfs: 9}}\n",
-	 ":5:33: sriov.b.vfs: 0000:5e:00.0 has 8"},
+	 ":5:33: warning: sriov.b.vfs: 0000:5e:00.0 has 8"},
 	/* only what they share counts, and only where it differs */
 	{BOTH "sriov: {near: {vfs: 0}, cap: {vfs: 4}}\n",
 	 "sriov.cap.vfs: near says otherwise at 6:21, and the two sets have functions in common "
