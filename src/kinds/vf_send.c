@@ -8,6 +8,8 @@
 
 #include "base/vf_address.h"
 #include "sys/machine.h"
+#include "sys/read.h"
+#include "sys/uevent.h"
 
 #define DEV "/sys/bus/pci/devices/"
 
@@ -53,9 +55,44 @@ static uint32_t number(const char *text)
 	return (uint32_t)strtoul(text, NULL, 10);
 }
 
+struct carrier {
+	const struct root *root;
+	const char *pf;
+};
+
+static bool has_carrier(void *arg)
+{
+	const struct carrier *w = arg;
+	cleanup_strv struct strv names = {0};
+	uint64_t carrier = 0;
+
+	if (read_dir(w->root, &names, NULL, DEV "%s/net", w->pf) == 0 && names.n)
+		read_u64(w->root, &carrier, NULL, DEV "%s/net/%s/carrier", w->pf, names.v[0]);
+	return carrier;
+}
+
+/*
+ * Some drivers know no rate without a link (igb_ndo_set_vf_bw()), and lose the link for
+ * seconds when the number of VFs changes.
+ */
+static int send_rate(const struct kind_ctx *ctx, const struct vf *vf, unsigned int ifindex,
+		     const struct vf_value *value, const char *name, const char *text,
+		     struct err *err)
+{
+	struct carrier w = {ctx->root, vf->pf};
+	bool linked = has_carrier(&w);
+	int r = send(vf, ifindex, value, name, text, err);
+
+	if (r != -EINVAL || linked || !uevent_wait(has_carrier, &w, ctx->deadline))
+		return r;
+	*err = (struct err){0};
+	return send(vf, ifindex, value, name, text, err);
+}
+
 /* Both rates are one attribute: the one that is not asked for stays as it is. */
-static int send_rates(const struct vf *vf, unsigned int ifindex, const struct vf_values *wanted,
-		      const struct vf_values *have, enum vf_item i, struct err *err)
+static int send_rates(const struct kind_ctx *ctx, const struct vf *vf, unsigned int ifindex,
+		      const struct vf_values *wanted, const struct vf_values *have, enum vf_item i,
+		      struct err *err)
 {
 	const char *min =
 		wanted->of[VF_MIN_RATE][0] ? wanted->of[VF_MIN_RATE] : have->of[VF_MIN_RATE];
@@ -69,11 +106,13 @@ static int send_rates(const struct vf *vf, unsigned int ifindex, const struct vf
 
 	if (both && i == VF_MAX_RATE) /* it went with the other */
 		return 0;
-	return send(vf, ifindex, &value, both ? "min_rate and max_rate" : vf_key[i], text, err);
+	return send_rate(ctx, vf, ifindex, &value, both ? "min_rate and max_rate" : vf_key[i], text,
+			 err);
 }
 
-static int send_item(const struct vf *vf, unsigned int ifindex, const struct vf_values *wanted,
-		     const struct vf_values *have, enum vf_item i, struct err *err)
+static int send_item(const struct kind_ctx *ctx, const struct vf *vf, unsigned int ifindex,
+		     const struct vf_values *wanted, const struct vf_values *have, enum vf_item i,
+		     struct err *err)
 {
 	static const int attr[VF_ITEMS] = {[VF_VLAN] = IFLA_VF_VLAN,
 					   [VF_SPOOF_CHECK] = IFLA_VF_SPOOFCHK,
@@ -91,7 +130,7 @@ static int send_item(const struct vf *vf, unsigned int ifindex, const struct vf_
 		return send_guids(vf, ifindex, text, err);
 	case VF_MIN_RATE:
 	case VF_MAX_RATE:
-		return send_rates(vf, ifindex, wanted, have, i, err);
+		return send_rates(ctx, vf, ifindex, wanted, have, i, err);
 	case VF_LINK_STATE:
 		for (uint32_t s = 0; s < array_len(vf_link_state); s++)
 			if (streq(text, vf_link_state[s]))
@@ -146,7 +185,7 @@ int vf_send(const struct kind_ctx *ctx, const struct change *c, const struct vf 
 		else if (vf_by_file(vf, i))
 			r = write_item(ctx->root, vf, wanted->of[i], i, err);
 		else
-			r = send_item(vf, ifindex, wanted, have, i, err);
+			r = send_item(ctx, vf, ifindex, wanted, have, i, err);
 		if (r == -EOPNOTSUPP && c->optional)
 			missing = *err;
 		else if (r < 0)
