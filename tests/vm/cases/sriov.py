@@ -231,6 +231,29 @@ def address_list(vm):
     contains("railhead apply", said, NICS[0], "link_state")
 
 
+@case(SNAPSHOT, "network managers leave the VFs alone where the profile asks for it")
+def unmanaged(vm):
+    everything = "[Match]\\nName=*\\n[Network]\\nLinkLocalAddressing=ipv6\\n"
+    vm.sh("mkdir -p /run/systemd/network"
+          f" && printf '{everything}' >/run/systemd/network/99-all.network"
+          " && systemctl start systemd-networkd", 60)
+    _no_vfs(vm)
+    _profile(vm, _nics_with("unmanaged: true"))
+    _apply(vm)
+    for pf in NICS:
+        [own] = vm.sh(f"ls {PCI}/{pf}/net").split()
+        for name, wanted in [(own, False)] + [(vf, True) for vf in _each_vf(vm, pf, "ls net")]:
+            marked = "NM_UNMANAGED=1" in vm.sh(f"udevadm info -q property /sys/class/net/{name}")
+            equal(f"NetworkManager is to leave {name} alone", marked, wanted)
+            # It comes to that a moment after udev does.
+            verdict = "unmanaged" if wanted else "(configuring|configured)"
+            vm.sh(f"timeout 20 sh -c 'until networkctl --no-legend list {name}"
+                  f" | grep -qwE \"{verdict}\"; do sleep 0.2; done'", 30)
+    _profile(vm, _nics(2, "netdev"))
+    _apply(vm)
+    vm.sh("test ! -e /run/udev/rules.d/70-railhead-vf.rules")
+
+
 # --- NVMe -----------------------------------------------------------------------
 
 # QEMU takes no snapshot of a guest with such a controller, and dies when it is unplugged:
