@@ -127,6 +127,12 @@ check: check-fast check-vm ## all tests, the VM included
 
 check-fast: check-unit check-fuzz check-bats ## cmocka, fuzz corpora and bats: no VM, two minutes
 
+# All that the fast tests are made of, so that it can be made side by side (make -j).
+TEST_PROGRAMS := $(UNIT_BIN) $(FUZZ_SRC:tests/fuzz/%.c=build/test/%) build/test/grub_reader \
+	build/simnode
+
+build-tests: all $(TEST_PROGRAMS) ## build the fast tests, and run none
+
 TEST_OBJ := $(call obj,test,$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)))
 
 build/test/libtest.a: $(TEST_OBJ)
@@ -256,5 +262,5 @@ help: ## this list
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all bench check check-fast check-unit check-fuzz check-bats check-vm demo demo-sim fuzz lint schema format \
-	install deb clean distclean help
+.PHONY: all bench build-tests check check-fast check-unit check-fuzz check-bats check-vm demo demo-sim \
+	fuzz lint schema format install deb clean distclean help

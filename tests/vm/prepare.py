@@ -178,7 +178,7 @@ def cut_guest(name, directory):
     os.makedirs(directory, exist_ok=True)
     layout_name, env = CUTS[name]
     image_name, efi = LAYOUTS[layout_name]
-    hardware = small_hardware(cpus=1) + (_ovmf(directory) if efi else [])
+    hardware = small_hardware() + (_ovmf(directory) if efi else [])
     return CutGuest(qemu_dir, accel, os.path.join(BUILD, image_name), directory,
                     hardware=hardware, env=env)
 
