@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "boot/kargs.h"
 #include "kinds/checks.h"
+#include "kinds/function.h"
 #include "sys/acs.h"
 #include "sys/read.h"
 
@@ -21,14 +22,10 @@ enum { NAMED = 2 }; /* so many members of a group are named, the others counted 
 /* "PF/INDEX" of a VF, or an address -> address */
 static int resolve(const struct root *root, const char *arg, char **ret, struct err *err)
 {
-	const char *slash = strchr(arg, '/');
-
-	if (!slash) {
-		*ret = xstrdup(arg);
-		return 0;
-	}
-	return read_link_name(root, ret, err, DEV "%.*s/virtfn%s", (int)(slash - arg), arg,
-			      slash + 1);
+	if (strchr(arg, '/'))
+		return function_vf(root, arg, ret, err);
+	*ret = xstrdup(arg);
+	return 0;
 }
 
 /* --- no group at all --------------------------------------------------------------------- */

@@ -164,18 +164,11 @@ static int vfs_of(const struct root *root, const char *pf, struct strv *ret, str
 	return r;
 }
 
-static int only_here(const struct kind_ctx *ctx, struct err *err)
-{
-	return ctx->root->live
-		       ? 0
-		       : err_set(err, -EOPNOTSUPP, "netlink speaks to the machine itself only");
-}
-
 int set_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
 {
 	cleanup_strv struct strv vfs = {0};
 	cleanup_free char *numvfs = xasprintf(DEV "%s/sriov_numvfs", pf);
-	int r = only_here(ctx, err);
+	int r = netlink_only_here(ctx->root, err);
 
 	if (r == 0)
 		r = vfs_of(ctx->root, pf, &vfs, err);
@@ -199,7 +192,7 @@ int set_eswitch_with_vfs(const struct kind_ctx *ctx, struct change *c, const cha
 			 struct err *err)
 {
 	cleanup_strv struct strv vfs = {0};
-	int r = only_here(ctx, err);
+	int r = netlink_only_here(ctx->root, err);
 
 	if (r == 0)
 		r = vfs_of(ctx->root, pf, &vfs, err);

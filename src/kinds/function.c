@@ -2,8 +2,9 @@
 #include "kinds/function.h"
 
 #include <errno.h>
+#include <string.h>
 
-#include "base/vec.h"
+#include "base/str.h"
 #include "sys/clock.h"
 #include "sys/read.h"
 #include "sys/uevent.h"
@@ -44,6 +45,31 @@ int function_going(const struct root *root, const char *addr, int r, struct err 
 		return 0;
 	uevent_wait(is_gone, &fn, clock_usec() + GOING_US);
 	return function_gone(root, addr, err);
+}
+
+int function_vf(const struct root *root, const char *vf, char **ret, struct err *err)
+{
+	const char *slash = strchr(vf, '/');
+
+	if (!slash)
+		return err_set(err, -EINVAL, "%s: not PF/INDEX", vf);
+	return read_link_name(root, ret, err, DEV "%.*s/virtfn%s", (int)(slash - vf), vf,
+			      slash + 1);
+}
+
+/*
+ * Not read from sriov_numvfs: that file's show() takes the device lock, and a look must not
+ * hang behind a writer that is stuck.
+ */
+int function_count_vfs(const struct root *root, const char *pf, unsigned int *ret, struct err *err)
+{
+	cleanup_strv struct strv names = {0};
+	int r = read_dir(root, &names, err, DEV "%s", pf);
+
+	*ret = 0;
+	for (size_t i = 0; r == 0 && i < names.n; i++)
+		*ret += str_starts(names.v[i], "virtfn");
+	return r;
 }
 
 /*

@@ -16,6 +16,11 @@ int function_gone(const struct root *root, const char *addr, struct err *err);
  */
 int function_going(const struct root *root, const char *addr, int r, struct err *err);
 
+/* "PF/INDEX" -> the address of the VF, the caller frees it; -ENOENT while it does not exist. */
+int function_vf(const struct root *root, const char *vf, char **ret, struct err *err);
+/* How many VFs it has, by their links. */
+int function_count_vfs(const struct root *root, const char *pf, unsigned int *ret, struct err *err);
+
 /* Whether its driver made netdevs ("net") or RDMA devices ("infiniband") of it. */
 bool function_has(const struct root *root, const char *addr, const char *class);
 /* Whether it has a netdev here, and udev has done with all it has: its database knows them. */

@@ -12,6 +12,7 @@
 
 #include "base/str.h"
 #include "kinds/function.h"
+#include "kinds/target.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 #include "sys/uevent.h"
@@ -62,11 +63,11 @@ static int set_up(const struct kind_ctx *ctx, struct change *c, const char *pf, 
 {
 	struct named want = {ctx->root, pf};
 	cleanup_strv struct strv names = {0};
-	int r = 0;
+	int r = netlink_only_here(ctx->root, err);
 
 	(void)c;
-	if (!ctx->root->live)
-		return err_set(err, -EOPNOTSUPP, "netlink speaks to the machine itself only");
+	if (r < 0)
+		return r;
 	if (!uevent_wait(named_by_udev, &want, ctx->deadline))
 		return err_set(err, -ETIMEDOUT,
 			       "udev has not named the netdev of %s in time; is systemd-udevd at "
@@ -93,36 +94,34 @@ int look_elsewhere(struct change *c)
 	return 0;
 }
 
+int netlink_only_here(const struct root *root, struct err *err)
+{
+	return root->live ? 0
+			  : err_set(err, -EOPNOTSUPP, "netlink speaks to the machine itself only");
+}
+
 bool change_concerns(const struct change *c, const char *pf)
 {
 	return !c || (c->target && strstr(c->target, pf)) || (c->lane && str_starts(c->lane, pf));
 }
 
-static const struct {
-	const char *prefix;
-	target_fn look, set;
-} targets[] = {
+static const struct target targets[] = {
 	{"up:", look_up, set_up},
 	{"vf:", look_vf_address, set_vf_address},
 	{"eswitch:", look_eswitch, set_eswitch},
 	{"eswitch_with_vfs:", look_eswitch, set_eswitch_with_vfs},
 	{"rdma_netns", look_rdma_netns, set_rdma_netns},
+	{NULL, NULL, NULL},
 };
 
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	for (size_t i = 0; i < array_len(targets); i++)
-		if (str_starts(c->target, targets[i].prefix))
-			return targets[i].look(ctx, c, c->target + strlen(targets[i].prefix), err);
-	return err_set(err, -EINVAL, "%s: not a target of kind netlink", c->target);
+	return target_look(targets, "netlink", ctx, c, err);
 }
 
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	for (size_t i = 0; i < array_len(targets); i++)
-		if (str_starts(c->target, targets[i].prefix))
-			return targets[i].set(ctx, c, c->target + strlen(targets[i].prefix), err);
-	return err_set(err, -EINVAL, "%s: not a target of kind netlink", c->target);
+	return target_set(targets, "netlink", ctx, c, err);
 }
 
 static void forget(const struct change *c)

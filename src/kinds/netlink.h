@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The targets of kind netlink, each in a file of its own. arg is what follows the target's
- * prefix. Looks run in the engine's own process and ask apart (sys/netlink.h), once for all
- * that concerns one PF: what they heard is kept until it is forgotten.
+ * The targets of kind netlink, each in a file of its own. Looks run in the engine's own process and
+ * ask apart (sys/netlink.h), once for all that concerns one PF: what they heard is kept until it is
+ * forgotten.
  */
 #pragma once
 
 #include "kinds/kind.h"
-
-typedef int (*target_fn)(const struct kind_ctx *ctx, struct change *c, const char *arg,
-			 struct err *err);
 
 /*
  * vf_address.c, "vf:PF/INDEX": what the PF says of a VF. Desired are pairs of the profile's
@@ -40,6 +37,8 @@ int set_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *non
 
 /* Of a tree that is not the running machine: what is there is unknown, so it would be set. */
 int look_elsewhere(struct change *c);
+/* 0, or the -EOPNOTSUPP of a set in such a tree. */
+int netlink_only_here(const struct root *root, struct err *err);
 
 /* Whether the change is about that PF or one of its VFs; NULL is about all. */
 bool change_concerns(const struct change *c, const char *pf);

@@ -46,12 +46,11 @@ int set_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *non
 {
 	bool shared = streq(c->desired, "shared");
 	enum module_state state;
-	int r;
+	int r = netlink_only_here(ctx->root, err);
 
 	(void)none;
-	if (!ctx->root->live)
-		return err_set(err, -EOPNOTSUPP, "netlink speaks to the machine itself only");
-	r = module_state(ctx->root, MODULE, &state, err);
+	if (r == 0)
+		r = module_state(ctx->root, MODULE, &state, err);
 	if (r == 0 && state < MODULE_LIVE)
 		r = machine_insert_module(MODULE, NULL, err);
 	if (r == 0)

@@ -6,37 +6,25 @@
  */
 #include "kinds/vf.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "base/str.h"
+#include "kinds/target.h"
 #include "kinds/vf_net.h"
 
-static const struct {
-	const char *prefix;
-	int (*look)(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err);
-	int (*set)(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err);
-} targets[] = {
+static const struct target targets[] = {
 	{"numvfs:", vf_look_numvfs, vf_set_numvfs},
 	{"driver:", vf_look_driver, vf_set_driver},
 	{"mtu:", vf_look_mtu, vf_set_mtu},
 	{"msix:", vf_look_msix, vf_set_msix},
+	{NULL, NULL, NULL},
 };
 
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	for (size_t i = 0; i < array_len(targets); i++)
-		if (str_starts(c->target, targets[i].prefix))
-			return targets[i].look(ctx, c, c->target + strlen(targets[i].prefix), err);
-	return err_set(err, -EINVAL, "%s: not a target of kind vf", c->target);
+	return target_look(targets, "vf", ctx, c, err);
 }
 
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	for (size_t i = 0; i < array_len(targets); i++)
-		if (str_starts(c->target, targets[i].prefix))
-			return targets[i].set(ctx, c, c->target + strlen(targets[i].prefix), err);
-	return err_set(err, -EINVAL, "%s: not a target of kind vf", c->target);
+	return target_set(targets, "vf", ctx, c, err);
 }
 
 const struct kind kind_vf = {

@@ -12,6 +12,7 @@
 
 #include "base/str.h"
 #include "kinds/netlink.h"
+#include "kinds/target.h"
 #include "kinds/vf_values.h"
 
 int vf_not_offered(const struct vf *vf, enum vf_item i, struct err *err)
@@ -98,14 +99,6 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct vf *
 	return r;
 }
 
-static int waits(struct change *c)
-{
-	change_observe(c, "no such VF");
-	change_reason(c, "the VF does not exist yet");
-	c->state = CHANGE_WAITS;
-	return 0;
-}
-
 int look_vf_address(const struct kind_ctx *ctx, struct change *c, const char *text, struct err *err)
 {
 	struct vf vf cleanup(vf_free) = {0};
@@ -116,7 +109,7 @@ int look_vf_address(const struct kind_ctx *ctx, struct change *c, const char *te
 	if (r == 0)
 		r = vf_find(ctx->root, text, &vf, err);
 	if (r == -ENOENT)
-		return waits(c);
+		return target_no_vf(c);
 	if (r < 0)
 		return r;
 	if (!values_need_netlink(&vf, &wanted))
@@ -142,9 +135,9 @@ int set_vf_address(const struct kind_ctx *ctx, struct change *c, const char *tex
 	if (r < 0)
 		return r;
 	netlink = values_need_netlink(&vf, &wanted);
-	if (netlink && !ctx->root->live)
-		return err_set(err, -EOPNOTSUPP, "netlink speaks to the machine itself only");
 	if (netlink)
+		r = netlink_only_here(ctx->root, err);
+	if (r == 0 && netlink)
 		r = vf_ask(ctx->root, vf.pf, wanted.of[VF_GUID][0], false, &pf, err);
 	if (r == 0)
 		r = observe(ctx->root, &vf, netlink ? &pf : NULL, &have, err);

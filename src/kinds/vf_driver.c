@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "kinds/function.h"
+#include "kinds/target.h"
 #include "kinds/vf.h"
 #include "node/node.h"
 #include "sys/clock.h"
@@ -43,13 +44,9 @@ static void free_vf(struct vf *vf)
 static int find_vf(const struct root *root, const char *name, const char *desired, struct vf *ret,
 		   struct err *err)
 {
-	const char *slash = strchr(name, '/');
-
-	if (!slash || slash - name >= PCI_ADDR_MAX)
-		return err_set(err, -EINVAL, "%s: not PF/INDEX", name);
 	*ret = (struct vf){.root = root, .desired = desired};
-	snprintf(ret->pf, sizeof(ret->pf), "%.*s", (int)(slash - name), name);
-	return read_link_name(root, &ret->addr, err, DEV "%s/virtfn%s", ret->pf, slash + 1);
+	snprintf(ret->pf, sizeof(ret->pf), "%.*s", (int)strcspn(name, "/"), name);
+	return function_vf(root, name, &ret->addr, err);
 }
 
 /* --- what it should be, and what it is --------------------------------------------------- */
@@ -142,12 +139,8 @@ int vf_look_driver(const struct kind_ctx *ctx, struct change *c, const char *nam
 
 	if (r == -ENOENT && function_gone(ctx->root, vf.pf, err) < 0)
 		return -ENODEV;
-	if (r == -ENOENT) {
-		change_observe(c, "no such VF");
-		change_reason(c, "the VF does not exist yet");
-		c->state = CHANGE_WAITS;
-		return 0;
-	}
+	if (r == -ENOENT)
+		return target_no_vf(c);
 	if (r < 0)
 		return r;
 	read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);

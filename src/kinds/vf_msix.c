@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "kinds/function.h"
+#include "kinds/target.h"
 #include "kinds/vf_net.h"
 #include "sys/machine.h"
 #include "sys/pci.h"
@@ -18,29 +20,14 @@
 
 #define DEV "/sys/bus/pci/devices/"
 
-/* "PF/INDEX" -> address of the VF; -ENOENT while it does not exist */
-static int vf_address(const struct root *root, const char *vf, char **ret, struct err *err)
-{
-	const char *slash = strchr(vf, '/');
-
-	if (!slash)
-		return err_set(err, -EINVAL, "%s: not PF/INDEX", vf);
-	return read_link_name(root, ret, err, DEV "%.*s/virtfn%s", (int)(slash - vf), vf,
-			      slash + 1);
-}
-
 int vf_look_msix(const struct kind_ctx *ctx, struct change *c, const char *vf, struct err *err)
 {
 	cleanup_free char *addr = NULL;
 	unsigned int vectors;
-	int r = vf_address(ctx->root, vf, &addr, err);
+	int r = function_vf(ctx->root, vf, &addr, err);
 
-	if (r == -ENOENT) {
-		change_observe(c, "no such VF");
-		change_reason(c, "the VF does not exist yet");
-		c->state = CHANGE_WAITS;
-		return 0;
-	}
+	if (r == -ENOENT)
+		return target_no_vf(c);
 	if (r == 0)
 		r = pci_msix_vectors(ctx->root, addr, &vectors, err);
 	if (r < 0)
@@ -48,17 +35,6 @@ int vf_look_msix(const struct kind_ctx *ctx, struct change *c, const char *vf, s
 	change_observe(c, "%u", vectors);
 	change_judge(c);
 	return 0;
-}
-
-static unsigned int count_vfs(const struct root *root, const char *pf)
-{
-	cleanup_strv struct strv names = {0};
-	unsigned int n = 0;
-
-	read_dir(root, &names, NULL, DEV "%s", pf);
-	for (size_t i = 0; i < names.n; i++)
-		n += str_starts(names.v[i], "virtfn");
-	return n;
 }
 
 static int no_pool(const struct root *root, const char *pf, struct err *err)
@@ -80,9 +56,10 @@ static int no_pool(const struct root *root, const char *pf, struct err *err)
 /* Before the VF is taken from its driver: whether the PF can give it, and all the others. */
 static int check_pool(const struct root *root, const char *pf, const char *desired, struct err *err)
 {
-	unsigned int vfs = count_vfs(root, pf);
+	unsigned int vfs;
 	uint64_t total = 0;
 
+	function_count_vfs(root, pf, &vfs, NULL);
 	read_u64(root, &total, NULL, DEV "%s/sriov_vf_total_msix", pf);
 	if (!total)
 		return no_pool(root, pf, err);
@@ -108,7 +85,7 @@ static int unbind(const struct root *root, const char *addr, struct err *err)
 int vf_set_msix(const struct kind_ctx *ctx, struct change *c, const char *vf, struct err *err)
 {
 	cleanup_free char *pf = xstrndup(vf, strcspn(vf, "/")), *addr = NULL, *path = NULL;
-	int r = vf_address(ctx->root, vf, &addr, err);
+	int r = function_vf(ctx->root, vf, &addr, err);
 
 	if (r == 0)
 		r = check_pool(ctx->root, pf, c->desired, err);

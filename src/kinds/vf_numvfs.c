@@ -26,24 +26,11 @@ static unsigned int as_number(const char *text)
 	return (unsigned int)strtoul(text, NULL, 10);
 }
 
-/*
- * Counted by the virtfn links, not read from sriov_numvfs: that file's show() takes the
- * device lock, and a look must not hang behind a writer that is stuck.
- */
 static int count_vfs(const struct root *root, const char *pf, unsigned int *ret, struct err *err)
 {
-	cleanup_strv struct strv names = {0};
-	unsigned int n = 0;
-	int r = read_dir(root, &names, err, DEV "%s", pf);
+	int r = function_count_vfs(root, pf, ret, err);
 
-	if (r == -ENOENT && function_gone(root, pf, err) < 0)
-		return -ENODEV;
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < names.n; i++)
-		n += str_starts(names.v[i], "virtfn");
-	*ret = n;
-	return 0;
+	return r == -ENOENT && function_gone(root, pf, err) < 0 ? -ENODEV : r;
 }
 
 int vf_look_numvfs(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)

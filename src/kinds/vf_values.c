@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "base/vf_address.h"
+#include "kinds/function.h"
 #include "sys/read.h"
 
 #define DEV "/sys/bus/pci/devices/"
@@ -47,16 +48,12 @@ static bool has_files(const struct root *root, const struct vf *vf)
 
 int vf_find(const struct root *root, const char *text, struct vf *ret, struct err *err)
 {
-	const char *slash = strchr(text, '/');
-	int r;
+	int r = function_vf(root, text, &ret->addr, err);
 
-	if (!slash)
-		return err_set(err, -EINVAL, "%s: not PF/INDEX", text);
-	ret->pf = xstrndup(text, (size_t)(slash - text));
-	ret->index = (unsigned int)strtoul(slash + 1, NULL, 10);
-	r = read_link_name(root, &ret->addr, err, DEV "%s/virtfn%u", ret->pf, ret->index);
 	if (r < 0)
 		return r;
+	ret->pf = xstrndup(text, strcspn(text, "/"));
+	ret->index = (unsigned int)strtoul(text + strlen(ret->pf) + 1, NULL, 10);
 	if (read_link_name(root, &ret->driver, NULL, DEV "%s/driver", ret->pf) < 0)
 		ret->driver = xstrdup("none");
 	ret->ofed = has_files(root, ret);

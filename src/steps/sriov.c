@@ -150,7 +150,7 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	overlay_functions(ctx, section, &pfs);
 	for (size_t i = 0; i < pfs.n; i++)
 		emit_pf(ctx, section, pfs.v[i], plan);
-	sriov_net_emit(ctx, section, plan);
+	sriov_net_emit(ctx, section, &pfs, plan);
 	vec_free(&pfs);
 	return 0;
 }

@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "steps/overlay.h"
 
 #define RULES "/run/udev/rules.d/70-railhead-vf.rules"
 #define NETWORK "/run/systemd/network/00-railhead-vf.network"
@@ -31,8 +30,9 @@ static void emit_vfs(const struct step_ctx *ctx, const struct ynode *section,
 {
 	const struct ynode *mtu = overlay_value(ctx, section, pf, "vf.mtu");
 	const struct ynode *msix = overlay_value(ctx, section, pf, "vf.msix");
+	unsigned int vfs = overlay_vfs(ctx, pf);
 
-	for (unsigned int i = 0; i < overlay_vfs(ctx, pf); i++) {
+	for (unsigned int i = 0; i < vfs; i++) {
 		if (msix && !streq(msix->text, "0")) /* 0: as many as the PF gives by itself */
 			change_waits_for(add(pf, i, msix, PHASE_VF_ADDRESS, "msix", plan),
 					 "sriov/%s/numvfs", pf->addr);
@@ -117,13 +117,10 @@ static void emit_unmanaged(const struct step_ctx *ctx, const struct ynode *secti
 		add_file("sriov/unmanaged/udev", RULES, str_get(&rules), why ? why : section, plan);
 }
 
-void sriov_net_emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan)
+void sriov_net_emit(const struct step_ctx *ctx, const struct ynode *section,
+		    const struct fn_list *pfs, struct plan *plan)
 {
-	struct fn_list pfs = {0};
-
-	overlay_functions(ctx, section, &pfs);
-	emit_unmanaged(ctx, section, &pfs, plan);
-	for (size_t i = 0; i < pfs.n; i++)
-		emit_vfs(ctx, section, pfs.v[i], plan);
-	vec_free(&pfs);
+	emit_unmanaged(ctx, section, pfs, plan);
+	for (size_t i = 0; i < pfs->n; i++)
+		emit_vfs(ctx, section, pfs->v[i], plan);
 }

@@ -2,6 +2,8 @@
 /* Part of the sriov step: netdevs of VFs (mtu, unmanaged), and their MSI-X vectors. */
 #pragma once
 
-#include "steps/step.h"
+#include "steps/overlay.h"
 
-void sriov_net_emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan);
+/* pfs: the functions that the section speaks of */
+void sriov_net_emit(const struct step_ctx *ctx, const struct ynode *section,
+		    const struct fn_list *pfs, struct plan *plan);

@@ -124,14 +124,6 @@ static void add_rest(const struct step_ctx *ctx, const struct ynode *section,
 	}
 }
 
-/* `unsupported: skip` holds for what a driver may not offer; not for VFs or a mode as such. */
-static bool skips_unsupported(const struct step_ctx *ctx)
-{
-	const struct ynode *policy = profile_section(ctx->profile, "unsupported");
-
-	return policy && streq(policy->text, "skip");
-}
-
 void sriov_emit_vf_address(const struct step_ctx *ctx, const struct ynode *section,
 			   const struct pci_fn *pf, unsigned int vf, struct plan *plan)
 {
@@ -149,7 +141,7 @@ void sriov_emit_vf_address(const struct step_ctx *ctx, const struct ynode *secti
 	change_desired(c, "%s", text.s);
 	change_lane(c, "%s/vf%u", pf->addr, vf);
 	c->deadline_ms = ADDRESS_MS;
-	c->optional = skips_unsupported(ctx);
+	c->optional = step_skips_unsupported(ctx); /* not so the VFs or a mode as such */
 }
 
 /* --- what waits for what --------------------------------------------------------------------- */

@@ -40,6 +40,9 @@ struct step {
 
 extern const struct step *const steps[]; /* NULL-terminated, in the order of emission */
 
+/* `unsupported: skip`: a knob that is not there is no failure. */
+bool step_skips_unsupported(const struct step_ctx *ctx);
+
 /* Surveyed sets + all steps -> the plan of all stages. */
 int steps_emit(const struct step_ctx *ctx, struct plan *ret, struct err *err);
 /* All kernel arguments that the profile wants on this node, in order. */

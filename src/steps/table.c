@@ -35,13 +35,17 @@ int steps_kargs(const struct step_ctx *ctx, struct kargs *ret, struct err *err)
 	return r < 0 ? r : kargs_check(ret, err);
 }
 
-/* `unsupported: skip`: a knob that is not there is no failure. */
-static void apply_policy(const struct step_ctx *ctx, const struct step *step, struct plan *plan,
-			 size_t from)
+bool step_skips_unsupported(const struct step_ctx *ctx)
 {
 	const struct ynode *policy = profile_section(ctx->profile, "unsupported");
 
-	if (!policy || !streq(policy->text, "skip") || !step->knobs)
+	return policy && streq(policy->text, "skip");
+}
+
+static void apply_policy(const struct step_ctx *ctx, const struct step *step, struct plan *plan,
+			 size_t from)
+{
+	if (!step->knobs || !step_skips_unsupported(ctx))
 		return;
 	for (size_t i = from; i < plan->list.n; i++)
 		plan->list.v[i]->optional = true;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kinds/target.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/str.h"
+
+static const struct target *find(const struct target *table, const struct change *c)
+{
+	while (table->prefix && !str_starts(c->target, table->prefix))
+		table++;
+	return table->prefix ? table : NULL;
+}
+
+static int unknown(const char *kind, const struct change *c, struct err *err)
+{
+	return err_set(err, -EINVAL, "%s: not a target of kind %s", c->target, kind);
+}
+
+int target_look(const struct target *table, const char *kind, const struct kind_ctx *ctx,
+		struct change *c, struct err *err)
+{
+	const struct target *t = find(table, c);
+
+	return t ? t->look(ctx, c, c->target + strlen(t->prefix), err) : unknown(kind, c, err);
+}
+
+int target_set(const struct target *table, const char *kind, const struct kind_ctx *ctx,
+	       struct change *c, struct err *err)
+{
+	const struct target *t = find(table, c);
+
+	return t ? t->set(ctx, c, c->target + strlen(t->prefix), err) : unknown(kind, c, err);
+}
+
+int target_no_vf(struct change *c)
+{
+	change_observe(c, "no such VF");
+	change_reason(c, "the VF does not exist yet");
+	c->state = CHANGE_WAITS;
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A kind whose targets are of several sorts: which one it is, its prefix says. */
+#pragma once
+
+#include "kinds/kind.h"
+
+/* arg: what follows the prefix */
+typedef int (*target_fn)(const struct kind_ctx *ctx, struct change *c, const char *arg,
+			 struct err *err);
+
+struct target {
+	const char *prefix; /* NULL ends a table */
+	target_fn look, set;
+};
+
+/* Looks at, or sets, the target of c by the table; kind: its name, for the message. */
+int target_look(const struct target *table, const char *kind, const struct kind_ctx *ctx,
+		struct change *c, struct err *err);
+int target_set(const struct target *table, const char *kind, const struct kind_ctx *ctx,
+	       struct change *c, struct err *err);
+
+/* What the look at a VF finds that is not there (yet); 0. */
+int target_no_vf(struct change *c);
