@@ -323,11 +323,16 @@ class Guest:
         moment later: that belongs to the same reboot.
         """
         count, last = 0, 0
-        for event in list(self._qmp.events):
-            if event["event"] == "RESET" and event["data"].get("guest"):
-                count += event["timestamp"]["seconds"] - last > 3
-                last = event["timestamp"]["seconds"]
+        for second, _ in self._reset_events():
+            count += second - last > 3
+            last = second
         return count
+
+    def _reset_events(self):
+        """When, and by QEMU's word why."""
+        return [(event["timestamp"]["seconds"], event["data"].get("reason"))
+                for event in list(self._qmp.events)
+                if event["event"] == "RESET" and event["data"].get("guest")]
 
     def wait_for_reset(self, count, timeout):
         """Wait until the guest has rebooted itself that often since its start."""
@@ -401,9 +406,16 @@ class Guest:
                 raise GuestError("QEMU ended: " + self._qemu_log())
             hopeless = dead_end and dead_end()
             if hopeless or time.monotonic() > end:
-                raise GuestError(
-                    f"waited in vain for {what}; {self.resets} reboots so far;"
-                    f" the console ends with:\n{self.console()[-3000:]}")
+                raise GuestError(f"waited in vain for {what}; {self._story()}")
+
+    def _story(self):
+        """The resets, how each boot before ended, and the end of the console."""
+        resets = "".join(f", {second % 3600} s {reason}"
+                         for second, reason in self._reset_events())
+        earlier = "".join("a boot ended with:\n" + boot[-600:] + "\n"
+                          for boot in self.boots_on_console()[1:-1])
+        return (f"{self.resets} reboots so far (resets{resets}; now {int(time.time()) % 3600} s)\n"
+                f"{earlier}the console ends with:\n{self.console()[-3000:]}")
 
     def send(self, command, timeout=60):
         """Start a command without waiting for its end; returns its number."""
@@ -414,10 +426,13 @@ class Guest:
 
     def run(self, command, timeout=60):
         """Run a command in the guest; returns its exit status and output."""
+        resets = self.resets
         request = self.send(command, timeout)
         end = time.monotonic() + timeout + 60
         while True:
-            line = self._shell_line(end - time.monotonic(), f"an answer to: {command}")
+            # A guest that reboots takes the question with it.
+            line = self._shell_line(end - time.monotonic(), f"an answer to: {command}",
+                                    lambda: self.resets > resets)
             result = _answer(line, request)
             if result:
                 return result
