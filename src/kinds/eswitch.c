@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "kinds/heard.h"
 #include "kinds/netlink.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
@@ -17,51 +18,24 @@
 
 #define DEV "/sys/bus/pci/devices/"
 
-/* What a PF answered, or how it did not. */
-struct heard {
-	char *pf;
-	int result;
-	struct err err;
-	enum eswitch_mode mode;
-};
+static int ask(const struct root *root, const char *pf, void **ret, struct err *err)
+{
+	enum eswitch_mode *mode = xnew(enum eswitch_mode);
+	int r = devlink_eswitch(pf, mode, err);
 
-static VEC(struct heard *) memory;
+	(void)root;
+	*ret = mode;
+	/* Of a function that does not manage the eswitch mlx5 says EPERM, also to root. */
+	if (r == -ENODEV || r == -EOPNOTSUPP || (r == -EPERM && geteuid() == 0))
+		return -ENODEV;
+	return r;
+}
+
+static struct hearing modes = {.ask = ask, .free = free};
 
 void forget_eswitch(const struct change *c)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < memory.n; i++) {
-		struct heard *h = memory.v[i];
-
-		if (change_concerns(c, h->pf)) {
-			free(h->pf);
-			free(h);
-		} else {
-			memory.v[kept++] = h;
-		}
-	}
-	memory.n = kept;
-	if (!kept)
-		vec_free(&memory);
-}
-
-static const struct heard *ask(const char *pf)
-{
-	struct heard *h;
-
-	for (size_t i = 0; i < memory.n; i++)
-		if (streq(memory.v[i]->pf, pf))
-			return memory.v[i];
-	h = xnew(struct heard);
-	h->pf = xstrdup(pf);
-	h->result = devlink_eswitch(pf, &h->mode, &h->err);
-	/* Of a function that does not manage the eswitch mlx5 says EPERM, also to root. */
-	if (h->result == -ENODEV || h->result == -EOPNOTSUPP ||
-	    (h->result == -EPERM && geteuid() == 0))
-		h->result = -ENODEV;
-	vec_push(&memory, h);
-	return h;
+	hearing_forget(&modes, c);
 }
 
 static int no_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
@@ -91,7 +65,7 @@ int look_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, s
 
 	if (!ctx->root->live)
 		return look_elsewhere(c);
-	h = ask(pf);
+	h = hear(&modes, ctx->root, pf);
 	if (h->result == -ENODEV)
 		return no_eswitch(ctx, c, pf, err);
 	if (h->result == -EPERM) {
@@ -102,7 +76,7 @@ int look_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, s
 	}
 	if (h->result < 0)
 		return err_set(err, h->result, "eswitch mode of %s: %s", pf, h->err.text);
-	change_observe(c, "%s", names[h->mode]);
+	change_observe(c, "%s", names[*(const enum eswitch_mode *)h->info]);
 	change_judge(c);
 	return 0;
 }

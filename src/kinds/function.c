@@ -2,9 +2,11 @@
 #include "kinds/function.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "base/vec.h"
 #include "sys/clock.h"
 #include "sys/read.h"
 #include "sys/uevent.h"
@@ -69,6 +71,56 @@ int function_count_vfs(const struct root *root, const char *pf, unsigned int *re
 	*ret = 0;
 	for (size_t i = 0; r == 0 && i < names.n; i++)
 		*ret += str_starts(names.v[i], "virtfn");
+	return r;
+}
+
+static int by_index(const void *a, const void *b)
+{
+	const struct netdev *x = a, *y = b;
+
+	return (x->ifindex > y->ifindex) - (x->ifindex < y->ifindex);
+}
+
+int function_netdevs(const struct root *root, const char *addr, struct netdevs *ret,
+		     struct err *err)
+{
+	static const char *const places[] = {DEV "%s/net/*/ifindex",
+					     DEV "%s/virtio*/net/*/ifindex"};
+
+	for (size_t p = 0; p < array_len(places); p++) {
+		cleanup_free char *pattern = xasprintf(places[p], addr);
+		cleanup_strv struct strv files = {0};
+
+		read_glob(root, pattern, &files, NULL);
+		for (size_t i = 0; i < files.n; i++) {
+			struct netdev dev = {0};
+			uint64_t index;
+			char *end = strrchr(files.v[i], '/');
+
+			if (read_u64(root, &index, NULL, "%s", files.v[i]) < 0)
+				continue;
+			*end = '\0';
+			snprintf(dev.name, sizeof(dev.name), "%s", strrchr(files.v[i], '/') + 1);
+			dev.ifindex = (unsigned int)index;
+			vec_push(ret, dev);
+		}
+	}
+	if (!ret->n)
+		return err_set(err, -ENODEV,
+			       "%s has no netdev in this network namespace; is its driver loaded?",
+			       addr);
+	qsort(ret->v, ret->n, sizeof(*ret->v), by_index);
+	return 0;
+}
+
+int function_netdev(const struct root *root, const char *addr, struct netdev *ret, struct err *err)
+{
+	struct netdevs all = {0};
+	int r = function_netdevs(root, addr, &all, err);
+
+	if (r == 0)
+		*ret = all.v[0];
+	free(all.v);
 	return r;
 }
 

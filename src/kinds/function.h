@@ -2,6 +2,7 @@
 /* What several kinds ask about a PCI function, and about what its driver made of it. */
 #pragma once
 
+#include <net/if.h>
 #include <stdbool.h>
 
 #include "base/err.h"
@@ -20,6 +21,24 @@ int function_going(const struct root *root, const char *addr, int r, struct err 
 int function_vf(const struct root *root, const char *vf, char **ret, struct err *err);
 /* How many VFs it has, by their links. */
 int function_count_vfs(const struct root *root, const char *pf, unsigned int *ret, struct err *err);
+
+/* Its netdevs in this network namespace, by ifindex: the oldest first, which in switchdev mode is
+ * the uplink, whose number stays, before the representors. A virtio function's are one level
+ * deeper, and are found too. */
+struct netdev {
+	char name[IFNAMSIZ];
+	unsigned int ifindex;
+};
+struct netdevs {
+	struct netdev *v;
+	size_t n;
+	size_t cap;
+};
+/* -ENODEV: it has none (here, or yet). The caller frees ret->v. */
+int function_netdevs(const struct root *root, const char *addr, struct netdevs *ret,
+		     struct err *err);
+/* The first of them. */
+int function_netdev(const struct root *root, const char *addr, struct netdev *ret, struct err *err);
 
 /* Whether its driver made netdevs ("net") or RDMA devices ("infiniband") of it. */
 bool function_has(const struct root *root, const char *addr, const char *class);

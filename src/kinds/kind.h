@@ -65,4 +65,4 @@ const struct kind *kind_get(enum kind_id id);
 void kinds_forget(const struct change *c);
 
 extern const struct kind kind_attr, kind_file, kind_bootenv, kind_module, kind_vf, kind_netlink,
-	kind_check;
+	kind_roce, kind_pci, kind_irq, kind_check;

@@ -5,6 +5,7 @@
 static const struct kind *const kinds[KIND_COUNT] = {
 	[KIND_ATTR] = &kind_attr,     [KIND_FILE] = &kind_file, [KIND_BOOTENV] = &kind_bootenv,
 	[KIND_MODULE] = &kind_module, [KIND_VF] = &kind_vf,	[KIND_NETLINK] = &kind_netlink,
+	[KIND_ROCE] = &kind_roce,     [KIND_PCI] = &kind_pci,	[KIND_IRQ] = &kind_irq,
 	[KIND_CHECK] = &kind_check,
 };
 

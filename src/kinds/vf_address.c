@@ -103,7 +103,7 @@ int look_vf_address(const struct kind_ctx *ctx, struct change *c, const char *te
 {
 	struct vf vf cleanup(vf_free) = {0};
 	struct vf_values wanted;
-	const struct vf_heard *h;
+	const struct heard *h;
 	int r = values_parse(c->desired, &wanted, err);
 
 	if (r == 0)
@@ -116,10 +116,12 @@ int look_vf_address(const struct kind_ctx *ctx, struct change *c, const char *te
 		return judge(ctx, c, &vf, NULL, &wanted, err);
 	if (!ctx->root->live)
 		return look_elsewhere(c);
-	h = vf_hear(ctx->root, vf.pf, wanted.of[VF_GUID][0]);
+	h = vf_hear(ctx->root, vf.pf);
+	if (h->result == -ENODEV && wanted.of[VF_GUID][0])
+		return vf_no_ipoib(vf.pf, err);
 	if (h->result < 0)
 		return err_set(err, h->result, "%s", h->err.text);
-	return judge(ctx, c, &vf, &h->info, &wanted, err);
+	return judge(ctx, c, &vf, h->info, &wanted, err);
 }
 
 int set_vf_address(const struct kind_ctx *ctx, struct change *c, const char *text, struct err *err)
@@ -138,7 +140,9 @@ int set_vf_address(const struct kind_ctx *ctx, struct change *c, const char *tex
 	if (netlink)
 		r = netlink_only_here(ctx->root, err);
 	if (r == 0 && netlink)
-		r = vf_ask(ctx->root, vf.pf, wanted.of[VF_GUID][0], false, &pf, err);
+		r = vf_ask(ctx->root, vf.pf, false, &pf, err);
+	if (r == -ENODEV && netlink && wanted.of[VF_GUID][0])
+		r = vf_no_ipoib(vf.pf, err);
 	if (r == 0)
 		r = observe(ctx->root, &vf, netlink ? &pf : NULL, &have, err);
 	if (r == 0)

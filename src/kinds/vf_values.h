@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/vf_address.h"
+#include "kinds/heard.h"
 #include "kinds/kind.h"
 #include "sys/vfinfo.h"
 
@@ -64,19 +65,13 @@ bool values_differ(const struct vf_values *wanted, const struct vf_values *have,
 /* "mac 02:... trust on" of what is wanted, with the values of have; the caller frees it. */
 char *values_describe(const struct vf_values *wanted, const struct vf_values *have);
 
-/* What a PF said, or how it did not. */
-struct vf_heard {
-	char *pf;
-	int result;
-	struct err err;
-	struct pf_info info;
-};
-
-/* Asks the PF; apart: from the engine's own process. guid: what for, where it has no netdev. */
-int vf_ask(const struct root *root, const char *pf, bool guid, bool apart, struct pf_info *ret,
+/* Asks the PF; apart: from the engine's own process. -ENODEV: it has no netdev. */
+int vf_ask(const struct root *root, const char *pf, bool apart, struct pf_info *ret,
 	   struct err *err);
-/* The same, apart, once for each PF until that is forgotten. */
-const struct vf_heard *vf_hear(const struct root *root, const char *pf, bool guid);
+/* The same, apart, once for each PF until that is forgotten: a struct pf_info. */
+const struct heard *vf_hear(const struct root *root, const char *pf);
+/* -ENODEV, as it is put for who wants GUIDs. */
+int vf_no_ipoib(const char *pf, struct err *err);
 
 /*
  * Sends what differs. What a driver does not offer keeps nothing else from being sent where

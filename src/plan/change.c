@@ -29,6 +29,7 @@ static const char *const state_names[] = {[CHANGE_UNKNOWN] = "unknown",
 static const char *const kind_names[] = {
 	[KIND_ATTR] = "attr",	  [KIND_FILE] = "file", [KIND_BOOTENV] = "bootenv",
 	[KIND_MODULE] = "module", [KIND_VF] = "vf",	[KIND_NETLINK] = "netlink",
+	[KIND_ROCE] = "roce",	  [KIND_PCI] = "pci",	[KIND_IRQ] = "irq",
 	[KIND_CHECK] = "check"};
 
 static const char *const on_fail_names[] = {

@@ -35,7 +35,9 @@ enum phase {
 	PHASE_VF_ADDRESS, /* what a VF's driver reads when it is bound */
 	PHASE_AUTOPROBE,  /* the steady value again */
 	PHASE_VF_DRIVER,
+	PHASE_PORT,    /* a function's own settings; in a lane in the list's order */
 	PHASE_VF_LINK, /* netdevs of VFs */
+	PHASE_IRQ,     /* channels are what they are to be: no vector is made anew any more */
 	PHASE_LATE,    /* sysctl and sysfs of things that exist only now */
 	PHASE_CHECK,
 	PHASE_COUNT,
@@ -48,6 +50,9 @@ enum kind_id {
 	KIND_MODULE,
 	KIND_VF, /* number of VFs, driver of a VF */
 	KIND_NETLINK,
+	KIND_ROCE,  /* congestion control and RDMA's defaults, which each vendor has elsewhere */
+	KIND_PCI,   /* a function's config space */
+	KIND_IRQ,   /* affinity of a function's vectors */
 	KIND_CHECK, /* a fact to be judged; never set */
 	KIND_COUNT,
 };

@@ -49,4 +49,5 @@ int steps_emit(const struct step_ctx *ctx, struct plan *ret, struct err *err);
 int steps_kargs(const struct step_ctx *ctx, struct kargs *ret, struct err *err);
 
 extern const struct step step_kernel_args, step_hugepages, step_modules, step_rdma, step_sriov,
-	step_sysctl, step_sysfs, step_require, step_expect, step_gate;
+	step_pcie, step_link, step_qos, step_irq, step_pairs, step_sysctl, step_sysfs, step_require,
+	step_expect, step_gate;

@@ -6,17 +6,15 @@
 #include "base/str.h"
 
 /*
- * Every section of the profile language. One without emit() is refused by the schema, by
- * name, until its step is written.
+ * Every section of the profile language; what a function is told of in one phase it is told in
+ * this order. A section without emit() is refused by the schema, by name, until its step is
+ * written.
  */
-static const struct step step_link = {.section = "link"}, step_qos = {.section = "qos"},
-			 step_pcie = {.section = "pcie"}, step_irq = {.section = "irq"},
-			 step_limits = {.section = "limits"}, step_mounts = {.section = "mounts"},
-			 step_pairs = {.section = "pairs"};
+static const struct step step_limits = {.section = "limits"}, step_mounts = {.section = "mounts"};
 
 const struct step *const steps[] = {
-	&step_kernel_args, &step_hugepages, &step_modules, &step_rdma,	 &step_sriov, &step_link,
-	&step_qos,	   &step_pcie,	    &step_irq,	   &step_sysctl, &step_sysfs, &step_limits,
+	&step_kernel_args, &step_hugepages, &step_modules, &step_rdma,	 &step_sriov, &step_pcie,
+	&step_link,	   &step_qos,	    &step_irq,	   &step_sysctl, &step_sysfs, &step_limits,
 	&step_mounts,	   &step_pairs,	    &step_require, &step_expect, &step_gate,  NULL,
 };
 

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kinds/kind.h"
+
+const struct kind kind_pci = {.name = "pci"};

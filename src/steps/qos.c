@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "steps/step.h"
+
+const struct step step_qos = {.section = "qos"};
