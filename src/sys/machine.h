@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -107,3 +108,13 @@ int machine_vf_set(unsigned int ifindex, unsigned int vf, const struct vf_value 
 int machine_eswitch_mode(const char *addr, enum eswitch_mode mode, struct err *err);
 /* Whether every network namespace sees the RDMA devices; see sys/rdma.h. */
 int machine_rdma_netns(bool shared, struct err *err);
+
+/* --- machine_pci.c ---------------------------------------------------------------------- */
+
+/*
+ * Gives the bits of mask in the 16-bit register at reg of a function's PCI Express capability
+ * the value's, and leaves the others as they are. -EOPNOTSUPP: the kernel is locked down, or the
+ * function has no such capability; -EIO: it did not take them.
+ */
+int machine_pci_express(const struct root *root, const char *addr, unsigned int reg, uint16_t mask,
+			uint16_t value, struct err *err);
