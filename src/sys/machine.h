@@ -76,6 +76,13 @@ int machine_reboot(const struct root *root, struct err *err);
 int machine_start_unit(const char *unit, bool wait, struct err *err);
 /* `systemctl try-restart UNIT`: one that is not running stays so. At most a minute. */
 int machine_restart_unit(const char *unit, struct err *err);
+/*
+ * The same, asked for and not waited for: of a unit that is ordered after the one that we run in,
+ * and so can't start before we end.
+ */
+int machine_restart_unit_later(const char *unit, struct err *err);
+/* `systemctl daemon-reload`: drop-ins that are there now are in force from here on. */
+int machine_reload_units(struct err *err);
 /* `systemctl stop UNIT`, at most a minute. */
 int machine_stop_unit(const char *unit, struct err *err);
 
