@@ -145,7 +145,8 @@ static void blame(struct change *c, const struct quantity *q, const struct ends 
 			      "slot, or check the BIOS bifurcation and link speed",
 			      e->port, above);
 	else if (e->card && e->above)
-		change_reason(c, "the link trained to %s, and %s and port %s are capable of more: %s",
+		change_reason(c,
+			      "the link trained to %s, and %s and port %s are capable of more: %s",
 			      now, e->addr, e->port, q->remedy);
 	else
 		change_reason(c, "the link trained to %s; %s", now, q->remedy);

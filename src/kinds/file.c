@@ -74,8 +74,8 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 			    : machine_remove_file(ctx->root, c->target, err);
 
 	/* In the initramfs none of them runs yet, and the real root's manager begins anew. */
-	for (size_t i = 0; r == 0 && ctx->root->live && ctx->running != STAGE_INITRD &&
-			   i < array_len(readers);
+	for (size_t i = 0;
+	     r == 0 && ctx->root->live && ctx->running != STAGE_INITRD && i < array_len(readers);
 	     i++)
 		if (streq(c->target, readers[i].path))
 			r = readers[i].reload(err);

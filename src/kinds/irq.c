@@ -202,8 +202,8 @@ static int no_vectors(const struct kind_ctx *ctx, const struct job *job, struct 
 			       "when the interface goes up; see that it is (link: {SET: {up: "
 			       "true}})",
 			       job->addr, job->vectors.idle);
-	return err_set(err, -ENODATA, "%s has no interrupt vectors: is its driver loaded and bound?",
-		       job->addr);
+	return err_set(err, -ENODATA,
+		       "%s has no interrupt vectors: is its driver loaded and bound?", job->addr);
 }
 
 /* --- who goes where ---------------------------------------------------------------------- */
@@ -226,9 +226,9 @@ static void keep_placed(struct job *job, unsigned int *load)
 		struct vector *v = &job->vectors.v[i];
 		int cpu = cpus_first(&v->asked);
 
-		v->right = v->managed || (cpus_count(&v->asked) == 1 &&
-					  cpus_has(&job->allowed, (unsigned int)cpu) &&
-					  load[cpu] < most);
+		v->right = v->managed ||
+			   (cpus_count(&v->asked) == 1 &&
+			    cpus_has(&job->allowed, (unsigned int)cpu) && load[cpu] < most);
 		if (v->right && !v->managed)
 			load[cpu]++;
 	}

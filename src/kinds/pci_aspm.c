@@ -153,8 +153,7 @@ static int set_by_kernel(const struct kind_ctx *ctx, const char *addr, unsigned 
 {
 	for (int on = 0; on <= 1; on++)
 		for (size_t i = 0; i < array_len(states); i++) {
-			cleanup_free char *path =
-				xasprintf(DEV "%s/link/%s", addr, states[i].file);
+			cleanup_free char *path = xasprintf(DEV "%s/link/%s", addr, states[i].file);
 			int r = 0;
 
 			if (!!(want & states[i].bit) == on && root_exists(ctx->root, "%s", path))

@@ -5,10 +5,10 @@
 #include "sys/pci_express.h"
 
 enum {
-	CLASS_NETWORK = 0x02,	   /* base class */
-	CLASS_VGA = 0x0300,	   /* of BMCs, and of some GPUs */
-	CLASS_3D = 0x0302,	   /* GPUs without an output */
-	CLASS_ACCELERATOR = 0x12,  /* base class */
+	CLASS_NETWORK = 0x02,	  /* base class */
+	CLASS_VGA = 0x0300,	  /* of BMCs, and of some GPUs */
+	CLASS_3D = 0x0302,	  /* GPUs without an output */
+	CLASS_ACCELERATOR = 0x12, /* base class */
 	VENDOR_NVIDIA = 0x10de,
 	VENDOR_AMD = 0x1002,
 };

@@ -53,11 +53,12 @@ static int judge(const struct reading *r, struct err *err)
 	if (r->reach == PCI_REACH_NONE)
 		return err_set(err, -ENOENT, "%s: its config space can't be read", r->addr);
 	if (r->out->vendor == NO_ANSWER)
-		return err_set(err, -ENXIO,
-			       "%s does not answer: its config space is all ones, as after a failed "
-			       "link; the kernel log says more (AER, DPC); reseat it or power-cycle "
-			       "the node",
-			       r->addr);
+		return err_set(
+			err, -ENXIO,
+			"%s does not answer: its config space is all ones, as after a failed "
+			"link; the kernel log says more (AER, DPC); reseat it or power-cycle "
+			"the node",
+			r->addr);
 	if (r->reach == PCI_REACH_HEADER)
 		return err_set(err, -EACCES,
 			       "%s: only 64 bytes of its config space can be read; that is for "
