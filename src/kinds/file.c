@@ -40,8 +40,7 @@ static int reload_vf_rules(struct err *err)
 
 static bool has_irqbalance(void)
 {
-	return access("/usr/sbin/irqbalance", X_OK) == 0 &&
-	       access("/run/systemd/system", F_OK) == 0;
+	return access("/usr/sbin/irqbalance", X_OK) == 0 && machine_units_are_ours();
 }
 
 /* It asks about each vector once, when it sees it first. */
@@ -73,10 +72,7 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	int r = *c->desired ? machine_write_file(ctx->root, c->target, c->desired, 0644, err)
 			    : machine_remove_file(ctx->root, c->target, err);
 
-	/* In the initramfs none of them runs yet, and the real root's manager begins anew. */
-	for (size_t i = 0;
-	     r == 0 && ctx->root->live && ctx->running != STAGE_INITRD && i < array_len(readers);
-	     i++)
+	for (size_t i = 0; r == 0 && ctx->root->live && i < array_len(readers); i++)
 		if (streq(c->target, readers[i].path))
 			r = readers[i].reload(err);
 	return r;

@@ -81,6 +81,11 @@ int machine_restart_unit(const char *unit, struct err *err);
  * and so can't start before we end.
  */
 int machine_restart_unit_later(const char *unit, struct err *err);
+/*
+ * Whether the service manager that runs is the one of this root. In the initramfs it is not: it
+ * knows none of the real root's units, and reads them when it begins anew there.
+ */
+bool machine_units_are_ours(void);
 /* `systemctl daemon-reload`: drop-ins that are there now are in force from here on. */
 int machine_reload_units(struct err *err);
 /* `systemctl stop UNIT`, at most a minute. */

@@ -198,6 +198,15 @@ int machine_reload_networkd(struct err *err)
 	return run_tool(active, RELOAD_MS) == 0 ? tell(argv, "systemd-networkd", err) : 0;
 }
 
+bool machine_units_are_ours(void)
+{
+	struct stat own, its;
+
+	return access("/run/systemd/system", F_OK) == 0 && stat("/", &own) == 0 &&
+	       stat("/proc/1/root/", &its) == 0 && own.st_dev == its.st_dev &&
+	       own.st_ino == its.st_ino;
+}
+
 int machine_reload_units(struct err *err)
 {
 	static const char *const argv[] = {"systemctl", "daemon-reload", NULL};
