@@ -385,50 +385,71 @@ static char *handler_of(const struct root *root, unsigned int irq)
 	return xstrdup("");
 }
 
-static int explain(const struct root *root, const struct job *job, const struct vector *v, int r,
-		   struct err *err)
+/* One that the kernel manages: -EPERM, before Linux 6.8 or so -EIO (kernel/irq/proc.c). */
+static bool is_refusal(int r)
 {
-	cleanup_free char *name = handler_of(root, v->irq);
+	return r == -EPERM || r == -EIO;
+}
 
-	switch (r) {
-	case -EPERM: /* -EIO before Linux 6.8 or so */
-	case -EIO:
-		return err_set(err, -EOPNOTSUPP,
-			       "%s: irq %u%s is managed by the kernel, which spreads it over all "
-			       "CPUs and lets nobody move it, as of NVMe; leave irq out for this "
-			       "set",
-			       job->addr, v->irq, name);
-	case -EINVAL:
-		return err_wrap(err, "irq %u%s: CPU %d is not online", v->irq, name, v->cpu);
-	case -ENOSPC:
+static int explain(const struct vector *v, const char *handler, int r, struct err *err)
+{
+	if (r == -EINVAL)
+		return err_wrap(err, "irq %u%s: CPU %d is not online", v->irq, handler, v->cpu);
+	if (r == -ENOSPC)
 		return err_wrap(err, "irq %u%s: CPU %d has no room for another vector", v->irq,
-				name, v->cpu);
-	default:
-		return err_wrap(err, "irq %u%s", v->irq, name);
-	}
+				handler, v->cpu);
+	return err_wrap(err, "irq %u%s", v->irq, handler);
+}
+
+/* 1: refused, and left alone. */
+static int move(const struct root *root, const struct vector *v, struct err *err)
+{
+	cleanup_free char *path = xasprintf("/proc/irq/%u/smp_affinity_list", v->irq);
+	cleanup_free char *cpu = xasprintf("%d", v->cpu);
+	cleanup_free char *handler = NULL;
+	struct err why = {0};
+	int r = machine_write_attr(root, path, cpu, &why);
+
+	if (r == 0 || r == -ENOENT) /* it went meanwhile: the look after this counts again */
+		return 0;
+	if (is_refusal(r))
+		return 1;
+	handler = handler_of(root, v->irq);
+	err_set(err, r, "%s", why.text);
+	return explain(v, handler, r, err);
+}
+
+static int say_refused(const struct root *root, const struct job *job, const struct vector *first,
+		       size_t n, struct err *err)
+{
+	cleanup_free char *handler = handler_of(root, first->irq);
+
+	return err_set(err, -EOPNOTSUPP,
+		       "%s: %zu of its vectors, the first of them irq %u%s, are managed by the "
+		       "kernel, which spreads them over all CPUs and lets nobody move them, as of "
+		       "NVMe; leave irq out for this set",
+		       job->addr, n, first->irq, handler);
 }
 
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
+	const struct vector *refused = NULL;
 	struct job job cleanup_job = {0};
+	size_t n = 0;
 	int r = prepare(ctx, c, &job, err);
 
 	if (r == 1)
 		return err_set(err, -EOPNOTSUPP, "interrupts are of the running machine only");
-	for (size_t i = 0; r == 0 && i < job.vectors.n; i++) {
+	for (size_t i = 0; r >= 0 && i < job.vectors.n; i++) {
 		const struct vector *v = &job.vectors.v[i];
-		cleanup_free char *path = xasprintf("/proc/irq/%u/smp_affinity_list", v->irq);
-		cleanup_free char *cpu = xasprintf("%d", v->cpu);
 
-		if (v->right)
-			continue;
-		r = machine_write_attr(ctx->root, path, cpu, err);
-		if (r == -ENOENT) /* it went meanwhile: the look after this counts again */
-			r = 0;
-		else if (r < 0)
-			explain(ctx->root, &job, v, r, err);
+		r = v->right ? 0 : move(ctx->root, v, err);
+		refused = r == 1 && !refused ? v : refused;
+		n += r == 1;
 	}
-	return r < 0 ? err->code : 0;
+	if (r < 0)
+		return r;
+	return n ? say_refused(ctx->root, &job, refused, n, err) : 0;
 }
 
 const struct kind kind_irq = {.name = "irq", .look = look, .set = set};

@@ -15,16 +15,15 @@ name: vm-bench
 version: 2.0.0
 match:
   dmi: {sys_vendor: QEMU, product_name: "Standard PC*"}
-devices:
-  nics: {pci: "8086:10c9", expect: 2}
 kernel_args:
   iommu: passthrough
   set: [transparent_hugepage=never, skew_tick=1]
 """
+DEVICES = 'devices: {nics: {pci: "8086:10c9", expect: 2}}\n'
 
 
-def _profile(vm, text):
-    vm.sh(f"cat >{PROFILE} <<'PROFILE'\n{HEAD}{text}PROFILE\nrailhead check {PROFILE}")
+def _profile(vm, text, devices=DEVICES):
+    vm.sh(f"cat >{PROFILE} <<'PROFILE'\n{HEAD}{devices}{text}PROFILE\nrailhead check {PROFILE}")
 
 
 def _word(vm, addr, register):
@@ -118,6 +117,20 @@ def affinity(vm):
     vm.sh(f"sed -i 's/affinity: 0-1/affinity: local_node/' {PROFILE}")
     said = exits(vm, APPLY, 6, 60)
     contains("railhead apply", said, f"irq/{NICS[1]}/affinity", "all CPUs of node 1 are isolated")
+
+
+@case(SNAPSHOT, "vectors that the kernel manages itself are named and left alone, the others are moved")
+def managed(vm):
+    disk = vm.sh("readlink -f /sys/block/vda/device/..").split("/")[-1]
+    ids = ":".join(vm.read(f"{PCI}/{disk}/{file}")[2:] for file in ("vendor", "device"))
+    before = _vectors(vm, disk)
+    _profile(vm, "irq: {disk: {affinity: 1}}\n",
+             f'devices: {{disk: {{pci: "{ids}", address: "{disk}"}}}}\n')
+    said = exits(vm, APPLY, 6, 60)
+    contains("railhead apply", said, f"irq/{disk}/affinity", "managed by the kernel", "virtio")
+    after = _vectors(vm, disk)
+    equal("the configuration's vector", after[0][1], "1")
+    equal("the queues' vectors", after[1:], before[1:])
 
 
 @case(SNAPSHOT, "irqbalance of Debian is told to leave the vectors of the profile alone")
