@@ -226,6 +226,7 @@ format: ## rewrite C sources by .clang-format
 install: all ## into DESTDIR
 	$(INSTALL) -D -m 755 build/railhead $(DESTDIR)$(SBINDIR)/railhead
 	$(INSTALL) -D -m 755 build/railhead-bench $(DESTDIR)$(LIBEXECDIR)/railhead-bench
+	$(INSTALL) -m 755 units/irqbalance-policy $(DESTDIR)$(LIBEXECDIR)/irqbalance-policy
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR) units/*.service units/*.target \
 		units/*.timer
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR)/sysinit.target.wants

@@ -189,47 +189,6 @@ static int check_carrier(const struct kind_ctx *ctx, struct change *c, const cha
 	return 0;
 }
 
-/* pcie-width:ADDR and pcie-speed:ADDR: at least what was asked */
-static int check_pcie_width(const struct kind_ctx *ctx, struct change *c, const char *arg,
-			    struct err *err)
-{
-	cleanup_free char *text = NULL;
-	int r = read_text(ctx->root, &text, err, DEV "%s/current_link_width", arg);
-
-	if (r < 0)
-		return r;
-	change_observe(c, "%s", text);
-	change_judge(c);
-	if (c->state == CHANGE_DIFFERS)
-		change_reason(c,
-			      "the link trained to x%s; reseat the card, check the slot and the "
-			      "BIOS bifurcation",
-			      text);
-	return 0;
-}
-
-static int check_pcie_speed(const struct kind_ctx *ctx, struct change *c, const char *arg,
-			    struct err *err)
-{
-	cleanup_free char *text = NULL;
-	uint32_t have, want;
-	int r = read_text(ctx->root, &text, err, DEV "%s/current_link_speed", arg);
-
-	if (r < 0)
-		return r;
-	change_observe(c, "%s", text);
-	if (parse_gts(text, &have) < 0)
-		return err_set(err, -EINVAL, "%s: link speed '%s' is unknown to the kernel", arg,
-			       text);
-	c->state = parse_gts(c->desired, &want) == 0 && have >= want ? CHANGE_SAME : CHANGE_DIFFERS;
-	if (c->state == CHANGE_DIFFERS)
-		change_reason(c,
-			      "the link trained to %s; reseat the card, check the riser and the "
-			      "BIOS link speed",
-			      text);
-	return 0;
-}
-
 /* driver-version:MODULE */
 static int check_driver_version(const struct kind_ctx *ctx, struct change *c, const char *arg,
 				struct err *err)
@@ -313,6 +272,7 @@ static const struct {
 	{"carrier", check_carrier},
 	{"pcie-width", check_pcie_width},
 	{"pcie-speed", check_pcie_speed},
+	{"pcie-payload", check_pcie_payload},
 	{"iommu-group", check_iommu_group},
 	{"iommu-type", check_iommu_type},
 	{"driver-version", check_driver_version},

@@ -10,3 +10,15 @@ int check_iommu_group(const struct kind_ctx *ctx, struct change *c, const char *
 /* iommu-type:ADDR or iommu-type:PF/INDEX; desired: as the kernel writes the group's type */
 int check_iommu_type(const struct kind_ctx *ctx, struct change *c, const char *arg,
 		     struct err *err);
+
+/*
+ * check_pcie.c. pcie-width:ADDR, pcie-speed:ADDR (or PF/INDEX: a VF has its PF's link): at least
+ * as desired; "max": as much as both ends of the link are capable of.
+ */
+int check_pcie_width(const struct kind_ctx *ctx, struct change *c, const char *arg,
+		     struct err *err);
+int check_pcie_speed(const struct kind_ctx *ctx, struct change *c, const char *arg,
+		     struct err *err);
+/* pcie-payload:ADDR: at least so many bytes of payload in a packet */
+int check_pcie_payload(const struct kind_ctx *ctx, struct change *c, const char *addr,
+		       struct err *err);

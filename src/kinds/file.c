@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kinds/kind.h"
 #include "sys/machine.h"
@@ -35,6 +36,26 @@ static int reload_vf_rules(struct err *err)
 	return r < 0 ? r : machine_trigger_udev("net", "device/physfn/uevent", err);
 }
 
+#define IRQBALANCE "irqbalance.service"
+
+static bool has_irqbalance(void)
+{
+	return access("/usr/sbin/irqbalance", X_OK) == 0 && machine_units_are_ours();
+}
+
+/* It asks about each vector once, when it sees it first. */
+static int restart_irqbalance(struct err *err)
+{
+	return has_irqbalance() ? machine_restart_unit_later(IRQBALANCE, err) : 0;
+}
+
+static int reload_irqbalance(struct err *err)
+{
+	int r = has_irqbalance() ? machine_reload_units(err) : 0;
+
+	return r < 0 ? r : restart_irqbalance(err);
+}
+
 /* Who may have read its files before ours was there, and how it is told. */
 static const struct {
 	const char *path;
@@ -42,6 +63,8 @@ static const struct {
 } readers[] = {
 	{"/run/udev/rules.d/70-railhead-vf.rules", reload_vf_rules},
 	{"/run/systemd/network/00-railhead-vf.network", machine_reload_networkd},
+	{"/run/systemd/system/" IRQBALANCE ".d/50-railhead.conf", reload_irqbalance},
+	{"/run/railhead/irq-functions", restart_irqbalance},
 };
 
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)

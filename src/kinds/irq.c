@@ -1,4 +1,455 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "kinds/kind.h"
+/*
+ * Which CPUs serve a function's interrupts: one vector on one CPU, round the CPUs that are allowed,
+ * as drivers lay out their completion vectors. Targets are "affinity:ADDR[/ISOLATED]"; desired is
+ * local_node or a CPU list; isolated CPUs, of this boot or of the profile, are never used.
+ *
+ * A vector that is on an allowed CPU already stays there, unless too many are: what a driver or a
+ * run before this one has spread is not moved. Judged is smp_affinity_list, what is asked of the
+ * kernel; where the interrupt goes in truth (effective_affinity_list) may follow only with the next
+ * one (IRQD_MOVE_PCNTXT, kernel/irq/migration.c).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-const struct kind kind_irq = {.name = "irq"};
+#include "base/str.h"
+#include "base/units.h"
+#include "kinds/function.h"
+#include "kinds/kind.h"
+#include "sys/machine.h"
+#include "sys/read.h"
+
+#define DEV "/sys/bus/pci/devices/"
+#define CPU_DIR "/sys/devices/system/cpu/"
+#define PREFIX "affinity:"
+
+struct vector {
+	unsigned int irq;
+	struct cpus asked, effective; /* effective: empty where the kernel does not say */
+	bool managed;		      /* the kernel's own: nobody else moves it */
+	bool right;
+	int cpu; /* where it is to be, if it is not right */
+};
+
+struct vectors {
+	struct vector *v;
+	size_t n;
+	size_t cap;
+	size_t idle; /* that no handler has asked for: they have no affinity yet */
+};
+
+struct job {
+	char *addr;
+	char *where; /* "node 0", "CPUs 2-17" */
+	struct cpus allowed;
+	struct vectors vectors;
+};
+
+static void job_free(struct job *job)
+{
+	free(job->addr);
+	free(job->where);
+	vec_free(&job->vectors);
+}
+#define cleanup_job cleanup(job_free)
+
+/* --- allowed CPUs ------------------------------------------------------------------------ */
+
+/* What is absent, or no list ("(null)" of a kernel without nohz_full=), is none. */
+static bool read_list(const struct root *root, struct cpus *ret, const char *path)
+{
+	cleanup_free char *text = NULL;
+
+	memset(ret, 0, sizeof(*ret));
+	return read_text(root, &text, NULL, "%s", path) == 0 && cpus_parse(text, ret) == 0;
+}
+
+static void add_all(struct cpus *to, const struct cpus *more)
+{
+	for (int n = cpus_next(more, -1); n >= 0; n = cpus_next(more, n))
+		cpus_add(to, (unsigned int)n);
+}
+
+static void find_isolated(const struct root *root, const char *planned, struct cpus *ret)
+{
+	struct cpus list;
+
+	read_list(root, ret, CPU_DIR "isolated");
+	read_list(root, &list, CPU_DIR "nohz_full");
+	add_all(ret, &list);
+	if (planned && cpus_parse(planned, &list) == 0)
+		add_all(ret, &list);
+}
+
+static void keep_online(const struct kind_ctx *ctx, struct cpus *cpus)
+{
+	struct cpus online, offline = *cpus;
+
+	if (!read_list(ctx->root, &online, CPU_DIR "online"))
+		online = ctx->node->cpus;
+	cpus_remove_all(&offline, &online);
+	cpus_remove_all(cpus, &offline);
+}
+
+static int find_local(const struct kind_ctx *ctx, struct job *job, struct err *err)
+{
+	const struct pci_fn *fn = node_find(ctx->node, job->addr);
+	cleanup_free char *path = NULL;
+
+	if (cpus_count(&ctx->node->nodes) <= 1) { /* then the firmware need not say which */
+		job->allowed = ctx->node->cpus;
+		job->where = xstrdup("node 0");
+		return 0;
+	}
+	if (!fn || fn->numa < 0)
+		return err_set(err, -ENODATA,
+			       "the firmware does not say which NUMA node %s is on (numa_node -1): "
+			       "name CPUs in affinity, or see the BIOS (_PXM)",
+			       job->addr);
+	path = xasprintf("/sys/devices/system/node/node%d/cpulist", fn->numa);
+	read_list(ctx->root, &job->allowed, path);
+	job->where = xasprintf("node %d", fn->numa);
+	if (!cpus_count(&job->allowed))
+		return err_set(err, -ENODATA,
+			       "node %d, which %s is on, has no CPUs: name CPUs in affinity",
+			       fn->numa, job->addr);
+	return 0;
+}
+
+static int find_allowed(const struct kind_ctx *ctx, struct job *job, const struct change *c,
+			const char *planned, struct err *err)
+{
+	struct cpus isolated;
+	int r = 0;
+
+	if (streq(c->desired, "local_node")) {
+		r = find_local(ctx, job, err);
+	} else {
+		r = cpus_parse(c->desired, &job->allowed);
+		job->where = xasprintf("CPUs %s", c->desired);
+		if (r < 0)
+			err_errno(err, r, "%s", c->desired);
+	}
+	if (r < 0)
+		return r;
+	keep_online(ctx, &job->allowed);
+	if (!cpus_count(&job->allowed))
+		return err_set(err, -ENODATA, "%s: no CPU of %s is online", job->addr, job->where);
+	find_isolated(ctx->root, planned, &isolated);
+	cpus_remove_all(&job->allowed, &isolated);
+	if (!cpus_count(&job->allowed))
+		return err_set(err, -ENODATA,
+			       "%s: all CPUs of %s are isolated (isolate_cpus, isolcpus=, "
+			       "nohz_full=), and none is left for its interrupts: leave some out "
+			       "there, or name other CPUs in affinity",
+			       job->addr, job->where);
+	return 0;
+}
+
+/* --- vectors ----------------------------------------------------------------------------- */
+
+static int by_number(const void *a, const void *b)
+{
+	const struct vector *x = a, *y = b;
+
+	return (x->irq > y->irq) - (x->irq < y->irq);
+}
+
+static void add_vector(const struct root *root, unsigned int irq, struct vectors *ret)
+{
+	cleanup_free char *asked = xasprintf("/proc/irq/%u/smp_affinity_list", irq);
+	cleanup_free char *effective = xasprintf("/proc/irq/%u/effective_affinity_list", irq);
+	struct vector v = {.irq = irq};
+	struct stat st;
+
+	/* The directory is made when a handler is registered (kernel/irq/proc.c). */
+	if (root_stat(root, &st, asked) < 0 || !read_list(root, &v.asked, asked)) {
+		ret->idle++;
+		return;
+	}
+	read_list(root, &v.effective, effective);
+	v.managed = !(st.st_mode & S_IWUSR); /* newer kernels show it so */
+	vec_push(ret, v);
+}
+
+/* MSI and MSI-X, or the one line of a function without. */
+static void read_vectors(const struct root *root, const char *addr, struct vectors *ret)
+{
+	cleanup_strv struct strv names = {0};
+	uint64_t irq;
+
+	read_dir(root, &names, NULL, DEV "%s/msi_irqs", addr);
+	for (size_t i = 0; i < names.n; i++)
+		if (parse_u64(names.v[i], &irq) == 0)
+			add_vector(root, (unsigned int)irq, ret);
+	if (!names.n && read_u64(root, &irq, NULL, DEV "%s/irq", addr) == 0 && irq)
+		add_vector(root, (unsigned int)irq, ret);
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_number);
+}
+
+static int no_vectors(const struct kind_ctx *ctx, const struct job *job, struct err *err)
+{
+	int r = function_gone(ctx->root, job->addr, err);
+
+	if (r < 0)
+		return r;
+	if (job->vectors.idle)
+		return err_set(err, -ENODATA,
+			       "%s: none of its %zu vectors is in use: its driver asks for them "
+			       "when the interface goes up; see that it is (link: {SET: {up: "
+			       "true}})",
+			       job->addr, job->vectors.idle);
+	return err_set(err, -ENODATA,
+		       "%s has no interrupt vectors: is its driver loaded and bound?", job->addr);
+}
+
+/* --- who goes where ---------------------------------------------------------------------- */
+
+/* Each allowed CPU has so many at most. */
+static unsigned int share(const struct job *job)
+{
+	size_t n = 0, cpus = cpus_count(&job->allowed);
+
+	for (size_t i = 0; i < job->vectors.n; i++)
+		n += !job->vectors.v[i].managed;
+	return (unsigned int)((n + cpus - 1) / cpus);
+}
+
+static void keep_placed(struct job *job, unsigned int *load)
+{
+	unsigned int most = share(job);
+
+	for (size_t i = 0; i < job->vectors.n; i++) {
+		struct vector *v = &job->vectors.v[i];
+		int cpu = cpus_first(&v->asked);
+
+		v->right = v->managed ||
+			   (cpus_count(&v->asked) == 1 &&
+			    cpus_has(&job->allowed, (unsigned int)cpu) && load[cpu] < most);
+		if (v->right && !v->managed)
+			load[cpu]++;
+	}
+}
+
+static int least_loaded(const struct job *job, const unsigned int *load)
+{
+	int best = -1;
+
+	for (int n = cpus_next(&job->allowed, -1); n >= 0; n = cpus_next(&job->allowed, n))
+		if (best < 0 || load[n] < load[best])
+			best = n;
+	return best;
+}
+
+static void place(struct job *job)
+{
+	unsigned int load[CPUS_MAX] = {0};
+
+	keep_placed(job, load);
+	for (size_t i = 0; i < job->vectors.n; i++) {
+		struct vector *v = &job->vectors.v[i];
+
+		if (v->right)
+			continue;
+		v->cpu = least_loaded(job, load);
+		load[v->cpu]++;
+	}
+}
+
+/* 1: there is nothing to be known of a tree. */
+static int prepare(const struct kind_ctx *ctx, struct change *c, struct job *job, struct err *err)
+{
+	const char *arg = c->target + strlen(PREFIX);
+	const char *planned = strchr(arg, '/');
+	int r;
+
+	if (!str_starts(c->target, PREFIX))
+		return err_set(err, -EINVAL, "%s: not a target of kind irq", c->target);
+	job->addr = xstrndup(arg, strcspn(arg, "/"));
+	r = find_allowed(ctx, job, c, planned ? planned + 1 : NULL, err);
+	if (r < 0)
+		return r;
+	read_vectors(ctx->root, job->addr, &job->vectors);
+	if (!job->vectors.n && !ctx->root->live)
+		return 1;
+	if (!job->vectors.n)
+		return no_vectors(ctx, job, err);
+	place(job);
+	return 0;
+}
+
+/* --- look -------------------------------------------------------------------------------- */
+
+static void add_cpus(struct str *text, const struct cpus *cpus)
+{
+	cleanup_free char *list = cpus_format(cpus);
+
+	str_addf(text, "%s %s", cpus_count(cpus) == 1 ? "CPU" : "CPUs", list);
+}
+
+static bool is_within(const struct cpus *cpus, const struct cpus *in)
+{
+	struct cpus rest = *cpus;
+
+	cpus_remove_all(&rest, in);
+	return cpus_count(&rest) == 0;
+}
+
+/* The first that is not right. */
+static void add_wrong(struct str *text, const struct job *job)
+{
+	for (size_t i = 0; i < job->vectors.n; i++) {
+		const struct vector *v = &job->vectors.v[i];
+
+		if (v->right)
+			continue;
+		str_addf(text, "; irq %u on ", v->irq);
+		add_cpus(text, &v->asked);
+		if (cpus_count(&v->asked) == 1 && is_within(&v->asked, &job->allowed))
+			str_add(text, " with too many others");
+		return;
+	}
+}
+
+/* The first that is asked for rightly and has not followed. */
+static void add_late(struct str *text, const struct job *job)
+{
+	for (size_t i = 0; i < job->vectors.n; i++) {
+		const struct vector *v = &job->vectors.v[i];
+
+		if (v->managed || !v->right || is_within(&v->effective, &job->allowed))
+			continue;
+		str_addf(text, "; irq %u comes from ", v->irq);
+		add_cpus(text, &v->effective);
+		str_add(text, " with its next interrupt");
+		return;
+	}
+}
+
+static size_t summarise(struct change *c, const struct job *job)
+{
+	cleanup_str struct str text = {0};
+	size_t managed = 0, wrong = 0, n;
+
+	for (size_t i = 0; i < job->vectors.n; i++) {
+		managed += job->vectors.v[i].managed;
+		wrong += !job->vectors.v[i].right;
+	}
+	n = job->vectors.n - managed;
+	if (wrong)
+		str_addf(&text, "%zu of ", n - wrong);
+	str_addf(&text, "%zu vector%s on %s", n, n == 1 ? "" : "s", job->where);
+	add_wrong(&text, job);
+	add_late(&text, job);
+	if (managed)
+		str_addf(&text, "; %zu managed by the kernel, left alone", managed);
+	change_observe(c, "%s", text.s);
+	return wrong;
+}
+
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	struct job job cleanup_job = {0};
+	int r = prepare(ctx, c, &job, err);
+
+	if (r < 0)
+		return r;
+	if (r == 1) {
+		change_observe(c, "unknown");
+		change_reason(c, "vectors are known of the running machine only");
+		c->state = CHANGE_DIFFERS;
+		return 0;
+	}
+	c->state = summarise(c, &job) ? CHANGE_DIFFERS : CHANGE_SAME;
+	return 0;
+}
+
+/* --- set --------------------------------------------------------------------------------- */
+
+/* The handler's name: besides it there are files alone. "" if it has none any more. */
+static char *handler_of(const struct root *root, unsigned int irq)
+{
+	cleanup_strv struct strv names = {0};
+	struct stat st;
+
+	read_dir(root, &names, NULL, "/proc/irq/%u", irq);
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_free char *path = xasprintf("/proc/irq/%u/%s", irq, names.v[i]);
+
+		if (root_stat(root, &st, path) == 0 && S_ISDIR(st.st_mode))
+			return xasprintf(" (%s)", names.v[i]);
+	}
+	return xstrdup("");
+}
+
+/* One that the kernel manages: -EPERM, before Linux 6.8 or so -EIO (kernel/irq/proc.c). */
+static bool is_refusal(int r)
+{
+	return r == -EPERM || r == -EIO;
+}
+
+static int explain(const struct vector *v, const char *handler, int r, struct err *err)
+{
+	if (r == -EINVAL)
+		return err_wrap(err, "irq %u%s: CPU %d is not online", v->irq, handler, v->cpu);
+	if (r == -ENOSPC)
+		return err_wrap(err, "irq %u%s: CPU %d has no room for another vector", v->irq,
+				handler, v->cpu);
+	return err_wrap(err, "irq %u%s", v->irq, handler);
+}
+
+/* 1: refused, and left alone. */
+static int move(const struct root *root, const struct vector *v, struct err *err)
+{
+	cleanup_free char *path = xasprintf("/proc/irq/%u/smp_affinity_list", v->irq);
+	cleanup_free char *cpu = xasprintf("%d", v->cpu);
+	cleanup_free char *handler = NULL;
+	struct err why = {0};
+	int r = machine_write_attr(root, path, cpu, &why);
+
+	if (r == 0 || r == -ENOENT) /* it went meanwhile: the look after this counts again */
+		return 0;
+	if (is_refusal(r))
+		return 1;
+	handler = handler_of(root, v->irq);
+	err_set(err, r, "%s", why.text);
+	return explain(v, handler, r, err);
+}
+
+static int say_refused(const struct root *root, const struct job *job, const struct vector *first,
+		       size_t n, struct err *err)
+{
+	cleanup_free char *handler = handler_of(root, first->irq);
+
+	return err_set(err, -EOPNOTSUPP,
+		       "%s: %zu of its vectors, the first of them irq %u%s, are managed by the "
+		       "kernel, which spreads them over all CPUs and lets nobody move them, as of "
+		       "NVMe; leave irq out for this set",
+		       job->addr, n, first->irq, handler);
+}
+
+static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	const struct vector *refused = NULL;
+	struct job job cleanup_job = {0};
+	size_t n = 0;
+	int r = prepare(ctx, c, &job, err);
+
+	if (r == 1)
+		return err_set(err, -EOPNOTSUPP, "interrupts are of the running machine only");
+	for (size_t i = 0; r >= 0 && i < job.vectors.n; i++) {
+		const struct vector *v = &job.vectors.v[i];
+
+		r = v->right ? 0 : move(ctx->root, v, err);
+		refused = r == 1 && !refused ? v : refused;
+		n += r == 1;
+	}
+	if (r < 0)
+		return r;
+	return n ? say_refused(ctx->root, &job, refused, n, err) : 0;
+}
+
+const struct kind kind_irq = {.name = "irq", .look = look, .set = set};

@@ -12,6 +12,7 @@
 
 #include "base/str.h"
 #include "kinds/function.h"
+#include "kinds/netlink.h"
 #include "kinds/target.h"
 #include "kinds/vf_net.h"
 #include "sys/machine.h"
@@ -71,11 +72,16 @@ static int check_pool(const struct root *root, const char *pf, const char *desir
 	return 0;
 }
 
-/* The kernel refuses to change it below a driver (EBUSY). */
+/* The kernel refuses to change it below any driver (EBUSY), vfio-pci too. */
 static int unbind(const struct root *root, const char *addr, struct err *err)
 {
+	const char *user = vf_user(root, addr);
 	cleanup_free char *path = NULL;
 
+	if (user)
+		return err_set(err, -EBUSY,
+			       "VF %s is in use (%s); run railhead apply when it is free", addr,
+			       user);
 	if (!root_exists(root, DEV "%s/driver", addr))
 		return 0;
 	path = xasprintf(DEV "%s/driver/unbind", addr);

@@ -347,6 +347,7 @@ void inventory_take(const struct root *root, const struct node *node, struct inv
 	take_all(root, &ret->net, "/sys/class/net", take_netdev);
 	take_all(root, &ret->rdma, "/sys/class/infiniband", take_rdma);
 	take_modules(root, &ret->modules);
+	pairs_of_node(root, node, &ret->pairs);
 }
 
 void inventory_free(struct inventory *inv)
@@ -359,5 +360,6 @@ void inventory_free(struct inventory *inv)
 	free_list(&inv->gpus);
 	free_list(&inv->modules);
 	free_list(&inv->groups);
+	vec_free(&inv->pairs);
 	*inv = (struct inventory){0};
 }

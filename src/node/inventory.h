@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "node/nearness.h"
 #include "node/node.h"
 #include "sys/root.h"
 
@@ -43,9 +44,13 @@ struct inventory {
 	struct thing_list gpus;	   /* by address */
 	struct thing_list modules; /* those that state a version */
 	struct thing_list groups;  /* IOMMU groups: type, devices */
+	struct pairs pairs;	   /* NICs and GPUs; points to the node's functions */
 };
 
-/* What can't be read is left out. The result owns everything it has. */
+/*
+ * What can't be read is left out. The result owns everything it has, but for
+ * what pairs point to.
+ */
 void inventory_take(const struct root *root, const struct node *node, struct inventory *ret);
 void inventory_free(struct inventory *inv);
 

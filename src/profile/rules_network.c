@@ -244,6 +244,23 @@ EACH(irqs_have_cpus)
 		want_cpus(r, list, key, list->text);
 }
 
+EACH(irqs_keep_off_isolated)
+{
+	const struct ynode *list = tree_get(view, "irq.affinity");
+	const struct ynode *isolate = ynode_get(section(r, "kernel_args"), "isolate_cpus");
+	struct cpus cpus, isolated;
+
+	if (cpus_parse(scalar(list), &cpus) < 0 || cpus_parse(scalar(isolate), &isolated) < 0 ||
+	    !cpus_count(&cpus))
+		return;
+	cpus_remove_all(&cpus, &isolated);
+	if (!cpus_count(&cpus))
+		set_error(r, s, view, "irq.affinity",
+			  "isolate_cpus: %.80s (line %llu) has all of them, and isolated CPUs take "
+			  "no interrupts; name others, or leave some out there",
+			  isolate->text, line_of(isolate));
+}
+
 static const struct set_rule each_set[] = {
 	{"pause-excludes-pfc", pause_excludes_pfc},
 	{"adaptive-moves-the-rest", adaptive_moves_the_rest},
@@ -258,6 +275,7 @@ static const struct set_rule each_set[] = {
 	{"rates-of-dcqcn-are-in-order", rates_of_dcqcn_are_in_order},
 	{"kernel-leaves-the-sizes", kernel_leaves_the_sizes},
 	{"irqs-have-cpus", irqs_have_cpus},
+	{"irqs-keep-off-isolated", irqs_keep_off_isolated},
 };
 
 static void sets_are_consistent(struct ruling *r)

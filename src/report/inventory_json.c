@@ -154,6 +154,23 @@ static json_t *dmi_json(const struct node *node)
 	return obj;
 }
 
+static json_t *pairs_json(const struct pairs *pairs)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct pair *p = &pairs->v[i];
+		json_t *obj = json_object();
+
+		json_object_set_new(obj, "nic", json_string(p->nic->addr));
+		json_object_set_new(obj, "gpu", p->gpu ? json_string(p->gpu->addr) : json_null());
+		if (p->gpu)
+			json_object_set_new(obj, "nearness", json_string(nearness_name(p->how)));
+		json_array_append_new(array, obj);
+	}
+	return array;
+}
+
 json_t *inventory_to_json(const struct node *node, const struct inventory *inv)
 {
 	json_t *doc = json_object(), *cpu = json_object(), *machine = json_object();
@@ -177,5 +194,6 @@ json_t *inventory_to_json(const struct node *node, const struct inventory *inv)
 	json_object_set_new(doc, "gpus", list_json(&inv->gpus, "address", NULL));
 	json_object_set_new(doc, "modules", list_json(&inv->modules, "name", NULL));
 	json_object_set_new(doc, "iommu_groups", list_json(&inv->groups, "group", NULL));
+	json_object_set_new(doc, "pairs", pairs_json(&inv->pairs));
 	return doc;
 }

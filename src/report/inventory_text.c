@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "report/inventory.h"
+#include "report/table.h"
 #include "sys/pciids.h"
 
 /* How the text sees a node. */
@@ -258,6 +259,33 @@ static void print_numa(struct view *v, const struct thing *t)
 	print_functions(v, (int)strtol(t->name, NULL, 10), NULL);
 }
 
+/* --- NICs and GPUs ------------------------------------------------------------------------- */
+
+static char *nodes_of(const struct pci_fn *nic, const struct pci_fn *gpu)
+{
+	if (!gpu || nic->numa == gpu->numa)
+		return nic->numa < 0 ? xstrdup("unknown") : xasprintf("%d", nic->numa);
+	return xasprintf("%d, %d", nic->numa, gpu->numa);
+}
+
+static void print_pairs(const struct view *v)
+{
+	static const char *const heading[] = {"NIC", "GPU", "nearness", "NUMA node", NULL};
+	struct table t = {.name = "pair", .heading = heading};
+
+	for (size_t i = 0; i < v->inv->pairs.n; i++) {
+		const struct pair *p = &v->inv->pairs.v[i];
+		cleanup_free char *nodes = nodes_of(p->nic, p->gpu);
+
+		table_add(&t, p->nic->addr, p->gpu ? p->gpu->addr : "none left",
+			  p->gpu ? nearness_name(p->how) : "-", nodes);
+	}
+	if (t.rows.n)
+		fprintf(v->out, "\nEach NIC and the GPU that goes with it:\n");
+	table_print(v->out, &t, true);
+	table_free(&t);
+}
+
 void inventory_render(FILE *out, const struct node *node, const struct inventory *inv, bool all)
 {
 	struct view v = {out, node, inv, pci_names_open(), all, 0};
@@ -272,6 +300,7 @@ void inventory_render(FILE *out, const struct node *node, const struct inventory
 	if (empty)
 		fprintf(out, "\n%zu more NUMA nodes have neither CPUs nor memory\n", empty);
 	print_functions(&v, -1, "NUMA node unknown:");
+	print_pairs(&v);
 	if (v.left_out)
 		fprintf(out, "\n%zu more functions (bridges, system devices): --all shows them\n",
 			v.left_out);

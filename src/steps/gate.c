@@ -40,6 +40,8 @@ static void check_pcie(const struct target *t, const char *where)
 	const char *width = ynode_text(t->check, "width", NULL);
 	const char *speed = ynode_text(t->check, "speed", NULL);
 
+	if (!width && !speed)
+		width = speed = "max"; /* of both ends */
 	if (width)
 		add(t, where, "/width", "pcie-width", width)->compare = COMPARE_AT_LEAST;
 	if (speed)

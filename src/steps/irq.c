@@ -1,4 +1,104 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "steps/step.h"
+/*
+ * irq: which CPUs serve a function's interrupts, and irqbalance kept off these. Its unit gets a
+ * drop-in that asks a script of ours about each vector (--policyscript of irqbalance(1)), which
+ * says that those of the functions in a list are not its business. The drop-in is there before the
+ * service manager of the real root reads the unit; the list comes with the devices, and irqbalance
+ * after it.
+ */
+#include "base/mem.h"
+#include "base/str.h"
+#include "steps/overlay.h"
 
-const struct step step_irq = {.section = "irq"};
+#define DROP_IN "/run/systemd/system/irqbalance.service.d/50-railhead.conf"
+#define LIST "/run/railhead/irq-functions"
+
+static void emit_affinity(const struct step_ctx *ctx, const struct ynode *section,
+			  const struct pci_fn *fn, struct plan *plan)
+{
+	const struct ynode *value = overlay_value(ctx, section, fn, "affinity");
+	const struct ynode *args = profile_section(ctx->profile, "kernel_args");
+	const char *isolated = args ? ynode_text(args, "isolate_cpus", NULL) : NULL;
+	struct change *c;
+
+	if (!value)
+		return;
+	c = plan_add(plan, "irq", KIND_IRQ, STAGE_DEVICES, PHASE_IRQ, value->at, "irq/%s/affinity",
+		     fn->addr);
+	change_target(c, "affinity:%s%s%s", fn->addr, isolated ? "/" : "",
+		      isolated ? isolated : "");
+	change_desired(c, "%s", value->text);
+	change_lane(c, "%s", fn->addr);
+}
+
+static void add_file(const struct ynode *section, enum stage stage, const char *id,
+		     const char *path, const char *text, struct plan *plan)
+{
+	struct change *c =
+		plan_add(plan, "irq", KIND_FILE, stage, PHASE_FILES, section->at, "%s", id);
+
+	change_target(c, "%s", path);
+	change_desired(c, "%s", text);
+}
+
+/*
+ * Units of all distributions have the daemon in /usr/sbin and its arguments in one of the two
+ * variables. Our script is the last argument, so that it is the one that is asked.
+ */
+static char *drop_in(const struct step_ctx *ctx)
+{
+	return xasprintf("# Written by railhead for profile %s; made anew at each boot.\n"
+			 "[Unit]\n"
+			 "After=railhead-devices.service\n"
+			 "\n"
+			 "[Service]\n"
+			 "ExecStart=\n"
+			 "ExecStart=/usr/sbin/irqbalance --foreground $OPTIONS $IRQBALANCE_ARGS "
+			 "--policyscript=/usr/libexec/railhead/irqbalance-policy\n",
+			 ctx->profile->name);
+}
+
+static char *list_of(const struct step_ctx *ctx, const struct ynode *section,
+		     const struct fn_list *fns)
+{
+	struct str text = {0};
+
+	str_addf(&text, "# Written by railhead for profile %s: not irqbalance's business.\n",
+		 ctx->profile->name);
+	for (size_t i = 0; i < fns->n; i++)
+		if (overlay_value(ctx, section, fns->v[i], "affinity"))
+			str_addf(&text, "%s\n", fns->v[i]->addr);
+	return str_take(&text);
+}
+
+/* What an earlier profile of this boot left must go. */
+static void emit_removal(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan)
+{
+	if (root_exists(ctx->root, DROP_IN))
+		add_file(section, STAGE_INITRD, "irq/irqbalance/service", DROP_IN, "", plan);
+	if (root_exists(ctx->root, LIST))
+		add_file(section, STAGE_DEVICES, "irq/irqbalance/functions", LIST, "", plan);
+}
+
+static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+		struct err *err)
+{
+	cleanup_free char *service = drop_in(ctx), *list = NULL;
+	struct fn_list fns = {0};
+
+	(void)err;
+	if (!section->keys.n) {
+		emit_removal(ctx, section, plan);
+		return 0;
+	}
+	overlay_functions(ctx, section, &fns);
+	list = list_of(ctx, section, &fns);
+	add_file(section, STAGE_INITRD, "irq/irqbalance/service", DROP_IN, service, plan);
+	add_file(section, STAGE_DEVICES, "irq/irqbalance/functions", LIST, list, plan);
+	for (size_t i = 0; i < fns.n; i++)
+		emit_affinity(ctx, section, fns.v[i], plan);
+	vec_free(&fns);
+	return 0;
+}
+
+const struct step step_irq = {.section = "irq", .always = true, .knobs = true, .emit = emit};

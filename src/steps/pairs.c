@@ -1,4 +1,75 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "steps/step.h"
+/* pairs: each NIC is to have a GPU of its own, and near. Topology, so the step judges it itself. */
+#include "base/mem.h"
+#include "base/str.h"
+#include "node/nearness.h"
+#include "steps/judged.h"
 
-const struct step step_pairs = {.section = "pairs"};
+static enum nearness wanted(const struct ynode *within)
+{
+	enum nearness n = NEAR_SWITCH;
+
+	while (n < NEAR_NUMA && !streq(nearness_name(n), within->text))
+		n++;
+	return n;
+}
+
+/* Whose own a GPU is, or NULL. */
+static const struct pci_fn *owner_of(const struct pairs *pairs, const struct pci_fn *gpu)
+{
+	for (size_t i = 0; i < pairs->n; i++)
+		if (pairs->v[i].gpu == gpu)
+			return pairs->v[i].nic;
+	return NULL;
+}
+
+static char *remedy(const struct pairs *pairs, const struct pair *p, const char *within)
+{
+	const struct pci_fn *owner = p->nearest ? owner_of(pairs, p->nearest) : NULL;
+	struct str text = {0};
+
+	if (!p->nearest) {
+		str_add(&text, "no GPU of the set is on the bus: see `lspci -Dnn`");
+		return str_take(&text);
+	}
+	str_addf(&text, "no GPU within %s is left for %s: the nearest is %s (%s)", within,
+		 p->nic->addr, p->nearest->addr, nearness_name(p->nearest_how));
+	if (owner && owner != p->nic)
+		str_addf(&text, ", which goes with %s", owner->addr);
+	str_add(&text, "; see which slots the cards are in, and `railhead survey` for all pairs");
+	return str_take(&text);
+}
+
+static void judge(struct plan *plan, const struct ynode *within, const struct pairs *pairs,
+		  const struct pair *p)
+{
+	cleanup_free char *id = xasprintf("pairs/%s", p->nic->addr);
+	cleanup_free char *why = remedy(pairs, p, within->text);
+	char *observed = p->gpu ? xasprintf("%s, %s", p->gpu->addr, nearness_name(p->how))
+				: xstrdup("no GPU");
+
+	judged(plan, "pairs", within->at, id, within->text, observed,
+	       p->gpu && p->how <= wanted(within), why);
+}
+
+static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+		struct err *err)
+{
+	const struct device_set *nics =
+		device_sets_find(ctx->sets, ynode_text(section, "nics", ""));
+	const struct device_set *gpus =
+		device_sets_find(ctx->sets, ynode_text(section, "gpus", ""));
+	const struct ynode *within = ynode_get(section, "within");
+	struct pairs pairs = {0};
+
+	(void)err;
+	if (!nics || !gpus || !within) /* the profile's check has refused it */
+		return 0;
+	pairs_find(ctx->root, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
+	for (size_t i = 0; i < pairs.n; i++)
+		judge(plan, within, &pairs, &pairs.v[i]);
+	vec_free(&pairs);
+	return 0;
+}
+
+const struct step step_pairs = {.section = "pairs", .emit = emit};

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -75,6 +76,18 @@ int machine_reboot(const struct root *root, struct err *err);
 int machine_start_unit(const char *unit, bool wait, struct err *err);
 /* `systemctl try-restart UNIT`: one that is not running stays so. At most a minute. */
 int machine_restart_unit(const char *unit, struct err *err);
+/*
+ * The same, asked for and not waited for: of a unit that is ordered after the one that we run in,
+ * and so can't start before we end.
+ */
+int machine_restart_unit_later(const char *unit, struct err *err);
+/*
+ * Whether the service manager that runs is the one of this root. In the initramfs it is not: it
+ * knows none of the real root's units, and reads them when it begins anew there.
+ */
+bool machine_units_are_ours(void);
+/* `systemctl daemon-reload`: drop-ins that are there now are in force from here on. */
+int machine_reload_units(struct err *err);
 /* `systemctl stop UNIT`, at most a minute. */
 int machine_stop_unit(const char *unit, struct err *err);
 
@@ -107,3 +120,13 @@ int machine_vf_set(unsigned int ifindex, unsigned int vf, const struct vf_value 
 int machine_eswitch_mode(const char *addr, enum eswitch_mode mode, struct err *err);
 /* Whether every network namespace sees the RDMA devices; see sys/rdma.h. */
 int machine_rdma_netns(bool shared, struct err *err);
+
+/* --- machine_pci.c ---------------------------------------------------------------------- */
+
+/*
+ * Gives the bits of mask in the 16-bit register at reg of a function's PCI Express capability
+ * the value's, and leaves the others as they are. -EOPNOTSUPP: the kernel is locked down, or the
+ * function has no such capability; -EIO: it did not take them.
+ */
+int machine_pci_express(const struct root *root, const char *addr, unsigned int reg, uint16_t mask,
+			uint16_t value, struct err *err);

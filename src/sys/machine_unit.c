@@ -142,6 +142,13 @@ int machine_restart_unit(const char *unit, struct err *err)
 	return unit_job(argv, "restarting", unit, err);
 }
 
+int machine_restart_unit_later(const char *unit, struct err *err)
+{
+	const char *const argv[] = {"systemctl", "--no-block", "try-restart", "--", unit, NULL};
+
+	return unit_job(argv, "restarting", unit, err);
+}
+
 int machine_stop_unit(const char *unit, struct err *err)
 {
 	const char *const argv[] = {"systemctl", "stop", "--", unit, NULL};
@@ -189,4 +196,21 @@ int machine_reload_networkd(struct err *err)
 	static const char *const argv[] = {"networkctl", "reload", NULL};
 
 	return run_tool(active, RELOAD_MS) == 0 ? tell(argv, "systemd-networkd", err) : 0;
+}
+
+bool machine_units_are_ours(void)
+{
+	struct stat own, its;
+
+	return access("/run/systemd/system", F_OK) == 0 && stat("/", &own) == 0 &&
+	       stat("/proc/1/root/", &its) == 0 && own.st_dev == its.st_dev &&
+	       own.st_ino == its.st_ino;
+}
+
+int machine_reload_units(struct err *err)
+{
+	static const char *const argv[] = {"systemctl", "daemon-reload", NULL};
+	int r = run_tool(argv, START_MS);
+
+	return r ? err_set(err, r < 0 ? r : -EIO, "systemctl daemon-reload failed") : 0;
 }

@@ -86,6 +86,53 @@ static void put_config(const struct tmp *t, const void *data, size_t len)
 	assert_int_equal(fclose(f), 0);
 }
 
+static int set_msix(struct tmp *t)
+{
+	struct kind_ctx ctx = {.root = &t->root, .running = STAGE_DEVICES};
+	struct plan plan = {0};
+	struct change *c = plan_add(&plan, "sriov", KIND_VF, STAGE_DEVICES, PHASE_VF_ADDRESS,
+				    (struct place){0}, "vf");
+	int r;
+
+	change_target(c, "msix:" PF "/0");
+	change_desired(c, "64");
+	r = kind_vf.set(&ctx, c, &t->err);
+	plan_free(&plan);
+	return r;
+}
+
+/* A VF is taken from its driver for it, unless somebody uses it. */
+static void test_msix_spares_users(void **state)
+{
+	struct tmp *t = *state;
+
+	tree_pci(t, &(struct tree_fn){PF, "15b3:1021", "0x020000", .vfs = "8"});
+	make_vf(t);
+	tree_fn_file(t, PF, "sriov_vf_total_msix", "1024\n");
+	tree_fn_file(t, VF, "sriov_vf_msix_count", "\n");
+	tree_fn_file(t, VF, "driver", "->../../../bus/pci/drivers/mlx5_core");
+	tmp_write(t, "sys/bus/pci/drivers/mlx5_core/unbind", "");
+	tree_dir(t, "sys/devices/pci0000:00/" VF "/net"); /* its netdev is elsewhere */
+	assert_int_equal(set_msix(t), -EBUSY);
+	assert_text(t->err.text, "another network namespace");
+	assert_string_equal(tree_text(t, "sys/bus/pci/drivers/mlx5_core/unbind"), "");
+	tree_fn_file(t, VF, "net/eth0/ifindex", "7\n");
+	assert_int_equal(set_msix(t), 0);
+	assert_string_equal(tree_text(t, "sys/bus/pci/drivers/mlx5_core/unbind"), VF);
+	assert_string_equal(tree_text(t, "sys/devices/pci0000:00/" VF "/sriov_vf_msix_count"),
+			    "64");
+	/* vfio-pci has enabled the function: a guest has it */
+	tmp_write(t, "sys/bus/pci/drivers/vfio-pci/unbind", "");
+	tree_remove(t, "sys/devices/pci0000:00/" VF "/driver");
+	tree_fn_file(t, VF, "driver", "->../../../bus/pci/drivers/vfio-pci");
+	tree_fn_file(t, VF, "enable", "1\n");
+	assert_int_equal(set_msix(t), -EBUSY);
+	assert_text(t->err.text, "a guest has it");
+	tree_fn_file(t, VF, "enable", "0\n");
+	assert_int_equal(set_msix(t), 0);
+	assert_string_equal(tree_text(t, "sys/bus/pci/drivers/vfio-pci/unbind"), VF);
+}
+
 static void test_msix(void **state)
 {
 	/* capabilities at 0x40 (PCI Express) and 0x50 (MSI-X); enabled, which is no part of it */
@@ -138,6 +185,7 @@ int main(void)
 		TEST(test_mtu),
 		TEST(test_mtu_in_a_container),
 		TEST(test_msix),
+		TEST(test_msix_spares_users),
 		TEST(test_ports_are_kept),
 	};
 

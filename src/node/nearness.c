@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "node/nearness.h"
+
+#include "base/mem.h"
+#include "sys/pci_express.h"
+
+enum {
+	CLASS_NETWORK = 0x02,	  /* base class */
+	CLASS_VGA = 0x0300,	  /* of BMCs, and of some GPUs */
+	CLASS_3D = 0x0302,	  /* GPUs without an output */
+	CLASS_ACCELERATOR = 0x12, /* base class */
+	VENDOR_NVIDIA = 0x10de,
+	VENDOR_AMD = 0x1002,
+};
+
+static const char *const names[NEAR_COUNT] = {"pcie_switch", "root_port", "numa_node", "far"};
+
+const char *nearness_name(enum nearness n)
+{
+	return names[n];
+}
+
+/* A function and the bridges above it, from the root port down. */
+struct place_of {
+	const struct pci_fn *fn;
+	struct strv ports;
+};
+
+static struct place_of *places_of(const struct root *root, const struct pci_fn *const *fns,
+				  size_t n)
+{
+	struct place_of *places = xcalloc(n ? n : 1, sizeof(*places));
+
+	for (size_t i = 0; i < n; i++) {
+		places[i].fn = fns[i];
+		pci_ports_above(root, fns[i]->addr, &places[i].ports, NULL);
+	}
+	return places;
+}
+
+static void places_free(struct place_of *places, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		strv_free(&places[i].ports);
+	free(places);
+}
+
+struct distance {
+	enum nearness how;
+	size_t common; /* bridges above both: more is nearer */
+};
+
+static struct distance measure(const struct place_of *a, const struct place_of *b)
+{
+	struct distance d = {.how = NEAR_NOT};
+
+	while (d.common < a->ports.n && d.common < b->ports.n &&
+	       streq(a->ports.v[d.common], b->ports.v[d.common]))
+		d.common++;
+	/* the root port, and the port of a switch that faces it */
+	if (d.common >= 2)
+		d.how = NEAR_SWITCH;
+	else if (d.common == 1)
+		d.how = NEAR_ROOT_PORT;
+	else if (a->fn->numa >= 0 && a->fn->numa == b->fn->numa)
+		d.how = NEAR_NUMA;
+	return d;
+}
+
+static bool nearer(const struct distance *a, const struct distance *b)
+{
+	return a->how != b->how ? a->how < b->how : a->common > b->common;
+}
+
+struct search {
+	struct place_of *nics, *gpus;
+	size_t n_nics, n_gpus;
+	bool *taken; /* of the GPUs */
+	struct pairs *out;
+};
+
+/* The nearest pair of those that are left; false: none is. */
+static bool pair_nearest(struct search *s)
+{
+	struct distance best = {.how = NEAR_COUNT};
+	size_t nic = 0, gpu = 0;
+
+	for (size_t i = 0; i < s->n_nics; i++)
+		for (size_t j = 0; !s->out->v[i].gpu && j < s->n_gpus; j++) {
+			struct distance d = measure(&s->nics[i], &s->gpus[j]);
+
+			if (s->taken[j] || !nearer(&d, &best))
+				continue;
+			best = d;
+			nic = i;
+			gpu = j;
+		}
+	if (best.how == NEAR_COUNT)
+		return false;
+	s->taken[gpu] = true;
+	s->out->v[nic].gpu = s->gpus[gpu].fn;
+	s->out->v[nic].how = best.how;
+	return true;
+}
+
+static void find_nearest(const struct search *s, size_t nic, struct pair *ret)
+{
+	struct distance best = {.how = NEAR_COUNT};
+
+	ret->nearest_how = NEAR_NOT;
+	for (size_t j = 0; j < s->n_gpus; j++) {
+		struct distance d = measure(&s->nics[nic], &s->gpus[j]);
+
+		if (!nearer(&d, &best))
+			continue;
+		best = d;
+		ret->nearest = s->gpus[j].fn;
+		ret->nearest_how = d.how;
+	}
+}
+
+void pairs_find(const struct root *root, const struct pci_fn *const *nics, size_t n_nics,
+		const struct pci_fn *const *gpus, size_t n_gpus, struct pairs *ret)
+{
+	struct search s = {.nics = places_of(root, nics, n_nics),
+			   .gpus = places_of(root, gpus, n_gpus),
+			   .n_nics = n_nics,
+			   .n_gpus = n_gpus,
+			   .taken = xcalloc(n_gpus ? n_gpus : 1, sizeof(bool)),
+			   .out = ret};
+
+	for (size_t i = 0; i < n_nics; i++) {
+		struct pair p = {.nic = nics[i], .how = NEAR_NOT};
+
+		find_nearest(&s, i, &p);
+		vec_push(ret, p);
+	}
+	while (pair_nearest(&s))
+		;
+	places_free(s.nics, n_nics);
+	places_free(s.gpus, n_gpus);
+	free(s.taken);
+}
+
+/* --- what looks like it ------------------------------------------------------------------ */
+
+static bool is_gpu(const struct pci_fn *fn)
+{
+	bool of_gpus = fn->vendor == VENDOR_NVIDIA || fn->vendor == VENDOR_AMD;
+
+	return fn->class >> 8 == CLASS_3D ||
+	       (of_gpus && (fn->class >> 8 == CLASS_VGA || fn->class >> 16 == CLASS_ACCELERATOR));
+}
+
+static bool is_nic(const struct pci_fn *fn)
+{
+	return fn->class >> 16 == CLASS_NETWORK || fn->ibdevs.n;
+}
+
+void pairs_of_node(const struct root *root, const struct node *node, struct pairs *ret)
+{
+	VEC(const struct pci_fn *) nics = {0}, gpus = {0};
+
+	for (size_t i = 0; i < node->pci.n; i++) {
+		const struct pci_fn *fn = &node->pci.v[i];
+
+		if (*fn->physfn)
+			continue;
+		if (is_gpu(fn))
+			vec_push(&gpus, fn);
+		else if (is_nic(fn))
+			vec_push(&nics, fn);
+	}
+	if (gpus.n)
+		pairs_find(root, nics.v, nics.n, gpus.v, gpus.n, ret);
+	vec_free(&nics);
+	vec_free(&gpus);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes to config space, of one register of the PCI Express capability at a time: read, changed
+ * under a mask, written, read again. Whole words, as in the `setpci CAP_EXP+10.w=0020` that goes
+ * around, would clear what else is in them.
+ */
+#include <errno.h>
+#include <pci/pci.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "sys/machine.h"
+#include "sys/pci.h"
+#include "sys/read.h"
+
+struct writing {
+	const char *addr;
+	unsigned int reg;
+	uint16_t mask, value;
+	enum pci_reach reach;
+	int error;    /* of the write, or 0 */
+	uint16_t got; /* what was read after it */
+};
+
+static void write_register(struct pci_access *access, void *arg)
+{
+	struct writing *w = arg;
+	struct pci_dev *dev = pci_lib_function(access, w->addr, &w->reach);
+	struct pci_cap *cap;
+	uint16_t old;
+	int at;
+
+	if (!dev)
+		return;
+	w->error = EOPNOTSUPP;
+	cap = w->reach >= PCI_REACH_STANDARD ? pci_find_cap(dev, PCI_CAP_ID_EXP, PCI_CAP_NORMAL)
+					     : NULL;
+	if (cap) {
+		at = (int)(cap->addr + w->reg);
+		old = pci_read_word(dev, at);
+		errno = 0; /* libpci says only that it did not write */
+		w->error = 0;
+		if (!pci_write_word(dev, at, (uint16_t)((old & ~w->mask) | (w->value & w->mask))))
+			w->error = errno ? errno : EIO;
+		w->got = pci_read_word(dev, at);
+	}
+	pci_free_dev(dev);
+}
+
+/* "none [integrity] confidentiality": whether anything but none is in force. */
+static bool locked_down(const struct root *root)
+{
+	cleanup_free char *text = NULL;
+
+	return read_text(root, &text, NULL, "/sys/kernel/security/lockdown") == 0 &&
+	       !strstr(text, "[none]");
+}
+
+static int refused(const struct root *root, const struct writing *w, struct err *err)
+{
+	if (w->error == EPERM && locked_down(root))
+		return err_set(
+			err, -EOPNOTSUPP,
+			"%s: the kernel is locked down (Secure Boot), and lets nobody write "
+			"to config space: have the firmware set it, turn Secure Boot off, or "
+			"write unsupported: skip",
+			w->addr);
+	return err_errno(err, -w->error, "%s: writing to its config space", w->addr);
+}
+
+int machine_pci_express(const struct root *root, const char *addr, unsigned int reg, uint16_t mask,
+			uint16_t value, struct err *err)
+{
+	struct pci_lib lib cleanup(pci_lib_close) = {0};
+	struct writing w = {.addr = addr, .reg = reg, .mask = mask, .value = value};
+	int r = pci_lib_open(&lib, root, err);
+
+	if (r == 0)
+		r = pci_lib_call(&lib, write_register, &w, err);
+	if (r < 0)
+		return err_wrap(err, "%s", addr);
+	if (w.reach == PCI_REACH_NONE)
+		return err_set(err, -ENOENT, "%s: its config space can't be read", addr);
+	if (w.error)
+		return refused(root, &w, err);
+	if ((w.got & mask) != (value & mask))
+		return err_set(
+			err, -EIO,
+			"%s: its register at CAP_EXP+%02x did not take 0x%04x (mask 0x%04x): "
+			"0x%04x is there; the function does not have these bits, or a "
+			"hypervisor keeps them",
+			addr, reg, value & mask, mask, w.got & mask);
+	return 0;
+}
