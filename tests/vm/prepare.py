@@ -141,6 +141,7 @@ def _ovmf(directory):
 LAYOUTS = {
     "bootdir": ("layouts.img", False),
     "trials": ("layouts.img", False),
+    "trials-more": ("layouts.img", False),
     "efi": ("layouts.img", True),
     "xfs": ("xfs.img", False),
     "lvm": ("lvm.img", True),

@@ -99,7 +99,7 @@ def _nic(number, node):
     port = NIC_SLOTS[number]
     return [
         "-device", f"pcie-root-port,id=rp{number},bus=pxb{node},chassis={port},slot={port}",
-        "-netdev", f"hubport,id=n{number},hubid=0",
+        "-netdev", f"hubport,id=n{number},hubid={number}",  # nobody hears another
         "-device", f"igb,id=nic{number},bus=rp{number},netdev=n{number},"
                    f"mac=52:54:00:00:00:{16 + number:02x},romfile=",
     ]

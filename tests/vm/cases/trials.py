@@ -1,8 +1,9 @@
 """Kernel arguments that kill a boot, hang it, never arrive or come another way: the node
 comes back by itself, and is rebooted no oftener than it must.
 
-One small guest lives through all of it. Most states need only the first one: they set
-their own args, whatever the node was converged on before.
+Two small guests, side by side, live through all of it: half of the time they wait for panics and
+timers. Most states need only the first one: they set their own args, whatever the node was
+converged on before.
 """
 
 import os
@@ -13,7 +14,8 @@ import time
 from harness import (case, contains, equal, exits, expect, is_active, json_of,
                      state, status_json)
 
-GUEST = "trials"
+DEADLY = "trials"      # lives through args that kill a boot
+OTHERS = "trials-more"  # ... and through those that come another way, or not at all
 ENV = "/boot/grub/railhead.env"
 MENU = "/boot/grub/grub.cfg"
 PROFILE = "/etc/railhead/profiles/vm-layout.yaml"
@@ -90,7 +92,8 @@ def rejected(vm, bad):
     came_back(vm, bad, "REJECTED", "2 trial boots", "railhead apply --retry")
 
 
-@state("trials", guest=GUEST)
+@state("trials", guest=DEADLY)
+@state("trials, more", guest=OTHERS)
 def first(vm):
     vm.dead_end = STUCK
     vm.start()
@@ -114,7 +117,7 @@ def timer_is_stopped(vm):
 PANIC = "rdinit=/nonexistent"
 
 
-@state("panic", guest=GUEST, needs=["trials"])
+@state("panic", guest=DEADLY, needs=["trials"])
 def panic(vm):
     want(vm, WANTED + [PANIC])
     power_cycle(vm, 5, 600)
@@ -128,7 +131,7 @@ def panic_comes_back(vm):
     rejected(vm, PANIC)
 
 
-@state("panic again", guest=GUEST, needs=["panic"])
+@state("panic again", guest=DEADLY, needs=["panic"])
 def panic_again(vm):
     power_cycle(vm, 1)
 
@@ -159,7 +162,7 @@ def retry(vm):
     contains("railhead.env", vm.sh(f"cat {ENV}"), "\nrailhead_try=-\n")
 
 
-@state("memory", guest=GUEST, needs=["trials"])
+@state("memory", guest=DEADLY, needs=["trials"])
 def memory(vm):
     # As many pages as there is memory: the kernel takes what it can get.
     vm.sh(f"sed -i 's/per_node: 16/per_node: 940/' {PROFILE}")
@@ -183,7 +186,7 @@ def memory_comes_back(vm):
 SHELL = "module_blacklist=virtio_blk"
 
 
-@state("shell", guest=GUEST, needs=["trials"])
+@state("shell", guest=DEADLY, needs=["trials"])
 def shell(vm):
     want(vm, WANTED + [SHELL])
     # The user's own word behind ours: a trial waits four minutes for its root.
@@ -200,7 +203,7 @@ def shell_comes_back(vm):
 EMERGENCY = "module_blacklist=vfat"
 
 
-@state("emergency", guest=GUEST, needs=["trials"])
+@state("emergency", guest=DEADLY, needs=["trials"])
 def emergency(vm):
     want(vm, WANTED + [EMERGENCY])
     # The timer's ten minutes are too long to be waited for here.
@@ -225,7 +228,7 @@ def emergency_comes_back(vm):
 
 # --- power cuts, versions -----------------------------------------------------------
 
-@state("reset", guest=GUEST, needs=["trials"])
+@state("reset", guest=OTHERS, needs=["trials, more"])
 def reset(vm):
     want(vm, WANTED + ["version=2"])
     before, console = vm.resets, vm.console_size()
@@ -246,7 +249,7 @@ def reset_is_no_rejection(vm):
     is_converged(vm, WANTED + ["version=2"])
 
 
-@state("version back", guest=GUEST, needs=["reset"])
+@state("version back", guest=OTHERS, needs=["reset"])
 def version_back(vm):
     want(vm, WANTED)
     power_cycle(vm, 2)
@@ -260,7 +263,7 @@ def version_is_back(vm):
     expect("version=2" not in _seen["args"], "version=2 is still there")
 
 
-@state("no reboot", guest=GUEST, needs=["trials"])
+@state("no reboot", guest=OTHERS, needs=["trials, more"])
 def no_reboot(vm):
     vm.sh("printf 'schema: 1\\nreboot: false\\n' >/etc/railhead/railhead.conf")
     want(vm, WANTED + ["version=3"])
@@ -275,7 +278,7 @@ def site_says_no(vm):
     equal("state", json_of(vm, "railhead kargs --json", (5,))["state"], "reboot")
 
 
-@state("own reboot", guest=GUEST, needs=["no reboot"])
+@state("own reboot", guest=OTHERS, needs=["no reboot"])
 def own_reboot(vm):
     power_cycle(vm, 1)
 
@@ -304,7 +307,7 @@ def _cut_and_boot(vm, whole=True, **options):
     return vm.resets
 
 
-@state("entry", guest=GUEST, needs=["trials"])
+@state("entry", guest=OTHERS, needs=["trials, more"])
 def entry(vm):
     want(vm, WANTED + ["version=4"])
     # A machine that has not had any args yet; one that had would not reboot even once. The
@@ -326,7 +329,7 @@ def entry_is_named(vm):
              "menu entry that was booted has no $railhead_kargs")
 
 
-@state("entries", guest=GUEST, needs=["entry"])
+@state("entries", guest=OTHERS, needs=["entry"])
 def entries(vm):
     vm.sh(f"sed -i 's/ \\$railhead_kargs//' {MENU} && sync")
     _seen["made"] = [_cut_and_boot(vm)]
@@ -340,7 +343,7 @@ def entries_are_named(vm):
              "no menu entry of GRUB", "update-grub")
 
 
-@state("menu back", guest=GUEST, needs=["entries"])
+@state("menu back", guest=OTHERS, needs=["entries"])
 def menu_back(vm):
     vm.sh(f"cat /root/menu >{MENU} && sync")
     power_cycle(vm, 2)
@@ -367,7 +370,7 @@ def _boot_files(vm):
     return found
 
 
-@state("direct", guest=GUEST, needs=["trials"])
+@state("direct", guest=OTHERS, needs=["trials, more"])
 def direct(vm):
     want(vm, WANTED + ["version=5"])
     kernel, initrd = _boot_files(vm)
@@ -389,7 +392,7 @@ def direct_is_named(vm):
 
 
 # Back on GRUB: the profile still asks for version=5.
-@state("read-only", guest=GUEST, needs=["direct"])
+@state("read-only", guest=OTHERS, needs=["direct"])
 def read_only(vm):
     exits(vm, "railhead apply --retry", 8, 120)
     contains("railhead.env", vm.sh(f"cat {ENV}"), "\nrailhead_try=")
@@ -411,7 +414,7 @@ def read_only_takes_no_trial(vm):
     contains("railhead status", exits(vm, "railhead status", 7), "version=5", "can't write")
 
 
-@state("writable", guest=GUEST, needs=["read-only"])
+@state("writable", guest=OTHERS, needs=["read-only"])
 def writable(vm):
     vm.power_cut()
     console = vm.console_size()
@@ -432,7 +435,7 @@ def trial_is_made(vm):
 def _special(name, title, menu, alive):
     """A boot of the menu, with work pending: railhead must not do any of it."""
 
-    @state(name, guest=GUEST, needs=["trials"])
+    @state(name, guest=OTHERS, needs=["trials, more"])
     def enter(vm):
         want(vm, WANTED + ["version=6"])
         _seen["before"] = vm.sh(f"cp {MENU} /root/menu; sha256sum {ENV}")
@@ -468,7 +471,7 @@ _special("single", "the word single: nothing is done",
 
 # --- a crash kernel ------------------------------------------------------------------------
 
-@state("crash", guest=GUEST, needs=["trials"])
+@state("crash", guest=OTHERS, needs=["trials, more"])
 def crash(vm):
     # The user's own argument: the crash kernel's memory is set aside at boot.
     vm.sh(f"cp {MENU} /root/menu; sed -i 's/$railhead_kargs/& crashkernel=256M/' {MENU}")
