@@ -7,12 +7,12 @@ with it.
 
 import json
 
-from harness import SNAPSHOT, case, contains, equal, expect
+from harness import SNAPSHOT, case, contains, equal, exits, expect, status_json
 
-NICS = ("0000:41:00.0", "0000:81:00.0")
-PCI = "/sys/bus/pci/devices"
+from cases.sriov import APPLY, HEAD, NICS, PCI, PROFILE
+
 FAULTS = "/sys/module/dcbdouble/parameters"
-OFF = [False] * 8
+PLAN = "railhead plan --stage devices 2>&1"  # exit 0: there is nothing left to do
 
 
 # --- the double, and what it has come to know ---------------------------------------
@@ -67,6 +67,14 @@ def _refuses(vm, what, why):
     contains(f"dcb {what}", result.output, why)
 
 
+def _leaves(vm, what):
+    """A refused change of something that dcb reads before. That dcb of Debian 12 then takes the
+    acknowledgement of its reading for the answer, and says nothing of the refusal."""
+    shown = _dcb(vm, what.split()[0])
+    _dcb_set(vm, what)
+    equal(f"what dcb {what} leaves", _dcb(vm, what.split()[0]), shown)
+
+
 def _writes(vm, file, text):
     """Write a text to a file below ecn/; returns what can be read there then."""
     vm.sh(f"printf '%s' '{text}' >$(echo {PCI}/{NICS[0]}/net/*/ecn/{file})")
@@ -107,8 +115,8 @@ def _double_pfc(vm):
     equal("calls for the other PF", _of(vm, "dcbdouble/set_calls", NICS[1]), "0")
 
 
-def _entries(vm):
-    return sorted(map(tuple, _dcb(vm, "app").get("dscp_prio", [])))
+def _entries(vm, pf=NICS[0]):
+    return sorted(map(tuple, _dcb(vm, "app", pf).get("dscp_prio", [])))
 
 
 def _double_trust(vm):
@@ -132,7 +140,7 @@ def _double_ets(vm):
     shown = _dcb(vm, "ets")
     equal("TCs at first", shown["tc_tsa"], ["vendor"] * 8)
     equal("priorities' TCs at first", shown["prio_tc"], [1, 0, 2, 3, 4, 5, 6, 7])
-    _refuses(vm, "ets set dev IF tc-tsa 0:cbs tc-bw all:0", "Operation not supported")
+    _leaves(vm, "ets set dev IF tc-tsa 0:cbs tc-bw all:0")
     _takes(vm, "ets set dev IF tc-tsa all:strict 0:ets 3:ets tc-bw all:0 0:40 3:60"
            " prio-tc all:0 3:3")
     shown = _dcb(vm, "ets")
@@ -150,10 +158,10 @@ def _double_dcbx(vm):
     shown = _dcb(vm, "buffer")
     equal("buffers", shown["buffer_size"], [99968, 896] + [0] * 6)
     equal("priorities' buffers", shown["prio_buffer"], [0, 0, 0, 1, 0, 0, 0, 0])
-    _refuses(vm, "buffer set dev IF buffer-size 2:262144", "Invalid argument")
+    _leaves(vm, "buffer set dev IF buffer-size 2:262144")
 
 
-@case(SNAPSHOT, "the double answers dcb as mlx5 would: PFC, trust by APP entries, ETS, DCBX, buffers")
+@case(SNAPSHOT, "the double answers dcb as mlx5 would: PFC, trust by APP entries, ETS, buffers")
 def double_dcb(vm):
     contains("dcb without the double", _dcb_set(vm, "pfc show dev IF").output,
              "Operation not supported")
@@ -195,10 +203,9 @@ def double_faults(vm):
     _takes(vm, "ets set dev IF tc-tsa all:strict tc-bw all:0")
     equal("TCs that do not change", _dcb(vm, "ets")["tc_tsa"], ["vendor"] * 8)
     _fault(vm, "pfc_errno", 95)
-    _refuses(vm, "pfc set dev IF prio-pfc 3:on", "Operation not supported")
+    _leaves(vm, "pfc set dev IF prio-pfc 3:on")
     _fault(vm, "no_setpfc", 1)
-    _takes(vm, "pfc set dev IF prio-pfc 3:on")
-    equal("PFC that nobody has heard of", _shown_pfc(vm), _pfc())
+    _leaves(vm, "pfc set dev IF prio-pfc 3:on")
     equal("calls", _of(vm, "dcbdouble/setpfc_calls"), "1")
     _fault(vm, "firmware_dcbx", 1)
     expect("host" not in _dcb(vm, "dcbx"), "the host is in charge of DCBX")
@@ -219,6 +226,104 @@ def double_faults(vm):
     equal("entries after all", _entries(vm), [])
     warnings = vm.run("dmesg | grep -E 'WARNING|BUG:|Oops|Call Trace'").output
     equal("warnings of the kernel", warnings, "")
+
+
+# --- railhead on the double ---------------------------------------------------------------
+
+QOS = HEAD + """devices:
+  nics: {pci: "8086:10c9", expect: 2, link: ethernet}
+qos:
+  nics:
+    trust: dscp
+    dscp_map: {26: 3, 48: 6}
+    pfc: [3]
+    cable_length: 30m
+    ets:
+      priorities: {0: 0, 3: 3, 6: 6}
+      scheduling: {0: ets, 3: ets, 6: strict}
+      bandwidth: {0: 40%, 3: 60%}
+    buffers: {sizes: {0: 128K, 1: 64K}, priorities: {3: 1}}
+    dcqcn:
+      priorities: [3]
+      np: {cnp_dscp: 46, cnp_802p_prio: 5, min_time_between_cnps: 8us}
+      rp: {clamp_tgt_rate: true, rpg_ai_rate: 10Mb/s, rpg_min_dec_fac: 40%, rpg_gd: 10}
+"""
+DCQCN = {"roce_np/enable/3": "1", "roce_rp/enable/3": "1", "roce_np/enable/2": "0",
+         "roce_np/cnp_dscp": "46", "roce_np/cnp_802p_prio": "5",
+         "roce_np/min_time_between_cnps": "8", "roce_rp/clamp_tgt_rate": "1",
+         "roce_rp/rpg_ai_rate": "10", "roce_rp/rpg_min_dec_fac": "40", "roce_rp/rpg_gd": "10"}
+
+
+def _profile(vm, text):
+    vm.sh(f"cat >{PROFILE} <<'PROFILE'\n{text}PROFILE\nrailhead check {PROFILE}")
+
+
+def _expect_qos(vm, pf):
+    """What the profile asks for, as dcb and the files of DCQCN show it."""
+    equal(f"PFC of {pf}", _shown_pfc(vm, pf), _pfc(3, delay=30))
+    equal(f"trust of {pf}", _of(vm, "dcbdouble/trust", pf), "dscp")
+    equal(f"entries of {pf}", _entries(vm, pf), [(26, 3), (48, 6)])
+    shown = _dcb(vm, "ets", pf)
+    equal(f"priorities' TCs of {pf}", shown["prio_tc"], [0, 0, 2, 3, 4, 5, 6, 7])
+    equal(f"TCs of {pf}", [shown["tc_tsa"][tc] for tc in (0, 3, 6)], ["ets", "ets", "strict"])
+    equal(f"shares of {pf}", [shown["tc_bw"][tc] for tc in (0, 3)], [40, 60])
+    shown = _dcb(vm, "buffer", pf)
+    equal(f"buffers of {pf}", shown["buffer_size"][:2], [128 << 10, 64 << 10])
+    equal(f"priorities' buffers of {pf}", shown["prio_buffer"], [0, 0, 0, 1, 0, 0, 0, 0])
+    for file, wanted in DCQCN.items():
+        equal(f"{file} of {pf}", _of(vm, f"ecn/{file}", pf), wanted)
+
+
+def _written(vm):
+    """All that has ever been set, and the links' changes, of each PF."""
+    return [(_of(vm, "dcbdouble/set_calls", pf), _of(vm, "dcbdouble/ecn_stores", pf),
+             _link_changes(vm, pf)) for pf in NICS]
+
+
+@case(SNAPSHOT, "qos sets PFC, trust, ETS, buffers and DCQCN; a second run sets nothing at all")
+def applied(vm):
+    _load(vm)
+    _profile(vm, QOS)
+    said = vm.run(PLAN, 60).output
+    contains("railhead plan", said, *(f"qos/{pf}/{key}" for pf in NICS
+                                      for key in ("pfc", "dscp_map", "ets", "dcqcn/rp/rpg_gd")))
+    equal("what the plan has set", [state[:2] for state in _written(vm)], [("0", "0")] * 2)
+    exits(vm, APPLY, 0, 120)
+    for pf in NICS:
+        _expect_qos(vm, pf)
+    before = _written(vm)
+    exits(vm, PLAN, 0)
+    exits(vm, APPLY, 0, 120)
+    equal("what has been set", _written(vm), before)
+
+
+def _fails(vm, change, *words):
+    """Apply; one change of the first NIC fails, which the report and the verdict name."""
+    said = exits(vm, APPLY, 6, 120)
+    contains("railhead apply", said, f"qos/{NICS[0]}/{change}: failed", *words)
+    changes = status_json(vm)["stages"]["devices"]["changes"]
+    equal("failed changes", [entry["id"] for entry in changes if entry["state"] == "failed"],
+          [f"qos/{NICS[0]}/{change}"])
+
+
+@case(SNAPSHOT, "a value that is not kept, and what a driver refuses, is named with its reason")
+def refused(vm):
+    _load(vm, f"faulty={NICS[0]} stubborn=roce_rp/rpg_gd")
+    _profile(vm, QOS)
+    _fails(vm, "dcqcn/rp/rpg_gd", "roce_rp/rpg_gd", "11")
+    _expect_qos(vm, NICS[1])
+    _fault(vm, "stubborn", "")
+    for fault, value, change, words in (
+            ("empty", "roce_np/cnp_dscp", "dcqcn/np/cnp_dscp", ("roce_np/cnp_dscp", "empty")),
+            ("pfc_errno", 95, "pfc", ("refuses pfc 3", "Operation not supported")),
+            ("no_setpfc", 1, "pfc", ("without a word",)),
+            ("firmware_dcbx", 1, "dcbx", ("firmware",))):
+        _dcb_set(vm, "pfc set dev IF prio-pfc all:off")
+        _fault(vm, fault, value)
+        _fails(vm, change, *words)
+        _fault(vm, fault, "" if fault == "empty" else 0)
+    exits(vm, APPLY, 0, 120)
+    _expect_qos(vm, NICS[0])
 
 
 # --- soft-RoCE -----------------------------------------------------------------------------
@@ -244,3 +349,18 @@ def soft_roce(vm):
     equal("netdev of the RDMA device", vm.read("/sys/class/infiniband/rxe0/parent"), _netdev(vm))
     expect(vm.run("test -e /sys/class/infiniband/rxe0/device").status != 0,
            "rxe0 has a device")
+
+
+@case(SNAPSHOT, "qos sets the ToS of soft-RoCE, and leaves no directory in configfs")
+def roce_tos(vm):
+    _soft_roce(vm)
+    _profile(vm, HEAD + f"""devices:
+  nic0: {{pci: "8086:10c9", address: "{NICS[0]}", expect: 1, link: ethernet}}
+qos: {{nic0: {{roce_tos: 106}}}}
+""")
+    contains("railhead plan", vm.run(PLAN, 60).output, f"qos/{NICS[0]}/roce_tos")
+    exits(vm, APPLY, 0, 120)
+    directory = TOS.split("/ports")[0]
+    expect(vm.run(f"test -e {directory}").status != 0, f"{directory} is still there")
+    exits(vm, PLAN, 0)
+    equal("ToS", vm.sh(f"mkdir {directory} && cat {TOS}"), "106")
