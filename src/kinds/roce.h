@@ -28,7 +28,7 @@ struct cc_name {
 
 /* Patterns have {addr}, {netdev}, {ibdev}, and {prio}. */
 struct cc_vendor {
-	const char *driver; /* of the PF */
+	const char *driver; /* of the PF; NULL: any, of which "found" exists */
 	const char *name;   /* "DOCA-OFED's mlx5" */
 	const char *found;  /* what exists where it is this one; NULL: where no other line holds */
 	const char *dir;    /* of the files */

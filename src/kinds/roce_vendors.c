@@ -13,6 +13,7 @@
 #include "sys/read.h"
 
 #define DEV "/sys/bus/pci/devices/"
+#define IBDEVS "/sys/class/infiniband"
 
 /* The names of the profile are those of this driver. */
 #define NP(key)                                    \
@@ -110,8 +111,7 @@ static const char *const irdma_enable[] = {"roce_dcqcn_enable", NULL};
 	"for the class (NCCL_IB_TC)"
 
 static const struct cc_vendor vendors[] = {
-	{.driver = "mlx5_core",
-	 .name = "DOCA-OFED's mlx5",
+	{.name = "DOCA-OFED's mlx5",
 	 .found = "/sys/class/net/{netdev}/ecn",
 	 .dir = "/sys/class/net/{netdev}/ecn",
 	 .names = mlx5_sysfs,
@@ -181,7 +181,7 @@ const struct cc_vendor *cc_vendor(const struct cc_place *place)
 	for (size_t i = 0; place->driver && i < array_len(vendors); i++) {
 		cleanup_free char *found = NULL;
 
-		if (!streq(vendors[i].driver, place->driver))
+		if (vendors[i].driver && !streq(vendors[i].driver, place->driver))
 			continue;
 		if (!vendors[i].found)
 			return &vendors[i];
@@ -244,6 +244,23 @@ char *cc_file(const struct cc_place *place, const struct cc_vendor *v, const cha
 	return dir ? xasprintf("%s/%s", dir, file) : NULL;
 }
 
+/* One in software is no device's child, and names its netdev (rxe_verbs.c, siw_main.c). */
+static char *software_ibdev(const struct root *root, const char *netdev)
+{
+	cleanup_strv struct strv ibdevs = {0};
+
+	if (read_dir(root, &ibdevs, NULL, IBDEVS) < 0)
+		return NULL;
+	for (size_t i = 0; i < ibdevs.n; i++) {
+		cleanup_free char *parent = NULL;
+
+		if (read_text(root, &parent, NULL, IBDEVS "/%s/parent", ibdevs.v[i]) == 0 &&
+		    streq(parent, netdev))
+			return xstrdup(ibdevs.v[i]);
+	}
+	return NULL;
+}
+
 void cc_place_find(const struct root *root, const char *addr, struct cc_place *ret)
 {
 	cleanup_strv struct strv ibdevs = {0};
@@ -256,6 +273,8 @@ void cc_place_find(const struct root *root, const char *addr, struct cc_place *r
 		ret->netdev = xstrdup(dev.name);
 	if (read_dir(root, &ibdevs, NULL, DEV "%s/infiniband", addr) == 0 && ibdevs.n)
 		ret->ibdev = xstrdup(ibdevs.v[0]);
+	else if (ret->netdev)
+		ret->ibdev = software_ibdev(root, ret->netdev);
 }
 
 void cc_place_free(struct cc_place *place)
