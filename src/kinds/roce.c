@@ -32,7 +32,7 @@ static int ask(const struct root *root, const char *addr, void **ret, struct err
 
 	*ret = reads;
 	cc_place_find(root, addr, &place);
-	return cc_read_all(&place, true, reads, err);
+	return cc_read_all(&place, root->live, reads, err); /* a tree does not hang */
 }
 
 static void free_reads(void *reads)
@@ -137,7 +137,11 @@ static int unreadable(const struct about *a, const struct cc_read *got, struct e
 	if (got->result == -ENOENT)
 		return err_set(err, -EOPNOTSUPP,
 			       "%s: %s has no such file; leave %s out, or write unsupported: skip",
-			       got->path, a->v ? a->v->name : "the kernel", a->key);
+			       got->path,
+			       str_starts(got->path, CMA_ROOT) ? "rdma_cm"
+			       : a->v			       ? a->v->name
+							       : "the kernel",
+			       a->key);
 	return err_errno(err, got->result, "%s", got->path);
 }
 
@@ -167,20 +171,19 @@ static int number_of(const struct about *a, const char *path, unsigned long long
 }
 
 /* A node of configfs that nobody could open: of a tree, or for want of rights. */
-static bool closed(struct about *a, const char *path)
+static bool closed(struct about *a, const char *pattern, const char *path)
 {
+	cleanup_free char *node = pattern ? cc_path(&a->place, pattern, 0) : NULL;
 	const struct cc_read *got = cc_find(a->reads, path);
+	bool live = a->ctx->root->live;
 
-	if (!got || !strstr(path, "/config/"))
+	if (!node || !got || root_exists(a->ctx->root, "%s", node))
 		return false;
-	if (a->ctx->root->live && got->result != -EACCES && got->result != -EPERM &&
-	    got->result != -EROFS)
-		return false;
-	if (!a->ctx->root->live && got->result != -ENOENT)
+	if (live && got->result != -EACCES && got->result != -EPERM && got->result != -EROFS)
 		return false;
 	change_observe(a->c, "unknown");
-	change_reason(a->c, a->ctx->root->live ? "only root may look there"
-					       : "configfs answers on the running machine only");
+	change_reason(a->c, live ? "only root may look there"
+				 : "configfs answers on the running machine only");
 	a->c->state = CHANGE_DIFFERS;
 	return true;
 }
@@ -274,7 +277,7 @@ static int look_param(struct about *a, const struct cc_name *n, struct err *err)
 	unsigned long long there, wanted, mode = 0;
 	int r = want(a, &wanted, err);
 
-	if (r == 0 && path && closed(a, path))
+	if (r == 0 && closed(a, a->v->node, path))
 		return 0;
 	if (r == 0)
 		r = number_of(a, path, &there, err);
@@ -367,7 +370,7 @@ static int look_port(struct about *a, struct err *err)
 		unsigned long long value;
 		int r;
 
-		if (path && closed(a, path))
+		if (closed(a, a->v->node, path))
 			return 0;
 		r = number_of(a, path, &value, err);
 		if (r < 0)
@@ -512,7 +515,7 @@ static int look_tos(struct about *a, struct err *err)
 		a->c->state = CHANGE_DIFFERS;
 		return 0;
 	}
-	if (closed(a, path))
+	if (closed(a, CMA_NODE, path))
 		return 0;
 	if (!root_exists(a->ctx->root, CMA_ROOT)) { /* its set has the remedy */
 		change_observe(a->c, "configfs is not mounted");
