@@ -110,6 +110,8 @@ static const struct target targets[] = {
 	{"vf:", look_vf_address, set_vf_address},
 	{"eswitch:", look_eswitch, set_eswitch},
 	{"eswitch_with_vfs:", look_eswitch, set_eswitch_with_vfs},
+	{"dcb:", look_dcb, set_dcb},
+	{"lldpad", look_lldpad, set_lldpad},
 	{"rdma_netns", look_rdma_netns, set_rdma_netns},
 	{NULL, NULL, NULL},
 };
@@ -128,6 +130,7 @@ static void forget(const struct change *c)
 {
 	forget_vf_address(c);
 	forget_eswitch(c);
+	forget_dcb(c);
 }
 
 const struct kind kind_netlink = {

@@ -1,4 +1,670 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "kinds/kind.h"
+/*
+ * Congestion control of RoCE and RDMA's defaults. What a driver says when it was written to is
+ * not believed: mlx5 masks and drops values, and answers a failed query with an empty text
+ * (en_ecn.c), so each file is read again behind its write.
+ */
+#include "kinds/roce.h"
 
-const struct kind kind_roce = {.name = "roce"};
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "kinds/function.h"
+#include "kinds/heard.h"
+#include "kinds/netlink.h"
+#include "kinds/target.h"
+#include "sys/machine.h"
+#include "sys/module.h"
+#include "sys/read.h"
+
+enum { PRIORITIES = 8 };
+
+/* --- memory ---------------------------------------------------------------------------------- */
+
+static int ask(const struct root *root, const char *addr, void **ret, struct err *err)
+{
+	struct cc_place place cleanup_place = {.root = root};
+	struct cc_reads *reads = xnew(struct cc_reads);
+
+	*ret = reads;
+	cc_place_find(root, addr, &place);
+	return cc_read_all(&place, root->live, reads, err); /* a tree does not hang */
+}
+
+static void free_reads(void *reads)
+{
+	cc_reads_free(reads);
+	free(reads);
+}
+
+static struct hearing files = {.ask = ask, .free = free_reads};
+
+static void forget(const struct change *c)
+{
+	hearing_forget(&files, c);
+}
+
+/* --- what one look or set is about -------------------------------------------------------------
+ */
+
+struct about {
+	const struct kind_ctx *ctx;
+	struct change *c;
+	struct cc_place place;
+	const struct cc_vendor *v; /* NULL: of a driver that no line of the table has */
+	const struct cc_reads *reads;
+	const char *key; /* "np/cnp_dscp", "priorities", "traffic_class" */
+};
+
+static int refuse(const struct about *a, const char *sentence, struct err *err)
+{
+	cleanup_free char *text = cc_path(&a->place, sentence, 0);
+
+	return err_set(err, -EOPNOTSUPP, "%s: no %s: %s", a->place.addr, a->key,
+		       text ? text : sentence);
+}
+
+/* The driver may come, or its RDMA half, which makes the files. */
+static bool may_come(struct about *a)
+{
+	const char *module = a->v ? a->v->module : NULL;
+	enum module_state state = MODULE_LIVE;
+
+	if (!a->place.driver) {
+		change_reason(a->c, "%s has no driver (yet)", a->place.addr);
+	} else if (a->v && !a->v->found && !a->place.netdev && a->ctx->root->live) {
+		change_reason(a->c, "%s has no netdev (yet)", a->place.addr);
+	} else if (module && module_state(a->ctx->root, module, &state, NULL) == 0 &&
+		   state < MODULE_LIVE && state != MODULE_MISSING) {
+		change_reason(a->c, "%s of %s is not loaded (yet)", module, a->place.addr);
+	} else {
+		return false;
+	}
+	change_observe(a->c, "nothing yet");
+	a->c->state = CHANGE_WAITS;
+	return true;
+}
+
+static int no_vendor(const struct about *a, struct err *err)
+{
+	return err_set(err, -EOPNOTSUPP,
+		       "%s: no %s: railhead knows no way to set it with the driver %s; leave it "
+		       "out, or write unsupported: skip",
+		       a->place.addr, a->key, a->place.driver);
+}
+
+/*
+ * Which files there are below debugfs is for root to see, and a tree that was captured has none
+ * of those that a driver makes there or in configfs.
+ */
+static bool hidden(struct about *a)
+{
+	bool live = a->ctx->root->live;
+
+	if (!a->v || !a->v->module || (live && geteuid() == 0))
+		return false;
+	change_observe(a->c, "unknown");
+	change_reason(a->c, "%s",
+		      live ? "only root may look there"
+			   : "the tree has none of the files that the driver may have");
+	a->c->state = CHANGE_DIFFERS;
+	return true;
+}
+
+/* --- reading -----------------------------------------------------------------------------------
+ */
+
+static bool locked_down(const struct root *root)
+{
+	cleanup_free char *text = NULL;
+
+	return read_text(root, &text, NULL, "/sys/kernel/security/lockdown") == 0 &&
+	       (strstr(text, "[integrity]") || strstr(text, "[confidentiality]"));
+}
+
+static int unreadable(const struct about *a, const struct cc_read *got, struct err *err)
+{
+	if (got->result == -EPERM && strstr(got->path, "/debug/") && locked_down(a->ctx->root))
+		return err_set(err, -EOPNOTSUPP,
+			       "%s: this kernel is locked down (Secure Boot), which closes debugfs "
+			       "to root too; install DOCA-OFED, whose mlx5 has these files in "
+			       "sysfs, or leave %s out",
+			       got->path, a->key);
+	if (got->result == -ENOENT)
+		return err_set(err, -EOPNOTSUPP,
+			       "%s: %s has no such file; leave %s out, or write unsupported: skip",
+			       got->path,
+			       str_starts(got->path, CMA_ROOT) ? "rdma_cm"
+			       : a->v			       ? a->v->name
+							       : "the kernel",
+			       a->key);
+	return err_errno(err, got->result, "%s", got->path);
+}
+
+static int empty(const char *path, struct err *err)
+{
+	return err_set(
+		err, -EIO,
+		"%s reads empty: the firmware failed the driver's query; the kernel log says "
+		"why, and a firmware that no longer answers wants a cold boot",
+		path);
+}
+
+/* The number in a file that was read; err otherwise. */
+static int number_of(const struct about *a, const char *path, unsigned long long *ret,
+		     struct err *err)
+{
+	const struct cc_read *got = cc_find(a->reads, path);
+	char *end;
+
+	if (!got || got->result < 0)
+		return got ? unreadable(a, got, err)
+			   : err_set(err, -ENODEV, "%s: gone while it was looked at", a->key);
+	if (!*got->text)
+		return empty(path, err);
+	*ret = strtoull(got->text, &end, 0);
+	return *end ? err_set(err, -EINVAL, "%s: '%.40s' is no number", path, got->text) : 0;
+}
+
+/* A node of configfs that nobody could open: of a tree, or for want of rights. */
+static bool closed(struct about *a, const char *pattern, const char *path)
+{
+	cleanup_free char *node = pattern ? cc_path(&a->place, pattern, 0) : NULL;
+	const struct cc_read *got = cc_find(a->reads, path);
+	bool live = a->ctx->root->live;
+
+	if (!node || !got || root_exists(a->ctx->root, "%s", node))
+		return false;
+	if (live && got->result != -EACCES && got->result != -EPERM && got->result != -EROFS)
+		return false;
+	change_observe(a->c, "unknown");
+	change_reason(a->c, live ? "only root may look there"
+				 : "configfs answers on the running machine only");
+	a->c->state = CHANGE_DIFFERS;
+	return true;
+}
+
+/* --- writing -----------------------------------------------------------------------------------
+ */
+
+/* Decimal always: mlx5's rp files send whatever else they get to the firmware as it is. */
+static int write_number(const struct about *a, const char *path, unsigned long long value,
+			struct err *err)
+{
+	bool hex = a->v && a->v->hex && strstr(path, "/config/");
+	cleanup_free char *text = xasprintf(hex ? "0x%llx" : "%llu", value), *back = NULL;
+	unsigned long long there;
+	char *end;
+	int r = machine_write_attr(a->ctx->root, path, text, err);
+
+	if (r == -EINVAL)
+		return err_wrap(err, "the driver or its firmware does not take that value");
+	if (r == 0)
+		r = read_text(a->ctx->root, &back, err, "%s", path);
+	if (r < 0)
+		return r;
+	if (!*back)
+		return empty(path, err);
+	there = strtoull(back, &end, 0);
+	if (*end || there != value)
+		return err_set(err, -EIO,
+			       "%s: %s was written without a refusal, and reads back %.40s: the "
+			       "driver or its firmware did not take it",
+			       path, text, back);
+	return 0;
+}
+
+/* Behind what is staged. The file of it reads as it likes. */
+static int commit(const struct about *a, struct err *err)
+{
+	cleanup_free char *path = a->v->commit ? cc_file(&a->place, a->v, a->v->commit) : NULL;
+
+	return path ? machine_write_attr(a->ctx->root, path, a->v->hex ? "0x1" : "1", err) : 0;
+}
+
+/* Opens a node for the time of a set; *made: it was not there, and must go again. */
+static int open_node(const struct about *a, const char *pattern, char **node, bool *made,
+		     struct err *err)
+{
+	int r;
+
+	*made = false;
+	*node = pattern ? cc_path(&a->place, pattern, 0) : NULL;
+	if (!*node || root_exists(a->ctx->root, "%s", *node))
+		return 0;
+	r = machine_make_node(a->ctx->root, *node, err);
+	if (r == -ENODEV)
+		return err_wrap(err, "the kernel knows no RDMA device of that name; was it renamed "
+				     "or removed just now? Run railhead apply again");
+	*made = r == 0;
+	return r;
+}
+
+static void close_node(const struct about *a, const char *node, bool made)
+{
+	if (made)
+		machine_remove_node(a->ctx->root, node, NULL);
+}
+
+/* --- parameters ---------------------------------------------------------------------------------
+ */
+
+static int want(const struct about *a, unsigned long long *ret, struct err *err)
+{
+	char *end;
+
+	*ret = strtoull(a->c->desired, &end, 10);
+	return *end || end == a->c->desired
+		       ? err_set(err, -EINVAL, "%s: '%s' is no number", a->key, a->c->desired)
+		       : 0;
+}
+
+/* Of a value in units of 1 << shift, what the file does not hold is taken to be as wanted. */
+static unsigned long long widen(const struct cc_name *n, unsigned long long there,
+				unsigned long long wanted)
+{
+	return n->shift && there == wanted >> n->shift ? wanted : there << n->shift;
+}
+
+static int look_param(struct about *a, const struct cc_name *n, struct err *err)
+{
+	cleanup_free char *path = cc_file(&a->place, a->v, n->file);
+	cleanup_free char *guard = n->guard ? cc_file(&a->place, a->v, n->guard) : NULL;
+	unsigned long long there, wanted, mode = 0;
+	int r = want(a, &wanted, err);
+
+	if (r == 0 && closed(a, a->v->node, path))
+		return 0;
+	if (r == 0)
+		r = number_of(a, path, &there, err);
+	if (r == 0 && guard)
+		r = number_of(a, guard, &mode, err);
+	if (r < 0)
+		return r;
+	if (mode)
+		change_observe(a->c, "%llu, unused: %s is %llu", there, n->guard, mode);
+	else
+		change_observe(a->c, "%llu", widen(n, there, wanted));
+	change_judge(a->c);
+	return 0;
+}
+
+static int set_param(const struct about *a, const struct cc_name *n, struct err *err)
+{
+	cleanup_free char *path = cc_file(&a->place, a->v, n->file), *node = NULL;
+	unsigned long long wanted;
+	bool made;
+	int r = want(a, &wanted, err);
+
+	if (r == 0)
+		r = open_node(a, a->v->node, &node, &made, err);
+	if (r < 0)
+		return r;
+	r = write_number(a, path, wanted >> n->shift, err);
+	if (r == 0)
+		r = commit(a, err);
+	close_node(a, node, made);
+	return r;
+}
+
+/* --- priorities ---------------------------------------------------------------------------------
+ */
+
+static void add_number(struct str *text, unsigned int n)
+{
+	str_addf(text, "%s%u", text->len ? " " : "", n);
+}
+
+/* The priorities of which that file is 1. */
+static int on_of(const struct about *a, const char *file, struct str *ret, struct err *err)
+{
+	for (unsigned int prio = 0; prio < PRIORITIES; prio++) {
+		cleanup_free char *name = cc_path(&a->place, file, prio);
+		cleanup_free char *path = cc_file(&a->place, a->v, name);
+		unsigned long long on;
+		int r = number_of(a, path, &on, err);
+
+		if (r < 0)
+			return r;
+		if (on)
+			add_number(ret, prio);
+	}
+	if (!ret->len)
+		str_add(ret, "none");
+	return 0;
+}
+
+static int look_each(struct about *a, struct err *err)
+{
+	cleanup_str struct str all = {0}, first = {0};
+	bool same = true;
+
+	for (const char *const *file = a->v->enable; *file; file++) {
+		cleanup_str struct str one = {0};
+		int r = on_of(a, *file, &one, err);
+
+		if (r < 0)
+			return r;
+		if (file == a->v->enable)
+			str_add(&first, one.s);
+		same &= streq(one.s, first.s);
+		str_addf(&all, "%s%.*s %s", all.len ? ", " : "", (int)strcspn(*file, "/"), *file,
+			 one.s);
+	}
+	change_observe(a->c, "%s", same ? first.s : all.s);
+	change_judge(a->c);
+	return 0;
+}
+
+/* One switch for all priorities: on is as wanted, whichever are. */
+static int look_port(struct about *a, struct err *err)
+{
+	bool want_on = !streq(a->c->desired, "none"), on = true;
+
+	for (const char *const *file = a->v->port; *file; file++) {
+		cleanup_free char *path = cc_file(&a->place, a->v, *file);
+		unsigned long long value;
+		int r;
+
+		if (closed(a, a->v->node, path))
+			return 0;
+		r = number_of(a, path, &value, err);
+		if (r < 0)
+			return r;
+		on &= value == 1;
+	}
+	change_observe(a->c, "%s", on == want_on ? a->c->desired : on ? "all" : "none");
+	change_judge(a->c);
+	return 0;
+}
+
+static int look_priorities(struct about *a, struct err *err)
+{
+	if (a->v->enable)
+		return look_each(a, err);
+	return a->v->port ? look_port(a, err) : refuse(a, a->v->no_priorities, err);
+}
+
+static bool wants_priority(const char *desired, unsigned int prio)
+{
+	for (const char *s = desired; *s; s++)
+		if (isdigit((unsigned char)*s) && (unsigned int)(*s - '0') == prio)
+			return true;
+	return false;
+}
+
+static int set_each(const struct about *a, struct err *err)
+{
+	for (const char *const *file = a->v->enable; *file; file++)
+		for (unsigned int prio = 0; prio < PRIORITIES; prio++) {
+			cleanup_free char *name = cc_path(&a->place, *file, prio);
+			cleanup_free char *path = cc_file(&a->place, a->v, name);
+			bool on = wants_priority(a->c->desired, prio);
+			unsigned long long there;
+			int r = number_of(a, path, &there, err);
+
+			if (r == 0 && there != on)
+				r = write_number(a, path, on, err);
+			if (r < 0)
+				return r;
+		}
+	return 0;
+}
+
+static int set_port(const struct about *a, struct err *err)
+{
+	cleanup_free char *node = NULL;
+	bool made, on = !streq(a->c->desired, "none");
+	int r = open_node(a, a->v->node, &node, &made, err);
+
+	for (const char *const *file = a->v->port; r == 0 && *file; file++) {
+		cleanup_free char *path = cc_file(&a->place, a->v, *file);
+
+		r = write_number(a, path, on, err);
+	}
+	if (r == 0)
+		r = commit(a, err);
+	close_node(a, node, made);
+	return r;
+}
+
+/* --- DCQCN ---------------------------------------------------------------------------------------
+ */
+
+static int look_dcqcn(struct about *a, struct err *err)
+{
+	const struct cc_name *n;
+
+	if (!a->v)
+		return no_vendor(a, err);
+	if (streq(a->key, "priorities"))
+		return look_priorities(a, err);
+	n = cc_name(a->v, a->key);
+	if (n)
+		return look_param(a, n, err);
+	return refuse(a,
+		      a->v->no_param ? a->v->no_param
+				     : "it is no parameter of this driver; leave it out",
+		      err);
+}
+
+static int set_dcqcn(const struct about *a, struct err *err)
+{
+	const struct cc_name *n = a->v ? cc_name(a->v, a->key) : NULL;
+
+	if (n)
+		return set_param(a, n, err);
+	if (!a->v || (!a->v->enable && !a->v->port))
+		return no_vendor(a, err);
+	return a->v->enable ? set_each(a, err) : set_port(a, err);
+}
+
+/* --- traffic class
+ * -------------------------------------------------------------------------------- */
+
+static int look_class(struct about *a, struct err *err)
+{
+	const struct cc_name *n = a->v ? cc_name(a->v, a->key) : NULL;
+	cleanup_free char *path = cc_path(&a->place, CLASS_FILE, 0);
+	const struct cc_read *got = cc_find(a->reads, path);
+	unsigned int class;
+
+	if (n)
+		return look_param(a, n, err);
+	if (got && got->result == -ENOENT)
+		return a->v ? refuse(a, a->v->no_class, err) : no_vendor(a, err);
+	if (!got || got->result < 0)
+		return got ? unreadable(a, got, err) : no_vendor(a, err);
+	/* "Global tclass=106", then rules of single destinations; nothing while it is unset */
+	if (sscanf(got->text, "Global tclass=%u", &class) == 1)
+		change_observe(a->c, "%u", class);
+	else
+		change_observe(a->c, "unset");
+	change_judge(a->c);
+	return 0;
+}
+
+static int set_class(const struct about *a, struct err *err)
+{
+	const struct cc_name *n = a->v ? cc_name(a->v, a->key) : NULL;
+	cleanup_free char *path = cc_path(&a->place, CLASS_FILE, 0);
+
+	if (n)
+		return set_param(a, n, err);
+	return path ? machine_write_attr(a->ctx->root, path, a->c->desired, err)
+		    : no_vendor(a, err);
+}
+
+/* --- ToS of RDMA-CM
+ * --------------------------------------------------------------------------------- */
+
+static int look_tos(struct about *a, struct err *err)
+{
+	cleanup_free char *path = cc_path(&a->place, CMA_TOS, 0);
+	enum module_state state = MODULE_LIVE;
+	unsigned long long there;
+	int r;
+
+	if (a->ctx->root->live && module_state(a->ctx->root, "rdma_cm", &state, NULL) == 0 &&
+	    state < MODULE_LIVE) {
+		change_observe(a->c, "rdma_cm is not loaded");
+		a->c->state = CHANGE_DIFFERS;
+		return 0;
+	}
+	if (closed(a, CMA_NODE, path))
+		return 0;
+	if (!root_exists(a->ctx->root, CMA_ROOT)) { /* its set has the remedy */
+		change_observe(a->c, "configfs is not mounted");
+		a->c->state = CHANGE_DIFFERS;
+		return 0;
+	}
+	r = number_of(a, path, &there, err);
+	if (r < 0)
+		return r;
+	change_observe(a->c, "%llu", there);
+	change_judge(a->c);
+	return 0;
+}
+
+/* The value is the device's own and stays when the node goes (cma_configfs.c). */
+static int set_tos(const struct about *a, struct err *err)
+{
+	cleanup_free char *path = cc_path(&a->place, CMA_TOS, 0), *node = NULL;
+	enum module_state state = MODULE_LIVE;
+	unsigned long long wanted;
+	bool made = false;
+	int r = want(a, &wanted, err);
+
+	if (r == 0 && a->ctx->root->live)
+		r = module_state(a->ctx->root, "rdma_cm", &state, err);
+	if (r == 0 && state < MODULE_LIVE)
+		r = machine_insert_module("rdma_cm", NULL, err);
+	if (r == 0 && !root_exists(a->ctx->root, CMA_ROOT))
+		r = err_set(err, a->ctx->root->live ? -ENOENT : -EOPNOTSUPP,
+			    CMA_ROOT " is not there: configfs is not mounted (systemctl start "
+				     "sys-kernel-config.mount), or rdma_cm was built without it");
+	if (r == 0)
+		r = open_node(a, CMA_NODE, &node, &made, err);
+	if (r < 0)
+		return r;
+	r = write_number(a, path, wanted, err);
+	close_node(a, node, made);
+	return r;
+}
+
+/* --- the kind
+ * ---------------------------------------------------------------------------------------- */
+
+static const struct sort {
+	const char *prefix;
+	const char *key; /* NULL: behind the address */
+	bool needs_rdma; /* it is the RDMA device's own */
+	int (*look)(struct about *a, struct err *err);
+	int (*set)(const struct about *a, struct err *err);
+} sorts[] = {
+	{"dcqcn:", NULL, false, look_dcqcn, set_dcqcn},
+	{"traffic_class:", "traffic_class", true, look_class, set_class},
+	{"tos:", "roce_tos", true, look_tos, set_tos},
+};
+
+static void about_free(struct about *a)
+{
+	cc_place_free(&a->place);
+}
+
+static const struct sort *parse(const struct kind_ctx *ctx, struct change *c, struct about *a,
+				struct err *err)
+{
+	for (size_t i = 0; i < array_len(sorts); i++) {
+		char addr[PCI_ADDR_MAX];
+		const char *rest;
+		size_t len;
+
+		if (!str_starts(c->target, sorts[i].prefix))
+			continue;
+		rest = c->target + strlen(sorts[i].prefix);
+		len = strcspn(rest, "/");
+		if (len >= sizeof(addr) || (!sorts[i].key && !rest[len]))
+			break;
+		memcpy(addr, rest, len);
+		addr[len] = '\0';
+		*a = (struct about){.ctx = ctx, .c = c};
+		a->key = sorts[i].key ? sorts[i].key : rest + len + 1;
+		cc_place_find(ctx->root, addr, &a->place);
+		a->v = cc_vendor(&a->place);
+		return &sorts[i];
+	}
+	err_set(err, -EINVAL, "%s: not a target of kind roce", c->target);
+	return NULL;
+}
+
+/* The RDMA device is not there, yet or here. */
+static bool no_rdma(struct about *a)
+{
+	if (a->place.ibdev)
+		return false;
+	change_observe(a->c, "no RDMA device");
+	if (function_has(a->ctx->root, a->place.addr, "infiniband")) {
+		change_reason(a->c, "its RDMA device is in a network namespace of its own (a "
+				    "container), and is left alone there");
+		a->c->state = CHANGE_UNSUPPORTED;
+	} else {
+		change_reason(
+			a->c,
+			"%s has no RDMA device (yet); is its RDMA driver loaded, and is it no "
+			"member of a bond?",
+			a->place.addr);
+		a->c->state = CHANGE_WAITS;
+	}
+	return true;
+}
+
+static bool needs_rdma(const struct about *a, const struct sort *sort)
+{
+	return sort->needs_rdma || (a->v && a->v->node);
+}
+
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	struct about a cleanup(about_free) = {.c = c};
+	const struct sort *sort = parse(ctx, c, &a, err);
+	const struct heard *h;
+
+	if (!sort)
+		return -EINVAL;
+	if (!a.place.driver || sort->look == look_dcqcn)
+		if (may_come(&a) || hidden(&a))
+			return 0;
+	if (needs_rdma(&a, sort) && no_rdma(&a))
+		return 0;
+	h = hear(&files, ctx->root, a.place.addr);
+	if (h->result < 0)
+		return err_set(err, h->result, "%s of %s: %s", a.key, a.place.addr, h->err.text);
+	a.reads = h->info;
+	return sort->look(&a, err);
+}
+
+static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	struct about a cleanup(about_free) = {.c = c};
+	struct cc_reads reads cleanup_reads = {0};
+	const struct sort *sort = parse(ctx, c, &a, err);
+	int r;
+
+	if (!sort)
+		return -EINVAL;
+	r = function_gone(ctx->root, a.place.addr, err);
+	if (r == 0)
+		r = cc_read_all(&a.place, false, &reads, err);
+	if (r < 0)
+		return r;
+	a.reads = &reads;
+	return sort->set(&a, err);
+}
+
+const struct kind kind_roce = {
+	.name = "roce", .blocks = true, .look = look, .set = set, .forget = forget};

@@ -1,4 +1,324 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "steps/step.h"
+/*
+ * qos: what is lossless and how congestion is met, of each PF of a set. In one lane, in the order
+ * that the settings need: who decides, classes and buffers, PFC, trust, DCQCN's parameters and
+ * then DCQCN itself, and last what RDMA asks the network for.
+ */
+#include <stdlib.h>
 
-const struct step step_qos = {.section = "qos"};
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "steps/overlay.h"
+
+enum { PRIORITIES = 8, DSCPS = 64, MEGABIT = 125000 /* bytes/s */ };
+
+struct port {
+	const struct step_ctx *ctx;
+	const struct ynode *section;
+	const struct pci_fn *fn;
+	struct plan *plan;
+};
+
+static const struct ynode *value_of(const struct port *p, const char *path)
+{
+	return overlay_value(p->ctx, p->section, p->fn, path);
+}
+
+static struct change *add(const struct port *p, enum kind_id kind, const struct ynode *at,
+			  const char *id)
+{
+	struct change *c = plan_add(p->plan, "qos", kind, STAGE_DEVICES, PHASE_PORT, at->at,
+				    "qos/%s/%s", p->fn->addr, id);
+
+	change_lane(c, "%s", p->fn->addr);
+	return c;
+}
+
+static void add_dcb(const struct port *p, const struct ynode *at, const char *key,
+		    const char *desired)
+{
+	struct change *c = add(p, KIND_NETLINK, at, key);
+
+	change_target(c, "dcb:%s/%s", p->fn->addr, key);
+	change_desired(c, "%s", desired);
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+/* [3, 0] -> "0 3"; [] -> "none" */
+static void add_priorities(const struct ynode *list, struct str *text)
+{
+	for (unsigned int prio = 0; prio < PRIORITIES; prio++)
+		for (size_t i = 0; i < list->items.n; i++)
+			if (strtoul(list->items.v[i]->text, NULL, 10) == prio) {
+				str_addf(text, "%s%u", text->len ? " " : "", prio);
+				break;
+			}
+	if (!text->len)
+		str_add(text, "none");
+}
+
+/* {24-26: 3} -> "24:3 25:3 26:3" */
+static void add_map(const struct ynode *map, struct str *text)
+{
+	for (unsigned int dscp = 0; dscp < DSCPS; dscp++)
+		for (size_t i = 0; i < map->keys.n; i++) {
+			struct cpus dscps;
+
+			if (cpus_parse(map->keys.v[i]->text, &dscps) < 0 || !cpus_has(&dscps, dscp))
+				continue;
+			str_addf(text, "%s%u:%lu", text->len ? " " : "", dscp,
+				 strtoul(map->items.v[i]->text, NULL, 10));
+			break;
+		}
+}
+
+typedef void (*add_value)(struct str *text, const char *value);
+
+static void as_number(struct str *text, const char *value)
+{
+	str_addf(text, "%lu", strtoul(value, NULL, 10)); /* "50%" and "5m" too */
+}
+
+static void as_word(struct str *text, const char *value)
+{
+	str_add(text, value);
+}
+
+static void as_bytes(struct str *text, const char *value)
+{
+	uint64_t bytes = 0;
+
+	parse_size(value, &bytes);
+	str_addf(text, "%llu", (unsigned long long)bytes);
+}
+
+/* {0: 10%, 3: 90%} -> "bandwidth 0:10 3:90"; the first map's place is the change's. */
+static void add_section(const struct port *p, const char *path, const char *name, add_value add_one,
+			struct str *text, const struct ynode **at)
+{
+	const struct ynode *map = value_of(p, path);
+
+	if (!map || !map->keys.n)
+		return;
+	if (!*at)
+		*at = map;
+	str_addf(text, "%s%s", text->len ? " " : "", name);
+	for (unsigned long key = 0; key < PRIORITIES; key++)
+		for (size_t i = 0; i < map->keys.n; i++) {
+			if (strtoul(map->keys.v[i]->text, NULL, 10) != key)
+				continue;
+			str_addf(text, " %lu:", key);
+			add_one(text, map->items.v[i]->text);
+		}
+}
+
+/* --- DCB -------------------------------------------------------------------------------------- */
+
+static void emit_buffers(const struct port *p)
+{
+	cleanup_str struct str text = {0};
+	const struct ynode *at = NULL;
+
+	add_section(p, "buffers.sizes", "sizes", as_bytes, &text, &at);
+	add_section(p, "buffers.priorities", "priorities", as_number, &text, &at);
+	if (at)
+		add_dcb(p, at, "buffers", text.s);
+}
+
+static void emit_ets(const struct port *p)
+{
+	cleanup_str struct str text = {0};
+	const struct ynode *at = NULL;
+
+	add_section(p, "ets.priorities", "priorities", as_number, &text, &at);
+	add_section(p, "ets.scheduling", "scheduling", as_word, &text, &at);
+	add_section(p, "ets.bandwidth", "bandwidth", as_number, &text, &at);
+	if (at)
+		add_dcb(p, at, "ets", text.s);
+}
+
+static void emit_pfc(const struct port *p)
+{
+	const struct ynode *cable = value_of(p, "cable_length"), *pfc = value_of(p, "pfc");
+	cleanup_str struct str text = {0}, metres = {0};
+
+	if (cable) { /* first: the thresholds of a lossless buffer follow from it */
+		as_number(&metres, cable->text);
+		add_dcb(p, cable, "cable_length", metres.s);
+	}
+	if (!pfc)
+		return;
+	add_priorities(pfc, &text);
+	add_dcb(p, pfc, "pfc", text.s);
+}
+
+/* The map first: with its first entry most drivers trust DSCPs, and need no other. */
+static void emit_trust(const struct port *p)
+{
+	const struct ynode *map = value_of(p, "dscp_map"), *trust = value_of(p, "trust");
+	cleanup_str struct str text = {0};
+
+	if (map && map->keys.n) {
+		add_map(map, &text);
+		add_dcb(p, map, "dscp_map", text.s);
+	}
+	if (trust)
+		add_dcb(p, trust, "trust", trust->text);
+}
+
+/* Where the first of these keys stands; NULL: DCB is left alone. */
+static const struct ynode *dcb_of(const struct port *p)
+{
+	static const char *const keys[] = {"trust", "dscp_map", "pfc",
+					   "ets",   "buffers",	"cable_length"};
+	const struct ynode *at = NULL;
+
+	for (size_t i = 0; !at && i < array_len(keys); i++)
+		at = value_of(p, keys[i]);
+	return at;
+}
+
+static void emit_dcb(const struct port *p)
+{
+	const struct ynode *at = dcb_of(p);
+
+	if (!at)
+		return;
+	add_dcb(p, at, "dcbx", "host");
+	emit_buffers(p);
+	emit_ets(p);
+	emit_pfc(p);
+	emit_trust(p);
+}
+
+/* A program that may have a word of its own harms nothing by being there: see what is read. */
+static void emit_lldpad(const struct ynode *at, struct plan *plan)
+{
+	struct change *c = plan_add(plan, "qos", KIND_NETLINK, STAGE_DEVICES, PHASE_PORT, at->at,
+				    "qos/lldpad");
+
+	change_target(c, "lldpad");
+	change_desired(c, "absent");
+	c->optional = true;
+}
+
+/* --- RDMA ------------------------------------------------------------------------------------- */
+
+static void as_usec(struct str *text, const char *value)
+{
+	uint64_t usec = 0;
+
+	parse_duration(value, &usec);
+	str_addf(text, "%llu", (unsigned long long)usec);
+}
+
+static void as_mbit(struct str *text, const char *value)
+{
+	uint64_t rate = 0;
+
+	parse_rate(value, &rate);
+	str_addf(text, "%llu", (unsigned long long)(rate / MEGABIT));
+}
+
+static void as_bool(struct str *text, const char *value)
+{
+	str_add(text, streq(value, "true") ? "1" : "0");
+}
+
+/* In the units of the drivers' files. */
+static const struct {
+	const char *path;
+	add_value how;
+} params[] = {
+	{"np.cnp_dscp", as_number},
+	{"np.cnp_802p_prio", as_number},
+	{"np.min_time_between_cnps", as_usec},
+	{"rp.clamp_tgt_rate", as_bool},
+	{"rp.clamp_tgt_rate_after_time_inc", as_bool},
+	{"rp.rpg_time_reset", as_usec},
+	{"rp.rpg_byte_reset", as_number},
+	{"rp.rpg_threshold", as_number},
+	{"rp.rpg_max_rate", as_mbit},
+	{"rp.rpg_ai_rate", as_mbit},
+	{"rp.rpg_hai_rate", as_mbit},
+	{"rp.rpg_min_dec_fac", as_number},
+	{"rp.rpg_min_rate", as_mbit},
+	{"rp.rate_to_set_on_first_cnp", as_mbit},
+	{"rp.dce_tcp_g", as_number},
+	{"rp.dce_tcp_rtt", as_usec},
+	{"rp.rate_reduce_monitor_period", as_usec},
+	{"rp.initial_alpha_value", as_number},
+	{"rp.rpg_gd", as_number},
+};
+
+static void emit_param(const struct port *p, const char *path, add_value how)
+{
+	cleanup_free char *full = xasprintf("dcqcn.%s", path);
+	cleanup_free char *id = xasprintf("dcqcn/%.2s/%s", path, path + 3);
+	const struct ynode *value = value_of(p, full);
+	cleanup_str struct str text = {0};
+	struct change *c;
+
+	if (!value)
+		return;
+	how(&text, value->text);
+	c = add(p, KIND_ROCE, value, id);
+	change_target(c, "dcqcn:%s/%s", p->fn->addr, id + strlen("dcqcn/"));
+	change_desired(c, "%s", text.s);
+}
+
+static void emit_dcqcn(const struct port *p)
+{
+	const struct ynode *priorities = value_of(p, "dcqcn.priorities");
+	cleanup_str struct str text = {0};
+	struct change *c;
+
+	for (size_t i = 0; i < array_len(params); i++)
+		emit_param(p, params[i].path, params[i].how);
+	if (!priorities)
+		return;
+	add_priorities(priorities, &text);
+	c = add(p, KIND_ROCE, priorities, "dcqcn/priorities");
+	change_target(c, "dcqcn:%s/priorities", p->fn->addr);
+	change_desired(c, "%s", text.s);
+}
+
+static void emit_byte(const struct port *p, const char *key, const char *target)
+{
+	const struct ynode *value = value_of(p, key);
+	cleanup_str struct str text = {0};
+	struct change *c;
+
+	if (!value)
+		return;
+	as_number(&text, value->text);
+	c = add(p, KIND_ROCE, value, key);
+	change_target(c, "%s:%s", target, p->fn->addr);
+	change_desired(c, "%s", text.s);
+}
+
+static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+		struct err *err)
+{
+	const struct ynode *dcb = NULL;
+	struct fn_list fns = {0};
+
+	(void)err;
+	overlay_functions(ctx, section, &fns);
+	for (size_t i = 0; i < fns.n; i++) {
+		struct port p = {ctx, section, fns.v[i], plan};
+
+		if (!dcb && (dcb = dcb_of(&p)))
+			emit_lldpad(dcb, plan);
+		emit_dcb(&p);
+		emit_dcqcn(&p);
+		emit_byte(&p, "roce_tos", "tos");
+		emit_byte(&p, "traffic_class", "traffic_class");
+	}
+	vec_free(&fns);
+	return 0;
+}
+
+const struct step step_qos = {.section = "qos", .knobs = true, .emit = emit};

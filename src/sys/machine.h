@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "sys/dcb.h"
 #include "sys/devlink.h"
 #include "sys/root.h"
 #include "sys/vfinfo.h"
@@ -30,6 +31,13 @@ int machine_write_file(const struct root *root, const char *path, const char *te
 		       struct err *err);
 /* Absent is success. */
 int machine_remove_file(const struct root *root, const char *path, struct err *err);
+
+/*
+ * A directory of configfs, which makes an object of the kernel or a window on one. One that
+ * is there already is success; so is one that is gone already.
+ */
+int machine_make_node(const struct root *root, const char *path, struct err *err);
+int machine_remove_node(const struct root *root, const char *path, struct err *err);
 
 /* --- machine_boot.c: the boot partition ------------------------------------------------- */
 
@@ -130,3 +138,22 @@ int machine_rdma_netns(bool shared, struct err *err);
  */
 int machine_pci_express(const struct root *root, const char *addr, unsigned int reg, uint16_t mask,
 			uint16_t value, struct err *err);
+
+/* --- machine_dcb.c: a netdev's Data Center Bridging; see sys/dcb.h -------------------------- */
+
+/*
+ * Each sets the whole structure: read, change, send; and nothing that is equal already, since
+ * a driver may take the link down for it (mlx5: PFC). All wait for rtnl. The driver's errno
+ * comes through one byte: -ENOTSUPP (-524) arrives as -ENOMEM (bnxt_en). What a driver has no
+ * function for is no error: read back.
+ */
+int machine_dcb_ets(const char *netdev, const struct ieee_ets *ets, struct err *err);
+int machine_dcb_pfc(const char *netdev, const struct ieee_pfc *pfc, struct err *err);
+int machine_dcb_buffer(const char *netdev, const struct dcbnl_buffer *buffer, struct err *err);
+/* Adds an entry of the APP table, or deletes the one that is the same in all three. */
+int machine_dcb_app(const char *netdev, const struct dcb_app *app, bool add, struct err *err);
+int machine_dcb_trust(const char *netdev, const uint8_t *selectors, size_t n, struct err *err);
+/* dcbx: DCB_CAP_DCBX_*. -EPERM: refused, no reason is given. */
+int machine_dcb_mode(const char *netdev, uint8_t dcbx, struct err *err);
+/* Neither sends pause frames nor obeys them; autonegotiation of them stays as it is. */
+int machine_pause_off(unsigned int ifindex, struct err *err);

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "sys/atomic_file.h"
@@ -65,6 +66,32 @@ int machine_remove_file(const struct root *root, const char *path, struct err *e
 	if (dir < 0)
 		return dir;
 	if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
+		return err_errno(err, -errno, "%s", path);
+	return 0;
+}
+
+int machine_make_node(const struct root *root, const char *path, struct err *err)
+{
+	const char *name;
+	cleanup_close int dir = open_parent(root, path, &name, 0, err);
+
+	if (dir < 0)
+		return dir;
+	if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST)
+		return err_errno(err, -errno, "%s", path);
+	return 0;
+}
+
+int machine_remove_node(const struct root *root, const char *path, struct err *err)
+{
+	const char *name;
+	cleanup_close int dir = open_parent(root, path, &name, 0, err);
+
+	if (dir == -ENOENT)
+		return 0;
+	if (dir < 0)
+		return dir;
+	if (unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		return err_errno(err, -errno, "%s", path);
 	return 0;
 }

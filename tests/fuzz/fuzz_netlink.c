@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Answers by netlink: of a PF with VFs, of devlink, of the RDMA subsystem, and refusals. */
+/* Answers by netlink: of a PF with VFs, of devlink, of DCB, of the RDMA subsystem, and refusals. */
 #include "fuzz.h"
 
 #include "base/mem.h"
+#include "sys/dcb.h"
 #include "sys/devlink.h"
+#include "sys/pause.h"
 #include "sys/rdma.h"
 #include "sys/vfinfo.h"
 
@@ -21,6 +23,21 @@ static void parse_link(const void *data, size_t size)
 	}
 }
 
+static void parse_dcb(const void *data, size_t size)
+{
+	struct dcb_info info cleanup_dcb = {0};
+	struct pause_info pause;
+	int says = 0;
+
+	if (dcb_parse_reply(data, size, &says, NULL) == 0)
+		must(says >= -128 && says <= 127);
+	pause_parse(data, size, &pause, NULL);
+	if (dcb_parse(data, size, &info, NULL) < 0)
+		return;
+	must(info.app.n <= size / 8); /* four bytes behind a header of four */
+	must(info.trust.n <= size / 5 && (info.has_trust || !info.trust.n));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* Aligned as an answer is, and not a byte longer than it is. */
@@ -33,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memcpy(copy, data, size);
 	parse_link(copy, size);
+	parse_dcb(copy, size);
 	devlink_parse_family(copy, size, &family, NULL);
 	devlink_parse_param(copy, size, &value, NULL);
 	rdma_parse_netns(copy, size, &shared, NULL);

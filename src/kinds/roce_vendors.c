@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where each vendor's driver has DCQCN. Facts: en_sysfs.c, en_ecn.c and main_ext.c of DOCA-OFED
+ * 25.10; drivers/infiniband/hw/mlx5/cong.c, hw/bnxt_re, hw/irdma/verbs.c and
+ * drivers/net/ethernet/pensando/ionic of Linux 6.12; bnxt_setupcc.sh of Broadcom; Intel's
+ * irdma README (document 635330).
+ */
+#include <string.h>
+
+#include "base/str.h"
+#include "kinds/function.h"
+#include "kinds/roce.h"
+#include "sys/read.h"
+
+#define DEV "/sys/bus/pci/devices/"
+#define IBDEVS "/sys/class/infiniband"
+
+/* The names of the profile are those of this driver. */
+#define NP(key)                                    \
+	{                                          \
+		"np/" key, "roce_np/" key, 0, NULL \
+	}
+#define RP(key)                                    \
+	{                                          \
+		"rp/" key, "roce_rp/" key, 0, NULL \
+	}
+static const struct cc_name mlx5_sysfs[] = {
+	NP("cnp_dscp"),
+	NP("cnp_802p_prio"),
+	NP("min_time_between_cnps"),
+	RP("clamp_tgt_rate"),
+	RP("clamp_tgt_rate_after_time_inc"),
+	RP("rpg_time_reset"),
+	RP("rpg_byte_reset"),
+	RP("rpg_threshold"),
+	RP("rpg_max_rate"),
+	RP("rpg_ai_rate"),
+	RP("rpg_hai_rate"),
+	RP("rpg_min_dec_fac"),
+	RP("rpg_min_rate"),
+	RP("rate_to_set_on_first_cnp"),
+	RP("dce_tcp_g"),
+	RP("dce_tcp_rtt"),
+	RP("rate_reduce_monitor_period"),
+	RP("initial_alpha_value"),
+	RP("rpg_gd"),
+	{NULL, NULL, 0, NULL},
+};
+
+/* Writing np_cnp_prio makes np_cnp_prio_mode 0, with which it counts (mlx5_ib_set_cc_params()). */
+static const struct cc_name mlx5_debugfs[] = {
+	{"np/cnp_dscp", "np_cnp_dscp", 0, NULL},
+	{"np/cnp_802p_prio", "np_cnp_prio", 0, "np_cnp_prio_mode"},
+	{"np/min_time_between_cnps", "np_min_time_between_cnps", 0, NULL},
+	{"rp/clamp_tgt_rate", "rp_clamp_tgt_rate", 0, NULL},
+	{"rp/clamp_tgt_rate_after_time_inc", "rp_clamp_tgt_rate_ati", 0, NULL},
+	{"rp/rpg_time_reset", "rp_time_reset", 0, NULL},
+	{"rp/rpg_byte_reset", "rp_byte_reset", 0, NULL},
+	{"rp/rpg_threshold", "rp_threshold", 0, NULL},
+	{"rp/rpg_max_rate", "rp_max_rate", 0, NULL},
+	{"rp/rpg_ai_rate", "rp_ai_rate", 0, NULL},
+	{"rp/rpg_hai_rate", "rp_hai_rate", 0, NULL},
+	{"rp/rpg_min_dec_fac", "rp_min_dec_fac", 0, NULL},
+	{"rp/rpg_min_rate", "rp_min_rate", 0, NULL},
+	{"rp/rate_to_set_on_first_cnp", "rp_rate_to_set_on_first_cnp", 0, NULL},
+	{"rp/dce_tcp_g", "rp_dce_tcp_g", 0, NULL},
+	{"rp/dce_tcp_rtt", "rp_dce_tcp_rtt", 0, NULL},
+	{"rp/rate_reduce_monitor_period", "rp_rate_reduce_monitor_period", 0, NULL},
+	{"rp/initial_alpha_value", "rp_initial_alpha_value", 0, NULL},
+	{"rp/rpg_gd", "rp_gd", 0, NULL},
+	{NULL, NULL, 0, NULL},
+};
+
+static const struct cc_name bnxt_configfs[] = {
+	{"np/cnp_dscp", "cnp_dscp", 0, NULL},
+	{"np/cnp_802p_prio", "cnp_prio", 0, NULL},
+	{"traffic_class", "roce_dscp", 2, NULL},
+	{NULL, NULL, 0, NULL},
+};
+
+static const struct cc_name nothing[] = {{NULL, NULL, 0, NULL}};
+
+static const char *const mlx5_enable[] = {"roce_np/enable/{prio}", "roce_rp/enable/{prio}", NULL};
+/* cc_mode 1 is DCQCN */
+static const char *const bnxt_enable[] = {"ecn_marking", "ecn_enable", "cc_mode", NULL};
+static const char *const irdma_enable[] = {"roce_dcqcn_enable", NULL};
+
+#define MLX5_NO_CLASS                                                                      \
+	"only DOCA-OFED's mlx5 can force it upon all queue pairs; install that, or write " \
+	"roce_tos and let applications ask for the class (NCCL_IB_TC)"
+#define MLX5_FIRMWARE                                                                           \
+	"this kernel's mlx5 has no switch for it: set it in the firmware (mlxconfig -d {addr} " \
+	"set "                                                                                  \
+	"ROCE_CC_PRIO_MASK_P1=MASK, of a card's second port _P2, then a cold boot) and leave "  \
+	"dcqcn.priorities out, or install DOCA-OFED"
+#define BNXT_INBOX                                                                             \
+	"the kernel's own bnxt_re offers nothing of DCQCN; install Broadcom's bnxt_re, which " \
+	"has it below /sys/kernel/config/bnxt_re"
+#define IRDMA_PARAM                                                                                \
+	"irdma has DCQCN's parameters as options of Intel's own module alone: modules: {options: " \
+	"{irdma: {dcqcn_...: ...}}}"
+#define IRDMA_INBOX                                                                                \
+	"the kernel's own irdma keeps DCQCN off (irdma_setup_roce()); install Intel's, which has " \
+	"it below /sys/kernel/config/irdma"
+#define IONIC                                                                                   \
+	"the driver ionic leaves it to the adapter's own program (nicctl update dcqcn, nicctl " \
+	"update qos)"
+#define NO_CLASS                                                                                \
+	"its driver can't force it upon all queue pairs; write roce_tos, and let applications " \
+	"ask "                                                                                  \
+	"for the class (NCCL_IB_TC)"
+
+static const struct cc_vendor vendors[] = {
+	{.name = "DOCA-OFED's mlx5",
+	 .found = "/sys/class/net/{netdev}/ecn",
+	 .dir = "/sys/class/net/{netdev}/ecn",
+	 .names = mlx5_sysfs,
+	 .enable = mlx5_enable,
+	 .no_class = MLX5_NO_CLASS},
+	{.driver = "mlx5_core",
+	 .name = "the kernel's mlx5",
+	 .found = "/sys/kernel/debug/mlx5/{addr}/cc_params",
+	 .dir = "/sys/kernel/debug/mlx5/{addr}/cc_params",
+	 .names = mlx5_debugfs,
+	 .no_priorities = MLX5_FIRMWARE,
+	 .no_class = MLX5_NO_CLASS},
+	{.driver = "mlx5_core",
+	 .name = "mlx5",
+	 .names = nothing,
+	 .module = "mlx5_ib",
+	 .no_param = "neither DOCA-OFED's files (/sys/class/net/{netdev}/ecn) nor those of mlx5_ib "
+		     "are there (/sys/kernel/debug/mlx5/{addr}/cc_params): debugfs is not mounted "
+		     "(systemctl start sys-kernel-debug.mount), or the firmware lets nobody set "
+		     "DCQCN",
+	 .no_priorities = MLX5_FIRMWARE,
+	 .no_class = MLX5_NO_CLASS},
+	{.driver = "bnxt_en",
+	 .name = "Broadcom's bnxt_re",
+	 .found = "/sys/kernel/config/bnxt_re",
+	 .node = "/sys/kernel/config/bnxt_re/{ibdev}",
+	 .dir = "/sys/kernel/config/bnxt_re/{ibdev}/ports/1/cc",
+	 .hex = true,
+	 .names = bnxt_configfs,
+	 .port = bnxt_enable,
+	 .commit = "apply",
+	 .no_param = "bnxt_re has no such parameter; leave it out for these ports",
+	 .no_class = NO_CLASS},
+	{.driver = "bnxt_en",
+	 .name = "the kernel's bnxt_re",
+	 .names = nothing,
+	 .module = "bnxt_re",
+	 .no_param = BNXT_INBOX,
+	 .no_priorities = BNXT_INBOX,
+	 .no_class = NO_CLASS},
+	{.driver = "ice",
+	 .name = "Intel's irdma",
+	 .found = "/sys/kernel/config/irdma",
+	 .node = "/sys/kernel/config/irdma/{ibdev}",
+	 .dir = "/sys/kernel/config/irdma/{ibdev}",
+	 .names = nothing,
+	 .port = irdma_enable,
+	 .no_param = IRDMA_PARAM,
+	 .no_class = NO_CLASS},
+	{.driver = "ice",
+	 .name = "the kernel's irdma",
+	 .names = nothing,
+	 .module = "irdma",
+	 .no_param = IRDMA_INBOX,
+	 .no_priorities = IRDMA_INBOX,
+	 .no_class = NO_CLASS},
+	{.driver = "ionic",
+	 .name = "ionic",
+	 .names = nothing,
+	 .no_param = IONIC,
+	 .no_priorities = IONIC,
+	 .no_class = IONIC},
+};
+
+const struct cc_vendor *cc_vendor(const struct cc_place *place)
+{
+	for (size_t i = 0; place->driver && i < array_len(vendors); i++) {
+		cleanup_free char *found = NULL;
+
+		if (vendors[i].driver && !streq(vendors[i].driver, place->driver))
+			continue;
+		if (!vendors[i].found)
+			return &vendors[i];
+		found = cc_path(place, vendors[i].found, 0);
+		if (found && root_exists(place->root, "%s", found))
+			return &vendors[i];
+	}
+	return NULL;
+}
+
+const struct cc_name *cc_name(const struct cc_vendor *v, const char *key)
+{
+	for (const struct cc_name *n = v->names; n->key; n++)
+		if (streq(n->key, key))
+			return n;
+	return NULL;
+}
+
+/* --- places ---------------------------------------------------------------------------------- */
+
+char *cc_path(const struct cc_place *place, const char *pattern, unsigned int prio)
+{
+	const struct {
+		const char *word, *value;
+	} words[] = {
+		{"{addr}", place->addr},
+		{"{netdev}", place->netdev},
+		{"{ibdev}", place->ibdev},
+	};
+	struct str path = {0};
+
+	while (*pattern) {
+		bool found = false;
+
+		for (size_t i = 0; !found && i < array_len(words); i++) {
+			if (!str_starts(pattern, words[i].word))
+				continue;
+			if (!words[i].value) {
+				str_free(&path);
+				return NULL;
+			}
+			str_add(&path, words[i].value);
+			pattern += strlen(words[i].word);
+			found = true;
+		}
+		if (!found && str_starts(pattern, "{prio}")) {
+			str_addf(&path, "%u", prio);
+			pattern += strlen("{prio}");
+		} else if (!found) {
+			str_addn(&path, pattern++, 1);
+		}
+	}
+	return str_take(&path);
+}
+
+char *cc_file(const struct cc_place *place, const struct cc_vendor *v, const char *file)
+{
+	cleanup_free char *dir = v->dir ? cc_path(place, v->dir, 0) : NULL;
+
+	return dir ? xasprintf("%s/%s", dir, file) : NULL;
+}
+
+/* One in software is no device's child, and names its netdev (rxe_verbs.c, siw_main.c). */
+static char *software_ibdev(const struct root *root, const char *netdev)
+{
+	cleanup_strv struct strv ibdevs = {0};
+
+	if (read_dir(root, &ibdevs, NULL, IBDEVS) < 0)
+		return NULL;
+	for (size_t i = 0; i < ibdevs.n; i++) {
+		cleanup_free char *parent = NULL;
+
+		if (read_text(root, &parent, NULL, IBDEVS "/%s/parent", ibdevs.v[i]) == 0 &&
+		    streq(parent, netdev))
+			return xstrdup(ibdevs.v[i]);
+	}
+	return NULL;
+}
+
+void cc_place_find(const struct root *root, const char *addr, struct cc_place *ret)
+{
+	cleanup_strv struct strv ibdevs = {0};
+	struct netdev dev;
+
+	*ret = (struct cc_place){.root = root};
+	snprintf(ret->addr, sizeof(ret->addr), "%s", addr);
+	read_link_name(root, &ret->driver, NULL, DEV "%s/driver", addr);
+	if (function_netdev(root, addr, &dev, NULL) == 0)
+		ret->netdev = xstrdup(dev.name);
+	if (read_dir(root, &ibdevs, NULL, DEV "%s/infiniband", addr) == 0 && ibdevs.n)
+		ret->ibdev = xstrdup(ibdevs.v[0]);
+	else if (ret->netdev)
+		ret->ibdev = software_ibdev(root, ret->netdev);
+}
+
+void cc_place_free(struct cc_place *place)
+{
+	free(place->driver);
+	free(place->netdev);
+	free(place->ibdev);
+}
