@@ -1,10 +1,10 @@
 """The list of cases and the states of the guest that they are seen in.
 
 A state is a place in the guest's life ("third boot"), reached from the state
-before it in the list; a case looks at the guest in one state. Cases of the
-state SNAPSHOT each start from a copy of the guest as it was after the second
-boot, and may break it. All this is the life of the guest MAIN; a state may
-belong to another guest, with a life of its own.
+before it in the list; a case looks at the guest in one state. Cases of a
+snapshot each start from a copy of the guest as it was after the second boot,
+and may break it. States are the life of the guest MAIN if they do not say
+another one.
 """
 
 import json
@@ -15,8 +15,12 @@ import traceback
 
 from vm import GuestError
 
-SNAPSHOT = "snapshot"
 MAIN = "main"
+DEVICES = "devices"  # the same machine, for the cases about NICs: the two run side by side
+SNAPSHOT = "snapshot"
+DEVICES_SNAPSHOT = "devices"
+# Of which guest each is, and the state that it is taken in.
+_snapshots = {SNAPSHOT: (MAIN, "boot2"), DEVICES_SNAPSHOT: (DEVICES, "devices' boot2")}
 
 _states = []  # (name, function, guest), in the order in which a guest runs through
 _needs = {}   # of a state that does not need all states before it: those that it does
@@ -77,13 +81,15 @@ def select(words):
 
 
 def by_guest(selected):
-    """The cases of each guest; MAIN first, then who has the most states to go through."""
+    """The cases of each guest: those that take longest first."""
     guest_of = {name: guest for name, _, guest in _states}
+    guest_of.update({name: guest for name, (guest, _) in _snapshots.items()})
     found = {}
     for entry in selected:
-        found.setdefault(guest_of.get(entry[0], MAIN), []).append(entry)
+        found.setdefault(guest_of[entry[0]], []).append(entry)
     states = {name: len({entry[0] for entry in entries}) for name, entries in found.items()}
-    return sorted(found.items(), key=lambda item: (item[0] != MAIN, -states[item[0]]))
+    return sorted(found.items(),
+                  key=lambda item: (item[0] not in (MAIN, DEVICES), -states[item[0]]))
 
 
 class Run:
@@ -107,14 +113,14 @@ class Run:
             self._cases_of(name)
             # Right after the state that the snapshot was taken in, so that a
             # broken later boot cannot take these cases with it.
-            if name == "boot2":
-                self._snapshot_cases()
+            for snapshot, (_, taken_in) in _snapshots.items():
+                if name == taken_in:
+                    self._snapshot_cases(snapshot)
 
     def _path(self):
         """The states to go through, for the cases that are selected."""
         needed = {entry[0] for entry in self.selected}
-        if SNAPSHOT in needed:
-            needed.add("boot2")
+        needed.update(state for name, (_, state) in _snapshots.items() if name in needed)
         for i in range(len(self.states) - 1, -1, -1):
             name = self.states[i][0]
             if name in needed:
@@ -135,8 +141,8 @@ class Run:
         for entry in self._take(name):
             self._run(entry)
 
-    def _snapshot_cases(self):
-        entries = self._take(SNAPSHOT)
+    def _snapshot_cases(self, snapshot):
+        entries = self._take(snapshot)
         for entry in entries:
             self._run(entry, load=True)
         if entries:

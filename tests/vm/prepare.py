@@ -9,7 +9,7 @@ import sys
 import time
 
 from cutguest import CutGuest
-from harness import MAIN
+from harness import DEVICES, MAIN
 from vm import Guest, other_disk, small_hardware
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -198,7 +198,7 @@ def guest(name, directory):
     """The guest that cases are declared for (harness.py)."""
     if name in CUTS:
         return cut_guest(name, directory)
-    return everything(directory) if name == MAIN else layout(name, directory)
+    return everything(directory) if name in (MAIN, DEVICES) else layout(name, directory)
 
 
 def qemu_version(qemu_dir):

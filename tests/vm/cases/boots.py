@@ -2,7 +2,7 @@
 
 import re
 
-from harness import case, contains, equal, expect, is_active, state, status_json
+from harness import DEVICES, case, contains, equal, expect, is_active, state, status_json
 
 PFS = ("0000:41:00.0", "0000:81:00.0")
 WANTED_ARGS = ("iommu=pt", "transparent_hugepage=never", "skew_tick=1",
@@ -10,12 +10,14 @@ WANTED_ARGS = ("iommu=pt", "transparent_hugepage=never", "skew_tick=1",
 
 
 @state("boot1")
+@state("devices' boot1", guest=DEVICES)
 def boot1(vm):
     vm.start()
     vm.wait_for_reset(1, 300)
 
 
 @state("boot2")
+@state("devices' boot2", guest=DEVICES)
 def boot2(vm):
     vm.wait_for_shell(300)
     vm.wait_until_booted()

@@ -1,6 +1,6 @@
 """Drivers of VFs, and hugepages of a running kernel: what the main profile does not use."""
 
-from harness import SNAPSHOT, case, equal, expect
+from harness import DEVICES_SNAPSHOT, case, equal, expect
 
 PROFILE = "/etc/railhead/profiles/vm-bench.yaml"
 VFS = [f"/sys/bus/pci/devices/0000:{bus}:00.0/virtfn{n}" for bus in ("41", "81") for n in (0, 1)]
@@ -18,7 +18,7 @@ def _apply_with_driver(vm, driver):
     vm.sh("railhead plan --stage devices")  # exit 0: converged
 
 
-@case(SNAPSHOT, "VFs change to vfio-pci, to no driver at all, and back to their netdev")
+@case(DEVICES_SNAPSHOT, "VFs change to vfio-pci, to no driver at all, and back to their netdev")
 def vf_drivers(vm):
     _apply_with_driver(vm, "vfio-pci")
     equal("drivers for vfio-pci", _drivers(vm), ["vfio-pci"] * 4)
@@ -31,7 +31,7 @@ def vf_drivers(vm):
     equal("drivers for netdev", _drivers(vm), ["igbvf"] * 4)
 
 
-@case(SNAPSHOT, "hugepages at run time are asked of each node by itself")
+@case(DEVICES_SNAPSHOT, "hugepages at run time are asked of each node by itself")
 def runtime_pages(vm):
     vm.sh(f"sed -i '/^hugepages:/a\\  - {{size: 2M, nodes: {{0: 3, 1: 5}}, at: runtime}}' {PROFILE}")
     vm.sh("railhead apply --stage initrd 2>&1", 120)

@@ -2,14 +2,14 @@
 
 import time
 
-from harness import SNAPSHOT, case, contains, equal, expect, is_active
+from harness import DEVICES_SNAPSHOT, case, contains, equal, expect, is_active
 
 PAGES = "/sys/devices/system/node/node{}/hugepages/hugepages-1048576kB/nr_hugepages"
 NODE1_PAGES = PAGES.format(1)
 STAGE_DEADLINE = 150  # seconds; the unit's own limit is shorter than TCG is slow
 
 
-@case(SNAPSHOT, "1G pages missing on one node are a failure that names the node")
+@case(DEVICES_SNAPSHOT, "1G pages missing on one node are a failure that names the node")
 def shortage_on_a_node(vm):
     vm.sh(f"echo 0 >{NODE1_PAGES}")
     equal("1G pages on node 1", vm.read(NODE1_PAGES), "0")
@@ -18,7 +18,7 @@ def shortage_on_a_node(vm):
     contains("railhead verify", result.output, "node1")
 
 
-@case(SNAPSHOT, "a page that landed on the other node is a failure, not a pass")
+@case(DEVICES_SNAPSHOT, "a page that landed on the other node is a failure, not a pass")
 def spill(vm):
     # Whether a running kernel finds a free gigabyte in one piece on a node is luck, so
     # either node may be the one that gets the other's page.
@@ -55,7 +55,7 @@ def _links(vm, function):
     return vm.sh(f"find /sys/bus/pci/devices/{function}/ -name 'virtfn*'").split()
 
 
-@case(SNAPSHOT, "a PF whose lock is held is named in time, and the other PF is done")
+@case(DEVICES_SNAPSHOT, "a PF whose lock is held is named in time, and the other PF is done")
 def frozen_by_lock(vm):
     _freeze(vm, "0000:41:00.0", "lock")
     contains("railhead apply", _apply_devices(vm), "0000:41:00.0")
@@ -63,7 +63,7 @@ def frozen_by_lock(vm):
     equal("VFs of the frozen PF", len(_links(vm, "0000:41:00.0")), 0)
 
 
-@case(SNAPSHOT, "a driver that never returns is named in time")
+@case(DEVICES_SNAPSHOT, "a driver that never returns is named in time")
 def frozen_in_driver(vm):
     # This kernel holds one lock around each write to sriov_numvfs, so the other
     # PF may have to wait behind this one; then it must be named as waiting.
@@ -89,7 +89,7 @@ def _restart(vm, unit):
     return result, time.monotonic() - begin
 
 
-@case(SNAPSHOT, "the unit ends in time with a frozen PF, and the verdict names it")
+@case(DEVICES_SNAPSHOT, "the unit ends in time with a frozen PF, and the verdict names it")
 def frozen_unit(vm):
     _freeze(vm, "0000:41:00.0", "lock")
     result, seconds = _restart(vm, "railhead-devices.service")
@@ -102,7 +102,7 @@ def frozen_unit(vm):
     expect(not is_active(vm, "railhead-ready.target"), "the target is active")
 
 
-@case(SNAPSHOT, "where the initramfs has no railhead, early does its work and says so")
+@case(DEVICES_SNAPSHOT, "where the initramfs has no railhead, early does its work and says so")
 def early_stands_in(vm):
     vm.sh("rm /run/railhead/status.json /run/modprobe.d/zz-railhead.conf")
     result, _ = _restart(vm, "railhead-early.service")

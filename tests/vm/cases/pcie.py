@@ -2,7 +2,7 @@
 
 import re
 
-from harness import SNAPSHOT, case, contains, equal, exits, expect
+from harness import DEVICES_SNAPSHOT, case, contains, equal, exits, expect
 
 NICS = ("0000:41:00.0", "0000:81:00.0")
 PCI = "/sys/bus/pci/devices"
@@ -40,7 +40,7 @@ def _nothing_to_do(vm):
     vm.sh("railhead plan --stage devices 2>&1", 60)
 
 
-@case(SNAPSHOT, "read requests and relaxed ordering are set as lspci shows them, bit by bit")
+@case(DEVICES_SNAPSHOT, "read requests and relaxed ordering are set as lspci shows them, bit by bit")
 def config_space(vm):
     text = "pcie: {nics: {max_read_request: 4096, relaxed_ordering: false}}\n"
     _profile(vm, text)
@@ -82,7 +82,7 @@ def _expect_cpus(vm, nic, cpu):
     return vectors
 
 
-@case(SNAPSHOT, "vectors go to the CPUs of their own node; one that was moved is named, and comes back")
+@case(DEVICES_SNAPSHOT, "vectors go to the CPUs of their own node; one that was moved is named, and comes back")
 def affinity(vm):
     _profile(vm, "irq: {nics: {affinity: local_node}}\n")
     for nic in NICS:  # interfaces that are down have no handlers
@@ -119,7 +119,7 @@ def affinity(vm):
     contains("railhead apply", said, f"irq/{NICS[1]}/affinity", "all CPUs of node 1 are isolated")
 
 
-@case(SNAPSHOT, "vectors that the kernel manages itself are named and left alone, the others are moved")
+@case(DEVICES_SNAPSHOT, "vectors that the kernel manages itself are named and left alone, the others are moved")
 def managed(vm):
     disk = vm.sh("readlink -f /sys/block/vda/device/..").split("/")[-1]
     ids = ":".join(vm.read(f"{PCI}/{disk}/{file}")[2:] for file in ("vendor", "device"))
@@ -133,7 +133,7 @@ def managed(vm):
     equal("the queues' vectors", after[1:], before[1:])
 
 
-@case(SNAPSHOT, "irqbalance of Debian is told to leave the vectors of the profile alone")
+@case(DEVICES_SNAPSHOT, "irqbalance of Debian is told to leave the vectors of the profile alone")
 def irqbalance(vm):
     vm.sh("tar -C / -xf /run/payload/irqbalance.tar --keep-directory-symlink"
           " && ldconfig && systemctl daemon-reload && systemctl start irqbalance", 60)

@@ -7,7 +7,7 @@ with it.
 
 import json
 
-from harness import SNAPSHOT, case, contains, equal, exits, expect, status_json
+from harness import DEVICES_SNAPSHOT, case, contains, equal, exits, expect, status_json
 
 from cases.sriov import APPLY, HEAD, NICS, PCI, PROFILE
 
@@ -161,7 +161,7 @@ def _double_dcbx(vm):
     _leaves(vm, "buffer set dev IF buffer-size 2:262144")
 
 
-@case(SNAPSHOT, "the double answers dcb as mlx5 would: PFC, trust by APP entries, ETS, buffers")
+@case(DEVICES_SNAPSHOT, "the double answers dcb as mlx5 would: PFC, trust by APP entries, ETS, buffers")
 def double_dcb(vm):
     contains("dcb without the double", _dcb_set(vm, "pfc show dev IF").output,
              "Operation not supported")
@@ -172,7 +172,7 @@ def double_dcb(vm):
     _double_dcbx(vm)
 
 
-@case(SNAPSHOT, "the double's ecn files take and give what DOCA-OFED's do")
+@case(DEVICES_SNAPSHOT, "the double's ecn files take and give what DOCA-OFED's do")
 def double_ecn(vm):
     _load(vm)
     equal("files", vm.sh(f"cd {PCI}/{NICS[0]}/net/*/ecn && find . -type f | wc -l"), "35")
@@ -194,7 +194,7 @@ def double_ecn(vm):
     equal("writes to the other PF", _of(vm, "dcbdouble/ecn_stores", NICS[1]), "0")
 
 
-@case(SNAPSHOT, "the double's faults: on one PF or all, and it leaves nothing behind")
+@case(DEVICES_SNAPSHOT, "the double's faults: on one PF or all, and it leaves nothing behind")
 def double_faults(vm):
     _load(vm, f"stubborn=roce_rp/rpg_gd,ets empty=roce_np/enable/3 faulty={NICS[0]}")
     equal("what does not change", _writes(vm, "roce_rp/rpg_gd", "10"), "11")
@@ -280,7 +280,7 @@ def _written(vm):
              _link_changes(vm, pf)) for pf in NICS]
 
 
-@case(SNAPSHOT, "qos sets PFC, trust, ETS, buffers and DCQCN; a second run sets nothing at all")
+@case(DEVICES_SNAPSHOT, "qos sets PFC, trust, ETS, buffers and DCQCN; a second run sets nothing at all")
 def applied(vm):
     _load(vm)
     _profile(vm, QOS)
@@ -306,7 +306,7 @@ def _fails(vm, change, *words):
           [f"qos/{NICS[0]}/{change}"])
 
 
-@case(SNAPSHOT, "a value that is not kept, and what a driver refuses, is named with its reason")
+@case(DEVICES_SNAPSHOT, "a value that is not kept, and what a driver refuses, is named with its reason")
 def refused(vm):
     _load(vm, f"faulty={NICS[0]} stubborn=roce_rp/rpg_gd")
     _profile(vm, QOS)
@@ -338,7 +338,7 @@ def _soft_roce(vm, pf=NICS[0]):
     vm.sh(f"rdma link add rxe0 type rxe netdev {_netdev(vm, pf)}")
 
 
-@case(SNAPSHOT, "soft-RoCE has the default ToS of RDMA-CM, which outlives its directory")
+@case(DEVICES_SNAPSHOT, "soft-RoCE has the default ToS of RDMA-CM, which outlives its directory")
 def soft_roce(vm):
     _soft_roce(vm)
     directory = TOS.split("/ports")[0]
@@ -351,7 +351,7 @@ def soft_roce(vm):
            "rxe0 has a device")
 
 
-@case(SNAPSHOT, "qos sets the ToS of soft-RoCE, and leaves no directory in configfs")
+@case(DEVICES_SNAPSHOT, "qos sets the ToS of soft-RoCE, and leaves no directory in configfs")
 def roce_tos(vm):
     _soft_roce(vm)
     _profile(vm, HEAD + f"""devices:

@@ -7,7 +7,8 @@ case is about.
 import contextlib
 import json
 
-from harness import SNAPSHOT, case, contains, equal, exits, expect, state, status_json
+from harness import (DEVICES, DEVICES_SNAPSHOT, case, contains, equal, exits, expect, state,
+                     status_json)
 from vm import NVMES
 
 NICS = ("0000:41:00.0", "0000:81:00.0")
@@ -109,14 +110,14 @@ def _kill_at_each_write(vm, pfs, vfs):
     expect(held > 0, "no kill has left autoprobe off")
 
 
-@case(SNAPSHOT, "killed before each write of the creation of an igb VF, the next run converges")
+@case(DEVICES_SNAPSHOT, "killed before each write of the creation of an igb VF, the next run converges")
 def killed_igb(vm):
     # One PF: this driver takes seconds for each change of the number.
     _profile(vm, _each_nic(1, None))
     _kill_at_each_write(vm, NICS[:1], 1)
 
 
-@case(SNAPSHOT, "a PF that has another count gets its own by way of 0; an equal one is left alone")
+@case(DEVICES_SNAPSHOT, "a PF that has another count gets its own by way of 0; an equal one is left alone")
 def other_count(vm):
     _profile(vm, _nics(2, "netdev"))
     names = "cd /sys/bus/pci/devices/0000:81:00.0; cat virtfn*/net/*/ifindex"
@@ -131,7 +132,7 @@ def other_count(vm):
     equal("interfaces of the VFs that were right", vm.sh(names), before)
 
 
-@case(SNAPSHOT, "more VFs than the PF can have: it is named and left alone, the other PF is done")
+@case(DEVICES_SNAPSHOT, "more VFs than the PF can have: it is named and left alone, the other PF is done")
 def too_many(vm):
     _no_vfs(vm)
     _profile(vm, _each_nic(8, 2))
@@ -151,13 +152,13 @@ def _vanishes(vm, path):
     _expect_vfs(vm, NICS[1], 2, "vfio-pci")
 
 
-@case(SNAPSHOT, "a PF that vanishes before its VFs are made is named, and the other PF is done")
+@case(DEVICES_SNAPSHOT, "a PF that vanishes before its VFs are made is named, and the other PF is done")
 def vanishes_early(vm):
     _no_vfs(vm)
     _vanishes(vm, vm.sh(f"readlink -f {PCI}/{NICS[0]}/sriov_numvfs"))
 
 
-@case(SNAPSHOT, "a PF that vanishes with its VFs is named, and the other PF is done")
+@case(DEVICES_SNAPSHOT, "a PF that vanishes with its VFs is named, and the other PF is done")
 def vanishes_late(vm):
     vfs = vm.sh(f"readlink -f {PCI}/{NICS[0]}/virtfn0 | sed 's/[.][0-9]*$/./'")
     _no_vfs(vm)
@@ -193,7 +194,7 @@ def _nics_with(attributes):
             f"sriov: {{nics: {{vfs: 2, vf: {{driver: netdev, {attributes}}}}}}}\n")
 
 
-@case(SNAPSHOT, "addresses and attributes of VFs are what the PF says of them")
+@case(DEVICES_SNAPSHOT, "addresses and attributes of VFs are what the PF says of them")
 def attributes(vm):
     _profile(vm, _nics_with(ATTRIBUTES.format(vlan=5, spoof="false", trust="true")))
     _apply(vm)
@@ -218,7 +219,7 @@ def attributes(vm):
     equal("addresses when made anew", [_macs(vm, pf) for pf in NICS], macs)
 
 
-@case(SNAPSHOT, "VFs get the addresses of a list; what the driver can't do is named")
+@case(DEVICES_SNAPSHOT, "VFs get the addresses of a list; what the driver can't do is named")
 def address_list(vm):
     macs = [f"02:00:00:00:00:0{number}" for number in (1, 2)]
     listed = ", ".join(f'"{mac}"' for mac in macs)
@@ -231,7 +232,7 @@ def address_list(vm):
     contains("railhead apply", said, NICS[0], "link_state")
 
 
-@case(SNAPSHOT, "network managers leave the VFs alone where the profile asks for it")
+@case(DEVICES_SNAPSHOT, "network managers leave the VFs alone where the profile asks for it")
 def unmanaged(vm):
     everything = "[Match]\\nName=*\\n[Network]\\nLinkLocalAddressing=ipv6\\n"
     vm.sh("mkdir -p /run/systemd/network"
@@ -258,7 +259,7 @@ def unmanaged(vm):
 
 # QEMU takes no snapshot of a guest with such a controller, and dies when it is unplugged:
 # so they come late, and stay for all that follows.
-@state("nvme")
+@state("nvme", guest=DEVICES)
 def nvme(vm):
     vm.sh("modprobe nvme")
     for name in NVMES:
