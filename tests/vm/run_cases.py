@@ -5,10 +5,12 @@ the guests and runs the cases. Logs and the console are kept in build/vm/run/.
 """
 
 import argparse
+import ctypes
 import multiprocessing
 import multiprocessing.connection
 import os
 import shutil
+import signal
 import sys
 import time
 
@@ -18,6 +20,7 @@ import cases      # noqa: E402 (declares them)
 import harness    # noqa: E402
 import prepare    # noqa: E402
 
+PR_SET_PDEATHSIG = 1
 DIRECTORY = os.path.join(prepare.BUILD, "run")
 
 
@@ -46,6 +49,7 @@ def run_guest(name, selected, number):
 
 def run_to_log(name, selected, number, log, result):
     """In a process of its own, so that nothing of one guest reaches another."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     with open(log, "w", buffering=1) as out:
         os.dup2(out.fileno(), 1)
         sys.stdout = out

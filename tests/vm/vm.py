@@ -214,7 +214,9 @@ class Guest:
         self.qmp("cont")
 
     def _command(self, qmp_fd, shell_fd, read_only):
-        command = [os.path.join(self.qemu, "bin/qemu-system-x86_64")]
+        # Whatever ends us, a guest must not go on and take the CPUs from the next run.
+        command = ["setpriv", "--pdeathsig", "KILL",
+                   os.path.join(self.qemu, "bin/qemu-system-x86_64")]
         command += ["-nodefaults", "-no-user-config", "-display", "none", "-S"]
         command += ["-accel", self.accel] + self.hardware
         command += [
