@@ -466,13 +466,31 @@ void watch_spare(const struct watch *watch, struct plan *plan)
 	plan_filter(plan, is_not_spared, watch);
 }
 
+/* Where the kernel has something of each netdev, or of devices at all. */
+static bool is_of_devices(const struct change *c)
+{
+	static const char *const places[] = {
+		"/sys/",
+		"/proc/sys/net/ipv4/conf/",
+		"/proc/sys/net/ipv4/neigh/",
+		"/proc/sys/net/ipv6/conf/",
+		"/proc/sys/net/ipv6/neigh/",
+		"/proc/sys/net/mpls/conf/",
+	};
+
+	for (size_t i = 0; i < array_len(places); i++)
+		if (str_starts(c->target, places[i]))
+			return true;
+	return false;
+}
+
 static bool is_of_back(const struct change *c, const void *arg)
 {
 	const struct watch *watch = arg;
 	const struct watched *w = owner(watch, c->lane);
 
 	if (c->late)
-		return true; /* a sysctl of its netdev: one look where nothing is amiss */
+		return is_of_devices(c);
 	return w && w->state == WATCHED_BACK && !w->tried && c->stage == STAGE_DEVICES &&
 	       !watch_spares(watch, c);
 }

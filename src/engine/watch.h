@@ -83,5 +83,8 @@ bool watch_flaps(const struct watched *w);
 bool watch_spares(const struct watch *watch, const struct change *c);
 /* Takes those out of a plan. */
 void watch_spare(const struct watch *watch, struct plan *plan);
-/* Leaves only the changes that are the functions' own (state WATCHED_BACK), and late ones. */
+/*
+ * Leaves only the changes that are the functions' own (state WATCHED_BACK), and those late ones
+ * that may be of their netdevs.
+ */
 void watch_keep_back(const struct watch *watch, struct plan *plan);
