@@ -191,7 +191,7 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	status_set_profile(&a->status, run.profile);
 	status_set_stage(&a->status, &run, STAGES(stage) | also, &result);
 	store(a);
-	if (stage == STAGE_DEVICES)
+	if (stage == STAGE_DEVICES && result.count[CHANGE_SET])
 		watch_again(a, &run);
 	if (!a->inv->json)
 		print_stage(&result);
