@@ -97,7 +97,7 @@ is_lapsed() { # WORDS...
   run -0 device "${PFS[2]}"
   [[ $output == *"${PFS[2]}: "*" set; verdict: ready" ]]
   is_ready
-  [[ $output == *"device   ${PFS[2]}  applied again "*"it has no driver"* ]]
+  [[ $output == *"device   ${PFS[2]}  applied again "*" s: its "* ]]
   [ "$(vfs_of "$(pf 2)") $(bound_of "$(pf 2)")" = "4 4" ]
   [ -e "$run_dir/vf-0000:4e:00.1" ]
   # and nothing else was touched

@@ -36,6 +36,7 @@ struct device_run {
 	struct status status;
 	struct strv failures; /* of this run: ID and reason of what could not be applied */
 	uint64_t applied;     /* how many changes were set */
+	bool lost;	      /* something was, in this run or before it */
 	bool unsaid;	      /* readiness was withdrawn, and the journal does not know yet */
 	int code;
 };
@@ -367,6 +368,7 @@ static void rounds(struct device_run *d, struct watched *asked)
 	for (int round = 0; round < ROUNDS; round++) {
 		watch_look(d->root, &d->watch);
 		if (watch_lost(&d->watch)) {
+			d->lost = true;
 			if (!bring_back(d))
 				return;
 		} else if (!status_admitted(&d->status)) {
@@ -402,9 +404,8 @@ static int run_device(struct device_run *d)
 		return EXIT_USAGE;
 	}
 	rounds(d, asked);
-	if (!d->inv->json && !d->applied)
-		printf("%s: %s\n", d->inv->device,
-		       d->code == EXIT_OK ? "nothing was lost" : "nothing could be applied");
+	if (!d->inv->json && !d->lost && d->code == EXIT_OK)
+		printf("%s: nothing was lost\n", d->inv->device);
 	else if (!d->inv->json)
 		printf("%s: %llu set; verdict: %s\n", d->inv->device,
 		       (unsigned long long)d->applied, status_verdict(&d->status));

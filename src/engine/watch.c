@@ -315,11 +315,14 @@ struct watched *watch_find(struct watch *watch, const char *addr)
 
 /* --- what was lost --------------------------------------------------------------------------- */
 
-static void lose(struct watched *w, const char *why)
+/* What is found first is the gravest; later looks may find something else. */
+static void lose(struct watched *w, bool *found, const char *why)
 {
-	if (w->lost_at)
+	if (*found)
 		return;
-	w->lost_at = clock_usec();
+	*found = true;
+	if (!w->lost_at)
+		w->lost_at = clock_usec();
 	snprintf(w->why, sizeof(w->why), "%s", why);
 }
 
@@ -337,13 +340,14 @@ static bool has_new(const struct inodes *now, const struct inodes *before)
 	return false;
 }
 
-static void look_at_class(const struct root *root, struct watched *w, const struct watched *now)
+static void look_at_class(const struct root *root, struct watched *w, const struct watched *now,
+			  bool *found)
 {
 	if ((w->net.n && !function_has(root, w->addr, "net")) || has_new(&now->net, &w->net))
-		lose(w, "its netdev went away or was made anew");
+		lose(w, found, "its netdev went away or was made anew");
 	if ((w->ibdevs.n && !function_has(root, w->addr, "infiniband")) ||
 	    has_new(&now->ibdevs, &w->ibdevs))
-		lose(w, "its RDMA device went away or was made anew");
+		lose(w, found, "its RDMA device went away or was made anew");
 }
 
 static const struct watched_vf *find_vf(const struct watched *w, unsigned int index)
@@ -354,7 +358,7 @@ static const struct watched_vf *find_vf(const struct watched *w, unsigned int in
 	return NULL;
 }
 
-static void look_at_vfs(struct watched *w, const struct watched *now)
+static void look_at_vfs(struct watched *w, const struct watched *now, bool *found)
 {
 	for (size_t i = 0; i < w->vf.n; i++) {
 		struct watched_vf *vf = &w->vf.v[i];
@@ -362,10 +366,10 @@ static void look_at_vfs(struct watched *w, const struct watched *now)
 
 		if (!is || is->dir != vf->dir) {
 			vf->lost = true;
-			lose(w, "its VFs went away or were made anew");
+			lose(w, found, "its VFs went away or were made anew");
 		} else if (streq(is->driver, vf->driver) && is->binding != vf->binding) {
 			vf->lost = true;
-			lose(w, "a driver was bound anew to its VFs");
+			lose(w, found, "a driver was bound anew to its VFs");
 		}
 	}
 }
@@ -386,19 +390,20 @@ static enum watched_state state_of(const struct root *root, const struct watched
 static void look_at(const struct root *root, struct watched *w)
 {
 	struct watched now = {0};
+	bool found = false;
 
 	snprintf(now.addr, sizeof(now.addr), "%s", w->addr);
 	read_function(root, &now);
 	if (!now.dir)
-		lose(w, "it is gone from the bus");
+		lose(w, &found, "it is gone from the bus");
 	else if (w->dir != now.dir)
-		lose(w, "it was gone from the bus");
+		lose(w, &found, "it was gone from the bus");
 	else if (w->binding && !now.binding)
-		lose(w, "it has no driver");
+		lose(w, &found, "it has no driver");
 	else if (w->binding && w->binding != now.binding)
-		lose(w, "its driver was bound anew");
-	look_at_class(root, w, &now);
-	look_at_vfs(w, &now);
+		lose(w, &found, "its driver was bound anew");
+	look_at_class(root, w, &now, &found);
+	look_at_vfs(w, &now, &found);
 	w->state = state_of(root, w, &now);
 	free_one(&now);
 }

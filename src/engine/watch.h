@@ -48,7 +48,7 @@ struct watched {
 	bool flapping;		  /* it came back too often, and is left alone until a gate */
 	bool tried;		  /* in this run, and in vain */
 	enum watched_state state; /* of watch_look() */
-	char why[160];		  /* what was lost, first */
+	char why[160];		  /* what was lost, by the last look that found anything */
 };
 
 struct watch {
