@@ -23,7 +23,7 @@
 
 enum {
 	/* Together below TimeoutStartSec of railhead-device@.service. */
-	LOCK_WAIT_US = 240 * 1000000, /* behind the one that does all, or behind a gate */
+	LOCK_WAIT_US = 660 * 1000000, /* behind the one that does all, or behind a gate */
 	APPLY_US = 150 * 1000000,
 	CHECKS_WAIT_US = 30 * 1000000, /* a port trains its link anew */
 	ROUNDS = 6, /* of one run; what is lost again after that has its events */
@@ -409,7 +409,9 @@ static int run_device(struct device_run *d)
 	else if (!d->inv->json)
 		printf("%s: %llu set; verdict: %s\n", d->inv->device,
 		       (unsigned long long)d->applied, status_verdict(&d->status));
-	return status_admitted(&d->status) && d->code == EXIT_GATE ? EXIT_OK : d->code;
+	if (status_admitted(&d->status))
+		return d->code == EXIT_GATE ? EXIT_OK : d->code;
+	return d->code == EXIT_OK ? EXIT_GATE : d->code;
 }
 
 int apply_device(struct invocation *inv)
