@@ -8,6 +8,7 @@ PREFIX ?= /usr
 SBINDIR ?= $(PREFIX)/sbin
 LIBEXECDIR ?= $(PREFIX)/libexec/railhead
 UNITDIR ?= $(PREFIX)/lib/systemd/system
+UDEVRULESDIR ?= $(PREFIX)/lib/udev/rules.d
 PKG_CONFIG ?= pkg-config
 CC ?= cc
 INSTALL ?= install
@@ -231,6 +232,7 @@ install: all ## into DESTDIR
 		units/*.timer
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR)/sysinit.target.wants
 	ln -sf ../railhead-trial.timer $(DESTDIR)$(UNITDIR)/sysinit.target.wants/
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UDEVRULESDIR) units/*.rules
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-preset units/*.preset
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/catalog units/*.catalog
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/railhead/profiles profiles/*.yaml \

@@ -37,6 +37,8 @@ static const struct {
 	{OPT_SCHEMA, "schema", NULL, "print the JSON Schema of profiles, for editors", AT(schema)},
 	{OPT_FORMAT, "format", "FORMAT", "for an image: line, bootc, uki or grubby", AT(format)},
 	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env", AT(reset)},
+	{OPT_DEVICE, "device", "ADDRESS",
+	 "bring back what this PCI function has lost (its unit does)", AT(device)},
 	{OPT_MEND, "mend", NULL, "put GRUB's menu entries right (Fedora, RHEL)", AT(mend)},
 };
 

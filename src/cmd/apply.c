@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "boot/service.h"
 #include "cmd/cmd.h"
+#include "engine/watch.h"
 #include "report/journal.h"
 #include "sys/clock.h"
 #include "sys/state.h"
@@ -146,6 +147,21 @@ static void print_stage(const struct stage_result *result)
 	       (double)result->duration / 1e6);
 }
 
+/*
+ * By hand on a node that works: what was made anew here was not lost. Where the verdict has
+ * lapsed, what is lost stays so until the gate or apply --device.
+ */
+static void watch_again(struct apply *a, const struct run *run)
+{
+	struct watch watch;
+	struct err err = {0};
+
+	watch_load(&a->inv->root, &watch);
+	if (watch.list.n && status_admitted(&a->status) && watch_begin(run, &err) < 0)
+		complain("%s", err.text);
+	watch_free(&watch);
+}
+
 /* Returns false if no further stage makes sense. */
 static bool apply_stage(struct apply *a, enum stage stage)
 {
@@ -175,6 +191,8 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	status_set_profile(&a->status, run.profile);
 	status_set_stage(&a->status, &run, STAGES(stage) | also, &result);
 	store(a);
+	if (stage == STAGE_DEVICES && result.count[CHANGE_SET])
+		watch_again(a, &run);
 	if (!a->inv->json)
 		print_stage(&result);
 	worse(a, code_of_failures(&run, &result));
@@ -222,6 +240,8 @@ static int run(struct invocation *inv)
 	cleanup_close int lock = -1;
 	struct err err = {0};
 
+	if (inv->device)
+		return apply_device(inv);
 	if (inv->stage_name && inv->stage == STAGE_GATE) {
 		complain("apply: the gate stage is `railhead gate`");
 		return EXIT_USAGE;
@@ -233,8 +253,11 @@ static int run(struct invocation *inv)
 	}
 	status_load(&inv->root, &a.status);
 	/* First thing in a boot: nothing of an earlier one admits work any more. */
-	if (status_is_empty(&a.status) && status_withdraw(&inv->root, &err) < 0)
-		complain("%s", err.text);
+	if (status_is_empty(&a.status)) {
+		watch_end(&inv->root);
+		if (status_withdraw(&inv->root, &err) < 0)
+			complain("%s", err.text);
+	}
 	apply_stages(&a);
 	if (inv->json)
 		print_json(json_incref(a.status.doc));
@@ -246,7 +269,7 @@ const struct verb verb_apply = {
 	.name = "apply",
 	.args = "",
 	.help = "make it so; a second run writes nothing",
-	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_PROFILE | OPT_RETRY,
+	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_PROFILE | OPT_RETRY | OPT_DEVICE,
 	.writes = true,
 	.run = run,
 };

@@ -39,6 +39,7 @@ enum verb_option {
 	OPT_SCHEMA = 1 << 11,
 	OPT_FORMAT = 1 << 12,
 	OPT_MEND = 1 << 13,
+	OPT_DEVICE = 1 << 14,
 };
 
 struct invocation {
@@ -49,7 +50,7 @@ struct invocation {
 	bool json, retry, explain, again, reset, resolved, all, schema, mend;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
-	const char *profile, *snapshot, *format;
+	const char *profile, *snapshot, *format, *device;
 	char **args; /* what is left of argv, NULL-terminated */
 	int nargs;
 };
@@ -99,6 +100,8 @@ void say_frozen_anew(const struct run *run);
 /* The verdict that such a run means, with what railhead.conf says of it. */
 void verdict_of_run(const struct run *run, struct verdict *ret);
 
+/* apply --device (device.c). Returns an exit code. */
+int apply_device(struct invocation *inv);
 /* kargs --mend (kargs_mend.c). Returns an exit code. */
 int kargs_mend(struct invocation *inv);
 

@@ -14,6 +14,7 @@
 #include "boot/service.h"
 #include "boot/view.h"
 #include "cmd/cmd.h"
+#include "engine/watch.h"
 #include "report/journal.h"
 #include "sys/clock.h"
 #include "sys/state.h"
@@ -63,6 +64,9 @@ static void judge(struct run *run, struct status *s, struct verdict *v)
 	struct stage_result result = {0};
 	struct err err = {0};
 
+	/* Before the first look: what is lost from here on has its events. */
+	if (watch_begin(run, &err) < 0)
+		complain("%s", err.text);
 	verify_all(run, &result);
 	if (gate_measure(run->profile, &run->node, &m, &err) < 0)
 		verdict_simple(v, VERDICT_BLOCKED, err.text);
@@ -112,6 +116,8 @@ static int run_gate(struct invocation *inv, bool *admitted)
 		verdict_of_run(&run, &v);
 	}
 	status_set_verdict(&status, &v);
+	if (!v.admit || run.status != RUN_OK)
+		watch_end(&inv->root);
 	*admitted = v.admit;
 	code = v.admit ? EXIT_OK : EXIT_GATE;
 	if (run.status != RUN_SPECIAL && status_store(&inv->root, &status, &err) < 0) {

@@ -113,5 +113,8 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
  */
 uint64_t run_wait_devices(struct run *run, const struct sink *sink);
 
+/* How long at most that is, by the profile alone; 30 s if it has no sriov section. */
+uint64_t run_device_wait(const struct profile *profile);
+
 /* Waits for checks that come true by themselves (carriers) before they are judged. */
 void run_wait_checks(struct run *run, uint64_t deadline);

@@ -142,6 +142,13 @@ static void say(const struct sink *sink, const char *when, const struct str *mis
 		sink->progress(sink->data, STAGE_DEVICES, text);
 }
 
+uint64_t run_device_wait(const struct profile *profile)
+{
+	uint64_t longest = longest_wait(profile);
+
+	return longest ? longest : WAIT_US;
+}
+
 uint64_t run_wait_devices(struct run *run, const struct sink *sink)
 {
 	struct devices_wait w = {

@@ -48,6 +48,7 @@ enum verdict_kind {
 	VERDICT_DEGRADED, /* only what may degrade failed */
 	VERDICT_BLOCKED,
 	VERDICT_WAITING, /* something is still to come */
+	VERDICT_LAPSED,	 /* ready once; a device of a set has lost what was applied to it */
 	VERDICT_OFF,	 /* railhead=off */
 	VERDICT_NONE,	 /* no profile matches */
 };

@@ -9,7 +9,8 @@
 static const char *const names[] = {
 	[VERDICT_READY] = "ready",     [VERDICT_DEGRADED] = "degraded",
 	[VERDICT_BLOCKED] = "blocked", [VERDICT_WAITING] = "waiting",
-	[VERDICT_OFF] = "off",	       [VERDICT_NONE] = "none",
+	[VERDICT_LAPSED] = "lapsed",   [VERDICT_OFF] = "off",
+	[VERDICT_NONE] = "none",
 };
 
 const char *verdict_name(enum verdict_kind k)

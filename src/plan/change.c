@@ -167,6 +167,22 @@ void plan_free(struct plan *plan)
 	vec_free(&plan->list);
 }
 
+void plan_filter(struct plan *plan, bool (*keep)(const struct change *c, const void *arg),
+		 const void *arg)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < plan->list.n; i++) {
+		struct change *c = plan->list.v[i];
+
+		if (keep(c, arg))
+			plan->list.v[kept++] = c;
+		else
+			change_free(c);
+	}
+	plan->list.n = kept;
+}
+
 /* "never [always] madvise": what the kernel has selected is in brackets. */
 static bool selected_is(const char *observed, const char *want)
 {

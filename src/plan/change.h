@@ -126,6 +126,9 @@ struct change *plan_add(struct plan *plan, const char *step, enum kind_id kind, 
 			enum phase phase, struct place origin, const char *id_fmt, ...)
 	__attribute__((format(printf, 7, 8)));
 struct change *plan_find(const struct plan *plan, const char *id);
+/* Takes out, and frees, the changes that keep() is not true of. */
+void plan_filter(struct plan *plan, bool (*keep)(const struct change *c, const void *arg),
+		 const void *arg);
 void plan_free(struct plan *plan);
 
 /* Setters that own their text. */

@@ -130,6 +130,7 @@ static json_t *measurement_to_json(const struct measurement *m)
 	cleanup_free char *origin = render_place(m->origin);
 
 	json_object_set_new(obj, "origin", json_string(origin));
+	json_object_set_new(obj, "on_fail", json_string(on_fail_name(m->on_fail)));
 	if (m->measured)
 		json_object_set_new(obj, "measured", json_string(m->measured));
 	if (m->reason)
@@ -146,6 +147,55 @@ void status_set_measurements(struct status *s, const struct measurements *m)
 	for (size_t i = 0; i < m->list.n; i++)
 		json_array_append_new(list, measurement_to_json(&m->list.v[i]));
 	json_object_set_new(s->doc, "measurements", list);
+}
+
+static struct measurement measurement_from_json(const json_t *obj)
+{
+	const char *measured = json_string_value(json_object_get(obj, "measured"));
+	const char *reason = json_string_value(json_object_get(obj, "reason"));
+	struct measurement m = {.outcome = OUTCOME_CANNOT_MEASURE, .on_fail = ON_FAIL_BLOCK};
+
+	m.id = xstrdup(text_of(obj, "id", ""));
+	m.wanted = xstrdup(text_of(obj, "wanted", ""));
+	m.measured = measured ? xstrdup(measured) : NULL;
+	m.reason = xstrdup(reason ? reason : "");
+	for (enum outcome o = OUTCOME_PASS; o <= OUTCOME_CANNOT_MEASURE; o++)
+		if (streq(outcome_name(o), text_of(obj, "outcome", "")))
+			m.outcome = o;
+	for (enum on_fail f = ON_FAIL_BLOCK; f <= ON_FAIL_WARN; f++)
+		if (streq(on_fail_name(f), text_of(obj, "on_fail", "")))
+			m.on_fail = f;
+	return m;
+}
+
+void status_measurements(const struct status *s, struct measurements *ret)
+{
+	const json_t *list = json_object_get(s->doc, "measurements");
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		struct measurement m = measurement_from_json(json_array_get(list, i));
+
+		vec_push(&ret->list, m);
+	}
+}
+
+void status_set_device(struct status *s, const char *addr, json_t *device)
+{
+	json_object_set_new(sub(s->doc, "devices"), addr, device);
+}
+
+bool status_says(const struct status *s, const struct verdict *v)
+{
+	const json_t *reasons = json_object_get(s->doc, "reasons");
+	bool same = json_array_size(reasons) == v->reasons.n &&
+		    streq(status_verdict(s), verdict_name(v->kind));
+
+	for (size_t i = 0; same && i < v->reasons.n; i++) {
+		const char *reason = json_string_value(json_array_get(reasons, i));
+
+		same = reason && streq(reason, v->reasons.v[i]);
+	}
+	return same;
 }
 
 void status_set_verdict(struct status *s, const struct verdict *v)
@@ -216,6 +266,19 @@ static void render_stages(FILE *out, const struct status *s)
 	}
 }
 
+static void render_devices(FILE *out, const struct status *s)
+{
+	json_t *devices = json_object_get(s->doc, "devices"), *device;
+	const char *addr;
+
+	json_object_foreach(devices, addr, device) fprintf(
+		out, "  %-8s %-12s  applied again %lld s after boot, in %.3f s: %s\n", "device",
+		addr,
+		(long long)json_integer_value(json_object_get(device, "applied_usec")) / 1000000,
+		(double)json_integer_value(json_object_get(device, "duration_usec")) / 1e6,
+		text_of(device, "lost", ""));
+}
+
 static void render_measurements(FILE *out, const struct status *s)
 {
 	const json_t *list = json_object_get(s->doc, "measurements");
@@ -254,5 +317,6 @@ void status_render(FILE *out, const struct status *s)
 	for (size_t i = 0; i < json_array_size(reasons); i++)
 		fprintf(out, "reason:  %s\n", json_string_value(json_array_get(reasons, i)));
 	render_stages(out, s);
+	render_devices(out, s);
 	render_measurements(out, s);
 }

@@ -30,7 +30,13 @@ void status_set_profile(struct status *s, const struct profile *profile);
 void status_set_stage(struct status *s, const struct run *run, unsigned int stages,
 		      const struct stage_result *result);
 void status_set_measurements(struct status *s, const struct measurements *m);
+/* What was measured last, for a judgement without measuring anew. */
+void status_measurements(const struct status *s, struct measurements *ret);
+/* What is to be known of a device that came back, as a JSON object; takes it over. */
+void status_set_device(struct status *s, const char *addr, json_t *device);
 void status_set_verdict(struct status *s, const struct verdict *v);
+/* Whether the record says that already. */
+bool status_says(const struct status *s, const struct verdict *v);
 
 /*
  * Writes the record, and creates or withdraws the ready file as the verdict says. The

@@ -30,7 +30,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 int log_open(const char *path, struct err *err)
 {
 	started = clock_usec();
-	file = fopen(path, "we");
+	/* Appended to, so that a test may empty it and go on: no hole of zero bytes before what
+	 * follows. */
+	file = fopen(path, "ae");
 	return file ? 0 : err_errno(err, -errno, "%s", path);
 }
 

@@ -339,6 +339,7 @@ static int store(struct tmp *t, enum verdict_kind kind, bool admit)
 static void test_empty(void **state)
 {
 	struct tmp *t = *state;
+	struct measurements m = {0};
 	struct status s;
 
 	status_load(&t->root, &s);
@@ -348,6 +349,8 @@ static void test_empty(void **state)
 	assert_false(status_admitted(&s));
 	for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
 		assert_false(status_has_stage(&s, stage));
+	status_measurements(&s, &m);
+	assert_int_equal(m.list.n, 0);
 	status_free(&s);
 	assert_false(tree_has(t, "run")); /* a look leaves nothing */
 }
@@ -358,7 +361,7 @@ static void test_round_trip(void **state)
 	struct gated g = gated("");
 	struct run run = {.root = &t->root, .profile = &g.profile};
 	struct stage_result result = {.stage = STAGE_DEVICES, .started = 5, .duration = 7000000};
-	struct measurements m = {0};
+	struct measurements m = {0}, again = {0};
 	struct verdict v = verdict(VERDICT_DEGRADED, true);
 	const json_t *stage, *change;
 	struct change *c;
@@ -399,7 +402,18 @@ static void test_round_trip(void **state)
 	assert_int_equal(json_array_size(json_object_get(s.doc, "measurements")), 1);
 	assert_string_equal(json_string_value(json_array_get(json_object_get(s.doc, "reasons"), 0)),
 			    "the reason");
+	/* The same verdict can be judged from it without measuring anew. */
+	assert_true(status_says(&s, &v));
+	strv_add(&v.reasons, "another");
+	assert_false(status_says(&s, &v));
+	status_measurements(&s, &again);
+	assert_int_equal(again.list.n, 1);
+	assert_string_equal(again.list.v[0].id, m.list.v[0].id);
+	assert_string_equal(again.list.v[0].reason, m.list.v[0].reason);
+	assert_int_equal(again.list.v[0].outcome, OUTCOME_SLOW);
+	assert_int_equal(again.list.v[0].on_fail, ON_FAIL_DEGRADE);
 	status_free(&s);
+	measurements_free(&again);
 	measurements_free(&m);
 	verdict_free(&v);
 	plan_free(&run.plan);

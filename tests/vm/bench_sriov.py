@@ -12,6 +12,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import prepare                                # noqa: E402
+from harness import leave_devices             # noqa: E402
 from vm import Guest, full_hardware           # noqa: E402
 
 NICS, VFS = 4, 7
@@ -46,6 +47,7 @@ def _prepare(guest, probe_ms):
     guest.wait_for_shell(300)
     guest.wait_until_booted()
     guest.sh("mkdir -p /run/payload && tar -C /run/payload -xf /dev/disk/by-id/virtio-payload")
+    leave_devices(guest)
     guest.sh("rm $(modinfo -n igbvf) && depmod && { rmmod igbvf || true; }", 120)
     guest.sh(f"insmod /run/payload/slowvf.ko probe_ms={probe_ms}")
     guest.sh(f"cat >/etc/railhead/profiles/vm-bench.yaml <<'PROFILE'\n{PROFILE}PROFILE")

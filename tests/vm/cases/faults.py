@@ -2,7 +2,8 @@
 
 import time
 
-from harness import DEVICES_SNAPSHOT, case, contains, equal, expect, is_active
+from harness import (DEVICES_SNAPSHOT, case, contains, equal, expect, is_active,
+                     leave_devices)
 
 PAGES = "/sys/devices/system/node/node{}/hugepages/hugepages-1048576kB/nr_hugepages"
 NODE1_PAGES = PAGES.format(1)
@@ -35,6 +36,7 @@ def spill(vm):
 
 
 def _freeze(vm, function, how):
+    leave_devices(vm)
     vm.sh("for pf in 0000:41:00.0 0000:81:00.0; do"
           " echo 0 >/sys/bus/pci/devices/$pf/sriov_numvfs; done", 120)
     vm.sh(f"insmod /run/payload/frozen.ko function={function} how={how}")

@@ -32,11 +32,14 @@ def upgrade_is_quiet(vm):
 
 @case(SNAPSHOT, "removing the package takes the args out, purging leaves nothing")
 def purge_cleans_up(vm):
+    vm.sh("dpkg -L railhead | grep -E '90-railhead.rules|railhead-device@.service' | xargs ls")
     vm.sh("dpkg --no-triggers --remove railhead 2>&1", 300)
     expect("railhead.env" not in vm.read("/boot/grub/grub.cfg"),
            "GRUB still reads railhead.env after the package was removed")
     vm.sh("dpkg --no-triggers --purge railhead 2>&1", 300)
-    for path in (ENV, "/etc/grub.d/05_railhead", "/etc/default/grub.d/railhead.cfg"):
+    for path in (ENV, "/etc/grub.d/05_railhead", "/etc/default/grub.d/railhead.cfg",
+                 "/usr/lib/udev/rules.d/90-railhead.rules",
+                 "/lib/systemd/system/railhead-device@.service"):
         expect(vm.run(f"test -e {path}").status != 0, f"{path} is still there")
     expect("railhead" not in vm.read("/boot/grub/grub.cfg"),
            "grub.cfg still speaks of railhead")

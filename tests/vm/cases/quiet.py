@@ -2,7 +2,7 @@
 
 import re
 
-from harness import SNAPSHOT, case, equal, expect, json_of
+from harness import SNAPSHOT, case, equal, expect, json_of, leave_devices
 
 # Everything that could change a file, and the calls that change the machine
 # without one. -y shows what a descriptor stands for.
@@ -69,6 +69,7 @@ def plan_converged(vm):
 
 @case(SNAPSHOT, "the ids of plan are the ids of verify after apply")
 def same_ids(vm):
+    leave_devices(vm)
     vm.sh("for pf in 0000:41:00.0 0000:81:00.0; do"
           " echo 0 >/sys/bus/pci/devices/$pf/sriov_numvfs; done;"
           " echo 60 >/proc/sys/vm/swappiness", 120)

@@ -7,8 +7,8 @@ case is about.
 import contextlib
 import json
 
-from harness import (DEVICES, DEVICES_SNAPSHOT, case, contains, equal, exits, expect, state,
-                     status_json)
+from harness import (DEVICES, DEVICES_SNAPSHOT, case, contains, equal, exits, expect,
+                     leave_devices, state, status_json)
 from vm import NVMES
 
 NICS = ("0000:41:00.0", "0000:81:00.0")
@@ -31,6 +31,7 @@ hugepages:
 
 
 def _profile(vm, text):
+    leave_devices(vm)
     vm.sh(f"cat >{PROFILE} <<'PROFILE'\n{HEAD}{text}PROFILE\nrailhead check {PROFILE}")
 
 
@@ -79,6 +80,7 @@ def _expect_vfs(vm, pf, number, driver):
 
 def _no_vfs(vm, pfs=NICS):
     """All at once: the kernel waits a second for each PF that loses its VFs."""
+    leave_devices(vm)
     vm.sh(f"cd {PCI}; for pf in {' '.join(pfs)}; do"
           " (echo 0 >$pf/sriov_numvfs && echo 1 >$pf/sriov_drivers_autoprobe) & all=\"$all $!\";"
           " done; for one in $all; do wait $one || exit 1; done", 60)
