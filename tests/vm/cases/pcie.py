@@ -18,6 +18,8 @@ match:
 kernel_args:
   iommu: passthrough
   set: [transparent_hugepage=never, skew_tick=1]
+hugepages:
+  - {size: 1G, per_node: 1, at: boot, default: true}
 """
 DEVICES = 'devices: {nics: {pci: "8086:10c9", expect: 2}}\n'
 
@@ -71,7 +73,7 @@ def config_space(vm):
 def _vectors(vm, nic):
     """The CPUs that each vector with a handler is asked to go to, and goes to."""
     lines = vm.sh(f"for i in $(ls {PCI}/{nic}/msi_irqs | sort -n); do cd /proc/irq/$i 2>/dev/null"
-                  " && echo $i $(cat smp_affinity_list) $(cat effective_affinity_list); done")
+                  " && echo $i $(cat smp_affinity_list) $(cat effective_affinity_list); done; true")
     return [line.split() for line in lines.splitlines()]
 
 
@@ -109,7 +111,7 @@ def affinity(vm):
     vm.sh(APPLY, 60)
     _expect_cpus(vm, NICS[1], "1")
     # What the profile is going to isolate takes none, and all of a node can't be isolated.
-    isolating = "isolate_cpus: 1\n  iommu:"
+    isolating = r"isolate_cpus: 1\n  iommu:"
     vm.sh(f"sed -i 's/affinity: local_node/affinity: 0-1/; s/^  iommu:/  {isolating}/' {PROFILE}")
     vm.sh(APPLY, 60)
     for nic in NICS:
