@@ -144,6 +144,33 @@ apply() { "$railhead" apply --root "$root" --stage devices; }
   run -0 "$railhead" verify --root "$root" --stage devices
 }
 
+@test "each parameter goes to the file that has it, in DOCA-OFED's sysfs as in debugfs" {
+  for vendor in mlx5-ofed mlx5-upstream; do
+    cp -a "$BATS_FILE_TMPDIR/vendors/$vendor" "$sim/node"
+    sim_start </dev/null
+    run -0 "$railhead" apply --root "$root" --profile "$fixtures/roce.yaml" --stage devices
+    run -5 "$railhead" plan --root "$root" --profile "$fixtures/roce.yaml" --stage devices
+    [ "$(grep -cE '^ +differs +[^ ]*/dcqcn/' <<<"$output")" = 0 ]
+    sim_stop
+    (cd "$sim/node/sys" && grep -rE . kernel/debug/mlx5 class/net/*/ecn/roce_np/[cm]* class/net/*/ecn/roce_rp/[cdir]* 2>/dev/null) |
+      sed 's|.*/||' | sort >"$sim/$vendor"
+    rm -rf "$sim/node"
+  done
+  # the names differ, the values do not: upstream has a mode besides
+  grep -v np_cnp_prio_mode "$sim/mlx5-upstream" | sed 's/.*://' | sort | diff <(sed 's/.*://' "$sim/mlx5-ofed" | sort) -
+  [ "$(wc -l <"$sim/mlx5-ofed")" = 19 ]
+  grep -qx rpg_max_rate:200000 "$sim/mlx5-ofed"
+  grep -qx rp_max_rate:200000 "$sim/mlx5-upstream"
+}
+
+@test "bnxt is told which priority is RoCE's, where there is one" {
+  sed 's/pfc: .*/pfc: [3]/' "$fixtures/roce.yaml" >"$sim/roce.yaml"
+  run -5 "$railhead" plan --root "$BATS_FILE_TMPDIR/vendors/bnxt" --profile "$sim/roce.yaml"
+  [[ $output == *"qos/0000:18:00.0/roce_priority "*"'unknown' -> '3'"* ]]
+  run -5 "$railhead" plan --root "$BATS_FILE_TMPDIR/vendors/mlx5-ofed" --profile "$sim/roce.yaml"
+  [[ $output != *roce_priority* ]]
+}
+
 @test "a value that the firmware silently does not store is found" {
   dcqcn
   sim_start <<<"at /sys/bus/pci/devices/0000:18:00.0/net/*/ecn/roce_np/cnp_dscp write ignore"
