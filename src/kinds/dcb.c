@@ -240,7 +240,8 @@ static const struct dcb_key dcb_dcbx = {
 	.name = "dcbx", .what = "DCBX mode", .offered = any, .show = show_dcbx, .send = send_dcbx};
 
 static const struct dcb_key *const keys[] = {
-	&dcb_dcbx, &dcb_trust, &dcb_dscp_map, &dcb_pfc, &dcb_cable, &dcb_ets, &dcb_buffers,
+	&dcb_dcbx, &dcb_trust, &dcb_dscp_map, &dcb_roce,
+	&dcb_pfc,  &dcb_cable, &dcb_ets,      &dcb_buffers,
 };
 
 /* --- the kind's two sides ----------------------------------------------------------------------

@@ -26,7 +26,7 @@ struct dcb_key {
 	int (*send)(const struct dcb_port *port, const char *desired, struct err *err);
 };
 
-extern const struct dcb_key dcb_trust, dcb_dscp_map;		      /* dcb_app.c */
+extern const struct dcb_key dcb_trust, dcb_dscp_map, dcb_roce;	      /* dcb_app.c */
 extern const struct dcb_key dcb_pfc, dcb_cable, dcb_ets, dcb_buffers; /* dcb_class.c */
 
 /*

@@ -99,6 +99,46 @@ static int send_trust(const struct dcb_port *port, const char *desired, struct e
 const struct dcb_key dcb_trust = {
 	.name = "trust", .what = "trust", .offered = any, .show = show_trust, .send = send_trust};
 
+/* --- roce_priority ---------------------------------------------------------------------------- */
+
+/* RoCE v2 is UDP to this port; bnxt_en tells its firmware the priority of that entry
+ * (bnxt_hwrm_set_dcbx_app()). */
+enum { ROCE_UDP_PORT = 4791 };
+
+static bool is_roce(const struct dcb_app *app)
+{
+	return app->selector == IEEE_8021QAZ_APP_SEL_DGRAM && app->protocol == ROCE_UDP_PORT;
+}
+
+static void show_roce(const struct dcb_port *port, const char *desired, struct str *ret)
+{
+	(void)desired;
+	for (size_t i = 0; i < port->info->app.n; i++)
+		if (is_roce(&port->info->app.v[i]))
+			str_addf(ret, "%s%u", ret->len ? " " : "", port->info->app.v[i].priority);
+	if (!ret->len)
+		str_add(ret, "none");
+}
+
+static int send_roce(const struct dcb_port *port, const char *desired, struct err *err)
+{
+	struct dcb_app app = {.selector = IEEE_8021QAZ_APP_SEL_DGRAM,
+			      .priority = (uint8_t)strtoul(desired, NULL, 10),
+			      .protocol = ROCE_UDP_PORT};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < port->info->app.n; i++)
+		if (is_roce(&port->info->app.v[i]))
+			r = machine_dcb_app(port->dev.name, &port->info->app.v[i], false, err);
+	return r < 0 ? r : machine_dcb_app(port->dev.name, &app, true, err);
+}
+
+const struct dcb_key dcb_roce = {.name = "roce_priority",
+				 .what = "priority of RoCE",
+				 .offered = any,
+				 .show = show_roce,
+				 .send = send_roce};
+
 /* --- dscp_map --------------------------------------------------------------------------------- */
 
 static void show_map(const struct dcb_port *port, const char *desired, struct str *ret)

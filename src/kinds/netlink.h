@@ -42,6 +42,7 @@ int set_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *non
  *  dscp_map      "26:3 48:6"
  *  pfc           "3 4" or "none"; global pause is off beside it
  *  cable_length  metres
+ *  roce_priority "3": of UDP to RoCE's port, in the APP table
  *  ets           "priorities 3:3 scheduling 3:ets 6:strict bandwidth 0:10 3:90"; the shares
  *		  that are named are all there are
  *  buffers       "sizes 0:131072 1:524288 priorities 3:1"; sizes in bytes, which the adapter

@@ -139,6 +139,7 @@ static void emit_ets(const struct port *p)
 		add_dcb(p, at, "ets", text.s);
 }
 
+/* bnxt_en does not look at a packet's own mark for RoCE: it is told the one lossless priority. */
 static void emit_pfc(const struct port *p)
 {
 	const struct ynode *cable = value_of(p, "cable_length"), *pfc = value_of(p, "pfc");
@@ -152,6 +153,8 @@ static void emit_pfc(const struct port *p)
 		return;
 	add_priorities(pfc, &text);
 	add_dcb(p, pfc, "pfc", text.s);
+	if (pfc->items.n == 1 && p->fn->driver && streq(p->fn->driver, "bnxt_en"))
+		add_dcb(p, pfc, "roce_priority", text.s);
 }
 
 /* The map first: with its first entry most drivers trust DSCPs, and need no other. */

@@ -143,7 +143,12 @@ static const struct attr attrs[] = {
 	{PCI "*/current_link_*", 0444, 0, NULL},
 	{PCI "*/ifindex", 0444, 0, NULL},
 	{PCI "*/operstate", 0444, 0, NULL},
+	{PCI "*/infiniband/*/tc/*/traffic_class", 0644, 0, ecn_store_class},
 	{PCI "*/infiniband/*", 0444, 0, NULL},
+	{PCI "*/ecn/roce_*/enable/*", 0644, ATTR_LONG, ecn_store_enable},
+	{PCI "*/ecn/roce_np/*", 0644, ATTR_LONG, ecn_store_np},
+	{PCI "*/ecn/roce_rp/*", 0644, ATTR_LONG, ecn_store_rp},
+	{"/sys/kernel/debug/mlx5/*/cc_params/*", 0600, ATTR_LONG, ecn_store_cc},
 	{"/sys/devices/system/cpu/present", 0444, 0, NULL},
 	{"/sys/devices/system/cpu/cpu*/topology/*", 0444, 0, NULL},
 	{"/sys/devices/system/node/*", 0444, 0, NULL},
@@ -196,11 +201,11 @@ static struct device *device_of(const char *name)
 int attr_read(const struct attr *attr, const char *name, char **ret)
 {
 	struct device *dev = device_of(name);
-	int r = script_meet(OP_READ, name, dev, NULL);
 	cleanup_free char *text = NULL;
+	int r = script_meet_instead(OP_READ, name, dev, ret);
 
-	if (r < 0)
-		return r;
+	if (r)
+		return r < 0 ? r : 0;
 	if ((attr->flags & ATTR_LOCKED) && dev)
 		pci_lock(dev);
 	text = tree_get("%s", name);

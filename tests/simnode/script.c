@@ -24,6 +24,9 @@
  *	hang            is never answered: the caller sleeps unkillable, as in a stuck driver
  *	short N         N VFs or pages fewer come than are asked for, and the write succeeds
  *	vanish          the device is pulled out at this moment, its driver fails with EIO
+ *	empty           a read gives no byte, and is no error
+ *	ignore          a write below ecn/ or of traffic_class succeeds, and stores nothing
+ *	store N         ... and stores N
  *
  * The fault of a sriov_numvfs write is that of the PF's driver: it happens below the locks,
  * and not at all where the kernel answers by itself (ERANGE, EBUSY, an equal number).
@@ -42,7 +45,16 @@
 #include "base/units.h"
 #include "sys/clock.h"
 
-enum action { ACT_DELAY, ACT_ERROR, ACT_HANG, ACT_SHORT, ACT_VANISH };
+enum action {
+	ACT_DELAY,
+	ACT_ERROR,
+	ACT_HANG,
+	ACT_SHORT,
+	ACT_VANISH,
+	ACT_EMPTY,
+	ACT_IGNORE,
+	ACT_STORE,
+};
 
 struct rule {
 	enum op op;
@@ -141,15 +153,41 @@ static int take_action(struct words *w, const char *word, struct rule *rule, str
 		rule->action = ACT_SHORT;
 		return take_number(w, &rule->arg, err);
 	}
+	if (streq(word, "store")) {
+		rule->action = ACT_STORE;
+		return parse_u64(next_word(w), &rule->arg) < 0
+			       ? err_set(err, -EINVAL, "store which number?")
+			       : 0;
+	}
 	if (streq(word, "hang"))
 		rule->action = ACT_HANG;
+	else if (streq(word, "empty"))
+		rule->action = ACT_EMPTY;
+	else if (streq(word, "ignore"))
+		rule->action = ACT_IGNORE;
 	else if (streq(word, "vanish"))
 		rule->action = ACT_VANISH;
 	else
 		return err_set(err, -EINVAL,
-			       "'%s' is no action; they are delay, error, hang, short, vanish",
+			       "'%s' is no action; they are delay, error, hang, short, vanish, "
+			       "empty, ignore, store",
 			       word);
 	return 0;
+}
+
+/* What can't be told, or is not asked for, at that place. */
+static int check_action(const struct rule *rule, struct err *err)
+{
+	if (rule->action == ACT_EMPTY && rule->op != OP_READ)
+		return err_set(err, -EINVAL, "empty is for reads only");
+	if (rule->action != ACT_IGNORE && rule->action != ACT_STORE)
+		return 0;
+	if (rule->op == OP_WRITE && (fnmatch("*/ecn/*", rule->pattern, 0) == 0 ||
+				     fnmatch("*/traffic_class", rule->pattern, 0) == 0))
+		return 0;
+	return err_set(err, -EINVAL,
+		       "ignore and store are for writes below ecn/ and of "
+		       "traffic_class only");
 }
 
 static bool takes_short(const struct rule *rule)
@@ -181,7 +219,7 @@ static int take_rule(struct words *w, const char *pattern, enum op op, struct er
 	if (rule.action == ACT_SHORT && !takes_short(&rule))
 		return err_set(err, -EINVAL,
 			       "short is for writes of sriov_numvfs and nr_hugepages only");
-	return 0;
+	return check_action(&rule, err);
 }
 
 static int line_at(struct words *w, struct err *err)
@@ -324,7 +362,8 @@ static bool counts(struct rule *rule)
 	return yes;
 }
 
-int script_meet(enum op op, const char *name, struct device *dev, unsigned int *fewer)
+static int meet(enum op op, const char *name, struct device *dev, unsigned int *fewer,
+		char **instead)
 {
 	for (size_t i = 0; i < rules.n; i++) {
 		struct rule *rule = &rules.v[i];
@@ -351,7 +390,26 @@ int script_meet(enum op op, const char *name, struct device *dev, unsigned int *
 			if (dev)
 				pci_vanish(dev, 0);
 			return -EIO;
+		case ACT_EMPTY:
+		case ACT_IGNORE:
+		case ACT_STORE:
+			if (!instead)
+				break;
+			*instead = rule->action == ACT_STORE
+					   ? xasprintf("%llu", (unsigned long long)rule->arg)
+					   : xstrdup("");
+			return INSTEAD;
 		}
 	}
 	return 0;
+}
+
+int script_meet(enum op op, const char *name, struct device *dev, unsigned int *fewer)
+{
+	return meet(op, name, dev, fewer, NULL);
+}
+
+int script_meet_instead(enum op op, const char *name, struct device *dev, char **instead)
+{
+	return meet(op, name, dev, NULL, instead);
 }

@@ -19,6 +19,7 @@
  * fs.c      the FUSE requests: an attribute goes to attr.c, any other file is passed through
  * attr.c    the table of attributes that have rules of their own
  * pci.c     devices, their locks, which driver takes them
+ * ecn.c     DCQCN and the traffic class, as DOCA-OFED has them
  * sriov.c   sriov_numvfs, and /proc/PID/stack of who writes it
  * netdev.c  the netdev and the RDMA device that a VF's driver makes
  *
@@ -139,6 +140,14 @@ int sriov_store_msix(const char *name, char *text);
 /* Takes the VFs of a locked PF away, without its driver's help. */
 void sriov_remove_all(const char *pf);
 
+/* --- ecn.c ---------------------------------------------------------------------------------- */
+
+int ecn_store_enable(const char *name, char *text);
+int ecn_store_np(const char *name, char *text);
+int ecn_store_rp(const char *name, char *text);
+int ecn_store_class(const char *name, char *text);
+int ecn_store_cc(const char *name, char *text);
+
 /* --- netdev.c ------------------------------------------------------------------------------- */
 
 void netdev_start(void);
@@ -190,6 +199,10 @@ void script_free(void);
  * NULL: so many VFs or pages less than asked are to come.
  */
 int script_meet(enum op op, const char *name, struct device *dev, unsigned int *fewer);
+/* The same, or INSTEAD: *instead is what is read or stored in place of the truth, "" nothing; the
+ * caller frees it. */
+enum { INSTEAD = 1 };
+int script_meet_instead(enum op op, const char *name, struct device *dev, char **instead);
 
 /* --- main.c --------------------------------------------------------------------------------- */
 

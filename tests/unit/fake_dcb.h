@@ -27,6 +27,7 @@ struct fake_dcb {
 	uint8_t trust[8];
 	size_t trusts;
 	uint8_t dscp2prio[64]; /* the hardware's */
+	uint8_t roce_prio;     /* of bnxt */
 	bool trusts_dscp;      /* the hardware's, of mlx5 */
 	int trust_flips;
 	struct ieee_pfc pfc;
@@ -161,10 +162,12 @@ static inline int fake_bnxt_app(const struct dcb_app *app, bool add)
 
 	if (!fake_bnxt_is_host())
 		return -EINVAL;
-	if (fake->no_dscp)
+	if (fake->no_dscp && app->selector == IEEE_8021QAZ_APP_SEL_DSCP)
 		return -524;
 	r = add ? fake_core_add(app) : fake_core_del(app);
-	if (r == 0) /* also if another entry of that DSCP stays */
+	if (r == 0 && app->selector == IEEE_8021QAZ_APP_SEL_DGRAM)
+		fake->roce_prio = add ? app->priority : 0;
+	else if (r == 0) /* also if another entry of that DSCP stays */
 		fake->dscp2prio[app->protocol] = add ? app->priority : 0;
 	return r;
 }

@@ -381,6 +381,21 @@ static void test_map_two_entries(void **state)
 	assert_int_equal(fake->dscp2prio[26], 3);
 }
 
+static void test_roce_priority(void **state)
+{
+	static const struct dcb_app two[] = {{3, 1, 4791}, {3, 2, 4791}, {5, 3, 26}};
+	struct tmp *t = *state;
+
+	is_driver(t, BNXT);
+	sets(t, "roce_priority", "3");
+	assert_int_equal(fake->roce_prio, 3);
+	memcpy(fake->app, two, sizeof(two));
+	fake->apps = 3;
+	sets(t, "roce_priority", "4");
+	assert_int_equal(fake->apps, 2);
+	assert_int_equal(fake->roce_prio, 4);
+}
+
 /* --- who decides ------------------------------------------------------------------------------ */
 
 static void test_dcbx(void **state)
@@ -551,6 +566,7 @@ int main(void)
 		TEST(test_map),
 		TEST(test_map_keeps_trust),
 		TEST(test_map_two_entries),
+		TEST(test_roce_priority),
 		TEST(test_dcbx),
 		TEST(test_firmware_agent),
 		TEST(test_cut_errno),
