@@ -8,10 +8,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/err.h"
 #include "sys/devlink.h"
+#include "sys/ethtool.h"
 #include "sys/root.h"
 #include "sys/vfinfo.h"
 
@@ -95,8 +97,16 @@ int machine_insert_module(const char *name, const char *options, struct err *err
 
 /* --- machine_link.c ------------------------------------------------------------------- */
 
-/* Sets a netdev administratively up (RTM_NEWLINK, IFF_UP) by interface index. */
-int machine_link_up(unsigned int ifindex, struct err *err);
+/* Sets a netdev administratively up or down (IFF_UP) by interface index. Waits for rtnl. */
+int machine_link_up(unsigned int ifindex, bool up, struct err *err);
+/* Sets a number of a netdev: IFLA_MTU or IFLA_TXQLEN. Waits for rtnl. */
+int machine_link_number(unsigned int ifindex, uint16_t attr, uint32_t value, struct err *err);
+/*
+ * Sets some of what one group of ethtool has, all at once; see sys/ethtool.h. Waits for rtnl.
+ * -EOPNOTSUPP: the driver or the kernel has no such thing.
+ */
+int machine_ethtool_set(unsigned int ifindex, enum eth_group group,
+			const struct eth_setting *settings, size_t n, struct err *err);
 /* Sets one attribute of a VF on its PF's netdev; see sys/vfinfo.h. Waits for rtnl. */
 int machine_vf_set(unsigned int ifindex, unsigned int vf, const struct vf_value *value,
 		   struct err *err);

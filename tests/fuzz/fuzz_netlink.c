@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "sys/devlink.h"
+#include "sys/genl.h"
 #include "sys/rdma.h"
 #include "sys/vfinfo.h"
 
@@ -33,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	memcpy(copy, data, size);
 	parse_link(copy, size);
-	devlink_parse_family(copy, size, &family, NULL);
+	genl_parse_family(copy, size, &family, NULL);
 	devlink_parse_param(copy, size, &value, NULL);
 	rdma_parse_netns(copy, size, &shared, NULL);
 	if (devlink_parse_eswitch(copy, size, &mode, NULL) == 0)
