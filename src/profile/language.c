@@ -483,7 +483,7 @@ const struct spec schema_top = {
 		KEY("unsupported", &unsupported), KEY("expect", &expect),
 		KEY("kernel_args", &kernel_args), KEY("hugepages", &hugepages),
 		KEY("modules", &modules), KEY("rdma", &spec_rdma), KEY("sriov", &spec_sriov),
-		LATER("link", &spec_link), LATER("qos", &spec_qos), LATER("pcie", &spec_pcie),
+		KEY("link", &spec_link), LATER("qos", &spec_qos), LATER("pcie", &spec_pcie),
 		LATER("irq", &spec_irq), KEY("sysctl", &sysctl), KEY("sysfs", &sysfs),
 		LATER("limits", &limits), LATER("mounts", &mounts), LATER("pairs", &spec_pairs),
 		KEY("gate", &spec_gate)),
