@@ -45,7 +45,7 @@ Y
 }
 
 @test "check: a section that is not implemented is refused by name" {
-  for section in link qos limits mounts; do
+  for section in limits mounts; do
     { good a Supermicro; echo "$section: {}"; } | write a.yaml
     run -3 "$railhead" check "$BATS_TEST_TMPDIR/a.yaml"
     [[ $output == *"$section: "*"not implemented"* ]]

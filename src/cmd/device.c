@@ -322,7 +322,7 @@ static void judge_again(struct device_run *d)
 	} else {
 		watch_spare(&d->watch, &run.plan);
 		run_look(&run, STAGES_ALL, STAGE_GATE);
-		run_wait_checks(&run, clock_usec() + CHECKS_WAIT_US);
+		run_wait_checks(&run, CHECKS_WAIT_US);
 		for (size_t i = 0; i < run.plan.list.n; i++)
 			result.count[run.plan.list.v[i]->state]++;
 		result.duration = clock_usec() - result.started;

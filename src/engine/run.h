@@ -85,7 +85,7 @@ bool run_covers(const struct change *c, unsigned int stages, enum stage running)
  * Looks at every change of the stages. running says what absent things mean; STAGE_COUNT:
  * each change by its own stage (a plan of a machine that has not booted with it yet).
  * Never writes. Forks only to ask by netlink (sys/netlink.h), once for each PF whose VFs have
- * addresses or whose eswitch has a mode in the profile.
+ * addresses, whose eswitch has a mode, or whose link has settings in the profile.
  */
 void run_look(struct run *run, unsigned int stages, enum stage running);
 
@@ -105,8 +105,8 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 	       const struct sink *sink, struct stage_result *ret);
 
 /*
- * Waits until the functions that the sets of the sriov section expect are there, have their
- * driver, and udev has named their netdevs: for each set as long as its `wait` says, 30 s if
+ * Waits until the functions that the sets of the sections sriov and link expect are there, have
+ * their driver, and udev has named their netdevs: for each set as long as its `wait` says, 30 s if
  * it says nothing. Which ones are awaited, and which did not come, goes to the sink. Returns
  * how long it waited, in microseconds; not 0: the survey of this run is old, and the caller
  * opens a new one, with this in its options.
@@ -116,5 +116,8 @@ uint64_t run_wait_devices(struct run *run, const struct sink *sink);
 /* How long at most that is, by the profile alone; 30 s if it has no sriov section. */
 uint64_t run_device_wait(const struct profile *profile);
 
-/* Waits for checks that come true by themselves (carriers) before they are judged. */
-void run_wait_checks(struct run *run, uint64_t deadline);
+/*
+ * Waits for checks that come true by themselves (carriers) before they are judged: for each as
+ * long as it says itself, or else usec microseconds.
+ */
+void run_wait_checks(struct run *run, uint64_t usec);

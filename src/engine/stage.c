@@ -42,19 +42,28 @@ static bool undone(const struct change *c)
 	return c->state == CHANGE_DIFFERS || c->state == CHANGE_WAITS;
 }
 
-/* A change can't hold before the one it waits for: that is no difference of its own. */
-static void judge_waiting(const struct run *run, struct change *c)
+static const struct change *find(const struct run *run, const char *id)
 {
-	const struct change *on = c->waits_for ? plan_find(&run->plan, c->waits_for) : NULL;
+	return id ? plan_find(&run->plan, id) : NULL;
+}
 
+static void wait_for(struct change *c, const struct change *on, bool remade)
+{
 	if (!on || !undone(on) ||
-	    !(c->state == CHANGE_DIFFERS || (c->state == CHANGE_SAME && c->remade)))
+	    !(c->state == CHANGE_DIFFERS || (c->state == CHANGE_SAME && remade)))
 		return;
 	/* Arguments that only the next boot lacks are no excuse for this one. */
 	if (on->kind == KIND_BOOTENV && !on->reboot)
 		return;
 	c->state = CHANGE_WAITS;
 	change_reason(c, "waits for %s", on->id);
+}
+
+/* A change can't hold before those it waits for: that is no difference of its own. */
+static void judge_waiting(const struct run *run, struct change *c)
+{
+	wait_for(c, find(run, c->waits_for), c->remade);
+	wait_for(c, find(run, c->needs), false);
 }
 
 static void look(const struct run *run, const struct kind_ctx *ctx, struct change *c)
@@ -184,6 +193,15 @@ static bool to_be_done(const struct phase_run *p, const struct change *c)
 	return undone(c) || (c->state == CHANGE_SAME && (c->steady || touched(p, c->lane)));
 }
 
+/* What a change before it in its lane, in this phase, may undo; looked at again in its turn. */
+static bool comes_after(const struct phase_run *p, const struct change *c)
+{
+	for (size_t i = 0; c->state == CHANGE_SAME && *c->lane && i < p->jobs.n; i++)
+		if (streq(p->jobs.v[i]->c->lane, c->lane))
+			return true;
+	return false;
+}
+
 static bool too_late(struct phase_run *p, struct change *c)
 {
 	/* A steady value is one quick write, and must not be left undone. */
@@ -195,22 +213,28 @@ static bool too_late(struct phase_run *p, struct change *c)
 	return true;
 }
 
+static bool is_void(struct phase_run *p, struct change *c, const struct change *on)
+{
+	if (!on || on->state != CHANGE_FAILED)
+		return false;
+	change_reason(c, "not done: %s failed", on->id);
+	c->state = CHANGE_FAILED;
+	tell(p, c);
+	return true;
+}
+
 /* Returns true if the change needs no set (any more), and says why where it can't have one. */
 static bool settled(struct phase_run *p, struct change *c)
 {
-	const struct change *on = c->waits_for ? plan_find(&p->run->plan, c->waits_for) : NULL;
-
-	if (on && on->state == CHANGE_FAILED) {
-		change_reason(c, "not done: %s failed", on->id);
-		c->state = CHANGE_FAILED;
-		tell(p, c);
+	if (is_void(p, c, find(p->run, c->waits_for)))
 		return true;
-	}
 	if (c->state != CHANGE_SAME && too_late(p, c))
 		return true;
 	look(p->run, &p->ctx, c); /* an earlier phase may have changed what is there */
 	if (c->state == CHANGE_FAILED)
 		tell(p, c);
+	if (c->state == CHANGE_DIFFERS && is_void(p, c, find(p->run, c->needs)))
+		return true;
 	return c->state != CHANGE_DIFFERS || too_late(p, c);
 }
 
@@ -363,7 +387,7 @@ static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase
 		struct job *job;
 
 		if (!run_covers(c, stages, p->stage) || phase_of(c, p->stage) != phase ||
-		    !to_be_done(p, c) || !kind_get(c->kind)->set)
+		    !(to_be_done(p, c) || comes_after(p, c)) || !kind_get(c->kind)->set)
 			continue;
 		job = xnew(struct job);
 		job->c = c;

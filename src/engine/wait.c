@@ -12,6 +12,9 @@
 
 enum { WAIT_US = 30 * 1000000 }; /* for the devices of a set that does not say */
 
+/* Sections that set something of a function's netdevs: they are to be there, and have names. */
+static const char *const awaiting[] = {"sriov", "link"};
+
 struct devices_wait {
 	const struct root *root;
 	const struct profile *profile;
@@ -77,7 +80,7 @@ static uint64_t wait_of(const struct profile *profile, const char *name)
 	const struct selector *sel = find_selector(profile, name);
 
 	for (size_t i = 0; sel && i <= profile->devices.n; i++) {
-		const struct ynode *set = ynode_get(sriov, sel->name);
+		const struct ynode *set = sriov ? ynode_get(sriov, sel->name) : NULL;
 		const struct ynode *wait = set ? ynode_get(set, "wait") : NULL;
 		uint64_t usec;
 
@@ -88,29 +91,38 @@ static uint64_t wait_of(const struct profile *profile, const char *name)
 	return WAIT_US;
 }
 
+/* Only sets that a section acts on: an unused GPU driver is no reason to wait. */
+static bool acts_on(const struct profile *profile, const char *set)
+{
+	for (size_t i = 0; i < array_len(awaiting); i++) {
+		const struct ynode *section = profile_section(profile, awaiting[i]);
+
+		if (section && ynode_get(section, set))
+			return true;
+	}
+	return false;
+}
+
 static uint64_t longest_wait(const struct profile *profile)
 {
-	const struct ynode *sriov = profile_section(profile, "sriov");
 	uint64_t longest = 0;
 
-	for (size_t i = 0; sriov && i < sriov->keys.n; i++) {
-		uint64_t wait = wait_of(profile, sriov->keys.v[i]->text);
+	for (size_t i = 0; i < profile->devices.n; i++) {
+		const char *name = profile->devices.v[i].name;
+		uint64_t wait = acts_on(profile, name) ? wait_of(profile, name) : 0;
 
 		longest = wait > longest ? wait : longest;
 	}
 	return longest;
 }
 
-/* Only sets that a section acts on: an unused GPU driver is no reason to wait. */
 static void missing_of_sets(struct devices_wait *w, const struct device_sets *sets)
 {
-	const struct ynode *sriov = profile_section(w->profile, "sriov");
-
 	str_free(&w->missing);
-	for (size_t i = 0; sriov && i < sets->set.n; i++) {
+	for (size_t i = 0; i < sets->set.n; i++) {
 		const struct device_set *set = &sets->set.v[i];
 
-		if (ynode_get(sriov, set->sel->name) &&
+		if (acts_on(w->profile, set->sel->name) &&
 		    (w->every || clock_usec() - w->started < wait_of(w->profile, set->sel->name)))
 			missing_of_set(w->root, set, &w->missing);
 	}
@@ -174,8 +186,15 @@ uint64_t run_wait_devices(struct run *run, const struct sink *sink)
 
 struct checks_wait {
 	struct run *run;
+	uint64_t started, usec;
 };
 
+static uint64_t time_of(const struct checks_wait *w, const struct change *c)
+{
+	return w->started + (c->deadline_ms ? c->deadline_ms * 1000ULL : w->usec);
+}
+
+/* All, but for those whose time is over. */
 static bool checks_hold(void *arg)
 {
 	const struct checks_wait *w = arg;
@@ -188,17 +207,28 @@ static bool checks_hold(void *arg)
 	for (size_t i = 0; i < w->run->plan.list.n; i++) {
 		struct change *c = w->run->plan.list.v[i];
 
-		if (!c->settles || change_holds(c))
+		if (!c->settles || change_holds(c) || clock_usec() > time_of(w, c))
 			continue;
 		all = kind_get(c->kind)->look(&ctx, c, NULL) == 0 && change_holds(c) && all;
+		if (c->state == CHANGE_SAME) { /* why it did not hold before is past */
+			free(c->reason);
+			c->reason = NULL;
+		}
 	}
 	return all;
 }
 
-void run_wait_checks(struct run *run, uint64_t deadline)
+void run_wait_checks(struct run *run, uint64_t usec)
 {
-	struct checks_wait w = {run};
+	struct checks_wait w = {run, clock_usec(), usec};
+	uint64_t last = w.started;
 
+	for (size_t i = 0; i < run->plan.list.n; i++) {
+		const struct change *c = run->plan.list.v[i];
+
+		if (c->settles && time_of(&w, c) > last)
+			last = time_of(&w, c);
+	}
 	if (run->root->live)
-		uevent_wait(checks_hold, &w, deadline);
+		uevent_wait(checks_hold, &w, last);
 }

@@ -31,8 +31,9 @@ static void worsen(struct verdict *v, enum on_fail on_fail)
 static bool is_follower(const struct plan *plan, const struct change *c)
 {
 	const struct change *on = c->waits_for ? plan_find(plan, c->waits_for) : NULL;
+	const struct change *also = c->needs ? plan_find(plan, c->needs) : NULL;
 
-	return on && !change_holds(on);
+	return (on && !change_holds(on)) || (also && !change_holds(also));
 }
 
 static size_t count_followers(const struct plan *plan, const struct change *of)
@@ -42,7 +43,9 @@ static size_t count_followers(const struct plan *plan, const struct change *of)
 	for (size_t i = 0; i < plan->list.n; i++) {
 		const struct change *c = plan->list.v[i];
 
-		n += c->waits_for && streq(c->waits_for, of->id) && !change_holds(c);
+		n += ((c->waits_for && streq(c->waits_for, of->id)) ||
+		      (c->needs && streq(c->needs, of->id))) &&
+		     !change_holds(c);
 	}
 	return n;
 }

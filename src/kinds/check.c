@@ -164,31 +164,6 @@ static int check_unloaded(const struct kind_ctx *ctx, struct change *c, const ch
 	return 0;
 }
 
-/* carrier:PF */
-static int check_carrier(const struct kind_ctx *ctx, struct change *c, const char *arg,
-			 struct err *err)
-{
-	cleanup_strv struct strv names = {0};
-	int r = read_dir(ctx->root, &names, NULL, DEV "%s/net", arg);
-
-	(void)err;
-	change_observe(c, "no netdev");
-	for (size_t i = 0; r == 0 && i < names.n; i++) {
-		uint64_t carrier;
-
-		/* EINVAL: administratively down */
-		r = read_u64(ctx->root, &carrier, NULL, "/sys/class/net/%s/carrier", names.v[i]);
-		change_observe(c, "%s", r < 0 ? "down" : carrier ? "up" : "no carrier");
-		if (r < 0 || !carrier)
-			break;
-	}
-	change_judge(c);
-	if (c->state == CHANGE_DIFFERS)
-		change_reason(c, "check the cable, the switch port and the link settings of %s",
-			      arg);
-	return 0;
-}
-
 /* driver-version:MODULE */
 static int check_driver_version(const struct kind_ctx *ctx, struct change *c, const char *arg,
 				struct err *err)
@@ -270,6 +245,7 @@ static const struct {
 	{"param", check_param},
 	{"unloaded", check_unloaded},
 	{"carrier", check_carrier},
+	{"speed", check_speed},
 	{"pcie-width", check_pcie_width},
 	{"pcie-speed", check_pcie_speed},
 	{"pcie-payload", check_pcie_payload},

@@ -13,8 +13,8 @@
 #include "base/mem.h"
 #include "kinds/heard.h"
 #include "kinds/netlink.h"
+#include "sys/ethtool.h"
 #include "sys/machine.h"
-#include "sys/pause.h"
 #include "sys/read.h"
 
 #define DEV "/sys/bus/pci/devices/"
@@ -30,17 +30,30 @@ static int ask(const char *netdev, bool apart, struct dcb_info *ret, struct err 
 	return r < 0 ? r : dcb_parse(got.data, got.len, ret, err);
 }
 
-/* Who does not say is taken not to pause: then PFC is set, and whether it is there is seen. */
-static int ask_pause(unsigned int ifindex, bool apart, struct pause_info *ret, struct err *err)
+static int pause_question(const void *arg, struct netlink_answer *ret, struct err *err)
 {
+	_Alignas(struct nlmsghdr) char buf[ETH_QUESTION_MAX];
+	const unsigned int *ifindex = arg;
+	uint16_t family;
+	int r = eth_family(&family, err);
+
+	return r < 0 ? r
+		     : netlink_talk(NETLINK_GENERIC, eth_question(buf, family, *ifindex, ETH_PAUSE),
+				    ret, err);
+}
+
+/* Who does not say is taken not to pause: then PFC is set, and whether it is there is seen. */
+static int ask_pause(unsigned int ifindex, bool apart, bool *ret, struct err *err)
+{
+	struct eth_number number[ETH_ITEMS] = {{0}};
 	struct netlink_answer got cleanup_answer = {0};
 	int r = apart ? netlink_ask_apart(pause_question, &ifindex, "rtnl", NETLINK_APART_MS, &got,
 					  err)
 		      : pause_question(&ifindex, &got, err);
 
-	*ret = (struct pause_info){false, false};
 	if (r == 0)
-		r = pause_parse(got.data, got.len, ret, err);
+		eth_parse_numbers(got.data, got.len, ETH_PAUSE, number);
+	*ret = number[ETH_PAUSE_RX].value || number[ETH_PAUSE_TX].value;
 	return r == -ETIMEDOUT ? r : 0;
 }
 
@@ -57,7 +70,7 @@ static int ask_function(const struct root *root, const char *addr, void **ret, s
 static int ask_function_pause(const struct root *root, const char *addr, void **ret,
 			      struct err *err)
 {
-	struct pause_info *info = xnew(struct pause_info);
+	bool *info = xnew(bool);
 	struct netdev dev;
 	int r = function_netdev(root, addr, &dev, err);
 
@@ -315,8 +328,7 @@ static int look_heard(const struct kind_ctx *ctx, struct change *c, const struct
 		if (h->result < 0)
 			return err_set(err, h->result, "pause frames of %s (%s): %s", a->addr,
 				       port->dev.name, h->err.text);
-		port->pauses = ((const struct pause_info *)h->info)->rx ||
-			       ((const struct pause_info *)h->info)->tx;
+		port->pauses = *(const bool *)h->info;
 	}
 	a->key->show(port, c->desired, &there);
 	change_observe(c, "%s", str_get(&there));
@@ -346,17 +358,15 @@ int look_dcb(const struct kind_ctx *ctx, struct change *c, const char *target, s
 static int ask_now(struct dcb_port *port, const struct about *a, const char *desired,
 		   struct dcb_info *info, struct err *err)
 {
-	struct pause_info pause = {false, false};
 	int r = ask(port->dev.name, false, info, err);
 
 	if (r == -EOPNOTSUPP)
 		return no_dcb(a->addr, a->driver, err);
 	if (r == 0 && wants_pause_off(a, desired))
-		r = ask_pause(port->dev.ifindex, false, &pause, err);
+		r = ask_pause(port->dev.ifindex, false, &port->pauses, err);
 	if (r < 0)
 		return r;
 	port->info = info;
-	port->pauses = pause.rx || pause.tx;
 	return a->key->offered(info) ? 0 : not_offered(port, a->key, err);
 }
 

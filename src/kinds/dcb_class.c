@@ -45,12 +45,18 @@ static uint8_t parse_bits(const char *desired)
  */
 static int send_pfc(const struct dcb_port *port, const char *desired, struct err *err)
 {
+	static const struct eth_setting off[] = {{.item = ETH_PAUSE_RX}, {.item = ETH_PAUSE_TX}};
 	struct ieee_pfc pfc = port->info->pfc;
-	int r = port->pauses ? machine_pause_off(port->dev.ifindex, err) : 0;
+	int r = 0;
+
+	if (port->pauses)
+		r = machine_ethtool_set(port->dev.ifindex, ETH_PAUSE, off, array_len(off), err);
+	if (r < 0)
+		return err_wrap(err, "turning global pause off");
 
 	pfc.pfc_en = parse_bits(desired);
-	if (r < 0 || pfc.pfc_en == port->info->pfc.pfc_en)
-		return r;
+	if (pfc.pfc_en == port->info->pfc.pfc_en)
+		return 0;
 	return machine_dcb_pfc(port->dev.name, &pfc, err);
 }
 

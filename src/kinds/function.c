@@ -136,16 +136,31 @@ bool function_has(const struct root *root, const char *addr, const char *class)
 
 bool function_named(const struct root *root, const char *addr)
 {
-	cleanup_strv struct strv names = {0};
+	struct netdevs all = {0};
+	bool named = function_netdevs(root, addr, &all, NULL) == 0;
 
-	if (read_dir(root, &names, NULL, DEV "%s/net", addr) < 0)
-		return false;
-	for (size_t i = 0; i < names.n; i++) {
-		uint64_t index;
+	for (size_t i = 0; i < all.n; i++)
+		named = named && root_exists(root, "/run/udev/data/n%u", all.v[i].ifindex);
+	vec_free(&all);
+	return named;
+}
 
-		if (read_u64(root, &index, NULL, DEV "%s/net/%s/ifindex", addr, names.v[i]) < 0 ||
-		    !root_exists(root, "/run/udev/data/n%llu", (unsigned long long)index))
-			return false;
-	}
-	return names.n > 0;
+static bool is_named(void *arg)
+{
+	const struct function *fn = arg;
+
+	return function_named(fn->root, fn->addr);
+}
+
+int function_wait_named(const struct root *root, const char *addr, uint64_t deadline,
+			struct err *err)
+{
+	struct function fn = {root, addr};
+
+	if (uevent_wait(is_named, &fn, deadline))
+		return 0;
+	return err_set(err, -ETIMEDOUT,
+		       "udev has not named the netdev of %s in time; is systemd-udevd at work, and "
+		       "do its rules end?",
+		       addr);
 }

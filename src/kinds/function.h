@@ -4,6 +4,7 @@
 
 #include <net/if.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "sys/root.h"
@@ -44,3 +45,9 @@ int function_netdev(const struct root *root, const char *addr, struct netdev *re
 bool function_has(const struct root *root, const char *addr, const char *class);
 /* Whether it has a netdev here, and udev has done with all it has: its database knows them. */
 bool function_named(const struct root *root, const char *addr);
+/*
+ * Waits for that until the deadline (clock_usec()): what is set of a netdev before, udev may set
+ * otherwise, and one that is up can't be renamed by it any more. -ETIMEDOUT with a sentence.
+ */
+int function_wait_named(const struct root *root, const char *addr, uint64_t deadline,
+			struct err *err);

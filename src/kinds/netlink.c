@@ -12,10 +12,10 @@
 
 #include "base/str.h"
 #include "kinds/function.h"
+#include "kinds/link.h"
 #include "kinds/target.h"
 #include "sys/machine.h"
 #include "sys/read.h"
-#include "sys/uevent.h"
 
 static int netdevs_of(const struct root *root, const char *pf, struct strv *ret)
 {
@@ -46,40 +46,22 @@ static int look_up(const struct kind_ctx *ctx, struct change *c, const char *pf,
 	return 0;
 }
 
-struct named {
-	const struct root *root;
-	const char *pf;
-};
-
-/* A netdev that is up can't be renamed by udev any more. */
-static bool named_by_udev(void *arg)
-{
-	const struct named *w = arg;
-
-	return function_named(w->root, w->pf);
-}
-
 static int set_up(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
 {
-	struct named want = {ctx->root, pf};
 	cleanup_strv struct strv names = {0};
 	int r = netlink_only_here(ctx->root, err);
 
 	(void)c;
 	if (r < 0)
 		return r;
-	if (!uevent_wait(named_by_udev, &want, ctx->deadline))
-		return err_set(err, -ETIMEDOUT,
-			       "udev has not named the netdev of %s in time; is systemd-udevd at "
-			       "work, and do its rules end?",
-			       pf);
+	r = function_wait_named(ctx->root, pf, ctx->deadline, err);
 	netdevs_of(ctx->root, pf, &names);
 	for (size_t i = 0; r == 0 && i < names.n; i++) {
 		uint64_t index;
 
 		r = read_u64(ctx->root, &index, err, "/sys/class/net/%s/ifindex", names.v[i]);
 		if (r == 0)
-			r = machine_link_up((unsigned int)index, err);
+			r = machine_link_up((unsigned int)index, true, err);
 		if (r < 0)
 			err_wrap(err, "%s", names.v[i]);
 	}
@@ -112,6 +94,7 @@ static const struct target targets[] = {
 	{"eswitch_with_vfs:", look_eswitch, set_eswitch_with_vfs},
 	{"dcb:", look_dcb, set_dcb},
 	{"lldpad", look_lldpad, set_lldpad},
+	{"link:", look_link, set_link},
 	{"rdma_netns", look_rdma_netns, set_rdma_netns},
 	{NULL, NULL, NULL},
 };
@@ -131,6 +114,7 @@ static void forget(const struct change *c)
 	forget_vf_address(c);
 	forget_eswitch(c);
 	forget_dcb(c);
+	forget_link(c);
 }
 
 const struct kind kind_netlink = {

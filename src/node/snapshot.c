@@ -113,8 +113,9 @@ static const struct {
 
 	{"/sys/class/net", "*", false, ALL},
 	{"/sys/class/net/*",
-	 "address addr_assign_type addr_len carrier dev_id dev_port device duplex flags ifindex "
-	 "iflink mtu operstate phys_port_name speed tx_queue_len type mode subsystem",
+	 "address addr_assign_type addr_len carrier dev_id dev_port device duplex flags "
+	 "gro_flush_timeout ifindex iflink mtu napi_defer_hard_irqs operstate phys_port_name "
+	 "speed threaded tx_queue_len type mode subsystem",
 	 false, ALL},
 	{"/sys/class/net/*/queues/*", "*ps_*", false, NOT_VF},
 	{"/sys/class/net/*/ecn", "*", true, NOT_VF}, /* of DOCA-OFED, as the next two */

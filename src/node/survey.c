@@ -296,6 +296,17 @@ static int numa_of(const struct root *root, const char *addr)
 	return (int)numa;
 }
 
+/* A virtio NIC's is not the function's own, but that of the virtio device on it. */
+static void survey_virtio(const struct root *root, struct pci_fn *fn)
+{
+	cleanup_free char *pattern = xasprintf(PCI_DIR "/%s/virtio*/net/*", fn->addr);
+	cleanup_strv struct strv paths = {0};
+
+	read_glob(root, pattern, &paths, NULL);
+	for (size_t i = 0; i < paths.n; i++)
+		strv_add(&fn->net, strrchr(paths.v[i], '/') + 1);
+}
+
 static void survey_function(const struct root *root, struct pci_fn *fn)
 {
 	cleanup_free char *physfn = NULL;
@@ -311,6 +322,8 @@ static void survey_function(const struct root *root, struct pci_fn *fn)
 	if (fn->class >> 16 == 0x02 || fn->class >> 8 == CLASS_SERIAL_INFINIBAND) {
 		read_dir(root, &fn->net, NULL, PCI_DIR "/%s/net", fn->addr);
 		read_dir(root, &fn->ibdevs, NULL, PCI_DIR "/%s/infiniband", fn->addr);
+		if (fn->driver && streq(fn->driver, "virtio-pci"))
+			survey_virtio(root, fn);
 	}
 }
 

@@ -102,6 +102,11 @@ void change_waits_for(struct change *c, const char *fmt, ...)
 	SETTER(waits_for);
 }
 
+void change_needs(struct change *c, const char *fmt, ...)
+{
+	SETTER(needs);
+}
+
 void change_while(struct change *c, const char *fmt, ...)
 {
 	SETTER(while_id);
@@ -153,6 +158,7 @@ static void change_free(struct change *c)
 	free(c->target);
 	free(c->desired);
 	free(c->waits_for);
+	free(c->needs);
 	free(c->while_id);
 	free(c->observed);
 	free(c->before);

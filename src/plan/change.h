@@ -90,7 +90,8 @@ struct change {
 	struct place origin;
 
 	char *waits_for; /* id of a change that must hold first, or NULL */
-	bool remade;	 /* ... which makes this one's target anew: it can't hold before either */
+	char *needs;	 /* id of another one that must hold first; remade is not about it */
+	bool remade;	 /* waits_for makes this one's target anew: it can't hold before either */
 	/*
 	 * A temporary value: wanted only while the change of this id is still to be done.
 	 * A later change asserts the steady value, so that a run after a kill repairs it.
@@ -100,7 +101,7 @@ struct change {
 	bool optional; /* where it can't be done it is unsupported, not failed */
 	bool late;     /* absent in early is no fault: looked for again in devices */
 	bool settles;  /* a check that comes true by itself soon after boot: a carrier */
-	unsigned int deadline_ms;
+	unsigned int deadline_ms; /* of its set; of one that settles: how long it may take */
 	/*
 	 * Its set may stand in line in the kernel behind those of the other changes that say
 	 * this: its time counts from the last of them that came back.
@@ -136,6 +137,7 @@ void change_target(struct change *c, const char *fmt, ...) __attribute__((format
 void change_desired(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_lane(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_waits_for(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void change_needs(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_while(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_observe(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_reason(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -61,10 +61,11 @@ static const struct spec message_size = {
 	.max = 1 << 30,
 	.pattern = "^[1-9][0-9]*[KMG]$",
 };
-static const struct spec pcie_speed = {
-	.what = "a PCIe speed such as 32GT/s",
-	.check = value_gts,
-	.pattern = "^" NUMBER_OF "(\\.[0-9])?GT/s$",
+/* Of a PCIe link, or of the netdevs that have a carrier: rules_gate.c says which. */
+static const struct spec speed = {
+	.what = "a speed such as 32GT/s (PCIe) or 400Gb/s (carrier)",
+	.check = value_speed,
+	.pattern = "^" NUMBER_OF "((\\.[0-9])?GT|[MG]b)/s$",
 };
 static const struct spec pcie_width = {
 	.what = "a PCIe width",
@@ -111,7 +112,7 @@ static const struct spec gate_check = {
 		NEEDED("run", &check_run), KEY("on", &check_on), KEY("with", &spec_set_name),
 		KEY("per", &check_per), KEY("cpus", &check_cpus), KEY("path", &read_path),
 		KEY("command", &command), KEY("min", &rate), KEY("max", &latency),
-		KEY("p9999", &latency), KEY("size", &message_size), KEY("speed", &pcie_speed),
+		KEY("p9999", &latency), KEY("size", &message_size), KEY("speed", &speed),
 		KEY("width", &pcie_width), KEY("isolated", &spec_bool), KEY("type", &group_type),
 		KEY("timeout", &timeout), KEY("on_fail", &on_fail)),
 };

@@ -13,7 +13,7 @@ static const struct check_keys {
 	{"memory_bandwidth", {"per", "min"}, {NULL}, ""},
 	{"memory_latency", {"max"}, {"per"}, ""},
 	{"pcie_link", {"on"}, {"speed", "width"}, ""},
-	{"carrier", {"on"}, {NULL}, ""},
+	{"carrier", {"on"}, {"speed"}, ""},
 	{"iommu_groups", {"on"}, {"isolated", "type"}, ""},
 	{"jitter", {"cpus", "p9999"}, {"max"}, ""},
 	{"rdma_loopback", {"on", "min"}, {"max", "size"}, "line pcie set"},
@@ -102,6 +102,19 @@ static void judge_share(struct ruling *r, const struct ynode *check, const char 
 			   k->run);
 }
 
+static void judge_speed(struct ruling *r, const struct ynode *check, const char *name,
+			const struct check_keys *k)
+{
+	const struct ynode *speed = ynode_get(check, "speed");
+	bool gts = strstr(scalar(speed), "GT/s"), bits = strstr(scalar(speed), "b/s");
+	cleanup_free char *key = xasprintf("%s.speed", name);
+
+	if (gts && streq(k->run, "carrier"))
+		rule_error(r, speed, key, "that of a PCIe link; write a rate such as 400Gb/s");
+	else if (bits && streq(k->run, "pcie_link"))
+		rule_error(r, speed, key, "that of a port; write a PCIe speed such as 32GT/s");
+}
+
 static void judge_timeout(struct ruling *r, const struct ynode *check, const char *name)
 {
 	const struct ynode *timeout = ynode_get(check, "timeout");
@@ -162,8 +175,10 @@ static void checks_are_sound(struct ruling *r)
 		if (check->kind != YAML_MAP)
 			continue;
 		for (size_t j = 0; j < array_len(check_keys); j++)
-			if (text_is(check, "run", check_keys[j].run))
+			if (text_is(check, "run", check_keys[j].run)) {
 				judge_share(r, check, name, &check_keys[j]);
+				judge_speed(r, check, name, &check_keys[j]);
+			}
 		judge_timeout(r, check, name);
 		judge_isolation(r, check, name);
 	}

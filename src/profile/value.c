@@ -340,10 +340,15 @@ bool value_metres(const struct spec *s, const struct ynode *n, struct str *why)
 	       in_range(s, n, v, units, why);
 }
 
-bool value_gts(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_speed(const struct spec *s, const struct ynode *n, struct str *why)
 {
+	uint64_t rate;
 	uint32_t v;
 	int r = parse_gts(n->text, &v);
+
+	/* a port's is in bits */
+	if (r == -EINVAL && strstr(n->text, "b/s"))
+		return judge_unit(s, n, parse_rate(n->text, &rate), why);
 
 	/* sysfs writes blanks and "PCIe"; a profile does not */
 	if (r == 0 && strchr(n->text, ' '))

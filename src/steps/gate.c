@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "steps/overlay.h"
 
 struct target {
@@ -30,9 +31,21 @@ static struct change *add(const struct target *t, const char *id_tail, const cha
 	return c;
 }
 
+/* Links train for seconds; a check's timeout is how long it may take until they are there. */
 static void check_carrier(const struct target *t, const char *where)
 {
-	add(t, where, "", "carrier", "up")->settles = true;
+	const char *speed = ynode_text(t->check, "speed", NULL);
+	uint64_t timeout = 0;
+	struct change *c = add(t, where, "", "carrier", "up");
+
+	parse_duration(ynode_text(t->check, "timeout", ""), &timeout);
+	c->settles = true;
+	c->deadline_ms = (unsigned int)(timeout / 1000);
+	if (!speed)
+		return;
+	c = add(t, where, "/speed", "speed", speed);
+	c->settles = true;
+	c->deadline_ms = (unsigned int)(timeout / 1000);
 }
 
 static void check_pcie(const struct target *t, const char *where)

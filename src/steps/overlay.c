@@ -74,6 +74,21 @@ const struct ynode *overlay_value(const struct step_ctx *ctx, const struct ynode
 	return best;
 }
 
+void overlay_keys(const struct step_ctx *ctx, const struct ynode *section, const struct pci_fn *fn,
+		  const char *path, struct strv *ret)
+{
+	for (size_t i = 0; i < section->keys.n; i++) {
+		const struct ynode *map = get_path(section->items.v[i], path);
+
+		if (!map || map->kind != YAML_MAP ||
+		    !set_has(device_sets_find(ctx->sets, section->keys.v[i]->text), fn))
+			continue;
+		for (size_t k = 0; k < map->keys.n; k++)
+			if (strv_contains(ret, map->keys.v[k]->text) <= 0)
+				strv_add(ret, map->keys.v[k]->text);
+	}
+}
+
 unsigned int overlay_vfs(const struct step_ctx *ctx, const struct pci_fn *fn)
 {
 	const struct ynode *section = profile_section(ctx->profile, "sriov");

@@ -20,5 +20,9 @@ void overlay_functions(const struct step_ctx *ctx, const struct ynode *section,
 const struct ynode *overlay_value(const struct step_ctx *ctx, const struct ynode *section,
 				  const struct pci_fn *fn, const char *path);
 
+/* The keys of the map at that path that any of those sets has for fn, once each; appends. */
+void overlay_keys(const struct step_ctx *ctx, const struct ynode *section, const struct pci_fn *fn,
+		  const char *path, struct strv *ret);
+
 /* How many VFs the profile's sriov section wants on fn; 0 if it says nothing of it. */
 unsigned int overlay_vfs(const struct step_ctx *ctx, const struct pci_fn *fn);

@@ -19,6 +19,15 @@ enum {
 	BIND_MS = 30000,
 };
 
+/* link: {SET: {up: false}} is what the profile's author wants to be seen at the end. */
+static bool to_be_down(const struct step_ctx *ctx, const struct pci_fn *pf)
+{
+	const struct ynode *section = profile_section(ctx->profile, "link");
+	const struct ynode *up = section ? overlay_value(ctx, section, pf, "up") : NULL;
+
+	return up && streq(up->text, "false");
+}
+
 static void emit_link(const struct pci_fn *pf, const struct ynode *at, struct plan *plan)
 {
 	for (size_t i = 0; i < array_len(wants_link); i++) {
@@ -126,7 +135,7 @@ static void emit_pf(const struct step_ctx *ctx, const struct ynode *section,
 
 	if (!at)
 		return;
-	if (vfs)
+	if (vfs && !to_be_down(ctx, pf))
 		emit_link(pf, at, plan);
 	emit_autoprobe(pf, at, true, plan);
 	sriov_emit_eswitch(ctx, section, pf, false, plan);

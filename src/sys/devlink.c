@@ -8,30 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sys/genl.h"
+
 /* --- messages -------------------------------------------------------------------------- */
-
-static struct nlmsghdr *genl_message(void *buf, uint16_t family, uint8_t cmd, uint8_t version,
-				     uint16_t flags)
-{
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
-	struct genlmsghdr *genl;
-
-	msg->nlmsg_type = family;
-	msg->nlmsg_flags = flags;
-	genl = mnl_nlmsg_put_extra_header(msg, sizeof(*genl));
-	genl->cmd = cmd;
-	genl->version = version;
-	return msg;
-}
-
-struct nlmsghdr *devlink_family_message(void *buf)
-{
-	struct nlmsghdr *msg =
-		genl_message(buf, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, NLM_F_REQUEST);
-
-	mnl_attr_put_strz(msg, CTRL_ATTR_FAMILY_NAME, DEVLINK_GENL_NAME);
-	return msg;
-}
 
 struct nlmsghdr *devlink_message(void *buf, uint16_t family, uint8_t cmd, uint16_t flags,
 				 const char *addr)
@@ -65,49 +44,10 @@ struct nlmsghdr *devlink_param_message(void *buf, uint16_t family, const char *a
 
 /* --- answers --------------------------------------------------------------------------- */
 
-static const struct nlattr *find(const void *data, size_t len, uint16_t type)
-{
-	size_t size;
-	const void *attrs = netlink_attrs(data, len, GENL_HDRLEN, &size);
-	const struct nlattr *attr;
-
-	mnl_attr_for_each_payload (attrs, size)
-		if (mnl_attr_get_type(attr) == type)
-			return attr;
-	return NULL;
-}
-
-static const struct nlattr *find_nested(const struct nlattr *in, uint16_t type)
-{
-	const struct nlattr *attr;
-
-	if (in)
-		mnl_attr_for_each_nested (attr, in)
-			if (mnl_attr_get_type(attr) == type)
-				return attr;
-	return NULL;
-}
-
-static int parse_u16(const void *data, size_t len, uint16_t type, uint16_t *ret, struct err *err)
-{
-	const struct nlattr *attr = find(data, len, type);
-
-	if (!attr || mnl_attr_get_payload_len(attr) < sizeof(*ret))
-		return err_set(err, -EBADMSG, "the kernel's answer by netlink has no attribute %u",
-			       (unsigned int)type);
-	*ret = mnl_attr_get_u16(attr);
-	return 0;
-}
-
-int devlink_parse_family(const void *data, size_t len, uint16_t *ret, struct err *err)
-{
-	return parse_u16(data, len, CTRL_ATTR_FAMILY_ID, ret, err);
-}
-
 int devlink_parse_eswitch(const void *data, size_t len, enum eswitch_mode *ret, struct err *err)
 {
 	uint16_t mode;
-	int r = parse_u16(data, len, DEVLINK_ATTR_ESWITCH_MODE, &mode, err);
+	int r = genl_parse_u16(data, len, DEVLINK_ATTR_ESWITCH_MODE, &mode, err);
 
 	if (r < 0)
 		return r;
@@ -118,7 +58,7 @@ int devlink_parse_eswitch(const void *data, size_t len, enum eswitch_mode *ret, 
 /* Numbers come in their own size; a flag is there (1) or not (0). */
 static uint32_t value_of(const struct nlattr *value)
 {
-	const struct nlattr *data = find_nested(value, DEVLINK_ATTR_PARAM_VALUE_DATA);
+	const struct nlattr *data = genl_find_nested(value, DEVLINK_ATTR_PARAM_VALUE_DATA);
 
 	if (!data)
 		return 0;
@@ -138,8 +78,9 @@ static uint32_t value_of(const struct nlattr *value)
 
 int devlink_parse_param(const void *data, size_t len, uint32_t *ret, struct err *err)
 {
-	const struct nlattr *param = find(data, len, DEVLINK_ATTR_PARAM);
-	const struct nlattr *values = find_nested(param, DEVLINK_ATTR_PARAM_VALUES_LIST), *value;
+	const struct nlattr *param = genl_find(data, len, DEVLINK_ATTR_PARAM);
+	const struct nlattr *values = genl_find_nested(param, DEVLINK_ATTR_PARAM_VALUES_LIST),
+			    *value;
 
 	if (!values)
 		return err_set(err, -EBADMSG, "the kernel's answer has no devlink parameter");
@@ -148,7 +89,7 @@ int devlink_parse_param(const void *data, size_t len, uint32_t *ret, struct err 
 
 		if (mnl_attr_get_type(value) != DEVLINK_ATTR_PARAM_VALUE)
 			continue;
-		mode = find_nested(value, DEVLINK_ATTR_PARAM_VALUE_CMODE);
+		mode = genl_find_nested(value, DEVLINK_ATTR_PARAM_VALUE_CMODE);
 		if (!mode || mnl_attr_get_payload_len(mode) < 1 ||
 		    mnl_attr_get_u8(mode) != DEVLINK_PARAM_CMODE_PERMANENT)
 			continue;
@@ -162,13 +103,9 @@ int devlink_parse_param(const void *data, size_t len, uint32_t *ret, struct err 
 
 int devlink_family(uint16_t *ret, struct err *err)
 {
-	_Alignas(struct nlmsghdr) char buf[DEVLINK_MESSAGE_MAX];
-	struct netlink_answer got cleanup_answer = {0};
-	int r = netlink_talk(NETLINK_GENERIC, devlink_family_message(buf), &got, err);
+	int r = genl_family(DEVLINK_GENL_NAME, ret, err);
 
-	if (r == -ENOENT)
-		return err_set(err, -ENODEV, "this kernel has no devlink");
-	return r < 0 ? r : devlink_parse_family(got.data, got.len, ret, err);
+	return r == -ENOENT ? err_set(err, -ENODEV, "this kernel has no devlink") : r;
 }
 
 struct about {

@@ -41,7 +41,6 @@ int devlink_sriov(const char *addr, struct devlink_sriov *ret, struct err *err);
 enum { DEVLINK_MESSAGE_MAX = 512 };
 
 /* Each fills buf (DEVLINK_MESSAGE_MAX, aligned as struct nlmsghdr) and returns it. */
-struct nlmsghdr *devlink_family_message(void *buf);
 struct nlmsghdr *devlink_message(void *buf, uint16_t family, uint8_t cmd, uint16_t flags,
 				 const char *addr);
 struct nlmsghdr *devlink_eswitch_message(void *buf, uint16_t family, const char *addr,
@@ -53,7 +52,6 @@ struct nlmsghdr *devlink_param_message(void *buf, uint16_t family, const char *a
 int devlink_family(uint16_t *ret, struct err *err);
 
 /* Of answers, whatever they hold: -EBADMSG if it is not there. */
-int devlink_parse_family(const void *data, size_t len, uint16_t *ret, struct err *err);
 int devlink_parse_eswitch(const void *data, size_t len, enum eswitch_mode *ret, struct err *err);
 /* The permanent value of a parameter; a flag is 0 or 1. -EOPNOTSUPP if it has none such. */
 int devlink_parse_param(const void *data, size_t len, uint32_t *ret, struct err *err);

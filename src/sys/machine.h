@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "sys/dcb.h"
 #include "sys/devlink.h"
+#include "sys/ethtool.h"
 #include "sys/root.h"
 #include "sys/vfinfo.h"
 
@@ -116,8 +117,16 @@ int machine_insert_module(const char *name, const char *options, struct err *err
 
 /* --- machine_link.c ------------------------------------------------------------------- */
 
-/* Sets a netdev administratively up (RTM_NEWLINK, IFF_UP) by interface index. */
-int machine_link_up(unsigned int ifindex, struct err *err);
+/* Sets a netdev administratively up or down (IFF_UP) by interface index. Waits for rtnl. */
+int machine_link_up(unsigned int ifindex, bool up, struct err *err);
+/* Sets a number of a netdev: IFLA_MTU or IFLA_TXQLEN. Waits for rtnl. */
+int machine_link_number(unsigned int ifindex, uint16_t attr, uint32_t value, struct err *err);
+/*
+ * Sets some of what one group of ethtool has, all at once; see sys/ethtool.h. Waits for rtnl.
+ * -EOPNOTSUPP: the driver or the kernel has no such thing.
+ */
+int machine_ethtool_set(unsigned int ifindex, enum eth_group group,
+			const struct eth_setting *settings, size_t n, struct err *err);
 /* Sets one attribute of a VF on its PF's netdev; see sys/vfinfo.h. Waits for rtnl. */
 int machine_vf_set(unsigned int ifindex, unsigned int vf, const struct vf_value *value,
 		   struct err *err);
@@ -155,5 +164,3 @@ int machine_dcb_app(const char *netdev, const struct dcb_app *app, bool add, str
 int machine_dcb_trust(const char *netdev, const uint8_t *selectors, size_t n, struct err *err);
 /* dcbx: DCB_CAP_DCBX_*. -EPERM: refused, no reason is given. */
 int machine_dcb_mode(const char *netdev, uint8_t dcbx, struct err *err);
-/* Neither sends pause frames nor obeys them; autonegotiation of them stays as it is. */
-int machine_pause_off(unsigned int ifindex, struct err *err);

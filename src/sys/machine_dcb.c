@@ -5,7 +5,6 @@
 #include "sys/dcb.h"
 #include "sys/machine.h"
 #include "sys/netlink.h"
-#include "sys/pause.h"
 
 /* Netlink's own error is of the message; that of the driver is in the answer. */
 static int order(struct nlmsghdr *msg, struct err *err)
@@ -67,17 +66,4 @@ int machine_dcb_mode(const char *netdev, uint8_t dcbx, struct err *err)
 	if (r < 0)
 		return r;
 	return says ? err_set(err, -EPERM, "the driver refuses it") : 0;
-}
-
-int machine_pause_off(unsigned int ifindex, struct err *err)
-{
-	_Alignas(struct nlmsghdr) char buf[PAUSE_MESSAGE_MAX];
-	struct netlink_answer got cleanup_answer = {0};
-	uint16_t family;
-	int r = pause_family(&family, err);
-
-	if (r == 0)
-		r = netlink_talk(NETLINK_GENERIC, pause_off_message(buf, family, ifindex), &got,
-				 err);
-	return r < 0 ? err_wrap(err, "turning global pause off") : 0;
 }

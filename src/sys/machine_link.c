@@ -4,6 +4,7 @@
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 
+#include "base/mem.h"
 #include "sys/machine.h"
 #include "sys/netlink.h"
 #include "sys/rdma.h"
@@ -16,23 +17,44 @@ static int order(int protocol, struct nlmsghdr *msg, struct err *err)
 	return netlink_talk(protocol, msg, &got, err);
 }
 
-int machine_link_up(unsigned int ifindex, struct err *err)
+int machine_link_up(unsigned int ifindex, bool up, struct err *err)
 {
-	_Alignas(struct nlmsghdr) char buf[256];
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
-	struct ifinfomsg *ifi;
+	_Alignas(struct nlmsghdr) char buf[128];
+	struct nlmsghdr *msg = netlink_link_message(buf, RTM_NEWLINK, NLM_F_ACK, ifindex);
+	struct ifinfomsg *ifi = mnl_nlmsg_get_payload(msg);
 	int r;
 
-	msg->nlmsg_type = RTM_NEWLINK;
-	msg->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-	ifi = mnl_nlmsg_put_extra_header(msg, sizeof(*ifi));
-	ifi->ifi_index = (int)ifindex;
 	ifi->ifi_change = IFF_UP;
-	ifi->ifi_flags = IFF_UP;
+	ifi->ifi_flags = up ? IFF_UP : 0;
 	r = order(NETLINK_ROUTE, msg, err);
 	if (r < 0)
-		err_wrap(err, "setting the link up");
+		err_wrap(err, "setting the link %s", up ? "up" : "down");
 	return r;
+}
+
+int machine_link_number(unsigned int ifindex, uint16_t attr, uint32_t value, struct err *err)
+{
+	_Alignas(struct nlmsghdr) char buf[128];
+	struct nlmsghdr *msg = netlink_link_message(buf, RTM_SETLINK, NLM_F_ACK, ifindex);
+
+	mnl_attr_put_u32(msg, attr, value);
+	return order(NETLINK_ROUTE, msg, err);
+}
+
+int machine_ethtool_set(unsigned int ifindex, enum eth_group group,
+			const struct eth_setting *settings, size_t n, struct err *err)
+{
+	cleanup_free struct nlmsghdr *msg = NULL;
+	uint16_t family;
+	int r = eth_family(&family, err);
+
+	if (r == -ENOENT)
+		return err_set(err, -EOPNOTSUPP,
+			       "this kernel has no ethtool by netlink (Linux 5.6 has)");
+	if (r < 0)
+		return r;
+	msg = eth_order(family, ifindex, group, settings, n);
+	return order(NETLINK_GENERIC, msg, err);
 }
 
 int machine_vf_set(unsigned int ifindex, unsigned int vf, const struct vf_value *value,

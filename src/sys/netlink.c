@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
+#include <linux/rtnetlink.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -77,6 +78,20 @@ const void *netlink_attrs(const void *data, size_t len, size_t extra, size_t *re
 		return data;
 	*ret_size = msg->nlmsg_len - at;
 	return (const char *)data + at;
+}
+
+struct nlmsghdr *netlink_link_message(void *buf, uint16_t type, uint16_t flags,
+				      unsigned int ifindex)
+{
+	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
+	struct ifinfomsg *info;
+
+	msg->nlmsg_type = type;
+	msg->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags);
+	info = mnl_nlmsg_put_extra_header(msg, sizeof(*info));
+	info->ifi_family = AF_UNSPEC;
+	info->ifi_index = (int)ifindex;
+	return msg;
 }
 
 static int open_socket(int protocol, struct mnl_socket **ret, struct err *err)

@@ -8,6 +8,7 @@
 
 #include <linux/netlink.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
@@ -38,6 +39,13 @@ int netlink_error(const struct nlmsghdr *msg, size_t len, struct err *err);
  * a multiple of 4. Of a message that is in len bytes, else there are none.
  */
 const void *netlink_attrs(const void *data, size_t len, size_t extra, size_t *ret_size);
+
+/*
+ * Begins a message about a netdev, with flags beside NLM_F_REQUEST, in buf (aligned as struct
+ * nlmsghdr), and returns it. type: RTM_GETLINK, ...
+ */
+struct nlmsghdr *netlink_link_message(void *buf, uint16_t type, uint16_t flags,
+				      unsigned int ifindex);
 
 /* A question: any number of netlink_talk(). arg is read only: it runs in a child. */
 typedef int (*netlink_question)(const void *arg, struct netlink_answer *ret, struct err *err);

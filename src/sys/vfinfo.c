@@ -191,22 +191,9 @@ int pf_info_question(const void *arg, struct netlink_answer *ret, struct err *er
 
 /* --- messages -------------------------------------------------------------------------- */
 
-static struct nlmsghdr *link_message(void *buf, uint16_t type, uint16_t flags, unsigned int ifindex)
-{
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
-	struct ifinfomsg *info;
-
-	msg->nlmsg_type = type;
-	msg->nlmsg_flags = flags;
-	info = mnl_nlmsg_put_extra_header(msg, sizeof(*info));
-	info->ifi_family = AF_UNSPEC;
-	info->ifi_index = (int)ifindex;
-	return msg;
-}
-
 struct nlmsghdr *pf_info_message(void *buf, unsigned int ifindex)
 {
-	struct nlmsghdr *msg = link_message(buf, RTM_GETLINK, NLM_F_REQUEST, ifindex);
+	struct nlmsghdr *msg = netlink_link_message(buf, RTM_GETLINK, 0, ifindex);
 
 	/* The counters would make an attribute of 128 VFs longer than 64 KiB, which it can't be. */
 	mnl_attr_put_u32(msg, IFLA_EXT_MASK, RTEXT_FILTER_VF | RTEXT_FILTER_SKIP_STATS);
@@ -245,7 +232,7 @@ static void put_value(struct nlmsghdr *msg, unsigned int vf, const struct vf_val
 struct nlmsghdr *vf_value_message(void *buf, unsigned int ifindex, unsigned int vf,
 				  const struct vf_value *value)
 {
-	struct nlmsghdr *msg = link_message(buf, RTM_SETLINK, NLM_F_REQUEST | NLM_F_ACK, ifindex);
+	struct nlmsghdr *msg = netlink_link_message(buf, RTM_SETLINK, NLM_F_ACK, ifindex);
 	struct nlattr *list = mnl_attr_nest_start(msg, IFLA_VFINFO_LIST);
 	struct nlattr *info = mnl_attr_nest_start(msg, IFLA_VF_INFO);
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "sys/dcb.h"
 #include "sys/devlink.h"
-#include "sys/pause.h"
+#include "sys/genl.h"
 #include "sys/rdma.h"
 #include "sys/vfinfo.h"
 
@@ -26,12 +26,10 @@ static void parse_link(const void *data, size_t size)
 static void parse_dcb(const void *data, size_t size)
 {
 	struct dcb_info info cleanup_dcb = {0};
-	struct pause_info pause;
 	int says = 0;
 
 	if (dcb_parse_reply(data, size, &says, NULL) == 0)
 		must(says >= -128 && says <= 127);
-	pause_parse(data, size, &pause, NULL);
 	if (dcb_parse(data, size, &info, NULL) < 0)
 		return;
 	must(info.app.n <= size / 8); /* four bytes behind a header of four */
@@ -51,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(copy, data, size);
 	parse_link(copy, size);
 	parse_dcb(copy, size);
-	devlink_parse_family(copy, size, &family, NULL);
+	genl_parse_family(copy, size, &family, NULL);
 	devlink_parse_param(copy, size, &value, NULL);
 	rdma_parse_netns(copy, size, &shared, NULL);
 	if (devlink_parse_eswitch(copy, size, &mode, NULL) == 0)

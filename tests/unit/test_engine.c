@@ -401,6 +401,37 @@ static void test_chain(void **state)
 }
 
 /* A plan says what waits; it sets nothing. */
+/* A second one that is needed: when it fails, and while it is not there yet. */
+static void test_needs(void **state)
+{
+	struct tmp *tmp = *state;
+	struct run run = make_run(tmp);
+	struct change *b, *same;
+
+	tmp_write(tmp, "proc/sys/a", "1\n");
+	tmp_write(tmp, "proc/sys/n", "0\n");
+	tmp_write(tmp, "proc/sys/b", "0\n");
+	tmp_write(tmp, "proc/sys/same", "1\n");
+	add_attr(&run, PHASE_SYSCTL, "a", "1");
+	add_attr(&run, PHASE_SYSCTL, "n", "1");
+	b = add_attr(&run, PHASE_SYSFS, "b", "1");
+	change_waits_for(b, "a");
+	change_needs(b, "n");
+	same = add_attr(&run, PHASE_SYSFS, "same", "1");
+	change_needs(same, "n");
+	b->remade = same->remade = true;
+	run_look(&run, STAGES_ALL, STAGE_EARLY);
+	assert_state(&run, "b", CHANGE_WAITS);
+	assert_string_equal(find(&run, "b")->reason, "waits for n");
+	assert_state(&run, "same", CHANGE_SAME); /* n makes nothing anew */
+	tree_remove(tmp, "proc/sys/n");
+	applies(&run, STAGE_EARLY, "n=failed b=failed"); /* not so what holds already */
+	assert_string_equal(find(&run, "b")->reason, "not done: n failed");
+	tmp_write(tmp, "proc/sys/n", "0\n");
+	applies(&run, STAGE_EARLY, "n=set b=set");
+	run_close(&run);
+}
+
 static void test_look(void **state)
 {
 	struct tmp *t = *state;
@@ -677,9 +708,18 @@ static void note_progress(void *data, enum stage stage, const char *text)
 	str_addf(data, "%s%s", ((struct str *)data)->len ? "\n" : "", text);
 }
 
+/* udev, at work once it is known that somebody waits. */
+static const struct tmp *udev_works_on;
+
+static void name_when_told(void *data, enum stage stage, const char *text)
+{
+	note_progress(data, stage, text);
+	tmp_write(udev_works_on, "run/udev/data/n5", "I:1\n");
+}
+
 static uint64_t wait_devices(struct tmp *t, const char *sriov, struct str *told)
 {
-	struct sink sink = {told, NULL, note_progress};
+	struct sink sink = {told, NULL, udev_works_on ? name_when_told : note_progress};
 	struct run_options opt = {.freeze = FREEZE_IGNORE};
 	cleanup_free char *text =
 		xasprintf("schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: QEMU}}\n"
@@ -757,26 +797,48 @@ static void test_wait_each_set(void **state)
 }
 
 /* What comes ends the wait: nothing is then missing, and nothing more is said. */
-static void test_wait_ends(void **state)
+static void wait_ends(struct tmp *t, const char *sections)
 {
 	cleanup_str struct str told = {0};
-	struct tmp *t = *state;
-	pid_t udev;
 
 	add_nic(t, PF0, "mlx5_core", "ens1");
 	add_nic(t, PF1, "mlx5_core", "ens2");
 	tree_fn_file(t, PF0, "net/ens1/ifindex", "4\n");
 	tree_fn_file(t, PF1, "net/ens2/ifindex", "5\n");
 	tmp_write(t, "run/udev/data/n4", "I:1\n");
-	udev = __fork();
-	if (udev == 0) {
-		usleep(50000);
-		tmp_write(t, "run/udev/data/n5", "I:1\n");
-		_exit(0);
-	}
-	assert_true(wait_devices(t, "{rails: {vfs: 1, wait: 60s}}", &told) < 30 * (uint64_t)SECOND);
-	waitpid(udev, NULL, 0);
+	udev_works_on = t;
+	assert_true(wait_devices(t, sections, &told) < 30 * (uint64_t)SECOND);
+	udev_works_on = NULL;
 	assert_string_equal(told.s, "waiting for devices: udev has not named ens2 of " PF1);
+}
+
+static void test_wait_ends(void **state)
+{
+	wait_ends(*state, "{rails: {vfs: 1, wait: 60s}}");
+}
+
+/* A virtio NIC has its netdev one level deeper. */
+static void test_wait_for_virtio(void **state)
+{
+	struct tmp *t = *state;
+	cleanup_str struct str told = {0};
+
+	add_nic(t, PF0, "mlx5_core", "ens1");
+	tree_fn_file(t, PF0, "net/ens1/ifindex", "4\n");
+	tmp_write(t, "run/udev/data/n4", "I:1\n");
+	add_nic(t, PF1, "virtio-pci", NULL);
+	tree_fn_file(t, PF1, "virtio0/net/ens2/ifindex", "5\n");
+	udev_works_on = t;
+	assert_true(wait_devices(t, "{}\nlink: {rails: {mtu: 9000}}", &told) <
+		    30 * (uint64_t)SECOND);
+	udev_works_on = NULL;
+	assert_string_equal(told.s, "waiting for devices: udev has not named ens2 of " PF1);
+}
+
+/* Settings of a link are for netdevs that are there and have their names, too. */
+static void test_wait_for_links(void **state)
+{
+	wait_ends(*state, "{}\nlink: {rails: {mtu: 9000}}");
 }
 
 /* Off the machine itself some kinds can't do anything: no failure, but said. */
@@ -990,6 +1052,7 @@ int main(void)
 		TEST(test_late),
 		TEST(test_deadline_over),
 		TEST(test_chain),
+		TEST(test_needs),
 		TEST(test_look),
 		TEST(test_temporary),
 		TEST(test_temporary_then_failure),
@@ -1001,6 +1064,8 @@ int main(void)
 		TEST(test_wait_devices),
 		TEST(test_wait_each_set),
 		TEST(test_wait_ends),
+		TEST(test_wait_for_links),
+		TEST(test_wait_for_virtio),
 		TEST(test_unsupported_below_root),
 		TEST(test_freeze),
 		TEST(test_open),

@@ -12,7 +12,6 @@
 #include "fake_dcb.h"
 #include "kinds/kind.h"
 #include "sys/clock.h"
-#include "sys/pause.h"
 #include "tree.h"
 
 #define PF "0000:3b:00.0"
@@ -513,7 +512,6 @@ static void test_parse(void **state)
 {
 	struct netlink_answer got cleanup_answer = {0};
 	struct dcb_info info cleanup_dcb = {0};
-	struct pause_info pause;
 	struct nlmsghdr *msg;
 	struct err err;
 	int says;
@@ -542,7 +540,6 @@ static void test_parse(void **state)
 	fake_done(&got);
 	assert_int_equal(dcb_parse_reply(got.data, got.len, &says, &err), 0);
 	assert_int_equal(says, -EOPNOTSUPP);
-	assert_int_equal(pause_parse("", 0, &pause, &err), -EBADMSG);
 }
 
 int main(void)

@@ -111,6 +111,8 @@ static void describe(const struct change *c, struct str *out)
 	str_add(out, c->optional ? " optional" : "");
 	str_add(out, c->late ? " late" : "");
 	str_add(out, c->settles ? " settles" : "");
+	if (c->settles && c->deadline_ms)
+		str_addf(out, " %u", c->deadline_ms);
 	str_add(out, "\n");
 }
 
@@ -589,6 +591,7 @@ static void test_gate_checks(void **state)
 		      "gate:\n"
 		      "  checks:\n"
 		      "    up: {run: carrier, on: nics, on_fail: degrade}\n"
+		      "    fast: {run: carrier, on: old, speed: 400Gb/s, timeout: 7s}\n"
 		      "    slot: {run: pcie_link, on: second, speed: 32GT/s, width: 16}\n"
 		      "    wide: {run: pcie_link, on: old, width: 4, on_fail: warn}\n"
 		      "    groups: {run: iommu_groups, on: vfs of nics, isolated: true}\n"
@@ -598,6 +601,9 @@ static void test_gate_checks(void **state)
 	      "degrade settles\n"
 	      "gate/up/0000:3b:00.1 gate.check [] check carrier:0000:3b:00.1 = up on-fail "
 	      "degrade settles\n"
+	      "gate/fast/0000:81:00.0 gate.check [] check carrier:0000:81:00.0 = up settles 7000\n"
+	      "gate/fast/0000:81:00.0/speed gate.check [] check speed:0000:81:00.0 = 400Gb/s "
+	      "settles 7000\n"
 	      "gate/slot/0000:3b:00.1/width gate.check [] check pcie-width:0000:3b:00.1 = 16 "
 	      "at-least\n"
 	      "gate/slot/0000:3b:00.1/speed gate.check [] check pcie-speed:0000:3b:00.1 = "

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "hex.h"
 #include "sys/devlink.h"
+#include "sys/genl.h"
 #include "sys/machine.h"
 #include "sys/rdma.h"
 #include "sys/vfinfo.h"
@@ -51,7 +52,7 @@ static void test_devlink_messages(void **state)
 	_Alignas(struct nlmsghdr) char buf[DEVLINK_MESSAGE_MAX];
 
 	(void)state;
-	hex_equal("family", devlink_family_message(buf));
+	hex_equal("family", genl_family_message(buf, "devlink"));
 	hex_equal("eswitch_get", devlink_message(buf, 21, 29, 0, PF));
 	hex_equal("eswitch_set", devlink_eswitch_message(buf, 21, PF, ESWITCH_SWITCHDEV));
 	hex_equal("param_get", devlink_param_message(buf, 21, PF, "total_vfs"));
@@ -137,12 +138,12 @@ static void test_devlink_answers(void **state)
 
 	(void)state;
 	hex_load("answer_family", &h);
-	assert_int_equal(devlink_parse_family(h.data, h.len, &family, NULL), 0);
+	assert_int_equal(genl_parse_family(h.data, h.len, &family, NULL), 0);
 	assert_int_equal(family, 21);
 	hex_load("answer_eswitch", &h);
 	assert_int_equal(devlink_parse_eswitch(h.data, h.len, &mode, NULL), 0);
 	assert_int_equal(mode, ESWITCH_SWITCHDEV);
-	assert_int_equal(devlink_parse_family(h.data, 15, &family, NULL), -EBADMSG);
+	assert_int_equal(genl_parse_family(h.data, 15, &family, NULL), -EBADMSG);
 	hex_load("answer_total_vfs", &h);
 	assert_int_equal(devlink_parse_param(h.data, h.len, &value, NULL), 0);
 	assert_int_equal(value, 16);
@@ -203,7 +204,7 @@ static void test_cut_answers(void **state)
 				head->nlmsg_len = (uint32_t)len;
 			if (pf_info_parse(cut, len, &pf, NULL) == 0)
 				pf_info_free(&pf);
-			devlink_parse_family(cut, len, &family, NULL);
+			genl_parse_family(cut, len, &family, NULL);
 			devlink_parse_eswitch(cut, len, &mode, NULL);
 			devlink_parse_param(cut, len, &value, NULL);
 			rdma_parse_netns(cut, len, &shared, NULL);
@@ -285,9 +286,9 @@ static int ask_this_kernel(void)
 		bad = 2;
 	else if (machine_vf_set(1, 0, &trust, &err) != -EOPNOTSUPP)
 		bad = 3;
-	else if (machine_link_up(1, &err) != 0)
+	else if (machine_link_up(1, true, &err) != 0)
 		bad = 4;
-	else if (machine_link_up(99, &err) != -ENODEV)
+	else if (machine_link_up(99, true, &err) != -ENODEV)
 		bad = 5;
 	fprintf(stderr, bad ? "%d: %s\n" : "", bad, err.text);
 	vec_free(&netdevs.list);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Carrier and speed of a function's own netdevs. Both files are read under rtnl (since 6.1x the
+ * first one too: net/core/net-sysfs.c), so that they are read apart.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "base/vec.h"
+#include "kinds/checks.h"
+#include "kinds/function.h"
+#include "sys/port.h"
+#include "sys/read.h"
+
+enum { NO_SPEED = -1, BYTES_PER_MEGABIT = 125000 };
+
+struct question {
+	const struct root *root;
+	struct netdevs netdevs;
+};
+
+/* "NAME CARRIER SPEED" of one; CARRIER is d(own), n(one) or u(p), SPEED in Mb/s or -1. */
+static void add_line(const struct root *root, const char *name, struct str *text)
+{
+	cleanup_free char *port = NULL;
+	uint64_t carrier = 0;
+	int64_t speed = NO_SPEED;
+	int r;
+
+	if (read_text(root, &port, NULL, "/sys/class/net/%s/phys_port_name", name) == 0 &&
+	    port_is_representor(port))
+		return;
+	/* EINVAL: administratively down */
+	r = read_u64(root, &carrier, NULL, "/sys/class/net/%s/carrier", name);
+	if (r == 0 && carrier)
+		read_i64(root, &speed, NULL, "/sys/class/net/%s/speed", name);
+	str_addf(text, "%s %c %" PRId64 "\n", name,
+		 r < 0	   ? 'd'
+		 : carrier ? 'u'
+			   : 'n',
+		 speed > 0 && speed < UINT32_MAX ? speed : NO_SPEED);
+}
+
+static int read_lines(const void *arg, struct netlink_answer *ret, struct err *err)
+{
+	const struct question *q = arg;
+	struct str text = {0};
+
+	(void)err;
+	for (size_t i = 0; i < q->netdevs.n; i++)
+		add_line(q->root, q->netdevs.v[i].name, &text);
+	ret->len = text.len;
+	ret->data = str_take(&text);
+	return 0;
+}
+
+/* The lines; none if it has no netdev (here). */
+static int ask(const struct root *root, const char *addr, struct netlink_answer *ret,
+	       struct err *err)
+{
+	struct question q = {.root = root};
+	int r = 0;
+
+	if (function_netdevs(root, addr, &q.netdevs, NULL) == 0)
+		r = root->live
+			    ? netlink_ask_apart(read_lines, &q, "rtnl", NETLINK_APART_MS, ret, err)
+			    : read_lines(&q, ret, err);
+	vec_free(&q.netdevs);
+	return r;
+}
+
+/* Each netdev, until one is not as wanted. */
+static int each(const struct kind_ctx *ctx, struct change *c, const char *addr,
+		bool (*judge)(struct change *c, const char *addr, const char *name, char carrier,
+			      int64_t speed),
+		struct err *err)
+{
+	struct netlink_answer got cleanup_answer = {0};
+	cleanup_free char *vf = NULL;
+	char *rest = NULL;
+	int r;
+
+	if (strchr(addr, '/')) /* one that is not there has no netdev either */
+		function_vf(ctx->root, addr, &vf, NULL);
+	r = ask(ctx->root, vf ? vf : addr, &got, err);
+	if (r < 0)
+		return r;
+	change_observe(c, "no netdev");
+	c->state = CHANGE_DIFFERS;
+	change_reason(c, "%s has no netdev (here); is its driver bound?", addr);
+	for (char *line = got.len ? strtok_r(got.data, "\n", &rest) : NULL; line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		char name[IFNAMSIZ], carrier;
+		int64_t speed;
+
+		if (sscanf(line, "%15s %c %" SCNd64, name, &carrier, &speed) != 3)
+			continue;
+		c->state = judge(c, addr, name, carrier, speed) ? CHANGE_SAME : CHANGE_DIFFERS;
+		if (c->state == CHANGE_DIFFERS)
+			break;
+	}
+	return 0;
+}
+
+static bool judge_carrier(struct change *c, const char *addr, const char *name, char carrier,
+			  int64_t speed)
+{
+	(void)speed;
+	change_observe(c, "%s", carrier == 'd' ? "down" : carrier == 'u' ? "up" : "no carrier");
+	if (carrier != 'u')
+		change_reason(c, "%s: check the cable, the switch port and the link settings of %s",
+			      name, addr);
+	return carrier == 'u';
+}
+
+int check_carrier(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
+{
+	return each(ctx, c, arg, judge_carrier, err);
+}
+
+static bool judge_speed(struct change *c, const char *addr, const char *name, char carrier,
+			int64_t speed)
+{
+	uint64_t want = 0;
+
+	if (carrier != 'u') {
+		change_observe(c, "no carrier");
+		change_reason(c, "%s of %s has no link, and so no speed", name, addr);
+		return false;
+	}
+	if (speed == NO_SPEED) {
+		change_observe(c, "unknown");
+		change_reason(c,
+			      "the driver does not say how fast %s is (of a virtual one there is "
+			      "nothing to say); leave speed: out",
+			      name);
+		return false;
+	}
+	change_observe(c, speed % 1000 ? "%" PRId64 "Mb/s" : "%" PRId64 "Gb/s",
+		       speed % 1000 ? speed : speed / 1000);
+	if (parse_rate(c->desired, &want) == 0 && (uint64_t)speed * BYTES_PER_MEGABIT >= want)
+		return true;
+	change_reason(c,
+		      "%s of %s has trained to less: check the cable or transceiver, and speed and "
+		      "FEC of the switch port",
+		      name, addr);
+	return false;
+}
+
+int check_speed(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
+{
+	return each(ctx, c, arg, judge_speed, err);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sys/ethtool.h"
+
+#include <libmnl/libmnl.h>
+#include <linux/ethtool_netlink.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "sys/genl.h"
+
+/* The header of each message is attribute 1, whatever the group. */
+enum { HEADER = 1 };
+
+static const struct group {
+	uint8_t get, set;
+	uint16_t flags; /* a bitset; 0: numbers */
+} groups[ETH_GROUPS] = {
+	[ETH_PRIVATE_FLAGS] = {ETHTOOL_MSG_PRIVFLAGS_GET, ETHTOOL_MSG_PRIVFLAGS_SET,
+			       ETHTOOL_A_PRIVFLAGS_FLAGS},
+	[ETH_CHANNELS] = {ETHTOOL_MSG_CHANNELS_GET, ETHTOOL_MSG_CHANNELS_SET, 0},
+	[ETH_RINGS] = {ETHTOOL_MSG_RINGS_GET, ETHTOOL_MSG_RINGS_SET, 0},
+	[ETH_COALESCE] = {ETHTOOL_MSG_COALESCE_GET, ETHTOOL_MSG_COALESCE_SET, 0},
+	[ETH_PAUSE] = {ETHTOOL_MSG_PAUSE_GET, ETHTOOL_MSG_PAUSE_SET, 0},
+	[ETH_FEATURES] = {ETHTOOL_MSG_FEATURES_GET, ETHTOOL_MSG_FEATURES_SET,
+			  ETHTOOL_A_FEATURES_WANTED},
+};
+
+static const struct item {
+	enum eth_group group;
+	uint16_t attr, max;
+	bool is_switch; /* u8, else u32 */
+} items[ETH_ITEMS] = {
+	[ETH_CHANNEL_COMBINED] = {ETH_CHANNELS, ETHTOOL_A_CHANNELS_COMBINED_COUNT,
+				  ETHTOOL_A_CHANNELS_COMBINED_MAX, false},
+	[ETH_CHANNEL_RX] = {ETH_CHANNELS, ETHTOOL_A_CHANNELS_RX_COUNT, ETHTOOL_A_CHANNELS_RX_MAX,
+			    false},
+	[ETH_CHANNEL_TX] = {ETH_CHANNELS, ETHTOOL_A_CHANNELS_TX_COUNT, ETHTOOL_A_CHANNELS_TX_MAX,
+			    false},
+	[ETH_RING_RX] = {ETH_RINGS, ETHTOOL_A_RINGS_RX, ETHTOOL_A_RINGS_RX_MAX, false},
+	[ETH_RING_TX] = {ETH_RINGS, ETHTOOL_A_RINGS_TX, ETHTOOL_A_RINGS_TX_MAX, false},
+	[ETH_ADAPTIVE_RX] = {ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX, 0, true},
+	[ETH_ADAPTIVE_TX] = {ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX, 0, true},
+	[ETH_RX_USECS] = {ETH_COALESCE, ETHTOOL_A_COALESCE_RX_USECS, 0, false},
+	[ETH_TX_USECS] = {ETH_COALESCE, ETHTOOL_A_COALESCE_TX_USECS, 0, false},
+	[ETH_RX_FRAMES] = {ETH_COALESCE, ETHTOOL_A_COALESCE_RX_MAX_FRAMES, 0, false},
+	[ETH_TX_FRAMES] = {ETH_COALESCE, ETHTOOL_A_COALESCE_TX_MAX_FRAMES, 0, false},
+	[ETH_PAUSE_AUTONEG] = {ETH_PAUSE, ETHTOOL_A_PAUSE_AUTONEG, 0, true},
+	[ETH_PAUSE_RX] = {ETH_PAUSE, ETHTOOL_A_PAUSE_RX, 0, true},
+	[ETH_PAUSE_TX] = {ETH_PAUSE, ETHTOOL_A_PAUSE_TX, 0, true},
+};
+
+bool eth_has_flags(enum eth_group group)
+{
+	return groups[group].flags != 0;
+}
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+static bool get_number(const void *data, size_t len, uint16_t type, bool is_switch, uint32_t *ret)
+{
+	const struct nlattr *attr = type ? genl_find(data, len, type) : NULL;
+
+	if (!attr || mnl_attr_get_payload_len(attr) < (is_switch ? sizeof(uint8_t) : sizeof(*ret)))
+		return false;
+	*ret = is_switch ? mnl_attr_get_u8(attr) != 0 : mnl_attr_get_u32(attr);
+	return true;
+}
+
+void eth_parse_numbers(const void *data, size_t len, enum eth_group group,
+		       struct eth_number *number)
+{
+	for (enum eth_item i = 0; i < ETH_ITEMS; i++) {
+		const struct item *item = &items[i];
+
+		if (item->group != group)
+			continue;
+		number[i] = (struct eth_number){0};
+		number[i].there =
+			get_number(data, len, item->attr, item->is_switch, &number[i].value);
+		get_number(data, len, item->max, false, &number[i].max);
+	}
+}
+
+/* A list with a mask has all bits; one without has only those that are set. */
+static void parse_bits(const struct nlattr *set, struct eth_flags *ret)
+{
+	const struct nlattr *bits = genl_find_nested(set, ETHTOOL_A_BITSET_BITS);
+	bool all_on = genl_find_nested(set, ETHTOOL_A_BITSET_NOMASK);
+	const struct nlattr *bit;
+
+	if (!bits)
+		return;
+	mnl_attr_for_each_nested (bit, bits) {
+		const struct nlattr *name = genl_find_nested(bit, ETHTOOL_A_BITSET_BIT_NAME);
+		struct eth_flag flag = {0};
+
+		if (!name || mnl_attr_validate(name, MNL_TYPE_NUL_STRING) < 0)
+			continue;
+		snprintf(flag.name, sizeof(flag.name), "%s", mnl_attr_get_str(name));
+		flag.on = all_on || genl_find_nested(bit, ETHTOOL_A_BITSET_BIT_VALUE);
+		vec_push(ret, flag);
+	}
+}
+
+static bool is_on(const struct eth_flags *flags, const char *name)
+{
+	for (size_t i = 0; i < flags->n; i++)
+		if (streq(flags->v[i].name, name))
+			return flags->v[i].on;
+	return false;
+}
+
+/* HW lists all features of the kernel, and says which ones the driver lets be changed. */
+static void parse_features(const void *data, size_t len, struct eth_flags *ret)
+{
+	struct eth_flags active = {0}, never = {0};
+	size_t first = ret->n;
+
+	parse_bits(genl_find(data, len, ETHTOOL_A_FEATURES_HW), ret);
+	parse_bits(genl_find(data, len, ETHTOOL_A_FEATURES_ACTIVE), &active);
+	parse_bits(genl_find(data, len, ETHTOOL_A_FEATURES_NOCHANGE), &never);
+	for (size_t i = first; i < ret->n; i++) {
+		ret->v[i].fixed = !ret->v[i].on || is_on(&never, ret->v[i].name);
+		ret->v[i].on = is_on(&active, ret->v[i].name);
+	}
+	vec_free(&active);
+	vec_free(&never);
+}
+
+void eth_parse_flags(const void *data, size_t len, enum eth_group group, struct eth_flags *ret)
+{
+	if (group == ETH_FEATURES)
+		parse_features(data, len, ret);
+	else
+		parse_bits(genl_find(data, len, groups[group].flags), ret);
+}
+
+/* --- messages ----------------------------------------------------------------------------------
+ */
+
+int eth_family(uint16_t *ret, struct err *err)
+{
+	return genl_family(ETHTOOL_GENL_NAME, ret, err);
+}
+
+static struct nlmsghdr *begin(void *buf, uint16_t family, uint8_t cmd, uint16_t flags,
+			      unsigned int ifindex, uint32_t header_flags)
+{
+	struct nlmsghdr *msg = genl_message(buf, family, cmd, ETHTOOL_GENL_VERSION,
+					    (uint16_t)(NLM_F_REQUEST | flags));
+	struct nlattr *header = mnl_attr_nest_start(msg, HEADER);
+
+	mnl_attr_put_u32(msg, ETHTOOL_A_HEADER_DEV_INDEX, ifindex);
+	if (header_flags)
+		mnl_attr_put_u32(msg, ETHTOOL_A_HEADER_FLAGS, header_flags);
+	mnl_attr_nest_end(msg, header);
+	return msg;
+}
+
+struct nlmsghdr *eth_question(void *buf, uint16_t family, unsigned int ifindex,
+			      enum eth_group group)
+{
+	return begin(buf, family, groups[group].get, 0, ifindex, 0);
+}
+
+/* A bitset with a mask: what it does not name stays. */
+static void put_flags(struct nlmsghdr *msg, uint16_t type, const struct eth_setting *settings,
+		      size_t n)
+{
+	struct nlattr *set = mnl_attr_nest_start(msg, type);
+	struct nlattr *bits = mnl_attr_nest_start(msg, ETHTOOL_A_BITSET_BITS);
+
+	for (size_t i = 0; i < n; i++) {
+		struct nlattr *bit = mnl_attr_nest_start(msg, ETHTOOL_A_BITSET_BITS_BIT);
+
+		mnl_attr_put_strz(msg, ETHTOOL_A_BITSET_BIT_NAME, settings[i].flag);
+		if (settings[i].value)
+			mnl_attr_put(msg, ETHTOOL_A_BITSET_BIT_VALUE, 0, NULL);
+		mnl_attr_nest_end(msg, bit);
+	}
+	mnl_attr_nest_end(msg, bits);
+	mnl_attr_nest_end(msg, set);
+}
+
+static void put_numbers(struct nlmsghdr *msg, const struct eth_setting *settings, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct item *item = &items[settings[i].item];
+
+		if (item->is_switch)
+			mnl_attr_put_u8(msg, item->attr, settings[i].value != 0);
+		else
+			mnl_attr_put_u32(msg, item->attr, settings[i].value);
+	}
+}
+
+struct nlmsghdr *eth_order(uint16_t family, unsigned int ifindex, enum eth_group group,
+			   const struct eth_setting *settings, size_t n)
+{
+	/* a name and three attributes' heads for each, at most */
+	void *buf = xcalloc(2 + n, ETH_QUESTION_MAX);
+	struct nlmsghdr *msg =
+		begin(buf, family, groups[group].set, NLM_F_ACK, ifindex, ETHTOOL_FLAG_OMIT_REPLY);
+
+	if (groups[group].flags)
+		put_flags(msg, groups[group].flags, settings, n);
+	else
+		put_numbers(msg, settings, n);
+	return msg;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Settings of a netdev by generic netlink (family "ethtool", Linux 5.6; coalescing, pause and
+ * private flags 5.7). The older ioctl is not used: it gives no reason with a refusal.
+ * Documentation/networking/ethtool-netlink.rst; include/uapi/linux/ethtool_netlink.h. Each SET
+ * changes what it names and leaves the rest (net/ethtool/{rings,channels,coalesce,pause}.c read
+ * the driver's present values first), so that no read-modify-write is needed here.
+ */
+#pragma once
+
+#include <linux/netlink.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum eth_group {
+	ETH_PRIVATE_FLAGS,
+	ETH_CHANNELS,
+	ETH_RINGS,
+	ETH_COALESCE,
+	ETH_PAUSE,
+	ETH_FEATURES,
+	ETH_GROUPS
+};
+
+/* What is a number or a switch (0 or 1); the other groups are flags with names. */
+enum eth_item {
+	ETH_CHANNEL_COMBINED,
+	ETH_CHANNEL_RX,
+	ETH_CHANNEL_TX,
+	ETH_RING_RX,
+	ETH_RING_TX,
+	ETH_ADAPTIVE_RX,
+	ETH_ADAPTIVE_TX,
+	ETH_RX_USECS,
+	ETH_TX_USECS,
+	ETH_RX_FRAMES,
+	ETH_TX_FRAMES,
+	ETH_PAUSE_AUTONEG,
+	ETH_PAUSE_RX,
+	ETH_PAUSE_TX,
+	ETH_ITEMS
+};
+
+struct eth_number {
+	bool there; /* the driver tells it: what it does not tell it can't set */
+	uint32_t value;
+	uint32_t max; /* 0: not told */
+};
+
+struct eth_flag {
+	char name[32]; /* ETH_GSTRING_LEN */
+	bool on;
+	bool fixed; /* a feature that can't be changed */
+};
+struct eth_flags {
+	struct eth_flag *v;
+	size_t n;
+	size_t cap;
+};
+
+bool eth_has_flags(enum eth_group group);
+
+/* --- answers, whatever they hold ------------------------------------------------------------ */
+
+/* To ETH_RINGS and the like: fills those of number[ETH_ITEMS] that are the group's. */
+void eth_parse_numbers(const void *data, size_t len, enum eth_group group,
+		       struct eth_number *number);
+/* To ETH_FEATURES or ETH_PRIVATE_FLAGS; appends. The caller frees ret->v. */
+void eth_parse_flags(const void *data, size_t len, enum eth_group group, struct eth_flags *ret);
+
+/* --- messages --------------------------------------------------------------------------------- */
+
+enum { ETH_QUESTION_MAX = 128 };
+
+/* Fills buf (ETH_QUESTION_MAX, aligned as struct nlmsghdr) and returns it. */
+struct nlmsghdr *eth_question(void *buf, uint16_t family, unsigned int ifindex,
+			      enum eth_group group);
+
+struct eth_setting {
+	enum eth_item item;
+	const char *flag; /* of a group of flags: instead of item */
+	uint32_t value;
+};
+/* An order that only an acknowledgement answers; the caller frees it. */
+struct nlmsghdr *eth_order(uint16_t family, unsigned int ifindex, enum eth_group group,
+			   const struct eth_setting *settings, size_t n);
+
+/* Number of the family; -ENOENT if the kernel has none. Never blocks. */
+int eth_family(uint16_t *ret, struct err *err);

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The answer to the question is messages, one behind the other: for each netdev the kernel's
+ * RTM_NEWLINK, one of ours with the files' texts (an attribute each), and the kernel's to each
+ * group of ethtool, where a refusal is an NLMSG_ERROR.
+ */
+#include "sys/port.h"
+
+#include <errno.h>
+#include <libmnl/libmnl.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "sys/read.h"
+
+enum { FILES_MESSAGE = NLMSG_MIN_TYPE - 1, FILES_MAX = 256 };
+
+const char *const port_file[PORT_FILES] = {
+	[PORT_GRO_FLUSH_TIMEOUT] = "gro_flush_timeout",
+	[PORT_DEFER_HARD_IRQS] = "napi_defer_hard_irqs",
+	[PORT_THREADED] = "threaded",
+};
+
+void ports_free(struct ports *ports)
+{
+	for (size_t i = 0; i < ports->n; i++) {
+		vec_free(&ports->v[i].features);
+		vec_free(&ports->v[i].private_flags);
+	}
+	vec_free(ports);
+}
+
+/* --- the answer --------------------------------------------------------------------------------
+ */
+
+static void get_u32(const struct nlattr *attr, uint32_t *ret)
+{
+	if (mnl_attr_get_payload_len(attr) >= sizeof(*ret))
+		*ret = mnl_attr_get_u32(attr);
+}
+
+static void get_text(const struct nlattr *attr, char *ret, size_t size)
+{
+	if (mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) == 0)
+		snprintf(ret, size, "%s", mnl_attr_get_str(attr));
+}
+
+bool port_is_representor(const char *port_name)
+{
+	if (*port_name == 'c')
+		port_name += 1 + strspn(port_name + 1, "0123456789");
+	return str_starts(port_name, "pf");
+}
+
+/* Returns whether it is a netdev of the function itself. */
+static bool parse_link(const void *data, size_t len, struct port *ret)
+{
+	char port_name[IFNAMSIZ] = "";
+	const struct ifinfomsg *info = mnl_nlmsg_get_payload(data);
+	const struct nlattr *attr;
+	size_t size;
+	const void *attrs = netlink_attrs(data, len, sizeof(*info), &size);
+
+	if (attrs == data)
+		return false;
+	ret->ifindex = (unsigned int)info->ifi_index;
+	ret->up = info->ifi_flags & IFF_UP;
+	mnl_attr_for_each_payload (attrs, size) {
+		switch (mnl_attr_get_type(attr)) {
+		case IFLA_IFNAME:
+			get_text(attr, ret->name, sizeof(ret->name));
+			break;
+		case IFLA_PHYS_PORT_NAME:
+			get_text(attr, port_name, sizeof(port_name));
+			break;
+		case IFLA_MTU:
+			get_u32(attr, &ret->mtu);
+			break;
+		case IFLA_MIN_MTU:
+			get_u32(attr, &ret->min_mtu);
+			break;
+		case IFLA_MAX_MTU:
+			get_u32(attr, &ret->max_mtu);
+			break;
+		case IFLA_TXQLEN:
+			get_u32(attr, &ret->tx_queue_len);
+			break;
+		}
+	}
+	return !port_is_representor(port_name);
+}
+
+static void parse_files(const void *data, size_t len, struct port *port)
+{
+	size_t size;
+	const void *attrs = netlink_attrs(data, len, 0, &size);
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_payload (attrs, size)
+		if (mnl_attr_get_type(attr) < PORT_FILES)
+			get_text(attr, port->file[mnl_attr_get_type(attr)], PORT_TEXT);
+}
+
+static void parse_group(const struct nlmsghdr *msg, size_t len, enum eth_group group,
+			struct port *port)
+{
+	struct err why = {0};
+
+	if (msg->nlmsg_type == NLMSG_ERROR)
+		port->result[group] = netlink_error(msg, len, &why);
+	else if (eth_has_flags(group))
+		eth_parse_flags(msg, len, group,
+				group == ETH_FEATURES ? &port->features : &port->private_flags);
+	else
+		eth_parse_numbers(msg, len, group, port->number);
+}
+
+static int bad_answer(struct ports *ports, struct err *err)
+{
+	ports_free(ports);
+	return err_set(err, -EBADMSG, "the answer about a function's netdevs is cut off");
+}
+
+int ports_parse(const void *data, size_t len, struct ports *ret, struct err *err)
+{
+	const struct nlmsghdr *msg = data;
+	struct port *port = NULL;
+	enum eth_group group = ETH_GROUPS;
+	int left = (int)len;
+
+	memset(ret, 0, sizeof(*ret));
+	for (; mnl_nlmsg_ok(msg, left); msg = mnl_nlmsg_next(msg, &left)) {
+		size_t size = msg->nlmsg_len;
+
+		if (msg->nlmsg_type == RTM_NEWLINK) {
+			struct port link = {0};
+
+			port = NULL;
+			group = 0;
+			if (!parse_link(msg, size, &link))
+				continue;
+			vec_push(ret, link);
+			port = &ret->v[ret->n - 1];
+		} else if (group == ETH_GROUPS) {
+			return bad_answer(ret, err);
+		} else if (msg->nlmsg_type == FILES_MESSAGE) {
+			if (port)
+				parse_files(msg, size, port);
+		} else {
+			if (port)
+				parse_group(msg, size, group, port);
+			group++;
+		}
+	}
+	return left ? bad_answer(ret, err) : 0;
+}
+
+/* --- the question --------------------------------------------------------------------------------
+ */
+
+static void append(struct netlink_answer *to, const void *data, size_t len)
+{
+	size_t at = to->len;
+
+	to->len += MNL_ALIGN(len);
+	to->data = xrealloc(to->data, to->len, 1);
+	memset(to->data + at, 0, to->len - at);
+	memcpy(to->data + at, data, len);
+}
+
+static int ask(int protocol, struct nlmsghdr *msg, struct netlink_answer *to, struct err *err)
+{
+	struct netlink_answer got cleanup_answer = {0};
+	int r = netlink_talk(protocol, msg, &got, err);
+
+	if (r == 0 && got.len)
+		append(to, got.data, ((const struct nlmsghdr *)got.data)->nlmsg_len);
+	return r;
+}
+
+static void append_refusal(int code, struct netlink_answer *to)
+{
+	_Alignas(struct nlmsghdr) char buf[64];
+	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
+	struct nlmsgerr *e = mnl_nlmsg_put_extra_header(msg, sizeof(*e));
+
+	msg->nlmsg_type = NLMSG_ERROR;
+	e->error = code;
+	append(to, msg, msg->nlmsg_len);
+}
+
+/* family: 0 if this kernel has none */
+static void ask_groups(uint16_t family, unsigned int ifindex, struct netlink_answer *to)
+{
+	for (enum eth_group g = 0; g < ETH_GROUPS; g++) {
+		_Alignas(struct nlmsghdr) char buf[ETH_QUESTION_MAX];
+		struct err why = {0};
+		int r = -EOPNOTSUPP;
+
+		if (family)
+			r = ask(NETLINK_GENERIC, eth_question(buf, family, ifindex, g), to, &why);
+		if (r < 0)
+			append_refusal(r, to);
+	}
+}
+
+static void append_files(const struct root *root, const char *name, struct netlink_answer *to)
+{
+	_Alignas(struct nlmsghdr) char buf[FILES_MAX];
+	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
+
+	msg->nlmsg_type = FILES_MESSAGE;
+	for (uint16_t f = 0; f < PORT_FILES; f++) {
+		cleanup_free char *text = NULL;
+
+		if (read_text(root, &text, NULL, "/sys/class/net/%s/%s", name, port_file[f]) == 0 &&
+		    strlen(text) < PORT_TEXT)
+			mnl_attr_put_strz(msg, f, text);
+	}
+	append(to, msg, msg->nlmsg_len);
+}
+
+/* One that is gone, or in a container by now, is no netdev of this one any more. */
+static int ask_netdev(const struct root *root, uint16_t family, unsigned int ifindex,
+		      struct netlink_answer *to, struct err *err)
+{
+	_Alignas(struct nlmsghdr) char buf[128];
+	struct nlmsghdr *msg = netlink_link_message(buf, RTM_GETLINK, 0, ifindex);
+	struct port link = {0};
+	size_t at = to->len;
+	int r;
+
+	/* without counters, and without VFs */
+	mnl_attr_put_u32(msg, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+	r = ask(NETLINK_ROUTE, msg, to, err);
+	if (r < 0)
+		return r == -ENODEV ? 0 : r;
+	if (!parse_link(to->data + at, to->len - at, &link)) {
+		to->len = at;
+		return 0;
+	}
+	append_files(root, link.name, to);
+	ask_groups(family, ifindex, to);
+	return 0;
+}
+
+int ports_question(const void *arg, struct netlink_answer *ret, struct err *err)
+{
+	const struct port_question *q = arg;
+	uint16_t family = 0;
+	int r = eth_family(&family, err);
+
+	if (r == -ENOENT)
+		r = 0;
+	for (size_t i = 0; r == 0 && i < q->netdevs.list.n; i++)
+		r = ask_netdev(q->root, family, q->netdevs.list.v[i], ret, err);
+	if (r == 0 && !ret->len)
+		return err_set(err, -ENODEV, "it has no netdev any more");
+	return r;
+}

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Settings of a port, against a kernel made up: what is sent, what is said, how often. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "engine/run.h"
+#include "fake_port.h"
+#include "kinds/kind.h"
+#include "sys/clock.h"
+#include "tree.h"
+
+#define PF "0000:3b:00.0"
+#define PF_DIR "sys/bus/pci/devices/" PF "/"
+#define NET "sys/class/net/rail0/"
+
+static const struct tree_file machine[] = {
+	{PF_DIR "driver", "->../../../../bus/pci/drivers/mlx5_core"},
+	{PF_DIR "net/a_rep/ifindex", "12\n"},
+	{PF_DIR "net/rail0/ifindex", "7\n"},
+	{PF_DIR "net/rail0/gro_flush_timeout", "0\n"},
+	{PF_DIR "net/rail0/napi_defer_hard_irqs", "0\n"},
+	{"sys/class/net/a_rep", "->../../bus/pci/devices/" PF "/net/a_rep"},
+	{"sys/class/net/rail0", "->../../bus/pci/devices/" PF "/net/rail0"},
+	{"run/udev/data/n7", "I:1\n"},
+	{"run/udev/data/n12", "I:1\n"},
+};
+
+static int setup(void **state)
+{
+	struct tmp *t;
+	int r = tmp_setup(state);
+
+	if (r < 0)
+		return r;
+	t = *state;
+	t->root.live = true;
+	tree_write(t, machine, array_len(machine));
+	fake_begin();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	kinds_forget(NULL);
+	fake_end();
+	return tmp_teardown(state);
+}
+
+static struct run make_run(struct tmp *t)
+{
+	struct run run = {.root = &t->root};
+
+	return run;
+}
+
+static struct change *add(struct run *run, const char *what, const char *desired)
+{
+	static const struct place nowhere;
+	struct change *c = plan_add(&run->plan, "link", KIND_NETLINK, STAGE_DEVICES, PHASE_PORT,
+				    nowhere, "link/" PF "/%s", what);
+
+	change_target(c, "link:" PF "/%s", what);
+	change_desired(c, "%s", desired);
+	change_lane(c, PF);
+	c->deadline_ms = 10000;
+	return c;
+}
+
+static void apply(struct run *run)
+{
+	struct stage_result result;
+
+	run_apply(run, STAGE_DEVICES, 0, clock_usec() + 60000000, NULL, &result);
+}
+
+/* One change, looked at and set if it differs; its state, and its reason or what is there. */
+static void gives(struct tmp *t, const char *what, const char *desired, enum change_state want,
+		  const char *text)
+{
+	struct run run = make_run(t);
+	struct change *c = add(&run, what, desired);
+
+	apply(&run);
+	if (c->state != want)
+		fail_msg("%s %s is %s: %s; %s", what, desired, state_name(c->state), c->observed,
+			 c->reason ? c->reason : "no reason");
+	if (want == CHANGE_SAME || want == CHANGE_SET)
+		assert_string_equal(c->observed, text);
+	else
+		assert_text(c->reason, text);
+	run_close(&run);
+}
+
+/* Set once, with so many orders, and then it is so and nothing is sent. */
+static void sets(struct tmp *t, const char *what, const char *desired, int orders)
+{
+	fake->orders = 0;
+	gives(t, what, desired, CHANGE_SET, desired);
+	assert_int_equal(fake->orders, orders);
+	gives(t, what, desired, CHANGE_SAME, desired);
+	assert_int_equal(fake->orders, orders);
+}
+
+static int64_t number(uint8_t get, uint16_t attr)
+{
+	return fake->group[get].number[attr];
+}
+
+static void test_each(void **state)
+{
+	struct tmp *t = *state;
+
+	sets(t, "mtu", "9000", 1);
+	sets(t, "tx_queue_len", "2000", 1);
+	sets(t, "up", "up", 1);
+	sets(t, "up", "down", 1);
+	sets(t, "rings", "rx 8192 tx 4096", 1);
+	sets(t, "channels", "combined 32", 1);
+	sets(t, "coalesce", "adaptive_rx off rx_usecs 64 rx_frames 32", 1);
+	sets(t, "pause", "rx off tx off", 1);
+	sets(t, "features", "rx-gro off tx-nocache-copy on", 1);
+	sets(t, "private_flags", "rx_cqe_moder off rx_striding_rq on", 1);
+	sets(t, "gro_flush_timeout", "20000", 0);
+	sets(t, "napi_defer_hard_irqs", "2", 0);
+	assert_string_equal(tree_text(t, NET "gro_flush_timeout"), "20000");
+	/* what was not named is as it was */
+	assert_int_equal(number(ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_TX_USECS), 16);
+	assert_true(fake->group[ETHTOOL_MSG_FEATURES_GET].flag[2].on);
+}
+
+/* Of two values only the one that differs is sent. */
+static void test_only_what_differs(void **state)
+{
+	struct tmp *t = *state;
+
+	fake->group[ETHTOOL_MSG_COALESCE_GET].number[ETHTOOL_A_COALESCE_RX_USECS] = 64;
+	fake->round = 1000; /* a ring that is sent becomes one of its multiples */
+	gives(t, "rings", "rx 1024 tx 3000", CHANGE_SET, "rx 1024 tx 3000");
+	assert_int_equal(number(ETHTOOL_MSG_RINGS_GET, ETHTOOL_A_RINGS_RX), 1024);
+}
+
+/* One question for all changes of a function, and none to a representor. */
+static void test_asked_once(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+
+	add(&run, "mtu", "1500");
+	add(&run, "rings", "rx 1024");
+	add(&run, "pause", "rx on");
+	apply(&run);
+	assert_int_equal(fake->asked_links, 2); /* each netdev once */
+	assert_int_equal(fake->orders, 0);
+	run_close(&run);
+}
+
+static void test_above_the_maximum(void **state)
+{
+	struct tmp *t = *state;
+
+	gives(t, "rings", "rx 16384", CHANGE_FAILED,
+	      "rings rx 16384 of rail0 (" PF "): the driver mlx5_core refuses it; its maximum is "
+	      "8192 (rx): Invalid argument; the kernel says: no");
+	gives(t, "mtu", "10000", CHANGE_FAILED,
+	      "mtu 10000 of rail0 (" PF "): the driver mlx5_core refuses it; its maximum is 9978 "
+	      "(mtu): Invalid argument; the kernel says: no");
+	fake->group[ETHTOOL_MSG_COALESCE_GET].set_refuse = -EINVAL;
+	gives(t, "coalesce", "rx_usecs 5", CHANGE_FAILED,
+	      "coalesce rx_usecs 5 of rail0 (" PF "): the driver mlx5_core refuses it: Invalid "
+	      "argument; the kernel says: no");
+}
+
+static void test_maximum_is_planned(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	struct change *c = add(&run, "rings", "rx 16384");
+
+	run_look(&run, STAGES_ALL, STAGE_DEVICES);
+	assert_int_equal(c->state, CHANGE_DIFFERS);
+	assert_string_equal(c->observed, "rx 1024");
+	assert_text(c->reason, "rx of rail0 is at most 8192");
+	run_close(&run);
+}
+
+/* A driver that takes another number than the one asked for, without a word. */
+static void test_rounds(void **state)
+{
+	struct tmp *t = *state;
+
+	fake->round = 8;
+	gives(t, "rings", "rx 500 tx 512", CHANGE_FAILED,
+	      "rings rx of rail0 (" PF "): the driver mlx5_core makes 504 of 500; write rx: 504");
+	gives(t, "rings", "rx 504 tx 512", CHANGE_SAME, "rx 504 tx 512");
+}
+
+static void test_negotiated_pause(void **state)
+{
+	struct tmp *t = *state;
+	int64_t *autoneg = &fake->group[ETHTOOL_MSG_PAUSE_GET].number[ETHTOOL_A_PAUSE_AUTONEG];
+
+	/* as igb: with it, rx and tx are not obeyed */
+	*autoneg = 1;
+	fake->negotiates = true;
+	sets(t, "pause", "rx off", 1);
+	assert_int_equal(*autoneg, 0);
+	/* as i40e: it stays, and they are */
+	*autoneg = 1;
+	fake->negotiates = false;
+	fake->autoneg_refuse = -EOPNOTSUPP;
+	sets(t, "pause", "tx off", 2);
+	assert_int_equal(*autoneg, 1);
+	/* neither */
+	fake->negotiates = true;
+	gives(t, "pause", "tx on", CHANGE_FAILED, "takes on and keeps off");
+	fake->autoneg_refuse = -EIO;
+	gives(t, "pause", "tx on", CHANGE_FAILED, "refuses it: Input/output error");
+}
+
+static void test_features(void **state)
+{
+	struct tmp *t = *state;
+	const struct fake_flag *flag = fake->group[ETHTOOL_MSG_FEATURES_GET].flag;
+
+	/* names of ethtool(8), one of which is of several features */
+	sets(t, "features", "generic-receive-offload off", 1);
+	assert_false(flag[0].on);
+	sets(t, "features", "tx-checksumming on", 1);
+	assert_true(flag[2].on && flag[3].on && !flag[4].on);
+	sets(t, "features", "tx-checksumming off", 1);
+	assert_true(!flag[2].on && !flag[3].on);
+	gives(t, "features", "rx-lro off", CHANGE_SAME, "rx-lro off"); /* fixed, and so */
+	gives(t, "features", "rx-lro on", CHANGE_FAILED,
+	      "rail0 (" PF "): the driver mlx5_core does not let rx-lro be switched on");
+	gives(t, "features", "rx-warp on", CHANGE_FAILED, "this kernel knows no feature rx-warp");
+	fake->stubborn = true;
+	gives(t, "features", "rx-gro on", CHANGE_FAILED, "takes on and keeps off");
+	gives(t, "private_flags", "rx_warp on", CHANGE_FAILED,
+	      "has no private flag rx_warp (it has: rx_cqe_moder, rx_striding_rq)");
+}
+
+static void test_not_offered(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	struct change *c;
+
+	fake->group[ETHTOOL_MSG_PAUSE_GET].get_refuse = -EOPNOTSUPP;
+	gives(t, "pause", "rx off", CHANGE_FAILED,
+	      "rail0 (" PF "): the driver mlx5_core, or this kernel, offers no pause.rx; leave "
+	      "link.SET.pause.rx out");
+	gives(t, "channels", "rx 4", CHANGE_FAILED, "offers no channels.rx");
+	gives(t, "coalesce", "adaptive_tx on", CHANGE_FAILED, "offers no coalesce.adaptive_tx");
+	gives(t, "threaded_napi", "1", CHANGE_FAILED, "offers no threaded_napi; leave");
+	fake->group[ETHTOOL_MSG_RINGS_GET].get_refuse = -EIO;
+	gives(t, "rings", "rx 4", CHANGE_FAILED,
+	      "asking for rings of rail0 (" PF "): Input/output");
+	assert_int_equal(fake->orders, 0);
+	/* where the profile skips what is not offered, the rest is done */
+	c = add(&run, "coalesce", "rx_usecs 33 adaptive_tx on");
+	c->optional = true;
+	for (int i = 0; i < 2; i++) {
+		apply(&run);
+		assert_int_equal(c->state, CHANGE_UNSUPPORTED);
+		assert_text(c->reason, "offers no coalesce.adaptive_tx");
+		assert_int_equal(fake->orders, 1);
+	}
+	assert_int_equal(number(ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_RX_USECS), 33);
+	run_close(&run);
+}
+
+/* A kernel before 5.6: what is not ethtool's is set all the same. */
+static void test_old_kernel(void **state)
+{
+	struct tmp *t = *state;
+
+	fake->no_family = true;
+	sets(t, "mtu", "4200", 1);
+	gives(t, "rings", "rx 4", CHANGE_FAILED, "or this kernel, offers no rings.rx");
+	gives(t, "features", "rx-gro on", CHANGE_FAILED,
+	      "or this kernel, offers no features.rx-gro");
+}
+
+static void test_silent(void **state)
+{
+	struct tmp *t = *state;
+
+	fake->silent = true;
+	gives(t, "mtu", "9000", CHANGE_FAILED, PF ": Connection timed out");
+}
+
+static void test_no_netdev(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	struct change *c = add(&run, "mtu", "9000");
+
+	for (size_t i = 0; i < 2; i++) { /* in a container */
+		tree_remove(t, i ? PF_DIR "net/a_rep/ifindex" : PF_DIR "net/rail0/ifindex");
+		run_look(&run, STAGES_ALL, STAGE_DEVICES);
+	}
+	assert_int_equal(c->state, CHANGE_UNSUPPORTED);
+	assert_text(c->reason, "left alone there");
+	change_target(c, "link:0000:99:00.0/mtu");
+	run_look(&run, STAGES_ALL, STAGE_DEVICES);
+	assert_int_equal(c->state, CHANGE_WAITS);
+	assert_text(c->reason, "0000:99:00.0 has no netdev (yet)");
+	assert_int_equal(fake->questions,
+			 2); /* the family and the representor, while it was there */
+	run_close(&run);
+}
+
+/* What udev has not named yet is not touched. */
+static void test_not_named(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	struct change *c = add(&run, "up", "up");
+
+	tree_remove(t, "run/udev/data/n7");
+	c->deadline_ms = 50;
+	apply(&run);
+	assert_int_equal(c->state, CHANGE_FAILED);
+	assert_text(c->reason, "udev has not named the netdev of " PF);
+	assert_int_equal(fake->orders, 0);
+	run_close(&run);
+}
+
+/* What an earlier change of the same lane undid is seen in the same run. */
+static int undoing_kernel(int protocol, const struct nlmsghdr *msg, struct netlink_answer *ret,
+			  struct err *err)
+{
+	const struct genlmsghdr *genl = mnl_nlmsg_get_payload(msg);
+
+	if (protocol == NETLINK_GENERIC && msg->nlmsg_type == FAKE_FAMILY &&
+	    genl->cmd == ETHTOOL_MSG_PRIVFLAGS_SET)
+		fake->group[ETHTOOL_MSG_COALESCE_GET].number[ETHTOOL_A_COALESCE_RX_USECS] = 3;
+	return fake_kernel(protocol, msg, ret, err);
+}
+
+static void test_undone_in_the_lane(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	struct change *times;
+
+	add(&run, "private_flags", "rx_cqe_moder off");
+	times = add(&run, "coalesce", "rx_usecs 8");
+	netlink_test_kernel(undoing_kernel);
+	apply(&run);
+	assert_int_equal(times->state, CHANGE_SET);
+	assert_int_equal(number(ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_RX_USECS), 8);
+	assert_int_equal(fake->orders, 2);
+	run_close(&run);
+}
+
+/* A captured machine: what has a file is compared, and nothing is asked. */
+static void test_tree(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	struct change *mtu, *rings, *gro, *up;
+
+	t->root.live = false;
+	tmp_write(t, PF_DIR "net/rail0/mtu", "9000\n");
+	tmp_write(t, PF_DIR "net/a_rep/mtu", "9000\n");
+	tmp_write(t, PF_DIR "net/a_rep/gro_flush_timeout", "0\n");
+	mtu = add(&run, "mtu", "9000");
+	rings = add(&run, "rings", "rx 1024");
+	gro = add(&run, "gro_flush_timeout", "20000");
+	up = add(&run, "up", "up");
+	run_look(&run, STAGES_ALL, STAGE_DEVICES);
+	assert_int_equal(mtu->state, CHANGE_SAME);
+	assert_int_equal(rings->state, CHANGE_DIFFERS);
+	assert_string_equal(rings->observed, "unknown");
+	assert_string_equal(up->observed, "unknown"); /* no flags were captured */
+	assert_string_equal(gro->observed, "0");
+	apply(&run);
+	assert_int_equal(rings->state, CHANGE_UNSUPPORTED);
+	assert_int_equal(gro->state, CHANGE_SET);
+	assert_int_equal(fake->questions, 0);
+	run_close(&run);
+}
+
+static void test_bad_targets(void **state)
+{
+	struct tmp *t = *state;
+
+	gives(t, "warp", "9", CHANGE_FAILED, "not ADDRESS/KEY");
+	gives(t, "rings", "rx", CHANGE_FAILED, "not what is set of a link");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_each),
+		TEST(test_only_what_differs),
+		TEST(test_asked_once),
+		TEST(test_above_the_maximum),
+		TEST(test_maximum_is_planned),
+		TEST(test_rounds),
+		TEST(test_negotiated_pause),
+		TEST(test_features),
+		TEST(test_not_offered),
+		TEST(test_old_kernel),
+		TEST(test_silent),
+		TEST(test_no_netdev),
+		TEST(test_not_named),
+		TEST(test_undone_in_the_lane),
+		TEST(test_tree),
+		TEST(test_bad_targets),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
