@@ -244,6 +244,22 @@ char *cc_file(const struct cc_place *place, const struct cc_vendor *v, const cha
 	return dir ? xasprintf("%s/%s", dir, file) : NULL;
 }
 
+/* Soft RoCE and iWARP hang below no function: by the netdev that their first GID is of. */
+static char *soft_ibdev(const struct root *root, const char *netdev)
+{
+	cleanup_strv struct strv paths = {0};
+
+	read_glob(root, "/sys/class/infiniband/*/ports/1/gid_attrs/ndevs/0", &paths, NULL);
+	for (size_t i = 0; i < paths.n; i++) {
+		cleanup_free char *text = NULL;
+		const char *name = paths.v[i] + strlen("/sys/class/infiniband/");
+
+		if (read_text(root, &text, NULL, "%s", paths.v[i]) == 0 && streq(text, netdev))
+			return xstrndup(name, strcspn(name, "/"));
+	}
+	return NULL;
+}
+
 void cc_place_find(const struct root *root, const char *addr, struct cc_place *ret)
 {
 	cleanup_strv struct strv ibdevs = {0};
@@ -256,6 +272,8 @@ void cc_place_find(const struct root *root, const char *addr, struct cc_place *r
 		ret->netdev = xstrdup(dev.name);
 	if (read_dir(root, &ibdevs, NULL, DEV "%s/infiniband", addr) == 0 && ibdevs.n)
 		ret->ibdev = xstrdup(ibdevs.v[0]);
+	else if (ret->netdev && !function_has(root, addr, "infiniband"))
+		ret->ibdev = soft_ibdev(root, ret->netdev);
 }
 
 void cc_place_free(struct cc_place *place)
