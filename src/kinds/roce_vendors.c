@@ -273,7 +273,7 @@ void cc_place_find(const struct root *root, const char *addr, struct cc_place *r
 		ret->netdev = xstrdup(dev.name);
 	if (read_dir(root, &ibdevs, NULL, DEV "%s/infiniband", addr) == 0 && ibdevs.n)
 		ret->ibdev = xstrdup(ibdevs.v[0]);
-	else if (ret->netdev)
+	else if (ret->netdev && !function_has(root, addr, "infiniband"))
 		ret->ibdev = software_ibdev(root, ret->netdev);
 }
 
