@@ -133,5 +133,6 @@ int machine_dcb_app(const char *netdev, const struct dcb_app *app, bool add, str
 int machine_dcb_trust(const char *netdev, const uint8_t *selectors, size_t n, struct err *err);
 /* dcbx: DCB_CAP_DCBX_*. -EPERM: refused, no reason is given. */
 int machine_dcb_mode(const char *netdev, uint8_t dcbx, struct err *err);
-/* Neither sends pause frames nor obeys them; autonegotiation of them stays as it is. */
+/* Neither sends pause frames nor obeys them; they are no longer negotiated where that is in the
+ * way. */
 int machine_pause_off(unsigned int ifindex, struct err *err);

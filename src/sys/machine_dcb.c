@@ -69,15 +69,37 @@ int machine_dcb_mode(const char *netdev, uint8_t dcbx, struct err *err)
 	return says ? err_set(err, -EPERM, "the driver refuses it") : 0;
 }
 
-int machine_pause_off(unsigned int ifindex, struct err *err)
+static int send_pause_off(uint16_t family, unsigned int ifindex, bool autoneg, struct err *err)
 {
 	_Alignas(struct nlmsghdr) char buf[PAUSE_MESSAGE_MAX];
 	struct netlink_answer got cleanup_answer = {0};
+
+	return netlink_talk(NETLINK_GENERIC, pause_off_message(buf, family, ifindex, autoneg), &got,
+			    err);
+}
+
+static bool still_pauses(unsigned int ifindex)
+{
+	struct netlink_answer got cleanup_answer = {0};
+	struct pause_info pause = {false, false};
+
+	if (pause_question(&ifindex, &got, NULL) == 0)
+		pause_parse(got.data, got.len, &pause, NULL);
+	return pause.rx || pause.tx;
+}
+
+/*
+ * ice refuses another autonegotiation here and obeys the rest (ice_set_pauseparam()); igb obeys
+ * the rest only without it (igb_set_pauseparam()).
+ */
+int machine_pause_off(unsigned int ifindex, struct err *err)
+{
 	uint16_t family;
 	int r = pause_family(&family, err);
 
 	if (r == 0)
-		r = netlink_talk(NETLINK_GENERIC, pause_off_message(buf, family, ifindex), &got,
-				 err);
+		r = send_pause_off(family, ifindex, false, err);
+	if (r == 0 && still_pauses(ifindex))
+		r = send_pause_off(family, ifindex, true, err);
 	return r < 0 ? err_wrap(err, "turning global pause off") : 0;
 }

@@ -26,10 +26,12 @@ static struct nlmsghdr *begin(void *buf, uint16_t family, uint8_t cmd, uint16_t 
 	return msg;
 }
 
-struct nlmsghdr *pause_off_message(void *buf, uint16_t family, unsigned int ifindex)
+struct nlmsghdr *pause_off_message(void *buf, uint16_t family, unsigned int ifindex, bool autoneg)
 {
 	struct nlmsghdr *msg = begin(buf, family, ETHTOOL_MSG_PAUSE_SET, NLM_F_ACK, ifindex);
 
+	if (autoneg)
+		mnl_attr_put_u8(msg, ETHTOOL_A_PAUSE_AUTONEG, 0);
 	mnl_attr_put_u8(msg, ETHTOOL_A_PAUSE_RX, 0);
 	mnl_attr_put_u8(msg, ETHTOOL_A_PAUSE_TX, 0);
 	return msg;

@@ -25,5 +25,6 @@ int pause_question(const void *arg, struct netlink_answer *ret, struct err *err)
 int pause_parse(const void *data, size_t len, struct pause_info *ret, struct err *err);
 
 int pause_family(uint16_t *ret, struct err *err);
-/* buf: PAUSE_MESSAGE_MAX bytes. The order turns both ways off and leaves the rest. */
-struct nlmsghdr *pause_off_message(void *buf, uint16_t family, unsigned int ifindex);
+/* buf: PAUSE_MESSAGE_MAX bytes. The order turns both ways off; autoneg: and that it is negotiated
+ * with the other end. */
+struct nlmsghdr *pause_off_message(void *buf, uint16_t family, unsigned int ifindex, bool autoneg);
