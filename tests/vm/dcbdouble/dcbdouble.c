@@ -165,8 +165,8 @@ static int set_words(const char *value, const struct kernel_param *param)
 
 static const struct kernel_param_ops words_ops = {.set = set_words, .get = param_get_string};
 
-#define WORDS_PARAM(name)                                               \
-	static const struct kparam_string words_##name = {WORDS, name}; \
+#define WORDS_PARAM(name)                                         \
+	static struct kparam_string words_##name = {WORDS, name}; \
 	module_param_cb(name, &words_ops, &words_##name, 0644)
 
 WORDS_PARAM(faulty);
