@@ -61,7 +61,7 @@ static void show_trust(const struct dcb_port *port, const char *desired, struct 
 /* DSCP first, or not at all; the rest in its order, and nobody alone is nobody. */
 static int send_table(const struct dcb_port *port, bool dscp, struct err *err)
 {
-	uint8_t list[64];
+	uint8_t list[16]; /* there are seven selectors; the message has room for so many */
 	size_t n = 0;
 
 	if (dscp)

@@ -29,10 +29,12 @@ static int ask(const struct root *root, const char *addr, void **ret, struct err
 {
 	struct cc_place place cleanup_place = {.root = root};
 	struct cc_reads *reads = xnew(struct cc_reads);
+	int r;
 
 	*ret = reads;
 	cc_place_find(root, addr, &place);
-	return cc_read_all(&place, root->live, reads, err); /* a tree does not hang */
+	r = cc_read_all(&place, root->live, reads, err); /* a tree does not hang */
+	return r == -ETIMEDOUT ? -EIO : r; /* its own firmware hangs, not that of all */
 }
 
 static void free_reads(void *reads)

@@ -304,6 +304,26 @@ static void test_tos(void **state)
 	gives(t, "tos:" PF, "106", CHANGE_WAITS, "no RDMA device (yet)");
 }
 
+/* rxe hangs below no function; it says whose netdev it is on. */
+static void test_tos_of_soft_roce(void **state)
+{
+	struct tmp *t = *state;
+
+	files_are_plain(t);
+	is_driver(t, "virtio-pci");
+	tree_remove(t, PF_DIR "infiniband/rdma0/node_guid");
+	tree_remove(t, PF_DIR "infiniband/rdma0");
+	tree_remove(t, PF_DIR "infiniband");
+	tree_remove(t, "sys/class/infiniband/rdma0");
+	tmp_write(t, "sys/class/infiniband/rxe0/parent", "other0\n");
+	tmp_write(t, "sys/class/infiniband/rxe1/parent", "rail0\n");
+	tmp_write(t, "sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_tos", "0\n");
+	tmp_write(t, "sys/kernel/config/rdma_cm/rxe1/ports/1/default_roce_tos", "0\n");
+	sets(t, "tos:" PF, "106");
+	assert_string_equal(tree_text(t, "sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_tos"),
+			    "0\n");
+}
+
 static void test_class(void **state)
 {
 	struct tmp *t = *state;
@@ -339,6 +359,7 @@ int main(void)
 		TEST(test_tos),
 		TEST(test_class),
 		TEST(test_no_target),
+		TEST(test_tos_of_soft_roce),
 	};
 
 	return cmocka_run_group_tests_name("kinds/roce", tests, NULL, NULL);
