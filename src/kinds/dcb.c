@@ -207,12 +207,19 @@ static bool any(const struct dcb_info *info)
 	return true;
 }
 
-/* A driver that has no such mode has nobody beside the host. */
+/* A driver that has no such mode has nobody beside the host. One that speaks the older CEE (ixgbe,
+ * by default) refuses what IEEE says. */
 static void show_dcbx(const struct dcb_port *port, const char *desired, struct str *ret)
 {
+	uint8_t mode = port->info->dcbx;
+
 	(void)desired;
-	str_add(ret, !port->info->has_dcbx || (port->info->dcbx & DCB_CAP_DCBX_HOST) ? "host"
-										     : "firmware");
+	if (port->info->has_dcbx && !(mode & DCB_CAP_DCBX_HOST))
+		str_add(ret, "firmware");
+	else if (port->info->has_dcbx && !(mode & DCB_CAP_DCBX_VER_IEEE))
+		str_add(ret, "host by CEE");
+	else
+		str_add(ret, "host");
 }
 
 static int send_dcbx(const struct dcb_port *port, const char *desired, struct err *err)

@@ -412,6 +412,9 @@ static void test_dcbx(void **state)
 	fake->no_dcbx = false;
 	fake->dcbx = DCB_CAP_DCBX_VER_CEE | DCB_CAP_DCBX_VER_IEEE; /* mlx5, firmware's */
 	sets(t, "dcbx", "host");
+	fake->dcbx = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_CEE; /* ixgbe */
+	sets(t, "dcbx", "host");
+	assert_int_equal(fake->dcbx, DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE);
 	is_driver(t, BNXT);
 	fake->dcbx = DCB_CAP_DCBX_VER_IEEE;
 	gives(t, "pfc", "3", CHANGE_FAILED, "in the host's DCBX mode only");
