@@ -42,8 +42,7 @@ static int pause_question(const void *arg, struct netlink_answer *ret, struct er
 				    ret, err);
 }
 
-/* Who does not say is taken not to pause: then PFC is set, and whether it is there is seen. */
-static int ask_pause(unsigned int ifindex, bool apart, bool *ret, struct err *err)
+int dcb_ask_pause(unsigned int ifindex, bool apart, bool *ret, struct err *err)
 {
 	struct eth_number number[ETH_ITEMS] = {{0}};
 	struct netlink_answer got cleanup_answer = {0};
@@ -75,7 +74,7 @@ static int ask_function_pause(const struct root *root, const char *addr, void **
 	int r = function_netdev(root, addr, &dev, err);
 
 	*ret = info;
-	return r < 0 ? r : ask_pause(dev.ifindex, true, info, err);
+	return r < 0 ? r : dcb_ask_pause(dev.ifindex, true, info, err);
 }
 
 static void free_info(void *info)
@@ -370,7 +369,7 @@ static int ask_now(struct dcb_port *port, const struct about *a, const char *des
 	if (r == -EOPNOTSUPP)
 		return no_dcb(a->addr, a->driver, err);
 	if (r == 0 && wants_pause_off(a, desired))
-		r = ask_pause(port->dev.ifindex, false, &port->pauses, err);
+		r = dcb_ask_pause(port->dev.ifindex, false, &port->pauses, err);
 	if (r < 0)
 		return r;
 	port->info = info;

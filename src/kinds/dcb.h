@@ -30,6 +30,12 @@ extern const struct dcb_key dcb_trust, dcb_dscp_map, dcb_roce;	      /* dcb_app.
 extern const struct dcb_key dcb_pfc, dcb_cable, dcb_ets, dcb_buffers; /* dcb_class.c */
 
 /*
+ * Whether the netdev pauses all traffic; apart: asked from the engine's own process. Who does not
+ * say is taken not to: then PFC is set, and whether it is there is seen.
+ */
+int dcb_ask_pause(unsigned int ifindex, bool apart, bool *ret, struct err *err);
+
+/*
  * Words of a desired text, one after the other: "sizes 0:131072 1:262144 priorities 3:1" is
  * {sizes, 0, 131072}, {sizes, 1, 262144}, {priorities, 3, 1}. False at the end.
  */

@@ -40,23 +40,35 @@ static uint8_t parse_bits(const char *desired)
 }
 
 /*
+ * ice refuses another autonegotiation here and obeys the rest (ice_set_pauseparam()); igb obeys
+ * the rest only without it (igb_set_pauseparam()).
+ */
+static int stop_pausing(const struct dcb_port *port, struct err *err)
+{
+	static const struct eth_setting off[] = {
+		{.item = ETH_PAUSE_AUTONEG}, {.item = ETH_PAUSE_RX}, {.item = ETH_PAUSE_TX}};
+	bool pauses = true;
+	int r = machine_ethtool_set(port->dev.ifindex, ETH_PAUSE, off + 1, 2, err);
+
+	if (r == 0)
+		r = dcb_ask_pause(port->dev.ifindex, false, &pauses, err);
+	if (r == 0 && pauses)
+		r = machine_ethtool_set(port->dev.ifindex, ETH_PAUSE, off, 3, err);
+	return r < 0 ? err_wrap(err, "turning global pause off") : 0;
+}
+
+/*
  * A port pauses all or single priorities: the first goes before the second comes. mlx5 takes the
  * port down and up for PFC, so what is equal is not sent (mlx5e_dcbnl_ieee_setpfc()).
  */
 static int send_pfc(const struct dcb_port *port, const char *desired, struct err *err)
 {
-	static const struct eth_setting off[] = {{.item = ETH_PAUSE_RX}, {.item = ETH_PAUSE_TX}};
 	struct ieee_pfc pfc = port->info->pfc;
-	int r = 0;
-
-	if (port->pauses)
-		r = machine_ethtool_set(port->dev.ifindex, ETH_PAUSE, off, array_len(off), err);
-	if (r < 0)
-		return err_wrap(err, "turning global pause off");
+	int r = port->pauses ? stop_pausing(port, err) : 0;
 
 	pfc.pfc_en = parse_bits(desired);
-	if (pfc.pfc_en == port->info->pfc.pfc_en)
-		return 0;
+	if (r < 0 || pfc.pfc_en == port->info->pfc.pfc_en)
+		return r;
 	return machine_dcb_pfc(port->dev.name, &pfc, err);
 }
 

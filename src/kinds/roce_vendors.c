@@ -13,7 +13,6 @@
 #include "sys/read.h"
 
 #define DEV "/sys/bus/pci/devices/"
-#define IBDEVS "/sys/class/infiniband"
 
 /* The names of the profile are those of this driver. */
 #define NP(key)                                    \
@@ -244,19 +243,18 @@ char *cc_file(const struct cc_place *place, const struct cc_vendor *v, const cha
 	return dir ? xasprintf("%s/%s", dir, file) : NULL;
 }
 
-/* One in software is no device's child, and names its netdev (rxe_verbs.c, siw_main.c). */
-static char *software_ibdev(const struct root *root, const char *netdev)
+/* Soft RoCE and iWARP hang below no function, and name their netdev (rxe_verbs.c, siw_main.c). */
+static char *soft_ibdev(const struct root *root, const char *netdev)
 {
-	cleanup_strv struct strv ibdevs = {0};
+	cleanup_strv struct strv paths = {0};
 
-	if (read_dir(root, &ibdevs, NULL, IBDEVS) < 0)
-		return NULL;
-	for (size_t i = 0; i < ibdevs.n; i++) {
-		cleanup_free char *parent = NULL;
+	read_glob(root, "/sys/class/infiniband/*/parent", &paths, NULL);
+	for (size_t i = 0; i < paths.n; i++) {
+		cleanup_free char *text = NULL;
+		const char *name = paths.v[i] + strlen("/sys/class/infiniband/");
 
-		if (read_text(root, &parent, NULL, IBDEVS "/%s/parent", ibdevs.v[i]) == 0 &&
-		    streq(parent, netdev))
-			return xstrdup(ibdevs.v[i]);
+		if (read_text(root, &text, NULL, "%s", paths.v[i]) == 0 && streq(text, netdev))
+			return xstrndup(name, strcspn(name, "/"));
 	}
 	return NULL;
 }
@@ -274,7 +272,7 @@ void cc_place_find(const struct root *root, const char *addr, struct cc_place *r
 	if (read_dir(root, &ibdevs, NULL, DEV "%s/infiniband", addr) == 0 && ibdevs.n)
 		ret->ibdev = xstrdup(ibdevs.v[0]);
 	else if (ret->netdev && !function_has(root, addr, "infiniband"))
-		ret->ibdev = software_ibdev(root, ret->netdev);
+		ret->ibdev = soft_ibdev(root, ret->netdev);
 }
 
 void cc_place_free(struct cc_place *place)

@@ -40,7 +40,8 @@ struct fake_dcb {
 	bool no_dscp;				 /* bnxt: max_dscp_value is 0 */
 	bool no_manager;			 /* mlx5: no vport_group_manager */
 	bool pause_rx, pause_tx, no_ethtool;
-	int bounces; /* of the link */
+	bool pause_negotiated; /* like igb: what is asked beside it is ignored */
+	int bounces;	       /* of the link */
 	int questions, orders;
 	bool silent; /* answers nothing */
 };
@@ -348,7 +349,7 @@ static inline int fake_ethtool(const struct nlmsghdr *asked, struct netlink_answ
 	assert_int_equal(asked->nlmsg_type, FAKE_FAMILY);
 	if (genl->cmd == ETHTOOL_MSG_PAUSE_GET) {
 		msg = fake_answer(ret, FAKE_FAMILY, GENL_HDRLEN);
-		mnl_attr_put_u8(msg, ETHTOOL_A_PAUSE_AUTONEG, 0);
+		mnl_attr_put_u8(msg, ETHTOOL_A_PAUSE_AUTONEG, fake->pause_negotiated);
 		mnl_attr_put_u8(msg, ETHTOOL_A_PAUSE_RX, fake->pause_rx);
 		mnl_attr_put_u8(msg, ETHTOOL_A_PAUSE_TX, fake->pause_tx);
 		return fake_done(ret);
@@ -356,11 +357,14 @@ static inline int fake_ethtool(const struct nlmsghdr *asked, struct netlink_answ
 	assert_int_equal(genl->cmd, ETHTOOL_MSG_PAUSE_SET);
 	fake->orders++;
 	mnl_attr_for_each (attr, asked, GENL_HDRLEN) {
-		/* mlx5: autonegotiation of it is EINVAL; it must not even be there */
-		assert_int_not_equal(mnl_attr_get_type(attr), ETHTOOL_A_PAUSE_AUTONEG);
-		if (mnl_attr_get_type(attr) == ETHTOOL_A_PAUSE_RX)
+		/* ice refuses a change of it, so it must not even be there for nothing */
+		if (mnl_attr_get_type(attr) == ETHTOOL_A_PAUSE_AUTONEG) {
+			assert_true(fake->pause_negotiated);
+			fake->pause_negotiated = mnl_attr_get_u8(attr);
+		}
+		if (mnl_attr_get_type(attr) == ETHTOOL_A_PAUSE_RX && !fake->pause_negotiated)
 			fake->pause_rx = mnl_attr_get_u8(attr);
-		if (mnl_attr_get_type(attr) == ETHTOOL_A_PAUSE_TX)
+		if (mnl_attr_get_type(attr) == ETHTOOL_A_PAUSE_TX && !fake->pause_negotiated)
 			fake->pause_tx = mnl_attr_get_u8(attr);
 	}
 	return 0;

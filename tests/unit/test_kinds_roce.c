@@ -304,7 +304,7 @@ static void test_tos(void **state)
 	gives(t, "tos:" PF, "106", CHANGE_WAITS, "no RDMA device (yet)");
 }
 
-/* rxe hangs below no function; its GIDs are of the netdev. */
+/* rxe hangs below no function; it says whose netdev it is on. */
 static void test_tos_of_soft_roce(void **state)
 {
 	struct tmp *t = *state;
@@ -315,8 +315,8 @@ static void test_tos_of_soft_roce(void **state)
 	tree_remove(t, PF_DIR "infiniband/rdma0");
 	tree_remove(t, PF_DIR "infiniband");
 	tree_remove(t, "sys/class/infiniband/rdma0");
-	tmp_write(t, "sys/class/infiniband/rxe0/ports/1/gid_attrs/ndevs/0", "other0\n");
-	tmp_write(t, "sys/class/infiniband/rxe1/ports/1/gid_attrs/ndevs/0", "rail0\n");
+	tmp_write(t, "sys/class/infiniband/rxe0/parent", "other0\n");
+	tmp_write(t, "sys/class/infiniband/rxe1/parent", "rail0\n");
 	tmp_write(t, "sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_tos", "0\n");
 	tmp_write(t, "sys/kernel/config/rdma_cm/rxe1/ports/1/default_roce_tos", "0\n");
 	sets(t, "tos:" PF, "106");

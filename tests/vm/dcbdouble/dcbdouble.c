@@ -165,8 +165,8 @@ static int set_words(const char *value, const struct kernel_param *param)
 
 static const struct kernel_param_ops words_ops = {.set = set_words, .get = param_get_string};
 
-#define WORDS_PARAM(name)                                               \
-	static const struct kparam_string words_##name = {WORDS, name}; \
+#define WORDS_PARAM(name)                                         \
+	static struct kparam_string words_##name = {WORDS, name}; \
 	module_param_cb(name, &words_ops, &words_##name, 0644)
 
 WORDS_PARAM(faulty);
@@ -305,7 +305,8 @@ static void link_up(struct work_struct *work)
 {
 	struct dcb_double *d = container_of(to_delayed_work(work), struct dcb_double, link_up);
 
-	netif_carrier_on(d->dev);
+	if (netif_running(d->dev))
+		netif_carrier_on(d->dev);
 }
 
 /* Of a link that is down anyway nothing is seen. */
@@ -473,7 +474,7 @@ static void stop_dcb(struct dcb_double *d)
 		dcb_ieee_delapp(d->dev, &app);
 	}
 	d->dev->dcbnl_ops = d->before;
-	if (cancel_delayed_work_sync(&d->link_up))
+	if (cancel_delayed_work_sync(&d->link_up) && netif_running(d->dev))
 		netif_carrier_on(d->dev);
 }
 
