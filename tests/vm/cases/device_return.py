@@ -60,7 +60,7 @@ def _settings(vm):
                  " for vf in $pf/virtfn*; do echo $(readlink $vf | sed s,.*/,,)"
                  " $(readlink $vf/driver | sed s,.*/,,) $(cat $vf/net/*/mtu $vf/net/*/address);"
                  " done; ip -o -d link show $(ls $pf/net) | grep -o 'vf.*trust on';"
-                 " done; cat /proc/sys/net/ipv4/conf/$(ls {PFS[0]}/net)/rp_filter")
+                 f" done; cat /proc/sys/net/ipv4/conf/$(ls {PFS[0]}/net)/rp_filter")
 
 
 def _with_profile(vm):
