@@ -88,7 +88,7 @@ static const char *what_next(const struct watched *w)
 		return "its driver has not made its netdev or RDMA device, or udev has not named "
 		       "it; see the kernel log, then run `railhead apply --device` with its "
 		       "address";
-	if (w->tried)
+	if (w->tried && w->state == WATCHED_BACK)
 		return "not all could be applied again; mend what is said above, then run "
 		       "`railhead apply --device` with its address";
 	switch (w->state) {

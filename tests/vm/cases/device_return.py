@@ -60,7 +60,7 @@ def _settings(vm):
                  " for vf in $pf/virtfn*; do echo $(readlink $vf | sed s,.*/,,)"
                  " $(readlink $vf/driver | sed s,.*/,,) $(cat $vf/net/*/mtu $vf/net/*/address);"
                  " done; ip -o -d link show $(ls $pf/net) | grep -o 'vf.*trust on';"
-                 " done; cat /proc/sys/net/ipv4/conf/$(ls {PFS[0]}/net)/rp_filter")
+                 f" done; cat /proc/sys/net/ipv4/conf/$(ls {PFS[0]}/net)/rp_filter")
 
 
 def _with_profile(vm):
@@ -92,7 +92,8 @@ def driver_reload(vm):
     _with_profile(vm)
     work, settings, starts = _work(vm), _settings(vm), _starts(vm)
     vm.sh("timeout 300 udevadm monitor --kernel --subsystem-match=net"
-          " >/run/uevents 2>&1 </dev/null & sleep 1; grep -q KERNEL /run/uevents")
+          " >/run/uevents 2>&1 </dev/null &")
+    _wait(vm, "grep -q KERNEL /run/uevents")
     vm.sh("rmmod igbvf igb", 60)
     _wait(vm, f"! test -e {READY}")
     _idle(vm)
