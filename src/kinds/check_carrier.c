@@ -81,9 +81,13 @@ static int each(const struct kind_ctx *ctx, struct change *c, const char *addr,
 		struct err *err)
 {
 	struct netlink_answer got cleanup_answer = {0};
+	cleanup_free char *vf = NULL;
 	char *rest = NULL;
-	int r = ask(ctx->root, addr, &got, err);
+	int r;
 
+	if (strchr(addr, '/')) /* one that is not there has no netdev either */
+		function_vf(ctx->root, addr, &vf, NULL);
+	r = ask(ctx->root, vf ? vf : addr, &got, err);
 	if (r < 0)
 		return r;
 	change_observe(c, "no netdev");

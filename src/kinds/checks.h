@@ -4,9 +4,9 @@
 
 #include "kinds/kind.h"
 
-/* carrier:ADDR; desired: "up" */
+/* carrier:ADDR or carrier:PF/INDEX; desired: "up" */
 int check_carrier(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err);
-/* speed:ADDR; desired: a rate such as 400Gb/s, and that or more is right */
+/* speed:, the same; desired: a rate such as 400Gb/s, and that or more is right */
 int check_speed(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err);
 /* iommu-group:ADDR or iommu-group:PF/INDEX; desired: "isolated" or "any" */
 int check_iommu_group(const struct kind_ctx *ctx, struct change *c, const char *arg,

@@ -25,6 +25,10 @@ static const struct tree_file machine[] = {
 	{"sys/bus/pci/devices/" NIC "/net/a_rep/ifindex", "12\n"},
 	{"sys/bus/pci/devices/" NIC "/net/a_rep/carrier", "0\n"},
 	{"sys/bus/pci/devices/" NIC "/net/a_rep/phys_port_name", "pf0vf3\n"},
+	{"sys/bus/pci/devices/" NIC "/virtfn0", "->../0000:3b:00.2"},
+	{"sys/bus/pci/devices/0000:3b:00.2/net/vf0/ifindex", "13\n"},
+	{"sys/bus/pci/devices/0000:3b:00.2/net/vf0/carrier", "1\n"},
+	{"sys/class/net/vf0", "->../../bus/pci/devices/0000:3b:00.2/net/vf0"},
 	{VNET "ifindex", "3\n"},
 	{VNET "carrier", "1\n"},
 	{VNET "speed", "-1\n"},
@@ -83,6 +87,8 @@ static void test_carrier(void **state)
 		gives(t, "carrier:" NIC, "up", "no carrier", "rail0: check the cable");
 		tree_remove(t, NET "carrier"); /* as unreadable as one that is down */
 		gives(t, "carrier:" NIC, "up", "down", "link settings of " NIC);
+		gives(t, "carrier:" NIC "/0", "up", "up", NULL);
+		gives(t, "carrier:" NIC "/1", "up", "no netdev", "has no netdev");
 		gives(t, "carrier:0000:99:00.0", "up", "no netdev", "has no netdev");
 	}
 }
