@@ -11,6 +11,7 @@ from cases import bootpart   # noqa: F401
 from cases import drivers    # noqa: F401
 from cases import faults     # noqa: F401
 from cases import sriov      # noqa: F401
+from cases import link       # noqa: F401
 from cases import reboots    # noqa: F401
 from cases import layouts    # noqa: F401
 from cases import no_trial   # noqa: F401
