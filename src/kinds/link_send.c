@@ -9,7 +9,12 @@
 #include "base/units.h"
 #include "base/vec.h"
 #include "kinds/link_values.h"
+#include "sys/clock.h"
 #include "sys/machine.h"
+#include "sys/read.h"
+#include "sys/uevent.h"
+
+enum { CARRIER_US = 5000000 };
 
 /* What is to be sent to a netdev. */
 struct sending {
@@ -123,23 +128,53 @@ static int judge_again(const struct root *root, const struct sending *s, struct 
 	return r < 0 ? r : judge_kept(s, &now.v[0], err);
 }
 
+struct carrier {
+	const struct root *root;
+	const char *name;
+};
+
+/* Or there is none to come: it can't be read of a netdev that is down. */
+static bool has_carrier(void *arg)
+{
+	const struct carrier *w = arg;
+	uint64_t carrier;
+
+	return read_u64(w->root, &carrier, NULL, "/sys/class/net/%s/carrier", w->name) < 0 ||
+	       carrier;
+}
+
+/*
+ * A link that comes up, as it does after most of what was set before, has its pause resolved from
+ * what both ports advertised, over whatever was set meanwhile (igb_config_fc_after_link_up()).
+ */
+static void wait_for_link(const struct root *root, const struct sending *s, uint64_t deadline)
+{
+	struct carrier w = {root, s->port->name};
+	uint64_t enough = clock_usec() + CARRIER_US;
+
+	if (s->port->up)
+		uevent_wait(has_carrier, &w, enough < deadline ? enough : deadline);
+}
+
 /*
  * Pause that the ports negotiate is what both of them want, once the link is up again: igb leaves
  * rx and tx alone then (igb_set_pauseparam()). So the negotiation goes first. i40e and ice refuse
  * that (their negotiation is one with that of the link's speed), and obey rx and tx all the same.
  */
-static int send_pause(const struct root *root, const struct sending *s, struct err *err)
+static int send_pause(const struct kind_ctx *ctx, const struct sending *s, struct err *err)
 {
 	struct err first = {0};
 	int r = -EOPNOTSUPP;
 
-	if (s->port->number[ETH_PAUSE_AUTONEG].value)
+	if (s->port->number[ETH_PAUSE_AUTONEG].value) {
+		wait_for_link(ctx->root, s, ctx->deadline);
 		r = send_group(s, true, &first);
+	}
 	if (r == -EOPNOTSUPP || r == -EINVAL)
 		r = send_group(s, false, err);
 	else if (r < 0)
 		return err_set(err, r, "%s", first.text);
-	return r < 0 ? r : judge_again(root, s, err);
+	return r < 0 ? r : judge_again(ctx->root, s, err);
 }
 
 /* --- the rest
@@ -165,16 +200,16 @@ static int send_file(const struct root *root, const struct sending *s, struct er
 	return r < 0 ? refused(r, s, err) : 0;
 }
 
-static int send_all(const struct root *root, const struct sending *s, struct err *err)
+static int send_all(const struct kind_ctx *ctx, const struct sending *s, struct err *err)
 {
 	int r;
 
 	switch (s->wish->what->how) {
 	case LINK_ETHTOOL:
 		if (s->wish->what->group == ETH_PAUSE)
-			return send_pause(root, s, err);
+			return send_pause(ctx, s, err);
 		r = send_group(s, false, err);
-		return r < 0 ? r : judge_again(root, s, err);
+		return r < 0 ? r : judge_again(ctx->root, s, err);
 	case LINK_MTU:
 		return send_number(s, IFLA_MTU, err);
 	case LINK_QUEUE:
@@ -183,7 +218,7 @@ static int send_all(const struct root *root, const struct sending *s, struct err
 		r = machine_link_up(s->port->ifindex, streq(s->v[0]->value, "up"), err);
 		return r < 0 ? refused(r, s, err) : 0;
 	case LINK_FILE:
-		return send_file(root, s, err);
+		return send_file(ctx->root, s, err);
 	}
 	return 0;
 }
@@ -208,7 +243,7 @@ int link_send(const struct kind_ctx *ctx, const struct change *c, const struct l
 			vec_push(&s, &wish->v[i]);
 	}
 	if (r == 0 && s.n)
-		r = send_all(ctx->root, &s, err);
+		r = send_all(ctx, &s, err);
 	vec_free(&s);
 	if (r < 0)
 		return r;

@@ -215,11 +215,33 @@ static void test_negotiated_pause(void **state)
 	fake->autoneg_refuse = -EOPNOTSUPP;
 	sets(t, "pause", "tx off", 2);
 	assert_int_equal(*autoneg, 1);
+	/* with a carrier nothing is awaited */
+	fake->up = true;
+	tmp_write(t, NET "carrier", "1\n");
+	sets(t, "pause", "tx on", 2);
+	fake->up = false;
 	/* neither */
 	fake->negotiates = true;
-	gives(t, "pause", "tx on", CHANGE_FAILED, "takes on and keeps off");
+	gives(t, "pause", "tx off", CHANGE_FAILED, "takes off and keeps on");
 	fake->autoneg_refuse = -EIO;
-	gives(t, "pause", "tx on", CHANGE_FAILED, "refuses it: Input/output error");
+	gives(t, "pause", "tx off", CHANGE_FAILED, "refuses it: Input/output error");
+}
+
+/* A link that is on its way up is awaited, and no longer than the change has time. */
+static void test_pause_of_a_link_to_come(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	struct change *c = add(&run, "pause", "rx off");
+
+	fake->group[ETHTOOL_MSG_PAUSE_GET].number[ETHTOOL_A_PAUSE_AUTONEG] = 1;
+	fake->up = true;
+	tmp_write(t, NET "carrier", "0\n");
+	c->deadline_ms = 100;
+	apply(&run);
+	assert_int_equal(c->state, CHANGE_SET);
+	assert_true(c->duration >= 100000);
+	run_close(&run);
 }
 
 static void test_features(void **state)
@@ -407,6 +429,7 @@ int main(void)
 		TEST(test_maximum_is_planned),
 		TEST(test_rounds),
 		TEST(test_negotiated_pause),
+		TEST(test_pause_of_a_link_to_come),
 		TEST(test_features),
 		TEST(test_not_offered),
 		TEST(test_old_kernel),

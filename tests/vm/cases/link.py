@@ -8,7 +8,7 @@ its VFs with most changes.
 import json
 import re
 
-from harness import SNAPSHOT, case, contains, equal, exits, expect
+from harness import DEVICES_SNAPSHOT, case, contains, equal, exits, expect
 from cases.sriov import APPLY, NICS, PCI, _apply, _profile
 
 DEVICES = 'devices:\n  nics: {pci: "8086:10c9", expect: 2}\n'
@@ -43,14 +43,18 @@ def _carrier_changes(vm):
 
 def _again(vm):
     """Another apply is told of no difference, and the kernel tells of no change."""
-    before = _carrier_changes(vm)
-    vm.sh("ethtool --monitor >/run/monitor 2>&1 & echo $! >/run/monitor.pid;"
+    vm.sh("stdbuf -oL ethtool --monitor >/run/monitor 2>&1 & echo $! >/run/monitor.pid;"
           " ip monitor link >/run/links 2>&1 & echo $! >/run/links.pid")
     # A change that is seen says that both listen by now.
     vm.sh(f"name={_names(vm)[0]}; for n in $(seq 100); do"
           " ip link set $name txqueuelen 999; ethtool -K $name gso off; ethtool -K $name gso on;"
           " test -s /run/monitor && test -s /run/links && break; sleep 0.1; done;"
-          " ip link set $name txqueuelen 2000; sleep 0.5; : >/run/monitor; : >/run/links", 60)
+          " ip link set $name txqueuelen 2000", 60)
+    # Links that were made anew are up again, and those of the VFs have heard of it.
+    vm.sh("for n in $(seq 10); do was=${size:-none}; sleep 4; size=$(cat /run/monitor /run/links | wc -c);"
+          f" [ \"$was\" = \"$size\" ] && ! grep -q 0 {PCI}/{NICS[0]}/net/*/carrier"
+          f" {PCI}/{NICS[1]}/net/*/carrier && break; done; : >/run/monitor; : >/run/links", 60)
+    before = _carrier_changes(vm)
     exits(vm, APPLY, 0, 120)
     said = vm.sh("sleep 0.5; cat /run/monitor /run/links;"
                  " kill $(cat /run/monitor.pid) $(cat /run/links.pid)")
@@ -78,7 +82,7 @@ gate:
 """
 
 
-@case(SNAPSHOT, "link: every key of an igb port and its VFs' MTU are what ethtool sees, once and for all")
+@case(DEVICES_SNAPSHOT, "link: every key of an igb port and its VFs' MTU are what ethtool sees, once and for all")
 def everything(vm):
     _profile(vm, DEVICES + SRIOV.format(mtu=4000) + EVERYTHING)
     _apply(vm)
@@ -107,7 +111,7 @@ def everything(vm):
     equal(f"MTUs of {NICS[0]}", _mtus(vm, NICS[0]), [1500, 1400, 1400])
 
 
-@case(SNAPSHOT, "link: what igb refuses, rounds or has not is told in the kernel's words and with the remedy")
+@case(DEVICES_SNAPSHOT, "link: what igb refuses, rounds or has not is told in the kernel's words and with the remedy")
 def refusals(vm):
     before = [_mtus(vm, pf) for pf in NICS]
     _profile(vm, DEVICES + "link: {nics: {mtu: 9999, rings: {rx: 5000}, coalesce: {rx_usecs: 5us},"
