@@ -12,8 +12,11 @@
 
 enum { WAIT_US = 30 * 1000000 }; /* for the devices of a set that does not say */
 
-/* Sections that set something of a function's netdevs: they are to be there, and have names. */
-static const char *const awaiting[] = {"sriov", "link"};
+/*
+ * Sections that set something of what a driver makes of a function: its netdevs are to be there,
+ * and have names.
+ */
+static const char *const awaiting[] = {"sriov", "link", "qos", "irq"};
 
 struct devices_wait {
 	const struct root *root;

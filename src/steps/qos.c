@@ -42,6 +42,7 @@ static void add_dcb(const struct port *p, const struct ynode *at, const char *ke
 
 	change_target(c, "dcb:%s/%s", p->fn->addr, key);
 	change_desired(c, "%s", desired);
+	c->parallel = 1; /* rtnl is one: see link.c */
 }
 
 /* --- words ------------------------------------------------------------------------------------ */
