@@ -42,7 +42,8 @@ static int pause_question(const void *arg, struct netlink_answer *ret, struct er
 				    ret, err);
 }
 
-int dcb_ask_pause(unsigned int ifindex, bool apart, bool *ret, struct err *err)
+/* Who does not say is taken not to pause: then PFC is set, and whether it is there is seen. */
+static int ask_pause(unsigned int ifindex, bool apart, struct dcb_pause *ret, struct err *err)
 {
 	struct eth_number number[ETH_ITEMS] = {{0}};
 	struct netlink_answer got cleanup_answer = {0};
@@ -52,7 +53,8 @@ int dcb_ask_pause(unsigned int ifindex, bool apart, bool *ret, struct err *err)
 
 	if (r == 0)
 		eth_parse_numbers(got.data, got.len, ETH_PAUSE, number);
-	*ret = number[ETH_PAUSE_RX].value || number[ETH_PAUSE_TX].value;
+	ret->on = number[ETH_PAUSE_RX].value || number[ETH_PAUSE_TX].value;
+	ret->negotiated = number[ETH_PAUSE_AUTONEG].value;
 	return r == -ETIMEDOUT ? r : 0;
 }
 
@@ -69,12 +71,12 @@ static int ask_function(const struct root *root, const char *addr, void **ret, s
 static int ask_function_pause(const struct root *root, const char *addr, void **ret,
 			      struct err *err)
 {
-	bool *info = xnew(bool);
+	struct dcb_pause *info = xnew(struct dcb_pause);
 	struct netdev dev;
 	int r = function_netdev(root, addr, &dev, err);
 
 	*ret = info;
-	return r < 0 ? r : dcb_ask_pause(dev.ifindex, true, info, err);
+	return r < 0 ? r : ask_pause(dev.ifindex, true, info, err);
 }
 
 static void free_info(void *info)
@@ -334,7 +336,7 @@ static int look_heard(const struct kind_ctx *ctx, struct change *c, const struct
 		if (h->result < 0)
 			return err_set(err, h->result, "pause frames of %s (%s): %s", a->addr,
 				       port->dev.name, h->err.text);
-		port->pauses = *(const bool *)h->info;
+		port->pause = *(const struct dcb_pause *)h->info;
 	}
 	a->key->show(port, c->desired, &there);
 	change_observe(c, "%s", str_get(&there));
@@ -369,7 +371,7 @@ static int ask_now(struct dcb_port *port, const struct about *a, const char *des
 	if (r == -EOPNOTSUPP)
 		return no_dcb(a->addr, a->driver, err);
 	if (r == 0 && wants_pause_off(a, desired))
-		r = dcb_ask_pause(port->dev.ifindex, false, &port->pauses, err);
+		r = ask_pause(port->dev.ifindex, false, &port->pause, err);
 	if (r < 0)
 		return r;
 	port->info = info;

@@ -6,12 +6,17 @@
 #include "kinds/function.h"
 #include "sys/dcb.h"
 
+/* Of all traffic: in one way or both, and whether both ends settle that. False where nobody says. */
+struct dcb_pause {
+	bool on, negotiated;
+};
+
 struct dcb_port {
 	const struct root *root;
 	const char *addr, *driver; /* driver: "" unknown */
 	struct netdev dev;
 	const struct dcb_info *info;
-	bool pauses; /* all traffic, in one way or both; false where nobody says */
+	struct dcb_pause pause;
 };
 
 /* What one key of the profile is about. */
@@ -28,12 +33,6 @@ struct dcb_key {
 
 extern const struct dcb_key dcb_trust, dcb_dscp_map, dcb_roce;	      /* dcb_app.c */
 extern const struct dcb_key dcb_pfc, dcb_cable, dcb_ets, dcb_buffers; /* dcb_class.c */
-
-/*
- * Whether the netdev pauses all traffic; apart: asked from the engine's own process. Who does not
- * say is taken not to: then PFC is set, and whether it is there is seen.
- */
-int dcb_ask_pause(unsigned int ifindex, bool apart, bool *ret, struct err *err);
 
 /*
  * Words of a desired text, one after the other: "sizes 0:131072 1:262144 priorities 3:1" is

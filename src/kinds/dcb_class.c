@@ -25,7 +25,7 @@ static void show_pfc(const struct dcb_port *port, const char *desired, struct st
 {
 	(void)desired;
 	show_bits(port->info->pfc.pfc_en, ret);
-	if (port->pauses)
+	if (port->pause.on)
 		str_add(ret, " and global pause");
 }
 
@@ -40,21 +40,21 @@ static uint8_t parse_bits(const char *desired)
 }
 
 /*
- * ice refuses another autonegotiation here and obeys the rest (ice_set_pauseparam()); igb obeys
- * the rest only without it (igb_set_pauseparam()).
+ * igb obeys the rest only without autonegotiation, and with it takes the link down, whose coming
+ * back turns pause on (igb_set_pauseparam()); ice refuses another autonegotiation here, and obeys
+ * the rest (ice_set_pauseparam()).
  */
 static int stop_pausing(const struct dcb_port *port, struct err *err)
 {
 	static const struct eth_setting off[] = {
 		{.item = ETH_PAUSE_AUTONEG}, {.item = ETH_PAUSE_RX}, {.item = ETH_PAUSE_TX}};
-	bool pauses = true;
-	int r = machine_ethtool_set(port->dev.ifindex, ETH_PAUSE, off + 1, 2, err);
+	unsigned int dev = port->dev.ifindex;
 
-	if (r == 0)
-		r = dcb_ask_pause(port->dev.ifindex, false, &pauses, err);
-	if (r == 0 && pauses)
-		r = machine_ethtool_set(port->dev.ifindex, ETH_PAUSE, off, 3, err);
-	return r < 0 ? err_wrap(err, "turning global pause off") : 0;
+	if (port->pause.negotiated && machine_ethtool_set(dev, ETH_PAUSE, off, 3, NULL) == 0)
+		return 0;
+	if (machine_ethtool_set(dev, ETH_PAUSE, off + 1, 2, err) < 0)
+		return err_wrap(err, "turning global pause off");
+	return 0;
 }
 
 /*
@@ -64,7 +64,7 @@ static int stop_pausing(const struct dcb_port *port, struct err *err)
 static int send_pfc(const struct dcb_port *port, const char *desired, struct err *err)
 {
 	struct ieee_pfc pfc = port->info->pfc;
-	int r = port->pauses ? stop_pausing(port, err) : 0;
+	int r = port->pause.on ? stop_pausing(port, err) : 0;
 
 	pfc.pfc_en = parse_bits(desired);
 	if (r < 0 || pfc.pfc_en == port->info->pfc.pfc_en)
