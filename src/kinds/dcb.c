@@ -38,7 +38,7 @@ static int ask_pause(unsigned int ifindex, bool apart, struct pause_info *ret, s
 					  err)
 		      : pause_question(&ifindex, &got, err);
 
-	*ret = (struct pause_info){false, false};
+	*ret = (struct pause_info){.rx = false};
 	if (r == 0)
 		r = pause_parse(got.data, got.len, ret, err);
 	return r == -ETIMEDOUT ? r : 0;
@@ -353,7 +353,7 @@ int look_dcb(const struct kind_ctx *ctx, struct change *c, const char *target, s
 static int ask_now(struct dcb_port *port, const struct about *a, const char *desired,
 		   struct dcb_info *info, struct err *err)
 {
-	struct pause_info pause = {false, false};
+	struct pause_info pause = {.rx = false};
 	int r = ask(port->dev.name, false, info, err);
 
 	if (r == -EOPNOTSUPP)

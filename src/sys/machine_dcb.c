@@ -78,28 +78,30 @@ static int send_pause_off(uint16_t family, unsigned int ifindex, bool autoneg, s
 			    err);
 }
 
-static bool still_pauses(unsigned int ifindex)
+static bool is_negotiated(unsigned int ifindex)
 {
 	struct netlink_answer got cleanup_answer = {0};
-	struct pause_info pause = {false, false};
+	struct pause_info pause = {.rx = false};
 
 	if (pause_question(&ifindex, &got, NULL) == 0)
 		pause_parse(got.data, got.len, &pause, NULL);
-	return pause.rx || pause.tx;
+	return pause.autoneg;
 }
 
 /*
- * ice refuses another autonegotiation here and obeys the rest (ice_set_pauseparam()); igb obeys
- * the rest only without it (igb_set_pauseparam()).
+ * igb obeys the rest only without autonegotiation, and with it takes the link down, whose coming
+ * back turns pause on (igb_set_pauseparam()); ice refuses another autonegotiation here, and obeys
+ * the rest (ice_set_pauseparam()).
  */
 int machine_pause_off(unsigned int ifindex, struct err *err)
 {
 	uint16_t family;
 	int r = pause_family(&family, err);
 
-	if (r == 0)
+	if (r == 0) {
+		if (is_negotiated(ifindex) && send_pause_off(family, ifindex, true, NULL) == 0)
+			return 0;
 		r = send_pause_off(family, ifindex, false, err);
-	if (r == 0 && still_pauses(ifindex))
-		r = send_pause_off(family, ifindex, true, err);
+	}
 	return r < 0 ? err_wrap(err, "turning global pause off") : 0;
 }

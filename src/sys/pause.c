@@ -78,7 +78,7 @@ int pause_parse(const void *data, size_t len, struct pause_info *ret, struct err
 
 	if (attrs == data)
 		return err_set(err, -EBADMSG, "the kernel's answer is not about pause frames");
-	*ret = (struct pause_info){false, false};
+	*ret = (struct pause_info){.rx = false};
 	mnl_attr_for_each_payload (attrs, size) {
 		if (mnl_attr_get_payload_len(attr) < 1)
 			continue;
@@ -86,6 +86,8 @@ int pause_parse(const void *data, size_t len, struct pause_info *ret, struct err
 			ret->rx = mnl_attr_get_u8(attr) != 0;
 		else if (mnl_attr_get_type(attr) == ETHTOOL_A_PAUSE_TX)
 			ret->tx = mnl_attr_get_u8(attr) != 0;
+		else if (mnl_attr_get_type(attr) == ETHTOOL_A_PAUSE_AUTONEG)
+			ret->autoneg = mnl_attr_get_u8(attr) != 0;
 	}
 	return 0;
 }

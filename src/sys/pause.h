@@ -15,6 +15,7 @@
 
 struct pause_info {
 	bool rx, tx;
+	bool autoneg; /* negotiated with the other end */
 };
 
 enum { PAUSE_MESSAGE_MAX = 128 };
