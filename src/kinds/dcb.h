@@ -6,7 +6,8 @@
 #include "kinds/function.h"
 #include "sys/dcb.h"
 
-/* Of all traffic: in one way or both, and whether both ends settle that. False where nobody says. */
+/* Of all traffic: in one way or both, and whether both ends settle that. False where nobody says.
+ */
 struct dcb_pause {
 	bool on, negotiated;
 };

@@ -40,7 +40,7 @@ struct fake_dcb {
 	bool no_dscp;				 /* bnxt: max_dscp_value is 0 */
 	bool no_manager;			 /* mlx5: no vport_group_manager */
 	bool pause_rx, pause_tx, no_ethtool;
-	bool pause_negotiated; /* like igb: what is asked beside it is ignored */
+	bool pause_negotiated; /* ice refuses to change it; others obey nothing else while it is */
 	int bounces;	       /* of the link */
 	int questions, orders;
 	bool silent; /* answers nothing */
@@ -360,11 +360,15 @@ static inline int fake_ethtool(const struct nlmsghdr *asked, struct netlink_answ
 		/* ice refuses a change of it, so it must not even be there for nothing */
 		if (mnl_attr_get_type(attr) == ETHTOOL_A_PAUSE_AUTONEG) {
 			assert_true(fake->pause_negotiated);
+			if (fake->driver == ICE)
+				return fake_says(err, -EOPNOTSUPP);
 			fake->pause_negotiated = mnl_attr_get_u8(attr);
 		}
-		if (mnl_attr_get_type(attr) == ETHTOOL_A_PAUSE_RX && !fake->pause_negotiated)
+		if (mnl_attr_get_type(attr) == ETHTOOL_A_PAUSE_RX &&
+		    (!fake->pause_negotiated || fake->driver == ICE))
 			fake->pause_rx = mnl_attr_get_u8(attr);
-		if (mnl_attr_get_type(attr) == ETHTOOL_A_PAUSE_TX && !fake->pause_negotiated)
+		if (mnl_attr_get_type(attr) == ETHTOOL_A_PAUSE_TX &&
+		    (!fake->pause_negotiated || fake->driver == ICE))
 			fake->pause_tx = mnl_attr_get_u8(attr);
 	}
 	return 0;

@@ -151,10 +151,15 @@ static void test_pause_goes_first(void **state)
 	run_close(&run);
 	sets(t, "pfc", "3");
 	assert_false(fake->pause_rx || fake->pause_tx);
-	/* igb's */
 	fake->pause_rx = fake->pause_tx = fake->pause_negotiated = true;
 	gives(t, "pfc", "3", CHANGE_SET, NULL);
 	assert_false(fake->pause_rx || fake->pause_tx || fake->pause_negotiated);
+	is_driver(t, ICE);
+	fake->pause_rx = fake->pause_tx = fake->pause_negotiated = true;
+	gives(t, "pfc", "3", CHANGE_SET, NULL);
+	assert_false(fake->pause_rx || fake->pause_tx);
+	assert_true(fake->pause_negotiated);
+	is_driver(t, MLX5);
 	/* without PFC it is nobody's business */
 	fake->pause_rx = true;
 	gives(t, "pfc", "none", CHANGE_SET, NULL);
