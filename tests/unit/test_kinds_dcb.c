@@ -10,6 +10,7 @@
 
 #include "engine/run.h"
 #include "fake_dcb.h"
+#include "kind_run.h"
 #include "kinds/kind.h"
 #include "sys/clock.h"
 #include "tree.h"
@@ -25,16 +26,11 @@ static const struct tree_file machine[] = {
 
 static int setup(void **state)
 {
-	struct tmp *t;
-	int r = tmp_setup(state);
+	int r = live_setup(state, machine, array_len(machine));
 
-	if (r < 0)
-		return r;
-	t = *state;
-	t->root.live = true;
-	tree_write(t, machine, array_len(machine));
-	fake_begin();
-	return 0;
+	if (r == 0)
+		fake_begin();
+	return r;
 }
 
 static int teardown(void **state)
@@ -59,22 +55,7 @@ static void is_driver(struct tmp *t, enum fake_driver driver)
 
 static struct change *add(struct run *run, const char *target, const char *desired)
 {
-	static const struct place nowhere;
-	struct change *c = plan_add(&run->plan, "test", KIND_NETLINK, STAGE_DEVICES, PHASE_PORT,
-				    nowhere, "%s", target);
-
-	change_target(c, "%s", target);
-	change_desired(c, "%s", desired);
-	change_lane(c, "%s", PF);
-	c->deadline_ms = 10000;
-	return c;
-}
-
-static void apply(struct run *run)
-{
-	struct stage_result result;
-
-	run_apply(run, STAGE_DEVICES, 0, clock_usec() + 60000000, NULL, &result);
+	return add_change(run, KIND_NETLINK, PHASE_PORT, PF, target, target, desired);
 }
 
 /* One change, looked at and set if it differs; its state, and its reason or what is there. */
@@ -86,7 +67,7 @@ static void gives(struct tmp *t, const char *key, const char *desired, enum chan
 	struct change *c = add(&run, target, desired);
 
 	fake->orders = 0;
-	apply(&run);
+	apply_devices(&run);
 	if (c->state != want)
 		fail_msg("%s %s is %s: %s; %s", key, desired, state_name(c->state), c->observed,
 			 c->reason ? c->reason : "no reason");
@@ -224,7 +205,7 @@ static void test_silently_skipped(void **state)
 	      "the driver mlx5_core took pfc 3 without a word and left it at none");
 	gives(t, "buffers", "priorities 3:1", CHANGE_FAILED, "without a word");
 	c->optional = true;
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(c->state, CHANGE_UNSUPPORTED);
 	run_close(&run);
 }
@@ -253,7 +234,7 @@ static void test_elsewhere(void **state)
 	run_look(&run, STAGES_ALL, STAGE_COUNT);
 	assert_int_equal(c->state, CHANGE_DIFFERS);
 	assert_string_equal(c->observed, "unknown");
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(c->state, CHANGE_UNSUPPORTED);
 	assert_int_equal(fake->questions + fake->orders, 0);
 	run_close(&run);
@@ -452,7 +433,7 @@ static void test_cut_errno(void **state)
 	fake->no_dscp = true;
 	gives(t, "dscp_map", "26:3", CHANGE_FAILED, "this is its ENOTSUPP (-524)");
 	c->optional = true;
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(c->state, CHANGE_UNSUPPORTED);
 	run_close(&run);
 }
@@ -463,19 +444,19 @@ static void test_lldpad(void **state)
 	struct run run = {.root = &t->root};
 	struct change *c = add(&run, "lldpad", "absent");
 
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(c->state, CHANGE_SAME);
 	tmp_write(t, "run/lldpad.pid", "812\n");
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(c->state, CHANGE_SAME); /* of a process that is no more */
 	tmp_write(t, "proc/812/comm", "lldpad\n");
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(c->state, CHANGE_FAILED);
 	assert_text(c->reason, "systemctl disable --now lldpad");
 	tmp_write(t, "proc/812/comm", "bash\n");
 	tree_dir(t, "sys/fs");
 	tmp_write(t, "sys/fs/cgroup/system.slice/lldpad.service/cgroup.procs", "813\n");
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(c->state, CHANGE_FAILED);
 	run_close(&run);
 }

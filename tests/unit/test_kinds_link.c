@@ -10,6 +10,7 @@
 
 #include "engine/run.h"
 #include "fake_port.h"
+#include "kind_run.h"
 #include "kinds/kind.h"
 #include "sys/clock.h"
 #include "tree.h"
@@ -32,16 +33,11 @@ static const struct tree_file machine[] = {
 
 static int setup(void **state)
 {
-	struct tmp *t;
-	int r = tmp_setup(state);
+	int r = live_setup(state, machine, array_len(machine));
 
-	if (r < 0)
-		return r;
-	t = *state;
-	t->root.live = true;
-	tree_write(t, machine, array_len(machine));
-	fake_begin();
-	return 0;
+	if (r == 0)
+		fake_begin();
+	return r;
 }
 
 static int teardown(void **state)
@@ -60,22 +56,9 @@ static struct run make_run(struct tmp *t)
 
 static struct change *add(struct run *run, const char *what, const char *desired)
 {
-	static const struct place nowhere;
-	struct change *c = plan_add(&run->plan, "link", KIND_NETLINK, STAGE_DEVICES, PHASE_PORT,
-				    nowhere, "link/" PF "/%s", what);
+	cleanup_free char *target = xasprintf("link:" PF "/%s", what);
 
-	change_target(c, "link:" PF "/%s", what);
-	change_desired(c, "%s", desired);
-	change_lane(c, PF);
-	c->deadline_ms = 10000;
-	return c;
-}
-
-static void apply(struct run *run)
-{
-	struct stage_result result;
-
-	run_apply(run, STAGE_DEVICES, 0, clock_usec() + 60000000, NULL, &result);
+	return add_change(run, KIND_NETLINK, PHASE_PORT, PF, target, target, desired);
 }
 
 /* One change, looked at and set if it differs; its state, and its reason or what is there. */
@@ -85,7 +68,7 @@ static void gives(struct tmp *t, const char *what, const char *desired, enum cha
 	struct run run = make_run(t);
 	struct change *c = add(&run, what, desired);
 
-	apply(&run);
+	apply_devices(&run);
 	if (c->state != want)
 		fail_msg("%s %s is %s: %s; %s", what, desired, state_name(c->state), c->observed,
 			 c->reason ? c->reason : "no reason");
@@ -153,7 +136,7 @@ static void test_asked_once(void **state)
 	add(&run, "mtu", "1500");
 	add(&run, "rings", "rx 1024");
 	add(&run, "pause", "rx on");
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(fake->asked_links, 2); /* each netdev once */
 	assert_int_equal(fake->orders, 0);
 	run_close(&run);
@@ -238,7 +221,7 @@ static void test_pause_of_a_link_to_come(void **state)
 	fake->up = true;
 	tmp_write(t, NET "carrier", "0\n");
 	c->deadline_ms = 100;
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(c->state, CHANGE_SET);
 	assert_true(c->duration >= 100000);
 	run_close(&run);
@@ -287,7 +270,7 @@ static void test_not_offered(void **state)
 	c = add(&run, "coalesce", "rx_usecs 33 adaptive_tx on");
 	c->optional = true;
 	for (int i = 0; i < 2; i++) {
-		apply(&run);
+		apply_devices(&run);
 		assert_int_equal(c->state, CHANGE_UNSUPPORTED);
 		assert_text(c->reason, "offers no coalesce.adaptive_tx");
 		assert_int_equal(fake->orders, 1);
@@ -346,7 +329,7 @@ static void test_not_named(void **state)
 
 	tree_remove(t, "run/udev/data/n7");
 	c->deadline_ms = 50;
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(c->state, CHANGE_FAILED);
 	assert_text(c->reason, "udev has not named the netdev of " PF);
 	assert_int_equal(fake->orders, 0);
@@ -374,7 +357,7 @@ static void test_undone_in_the_lane(void **state)
 	add(&run, "private_flags", "rx_cqe_moder off");
 	times = add(&run, "coalesce", "rx_usecs 8");
 	netlink_test_kernel(undoing_kernel);
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(times->state, CHANGE_SET);
 	assert_int_equal(number(ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_RX_USECS), 8);
 	assert_int_equal(fake->orders, 2);
@@ -402,7 +385,7 @@ static void test_tree(void **state)
 	assert_string_equal(rings->observed, "unknown");
 	assert_string_equal(up->observed, "unknown"); /* no flags were captured */
 	assert_string_equal(gro->observed, "0");
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(rings->state, CHANGE_UNSUPPORTED);
 	assert_int_equal(gro->state, CHANGE_SET);
 	assert_int_equal(fake->questions, 0);

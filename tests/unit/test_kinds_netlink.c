@@ -12,6 +12,7 @@
 #include "engine/run.h"
 #include "fake_netlink.h"
 #include "kinds/firmware.h"
+#include "kind_run.h"
 #include "kinds/kind.h"
 #include "sys/clock.h"
 #include "tree.h"
@@ -44,16 +45,11 @@ static const struct tree_file machine[] = {
 
 static int setup(void **state)
 {
-	struct tmp *t;
-	int r = tmp_setup(state);
+	int r = live_setup(state, machine, array_len(machine));
 
-	if (r < 0)
-		return r;
-	t = *state;
-	t->root.live = true;
-	tree_write(t, machine, array_len(machine));
-	fake_begin();
-	return 0;
+	if (r == 0)
+		fake_begin();
+	return r;
 }
 
 static int teardown(void **state)
@@ -72,22 +68,7 @@ static struct run make_run(struct tmp *t)
 
 static struct change *add(struct run *run, const char *id, const char *target, const char *desired)
 {
-	static const struct place nowhere;
-	struct change *c = plan_add(&run->plan, "test", KIND_NETLINK, STAGE_DEVICES,
-				    PHASE_VF_ADDRESS, nowhere, "%s", id);
-
-	change_target(c, "%s", target);
-	change_desired(c, "%s", desired);
-	change_lane(c, "%s", id);
-	c->deadline_ms = 10000;
-	return c;
-}
-
-static void apply(struct run *run)
-{
-	struct stage_result result;
-
-	run_apply(run, STAGE_DEVICES, 0, clock_usec() + 60000000, NULL, &result);
+	return add_change(run, KIND_NETLINK, PHASE_VF_ADDRESS, id, id, target, desired);
 }
 
 /* One change, looked at and set if it differs; its state, and its reason or what is there. */
@@ -97,7 +78,7 @@ static void gives(struct tmp *t, const char *target, const char *desired, enum c
 	struct run run = make_run(t);
 	struct change *c = add(&run, "x", target, desired);
 
-	apply(&run);
+	apply_devices(&run);
 	if (c->state != want)
 		fail_msg("%s is %s: %s; %s", desired, state_name(c->state), c->observed,
 			 c->reason ? c->reason : "no reason");
@@ -179,11 +160,11 @@ static void test_not_told(void **state)
 	/* where the profile skips what is not offered, the rest is done */
 	c = add(&run, "x", "vf:" PF "/0", "vlan 3 trust on");
 	c->optional = true;
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(c->state, CHANGE_UNSUPPORTED);
 	assert_int_equal(fake->vf[0].vlan, 3);
 	fake->orders = 0;
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(c->state, CHANGE_UNSUPPORTED);
 	assert_int_equal(fake->orders, 0);
 	fake->vfs = 0;
@@ -230,13 +211,13 @@ static void test_asked_once(void **state)
 
 		add(&run, id, target, "trust off");
 	}
-	apply(&run);
+	apply_devices(&run);
 	for (size_t i = 0; i < run.plan.list.n; i++)
 		assert_int_equal(run.plan.list.v[i]->state, CHANGE_SAME);
 	assert_int_equal(fake->questions, 1);
 	/* the next run sees what has changed since */
 	fake->vf[2].trust = 1;
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(run.plan.list.v[2]->state, CHANGE_SET);
 	assert_int_equal(fake->vf[2].trust, 0);
 	run_close(&run);
@@ -320,7 +301,7 @@ static void test_elsewhere(void **state)
 		assert_int_equal(c->state, CHANGE_DIFFERS);
 		assert_string_equal(c->observed, "unknown");
 		assert_string_equal(c->reason, "netlink answers for the running machine only");
-		apply(&run);
+		apply_devices(&run);
 		assert_int_equal(c->state, CHANGE_UNSUPPORTED);
 		run_close(&run);
 	}
@@ -373,7 +354,7 @@ static void test_eswitch_refused(void **state)
 	}
 	fake->busy = 1000; /* until its time is up */
 	c->deadline_ms = 2500;
-	apply(&run);
+	apply_devices(&run);
 	assert_int_equal(c->state, CHANGE_FAILED);
 	assert_text(c->reason, "stays busy");
 	run_close(&run);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "engine/run.h"
+#include "kind_run.h"
 #include "kinds/kind.h"
 #include "sys/clock.h"
 #include "tree.h"
@@ -37,13 +38,7 @@ static const struct tree_file machine[] = {
 
 static int setup(void **state)
 {
-	int r = tmp_setup(state);
-
-	if (r < 0)
-		return r;
-	tree_write(*state, machine, array_len(machine));
-	((struct tmp *)*state)->root.live = true;
-	return 0;
+	return live_setup(state, machine, array_len(machine));
 }
 
 static int teardown(void **state)
@@ -61,15 +56,7 @@ static void is_driver(struct tmp *t, const char *driver)
 
 static struct change *add(struct run *run, const char *target, const char *desired)
 {
-	static const struct place nowhere;
-	struct change *c = plan_add(&run->plan, "test", KIND_ROCE, STAGE_DEVICES, PHASE_PORT,
-				    nowhere, "%s", target);
-
-	change_target(c, "%s", target);
-	change_desired(c, "%s", desired);
-	change_lane(c, "%s", PF);
-	c->deadline_ms = 10000;
-	return c;
+	return add_change(run, KIND_ROCE, PHASE_PORT, PF, target, target, desired);
 }
 
 /* One change, looked at and set if it differs; its state, and its reason or what is there. */
@@ -78,9 +65,8 @@ static void gives(struct tmp *t, const char *target, const char *desired, enum c
 {
 	struct run run = {.root = &t->root};
 	struct change *c = add(&run, target, desired);
-	struct stage_result result;
 
-	run_apply(&run, STAGE_DEVICES, 0, clock_usec() + 60000000, NULL, &result);
+	apply_devices(&run);
 	if (c->state != want)
 		fail_msg("%s %s is %s: %s; %s", target, desired, state_name(c->state), c->observed,
 			 c->reason ? c->reason : "no reason");
