@@ -56,7 +56,7 @@ int machine_write_file(const struct root *root, const char *path, const char *te
 	return r < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
-int machine_remove_file(const struct root *root, const char *path, struct err *err)
+static int remove_at(const struct root *root, const char *path, int flags, struct err *err)
 {
 	const char *name;
 	cleanup_close int dir = open_parent(root, path, &name, 0, err);
@@ -65,9 +65,14 @@ int machine_remove_file(const struct root *root, const char *path, struct err *e
 		return 0;
 	if (dir < 0)
 		return dir;
-	if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
+	if (unlinkat(dir, name, flags) < 0 && errno != ENOENT)
 		return err_errno(err, -errno, "%s", path);
 	return 0;
+}
+
+int machine_remove_file(const struct root *root, const char *path, struct err *err)
+{
+	return remove_at(root, path, 0, err);
 }
 
 int machine_make_node(const struct root *root, const char *path, struct err *err)
@@ -84,14 +89,5 @@ int machine_make_node(const struct root *root, const char *path, struct err *err
 
 int machine_remove_node(const struct root *root, const char *path, struct err *err)
 {
-	const char *name;
-	cleanup_close int dir = open_parent(root, path, &name, 0, err);
-
-	if (dir == -ENOENT)
-		return 0;
-	if (dir < 0)
-		return dir;
-	if (unlinkat(dir, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
-		return err_errno(err, -errno, "%s", path);
-	return 0;
+	return remove_at(root, path, AT_REMOVEDIR, err);
 }

@@ -4,23 +4,8 @@ import re
 
 from harness import DEVICES_SNAPSHOT, case, contains, equal, exits, expect
 
-NICS = ("0000:41:00.0", "0000:81:00.0")
-PCI = "/sys/bus/pci/devices"
-PROFILE = "/etc/railhead/profiles/vm-bench.yaml"
-APPLY = "railhead apply --stage devices 2>&1"
+from cases.sriov import APPLY, HEAD, NICS, PCI, PROFILE
 
-# Without VFs and the gate: quick. With the kernel arguments that this was booted with.
-HEAD = """schema: 1
-name: vm-bench
-version: 2.0.0
-match:
-  dmi: {sys_vendor: QEMU, product_name: "Standard PC*"}
-kernel_args:
-  iommu: passthrough
-  set: [transparent_hugepage=never, skew_tick=1]
-hugepages:
-  - {size: 1G, per_node: 1, at: boot, default: true}
-"""
 DEVICES = 'devices: {nics: {pci: "8086:10c9", expect: 2}}\n'
 
 
