@@ -71,6 +71,31 @@ is_lapsed() { # WORDS...
   [ -z "$(sim_writes)" ]
 }
 
+@test "other readers are told what the ready file says: when it is made, lost and made again" {
+  local metrics=var/lib/prometheus/node-exporter features=etc/kubernetes/node-feature-discovery/features.d
+  mkdir -p "$sim/node/$metrics" "$sim/node/$features"
+  ready_node </dev/null
+  told() { # 0|1 true|false VERDICT
+    grep -qx "railhead_ready $1" "$root/$metrics/railhead.prom"
+    grep -q "^railhead_info{.*,verdict=\"$3\"} 1\$" "$root/$metrics/railhead.prom"
+    head -n 2 "$root/$features/railhead" | diff - <(printf 'railhead.io/%s\n' "ready=$2" "verdict=$3")
+  }
+  told 1 true ready
+  mlx5 unbind "${PFS[2]}"
+  run -7 device "${PFS[2]}"
+  told 0 false lapsed
+  mlx5 bind "${PFS[2]}"
+  run -0 device "${PFS[2]}"
+  told 1 true ready
+  find "$root/$metrics" "$root/$features" -type f -printf '%p %i %C@\n' | sort >"$sim/before"
+  run -0 device "${PFS[2]}"
+  run -0 "$railhead" gate --root "$root"
+  find "$root/$metrics" "$root/$features" -type f -printf '%p %i %C@\n' | sort | diff "$sim/before" -
+  echo 60 >"$root/proc/sys/vm/swappiness"
+  run -7 "$railhead" gate --root "$root" --again
+  told 0 false blocked
+}
+
 @test "where nothing was lost nothing is written, and ready stays the same file" {
   ready_node </dev/null
   find "$run_dir" ! -name lock -printf '%p %i %C@\n' | sort >"$sim/before"

@@ -160,3 +160,57 @@ value() { cat "$root/$1"; }
     run -0 "$railhead" plan --root "$root"
   done
 }
+
+# What was told to others outlives a boot: it is on the disk.
+publish_dirs() {
+  metrics=$root/var/lib/prometheus/node-exporter
+  features=$root/etc/kubernetes/node-feature-discovery/features.d
+  mkdir -p "$metrics" "$features"
+}
+
+@test "the boot after a ready one: others are told that it is not ready, and why" {
+  publish_dirs
+  "$railhead" apply --root "$root"
+  run -0 "$railhead" gate --root "$root"
+  grep -qx "railhead_ready 1" "$metrics/railhead.prom"
+  grep -qx "railhead.io/ready=true" "$features/railhead"
+  put "$root/proc/sys/kernel/random/boot_id" 99999999-2222-3333-4444-555555555555
+  rm "$root/etc/railhead/profiles/sku.yaml"
+  run -4 "$railhead" apply --root "$root" --stage early
+  grep -qx "railhead_ready 0" "$metrics/railhead.prom"
+  grep -qx "railhead.io/ready=false" "$features/railhead"
+  grep -qx "railhead.io/verdict=none" "$features/railhead"
+}
+
+@test "the boot after a ready one: that others are told of it is the first thing written" {
+  publish_dirs
+  "$railhead" apply --root "$root"
+  run -0 "$railhead" gate --root "$root"
+  put "$root/proc/sys/kernel/random/boot_id" 99999999-2222-3333-4444-555555555555
+  strace -f -o "$BATS_TEST_TMPDIR/trace" -e trace=renameat,renameat2,rename \
+    "$railhead" apply --root "$root" --stage early
+  # told before the record of this boot is begun
+  [[ $(grep -oE '"[^"]*"\) += 0' "$BATS_TEST_TMPDIR/trace" | head -n 2 | tr -d '\n') == \
+    '"railhead.prom") = 0"railhead") = 0' ]]
+  grep -qx "railhead.io/verdict=waiting" "$features/railhead"
+}
+
+@test "a second apply leaves what was told to others alone" {
+  publish_dirs
+  "$railhead" apply --root "$root"
+  run -0 "$railhead" gate --root "$root"
+  find "$metrics" "$features" -printf '%p %i %C@\n' | sort >"$BATS_TEST_TMPDIR/before"
+  run -0 "$railhead" apply --root "$root"
+  find "$metrics" "$features" -printf '%p %i %C@\n' | sort | diff "$BATS_TEST_TMPDIR/before" -
+}
+
+@test "a file for others that can't be written: one sentence names it, and the verdict is as it is" {
+  publish_dirs
+  mkdir "$features/railhead"
+  run -0 --separate-stderr "$railhead" apply --root "$root"
+  [ "$(grep -c "features.d/railhead: .*may be out of date" <<<"$stderr")" = 1 ]
+  run -0 --separate-stderr "$railhead" gate --root "$root"
+  [ "$(grep -c "features.d/railhead: .*may be out of date" <<<"$stderr")" = 1 ]
+  [ -e "$root/run/railhead/ready" ]
+  grep -qx "railhead_ready 1" "$metrics/railhead.prom"
+}

@@ -253,12 +253,14 @@ static int run(struct invocation *inv)
 	}
 	status_load(&inv->root, &a.status);
 	/* First thing in a boot: nothing of an earlier one admits work any more. */
-	if (status_is_empty(&a.status)) {
+	a.status.unpublished = a.unit && inv->stage_name && inv->stage == STAGE_INITRD;
+	if (status_is_empty(&a.status))
 		watch_end(&inv->root);
-		if (status_withdraw(&inv->root, &err) < 0)
-			complain("%s", err.text);
-	}
+	/* In early again: what others were told outlives a boot, and initrd told them nothing. */
+	if (!status_admitted(&a.status) && status_withdraw(&inv->root, &a.status, &err) < 0)
+		complain("%s", err.text);
 	apply_stages(&a);
+	say_warnings(&a.status);
 	if (inv->json)
 		print_json(json_incref(a.status.doc));
 	status_free(&a.status);

@@ -95,6 +95,8 @@ bool load_named(struct invocation *inv, const char *arg, const struct node *node
 bool profile_fits(const struct profile *p, const struct node *node);
 /* The exit code of a run that can't go on, after saying why (with all diagnostics). */
 int explain_run(const struct run *run);
+/* What the record's warnings are; once, at the end of a verb. */
+void say_warnings(const struct status *s);
 /* Where a run by hand replaced the profile that this boot began with: says so, on record. */
 void say_frozen_anew(const struct run *run);
 /* The verdict that such a run means, with what railhead.conf says of it. */

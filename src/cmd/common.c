@@ -54,6 +54,12 @@ int explain_run(const struct run *run)
 	return meanings[run->status].exit;
 }
 
+void say_warnings(const struct status *s)
+{
+	for (size_t i = 0; i < s->warnings.n; i++)
+		complain("%s", s->warnings.v[i]);
+}
+
 void say_frozen_anew(const struct run *run)
 {
 	if (!run->was)

@@ -122,7 +122,7 @@ static void withdraw(struct device_run *d)
 	struct verdict v = {.kind = VERDICT_LAPSED};
 	struct err err = {0};
 
-	if (admitted && status_withdraw(d->root, &err) < 0)
+	if (admitted && status_withdraw(d->root, &d->status, &err) < 0)
 		complain("%s", err.text);
 	for (size_t i = 0; i < d->watch.list.n; i++) {
 		struct watched *w = &d->watch.list.v[i];
@@ -435,6 +435,7 @@ int apply_device(struct invocation *inv)
 	status_load(&inv->root, &d.status);
 	watch_load(&inv->root, &d.watch);
 	code = run_device(&d);
+	say_warnings(&d.status);
 	if (inv->json)
 		print_json(json_incref(d.status.doc));
 	strv_free(&d.failures);

@@ -105,7 +105,7 @@ static int run_gate(struct invocation *inv, bool *admitted)
 		*admitted = true;
 		goto out;
 	}
-	if (status_withdraw(&inv->root, &err) < 0)
+	if (status_withdraw(&inv->root, &status, &err) < 0)
 		complain("%s", err.text);
 	if (service_trial_gate_begins(&inv->root, run.node.cmdline, &err) < 0)
 		complain("%s", err.text);
@@ -131,6 +131,7 @@ static int run_gate(struct invocation *inv, bool *admitted)
 	if (!inv->json)
 		status_render(stdout, &status);
 out:
+	say_warnings(&status);
 	if (inv->json)
 		print_json(json_incref(status.doc));
 	verdict_free(&v);

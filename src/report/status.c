@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "plan/render.h"
+#include "report/publish.h"
 #include "report/vfs.h"
 #include "sys/clock.h"
 #include "sys/state.h"
@@ -47,7 +48,7 @@ void status_load(const struct root *root, struct status *ret)
 	char boot_id[37];
 
 	state_boot_id(root, boot_id);
-	ret->doc = NULL;
+	*ret = (struct status){0};
 	if (state_read(root, STATUS_FILE, &text, NULL) == 0)
 		ret->doc = json_loads(text, 0, NULL);
 	/* A record of another boot (a soft-reboot keeps /run) says nothing of this one. */
@@ -61,6 +62,7 @@ void status_free(struct status *s)
 {
 	json_decref(s->doc);
 	s->doc = NULL;
+	strv_free(&s->warnings);
 }
 
 bool status_is_empty(const struct status *s)
@@ -210,8 +212,15 @@ void status_set_verdict(struct status *s, const struct verdict *v)
 	json_object_set_new(s->doc, "judged_usec", json_integer((json_int_t)clock_usec()));
 }
 
-int status_withdraw(const struct root *root, struct err *err)
+static void tell(const struct root *root, struct status *s, bool ready)
 {
+	if (!s->unpublished)
+		publish(root, s->doc, ready, &s->warnings);
+}
+
+int status_withdraw(const struct root *root, struct status *s, struct err *err)
+{
+	tell(root, s, false);
 	return state_remove(root, READY_FILE, err);
 }
 
@@ -221,7 +230,7 @@ int status_store(const struct root *root, struct status *s, struct err *err)
 	int r = 0;
 
 	if (!status_admitted(s))
-		r = status_withdraw(root, err);
+		r = status_withdraw(root, s, err);
 	if (r == 0)
 		r = state_write(root, STATUS_FILE, text, err);
 	if (r == 0 && status_admitted(s)) {
@@ -229,6 +238,8 @@ int status_store(const struct root *root, struct status *s, struct err *err)
 			xasprintf("%s %s\n", status_verdict(s), status_digest(s));
 
 		r = state_write(root, READY_FILE, ready, err);
+		if (r == 0)
+			tell(root, s, true);
 	}
 	return r;
 }

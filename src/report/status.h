@@ -13,6 +13,12 @@
 
 struct status {
 	json_t *doc; /* owned */
+	/*
+	 * The initramfs, where the real root may be read-only still: the early stage tells the
+	 * other readers (publish.h).
+	 */
+	bool unpublished;
+	struct strv warnings; /* sentences: what could not be told to other readers, each once */
 };
 
 /* The record of this boot; an empty one if there is none or it is of an earlier boot. */
@@ -40,11 +46,16 @@ bool status_says(const struct status *s, const struct verdict *v);
 
 /*
  * Writes the record, and creates or withdraws the ready file as the verdict says. The
- * ready file is withdrawn before and created after the record is written.
+ * ready file is withdrawn before and created after the record is written; other readers
+ * (publish.h) hear of it before it is withdrawn and after it is created. That they can't be
+ * told is a warning of the status, and no failure.
  */
 int status_store(const struct root *root, struct status *s, struct err *err);
-/* Withdraws the ready file at once (a new judgement begins). */
-int status_withdraw(const struct root *root, struct err *err);
+/*
+ * Withdraws the ready file at once (a new judgement begins), and what others were told. The
+ * record stays as it is.
+ */
+int status_withdraw(const struct root *root, struct status *s, struct err *err);
 
 /* The record as an operator reads it. */
 void status_render(FILE *out, const struct status *s);

@@ -6,13 +6,14 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "sys/atomic_file.h"
 #include "sys/clock.h"
 #include "sys/read.h"
 
-enum { STATE_MAX = 8 << 20 };
+enum { STATE_MAX = 8 << 20, NOTICE_MAX = 64 << 10, NOTICE_MODE = 0644 };
 
 static int open_state(const struct root *root, struct err *err)
 {
@@ -41,6 +42,51 @@ int state_remove(const struct root *root, const char *name, struct err *err)
 	if (dir < 0 || unlinkat(dir, name, 0) == 0 || errno == ENOENT)
 		return 0;
 	return err_errno(err, -errno, STATE_DIR "/%s", name);
+}
+
+const char *notice_path(enum notice notice)
+{
+	static const char *const paths[NOTICE_COUNT] = {
+		[NOTICE_METRICS] = "/var/lib/prometheus/node-exporter/railhead.prom",
+		[NOTICE_FEATURES] = "/etc/kubernetes/node-feature-discovery/features.d/railhead",
+	};
+
+	return paths[notice];
+}
+
+/* A link or a pipe of that name is not followed nor waited for, it is replaced. */
+static bool notice_holds(int dir, const char *name, const char *text)
+{
+	cleanup_close int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	cleanup_free char *held = NULL;
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	       (st.st_mode & 07777) == NOTICE_MODE && read_fd(fd, NOTICE_MAX, &held, NULL) == 0 &&
+	       strcmp(held, text) == 0;
+}
+
+int notice_write(const struct root *root, enum notice notice, const char *text, struct err *err)
+{
+	const char *path = notice_path(notice), *name = strrchr(path, '/') + 1;
+	cleanup_free char *parent = xstrndup(path, (size_t)(name - path));
+	cleanup_close int dir = atomic_open_dir(root, parent, 0, NULL);
+	int r;
+
+	if (dir == -ENOENT || dir == -ENOTDIR)
+		return 0;
+	if (dir < 0)
+		return err_errno(err, dir, "%s", path);
+	if (notice_holds(dir, name, text))
+		return 0;
+	/* The temporary name begins with a dot, which NFD skips, and has no .prom at its end. */
+	r = atomic_write_at(dir, name, text, strlen(text), NOTICE_MODE, err);
+	if (r < 0)
+		return err_wrap(err, "%s", path);
+	/* Whatever the umask of a run by hand: the readers are not root. */
+	if (fchmodat(dir, name, NOTICE_MODE, 0) < 0)
+		return err_errno(err, -errno, "%s: mode %o", path, NOTICE_MODE);
+	return 0;
 }
 
 /*

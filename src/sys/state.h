@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * railhead's own files: /run/railhead (per boot). Never the machine's: see machine.h.
- * Below a root that is not "/", everything lands in that root's run/railhead.
+ * railhead's own files: /run/railhead (per boot), and the notices: two files with names of
+ * railhead's own in directories that other programs have for it. Never the machine's: see
+ * machine.h. Below a root that is not "/", everything lands in that root's own directories.
  */
 #pragma once
 
@@ -19,6 +20,24 @@ int state_write(const struct root *root, const char *name, const char *text, str
 int state_read(const struct root *root, const char *name, char **ret, struct err *err);
 /* Absent is success. */
 int state_remove(const struct root *root, const char *name, struct err *err);
+
+/*
+ * What others are told of the verdict. These are no settings of the machine: nothing in it
+ * changes by them, no profile names their paths, and the list here is closed. So they are no
+ * changes of a plan, and are written by who writes the record.
+ */
+enum notice {
+	NOTICE_METRICS,	 /* node_exporter's textfile collector */
+	NOTICE_FEATURES, /* node-feature-discovery, source "local" */
+	NOTICE_COUNT,
+};
+
+const char *notice_path(enum notice notice);
+/*
+ * Makes the notice hold text, mode 0644: its reader sees the old file or the new one. Success,
+ * and nothing is written, where its directory is absent (none is made) or it holds that text.
+ */
+int notice_write(const struct root *root, enum notice notice, const char *text, struct err *err);
 
 /*
  * One run at a time: a lock on STATE_DIR/lock, waited for until deadline (clock_usec).

@@ -33,7 +33,13 @@ def upgrade_is_quiet(vm):
 @case(SNAPSHOT, "removing the package takes the args out, purging leaves nothing")
 def purge_cleans_up(vm):
     vm.sh("dpkg -L railhead | grep -E '90-railhead.rules|railhead-device@.service' | xargs ls")
+    published = ("/var/lib/prometheus/node-exporter/railhead.prom",
+                 "/etc/kubernetes/node-feature-discovery/features.d/railhead")
+    for path in published:
+        vm.sh(f"mkdir -p $(dirname {path}) && touch {path}")
     vm.sh("dpkg --no-triggers --remove railhead 2>&1", 300)
+    for path in published:
+        expect(vm.run(f"test -e {path}").status != 0, f"{path} is there with nobody to withdraw it")
     expect("railhead.env" not in vm.read("/boot/grub/grub.cfg"),
            "GRUB still reads railhead.env after the package was removed")
     vm.sh("dpkg --no-triggers --purge railhead 2>&1", 300)

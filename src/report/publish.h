@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The verdict for readers other than railhead's own: metrics for Prometheus (node_exporter's
+ * textfile collector), labels for Kubernetes (node-feature-discovery). Each in the directory
+ * of its reader, where there is one: see notice_write().
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/vec.h"
+#include "sys/root.h"
+
+/*
+ * Tells them what the record says. ready: whether the ready file is there; where the record
+ * admits work and it is not, a judgement is under way, and the verdict they see is "waiting".
+ * In a boot where nothing may be done (boot/mode.h) nothing is written. For a file that can't
+ * be written a sentence is added to *warnings, unless it is there already.
+ */
+void publish(const struct root *root, const json_t *record, bool ready, struct strv *warnings);
+
+/* The texts alone. Caller frees. */
+char *publish_metrics(const json_t *record, bool ready);
+char *publish_features(const json_t *record, bool ready);
