@@ -433,8 +433,7 @@ bool watch_flaps(const struct watched *w)
 	return n >= FLAPS;
 }
 
-/* --- which changes that concerns ---------------------------------------------------------------
- */
+/* --- which changes that concerns ---------------------------------------------------------- */
 
 /* The function that a lane belongs to: it is its own, or that of one of its VFs. */
 static const struct watched *owner(const struct watch *watch, const char *lane)

@@ -265,8 +265,7 @@ static const struct dcb_key *const keys[] = {
 	&dcb_pfc,  &dcb_cable, &dcb_ets,      &dcb_buffers,
 };
 
-/* --- the kind's two sides ----------------------------------------------------------------------
- */
+/* --- the kind's two sides ----------------------------------------------------------------- */
 
 struct about {
 	char addr[PCI_ADDR_MAX];
@@ -426,8 +425,7 @@ int set_dcb(const struct kind_ctx *ctx, struct change *c, const char *target, st
 	return see(&port, &a, c->desired, str_get(&before), err);
 }
 
-/* --- a program that has its own word ------------------------------------------------------------
- */
+/* --- a program that has its own word ------------------------------------------------------ */
 
 /* lldpad(8), by its pid file and by its unit's control group; lldpd is another program, and harms
  * nothing. */

@@ -23,8 +23,7 @@
 #include "sys/read.h"
 #include "sys/uevent.h"
 
-/* --- asking -------------------------------------------------------------------------------------
- */
+/* --- asking ------------------------------------------------------------------------------- */
 
 int link_ask(const struct root *root, const char *addr, unsigned int ifindex, bool apart,
 	     struct ports *ret, struct err *err)
@@ -71,8 +70,7 @@ void forget_link(const struct change *c)
 	hearing_forget(&functions, c);
 }
 
-/* --- looking
- * -------------------------------------------------------------------------------------- */
+/* --- looking ------------------------------------------------------------------------------ */
 
 static int no_netdev(const struct kind_ctx *ctx, struct change *c, const char *addr)
 {
@@ -139,8 +137,7 @@ static int judge(struct change *c, const struct link_wish *wish, const struct po
 	return 0;
 }
 
-/* --- a tree that is not the running machine
- * ---------------------------------------------------------- */
+/* --- a tree that is not the running machine ----------------------------------------------- */
 
 static bool read_number(const struct root *root, const char *name, const char *file, uint32_t *ret)
 {
@@ -229,8 +226,7 @@ int look_link(const struct kind_ctx *ctx, struct change *c, const char *arg, str
 	return judge(c, &wish, h->info, err);
 }
 
-/* --- setting
- * -------------------------------------------------------------------------------------------- */
+/* --- setting ------------------------------------------------------------------------------ */
 
 static int set_here(const struct kind_ctx *ctx, const struct change *c,
 		    const struct link_wish *wish, const struct ports *ports, struct err *err)

@@ -70,8 +70,7 @@ static int refused(int r, const struct sending *s, struct err *err)
 	return r;
 }
 
-/* --- ethtool -------------------------------------------------------------------------------------
- */
+/* --- ethtool ------------------------------------------------------------------------------ */
 
 static int send_group(const struct sending *s, bool no_autoneg, struct err *err)
 {
@@ -177,8 +176,7 @@ static int send_pause(const struct kind_ctx *ctx, const struct sending *s, struc
 	return r < 0 ? r : judge_again(ctx->root, s, err);
 }
 
-/* --- the rest
- * --------------------------------------------------------------------------------------- */
+/* --- the rest ----------------------------------------------------------------------------- */
 
 static int send_number(const struct sending *s, uint16_t attr, struct err *err)
 {

@@ -175,8 +175,7 @@ uint32_t link_max(const struct link_wish *wish, const struct link_pair *pair,
 	return i < ETH_ITEMS ? port->number[i].max : 0;
 }
 
-/* --- what there is: flags ----------------------------------------------------------------------
- */
+/* --- what there is: flags ----------------------------------------------------------------- */
 
 static const char *pattern_of(const struct link_wish *wish, const struct link_pair *pair)
 {
@@ -255,8 +254,7 @@ static int have_flag(const struct link_wish *wish, const struct link_pair *pair,
 	return 0;
 }
 
-/* --- what there is ------------------------------------------------------------------------------
- */
+/* --- what there is ------------------------------------------------------------------------ */
 
 static int have_of_group(const struct link_wish *wish, const struct link_pair *pair,
 			 const struct port *port, char ret[LINK_TEXT], struct err *err)
@@ -294,8 +292,7 @@ int link_have(const struct link_wish *wish, const struct link_pair *pair, const 
 	return not_offered(wish, pair, port, err);
 }
 
-/* --- what to send
- * ---------------------------------------------------------------------------------- */
+/* --- what to send ------------------------------------------------------------------------- */
 
 void link_settings(const struct link_wish *wish, const struct link_pair *pair,
 		   const struct port *port, struct eth_settings *ret)

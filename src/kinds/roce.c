@@ -50,8 +50,7 @@ static void forget(const struct change *c)
 	hearing_forget(&files, c);
 }
 
-/* --- what one look or set is about -------------------------------------------------------------
- */
+/* --- what one look or set is about -------------------------------------------------------- */
 
 struct about {
 	const struct kind_ctx *ctx;
@@ -117,8 +116,7 @@ static bool hidden(struct about *a)
 	return true;
 }
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading ------------------------------------------------------------------------------ */
 
 static bool locked_down(const struct root *root)
 {
@@ -190,8 +188,7 @@ static bool closed(struct about *a, const char *pattern, const char *path)
 	return true;
 }
 
-/* --- writing -----------------------------------------------------------------------------------
- */
+/* --- writing ------------------------------------------------------------------------------ */
 
 /* Decimal always: mlx5's rp files send whatever else they get to the firmware as it is. */
 static int write_number(const struct about *a, const char *path, unsigned long long value,
@@ -252,8 +249,7 @@ static void close_node(const struct about *a, const char *node, bool made)
 		machine_remove_node(a->ctx->root, node, NULL);
 }
 
-/* --- parameters ---------------------------------------------------------------------------------
- */
+/* --- parameters --------------------------------------------------------------------------- */
 
 static int want(const struct about *a, unsigned long long *ret, struct err *err)
 {
@@ -313,8 +309,7 @@ static int set_param(const struct about *a, const struct cc_name *n, struct err 
 	return r;
 }
 
-/* --- priorities ---------------------------------------------------------------------------------
- */
+/* --- priorities --------------------------------------------------------------------------- */
 
 static void add_number(struct str *text, unsigned int n)
 {
@@ -434,8 +429,7 @@ static int set_port(const struct about *a, struct err *err)
 	return r;
 }
 
-/* --- DCQCN ---------------------------------------------------------------------------------------
- */
+/* --- DCQCN -------------------------------------------------------------------------------- */
 
 static int look_dcqcn(struct about *a, struct err *err)
 {
@@ -465,8 +459,7 @@ static int set_dcqcn(const struct about *a, struct err *err)
 	return a->v->enable ? set_each(a, err) : set_port(a, err);
 }
 
-/* --- traffic class
- * -------------------------------------------------------------------------------- */
+/* --- traffic class ------------------------------------------------------------------------ */
 
 static int look_class(struct about *a, struct err *err)
 {
@@ -501,8 +494,7 @@ static int set_class(const struct about *a, struct err *err)
 		    : no_vendor(a, err);
 }
 
-/* --- ToS of RDMA-CM
- * --------------------------------------------------------------------------------- */
+/* --- ToS of RDMA-CM ----------------------------------------------------------------------- */
 
 static int look_tos(struct about *a, struct err *err)
 {
@@ -558,8 +550,7 @@ static int set_tos(const struct about *a, struct err *err)
 	return r;
 }
 
-/* --- the kind
- * ---------------------------------------------------------------------------------------- */
+/* --- the kind ----------------------------------------------------------------------------- */
 
 static const struct sort {
 	const char *prefix;

@@ -183,8 +183,7 @@ static void add_expect(struct draft *d)
 			 (unsigned long long)(n->memory / 100 * 98 >> 20));
 }
 
-/* --- kernel arguments, pages, modules ----------------------------------------------------------
- */
+/* --- kernel arguments, pages, modules ----------------------------------------------------- */
 
 static void add_kernel_args(struct draft *d)
 {
@@ -277,8 +276,7 @@ static void add_modules(struct draft *d)
 		str_add(d->out, "\n#modules:\n#  load: [mlx5_core, mlx5_ib, ib_umad, rdma_ucm]\n");
 }
 
-/* --- VFs ---------------------------------------------------------------------------------------
- */
+/* --- VFs ---------------------------------------------------------------------------------- */
 
 /* VFs of the PF; *driver is what the first has, "" for none. */
 static size_t vfs_of(const struct node *node, const struct pci_fn *pf, const char **driver)

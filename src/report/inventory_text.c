@@ -201,8 +201,7 @@ static void print_function(const struct view *v, const struct pci_fn *fn, const 
 	print_vfs(v, fn);
 }
 
-/* --- NUMA nodes --------------------------------------------------------------------------------
- */
+/* --- NUMA nodes --------------------------------------------------------------------------- */
 
 /* A number that is no node of this machine stands with the unknown ones. */
 static int group_of(const struct view *v, const struct pci_fn *fn)

@@ -137,8 +137,7 @@ void eth_parse_flags(const void *data, size_t len, enum eth_group group, struct 
 		parse_bits(genl_find(data, len, groups[group].flags), ret);
 }
 
-/* --- messages ----------------------------------------------------------------------------------
- */
+/* --- messages ----------------------------------------------------------------------------- */
 
 int eth_family(uint16_t *ret, struct err *err)
 {

@@ -35,8 +35,7 @@ void ports_free(struct ports *ports)
 	vec_free(ports);
 }
 
-/* --- the answer --------------------------------------------------------------------------------
- */
+/* --- the answer --------------------------------------------------------------------------- */
 
 static void get_u32(const struct nlattr *attr, uint32_t *ret)
 {
@@ -160,8 +159,7 @@ int ports_parse(const void *data, size_t len, struct ports *ret, struct err *err
 	return left ? bad_answer(ret, err) : 0;
 }
 
-/* --- the question --------------------------------------------------------------------------------
- */
+/* --- the question ------------------------------------------------------------------------- */
 
 static void append(struct netlink_answer *to, const void *data, size_t len)
 {

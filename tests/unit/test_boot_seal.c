@@ -213,8 +213,7 @@ static void test_no_tokens(void **state)
 	}
 }
 
-/* --- /etc/crypttab -----------------------------------------------------------------------------
- */
+/* --- /etc/crypttab ------------------------------------------------------------------------ */
 
 static void test_crypttab(void **state)
 {
@@ -254,8 +253,7 @@ static void test_crypttab(void **state)
 	assert_int_equal(have.list.n, 0);
 }
 
-/* --- machines
- * -------------------------------------------------------------------------------------- */
+/* --- machines ----------------------------------------------------------------------------- */
 
 static void put_device(const struct tmp *t, const char *name, uint64_t size, const char *tokens)
 {

@@ -458,8 +458,7 @@ static void test_look(void **state)
 	run_close(&run);
 }
 
-/* --- temporary and steady values ---------------------------------------------------------------
- */
+/* --- temporary and steady values ---------------------------------------------------------- */
 
 static struct run temporary_run(struct tmp *t, const char *main, const char *steady)
 {
@@ -866,8 +865,7 @@ static void test_unsupported_below_root(void **state)
 	run_close(&run);
 }
 
-/* --- the profile of this boot ------------------------------------------------------------------
- */
+/* --- the profile of this boot ------------------------------------------------------------- */
 
 static const struct profile one = {.name = (char *)"sku", .digest = "1111"};
 static const struct profile other = {.name = (char *)"sku", .digest = "2222"};

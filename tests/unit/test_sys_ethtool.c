@@ -69,8 +69,7 @@ static void test_many_flags(void **state)
 	assert_true(msg->nlmsg_len > array_len(settings) * 40);
 }
 
-/* --- answers ------------------------------------------------------------------------------------
- */
+/* --- answers ------------------------------------------------------------------------------ */
 
 static void test_bad_answers(void **state)
 {
@@ -105,8 +104,7 @@ static void test_representors(void **state)
 		assert_false(port_is_representor(own[i]));
 }
 
-/* --- this kernel
- * ---------------------------------------------------------------------------------- */
+/* --- this kernel -------------------------------------------------------------------------- */
 
 /* In a child with a namespace of its own; its exit status is the line that was not so. */
 #define WANT(condition)                         \
