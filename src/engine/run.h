@@ -105,10 +105,10 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 	       const struct sink *sink, struct stage_result *ret);
 
 /*
- * Waits until the functions that the sets of the sections sriov and link expect are there, have
- * their driver, and udev has named their netdevs: for each set as long as its `wait` says, 30 s if
- * it says nothing. Which ones are awaited, and which did not come, goes to the sink. Returns
- * how long it waited, in microseconds; not 0: the survey of this run is old, and the caller
+ * Waits until the functions that the sets of the sections sriov, link, qos and irq expect are
+ * there, have their driver, and udev has named their netdevs: for each set as long as its `wait`
+ * says, 30 s if it says nothing. Which ones are awaited, and which did not come, goes to the sink.
+ * Returns how long it waited, in microseconds; not 0: the survey of this run is old, and the caller
  * opens a new one, with this in its options.
  */
 uint64_t run_wait_devices(struct run *run, const struct sink *sink);

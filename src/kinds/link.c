@@ -20,6 +20,7 @@
 #include "kinds/heard.h"
 #include "kinds/link_values.h"
 #include "kinds/netlink.h"
+#include "kinds/target.h"
 #include "sys/read.h"
 #include "sys/uevent.h"
 
@@ -126,15 +127,7 @@ static int judge(struct change *c, const struct link_wish *wish, const struct po
 	for (size_t i = 0; i < ports->n && c->state == CHANGE_SAME; i++)
 		if (compare(c, wish, &ports->v[i], i == 0, &missing))
 			c->state = CHANGE_DIFFERS;
-	if (!missing.code)
-		return 0;
-	if (!c->optional)
-		return err_set(err, missing.code, "%s", missing.text);
-	if (c->state == CHANGE_SAME) { /* all that can be is so */
-		change_reason(c, "%s", missing.text);
-		c->state = CHANGE_UNSUPPORTED;
-	}
-	return 0;
+	return target_lacks(c, &missing, err);
 }
 
 /* --- a tree that is not the running machine ----------------------------------------------- */

@@ -41,3 +41,16 @@ int target_no_vf(struct change *c)
 	c->state = CHANGE_WAITS;
 	return 0;
 }
+
+int target_lacks(struct change *c, const struct err *missing, struct err *err)
+{
+	if (!missing->code)
+		return 0;
+	if (!c->optional)
+		return err_set(err, missing->code, "%s", missing->text);
+	if (c->state == CHANGE_SAME) { /* all that can be is so */
+		change_reason(c, "%s", missing->text);
+		c->state = CHANGE_UNSUPPORTED;
+	}
+	return 0;
+}

@@ -21,3 +21,9 @@ int target_set(const struct target *table, const char *kind, const struct kind_c
 
 /* What the look at a VF finds that is not there (yet); 0. */
 int target_no_vf(struct change *c);
+
+/*
+ * The end of a look at several values, c judged by those that the driver has. missing: what it
+ * says of one that it has not (code 0: it has all), which is the result, unless c is optional.
+ */
+int target_lacks(struct change *c, const struct err *missing, struct err *err);

@@ -65,15 +65,7 @@ static int compare(struct change *c, const struct vf *vf, const struct vf_values
 		else if (!streq(wanted->of[i], have->of[i]))
 			c->state = CHANGE_DIFFERS;
 	}
-	if (!missing.code)
-		return 0;
-	if (!c->optional)
-		return err_set(err, missing.code, "%s", missing.text);
-	if (c->state == CHANGE_SAME) { /* all that can be is so */
-		change_reason(c, "%s", missing.text);
-		c->state = CHANGE_UNSUPPORTED;
-	}
-	return 0;
+	return target_lacks(c, &missing, err);
 }
 
 static int judge(const struct kind_ctx *ctx, struct change *c, const struct vf *vf,
