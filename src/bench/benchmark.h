@@ -5,11 +5,14 @@
  *
  * It is a program of its own so that a driver that hangs, a bus error or a library that
  * crashes takes nothing with it: the gate runs it with a deadline (gate/bench.h). It is
- * linked with base/ and jansson only; libraries of single benchmarks are opened by them.
+ * linked with base/, jansson and libibverbs; what not every node of a fabric has (the GPU's
+ * libraries) is opened by the benchmark that needs it.
  *
  * One run prints one line of JSON on stdout:
  *   {"bench": NAME, "result": "measured", "value": N, "unit": U, ...}
  *   {"bench": NAME, "result": "cannot measure", "reason": TEXT}
+ *   {"bench": NAME, "result": "not yet", "reason": TEXT}      (a port that comes up still)
+ *   {"bench": NAME, "result": "unsupported", "reason": TEXT}  (this machine has no such thing)
  * and exits with 0; 1 when the measuring process crashed, 2 for wrong usage (text on stderr).
  */
 #pragma once
@@ -25,6 +28,8 @@ enum option_type {
 	OPTION_NUMBER, /* decimal */
 	OPTION_SIZE,   /* with unit: 64M, 1G */
 	OPTION_SIZES,  /* a list of sizes, most wanted first: 1G,2M */
+	OPTION_CPUS,   /* a list as the kernel writes it: 2-47,50 */
+	OPTION_TEXT,   /* any, but not empty: a device's name, a path */
 };
 
 struct option_def {
@@ -36,7 +41,7 @@ struct option_def {
 	const char *help;
 };
 
-#define OPTIONS_MAX 8 /* per benchmark */
+#define OPTIONS_MAX 16 /* per benchmark */
 
 /* The options of one run: values[i] belongs to bench->options[i]; NULL: not given. */
 struct options {
@@ -50,8 +55,11 @@ struct benchmark {
 	struct option_def options[OPTIONS_MAX + 1]; /* ends with a NULL name */
 
 	/*
-	 * Adds "value", "unit" and its other numbers to line. A failure is the reason why it
-	 * can't be measured (err->text). Runs in a process of its own, pinned by itself.
+	 * Adds "value", "unit" and its other numbers to line: rates in B/s, times in ns. A
+	 * failure is the reason why it can't be measured (err->text): -EAGAIN "not yet",
+	 * -EOPNOTSUPP "unsupported", any other "cannot measure". Runs in a process of its own,
+	 * pinned by itself. --budget, in ms, is an option of every benchmark: the time for all
+	 * its windows.
 	 */
 	int (*run)(const struct options *o, json_t *line, struct err *err);
 };

@@ -34,6 +34,14 @@ static int check_sizes(const char *value)
 	return 0;
 }
 
+static int check_cpus(const char *value)
+{
+	struct cpus cpus = {0};
+	int r = cpus_parse(value, &cpus);
+
+	return r < 0 ? r : cpus_count(&cpus) == 0 ? -EINVAL : 0;
+}
+
 static int check_value(const struct option_def *def, const char *value, struct err *err)
 {
 	uint64_t n;
@@ -51,6 +59,12 @@ static int check_value(const struct option_def *def, const char *value, struct e
 		break;
 	case OPTION_SIZES:
 		r = check_sizes(value);
+		break;
+	case OPTION_CPUS:
+		r = check_cpus(value);
+		break;
+	case OPTION_TEXT:
+		r = *value ? 0 : -EINVAL;
 		break;
 	}
 	if (r < 0)

@@ -33,7 +33,11 @@ static int measure_and_print(const struct options *o)
 	int r = o->bench->run(o, more, &err);
 
 	if (r < 0)
-		r = print_line(o->bench, "cannot measure", err.text, NULL);
+		r = print_line(o->bench,
+			       r == -EAGAIN	  ? "not yet"
+			       : r == -EOPNOTSUPP ? "unsupported"
+						  : "cannot measure",
+			       err.text, NULL);
 	else
 		r = print_line(o->bench, "measured", NULL, more);
 	json_decref(more);

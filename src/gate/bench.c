@@ -38,15 +38,18 @@ struct child {
 	int pidfd;
 	struct stream out;
 	struct stream err;
-	bool too_much;	     /* it was killed for what it printed, not for its time */
-	uint64_t started_us; /* CLOCK_MONOTONIC */
-	uint64_t next_us;    /* when the present phase ends */
+	bool too_much;	      /* it was killed for what it printed, not for its time */
+	uint64_t started_us;  /* CLOCK_MONOTONIC */
+	uint64_t deadline_us; /* its own, or the end of all */
+	uint64_t next_us;     /* when the present phase ends */
 };
 
 static const char *const outcome_names[] = {
 	[BENCH_NOT_RUN] = "not run",
 	[BENCH_MEASURED] = "measured",
 	[BENCH_CANNOT_MEASURE] = "cannot measure",
+	[BENCH_NOT_YET] = "not yet",
+	[BENCH_UNSUPPORTED] = "unsupported",
 	[BENCH_TIMED_OUT] = "timed out",
 	[BENCH_BROKEN] = "broken",
 };
@@ -129,24 +132,40 @@ static void finish_said(struct child *c, const char *what)
 		finish(c, BENCH_BROKEN, "%s; it said nothing", what);
 }
 
+/* What the line says of itself; BENCH_BROKEN unless it is one of the lines of bench.h. */
+static enum bench_outcome outcome_of(const json_t *line)
+{
+	static const enum bench_outcome declined[] = {BENCH_CANNOT_MEASURE, BENCH_NOT_YET,
+						      BENCH_UNSUPPORTED};
+	const char *result = json_string_value(json_object_get(line, "result"));
+	const char *reason = json_string_value(json_object_get(line, "reason"));
+
+	if (!result)
+		return BENCH_BROKEN;
+	if (streq(result, outcome_names[BENCH_MEASURED]) &&
+	    json_is_number(json_object_get(line, "value")))
+		return BENCH_MEASURED;
+	for (size_t i = 0; i < array_len(declined); i++)
+		if (streq(result, outcome_names[declined[i]]) && reason && *reason)
+			return declined[i];
+	return BENCH_BROKEN;
+}
+
 /* The child ended with status 0: its stdout is the result, or it is broken. */
 static void finish_line(struct child *c)
 {
 	const char *text = str_get(&c->out.text);
 	json_error_t e;
 	json_t *line = json_loadb(text, c->out.text.len, JSON_REJECT_DUPLICATES, &e);
-	const char *result = json_string_value(json_object_get(line, "result"));
+	enum bench_outcome outcome = outcome_of(line);
 	const char *reason = json_string_value(json_object_get(line, "reason"));
 
-	if (result && streq(result, "measured") && json_is_number(json_object_get(line, "value"))) {
-		finish(c, BENCH_MEASURED, "%s", "");
-	} else if (result && streq(result, "cannot measure") && reason && *reason) {
-		finish(c, BENCH_CANNOT_MEASURE, "%s", reason);
-	} else {
+	if (outcome == BENCH_BROKEN) {
 		json_decref(line);
 		finish_said(c, line ? "not a result" : "not one line of JSON");
 		return;
 	}
+	finish(c, outcome, "%s", outcome == BENCH_MEASURED ? "" : reason);
 	c->job->result = line;
 }
 
@@ -164,7 +183,8 @@ static void finish_exit(struct child *c, const siginfo_t *si)
 			 strsignal(si->si_status));
 
 	if (!c->too_much && c->phase != RUNNING)
-		finish(c, BENCH_TIMED_OUT, "no result within %u ms; killed", c->job->deadline_ms);
+		finish(c, BENCH_TIMED_OUT, "no result within %u ms; killed",
+		       (unsigned int)((c->deadline_us - c->started_us + 999u) / 1000u));
 	else if (!c->too_much && si->si_code == CLD_EXITED && si->si_status == 0)
 		finish_line(c);
 	else
@@ -215,7 +235,7 @@ static int open_pipes(int out[2], int err[2])
 	return 0;
 }
 
-static void child_start(struct child *c)
+static void child_start(struct child *c, uint64_t end_us)
 {
 	pid_t parent = getpid();
 	int out[2], err[2];
@@ -227,6 +247,9 @@ static void child_start(struct child *c)
 	}
 	c->started_us = now_us();
 	c->next_us = c->started_us + (uint64_t)c->job->deadline_ms * 1000u;
+	if (c->next_us > end_us)
+		c->next_us = end_us;
+	c->deadline_us = c->next_us;
 	c->pid = fork();
 	if (c->pid == 0)
 		become(c->job, out[1], err[1], parent);
@@ -371,23 +394,55 @@ static bool running(const struct child *c)
 	return c->phase != WAITING && c->phase != DONE;
 }
 
-static bool resource_free(const struct child *all, size_t n, const char *resource)
+static bool share_resource(const struct bench_job *a, const struct bench_job *b)
 {
-	for (size_t i = 0; i < n && resource; i++)
-		if (running(&all[i]) && all[i].job->resource &&
-		    streq(all[i].job->resource, resource))
+	for (size_t i = 0; i < BENCH_RESOURCES_MAX && a->resources[i]; i++)
+		for (size_t j = 0; j < BENCH_RESOURCES_MAX && b->resources[j]; j++)
+			if (streq(a->resources[i], b->resources[j]))
+				return true;
+	return false;
+}
+
+/*
+ * Nothing that runs disturbs it, and nothing before it in the list waits for what it needs:
+ * one that needs much would be passed by for ever.
+ */
+static bool may_start(const struct child *all, size_t n, const struct child *c)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool counts = running(&all[i]) || (all[i].phase == WAITING && &all[i] < c);
+
+		if (counts && share_resource(all[i].job, c->job))
 			return false;
+	}
 	return true;
 }
 
+/* The others that had not ended when there was no time left: what an operator looks at. */
+static void finish_too_late(const struct child *all, size_t n, struct child *c,
+			    unsigned int budget_ms)
+{
+	const struct child *slowest = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (all[i].started_us && share_resource(all[i].job, c->job) &&
+		    (!slowest || all[i].job->duration_us > slowest->job->duration_us))
+			slowest = &all[i];
+	finish(c, BENCH_NOT_RUN,
+	       "its turn did not come within the budget of %u ms%s%s; raise gate.budget, or mend "
+	       "what took so long",
+	       budget_ms, slowest ? ", most of which went to " : "",
+	       slowest ? slowest->job->name : "");
+}
+
 /* True while something runs. */
-static bool start_ready(struct child *all, size_t n)
+static bool start_ready(struct child *all, size_t n, uint64_t end_us)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < n; i++) {
-		if (all[i].phase == WAITING && resource_free(all, n, all[i].job->resource)) {
-			child_start(&all[i]);
+		if (all[i].phase == WAITING && now_us() < end_us && may_start(all, n, &all[i])) {
+			child_start(&all[i], end_us);
 			if (all[i].phase == DONE)
 				child_release(&all[i]);
 		}
@@ -452,27 +507,35 @@ static int check_jobs(const struct bench_job *jobs, size_t n, struct err *err)
 	return 0;
 }
 
-int bench_run(struct bench_job *jobs, size_t n, struct err *err)
+int bench_run(struct bench_job *jobs, size_t n, unsigned int budget_ms, struct err *err)
 {
+	uint64_t end_us = now_us() + (uint64_t)budget_ms * 1000u;
 	int r = check_jobs(jobs, n, err);
 
 	if (r < 0)
 		return r;
+	if (budget_ms == 0)
+		return err_set(err, -EINVAL, "no time to measure anything");
 
 	cleanup_free struct child *all = xcalloc(n, sizeof(*all));
 	cleanup_free struct pollfd *fds = xcalloc(3 * n, sizeof(*fds));
 
 	for (size_t i = 0; i < n; i++) {
 		bench_job_clear(&jobs[i]);
+		if (!jobs[i].name)
+			jobs[i].name = jobs[i].argv[0];
 		all[i] = (struct child){
 			.job = &jobs[i], .pidfd = -1, .out = {.fd = -1}, .err = {.fd = -1}};
 	}
-	while (start_ready(all, n)) {
+	while (start_ready(all, n, end_us)) {
 		wait_for_news(all, n, fds);
 		for (size_t i = 0; i < n; i++)
 			if (running(&all[i]))
 				attend(&all[i]);
 	}
+	for (size_t i = 0; i < n; i++)
+		if (all[i].phase == WAITING)
+			finish_too_late(all, n, &all[i], budget_ms);
 	return 0;
 }
 

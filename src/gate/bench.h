@@ -3,18 +3,21 @@
  * The gate's children: runs measuring programs (railhead-bench, a site's own) with
  * deadlines and collects the one JSON line that each prints.
  *
- * Jobs that name the same resource run one after another, in the order given; all others
+ * Jobs that name a resource in common run one after another, in the order given; all others
  * run at once. Every child is a process group of its own, gets a clean environment,
  * /dev/null as input, no core dumps, and SIGKILL when the caller dies. A child over its
  * deadline gets SIGTERM, then SIGKILL, with its whole group; one that doesn't end even
  * then (it is stuck in the kernel) is reported and abandoned. So each job ends at most
- * BENCH_GRACE_MS after its deadline, whatever the child does, bench_run() ends with the
- * longest chain of jobs on one resource, and no job is lost to another's failure.
+ * BENCH_GRACE_MS after its deadline, whatever the child does, and no job is lost to another's
+ * failure. All of them end with the budget: a job that runs then is over its deadline, and one
+ * whose turn has not come is told so.
  *
  * What a child prints on stdout, at most BENCH_OUTPUT_MAX bytes, and exit status 0:
  *
  *   {"bench": "memory_bandwidth", "result": "measured", "value": 1.2e10, "unit": "B/s", ...}
  *   {"bench": "memory_bandwidth", "result": "cannot measure", "reason": "no free 1G page ..."}
+ *   {"bench": "rdma_loopback", "result": "not yet", "reason": "port 1 of mlx5_0 is INIT ..."}
+ *   {"bench": "gpu_copy", "result": "unsupported", "reason": "libcuda.so.1 ..."}
  *
  * Anything else (another exit status, a signal, no JSON, more output) is "broken", and the
  * reason quotes what it said. Stderr is kept for that reason only.
@@ -28,23 +31,28 @@
 #include "base/err.h"
 
 #define BENCH_PATH "/usr/libexec/railhead/railhead-bench" /* argv[0] of the gate's own jobs */
-#define BENCH_ARGS_MAX 24				  /* with the NULL at the end */
-#define BENCH_OUTPUT_MAX (64u * 1024)			  /* bytes, for stdout and stderr each */
+#define BENCH_ARGS_MAX 40				  /* with the NULL at the end */
+#define BENCH_RESOURCES_MAX 8
+#define BENCH_OUTPUT_MAX (64u * 1024) /* bytes, for stdout and stderr each */
 #define BENCH_GRACE_MS 1000 /* from a deadline to the end of the job: TERM, KILL, abandon */
 
 enum bench_outcome {
-	BENCH_NOT_RUN,	      /* before bench_run(); never after it */
+	BENCH_NOT_RUN,	      /* before bench_run(); after it: the budget was used up before */
 	BENCH_MEASURED,	      /* result holds the line, with a number "value" */
 	BENCH_CANNOT_MEASURE, /* the child says so; result holds the line, reason its reason */
+	BENCH_NOT_YET,	      /* ... that it may be tried again */
+	BENCH_UNSUPPORTED,    /* ... that this machine has not what is to be measured */
 	BENCH_TIMED_OUT,      /* no result inside the deadline; killed or abandoned */
 	BENCH_BROKEN,	      /* not started, crashed, or printed something else */
 };
 
 struct bench_job {
 	/* in */
+	const char *name;		  /* for sentences about others; NULL: argv[0] */
 	const char *argv[BENCH_ARGS_MAX]; /* argv[0] is an absolute path; ends with NULL */
 	unsigned int deadline_ms;	  /* counted from the start of this child */
-	const char *resource;		  /* "node0", "0000:3b:00.0"; NULL: disturbs nobody */
+	/* "node0", "0000:3b:00.0"; ends with NULL unless full; none: it disturbs nobody */
+	const char *resources[BENCH_RESOURCES_MAX];
 
 	/* out */
 	enum bench_outcome outcome;
@@ -53,15 +61,16 @@ struct bench_job {
 	uint64_t duration_us; /* from the start of the child to its end, or to its abandoning */
 };
 
-/* "measured", "cannot measure", "timed out", "broken", "not run". */
+/* "measured", "cannot measure", "not yet", "unsupported", "timed out", "broken", "not run". */
 const char *bench_outcome_name(enum bench_outcome o);
 
 /*
- * Runs all n jobs and fills their out part. Returns 0 when every job has its outcome, be
- * it a bad one. -EINVAL for a job without argv or deadline (no child was started then).
+ * Runs all n jobs within budget_ms and fills their out part. Returns 0 when every job has its
+ * outcome, be it a bad one. -EINVAL for a job without argv or deadline, or no budget (no child was
+ * started then).
  * Must be called from a process without threads (it forks).
  */
-int bench_run(struct bench_job *jobs, size_t n, struct err *err);
+int bench_run(struct bench_job *jobs, size_t n, unsigned int budget_ms, struct err *err);
 
 /* Drops the result; the job can be run again. */
 void bench_job_clear(struct bench_job *job);

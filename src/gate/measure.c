@@ -135,6 +135,8 @@ static void judge(struct item *item, struct bench_job *job)
 				      item->node, m->measured, m->wanted);
 		return;
 	case BENCH_CANNOT_MEASURE:
+	case BENCH_NOT_YET:
+	case BENCH_UNSUPPORTED:
 		m->outcome = OUTCOME_CANNOT_MEASURE;
 		break;
 	case BENCH_NOT_RUN:
@@ -167,10 +169,11 @@ int gate_measure(const struct profile *profile, const struct node *node, struct 
 		jobs[i].deadline_ms = item->deadline_ms && item->deadline_ms < budget
 					      ? item->deadline_ms
 					      : budget;
-		jobs[i].resource = item->resource;
+		jobs[i].resources[0] = item->resource;
+		jobs[i].name = item->m.id;
 	}
 	if (items.list.n)
-		r = bench_run(jobs, items.list.n, err);
+		r = bench_run(jobs, items.list.n, budget, err);
 	for (size_t i = 0; i < items.list.n; i++) {
 		judge(&items.list.v[i], &jobs[i]);
 		vec_push(&ret->list, items.list.v[i].m);
