@@ -87,12 +87,29 @@ static void test_no_agreement(void **state)
 	assert_false(stats_agree(v, 20, 12, 0.5));
 }
 
+/* A piece that was interrupted for nine times its length: 9 of 19 units of time are lost. */
+static void test_stalled(void **state)
+{
+	double v[10];
+
+	(void)state;
+	fill(v, 10, 100);
+	near(stats_stalled(v, 10), 0);
+	v[4] = 10;
+	near(stats_stalled(v, 10), 9.0 / 19);
+	v[4] = 60; /* scatter is no stall */
+	near(stats_stalled(v, 10), 0);
+	fill(v, 10, 20); /* all slow: the rate says it */
+	near(stats_stalled(v, 10), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_median), cmocka_unit_test(test_quantiles),
-		cmocka_unit_test(test_spread), cmocka_unit_test(test_outliers),
-		cmocka_unit_test(test_agree),  cmocka_unit_test(test_no_agreement),
+		cmocka_unit_test(test_median),	cmocka_unit_test(test_quantiles),
+		cmocka_unit_test(test_spread),	cmocka_unit_test(test_outliers),
+		cmocka_unit_test(test_agree),	cmocka_unit_test(test_no_agreement),
+		cmocka_unit_test(test_stalled),
 	};
 
 	return cmocka_run_group_tests_name("bench_stats", tests, NULL, NULL);
