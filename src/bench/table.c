@@ -5,12 +5,14 @@
 
 #include "base/mem.h"
 #include "bench/benchmark.h"
+#include "bench/jitter.h"
 #include "bench/memory_bandwidth.h"
 #include "bench/memory_latency.h"
 
 const struct benchmark *const benchmarks[] = {
 	&memory_bandwidth,
 	&memory_latency,
+	&jitter,
 	NULL,
 };
 
