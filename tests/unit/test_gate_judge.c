@@ -72,12 +72,15 @@ static void test_figures(void **state)
 	} t[] = {
 		{"{\"value\": 46e9, \"latency\": 5000, \"messages\": 2000000}", OUTCOME_PASS,
 		 "46.0 GB/s", NULL},
-		{"{\"value\": 45.9e9, \"latency\": 1, \"messages\": 3e6}", OUTCOME_SLOW, "45.9 GB/s",
+		{"{\"value\": 45.9e9, \"latency\": 1, \"messages\": 3e6}", OUTCOME_SLOW,
+		 "45.9 GB/s",
 		 "rdma_loopback of a: measured 45.9 GB/s, wanted at least 92% of line (46.0 GB/s)"},
 		{"{\"value\": 46e9, \"latency\": 5001, \"messages\": 3e6}", OUTCOME_SLOW, "5.00 us",
 		 "rdma_loopback of a: latency measured 5.00 us, wanted at most 5us"},
-		{"{\"value\": 9e8, \"latency\": 2e6, \"messages\": 1999}", OUTCOME_SLOW, "900.0 MB/s",
-		 "rdma_loopback of a: measured 900.0 MB/s, wanted at least 92% of line (46.0 GB/s); "
+		{"{\"value\": 9e8, \"latency\": 2e6, \"messages\": 1999}", OUTCOME_SLOW,
+		 "900.0 MB/s",
+		 "rdma_loopback of a: measured 900.0 MB/s, wanted at least 92% of line (46.0 "
+		 "GB/s); "
 		 "latency measured 2.00 ms, wanted at most 5us; messages measured 2.0 K/s, wanted "
 		 "at least 2M/s"},
 		{"{\"value\": 46e9, \"messages\": 3e6}", OUTCOME_BROKEN, NULL,
@@ -232,13 +235,16 @@ static void test_sets(void **state)
 		enum outcome outcomes[4];
 	} t[] = {
 		/* one of four below 90% of the middle of the others */
-		{{"{\"value\": 50e9}", "{\"value\": 48e9}", "{\"value\": 43e9}", "{\"value\": 49e9}"},
+		{{"{\"value\": 50e9}", "{\"value\": 48e9}", "{\"value\": 43e9}",
+		  "{\"value\": 49e9}"},
 		 {OUTCOME_PASS, OUTCOME_PASS, OUTCOME_SLOW, OUTCOME_PASS}},
 		/* all equally slow: above the floor they are a set, */
-		{{"{\"value\": 21e9}", "{\"value\": 21e9}", "{\"value\": 21e9}", "{\"value\": 21e9}"},
+		{{"{\"value\": 21e9}", "{\"value\": 21e9}", "{\"value\": 21e9}",
+		  "{\"value\": 21e9}"},
 		 {OUTCOME_PASS, OUTCOME_PASS, OUTCOME_PASS, OUTCOME_PASS}},
 		/* below it they are none */
-		{{"{\"value\": 19e9}", "{\"value\": 19e9}", "{\"value\": 19e9}", "{\"value\": 19e9}"},
+		{{"{\"value\": 19e9}", "{\"value\": 19e9}", "{\"value\": 19e9}",
+		  "{\"value\": 19e9}"},
 		 {OUTCOME_SLOW, OUTCOME_SLOW, OUTCOME_SLOW, OUTCOME_SLOW}},
 		/* who could not be measured has no say */
 		{{"{\"value\": 50e9}", NULL, NULL, "{\"value\": 44e9}"},
@@ -307,7 +313,8 @@ static void test_causes(void **state)
 	judge_causes(&ctx, p);
 	assert_string_equal(
 		p->m.reason,
-		"rdma_loopback of 0000:3b:00.0: measured 19.0 GB/s, wanted at least 20GB/s; likely: "
+		"rdma_loopback of 0000:3b:00.0: measured 19.0 GB/s, wanted at least 20GB/s; "
+		"likely: "
 		"PCIe width of 0000:3b:00.0 is 8 lanes, and both ends are capable of 16 lanes; "
 		"IOMMU of 0000:3b:00.0 translates and flushes at once (DMA; kernel_args.iommu: "
 		"passthrough does not); the firmware does not say on which NUMA node 0000:3b:00.0 "
@@ -324,9 +331,11 @@ static void test_pcie_ceiling(void **state)
 		const char *width, *speed;
 		double want;
 	} t[] = {
-		{"16\n", "32.0 GT/s PCIe\n", 63.015e9}, {"4\n", "2.5 GT/s PCIe\n", 1e9},
-		{"16\n", "64.0 GT/s PCIe\n", 121e9},	{"0\n", "8.0 GT/s PCIe\n", 0},
-		{"8\n", "Unknown\n", 0},
+		{"16\n", "32.0 GT/s PCIe\n", 63.015e9},
+		{"4\n", "2.5 GT/s PCIe\n", 1e9},
+		{"16\n", "64.0 GT/s PCIe\n", 121e9},
+		{"0\n", "8.0 GT/s PCIe\n", 0},
+		{"8\n", "Unknown\n", 0}, /* what a link that is down shows */
 	};
 	struct tmp *tmp = *state;
 
