@@ -20,8 +20,8 @@
 #include "bench/stream.h"
 #include "bench/workset.h"
 
-#define CPUS_AT_MOST 64 /* a node's channels are saturated by fewer cores */
-#define PIECE (256u * 1024)
+#define CPUS_AT_MOST 64	     /* a node's channels are saturated by fewer cores */
+#define PIECE (1024u * 1024) /* 60 us or so: longer than the period of a modulated clock */
 #define WINDOW_NS 2000000u
 #define ROUNDS_MOST 33
 #define ROUNDS_LEAST 12 /* before windows may agree */

@@ -21,7 +21,7 @@
 #include "bench/workset.h"
 
 #define WRITERS_AT_MOST 64
-#define PIECE 256 /* hops: 25 us or so */
+#define PIECE 512 /* hops: 50 us or so, longer than the period of a modulated clock */
 #define WINDOW_LEAST_NS 1000000u
 #define WINDOWS_MOST 100
 #define WINDOWS_LEAST 40 /* before windows may agree */

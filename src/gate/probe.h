@@ -55,6 +55,8 @@ struct probe_family {
 
 extern const struct probe_family *const probe_families[]; /* NULL-terminated */
 extern const struct probe_family probe_memory_bandwidth;
+extern const struct probe_family probe_memory_latency;
+extern const struct probe_family probe_jitter;
 
 /*
  * Adds a probe of the bench program's benchmark of that name, with id gate/NAME/TAIL; for a
