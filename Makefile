@@ -89,6 +89,20 @@ build/tsan/%.o: %.c | build/deps-ok
 $(SIM_OBJ): CPPFLAGS += $(call pkg,--cflags,$(SIM_LIBS))
 $(SIM_OBJ): | build/fuse-ok
 
+# Stand-ins for NVIDIA's libraries (tests/gpu/model.h), today's and older ones.
+GPU_STANDINS := $(foreach l,libcuda libnvidia-ml,build/gpu-standin/$(l).so.1 \
+	build/gpu-standin/old/$(l).so.1)
+
+build/gpu-standin/libcuda.so.1 build/gpu-standin/old/libcuda.so.1: tests/gpu/libcuda.c
+build/gpu-standin/libnvidia-ml.so.1 build/gpu-standin/old/libnvidia-ml.so.1: tests/gpu/libnvidia_ml.c
+build/gpu-standin/old/%: CPPFLAGS += -DOLD
+
+$(GPU_STANDINS): tests/gpu/model.h Makefile
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(filter-out -Wmissing-prototypes,$(WARN)) -O1 -g -fPIC -shared \
+		-o $@ $(filter %.c,$^) -ldl
+
 build/fuse-ok: Makefile
 	$(Q)mkdir -p build
 	$(Q)$(PKG_CONFIG) --exists $(SIM_LIBS) || { echo "simnode needs the library $(SIM_LIBS);" \
@@ -130,7 +144,7 @@ check-fast: check-unit check-fuzz check-bats ## cmocka, fuzz corpora and bats: n
 
 # All that the fast tests are made of, so that it can be made side by side (make -j).
 TEST_PROGRAMS := $(UNIT_BIN) $(FUZZ_SRC:tests/fuzz/%.c=build/test/%) build/test/grub_reader \
-	build/simnode
+	build/simnode $(GPU_STANDINS)
 
 build-tests: all $(TEST_PROGRAMS) ## build the fast tests, and run none
 
@@ -160,7 +174,7 @@ build/test/grub_reader: $(call obj,test,$(GRUB_READER_SRC)) build/test/libtest.a
 check-fuzz: $(FUZZ_SRC:tests/fuzz/%.c=build/test/%) ## fuzz targets over their corpora
 	$(Q)tests/lib/run-fuzz replay $^
 
-check-bats: all build/test/grub_reader build/simnode ## the programs, from outside
+check-bats: all build/test/grub_reader build/simnode $(GPU_STANDINS) ## the programs, from outside
 	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
 
 check-vm: all ## boot a real Debian in QEMU
@@ -254,7 +268,7 @@ deb: ## build/deb/railhead_VERSION_ARCH.deb
 	$(Q)packaging/deb/build
 
 clean: ## remove what was built, keep the VM's caches
-	$(Q)rm -rf build/release build/test build/fuzz build/lint build/tsan build/deb build/tally.d build/railhead* build/simnode* \
+	$(Q)rm -rf build/release build/test build/gpu-standin build/fuzz build/lint build/tsan build/deb build/tally.d build/railhead* build/simnode* \
 		build/05_railhead build/deps-ok build/fuse-ok
 
 distclean: ## remove build/ whole

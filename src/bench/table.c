@@ -5,11 +5,13 @@
 
 #include "base/mem.h"
 #include "bench/benchmark.h"
+#include "bench/gpu_copy.h"
+#include "bench/gpu_health.h"
+#include "bench/gpu_peer.h"
 #include "bench/memory_bandwidth.h"
 
 const struct benchmark *const benchmarks[] = {
-	&memory_bandwidth,
-	NULL,
+	&memory_bandwidth, &gpu_copy, &gpu_peer, &gpu_health, NULL,
 };
 
 const struct benchmark *benchmark_find(const char *name)
