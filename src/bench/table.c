@@ -6,9 +6,12 @@
 #include "base/mem.h"
 #include "bench/benchmark.h"
 #include "bench/memory_bandwidth.h"
+#include "bench/rdma.h"
 
 const struct benchmark *const benchmarks[] = {
 	&memory_bandwidth,
+	&rdma_loopback,
+	&rdma_pairs,
 	NULL,
 };
 
