@@ -116,6 +116,8 @@ int rdma_link_open(struct rdma_link **ret, const struct rdma_link_options *optio
 	int r = 0;
 
 	link->options = *options;
+	if (!link->options.wait_ms)
+		link->options.wait_ms = RDMA_WAIT_MS;
 	for (int i = 0; i < RDMA_SIDES && r == 0; i++) {
 		link->side[i].end = options->end[i];
 		r = open_side(&link->side[i], err);

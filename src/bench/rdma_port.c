@@ -10,6 +10,12 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+/* As /sys/class/infiniband/NAME/ports/N/state words it. */
+static const char *const states[] = {
+	[IBV_PORT_NOP] = "NOP",	      [IBV_PORT_DOWN] = "DOWN",
+	[IBV_PORT_INIT] = "INIT",     [IBV_PORT_ARMED] = "ARMED",
+	[IBV_PORT_ACTIVE] = "ACTIVE", [IBV_PORT_ACTIVE_DEFER] = "ACTIVE_DEFER",
+};
 /* IBTA volume 1, PortInfo.PortPhysicalState; as /sys/class/infiniband/.../phys_state words it */
 static const char *const phys_states[] = {
 	[1] = "Sleep",	  [2] = "Polling",
@@ -79,6 +85,11 @@ int rdma_device_open(const char *name, struct ibv_context **ret, struct err *err
 
 /* --- ports ----------------------------------------------------------------------------- */
 
+static const char *word(const char *const *words, size_t n, unsigned int i)
+{
+	return i < n && words[i] ? words[i] : "unknown";
+}
+
 static const char *remedy(const struct ibv_port_attr *port)
 {
 	if (port->link_layer == IBV_LINK_LAYER_ETHERNET)
@@ -92,7 +103,6 @@ int rdma_port_query(struct ibv_context *context, const struct rdma_end *end,
 		    struct ibv_port_attr *ret, struct err *err)
 {
 	struct ibv_device_attr device;
-	const char *phys = NULL;
 	int r = ibv_query_device(context, &device);
 
 	if (r)
@@ -106,11 +116,9 @@ int rdma_port_query(struct ibv_context *context, const struct rdma_end *end,
 		return err_errno(err, -r, "ask for port %u of %s", end->port, end->device);
 	if (ret->state == IBV_PORT_ACTIVE)
 		return 0;
-	if (ret->phys_state < array_len(phys_states))
-		phys = phys_states[ret->phys_state];
 	return err_set(err, -EAGAIN, "port %u of %s is %s (physically %s); %s", end->port,
-		       end->device, ibv_port_state_str(ret->state), phys ? phys : "unknown",
-		       remedy(ret));
+		       end->device, word(states, array_len(states), ret->state),
+		       word(phys_states, array_len(phys_states), ret->phys_state), remedy(ret));
 }
 
 /* --- GIDs ------------------------------------------------------------------------------ */

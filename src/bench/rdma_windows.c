@@ -72,9 +72,9 @@ static int silent(const struct rdma_link *link, enum rdma_side side, struct err 
 	const struct rdma_link_side *s = &link->side[side];
 
 	return err_set(err, -ETIMEDOUT,
-		       "%s port %u told of no completion within %d s (queue pair in state %s): "
+		       "%s port %u told of no completion within %u ms (queue pair in state %s): "
 		       "its driver or firmware hangs; see the kernel's log",
-		       s->end.device, s->end.port, RDMA_WAIT_MS / 1000, state_of(s->qp));
+		       s->end.device, s->end.port, link->options.wait_ms, state_of(s->qp));
 }
 
 /* --- completions ----------------------------------------------------------------------- */
@@ -117,6 +117,11 @@ static int check_sends(struct rdma_link *link, struct err *err)
 	return 0;
 }
 
+static uint64_t deadline_of(const struct rdma_link *link)
+{
+	return clock_ns() + link->options.wait_ms * 1000000ull;
+}
+
 /* Waits until at least one signalled send is done; returns how many were. */
 static int wait_sent(struct rdma_link *link, enum rdma_side side, struct err *err)
 {
@@ -130,7 +135,7 @@ static int wait_sent(struct rdma_link *link, enum rdma_side side, struct err *er
 		if (i % POLLS_PER_CLOCK)
 			continue;
 		if (!deadline)
-			deadline = clock_ns() + RDMA_WAIT_MS * 1000000ull;
+			deadline = deadline_of(link);
 		else if (clock_ns() > deadline)
 			return silent(link, side, err);
 	}
@@ -155,7 +160,7 @@ static int wait_received(struct rdma_link *link, enum rdma_side side, struct err
 		if (i % POLLS_PER_CLOCK)
 			continue;
 		if (!deadline)
-			deadline = clock_ns() + RDMA_WAIT_MS * 1000000ull;
+			deadline = deadline_of(link);
 		else if (clock_ns() > deadline)
 			return silent(link, side, err);
 		n = check_sends(link, err);
