@@ -24,7 +24,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 # --- flags ---------------------------------------------------------------------------
 
 LIBS := libkmod libpci yaml-0.1 mount blkid libsystemd libmnl jansson
-BENCH_LIBS := jansson
+BENCH_LIBS := jansson libibverbs
 TEST_LIBS := cmocka
 SIM_LIBS := fuse3
 # Only their headers: opened at run time by the verbs that need them.
@@ -127,7 +127,7 @@ build/test/%.o: %.c | build/deps-ok
 # One clear message per missing library instead of a hundred missing headers.
 build/deps-ok: Makefile
 	$(Q)mkdir -p build
-	$(Q)for l in $(LIBS) $(HEADER_LIBS); do $(PKG_CONFIG) --exists $$l || { \
+	$(Q)for l in $(sort $(LIBS) $(BENCH_LIBS)) $(HEADER_LIBS); do $(PKG_CONFIG) --exists $$l || { \
 		echo "railhead needs the library $$l; on Debian run: tests/lib/deps.sh build" >&2; \
 		exit 1; }; done
 	$(Q)touch $@
@@ -156,7 +156,7 @@ build/test/libtest.a: $(TEST_OBJ)
 
 build/test/test_%: build/test/tests/unit/test_%.o build/test/libtest.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS) $(TEST_LIBS))
+	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS) $(BENCH_LIBS) $(TEST_LIBS))
 
 check-unit: $(UNIT_BIN) ## unit tests, with address and undefined-behaviour sanitizers
 	$(Q)tests/lib/run-unit $(UNIT_BIN)
