@@ -101,7 +101,7 @@ $(GPU_STANDINS): tests/gpu/model.h Makefile
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(filter-out -Wmissing-prototypes,$(WARN)) -O1 -g -fPIC -shared \
-		-o $@ $(filter %.c,$^) -ldl
+		-Wl,-soname,$(@F) -o $@ $(filter %.c,$^) -ldl
 
 build/fuse-ok: Makefile
 	$(Q)mkdir -p build
@@ -157,6 +157,8 @@ build/test/libtest.a: $(TEST_OBJ)
 build/test/test_%: build/test/tests/unit/test_%.o build/test/libtest.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS) $(BENCH_LIBS) $(TEST_LIBS))
+
+build/test/test_bench_gpu: | $(GPU_STANDINS)
 
 check-unit: $(UNIT_BIN) ## unit tests, with address and undefined-behaviour sanitizers
 	$(Q)tests/lib/run-unit $(UNIT_BIN)

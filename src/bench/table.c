@@ -8,11 +8,13 @@
 #include "bench/gpu_copy.h"
 #include "bench/gpu_health.h"
 #include "bench/gpu_peer.h"
+#include "bench/gpu_rdma.h"
 #include "bench/memory_bandwidth.h"
 #include "bench/rdma.h"
 
 const struct benchmark *const benchmarks[] = {
-	&memory_bandwidth, &rdma_loopback, &rdma_pairs, &gpu_copy, &gpu_peer, &gpu_health, NULL,
+	&memory_bandwidth, &rdma_loopback, &rdma_pairs, &gpu_copy,
+	&gpu_peer,	   &gpu_rdma,	   &gpu_health, NULL,
 };
 
 const struct benchmark *benchmark_find(const char *name)

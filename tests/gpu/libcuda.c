@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A stand-in for libcuda.so.1 (model.h): as strict about contexts and pointers as the real
- * one, with a GPU's memory that is the host's and a time that is reckoned. Copies move
- * nothing: a stream is the moment when its work will be done, an event such a moment.
+ * one, with a GPU's memory that is the host's and a time that is reckoned: a stream is the
+ * moment when its work will be done, an event such a moment. Only small copies move bytes.
  *
  * With -DOLD it is a library of before: it has no cuMemHostAlloc.
  */
@@ -25,6 +25,7 @@ enum {
 	GPUS = 8,
 	ALLOCATIONS = 64,
 	DMA_BUF_SUPPORTED = 124,
+	MOVED_MOST = 4 << 20,
 };
 
 struct context {
@@ -375,6 +376,8 @@ int cuMemcpyDtoHAsync_v2(void *dst, unsigned long long src, size_t len, struct s
 	BEGIN();
 	if (!is_inside((uintptr_t)dst, len, NULL) || !is_inside(src, len, s->ctx))
 		return INVALID_VALUE;
+	if (len <= MOVED_MOST)
+		memcpy(dst, (const void *)(uintptr_t)src, len);
 	return copy(s, len, model_number(s->ctx->addr, "d2h", 2000000000));
 }
 

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <dlfcn.h>
-#include <libgen.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,11 +26,10 @@ static inline FILE *model_open(void)
 	char path[4096];
 	Dl_info info;
 
-	if (!dladdr((void *)model_open, &info))
+	if (!dladdr((void *)model_open, &info) || !strchr(info.dli_fname, '/'))
 		return NULL;
-	snprintf(path, sizeof(path), "%s", info.dli_fname);
-	strcpy(path, dirname(path));
-	strcat(path, "/node");
+	snprintf(path, sizeof(path), "%.*s/node",
+		 (int)(strrchr(info.dli_fname, '/') - info.dli_fname), info.dli_fname);
 	return fopen(path, "re");
 }
 
