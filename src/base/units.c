@@ -105,6 +105,13 @@ int parse_rate(const char *s, uint64_t *ret_bytes_per_s)
 	return 0;
 }
 
+int parse_message_rate(const char *s, uint64_t *ret_per_s)
+{
+	static const struct unit units[] = {{"/s", 1}, {"K/s", 1000}, {"M/s", 1000000}};
+
+	return with_unit(s, units, array_len(units), ret_per_s);
+}
+
 int parse_gts(const char *s, uint32_t *ret_tenths)
 {
 	const char *end;

@@ -23,6 +23,9 @@ int parse_latency(const char *s, uint64_t *ret_nsec);
 /* Rates: "180GB/s" "100MB/s" (powers of 1000, bytes) and "400Gb/s" (bits). In bytes/s. */
 int parse_rate(const char *s, uint64_t *ret_bytes_per_s);
 
+/* Messages in a second: "500/s" "800K/s" "2M/s", powers of 1000. */
+int parse_message_rate(const char *s, uint64_t *ret_per_s);
+
 /* PCIe speeds as sysfs prints them: "32GT/s", "2.5 GT/s PCIe". In units of 0.1 GT/s. */
 int parse_gts(const char *s, uint32_t *ret_tenths);
 

@@ -361,7 +361,7 @@ static const struct spec sysfs = {
 
 /* --- limits, mounts ----------------------------------------------------------------------- */
 
-static const struct spec memlock = {
+const struct spec spec_memlock = {
 	.what = "a size such as 64G, or unlimited",
 	.check = value_size,
 	.words = WORDS("unlimited"),
@@ -378,7 +378,7 @@ static const struct spec unit_name = {
 	.check = value_unit,
 	.pattern = "^[A-Za-z0-9:_.@\\\\-]+\\.service$",
 };
-static const struct spec unit_list = {
+const struct spec spec_units = {
 	.kind = SPEC_LIST,
 	.what = "a list of services",
 	.item = &unit_name,
@@ -387,8 +387,8 @@ static const struct spec unit_list = {
 static const struct spec limits = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {memlock: unlimited, units: [containerd.service]}",
-	.fields = FIELDS(KEY("memlock", &memlock), KEY("nofile", &file_limit),
-			 KEY("units", &unit_list)),
+	.fields = FIELDS(KEY("memlock", &spec_memlock), KEY("nofile", &file_limit),
+			 KEY("units", &spec_units)),
 };
 
 static const struct spec mount_point = {

@@ -34,7 +34,7 @@
 #define GIGABIT (1000 * MEGABIT)
 
 /* Values that more than one table has. */
-extern const struct spec spec_bool, spec_cpus, spec_module, spec_set_name;
+extern const struct spec spec_bool, spec_cpus, spec_module, spec_set_name, spec_memlock, spec_units;
 
 /* Sections with tables of their own. */
 extern const struct spec spec_sriov, spec_rdma, spec_link, spec_qos, spec_pcie, spec_irq,

@@ -24,9 +24,10 @@ static const struct spec gate_reuse = {
 static const struct spec check_run = {
 	.what = "a check",
 	.check = value_word,
-	.words = WORDS("memory_bandwidth", "pcie_link", "carrier", "iommu_groups"),
-	.later = WORDS("memory_latency", "jitter", "rdma_loopback", "rdma_pairs", "gpu_copy",
-		       "gpu_peer", "dma", "storage_read", "command"),
+	.words = WORDS("memory_bandwidth", "memory_latency", "jitter", "pcie_link", "pcie_errors",
+		       "iommu_groups", "carrier", "rdma_link", "rdma_loopback", "rdma_pairs",
+		       "gpu_driver", "gpu_health", "gpu_xid", "gpu_copy", "gpu_peer", "gpudirect",
+		       "gpu_rdma", "storage_read", "memlock", "command"),
 };
 static const struct spec check_on = {
 	.what = "a device set, or \"vfs of SET\"",
@@ -36,7 +37,7 @@ static const struct spec check_on = {
 static const struct spec check_per = {
 	.what = "a unit to measure each of",
 	.check = value_word,
-	.words = WORDS("node"),
+	.words = WORDS("node", "node_pair"),
 };
 static const struct spec check_cpus = {
 	.what = "isolated or a CPU list such as 2-47",
@@ -48,6 +49,18 @@ static const struct spec rate = {
 	.what = "a rate such as 180GB/s, 400Gb/s or 92% of line",
 	.check = value_measure,
 	.pattern = "^(" NUMBER_OF "[MG][Bb]/s|(100|[1-9][0-9]?)% of (line|pcie|set))$",
+};
+static const struct spec floor_rate = {
+	.what = "a rate such as 20GB/s or 160Gb/s",
+	.check = value_rate,
+	.min = 1,
+	.max = INT64_MAX,
+	.pattern = "^" NUMBER_OF "[MG][Bb]/s$",
+};
+static const struct spec message_rate = {
+	.what = "messages in a second, such as 2M/s",
+	.check = value_message_rate,
+	.pattern = "^[1-9][0-9]*[KM]?/s$",
 };
 static const struct spec latency = {
 	.what = "a latency such as 150ns or 50us",
@@ -89,6 +102,32 @@ static const struct spec on_fail = {
 	.check = value_word,
 	.words = WORDS("block", "degrade", "warn"),
 };
+static const struct spec corrected = {
+	.what = "a number of errors",
+	.check = value_int,
+	.min = 0,
+	.max = 1000000,
+};
+static const struct spec gpu_flavor = {
+	.what = "which kernel modules of NVIDIA's",
+	.check = value_word,
+	.words = WORDS("open", "proprietary"),
+};
+static const struct spec user_name = {
+	.what = "a user's name",
+	.check = value_name,
+	.pattern = "^[a-z0-9][a-z0-9._-]{0,63}$",
+};
+static const struct spec capability = {
+	.what = "a capability such as CAP_NET_RAW",
+	.check = value_pattern,
+	.pattern = "^CAP_[A-Z0-9_]+$",
+};
+static const struct spec capabilities = {
+	.kind = SPEC_LIST,
+	.what = "a list of capabilities, such as [CAP_NET_RAW]",
+	.item = &capability,
+};
 static const struct spec read_path = {
 	.what = "an absolute path",
 	.check = value_mount_point,
@@ -111,8 +150,11 @@ static const struct spec gate_check = {
 	.fields = FIELDS(
 		NEEDED("run", &check_run), KEY("on", &check_on), KEY("with", &spec_set_name),
 		KEY("per", &check_per), KEY("cpus", &check_cpus), KEY("path", &read_path),
-		KEY("command", &command), KEY("min", &rate), KEY("max", &latency),
-		KEY("p9999", &latency), KEY("size", &message_size), KEY("speed", &speed),
+		KEY("command", &command), KEY("user", &user_name),
+		KEY("capabilities", &capabilities), KEY("min", &rate), KEY("floor", &floor_rate),
+		KEY("min_messages", &message_rate), KEY("max", &latency), KEY("p9999", &latency),
+		KEY("size", &message_size), KEY("speed", &speed), KEY("corrected", &corrected),
+		KEY("flavor", &gpu_flavor), KEY("units", &spec_units), KEY("limit", &spec_memlock),
 		KEY("width", &pcie_width), KEY("isolated", &spec_bool), KEY("type", &group_type),
 		KEY("timeout", &timeout), KEY("on_fail", &on_fail)),
 };

@@ -7,22 +7,32 @@
 /* Besides run, timeout and on_fail, which each check takes. */
 static const struct check_keys {
 	const char *run;
-	const char *required[3], *optional[4];
+	const char *required[3], *optional[6];
 	const char *shares; /* of what a min: may be a share; "": only an absolute rate */
 } check_keys[] = {
 	{"memory_bandwidth", {"per", "min"}, {NULL}, ""},
-	{"memory_latency", {"max"}, {"per"}, ""},
+	{"memory_latency", {"per", "max"}, {NULL}, ""},
+	{"jitter", {"cpus", "p9999"}, {NULL}, ""},
 	{"pcie_link", {"on"}, {"speed", "width"}, ""},
-	{"carrier", {"on"}, {"speed"}, ""},
+	{"pcie_errors", {"on"}, {"corrected"}, ""},
 	{"iommu_groups", {"on"}, {"isolated", "type"}, ""},
-	{"jitter", {"cpus", "p9999"}, {"max"}, ""},
-	{"rdma_loopback", {"on", "min"}, {"max", "size"}, "line pcie set"},
-	{"rdma_pairs", {"on", "min"}, {"with", "max", "size"}, "line pcie set"},
-	{"gpu_copy", {"on", "min"}, {"size"}, "pcie set"},
-	{"gpu_peer", {"on", "min"}, {"size"}, "pcie set"},
-	{"dma", {"on", "min"}, {"size"}, "pcie set"},
+	{"carrier", {"on"}, {"speed"}, ""},
+	{"rdma_link", {"on"}, {"speed"}, ""},
+	{"rdma_loopback", {"on", "min"}, {"floor", "max", "min_messages", "size"}, "line pcie set"},
+	{"rdma_pairs",
+	 {"on", "min"},
+	 {"with", "floor", "max", "min_messages", "size"},
+	 "line pcie set"},
+	{"gpu_driver", {"on"}, {"flavor"}, ""},
+	{"gpu_health", {"on"}, {NULL}, ""},
+	{"gpu_xid", {"on"}, {NULL}, ""},
+	{"gpu_copy", {"on", "min"}, {"floor", "size"}, "pcie set"},
+	{"gpu_peer", {"on", "min"}, {"floor", "size"}, "pcie set"},
+	{"gpudirect", {"on", "with"}, {NULL}, ""},
+	{"gpu_rdma", {"on", "with", "min"}, {"floor", "size"}, "line pcie set"},
 	{"storage_read", {"path", "min"}, {"size"}, ""},
-	{"command", {"command"}, {"min", "max"}, ""},
+	{"memlock", {"units"}, {"limit"}, ""},
+	{"command", {"command"}, {"min", "max", "user", "capabilities"}, ""},
 };
 
 static bool takes(const struct check_keys *k, const char *key)
@@ -102,6 +112,24 @@ static void judge_share(struct ruling *r, const struct ynode *check, const char 
 			   k->run);
 }
 
+/* All members may be equally slow: what they are to each other proves nothing by itself. */
+static void judge_floor(struct ruling *r, const struct ynode *check, const char *name,
+			const struct check_keys *k)
+{
+	const struct ynode *min = ynode_get(check, "min"), *floor = ynode_get(check, "floor");
+	bool of_set = strstr(scalar(min), "% of set");
+	cleanup_free char *key = xasprintf("%s.%s", name, of_set ? "min" : "floor");
+
+	if (!strstr(k->shares, "set"))
+		return;
+	if (of_set && !floor)
+		rule_error(r, min, key,
+			   "a share of the set passes when all of it is equally slow; write floor: "
+			   "too, a rate that each must reach");
+	else if (floor && !of_set)
+		rule_error(r, floor, key, "only beside a min: that is a share of the set");
+}
+
 static void judge_speed(struct ruling *r, const struct ynode *check, const char *name,
 			const struct check_keys *k)
 {
@@ -109,7 +137,7 @@ static void judge_speed(struct ruling *r, const struct ynode *check, const char 
 	bool gts = strstr(scalar(speed), "GT/s"), bits = strstr(scalar(speed), "b/s");
 	cleanup_free char *key = xasprintf("%s.speed", name);
 
-	if (gts && streq(k->run, "carrier"))
+	if (gts && !streq(k->run, "pcie_link"))
 		rule_error(r, speed, key, "that of a PCIe link; write a rate such as 400Gb/s");
 	else if (bits && streq(k->run, "pcie_link"))
 		rule_error(r, speed, key, "that of a port; write a PCIe speed such as 32GT/s");
@@ -177,6 +205,7 @@ static void checks_are_sound(struct ruling *r)
 		for (size_t j = 0; j < array_len(check_keys); j++)
 			if (text_is(check, "run", check_keys[j].run)) {
 				judge_share(r, check, name, &check_keys[j]);
+				judge_floor(r, check, name, &check_keys[j]);
 				judge_speed(r, check, name, &check_keys[j]);
 			}
 		judge_timeout(r, check, name);

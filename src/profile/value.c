@@ -288,6 +288,14 @@ bool value_rate(const struct spec *s, const struct ynode *n, struct str *why)
 	return judge_unit(s, n, parse_rate(n->text, &v), why) && in_range(s, n, v, units, why);
 }
 
+bool value_message_rate(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	uint64_t v = 0;
+	int r = parse_message_rate(n->text, &v);
+
+	return judge_unit(s, n, r, why) && (v || refuse(s, n, why, "more than none"));
+}
+
 /* "92% of line": of what the link, the PCIe slot or the other members of the set do. */
 static int parse_share(const char *text)
 {
