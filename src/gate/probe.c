@@ -13,6 +13,8 @@ enum { BUDGET_MS = 1500 };
 
 const struct probe_family *const probe_families[] = {
 	&probe_memory_bandwidth,
+	&probe_rdma_loopback,
+	&probe_rdma_pairs,
 	NULL,
 };
 

@@ -54,7 +54,7 @@ struct probe_family {
 };
 
 extern const struct probe_family *const probe_families[]; /* NULL-terminated */
-extern const struct probe_family probe_memory_bandwidth;
+extern const struct probe_family probe_memory_bandwidth, probe_rdma_loopback, probe_rdma_pairs;
 
 /*
  * Adds a probe of the bench program's benchmark of that name, with id gate/NAME/TAIL; for a
