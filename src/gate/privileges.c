@@ -176,7 +176,8 @@ static int check_owner(const char *path, struct stat *ret, struct err *err)
 	if (ret->st_uid != 0)
 		return err_set(err, -EPERM, "%s belongs to user %u, not to root: chown it", path,
 			       (unsigned int)ret->st_uid);
-	if (ret->st_mode & (S_IWGRP | S_IWOTH) && !(S_ISDIR(ret->st_mode) && ret->st_mode & S_ISVTX))
+	if (ret->st_mode & (S_IWGRP | S_IWOTH) &&
+	    !(S_ISDIR(ret->st_mode) && ret->st_mode & S_ISVTX))
 		return err_set(err, -EPERM, "%s may be written by others than root: chmod go-w it",
 			       path);
 	return 0;
