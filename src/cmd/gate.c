@@ -62,13 +62,14 @@ static void judge(struct run *run, struct status *s, struct verdict *v)
 {
 	struct measurements m = {0};
 	struct stage_result result = {0};
+	struct step_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
 	struct err err = {0};
 
 	/* Before the first look: what is lost from here on has its events. */
 	if (watch_begin(run, &err) < 0)
 		complain("%s", err.text);
 	verify_all(run, &result);
-	if (gate_measure(run->profile, &run->node, &m, &err) < 0)
+	if (gate_measure(&ctx, &m, &err) < 0)
 		verdict_simple(v, VERDICT_BLOCKED, err.text);
 	else
 		gate_judge(run->profile, &run->plan, &m, v);
