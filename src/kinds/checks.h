@@ -46,3 +46,14 @@ int check_pcie_corrected(const struct kind_ctx *ctx, struct change *c, const cha
 
 /* memlock:UNIT; desired: "unlimited" or a size, which each of its processes may lock at least */
 int check_memlock(const struct kind_ctx *ctx, struct change *c, const char *unit, struct err *err);
+
+/*
+ * check_gpu.c. gpu-driver:ADDR; desired: "open", "proprietary" or "any": NVIDIA's modules that
+ * are bound, and the device nodes that work opens are there.
+ */
+int check_gpu_driver(const struct kind_ctx *ctx, struct change *c, const char *addr,
+		     struct err *err);
+/* gpudirect:NIC,GPU; desired: "dma-buf or nvidia_peermem", and observed which of the two */
+int check_gpudirect(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err);
+/* gpu-xid:ADDR; desired: "none" in the kernel's log that is a fault of the GPU or node */
+int check_gpu_xid(const struct kind_ctx *ctx, struct change *c, const char *addr, struct err *err);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "node/nearness.h"
 #include "steps/overlay.h"
 
 struct target {
@@ -95,13 +96,26 @@ static void check_groups(const struct target *t, const char *where)
 		add(t, where, "/type", "iommu-type", type);
 }
 
+/* A driver may still be at work on its GPUs when the gate begins, and on their device nodes. */
+static void check_gpu_driver(const struct target *t, const char *where)
+{
+	settles(t, add(t, where, "", "gpu-driver", ynode_text(t->check, "flavor", "any")));
+}
+
+static void check_gpu_xid(const struct target *t, const char *where)
+{
+	add(t, where, "", "gpu-xid", "none");
+}
+
 /* Runs that are looks. memory_bandwidth and its kin are benchmarks: gate/. */
 static const struct {
 	const char *run;
 	void (*emit)(const struct target *t, const char *where);
 } looks[] = {
-	{"carrier", check_carrier}, {"pcie_link", check_pcie},	    {"pcie_errors", check_errors},
-	{"rdma_link", check_rdma},  {"iommu_groups", check_groups},
+	{"carrier", check_carrier},	{"pcie_link", check_pcie},
+	{"pcie_errors", check_errors},	{"rdma_link", check_rdma},
+	{"iommu_groups", check_groups}, {"gpu_driver", check_gpu_driver},
+	{"gpu_xid", check_gpu_xid},
 };
 
 /* on: SET, or "vfs of SET" */
@@ -135,6 +149,29 @@ static void check_units(const struct target *t)
 		add(t, units->items.v[i]->text, "", "memlock", limit);
 }
 
+/* gpudirect: each NIC of the one set with its GPU of the other, or the nearest to it. */
+static void check_direct(const struct step_ctx *ctx, const struct target *t)
+{
+	const struct device_set *gpus = device_sets_find(ctx->sets, ynode_text(t->check, "on", ""));
+	const struct device_set *nics =
+		device_sets_find(ctx->sets, ynode_text(t->check, "with", ""));
+	struct pairs pairs = {0};
+
+	if (!gpus || !nics || gpus->fn.n == 0) /* expect: is about a set that has none */
+		return;
+	pairs_find(ctx->root, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
+	for (size_t i = 0; i < pairs.n; i++) {
+		const struct pair *p = &pairs.v[i];
+		const struct pci_fn *gpu = p->gpu ? p->gpu : p->nearest;
+		struct change *c =
+			add(t, p->nic->addr, "", "gpudirect", "dma-buf or nvidia_peermem");
+
+		change_target(c, "gpudirect:%s,%s", p->nic->addr, gpu->addr);
+		settles(t, c);
+	}
+	vec_free(&pairs);
+}
+
 static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
@@ -147,6 +184,8 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 
 		if (streq(run, "memlock"))
 			check_units(&t);
+		if (streq(run, "gpudirect"))
+			check_direct(ctx, &t);
 		for (size_t j = 0; j < array_len(looks); j++)
 			if (streq(looks[j].run, run))
 				each(ctx, &t, looks[j].emit);
