@@ -88,18 +88,17 @@ static void find_ends(const struct step_ctx *ctx, const char *on, struct rdma_fn
 /* --- what it could do ----------------------------------------------------------------------- */
 
 /* In bytes/s. Of Ethernet the netdev says it better: a soft device's rate is a guess. */
-static double line_of(const struct step_ctx *ctx, const struct rdma_fn *end)
+double probe_line_rate(const struct step_ctx *ctx, const struct pci_fn *fn, const char *ibdev)
 {
 	cleanup_free char *rate = NULL;
 	int64_t mbit;
 
-	if (end->fn->net.n &&
-	    read_i64(ctx->root, &mbit, NULL, "/sys/class/net/%s/speed", end->fn->net.v[0]) == 0 &&
+	if (fn->net.n &&
+	    read_i64(ctx->root, &mbit, NULL, "/sys/class/net/%s/speed", fn->net.v[0]) == 0 &&
 	    mbit > 0)
 		return (double)mbit * MBIT;
 	/* "400 Gb/sec (4X NDR)" */
-	if (read_text(ctx->root, &rate, NULL, "/sys/class/infiniband/%s/ports/1/rate",
-		      end->ibdev) == 0)
+	if (read_text(ctx->root, &rate, NULL, "/sys/class/infiniband/%s/ports/1/rate", ibdev) == 0)
 		return strtod(rate, NULL) * 1000 * MBIT;
 	return 0;
 }
@@ -107,6 +106,11 @@ static double line_of(const struct step_ctx *ctx, const struct rdma_fn *end)
 static double lower(double a, double b)
 {
 	return a <= 0 ? b : b <= 0 ? a : a < b ? a : b;
+}
+
+static double line_of(const struct step_ctx *ctx, const struct rdma_fn *end)
+{
+	return probe_line_rate(ctx, end->fn, end->ibdev);
 }
 
 /* Every byte crosses PCIe, in both directions: a line beyond that can't be filled. */
