@@ -95,7 +95,7 @@ static int give_memory(struct rdma_bench *b, enum rdma_side side, int rootfd,
 }
 
 /* The polling CPU is one of the near end's node, whichever the scheduler takes. */
-static int stay_on(int rootfd, unsigned int node, struct err *err)
+static int stay_on(struct rdma_bench *b, int rootfd, unsigned int node, struct err *err)
 {
 	struct cpus cpus = {0};
 	cpu_set_t set;
@@ -108,6 +108,8 @@ static int stay_on(int rootfd, unsigned int node, struct err *err)
 		CPU_SET(n, &set);
 	if (sched_setaffinity(0, sizeof(set), &set) < 0)
 		return err_errno(err, -errno, "run on the CPUs of node %u", node);
+	if (sched_getaffinity(0, sizeof(set), &set) == 0) /* less what a cgroup forbids */
+		b->link->options.cpus = (unsigned int)CPU_COUNT(&set);
 	return 0;
 }
 
@@ -122,7 +124,7 @@ static int place(struct rdma_bench *b, const struct options *o, int rootfd, stru
 
 		b->node[side] = own;
 		if (side == RDMA_NEAR)
-			r = stay_on(rootfd, (unsigned int)node, err);
+			r = stay_on(b, rootfd, (unsigned int)node, err);
 		if (r == 0)
 			r = give_memory(b, (enum rdma_side)side, rootfd, o, (unsigned int)node,
 					err);

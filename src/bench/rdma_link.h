@@ -8,7 +8,7 @@
  *   rdma_link_memory()   or rdma_link_dmabuf(), for each end; again for another one
  *   rdma_link_connect()  once both ends are open; before or after memory
  *
- * The one who calls polls, busily: no events, no threads. Every wait ends after wait_ms, and a work
+ * The one who calls polls, busily: no events. Every wait ends after wait_ms, and a work
  * request that failed ends the link: all that follows fails too.
  */
 #pragma once
@@ -30,7 +30,8 @@ struct rdma_link_options {
 	struct rdma_end end[RDMA_SIDES];
 	unsigned int traffic_class; /* of RoCE: DSCP << 2 */
 	unsigned int sl;	    /* service level: of InfiniBand, and 802.1p of RoCE */
-	unsigned int wait_ms;	    /* for one completion; 0: RDMA_WAIT_MS */
+	unsigned int cpus;    /* that the caller may run on: from 2, a thread plays the far end */
+	unsigned int wait_ms; /* for one completion; 0: RDMA_WAIT_MS */
 };
 
 struct rdma_link_side {

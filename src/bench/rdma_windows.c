@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The windows of a link: what is posted, how its end is polled for, and what a failure says. */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -105,18 +107,6 @@ static int poll_sent(struct rdma_link *link, enum rdma_side side, struct err *er
 	return n;
 }
 
-/* A send that was not to be signalled tells of its failure all the same. */
-static int check_sends(struct rdma_link *link, struct err *err)
-{
-	for (int side = 0; side < RDMA_SIDES; side++) {
-		int r = poll_sent(link, (enum rdma_side)side, err);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
 static uint64_t deadline_of(const struct rdma_link *link)
 {
 	return clock_ns() + link->options.wait_ms * 1000000ull;
@@ -138,34 +128,6 @@ static int wait_sent(struct rdma_link *link, enum rdma_side side, struct err *er
 			deadline = deadline_of(link);
 		else if (clock_ns() > deadline)
 			return silent(link, side, err);
-	}
-}
-
-static int wait_received(struct rdma_link *link, enum rdma_side side, struct err *err)
-{
-	struct rdma_link_side *s = &link->side[side];
-	uint64_t deadline = 0;
-
-	for (unsigned int i = 0;; i++) {
-		int n = poll_some(link, side, s->recv_cq, 1, err);
-
-		if (n > 0) {
-			s->receives--;
-			return 0;
-		}
-		if (n < 0) { /* flushed, perhaps, by a send's failure: that says more */
-			check_sends(link, err);
-			return n;
-		}
-		if (i % POLLS_PER_CLOCK)
-			continue;
-		if (!deadline)
-			deadline = deadline_of(link);
-		else if (clock_ns() > deadline)
-			return silent(link, side, err);
-		n = check_sends(link, err);
-		if (n < 0)
-			return n;
 	}
 }
 
@@ -277,10 +239,60 @@ int rdma_link_write_window(struct rdma_link *link, size_t size, uint64_t window_
 
 /* --- messages -------------------------------------------------------------------------- */
 
-static int post_receives(struct rdma_link *link, enum rdma_side side, size_t size, struct err *err)
+/* What the two who play have in common. Each touches its own end alone. */
+struct ping_pong {
+	struct rdma_link *link;
+	size_t size;
+	bool alone;	  /* one thread plays both ends */
+	atomic_bool over; /* the other one has ended, or failed */
+	int answered;	  /* how the far end's thread ended */
+	struct err err;	  /* ... and why */
+};
+
+/* A send that was not to be signalled tells of its failure all the same. */
+static int check_sends(struct ping_pong *p, enum rdma_side side, struct err *err)
 {
-	struct rdma_link_side *s = &link->side[side];
-	struct ibv_sge sge = {s->base, (uint32_t)size, s->mr->lkey};
+	int n = poll_sent(p->link, side, err);
+
+	if (n >= 0 && p->alone)
+		n = poll_sent(p->link, (enum rdma_side) !side, err);
+	return n;
+}
+
+static int wait_received(struct ping_pong *p, enum rdma_side side, struct err *err)
+{
+	struct rdma_link_side *s = &p->link->side[side];
+	uint64_t deadline = 0;
+
+	for (unsigned int i = 0;; i++) {
+		int n = poll_some(p->link, side, s->recv_cq, 1, err);
+
+		if (n > 0) {
+			s->receives--;
+			return 0;
+		}
+		if (n < 0) { /* flushed, perhaps, by a send's failure: that says more */
+			check_sends(p, side, err);
+			return n;
+		}
+		if (i % POLLS_PER_CLOCK)
+			continue;
+		n = check_sends(p, side, err);
+		if (n < 0)
+			return n;
+		if (atomic_load_explicit(&p->over, memory_order_relaxed))
+			return -ECANCELED;
+		if (!deadline)
+			deadline = deadline_of(p->link);
+		else if (clock_ns() > deadline)
+			return silent(p->link, side, err);
+	}
+}
+
+static int post_receives(struct ping_pong *p, enum rdma_side side, struct err *err)
+{
+	struct rdma_link_side *s = &p->link->side[side];
+	struct ibv_sge sge = {s->base, (uint32_t)p->size, s->mr->lkey};
 	struct ibv_recv_wr wr = {.sg_list = &sge, .num_sge = 1}, *bad;
 
 	for (; s->receives < RECEIVES; s->receives++) {
@@ -293,67 +305,113 @@ static int post_receives(struct rdma_link *link, enum rdma_side side, size_t siz
 	return 0;
 }
 
-static int send_message(struct rdma_link *link, enum rdma_side side, size_t size, struct err *err)
+static int send_message(struct ping_pong *p, enum rdma_side side, struct err *err)
 {
-	struct rdma_link_side *s = &link->side[side];
-	struct ibv_sge sge = {s->base, (uint32_t)size, s->mr->lkey};
+	struct rdma_link_side *s = &p->link->side[side];
+	struct ibv_sge sge = {s->base, (uint32_t)p->size, s->mr->lkey};
 	struct ibv_send_wr wr = {
 		.sg_list = &sge,
 		.num_sge = 1,
 		.opcode = IBV_WR_SEND,
-		.send_flags = size <= s->inline_most ? IBV_SEND_INLINE : 0,
+		.send_flags = p->size <= s->inline_most ? IBV_SEND_INLINE : 0,
 	};
 	int r;
 
 	if (++s->unsignalled == SIGNAL_EVERY) {
-		r = drain(link, side, err);
+		r = drain(p->link, side, err);
 		if (r < 0)
 			return r;
 		s->unsignalled = 0;
 		s->signalled++;
 		wr.send_flags |= IBV_SEND_SIGNALED;
 	}
-	return post(link, side, &wr, err);
+	return post(p->link, side, &wr, err);
 }
 
-/* One way: sent here, seen there, and the receive that it took posted again. */
-static int one_way(struct rdma_link *link, enum rdma_side from, size_t size, struct err *err)
+/* The far end's part of a round trip. */
+static int answer(struct ping_pong *p, struct err *err)
 {
-	int r = send_message(link, from, size, err);
-
-	return r < 0 ? r : wait_received(link, (enum rdma_side) !from, err);
-}
-
-static int round_trip(struct rdma_link *link, size_t size, struct err *err)
-{
-	int r = one_way(link, RDMA_NEAR, size, err);
+	int r = wait_received(p, RDMA_FAR, err);
 
 	if (r == 0)
-		r = one_way(link, RDMA_FAR, size, err);
-	for (int side = 0; side < RDMA_SIDES && r == 0; side++)
-		r = post_receives(link, (enum rdma_side)side, size, err);
+		r = send_message(p, RDMA_FAR, err);
+	return r < 0 ? r : post_receives(p, RDMA_FAR, err);
+}
+
+static void *answer_all(void *arg)
+{
+	struct ping_pong *p = arg;
+
+	while (p->answered == 0)
+		p->answered = answer(p, &p->err);
+	atomic_store(&p->over, true);
+	return NULL;
+}
+
+static int round_trip(struct ping_pong *p, struct err *err)
+{
+	int r = send_message(p, RDMA_NEAR, err);
+
+	if (r == 0 && p->alone)
+		r = answer(p, err);
+	if (r == 0)
+		r = wait_received(p, RDMA_NEAR, err);
+	return r < 0 ? r : post_receives(p, RDMA_NEAR, err);
+}
+
+static int time_trips(struct ping_pong *p, uint64_t window_ns, double *ret, size_t most,
+		      size_t *ret_n, struct err *err)
+{
+	uint64_t start = clock_ns(), now = start, before;
+	size_t n = 0;
+	int r = 0;
+
+	while (n < most && (n < TRIPS_LEAST || now - start < window_ns)) {
+		before = now;
+		r = round_trip(p, err);
+		if (r < 0)
+			return r;
+		now = clock_ns();
+		ret[n++] = (double)(now - before) / 2;
+	}
+	*ret_n = n;
+	return 0;
+}
+
+/* The near end's part, beside a thread that answers. What failed first is what is said. */
+static int play(struct ping_pong *p, uint64_t window_ns, double *ret, size_t most, size_t *ret_n,
+		struct err *err)
+{
+	pthread_t thread;
+	int r;
+
+	if (p->alone)
+		return time_trips(p, window_ns, ret, most, ret_n, err);
+	r = -pthread_create(&thread, NULL, answer_all, p);
+	if (r < 0)
+		return err_errno(err, r, "start a thread");
+	r = time_trips(p, window_ns, ret, most, ret_n, err);
+	atomic_store(&p->over, true);
+	pthread_join(thread, NULL);
+	if (p->answered != -ECANCELED && (r == 0 || r == -ECANCELED)) {
+		r = p->answered;
+		if (err)
+			*err = p->err;
+	}
 	return r;
 }
 
 int rdma_link_latency_window(struct rdma_link *link, size_t size, uint64_t window_ns, double *ret,
 			     size_t most, size_t *ret_n, struct err *err)
 {
-	uint64_t start, before, now;
-	size_t n = 0;
+	struct ping_pong p = {.link = link, .size = size, .alone = link->options.cpus < 2};
 	int r = 0;
 
 	for (int side = 0; side < RDMA_SIDES && r == 0; side++)
-		r = post_receives(link, (enum rdma_side)side, size, err);
-	start = now = clock_ns();
-	while (r == 0 && n < most && (n < TRIPS_LEAST || now - start < window_ns)) {
-		before = now;
-		r = round_trip(link, size, err);
-		now = clock_ns();
-		ret[n++] = (double)(now - before) / 2;
-	}
+		r = post_receives(&p, (enum rdma_side)side, err);
+	if (r == 0)
+		r = play(&p, window_ns, ret, most, ret_n, err);
 	for (int side = 0; side < RDMA_SIDES && r == 0; side++)
 		r = drain(link, (enum rdma_side)side, err);
-	if (r == 0)
-		*ret_n = n;
 	return r;
 }

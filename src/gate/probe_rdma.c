@@ -145,12 +145,15 @@ static bool is_usable(struct probe *p, const struct rdma_fn *end)
 		return true;
 	if (!end->fn)
 		probe_declines(p, OUTCOME_CANNOT_MEASURE, "there is no VF %s", end->name);
+	else if (!end->driver)
+		probe_declines(p, OUTCOME_CANNOT_MEASURE,
+			       "%s has no driver, and so no RDMA device; see the modules section",
+			       end->name);
 	else
 		probe_declines(p, OUTCOME_CANNOT_MEASURE,
-			       "%s has no RDMA device with the driver %s; see that it has one that "
-			       "offers RDMA, and that its RDMA module (mlx5_ib, irdma, bnxt_re) is "
-			       "loaded",
-			       end->name, end->driver ? end->driver : "it lacks");
+			       "%s has no RDMA device with the driver %s; see that the module that "
+			       "adds one (mlx5_ib, irdma, bnxt_re) is loaded",
+			       end->name, end->driver);
 	return false;
 }
 

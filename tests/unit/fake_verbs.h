@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,9 @@ struct fake_context {
 	struct verbs_context verbs;
 	int number;
 };
+
+/* Of what two threads that play both ends post and poll. */
+static pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct ibv_device fake_device[FAKE_DEVICES] = {{.name = "fake0"}, {.name = "fake1"}};
 static struct fake_qp *fake_qps[FAKE_QPS];
@@ -154,8 +158,10 @@ static int fake_poll_cq(struct ibv_cq *cq, int most, struct ibv_wc *wc)
 	struct fake_cq *c = (struct fake_cq *)cq;
 	int n = 0;
 
+	pthread_mutex_lock(&fake_lock);
 	for (; n < most && c->n; n++, c->n--)
 		wc[n] = c->wc[c->first++ % FAKE_CQES];
+	pthread_mutex_unlock(&fake_lock);
 	return n;
 }
 
@@ -193,11 +199,10 @@ static void fake_do(struct fake_qp *q, const struct ibv_send_wr *wr)
 			(void *)(uintptr_t)wr->sg_list->addr, wr->sg_list->length);
 }
 
-static int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+static void fake_post_list(struct ibv_qp *qp, struct ibv_send_wr *wr)
 {
 	struct fake_qp *q = (struct fake_qp *)qp;
 
-	(void)bad;
 	fake.lists++;
 	for (; wr; wr = wr->next) {
 		fake.posts++;
@@ -209,12 +214,20 @@ static int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_
 			for (; q->n; q->n--)
 				fake_complete(q->recv, IBV_WC_WR_FLUSH_ERR);
 			fake_complete(q->send, fake.failure);
-			return 0;
+			return;
 		}
 		fake_do(q, wr);
 		if (wr->send_flags & IBV_SEND_SIGNALED)
 			fake_complete(q->send, IBV_WC_SUCCESS);
 	}
+}
+
+static int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	(void)bad;
+	pthread_mutex_lock(&fake_lock);
+	fake_post_list(qp, wr);
+	pthread_mutex_unlock(&fake_lock);
 	return 0;
 }
 
@@ -223,8 +236,10 @@ static int fake_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_
 	struct fake_qp *q = (struct fake_qp *)qp;
 
 	(void)bad;
+	pthread_mutex_lock(&fake_lock);
 	assert_true(q->n < FAKE_RECEIVES);
 	q->receive_sge[(q->first + q->n++) % FAKE_RECEIVES] = *wr->sg_list;
+	pthread_mutex_unlock(&fake_lock);
 	return 0;
 }
 

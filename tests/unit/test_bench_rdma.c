@@ -359,10 +359,11 @@ static void test_memlock(void **state)
 
 /* --- the link by itself ----------------------------------------------------------------- */
 
-static struct rdma_link *open_link(uint8_t *memory, size_t len)
+static struct rdma_link *open_link(uint8_t *memory, size_t len, unsigned int cpus)
 {
 	struct rdma_link_options options = {
 		.end = {{"fake0", 1, -1}, {"fake1", 1, -1}},
+		.cpus = cpus,
 		.wait_ms = 20,
 	};
 	struct rdma_link *link = NULL;
@@ -378,7 +379,7 @@ static struct rdma_link *open_link(uint8_t *memory, size_t len)
 static void test_silence_ends(void **state)
 {
 	uint8_t memory[4096];
-	struct rdma_link *link = open_link(memory, sizeof(memory));
+	struct rdma_link *link = open_link(memory, sizeof(memory), 1);
 	struct err err = {0};
 	double rate, trips[64];
 	size_t n;
@@ -389,42 +390,59 @@ static void test_silence_ends(void **state)
 	assert_has(err.text, "fake0 port 1 told of no completion within 20 ms (queue pair in state "
 			     "RTS)");
 	rdma_link_close(link);
-
-	link = open_link(memory, sizeof(memory));
-	assert_int_equal(rdma_link_latency_window(link, 8, 1000, trips, 64, &n, &err), -ETIMEDOUT);
-	rdma_link_close(link);
+	for (unsigned int cpus = 1; cpus <= 2; cpus++) {
+		link = open_link(memory, sizeof(memory), cpus);
+		assert_int_equal(rdma_link_latency_window(link, 8, 1000, trips, 64, &n, &err),
+				 -ETIMEDOUT);
+		assert_has(err.text, "port 1 told of no completion within 20 ms");
+		rdma_link_close(link);
+	}
 	assert_all_closed();
 }
 
-/* A message that failed flushes what waits to be received; it's the message's failure that counts.
+/*
+ * A message that failed flushes what waits to be received; it's the message's failure that
+ * counts, and the other end does not go on waiting.
  */
 static void test_failed_message(void **state)
 {
 	uint8_t memory[4096];
-	struct rdma_link *link = open_link(memory, sizeof(memory));
-	struct err err = {0};
-	double trips[64];
-	size_t n;
 
 	(void)state;
-	fake.fail_after = 9;
-	fake.failure = IBV_WC_RETRY_EXC_ERR;
-	assert_int_equal(rdma_link_latency_window(link, 8, 1000000000, trips, 64, &n, &err), -EIO);
-	assert_has(err.text, "from fake1 port 1 to fake0 port 1: transport retry counter exceeded");
-	rdma_link_close(link);
+	for (unsigned int i = 0; i < 4; i++) {
+		bool far = i % 2;
+		struct rdma_link *link = open_link(memory, sizeof(memory), 1 + i / 2);
+		struct err err = {0};
+		double trips[64];
+		size_t n;
+
+		fake.posts = 0;
+		fake.fail_after = far ? 9 : 10;
+		fake.failure = IBV_WC_RETRY_EXC_ERR;
+		assert_int_equal(rdma_link_latency_window(link, 8, 1000000000, trips, 64, &n, &err),
+				 -EIO);
+		assert_has(err.text, far ? "from fake1 port 1 to fake0 port 1: transport retry "
+					   "counter exceeded"
+					 : "from fake0 port 1 to fake1 port 1: transport retry "
+					   "counter exceeded");
+		rdma_link_close(link);
+	}
 }
 
 /* No window leaves anything under way, however many of both kinds follow each other. */
 static void test_windows_drain(void **state)
 {
 	uint8_t memory[4096];
-	struct rdma_link *link = open_link(memory, sizeof(memory));
+	struct rdma_link *links[] = {open_link(memory, sizeof(memory), 1),
+				     open_link(memory, sizeof(memory), 2)};
 	struct err err = {0};
 	double rate, trips[64];
 	size_t n;
 
 	(void)state;
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 200; i++) {
+		struct rdma_link *link = links[i % 2];
+
 		assert_int_equal(rdma_link_write_window(link, 8, 1000, &rate, &err), 0);
 		assert_int_equal(rdma_link_latency_window(link, 8, 1000, trips, 20, &n, &err), 0);
 		assert_in_range(n, 16, 20);
@@ -433,13 +451,14 @@ static void test_windows_drain(void **state)
 			assert_int_equal(((struct fake_cq *)link->side[side].send_cq)->n, 0);
 		}
 	}
-	rdma_link_close(link);
+	rdma_link_close(links[0]);
+	rdma_link_close(links[1]);
 }
 
 static void test_dmabuf(void **state)
 {
 	uint8_t memory[4096];
-	struct rdma_link *link = open_link(memory, sizeof(memory));
+	struct rdma_link *link = open_link(memory, sizeof(memory), 1);
 	struct err err = {0};
 
 	(void)state;
