@@ -7,10 +7,8 @@
 
 #include <cmocka.h>
 
-#include "gate/probe.h"
-#include "tree.h"
+#include "probe_run.h"
 
-#define HEAD "schema: 1\nname: sku\nversion: 1.0.0\nmatch: {dmi: {sys_vendor: ACME}}\n"
 #define SETS                                                \
 	"devices:\n"                                        \
 	"  rails: {pci: \"15b3:1021\"}\n"                   \
@@ -69,71 +67,13 @@ static int setup(void **state)
 	return 0;
 }
 
-/* "ID: words | resources | wanted", or "ID: reason" of one that is not run. */
-static void add_probe(const struct probe *p, struct str *out)
-{
-	str_addf(out, "%s:", p->m.id);
-	if (probe_is_declined(p)) {
-		str_addf(out, " %s\n", p->m.reason);
-		return;
-	}
-	for (size_t i = 1; i < p->argv.n; i++)
-		str_addf(out, " %s", p->argv.v[i]);
-	str_add(out, " |");
-	for (size_t i = 0; i < p->resources.n; i++)
-		str_addf(out, " %s", p->resources.v[i]);
-	str_add(out, " |");
-	for (size_t i = 0; i < p->n_figures; i++)
-		str_addf(out, " %s %s;", p->figures[i].key, p->figures[i].wanted);
-	str_add(out, "\n");
-}
-
-static void gives(struct tmp *t, const struct probe_family *family, const char *check,
-		  const char *want)
-{
-	cleanup_free char *yaml = xasprintf("%s%sgate: {checks: {c: {run: %s, %s}}}\n", HEAD, SETS,
-					    family->run, check);
-	cleanup_str struct str got = {0};
-	struct measurements all = {0};
-	struct probes probes = {0};
-	struct profile *profile;
-	struct device_sets sets;
-	struct node node = {0};
-	struct step_ctx ctx;
-	struct err err = {0};
-	const struct ynode *checks;
-
-	assert_int_equal(node_survey(&t->root, &node, &err), 0);
-	tmp_write(t, "sku.yaml", yaml);
-	if (profile_load(&t->root, tmp_path(t, "sku.yaml"), false, NULL, &profile, &t->diags,
-			 &err) < 0) {
-		tmp_print(&t->diags);
-		fail_msg("%s", yaml);
-	}
-	assert_int_equal(
-		device_sets_resolve(&node, profile->devices.v, profile->devices.n, &sets, &err), 0);
-	ctx = (struct step_ctx){&t->root, &node, profile, &sets};
-	checks = ynode_get(profile_section(profile, "gate"), "checks");
-	family->want(&ctx, "c", checks->items.v[0], &probes);
-	for (size_t i = 0; i < probes.list.n; i++) {
-		add_probe(probes.list.v[i], &got);
-		vec_push(&all.list, probes.list.v[i]->m);
-	}
-	assert_string_equal(str_get(&got), want);
-	measurements_free(&all);
-	probes_free(&probes);
-	device_sets_free(&sets);
-	profile_free(profile);
-	node_free(&node);
-}
-
 /*
  * The line of the first (200 Gb/s) is more than its PCIe 3.0 x16 carries; InfiniBand has no
  * netdev, and the second's line is its port's rate.
  */
 static void test_loopback(void **state)
 {
-	gives(*state, &probe_rdma_loopback, "on: rails, min: 50% of line, max: 5us, size: 1M",
+	gives(*state, SETS, &probe_rdma_loopback, "on: rails, min: 50% of line, max: 5us, size: 1M",
 	      "gate/c/0000:3b:00.0: rdma_loopback --device mlx5_0 --size 1M --traffic-class 106 | "
 	      "0000:3b:00.0 node0 | value 50% of line (7.9 GB/s); latency 5us;\n"
 	      "gate/c/0000:5e:00.0: rdma_loopback --device mlx5_1 --size 1M --traffic-class 104 | "
@@ -144,11 +84,11 @@ static void test_loopback(void **state)
 
 static void test_no_device(void **state)
 {
-	gives(*state, &probe_rdma_loopback, "on: others, min: 1GB/s, min_messages: 1M/s",
+	gives(*state, SETS, &probe_rdma_loopback, "on: others, min: 1GB/s, min_messages: 1M/s",
 	      "gate/c/0000:7a:00.0: rdma_loopback --device rxe0 | 0000:7a:00.0 node0 node1 | value "
 	      "1GB/s; messages 1M/s;\n"
 	      "gate/c/0000:7b:00.0: rdma_loopback of 0000:7b:00.0: " NO_DRIVER);
-	gives(*state, &probe_rdma_loopback, "on: others, min: 50% of line",
+	gives(*state, SETS, &probe_rdma_loopback, "on: others, min: 50% of line",
 	      "gate/c/0000:7a:00.0: rdma_loopback of 0000:7a:00.0: 50% of line of what is not "
 	      "known: the kernel tells no speed of its port; write min as a rate\n"
 	      "gate/c/0000:7b:00.0: rdma_loopback of 0000:7b:00.0: " NO_DRIVER);
@@ -156,7 +96,7 @@ static void test_no_device(void **state)
 
 static void test_vfs(void **state)
 {
-	gives(*state, &probe_rdma_loopback, "on: vfs of first, min: 1GB/s",
+	gives(*state, SETS, &probe_rdma_loopback, "on: vfs of first, min: 1GB/s",
 	      "gate/c/0000:3b:00.0/0: rdma_loopback --device mlx5_2 --traffic-class 106 | "
 	      "0000:3b:00.1 0000:3b:00.0 node0 | value 1GB/s;\n"
 	      "gate/c/0000:3b:00.0/1: rdma_loopback of 0000:3b:00.0/1: 0000:3b:00.0/1 has no RDMA "
@@ -168,22 +108,22 @@ static void test_vfs(void **state)
 
 static void test_pairs(void **state)
 {
-	gives(*state, &probe_rdma_pairs, "on: rails, min: 40% of line",
+	gives(*state, SETS, &probe_rdma_pairs, "on: rails, min: 40% of line",
 	      "gate/c/0000:3b:00.0-0000:5e:00.0: rdma_pairs --device mlx5_0 --peer mlx5_1 "
 	      "--traffic-class 106 | 0000:3b:00.0 node0 0000:5e:00.0 node1 | value 40% of line "
 	      "(5.0 GB/s);\n"
 	      "gate/c/0000:5e:00.0-0000:3b:00.0: rdma_pairs --device mlx5_1 --peer mlx5_0 "
 	      "--traffic-class 104 | 0000:5e:00.0 node1 0000:3b:00.0 node0 | value 40% of line "
 	      "(5.0 GB/s);\n");
-	gives(*state, &probe_rdma_pairs, "on: rails, with: first, min: 1GB/s",
+	gives(*state, SETS, &probe_rdma_pairs, "on: rails, with: first, min: 1GB/s",
 	      "gate/c/0000:3b:00.0-0000:3b:00.0: rdma_pairs --device mlx5_0 --peer mlx5_0 "
 	      "--traffic-class 106 | 0000:3b:00.0 node0 | value 1GB/s;\n"
 	      "gate/c/0000:5e:00.0: rdma_pairs of 0000:5e:00.0: there is no other for it; a pair "
 	      "needs two of the set, or one of each set\n");
-	gives(*state, &probe_rdma_pairs, "on: first, min: 1GB/s",
+	gives(*state, SETS, &probe_rdma_pairs, "on: first, min: 1GB/s",
 	      "gate/c/0000:3b:00.0: rdma_pairs of 0000:3b:00.0: there is no other for it; a pair "
 	      "needs two of the set, or one of each set\n");
-	gives(*state, &probe_rdma_pairs, "on: others, with: rails, min: 1GB/s",
+	gives(*state, SETS, &probe_rdma_pairs, "on: others, with: rails, min: 1GB/s",
 	      "gate/c/0000:7a:00.0-0000:3b:00.0: rdma_pairs --device rxe0 --peer mlx5_0 | "
 	      "0000:7a:00.0 node0 node1 0000:3b:00.0 | value 1GB/s;\n"
 	      "gate/c/0000:7b:00.0-0000:5e:00.0: rdma_pairs from 0000:7b:00.0 to "
