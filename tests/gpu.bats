@@ -177,7 +177,7 @@ END
 	holds '.result == "measured" and .value == 1 and (.faults[0] | test("fallen off the bus"))'
 	model "nvmlDeviceGetHandleByPciBusId_v2 fails 0" "nvmlInit_v2 fails 9"
 	measures 0 gpu_health --gpu $a
-	holds '.result == "cannot measure" and (.reason | test("nvidia module is not loaded"))'
+	holds '.result == "cannot measure" and (.reason | test("^start of NVML: .*nvidia module is not loaded"))'
 	model "nvmlInit_v2 fails 18"
 	measures 0 gpu_health --gpu $a
 	holds '.result == "cannot measure" and (.reason | test("different versions"))'

@@ -94,7 +94,7 @@ int nvml_open(struct nvml *n, struct err *err)
 			       LIBRARY " has no %s: the driver (%s) is too old; install a "
 				       "supported one",
 			       missing, symbols_driver_version(module));
-	r = nvml_check(n, n->init(), err, "nvmlInit");
+	r = nvml_check(n, n->init(), err, "start of NVML");
 	n->up = r == 0;
 	return r;
 }
