@@ -24,7 +24,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 # --- flags ---------------------------------------------------------------------------
 
 LIBS := libkmod libpci yaml-0.1 mount blkid libsystemd libmnl jansson
-BENCH_LIBS := jansson
+BENCH_LIBS := jansson libibverbs
 TEST_LIBS := cmocka
 SIM_LIBS := fuse3
 # Only their headers: opened at run time by the verbs that need them.
@@ -89,6 +89,20 @@ build/tsan/%.o: %.c | build/deps-ok
 $(SIM_OBJ): CPPFLAGS += $(call pkg,--cflags,$(SIM_LIBS))
 $(SIM_OBJ): | build/fuse-ok
 
+# Stand-ins for NVIDIA's libraries (tests/gpu/model.h), today's and older ones.
+GPU_STANDINS := $(foreach l,libcuda libnvidia-ml,build/gpu-standin/$(l).so.1 \
+	build/gpu-standin/old/$(l).so.1)
+
+build/gpu-standin/libcuda.so.1 build/gpu-standin/old/libcuda.so.1: tests/gpu/libcuda.c
+build/gpu-standin/libnvidia-ml.so.1 build/gpu-standin/old/libnvidia-ml.so.1: tests/gpu/libnvidia_ml.c
+build/gpu-standin/old/%: CPPFLAGS += -DOLD
+
+$(GPU_STANDINS): tests/gpu/model.h Makefile
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(filter-out -Wmissing-prototypes,$(WARN)) -O1 -g -fPIC -shared \
+		-Wl,-soname,$(@F) -o $@ $(filter %.c,$^) -ldl
+
 build/fuse-ok: Makefile
 	$(Q)mkdir -p build
 	$(Q)$(PKG_CONFIG) --exists $(SIM_LIBS) || { echo "simnode needs the library $(SIM_LIBS);" \
@@ -113,7 +127,7 @@ build/test/%.o: %.c | build/deps-ok
 # One clear message per missing library instead of a hundred missing headers.
 build/deps-ok: Makefile
 	$(Q)mkdir -p build
-	$(Q)for l in $(LIBS) $(HEADER_LIBS); do $(PKG_CONFIG) --exists $$l || { \
+	$(Q)for l in $(sort $(LIBS) $(BENCH_LIBS)) $(HEADER_LIBS); do $(PKG_CONFIG) --exists $$l || { \
 		echo "railhead needs the library $$l; on Debian run: tests/lib/deps.sh build" >&2; \
 		exit 1; }; done
 	$(Q)touch $@
@@ -130,7 +144,7 @@ check-fast: check-unit check-fuzz check-bats ## cmocka, fuzz corpora and bats: n
 
 # All that the fast tests are made of, so that it can be made side by side (make -j).
 TEST_PROGRAMS := $(UNIT_BIN) $(FUZZ_SRC:tests/fuzz/%.c=build/test/%) build/test/grub_reader \
-	build/simnode
+	build/simnode $(GPU_STANDINS)
 
 build-tests: all $(TEST_PROGRAMS) ## build the fast tests, and run none
 
@@ -142,7 +156,9 @@ build/test/libtest.a: $(TEST_OBJ)
 
 build/test/test_%: build/test/tests/unit/test_%.o build/test/libtest.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS) $(TEST_LIBS))
+	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS) $(BENCH_LIBS) $(TEST_LIBS))
+
+build/test/test_bench_gpu: | $(GPU_STANDINS)
 
 check-unit: $(UNIT_BIN) ## unit tests, with address and undefined-behaviour sanitizers
 	$(Q)tests/lib/run-unit $(UNIT_BIN)
@@ -160,7 +176,7 @@ build/test/grub_reader: $(call obj,test,$(GRUB_READER_SRC)) build/test/libtest.a
 check-fuzz: $(FUZZ_SRC:tests/fuzz/%.c=build/test/%) ## fuzz targets over their corpora
 	$(Q)tests/lib/run-fuzz replay $^
 
-check-bats: all build/test/grub_reader build/simnode ## the programs, from outside
+check-bats: all build/test/grub_reader build/simnode $(GPU_STANDINS) ## the programs, from outside
 	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
 
 check-vm: all ## boot a real Debian in QEMU
@@ -254,7 +270,7 @@ deb: ## build/deb/railhead_VERSION_ARCH.deb
 	$(Q)packaging/deb/build
 
 clean: ## remove what was built, keep the VM's caches
-	$(Q)rm -rf build/release build/test build/fuzz build/lint build/tsan build/deb build/tally.d build/railhead* build/simnode* \
+	$(Q)rm -rf build/release build/test build/gpu-standin build/fuzz build/lint build/tsan build/deb build/tally.d build/railhead* build/simnode* \
 		build/05_railhead build/deps-ok build/fuse-ok
 
 distclean: ## remove build/ whole

@@ -138,10 +138,23 @@ wait_for_child() { # PID
 	holds '.result == "cannot measure" and (.reason | test("^node 0 has only [0-9]+ MiB to spare"))'
 }
 
+@test "an RDMA device that is not there: named, with those that are" {
+	run --separate-stderr "$bench" rdma_loopback --device no_such0
+	[ "$status" -eq 0 ]
+	holds '.bench == "rdma_loopback" and .result == "cannot measure"'
+	holds '.reason | test("^there is no RDMA device no_such0; there are: .+; see whether")'
+	run --separate-stderr "$bench" rdma_pairs --device no_such0 --peer no_such1
+	[ "$status" -eq 0 ]
+	holds '.bench == "rdma_pairs" and (.reason | test("^there is no RDMA device no_such0"))'
+}
+
 @test "wrong usage exits with 2 and prints nothing on stdout" {
 	for words in "" "no_such" "memory_bandwidth" "memory_bandwidth --node x" \
 		"memory_bandwidth --node 0 --page 1g" "memory_bandwidth --node 0 --fast 1" \
-		"jitter" "jitter --cpus 3-2" "memory_latency --page 4K"; do
+		"jitter" "jitter --cpus 3-2" "memory_latency --page 4K" \
+		"rdma_loopback" "rdma_loopback --device a --port 0" "rdma_loopback --device=" \
+		"rdma_loopback --device a --peer b" "rdma_loopback --device a --sl 16" \
+		"rdma_pairs --device a" "rdma_pairs --device a --peer b --traffic-class 256"; do
 		run --separate-stderr "$bench" $words
 		[ "$status" -eq 2 ]
 		[ -z "$output" ]
@@ -154,4 +167,5 @@ wait_for_child() { # PID
 	[ "$status" -eq 0 ]
 	[[ $output == *memory_bandwidth:* && $output == *--node* && $output == *--budget* ]]
 	[[ $output == *memory_latency:* && $output == *--from* && $output == *jitter:* && $output == *--cpus* ]]
+	[[ $output == *rdma_loopback:* && $output == *rdma_pairs:* && $output == *--peer-port* ]]
 }

@@ -165,3 +165,17 @@ int facts_huge_pages(int rootfd, unsigned int node, uint64_t page_size, struct h
 		return err_errno(err, r, "huge pages of node %u", node);
 	return 0;
 }
+
+int facts_rdma_node(int rootfd, const char *device)
+{
+	char text[64], parent[64];
+	int r = read_small(rootfd, text, sizeof(text),
+			   "sys/class/infiniband/%.64s/device/numa_node", device);
+
+	/* rxe and siw have no device of their own: drivers/infiniband/sw/rxe/rxe_verbs.c */
+	if (r < 0 && read_small(rootfd, parent, sizeof(parent), "sys/class/infiniband/%.64s/parent",
+				device) == 0)
+		r = read_small(rootfd, text, sizeof(text), "sys/class/net/%s/device/numa_node",
+			       parent);
+	return r < 0 ? -1 : (int)strtol(text, NULL, 10);
+}

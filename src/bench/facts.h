@@ -32,5 +32,8 @@ struct huge_pages {
 int facts_huge_pages(int rootfd, unsigned int node, uint64_t page_size, struct huge_pages *ret,
 		     struct err *err);
 
+/* The NUMA node of an RDMA device, or of the netdev that a soft one is on; -1: not known. */
+int facts_rdma_node(int rootfd, const char *device);
+
 /* "4K", "2M", "1G", in a buffer of 24. */
 const char *size_name(uint64_t size, char buf[24]);

@@ -5,15 +5,18 @@
 
 #include "base/mem.h"
 #include "bench/benchmark.h"
+#include "bench/gpu_copy.h"
+#include "bench/gpu_health.h"
+#include "bench/gpu_peer.h"
+#include "bench/gpu_rdma.h"
 #include "bench/jitter.h"
 #include "bench/memory_bandwidth.h"
 #include "bench/memory_latency.h"
+#include "bench/rdma.h"
 
 const struct benchmark *const benchmarks[] = {
-	&memory_bandwidth,
-	&memory_latency,
-	&jitter,
-	NULL,
+	&memory_bandwidth, &memory_latency, &jitter,   &rdma_loopback, &rdma_pairs,
+	&gpu_health,	   &gpu_copy,	    &gpu_peer, &gpu_rdma,      NULL,
 };
 
 const struct benchmark *benchmark_find(const char *name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One poll loop over all children. A child goes WAITING (its resource is in use) ->
- * RUNNING -> (over its deadline) TERM -> KILL -> DONE. Children are watched through
- * pidfds; kernels before 5.3 have none, there the loop wakes every 20 ms to ask.
+ * RUNNING -> (over its deadline) TERM -> KILL -> DONE. Children (their keepers: spawn.h) are
+ * watched through pidfds; kernels before 5.3 have none, there the loop wakes every 20 ms to ask.
  */
 #include "gate/bench.h"
 
@@ -12,15 +12,13 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "gate/spawn.h"
 
 #define TICK_MS 20 /* between looks at a child that has no pidfd */
 
@@ -34,7 +32,7 @@ struct stream {
 struct child {
 	struct bench_job *job;
 	enum phase phase;
-	pid_t pid;
+	struct spawned spawned;
 	int pidfd;
 	struct stream out;
 	struct stream err;
@@ -169,55 +167,55 @@ static void finish_line(struct child *c)
 	c->job->result = line;
 }
 
-static void finish_exit(struct child *c, const siginfo_t *si)
+/* It was over its deadline, or said too much: it is killed, whatever it said. */
+static bool was_killed(const struct child *c, uint64_t ended_us)
+{
+	return c->too_much || (c->phase != RUNNING && ended_us >= c->deadline_us);
+}
+
+static void finish_killed(struct child *c)
 {
 	char what[96];
 
+	snprintf(what, sizeof(what), "printed more than %u KiB; killed", BENCH_OUTPUT_MAX / 1024);
 	if (c->too_much)
-		snprintf(what, sizeof(what), "printed more than %u KiB; killed",
-			 BENCH_OUTPUT_MAX / 1024);
-	else if (si->si_code == CLD_EXITED)
-		snprintf(what, sizeof(what), "exit status %d", si->si_status);
+		finish_said(c, what);
 	else
-		snprintf(what, sizeof(what), "killed by signal %d (%s)", si->si_status,
-			 strsignal(si->si_status));
-
-	if (!c->too_much && c->phase != RUNNING)
 		finish(c, BENCH_TIMED_OUT, "no result within %u ms; killed",
 		       (unsigned int)((c->deadline_us - c->started_us + 999u) / 1000u));
-	else if (!c->too_much && si->si_code == CLD_EXITED && si->si_status == 0)
+}
+
+static void finish_exit(struct child *c, int status)
+{
+	char what[96];
+
+	if (WIFEXITED(status))
+		snprintf(what, sizeof(what), "exit status %d", WEXITSTATUS(status));
+	else
+		snprintf(what, sizeof(what), "killed by signal %d (%s)", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		finish_line(c);
 	else
 		finish_said(c, what);
 }
 
-/* --- one child ----------------------------------------------------------------------- */
-
-/* After fork, in the child: becomes the program, or says why not and exits with 127. */
-static void become(const struct bench_job *job, int out, int err, pid_t parent)
+/* Its keeper has ended, or will not: what is known of the program itself. */
+static void finish_ended(struct child *c)
 {
-	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
-	static const struct rlimit none = {0, 0};
-	sigset_t all_through;
-	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	uint64_t ended_us = UINT64_MAX;
+	int status = 0;
+	bool ended = spawn_ended(&c->spawned, &status, &ended_us);
 
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent) /* it died before the line above */
-		_exit(127);
-	setrlimit(RLIMIT_CORE, &none);
-	for (int s = 1; s < NSIG; s++) /* what the caller ignores would stay ignored */
-		signal(s, SIG_DFL);
-	sigemptyset(&all_through);
-	sigprocmask(SIG_SETMASK, &all_through, NULL);
-	umask(077);
-	if (in < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || chdir("/") < 0)
-		_exit(127);
-	syscall(SYS_close_range, 3u, ~0u, 0u); /* before 5.9: our fds are O_CLOEXEC anyway */
-	execve(job->argv[0], (char *const *)job->argv, (char *const *)env);
-	dprintf(2, "%s: %s\n", job->argv[0], strerror(errno));
-	_exit(127);
+	if (was_killed(c, ended_us))
+		finish_killed(c);
+	else if (ended)
+		finish_exit(c, status);
+	else
+		finish_said(c, "its keeper was killed, by the OOM killer or by hand");
 }
+
+/* --- one child ----------------------------------------------------------------------- */
 
 static int open_pipes(int out[2], int err[2])
 {
@@ -237,7 +235,8 @@ static int open_pipes(int out[2], int err[2])
 
 static void child_start(struct child *c, uint64_t end_us)
 {
-	pid_t parent = getpid();
+	struct spawn spawn = {.argv = c->job->argv, .as = c->job->as};
+	struct err why = {0};
 	int out[2], err[2];
 	int r = open_pipes(out, err);
 
@@ -250,27 +249,19 @@ static void child_start(struct child *c, uint64_t end_us)
 	if (c->next_us > end_us)
 		c->next_us = end_us;
 	c->deadline_us = c->next_us;
-	c->pid = fork();
-	if (c->pid == 0)
-		become(c->job, out[1], err[1], parent);
-	r = -errno;
+	spawn.out = out[1];
+	spawn.err = err[1];
+	r = spawn_start(&spawn, &c->spawned, &why);
 	close(out[1]);
 	close(err[1]);
 	c->out.fd = out[0];
 	c->err.fd = err[0];
-	if (c->pid < 0) {
-		finish(c, BENCH_BROKEN, "could not be started: fork: %s", strerror(-r));
+	if (r < 0) {
+		finish(c, BENCH_BROKEN, "could not be started: %s", why.text);
 		return;
 	}
-	setpgid(c->pid, c->pid); /* here too: a kill of the group must never come too early */
-	c->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0u);
+	c->pidfd = (int)syscall(SYS_pidfd_open, c->spawned.keeper, 0u);
 	c->phase = RUNNING;
-}
-
-static void child_kill(const struct child *c, int sig)
-{
-	kill(-c->pid, sig);
-	kill(c->pid, sig); /* should it have left its group */
 }
 
 static void stream_close(struct stream *s)
@@ -314,46 +305,40 @@ static void child_drain(struct child *c)
 		return;
 	c->too_much = true;
 	if (c->phase == RUNNING) {
-		child_kill(c, SIGKILL);
+		spawn_kill(&c->spawned);
 		c->phase = KILL;
 		c->next_us = now_us() + BENCH_GRACE_MS * 1000u;
 	}
 }
 
-/* If the child has ended: ends its group too, takes its last words, sets the outcome. */
+/* If its keeper has ended: takes the child's last words, sets the outcome. */
 static void child_reap(struct child *c)
 {
 	siginfo_t si = {0};
+	int r = waitid(P_PID, (id_t)c->spawned.keeper, &si, WEXITED | WNOHANG);
 
-	/* WNOWAIT: while it is a zombie, its group's number can't become somebody else's. */
-	if (waitid(P_PID, (id_t)c->pid, &si, WEXITED | WNOHANG | WNOWAIT) < 0) {
-		finish_said(c, "its exit status was lost"); /* the caller ignores SIGCHLD */
+	if (r == 0 && si.si_pid == 0)
 		return;
-	}
-	if (si.si_pid == 0)
-		return;
-	kill(-c->pid, SIGKILL);
-	child_drain(c);
-	waitid(P_PID, (id_t)c->pid, &si, WEXITED | WNOHANG);
-	finish_exit(c, &si);
+	child_drain(c); /* waitid() fails where the caller ignores SIGCHLD: it has ended, too */
+	finish_ended(c);
 }
 
 /* Where a thread hangs in the kernel: worth more to the reader than the fact. */
 static void child_abandon(struct child *c)
 {
-	char path[64], where[64] = "";
-	FILE *f;
+	char where[64];
+	uint64_t ended_us = UINT64_MAX;
+	int status;
 
-	snprintf(path, sizeof(path), "/proc/%d/wchan", (int)c->pid);
-	f = fopen(path, "re");
-	if (f) {
-		where[fread(where, 1, sizeof(where) - 1, f)] = '\0';
-		fclose(f);
-	}
-	finish(c, c->too_much ? BENCH_BROKEN : BENCH_TIMED_OUT,
-	       "%s, killed, but did not end; abandoned (waits in the kernel: %s)",
-	       c->too_much ? "printed too much" : "no result",
-	       where[0] && !streq(where, "0") ? where : "unknown");
+	spawn_where(&c->spawned, where, sizeof(where));
+	spawn_ended(&c->spawned, &status, &ended_us);
+	if (!was_killed(c, ended_us)) /* it is only its rest that hangs */
+		finish_ended(c);
+	else
+		finish(c, c->too_much ? BENCH_BROKEN : BENCH_TIMED_OUT,
+		       "%s, killed, but did not end; abandoned (waits in the kernel: %s)",
+		       c->too_much ? "printed too much" : "no result",
+		       where[0] ? where : "unknown");
 }
 
 static void child_clock(struct child *c, uint64_t now)
@@ -362,12 +347,12 @@ static void child_clock(struct child *c, uint64_t now)
 		return;
 	switch (c->phase) {
 	case RUNNING:
-		child_kill(c, SIGTERM);
+		spawn_term(&c->spawned);
 		c->phase = TERM;
 		c->next_us = now + BENCH_GRACE_MS * 1000u / 2;
 		break;
 	case TERM:
-		child_kill(c, SIGKILL);
+		spawn_kill(&c->spawned);
 		c->phase = KILL;
 		c->next_us = now + BENCH_GRACE_MS * 1000u / 2;
 		break;
@@ -385,6 +370,7 @@ static void child_release(struct child *c)
 	if (c->pidfd >= 0)
 		close(c->pidfd);
 	c->pidfd = -1;
+	spawn_free(&c->spawned);
 }
 
 /* --- all of them --------------------------------------------------------------------- */

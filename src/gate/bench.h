@@ -4,13 +4,15 @@
  * deadlines and collects the one JSON line that each prints.
  *
  * Jobs that name a resource in common run one after another, in the order given; all others
- * run at once. Every child is a process group of its own, gets a clean environment,
- * /dev/null as input, no core dumps, and SIGKILL when the caller dies. A child over its
- * deadline gets SIGTERM, then SIGKILL, with its whole group; one that doesn't end even
- * then (it is stuck in the kernel) is reported and abandoned. So each job ends at most
- * BENCH_GRACE_MS after its deadline, whatever the child does, and no job is lost to another's
- * failure. All of them end with the budget: a job that runs then is over its deadline, and one
- * whose turn has not come is told so.
+ * run at once. Every child is a session of its own, gets a clean environment, /dev/null as
+ * input and the limits of spawn.h (no core dumps, small files, few of everything), is the first
+ * that goes when memory is short, and gets SIGKILL when the caller dies. A child over its
+ * deadline gets SIGTERM, then SIGKILL; one that doesn't end even then (it is stuck in the
+ * kernel) is reported and abandoned. What it started ends with it: background processes, daemons
+ * in sessions of their own, fork bombs (spawn.h). So each job ends at most BENCH_GRACE_MS after
+ * its deadline, whatever the child does, and no job is lost to another's failure. All of them
+ * end with the budget: a job that runs then is over its deadline, and one whose turn has not
+ * come is told so.
  *
  * What a child prints on stdout, at most BENCH_OUTPUT_MAX bytes, and exit status 0:
  *
@@ -30,6 +32,7 @@
 
 #include "base/err.h"
 #include "base/vec.h"
+#include "gate/privileges.h"
 
 #define BENCH_PATH "/usr/libexec/railhead/railhead-bench" /* argv[0] of the gate's own jobs */
 #define BENCH_ARGS_MAX 40				  /* with the NULL at the end */
@@ -52,6 +55,7 @@ struct bench_job {
 	const char *argv[BENCH_ARGS_MAX]; /* argv[0] is an absolute path; ends with NULL */
 	unsigned int deadline_ms;	  /* counted from the start of this child */
 	const struct strv *resources;	  /* "node0", "0000:3b:00.0"; NULL: it disturbs nobody */
+	const struct privileges *as;	  /* NULL: those of the caller */
 
 	/* out */
 	enum bench_outcome outcome;

@@ -74,6 +74,22 @@ static const char *name_of(const struct figure *f)
 	return streq(f->key, "value") ? "" : f->key;
 }
 
+/* What the program found, each a sentence that says what to do. */
+static void blame_faults(struct probe *p, const struct figure *f, double value)
+{
+	const json_t *faults = json_object_get(p->m.detail, "faults"), *fault;
+	struct str text = {0};
+	size_t i;
+
+	show(p, f, value);
+	p->m.outcome = OUTCOME_SLOW;
+	json_array_foreach(faults, i, fault)
+		str_addf(&text, "%s%s", i ? "; " : "",
+			 json_is_string(fault) ? json_string_value(fault) : "?");
+	p->m.reason = xasprintf("%s: %s", p->subject, text.len ? text.s : p->m.measured);
+	str_free(&text);
+}
+
 /* Adds to the reason, which begins with the subject. */
 static void blame(struct probe *p, const struct figure *f, double value, const char *than)
 {
@@ -107,7 +123,9 @@ static void judge_measured(struct probe *p)
 		vec_push(&p->m.readings, reading);
 		if (!p->m.measured)
 			show(p, f, reading.value);
-		if (is_wrong(f, reading.value))
+		if (is_wrong(f, reading.value) && f->quantity == QUANTITY_FAULTS)
+			blame_faults(p, f, reading.value);
+		else if (is_wrong(f, reading.value))
 			blame(p, f, reading.value, f->wanted);
 	}
 }

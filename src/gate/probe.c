@@ -12,10 +12,11 @@
 enum { BUDGET_MS = 1500 };
 
 const struct probe_family *const probe_families[] = {
-	&probe_memory_bandwidth,
-	&probe_memory_latency,
-	&probe_jitter,
-	NULL,
+	&probe_memory_bandwidth, &probe_memory_latency,
+	&probe_jitter,		 &probe_rdma_loopback,
+	&probe_rdma_pairs,	 &probe_gpu_health,
+	&probe_gpu_copy,	 &probe_gpu_peer,
+	&probe_gpu_rdma,	 NULL,
 };
 
 bool gate_measures(const char *run)
@@ -195,6 +196,15 @@ void probe_judges(struct probe *p, const struct ynode *check, const char *name, 
 		f.wanted = xstrdup(text);
 	}
 	p->figures[p->n_figures++] = f;
+}
+
+void probe_wants_no_faults(struct probe *p)
+{
+	p->figures[p->n_figures++] = (struct figure){.key = "value",
+						     .name = "faults",
+						     .quantity = QUANTITY_FAULTS,
+						     .at_most = true,
+						     .wanted = xstrdup("no faults")};
 }
 
 void probe_declines(struct probe *p, enum outcome outcome, const char *fmt, ...)

@@ -54,9 +54,9 @@ struct probe_family {
 };
 
 extern const struct probe_family *const probe_families[]; /* NULL-terminated */
-extern const struct probe_family probe_memory_bandwidth;
-extern const struct probe_family probe_memory_latency;
-extern const struct probe_family probe_jitter;
+extern const struct probe_family probe_memory_bandwidth, probe_memory_latency, probe_jitter,
+	probe_rdma_loopback, probe_rdma_pairs, probe_gpu_health, probe_gpu_copy, probe_gpu_peer,
+	probe_gpu_rdma;
 
 /*
  * Adds a probe of the bench program's benchmark of that name, with id gate/NAME/TAIL; for a
@@ -86,6 +86,9 @@ struct ceilings {
 void probe_judges(struct probe *p, const struct ynode *check, const char *name, const char *key,
 		  enum quantity quantity, const struct ceilings *ceilings);
 
+/* "value" counts faults, and "faults" are their texts: any is one too many. */
+void probe_wants_no_faults(struct probe *p);
+
 /* It is not run: this is its outcome, and why. */
 void probe_declines(struct probe *p, enum outcome outcome, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -94,6 +97,9 @@ void probes_free(struct probes *probes);
 
 /* The page sizes for the bench program, most wanted first: what the profile gives the work. */
 const char *probe_pages(const struct profile *profile);
+
+/* What the port of an RDMA device could carry, in bytes/s; 0: not known. */
+double probe_line_rate(const struct step_ctx *ctx, const struct pci_fn *fn, const char *ibdev);
 
 /* --- judge.c ---------------------------------------------------------------------------- */
 

@@ -26,3 +26,34 @@ int check_pcie_speed(const struct kind_ctx *ctx, struct change *c, const char *a
 /* pcie-payload:ADDR: at least so many bytes of payload in a packet */
 int check_pcie_payload(const struct kind_ctx *ctx, struct change *c, const char *addr,
 		       struct err *err);
+
+/*
+ * check_rdma.c. rdma-link:ADDR or rdma-link:PF/INDEX; desired: "ACTIVE", every port of its RDMA
+ * devices. rdma-speed:, the same; desired: a rate, and that or more is right.
+ */
+int check_rdma_link(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err);
+int check_rdma_speed(const struct kind_ctx *ctx, struct change *c, const char *arg,
+		     struct err *err);
+
+/*
+ * check_aer.c. pcie-errors:ADDR or pcie-errors:PF/INDEX; desired: "0", uncorrected since boot.
+ * pcie-corrected:, the same; desired: "100 or fewer".
+ */
+int check_pcie_errors(const struct kind_ctx *ctx, struct change *c, const char *arg,
+		      struct err *err);
+int check_pcie_corrected(const struct kind_ctx *ctx, struct change *c, const char *arg,
+			 struct err *err);
+
+/* memlock:UNIT; desired: "unlimited" or a size, which each of its processes may lock at least */
+int check_memlock(const struct kind_ctx *ctx, struct change *c, const char *unit, struct err *err);
+
+/*
+ * check_gpu.c. gpu-driver:ADDR; desired: "open", "proprietary" or "any": NVIDIA's modules that
+ * are bound, and the device nodes that work opens are there.
+ */
+int check_gpu_driver(const struct kind_ctx *ctx, struct change *c, const char *addr,
+		     struct err *err);
+/* gpudirect:NIC,GPU; desired: "dma-buf or nvidia_peermem", and observed which of the two */
+int check_gpudirect(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err);
+/* gpu-xid:ADDR; desired: "none" in the kernel's log that is a fault of the GPU or node */
+int check_gpu_xid(const struct kind_ctx *ctx, struct change *c, const char *addr, struct err *err);

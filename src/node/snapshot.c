@@ -98,7 +98,8 @@ static const struct {
 	 "local_cpu* irq enable msi_bus ari_enabled current_link_* max_link_* d3cold_allowed "
 	 "driver_override sriov_totalvfs sriov_drivers_autoprobe sriov_offset sriov_stride "
 	 "sriov_vf_device sriov_vf_total_msix reset_method config vpd driver physfn virtfn* "
-	 "iommu_group iommu subsystem label index acpi_index mem_info_vram_total",
+	 "iommu_group iommu subsystem label index acpi_index mem_info_vram_total aer_dev_* "
+	 "aer_rootport_*",
 	 false, ALL},
 	{"/sys/bus/pci/devices/*/link", "*", false, ALL},
 	{"/sys/bus/pci/devices/*/power", "control", false, ALL},
@@ -123,7 +124,8 @@ static const struct {
 	{"/sys/class/net/*/settings", "*", true, NOT_VF},
 	{"/sys/class/infiniband", "*", false, ALL},
 	{"/sys/class/infiniband/*",
-	 "fw_ver hca_type board_id hw_rev node_type node_guid sys_image_guid device subsystem",
+	 "fw_ver hca_type board_id hw_rev node_type node_guid sys_image_guid device subsystem "
+	 "parent",
 	 false, ALL},
 	{"/sys/class/infiniband/*/tc/*", "traffic_class", false, ALL},
 	{"/sys/class/infiniband/*/ports/*", "state phys_state rate link_layer lid cap_mask", false,

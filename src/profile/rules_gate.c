@@ -178,6 +178,16 @@ static void judge_isolation(struct ruling *r, const struct ynode *check, const c
 			   off->at.line, off->at.col);
 }
 
+/* VFs of a GPU are given to guests, and their driver is the guest's. */
+static void judge_whole_gpus(struct ruling *r, const struct ynode *check, const char *name)
+{
+	const struct ynode *on = ynode_get(check, "on");
+	cleanup_free char *key = xasprintf("%s.on", name);
+
+	if (str_starts(ynode_text(check, "run", ""), "gpu") && str_starts(scalar(on), "vfs of "))
+		rule_error(r, on, key, "GPUs are looked at as a whole; name the set itself");
+}
+
 static void checks_have_their_keys(struct ruling *r)
 {
 	const struct ynode *checks = ynode_get(section(r, "gate"), "checks");
@@ -210,6 +220,7 @@ static void checks_are_sound(struct ruling *r)
 			}
 		judge_timeout(r, check, name);
 		judge_isolation(r, check, name);
+		judge_whole_gpus(r, check, name);
 	}
 }
 

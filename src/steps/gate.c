@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * gate: checks that need no load become changes of kind check here; benchmarks are run by
- * gate/. Ids are gate/NAME/ADDRESS[/vfN].
+ * gate/. Ids are gate/NAME/ADDRESS[/vfN], of units gate/NAME/UNIT.
  */
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "node/nearness.h"
 #include "steps/overlay.h"
 
 struct target {
@@ -32,20 +33,33 @@ static struct change *add(const struct target *t, const char *id_tail, const cha
 }
 
 /* Links train for seconds; a check's timeout is how long it may take until they are there. */
-static void check_carrier(const struct target *t, const char *where)
+static void settles(const struct target *t, struct change *c)
 {
-	const char *speed = ynode_text(t->check, "speed", NULL);
 	uint64_t timeout = 0;
-	struct change *c = add(t, where, "", "carrier", "up");
 
 	parse_duration(ynode_text(t->check, "timeout", ""), &timeout);
 	c->settles = true;
 	c->deadline_ms = (unsigned int)(timeout / 1000);
-	if (!speed)
-		return;
-	c = add(t, where, "/speed", "speed", speed);
-	c->settles = true;
-	c->deadline_ms = (unsigned int)(timeout / 1000);
+}
+
+static void check_port(const struct target *t, const char *where, const char *link,
+		       const char *wanted, const char *speed)
+{
+	const char *least = ynode_text(t->check, "speed", NULL);
+
+	settles(t, add(t, where, "", link, wanted));
+	if (least)
+		settles(t, add(t, where, "/speed", speed, least));
+}
+
+static void check_carrier(const struct target *t, const char *where)
+{
+	check_port(t, where, "carrier", "up", "speed");
+}
+
+static void check_rdma(const struct target *t, const char *where)
+{
+	check_port(t, where, "rdma-link", "ACTIVE", "rdma-speed");
 }
 
 static void check_pcie(const struct target *t, const char *where)
@@ -61,6 +75,16 @@ static void check_pcie(const struct target *t, const char *where)
 		add(t, where, "/speed", "pcie-speed", speed);
 }
 
+static void check_errors(const struct target *t, const char *where)
+{
+	const char *corrected = ynode_text(t->check, "corrected", NULL);
+	cleanup_free char *most = corrected ? xasprintf("%s or fewer", corrected) : NULL;
+
+	add(t, where, "", "pcie-errors", "0");
+	if (most)
+		add(t, where, "/corrected", "pcie-corrected", most);
+}
+
 static void check_groups(const struct target *t, const char *where)
 {
 	const char *type = ynode_text(t->check, "type", NULL);
@@ -72,14 +96,26 @@ static void check_groups(const struct target *t, const char *where)
 		add(t, where, "/type", "iommu-type", type);
 }
 
+/* A driver may still be at work on its GPUs when the gate begins, and on their device nodes. */
+static void check_gpu_driver(const struct target *t, const char *where)
+{
+	settles(t, add(t, where, "", "gpu-driver", ynode_text(t->check, "flavor", "any")));
+}
+
+static void check_gpu_xid(const struct target *t, const char *where)
+{
+	add(t, where, "", "gpu-xid", "none");
+}
+
 /* Runs that are looks. memory_bandwidth and its kin are benchmarks: gate/. */
 static const struct {
 	const char *run;
 	void (*emit)(const struct target *t, const char *where);
 } looks[] = {
-	{"carrier", check_carrier},
-	{"pcie_link", check_pcie},
-	{"iommu_groups", check_groups},
+	{"carrier", check_carrier},	{"pcie_link", check_pcie},
+	{"pcie_errors", check_errors},	{"rdma_link", check_rdma},
+	{"iommu_groups", check_groups}, {"gpu_driver", check_gpu_driver},
+	{"gpu_xid", check_gpu_xid},
 };
 
 /* on: SET, or "vfs of SET" */
@@ -103,6 +139,39 @@ static void each(const struct step_ctx *ctx, const struct target *t,
 	}
 }
 
+/* units: of the machine, not of a function. */
+static void check_units(const struct target *t)
+{
+	const struct ynode *units = ynode_get(t->check, "units");
+	const char *limit = ynode_text(t->check, "limit", "unlimited");
+
+	for (size_t i = 0; units && i < units->items.n; i++)
+		add(t, units->items.v[i]->text, "", "memlock", limit);
+}
+
+/* gpudirect: each NIC of the one set with its GPU of the other, or the nearest to it. */
+static void check_direct(const struct step_ctx *ctx, const struct target *t)
+{
+	const struct device_set *gpus = device_sets_find(ctx->sets, ynode_text(t->check, "on", ""));
+	const struct device_set *nics =
+		device_sets_find(ctx->sets, ynode_text(t->check, "with", ""));
+	struct pairs pairs = {0};
+
+	if (!gpus || !nics || gpus->fn.n == 0) /* expect: is about a set that has none */
+		return;
+	pairs_find(ctx->root, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
+	for (size_t i = 0; i < pairs.n; i++) {
+		const struct pair *p = &pairs.v[i];
+		const struct pci_fn *gpu = p->gpu ? p->gpu : p->nearest;
+		struct change *c =
+			add(t, p->nic->addr, "", "gpudirect", "dma-buf or nvidia_peermem");
+
+		change_target(c, "gpudirect:%s,%s", p->nic->addr, gpu->addr);
+		settles(t, c);
+	}
+	vec_free(&pairs);
+}
+
 static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
@@ -113,6 +182,10 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 		struct target t = {checks->items.v[i], checks->keys.v[i]->text, plan};
 		const char *run = ynode_text(t.check, "run", "");
 
+		if (streq(run, "memlock"))
+			check_units(&t);
+		if (streq(run, "gpudirect"))
+			check_direct(ctx, &t);
 		for (size_t j = 0; j < array_len(looks); j++)
 			if (streq(looks[j].run, run))
 				each(ctx, &t, looks[j].emit);

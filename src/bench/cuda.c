@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/cuda.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "bench/crew.h"
+#include "bench/symbols.h"
+
+#define LIBRARY "libcuda.so.1"
+#define COPIES_MOST 1024
+
+static const struct symbol symbols[] = {
+	SYMBOL(struct cuda, init, "cuInit"),
+	SYMBOL(struct cuda, driver_version, "cuDriverGetVersion"),
+	SYMBOL(struct cuda, error_string, "cuGetErrorString"),
+	SYMBOL(struct cuda, device_by_address, "cuDeviceGetByPCIBusId"),
+	SYMBOL(struct cuda, device_attribute, "cuDeviceGetAttribute"),
+	SYMBOL(struct cuda, can_access_peer, "cuDeviceCanAccessPeer"),
+	SYMBOL(struct cuda, context_retain, "cuDevicePrimaryCtxRetain"),
+	SYMBOL(struct cuda, context_release, "cuDevicePrimaryCtxRelease_v2"),
+	SYMBOL(struct cuda, context_set, "cuCtxSetCurrent"),
+	SYMBOL(struct cuda, enable_peer, "cuCtxEnablePeerAccess"),
+	SYMBOL(struct cuda, mem_alloc, "cuMemAlloc_v2"),
+	SYMBOL(struct cuda, mem_free, "cuMemFree_v2"),
+	SYMBOL(struct cuda, host_alloc, "cuMemHostAlloc"),
+	SYMBOL(struct cuda, host_free, "cuMemFreeHost"),
+	SYMBOL(struct cuda, memset_bytes, "cuMemsetD8_v2"),
+	SYMBOL(struct cuda, copy_to_device, "cuMemcpyHtoDAsync_v2"),
+	SYMBOL(struct cuda, copy_to_host, "cuMemcpyDtoHAsync_v2"),
+	SYMBOL(struct cuda, copy_to_peer, "cuMemcpyPeerAsync"),
+	SYMBOL(struct cuda, stream_create, "cuStreamCreate"),
+	SYMBOL(struct cuda, stream_destroy, "cuStreamDestroy_v2"),
+	SYMBOL(struct cuda, event_create, "cuEventCreate"),
+	SYMBOL(struct cuda, event_record, "cuEventRecord"),
+	SYMBOL(struct cuda, event_wait, "cuEventSynchronize"),
+	SYMBOL(struct cuda, event_elapsed, "cuEventElapsedTime"),
+	SYMBOL(struct cuda, event_destroy, "cuEventDestroy_v2"),
+	OPTIONAL_SYMBOL(struct cuda, range_handle, "cuMemGetHandleForAddressRange"),
+	{0},
+};
+
+/* --- what a failure means -------------------------------------------------------------- */
+
+/* See the CUDA Driver API reference, enum CUresult, for when each is returned. */
+static const struct meaning {
+	int result;
+	int code;
+	const char *remedy;
+} meanings[] = {
+	{CU_SYSTEM_NOT_READY, -EAGAIN,
+	 "on a board with NVSwitch the fabric manager has not finished: see `systemctl status "
+	 "nvidia-fabricmanager` and the fabric's state in `nvidia-smi -q`; it must be of the "
+	 "driver's version"},
+	{CU_SYSTEM_DRIVER_MISMATCH, -EINVAL,
+	 "libcuda and the loaded kernel module are of different versions, as after an update of "
+	 "the driver: reboot, or unload and load the nvidia modules"},
+	{CU_NO_DEVICE, -ENODEV,
+	 "the driver has no usable GPU: see NVRM in the kernel log, and whether nvidia is bound "
+	 "(`lspci -k`)"},
+	{CU_INVALID_DEVICE, -ENODEV,
+	 "CUDA does not have this GPU: is nvidia bound to it, and is it in use by a virtual "
+	 "machine or split by MIG? See `nvidia-smi -L` and NVRM in the kernel log"},
+	{CU_OUT_OF_MEMORY, -ENOMEM,
+	 "memory of the GPU, or of the host to be pinned, is in use: see the processes in "
+	 "`nvidia-smi`"},
+	{CU_DEVICE_UNAVAILABLE, -EBUSY,
+	 "its compute mode is exclusive or prohibited: `nvidia-smi -c 0`, or end the process that "
+	 "has it"},
+	{CU_ECC_UNCORRECTABLE, -EIO,
+	 "the GPU's memory has an uncorrectable error: reset the GPU; if it comes again, replace "
+	 "it"},
+	{CU_NVLINK_UNCORRECTABLE, -EIO,
+	 "an NVLink has an uncorrectable error: reset the GPUs; see `nvidia-smi nvlink -e`"},
+	{CU_OPERATING_SYSTEM, -EIO,
+	 "a system call of the library failed: are /dev/nvidiactl, /dev/nvidia-uvm and the GPU's "
+	 "/dev/nvidiaN there, and allowed by the cgroup? `nvidia-modprobe -u -c 0` makes them"},
+	{CU_NOT_PERMITTED, -EPERM, "the driver does not let this user do it"},
+	{CU_STUB_LIBRARY, -ENOENT,
+	 LIBRARY " is the stub of a CUDA toolkit, not the driver's: see `ldconfig -p`"},
+	{CU_UNKNOWN, -EIO,
+	 "most often nvidia_uvm is not loaded, or /dev/nvidia-uvm is missing: `nvidia-modprobe -u "
+	 "-c 0`; else see NVRM in the kernel log"},
+};
+
+static const struct meaning *meaning_of(int result)
+{
+	for (size_t i = 0; i < array_len(meanings); i++)
+		if (meanings[i].result == result)
+			return &meanings[i];
+	return NULL;
+}
+
+int cuda_check(const struct cuda *c, int result, struct err *err, const char *fmt, ...)
+{
+	const struct meaning *m = meaning_of(result);
+	const char *text = NULL;
+	char what[128];
+	va_list ap;
+
+	if (result == CU_SUCCESS)
+		return 0;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	if (c->error_string(result, &text) != CU_SUCCESS || !text)
+		text = "no text";
+	return err_set(err, m ? m->code : -EIO, "%s: CUDA error %d (%s)%s%s", what, result, text,
+		       m ? "; " : "", m ? m->remedy : "");
+}
+
+/* --- opening ----------------------------------------------------------------------------- */
+
+/* CUDA_VISIBLE_DEVICES, CUDA_MPS_PIPE_DIRECTORY, ...: a gate measures the machine. */
+static void forget_environment(void)
+{
+	cleanup_strv struct strv names = {0};
+
+	for (char **e = environ; *e; e++)
+		if (str_starts(*e, "CUDA_")) {
+			cleanup_free char *name = xstrndup(*e, strcspn(*e, "="));
+
+			strv_add(&names, name);
+		}
+	for (size_t i = 0; i < names.n; i++)
+		unsetenv(names.v[i]);
+}
+
+static int resolve(struct cuda *c, struct err *err)
+{
+	const char *missing = symbols_resolve(c->lib, symbols, c);
+	char module[32];
+
+	if (!missing)
+		return 0;
+	if (c->driver_version)
+		c->driver_version(&c->version);
+	return err_set(err, -ENOSYS,
+		       LIBRARY " has no %s: the driver (%s, CUDA %d.%d) is too old; install one "
+			       "of CUDA 11.0 or later",
+		       missing, symbols_driver_version(module), c->version / 1000,
+		       c->version % 1000 / 10);
+}
+
+int cuda_open(struct cuda *c, struct err *err)
+{
+	int r;
+
+	*c = (struct cuda){0};
+	forget_environment();
+	r = symbols_open(&c->lib, LIBRARY, err);
+	if (r == 0)
+		r = resolve(c, err);
+	if (r < 0)
+		return r;
+	r = cuda_check(c, c->init(0), err, "cuInit");
+	if (r == 0)
+		r = cuda_check(c, c->driver_version(&c->version), err, "cuDriverGetVersion");
+	return r;
+}
+
+/* --- a GPU ------------------------------------------------------------------------------- */
+
+static int make_context(struct gpu *g, struct err *err)
+{
+	const struct cuda *c = g->cuda;
+	uint64_t start = clock_ns();
+	int r = cuda_check(c, c->device_by_address(&g->dev, g->addr), err, "%s", g->addr);
+
+	if (r == 0)
+		r = cuda_check(c, c->context_retain(&g->ctx, g->dev), err, "%s: context", g->addr);
+	g->setup_ns = clock_ns() - start;
+	return r == 0 ? gpu_use(g, err) : r;
+}
+
+int gpu_open(struct gpu *g, const struct cuda *c, const char *addr, struct err *err)
+{
+	int r;
+
+	*g = (struct gpu){.cuda = c, .addr = addr};
+	r = make_context(g, err);
+	if (r == 0)
+		r = cuda_check(c, c->stream_create(&g->stream, CU_STREAM_NON_BLOCKING), err,
+			       "%s: stream", addr);
+	if (r == 0)
+		r = cuda_check(c, c->event_create(&g->from, CU_EVENT_DEFAULT), err, "%s: event",
+			       addr);
+	if (r == 0)
+		r = cuda_check(c, c->event_create(&g->to, CU_EVENT_DEFAULT), err, "%s: event",
+			       addr);
+	return r;
+}
+
+int gpu_use(const struct gpu *g, struct err *err)
+{
+	return cuda_check(g->cuda, g->cuda->context_set(g->ctx), err, "%s: cuCtxSetCurrent",
+			  g->addr);
+}
+
+void gpu_close(struct gpu *g)
+{
+	if (!g->ctx)
+		return;
+	g->cuda->context_set(g->ctx);
+	if (g->to)
+		g->cuda->event_destroy(g->to);
+	if (g->from)
+		g->cuda->event_destroy(g->from);
+	if (g->stream)
+		g->cuda->stream_destroy(g->stream);
+	g->cuda->context_release(g->dev);
+	g->ctx = NULL;
+}
+
+/* --- timing ------------------------------------------------------------------------------ */
+
+int gpu_time(const struct gpu *g, int (*copy)(void *ctx), void *ctx, size_t len, size_t count,
+	     double *ret_rate, struct err *err)
+{
+	const struct cuda *c = g->cuda;
+	float ms = 0;
+	int e = c->event_record(g->from, g->stream);
+
+	for (size_t i = 0; e == CU_SUCCESS && i < count; i++)
+		e = copy(ctx);
+	if (e == CU_SUCCESS)
+		e = c->event_record(g->to, g->stream);
+	if (e == CU_SUCCESS)
+		e = c->event_wait(g->to);
+	if (e == CU_SUCCESS)
+		e = c->event_elapsed(&ms, g->from, g->to);
+	if (e != CU_SUCCESS)
+		return cuda_check(c, e, err, "%s: copy", g->addr);
+	if (!(ms > 0))
+		return err_set(err, -EIO, "%s: CUDA says that %zu copies took no time", g->addr,
+			       count);
+	*ret_rate = (double)len * (double)count * 1e3 / (double)ms;
+	return 0;
+}
+
+size_t gpu_copies(double rate, size_t len, uint64_t window_ns)
+{
+	double n = rate * (double)window_ns / 1e9 / (double)len;
+
+	return n < 1 ? 1 : n > COPIES_MOST ? COPIES_MOST : (size_t)n;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "bench/nvml.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "bench/symbols.h"
+
+#define LIBRARY "libnvidia-ml.so.1"
+
+static const struct symbol symbols[] = {
+	SYMBOL(struct nvml, init, "nvmlInit_v2"),
+	SYMBOL(struct nvml, shutdown, "nvmlShutdown"),
+	SYMBOL(struct nvml, error_string, "nvmlErrorString"),
+	SYMBOL(struct nvml, device_by_address, "nvmlDeviceGetHandleByPciBusId_v2"),
+	SYMBOL(struct nvml, persistence, "nvmlDeviceGetPersistenceMode"),
+	SYMBOL(struct nvml, ecc_mode, "nvmlDeviceGetEccMode"),
+	SYMBOL(struct nvml, ecc_errors, "nvmlDeviceGetTotalEccErrors"),
+	OPTIONAL_SYMBOL(struct nvml, remapped_rows, "nvmlDeviceGetRemappedRows"),
+	SYMBOL(struct nvml, retired_pages, "nvmlDeviceGetRetiredPages"),
+	SYMBOL(struct nvml, retired_pending, "nvmlDeviceGetRetiredPagesPendingStatus"),
+	SYMBOL(struct nvml, pcie_width, "nvmlDeviceGetCurrPcieLinkWidth"),
+	SYMBOL(struct nvml, pcie_width_max, "nvmlDeviceGetMaxPcieLinkWidth"),
+	SYMBOL(struct nvml, pcie_generation, "nvmlDeviceGetCurrPcieLinkGeneration"),
+	SYMBOL(struct nvml, pcie_generation_max, "nvmlDeviceGetMaxPcieLinkGeneration"),
+	/* one name or the other: "throttle" was renamed to "event", and is deprecated since */
+	OPTIONAL_SYMBOL(struct nvml, clocks_reasons, "nvmlDeviceGetCurrentClocksEventReasons"),
+	OPTIONAL_SYMBOL(struct nvml, clocks_reasons_old,
+			"nvmlDeviceGetCurrentClocksThrottleReasons"),
+	OPTIONAL_SYMBOL(struct nvml, p2p_status, "nvmlDeviceGetP2PStatus"),
+	OPTIONAL_SYMBOL(struct nvml, fabric, "nvmlDeviceGetGpuFabricInfo"),
+	{0},
+};
+
+/* See the NVML API reference, enum nvmlReturn_t. */
+static const struct meaning {
+	int result;
+	int code;
+	const char *remedy;
+} meanings[] = {
+	{NVML_NO_PERMISSION, -EPERM, "this user may not ask the driver: run as root"},
+	{NVML_NOT_FOUND, -ENODEV,
+	 "the driver does not have this GPU: is nvidia bound to it (`lspci -k`)? See NVRM in the "
+	 "kernel log"},
+	{NVML_INSUFFICIENT_POWER, -EIO, "its external power is not connected: check the cables"},
+	{NVML_DRIVER_NOT_LOADED, -ENODEV,
+	 "the nvidia module is not loaded: load it (modules.load), and see NVRM in the kernel log"},
+	{NVML_IRQ_ISSUE, -EIO, "its interrupts do not arrive: see NVRM in the kernel log"},
+	{NVML_CORRUPTED_INFOROM, -EIO, "its InfoROM is corrupted: flash it, or replace the GPU"},
+	{NVML_GPU_IS_LOST, -EIO,
+	 "the GPU has fallen off the bus: power the node off and on; if it comes again, reseat "
+	 "or replace it"},
+	{NVML_RESET_REQUIRED, -EIO, "reset it: `nvidia-smi --gpu-reset -i ADDRESS`, or reboot"},
+	{NVML_OPERATING_SYSTEM, -EIO,
+	 "/dev/nvidiactl is missing, or a cgroup does not allow it: `nvidia-modprobe -c 0`"},
+	{NVML_LIB_RM_VERSION_MISMATCH, -EINVAL,
+	 "the library and the loaded kernel module are of different versions, as after an update "
+	 "of the driver: reboot, or unload and load the nvidia modules"},
+};
+
+int nvml_check(const struct nvml *n, int result, struct err *err, const char *fmt, ...)
+{
+	const struct meaning *m = NULL;
+	char what[128];
+	va_list ap;
+
+	if (result == NVML_SUCCESS)
+		return 0;
+	for (size_t i = 0; i < array_len(meanings); i++)
+		if (meanings[i].result == result)
+			m = &meanings[i];
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	return err_set(err, m ? m->code : -EIO, "%s: NVML error %d (%s)%s%s", what, result,
+		       n->error_string(result), m ? "; " : "", m ? m->remedy : "");
+}
+
+int nvml_open(struct nvml *n, struct err *err)
+{
+	const char *missing;
+	char module[32];
+	int r;
+
+	*n = (struct nvml){0};
+	r = symbols_open(&n->lib, LIBRARY, err);
+	if (r < 0)
+		return r;
+	missing = symbols_resolve(n->lib, symbols, n);
+	if (missing)
+		return err_set(err, -ENOSYS,
+			       LIBRARY " has no %s: the driver (%s) is too old; install a "
+				       "supported one",
+			       missing, symbols_driver_version(module));
+	r = nvml_check(n, n->init(), err, "start of NVML");
+	n->up = r == 0;
+	return r;
+}
+
+void nvml_close(struct nvml *n)
+{
+	if (n->up)
+		n->shutdown();
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * NVIDIA's management library, libnvidia-ml.so.1, opened at run time like libcuda (cuda.h).
+ * Names, numbers and layouts are those of the NVML API reference (nvml.h, which NVIDIA also
+ * publishes in github.com/NVIDIA/go-nvml, gen/nvml): nvmlInit and the lookup by address are
+ * _v2, the others have no suffix; nvmlDevice_t is a pointer to nothing that a caller looks
+ * into; enums are int, counters unsigned long long.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/err.h"
+
+enum nvml_result { /* those that a sentence is written about */
+		   NVML_SUCCESS = 0,
+		   NVML_NOT_SUPPORTED = 3,
+		   NVML_NO_PERMISSION = 4,
+		   NVML_NOT_FOUND = 6,
+		   NVML_INSUFFICIENT_POWER = 8,
+		   NVML_DRIVER_NOT_LOADED = 9,
+		   NVML_IRQ_ISSUE = 11,
+		   NVML_CORRUPTED_INFOROM = 14,
+		   NVML_GPU_IS_LOST = 15,
+		   NVML_RESET_REQUIRED = 16,
+		   NVML_OPERATING_SYSTEM = 17,
+		   NVML_LIB_RM_VERSION_MISMATCH = 18,
+		   NVML_UNKNOWN = 999,
+};
+
+enum {
+	NVML_ERROR_UNCORRECTED = 1, /* nvmlMemoryErrorType_t */
+	NVML_VOLATILE = 0,	    /* nvmlEccCounterType_t: since the driver was loaded */
+	NVML_RETIRED_SINGLE_BIT = 0,
+	NVML_RETIRED_DOUBLE_BIT = 1,
+	NVML_P2P_NVLINK = 2, /* nvmlGpuP2PCapsIndex_t */
+	NVML_P2P_READ = 0,
+};
+
+enum nvml_p2p_status { /* nvmlGpuP2PStatus_t */
+		       NVML_P2P_OK = 0,
+		       NVML_P2P_CHIPSET_NOT_SUPPORTED = 1,
+		       NVML_P2P_GPU_NOT_SUPPORTED = 2,
+		       NVML_P2P_TOPOLOGY_NOT_SUPPORTED = 3,
+		       NVML_P2P_DISABLED_BY_REGKEY = 4,
+		       NVML_P2P_NOT_SUPPORTED = 5,
+};
+
+enum { /* nvmlClocksEventReasons */
+       NVML_CLOCKS_SW_THERMAL = 0x20,
+       NVML_CLOCKS_HW_SLOWDOWN = 0x08,
+       NVML_CLOCKS_HW_THERMAL = 0x40,
+       NVML_CLOCKS_HW_POWER_BRAKE = 0x80,
+};
+
+enum { /* nvmlGpuFabricState_t */
+       NVML_FABRIC_NOT_SUPPORTED = 0,
+       NVML_FABRIC_NOT_STARTED = 1,
+       NVML_FABRIC_IN_PROGRESS = 2,
+       NVML_FABRIC_COMPLETED = 3,
+};
+
+struct nvml_fabric { /* nvmlGpuFabricInfo_t */
+	unsigned char cluster[16];
+	int status; /* of a fabric that is completed: an enum nvml_result */
+	unsigned int clique;
+	unsigned char state;
+};
+
+typedef struct nvml_device *nvml_device;
+
+/* Optional ones (see nvml.c) are NULL where the library is too old. */
+struct nvml {
+	void *lib;
+	bool up; /* initialised */
+
+	int (*init)(void);
+	int (*shutdown)(void);
+	const char *(*error_string)(int result);
+	int (*device_by_address)(const char *addr, nvml_device *ret);
+	int (*persistence)(nvml_device d, int *ret);
+	int (*ecc_mode)(nvml_device d, int *ret_current, int *ret_pending);
+	int (*ecc_errors)(nvml_device d, int type, int counter, unsigned long long *ret);
+	int (*remapped_rows)(nvml_device d, unsigned int *ret_corrected,
+			     unsigned int *ret_uncorrected, unsigned int *ret_pending,
+			     unsigned int *ret_failed);
+	int (*retired_pages)(nvml_device d, int cause, unsigned int *count,
+			     unsigned long long *addresses);
+	int (*retired_pending)(nvml_device d, int *ret);
+	int (*pcie_width)(nvml_device d, unsigned int *ret);
+	int (*pcie_width_max)(nvml_device d, unsigned int *ret);
+	int (*pcie_generation)(nvml_device d, unsigned int *ret);
+	int (*pcie_generation_max)(nvml_device d, unsigned int *ret);
+	int (*clocks_reasons)(nvml_device d, unsigned long long *ret);
+	int (*clocks_reasons_old)(nvml_device d, unsigned long long *ret);
+	int (*p2p_status)(nvml_device a, nvml_device b, int index, int *ret);
+	int (*fabric)(nvml_device d, struct nvml_fabric *ret);
+};
+
+/* Opens and initialises it. *err has what is wrong and what to do. */
+int nvml_open(struct nvml *n, struct err *err);
+void nvml_close(struct nvml *n);
+
+/* As cuda_check(). */
+int nvml_check(const struct nvml *n, int result, struct err *err, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "bench/benchmark.h"
+
+extern const struct benchmark rdma_loopback;
+extern const struct benchmark rdma_pairs;

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Rounds of short windows: each round measures every kind (a direction, say) once, with
+ * gaps in between, until the budget is used up or the windows agree. A burst of something
+ * else hits few of them, and medians don't see it (stats.h).
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define ROUNDS_KINDS 2
+#define ROUNDS_MOST 33
+#define ROUNDS_LEAST 12 /* before windows may agree */
+#define ROUNDS_FLOOR 4	/* however short the budget is */
+
+struct rounds {
+	/* in */
+	size_t kinds; /* 1..ROUNDS_KINDS */
+	/* One window: *ret_rate in bytes/s. How long it takes is its own business. */
+	int (*window)(void *ctx, size_t kind, double *ret_rate, struct err *err);
+	void *ctx;
+	uint64_t budget_ns;
+	double agree_pct;
+
+	/* out */
+	double rates[ROUNDS_KINDS][ROUNDS_MOST];
+	size_t n;	  /* rounds that were done */
+	uint64_t took_ns; /* gaps included */
+};
+
+/*
+ * Windows that are thrown away: clocks and links go up from idle. Ends when two rounds in a
+ * row agree within 2 %, at the latest after a quarter of the budget.
+ */
+int rounds_warm_up(struct rounds *r, struct err *err);
+int rounds_run(struct rounds *r, struct err *err);
+
+double rounds_median(const struct rounds *r, size_t kind);
+/* The kind whose median is lowest. */
+size_t rounds_lowest(const struct rounds *r);
+/*
+ * Adds value (the lowest median), unit, spread_pct of that kind, names[i] for each kind,
+ * windows and windows_ms; a note where few rounds fitted the budget.
+ */
+void rounds_report(const struct rounds *r, const char *const names[], json_t *line);

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "gate/privileges.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "sys/read.h"
+
+/* --- users --------------------------------------------------------------------------- */
+
+/* One line of passwd(5): NAME:PASSWORD:UID:GID:... */
+static bool parse_user(char *line, const char *name, struct privileges *ret)
+{
+	char *rest = line, *field[4];
+	uint64_t uid, gid;
+
+	for (size_t i = 0; i < array_len(field); i++) {
+		field[i] = strsep(&rest, ":");
+		if (!field[i])
+			return false;
+	}
+	if (!streq(field[0], name) || parse_u64(field[2], &uid) < 0 ||
+	    parse_u64(field[3], &gid) < 0 || uid >= UINT32_MAX || gid >= UINT32_MAX)
+		return false;
+	ret->uid = (uid_t)uid;
+	ret->gid = (gid_t)gid;
+	return true;
+}
+
+int privileges_user(const struct root *root, const char *name, struct privileges *ret,
+		    struct err *err)
+{
+	cleanup_free char *text = NULL;
+	int r = read_text(root, &text, err, "/etc/passwd");
+	char *rest = text, *line;
+
+	if (r < 0 && name)
+		return r;
+	while (r == 0 && (line = strsep(&rest, "\n")))
+		if (parse_user(line, name ? name : "nobody", ret))
+			return 0;
+	if (name)
+		return err_set(err, -ENOENT,
+			       "/etc/passwd has no user %s (those of a directory service are not "
+			       "known before the network is up)",
+			       name);
+	ret->uid = ret->gid = PRIVILEGES_NOBODY;
+	return 0;
+}
+
+/* --- capabilities -------------------------------------------------------------------- */
+
+/* By their numbers, in the order of linux/capability.h. */
+static const char *const capability_names[] = {
+	"CAP_CHOWN",
+	"CAP_DAC_OVERRIDE",
+	"CAP_DAC_READ_SEARCH",
+	"CAP_FOWNER",
+	"CAP_FSETID",
+	"CAP_KILL",
+	"CAP_SETGID",
+	"CAP_SETUID",
+	"CAP_SETPCAP",
+	"CAP_LINUX_IMMUTABLE",
+	"CAP_NET_BIND_SERVICE",
+	"CAP_NET_BROADCAST",
+	"CAP_NET_ADMIN",
+	"CAP_NET_RAW",
+	"CAP_IPC_LOCK",
+	"CAP_IPC_OWNER",
+	"CAP_SYS_MODULE",
+	"CAP_SYS_RAWIO",
+	"CAP_SYS_CHROOT",
+	"CAP_SYS_PTRACE",
+	"CAP_SYS_PACCT",
+	"CAP_SYS_ADMIN",
+	"CAP_SYS_BOOT",
+	"CAP_SYS_NICE",
+	"CAP_SYS_RESOURCE",
+	"CAP_SYS_TIME",
+	"CAP_SYS_TTY_CONFIG",
+	"CAP_MKNOD",
+	"CAP_LEASE",
+	"CAP_AUDIT_WRITE",
+	"CAP_AUDIT_CONTROL",
+	"CAP_SETFCAP",
+	"CAP_MAC_OVERRIDE",
+	"CAP_MAC_ADMIN",
+	"CAP_SYSLOG",
+	"CAP_WAKE_ALARM",
+	"CAP_BLOCK_SUSPEND",
+	"CAP_AUDIT_READ",
+	"CAP_PERFMON",
+	"CAP_BPF",
+	"CAP_CHECKPOINT_RESTORE",
+};
+
+int privileges_add(struct privileges *p, const char *capability, struct err *err)
+{
+	for (size_t i = 0; i < array_len(capability_names); i++) {
+		if (!streq(capability_names[i], capability))
+			continue;
+		if (prctl(PR_CAPBSET_READ, i, 0, 0, 0) < 0)
+			return err_set(err, -EINVAL, "%s: this kernel does not have it",
+				       capability);
+		p->capabilities |= UINT64_C(1) << i;
+		return 0;
+	}
+	return err_set(err, -EINVAL, "%s: there is no such capability (capabilities(7))",
+		       capability);
+}
+
+/* All others leave the bounding set: no program that is executed can get them back. */
+static int bound_capabilities(uint64_t keep)
+{
+	for (unsigned long i = 0; prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++)
+		if ((i > 63 || !(keep >> i & 1)) && prctl(PR_CAPBSET_DROP, i, 0, 0, 0) < 0)
+			return -errno;
+	return 0;
+}
+
+/* Inheritable and ambient too: what has no file capabilities keeps them over execve(). */
+static int set_capabilities(uint64_t keep)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+
+	for (size_t i = 0; i < array_len(data); i++)
+		data[i].effective = data[i].permitted = data[i].inheritable =
+			(uint32_t)(keep >> (32 * i));
+	if (syscall(SYS_capset, &header, data) < 0)
+		return -errno;
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	for (unsigned long i = 0; i < 64; i++)
+		if (keep >> i & 1 && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, i, 0, 0) < 0)
+			return -errno;
+	return 0;
+}
+
+int privileges_take(const struct privileges *p, const char **what)
+{
+	int r;
+
+	*what = "drop capabilities";
+	r = bound_capabilities(p->capabilities);
+	if (r < 0)
+		return r;
+	*what = "change the user";
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setgroups(0, NULL) < 0 ||
+	    setresgid(p->gid, p->gid, p->gid) < 0 || setresuid(p->uid, p->uid, p->uid) < 0)
+		return -errno;
+	*what = "keep capabilities";
+	r = set_capabilities(p->capabilities);
+	if (r < 0)
+		return r;
+	*what = "give up what set-user-ID programs grant";
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
+}
+
+/* --- programs ------------------------------------------------------------------------ */
+
+static int check_owner(const char *path, struct stat *ret, struct err *err)
+{
+	if (stat(path, ret) < 0)
+		return err_errno(err, -errno, "%s", path);
+	if (ret->st_uid != 0)
+		return err_set(err, -EPERM, "%s belongs to user %u, not to root: chown it", path,
+			       (unsigned int)ret->st_uid);
+	if (ret->st_mode & (S_IWGRP | S_IWOTH) &&
+	    !(S_ISDIR(ret->st_mode) && ret->st_mode & S_ISVTX))
+		return err_set(err, -EPERM, "%s may be written by others than root: chmod go-w it",
+			       path);
+	return 0;
+}
+
+int privileges_program(const char *path, char **ret, struct err *err)
+{
+	cleanup_free char *real = NULL, *dir = NULL;
+	struct stat st;
+	int r;
+
+	if (path[0] != '/')
+		return err_set(err, -EINVAL, "%s: write the program's absolute path", path);
+	real = realpath(path, NULL);
+	if (!real)
+		return err_errno(err, -errno, "%s", path);
+	r = check_owner(real, &st, err);
+	if (r < 0)
+		return r;
+	if (!S_ISREG(st.st_mode) || !(st.st_mode & S_IXUSR))
+		return err_set(err, -EACCES, "%s is no program: chmod +x it", real);
+	dir = xstrdup(real);
+	do {
+		*strrchr(dir, '/') = '\0';
+		r = check_owner(*dir ? dir : "/", &st, err);
+		if (r < 0)
+			return r;
+	} while (*dir);
+	*ret = take_ptr(real);
+	return 0;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * RDMA devices of functions: each with itself (rdma_loopback), and pairs of them (rdma_pairs).
+ * A function's device is its own, or the soft one on its netdev; its first port is measured. In
+ * a VF's place stands its PF for what the profile says of sets.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "gate/probe.h"
+#include "kinds/roce.h"
+#include "steps/overlay.h"
+#include "sys/read.h"
+
+#define DEV "/sys/bus/pci/devices/"
+
+enum { BUDGET_MS = 800, MBIT = 125000 };
+
+/* One end: a function that the check is about. */
+struct rdma_fn {
+	char *name;		 /* of ids: "0000:3b:00.0", of a VF "0000:3b:00.0/2" */
+	const struct pci_fn *fn; /* NULL: not there */
+	const struct pci_fn *pf; /* of the set */
+	char *ibdev;		 /* NULL: none */
+	char *driver;
+};
+struct rdma_fns {
+	VEC(struct rdma_fn) list;
+};
+
+static void fns_free(struct rdma_fns *fns)
+{
+	for (size_t i = 0; i < fns->list.n; i++) {
+		free(fns->list.v[i].name);
+		free(fns->list.v[i].ibdev);
+		free(fns->list.v[i].driver);
+	}
+	vec_free(&fns->list);
+}
+#define cleanup_fns __attribute__((__cleanup__(fns_free)))
+
+/* --- which ---------------------------------------------------------------------------------- */
+
+static void add_end(const struct step_ctx *ctx, const struct pci_fn *pf, const struct pci_fn *fn,
+		    char *name, struct rdma_fns *ret)
+{
+	struct rdma_fn end = {.name = name, .fn = fn, .pf = pf};
+	struct cc_place place;
+
+	if (fn) {
+		cc_place_find(ctx->root, fn->addr, &place);
+		end.ibdev = take_ptr(place.ibdev);
+		end.driver = take_ptr(place.driver);
+		cc_place_free(&place);
+	}
+	vec_push(&ret->list, end);
+}
+
+static void add_vfs(const struct step_ctx *ctx, const struct pci_fn *pf, struct rdma_fns *ret)
+{
+	for (unsigned int v = 0; v < overlay_vfs(ctx, pf); v++) {
+		cleanup_free char *addr = NULL;
+
+		read_link_name(ctx->root, &addr, NULL, DEV "%s/virtfn%u", pf->addr, v);
+		add_end(ctx, pf, addr ? node_find(ctx->node, addr) : NULL,
+			xasprintf("%s/%u", pf->addr, v), ret);
+	}
+}
+
+/* SET, or "vfs of SET" */
+static void find_ends(const struct step_ctx *ctx, const char *on, struct rdma_fns *ret)
+{
+	bool vfs = str_starts(on, "vfs of ");
+	const struct device_set *set =
+		device_sets_find(ctx->sets, vfs ? on + strlen("vfs of ") : on);
+
+	for (size_t i = 0; set && i < set->fn.n; i++) {
+		const struct pci_fn *fn = set->fn.v[i];
+
+		if (vfs)
+			add_vfs(ctx, fn, ret);
+		else
+			add_end(ctx, fn, fn, xstrdup(fn->addr), ret);
+	}
+}
+
+/* --- what it could do ----------------------------------------------------------------------- */
+
+/* In bytes/s. Of Ethernet the netdev says it better: a soft device's rate is a guess. */
+double probe_line_rate(const struct step_ctx *ctx, const struct pci_fn *fn, const char *ibdev)
+{
+	cleanup_free char *rate = NULL;
+	int64_t mbit;
+
+	if (fn->net.n &&
+	    read_i64(ctx->root, &mbit, NULL, "/sys/class/net/%s/speed", fn->net.v[0]) == 0 &&
+	    mbit > 0)
+		return (double)mbit * MBIT;
+	/* "400 Gb/sec (4X NDR)" */
+	if (read_text(ctx->root, &rate, NULL, "/sys/class/infiniband/%s/ports/1/rate", ibdev) == 0)
+		return strtod(rate, NULL) * 1000 * MBIT;
+	return 0;
+}
+
+static double lower(double a, double b)
+{
+	return a <= 0 ? b : b <= 0 ? a : a < b ? a : b;
+}
+
+static double line_of(const struct step_ctx *ctx, const struct rdma_fn *end)
+{
+	return probe_line_rate(ctx, end->fn, end->ibdev);
+}
+
+/* Every byte crosses PCIe, in both directions: a line beyond that can't be filled. */
+static struct ceilings ceilings_of(const struct step_ctx *ctx, const struct rdma_fn *near,
+				   const struct rdma_fn *far)
+{
+	struct ceilings c = {.pcie = lower(pcie_ceiling(ctx->root, near->fn->addr),
+					   pcie_ceiling(ctx->root, far->fn->addr))};
+	double line = lower(line_of(ctx, near), line_of(ctx, far));
+
+	c.line = line > 0 ? lower(line, c.pcie) : 0;
+	return c;
+}
+
+/* --- probes --------------------------------------------------------------------------------- */
+
+/* The ToS that the profile gives the PF's traffic is that of what is measured. */
+static const char *traffic_class(const struct step_ctx *ctx, const struct pci_fn *pf)
+{
+	const struct ynode *qos = profile_section(ctx->profile, "qos");
+	const struct ynode *value = qos ? overlay_value(ctx, qos, pf, "traffic_class") : NULL;
+
+	if (qos && !value)
+		value = overlay_value(ctx, qos, pf, "roce_tos");
+	return value ? value->text : NULL;
+}
+
+/* False: it has no RDMA device, which the probe says then. */
+static bool is_usable(struct probe *p, const struct rdma_fn *end)
+{
+	if (end->ibdev)
+		return true;
+	if (!end->fn)
+		probe_declines(p, OUTCOME_CANNOT_MEASURE, "there is no VF %s", end->name);
+	else if (!end->driver)
+		probe_declines(p, OUTCOME_CANNOT_MEASURE,
+			       "%s has no driver, and so no RDMA device; see the modules section",
+			       end->name);
+	else
+		probe_declines(p, OUTCOME_CANNOT_MEASURE,
+			       "%s has no RDMA device with the driver %s; see that the module that "
+			       "adds one (mlx5_ib, irdma, bnxt_re) is loaded",
+			       end->name, end->driver);
+	return false;
+}
+
+static void needs_end(struct probe *p, const struct step_ctx *ctx, const struct rdma_fn *end)
+{
+	probe_needs_function(p, end->fn);
+	probe_needs_node(p, ctx->node, end->fn->numa);
+}
+
+static void judges(struct probe *p, const struct step_ctx *ctx, const struct ynode *check,
+		   const struct rdma_fn *near, const struct rdma_fn *far)
+{
+	const char *size = ynode_text(check, "size", NULL);
+	const char *tos = traffic_class(ctx, near->pf);
+	struct ceilings ceilings = ceilings_of(ctx, near, far);
+
+	if (size)
+		probe_option(p, "--size", "%s", size);
+	if (tos)
+		probe_option(p, "--traffic-class", "%s", tos);
+	p->budget_ms = BUDGET_MS;
+	p->remedy = "see the port's counters for drops and retransmissions (ethtool -S, "
+		    "/sys/class/infiniband/*/ports/*/hw_counters), and what else uses it";
+	probe_judges(p, check, "min", "value", QUANTITY_RATE, &ceilings);
+	probe_judges(p, check, "max", "latency", QUANTITY_TIME, NULL);
+	probe_judges(p, check, "min_messages", "messages", QUANTITY_MESSAGES, NULL);
+}
+
+static void want_loopback(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+			  struct probes *ret)
+{
+	struct rdma_fns ends cleanup_fns = {0};
+
+	find_ends(ctx, ynode_text(check, "on", ""), &ends);
+	for (size_t i = 0; i < ends.list.n; i++) {
+		const struct rdma_fn *end = &ends.list.v[i];
+		struct probe *p = probe_add(ret, name, check, "%s", end->name);
+
+		probe_subject(p, "rdma_loopback of %s", end->name);
+		if (!is_usable(p, end))
+			continue;
+		probe_option(p, "--device", "%s", end->ibdev);
+		needs_end(p, ctx, end);
+		judges(p, ctx, check, end, end);
+	}
+}
+
+static void want_pair(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+		      const struct rdma_fn *near, const struct rdma_fn *far, struct probes *ret)
+{
+	struct probe *p;
+
+	if (!far) {
+		p = probe_add(ret, name, check, "%s", near->name);
+		probe_subject(p, "rdma_pairs of %s", near->name);
+		probe_declines(p, OUTCOME_CANNOT_MEASURE,
+			       "there is no other for it; a pair needs two of the set, or one of "
+			       "each set");
+		return;
+	}
+	p = probe_add(ret, name, check, "%s-%s", near->name, far->name);
+	probe_subject(p, "rdma_pairs from %s to %s", near->name, far->name);
+	if (!is_usable(p, near) || !is_usable(p, far))
+		return;
+	probe_option(p, "--device", "%s", near->ibdev);
+	probe_option(p, "--peer", "%s", far->ibdev);
+	needs_end(p, ctx, near);
+	needs_end(p, ctx, far);
+	judges(p, ctx, check, near, far);
+}
+
+/* Of a set with another: the first with the first, and so on. Alone: a ring. */
+static void want_pairs(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+		       struct probes *ret)
+{
+	const char *on = ynode_text(check, "on", ""), *with = ynode_text(check, "with", NULL);
+	struct rdma_fns ends cleanup_fns = {0}, others cleanup_fns = {0};
+
+	find_ends(ctx, on, &ends);
+	find_ends(ctx, with ? with : on, &others);
+	for (size_t i = 0; i < ends.list.n; i++) {
+		size_t k = with ? i : (i + 1) % ends.list.n;
+		bool alone = k >= others.list.n || (!with && ends.list.n < 2);
+
+		want_pair(ctx, name, check, &ends.list.v[i], alone ? NULL : &others.list.v[k], ret);
+	}
+}
+
+const struct probe_family probe_rdma_loopback = {"rdma_loopback", want_loopback};
+const struct probe_family probe_rdma_pairs = {"rdma_pairs", want_pairs};

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The keeper and the program. They are forks of the gate, which has one thread: they may do
+ * what it may until the program is executed.
+ */
+#include "gate/spawn.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+/* Shared with the keeper: outlives it, so that a hanging one has said what it knows. */
+struct spawn_note {
+	atomic_bool ended;
+	int status;
+	uint64_t ended_us;
+};
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+/* --- the program --------------------------------------------------------------------- */
+
+static void limit(int what, rlim_t most)
+{
+	struct rlimit now;
+
+	if (getrlimit(what, &now) < 0)
+		return;
+	if (now.rlim_max > most) /* RLIM_INFINITY is the largest of all */
+		now.rlim_max = most;
+	if (now.rlim_cur > now.rlim_max)
+		now.rlim_cur = now.rlim_max;
+	setrlimit(what, &now);
+}
+
+static void take_limits(const struct privileges *as)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_FSIZE, SPAWN_FILE_MAX);
+	limit(RLIMIT_NOFILE, SPAWN_FDS_MAX);
+	if (as && as->uid != 0)
+		limit(RLIMIT_NPROC, SPAWN_PROCESSES_MAX);
+	if (fd < 0)
+		return;
+	/* Without it (a captured /proc, a container) the kernel chooses by size alone. */
+	if (write(fd, "1000", 4) < 0)
+		errno = 0;
+	close(fd);
+}
+
+/* What the gate ignores or blocks would stay so. */
+static void let_signals_through(void)
+{
+	sigset_t none;
+
+	for (int s = 1; s < NSIG; s++)
+		signal(s, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Becomes the program, or says why not and exits with 127. parent: the keeper, as it sees it. */
+static void become(const struct spawn *s, pid_t parent)
+{
+	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL};
+	const char *what = NULL;
+	int r = 0;
+
+	setsid();
+	take_limits(s->as);
+	let_signals_through();
+	umask(077);
+	if (chdir("/") < 0)
+		_exit(127);
+	if (s->as)
+		r = privileges_take(s->as, &what);
+	if (r < 0) {
+		dprintf(2, "could not %s: %s\n", what, strerror(-r));
+		_exit(127);
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of the user forgets it */
+	if (getppid() != parent)	  /* it died before the line above */
+		_exit(127);
+	execve(s->argv[0], (char *const *)s->argv, (char *const *)env);
+	dprintf(2, "%s: %s\n", s->argv[0], strerror(errno));
+	_exit(127);
+}
+
+/* --- what is below a process --------------------------------------------------------- */
+
+/* Calls each() with the children of a process; true if it stopped the walk by true. */
+static bool each_child(pid_t of, bool (*each)(pid_t pid, void *arg), void *arg)
+{
+	cleanup_closedir DIR *proc = opendir("/proc");
+	struct dirent *e;
+	bool stop = false;
+
+	while (proc && !stop && (e = readdir(proc))) {
+		char path[300], stat[512] = "", *name_end;
+		cleanup_fclose FILE *f = NULL;
+		int ppid;
+
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/stat", e->d_name);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		stat[fread(stat, 1, sizeof(stat) - 1, f)] = '\0';
+		name_end = strrchr(stat, ')'); /* a name may hold anything */
+		if (name_end && sscanf(name_end, ") %*c %d", &ppid) == 1 && ppid == of)
+			stop = each((pid_t)atoi(e->d_name), arg);
+	}
+	return stop;
+}
+
+static bool kill_it(pid_t pid, void *arg)
+{
+	(void)arg;
+	kill(pid, SIGKILL); /* ours, and nobody waited for it: its number can't be another's */
+	return false;
+}
+
+/* Of a subreaper: whoever loses its parent to this becomes a child, and is met next time. */
+static void sweep(void)
+{
+	static const struct timespec pause = {.tv_nsec = 1000000};
+	uint64_t end = now_us() + SPAWN_SWEEP_MS * 1000u;
+	pid_t pid;
+
+	for (;;) {
+		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+			continue;
+		if (pid < 0 || now_us() > end)
+			return;
+		each_child(getpid(), kill_it, NULL);
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* --- the keeper ---------------------------------------------------------------------- */
+
+/*
+ * The gate must have died before PR_SET_PDEATHSIG if nobody reads our output; getppid() is of
+ * no use inside a PID namespace.
+ */
+static void die_with_gate(const struct spawn *s)
+{
+	struct pollfd p = {.fd = s->out};
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (poll(&p, 1, 0) > 0 && p.revents & POLLERR)
+		_exit(127);
+}
+
+static void take_streams(const struct spawn *s)
+{
+	int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (in < 0 || dup2(in, 0) < 0 || dup2(s->out, 1) < 0 || dup2(s->err, 2) < 0)
+		_exit(127);
+	syscall(SYS_close_range, 3u, ~0u, 0u); /* before 5.9: our fds are O_CLOEXEC anyway */
+}
+
+/* True once the program has ended; others that ended are orphans that came here. */
+static bool reap(struct spawn_note *note, pid_t program)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid != program)
+			continue;
+		note->status = status;
+		note->ended_us = now_us();
+		atomic_store(&note->ended, true);
+		return true;
+	}
+	return false;
+}
+
+/* SIGTERM: pass it on; SIGUSR1: end everything. */
+static void keep(const struct spawn *s, struct spawn_note *note, bool sealed)
+{
+	sigset_t set;
+	pid_t program, self = getpid();
+	bool over = false;
+
+	die_with_gate(s);
+	take_streams(s);
+	if (!sealed)
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGUSR1);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	program = fork();
+	if (program == 0)
+		become(s, self);
+	if (program < 0) {
+		dprintf(2, "fork: %s\n", strerror(errno));
+		_exit(127);
+	}
+	while (!over) {
+		int sig = sigwaitinfo(&set, NULL);
+
+		if (sig == SIGTERM && kill(-program, SIGTERM) < 0)
+			kill(program, SIGTERM); /* it has no session of its own yet */
+		over = sig == SIGUSR1;
+		if (over)
+			kill(program, SIGKILL);
+		over |= reap(note, program);
+	}
+	if (!sealed)
+		sweep();
+	_exit(0);
+}
+
+/* A fork that is the first of a PID namespace, or a plain one where that can't be had. */
+static pid_t fork_keeper(bool *ret_sealed)
+{
+	/* flags, stack, two thread ids and TLS: in their places on x86 and Arm, all 0. */
+	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
+
+	*ret_sealed = pid >= 0;
+	return pid >= 0 ? pid : fork();
+}
+
+int spawn_start(const struct spawn *s, struct spawned *ret, struct err *err)
+{
+	void *page = mmap(NULL, sizeof(struct spawn_note), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return err_errno(err, -errno, "mmap");
+	*ret = (struct spawned){.note = page};
+	ret->keeper = fork_keeper(&ret->sealed);
+	if (ret->keeper == 0)
+		keep(s, page, getpid() == 1);
+	if (ret->keeper < 0) {
+		int r = -errno;
+
+		spawn_free(ret);
+		return err_errno(err, r, "fork");
+	}
+	return 0;
+}
+
+/* --- the gate's side ----------------------------------------------------------------- */
+
+void spawn_term(const struct spawned *s)
+{
+	kill(s->keeper, SIGTERM);
+}
+
+void spawn_kill(const struct spawned *s)
+{
+	kill(s->keeper, s->sealed ? SIGKILL : SIGUSR1);
+}
+
+bool spawn_ended(const struct spawned *s, int *ret_status, uint64_t *ret_us)
+{
+	if (!s->note || !atomic_load(&s->note->ended))
+		return false;
+	*ret_status = s->note->status;
+	*ret_us = s->note->ended_us;
+	return true;
+}
+
+struct where {
+	char *text;
+	size_t size;
+};
+
+static bool look_where(pid_t pid, void *arg)
+{
+	struct where *w = arg;
+	cleanup_fclose FILE *f = NULL;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/wchan", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	w->text[fread(w->text, 1, w->size - 1, f)] = '\0';
+	if (strcmp(w->text, "0") == 0) /* it runs, or this kernel does not say */
+		w->text[0] = '\0';
+	return w->text[0] != '\0';
+}
+
+void spawn_where(const struct spawned *s, char *ret, size_t size)
+{
+	struct where w = {ret, size};
+
+	ret[0] = '\0';
+	each_child(s->keeper, look_where, &w);
+}
+
+void spawn_free(struct spawned *s)
+{
+	if (s->note)
+		munmap(s->note, sizeof(*s->note));
+	s->note = NULL;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Inside this room: one measuring child, and everything that comes of it.
+ *
+ * Between the gate and the program stands a keeper, a process of ours that waits for the
+ * program; what the program starts stays below the keeper, however it detaches itself. Where
+ * this process may (as root), the keeper is the first of a PID namespace: the kernel ends all
+ * of that with it, a fork bomb too (pid_namespaces(7)). Else it is a subreaper, which ends
+ * what it finds below it, again and again for a moment: all but what forks faster than it is
+ * found.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "gate/privileges.h"
+
+/* Limits of every child. Its memory has none: it is the first that the OOM killer takes. */
+#define SPAWN_FILE_MAX (64u << 20) /* bytes of a file that it writes */
+#define SPAWN_FDS_MAX 4096	   /* open files */
+#define SPAWN_PROCESSES_MAX 512	   /* of its user, unless that is root: those have no limit */
+#define SPAWN_SWEEP_MS 300	   /* how long a keeper that is a subreaper looks for the rest */
+
+struct spawn_note;
+
+struct spawned {
+	pid_t keeper;
+	bool sealed; /* a PID namespace */
+	struct spawn_note *note;
+};
+
+struct spawn {
+	const char *const *argv;
+	const struct privileges *as; /* NULL: those of this process */
+	int out, err;		     /* its stdout and stderr */
+};
+
+/* Starts it. What fails after the fork is said on err, and the program's status is 127. */
+int spawn_start(const struct spawn *s, struct spawned *ret, struct err *err);
+/* Asks the program and its group to end. */
+void spawn_term(const struct spawned *s);
+/* Ends everything; the keeper goes too, as soon as nothing hangs in the kernel. */
+void spawn_kill(const struct spawned *s);
+/*
+ * Whether the program itself has ended: its wait status, and when (CLOCK_MONOTONIC, in us).
+ * True at the latest when the keeper has ended, unless that was killed.
+ */
+bool spawn_ended(const struct spawned *s, int *ret_status, uint64_t *ret_us);
+/* Where in the kernel one of its processes hangs; "" if that is unknown. */
+void spawn_where(const struct spawned *s, char *ret, size_t size);
+/* Lets go of the note; the keeper must have been waited for, or is abandoned. */
+void spawn_free(struct spawned *s);

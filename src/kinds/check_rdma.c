@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * State and speed of the ports of a function's RDMA devices
+ * (Documentation/ABI/stable/sysfs-class-infiniband). Reading either may ask the firmware, and
+ * of InfiniBand the port itself: they are read apart.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/units.h"
+#include "kinds/checks.h"
+#include "kinds/function.h"
+#include "kinds/roce.h"
+#include "sys/netlink.h"
+#include "sys/read.h"
+
+#define IB "/sys/class/infiniband/"
+
+enum { MEGABITS_PER_GIGABIT = 1000, BYTES_PER_MEGABIT = 125000 };
+
+/* include/rdma/ib_verbs.h, enum ib_port_state; drivers/infiniband/core/sysfs.c prints them. */
+enum { PORT_NOP, PORT_DOWN, PORT_INIT, PORT_ARMED, PORT_ACTIVE };
+enum { PHYS_POLLING = 2, PHYS_DISABLED = 3, PHYS_TRAINING = 4, PHYS_RECOVERY = 6 };
+
+/* Of one port, as one line of text: it comes from another process. */
+struct rdma_port {
+	char name[64]; /* "mlx5_0" */
+	unsigned int port;
+	unsigned int state, phys;
+	unsigned int speed; /* Mb/s; 0 unknown */
+	char layer;	    /* I(nfiniBand) or E(thernet) */
+	char lanes[24];	    /* "4X", of "400 Gb/sec (4X NDR)"; "-" unknown */
+	char kind[24];	    /* "NDR" */
+};
+
+struct question {
+	const struct root *root;
+	const struct strv *devices;
+};
+
+/* --- reading ----------------------------------------------------------------------------- */
+
+/* The number before the colon of "4: ACTIVE"; 0 unknown. */
+static unsigned int read_number(const struct root *root, const char *dir, const char *file)
+{
+	cleanup_free char *text = NULL;
+	unsigned int n = 0;
+
+	if (read_text(root, &text, NULL, "%s/%s", dir, file) == 0)
+		sscanf(text, "%u", &n);
+	return n;
+}
+
+static void add_port(const struct root *root, const char *dir, struct str *text)
+{
+	cleanup_free char *rate = NULL, *layer = NULL;
+	char lanes[24] = "-", kind[24] = "-";
+	double speed = 0;
+	const char *name = dir + strlen(IB);
+
+	if (read_text(root, &rate, NULL, "%s/rate", dir) == 0)
+		sscanf(rate, "%lf Gb/sec (%23s %23[^)])", &speed, lanes, kind);
+	read_text(root, &layer, NULL, "%s/link_layer", dir);
+	str_addf(text, "%.*s %s %u %u %.0f %c %s %s\n", (int)strcspn(name, "/"), name,
+		 strrchr(dir, '/') + 1, read_number(root, dir, "state"),
+		 read_number(root, dir, "phys_state"), speed * MEGABITS_PER_GIGABIT,
+		 layer && streq(layer, "InfiniBand") ? 'I' : 'E', lanes, kind);
+}
+
+static int read_ports(const void *arg, struct netlink_answer *ret, struct err *err)
+{
+	const struct question *q = arg;
+	struct str text = {0};
+
+	(void)err;
+	for (size_t i = 0; i < q->devices->n; i++) {
+		cleanup_free char *pattern = xasprintf(IB "%s/ports/*", q->devices->v[i]);
+		cleanup_strv struct strv ports = {0};
+
+		read_glob(q->root, pattern, &ports, NULL);
+		for (size_t j = 0; j < ports.n; j++)
+			add_port(q->root, ports.v[j], &text);
+	}
+	ret->len = text.len;
+	ret->data = str_take(&text);
+	return 0;
+}
+
+/* Its own RDMA devices, or the soft one of its netdev. */
+static void find_devices(const struct root *root, const struct cc_place *place, struct strv *ret)
+{
+	read_dir(root, ret, NULL, "/sys/bus/pci/devices/%s/infiniband", place->addr);
+	if (!ret->n && place->ibdev)
+		strv_add(ret, place->ibdev);
+}
+
+/* --- no device at all -------------------------------------------------------------------- */
+
+/* Which module makes RDMA devices of what a driver has bound. */
+static const struct {
+	const char *driver, *module;
+} rdma_modules[] = {
+	{"mlx5_core", "mlx5_ib"}, {"mlx4_core", "mlx4_ib"}, {"bnxt_en", "bnxt_re"},
+	{"ice", "irdma"},	  {"i40e", "irdma"},	    {"idpf", "irdma"},
+	{"qede", "qedr"},	  {"cxgb4", "iw_cxgb4"},    {"hns3", "hns_roce_hw_v2"},
+	{"mana", "mana_ib"},	  {"ionic", "ionic_rdma"},  {"vmxnet3", "vmw_pvrdma"},
+};
+
+static const char *module_for(const char *driver)
+{
+	for (size_t i = 0; i < array_len(rdma_modules); i++)
+		if (streq(rdma_modules[i].driver, driver))
+			return rdma_modules[i].module;
+	return NULL;
+}
+
+static void blame_absence(const struct root *root, struct change *c, const struct cc_place *place)
+{
+	const char *module = place->driver ? module_for(place->driver) : NULL;
+
+	if (function_has(root, place->addr, "infiniband"))
+		change_reason(c,
+			      "the RDMA device of %s is in another network namespace: a container "
+			      "has it (`rdma system show` says exclusive)",
+			      place->addr);
+	else if (!place->driver)
+		change_reason(c, "%s has no driver: load the one of the card (modules.load)",
+			      place->addr);
+	else if (!module)
+		change_reason(c,
+			      "%s made no RDMA device of %s; of a NIC without RDMA it takes a soft "
+			      "one (rdma_rxe)",
+			      place->driver, place->addr);
+	else if (root_exists(root, "/sys/module/%s", module))
+		change_reason(
+			c,
+			"module %s is there and made no RDMA device of %s: see the kernel log "
+			"for what it said, and the firmware's settings for RDMA",
+			module, place->addr);
+	else
+		change_reason(c, "module %s is not loaded: add it to modules.load", module);
+}
+
+/* --- judging ----------------------------------------------------------------------------- */
+
+static bool judge_state(struct change *c, const struct rdma_port *p)
+{
+	static const char *const names[] = {"unknown", "DOWN", "INIT", "ARMED", "ACTIVE"};
+
+	change_observe(c, "%s", p->state < array_len(names) ? names[p->state] : "unknown");
+	if (p->state == PORT_ACTIVE)
+		return true;
+	if (p->state == PORT_INIT && p->layer == 'I')
+		change_reason(c,
+			      "port %u of %s has a link, and no subnet manager has configured it: "
+			      "is one running in this fabric (opensm, UFM, the switch's own), and "
+			      "does its partition know the port?",
+			      p->port, p->name);
+	else if (p->state == PORT_ARMED)
+		change_reason(c, "a subnet manager is configuring port %u of %s", p->port, p->name);
+	else if (p->phys == PHYS_DISABLED)
+		change_reason(c,
+			      "port %u of %s is switched off: its netdev is down, or the subnet "
+			      "manager or ibportstate disabled it",
+			      p->port, p->name);
+	else if (p->phys == PHYS_POLLING || p->phys == PHYS_TRAINING)
+		change_reason(c,
+			      "port %u of %s finds no partner: check the cable, the transceiver "
+			      "and the switch port",
+			      p->port, p->name);
+	else if (p->phys == PHYS_RECOVERY)
+		change_reason(c,
+			      "port %u of %s is recovering from link errors: check the cable "
+			      "and the transceiver",
+			      p->port, p->name);
+	else
+		change_reason(c, "port %u of %s is not up: its netdev must be, with a carrier",
+			      p->port, p->name);
+	return false;
+}
+
+static bool judge_rate(struct change *c, const struct rdma_port *p)
+{
+	uint64_t want = 0;
+
+	if (p->state != PORT_ACTIVE || !p->speed) {
+		change_observe(c, "no link");
+		change_reason(c, "port %u of %s is not active, and so has no speed", p->port,
+			      p->name);
+		return false;
+	}
+	change_observe(c, p->speed % MEGABITS_PER_GIGABIT ? "%uMb/s" : "%uGb/s",
+		       p->speed % MEGABITS_PER_GIGABIT ? p->speed
+						       : p->speed / MEGABITS_PER_GIGABIT);
+	if (parse_rate(c->desired, &want) == 0 && (uint64_t)p->speed * BYTES_PER_MEGABIT >= want)
+		return true;
+	change_reason(c,
+		      "port %u of %s has trained to less (%s %s): check the cable or transceiver "
+		      "(a lane may be dead), and the speed of the switch port",
+		      p->port, p->name, p->lanes, p->kind);
+	return false;
+}
+
+/* Every port, until one is not as wanted. */
+static void judge_ports(struct change *c, char *lines,
+			bool (*judge)(struct change *c, const struct rdma_port *p))
+{
+	char *rest = NULL;
+
+	for (char *line = strtok_r(lines, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		struct rdma_port p;
+
+		if (sscanf(line, "%63s %u %u %u %u %c %23s %23s", p.name, &p.port, &p.state,
+			   &p.phys, &p.speed, &p.layer, p.lanes, p.kind) != 8)
+			continue;
+		c->state = judge(c, &p) ? CHANGE_SAME : CHANGE_DIFFERS;
+		if (c->state == CHANGE_DIFFERS)
+			return;
+	}
+}
+
+static int look(const struct kind_ctx *ctx, struct change *c, const char *arg,
+		bool (*judge)(struct change *c, const struct rdma_port *p), struct err *err)
+{
+	struct netlink_answer got cleanup_answer = {0};
+	cleanup_strv struct strv devices = {0};
+	struct cc_place place cleanup_place = {0};
+	cleanup_free char *vf = NULL;
+	struct question q = {ctx->root, &devices};
+	int r;
+
+	c->state = CHANGE_DIFFERS;
+	if (strchr(arg, '/') && function_vf(ctx->root, arg, &vf, NULL) < 0) {
+		change_observe(c, "no such VF");
+		change_reason(c, "the VF does not exist");
+		return 0;
+	}
+	cc_place_find(ctx->root, vf ? vf : arg, &place);
+	find_devices(ctx->root, &place, &devices);
+	if (!devices.n) {
+		change_observe(c, "no RDMA device");
+		blame_absence(ctx->root, c, &place);
+		return 0;
+	}
+	r = ctx->root->live
+		    ? netlink_ask_apart(read_ports, &q, "firmware", NETLINK_APART_MS, &got, err)
+		    : read_ports(&q, &got, err);
+	if (r < 0)
+		return r;
+	change_observe(c, "no port");
+	change_reason(c, "%s shows no port", devices.v[0]);
+	if (got.len)
+		judge_ports(c, got.data, judge);
+	return 0;
+}
+
+int check_rdma_link(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
+{
+	return look(ctx, c, arg, judge_state, err);
+}
+
+int check_rdma_speed(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
+{
+	return look(ctx, c, arg, judge_rate, err);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kinds/xid.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum {
+	NUMBERS = 512,
+	NVLINK_FIRST = 144, /* of NVLink 5, which says itself how bad it is */
+	NVLINK_LAST = 150,
+	RECOVERY = 154,
+};
+
+/* Immediate action IGNORE or RESTART_APP in NVIDIA's Xid catalog, but for those below. */
+static const struct {
+	int from, to;
+} harmless[] = {
+	{8, 8},	  {11, 11}, {13, 14}, {25, 25}, {31, 32},  {37, 41},   {43, 45},   {60, 60},
+	{66, 72}, {75, 77}, {80, 89}, {93, 93}, {96, 108}, {121, 135}, {137, 139}, {141, 141},
+};
+
+static const struct {
+	int number;
+	const char *meaning;
+} faults[] = {
+	{46, "the GPU stopped processing: reset it"},
+	{48, "an uncorrectable memory error (double bit): reset the GPU; replace it if it comes "
+	     "again"},
+	{54, "auxiliary power is not connected: check the GPU's power cables"},
+	{62, "its power management unit halted: reset the GPU"},
+	{63, "a row (or page) of its memory waits to be taken out of use: reset the GPU"},
+	{64, "a row (or page) of its memory could not be taken out of use: reset the GPU; replace "
+	     "it if it comes again"},
+	{74, "an NVLink error: see `nvidia-smi nvlink -e`; reset the GPUs, and reseat the board or "
+	     "bridge if it comes again"},
+	{79, "the GPU has fallen off the bus: power the node off and on; check its power, seat and "
+	     "riser"},
+	{92, "many memory errors that were corrected: run NVIDIA's field diagnostic"},
+	{94, "a contained memory error, which ended the application that met it: reset the GPU"},
+	{95, "an uncontained memory error: reset the GPU before anything runs on it"},
+	{109, "switching between contexts took too long: reset the GPU"},
+	{110, "a security fault: power the node off and on"},
+	{119, "the GPU's own processor (GSP) did not answer: reset the GPU; see whether driver and "
+	      "firmware fit together"},
+	{120, "the GPU's own processor (GSP) failed: reset the GPU; see whether driver and "
+	      "firmware fit together"},
+	{136, "an NVLink did not train: reset the GPU; check the link's connectors"},
+	{140, "an uncorrectable memory error that was not contained: reset the GPU"},
+	{143, "the GPU was not initialised: reset it"},
+	{RECOVERY, "the driver asks for a reset or a reboot: `nvidia-smi -q` says which"},
+};
+
+static bool is_harmless(int number, const char *text)
+{
+	if (number >= NVLINK_FIRST && number <= NVLINK_LAST)
+		return strcasestr(text, "nonfatal");
+	for (size_t i = 0; i < array_len(harmless); i++)
+		if (number >= harmless[i].from && number <= harmless[i].to)
+			return true;
+	return false;
+}
+
+static const char *meaning_of(int number)
+{
+	for (size_t i = 0; i < array_len(faults); i++)
+		if (faults[i].number == number)
+			return faults[i].meaning;
+	if (number >= NVLINK_FIRST && number <= NVLINK_LAST)
+		return "a fatal NVLink error: reset the GPU; see `nvidia-smi nvlink -e`";
+	return "see NVIDIA's catalog of Xid errors";
+}
+
+/*
+ * "NVRM: Xid (PCI:0000:3b:00): 79, ..."; on a GPU that is split by MIG " GPU-I:01 GPU-CI:00"
+ * comes before the bracket (open-gpu-kernel-modules, kernel_rc.c); old drivers left "PCI:" out.
+ * Function numbers are not told. Returns the number and *ret_text behind it, or -1.
+ */
+static int parse_line(const char *line, const char *addr, const char **ret_text)
+{
+	const char *at = strstr(line, "NVRM: Xid ("), *close;
+	unsigned int domain, bus, device, d, b, v;
+	int number, used = 0;
+
+	if (!at || sscanf(addr, "%x:%x:%x", &domain, &bus, &device) != 3)
+		return -1;
+	at += strlen("NVRM: Xid (");
+	if (str_starts(at, "PCI:"))
+		at += strlen("PCI:");
+	close = strchr(at, ')');
+	if (!close || sscanf(at, "%x:%x:%x", &d, &b, &v) != 3 || d != domain || b != bus ||
+	    v != device)
+		return -1;
+	if (sscanf(close, "): %d,%n", &number, &used) != 1 || !used || number < 0 ||
+	    number >= NUMBERS)
+		return -1;
+	*ret_text = close + used;
+	return number;
+}
+
+static size_t say(const unsigned int *times, struct str *ret)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < NUMBERS; i++) {
+		if (!times[i])
+			continue;
+		str_addf(ret, "%sXid %d", n++ ? "; " : "", i);
+		if (times[i] > 1)
+			str_addf(ret, " (%u times)", times[i]);
+		str_addf(ret, ", %s", meaning_of(i));
+	}
+	return n;
+}
+
+size_t xid_faults(const char *log, const char *addr, struct str *ret, size_t *ret_harmless)
+{
+	cleanup_free char *copy = xstrdup(log);
+	char *rest = copy, *line;
+	unsigned int times[NUMBERS] = {0};
+	const char *text;
+
+	*ret_harmless = 0;
+	while ((line = strsep(&rest, "\n"))) {
+		int number = parse_line(line, addr, &text);
+
+		if (number == RECOVERY && strstr(text, "to 0x0 "))
+			memset(times, 0, sizeof(times));
+		else if (number >= 0 && is_harmless(number, text))
+			(*ret_harmless)++;
+		else if (number >= 0)
+			times[number]++;
+	}
+	return say(times, ret);
+}

@@ -1,0 +1,251 @@
+#!/usr/bin/env bats
+# The benchmarks of GPUs against stand-ins for NVIDIA's libraries (tests/gpu/model.h).
+# $RAILHEAD_BENCH is the program.
+bats_require_minimum_version 1.5.0
+
+setup() {
+	root=$BATS_TEST_DIRNAME/..
+	bench=${RAILHEAD_BENCH:-$root/build/railhead-bench}
+	lib=$BATS_TEST_TMPDIR/lib
+	a=0000:3b:00.0
+	b=0000:86:00.0
+	use "$root/build/gpu-standin"
+	model "$a gpu 1" "$b gpu 0" # not in the order of addresses
+}
+
+# The libraries of a directory, or some of them.
+use() { # DIRECTORY [NAME...]
+	local dir=$1 name
+	shift
+	rm -rf "$lib"
+	mkdir -p "$lib"
+	for name in "${@:-libcuda libnvidia-ml}"; do
+		for name in $name; do
+			cp "$dir/$name.so.1" "$lib"
+		done
+	done
+}
+
+model() { printf '%s\n' "$@" >>"$lib/node"; }
+
+# What $2... measures; asserts its exit status.
+measures() { # STATUS BENCHMARK [OPTIONS]
+	local want=$1
+	shift
+	run --separate-stderr env LD_LIBRARY_PATH="$lib" timeout 20 "$bench" "$@"
+	[ "$status" -eq "$want" ] || {
+		echo "status $status: $output $stderr"
+		return 1
+	}
+}
+
+# Asserts that a jq filter holds for the one line that was printed.
+holds() {
+	[ "${#lines[@]}" -eq 1 ]
+	jq -e "$1" <<<"$output" || {
+		echo "does not hold: $1"
+		echo "$output"
+		return 1
+	}
+}
+
+# --- copies to and from the host -----------------------------------------------------------
+
+@test "copies: each way measured, the lower is the value, set-up outside the windows" {
+	model "$a h2d 20000000000" "$a d2h 16000000000" "$a context_us 300000" "$b h2d 1" "$b d2h 1"
+	measures 0 gpu_copy --gpu $a --node 0 --budget 400
+	holds '.bench == "gpu_copy" and .result == "measured" and .gpu == "0000:3b:00.0"'
+	holds '.unit == "B/s" and .value == .d2h and .d2h > 15.5e9 and .d2h <= 16e9'
+	holds '.h2d > 19.4e9 and .h2d <= 20e9'
+	holds '.setup_ms >= 300 and .node == 0 and .size == 134217728 and .windows >= 8'
+	holds '.pcie_generation_max == 5 and .pcie_width == 16'
+	holds 'has("setup_note") | not'
+}
+
+@test "copies: what the environment hides from CUDA is measured all the same" {
+	run --separate-stderr env LD_LIBRARY_PATH="$lib" CUDA_VISIBLE_DEVICES=7 CUDA_DEVICE_ORDER=x \
+		"$bench" gpu_copy --gpu $a --budget 100
+	holds '.result == "measured"'
+}
+
+@test "copies: persistence mode off is named with the set-up" {
+	model "$a persistence 0"
+	measures 0 gpu_copy --gpu $a --budget 100
+	holds '.result == "measured" and (.setup_note | test("nvidia-persistenced"))'
+}
+
+@test "copies: libcuda is enough; without NVML the link is not told" {
+	use "$root/build/gpu-standin" libcuda
+	model "$a gpu 0"
+	measures 0 gpu_copy --gpu $a --budget 100
+	holds '.result == "measured" and (has("pcie_width") | not)'
+}
+
+# --- between two GPUs ----------------------------------------------------------------------
+
+@test "peers: each way measured, the lower is the value, the link is told" {
+	model "$a $b 80000000000" "$b $a 60000000000" "$a nvlink 1"
+	measures 0 gpu_peer --gpu $a --peer $b --budget 400
+	holds '.result == "measured" and .peer == "0000:86:00.0" and .link == "nvlink"'
+	holds '.value == .from_peer and .from_peer > 56e9 and .from_peer <= 60e9'
+	holds '.to_peer > 74e9 and .to_peer <= 80e9 and .peer_access'
+	model "$a nvlink 0"
+	measures 0 gpu_peer --gpu $a --peer $b --budget 100
+	holds '.link == "pcie"'
+}
+
+@test "peers: no access by design is unsupported, access taken away is not" {
+	model "$a p2p 2"
+	measures 0 gpu_peer --gpu $a --peer $b
+	holds '.result == "unsupported" and (.reason | test("this model of GPU"))'
+	model "$a p2p 4"
+	measures 0 gpu_peer --gpu $a --peer $b
+	holds '.result == "cannot measure" and (.reason | test("NVreg_RegistryDwords"))'
+	model "$a p2p 0"
+	measures 0 gpu_peer --gpu $a --peer $b
+	holds '.result == "cannot measure" and (.reason | test("fabricmanager"))'
+	use "$root/build/gpu-standin" libcuda
+	model "$a gpu 0" "$b gpu 1"
+	measures 0 gpu_peer --gpu $a --peer $b
+	holds '.result == "cannot measure" and (.reason | test("NVML knows no reason"))'
+	measures 0 gpu_peer --gpu $a --peer $a
+	holds '.result == "cannot measure" and (.reason | test("no peer of itself"))'
+}
+
+# --- health ---------------------------------------------------------------------------------
+
+@test "health: a healthy GPU has no fault, and an idle link is none" {
+	measures 0 gpu_health --gpu $a
+	holds '.result == "measured" and .value == 0 and .faults == [] and .unit == "faults"'
+	holds '.ecc and .pcie_generation == 1 and .pcie_generation_max == 5'
+	holds '.not_shown == ["retired pages"]'
+}
+
+@test "health: each fault is counted and says what to do" {
+	while read -r facts; do
+		read -r words <<<"${facts#*|}"
+		: >"$lib/node"
+		model "$a gpu 0"
+		for fact in ${facts%|*}; do model "$a ${fact/=/ }"; done
+		measures 0 gpu_health --gpu $a
+		holds ".result == \"measured\" and .value == 1 and (.faults[0] | test(\"$words\"))"
+	done <<'END'
+ecc=0 ecc_next=0|ECC is off
+ecc=0 ecc_next=1|reset it, or reboot
+ecc_next=0|ECC will be off after
+uncorrected=1|^1 uncorrectable memory error since
+remap_pending=1|waits to be remapped: reset the GPU
+remap_failed=1|no spare rows are left; replace
+retire_pending=1|waits to be retired: reset
+width=8|8 lanes of 16: reseat
+clocks=128|power brake: the chassis
+clocks=136|power brake: the chassis
+clocks=64|by temperature
+clocks=32|by temperature
+clocks=8|held down by the hardware
+fabric=3 fabric_status=999|fabric has not taken it
+END
+}
+
+@test "health: several faults are all told" {
+	model "$a width 4" "$a uncorrected 3" "$a remap_pending 1"
+	measures 0 gpu_health --gpu $a
+	holds '.value == 3 and (.faults | length) == 3'
+}
+
+@test "health: a slowdown that passes, as while clocks change, is none" {
+	model "$a clocks 8" "$a clocks_later 1"
+	measures 0 gpu_health --gpu $a
+	holds '.value == 0 and .clocks_reasons == 0'
+}
+
+@test "health: what the GPU or the driver does not show is named, not judged" {
+	model "$a ecc -1" "$a uncorrected -1" "$a width -1"
+	measures 0 gpu_health --gpu $a
+	holds '.value == 0 and .not_shown == ["ECC mode","ECC errors","retired pages","PCIe width"]'
+	use "$root/build/gpu-standin/old"
+	model "$a gpu 0" "$a retire_pending 0" "$a clocks 64" "$a persistence 0"
+	measures 0 gpu_health --gpu $a
+	holds '.not_shown == ["remapped rows","NVLink fabric"] and .value == 1'
+	holds '(.faults[0] | test("temperature")) and (.note | test("nvidia-persistenced"))'
+	holds '.retired_pages == 0'
+}
+
+@test "health: a GPU that is lost is a fault, a driver that isn't there is no answer" {
+	model "nvmlDeviceGetHandleByPciBusId_v2 fails 15"
+	measures 0 gpu_health --gpu $a
+	holds '.result == "measured" and .value == 1 and (.faults[0] | test("fallen off the bus"))'
+	model "nvmlDeviceGetHandleByPciBusId_v2 fails 0" "nvmlInit_v2 fails 9"
+	measures 0 gpu_health --gpu $a
+	holds '.result == "cannot measure" and (.reason | test("^start of NVML: .*nvidia module is not loaded"))'
+	model "nvmlInit_v2 fails 18"
+	measures 0 gpu_health --gpu $a
+	holds '.result == "cannot measure" and (.reason | test("different versions"))'
+}
+
+# --- what can go wrong with each ------------------------------------------------------------
+
+@test "no library: nothing was proven, and the reason names it" {
+	rm "$lib"/*
+	for words in "gpu_copy --gpu $a" "gpu_peer --gpu $a --peer $b"; do
+		measures 0 $words
+		holds '.result == "cannot measure" and (.reason | test("^libcuda.so.1: .* install"))'
+	done
+	measures 0 gpu_health --gpu $a
+	holds '.result == "cannot measure" and (.reason | test("^libnvidia-ml.so.1: "))'
+}
+
+@test "a library too old: the missing symbol is named, and the driver's version" {
+	use "$root/build/gpu-standin/old"
+	model "driver cuda 10020"
+	measures 0 gpu_copy --gpu $a
+	holds '.result == "cannot measure"'
+	holds '.reason | test("has no cuMemHostAlloc: the driver .*CUDA 10.2. is too old")'
+}
+
+@test "no such GPU" {
+	measures 0 gpu_copy --gpu 0000:01:00.0
+	holds '.result == "cannot measure" and (.reason | test("^0000:01:00.0: CUDA error 101"))'
+	measures 0 gpu_health --gpu 0000:01:00.0
+	holds '.result == "cannot measure" and (.reason | test("^0000:01:00.0: NVML error 6"))'
+}
+
+@test "CUDA's errors: the fabric manager is waited for, the others have their remedy" {
+	model "cuInit fails 802"
+	measures 0 gpu_copy --gpu $a
+	holds '.result == "not yet" and (.reason | test("nvidia-fabricmanager"))'
+	while read -r code words; do
+		model "cuInit fails $code"
+		measures 0 gpu_copy --gpu $a
+		holds ".result == \"cannot measure\" and (.reason | test(\"error $code .*$words\"))"
+	done <<'END'
+100 no usable GPU
+803 different versions
+304 nvidia-modprobe
+999 nvidia_uvm
+34 stub
+1 stand-in's 1
+END
+	model "cuInit fails 0" "cuMemAlloc_v2 fails 2"
+	measures 0 gpu_copy --gpu $a
+	holds '.reason | test("128 MiB of its memory: CUDA error 2 .*in use")'
+	model "cuMemAlloc_v2 fails 0" "cuEventSynchronize fails 214"
+	measures 0 gpu_copy --gpu $a
+	holds '.result == "cannot measure" and (.reason | test("copy: CUDA error 214 .*replace"))'
+}
+
+@test "a library that crashes: exit 1, nothing on stdout, the signal on stderr" {
+	model "cuMemcpyHtoDAsync_v2 crashes 0"
+	measures 1 gpu_copy --gpu $a
+	[ -z "$output" ]
+	[[ $stderr == *"killed by signal 11"* ]]
+}
+
+# The gate ends it at its deadline (tests/unit/test_gate_bench.c). That `run` comes back says that
+# no child of it holds the pipe any more.
+@test "a library that hangs: ended from outside, and its child with it" {
+	model "cuDevicePrimaryCtxRetain hangs 0"
+	run --separate-stderr env LD_LIBRARY_PATH="$lib" timeout -s KILL 1 "$bench" gpu_copy --gpu $a
+	[ "$status" -eq 137 ]
+	[ -z "$output" ]
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A stand-in for libnvidia-ml.so.1 (model.h). What the file does not say of a GPU is as with
+ * a healthy one of today: ECC on, no page retirement (it remaps rows), full width.
+ *
+ * With -DOLD it is a library of before: it can't remap rows, and clocks have "throttle" reasons.
+ */
+#include "model.h"
+
+enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6 };
+
+struct device {
+	char addr[32];
+};
+
+struct fabric {
+	unsigned char cluster[16];
+	int status;
+	unsigned int clique;
+	unsigned char state;
+};
+
+static bool up;
+
+#define BEGIN()                               \
+	do {                                  \
+		ENTER();                      \
+		if (!up)                      \
+			return UNINITIALIZED; \
+	} while (0)
+
+int nvmlInit_v2(void)
+{
+	ENTER();
+	up = true;
+	return SUCCESS;
+}
+
+int nvmlShutdown(void)
+{
+	BEGIN();
+	up = false;
+	return SUCCESS;
+}
+
+const char *nvmlErrorString(int result)
+{
+	static char text[32];
+
+	snprintf(text, sizeof(text), "stand-in's %d", result);
+	return text;
+}
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char *addr, struct device **ret)
+{
+	static struct device devices[8];
+	long long index = -1;
+
+	BEGIN();
+	if (!model_get(addr, "gpu", &index) || index < 0 || index > 7)
+		return NOT_FOUND;
+	snprintf(devices[index].addr, sizeof(devices[index].addr), "%s", addr);
+	*ret = &devices[index];
+	return SUCCESS;
+}
+
+/* A number that is -1 in the file isn't supported by that GPU. */
+static int get(const struct device *d, const char *key, long long fallback, long long *ret)
+{
+	*ret = model_number(d->addr, key, fallback);
+	return *ret < 0 ? NOT_SUPPORTED : SUCCESS;
+}
+
+static int get_uint(const struct device *d, const char *key, long long fallback, unsigned int *ret)
+{
+	long long v;
+	int r = get(d, key, fallback, &v);
+
+	if (r == SUCCESS)
+		*ret = (unsigned int)v;
+	return r;
+}
+
+int nvmlDeviceGetPersistenceMode(const struct device *d, unsigned int *ret)
+{
+	BEGIN();
+	return get_uint(d, "persistence", 1, ret);
+}
+
+int nvmlDeviceGetEccMode(const struct device *d, unsigned int *now, unsigned int *next)
+{
+	int r;
+
+	BEGIN();
+	r = get_uint(d, "ecc", 1, now);
+	return r == SUCCESS ? get_uint(d, "ecc_next", *now, next) : r;
+}
+
+int nvmlDeviceGetTotalEccErrors(const struct device *d, int type, int counter,
+				unsigned long long *ret)
+{
+	long long v;
+	int r;
+
+	BEGIN();
+	if (type != 1 || counter != 0)
+		return INVALID_ARGUMENT;
+	r = get(d, "uncorrected", 0, &v);
+	if (r == SUCCESS)
+		*ret = (unsigned long long)v;
+	return r;
+}
+
+int nvmlDeviceGetRetiredPages(const struct device *d, int cause, unsigned int *count,
+			      unsigned long long *addresses)
+{
+	BEGIN();
+	if (cause < 0 || cause > 1 || (addresses == NULL && *count != 0))
+		return INVALID_ARGUMENT;
+	return get_uint(d, cause ? "retired_double" : "retired_single", 0, count);
+}
+
+int nvmlDeviceGetRetiredPagesPendingStatus(const struct device *d, unsigned int *ret)
+{
+	BEGIN();
+	return get_uint(d, "retire_pending", -1, ret);
+}
+
+int nvmlDeviceGetCurrPcieLinkWidth(const struct device *d, unsigned int *ret)
+{
+	BEGIN();
+	return get_uint(d, "width", 16, ret);
+}
+
+int nvmlDeviceGetMaxPcieLinkWidth(const struct device *d, unsigned int *ret)
+{
+	BEGIN();
+	return get_uint(d, "width_max", 16, ret);
+}
+
+int nvmlDeviceGetCurrPcieLinkGeneration(const struct device *d, unsigned int *ret)
+{
+	BEGIN();
+	return get_uint(d, "generation", 1, ret);
+}
+
+int nvmlDeviceGetMaxPcieLinkGeneration(const struct device *d, unsigned int *ret)
+{
+	BEGIN();
+	return get_uint(d, "generation_max", 5, ret);
+}
+
+/* "clocks" at first, "clocks_later" from the second time on, where the file has it. */
+static int get_clocks(const struct device *d, unsigned long long *ret)
+{
+	static int times;
+	long long v = model_number(d->addr, "clocks", 1);
+
+	if (times++)
+		model_get(d->addr, "clocks_later", &v);
+	*ret = (unsigned long long)v;
+	return v < 0 ? NOT_SUPPORTED : SUCCESS;
+}
+
+#ifdef OLD
+int nvmlDeviceGetCurrentClocksThrottleReasons(const struct device *d, unsigned long long *ret)
+{
+	BEGIN();
+	return get_clocks(d, ret);
+}
+#else
+int nvmlDeviceGetCurrentClocksEventReasons(const struct device *d, unsigned long long *ret)
+{
+	BEGIN();
+	return get_clocks(d, ret);
+}
+
+int nvmlDeviceGetRemappedRows(const struct device *d, unsigned int *corrected,
+			      unsigned int *uncorrected, unsigned int *pending,
+			      unsigned int *failed)
+{
+	int r;
+
+	BEGIN();
+	r = get_uint(d, "rows_corrected", 0, corrected);
+	if (r == SUCCESS)
+		r = get_uint(d, "rows_uncorrected", 0, uncorrected);
+	if (r == SUCCESS)
+		r = get_uint(d, "remap_pending", 0, pending);
+	return r == SUCCESS ? get_uint(d, "remap_failed", 0, failed) : r;
+}
+
+int nvmlDeviceGetGpuFabricInfo(const struct device *d, struct fabric *ret)
+{
+	BEGIN();
+	ret->status = (int)model_number(d->addr, "fabric_status", 0);
+	ret->state = (unsigned char)model_number(d->addr, "fabric", 0);
+	return SUCCESS;
+}
+#endif
+
+/* "nvlink 1": to every GPU; "p2p N": the status of reads. */
+int nvmlDeviceGetP2PStatus(const struct device *a, const struct device *b, int index, int *ret)
+{
+	BEGIN();
+	if (a == b)
+		return INVALID_ARGUMENT;
+	if (index == 2)
+		*ret = model_number(a->addr, "nvlink", 0) ? 0 : 5;
+	else
+		*ret = (int)model_number(a->addr, "p2p", 0);
+	return SUCCESS;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A node with GPUs that there is not: what both stand-ins know, from the file "node" that
+ * lies beside the library that was opened. A line is SUBJECT KEY NUMBER; of a subject's key
+ * the last line counts:
+ *
+ *   0000:3b:00.0 gpu 0                  there is such a GPU
+ *   0000:3b:00.0 h2d 2000000000         bytes per second
+ *   0000:3b:00.0 0000:86:00.0 2000000000   ... from it to that peer; 0: no access
+ *   0000:3b:00.0 remap_pending 1        what NVML says; an absent key is a healthy GPU's
+ *   cuInit fails 802                    so does every function: fails N, hangs 0, crashes 0
+ *
+ * Without the file there is no GPU.
+ */
+#pragma once
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static inline FILE *model_open(void)
+{
+	char path[4096];
+	Dl_info info;
+
+	if (!dladdr((void *)model_open, &info) || !strchr(info.dli_fname, '/'))
+		return NULL;
+	snprintf(path, sizeof(path), "%.*s/node",
+		 (int)(strrchr(info.dli_fname, '/') - info.dli_fname), info.dli_fname);
+	return fopen(path, "re");
+}
+
+/* False where the file doesn't say; *ret is left alone then. */
+static inline bool model_get(const char *subject, const char *key, long long *ret)
+{
+	FILE *f = model_open();
+	char s[64], k[64];
+	long long v;
+	bool found = false;
+
+	while (f && fscanf(f, "%63s %63s %lld", s, k, &v) == 3)
+		if (strcmp(s, subject) == 0 && strcmp(k, key) == 0) {
+			*ret = v;
+			found = true;
+		}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static inline long long model_number(const char *subject, const char *key, long long fallback)
+{
+	model_get(subject, key, &fallback);
+	return fallback;
+}
+
+/* What a function does before its work: fails with a number, or never comes back. */
+static inline int model_enter(const char *function)
+{
+	long long v;
+
+	if (model_get(function, "crashes", &v))
+		*(volatile int *)0 = 1;
+	if (model_get(function, "hangs", &v))
+		for (;;)
+			pause();
+	return (int)model_number(function, "fails", 0);
+}
+
+#define ENTER()                                 \
+	do {                                    \
+		int e_ = model_enter(__func__); \
+		if (e_)                         \
+			return e_;              \
+	} while (0)

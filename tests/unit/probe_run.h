@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From a check of a profile to what is run for it. Include after cmocka.h. */
+#pragma once
+
+#include "gate/probe.h"
+#include "tree.h"
+
+#define HEAD "schema: 1\nname: sku\nversion: 1.0.0\nmatch: {dmi: {sys_vendor: ACME}}\n"
+
+/* "ID: words | resources | wanted", or "ID: reason" of one that is not run. */
+static inline void add_probe(const struct probe *p, struct str *out)
+{
+	str_addf(out, "%s:", p->m.id);
+	if (probe_is_declined(p)) {
+		str_addf(out, " %s\n", p->m.reason);
+		return;
+	}
+	for (size_t i = 1; i < p->argv.n; i++)
+		str_addf(out, " %s", p->argv.v[i]);
+	str_add(out, " |");
+	for (size_t i = 0; i < p->resources.n; i++)
+		str_addf(out, " %s", p->resources.v[i]);
+	str_add(out, " |");
+	for (size_t i = 0; i < p->n_figures; i++)
+		str_addf(out, " %s %s;", p->figures[i].key, p->figures[i].wanted);
+	str_add(out, "\n");
+}
+
+/*
+ * The probes of a check of that family, in a profile that has these sections besides, on the
+ * machine that is the tree.
+ */
+static inline void gives(struct tmp *t, const char *sections, const struct probe_family *family,
+			 const char *check, const char *want)
+{
+	cleanup_free char *yaml = xasprintf("%s%sgate: {checks: {c: {run: %s, %s}}}\n", HEAD,
+					    sections, family->run, check);
+	cleanup_str struct str got = {0};
+	struct measurements all = {0};
+	struct probes probes = {0};
+	struct profile *profile;
+	struct device_sets sets;
+	struct node node = {0};
+	struct step_ctx ctx;
+	struct err err = {0};
+	const struct ynode *checks;
+
+	assert_int_equal(node_survey(&t->root, &node, &err), 0);
+	tmp_write(t, "sku.yaml", yaml);
+	if (profile_load(&t->root, tmp_path(t, "sku.yaml"), false, NULL, &profile, &t->diags,
+			 &err) < 0) {
+		tmp_print(&t->diags);
+		fail_msg("%s", yaml);
+	}
+	assert_int_equal(
+		device_sets_resolve(&node, profile->devices.v, profile->devices.n, &sets, &err), 0);
+	ctx = (struct step_ctx){&t->root, &node, profile, &sets};
+	checks = ynode_get(profile_section(profile, "gate"), "checks");
+	family->want(&ctx, "c", checks->items.v[0], &probes);
+	for (size_t i = 0; i < probes.list.n; i++) {
+		add_probe(probes.list.v[i], &got);
+		vec_push(&all.list, probes.list.v[i]->m);
+	}
+	assert_string_equal(str_get(&got), want);
+	measurements_free(&all);
+	probes_free(&probes);
+	device_sets_free(&sets);
+	profile_free(profile);
+	node_free(&node);
+}

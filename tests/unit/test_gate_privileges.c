@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who a site's own program runs as, and which programs may be run at all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <linux/capability.h>
+
+#include "gate/privileges.h"
+#include "tree.h"
+
+static void test_user(void **state)
+{
+	struct tmp *t = *state;
+	struct privileges p = {.capabilities = 1};
+
+	/* no password file at all: an image that has no users yet */
+	assert_int_equal(privileges_user(&t->root, NULL, &p, &t->err), 0);
+	assert_true(p.uid == 65534 && p.gid == 65534 && p.capabilities == 1);
+	assert_int_equal(privileges_user(&t->root, "slurm", &p, &t->err), -ENOENT);
+	tmp_write(t, "etc/passwd",
+		  "root:x:0:0:root:/root:/bin/sh\n"
+		  "nobody2:x:1:1::/:/bin/sh\n"
+		  "broken:x:none:1::/:/bin/sh\n"
+		  "nobody:x:99:98:nobody:/:/sbin/nologin\n"
+		  "slurm:x:64030:64031::/:/sbin/nologin");
+	assert_int_equal(privileges_user(&t->root, NULL, &p, &t->err), 0);
+	assert_true(p.uid == 99 && p.gid == 98);
+	assert_int_equal(privileges_user(&t->root, "slurm", &p, &t->err), 0);
+	assert_true(p.uid == 64030 && p.gid == 64031);
+	assert_int_equal(privileges_user(&t->root, "root", &p, &t->err), 0);
+	assert_true(p.uid == 0 && p.gid == 0);
+	assert_int_equal(privileges_user(&t->root, "broken", &p, &t->err), -ENOENT);
+	assert_text(t->err.text, "/etc/passwd has no user broken");
+}
+
+static void test_capabilities(void **state)
+{
+	struct tmp *t = *state;
+	struct privileges p = {0};
+
+	assert_int_equal(privileges_add(&p, "CAP_NET_RAW", &t->err), 0);
+	assert_int_equal(privileges_add(&p, "CAP_CHECKPOINT_RESTORE", &t->err), 0);
+	assert_true(p.capabilities ==
+		    (UINT64_C(1) << CAP_NET_RAW | UINT64_C(1) << CAP_CHECKPOINT_RESTORE));
+	assert_int_equal(privileges_add(&p, "CAP_EVERYTHING", &t->err), -EINVAL);
+	assert_text(t->err.text, "CAP_EVERYTHING: there is no such capability");
+}
+
+/* 0, or the error; what it says must hold text. */
+static int judge(struct tmp *t, const char *name, const char *text)
+{
+	cleanup_free char *real = NULL;
+	int r = privileges_program(tmp_path(t, name), &real, &t->err);
+
+	if (r < 0)
+		assert_text(t->err.text, text);
+	else
+		assert_text(real, text);
+	return r;
+}
+
+static void test_program(void **state)
+{
+	struct tmp *t = *state;
+	cleanup_free char *ret = NULL;
+
+	assert_int_equal(privileges_program("bin/sh", &ret, &t->err), -EINVAL);
+	assert_text(t->err.text, "bin/sh: write the program's absolute path");
+	assert_int_equal(judge(t, "no", "/no: No such file"), -ENOENT);
+	if (geteuid() != 0) { /* nothing that it makes is root's */
+		tmp_write(t, "check", "");
+		assert_int_equal(judge(t, "check", "not to root"), -EPERM);
+		return;
+	}
+	tmp_write(t, "d/check", "#!/bin/sh\n");
+	assert_int_equal(judge(t, "d/check", "/d/check is no program: chmod +x it"), -EACCES);
+	assert_int_equal(chmod(tmp_path(t, "d/check"), 0755), 0);
+	tree_link(t, "link", "d/check");
+	assert_int_equal(judge(t, "d/check", "/d/check"), 0);
+	assert_int_equal(judge(t, "link", "/d/check"), 0);
+	assert_int_equal(judge(t, "d", "/d is no program"), -EACCES);
+
+	assert_int_equal(chmod(tmp_path(t, "d/check"), 0775), 0);
+	assert_int_equal(judge(t, "d/check", "/d/check may be written by others"), -EPERM);
+	assert_int_equal(chmod(tmp_path(t, "d/check"), 04755), 0);
+	assert_int_equal(judge(t, "d/check", "/d/check"), 0);
+	assert_int_equal(chmod(tmp_path(t, "d"), 0757), 0);
+	assert_int_equal(judge(t, "link", "/d may be written by others"), -EPERM);
+	assert_int_equal(chmod(tmp_path(t, "d"), 01777), 0); /* as /tmp above it is */
+	assert_int_equal(judge(t, "link", "/d/check"), 0);
+	assert_int_equal(chown(tmp_path(t, "d/check"), 1, 0), 0);
+	assert_int_equal(judge(t, "link", "/d/check belongs to user 1"), -EPERM);
+	assert_int_equal(chown(tmp_path(t, "d/check"), 0, 0), 0);
+	assert_int_equal(chown(tmp_path(t, "d"), 1, 0), 0);
+	assert_int_equal(judge(t, "link", "/d belongs to user 1"), -EPERM);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, tmp_setup, tmp_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_user),
+		TEST(test_capabilities),
+		TEST(test_program),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The checks of GPUs that need no load, on machines that are trees; and what Xids mean. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "engine/run.h"
+#include "kinds/kind.h"
+#include "kinds/xid.h"
+#include "tree.h"
+
+#define GPU "0000:1b:00.0"
+#define AMD "0000:1c:00.0"
+#define NIC "0000:3b:00.0"
+#define OLD_NIC "0000:3c:00.0"
+#define PCI "sys/bus/pci/devices/"
+#define OPEN "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build\n"
+#define CLOSED \
+	"NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19\nGCC version:\n"
+#define VERSION "proc/driver/nvidia/version"
+#define INFO "proc/driver/nvidia/gpus/" GPU "/information"
+#define LOADED "sys/module/nvidia/version"
+#define PEERMEM "sys/module/nvidia_peermem/refcnt"
+
+static const struct tree_file machine[] = {
+	{PCI GPU "/class", "0x030200\n"},
+	{PCI GPU "/driver", "->../../../bus/pci/drivers/nvidia"},
+	{PCI AMD "/class", "0x120000\n"},
+	{PCI AMD "/driver", "->../../../bus/pci/drivers/amdgpu"},
+	{PCI NIC "/class", "0x020000\n"},
+	{PCI NIC "/driver", "->../../../bus/pci/drivers/mlx5_core"},
+	{PCI OLD_NIC "/class", "0x020000\n"},
+	{PCI OLD_NIC "/driver", "->../../../bus/pci/drivers/mlx4_core"},
+	{VERSION, OPEN},
+	{LOADED, "570.86.15\n"},
+	{INFO, "Model: \t\t Some GPU\nDevice Minor: \t 3\n"},
+	{"dev/nvidiactl", ""},
+	{"dev/nvidia-uvm", ""},
+	{"dev/nvidia3", ""},
+};
+
+static int setup(void **state)
+{
+	int r = tmp_setup(state);
+
+	if (r == 0)
+		tree_write(*state, machine, array_len(machine));
+	return r;
+}
+
+struct wanted {
+	enum change_state state;
+	const char *observed; /* NULL: not looked at */
+	const char *reason;   /* a part of it; NULL: none */
+};
+
+static void gives(struct tmp *t, const char *target, const char *desired, const char *kernel,
+		  struct wanted w)
+{
+	static const struct place nowhere;
+	struct run run = {.root = &t->root};
+	struct change *c = plan_add(&run.plan, "gate", KIND_CHECK, STAGE_GATE, PHASE_CHECK, nowhere,
+				    "%s", target);
+
+	change_target(c, "%s", target);
+	change_desired(c, "%s", desired);
+	run.node.kernel = xstrdup(kernel);
+	run_look(&run, STAGES_ALL, STAGE_GATE);
+	assert_int_equal(c->state, w.state);
+	if (w.observed)
+		assert_string_equal(c->observed, w.observed);
+	if (w.reason)
+		assert_text(c->reason, w.reason);
+	run_close(&run);
+}
+
+#define SAME(observed) ((struct wanted){CHANGE_SAME, observed, NULL})
+#define DIFFERS(observed, reason) ((struct wanted){CHANGE_DIFFERS, observed, reason})
+#define UNSUPPORTED(reason) ((struct wanted){CHANGE_UNSUPPORTED, NULL, reason})
+
+/* --- the driver ----------------------------------------------------------------------------- */
+
+static void driver_gives(struct tmp *t, const char *desired, struct wanted w)
+{
+	gives(t, "gpu-driver:" GPU, desired, "6.8.0", w);
+}
+
+static void test_flavor(void **state)
+{
+	struct tmp *t = *state;
+
+	driver_gives(t, "open", SAME("open, 570.86.15"));
+	driver_gives(t, "any", SAME("open, 570.86.15"));
+	driver_gives(t, "proprietary", DIFFERS("open, 570.86.15", "the open kernel modules are"));
+	tmp_write(t, VERSION, CLOSED);
+	tree_remove(t, LOADED);
+	driver_gives(t, "proprietary", SAME("proprietary"));
+	driver_gives(t, "any", SAME("proprietary"));
+	driver_gives(t, "open", DIFFERS("proprietary", "nvidia-open"));
+	tree_remove(t, VERSION);
+	driver_gives(t, "any", UNSUPPORTED("does not tell which modules"));
+	t->root.live = true;
+	driver_gives(t, "any", DIFFERS("not known", "see NVRM in the kernel log"));
+}
+
+static void test_bound(void **state)
+{
+	struct tmp *t = *state;
+
+	tree_link(t, PCI GPU "/driver", "../../../bus/pci/drivers/nouveau");
+	driver_gives(t, "any", DIFFERS("nouveau", "modules.blacklist"));
+	tree_link(t, PCI GPU "/driver", "../../../bus/pci/drivers/vfio-pci");
+	driver_gives(t, "any", DIFFERS("vfio-pci", "given away"));
+	tree_remove(t, PCI GPU "/driver");
+	driver_gives(t, "any", DIFFERS("no driver", "load nvidia"));
+	gives(t, "gpu-driver:0000:7f:00.0", "any", "6.8.0",
+	      (struct wanted){CHANGE_FAILED, NULL, "0000:7f:00.0"});
+	gives(t, "gpu-driver:" AMD, "any", "6.8.0", SAME("open, amdgpu"));
+	gives(t, "gpu-driver:" AMD, "open", "6.8.0", SAME("open, amdgpu"));
+	gives(t, "gpu-driver:" AMD, "proprietary", "6.8.0", DIFFERS("open, amdgpu", "no other"));
+}
+
+/* gpu-operator's issue 2685: ready, and nobody could use CUDA. */
+static void test_nodes(void **state)
+{
+	static const char *const nodes[] = {"dev/nvidia3", "dev/nvidia-uvm", "dev/nvidiactl"};
+	struct tmp *t = *state;
+
+	for (size_t i = 0; i < array_len(nodes); i++) {
+		cleanup_free char *no = xasprintf("no /%s", nodes[i]);
+
+		tree_remove(t, nodes[i]);
+		driver_gives(t, "any", DIFFERS(no, "nvidia-modprobe -u -c 0"));
+	}
+	tree_remove(t, "dev"); /* as in a captured tree */
+	driver_gives(t, "any", SAME("open, 570.86.15"));
+}
+
+static void test_taken(void **state)
+{
+	struct tmp *t = *state;
+
+	t->root.live = true;
+	driver_gives(t, "any", SAME("open, 570.86.15"));
+	tree_remove(t, INFO);
+	tree_remove(t, "proc/driver/nvidia/gpus/" GPU);
+	driver_gives(t, "any", DIFFERS("bound, and not known to the driver", "pci=realloc"));
+}
+
+/* --- GPUDirect ------------------------------------------------------------------------------ */
+
+static void direct_gives(struct tmp *t, const char *pair, const char *kernel, struct wanted w)
+{
+	cleanup_free char *target = xasprintf("gpudirect:%s", pair);
+
+	gives(t, target, "dma-buf or nvidia_peermem", kernel, w);
+}
+
+static void test_gpudirect(void **state)
+{
+	struct tmp *t = *state;
+
+	direct_gives(t, NIC "," GPU, "5.12.0", SAME("dma-buf"));
+	direct_gives(t, NIC "," AMD, "6.8.0", SAME("dma-buf"));
+	direct_gives(t, NIC "," GPU, "5.10.0-21-amd64", DIFFERS("neither", "kernel 5.10.0-21"));
+	direct_gives(t, OLD_NIC "," GPU, "6.8.0", DIFFERS("neither", "(mlx4_core) takes no dma"));
+	tmp_write(t, VERSION, CLOSED);
+	direct_gives(t, NIC "," GPU, "6.8.0", DIFFERS("neither", "not the open ones"));
+	tmp_write(t, PEERMEM, "0\n");
+	direct_gives(t, NIC "," GPU, "6.8.0", SAME("nvidia_peermem"));
+	direct_gives(t, OLD_NIC "," GPU, "6.8.0", SAME("nvidia_peermem"));
+	direct_gives(t, OLD_NIC "," AMD, "6.8.0", DIFFERS("neither", "mlx4_core"));
+	tmp_write(t, VERSION, OPEN);
+	direct_gives(t, NIC "," GPU, "6.8.0", SAME("dma-buf"));
+	tree_remove(t, VERSION);
+	direct_gives(t, NIC "," GPU, "6.8.0", UNSUPPORTED("does not tell"));
+	tree_remove(t, PCI GPU "/driver");
+	direct_gives(t, NIC "," GPU, "6.8.0", DIFFERS("no driver", "load nvidia"));
+}
+
+/* --- Xids ----------------------------------------------------------------------------------- */
+
+static void test_xid_of_a_tree(void **state)
+{
+	gives(*state, "gpu-xid:" GPU, "none", "6.8.0", UNSUPPORTED("kernel's log"));
+}
+
+struct log_case {
+	const char *log;
+	size_t faults, harmless;
+	const char *text; /* a part of it */
+};
+
+#define LINE(pci, rest) "<3>[   12.345678] NVRM: Xid (" pci "): " rest "\n"
+#define HERE "PCI:0000:1b:00"
+
+static const struct log_case logs[] = {
+	{"", 0, 0, ""},
+	{"<6>[    1.0] nvidia: loaded\n", 0, 0, ""},
+	{LINE(HERE, "79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."), 1, 0,
+	 "Xid 79, the GPU has fallen off the bus: power"},
+	{LINE("PCI:0000:1c:00", "79, GPU has fallen off the bus."), 0, 0, ""},
+	{LINE("PCI:0001:1b:00", "79, GPU has fallen off the bus."), 0, 0, ""},
+	{LINE("PCI:0000:1b:00 GPU-I:01 GPU-CI:00", "94, pid=7, name=x, Contained"), 1, 0,
+	 "Xid 94,"},
+	{LINE("0000:1b:00", "48, DBE"), 1, 0, "Xid 48,"}, /* of old drivers */
+	{LINE(HERE, "13, Graphics SM Warp Exception") LINE(HERE, "31, pid=1, name=x, MMU Fault")
+		 LINE(HERE, "43, pid=1") LINE(HERE, "45, pid=1"),
+	 0, 4, ""},
+	{LINE(HERE, "63, Row Remapper: New row marked") LINE(HERE, "63, Row Remapper: again")
+		 LINE(HERE, "31, MMU Fault") LINE(HERE, "74, NVLink"),
+	 2, 1, "Xid 63 (2 times), a row"},
+	{LINE(HERE, "149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6)"), 1, 0,
+	 "a fatal NVLink error"},
+	{LINE(HERE, "149, NETIR_LINK_EVT  Nonfatal XC0 i0 Link 01 (0x021425c6)"), 0, 1, ""},
+	{LINE(HERE, "333, something new"), 1, 0, "Xid 333, see NVIDIA's catalog"},
+	{LINE(HERE, "119, Timeout after 45s of waiting for RPC response from GPU0 GSP!")
+		 LINE(HERE, "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset "
+			    "Required)"),
+	 2, 0, "Xid 154, the driver asks for a reset"},
+	/* reset since then */
+	{LINE(HERE, "119, Timeout")
+		 LINE(HERE, "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset "
+			    "Required)")
+			 LINE(HERE, "154, GPU recovery action changed from 0x1 (GPU Reset "
+				    "Required) to 0x0 (None)"),
+	 0, 0, ""},
+	/* another GPU's recovery is not this one's */
+	{LINE(HERE, "119, Timeout")
+		 LINE("PCI:0000:1c:00", "154, GPU recovery action changed from 0x1 (GPU Reset "
+					"Required) to 0x0 (None)"),
+	 1, 0, "Xid 119,"},
+	{LINE(HERE, "nonsense") "NVRM: Xid (PCI:0000:1b:00\nNVRM: Xid (\nNVRM: Xid (PCI:): 79,", 0,
+	 0, ""},
+	{LINE(HERE, "99999999999, too large") LINE(HERE, "4000, too large"), 0, 0, ""},
+};
+
+static void test_xids(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < array_len(logs); i++) {
+		struct str text = {0};
+		size_t harmless = 99;
+
+		if (xid_faults(logs[i].log, GPU, &text, &harmless) != logs[i].faults ||
+		    harmless != logs[i].harmless)
+			fail_msg("case %zu: %s (%zu harmless)", i, str_get(&text), harmless);
+		assert_text(str_get(&text), logs[i].text);
+		assert_true(logs[i].faults || !text.len);
+		str_free(&text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_flavor, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_bound, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_nodes, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_taken, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_gpudirect, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_xid_of_a_tree, setup, tmp_teardown),
+		cmocka_unit_test(test_xids),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
