@@ -6,9 +6,11 @@
 #include "base/mem.h"
 #include "bench/benchmark.h"
 #include "bench/memory_bandwidth.h"
+#include "bench/storage_read.h"
 
 const struct benchmark *const benchmarks[] = {
 	&memory_bandwidth,
+	&storage_read,
 	NULL,
 };
 

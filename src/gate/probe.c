@@ -13,6 +13,8 @@ enum { BUDGET_MS = 1500 };
 
 const struct probe_family *const probe_families[] = {
 	&probe_memory_bandwidth,
+	&probe_storage_read,
+	&probe_command,
 	NULL,
 };
 
@@ -228,6 +230,7 @@ const char *probe_pages(const struct profile *profile)
 static void probe_free(struct probe *p)
 {
 	free(p->subject);
+	free(p->as);
 	strv_free(&p->argv);
 	strv_free(&p->resources);
 	strv_free(&p->functions);

@@ -102,10 +102,10 @@ static void find_devices(const struct root *root, const struct cc_place *place, 
 static const struct {
 	const char *driver, *module;
 } rdma_modules[] = {
-	{"mlx5_core", "mlx5_ib"}, {"mlx4_core", "mlx4_ib"},   {"bnxt_en", "bnxt_re"},
-	{"ice", "irdma"},	  {"i40e", "irdma"},	      {"idpf", "irdma"},
-	{"qede", "qedr"},	  {"cxgb4", "iw_cxgb4"},      {"hns3", "hns_roce_hw_v2"},
-	{"mana", "mana_ib"},	  {"ionic", "ionic_rdma"},    {"vmxnet3", "vmw_pvrdma"},
+	{"mlx5_core", "mlx5_ib"}, {"mlx4_core", "mlx4_ib"}, {"bnxt_en", "bnxt_re"},
+	{"ice", "irdma"},	  {"i40e", "irdma"},	    {"idpf", "irdma"},
+	{"qede", "qedr"},	  {"cxgb4", "iw_cxgb4"},    {"hns3", "hns_roce_hw_v2"},
+	{"mana", "mana_ib"},	  {"ionic", "ionic_rdma"},  {"vmxnet3", "vmw_pvrdma"},
 };
 
 static const char *module_for(const char *driver)
@@ -134,10 +134,11 @@ static void blame_absence(const struct root *root, struct change *c, const struc
 			      "one (rdma_rxe)",
 			      place->driver, place->addr);
 	else if (root_exists(root, "/sys/module/%s", module))
-		change_reason(c,
-			      "module %s is there and made no RDMA device of %s: see the kernel log "
-			      "for what it said, and the firmware's settings for RDMA",
-			      module, place->addr);
+		change_reason(
+			c,
+			"module %s is there and made no RDMA device of %s: see the kernel log "
+			"for what it said, and the firmware's settings for RDMA",
+			module, place->addr);
 	else
 		change_reason(c, "module %s is not loaded: add it to modules.load", module);
 }
@@ -165,12 +166,14 @@ static bool judge_state(struct change *c, const struct rdma_port *p)
 			      "manager or ibportstate disabled it",
 			      p->port, p->name);
 	else if (p->phys == PHYS_POLLING || p->phys == PHYS_TRAINING)
-		change_reason(c, "port %u of %s finds no partner: check the cable, the transceiver "
-				 "and the switch port",
+		change_reason(c,
+			      "port %u of %s finds no partner: check the cable, the transceiver "
+			      "and the switch port",
 			      p->port, p->name);
 	else if (p->phys == PHYS_RECOVERY)
-		change_reason(c, "port %u of %s is recovering from link errors: check the cable "
-				 "and the transceiver",
+		change_reason(c,
+			      "port %u of %s is recovering from link errors: check the cable "
+			      "and the transceiver",
 			      p->port, p->name);
 	else
 		change_reason(c, "port %u of %s is not up: its netdev must be, with a carrier",
@@ -209,8 +212,8 @@ static void judge_ports(struct change *c, char *lines,
 	for (char *line = strtok_r(lines, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		struct rdma_port p;
 
-		if (sscanf(line, "%63s %u %u %u %u %c %23s %23s", p.name, &p.port, &p.state, &p.phys,
-			   &p.speed, &p.layer, p.lanes, p.kind) != 8)
+		if (sscanf(line, "%63s %u %u %u %u %c %23s %23s", p.name, &p.port, &p.state,
+			   &p.phys, &p.speed, &p.layer, p.lanes, p.kind) != 8)
 			continue;
 		c->state = judge(c, &p) ? CHANGE_SAME : CHANGE_DIFFERS;
 		if (c->state == CHANGE_DIFFERS)
