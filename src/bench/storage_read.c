@@ -90,7 +90,8 @@ static int check_mounted(const struct options *o, struct err *err)
 		return err_errno(err, r, "/proc/self/mountinfo");
 	if (!dir || mounts_has(mountinfo, dir))
 		return 0;
-	return err_set(err, -EAGAIN, "nothing is mounted on %s yet; `systemctl list-units -t mount` says why",
+	return err_set(err, -EAGAIN,
+		       "nothing is mounted on %s yet; `systemctl list-units -t mount` says why",
 		       dir);
 }
 
@@ -210,8 +211,8 @@ static int read_one(const struct storage *s, char *buf, uint64_t at)
 static void *read_on(void *arg)
 {
 	struct storage *s = arg;
-	void *buf = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
-			 -1, 0);
+	void *buf = mmap(NULL, s->size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	int none = 0;
 
 	if (buf == MAP_FAILED) {
