@@ -13,10 +13,11 @@
 #include "bench/memory_bandwidth.h"
 #include "bench/memory_latency.h"
 #include "bench/rdma.h"
+#include "bench/storage_read.h"
 
 const struct benchmark *const benchmarks[] = {
-	&memory_bandwidth, &memory_latency, &jitter,   &rdma_loopback, &rdma_pairs,
-	&gpu_health,	   &gpu_copy,	    &gpu_peer, &gpu_rdma,      NULL,
+	&memory_bandwidth, &memory_latency, &jitter,   &rdma_loopback, &rdma_pairs, &gpu_health,
+	&gpu_copy,	   &gpu_peer,	    &gpu_rdma, &storage_read,  NULL,
 };
 
 const struct benchmark *benchmark_find(const char *name)
