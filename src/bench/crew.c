@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/mem.h"
@@ -20,6 +21,7 @@ struct member {
 	int cpu;
 	pthread_t thread;
 	double rate;
+	long switches;		    /* to other tasks, in the last window */
 	double busy_ns, stalled_ns; /* of all windows */
 	double pieces[PIECES_MOST];
 };
@@ -77,10 +79,18 @@ static int pin(int cpu)
 	return r;
 }
 
+static long switches(void)
+{
+	struct rusage u;
+
+	return getrusage(RUSAGE_THREAD, &u) == 0 ? u.ru_nivcsw : 0;
+}
+
 static void work_window(struct member *m)
 {
 	struct crew *c = m->crew;
 	uint64_t now, before, first;
+	long switches_before = switches();
 	size_t n = 0;
 
 	do {
@@ -94,6 +104,7 @@ static void work_window(struct member *m)
 		now = clock_ns();
 		m->pieces[n++] = bytes * 1e9 / (double)(now > before ? now - before : 1);
 	}
+	m->switches = switches() - switches_before;
 	m->rate = stats_median(m->pieces, n);
 	m->busy_ns += (double)(now - first);
 	m->stalled_ns += stats_stalled(m->pieces, n) * (double)(now - first);
@@ -190,6 +201,14 @@ double crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns
 	for (size_t i = 0; i < c->n; i++)
 		sum += c->members[i].rate;
 	return sum;
+}
+
+bool crew_disturbed(const struct crew *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->members[i].switches > 0)
+			return true;
+	return false;
 }
 
 double crew_stalled_pct(const struct crew *c)

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,9 @@ void crew_once(struct crew *c, crew_work work, void *ctx);
 
 /* The figure of one window, per second. Every member does at least three pieces. */
 double crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns);
+
+/* Was another task given a member's CPU in the last window? */
+bool crew_disturbed(const struct crew *c);
 
 /*
  * How much of the members' time in all windows so far was taken from them, in percent: what the

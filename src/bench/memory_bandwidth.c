@@ -16,8 +16,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "bench/crew.h"
-#include "bench/stats.h"
 #include "bench/stream.h"
+#include "bench/windows.h"
 #include "bench/workset.h"
 
 #define CPUS_AT_MOST 64	     /* a node's channels are saturated by fewer cores */
@@ -27,7 +27,7 @@
 #define ROUNDS_LEAST 12 /* before windows may agree */
 #define ROUNDS_FLOOR 4	/* however short the budget is */
 #define AGREE_PCT 0.3
-#define BUDGET_MS 1500
+#define BUDGET_MS 600
 
 enum op { READ, WRITE, COPY, OPS };
 
@@ -43,7 +43,7 @@ struct bandwidth {
 	struct crew *crew;
 	const struct stream_ops *ops;
 	struct part *parts;
-	double rates[OPS][ROUNDS_MOST];
+	struct windows rates[OPS];
 	size_t rounds;
 	uint64_t windows_ns;
 };
@@ -142,7 +142,7 @@ static int prepare(struct bandwidth *b, int rootfd, const struct options *o, str
 static bool agreed(const struct bandwidth *b)
 {
 	for (int op = 0; op < OPS; op++)
-		if (!stats_agree(b->rates[op], b->rounds, ROUNDS_LEAST, AGREE_PCT))
+		if (!windows_agree(&b->rates[op], ROUNDS_LEAST, AGREE_PCT))
 			return false;
 	return true;
 }
@@ -160,7 +160,9 @@ static void measure(struct bandwidth *b, uint64_t budget_ns)
 			break;
 		for (int op = 0; op < OPS; op++) {
 			sleep_ns(gap);
-			b->rates[op][b->rounds] = crew_window(b->crew, works[op], b, WINDOW_NS);
+			double rate = crew_window(b->crew, works[op], b, WINDOW_NS);
+
+			windows_add(&b->rates[op], rate, crew_disturbed(b->crew));
 		}
 		b->rounds++;
 	}
@@ -180,16 +182,19 @@ static void add_note(const struct bandwidth *b, json_t *line)
 
 static void report(const struct bandwidth *b, json_t *line)
 {
+	size_t disturbed = 0;
+
 	json_object_set_new(line, "value",
-			    json_integer((json_int_t)stats_median(b->rates[COPY], b->rounds)));
+			    json_integer((json_int_t)windows_median(&b->rates[COPY])));
 	json_object_set_new(line, "unit", json_string("B/s"));
-	for (int op = 0; op < OPS; op++)
-		json_object_set_new(
-			line, op_names[op],
-			json_integer((json_int_t)stats_median(b->rates[op], b->rounds)));
+	for (int op = 0; op < OPS; op++) {
+		disturbed += b->rates[op].n_disturbed;
+		json_object_set_new(line, op_names[op],
+				    json_integer((json_int_t)windows_median(&b->rates[op])));
+	}
 	json_object_set_new(line, "windows", json_integer((json_int_t)b->rounds * OPS));
-	json_object_set_new(line, "spread_pct",
-			    json_real(stats_spread_pct(b->rates[COPY], b->rounds)));
+	json_object_set_new(line, "disturbed", json_integer((json_int_t)disturbed));
+	json_object_set_new(line, "spread_pct", json_real(windows_spread_pct(&b->rates[COPY])));
 	json_object_set_new(line, "stalled_pct", json_real(crew_stalled_pct(b->crew)));
 	workset_report(&b->set, line);
 	json_object_set_new(line, "threads", json_integer((json_int_t)crew_size(b->crew)));
@@ -223,7 +228,7 @@ const struct benchmark memory_bandwidth = {
 		     .arg = "MS",
 		     .type = OPTION_NUMBER,
 		     .max = 3600000,
-		     .help = "time for all windows (1500)"},
+		     .help = "time for all windows (600)"},
 		    {.name = "threads",
 		     .arg = "N",
 		     .type = OPTION_NUMBER,

@@ -17,13 +17,13 @@
 #include "base/str.h"
 #include "bench/chain.h"
 #include "bench/crew.h"
-#include "bench/stats.h"
+#include "bench/windows.h"
 #include "bench/workset.h"
 
 #define WRITERS_AT_MOST 64
 #define PIECE 512 /* hops: 50 us or so, longer than the period of a modulated clock */
 #define WINDOW_LEAST_NS 1000000u
-#define WINDOWS_MOST 100
+#define WINDOWS_WANTED 100
 #define WINDOWS_LEAST 40 /* before windows may agree */
 #define WINDOWS_FLOOR 8	 /* however short the budget is */
 #define WARM_NS 20000000u
@@ -37,8 +37,7 @@ struct latency {
 	struct crew *walker;  /* one */
 	struct chain *chain;
 	const void *at;
-	double ns[WINDOWS_MOST];
-	size_t windows;
+	struct windows windows; /* ns a hop */
 	int cpu;
 	uint64_t chain_ns, windows_ns;
 };
@@ -140,16 +139,18 @@ static size_t do_walk(void *ctx, size_t who)
 
 static void measure(struct latency *l, uint64_t budget_ns)
 {
-	uint64_t window = budget_ns / WINDOWS_MOST;
+	uint64_t window = budget_ns / WINDOWS_WANTED;
 	uint64_t start = clock_ns();
 
 	window = window > WINDOW_LEAST_NS ? window : WINDOW_LEAST_NS;
 	crew_window(l->walker, do_walk, l, WARM_NS);
-	while (l->windows < WINDOWS_MOST &&
-	       !stats_agree(l->ns, l->windows, WINDOWS_LEAST, AGREE_PCT)) {
-		if (l->windows >= WINDOWS_FLOOR && clock_ns() - start > budget_ns)
+	while (windows_count(&l->windows) < WINDOWS_WANTED &&
+	       !windows_agree(&l->windows, WINDOWS_LEAST, AGREE_PCT)) {
+		if (windows_count(&l->windows) >= WINDOWS_FLOOR && clock_ns() - start > budget_ns)
 			break;
-		l->ns[l->windows++] = 1e9 / crew_window(l->walker, do_walk, l, window);
+		double hops = crew_window(l->walker, do_walk, l, window);
+
+		windows_add(&l->windows, 1e9 / hops, crew_disturbed(l->walker));
 	}
 	l->windows_ns = clock_ns() - start;
 }
@@ -158,19 +159,20 @@ static void report(const struct latency *l, json_t *line)
 {
 	cleanup_str struct str note = {0};
 
-	json_object_set_new(line, "value", json_real(stats_median(l->ns, l->windows)));
+	json_object_set_new(line, "value", json_real(windows_median(&l->windows)));
 	json_object_set_new(line, "unit", json_string("ns"));
 	json_object_set_new(line, "cpu", json_integer(l->cpu));
-	json_object_set_new(line, "windows", json_integer((json_int_t)l->windows));
-	json_object_set_new(line, "spread_pct", json_real(stats_spread_pct(l->ns, l->windows)));
+	json_object_set_new(line, "windows", json_integer((json_int_t)windows_count(&l->windows)));
+	json_object_set_new(line, "disturbed", json_integer((json_int_t)l->windows.n_disturbed));
+	json_object_set_new(line, "spread_pct", json_real(windows_spread_pct(&l->windows)));
 	json_object_set_new(line, "stalled_pct", json_real(crew_stalled_pct(l->walker)));
 	workset_report(&l->set, line);
 	json_object_set_new(line, "chain_ms", json_integer((json_int_t)(l->chain_ns / 1000000)));
 	json_object_set_new(line, "windows_ms",
 			    json_integer((json_int_t)(l->windows_ns / 1000000)));
 	workset_note(&l->set, &note);
-	if (l->windows < WINDOWS_LEAST)
-		str_addf(&note, "only %zu windows fitted the budget; ", l->windows);
+	if (windows_count(&l->windows) < WINDOWS_LEAST)
+		str_addf(&note, "only %zu windows fitted the budget; ", windows_count(&l->windows));
 	if (note.len)
 		json_object_set_new(line, "note", json_stringn(note.s, note.len - 2));
 }

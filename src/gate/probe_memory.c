@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 
+enum { BUDGET_MS = 600 };
+
 /* One probe, of the memory of a node from the CPUs of a node. */
 static struct probe *add(const struct step_ctx *ctx, const char *name, const struct ynode *check,
 			 int memory, int from, struct probes *ret)
@@ -24,6 +26,7 @@ static struct probe *add(const struct step_ctx *ctx, const char *name, const str
 	probe_option(p, "--page", "%s", probe_pages(ctx->profile));
 	probe_needs_node(p, ctx->node, memory);
 	probe_needs_node(p, ctx->node, from);
+	p->budget_ms = BUDGET_MS;
 	return p;
 }
 
@@ -35,10 +38,7 @@ static void judge_bandwidth(struct probe *p, const struct ynode *check)
 
 static void judge_latency(struct probe *p, const struct ynode *check)
 {
-	enum { BUDGET_MS = 600 };
-
 	probe_judges(p, check, "max", "value", QUANTITY_TIME, NULL);
-	p->budget_ms = BUDGET_MS;
 	p->remedy = "check the memory speed, the NUMA and the power settings in the BIOS";
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "bench/stats.h"
+#include "bench/windows.h"
 
 #define near(a, b) assert_true((a) > (b)-1e-9 && (a) < (b) + 1e-9)
 
@@ -103,13 +104,37 @@ static void test_stalled(void **state)
 	near(stats_stalled(v, 10), 0);
 }
 
+/* Disturbed windows count only where fewer than WINDOWS_FEW others are there. */
+static void test_windows(void **state)
+{
+	struct windows w = {0};
+
+	(void)state;
+	for (int i = 0; i < WINDOWS_FEW - 1; i++)
+		windows_add(&w, 100, false);
+	for (int i = 0; i < 20; i++)
+		windows_add(&w, 50, true);
+	near(windows_median(&w), 50);
+	assert_int_equal(windows_count(&w), WINDOWS_FEW + 19);
+	windows_add(&w, 100, false);
+	near(windows_median(&w), 100);
+	near(windows_spread_pct(&w), 0);
+	assert_true(windows_agree(&w, WINDOWS_FEW, 0.3));
+	assert_false(windows_agree(&w, WINDOWS_FEW + 1, 0.3)); /* the others do not count */
+	for (int i = 0; i < 2 * WINDOWS_MOST; i++) {
+		windows_add(&w, 100, false);
+		windows_add(&w, 100, true);
+	}
+	assert_int_equal(windows_count(&w), 2 * WINDOWS_MOST);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_median),	cmocka_unit_test(test_quantiles),
 		cmocka_unit_test(test_spread),	cmocka_unit_test(test_outliers),
 		cmocka_unit_test(test_agree),	cmocka_unit_test(test_no_agreement),
-		cmocka_unit_test(test_stalled),
+		cmocka_unit_test(test_stalled), cmocka_unit_test(test_windows),
 	};
 
 	return cmocka_run_group_tests_name("bench_stats", tests, NULL, NULL);
