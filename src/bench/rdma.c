@@ -33,7 +33,7 @@
 #define BUDGET_MS 800
 #define SIZE (64u * 1024)
 #define BUFFER_USUAL (2u << 20)
-#define PING_SIZE 8
+#define PING_SIZE 2
 #define WRITE_SIZE 8
 #define TRIPS_MOST 1024 /* of a window */
 

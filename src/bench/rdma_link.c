@@ -14,7 +14,7 @@
 
 enum {
 	SENDS_MOST = RDMA_BATCHES * RDMA_BATCH_MOST + 64, /* and what a ping-pong leaves behind */
-	RECVS_MOST = 16,				  /* twice what a ping-pong posts */
+	RECVS_MOST = RDMA_RECEIVES,
 	INLINE_WANTED = RDMA_MESSAGE_MOST,
 	GIDS_MOST = 1024,
 	ACK_TIMEOUT = 14, /* 4.096 us << 14 = 67 ms */

@@ -23,6 +23,7 @@ enum {
 	RDMA_WAIT_MS = 5000,   /* longer than all retries of a queue pair take */
 	RDMA_BATCHES = 8,      /* lists of writes that are under way at once */
 	RDMA_BATCH_MOST = 32,  /* writes of one list; its last one is signalled */
+	RDMA_RECEIVES = 64,    /* posted ahead of a ping-pong's messages */
 	RDMA_MESSAGE_MOST = 64 /* bytes of a message of the ping-pong */
 };
 

@@ -2,6 +2,7 @@
 /* The windows of a link: what is posted, how its end is polled for, and what a failure says. */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 enum {
 	COMPLETIONS_LEAST = 8, /* of a window of writes */
 	TRIPS_LEAST = 16,      /* of a window of messages */
-	RECEIVES = 8,	       /* posted ahead, of one that is needed */
+	RECEIVES_LEAST = 16,   /* posted ahead, of one that is needed */
 	SIGNAL_EVERY = 32,     /* messages: the send queue is emptied by those that tell */
 	BATCH_BYTES = 32768,   /* smaller writes are posted by lists */
 	POLLS_PER_CLOCK = 64,
@@ -122,7 +123,7 @@ static int wait_sent(struct rdma_link *link, enum rdma_side side, struct err *er
 
 		if (n != 0)
 			return n;
-		if (i % POLLS_PER_CLOCK)
+		if (i % POLLS_PER_CLOCK != POLLS_PER_CLOCK - 1)
 			continue;
 		if (!deadline)
 			deadline = deadline_of(link);
@@ -275,7 +276,7 @@ static int wait_received(struct ping_pong *p, enum rdma_side side, struct err *e
 			check_sends(p, side, err);
 			return n;
 		}
-		if (i % POLLS_PER_CLOCK)
+		if (i % POLLS_PER_CLOCK != POLLS_PER_CLOCK - 1)
 			continue;
 		n = check_sends(p, side, err);
 		if (n < 0)
@@ -289,13 +290,16 @@ static int wait_received(struct ping_pong *p, enum rdma_side side, struct err *e
 	}
 }
 
+/* Many at a time: most trips need not wait for it. */
 static int post_receives(struct ping_pong *p, enum rdma_side side, struct err *err)
 {
 	struct rdma_link_side *s = &p->link->side[side];
 	struct ibv_sge sge = {s->base, (uint32_t)p->size, s->mr->lkey};
 	struct ibv_recv_wr wr = {.sg_list = &sge, .num_sge = 1}, *bad;
 
-	for (; s->receives < RECEIVES; s->receives++) {
+	if (s->receives >= RECEIVES_LEAST)
+		return 0;
+	for (; s->receives < RDMA_RECEIVES; s->receives++) {
 		int r = ibv_post_recv(s->qp, &wr, &bad);
 
 		if (r)
@@ -378,26 +382,60 @@ static int time_trips(struct ping_pong *p, uint64_t window_ns, double *ret, size
 	return 0;
 }
 
-/* The near end's part, beside a thread that answers. What failed first is what is said. */
-static int play(struct ping_pong *p, uint64_t window_ns, double *ret, size_t most, size_t *ret_n,
-		struct err *err)
+/*
+ * The caller stays on the CPU where it is, and the other's CPU is any but that: two that poll
+ * on one CPU would wait for each other by time slices. *ret_all: to put the caller back.
+ */
+static int part_cpus(cpu_set_t *ret_all, cpu_set_t *ret_others, struct err *err)
 {
-	pthread_t thread;
+	cpu_set_t mine;
+	int cpu = sched_getcpu();
+
+	if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(*ret_all), ret_all) < 0)
+		return err_errno(err, -errno, "ask for the CPUs of this program");
+	CPU_ZERO(&mine);
+	CPU_SET(cpu, &mine);
+	CPU_XOR(ret_others, ret_all, &mine);
+	if (sched_setaffinity(0, sizeof(mine), &mine) < 0)
+		return err_errno(err, -errno, "stay on CPU %d", cpu);
+	return 0;
+}
+
+static int start_answering(struct ping_pong *p, const cpu_set_t *cpus, pthread_t *ret,
+			   struct err *err)
+{
+	pthread_attr_t attr;
 	int r;
 
-	if (p->alone)
-		return time_trips(p, window_ns, ret, most, ret_n, err);
-	r = -pthread_create(&thread, NULL, answer_all, p);
+	pthread_attr_init(&attr);
+	pthread_attr_setaffinity_np(&attr, sizeof(*cpus), cpus);
+	r = -pthread_create(ret, &attr, answer_all, p);
+	pthread_attr_destroy(&attr);
+	return r < 0 ? err_errno(err, r, "start a thread") : 0;
+}
+
+/* The near end's part, beside a thread that answers. What failed first is what is said. */
+static int play_both(struct ping_pong *p, uint64_t window_ns, double *ret, size_t most,
+		     size_t *ret_n, struct err *err)
+{
+	cpu_set_t all, others;
+	pthread_t thread;
+	int r = part_cpus(&all, &others, err);
+
 	if (r < 0)
-		return err_errno(err, r, "start a thread");
-	r = time_trips(p, window_ns, ret, most, ret_n, err);
-	atomic_store(&p->over, true);
-	pthread_join(thread, NULL);
-	if (p->answered != -ECANCELED && (r == 0 || r == -ECANCELED)) {
-		r = p->answered;
-		if (err)
-			*err = p->err;
+		return r;
+	r = start_answering(p, &others, &thread, err);
+	if (r == 0) {
+		r = time_trips(p, window_ns, ret, most, ret_n, err);
+		atomic_store(&p->over, true);
+		pthread_join(thread, NULL);
+		if (p->answered != -ECANCELED && (r == 0 || r == -ECANCELED)) {
+			r = p->answered;
+			if (err)
+				*err = p->err;
+		}
 	}
+	sched_setaffinity(0, sizeof(all), &all); /* it was so before */
 	return r;
 }
 
@@ -410,7 +448,8 @@ int rdma_link_latency_window(struct rdma_link *link, size_t size, uint64_t windo
 	for (int side = 0; side < RDMA_SIDES && r == 0; side++)
 		r = post_receives(&p, (enum rdma_side)side, err);
 	if (r == 0)
-		r = play(&p, window_ns, ret, most, ret_n, err);
+		r = p.alone ? time_trips(&p, window_ns, ret, most, ret_n, err)
+			    : play_both(&p, window_ns, ret, most, ret_n, err);
 	for (int side = 0; side < RDMA_SIDES && r == 0; side++)
 		r = drain(link, (enum rdma_side)side, err);
 	return r;

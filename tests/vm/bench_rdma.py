@@ -1,0 +1,159 @@
+"""RDMA figures of ours beside those of perftest, and a throttled link that is to be found: on
+soft-RoCE, in a guest of two CPUs on one NUMA node, with two NICs on one wire.
+
+  bench_rdma.py compare ROUNDS      prints, for each round and figure:
+                                    NAME OURS PERFTEST OUR-SECONDS PERFTEST-SECONDS
+  bench_rdma.py slowdown RUNS       as many gates' worth of rdma_pairs with the wire at 80 % of what
+                                    it was calibrated to, and as many without: how many are found
+
+compare is for tests/bench/gate, which judges. Seconds of perftest are those of its client alone.
+"""
+
+import json
+import os
+import statistics
+import sys
+
+sys.dont_write_bytecode = True
+
+import prepare                                # noqa: E402
+from harness import leave_devices             # noqa: E402
+from vm import Guest                          # noqa: E402
+
+BENCH = "/usr/libexec/railhead/railhead-bench"
+MIB = 1 << 20  # perftest's MB
+THRESHOLD, THROTTLE = 0.9, 0.8  # of what was calibrated
+CALIBRATIONS = 9
+
+# perftest as people run it: its own counts of iterations.
+PEERS = {"bandwidth": "ib_write_bw -d rxe0 -F",
+         "latency": "ib_send_lat -d rxe0 -F",
+         "messages": "ib_write_bw -d rxe0 -F -s 8"}
+FIGURES = {"bandwidth": "value", "latency": "latency", "messages": "messages"}
+
+SETUP = """modprobe rdma_rxe
+ip link set lo up
+n=0
+for pf in /sys/bus/pci/drivers/igb/0000:*; do
+  name=$(ls $pf/net)
+  ip link set $name up
+  rdma link add rxe$n type rxe netdev $name
+  n=$((n + 1))
+done
+for i in $(seq 100); do
+  ! grep -L ACTIVE /sys/class/infiniband/*/ports/1/state | grep . || { sleep 0.2; continue; }
+  ! ip -6 addr show tentative | grep . || { sleep 0.2; continue; }
+  exit 0
+done
+exit 1"""
+
+# Its server listens on port 18515. The client's output ends with the line of figures.
+PEER = """%(tool)s >/run/server 2>&1 &
+for i in $(seq 100); do grep -q ':4853 .* 0A ' /proc/net/tcp && break; sleep 0.1; done
+start=${EPOCHREALTIME/.}
+%(tool)s 127.0.0.1 >/run/client 2>&1 || { cat /run/server /run/client; exit 1; }
+end=${EPOCHREALTIME/.}
+wait
+grep -A 1 '^ #bytes' /run/client | tail -n 1
+echo $((end - start))"""
+
+OURS = """start=${EPOCHREALTIME/.}
+%s
+echo $((${EPOCHREALTIME/.} - start))"""
+
+
+def hardware():
+    """Two NICs on one wire. Of AMD's name, for which the kernel needs no page table isolation."""
+    args = ["-machine", "q35", "-cpu", "qemu64", "-smp", "2", "-m", "2G"]
+    for n in (0, 1):
+        args += ["-device", f"pcie-root-port,id=rp{n},chassis={n + 1},slot={n + 1}",
+                 "-netdev", f"hubport,id=n{n},hubid=0",
+                 "-device", f"igb,bus=rp{n},netdev=n{n},mac=52:54:00:00:00:{16 + n:02x},romfile="]
+    return args
+
+
+def boot(guest):
+    guest.start()
+    guest.wait_for_reset(1, 300)
+    guest.wait_for_shell(300)
+    guest.wait_until_booted()
+    leave_devices(guest)
+    guest.sh(SETUP, 120)
+
+
+def ours(guest, words):
+    """Our line and its seconds."""
+    lines = guest.sh(OURS % f"{BENCH} {words}", 60).splitlines()
+    line = json.loads(lines[0])
+    if line["result"] != "measured":
+        raise SystemExit(f"{words}: {line['reason']}")
+    return line, int(lines[1]) / 1e6
+
+
+def peer(guest, name):
+    """perftest's figure, in our units, and its seconds; one run in some prints no number."""
+    for _ in range(5):
+        lines = guest.sh(PEER % {"tool": PEERS[name]}, 300).splitlines()
+        words = lines[-2].split()
+        figure = {"bandwidth": lambda: float(words[3]) * MIB,
+                  "latency": lambda: float(words[4]) * 1000,
+                  "messages": lambda: float(words[4]) * 1e6}[name]()
+        if 0 < figure < float("inf"):
+            return figure, int(lines[-1]) / 1e6
+    raise SystemExit(f"{PEERS[name]} printed no number in five runs:\n" + "\n".join(lines))
+
+
+def compare(guest, rounds):
+    """One run of ours gives all figures: a third of its time is each one's."""
+    for _ in range(rounds):
+        for name in PEERS:
+            line, took = ours(guest, "rdma_loopback --device rxe0")
+            theirs, their_time = peer(guest, name)
+            print(f"{name} {line[FIGURES[name]]:.0f} {theirs:.0f}"
+                  f" {took / len(PEERS):.3f} {their_time:.3f}", flush=True)
+
+
+# --- a slow wire ---------------------------------------------------------------------------
+
+PAIR = "rdma_pairs --device rxe0 --peer rxe1"
+DEV = "$(cat /sys/class/infiniband/rxe0/parent)"
+
+
+def pair(guest):
+    return ours(guest, PAIR)[0]["value"]
+
+
+def throttle(guest, rate):
+    """What leaves the first NIC, headers of 70 bytes for each 1024 included."""
+    bits = int(rate * 8 * (1024 + 70) / 1024)
+    guest.sh(f"tc qdisc replace dev {DEV} root tbf rate {bits}bit burst 16k limit 4m")
+
+
+def slowdown(guest, runs):
+    """Each run with the wire throttled, then one without, so that both see the same host."""
+    calibrated = statistics.median(pair(guest) for _ in range(CALIBRATIONS))
+    print(f"# calibrated: {calibrated / 1e6:.1f} MB/s; wanted: {THRESHOLD:.0%} of it", flush=True)
+    found = blocked = 0
+    for n in range(runs):
+        throttle(guest, THROTTLE * calibrated)
+        slow = pair(guest)
+        guest.sh(f"tc qdisc del dev {DEV} root")
+        free = pair(guest)
+        found += slow < THRESHOLD * calibrated
+        blocked += free < THRESHOLD * calibrated
+        print(f"{n + 1} throttled {slow / calibrated:.3f} free {free / calibrated:.3f}", flush=True)
+    print(f"# {found} of {runs} throttled runs found; {blocked} of {runs} free ones blocked")
+    return 0 if found >= 0.99 * runs else 1
+
+
+def main():
+    what, count = sys.argv[1], int(sys.argv[2])
+    qemu = prepare.qemu()
+    disk = prepare.image(prepare.package())
+    directory = os.path.join(prepare.BUILD, "bench-rdma")
+    with Guest(qemu, prepare.accelerator(qemu), disk, directory, hardware=hardware()) as guest:
+        boot(guest)
+        return {"compare": compare, "slowdown": slowdown}[what](guest, count)
+
+
+sys.exit(main())

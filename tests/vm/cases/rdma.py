@@ -1,0 +1,127 @@
+"""RDMA benchmarks on soft-RoCE: the kernel's own stack under rdma-core's library, on igb.
+
+What an igb sends to its own VF stays in the NIC; two igb of the guest have no wire between them.
+"""
+
+import json
+
+from harness import DEVICES_SNAPSHOT, case, contains, equal, exits, expect, status_json
+
+from cases.sriov import APPLY, HEAD, NICS, PCI, PROFILE
+
+BENCH = "/usr/libexec/railhead/railhead-bench"
+
+
+def _netdev(vm, function):
+    return vm.sh(f"ls {PCI}/{function}/net")
+
+
+def _soft_roce(vm, *functions):
+    """rxe0, rxe1 and so on, on the functions' netdevs, with their ports up."""
+    vm.sh("modprobe rdma_rxe")
+    for n, function in enumerate(functions):
+        name = _netdev(vm, function)
+        vm.sh(f"ip link set {name} up && rdma link add rxe{n} type rxe netdev {name}")
+    for n in range(len(functions)):
+        _wait_active(vm, f"rxe{n}")
+        # The address behind the GID answers for it once the kernel has found no other such.
+        vm.sh(f"timeout 30 sh -c 'while ip -6 addr show tentative dev $(cat"
+              f" /sys/class/infiniband/rxe{n}/parent) | grep -q inet6; do sleep 0.2; done'", 60)
+
+
+def _wait_active(vm, device):
+    vm.sh(f"timeout 30 sh -c 'until grep -q ACTIVE /sys/class/infiniband/{device}/ports/1/state;"
+          " do sleep 0.2; done'", 60)
+
+
+def _bench(vm, words, result="measured"):
+    line = json.loads(exits(vm, f"{BENCH} {words} --budget 200 2>/run/stderr", 0))
+    equal(f"result of {words} ({line.get('reason')})", line["result"], result)
+    return line
+
+
+@case(DEVICES_SNAPSHOT, "rdma_loopback on soft-RoCE: figures, its GID of RoCE v2; a port that is down is not yet")
+def loopback(vm):
+    _soft_roce(vm, NICS[0])
+    line = _bench(vm, "rdma_loopback --device rxe0")
+    for key, least in (("value", 1e6), ("messages", 1e3), ("latency", 1e3), ("latency_p99", 1e3)):
+        expect(line[key] >= least, f"{key}: {line}")
+    shown = {key: line[key] for key in ("gid_index", "gid_type", "gid_kind", "mtu", "device_node")}
+    equal("of the line", shown, {"gid_index": 0, "gid_type": "RoCE v2", "gid_kind": "link-local",
+                                 "mtu": 1024, "device_node": 0})
+    # A GID of IPv4 is preferred to it, as perftest does.
+    vm.sh(f"ip addr add 192.0.2.1/24 dev {_netdev(vm, NICS[0])}")
+    line = _bench(vm, "rdma_loopback --device rxe0 --traffic-class 104")
+    equal("of the line", (line["gid_kind"], line["traffic_class"]), ("ipv4", 104))
+    equal("index", line["gid_index"],
+          int(vm.sh("cd /sys/class/infiniband/rxe0/ports/1/gids; grep -l ffff:c000:0201 *")))
+    line = _bench(vm, "rdma_loopback --device rxe0 --gid-index 9", "cannot measure")
+    contains("reason", line["reason"], "GID 9 of port 1 of rxe0 is none of RoCE v2")
+    vm.sh(f"ip link set {_netdev(vm, NICS[0])} down")
+    line = _bench(vm, "rdma_loopback --device rxe0", "not yet")
+    contains("reason", line["reason"], "port 1 of rxe0 is DOWN", "carrier")
+    line = _bench(vm, "rdma_loopback --device mlx5_0", "cannot measure")
+    contains("reason", line["reason"], "there is no RDMA device mlx5_0; there are: rxe0")
+
+
+@case(DEVICES_SNAPSHOT, "rdma_loopback: too little memlock, and a device without its library, are named")
+def lacks(vm):
+    _soft_roce(vm, NICS[0])
+    words = "--device rxe0 --budget 100"
+    said = vm.sh(f"prlimit --memlock=65536 setpriv --bounding-set=-ipc_lock"
+                 f" --inh-caps=-ipc_lock {BENCH} rdma_loopback {words} 2>/run/stderr")
+    contains("without memlock", said, "cannot measure", "rxe0", "LimitMEMLOCK=infinity")
+    vm.sh("mv /etc/libibverbs.d /etc/libibverbs.d.not")
+    line = _bench(vm, "rdma_loopback --device rxe0", "cannot measure")
+    contains("reason", line["reason"], "rxe0 can't be used from here", "ibverbs-providers")
+
+
+@case(DEVICES_SNAPSHOT, "rdma_pairs between a PF and its VF on soft-RoCE; no way between two is named")
+def pairs(vm):
+    vf = vm.sh(f"basename $(readlink {PCI}/{NICS[0]}/virtfn0)")
+    _soft_roce(vm, NICS[0], vf, NICS[1])
+    line = _bench(vm, "rdma_pairs --device rxe0 --peer rxe1")
+    equal("ends", (line["device"], line["peer"], line["peer_gid_type"]),
+          ("rxe0", "rxe1", "RoCE v2"))
+    sent = vm.sh("cat /sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts")
+    expect(int(sent) > 100, f"packets that rxe0 has sent: {sent}")
+    line = _bench(vm, "rdma_pairs --device rxe0 --peer rxe2", "cannot measure")
+    contains("reason", line["reason"], "from rxe0" if "from" in line["reason"] else "rxe2", "way")
+
+
+GATE = HEAD + """devices:
+  nics: {pci: "8086:10c9", expect: 2}
+qos: {nics: {roce_tos: 104}}
+gate:
+  checks:
+    loop: {run: rdma_loopback, on: nics, min: %s, min_messages: 100/s, max: 900ms}
+"""
+
+
+def _gate(vm, least, status):
+    vm.sh(f"cat >{PROFILE} <<'PROFILE'\n{GATE % least}PROFILE\nrailhead check {PROFILE}")
+    exits(vm, "railhead gate 2>&1", status, 180)
+    return status_json(vm)
+
+
+@case(DEVICES_SNAPSHOT, "the gate measures soft-RoCE of a set: ready, blocked with causes, waiting for a port")
+def gate(vm):
+    vm.sh("modprobe rdma_cm; mountpoint -q /sys/kernel/config"
+          " || mount -t configfs none /sys/kernel/config")
+    _soft_roce(vm, *NICS)
+    vm.sh(f"cat >{PROFILE} <<'PROFILE'\n{GATE % '1MB/s'}PROFILE\n{APPLY}", 180)
+    status = _gate(vm, "1MB/s", 0)
+    equal("verdict", status["verdict"], "ready")
+    for pf in NICS:
+        contains("status", json.dumps(status), f"gate/loop/{pf}")
+    contains("status", json.dumps(status), '"traffic_class": 104', '"min_messages"')
+    status = _gate(vm, "90GB/s", 7)
+    equal("verdict", status["verdict"], "blocked")
+    for pf in NICS:
+        contains("reasons", "\n".join(status["reasons"]), f"rdma_loopback of {pf}: measured",
+                 "wanted at least 90GB/s", "PCIe width", f"IOMMU of {pf}")
+    vm.sh(f"ip link set {_netdev(vm, NICS[1])} down")
+    status = _gate(vm, "1MB/s", 7)
+    equal("verdict", status["verdict"], "waiting")
+    contains("reasons", "\n".join(status["reasons"]), f"rdma_loopback of {NICS[1]}: port 1 of rxe1",
+             "DOWN")
