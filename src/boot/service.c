@@ -6,6 +6,7 @@
 #include "sys/machine.h"
 
 #define TRIAL_TIMER "railhead-trial.timer"
+#define RETRY_TIMER "railhead-retry.timer"
 
 int service_reboot(const struct root *root, struct err *err)
 {
@@ -32,4 +33,12 @@ int service_trial_gate_begins(const struct root *root, const char *cmdline, stru
 int service_trial_over(const struct root *root, const char *cmdline, struct err *err)
 {
 	return is_trial(root, cmdline) ? machine_stop_unit(TRIAL_TIMER, err) : 0;
+}
+
+int service_retry(const struct root *root, bool on, struct err *err)
+{
+	if (!root->live)
+		return 0;
+	return on ? machine_start_unit(RETRY_TIMER, true, err)
+		  : machine_stop_unit(RETRY_TIMER, err);
 }

@@ -24,3 +24,9 @@ int service_open_target(bool wait, struct err *err);
  */
 int service_trial_gate_begins(const struct root *root, const char *cmdline, struct err *err);
 int service_trial_over(const struct root *root, const char *cmdline, struct err *err);
+
+/*
+ * While the verdict is waiting, units/railhead-retry.timer looks again. Nothing to do below
+ * another root. Stopping a timer that does not run is success.
+ */
+int service_retry(const struct root *root, bool on, struct err *err);

@@ -19,6 +19,7 @@ enum outcome {
 	OUTCOME_SLOW,		/* measured, and below what was asked: its on_fail */
 	OUTCOME_BROKEN,		/* the benchmark crashed or hung: block */
 	OUTCOME_CANNOT_MEASURE, /* block */
+	OUTCOME_NOT_YET,	/* something is still to come: see VERDICT_WAITING */
 };
 
 struct measurement {
@@ -57,12 +58,22 @@ struct verdict {
 	enum verdict_kind kind;
 	struct strv reasons; /* each "ID: what is wrong; what to do" */
 	bool admit;	     /* work may run */
+	/* Of WAITING: ids of what may still come, and the verdict if it does not. */
+	struct strv awaited;
+	enum verdict_kind otherwise;
 };
 
-/* Judges a verified plan and the measurements. */
+/*
+ * Judges a verified plan and the measurements. Waited for is a check that settles, or a
+ * measurement that can't be made yet, where that alone keeps work out.
+ */
 void gate_judge(const struct profile *profile, const struct plan *plan,
 		const struct measurements *m, struct verdict *ret);
 /* A verdict with one reason and no plan behind it. */
 void verdict_simple(struct verdict *ret, enum verdict_kind kind, const char *reason);
+/* Of WAITING: usec is long enough. It becomes what it is otherwise, and a reason says so. */
+void verdict_give_up(struct verdict *v, uint64_t usec);
 void verdict_free(struct verdict *v);
+/* gate.wait of the profile, in microseconds; 10 minutes where it says nothing. */
+uint64_t gate_wait(const struct profile *profile);
 const char *verdict_name(enum verdict_kind k);

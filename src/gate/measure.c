@@ -14,6 +14,7 @@ static const char *const outcome_names[] = {
 	[OUTCOME_SLOW] = "slow",
 	[OUTCOME_BROKEN] = "broken",
 	[OUTCOME_CANNOT_MEASURE] = "cannot measure",
+	[OUTCOME_NOT_YET] = "not yet",
 };
 
 const char *outcome_name(enum outcome o)
@@ -134,8 +135,10 @@ static void judge(struct item *item, struct bench_job *job)
 				      "power profile in the BIOS",
 				      item->node, m->measured, m->wanted);
 		return;
-	case BENCH_CANNOT_MEASURE:
 	case BENCH_NOT_YET:
+		m->outcome = OUTCOME_NOT_YET;
+		break;
+	case BENCH_CANNOT_MEASURE:
 	case BENCH_UNSUPPORTED:
 		m->outcome = OUTCOME_CANNOT_MEASURE;
 		break;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "plan/render.h"
 #include "report/publish.h"
 #include "report/vfs.h"
@@ -212,6 +213,33 @@ void status_set_verdict(struct status *s, const struct verdict *v)
 	json_object_set_new(s->doc, "judged_usec", json_integer((json_int_t)clock_usec()));
 }
 
+static uint64_t usec_of(const json_t *obj, const char *key)
+{
+	json_int_t n = json_integer_value(json_object_get(obj, key));
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+bool status_waiting(const struct status *s, struct waiting *ret)
+{
+	const json_t *obj = json_object_get(s->doc, "waiting");
+
+	*ret = (struct waiting){usec_of(obj, "since_usec"), usec_of(obj, "until_usec"),
+				usec_of(obj, "looked_usec")};
+	return json_is_object(obj);
+}
+
+void status_set_waiting(struct status *s, const struct waiting *w)
+{
+	json_object_del(s->doc, "waiting");
+	if (w)
+		json_object_set_new(s->doc, "waiting",
+				    json_pack("{s:I, s:I, s:I}", "since_usec",
+					      (json_int_t)w->since, "until_usec",
+					      (json_int_t)w->until, "looked_usec",
+					      (json_int_t)w->looked));
+}
+
 static void tell(const struct root *root, struct status *s, bool ready)
 {
 	if (!s->unpublished)
@@ -315,6 +343,19 @@ static const char *admission(const struct status *s)
 		       : "";
 }
 
+static void render_waiting(FILE *out, const struct status *s)
+{
+	struct waiting w;
+
+	if (!status_waiting(s, &w) || !streq(status_verdict(s), verdict_name(VERDICT_WAITING)))
+		return;
+	cleanup_free char *waited = format_duration(w.looked - w.since);
+	cleanup_free char *most = format_duration(w.until - w.since);
+
+	fprintf(out, "waiting: for %s when it was looked last, at most %s; then it is blocked\n",
+		waited, most);
+}
+
 void status_render(FILE *out, const struct status *s)
 {
 	const json_t *profile = json_object_get(s->doc, "profile");
@@ -325,6 +366,7 @@ void status_render(FILE *out, const struct status *s)
 		fprintf(out, "profile: %s %s (%.12s, %s)\n", text_of(profile, "name", ""),
 			text_of(profile, "version", ""), text_of(profile, "digest", ""),
 			text_of(profile, "file", ""));
+	render_waiting(out, s);
 	for (size_t i = 0; i < json_array_size(reasons); i++)
 		fprintf(out, "reason:  %s\n", json_string_value(json_array_get(reasons, i)));
 	render_stages(out, s);

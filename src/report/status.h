@@ -45,6 +45,21 @@ void status_set_verdict(struct status *s, const struct verdict *v);
 bool status_says(const struct status *s, const struct verdict *v);
 
 /*
+ * Since when this boot waits for what a verdict `waiting` names. Kept, until a verdict lets work
+ * in or a person runs the gate, also while the verdict is another one: so that all waiting of a
+ * boot together has an end. Times are clock_usec()'s.
+ */
+struct waiting {
+	uint64_t since, until;
+	uint64_t looked; /* when it was looked for last */
+};
+
+/* False: this boot has not waited. */
+bool status_waiting(const struct status *s, struct waiting *ret);
+/* NULL: forgotten. */
+void status_set_waiting(struct status *s, const struct waiting *w);
+
+/*
  * Writes the record, and creates or withdraws the ready file as the verdict says. The
  * ready file is withdrawn before and created after the record is written; other readers
  * (publish.h) hear of it before it is withdrawn and after it is created. That they can't be
