@@ -82,13 +82,14 @@ static void judge(struct gate *g)
 {
 	struct stage_result result;
 	struct measurements m = {0};
+	struct step_ctx ctx = {g->root, &g->run.node, g->run.profile, &g->run.sets};
 	struct err err = {0};
 
 	/* Before the first look: what is lost from here on has its events. */
 	if (watch_begin(&g->run, &err) < 0)
 		complain("%s", err.text);
 	look_at_all(g, true, &result);
-	if (gate_measure(g->run.profile, &g->run.node, &m, &err) < 0)
+	if (gate_measure(&ctx, NULL, &m, &err) < 0)
 		verdict_simple(&g->v, VERDICT_BLOCKED, err.text);
 	else
 		gate_judge(g->run.profile, &g->run.plan, &m, &g->v);

@@ -396,10 +396,9 @@ static bool running(const struct child *c)
 
 static bool share_resource(const struct bench_job *a, const struct bench_job *b)
 {
-	for (size_t i = 0; i < BENCH_RESOURCES_MAX && a->resources[i]; i++)
-		for (size_t j = 0; j < BENCH_RESOURCES_MAX && b->resources[j]; j++)
-			if (streq(a->resources[i], b->resources[j]))
-				return true;
+	for (size_t i = 0; a->resources && b->resources && i < a->resources->n; i++)
+		if (strv_contains(b->resources, a->resources->v[i]))
+			return true;
 	return false;
 }
 

@@ -29,11 +29,11 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/vec.h"
 
 #define BENCH_PATH "/usr/libexec/railhead/railhead-bench" /* argv[0] of the gate's own jobs */
 #define BENCH_ARGS_MAX 40				  /* with the NULL at the end */
-#define BENCH_RESOURCES_MAX 8
-#define BENCH_OUTPUT_MAX (64u * 1024) /* bytes, for stdout and stderr each */
+#define BENCH_OUTPUT_MAX (64u * 1024)			  /* bytes, for stdout and stderr each */
 #define BENCH_GRACE_MS 1000 /* from a deadline to the end of the job: TERM, KILL, abandon */
 
 enum bench_outcome {
@@ -51,8 +51,7 @@ struct bench_job {
 	const char *name;		  /* for sentences about others; NULL: argv[0] */
 	const char *argv[BENCH_ARGS_MAX]; /* argv[0] is an absolute path; ends with NULL */
 	unsigned int deadline_ms;	  /* counted from the start of this child */
-	/* "node0", "0000:3b:00.0"; ends with NULL unless full; none: it disturbs nobody */
-	const char *resources[BENCH_RESOURCES_MAX];
+	const struct strv *resources;	  /* "node0", "0000:3b:00.0"; NULL: it disturbs nobody */
 
 	/* out */
 	enum bench_outcome outcome;

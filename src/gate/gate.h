@@ -13,24 +13,42 @@
 #include "node/node.h"
 #include "plan/change.h"
 #include "profile/profile.h"
+#include "steps/step.h"
 
 enum outcome {
 	OUTCOME_PASS,
-	OUTCOME_SLOW,		/* measured, and below what was asked: its on_fail */
+	OUTCOME_SLOW,		/* measured twice, and not what was asked: its on_fail */
+	OUTCOME_NOT_YET,	/* a port or peer that comes up still: waiting */
+	OUTCOME_UNSUPPORTED,	/* this machine has no such thing: no failure */
 	OUTCOME_BROKEN,		/* the benchmark crashed or hung: block */
 	OUTCOME_CANNOT_MEASURE, /* block */
-	OUTCOME_NOT_YET,	/* something is still to come: see VERDICT_WAITING */
+};
+
+enum quantity {
+	QUANTITY_RATE,	   /* bytes per second */
+	QUANTITY_TIME,	   /* nanoseconds */
+	QUANTITY_MESSAGES, /* per second */
+	QUANTITY_FAULTS,   /* how many were found */
+};
+
+/* A figure that was measured for a key of the check. */
+struct reading {
+	char *name; /* the key: "min", "p9999" */
+	enum quantity quantity;
+	double value;
 };
 
 struct measurement {
-	char *id; /* gate/NAME/node0 */
+	char *id;    /* gate/NAME/node0 */
+	char *check; /* NAME */
 	struct place origin;
 	enum outcome outcome;
 	enum on_fail on_fail;
-	char *measured;	   /* "211.4 GB/s", or NULL */
-	char *wanted;	   /* "180GB/s" */
-	char *reason;	   /* unless PASS: what and why, with the remedy */
-	json_t *detail;	   /* the bench program's own line, or NULL */
+	char *measured; /* "211.4 GB/s", or NULL: of the figure that is wrong, or of the first */
+	char *wanted;	/* "180GB/s" */
+	char *reason;	/* unless PASS: what and why, with the remedy */
+	json_t *detail; /* the bench program's own line, or NULL */
+	VEC(struct reading) readings;
 	uint64_t duration; /* microseconds */
 };
 
@@ -38,9 +56,15 @@ struct measurements {
 	VEC(struct measurement) list;
 };
 
-/* Runs all benchmarks of the profile's gate section within its budget. */
-int gate_measure(const struct profile *profile, const struct node *node, struct measurements *ret,
+/*
+ * Runs all benchmarks of the profile's gate section within its budget; what is slow is
+ * measured once more, with more time, before it counts. Never writes; forks.
+ * only: the names of the checks whose benchmarks are run; NULL: of all.
+ */
+int gate_measure(const struct step_ctx *ctx, const struct strv *only, struct measurements *ret,
 		 struct err *err);
+/* Whether the `run:` of a check is a benchmark's. The others are looks (steps/gate.c). */
+bool gate_measures(const char *run);
 void measurements_free(struct measurements *m);
 const char *outcome_name(enum outcome o);
 

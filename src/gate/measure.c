@@ -1,190 +1,145 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The profile's benchmarks as jobs of the bench program, and what their numbers mean. */
-#include <stdio.h>
+/* The profile's benchmarks: what is run, in which order and time. */
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "gate/gate.h"
+#include "gate/probe.h"
+#include "sys/clock.h"
 
-enum { DEFAULT_BUDGET_S = 60 };
+enum { DEFAULT_BUDGET_S = 60, AGAIN_TIMES = 3 /* the time for windows of a second look */ };
 
-static const char *const outcome_names[] = {
-	[OUTCOME_PASS] = "pass",
-	[OUTCOME_SLOW] = "slow",
-	[OUTCOME_BROKEN] = "broken",
-	[OUTCOME_CANNOT_MEASURE] = "cannot measure",
-	[OUTCOME_NOT_YET] = "not yet",
+/* A probe that is run, and its job. The texts of the job's words are owned here. */
+struct attempt {
+	struct probe *probe;
+	char *budget;
 };
 
-const char *outcome_name(enum outcome o)
+static unsigned int budget_ms(const struct profile *profile)
 {
-	return outcome_names[o];
+	uint64_t usec = DEFAULT_BUDGET_S * 1000000ull;
+
+	parse_duration(ynode_text(profile_section(profile, "gate"), "budget", ""), &usec);
+	return (unsigned int)(usec / 1000);
 }
 
-/* A job and the measurement that it becomes. */
-struct item {
-	struct measurement m;
-	uint64_t min; /* bytes per second */
-	unsigned int deadline_ms;
-	char *node;
-	char *resource;
-};
-
-struct items {
-	VEC(struct item) list;
-};
-
-static enum on_fail on_fail_of(const struct ynode *check)
+static void collect(const struct step_ctx *ctx, const struct strv *only, struct probes *ret)
 {
-	const char *word = ynode_text(check, "on_fail", "block");
-
-	for (enum on_fail f = ON_FAIL_BLOCK; f <= ON_FAIL_WARN; f++)
-		if (streq(on_fail_name(f), word))
-			return f;
-	return ON_FAIL_BLOCK;
-}
-
-/* A check's own limit, or the whole budget of the gate. */
-static unsigned int duration_ms(const struct ynode *map, const char *key, unsigned int fallback)
-{
-	const char *text = ynode_text(map, key, NULL);
-	uint64_t usec;
-
-	return text && parse_duration(text, &usec) == 0 ? (unsigned int)(usec / 1000) : fallback;
-}
-
-static void want_memory(const struct node *node, const char *name, const struct ynode *check,
-			struct items *ret)
-{
-	const char *min = ynode_text(check, "min", "0GB/s");
-	const struct cpus *nodes = &node->nodes_with_cpu;
-
-	for (int n = cpus_next(nodes, -1); n >= 0; n = cpus_next(nodes, n)) {
-		struct item item = {
-			.m = {.id = xasprintf("gate/%s/node%d", name, n),
-			      .origin = check->at,
-			      .on_fail = on_fail_of(check),
-			      .wanted = xstrdup(min)},
-			.node = xasprintf("%d", n),
-			.resource = xasprintf("node%d", n),
-			.deadline_ms = duration_ms(check, "timeout", 0),
-		};
-
-		parse_rate(min, &item.min);
-		vec_push(&ret->list, item);
-	}
-}
-
-static const struct {
-	const char *run;
-	void (*want)(const struct node *node, const char *name, const struct ynode *check,
-		     struct items *ret);
-} benchmarks[] = {
-	{"memory_bandwidth", want_memory},
-};
-
-static void collect(const struct profile *profile, const struct node *node, struct items *ret)
-{
-	const struct ynode *checks = ynode_get(profile_section(profile, "gate"), "checks");
+	const struct ynode *checks = ynode_get(profile_section(ctx->profile, "gate"), "checks");
 
 	for (size_t i = 0; checks && i < checks->keys.n; i++) {
-		const char *run = ynode_text(checks->items.v[i], "run", "");
+		const struct ynode *check = checks->items.v[i];
+		const char *run = ynode_text(check, "run", "");
 
-		for (size_t j = 0; j < array_len(benchmarks); j++)
-			if (streq(benchmarks[j].run, run))
-				benchmarks[j].want(node, checks->keys.v[i]->text,
-						   checks->items.v[i], ret);
+		if (only && !strv_contains(only, checks->keys.v[i]->text))
+			continue;
+		for (size_t j = 0; probe_families[j]; j++)
+			if (streq(probe_families[j]->run, run))
+				probe_families[j]->want(ctx, checks->keys.v[i]->text, check, ret);
 	}
 }
 
-/* Measured on the largest pages that the profile gives a node: what the work will use. */
-static const char *page_size(const struct profile *profile)
+/* The probe's words and, of the bench program, --budget. False: they are too many. */
+static bool fill_job(struct attempt *a, unsigned int times, struct bench_job *job)
 {
-	const struct ynode *pages = profile_section(profile, "hugepages");
+	const struct probe *p = a->probe;
+	size_t n = p->argv.n;
 
-	for (size_t i = 0; pages && i < pages->items.n; i++)
-		if (streq(ynode_text(pages->items.v[i], "size", ""), "1G"))
-			return "1G";
-	return pages && pages->items.n ? "2M" : "4K";
-}
-
-static char *format_rate(double bytes_per_s)
-{
-	return bytes_per_s >= 1e9 ? xasprintf("%.1f GB/s", bytes_per_s / 1e9)
-				  : xasprintf("%.1f MB/s", bytes_per_s / 1e6);
-}
-
-static void judge(struct item *item, struct bench_job *job)
-{
-	struct measurement *m = &item->m;
-	double value = json_number_value(json_object_get(job->result, "value"));
-
-	m->duration = job->duration_us;
-	m->detail = job->result ? json_incref(job->result) : NULL;
-	switch (job->outcome) {
-	case BENCH_MEASURED:
-		m->measured = format_rate(value);
-		if (value >= (double)item->min) {
-			m->outcome = OUTCOME_PASS;
-			return;
-		}
-		m->outcome = OUTCOME_SLOW;
-		m->reason = xasprintf("memory_bandwidth of node %s: measured %s, wanted at least "
-				      "%s; check the DIMM population, the memory speed and the "
-				      "power profile in the BIOS",
-				      item->node, m->measured, m->wanted);
-		return;
-	case BENCH_NOT_YET:
-		m->outcome = OUTCOME_NOT_YET;
-		break;
-	case BENCH_CANNOT_MEASURE:
-	case BENCH_UNSUPPORTED:
-		m->outcome = OUTCOME_CANNOT_MEASURE;
-		break;
-	case BENCH_NOT_RUN:
-	case BENCH_TIMED_OUT:
-	case BENCH_BROKEN:
-		m->outcome = OUTCOME_BROKEN;
-		break;
+	if (n + 3 > BENCH_ARGS_MAX)
+		return false;
+	*job = (struct bench_job){.name = p->m.id, .resources = &p->resources};
+	for (size_t i = 0; i < n; i++)
+		job->argv[i] = p->argv.v[i];
+	if (p->budget_ms) {
+		a->budget = xasprintf("%u", p->budget_ms * times);
+		job->argv[n] = "--budget";
+		job->argv[n + 1] = a->budget;
 	}
-	m->reason = xasprintf("memory_bandwidth of node %s: %s", item->node, job->reason);
+	job->deadline_ms = p->timeout_ms ? p->timeout_ms : PROBE_TIMEOUT_MS;
+	return true;
 }
 
-int gate_measure(const struct profile *profile, const struct node *node, struct measurements *ret,
+/* Runs those probes and judges each; what is left of the budget is spent at most. */
+static int run_probes(struct probe **probes, size_t n, unsigned int times, uint64_t end,
+		      struct err *err)
+{
+	cleanup_free struct bench_job *jobs = xcalloc(n, sizeof(*jobs));
+	cleanup_free struct attempt *attempts = xcalloc(n, sizeof(*attempts));
+	uint64_t now = clock_usec();
+	unsigned int left_ms = end > now + 1000 ? (unsigned int)((end - now) / 1000) : 1;
+	size_t k = 0;
+	int r;
+
+	for (size_t i = 0; i < n; i++) {
+		attempts[k].probe = probes[i];
+		if (fill_job(&attempts[k], times, &jobs[k]))
+			k++;
+		else
+			probe_declines(probes[i], OUTCOME_CANNOT_MEASURE,
+				       "its command has more than %d words", BENCH_ARGS_MAX - 3);
+	}
+	r = k ? bench_run(jobs, k, left_ms, err) : 0;
+	for (size_t i = 0; i < k; i++) {
+		if (r == 0)
+			judge_probe(attempts[i].probe, &jobs[i]);
+		bench_job_clear(&jobs[i]);
+		free(attempts[i].budget);
+	}
+	return r;
+}
+
+/* Those that were slow, alone or beside their set, once more. */
+static int run_slow_again(struct probes *all, uint64_t end, struct err *err)
+{
+	cleanup_free struct probe **slow = xcalloc(all->list.n, sizeof(*slow));
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->list.n; i++)
+		if (all->list.v[i]->m.outcome == OUTCOME_SLOW)
+			slow[n++] = all->list.v[i];
+	if (n == 0 || clock_usec() >= end)
+		return 0;
+	return run_probes(slow, n, AGAIN_TIMES, end, err);
+}
+
+static int run_all(struct probes *all, uint64_t end, struct err *err)
+{
+	cleanup_free struct probe **todo = xcalloc(all->list.n, sizeof(*todo));
+	size_t n = 0;
+	int r;
+
+	for (size_t i = 0; i < all->list.n; i++)
+		if (!probe_is_declined(all->list.v[i]))
+			todo[n++] = all->list.v[i];
+	r = run_probes(todo, n, 1, end, err);
+	if (r < 0)
+		return r;
+	judge_sets(all);
+	r = run_slow_again(all, end, err);
+	if (r == 0)
+		judge_sets(all);
+	return r;
+}
+
+int gate_measure(const struct step_ctx *ctx, const struct strv *only, struct measurements *ret,
 		 struct err *err)
 {
-	struct bench_job *jobs cleanup_free = NULL;
-	struct items items = {0};
-	const char *page = page_size(profile);
-	unsigned int budget =
-		duration_ms(profile_section(profile, "gate"), "budget", DEFAULT_BUDGET_S * 1000);
-	int r = 0;
+	uint64_t end = clock_usec() + budget_ms(ctx->profile) * 1000ull;
+	struct probes all = {0};
+	int r;
 
-	collect(profile, node, &items);
-	jobs = xcalloc(items.list.n, sizeof(*jobs));
-	for (size_t i = 0; i < items.list.n; i++) {
-		struct item *item = &items.list.v[i];
-		const char *argv[] = {
-			BENCH_PATH, "memory_bandwidth", "--node", item->node, "--page", page, NULL};
+	collect(ctx, only, &all);
+	r = run_all(&all, end, err);
+	for (size_t i = 0; i < all.list.n; i++) {
+		struct probe *p = all.list.v[i];
 
-		memcpy(jobs[i].argv, argv, sizeof(argv));
-		jobs[i].deadline_ms = item->deadline_ms && item->deadline_ms < budget
-					      ? item->deadline_ms
-					      : budget;
-		jobs[i].resources[0] = item->resource;
-		jobs[i].name = item->m.id;
+		if (p->m.outcome == OUTCOME_SLOW)
+			judge_causes(ctx, p);
+		if (!p->m.wanted)
+			p->m.wanted = xstrdup("a result");
+		vec_push(&ret->list, p->m);
 	}
-	if (items.list.n)
-		r = bench_run(jobs, items.list.n, budget, err);
-	for (size_t i = 0; i < items.list.n; i++) {
-		judge(&items.list.v[i], &jobs[i]);
-		vec_push(&ret->list, items.list.v[i].m);
-		bench_job_clear(&jobs[i]);
-		free(items.list.v[i].node);
-		free(items.list.v[i].resource);
-	}
-	vec_free(&items.list);
+	probes_free(&all);
 	return r;
 }
 
@@ -194,10 +149,14 @@ void measurements_free(struct measurements *m)
 		struct measurement *one = &m->list.v[i];
 
 		free(one->id);
+		free(one->check);
 		free(one->measured);
 		free(one->wanted);
 		free(one->reason);
 		json_decref(one->detail);
+		for (size_t j = 0; j < one->readings.n; j++)
+			free(one->readings.v[j].name);
+		vec_free(&one->readings);
 	}
 	vec_free(&m->list);
 }

@@ -104,7 +104,7 @@ static void judge_measurement(const struct measurement *m, struct judgement *j)
 {
 	cleanup_free char *text = NULL;
 
-	if (m->outcome == OUTCOME_PASS)
+	if (m->outcome == OUTCOME_PASS || m->outcome == OUTCOME_UNSUPPORTED)
 		return;
 	text = xasprintf("%s: %s", m->id, m->reason);
 	strv_add(&j->v->reasons, text);

@@ -13,114 +13,51 @@
 #include "kinds/checks.h"
 #include "kinds/function.h"
 #include "kinds/pci.h"
+#include "sys/pci_link.h"
 #include "sys/read.h"
 
 #define DEV "/sys/bus/pci/devices/"
 
 enum { CLASS_DISPLAY = 0x03, CLASS_ACCELERATOR = 0x12, SLOWEST = 25 /* 2.5 GT/s */ };
 
-/* One quantity of a link, as sysfs names it. */
+/* One quantity of a link, and how it is spoken of. */
 struct quantity {
-	const char *current, *max;
-	int (*parse)(const char *text, uint32_t *ret);
+	enum pci_link_quantity which;
 	const char *format; /* of a number, for people */
 	double unit;
 	const char *remedy; /* where both ends are capable of more */
 };
 
-static int parse_width(const char *text, uint32_t *ret)
-{
-	uint64_t v;
-	int r = parse_u64(text, &v);
-
-	/* 255, 0: the kernel does not know (PCIE_LNK_WIDTH_UNKNOWN) */
-	if (r < 0 || v == 0 || v > 64)
-		return -EINVAL;
-	*ret = (uint32_t)v;
-	return 0;
-}
-
 static const struct quantity width = {
-	.current = "current_link_width",
-	.max = "max_link_width",
-	.parse = parse_width,
+	.which = PCI_LINK_WIDTH,
 	.format = "x%.0f",
 	.unit = 1,
 	.remedy = "reseat the card, check the slot and the BIOS bifurcation",
 };
 static const struct quantity speed = {
-	.current = "current_link_speed",
-	.max = "max_link_speed",
-	.parse = parse_gts,
+	.which = PCI_LINK_SPEED,
 	.format = "%.1f GT/s",
 	.unit = 10,
 	.remedy = "reseat the card, check the riser and the BIOS link speed",
 };
 
-struct ends {
-	char *addr, *port;    /* port: NULL where there is none */
-	uint32_t now;	      /* 0: unknown, and so with the others */
-	uint32_t card, above; /* the most that either end is capable of */
-};
-
-static void ends_free(struct ends *e)
-{
-	free(e->addr);
-	free(e->port);
-}
-#define cleanup_ends cleanup(ends_free)
-
-static uint32_t read_quantity(const struct root *root, const struct quantity *q, const char *addr,
-			      const char *file)
-{
-	cleanup_free char *text = NULL;
-	uint32_t v = 0;
-
-	if (read_text(root, &text, NULL, DEV "%s/%s", addr, file) < 0 || q->parse(text, &v) < 0)
-		return 0;
-	return v;
-}
-
-/* The function whose link it is: a VF's PF. */
-static char *owner_of(const struct root *root, const char *arg)
+/* arg: ADDR, or PF/INDEX, which has its PF's link */
+static int find_ends(const struct root *root, const struct quantity *q, const char *arg,
+		     struct pci_link *ret, struct err *err)
 {
 	cleanup_free char *addr = xstrndup(arg, strcspn(arg, "/"));
-	char *pf = NULL;
-
-	return read_link_name(root, &pf, NULL, DEV "%s/physfn", addr) == 0 ? pf : take_ptr(addr);
-}
-
-static int find_ends(const struct root *root, const struct quantity *q, const char *arg,
-		     struct ends *ret, struct err *err)
-{
-	cleanup_strv struct strv ports = {0};
 	int r;
 
-	ret->addr = owner_of(root, arg);
+	pci_link_read(root, addr, q->which, ret);
 	r = function_gone(root, ret->addr, err);
 	if (r < 0)
 		return r;
-	pci_ports_above(root, ret->addr, &ports, NULL);
-	if (ports.n) {
-		ret->port = xstrdup(ports.v[ports.n - 1]);
-		ret->above = read_quantity(root, q, ret->port, q->max);
-	}
-	ret->now = read_quantity(root, q, ret->addr, q->current);
-	ret->card = read_quantity(root, q, ret->addr, q->max);
 	if (!ret->now)
 		return err_set(err, -EOPNOTSUPP,
 			       "%s: the kernel does not know its link (%s): it has none, as a VF "
 			       "that a guest was given, or it is down",
-			       ret->addr, q->current);
+			       ret->addr, pci_link_file(q->which, false));
 	return 0;
-}
-
-/* What both ends are capable of; 0: unknown. */
-static uint32_t best_of(const struct ends *e)
-{
-	if (!e->card || !e->above)
-		return e->card ? e->card : e->above;
-	return e->card < e->above ? e->card : e->above;
 }
 
 static char *say(const struct quantity *q, uint32_t v)
@@ -129,7 +66,8 @@ static char *say(const struct quantity *q, uint32_t v)
 }
 
 /* Which end can't do as much as wanted, or that both can. */
-static void blame(struct change *c, const struct quantity *q, const struct ends *e, uint32_t want)
+static void blame(struct change *c, const struct quantity *q, const struct pci_link *e,
+		  uint32_t want)
 {
 	cleanup_free char *now = say(q, e->now), *card = say(q, e->card);
 	cleanup_free char *above = say(q, e->above);
@@ -152,17 +90,17 @@ static void blame(struct change *c, const struct quantity *q, const struct ends 
 		change_reason(c, "the link trained to %s; %s", now, q->remedy);
 }
 
-static int judge(struct change *c, const struct quantity *q, const struct ends *e, uint32_t now,
+static int judge(struct change *c, const struct quantity *q, const struct pci_link *e, uint32_t now,
 		 struct err *err)
 {
-	uint32_t want = best_of(e);
+	uint32_t want = pci_link_best(e);
 
 	if (streq(c->desired, "max") && !want)
 		return err_set(err, -EOPNOTSUPP,
 			       "%s: the kernel does not show what its link is capable of (%s); "
 			       "name a number in the check",
-			       e->addr, q->max);
-	if (!streq(c->desired, "max") && q->parse(c->desired, &want) < 0)
+			       e->addr, pci_link_file(q->which, true));
+	if (!streq(c->desired, "max") && pci_link_parse(q->which, c->desired, &want) < 0)
 		return err_set(err, -EINVAL, "%s: what is wanted can't be read", c->desired);
 	c->state = now >= want ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)
@@ -172,7 +110,7 @@ static int judge(struct change *c, const struct quantity *q, const struct ends *
 
 int check_pcie_width(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
 {
-	struct ends e cleanup_ends = {0};
+	struct pci_link e cleanup_pci_link = {0};
 	int r = find_ends(ctx->root, &width, arg, &e, err);
 
 	if (r < 0)
@@ -191,20 +129,21 @@ static bool may_idle(const struct kind_ctx *ctx, const char *addr)
 
 int check_pcie_speed(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
 {
-	struct ends e cleanup_ends = {0};
+	struct pci_link e cleanup_pci_link = {0};
 	cleanup_free char *text = NULL, *best = NULL;
 	bool idle;
 	int r = find_ends(ctx->root, &speed, arg, &e, err);
 
 	if (r < 0)
 		return r;
-	r = read_text(ctx->root, &text, err, DEV "%s/%s", e.addr, speed.current);
+	r = read_text(ctx->root, &text, err, DEV "%s/%s", e.addr,
+		      pci_link_file(PCI_LINK_SPEED, false));
 	if (r < 0)
 		return r;
-	idle = e.now == SLOWEST && best_of(&e) > e.now && may_idle(ctx, e.addr);
-	best = say(&speed, best_of(&e));
+	idle = e.now == SLOWEST && pci_link_best(&e) > e.now && may_idle(ctx, e.addr);
+	best = say(&speed, pci_link_best(&e));
 	change_observe(c, idle ? "%s, idle; both ends are capable of %s" : "%s", text, best);
-	return judge(c, &speed, &e, idle ? best_of(&e) : e.now, err);
+	return judge(c, &speed, &e, idle ? pci_link_best(&e) : e.now, err);
 }
 
 /* --- payload ----------------------------------------------------------------------------- */

@@ -125,6 +125,16 @@ void status_set_stage(struct status *s, const struct run *run, unsigned int stag
 	json_object_set_new(sub(s->doc, "stages"), stage_name(result->stage), stage);
 }
 
+/* {"min": 2.1e11}: in bytes per second, nanoseconds, messages per second */
+static json_t *readings_to_json(const struct measurement *m)
+{
+	json_t *obj = json_object();
+
+	for (size_t i = 0; i < m->readings.n; i++)
+		json_object_set_new(obj, m->readings.v[i].name, json_real(m->readings.v[i].value));
+	return obj;
+}
+
 static json_t *measurement_to_json(const struct measurement *m)
 {
 	json_t *obj =
@@ -140,6 +150,8 @@ static json_t *measurement_to_json(const struct measurement *m)
 		json_object_set_new(obj, "reason", json_string(m->reason));
 	if (m->detail)
 		json_object_set(obj, "detail", m->detail);
+	if (m->readings.n)
+		json_object_set_new(obj, "readings", readings_to_json(m));
 	return obj;
 }
 

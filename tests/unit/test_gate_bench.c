@@ -69,12 +69,18 @@ static const struct one children[] = {
 	{"its input", "test -z \"$(cat)\" && echo '" OK "'", BENCH_MEASURED, NULL},
 };
 
-static struct bench_job sh(const char *script, unsigned int deadline_ms, const char *resource)
+static char *node0_names[] = {(char *)"node0"}, *nic_names[] = {(char *)"nic"};
+static char *both_names[] = {(char *)"node0", (char *)"nic"}, *gpu_names[] = {(char *)"gpu"};
+static const struct strv node0 = {.v = node0_names, .n = 1}, nic = {.v = nic_names, .n = 1};
+static const struct strv both = {.v = both_names, .n = 2}, gpu = {.v = gpu_names, .n = 1};
+
+static struct bench_job sh(const char *script, unsigned int deadline_ms,
+			   const struct strv *resources)
 {
 	return (struct bench_job){
 		.argv = {"/bin/sh", "-c", script},
 		.deadline_ms = deadline_ms,
-		.resources = {resource},
+		.resources = resources,
 	};
 }
 
@@ -171,12 +177,15 @@ static void test_group_is_killed(void **state)
 static void test_many_at_once(void **state)
 {
 	struct bench_job jobs[40];
-	char names[40][8];
+	char names[40][8], *name[40];
+	struct strv resources[40];
 
 	(void)state;
 	for (size_t i = 0; i < array_len(jobs); i++) {
 		snprintf(names[i], sizeof(names[i]), "cpu%zu", i);
-		jobs[i] = sh("sleep 0.4; echo '" OK "'", 20000, names[i]);
+		name[i] = names[i];
+		resources[i] = (struct strv){.v = &name[i], .n = 1};
+		jobs[i] = sh("sleep 0.4; echo '" OK "'", 20000, &resources[i]);
 	}
 	assert_true(run_ms(jobs, array_len(jobs)) < 40 * 400 / 2);
 	for (size_t i = 0; i < array_len(jobs); i++) {
@@ -197,7 +206,7 @@ static void test_one_resource_in_turn(void **state)
 	assert_non_null(mkdtemp(dir));
 	snprintf(inside, sizeof(inside), "%s/in", dir);
 	for (size_t i = 0; i < array_len(jobs); i++) {
-		jobs[i] = sh(script, 5000, "node0");
+		jobs[i] = sh(script, 5000, &node0);
 		jobs[i].argv[3] = inside;
 	}
 	assert_true(run_ms(jobs, array_len(jobs)) >= 500);
@@ -211,9 +220,9 @@ static void test_one_resource_in_turn(void **state)
 static void test_turn_after_a_hung_one(void **state)
 {
 	struct bench_job jobs[] = {
-		sh("sleep 60", 100, "nic"),
-		{.argv = {"/no/such/program"}, .deadline_ms = 1000, .resources = {"nic"}},
-		sh("echo '" OK "'", 5000, "nic"),
+		sh("sleep 60", 100, &nic),
+		{.argv = {"/no/such/program"}, .deadline_ms = 1000, .resources = &nic},
+		sh("echo '" OK "'", 5000, &nic),
 	};
 
 	(void)state;
@@ -264,7 +273,7 @@ static void test_budget_of_all(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < array_len(jobs); i++) {
-		jobs[i] = sh(i ? "echo '" OK "'" : "sleep 60", 60000, "node0");
+		jobs[i] = sh(i ? "echo '" OK "'" : "sleep 60", 60000, &node0);
 		jobs[i].name = i ? "quick" : "the one that hangs";
 	}
 	struct err err = {0};
@@ -298,10 +307,10 @@ static void test_several_resources(void **state)
 			     5000, NULL);
 		jobs[i].argv[3] = dir;
 	}
-	jobs[0].resources[0] = jobs[0].argv[4] = "node0";
-	jobs[1].resources[0] = "node0", jobs[1].resources[1] = "nic", jobs[1].argv[4] = "node0 nic";
-	jobs[2].resources[0] = jobs[2].argv[4] = "nic";
-	jobs[3].resources[0] = jobs[3].argv[4] = "gpu";
+	jobs[0].resources = &node0, jobs[0].argv[4] = "node0";
+	jobs[1].resources = &both, jobs[1].argv[4] = "node0 nic";
+	jobs[2].resources = &nic, jobs[2].argv[4] = "nic";
+	jobs[3].resources = &gpu, jobs[3].argv[4] = "gpu";
 	for (size_t i = 0; i < array_len(jobs); i++)
 		jobs[i].argv[5] = (const char *[]){"a", "b", "c", "d"}[i];
 	run_ms(jobs, array_len(jobs));
@@ -358,10 +367,8 @@ static int be_unkillable(void)
 static void test_abandoned(void **state)
 {
 	struct bench_job jobs[] = {
-		{.argv = {"/proc/self/exe", "unkillable"},
-		 .deadline_ms = 500,
-		 .resources = {"nic"}},
-		sh("echo '" OK "'", 5000, "nic"),
+		{.argv = {"/proc/self/exe", "unkillable"}, .deadline_ms = 500, .resources = &nic},
+		sh("echo '" OK "'", 5000, &nic),
 	};
 	uint64_t took;
 

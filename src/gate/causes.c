@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "gate/causes.h"
+
+#include <pci/pci.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "sys/pci_express.h"
+#include "sys/pci_link.h"
+#include "sys/read.h"
+
+#define DEV "/sys/bus/pci/devices/"
+#define CPU "/sys/devices/system/cpu/cpu%d/"
+
+/* What NICs of 100G and more are tuned to; 512 is what firmware leaves. */
+enum { READ_REQUEST_USUAL = 4096, READ_REQUEST_SHIFT = 12 };
+
+void cause_add(struct causes *causes, bool suspect, const char *fmt, ...)
+{
+	struct str text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	vec_push(&causes->list, ((struct cause){str_take(&text), suspect}));
+}
+
+static void add_group(struct str *out, const struct causes *causes, bool suspect)
+{
+	const char *sep = "";
+
+	for (size_t i = 0; i < causes->list.n; i++) {
+		if (causes->list.v[i].suspect != suspect)
+			continue;
+		str_addf(out, "%s%s", sep, causes->list.v[i].seen);
+		sep = "; ";
+	}
+}
+
+char *causes_text(const struct causes *causes)
+{
+	struct str likely = {0}, besides = {0}, out = {0};
+
+	add_group(&likely, causes, true);
+	add_group(&besides, causes, false);
+	if (likely.len)
+		str_addf(&out, "likely: %s", likely.s);
+	if (besides.len)
+		str_addf(&out, "%s%s%s", out.len ? " (seen besides: " : "seen: ", besides.s,
+			 out.len ? ")" : "");
+	str_free(&likely);
+	str_free(&besides);
+	return out.s ? str_take(&out) : xstrdup("");
+}
+
+void causes_free(struct causes *causes)
+{
+	for (size_t i = 0; i < causes->list.n; i++)
+		free(causes->list.v[i].seen);
+	vec_free(&causes->list);
+}
+
+/* --- of a function ----------------------------------------------------------------------- */
+
+static void look_at_link(const struct root *root, const char *addr, enum pci_link_quantity q,
+			 const char *what, double unit, const char *sign, struct causes *ret)
+{
+	struct pci_link link cleanup_pci_link = {0};
+	uint32_t best;
+
+	pci_link_read(root, addr, q, &link);
+	best = pci_link_best(&link);
+	if (!link.now)
+		return;
+	if (best > link.now)
+		cause_add(ret, true, "%s of %s is %g%s, and both ends are capable of %g%s", what,
+			  link.addr, link.now / unit, sign, best / unit, sign);
+	else
+		cause_add(ret, false, "%s of %s %g%s", what, link.addr, link.now / unit, sign);
+}
+
+static void look_at_read_request(const struct root *root, const char *addr, struct causes *ret)
+{
+	cleanup_free char *pf = NULL;
+	struct pci_express x;
+	unsigned int bytes;
+
+	if (read_link_name(root, &pf, NULL, DEV "%s/physfn", addr) == 0)
+		addr = pf; /* a VF's own field is reserved */
+	if (pci_express_read(root, addr, &x, NULL) < 0)
+		return;
+	bytes = 128u << ((x.devctl & PCI_EXP_DEVCTL_READRQ) >> READ_REQUEST_SHIFT);
+	cause_add(ret, bytes < READ_REQUEST_USUAL, "MaxReadRequest of %s %u%s", addr, bytes,
+		  bytes < READ_REQUEST_USUAL ? " (pcie.max_read_request: 4096 is usual)" : "");
+}
+
+static void look_at_iommu(const struct root *root, const char *addr, struct causes *ret)
+{
+	cleanup_free char *type = NULL;
+
+	if (read_text(root, &type, NULL, DEV "%s/iommu_group/type", addr) < 0)
+		cause_add(ret, false, "no IOMMU");
+	else if (streq(type, "DMA"))
+		cause_add(ret, true,
+			  "IOMMU of %s translates and flushes at once (DMA; kernel_args.iommu: "
+			  "passthrough does not)",
+			  addr);
+	else
+		cause_add(ret, false, "IOMMU of %s %s", addr, type);
+}
+
+static void look_at_numa(const struct step_ctx *ctx, const char *addr, struct causes *ret)
+{
+	const struct pci_fn *fn = node_find(ctx->node, addr);
+
+	if (!fn || cpus_count(&ctx->node->nodes) < 2)
+		return;
+	if (fn->numa < 0)
+		cause_add(ret, true, "the firmware does not say on which NUMA node %s is", addr);
+	else
+		cause_add(ret, false, "%s is on NUMA node %d", addr, fn->numa);
+}
+
+void causes_of_function(const struct step_ctx *ctx, const char *addr, struct causes *ret)
+{
+	look_at_link(ctx->root, addr, PCI_LINK_WIDTH, "PCIe width", 1, " lanes", ret);
+	look_at_link(ctx->root, addr, PCI_LINK_SPEED, "PCIe speed", 10, " GT/s", ret);
+	look_at_read_request(ctx->root, addr, ret);
+	look_at_iommu(ctx->root, addr, ret);
+	look_at_numa(ctx, addr, ret);
+}
+
+/* 8b/10b up to 5 GT/s, 128b/130b up to 32, flits of 256 bytes with 242 of them above. */
+static double coding(double gts)
+{
+	return gts <= 5 ? 0.8 : gts <= 32 ? 128.0 / 130 : 242.0 / 256;
+}
+
+double pcie_ceiling(const struct root *root, const char *addr)
+{
+	struct pci_link width cleanup_pci_link = {0}, speed cleanup_pci_link = {0};
+	double gts;
+
+	pci_link_read(root, addr, PCI_LINK_WIDTH, &width);
+	pci_link_read(root, addr, PCI_LINK_SPEED, &speed);
+	gts = pci_link_best(&speed) / 10.0;
+	return gts * 1e9 / 8 * coding(gts) * pci_link_best(&width);
+}
+
+/* --- of nodes ---------------------------------------------------------------------------- */
+
+static uint64_t read_number(const struct root *root, const char *fmt, int cpu)
+{
+	cleanup_free char *path = NULL;
+	uint64_t v = 0;
+
+	if (asprintf(&path, fmt, cpu) < 0)
+		abort();
+	return read_u64(root, &v, NULL, "%s", path) == 0 ? v : 0;
+}
+
+/* Counters run since boot: a CPU that throttled in it is worth a word. */
+static void look_at_throttling(const struct root *root, const struct cpus *cpus,
+			       struct causes *ret)
+{
+	uint64_t events = 0;
+	int held = -1;
+
+	for (int c = cpus_next(cpus, -1); c >= 0; c = cpus_next(cpus, c)) {
+		uint64_t most = read_number(root, CPU "cpufreq/cpuinfo_max_freq", c);
+		uint64_t allowed = read_number(root, CPU "cpufreq/scaling_max_freq", c);
+
+		events += read_number(root, CPU "thermal_throttle/core_throttle_count", c);
+		if (held < 0 && allowed && allowed < most)
+			held = c;
+	}
+	if (events)
+		cause_add(ret, true, "CPUs were throttled for heat %llu times since boot",
+			  (unsigned long long)events);
+	else
+		cause_add(ret, false, "no thermal throttling counted");
+	if (held >= 0)
+		cause_add(ret, true, "CPU %d is held below its highest frequency (scaling_max_freq)",
+			  held);
+}
+
+static void look_at_balancing(const struct step_ctx *ctx, struct causes *ret)
+{
+	uint64_t on = 0;
+
+	if (cpus_count(&ctx->node->nodes) > 1 &&
+	    read_u64(ctx->root, &on, NULL, "/proc/sys/kernel/numa_balancing") == 0)
+		cause_add(ret, on != 0, "automatic NUMA balancing is %s", on ? "on" : "off");
+}
+
+void causes_of_nodes(const struct step_ctx *ctx, const struct cpus *nodes, struct causes *ret)
+{
+	for (int n = cpus_next(nodes, -1); n >= 0; n = cpus_next(nodes, n)) {
+		cleanup_free char *list = NULL;
+		struct cpus cpus = {0};
+
+		if (read_text(ctx->root, &list, NULL, "/sys/devices/system/node/node%d/cpulist",
+			      n) == 0 &&
+		    cpus_parse(list, &cpus) == 0 && cpus_count(&cpus))
+			look_at_throttling(ctx->root, &cpus, ret);
+	}
+	look_at_balancing(ctx, ret);
+}

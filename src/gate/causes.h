@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Inside this room: what makes a part slow although it works, in the order in which it is
+ * likely: PCIe width and speed, MaxReadRequest, IOMMU mode, NUMA, throttling. Each is looked
+ * at, and what was seen is said of each, so that the reader need not ask again.
+ */
+#pragma once
+
+#include "base/units.h"
+#include "base/vec.h"
+#include "steps/step.h"
+
+struct cause {
+	char *seen;   /* "PCIe width x8, x16 is possible" */
+	bool suspect; /* it explains a slow part */
+};
+
+struct causes {
+	VEC(struct cause) list;
+};
+
+/* Of a function and the way to it; a VF's are its PF's, but its IOMMU group is its own. */
+void causes_of_function(const struct step_ctx *ctx, const char *addr, struct causes *ret);
+/* Of CPUs and memory of those nodes. */
+void causes_of_nodes(const struct step_ctx *ctx, const struct cpus *nodes, struct causes *ret);
+
+void cause_add(struct causes *causes, bool suspect, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+/* "likely: A; B (seen besides: C; D)"; "" for none. The caller frees it. */
+char *causes_text(const struct causes *causes);
+void causes_free(struct causes *causes);
+
+/* What a function's PCIe link could carry one way if it trained as both its ends can, in
+ * bytes/s without packet headers; 0: not known. */
+double pcie_ceiling(const struct root *root, const char *addr);

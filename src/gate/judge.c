@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the figures of a probe mean. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "gate/probe.h"
+
+static const char *const outcome_names[] = {
+	[OUTCOME_PASS] = "pass",
+	[OUTCOME_SLOW] = "slow",
+	[OUTCOME_NOT_YET] = "not yet",
+	[OUTCOME_UNSUPPORTED] = "unsupported",
+	[OUTCOME_BROKEN] = "broken",
+	[OUTCOME_CANNOT_MEASURE] = "cannot measure",
+};
+
+const char *outcome_name(enum outcome o)
+{
+	return outcome_names[o];
+}
+
+char *quantity_format(enum quantity q, double v)
+{
+	switch (q) {
+	case QUANTITY_RATE:
+		return v >= 1e9 ? xasprintf("%.1f GB/s", v / 1e9) : xasprintf("%.1f MB/s", v / 1e6);
+	case QUANTITY_TIME:
+		return v >= 1e6	  ? xasprintf("%.2f ms", v / 1e6)
+		       : v >= 1e3 ? xasprintf("%.2f us", v / 1e3)
+				  : xasprintf("%.1f ns", v);
+	case QUANTITY_MESSAGES:
+		return v >= 1e6 ? xasprintf("%.2f M/s", v / 1e6) : xasprintf("%.1f K/s", v / 1e3);
+	case QUANTITY_FAULTS:
+		break;
+	}
+	return xasprintf("%.0f %s", v, v == 1 ? "fault" : "faults");
+}
+
+static const struct reading *reading_of(const struct probe *p, const struct figure *f)
+{
+	for (size_t i = 0; i < p->m.readings.n; i++)
+		if (streq(p->m.readings.v[i].name, f->name))
+			return &p->m.readings.v[i];
+	return NULL;
+}
+
+static void forget(struct measurement *m)
+{
+	for (size_t i = 0; i < m->readings.n; i++)
+		free(m->readings.v[i].name);
+	vec_free(&m->readings);
+	free(m->measured);
+	free(m->wanted);
+	free(m->reason);
+	json_decref(m->detail);
+	m->measured = m->wanted = m->reason = NULL;
+	m->detail = NULL;
+}
+
+/* The figure that stands in front: the first that is wrong, or the first. */
+static void show(struct probe *p, const struct figure *f, double value)
+{
+	free(p->m.measured);
+	free(p->m.wanted);
+	p->m.measured = quantity_format(f->quantity, value);
+	p->m.wanted = xstrdup(f->wanted);
+}
+
+static bool is_wrong(const struct figure *f, double value)
+{
+	return f->at_most ? value > f->limit : value < f->limit;
+}
+
+static const char *name_of(const struct figure *f)
+{
+	return streq(f->key, "value") ? "" : f->key;
+}
+
+/* Adds to the reason, which begins with the subject. */
+static void blame(struct probe *p, const struct figure *f, double value, const char *than)
+{
+	cleanup_free char *before = p->m.reason;
+	cleanup_free char *measured = quantity_format(f->quantity, value);
+
+	if (p->m.outcome != OUTCOME_SLOW)
+		show(p, f, value);
+	p->m.outcome = OUTCOME_SLOW;
+	p->m.reason = xasprintf("%s%s%s%smeasured %s, wanted %s %s", before ? before : p->subject,
+				before ? "; " : ": ", name_of(f), *name_of(f) ? " " : "", measured,
+				f->at_most ? "at most" : "at least", than);
+}
+
+static void judge_measured(struct probe *p)
+{
+	p->m.outcome = OUTCOME_PASS;
+	for (size_t i = 0; i < p->n_figures; i++) {
+		const struct figure *f = &p->figures[i];
+		const json_t *number = json_object_get(p->m.detail, f->key);
+		struct reading reading = {xstrdup(f->name), f->quantity,
+					  json_number_value(number)};
+
+		if (!json_is_number(number)) {
+			free(reading.name);
+			forget(&p->m);
+			p->m.outcome = OUTCOME_BROKEN;
+			p->m.reason = xasprintf("%s: no number \"%s\" in its result", p->subject,
+						f->key);
+			return;
+		}
+		vec_push(&p->m.readings, reading);
+		if (!p->m.measured)
+			show(p, f, reading.value);
+		if (is_wrong(f, reading.value))
+			blame(p, f, reading.value, f->wanted);
+	}
+}
+
+void judge_probe(struct probe *p, const struct bench_job *job)
+{
+	static const enum outcome outcomes[] = {
+		[BENCH_NOT_RUN] = OUTCOME_CANNOT_MEASURE,
+		[BENCH_MEASURED] = OUTCOME_PASS,
+		[BENCH_CANNOT_MEASURE] = OUTCOME_CANNOT_MEASURE,
+		[BENCH_NOT_YET] = OUTCOME_NOT_YET,
+		[BENCH_UNSUPPORTED] = OUTCOME_UNSUPPORTED,
+		[BENCH_TIMED_OUT] = OUTCOME_BROKEN,
+		[BENCH_BROKEN] = OUTCOME_BROKEN,
+	};
+
+	/* A second look whose turn did not come: the first one counts. */
+	if (p->m.outcome == OUTCOME_SLOW && job->outcome == BENCH_NOT_RUN)
+		return;
+	forget(&p->m);
+	p->m.duration += job->duration_us;
+	p->m.detail = job->result ? json_incref(job->result) : NULL;
+	p->m.outcome = outcomes[job->outcome];
+	if (job->outcome == BENCH_MEASURED)
+		judge_measured(p);
+	else
+		p->m.reason = xasprintf("%s: %s", p->subject, job->reason);
+	if (!p->m.wanted && p->n_figures)
+		p->m.wanted = xstrdup(p->figures[0].wanted);
+}
+
+/* --- members of a set, beside each other --------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * The median of that figure of all the check's other probes: "other", since a slow one among
+ * three would pull the middle down to itself.
+ */
+static double median_of_others(const struct probes *probes, const struct probe *p,
+			       const struct figure *f)
+{
+	cleanup_free double *values = xcalloc(probes->list.n, sizeof(*values));
+	size_t n = 0;
+
+	for (size_t i = 0; i < probes->list.n; i++) {
+		const struct probe *other = probes->list.v[i];
+		const struct reading *r = streq(other->m.check, p->m.check) && other != p
+						  ? reading_of(other, f)
+						  : NULL;
+
+		if (r)
+			values[n++] = r->value;
+	}
+	if (n == 0)
+		return 0;
+	qsort(values, n, sizeof(*values), by_value);
+	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+static void judge_beside(const struct probes *probes, struct probe *p, const struct figure *f)
+{
+	const struct reading *r = reading_of(p, f);
+	double median = median_of_others(probes, p, f);
+
+	if (!r || median <= 0 || r->value >= median * f->share_of_set / 100)
+		return;
+
+	cleanup_free char *rate = quantity_format(f->quantity, median);
+	cleanup_free char *than =
+		xasprintf("%u%% of what the others of the set have in the middle, %s",
+			  f->share_of_set, rate);
+
+	blame(p, f, r->value, than);
+}
+
+void judge_sets(struct probes *probes)
+{
+	for (size_t i = 0; i < probes->list.n; i++) {
+		struct probe *p = probes->list.v[i];
+
+		for (size_t k = 0; k < p->n_figures; k++)
+			if (p->figures[k].share_of_set && p->m.outcome == OUTCOME_PASS)
+				judge_beside(probes, p, &p->figures[k]);
+	}
+}
+
+/* --- why ------------------------------------------------------------------------------- */
+
+void judge_causes(const struct step_ctx *ctx, struct probe *p)
+{
+	struct causes causes = {0};
+	cleanup_free char *before = p->m.reason, *text = NULL;
+
+	for (size_t i = 0; i < p->functions.n; i++)
+		causes_of_function(ctx, p->functions.v[i], &causes);
+	causes_of_nodes(ctx, &p->nodes, &causes);
+	text = causes_text(&causes);
+	p->m.reason = xasprintf("%s%s%s%s%s", before, *text ? "; " : "", text,
+				p->remedy ? "; " : "", p->remedy ? p->remedy : "");
+	causes_free(&causes);
+}

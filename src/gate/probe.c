@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How probes are put together, and the table of their families. */
+#include "gate/probe.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+enum { BUDGET_MS = 1500 };
+
+const struct probe_family *const probe_families[] = {
+	&probe_memory_bandwidth,
+	NULL,
+};
+
+bool gate_measures(const char *run)
+{
+	for (size_t i = 0; probe_families[i]; i++)
+		if (streq(probe_families[i]->run, run))
+			return true;
+	return false;
+}
+
+static enum on_fail on_fail_of(const struct ynode *check)
+{
+	const char *word = ynode_text(check, "on_fail", "block");
+
+	for (enum on_fail f = ON_FAIL_BLOCK; f <= ON_FAIL_WARN; f++)
+		if (streq(on_fail_name(f), word))
+			return f;
+	return ON_FAIL_BLOCK;
+}
+
+static void add_text(struct strv *list, const char *fmt, va_list ap)
+{
+	struct str text = {0};
+
+	str_vaddf(&text, fmt, ap);
+	strv_add(list, str_get(&text));
+	str_free(&text);
+}
+
+struct probe *probe_add(struct probes *probes, const char *name, const struct ynode *check,
+			const char *tail_fmt, ...)
+{
+	struct probe *p = xnew(struct probe);
+	struct str id = {0};
+	uint64_t usec = 0;
+	va_list ap;
+
+	str_addf(&id, "gate/%s/", name);
+	va_start(ap, tail_fmt);
+	str_vaddf(&id, tail_fmt, ap);
+	va_end(ap);
+	p->m.id = str_take(&id);
+	p->m.check = xstrdup(name);
+	p->m.origin = check->at;
+	p->m.on_fail = on_fail_of(check);
+	p->subject = xstrdup(p->m.id);
+	strv_add(&p->argv, BENCH_PATH);
+	strv_add(&p->argv, ynode_text(check, "run", ""));
+	p->budget_ms = BUDGET_MS;
+	parse_duration(ynode_text(check, "timeout", ""), &usec);
+	p->timeout_ms = (unsigned int)(usec / 1000);
+	vec_push(&probes->list, p);
+	return p;
+}
+
+void probe_subject(struct probe *p, const char *fmt, ...)
+{
+	struct str text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	free(p->subject);
+	p->subject = str_take(&text);
+}
+
+void probe_option(struct probe *p, const char *option, const char *fmt, ...)
+{
+	va_list ap;
+
+	strv_add(&p->argv, option);
+	va_start(ap, fmt);
+	add_text(&p->argv, fmt, ap);
+	va_end(ap);
+}
+
+void probe_resource(struct probe *p, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_text(&p->resources, fmt, ap);
+	va_end(ap);
+}
+
+void probe_needs_node(struct probe *p, const struct node *node, int numa)
+{
+	for (int n = cpus_next(&node->nodes, -1); n >= 0; n = cpus_next(&node->nodes, n)) {
+		if ((numa >= 0 && n != numa) || cpus_has(&p->nodes, (unsigned int)n))
+			continue;
+		cpus_add(&p->nodes, (unsigned int)n);
+		probe_resource(p, "node%d", n);
+	}
+}
+
+void probe_needs_function(struct probe *p, const struct pci_fn *fn)
+{
+	if (strv_contains(&p->functions, fn->addr))
+		return;
+	strv_add(&p->functions, fn->addr);
+	probe_resource(p, "%s", fn->addr);
+	/* VFs share their PF's link with it and with each other. */
+	if (fn->physfn[0])
+		probe_resource(p, "%s", fn->physfn);
+}
+
+/* "92% of line" -> 92 and "line"; false: no share. */
+static bool parse_share(const char *text, unsigned int *percent, const char **of)
+{
+	char *end;
+	unsigned long v = strtoul(text, &end, 10);
+
+	if (end == text || !str_starts(end, "% of "))
+		return false;
+	*percent = (unsigned int)v;
+	*of = end + strlen("% of ");
+	return true;
+}
+
+static void resolve_share(struct probe *p, const struct ynode *check, const char *text,
+			  unsigned int percent, const char *of, const struct ceilings *ceilings,
+			  struct figure *f)
+{
+	double whole = 0;
+	uint64_t least = 0;
+
+	if (streq(of, "set")) {
+		parse_rate(ynode_text(check, "floor", ""), &least);
+		f->share_of_set = percent;
+		f->limit = (double)least;
+		f->wanted = xasprintf("%s, and %s", text, ynode_text(check, "floor", ""));
+		return;
+	}
+	if (ceilings)
+		whole = streq(of, "line") ? ceilings->line : ceilings->pcie;
+	f->limit = whole * percent / 100;
+	if (whole > 0) {
+		cleanup_free char *rate = quantity_format(QUANTITY_RATE, f->limit);
+
+		f->wanted = xasprintf("%s (%s)", text, rate);
+		return;
+	}
+	f->wanted = xstrdup(text);
+	probe_declines(p, OUTCOME_CANNOT_MEASURE,
+		       "%s of what is not known: the kernel tells no %s; write min as a rate",
+		       text, streq(of, "line") ? "speed of its port" : "width and speed of its link");
+}
+
+static double parse_quantity(enum quantity quantity, const char *text)
+{
+	uint64_t v = 0;
+
+	if (quantity == QUANTITY_RATE)
+		parse_rate(text, &v);
+	else if (quantity == QUANTITY_TIME)
+		parse_latency(text, &v);
+	else if (quantity == QUANTITY_MESSAGES)
+		parse_message_rate(text, &v);
+	return (double)v;
+}
+
+void probe_judges(struct probe *p, const struct ynode *check, const char *name, const char *key,
+		  enum quantity quantity, const struct ceilings *ceilings)
+{
+	const char *text = ynode_text(check, name, NULL), *of;
+	struct figure f = {.key = key, .name = name, .quantity = quantity};
+	unsigned int percent;
+
+	if (!text || p->n_figures == FIGURES_MAX)
+		return;
+	f.at_most = quantity == QUANTITY_TIME;
+	if (parse_share(text, &percent, &of)) {
+		resolve_share(p, check, text, percent, of, ceilings, &f);
+	} else {
+		f.limit = parse_quantity(quantity, text);
+		f.wanted = xstrdup(text);
+	}
+	p->figures[p->n_figures++] = f;
+}
+
+void probe_declines(struct probe *p, enum outcome outcome, const char *fmt, ...)
+{
+	struct str text = {0};
+	va_list ap;
+
+	if (probe_is_declined(p))
+		return;
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	p->m.outcome = outcome;
+	p->m.reason = xasprintf("%s: %s", p->subject, str_get(&text));
+	str_free(&text);
+}
+
+bool probe_is_declined(const struct probe *p)
+{
+	return p->m.reason != NULL;
+}
+
+const char *probe_pages(const struct profile *profile)
+{
+	const struct ynode *pages = profile_section(profile, "hugepages");
+
+	for (size_t i = 0; pages && i < pages->items.n; i++)
+		if (streq(ynode_text(pages->items.v[i], "size", ""), "1G"))
+			return "1G";
+	return pages && pages->items.n ? "2M" : "4K";
+}
+
+static void probe_free(struct probe *p)
+{
+	free(p->subject);
+	strv_free(&p->argv);
+	strv_free(&p->resources);
+	strv_free(&p->functions);
+	for (size_t i = 0; i < p->n_figures; i++)
+		free(p->figures[i].wanted);
+	free(p);
+}
+
+void probes_free(struct probes *probes)
+{
+	for (size_t i = 0; i < probes->list.n; i++)
+		probe_free(probes->list.v[i]);
+	vec_free(&probes->list);
+}

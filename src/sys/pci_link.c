@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sys/pci_link.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "base/vec.h"
+#include "sys/pci_express.h"
+#include "sys/read.h"
+
+#define DEV "/sys/bus/pci/devices/"
+
+static const char *const files[][2] = {
+	[PCI_LINK_WIDTH] = {"current_link_width", "max_link_width"},
+	[PCI_LINK_SPEED] = {"current_link_speed", "max_link_speed"},
+};
+
+const char *pci_link_file(enum pci_link_quantity q, bool max)
+{
+	return files[q][max];
+}
+
+static int parse_width(const char *text, uint32_t *ret)
+{
+	uint64_t v;
+	int r = parse_u64(text, &v);
+
+	/* 255, 0: the kernel does not know (PCIE_LNK_WIDTH_UNKNOWN) */
+	if (r < 0 || v == 0 || v > 64)
+		return -EINVAL;
+	*ret = (uint32_t)v;
+	return 0;
+}
+
+int pci_link_parse(enum pci_link_quantity q, const char *text, uint32_t *ret)
+{
+	return q == PCI_LINK_WIDTH ? parse_width(text, ret) : parse_gts(text, ret);
+}
+
+static uint32_t read_one(const struct root *root, enum pci_link_quantity q, const char *addr,
+			 bool max)
+{
+	cleanup_free char *text = NULL;
+	uint32_t v = 0;
+
+	if (read_text(root, &text, NULL, DEV "%s/%s", addr, files[q][max]) < 0 ||
+	    pci_link_parse(q, text, &v) < 0)
+		return 0;
+	return v;
+}
+
+void pci_link_read(const struct root *root, const char *addr, enum pci_link_quantity q,
+		   struct pci_link *ret)
+{
+	cleanup_strv struct strv ports = {0};
+
+	*ret = (struct pci_link){0};
+	if (read_link_name(root, &ret->addr, NULL, DEV "%s/physfn", addr) < 0)
+		ret->addr = xstrdup(addr);
+	pci_ports_above(root, ret->addr, &ports, NULL);
+	if (ports.n) {
+		ret->port = xstrdup(ports.v[ports.n - 1]);
+		ret->above = read_one(root, q, ret->port, true);
+	}
+	ret->now = read_one(root, q, ret->addr, false);
+	ret->card = read_one(root, q, ret->addr, true);
+}
+
+void pci_link_free(struct pci_link *link)
+{
+	free(link->addr);
+	free(link->port);
+}
+
+uint32_t pci_link_best(const struct pci_link *link)
+{
+	if (!link->card || !link->above)
+		return link->card ? link->card : link->above;
+	return link->card < link->above ? link->card : link->above;
+}
