@@ -26,7 +26,9 @@ static const struct {
 	{OPT_STAGE, "stage", "STAGE", "only this stage: initrd, early, devices or gate",
 	 AT(stage_name)},
 	{OPT_PROFILE, "profile", "NAME|FILE", "use this profile instead of matching", AT(profile)},
-	{OPT_RETRY, "retry", NULL, "try kernel arguments once more that were rejected", AT(retry)},
+	{OPT_RETRY, "retry", NULL,
+	 "apply: try kernel arguments once more that were rejected; gate: what it waits for",
+	 AT(retry)},
 	{OPT_EXPLAIN, "explain", NULL, "every profile with each condition, wanted and found",
 	 AT(explain)},
 	{OPT_AGAIN, "again", NULL, "measure anew although this boot has a verdict", AT(again)},
@@ -39,6 +41,9 @@ static const struct {
 	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env", AT(reset)},
 	{OPT_DEVICE, "device", "ADDRESS",
 	 "bring back what this PCI function has lost (its unit does)", AT(device)},
+	{OPT_FOR, "for", "DURATION", "how long work is let in: 1m to 7d", AT(for_time)},
+	{OPT_REASON, "reason", "TEXT", "why, for those who read the record", AT(reason)},
+	{OPT_END, "end", NULL, "let no more work in by hand, from now on", AT(end)},
 	{OPT_MEND, "mend", NULL, "put GRUB's menu entries right (Fedora, RHEL)", AT(mend)},
 };
 

@@ -7,6 +7,7 @@
 
 #define TRIAL_TIMER "railhead-trial.timer"
 #define RETRY_TIMER "railhead-retry.timer"
+#define ADMIT_END "railhead-admit-end"
 
 int service_reboot(const struct root *root, struct err *err)
 {
@@ -41,4 +42,16 @@ int service_retry(const struct root *root, bool on, struct err *err)
 		return 0;
 	return on ? machine_start_unit(RETRY_TIMER, true, err)
 		  : machine_stop_unit(RETRY_TIMER, err);
+}
+
+int service_admission_ends(const struct root *root, uint64_t seconds, struct err *err)
+{
+	static const char *const command[] = {"/usr/sbin/railhead", "admit", "--end", NULL};
+
+	return root->live ? machine_run_later(ADMIT_END, seconds, command, err) : 0;
+}
+
+int service_admission_over(const struct root *root, struct err *err)
+{
+	return root->live ? machine_run_never(ADMIT_END, err) : 0;
 }

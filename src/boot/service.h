@@ -5,6 +5,9 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/err.h"
 #include "sys/root.h"
 
@@ -30,3 +33,11 @@ int service_trial_over(const struct root *root, const char *cmdline, struct err 
  * another root. Stopping a timer that does not run is success.
  */
 int service_retry(const struct root *root, bool on, struct err *err);
+
+/*
+ * In so many seconds `railhead admit --end` runs, by a transient timer of systemd's, which needs
+ * nothing of railhead's to live until then. over: there is no such timer any more. Nothing to do
+ * below another root.
+ */
+int service_admission_ends(const struct root *root, uint64_t seconds, struct err *err);
+int service_admission_over(const struct root *root, struct err *err);

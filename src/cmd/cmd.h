@@ -40,6 +40,9 @@ enum verb_option {
 	OPT_FORMAT = 1 << 12,
 	OPT_MEND = 1 << 13,
 	OPT_DEVICE = 1 << 14,
+	OPT_FOR = 1 << 15,
+	OPT_REASON = 1 << 16,
+	OPT_END = 1 << 17,
 };
 
 struct invocation {
@@ -47,10 +50,10 @@ struct invocation {
 	struct root foreign;	/* this machine's own, for its profiles: see profiles_root() */
 	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
-	bool json, retry, explain, again, reset, resolved, all, schema, mend;
+	bool json, retry, explain, again, reset, resolved, all, schema, mend, end;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
-	const char *profile, *snapshot, *format, *device;
+	const char *profile, *snapshot, *format, *device, *for_time, *reason;
 	char **args; /* what is left of argv, NULL-terminated */
 	int nargs;
 };
@@ -67,7 +70,7 @@ struct verb {
 
 extern const struct verb *const verbs[]; /* NULL-terminated, in the order of the help */
 extern const struct verb verb_check, verb_show, verb_match, verb_survey, verb_draft, verb_plan,
-	verb_apply, verb_verify, verb_gate, verb_status, verb_kargs;
+	verb_apply, verb_verify, verb_gate, verb_status, verb_admit, verb_kargs;
 
 /* Opens root_path (NULL: this machine). An exit code; what is wrong is said already. */
 int invocation_open_root(struct invocation *inv, const struct verb *verb);

@@ -118,7 +118,7 @@ static void add_lost(const struct device_run *d, struct verdict *v)
 /* First the ready file, then what is to be remembered, then the words. */
 static void withdraw(struct device_run *d)
 {
-	bool admitted = status_admitted(&d->status);
+	bool admitted = status_verdict_admits(&d->status);
 	struct verdict v = {.kind = VERDICT_LAPSED};
 	struct err err = {0};
 
@@ -371,9 +371,9 @@ static void rounds(struct device_run *d, struct watched *asked)
 			d->lost = true;
 			if (!bring_back(d))
 				return;
-		} else if (!status_admitted(&d->status)) {
+		} else if (!status_verdict_admits(&d->status)) {
 			judge_again(d);
-			if (!status_admitted(&d->status))
+			if (!status_verdict_admits(&d->status))
 				return;
 		} else if (round > 0 || !asked || values_hold(d, asked)) {
 			return;
@@ -390,7 +390,7 @@ static int run_device(struct device_run *d)
 {
 	struct watched *asked = watch_find(&d->watch, d->inv->device);
 
-	if (!status_admitted(&d->status) && !is_lapsed(&d->status)) {
+	if (!status_verdict_admits(&d->status) && !is_lapsed(&d->status)) {
 		/* What is missing then is the gate's to say, or a stage's that is still to come. */
 		complain("%s: nothing done: the verdict is '%s', and a device is brought back only "
 			 "after the gate has admitted work; see `railhead status`",
@@ -409,7 +409,7 @@ static int run_device(struct device_run *d)
 	else if (!d->inv->json)
 		printf("%s: %llu set; verdict: %s\n", d->inv->device,
 		       (unsigned long long)d->applied, status_verdict(&d->status));
-	if (status_admitted(&d->status))
+	if (status_verdict_admits(&d->status))
 		return d->code == EXIT_GATE ? EXIT_OK : d->code;
 	return d->code == EXIT_OK ? EXIT_GATE : d->code;
 }

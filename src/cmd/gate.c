@@ -19,6 +19,7 @@
 #include "boot/view.h"
 #include "cmd/cmd.h"
 #include "engine/watch.h"
+#include "report/admission.h"
 #include "report/journal.h"
 #include "sys/clock.h"
 #include "sys/state.h"
@@ -78,26 +79,61 @@ static void settle_kargs(const struct run *run, struct verdict *v)
 	}
 }
 
+/* The names of the checks of which something could not be measured yet. */
+static void not_yet(const struct status *s, struct strv *ret)
+{
+	struct measurements m = {0};
+
+	status_measurements(s, &m);
+	for (size_t i = 0; i < m.list.n; i++)
+		if (m.list.v[i].outcome == OUTCOME_NOT_YET &&
+		    !strv_contains(ret, m.list.v[i].check))
+			strv_add(ret, m.list.v[i].check);
+	measurements_free(&m);
+}
+
+/* All of it, or for a retry what could not be measured; *ret is all that is known then. */
+static int measure(struct gate *g, struct measurements *ret, struct err *err)
+{
+	struct step_ctx ctx = {g->root, &g->run.node, g->run.profile, &g->run.sets};
+	struct measurements m = {0};
+	struct strv only = {0};
+	int r = 0;
+
+	if (g->inv->retry)
+		not_yet(&g->status, &only);
+	if (!g->inv->retry || only.n)
+		r = gate_measure(&ctx, g->inv->retry ? &only : NULL, &m, err);
+	if (g->inv->retry)
+		status_replace_measurements(&g->status, &m);
+	else
+		status_set_measurements(&g->status, &m);
+	if (r == 0)
+		status_measurements(&g->status, ret);
+	measurements_free(&m);
+	strv_free(&only);
+	return r;
+}
+
 static void judge(struct gate *g)
 {
 	struct stage_result result;
 	struct measurements m = {0};
-	struct step_ctx ctx = {g->root, &g->run.node, g->run.profile, &g->run.sets};
 	struct err err = {0};
 
 	/* Before the first look: what is lost from here on has its events. */
 	if (watch_begin(&g->run, &err) < 0)
 		complain("%s", err.text);
 	look_at_all(g, true, &result);
-	if (gate_measure(&ctx, NULL, &m, &err) < 0)
+	if (measure(g, &m, &err) < 0)
 		verdict_simple(&g->v, VERDICT_BLOCKED, err.text);
 	else
 		gate_judge(g->run.profile, &g->run.plan, &m, &g->v);
 	result.duration = clock_usec() - result.started;
-	settle_kargs(&g->run, &g->v);
+	if (!g->inv->retry)
+		settle_kargs(&g->run, &g->v);
 	status_set_profile(&g->status, g->run.profile);
 	status_set_stage(&g->status, &g->run, STAGES_ALL, &result);
-	status_set_measurements(&g->status, &m);
 	journal_stage(&g->run, STAGES(STAGE_GATE), &result);
 	measurements_free(&m);
 }
@@ -125,30 +161,30 @@ static bool retry_is_due(const struct status *s)
 	return now >= w.until || now + RETRY_SLACK_US >= w.looked + gap;
 }
 
-/* Whether what the looks alone tell, with the numbers of before, still keeps work out. */
+/*
+ * Whether the looks alone keep work out; then nothing is measured, and the verdict is of them and
+ * of the numbers that are there.
+ */
 static bool looks_keep_out(struct gate *g)
 {
-	struct measurements none = {0};
+	struct measurements m = {0};
 	struct stage_result result;
+	bool keep_out;
 
 	look_at_all(g, false, &result);
-	gate_judge(g->run.profile, &g->run.plan, &none, &g->v);
-	if (g->v.admit) {
-		verdict_free(&g->v);
-		return false;
-	}
-	/* the reasons of what was measured stand beside those of the looks */
-	struct measurements before = {0};
-
+	gate_judge(g->run.profile, &g->run.plan, &m, &g->v);
+	keep_out = !g->v.admit;
 	verdict_free(&g->v);
-	status_measurements(&g->status, &before);
-	gate_judge(g->run.profile, &g->run.plan, &before, &g->v);
+	if (!keep_out)
+		return false;
+	status_measurements(&g->status, &m);
+	gate_judge(g->run.profile, &g->run.plan, &m, &g->v);
 	status_set_stage(&g->status, &g->run, STAGES_ALL, &result);
-	measurements_free(&before);
+	measurements_free(&m);
 	return true;
 }
 
-/* A run by hand begins to wait anew. */
+/* A gate by hand begins to wait anew. */
 static void wait_or_give_up(struct gate *g)
 {
 	uint64_t now = clock_usec();
@@ -160,7 +196,7 @@ static void wait_or_give_up(struct gate *g)
 	}
 	if (g->v.kind != VERDICT_WAITING || !g->run.profile)
 		return;
-	if (!status_waiting(&g->status, &w) || !g->unit) {
+	if (!status_waiting(&g->status, &w) || (!g->unit && !g->inv->retry)) {
 		w.since = now;
 		w.until = now + gate_wait(g->run.profile);
 	}
@@ -186,18 +222,19 @@ static void set_timer(const struct gate *g)
 
 static bool already_admitted(const struct gate *g)
 {
-	return !g->inv->again && status_admitted(&g->status) &&
+	return !g->inv->again && status_verdict_admits(&g->status) &&
 	       streq(status_digest(&g->status), g->run.profile->digest);
 }
 
-/* Its verdict is there until the retry has another one. */
+/* What is let in by hand stays so while it is judged, and the retry's verdict until it has one. */
 static void begin(struct gate *g)
 {
+	struct admission by_hand;
 	struct err err = {0};
 
 	if (g->inv->retry)
 		return;
-	if (status_withdraw(g->root, &g->status, &err) < 0)
+	if (!status_admission(&g->status, &by_hand) && status_withdraw(g->root, &g->status, &err) < 0)
 		complain("%s", err.text);
 	if (service_trial_gate_begins(g->root, g->run.node.cmdline, &err) < 0)
 		complain("%s", err.text);
@@ -207,6 +244,8 @@ static void begin(struct gate *g)
 static int end(struct gate *g)
 {
 	int code = g->v.admit ? EXIT_OK : EXIT_GATE;
+	struct admission by_hand;
+	bool had_hand = status_admission(&g->status, &by_hand);
 	struct err err = {0};
 
 	wait_or_give_up(g);
@@ -225,6 +264,8 @@ static int end(struct gate *g)
 	if (!g->inv->retry && service_trial_over(g->root, g->run.node.cmdline, &err) < 0)
 		complain("%s", err.text);
 	set_timer(g);
+	if (had_hand && g->v.admit && service_admission_over(g->root, &err) < 0)
+		complain("%s", err.text);
 	if (!g->inv->json && (g->news || !g->unit))
 		status_render(stdout, &g->status);
 	return code;
@@ -267,6 +308,18 @@ static bool wants_retry(const struct gate *g, int *code)
 	return !g->unit || retry_is_due(&g->status);
 }
 
+/* The target that `admit` opens starts the gate's unit, which must not fail then. */
+static bool is_let_in(struct gate *g)
+{
+	cleanup_free char *line = admission_line(&g->status);
+
+	if (!g->unit || g->inv->again || !line)
+		return false;
+	printf("verdict: %s, %s\n", status_verdict(&g->status), line);
+	g->admitted = true;
+	return true;
+}
+
 static int run_locked(struct gate *g)
 {
 	struct run_options opt = {.profile = g->inv->profile,
@@ -275,7 +328,7 @@ static int run_locked(struct gate *g)
 	int code = EXIT_OK;
 
 	status_load(g->root, &g->status);
-	if (g->inv->retry && !wants_retry(g, &code))
+	if (g->inv->retry ? !wants_retry(g, &code) : is_let_in(g))
 		goto out;
 	if (run_open(g->root, &opt, &g->run, &err) < 0) {
 		complain("%s", err.text);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "plan/render.h"
+#include "report/admission.h"
 #include "report/publish.h"
 #include "report/vfs.h"
 #include "sys/clock.h"
@@ -81,9 +82,16 @@ const char *status_verdict(const struct status *s)
 	return text_of(s->doc, "verdict", "waiting");
 }
 
-bool status_admitted(const struct status *s)
+bool status_verdict_admits(const struct status *s)
 {
 	return json_is_true(json_object_get(s->doc, "admit"));
+}
+
+bool status_admitted(const struct status *s)
+{
+	struct admission a;
+
+	return status_verdict_admits(s) || status_admission(s, &a);
 }
 
 const char *status_digest(const struct status *s)
@@ -138,8 +146,9 @@ static json_t *readings_to_json(const struct measurement *m)
 static json_t *measurement_to_json(const struct measurement *m)
 {
 	json_t *obj =
-		json_pack("{s:s, s:s, s:s, s:I}", "id", m->id, "outcome", outcome_name(m->outcome),
-			  "wanted", m->wanted, "duration_usec", (json_int_t)m->duration);
+		json_pack("{s:s, s:s*, s:s, s:s, s:I}", "id", m->id, "check", m->check, "outcome",
+			  outcome_name(m->outcome), "wanted", m->wanted, "duration_usec",
+			  (json_int_t)m->duration);
 	cleanup_free char *origin = render_place(m->origin);
 
 	json_object_set_new(obj, "origin", json_string(origin));
@@ -164,6 +173,27 @@ void status_set_measurements(struct status *s, const struct measurements *m)
 	json_object_set_new(s->doc, "measurements", list);
 }
 
+static bool has_check(const struct measurements *m, const char *check)
+{
+	for (size_t i = 0; i < m->list.n; i++)
+		if (streq(m->list.v[i].check, check))
+			return true;
+	return false;
+}
+
+void status_replace_measurements(struct status *s, const struct measurements *m)
+{
+	json_t *list = json_incref(json_object_get(s->doc, "measurements")), *fresh;
+	size_t i;
+	json_t *old;
+
+	status_set_measurements(s, m);
+	fresh = json_object_get(s->doc, "measurements");
+	json_array_foreach(list, i, old) if (!has_check(m, text_of(old, "check", "")))
+		json_array_append(fresh, old);
+	json_decref(list);
+}
+
 static struct measurement measurement_from_json(const json_t *obj)
 {
 	const char *measured = json_string_value(json_object_get(obj, "measured"));
@@ -171,6 +201,7 @@ static struct measurement measurement_from_json(const json_t *obj)
 	struct measurement m = {.outcome = OUTCOME_CANNOT_MEASURE, .on_fail = ON_FAIL_BLOCK};
 
 	m.id = xstrdup(text_of(obj, "id", ""));
+	m.check = xstrdup(text_of(obj, "check", ""));
 	m.wanted = xstrdup(text_of(obj, "wanted", ""));
 	m.measured = measured ? xstrdup(measured) : NULL;
 	m.reason = xstrdup(reason ? reason : "");
@@ -264,23 +295,41 @@ int status_withdraw(const struct root *root, struct status *s, struct err *err)
 	return state_remove(root, READY_FILE, err);
 }
 
+/* What is over, or moot, is not told for ever. */
+static void drop_admission(struct status *s)
+{
+	struct admission a;
+
+	if (status_verdict_admits(s) || !status_admission(s, &a))
+		status_set_admission(s, NULL);
+}
+
+static char *ready_text(const struct status *s)
+{
+	cleanup_free char *by_hand = admission_line(s);
+
+	return xasprintf("%s %s\n%s%s", status_verdict(s), status_digest(s), by_hand ? by_hand : "",
+			 by_hand ? "\n" : "");
+}
+
 int status_store(const struct root *root, struct status *s, struct err *err)
 {
-	cleanup_free char *text = json_dumps(s->doc, JSON_INDENT(1));
+	cleanup_free char *text = NULL, *ready = NULL;
+	bool admitted = status_admitted(s);
 	int r = 0;
 
-	if (!status_admitted(s))
+	drop_admission(s);
+	text = json_dumps(s->doc, JSON_INDENT(1));
+	if (!admitted)
 		r = status_withdraw(root, s, err);
 	if (r == 0)
 		r = state_write(root, STATUS_FILE, text, err);
-	if (r == 0 && status_admitted(s)) {
-		cleanup_free char *ready =
-			xasprintf("%s %s\n", status_verdict(s), status_digest(s));
-
-		r = state_write(root, READY_FILE, ready, err);
-		if (r == 0)
-			tell(root, s, true);
-	}
+	if (r < 0 || !admitted)
+		return r;
+	ready = ready_text(s);
+	r = state_write(root, READY_FILE, ready, err);
+	if (r == 0)
+		tell(root, s, true);
 	return r;
 }
 
@@ -350,6 +399,8 @@ static const char *admission(const struct status *s)
 
 	if (!status_admitted(s))
 		return " (work is not admitted)";
+	if (!status_verdict_admits(s))
+		return " (work is admitted by hand)";
 	return streq(v, verdict_name(VERDICT_OFF)) || streq(v, verdict_name(VERDICT_NONE))
 		       ? " (work is admitted by railhead.conf)"
 		       : "";
@@ -373,7 +424,11 @@ void status_render(FILE *out, const struct status *s)
 	const json_t *profile = json_object_get(s->doc, "profile");
 	const json_t *reasons = json_object_get(s->doc, "reasons");
 
+	cleanup_free char *by_hand = admission_line(s);
+
 	fprintf(out, "verdict: %s%s\n", status_verdict(s), admission(s));
+	if (by_hand)
+		fprintf(out, "by hand: %s\n", by_hand);
 	if (profile)
 		fprintf(out, "profile: %s %s (%.12s, %s)\n", text_of(profile, "name", ""),
 			text_of(profile, "version", ""), text_of(profile, "digest", ""),

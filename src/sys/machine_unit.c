@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -17,6 +18,7 @@
 #include "sys/clock.h"
 #include "sys/machine.h"
 
+enum { COMMAND_MAX = 8 };
 enum { START_MS = 60000, RELOAD_MS = 10000, REBOOT_ASK_MS = 10000, REBOOT_WAIT_MS = 30000 };
 
 /* The exit status, or a negative errno; -ETIMEDOUT kills it. */
@@ -154,6 +156,29 @@ int machine_stop_unit(const char *unit, struct err *err)
 	const char *const argv[] = {"systemctl", "stop", "--", unit, NULL};
 
 	return unit_job(argv, "stopping", unit, err);
+}
+
+/* A timer that was transient and is over is not loaded, which `systemctl stop` takes for an error. */
+int machine_run_never(const char *name, struct err *err)
+{
+	cleanup_free char *timer = xasprintf("%s.timer", name);
+	const char *const active[] = {"systemctl", "--quiet", "is-active", "--", timer, NULL};
+
+	return run_tool(active, RELOAD_MS) == 0 ? machine_stop_unit(timer, err) : 0;
+}
+
+int machine_run_later(const char *name, uint64_t seconds, const char *const command[],
+		      struct err *err)
+{
+	cleanup_free char *unit = xasprintf("--unit=%s", name);
+	cleanup_free char *when = xasprintf("--on-active=%" PRIu64, seconds);
+	const char *argv[6 + COMMAND_MAX + 1] = {"systemd-run", "--quiet", unit, when,
+						 "--timer-property=AccuracySec=1s", "--"};
+	int r = machine_run_never(name, err);
+
+	for (size_t i = 0; command[i] && i < COMMAND_MAX; i++)
+		argv[6 + i] = command[i];
+	return r < 0 ? r : unit_job(argv, "arranging the start of", name, err);
 }
 
 static int tell(const char *const argv[], const char *who, struct err *err)
