@@ -41,6 +41,8 @@ static const struct {
 	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env", AT(reset)},
 	{OPT_DEVICE, "device", "ADDRESS",
 	 "bring back what this PCI function has lost (its unit does)", AT(device)},
+	{OPT_KEEP, "keep", NULL, "its unit, at a reboot: the next boot may use this one's numbers",
+	 AT(keep)},
 	{OPT_FOR, "for", "DURATION", "how long work is let in: 1m to 7d", AT(for_time)},
 	{OPT_REASON, "reason", "TEXT", "why, for those who read the record", AT(reason)},
 	{OPT_END, "end", NULL, "let no more work in by hand, from now on", AT(end)},

@@ -55,3 +55,8 @@ int service_admission_over(const struct root *root, struct err *err)
 {
 	return root->live ? machine_run_never(ADMIT_END, err) : 0;
 }
+
+bool service_reboots(const struct root *root)
+{
+	return !root->live || machine_reboots();
+}

@@ -41,3 +41,6 @@ int service_retry(const struct root *root, bool on, struct err *err);
  */
 int service_admission_ends(const struct root *root, uint64_t seconds, struct err *err);
 int service_admission_over(const struct root *root, struct err *err);
+
+/* Whether a shutdown is under way that ends in a boot; below another root it always is. */
+bool service_reboots(const struct root *root);

@@ -43,6 +43,7 @@ enum verb_option {
 	OPT_FOR = 1 << 15,
 	OPT_REASON = 1 << 16,
 	OPT_END = 1 << 17,
+	OPT_KEEP = 1 << 18,
 };
 
 struct invocation {
@@ -50,7 +51,7 @@ struct invocation {
 	struct root foreign;	/* this machine's own, for its profiles: see profiles_root() */
 	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
-	bool json, retry, explain, again, reset, resolved, all, schema, mend, end;
+	bool json, retry, explain, again, reset, resolved, all, schema, mend, end, keep;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
 	const char *profile, *snapshot, *format, *device, *for_time, *reason;
@@ -107,6 +108,16 @@ void verdict_of_run(const struct run *run, struct verdict *ret);
 
 /* apply --device (device.c). Returns an exit code. */
 int apply_device(struct invocation *inv);
+/*
+ * The gate's numbers (gate_numbers.c): measured, or of an earlier boot where they may be used
+ * again, into the record and into *ret.
+ */
+int gate_numbers(const struct invocation *inv, const struct run *run, struct status *s,
+		 struct measurements *ret, struct err *err);
+/* After the verdict is in the record: what may be used by the next boot. */
+void gate_pass(const struct run *run, const struct status *s);
+/* gate --keep. Returns an exit code. */
+int gate_keep(struct invocation *inv);
 /* kargs --mend (kargs_mend.c). Returns an exit code. */
 int kargs_mend(struct invocation *inv);
 

@@ -17,6 +17,7 @@
 #include "cmd/cmd.h"
 #include "engine/watch.h"
 #include "report/journal.h"
+#include "report/pass.h"
 #include "sys/clock.h"
 #include "sys/state.h"
 #include "sys/uevent.h"
@@ -123,6 +124,9 @@ static void withdraw(struct device_run *d)
 	struct err err = {0};
 
 	if (admitted && status_withdraw(d->root, &d->status, &err) < 0)
+		complain("%s", err.text);
+	/* What was measured before was measured of a device that was another then. */
+	if (pass_store(d->root, &d->status, NULL, &err) < 0)
 		complain("%s", err.text);
 	for (size_t i = 0; i < d->watch.list.n; i++) {
 		struct watched *w = &d->watch.list.v[i];

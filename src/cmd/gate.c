@@ -79,42 +79,6 @@ static void settle_kargs(const struct run *run, struct verdict *v)
 	}
 }
 
-/* The names of the checks of which something could not be measured yet. */
-static void not_yet(const struct status *s, struct strv *ret)
-{
-	struct measurements m = {0};
-
-	status_measurements(s, &m);
-	for (size_t i = 0; i < m.list.n; i++)
-		if (m.list.v[i].outcome == OUTCOME_NOT_YET &&
-		    !strv_contains(ret, m.list.v[i].check))
-			strv_add(ret, m.list.v[i].check);
-	measurements_free(&m);
-}
-
-/* All of it, or for a retry what could not be measured; *ret is all that is known then. */
-static int measure(struct gate *g, struct measurements *ret, struct err *err)
-{
-	struct step_ctx ctx = {g->root, &g->run.node, g->run.profile, &g->run.sets};
-	struct measurements m = {0};
-	struct strv only = {0};
-	int r = 0;
-
-	if (g->inv->retry)
-		not_yet(&g->status, &only);
-	if (!g->inv->retry || only.n)
-		r = gate_measure(&ctx, g->inv->retry ? &only : NULL, &m, err);
-	if (g->inv->retry)
-		status_replace_measurements(&g->status, &m);
-	else
-		status_set_measurements(&g->status, &m);
-	if (r == 0)
-		status_measurements(&g->status, ret);
-	measurements_free(&m);
-	strv_free(&only);
-	return r;
-}
-
 static void judge(struct gate *g)
 {
 	struct stage_result result;
@@ -125,7 +89,7 @@ static void judge(struct gate *g)
 	if (watch_begin(&g->run, &err) < 0)
 		complain("%s", err.text);
 	look_at_all(g, true, &result);
-	if (measure(g, &m, &err) < 0)
+	if (gate_numbers(g->inv, &g->run, &g->status, &m, &err) < 0)
 		verdict_simple(&g->v, VERDICT_BLOCKED, err.text);
 	else
 		gate_judge(g->run.profile, &g->run.plan, &m, &g->v);
@@ -259,6 +223,8 @@ static int end(struct gate *g)
 		code = EXIT_INTERNAL;
 		g->admitted = false;
 	}
+	if (g->run.status == RUN_OK)
+		gate_pass(&g->run, &g->status);
 	if (g->news)
 		journal_verdict(&g->run, &g->v);
 	if (!g->inv->retry && service_trial_over(g->root, g->run.node.cmdline, &err) < 0)
@@ -353,10 +319,12 @@ static int run(struct invocation *inv)
 	struct err err = {0};
 	int lock, code;
 
-	if (inv->retry && inv->again) {
-		complain("gate: --again measures all anew, --retry what is waited for: one of them");
+	if (inv->retry + inv->again + inv->keep > 1) {
+		complain("gate: of --again, --retry and --keep one at a time");
 		return EXIT_USAGE;
 	}
+	if (inv->keep)
+		return gate_keep(inv);
 	lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
 	if (lock < 0) {
 		complain("%s", err.text);
@@ -377,7 +345,7 @@ const struct verb verb_gate = {
 	.name = "gate",
 	.args = "",
 	.help = "verify, measure and judge; on ready start what waits for it",
-	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_AGAIN | OPT_RETRY,
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_AGAIN | OPT_RETRY | OPT_KEEP,
 	.writes = true,
 	.run = run,
 };

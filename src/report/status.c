@@ -2,11 +2,13 @@
 #include "report/status.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "base/units.h"
 #include "plan/render.h"
 #include "report/admission.h"
+#include "report/pass.h"
 #include "report/publish.h"
 #include "report/vfs.h"
 #include "sys/clock.h"
@@ -382,6 +384,10 @@ static void render_devices(FILE *out, const struct status *s)
 static void render_measurements(FILE *out, const struct status *s)
 {
 	const json_t *list = json_object_get(s->doc, "measurements");
+	cleanup_free char *when = pass_line(s, time(NULL));
+
+	if (when)
+		fprintf(out, "numbers: %s\n", when);
 
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *m = json_array_get(list, i);

@@ -106,6 +106,8 @@ int machine_stop_unit(const char *unit, struct err *err);
  */
 int machine_run_later(const char *name, uint64_t seconds, const char *const command[],
 		      struct err *err);
+/* Whether there is a job that ends in a boot (reboot.target, kexec.target): not a power-off. */
+bool machine_reboots(void);
 /* No such timer waits any more. */
 int machine_run_never(const char *name, struct err *err);
 

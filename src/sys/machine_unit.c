@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include "base/mem.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
+#include "sys/read.h"
 
 enum { COMMAND_MAX = 8 };
 enum { START_MS = 60000, RELOAD_MS = 10000, REBOOT_ASK_MS = 10000, REBOOT_WAIT_MS = 30000 };
@@ -47,20 +49,30 @@ static int wait_for(pid_t pid, unsigned int deadline_ms)
  * would take for a chroot and do nothing, successfully: SYSTEMD_IGNORE_CHROOT. argv[0] is
  * looked for in /usr/bin and, where that is not merged, in /bin.
  */
-static int run_tool(const char *const argv[], unsigned int deadline_ms)
+static int run_tool_to(const char *const argv[], unsigned int deadline_ms, int out)
 {
 	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
 					  "SYSTEMD_IGNORE_CHROOT=1", NULL};
 	static const char *const dirs[] = {"/usr/bin", "/bin"};
+	posix_spawn_file_actions_t files;
 	int r = ENOENT;
 	pid_t pid;
 
+	posix_spawn_file_actions_init(&files);
+	if (out >= 0)
+		posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
 	for (size_t i = 0; r == ENOENT && i < array_len(dirs); i++) {
 		cleanup_free char *path = xasprintf("%s/%s", dirs[i], argv[0]);
 
-		r = posix_spawn(&pid, path, NULL, NULL, (char *const *)argv, (char *const *)env);
+		r = posix_spawn(&pid, path, &files, NULL, (char *const *)argv, (char *const *)env);
 	}
+	posix_spawn_file_actions_destroy(&files);
 	return r ? -r : wait_for(pid, deadline_ms);
+}
+
+static int run_tool(const char *const argv[], unsigned int deadline_ms)
+{
+	return run_tool_to(argv, deadline_ms, -1);
 }
 
 /*
@@ -156,6 +168,19 @@ int machine_stop_unit(const char *unit, struct err *err)
 	const char *const argv[] = {"systemctl", "stop", "--", unit, NULL};
 
 	return unit_job(argv, "stopping", unit, err);
+}
+
+bool machine_reboots(void)
+{
+	/* At a shutdown the bus may be gone already; and is-active says nothing of a job. */
+	static const char *const argv[] = {"systemctl",	    "list-jobs",   "--no-legend", "--plain",
+					   "reboot.target", "kexec.target", NULL};
+	cleanup_close int out = memfd_create("list-jobs", MFD_CLOEXEC);
+	cleanup_free char *text = NULL;
+
+	if (out < 0 || run_tool_to(argv, RELOAD_MS, out) != 0 || lseek(out, 0, SEEK_SET) < 0)
+		return false;
+	return read_fd(out, 4096, &text, NULL) == 0 && strstr(text, " start ");
 }
 
 /* A timer that was transient and is over is not loaded, which `systemctl stop` takes for an error. */
