@@ -163,8 +163,7 @@ static uint64_t read_number(const struct root *root, const char *fmt, int cpu)
 }
 
 /* Counters run since boot: a CPU that throttled in it is worth a word. */
-static void look_at_throttling(const struct root *root, const struct cpus *cpus,
-			       struct causes *ret)
+static void look_at_throttling(const struct root *root, const struct cpus *cpus, struct causes *ret)
 {
 	uint64_t events = 0;
 	int held = -1;
@@ -183,8 +182,8 @@ static void look_at_throttling(const struct root *root, const struct cpus *cpus,
 	else
 		cause_add(ret, false, "no thermal throttling counted");
 	if (held >= 0)
-		cause_add(ret, true, "CPU %d is held below its highest frequency (scaling_max_freq)",
-			  held);
+		cause_add(ret, true,
+			  "CPU %d is held below its highest frequency (scaling_max_freq)", held);
 }
 
 static void look_at_balancing(const struct step_ctx *ctx, struct causes *ret)

@@ -7,12 +7,9 @@
 #include "gate/probe.h"
 
 static const char *const outcome_names[] = {
-	[OUTCOME_PASS] = "pass",
-	[OUTCOME_SLOW] = "slow",
-	[OUTCOME_NOT_YET] = "not yet",
-	[OUTCOME_UNSUPPORTED] = "unsupported",
-	[OUTCOME_BROKEN] = "broken",
-	[OUTCOME_CANNOT_MEASURE] = "cannot measure",
+	[OUTCOME_PASS] = "pass",       [OUTCOME_SLOW] = "slow",
+	[OUTCOME_NOT_YET] = "not yet", [OUTCOME_UNSUPPORTED] = "unsupported",
+	[OUTCOME_BROKEN] = "broken",   [OUTCOME_CANNOT_MEASURE] = "cannot measure",
 };
 
 const char *outcome_name(enum outcome o)
@@ -97,15 +94,14 @@ static void judge_measured(struct probe *p)
 	for (size_t i = 0; i < p->n_figures; i++) {
 		const struct figure *f = &p->figures[i];
 		const json_t *number = json_object_get(p->m.detail, f->key);
-		struct reading reading = {xstrdup(f->name), f->quantity,
-					  json_number_value(number)};
+		struct reading reading = {xstrdup(f->name), f->quantity, json_number_value(number)};
 
 		if (!json_is_number(number)) {
 			free(reading.name);
 			forget(&p->m);
 			p->m.outcome = OUTCOME_BROKEN;
-			p->m.reason = xasprintf("%s: no number \"%s\" in its result", p->subject,
-						f->key);
+			p->m.reason =
+				xasprintf("%s: no number \"%s\" in its result", p->subject, f->key);
 			return;
 		}
 		vec_push(&p->m.readings, reading);
@@ -186,9 +182,8 @@ static void judge_beside(const struct probes *probes, struct probe *p, const str
 		return;
 
 	cleanup_free char *rate = quantity_format(f->quantity, median);
-	cleanup_free char *than =
-		xasprintf("%u%% of what the others of the set have in the middle, %s",
-			  f->share_of_set, rate);
+	cleanup_free char *than = xasprintf(
+		"%u%% of what the others of the set have in the middle, %s", f->share_of_set, rate);
 
 	blame(p, f, r->value, than);
 }

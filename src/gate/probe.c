@@ -159,8 +159,8 @@ static void resolve_share(struct probe *p, const struct ynode *check, const char
 	}
 	f->wanted = xstrdup(text);
 	probe_declines(p, OUTCOME_CANNOT_MEASURE,
-		       "%s of what is not known: the kernel tells no %s; write min as a rate",
-		       text, streq(of, "line") ? "speed of its port" : "width and speed of its link");
+		       "%s of what is not known: the kernel tells no %s; write min as a rate", text,
+		       streq(of, "line") ? "speed of its port" : "width and speed of its link");
 }
 
 static double parse_quantity(enum quantity quantity, const char *text)

@@ -14,8 +14,8 @@
 
 /* One number of a program's line, and what is wanted of it. */
 struct figure {
-	const char *key;	   /* in the line; static: "value", "p9999" */
-	const char *name;	   /* in the profile; static: "min", "max", "p9999" */
+	const char *key;  /* in the line; static: "value", "p9999" */
+	const char *name; /* in the profile; static: "min", "max", "p9999" */
 	enum quantity quantity;
 	bool at_most;		   /* a latency; else at least */
 	double limit;		   /* 0: not judged by itself */

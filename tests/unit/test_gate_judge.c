@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From the line that a program printed to an outcome and its reason. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "gate/probe.h"
+#include "tree.h"
+
+static struct ynode *parse(const char *text)
+{
+	struct diags diags = {0};
+	struct ynode *doc = yaml_parse("sku.yaml", text, strlen(text), &diags);
+
+	assert_non_null(doc);
+	diags_free(&diags);
+	return doc;
+}
+
+/* A job that ended so, with that line. */
+static struct bench_job said(enum bench_outcome outcome, const char *line, const char *reason)
+{
+	struct bench_job job = {.outcome = outcome, .duration_us = 1000};
+
+	if (line) {
+		job.result = json_loads(line, 0, NULL);
+		assert_non_null(job.result);
+	}
+	snprintf(job.reason, sizeof(job.reason), "%s", reason ? reason : "");
+	return job;
+}
+
+static void judge(struct probe *p, enum bench_outcome outcome, const char *line, const char *reason)
+{
+	struct bench_job job = said(outcome, line, reason);
+
+	judge_probe(p, &job);
+	bench_job_clear(&job);
+}
+
+static void probes_gone(struct probes *probes)
+{
+	struct measurements all = {0};
+
+	for (size_t i = 0; i < probes->list.n; i++)
+		vec_push(&all.list, probes->list.v[i]->m);
+	measurements_free(&all);
+	probes_free(probes);
+}
+
+static struct probe *rdma_probe(struct probes *probes, const struct ynode *check, const char *tail)
+{
+	static const struct ceilings ceilings = {.line = 50e9, .pcie = 60e9};
+	struct probe *p = probe_add(probes, "rails", check, "%s", tail);
+
+	probe_subject(p, "rdma_loopback of %s", tail);
+	probe_judges(p, check, "min", "value", QUANTITY_RATE, &ceilings);
+	probe_judges(p, check, "max", "latency", QUANTITY_TIME, NULL);
+	probe_judges(p, check, "min_messages", "messages", QUANTITY_MESSAGES, NULL);
+	return p;
+}
+
+static void test_figures(void **state)
+{
+	static const struct {
+		const char *line;
+		enum outcome outcome;
+		const char *measured, *reason;
+	} t[] = {
+		{"{\"value\": 46e9, \"latency\": 5000, \"messages\": 2000000}", OUTCOME_PASS,
+		 "46.0 GB/s", NULL},
+		{"{\"value\": 45.9e9, \"latency\": 1, \"messages\": 3e6}", OUTCOME_SLOW,
+		 "45.9 GB/s",
+		 "rdma_loopback of a: measured 45.9 GB/s, wanted at least 92% of line (46.0 GB/s)"},
+		{"{\"value\": 46e9, \"latency\": 5001, \"messages\": 3e6}", OUTCOME_SLOW, "5.00 us",
+		 "rdma_loopback of a: latency measured 5.00 us, wanted at most 5us"},
+		{"{\"value\": 9e8, \"latency\": 2e6, \"messages\": 1999}", OUTCOME_SLOW,
+		 "900.0 MB/s",
+		 "rdma_loopback of a: measured 900.0 MB/s, wanted at least 92% of line (46.0 "
+		 "GB/s); "
+		 "latency measured 2.00 ms, wanted at most 5us; messages measured 2.0 K/s, wanted "
+		 "at least 2M/s"},
+		{"{\"value\": 46e9, \"messages\": 3e6}", OUTCOME_BROKEN, NULL,
+		 "rdma_loopback of a: no number \"latency\" in its result"},
+	};
+	struct ynode *check = parse("{run: rdma_loopback, on: rails, min: 92% of line, max: 5us, "
+				    "min_messages: 2M/s, on_fail: degrade, timeout: 3s}");
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct probes probes = {0};
+		struct probe *p = rdma_probe(&probes, check, "a");
+
+		assert_string_equal(p->m.id, "gate/rails/a");
+		assert_string_equal(p->argv.v[1], "rdma_loopback");
+		assert_int_equal(p->m.on_fail, ON_FAIL_DEGRADE);
+		assert_int_equal(p->timeout_ms, 3000);
+		judge(p, BENCH_MEASURED, t[i].line, NULL);
+		assert_int_equal(p->m.outcome, t[i].outcome);
+		if (t[i].measured)
+			assert_string_equal(p->m.measured, t[i].measured);
+		else
+			assert_null(p->m.measured);
+		if (t[i].reason)
+			assert_string_equal(p->m.reason, t[i].reason);
+		else
+			assert_null(p->m.reason);
+		probes_gone(&probes);
+	}
+	ynode_free(check);
+}
+
+static void test_readings(void **state)
+{
+	struct ynode *check = parse("{run: rdma_loopback, min: 1GB/s, max: 5us}");
+	struct probes probes = {0};
+	struct probe *p = rdma_probe(&probes, check, "a");
+
+	(void)state;
+	judge(p, BENCH_MEASURED, "{\"value\": 2e9, \"latency\": 1234.5, \"messages\": 7}", NULL);
+	assert_int_equal(p->m.readings.n, 2);
+	assert_string_equal(p->m.readings.v[0].name, "min");
+	assert_true(p->m.readings.v[0].value == 2e9);
+	assert_string_equal(p->m.readings.v[1].name, "max");
+	assert_int_equal(p->m.readings.v[1].quantity, QUANTITY_TIME);
+	assert_true(p->m.readings.v[1].value == 1234.5);
+	probes_gone(&probes);
+	ynode_free(check);
+}
+
+static void test_outcomes(void **state)
+{
+	static const struct {
+		enum bench_outcome job;
+		enum outcome outcome;
+	} t[] = {
+		{BENCH_NOT_RUN, OUTCOME_CANNOT_MEASURE},
+		{BENCH_CANNOT_MEASURE, OUTCOME_CANNOT_MEASURE},
+		{BENCH_NOT_YET, OUTCOME_NOT_YET},
+		{BENCH_UNSUPPORTED, OUTCOME_UNSUPPORTED},
+		{BENCH_TIMED_OUT, OUTCOME_BROKEN},
+		{BENCH_BROKEN, OUTCOME_BROKEN},
+	};
+	struct ynode *check = parse("{run: rdma_loopback, min: 1GB/s}");
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct probes probes = {0};
+		struct probe *p = rdma_probe(&probes, check, "a");
+
+		judge(p, t[i].job, NULL, "port 1 is INIT");
+		assert_int_equal(p->m.outcome, t[i].outcome);
+		assert_string_equal(p->m.reason, "rdma_loopback of a: port 1 is INIT");
+		assert_string_equal(p->m.wanted, "1GB/s");
+		assert_null(p->m.measured);
+		probes_gone(&probes);
+	}
+	ynode_free(check);
+}
+
+/* The second look counts; but not one whose turn did not come. */
+static void test_second_look(void **state)
+{
+	struct ynode *check = parse("{run: rdma_loopback, min: 1GB/s}");
+	struct probes probes = {0};
+	struct probe *p = rdma_probe(&probes, check, "a");
+
+	(void)state;
+	judge(p, BENCH_MEASURED, "{\"value\": 9e8}", NULL);
+	assert_int_equal(p->m.outcome, OUTCOME_SLOW);
+	judge(p, BENCH_NOT_RUN, NULL, "too late");
+	assert_int_equal(p->m.outcome, OUTCOME_SLOW);
+	assert_text(p->m.reason, "measured 900.0 MB/s");
+	judge(p, BENCH_MEASURED, "{\"value\": 1e9}", NULL);
+	assert_int_equal(p->m.outcome, OUTCOME_PASS);
+	assert_string_equal(p->m.measured, "1.0 GB/s");
+	assert_null(p->m.reason);
+	assert_int_equal(p->m.duration, 2000);
+	probes_gone(&probes);
+	ynode_free(check);
+}
+
+static void test_shares(void **state)
+{
+	static const struct {
+		const char *check;
+		double limit;
+		const char *wanted;
+	} t[] = {
+		{"{run: rdma_loopback, min: 50% of line}", 25e9, "50% of line (25.0 GB/s)"},
+		{"{run: rdma_loopback, min: 50% of pcie}", 30e9, "50% of pcie (30.0 GB/s)"},
+		{"{run: rdma_loopback, min: 400Gb/s}", 50e9, "400Gb/s"},
+		{"{run: rdma_loopback, min: 90% of set, floor: 20GB/s}", 20e9,
+		 "90% of set, and 20GB/s"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct ynode *check = parse(t[i].check);
+		struct probes probes = {0};
+		struct probe *p = rdma_probe(&probes, check, "a");
+
+		assert_true(p->figures[0].limit == t[i].limit);
+		assert_string_equal(p->figures[0].wanted, t[i].wanted);
+		assert_false(probe_is_declined(p));
+		probes_gone(&probes);
+		ynode_free(check);
+	}
+}
+
+/* A share of what nobody knows proves nothing. */
+static void test_share_of_unknown(void **state)
+{
+	static const struct ceilings none;
+	struct ynode *check = parse("{run: rdma_loopback, min: 92% of line}");
+	struct probes probes = {0};
+	struct probe *p = probe_add(&probes, "rails", check, "a");
+
+	(void)state;
+	probe_judges(p, check, "min", "value", QUANTITY_RATE, &none);
+	assert_true(probe_is_declined(p));
+	assert_int_equal(p->m.outcome, OUTCOME_CANNOT_MEASURE);
+	assert_text(p->m.reason, "92% of line of what is not known");
+	probes_gone(&probes);
+	ynode_free(check);
+}
+
+static void test_sets(void **state)
+{
+	static const struct {
+		const char *lines[4];
+		enum outcome outcomes[4];
+	} t[] = {
+		/* one of four below 90% of the middle of the others */
+		{{"{\"value\": 50e9}", "{\"value\": 48e9}", "{\"value\": 43e9}",
+		  "{\"value\": 49e9}"},
+		 {OUTCOME_PASS, OUTCOME_PASS, OUTCOME_SLOW, OUTCOME_PASS}},
+		/* all equally slow: above the floor they are a set, */
+		{{"{\"value\": 21e9}", "{\"value\": 21e9}", "{\"value\": 21e9}",
+		  "{\"value\": 21e9}"},
+		 {OUTCOME_PASS, OUTCOME_PASS, OUTCOME_PASS, OUTCOME_PASS}},
+		/* below it they are none */
+		{{"{\"value\": 19e9}", "{\"value\": 19e9}", "{\"value\": 19e9}",
+		  "{\"value\": 19e9}"},
+		 {OUTCOME_SLOW, OUTCOME_SLOW, OUTCOME_SLOW, OUTCOME_SLOW}},
+		/* who could not be measured has no say */
+		{{"{\"value\": 50e9}", NULL, NULL, "{\"value\": 44e9}"},
+		 {OUTCOME_PASS, OUTCOME_BROKEN, OUTCOME_BROKEN, OUTCOME_SLOW}},
+	};
+	struct ynode *check = parse("{run: rdma_loopback, min: 90% of set, floor: 20GB/s}");
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct probes probes = {0};
+
+		for (size_t k = 0; k < 4; k++) {
+			struct probe *p = rdma_probe(&probes, check, (char[]){(char)('a' + k), 0});
+
+			judge(p, t[i].lines[k] ? BENCH_MEASURED : BENCH_BROKEN, t[i].lines[k],
+			      t[i].lines[k] ? NULL : "it died");
+		}
+		judge_sets(&probes);
+		for (size_t k = 0; k < 4; k++)
+			if (probes.list.v[k]->m.outcome != t[i].outcomes[k])
+				fail_msg("row %zu, %zu: %s", i, k,
+					 outcome_name(probes.list.v[k]->m.outcome));
+		if (i == 0)
+			assert_string_equal(probes.list.v[2]->m.reason,
+					    "rdma_loopback of c: measured 43.0 GB/s, wanted at "
+					    "least 90% of what the others of the set have in the "
+					    "middle, 49.0 GB/s");
+		probes_gone(&probes);
+	}
+	ynode_free(check);
+}
+
+/* --- causes -------------------------------------------------------------------------------- */
+
+#define NIC "sys/bus/pci/devices/0000:3b:00.0/"
+
+static void test_causes(void **state)
+{
+	static const struct tree_file machine[] = {
+		{NIC "current_link_width", "8\n"},
+		{NIC "max_link_width", "16\n"},
+		{NIC "current_link_speed", "32.0 GT/s PCIe\n"},
+		{NIC "max_link_speed", "32.0 GT/s PCIe\n"},
+		{NIC "iommu_group/type", "DMA\n"},
+		{"sys/devices/system/node/node0/cpulist", "0-1\n"},
+		{"sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "0\n"},
+		{"sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "7\n"},
+		{"proc/sys/kernel/numa_balancing", "1\n"},
+	};
+	struct tmp *t = *state;
+	struct node node = {0};
+	struct step_ctx ctx = {.root = &t->root, .node = &node};
+	struct ynode *check = parse("{run: rdma_loopback, min: 20GB/s}");
+	struct probes probes = {0};
+	struct probe *p = rdma_probe(&probes, check, "0000:3b:00.0");
+	struct pci_fn fn = {.addr = "0000:3b:00.0", .numa = -1};
+
+	tree_write(t, machine, array_len(machine));
+	cpus_add(&node.nodes, 0);
+	cpus_add(&node.nodes, 1);
+	vec_push(&node.pci, fn);
+	probe_needs_function(p, &fn);
+	probe_needs_node(p, &node, 0);
+	p->remedy = "look at the slot";
+	judge(p, BENCH_MEASURED, "{\"value\": 19e9}", NULL);
+	judge_causes(&ctx, p);
+	assert_string_equal(
+		p->m.reason,
+		"rdma_loopback of 0000:3b:00.0: measured 19.0 GB/s, wanted at least 20GB/s; "
+		"likely: "
+		"PCIe width of 0000:3b:00.0 is 8 lanes, and both ends are capable of 16 lanes; "
+		"IOMMU of 0000:3b:00.0 translates and flushes at once (DMA; kernel_args.iommu: "
+		"passthrough does not); the firmware does not say on which NUMA node 0000:3b:00.0 "
+		"is; CPUs were throttled for heat 7 times since boot; automatic NUMA balancing is "
+		"on (seen besides: PCIe speed of 0000:3b:00.0 32 GT/s); look at the slot");
+	vec_free(&node.pci);
+	probes_gone(&probes);
+	ynode_free(check);
+}
+
+static void test_pcie_ceiling(void **state)
+{
+	static const struct {
+		const char *width, *speed;
+		double want;
+	} t[] = {
+		{"16\n", "32.0 GT/s PCIe\n", 63.015e9},
+		{"4\n", "2.5 GT/s PCIe\n", 1e9},
+		{"16\n", "64.0 GT/s PCIe\n", 121e9},
+		{"0\n", "8.0 GT/s PCIe\n", 0},
+		{"8\n", "Unknown\n", 0}, /* what a link that is down shows */
+	};
+	struct tmp *tmp = *state;
+
+	for (size_t i = 0; i < array_len(t); i++) {
+		double got;
+
+		tmp_write(tmp, NIC "max_link_width", t[i].width);
+		tmp_write(tmp, NIC "max_link_speed", t[i].speed);
+		got = pcie_ceiling(&tmp->root, "0000:3b:00.0");
+		if (got < t[i].want * 0.999 || got > t[i].want * 1.001)
+			fail_msg("row %zu: %g", i, got);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_readings),
+		cmocka_unit_test(test_outcomes),
+		cmocka_unit_test(test_second_look),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_share_of_unknown),
+		cmocka_unit_test(test_sets),
+		cmocka_unit_test_setup_teardown(test_causes, tmp_setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_pcie_ceiling, tmp_setup, tmp_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
