@@ -5,6 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 load lib/fakenode
+load lib/fakebench
 
 setup() {
   root=$BATS_TEST_TMPDIR/root
@@ -106,9 +107,38 @@ $LINKS"
   in_record '.verdict == "waiting"'
 }
 
-@test "--retry and --again together make no sense" {
+@test "a retry measures only what could not be measured, and only once the looks let work in" {
+  gated '  checks:
+    links: {run: carrier, on: nics}
+    memory: {run: memory_bandwidth, per: node, min: 1GB/s}
+    other: {run: memory_bandwidth, per: node, min: 1GB/s}'
+  carrier 0
+  bench_value 2e9
+  run -7 with_bench "$railhead" gate --root "$root"
+  [ "$(bench_runs)" = 4 ]
+  in_record '.verdict == "waiting" and (.reasons | length) == 1'
+  # One of them, as if its peer had not been there.
+  edit_record '(.measurements[] | select(.id == "gate/other/node1")) |= . + {outcome: "not yet", reason: "no peer"}'
+  run -7 with_bench "$railhead" gate --retry --root "$root"
+  [ "$(bench_runs)" = 4 ]
+  in_record '.verdict == "waiting" and (.reasons | length) == 2'
+  carrier 1
+  bench_says '{"bench": "memory_bandwidth", "result": "not yet", "reason": "the peer sleeps"}'
+  run -7 with_bench "$railhead" gate --retry --root "$root"
+  [ "$(bench_runs)" = 6 ] # both nodes of the check: they may be judged beside each other
+  in_record '.verdict == "waiting" and (.reasons | length) == 2 and (.measurements | length) == 4'
+  bench_value 3e9
+  run -0 with_bench "$railhead" gate --retry --root "$root"
+  [ "$(bench_runs)" = 8 ]
+  in_record '.verdict == "ready" and ([.measurements[].measured] | sort) == ["2.0 GB/s", "2.0 GB/s", "3.0 GB/s", "3.0 GB/s"]'
+}
+
+@test "of --again, --retry and --keep one at a time" {
   gated "$LINKS"
-  run -2 "$railhead" gate --retry --again --root "$root"
+  for two in "--retry --again" "--retry --keep" "--again --keep"; do
+    # shellcheck disable=SC2086 # two words
+    run -2 "$railhead" gate $two --root "$root"
+  done
 }
 
 # --- admit -------------------------------------------------------------------------------------
@@ -225,4 +255,143 @@ blocked() {
   done
   run -0 "$railhead" admit --for 0s --root "$root"
   in_record 'has("admission") | not'
+}
+
+# --- a pass that is used again -------------------------------------------------------------------
+
+kept() { echo "$root/var/lib/railhead/pass.json"; }
+
+# A node that passes, with two functions, a BIOS and a driver that say what they are.
+passing() { # REUSE
+  put "$root/sys/class/dmi/id/bios_version" 1.1
+  put "$root/sys/class/dmi/id/product_serial" S3CRET
+  put "$root/sys/module/mlx5_core/version" 24.10
+  put "$root/proc/version" "Linux version 6.1.0"
+  gated "  reuse: $1
+  checks: {memory: {run: memory_bandwidth, per: node, min: 1GB/s}, links: {run: carrier, on: nics}}"
+  bench_value 2e9
+  run -0 with_bench "$railhead" gate --root "$root"
+  [ "$(bench_runs)" = 2 ]
+}
+
+reboot() {
+  rm -rf "$root/run/railhead"
+  put "$root/proc/sys/kernel/random/boot_id" "$(cat /proc/sys/kernel/random/uuid)"
+}
+
+orderly_reboot() {
+  "$railhead" gate --keep --root "$root"
+  reboot
+}
+
+# The gate of the next boot measures (2 nodes), or does not (0).
+measures() { # HOW-MANY STATUS
+  rm -f "$bench_log"
+  run "-${2:-0}" with_bench "$railhead" gate --root "$root"
+  [ "$(bench_runs)" = "${1#0}" ]
+}
+
+@test "reuse: after an orderly reboot the numbers stand, the looks are new, and it is said" {
+  passing 24h
+  orderly_reboot
+  [ "$(stat -c %a "$(kept)")" = 600 ]
+  ! grep -q S3CRET "$(kept)"
+  measures 0
+  in_record '.verdict == "ready" and .numbers.boots_ago == 1 and (.measurements | length) == 2'
+  run -0 "$railhead" status --root "$root"
+  [[ $output == *"numbers: measured "*" ago, in the boot before"* ]]
+  [ ! -e "$(kept)" ] # it serves once
+  orderly_reboot
+  measures 0
+  in_record '.numbers.boots_ago == 2'
+  orderly_reboot
+  carrier 0
+  measures 0 7
+  in_record '.verdict == "waiting"'
+  carrier 1
+  run -0 with_bench "$railhead" gate --retry --root "$root"
+  [ "$(bench_runs)" = "" ]
+  orderly_reboot # a pass again
+  measures 0
+}
+
+@test "reuse: nothing is left by a boot that did not end in an orderly reboot" {
+  passing 24h
+  reboot
+  measures 2
+  in_record '.numbers.boots_ago == 0 and (.numbers | has("anew_because") | not)'
+}
+
+@test "reuse: what differs is named, and no serial number is" {
+  passing 24h
+  while IFS='|' read -r file text why; do
+    orderly_reboot
+    old=$(cat "$root/$file" 2>/dev/null || :)
+    put "$root/$file" "$text"
+    measures 2
+    echo "$file: $(jq -c .numbers "$record")"
+    jq -e --arg why "$why" '.numbers.anew_because == $why' "$record"
+    orderly_reboot
+    put "$root/$file" "$old"
+    measures 2
+  done <<'E2'
+sys/class/dmi/id/bios_version|1.2|BIOS: 1.2, was 1.1
+sys/class/dmi/id/product_serial|0THER|serial number of the machine: another than before
+sys/module/mlx5_core/version|24.12|driver mlx5_core: 24.12, was 24.10
+proc/version|Linux version 6.1.1|build of the kernel: another than before
+proc/cmdline|root=/dev/vda2 ro mitigations=off|kernel arguments: another than before
+E2
+}
+
+@test "reuse: too old, from the future, torn, of another form, with --again, and where none is asked for" {
+  passing 24h
+  orderly_reboot
+  jq '.measured -= 90000' "$(kept)" >"$root/x" && mv "$root/x" "$(kept)"
+  measures 2
+  in_record '.numbers.anew_because == "what was measured before is 1 day 1 h old"'
+  orderly_reboot
+  jq '.measured += 3600' "$(kept)" >"$root/x" && mv "$root/x" "$(kept)"
+  measures 2
+  in_record '.numbers.anew_because | startswith("what was measured before has a time that is still to come")'
+  for form in .schema=2 'del(.binding)' '.measurements=[]' '.measured="now"'; do
+    orderly_reboot
+    jq "$form" "$(kept)" >"$root/x" && mv "$root/x" "$(kept)"
+    measures 2
+  done
+  orderly_reboot
+  truncate -s 100 "$(kept)"
+  measures 2
+  orderly_reboot
+  rm -f "$bench_log"
+  run -0 with_bench "$railhead" gate --again --root "$root"
+  [ "$(bench_runs)" = 2 ]
+  [ ! -e "$(kept)" ]
+  orderly_reboot
+  put "$root/proc/cmdline" "BOOT_IMAGE=/x root=/dev/vda2 ro railhead.slot=a railhead.trial=1 panic=30"
+  measures 2
+  in_record '.numbers.anew_because == "this boot tries kernel arguments"'
+  put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro"
+  gated '  checks: {memory: {run: memory_bandwidth, per: node, min: 1GB/s}}'
+  run -0 with_bench "$railhead" gate --again --root "$root"
+  orderly_reboot
+  [ ! -e "$(kept)" ]
+  measures 2
+}
+
+@test "reuse: only a ready node with nothing slow leaves a pass" {
+  gated '  reuse: 24h
+  checks: {memory: {run: memory_bandwidth, per: node, min: 3GB/s, on_fail: warn}}'
+  bench_value 2e9
+  run -0 with_bench "$railhead" gate --root "$root"
+  in_record '.verdict == "ready" and .measurements[0].outcome == "slow"'
+  orderly_reboot
+  [ ! -e "$(kept)" ]
+  bench_value 4e9
+  measures 2
+  put "$root/sys/devices/pci0000:00/$PF0/current_link_width" 8
+  gated '  reuse: 24h
+  checks: {memory: {run: memory_bandwidth, per: node, min: 3GB/s, on_fail: warn}, width: {run: pcie_link, on: nics, width: 16}}'
+  run -7 with_bench "$railhead" gate --again --root "$root"
+  orderly_reboot
+  [ ! -e "$(kept)" ]
 }
