@@ -66,7 +66,8 @@ static const char *user_name(void)
 	if (!name || !*name)
 		name = getenv("LOGNAME");
 	if (!name || !*name || strlen(name) > WHO_MAX ||
-	    name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-")])
+	    name[strspn(name,
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-")])
 		return NULL;
 	return name;
 }
@@ -131,7 +132,8 @@ static int store(struct invocation *inv, struct status *s)
 static int admit(struct invocation *inv, struct status *s, uint64_t usec)
 {
 	cleanup_free char *ends = utc(usec), *by = who();
-	struct admission a = {.since = clock_usec(), .ends = ends, .who = by, .reason = inv->reason};
+	struct admission a = {
+		.since = clock_usec(), .ends = ends, .who = by, .reason = inv->reason};
 	const char *instead = why_not(s);
 	struct err err = {0};
 	int code;

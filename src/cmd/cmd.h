@@ -44,6 +44,10 @@ enum verb_option {
 	OPT_REASON = 1 << 16,
 	OPT_END = 1 << 17,
 	OPT_KEEP = 1 << 18,
+	OPT_RUNS = 1 << 19,
+	OPT_MARGIN = 1 << 20,
+	OPT_MERGE = 1 << 21,
+	OPT_FORCE = 1 << 22,
 };
 
 struct invocation {
@@ -51,10 +55,11 @@ struct invocation {
 	struct root foreign;	/* this machine's own, for its profiles: see profiles_root() */
 	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
-	bool json, retry, explain, again, reset, resolved, all, schema, mend, end, keep;
+	bool json, retry, explain, again, reset, resolved, all, schema, mend, end, keep, merge,
+		force;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
-	const char *profile, *snapshot, *format, *device, *for_time, *reason;
+	const char *profile, *snapshot, *format, *device, *for_time, *reason, *runs, *margin;
 	char **args; /* what is left of argv, NULL-terminated */
 	int nargs;
 };
@@ -71,7 +76,7 @@ struct verb {
 
 extern const struct verb *const verbs[]; /* NULL-terminated, in the order of the help */
 extern const struct verb verb_check, verb_show, verb_match, verb_survey, verb_draft, verb_plan,
-	verb_apply, verb_verify, verb_gate, verb_status, verb_admit, verb_kargs;
+	verb_apply, verb_verify, verb_gate, verb_status, verb_admit, verb_calibrate, verb_kargs;
 
 /* Opens root_path (NULL: this machine). An exit code; what is wrong is said already. */
 int invocation_open_root(struct invocation *inv, const struct verb *verb);

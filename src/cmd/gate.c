@@ -198,7 +198,8 @@ static void begin(struct gate *g)
 
 	if (g->inv->retry)
 		return;
-	if (!status_admission(&g->status, &by_hand) && status_withdraw(g->root, &g->status, &err) < 0)
+	if (!status_admission(&g->status, &by_hand) &&
+	    status_withdraw(g->root, &g->status, &err) < 0)
 		complain("%s", err.text);
 	if (service_trial_gate_begins(g->root, g->run.node.cmdline, &err) < 0)
 		complain("%s", err.text);

@@ -148,7 +148,10 @@ static void add_module(const struct root *root, const char *driver, struct bindi
 	version = text_at(root, "/sys/module/%s/version", module);
 	source = text_at(root, "/sys/module/%s/srcversion", module);
 	add(b,
-	    xasprintf("%s%s%s", version ? version : source ? "" : "of the kernel",
+	    xasprintf("%s%s%s",
+		      version  ? version
+		      : source ? ""
+			       : "of the kernel",
 		      version && source ? " " : "", source ? source : ""),
 	    "%s", name);
 }
@@ -212,8 +215,7 @@ static void add_function(const struct root *root, const struct pci_fn *fn, struc
 	for (size_t i = 0; i < fn->ibdevs.n; i++) {
 		add(b, text_at(root, "/sys/class/infiniband/%s/fw_ver", fn->ibdevs.v[i]),
 		    "firmware of %s", fn->addr);
-		line(&serial,
-		     text_at(root, "/sys/class/infiniband/%s/node_guid", fn->ibdevs.v[i]));
+		line(&serial, text_at(root, "/sys/class/infiniband/%s/node_guid", fn->ibdevs.v[i]));
 	}
 	for (size_t i = 0; i < fn->net.n; i++)
 		line(&serial, card_address(root, fn->net.v[i]));
@@ -296,8 +298,8 @@ static void add_machine(const struct root *root, const struct node *node, struct
 
 static void add_cpu(const struct root *root, struct binding *b)
 {
-	static const char *const keys[] = {"model name", "microcode", "CPU implementer",
-					   "CPU part", "CPU revision"};
+	static const char *const keys[] = {"model name", "microcode", "CPU implementer", "CPU part",
+					   "CPU revision"};
 	cleanup_free char *text = NULL;
 
 	if (read_start(root, CPUINFO_MAX, &text, NULL, NULL, "/proc/cpuinfo") < 0)
@@ -309,8 +311,9 @@ static void add_cpu(const struct root *root, struct binding *b)
 void binding_take(const struct root *root, const struct profile *profile, const struct node *node,
 		  const struct device_sets *sets, struct binding *ret)
 {
-	static const char *const modules[] = {"ib_core", "mlx5_ib", "bnxt_re", "irdma", "rdma_rxe",
-					      "nvidia", "nvidia_peermem", "nvme_rdma", "rpcrdma"};
+	static const char *const modules[] = {"ib_core",	"mlx5_ib",   "bnxt_re",
+					      "irdma",		"rdma_rxe",  "nvidia",
+					      "nvidia_peermem", "nvme_rdma", "rpcrdma"};
 	struct binding b = {0};
 
 	add(&b, xasprintf("%.12s", profile->digest), "profile");

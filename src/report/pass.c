@@ -30,8 +30,7 @@ json_t *pass_take(const struct root *root, struct err *err)
 	cleanup_free char *text = NULL;
 	json_t *pass;
 
-	if (state_kept(root, PASS_FILE, &text, NULL) < 0 ||
-	    state_forget(root, PASS_FILE, err) < 0)
+	if (state_kept(root, PASS_FILE, &text, NULL) < 0 || state_forget(root, PASS_FILE, err) < 0)
 		return NULL;
 	pass = json_loads(text, 0, NULL);
 	if (is_whole(pass))

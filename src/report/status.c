@@ -147,10 +147,9 @@ static json_t *readings_to_json(const struct measurement *m)
 
 static json_t *measurement_to_json(const struct measurement *m)
 {
-	json_t *obj =
-		json_pack("{s:s, s:s*, s:s, s:s, s:I}", "id", m->id, "check", m->check, "outcome",
-			  outcome_name(m->outcome), "wanted", m->wanted, "duration_usec",
-			  (json_int_t)m->duration);
+	json_t *obj = json_pack("{s:s, s:s*, s:s, s:s, s:I}", "id", m->id, "check", m->check,
+				"outcome", outcome_name(m->outcome), "wanted", m->wanted,
+				"duration_usec", (json_int_t)m->duration);
 	cleanup_free char *origin = render_place(m->origin);
 
 	json_object_set_new(obj, "origin", json_string(origin));
@@ -279,9 +278,8 @@ void status_set_waiting(struct status *s, const struct waiting *w)
 	json_object_del(s->doc, "waiting");
 	if (w)
 		json_object_set_new(s->doc, "waiting",
-				    json_pack("{s:I, s:I, s:I}", "since_usec",
-					      (json_int_t)w->since, "until_usec",
-					      (json_int_t)w->until, "looked_usec",
+				    json_pack("{s:I, s:I, s:I}", "since_usec", (json_int_t)w->since,
+					      "until_usec", (json_int_t)w->until, "looked_usec",
 					      (json_int_t)w->looked));
 }
 

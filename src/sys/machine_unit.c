@@ -173,8 +173,9 @@ int machine_stop_unit(const char *unit, struct err *err)
 bool machine_reboots(void)
 {
 	/* At a shutdown the bus may be gone already; and is-active says nothing of a job. */
-	static const char *const argv[] = {"systemctl",	    "list-jobs",   "--no-legend", "--plain",
-					   "reboot.target", "kexec.target", NULL};
+	static const char *const argv[] = {"systemctl", "list-jobs",	 "--no-legend",
+					   "--plain",	"reboot.target", "kexec.target",
+					   NULL};
 	cleanup_close int out = memfd_create("list-jobs", MFD_CLOEXEC);
 	cleanup_free char *text = NULL;
 
@@ -183,7 +184,8 @@ bool machine_reboots(void)
 	return read_fd(out, 4096, &text, NULL) == 0 && strstr(text, " start ");
 }
 
-/* A timer that was transient and is over is not loaded, which `systemctl stop` takes for an error. */
+/* A timer that was transient and is over is not loaded, which `systemctl stop` takes for an error.
+ */
 int machine_run_never(const char *name, struct err *err)
 {
 	cleanup_free char *timer = xasprintf("%s.timer", name);
@@ -197,8 +199,8 @@ int machine_run_later(const char *name, uint64_t seconds, const char *const comm
 {
 	cleanup_free char *unit = xasprintf("--unit=%s", name);
 	cleanup_free char *when = xasprintf("--on-active=%" PRIu64, seconds);
-	const char *argv[6 + COMMAND_MAX + 1] = {"systemd-run", "--quiet", unit, when,
-						 "--timer-property=AccuracySec=1s", "--"};
+	const char *argv[6 + COMMAND_MAX + 1] = {
+		"systemd-run", "--quiet", unit, when, "--timer-property=AccuracySec=1s", "--"};
 	int r = machine_run_never(name, err);
 
 	for (size_t i = 0; command[i] && i < COMMAND_MAX; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * railhead's own files: /run/railhead (per boot), /var/lib/railhead, and the notices: two files with names of
- * railhead's own in directories that other programs have for it. Never the machine's: see
- * machine.h. Below a root that is not "/", everything lands in that root's own directories.
+ * railhead's own files: /run/railhead (per boot), /var/lib/railhead, and the notices: two files
+ * with names of railhead's own in directories that other programs have for it. Never the machine's:
+ * see machine.h. Below a root that is not "/", everything lands in that root's own directories.
  */
 #pragma once
 
