@@ -26,7 +26,9 @@ static const struct {
 	{OPT_STAGE, "stage", "STAGE", "only this stage: initrd, early, devices or gate",
 	 AT(stage_name)},
 	{OPT_PROFILE, "profile", "NAME|FILE", "use this profile instead of matching", AT(profile)},
-	{OPT_RETRY, "retry", NULL, "try kernel arguments once more that were rejected", AT(retry)},
+	{OPT_RETRY, "retry", NULL,
+	 "apply: try kernel arguments once more that were rejected; gate: what it waits for",
+	 AT(retry)},
 	{OPT_EXPLAIN, "explain", NULL, "every profile with each condition, wanted and found",
 	 AT(explain)},
 	{OPT_AGAIN, "again", NULL, "measure anew although this boot has a verdict", AT(again)},
@@ -39,6 +41,16 @@ static const struct {
 	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env", AT(reset)},
 	{OPT_DEVICE, "device", "ADDRESS",
 	 "bring back what this PCI function has lost (its unit does)", AT(device)},
+	{OPT_KEEP, "keep", NULL, "its unit, at a reboot: the next boot may use this one's numbers",
+	 AT(keep)},
+	{OPT_FOR, "for", "DURATION", "how long work is let in: 1m to 7d", AT(for_time)},
+	{OPT_REASON, "reason", "TEXT", "why, for those who read the record", AT(reason)},
+	{OPT_END, "end", NULL, "let no more work in by hand, from now on", AT(end)},
+	{OPT_RUNS, "runs", "N", "how often it is measured: 10 times", AT(runs)},
+	{OPT_MARGIN, "margin", "PERCENT", "how much worse still passes: 10%", AT(margin)},
+	{OPT_MERGE, "merge", NULL, "thresholds of many nodes, from what --json printed on each",
+	 AT(merge)},
+	{OPT_FORCE, "force", NULL, "although work is admitted on the node", AT(force)},
 	{OPT_MEND, "mend", NULL, "put GRUB's menu entries right (Fedora, RHEL)", AT(mend)},
 };
 
@@ -46,7 +58,7 @@ static void usage(FILE *out)
 {
 	fprintf(out, "usage: railhead VERB [OPTION...]\n\n");
 	for (const struct verb *const *v = verbs; *v; v++)
-		fprintf(out, "  %-8s %-11s %s\n", (*v)->name, (*v)->args, (*v)->help);
+		fprintf(out, "  %-9s %-12s %s\n", (*v)->name, (*v)->args, (*v)->help);
 	fprintf(out, "\n");
 	for (size_t i = 0; i < array_len(options); i++)
 		fprintf(out, "  --%-8s %-9s %s\n", options[i].name,

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -80,6 +81,31 @@ int parse_duration(const char *s, uint64_t *ret_usec)
 					    {"h", 3600ULL * 1000000}};
 
 	return with_unit(s, units, array_len(units), ret_usec);
+}
+
+char *format_duration(uint64_t usec)
+{
+	static const struct {
+		const char *one, *many;
+		uint64_t seconds;
+	} units[] = {{"day", "days", 86400}, {"h", "h", 3600}, {"min", "min", 60}, {"s", "s", 1}};
+	uint64_t rest = usec / 1000000;
+	struct str text = {0};
+	size_t parts = 0;
+
+	/* The two largest: nobody needs the seconds of a day. */
+	for (size_t i = 0; i < array_len(units) && parts < 2; i++) {
+		uint64_t n = rest / units[i].seconds;
+
+		rest %= units[i].seconds;
+		if (n)
+			str_addf(&text, "%s%" PRIu64 " %s", parts ? " " : "", n,
+				 n == 1 ? units[i].one : units[i].many);
+		parts += n || parts;
+	}
+	if (!parts)
+		str_add(&text, "0 s");
+	return str_take(&text);
 }
 
 int parse_latency(const char *s, uint64_t *ret_nsec)

@@ -17,6 +17,9 @@ int parse_size(const char *s, uint64_t *ret_bytes);
 /* Durations: "50us" "100ms" "30s" "10m" "4h". Unit is required. */
 int parse_duration(const char *s, uint64_t *ret_usec);
 
+/* For people, in whole seconds: "0 s", "42 s", "2 min 5 s", "4 h", "2 days 3 h". */
+char *format_duration(uint64_t usec); /* caller frees */
+
 /* Latencies: "150ns" "50us" "2ms". Unit is required. */
 int parse_latency(const char *s, uint64_t *ret_nsec);
 

@@ -6,6 +6,8 @@
 #include "sys/machine.h"
 
 #define TRIAL_TIMER "railhead-trial.timer"
+#define RETRY_TIMER "railhead-retry.timer"
+#define ADMIT_END "railhead-admit-end"
 
 int service_reboot(const struct root *root, struct err *err)
 {
@@ -32,4 +34,29 @@ int service_trial_gate_begins(const struct root *root, const char *cmdline, stru
 int service_trial_over(const struct root *root, const char *cmdline, struct err *err)
 {
 	return is_trial(root, cmdline) ? machine_stop_unit(TRIAL_TIMER, err) : 0;
+}
+
+int service_retry(const struct root *root, bool on, struct err *err)
+{
+	if (!root->live)
+		return 0;
+	return on ? machine_start_unit(RETRY_TIMER, true, err)
+		  : machine_stop_unit(RETRY_TIMER, err);
+}
+
+int service_admission_ends(const struct root *root, uint64_t seconds, struct err *err)
+{
+	static const char *const command[] = {"/usr/sbin/railhead", "admit", "--end", NULL};
+
+	return root->live ? machine_run_later(ADMIT_END, seconds, command, err) : 0;
+}
+
+int service_admission_over(const struct root *root, struct err *err)
+{
+	return root->live ? machine_run_never(ADMIT_END, err) : 0;
+}
+
+bool service_reboots(const struct root *root)
+{
+	return !root->live || machine_reboots();
 }

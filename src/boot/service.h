@@ -5,6 +5,9 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/err.h"
 #include "sys/root.h"
 
@@ -24,3 +27,20 @@ int service_open_target(bool wait, struct err *err);
  */
 int service_trial_gate_begins(const struct root *root, const char *cmdline, struct err *err);
 int service_trial_over(const struct root *root, const char *cmdline, struct err *err);
+
+/*
+ * While the verdict is waiting, units/railhead-retry.timer looks again. Nothing to do below
+ * another root. Stopping a timer that does not run is success.
+ */
+int service_retry(const struct root *root, bool on, struct err *err);
+
+/*
+ * In so many seconds `railhead admit --end` runs, by a transient timer of systemd's, which needs
+ * nothing of railhead's to live until then. over: there is no such timer any more. Nothing to do
+ * below another root.
+ */
+int service_admission_ends(const struct root *root, uint64_t seconds, struct err *err);
+int service_admission_over(const struct root *root, struct err *err);
+
+/* Whether a shutdown is under way that ends in a boot; below another root it always is. */
+bool service_reboots(const struct root *root);

@@ -103,7 +103,7 @@ static void record_no_run(struct apply *a, const struct run *run)
 		return; /* rescue, kdump, containers: nothing at all is written */
 	verdict_of_run(run, &v);
 	/* A stage does not let work in: what the gate let in before may stay. */
-	v.admit &= status_admitted(&a->status) &&
+	v.admit &= status_verdict_admits(&a->status) &&
 		   streq(status_verdict(&a->status), verdict_name(v.kind));
 	status_set_verdict(&a->status, &v);
 	if (a->unit)
@@ -157,7 +157,7 @@ static void watch_again(struct apply *a, const struct run *run)
 	struct err err = {0};
 
 	watch_load(&a->inv->root, &watch);
-	if (watch.list.n && status_admitted(&a->status) && watch_begin(run, &err) < 0)
+	if (watch.list.n && status_verdict_admits(&a->status) && watch_begin(run, &err) < 0)
 		complain("%s", err.text);
 	watch_free(&watch);
 }

@@ -40,6 +40,14 @@ enum verb_option {
 	OPT_FORMAT = 1 << 12,
 	OPT_MEND = 1 << 13,
 	OPT_DEVICE = 1 << 14,
+	OPT_FOR = 1 << 15,
+	OPT_REASON = 1 << 16,
+	OPT_END = 1 << 17,
+	OPT_KEEP = 1 << 18,
+	OPT_RUNS = 1 << 19,
+	OPT_MARGIN = 1 << 20,
+	OPT_MERGE = 1 << 21,
+	OPT_FORCE = 1 << 22,
 };
 
 struct invocation {
@@ -47,10 +55,11 @@ struct invocation {
 	struct root foreign;	/* this machine's own, for its profiles: see profiles_root() */
 	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
-	bool json, retry, explain, again, reset, resolved, all, schema, mend;
+	bool json, retry, explain, again, reset, resolved, all, schema, mend, end, keep, merge,
+		force;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
-	const char *profile, *snapshot, *format, *device;
+	const char *profile, *snapshot, *format, *device, *for_time, *reason, *runs, *margin;
 	char **args; /* what is left of argv, NULL-terminated */
 	int nargs;
 };
@@ -67,7 +76,7 @@ struct verb {
 
 extern const struct verb *const verbs[]; /* NULL-terminated, in the order of the help */
 extern const struct verb verb_check, verb_show, verb_match, verb_survey, verb_draft, verb_plan,
-	verb_apply, verb_verify, verb_gate, verb_status, verb_kargs;
+	verb_apply, verb_verify, verb_gate, verb_status, verb_admit, verb_calibrate, verb_kargs;
 
 /* Opens root_path (NULL: this machine). An exit code; what is wrong is said already. */
 int invocation_open_root(struct invocation *inv, const struct verb *verb);
@@ -104,6 +113,16 @@ void verdict_of_run(const struct run *run, struct verdict *ret);
 
 /* apply --device (device.c). Returns an exit code. */
 int apply_device(struct invocation *inv);
+/*
+ * The gate's numbers (gate_numbers.c): measured, or of an earlier boot where they may be used
+ * again, into the record and into *ret.
+ */
+int gate_numbers(const struct invocation *inv, const struct run *run, struct status *s,
+		 struct measurements *ret, struct err *err);
+/* After the verdict is in the record: what may be used by the next boot. */
+void gate_pass(const struct run *run, const struct status *s);
+/* gate --keep. Returns an exit code. */
+int gate_keep(struct invocation *inv);
 /* kargs --mend (kargs_mend.c). Returns an exit code. */
 int kargs_mend(struct invocation *inv);
 

@@ -17,6 +17,7 @@
 #include "cmd/cmd.h"
 #include "engine/watch.h"
 #include "report/journal.h"
+#include "report/pass.h"
 #include "sys/clock.h"
 #include "sys/state.h"
 #include "sys/uevent.h"
@@ -118,11 +119,14 @@ static void add_lost(const struct device_run *d, struct verdict *v)
 /* First the ready file, then what is to be remembered, then the words. */
 static void withdraw(struct device_run *d)
 {
-	bool admitted = status_admitted(&d->status);
+	bool admitted = status_verdict_admits(&d->status);
 	struct verdict v = {.kind = VERDICT_LAPSED};
 	struct err err = {0};
 
 	if (admitted && status_withdraw(d->root, &d->status, &err) < 0)
+		complain("%s", err.text);
+	/* What was measured before was measured of a device that was another then. */
+	if (pass_store(d->root, &d->status, NULL, &err) < 0)
 		complain("%s", err.text);
 	for (size_t i = 0; i < d->watch.list.n; i++) {
 		struct watched *w = &d->watch.list.v[i];
@@ -371,9 +375,9 @@ static void rounds(struct device_run *d, struct watched *asked)
 			d->lost = true;
 			if (!bring_back(d))
 				return;
-		} else if (!status_admitted(&d->status)) {
+		} else if (!status_verdict_admits(&d->status)) {
 			judge_again(d);
-			if (!status_admitted(&d->status))
+			if (!status_verdict_admits(&d->status))
 				return;
 		} else if (round > 0 || !asked || values_hold(d, asked)) {
 			return;
@@ -390,7 +394,7 @@ static int run_device(struct device_run *d)
 {
 	struct watched *asked = watch_find(&d->watch, d->inv->device);
 
-	if (!status_admitted(&d->status) && !is_lapsed(&d->status)) {
+	if (!status_verdict_admits(&d->status) && !is_lapsed(&d->status)) {
 		/* What is missing then is the gate's to say, or a stage's that is still to come. */
 		complain("%s: nothing done: the verdict is '%s', and a device is brought back only "
 			 "after the gate has admitted work; see `railhead status`",
@@ -409,7 +413,7 @@ static int run_device(struct device_run *d)
 	else if (!d->inv->json)
 		printf("%s: %llu set; verdict: %s\n", d->inv->device,
 		       (unsigned long long)d->applied, status_verdict(&d->status));
-	if (status_admitted(&d->status))
+	if (status_verdict_admits(&d->status))
 		return d->code == EXIT_GATE ? EXIT_OK : d->code;
 	return d->code == EXIT_OK ? EXIT_GATE : d->code;
 }

@@ -3,9 +3,13 @@
  * gate: verifies everything, runs the benchmarks, judges, and on a verdict that admits
  * work opens railhead-ready.target, which starts what waits for it.
  *
- * The target Requires= railhead-gate.service. So after a gate by hand the target starts
- * that unit, which runs this again: it finds the verdict of this boot and profile and
- * lets it stand, unless --again.
+ * The target Requires= railhead-gate.service. So after a gate by hand or by the timer the
+ * target starts that unit, which runs this again: it finds the verdict of this boot and profile
+ * and lets it stand, unless --again.
+ *
+ * While the verdict is waiting railhead-retry.timer runs `gate --retry`: that looks, and only
+ * where the looks do not keep work out any more it goes on to measure what could not be measured
+ * yet. What has passed in this boot is not measured again.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,21 +19,44 @@
 #include "boot/view.h"
 #include "cmd/cmd.h"
 #include "engine/watch.h"
+#include "report/admission.h"
 #include "report/journal.h"
 #include "sys/clock.h"
 #include "sys/state.h"
 
-enum { LOCK_WAIT_US = 30 * 1000000, CHECKS_WAIT_US = 10 * 1000000 };
+enum {
+	LOCK_WAIT_US = 30 * 1000000,
+	CHECKS_WAIT_US = 10 * 1000000,
+	/* Looked for again after an eighth of the time waited so far, between these two. */
+	RETRY_LEAST_US = 15 * 1000000,
+	RETRY_MOST_US = 120 * 1000000,
+	RETRY_SLACK_US = 2 * 1000000, /* of the timer */
+};
 
-static void verify_all(struct run *run, struct stage_result *result)
+struct gate {
+	struct invocation *inv;
+	const struct root *root;
+	struct run run;
+	struct status status;
+	struct verdict v;
+	bool unit; /* not by hand */
+	bool news; /* to the journal, and where it is by itself to the console */
+	bool admitted;
+};
+
+/* --- judging ------------------------------------------------------------------------------- */
+
+static void look_at_all(struct gate *g, bool wait, struct stage_result *result)
 {
+	memset(result, 0, sizeof(*result));
 	result->stage = STAGE_GATE;
 	result->started = clock_usec();
-	run_look(run, STAGES_ALL, STAGE_GATE);
-	run_wait_checks(run, CHECKS_WAIT_US);
+	run_look(&g->run, STAGES_ALL, STAGE_GATE);
+	if (wait)
+		run_wait_checks(&g->run, CHECKS_WAIT_US);
 	result->duration = clock_usec() - result->started;
-	for (size_t i = 0; i < run->plan.list.n; i++)
-		result->count[run->plan.list.v[i]->state]++;
+	for (size_t i = 0; i < g->run.plan.list.n; i++)
+		result->count[g->run.plan.list.v[i]->state]++;
 }
 
 /* Kernel arguments that arrived become the good ones now, whatever the benchmarks say. */
@@ -52,111 +79,263 @@ static void settle_kargs(const struct run *run, struct verdict *v)
 	}
 }
 
-static bool already_admitted(const struct invocation *inv, const struct status *s,
-			     const struct run *run)
+static void judge(struct gate *g)
 {
-	return !inv->again && status_admitted(s) && streq(status_digest(s), run->profile->digest);
-}
-
-static void judge(struct run *run, struct status *s, struct verdict *v)
-{
+	struct stage_result result;
 	struct measurements m = {0};
-	struct stage_result result = {0};
-	struct step_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
 	struct err err = {0};
 
 	/* Before the first look: what is lost from here on has its events. */
-	if (watch_begin(run, &err) < 0)
+	if (watch_begin(&g->run, &err) < 0)
 		complain("%s", err.text);
-	verify_all(run, &result);
-	if (gate_measure(&ctx, &m, &err) < 0)
-		verdict_simple(v, VERDICT_BLOCKED, err.text);
+	look_at_all(g, true, &result);
+	if (gate_numbers(g->inv, &g->run, &g->status, &m, &err) < 0)
+		verdict_simple(&g->v, VERDICT_BLOCKED, err.text);
 	else
-		gate_judge(run->profile, &run->plan, &m, v);
+		gate_judge(g->run.profile, &g->run.plan, &m, &g->v);
 	result.duration = clock_usec() - result.started;
-	settle_kargs(run, v);
-	status_set_profile(s, run->profile);
-	status_set_stage(s, run, STAGES_ALL, &result);
-	status_set_measurements(s, &m);
-	journal_stage(run, STAGES(STAGE_GATE), &result);
+	if (!g->inv->retry)
+		settle_kargs(&g->run, &g->v);
+	status_set_profile(&g->status, g->run.profile);
+	status_set_stage(&g->status, &g->run, STAGES_ALL, &result);
+	journal_stage(&g->run, STAGES(STAGE_GATE), &result);
 	measurements_free(&m);
 }
 
-/* Returns the exit code; *admitted says whether the target may open. */
-static int run_gate(struct invocation *inv, bool *admitted)
-{
-	struct run_options opt = {.profile = inv->profile,
-				  .freeze = in_own_unit() ? FREEZE_BOOT : FREEZE_ANEW};
-	struct verdict v = {0};
-	struct status status;
-	struct err err = {0};
-	struct run run;
-	int code = EXIT_OK;
+/* --- waiting ------------------------------------------------------------------------------- */
 
-	if (run_open(&inv->root, &opt, &run, &err) < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
+static bool is_waiting(const struct status *s)
+{
+	struct waiting w;
+
+	return status_waiting(s, &w) && streq(status_verdict(s), verdict_name(VERDICT_WAITING));
+}
+
+static bool retry_is_due(const struct status *s)
+{
+	uint64_t now = clock_usec(), gap;
+	struct waiting w;
+
+	status_waiting(s, &w);
+	gap = (w.looked - w.since) / 8;
+	if (gap < RETRY_LEAST_US)
+		gap = RETRY_LEAST_US;
+	if (gap > RETRY_MOST_US)
+		gap = RETRY_MOST_US;
+	return now >= w.until || now + RETRY_SLACK_US >= w.looked + gap;
+}
+
+/*
+ * Whether the looks alone keep work out; then nothing is measured, and the verdict is of them and
+ * of the numbers that are there.
+ */
+static bool looks_keep_out(struct gate *g)
+{
+	struct measurements m = {0};
+	struct stage_result result;
+	bool keep_out;
+
+	look_at_all(g, false, &result);
+	gate_judge(g->run.profile, &g->run.plan, &m, &g->v);
+	keep_out = !g->v.admit;
+	verdict_free(&g->v);
+	if (!keep_out)
+		return false;
+	status_measurements(&g->status, &m);
+	gate_judge(g->run.profile, &g->run.plan, &m, &g->v);
+	status_set_stage(&g->status, &g->run, STAGES_ALL, &result);
+	measurements_free(&m);
+	return true;
+}
+
+/* A gate by hand begins to wait anew. */
+static void wait_or_give_up(struct gate *g)
+{
+	uint64_t now = clock_usec();
+	struct waiting w;
+
+	if (g->v.admit) {
+		status_set_waiting(&g->status, NULL);
+		return;
 	}
-	say_frozen_anew(&run);
-	status_load(&inv->root, &status);
-	if (run.status == RUN_OK && already_admitted(inv, &status, &run)) {
-		if (!inv->json)
-			printf("verdict: %s, from earlier in this boot (--again measures anew)\n",
-			       status_verdict(&status));
-		*admitted = true;
-		goto out;
+	if (g->v.kind != VERDICT_WAITING || !g->run.profile)
+		return;
+	if (!status_waiting(&g->status, &w) || (!g->unit && !g->inv->retry)) {
+		w.since = now;
+		w.until = now + gate_wait(g->run.profile);
 	}
-	if (status_withdraw(&inv->root, &status, &err) < 0)
+	w.looked = now;
+	status_set_waiting(&g->status, &w);
+	if (now >= w.until)
+		verdict_give_up(&g->v, now - w.since);
+}
+
+static void set_timer(const struct gate *g)
+{
+	bool waits = is_waiting(&g->status);
+	struct waiting w;
+	struct err err = {0};
+
+	/* A boot that never waited has no timer to stop. */
+	if ((waits || g->inv->retry || status_waiting(&g->status, &w)) &&
+	    service_retry(g->root, waits, &err) < 0)
 		complain("%s", err.text);
-	if (service_trial_gate_begins(&inv->root, run.node.cmdline, &err) < 0)
+}
+
+/* --- the verb ------------------------------------------------------------------------------ */
+
+static bool already_admitted(const struct gate *g)
+{
+	return !g->inv->again && status_verdict_admits(&g->status) &&
+	       streq(status_digest(&g->status), g->run.profile->digest);
+}
+
+/* What is let in by hand stays so while it is judged, and the retry's verdict until it has one. */
+static void begin(struct gate *g)
+{
+	struct admission by_hand;
+	struct err err = {0};
+
+	if (g->inv->retry)
+		return;
+	if (!status_admission(&g->status, &by_hand) &&
+	    status_withdraw(g->root, &g->status, &err) < 0)
 		complain("%s", err.text);
-	if (run.status == RUN_OK) {
-		judge(&run, &status, &v);
-	} else {
-		explain_run(&run);
-		verdict_of_run(&run, &v);
-	}
-	status_set_verdict(&status, &v);
-	if (!v.admit || run.status != RUN_OK)
-		watch_end(&inv->root);
-	*admitted = v.admit;
-	code = v.admit ? EXIT_OK : EXIT_GATE;
-	if (run.status != RUN_SPECIAL && status_store(&inv->root, &status, &err) < 0) {
+	if (service_trial_gate_begins(g->root, g->run.node.cmdline, &err) < 0)
+		complain("%s", err.text);
+}
+
+/* Returns the exit code. */
+static int end(struct gate *g)
+{
+	int code = g->v.admit ? EXIT_OK : EXIT_GATE;
+	struct admission by_hand;
+	bool had_hand = status_admission(&g->status, &by_hand);
+	struct err err = {0};
+
+	wait_or_give_up(g);
+	g->news = !g->inv->retry || !status_says(&g->status, &g->v);
+	status_set_verdict(&g->status, &g->v);
+	if (!g->v.admit || g->run.status != RUN_OK)
+		watch_end(g->root);
+	g->admitted = g->v.admit;
+	if (g->run.status != RUN_SPECIAL && status_store(g->root, &g->status, &err) < 0) {
 		complain("%s", err.text);
 		code = EXIT_INTERNAL;
-		*admitted = false;
+		g->admitted = false;
 	}
-	journal_verdict(&run, &v);
-	if (service_trial_over(&inv->root, run.node.cmdline, &err) < 0)
+	if (g->run.status == RUN_OK)
+		gate_pass(&g->run, &g->status);
+	if (g->news)
+		journal_verdict(&g->run, &g->v);
+	if (!g->inv->retry && service_trial_over(g->root, g->run.node.cmdline, &err) < 0)
 		complain("%s", err.text);
-	if (!inv->json)
-		status_render(stdout, &status);
+	set_timer(g);
+	if (had_hand && g->v.admit && service_admission_over(g->root, &err) < 0)
+		complain("%s", err.text);
+	if (!g->inv->json && (g->news || !g->unit))
+		status_render(stdout, &g->status);
+	return code;
+}
+
+/* With the run open. Returns the exit code. */
+static int run_gate(struct gate *g)
+{
+	if (g->run.status == RUN_OK && already_admitted(g)) {
+		if (!g->inv->json)
+			printf("verdict: %s, from earlier in this boot (--again measures anew)\n",
+			       status_verdict(&g->status));
+		g->admitted = true;
+		return EXIT_OK;
+	}
+	begin(g);
+	if (g->run.status != RUN_OK) {
+		explain_run(&g->run);
+		verdict_of_run(&g->run, &g->v);
+	} else if (!g->inv->retry || !looks_keep_out(g)) {
+		judge(g);
+	}
+	return end(g);
+}
+
+/* Whether --retry has anything to do; else *code is the exit code. */
+static bool wants_retry(const struct gate *g, int *code)
+{
+	struct err err = {0};
+
+	*code = status_admitted(&g->status) ? EXIT_OK : EXIT_GATE;
+	if (!is_waiting(&g->status)) {
+		if (!g->unit)
+			complain("gate --retry: nothing done: the verdict is '%s', not waiting",
+				 status_verdict(&g->status));
+		if (service_retry(g->root, false, &err) < 0)
+			complain("%s", err.text);
+		return false;
+	}
+	return !g->unit || retry_is_due(&g->status);
+}
+
+/* The target that `admit` opens starts the gate's unit, which must not fail then. */
+static bool is_let_in(struct gate *g)
+{
+	cleanup_free char *line = admission_line(&g->status);
+
+	if (!g->unit || g->inv->again || !line)
+		return false;
+	printf("verdict: %s, %s\n", status_verdict(&g->status), line);
+	g->admitted = true;
+	return true;
+}
+
+static int run_locked(struct gate *g)
+{
+	struct run_options opt = {.profile = g->inv->profile,
+				  .freeze = g->unit ? FREEZE_BOOT : FREEZE_ANEW};
+	struct err err = {0};
+	int code = EXIT_OK;
+
+	status_load(g->root, &g->status);
+	if (g->inv->retry ? !wants_retry(g, &code) : is_let_in(g))
+		goto out;
+	if (run_open(g->root, &opt, &g->run, &err) < 0) {
+		complain("%s", err.text);
+		code = EXIT_INTERNAL;
+		goto out;
+	}
+	say_frozen_anew(&g->run);
+	code = run_gate(g);
+	run_close(&g->run);
 out:
-	say_warnings(&status);
-	if (inv->json)
-		print_json(json_incref(status.doc));
-	verdict_free(&v);
-	status_free(&status);
-	run_close(&run);
+	say_warnings(&g->status);
+	if (g->inv->json)
+		print_json(json_incref(g->status.doc));
+	verdict_free(&g->v);
+	status_free(&g->status);
 	return code;
 }
 
 static int run(struct invocation *inv)
 {
-	bool admitted = false;
+	struct gate g = {.inv = inv, .root = &inv->root, .unit = in_own_unit()};
 	struct err err = {0};
-	int lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
-	int code;
+	int lock, code;
 
+	if (inv->retry + inv->again + inv->keep > 1) {
+		complain("gate: of --again, --retry and --keep one at a time");
+		return EXIT_USAGE;
+	}
+	if (inv->keep)
+		return gate_keep(inv);
+	lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
 	if (lock < 0) {
 		complain("%s", err.text);
 		return EXIT_INTERNAL;
 	}
-	code = run_gate(inv, &admitted);
+	code = run_locked(&g);
 	/* The target's start runs this verb again, in railhead-gate.service. */
 	close(lock);
 	fflush(stdout);
-	if (admitted && inv->root.live && service_open_target(!in_own_unit(), &err) < 0) {
+	if (g.admitted && inv->root.live && service_open_target(!g.unit, &err) < 0) {
 		complain("%s", err.text);
 		return EXIT_INTERNAL;
 	}
@@ -167,7 +346,7 @@ const struct verb verb_gate = {
 	.name = "gate",
 	.args = "",
 	.help = "verify, measure and judge; on ready start what waits for it",
-	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_AGAIN,
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_AGAIN | OPT_RETRY | OPT_KEEP,
 	.writes = true,
 	.run = run,
 };

@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 
 const struct verb *const verbs[] = {
-	&verb_check, &verb_show,   &verb_match, &verb_survey, &verb_draft, &verb_plan,
-	&verb_apply, &verb_verify, &verb_gate,	&verb_status, &verb_kargs, NULL,
+	&verb_check, &verb_show,      &verb_match,  &verb_survey, &verb_draft,
+	&verb_plan,  &verb_apply,     &verb_verify, &verb_gate,	  &verb_status,
+	&verb_admit, &verb_calibrate, &verb_kargs,  NULL,
 };

@@ -59,8 +59,10 @@ struct measurements {
 /*
  * Runs all benchmarks of the profile's gate section within its budget; what is slow is
  * measured once more, with more time, before it counts. Never writes; forks.
+ * only: the names of the checks whose benchmarks are run; NULL: of all.
  */
-int gate_measure(const struct step_ctx *ctx, struct measurements *ret, struct err *err);
+int gate_measure(const struct step_ctx *ctx, const struct strv *only, struct measurements *ret,
+		 struct err *err);
 /* Whether the `run:` of a check is a benchmark's. The others are looks (steps/gate.c). */
 bool gate_measures(const char *run);
 void measurements_free(struct measurements *m);
@@ -80,12 +82,22 @@ struct verdict {
 	enum verdict_kind kind;
 	struct strv reasons; /* each "ID: what is wrong; what to do" */
 	bool admit;	     /* work may run */
+	/* Of WAITING: ids of what may still come, and the verdict if it does not. */
+	struct strv awaited;
+	enum verdict_kind otherwise;
 };
 
-/* Judges a verified plan and the measurements. */
+/*
+ * Judges a verified plan and the measurements. Waited for is a check that settles, or a
+ * measurement that can't be made yet, where that alone keeps work out.
+ */
 void gate_judge(const struct profile *profile, const struct plan *plan,
 		const struct measurements *m, struct verdict *ret);
 /* A verdict with one reason and no plan behind it. */
 void verdict_simple(struct verdict *ret, enum verdict_kind kind, const char *reason);
+/* Of WAITING: usec is long enough. It becomes what it is otherwise, and a reason says so. */
+void verdict_give_up(struct verdict *v, uint64_t usec);
 void verdict_free(struct verdict *v);
+/* gate.wait of the profile, in microseconds; 10 minutes where it says nothing. */
+uint64_t gate_wait(const struct profile *profile);
 const char *verdict_name(enum verdict_kind k);

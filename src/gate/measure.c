@@ -23,7 +23,7 @@ static unsigned int budget_ms(const struct profile *profile)
 	return (unsigned int)(usec / 1000);
 }
 
-static void collect(const struct step_ctx *ctx, struct probes *ret)
+static void collect(const struct step_ctx *ctx, const struct strv *only, struct probes *ret)
 {
 	const struct ynode *checks = ynode_get(profile_section(ctx->profile, "gate"), "checks");
 
@@ -31,6 +31,8 @@ static void collect(const struct step_ctx *ctx, struct probes *ret)
 		const struct ynode *check = checks->items.v[i];
 		const char *run = ynode_text(check, "run", "");
 
+		if (only && !strv_contains(only, checks->keys.v[i]->text))
+			continue;
 		for (size_t j = 0; probe_families[j]; j++)
 			if (streq(probe_families[j]->run, run))
 				probe_families[j]->want(ctx, checks->keys.v[i]->text, check, ret);
@@ -119,13 +121,14 @@ static int run_all(struct probes *all, uint64_t end, struct err *err)
 	return r;
 }
 
-int gate_measure(const struct step_ctx *ctx, struct measurements *ret, struct err *err)
+int gate_measure(const struct step_ctx *ctx, const struct strv *only, struct measurements *ret,
+		 struct err *err)
 {
 	uint64_t end = clock_usec() + budget_ms(ctx->profile) * 1000ull;
 	struct probes all = {0};
 	int r;
 
-	collect(ctx, &all);
+	collect(ctx, only, &all);
 	r = run_all(&all, end, err);
 	for (size_t i = 0; i < all.list.n; i++) {
 		struct probe *p = all.list.v[i];

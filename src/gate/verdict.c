@@ -4,8 +4,12 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "gate/gate.h"
 
+enum { DEFAULT_WAIT_US = 600 * 1000000 };
+
+/* In this order: ready, degraded and blocked are ever worse. */
 static const char *const names[] = {
 	[VERDICT_READY] = "ready",     [VERDICT_DEGRADED] = "degraded",
 	[VERDICT_BLOCKED] = "blocked", [VERDICT_WAITING] = "waiting",
@@ -18,13 +22,28 @@ const char *verdict_name(enum verdict_kind k)
 	return names[k];
 }
 
+/* What is found until now: with all of it, and without what may still come. */
+struct judgement {
+	struct verdict *v;
+	enum verdict_kind all, sure;
+};
+
 /* A worse verdict replaces a better one; equal ones keep their order of finding. */
-static void worsen(struct verdict *v, enum on_fail on_fail)
+static void worsen(enum verdict_kind *kind, enum on_fail on_fail)
 {
 	if (on_fail == ON_FAIL_BLOCK)
-		v->kind = VERDICT_BLOCKED;
-	else if (on_fail == ON_FAIL_DEGRADE && v->kind == VERDICT_READY)
-		v->kind = VERDICT_DEGRADED;
+		*kind = VERDICT_BLOCKED;
+	else if (on_fail == ON_FAIL_DEGRADE && *kind == VERDICT_READY)
+		*kind = VERDICT_DEGRADED;
+}
+
+static void found(struct judgement *j, const char *id, enum on_fail on_fail, bool may_come)
+{
+	worsen(&j->all, on_fail);
+	if (may_come)
+		strv_add(&j->v->awaited, id);
+	else
+		worsen(&j->sure, on_fail);
 }
 
 /* What it waits for does not hold either: that is the reason, said once for all of them. */
@@ -50,14 +69,14 @@ static size_t count_followers(const struct plan *plan, const struct change *of)
 	return n;
 }
 
-static void judge_change(const struct plan *plan, const struct change *c, struct verdict *v)
+static void judge_change(const struct plan *plan, const struct change *c, struct judgement *j)
 {
 	cleanup_str struct str text = {0};
 	size_t followers;
 
 	if (change_holds(c))
 		return;
-	worsen(v, c->on_fail);
+	found(j, c->id, c->on_fail, c->settles && c->state == CHANGE_DIFFERS);
 	if (is_follower(plan, c))
 		return;
 	followers = count_followers(plan, c);
@@ -71,33 +90,64 @@ static void judge_change(const struct plan *plan, const struct change *c, struct
 			 c->reason ? "; " : "", c->reason ? c->reason : "");
 	if (followers)
 		str_addf(&text, " (and %zu more that wait for it)", followers);
-	strv_add(&v->reasons, text.s);
+	strv_add(&j->v->reasons, text.s);
 }
 
-static void judge_measurement(const struct measurement *m, struct verdict *v)
+/* Only what can be measured may be forgiven: a benchmark that can't run proves nothing. */
+static enum on_fail consequence(const struct measurement *m)
+{
+	return m->outcome == OUTCOME_SLOW || m->outcome == OUTCOME_NOT_YET ? m->on_fail
+									   : ON_FAIL_BLOCK;
+}
+
+static void judge_measurement(const struct measurement *m, struct judgement *j)
 {
 	cleanup_free char *text = NULL;
 
-	if (m->outcome == OUTCOME_PASS)
+	if (m->outcome == OUTCOME_PASS || m->outcome == OUTCOME_UNSUPPORTED)
 		return;
 	text = xasprintf("%s: %s", m->id, m->reason);
-	strv_add(&v->reasons, text);
-	/* Only what was measured may be forgiven: a benchmark that can't run proves nothing. */
-	worsen(v, m->outcome == OUTCOME_SLOW ? m->on_fail : ON_FAIL_BLOCK);
+	strv_add(&j->v->reasons, text);
+	found(j, m->id, consequence(m), m->outcome == OUTCOME_NOT_YET);
 }
 
 void gate_judge(const struct profile *profile, const struct plan *plan,
 		const struct measurements *m, struct verdict *ret)
 {
 	struct verdict v = {.kind = VERDICT_READY};
+	struct judgement j = {&v, VERDICT_READY, VERDICT_READY};
 	bool admit_degraded = ynode_bool(profile_section(profile, "gate"), "admit_degraded", false);
+	enum verdict_kind worst = admit_degraded ? VERDICT_DEGRADED : VERDICT_READY;
 
 	for (size_t i = 0; i < plan->list.n; i++)
-		judge_change(plan, plan->list.v[i], &v);
+		judge_change(plan, plan->list.v[i], &j);
 	for (size_t i = 0; i < m->list.n; i++)
-		judge_measurement(&m->list.v[i], &v);
-	v.admit = v.kind == VERDICT_READY || (v.kind == VERDICT_DEGRADED && admit_degraded);
+		judge_measurement(&m->list.v[i], &j);
+	v.admit = j.all <= worst;
+	v.otherwise = j.all;
+	v.kind = !v.admit && j.sure <= worst ? VERDICT_WAITING : j.all;
 	*ret = v;
+}
+
+uint64_t gate_wait(const struct profile *profile)
+{
+	const char *text = ynode_text(profile_section(profile, "gate"), "wait", NULL);
+	uint64_t usec;
+
+	return text && parse_duration(text, &usec) == 0 ? usec : DEFAULT_WAIT_US;
+}
+
+void verdict_give_up(struct verdict *v, uint64_t usec)
+{
+	cleanup_free char *time = format_duration(usec);
+	cleanup_str struct str text = {0};
+
+	str_addf(&text, "gate.wait: waited %s for %s", time, v->awaited.v[0]);
+	if (v->awaited.n > 1)
+		str_addf(&text, " and %zu more", v->awaited.n - 1);
+	str_add(&text, ", and waits no more; mend what is said of that, then run `railhead gate`");
+	strv_add(&v->reasons, text.s);
+	v->kind = v->otherwise;
 }
 
 void verdict_simple(struct verdict *ret, enum verdict_kind kind, const char *reason)
@@ -110,4 +160,5 @@ void verdict_simple(struct verdict *ret, enum verdict_kind kind, const char *rea
 void verdict_free(struct verdict *v)
 {
 	strv_free(&v->reasons);
+	strv_free(&v->awaited);
 }

@@ -133,6 +133,7 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 		change_reason(c, "%s of %s has no link, and so no speed", name, addr);
 		return false;
 	}
+	c->settles = false; /* it has trained: this is what it came to */
 	if (speed == NO_SPEED) {
 		change_observe(c, "unknown");
 		change_reason(c,

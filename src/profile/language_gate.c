@@ -173,6 +173,6 @@ const struct spec spec_gate = {
 	.kind = SPEC_MAP,
 	.what = "a map (budget, admit_degraded, checks)",
 	.fields = FIELDS(KEY("budget", &gate_budget), KEY("admit_degraded", &spec_bool),
-			 LATER("wait", &gate_wait), LATER("reuse", &gate_reuse),
+			 KEY("wait", &gate_wait), KEY("reuse", &gate_reuse),
 			 KEY("checks", &gate_checks)),
 };

@@ -101,3 +101,20 @@ void journal_verdict(const struct run *run, const struct verdict *v)
 			profile_name(run), "DIGEST=%s", run->profile ? run->profile->digest : "",
 			NULL);
 }
+
+void journal_admitted(const struct root *root, const struct status *s, const char *over)
+{
+	const json_t *a = json_object_get(s->doc, "admission");
+	const char *who = json_string_value(json_object_get(a, "who"));
+	const char *until = json_string_value(json_object_get(a, "until"));
+	const char *reason = json_string_value(json_object_get(a, "reason"));
+
+	if (!root->live)
+		return;
+	sd_journal_send("MESSAGE=admission by hand: %s%suntil %s by %s: %s", over ? over : "",
+			over ? "; it was " : "", or_empty(until), or_empty(who), or_empty(reason),
+			"PRIORITY=%i", LOG_NOTICE, "MESSAGE_ID=%s",
+			over ? MESSAGE_ID_ADMITTED_OVER : MESSAGE_ID_ADMITTED, "RESULT=%s",
+			status_verdict(s), "WHO=%s", or_empty(who), "REASON=%s", or_empty(reason),
+			"UNTIL=%s", or_empty(until), NULL);
+}

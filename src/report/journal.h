@@ -8,6 +8,7 @@
 
 #include "engine/run.h"
 #include "gate/gate.h"
+#include "report/status.h"
 
 #define MESSAGE_ID_CHANGE_SET "b8bb52d425244145b472dd3985c17bc8"
 #define MESSAGE_ID_CHANGE_FAILED "1c03eeeb67ff42cda2cfb328df61a983"
@@ -15,6 +16,8 @@
 #define MESSAGE_ID_VFS "52c4a3c812b24d7db27638c5360f81db"
 #define MESSAGE_ID_FROZEN "5b1f0d3a9f7c4c0e8b0c6f9d2e7a4415"
 #define MESSAGE_ID_VERDICT "08aeee404ff1439b87d937ddb6a75466"
+#define MESSAGE_ID_ADMITTED "b9a3d6c2f0724d3fa5f1c7be64219d07"
+#define MESSAGE_ID_ADMITTED_OVER "7d1e58a94b6c4f2e93a0dc8517f36b42"
 
 /* Silent unless the run is on the machine itself: a tree has no journal. */
 void journal_change(const struct run *run, enum stage stage, const struct change *c);
@@ -23,3 +26,5 @@ void journal_stage(const struct run *run, unsigned int stages, const struct stag
 /* A run by hand froze another profile for this boot. */
 void journal_frozen(const struct run *run);
 void journal_verdict(const struct run *run, const struct verdict *v);
+/* Work is let in by hand; or that is over (over says why: "its time is over"). */
+void journal_admitted(const struct root *root, const struct status *s, const char *over);

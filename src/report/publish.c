@@ -20,6 +20,13 @@ static const char *text_of(const json_t *obj, const char *key)
 	return s ? s : "";
 }
 
+/* Work was let in though the verdict keeps it out. */
+static bool by_hand(const json_t *record, bool ready)
+{
+	return ready && !json_is_true(json_object_get(record, "admit")) &&
+	       json_object_get(record, "admission");
+}
+
 static const char *verdict_of(const json_t *record, bool ready)
 {
 	const char *verdict = text_of(record, "verdict");
@@ -119,10 +126,14 @@ char *publish_metrics(const json_t *record, bool ready)
 		 "there).\n"
 		 "# TYPE railhead_ready gauge\n"
 		 "railhead_ready %d\n"
+		 "# HELP railhead_admitted_by_hand Whether work was let in by hand, against the "
+		 "verdict.\n"
+		 "# TYPE railhead_admitted_by_hand gauge\n"
+		 "railhead_admitted_by_hand %d\n"
 		 "# HELP railhead_info The profile of this boot and what was judged; always 1.\n"
 		 "# TYPE railhead_info gauge\n"
 		 "railhead_info{",
-		 ready);
+		 ready, by_hand(record, ready));
 	add_label(&out, "profile", text_of(profile, "name"));
 	str_add(&out, ",");
 	add_label(&out, "version", text_of(profile, "version"));
@@ -161,6 +172,8 @@ char *publish_features(const json_t *record, bool ready)
 
 	add_feature(&out, "ready", ready ? "true" : "false");
 	add_feature(&out, "verdict", verdict_of(record, ready));
+	if (by_hand(record, ready))
+		add_feature(&out, "admitted-by-hand", "true");
 	add_feature(&out, "profile", text_of(json_object_get(record, "profile"), "name"));
 	return str_take(&out);
 }

@@ -2,9 +2,13 @@
 #include "report/status.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "plan/render.h"
+#include "report/admission.h"
+#include "report/pass.h"
 #include "report/publish.h"
 #include "report/vfs.h"
 #include "sys/clock.h"
@@ -80,9 +84,16 @@ const char *status_verdict(const struct status *s)
 	return text_of(s->doc, "verdict", "waiting");
 }
 
-bool status_admitted(const struct status *s)
+bool status_verdict_admits(const struct status *s)
 {
 	return json_is_true(json_object_get(s->doc, "admit"));
+}
+
+bool status_admitted(const struct status *s)
+{
+	struct admission a;
+
+	return status_verdict_admits(s) || status_admission(s, &a);
 }
 
 const char *status_digest(const struct status *s)
@@ -136,9 +147,9 @@ static json_t *readings_to_json(const struct measurement *m)
 
 static json_t *measurement_to_json(const struct measurement *m)
 {
-	json_t *obj =
-		json_pack("{s:s, s:s, s:s, s:I}", "id", m->id, "outcome", outcome_name(m->outcome),
-			  "wanted", m->wanted, "duration_usec", (json_int_t)m->duration);
+	json_t *obj = json_pack("{s:s, s:s*, s:s, s:s, s:I}", "id", m->id, "check", m->check,
+				"outcome", outcome_name(m->outcome), "wanted", m->wanted,
+				"duration_usec", (json_int_t)m->duration);
 	cleanup_free char *origin = render_place(m->origin);
 
 	json_object_set_new(obj, "origin", json_string(origin));
@@ -163,6 +174,27 @@ void status_set_measurements(struct status *s, const struct measurements *m)
 	json_object_set_new(s->doc, "measurements", list);
 }
 
+static bool has_check(const struct measurements *m, const char *check)
+{
+	for (size_t i = 0; i < m->list.n; i++)
+		if (streq(m->list.v[i].check, check))
+			return true;
+	return false;
+}
+
+void status_replace_measurements(struct status *s, const struct measurements *m)
+{
+	json_t *list = json_incref(json_object_get(s->doc, "measurements")), *fresh;
+	size_t i;
+	json_t *old;
+
+	status_set_measurements(s, m);
+	fresh = json_object_get(s->doc, "measurements");
+	json_array_foreach(list, i, old) if (!has_check(m, text_of(old, "check", "")))
+		json_array_append(fresh, old);
+	json_decref(list);
+}
+
 static struct measurement measurement_from_json(const json_t *obj)
 {
 	const char *measured = json_string_value(json_object_get(obj, "measured"));
@@ -170,6 +202,7 @@ static struct measurement measurement_from_json(const json_t *obj)
 	struct measurement m = {.outcome = OUTCOME_CANNOT_MEASURE, .on_fail = ON_FAIL_BLOCK};
 
 	m.id = xstrdup(text_of(obj, "id", ""));
+	m.check = xstrdup(text_of(obj, "check", ""));
 	m.wanted = xstrdup(text_of(obj, "wanted", ""));
 	m.measured = measured ? xstrdup(measured) : NULL;
 	m.reason = xstrdup(reason ? reason : "");
@@ -224,6 +257,32 @@ void status_set_verdict(struct status *s, const struct verdict *v)
 	json_object_set_new(s->doc, "judged_usec", json_integer((json_int_t)clock_usec()));
 }
 
+static uint64_t usec_of(const json_t *obj, const char *key)
+{
+	json_int_t n = json_integer_value(json_object_get(obj, key));
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+bool status_waiting(const struct status *s, struct waiting *ret)
+{
+	const json_t *obj = json_object_get(s->doc, "waiting");
+
+	*ret = (struct waiting){usec_of(obj, "since_usec"), usec_of(obj, "until_usec"),
+				usec_of(obj, "looked_usec")};
+	return json_is_object(obj);
+}
+
+void status_set_waiting(struct status *s, const struct waiting *w)
+{
+	json_object_del(s->doc, "waiting");
+	if (w)
+		json_object_set_new(s->doc, "waiting",
+				    json_pack("{s:I, s:I, s:I}", "since_usec", (json_int_t)w->since,
+					      "until_usec", (json_int_t)w->until, "looked_usec",
+					      (json_int_t)w->looked));
+}
+
 static void tell(const struct root *root, struct status *s, bool ready)
 {
 	if (!s->unpublished)
@@ -236,23 +295,41 @@ int status_withdraw(const struct root *root, struct status *s, struct err *err)
 	return state_remove(root, READY_FILE, err);
 }
 
+/* What is over, or moot, is not told for ever. */
+static void drop_admission(struct status *s)
+{
+	struct admission a;
+
+	if (status_verdict_admits(s) || !status_admission(s, &a))
+		status_set_admission(s, NULL);
+}
+
+static char *ready_text(const struct status *s)
+{
+	cleanup_free char *by_hand = admission_line(s);
+
+	return xasprintf("%s %s\n%s%s", status_verdict(s), status_digest(s), by_hand ? by_hand : "",
+			 by_hand ? "\n" : "");
+}
+
 int status_store(const struct root *root, struct status *s, struct err *err)
 {
-	cleanup_free char *text = json_dumps(s->doc, JSON_INDENT(1));
+	cleanup_free char *text = NULL, *ready = NULL;
+	bool admitted = status_admitted(s);
 	int r = 0;
 
-	if (!status_admitted(s))
+	drop_admission(s);
+	text = json_dumps(s->doc, JSON_INDENT(1));
+	if (!admitted)
 		r = status_withdraw(root, s, err);
 	if (r == 0)
 		r = state_write(root, STATUS_FILE, text, err);
-	if (r == 0 && status_admitted(s)) {
-		cleanup_free char *ready =
-			xasprintf("%s %s\n", status_verdict(s), status_digest(s));
-
-		r = state_write(root, READY_FILE, ready, err);
-		if (r == 0)
-			tell(root, s, true);
-	}
+	if (r < 0 || !admitted)
+		return r;
+	ready = ready_text(s);
+	r = state_write(root, READY_FILE, ready, err);
+	if (r == 0)
+		tell(root, s, true);
 	return r;
 }
 
@@ -305,6 +382,10 @@ static void render_devices(FILE *out, const struct status *s)
 static void render_measurements(FILE *out, const struct status *s)
 {
 	const json_t *list = json_object_get(s->doc, "measurements");
+	cleanup_free char *when = pass_line(s, time(NULL));
+
+	if (when)
+		fprintf(out, "numbers: %s\n", when);
 
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *m = json_array_get(list, i);
@@ -322,9 +403,24 @@ static const char *admission(const struct status *s)
 
 	if (!status_admitted(s))
 		return " (work is not admitted)";
+	if (!status_verdict_admits(s))
+		return " (work is admitted by hand)";
 	return streq(v, verdict_name(VERDICT_OFF)) || streq(v, verdict_name(VERDICT_NONE))
 		       ? " (work is admitted by railhead.conf)"
 		       : "";
+}
+
+static void render_waiting(FILE *out, const struct status *s)
+{
+	struct waiting w;
+
+	if (!status_waiting(s, &w) || !streq(status_verdict(s), verdict_name(VERDICT_WAITING)))
+		return;
+	cleanup_free char *waited = format_duration(w.looked - w.since);
+	cleanup_free char *most = format_duration(w.until - w.since);
+
+	fprintf(out, "waiting: for %s when it was looked last, at most %s; then it is blocked\n",
+		waited, most);
 }
 
 void status_render(FILE *out, const struct status *s)
@@ -332,11 +428,16 @@ void status_render(FILE *out, const struct status *s)
 	const json_t *profile = json_object_get(s->doc, "profile");
 	const json_t *reasons = json_object_get(s->doc, "reasons");
 
+	cleanup_free char *by_hand = admission_line(s);
+
 	fprintf(out, "verdict: %s%s\n", status_verdict(s), admission(s));
+	if (by_hand)
+		fprintf(out, "by hand: %s\n", by_hand);
 	if (profile)
 		fprintf(out, "profile: %s %s (%.12s, %s)\n", text_of(profile, "name", ""),
 			text_of(profile, "version", ""), text_of(profile, "digest", ""),
 			text_of(profile, "file", ""));
+	render_waiting(out, s);
 	for (size_t i = 0; i < json_array_size(reasons); i++)
 		fprintf(out, "reason:  %s\n", json_string_value(json_array_get(reasons, i)));
 	render_stages(out, s);

@@ -28,7 +28,9 @@ void status_free(struct status *s);
 bool status_is_empty(const struct status *s);
 bool status_has_stage(const struct status *s, enum stage stage);
 const char *status_verdict(const struct status *s); /* "waiting" if there is none */
+/* Whether work may run: by the verdict, or by hand (report/admission.h) until its time is over. */
 bool status_admitted(const struct status *s);
+bool status_verdict_admits(const struct status *s);
 const char *status_digest(const struct status *s); /* "" if none */
 
 void status_set_profile(struct status *s, const struct profile *profile);
@@ -36,6 +38,8 @@ void status_set_profile(struct status *s, const struct profile *profile);
 void status_set_stage(struct status *s, const struct run *run, unsigned int stages,
 		      const struct stage_result *result);
 void status_set_measurements(struct status *s, const struct measurements *m);
+/* Of the checks that m has any of; what is there of the others stays. */
+void status_replace_measurements(struct status *s, const struct measurements *m);
 /* What was measured last, for a judgement without measuring anew. */
 void status_measurements(const struct status *s, struct measurements *ret);
 /* What is to be known of a device that came back, as a JSON object; takes it over. */
@@ -45,10 +49,26 @@ void status_set_verdict(struct status *s, const struct verdict *v);
 bool status_says(const struct status *s, const struct verdict *v);
 
 /*
+ * Since when this boot waits for what a verdict `waiting` names. Kept, until a verdict lets work
+ * in or a person runs the gate, also while the verdict is another one: so that all waiting of a
+ * boot together has an end. Times are clock_usec()'s.
+ */
+struct waiting {
+	uint64_t since, until;
+	uint64_t looked; /* when it was looked for last */
+};
+
+/* False: this boot has not waited. */
+bool status_waiting(const struct status *s, struct waiting *ret);
+/* NULL: forgotten. */
+void status_set_waiting(struct status *s, const struct waiting *w);
+
+/*
  * Writes the record, and creates or withdraws the ready file as the verdict says. The
  * ready file is withdrawn before and created after the record is written; other readers
  * (publish.h) hear of it before it is withdrawn and after it is created. That they can't be
- * told is a warning of the status, and no failure.
+ * told is a warning of the status, and no failure. An admission that is over, or is not needed any
+ * more, is dropped.
  */
 int status_store(const struct root *root, struct status *s, struct err *err);
 /*

@@ -99,6 +99,17 @@ bool machine_units_are_ours(void);
 int machine_reload_units(struct err *err);
 /* `systemctl stop UNIT`, at most a minute. */
 int machine_stop_unit(const char *unit, struct err *err);
+/*
+ * `systemd-run --on-active=SECONDS`: a transient NAME.timer that runs NAME.service once, and
+ * both are gone then. One of that name that waits already is replaced. command: an absolute
+ * path and its words, at most 8, NULL at the end.
+ */
+int machine_run_later(const char *name, uint64_t seconds, const char *const command[],
+		      struct err *err);
+/* Whether there is a job that ends in a boot (reboot.target, kexec.target): not a power-off. */
+bool machine_reboots(void);
+/* No such timer waits any more. */
+int machine_run_never(const char *name, struct err *err);
 
 /*
  * Makes udev read its rules anew, and returns when it has: by itself it looks whether they

@@ -5,10 +5,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,7 +18,9 @@
 #include "base/mem.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
+#include "sys/read.h"
 
+enum { COMMAND_MAX = 8 };
 enum { START_MS = 60000, RELOAD_MS = 10000, REBOOT_ASK_MS = 10000, REBOOT_WAIT_MS = 30000 };
 
 /* The exit status, or a negative errno; -ETIMEDOUT kills it. */
@@ -45,20 +49,30 @@ static int wait_for(pid_t pid, unsigned int deadline_ms)
  * would take for a chroot and do nothing, successfully: SYSTEMD_IGNORE_CHROOT. argv[0] is
  * looked for in /usr/bin and, where that is not merged, in /bin.
  */
-static int run_tool(const char *const argv[], unsigned int deadline_ms)
+static int run_tool_to(const char *const argv[], unsigned int deadline_ms, int out)
 {
 	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
 					  "SYSTEMD_IGNORE_CHROOT=1", NULL};
 	static const char *const dirs[] = {"/usr/bin", "/bin"};
+	posix_spawn_file_actions_t files;
 	int r = ENOENT;
 	pid_t pid;
 
+	posix_spawn_file_actions_init(&files);
+	if (out >= 0)
+		posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
 	for (size_t i = 0; r == ENOENT && i < array_len(dirs); i++) {
 		cleanup_free char *path = xasprintf("%s/%s", dirs[i], argv[0]);
 
-		r = posix_spawn(&pid, path, NULL, NULL, (char *const *)argv, (char *const *)env);
+		r = posix_spawn(&pid, path, &files, NULL, (char *const *)argv, (char *const *)env);
 	}
+	posix_spawn_file_actions_destroy(&files);
 	return r ? -r : wait_for(pid, deadline_ms);
+}
+
+static int run_tool(const char *const argv[], unsigned int deadline_ms)
+{
+	return run_tool_to(argv, deadline_ms, -1);
 }
 
 /*
@@ -154,6 +168,44 @@ int machine_stop_unit(const char *unit, struct err *err)
 	const char *const argv[] = {"systemctl", "stop", "--", unit, NULL};
 
 	return unit_job(argv, "stopping", unit, err);
+}
+
+bool machine_reboots(void)
+{
+	/* At a shutdown the bus may be gone already; and is-active says nothing of a job. */
+	static const char *const argv[] = {"systemctl", "list-jobs",	 "--no-legend",
+					   "--plain",	"reboot.target", "kexec.target",
+					   NULL};
+	cleanup_close int out = memfd_create("list-jobs", MFD_CLOEXEC);
+	cleanup_free char *text = NULL;
+
+	if (out < 0 || run_tool_to(argv, RELOAD_MS, out) != 0 || lseek(out, 0, SEEK_SET) < 0)
+		return false;
+	return read_fd(out, 4096, &text, NULL) == 0 && strstr(text, " start ");
+}
+
+/* A timer that was transient and is over is not loaded, which `systemctl stop` takes for an error.
+ */
+int machine_run_never(const char *name, struct err *err)
+{
+	cleanup_free char *timer = xasprintf("%s.timer", name);
+	const char *const active[] = {"systemctl", "--quiet", "is-active", "--", timer, NULL};
+
+	return run_tool(active, RELOAD_MS) == 0 ? machine_stop_unit(timer, err) : 0;
+}
+
+int machine_run_later(const char *name, uint64_t seconds, const char *const command[],
+		      struct err *err)
+{
+	cleanup_free char *unit = xasprintf("--unit=%s", name);
+	cleanup_free char *when = xasprintf("--on-active=%" PRIu64, seconds);
+	const char *argv[6 + COMMAND_MAX + 1] = {
+		"systemd-run", "--quiet", unit, when, "--timer-property=AccuracySec=1s", "--"};
+	int r = machine_run_never(name, err);
+
+	for (size_t i = 0; command[i] && i < COMMAND_MAX; i++)
+		argv[6 + i] = command[i];
+	return r < 0 ? r : unit_job(argv, "arranging the start of", name, err);
 }
 
 static int tell(const char *const argv[], const char *who, struct err *err)

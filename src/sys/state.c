@@ -15,33 +15,66 @@
 
 enum { STATE_MAX = 8 << 20, NOTICE_MAX = 64 << 10, NOTICE_MODE = 0644 };
 
-static int open_state(const struct root *root, struct err *err)
+static int write_in(const struct root *root, const char *path, const char *name, const char *text,
+		    mode_t mode, struct err *err)
 {
-	return atomic_open_dir(root, STATE_DIR, 1, err);
+	cleanup_close int dir = atomic_open_dir(root, path, 1, err);
+	int r = dir < 0 ? dir : atomic_write_at(dir, name, text, strlen(text), mode, err);
+
+	return r < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
-int state_write(const struct root *root, const char *name, const char *text, struct err *err)
+static int read_in(const struct root *root, const char *dir, const char *name, char **ret,
+		   struct err *err)
 {
-	cleanup_close int dir = open_state(root, err);
-	int r = dir < 0 ? dir : atomic_write_at(dir, name, text, strlen(text), 0644, err);
-
-	return r < 0 ? err_wrap(err, STATE_DIR) : 0;
-}
-
-int state_read(const struct root *root, const char *name, char **ret, struct err *err)
-{
-	cleanup_free char *path = xasprintf(STATE_DIR "/%s", name);
+	cleanup_free char *path = xasprintf("%s/%s", dir, name);
 
 	return read_file(root, STATE_MAX, ret, NULL, err, path);
 }
 
-int state_remove(const struct root *root, const char *name, struct err *err)
+static int remove_in(const struct root *root, const char *path, const char *name, struct err *err)
 {
-	cleanup_close int dir = atomic_open_dir(root, STATE_DIR, 0, NULL);
+	cleanup_close int dir = atomic_open_dir(root, path, 0, NULL);
 
 	if (dir < 0 || unlinkat(dir, name, 0) == 0 || errno == ENOENT)
 		return 0;
-	return err_errno(err, -errno, STATE_DIR "/%s", name);
+	return err_errno(err, -errno, "%s/%s", path, name);
+}
+
+int state_write(const struct root *root, const char *name, const char *text, struct err *err)
+{
+	return write_in(root, STATE_DIR, name, text, 0644, err);
+}
+
+int state_write_private(const struct root *root, const char *name, const char *text,
+			struct err *err)
+{
+	return write_in(root, STATE_DIR, name, text, 0600, err);
+}
+
+int state_read(const struct root *root, const char *name, char **ret, struct err *err)
+{
+	return read_in(root, STATE_DIR, name, ret, err);
+}
+
+int state_remove(const struct root *root, const char *name, struct err *err)
+{
+	return remove_in(root, STATE_DIR, name, err);
+}
+
+int state_keep(const struct root *root, const char *name, const char *text, struct err *err)
+{
+	return write_in(root, STATE_KEPT_DIR, name, text, 0600, err);
+}
+
+int state_kept(const struct root *root, const char *name, char **ret, struct err *err)
+{
+	return read_in(root, STATE_KEPT_DIR, name, ret, err);
+}
+
+int state_forget(const struct root *root, const char *name, struct err *err)
+{
+	return remove_in(root, STATE_KEPT_DIR, name, err);
 }
 
 const char *notice_path(enum notice notice)
@@ -102,7 +135,7 @@ static int try_lock(int fd)
 
 int state_lock(const struct root *root, uint64_t deadline, struct err *err)
 {
-	cleanup_close int dir = open_state(root, err);
+	cleanup_close int dir = atomic_open_dir(root, STATE_DIR, 1, err);
 	cleanup_close int fd = -1;
 	char pid[24] = "";
 	ssize_t n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * railhead's own files: /run/railhead (per boot), and the notices: two files with names of
- * railhead's own in directories that other programs have for it. Never the machine's: see
- * machine.h. Below a root that is not "/", everything lands in that root's own directories.
+ * railhead's own files: /run/railhead (per boot), /var/lib/railhead, and the notices: two files
+ * with names of railhead's own in directories that other programs have for it. Never the machine's:
+ * see machine.h. Below a root that is not "/", everything lands in that root's own directories.
  */
 #pragma once
 
@@ -16,10 +16,23 @@
 
 /* Replaces STATE_DIR/name: temporary file, fsync, rename, fsync of the directory. */
 int state_write(const struct root *root, const char *name, const char *text, struct err *err);
+/* The same, for root's eyes alone. */
+int state_write_private(const struct root *root, const char *name, const char *text,
+			struct err *err);
 /* The whole text; caller frees. -ENOENT if there is none. */
 int state_read(const struct root *root, const char *name, char **ret, struct err *err);
 /* Absent is success. */
 int state_remove(const struct root *root, const char *name, struct err *err);
+
+/*
+ * What one boot leaves for the next: /var/lib/railhead, for root alone. Written as the others are.
+ * A file system that is read-only, full or not there is an error, and never more than a loss of
+ * time: the next boot does anew what it would have taken from there.
+ */
+#define STATE_KEPT_DIR "/var/lib/railhead"
+int state_keep(const struct root *root, const char *name, const char *text, struct err *err);
+int state_kept(const struct root *root, const char *name, char **ret, struct err *err);
+int state_forget(const struct root *root, const char *name, struct err *err);
 
 /*
  * What others are told of the verdict. These are no settings of the machine: nothing in it

@@ -102,6 +102,24 @@ static void test_durations(void **state)
 	parses(parse_duration, t, array_len(t));
 }
 
+static void test_format_duration(void **state)
+{
+	static const struct {
+		uint64_t seconds;
+		const char *text;
+	} t[] = {{0, "0 s"},	       {42, "42 s"},	 {60, "1 min"},
+		 {125, "2 min 5 s"},   {3600, "1 h"},	 {5400, "1 h 30 min"},
+		 {3605, "1 h"},	       {86400, "1 day"}, {2 * 86400 + 3 * 3600 + 59, "2 days 3 h"},
+		 {86400 + 60, "1 day"}};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_free char *text = format_duration(t[i].seconds * 1000000 + 999999);
+
+		assert_string_equal(text, t[i].text);
+	}
+}
+
 static void test_rates(void **state)
 {
 	static const struct number t[] = {
@@ -465,14 +483,14 @@ static void test_version(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_u64),	     cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_durations),    cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_gts),	     cmocka_unit_test(test_cpus),
-		cmocka_unit_test(test_cpus_members), cmocka_unit_test(test_distance),
-		cmocka_unit_test(test_str),	     cmocka_unit_test(test_err),
-		cmocka_unit_test(test_err_cut),	     cmocka_unit_test(test_sha256),
-		cmocka_unit_test(test_strv),	     cmocka_unit_test(test_vec),
-		cmocka_unit_test(test_version),
+		cmocka_unit_test(test_u64),	  cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_durations), cmocka_unit_test(test_format_duration),
+		cmocka_unit_test(test_rates),	  cmocka_unit_test(test_gts),
+		cmocka_unit_test(test_cpus),	  cmocka_unit_test(test_cpus_members),
+		cmocka_unit_test(test_distance),  cmocka_unit_test(test_str),
+		cmocka_unit_test(test_err),	  cmocka_unit_test(test_err_cut),
+		cmocka_unit_test(test_sha256),	  cmocka_unit_test(test_strv),
+		cmocka_unit_test(test_vec),	  cmocka_unit_test(test_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,6 +147,10 @@ static void test_metrics_text(void **state)
 		"there).\n"
 		"# TYPE railhead_ready gauge\n"
 		"railhead_ready 1\n"
+		"# HELP railhead_admitted_by_hand Whether work was let in by hand, against the "
+		"verdict.\n"
+		"# TYPE railhead_admitted_by_hand gauge\n"
+		"railhead_admitted_by_hand 0\n"
 		"# HELP railhead_info The profile of this boot and what was judged; always 1.\n"
 		"# TYPE railhead_info gauge\n"
 		"railhead_info{profile=\"a\\\"b\\\\c\\nd\",version=\"\",verdict=\"ready\"} 1\n"
@@ -160,6 +164,32 @@ static void test_metrics_text(void **state)
 		"railhead_changes{state=\"failed\"} 1\n"
 		"railhead_changes{state=\"unsupported\"} 0\n");
 	json_decref(doc);
+}
+
+/* Only while the ready file is there, and only against the verdict. */
+static void test_by_hand(void **state)
+{
+	static const struct {
+		const char *admit;
+		bool ready, by_hand;
+	} t[] = {{"false", true, true}, {"false", false, false}, {"true", true, false}};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_free char *text = xasprintf("{\"verdict\": \"blocked\", \"admit\": %s, "
+						    "\"admission\": {\"who\": \"x\"}}",
+						    t[i].admit);
+		json_t *doc = json_loads(text, 0, NULL);
+		cleanup_free char *metrics = publish_metrics(doc, t[i].ready);
+		cleanup_free char *features = publish_features(doc, t[i].ready);
+
+		assert_int_equal(!!strstr(metrics, "\nrailhead_admitted_by_hand 1\n"),
+				 t[i].by_hand);
+		assert_int_equal(!!strstr(features, "railhead.io/admitted-by-hand=true\n"),
+				 t[i].by_hand);
+		assert_non_null(strstr(features, "railhead.io/verdict=blocked\n"));
+		json_decref(doc);
+	}
 }
 
 static void test_feature_values(void **state)
@@ -379,6 +409,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup_dirs, tmp_teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_metrics_text),
+		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_feature_values),
 		cmocka_unit_test(test_texts_of_little),
 		TEST(test_follow_ready),

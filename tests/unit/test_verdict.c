@@ -76,6 +76,8 @@ static void test_measurements(void **state)
 		{OUTCOME_SLOW, {VERDICT_BLOCKED, VERDICT_DEGRADED, VERDICT_READY}},
 		{OUTCOME_BROKEN, {VERDICT_BLOCKED, VERDICT_BLOCKED, VERDICT_BLOCKED}},
 		{OUTCOME_CANNOT_MEASURE, {VERDICT_BLOCKED, VERDICT_BLOCKED, VERDICT_BLOCKED}},
+		{OUTCOME_NOT_YET, {VERDICT_WAITING, VERDICT_WAITING, VERDICT_READY}},
+		{OUTCOME_UNSUPPORTED, {VERDICT_READY, VERDICT_READY, VERDICT_READY}},
 	};
 	struct gated g = gated("");
 	struct plan none = {0};
@@ -93,7 +95,8 @@ static void test_measurements(void **state)
 					 verdict_name(v.kind));
 			assert_int_equal(v.admit, v.kind == VERDICT_READY);
 			/* a warning is said too */
-			assert_int_equal(v.reasons.n, t[i].outcome != OUTCOME_PASS);
+			assert_int_equal(v.reasons.n, t[i].outcome != OUTCOME_PASS &&
+							      t[i].outcome != OUTCOME_UNSUPPORTED);
 			if (v.reasons.n)
 				assert_text(v.reasons.v[0], "gate/memory/node0: it is ");
 			verdict_free(&v);
@@ -242,6 +245,96 @@ static void test_worst(void **state)
 		plan_free(&plan);
 	}
 	gated_free(&g);
+}
+
+/* One that may come yet, beside one that is sure. */
+static void test_waiting(void **state)
+{
+	enum { NONE = -1 };
+	static const struct {
+		const char *gate;
+		int comes, sure; /* on_fail, or NONE */
+		enum verdict_kind kind, otherwise;
+	} t[] = {
+		{"", ON_FAIL_BLOCK, NONE, VERDICT_WAITING, VERDICT_BLOCKED},
+		{"", ON_FAIL_DEGRADE, NONE, VERDICT_WAITING, VERDICT_DEGRADED},
+		{"", ON_FAIL_WARN, NONE, VERDICT_READY, VERDICT_READY},
+		{"", ON_FAIL_BLOCK, ON_FAIL_BLOCK, VERDICT_BLOCKED, VERDICT_BLOCKED},
+		{"", ON_FAIL_BLOCK, ON_FAIL_DEGRADE, VERDICT_BLOCKED, VERDICT_BLOCKED},
+		{"", ON_FAIL_BLOCK, ON_FAIL_WARN, VERDICT_WAITING, VERDICT_BLOCKED},
+		{"", ON_FAIL_DEGRADE, ON_FAIL_DEGRADE, VERDICT_DEGRADED, VERDICT_DEGRADED},
+		{"admit_degraded: true", ON_FAIL_BLOCK, ON_FAIL_DEGRADE, VERDICT_WAITING,
+		 VERDICT_BLOCKED},
+		{"admit_degraded: true", ON_FAIL_DEGRADE, NONE, VERDICT_DEGRADED, VERDICT_DEGRADED},
+		{"admit_degraded: true", ON_FAIL_DEGRADE, ON_FAIL_BLOCK, VERDICT_BLOCKED,
+		 VERDICT_BLOCKED},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct gated g = gated(t[i].gate);
+		struct measurements none = {0};
+		struct plan plan = {0};
+		struct verdict v;
+
+		add(&plan, "port", CHANGE_DIFFERS, (enum on_fail)t[i].comes)->settles = true;
+		if (t[i].sure != NONE)
+			add(&plan, "x", CHANGE_DIFFERS, (enum on_fail)t[i].sure);
+		gate_judge(&g.profile, &plan, &none, &v);
+		if (v.kind != t[i].kind)
+			fail_msg("row %zu: %s", i, verdict_name(v.kind));
+		assert_int_equal(v.otherwise, t[i].otherwise);
+		assert_int_equal(v.admit, v.kind == VERDICT_READY ||
+						  (v.kind == VERDICT_DEGRADED && *t[i].gate));
+		if (v.kind == VERDICT_WAITING) {
+			size_t n = v.reasons.n;
+
+			verdict_give_up(&v, 90000000);
+			assert_int_equal(v.kind, t[i].otherwise);
+			assert_int_equal(v.reasons.n, n + 1);
+			assert_text(v.reasons.v[n], "gate.wait: waited 1 min 30 s for port, and");
+		}
+		verdict_free(&v);
+		plan_free(&plan);
+		gated_free(&g);
+	}
+}
+
+/* What could not even be looked at does not come by itself. */
+static void test_failed_is_not_waited_for(void **state)
+{
+	struct gated g = gated("");
+	struct measurements m = {0};
+	struct plan plan = {0};
+	struct verdict v;
+
+	(void)state;
+	add(&plan, "port", CHANGE_FAILED, ON_FAIL_BLOCK)->settles = true;
+	measure(&m, "gate/pairs/x", OUTCOME_NOT_YET, ON_FAIL_BLOCK);
+	gate_judge(&g.profile, &plan, &m, &v);
+	assert_int_equal(v.kind, VERDICT_BLOCKED);
+	assert_int_equal(v.awaited.n, 1);
+	assert_string_equal(v.awaited.v[0], "gate/pairs/x");
+	verdict_free(&v);
+	plan_free(&plan);
+	measurements_free(&m);
+	gated_free(&g);
+}
+
+static void test_wait(void **state)
+{
+	static const struct {
+		const char *gate;
+		uint64_t seconds;
+	} t[] = {{"", 600}, {"wait: 20s", 20}, {"wait: 24h", 86400}};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct gated g = gated(t[i].gate);
+
+		assert_int_equal(gate_wait(&g.profile), t[i].seconds * 1000000);
+		gated_free(&g);
+	}
 }
 
 static void test_admit_degraded(void **state)
@@ -583,6 +676,9 @@ int main(void)
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_followers),
 		cmocka_unit_test(test_worst),
+		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_failed_is_not_waited_for),
+		cmocka_unit_test(test_wait),
 		cmocka_unit_test(test_admit_degraded),
 		cmocka_unit_test(test_simple),
 		TEST(test_empty),

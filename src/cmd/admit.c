@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * admit: lets work in on a node that the verdict keeps it from, for a time and on record.
+ * The verdict stays what it is. A transient timer ends it; whoever reads the record before that
+ * timer has run takes a time that is over for over all the same.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "boot/service.h"
+#include "cmd/cmd.h"
+#include "profile/site.h"
+#include "report/admission.h"
+#include "report/journal.h"
+#include "sys/clock.h"
+#include "sys/read.h"
+#include "sys/state.h"
+
+enum { LOCK_WAIT_US = 30 * 1000000, REASON_MAX = 200, WHO_MAX = 32 };
+
+#define MINUTE_US (60ULL * 1000000)
+#define DAY_US (24 * 60 * MINUTE_US)
+
+/* Days too, which no duration of a profile needs. */
+static int parse_time(const char *text, uint64_t *ret)
+{
+	size_t len = strlen(text);
+	cleanup_free char *days = xstrndup(text, len ? len - 1 : 0);
+
+	if (len && text[len - 1] == 'd') {
+		if (parse_u64(days, ret) < 0 || *ret > 365)
+			return -1;
+		*ret *= DAY_US;
+		return 0;
+	}
+	return parse_duration(text, ret);
+}
+
+static bool is_reason(const char *text)
+{
+	json_t *probe = json_string(text); /* NULL unless it is UTF-8 */
+	bool utf8 = probe, blank = true;
+
+	json_decref(probe);
+	for (const char *p = text; *p; p++) {
+		if (iscntrl((unsigned char)*p))
+			return false;
+		blank = blank && *p == ' ';
+	}
+	return utf8 && !blank && strlen(text) <= REASON_MAX;
+}
+
+/* What the environment says is a hint: only what looks like a name is taken. */
+static const char *user_name(void)
+{
+	const char *name = getenv("SUDO_USER");
+
+	if (!name || !*name)
+		name = getenv("LOGNAME");
+	if (!name || !*name || strlen(name) > WHO_MAX ||
+	    name[strspn(name,
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@-")])
+		return NULL;
+	return name;
+}
+
+/*
+ * The user that logged in, which the kernel keeps across sudo and su (proc(5),
+ * /proc/PID/loginuid; 4294967295: nobody did), or else the one that this process has.
+ */
+static char *who(void)
+{
+	const char *tty = ttyname(STDIN_FILENO), *name = user_name();
+	struct root own cleanup(root_close) = {.fd = -1};
+	uint64_t uid = getuid(), logged;
+
+	if (root_init(&own, NULL, NULL) == 0 &&
+	    read_u64(&own, &logged, NULL, "/proc/self/loginuid") == 0 && logged != UINT32_MAX)
+		uid = logged;
+	return xasprintf("%s%suid %" PRIu64 "%s%s%s", name ? name : "", name ? " (" : "", uid,
+			 tty ? ", " : "", tty ? tty : "", name ? ")" : "");
+}
+
+static char *utc(uint64_t in_usec)
+{
+	time_t at = time(NULL) + (time_t)(in_usec / 1000000);
+	char text[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&at, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return xstrdup(text);
+}
+
+/* What a person must do instead; NULL: it can be admitted. */
+static const char *why_not(const struct status *s)
+{
+	const char *verdict = status_verdict(s);
+	struct waiting w;
+
+	if (streq(verdict, verdict_name(VERDICT_OFF)))
+		return "railhead=off is on the kernel command line: admit_off: true in " SITE_FILE
+		       " lets such nodes work";
+	if (streq(verdict, verdict_name(VERDICT_NONE)))
+		return "no profile matches this node: admit_none: true in " SITE_FILE
+		       " lets such nodes work; `railhead match --explain` says why none matches";
+	if (status_is_empty(s) ||
+	    (streq(verdict, verdict_name(VERDICT_WAITING)) && !status_waiting(s, &w)))
+		return "the gate has not judged this node yet; run `railhead gate`";
+	return NULL;
+}
+
+static int store(struct invocation *inv, struct status *s)
+{
+	struct err err = {0};
+
+	if (status_store(&inv->root, s, &err) == 0)
+		return EXIT_OK;
+	complain("%s", err.text);
+	return EXIT_INTERNAL;
+}
+
+/* The end is arranged first: nothing is let in that nobody would end. */
+static int admit(struct invocation *inv, struct status *s, uint64_t usec)
+{
+	cleanup_free char *ends = utc(usec), *by = who();
+	struct admission a = {
+		.since = clock_usec(), .ends = ends, .who = by, .reason = inv->reason};
+	const char *instead = why_not(s);
+	struct err err = {0};
+	int code;
+
+	if (instead) {
+		complain("admit: %s", instead);
+		return EXIT_GATE;
+	}
+	if (status_verdict_admits(s)) {
+		printf("verdict: %s: work is admitted already, nothing is to be done\n",
+		       status_verdict(s));
+		return EXIT_OK;
+	}
+	a.until = a.since + usec;
+	if (service_admission_ends(&inv->root, usec / 1000000, &err) < 0) {
+		complain("%s; nothing is admitted", err.text);
+		return EXIT_INTERNAL;
+	}
+	status_set_admission(s, &a);
+	code = store(inv, s);
+	if (code == EXIT_OK)
+		journal_admitted(&inv->root, s, NULL);
+	return code;
+}
+
+/* By the timer: what is in force has been admitted anew since it was set, and stays. */
+static int end(struct invocation *inv, struct status *s)
+{
+	bool timer = in_own_unit();
+	struct admission a;
+	struct err err = {0};
+	bool in_force = status_admission(s, &a);
+
+	if (timer && in_force)
+		return EXIT_OK;
+	if (!json_object_get(s->doc, "admission")) {
+		if (!timer)
+			printf("nothing is admitted by hand\n");
+		return EXIT_OK;
+	}
+	if (!timer && service_admission_over(&inv->root, &err) < 0)
+		complain("%s", err.text);
+	journal_admitted(&inv->root, s, in_force ? "taken back" : "its time is over");
+	status_set_admission(s, NULL);
+	return store(inv, s);
+}
+
+/* Returns false if the words make no sense; they are explained then. usec 0: to end it. */
+static bool parse(const struct invocation *inv, uint64_t *usec)
+{
+	*usec = 0;
+	if (inv->end && !inv->for_time && !inv->reason)
+		return true;
+	if (inv->end || !inv->for_time) {
+		complain("admit: either --for DURATION --reason TEXT, or --end");
+		return false;
+	}
+	if (parse_time(inv->for_time, usec) < 0 || (*usec && *usec < MINUTE_US) ||
+	    *usec > 7 * DAY_US) {
+		complain("admit: --for %s: 1m to 7d, such as 30m, 4h or 2d; 0s ends it",
+			 inv->for_time);
+		return false;
+	}
+	if (*usec && !(inv->reason && is_reason(inv->reason))) {
+		complain("admit: --reason TEXT: say why, on one line of at most %d bytes; it "
+			 "stands in the record, in the journal and in `railhead status`",
+			 REASON_MAX);
+		return false;
+	}
+	return true;
+}
+
+static int run_locked(struct invocation *inv, uint64_t usec, bool *admitted)
+{
+	struct status s;
+	int code;
+
+	status_load(&inv->root, &s);
+	code = usec ? admit(inv, &s, usec) : end(inv, &s);
+	*admitted = usec && code == EXIT_OK;
+	say_warnings(&s);
+	if (inv->json)
+		print_json(json_incref(s.doc));
+	else if (code == EXIT_OK && !in_own_unit())
+		status_render(stdout, &s);
+	status_free(&s);
+	return code;
+}
+
+static int run(struct invocation *inv)
+{
+	bool admitted = false;
+	struct err err = {0};
+	uint64_t usec;
+	int lock, code;
+
+	if (!parse(inv, &usec))
+		return EXIT_USAGE;
+	lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
+	if (lock < 0) {
+		complain("%s", err.text);
+		return EXIT_INTERNAL;
+	}
+	code = run_locked(inv, usec, &admitted);
+	/* The target's start runs the gate in its unit, which finds the admission. */
+	close(lock);
+	fflush(stdout);
+	if (admitted && inv->root.live && service_open_target(true, &err) < 0) {
+		complain("%s", err.text);
+		return EXIT_INTERNAL;
+	}
+	return code;
+}
+
+const struct verb verb_admit = {
+	.name = "admit",
+	.args = "",
+	.help = "let work in on a node that is not ready, for a time and on record",
+	.options = OPT_ROOT | OPT_JSON | OPT_FOR | OPT_REASON | OPT_END,
+	.writes = true,
+	.run = run,
+};

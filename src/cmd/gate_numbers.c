@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The numbers that the gate judges: measured now, or (gate.reuse of the profile) those of the
+ * boot before, if it ended in an orderly reboot and everything that they stand on is the same.
+ * All looks are done anew in either case.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "boot/kargs.h"
+#include "boot/service.h"
+#include "cmd/cmd.h"
+#include "gate/binding.h"
+#include "report/pass.h"
+#include "sys/clock.h"
+#include "sys/state.h"
+
+enum { KEEP_LOCK_US = 2 * 1000000 };
+
+/* gate.reuse in microseconds; 0: nothing is used again. */
+static uint64_t reuse_of(const struct profile *profile)
+{
+	const char *text = ynode_text(profile_section(profile, "gate"), "reuse", NULL);
+	uint64_t usec;
+
+	return text && parse_duration(text, &usec) == 0 ? usec : 0;
+}
+
+/* Takes what the boot before left, whether or not it is used: it serves once. */
+static bool reuse(const struct invocation *inv, const struct run *run, struct status *s)
+{
+	uint64_t usec = reuse_of(run->profile);
+	cleanup_free char *why = NULL, *trial = kargs_value(run->node.cmdline, "railhead.trial");
+	struct binding binding = {0};
+	struct err err = {0};
+	json_t *pass = pass_take(run->root, &err);
+	bool used;
+
+	if (err.code)
+		complain("%s; all is measured anew", err.text);
+	if (pass && usec && inv->again)
+		why = xstrdup("--again");
+	else if (pass && usec && trial)
+		why = xstrdup("this boot tries kernel arguments");
+	else if (pass && usec) {
+		binding_take(run->root, run->profile, &run->node, &run->sets, &binding);
+		why = pass_refusal(pass, &binding, time(NULL), usec);
+	}
+	used = pass && usec && !why;
+	if (used)
+		status_reuse(s, pass);
+	else
+		status_measured(s, time(NULL), why);
+	binding_free(&binding);
+	json_decref(pass);
+	return used;
+}
+
+/* The names of the checks of which something could not be measured yet. */
+static void not_yet(const struct status *s, struct strv *ret)
+{
+	struct measurements m = {0};
+
+	status_measurements(s, &m);
+	for (size_t i = 0; i < m.list.n; i++)
+		if (m.list.v[i].outcome == OUTCOME_NOT_YET &&
+		    !strv_contains(ret, m.list.v[i].check))
+			strv_add(ret, m.list.v[i].check);
+	measurements_free(&m);
+}
+
+/* Of a retry: what could not be measured is, the rest stays. */
+static int measure_the_rest(const struct step_ctx *ctx, struct status *s, struct err *err)
+{
+	struct measurements m = {0};
+	struct strv only = {0};
+	int r = 0;
+
+	not_yet(s, &only);
+	if (only.n)
+		r = gate_measure(ctx, &only, &m, err);
+	status_replace_measurements(s, &m);
+	measurements_free(&m);
+	strv_free(&only);
+	return r;
+}
+
+static int measure_all(const struct step_ctx *ctx, struct status *s, struct err *err)
+{
+	struct measurements m = {0};
+	int r = gate_measure(ctx, NULL, &m, err);
+
+	status_set_measurements(s, &m);
+	measurements_free(&m);
+	return r;
+}
+
+int gate_numbers(const struct invocation *inv, const struct run *run, struct status *s,
+		 struct measurements *ret, struct err *err)
+{
+	struct step_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
+	int r = 0;
+
+	if (inv->retry)
+		r = measure_the_rest(&ctx, s, err);
+	else if (!reuse(inv, run, s))
+		r = measure_all(&ctx, s, err);
+	if (r == 0)
+		status_measurements(s, ret);
+	return r;
+}
+
+void gate_pass(const struct run *run, const struct status *s)
+{
+	struct binding binding = {0};
+	struct err err = {0};
+	bool wanted = reuse_of(run->profile);
+
+	if (wanted)
+		binding_take(run->root, run->profile, &run->node, &run->sets, &binding);
+	if (pass_store(run->root, s, wanted ? &binding : NULL, &err) < 0)
+		complain("%s; the next boot measures anew", err.text);
+	binding_free(&binding);
+}
+
+/* The lock may be held by what the same shutdown is about to end: that is no reason to wait. */
+int gate_keep(struct invocation *inv)
+{
+	cleanup_close int lock = -1;
+	struct status s;
+	struct err err = {0};
+	int r = 0;
+
+	if (!service_reboots(&inv->root)) {
+		if (!in_own_unit())
+			complain("gate --keep: nothing done: no reboot is under way");
+		return EXIT_OK;
+	}
+	lock = state_lock(&inv->root, clock_usec() + KEEP_LOCK_US, &err);
+	if (lock < 0) {
+		complain("%s", err.text);
+		return EXIT_INTERNAL;
+	}
+	status_load(&inv->root, &s);
+	r = pass_keep(&inv->root, &s, &err);
+	if (r < 0)
+		complain("%s; the next boot measures anew", err.text);
+	status_free(&s);
+	return r < 0 ? EXIT_INTERNAL : EXIT_OK;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "gate/binding.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sha256.h"
+#include "base/str.h"
+#include "sys/read.h"
+
+enum {
+	DIGEST_DIGITS = 16,
+	DMI_MAX = 1 << 20,
+	DMI_MEMORY_DEVICE = 17, /* SMBIOS 3.7, 7.18 */
+	CPUINFO_MAX = 16384,	/* more than the first CPU's part */
+	NAMED_MAX = 2,		/* differences that are told one by one */
+};
+
+/* A value that is not to be shown. */
+static const char digest_mark[] = "digest ";
+
+static struct binding_part *find(const struct binding *b, const char *name)
+{
+	for (size_t i = 0; i < b->list.n; i++)
+		if (streq(b->list.v[i].name, name))
+			return &b->list.v[i];
+	return NULL;
+}
+
+/* Takes value over; NULL or "": it is not known. What has two of a name has both in one part. */
+static void add(struct binding *b, char *value, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void add(struct binding *b, char *value, const char *fmt, ...)
+{
+	cleanup_free char *own = value;
+	struct binding_part *same, part;
+	struct str name = {0};
+	va_list ap;
+
+	if (!value || !*value)
+		return;
+	va_start(ap, fmt);
+	str_vaddf(&name, fmt, ap);
+	va_end(ap);
+	same = find(b, name.s);
+	if (same) {
+		char *both = xasprintf("%s, %s", same->value, value);
+
+		free(same->value);
+		same->value = both;
+		str_free(&name);
+		return;
+	}
+	part = (struct binding_part){str_take(&name), take_ptr(own)};
+	vec_push(&b->list, part);
+}
+
+/* NULL for nothing. */
+static char *digest_of(const struct str *text)
+{
+	char hex[SHA256_HEX];
+
+	if (!text->len)
+		return NULL;
+	sha256_hex(text->s, text->len, hex);
+	return xasprintf("%s%.*s", digest_mark, DIGEST_DIGITS, hex);
+}
+
+/* NULL if it can't be read. */
+static char *text_at(const struct root *root, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static char *text_at(const struct root *root, const char *fmt, ...)
+{
+	cleanup_str struct str path = {0};
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&path, fmt, ap);
+	va_end(ap);
+	return read_text(root, &text, NULL, "%s", path.s) == 0 ? text : NULL;
+}
+
+/* Each that is there, in a line of its own: what is no secret is shown, the rest in a digest. */
+static void line(struct str *out, char *text)
+{
+	if (text && *text)
+		str_addf(out, "%s\n", text);
+	free(text);
+}
+
+/* The value of "KEY : VALUE" in text, as /proc/cpuinfo and NVIDIA's files have it; or NULL. */
+static char *value_of(const char *text, const char *key)
+{
+	size_t len = strlen(key);
+
+	for (const char *p = text; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL) {
+		const char *value = p + len + strspn(p + strnlen(p, len), " \t");
+
+		if (strncmp(p, key, len) != 0 || *value != ':')
+			continue;
+		value += 1 + strspn(value + 1, " \t");
+		return xstrndup(value, strcspn(value, "\n"));
+	}
+	return NULL;
+}
+
+/* --- software ------------------------------------------------------------------------------ */
+
+/* What GRUB and railhead add differs from boot to boot and says nothing of the kernel. */
+static bool is_own(const char *arg)
+{
+	return str_starts(arg, "railhead.") || str_starts(arg, "BOOT_IMAGE=");
+}
+
+static void add_kernel(const struct root *root, const struct node *node, struct binding *b)
+{
+	cleanup_free char *words = xstrdup(node->cmdline ? node->cmdline : "");
+	cleanup_str struct str build = {0}, args = {0};
+	char *rest = NULL;
+
+	line(&build, text_at(root, "/proc/version"));
+	for (char *arg = strtok_r(words, " ", &rest); arg; arg = strtok_r(NULL, " ", &rest))
+		if (!is_own(arg))
+			str_addf(&args, "%s\n", arg);
+	add(b, xstrdup(node->kernel ? node->kernel : ""), "kernel");
+	add(b, digest_of(&build), "build of the kernel");
+	add(b, digest_of(&args), "kernel arguments");
+}
+
+/* Version and srcversion, which modinfo(8) explains; one built into the kernel may have none. */
+static void add_module(const struct root *root, const char *driver, struct binding *b)
+{
+	cleanup_free char *module = xstrdup(driver);
+	cleanup_free char *name = xasprintf("driver %s", driver);
+	cleanup_free char *version = NULL, *source = NULL;
+
+	for (char *p = module; *p; p++)
+		if (*p == '-')
+			*p = '_';
+	if (find(b, name) || !root_exists(root, "/sys/module/%s", module))
+		return;
+	version = text_at(root, "/sys/module/%s/version", module);
+	source = text_at(root, "/sys/module/%s/srcversion", module);
+	add(b,
+	    xasprintf("%s%s%s",
+		      version  ? version
+		      : source ? ""
+			       : "of the kernel",
+		      version && source ? " " : "", source ? source : ""),
+	    "%s", name);
+}
+
+/* --- functions ----------------------------------------------------------------------------- */
+
+static void add_gpu(const struct root *root, const struct pci_fn *fn, struct str *serial,
+		    struct binding *b)
+{
+	cleanup_free char *text =
+		text_at(root, "/proc/driver/nvidia/gpus/%s/information", fn->addr);
+
+	if (!text)
+		return;
+	add(b, value_of(text, "Video BIOS"), "video BIOS of %s", fn->addr);
+	line(serial, value_of(text, "GPU UUID"));
+}
+
+static void add_nvme(const struct root *root, const struct pci_fn *fn, struct str *serial,
+		     struct binding *b)
+{
+	struct strv names = {0};
+
+	read_dir(root, &names, NULL, "/sys/bus/pci/devices/%s/nvme", fn->addr);
+	for (size_t i = 0; i < names.n; i++) {
+		const char *name = names.v[i];
+
+		add(b, text_at(root, "/sys/class/nvme/%s/firmware_rev", name), "firmware of %s",
+		    fn->addr);
+		line(serial, text_at(root, "/sys/class/nvme/%s/serial", name));
+	}
+	strv_free(&names);
+}
+
+/*
+ * The address that a netdev was made with: a bond gives its own to its members, and
+ * addr_assign_type 0 (NET_ADDR_PERM) is the card's.
+ */
+static char *card_address(const struct root *root, const char *netdev)
+{
+	char *bonded = text_at(root, "/sys/class/net/%s/bonding_slave/perm_hwaddr", netdev);
+	uint64_t type;
+
+	if (bonded)
+		return bonded;
+	if (read_u64(root, &type, NULL, "/sys/class/net/%s/addr_assign_type", netdev) < 0 || type)
+		return NULL;
+	return text_at(root, "/sys/class/net/%s/address", netdev);
+}
+
+static void add_function(const struct root *root, const struct pci_fn *fn, struct binding *b)
+{
+	cleanup_str struct str serial = {0};
+
+	add(b,
+	    xasprintf("%04x:%04x %04x:%04x", fn->vendor, fn->device, fn->subsystem_vendor,
+		      fn->subsystem_device),
+	    "model of %s", fn->addr);
+	if (fn->driver)
+		add_module(root, fn->driver, b);
+	for (size_t i = 0; i < fn->ibdevs.n; i++) {
+		add(b, text_at(root, "/sys/class/infiniband/%s/fw_ver", fn->ibdevs.v[i]),
+		    "firmware of %s", fn->addr);
+		line(&serial, text_at(root, "/sys/class/infiniband/%s/node_guid", fn->ibdevs.v[i]));
+	}
+	for (size_t i = 0; i < fn->net.n; i++)
+		line(&serial, card_address(root, fn->net.v[i]));
+	add_gpu(root, fn, &serial, b);
+	add_nvme(root, fn, &serial, b);
+	add(b, digest_of(&serial), "serial number of %s", fn->addr);
+}
+
+/* A function may be in a set and in a narrower one. */
+static void add_functions(const struct root *root, const struct device_sets *sets,
+			  struct binding *b)
+{
+	for (size_t i = 0; i < sets->set.n; i++)
+		for (size_t j = 0; j < sets->set.v[i].fn.n; j++) {
+			const struct pci_fn *fn = sets->set.v[i].fn.v[j];
+			cleanup_free char *model = xasprintf("model of %s", fn->addr);
+
+			if (!find(b, model))
+				add_function(root, fn, b);
+		}
+}
+
+/* --- the machine --------------------------------------------------------------------------- */
+
+/* The end of a structure's strings: two zeros after its formatted part; NULL if it is cut. */
+static const char *dmi_next(const char *at, const char *end)
+{
+	size_t formatted = (uint8_t)at[1];
+	const char *p = at + formatted;
+
+	if ((size_t)(end - at) < formatted)
+		return NULL;
+	while (p + 1 < end && (p[0] || p[1]))
+		p++;
+	return p + 2 <= end ? p + 2 : NULL;
+}
+
+/* Size, speed, maker and serial number of each memory module, as the firmware tells them. */
+static char *memory_modules(const struct root *root)
+{
+	cleanup_free char *table = NULL;
+	cleanup_str struct str modules = {0};
+	const char *end, *next;
+	size_t len = 0;
+
+	if (read_start(root, DMI_MAX, &table, &len, NULL, "/sys/firmware/dmi/tables/DMI") < 0)
+		return NULL;
+	end = table + len;
+	/* Type, length of the formatted part (4 at least), handle. */
+	for (const char *at = table; at + 4 <= end && (uint8_t)at[1] >= 4; at = next) {
+		next = dmi_next(at, end);
+		if (!next)
+			break;
+		if (at[0] == DMI_MEMORY_DEVICE)
+			str_addn(&modules, at, (size_t)(next - at));
+	}
+	return digest_of(&modules);
+}
+
+static void add_machine(const struct root *root, const struct node *node, struct binding *b)
+{
+	static const char *const serials[] = {"product_serial", "board_serial", "chassis_serial"};
+	cleanup_str struct str serial = {0};
+	char *version = text_at(root, "/sys/class/dmi/id/bios_version");
+	char *date = text_at(root, "/sys/class/dmi/id/bios_date");
+
+	if (version || date)
+		add(b,
+		    xasprintf("%s%s%s", version ? version : "", version && date ? ", " : "",
+			      date ? date : ""),
+		    "BIOS");
+	free(version);
+	free(date);
+	for (size_t i = 0; i < array_len(serials); i++)
+		line(&serial, text_at(root, "/sys/class/dmi/id/%s", serials[i]));
+	add(b, digest_of(&serial), "serial number of the machine");
+	add(b, memory_modules(root), "memory modules");
+	add(b, xasprintf("%zu", cpus_count(&node->cpus)), "CPUs");
+}
+
+static void add_cpu(const struct root *root, struct binding *b)
+{
+	static const char *const keys[] = {"model name", "microcode", "CPU implementer", "CPU part",
+					   "CPU revision"};
+	cleanup_free char *text = NULL;
+
+	if (read_start(root, CPUINFO_MAX, &text, NULL, NULL, "/proc/cpuinfo") < 0)
+		return;
+	for (size_t i = 0; i < array_len(keys); i++)
+		add(b, value_of(text, keys[i]), "%s", keys[i]);
+}
+
+void binding_take(const struct root *root, const struct profile *profile, const struct node *node,
+		  const struct device_sets *sets, struct binding *ret)
+{
+	static const char *const modules[] = {"ib_core",	"mlx5_ib",   "bnxt_re",
+					      "irdma",		"rdma_rxe",  "nvidia",
+					      "nvidia_peermem", "nvme_rdma", "rpcrdma"};
+	struct binding b = {0};
+
+	add(&b, xasprintf("%.12s", profile->digest), "profile");
+	add(&b, xstrdup(RAILHEAD_VERSION), "railhead");
+	add_kernel(root, node, &b);
+	add_machine(root, node, &b);
+	add_cpu(root, &b);
+	add_functions(root, sets, &b);
+	for (size_t i = 0; i < array_len(modules); i++)
+		add_module(root, modules[i], &b);
+	*ret = b;
+}
+
+void binding_free(struct binding *b)
+{
+	for (size_t i = 0; i < b->list.n; i++) {
+		free(b->list.v[i].name);
+		free(b->list.v[i].value);
+	}
+	vec_free(&b->list);
+}
+
+/* --- kept and compared --------------------------------------------------------------------- */
+
+json_t *binding_to_json(const struct binding *b)
+{
+	json_t *obj = json_object();
+
+	for (size_t i = 0; i < b->list.n; i++)
+		json_object_set_new(obj, b->list.v[i].name, json_string(b->list.v[i].value));
+	return obj;
+}
+
+struct differences {
+	struct str text;
+	size_t n;
+};
+
+static bool shown(const char *value)
+{
+	return !str_starts(value, digest_mark);
+}
+
+/* NULL: it was not there, or is not. */
+static void differs(struct differences *d, const char *name, const char *now, const char *was)
+{
+	if (d->n++ >= NAMED_MAX)
+		return;
+	str_addf(&d->text, "%s%s: ", d->n > 1 ? "; " : "", name);
+	if (!now || !was)
+		str_add(&d->text, now ? "not known before" : "not known now");
+	else if (shown(now) && shown(was))
+		str_addf(&d->text, "%s, was %s", now, was);
+	else
+		str_add(&d->text, "another than before");
+}
+
+char *binding_difference(const struct binding *now, const json_t *was)
+{
+	json_t *all = (json_t *)was, *value;
+	struct differences d = {0};
+	const char *name;
+
+	for (size_t i = 0; i < now->list.n; i++) {
+		const struct binding_part *p = &now->list.v[i];
+		const char *before = json_string_value(json_object_get(was, p->name));
+
+		if (!before || !streq(before, p->value))
+			differs(&d, p->name, p->value, before);
+	}
+	json_object_foreach(all, name, value) if (!find(now, name))
+		differs(&d, name, NULL, json_string_value(value));
+	if (d.n > NAMED_MAX)
+		str_addf(&d.text, "; and %zu more", d.n - NAMED_MAX);
+	return d.n ? str_take(&d.text) : NULL;
+}

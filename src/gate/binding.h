@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What numbers stand on: the parts of a node and its software that, when one of them is another,
+ * make numbers of before worth nothing. Read from sysfs, procfs and the SMBIOS table; what can't
+ * be read is left out, and then differs from where it could be.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/vec.h"
+#include "node/node.h"
+#include "profile/profile.h"
+#include "sys/root.h"
+
+struct binding_part {
+	char *name; /* "firmware of 0000:3b:00.0" */
+	char *value;
+};
+
+struct binding {
+	VEC(struct binding_part) list;
+};
+
+/*
+ * The parts: profile, railhead, kernel and its arguments (but railhead's and the boot loader's
+ * own), drivers and RDMA's modules, firmware and serial numbers of the functions of all sets,
+ * BIOS, machine, memory modules, CPUs with their microcode. A serial number is never a value, but
+ * a part of a digest.
+ */
+void binding_take(const struct root *root, const struct profile *profile, const struct node *node,
+		  const struct device_sets *sets, struct binding *ret);
+void binding_free(struct binding *b);
+
+/* As an object, a key for each name. */
+json_t *binding_to_json(const struct binding *b);
+/*
+ * "firmware of 0000:3b:00.0: 28.39, was 28.37; and 2 more"; NULL if all is as it was. The caller
+ * frees. was: of binding_to_json(); whatever else it is differs.
+ */
+char *binding_difference(const struct binding *now, const json_t *was);

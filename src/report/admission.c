@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/admission.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "sys/clock.h"
+
+static const char *text_of(const json_t *obj, const char *key)
+{
+	const char *s = json_string_value(json_object_get(obj, key));
+
+	return s ? s : "";
+}
+
+static uint64_t usec_of(const json_t *obj, const char *key)
+{
+	json_int_t n = json_integer_value(json_object_get(obj, key));
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+bool status_admission(const struct status *s, struct admission *ret)
+{
+	const json_t *obj = json_object_get(s->doc, "admission");
+
+	*ret = (struct admission){.since = usec_of(obj, "since_usec"),
+				  .until = usec_of(obj, "until_usec"),
+				  .ends = text_of(obj, "until"),
+				  .who = text_of(obj, "who"),
+				  .reason = text_of(obj, "reason")};
+	return json_is_object(obj) && clock_usec() < ret->until &&
+	       streq(text_of(obj, "digest"), status_digest(s));
+}
+
+void status_set_admission(struct status *s, const struct admission *a)
+{
+	json_object_del(s->doc, "admission");
+	if (a)
+		json_object_set_new(s->doc, "admission",
+				    json_pack("{s:I, s:I, s:s, s:s, s:s, s:s}", "since_usec",
+					      (json_int_t)a->since, "until_usec",
+					      (json_int_t)a->until, "until", a->ends, "digest",
+					      status_digest(s), "who", a->who, "reason",
+					      a->reason));
+}
+
+char *admission_line(const struct status *s)
+{
+	struct admission a;
+
+	return status_admission(s, &a)
+		       ? xasprintf("admitted until %s by %s: %s", a.ends, a.who, a.reason)
+		       : NULL;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/pass.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "sys/state.h"
+
+#define PASS_FILE "pass.json"
+
+enum { PASS_SCHEMA = 1 };
+
+static int64_t number(const json_t *obj, const char *key)
+{
+	return json_integer_value(json_object_get(obj, key));
+}
+
+static bool is_whole(const json_t *pass)
+{
+	return json_is_object(pass) && number(pass, "schema") == PASS_SCHEMA &&
+	       json_is_integer(json_object_get(pass, "measured")) &&
+	       json_array_size(json_object_get(pass, "measurements")) &&
+	       json_is_object(json_object_get(pass, "binding"));
+}
+
+json_t *pass_take(const struct root *root, struct err *err)
+{
+	cleanup_free char *text = NULL;
+	json_t *pass;
+
+	if (state_kept(root, PASS_FILE, &text, NULL) < 0 || state_forget(root, PASS_FILE, err) < 0)
+		return NULL;
+	pass = json_loads(text, 0, NULL);
+	if (is_whole(pass))
+		return pass;
+	json_decref(pass);
+	return NULL;
+}
+
+char *pass_refusal(const json_t *pass, const struct binding *binding, int64_t now, uint64_t usec)
+{
+	int64_t age = now - number(pass, "measured");
+
+	if (age < 0)
+		return xstrdup("what was measured before has a time that is still to come; is the "
+			       "clock right?");
+	if ((uint64_t)age > usec / 1000000) {
+		cleanup_free char *time = format_duration((uint64_t)age * 1000000);
+
+		return xasprintf("what was measured before is %s old", time);
+	}
+	return binding_difference(binding, json_object_get(pass, "binding"));
+}
+
+static json_t *origin(int64_t measured, int64_t boots)
+{
+	return json_pack("{s:I, s:I}", "measured", (json_int_t)measured, "boots_ago",
+			 (json_int_t)boots);
+}
+
+void status_reuse(struct status *s, const json_t *pass)
+{
+	json_object_set(s->doc, "measurements", json_object_get(pass, "measurements"));
+	json_object_set_new(s->doc, "numbers",
+			    origin(number(pass, "measured"), number(pass, "boots_ago") + 1));
+}
+
+void status_measured(struct status *s, int64_t now, const char *why)
+{
+	json_t *numbers = origin(now, 0);
+
+	if (why)
+		json_object_set_new(numbers, "anew_because", json_string(why));
+	json_object_set_new(s->doc, "numbers", numbers);
+}
+
+/* ready: what degrades or only warns is no pass, and neither is what was not measured at all. */
+static bool is_pass(const struct status *s)
+{
+	const json_t *list = json_object_get(s->doc, "measurements");
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *outcome =
+			json_string_value(json_object_get(json_array_get(list, i), "outcome"));
+
+		if (!outcome || (!streq(outcome, outcome_name(OUTCOME_PASS)) &&
+				 !streq(outcome, outcome_name(OUTCOME_UNSUPPORTED))))
+			return false;
+	}
+	return json_array_size(list) && streq(status_verdict(s), verdict_name(VERDICT_READY));
+}
+
+int pass_store(const struct root *root, const struct status *s, const struct binding *binding,
+	       struct err *err)
+{
+	const json_t *numbers = json_object_get(s->doc, "numbers");
+	cleanup_free char *text = NULL;
+	json_t *pass;
+
+	if (!binding || !is_pass(s) || !numbers)
+		return state_remove(root, PASS_FILE, err);
+	pass = json_pack("{s:i, s:I, s:I, s:o, s:O}", "schema", PASS_SCHEMA, "measured",
+			 (json_int_t)number(numbers, "measured"), "boots_ago",
+			 (json_int_t)number(numbers, "boots_ago"), "binding",
+			 binding_to_json(binding), "measurements",
+			 json_object_get(s->doc, "measurements"));
+	text = json_dumps(pass, JSON_INDENT(1));
+	json_decref(pass);
+	return state_write_private(root, PASS_FILE, text, err);
+}
+
+int pass_keep(const struct root *root, const struct status *s, struct err *err)
+{
+	cleanup_free char *text = NULL;
+	int r;
+
+	if (!is_pass(s) || state_read(root, PASS_FILE, &text, NULL) < 0)
+		return 0;
+	r = state_keep(root, PASS_FILE, text, err);
+	return r < 0 ? r : 1;
+}
+
+char *pass_line(const struct status *s, int64_t now)
+{
+	const json_t *numbers = json_object_get(s->doc, "numbers");
+	const char *why = json_string_value(json_object_get(numbers, "anew_because"));
+	int64_t age = now - number(numbers, "measured"), boots = number(numbers, "boots_ago");
+	cleanup_free char *time = format_duration(age > 0 ? (uint64_t)age * 1000000 : 0);
+
+	if (!numbers || !json_array_size(json_object_get(s->doc, "measurements")))
+		return NULL;
+	if (boots > 1)
+		return xasprintf("measured %s ago, %lld boots before", time, (long long)boots);
+	if (boots)
+		return xasprintf("measured %s ago, in the boot before", time);
+	return xasprintf("measured %s ago%s%s%s", time, why ? " (anew: " : "", why ? why : "",
+			 why ? ")" : "");
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A pass: the numbers of a node that was found ready, and what they stand on (gate/binding.h).
+ * While the node is ready it is in /run/railhead/pass.json; an orderly reboot puts it into
+ * /var/lib/railhead (`railhead gate --keep`, which railhead-gate.service runs when it is stopped
+ * for one), and the next gate takes it from there, once. So a boot that ended otherwise (a panic,
+ * a power cut, a power-off) leaves none, and none serves a second time after a boot that did.
+ */
+#pragma once
+
+#include "gate/binding.h"
+#include "report/status.h"
+
+/*
+ * Takes the pass that the boot before has left, so that it is there no more; NULL: there is none,
+ * it is torn, or it can't be taken away (*err says so then). The caller owns it.
+ */
+json_t *pass_take(const struct root *root, struct err *err);
+
+/*
+ * Why the pass can't be used; NULL: it can. now, of the wall clock, in seconds; usec: how old it
+ * may be. The caller frees.
+ */
+char *pass_refusal(const json_t *pass, const struct binding *binding, int64_t now, uint64_t usec);
+
+/* The numbers in the record are those of the pass. */
+void status_reuse(struct status *s, const json_t *pass);
+/* They are of now (of the wall clock); why: the sentence why a pass was not used, or NULL. */
+void status_measured(struct status *s, int64_t now, const char *why);
+
+/*
+ * Writes what the record holds as the pass of this boot, if it is one: the verdict is ready, and
+ * all that was measured passed. Else, and with binding NULL, this boot has none.
+ */
+int pass_store(const struct root *root, const struct status *s, const struct binding *binding,
+	       struct err *err);
+/* For the next boot. 1: kept, 0: the node is not ready (any more), or there is no pass. */
+int pass_keep(const struct root *root, const struct status *s, struct err *err);
+
+/* "measured 3 h ago, in the boot before"; NULL if nothing was measured. The caller frees. */
+char *pass_line(const struct status *s, int64_t now);

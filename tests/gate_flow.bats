@@ -1,0 +1,397 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What happens around the measuring: waiting, work let in by hand, a pass that is used again.
+# What units and timers do is seen in the VM (tests/vm/cases/waiting.py).
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+load lib/fakebench
+
+setup() {
+  root=$BATS_TEST_TMPDIR/root
+  fake_node "$root"
+  record=$root/run/railhead/status.json
+  ready=$root/run/railhead/ready
+}
+
+# A profile whose gate section has these lines.
+gated() { # LINES
+  printf 'schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: Supermicro}}\ndevices: {nics: {pci: "15b3:1021"}}\ngate:\n%s\n' "$1" |
+    profile "$root" sku
+}
+
+carrier() { # 0|1
+  put "$root/sys/devices/pci0000:00/$PF0/net/eth0/carrier" "$1"
+}
+
+gate() { # STATUS [OPTION...]
+  run "-$1" "$railhead" gate --root "$root" "${@:2}"
+}
+
+in_record() { # JQ-FILTER
+  jq -e "$1" "$record" >/dev/null || {
+    echo "does not hold: $1"
+    cat "$record"
+    return 1
+  }
+}
+
+edit_record() { # JQ-FILTER
+  jq "$1" "$record" >"$record.new"
+  mv "$record.new" "$record"
+}
+
+LINKS='  checks: {links: {run: carrier, on: nics}}'
+
+# --- waiting -----------------------------------------------------------------------------------
+
+@test "a carrier that is not there makes the node wait, and it is ready when it comes" {
+  gated "$LINKS"
+  carrier 0
+  gate 7
+  in_record '.verdict == "waiting" and .admit == false'
+  in_record '.waiting.until_usec - .waiting.since_usec == 600e6'
+  [[ $output == *"at most 10 min"* ]]
+  [ ! -e "$ready" ]
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"no carrier"*"check the cable"* ]]
+  gate 7 --retry
+  in_record '.verdict == "waiting"'
+  carrier 1
+  gate 0 --retry
+  in_record '.verdict == "ready" and .admit and (has("waiting") | not)'
+  [ -e "$ready" ]
+}
+
+@test "what has waited long enough is blocked, says how long, and a gate by hand begins anew" {
+  gated "  wait: 20s
+$LINKS"
+  carrier 0
+  gate 7
+  in_record '.waiting.until_usec - .waiting.since_usec == 20e6'
+  edit_record '.waiting.since_usec -= 20e6 | .waiting.until_usec -= 20e6'
+  gate 7 --retry
+  in_record '.verdict == "blocked"'
+  in_record ".reasons[-1] | startswith(\"gate.wait: waited 20 s for gate/links/$PF0, and waits no more\")"
+  run -7 --separate-stderr "$railhead" gate --retry --root "$root"
+  [[ $stderr == *"nothing done: the verdict is 'blocked'"* ]]
+  gate 7
+  in_record '.verdict == "waiting" and .waiting.looked_usec < .waiting.until_usec'
+}
+
+@test "nothing is waited for beside what blocks anyhow, nor where work is let in all the same" {
+  carrier 0
+  gated '  checks: {links: {run: carrier, on: nics}, width: {run: pcie_link, on: nics, width: 32}}'
+  gate 7
+  in_record '.verdict == "blocked" and (has("waiting") | not)'
+  gated '  checks: {links: {run: carrier, on: nics, on_fail: warn}}'
+  gate 0
+  in_record '.verdict == "ready"'
+  gated '  checks: {links: {run: carrier, on: nics, on_fail: degrade}}'
+  gate 7 --again
+  in_record '.verdict == "waiting"'
+  gated '  admit_degraded: true
+  checks: {links: {run: carrier, on: nics, on_fail: degrade}}'
+  gate 0 --again
+  in_record '.verdict == "degraded" and .admit'
+}
+
+@test "a port that trained to less than its speed is blocked at once" {
+  gated '  checks: {links: {run: carrier, on: nics, speed: 400Gb/s}}'
+  for nic in eth0 eth1; do put "$root/sys/class/net/$nic/speed" 100000; done
+  gate 7
+  in_record '.verdict == "blocked"'
+  carrier 0
+  put "$root/sys/class/net/eth1/speed" 400000
+  gate 7
+  in_record '.verdict == "waiting"'
+}
+
+@test "a retry measures only what could not be measured, and only once the looks let work in" {
+  gated '  checks:
+    links: {run: carrier, on: nics}
+    memory: {run: memory_bandwidth, per: node, min: 1GB/s}
+    other: {run: memory_bandwidth, per: node, min: 1GB/s}'
+  carrier 0
+  bench_value 2e9
+  run -7 with_bench "$railhead" gate --root "$root"
+  [ "$(bench_runs)" = 4 ]
+  in_record '.verdict == "waiting" and (.reasons | length) == 1'
+  # One of them, as if its peer had not been there.
+  edit_record '(.measurements[] | select(.id == "gate/other/node1")) |= . + {outcome: "not yet", reason: "no peer"}'
+  run -7 with_bench "$railhead" gate --retry --root "$root"
+  [ "$(bench_runs)" = 4 ]
+  in_record '.verdict == "waiting" and (.reasons | length) == 2'
+  carrier 1
+  bench_says '{"bench": "memory_bandwidth", "result": "not yet", "reason": "the peer sleeps"}'
+  run -7 with_bench "$railhead" gate --retry --root "$root"
+  [ "$(bench_runs)" = 6 ] # both nodes of the check: they may be judged beside each other
+  in_record '.verdict == "waiting" and (.reasons | length) == 2 and (.measurements | length) == 4'
+  bench_value 3e9
+  run -0 with_bench "$railhead" gate --retry --root "$root"
+  [ "$(bench_runs)" = 8 ]
+  in_record '.verdict == "ready" and ([.measurements[].measured] | sort) == ["2.0 GB/s", "2.0 GB/s", "3.0 GB/s", "3.0 GB/s"]'
+}
+
+@test "of --again, --retry and --keep one at a time" {
+  gated "$LINKS"
+  for two in "--retry --again" "--retry --keep" "--again --keep"; do
+    # shellcheck disable=SC2086 # two words
+    run -2 "$railhead" gate $two --root "$root"
+  done
+}
+
+# --- admit -------------------------------------------------------------------------------------
+
+blocked() {
+  gated '  checks: {width: {run: pcie_link, on: nics, width: 32}}'
+  gate 7
+  in_record '.verdict == "blocked"'
+}
+
+@test "admit: a blocked node works, the verdict stays, all readers are told, and it can be taken back" {
+  mkdir -p "$root/var/lib/prometheus/node-exporter"
+  blocked
+  SUDO_USER=alice run -0 "$railhead" admit --for 4h --reason "cable is on its way" --root "$root"
+  [[ $output == "verdict: blocked (work is admitted by hand)"* ]]
+  in_record '.verdict == "blocked" and .admit == false'
+  in_record '.admission.until_usec - .admission.since_usec == 4 * 3600e6'
+  in_record '.admission.who | startswith("alice (uid ")'
+  in_record '(.admission.until | fromdate) - now | . > 14300 and . < 14500'
+  run -0 "$railhead" status --root "$root"
+  [[ $output == *"by hand: admitted until 20"*"Z by alice (uid "*": cable is on its way"* ]]
+  [[ $(cat "$ready") == "blocked "*"admitted until 20"*"cable is on its way" ]]
+  metrics=$root/var/lib/prometheus/node-exporter/railhead.prom
+  grep -qx 'railhead_ready 1' "$metrics"
+  grep -qx 'railhead_admitted_by_hand 1' "$metrics"
+  grep -q 'verdict="blocked"' "$metrics"
+  run -0 "$railhead" admit --end --root "$root"
+  run -7 "$railhead" status --root "$root"
+  [ ! -e "$ready" ]
+  grep -qx 'railhead_admitted_by_hand 0' "$metrics"
+  in_record 'has("admission") | not'
+  run -0 "$railhead" admit --end --root "$root"
+  [[ $output == "nothing is admitted by hand"* ]]
+}
+
+@test "admit: its end counts even if nobody clears it away" {
+  blocked
+  "$railhead" admit --for 1m --reason x --root "$root"
+  run -0 "$railhead" status --root "$root"
+  edit_record '.admission.until_usec = 1'
+  run -7 "$railhead" status --root "$root"
+  [[ $output != *"by hand"* ]]
+  [ -e "$ready" ]
+  run -0 "$railhead" admit --end --root "$root" # the timer, late
+  [ ! -e "$ready" ]
+}
+
+@test "admit: of this boot and this profile alone" {
+  blocked
+  "$railhead" admit --for 1h --reason x --root "$root"
+  run -0 "$railhead" status --root "$root"
+  edit_record '.profile.digest = "another"'
+  run -7 "$railhead" status --root "$root"
+  edit_record '.profile.digest = .admission.digest'
+  run -0 "$railhead" status --root "$root"
+  put "$root/proc/sys/kernel/random/boot_id" 99999999-2222-3333-4444-555555555555
+  run -7 "$railhead" status --root "$root"
+}
+
+@test "admit: a gate that blocks again leaves it, one that is ready makes it moot" {
+  blocked
+  "$railhead" admit --for 1h --reason "why not" --root "$root"
+  gate 7 --again
+  [ -e "$ready" ]
+  in_record '.verdict == "blocked" and .admission.reason == "why not"'
+  for pf in $PF0 $PF1; do put "$root/sys/devices/pci0000:00/$pf/current_link_width" 32; done
+  gate 0
+  in_record '.verdict == "ready" and (has("admission") | not)'
+  run -0 "$railhead" admit --for 1h --reason x --root "$root"
+  [[ $output == *"work is admitted already"* ]]
+  in_record 'has("admission") | not'
+}
+
+@test "admit: a stage that fails by hand leaves the ready file" {
+  blocked
+  "$railhead" admit --for 1h --reason x --root "$root"
+  run "$railhead" apply --root "$root"
+  [ -e "$ready" ]
+}
+
+@test "admit: refused before the gate, with none and with off, each with what to do" {
+  gated "$LINKS"
+  run -7 "$railhead" admit --for 1h --reason x --root "$root"
+  [[ $output == *"run \`railhead gate\`"* ]]
+  run -0 "$railhead" apply --root "$root"
+  run -7 "$railhead" admit --for 1h --reason x --root "$root"
+  [[ $output == *"run \`railhead gate\`"* ]]
+  put "$root/sys/class/dmi/id/sys_vendor" Nobody
+  gate 7
+  run -7 "$railhead" admit --for 1h --reason x --root "$root"
+  [[ $output == *admit_none* ]]
+  put "$root/proc/cmdline" "railhead=off"
+  gate 7
+  run -7 "$railhead" admit --for 1h --reason x --root "$root"
+  [[ $output == *admit_off* ]]
+  [ ! -e "$ready" ]
+}
+
+@test "admit: times and reasons that are refused" {
+  blocked
+  for time in 59s 8d 169h 4 "" h -1h 1w 99999999999999999999h; do
+    run -2 "$railhead" admit --for "$time" --reason x --root "$root"
+  done
+  for reason in "" "   " $'two\nlines' $'\e[31m' $'\xff' "$(printf 'x%.0s' {1..201})"; do
+    run -2 "$railhead" admit --for 1h --reason "$reason" --root "$root"
+  done
+  run -2 "$railhead" admit --for 1h --root "$root"
+  run -2 "$railhead" admit --reason x --root "$root"
+  run -2 "$railhead" admit --root "$root"
+  run -2 "$railhead" admit --end --for 1h --reason x --root "$root"
+  in_record 'has("admission") | not'
+  for time in 1m 7d 168h; do
+    run -0 "$railhead" admit --for "$time" --reason x --root "$root"
+  done
+  run -0 "$railhead" admit --for 0s --root "$root"
+  in_record 'has("admission") | not'
+}
+
+# --- a pass that is used again -------------------------------------------------------------------
+
+kept() { echo "$root/var/lib/railhead/pass.json"; }
+
+# A node that passes, with two functions, a BIOS and a driver that say what they are.
+passing() { # REUSE
+  put "$root/sys/class/dmi/id/bios_version" 1.1
+  put "$root/sys/class/dmi/id/product_serial" S3CRET
+  put "$root/sys/module/mlx5_core/version" 24.10
+  put "$root/proc/version" "Linux version 6.1.0"
+  gated "  reuse: $1
+  checks: {memory: {run: memory_bandwidth, per: node, min: 1GB/s}, links: {run: carrier, on: nics}}"
+  bench_value 2e9
+  run -0 with_bench "$railhead" gate --root "$root"
+  [ "$(bench_runs)" = 2 ]
+}
+
+reboot() {
+  rm -rf "$root/run/railhead"
+  put "$root/proc/sys/kernel/random/boot_id" "$(cat /proc/sys/kernel/random/uuid)"
+}
+
+orderly_reboot() {
+  "$railhead" gate --keep --root "$root"
+  reboot
+}
+
+# The gate of the next boot measures (2 nodes), or does not (0).
+measures() { # HOW-MANY STATUS
+  rm -f "$bench_log"
+  run "-${2:-0}" with_bench "$railhead" gate --root "$root"
+  [ "$(bench_runs)" = "${1#0}" ]
+}
+
+@test "reuse: after an orderly reboot the numbers stand, the looks are new, and it is said" {
+  passing 24h
+  orderly_reboot
+  [ "$(stat -c %a "$(kept)")" = 600 ]
+  ! grep -q S3CRET "$(kept)"
+  measures 0
+  in_record '.verdict == "ready" and .numbers.boots_ago == 1 and (.measurements | length) == 2'
+  run -0 "$railhead" status --root "$root"
+  [[ $output == *"numbers: measured "*" ago, in the boot before"* ]]
+  [ ! -e "$(kept)" ] # it serves once
+  orderly_reboot
+  measures 0
+  in_record '.numbers.boots_ago == 2'
+  orderly_reboot
+  carrier 0
+  measures 0 7
+  in_record '.verdict == "waiting"'
+  carrier 1
+  run -0 with_bench "$railhead" gate --retry --root "$root"
+  [ "$(bench_runs)" = "" ]
+  orderly_reboot # a pass again
+  measures 0
+}
+
+@test "reuse: nothing is left by a boot that did not end in an orderly reboot" {
+  passing 24h
+  reboot
+  measures 2
+  in_record '.numbers.boots_ago == 0 and (.numbers | has("anew_because") | not)'
+}
+
+@test "reuse: what differs is named, and no serial number is" {
+  passing 24h
+  while IFS='|' read -r file text why; do
+    orderly_reboot
+    old=$(cat "$root/$file" 2>/dev/null || :)
+    put "$root/$file" "$text"
+    measures 2
+    echo "$file: $(jq -c .numbers "$record")"
+    jq -e --arg why "$why" '.numbers.anew_because == $why' "$record"
+    orderly_reboot
+    put "$root/$file" "$old"
+    measures 2
+  done <<'E2'
+sys/class/dmi/id/bios_version|1.2|BIOS: 1.2, was 1.1
+sys/class/dmi/id/product_serial|0THER|serial number of the machine: another than before
+sys/module/mlx5_core/version|24.12|driver mlx5_core: 24.12, was 24.10
+proc/version|Linux version 6.1.1|build of the kernel: another than before
+proc/cmdline|root=/dev/vda2 ro mitigations=off|kernel arguments: another than before
+E2
+}
+
+@test "reuse: too old, from the future, torn, of another form, with --again, and where none is asked for" {
+  passing 24h
+  orderly_reboot
+  jq '.measured -= 90000' "$(kept)" >"$root/x" && mv "$root/x" "$(kept)"
+  measures 2
+  in_record '.numbers.anew_because == "what was measured before is 1 day 1 h old"'
+  orderly_reboot
+  jq '.measured += 3600' "$(kept)" >"$root/x" && mv "$root/x" "$(kept)"
+  measures 2
+  in_record '.numbers.anew_because | startswith("what was measured before has a time that is still to come")'
+  for form in .schema=2 'del(.binding)' '.measurements=[]' '.measured="now"'; do
+    orderly_reboot
+    jq "$form" "$(kept)" >"$root/x" && mv "$root/x" "$(kept)"
+    measures 2
+  done
+  orderly_reboot
+  truncate -s 100 "$(kept)"
+  measures 2
+  orderly_reboot
+  rm -f "$bench_log"
+  run -0 with_bench "$railhead" gate --again --root "$root"
+  [ "$(bench_runs)" = 2 ]
+  [ ! -e "$(kept)" ]
+  orderly_reboot
+  put "$root/proc/cmdline" "BOOT_IMAGE=/x root=/dev/vda2 ro railhead.slot=a railhead.trial=1 panic=30"
+  measures 2
+  in_record '.numbers.anew_because == "this boot tries kernel arguments"'
+  put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro"
+  gated '  checks: {memory: {run: memory_bandwidth, per: node, min: 1GB/s}}'
+  run -0 with_bench "$railhead" gate --again --root "$root"
+  orderly_reboot
+  [ ! -e "$(kept)" ]
+  measures 2
+}
+
+@test "reuse: only a ready node with nothing slow leaves a pass" {
+  gated '  reuse: 24h
+  checks: {memory: {run: memory_bandwidth, per: node, min: 3GB/s, on_fail: warn}}'
+  bench_value 2e9
+  run -0 with_bench "$railhead" gate --root "$root"
+  in_record '.verdict == "ready" and .measurements[0].outcome == "slow"'
+  orderly_reboot
+  [ ! -e "$(kept)" ]
+  bench_value 4e9
+  measures 2
+  put "$root/sys/devices/pci0000:00/$PF0/current_link_width" 8
+  gated '  reuse: 24h
+  checks: {memory: {run: memory_bandwidth, per: node, min: 3GB/s, on_fail: warn}, width: {run: pcie_link, on: nics, width: 16}}'
+  run -7 with_bench "$railhead" gate --again --root "$root"
+  orderly_reboot
+  [ ! -e "$(kept)" ]
+}
