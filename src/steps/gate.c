@@ -107,17 +107,6 @@ static void check_gpu_xid(const struct target *t, const char *where)
 	add(t, where, "", "gpu-xid", "none");
 }
 
-/* Runs that are looks. memory_bandwidth and its kin are benchmarks: gate/. */
-static const struct {
-	const char *run;
-	void (*emit)(const struct target *t, const char *where);
-} looks[] = {
-	{"carrier", check_carrier},	{"pcie_link", check_pcie},
-	{"pcie_errors", check_errors},	{"rdma_link", check_rdma},
-	{"iommu_groups", check_groups}, {"gpu_driver", check_gpu_driver},
-	{"gpu_xid", check_gpu_xid},
-};
-
 /* on: SET, or "vfs of SET" */
 static void each(const struct step_ctx *ctx, const struct target *t,
 		 void (*emit_one)(const struct target *t, const char *where))
@@ -140,11 +129,12 @@ static void each(const struct step_ctx *ctx, const struct target *t,
 }
 
 /* units: of the machine, not of a function. */
-static void check_units(const struct target *t)
+static void check_units(const struct step_ctx *ctx, const struct target *t)
 {
 	const struct ynode *units = ynode_get(t->check, "units");
 	const char *limit = ynode_text(t->check, "limit", "unlimited");
 
+	(void)ctx;
 	for (size_t i = 0; units && i < units->items.n; i++)
 		add(t, units->items.v[i]->text, "", "memlock", limit);
 }
@@ -172,6 +162,27 @@ static void check_direct(const struct step_ctx *ctx, const struct target *t)
 	vec_free(&pairs);
 }
 
+/* Runs that are looks, of each function or of a check as a whole. The others: gate/. */
+static const struct {
+	const char *run;
+	void (*one)(const struct target *t, const char *where);
+	void (*whole)(const struct step_ctx *ctx, const struct target *t);
+} looks[] = {
+	{"carrier", check_carrier, NULL},     {"pcie_link", check_pcie, NULL},
+	{"pcie_errors", check_errors, NULL},  {"rdma_link", check_rdma, NULL},
+	{"iommu_groups", check_groups, NULL}, {"gpu_driver", check_gpu_driver, NULL},
+	{"gpu_xid", check_gpu_xid, NULL},     {"gpudirect", NULL, check_direct},
+	{"memlock", NULL, check_units},
+};
+
+bool gate_looks(const char *run)
+{
+	for (size_t i = 0; i < array_len(looks); i++)
+		if (streq(looks[i].run, run))
+			return true;
+	return false;
+}
+
 static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
@@ -182,13 +193,14 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 		struct target t = {checks->items.v[i], checks->keys.v[i]->text, plan};
 		const char *run = ynode_text(t.check, "run", "");
 
-		if (streq(run, "memlock"))
-			check_units(&t);
-		if (streq(run, "gpudirect"))
-			check_direct(ctx, &t);
-		for (size_t j = 0; j < array_len(looks); j++)
-			if (streq(looks[j].run, run))
-				each(ctx, &t, looks[j].emit);
+		for (size_t j = 0; j < array_len(looks); j++) {
+			if (!streq(looks[j].run, run))
+				continue;
+			if (looks[j].one)
+				each(ctx, &t, looks[j].one);
+			else
+				looks[j].whole(ctx, &t);
+		}
 	}
 	return 0;
 }

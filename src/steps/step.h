@@ -48,6 +48,9 @@ int steps_emit(const struct step_ctx *ctx, struct plan *ret, struct err *err);
 /* All kernel arguments that the profile wants on this node, in order. */
 int steps_kargs(const struct step_ctx *ctx, struct kargs *ret, struct err *err);
 
+/* Whether the `run:` of a check of the gate is a look, which needs no load. */
+bool gate_looks(const char *run);
+
 extern const struct step step_kernel_args, step_hugepages, step_modules, step_rdma, step_sriov,
 	step_pcie, step_link, step_qos, step_irq, step_pairs, step_sysctl, step_sysfs, step_require,
 	step_expect, step_gate;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "gate/probe.h"
+#include "profile/schema.h"
 #include "tree.h"
 
 static struct ynode *parse(const char *text)
@@ -350,6 +351,23 @@ static void test_pcie_ceiling(void **state)
 	}
 }
 
+/* --- the whole list ------------------------------------------------------------------------ */
+
+/* A word that the language has and nobody does would pass for ever. */
+static void test_each_run_is_built(void **state)
+{
+	const struct spec *checks = spec_child(spec_child(&schema_top, "gate"), "checks");
+	const struct spec *run = spec_child(spec_child(checks, "any"), "run");
+
+	(void)state;
+	assert_non_null(run);
+	for (size_t i = 0; run->words[i]; i++)
+		if (gate_looks(run->words[i]) == gate_measures(run->words[i]))
+			fail_msg("%s is %s", run->words[i],
+				 gate_looks(run->words[i]) ? "both a look and a benchmark"
+							   : "neither a look nor a benchmark");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -362,6 +380,7 @@ int main(void)
 		cmocka_unit_test(test_sets),
 		cmocka_unit_test_setup_teardown(test_causes, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_pcie_ceiling, tmp_setup, tmp_teardown),
+		cmocka_unit_test(test_each_run_is_built),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
