@@ -5,6 +5,10 @@
  * The figure is nanoseconds a hop, the median of many short windows spread over the budget,
  * each of which is the median of its pieces.
  *
+ * The windows follow each other without gaps: a CPU that pauses loses the page tables from its
+ * caches (and on a virtual machine the host's), and then a hop takes a quarter longer for many
+ * milliseconds than it takes work that goes on.
+ *
  * On small pages a hop is a walk of the page tables too: that is why "page" is in the line and
  * why figures of different page sizes are not to be compared.
  */

@@ -81,6 +81,20 @@ static void test_mixed(void **state)
 	close_to((unsigned int)gaps_wait(&g, 0.0001), 98987, 1);
 }
 
+/* Between two lengths: those of 8.5 us are waited for less long than the one of 10 us. */
+static void test_between(void **state)
+{
+	struct gaps g = {0};
+
+	(void)state;
+	looks(&g, 10);
+	gaps_add(&g, 10000);
+	for (int i = 0; i < 100; i++)
+		gaps_add(&g, 8500);
+	/* 10.86 ms: 1.086 us are allowed, all of the longest one */
+	close_to((unsigned int)gaps_wait(&g, 0.0001), 8914, 1);
+}
+
 static void test_extremes(void **state)
 {
 	struct gaps g = {0};
@@ -198,10 +212,11 @@ static void test_look(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_quiet),	 cmocka_unit_test(test_tick),
-		cmocka_unit_test(test_rare),	 cmocka_unit_test(test_mixed),
-		cmocka_unit_test(test_extremes), cmocka_unit_test(test_sources),
-		cmocka_unit_test(test_counters), cmocka_unit_test(test_look),
+		cmocka_unit_test(test_quiet),	cmocka_unit_test(test_tick),
+		cmocka_unit_test(test_rare),	cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_between), cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_sources), cmocka_unit_test(test_counters),
+		cmocka_unit_test(test_look),
 	};
 
 	return cmocka_run_group_tests_name("bench_jitter", tests, NULL, NULL);

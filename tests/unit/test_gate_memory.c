@@ -208,6 +208,40 @@ static void test_causes(void **state)
 	check_causes("{\"smi\": 0}", "seen: 0 SMIs of the firmware");
 }
 
+#define FREQ "sys/devices/system/cpu/cpu0/cpufreq/"
+
+static void check_governor(struct tmp *t, const char *governor, const char *driver,
+			   const char *want)
+{
+	struct trial x;
+	struct cpus nodes = {0};
+	struct causes causes = {0};
+
+	tmp_write(t, FREQ "scaling_governor", governor);
+	tmp_write(t, FREQ "scaling_driver", driver);
+	begin(&x, t, "{name: a}", "{run: memory_latency, per: node, max: 150ns}");
+	cpus_add(&nodes, 0);
+	causes_of_nodes(&x.ctx, &nodes, &causes);
+	cleanup_free char *text = causes_text(&causes);
+
+	assert_string_equal(text, want);
+	causes_free(&causes);
+	end(&x);
+}
+
+static void test_governor(void **state)
+{
+	check_governor(*state, "powersave\n", "acpi-cpufreq\n",
+		       "likely: frequency governor powersave (acpi-cpufreq) (seen besides: no "
+		       "thermal throttling counted)");
+	check_governor(*state, "powersave\n", "intel_pstate\n",
+		       "seen: no thermal throttling counted; frequency governor powersave "
+		       "(intel_pstate)");
+	check_governor(*state, "performance\n", "acpi-cpufreq\n",
+		       "seen: no thermal throttling counted; frequency governor performance "
+		       "(acpi-cpufreq)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +250,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_figures, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_jitter, setup, tmp_teardown),
 		cmocka_unit_test(test_causes),
+		cmocka_unit_test_setup_teardown(test_governor, setup, tmp_teardown),
 	};
 
 	return cmocka_run_group_tests_name("gate_memory", tests, NULL, NULL);

@@ -12,17 +12,19 @@ mbw_best() {
 our_figure() { jq "$2" "$work/$1.out"; }
 
 part_memory() {
-  local mib page list i one
+  local mib page page1 list i one
   mib=$(cache_mib)
   page=$(page_for $((3 * mib)))
+  page1=$(page_for "$mib")
   list=$(cpus_of_node | paste -sd,)
   one=${list%%,*}
-  echo "# memory bandwidth of node $node: arrays of $mib MiB, ours and STREAM's on pages of $page"
+  echo "# memory bandwidth of node $node: arrays of $mib MiB, ours and STREAM's on pages of $page,"
+  echo "# ours beside mbw on pages of $page1"
   for ((i = 0; i < rounds; i++)); do
     ours memory memory_bandwidth --node "$node" --page "$page"
     timed stream "$refs/stream_kernels" "$list" "$mib" "$(page_kib "$page")"
     figures stream "$(our_figure memory .copy)" "$(stream_best)"
-    ours memory1 memory_bandwidth --node "$node" --page "$page" --threads 1
+    ours memory1 memory_bandwidth --node "$node" --page "$page1" --threads 1
     timed mbw taskset -c "$one" mbw "$mib"
     figures mbw "$(our_figure memory1 .copy)" "$(mbw_best)"
   done
