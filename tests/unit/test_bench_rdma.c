@@ -429,6 +429,14 @@ static void test_failed_message(void **state)
 	}
 }
 
+static void assert_drained(const struct rdma_link *link)
+{
+	for (int side = 0; side < RDMA_SIDES; side++) {
+		assert_int_equal(link->side[side].signalled, 0);
+		assert_int_equal(((struct fake_cq *)link->side[side].send_cq)->n, 0);
+	}
+}
+
 /* No window leaves anything under way, however many of both kinds follow each other. */
 static void test_windows_drain(void **state)
 {
@@ -444,12 +452,10 @@ static void test_windows_drain(void **state)
 		struct rdma_link *link = links[i % 2];
 
 		assert_int_equal(rdma_link_write_window(link, 8, 1000, &rate, &err), 0);
+		assert_drained(link);
 		assert_int_equal(rdma_link_latency_window(link, 8, 1000, trips, 20, &n, &err), 0);
+		assert_drained(link);
 		assert_in_range(n, 16, 20);
-		for (int side = 0; side < RDMA_SIDES; side++) {
-			assert_int_equal(link->side[side].signalled, 0);
-			assert_int_equal(((struct fake_cq *)link->side[side].send_cq)->n, 0);
-		}
 	}
 	rdma_link_close(links[0]);
 	rdma_link_close(links[1]);
