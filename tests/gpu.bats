@@ -163,6 +163,9 @@ END
 	model "$a ecc -1" "$a uncorrected -1" "$a width -1"
 	measures 0 gpu_health --gpu $a
 	holds '.value == 0 and .not_shown == ["ECC mode","ECC errors","retired pages","PCIe width"]'
+	model "nvmlDeviceGetGpuFabricInfo fails 26" "nvmlDeviceGetPersistenceMode fails 13"
+	measures 0 gpu_health --gpu $a
+	holds '.value == 0 and (.not_shown | index("NVLink fabric") and index("persistence mode"))'
 	use "$root/build/gpu-standin/old"
 	model "$a gpu 0" "$a retire_pending 0" "$a clocks 64" "$a persistence 0"
 	measures 0 gpu_health --gpu $a

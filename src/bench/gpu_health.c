@@ -42,6 +42,13 @@ static void show(struct health *h, const char *key, json_t *value)
 	json_object_set_new(h->line, key, value);
 }
 
+/* By this GPU, by the library's part in the driver, or by a library that is newer. */
+static bool is_hidden(int result)
+{
+	return result == NVML_NOT_SUPPORTED || result == NVML_FUNCTION_NOT_FOUND ||
+	       result == NVML_DEPRECATED;
+}
+
 /*
  * True when there is an answer. What isn't supported is named and passed over. Another
  * failure is a fault of the GPU: NVML answered the calls before.
@@ -52,7 +59,7 @@ static bool answered(struct health *h, int result, const char *what)
 
 	if (result == NVML_SUCCESS)
 		return true;
-	if (result == NVML_NOT_SUPPORTED) {
+	if (is_hidden(result)) {
 		json_array_append_new(h->hidden, json_string(what));
 		return false;
 	}

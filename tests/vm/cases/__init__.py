@@ -15,6 +15,7 @@ from cases import sriov      # noqa: F401
 from cases import pcie       # noqa: F401
 from cases import qos        # noqa: F401
 from cases import rdma       # noqa: F401
+from cases import gpu        # noqa: F401
 from cases import device_return  # noqa: F401
 from cases import link       # noqa: F401
 from cases import reboots    # noqa: F401
