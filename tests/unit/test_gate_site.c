@@ -83,8 +83,7 @@ static void test_storage(void **state)
 			xasprintf("{mounts: %s, gate: {checks: {data: {run: storage_read, "
 				  "path: /mnt/ai/file, min: 2GB/s}}}}",
 				  t[i].mounts);
-		cleanup_free char *words =
-			xasprintf("%s storage_read %s", BENCH_PATH, t[i].words);
+		cleanup_free char *words = xasprintf("%s storage_read %s", BENCH_PATH, t[i].words);
 		struct site s;
 
 		open_site(&s, *state, &probe_storage_read, text);
@@ -93,6 +92,26 @@ static void test_storage(void **state)
 		assert_string_equal(s.probes.list.v[0]->m.id, "gate/data/mnt/ai/file");
 		close_site(&s);
 	}
+}
+
+/* What the program has seen itself stands first among the causes of a slow one. */
+static void test_cause(void **state)
+{
+	struct bench_job job = {.outcome = BENCH_MEASURED};
+	struct site s;
+
+	open_site(&s, *state, &probe_storage_read,
+		  "{gate: {checks: {data: {run: storage_read, path: /f, min: 2GB/s}}}}");
+	job.result = json_loads("{\"value\": 1e9, \"cause\": \"tcp, not rdma\"}", 0, NULL);
+	judge_probe(s.probes.list.v[0], &job);
+	judge_causes(&s.ctx, s.probes.list.v[0]);
+	assert_int_equal(s.probes.list.v[0]->m.outcome, OUTCOME_SLOW);
+	assert_text(
+		s.probes.list.v[0]->m.reason,
+		"storage_read of /f: measured 1.0 GB/s, wanted at least 2GB/s; likely: tcp, not "
+		"rdma");
+	bench_job_clear(&job);
+	close_site(&s);
 }
 
 /* Nothing else is measured beside it, and it has nothing but what it asks for. */
@@ -120,8 +139,7 @@ static void test_command(void **state)
 	p = s.probes.list.v[0];
 	assert_true(p->as->uid == 5 && p->as->gid == 6 && p->as->capabilities == 3);
 	close_site(&s);
-	open_site(&s, t, &probe_command,
-		  "{gate: {checks: {site: {run: command, command: [sh]}}}}");
+	open_site(&s, t, &probe_command, "{gate: {checks: {site: {run: command, command: [sh]}}}}");
 	assert_int_equal(s.probes.list.v[0]->m.outcome, OUTCOME_CANNOT_MEASURE);
 	assert_text(s.probes.list.v[0]->m.reason,
 		    "command sh: not run: sh: write the program's absolute path");
@@ -134,6 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_storage),
+		TEST(test_cause),
 		TEST(test_command),
 	};
 
