@@ -173,6 +173,8 @@ static const char *const words[] = {
 	"proto=rdma,port=20049",
 	"a,b=\"c\",-d",
 	"containerd.service",
+	"CAP_NET_RAW",
+	"CAP_NET_CAW",
 	"a@b\\x2d:c.service",
 	"-.service",
 	"6.1-rc1+b~2_x",
