@@ -173,6 +173,7 @@ static const char *const words[] = {
 	"proto=rdma,port=20049",
 	"a,b=\"c\",-d",
 	"containerd.service",
+	"2M/s",
 	"CAP_NET_RAW",
 	"CAP_NET_CAW",
 	"a@b\\x2d:c.service",
