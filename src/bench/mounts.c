@@ -103,3 +103,12 @@ bool mounts_has(const char *mountinfo, const char *dir)
 {
 	return each_line(mountinfo, has_dir, dir, NULL);
 }
+
+char *mounts_cause(const struct mount *m, const char *want)
+{
+	if (!m->transport[0] || !*want || streq(want, m->transport))
+		return NULL;
+	return xasprintf("%s is reached over %s, not %s: the server has no %s, or the module that "
+			 "brings it (rpcrdma) was not there when it was mounted",
+			 m->source, m->transport, want, want);
+}

@@ -14,3 +14,8 @@ struct mount {
 bool mounts_find(const char *mountinfo, int id, struct mount *ret);
 /* Whether something is mounted on the directory, by its absolute path. */
 bool mounts_has(const char *mountinfo, const char *dir);
+/*
+ * What makes a mount slow, if it is to be reached by another transport than it is: the caller
+ * frees it. NULL: it is as wanted, nothing was wanted (""), or it says nothing.
+ */
+char *mounts_cause(const struct mount *m, const char *want);

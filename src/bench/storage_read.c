@@ -324,18 +324,12 @@ static void add_note(const struct storage *s, uint64_t bytes, json_t *line)
 	str_free(&note);
 }
 
-/* What alone makes it slow, if it is. */
 static void add_cause(const struct storage *s, const struct options *o, json_t *line)
 {
-	const char *want = option_text(o, "transport", s->mount.transport);
-	cleanup_free char *cause = NULL;
+	cleanup_free char *cause = mounts_cause(&s->mount, option_text(o, "transport", ""));
 
-	if (!s->mount.transport[0] || streq(want, s->mount.transport))
-		return;
-	cause = xasprintf("%s is reached over %s, not %s: the server has no %s, or the module "
-			  "that brings it (rpcrdma) was not there when it was mounted",
-			  s->mount.source, s->mount.transport, want, want);
-	json_object_set_new(line, "cause", json_string(cause));
+	if (cause)
+		json_object_set_new(line, "cause", json_string(cause));
 }
 
 static void add_number(json_t *line, const char *key, uint64_t n)

@@ -7,6 +7,9 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "bench/mounts.h"
 
 static const char mountinfo[] =
@@ -51,11 +54,28 @@ static void test_has(void **state)
 	assert_false(mounts_has("", "/"));
 }
 
+static void test_cause(void **state)
+{
+	struct mount m;
+	char *cause;
+
+	(void)state;
+	assert_true(mounts_find(mountinfo, 32, &m));
+	cause = mounts_cause(&m, "rdma");
+	assert_non_null(strstr(cause, "server:/old is reached over tcp, not rdma"));
+	free(cause);
+	assert_null(mounts_cause(&m, "tcp"));
+	assert_null(mounts_cause(&m, ""));
+	assert_true(mounts_find(mountinfo, 33, &m));
+	assert_null(mounts_cause(&m, "rdma"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_has),
+		cmocka_unit_test(test_cause),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
