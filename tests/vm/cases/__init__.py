@@ -14,6 +14,7 @@ from cases import sriov      # noqa: F401
 from cases import pcie       # noqa: F401
 from cases import qos        # noqa: F401
 from cases import device_return  # noqa: F401
+from cases import waiting    # noqa: F401
 from cases import link       # noqa: F401
 from cases import reboots    # noqa: F401
 from cases import layouts    # noqa: F401
