@@ -79,6 +79,22 @@ $LINKS"
   in_record '.verdict == "waiting" and .waiting.looked_usec < .waiting.until_usec'
 }
 
+@test "a stage by hand leaves what is waited for; with another profile nothing is looked for again" {
+  gated "$LINKS"
+  carrier 0
+  gate 7
+  run -0 "$railhead" apply --root "$root"
+  in_record '.verdict == "waiting" and has("waiting") and (.reasons[0] | contains("no carrier"))'
+  gated "  budget: 20s
+$LINKS"
+  run -0 "$railhead" apply --root "$root"
+  in_record '.verdict == "waiting" and (has("waiting") | not)'
+  carrier 1
+  gate 7 --retry
+  in_record '.reasons == ["the gate has not judged this profile yet"]'
+  gate 0
+}
+
 @test "nothing is waited for beside what blocks anyhow, nor where work is let in all the same" {
   carrier 0
   gated '  checks: {links: {run: carrier, on: nics}, width: {run: pcie_link, on: nics, width: 32}}'

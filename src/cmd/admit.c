@@ -24,7 +24,12 @@
 #include "sys/read.h"
 #include "sys/state.h"
 
-enum { LOCK_WAIT_US = 30 * 1000000, REASON_MAX = 200, WHO_MAX = 32 };
+enum {
+	LOCK_WAIT_US = 30 * 1000000,
+	TIMER_LOCK_WAIT_US = 660 * 1000000, /* behind a gate, which may measure for ten minutes */
+	REASON_MAX = 200,
+	WHO_MAX = 32,
+};
 
 #define MINUTE_US (60ULL * 1000000)
 #define DAY_US (24 * 60 * MINUTE_US)
@@ -227,12 +232,12 @@ static int run(struct invocation *inv)
 {
 	bool admitted = false;
 	struct err err = {0};
-	uint64_t usec;
+	uint64_t usec, wait = in_own_unit() ? TIMER_LOCK_WAIT_US : LOCK_WAIT_US;
 	int lock, code;
 
 	if (!parse(inv, &usec))
 		return EXIT_USAGE;
-	lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
+	lock = state_lock(&inv->root, clock_usec() + wait, &err);
 	if (lock < 0) {
 		complain("%s", err.text);
 		return EXIT_INTERNAL;

@@ -197,6 +197,7 @@ int machine_run_never(const char *name, struct err *err)
 int machine_run_later(const char *name, uint64_t seconds, const char *const command[],
 		      struct err *err)
 {
+	enum { FIRST = 7 };
 	cleanup_free char *unit = xasprintf("--unit=%s", name);
 	cleanup_free char *when = xasprintf("--on-active=%" PRIu64, seconds);
 	const char *argv[6 + COMMAND_MAX + 1] = {
@@ -204,7 +205,7 @@ int machine_run_later(const char *name, uint64_t seconds, const char *const comm
 	int r = machine_run_never(name, err);
 
 	for (size_t i = 0; command[i] && i < COMMAND_MAX; i++)
-		argv[6 + i] = command[i];
+		argv[FIRST + i] = command[i];
 	return r < 0 ? r : unit_job(argv, "arranging the start of", name, err);
 }
 

@@ -17,6 +17,7 @@ from cases import qos        # noqa: F401
 from cases import rdma       # noqa: F401
 from cases import gpu        # noqa: F401
 from cases import device_return  # noqa: F401
+from cases import waiting    # noqa: F401
 from cases import link       # noqa: F401
 from cases import reboots    # noqa: F401
 from cases import gate       # noqa: F401

@@ -29,7 +29,9 @@ def _facts(vm):
 
 @state("boot3")
 def boot3(vm):
+    vm.sh(f"sed -i 's/^  budget: 60s/&\\n  reuse: 24h/' {PROFILE} && railhead gate 2>&1", 180)
     _before["env"] = _facts(vm)
+    _before["measurements"] = status_json(vm)["measurements"]
     _boot_again(vm)
 
 
@@ -51,6 +53,16 @@ def converged(vm):
     expect(is_active(vm, "gated.service"), "the gated unit did not run")
 
 
+@case("boot3", "after an orderly reboot the numbers of the boot before are used, and the looks are new")
+def numbers_used_again(vm):
+    status = status_json(vm)
+    equal("numbers", (status["numbers"]["boots_ago"], status["measurements"]),
+          (1, _before["measurements"]))
+    contains("railhead status", exits(vm, "railhead status", 0),
+             "numbers: measured ", "in the boot before")
+    expect(vm.run("test -e /var/lib/railhead/pass.json").status != 0, "they serve twice")
+
+
 # --- a gate that cannot be passed -------------------------------------------
 
 @state("blocked")
@@ -66,6 +78,7 @@ def reason_is_named(vm):
     equal("verdict", status_json(vm)["verdict"], "blocked")
     said = exits(vm, "railhead status", 7)
     contains("railhead status", said, "blocked", "memory", "900", "GB/s")
+    contains("why it was measured anew", said, "(anew: profile: ")
     expect(vm.run("test -e /run/railhead/ready").status != 0, "/run/railhead/ready exists")
 
 

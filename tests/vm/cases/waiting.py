@@ -1,0 +1,99 @@
+"""A port without a link at boot: the node waits, and is ready by itself or blocked; and work that
+is let in by hand, until a timer ends it.
+
+The gate is begun anew as a boot does it, by its unit and the target, in a copy of a guest that
+was ready: what a boot has of it is the same, and takes a tenth of the time.
+"""
+
+from harness import (SNAPSHOT, case, contains, equal, exits, expect, is_active, leave_devices,
+                     status_json)
+from cases.device_return import _wait
+
+PROFILE = "/etc/railhead/profiles/vm-bench.yaml"
+READY = "/run/railhead/ready"
+VERDICTS = "journalctl -b --no-pager -o cat MESSAGE_ID=08aeee404ff1439b87d937ddb6a75466"
+
+
+def _carrier(vm, up):
+    """Of the first NIC: the other end of its cable."""
+    vm.qmp("set_link", name="nic0", up=up)
+    _wait(vm, f"grep -q {1 if up else 0} /sys/bus/pci/devices/0000:41:00.0/net/*/carrier")
+
+
+def _as_in_a_boot(vm, wait):
+    """Nothing is judged yet, the profile waits that long, and the target's start comes."""
+    leave_devices(vm)
+    vm.sh(f"sed -i 's/^  budget: 60s/  budget: 60s\\n  wait: {wait}/;"
+          f" s/run: carrier, on: rails/&, timeout: 1s/' {PROFILE} && railhead check {PROFILE}")
+    vm.sh("mkdir -p /run/systemd/system/railhead-gate.service.d && printf"
+          " '[Unit]\\nRefuseManualStop=no\\n' >/run/systemd/system/railhead-gate.service.d/stop.conf"
+          " && systemctl daemon-reload && systemctl stop gated.service railhead-ready.target"
+          " railhead-gate.service && rm -f /run/gated", 60)
+    vm.sh(f"rm {READY} /run/railhead/status.json /run/railhead/profile")
+    _carrier(vm, False)
+    vm.sh("systemctl --no-block start railhead-ready.target")
+    _wait(vm, "systemctl is-failed -q railhead-gate.service", 120)
+    status = status_json(vm)
+    equal("verdict, reasons and measurements that passed",
+          (status["verdict"], len(status["reasons"]),
+           [one["outcome"] for one in status["measurements"]]), ("waiting", 1, ["pass", "pass"]))
+    contains("reason", status["reasons"][0], "gate/links/0000:41:00.0", "no carrier")
+    expect(is_active(vm, "railhead-retry.timer"), "nothing looks again")
+    expect(not is_active(vm, "gated.service"), "the gated unit is active")
+    return status
+
+
+def _verdicts(vm):
+    """The first lines of the journal's entries."""
+    return [line for line in vm.sh(VERDICTS).splitlines() if line.startswith("verdict: ")]
+
+
+@case(SNAPSHOT, "waiting: no carrier at boot; when it comes the node is ready by itself, and measures nothing anew")
+def carrier_comes(vm):
+    before = _as_in_a_boot(vm, "5m")
+    said = len(_verdicts(vm))
+    _wait(vm, "journalctl -b -q -u railhead-retry.service -o cat _SYSTEMD_UNIT=railhead-retry.service"
+          " >/dev/null; test $(systemctl show -p ExecMainStartTimestampMonotonic --value"
+          " railhead-retry.service) -gt 0", 60)
+    _wait(vm, "! systemctl is-active -q railhead-retry.service")
+    equal("verdict after a look in vain", status_json(vm)["verdict"], "waiting")
+    equal("unit of the look in vain", vm.sh("systemctl is-failed railhead-retry.service || :"),
+          "inactive")
+    equal("entries of a verdict that is not new", len(_verdicts(vm)), said)
+    _carrier(vm, True)
+    _wait(vm, "systemctl is-active -q gated.service", 120)
+    status = status_json(vm)
+    equal("verdict", status["verdict"], "ready")
+    expect("waiting" not in status, f"it waits still: {status.get('waiting')}")
+    equal("measurements", status["measurements"], before["measurements"])
+    vm.sh(f"test -e {READY}")
+    for unit in ("railhead-gate.service", "railhead-ready.target"):
+        expect(is_active(vm, unit), f"{unit} is not active")
+    _wait(vm, "! systemctl is-active -q railhead-retry.timer", 30)
+    equal("newest verdict in the journal", _verdicts(vm)[-1], "verdict: ready")
+
+
+@case(SNAPSHOT, "waiting: after gate.wait it is blocked; admit lets work in, a timer ends that, and work goes on")
+def blocked_and_admitted(vm):
+    _as_in_a_boot(vm, "20s")
+    _wait(vm, "railhead status | grep -q blocked", 120)
+    contains("reasons", " ".join(status_json(vm)["reasons"]), "gate.wait: waited ",
+             "for gate/links/0000:41:00.0, and waits no more")
+    _wait(vm, "! systemctl is-active -q railhead-retry.timer", 30)
+    exits(vm, "railhead admit --for 1m --reason 'the cable is on its way' 2>&1", 0, 120)
+    _wait(vm, "systemctl is-active -q gated.service")
+    expect(is_active(vm, "railhead-ready.target"), "the target is not active")
+    contains("railhead status", exits(vm, "railhead status", 0),
+             "verdict: blocked (work is admitted by hand)", "uid 0", "the cable is on its way")
+    equal("verdict", status_json(vm)["verdict"], "blocked")
+    # A gate meanwhile finds what it found, and leaves it.
+    exits(vm, "railhead gate 2>&1", 7, 120)
+    exits(vm, "railhead status", 0)
+    work = vm.sh("systemctl show -p InvocationID,ActiveState gated.service railhead-ready.target")
+    _wait(vm, f"! test -e {READY}", 180)
+    exits(vm, "railhead status", 7)
+    equal("work", vm.sh("systemctl show -p InvocationID,ActiveState gated.service"
+                        " railhead-ready.target"), work)
+    _wait(vm, "! systemctl list-units --all --no-legend | grep -q railhead-admit-end", 30)
+    contains("journal", vm.sh("journalctl -b --no-pager -o cat -t railhead"),
+             "admission by hand: until", "its time is over; it was until")
