@@ -7,7 +7,7 @@
 #include "gate/probe.h"
 #include "sys/clock.h"
 
-enum { DEFAULT_BUDGET_S = 60, AGAIN_TIMES = 3 /* the time for windows of a second look */ };
+enum { AGAIN_TIMES = 3 /* the time for windows of a second look */ };
 
 /* A probe that is run, and its job. The texts of the job's words are owned here. */
 struct attempt {
@@ -17,7 +17,7 @@ struct attempt {
 
 static unsigned int budget_ms(const struct profile *profile)
 {
-	uint64_t usec = DEFAULT_BUDGET_S * 1000000ull;
+	uint64_t usec = GATE_BUDGET_S * 1000000ull;
 
 	parse_duration(ynode_text(profile_section(profile, "gate"), "budget", ""), &usec);
 	return (unsigned int)(usec / 1000);

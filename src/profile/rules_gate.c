@@ -148,13 +148,19 @@ static void judge_timeout(struct ruling *r, const struct ynode *check, const cha
 	const struct ynode *timeout = ynode_get(check, "timeout");
 	const struct ynode *budget = ynode_get(section(r, "gate"), "budget");
 	cleanup_free char *key = xasprintf("%s.timeout", name);
-	uint64_t t = 0, b = 0;
+	uint64_t t = 0, b = GATE_BUDGET_S * 1000000ull;
 
-	if (parse_duration(scalar(timeout), &t) == 0 && parse_duration(scalar(budget), &b) == 0 &&
-	    t > b)
+	parse_duration(scalar(budget), &b);
+	if (parse_duration(scalar(timeout), &t) < 0 || t <= b)
+		return;
+	if (budget)
 		rule_error(r, timeout, key,
 			   "longer than the budget of all checks, %.40s (at %u:%u)", budget->text,
 			   budget->at.line, budget->at.col);
+	else if (r->p->name && !r->p->abstract) /* else the profile may have one */
+		rule_error(r, timeout, key,
+			   "longer than the %ds that all checks have; write a gate.budget",
+			   GATE_BUDGET_S);
 }
 
 static void judge_isolation(struct ruling *r, const struct ynode *check, const char *name)
