@@ -306,7 +306,7 @@ static const struct {
 	{fails_writing,
 	 -EIO,
 	 {"transport retry counter exceeded (status 12, vendor error 0x81",
-	  "queue pair in state ERR", "did not answer"}},
+	  "queue pair in state ERR", "no answer"}},
 	{fails_access, -EIO, {"remote access error (status 10", "IOMMU's faults"}},
 };
 
