@@ -46,8 +46,8 @@ static const char *remedy(enum ibv_wc_status status)
 {
 	switch (status) {
 	case IBV_WC_RETRY_EXC_ERR:
-		return "; the other end did not answer: is there a way between the two (VLAN, "
-		       "subnet, a switch port that is down), and is that priority dropped?";
+		return "; no answer: is there a way between the two (VLAN, subnet, switch port), "
+		       "or is their priority dropped?";
 	case IBV_WC_RNR_RETRY_EXC_ERR:
 		return "; the other end took too long to be ready";
 	case IBV_WC_REM_ACCESS_ERR:
