@@ -55,11 +55,11 @@ struct benchmark {
 	struct option_def options[OPTIONS_MAX + 1]; /* ends with a NULL name */
 
 	/*
-	 * Adds "value", "unit" and its other numbers to line: rates in B/s, times in ns. A
-	 * failure is the reason why it can't be measured (err->text): -EAGAIN "not yet",
-	 * -EOPNOTSUPP "unsupported", any other "cannot measure". Runs in a process of its own,
-	 * pinned by itself. --budget, in ms, is an option of every benchmark: the time for all
-	 * its windows.
+	 * Adds "value", "unit" and its other numbers to line: rates in B/s, times in ns; and as
+	 * "cause" what it saw that makes it slow, if it is. A failure is the reason why it can't be
+	 * measured (err->text): -EAGAIN "not yet", -EOPNOTSUPP "unsupported", any other "cannot
+	 * measure". Runs in a process of its own, pinned by itself. --budget, in ms, is an option
+	 * of every benchmark: the time for all its windows.
 	 */
 	int (*run)(const struct options *o, json_t *line, struct err *err);
 };

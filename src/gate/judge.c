@@ -221,9 +221,12 @@ void judge_sets(struct probes *probes)
 
 void judge_causes(const struct step_ctx *ctx, struct probe *p)
 {
+	const char *own = json_string_value(json_object_get(p->m.detail, "cause"));
 	struct causes causes = {0};
 	cleanup_free char *before = p->m.reason, *text = NULL;
 
+	if (own) /* what the program itself has seen comes first */
+		cause_add(&causes, true, "%s", own);
 	for (size_t i = 0; i < p->functions.n; i++)
 		causes_of_function(ctx, p->functions.v[i], &causes);
 	causes_of_nodes(ctx, &p->nodes, &causes);

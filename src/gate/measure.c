@@ -45,7 +45,7 @@ static bool fill_job(struct attempt *a, unsigned int times, struct bench_job *jo
 
 	if (n + 3 > BENCH_ARGS_MAX)
 		return false;
-	*job = (struct bench_job){.name = p->m.id, .resources = &p->resources};
+	*job = (struct bench_job){.name = p->m.id, .resources = &p->resources, .as = p->as};
 	for (size_t i = 0; i < n; i++)
 		job->argv[i] = p->argv.v[i];
 	if (p->budget_ms) {

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "base/capability.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
@@ -60,64 +61,17 @@ int privileges_user(const struct root *root, const char *name, struct privileges
 
 /* --- capabilities -------------------------------------------------------------------- */
 
-/* By their numbers, in the order of linux/capability.h. */
-static const char *const capability_names[] = {
-	"CAP_CHOWN",
-	"CAP_DAC_OVERRIDE",
-	"CAP_DAC_READ_SEARCH",
-	"CAP_FOWNER",
-	"CAP_FSETID",
-	"CAP_KILL",
-	"CAP_SETGID",
-	"CAP_SETUID",
-	"CAP_SETPCAP",
-	"CAP_LINUX_IMMUTABLE",
-	"CAP_NET_BIND_SERVICE",
-	"CAP_NET_BROADCAST",
-	"CAP_NET_ADMIN",
-	"CAP_NET_RAW",
-	"CAP_IPC_LOCK",
-	"CAP_IPC_OWNER",
-	"CAP_SYS_MODULE",
-	"CAP_SYS_RAWIO",
-	"CAP_SYS_CHROOT",
-	"CAP_SYS_PTRACE",
-	"CAP_SYS_PACCT",
-	"CAP_SYS_ADMIN",
-	"CAP_SYS_BOOT",
-	"CAP_SYS_NICE",
-	"CAP_SYS_RESOURCE",
-	"CAP_SYS_TIME",
-	"CAP_SYS_TTY_CONFIG",
-	"CAP_MKNOD",
-	"CAP_LEASE",
-	"CAP_AUDIT_WRITE",
-	"CAP_AUDIT_CONTROL",
-	"CAP_SETFCAP",
-	"CAP_MAC_OVERRIDE",
-	"CAP_MAC_ADMIN",
-	"CAP_SYSLOG",
-	"CAP_WAKE_ALARM",
-	"CAP_BLOCK_SUSPEND",
-	"CAP_AUDIT_READ",
-	"CAP_PERFMON",
-	"CAP_BPF",
-	"CAP_CHECKPOINT_RESTORE",
-};
-
 int privileges_add(struct privileges *p, const char *capability, struct err *err)
 {
-	for (size_t i = 0; i < array_len(capability_names); i++) {
-		if (!streq(capability_names[i], capability))
-			continue;
-		if (prctl(PR_CAPBSET_READ, i, 0, 0, 0) < 0)
-			return err_set(err, -EINVAL, "%s: this kernel does not have it",
-				       capability);
-		p->capabilities |= UINT64_C(1) << i;
-		return 0;
-	}
-	return err_set(err, -EINVAL, "%s: there is no such capability (capabilities(7))",
-		       capability);
+	int number = capability_number(capability);
+
+	if (number < 0)
+		return err_set(err, -EINVAL, "%s: there is no such capability (capabilities(7))",
+			       capability);
+	if (prctl(PR_CAPBSET_READ, number, 0, 0, 0) < 0)
+		return err_set(err, -EINVAL, "%s: this kernel does not have it", capability);
+	p->capabilities |= UINT64_C(1) << number;
+	return 0;
 }
 
 /* All others leave the bounding set: no program that is executed can get them back. */

@@ -12,8 +12,11 @@
 enum { BUDGET_MS = 1500 };
 
 const struct probe_family *const probe_families[] = {
-	&probe_memory_bandwidth, &probe_rdma_loopback, &probe_rdma_pairs, &probe_gpu_health,
-	&probe_gpu_copy,	 &probe_gpu_peer,      &probe_gpu_rdma,	  NULL,
+	&probe_memory_bandwidth, &probe_rdma_loopback,
+	&probe_rdma_pairs,	 &probe_gpu_health,
+	&probe_gpu_copy,	 &probe_gpu_peer,
+	&probe_gpu_rdma,	 &probe_storage_read,
+	&probe_command,		 NULL,
 };
 
 bool gate_measures(const char *run)
@@ -237,6 +240,7 @@ const char *probe_pages(const struct profile *profile)
 static void probe_free(struct probe *p)
 {
 	free(p->subject);
+	free(p->as);
 	strv_free(&p->argv);
 	strv_free(&p->resources);
 	strv_free(&p->functions);

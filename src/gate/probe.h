@@ -30,6 +30,7 @@ struct probe {
 	char *subject;	      /* "memory_bandwidth of node 0": sentences begin with it */
 	struct strv argv;     /* the program and its words, without --budget */
 	struct strv resources;
+	struct privileges *as;	 /* owned; NULL: those of the gate */
 	unsigned int budget_ms;	 /* --budget of the bench program; 0: the program takes none */
 	unsigned int timeout_ms; /* of the check; 0: PROBE_TIMEOUT_MS */
 	struct figure figures[FIGURES_MAX];
@@ -45,6 +46,8 @@ struct probes {
 	VEC(struct probe *) list; /* owned */
 };
 
+/* The resource of what is read from disks and servers. */
+#define PROBE_STORAGE "storage"
 #define PROBE_TIMEOUT_MS 10000 /* of a check that says none */
 
 struct probe_family {
@@ -55,7 +58,8 @@ struct probe_family {
 
 extern const struct probe_family *const probe_families[]; /* NULL-terminated */
 extern const struct probe_family probe_memory_bandwidth, probe_rdma_loopback, probe_rdma_pairs,
-	probe_gpu_health, probe_gpu_copy, probe_gpu_peer, probe_gpu_rdma;
+	probe_gpu_health, probe_gpu_copy, probe_gpu_peer, probe_gpu_rdma, probe_storage_read,
+	probe_command;
 
 /*
  * Adds a probe of the bench program's benchmark of that name, with id gate/NAME/TAIL; for a

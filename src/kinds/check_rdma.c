@@ -186,9 +186,11 @@ static bool judge_rate(struct change *c, const struct rdma_port *p)
 	uint64_t want = 0;
 
 	if (p->state != PORT_ACTIVE || !p->speed) {
-		change_observe(c, "no link");
-		change_reason(c, "port %u of %s is not active, and so has no speed", p->port,
-			      p->name);
+		change_observe(c, p->speed ? "no link" : "unknown");
+		change_reason(c,
+			      p->speed ? "port %u of %s is not active, and so has no speed"
+				       : "port %u of %s does not say how fast it is",
+			      p->port, p->name);
 		return false;
 	}
 	change_observe(c, p->speed % MEGABITS_PER_GIGABIT ? "%uMb/s" : "%uGb/s",

@@ -120,7 +120,7 @@ static const struct spec user_name = {
 };
 static const struct spec capability = {
 	.what = "a capability such as CAP_NET_RAW",
-	.check = value_pattern,
+	.check = value_capability,
 	.pattern = "^CAP_[A-Z0-9_]+$",
 };
 static const struct spec capabilities = {

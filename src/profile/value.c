@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/capability.h"
 #include "base/units.h"
 #include "profile/profile.h"
 
@@ -205,6 +206,11 @@ bool value_pattern(const struct spec *s, const struct ynode *n, struct str *why)
 	if (strlen(n->text) > 256)
 		return refuse(s, n, why, "longer than 256 bytes");
 	return true;
+}
+
+bool value_capability(const struct spec *s, const struct ynode *n, struct str *why)
+{
+	return capability_number(n->text) >= 0 || refuse(s, n, why, "see capabilities(7)");
 }
 
 /* --- numbers with units ------------------------------------------------------------------- */

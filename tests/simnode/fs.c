@@ -494,7 +494,8 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 	if (r == 0 && !is_text(i)) {
 		proc_path(i, path);
-		fd = open(path, (fi->flags & ~O_NOFOLLOW) | O_CLOEXEC);
+		/* O_DIRECT is between the reader and us: our buffers are not aligned for it */
+		fd = open(path, (fi->flags & ~(O_NOFOLLOW | O_DIRECT)) | O_CLOEXEC);
 		r = fd < 0 ? -errno : 0;
 	}
 	if (r < 0) {
@@ -541,13 +542,15 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_err(req, 0);
 }
 
-static void read_data(fuse_req_t req, const struct handle *h, size_t size, off_t off)
+static void read_data(fuse_req_t req, const struct inode *i, const struct handle *h, size_t size,
+		      off_t off)
 {
+	int r = script_meet(OP_READ, i->name, NULL, NULL);
 	cleanup_free char *buf = xcalloc(1, size);
-	ssize_t n = pread(h->fd, buf, size, off);
+	ssize_t n = r < 0 ? r : pread(h->fd, buf, size, off);
 
 	if (n < 0)
-		fuse_reply_err(req, errno);
+		fuse_reply_err(req, r < 0 ? -r : errno);
 	else
 		fuse_reply_buf(req, buf, (size_t)n);
 }
@@ -591,7 +594,7 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 	if (is_text(i))
 		read_text(req, i, handle_of(fi), size, off);
 	else
-		read_data(req, handle_of(fi), size, off);
+		read_data(req, i, handle_of(fi), size, off);
 }
 
 static void write_text(fuse_req_t req, const struct inode *i, struct handle *h, const char *buf,

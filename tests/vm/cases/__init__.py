@@ -18,6 +18,7 @@ from cases import gpu        # noqa: F401
 from cases import device_return  # noqa: F401
 from cases import link       # noqa: F401
 from cases import reboots    # noqa: F401
+from cases import gate       # noqa: F401
 from cases import layouts    # noqa: F401
 from cases import no_trial   # noqa: F401
 from cases import powercut   # noqa: F401

@@ -4,6 +4,8 @@ is broken; railhead=off."""
 from harness import (case, contains, equal, exits, expect, is_active, state,
                      status_json)
 
+from cases import gate
+
 ENV = "/boot/grub/railhead.env"
 PROFILE = "/etc/railhead/profiles/vm-bench.yaml"
 PFS = ("0000:41:00.0", "0000:81:00.0")
@@ -54,6 +56,7 @@ def converged(vm):
 @state("blocked")
 def blocked(vm):
     vm.sh(f"sed -i 's#min: 100MB/s#min: 900GB/s#' {PROFILE}")
+    gate.add_checks(vm)
     _boot_again(vm)
     _before["boot id"] = vm.read("/proc/sys/kernel/random/boot_id")
 
@@ -78,6 +81,7 @@ def gate_is_closed(vm):
 @state("mended")
 def mended(vm):
     vm.sh(f"sed -i 's#min: 900GB/s#min: 100MB/s#' {PROFILE}")
+    gate.remove_checks(vm)
 
 
 @case("mended", "the gate run again is ready and starts the gated unit, no reboot")

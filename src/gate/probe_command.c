@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A site's own program: the deadline and the line of JSON that the gate's own benchmarks have,
+ * and no privileges but those that its check names.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "gate/probe.h"
+
+/* Nothing is known of what it uses: nothing else is measured beside it. */
+static void take_everything(const struct step_ctx *ctx, struct probe *p)
+{
+	for (int n = cpus_next(&ctx->node->nodes, -1); n >= 0; n = cpus_next(&ctx->node->nodes, n))
+		probe_resource(p, "node%d", n);
+	for (size_t i = 0; ctx->sets && i < ctx->sets->set.n; i++)
+		for (size_t j = 0; j < ctx->sets->set.v[i].fn.n; j++)
+			probe_resource(p, "%s", ctx->sets->set.v[i].fn.v[j]->addr);
+	probe_resource(p, PROBE_STORAGE);
+}
+
+static int set_program(const struct ynode *command, struct probe *p, struct err *err)
+{
+	cleanup_free char *program = NULL;
+	int r = privileges_program(command->items.v[0]->text, &program, err);
+
+	if (r < 0)
+		return r;
+	strv_free(&p->argv);
+	strv_add(&p->argv, program);
+	for (size_t i = 1; i < command->items.n; i++)
+		strv_add(&p->argv, command->items.v[i]->text);
+	return 0;
+}
+
+static int set_privileges(const struct step_ctx *ctx, const struct ynode *check, struct probe *p,
+			  struct err *err)
+{
+	const struct ynode *names = ynode_get(check, "capabilities");
+	struct privileges *as = p->as = xnew(struct privileges);
+	int r = privileges_user(ctx->root, ynode_text(check, "user", NULL), as, err);
+
+	for (size_t i = 0; r == 0 && names && i < names->items.n; i++)
+		r = privileges_add(as, names->items.v[i]->text, err);
+	return r;
+}
+
+/* min: is of its value; so is max:, but beside a min: of its latency. */
+static void set_figures(const struct ynode *check, struct probe *p)
+{
+	const char *latency = ynode_get(check, "min") ? "latency" : "value";
+
+	probe_judges(p, check, "min", "value", QUANTITY_RATE, NULL);
+	probe_judges(p, check, "max", latency, QUANTITY_TIME, NULL);
+}
+
+static void want_command(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+			 struct probes *ret)
+{
+	const struct ynode *command = ynode_get(check, "command");
+	struct probe *p = probe_add(ret, name, check, "command");
+	struct err err = {0};
+
+	probe_subject(p, "command %s", command->items.v[0]->text);
+	p->budget_ms = 0;
+	take_everything(ctx, p);
+	set_figures(check, p);
+	if (set_program(command, p, &err) < 0 || set_privileges(ctx, check, p, &err) < 0)
+		probe_declines(p, OUTCOME_CANNOT_MEASURE, "not run: %s", err.text);
+}
+
+const struct probe_family probe_command = {"command", want_command};

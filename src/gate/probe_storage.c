@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the node reads from: NFS, also over RDMA, and disks. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "gate/probe.h"
+
+static bool is_below(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	while (n > 1 && dir[n - 1] == '/')
+		n--;
+	return strncmp(path, dir, n) == 0 && (n == 1 || !path[n] || path[n] == '/');
+}
+
+/* The entry of `mounts` that the path is below: the longest, or NULL. */
+static const struct ynode *find_mount(const struct profile *profile, const char *path,
+				      const char **ret_dir)
+{
+	const struct ynode *mounts = profile_section(profile, "mounts"), *found = NULL;
+
+	*ret_dir = "";
+	for (size_t i = 0; mounts && i < mounts->keys.n; i++) {
+		const char *dir = mounts->keys.v[i]->text;
+
+		if (!is_below(path, dir) || strlen(dir) < strlen(*ret_dir))
+			continue;
+		*ret_dir = dir;
+		found = mounts->items.v[i];
+	}
+	return found;
+}
+
+static bool wants_rdma(const struct ynode *mount)
+{
+	cleanup_free char *options = xstrdup(ynode_text(mount, "options", ""));
+	char *rest = options, *word;
+
+	while ((word = strsep(&rest, ",")))
+		if (streq(word, "rdma") || streq(word, "proto=rdma"))
+			return true;
+	return false;
+}
+
+/*
+ * Slow storage takes its budget twice, and three times as much when it is measured again: it
+ * must be found slow, not overdue.
+ */
+static void fit_budget(struct probe *p)
+{
+	unsigned int most = (p->timeout_ms ? p->timeout_ms : PROBE_TIMEOUT_MS) / (2 * 3 + 2);
+
+	if (p->budget_ms > most)
+		p->budget_ms = most ? most : 1;
+}
+
+static void want_storage(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+			 struct probes *ret)
+{
+	const char *path = ynode_text(check, "path", ""), *dir;
+	const struct ynode *mount = find_mount(ctx->profile, path, &dir);
+	struct probe *p = probe_add(ret, name, check, "%s", path[0] == '/' ? path + 1 : path);
+
+	probe_subject(p, "storage_read of %s", path);
+	probe_option(p, "--path", "%s", path);
+	probe_option(p, "--size", "%s", ynode_text(check, "size", "1M"));
+	if (mount)
+		probe_option(p, "--mount", "%s", dir);
+	if (mount && wants_rdma(mount))
+		probe_option(p, "--transport", "rdma");
+	fit_budget(p);
+	probe_resource(p, PROBE_STORAGE);
+	probe_judges(p, check, "min", "value", QUANTITY_RATE, NULL);
+	p->remedy = "measure the server or the disk by itself, and look at what else reads now";
+}
+
+const struct probe_family probe_storage_read = {"storage_read", want_storage};

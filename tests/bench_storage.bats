@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# railhead-bench storage_read: files of this machine, and of a server that never answers (a file
+# of simnode's). $RAILHEAD_BENCH is the program.
+bats_require_minimum_version 1.5.0
+
+setup() {
+	. "$BATS_TEST_DIRNAME/lib/gate.bash"
+	# beside the programs, not in /tmp: that may be this node's memory
+	dir=$(mktemp -d "$BATS_TEST_DIRNAME/../build/storage.XXXXXX")
+	dir=$(realpath "$dir")
+}
+
+teardown() {
+	[ -z "${sim:-}" ] || sim_stop
+	rm -rf "$dir"
+}
+
+# Asserts that a jq filter holds for the one line that was printed.
+holds() {
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 1 ]
+	jq -e "$1" <<<"$output" || {
+		echo "does not hold: $1"
+		echo "$output"
+		return 1
+	}
+}
+
+@test "a file: rate, windows, the mount that it is on, and how often it was read" {
+	head -c 8M /dev/urandom >"$dir/data"
+	run --separate-stderr "$bench" storage_read --path "$dir/data" --budget 200
+	holds '.result == "measured" and .unit == "B/s" and .value > 1e6 and .bytes > 8388608'
+	holds '.size == 1048576 and .depth == 16 and .file_size == 8388608 and .windows >= 4'
+	holds ".type == \"$(findmnt -no FSTYPE -T "$dir")\""
+	holds '.note | test("^the file was read [0-9.]+ times over, so that a cache of the server")'
+}
+
+@test "requests of another size and number" {
+	head -c 1M /dev/urandom >"$dir/data"
+	run --separate-stderr "$bench" storage_read --path "$dir/data" --budget 50 --size 16K --depth 3
+	holds '.result == "measured" and .size == 16384 and .depth == 3 and .bytes % 16384 == 0'
+	run "$bench" storage_read --path "$dir/data" --size 5K
+	holds '.result == "cannot measure" and (.reason | test("5120 is no multiple of 4K"))'
+}
+
+@test "what can't be read is named, with what to do" {
+	run "$bench" storage_read --path "$dir"
+	holds '.result == "cannot measure" and (.reason | test("is a directory; write a file of some GiB into it"))'
+	run "$bench" storage_read --path "$dir/none"
+	holds '.result == "cannot measure" and (.reason | test("/none does not exist; write a file"))'
+	echo short >"$dir/short"
+	run "$bench" storage_read --path "$dir/short"
+	holds '.result == "cannot measure" and (.reason | test("has 6 bytes, fewer than a request"))'
+	mkfifo "$dir/fifo"
+	run timeout 10 "$bench" storage_read --path "$dir/fifo"
+	holds '.result == "cannot measure" and (.reason | test("is no file and no block device"))'
+	head -c 2M /dev/zero >/dev/shm/railhead-test.$$
+	run "$bench" storage_read --path /dev/shm/railhead-test.$$
+	rm /dev/shm/railhead-test.$$
+	holds '.result == "cannot measure" and (.reason | test("tmpfs|O_DIRECT"))'
+}
+
+@test "a mount that has not come is waited for; a missing file on one that has is not" {
+	run "$bench" storage_read --path "$dir/none" --mount "$dir"
+	holds '.result == "not yet" and (.reason | test("nothing is mounted on .* yet"))'
+	run "$bench" storage_read --path /no-such-file --mount /
+	holds '.result == "cannot measure" and (.reason | test("/no-such-file does not exist"))'
+}
+
+@test "another transport than was asked for is a cause; of a local file there is none" {
+	head -c 2M /dev/zero >"$dir/data"
+	run "$bench" storage_read --path "$dir/data" --budget 50 --transport rdma
+	holds '.result == "measured" and (.transport != null or .cause == null)'
+}
+
+@test "a server that never answers costs its deadline, and the other checks nothing" {
+	. "$BATS_TEST_DIRNAME/lib/simnode.bash"
+	sim_need
+	gate_need
+	sim=$dir/sim
+	gate_out=$dir/out
+	mkdir -p "$sim"
+	sim_tree "$sim"
+	mkdir -p "$sim/node/mnt/data"
+	head -c 4M /dev/zero >"$sim/node/mnt/data/file"
+	sim_start <<<"at /mnt/data/file read hang"
+	sim_profile <<Y
+gate:
+  budget: 5s
+  checks:
+    data: {run: storage_read, path: $root/mnt/data/file, min: 1MB/s, timeout: 500ms}
+    here: {run: storage_read, path: $bench, size: 4K, min: 1MB/s}
+Y
+	status=0
+	gate --root "$root" || status=$?
+	[ "$status" -eq 7 ]
+	measured "gate/data$root/mnt/data/file" broken \
+		"no result, killed, but did not end; abandoned .waits in the kernel: [a-z]"
+	measured "gate/here$bench" pass
+	[ "$gate_ms" -lt 7000 ]
+}

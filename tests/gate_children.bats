@@ -1,0 +1,193 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A site's own programs in the gate, and what becomes of it when they behave as badly as they can.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+load lib/gate
+
+setup() {
+  gate_need
+  root=$BATS_TEST_TMPDIR/root
+  gate_out=$BATS_TEST_TMPDIR/out
+  mark=72$$ # in the command line of whatever a child leaves behind
+  fake_node "$root"
+}
+
+# A profile whose checks are shell scripts; NAME [KEYS]: SCRIPT a line, from stdin.
+site() { # BUDGET
+  local name script keys
+  {
+    cat <<Y
+schema: 1
+name: site
+version: 1.0.0
+match: {dmi: {sys_vendor: Supermicro}}
+gate:
+  budget: $1
+  checks:
+Y
+    while IFS='|' read -r name keys script; do
+      printf '    %s: {run: command, %scommand: [/bin/sh, -c, %s]}\n' "$name" "$keys" \
+        "$(jq -Rn --arg s "$script" '$s')"
+    done
+  } | profile "$root" site
+}
+
+good='echo '\''{"result": "measured", "value": 1}'\'
+
+status_is() { # WANTED COMMAND...
+  local wanted=$1 status=0
+  shift
+  "$@" || status=$?
+  [ "$status" -eq "$wanted" ]
+}
+
+no_process() { # PATTERN
+  local i
+  for ((i = 0; i < 200; i++)); do
+    pgrep -f "$1" >/dev/null || return 0
+    sleep 0.01
+  done
+  pgrep -fa "$1" >&2
+  return 1
+}
+
+@test "20 checks of which one hangs: its deadline, and nothing of the others is lost" {
+  {
+    for i in {1..19}; do echo "good$i||$good"; done
+    echo "hangs|timeout: 500ms, |trap '' TERM; sleep $mark.1 & wait; sleep $mark.1"
+  } | site 20s
+  status_is 7 gate --root "$root"
+  [ "$(jq '[.measurements[] | select(.outcome == "pass")] | length' "$gate_out")" = 19 ]
+  measured gate/hangs/command broken "^command /bin/sh: no result within 500 ms; killed$"
+  [ "$gate_ms" -lt 6000 ]
+  no_process "^sleep $mark"
+}
+
+@test "20 checks of which one hangs for the whole budget: the verdict comes with it" {
+  {
+    for i in {1..9}; do echo "good$i||$good"; done
+    echo "hangs|timeout: 3s, |exec sleep $mark.2"
+    for i in {1..10}; do echo "late$i||$good"; done
+  } | site 3s
+  status_is 7 gate --root "$root"
+  [ "$(jq '.measurements | length' "$gate_out")" = 20 ]
+  [ "$(jq '[.measurements[] | select(.outcome == "pass")] | length' "$gate_out")" = 9 ]
+  measured gate/hangs/command broken "no result within [0-9]+ ms; killed"
+  measured gate/late10/command "cannot measure" \
+    "its turn did not come within the budget of [0-9]+ ms, most of which went to gate/hangs/command"
+  [ "$gate_ms" -lt 5500 ] # the budget, a second's grace, and what the node takes to be looked at
+  no_process "^sleep $mark"
+}
+
+@test "children that crash, print garbage, and say what no result is" {
+  site 30s <<S
+crash||kill -SEGV \$\$
+garbage||echo Segmentation fault
+nothing||:
+fails||echo no such rack >&2; exit 3
+closed||exec >&- 2>&-; sleep 0.1
+nul||head -c 100 /dev/zero
+number||echo '{"result": "measured"}'
+own||echo '{"result": "cannot measure", "reason": "no licence"}'
+later||echo '{"result": "not yet", "reason": "rack 7 boots"}'
+lacks||echo '{"result": "unsupported", "reason": "no such rack"}'
+good||$good
+S
+  status_is 7 gate --root "$root"
+  measured gate/crash/command broken "killed by signal 11 .Segmentation fault."
+  measured gate/garbage/command broken "not one line of JSON; it said: Segmentation fault$"
+  measured gate/nothing/command broken "it said nothing$"
+  measured gate/fails/command broken "exit status 3; it said: no such rack$"
+  measured gate/closed/command broken "it said nothing$"
+  measured gate/nul/command broken "not one line of JSON"
+  measured gate/number/command broken "not a result"
+  measured gate/own/command "cannot measure" "^command /bin/sh: no licence$"
+  measured gate/later/command "not yet" "rack 7 boots"
+  measured gate/lacks/command unsupported "no such rack"
+  measured gate/good/command pass
+}
+
+@test "a child that prints 1 GB costs the gate no memory" {
+  site 30s <<S
+out||head -c 1G /dev/zero
+err||head -c 1G /dev/zero >&2
+both||yes & yes >&2
+good||$good
+S
+  ulimit -S -v 300000 # KiB, of the gate and each of its children
+  status_is 7 gate --root "$root"
+  for name in out err both; do
+    measured gate/$name/command broken "printed more than 64 KiB; killed"
+  done
+  measured gate/good/command pass
+}
+
+@test "what children start ends with them: in the background, as daemons, as bombs" {
+  site 30s <<S
+background||sleep $mark.3 & $good
+daemon||(setsid sleep $mark.3 >/dev/null 2>&1 &) & wait; $good
+bomb|timeout: 1s, |b() { b & b & sleep $mark.3; }; b
+stubborn|timeout: 500ms, |(setsid sh -c 'trap "" TERM HUP; while :; do sleep $mark.3; done' &) & wait; sleep $mark.3
+good||$good
+S
+  status_is 7 gate --root "$root"
+  for name in background daemon good; do measured gate/$name/command pass; done
+  # the bomb meets the limit of processes, or its deadline
+  measured gate/bomb/command broken "killed|[Cc]annot fork"
+  measured gate/stubborn/command broken "no result within 500 ms; killed"
+  no_process "$mark\.3"
+}
+
+@test "a program has the privileges that its check names, and no others" {
+  caps='for c in Prm Eff Inh Bnd Amb; do grep -q "Cap$c:.0*WANTED$" /proc/self/status || exit 9; done'
+  site 30s <<S
+nobody||[ "\$(id -u) \$(id -G)" = "65534 65534" ] && ${caps/WANTED/0}; $good
+root|user: root, |[ "\$(id -u) \$(id -G)" = "0 0" ] && ${caps/WANTED/0}; $good
+site|user: site, capabilities: [CAP_NET_RAW, CAP_IPC_LOCK], |[ "\$(id -u) \$(id -g)" = "4711 4712" ] && ${caps/WANTED/6000}; $good
+missing|user: nemo, |$good
+tree||[ ! -w / ] && [ ! -r /etc/shadow ] && $good
+S
+  put "$root/etc/passwd" "root:x:0:0::/root:/bin/sh
+site:x:4711:4712::/:/bin/false"
+  status_is 7 gate --root "$root"
+  for name in nobody root site tree; do measured gate/$name/command pass; done
+  measured gate/missing/command "cannot measure" "not run: /etc/passwd has no user nemo"
+}
+
+@test "a program that others could have written is not run" {
+  printf '#!/bin/sh\ntouch %s\n%s\n' "$root/ran" "$good" >"$root/check"
+  chmod 775 "$root/check"
+  profile "$root" site <<Y
+schema: 1
+name: site
+version: 1.0.0
+match: {dmi: {sys_vendor: Supermicro}}
+gate:
+  checks:
+    open: {run: command, user: root, command: [$root/check]}
+    relative: {run: command, command: [check]}
+    absent: {run: command, command: [/no/such/check]}
+Y
+  status_is 7 gate --root "$root"
+  measured gate/open/command "cannot measure" "not run: .*/check may be written by others than root"
+  measured gate/relative/command "cannot measure" "not run: check: write the program's absolute path"
+  measured gate/absent/command "cannot measure" "not run: /no/such/check: No such file"
+  [ ! -e "$root/ran" ]
+}
+
+@test "its figures are judged: a rate, a latency, both; slow is measured twice" {
+  site 30s <<'S'
+rate|min: 2GB/s, |echo '{"result": "measured", "value": 2100000000}'
+slow|min: 2GB/s, on_fail: degrade, |echo '{"result": "measured", "value": 1900000000}'
+late|max: 50us, on_fail: warn, |echo '{"result": "measured", "value": 51000}'
+both|min: 2GB/s, max: 50us, |echo '{"result": "measured", "value": 2100000000, "latency": 49000}'
+S
+  status_is 7 gate --root "$root" # degraded does not admit by itself
+  [ "$(jq -r .verdict "$gate_out")" = degraded ]
+  measured gate/rate/command pass
+  measured gate/both/command pass
+  measured gate/slow/command slow "measured 1.9 GB/s, wanted at least 2GB/s"
+  measured gate/late/command slow "measured 51.00 us, wanted at most 50us"
+}

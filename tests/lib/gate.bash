@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# `railhead gate` with the benchmark program of this tree, though none is installed: in a mount
+# namespace of its own. The sourcing script has $railhead; what the gate says goes to $gate_out.
+# shellcheck shell=bash
+
+bench=$(realpath "${RAILHEAD_BENCH:-$BATS_TEST_DIRNAME/../build/railhead-bench}")
+
+# Says what is missing: never a reason to skip.
+gate_need() {
+  [ "$(id -u)" -eq 0 ] || {
+    echo "the gate gives its children other users and namespaces: run this as root" >&2
+    return 1
+  }
+}
+
+# The exit status is the gate's; $gate_ms how long it took.
+gate() { # OPTIONS...
+  local begin=${EPOCHREALTIME/[.,]/} status=0
+  # shellcheck disable=SC2016 # for the inner shell
+  unshare -m sh -ec '
+    mount --make-rprivate /
+    mount -t tmpfs none /usr/libexec
+    mkdir /usr/libexec/railhead
+    cp "$1" /usr/libexec/railhead/railhead-bench
+    shift
+    exec "$@"' sh "$bench" "$railhead" gate --json "$@" >"$gate_out" || status=$?
+  # shellcheck disable=SC2034 # for the sourcing script
+  gate_ms=$(((${EPOCHREALTIME/[.,]/} - begin) / 1000))
+  return $status
+}
+
+# One of the gate's measurements: "pass" or another outcome, and of the reason a pattern.
+measured() { # ID OUTCOME [PATTERN]
+  jq -e --arg id "$1" --arg outcome "$2" --arg pattern "${3:-}" '
+    .measurements[] | select(.id == $id)
+    | .outcome == $outcome and (.reason // "" | test($pattern))' "$gate_out" >/dev/null || {
+    echo "not so: $*" >&2
+    jq -c --arg id "$1" '.measurements[] | select(.id == $id)' "$gate_out" >&2
+    return 1
+  }
+}

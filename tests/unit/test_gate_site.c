@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the checks storage_read and command become: programs, words, resources, privileges. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "gate/probe.h"
+#include "tree.h"
+
+struct site {
+	struct profile profile;
+	struct pci_fn nic;
+	struct device_sets sets;
+	struct node node;
+	struct step_ctx ctx;
+	struct probes probes;
+};
+
+/* The probes of the profile's one check. */
+static void open_site(struct site *s, const struct tmp *t, const struct probe_family *family,
+		      const char *text)
+{
+	struct diags diags = {0};
+	struct device_set set = {0};
+	const struct ynode *checks;
+
+	*s = (struct site){.nic = {.addr = "0000:3b:00.0"}};
+	s->profile.doc = yaml_parse("sku.yaml", text, strlen(text), &diags);
+	assert_non_null(s->profile.doc);
+	diags_free(&diags);
+	vec_push(&set.fn, &s->nic);
+	vec_push(&s->sets.set, set);
+	cpus_parse("0-1", &s->node.nodes);
+	s->ctx = (struct step_ctx){&t->root, &s->node, &s->profile, &s->sets};
+	checks = ynode_get(profile_section(&s->profile, "gate"), "checks");
+	family->want(&s->ctx, checks->keys.v[0]->text, checks->items.v[0], &s->probes);
+	assert_int_equal(s->probes.list.n, 1);
+}
+
+static void close_site(struct site *s)
+{
+	struct measurements all = {0};
+
+	for (size_t i = 0; i < s->probes.list.n; i++)
+		vec_push(&all.list, s->probes.list.v[i]->m);
+	measurements_free(&all);
+	probes_free(&s->probes);
+	device_sets_free(&s->sets);
+	ynode_free(s->profile.doc);
+}
+
+static void assert_words(const struct strv *list, const char *want)
+{
+	cleanup_str struct str text = {0};
+
+	for (size_t i = 0; i < list->n; i++)
+		str_addf(&text, "%s%s", i ? " " : "", list->v[i]);
+	assert_string_equal(str_get(&text), want);
+}
+
+static void test_storage(void **state)
+{
+	static const struct {
+		const char *mounts, *words;
+	} t[] = {
+		{"{}", "--path /mnt/ai/file --size 1M"},
+		{"{/mnt/ai: {type: nfs, options: \"vers=4.2,proto=rdma,port=20049\"}}",
+		 "--path /mnt/ai/file --size 1M --mount /mnt/ai --transport rdma"},
+		{"{/mnt/ai: {type: nfs, options: \"rdma\"}, /mnt: {type: xfs}}",
+		 "--path /mnt/ai/file --size 1M --mount /mnt/ai --transport rdma"},
+		{"{/mnt/ai/: {type: xfs}}", "--path /mnt/ai/file --size 1M --mount /mnt/ai/"},
+		{"{/mnt/ai/fi: {type: xfs}, /mnt/a: {type: xfs}, /srv: {type: xfs}}",
+		 "--path /mnt/ai/file --size 1M"},
+		{"{/: {type: xfs, options: \"nordma,proto=rdma6\"}}",
+		 "--path /mnt/ai/file --size 1M --mount /"},
+	};
+
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_free char *text =
+			xasprintf("{mounts: %s, gate: {checks: {data: {run: storage_read, "
+				  "path: /mnt/ai/file, min: 2GB/s}}}}",
+				  t[i].mounts);
+		cleanup_free char *words = xasprintf("%s storage_read %s", BENCH_PATH, t[i].words);
+		struct site s;
+
+		open_site(&s, *state, &probe_storage_read, text);
+		assert_words(&s.probes.list.v[0]->argv, words);
+		assert_words(&s.probes.list.v[0]->resources, "storage");
+		assert_string_equal(s.probes.list.v[0]->m.id, "gate/data/mnt/ai/file");
+		close_site(&s);
+	}
+}
+
+static void budget_is(struct tmp *t, const char *timeout, unsigned int want)
+{
+	cleanup_free char *text = xasprintf("{gate: {checks: {data: {run: storage_read, path: /f, "
+					    "min: 2GB/s%s}}}}",
+					    timeout);
+	struct site s;
+
+	open_site(&s, t, &probe_storage_read, text);
+	assert_int_equal(s.probes.list.v[0]->budget_ms, want);
+	close_site(&s);
+}
+
+/* Twice the budget, measured again with three times as much, is within the timeout. */
+static void test_budget(void **state)
+{
+	budget_is(*state, "", PROBE_TIMEOUT_MS / 8);
+	budget_is(*state, ", timeout: 2s", 250);
+	budget_is(*state, ", timeout: 1ms", 1);
+	budget_is(*state, ", timeout: 60s", 1500);
+}
+
+/* What the program has seen itself stands first among the causes of a slow one. */
+static void test_cause(void **state)
+{
+	struct bench_job job = {.outcome = BENCH_MEASURED};
+	struct site s;
+
+	open_site(&s, *state, &probe_storage_read,
+		  "{gate: {checks: {data: {run: storage_read, path: /f, min: 2GB/s}}}}");
+	job.result = json_loads("{\"value\": 1e9, \"cause\": \"tcp, not rdma\"}", 0, NULL);
+	judge_probe(s.probes.list.v[0], &job);
+	judge_causes(&s.ctx, s.probes.list.v[0]);
+	assert_int_equal(s.probes.list.v[0]->m.outcome, OUTCOME_SLOW);
+	assert_text(
+		s.probes.list.v[0]->m.reason,
+		"storage_read of /f: measured 1.0 GB/s, wanted at least 2GB/s; likely: tcp, not "
+		"rdma");
+	bench_job_clear(&job);
+	close_site(&s);
+}
+
+/* Nothing else is measured beside it, and it has nothing but what it asks for. */
+static void test_command(void **state)
+{
+	struct tmp *t = *state;
+	const struct probe *p;
+	struct site s;
+
+	tmp_write(t, "etc/passwd", "nobody:x:99:98::/:/bin/false\nslurm:x:5:6::/:/bin/false\n");
+	open_site(&s, t, &probe_command,
+		  "{gate: {checks: {site: {run: command, command: [/bin/sh, -c, \"a b\"]}}}}");
+	p = s.probes.list.v[0];
+	if (probe_is_declined(p))
+		fail_msg("%s", p->m.reason);
+	assert_true(strcmp(p->argv.v[0], "/bin/sh") == 0 || strstr(p->argv.v[0], "/usr/bin/"));
+	assert_string_equal(p->argv.v[2], "a b");
+	assert_int_equal(p->budget_ms, 0);
+	assert_words(&p->resources, "node0 node1 0000:3b:00.0 storage");
+	assert_true(p->as->uid == 99 && p->as->gid == 98 && p->as->capabilities == 0);
+	close_site(&s);
+	open_site(&s, t, &probe_command,
+		  "{gate: {checks: {site: {run: command, command: [/bin/sh], user: slurm, "
+		  "capabilities: [CAP_CHOWN, CAP_DAC_OVERRIDE]}}}}");
+	p = s.probes.list.v[0];
+	assert_true(p->as->uid == 5 && p->as->gid == 6 && p->as->capabilities == 3);
+	close_site(&s);
+	open_site(&s, t, &probe_command, "{gate: {checks: {site: {run: command, command: [sh]}}}}");
+	assert_int_equal(s.probes.list.v[0]->m.outcome, OUTCOME_CANNOT_MEASURE);
+	assert_text(s.probes.list.v[0]->m.reason,
+		    "command sh: not run: sh: write the program's absolute path");
+	close_site(&s);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, tmp_setup, tmp_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_storage),
+		TEST(test_budget),
+		TEST(test_cause),
+		TEST(test_command),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
