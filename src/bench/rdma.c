@@ -79,7 +79,7 @@ static int map_whole(struct membuf *buf, int rootfd, unsigned int node, const ch
 static int give_memory(struct rdma_bench *b, enum rdma_side side, int rootfd,
 		       const struct options *o, unsigned int node, struct err *err)
 {
-	size_t most = RDMA_BATCHES * b->size;
+	size_t most = RDMA_LISTS_MOST * b->size;
 	size_t want = b->size > BUFFER_USUAL ? b->size : most < BUFFER_USUAL ? most : BUFFER_USUAL;
 	struct membuf *buf = &b->buf[side];
 	int r = map_whole(buf, rootfd, node, option_text(o, "page", "2M,4K"), want, err);

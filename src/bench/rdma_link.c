@@ -13,7 +13,7 @@
 #include "base/mem.h"
 
 enum {
-	SENDS_MOST = RDMA_BATCHES * RDMA_BATCH_MOST + 64, /* and what a ping-pong leaves behind */
+	SENDS_MOST = RDMA_LISTS_MOST * RDMA_LIST_MOST + 64, /* and what a ping-pong leaves behind */
 	RECVS_MOST = RDMA_RECEIVES,
 	INLINE_WANTED = RDMA_MESSAGE_MOST,
 	GIDS_MOST = 1024,
@@ -116,6 +116,7 @@ int rdma_link_open(struct rdma_link **ret, const struct rdma_link_options *optio
 	int r = 0;
 
 	link->options = *options;
+	link->lists = RDMA_LISTS;
 	if (!link->options.wait_ms)
 		link->options.wait_ms = RDMA_WAIT_MS;
 	for (int i = 0; i < RDMA_SIDES && r == 0; i++) {

@@ -21,8 +21,9 @@ enum rdma_side { RDMA_NEAR, RDMA_FAR, RDMA_SIDES };
 
 enum {
 	RDMA_WAIT_MS = 5000,   /* longer than all retries of a queue pair take */
-	RDMA_BATCHES = 8,      /* lists of writes that are under way at once */
-	RDMA_BATCH_MOST = 32,  /* writes of one list; its last one is signalled */
+	RDMA_LISTS = 8,	       /* of writes that are under way at once */
+	RDMA_LISTS_MOST = 32,  /* ... of a fast device */
+	RDMA_LIST_MOST = 32,   /* writes of one list; its last one is signalled */
 	RDMA_RECEIVES = 64,    /* posted ahead of a ping-pong's messages */
 	RDMA_MESSAGE_MOST = 64 /* bytes of a message of the ping-pong */
 };
@@ -55,7 +56,8 @@ struct rdma_link_side {
 struct rdma_link {
 	struct rdma_link_options options;
 	struct rdma_link_side side[RDMA_SIDES];
-	enum ibv_mtu mtu; /* the smaller of both ports' active ones */
+	enum ibv_mtu mtu;   /* the smaller of both ports' active ones */
+	unsigned int lists; /* that the next window of writes keeps under way */
 };
 
 /* -EAGAIN: a port is not up yet (rdma_port.h). */
@@ -79,7 +81,7 @@ int rdma_link_dmabuf(struct rdma_link *link, enum rdma_side side, int fd, uint64
 int rdma_link_connect(struct rdma_link *link, struct err *err);
 
 /*
- * Keeps RDMA_BATCHES lists of writes of `size` bytes under way for about window_ns, and at least
+ * Keeps some lists of writes of `size` bytes under way for about window_ns, and at least
  * for some completions. *ret_rate: messages per second between the first completion and the
  * last. Nothing is under way at the end. Needs memory at both ends, of size bytes at least.
  */

@@ -15,7 +15,9 @@ enum {
 	TRIPS_LEAST = 16,      /* of a window of messages */
 	RECEIVES_LEAST = 16,   /* posted ahead, of one that is needed */
 	SIGNAL_EVERY = 32,     /* messages: the send queue is emptied by those that tell */
-	BATCH_BYTES = 32768,   /* smaller writes are posted by lists */
+	LIST_BYTES = 32768,    /* smaller writes are posted by lists */
+	FAST_NS = 50000,       /* a device that does a list in that is given more of them */
+	POLLED_MOST = 16,
 	POLLS_PER_CLOCK = 64,
 };
 
@@ -44,8 +46,8 @@ static const char *remedy(enum ibv_wc_status status)
 {
 	switch (status) {
 	case IBV_WC_RETRY_EXC_ERR:
-		return "; the other end did not answer: is there a way between the two (VLAN, "
-		       "subnet, a switch port that is down), and is that priority dropped?";
+		return "; no answer: is there a way between the two (VLAN, subnet, switch port), "
+		       "or is their priority dropped?";
 	case IBV_WC_RNR_RETRY_EXC_ERR:
 		return "; the other end took too long to be ready";
 	case IBV_WC_REM_ACCESS_ERR:
@@ -82,12 +84,12 @@ static int silent(const struct rdma_link *link, enum rdma_side side, struct err 
 
 /* --- completions ----------------------------------------------------------------------- */
 
-/* What a queue has, most entries of it: their number, 0 too, or the failure of one of them. */
+/* What a queue has, up to most (POLLED_MOST): how many, 0 too, or the failure of one of them. */
 static int poll_some(const struct rdma_link *link, enum rdma_side side, struct ibv_cq *cq, int most,
 		     struct err *err)
 {
-	struct ibv_wc wc[RDMA_BATCHES];
-	int n = ibv_poll_cq(cq, most < RDMA_BATCHES ? most : RDMA_BATCHES, wc);
+	struct ibv_wc wc[POLLED_MOST];
+	int n = ibv_poll_cq(cq, most, wc);
 
 	if (n < 0)
 		return err_set(err, -EIO, "%s: its completion queue can't be polled",
@@ -101,7 +103,7 @@ static int poll_some(const struct rdma_link *link, enum rdma_side side, struct i
 static int poll_sent(struct rdma_link *link, enum rdma_side side, struct err *err)
 {
 	struct rdma_link_side *s = &link->side[side];
-	int n = poll_some(link, side, s->send_cq, RDMA_BATCHES, err);
+	int n = poll_some(link, side, s->send_cq, POLLED_MOST, err);
 
 	if (n > 0)
 		s->signalled -= (unsigned int)n;
@@ -161,8 +163,8 @@ static int post(struct rdma_link *link, enum rdma_side side, struct ibv_send_wr 
 /* The lists that are posted again and again, each from and to its own part of the memory. */
 struct writes {
 	unsigned int batch;
-	struct ibv_send_wr wr[RDMA_BATCHES][RDMA_BATCH_MOST];
-	struct ibv_sge sge[RDMA_BATCHES][RDMA_BATCH_MOST];
+	struct ibv_send_wr wr[RDMA_LISTS_MOST][RDMA_LIST_MOST];
+	struct ibv_sge sge[RDMA_LISTS_MOST][RDMA_LIST_MOST];
 	unsigned int next;
 };
 
@@ -170,11 +172,11 @@ static void prepare_writes(const struct rdma_link *link, size_t size, struct wri
 {
 	const struct rdma_link_side *near = &link->side[RDMA_NEAR], *far = &link->side[RDMA_FAR];
 	size_t slots = (near->len < far->len ? near->len : far->len) / size;
-	size_t batch = BATCH_BYTES / size;
+	size_t batch = LIST_BYTES / size;
 
 	memset(w, 0, sizeof(*w));
-	w->batch = batch < 1 ? 1 : batch > RDMA_BATCH_MOST ? RDMA_BATCH_MOST : (unsigned int)batch;
-	for (size_t i = 0; i < RDMA_BATCHES * w->batch; i++) {
+	w->batch = batch < 1 ? 1 : batch > RDMA_LIST_MOST ? RDMA_LIST_MOST : (unsigned int)batch;
+	for (size_t i = 0; i < link->lists * w->batch; i++) {
 		size_t b = i / w->batch, k = i % w->batch, at = i % slots * size;
 		struct ibv_send_wr *wr = &w->wr[b][k];
 		bool last = k + 1 == w->batch;
@@ -199,7 +201,7 @@ static int post_lists(struct rdma_link *link, struct writes *w, int n, struct er
 		if (r < 0)
 			return r;
 		link->side[RDMA_NEAR].signalled++;
-		w->next = (w->next + 1) % RDMA_BATCHES;
+		w->next = (w->next + 1) % link->lists;
 	}
 	return 0;
 }
@@ -224,6 +226,7 @@ static int time_lists(struct rdma_link *link, struct writes *w, uint64_t window_
 	if (n < 0)
 		return n;
 	*ret_rate = (double)(done * w->batch) * 1e9 / (double)(now - start);
+	link->lists = (now - start) / done < FAST_NS ? RDMA_LISTS_MOST : RDMA_LISTS;
 	return drain(link, RDMA_NEAR, err);
 }
 
@@ -234,7 +237,7 @@ int rdma_link_write_window(struct rdma_link *link, size_t size, uint64_t window_
 	int r;
 
 	prepare_writes(link, size, &w);
-	r = post_lists(link, &w, RDMA_BATCHES, err);
+	r = post_lists(link, &w, (int)link->lists, err);
 	return r < 0 ? r : time_lists(link, &w, window_ns, ret_rate, err);
 }
 

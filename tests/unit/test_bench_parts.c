@@ -215,6 +215,10 @@ static const char *const tree[][2] = {
 	{CPU "cpu3/cache/index0/level", "3\n"},
 	{CPU "cpu3/cache/index0/size", "16384K\n"},
 	{CPU "cpu3/cache/index0/shared_cpu_list", "3,5\n"},
+	{"sys/class/infiniband/mlx5_0/device/numa_node", "1\n"},
+	{"sys/class/infiniband/rxe0/parent", "eth0\n"},
+	{"sys/class/net/eth0/device/numa_node", "0\n"},
+	{"sys/class/infiniband/rxe1/parent", "dummy0\n"},
 };
 
 struct fake_root {
@@ -279,6 +283,10 @@ static void test_facts(void **state)
 	assert_int_equal(cpus_last(&cpus), 3);
 	assert_int_equal(facts_node_available(f->fd, 1, &bytes, &err), 0);
 	assert_int_equal(bytes, 5120 * 1024);
+	assert_int_equal(facts_rdma_node(f->fd, "mlx5_0"), 1);
+	assert_int_equal(facts_rdma_node(f->fd, "rxe0"), 0);
+	assert_int_equal(facts_rdma_node(f->fd, "rxe1"), -1);
+	assert_int_equal(facts_rdma_node(f->fd, "mlx5_1"), -1);
 }
 
 static void test_reasons(void **state)

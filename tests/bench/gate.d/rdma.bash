@@ -6,6 +6,7 @@
 #
 # A wire that is slower by a fifth: python3 tests/vm/bench_rdma.py slowdown 100
 
+# shellcheck disable=SC2154 # work, tests and rounds are the frame's
 rdma_rounds() { # FIGURE: its lines, to where the frame looks for them
   awk -v f="$1" '$1 == f { print $2 }' "$work/rdma.out" >"$work/rdma_$1.ours"
   awk -v f="$1" '$1 == f { print $3 }' "$work/rdma.out" >"$work/rdma_$1.peer"
@@ -14,6 +15,7 @@ rdma_rounds() { # FIGURE: its lines, to where the frame looks for them
   echo 0 >"$work/rdma_$1.touches"
 }
 
+# shellcheck disable=SC2154
 part_rdma() {
   "$tests/lib/deps.sh" vm
   python3 "$tests/vm/bench_rdma.py" compare "$rounds" >"$work/rdma.out" || {
