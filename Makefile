@@ -194,6 +194,12 @@ bench: all build/simnode ## figures of railhead itself: system calls, forks, tim
 	$(Q)tests/bench/plan500
 	$(Q)tests/bench/sriov-sim 20ms
 
+# What tests/bench/gate holds the measurements against: as its users build them, for this CPU.
+build/bench/%: tests/bench/%.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 $(WARN) -O3 -march=native -pthread -o $@ $<
+
 # --- fuzzing: clang's libFuzzer; nothing else needs clang ----------------------------
 
 FUZZ_CC ?= clang
@@ -270,7 +276,7 @@ deb: ## build/deb/railhead_VERSION_ARCH.deb
 	$(Q)packaging/deb/build
 
 clean: ## remove what was built, keep the VM's caches
-	$(Q)rm -rf build/release build/test build/gpu-standin build/fuzz build/lint build/tsan build/deb build/tally.d build/railhead* build/simnode* \
+	$(Q)rm -rf build/release build/test build/gpu-standin build/fuzz build/lint build/tsan build/bench build/deb build/tally.d build/railhead* build/simnode* \
 		build/05_railhead build/deps-ok build/fuse-ok
 
 distclean: ## remove build/ whole

@@ -57,6 +57,78 @@ holds() {
 	holds '.result == "measured" and .page == "4K"'
 }
 
+@test "memory bandwidth from the CPUs of a node: whose memory, whose CPUs, time that was taken" {
+	run --separate-stderr "$bench" memory_bandwidth --node 0 --from 0 --page 4K --size 64M --budget 100
+	[ "$status" -eq 0 ]
+	holds '.node == 0 and .from == 0 and .stalled_pct >= 0 and .stalled_pct <= 100'
+	run --separate-stderr "$bench" memory_bandwidth --node 0 --from 1000 --page 4K
+	holds '.result == "cannot measure" and .reason == "there is no NUMA node 1000"'
+}
+
+@test "memory latency on small pages: nanoseconds a hop, windows, the CPU that measured" {
+	run --separate-stderr "$bench" memory_latency --node 0 --page 4K --size 64M --budget 200
+	[ "$status" -eq 0 ]
+	[ -z "$stderr" ]
+	holds '.bench == "memory_latency" and .result == "measured" and .unit == "ns"'
+	holds '.node == 0 and .from == 0 and .page == "4K" and .size == 67108864'
+	holds '.value > 1 and .value < 1e6 and .windows >= 8 and .cpu >= 0 and .spread_pct >= 0'
+}
+
+@test "memory latency: a larger working set than the cache is slower than one that fits it" {
+	near=$("$bench" memory_latency --node 0 --page 4K --size 2M --budget 100 | jq .value)
+	far=$("$bench" memory_latency --node 0 --page 4K --size 256M --budget 100 | jq .value)
+	jq -en "$far > 2 * $near"
+}
+
+@test "memory latency: what can't be measured has a reason" {
+	run --separate-stderr "$bench" memory_latency --node 0 --page 4K --size 1M
+	[ "$status" -eq 0 ]
+	holds '.result == "cannot measure" and .reason == "--size: at least 2048 KiB are needed"'
+	run --separate-stderr "$bench" memory_latency --node 1000
+	holds '.result == "cannot measure" and .reason == "there is no NUMA node 1000"'
+}
+
+# Stopped for 200 ms of 1.5 s, a thread has a gap of that length, and work waits for it.
+@test "jitter: a CPU that is taken away is seen, with what else happened on it" {
+	cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')
+	"$bench" jitter --cpus "$cpu" --budget 1500 >"$BATS_TEST_TMPDIR/line" &
+	program=$!
+	measuring=$(wait_for_child $program)
+	kill -STOP "$measuring"
+	sleep 0.2
+	kill -CONT "$measuring"
+	wait $program
+	output=$(cat "$BATS_TEST_TMPDIR/line")
+	lines=("$output")
+	holds ".bench == \"jitter\" and .result == \"measured\" and .unit == \"ns\" and .cpu == $cpu"
+	holds '.value > 190e6 and .max >= .value and .policy == "other" and .windows_ms == 1500'
+	holds '.interrupts > 0 and .top_interrupt_count > 0 and (.top_interrupt | length > 3)'
+	holds '(.steal_ms == "unknown" or .steal_ms >= 0) and (.smi == "unknown" or .smi >= 0)'
+}
+
+# The child that measures, once it is in its loop: it has used 20 ms of CPU.
+wait_for_child() { # PID
+	local child i
+	for ((i = 0; i < 1000; i++)); do
+		child=$(pgrep -P "$1" || true)
+		[ -z "$child" ] || [ "$(awk '{ print $14 + $15 }' "/proc/$child/stat")" -lt 2 ] || {
+			echo "$child"
+			return
+		}
+		sleep 0.005
+	done
+	echo "no child of $1 measures" >&2
+	return 1
+}
+
+@test "jitter: CPUs that are not there are named" {
+	run --separate-stderr "$bench" jitter --cpus 8000 --budget 10
+	[ "$status" -eq 0 ]
+	holds '.result == "cannot measure" and .reason == "none of these CPUs may be used"'
+	run --separate-stderr "$bench" jitter --cpus 0,8000 --budget 10
+	holds '.reason == "only 1 of the 2 CPUs 0,8000 are online and may be used"'
+}
+
 @test "what can't be measured has a reason and exits with 0" {
 	run --separate-stderr "$bench" memory_bandwidth --node 1000 --page 4K
 	[ "$status" -eq 0 ]
@@ -81,7 +153,8 @@ holds() {
 		"memory_bandwidth --node 0 --page 1g" "memory_bandwidth --node 0 --fast 1" \
 		"rdma_loopback" "rdma_loopback --device a --port 0" "rdma_loopback --device=" \
 		"rdma_loopback --device a --peer b" "rdma_loopback --device a --sl 16" \
-		"rdma_pairs --device a" "rdma_pairs --device a --peer b --traffic-class 256"; do
+		"rdma_pairs --device a" "rdma_pairs --device a --peer b --traffic-class 256" \
+		"jitter" "jitter --cpus 3-2" "memory_latency --page 4K"; do
 		run --separate-stderr "$bench" $words
 		[ "$status" -eq 2 ]
 		[ -z "$output" ]
@@ -94,4 +167,5 @@ holds() {
 	[ "$status" -eq 0 ]
 	[[ $output == *memory_bandwidth:* && $output == *--node* && $output == *--budget* ]]
 	[[ $output == *rdma_loopback:* && $output == *rdma_pairs:* && $output == *--peer-port* ]]
+	[[ $output == *memory_latency:* && $output == *--from* && $output == *jitter:* && $output == *--cpus* ]]
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "base/mem.h"
@@ -20,6 +21,8 @@ struct member {
 	int cpu;
 	pthread_t thread;
 	double rate;
+	long switches;		    /* to other tasks, in the last window */
+	double busy_ns, stalled_ns; /* of all windows */
 	double pieces[PIECES_MOST];
 };
 
@@ -76,15 +79,24 @@ static int pin(int cpu)
 	return r;
 }
 
+static long switches(void)
+{
+	struct rusage u;
+
+	return getrusage(RUSAGE_THREAD, &u) == 0 ? u.ru_nivcsw : 0;
+}
+
 static void work_window(struct member *m)
 {
 	struct crew *c = m->crew;
-	uint64_t now, before;
+	uint64_t now, before, first;
+	long switches_before = switches();
 	size_t n = 0;
 
 	do {
 		now = clock_ns();
 	} while (now < c->start_ns);
+	first = now;
 	while (n < PIECES_MOST && (n < PIECES_LEAST || now < c->end_ns)) {
 		before = now;
 		double bytes = (double)c->work(c->ctx, m->who);
@@ -92,7 +104,10 @@ static void work_window(struct member *m)
 		now = clock_ns();
 		m->pieces[n++] = bytes * 1e9 / (double)(now > before ? now - before : 1);
 	}
+	m->switches = switches() - switches_before;
 	m->rate = stats_median(m->pieces, n);
+	m->busy_ns += (double)(now - first);
+	m->stalled_ns += stats_stalled(m->pieces, n) * (double)(now - first);
 }
 
 static void *member_main(void *arg)
@@ -135,7 +150,7 @@ int crew_start(struct crew **ret, const struct cpus *cpus, size_t most, struct e
 	if (c->n == 0) {
 		free(c->members);
 		free(c);
-		return err_set(err, -ENODEV, "none of the node's CPUs may be used");
+		return err_set(err, -ENODEV, "none of these CPUs may be used");
 	}
 	pthread_barrier_init(&c->gather, NULL, (unsigned int)c->n + 1);
 	pthread_barrier_init(&c->done, NULL, (unsigned int)c->n + 1);
@@ -155,6 +170,11 @@ int crew_start(struct crew **ret, const struct cpus *cpus, size_t most, struct e
 size_t crew_size(const struct crew *c)
 {
 	return c->n;
+}
+
+int crew_cpu(const struct crew *c, size_t who)
+{
+	return c->members[who].cpu;
 }
 
 static void give_order(struct crew *c, crew_work work, void *ctx, uint64_t window_ns)
@@ -181,6 +201,25 @@ double crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns
 	for (size_t i = 0; i < c->n; i++)
 		sum += c->members[i].rate;
 	return sum;
+}
+
+bool crew_disturbed(const struct crew *c)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->members[i].switches > 0)
+			return true;
+	return false;
+}
+
+double crew_stalled_pct(const struct crew *c)
+{
+	double busy = 0, stalled = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		busy += c->members[i].busy_ns;
+		stalled += c->members[i].stalled_ns;
+	}
+	return busy > 0 ? 100 * stalled / busy : 0;
 }
 
 void crew_stop(struct crew *c)

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,18 +17,33 @@
 
 struct crew;
 
-/* Does one piece as member `who` (0..n-1) and returns its bytes. */
+/*
+ * Does one piece as member `who` (0..n-1) and returns how much that was (bytes, hops); all
+ * pieces of one work are equal.
+ */
 typedef size_t (*crew_work)(void *ctx, size_t who);
 
 /* CPUs that this process may not run on are left out. -ENODEV when none is left. */
 int crew_start(struct crew **ret, const struct cpus *cpus, size_t most, struct err *err);
 size_t crew_size(const struct crew *c);
+int crew_cpu(const struct crew *c, size_t who);
 
 /* Every member does one piece, however long it takes (first touch). */
 void crew_once(struct crew *c, crew_work work, void *ctx);
 
-/* The figure of one window, in bytes/s. Every member does at least three pieces. */
+/* The figure of one window, per second. Every member does at least three pieces. */
 double crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns);
+
+/* Was another task given a member's CPU in the last window? */
+bool crew_disturbed(const struct crew *c);
+
+/*
+ * How much of the members' time in all windows so far was taken from them, in percent: what the
+ * figure of a window does not see. A CPU whose clock is slow is seen by the figure; one that is
+ * halted in slices (idle injection against heat), stolen by a hypervisor or throttled by a
+ * cgroup is seen here.
+ */
+double crew_stalled_pct(const struct crew *c);
 
 void crew_stop(struct crew *c); /* NULL is fine */
 

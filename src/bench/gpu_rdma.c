@@ -118,7 +118,7 @@ static int allocate(struct direct *d, struct err *err)
 	const struct cuda *c = &d->cuda;
 	int r = 0;
 
-	d->len = (d->size * RDMA_BATCHES + GPU_PAGE - 1) / GPU_PAGE * GPU_PAGE;
+	d->len = (d->size * RDMA_LISTS + GPU_PAGE - 1) / GPU_PAGE * GPU_PAGE;
 	for (int side = 0; side < RDMA_SIDES && r == 0; side++) {
 		r = cuda_check(c, c->mem_alloc(&d->memory[side], d->len), err,
 			       "%s: %zu MiB of its memory", d->gpu.addr, d->len >> 20);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Bandwidth of a NUMA node's memory, from the node's own CPUs: read, write (non-temporal)
- * and copy. Bytes are counted as STREAM counts them: a copy is its reads and its writes.
- * "value" is the copy rate, the figure that vendors publish.
+ * Bandwidth of a NUMA node's memory, from the node's own CPUs or across nodes from those of
+ * another (--from): read, write (non-temporal) and copy. Bytes are counted as STREAM counts them: a
+ * copy is its reads and its writes. "value" is the copy rate, the figure that vendors publish.
  *
  * Rounds of three short windows (read, write, copy) are spread over the budget with gaps,
  * so that a neighbour's burst on a shared host hits few of them; the medians are reported,
@@ -12,28 +12,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/units.h"
 #include "bench/crew.h"
-#include "bench/facts.h"
-#include "bench/membuf.h"
-#include "bench/stats.h"
 #include "bench/stream.h"
+#include "bench/windows.h"
+#include "bench/workset.h"
 
-#define CPUS_AT_MOST 64 /* a node's channels are saturated by fewer cores */
-#define PIECE (256u * 1024)
+#define CPUS_AT_MOST 64	     /* a node's channels are saturated by fewer cores */
+#define PIECE (1024u * 1024) /* 60 us or so: longer than the period of a modulated clock */
 #define WINDOW_NS 2000000u
 #define ROUNDS_MOST 33
 #define ROUNDS_LEAST 12 /* before windows may agree */
 #define ROUNDS_FLOOR 4	/* however short the budget is */
 #define AGREE_PCT 0.3
-#define BUDGET_MS 1500
-#define SIZE_LEAST (64u << 20)
+#define BUDGET_MS 600
 
 enum op { READ, WRITE, COPY, OPS };
 
@@ -45,14 +39,13 @@ struct part {
 };
 
 struct bandwidth {
-	struct membuf buf;
+	struct workset set;
 	struct crew *crew;
 	const struct stream_ops *ops;
 	struct part *parts;
-	uint64_t cache; /* last-level cache of the node, 0: unknown */
-	double rates[OPS][ROUNDS_MOST];
+	struct windows rates[OPS];
 	size_t rounds;
-	uint64_t touch_ns, windows_ns;
+	uint64_t windows_ns;
 };
 
 static size_t advance(struct part *p, size_t step, size_t len)
@@ -96,9 +89,9 @@ static size_t do_copy(void *ctx, size_t who)
 static size_t do_touch(void *ctx, size_t who)
 {
 	struct bandwidth *b = ctx;
-	size_t from = (size_t)(b->parts[who].p - (char *)b->buf.p);
+	size_t from = (size_t)(b->parts[who].p - (char *)b->set.buf.p);
 
-	membuf_touch(&b->buf, from, from + b->parts[who].len);
+	membuf_touch(&b->set.buf, from, from + b->parts[who].len);
 	return 0;
 }
 
@@ -107,101 +100,41 @@ static const char *const op_names[OPS] = {"read", "write", "copy"};
 
 /* --- what to measure on ---------------------------------------------------------------- */
 
-/*
- * The first page size of the list that can be had; if none, the reason of the first: that
- * is the one that was wanted.
- */
-static int map_first(struct bandwidth *b, int rootfd, const struct options *o, size_t want,
-		     struct err *err)
-{
-	unsigned int node = (unsigned int)option_number(o, "node", 0);
-	cleanup_free char *list = xstrdup(option_text(o, "page", "1G"));
-	char *rest = list, *word;
-	struct err first = {0}, other;
-	int r = -EINVAL;
-
-	while ((word = strsep(&rest, ",")) != NULL) {
-		uint64_t page = 0;
-
-		parse_size(word, &page);
-		r = membuf_map(&b->buf, rootfd, node, page, want, first.code ? &other : &first);
-		if (r == 0)
-			return 0;
-	}
-	*err = first;
-	return first.code;
-}
-
-/* A buffer that fits the cache would measure the cache: only where --size asks for it. */
-static int check_size(const struct bandwidth *b, const struct options *o, size_t len,
-		      struct err *err)
-{
-	char page[24];
-
-	if (option_text(o, "size", NULL) || len >= 2 * b->cache)
-		return 0;
-	return err_set(err, -ENOMEM,
-		       "the free %s pages of node %u (%zu MiB) are less than twice its last-level "
-		       "cache (%" PRIu64 " MiB)",
-		       size_name(b->buf.page, page), b->buf.node, len >> 20, b->cache >> 20);
-}
-
 /* Gives each member an equal part of what is used of the buffer. */
-static int share_out(struct bandwidth *b, size_t used, struct err *err)
+static int share_out(struct bandwidth *b, struct err *err)
 {
 	size_t n = crew_size(b->crew);
-	size_t part = used / n / (2 * PIECE) * (2 * PIECE);
+	size_t part = b->set.used / n / (2 * PIECE) * (2 * PIECE);
 
 	if (part == 0)
-		return err_set(err, -EINVAL, "%zu KiB are too few for %zu CPUs", used / 1024, n);
+		return err_set(err, -EINVAL, "%zu KiB are too few for %zu CPUs", b->set.used / 1024,
+			       n);
 	b->parts = xcalloc(n, sizeof(*b->parts));
 	for (size_t i = 0; i < n; i++)
-		b->parts[i] = (struct part){.p = (char *)b->buf.p + i * part, .len = part};
+		b->parts[i] = (struct part){.p = (char *)b->set.buf.p + i * part, .len = part};
+	b->set.used = n * part;
 	return 0;
-}
-
-static int prepare_cpus(struct bandwidth *b, int rootfd, const struct options *o, struct err *err)
-{
-	unsigned int node = (unsigned int)option_number(o, "node", 0);
-	uint64_t most = option_number(o, "threads", CPUS_AT_MOST);
-	struct cpus cpus = {0};
-	int r;
-
-	r = facts_node_cpus(rootfd, node, &cpus, err);
-	if (r < 0)
-		return r;
-	if (cpus_count(&cpus) == 0)
-		return err_set(err, -ENODEV, "node %u has no CPUs", node);
-	b->cache = facts_last_level_cache(rootfd, &cpus);
-	facts_one_per_core(rootfd, &cpus);
-	return crew_start(&b->crew, &cpus, most, err);
 }
 
 static int prepare(struct bandwidth *b, int rootfd, const struct options *o, struct err *err)
 {
-	uint64_t want;
-	size_t used;
-	int r = prepare_cpus(b, rootfd, o, err);
+	int r = workset_find(&b->set, rootfd, o, err);
 
-	if (r < 0)
-		return r;
-	want = 4 * b->cache > SIZE_LEAST ? 4 * b->cache : SIZE_LEAST;
-	want = option_size(o, "size", want);
-	r = map_first(b, rootfd, o, want, err);
-	if (r < 0)
-		return r;
-	used = want < b->buf.len ? want : b->buf.len;
-	r = check_size(b, o, used, err);
 	if (r == 0)
-		r = share_out(b, used, err);
+		r = crew_start(&b->crew, &b->set.cpus, option_number(o, "threads", CPUS_AT_MOST),
+			       err);
+	if (r == 0)
+		r = workset_map(&b->set, rootfd, o, err);
+	if (r == 0)
+		r = share_out(b, err);
 	if (r < 0)
 		return r;
 
 	uint64_t start = clock_ns();
 
 	crew_once(b->crew, do_touch, b);
-	b->touch_ns = clock_ns() - start;
-	return membuf_verify(&b->buf, err);
+	b->set.touch_ns = clock_ns() - start;
+	return membuf_verify(&b->set.buf, err);
 }
 
 /* --- measuring ------------------------------------------------------------------------- */
@@ -209,7 +142,7 @@ static int prepare(struct bandwidth *b, int rootfd, const struct options *o, str
 static bool agreed(const struct bandwidth *b)
 {
 	for (int op = 0; op < OPS; op++)
-		if (!stats_agree(b->rates[op], b->rounds, ROUNDS_LEAST, AGREE_PCT))
+		if (!windows_agree(&b->rates[op], ROUNDS_LEAST, AGREE_PCT))
 			return false;
 	return true;
 }
@@ -227,53 +160,48 @@ static void measure(struct bandwidth *b, uint64_t budget_ns)
 			break;
 		for (int op = 0; op < OPS; op++) {
 			sleep_ns(gap);
-			b->rates[op][b->rounds] = crew_window(b->crew, works[op], b, WINDOW_NS);
+			double rate = crew_window(b->crew, works[op], b, WINDOW_NS);
+
+			windows_add(&b->rates[op], rate, crew_disturbed(b->crew));
 		}
 		b->rounds++;
 	}
 	b->windows_ns = clock_ns() - start;
 }
 
-static void add_note(const struct bandwidth *b, size_t used, json_t *line)
+static void add_note(const struct bandwidth *b, json_t *line)
 {
-	struct str note = {0};
+	cleanup_str struct str note = {0};
 
-	if (b->cache && used < 4 * b->cache)
-		str_addf(&note, "working set is %.1f times the last-level cache, not 4; ",
-			 (double)used / (double)b->cache);
+	workset_note(&b->set, &note);
 	if (b->rounds < ROUNDS_LEAST)
 		str_addf(&note, "only %zu rounds fitted the budget; ", b->rounds);
 	if (note.len)
 		json_object_set_new(line, "note", json_stringn(note.s, note.len - 2));
-	str_free(&note);
 }
 
 static void report(const struct bandwidth *b, json_t *line)
 {
-	size_t n = crew_size(b->crew);
-	size_t used = n * b->parts[0].len;
-	char page[24];
+	size_t disturbed = 0;
 
-	json_object_set_new(line, "node", json_integer(b->buf.node));
-	json_object_set_new(line, "page", json_string(size_name(b->buf.page, page)));
 	json_object_set_new(line, "value",
-			    json_integer((json_int_t)stats_median(b->rates[COPY], b->rounds)));
+			    json_integer((json_int_t)windows_median(&b->rates[COPY])));
 	json_object_set_new(line, "unit", json_string("B/s"));
-	for (int op = 0; op < OPS; op++)
-		json_object_set_new(
-			line, op_names[op],
-			json_integer((json_int_t)stats_median(b->rates[op], b->rounds)));
+	for (int op = 0; op < OPS; op++) {
+		disturbed += b->rates[op].n_disturbed;
+		json_object_set_new(line, op_names[op],
+				    json_integer((json_int_t)windows_median(&b->rates[op])));
+	}
 	json_object_set_new(line, "windows", json_integer((json_int_t)b->rounds * OPS));
-	json_object_set_new(line, "spread_pct",
-			    json_real(stats_spread_pct(b->rates[COPY], b->rounds)));
-	json_object_set_new(line, "size", json_integer((json_int_t)used));
-	json_object_set_new(line, "last_level_cache", json_integer((json_int_t)b->cache));
-	json_object_set_new(line, "threads", json_integer((json_int_t)n));
+	json_object_set_new(line, "disturbed", json_integer((json_int_t)disturbed));
+	json_object_set_new(line, "spread_pct", json_real(windows_spread_pct(&b->rates[COPY])));
+	json_object_set_new(line, "stalled_pct", json_real(crew_stalled_pct(b->crew)));
+	workset_report(&b->set, line);
+	json_object_set_new(line, "threads", json_integer((json_int_t)crew_size(b->crew)));
 	json_object_set_new(line, "vectors", json_string(b->ops->name));
-	json_object_set_new(line, "touch_ms", json_integer((json_int_t)(b->touch_ns / 1000000)));
 	json_object_set_new(line, "windows_ms",
 			    json_integer((json_int_t)(b->windows_ns / 1000000)));
-	add_note(b, used, line);
+	add_note(b, line);
 }
 
 static int run(const struct options *o, json_t *line, struct err *err)
@@ -287,33 +215,20 @@ static int run(const struct options *o, json_t *line, struct err *err)
 		report(&b, line);
 	}
 	crew_stop(b.crew);
-	membuf_free(&b.buf); /* the page goes back to the pool before the result is out */
+	membuf_free(&b.set.buf); /* the page goes back to the pool before the result is out */
 	free(b.parts);
 	return r;
 }
 
 const struct benchmark memory_bandwidth = {
 	.name = "memory_bandwidth",
-	.summary = "read, write and copy rate of a NUMA node's memory from its own CPUs",
-	.options = {{.name = "node",
-		     .arg = "N",
-		     .type = OPTION_NUMBER,
-		     .max = 1023,
-		     .required = true,
-		     .help = "NUMA node"},
-		    {.name = "page",
-		     .arg = "SIZE[,SIZE]",
-		     .type = OPTION_SIZES,
-		     .help = "page size; of several the first that can be had (1G)"},
-		    {.name = "size",
-		     .arg = "SIZE",
-		     .type = OPTION_SIZE,
-		     .help = "working set (4 x last-level cache, at least 64M)"},
+	.summary = "read, write and copy rate of a NUMA node's memory from CPUs of one node",
+	.options = {WORKSET_OPTIONS,
 		    {.name = "budget",
 		     .arg = "MS",
 		     .type = OPTION_NUMBER,
 		     .max = 3600000,
-		     .help = "time for all windows (1500)"},
+		     .help = "time for all windows (600)"},
 		    {.name = "threads",
 		     .arg = "N",
 		     .type = OPTION_NUMBER,

@@ -20,7 +20,7 @@ static int print_line(const struct benchmark *bench, const char *result, const c
 		json_object_set_new(line, "reason", json_string(reason));
 	if (more)
 		json_object_update(line, more);
-	r = json_dumpf(line, stdout, JSON_COMPACT | JSON_REAL_PRECISION(3));
+	r = json_dumpf(line, stdout, JSON_COMPACT | JSON_REAL_PRECISION(5));
 	json_decref(line);
 	return r < 0 || putchar('\n') < 0 || fflush(stdout) != 0 ? 1 : 0;
 }

@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define STREAM_ALIGN 512 /* pointers and lengths are multiples of this */
+#define STREAM_PAGE ((size_t)4096) /* pointers are multiples of this */
+#define STREAM_PAGES 4
+#define STREAM_ALIGN (STREAM_PAGES * STREAM_PAGE) /* lengths are multiples of this */
 
 struct stream_ops {
 	const char *name; /* "avx512" */

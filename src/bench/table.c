@@ -9,13 +9,15 @@
 #include "bench/gpu_health.h"
 #include "bench/gpu_peer.h"
 #include "bench/gpu_rdma.h"
+#include "bench/jitter.h"
 #include "bench/memory_bandwidth.h"
+#include "bench/memory_latency.h"
 #include "bench/rdma.h"
 #include "bench/storage_read.h"
 
 const struct benchmark *const benchmarks[] = {
-	&memory_bandwidth, &rdma_loopback, &rdma_pairs,	  &gpu_copy, &gpu_peer,
-	&gpu_rdma,	   &gpu_health,	   &storage_read, NULL,
+	&memory_bandwidth, &memory_latency, &jitter,	 &rdma_loopback, &rdma_pairs, &gpu_copy,
+	&gpu_peer,	   &gpu_rdma,	    &gpu_health, &storage_read,	 NULL,
 };
 
 const struct benchmark *benchmark_find(const char *name)

@@ -186,6 +186,24 @@ static void look_at_throttling(const struct root *root, const struct cpus *cpus,
 			  "CPU %d is held below its highest frequency (scaling_max_freq)", held);
 }
 
+/*
+ * "powersave" is the lowest frequency always, but where the CPU itself chooses (intel_pstate,
+ * amd-pstate-epp: Documentation/admin-guide/pm/), which is the default there and full speed.
+ */
+static void look_at_governor(const struct root *root, const struct cpus *cpus, struct causes *ret)
+{
+	cleanup_free char *governor = NULL, *driver = NULL;
+	int c = cpus_first(cpus);
+
+	if (read_text(root, &governor, NULL, CPU "cpufreq/scaling_governor", c) < 0 ||
+	    read_text(root, &driver, NULL, CPU "cpufreq/scaling_driver", c) < 0)
+		return;
+	cause_add(ret,
+		  streq(governor, "powersave") && !streq(driver, "intel_pstate") &&
+			  !streq(driver, "amd-pstate-epp"),
+		  "frequency governor %s (%s)", governor, driver);
+}
+
 static void look_at_balancing(const struct step_ctx *ctx, struct causes *ret)
 {
 	uint64_t on = 0;
@@ -193,6 +211,12 @@ static void look_at_balancing(const struct step_ctx *ctx, struct causes *ret)
 	if (cpus_count(&ctx->node->nodes) > 1 &&
 	    read_u64(ctx->root, &on, NULL, "/proc/sys/kernel/numa_balancing") == 0)
 		cause_add(ret, on != 0, "automatic NUMA balancing is %s", on ? "on" : "off");
+}
+
+static void look_at_cpus(const struct root *root, const struct cpus *cpus, struct causes *ret)
+{
+	look_at_throttling(root, cpus, ret);
+	look_at_governor(root, cpus, ret);
 }
 
 void causes_of_nodes(const struct step_ctx *ctx, const struct cpus *nodes, struct causes *ret)
@@ -204,7 +228,7 @@ void causes_of_nodes(const struct step_ctx *ctx, const struct cpus *nodes, struc
 		if (read_text(ctx->root, &list, NULL, "/sys/devices/system/node/node%d/cpulist",
 			      n) == 0 &&
 		    cpus_parse(list, &cpus) == 0 && cpus_count(&cpus))
-			look_at_throttling(ctx->root, &cpus, ret);
+			look_at_cpus(ctx->root, &cpus, ret);
 	}
 	look_at_balancing(ctx, ret);
 }

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "base/units.h"
 #include "base/vec.h"
 #include "steps/step.h"
@@ -23,6 +25,9 @@ struct causes {
 void causes_of_function(const struct step_ctx *ctx, const char *addr, struct causes *ret);
 /* Of CPUs and memory of those nodes. */
 void causes_of_nodes(const struct step_ctx *ctx, const struct cpus *nodes, struct causes *ret);
+
+/* What the measuring program's line says of it: steal, SMIs, interrupts, other tasks. */
+void causes_of_line(const json_t *line, struct causes *ret);
 
 void cause_add(struct causes *causes, bool suspect, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -229,6 +229,7 @@ void judge_causes(const struct step_ctx *ctx, struct probe *p)
 		cause_add(&causes, true, "%s", own);
 	for (size_t i = 0; i < p->functions.n; i++)
 		causes_of_function(ctx, p->functions.v[i], &causes);
+	causes_of_line(p->m.detail, &causes);
 	causes_of_nodes(ctx, &p->nodes, &causes);
 	text = causes_text(&causes);
 	p->m.reason = xasprintf("%s%s%s%s%s", before, *text ? "; " : "", text,

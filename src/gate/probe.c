@@ -12,11 +12,9 @@
 enum { BUDGET_MS = 1500 };
 
 const struct probe_family *const probe_families[] = {
-	&probe_memory_bandwidth, &probe_rdma_loopback,
-	&probe_rdma_pairs,	 &probe_gpu_health,
-	&probe_gpu_copy,	 &probe_gpu_peer,
-	&probe_gpu_rdma,	 &probe_storage_read,
-	&probe_command,		 NULL,
+	&probe_memory_bandwidth, &probe_memory_latency, &probe_jitter,	 &probe_rdma_loopback,
+	&probe_rdma_pairs,	 &probe_gpu_health,	&probe_gpu_copy, &probe_gpu_peer,
+	&probe_gpu_rdma,	 &probe_storage_read,	&probe_command,	 NULL,
 };
 
 bool gate_measures(const char *run)

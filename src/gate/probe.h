@@ -57,9 +57,17 @@ struct probe_family {
 };
 
 extern const struct probe_family *const probe_families[]; /* NULL-terminated */
-extern const struct probe_family probe_memory_bandwidth, probe_rdma_loopback, probe_rdma_pairs,
-	probe_gpu_health, probe_gpu_copy, probe_gpu_peer, probe_gpu_rdma, probe_storage_read,
-	probe_command;
+extern const struct probe_family probe_memory_bandwidth;
+extern const struct probe_family probe_memory_latency;
+extern const struct probe_family probe_jitter;
+extern const struct probe_family probe_rdma_loopback;
+extern const struct probe_family probe_rdma_pairs;
+extern const struct probe_family probe_gpu_health;
+extern const struct probe_family probe_gpu_copy;
+extern const struct probe_family probe_gpu_peer;
+extern const struct probe_family probe_gpu_rdma;
+extern const struct probe_family probe_storage_read;
+extern const struct probe_family probe_command;
 
 /*
  * Adds a probe of the bench program's benchmark of that name, with id gate/NAME/TAIL; for a

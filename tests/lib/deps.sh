@@ -2,7 +2,7 @@
 # Install the Debian packages that a part of the tree needs, and only those
 # that are missing.
 #
-#   tests/lib/deps.sh build|test|vm ...
+#   tests/lib/deps.sh build|test|bench|vm ...
 #
 # Runs on a machine with nothing but git, make and a compiler. It never
 # changes apt's configuration and never removes or upgrades a package.
@@ -14,11 +14,12 @@ build_packages="gcc make pkg-config libc6-dev libyaml-dev libkmod-dev
 test_packages="libcmocka-dev libfuse3-dev fuse3 bats pciutils bzip2 xz-utils shellcheck strace jq procps mandoc udev
   grub-common grub-emu e2fsprogs dosfstools mtools xfsprogs
   python3 python3-jsonschema python3-yaml clang-format"
+bench_packages="jq mbw rt-tests"
 vm_packages="mmdebstrap python3 fdisk e2fsprogs grub-pc-bin grub-common
   grub-efi-amd64-bin ovmf dosfstools mtools xfsprogs ca-certificates"
 
 usage() {
-  echo "usage: $0 build|test|vm ..." >&2
+  echo "usage: $0 build|test|bench|vm ..." >&2
   exit 2
 }
 
@@ -26,6 +27,7 @@ packages_of() {
   case $1 in
     build) echo "$build_packages" ;;
     test) echo "$test_packages" ;;
+    bench) echo "$bench_packages" ;;
     vm) echo "$build_packages $vm_packages" ;;
     *) usage ;;
   esac

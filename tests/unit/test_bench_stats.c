@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "bench/stats.h"
+#include "bench/windows.h"
 
 #define near(a, b) assert_true((a) > (b)-1e-9 && (a) < (b) + 1e-9)
 
@@ -87,12 +88,53 @@ static void test_no_agreement(void **state)
 	assert_false(stats_agree(v, 20, 12, 0.5));
 }
 
+/* A piece that was interrupted for nine times its length: 9 of 19 units of time are lost. */
+static void test_stalled(void **state)
+{
+	double v[10];
+
+	(void)state;
+	fill(v, 10, 100);
+	near(stats_stalled(v, 10), 0);
+	v[4] = 10;
+	near(stats_stalled(v, 10), 9.0 / 19);
+	v[4] = 60; /* scatter is no stall */
+	near(stats_stalled(v, 10), 0);
+	fill(v, 10, 20); /* all slow: the rate says it */
+	near(stats_stalled(v, 10), 0);
+}
+
+/* Disturbed windows count only where fewer than WINDOWS_FEW others are there. */
+static void test_windows(void **state)
+{
+	struct windows w = {0};
+
+	(void)state;
+	for (int i = 0; i < WINDOWS_FEW - 1; i++)
+		windows_add(&w, 100, false);
+	for (int i = 0; i < 20; i++)
+		windows_add(&w, 50, true);
+	near(windows_median(&w), 50);
+	assert_int_equal(windows_count(&w), WINDOWS_FEW + 19);
+	windows_add(&w, 100, false);
+	near(windows_median(&w), 100);
+	near(windows_spread_pct(&w), 0);
+	assert_true(windows_agree(&w, WINDOWS_FEW, 0.3));
+	assert_false(windows_agree(&w, WINDOWS_FEW + 1, 0.3)); /* the others do not count */
+	for (int i = 0; i < 2 * WINDOWS_MOST; i++) {
+		windows_add(&w, 100, false);
+		windows_add(&w, 100, true);
+	}
+	assert_int_equal(windows_count(&w), 2 * WINDOWS_MOST);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_median), cmocka_unit_test(test_quantiles),
-		cmocka_unit_test(test_spread), cmocka_unit_test(test_outliers),
-		cmocka_unit_test(test_agree),  cmocka_unit_test(test_no_agreement),
+		cmocka_unit_test(test_median),	cmocka_unit_test(test_quantiles),
+		cmocka_unit_test(test_spread),	cmocka_unit_test(test_outliers),
+		cmocka_unit_test(test_agree),	cmocka_unit_test(test_no_agreement),
+		cmocka_unit_test(test_stalled), cmocka_unit_test(test_windows),
 	};
 
 	return cmocka_run_group_tests_name("bench_stats", tests, NULL, NULL);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What took a CPU away from its work between two moments, as far as the kernel counts it.
+ * See proc(5), /proc/stat and /proc/interrupts; SMIs are counted by Intel's MSR 0x34 (SDM
+ * volume 4, MSR_SMI_COUNT).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct disturb {	  /* the counters of one moment */
+	char *interrupts; /* the files' text, NULL: can't be read */
+	char *stat;
+	bool smi_known;
+	uint64_t smi;
+};
+
+/* rootfd is the directory that proc/ and dev/ are below; cpu: whose SMI counter is read. */
+void disturb_look(struct disturb *d, int rootfd, int cpu);
+void disturb_free(struct disturb *d);
+
+/* Milliseconds that a hypervisor took from the CPU (to a clock tick); -1: not known. */
+int64_t disturb_steal_ms(const struct disturb *before, const struct disturb *after, int cpu);
+/* SMIs, which stop all CPUs at once; -1: not known. */
+int64_t disturb_smis(const struct disturb *before, const struct disturb *after);
+
+struct source {
+	char name[64]; /* "LOC Local timer interrupts", "36 nvme0q1"; "" for none */
+	uint64_t count;
+	uint64_t all; /* of all sources */
+};
+
+/* The source that interrupted the CPU most often. */
+void disturb_source(const struct disturb *before, const struct disturb *after, int cpu,
+		    struct source *ret);

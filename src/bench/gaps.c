@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The histogram of gaps, and what a piece of work waits in them: see jitter.h. */
+#include "bench/jitter.h"
+
+static size_t bucket_of(uint64_t ns)
+{
+	unsigned int octave;
+
+	if (ns < 16)
+		return (size_t)ns;
+	octave = 63 - (unsigned int)__builtin_clzll(ns);
+	return (octave - 3) * 16 + ((ns >> (octave - 4)) & 15);
+}
+
+void gaps_add(struct gaps *g, uint64_t ns)
+{
+	size_t i = bucket_of(ns);
+
+	g->count[i]++;
+	g->sum[i] += ns;
+	if (ns > g->most)
+		g->most = ns;
+}
+
+/*
+ * The time in which work that comes waits longer than x is the sum of g - x over the gaps g
+ * above x. From the longest down, each bucket's gaps taken as their mean: the x where that
+ * time is the share of all.
+ */
+double gaps_wait(const struct gaps *g, double share)
+{
+	double allowed = 0, count = 0, sum = 0;
+
+	for (size_t i = 0; i < GAP_BUCKETS; i++)
+		allowed += share * (double)g->sum[i];
+	for (size_t i = GAP_BUCKETS; i-- > 0;) {
+		if (g->count[i] == 0)
+			continue;
+		double mean = (double)g->sum[i] / (double)g->count[i];
+
+		if (sum - count * mean > allowed)
+			break;
+		count += (double)g->count[i];
+		sum += (double)g->sum[i];
+	}
+	return count > 0 ? (sum - allowed) / count : 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The working set of a memory benchmark: memory of one NUMA node, the CPUs of the same or of
+ * another node that use it, and their last-level cache, which it must be larger than.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "bench/benchmark.h"
+#include "base/units.h"
+#include "bench/membuf.h"
+
+struct workset {
+	unsigned int node; /* whose memory */
+	unsigned int from; /* whose CPUs */
+	struct cpus cpus;  /* of `from`, one thread of each core */
+	uint64_t cache;	   /* bytes of last-level cache of `from`; 0: not known */
+	struct membuf buf; /* after workset_map() */
+	size_t used;	   /* bytes of buf, from its begin */
+	uint64_t touch_ns; /* that the first touch took */
+};
+
+/* The options that say it: parts of the benchmark's table. */
+#define WORKSET_OPTIONS                                                           \
+	{.name = "node",                                                          \
+	 .arg = "N",                                                              \
+	 .type = OPTION_NUMBER,                                                   \
+	 .max = 1023,                                                             \
+	 .required = true,                                                        \
+	 .help = "NUMA node whose memory is measured"},                           \
+		{.name = "from",                                                  \
+		 .arg = "N",                                                      \
+		 .type = OPTION_NUMBER,                                           \
+		 .max = 1023,                                                     \
+		 .help = "NUMA node whose CPUs measure it (the same)"},           \
+		{.name = "page",                                                  \
+		 .arg = "SIZE[,SIZE]",                                            \
+		 .type = OPTION_SIZES,                                            \
+		 .help = "page size; of several the first that can be had (1G)"}, \
+	{                                                                         \
+		.name = "size", .arg = "SIZE", .type = OPTION_SIZE,               \
+		.help = "working set (4 x last-level cache, at least 64M)"        \
+	}
+
+/* Whose memory, whose CPUs and how much cache. -ENODEV: no such node, or it has no CPUs. */
+int workset_find(struct workset *w, int rootfd, const struct options *o, struct err *err);
+
+/*
+ * Maps and binds it; nothing is touched yet. -ENOMEM also for less than twice the cache, unless
+ * --size asks for it: it would be the cache that is measured.
+ */
+int workset_map(struct workset *w, int rootfd, const struct options *o, struct err *err);
+
+/* "node", "from", "page", "size" (w->used), "last_level_cache", "touch_ms". */
+void workset_report(const struct workset *w, json_t *line);
+
+/* What a reader of the figure should know of it, each ending with "; ". */
+struct str;
+void workset_note(const struct workset *w, struct str *note);
