@@ -107,9 +107,9 @@ static int give_memory(struct direct *d, struct err *err)
 		return 0;
 	return err_set(
 		err, -ENXIO,
-		"the NIC can't be given the GPU's memory: by dma-buf: %s; by nvidia_peermem: "
-		"%s; load the open nvidia modules, or nvidia_peermem (modules.load), which "
-		"needs the RDMA stack of DOCA-OFED",
+		"the NIC can't be given the GPU's memory: load the open nvidia modules, or "
+		"nvidia_peermem, which needs the RDMA stack of DOCA-OFED (by dma-buf: %s; by "
+		"nvidia_peermem: %s)",
 		d->no_dmabuf.text, second.text);
 }
 

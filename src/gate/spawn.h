@@ -5,7 +5,8 @@
  * Between the gate and the program stands a keeper, a process of ours that waits for the
  * program; what the program starts stays below the keeper, however it detaches itself. Where
  * this process may (as root), the keeper is the first of a PID namespace: the kernel ends all
- * of that with it, a fork bomb too (pid_namespaces(7)). Else it is a subreaper, which ends
+ * of that with it, a fork bomb too (pid_namespaces(7)). /proc stays the machine's: a program finds
+ * itself there as /proc/self, not by what getpid() says. Else it is a subreaper, which ends
  * what it finds below it, again and again for a moment: all but what forks faster than it is
  * found.
  */

@@ -52,7 +52,7 @@ def twenty_checks(vm):
     equal("outcome of the one that hangs", found["hangs"]["outcome"], "broken")
     expect(f"no result within {HANGS_S * 1000} ms; killed" in found["hangs"]["reason"],
            found["hangs"]["reason"])
-    equal("what it left behind", vm.run(f"pgrep -f 'sleep {MARK}'").output.strip(), "")
+    equal("what it left behind", vm.run(f"pgrep -fx 'sleep {MARK}'").output.strip(), "")
     equal("multi-user.target", vm.run("systemctl is-active multi-user.target").output.strip(),
           "active")
 
