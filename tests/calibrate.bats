@@ -111,6 +111,7 @@ merge() { # STATUS [OPTION...] NODE...
   node b 20e9
   for filter in '.calibration = 2' 'del(.checks)' '.node = "x\ny: z"' '.checks.memory.min.quantity = "size"' \
     '.checks.memory.min.members = {}' '.checks.memory.min.members[] = []' '.checks.memory.min.members[] = [-1]' \
+    '.checks.memory.min.members[] = [1e300]' \
     '.checks.memory.min.members[] = ["1"]' '.checks["a: {b}"] = .checks.memory' '[.]'; do
     jq "$filter" "$BATS_TEST_TMPDIR/a.json" >"$BATS_TEST_TMPDIR/bad.json"
     echo "$filter"

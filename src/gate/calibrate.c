@@ -12,6 +12,9 @@
 
 enum { SCHEMA = 1 };
 
+/* Nothing has so many bytes in a second, or takes so long. */
+#define VALUE_MAX 1e17
+
 static const char *const quantities[] = {
 	[QUANTITY_RATE] = "rate",
 	[QUANTITY_TIME] = "time",
@@ -117,9 +120,12 @@ static bool is_series(const json_t *series)
 	{
 		if (!json_array_size(values))
 			return false;
-		for (size_t i = 0; i < json_array_size(values); i++)
-			if (!(json_number_value(json_array_get(values, i)) > 0))
+		for (size_t i = 0; i < json_array_size(values); i++) {
+			double value = json_number_value(json_array_get(values, i));
+
+			if (!(value > 0) || value > VALUE_MAX)
 				return false;
+		}
 	}
 	return true;
 }
