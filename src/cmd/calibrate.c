@@ -199,8 +199,8 @@ const struct verb verb_calibrate = {
 	.name = "calibrate",
 	.args = "[FILE...]",
 	.help = "measure this (good) node, print thresholds for its profile",
-	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RUNS | OPT_MARGIN | OPT_MERGE |
-		   OPT_FORCE,
+	.options =
+		OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RUNS | OPT_MARGIN | OPT_MERGE | OPT_FORCE,
 	.max_args = 100000,
 	.run = run,
 };

@@ -146,9 +146,12 @@ int calibration_check(const json_t *doc, struct err *err)
 	    !is_word(text_in(doc, "node")) || !json_object_size(checks) ||
 	    !is_word(text_in(json_object_get(doc, "profile"), "name")))
 		return err_set(err, -EINVAL, "is no output of `railhead calibrate --json`");
-	json_object_foreach(checks, name, check) json_object_foreach(check, key, series) if (
-		!is_word(name) || !is_word(key) || !is_series(series))
-		return err_set(err, -EINVAL, "has no numbers for %.64s.%.32s", name, key);
+	json_object_foreach(checks, name, check) json_object_foreach(
+		check, key,
+		series) if (!is_word(name) || !is_word(key) ||
+			    !is_series(series)) return err_set(err, -EINVAL,
+							       "has no numbers for %.64s.%.32s",
+							       name, key);
 	return 0;
 }
 
@@ -214,7 +217,8 @@ char *calibration_text(enum quantity q, double threshold)
 	return xstrdup("");
 }
 
-/* --- a check's key, on one node and on all of them ---------------------------------------------- */
+/* --- a check's key, on one node and on all of them ----------------------------------------------
+ */
 
 struct seen {
 	const char *node;
@@ -293,7 +297,8 @@ static void describe_node(struct str *out, const struct seen *s, enum quantity q
 	cleanup_free char *worst = quantity_format(q, s->worst);
 	cleanup_free char *best = quantity_format(q, s->best);
 
-	str_addf(out, "      # %zu run%s; weakest of %zu: %s, median %s; of all %s to %s (%.1f %%)\n",
+	str_addf(out,
+		 "      # %zu run%s; weakest of %zu: %s, median %s; of all %s to %s (%.1f %%)\n",
 		 s->runs, s->runs == 1 ? "" : "s", s->members, s->weakest, median, worst, best,
 		 distance(s->best, s->worst) / s->median * 100);
 }
@@ -309,8 +314,7 @@ static void describe_fleet(struct str *out, const struct seen *s, size_t n, enum
 
 	for (size_t i = 0; i < n; i++)
 		out_n += s[i].left_out;
-	str_addf(out,
-		 "      # %zu nodes; medians: 5%% %s, 50%% %s, 95%% %s; worst run %s\n",
+	str_addf(out, "      # %zu nodes; medians: 5%% %s, 50%% %s, 95%% %s; worst run %s\n",
 		 n - out_n, p5, p50, p95, last);
 	for (size_t i = 0; i < n; i++) {
 		cleanup_free char *median = quantity_format(q, s[i].median);
@@ -322,8 +326,7 @@ static void describe_fleet(struct str *out, const struct seen *s, size_t n, enum
 
 /* The line of the key. What it finds is said, since a wide spread makes it find little. */
 static void conclude(struct str *out, const struct seen *s, size_t n, enum quantity q,
-		     unsigned int margin_pct, const char *name, const char *key,
-		     struct strv *notes)
+		     unsigned int margin_pct, const char *name, const char *key, struct strv *notes)
 {
 	double median = 0, worst = 0, threshold, finds;
 	cleanup_free char *text = NULL, *note = NULL;

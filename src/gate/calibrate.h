@@ -3,7 +3,8 @@
  * Thresholds from what was measured on good nodes. The numbers of one node are a JSON object:
  *
  *   {"calibration": 1, "node": "node42", "profile": {"name", "version", "digest"},
- *    "checks": {"memory": {"min": {"quantity": "rate", "members": {"gate/memory/node0": [2.1e11, ...]}}}}}
+ *    "checks": {"memory": {"min": {"quantity": "rate", "members": {"gate/memory/node0": [2.1e11,
+ * ...]}}}}}
  *
  * in bytes per second, nanoseconds, messages per second. Of several members of a check (NUMA nodes,
  * NICs) the weakest one decides: a threshold is for all of them. Pure: no files, no clock.

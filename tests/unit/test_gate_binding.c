@@ -187,7 +187,8 @@ static void test_differences(void **state)
 		{"proc/sys/kernel/osrelease", "6.1.0-20-amd64\n",
 		 "kernel: 6.1.0-20-amd64, was 6.1.0-18-amd64"},
 		/* the loader's own, and railhead's */
-		{"proc/cmdline", "BOOT_IMAGE=/b root=/dev/vda2 ro iommu=pt railhead.slot=b\n", NULL},
+		{"proc/cmdline", "BOOT_IMAGE=/b root=/dev/vda2 ro iommu=pt railhead.slot=b\n",
+		 NULL},
 		{"proc/cmdline", "BOOT_IMAGE=/b root=/dev/vda2 ro railhead.slot=b\n",
 		 "kernel arguments: another than before"},
 		{"sys/class/dmi/id/bios_version", "1.2\n",

@@ -30,19 +30,16 @@ static void test_threshold(void **state)
 		double want;
 	} t[] = {
 		/* the median decides, or the worst run, whichever passes more */
-		{QUANTITY_RATE, 100, 100, 10, 90},
-		{QUANTITY_RATE, 100, 96, 10, 90},
-		{QUANTITY_RATE, 100, 90, 10, 85.5},
-		{QUANTITY_MESSAGES, 100, 99, 20, 80},
-		{QUANTITY_TIME, 100, 100, 10, 110},
-		{QUANTITY_TIME, 100, 104, 10, 110},
+		{QUANTITY_RATE, 100, 100, 10, 90},  {QUANTITY_RATE, 100, 96, 10, 90},
+		{QUANTITY_RATE, 100, 90, 10, 85.5}, {QUANTITY_MESSAGES, 100, 99, 20, 80},
+		{QUANTITY_TIME, 100, 100, 10, 110}, {QUANTITY_TIME, 100, 104, 10, 110},
 		{QUANTITY_TIME, 100, 120, 10, 126},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < array_len(t); i++) {
-		double got = calibration_threshold(t[i].q, t[i].median, t[i].worst,
-						   t[i].margin_pct);
+		double got =
+			calibration_threshold(t[i].q, t[i].median, t[i].worst, t[i].margin_pct);
 
 		if (got < t[i].want - 1e-9 || got > t[i].want + 1e-9)
 			fail_msg("row %zu: %f, wanted %f", i, got, t[i].want);
@@ -158,7 +155,8 @@ static char *section_of(json_t *doc, struct strv *notes)
 /* The weakest member's median, and the worst run of any. */
 static void test_members(void **state)
 {
-	static const double runs[][3] = {{30e9, 20e9, 29e9}, {30e9, 21e9, 29e9}, {30e9, 19.9e9, 29e9}};
+	static const double runs[][3] = {
+		{30e9, 20e9, 29e9}, {30e9, 21e9, 29e9}, {30e9, 19.9e9, 29e9}};
 	struct good n = good("node42", "memory: {min: 1GB/s}");
 	struct strv notes = {0};
 	cleanup_free char *text = NULL;
@@ -168,8 +166,9 @@ static void test_members(void **state)
 		run_of(&n, "memory", "min", QUANTITY_RATE, runs[i], 3);
 	text = section_of(n.doc, &notes);
 	assert_text(text, "\nschema: 1\ngate:\n  checks:\n    memory:\n");
-	assert_text(text, "3 runs; weakest of 3: gate/memory/m1, median 20.0 GB/s; of all 19.9 GB/s "
-			  "to 30.0 GB/s");
+	assert_text(text,
+		    "3 runs; weakest of 3: gate/memory/m1, median 20.0 GB/s; of all 19.9 GB/s "
+		    "to 30.0 GB/s");
 	assert_text(text, "\n      min: 18000MB/s\n");
 	assert_int_equal(notes.n, 0);
 	good_free(&n);
@@ -187,7 +186,8 @@ static void test_time(void **state)
 	for (size_t i = 0; i < array_len(runs); i++)
 		run_of(&n, "latency", "max", QUANTITY_TIME, runs[i], 2);
 	text = section_of(n.doc, &notes);
-	assert_text(text, "weakest of 2: gate/latency/m0, median 100.0 ns; of all 102.0 ns to 90.0 ns");
+	assert_text(text,
+		    "weakest of 2: gate/latency/m0, median 100.0 ns; of all 102.0 ns to 90.0 ns");
 	assert_text(text, "\n      max: 110ns\n");
 	good_free(&n);
 }
@@ -312,10 +312,10 @@ static void test_hundred_gates(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_threshold),    cmocka_unit_test(test_text),
-		cmocka_unit_test(test_members),	     cmocka_unit_test(test_time),
-		cmocka_unit_test(test_floor),	     cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_not_measured), cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_threshold),     cmocka_unit_test(test_text),
+		cmocka_unit_test(test_members),	      cmocka_unit_test(test_time),
+		cmocka_unit_test(test_floor),	      cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_not_measured),  cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_hundred_gates),
 	};
 
