@@ -42,8 +42,9 @@ merge() { # STATUS [OPTION...] NODE...
 }
 
 @test "what is printed is a drop-in that check takes, and the gate judges by it" {
+  bench_value 20e9 '"page": "1G"'
   calibrate 0 --runs 2
-  [[ $output == *$'\n      min: 18000MB/s' ]]
+  [[ $output == *$'\n    memory: # on pages of 1G\n'*$'\n      min: 18000MB/s' ]]
   [[ $output == *"2 runs; weakest of 2: gate/memory/node0, median 20.0 GB/s"* ]]
   [ "$(bench_runs)" = 4 ]
   mkdir -p "$root/etc/railhead/profiles/sku.d"

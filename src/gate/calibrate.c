@@ -46,6 +46,13 @@ static const char *text_in(const json_t *obj, const char *key)
 	return s ? s : "";
 }
 
+/* What stands in the text that is printed must not end its line or be something else there. */
+static bool is_word(const char *s)
+{
+	return *s && strlen(s) <= 128 &&
+	       !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:")];
+}
+
 json_t *calibration_new(const char *node, const struct profile *profile)
 {
 	return json_pack("{s:i, s:s, s:{s:s, s:s, s:s}, s:{}}", "calibration", SCHEMA, "node", node,
@@ -83,7 +90,10 @@ int calibration_add(json_t *doc, const struct profile *profile, const struct mea
 
 	for (size_t i = 0; i < m->list.n; i++) {
 		const struct measurement *one = &m->list.v[i];
+		const char *page = text_in(one->detail, "page");
 
+		if (is_word(page))
+			json_object_set_new(sub(doc, "pages"), one->check, json_string(page));
 		if (one->outcome != OUTCOME_PASS && one->outcome != OUTCOME_SLOW)
 			return err_set(err, -EINVAL, "%s: %s", one->id,
 				       one->reason ? one->reason : outcome_name(one->outcome));
@@ -128,13 +138,6 @@ static bool is_series(const json_t *series)
 		}
 	}
 	return true;
-}
-
-/* What stands in the text that is printed must not end its line or be something else there. */
-static bool is_word(const char *s)
-{
-	return *s && strlen(s) <= 128 &&
-	       !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:")];
 }
 
 int calibration_check(const json_t *doc, struct err *err)
@@ -419,7 +422,10 @@ int calibration_section(json_t *const *docs, size_t n, unsigned int margin_pct, 
 		 n > 1 ? " and others" : "", margin_pct, text_in(profile, "name"));
 	json_object_foreach(json_object_get(docs[0], "checks"), name, check)
 	{
-		str_addf(&out, "    %s:\n", name);
+		const char *page = text_in(json_object_get(docs[0], "pages"), name);
+
+		str_addf(&out, "    %s:%s%s\n", name, is_word(page) ? " # on pages of " : "",
+			 is_word(page) ? page : "");
 		json_object_foreach(check, key, series)
 		{
 			if (r == 0)
