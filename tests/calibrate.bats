@@ -42,8 +42,9 @@ merge() { # STATUS [OPTION...] NODE...
 }
 
 @test "what is printed is a drop-in that check takes, and the gate judges by it" {
+  bench_value 20e9 '"page": "1G"'
   calibrate 0 --runs 2
-  [[ $output == *$'\n      min: 18000MB/s' ]]
+  [[ $output == *$'\n    memory: # on pages of 1G\n'*$'\n      min: 18000MB/s' ]]
   [[ $output == *"2 runs; weakest of 2: gate/memory/node0, median 20.0 GB/s"* ]]
   [ "$(bench_runs)" = 4 ]
   mkdir -p "$root/etc/railhead/profiles/sku.d"
@@ -111,6 +112,7 @@ merge() { # STATUS [OPTION...] NODE...
   node b 20e9
   for filter in '.calibration = 2' 'del(.checks)' '.node = "x\ny: z"' '.checks.memory.min.quantity = "size"' \
     '.checks.memory.min.members = {}' '.checks.memory.min.members[] = []' '.checks.memory.min.members[] = [-1]' \
+    '.checks.memory.min.members[] = [1e300]' \
     '.checks.memory.min.members[] = ["1"]' '.checks["a: {b}"] = .checks.memory' '[.]'; do
     jq "$filter" "$BATS_TEST_TMPDIR/a.json" >"$BATS_TEST_TMPDIR/bad.json"
     echo "$filter"

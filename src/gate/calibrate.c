@@ -12,6 +12,9 @@
 
 enum { SCHEMA = 1 };
 
+/* Nothing has so many bytes in a second, or takes so long. */
+#define VALUE_MAX 1e17
+
 static const char *const quantities[] = {
 	[QUANTITY_RATE] = "rate",
 	[QUANTITY_TIME] = "time",
@@ -41,6 +44,13 @@ static const char *text_in(const json_t *obj, const char *key)
 	const char *s = json_string_value(json_object_get(obj, key));
 
 	return s ? s : "";
+}
+
+/* What stands in the text that is printed must not end its line or be something else there. */
+static bool is_word(const char *s)
+{
+	return *s && strlen(s) <= 128 &&
+	       !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:")];
 }
 
 json_t *calibration_new(const char *node, const struct profile *profile)
@@ -80,7 +90,10 @@ int calibration_add(json_t *doc, const struct profile *profile, const struct mea
 
 	for (size_t i = 0; i < m->list.n; i++) {
 		const struct measurement *one = &m->list.v[i];
+		const char *page = text_in(one->detail, "page");
 
+		if (is_word(page))
+			json_object_set_new(sub(doc, "pages"), one->check, json_string(page));
 		if (one->outcome != OUTCOME_PASS && one->outcome != OUTCOME_SLOW)
 			return err_set(err, -EINVAL, "%s: %s", one->id,
 				       one->reason ? one->reason : outcome_name(one->outcome));
@@ -117,18 +130,14 @@ static bool is_series(const json_t *series)
 	{
 		if (!json_array_size(values))
 			return false;
-		for (size_t i = 0; i < json_array_size(values); i++)
-			if (!(json_number_value(json_array_get(values, i)) > 0))
+		for (size_t i = 0; i < json_array_size(values); i++) {
+			double value = json_number_value(json_array_get(values, i));
+
+			if (!(value > 0) || value > VALUE_MAX)
 				return false;
+		}
 	}
 	return true;
-}
-
-/* What stands in the text that is printed must not end its line or be something else there. */
-static bool is_word(const char *s)
-{
-	return *s && strlen(s) <= 128 &&
-	       !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:")];
 }
 
 int calibration_check(const json_t *doc, struct err *err)
@@ -413,7 +422,10 @@ int calibration_section(json_t *const *docs, size_t n, unsigned int margin_pct, 
 		 n > 1 ? " and others" : "", margin_pct, text_in(profile, "name"));
 	json_object_foreach(json_object_get(docs[0], "checks"), name, check)
 	{
-		str_addf(&out, "    %s:\n", name);
+		const char *page = text_in(json_object_get(docs[0], "pages"), name);
+
+		str_addf(&out, "    %s:%s%s\n", name, is_word(page) ? " # on pages of " : "",
+			 is_word(page) ? page : "");
 		json_object_foreach(check, key, series)
 		{
 			if (r == 0)

@@ -6,6 +6,7 @@
  *    "checks": {"memory": {"min": {"quantity": "rate", "members": {"gate/memory/node0": [2.1e11,
  * ...]}}}}}
  *
+ * and "pages": {"memory": "1G"} where a check tells on which it was measured. Values are
  * in bytes per second, nanoseconds, messages per second. Of several members of a check (NUMA nodes,
  * NICs) the weakest one decides: a threshold is for all of them. Pure: no files, no clock.
  */

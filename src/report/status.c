@@ -419,8 +419,7 @@ static void render_waiting(FILE *out, const struct status *s)
 	cleanup_free char *waited = format_duration(w.looked - w.since);
 	cleanup_free char *most = format_duration(w.until - w.since);
 
-	fprintf(out, "waiting: for %s when it was looked last, at most %s; then it is blocked\n",
-		waited, most);
+	fprintf(out, "waiting: %s until the last look, at most %s in all\n", waited, most);
 }
 
 void status_render(FILE *out, const struct status *s)

@@ -76,7 +76,7 @@ def carrier_comes(vm):
 @case(SNAPSHOT, "waiting: after gate.wait it is blocked; admit lets work in, a timer ends that, and work goes on")
 def blocked_and_admitted(vm):
     _as_in_a_boot(vm, "20s")
-    _wait(vm, "railhead status | grep -q blocked", 120)
+    _wait(vm, "railhead status | grep -q verdict:.blocked", 120)
     contains("reasons", " ".join(status_json(vm)["reasons"]), "gate.wait: waited ",
              "for gate/links/0000:41:00.0, and waits no more")
     _wait(vm, "! systemctl is-active -q railhead-retry.timer", 30)
