@@ -86,7 +86,6 @@ def gate(vm):
 
     _model(vm, "cuInit fails 802")
     status, _ = _gate(vm, 7)
-    equal("verdict", status["verdict"], "waiting")
     contains("reasons", "\n".join(status["reasons"]), "nvidia-fabricmanager")
 
     _model(vm)
