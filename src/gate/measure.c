@@ -39,10 +39,17 @@ static void collect(const struct step_ctx *ctx, const struct strv *only, struct 
 	}
 }
 
+/* A longer look that its own deadline ends would turn a slow part into a broken one. */
+static unsigned int budget_within(unsigned int deadline_ms, unsigned int budget)
+{
+	return budget > deadline_ms / 2 ? deadline_ms / 2 : budget;
+}
+
 /* The probe's words and, of the bench program, --budget. False: they are too many. */
 static bool fill_job(struct attempt *a, unsigned int times, struct bench_job *job)
 {
 	const struct probe *p = a->probe;
+	unsigned int deadline_ms = p->timeout_ms ? p->timeout_ms : PROBE_TIMEOUT_MS;
 	size_t n = p->argv.n;
 
 	if (n + 3 > BENCH_ARGS_MAX)
@@ -51,11 +58,11 @@ static bool fill_job(struct attempt *a, unsigned int times, struct bench_job *jo
 	for (size_t i = 0; i < n; i++)
 		job->argv[i] = p->argv.v[i];
 	if (p->budget_ms) {
-		a->budget = xasprintf("%u", p->budget_ms * times);
+		a->budget = xasprintf("%u", budget_within(deadline_ms, p->budget_ms * times));
 		job->argv[n] = "--budget";
 		job->argv[n + 1] = a->budget;
 	}
-	job->deadline_ms = p->timeout_ms ? p->timeout_ms : PROBE_TIMEOUT_MS;
+	job->deadline_ms = deadline_ms;
 	return true;
 }
 

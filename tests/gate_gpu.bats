@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The gate's checks of GPUs, with the stand-ins of tests/gpu for NVIDIA's libraries: what
+# becomes of their figures, their faults, and of a library that hangs or crashes.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+load lib/gate
+
+setup() {
+  gate_need
+  root=$BATS_TEST_TMPDIR/root
+  gate_out=$BATS_TEST_TMPDIR/out
+  lib=$BATS_TEST_TMPDIR/lib
+  a=0000:3b:00.0 b=0000:86:00.0
+  fake_node "$root"
+  gpu "$a" 0
+  gpu "$b" 1
+  mkdir "$lib"
+  cp "$BATS_TEST_DIRNAME"/../build/gpu-standin/*.so.1 "$lib"
+  model "$a gpu 1" "$b gpu 0" "$a $b 2000000000" "$b $a 2000000000"
+  with_stand_ins
+  profile "$root" site <<Y
+schema: 1
+name: site
+version: 1.0.0
+match: {dmi: {sys_vendor: Supermicro}}
+devices: {gpus: {pci: "10de:2330", expect: 2}}
+gate:
+  budget: 30s
+  checks:
+    health: {run: gpu_health, on: gpus}
+    copy: {run: gpu_copy, on: gpus, min: 1GB/s, timeout: 4s}
+    peer: {run: gpu_peer, on: gpus, min: 1GB/s}
+Y
+}
+
+gpu() { # ADDRESS IFINDEX
+  local dev=$root/sys/devices/pci0000:00/$1
+  fake_pf "$root" "$1" 0 "eth$2" "$2"
+  rm -r "$dev/net" "$root/sys/class/net/eth$2"
+  put "$dev/vendor" 0x10de
+  put "$dev/device" 0x2330
+  put "$dev/class" 0x030200
+  put "$dev/max_link_width" 16
+  put "$dev/max_link_speed" "32.0 GT/s PCIe"
+}
+
+model() { printf '%s\n' "$@" >>"$lib/node"; }
+
+# The gate gives its children no environment: what it runs gives it to the program.
+with_stand_ins() {
+  local program=$bench
+  bench=$BATS_TEST_TMPDIR/bench
+  printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$lib" "$program" >"$bench"
+  chmod +x "$bench"
+}
+
+gate_ends() { # STATUS VERDICT
+  local status=0
+  gate --root "$root" || status=$?
+  [ "$status" -eq "$1" ]
+  [ "$(jq -r .verdict "$gate_out")" = "$2" ]
+}
+
+@test "healthy GPUs that are fast enough pass" {
+  gate_ends 0 ready
+  for id in health/$a health/$b copy/$a copy/$b peer/$a-$b; do
+    measured "gate/$id" pass
+  done
+  [ "$(jq '.measurements | length' "$gate_out")" = 5 ]
+}
+
+@test "a slow one is named with its figure, both wanted and measured, and what may be the cause" {
+  put "$root/sys/devices/pci0000:00/$a/current_link_width" 4
+  model "$a d2h 500000000"
+  gate_ends 7 blocked
+  measured "gate/copy/$a" slow \
+    "^gpu_copy of $a: measured 500.0 MB/s, wanted at least 1GB/s; likely: PCIe width of $a is 4 lanes"
+  measured "gate/copy/$b" pass
+}
+
+@test "faults are told in full, each with what to do" {
+  model "$b remap_pending 1" "$b width 8"
+  gate_ends 7 blocked
+  measured "gate/health/$b" slow "^gpu_health of $b: a row .* reset the GPU.*; its PCIe link has 8 lanes of 16"
+  measured "gate/health/$a" pass
+}
+
+@test "a library that hangs: its deadline, and nothing of the others is lost" {
+  model "cuMemcpyHtoDAsync_v2 hangs 0"
+  gate_ends 7 blocked
+  for gpu in $a $b; do
+    measured "gate/copy/$gpu" broken "^gpu_copy of $gpu: no result within 4000 ms; killed$"
+    measured "gate/health/$gpu" pass
+  done
+  measured "gate/peer/$a-$b" pass
+  [ "$gate_ms" -lt 20000 ] # both copies use node 0: one after the other
+}
+
+@test "a library that crashes: what the kernel said of it" {
+  model "cuMemHostAlloc crashes 0"
+  gate_ends 7 blocked
+  measured "gate/copy/$a" broken "exit status 1; it said: gpu_copy: killed by signal 11"
+  measured "gate/peer/$a-$b" pass
+}
+
+@test "a fabric manager that has not finished is not yet there, which is no fault of the GPU" {
+  model "cuInit fails 802"
+  gate --root "$root" || [ $? -eq 7 ]
+  measured "gate/copy/$a" "not yet" "nvidia-fabricmanager"
+  measured "gate/health/$a" pass
+}
+
+@test "without a way to each other by design: unsupported; without libraries nothing is proven" {
+  model "$a $b 0" "$b $a 0" "$a p2p 2"
+  gate --root "$root" || [ $? -eq 7 ]
+  measured "gate/peer/$a-$b" unsupported "this model of GPU"
+  rm "$lib"/*.so.1
+  gate_ends 7 blocked
+  measured "gate/copy/$a" "cannot measure" "^gpu_copy of $a: libcuda.so.1: .* install NVIDIA's driver"
+}
