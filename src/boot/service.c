@@ -46,9 +46,7 @@ int service_retry(const struct root *root, bool on, struct err *err)
 
 int service_admission_ends(const struct root *root, uint64_t seconds, struct err *err)
 {
-	static const char *const command[] = {"/usr/sbin/railhead", "admit", "--end", NULL};
-
-	return root->live ? machine_run_later(ADMIT_END, seconds, command, err) : 0;
+	return root->live ? machine_run_later(ADMIT_END, seconds, err) : 0;
 }
 
 int service_admission_over(const struct root *root, struct err *err)

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/sha256.h"
 #include "base/str.h"
+#include "boot/env_layout.h"
 #include "sys/read.h"
 
 enum {
@@ -112,10 +113,13 @@ static char *value_of(const char *text, const char *key)
 
 /* --- software ------------------------------------------------------------------------------ */
 
-/* What GRUB and railhead add differs from boot to boot and says nothing of the kernel. */
+/* What GRUB, railhead and a trial of arguments add differs from boot to boot. */
 static bool is_own(const char *arg)
 {
-	return str_starts(arg, "railhead.") || str_starts(arg, "BOOT_IMAGE=");
+	cleanup_free char *word = xasprintf(" %s ", arg);
+
+	return str_starts(arg, "railhead.") || str_starts(arg, "BOOT_IMAGE=") ||
+	       strstr(" " ENV_TRIAL_EXTRA " ", word);
 }
 
 static void add_kernel(const struct root *root, const struct node *node, struct binding *b)

@@ -100,12 +100,10 @@ int machine_reload_units(struct err *err);
 /* `systemctl stop UNIT`, at most a minute. */
 int machine_stop_unit(const char *unit, struct err *err);
 /*
- * `systemd-run --on-active=SECONDS`: a transient NAME.timer that runs NAME.service once, and
- * both are gone then. One of that name that waits already is replaced. command: an absolute
- * path and its words, at most 8, NULL at the end.
+ * `systemd-run --on-active=SECONDS`: a transient NAME.timer, which starts the installed
+ * NAME.service once and is gone then. One of that name that waits already is replaced.
  */
-int machine_run_later(const char *name, uint64_t seconds, const char *const command[],
-		      struct err *err);
+int machine_run_later(const char *name, uint64_t seconds, struct err *err);
 /* Whether there is a job that ends in a boot (reboot.target, kexec.target): not a power-off. */
 bool machine_reboots(void);
 /* No such timer waits any more. */

@@ -20,7 +20,6 @@
 #include "sys/machine.h"
 #include "sys/read.h"
 
-enum { COMMAND_MAX = 8 };
 enum { START_MS = 60000, RELOAD_MS = 10000, REBOOT_ASK_MS = 10000, REBOOT_WAIT_MS = 30000 };
 
 /* The exit status, or a negative errno; -ETIMEDOUT kills it. */
@@ -194,18 +193,14 @@ int machine_run_never(const char *name, struct err *err)
 	return run_tool(active, RELOAD_MS) == 0 ? machine_stop_unit(timer, err) : 0;
 }
 
-int machine_run_later(const char *name, uint64_t seconds, const char *const command[],
-		      struct err *err)
+int machine_run_later(const char *name, uint64_t seconds, struct err *err)
 {
-	enum { FIRST = 7 };
-	cleanup_free char *unit = xasprintf("--unit=%s", name);
+	cleanup_free char *unit = xasprintf("--unit=%s.service", name);
 	cleanup_free char *when = xasprintf("--on-active=%" PRIu64, seconds);
-	const char *argv[6 + COMMAND_MAX + 1] = {
-		"systemd-run", "--quiet", unit, when, "--timer-property=AccuracySec=1s", "--"};
+	const char *const argv[] = {
+		"systemd-run", "--quiet", when, "--timer-property=AccuracySec=1s", unit, NULL};
 	int r = machine_run_never(name, err);
 
-	for (size_t i = 0; command[i] && i < COMMAND_MAX; i++)
-		argv[FIRST + i] = command[i];
 	return r < 0 ? r : unit_job(argv, "arranging the start of", name, err);
 }
 

@@ -189,6 +189,16 @@ static void test_differences(void **state)
 		/* the loader's own, and railhead's */
 		{"proc/cmdline", "BOOT_IMAGE=/b root=/dev/vda2 ro iommu=pt railhead.slot=b\n",
 		 NULL},
+		/* what a trial boot had besides */
+		{"proc/cmdline",
+		 "BOOT_IMAGE=/b root=/dev/vda2 ro iommu=pt railhead.slot=b railhead.trial=2 "
+		 "panic=30 "
+		 "rd.shell=0 rd.emergency=reboot rd.timeout=240\n",
+		 NULL},
+		{"proc/cmdline", "BOOT_IMAGE=/b root=/dev/vda2 ro iommu=pt panic=300\n",
+		 "kernel arguments: another than before"},
+		{"proc/cmdline", "BOOT_IMAGE=/b root=/dev/vda2 ro iommu=pt railhead.slot=b\n",
+		 "kernel arguments: another than before"},
 		{"proc/cmdline", "BOOT_IMAGE=/b root=/dev/vda2 ro railhead.slot=b\n",
 		 "kernel arguments: another than before"},
 		{"sys/class/dmi/id/bios_version", "1.2\n",

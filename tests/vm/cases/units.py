@@ -3,7 +3,8 @@
 from harness import SNAPSHOT, case, equal, expect
 
 UNITS = ("railhead-early.service railhead-devices.service railhead-gate.service"
-         " railhead-ready.target railhead-device@.service railhead-retry.timer")
+         " railhead-ready.target railhead-device@.service railhead-retry.timer"
+         " railhead-admit-end.service")
 
 
 @case(SNAPSHOT, "systemd-analyze verify has nothing to say about our units")

@@ -94,6 +94,6 @@ def blocked_and_admitted(vm):
     exits(vm, "railhead status", 7)
     equal("work", vm.sh("systemctl show -p InvocationID,ActiveState gated.service"
                         " railhead-ready.target"), work)
-    _wait(vm, "! systemctl list-units --all --no-legend | grep -q railhead-admit-end", 30)
+    _wait(vm, "! systemctl list-units --all --no-legend | grep -q railhead-admit-end.timer", 30)
     contains("journal", vm.sh("journalctl -b --no-pager -o cat -t railhead"),
              "admission by hand: until", "its time is over; it was until")
