@@ -14,11 +14,11 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "gate/spawn.h"
+#include "sys/clock.h"
 
 #define TICK_MS 20 /* between looks at a child that has no pidfd */
 
@@ -55,14 +55,6 @@ static const char *const outcome_names[] = {
 const char *bench_outcome_name(enum bench_outcome o)
 {
 	return outcome_names[o];
-}
-
-static uint64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
 /* --- what a child said --------------------------------------------------------------- */
@@ -116,7 +108,7 @@ static void finish(struct child *c, enum bench_outcome outcome, const char *fmt,
 	clean_text(job->reason, sizeof(job->reason), text);
 	free(text);
 	if (c->started_us)
-		job->duration_us = now_us() - c->started_us;
+		job->duration_us = clock_usec() - c->started_us;
 	c->phase = DONE;
 }
 
@@ -244,7 +236,7 @@ static void child_start(struct child *c, uint64_t end_us)
 		finish(c, BENCH_BROKEN, "could not be started: pipe: %s", strerror(-r));
 		return;
 	}
-	c->started_us = now_us();
+	c->started_us = clock_usec();
 	c->next_us = c->started_us + (uint64_t)c->job->deadline_ms * 1000u;
 	if (c->next_us > end_us)
 		c->next_us = end_us;
@@ -307,7 +299,7 @@ static void child_drain(struct child *c)
 	if (c->phase == RUNNING) {
 		spawn_kill(&c->spawned);
 		c->phase = KILL;
-		c->next_us = now_us() + BENCH_GRACE_MS * 1000u;
+		c->next_us = clock_usec() + BENCH_GRACE_MS * 1000u;
 	}
 }
 
@@ -426,7 +418,8 @@ static bool start_ready(struct child *all, size_t n, uint64_t end_us)
 	bool any = false;
 
 	for (size_t i = 0; i < n; i++) {
-		if (all[i].phase == WAITING && now_us() < end_us && may_start(all, n, &all[i])) {
+		if (all[i].phase == WAITING && clock_usec() < end_us &&
+		    may_start(all, n, &all[i])) {
 			child_start(&all[i], end_us);
 			if (all[i].phase == DONE)
 				child_release(&all[i]);
@@ -439,7 +432,7 @@ static bool start_ready(struct child *all, size_t n, uint64_t end_us)
 /* Until which moment the loop may sleep: the next end of a phase, as a poll() timeout. */
 static int next_timeout_ms(const struct child *all, size_t n)
 {
-	uint64_t now = now_us();
+	uint64_t now = clock_usec();
 	uint64_t wait = UINT32_MAX;
 
 	for (size_t i = 0; i < n; i++) {
@@ -476,7 +469,7 @@ static void attend(struct child *c)
 {
 	child_drain(c);
 	child_reap(c);
-	child_clock(c, now_us());
+	child_clock(c, clock_usec());
 	if (c->phase == DONE)
 		child_release(c);
 }
@@ -494,7 +487,7 @@ static int check_jobs(const struct bench_job *jobs, size_t n, struct err *err)
 
 int bench_run(struct bench_job *jobs, size_t n, unsigned int budget_ms, struct err *err)
 {
-	uint64_t end_us = now_us() + (uint64_t)budget_ms * 1000u;
+	uint64_t end_us = clock_usec() + (uint64_t)budget_ms * 1000u;
 	int r = check_jobs(jobs, n, err);
 
 	if (r < 0)

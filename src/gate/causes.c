@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "gate/causes.h"
+#include "gate/probe.h"
 
 #include <pci/pci.h>
 #include <stdarg.h>
@@ -222,12 +222,10 @@ static void look_at_cpus(const struct root *root, const struct cpus *cpus, struc
 void causes_of_nodes(const struct step_ctx *ctx, const struct cpus *nodes, struct causes *ret)
 {
 	for (int n = cpus_next(nodes, -1); n >= 0; n = cpus_next(nodes, n)) {
-		cleanup_free char *list = NULL;
-		struct cpus cpus = {0};
+		struct cpus cpus;
 
-		if (read_text(ctx->root, &list, NULL, "/sys/devices/system/node/node%d/cpulist",
-			      n) == 0 &&
-		    cpus_parse(list, &cpus) == 0 && cpus_count(&cpus))
+		probe_cpus_of_node(ctx->root, n, &cpus);
+		if (cpus_count(&cpus))
 			look_at_cpus(ctx->root, &cpus, ret);
 	}
 	look_at_balancing(ctx, ret);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "sys/read.h"
 
 enum { BUDGET_MS = 1500 };
 
@@ -109,6 +110,16 @@ void probe_needs_node(struct probe *p, const struct node *node, int numa)
 		cpus_add(&p->nodes, (unsigned int)n);
 		probe_resource(p, "node%d", n);
 	}
+}
+
+void probe_cpus_of_node(const struct root *root, int numa, struct cpus *ret)
+{
+	cleanup_free char *list = NULL;
+
+	*ret = (struct cpus){0};
+	if (read_text(root, &list, NULL, "/sys/devices/system/node/node%d/cpulist", numa) < 0 ||
+	    cpus_parse(list, ret) < 0)
+		*ret = (struct cpus){0};
 }
 
 void probe_needs_function(struct probe *p, const struct pci_fn *fn)

@@ -28,13 +28,9 @@ static void needs_nodes_of(struct probe *p, const struct step_ctx *ctx, const st
 	const struct cpus *nodes = &ctx->node->nodes_with_cpu;
 
 	for (int n = cpus_next(nodes, -1); n >= 0; n = cpus_next(nodes, n)) {
-		cleanup_free char *list = NULL;
-		struct cpus of_node = {0};
+		struct cpus of_node;
 
-		if (read_text(ctx->root, &list, NULL, "/sys/devices/system/node/node%d/cpulist",
-			      n) < 0 ||
-		    cpus_parse(list, &of_node) < 0)
-			continue;
+		probe_cpus_of_node(ctx->root, n, &of_node);
 		for (int c = cpus_next(&of_node, -1); c >= 0; c = cpus_next(&of_node, c))
 			if (cpus_has(cpus, (unsigned int)c))
 				probe_needs_node(p, ctx->node, n); /* once only, it knows */

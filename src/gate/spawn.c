@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "sys/clock.h"
 
 /* Shared with the keeper: outlives it, so that a hanging one has said what it knows. */
 struct spawn_note {
@@ -31,14 +32,6 @@ struct spawn_note {
 	int status;
 	uint64_t ended_us;
 };
-
-static uint64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
-}
 
 /* --- the program --------------------------------------------------------------------- */
 
@@ -149,13 +142,13 @@ static bool kill_it(pid_t pid, void *arg)
 static void sweep(void)
 {
 	static const struct timespec pause = {.tv_nsec = 1000000};
-	uint64_t end = now_us() + SPAWN_SWEEP_MS * 1000u;
+	uint64_t end = clock_usec() + SPAWN_SWEEP_MS * 1000u;
 	pid_t pid;
 
 	for (;;) {
 		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
 			continue;
-		if (pid < 0 || now_us() > end)
+		if (pid < 0 || clock_usec() > end)
 			return;
 		each_child(getpid(), kill_it, NULL);
 		nanosleep(&pause, NULL);
@@ -196,7 +189,7 @@ static bool reap(struct spawn_note *note, pid_t program)
 		if (pid != program)
 			continue;
 		note->status = status;
-		note->ended_us = now_us();
+		note->ended_us = clock_usec();
 		atomic_store(&note->ended, true);
 		return true;
 	}
