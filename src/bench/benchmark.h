@@ -41,6 +41,13 @@ struct option_def {
 	const char *help;
 };
 
+/* --budget of a benchmark whose windows have so many milliseconds if it is not said. */
+#define OPTION_BUDGET(default_ms)                                                     \
+	{                                                                             \
+		.name = "budget", .arg = "MS", .type = OPTION_NUMBER, .max = 3600000, \
+		.help = "time for all windows (" default_ms ")"                       \
+	}
+
 #define OPTIONS_MAX 16 /* per benchmark */
 
 /* The options of one run: values[i] belongs to bench->options[i]; NULL: not given. */

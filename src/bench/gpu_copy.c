@@ -135,10 +135,6 @@ const struct benchmark gpu_copy = {
 		  .max = 1023,
 		  .help = "NUMA node of the host's memory (where the kernel likes)"},
 		 {.name = "size", .arg = "SIZE", .type = OPTION_SIZE, .help = "of one copy (128M)"},
-		 {.name = "budget",
-		  .arg = "MS",
-		  .type = OPTION_NUMBER,
-		  .max = 3600000,
-		  .help = "time for all windows (1500)"}},
+		 OPTION_BUDGET("1500")},
 	.run = run,
 };

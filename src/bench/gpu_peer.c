@@ -193,10 +193,6 @@ const struct benchmark gpu_peer = {
 		  .required = true,
 		  .help = "PCI address of another"},
 		 {.name = "size", .arg = "SIZE", .type = OPTION_SIZE, .help = "of one copy (128M)"},
-		 {.name = "budget",
-		  .arg = "MS",
-		  .type = OPTION_NUMBER,
-		  .max = 3600000,
-		  .help = "time for all windows (1500)"}},
+		 OPTION_BUDGET("1500")},
 	.run = run,
 };

@@ -324,10 +324,6 @@ const struct benchmark gpu_rdma = {
 		     .type = OPTION_NUMBER,
 		     .max = 15,
 		     .help = "service level (0)"},
-		    {.name = "budget",
-		     .arg = "MS",
-		     .type = OPTION_NUMBER,
-		     .max = 3600000,
-		     .help = "time for all windows (1500)"}},
+		    OPTION_BUDGET("1500")},
 	.run = run,
 };

@@ -201,11 +201,6 @@ static int run(const struct options *o, json_t *line, struct err *err)
 const struct benchmark memory_latency = {
 	.name = "memory_latency",
 	.summary = "random latency of a NUMA node's memory, seen by a CPU of one node",
-	.options = {WORKSET_OPTIONS,
-		    {.name = "budget",
-		     .arg = "MS",
-		     .type = OPTION_NUMBER,
-		     .max = 3600000,
-		     .help = "time for all windows (600)"}},
+	.options = {WORKSET_OPTIONS, OPTION_BUDGET("600")},
 	.run = run,
 };

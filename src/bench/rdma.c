@@ -361,50 +361,47 @@ static int run_pairs(const struct options *o, json_t *line, struct err *err)
 	return run_between(&near, &far, o, line, err);
 }
 
-#define OPTIONS_OF_BOTH                                                               \
-	{.name = "device",                                                            \
-	 .arg = "NAME",                                                               \
-	 .type = OPTION_TEXT,                                                         \
-	 .required = true,                                                            \
-	 .help = "RDMA device that is read from: mlx5_0"},                            \
-		{.name = "port",                                                      \
-		 .arg = "N",                                                          \
-		 .type = OPTION_NUMBER,                                               \
-		 .min = 1,                                                            \
-		 .max = 255,                                                          \
-		 .help = "its port (1)"},                                             \
-		{.name = "gid-index",                                                 \
-		 .arg = "N",                                                          \
-		 .type = OPTION_NUMBER,                                               \
-		 .max = 255,                                                          \
-		 .help = "GID of RoCE v2 (IPv4 before global before link-local)"},    \
-		{.name = "node",                                                      \
-		 .arg = "N",                                                          \
-		 .type = OPTION_NUMBER,                                               \
-		 .max = 1023,                                                         \
-		 .help = "NUMA node of memory and CPU (the device's own)"},           \
-		{.name = "size",                                                      \
-		 .arg = "SIZE",                                                       \
-		 .type = OPTION_SIZE,                                                 \
-		 .help = "of a large write (64K)"},                                   \
-		{.name = "page",                                                      \
-		 .arg = "SIZE[,SIZE]",                                                \
-		 .type = OPTION_SIZES,                                                \
-		 .help = "page size; of several the first that can be had (2M,4K)"},  \
-		{.name = "traffic-class",                                             \
-		 .arg = "N",                                                          \
-		 .type = OPTION_NUMBER,                                               \
-		 .max = 255,                                                          \
-		 .help = "of RoCE: DSCP * 4 (0)"},                                    \
-		{.name = "sl",                                                        \
-		 .arg = "N",                                                          \
-		 .type = OPTION_NUMBER,                                               \
-		 .max = 15,                                                           \
-		 .help = "service level (0)"},                                        \
-	{                                                                             \
-		.name = "budget", .arg = "MS", .type = OPTION_NUMBER, .max = 3600000, \
-		.help = "time for all windows (800)"                                  \
-	}
+#define OPTIONS_OF_BOTH                                                              \
+	{.name = "device",                                                           \
+	 .arg = "NAME",                                                              \
+	 .type = OPTION_TEXT,                                                        \
+	 .required = true,                                                           \
+	 .help = "RDMA device that is read from: mlx5_0"},                           \
+		{.name = "port",                                                     \
+		 .arg = "N",                                                         \
+		 .type = OPTION_NUMBER,                                              \
+		 .min = 1,                                                           \
+		 .max = 255,                                                         \
+		 .help = "its port (1)"},                                            \
+		{.name = "gid-index",                                                \
+		 .arg = "N",                                                         \
+		 .type = OPTION_NUMBER,                                              \
+		 .max = 255,                                                         \
+		 .help = "GID of RoCE v2 (IPv4 before global before link-local)"},   \
+		{.name = "node",                                                     \
+		 .arg = "N",                                                         \
+		 .type = OPTION_NUMBER,                                              \
+		 .max = 1023,                                                        \
+		 .help = "NUMA node of memory and CPU (the device's own)"},          \
+		{.name = "size",                                                     \
+		 .arg = "SIZE",                                                      \
+		 .type = OPTION_SIZE,                                                \
+		 .help = "of a large write (64K)"},                                  \
+		{.name = "page",                                                     \
+		 .arg = "SIZE[,SIZE]",                                               \
+		 .type = OPTION_SIZES,                                               \
+		 .help = "page size; of several the first that can be had (2M,4K)"}, \
+		{.name = "traffic-class",                                            \
+		 .arg = "N",                                                         \
+		 .type = OPTION_NUMBER,                                              \
+		 .max = 255,                                                         \
+		 .help = "of RoCE: DSCP * 4 (0)"},                                   \
+		{.name = "sl",                                                       \
+		 .arg = "N",                                                         \
+		 .type = OPTION_NUMBER,                                              \
+		 .max = 15,                                                          \
+		 .help = "service level (0)"},                                       \
+		OPTION_BUDGET("800")
 
 const struct benchmark rdma_loopback = {
 	.name = "rdma_loopback",
