@@ -277,14 +277,7 @@ static json_t *either(const struct gen *g, const struct spec *s, bool nullable)
 
 static void describe(json_t *obj, const struct spec *s)
 {
-	struct str text = {0};
-
-	str_add(&text, s->what);
-	for (const char *const *w = s->later; w && *w; w++)
-		str_addf(&text, "%s%s",
-			 w == s->later ? "; not implemented in this railhead: " : ", ", *w);
-	put(obj, "description", json_string(str_get(&text)));
-	str_free(&text);
+	put(obj, "description", json_string(s->what));
 }
 
 static json_t *body(const struct gen *g, const struct def *d, bool nullable)

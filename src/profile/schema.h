@@ -55,7 +55,6 @@ struct spec {
 	/* SPEC_SCALAR */
 	scalar_check *check;
 	const char *const *words; /* what is taken before check is asked; NULL-ended */
-	const char *const *later; /* words that this railhead can't do yet */
 	int64_t min, max;	  /* in the unit that the check counts in; max 0: no range */
 	/* For editors; check may be stricter. NULL: the check's own, see json_schema.c. */
 	const char *pattern;

@@ -160,14 +160,8 @@ bool value_schema(const struct spec *s, const struct ynode *n, struct str *why)
 
 bool value_word(const struct spec *s, const struct ynode *n, struct str *why)
 {
-	const char *near;
+	const char *near = nearest_word(n->text, s->words);
 
-	if (word_is_one_of(n->text, s->later)) {
-		str_addf(why, "'%s' is not implemented in this railhead; known now: ", n->text);
-		list_words(why, s->words);
-		return false;
-	}
-	near = nearest_word(n->text, s->words);
 	str_addf(why, "'%.*s' is %snot %s; ", SHOWN, n->text,
 		 is_switch_word(n->text) ? "a boolean to some YAML readers, and " : "", s->what);
 	if (near) {

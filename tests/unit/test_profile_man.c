@@ -100,8 +100,6 @@ static void want_scalar(struct page *p, const struct item *item, const struct sp
 {
 	for (size_t i = 0; s->words && s->words[i]; i++)
 		want_text(p, item, s->words[i]);
-	for (size_t i = 0; s->later && s->later[i]; i++)
-		want_text(p, item, s->later[i]);
 	if (s->check == value_int && s->max) {
 		char *range = xasprintf("%lld to %lld", (long long)s->min, (long long)s->max);
 
