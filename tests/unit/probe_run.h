@@ -26,6 +26,43 @@ static inline void add_probe(const struct probe *p, struct str *out)
 	str_add(out, "\n");
 }
 
+/* A profile on the machine that is the tree. */
+struct on_machine {
+	struct node node;
+	struct profile *profile;
+	struct device_sets sets;
+	struct step_ctx ctx;
+};
+
+/* With these sections, and a gate of one check, c. */
+static inline void on_machine(struct tmp *t, const char *sections, const char *check,
+			      struct on_machine *ret)
+{
+	cleanup_free char *yaml =
+		xasprintf("%s%sgate: {checks: {c: {%s}}}\n", HEAD, sections, check);
+	struct err err = {0};
+
+	*ret = (struct on_machine){0};
+	assert_int_equal(node_survey(&t->root, &ret->node, &err), 0);
+	tmp_write(t, "sku.yaml", yaml);
+	if (profile_load(&t->root, tmp_path(t, "sku.yaml"), false, NULL, &ret->profile, &t->diags,
+			 &err) < 0) {
+		tmp_print(&t->diags);
+		fail_msg("%s", yaml);
+	}
+	assert_int_equal(device_sets_resolve(&ret->node, ret->profile->devices.v,
+					     ret->profile->devices.n, &ret->sets, &err),
+			 0);
+	ret->ctx = (struct step_ctx){&t->root, &ret->node, ret->profile, &ret->sets};
+}
+
+static inline void on_machine_free(struct on_machine *m)
+{
+	device_sets_free(&m->sets);
+	profile_free(m->profile);
+	node_free(&m->node);
+}
+
 /*
  * The probes of a check of that family, in a profile that has these sections besides, on the
  * machine that is the tree.
@@ -33,30 +70,16 @@ static inline void add_probe(const struct probe *p, struct str *out)
 static inline void gives(struct tmp *t, const char *sections, const struct probe_family *family,
 			 const char *check, const char *want)
 {
-	cleanup_free char *yaml = xasprintf("%s%sgate: {checks: {c: {run: %s, %s}}}\n", HEAD,
-					    sections, family->run, check);
+	cleanup_free char *keys = xasprintf("run: %s, %s", family->run, check);
 	cleanup_str struct str got = {0};
 	struct measurements all = {0};
 	struct probes probes = {0};
-	struct profile *profile;
-	struct device_sets sets;
-	struct node node = {0};
-	struct step_ctx ctx;
-	struct err err = {0};
+	struct on_machine m;
 	const struct ynode *checks;
 
-	assert_int_equal(node_survey(&t->root, &node, &err), 0);
-	tmp_write(t, "sku.yaml", yaml);
-	if (profile_load(&t->root, tmp_path(t, "sku.yaml"), false, NULL, &profile, &t->diags,
-			 &err) < 0) {
-		tmp_print(&t->diags);
-		fail_msg("%s", yaml);
-	}
-	assert_int_equal(
-		device_sets_resolve(&node, profile->devices.v, profile->devices.n, &sets, &err), 0);
-	ctx = (struct step_ctx){&t->root, &node, profile, &sets};
-	checks = ynode_get(profile_section(profile, "gate"), "checks");
-	family->want(&ctx, "c", checks->items.v[0], &probes);
+	on_machine(t, sections, keys, &m);
+	checks = ynode_get(profile_section(m.profile, "gate"), "checks");
+	family->want(&m.ctx, "c", checks->items.v[0], &probes);
 	for (size_t i = 0; i < probes.list.n; i++) {
 		add_probe(probes.list.v[i], &got);
 		vec_push(&all.list, probes.list.v[i]->m);
@@ -64,7 +87,5 @@ static inline void gives(struct tmp *t, const char *sections, const struct probe
 	assert_string_equal(str_get(&got), want);
 	measurements_free(&all);
 	probes_free(&probes);
-	device_sets_free(&sets);
-	profile_free(profile);
-	node_free(&node);
+	on_machine_free(&m);
 }

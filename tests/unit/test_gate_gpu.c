@@ -177,35 +177,20 @@ static void test_faults(void **state)
 /* "ID TARGET DESIRED" of each change that the gate's checks make. */
 static void looks(struct tmp *t, const char *check, const char *want)
 {
-	cleanup_free char *yaml = xasprintf("%s%sgate: {checks: {c: {%s}}}\n", HEAD, SETS, check);
-	struct profile *profile;
-	struct device_sets sets;
-	struct node node = {0};
+	struct on_machine m;
 	struct plan plan = {0};
 	struct str got = {0};
 	struct err err = {0};
-	struct step_ctx ctx;
 
-	assert_int_equal(node_survey(&t->root, &node, &err), 0);
-	tmp_write(t, "sku.yaml", yaml);
-	if (profile_load(&t->root, tmp_path(t, "sku.yaml"), false, NULL, &profile, &t->diags,
-			 &err) < 0) {
-		tmp_print(&t->diags);
-		fail_msg("%s", yaml);
-	}
-	assert_int_equal(
-		device_sets_resolve(&node, profile->devices.v, profile->devices.n, &sets, &err), 0);
-	ctx = (struct step_ctx){&t->root, &node, profile, &sets};
-	step_gate.emit(&ctx, profile_section(profile, "gate"), &plan, &err);
+	on_machine(t, SETS, check, &m);
+	step_gate.emit(&m.ctx, profile_section(m.profile, "gate"), &plan, &err);
 	for (size_t i = 0; i < plan.list.n; i++)
 		str_addf(&got, "%s %s %s\n", plan.list.v[i]->id, plan.list.v[i]->target,
 			 plan.list.v[i]->desired);
 	assert_string_equal(str_get(&got), want);
 	str_free(&got);
 	plan_free(&plan);
-	device_sets_free(&sets);
-	profile_free(profile);
-	node_free(&node);
+	on_machine_free(&m);
 }
 
 static void test_looks(void **state)
