@@ -136,3 +136,20 @@ merge() { # STATUS [OPTION...] NODE...
   [[ $output == *$'\n      min: 9500MB/s' ]]
   [[ $stderr == *"memory.min: the runs spread so far that only what is 52 % worse is found"* ]]
 }
+
+budgets() { # of all runs so far, in order
+  sed -E 's/.*--budget ([0-9]+).*/\1/' "$bench_log" | paste -sd' '
+}
+
+@test "what counts is a long look, within the timeout: of a gate that is slow, and of calibrate at once" {
+  bench_value 0.5e9
+  calibrate 0 --runs 1
+  [ "$(budgets)" = "4000 4000" ]
+  rm "$bench_log"
+  run -7 with_bench "$railhead" gate --root "$root" --again
+  [ "$(budgets)" = "600 600 4000 4000" ]
+  rm "$bench_log"
+  sed -i 's/per: node,/& timeout: 1s,/' "$root/etc/railhead/profiles/sku.yaml"
+  run -7 with_bench "$railhead" gate --root "$root" --again
+  [ "$(budgets)" = "400 400 400 400" ]
+}

@@ -60,7 +60,7 @@ static int measure(const struct run *run, unsigned int runs, json_t *doc)
 			fprintf(stderr, "run %u of %u\n", i + 1, runs);
 		if (i)
 			poll(NULL, 0, GAP_MS);
-		r = gate_measure(&ctx, NULL, &m, &err);
+		r = gate_measure_long(&ctx, &m, &err);
 		if (r == 0)
 			r = calibration_add(doc, run->profile, &m, &err);
 		measurements_free(&m);

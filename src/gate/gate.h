@@ -63,6 +63,11 @@ struct measurements {
  */
 int gate_measure(const struct step_ctx *ctx, const struct strv *only, struct measurements *ret,
 		 struct err *err);
+/*
+ * As what is slow is measured once more: all with more time at once, and eight times the budget.
+ * For numbers that thresholds are made from.
+ */
+int gate_measure_long(const struct step_ctx *ctx, struct measurements *ret, struct err *err);
 /* Whether the `run:` of a check is a benchmark's. The others are looks (steps/gate.c). */
 bool gate_measures(const char *run);
 void measurements_free(struct measurements *m);

@@ -7,7 +7,12 @@
 #include "gate/probe.h"
 #include "sys/clock.h"
 
-enum { AGAIN_TIMES = 3 /* the time for windows of a second look */ };
+/*
+ * The time for windows of a look that counts against a part, in those of a short one. What others
+ * do to a machine's memory and buses comes and goes within seconds: a look of half a second falls
+ * into it, one of several seconds sees most of it.
+ */
+enum { SHORT_TIMES = 1, LONG_TIMES = 8 };
 
 /* A probe that is run, and its job. The texts of the job's words are owned here. */
 struct attempt {
@@ -39,10 +44,15 @@ static void collect(const struct step_ctx *ctx, const struct strv *only, struct 
 	}
 }
 
-/* A longer look that its own deadline ends would turn a slow part into a broken one. */
+/*
+ * A look that its own deadline ends would turn a slow part into a broken one: windows take
+ * 2/5 of it at most, and slow storage takes that twice.
+ */
 static unsigned int budget_within(unsigned int deadline_ms, unsigned int budget)
 {
-	return budget > deadline_ms / 2 ? deadline_ms / 2 : budget;
+	unsigned int most = deadline_ms > 2 ? deadline_ms * 2 / 5 : 1;
+
+	return budget > most ? most : budget;
 }
 
 /* The probe's words and, of the bench program, --budget. False: they are too many. */
@@ -106,10 +116,10 @@ static int run_slow_again(struct probes *all, uint64_t end, struct err *err)
 			slow[n++] = all->list.v[i];
 	if (n == 0 || clock_usec() >= end)
 		return 0;
-	return run_probes(slow, n, AGAIN_TIMES, end, err);
+	return run_probes(slow, n, LONG_TIMES, end, err);
 }
 
-static int run_all(struct probes *all, uint64_t end, struct err *err)
+static int run_all(struct probes *all, unsigned int times, uint64_t end, struct err *err)
 {
 	cleanup_free struct probe **todo = xcalloc(all->list.n, sizeof(*todo));
 	size_t n = 0;
@@ -118,25 +128,26 @@ static int run_all(struct probes *all, uint64_t end, struct err *err)
 	for (size_t i = 0; i < all->list.n; i++)
 		if (!probe_is_declined(all->list.v[i]))
 			todo[n++] = all->list.v[i];
-	r = run_probes(todo, n, 1, end, err);
+	r = run_probes(todo, n, times, end, err);
 	if (r < 0)
 		return r;
 	judge_sets(all);
-	r = run_slow_again(all, end, err);
+	if (times < LONG_TIMES)
+		r = run_slow_again(all, end, err);
 	if (r == 0)
 		judge_sets(all);
 	return r;
 }
 
-int gate_measure(const struct step_ctx *ctx, const struct strv *only, struct measurements *ret,
-		 struct err *err)
+static int measure(const struct step_ctx *ctx, const struct strv *only, unsigned int times,
+		   struct measurements *ret, struct err *err)
 {
-	uint64_t end = clock_usec() + budget_ms(ctx->profile) * 1000ull;
+	uint64_t end = clock_usec() + budget_ms(ctx->profile) * 1000ull * times;
 	struct probes all = {0};
 	int r;
 
 	collect(ctx, only, &all);
-	r = run_all(&all, end, err);
+	r = run_all(&all, times, end, err);
 	for (size_t i = 0; i < all.list.n; i++) {
 		struct probe *p = all.list.v[i];
 
@@ -148,6 +159,17 @@ int gate_measure(const struct step_ctx *ctx, const struct strv *only, struct mea
 	}
 	probes_free(&all);
 	return r;
+}
+
+int gate_measure(const struct step_ctx *ctx, const struct strv *only, struct measurements *ret,
+		 struct err *err)
+{
+	return measure(ctx, only, SHORT_TIMES, ret, err);
+}
+
+int gate_measure_long(const struct step_ctx *ctx, struct measurements *ret, struct err *err)
+{
+	return measure(ctx, NULL, LONG_TIMES, ret, err);
 }
 
 void measurements_free(struct measurements *m)

@@ -44,18 +44,6 @@ static bool wants_rdma(const struct ynode *mount)
 	return false;
 }
 
-/*
- * Slow storage takes its budget twice, and three times as much when it is measured again: it
- * must be found slow, not overdue.
- */
-static void fit_budget(struct probe *p)
-{
-	unsigned int most = (p->timeout_ms ? p->timeout_ms : PROBE_TIMEOUT_MS) / (2 * 3 + 2);
-
-	if (p->budget_ms > most)
-		p->budget_ms = most ? most : 1;
-}
-
 static void want_storage(const struct step_ctx *ctx, const char *name, const struct ynode *check,
 			 struct probes *ret)
 {
@@ -70,7 +58,6 @@ static void want_storage(const struct step_ctx *ctx, const char *name, const str
 		probe_option(p, "--mount", "%s", dir);
 	if (mount && wants_rdma(mount))
 		probe_option(p, "--transport", "rdma");
-	fit_budget(p);
 	probe_resource(p, PROBE_STORAGE);
 	probe_judges(p, check, "min", "value", QUANTITY_RATE, NULL);
 	p->remedy = "measure the server or the disk by itself, and look at what else reads now";

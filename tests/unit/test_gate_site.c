@@ -94,27 +94,6 @@ static void test_storage(void **state)
 	}
 }
 
-static void budget_is(struct tmp *t, const char *timeout, unsigned int want)
-{
-	cleanup_free char *text = xasprintf("{gate: {checks: {data: {run: storage_read, path: /f, "
-					    "min: 2GB/s%s}}}}",
-					    timeout);
-	struct site s;
-
-	open_site(&s, t, &probe_storage_read, text);
-	assert_int_equal(s.probes.list.v[0]->budget_ms, want);
-	close_site(&s);
-}
-
-/* Twice the budget, measured again with three times as much, is within the timeout. */
-static void test_budget(void **state)
-{
-	budget_is(*state, "", PROBE_TIMEOUT_MS / 8);
-	budget_is(*state, ", timeout: 2s", 250);
-	budget_is(*state, ", timeout: 1ms", 1);
-	budget_is(*state, ", timeout: 60s", 1500);
-}
-
 /* What the program has seen itself stands first among the causes of a slow one. */
 static void test_cause(void **state)
 {
@@ -173,7 +152,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_storage),
-		TEST(test_budget),
 		TEST(test_cause),
 		TEST(test_command),
 	};
