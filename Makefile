@@ -246,10 +246,19 @@ format: ## rewrite C sources by .clang-format
 	$(Q)clang-format -i $$(git ls-files 'src/*.[ch]' 'tests/*.[ch]')
 
 ##@ Shipping
-install: all ## into DESTDIR
-	$(INSTALL) -D -m 755 build/railhead $(DESTDIR)$(SBINDIR)/railhead
+# One target for each package.
+install: install-railhead install-gate install-profiles ## into DESTDIR
+
+install-gate: build/railhead-bench
 	$(INSTALL) -D -m 755 build/railhead-bench $(DESTDIR)$(LIBEXECDIR)/railhead-bench
-	$(INSTALL) -m 755 units/irqbalance-policy $(DESTDIR)$(LIBEXECDIR)/irqbalance-policy
+
+install-profiles:
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/railhead/profiles profiles/*.yaml \
+		profiles/*.schema.json
+
+install-railhead: build/railhead build/05_railhead
+	$(INSTALL) -D -m 755 build/railhead $(DESTDIR)$(SBINDIR)/railhead
+	$(INSTALL) -D -m 755 units/irqbalance-policy $(DESTDIR)$(LIBEXECDIR)/irqbalance-policy
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR) units/*.service units/*.target \
 		units/*.timer
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR)/sysinit.target.wants
@@ -257,8 +266,6 @@ install: all ## into DESTDIR
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UDEVRULESDIR) units/*.rules
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-preset units/*.preset
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/catalog units/*.catalog
-	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/railhead/profiles profiles/*.yaml \
-		profiles/*.schema.json
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 packaging/man/*.8
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man5 packaging/man/*.5
 	$(INSTALL) -D -m 755 dracut/90railhead/module-setup.sh \
@@ -289,4 +296,5 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all bench build-tests check check-fast check-unit check-fuzz check-bats check-vm demo demo-sim \
-	fuzz lint schema format install deb clean distclean help
+	fuzz lint schema format install install-railhead install-gate install-profiles deb clean distclean \
+	help
