@@ -75,6 +75,9 @@ class _ShellLines(threading.Thread):
 # asked the disk (udev for its serial number) waited for ever. It costs no time there.
 SYNCHRONOUS_DISKS = ["-global", "virtio-blk-pci.ioeventfd=off"]
 
+# Beside the disks' images: what saves an emulated guest the moving of its kernel (bios_hole.S).
+BIOS_HOLE = "bios-hole.rom"
+
 # Controllers with SR-IOV that a case can plug in, each into a port of its own: QEMU takes no
 # snapshot of a guest that has one. acs: is it behind a port with Access Control Services?
 NVMe = collections.namedtuple("NVMe", "name pxb slot vfs acs")
@@ -226,6 +229,7 @@ class Guest:
         command += ["-accel", self.accel] + self.hardware
         if self.accel.startswith("tcg"):
             command += SYNCHRONOUS_DISKS
+            command += ["-option-rom", os.path.join(os.path.dirname(self.image), BIOS_HOLE)]
         command += [
             "-chardev", f"file,id=console,path={self.console_path},append=on",
             "-serial", "chardev:console",
