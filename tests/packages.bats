@@ -25,11 +25,6 @@ setup_file() {
 
 deb() { echo "$DEBS/$1"_[0-9]*.deb; }
 
-# Mode, owner and path of each file of a package, and where a link goes.
-listing() { # PACKAGE
-  dpkg-deb -c $(deb "$1") | awk '{ $3 = $4 = $5 = ""; print }' | tr -s ' '
-}
-
 files() { # PACKAGE
   dpkg-deb --fsys-tarfile $(deb "$1") | tar -t | grep -v '/$' | sed 's/^\.//' | sort
 }
