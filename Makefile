@@ -279,7 +279,10 @@ install-railhead: build/railhead build/05_railhead
 	$(INSTALL) -D -m 755 packaging/rpm/95-railhead.install \
 		$(DESTDIR)$(PREFIX)/lib/kernel/install.d/95-railhead.install
 
-deb: ## build/deb/railhead_VERSION_ARCH.deb
+dist: ## build/railhead-VERSION.tar.gz: the last commit, the same bytes each time
+	$(Q)packaging/dist
+
+deb: ## build/deb/*.deb: railhead, railhead-gate, railhead-profiles
 	$(Q)packaging/deb/build
 
 clean: ## remove what was built, keep the VM's caches
@@ -296,5 +299,5 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all bench build-tests check check-fast check-unit check-fuzz check-bats check-vm demo demo-sim \
-	fuzz lint schema format install install-railhead install-gate install-profiles deb clean distclean \
+	fuzz lint schema format install install-railhead install-gate install-profiles dist deb clean distclean \
 	help

@@ -44,6 +44,18 @@ wanted="intel_iommu=on iommu=pt transparent_hugepage=never default_hugepagesz=1G
   grep -qE "^railhead_b=$wanted *$" "$BATS_TEST_TMPDIR/list"
 }
 
+@test "apply for the script of initramfs-tools ends with 8 where a boot unit would reboot" {
+  "$railhead" kargs --reset --root "$root"
+  RAILHEAD_INITRAMFS=1 run -8 "$railhead" apply --root "$root" --stage initrd
+  [[ $output == *"rebooting to bring them into force"* ]]
+  # Site policy holds there too, as it does not by hand.
+  mkdir -p "$root/etc/railhead"
+  printf 'schema: 1\nreboot: false\n' >"$root/etc/railhead/railhead.conf"
+  RAILHEAD_INITRAMFS=1 run -0 "$railhead" apply --root "$root" --stage initrd
+  [[ $output == *"says reboot: false"* ]]
+  run -8 "$railhead" apply --root "$root" --stage initrd
+}
+
 @test "a second apply does not write the file, and says again that a reboot is due" {
   "$railhead" kargs --reset --root "$root"
   run -8 "$railhead" apply --root "$root"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * apply: one stage (the boot units) or all of them (by hand). Only the boot units may end
- * in a reboot; by hand railhead says that one is due.
+ * apply: one stage (the boot units) or all of them (by hand). Only the boot units and the
+ * script of initramfs-tools may end in a reboot; by hand railhead says that one is due.
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -29,7 +30,8 @@ enum { LOCK_WAIT_US = 10 * 1000000 };
 
 struct apply {
 	struct invocation *inv;
-	bool unit;
+	bool unit;	/* part of a boot, not by hand */
+	bool initramfs; /* of packaging/initramfs-tools/railhead, which reboots for us */
 	struct status status;
 	bool reboot;
 	bool may_reboot; /* railhead.conf */
@@ -212,6 +214,11 @@ static void reboot_now(struct apply *a)
 
 	printf("kernel arguments were written; rebooting to bring them into force\n");
 	fflush(stdout);
+	if (a->initramfs) {
+		/* Whatever else failed: with other arguments it may not. */
+		a->code = EXIT_REBOOT;
+		return;
+	}
 	if (service_reboot(&a->inv->root, &err) < 0)
 		complain("reboot: %s", err.text);
 	worse(a, EXIT_INTERNAL);
@@ -238,12 +245,19 @@ static void apply_stages(struct apply *a)
 			 SITE_FILE);
 }
 
+/* There is no service manager yet that could tell who runs us, or reboot. */
+static bool in_initramfs_script(const struct invocation *inv)
+{
+	return inv->stage_name && inv->stage == STAGE_INITRD && getenv("RAILHEAD_INITRAMFS");
+}
+
 static int run(struct invocation *inv)
 {
-	struct apply a = {.inv = inv, .unit = in_own_unit()};
+	struct apply a = {.inv = inv, .initramfs = in_initramfs_script(inv)};
 	cleanup_close int lock = -1;
 	struct err err = {0};
 
+	a.unit = a.initramfs || in_own_unit();
 	if (inv->device)
 		return apply_device(inv);
 	if (inv->stage_name && inv->stage == STAGE_GATE) {

@@ -162,7 +162,7 @@ def main():
     parts = {"compare": compare, "slowdown": slowdown}
     wanted = [(parts[what], int(count)) for what, count in zip(sys.argv[1::2], sys.argv[2::2])]
     qemu = prepare.qemu()
-    disk = prepare.image(prepare.package())
+    disk = prepare.image(prepare.packages())
     directory = os.path.join(prepare.BUILD, "bench-rdma")
     with Guest(qemu, prepare.accelerator(qemu), disk, directory, hardware=hardware()) as guest:
         boot(guest)

@@ -67,7 +67,7 @@ def _measure(guest, what):
 def main():
     probe_ms, runs = int(sys.argv[1]), int(sys.argv[2])
     qemu = prepare.qemu()
-    disk = prepare.image(prepare.package())
+    disk = prepare.image(prepare.packages())
     directory = os.path.join(prepare.BUILD, "bench")
     with Guest(qemu, prepare.accelerator(qemu), disk, directory, payload=prepare.payload(),
                hardware=full_hardware(NICS)) as guest:

@@ -54,17 +54,17 @@ def qemu():
     return _last_line(_step("QEMU", os.path.join(HERE, "get-qemu")))
 
 
-def package():
-    """The package of this tree, or one that was built elsewhere."""
+def packages():
+    """The packages of this tree, or those that were built elsewhere."""
     ready = os.environ.get("RAILHEAD_VM_DEB")
     if ready:
-        say(f"railhead package: {ready}")
-        return ready
-    return _last_line(_step("railhead package", os.path.join(TOP, "packaging/deb/build")))
+        say(f"railhead packages: {ready}")
+        return ready.split()
+    return _step("railhead packages", os.path.join(TOP, "packaging/deb/build")).split()
 
 
-def image(deb):
-    _step("disk image", os.path.join(HERE, "build-image"), deb)
+def image(debs):
+    _step("disk image", os.path.join(HERE, "build-image"), *debs)
     return os.path.join(BUILD, "disk.img")
 
 
@@ -109,7 +109,7 @@ def accelerator(qemu_dir):
 def _basics():
     """What every guest is made from: QEMU's directory, the disk, the accelerator."""
     qemu_dir = qemu()
-    disk = image(package())
+    disk = image(packages())
     accel = accelerator(qemu_dir)
     say(f"guest: {qemu_version(qemu_dir)}, {accel}")
     return qemu_dir, disk, accel

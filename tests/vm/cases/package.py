@@ -1,10 +1,29 @@
-"""The Debian package and GRUB's menu, on the running guest."""
+"""The Debian packages and GRUB's menu, on the running guest."""
 
 from harness import SNAPSHOT, case, contains, equal, expect, is_active
 
 ENV = "/boot/grub/railhead.env"
-# Triggers would make the initramfs again, a minute under emulation.
-INSTALL = "dpkg --no-triggers -i /usr/local/share/railhead.deb 2>&1"
+# Triggers would make the initramfs again, a minute under emulation: that they wait is seen.
+DPKG = "dpkg --no-triggers"
+DEBS = "/usr/local/share/railhead"
+INSTALL = f"{DPKG} -i {DEBS}/*.deb 2>&1"
+ALL = "railhead railhead-gate railhead-profiles"
+
+
+def _start_worker(vm):
+    """A process that requires the target, as kubelet's would; the PID that it must keep."""
+    vm.sh("systemd-run --quiet --unit=worker -p Requires=railhead-ready.target"
+          " -p After=railhead-ready.target sleep 1d")
+    return _worker(vm)
+
+
+def _worker(vm):
+    return vm.sh("systemctl show -p MainPID,ActiveState worker.service")
+
+
+def _initramfs_waits(vm):
+    """Whether dracut was asked for the initramfs, and has not made it yet."""
+    return "update-initramfs" in vm.sh("dpkg-query -W -f '${Triggers-Pending}' dracut")
 
 
 @case(SNAPSHOT, "the machine's own update-grub writes the menu that was booted")
@@ -13,44 +32,82 @@ def same_menu(vm):
     vm.sh("diff -u --ignore-all-space --ignore-blank-lines /run/grub.cfg /boot/grub/grub.cfg")
 
 
-@case(SNAPSHOT, "installing the package again restarts nothing and keeps the args")
+@case(SNAPSHOT, "reinstall, downgrade and upgrade restart nothing and keep the args and edits")
 def upgrade_is_quiet(vm):
+    cfg = "/etc/default/grub.d/railhead.cfg"
+
     def invocations():
         return vm.sh("systemctl show -p Id,InvocationID,ActiveState gated.service"
                      " railhead-ready.target railhead-gate.service"
                      " railhead-devices.service railhead-early.service")
 
     def environment():
-        return vm.sh(f"sha256sum {ENV}; stat -c %Y {ENV}")
+        return vm.sh(f"sha256sum {ENV}; stat -c %Y {ENV}; cat {cfg}; readlink -f /run/railhead/ready")
 
-    units, args = invocations(), environment()
-    vm.sh(INSTALL, 300)
-    equal("units after the upgrade", invocations(), units)
-    equal("environment file after the upgrade", environment(), args)
+    def versions():
+        return vm.sh(f"dpkg-query -W -f '${{Version}}\n' {ALL} | uniq").split()
+
+    vm.sh(f"echo '# by an operator' >>{cfg}")
+    worker = _start_worker(vm)
+    units, args, now = invocations(), environment(), versions()
+    for what, debs, wanted in (("reinstall", DEBS, now),
+                               ("downgrade", f"{DEBS}/older", [f"{now[0]}~older"]),
+                               ("upgrade", DEBS, now)):
+        vm.sh(f"{DPKG} -i {debs}/*.deb 2>&1", 300)
+        equal(f"versions after the {what}", versions(), wanted)
+        equal(f"units after the {what}", invocations(), units)
+        equal(f"a gated process after the {what}", _worker(vm), worker)
+        equal(f"environment file and edits after the {what}", environment(), args)
+        expect(not _initramfs_waits(vm), f"the {what} makes an initramfs that is the same again")
     expect(is_active(vm, "railhead-ready.target"), "the target is not active")
+    vm.sh("echo '#' >>/usr/lib/dracut/modules.d/90railhead/module-setup.sh")
+    vm.sh(f"{DPKG} -i {DEBS}/railhead_*.deb 2>&1", 300)
+    expect(_initramfs_waits(vm), "a changed dracut module does not come into the initramfs")
 
 
-@case(SNAPSHOT, "removing the package takes the args out, purging leaves nothing")
+def _no_file_of_ours(vm):
+    # What is the guest's own: the packages themselves, a profile, the tests' payload in /run.
+    left = vm.sh("find / -xdev -path /run -prune -o -path /proc -prune -o -path /sys -prune"
+                 f" -o -path {DEBS} -prune -o -path /etc/railhead -prune"
+                 " -o -path '/var/log/*' -prune -o -iname '*railhead*' -print"
+                 "; find /boot -iname '*railhead*'", 120)
+    equal("files left", left, "")
+
+
+@case(SNAPSHOT, "removing takes the args out, purging leaves nothing, and the guest boots")
 def purge_cleans_up(vm):
     vm.sh("dpkg -L railhead | grep -E '90-railhead.rules|railhead-device@.service' | xargs ls")
-    published = ("/var/lib/prometheus/node-exporter/railhead.prom",
+    published = ("/run/railhead/ready", "/var/lib/prometheus/node-exporter/railhead.prom",
                  "/etc/kubernetes/node-feature-discovery/features.d/railhead")
     for path in published:
         vm.sh(f"mkdir -p $(dirname {path}) && touch {path}")
-    vm.sh("dpkg --no-triggers --remove railhead 2>&1", 300)
+    args = vm.sh("railhead kargs --format=line", 60).split()
+    contains("/proc/cmdline", vm.read("/proc/cmdline").split(), *args)
+    worker = _start_worker(vm)
+    vm.sh(f"{DPKG} --remove {ALL} 2>&1", 300)
+    equal("a gated process after the removal", _worker(vm), worker)
     for path in published:
         expect(vm.run(f"test -e {path}").status != 0, f"{path} is there with nobody to withdraw it")
+    for path in ("gated.service.d", "railhead-ready.target.d"):
+        expect(vm.run(f"test -e /etc/systemd/system/{path}").status != 0,
+               f"{path} is there, and gated.service could not be started any more")
     expect("railhead.env" not in vm.read("/boot/grub/grub.cfg"),
            "GRUB still reads railhead.env after the package was removed")
-    vm.sh("dpkg --no-triggers --purge railhead 2>&1", 300)
-    for path in (ENV, "/etc/grub.d/05_railhead", "/etc/default/grub.d/railhead.cfg",
-                 "/usr/lib/udev/rules.d/90-railhead.rules",
-                 "/lib/systemd/system/railhead-device@.service"):
-        expect(vm.run(f"test -e {path}").status != 0, f"{path} is still there")
+    vm.sh(f"{DPKG} --purge {ALL} 2>&1", 300)
+    _no_file_of_ours(vm)
     expect("railhead" not in vm.read("/boot/grub/grub.cfg"),
            "grub.cfg still speaks of railhead")
     equal("links to our units left", vm.sh("find /etc/systemd -lname '*railhead*'"), "")
     contains("grub.cfg", vm.read("/boot/grub/grub.cfg"), "menuentry")
+    expect(_initramfs_waits(vm), "the dracut module stays in the initramfs")
+    line = _linux_lines(vm)[0]
+    vm.reboot()
+    # GRUB puts BOOT_IMAGE=, the path that it is told, before the words of the menu.
+    equal("words of /proc/cmdline", vm.read("/proc/cmdline").split()[1:], line[2:])
+    for arg in args:
+        expect(arg not in line, f"{arg} is there after the purge")
+    expect(is_active(vm, "gated.service"), "gated.service does not start")
+    equal("units that failed", vm.sh("systemctl --failed --no-legend --plain"), "")
 
 
 # A kernel package as Debian's: its postinst runs /etc/kernel/postinst.d. Without the
@@ -113,8 +170,8 @@ def users_line_is_kept(vm):
     vm.sh("railhead kargs --reset && update-grub 2>&1", 120)
     own_line(2, True)
     # The drop-in is a conffile: it stays until the purge, and nothing sets the variable.
-    vm.sh("dpkg --no-triggers --remove railhead 2>&1", 300)
+    vm.sh(f"{DPKG} --remove {ALL} 2>&1", 300)
     own_line(2, True)
     expect("set railhead_kargs" not in vm.read("/boot/grub/grub.cfg"), "GRUB sets the variable")
-    vm.sh("dpkg --no-triggers --purge railhead 2>&1", 300)
+    vm.sh(f"{DPKG} --purge {ALL} 2>&1", 300)
     own_line(2, False)

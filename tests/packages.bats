@@ -1,0 +1,161 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What is shipped: the tree of `make dist` and Debian's packages. They are built twice, here and
+# from a copy of the tree elsewhere, and must be the same to the byte. What the maintainer scripts
+# do is seen in the VM (tests/vm/cases/package.py).
+
+bats_require_minimum_version 1.5.0
+
+top=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+
+setup_file() {
+  local top copy=$BATS_FILE_TMPDIR/elsewhere/a/tree
+  top=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+  export DEBS="$BATS_FILE_TMPDIR/debs" AGAIN="$BATS_FILE_TMPDIR/again"
+  mkdir -p "$copy" "$DEBS"
+  # build/deb is used as it is where it is of this tree: build/deb/key says so.
+  "$top/packaging/deb/build" >"$BATS_FILE_TMPDIR/paths" || return 1
+  cp "$top"/build/deb/railhead* "$DEBS/"
+  # Outside of git the date is that of the files, as make dist leaves it.
+  (cd "$top" && cp -a LICENSE Makefile VERSION dracut packaging profiles src units "$copy/")
+  touch -d "@$(git -C "$top" log -1 --format=%ct)" "$copy/VERSION"
+  (umask 027 && cd / && TZ=Asia/Tokyo LC_ALL=C.UTF-8 "$copy/packaging/deb/build") >/dev/null || return 1
+  mv "$copy/build/deb" "$AGAIN"
+}
+
+deb() { echo "$DEBS/$1"_[0-9]*.deb; }
+
+files() { # PACKAGE
+  dpkg-deb --fsys-tarfile $(deb "$1") | tar -t | grep -v '/$' | sed 's/^\.//' | sort
+}
+
+@test "make deb: the same bytes from another directory, umask and time zone" {
+  run -0 cat "$BATS_FILE_TMPDIR/paths"
+  [ ${#lines[@]} -eq 3 ]
+  for file in "$DEBS"/*.deb; do
+    cmp "$file" "$AGAIN/${file##*/}"
+  done
+  [ "$(cd "$DEBS" && ls ./*.deb)" = "$(cd "$AGAIN" && ls ./*.deb)" ]
+}
+
+@test "make deb: what is there of this tree is not built again" {
+  before=$(stat -c '%i %y' "$top"/build/deb/*.deb)
+  run -0 "$top/packaging/deb/build"
+  [ "$output" = "$(cat "$BATS_FILE_TMPDIR/paths")" ]
+  [ "$(stat -c '%i %y' "$top"/build/deb/*.deb)" = "$before" ]
+}
+
+@test "make dist: the same bytes twice, the tracked files, one date, nobody's names" {
+  dist=$(umask 022 && "$top/packaging/dist" 2>/dev/null)
+  first=$(sha256sum <"$dist")
+  rm "$dist"
+  (umask 077 && TZ=Asia/Tokyo "$top/packaging/dist" >/dev/null 2>&1)
+  [ "$(sha256sum <"$dist")" = "$first" ]
+  diff <(tar -tf "$dist" | grep -v '/$' | sed 's#^[^/]*/##' | sort) \
+    <(git -C "$top" ls-tree -r --name-only HEAD | sort)
+  run -0 sh -c 'tar -tvf "$1" --full-time | awk "{ print \$2, \$4, \$5 }" | sort -u' - "$dist"
+  [ "$output" = "root/root $(TZ=UTC git -C "$top" log -1 --date=format-local:'%Y-%m-%d %H:%M:%S' --format=%cd)" ]
+}
+
+@test "deb: three packages, each with its own files" {
+  run -0 files railhead-gate
+  [ "$output" = "/usr/libexec/railhead/railhead-bench
+/usr/share/doc/railhead-gate/changelog.gz
+/usr/share/doc/railhead-gate/copyright" ]
+  # All profiles and their schema, and no program.
+  diff <(files railhead-profiles | grep -v ^/usr/share/doc/) \
+    <(cd "$top/profiles" && ls ./*.yaml ./*.schema.json | sed 's#^\.#/usr/lib/railhead/profiles#' | sort)
+  run -0 files railhead
+  for file in /usr/sbin/railhead /etc/grub.d/05_railhead /usr/share/man/man8/railhead.8.gz \
+    /usr/lib/dracut/modules.d/90railhead/module-setup.sh /usr/lib/udev/rules.d/90-railhead.rules \
+    /usr/share/initramfs-tools/scripts/init-bottom/railhead; do
+    [[ $'\n'$output$'\n' == *$'\n'"$file"$'\n'* ]] || { echo "no $file"; return 1; }
+  done
+  # Nothing is left of a /usr/local, a build directory, or what another package has.
+  run -1 grep -E '^/(usr/local|build|home|tmp)|railhead-bench|/profiles/' <<<"$output"
+}
+
+@test "deb: all is root's, nobody else can write, and programs alone can be run" {
+  for package in railhead railhead-gate railhead-profiles; do
+    dpkg-deb -c $(deb $package) | awk '{ print $1, $2, $6 }'
+  done >"$BATS_TEST_TMPDIR/all"
+  run -1 grep -vE '^(drwxr-xr-x|-rwxr-xr-x|-rw-r--r--|lrwxrwxrwx) root/root ' "$BATS_TEST_TMPDIR/all"
+  run -0 sh -c 'grep "^-rwx" "$1" | cut -d" " -f3 | sort' - "$BATS_TEST_TMPDIR/all"
+  [ "$output" = "./etc/grub.d/05_railhead
+./usr/lib/dracut/modules.d/90railhead/module-setup.sh
+./usr/lib/dracut/modules.d/90railhead/railhead-pre-pivot.sh
+./usr/lib/kernel/install.d/95-railhead.install
+./usr/libexec/railhead/irqbalance-policy
+./usr/libexec/railhead/railhead-bench
+./usr/sbin/railhead
+./usr/share/initramfs-tools/scripts/init-bottom/railhead" ]
+}
+
+@test "deb: what an operator may edit is kept, and is all that lies in /etc" {
+  run -0 dpkg-deb -I $(deb railhead) conffiles
+  [ "$output" = "/etc/default/grub.d/railhead.cfg
+/etc/grub.d/05_railhead" ]
+  [ "$(files railhead | grep ^/etc/)" = "$output" ]
+}
+
+@test "deb: railhead forces neither part nor initramfs, the gate brings RDMA's providers" {
+  run -0 dpkg-deb -f $(deb railhead) Depends
+  [[ $output != *ibverbs* && $output != *dracut* && $output != *initramfs* && $output != *railhead* ]]
+  run -0 dpkg-deb -f $(deb railhead) Recommends
+  [[ $output == *"railhead-gate, railhead-profiles,"*"dracut | linux-initramfs-tool"* ]]
+  run -0 dpkg-deb -f $(deb railhead-gate) Depends
+  [[ $output == *libibverbs1* && $output == *ibverbs-providers* ]]
+  [ "$(dpkg-deb -f $(deb railhead-profiles) Architecture)" = all ]
+}
+
+@test "deb: lintian has neither errors nor warnings" {
+  run lintian --allow-root --fail-on error,warning "$DEBS"/*.changes
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [ "$output" = "" ]
+}
+
+@test "deb: hardened programs that hold no path of where they were built" {
+  for package in railhead railhead-gate; do
+    dpkg-deb -x $(deb $package) "$BATS_TEST_TMPDIR/x"
+  done
+  for program in usr/sbin/railhead usr/libexec/railhead/railhead-bench; do
+    run -0 readelf -dlW "$BATS_TEST_TMPDIR/x/$program"
+    [[ $output == *BIND_NOW* && $output == *GNU_RELRO* && $output == *PIE* ]]
+    run -1 grep -cF "$top" "$BATS_TEST_TMPDIR/x/$program"
+  done
+}
+
+@test "deb: preinst and postinst mean the same files of the initramfs" {
+  for script in preinst postinst; do
+    dpkg-deb -I $(deb railhead) $script | sed -n '/^initramfs_digest()/,/^}/p' >"$BATS_TEST_TMPDIR/$script"
+    [ -s "$BATS_TEST_TMPDIR/$script" ]
+  done
+  diff "$BATS_TEST_TMPDIR/preinst" "$BATS_TEST_TMPDIR/postinst"
+  # Those that the dracut module takes from the package.
+  units=$(grep -o 'systemdsystemunitdir/railhead-[a-z.]*' "$top/dracut/90railhead/module-setup.sh" | sort -u)
+  [ "$units" = "systemdsystemunitdir/railhead-initrd.service
+systemdsystemunitdir/railhead-trial.service
+systemdsystemunitdir/railhead-trial.timer" ]
+  grep -q 'system/railhead-trial\.\*' "$BATS_TEST_TMPDIR/postinst"
+}
+
+# The package of 0.1.0 had the files of all three.
+@test "deb: the new packages take over the files of the old single one" {
+  old=$BATS_TEST_TMPDIR/old root=$BATS_TEST_TMPDIR/root
+  mkdir -p "$old/DEBIAN" "$old/usr/libexec/railhead" "$old/usr/lib/railhead/profiles" \
+    "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates"
+  printf 'Package: railhead\nVersion: 0.1.0\nArchitecture: %s\nMaintainer: nobody <nobody@example.org>\nDescription: old\n' \
+    "$(dpkg --print-architecture)" >"$old/DEBIAN/control"
+  echo old | tee "$old/usr/libexec/railhead/railhead-bench" >"$old/usr/lib/railhead/profiles/dgx-h100.yaml"
+  dpkg-deb --root-owner-group -b "$old" "$old.deb" >/dev/null
+  : >"$root/var/lib/dpkg/status"
+  dpkg --root="$root" --log=/dev/null -i "$old.deb"
+  run -0 dpkg --root="$root" --log=/dev/null --auto-deconfigure --force-depends --unpack \
+    $(deb railhead-gate) $(deb railhead-profiles)
+  echo "$output"
+  for path in /usr/libexec/railhead/railhead-bench /usr/lib/railhead/profiles/dgx-h100.yaml; do
+    run -0 dpkg-query --admindir="$root/var/lib/dpkg" -S "$path"
+    [[ $output == railhead-gate:* || $output == railhead-profiles:* ]]
+  done
+}
