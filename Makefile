@@ -285,9 +285,12 @@ dist: ## build/railhead-VERSION.tar.gz: the last commit, the same bytes each tim
 deb: ## build/deb/*.deb: railhead, railhead-gate, railhead-profiles
 	$(Q)packaging/deb/build
 
+rpm: ## build/rpm/*.rpm, the source package too
+	$(Q)packaging/rpm/build
+
 clean: ## remove what was built, keep the VM's caches
 	$(Q)rm -rf build/release build/test build/gpu-standin build/fuzz build/lint build/tsan \
-		build/bench build/deb build/tally.d build/railhead* build/simnode* \
+		build/bench build/deb build/rpm build/tally.d build/railhead* build/simnode* \
 		build/05_railhead build/deps-ok build/fuse-ok
 
 distclean: ## remove build/ whole
@@ -299,5 +302,5 @@ help: ## this list
 		/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all bench build-tests check check-fast check-unit check-fuzz check-bats check-vm demo demo-sim \
-	fuzz lint schema format install install-railhead install-gate install-profiles dist deb clean distclean \
-	help
+	fuzz lint schema format install install-railhead install-gate install-profiles dist deb rpm clean \
+	distclean help

@@ -52,6 +52,7 @@ static const struct {
 	 AT(merge)},
 	{OPT_FORCE, "force", NULL, "although work is admitted on the node", AT(force)},
 	{OPT_MEND, "mend", NULL, "put GRUB's menu entries right (Fedora, RHEL)", AT(mend)},
+	{OPT_UNDO, "undo", NULL, "with --mend: take all that is railhead's out of them", AT(undo)},
 };
 
 static void usage(FILE *out)

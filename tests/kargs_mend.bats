@@ -159,6 +159,29 @@ in_force() {
   [ "$(options_of "$mid-$new")" = "$base" ]
 }
 
+@test "undo: every entry is as it was before railhead, arguments of a trial left out" {
+  before=$(cat "$entries"/*)
+  in_force
+  [ "$(cat "$entries"/*)" != "$before" ]
+  entry "$mid-$old" "$base $wanted $trial"
+  run -0 "$railhead" kargs --mend --undo --root "$root"
+  [ "${lines[0]}" = "/boot/loader/entries/$mid-$old.conf: took out '$wanted $trial'" ]
+  [ "${lines[1]}" = "/boot/loader/entries/$mid-$new.conf: took out '\$railhead_kargs'" ]
+  [ "$(cat "$entries"/*)" = "$before" ]
+  run -0 "$railhead" kargs --mend --undo --root "$root"
+  [ "$output" = "menu entries of GRUB's: 2, none with anything of railhead's" ]
+}
+
+@test "undo: what it can't take out is named, what is not there is no trouble" {
+  entry "$mid-$old" "$base \$railhead_kargs x=\"a"
+  printf 'title x\ngrub_class x\n' >"$entries/bare.conf"
+  entry quote "$base x=\"a"
+  run -6 "$railhead" kargs --mend --undo --root "$root"
+  [ "$output" = "railhead: kargs --mend: /boot/loader/entries/$mid-$old.conf has an options line with an open quote: mend it by hand" ]
+  run -2 "$railhead" kargs --undo --root "$root"
+  [[ $output == *"--undo goes with --mend"* ]]
+}
+
 @test "mend: an archive is refused; so is --reset beside it" {
   tar -C "$root" -cf "$BATS_TEST_TMPDIR/node.tar" .
   run -2 "$railhead" kargs --mend --root "$BATS_TEST_TMPDIR/node.tar"

@@ -341,6 +341,7 @@ static void join(const struct words *l, bool gone, size_t add_at, struct str *re
 
 struct mending {
 	const struct boot_env *env;
+	bool clear;  /* the variable is to go, too */
 	bool brings; /* $kernelopts has the variable */
 	bool seen;   /* an options line */
 	bool changed, added, unknown;
@@ -365,7 +366,7 @@ static bool quote_is_open(const struct line *l)
 static void mend_line(struct mending *m, const struct line *l)
 {
 	struct words words cleanup_words = {0};
-	bool first = !m->seen, kept, brought = false, any = false;
+	bool wants = !m->seen && !m->clear, kept, brought = false, any = false;
 	size_t add_at = SIZE_MAX, stay = 0, end;
 
 	m->seen = true;
@@ -374,8 +375,8 @@ static void mend_line(struct mending *m, const struct line *l)
 	end = kernel_end(&words);
 	for (size_t i = 0; i < end; i++)
 		brought |= m->brings && !words.v[i].gone && is(&words.v[i], "$kernelopts");
-	kept = keep_one_variable(&words, first && !brought);
-	if (first && !brought && !kept)
+	kept = keep_one_variable(&words, wants && !brought);
+	if (wants && !brought && !kept)
 		add_at = end;
 	for (size_t i = 0; i < words.n; i++) {
 		any |= words.v[i].gone;
@@ -398,13 +399,8 @@ static void mend_line(struct mending *m, const struct line *l)
 	copy(m, l->value + l->value_len, l->next);
 }
 
-bool bls_mend(const char *text, const struct boot_env *env, const char *kernelopts,
-	      struct bls_mended *ret)
+static bool mend_text(const char *text, struct mending m, struct bls_mended *ret)
 {
-	struct mending m = {
-		.env = env,
-		.brings = kernelopts && bls_judge_options(kernelopts, NULL) == BLS_TAKES,
-	};
 	const char *p = text, *done = text;
 	struct line l;
 
@@ -426,6 +422,19 @@ bool bls_mend(const char *text, const struct boot_env *env, const char *kernelop
 	str_add(&m.taken, "");
 	*ret = (struct bls_mended){str_take(&m.out), str_take(&m.taken), m.added, m.unknown};
 	return true;
+}
+
+bool bls_mend(const char *text, const struct boot_env *env, const char *kernelopts,
+	      struct bls_mended *ret)
+{
+	bool brings = kernelopts && bls_judge_options(kernelopts, NULL) == BLS_TAKES;
+
+	return mend_text(text, (struct mending){.env = env, .brings = brings}, ret);
+}
+
+bool bls_clear(const char *text, const struct boot_env *env, struct bls_mended *ret)
+{
+	return mend_text(text, (struct mending){.env = env, .clear = true}, ret);
 }
 
 void bls_mended_free(struct bls_mended *m)

@@ -87,5 +87,7 @@ struct bls_mended {
  */
 bool bls_mend(const char *text, const struct boot_env *env, const char *kernelopts,
 	      struct bls_mended *ret);
+/* The same, and $railhead_kargs goes too: nothing of railhead's is left. */
+bool bls_clear(const char *text, const struct boot_env *env, struct bls_mended *ret);
 void bls_mended_free(struct bls_mended *m);
 #define cleanup_bls_mended __attribute__((__cleanup__(bls_mended_free)))

@@ -21,6 +21,7 @@
 
 struct mending {
 	int dir; /* of the entries */
+	enum mend_goal goal;
 	bool write;
 	bool due; /* something is to be written */
 	bool have_env;
@@ -110,10 +111,17 @@ static void say_what(struct mending *m, const char *name, const struct bls_mende
 /* An entry that is not to be changed, and may yet be wrong. */
 static void say_why_not(struct mending *m, const char *name, const char *text)
 {
+	bool clear = m->goal == MEND_CLEAR;
+
 	switch (bls_judge(text, m->kernelopts)) {
 	case BLS_TAKES:
-		return;
+		/* From $kernelopts it makes nothing of a variable that nobody sets. */
+		if (!clear || bls_judge(text, NULL) != BLS_TAKES)
+			return;
+		break;
 	case BLS_NO_OPTIONS:
+		if (clear)
+			return;
 		note(m, name, false,
 		     "has no options line (before the first empty line): left alone, since a new "
 		     "one would hide $default_kernelopts from GRUB");
@@ -124,10 +132,22 @@ static void say_why_not(struct mending *m, const char *name, const char *text)
 		     "): take them out with grub2-editenv - set kernelopts=\"...\"");
 		return;
 	case BLS_LACKS:
+		if (clear)
+			return;
+		break;
 	case BLS_FLAT:
-		note(m, name, true, "has an options line with an open quote: mend it by hand");
-		return;
+		break;
 	}
+	note(m, name, true, "has an options line with an open quote: mend it by hand");
+}
+
+static bool mend_text(const struct mending *m, const char *text, struct bls_mended *ret)
+{
+	const struct boot_env *env = m->have_env ? &m->env : NULL;
+
+	if (m->goal == MEND_CLEAR)
+		return bls_clear(text, env, ret);
+	return bls_mend(text, env, m->kernelopts, ret);
 }
 
 static int mend_entry(struct mending *m, const char *name, struct err *err)
@@ -143,7 +163,7 @@ static int mend_entry(struct mending *m, const char *name, struct err *err)
 		return 0;
 	}
 	m->report->entries++;
-	if (!bls_mend(text, m->have_env ? &m->env : NULL, m->kernelopts, &done)) {
+	if (!mend_text(m, text, &done)) {
 		say_why_not(m, name, text);
 		return 0;
 	}
@@ -246,9 +266,10 @@ static int mend_boot(const struct root *root, struct mending *m, struct err *err
 	return r < 0 ? r : closed;
 }
 
-int mend_entries(const struct root *root, struct mend_report *ret, struct err *err)
+int mend_entries(const struct root *root, enum mend_goal goal, struct mend_report *ret,
+		 struct err *err)
 {
-	struct mending m = {.dir = -1, .report = ret};
+	struct mending m = {.dir = -1, .goal = goal, .report = ret};
 	int r;
 
 	*ret = (struct mend_report){0};

@@ -27,6 +27,11 @@ struct mend_report {
 	char *none;	/* why there is nothing to mend here at all, a sentence; or NULL */
 };
 
+enum mend_goal {
+	MEND_TAKE,  /* each entry takes the variable, once */
+	MEND_CLEAR, /* nothing of railhead's is left in them: it is being removed */
+};
+
 /*
  * Files are replaced so that GRUB sees them after a power cut (machine_create_durable), and
  * only those that change; symbolic links and what is no text are refused, by a note. /boot is
@@ -34,6 +39,7 @@ struct mend_report {
  * An error is a failure to look at all or to write; what was done before it is in *ret.
  * The report is to be freed in any case.
  */
-int mend_entries(const struct root *root, struct mend_report *ret, struct err *err);
+int mend_entries(const struct root *root, enum mend_goal goal, struct mend_report *ret,
+		 struct err *err);
 void mend_report_free(struct mend_report *r);
 #define cleanup_mend_report __attribute__((__cleanup__(mend_report_free)))

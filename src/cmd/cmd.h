@@ -48,6 +48,7 @@ enum verb_option {
 	OPT_MARGIN = 1 << 20,
 	OPT_MERGE = 1 << 21,
 	OPT_FORCE = 1 << 22,
+	OPT_UNDO = 1 << 23,
 };
 
 struct invocation {
@@ -56,7 +57,7 @@ struct invocation {
 	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
 	bool json, retry, explain, again, reset, resolved, all, schema, mend, end, keep, merge,
-		force;
+		force, undo;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
 	const char *profile, *snapshot, *format, *device, *for_time, *reason, *runs, *margin;
@@ -123,7 +124,7 @@ int gate_numbers(const struct invocation *inv, const struct run *run, struct sta
 void gate_pass(const struct run *run, const struct status *s);
 /* gate --keep. Returns an exit code. */
 int gate_keep(struct invocation *inv);
-/* kargs --mend (kargs_mend.c). Returns an exit code. */
+/* kargs --mend [--undo] (kargs_mend.c). Returns an exit code. */
 int kargs_mend(struct invocation *inv);
 
 /* Whether this process is the main process of one of railhead's own units. */

@@ -99,6 +99,10 @@ static int run(struct invocation *inv)
 		complain("kargs: --reset and --mend are two things: run one after the other");
 		return EXIT_USAGE;
 	}
+	if (inv->undo && !inv->mend) {
+		complain("kargs: --undo goes with --mend");
+		return EXIT_USAGE;
+	}
 	if (inv->reset)
 		return reset(inv);
 	if (inv->mend)
@@ -121,6 +125,6 @@ const struct verb verb_kargs = {
 	.args = "",
 	.help = "kernel arguments wanted, of this boot, of the next; --reset, --mend, --format: "
 		"see railhead(8)",
-	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RESET | OPT_MEND | OPT_FORMAT,
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RESET | OPT_MEND | OPT_UNDO | OPT_FORMAT,
 	.run = run,
 };

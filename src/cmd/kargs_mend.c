@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* kargs --mend: the menu entries of Fedora's and RHEL's GRUB take our variable again. */
+/*
+ * kargs --mend: the menu entries of Fedora's and RHEL's GRUB take our variable again. With --undo
+ * they have nothing of ours: the package's last act.
+ */
 #include <stdio.h>
 
 #include "boot/mend.h"
@@ -9,7 +12,8 @@ int kargs_mend(struct invocation *inv)
 {
 	struct mend_report report cleanup_mend_report = {0};
 	struct err err = {0};
-	int r = mend_entries(&inv->root, &report, &err), code = EXIT_OK;
+	enum mend_goal goal = inv->undo ? MEND_CLEAR : MEND_TAKE;
+	int r = mend_entries(&inv->root, goal, &report, &err), code = EXIT_OK;
 	const char *left = report.others ? "; those of other boot loaders are left alone" : "";
 
 	for (size_t i = 0; i < report.n; i++) {
@@ -31,7 +35,8 @@ int kargs_mend(struct invocation *inv)
 	else if (!report.entries && !report.n)
 		printf("no menu entries of GRUB's%s\n", left);
 	else if (!report.n)
-		printf("menu entries of GRUB's: %zu, all as they should be%s\n", report.entries,
+		printf("menu entries of GRUB's: %zu, %s%s\n", report.entries,
+		       inv->undo ? "none with anything of railhead's" : "all as they should be",
 		       left);
 	return code;
 }

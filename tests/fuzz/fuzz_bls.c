@@ -57,6 +57,18 @@ static void laws(const char *text, const struct boot_env *env, const char *kerne
 		is_part(m.text, text);
 }
 
+/* Cleared, it has nothing of railhead's; what is then mended again takes the variable. */
+static void clears(const char *text, const struct boot_env *env)
+{
+	cleanup_bls_mended struct bls_mended m = {0}, again = {0};
+
+	if (!bls_clear(text, env, &m))
+		return;
+	must(!m.added && *m.taken);
+	must(bls_judge(m.text, NULL) == BLS_LACKS || bls_judge(m.text, NULL) == BLS_NO_OPTIONS);
+	must(!bls_clear(m.text, env, &again));
+}
+
 /* A value of one line, in which no word is railhead's and no quote may be open. */
 static bool is_plain(const char *s)
 {
@@ -95,6 +107,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	laws(entry, &env, NULL);
 	laws(entry, NULL, NULL);
 	laws(entry, &env, env.slot[1]);
+	clears(entry, &env);
+	clears(entry, NULL);
 	undone(env.slot[1], &env);
 	return 0;
 }

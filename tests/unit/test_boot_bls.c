@@ -265,13 +265,40 @@ static void test_mend_kernelopts(void **state)
 	assert_false(both.added);
 }
 
+/* Without railhead: the variable goes as well, and nothing takes its place. */
+static void test_clear(void **state)
+{
+	static const struct {
+		const char *before, *after;
+	} t[] = {
+		{"title x\noptions ro " V "\nlinux /v\n", "title x\noptions ro\nlinux /v\n"},
+		{"options ro " B " railhead.slot=b quiet\n", "options ro quiet\n"},
+		{"options ro ${railhead_kargs} " V " -- " V " x\n", "options ro -- x\n"},
+		{"options $kernelopts " V "\n", "options $kernelopts\n"},
+		{"options " V "\nlinux /v\n", "linux /v\n"},
+		{"options ro quiet\n", NULL},
+		{"options ro \\" V "\n", NULL},
+		{"options ro " V " x=\"a\n", NULL},
+	};
+	struct boot_env e = env();
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_bls_mended struct bls_mended m = {0};
+
+		if (bls_clear(t[i].before, &e, &m) != (t[i].after != NULL) ||
+		    (t[i].after && (!streq(m.text, t[i].after) || m.added)))
+			fail_msg("case %zu: %s", i, m.text ? m.text : "(nothing)");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts),		cmocka_unit_test(test_is_grub),
 		cmocka_unit_test(test_judge),		cmocka_unit_test(test_mend_options),
 		cmocka_unit_test(test_mend_file),	cmocka_unit_test(test_mend_unknown),
-		cmocka_unit_test(test_mend_kernelopts),
+		cmocka_unit_test(test_mend_kernelopts), cmocka_unit_test(test_clear),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
