@@ -18,7 +18,8 @@ static const struct {
 	const char *name;
 	const char *arg;
 	const char *help;
-	size_t field; /* of struct invocation: const char *, or bool where arg is NULL */
+	/* of struct invocation: const char *, bool where arg is NULL, struct strv for --gate */
+	size_t field;
 } options[] = {
 	{OPT_ROOT, "root", "DIR|TAR",
 	 "look at (act on) that tree, not this machine; see --snapshot", AT(root_path)},
@@ -51,8 +52,10 @@ static const struct {
 	{OPT_MERGE, "merge", NULL, "thresholds of many nodes, from what --json printed on each",
 	 AT(merge)},
 	{OPT_FORCE, "force", NULL, "although work is admitted on the node", AT(force)},
+	{OPT_GATE, "gate", "UNIT",
+	 "that service waits until the node may take work; may be repeated", AT(gates)},
 	{OPT_MEND, "mend", NULL, "put GRUB's menu entries right (Fedora, RHEL)", AT(mend)},
-	{OPT_UNDO, "undo", NULL, "with --mend: take all that is railhead's out of them", AT(undo)},
+	{OPT_UNDO, "undo", NULL, "take away what bake made, or what kargs --mend writes", AT(undo)},
 };
 
 static void usage(FILE *out)
@@ -92,7 +95,9 @@ static int take_option(struct invocation *inv, size_t i, const char *arg)
 {
 	char *field = (char *)inv + options[i].field;
 
-	if (options[i].arg)
+	if (options[i].bit == OPT_GATE)
+		strv_add((struct strv *)field, arg);
+	else if (options[i].arg)
 		*(const char **)field = arg;
 	else
 		*(bool *)field = true;
@@ -140,18 +145,25 @@ static int parse(const struct verb *v, int argc, char **argv, struct invocation 
 	return -1;
 }
 
+static int open_and_run(struct invocation *inv, const struct verb *v)
+{
+	int code = invocation_open_root(inv, v);
+
+	if (code == EXIT_OK)
+		code = v->run(inv);
+	root_close(&inv->foreign);
+	invocation_close_root(inv);
+	return code;
+}
+
 static int run_verb(const struct verb *v, int argc, char **argv)
 {
 	struct invocation inv = {.root = {.fd = -1}, .foreign = {.fd = -1}};
 	int code = parse(v, argc, argv, &inv);
 
-	if (code >= 0)
-		return code;
-	code = invocation_open_root(&inv, v);
-	if (code == EXIT_OK)
-		code = v->run(&inv);
-	root_close(&inv.foreign);
-	invocation_close_root(&inv);
+	if (code < 0)
+		code = open_and_run(&inv, v);
+	strv_free(&inv.gates);
 	return code;
 }
 

@@ -48,7 +48,8 @@ enum verb_option {
 	OPT_MARGIN = 1 << 20,
 	OPT_MERGE = 1 << 21,
 	OPT_FORCE = 1 << 22,
-	OPT_UNDO = 1 << 23,
+	OPT_GATE = 1 << 23,
+	OPT_UNDO = 1 << 24,
 };
 
 struct invocation {
@@ -61,7 +62,8 @@ struct invocation {
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
 	const char *profile, *snapshot, *format, *device, *for_time, *reason, *runs, *margin;
-	char **args; /* what is left of argv, NULL-terminated */
+	struct strv gates; /* --gate, each */
+	char **args;	   /* what is left of argv, NULL-terminated */
 	int nargs;
 };
 
@@ -77,7 +79,8 @@ struct verb {
 
 extern const struct verb *const verbs[]; /* NULL-terminated, in the order of the help */
 extern const struct verb verb_check, verb_show, verb_match, verb_survey, verb_draft, verb_plan,
-	verb_apply, verb_verify, verb_gate, verb_status, verb_admit, verb_calibrate, verb_kargs;
+	verb_apply, verb_verify, verb_gate, verb_status, verb_admit, verb_calibrate, verb_kargs,
+	verb_bake;
 
 /* Opens root_path (NULL: this machine). An exit code; what is wrong is said already. */
 int invocation_open_root(struct invocation *inv, const struct verb *verb);

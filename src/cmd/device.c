@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "boot/service.h"
 #include "cmd/cmd.h"
 #include "engine/watch.h"
 #include "report/journal.h"
@@ -423,6 +424,7 @@ int apply_device(struct invocation *inv)
 	struct device_run d = {.inv = inv, .root = &inv->root};
 	cleanup_close int lock = -1;
 	struct err err = {0};
+	bool lapsed;
 	int code;
 
 	if (inv->stage_name || inv->profile || inv->retry) {
@@ -438,12 +440,20 @@ int apply_device(struct invocation *inv)
 	}
 	status_load(&inv->root, &d.status);
 	watch_load(&inv->root, &d.watch);
+	lapsed = is_lapsed(&d.status);
 	code = run_device(&d);
+	lapsed = (lapsed || d.lost) && status_verdict_admits(&d.status);
 	say_warnings(&d.status);
 	if (inv->json)
 		print_json(json_incref(d.status.doc));
 	strv_free(&d.failures);
 	watch_free(&d.watch);
 	status_free(&d.status);
+	close(take_fd(lock));
+	/* What was to start meanwhile was refused by its drop-in (boot/bake_units.c). */
+	if (lapsed && inv->root.live && service_open_target(!in_own_unit(), &err) < 0) {
+		complain("%s", err.text);
+		return EXIT_INTERNAL;
+	}
 	return code;
 }

@@ -30,8 +30,13 @@ int machine_write_attr(const struct root *root, const char *path, const char *te
  */
 int machine_write_file(const struct root *root, const char *path, const char *text, mode_t mode,
 		       struct err *err);
+/* The same for a symbolic link that leads to target, as text: it need not be there. */
+int machine_make_link(const struct root *root, const char *path, const char *target,
+		      struct err *err);
 /* Absent is success. */
 int machine_remove_file(const struct root *root, const char *path, struct err *err);
+/* An empty directory; absent is success, -ENOTEMPTY or -EEXIST where it is not empty. */
+int machine_remove_dir(const struct root *root, const char *path, struct err *err);
 
 /*
  * A directory of configfs, which makes an object of the kernel or a window on one. One that

@@ -56,6 +56,28 @@ int machine_write_file(const struct root *root, const char *path, const char *te
 	return r < 0 ? err_wrap(err, "%s", path) : 0;
 }
 
+int machine_make_link(const struct root *root, const char *path, const char *target,
+		      struct err *err)
+{
+	const char *name;
+	cleanup_close int dir = open_parent(root, path, &name, 1, err);
+	cleanup_free char *tmp = dir < 0 ? NULL : xasprintf(".%s.tmp", name);
+
+	if (dir < 0)
+		return dir;
+	/* what a killed run has left */
+	unlinkat(dir, tmp, 0);
+	if (symlinkat(target, dir, tmp) < 0)
+		return err_errno(err, -errno, "%s", path);
+	if (renameat(dir, tmp, dir, name) < 0) {
+		int r = -errno;
+
+		unlinkat(dir, tmp, 0);
+		return err_errno(err, r, "%s", path);
+	}
+	return fsync(dir) < 0 ? err_errno(err, -errno, "%s", path) : 0;
+}
+
 static int remove_at(const struct root *root, const char *path, int flags, struct err *err)
 {
 	const char *name;
@@ -73,6 +95,11 @@ static int remove_at(const struct root *root, const char *path, int flags, struc
 int machine_remove_file(const struct root *root, const char *path, struct err *err)
 {
 	return remove_at(root, path, 0, err);
+}
+
+int machine_remove_dir(const struct root *root, const char *path, struct err *err)
+{
+	return remove_at(root, path, AT_REMOVEDIR, err);
 }
 
 int machine_make_node(const struct root *root, const char *path, struct err *err)

@@ -11,7 +11,7 @@ set -eu
 build_packages="gcc make pkg-config libc6-dev libyaml-dev libkmod-dev
   libpci-dev libblkid-dev libmount-dev libsystemd-dev libmnl-dev
   libjansson-dev libarchive-dev libibverbs-dev debhelper dpkg-dev"
-test_packages="rpm rpmlint cpio libcmocka-dev libfuse3-dev fuse3 bats pciutils bzip2 xz-utils shellcheck strace jq procps mandoc udev
+test_packages="rpm rpmlint cpio libcmocka-dev libfuse3-dev fuse3 bats pciutils bzip2 xz-utils shellcheck strace jq procps mandoc udev systemd
   grub-common grub-emu e2fsprogs dosfstools mtools xfsprogs
   python3 python3-jsonschema python3-yaml clang-format lintian"
 bench_packages="jq mbw rt-tests"

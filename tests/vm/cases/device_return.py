@@ -87,6 +87,17 @@ def _expect_withdrawn(vm, *words):
         contains("reasons", " ".join(status["reasons"]), word)
 
 
+# What `railhead bake --gate` made in the image for gated.service, for another unit.
+LATE = r"""
+cd /etc/systemd/system
+printf '[Service]\nExecStart=/bin/sleep infinity\n' >late.service
+cp -r gated.service.d late.service.d
+sed s/gated/late/ railhead-ready.target.d/10-gated.service.conf \
+  >railhead-ready.target.d/10-late.service.conf
+systemctl daemon-reload
+"""
+
+
 @case(DEVICES_SNAPSHOT, "rmmod and modprobe of a driver: ready is withdrawn, all comes back by itself")
 def driver_reload(vm):
     _with_profile(vm)
@@ -99,6 +110,10 @@ def driver_reload(vm):
     _idle(vm)
     _expect_withdrawn(vm, *PFS, "no driver")
     equal("work while the driver is away", _work(vm), work)
+    vm.sh(LATE, 60)
+    refused = vm.run("systemctl start late.service", 60)
+    expect(refused.status != 0 and "ssert" in refused.output,
+           f"a gated unit was started while a device is lost: {refused}")
     vm.sh("modprobe igb", 60)
     _wait(vm, f"test -e {READY}")
     ready = _uptime_of(vm, READY)
@@ -106,6 +121,7 @@ def driver_reload(vm):
     exits(vm, "railhead status", 0)
     equal("settings", _settings(vm), settings)
     equal("work", _work(vm), work)
+    _wait(vm, "systemctl is-active -q late.service")
     appeared = [float(m) for m in re.findall(r"KERNEL\[([\d.]+)\] add +\S*/0000:[48]1:00.0/net/",
                                              vm.read("/run/uevents"))]
     equal("netdevs of PFs that appeared", len(appeared), 2)

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a tree lacks that a boot of it would need: warnings, and nothing is refused. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "boot/bake.h"
+#include "boot/seal.h"
+#include "sys/initramfs.h"
+#include "sys/read.h"
+
+static void judge_initramfs(struct bake *b, const char *path)
+{
+	struct err err = {0};
+	struct stat st;
+	bool there = false;
+	int r;
+
+	/* rescue images must boot without us; an empty file holds a place for GRUB's menu */
+	if (strstr(path, "rescue") || strstr(path, "kdump") || root_stat(b->root, &st, path) < 0 ||
+	    !S_ISREG(st.st_mode) || st.st_size == 0)
+		return;
+	r = initramfs_has(b->root, path, "railhead", &there, &err);
+	if (r < 0)
+		bake_warn(b, "whether %s has railhead in it is not known: %s", path, err.text);
+	else if (!there)
+		bake_warn(b,
+			  "%s has no railhead in it: a reboot for kernel arguments comes later, "
+			  "and options of modules that it loads are not set; make it anew (dracut "
+			  "--force, update-initramfs -u)",
+			  path);
+}
+
+static void judge_initramfses(struct bake *b)
+{
+	static const char *const patterns[] = {"/boot/initrd.img-*", "/boot/initramfs-*.img",
+					       "/usr/lib/modules/*/initramfs.img",
+					       "/usr/lib/modules/*/initrd"};
+
+	for (size_t i = 0; i < array_len(patterns); i++) {
+		cleanup_strv struct strv paths = {0};
+
+		read_glob(b->root, patterns[i], &paths, NULL);
+		for (size_t j = 0; j < paths.n; j++)
+			judge_initramfs(b, paths.v[j]);
+	}
+}
+
+static void judge_seals(struct bake *b)
+{
+	struct seals seals = {0};
+
+	seals_find(b->root, &seals);
+	for (size_t i = 0; i < seals.list.n; i++) {
+		cleanup_free char *text = seal_sentence(&seals.list.v[i]);
+
+		bake_warn(b, "%s", text);
+	}
+	seals_free(&seals);
+}
+
+void bake_judge(struct bake *b, bool args)
+{
+	if (!root_exists(b->root, "/usr/sbin/railhead"))
+		bake_warn(b, "there is no /usr/sbin/railhead in this tree: its units fail, and "
+			     "units that wait for it never start; install the package");
+	judge_initramfses(b);
+	if (args)
+		judge_seals(b);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where the kernel of an image gets its arguments from, and what is to be there. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "boot/bake.h"
+#include "boot/env.h"
+#include "boot/grub.h"
+#include "sys/read.h"
+
+#define SNIPPET "/etc/grub.d/05_railhead"
+#define BOOTC_FILE "/usr/lib/bootc/kargs.d/10-railhead.toml"
+
+enum { ENV_READ_MAX = 64 << 10 };
+
+static bool any_exists(const struct root *root, const char *const *paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (root_exists(root, "%s", paths[i]))
+			return true;
+	return false;
+}
+
+/* What is only in trees that bootc or rpm-ostree deploy. */
+static bool is_bootc(const struct root *root)
+{
+	static const char *const marks[] = {"/usr/lib/bootc", "/usr/bin/bootc",
+					    "/usr/bin/rpm-ostree", "/ostree/repo",
+					    "/sysroot/ostree"};
+
+	return any_exists(root, marks, array_len(marks));
+}
+
+/*
+ * The directory that GRUB takes for its own, "grub2" on Fedora and RHEL; NULL: there is no GRUB.
+ * It may be made by grub-install only when the image is written, after bake.
+ */
+static const char *grub_home(const struct root *root)
+{
+	static const char *const grub2[] = {"/boot/grub2", "/usr/sbin/grub2-mkconfig",
+					    "/usr/bin/grub2-mkconfig"};
+	static const char *const grub[] = {"/boot/grub", "/usr/sbin/grub-mkconfig",
+					   "/usr/bin/grub-mkconfig"};
+
+	if (any_exists(root, grub2, array_len(grub2)))
+		return "/boot/grub2";
+	return any_exists(root, grub, array_len(grub)) ? "/boot/grub" : NULL;
+}
+
+/* --- railhead.env --------------------------------------------------------------------------- */
+
+static bool holds(const struct boot_env *env, const struct kargs *wanted)
+{
+	struct kargs have cleanup_kargs = {0};
+
+	kargs_split(&have, env_slot(env, env->good), NULL);
+	return env->good != ENV_NONE && env->try_ == ENV_NONE && kargs_same(&have, wanted);
+}
+
+int bake_env(const char *current, const struct kargs *wanted, char **ret, struct err *err)
+{
+	/* No boot has written it, at no time: the same image gives the same bytes. */
+	const struct boot_id nobody = {.id = ""};
+	struct env_plan plan;
+	struct boot_env env;
+	char text[ENV_SIZE];
+	int r = 0;
+
+	if (current && *current)
+		r = env_parse(current, strlen(current), &env, err);
+	else
+		env_init(&env, &nobody);
+	if (r == 0 && !holds(&env, wanted)) {
+		r = env_plan_adopt(&env, wanted, &nobody, &plan, err);
+		env = plan.after;
+	}
+	if (r < 0)
+		return r;
+	env_render(&env, text);
+	*ret = xstrndup(text, sizeof(text));
+	return 0;
+}
+
+static int want_env(struct bake *b, const char *dir, const struct kargs *wanted, struct err *err)
+{
+	cleanup_free char *path = xasprintf("%s/" ENV_FILE_NAME, dir), *current = NULL;
+	const struct kargs none = {0};
+	struct bake_item *it;
+	char *text = NULL;
+	int r = read_file(b->root, ENV_READ_MAX, &current, NULL, err, path);
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (r == 0 && !wanted)
+		return 0;
+	r = bake_env(current, wanted ? wanted : &none, &text, err);
+	if (r == -EBADMSG)
+		return err_set(err, r,
+			       "%s is no environment file of railhead's (or is damaged): remove it "
+			       "and bake again",
+			       path);
+	if (r < 0)
+		return r;
+	it = bake_want(b, take_ptr(path), text,
+		       xstrdup(wanted && wanted->n ? "GRUB passes the kernel arguments"
+						   : "GRUB passes no arguments of railhead's yet"));
+	it->takes_over = it->kernel_args = true;
+	return 0;
+}
+
+/*
+ * Beside grub.cfg for BIOS; and on the EFI system partition, if it is mounted in the tree: the
+ * same image may be booted either way, and GRUB reads the one (dracut/grub.d/05_railhead.in).
+ */
+static int want_envs(struct bake *b, const char *home, const struct kargs *wanted, struct err *err)
+{
+	static const char *const efi[] = {"/usr/lib/grub/x86_64-efi", "/usr/lib/grub/arm64-efi"};
+	static const char *const esp[] = {"/boot/efi", "/efi"};
+	bool found = false;
+	int r = want_env(b, home, wanted, err);
+
+	for (size_t i = 0; i < array_len(esp) && r == 0 && !found; i++) {
+		cleanup_free char *dir = xasprintf("%s/EFI/railhead", esp[i]);
+
+		found = root_exists(b->root, "%s/EFI", esp[i]);
+		if (found)
+			r = want_env(b, dir, wanted, err);
+	}
+	if (r == 0 && !found && wanted && any_exists(b->root, efi, array_len(efi)))
+		bake_warn(b, "GRUB for EFI is here and no EFI system partition: mount it at "
+			     "/boot/efi of the tree and bake again, or a machine that boots with "
+			     "EFI reboots once for its arguments");
+	return r;
+}
+
+/* --- what GRUB lacks ------------------------------------------------------------------------ */
+
+static void judge_grub(struct bake *b)
+{
+	cleanup_grub_config struct grub_config config = {0};
+	cleanup_close int boot = root_open(b->root, O_RDONLY | O_DIRECTORY, NULL, "/boot");
+	struct err err = {0};
+
+	if (boot >= 0)
+		grub_config_read(boot, &config);
+	if (!config.cfg)
+		bake_warn(b, "there is no grub.cfg in /boot yet: it must be made with railhead "
+			     "in the tree (update-grub, grub2-mkconfig), or the arguments do not "
+			     "arrive");
+	else if (grub_cfg_check(&config, NULL, &err) < 0)
+		bake_warn(b, "%s", err.text);
+}
+
+static int want_grub(struct bake *b, const char *home, const struct kargs *wanted, struct err *err)
+{
+	b->loader = BAKE_GRUB;
+	judge_grub(b);
+	return want_envs(b, home, wanted, err);
+}
+
+/* --- bootc ---------------------------------------------------------------------------------- */
+
+static int want_bootc(struct bake *b, const struct kargs *wanted, const struct karg_heading *h,
+		      struct err *err)
+{
+	struct str text = {0};
+	int r;
+
+	b->loader = BAKE_BOOTC;
+	if (!wanted || !wanted->n)
+		return 0;
+	r = kargs_format(wanted, KARG_FORMAT_BOOTC, h, &text, err);
+	if (r == 0)
+		bake_want(b, xstrdup(BOOTC_FILE), str_take(&text),
+			  xstrdup("bootc passes the kernel arguments"))
+			->kernel_args = true;
+	return r;
+}
+
+int bake_kargs(struct bake *b, const struct kargs *wanted, const struct karg_heading *h,
+	       struct err *err)
+{
+	const char *home = grub_home(b->root);
+
+	if (is_bootc(b->root))
+		return want_bootc(b, wanted, h, err);
+	if (home && root_exists(b->root, SNIPPET))
+		return want_grub(b, home, wanted, err);
+	b->loader = BAKE_OTHER;
+	if (home)
+		bake_warn(b, "there is GRUB and no " SNIPPET ": it reads no " ENV_FILE_NAME
+			     "; install railhead in the tree, run update-grub (grub2-mkconfig), "
+			     "and bake again");
+	return 0;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * bake: prepares the tree of an image without booting it. What is wrong with its profiles is
+ * found before anything is written.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "boot/bake.h"
+#include "cmd/cmd.h"
+#include "profile/search.h"
+#include "steps/derived.h"
+
+/* What a profile gives to the image. */
+struct baking {
+	struct profile *profile; /* NULL: none was asked for */
+	struct kargs wanted;	 /* as far as they are known without a node */
+	struct strv unknown;	 /* what is left to the first boot, a line for each */
+};
+
+static void baking_free(struct baking *k)
+{
+	profile_free(k->profile);
+	kargs_free(&k->wanted);
+	strv_free(&k->unknown);
+}
+
+/* --- the tree ------------------------------------------------------------------------------- */
+
+/* As systemctl does: where no systemd has booted from it, "/" is a tree like any other. */
+static bool is_booted(const struct root *root)
+{
+	return root->live && root_exists(root, "/run/systemd/system");
+}
+
+static int judge_tree(const struct invocation *inv)
+{
+	if (!inv->root_path) {
+		complain("bake: --root DIR is missing: the top of an image's tree (/ in a "
+			 "container or chroot that an image is made of)");
+		return EXIT_USAGE;
+	}
+	if (is_booted(&inv->root) && !inv->undo) {
+		complain("bake: %s is the root of this running machine: bake is for the trees of "
+			 "images; here the package has enabled the units, and railhead apply "
+			 "brings the arguments",
+			 inv->root_path);
+		return EXIT_USAGE;
+	}
+	if (root_exists(&inv->root, "/usr/.") && root_exists(&inv->root, "/etc/."))
+		return EXIT_OK;
+	complain("bake: %s is no root tree: it has no directories usr and etc; give the directory "
+		 "that will be / in the image",
+		 inv->root_path);
+	return EXIT_USAGE;
+}
+
+/* --- its profiles --------------------------------------------------------------------------- */
+
+/* Of the tree's own search path: what is on this machine is not in the image. */
+static struct profile *load(struct invocation *inv, const char *name)
+{
+	struct profile *p = NULL;
+	struct diags diags = {0};
+	struct err err = {0};
+	int r = profile_load_named(&inv->root, name, NULL, &p, &diags, &err);
+
+	print_diags(stderr, &diags);
+	if (r < 0)
+		complain("bake: %s", err.text);
+	diags_free(&diags);
+	return r < 0 ? NULL : p;
+}
+
+static int check_all(struct invocation *inv, struct bake *b)
+{
+	struct profile_files files = {0};
+	struct err err = {0};
+	int code = EXIT_OK;
+	size_t n = 0;
+
+	if (profile_files_list(&inv->root, &files, &err) < 0) {
+		complain("bake: %s", err.text);
+		return EXIT_INTERNAL;
+	}
+	for (size_t i = 0; i < files.list.n; i++) {
+		const struct profile_file *f = &files.list.v[i];
+		struct profile *p;
+
+		if (f->masked || f->overridden_by)
+			continue;
+		n++;
+		p = load(inv, f->name);
+		if (!p)
+			code = EXIT_INVALID;
+		profile_free(p);
+	}
+	if (!n)
+		bake_warn(b,
+			  "there is no profile in this tree (%s, %s): a node has the verdict "
+			  "none and takes no work until it gets one",
+			  profile_dirs[0], profile_dirs[2]);
+	profile_files_free(&files);
+	return code;
+}
+
+static void derive(struct invocation *inv, struct baking *k)
+{
+	struct derived derived;
+
+	derive_kargs(&inv->root, NULL, k->profile, &derived);
+	for (size_t i = 0; i < derived.list.n; i++) {
+		const struct derived_section *d = &derived.list.v[i];
+
+		for (size_t j = 0; j < d->kargs.n; j++)
+			kargs_add(&k->wanted, d->kargs.v[j].text, d->kargs.v[j].origin);
+		for (size_t j = 0; j < d->unknown.n; j++) {
+			const struct unknown *u = &d->unknown.v[j];
+			cleanup_free char *line =
+				xasprintf("%s:%u:%u: %s: %s", u->at.file ? u->at.file : "profile",
+					  u->at.line, u->at.col, d->section, u->text);
+
+			strv_add(&k->unknown, line);
+		}
+	}
+	derived_free(&derived);
+}
+
+static int open_profile(struct invocation *inv, struct bake *b, struct baking *k)
+{
+	struct err err = {0};
+
+	if (!inv->profile)
+		return check_all(inv, b);
+	if (!profile_is_name(inv->profile)) {
+		complain("bake: --profile %s: give the name of a profile of the tree: a file "
+			 "elsewhere is not there when the image boots; put it into %s",
+			 inv->profile, profile_dirs[0]);
+		return EXIT_USAGE;
+	}
+	k->profile = load(inv, inv->profile);
+	if (!k->profile)
+		return EXIT_INVALID;
+	if (k->profile->abstract) {
+		complain("bake: %s is abstract, so no node acts on it: name one that extends it",
+			 k->profile->name);
+		return EXIT_INVALID;
+	}
+	derive(inv, k);
+	if (kargs_check(&k->wanted, &err) == 0)
+		return EXIT_OK;
+	complain("bake: %s: %s", k->profile->name, err.text);
+	return EXIT_INVALID;
+}
+
+/* --- what came of it ------------------------------------------------------------------------ */
+
+static const char *const loader_names[] = {
+	[BAKE_GRUB] = "grub", [BAKE_BOOTC] = "bootc", [BAKE_OTHER] = "other"};
+
+static json_t *strings(const struct strv *l)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < l->n; i++)
+		json_array_append_new(list, json_string(l->v[i]));
+	return list;
+}
+
+static json_t *items_to_json(const struct bake *b)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < b->items.n; i++) {
+		const struct bake_item *it = &b->items.v[i];
+		json_t *obj = json_pack("{s:s, s:s}", "path", it->path, "result",
+					bake_result_name(it->result));
+
+		if (*it->what)
+			json_object_set_new(obj, "what", json_string(it->what));
+		if (it->why)
+			json_object_set_new(obj, "reason", json_string(it->why));
+		json_array_append_new(list, obj);
+	}
+	return list;
+}
+
+static void print_as_json(const struct bake *b, const struct baking *k)
+{
+	json_t *doc =
+		json_pack("{s:s, s:b, s:o, s:o}", "root", b->root->path, "changed", bake_changed(b),
+			  "items", items_to_json(b), "warnings", strings(&b->warnings));
+
+	if (k->profile) {
+		json_t *args = json_array();
+
+		for (size_t i = 0; i < k->wanted.n; i++)
+			json_array_append_new(args, json_string(k->wanted.v[i].text));
+		json_object_set_new(doc, "profile",
+				    json_pack("{s:s, s:s, s:s}", "name", k->profile->name,
+					      "version", k->profile->version, "digest",
+					      k->profile->digest));
+		json_object_set_new(doc, "kernel_args", args);
+		json_object_set_new(doc, "left_to_first_boot", strings(&k->unknown));
+		json_object_set_new(doc, "loader", json_string(loader_names[b->loader]));
+	}
+	print_json(doc);
+}
+
+static void print_kargs(const struct bake *b, const struct baking *k)
+{
+	cleanup_free char *line = kargs_line(&k->wanted);
+	const char *whose =
+		b->loader != BAKE_OTHER ? ""
+		: root_exists(b->root, "/etc/kernel/cmdline")
+			? ", to be put into /etc/kernel/cmdline by hand"
+			: ", to be given to the boot loader, boot server or ukify by hand";
+
+	printf("kernel arguments of %s%s: %s\n", k->profile->name, k->wanted.n ? whose : "",
+	       *line ? line : "(none)");
+	for (size_t i = 0; i < k->unknown.n; i++)
+		printf("left to the first boot: %s\n", k->unknown.v[i]);
+}
+
+static void print_text(const struct bake *b, const struct baking *k, bool undo)
+{
+	for (size_t i = 0; i < b->items.n; i++) {
+		const struct bake_item *it = &b->items.v[i];
+
+		if (it->result == BAKE_LEFT)
+			complain("bake: %s: left as it is: %s", it->path, it->why);
+		else
+			printf("%-8s %s%s%s%s\n", bake_result_name(it->result), it->path,
+			       *it->what ? " (" : "", it->what, *it->what ? ")" : "");
+	}
+	if (k->profile)
+		print_kargs(b, k);
+	for (size_t i = 0; i < b->warnings.n; i++)
+		complain("bake: warning: %s", b->warnings.v[i]);
+	if (!bake_changed(b))
+		printf(undo ? "nothing that bake made is here: nothing was changed\n"
+			    : "nothing was changed: the tree is as asked\n");
+}
+
+static bool any_left(const struct bake *b)
+{
+	for (size_t i = 0; i < b->items.n; i++)
+		if (b->items.v[i].result == BAKE_LEFT)
+			return true;
+	return false;
+}
+
+static int report(struct invocation *inv, const struct bake *b, const struct baking *k)
+{
+	if (inv->json)
+		print_as_json(b, k);
+	else
+		print_text(b, k, inv->undo);
+	if (!any_left(b))
+		return EXIT_OK;
+	return inv->undo ? EXIT_PENDING : EXIT_FAILED;
+}
+
+/* --- the verb ------------------------------------------------------------------------------- */
+
+static int want_gates(struct invocation *inv, struct bake *b)
+{
+	struct err err = {0};
+
+	for (size_t i = 0; i < inv->gates.n; i++) {
+		cleanup_free char *unit = NULL;
+		int r = bake_gate_name(inv->gates.v[i], &unit, &err);
+
+		if (r == 0)
+			r = bake_gate(b, unit, &err);
+		if (r < 0) {
+			complain("bake: %s", err.text);
+			return r == -EINVAL ? EXIT_USAGE : EXIT_INTERNAL;
+		}
+	}
+	return EXIT_OK;
+}
+
+/* Whether the image gets other kernel arguments than it had. */
+static bool args_change(const struct bake *b, const struct baking *k)
+{
+	if (b->loader == BAKE_OTHER)
+		return k->wanted.n > 0;
+	for (size_t i = 0; i < b->items.n; i++)
+		if (b->items.v[i].kernel_args && b->items.v[i].result != BAKE_SAME)
+			return k->wanted.n > 0;
+	return false;
+}
+
+static int bake(struct invocation *inv, struct bake *b, struct baking *k)
+{
+	struct karg_heading heading = {.name = ""};
+	struct err err = {0};
+	int code = open_profile(inv, b, k);
+	const char *arch;
+
+	if (code == EXIT_OK)
+		code = want_gates(inv, b);
+	if (code != EXIT_OK)
+		return code;
+	if (k->profile) {
+		arch = ynode_text(profile_section(k->profile, "match"), "arch", "");
+		heading = (struct karg_heading){k->profile->name, k->profile->version,
+						*arch ? arch : NULL};
+	}
+	if (bake_units(b, &err) < 0 ||
+	    bake_kargs(b, k->profile ? &k->wanted : NULL, &heading, &err) < 0 ||
+	    bake_apply(b, &err) < 0) {
+		complain("bake: %s; run it again when that is mended", err.text);
+		return EXIT_INTERNAL;
+	}
+	bake_judge(b, args_change(b, k));
+	return report(inv, b, k);
+}
+
+static int undo(struct invocation *inv, struct bake *b)
+{
+	struct baking none = {0};
+	struct err err = {0};
+
+	if (inv->profile || inv->gates.n) {
+		complain("bake: --undo takes away all that bake made, and goes with neither "
+			 "--profile nor --gate");
+		return EXIT_USAGE;
+	}
+	if (bake_undo(b, &err) < 0) {
+		complain("bake: %s; run --undo again when that is mended", err.text);
+		return EXIT_INTERNAL;
+	}
+	return report(inv, b, &none);
+}
+
+static int run(struct invocation *inv)
+{
+	struct bake b cleanup_bake = {.lock = -1};
+	struct baking k cleanup(baking_free) = {0};
+	struct err err = {0};
+	int code = judge_tree(inv);
+
+	if (code != EXIT_OK)
+		return code;
+	/* whatever the builder's: systemd and GRUB's tools read these files */
+	umask(022);
+	if (bake_open(&inv->root, &b, &err) < 0) {
+		complain("bake: %s", err.text);
+		return EXIT_INTERNAL;
+	}
+	return inv->undo ? undo(inv, &b) : bake(inv, &b, &k);
+}
+
+const struct verb verb_bake = {
+	.name = "bake",
+	.args = "",
+	.help = "prepare an image's tree: units, kernel arguments, units that wait (--gate)",
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_GATE | OPT_UNDO,
+	.writes = true,
+	.run = run,
+};
