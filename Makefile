@@ -9,6 +9,9 @@ SBINDIR ?= $(PREFIX)/sbin
 LIBEXECDIR ?= $(PREFIX)/libexec/railhead
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 UDEVRULESDIR ?= $(PREFIX)/lib/udev/rules.d
+BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
+FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 PKG_CONFIG ?= pkg-config
 CC ?= cc
 INSTALL ?= install
@@ -268,6 +271,9 @@ install-railhead: build/railhead build/05_railhead
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/catalog units/*.catalog
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 packaging/man/*.8
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man5 packaging/man/*.5
+	$(INSTALL) -D -m 644 packaging/completions/railhead.bash $(DESTDIR)$(BASHCOMPDIR)/railhead
+	$(INSTALL) -D -m 644 packaging/completions/_railhead $(DESTDIR)$(ZSHCOMPDIR)/_railhead
+	$(INSTALL) -D -m 644 packaging/completions/railhead.fish $(DESTDIR)$(FISHCOMPDIR)/railhead.fish
 	$(INSTALL) -D -m 755 dracut/90railhead/module-setup.sh \
 		$(DESTDIR)$(PREFIX)/lib/dracut/modules.d/90railhead/module-setup.sh
 	$(INSTALL) -m 755 dracut/90railhead/railhead-pre-pivot.sh \

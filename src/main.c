@@ -58,6 +58,12 @@ static const struct {
 	{OPT_UNDO, "undo", NULL, "take away what bake made, or what kargs --mend writes", AT(undo)},
 };
 
+static void usage_option(FILE *out, size_t i)
+{
+	fprintf(out, "  --%-8s %-9s %s\n", options[i].name, options[i].arg ? options[i].arg : "",
+		options[i].help);
+}
+
 static void usage(FILE *out)
 {
 	fprintf(out, "usage: railhead VERB [OPTION...]\n\n");
@@ -65,14 +71,14 @@ static void usage(FILE *out)
 		fprintf(out, "  %-9s %-12s %s\n", (*v)->name, (*v)->args, (*v)->help);
 	fprintf(out, "\n");
 	for (size_t i = 0; i < array_len(options); i++)
-		fprintf(out, "  --%-8s %-9s %s\n", options[i].name,
-			options[i].arg ? options[i].arg : "", options[i].help);
+		usage_option(out, i);
 	fprintf(out,
 		"\nExit codes: 0 done, 1 internal, 2 usage, 3 profile invalid, 4 no profile or "
 		"two match,\n5 pending or different, 6 a change failed, 7 not admitted, 8 reboot "
 		"due, 9 arguments\nrejected or not arrived.\n");
 }
 
+/* The shells' completions read this (packaging/completions). */
 static void usage_verb(const struct verb *v)
 {
 	printf("usage: railhead %s", v->name);
@@ -80,7 +86,10 @@ static void usage_verb(const struct verb *v)
 		if (v->options & options[i].bit)
 			printf(" [--%s%s%s]", options[i].name, options[i].arg ? " " : "",
 			       options[i].arg ? options[i].arg : "");
-	printf("%s%s\n\n%s\n", *v->args ? " " : "", v->args, v->help);
+	printf("%s%s\n\n%s\n\n", *v->args ? " " : "", v->args, v->help);
+	for (size_t i = 0; i < array_len(options); i++)
+		if (v->options & options[i].bit)
+			usage_option(stdout, i);
 }
 
 static const struct verb *find_verb(const char *name)

@@ -11,9 +11,10 @@ set -eu
 build_packages="gcc make pkg-config libc6-dev libyaml-dev libkmod-dev
   libpci-dev libblkid-dev libmount-dev libsystemd-dev libmnl-dev
   libjansson-dev libarchive-dev libibverbs-dev debhelper dpkg-dev"
-test_packages="rpm rpmlint cpio libcmocka-dev libfuse3-dev fuse3 bats pciutils bzip2 xz-utils shellcheck strace jq procps mandoc udev systemd
+test_packages="rpm rpmlint cpio libcmocka-dev libfuse3-dev fuse3 bats pciutils bzip2 xz-utils
+  shellcheck strace jq procps mandoc udev systemd
   grub-common grub-emu e2fsprogs dosfstools mtools xfsprogs
-  python3 python3-jsonschema python3-yaml clang-format lintian"
+  python3 python3-jsonschema python3-yaml clang-format lintian zsh fish man-db"
 bench_packages="jq mbw rt-tests"
 vm_packages="mmdebstrap binutils python3 fdisk e2fsprogs grub-pc-bin grub-common
   grub-efi-amd64-bin ovmf dosfstools mtools xfsprogs ca-certificates"

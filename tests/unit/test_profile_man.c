@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The language's reference and its tables say the same: each key of the tables is an item of
- * railhead.profile(5) with its words and its range, and no item is there that no table has.
+ * railhead.profile(5) with its words and its range, and no item is there that no table has. So
+ * it is with the keys of railhead.conf(5).
  * In the page a word in capitals stands for any key (SET), as * does here.
  */
 #include <setjmp.h>
@@ -20,10 +21,6 @@
 #include "base/vec.h"
 #include "profile/keypath.h"
 #include "profile/value.h"
-
-#ifndef MAN_PAGE
-#define MAN_PAGE "packaging/man/railhead.profile.5"
-#endif
 
 struct item {
 	char *path;
@@ -57,9 +54,9 @@ static char *as_path(const char *text)
 	return str_take(&out);
 }
 
-static void read_page(struct page *p)
+static void read_page(struct page *p, const char *file)
 {
-	FILE *f = fopen(MAN_PAGE, "r");
+	FILE *f = fopen(file, "r");
 	char line[1024];
 
 	assert_non_null(f);
@@ -154,20 +151,19 @@ static void walk(struct page *p, const struct spec *s, struct str *path)
 		want_scalar(p, item, s->scalar);
 }
 
-static void page_and_tables_agree(void **state)
+static void agree(const char *file, const struct spec *table, size_t least)
 {
 	struct page p = {0};
 	struct str path = {0};
 
-	(void)state;
-	read_page(&p);
-	assert_true(p.items.n > 100);
-	walk(&p, &schema_top, &path);
+	read_page(&p, file);
+	assert_true(p.items.n > least);
+	walk(&p, table, &path);
 	for (size_t i = 0; i < p.items.n; i++) {
 		struct item *item = &p.items.v[i];
 
 		if (item->path && !item->seen) {
-			print_message("item '%s' of the page: no such key\n", item->path);
+			print_message("item '%s' of %s: no such key\n", item->path, file);
 			p.missing++;
 		}
 		free(item->path);
@@ -178,10 +174,23 @@ static void page_and_tables_agree(void **state)
 	assert_int_equal(p.missing, 0);
 }
 
+static void the_page_of_profiles(void **state)
+{
+	(void)state;
+	agree("packaging/man/railhead.profile.5", &schema_top, 100);
+}
+
+static void the_page_of_the_site(void **state)
+{
+	(void)state;
+	agree("packaging/man/railhead.conf.5", &schema_site, 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(page_and_tables_agree),
+		cmocka_unit_test(the_page_of_profiles),
+		cmocka_unit_test(the_page_of_the_site),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,209 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# README.md: each command of its code blocks is run, in its order, as it stands there, on a
+# simulated node; or it is named here, with what runs it instead. The other code blocks, and the
+# commands within sentences, name what is there.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+load lib/fakebench
+
+top=$(realpath "$BATS_TEST_DIRNAME/..")
+
+# What each exits with.
+declare -gA runs=(
+  ["make demo-sim"]=0
+  ["railhead status"]=7 # no verdict yet
+  ["railhead verify"]=5 # nothing was applied
+  ["railhead gate"]=7
+  ['railhead admit --for 4h --reason "cable ordered"']=0
+  ["railhead calibrate"]=0
+  ["railhead kargs"]=5 # they are missing
+  ["grub2-mkconfig -o /etc/grub2.cfg && railhead kargs --reset"]=0
+  ["railhead kargs --mend"]=0
+  ["railhead check my-sku.yaml"]=0
+  ["railhead draft my-sku >my-sku.yaml"]=0
+  ["railhead survey"]=0
+  ["railhead survey --snapshot node42.tar"]=0
+  ["railhead match --explain"]=0
+  ["railhead show --resolved my-sku.yaml"]=0
+  ["railhead plan --profile my-sku.yaml"]=0 # a draft changes nothing
+  ["railhead plan --root node42.tar --profile my-sku.yaml"]=0
+  ["sudo tests/lib/deps.sh build"]=0
+  ["make && sudo make install"]=0
+  ["make help"]=0
+  ["python3 tests/lib/machine /tmp/sim tests/simnode/node.toml && mkdir /tmp/sim/mnt"]=0
+  ["build/simnode --log /tmp/sim/log /tmp/sim/node /tmp/sim/mnt &"]=0
+  ["echo 4 >/tmp/sim/mnt/sys/bus/pci/devices/0000:18:00.0/sriov_numvfs"]=0
+  ["build/railhead survey --root /tmp/sim/mnt"]=0
+  ["fusermount3 -u /tmp/sim/mnt"]=0
+)
+
+# What is not run: a file that does the same, and the text in it.
+declare -gA elsewhere=(
+  # it boots a guest several times, and makes its image before
+  ["make demo"]="Makefile:tests/vm/demo"
+  # this test is a part of it
+  ["make check"]=".ci/run:make -k check"
+  # a journal and units are there in the guest
+  ["journalctl -x -t railhead"]="tests/vm/show_boot.py:-t railhead"
+  ["systemctl mask --runtime railhead-device@.service"]="tests/vm/harness.py:--runtime railhead-device@.service"
+)
+
+# Code blocks: lines that begin with four blanks. "FIRST LINE OF THE BLOCK<tab>LINE".
+blocks() {
+  awk '/^    / { line = substr($0, 5); if (!inside) first = line; inside = 1; print first "\t" line; next }
+    { inside = 0 }' "$top/README.md"
+}
+
+# Their commands, without the comments behind them.
+commands() {
+  blocks | grep -vE '^(schema: |# yaml-language-server|src/base )' | cut -f 2- | sed 's/  *# .*//'
+}
+
+block() { # PATTERN OF ITS FIRST LINE
+  blocks | grep -E "^$1" | cut -f 2-
+}
+
+# A node like those that the README's profile is for, and with it as the only profile there.
+new_node() {
+  [ -d "$BATS_TEST_TMPDIR/made" ] ||
+    python3 "$top/tests/lib/machine" "$BATS_TEST_TMPDIR/made" "$top/tests/simnode/node.toml"
+  rm -rf "$root"
+  cp -a "$BATS_TEST_TMPDIR/made/node" "$root"
+  put "$root/sys/class/dmi/id/sys_vendor" Supermicro
+  put "$root/sys/class/dmi/id/product_name" SYS-821GE-TNHR
+  block "schema: " | profile "$root" my-sku
+}
+
+# --- what the commands find in the place of the node's own ------------------------------
+
+# On that node, with a benchmark that says the same each time; calibrate in two runs of ten.
+railhead() {
+  local more=()
+  [[ " $* " == *" --root "* ]] || more=(--root "$root")
+  [[ $1 != calibrate ]] || more+=(--runs 2)
+  with_bench "$railhead" "$@" "${more[@]}"
+}
+
+# It is Fedora's, and tests/kargs_mend.bats has its menu entries.
+grub2-mkconfig() {
+  [ "$*" = "-o /etc/grub2.cfg" ]
+}
+
+# Nothing that other tests run is made anew meanwhile.
+make() {
+  command make -C "$top" -o build/railhead -o build/railhead-bench -o build/05_railhead \
+    -o build/simnode DESTDIR="$BATS_TEST_TMPDIR/installed" "$@"
+}
+
+sudo() {
+  "$@"
+}
+
+# Until what a command in the background mounts is there.
+wait_for_mount() {
+  local i
+  for ((i = 0; i < 500; i++)); do
+    ! mountpoint -q "$BATS_TEST_TMPDIR/sim/mnt" || return 0
+    sleep 0.02
+  done
+  echo "nothing was mounted within 10 s"
+  return 1
+}
+
+teardown() {
+  fusermount3 -u -z -q "$BATS_TEST_TMPDIR/sim/mnt" 2>/dev/null || :
+}
+
+@test "every command of a code block is run below, or known to run elsewhere" {
+  commands >"$BATS_TEST_TMPDIR/commands"
+  [ "$(wc -l <"$BATS_TEST_TMPDIR/commands")" -ge 25 ]
+  while read -r command; do
+    [ -n "${runs[$command]:-}${elsewhere[$command]:-}" ] || {
+      echo "README.md has the command '$command', which is neither run here nor known to run elsewhere"
+      return 1
+    }
+  done <"$BATS_TEST_TMPDIR/commands"
+  for command in "${!runs[@]}" "${!elsewhere[@]}"; do
+    grep -qxF -e "$command" "$BATS_TEST_TMPDIR/commands" || {
+      echo "README.md has no command '$command' any more"
+      return 1
+    }
+  done
+  for command in "${!elsewhere[@]}"; do
+    [ -z "${runs[$command]:-}" ]
+    grep -qF -e "${elsewhere[$command]#*:}" "$top/${elsewhere[$command]%%:*}" || {
+      echo "'$command' is not in ${elsewhere[$command]%%:*} any more"
+      return 1
+    }
+  done
+}
+
+@test "the commands do what README.md says, in its order" {
+  root=$BATS_TEST_TMPDIR/root
+  railhead=$(realpath "$railhead")
+  bench_value 200e9
+  cd "$BATS_TEST_TMPDIR"
+  block "schema: " >my-sku.yaml
+  while read -r command <&9; do
+    [ -n "${runs[$command]:-}" ] || continue
+    case $command in # the others go on with what those before them left
+      "railhead status" | "railhead calibrate" | "railhead check "*) new_node ;;
+    esac
+    case $command in
+      *tests/* | *build/*) cd "$top" ;;
+      *) cd "$BATS_TEST_TMPDIR" ;;
+    esac
+    status=0
+    eval "${command//\/tmp\/sim/$BATS_TEST_TMPDIR/sim}" >"$BATS_TEST_TMPDIR/out" 2>&1 9>&- 3>&- || status=$?
+    [ "$status" = "${runs[$command]}" ] || {
+      echo "'$command' exits with $status, and not with ${runs[$command]}:"
+      cat "$BATS_TEST_TMPDIR/out"
+      return 1
+    }
+    [[ $command != *"&" ]] || wait_for_mount
+  done 9< <(commands)
+  # not only their exit codes
+  [ -s node42.tar ]
+  grep -qx "name: my-sku" my-sku.yaml
+  [ -x installed/usr/sbin/railhead ]
+  grep -qE "^[0-9.]+ sriov 0000:18:00.0 4" sim/log
+}
+
+@test "the profile is taken without a warning, and fits the machine that it is for" {
+  block "schema: " >"$BATS_TEST_TMPDIR/my-sku.yaml"
+  run -0 "$railhead" check "$BATS_TEST_TMPDIR/my-sku.yaml"
+  [ "$output" = "$BATS_TEST_TMPDIR/my-sku.yaml: ok, profile my-sku , digest ${output##* }" ]
+}
+
+@test "the layout names the rooms that there are; the schema's line is where it is installed" {
+  block "src/base" | grep -oE '\bsrc/[a-z]+' | sort >"$BATS_TEST_TMPDIR/named"
+  (cd "$top" && ls -d src/*/) | sed 's,/$,,' | sort >"$BATS_TEST_TMPDIR/there"
+  run -0 diff "$BATS_TEST_TMPDIR/named" "$BATS_TEST_TMPDIR/there"
+  [ "$(block "# yaml-language-server")" = \
+    "# yaml-language-server: \$schema=/usr/lib/railhead/profiles/railhead-profile.schema.json" ]
+  [ -s "$top/profiles/railhead-profile.schema.json" ]
+}
+
+@test "verbs, options, targets and files that sentences name are there" {
+  grep -v '^    ' "$top/README.md" | grep -oE '`[^`]+`' | tr -d '`' >"$BATS_TEST_TMPDIR/code"
+  while read -r program verb options; do
+    case $program in
+      railhead)
+        run -0 "$railhead" "$verb" --help
+        for option in $(grep -oE -e '--[a-z]+' <<<"$options"); do
+          [[ $output == *"  $option "* ]] || { echo "railhead $verb takes no $option"; return 1; }
+        done
+        ;;
+      make)
+        grep -qE "^$verb:" "$top/Makefile" || { echo "there is no target $verb"; return 1; }
+        ;;
+      tests/* | packaging/* | profiles/* | src/* | docs/*)
+        # NAME and * stand for any
+        compgen -G "$top/${program//NAME/*}" >/dev/null || { echo "there is no $program"; return 1; }
+        ;;
+    esac
+  done < <(sed 's/^[A-Z_]*=[^ ]* //' "$BATS_TEST_TMPDIR/code")
+  [ "$(grep -c '^railhead ' "$BATS_TEST_TMPDIR/code")" -ge 3 ]
+}
