@@ -29,6 +29,8 @@ declare -gA runs=(
   ["railhead show --resolved my-sku.yaml"]=0
   ["railhead plan --profile my-sku.yaml"]=0 # a draft changes nothing
   ["railhead plan --root node42.tar --profile my-sku.yaml"]=0
+  ["railhead bake --root ./tree --profile my-sku --gate kubelet"]=0
+  ["railhead bake --root ./tree --undo"]=0
   ["sudo tests/lib/deps.sh build"]=0
   ["make && sudo make install"]=0
   ["make help"]=0
@@ -74,6 +76,13 @@ new_node() {
   put "$root/sys/class/dmi/id/sys_vendor" Supermicro
   put "$root/sys/class/dmi/id/product_name" SYS-821GE-TNHR
   block "schema: " | profile "$root" my-sku
+}
+
+# An image's tree: what the packages install, and the README's profile.
+new_tree() {
+  command make -s -C "$top" -o build/railhead -o build/05_railhead install-railhead DESTDIR="$PWD/tree"
+  mkdir -p tree/proc tree/boot tree/usr/lib/systemd/system
+  block "schema: " | profile "$PWD/tree" my-sku
 }
 
 # --- what the commands find in the place of the node's own ------------------------------
@@ -150,6 +159,7 @@ teardown() {
     [ -n "${runs[$command]:-}" ] || continue
     case $command in # the others go on with what those before them left
       "railhead status" | "railhead calibrate" | "railhead check "*) new_node ;;
+      "railhead bake "*--gate*) new_tree ;;
     esac
     case $command in
       *tests/* | *build/*) cd "$top" ;;
@@ -191,6 +201,7 @@ teardown() {
   while read -r program verb options; do
     case $program in
       railhead)
+        [ -n "$verb" ] || continue # the package
         run -0 "$railhead" "$verb" --help
         for option in $(grep -oE -e '--[a-z]+' <<<"$options"); do
           [[ $output == *"  $option "* ]] || { echo "railhead $verb takes no $option"; return 1; }
