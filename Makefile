@@ -254,6 +254,7 @@ install: install-railhead install-gate install-profiles ## into DESTDIR
 
 install-gate: build/railhead-bench
 	$(INSTALL) -D -m 755 build/railhead-bench $(DESTDIR)$(LIBEXECDIR)/railhead-bench
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 packaging/man/railhead-bench.8
 
 install-profiles:
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/railhead/profiles profiles/*.yaml \
@@ -269,7 +270,7 @@ install-railhead: build/railhead build/05_railhead
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UDEVRULESDIR) units/*.rules
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-preset units/*.preset
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/catalog units/*.catalog
-	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 packaging/man/*.8
+	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 packaging/man/railhead.8
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man5 packaging/man/*.5
 	$(INSTALL) -D -m 644 packaging/completions/railhead.bash $(DESTDIR)$(BASHCOMPDIR)/railhead
 	$(INSTALL) -D -m 644 packaging/completions/_railhead $(DESTDIR)$(ZSHCOMPDIR)/_railhead

@@ -61,7 +61,8 @@ files() { # PACKAGE
   run -0 files railhead-gate
   [ "$output" = "/usr/libexec/railhead/railhead-bench
 /usr/share/doc/railhead-gate/changelog.gz
-/usr/share/doc/railhead-gate/copyright" ]
+/usr/share/doc/railhead-gate/copyright
+/usr/share/man/man8/railhead-bench.8.gz" ]
   # All profiles and their schema, and no program.
   diff <(files railhead-profiles | grep -v ^/usr/share/doc/) \
     <(cd "$top/profiles" && ls ./*.yaml ./*.schema.json | sed 's#^\.#/usr/lib/railhead/profiles#' | sort)
