@@ -102,6 +102,7 @@ def purge_cleans_up(vm):
     expect(_initramfs_waits(vm), "the dracut module stays in the initramfs")
     line = _linux_lines(vm)[0]
     vm.reboot()
+    vm.wait_until_booted()
     # GRUB puts BOOT_IMAGE=, the path that it is told, before the words of the menu.
     equal("words of /proc/cmdline", vm.read("/proc/cmdline").split()[1:], line[2:])
     for arg in args:
