@@ -51,7 +51,10 @@ TEST_LDFLAGS := -fsanitize=address,undefined
 ROOMS := base sys node profile plan boot steps kinds gate engine report cmd
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$(r)/*.c)))
 BASE_SRC := $(sort $(wildcard src/base/*.c))
-BENCH_SRC := $(sort $(wildcard src/bench/*.c))
+# What one architecture alone can do is in NAME_ARCH.c; NAME_generic.c is for all others.
+ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+BENCH_SRC := $(filter-out $(if $(filter x86_64,$(ARCH)),%_generic.c,%_x86_64.c), \
+	$(sort $(wildcard src/bench/*.c)))
 SIM_SRC := $(sort $(wildcard tests/simnode/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/test/%)
@@ -235,7 +238,8 @@ lint: ## rooms, warnings, shell scripts, formatting, man pages
 	$(Q)tests/lint/format
 	$(Q)tests/lint/man
 	$(Q)$(MAKE) --no-print-directory -s DEV=1 CFLAGS='-O2' \
-		$(patsubst build/release/%,build/lint/%,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC) $(SIM_SRC)))
+		$(patsubst build/release/%,build/lint/%,$(call obj,release,src/main.c $(ROOM_SRC) \
+		$(sort $(BENCH_SRC) $(wildcard src/bench/*_generic.c)) $(SIM_SRC)))
 
 build/lint/%.o: %.c | build/deps-ok
 	$(Q)mkdir -p $(@D)

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bench/chain.h"
 
-#include <string.h>
-
 #include "base/mem.h"
-
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#endif
-
-#define WORDS_PER_LINE (CHAIN_LINE / sizeof(uint64_t))
+#include "bench/line.h"
 
 struct chain {
 	char *base;
@@ -75,18 +68,6 @@ size_t chain_blocks(const struct chain *c)
 	return c->blocks;
 }
 
-/* Fills the line at p: the link, and nothing. A whole line written so is not read first. */
-static void put_line(char *p, const char *link)
-{
-#if defined(__x86_64__)
-	_mm_stream_si64((long long *)p, (long long)(uintptr_t)link);
-	for (size_t i = 1; i < WORDS_PER_LINE; i++)
-		_mm_stream_si64((long long *)p + i, 0);
-#else
-	memcpy(p, &link, sizeof(link));
-#endif
-}
-
 /* The line that place j shows in round `turn`. */
 static char *line_of(const struct chain *c, size_t j, size_t turn)
 {
@@ -103,7 +84,7 @@ static void write_block(const struct chain *c, size_t block)
 	for (size_t line = 0; line < CHAIN_BLOCK_LINES; line++, p += CHAIN_LINE) {
 		size_t turn = (size_t)c->turn_of[line] + CHAIN_BLOCK_LINES - c->shift_at[j];
 
-		put_line(p, line_of(c, next, next ? turn : turn + 1));
+		line_put(p, line_of(c, next, next ? turn : turn + 1));
 	}
 }
 
@@ -111,9 +92,7 @@ void chain_write(const struct chain *c, size_t from, size_t to)
 {
 	for (size_t block = from; block < to; block++)
 		write_block(c, block);
-#if defined(__x86_64__)
-	_mm_sfence();
-#endif
+	line_fence();
 }
 
 void chain_free(struct chain *c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The inner loops that move memory, in the widest vectors of this CPU. Stores are
- * non-temporal: an ordinary store reads the line first, so that a third of the traffic
+ * The inner loops that move memory, in the widest vectors of this CPU. Their stores
+ * are non-temporal: an ordinary store reads the line first, so that a third of the traffic
  * would not be counted.
  */
 #pragma once
@@ -21,7 +21,9 @@ struct stream_ops {
 	void (*copy)(void *dst, const void *src, size_t len);
 };
 
-extern const struct stream_ops *const stream_all[]; /* widest first; ends with NULL */
+extern const struct stream_ops stream_plain;
+/* Of the architecture (stream_ARCH.c): widest first, the plain one last; ends with NULL. */
+extern const struct stream_ops *const stream_all[];
 
 /* The first usable one; the last ("plain") always is. */
 const struct stream_ops *stream_pick(void);
