@@ -224,6 +224,7 @@ EOF
 systemctl --no-reload disable railhead-early.service railhead-devices.service railhead-ready.target
 systemctl stop railhead-admit-end.timer
 railhead kargs --mend --undo
+railhead bake --root / --undo
 systemctl --no-reload disable --now railhead-retry.timer railhead-trial.timer
 grub2-mkconfig --help
 grub2-mkconfig --no-grubenv-update -o /boot/grub2/grub.cfg
