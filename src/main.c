@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* argv -> verb table -> exit code. The only place that exits. */
 #include <getopt.h>
+#include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "base/mem.h"
 #include "cmd/cmd.h"
@@ -176,10 +178,27 @@ static int run_verb(const struct verb *v, int argc, char **argv)
 	return code;
 }
 
+/*
+ * Jansson would take its seed from /dev/urandom. In an initramfs on a CPU without RDRAND that is
+ * not seeded yet, and who reads it first makes the kernel gather entropy for up to a second
+ * (drivers/char/random.c, try_to_generate_entropy()). The kernel gave each process 16 random
+ * bytes already (getauxval(3)).
+ */
+static void seed_json(void)
+{
+	const void *random = (const void *)getauxval(AT_RANDOM);
+	size_t seed = 1;
+
+	if (random)
+		memcpy(&seed, random, sizeof(seed));
+	json_object_seed(seed ? seed : 1); /* 0 means /dev/urandom */
+}
+
 int main(int argc, char **argv)
 {
 	const struct verb *v;
 
+	seed_json();
 	/* Results are read line by line while a stage runs: on the console, in the journal. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc < 2) {

@@ -62,3 +62,14 @@ converged_apply() { # VFS-PER-PF
   [ "$(calls_of 'fork|vfork|clone|clone3')" -eq 0 ]
   [ "$(opens)" -lt $((13 * functions)) ]
 }
+
+# In an initramfs nobody has seeded the kernel's random numbers yet: who asks for them waits, or
+# makes the kernel gather them, for up to a second.
+@test "no run waits for the kernel's random numbers" {
+  fake_node "$root"
+  sriov_profile "$root" 2
+  fake_kernel "$root"
+  run -0 strace -f -e trace=getrandom,open,openat -o "$summary" "$railhead" apply --root "$root"
+  [ -s "$root/run/railhead/status.json" ] # JSON was made
+  run -1 grep -E '/dev/u?random|getrandom\(.*, 0\)' "$summary"
+}
