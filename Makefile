@@ -63,13 +63,13 @@ TEST_CFLAGS := -std=gnu11 $(WARN) -O1 -g -fno-omit-frame-pointer -fsanitize=addr
 	-fno-sanitize-recover=all
 TEST_LDFLAGS := -fsanitize=address,undefined
 UNIT := test
-# The tests of another CPU run under qemu-user, which is no place for sanitizers (the search for
-# leaks is by ptrace, which it lacks): so they take the objects that the programs are made of. They
-# find what is below SYSROOT by themselves, since QEMU's own way (-L) would show it to them in the
-# place of "/".
+# The tests of another CPU run under qemu-user, with pages of 64K as many kernels for arm64 have
+# them. There they can't have the sanitizers (the search for leaks is by ptrace, which QEMU lacks),
+# and so take the objects that the programs are made of. They find the libraries below SYSROOT by
+# themselves: by QEMU's own way (-L) they would see that in the place of "/".
 ifneq ($(CROSS_COMPILE),)
 UNIT := release
-EMULATOR := qemu-$(ARCH)
+EMULATOR := qemu-$(ARCH) -p 65536
 TEST_LDFLAGS :=
 endif
 ifneq ($(SYSROOT),)
@@ -214,7 +214,7 @@ $(BUILD)/test/test_%: $(BUILD)/$(UNIT)/tests/unit/test_%.o $(BUILD)/test/libtest
 $(BUILD)/test/test_bench_gpu: | $(GPU_STANDINS)
 
 check-unit: $(UNIT_BIN) ## unit tests, with address and undefined-behaviour sanitizers
-	$(Q)tests/lib/run-unit $(if $(EMULATOR),-s unit-$(ARCH) -e $(EMULATOR)) $(UNIT_BIN)
+	$(Q)tests/lib/run-unit $(if $(EMULATOR),-s unit-$(ARCH) -e '$(EMULATOR)') $(UNIT_BIN)
 
 build-tests-arm64: build/arm64/root
 	$(Q)$(for_arm64) build-tests
