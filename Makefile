@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# One makefile, no recursion. Object trees per flavour: build/release, build/test (with
-# sanitizers). V=1 shows commands, DEV=1 turns warnings into errors.
+# One makefile, no recursion but for another CPU (arm64). Object trees per flavour:
+# build/release, build/test (with sanitizers). V=1 shows commands, DEV=1 turns warnings into
+# errors. CROSS_COMPILE=aarch64-linux-gnu- builds for the CPU of that compiler.
 
 VERSION := $(shell cat VERSION)
 PREFIX ?= /usr
@@ -12,9 +13,25 @@ UDEVRULESDIR ?= $(PREFIX)/lib/udev/rules.d
 BASHCOMPDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMPDIR ?= $(PREFIX)/share/fish/vendor_completions.d
-PKG_CONFIG ?= pkg-config
-CC ?= cc
 INSTALL ?= install
+
+# --- which CPU -----------------------------------------------------------------------
+
+# What of all this makes goes below BUILD. For another CPU CROSS_COMPILE is, as in the kernel's
+# kbuild, what its compiler's name begins with; its libraries are those of the machine's own
+# packages (Debian's multiarch), or of packages that were unpacked below SYSROOT, a whole path.
+CROSS_COMPILE ?=
+BUILD := build$(addprefix /,$(CROSS_COMPILE:%-=%))
+CC ?= cc
+ifneq ($(CROSS_COMPILE),)
+CC := $(CROSS_COMPILE)gcc $(SYSROOT:%=--sysroot=%)
+AR := $(CROSS_COMPILE)ar
+PKG_CONFIG ?= PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
+	PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(MACHINE)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig pkg-config
+endif
+PKG_CONFIG ?= pkg-config
+MACHINE := $(shell $(CC) -dumpmachine)
+ARCH := $(firstword $(subst -, ,$(MACHINE)))
 
 .SUFFIXES:
 .SECONDARY:
@@ -45,6 +62,20 @@ REL_LDFLAGS := $(LDFLAGS) -pie -Wl,-z,relro,-z,now -Wl,--as-needed
 TEST_CFLAGS := -std=gnu11 $(WARN) -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 TEST_LDFLAGS := -fsanitize=address,undefined
+UNIT := test
+# The tests of another CPU run under qemu-user, with pages of 64K as many kernels for arm64 have
+# them. There they can't have the sanitizers (the search for leaks is by ptrace, which QEMU lacks),
+# and so take the objects that the programs are made of. They find the libraries below SYSROOT by
+# themselves: by QEMU's own way (-L) they would see that in the place of "/".
+ifneq ($(CROSS_COMPILE),)
+UNIT := release
+EMULATOR := qemu-$(ARCH) -p 65536
+TEST_LDFLAGS :=
+endif
+ifneq ($(SYSROOT),)
+TEST_LDFLAGS := -Wl,--dynamic-linker=$(wildcard $(SYSROOT)/lib/ld-linux-*.so.*) \
+	-Wl,--disable-new-dtags -Wl,-rpath=$(SYSROOT)/lib/$(MACHINE):$(SYSROOT)/usr/lib/$(MACHINE)
+endif
 
 # --- sources -------------------------------------------------------------------------
 
@@ -52,56 +83,55 @@ ROOMS := base sys node profile plan boot steps kinds gate engine report cmd
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$(r)/*.c)))
 BASE_SRC := $(sort $(wildcard src/base/*.c))
 # What one architecture alone can do is in NAME_ARCH.c; NAME_generic.c is for all others.
-ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 BENCH_SRC := $(filter-out $(if $(filter x86_64,$(ARCH)),%_generic.c,%_x86_64.c), \
 	$(sort $(wildcard src/bench/*.c)))
 SIM_SRC := $(sort $(wildcard tests/simnode/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
-UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=build/test/%)
+UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/test/%)
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 GRUB_READER_SRC := tests/lib/grub_reader.c tests/lib/grub_sample.c
 FUZZ_LIB_SRC := $(foreach r,base sys node profile plan boot,$(sort $(wildcard src/$(r)/*.c)))
 
-obj = $(patsubst %.c,build/$(1)/%.o,$(2))
+obj = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2))
 
 ##@ Building
-all: build/railhead build/railhead-bench build/05_railhead ## build the two programs
+all: $(BUILD)/railhead $(BUILD)/railhead-bench $(BUILD)/05_railhead ## build the two programs
 
-build/railhead: $(call obj,release,src/main.c $(ROOM_SRC))
+$(BUILD)/railhead: $(call obj,release,src/main.c $(ROOM_SRC))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS))
 
-build/railhead-bench: $(call obj,release,$(BENCH_SRC) $(BASE_SRC))
+$(BUILD)/railhead-bench: $(call obj,release,$(BENCH_SRC) $(BASE_SRC))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(BENCH_LIBS))
 
 # The simulated node of the tests (a FUSE file system): no part of what is installed.
 SIM_OBJ := $(call obj,release,$(SIM_SRC)) $(call obj,lint,$(SIM_SRC)) $(call obj,tsan,$(SIM_SRC))
 
-build/simnode: $(call obj,release,$(SIM_SRC) $(BASE_SRC))
+$(BUILD)/simnode: $(call obj,release,$(SIM_SRC) $(BASE_SRC))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(SIM_LIBS)) -pthread
 
 # With the thread sanitizer: SIMNODE=build/simnode-tsan bats tests/simnode.bats
-build/simnode-tsan: $(call obj,tsan,$(SIM_SRC) $(BASE_SRC))
+$(BUILD)/simnode-tsan: $(call obj,tsan,$(SIM_SRC) $(BASE_SRC))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -fsanitize=thread -o $@ $^ $(call pkg,--libs,$(SIM_LIBS)) -pthread
 
-build/tsan/%.o: %.c | build/deps-ok
+$(BUILD)/tsan/%.o: %.c | $(BUILD)/deps-ok
 	$(call say,CC,$< (tsan))
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(WARN) -O1 -g -fsanitize=thread -MMD -MP -c -o $@ $<
 
 $(SIM_OBJ): CPPFLAGS += $(call pkg,--cflags,$(SIM_LIBS))
-$(SIM_OBJ): | build/fuse-ok
+$(SIM_OBJ): | $(BUILD)/fuse-ok
 
 # Stand-ins for NVIDIA's libraries (tests/gpu/model.h), today's and older ones.
-GPU_STANDINS := $(foreach l,libcuda libnvidia-ml,build/gpu-standin/$(l).so.1 \
-	build/gpu-standin/old/$(l).so.1)
+GPU_STANDINS := $(foreach l,libcuda libnvidia-ml,$(BUILD)/gpu-standin/$(l).so.1 \
+	$(BUILD)/gpu-standin/old/$(l).so.1)
 
-build/gpu-standin/libcuda.so.1 build/gpu-standin/old/libcuda.so.1: tests/gpu/libcuda.c
-build/gpu-standin/libnvidia-ml.so.1 build/gpu-standin/old/libnvidia-ml.so.1: tests/gpu/libnvidia_ml.c
-build/gpu-standin/old/%: CPPFLAGS += -DOLD
+$(BUILD)/gpu-standin/libcuda.so.1 $(BUILD)/gpu-standin/old/libcuda.so.1: tests/gpu/libcuda.c
+$(BUILD)/gpu-standin/libnvidia-ml.so.1 $(BUILD)/gpu-standin/old/libnvidia-ml.so.1: tests/gpu/libnvidia_ml.c
+$(BUILD)/gpu-standin/old/%: CPPFLAGS += -DOLD
 
 $(GPU_STANDINS): tests/gpu/model.h Makefile
 	$(call say,LINK,$@)
@@ -109,80 +139,103 @@ $(GPU_STANDINS): tests/gpu/model.h Makefile
 	$(Q)$(CC) $(CPPFLAGS) -std=gnu11 $(filter-out -Wmissing-prototypes,$(WARN)) -O1 -g -fPIC -shared \
 		-Wl,-soname,$(@F) -o $@ $(filter %.c,$^) -ldl
 
-build/fuse-ok: Makefile
-	$(Q)mkdir -p build
+$(BUILD)/fuse-ok: Makefile
+	$(Q)mkdir -p $(BUILD)
 	$(Q)$(PKG_CONFIG) --exists $(SIM_LIBS) || { echo "simnode needs the library $(SIM_LIBS);" \
 		"on Debian run: tests/lib/deps.sh test" >&2; exit 1; }
 	$(Q)touch $@
 
 # The snippet's names come from the header that defines the file's layout.
-build/05_railhead: src/boot/gen-snippet.sh src/boot/env_layout.h dracut/grub.d/05_railhead.in
+$(BUILD)/05_railhead: src/boot/gen-snippet.sh src/boot/env_layout.h dracut/grub.d/05_railhead.in
 	$(call say,GEN,$@)
-	$(Q)mkdir -p build && sh src/boot/gen-snippet.sh >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
+	$(Q)mkdir -p $(BUILD) && sh src/boot/gen-snippet.sh >$@.tmp && chmod 755 $@.tmp && mv $@.tmp $@
 
-build/release/%.o: %.c | build/deps-ok
+$(BUILD)/release/%.o: %.c | $(BUILD)/deps-ok
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(REL_CFLAGS) -MMD -MP -c -o $@ $<
 
-build/test/%.o: %.c | build/deps-ok
+$(BUILD)/test/%.o: %.c | $(BUILD)/deps-ok
 	$(call say,CC,$< (test))
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
 # One clear message per missing library instead of a hundred missing headers.
-build/deps-ok: Makefile
-	$(Q)mkdir -p build
+$(BUILD)/deps-ok: Makefile
+	$(Q)mkdir -p $(BUILD)
 	$(Q)for l in $(sort $(LIBS) $(BENCH_LIBS)) $(HEADER_LIBS); do $(PKG_CONFIG) --exists $$l || { \
-		echo "railhead needs the library $$l; on Debian run: tests/lib/deps.sh build" >&2; \
+		echo "railhead needs the library $$l; on Debian $(if $(CROSS_COMPILE),install it for \
+		$(MACHINE) (make arm64 brings all),run: tests/lib/deps.sh build)" >&2; \
 		exit 1; }; done
 	$(Q)touch $@
 
 -include $(patsubst %.o,%.d,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC)) \
-	$(call obj,test,$(ROOM_SRC) $(BENCH_SRC) $(UNIT_SRC) $(FUZZ_SRC) tests/fuzz/replay.c $(GRUB_READER_SRC)) \
+	$(call obj,$(UNIT),$(ROOM_SRC) $(BENCH_SRC) $(UNIT_SRC)) \
+	$(call obj,test,$(FUZZ_SRC) tests/fuzz/replay.c $(GRUB_READER_SRC)) \
 	$(call obj,fuzz,$(FUZZ_LIB_SRC) $(FUZZ_SRC)) $(SIM_OBJ))
 
+# With Debian's cross compiler, and libraries that are unpacked and installed nowhere.
+for_arm64 = $(MAKE) --no-print-directory BUILD=build/arm64 SYSROOT=$(CURDIR)/build/arm64/root \
+	CROSS_COMPILE=aarch64-linux-gnu-
+
+arm64: build/arm64/root ## the two programs for arm64, in build/arm64: on any machine
+	$(Q)$(for_arm64) all
+
+build/arm64/root:
+	$(Q)command -v aarch64-linux-gnu-gcc >/dev/null || { echo "there is no aarch64-linux-gnu-gcc;" \
+		"on Debian run: tests/lib/deps.sh arm64" >&2; exit 1; }
+	$(Q)tests/lib/sysroot arm64 $@
+
 ##@ Testing
-check: check-fast check-vm ## all tests, the VM included
+check: check-fast check-arm64 check-vm ## all tests, the VM included
 	$(Q)tests/lib/tally
 
 check-fast: check-unit check-fuzz check-bats ## cmocka, fuzz corpora and bats: no VM, two minutes
 
 # All that the fast tests are made of, so that it can be made side by side (make -j).
-TEST_PROGRAMS := $(UNIT_BIN) $(FUZZ_SRC:tests/fuzz/%.c=build/test/%) build/test/grub_reader \
-	build/simnode $(GPU_STANDINS)
+# Those for another CPU are the unit tests.
+TEST_PROGRAMS := $(UNIT_BIN) $(GPU_STANDINS) $(if $(CROSS_COMPILE),,$(BUILD)/simnode \
+	$(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/test/%) $(BUILD)/test/grub_reader)
 
 build-tests: all $(TEST_PROGRAMS) ## build the fast tests, and run none
 
-TEST_OBJ := $(call obj,test,$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)))
+TEST_OBJ := $(call obj,$(UNIT),$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)))
 
-build/test/libtest.a: $(TEST_OBJ)
+$(BUILD)/test/libtest.a: $(TEST_OBJ)
 	$(call say,AR,$@)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-build/test/test_%: build/test/tests/unit/test_%.o build/test/libtest.a
+$(BUILD)/test/test_%: $(BUILD)/$(UNIT)/tests/unit/test_%.o $(BUILD)/test/libtest.a
 	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS) $(BENCH_LIBS) $(TEST_LIBS))
 
-build/test/test_bench_gpu: | $(GPU_STANDINS)
+$(BUILD)/test/test_bench_gpu: | $(GPU_STANDINS)
 
 check-unit: $(UNIT_BIN) ## unit tests, with address and undefined-behaviour sanitizers
-	$(Q)tests/lib/run-unit $(UNIT_BIN)
+	$(Q)tests/lib/run-unit $(if $(EMULATOR),-s unit-$(ARCH) -e '$(EMULATOR)') $(UNIT_BIN)
+
+build-tests-arm64: build/arm64/root
+	$(Q)$(for_arm64) build-tests
+
+check-arm64: build-tests-arm64 ## the unit tests for arm64, under qemu-user
+	$(Q)$(for_arm64) check-unit
 
 # Each target over its corpus. The random search is `make fuzz`.
-build/test/fuzz_%: build/test/tests/fuzz/fuzz_%.o build/test/tests/fuzz/replay.o build/test/libtest.a
+$(BUILD)/test/fuzz_%: $(BUILD)/test/tests/fuzz/fuzz_%.o $(BUILD)/test/tests/fuzz/replay.o $(BUILD)/test/libtest.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS))
 
 # Drives GRUB's own readers in tests/grub_reader.bats.
-build/test/grub_reader: $(call obj,test,$(GRUB_READER_SRC)) build/test/libtest.a
+$(BUILD)/test/grub_reader: $(call obj,test,$(GRUB_READER_SRC)) $(BUILD)/test/libtest.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS))
 
-check-fuzz: $(FUZZ_SRC:tests/fuzz/%.c=build/test/%) ## fuzz targets over their corpora
+check-fuzz: $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/test/%) ## fuzz targets over their corpora
 	$(Q)tests/lib/run-fuzz replay $^
 
-check-bats: all build/test/grub_reader build/simnode $(GPU_STANDINS) ## the programs, from outside
+check-bats: all $(BUILD)/test/grub_reader $(BUILD)/simnode $(GPU_STANDINS) ## the programs, from outside
 	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
 
 check-vm: all ## boot a real Debian in QEMU
@@ -191,17 +244,17 @@ check-vm: all ## boot a real Debian in QEMU
 demo: ## see a node boot to ready, from nothing
 	$(Q)tests/vm/demo
 
-demo-sim: all build/simnode ## see 128 VFs come up on a simulated node (simnode, needs /dev/fuse)
+demo-sim: all $(BUILD)/simnode ## see 128 VFs come up on a simulated node (simnode, needs /dev/fuse)
 	$(Q)tests/simnode/demo
 
-bench: all build/simnode ## figures of railhead itself: system calls, forks, time (tests/bench)
+bench: all $(BUILD)/simnode ## figures of railhead itself: system calls, forks, time (tests/bench)
 	$(Q)tests/bench/converged
 	$(Q)tests/bench/check
 	$(Q)tests/bench/plan500
 	$(Q)tests/bench/sriov-sim 20ms
 
 # What tests/bench/gate holds the measurements against: as its users build them, for this CPU.
-build/bench/%: tests/bench/%.c
+$(BUILD)/bench/%: tests/bench/%.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 $(WARN) -O3 -march=native -pthread -o $@ $<
@@ -211,24 +264,24 @@ build/bench/%: tests/bench/%.c
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 60
 FUZZ_CFLAGS := -std=gnu11 $(WARN) -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
-FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
+FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 
 fuzz: $(FUZZ_BIN) ## search with libFuzzer, FUZZ_SECONDS=60 a target (FUZZ_BIN=build/fuzz/fuzz_X: one)
 	$(Q)tests/lib/run-fuzz fuzz $(FUZZ_SECONDS) $^
 
-build/fuzz/clang-ok:
+$(BUILD)/fuzz/clang-ok:
 	$(Q)mkdir -p $(@D)
 	$(Q)command -v $(FUZZ_CC) >$@.tmp || { echo "make fuzz needs clang with libFuzzer; on Debian:" \
 		"apt install clang. Without it, make check-fuzz runs the corpora." >&2; exit 1; }
 	$(Q)mv $@.tmp $@
 
-build/fuzz/%.o: %.c | build/deps-ok build/fuzz/clang-ok
+$(BUILD)/fuzz/%.o: %.c | $(BUILD)/deps-ok $(BUILD)/fuzz/clang-ok
 	$(call say,CC,$< (fuzz))
 	$(Q)mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) $(CPPFLAGS) $(FUZZ_CFLAGS) -fsanitize=fuzzer-no-link,address,undefined \
 		-MMD -MP -c -o $@ $<
 
-build/fuzz/fuzz_%: build/fuzz/tests/fuzz/fuzz_%.o $(call obj,fuzz,$(FUZZ_LIB_SRC))
+$(BUILD)/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(call obj,fuzz,$(FUZZ_LIB_SRC))
 	$(call say,LINK,$@)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(call pkg,--libs,$(LIBS))
 
@@ -238,16 +291,16 @@ lint: ## rooms, warnings, shell scripts, formatting, man pages
 	$(Q)tests/lint/format
 	$(Q)tests/lint/man
 	$(Q)$(MAKE) --no-print-directory -s DEV=1 CFLAGS='-O2' \
-		$(patsubst build/release/%,build/lint/%,$(call obj,release,src/main.c $(ROOM_SRC) \
+		$(patsubst $(BUILD)/release/%,$(BUILD)/lint/%,$(call obj,release,src/main.c $(ROOM_SRC) \
 		$(sort $(BENCH_SRC) $(wildcard src/bench/*_generic.c)) $(SIM_SRC)))
 
-build/lint/%.o: %.c | build/deps-ok
+$(BUILD)/lint/%.o: %.c | $(BUILD)/deps-ok
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(REL_CFLAGS) -MMD -MP -c -o $@ $<
 
-schema: build/railhead ## rewrite the JSON Schema of profiles from the tables
-	$(Q)build/railhead check --schema >build/schema.tmp
-	$(Q)mv build/schema.tmp profiles/railhead-profile.schema.json
+schema: $(BUILD)/railhead ## rewrite the JSON Schema of profiles from the tables
+	$(Q)$(BUILD)/railhead check --schema >$(BUILD)/schema.tmp
+	$(Q)mv $(BUILD)/schema.tmp profiles/railhead-profile.schema.json
 
 format: ## rewrite C sources by .clang-format
 	$(Q)clang-format -i $$(git ls-files 'src/*.[ch]' 'tests/*.[ch]')
@@ -256,16 +309,16 @@ format: ## rewrite C sources by .clang-format
 # One target for each package.
 install: install-railhead install-gate install-profiles ## into DESTDIR
 
-install-gate: build/railhead-bench
-	$(INSTALL) -D -m 755 build/railhead-bench $(DESTDIR)$(LIBEXECDIR)/railhead-bench
+install-gate: $(BUILD)/railhead-bench
+	$(INSTALL) -D -m 755 $(BUILD)/railhead-bench $(DESTDIR)$(LIBEXECDIR)/railhead-bench
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 packaging/man/railhead-bench.8
 
 install-profiles:
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/railhead/profiles profiles/*.yaml \
 		profiles/*.schema.json
 
-install-railhead: build/railhead build/05_railhead
-	$(INSTALL) -D -m 755 build/railhead $(DESTDIR)$(SBINDIR)/railhead
+install-railhead: $(BUILD)/railhead $(BUILD)/05_railhead
+	$(INSTALL) -D -m 755 $(BUILD)/railhead $(DESTDIR)$(SBINDIR)/railhead
 	$(INSTALL) -D -m 755 units/irqbalance-policy $(DESTDIR)$(LIBEXECDIR)/irqbalance-policy
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR) units/*.service units/*.target \
 		units/*.timer
@@ -285,7 +338,7 @@ install-railhead: build/railhead build/05_railhead
 		$(DESTDIR)$(PREFIX)/lib/dracut/modules.d/90railhead/
 	$(INSTALL) -m 644 dracut/90railhead/railhead-initrd.service \
 		$(DESTDIR)$(PREFIX)/lib/dracut/modules.d/90railhead/
-	$(INSTALL) -D -m 755 build/05_railhead $(DESTDIR)/etc/grub.d/05_railhead
+	$(INSTALL) -D -m 755 $(BUILD)/05_railhead $(DESTDIR)/etc/grub.d/05_railhead
 	$(INSTALL) -D -m 644 dracut/grub.d/railhead.cfg $(DESTDIR)/etc/default/grub.d/railhead.cfg
 	$(INSTALL) -D -m 755 packaging/rpm/95-railhead.install \
 		$(DESTDIR)$(PREFIX)/lib/kernel/install.d/95-railhead.install
@@ -299,10 +352,10 @@ deb: ## build/deb/*.deb: railhead, railhead-gate, railhead-profiles
 rpm: ## build/rpm/*.rpm, the source package too
 	$(Q)packaging/rpm/build
 
-clean: ## remove what was built, keep the VM's caches
-	$(Q)rm -rf build/release build/test build/gpu-standin build/fuzz build/lint build/tsan \
-		build/bench build/deb build/rpm build/tally.d build/railhead* build/simnode* \
-		build/05_railhead build/deps-ok build/fuse-ok
+clean: ## remove what was built, keep the caches of the VM and of arm64's libraries
+	$(Q)rm -rf $(foreach b,$(sort build build/arm64 $(BUILD)),$(addprefix $(b)/,release test gpu-standin fuzz \
+		lint tsan bench railhead* simnode* 05_railhead deps-ok fuse-ok)) \
+		build/deb build/rpm build/tally.d
 
 distclean: ## remove build/ whole
 	$(Q)rm -rf build
@@ -310,8 +363,8 @@ distclean: ## remove build/ whole
 help: ## this list
 	$(Q)awk 'BEGIN { FS = ":.*## " } \
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+		/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all bench build-tests check check-fast check-unit check-fuzz check-bats check-vm demo demo-sim \
-	fuzz lint schema format install install-railhead install-gate install-profiles dist deb rpm clean \
-	distclean help
+.PHONY: all arm64 bench build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
+	check-unit check-fuzz check-bats check-vm demo demo-sim fuzz lint schema format install \
+	install-railhead install-gate install-profiles dist deb rpm clean distclean help

@@ -16,6 +16,7 @@
 #define NODES_MAX 1024 /* MAX_NUMNODES of the largest kernels */
 #define LONG_BITS (8 * sizeof(unsigned long))
 #define HUGE_SHIFT 26 /* MAP_HUGE_SHIFT: log2 of the page size goes above it */
+#define SMALLEST 4096 /* stands for the smallest there are: 64K on many an arm64 kernel */
 #define SAMPLES 64    /* of small pages, when it is verified where they are */
 
 /* How many pages can be had; fails with the reason when it is none. */
@@ -88,18 +89,19 @@ static int map_pages(struct membuf *b, int huge_flags, struct err *err)
 int membuf_map(struct membuf *ret, int rootfd, unsigned int node, uint64_t page, size_t want,
 	       struct err *err)
 {
-	uint64_t base = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t pages = (want + page - 1) / page;
-	struct membuf b = {.page = page, .node = node};
+	uint64_t base = (uint64_t)sysconf(_SC_PAGESIZE), pages;
+	struct membuf b = {.page = page == SMALLEST ? base : page, .node = node};
 	int huge_flags = 0;
 	int r;
 
+	page = b.page;
 	if (page < base) {
 		char name[24], base_name[24];
 
 		return err_set(err, -EINVAL, "there are no pages of %s: the smallest are %s",
 			       size_name(page, name), size_name(base, base_name));
 	}
+	pages = (want + page - 1) / page;
 	if (page == base) {
 		r = small_available(rootfd, node, pages * page, err);
 	} else {

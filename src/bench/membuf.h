@@ -20,7 +20,8 @@ struct membuf {
 /*
  * Maps at least `want` bytes (whole pages; fewer pages if fewer huge ones are free) and
  * binds them to the node. Nothing is touched yet. -ENOMEM with a reason such as
- * "no free 1G page on node 0: 1 reserved, 0 free".
+ * "no free 1G page on node 0: 1 reserved, 0 free". Asked for 4K it takes the smallest pages that
+ * the kernel has.
  */
 int membuf_map(struct membuf *ret, int rootfd, unsigned int node, uint64_t page, size_t want,
 	       struct err *err);

@@ -8,9 +8,10 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "sys/read.h"
 
-enum { BUDGET_MS = 1500 };
+enum { BUDGET_MS = 1500, PAGE_MOST = 1 << 30 };
 
 const struct probe_family *const probe_families[] = {
 	&probe_memory_bandwidth, &probe_memory_latency, &probe_jitter,	 &probe_rdma_loopback,
@@ -239,11 +240,18 @@ bool probe_is_declined(const struct probe *p)
 const char *probe_pages(const struct profile *profile)
 {
 	const struct ynode *pages = profile_section(profile, "hugepages");
+	const char *best = "4K"; /* the smallest of the kernel */
+	uint64_t most = 0, bytes;
 
-	for (size_t i = 0; pages && i < pages->items.n; i++)
-		if (streq(ynode_text(pages->items.v[i], "size", ""), "1G"))
-			return "1G";
-	return pages && pages->items.n ? "2M" : "4K";
+	for (size_t i = 0; pages && i < pages->items.n; i++) {
+		const char *size = ynode_text(pages->items.v[i], "size", "");
+
+		if (parse_size(size, &bytes) == 0 && bytes > most && bytes <= PAGE_MOST) {
+			most = bytes;
+			best = size;
+		}
+	}
+	return best;
 }
 
 static void probe_free(struct probe *p)

@@ -100,7 +100,7 @@ void probe_declines(struct probe *p, enum outcome outcome, const char *fmt, ...)
 bool probe_is_declined(const struct probe *p);
 void probes_free(struct probes *probes);
 
-/* The page sizes for the bench program, most wanted first: what the profile gives the work. */
+/* The pages for the bench program: the largest up to 1G that the profile gives the work. */
 const char *probe_pages(const struct profile *profile);
 
 /* What the port of an RDMA device could carry, in bytes/s; 0: not known. */

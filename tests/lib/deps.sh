@@ -2,25 +2,30 @@
 # Install the Debian packages that a part of the tree needs, and only those
 # that are missing.
 #
-#   tests/lib/deps.sh build|test|bench|vm ...
+#   tests/lib/deps.sh build|test|arm64|bench|vm ...
+#   tests/lib/deps.sh libraries: what the programs and their unit tests are
+#     linked with; prints the names, for tests/lib/sysroot
 #
 # Runs on a machine with nothing but git, make and a compiler. It never
 # changes apt's configuration and never removes or upgrades a package.
 set -eu
 
-build_packages="gcc make pkg-config libc6-dev libyaml-dev libkmod-dev
-  libpci-dev libblkid-dev libmount-dev libsystemd-dev libmnl-dev
-  libjansson-dev libarchive-dev libibverbs-dev debhelper dpkg-dev"
-test_packages="rpm rpmlint cpio libcmocka-dev libfuse3-dev fuse3 bats pciutils bzip2 xz-utils
+libraries="libc6-dev libyaml-dev libkmod-dev libpci-dev libblkid-dev
+  libmount-dev libsystemd-dev libmnl-dev libjansson-dev libarchive-dev
+  libibverbs-dev"
+unit_libraries="libcmocka-dev"
+build_packages="gcc make pkg-config $libraries debhelper dpkg-dev"
+test_packages="$unit_libraries rpm rpmlint cpio libfuse3-dev fuse3 bats pciutils bzip2 xz-utils
   shellcheck strace jq procps mandoc udev systemd
   grub-common grub-emu e2fsprogs dosfstools mtools xfsprogs
   python3 python3-jsonschema python3-yaml clang-format lintian zsh fish man-db"
+arm64_packages="make pkg-config gcc-aarch64-linux-gnu qemu-user"
 bench_packages="jq mbw rt-tests"
 vm_packages="mmdebstrap binutils python3 fdisk e2fsprogs grub-pc-bin grub-common
   grub-efi-amd64-bin ovmf dosfstools mtools xfsprogs ca-certificates"
 
 usage() {
-  echo "usage: $0 build|test|bench|vm ..." >&2
+  echo "usage: $0 build|test|arm64|bench|vm ... | libraries" >&2
   exit 2
 }
 
@@ -28,6 +33,7 @@ packages_of() {
   case $1 in
     build) echo "$build_packages" ;;
     test) echo "$test_packages" ;;
+    arm64) echo "$arm64_packages" ;;
     bench) echo "$bench_packages" ;;
     vm) echo "$build_packages $vm_packages" ;;
     *) usage ;;
@@ -54,6 +60,10 @@ install_packages() {
 }
 
 [ $# -gt 0 ] || usage
+if [ "$*" = libraries ]; then
+  echo "$libraries $unit_libraries" | xargs -n 1
+  exit
+fi
 wanted=
 for part in "$@"; do
   packages=$(packages_of "$part") || exit 2

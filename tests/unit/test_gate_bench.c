@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "emulator.h"
 #include "gate/bench.h"
 
 #define OK "{\"result\":\"measured\",\"value\":42}"
@@ -219,6 +220,7 @@ static const struct leaver {
 static void test_nothing_stays(void **state)
 {
 	(void)state;
+	NEEDS_SUBREAPERS();
 	for (size_t i = 0; i < array_len(leavers); i++) {
 		char script[256], mark[32];
 		struct bench_job job;
@@ -266,10 +268,12 @@ static void test_one_that_flees(void **state)
 {
 	char path[] = "/tmp/railhead-test-XXXXXX";
 	struct bench_job job = {.argv = {"/proc/self/exe", "flees", path}, .deadline_ms = 500};
-	int fd = mkstemp(path);
 	uint64_t n;
+	int fd;
 
 	(void)state;
+	NEEDS_SUBREAPERS();
+	fd = mkstemp(path);
 	assert_true(fd >= 0);
 	if (geteuid() == 0) {
 		run_ms(&job, 1);
@@ -289,6 +293,7 @@ static void test_caller_dies(void **state)
 	pid_t caller;
 
 	(void)state;
+	NEEDS_SUBREAPERS();
 	snprintf(mark, sizeof(mark), "7200.%d", getpid());
 	snprintf(script, sizeof(script), "sleep %s & wait", mark);
 	caller = fork();
@@ -588,6 +593,7 @@ static void test_abandoned(void **state)
 	(void)state;
 	if (geteuid() != 0) /* it may not execute itself, nor trace */
 		return;
+	NEEDS_PTRACE();
 	snprintf(mark, sizeof(mark), "unkillable.%d", getpid());
 	tracer = start_tracer(mark);
 	took = run_ms(jobs, array_len(jobs));

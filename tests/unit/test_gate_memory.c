@@ -106,6 +106,11 @@ static void check(struct tmp *t, const char *profile, const char *check, const c
 
 static void test_nodes(void **state)
 {
+	static const char *const arm64[] = {
+		"gate/x/node0: memory_latency --node 0 --page 512M @node0",
+		"gate/x/node1: memory_latency --node 1 --page 512M @node1",
+		NULL,
+	};
 	static const char *const bandwidth[] = {
 		"gate/x/node0: memory_bandwidth --node 0 --page 1G @node0",
 		"gate/x/node1: memory_bandwidth --node 1 --page 1G @node1",
@@ -120,6 +125,8 @@ static void test_nodes(void **state)
 	check(*state, "{hugepages: [{size: 1G, count: 2, node: 0}]}",
 	      "{run: memory_bandwidth, per: node, min: 100GB/s}", bandwidth);
 	check(*state, "{name: a}", "{run: memory_latency, per: node, max: 150ns}", latency);
+	check(*state, "{hugepages: [{size: 2M}, {size: 512M}, {size: 16G}]}",
+	      "{run: memory_latency, per: node, max: 150ns}", arm64);
 }
 
 /* All ordered pairs; memory without CPUs is reached from both. */

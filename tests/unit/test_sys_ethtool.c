@@ -24,6 +24,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "emulator.h"
 #include "hex.h"
 #include "sys/machine.h"
 #include "sys/port.h"
@@ -202,8 +203,10 @@ static void test_this_kernel(void **state)
 {
 	struct tmp *t = *state;
 	int status;
-	pid_t pid = fork();
+	pid_t pid;
 
+	NEEDS_GENERIC_NETLINK();
+	pid = fork();
 	if (pid == 0) {
 		if (unshare(CLONE_NEWNET) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
 			_exit(0xff);
