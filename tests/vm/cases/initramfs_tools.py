@@ -90,7 +90,7 @@ def hang_is_killed(vm):
     kernel_log(vm, "the stand-in hangs")
     kernel_log(vm, "the initrd stage failed (status 137)")
     equal("processes left", vm.run("pgrep -f 'apply --stage initrd'").output, "")
-    equal("stages", list(status_json(vm)["stages"]), ["early", "devices"])
+    expect("initrd" not in status_json(vm)["stages"], "the stage has a result")
     contains("railhead status", exits(vm, "railhead status", 7), "lacks", "left no result",
              "stage early did its work")
 
