@@ -178,12 +178,12 @@ static const char *lack_of_initramfs(const struct apply *a, enum stage stage)
 		return NULL;
 	if (root_exists(&a->inv->root, "/run/railhead/initramfs.log"))
 		return "the initrd stage began in the initramfs and left no result (why is in the "
-		       "kernel's log), so stage early did its work: too late for options of "
-		       "modules that the initramfs loaded";
-	return "the initrd stage did not run in the initramfs, so stage early did its work: a "
-	       "reboot for kernel arguments comes later, and too late for options of modules "
-	       "that the initramfs loaded; make an initramfs with railhead in it (dracut "
-	       "--force, update-initramfs -u)";
+		       "kernel's log), so stage early did its work: options of modules that the "
+		       "initramfs loaded are not set";
+	return "the initrd stage did not run in the initramfs, or railhead-initrd.service failed "
+	       "there, so stage early did its work: a reboot for kernel arguments takes longer, "
+	       "and options of modules that the initramfs loaded are not set; if it has no "
+	       "railhead in it, make it anew (dracut --force, update-initramfs -u)";
 }
 
 /* Returns false if no further stage makes sense. */
