@@ -36,6 +36,8 @@ it_replace_dracut() {
   run_logged in_tree dpkg --force-depends --purge dracut dracut-core
   rm -rf "$tree"/etc/dracut* "$tree"/usr/lib/dracut
   rm "$tree/usr/share/initramfs-tools/scripts/init-bottom/railhead"
+  # They look for arrays and volumes again each second that a root is waited for.
+  rm -f "$tree"/usr/share/initramfs-tools/{hooks,scripts/*}/{mdadm,lvm2,btrfs}
   cp -r "$it_debs" "$tree/run/debs"
   run_logged in_tree sh -c 'exec dpkg --force-confold -i /run/debs/*.deb'
   rm -r "$tree/run/debs"
