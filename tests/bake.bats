@@ -156,6 +156,12 @@ remember() {
   [[ $output != *10-railhead.conf* ]]
 }
 
+@test "bake: a unit that is given twice is gated once" {
+  run -0 bake --gate kubelet --gate kubelet.service --gate kubelet
+  [ "$(grep -c "kubelet.service waits for" <<<"$output")" -eq 1 ]
+  [ "$(grep -c "starts kubelet.service" <<<"$output")" -eq 1 ]
+}
+
 @test "bake: what can't be gated is refused with the reason, and nothing is written" {
   debian
   remember

@@ -69,7 +69,7 @@ echo "called with: $* ($RAILHEAD_INITRAMFS)"
 for file in /dev/null /proc/self/status /sys/kernel /run/railhead; do
   [ -e "$file" ] || echo "no $file"
 done
-echo "to standard error" >&2
+echo "railhead: to standard error" >&2
 S
   boot
   [ "$output" = "" ]

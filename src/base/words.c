@@ -91,6 +91,9 @@ static const struct {
 	{"rd.break", "an initramfs stopped for debugging"},
 	{"rd.break=*", "an initramfs stopped for debugging"},
 	{"rdbreak", "an initramfs stopped for debugging"},
+	/* Of initramfs-tools, mkinitcpio and live-boot; neither the kernel nor systemd has it. */
+	{"break", "an initramfs stopped for debugging"},
+	{"break=*", "an initramfs stopped for debugging"},
 	{"rd.live.*", "a live system"},
 	{"root=live:*", "a live system"},
 	{"boot=live", "a live system"},

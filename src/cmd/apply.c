@@ -168,11 +168,30 @@ static void watch_again(struct apply *a, const struct run *run)
 	watch_free(&watch);
 }
 
+/*
+ * Why stage early has to do the work of stage initrd too; NULL if that is done. The script of
+ * initramfs-tools leaves its log however it ends.
+ */
+static const char *lack_of_initramfs(const struct apply *a, enum stage stage)
+{
+	if (stage != STAGE_EARLY || !a->unit || status_has_stage(&a->status, STAGE_INITRD))
+		return NULL;
+	if (root_exists(&a->inv->root, "/run/railhead/initramfs.log"))
+		return "the initrd stage began in the initramfs and left no result (why is in the "
+		       "kernel's log), so stage early did its work: options of modules that the "
+		       "initramfs loaded are not set";
+	return "the initrd stage did not run in the initramfs, or railhead-initrd.service failed "
+	       "there, so stage early did its work: a reboot for kernel arguments takes longer, "
+	       "and options of modules that the initramfs loaded are not set; if it has no "
+	       "railhead in it, make it anew (dracut --force, update-initramfs -u)";
+}
+
 /* Returns false if no further stage makes sense. */
 static bool apply_stage(struct apply *a, enum stage stage)
 {
 	uint64_t deadline = clock_usec() + stage_budget[stage];
-	unsigned int also = 0;
+	const char *lack = lack_of_initramfs(a, stage);
+	unsigned int also = lack ? STAGES(STAGE_INITRD) : 0;
 	struct stage_result result;
 	struct sink sink;
 	struct run run;
@@ -184,11 +203,8 @@ static bool apply_stage(struct apply *a, enum stage stage)
 		run_close(&run);
 		return false;
 	}
-	if (stage == STAGE_EARLY && a->unit && !status_has_stage(&a->status, STAGE_INITRD)) {
-		complain("early: the initrd stage did not run (no railhead module in the "
-			 "initramfs?); doing its work now");
-		also = STAGES(STAGE_INITRD);
-	}
+	if (lack)
+		complain("early: %s", lack);
 	say_frozen_anew(&run);
 	sink = make_sink(&run);
 	run_apply(&run, stage, also, deadline, &sink, &result);
@@ -196,6 +212,7 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	set_verdict(a, &run, STAGES(stage) | also, stage);
 	status_set_profile(&a->status, run.profile);
 	status_set_stage(&a->status, &run, STAGES(stage) | also, &result);
+	status_set_lack(&a->status, stage, lack);
 	store(a);
 	if (stage == STAGE_DEVICES && result.count[CHANGE_SET])
 		watch_again(a, &run);

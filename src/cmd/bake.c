@@ -268,14 +268,18 @@ static int report(struct invocation *inv, const struct bake *b, const struct bak
 
 static int want_gates(struct invocation *inv, struct bake *b)
 {
+	cleanup_strv struct strv units = {0};
 	struct err err = {0};
 
 	for (size_t i = 0; i < inv->gates.n; i++) {
 		cleanup_free char *unit = NULL;
 		int r = bake_gate_name(inv->gates.v[i], &unit, &err);
 
-		if (r == 0)
+		/* "x" and "x.service" are one. */
+		if (r == 0 && !strv_contains(&units, unit)) {
+			strv_add(&units, unit);
 			r = bake_gate(b, unit, &err);
+		}
 		if (r < 0) {
 			complain("bake: %s", err.text);
 			return r == -EINVAL ? EXIT_USAGE : EXIT_INTERNAL;

@@ -135,6 +135,14 @@ void status_set_stage(struct status *s, const struct run *run, unsigned int stag
 	json_object_set_new(sub(s->doc, "stages"), stage_name(result->stage), stage);
 }
 
+void status_set_lack(struct status *s, enum stage stage, const char *sentence)
+{
+	json_t *obj = json_object_get(json_object_get(s->doc, "stages"), stage_name(stage));
+
+	if (obj && sentence)
+		json_object_set_new(obj, "lacks", json_string(sentence));
+}
+
 /* {"min": 2.1e11}: in bytes per second, nanoseconds, messages per second */
 static json_t *readings_to_json(const struct measurement *m)
 {
@@ -362,6 +370,8 @@ static void render_stages(FILE *out, const struct status *s)
 		json_object_foreach(counts, state, n)
 			fprintf(out, " %s=%lld", state, (long long)json_integer_value(n));
 		fputc('\n', out);
+		if (*text_of(stage, "lacks", ""))
+			fprintf(out, "  %-8s %s\n", "lacks", text_of(stage, "lacks", ""));
 		render_vfs(out, json_object_get(stage, "vfs"));
 	}
 }

@@ -37,6 +37,8 @@ void status_set_profile(struct status *s, const struct profile *profile);
 /* Replaces the stage's part: its changes (and those of also), counts and times. */
 void status_set_stage(struct status *s, const struct run *run, unsigned int stages,
 		      const struct stage_result *result);
+/* What the boot lacked, so that the stage did more than its own work; NULL: nothing. */
+void status_set_lack(struct status *s, enum stage stage, const char *sentence);
 void status_set_measurements(struct status *s, const struct measurements *m);
 /* Of the checks that m has any of; what is there of the others stays. */
 void status_replace_measurements(struct status *s, const struct measurements *m);

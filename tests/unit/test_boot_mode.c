@@ -38,6 +38,8 @@ static void test_cmdline(void **state)
 		{"systemd.unit=kdump-tools-dump.service", BOOT_SPECIAL},
 		{"rd.break", BOOT_SPECIAL},
 		{"rd.break=pre-mount", BOOT_SPECIAL},
+		{"break", BOOT_SPECIAL},
+		{"break=bottom,init panic=0", BOOT_SPECIAL},
 		/* what a trial boot has on its line is no mode */
 		{"panic=30 rd.shell=0 rd.emergency=reboot", BOOT_NORMAL},
 		{"init=/bin/sh", BOOT_SPECIAL},

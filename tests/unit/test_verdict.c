@@ -471,6 +471,8 @@ static void test_round_trip(void **state)
 	status_load(&t->root, &s);
 	status_set_profile(&s, &g.profile);
 	status_set_stage(&s, &run, STAGES(STAGE_DEVICES), &result);
+	status_set_lack(&s, STAGE_DEVICES, "it came late");
+	status_set_lack(&s, STAGE_EARLY, "a stage that did not run lacks nothing");
 	status_set_measurements(&s, &m);
 	status_set_verdict(&s, &v);
 	assert_int_equal(status_store(&t->root, &s, &t->err), 0);
@@ -485,6 +487,8 @@ static void test_round_trip(void **state)
 	assert_false(status_has_stage(&s, STAGE_EARLY));
 	stage = json_object_get(json_object_get(s.doc, "stages"), "devices");
 	assert_int_equal(json_integer_value(json_object_get(stage, "duration_usec")), 7000000);
+	assert_string_equal(json_string_value(json_object_get(stage, "lacks")), "it came late");
+	assert_null(json_object_get(json_object_get(s.doc, "stages"), "early"));
 	assert_int_equal(
 		json_integer_value(json_object_get(json_object_get(stage, "counts"), "set")), 1);
 	assert_int_equal(json_array_size(json_object_get(stage, "changes")), 1);

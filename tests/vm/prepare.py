@@ -146,6 +146,7 @@ LAYOUTS = {
     "xfs": ("xfs.img", False),
     "lvm": ("lvm.img", True),
     "lvm-bios": ("lvm.img", False),
+    "initramfs-tools": ("initramfs-tools.img", False),
 }
 
 

@@ -66,7 +66,7 @@ TABLE
 }
 
 gpt_make_disk() {
-  local image=$build/layouts.img
+  local image=$build/$1
   rm -f "$image"
   truncate -s "$((gpt_root_mib + gpt_root_size_mib + 1))M" "$image"
   run_logged sfdisk -q "$image" <<TABLE
@@ -88,6 +88,6 @@ make_gpt() {
   gpt_check_initramfs
   gpt_make_environment
   unmount_tree
-  gpt_make_disk
+  gpt_make_disk layouts.img
   gpt_make_stranger
 }

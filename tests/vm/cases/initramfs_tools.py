@@ -1,0 +1,165 @@
+"""The guest "initramfs-tools" (layouts/initramfs-tools.sh), after its first two boots, which
+layouts.py sees: args that kill a boot in that initramfs, a railhead that hangs there, an
+initramfs without railhead, and one that a person stopped.
+"""
+
+import re
+import time
+
+from cases.layouts import ENTERED, INITRAMFS_TOOLS
+from cases.trials import (MENU, STUCK, WANTED, _seen, arm, came_back, is_converged, kernels, look,
+                          power_cycle, settle, trials, wait_for_resets, want)
+from harness import case, contains, equal, exits, expect, state, status_json
+
+IMAGE = "/boot/initrd.img-$(uname -r)"
+DEADLINE = 10  # of initrd.short
+USUAL = ["initramfs-tools1", "initramfs-tools2"]
+
+# Hangs in the initramfs alone, and takes no hint.
+HANGS = """cat >/usr/sbin/railhead.hangs <<'S'
+#!/bin/sh
+if [ -n "$RAILHEAD_INITRAMFS" ]; then
+  trap '' TERM
+  echo the stand-in hangs
+  while :; do sleep 1; done
+fi
+exec /usr/sbin/railhead.real "$@"
+S
+chmod 755 /usr/sbin/railhead.hangs
+mv /usr/sbin/railhead /usr/sbin/railhead.real
+mv /usr/sbin/railhead.hangs /usr/sbin/railhead
+"""
+
+
+def use_initramfs(vm, name):
+    """The next boots are with one of the image's initramfs."""
+    vm.sh(f"test -e /boot/initrd.usual || cp {IMAGE} /boot/initrd.usual; cp /boot/{name} {IMAGE}")
+    settle(vm)
+
+
+def kernel_log(vm, word):
+    """The lines of railhead's in the kernel's log, as (seconds since boot, text)."""
+    lines = re.findall(r"^\[ *([0-9.]+)\] railhead: (.*)", vm.sh("dmesg"), re.MULTILINE)
+    found = [(float(seconds), text) for seconds, text in lines if word in text]
+    expect(found, f"{word!r} is not in the kernel's log: {lines}")
+    return found
+
+
+# --- the usual boots ---------------------------------------------------------------
+
+@case("initramfs-tools1", "why it reboots is in the kernel's log")
+def reboot_is_told(vm):
+    contains("console of the first boot", vm.boots_on_console()[1],
+             "railhead: kernel arguments were written; rebooting")
+
+
+@case("initramfs-tools2", "the stage ran in that initramfs, without dracut, and said so to the kernel")
+def stage_ran(vm):
+    equal("files of dracut's", vm.run("ls -d /usr/bin/dracut /usr/lib/dracut").status, 2)
+    kernel_log(vm, "initrd: ")
+    stages = status_json(vm)["stages"]
+    expect("initrd" in stages, f"no stage initrd: {list(stages)}")
+    expect("lacks" not in stages["early"], f"early lacks {stages['early'].get('lacks')}")
+    equal("mounts left below the root", vm.run("findmnt -rno TARGET /root").output, "")
+
+
+# --- args that kill a boot there; in the boot that follows, railhead hangs there -----------------
+
+NO_DISK = "module_blacklist=virtio_blk"
+
+
+@state("initramfs-tools: hang", guest=INITRAMFS_TOOLS, needs=USUAL)
+def hang(vm):
+    vm.dead_end = STUCK
+    arm(vm, WANTED + [NO_DISK])
+    # One trial is enough: that a second one's death rejects is seen in trials.py.
+    vm.sh("printf 'schema: 1\nreboot: false\n' >/etc/railhead/railhead.conf")
+    vm.sh(HANGS)
+    use_initramfs(vm, "initrd.short")
+    power_cycle(vm, 2, 400)
+
+
+@case("initramfs-tools: hang", "args that end in its shell: it reboots, and the good ones come back")
+def shell_comes_back(vm):
+    contains("console", _seen["console"], "Rebooting automatically due to panic= boot argument")
+    equal("trials", len(trials()), 1)
+    equal("reboots", _seen["resets"], 2)
+    came_back(vm, NO_DISK, "reboot")
+
+
+@case("initramfs-tools: hang", "a railhead that hangs is killed at its deadline, the boot goes on and says so")
+def hang_is_killed(vm):
+    killed, _ = kernel_log(vm, f"not ended after {DEADLINE} s, so it is killed")[0]
+    expect(killed > DEADLINE, f"killed {killed} s after the boot's begin")
+    kernel_log(vm, "the stand-in hangs")
+    kernel_log(vm, "the initrd stage failed (status 137)")
+    equal("processes left", vm.run("pgrep -f '[a]pply --stage initrd'").output, "")
+    expect("initrd" not in status_json(vm)["stages"], "the stage has a result")
+    contains("railhead status", exits(vm, "railhead status", 7), "lacks", "left no result",
+             "stage early did its work")
+
+
+# --- an initramfs without railhead -----------------------------------------------------
+
+@state("initramfs-tools: none", guest=INITRAMFS_TOOLS, needs=USUAL)
+def none(vm):
+    vm.dead_end = STUCK
+    vm.sh("test ! -e /usr/sbin/railhead.real || mv /usr/sbin/railhead.real /usr/sbin/railhead")
+    vm.sh("rm -f /etc/railhead/railhead.conf")
+    want(vm, WANTED)
+    exits(vm, "railhead apply", 0, 120)  # disarms what the state before left armed
+    want(vm, WANTED + ["version=2"])
+    use_initramfs(vm, "initrd.none")
+    before, console = vm.resets, vm.console_size()
+    vm.send("systemctl reboot")
+    wait_for_resets(vm, before + 2, 300)
+    vm.wait_for_shell(300)
+    vm.wait_until_booted()
+    look(vm, vm.resets - before, console)
+
+
+@case("initramfs-tools: none", "no railhead in the initramfs: the real root writes and reboots, once")
+def real_root_reboots(vm):
+    equal("reboots", _seen["resets"], 2)
+    equal("trials", len(trials()), 1)
+    first = _seen["console"].split("Linux version")[1]
+    contains("console of the boot that wrote", first, ENTERED, "kernel arguments were written")
+    is_converged(vm, WANTED + ["version=2"])
+
+
+@case("initramfs-tools: none", "it is ready, and says what the boot lacked")
+def says_what_lacks(vm):
+    equal("words in the kernel's log", vm.run("dmesg | grep '\\] railhead: '").output, "")
+    lack = status_json(vm)["stages"]["early"]["lacks"]
+    contains("what is lacking", lack, "did not run in the initramfs", "update-initramfs -u")
+    contains("railhead status", exits(vm, "railhead status", 0), lack)
+    contains("journal", vm.sh("journalctl -b --no-pager -o cat -u railhead-early.service"), lack)
+
+
+# --- an initramfs that a person stopped ------------------------------------------------
+
+# The last one: nobody types into that shell.
+@state("initramfs-tools: break", guest=INITRAMFS_TOOLS, needs=USUAL)
+def stopped(vm):
+    vm.dead_end = STUCK
+    want(vm, WANTED + ["version=3"])
+    vm.sh(f"sed -i 's/$railhead_kargs/& break=init/' {MENU}")
+    use_initramfs(vm, "initrd.usual")
+    console, before = vm.console_size(), vm.resets
+    vm.send("systemctl reboot")
+    end = time.monotonic() + 300
+    while "(initramfs)" not in vm.console(console):
+        expect(time.monotonic() < end, f"no shell; the console ends with:\n{vm.console()[-2000:]}")
+        vm.check_alive()
+        time.sleep(0.2)
+    _seen.update(console=vm.console(console), resets=vm.resets - before)
+
+
+@case("initramfs-tools: break", "break=init: railhead leaves the shell alone, and says so")
+def nothing_is_done(vm):
+    equal("reboots", _seen["resets"], 1)
+    equal("kernels started", len(kernels()), 1)
+    contains("command line", kernels()[0], " break=init")
+    contains("console", _seen["console"], "an initramfs stopped for debugging (break=init)")
+    equal("remounts of the root", re.findall("EXT4-fs.* re-mounted", _seen["console"].split(
+        "Linux version")[1]), [])
