@@ -75,6 +75,9 @@ class _ShellLines(threading.Thread):
 # asked the disk (udev for its serial number) waited for ever. It costs no time there.
 SYNCHRONOUS_DISKS = ["-global", "virtio-blk-pci.ioeventfd=off"]
 
+# Without RDRAND a boot gathers entropy, for a second and more of an emulated CPU.
+CPU = "qemu64,+rdrand"
+
 # Beside the disks' images: what saves an emulated guest the moving of its kernel (bios_hole.S).
 BIOS_HOLE = "bios-hole.rom"
 
@@ -120,7 +123,7 @@ def full_hardware(nics=2):
     """
     args = [
         "-machine", "q35",
-        "-cpu", "qemu64,vendor=GenuineIntel,+pdpe1gb",
+        "-cpu", CPU + ",vendor=GenuineIntel,+pdpe1gb",
         "-smp", "2,sockets=2",
         "-m", "12G",
         "-device", "intel-iommu,intremap=off,caching-mode=off",
@@ -143,7 +146,7 @@ def small_hardware():
     One CPU: a second one makes no boot faster under emulation, but takes as much from the
     guests beside it.
     """
-    return ["-machine", "q35", "-cpu", "qemu64", "-smp", "1", "-m", "2G"]
+    return ["-machine", "q35", "-cpu", CPU, "-smp", "1", "-m", "2G"]
 
 
 def other_disk(path):
