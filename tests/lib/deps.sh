@@ -16,7 +16,7 @@ test_packages="rpm rpmlint cpio libcmocka-dev libfuse3-dev fuse3 bats pciutils b
   grub-common grub-emu e2fsprogs dosfstools mtools xfsprogs
   python3 python3-jsonschema python3-yaml clang-format lintian zsh fish man-db"
 bench_packages="jq mbw rt-tests"
-vm_packages="mmdebstrap binutils python3 fdisk e2fsprogs grub-pc-bin grub-common
+vm_packages="mmdebstrap binutils python3 fdisk e2fsprogs grub-common
   grub-efi-amd64-bin ovmf dosfstools mtools xfsprogs ca-certificates"
 
 usage() {
