@@ -238,7 +238,7 @@ check-fuzz: $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/test/%) ## fuzz targets over thei
 check-bats: all $(BUILD)/test/grub_reader $(BUILD)/simnode $(GPU_STANDINS) ## the programs, from outside
 	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
 
-check-vm: all ## boot a real Debian in QEMU
+check-vm: all ## boot a real Debian in QEMU (DIST=trixie: Debian 13 instead of 12)
 	$(Q)tests/vm/run
 
 demo: ## see a node boot to ready, from nothing

@@ -21,7 +21,7 @@ test_packages="$unit_libraries rpm rpmlint cpio libfuse3-dev fuse3 bats pciutils
   python3 python3-jsonschema python3-yaml clang-format lintian zsh fish man-db"
 arm64_packages="make pkg-config gcc-aarch64-linux-gnu qemu-user"
 bench_packages="jq mbw rt-tests"
-vm_packages="mmdebstrap binutils python3 fdisk e2fsprogs grub-pc-bin grub-common
+vm_packages="mmdebstrap binutils python3 fdisk e2fsprogs grub-common
   grub-efi-amd64-bin ovmf dosfstools mtools xfsprogs ca-certificates"
 
 usage() {

@@ -25,6 +25,9 @@ _snapshots = {SNAPSHOT: (MAIN, "boot2"), DEVICES_SNAPSHOT: (DEVICES, "devices' b
 # Those that take longest begin first, so that no CPU is idle at the end.
 LONGEST = (DEVICES, "trials", "trials-more", MAIN)
 
+# The states whose cases are the short form: what CI sees on another release of Debian.
+SHORT = ("trials", "panic")
+
 _states = []  # (name, function, guest), in the order in which a guest runs through
 _needs = {}   # of a state that does not need all states before it: those that it does
 _cases = []   # (state, title, function)
@@ -83,6 +86,10 @@ def select(words):
             if not words or any(word in f"{entry[0]}: {entry[1]}" for word in words)]
 
 
+def short():
+    return [entry for entry in _cases if entry[0] in SHORT]
+
+
 def by_guest(selected):
     """The cases of each guest: those that take longest first."""
     guest_of = {name: guest for name, _, guest in _states}
@@ -97,8 +104,9 @@ def by_guest(selected):
 class Run:
     """Runs the cases of one guest, prints a line for each, counts."""
 
-    def __init__(self, vm, selected, guest=MAIN, number=0):
+    def __init__(self, vm, selected, guest=MAIN, number=0, suite="vm"):
         self.vm = vm
+        self.suite = suite
         self.selected = selected
         self.states = [entry[:2] for entry in _states if entry[2] == guest]
         self.passed = 0
@@ -170,7 +178,8 @@ class Run:
     def _report(self, entry, begin, reason):
         self.number += 1
         took = f" # {time.monotonic() - begin:.1f} s" if begin else ""
-        print(f"{'not ok' if reason else 'ok'} {self.number} - vm {entry[0]}: {entry[1]}{took}")
+        print(f"{'not ok' if reason else 'ok'} {self.number} - {self.suite} {entry[0]}: {entry[1]}"
+              f"{took}")
         if reason:
             self.failed += 1
             print("".join(f"#   {line}\n" for line in _shorten(reason)), end="")

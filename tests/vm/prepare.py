@@ -14,7 +14,14 @@ from vm import Guest, other_disk, small_hardware
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-BUILD = os.environ.get("RAILHEAD_VM_BUILD", os.path.join(TOP, "build", "vm"))
+SHARED = os.environ.get("RAILHEAD_VM_BUILD", os.path.join(TOP, "build", "vm"))
+
+# Releases of Debian that can be guests; what each is made from is kept apart (release.sh).
+BUILDS = {"bookworm": SHARED, "trixie": f"{SHARED}-trixie"}
+DIST = os.environ.get("DIST", "bookworm")
+if DIST not in BUILDS:
+    sys.exit(f"DIST={DIST}: {' and '.join(BUILDS)} can be guests")
+BUILD = BUILDS[DIST]
 
 
 # In the order of Debian's releases: only the larger one is left in newer ones.
@@ -23,6 +30,19 @@ OVMF = ("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_CODE.fd")
 
 class PrepareError(Exception):
     """The guest cannot be made on this machine."""
+
+
+def use(release):
+    """Whatever is made in this process from now on is of that release of Debian."""
+    global DIST, BUILD
+    os.environ["DIST"] = DIST = release
+    BUILD = BUILDS[release]
+    _basics.cache_clear()
+    _layouts_made.clear()
+
+
+def suite():
+    return "vm" if BUILD == SHARED else f"vm-{DIST}"
 
 
 def say(text):
@@ -94,7 +114,7 @@ def _kvm_boots(qemu_dir):
 
 def accelerator(qemu_dir):
     """KVM where it really works, else emulation. The answer is kept."""
-    answer = os.path.join(BUILD, "accelerator")
+    answer = os.path.join(SHARED, "accelerator")
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg,thread=multi"
     if not os.path.exists(answer):
@@ -111,7 +131,7 @@ def _basics():
     qemu_dir = qemu()
     disk = image(packages())
     accel = accelerator(qemu_dir)
-    say(f"guest: {qemu_version(qemu_dir)}, {accel}")
+    say(f"guest: {DIST}, {qemu_version(qemu_dir)}, {accel}")
     return qemu_dir, disk, accel
 
 
@@ -121,9 +141,15 @@ def everything(directory):
     return Guest(qemu_dir, accel, disk, directory, payload=payload())
 
 
-@functools.lru_cache(maxsize=None)
-def _layouts():
-    _step("disks with other layouts", os.path.join(HERE, "build-layouts"))
+_layouts_made = set()
+
+
+def _layouts(*names):
+    """The disks of these guests (LAYOUTS)."""
+    missing = {LAYOUTS[name][0] for name in names} - _layouts_made
+    if missing:
+        _step("disks with other layouts", os.path.join(HERE, "build-layouts"), *sorted(missing))
+        _layouts_made.update(missing)
 
 
 def _ovmf(directory):
@@ -153,7 +179,7 @@ LAYOUTS = {
 def layout(name, directory):
     """A guest with another layout of its disk (LAYOUTS)."""
     qemu_dir, _, accel = _basics()
-    _layouts()
+    _layouts(name)
     os.makedirs(directory, exist_ok=True)
     image_name, efi = LAYOUTS[name]
     hardware = small_hardware() + (_ovmf(directory) if efi else [])
@@ -176,21 +202,23 @@ CUTS = {
 
 def cut_guest(name, directory):
     qemu_dir, _, accel = _basics()
-    _layouts()
-    os.makedirs(directory, exist_ok=True)
     layout_name, env = CUTS[name]
+    _layouts(layout_name)
+    os.makedirs(directory, exist_ok=True)
     image_name, efi = LAYOUTS[layout_name]
     hardware = small_hardware() + (_ovmf(directory) if efi else [])
     return CutGuest(qemu_dir, accel, os.path.join(BUILD, image_name), directory,
                     hardware=hardware, env=env)
 
 
-def images():
-    """Build whatever guests of every name are made from."""
+def images(names):
+    """Build whatever the guests with these names are made from."""
     try:
         _basics()
-        _layouts()
-        payload()
+        _layouts(*(CUTS[name][0] if name in CUTS else name
+                   for name in names if name not in (MAIN, DEVICES)))
+        if MAIN in names or DEVICES in names:
+            payload()
     except PrepareError:
         pass  # whoever asks for that guest fails, and says why
 

@@ -2,6 +2,9 @@
 
 Builds the package, the guests' images and what the cases bring along, boots
 the guests and runs the cases. Logs and the console are kept in build/vm/run/.
+
+All cases of Debian 12 have the short form of Debian 13 beside them, in a guest of
+that release: what is tried there at each change. The rest is DIST=trixie.
 """
 
 import argparse
@@ -21,7 +24,11 @@ import harness    # noqa: E402
 import prepare    # noqa: E402
 
 PR_SET_PDEATHSIG = 1
-DIRECTORY = os.path.join(prepare.BUILD, "run")
+SHORT_DIST = "trixie"
+
+
+def directory():
+    return os.path.join(prepare.BUILD, "run")
 
 
 def list_cases(selected):
@@ -29,42 +36,63 @@ def list_cases(selected):
         print(f"{state}: {title}")
 
 
+def fresh_directory():
+    shutil.rmtree(directory(), ignore_errors=True)
+    os.makedirs(directory())
+
+
+def count(groups):
+    return sum(len(selected) for _, selected in groups)
+
+
 def run_guest(name, selected, number):
     """Returns how many cases of one guest passed and how many failed."""
     begin = time.monotonic()
-    place = DIRECTORY if name == harness.MAIN else os.path.join(DIRECTORY, name)
+    place = directory() if name == harness.MAIN else os.path.join(directory(), name)
     try:
         guest = prepare.guest(name, place)
     except prepare.PrepareError as error:
         # A test that cannot run is a failure, and so is each that it hides.
-        print(f"not ok - vm {name}: {error}")
+        print(f"not ok - {prepare.suite()} {name}: {error}")
         return 0, len(selected)
     with guest:
-        run = harness.Run(guest, selected, name, number)
+        run = harness.Run(guest, selected, name, number, prepare.suite())
         run.all()
     print(f"# vm cases of the guest {name} took {time.monotonic() - begin:.0f} s in all",
           flush=True)
     return run.passed, run.failed
 
 
-def run_to_log(name, selected, number, log, result):
+def run_guests(groups, number):
+    """One guest after the other."""
+    passed = failed = 0
+    for name, selected in groups:
+        more = run_guest(name, selected, number + passed + failed)
+        passed, failed = passed + more[0], failed + more[1]
+    return passed, failed
+
+
+def run_to_log(groups, number, release, log, result):
     """In a process of its own, so that nothing of one guest reaches another."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     with open(log, "w", buffering=1) as out:
         os.dup2(out.fileno(), 1)
         sys.stdout = out
-        result.put(run_guest(name, selected, number))
+        if release != prepare.DIST:
+            prepare.use(release)
+            fresh_directory()
+        result.put(run_guests(groups, number))
 
 
 class Worker:
-    """One guest's cases, run beside others."""
+    """Guests' cases, one guest's as a rule, run beside others."""
 
-    def __init__(self, name, selected, number):
-        self.cases = len(selected)
-        self.log = os.path.join(DIRECTORY, f"{name}.log")
+    def __init__(self, name, groups, number, release):
+        self.cases = count(groups)
+        self.log = os.path.join(directory(), f"{name}.log")
         self._result = multiprocessing.SimpleQueue()
         self.process = multiprocessing.Process(
-            target=run_to_log, args=(name, selected, number, self.log, self._result))
+            target=run_to_log, args=(groups, number, release, self.log, self._result))
         self.process.start()
 
     def finish(self):
@@ -82,15 +110,15 @@ class Worker:
 AT_ONCE = min(len(os.sched_getaffinity(0)), 4) + 1
 
 
-def run_beside(groups):
+def run_beside(tasks):
     """All guests, some of them at once; each one's log when it has ended."""
     passed = failed = number = 0
-    waiting, running = list(groups), []
+    waiting, running = list(tasks), []
     while waiting or running:
         while waiting and len(running) < AT_ONCE:
-            name, selected = waiting.pop(0)
-            running.append(Worker(name, selected, number))
-            number += len(selected)
+            name, groups, release = waiting.pop(0)
+            running.append(Worker(name, groups, number, release))
+            number += count(groups)
         ended = multiprocessing.connection.wait([worker.process.sentinel for worker in running])
         for worker in [worker for worker in running if worker.process.sentinel in ended]:
             running.remove(worker)
@@ -99,30 +127,38 @@ def run_beside(groups):
     return passed, failed
 
 
-def run_cases(selected):
-    """Returns how many passed and how many failed."""
-    shutil.rmtree(DIRECTORY, ignore_errors=True)
-    os.makedirs(DIRECTORY)
+def run_cases(selected, short):
+    """Returns how many passed and how many failed.
+
+    short: the cases for a guest of SHORT_DIST beside these.
+    """
+    fresh_directory()
     groups = harness.by_guest(selected)
-    if len(groups) == 1:
+    if len(groups) == 1 and not short:
         return run_guest(*groups[0], 0)
-    prepare.images()  # each process would build them
-    return run_beside(groups)
+    prepare.images([name for name, _ in groups])  # each process would build them
+    tasks = [(name, [(name, entries)], prepare.DIST) for name, entries in groups]
+    if short:
+        # Neither among the longest, nor begun so late that it ends last.
+        tasks.insert(len(harness.LONGEST), (SHORT_DIST, harness.by_guest(short), SHORT_DIST))
+    return run_beside(tasks)
 
 
 def main():
     parser = argparse.ArgumentParser(prog="tests/vm/run")
     parser.add_argument("--list", action="store_true", help="list the cases")
+    parser.add_argument("--short", action="store_true", help="only those of the short form")
     parser.add_argument("word", nargs="*", help="part of a case's name")
     options = parser.parse_args()
-    selected = harness.select(options.word)
+    selected = harness.short() if options.short else harness.select(options.word)
+    whole = not options.short and not options.word and prepare.DIST != SHORT_DIST
     if not selected:
         parser.error("no case has such a name")
     if options.list:
         list_cases(selected)
         return 0
-    passed, failed = run_cases(selected)
-    prepare.write_tally("vm", passed, failed)
+    passed, failed = run_cases(selected, harness.short() if whole else [])
+    prepare.write_tally(prepare.suite(), passed, failed)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

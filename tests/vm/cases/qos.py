@@ -116,7 +116,9 @@ def _double_pfc(vm):
 
 
 def _entries(vm, pf=NICS[0]):
-    return sorted(map(tuple, _dcb(vm, "app", pf).get("dscp_prio", [])))
+    # iproute2 6.15 adds what it prints between two entries, a blank, to each of them.
+    return sorted((dscp, priority)
+                  for dscp, priority, *_ in _dcb(vm, "app", pf).get("dscp_prio", []))
 
 
 def _double_trust(vm):

@@ -11,6 +11,7 @@ import re
 import subprocess
 import time
 
+from cases.layouts import SWITCH
 from harness import (case, contains, equal, exits, expect, is_active, json_of,
                      state, status_json)
 
@@ -107,6 +108,16 @@ def first(vm):
     vm.wait_for_shell(400)
     vm.wait_until_booted()
     look(vm, 1, 0)
+
+
+@case("trials", "the first boot lacks args: one reboot, from its initramfs, and no unit fails")
+def first_boot(vm):
+    equal("reboots", vm.resets, 1)
+    before, after = vm.boots_on_console()[1:]
+    for what, text, wanted in (("first", before, False), ("second", after, True)):
+        equal(f"args on the line of the {what} boot", "railhead.slot=" in text, wanted)
+        equal(f"the root was entered in the {what} boot", SWITCH in text, wanted)
+    equal("failed units", vm.sh("systemctl --failed --plain --no-legend --no-pager"), "")
 
 
 @case("trials", "the verdict ends the trial's timer, and commits it")

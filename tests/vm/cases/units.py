@@ -17,9 +17,10 @@ def verify_units(vm):
 @case(SNAPSHOT, "no ordering cycle beside cloud-init and NetworkManager")
 def verify_beside_neighbours(vm):
     vm.sh("tar -C / -xf /run/payload/neighbours.tar --keep-directory-symlink")
-    vm.sh("systemctl enable NetworkManager NetworkManager-wait-online systemd-networkd"
-          " systemd-networkd-wait-online cloud-init-local cloud-init cloud-config"
-          " cloud-final 2>&1", 120)
+    # cloud-init.service has become two others in Debian 13.
+    vm.sh("cd /lib/systemd/system && systemctl enable NetworkManager NetworkManager-wait-online"
+          " systemd-networkd systemd-networkd-wait-online cloud-init*.service cloud-config.service"
+          " cloud-final.service 2>&1", 120)
     # cloud-init's generator leaves its target out where no data source is found.
     vm.sh("mkdir -p /etc/systemd/system/multi-user.target.wants && ln -sf"
           " /lib/systemd/system/cloud-init.target"
@@ -31,5 +32,5 @@ def verify_beside_neighbours(vm):
                f"systemd-analyze verify says:\n{said}")
     # The check sees the neighbours at all.
     wanted = vm.sh("systemctl list-dependencies --plain multi-user.target")
-    expect("NetworkManager.service" in wanted and "cloud-init.service" in wanted,
+    expect("NetworkManager.service" in wanted and "cloud-init-local.service" in wanted,
            f"the neighbours are not part of the boot:\n{wanted}")

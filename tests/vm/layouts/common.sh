@@ -4,7 +4,8 @@
 # What the parts of build-layouts share: where things are, the tree that each of them
 # changes for its disk in turn, and how a disk comes about.
 
-build=$(realpath -m "${RAILHEAD_VM_BUILD:-$here/../../build/vm}")
+# shellcheck source=tests/vm/release.sh
+. "$here/release.sh"
 source=$build/disk.img
 work=$build/layouts
 tree=$work/tree
@@ -59,6 +60,19 @@ mount_tree() {
   mount --bind "$work/grub-probe" "$tree/usr/sbin/grub-probe"
 }
 
+# GRUB for EFI, beside that for BIOS in /boot. Its package is not in the tree: railhead bake
+# would take the first guest for one that starts by EFI.
+put_efi_modules() {
+  efi_modules=/usr/lib/grub/x86_64-efi
+  if ! is_release_of_this_machine; then
+    (cd "$work" && run_logged "$here/apt-private" "$build/apt" "$dist" download grub-efi-amd64-bin)
+    dpkg-deb -x "$work"/grub-efi-amd64-bin_*.deb "$work/grub-efi"
+    efi_modules=$work/grub-efi$efi_modules
+  fi
+  mkdir -p "$tree/boot/efi" "$tree/boot/grub/x86_64-efi"
+  cp "$efi_modules"/*.mod "$efi_modules"/*.lst "$tree/boot/grub/x86_64-efi/"
+}
+
 write_menu() {
   run_logged in_tree grub-mkconfig -o /boot/grub/grub.cfg
 }
@@ -87,12 +101,20 @@ put_number() {
     dd of="$file" bs=1 seek="$offset" conv=notrunc status=none
 }
 
+# The guest's own GRUB: that of another release may not fit its modules.
+make_core() {
+  local format=$1 prefix=$2 to=$3
+  shift 3
+  run_logged in_tree grub-mkimage -O "$format" -p "$prefix" -o /core.img "$@"
+  mv "$tree/core.img" "$to"
+}
+
 # On an MBR disk: the core lies in the gap before the first partition.
 install_grub_mbr() {
   local image=$1 prefix=$2
   shift 2
-  run_logged grub-mkimage -O i386-pc -d "$tree/usr/lib/grub/i386-pc" -p "$prefix" \
-    -o "$work/core.img" biosdisk part_msdos normal serial terminal loadenv echo linux "$@"
+  make_core i386-pc "$prefix" "$work/core.img" \
+    biosdisk part_msdos normal serial terminal loadenv echo linux "$@"
   dd if="$build/boot.img" of="$image" bs=440 count=1 conv=notrunc status=none
   dd if="$work/core.img" of="$image" bs=512 seek=1 conv=notrunc status=none
 }
@@ -104,8 +126,8 @@ install_grub_gpt() {
   shift 3
   cp "$build/boot.img" "$work/boot.img"
   put_number "$sector" "$work/boot.img" 92
-  run_logged grub-mkimage -O i386-pc -d "$tree/usr/lib/grub/i386-pc" -p "$prefix" \
-    -o "$work/core.img" biosdisk part_gpt normal serial terminal loadenv echo linux "$@"
+  make_core i386-pc "$prefix" "$work/core.img" \
+    biosdisk part_gpt normal serial terminal loadenv echo linux "$@"
   put_number $((sector + 1)) "$work/core.img" 500
   dd if="$work/boot.img" of="$image" bs=440 count=1 conv=notrunc status=none
   dd if="$work/core.img" of="$image" bs=512 seek="$sector" conv=notrunc status=none
@@ -117,7 +139,9 @@ install_grub_efi() {
   shift 4
   rm -rf "$work/esp"
   mkdir -p "$work/esp/EFI/BOOT"
-  run_logged grub-mkimage -O x86_64-efi -p "$prefix" -o "$work/esp/EFI/BOOT/BOOTX64.EFI" \
+  cp -r "$efi_modules" "$tree/modules"
+  make_core x86_64-efi "$prefix" "$work/esp/EFI/BOOT/BOOTX64.EFI" -d /modules \
     part_gpt fat normal serial terminal loadenv echo linux search search_fs_uuid "$@"
+  rm -r "$tree/modules"
   make_esp "$image" "$at_mib" "$uuid" "$work/esp"
 }

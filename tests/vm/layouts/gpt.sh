@@ -21,9 +21,6 @@ gpt_guest_files() {
 UUID=$root_uuid / ext4 errors=remount-ro 0 1
 UUID=$gpt_esp_uuid /boot/efi vfat umask=0077 0 1
 FSTAB
-  mkdir -p "$tree/boot/efi" "$tree/boot/grub/x86_64-efi"
-  cp /usr/lib/grub/x86_64-efi/*.mod /usr/lib/grub/x86_64-efi/*.lst \
-    "$tree/boot/grub/x86_64-efi/"
   sed "s/@ESP_UUID@/$gpt_esp_uuid/; s/@ROOT_UUID@/$root_uuid/
        s/@ESP_PART@/$gpt_esp_part/; s/@ROOT_PART@/$gpt_root_part/" \
     "$here/files/grub-probe-gpt" >"$work/grub-probe"

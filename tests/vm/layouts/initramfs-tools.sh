@@ -8,6 +8,7 @@
 # initrd.none, of before railhead was installed, and initrd.short, whose deadline is short.
 
 it_packages="initramfs-tools initramfs-tools-core klibc-utils libklibc busybox"
+[ "$dist" = bookworm ] || it_packages+=" initramfs-tools-bin" # split off later
 it_deadline=10 # seconds; 120 in a real one
 
 # Kept until the Debian tree is made anew.
@@ -19,13 +20,13 @@ it_download() {
   rm -rf "$build"/initramfs-tools-* "$work/debs"
   mkdir -p "$work/debs"
   # shellcheck disable=SC2086 # several packages
-  (cd "$work/debs" && run_logged "$here/apt-private" "$build/apt" bookworm download $it_packages)
+  (cd "$work/debs" && run_logged "$here/apt-private" "$build/apt" "$dist" download $it_packages)
   mv "$work/debs" "$it_debs"
 }
 
 it_guest_files() {
   gpt_guest_files
-  rm "$tree/etc/default/grub.d/vm-raid.cfg" # of the layout before
+  rm -f "$tree/etc/default/grub.d/vm-raid.cfg" # of lvm.sh, if that was made before
   mkdir -p "$tree/etc/initramfs-tools/conf.d"
   printf '%s\n' virtio_blk virtio_pci ext4 crc32c_generic >"$tree/etc/initramfs-tools/modules"
   printf '%s\n' MODULES=list COMPRESSLEVEL=1 >"$tree/etc/initramfs-tools/conf.d/vm"
@@ -73,7 +74,7 @@ it_shorten_deadline() {
   (cd "$dir" && find scripts | cpio --quiet -o -H newc) >>"$tree/boot/initrd.short"
 }
 
-# Expects what lvm.sh leaves.
+# Expects /boot's files in the tree.
 make_initramfs_tools() {
   local kernel
   kernel=$(cat "$build/kernel-version")
