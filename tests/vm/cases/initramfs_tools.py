@@ -55,7 +55,7 @@ def reboot_is_told(vm):
 
 @case("initramfs-tools2", "the stage ran in that initramfs, without dracut, and said so to the kernel")
 def stage_ran(vm):
-    equal("files of dracut's", vm.run("ls -d /usr/bin/dracut /usr/lib/dracut").status, 2)
+    expect(vm.run("command -v dracut").status != 0, "dracut is installed")
     kernel_log(vm, "initrd: ")
     stages = status_json(vm)["stages"]
     expect("initrd" in stages, f"no stage initrd: {list(stages)}")
