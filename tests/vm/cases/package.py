@@ -7,6 +7,10 @@ ENV = "/boot/grub/railhead.env"
 DPKG = "dpkg --no-triggers"
 DEBS = "/usr/local/share/railhead"
 INSTALL = f"{DPKG} -i {DEBS}/*.deb 2>&1"
+# From that directory alone, which build-image made an archive of.
+SOURCE = "/etc/apt/sources.list.d/railhead.list"
+APT = (f"apt-get -q -y -o Dir::Etc::SourceList={SOURCE} -o Dir::Etc::SourceParts=-"
+       " -o DPkg::Options::=--no-triggers")
 ALL = "railhead railhead-gate railhead-profiles"
 
 
@@ -50,10 +54,12 @@ def upgrade_is_quiet(vm):
     vm.sh(f"echo '# by an operator' >>{cfg}")
     worker = _start_worker(vm)
     units, args, now = invocations(), environment(), versions()
-    for what, debs, wanted in (("reinstall", DEBS, now),
-                               ("downgrade", f"{DEBS}/older", [f"{now[0]}~older"]),
-                               ("upgrade", DEBS, now)):
-        vm.sh(f"{DPKG} -i {debs}/*.deb 2>&1", 300)
+    vm.sh(f"echo 'deb [trusted=yes] file:{DEBS} ./' >{SOURCE} && {APT} update 2>&1", 120)
+    for what, command, wanted in (
+            ("reinstall", f"{APT} install --reinstall {ALL}", now),
+            ("downgrade", f"{DPKG} -i {DEBS}/older/*.deb", [f"{now[0]}~older"]),
+            ("upgrade", f"{APT} upgrade", now)):
+        vm.sh(f"{command} 2>&1", 300)
         equal(f"versions after the {what}", versions(), wanted)
         equal(f"units after the {what}", invocations(), units)
         equal(f"a gated process after the {what}", _worker(vm), worker)
