@@ -190,7 +190,7 @@ build/arm64/root:
 check: check-fast check-arm64 check-vm ## all tests, the VM included
 	$(Q)tests/lib/tally
 
-check-fast: check-unit check-fuzz check-bats ## cmocka, fuzz corpora and bats: no VM, two minutes
+check-fast: check-unit check-fuzz check-bats ## cmocka, fuzz corpora and bats, without the VM
 
 # All that the fast tests are made of, so that it can be made side by side (make -j).
 # Those for another CPU are the unit tests.
