@@ -134,7 +134,7 @@ def numbers_kept(vm):
     measured = {entry["id"]: entry.get("measured", "") for entry in status["measurements"]}
     for node in (0, 1):
         name = f"gate/memory/node{node}"
-        expect(re.match(r"\d+(\.\d+)? MB/s", measured.get(name, "")),
+        expect(re.match(r"\d+(\.\d+)? [MG]B/s", measured.get(name, "")),
                f"no number for {name} in {measured}")
     checked = [change["id"] for change in status["stages"]["gate"]["changes"]]
     for name in ("links", "pcie", "groups"):
