@@ -122,7 +122,7 @@ def managed(vm):
     shown = not int(vm.sh(f"stat -c %a /proc/irq/{before[1][0]}/smp_affinity_list"), 8) & 0o200
     said = exits(vm, APPLY, 0 if shown else 6, 60)
     if shown:
-        said = exits(vm, "railhead verify --stage devices 2>&1", 0, 60)
+        said = exits(vm, "railhead verify --stage devices --json 2>&1", 0, 60)
     contains("railhead", said, f"irq/{disk}/affinity", "managed by the kernel",
              "left alone" if shown else "virtio")
     after = _vectors(vm, disk)
