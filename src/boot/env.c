@@ -297,7 +297,8 @@ int env_read(int dirfd, struct boot_env *ret, struct err *err)
 	return r < 0 ? r : env_parse(text, len, ret, err);
 }
 
-int env_create(int dirfd, const struct boot_id *id, struct boot_env *ret, struct err *err)
+int env_create(const struct root *root, int dirfd, const struct boot_id *id, struct boot_env *ret,
+	       struct err *err)
 {
 	struct boot_env env;
 	char buf[ENV_SIZE];
@@ -305,7 +306,7 @@ int env_create(int dirfd, const struct boot_id *id, struct boot_env *ret, struct
 
 	env_init(&env, id);
 	env_render(&env, buf);
-	r = machine_create_durable(dirfd, ENV_FILE_NAME, buf, sizeof(buf), err);
+	r = machine_create_durable(root, dirfd, ENV_FILE_NAME, buf, sizeof(buf), err);
 	if (r < 0)
 		return r;
 	if (ret)

@@ -87,7 +87,8 @@ int env_read_bytes(int dirfd, char **ret, size_t *ret_len, struct err *err);
  */
 int env_read(int dirfd, struct boot_env *ret, struct err *err);
 /* Makes the file (env_init), or replaces an empty or damaged one; see machine_create_durable. */
-int env_create(int dirfd, const struct boot_id *id, struct boot_env *ret, struct err *err);
+int env_create(const struct root *root, int dirfd, const struct boot_id *id, struct boot_env *ret,
+	       struct err *err);
 
 #define ENV_STEPS_MAX 4
 struct env_write {

@@ -20,6 +20,7 @@
 #define ENTRIES "loader/entries"
 
 struct mending {
+	const struct root *root;
 	int dir; /* of the entries */
 	enum mend_goal goal;
 	bool write;
@@ -169,7 +170,8 @@ static int mend_entry(struct mending *m, const char *name, struct err *err)
 	}
 	m->due = true;
 	if (m->write) {
-		r = machine_create_durable(m->dir, name, done.text, strlen(done.text), err);
+		r = machine_create_durable(m->root, m->dir, name, done.text, strlen(done.text),
+					   err);
 		if (r < 0)
 			return err_wrap(err, "/boot/" ENTRIES);
 	}
@@ -269,7 +271,7 @@ static int mend_boot(const struct root *root, struct mending *m, struct err *err
 int mend_entries(const struct root *root, enum mend_goal goal, struct mend_report *ret,
 		 struct err *err)
 {
-	struct mending m = {.dir = -1, .goal = goal, .report = ret};
+	struct mending m = {.root = root, .dir = -1, .goal = goal, .report = ret};
 	int r;
 
 	*ret = (struct mend_report){0};

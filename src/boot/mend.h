@@ -33,11 +33,11 @@ enum mend_goal {
 };
 
 /*
- * Files are replaced so that GRUB sees them after a power cut (machine_create_durable), and
- * only those that change; symbolic links and what is no text are refused, by a note. /boot is
- * mounted or made writable for as long as it takes, if something is to be written.
- * An error is a failure to look at all or to write; what was done before it is in *ret.
- * The report is to be freed in any case.
+ * Only files that change are replaced (machine_create_durable): after a power cut GRUB finds the
+ * new entry, or, for half a minute on a mounted XFS, the old one; symbolic links and what is no
+ * text are refused, by a note. /boot is mounted or made writable for as long as it takes, if
+ * something is to be written. An error is a failure to look at all or to write; what was done
+ * before it is in *ret. The report is to be freed in any case.
  */
 int mend_entries(const struct root *root, enum mend_goal goal, struct mend_report *ret,
 		 struct err *err);

@@ -178,6 +178,9 @@ static bool loader_passed_by(const struct trial_facts *f, const struct trial *t)
 {
 	if (!f->env || t->slot != ENV_NONE || written_now(f) || f->retry)
 		return false;
+	/* Before the first trial: the file may be newer than what a power cut left to GRUB. */
+	if (!*f->env->state.hash)
+		return false;
 	/* After a reset no slot is good and GRUB leaves no marker. */
 	return f->env->good != ENV_NONE || f->env->try_ != ENV_NONE;
 }
@@ -373,12 +376,11 @@ void trial_decide(const struct trial_facts *f, struct trial *ret)
 
 /* --- doing it ------------------------------------------------------------------------- */
 
-int trial_write(int dirfd, const struct trial_facts *f, const struct trial *t,
-		const struct boot_id *id, struct err *err)
+int trial_write(const struct root *root, int dirfd, const struct trial_facts *f,
+		const struct trial *t, const struct boot_id *id, struct err *err)
 {
-	struct boot_env env;
 	struct env_plan plan;
-	int r = 0;
+	int r;
 
 	if ((t->decision != KARGS_WRITE_AND_REBOOT && t->decision != KARGS_WRITE_NO_REBOOT) ||
 	    t->armed)
@@ -387,18 +389,16 @@ int trial_write(int dirfd, const struct trial_facts *f, const struct trial *t,
 	r = kargs_check(f->wanted, err);
 	if (r < 0)
 		return r;
-	if (f->env)
-		env = *f->env;
-	else
-		r = env_create(dirfd, id, &env, err);
-	if (r < 0)
-		return r;
+	if (!f->env) {
+		r = env_create(root, dirfd, id, NULL, err);
+		return r < 0 ? r : 1;
+	}
 	if (t->decision == KARGS_WRITE_AND_REBOOT)
-		r = env_plan_arm(&env, f->wanted, t->deaths, id, &plan, err);
-	else if (slot_is(&env, env.good, f->wanted))
-		env_plan_disarm(&env, id, &plan);
+		r = env_plan_arm(f->env, f->wanted, t->deaths, id, &plan, err);
+	else if (slot_is(f->env, f->env->good, f->wanted))
+		env_plan_disarm(f->env, id, &plan);
 	else
-		r = env_plan_adopt(&env, f->wanted, id, &plan, err);
+		r = env_plan_adopt(f->env, f->wanted, id, &plan, err);
 	return r < 0 ? r : env_write(dirfd, &plan, err);
 }
 

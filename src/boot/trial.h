@@ -7,8 +7,8 @@
  *  - what the next boot gets has all that is wanted: GRUB will read our slot, and nothing
  *    else on the line overrules it,
  *  - the args of ours in this boot differ from the wanted ones in either direction,
- *  - GRUB is known to read the file: the marker railhead.slot= is on this boot's line, or
- *    the file was made in this boot,
+ *  - GRUB is known to read the file (the marker railhead.slot= is on this boot's line), or there
+ *    has been no trial yet that would show whether it does,
  *  - these args are not refused on this kernel: fewer than TRIAL_MAX trials of them died,
  *    and none booted without the args,
  *  - the last trial was not one of other args that died without any boot having reached a
@@ -80,10 +80,15 @@ const char *kargs_decision_name(enum kargs_decision d); /* "same", "reboot", "wr
 
 /*
  * Does what a decision of WRITE_AND_REBOOT (arms) or WRITE_NO_REBOOT (adopts) asks,
- * in place; creates the file where it is absent (facts->env == NULL). Rebooting is the
- * caller's. No other decision writes: 0.
+ * in place. Rebooting is the caller's. No other decision writes: 0.
+ *
+ * 1: the file was absent (facts->env == NULL) and has been created, without arguments. Close the
+ * boot partition, open it, decide and call again. Closing unmounts the partition or makes it
+ * read-only again where railhead mounted it or made it writable, which puts the new name where GRUB
+ * finds it on every file system, XFS too: a trial that GRUB can't see must not be armed, since the
+ * next boot would take it for one that GRUB passed by.
  */
-int trial_write(int dirfd, const struct trial_facts *facts, const struct trial *t,
-		const struct boot_id *id, struct err *err);
+int trial_write(const struct root *root, int dirfd, const struct trial_facts *facts,
+		const struct trial *t, const struct boot_id *id, struct err *err);
 /* At the verdict: writes t->note down. 1: wrote, 0: nothing was due. */
 int trial_settle(int dirfd, const struct trial *t, const struct boot_id *id, struct err *err);

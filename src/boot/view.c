@@ -110,7 +110,7 @@ int boot_env_reset(const struct root *root, char **ret_path, struct err *err)
 	} else {
 		r = env_read(part.dirfd, &env, err);
 		if (r == -ENOENT || r == -EBADMSG) {
-			r = env_create(part.dirfd, &id, &env, err);
+			r = env_create(root, part.dirfd, &id, &env, err);
 		} else if (r == 0) {
 			env_plan_reset(&env, &id, &plan);
 			r = env_write(part.dirfd, &plan, err);

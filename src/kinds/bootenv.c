@@ -77,21 +77,34 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return r < 0 ? r : closed;
 }
 
-static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+/* As trial_write(). */
+static int write_once(const struct kind_ctx *ctx, const struct kargs *wanted, struct err *err)
 {
-	struct kargs wanted cleanup_kargs = {0};
 	struct boot_view v;
 	int r, closed;
 
-	kargs_split(&wanted, c->desired, NULL);
-	r = boot_view_open(ctx->root, ctx->node, &wanted, true, ctx->retry, &v, err);
+	r = boot_view_open(ctx->root, ctx->node, wanted, true, ctx->retry, &v, err);
 	if (r < 0)
 		return r;
-	r = trial_write(v.part.dirfd, &v.facts, &v.trial, &v.id, err);
+	r = trial_write(ctx->root, v.part.dirfd, &v.facts, &v.trial, &v.id, err);
 	if (r < 0)
 		err_wrap(err, "%s", v.part.path);
 	closed = boot_view_close(&v, r < 0 ? NULL : err);
-	return r < 0 ? r : closed;
+	return closed < 0 && r >= 0 ? closed : r;
+}
+
+static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	struct kargs wanted cleanup_kargs = {0};
+	int r;
+
+	kargs_split(&wanted, c->desired, NULL);
+	r = write_once(ctx, &wanted, err);
+	if (r > 0)
+		r = write_once(ctx, &wanted, err);
+	if (r > 0)
+		return err_set(err, -EIO, "%s was created, but is not there", ENV_FILE_NAME);
+	return r;
 }
 
 /* Mounting and writing a boot partition can hang on a dying disk: set runs in a worker. */

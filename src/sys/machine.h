@@ -56,13 +56,24 @@ int machine_overwrite(int dirfd, const char *name, off_t offset, const void *dat
 		      struct err *err);
 
 /*
- * Creates a file so that a boot loader sees it after a power cut: temporary name, fsync,
- * rename, fsync of the directory, then FIFREEZE + FITHAW, which writes the journal back
- * (ext4, XFS). File systems that can't freeze (vfat) get syncfs. A regular file of that name
- * is replaced, and its successor has its owner, mode, ACL and SELinux label.
+ * Creates a file that survives a power cut: temporary name, fsync, rename, fsync of the directory.
+ * dirfd: the directory, below root. A regular file of that name is replaced, and its successor has
+ * its owner, mode, ACL and SELinux label.
+ *
+ * A boot loader replays no journal, so the new name must also leave the journal. If the machine
+ * boots from root:
+ *  - ext4: EXT4_IOC_CHECKPOINT (Linux 5.14, Documentation/filesystems/ext4/journal.rst) empties the
+ *    journal; without a journal, in a container and on older kernels syncfs(2) writes everything
+ *    to its place, but flushes the disk's cache before that instead of after;
+ *  - vfat, btrfs: syncfs(2) is enough;
+ *  - XFS: no call does it. The loader finds the old file, or none, until XFS has been unmounted or
+ *    remounted read-only, or has been idle for some 30 s (fs.xfs.xfssyncd_centisecs). See
+ *    trial_write() for what railhead makes of this.
+ * The file system is never frozen (FIFREEZE), though that would write back XFS, too: a tracer that
+ * logs to this file system, or a SIGKILL before the thaw, would stop all its writers for ever.
  */
-int machine_create_durable(int dirfd, const char *name, const void *data, size_t len,
-			   struct err *err);
+int machine_create_durable(const struct root *root, int dirfd, const char *name, const void *data,
+			   size_t len, struct err *err);
 
 /*
  * Mounts a device without attaching it anywhere (fsopen(2), fsmount(2)): the fd of its top

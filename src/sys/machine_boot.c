@@ -3,14 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
-#include <signal.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -93,27 +93,50 @@ int machine_overwrite(int dirfd, const char *name, off_t offset, const void *dat
 }
 
 /*
- * Writes the journal of the file system back, so that a boot loader, which replays none,
- * sees the new name. A file system that can't freeze has no journal or is not ours to
- * freeze: syncfs does.
+ * Whether this machine boots from what is below root. It does not where an image or a package is
+ * made in a chroot. The initramfs (a tmpfs or ramfs) runs railhead with the real root as "/".
  */
-static int settle(int fd)
+static bool boots_from(const struct root *root)
 {
-	sigset_t all, old;
-	int r;
+	struct stat own, its;
+	struct statfs fs;
 
-	if (syncfs(fd) < 0)
+	if (!root->live || stat("/", &own) < 0 || stat("/proc/1/root/", &its) < 0)
+		return false;
+	if (own.st_dev == its.st_dev && own.st_ino == its.st_ino)
+		return true;
+	return statfs("/proc/1/root/", &fs) == 0 &&
+	       (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+}
+
+/* From linux/ext4.h, which is newer than the ioctl (Linux 5.14). */
+#define EXT4_IOC_CHECKPOINT _IOW('f', 43, uint32_t)
+
+/* 1: the journal of this ext4 is empty now; 0: it has none, or the kernel does not offer that. */
+static int checkpoint(int fd)
+{
+	uint32_t flags = 0;
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs) < 0)
 		return -errno;
-	/* Frozen for a few milliseconds; a signal must not end us in between. */
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &old);
-	r = ioctl(fd, FIFREEZE, 0);
-	if (r == 0)
-		r = ioctl(fd, FITHAW, 0) < 0 ? -errno : 0;
-	else
-		r = 0;
-	sigprocmask(SIG_SETMASK, &old, NULL);
-	return r;
+	if (fs.f_type != EXT4_SUPER_MAGIC)
+		return 0;
+	if (ioctl(fd, EXT4_IOC_CHECKPOINT, &flags) == 0)
+		return 1;
+	/* No journal, an older kernel, a container. */
+	if (errno == ENODEV || errno == ENOTTY || errno == EOPNOTSUPP || errno == EPERM)
+		return 0;
+	return -errno;
+}
+
+static int write_back(const struct root *root, int fd)
+{
+	int r = boots_from(root) ? checkpoint(fd) : 0;
+
+	if (r != 0)
+		return r < 0 ? r : 0;
+	return syncfs(fd) < 0 ? -errno : 0;
 }
 
 static int copy_attribute(int from, int to, const char *name)
@@ -184,11 +207,11 @@ static int create_temporary(int dirfd, const char *tmp, const char *name, const 
 	return r < 0 ? r : take_fd(fd);
 }
 
-int machine_create_durable(int dirfd, const char *name, const void *data, size_t len,
-			   struct err *err)
+int machine_create_durable(const struct root *root, int dirfd, const char *name, const void *data,
+			   size_t len, struct err *err)
 {
 	cleanup_free char *tmp = xasprintf("%s.new", name);
-	/* The caller's may be O_PATH, which neither fsync nor FIFREEZE takes. */
+	/* The caller's may be O_PATH, which neither fsync nor syncfs takes. */
 	cleanup_close int dir = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_close int fd = -1;
 	int r;
@@ -213,7 +236,7 @@ int machine_create_durable(int dirfd, const char *name, const void *data, size_t
 		return err_errno(err, -errno, "%s: fsync of the new name", name);
 	if (fsync(dir) < 0)
 		return err_errno(err, -errno, "%s: fsync of the directory", name);
-	r = settle(dir);
+	r = write_back(root, dir);
 	if (r < 0)
 		return err_errno(err, r, "%s: sync of the file system", name);
 	return 0;

@@ -90,7 +90,7 @@ static void test_bios(void **state)
 	assert_false(b.efi);
 	assert_string_equal(b.path, "/boot/grub/railhead.env");
 	assert_non_null(strstr(b.found, "LABEL=boot"));
-	assert_int_equal(env_create(b.dirfd, &id, NULL, &err), 0);
+	assert_int_equal(env_create(&t.root, b.dirfd, &id, NULL, &err), 0);
 	bootpart_close(&b, NULL);
 	sh(&t, "test -f boot/grub/railhead.env");
 	/* Fedora's place */

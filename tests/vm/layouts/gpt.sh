@@ -37,8 +37,7 @@ gpt_check_initramfs() {
   fi
 }
 
-# An environment file as railhead makes it, for the stranger's disk. In memory,
-# since the file system that it is made on is frozen for a moment.
+# An environment file as railhead makes it, for the stranger's disk.
 gpt_make_environment() {
   mkdir -p "$tree/dev/machine/boot/grub"
   : >"$tree/dev/machine/boot/grub/grub.cfg"
