@@ -199,6 +199,9 @@ TEST_PROGRAMS := $(UNIT_BIN) $(GPU_STANDINS) $(if $(CROSS_COMPILE),,$(BUILD)/sim
 
 build-tests: all $(TEST_PROGRAMS) ## build the fast tests, and run none
 
+# Variables that nothing sets stay as they are (tests/unit/hex.h).
+$(call obj,test,$(wildcard src/sys/*.c)): TEST_CFLAGS += -O0
+
 TEST_OBJ := $(call obj,$(UNIT),$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)))
 
 $(BUILD)/test/libtest.a: $(TEST_OBJ)
@@ -353,12 +356,12 @@ rpm: ## build/rpm/*.rpm, the source package too
 	$(Q)packaging/rpm/build
 
 clean: ## remove what was built, keep the caches of the VM and of arm64's libraries
-	$(Q)rm -rf $(foreach b,$(sort build build/arm64 $(BUILD)),$(addprefix $(b)/,release test gpu-standin fuzz \
+	$(Q)rm -rf --one-file-system $(foreach b,$(sort build build/arm64 $(BUILD)),$(addprefix $(b)/,release test gpu-standin fuzz \
 		lint tsan bench railhead* simnode* 05_railhead deps-ok fuse-ok)) \
 		build/deb build/rpm build/tally.d
 
 distclean: ## remove build/ whole
-	$(Q)rm -rf build
+	$(Q)rm -rf --one-file-system build
 
 help: ## this list
 	$(Q)awk 'BEGIN { FS = ":.*## " } \

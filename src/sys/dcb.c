@@ -17,11 +17,9 @@ void dcb_info_free(struct dcb_info *info)
 /* Every command is answered by a message of its own: no acknowledgement is asked for. */
 static struct nlmsghdr *begin(void *buf, uint16_t type, uint8_t cmd, const char *netdev)
 {
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
+	struct nlmsghdr *msg = netlink_message(buf, DCB_MESSAGE_MAX, type, NLM_F_REQUEST);
 	struct dcbmsg *dcb;
 
-	msg->nlmsg_type = type;
-	msg->nlmsg_flags = NLM_F_REQUEST;
 	dcb = mnl_nlmsg_put_extra_header(msg, sizeof(*dcb));
 	dcb->cmd = cmd;
 	mnl_attr_put_strz(msg, DCB_ATTR_IFNAME, netdev);

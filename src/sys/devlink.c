@@ -15,8 +15,9 @@
 struct nlmsghdr *devlink_message(void *buf, uint16_t family, uint8_t cmd, uint16_t flags,
 				 const char *addr)
 {
-	struct nlmsghdr *msg = genl_message(buf, family, cmd, DEVLINK_GENL_VERSION,
-					    (uint16_t)(NLM_F_REQUEST | flags));
+	struct nlmsghdr *msg =
+		genl_message(buf, DEVLINK_MESSAGE_MAX, family, cmd, DEVLINK_GENL_VERSION,
+			     (uint16_t)(NLM_F_REQUEST | flags));
 
 	mnl_attr_put_strz(msg, DEVLINK_ATTR_BUS_NAME, "pci");
 	mnl_attr_put_strz(msg, DEVLINK_ATTR_DEV_NAME, addr);

@@ -147,8 +147,9 @@ int eth_family(uint16_t *ret, struct err *err)
 static struct nlmsghdr *begin(void *buf, uint16_t family, uint8_t cmd, uint16_t flags,
 			      unsigned int ifindex, uint32_t header_flags)
 {
-	struct nlmsghdr *msg = genl_message(buf, family, cmd, ETHTOOL_GENL_VERSION,
-					    (uint16_t)(NLM_F_REQUEST | flags));
+	struct nlmsghdr *msg =
+		genl_message(buf, ETH_QUESTION_MAX, family, cmd, ETHTOOL_GENL_VERSION,
+			     (uint16_t)(NLM_F_REQUEST | flags));
 	struct nlattr *header = mnl_attr_nest_start(msg, HEADER);
 
 	mnl_attr_put_u32(msg, ETHTOOL_A_HEADER_DEV_INDEX, ifindex);

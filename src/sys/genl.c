@@ -7,14 +7,12 @@
 
 #include "sys/netlink.h"
 
-struct nlmsghdr *genl_message(void *buf, uint16_t family, uint8_t cmd, uint8_t version,
+struct nlmsghdr *genl_message(void *buf, size_t size, uint16_t family, uint8_t cmd, uint8_t version,
 			      uint16_t flags)
 {
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
+	struct nlmsghdr *msg = netlink_message(buf, size, family, flags);
 	struct genlmsghdr *genl;
 
-	msg->nlmsg_type = family;
-	msg->nlmsg_flags = flags;
 	genl = mnl_nlmsg_put_extra_header(msg, sizeof(*genl));
 	genl->cmd = cmd;
 	genl->version = version;
@@ -23,8 +21,8 @@ struct nlmsghdr *genl_message(void *buf, uint16_t family, uint8_t cmd, uint8_t v
 
 struct nlmsghdr *genl_family_message(void *buf, const char *name)
 {
-	struct nlmsghdr *msg =
-		genl_message(buf, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, NLM_F_REQUEST);
+	struct nlmsghdr *msg = genl_message(buf, GENL_FAMILY_MESSAGE_MAX, GENL_ID_CTRL,
+					    CTRL_CMD_GETFAMILY, 1, NLM_F_REQUEST);
 
 	mnl_attr_put_strz(msg, CTRL_ATTR_FAMILY_NAME, name);
 	return msg;

@@ -16,8 +16,8 @@ enum { GENL_FAMILY_MESSAGE_MAX = 128 };
 /* Number of a family; -ENOENT if the kernel has none of that name. Never blocks. */
 int genl_family(const char *name, uint16_t *ret, struct err *err);
 
-/* Begins a message in buf, aligned as struct nlmsghdr, and returns it. */
-struct nlmsghdr *genl_message(void *buf, uint16_t family, uint8_t cmd, uint8_t version,
+/* As netlink_message(). */
+struct nlmsghdr *genl_message(void *buf, size_t size, uint16_t family, uint8_t cmd, uint8_t version,
 			      uint16_t flags);
 /* Fills buf (GENL_FAMILY_MESSAGE_MAX). */
 struct nlmsghdr *genl_family_message(void *buf, const char *name);

@@ -20,7 +20,8 @@ static int order(int protocol, struct nlmsghdr *msg, struct err *err)
 int machine_link_up(unsigned int ifindex, bool up, struct err *err)
 {
 	_Alignas(struct nlmsghdr) char buf[128];
-	struct nlmsghdr *msg = netlink_link_message(buf, RTM_NEWLINK, NLM_F_ACK, ifindex);
+	struct nlmsghdr *msg =
+		netlink_link_message(buf, sizeof(buf), RTM_NEWLINK, NLM_F_ACK, ifindex);
 	struct ifinfomsg *ifi = mnl_nlmsg_get_payload(msg);
 	int r;
 
@@ -35,7 +36,8 @@ int machine_link_up(unsigned int ifindex, bool up, struct err *err)
 int machine_link_number(unsigned int ifindex, uint16_t attr, uint32_t value, struct err *err)
 {
 	_Alignas(struct nlmsghdr) char buf[128];
-	struct nlmsghdr *msg = netlink_link_message(buf, RTM_SETLINK, NLM_F_ACK, ifindex);
+	struct nlmsghdr *msg =
+		netlink_link_message(buf, sizeof(buf), RTM_SETLINK, NLM_F_ACK, ifindex);
 
 	mnl_attr_put_u32(msg, attr, value);
 	return order(NETLINK_ROUTE, msg, err);

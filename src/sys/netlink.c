@@ -80,14 +80,23 @@ const void *netlink_attrs(const void *data, size_t len, size_t extra, size_t *re
 	return (const char *)data + at;
 }
 
-struct nlmsghdr *netlink_link_message(void *buf, uint16_t type, uint16_t flags,
+struct nlmsghdr *netlink_message(void *buf, size_t size, uint16_t type, uint16_t flags)
+{
+	struct nlmsghdr *msg;
+
+	memset(buf, 0, size);
+	msg = mnl_nlmsg_put_header(buf);
+	msg->nlmsg_type = type;
+	msg->nlmsg_flags = flags;
+	return msg;
+}
+
+struct nlmsghdr *netlink_link_message(void *buf, size_t size, uint16_t type, uint16_t flags,
 				      unsigned int ifindex)
 {
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
+	struct nlmsghdr *msg = netlink_message(buf, size, type, (uint16_t)(NLM_F_REQUEST | flags));
 	struct ifinfomsg *info;
 
-	msg->nlmsg_type = type;
-	msg->nlmsg_flags = (uint16_t)(NLM_F_REQUEST | flags);
 	info = mnl_nlmsg_put_extra_header(msg, sizeof(*info));
 	info->ifi_family = AF_UNSPEC;
 	info->ifi_index = (int)ifindex;

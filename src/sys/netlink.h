@@ -41,10 +41,13 @@ int netlink_error(const struct nlmsghdr *msg, size_t len, struct err *err);
 const void *netlink_attrs(const void *data, size_t len, size_t extra, size_t *ret_size);
 
 /*
- * Begins a message about a netdev, with flags beside NLM_F_REQUEST, in buf (aligned as struct
- * nlmsghdr), and returns it. type: RTM_GETLINK, ...
+ * Begins a message in buf, size bytes aligned as struct nlmsghdr, and returns it. All of buf is
+ * zero: libmnl 1.0.4 leaves the padding behind an attribute as it was, and the kernel would get
+ * what happened to be on the stack.
  */
-struct nlmsghdr *netlink_link_message(void *buf, uint16_t type, uint16_t flags,
+struct nlmsghdr *netlink_message(void *buf, size_t size, uint16_t type, uint16_t flags);
+/* The same about a netdev, with flags beside NLM_F_REQUEST. type: RTM_GETLINK, ... */
+struct nlmsghdr *netlink_link_message(void *buf, size_t size, uint16_t type, uint16_t flags,
 				      unsigned int ifindex);
 
 /* A question: any number of netlink_talk(). arg is read only: it runs in a child. */

@@ -184,10 +184,9 @@ static int ask(int protocol, struct nlmsghdr *msg, struct netlink_answer *to, st
 static void append_refusal(int code, struct netlink_answer *to)
 {
 	_Alignas(struct nlmsghdr) char buf[64];
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
+	struct nlmsghdr *msg = netlink_message(buf, sizeof(buf), NLMSG_ERROR, 0);
 	struct nlmsgerr *e = mnl_nlmsg_put_extra_header(msg, sizeof(*e));
 
-	msg->nlmsg_type = NLMSG_ERROR;
 	e->error = code;
 	append(to, msg, msg->nlmsg_len);
 }
@@ -210,9 +209,8 @@ static void ask_groups(uint16_t family, unsigned int ifindex, struct netlink_ans
 static void append_files(const struct root *root, const char *name, struct netlink_answer *to)
 {
 	_Alignas(struct nlmsghdr) char buf[FILES_MAX];
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
+	struct nlmsghdr *msg = netlink_message(buf, sizeof(buf), FILES_MESSAGE, 0);
 
-	msg->nlmsg_type = FILES_MESSAGE;
 	for (uint16_t f = 0; f < PORT_FILES; f++) {
 		cleanup_free char *text = NULL;
 
@@ -228,7 +226,7 @@ static int ask_netdev(const struct root *root, uint16_t family, unsigned int ifi
 		      struct netlink_answer *to, struct err *err)
 {
 	_Alignas(struct nlmsghdr) char buf[128];
-	struct nlmsghdr *msg = netlink_link_message(buf, RTM_GETLINK, 0, ifindex);
+	struct nlmsghdr *msg = netlink_link_message(buf, sizeof(buf), RTM_GETLINK, 0, ifindex);
 	struct port link = {0};
 	size_t at = to->len;
 	int r;

@@ -9,11 +9,8 @@
 
 static struct nlmsghdr *message(void *buf, unsigned int cmd, uint16_t flags)
 {
-	struct nlmsghdr *msg = mnl_nlmsg_put_header(buf);
-
-	msg->nlmsg_type = (uint16_t)RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, cmd);
-	msg->nlmsg_flags = flags;
-	return msg;
+	return netlink_message(buf, RDMA_MESSAGE_MAX,
+			       (uint16_t)RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, cmd), flags);
 }
 
 struct nlmsghdr *rdma_netns_question(void *buf)

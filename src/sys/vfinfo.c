@@ -193,7 +193,7 @@ int pf_info_question(const void *arg, struct netlink_answer *ret, struct err *er
 
 struct nlmsghdr *pf_info_message(void *buf, unsigned int ifindex)
 {
-	struct nlmsghdr *msg = netlink_link_message(buf, RTM_GETLINK, 0, ifindex);
+	struct nlmsghdr *msg = netlink_link_message(buf, VF_MESSAGE_MAX, RTM_GETLINK, 0, ifindex);
 
 	/* The counters would make an attribute of 128 VFs longer than 64 KiB, which it can't be. */
 	mnl_attr_put_u32(msg, IFLA_EXT_MASK, RTEXT_FILTER_VF | RTEXT_FILTER_SKIP_STATS);
@@ -205,10 +205,14 @@ static void put_value(struct nlmsghdr *msg, unsigned int vf, const struct vf_val
 	struct ifla_vf_mac mac = {.vf = vf};
 	struct ifla_vf_vlan vlan = {.vf = vf, .vlan = value->number};
 	struct ifla_vf_rate rate = {vf, value->min_rate, value->max_rate};
-	struct ifla_vf_guid guid = {.vf = vf, .guid = value->guid};
 	struct ifla_vf_trust setting = {vf, value->number};
 	uint16_t type = (uint16_t)value->attr;
+	struct ifla_vf_guid guid;
 
+	/* An initialiser would leave the hole between its members as it is. */
+	memset(&guid, 0, sizeof(guid));
+	guid.vf = vf;
+	guid.guid = value->guid;
 	switch (value->attr) {
 	case IFLA_VF_MAC:
 		memcpy(mac.mac, value->mac, sizeof(value->mac));
@@ -232,7 +236,8 @@ static void put_value(struct nlmsghdr *msg, unsigned int vf, const struct vf_val
 struct nlmsghdr *vf_value_message(void *buf, unsigned int ifindex, unsigned int vf,
 				  const struct vf_value *value)
 {
-	struct nlmsghdr *msg = netlink_link_message(buf, RTM_SETLINK, NLM_F_ACK, ifindex);
+	struct nlmsghdr *msg =
+		netlink_link_message(buf, VF_MESSAGE_MAX, RTM_SETLINK, NLM_F_ACK, ifindex);
 	struct nlattr *list = mnl_attr_nest_start(msg, IFLA_VFINFO_LIST);
 	struct nlattr *info = mnl_attr_nest_start(msg, IFLA_VF_INFO);
 

@@ -35,9 +35,10 @@
 static void order_is(const char *golden, enum eth_group group, const struct eth_setting *settings,
 		     size_t n)
 {
-	cleanup_free struct nlmsghdr *msg = eth_order(21, 7, group, settings, n);
+	struct nlmsghdr *msg = NULL;
 
-	hex_equal(golden, msg);
+	hex_equal(golden, (free(msg), msg = eth_order(21, 7, group, settings, n)));
+	free(msg);
 }
 
 static void test_messages(void **state)
@@ -117,8 +118,8 @@ static void test_representors(void **state)
 static int make_veth(void)
 {
 	_Alignas(struct nlmsghdr) char buf[512];
-	struct nlmsghdr *msg =
-		netlink_link_message(buf, RTM_NEWLINK, NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, 0);
+	struct nlmsghdr *msg = netlink_link_message(buf, sizeof(buf), RTM_NEWLINK,
+						    NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL, 0);
 	struct netlink_answer got cleanup_answer = {0};
 	struct nlattr *info, *data, *peer;
 	struct ifinfomsg *other;
