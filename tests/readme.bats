@@ -31,7 +31,6 @@ declare -gA runs=(
   ["railhead plan --root node42.tar --profile my-sku.yaml"]=0
   ["railhead bake --root ./tree --profile my-sku --gate kubelet"]=0
   ["railhead bake --root ./tree --undo"]=0
-  ["sudo tests/lib/deps.sh build"]=0
   ["make && sudo make install"]=0
   ["make help"]=0
   ["python3 tests/lib/machine /tmp/sim tests/simnode/node.toml && mkdir /tmp/sim/mnt"]=0
@@ -47,6 +46,8 @@ declare -gA elsewhere=(
   ["make demo"]="Makefile:tests/vm/demo"
   # this test is a part of it
   ["make check"]=".ci/run:make -k check"
+  # it installs packages
+  ["sudo tests/lib/deps.sh build"]=".ci/run:tests/lib/deps.sh --upgrade build"
   # a journal and units are there in the guest
   ["journalctl -x -t railhead"]="tests/vm/show_boot.py:-t railhead"
   ["systemctl mask --runtime railhead-device@.service"]="tests/vm/harness.py:--runtime railhead-device@.service"

@@ -2,12 +2,14 @@
 # Install the Debian packages that a part of the tree needs, and only those
 # that are missing.
 #
-#   tests/lib/deps.sh build|test|arm64|bench|vm ...
+#   tests/lib/deps.sh [--upgrade] build|test|arm64|bench|vm ...
 #   tests/lib/deps.sh libraries: what the programs and their unit tests are
 #     linked with; prints the names, for tests/lib/sysroot
 #
 # Runs on a machine with nothing but git, make and a compiler. It never
-# changes apt's configuration and never removes or upgrades a package.
+# changes apt's configuration and never removes a package. A package that is
+# installed already is upgraded only with --upgrade: libsystemd-dev, say,
+# demands the libsystemd0 of its own version.
 set -eu
 
 libraries="libc6-dev libyaml-dev libkmod-dev libpci-dev libblkid-dev
@@ -25,7 +27,7 @@ vm_packages="mmdebstrap binutils python3 fdisk e2fsprogs grub-common
   grub-efi-amd64-bin ovmf dosfstools mtools xfsprogs ca-certificates"
 
 usage() {
-  echo "usage: $0 build|test|arm64|bench|vm ... | libraries" >&2
+  echo "usage: $0 [--upgrade] build|test|arm64|bench|vm ... | libraries" >&2
   exit 2
 }
 
@@ -55,11 +57,31 @@ missing_of() {
 # which the mirror no longer has: so update when a plain install fails too.
 install_packages() {
   export DEBIAN_FRONTEND=noninteractive
-  set -- apt-get install -y -q --no-install-recommends "$@"
-  "$@" || { apt-get update -q && "$@"; }
+  try_install "$@" || { apt-get update -q && try_install "$@"; }
 }
 
+try_install() { # PACKAGE...
+  if [ -z "$upgrade" ]; then
+    plan=$(apt-get install -s -q --no-install-recommends --no-remove "$@") || return 1
+    # "Inst NAME [INSTALLED] (NEW ...)"
+    upgrades=$(echo "$plan" | awk '$1 == "Inst" && $3 ~ /^\[/ { print $2 }')
+    if [ -n "$upgrades" ]; then
+      echo "$0: to install $*, apt-get would upgrade:" >&2
+      echo "$upgrades" >&2
+      echo "Upgrade the machine first, or allow it: $0 --upgrade $wanted_parts" >&2
+      exit 1
+    fi
+  fi
+  apt-get install -y -q --no-install-recommends --no-remove -o DPkg::Lock::Timeout=300 "$@"
+}
+
+upgrade=
+if [ "${1:-}" = --upgrade ]; then
+  upgrade=yes
+  shift
+fi
 [ $# -gt 0 ] || usage
+wanted_parts=$*
 if [ "$*" = libraries ]; then
   echo "$libraries $unit_libraries" | xargs -n 1
   exit

@@ -28,6 +28,10 @@ BUILD = BUILDS[DIST]
 OVMF = ("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_CODE.fd")
 
 
+# What a step starts and mounts ends with it, and with this process, also by SIGKILL.
+APART = ("setpriv", "--pdeathsig", "KILL", "unshare", "-mpf", "--kill-child", "--mount-proc")
+
+
 class PrepareError(Exception):
     """The guest cannot be made on this machine."""
 
@@ -52,6 +56,8 @@ def say(text):
 def _step(what, *command):
     """Run a script; its standard output is a result, its errors are shown."""
     begin = time.monotonic()
+    if os.geteuid() == 0:
+        command = APART + command
     try:
         done = subprocess.run(command, cwd=TOP, stdout=subprocess.PIPE, text=True)
     except OSError as error:
@@ -83,9 +89,13 @@ def packages():
     return _step("railhead packages", os.path.join(TOP, "packaging/deb/build")).split()
 
 
+def disk_image():
+    return os.path.join(BUILD, "disk.img")
+
+
 def image(debs):
     _step("disk image", os.path.join(HERE, "build-image"), *debs)
-    return os.path.join(BUILD, "disk.img")
+    return disk_image()
 
 
 def payload():

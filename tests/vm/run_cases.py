@@ -22,6 +22,7 @@ sys.dont_write_bytecode = True
 
 import cases      # noqa: E402 (declares them)
 import harness    # noqa: E402
+import host       # noqa: E402
 import prepare    # noqa: E402
 
 PR_SET_PDEATHSIG = 1
@@ -95,6 +96,7 @@ class Worker:
     """Guests' cases, one guest's as a rule, run beside others."""
 
     def __init__(self, name, groups, number, release):
+        self.name = name
         self.cases = count(groups)
         self.log = os.path.join(directory(), f"{name}.log")
         self._result = multiprocessing.SimpleQueue()
@@ -112,18 +114,33 @@ class Worker:
         return (0, self.cases) if self.process.exitcode else self._result.get()
 
 
-# A guest that boots keeps one CPU busy, whatever it has, and needs 2 GiB or more. One more
-# than there are CPUs: guests also wait, for a panic's reboot or for a timer.
+# A guest that boots keeps one CPU busy, whatever it has. One more than there are CPUs: guests
+# also wait, for a panic's reboot or for a timer.
 AT_ONCE = min(len(os.sched_getaffinity(0)), 4) + 1
+
+
+def memory_of(name):
+    """What a task's guest takes at most."""
+    return host.LARGE if name in (harness.MAIN, harness.DEVICES) else host.SMALL
+
+
+def next_task(waiting, running, memory):
+    """The first that has room beside those that run; one always runs."""
+    left = memory - sum(memory_of(worker.name) for worker in running)
+    if len(running) >= AT_ONCE:
+        return None
+    return next((task for task in waiting if not running or memory_of(task[0]) <= left), None)
 
 
 def run_beside(tasks):
     """All guests, some of them at once; each one's log when it has ended."""
     passed = failed = number = 0
     waiting, running = list(tasks), []
+    memory = host.memory_available() - host.SPARE
     while waiting or running:
-        while waiting and len(running) < AT_ONCE:
-            name, groups, release = waiting.pop(0)
+        while task := next_task(waiting, running, memory):
+            waiting.remove(task)
+            name, groups, release = task
             running.append(Worker(name, groups, number, release))
             number += count(groups)
         ended = multiprocessing.connection.wait([worker.process.sentinel for worker in running])
@@ -164,6 +181,14 @@ def main():
     if options.list:
         list_cases(selected)
         return 0
+    try:
+        turn = host.take_turn()  # noqa: F841 (held until this process ends)
+        host.need_memory(max(memory_of(name) for name, _ in harness.by_guest(selected)))
+        host.need_disk(prepare.BUILD, first=not os.path.exists(prepare.disk_image()))
+    except host.HostError as error:
+        print(f"not ok - {prepare.suite()}: {error}")
+        prepare.write_tally(prepare.suite(), 0, len(selected))
+        return 1
     passed, failed = run_cases(selected, harness.short() if whole else [])
     prepare.write_tally(prepare.suite(), passed, failed)
     print(f"{passed} passed, {failed} failed")

@@ -225,8 +225,9 @@ class Guest:
         self.qmp("cont")
 
     def _command(self, qmp_fd, shell_fd, read_only):
-        # Whatever ends us, a guest must not go on and take the CPUs from the next run.
-        command = ["setpriv", "--pdeathsig", "KILL",
+        # Whatever ends us, a guest must not go on and take the CPUs from the next run. And if
+        # memory gets short after all, a guest is what the kernel ends.
+        command = ["choom", "-n", "1000", "--", "setpriv", "--pdeathsig", "KILL",
                    os.path.join(self.qemu, "bin/qemu-system-x86_64")]
         command += ["-nodefaults", "-no-user-config", "-display", "none", "-S"]
         command += ["-accel", self.accel] + self.hardware

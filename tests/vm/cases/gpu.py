@@ -17,13 +17,13 @@ A, B = NICS
 GATE = HEAD + """devices:
   gpus: {pci: "8086:10c9", expect: 2}
 gate:
-  budget: 60s
+  budget: 120s
   checks:
     health: {run: gpu_health, on: gpus}
     xid: {run: gpu_xid, on: gpus}
-    copy: {run: gpu_copy, on: gpus, min: 1GB/s, timeout: 6s}
-    peer: {run: gpu_peer, on: gpus, min: 1GB/s}
-    direct: {run: gpu_rdma, on: gpus, with: gpus, min: 1MB/s, size: 64K}
+    copy: {run: gpu_copy, on: gpus, min: 1GB/s, timeout: 50s}
+    peer: {run: gpu_peer, on: gpus, min: 1GB/s, timeout: 50s}
+    direct: {run: gpu_rdma, on: gpus, with: gpus, min: 1MB/s, size: 64K, timeout: 50s}
 """
 
 HEALTHY = f"""{A} gpu 1

@@ -102,8 +102,9 @@ GATE = HEAD + """devices:
   nics: {pci: "8086:10c9", expect: 2}
 qos: {nics: {roce_tos: 104}}
 gate:
+  budget: 120s
   checks:
-    loop: {run: rdma_loopback, on: nics, min: %s, min_messages: 100/s, max: 900ms}
+    loop: {run: rdma_loopback, on: nics, min: %s, min_messages: 1/s, max: 900ms, timeout: 50s}
 """
 
 

@@ -29,7 +29,7 @@ def _facts(vm):
 
 @state("boot3")
 def boot3(vm):
-    vm.sh(f"sed -i 's/^  budget: 60s/&\\n  reuse: 24h/' {PROFILE} && railhead gate 2>&1", 180)
+    vm.sh(f"sed -i 's/^  budget: 120s/&\\n  reuse: 24h/' {PROFILE} && railhead gate 2>&1", 180)
     _before["env"] = _facts(vm)
     _before["measurements"] = status_json(vm)["measurements"]
     _boot_again(vm)
@@ -67,7 +67,7 @@ def numbers_used_again(vm):
 
 @state("blocked")
 def blocked(vm):
-    vm.sh(f"sed -i 's#min: 100MB/s#min: 900GB/s#' {PROFILE}")
+    vm.sh(f"sed -i 's#min: 1MB/s#min: 900GB/s#' {PROFILE}")
     gate.add_checks(vm)
     _boot_again(vm)
     _before["boot id"] = vm.read("/proc/sys/kernel/random/boot_id")
@@ -93,7 +93,7 @@ def gate_is_closed(vm):
 
 @state("mended")
 def mended(vm):
-    vm.sh(f"sed -i 's#min: 900GB/s#min: 100MB/s#' {PROFILE}")
+    vm.sh(f"sed -i 's#min: 900GB/s#min: 1MB/s#' {PROFILE}")
     gate.remove_checks(vm)
 
 

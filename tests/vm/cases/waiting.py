@@ -23,7 +23,7 @@ def _carrier(vm, up):
 def _as_in_a_boot(vm, wait):
     """Nothing is judged yet, the profile waits that long, and the target's start comes."""
     leave_devices(vm)
-    vm.sh(f"sed -i 's/^  budget: 60s/  budget: 60s\\n  wait: {wait}/;"
+    vm.sh(f"sed -i 's/^  budget: 120s/  budget: 120s\\n  wait: {wait}/;"
           f" s/run: carrier, on: rails/&, timeout: 1s/' {PROFILE} && railhead check {PROFILE}")
     vm.sh("mkdir -p /run/systemd/system/railhead-gate.service.d && printf"
           " '[Unit]\\nRefuseManualStop=no\\n' >/run/systemd/system/railhead-gate.service.d/stop.conf"
