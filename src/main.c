@@ -106,6 +106,11 @@ static int take_option(struct invocation *inv, size_t i, const char *arg)
 {
 	char *field = (char *)inv + options[i].field;
 
+	/* With an unset variable `--root "$root"` must not mean this machine. */
+	if (options[i].bit == OPT_ROOT && !*arg) {
+		complain("--root: the path is empty; this machine is --root /");
+		return EXIT_USAGE;
+	}
 	if (options[i].bit == OPT_GATE)
 		strv_add((struct strv *)field, arg);
 	else if (options[i].arg)

@@ -27,6 +27,7 @@ Y
 }
 
 setup() {
+  memory= open=
   root=$BATS_TEST_TMPDIR/tree
   outside=$BATS_TEST_TMPDIR/outside
   mkdir "$outside"
@@ -34,7 +35,7 @@ setup() {
 }
 
 teardown() {
-  [ -z "${memory-}" ] || rm -r "$memory"
+  [ -z "$memory" ] || rm -r "$memory"
 }
 
 snippet() { # as grub-mkconfig runs it where the program is installed

@@ -13,16 +13,18 @@ setup() {
 	model "$a gpu 1" "$b gpu 0" # not in the order of addresses
 }
 
-# The libraries of a directory, or some of them.
-use() { # DIRECTORY [NAME...]
-	local dir=$1 name
-	shift
+# The libraries of a directory, or one of them; in the place of the other is an empty file, so that
+# a real one is not found on a machine with GPUs.
+use() { # DIRECTORY [NAME]
+	local name
 	rm -rf "$lib"
 	mkdir -p "$lib"
-	for name in "${@:-libcuda libnvidia-ml}"; do
-		for name in $name; do
-			cp "$dir/$name.so.1" "$lib"
-		done
+	for name in libcuda libnvidia-ml; do
+		if [ "${2:-$name}" = "$name" ]; then
+			cp "$1/$name.so.1" "$lib"
+		else
+			: >"$lib/$name.so.1"
+		fi
 	done
 }
 

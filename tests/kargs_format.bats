@@ -8,12 +8,13 @@ load lib/fakenode
 shipped=$BATS_TEST_DIRNAME/../profiles
 
 setup() {
+  open=
   root=$BATS_TEST_TMPDIR/root
   mkdir "$root"
 }
 
 teardown() {
-  [ -z "${open-}" ] || rm -r "$open"
+  [ -z "$open" ] || rm -r "$open"
 }
 
 # A profile for some other machine than this one, its sections from the arguments.

@@ -155,6 +155,13 @@ Y
   run -2 "$railhead"
 }
 
+@test "usage: an empty --root is not this machine" {
+  for verb in plan apply verify survey "kargs --reset"; do
+    run -2 "$railhead" $verb --root ""
+    [[ $output == *"--root: the path is empty"* ]]
+  done
+}
+
 @test "help names every verb" {
   run -0 "$railhead" --help
   for verb in check show match plan apply verify gate status kargs; do

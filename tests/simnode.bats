@@ -680,7 +680,10 @@ P
     [[ $where != *after* ]] || after=$((${where##*after } + 1))
     "$railhead" apply --root "$root" --stage devices >/dev/null 2>&1 3>&- &
     until [ "$(grep -cE "write $file" "$sim/log")" -ge $after ]; do
-      kill -0 $! || break # it must not have ended before
+      kill -0 $! || {
+        echo "railhead has ended with fewer than $after writes of $file"
+        return 1
+      }
       sleep 0.01
     done
     kill -9 $!

@@ -24,7 +24,7 @@ int root_init(struct root *root, const char *path, struct err *err)
 {
 	struct stat ours, slash;
 
-	if (!path || !*path)
+	if (!path)
 		path = "/";
 	root->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root->fd < 0)

@@ -224,6 +224,17 @@ static bool tune(double percent, uint64_t most_ns, uint64_t *ret_ns, double *ret
 
 /* --- main ---------------------------------------------------------------------------------- */
 
+/* Without the kernel's limit on real-time work the machine would be lost to it. */
+static void need_rt_limit(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/sched_rt_runtime_us", "re");
+	int us;
+
+	if (!f || fscanf(f, "%d", &us) != 1 || us < 0)
+		error(1, 0, "kernel.sched_rt_runtime_us is not set: real-time work has no limit");
+	fclose(f);
+}
+
 static void parse(struct cpu_list *list, char *text)
 {
 	char *word;
@@ -253,6 +264,7 @@ int main(int argc, char **argv)
 
 	if (argc < 4 || argc > 5)
 		error(2, 0, "usage: slowdown clock|hog PERCENT CPU[,CPU...] [OTHER-CPU[,CPU...]]");
+	need_rt_limit();
 	stream = strcmp(argv[1], "hog") == 0;
 	percent = strtod(argv[2], NULL);
 	parse(&measured, argv[3]);

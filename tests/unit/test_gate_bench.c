@@ -310,8 +310,8 @@ static void test_caller_dies(void **state)
 	waitpid(caller, NULL, 0);
 	if (geteuid() == 0) /* without a namespace a shell dies, and its own child stays */
 		assert_no_process(mark);
-	else
-		kill(find_process(mark), SIGKILL);
+	for (pid_t left; (left = find_process(mark)) > 0;)
+		kill(left, SIGKILL);
 }
 
 static void test_output_costs_no_memory(void **state)

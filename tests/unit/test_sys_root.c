@@ -12,6 +12,7 @@
 
 #include <limits.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "sys/clock.h"
@@ -269,6 +270,7 @@ static void test_init(void **state)
 	assert_int_equal(root_init(&root, "/../usr/..", &err), 0);
 	assert_true(root.live); /* another name of it */
 	root_close(&root);
+	assert_int_equal(root_init(&root, "", &err), -ENOENT); /* not "/" */
 	assert_int_equal(root_init(&root, missing, &err), -ENOENT);
 	assert_text(err.text, missing);
 	assert_int_equal(root_init(&root, file, &err), -ENOTDIR);
@@ -573,6 +575,18 @@ static void test_write_fails(void **state)
 	assert_string_equal(tree_text(t, "flat"), "no directory\n");
 }
 
+/* A child that ends with the test, whatever becomes of it. */
+static pid_t fork_child(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		fail_msg("fork: %s", strerror(errno));
+	if (pid == 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return pid;
+}
+
 /* Killed at any moment, a writer leaves the old text or the new one, whole. */
 static void test_write_killed(void **state)
 {
@@ -592,7 +606,7 @@ static void test_write_killed(void **state)
 
 		assert_int_equal(state_write(&t->root, "x", old.s, NULL), 0);
 		assert_int_equal(pipe(go), 0);
-		pid = fork();
+		pid = fork_child();
 		if (pid == 0) {
 			if (i % 2)
 				state_write(&t->root, "x", new.s, NULL);
@@ -601,12 +615,12 @@ static void test_write_killed(void **state)
 					state_write(&t->root, "x", new.s, NULL);
 			_exit(1);
 		}
+		close(go[1]);
 		assert_int_equal(read(go[0], &c, 1), 1);
 		usleep((unsigned int)(i * 37));
 		kill(pid, SIGKILL);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		close(go[0]);
-		close(go[1]);
 		assert_int_equal(state_read(&t->root, "x", &text, NULL), 0);
 		if (!streq(text, old.s))
 			assert_string_equal(text, new.s);
@@ -677,7 +691,7 @@ static pid_t child_that(int (*fn)(struct tmp *t), struct tmp *t)
 	char c = 1;
 
 	assert_int_equal(pipe(ready), 0);
-	pid = fork();
+	pid = fork_child();
 	if (pid == 0) {
 		c = (char)fn(t);
 		if (write(ready[1], &c, 1) != 1)
@@ -728,7 +742,7 @@ static int leave_worker(struct tmp *t)
 	t->err.code = fork(); /* the worker: it will outlive the one that holds the lock */
 	while (t->err.code == 0)
 		pause();
-	return 0;
+	return t->err.code < 0;
 }
 
 /*
@@ -743,7 +757,7 @@ static void test_lock_left_by_worker(void **state)
 	pid_t pid, orphan = 0;
 
 	assert_int_equal(pipe(worker), 0);
-	pid = fork();
+	pid = fork_child();
 	if (pid == 0) {
 		int r = leave_worker(t);
 
@@ -753,12 +767,13 @@ static void test_lock_left_by_worker(void **state)
 		for (;;)
 			pause();
 	}
+	close(worker[1]);
 	assert_int_equal(read(worker[0], &orphan, sizeof(orphan)), sizeof(orphan));
+	assert_true(orphan > 0); /* kill(-1) is everybody */
 	end(pid);
 	fd = state_lock(&t->root, clock_usec(), &err);
 	kill(orphan, SIGKILL);
 	close(worker[0]);
-	close(worker[1]);
 	if (fd < 0)
 		fail_msg("%s", err.text);
 	close(fd);

@@ -16,6 +16,10 @@ cyclictest_p9999() {
 # chrt keeps the policy over exec; half a second at 100 % is below sched_rt_runtime_us.
 part_jitter() {
   local list i
+  if [ "$(cat /proc/sys/kernel/sched_rt_runtime_us)" = -1 ]; then
+    echo "kernel.sched_rt_runtime_us is -1: real-time work has no limit on this machine" >&2
+    return 1
+  fi
   list=${JITTER_CPUS:-$(cat /sys/devices/system/cpu/isolated)}
   list=${list:-$(cpus_of_node | paste -sd,)}
   echo "# jitter of CPUs $list"
