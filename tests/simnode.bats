@@ -578,6 +578,22 @@ S
   all_well_but 4 0 3
 }
 
+# As long as the kernel sleeps behind them (sriov_disable()) the VFs seem not to be there yet.
+@test "a PF is pulled out, and its VFs go before it does: they do not wait for ever" {
+  sim_profile <<<"sriov: {rails: {vfs: 4, workers: 1, vf: {driver: netdev}}}"
+  sim_start <<'S'
+latency probe 40ms
+latency disable 600ms
+probe 0000:18:00.1 vanish 0000:3a:00.0
+S
+  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  for id in numvfs autoprobe vf0/driver vf1/driver vf2/driver vf3/driver; do
+    [[ $(said_of "sriov/${PFS[1]}/$id: failed: ") == "${PFS[1]} is gone from the bus: "* ]]
+  done
+  [ "$(grep -c ': failed: ' <<<"$output")" = 6 ]
+  all_well_but 4 1
+}
+
 # The most probes that were under way at the same time, by the log.
 most_probes() {
   awk '$2 == "probe" && ++n > most { most = n } $2 == "probe-end" { n-- } END { print most }' "$sim/log"

@@ -17,8 +17,11 @@ enum {
 	PARALLEL = 32,	/* workers sleep in the kernel; more than the CPUs is right */
 	POOL_MAX = 256, /* whatever a profile asks: descriptors and processes are finite */
 	DEFAULT_MS = 20000,
-	/* From a set's deadline until its worker is given up: its own words say more. */
-	GRACE_US = 500000,
+	/*
+	 * From a set's deadline until its worker is given up: its own words say more, and on busy
+	 * CPUs it comes late to say them.
+	 */
+	GRACE_US = 2000000,
 };
 
 static struct kind_ctx make_ctx(const struct run *run, enum stage running)
@@ -398,18 +401,24 @@ static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase
 	run_jobs(p);
 }
 
-/* What was set must still hold at the end: nobody else may have changed it back. */
+/*
+ * What was set must still hold at the end: nobody else may have changed it back. And what waited
+ * for a device in vain has failed if that device has left the bus meanwhile.
+ */
 static void check_again(struct phase_run *p, unsigned int stages)
 {
 	kinds_forget(NULL);
 	for (size_t i = 0; i < p->run->plan.list.n; i++) {
 		struct change *c = p->run->plan.list.v[i];
+		enum change_state was = c->state;
 
-		if (!run_covers(c, stages, p->stage) || c->state != CHANGE_SET || c->while_id ||
-		    c->reboot)
+		if (!run_covers(c, stages, p->stage) || c->while_id || c->reboot)
 			continue;
-		read_back(p, c);
-		if (c->state != CHANGE_SET)
+		if (was == CHANGE_SET)
+			read_back(p, c);
+		else if (was == CHANGE_WAITS)
+			look(p->run, &p->ctx, c);
+		if (was != c->state && (was == CHANGE_SET || c->state == CHANGE_FAILED))
 			tell(p, c);
 	}
 }

@@ -153,7 +153,8 @@ void pci_detach(struct device *dev)
 
 	if (!driver)
 		return;
-	sriov_remove_all(dev->addr); /* the PF's driver takes its VFs along */
+	if (sriov_remove_all(dev->addr)) /* the PF's driver takes its VFs along */
+		sim_sleep(latency.disable, NULL);
 	netdev_vanish(dev->addr);
 	tree_remove(PCI "%s/driver", dev->addr);
 	tree_remove(DRIVERS "%s/%s", driver, dev->addr);

@@ -7,11 +7,10 @@
  *	latency WHAT TIME               0 if not said. WHAT is one of
  *	    enable     once for each non-zero numvfs write (the kernel itself sleeps 100 ms)
  *	    create     for each VF of it
- *	    disable    once for each numvfs 0 (1 s in the kernel)
- *	    probe      for each VF that its own driver takes
- *	    netdev     from there to its netdev and RDMA device
- *	    udev       from there to the netdev's name
- *	at PATTERN OP [WHEN] ACTION     OP: open (for writing), read, write. PATTERN is a path with
+ *	    disable    once for each numvfs 0, and for a PF with VFs whose driver lets go of it,
+ *when the VFs have gone (1 s in the kernel) probe      for each VF that its own driver takes netdev
+ *from there to its netdev and RDMA device udev       from there to the netdev's name at PATTERN OP
+ *[WHEN] ACTION     OP: open (for writing), read, write. PATTERN is a path with
  *	                                * and ?; of a PCI function always /sys/bus/pci/devices/...
  *	probe ADDRESS [WHEN] ACTION     a driver's probe of that device, also with * and ?
  *	vanish ADDRESS after TIME       it is pulled out so long after the mount
@@ -24,6 +23,7 @@
  *	hang            is never answered: the caller sleeps unkillable, as in a stuck driver
  *	short N         N VFs or pages fewer come than are asked for, and the write succeeds
  *	vanish          the device is pulled out at this moment, its driver fails with EIO
+ *	vanish ADDRESS  that one is pulled out, and the line goes on as delay does
  *	empty           a read gives no byte, and is no error
  *	ignore          a write below ecn/ or of traffic_class succeeds, and stores nothing
  *	store N         ... and stores N
@@ -60,6 +60,7 @@ struct rule {
 	enum op op;
 	char *pattern;
 	enum action action;
+	char *addr;    /* vanish: another device */
 	uint64_t arg;  /* microseconds, errno or VFs */
 	uint64_t skip; /* how many it still lets pass */
 	uint64_t left; /* how often it then counts */
@@ -139,6 +140,17 @@ static int take_errno(struct words *w, uint64_t *ret, struct err *err)
 	return err_set(err, -EINVAL, "'%s' is no errno; write EIO or another name", word);
 }
 
+static int take_vanish(struct words *w, struct rule *rule, struct err *err)
+{
+	const char *addr = next_word(w);
+
+	rule->action = ACT_VANISH;
+	if (*addr && !tree_has(PCI "%s", addr))
+		return err_set(err, -ENODEV, "'%s': the tree has no such device", addr);
+	rule->addr = *addr ? xstrdup(addr) : NULL;
+	return 0;
+}
+
 static int take_action(struct words *w, const char *word, struct rule *rule, struct err *err)
 {
 	if (streq(word, "delay")) {
@@ -166,7 +178,7 @@ static int take_action(struct words *w, const char *word, struct rule *rule, str
 	else if (streq(word, "ignore"))
 		rule->action = ACT_IGNORE;
 	else if (streq(word, "vanish"))
-		rule->action = ACT_VANISH;
+		return take_vanish(w, rule, err);
 	else
 		return err_set(err, -EINVAL,
 			       "'%s' is no action; they are delay, error, hang, short, vanish, "
@@ -338,8 +350,10 @@ void script_start(void)
 
 void script_free(void)
 {
-	for (size_t i = 0; i < rules.n; i++)
+	for (size_t i = 0; i < rules.n; i++) {
 		free(rules.v[i].pattern);
+		free(rules.v[i].addr);
+	}
 	for (size_t i = 0; i < timed.n; i++)
 		free(timed.v[i].addr);
 	vec_free(&rules);
@@ -360,6 +374,14 @@ static bool counts(struct rule *rule)
 		rule->left--;
 	pthread_mutex_unlock(&lock);
 	return yes;
+}
+
+static void vanish_other(const char *addr)
+{
+	struct device *dev = pci_find(addr);
+
+	if (dev)
+		pci_vanish(dev, 0);
 }
 
 static int meet(enum op op, const char *name, struct device *dev, unsigned int *fewer,
@@ -387,6 +409,10 @@ static int meet(enum op op, const char *name, struct device *dev, unsigned int *
 				*fewer = (unsigned int)rule->arg;
 			return 0;
 		case ACT_VANISH:
+			if (rule->addr) {
+				vanish_other(rule->addr);
+				break;
+			}
 			if (dev)
 				pci_vanish(dev, 0);
 			return -EIO;

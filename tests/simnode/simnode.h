@@ -138,7 +138,7 @@ int sriov_store_numvfs(const char *name, char *text);
 int sriov_store_autoprobe(const char *name, char *text);
 int sriov_store_msix(const char *name, char *text);
 /* Takes the VFs of a locked PF away, without its driver's help. */
-void sriov_remove_all(const char *pf);
+bool sriov_remove_all(const char *pf);
 
 /* --- ecn.c ---------------------------------------------------------------------------------- */
 

@@ -185,17 +185,21 @@ static void remove_vf(const char *pf, const char *link)
 	pci_unlock(dev);
 }
 
-void sriov_remove_all(const char *pf)
+bool sriov_remove_all(const char *pf)
 {
 	cleanup_strv struct strv names = {0};
+	bool any = false;
 
 	if (!tree_has(PCI "%s/sriov_numvfs", pf))
-		return;
+		return false;
 	tree_list(&names, PCI "%s", pf);
 	for (size_t i = 0; i < names.n; i++)
-		if (str_starts(names.v[i], "virtfn"))
+		if (str_starts(names.v[i], "virtfn")) {
 			remove_vf(pf, names.v[i]);
+			any = true;
+		}
 	tree_put("0", PCI "%s/sriov_numvfs", pf);
+	return any;
 }
 
 /* --- sriov_numvfs --------------------------------------------------------------------------- */
