@@ -357,7 +357,7 @@ rpm: ## build/rpm/*.rpm, the source package too
 
 clean: ## remove what was built, keep the caches of the VM and of arm64's libraries
 	$(Q)rm -rf --one-file-system $(foreach b,$(sort build build/arm64 $(BUILD)),$(addprefix $(b)/,release test gpu-standin fuzz \
-		lint tsan bench railhead* simnode* 05_railhead deps-ok fuse-ok)) \
+		lint tsan bench railhead* simnode* sandbox 05_railhead deps-ok fuse-ok)) \
 		build/deb build/rpm build/tally.d
 
 distclean: ## remove build/ whole

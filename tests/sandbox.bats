@@ -26,14 +26,13 @@ top=$(realpath "$BATS_TEST_DIRNAME/..")
   done
 }
 
-@test "sandbox: no file system can be frozen, the clock not set, nothing mounted on the machine" {
+@test "sandbox: no file system can be frozen, and the clock can not be set" {
   for dir in / "$top"; do
     run -1 fsfreeze --freeze "$dir"
     [[ $output == *"Operation not permitted"* ]]
   done
   run -1 date --set "$(date)"
   [[ $output == *"Operation not permitted"* ]]
-  [ "$(readlink /proc/self/ns/mnt)" = "$(readlink /proc/1/ns/mnt)" ]
 }
 
 @test "sandbox: neither the machine's processes nor its disks and network are there" {

@@ -224,20 +224,36 @@ static void put_back(int tree, const char *path)
 	attach(tree, path);
 }
 
-static void make_mounts(const char *work, const char *also, const char *mark)
+/* Directories that may lie below /tmp as well: read-only. */
+struct also {
+	char *path[8];
+	int tree[8];
+	size_t n;
+};
+
+static void open_also(struct also *also, char *list)
 {
-	int tree, repository = -1;
+	for (char *path; list && also->n < 8 && (path = strsep(&list, ":"));) {
+		if (!*path)
+			continue;
+		also->path[also->n] = path;
+		also->tree[also->n] = clone_tree(path);
+		if (also->tree[also->n++] < 0)
+			die("%s", path);
+	}
+}
+
+static void make_mounts(const char *work, char *list, const char *mark)
+{
+	struct also also = {.n = 0};
+	int tree;
 
 	if (mount(NULL, "/", NULL, REC | PRIVATE, NULL) < 0)
 		die("private mounts");
 	tree = clone_tree(work);
 	if (tree < 0)
 		die("%s", work);
-	if (also) {
-		repository = clone_tree(also);
-		if (repository < 0)
-			die("%s", also);
-	}
+	open_also(&also, list);
 	read_only("/");
 	make_proc();
 	/* A new one: from the machine's, which has others mounted in it, no part could be bound. */
@@ -247,9 +263,9 @@ static void make_mounts(const char *work, const char *also, const char *mark)
 	memory("/tmp", "mode=1777,size=3g");
 	memory("/var/tmp", "mode=1777,size=3g");
 	memory("/run", "mode=755,size=256m");
-	if (repository >= 0) {
-		put_back(repository, also);
-		read_only(also);
+	for (size_t i = 0; i < also.n; i++) {
+		put_back(also.tree[i], also.path[i]);
+		read_only(also.path[i]);
 	}
 	put_back(tree, work);
 	make_file(MARK, mark);
@@ -368,7 +384,7 @@ static pid_t clone_with(unsigned long flags)
 int main(int argc, char *argv[])
 {
 	const unsigned long spaces = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNET;
-	const char *also = getenv("SANDBOX_ALSO");
+	char *also = getenv("SANDBOX_ALSO");
 	bool admin = getenv("SANDBOX_ADMIN") != NULL;
 	bool users = getenv("SANDBOX_NO_USERS") == NULL;
 	int go[2], status;
@@ -399,7 +415,7 @@ int main(int argc, char *argv[])
 		clean_environment();
 		no_cores();
 		loopback_up();
-		make_mounts(argv[1], also && *also ? also : NULL, users ? "users" : "privileges");
+		make_mounts(argv[1], also, users ? "users" : "privileges");
 		if (!users)
 			drop_privileges(admin);
 		exit(be_init(argv + 2));
