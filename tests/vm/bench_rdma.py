@@ -161,6 +161,7 @@ def slowdown(guest, runs):
 def main():
     parts = {"compare": compare, "slowdown": slowdown}
     wanted = [(parts[what], int(count)) for what, count in zip(sys.argv[1::2], sys.argv[2::2])]
+    prepare.claim()
     qemu = prepare.qemu()
     disk = prepare.image(prepare.packages())
     directory = os.path.join(prepare.BUILD, "bench-rdma")

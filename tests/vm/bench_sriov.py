@@ -66,6 +66,7 @@ def _measure(guest, what):
 
 def main():
     probe_ms, runs = int(sys.argv[1]), int(sys.argv[2])
+    prepare.claim()
     qemu = prepare.qemu()
     disk = prepare.image(prepare.packages())
     directory = os.path.join(prepare.BUILD, "bench")

@@ -28,7 +28,7 @@ def _lock_directory():
 
 
 def take_turn():
-    """Wait until no other run has guests on this machine; keep the result until the end."""
+    """Wait until no other run has guests on this machine; none has until this process ends."""
     path = os.path.join(_lock_directory(), f"railhead-guests.{os.getuid()}")
     lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     end = time.monotonic() + LOCK_WAIT_S
@@ -50,7 +50,6 @@ def take_turn():
         time.sleep(1)
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-    return lock
 
 
 def memory_available():

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import host
 from cutguest import CutGuest
 from harness import DEVICES, MAIN
 from vm import Guest, other_disk, small_hardware
@@ -74,6 +75,19 @@ def _step(what, *command):
 
 def _last_line(text):
     return text.strip().splitlines()[-1]
+
+
+def claim(memory=host.LARGE):
+    """This machine for the guests of this process, the largest of which needs so much memory.
+
+    Whatever builds images or starts guests begins with it.
+    """
+    try:
+        host.take_turn()
+        host.need_memory(memory)
+        host.need_disk(BUILD, first=not os.path.exists(disk_image()))
+    except host.HostError as error:
+        raise PrepareError(str(error))
 
 
 def qemu():

@@ -182,10 +182,8 @@ def main():
         list_cases(selected)
         return 0
     try:
-        turn = host.take_turn()  # noqa: F841 (held until this process ends)
-        host.need_memory(max(memory_of(name) for name, _ in harness.by_guest(selected)))
-        host.need_disk(prepare.BUILD, first=not os.path.exists(prepare.disk_image()))
-    except host.HostError as error:
+        prepare.claim(max(memory_of(name) for name, _ in harness.by_guest(selected)))
+    except prepare.PrepareError as error:
         print(f"not ok - {prepare.suite()}: {error}")
         prepare.write_tally(prepare.suite(), 0, len(selected))
         return 1

@@ -103,6 +103,7 @@ def ask(show, guest):
 
 
 def run(everything):
+    prepare.claim()
     begin = time.monotonic()
     directory = os.path.join(prepare.BUILD, "demo")
     shutil.rmtree(directory, ignore_errors=True)
