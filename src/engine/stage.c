@@ -418,7 +418,10 @@ static void check_again(struct phase_run *p, unsigned int stages)
 			read_back(p, c);
 		else if (was == CHANGE_WAITS)
 			look(p->run, &p->ctx, c);
-		if (was != c->state && (was == CHANGE_SET || c->state == CHANGE_FAILED))
+		if (c->state == was)
+			continue;
+		if (was == CHANGE_SET || c->state == CHANGE_FAILED ||
+		    c->state == CHANGE_UNSUPPORTED)
 			tell(p, c);
 	}
 }
