@@ -37,7 +37,7 @@ enum mend_goal {
  * new entry, or, for half a minute on a mounted XFS, the old one; symbolic links and what is no
  * text are refused, by a note. /boot is mounted or made writable for as long as it takes, if
  * something is to be written. An error is a failure to look at all or to write; what was done
- * before it is in *ret. The report is to be freed in any case.
+ * before it is in *ret. The caller frees the report in any case.
  */
 int mend_entries(const struct root *root, enum mend_goal goal, struct mend_report *ret,
 		 struct err *err);

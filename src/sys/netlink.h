@@ -46,7 +46,7 @@ const void *netlink_attrs(const void *data, size_t len, size_t extra, size_t *re
  * what happened to be on the stack.
  */
 struct nlmsghdr *netlink_message(void *buf, size_t size, uint16_t type, uint16_t flags);
-/* The same about a netdev, with flags beside NLM_F_REQUEST. type: RTM_GETLINK, ... */
+/* As netlink_message(), about a netdev; adds NLM_F_REQUEST. type: RTM_GETLINK, ... */
 struct nlmsghdr *netlink_link_message(void *buf, size_t size, uint16_t type, uint16_t flags,
 				      unsigned int ifindex);
 
