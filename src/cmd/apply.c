@@ -153,6 +153,18 @@ static void print_stage(const struct stage_result *result)
 	       (double)result->duration / 1e6);
 }
 
+/* In a boot the gate reports them. */
+static void complain_of_premises(const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->list.n; i++) {
+		const struct change *c = plan->list.v[i];
+
+		if (change_broken_premise(c))
+			complain("not as expected: %s: found '%s', wanted '%s'; %s", c->id,
+				 c->observed, c->desired, c->reason);
+	}
+}
+
 /*
  * By hand on a node that works: what was made anew here was not lost. Where the verdict has
  * lapsed, what is lost stays so until the gate or apply --device.
@@ -218,6 +230,8 @@ static bool apply_stage(struct apply *a, enum stage stage)
 		watch_again(a, &run);
 	if (!a->inv->json)
 		print_stage(&result);
+	if (stage == STAGE_DEVICES && !a->unit)
+		complain_of_premises(&run.plan);
 	worse(a, code_of_failures(&run, &result));
 	a->reboot |= result.reboot;
 	a->may_reboot = run.site.reboot;

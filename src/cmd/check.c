@@ -19,7 +19,7 @@ static json_t *diag_to_json(const struct diag *d)
 /* The machine that profiles are judged for. */
 struct machine {
 	const struct root *root;
-	const struct node *node; /* NULL: none is known */
+	struct node *node; /* NULL: none is known */
 	struct seals seals;
 };
 
@@ -88,6 +88,29 @@ static void warn_of_seals(const struct profile *p, const struct machine *m, stru
 	}
 }
 
+/* A fault of the machine as well as of the profile: a warning, since only a node can tell. */
+static void warn_of_sets(const struct profile *p, const struct machine *m, struct diags *diags)
+{
+	const struct ynode *devices = profile_section(p, "devices");
+	struct device_sets sets = {0};
+	struct err err = {0};
+
+	device_sets_prepare(m->root, m->node, p->devices.v, p->devices.n);
+	if (device_sets_resolve(m->node, p->devices.v, p->devices.n, &sets, &err) < 0)
+		return; /* its in: is wrong, which a rule has reported */
+	for (size_t i = 0; i < sets.set.n; i++) {
+		const struct device_set *set = &sets.set.v[i];
+		const struct ynode *at = ynode_get(devices, set->sel->name);
+		cleanup_free char *key = xasprintf("devices.%s", set->sel->name), *fault = NULL;
+
+		if (!at || selector_accepts(set->sel, set->fn.n))
+			continue;
+		fault = device_set_fault(m->node, p->devices.v, p->devices.n, set);
+		diag_warn(diags, at->at, key, "%s", fault);
+	}
+	device_sets_free(&sets);
+}
+
 /*
  * Prints what is wrong, or adds it to files; returns an exit code. m: the machine that it
  * is for; its node is NULL where none is known.
@@ -104,8 +127,10 @@ static int check_one(const struct root *root, const struct machine *m, const cha
 
 	if (code && !diags.errors)
 		complain("%s", err.text);
-	if (f.profile && m->node)
+	if (f.profile && m->node) {
 		warn_of_seals(f.profile, m, &diags);
+		warn_of_sets(f.profile, m, &diags);
+	}
 	if (files)
 		json_array_append_new(files, file_to_json(path, &f, !code, &diags));
 	else

@@ -135,8 +135,6 @@ bool in_own_unit(void);
 
 /* Prints a JSON document and its newline. */
 void print_json(json_t *doc);
-/* All changes of the stages as an array. */
-json_t *plan_to_json(const struct plan *plan, unsigned int stages);
 /* {"profile": ..., "digest": ...} of a run; "changes" may be added. */
 json_t *run_to_json(const struct run *run);
 /* Prints every diagnostic to out; returns how many are errors. */

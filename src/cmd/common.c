@@ -160,16 +160,6 @@ void print_json(json_t *doc)
 	json_decref(doc);
 }
 
-json_t *plan_to_json(const struct plan *plan, unsigned int stages)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < plan->list.n; i++)
-		if (stages & STAGES(plan->list.v[i]->stage))
-			json_array_append_new(list, change_to_json(plan->list.v[i]));
-	return list;
-}
-
 json_t *run_to_json(const struct run *run)
 {
 	return json_pack("{s:s, s:s, s:s}", "profile", run->profile->name, "version",

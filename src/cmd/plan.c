@@ -10,6 +10,22 @@ struct tally {
 	size_t total, pending, failed;
 };
 
+/* A set without members is a fault of the stages that would have set something of it. */
+static bool concerns(const struct change *c, unsigned int stages)
+{
+	return stages & STAGES(c->stage) || change_broken_premise(c);
+}
+
+static json_t *plan_to_json(const struct plan *plan, unsigned int stages)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < plan->list.n; i++)
+		if (concerns(plan->list.v[i], stages))
+			json_array_append_new(list, change_to_json(plan->list.v[i]));
+	return list;
+}
+
 static struct tally count(const struct plan *plan, unsigned int stages)
 {
 	struct tally t = {0};
@@ -17,7 +33,7 @@ static struct tally count(const struct plan *plan, unsigned int stages)
 	for (size_t i = 0; i < plan->list.n; i++) {
 		const struct change *c = plan->list.v[i];
 
-		if (!(stages & STAGES(c->stage)))
+		if (!concerns(c, stages))
 			continue;
 		t.total++;
 		t.failed += c->state == CHANGE_FAILED;

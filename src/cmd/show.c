@@ -318,14 +318,15 @@ static void print_sets(const struct view *v)
 	printf("#   device sets:\n");
 	for (size_t i = 0; i < v->sets.list.n; i++) {
 		const struct device_set *set = v->sets.list.v[i].set;
+		cleanup_free char *expected = selector_expectation(set->sel);
 
 		printf("#     %s:", set->sel->name);
 		for (size_t j = 0; j < set->fn.n; j++)
 			printf(" %s", set->fn.v[j]->addr);
 		if (!set->fn.n)
 			printf(" none");
-		if (set->sel->expect >= 0)
-			printf(" (%d expected)", set->sel->expect);
+		if (expected)
+			printf(" (%s expected)", expected);
 		putchar('\n');
 	}
 }

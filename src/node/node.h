@@ -97,7 +97,9 @@ struct selector {
 	char *part_number;			/* shell pattern over the VPD's, or NULL */
 	int ports;    /* functions of the card (same domain:bus:device); 0: any */
 	int port;     /* place of this function on the card, from 1; 0: any */
-	int expect;   /* how many functions there must be; -1: not said. No predicate. */
+	int expect;   /* how many members there must be; -1: not said. No predicate. */
+	bool or_more; /* ... at least: ">=N" */
+	bool named;   /* a section, check or pair speaks of it: one without members is a fault */
 	bool protect; /* never touched; its members are left out of every other set */
 	bool ethernet, infiniband; /* link:, by class code or ARP type; both false: any */
 };
@@ -121,6 +123,22 @@ void device_sets_prepare(const struct root *root, struct node *node, const struc
 int device_sets_resolve(const struct node *node, const struct selector *sels, size_t n,
 			struct device_sets *ret, struct err *err);
 void device_sets_free(struct device_sets *sets);
+
+/*
+ * How many members a set must have. Where expect does not say: at least one, if anything in
+ * the profile names the set, or if the set protects its members.
+ */
+int selector_least(const struct selector *sel);
+bool selector_accepts(const struct selector *sel, size_t members);
+/* "8", ">=1"; NULL: any number will do. Caller frees. */
+char *selector_expectation(const struct selector *sel);
+/*
+ * Of a set whose number of members is not accepted: why, and what to do. For an empty set
+ * that names the functions that come nearest: "rails: no function matches pci 15b3:1023;
+ * nearest: 15b3:1021 (8)". sels: all selectors of the profile. Caller frees.
+ */
+char *device_set_fault(const struct node *node, const struct selector *sels, size_t n,
+		       const struct device_set *set);
 const struct device_set *device_sets_find(const struct device_sets *sets, const char *name);
 /*
  * Whether sel's own predicates (not those of the set that it is in) leave fn out. *why, if

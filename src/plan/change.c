@@ -258,3 +258,8 @@ bool change_holds(const struct change *c)
 {
 	return c->state == CHANGE_SAME || c->state == CHANGE_SET || c->state == CHANGE_UNSUPPORTED;
 }
+
+bool change_broken_premise(const struct change *c)
+{
+	return c->premise && c->state != CHANGE_UNKNOWN && !change_holds(c);
+}

@@ -100,6 +100,7 @@ struct change {
 	bool steady;   /* ... such a later change: looked at again in its phase, same or not */
 	bool optional; /* where it can't be done it is unsupported, not failed */
 	bool late;     /* absent in early is no fault: looked for again in devices */
+	bool premise;  /* a check of what the other changes take for granted: reported first */
 	bool settles;  /* a check that comes true by itself soon after boot: a carrier */
 	unsigned int deadline_ms; /* of its set; of one that settles: how long it may take */
 	/*
@@ -148,6 +149,8 @@ bool change_equal(enum compare how, const char *desired, const char *observed);
 
 /* SAME and SET hold; UNSUPPORTED is none of this machine's business. */
 bool change_holds(const struct change *c);
+/* A premise that was looked at and does not hold. */
+bool change_broken_premise(const struct change *c);
 
 const char *stage_name(enum stage s);
 int stage_parse(const char *name, enum stage *ret); /* -EINVAL */

@@ -68,10 +68,23 @@ static void render_one(FILE *out, const struct change *c)
 		fprintf(out, "  %-11s   %s\n", "", c->reason);
 }
 
+/* The cause of much that is absent below: it is read first. */
+static void render_headlines(FILE *out, const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->list.n; i++) {
+		const struct change *c = plan->list.v[i];
+
+		if (change_broken_premise(c))
+			fprintf(out, "not as expected: %s: found '%s', wanted '%s'; %s\n", c->id,
+				c->observed, c->desired, c->reason);
+	}
+}
+
 size_t render_changes(FILE *out, const struct plan *plan, unsigned int stages, bool all)
 {
 	size_t lines = 0;
 
+	render_headlines(out, plan);
 	for (enum stage s = 0; s < STAGE_COUNT; s++) {
 		bool titled = false;
 

@@ -110,8 +110,8 @@ static const struct spec card_port = {
 	.max = 256,
 };
 static const struct spec set_size = {
-	.what = "a count of functions",
-	.check = value_int,
+	.what = "a count of functions, or \">=N\"",
+	.check = value_count,
 	.min = 0,
 	.max = 1024,
 };

@@ -29,6 +29,22 @@ bool file_is_good(int fd, const char *file, bool trusted_only, struct diags *dia
 void selectors_fill(struct profile *p);
 void selectors_free(struct profile *p);
 
+/* A place where a section, check or pair of p names a device set, which may not exist. */
+struct set_reference {
+	const struct ynode *at;
+	char *key;	 /* "gate.checks.links.on" */
+	const char *set; /* points into at */
+	bool vfs;	 /* "vfs of SET" */
+};
+
+struct set_references {
+	VEC(struct set_reference) list;
+};
+
+/* All of them, in the order of sections; the places of p that hold no text are passed over. */
+void set_references(const struct profile *p, struct set_references *ret);
+void set_references_free(struct set_references *refs);
+
 /*
  * Judges a resolved profile by the table of rules; node may be NULL. One without a name is a
  * drop-in by itself: rules that need the whole are left out.

@@ -74,6 +74,11 @@ static char *set_names(const struct ruling *r, const char *meant, const char **n
 	return str_take(&out);
 }
 
+static bool must_be_absent(const struct selector *s)
+{
+	return s->expect == 0 && !s->or_more;
+}
+
 void want_set(struct ruling *r, const struct ynode *n, const char *key, const char *name)
 {
 	const struct selector *set = find_set(r, name);
@@ -91,6 +96,12 @@ void want_set(struct ruling *r, const struct ynode *n, const char *key, const ch
 	else if (set->protect)
 		rule_error(r, n, key, "the set '%.64s' is protected, so nothing may touch it",
 			   name);
+	else if (must_be_absent(set))
+		rule_error(
+			r, n, key,
+			"the set '%.64s' must be absent (expect: 0); write expect: \">=0\" if it "
+			"may be there",
+			name);
 }
 
 /* --- the sets themselves ------------------------------------------------------------------ */
@@ -157,8 +168,8 @@ static void judge_expect(struct ruling *r, const struct selector *s, const struc
 	const struct ynode *expect = ynode_get(n, "expect");
 	cleanup_free char *key = xasprintf("devices.%.64s.expect", s->name);
 
-	if (expect && up && up->expect >= 0 && s->expect > up->expect)
-		rule_error(r, expect, key, "%d functions of a set that has %d (%s)", s->expect,
+	if (expect && up && up->expect >= 0 && !up->or_more && s->expect > up->expect)
+		rule_error(r, expect, key, "%s functions of a set that has %d (%s)", expect->text,
 			   up->expect, up->name);
 }
 
@@ -209,6 +220,14 @@ static bool share_here(const struct ruling *r, const struct selector *a, const s
 			if (as->fn.v[i] == bs->fn.v[j])
 				return true;
 	return false;
+}
+
+/* On this node, if there is one: else nothing is known of what a set shares. */
+static bool has_members(const struct ruling *r, const struct selector *s)
+{
+	const struct device_set *set = r->sets ? device_sets_find(r->sets, s->name) : NULL;
+
+	return set && set->fn.n;
 }
 
 /* One predicate, as two sets have it. */
@@ -280,7 +299,7 @@ bool sets_surely_share(const struct ruling *r, const struct selector *a, const s
 {
 	if (r->sets)
 		return share_here(r, a, b);
-	if (a->protect || b->protect || a->expect == 0 || b->expect == 0)
+	if (a->protect || b->protect || must_be_absent(a) || must_be_absent(b))
 		return false;
 	return covers(r, a, b) || covers(r, b, a);
 }
@@ -308,7 +327,7 @@ static bool excludes(const struct selector *a, const struct selector *b)
 
 bool sets_may_share(const struct ruling *r, const struct selector *a, const struct selector *b)
 {
-	if (r->sets)
+	if (has_members(r, a) && has_members(r, b))
 		return share_here(r, a, b);
 	for (size_t i = 0; a && i <= SETS_DEPTH_MAX; i++, a = wider(r, a)) {
 		const struct selector *inner = b;

@@ -4,25 +4,51 @@
 
 #include <string.h>
 
-static void want_set_at(struct ruling *r, const char *in, const char *key)
-{
-	const struct ynode *n = tree_get(section(r, in), key);
-	cleanup_free char *path = xasprintf("%s.%s", in, key);
+#define VFS_OF "vfs of "
 
-	if (*scalar(n))
-		want_set(r, n, path, n->text);
+static void add(struct set_references *refs, const struct ynode *at, char *key)
+{
+	bool vfs = str_starts(scalar(at), VFS_OF);
+	struct set_reference ref = {
+		.at = at, .key = key, .set = scalar(at) + (vfs ? strlen(VFS_OF) : 0), .vfs = vfs};
+
+	if (*scalar(at))
+		vec_push(&refs->list, ref);
+	else
+		free(key);
 }
 
-static void want_keys(struct ruling *r, const struct ynode *map, const char *path)
+static void add_keys(struct set_references *refs, const struct ynode *map, const char *path)
 {
-	for (size_t i = 0; i < count(map, YAML_MAP); i++) {
-		cleanup_free char *key = xasprintf("%s.%.64s", path, map->keys.v[i]->text);
+	for (size_t i = 0; i < count(map, YAML_MAP); i++)
+		add(refs, map->keys.v[i], xasprintf("%s.%.64s", path, map->keys.v[i]->text));
+}
 
-		want_set(r, map->keys.v[i], key, map->keys.v[i]->text);
+void set_references(const struct profile *p, struct set_references *ret)
+{
+	const struct ynode *pairs = profile_section(p, "pairs");
+	const struct ynode *checks = tree_get(p->doc, "gate.checks");
+
+	for (size_t i = 0; set_sections[i]; i++)
+		add_keys(ret, profile_section(p, set_sections[i]), set_sections[i]);
+	add_keys(ret, tree_get(p->doc, "require.firmware"), "require.firmware");
+	add(ret, tree_get(pairs, "nics"), xstrdup("pairs.nics"));
+	add(ret, tree_get(pairs, "gpus"), xstrdup("pairs.gpus"));
+	for (size_t i = 0; i < count(checks, YAML_MAP); i++) {
+		const struct ynode *check = checks->items.v[i];
+		const char *name = checks->keys.v[i]->text;
+
+		add(ret, tree_get(check, "on"), xasprintf("gate.checks.%.64s.on", name));
+		add(ret, tree_get(check, "with"), xasprintf("gate.checks.%.64s.with", name));
 	}
 }
 
-#define VFS_OF "vfs of "
+void set_references_free(struct set_references *refs)
+{
+	for (size_t i = 0; i < refs->list.n; i++)
+		free(refs->list.v[i].key);
+	vec_free(&refs->list);
+}
 
 static bool is_none(const struct ynode *vfs)
 {
@@ -44,44 +70,29 @@ static bool gets_vfs(struct ruling *r, const struct selector *set)
 	return false;
 }
 
-static void judge_on(struct ruling *r, const struct ynode *on, const char *key)
+static void judge_vfs(struct ruling *r, const struct set_reference *ref)
 {
-	bool vfs = str_starts(on->text, VFS_OF);
-	const char *name = on->text + (vfs ? strlen(VFS_OF) : 0);
-	const struct selector *set = find_set(r, name);
+	const struct selector *set = find_set(r, ref->set);
 
-	want_set(r, on, key, name);
-	if (vfs && set && !set->protect && !gets_vfs(r, set))
-		rule_error(r, on, key,
-			   "sriov: gives %.64s no VFs; write sriov: {%.64s: {vfs: ...}}", name,
-			   name);
+	if (set && !set->protect && !gets_vfs(r, set))
+		rule_error(r, ref->at, ref->key,
+			   "sriov: gives %.64s no VFs; write sriov: {%.64s: {vfs: ...}}", ref->set,
+			   ref->set);
 }
 
-static void checks_name_sets(struct ruling *r)
+static void named_sets_exist(struct ruling *r)
 {
-	const struct ynode *checks = ynode_get(section(r, "gate"), "checks");
+	struct set_references refs = {0};
 
-	for (size_t i = 0; i < count(checks, YAML_MAP); i++) {
-		const struct ynode *on = ynode_get(checks->items.v[i], "on");
-		const struct ynode *with = ynode_get(checks->items.v[i], "with");
-		const char *name = checks->keys.v[i]->text;
-		cleanup_free char *on_key = xasprintf("gate.checks.%.64s.on", name);
-		cleanup_free char *with_key = xasprintf("gate.checks.%.64s.with", name);
+	set_references(r->p, &refs);
+	for (size_t i = 0; i < refs.list.n; i++) {
+		const struct set_reference *ref = &refs.list.v[i];
 
-		if (*scalar(on))
-			judge_on(r, on, on_key);
-		if (*scalar(with))
-			want_set(r, with, with_key, with->text);
+		want_set(r, ref->at, ref->key, ref->set);
+		if (ref->vfs)
+			judge_vfs(r, ref);
 	}
-}
-
-static void sections_name_sets(struct ruling *r)
-{
-	for (size_t i = 0; set_sections[i]; i++)
-		want_keys(r, section(r, set_sections[i]), set_sections[i]);
-	want_keys(r, ynode_get(section(r, "require"), "firmware"), "require.firmware");
-	want_set_at(r, "pairs", "nics");
-	want_set_at(r, "pairs", "gpus");
+	set_references_free(&refs);
 }
 
 static void pairs_are_of_two(struct ruling *r)
@@ -93,8 +104,7 @@ static void pairs_are_of_two(struct ruling *r)
 }
 
 const struct rule rules_references[] = {
-	RULE_OF_WHOLE("sections-name-sets", sections_name_sets),
-	RULE_OF_WHOLE("checks-name-sets", checks_name_sets),
+	RULE_OF_WHOLE("named-sets-exist", named_sets_exist),
 	RULE("pairs-are-of-two", pairs_are_of_two),
 	NO_MORE_RULES,
 };

@@ -30,6 +30,18 @@ static char *text(const struct ynode *set, const char *key)
 	return s ? xstrdup(s) : NULL;
 }
 
+/* "8" or ">=8" */
+static int expected(const struct ynode *set, bool *or_more)
+{
+	const char *s = ynode_text(set, "expect", "");
+	uint64_t v;
+
+	*or_more = str_starts(s, ">=");
+	if (parse_u64(s + (*or_more ? 2 : 0), &v) < 0 || v > INT32_MAX)
+		return -1;
+	return (int)v;
+}
+
 static struct selector selector_of(const char *name, const struct ynode *set)
 {
 	struct selector s = {
@@ -41,15 +53,27 @@ static struct selector selector_of(const char *name, const struct ynode *set)
 		.ports = number(set, "ports", 0),
 		.port = number(set, "port", 0),
 		.part_number = text(set, "part_number"),
-		.expect = number(set, "expect", -1),
 		.protect = ynode_bool(set, "protect", false),
 		.ethernet = streq(ynode_text(set, "link", ""), "ethernet"),
 		.infiniband = streq(ynode_text(set, "link", ""), "infiniband"),
 	};
 
+	s.expect = expected(set, &s.or_more);
 	id_pair(set, "pci", &s.vendor, &s.device);
 	id_pair(set, "subsystem", &s.subsystem_vendor, &s.subsystem_device);
 	return s;
+}
+
+static void mark_named(struct profile *p)
+{
+	struct set_references refs = {0};
+
+	set_references(p, &refs);
+	for (size_t i = 0; i < refs.list.n; i++)
+		for (size_t j = 0; j < p->devices.n; j++)
+			if (streq(refs.list.v[i].set, p->devices.v[j].name))
+				p->devices.v[j].named = true;
+	set_references_free(&refs);
 }
 
 void selectors_fill(struct profile *p)
@@ -58,6 +82,7 @@ void selectors_fill(struct profile *p)
 
 	for (size_t i = 0; devices && i < devices->keys.n; i++)
 		vec_push(&p->devices, selector_of(devices->keys.v[i]->text, devices->items.v[i]));
+	mark_named(p);
 }
 
 void selectors_free(struct profile *p)

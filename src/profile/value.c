@@ -140,6 +140,8 @@ bool value_count(const struct spec *s, const struct ynode *n, struct str *why)
 	struct ynode number = *n;
 
 	number.text += str_starts(n->text, ">=") ? 2 : 0;
+	if (*number.text == '-')
+		return refuse(s, n, why, NULL);
 	return value_int(s, &number, why);
 }
 

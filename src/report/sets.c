@@ -254,8 +254,10 @@ json_t *sets_to_json(const struct sets_account *all)
 					sel->protect, "members", members_to_json(a->set),
 					"excluded", excluded_to_json(a), "keeps", names(&a->keeps));
 
-		if (sel->expect >= 0)
+		if (sel->expect >= 0 && !sel->or_more)
 			json_object_set_new(obj, "expect", json_integer(sel->expect));
+		else
+			json_object_set_new(obj, "at_least", json_integer(selector_least(sel)));
 		json_array_append_new(list, obj);
 	}
 	return list;
@@ -323,13 +325,14 @@ static void excluded_to_rows(struct table *t, const struct set_account *a)
 static void set_to_rows(struct table *t, const struct set_account *a)
 {
 	const struct selector *sel = a->set->sel;
-	cleanup_free char *count = xasprintf("%zu", a->set->fn.n), *detail = NULL;
+	cleanup_free char *count = xasprintf("%zu", a->set->fn.n);
+	cleanup_free char *expected = selector_expectation(sel), *detail = NULL;
 
-	if (sel->expect < 0)
-		detail = xstrdup(sel->protect ? "protected" : "no number expected");
+	if (!expected)
+		detail = xstrdup("no number expected");
 	else
-		detail = xasprintf("%d expected: %s%s", sel->expect,
-				   (size_t)sel->expect == a->set->fn.n ? "ok" : "no",
+		detail = xasprintf("%s expected: %s%s", expected,
+				   selector_accepts(sel, a->set->fn.n) ? "ok" : "no",
 				   sel->protect ? "; protected" : "");
 	table_add(t, sel->name, "members", count, detail);
 	members_to_rows(t, a->set);

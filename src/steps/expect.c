@@ -54,6 +54,27 @@ static void expect_vendor(struct plan *plan, const struct ynode *section, enum c
 		       "this is another CPU: another SKU?");
 }
 
+/* A set that may be empty is listed when it is, so that nobody takes its checks for passed. */
+static void expect_members(const struct step_ctx *ctx, const struct device_set *set,
+			   struct place at, struct plan *plan)
+{
+	const struct profile *p = ctx->profile;
+	cleanup_free char *id = xasprintf("devices/%s/expect", set->sel->name);
+	cleanup_free char *desired = selector_expectation(set->sel), *fault = NULL;
+	bool holds = selector_accepts(set->sel, set->fn.n);
+	struct change *c;
+
+	if (!desired)
+		return;
+	if (!holds)
+		fault = device_set_fault(ctx->node, p->devices.v, p->devices.n, set);
+	c = judged(plan, "expect", at, id, desired, xasprintf("%zu", set->fn.n), holds, fault);
+	if (holds && !set->fn.n && set->sel->or_more) {
+		c->state = CHANGE_UNSUPPORTED;
+		change_reason(c, "no member");
+	}
+}
+
 static void expect_functions(const struct step_ctx *ctx, struct plan *plan)
 {
 	const struct ynode *devices = profile_section(ctx->profile, "devices");
@@ -61,16 +82,9 @@ static void expect_functions(const struct step_ctx *ctx, struct plan *plan)
 	for (size_t i = 0; i < ctx->sets->set.n; i++) {
 		const struct device_set *set = &ctx->sets->set.v[i];
 		const struct ynode *at = ynode_get(devices, set->sel->name);
-		cleanup_free char *id = xasprintf("devices/%s/expect", set->sel->name);
-		cleanup_free char *desired = xasprintf("%d", set->sel->expect);
 
-		if (set->sel->expect < 0 || !at)
-			continue;
-		judged(plan, "expect", at->at, id, desired, xasprintf("%zu", set->fn.n),
-		       set->fn.n == (size_t)set->sel->expect,
-		       "see `lspci -Dnn`; a function that is gone from the bus wants a reseat or "
-		       "an "
-		       "RMA");
+		if (at)
+			expect_members(ctx, set, at->at, plan);
 	}
 }
 
@@ -78,6 +92,7 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 		struct err *err)
 {
 	const struct node *node = ctx->node;
+	size_t from = plan->list.n;
 
 	(void)err;
 	expect_number(plan, section, "cpu_sockets", node->sockets, "a CPU is missing or disabled");
@@ -88,6 +103,8 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	expect_memory(plan, section, node->memory);
 	expect_vendor(plan, section, node->cpu_vendor);
 	expect_functions(ctx, plan);
+	for (size_t i = from; i < plan->list.n; i++)
+		plan->list.v[i]->premise = true;
 	return 0;
 }
 

@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 
-void judged(struct plan *plan, const char *step, struct place at, const char *id,
-	    const char *desired, char *observed, bool holds, const char *remedy)
+struct change *judged(struct plan *plan, const char *step, struct place at, const char *id,
+		      const char *desired, char *observed, bool holds, const char *remedy)
 {
 	struct change *c = plan_add(plan, step, KIND_CHECK, STAGE_GATE, PHASE_CHECK, at, "%s", id);
 
@@ -15,4 +15,5 @@ void judged(struct plan *plan, const char *step, struct place at, const char *id
 	if (!holds)
 		change_reason(c, "%s", remedy);
 	free(observed);
+	return c;
 }

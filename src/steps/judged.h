@@ -5,5 +5,5 @@
 #include "steps/step.h"
 
 /* Takes over observed. remedy is for where it does not hold. */
-void judged(struct plan *plan, const char *step, struct place at, const char *id,
-	    const char *desired, char *observed, bool holds, const char *remedy);
+struct change *judged(struct plan *plan, const char *step, struct place at, const char *id,
+		      const char *desired, char *observed, bool holds, const char *remedy);

@@ -13,9 +13,9 @@
 static const struct step step_limits = {.section = "limits"}, step_mounts = {.section = "mounts"};
 
 const struct step *const steps[] = {
-	&step_kernel_args, &step_hugepages, &step_modules, &step_rdma,	 &step_sriov, &step_pcie,
-	&step_link,	   &step_qos,	    &step_irq,	   &step_sysctl, &step_sysfs, &step_limits,
-	&step_mounts,	   &step_pairs,	    &step_require, &step_expect, &step_gate,  NULL,
+	&step_expect, &step_kernel_args, &step_hugepages, &step_modules, &step_rdma,   &step_sriov,
+	&step_pcie,   &step_link,	 &step_qos,	  &step_irq,	 &step_sysctl, &step_sysfs,
+	&step_limits, &step_mounts,	 &step_pairs,	  &step_require, &step_gate,   NULL,
 };
 
 int steps_kargs(const struct step_ctx *ctx, struct kargs *ret, struct err *err)

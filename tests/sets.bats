@@ -1,0 +1,174 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Device sets that have no member, or another number of members than the profile expects.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+
+setup() {
+  root=$BATS_TEST_TMPDIR/root
+  fake_node "$root" # two NICs, 15b3:1021
+}
+
+sku() { # writes the profile from standard input, with the fields that each has
+  { printf 'schema: 1\nname: sku\nmatch: {arch: x86_64}\n'; cat; } >"$BATS_TEST_TMPDIR/sku.yaml"
+}
+
+on() { # VERB... on the machine with the profile
+  run "$railhead" "$@" --root "$root" --profile "$BATS_TEST_TMPDIR/sku.yaml"
+}
+
+mistyped() { # the device id is wrong by one digit, in all that speaks of the set
+  sku <<'Y'
+devices: {rails: {pci: "15b3:1023"}, gpus: {pci: "10de:2331"}}
+link: {rails: {mtu: 9000}}
+sriov: {rails: {vfs: 2}}
+pairs: {nics: rails, gpus: gpus, within: pcie_switch}
+gate:
+  checks:
+    links: {run: carrier, on: rails}
+    groups: {run: iommu_groups, on: vfs of rails}
+    rdma: {run: rdma_loopback, on: rails, min: 92% of line}
+    gpu: {run: gpu_driver, on: gpus}
+Y
+}
+
+NEAR="rails: no function matches pci 15b3:1023; nearest: 15b3:1021 (2)"
+
+@test "plan and verify: an empty set that a section names fails, above the stages" {
+  mistyped
+  for verb in plan verify; do
+    on $verb
+    [ "$status" -eq 5 ]
+    [[ ${lines[0]} == "not as expected: devices/rails/expect: found '0', wanted '>=1'; $NEAR" ]]
+    [[ ${lines[1]} == "not as expected: devices/gpus/expect: "*"gpus: no function matches pci 10de:2331; see \`railhead survey\`"* ]]
+    [[ $output == *"differs     devices/rails/expect "*"'0' -> '>=1'"* ]]
+  done
+}
+
+@test "plan of one stage does not call it converged when a set that it acts on is empty" {
+  mistyped
+  on plan --stage devices
+  [ "$status" -eq 5 ]
+  [[ ${lines[0]} == *"$NEAR" ]]
+  on plan --stage devices --json; echo "$output"
+  [ "$(jq -c '[.converged, (.changes[].id)]' <<<"$output")" = '[false,"devices/rails/expect","devices/gpus/expect"]' ]
+}
+
+@test "apply by hand names the empty set, and gate and status say blocked by it first" {
+  mistyped
+  on apply; echo "$output"
+  [[ $output == *"not as expected: devices/rails/expect: "*"$NEAR"* ]]
+  on gate
+  [ "$status" -eq 7 ]
+  [[ ${lines[0]} == "verdict: blocked"* ]]
+  [[ ${lines[2]} == "reason:  devices/rails/expect: "*"$NEAR" ]]
+  [ ! -e "$root/run/railhead/ready" ]
+  run -7 "$railhead" status --root "$root"
+  [[ ${lines[2]} == "reason:  devices/rails/expect: "*"$NEAR" ]]
+}
+
+@test "check --root warns of it and blames nothing else" {
+  mistyped
+  run -0 "$railhead" check --root "$root" "$BATS_TEST_TMPDIR/sku.yaml"
+  [[ ${lines[0]} == *"sku.yaml:4:18: warning: devices.rails: $NEAR" ]]
+  [[ ${lines[1]} == *"sku.yaml:4:44: warning: devices.gpus: "* ]]
+  [ "${#lines[@]}" -eq 3 ]
+}
+
+@test "each way to name a set makes it one that must have a member" {
+  local way
+  for way in 'sriov: {s: {vfs: 1}}' 'link: {s: {mtu: 9000}}' 'qos: {s: {trust: dscp}}' \
+    'pcie: {s: {max_read_request: 4096}}' 'irq: {s: {affinity: local_node}}' \
+    'require: {firmware: {s: ">=1"}}' 'pairs: {nics: s, gpus: t, within: numa_node}' \
+    'pairs: {nics: t, gpus: s, within: numa_node}' 'gate: {checks: {a: {run: carrier, on: s}}}' \
+    'gate: {checks: {a: {run: gpudirect, on: t, with: s}}}' \
+    'gate: {checks: {a: {run: gpudirect, on: s, with: t}}}'; do
+    sku <<<"devices: {s: {pci: \"15b3:1023\"}, t: {pci: \"15b3:1021\"}}"$'\n'"$way"
+    on plan
+    echo "$way: $output"
+    [ "$status" -eq 5 ]
+    [[ ${lines[0]} == "not as expected: devices/s/expect: "* ]]
+  done
+  sku <<<'devices: {s: {pci: "15b3:1023"}, t: {in: s, driver: mlx5_core}}' # nothing speaks of them
+  on plan
+  [ "$status" -eq 0 ]
+}
+
+@test "a protected set that is empty protects nothing, and fails" {
+  sku <<<'devices: {mgmt: {address: "0000:ff:00.0", protect: true}, rails: {pci: "15b3:1021"}}'
+  on gate
+  [ "$status" -eq 7 ]
+  [[ $output == *"devices/mgmt/expect: found '0', wanted '>=1'; mgmt: no function matches address 0000:ff:00.0; see \`railhead survey\`"* ]]
+}
+
+@test "expect: N is exact, >=N at least, 0 absent" {
+  local expect status_of
+  while read -r expect status_of; do
+    sku <<<"devices: {s: {pci: \"15b3:1021\", expect: $expect}}"
+    on plan
+    echo "$expect: $output"
+    [ "$status" -eq "$status_of" ]
+  done <<'T'
+2 0
+1 5
+3 5
+0 5
+">=1" 0
+">=2" 0
+">=3" 5
+">=0" 0
+T
+  sku <<<'devices: {s: {pci: "15b3:1021", expect: 1}}'
+  on plan
+  [[ ${lines[0]} == *"s: 2 functions, 1 expected; "*"more narrowly"* ]]
+  sku <<<'devices: {s: {pci: "15b3:1021", expect: ">=3"}}'
+  on plan
+  [[ ${lines[0]} == *"found '2', wanted '>=3'; s: 2 of 3 functions; "*"RMA" ]]
+  sku <<<'devices: {s: {pci: "15b3:1023", expect: 0}}'
+  on verify
+  [ "$status" -eq 0 ]
+  [[ $output == *"same        devices/s/expect "*"'0'"* ]]
+}
+
+@test "a set that may be absent is listed as unsupported when it is, and nothing is blocked" {
+  sku <<'Y'
+devices: {opt: {pci: "15b3:1023", expect: ">=0"}, rails: {pci: "15b3:1021"}}
+link: {opt: {mtu: 9000}}
+gate: {checks: {links: {run: carrier, on: opt}, rail: {run: carrier, on: rails}}}
+Y
+  on plan
+  [ "$status" -eq 0 ]
+  [[ $output == *"unsupported devices/opt/expect "*$'\n'*"no member"* ]]
+  on gate
+  [ "$status" -eq 0 ]
+  [[ $output == *"unsupported=1"* ]]
+}
+
+@test "the nearest functions: by id, by what else they lack, by who protects them" {
+  local set near
+  while IFS='|' read -r set near; do
+    sku <<<"devices: {s: $set, mgmt: {address: \"$PF1\", protect: true}, t: {pci: \"15b3:1021\"}}
+require: {firmware: {s: '>=1'}}"
+    on plan
+    echo "$set: $output"
+    [[ ${lines[0]} == *"; s: no function matches $near" ]]
+  done <<T
+{pci: "15b4:1021"}|pci 15b4:1021; nearest: 15b3:1021 (2)
+{pci: "8086:1592"}|pci 8086:1592; see \`railhead survey\` for what there is
+{pci: "15b3:1021", ports: 2}|pci 15b3:1021, ports 2; nearest: ports: the card has 1 (2)
+{in: t, address: "$PF1"}|address $PF1, pci 15b3:1021; nearest: protected by mgmt (1)
+{pci: "15b3:1021", driver: mlx4_core, link: ethernet}|pci 15b3:1021, driver mlx4_core, link ethernet; nearest: driver: mlx5_core (2)
+{driver: ice}|driver ice; see \`railhead survey\` for what there is
+T
+}
+
+@test "match --explain says how many are expected, and whether they are there" {
+  mistyped
+  cp "$BATS_TEST_TMPDIR/sku.yaml" "$BATS_TEST_TMPDIR/more.yaml"
+  profile "$root" sku <"$BATS_TEST_TMPDIR/sku.yaml"
+  run -0 "$railhead" match --explain --root "$root"
+  [[ $output == *"rails"*"members"*">=1 expected: no"* ]]
+  run -0 "$railhead" match --explain --root "$root" --json
+  [ "$(jq -c '.devices.sku[] | [.name, .expect, .at_least]' <<<"$output" | head -1)" = '["rails",null,1]' ]
+}
