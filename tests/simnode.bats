@@ -409,6 +409,20 @@ S
   run -0 "$railhead" verify --root "$root"
 }
 
+@test "a pattern that held before there were VFs is set for their netdevs, too" {
+  sim_profile <<'Y'
+sriov: {rails: {vfs: 2, vf: {driver: netdev}}}
+sysfs: {"/sys/class/net/*/mtu": 1500}
+Y
+  for net in "$sim"/node/sys/class/net/*/mtu; do echo 9000 >"$net"; done # a new netdev's, too
+  sim_start </dev/null
+  for net in "$root"/sys/class/net/*/mtu; do write "$net" 1500; done
+  run -0 "$railhead" apply --root "$root" --stage devices
+  [ "$(cat "$root"/sys/class/net/*/mtu | sort | uniq -c | xargs)" = "24 1500" ]
+  [[ $(sim_writes) == *"v1/mtu 1500"* ]]
+  run -0 "$railhead" verify --root "$root"
+}
+
 @test "VFs for vfio-pci and for no driver; another driver later" {
   rails 2 vfio-pci
   sim_start </dev/null

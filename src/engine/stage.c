@@ -125,6 +125,7 @@ struct phase_run {
 	struct jobs running;	   /* those in a worker, at most POOL_MAX */
 	uint64_t line_moved;	   /* when the last change that queues came back; 0: none has */
 	VEC(const char *) touched; /* lanes in which something was set, well or not */
+	bool wrote;		   /* something was set in any lane, well or not */
 };
 
 static void tell(const struct phase_run *p, const struct change *c)
@@ -187,13 +188,21 @@ static bool touched(const struct phase_run *p, const char *lane)
 	return false;
 }
 
+static enum phase phase_of(const struct change *c, enum stage stage)
+{
+	return c->late && stage == STAGE_DEVICES ? PHASE_LATE : c->phase;
+}
+
 /*
  * What differed, or waited, at the first look. And what a set of an earlier phase may have
- * undone: in its own lane, as unbinding a VF undoes its driver, or in that of the PF.
+ * undone: in its own lane, as unbinding a VF undoes its driver, or in that of the PF. A late
+ * pattern may match more by now: the netdevs of VFs that this stage has made.
  */
 static bool to_be_done(const struct phase_run *p, const struct change *c)
 {
-	return undone(c) || (c->state == CHANGE_SAME && (c->steady || touched(p, c->lane)));
+	bool more = p->wrote && phase_of(c, p->stage) == PHASE_LATE;
+
+	return undone(c) || (c->state == CHANGE_SAME && (c->steady || more || touched(p, c->lane)));
 }
 
 /* What a change before it in its lane, in this phase, may undo; looked at again in its turn. */
@@ -280,6 +289,7 @@ static void begin(struct phase_run *p, struct job *job)
 	}
 	free(c->before);
 	c->before = c->observed ? xstrdup(c->observed) : NULL;
+	p->wrote = true;
 	if (*c->lane && !touched(p, c->lane)) /* the stage's own lane joins nothing */
 		vec_push(&p->touched, c->lane);
 	if (kind_get(c->kind)->blocks) {
@@ -378,11 +388,6 @@ static void run_jobs(struct phase_run *p)
 	vec_free(&p->running);
 }
 
-static enum phase phase_of(const struct change *c, enum stage stage)
-{
-	return c->late && stage == STAGE_DEVICES ? PHASE_LATE : c->phase;
-}
-
 static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase)
 {
 	for (size_t i = 0; i < p->run->plan.list.n; i++) {
@@ -401,9 +406,25 @@ static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase
 	run_jobs(p);
 }
 
+/* Looked at again at the end of a stage that wrote: another change may have undone it. */
+static void look_again(struct phase_run *p, struct change *c)
+{
+	char text[ERR_TEXT_MAX];
+
+	look(p->run, &p->ctx, c);
+	if (!undone(c))
+		return;
+	snprintf(text, sizeof(text),
+		 "was as wanted, but reads '%.200s' at the end of the stage%s%.600s",
+		 c->observed ? c->observed : "nothing", c->reason ? "; " : "",
+		 c->reason ? c->reason : "");
+	fail(c, text);
+}
+
 /*
- * What was set must still hold at the end: nobody else may have changed it back. And what waited
- * for a device in vain has failed if that device has left the bus meanwhile.
+ * What a stage reports is true at its end. What was set must still hold, and what was as
+ * wanted is looked at again if anything was set. What waited for a device in vain has failed
+ * if that device has left the bus meanwhile.
  */
 static void check_again(struct phase_run *p, unsigned int stages)
 {
@@ -416,11 +437,13 @@ static void check_again(struct phase_run *p, unsigned int stages)
 			continue;
 		if (was == CHANGE_SET)
 			read_back(p, c);
+		else if (was == CHANGE_SAME && p->wrote)
+			look_again(p, c);
 		else if (was == CHANGE_WAITS)
 			look(p->run, &p->ctx, c);
 		if (c->state == was)
 			continue;
-		if (was == CHANGE_SET || c->state == CHANGE_FAILED ||
+		if (was == CHANGE_SET || was == CHANGE_SAME || c->state == CHANGE_FAILED ||
 		    c->state == CHANGE_UNSUPPORTED)
 			tell(p, c);
 	}

@@ -157,14 +157,15 @@ static void test_one_stage_only(void **state)
 static void test_looked_at_again(void **state)
 {
 	static const char undone[] = "a=set b=set a=failed"; /* a and b undo each other */
+	static const char overwritten[] = "a=set b=failed";  /* seen at the end of the stage */
 	static const struct {
 		const char *lane, *other, *told;
 	} cases[] = {
 		{"0000:01:00.0/vf1", "0000:01:00.0/vf1", undone},
 		{"0000:01:00.0", "0000:01:00.0/vf1", undone}, /* of the PF of that VF */
-		{"0000:01:00.0/vf1", "0000:01:00.0/vf11", "a=set"},
-		{"0000:01:00.0/vf1", "0000:01:00.0", "a=set"},
-		{"", "", "a=set"}, /* which joins nothing */
+		{"0000:01:00.0/vf1", "0000:01:00.0/vf11", overwritten},
+		{"0000:01:00.0/vf1", "0000:01:00.0", overwritten},
+		{"", "", overwritten}, /* which joins nothing */
 	};
 
 	for (size_t i = 0; i < array_len(cases); i++) {
@@ -282,6 +283,42 @@ static void test_changed_back(void **state)
 	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSFS, "other", "/proc/sys/x", "2");
 	applies(&run, STAGE_EARLY, "x=set other=set x=failed");
 	assert_string_equal(find(&run, "x")->reason, "was set, but reads back '2'");
+	run_close(&run);
+}
+
+/* And what held at the first look, and was overwritten by another change. */
+static void test_overwritten(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+
+	tmp_write(t, "proc/sys/x", "1\n");
+	tmp_write(t, "proc/sys/y", "1\n");
+	add_attr(&run, PHASE_SYSCTL, "x", "1");
+	add_attr(&run, PHASE_SYSCTL, "y", "1")->optional = true;
+	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSFS, "all", "/proc/sys/*", "2");
+	applies(&run, STAGE_EARLY, "all=set x=failed y=unsupported");
+	assert_string_equal(find(&run, "x")->reason,
+			    "was as wanted, but reads '2' at the end of the stage");
+	run_close(&run);
+}
+
+/* A pattern that held, and matches more once another change has made it: a driver, a VF. */
+static void test_late_pattern(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	struct change *all;
+
+	tmp_write(t, "proc/sys/a/x.conf", "1\n");
+	tree_dir(t, "run/modprobe.d");
+	tree_link(t, "proc/sys/b", "../../run/modprobe.d");
+	all = add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSCTL, "all", "/proc/sys/*/x.conf", "1");
+	all->late = true;
+	applies(&run, STAGE_EARLY, "");
+	add(&run, KIND_FILE, STAGE_DEVICES, PHASE_FILES, "born", "/run/modprobe.d/x.conf", "0\n");
+	applies(&run, STAGE_DEVICES, "born=set all=set born=failed");
+	assert_string_equal(tree_text(t, "run/modprobe.d/x.conf"), "1");
 	run_close(&run);
 }
 
@@ -1046,6 +1083,8 @@ int main(void)
 		TEST(test_set_once),
 		TEST(test_reads_back_otherwise),
 		TEST(test_changed_back),
+		TEST(test_overwritten),
+		TEST(test_late_pattern),
 		TEST(test_absent),
 		TEST(test_late),
 		TEST(test_deadline_over),
