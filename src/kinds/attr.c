@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Attributes of procfs and sysfs: one file, or all that a pattern matches as one record. */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "kinds/function.h"
 #include "kinds/kind.h"
@@ -37,16 +39,85 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		       c->target);
 }
 
+/* --- whose file it is -------------------------------------------------------------------- */
+
+static bool same_file(const struct root *root, const char *a, const char *b)
+{
+	struct stat sa, sb;
+
+	return root_stat(root, &sa, a) == 0 && root_stat(root, &sb, b) == 0 &&
+	       sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+static int is_of(const struct kind_ctx *ctx, const struct rival *rival, const char *path,
+		 struct err *err)
+{
+	cleanup_strv struct strv theirs = {0};
+	int r;
+
+	if (!rival->alias)
+		return fnmatch(rival->target, path, FNM_PATHNAME | FNM_PERIOD) == 0;
+	r = read_glob(ctx->root, rival->target, &theirs, err);
+	for (size_t i = 0; r == 0 && i < theirs.n; i++)
+		if (same_file(ctx->root, theirs.v[i], path))
+			return 1;
+	return r;
+}
+
+/* 1: a more specific line has it, which is added to owners. */
+static int is_yielded(const struct kind_ctx *ctx, const struct change *c, const char *path,
+		      struct strv *owners, struct err *err)
+{
+	for (size_t i = 0; i < c->yields_to.n; i++) {
+		const struct rival *rival = &c->yields_to.v[i];
+		int r = is_of(ctx, rival, path, err);
+
+		if (r > 0 && strv_contains(owners, rival->id) <= 0)
+			strv_add(owners, rival->id);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+/* The files that the change has now. *all: how many match its target. */
+static int find_files(const struct kind_ctx *ctx, struct change *c, struct strv *ret, size_t *all,
+		      struct err *err)
+{
+	cleanup_strv struct strv paths = {0}, owners = {0};
+	cleanup_str struct str names = {0};
+	int r = read_glob(ctx->root, c->target, &paths, err);
+
+	for (size_t i = 0; r >= 0 && i < paths.n; i++) {
+		r = is_yielded(ctx, c, paths.v[i], &owners, err);
+		if (r == 0)
+			strv_add(ret, paths.v[i]);
+	}
+	*all = paths.n;
+	free(c->note);
+	c->note = NULL;
+	if (r < 0 || !owners.n)
+		return r < 0 ? r : 0;
+	for (size_t i = 0; i < owners.n; i++)
+		str_addf(&names, "%s%s", i ? ", " : "", owners.v[i]);
+	change_note(c, "%zu of %zu files belong to %s", paths.n - ret->n, paths.n, str_get(&names));
+	return 0;
+}
+
+/* --- the kind ------------------------------------------------------------------------------ */
+
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	cleanup_strv struct strv paths = {0};
-	size_t wrong = 0;
-	int r = read_glob(ctx->root, c->target, &paths, err);
+	size_t wrong = 0, all;
+	int r = find_files(ctx, c, &paths, &all, err);
 
 	if (r < 0)
 		return r;
-	if (!paths.n)
+	if (!all)
 		return absent(ctx, c, err);
+	if (!paths.n)
+		change_observe(c, "no file of its own");
 	for (size_t i = 0; i < paths.n; i++) {
 		cleanup_free char *text = NULL;
 
@@ -70,7 +141,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	cleanup_strv struct strv paths = {0};
-	int r = read_glob(ctx->root, c->target, &paths, err);
+	size_t all;
+	int r = find_files(ctx, c, &paths, &all, err);
 
 	for (size_t i = 0; r == 0 && i < paths.n; i++) {
 		cleanup_free char *text = NULL;

@@ -122,6 +122,11 @@ void change_reason(struct change *c, const char *fmt, ...)
 	SETTER(reason);
 }
 
+void change_note(struct change *c, const char *fmt, ...)
+{
+	SETTER(note);
+}
+
 struct change *plan_add(struct plan *plan, const char *step, enum kind_id kind, enum stage stage,
 			enum phase phase, struct place origin, const char *id_fmt, ...)
 {
@@ -153,6 +158,12 @@ struct change *plan_find(const struct plan *plan, const char *id)
 
 static void change_free(struct change *c)
 {
+	for (size_t i = 0; i < c->yields_to.n; i++) {
+		free(c->yields_to.v[i].id);
+		free(c->yields_to.v[i].target);
+	}
+	vec_free(&c->yields_to);
+	free(c->note);
 	free(c->id);
 	free(c->lane);
 	free(c->target);

@@ -77,6 +77,13 @@ enum compare {
 /* What a failed check does to the verdict. */
 enum on_fail { ON_FAIL_BLOCK, ON_FAIL_DEGRADE, ON_FAIL_WARN };
 
+/* Another change of KIND_ATTR, to which the files belong that match its target, too. */
+struct rival {
+	char *id;
+	char *target;
+	bool alias; /* the two may reach one file by different names, as sysfs has them */
+};
+
 struct change {
 	char *id;	  /* profile path + PCI address + VF index; the same in every run */
 	const char *step; /* its section; static */
@@ -86,6 +93,7 @@ struct change {
 	char *lane;   /* a PCI address, or "" for the stage's own lane */
 	char *target; /* what the kind resolves when it looks */
 	char *desired;
+	VEC(struct rival) yields_to; /* more specific lines; see plan_share_files() */
 	enum compare compare;
 	struct place origin;
 
@@ -115,6 +123,7 @@ struct change {
 	char *observed;	   /* what is there now; NULL if it could not be read */
 	char *before;	   /* of a change that was set: what was there before */
 	char *reason;	   /* of waits, failed, unsupported: why, and what to do */
+	char *note;	   /* what the look left out, and why; or NULL */
 	uint64_t duration; /* microseconds in set */
 	bool reboot;	   /* what was set, or waits, takes effect with a reboot */
 };
@@ -132,6 +141,13 @@ struct change *plan_find(const struct plan *plan, const char *id);
 void plan_filter(struct plan *plan, bool (*keep)(const struct change *c, const void *arg),
 		 const void *arg);
 void plan_free(struct plan *plan);
+/*
+ * Settles which of the changes from the given index on, all of KIND_ATTR and in document order,
+ * has a file that the targets of several match: the most specific one, which is a path before a
+ * pattern and among patterns the one with more literal text, and between equals the later. Which
+ * files that are is found at each look, since files come and go.
+ */
+void plan_share_files(struct plan *plan, size_t from);
 
 /* Setters that own their text. */
 void change_target(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -142,6 +158,7 @@ void change_needs(struct change *c, const char *fmt, ...) __attribute__((format(
 void change_while(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_observe(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_reason(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void change_note(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Observed against desired; sets SAME or DIFFERS. */
 void change_judge(struct change *c);

@@ -36,6 +36,7 @@ json_t *change_to_json(const struct change *c)
 	put_text(obj, "observed", c->observed);
 	put_text(obj, "before", c->before);
 	put_text(obj, "reason", c->reason);
+	put_text(obj, "note", c->note);
 	put_text(obj, "origin", *origin ? origin : NULL);
 	if (c->on_fail != ON_FAIL_BLOCK)
 		put_text(obj, "on_fail", on_fail_name(c->on_fail));
@@ -66,6 +67,8 @@ static void render_one(FILE *out, const struct change *c)
 		fprintf(out, "%s -> %s\n", observed, desired);
 	if (c->reason && c->state != CHANGE_SAME)
 		fprintf(out, "  %-11s   %s\n", "", c->reason);
+	if (c->note)
+		fprintf(out, "  %-11s   %s\n", "", c->note);
 }
 
 /* The cause of much that is absent below: it is read first. */

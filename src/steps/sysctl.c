@@ -38,6 +38,8 @@ static void emit_value(const char *step, enum phase phase, const struct ynode *k
 static int emit_sysctl(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
 		       struct err *err)
 {
+	size_t from = plan->list.n;
+
 	(void)ctx;
 	(void)err;
 	for (size_t i = 0; i < section->keys.n; i++) {
@@ -46,17 +48,21 @@ static int emit_sysctl(const struct step_ctx *ctx, const struct ynode *section, 
 		emit_value("sysctl", PHASE_SYSCTL, section->keys.v[i], section->items.v[i], path,
 			   plan);
 	}
+	plan_share_files(plan, from);
 	return 0;
 }
 
 static int emit_sysfs(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
 		      struct err *err)
 {
+	size_t from = plan->list.n;
+
 	(void)ctx;
 	(void)err;
 	for (size_t i = 0; i < section->keys.n; i++)
 		emit_value("sysfs", PHASE_SYSFS, section->keys.v[i], section->items.v[i],
 			   section->keys.v[i]->text, plan);
+	plan_share_files(plan, from);
 	return 0;
 }
 

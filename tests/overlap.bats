@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Several lines of a profile that match one file: a rule and its exception.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+
+setup() {
+  root=$BATS_TEST_TMPDIR/root
+  fake_node "$root"
+  for i in all default eth0 eth1; do put "$root/proc/sys/net/ipv4/conf/$i/rp_filter" 0; done
+  for i in sda nvme0n1 nvme1n1; do
+    put "$root/sys/devices/pci0000:00/block/$i/queue/scheduler" "[mq-deadline] none"
+    mkdir -p "$root/sys/block" "$root/sys/class/block"
+    ln -s "../devices/pci0000:00/block/$i" "$root/sys/block/$i"
+    ln -s "../../devices/pci0000:00/block/$i" "$root/sys/class/block/$i"
+  done
+}
+
+sku() { # writes the profile from standard input, with the fields that each has
+  { printf 'schema: 1\nname: sku\nmatch: {arch: x86_64}\n'; cat; } >"$BATS_TEST_TMPDIR/sku.yaml"
+}
+
+on() { # VERB... on the machine with the profile
+  run "$railhead" "$@" --root "$root" --profile "$BATS_TEST_TMPDIR/sku.yaml"
+}
+
+filters() { (cd "$root/proc/sys/net/ipv4/conf" && grep -r . --include=rp_filter | sed 's,/rp_filter,,' | sort | xargs); }
+
+schedulers() { (cd "$root/sys/devices/pci0000:00/block" && grep -r . --include=scheduler | sed 's,/queue/scheduler,,' | sort | xargs); }
+
+converges() { # the first apply sets, the second writes nothing, and all that looks agrees
+  on apply
+  echo "$output"
+  [ "$status" -eq 0 ]
+  find "$root/proc" "$root/sys" -type f -printf '%p %T@\n' | sort >"$BATS_TEST_TMPDIR/before"
+  for verb in apply plan verify gate; do
+    on $verb
+    echo "$verb: $output"
+    [ "$status" -eq 0 ]
+  done
+  find "$root/proc" "$root/sys" -type f -printf '%p %T@\n' | sort >"$BATS_TEST_TMPDIR/after"
+  diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+}
+
+@test "a sysctl for all and one for one: each file has one owner, in either order" {
+  local rule='net.ipv4.conf.*.rp_filter: 2' exception='net.ipv4.conf.eth0.rp_filter: 1' order
+  for order in "$rule"$'\n  '"$exception" "$exception"$'\n  '"$rule"; do
+    for i in all default eth0 eth1; do put "$root/proc/sys/net/ipv4/conf/$i/rp_filter" 0; done
+    sku <<<"sysctl:"$'\n  '"$order"
+    converges
+    [ "$(filters)" = "all:2 default:2 eth0:1 eth1:2" ]
+  done
+  on verify
+  [[ $output == *"sysctl/net.ipv4.conf.*.rp_filter"*"'2'"*$'\n'*" 1 of 4 files belong to sysctl/net.ipv4.conf.eth0.rp_filter"* ]]
+  on verify --json
+  [ "$(jq -r '.changes[] | select(.id | endswith("*.rp_filter")).note' <<<"$output")" = \
+    "1 of 4 files belong to sysctl/net.ipv4.conf.eth0.rp_filter" ]
+}
+
+@test "only the exception differs: only it is written" {
+  sku <<<'sysctl: {net.ipv4.conf.*.rp_filter: 2, net.ipv4.conf.eth0.rp_filter: 1}'
+  for i in all default eth0 eth1; do put "$root/proc/sys/net/ipv4/conf/$i/rp_filter" 2; done
+  on plan
+  [ "$status" -eq 5 ]
+  [[ $output == *"differs     sysctl/net.ipv4.conf.eth0.rp_filter "*"'2' -> '1'"* ]]
+  [[ $output != *"differs     sysctl/net.ipv4.conf.*"* ]]
+  converges
+  [ "$(filters)" = "all:2 default:2 eth0:1 eth1:2" ]
+}
+
+@test "a narrower pattern wins over a wider one, a path over both, by whatever name of sysfs" {
+  sku <<'Y'
+sysfs:
+  /sys/block/nvme1n1/queue/scheduler: mq-deadline
+  /sys/class/block/nvme*/queue/scheduler: none
+  /sys/block/*/queue/scheduler: bfq
+Y
+  for i in sda nvme0n1 nvme1n1; do put "$root/sys/devices/pci0000:00/block/$i/queue/scheduler" kyber; done
+  converges
+  [ "$(schedulers)" = "nvme0n1:none nvme1n1:mq-deadline sda:bfq" ]
+}
+
+@test "between equals the later line wins, and the other says that no file is its own" {
+  sku <<'Y'
+sysctl:
+  net.ipv4.conf.eth?.rp_filter: 1
+  net.ipv4.conf.?th0.rp_filter: 2
+  net.ipv4.conf.al[l].rp_filter: 1
+  net.ipv4.conf.all.rp_filter: 2
+Y
+  converges
+  [ "$(filters)" = "all:2 default:0 eth0:2 eth1:1" ]
+  on verify
+  [[ $output == *"sysctl/net.ipv4.conf.al[l].rp_filter"*"'no file of its own'"*$'\n'*" 1 of 1 files belong to sysctl/net.ipv4.conf.all.rp_filter"* ]]
+}
+
+@test "an exception for what is not there fails by itself, and the rule holds" {
+  sku <<<'sysctl: {net.ipv4.conf.*.rp_filter: 2, net.ipv4.conf.eth7.rp_filter: 1}'
+  on apply
+  [ "$status" -eq 6 ]
+  [[ $output == *"eth7/rp_filter: no such file"* ]]
+  [ "$(filters)" = "all:2 default:2 eth0:2 eth1:2" ]
+}
