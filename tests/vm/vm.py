@@ -432,7 +432,23 @@ class Guest:
         earlier = "".join("a boot ended with:\n" + boot[-600:] + "\n"
                           for boot in self.boots_on_console()[1:-1])
         return (f"{self.resets} reboots so far (resets{resets}; now {int(time.time()) % 3600} s)\n"
-                f"{earlier}the console ends with:\n{self.console()[-3000:]}")
+                f"{self._standstill()}{earlier}the console ends with:\n{self.console()[-3000:]}")
+
+    def _standstill(self):
+        """What the emulated CPUs and disks do, twice: firmware that hangs says nothing itself."""
+        story = ""
+        try:
+            for _ in range(2):
+                registers = self.qmp("human-monitor-command", timeout=10,
+                                     **{"command-line": "info registers -a"})
+                at = re.findall(r"CPU#|[RE]IP=[0-9a-f]+|HLT=[01]|^CS =\w+ \w+", registers, re.M)
+                disks = {disk["device"]: disk["stats"]["rd_operations"]
+                         for disk in self.qmp("query-blockstats", timeout=10)}
+                story += f"QEMU: {' '.join(at)}; reads {disks}\n"
+                time.sleep(1)
+        except (GuestError, OSError) as error:
+            story += f"QEMU does not say more: {error}\n"
+        return story
 
     def send(self, command, timeout=60):
         """Start a command without waiting for its end; returns its number."""
