@@ -55,7 +55,7 @@ converges() { # the first apply sets, the second writes nothing, and all that lo
   [[ $output == *"sysctl/net.ipv4.conf.*.rp_filter"*"'2'"*$'\n'*" 1 of 4 files belong to sysctl/net.ipv4.conf.eth0.rp_filter"* ]]
   on verify --json
   [ "$(jq -r '.changes[] | select(.id | endswith("*.rp_filter")).note' <<<"$output")" = \
-    "1 of 4 files belong to sysctl/net.ipv4.conf.eth0.rp_filter" ]
+    "1 of 4 files belong to sysctl/net.ipv4.conf.eth0.rp_filter ($BATS_TEST_TMPDIR/sku.yaml:5:3)" ]
 }
 
 @test "only the exception differs: only it is written" {
@@ -101,4 +101,106 @@ Y
   [ "$status" -eq 6 ]
   [[ $output == *"eth7/rp_filter: no such file"* ]]
   [ "$(filters)" = "all:2 default:2 eth0:2 eth1:2" ]
+}
+
+# --- two sections -------------------------------------------------------------------------------
+
+values() { # of the netdevs, of the file that these tests are about
+  local net
+  for net in "$@"; do echo "$(cat "$root/sys/class/net/$net/napi_defer_hard_irqs")"; done | xargs
+}
+
+nets() { # FILE TEXT: a file of both NICs' netdevs
+  local net
+  for net in eth0 eth1; do put "$root/sys/class/net/$net/$1" "$2"; done
+}
+
+# What the line of sysfs and the key of link say of eth0, which the node alone knows.
+two_sections() { # LINE VALUE VALUE
+  sku <<<"devices: {rails: {pci: \"15b3:1021\"}}
+sysfs: {\"$1\": $2}
+link: {rails: {napi_defer_hard_irqs: $3}}"
+}
+
+@test "two sections want one file to be different: both fail, name both lines, and leave it" {
+  local line=/sys/class/net/eth0/napi_defer_hard_irqs other
+  nets napi_defer_hard_irqs 0
+  two_sections "$line" 2 5
+  run -0 "$railhead" check "$BATS_TEST_TMPDIR/sku.yaml"
+  on plan
+  echo "$output"
+  [ "$status" -ne 0 ]
+  for other in "sysfs/$line (*sku.yaml:5:9) wants '2' and link/$PF0/napi_defer_hard_irqs (*sku.yaml:6:38) wants '5'" \
+    "link/$PF0/napi_defer_hard_irqs (*sku.yaml:6:38) wants '5' and sysfs/$line (*sku.yaml:5:9) wants '2'"; do
+    # shellcheck disable=SC2053 # it is a pattern
+    [[ $output == *$other*" is left as it is; drop one of the two"* ]]
+  done
+  on apply
+  [ "$status" -eq 6 ]
+  [ "$(values eth0 eth1)" = "0 5" ]
+  on gate
+  [ "$status" -eq 7 ]
+  [[ $output == *"verdict: blocked"*"wants '2' and link/$PF0"* ]]
+}
+
+@test "... also where unsupported: skip forgives what a driver lacks, and whatever the file reads" {
+  nets napi_defer_hard_irqs 5
+  two_sections /sys/class/net/eth0/napi_defer_hard_irqs 2 5
+  echo "unsupported: skip" >>"$BATS_TEST_TMPDIR/sku.yaml"
+  on apply
+  [ "$status" -eq 6 ]
+  on gate
+  [ "$status" -eq 7 ]
+  [ "$(values eth0)" = 5 ]
+}
+
+@test "a pattern sets its other files, and fails for the contested one" {
+  nets napi_defer_hard_irqs 0
+  put "$root/sys/class/net/lo/napi_defer_hard_irqs" 0
+  sku <<Y
+devices: {one: {address: "$PF0"}}
+sysfs: {"/sys/class/net/[el]*/napi_defer_hard_irqs": 2}
+link: {one: {napi_defer_hard_irqs: 5}}
+Y
+  on apply
+  echo "$output"
+  [ "$status" -eq 6 ]
+  [ "$(values lo eth0 eth1)" = "2 0 2" ]
+  on verify
+  [[ $output == *"failed      sysfs/"*"failed      link/$PF0/"* ]]
+}
+
+@test "equal values of two sections merge, and each names the other" {
+  nets napi_defer_hard_irqs 0
+  two_sections "/sys/class/net/*/napi_defer_hard_irqs" 5 5
+  converges
+  [ "$(values eth0 eth1)" = "5 5" ]
+  on verify
+  [[ $output == *"2 of 2 files have the same value from link/$PF0/napi_defer_hard_irqs ("*"sku.yaml:6:38), link/$PF1/"* ]]
+  [[ $output == *"1 of 1 files have the same value from sysfs/"*"sku.yaml:5:9)"* ]]
+}
+
+@test "the exception of a rule may be what the other section wants" {
+  nets napi_defer_hard_irqs 0
+  sku <<Y
+devices: {one: {address: "$PF0"}}
+sysfs:
+  /sys/class/net/*/napi_defer_hard_irqs: 2
+  /sys/class/net/eth0/napi_defer_hard_irqs: 5
+link: {one: {napi_defer_hard_irqs: 5}}
+Y
+  converges
+  [ "$(values eth0 eth1)" = "5 2" ]
+}
+
+@test "an mtu of link and one of sysfs, by the device's own path, and that of a VF" {
+  nets mtu 1500
+  sku <<Y
+devices: {rails: {pci: "15b3:1021"}}
+sysfs: {"/sys/devices/pci0000:00/$PF1/net/eth1/mtu": 1500}
+link: {rails: {mtu: 9000}}
+Y
+  on plan
+  [[ $output == *"failed      link/$PF1/mtu"*"wants '9000' and sysfs//sys/devices/pci0000:00/$PF1/net/eth1/mtu"* ]]
+  [[ $output == *"differs     link/$PF0/mtu"* ]]
 }

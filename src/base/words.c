@@ -2,6 +2,7 @@
 #include "base/words.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -135,4 +136,11 @@ const char *arg_boot_mode(const char *arg)
 	if (str_starts(arg, "init=") && !is_systemd(arg + strlen("init=")))
 		return "another init";
 	return NULL;
+}
+
+const char *param_value(const char *s)
+{
+	if (strcasecmp(s, "y") == 0)
+		return "1";
+	return strcasecmp(s, "n") == 0 ? "0" : s;
 }

@@ -17,3 +17,6 @@ bool words_oppose(const char *a, const char *b);
  * live system", as systemd(1), dracut.cmdline(7) and live-boot read it. NULL: nothing.
  */
 const char *arg_boot_mode(const char *arg);
+
+/* A module parameter as a number: the kernel prints a boolean as Y or N and takes 1 or 0. */
+const char *param_value(const char *text);

@@ -81,7 +81,7 @@ static void look(const struct run *run, const struct kind_ctx *ctx, struct chang
 		change_observe(c, "not needed");
 		return;
 	}
-	r = kind_get(c->kind)->look(ctx, c, &err);
+	r = kind_look(ctx, c, &err);
 	if (r < 0)
 		fail(c, err.text);
 	else
@@ -145,11 +145,11 @@ static void read_back(struct phase_run *p, struct change *c)
 	}
 	free(c->reason);
 	c->reason = NULL;
-	if (kind_get(c->kind)->look(&p->ctx, c, &err) < 0) {
+	if (kind_look(&p->ctx, c, &err) < 0) {
 		fail(c, err.text);
 	} else if (c->state == CHANGE_SAME || (c->state == CHANGE_WAITS && c->reboot)) {
 		c->state = CHANGE_SET;
-	} else {
+	} else if (c->state != CHANGE_FAILED) { /* a look that fails it has said why */
 		char text[ERR_TEXT_MAX];
 
 		snprintf(text, sizeof(text), "was set, but reads back '%.200s'%s%.600s",

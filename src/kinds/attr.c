@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Attributes of procfs and sysfs: one file, or all that a pattern matches as one record. */
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
+#include "base/mem.h"
+#include "kinds/claim.h"
 #include "kinds/function.h"
 #include "kinds/kind.h"
 #include "sys/machine.h"
@@ -39,89 +38,38 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		       c->target);
 }
 
-/* --- whose file it is -------------------------------------------------------------------- */
-
-static bool same_file(const struct root *root, const char *a, const char *b)
+/* Where another section wants otherwise of one file: the other files are set all the same. */
+static void judge(struct change *c, const struct claim *claim, size_t wrong)
 {
-	struct stat sa, sb;
+	cleanup_free char *wrong_files = NULL;
 
-	return root_stat(root, &sa, a) == 0 && root_stat(root, &sb, b) == 0 &&
-	       sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+	if (wrong && claim->files.n > 1)
+		wrong_files = xasprintf("%zu of %zu files differ", wrong, claim->files.n);
+	if (claim->contest)
+		change_reason(c, "%s%s%s", wrong_files ? wrong_files : "", wrong_files ? "; " : "",
+			      claim->contest);
+	else if (wrong_files)
+		change_reason(c, "%s", wrong_files);
+	c->state = wrong ? CHANGE_DIFFERS : claim->contest ? CHANGE_FAILED : CHANGE_SAME;
 }
-
-static int is_of(const struct kind_ctx *ctx, const struct rival *rival, const char *path,
-		 struct err *err)
-{
-	cleanup_strv struct strv theirs = {0};
-	int r;
-
-	if (!rival->alias)
-		return fnmatch(rival->target, path, FNM_PATHNAME | FNM_PERIOD) == 0;
-	r = read_glob(ctx->root, rival->target, &theirs, err);
-	for (size_t i = 0; r == 0 && i < theirs.n; i++)
-		if (same_file(ctx->root, theirs.v[i], path))
-			return 1;
-	return r;
-}
-
-/* 1: a more specific line has it, which is added to owners. */
-static int is_yielded(const struct kind_ctx *ctx, const struct change *c, const char *path,
-		      struct strv *owners, struct err *err)
-{
-	for (size_t i = 0; i < c->yields_to.n; i++) {
-		const struct rival *rival = &c->yields_to.v[i];
-		int r = is_of(ctx, rival, path, err);
-
-		if (r > 0 && strv_contains(owners, rival->id) <= 0)
-			strv_add(owners, rival->id);
-		if (r)
-			return r;
-	}
-	return 0;
-}
-
-/* The files that the change has now. *all: how many match its target. */
-static int find_files(const struct kind_ctx *ctx, struct change *c, struct strv *ret, size_t *all,
-		      struct err *err)
-{
-	cleanup_strv struct strv paths = {0}, owners = {0};
-	cleanup_str struct str names = {0};
-	int r = read_glob(ctx->root, c->target, &paths, err);
-
-	for (size_t i = 0; r >= 0 && i < paths.n; i++) {
-		r = is_yielded(ctx, c, paths.v[i], &owners, err);
-		if (r == 0)
-			strv_add(ret, paths.v[i]);
-	}
-	*all = paths.n;
-	free(c->note);
-	c->note = NULL;
-	if (r < 0 || !owners.n)
-		return r < 0 ? r : 0;
-	for (size_t i = 0; i < owners.n; i++)
-		str_addf(&names, "%s%s", i ? ", " : "", owners.v[i]);
-	change_note(c, "%zu of %zu files belong to %s", paths.n - ret->n, paths.n, str_get(&names));
-	return 0;
-}
-
-/* --- the kind ------------------------------------------------------------------------------ */
 
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	cleanup_strv struct strv paths = {0};
-	size_t wrong = 0, all;
-	int r = find_files(ctx, c, &paths, &all, err);
+	struct claim claim cleanup_claim = {0};
+	const struct strv *files = &claim.files;
+	size_t wrong = 0;
+	int r = claim_find(ctx, c, &claim, err);
 
 	if (r < 0)
 		return r;
-	if (!all)
+	if (!claim.all)
 		return absent(ctx, c, err);
-	if (!paths.n)
-		change_observe(c, "no file of its own");
-	for (size_t i = 0; i < paths.n; i++) {
+	if (!files->n)
+		change_observe(c, claim.contest ? "contested" : "no file of its own");
+	for (size_t i = 0; i < files->n; i++) {
 		cleanup_free char *text = NULL;
 
-		r = read_text(ctx->root, &text, err, "%s", paths.v[i]);
+		r = read_text(ctx->root, &text, err, "%s", files->v[i]);
 		if (r < 0)
 			return r;
 		if (change_equal(c->compare, c->desired, text)) {
@@ -130,26 +78,24 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 			continue;
 		}
 		if (!wrong++)
-			change_observe(c, paths.n > 1 ? "%s in %s" : "%s", text, paths.v[i]);
+			change_observe(c, files->n > 1 ? "%s in %s" : "%s", text, files->v[i]);
 	}
-	if (wrong && paths.n > 1)
-		change_reason(c, "%zu of %zu files differ", wrong, paths.n);
-	c->state = wrong ? CHANGE_DIFFERS : CHANGE_SAME;
+	judge(c, &claim, wrong);
 	return 0;
 }
 
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	cleanup_strv struct strv paths = {0};
-	size_t all;
-	int r = find_files(ctx, c, &paths, &all, err);
+	struct claim claim cleanup_claim = {0};
+	int r = claim_find(ctx, c, &claim, err);
 
-	for (size_t i = 0; r == 0 && i < paths.n; i++) {
+	for (size_t i = 0; r == 0 && i < claim.files.n; i++) {
+		const char *file = claim.files.v[i];
 		cleanup_free char *text = NULL;
 
-		r = read_text(ctx->root, &text, err, "%s", paths.v[i]);
+		r = read_text(ctx->root, &text, err, "%s", file);
 		if (r == 0 && !change_equal(c->compare, c->desired, text))
-			r = machine_write_attr(ctx->root, paths.v[i], c->desired, err);
+			r = machine_write_attr(ctx->root, file, c->desired, err);
 	}
 	return r;
 }

@@ -61,6 +61,11 @@ struct kind {
 };
 
 const struct kind *kind_get(enum kind_id id);
+/*
+ * The look of the change's kind. A change of whose file another section wants a different value is
+ * failed instead, whatever is there: nobody sets the file.
+ */
+int kind_look(const struct kind_ctx *ctx, struct change *c, struct err *err);
 /* Before a look that is to see the machine as it is now. */
 void kinds_forget(const struct change *c);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mem.h"
-#include "kinds/kind.h"
+#include "kinds/claim.h"
 
 static const struct kind *const kinds[KIND_COUNT] = {
 	[KIND_ATTR] = &kind_attr,     [KIND_FILE] = &kind_file, [KIND_BOOTENV] = &kind_bootenv,
@@ -12,6 +12,25 @@ static const struct kind *const kinds[KIND_COUNT] = {
 const struct kind *kind_get(enum kind_id id)
 {
 	return kinds[id];
+}
+
+/* The attr kind asks for itself: it has files, of which some may be contested. */
+static bool is_contested(const struct kind_ctx *ctx, struct change *c)
+{
+	struct claim claim cleanup_claim = {0};
+	struct err err = {0};
+
+	if (!c->contests.list.n || c->kind == KIND_ATTR || claim_find(ctx, c, &claim, &err) < 0 ||
+	    !claim.contest)
+		return false;
+	change_reason(c, "%s", claim.contest);
+	c->state = CHANGE_FAILED;
+	return true;
+}
+
+int kind_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	return is_contested(ctx, c) ? 0 : kind_get(c->kind)->look(ctx, c, err);
 }
 
 void kinds_forget(const struct change *c)

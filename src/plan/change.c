@@ -6,12 +6,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "base/version.h"
+#include "base/words.h"
 
 static const char *const stage_names[] = {[STAGE_INITRD] = "initrd",
 					  [STAGE_EARLY] = "early",
@@ -122,6 +122,11 @@ void change_reason(struct change *c, const char *fmt, ...)
 	SETTER(reason);
 }
 
+void change_file(struct change *c, const char *fmt, ...)
+{
+	SETTER(file);
+}
+
 void change_note(struct change *c, const char *fmt, ...)
 {
 	SETTER(note);
@@ -156,13 +161,21 @@ struct change *plan_find(const struct plan *plan, const char *id)
 	return NULL;
 }
 
+static void rivals_free(struct rivals *rivals)
+{
+	for (size_t i = 0; i < rivals->list.n; i++) {
+		free(rivals->list.v[i].id);
+		free(rivals->list.v[i].pattern);
+		free(rivals->list.v[i].desired);
+	}
+	vec_free(&rivals->list);
+}
+
 static void change_free(struct change *c)
 {
-	for (size_t i = 0; i < c->yields_to.n; i++) {
-		free(c->yields_to.v[i].id);
-		free(c->yields_to.v[i].target);
-	}
-	vec_free(&c->yields_to);
+	rivals_free(&c->yields_to);
+	rivals_free(&c->contests);
+	free(c->file);
 	free(c->note);
 	free(c->id);
 	free(c->lane);
@@ -231,13 +244,6 @@ static bool same_words(const char *a, const char *b)
 		if (*b && !isspace((unsigned char)*b))
 			return false;
 	}
-}
-
-static const char *param_value(const char *s)
-{
-	if (strcasecmp(s, "y") == 0)
-		return "1";
-	return strcasecmp(s, "n") == 0 ? "0" : s;
 }
 
 bool change_equal(enum compare how, const char *desired, const char *observed)

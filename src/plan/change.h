@@ -77,11 +77,18 @@ enum compare {
 /* What a failed check does to the verdict. */
 enum on_fail { ON_FAIL_BLOCK, ON_FAIL_DEGRADE, ON_FAIL_WARN };
 
-/* Another change of KIND_ATTR, to which the files belong that match its target, too. */
+/* Another change that may be about one of the same files. */
 struct rival {
 	char *id;
-	char *target;
+	char *pattern; /* its files */
+	char *desired;
+	enum compare compare;
+	struct place origin;
 	bool alias; /* the two may reach one file by different names, as sysfs has them */
+};
+
+struct rivals {
+	VEC(struct rival) list;
 };
 
 struct change {
@@ -93,7 +100,13 @@ struct change {
 	char *lane;   /* a PCI address, or "" for the stage's own lane */
 	char *target; /* what the kind resolves when it looks */
 	char *desired;
-	VEC(struct rival) yields_to; /* more specific lines; see plan_share_files() */
+	/*
+	 * A pattern over the files of sysfs in which the value of a change of another kind shows;
+	 * NULL: none. Those of KIND_ATTR are its target.
+	 */
+	char *file;
+	struct rivals yields_to; /* more specific lines: they have the files that both match */
+	struct rivals contests;	 /* of other sections, the most specific first */
 	enum compare compare;
 	struct place origin;
 
@@ -123,7 +136,7 @@ struct change {
 	char *observed;	   /* what is there now; NULL if it could not be read */
 	char *before;	   /* of a change that was set: what was there before */
 	char *reason;	   /* of waits, failed, unsupported: why, and what to do */
-	char *note;	   /* what the look left out, and why; or NULL */
+	char *note;	   /* which other changes have or set some of its files; or NULL */
 	uint64_t duration; /* microseconds in set */
 	bool reboot;	   /* what was set, or waits, takes effect with a reboot */
 };
@@ -148,6 +161,11 @@ void plan_free(struct plan *plan);
  * files that are is found at each look, since files come and go.
  */
 void plan_share_files(struct plan *plan, size_t from);
+/*
+ * Lets the changes of that step, all of KIND_ATTR, and those of other steps know of one another
+ * where both may be about one file.
+ */
+void plan_find_contests(struct plan *plan, const char *step);
 
 /* Setters that own their text. */
 void change_target(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -158,6 +176,7 @@ void change_needs(struct change *c, const char *fmt, ...) __attribute__((format(
 void change_while(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_observe(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_reason(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void change_file(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_note(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Observed against desired; sets SAME or DIFFERS. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which of several lines of a section has a file that all of them match. */
+/* Changes that may be about one file: lines of one section, and changes of two. */
 #include <fnmatch.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/pattern.h"
 #include "base/str.h"
 #include "plan/change.h"
 
@@ -17,17 +18,12 @@ static char *next_part(const char **path)
 	return xstrndup(begin, len);
 }
 
-static bool is_pattern(const char *text)
-{
-	return strpbrk(text, "*?[") != NULL;
-}
-
 /* Whether a name can match both. Of two patterns that is assumed. */
 static bool parts_meet(const char *a, const char *b)
 {
-	if (is_pattern(a) && is_pattern(b))
+	if (pattern_is(a) && pattern_is(b))
 		return true;
-	return is_pattern(a) ? fnmatch(a, b, FNM_PERIOD) == 0 : fnmatch(b, a, FNM_PERIOD) == 0;
+	return pattern_is(a) ? fnmatch(a, b, FNM_PERIOD) == 0 : fnmatch(b, a, FNM_PERIOD) == 0;
 }
 
 /*
@@ -48,6 +44,8 @@ static bool targets_meet(const char *a, const char *b, bool *ret_alias)
 	const char *at = a, *bt = b;
 
 	*ret_alias = false;
+	if (!names_meet(a, b))
+		return false;
 	for (int depth = 0;; depth++) {
 		cleanup_free char *pa = next_part(&at), *pb = next_part(&bt);
 
@@ -56,31 +54,23 @@ static bool targets_meet(const char *a, const char *b, bool *ret_alias)
 		if (*pa && *pb && parts_meet(pa, pb))
 			continue;
 		*ret_alias = depth > 0 && depth <= LINKED_DEPTH && str_starts(a, "/sys/");
-		return *ret_alias && names_meet(a, b);
+		return *ret_alias;
 	}
 }
 
-/* How narrow a pattern is: what is literal in it, then what takes the fewest characters. */
-static size_t weight(const char *target)
+static const char *files_of(const struct change *c)
 {
-	size_t n = 0;
-
-	if (!is_pattern(target))
-		return SIZE_MAX;
-	for (const char *p = target; *p; p++) {
-		const char *close = *p == '[' && p[1] ? strchr(p + 2, ']') : NULL;
-
-		n += close ? 2 : *p == '?' ? 1 : *p == '*' ? 0 : 3;
-		p = close ?: p;
-	}
-	return n;
+	return c->file ? c->file : c->kind == KIND_ATTR ? c->target : NULL;
 }
 
-static void yield(struct change *c, const struct change *to, bool alias)
+static struct rival as_rival(const struct change *c, bool alias)
 {
-	struct rival rival = {.id = xstrdup(to->id), .target = xstrdup(to->target), .alias = alias};
-
-	vec_push(&c->yields_to, rival);
+	return (struct rival){.id = xstrdup(c->id),
+			      .pattern = xstrdup(files_of(c)),
+			      .desired = xstrdup(c->desired),
+			      .compare = c->compare,
+			      .origin = c->origin,
+			      .alias = alias};
 }
 
 void plan_share_files(struct plan *plan, size_t from)
@@ -92,9 +82,44 @@ void plan_share_files(struct plan *plan, size_t from)
 
 			if (!targets_meet(a->target, b->target, &alias))
 				continue;
-			if (weight(a->target) > weight(b->target))
-				yield(b, a, alias);
+			if (pattern_weight(a->target) > pattern_weight(b->target))
+				vec_push(&b->yields_to.list, as_rival(a, alias));
 			else
-				yield(a, b, alias);
+				vec_push(&a->yields_to.list, as_rival(b, alias));
 		}
+}
+
+/* --- two sections ---------------------------------------------------------------------------- */
+
+/* The most specific line comes first, and of equals the one that is added last. */
+static void add_contest(struct change *c, struct rival rival)
+{
+	struct rivals *all = &c->contests;
+	size_t at = 0;
+
+	while (at < all->list.n &&
+	       pattern_weight(all->list.v[at].pattern) > pattern_weight(rival.pattern))
+		at++;
+	vec_push(&all->list, rival);
+	for (size_t i = all->list.n - 1; i > at; i--)
+		all->list.v[i] = all->list.v[i - 1];
+	all->list.v[at] = rival;
+}
+
+static void contest(struct change *line, struct change *c)
+{
+	bool alias;
+
+	if (!files_of(c) || streq(c->step, line->step) || c->while_id ||
+	    !targets_meet(line->target, files_of(c), &alias))
+		return;
+	add_contest(line, as_rival(c, alias));
+	add_contest(c, as_rival(line, alias));
+}
+
+void plan_find_contests(struct plan *plan, const char *step)
+{
+	for (size_t i = 0; i < plan->list.n; i++)
+		for (size_t j = 0; streq(plan->list.v[i]->step, step) && j < plan->list.n; j++)
+			contest(plan->list.v[i], plan->list.v[j]);
 }

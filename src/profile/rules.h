@@ -41,7 +41,7 @@ struct rule {
 /* Each ends with NO_MORE_RULES. */
 extern const struct rule rules_document[], rules_devices[], rules_args[], rules_pages[];
 extern const struct rule rules_modules[], rules_references[], rules_overlap[], rules_sriov[];
-extern const struct rule rules_network[], rules_kernel[], rules_host[], rules_gate[];
+extern const struct rule rules_network[], rules_kernel[], rules_files[], rules_host[], rules_gate[];
 
 /* At n, which has a line and column. */
 void rule_error(struct ruling *r, const struct ynode *n, const char *key, const char *fmt, ...)
@@ -73,6 +73,11 @@ const struct ynode *tree_get(const struct ynode *map, const char *path);
 static inline const char *scalar(const struct ynode *n)
 {
 	return n && n->kind == YAML_SCALAR ? n->text : "";
+}
+/* The value of a line of sysctl or sysfs: a text, or a map with value. */
+static inline const struct ynode *line_value(const struct ynode *item)
+{
+	return item && item->kind == YAML_MAP ? ynode_get(item, "value") : item;
 }
 bool list_has(const struct ynode *list, const char *text);
 /* Whether word is one of the words of text, which commas part. */

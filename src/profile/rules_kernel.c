@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-static const struct ynode *value_of(const struct ynode *item)
-{
-	return item && item->kind == YAML_MAP ? ynode_get(item, "value") : item;
-}
-
 /* net/ipv4/conf/eth0.100/x and net.ipv4.conf.eth0/100.x are the same; see sysctl.d(5). */
 static char *as_path(const char *key)
 {
@@ -83,7 +78,7 @@ static const struct ynode *sysctl_value(const struct ruling *r, const char *path
 		cleanup_free char *have = as_path(sysctl->keys.v[i]->text);
 
 		if (streq(have, path))
-			return value_of(sysctl->items.v[i]);
+			return line_value(sysctl->items.v[i]);
 	}
 	return NULL;
 }
@@ -110,7 +105,7 @@ static void huge_pages_agree(struct ruling *r)
 {
 	const char *path = "/sys/kernel/mm/transparent_hugepage/enabled";
 	const struct ynode *arg = find_arg(r, "transparent_hugepage");
-	const struct ynode *value = value_of(ynode_get(section(r, "sysfs"), path));
+	const struct ynode *value = line_value(ynode_get(section(r, "sysfs"), path));
 
 	if (arg && *scalar(value) && !streq(arg_value(arg->text), value->text))
 		differ(r, value, "sysfs", arg);

@@ -43,12 +43,13 @@ static const struct part {
 	const char *name;
 	enum how how;	    /* of a part without keys, and of names that a profile gives */
 	bool names;	    /* it is a map of such */
+	const char *file;   /* of a netdev in sysfs, which shows it too; or NULL */
 	struct key keys[7]; /* of others */
 } parts[] = {
 	{.name = "private_flags", .how = SWITCH, .names = true},
 	{.name = "channels", .keys = {{"combined", PLAIN}, {"rx", PLAIN}, {"tx", PLAIN}}},
 	{.name = "rings", .keys = {{"rx", PLAIN}, {"tx", PLAIN}}},
-	{.name = "mtu", .how = PLAIN},
+	{.name = "mtu", .how = PLAIN, .file = "mtu"},
 	{.name = "coalesce",
 	 .keys = {{"adaptive_rx", SWITCH},
 		  {"adaptive_tx", SWITCH},
@@ -58,10 +59,10 @@ static const struct part {
 		  {"tx_frames", PLAIN}}},
 	{.name = "pause", .keys = {{"rx", SWITCH}, {"tx", SWITCH}}},
 	{.name = "features", .how = SWITCH, .names = true},
-	{.name = "tx_queue_len", .how = PLAIN},
-	{.name = "napi_defer_hard_irqs", .how = PLAIN},
-	{.name = "gro_flush_timeout", .how = NSEC},
-	{.name = "threaded_napi", .how = ZERO_OR_ONE},
+	{.name = "tx_queue_len", .how = PLAIN, .file = "tx_queue_len"},
+	{.name = "napi_defer_hard_irqs", .how = PLAIN, .file = "napi_defer_hard_irqs"},
+	{.name = "gro_flush_timeout", .how = NSEC, .file = "gro_flush_timeout"},
+	{.name = "threaded_napi", .how = ZERO_OR_ONE, .file = "threaded"},
 };
 
 static void add_value(struct str *text, const struct ynode *value, enum how how)
@@ -97,8 +98,8 @@ static void add_pair(struct str *text, const char *name, const struct ynode *val
 	add_value(text, value, how);
 }
 
-static void add_change(const struct pci_fn *fn, const char *name, const char *desired,
-		       const struct ynode *at, struct plan *plan)
+static struct change *add_change(const struct pci_fn *fn, const char *name, const char *desired,
+				 const struct ynode *at, struct plan *plan)
 {
 	struct change *c = plan_add(plan, "link", KIND_NETLINK, STAGE_DEVICES, PHASE_PORT, at->at,
 				    "link/%s/%s", fn->addr, name);
@@ -113,6 +114,7 @@ static void add_change(const struct pci_fn *fn, const char *name, const char *de
 	 * that others stand in line for as one that hangs.
 	 */
 	c->parallel = 1;
+	return c;
 }
 
 /* A value of each name that any of the sets says something of. */
@@ -156,24 +158,28 @@ static void emit_keys(const struct step_ctx *ctx, const struct ynode *section,
 }
 
 static void emit_value(const struct step_ctx *ctx, const struct ynode *section,
-		       const struct pci_fn *fn, const char *name, enum how how, struct plan *plan)
+		       const struct pci_fn *fn, const struct part *part, struct plan *plan)
 {
 	cleanup_str struct str text = {0};
-	const struct ynode *value = overlay_value(ctx, section, fn, name);
+	const struct ynode *value = overlay_value(ctx, section, fn, part->name);
+	struct change *c;
 
 	if (!value)
 		return;
-	add_value(&text, value, how);
-	add_change(fn, name, str_get(&text), value, plan);
+	add_value(&text, value, part->how);
+	c = add_change(fn, part->name, str_get(&text), value, plan);
+	if (part->file)
+		change_file(c, "/sys/bus/pci/devices/%s/net/*/%s", fn->addr, part->file);
 }
 
 static void emit_up(const struct step_ctx *ctx, const struct ynode *section,
 		    const struct pci_fn *fn, const char *when, struct plan *plan)
 {
-	const struct ynode *up = overlay_value(ctx, section, fn, "up");
+	static const struct part part = {.name = "up", .how = UP_OR_DOWN};
+	const struct ynode *up = overlay_value(ctx, section, fn, part.name);
 
 	if (up && streq(up->text, when))
-		emit_value(ctx, section, fn, "up", UP_OR_DOWN, plan);
+		emit_value(ctx, section, fn, &part, plan);
 }
 
 /* A VF's MTU is nothing to try while its PF's could not be set. */
@@ -203,7 +209,7 @@ static void emit_function(const struct step_ctx *ctx, const struct ynode *sectio
 		else if (part->keys[0].name)
 			emit_keys(ctx, section, fn, part, plan);
 		else
-			emit_value(ctx, section, fn, part->name, part->how, plan);
+			emit_value(ctx, section, fn, part, plan);
 	}
 	emit_up(ctx, section, fn, "true", plan);
 	order_vfs(ctx, fn, plan);

@@ -72,7 +72,10 @@ static void emit_options(const struct ynode *options, struct plan *plan)
 	for (size_t i = 0; options && i < options->keys.n; i++) {
 		const char *module = options->keys.v[i]->text;
 		const struct ynode *params = options->items.v[i];
+		cleanup_free char *dir = xstrdup(module);
 
+		for (char *p = dir; *p; p++)
+			*p = *p == '-' ? '_' : *p; /* as the kernel names it */
 		for (size_t j = 0; j < params->keys.n; j++) {
 			const char *param = params->keys.v[j]->text;
 			struct change *c = plan_add(plan, "modules", KIND_CHECK, STAGE_GATE,
@@ -82,6 +85,7 @@ static void emit_options(const struct ynode *options, struct plan *plan)
 			change_target(c, "param:%s/%s", module, param);
 			change_desired(c, "%s", params->items.v[j]->text);
 			c->compare = COMPARE_PARAM;
+			change_file(c, "/sys/module/%s/parameters/%s", dir, param);
 		}
 	}
 }

@@ -271,6 +271,9 @@ static void emit_param(const struct port *p, const char *path, add_value how)
 	c = add(p, KIND_ROCE, value, id);
 	change_target(c, "dcqcn:%s/%s", p->fn->addr, id + strlen("dcqcn/"));
 	change_desired(c, "%s", text.s);
+	/* of DOCA-OFED's mlx5 */
+	change_file(c, "/sys/bus/pci/devices/%s/net/*/ecn/roce_%s", p->fn->addr,
+		    id + strlen("dcqcn/"));
 }
 
 static void emit_dcqcn(const struct port *p)
@@ -301,6 +304,9 @@ static void emit_byte(const struct port *p, const char *key, const char *target)
 	c = add(p, KIND_ROCE, value, key);
 	change_target(c, "%s:%s", target, p->fn->addr);
 	change_desired(c, "%s", text.s);
+	if (streq(key, "traffic_class"))
+		change_file(c, "/sys/bus/pci/devices/%s/infiniband/*/tc/1/traffic_class",
+			    p->fn->addr);
 }
 
 static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,

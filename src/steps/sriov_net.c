@@ -36,9 +36,12 @@ static void emit_vfs(const struct step_ctx *ctx, const struct ynode *section,
 		if (msix && !streq(msix->text, "0")) /* 0: as many as the PF gives by itself */
 			change_waits_for(add(pf, i, msix, PHASE_VF_ADDRESS, "msix", plan),
 					 "sriov/%s/numvfs", pf->addr);
-		if (mtu)
-			change_waits_for(add(pf, i, mtu, PHASE_VF_LINK, "mtu", plan),
-					 "sriov/%s/vf%u/driver", pf->addr, i);
+		if (mtu) {
+			struct change *c = add(pf, i, mtu, PHASE_VF_LINK, "mtu", plan);
+
+			change_waits_for(c, "sriov/%s/vf%u/driver", pf->addr, i);
+			change_file(c, "/sys/bus/pci/devices/%s/virtfn%u/net/*/mtu", pf->addr, i);
+		}
 	}
 }
 

@@ -67,5 +67,6 @@ int steps_emit(const struct step_ctx *ctx, struct plan *ret, struct err *err)
 			return err_wrap(err, "%s", (*s)->section);
 		apply_policy(ctx, *s, ret, from);
 	}
+	plan_find_contests(ret, step_sysfs.section);
 	return 0;
 }

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Contradictions: a line of sysfs, and the file of another section's key, that hold on any node. */
+#include "profile/rules.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/pattern.h"
+#include "base/words.h"
+
+/*
+ * A name that no line of a profile can have. A pattern that matches it matches any device, so
+ * that its contradictions are known without a node.
+ */
+#define ANY_NAME "\x7f"
+
+enum form { VERBATIM, BOOLEAN, NANOSECONDS };
+enum { NSEC_PER_USEC = 1000 };
+
+/* Keys of sets whose value a file of the device's netdev or RDMA device shows. */
+static const struct {
+	const char *key, *file;
+	enum form form;
+} shown[] = {
+	{"link.mtu", "net/" ANY_NAME "/mtu", VERBATIM},
+	{"link.tx_queue_len", "net/" ANY_NAME "/tx_queue_len", VERBATIM},
+	{"link.napi_defer_hard_irqs", "net/" ANY_NAME "/napi_defer_hard_irqs", VERBATIM},
+	{"link.gro_flush_timeout", "net/" ANY_NAME "/gro_flush_timeout", NANOSECONDS},
+	{"link.threaded_napi", "net/" ANY_NAME "/threaded", BOOLEAN},
+	{"sriov.vf.mtu", "net/" ANY_NAME "/mtu", VERBATIM},
+	{"qos.traffic_class", "infiniband/" ANY_NAME "/tc/1/traffic_class", VERBATIM},
+};
+
+static bool file_says(const char *file, const char *key, enum form form)
+{
+	uint64_t usec, nsec;
+
+	switch (form) {
+	case VERBATIM:
+		break;
+	case BOOLEAN:
+		return streq(file, streq(key, "true") ? "1" : "0");
+	case NANOSECONDS:
+		return parse_duration(key, &usec) < 0 || parse_u64(file, &nsec) < 0 ||
+		       nsec == usec * NSEC_PER_USEC;
+	}
+	return streq(file, key);
+}
+
+/* The line of sysfs that has a file: the most specific one, and of equals the last. */
+static const struct ynode *line_of(const struct ruling *r, const char *file,
+				   const struct ynode **ret_value)
+{
+	const struct ynode *sysfs = section(r, "sysfs"), *best = NULL;
+
+	for (size_t i = 0; i < count(sysfs, YAML_MAP); i++) {
+		const struct ynode *line = sysfs->keys.v[i];
+
+		if (fnmatch(line->text, file, FNM_PATHNAME) != 0 ||
+		    (best && pattern_weight(line->text) < pattern_weight(best->text)))
+			continue;
+		best = line;
+		*ret_value = line_value(sysfs->items.v[i]);
+	}
+	return best;
+}
+
+/* Whether a line may have the file of some device, but not of each: then only a node can tell. */
+static bool has_exception(const struct ruling *r, const struct ynode *line)
+{
+	const struct ynode *sysfs = section(r, "sysfs");
+	const char *name = strrchr(line->text, '/');
+
+	for (size_t i = 0; i < count(sysfs, YAML_MAP); i++) {
+		const char *other = sysfs->keys.v[i]->text;
+
+		if (sysfs->keys.v[i] != line && streq(strrchr(other, '/'), name) &&
+		    pattern_weight(other) >= pattern_weight(line->text))
+			return true;
+	}
+	return false;
+}
+
+static void contradict(struct ruling *r, const struct ynode *line, const struct ynode *value,
+		       const char *key, const struct ynode *other)
+{
+	cleanup_free char *at = xasprintf("sysfs.%.120s", line->text);
+
+	rule_error(r, line, at,
+		   "this is %.40s, and %.120s at %u:%u says %.40s of the same file; drop one of "
+		   "the two",
+		   scalar(value), key, other->at.line, other->at.col, other->text);
+}
+
+static void judge_shown(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	if (s->expect >= 0 && (s->or_more || !s->expect))
+		return; /* it may have no member */
+	for (size_t i = 0; i < array_len(shown); i++) {
+		const struct ynode *said = tree_get(view, shown[i].key), *value = NULL, *line;
+		cleanup_free char *by_class = xasprintf("/sys/class/%s", shown[i].file);
+		cleanup_free char *by_function = xasprintf(
+			"/sys/bus/pci/devices/%s/%s",
+			s->address && !str_starts(shown[i].key, "sriov.") ? s->address : ANY_NAME,
+			shown[i].file);
+		cleanup_free char *key = NULL;
+
+		if (!*scalar(said))
+			continue;
+		line = line_of(r, by_class, &value);
+		if (!line)
+			line = line_of(r, by_function, &value);
+		if (!line || !*scalar(value) || has_exception(r, line) ||
+		    file_says(value->text, said->text, shown[i].form))
+			continue;
+		key = set_key(r, s, shown[i].key);
+		contradict(r, line, value, key, said);
+	}
+}
+
+static void sysfs_agrees_with_sets(struct ruling *r)
+{
+	static const struct set_rule rules[] = {{"sysfs-agrees-with-set", judge_shown}};
+
+	if (section(r, "sysfs"))
+		rule_each_set(r, rules, array_len(rules));
+}
+
+static void judge_option(struct ruling *r, const char *module, const struct ynode *param,
+			 const struct ynode *said)
+{
+	cleanup_free char *key = xasprintf("modules.options.%.64s.%.64s", module, param->text);
+	cleanup_free char *dir = xstrdup(module), *file = NULL;
+	const struct ynode *value = NULL, *line;
+
+	for (char *p = dir; *p; p++)
+		*p = *p == '-' ? '_' : *p; /* as the kernel names it */
+	file = xasprintf("/sys/module/%s/parameters/%s", dir, param->text);
+	line = line_of(r, file, &value);
+	if (line && *scalar(value) && *scalar(said) &&
+	    !streq(param_value(value->text), param_value(said->text)))
+		contradict(r, line, value, key, said);
+}
+
+static void sysfs_agrees_with_options(struct ruling *r)
+{
+	const struct ynode *options = ynode_get(section(r, "modules"), "options");
+
+	for (size_t i = 0; i < count(options, YAML_MAP); i++)
+		for (size_t j = 0; j < count(options->items.v[i], YAML_MAP); j++)
+			judge_option(r, options->keys.v[i]->text, options->items.v[i]->keys.v[j],
+				     options->items.v[i]->items.v[j]);
+}
+
+const struct rule rules_files[] = {
+	RULE("sysfs-agrees-with-sets", sysfs_agrees_with_sets),
+	RULE("sysfs-agrees-with-options", sysfs_agrees_with_options),
+	NO_MORE_RULES,
+};
