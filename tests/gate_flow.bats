@@ -43,6 +43,38 @@ edit_record() { # JQ-FILTER
 
 LINKS='  checks: {links: {run: carrier, on: nics}}'
 
+# --- benchmarks in the plan -----------------------------------------------------------------------
+
+@test "plan and verify list each benchmark with its target, under the id that the gate gives it" {
+  local measured
+  gated '  checks:
+    memory: {run: memory_bandwidth, per: node, min: 2GB/s}
+    latency: {run: memory_latency, per: node, max: 200ns}
+    loop: {run: rdma_loopback, on: nics, min: 92% of line, on_fail: degrade}
+    pair: {run: rdma_pairs, on: nics, min: 1GB/s}
+    site: {run: command, command: [/usr/local/sbin/no-such-test, -v], min: 1GB/s}
+    links: {run: carrier, on: nics}'
+  bench_value 1e9
+  run -7 with_bench "$railhead" gate --root "$root"
+  measured=$(jq -c '[.measurements[].id] | sort' "$record")
+  [ "$(jq length <<<"$measured")" = 9 ]
+  for verb in plan verify; do
+    rm -f "$bench_log"
+    run -0 "$railhead" "$verb" --root "$root" --json # nothing differs: what is to be measured is no difference
+    [ "$(jq -c '[.changes[] | select(.kind == "benchmark").id] | sort' <<<"$output")" = "$measured" ]
+    [ "$(jq -r '.changes[] | select(.id == "gate/memory/node1") | "\(.state) \(.target) \(.desired)"' <<<"$output")" = \
+      "to measure memory_bandwidth:node1 min 2GB/s" ]
+    [ "$(jq -r ".changes[] | select(.id == \"gate/loop/$PF0\") | \"\(.on_fail) \(.desired): \(.note)\"" <<<"$output")" = \
+      "degrade min 92% of line: not as the machine is now: rdma_loopback of $PF0: $PF0 has no RDMA device with the driver mlx5_core; see that the module that adds one (mlx5_ib, irdma, bnxt_re) is loaded" ]
+    [ "$(bench_runs)" = "" ]
+  done
+  run -0 "$railhead" plan --root "$root"
+  [[ $output == *"to measure  gate/memory/node0 "*"'min 2GB/s'"* ]]
+  [[ ${lines[-1]} == "profile sku: converged, all "*" as wanted; 9 to measure (railhead gate)" ]]
+  run -0 "$railhead" plan --root "$root" --stage devices
+  [[ $output != *"to measure"* ]]
+}
+
 # --- waiting -----------------------------------------------------------------------------------
 
 @test "a carrier that is not there makes the node wait, and it is ready when it comes" {

@@ -4,10 +4,12 @@
 
 #include "base/mem.h"
 #include "cmd/cmd.h"
+#include "gate/gate.h"
 #include "plan/render.h"
 
 struct tally {
 	size_t total, pending, failed;
+	size_t benchmarks; /* none of total */
 };
 
 /* A set without members is a fault of the stages that would have set something of it. */
@@ -35,6 +37,10 @@ static struct tally count(const struct plan *plan, unsigned int stages)
 
 		if (!concerns(c, stages))
 			continue;
+		if (c->kind == KIND_BENCHMARK) {
+			t.benchmarks++;
+			continue;
+		}
 		t.total++;
 		t.failed += c->state == CHANGE_FAILED;
 		t.pending += !change_holds(c);
@@ -52,6 +58,7 @@ static int look_and_print(struct invocation *inv, enum stage running, bool all, 
 
 	if (!open_look(inv, &run, &code))
 		return code;
+	gate_plan(&(struct step_ctx){run.root, &run.node, run.profile, &run.sets}, &run.plan);
 	/* All stages are looked at even for one: a change may wait for one of another. */
 	run_look(&run, STAGES_ALL, running);
 	t = count(&run.plan, stages);
@@ -65,9 +72,12 @@ static int look_and_print(struct invocation *inv, enum stage running, bool all, 
 		render_changes(stdout, &run.plan, stages, all);
 		printf("profile %s: ", run.profile->name);
 		if (t.pending)
-			printf("%zu of %zu %s\n", t.pending, t.total, bad);
+			printf("%zu of %zu %s", t.pending, t.total, bad);
 		else
-			printf("%s, all %zu as wanted\n", good, t.total);
+			printf("%s, all %zu as wanted", good, t.total);
+		if (t.benchmarks)
+			printf("; %zu to measure (railhead gate)", t.benchmarks);
+		putchar('\n');
 	}
 	run_close(&run);
 	return t.pending ? EXIT_PENDING : EXIT_OK;

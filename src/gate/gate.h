@@ -57,6 +57,12 @@ struct measurements {
 };
 
 /*
+ * Adds the benchmarks of the profile's gate section to the list of plan and verify, each with the
+ * id that gate_measure() gives its measurement. One that could not be taken as the machine is now
+ * has the reason in its note. Reads, and runs nothing.
+ */
+void gate_plan(const struct step_ctx *ctx, struct plan *plan);
+/*
  * Runs all benchmarks of the profile's gate section within its budget; what is slow is
  * measured once more, with more time, before it counts. Never writes; forks.
  * only: the names of the checks whose benchmarks are run; NULL: of all.

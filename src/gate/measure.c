@@ -44,6 +44,56 @@ static void collect(const struct step_ctx *ctx, const struct strv *only, struct 
 	}
 }
 
+/* What the profile wants of the numbers: "min 92% of line (46.0 GB/s), max 3us". */
+static char *wanted_of(const struct probe *p, const struct ynode *check)
+{
+	static const char *const keys[] = {"min", "max", "min_messages", "p9999"};
+	struct str out = {0};
+
+	for (size_t i = 0; i < p->n_figures; i++)
+		str_addf(&out, "%s%s%s%s", out.len ? ", " : "",
+			 p->figures[i].quantity == QUANTITY_FAULTS ? "" : p->figures[i].name,
+			 p->figures[i].quantity == QUANTITY_FAULTS ? "" : " ",
+			 p->figures[i].wanted);
+	/* One that is declined early has no figures. */
+	for (size_t i = 0; !p->n_figures && i < array_len(keys); i++)
+		if (ynode_get(check, keys[i]))
+			str_addf(&out, "%s%s %s", out.len ? ", " : "", keys[i],
+				 ynode_text(check, keys[i], ""));
+	return out.len ? str_take(&out) : xstrdup("a result");
+}
+
+static void plan_probe(const struct step_ctx *ctx, const struct probe *p, struct plan *plan)
+{
+	const struct ynode *checks = ynode_get(profile_section(ctx->profile, "gate"), "checks");
+	const struct ynode *check = ynode_get(checks, p->m.check);
+	const char *run = ynode_text(check, "run", "");
+	cleanup_free char *wanted = wanted_of(p, check);
+	struct change *c = plan_add(plan, "gate", KIND_BENCHMARK, STAGE_GATE, PHASE_CHECK,
+				    p->m.origin, "%s", p->m.id);
+
+	change_target(c, "%s:%s", run, p->m.id + strlen("gate/") + strlen(p->m.check) + 1);
+	change_desired(c, "%s", wanted);
+	c->on_fail = p->m.on_fail;
+	/* A program of the site is looked for on the running machine, not in a tree. */
+	if (p->m.reason && (ctx->root->live || !streq(run, "command")))
+		change_note(c, "not as the machine is now: %s", p->m.reason);
+}
+
+void gate_plan(const struct step_ctx *ctx, struct plan *plan)
+{
+	struct measurements m = {0};
+	struct probes all = {0};
+
+	collect(ctx, NULL, &all);
+	for (size_t i = 0; i < all.list.n; i++) {
+		plan_probe(ctx, all.list.v[i], plan);
+		vec_push(&m.list, all.list.v[i]->m);
+	}
+	probes_free(&all);
+	measurements_free(&m);
+}
+
 /*
  * A look that its own deadline ends would turn a slow part into a broken one: windows take
  * 2/5 of it at most, and slow storage takes that twice.

@@ -2,11 +2,28 @@
 #include "base/mem.h"
 #include "kinds/claim.h"
 
+static int look_benchmark(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	(void)ctx;
+	(void)err;
+	c->state = CHANGE_TO_MEASURE;
+	return 0;
+}
+
+static const struct kind kind_benchmark = {.name = "benchmark", .look = look_benchmark};
+
 static const struct kind *const kinds[KIND_COUNT] = {
-	[KIND_ATTR] = &kind_attr,     [KIND_FILE] = &kind_file, [KIND_BOOTENV] = &kind_bootenv,
-	[KIND_MODULE] = &kind_module, [KIND_VF] = &kind_vf,	[KIND_NETLINK] = &kind_netlink,
-	[KIND_ROCE] = &kind_roce,     [KIND_PCI] = &kind_pci,	[KIND_IRQ] = &kind_irq,
+	[KIND_ATTR] = &kind_attr,
+	[KIND_FILE] = &kind_file,
+	[KIND_BOOTENV] = &kind_bootenv,
+	[KIND_MODULE] = &kind_module,
+	[KIND_VF] = &kind_vf,
+	[KIND_NETLINK] = &kind_netlink,
+	[KIND_ROCE] = &kind_roce,
+	[KIND_PCI] = &kind_pci,
+	[KIND_IRQ] = &kind_irq,
 	[KIND_CHECK] = &kind_check,
+	[KIND_BENCHMARK] = &kind_benchmark,
 };
 
 const struct kind *kind_get(enum kind_id id)

@@ -24,13 +24,20 @@ static const char *const state_names[] = {[CHANGE_UNKNOWN] = "unknown",
 					  [CHANGE_WAITS] = "waits",
 					  [CHANGE_SET] = "set",
 					  [CHANGE_FAILED] = "failed",
-					  [CHANGE_UNSUPPORTED] = "unsupported"};
+					  [CHANGE_UNSUPPORTED] = "unsupported",
+					  [CHANGE_TO_MEASURE] = "to measure"};
 
-static const char *const kind_names[] = {
-	[KIND_ATTR] = "attr",	  [KIND_FILE] = "file", [KIND_BOOTENV] = "bootenv",
-	[KIND_MODULE] = "module", [KIND_VF] = "vf",	[KIND_NETLINK] = "netlink",
-	[KIND_ROCE] = "roce",	  [KIND_PCI] = "pci",	[KIND_IRQ] = "irq",
-	[KIND_CHECK] = "check"};
+static const char *const kind_names[] = {[KIND_ATTR] = "attr",
+					 [KIND_FILE] = "file",
+					 [KIND_BOOTENV] = "bootenv",
+					 [KIND_MODULE] = "module",
+					 [KIND_VF] = "vf",
+					 [KIND_NETLINK] = "netlink",
+					 [KIND_ROCE] = "roce",
+					 [KIND_PCI] = "pci",
+					 [KIND_IRQ] = "irq",
+					 [KIND_CHECK] = "check",
+					 [KIND_BENCHMARK] = "benchmark"};
 
 static const char *const on_fail_names[] = {
 	[ON_FAIL_BLOCK] = "block", [ON_FAIL_DEGRADE] = "degrade", [ON_FAIL_WARN] = "warn"};

@@ -54,6 +54,8 @@ enum kind_id {
 	KIND_PCI,   /* a function's config space */
 	KIND_IRQ,   /* affinity of a function's vectors */
 	KIND_CHECK, /* a fact to be judged; never set */
+	KIND_BENCHMARK, /* a number that only the gate takes; in the list of plan and verify alone
+			 */
 	KIND_COUNT,
 };
 
@@ -65,6 +67,7 @@ enum change_state {
 	CHANGE_SET,
 	CHANGE_FAILED,
 	CHANGE_UNSUPPORTED, /* this kernel, driver or root can't; no failure (see reason) */
+	CHANGE_TO_MEASURE,  /* a benchmark: known when the gate has run (see gate_plan()) */
 };
 
 enum compare {

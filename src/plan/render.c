@@ -63,6 +63,8 @@ static void render_one(FILE *out, const struct change *c)
 	fprintf(out, "  %-11s %-*s ", state_name(c->state), ID_WIDTH, c->id);
 	if (c->state == CHANGE_SAME || c->state == CHANGE_SET)
 		fprintf(out, "%s\n", observed);
+	else if (c->state == CHANGE_TO_MEASURE)
+		fprintf(out, "%s\n", desired);
 	else
 		fprintf(out, "%s -> %s\n", observed, desired);
 	if (c->reason && c->state != CHANGE_SAME)
