@@ -65,17 +65,18 @@ static const struct ynode *line_of(const struct ruling *r, const char *file,
 	return best;
 }
 
-/* Whether a line may have the file of some device, but not of each: then only a node can tell. */
+/* Whether a more specific line may have the file of some device: then only a node can tell. */
 static bool has_exception(const struct ruling *r, const struct ynode *line)
 {
 	const struct ynode *sysfs = section(r, "sysfs");
 	const char *name = strrchr(line->text, '/');
 
 	for (size_t i = 0; i < count(sysfs, YAML_MAP); i++) {
-		const char *other = sysfs->keys.v[i]->text;
+		const struct ynode *other = sysfs->keys.v[i];
+		const char *its_name = strrchr(other->text, '/');
 
-		if (sysfs->keys.v[i] != line && streq(strrchr(other, '/'), name) &&
-		    pattern_weight(other) >= pattern_weight(line->text))
+		if (other != line && its_name && streq(its_name, name) &&
+		    pattern_weight(other->text) >= pattern_weight(line->text))
 			return true;
 	}
 	return false;
