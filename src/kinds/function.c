@@ -134,13 +134,26 @@ bool function_has(const struct root *root, const char *addr, const char *class)
 	return root_exists(root, DEV "%s/%s", addr, class);
 }
 
+/*
+ * The time at which udev had done with a device is on the line I: of its file in the database.
+ * The file alone proves nothing: since systemd 250 udev makes it before it renames a netdev, with
+ * E:ID_RENAMING=1 (rename_netif() in src/udev/udev-event.c).
+ */
+static bool is_initialized(const struct root *root, unsigned int ifindex)
+{
+	cleanup_free char *text = NULL;
+
+	return read_text(root, &text, NULL, "/run/udev/data/n%u", ifindex) == 0 &&
+	       (str_starts(text, "I:") || strstr(text, "\nI:"));
+}
+
 bool function_named(const struct root *root, const char *addr)
 {
 	struct netdevs all = {0};
 	bool named = function_netdevs(root, addr, &all, NULL) == 0;
 
 	for (size_t i = 0; i < all.n; i++)
-		named = named && root_exists(root, "/run/udev/data/n%u", all.v[i].ifindex);
+		named = named && is_initialized(root, all.v[i].ifindex);
 	vec_free(&all);
 	return named;
 }

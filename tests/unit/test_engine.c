@@ -842,6 +842,7 @@ static void wait_ends(struct tmp *t, const char *sections)
 	tree_fn_file(t, PF0, "net/ens1/ifindex", "4\n");
 	tree_fn_file(t, PF1, "net/ens2/ifindex", "5\n");
 	tmp_write(t, "run/udev/data/n4", "I:1\n");
+	tmp_write(t, "run/udev/data/n5", "E:ID_RENAMING=1\n");
 	udev_works_on = t;
 	assert_true(wait_devices(t, sections, &told) < 30 * (uint64_t)SECOND);
 	udev_works_on = NULL;
