@@ -204,3 +204,42 @@ Y
   [[ $output == *"failed      link/$PF1/mtu"*"wants '9000' and sysfs//sys/devices/pci0000:00/$PF1/net/eth1/mtu"* ]]
   [[ $output == *"differs     link/$PF0/mtu"* ]]
 }
+
+@test "check refuses only what holds on any node" {
+  local pattern
+  for pattern in '[!e]*' '?' 'e*' '?*[0-9]'; do
+    sku <<<"devices: {rails: {pci: \"15b3:1021\"}}
+sysfs: {\"/sys/class/net/$pattern/mtu\": 1500}
+link: {rails: {mtu: 9000}}"
+    run -0 "$railhead" check "$BATS_TEST_TMPDIR/sku.yaml"
+  done
+  sku <<'Y' # all rails are of the narrower set
+devices: {rails: {pci: "15b3:1021"}, sub: {in: rails, driver: mlx5_core}}
+sysfs: {/sys/class/net/*/mtu: 1500}
+link: {rails: {mtu: 9000}, sub: {mtu: 1500}}
+Y
+  run -0 "$railhead" check "$BATS_TEST_TMPDIR/sku.yaml"
+  for expect in '">=1"' 2; do
+    sku <<<"devices: {rails: {pci: \"15b3:1021\", expect: $expect}}
+sysfs: {/sys/class/net/*/mtu: 1500}
+link: {rails: {mtu: 9000}}"
+    run -3 "$railhead" check "$BATS_TEST_TMPDIR/sku.yaml"
+  done
+}
+
+@test "of three lines each note names the one that has the file" {
+  sku <<<'sysctl: {net.ipv4.conf.*.rp_filter: 0, net.ipv4.conf.e*.rp_filter: 1, net.ipv4.conf.eth0.rp_filter: 2}'
+  converges
+  [ "$(filters)" = "all:0 default:0 eth0:2 eth1:1" ]
+  on verify
+  [[ $output == *"2 of 4 files belong to sysctl/net.ipv4.conf.eth0.rp_filter ("*"), sysctl/net.ipv4.conf.e*.rp_filter ("* ]]
+}
+
+@test "a backslash quotes nothing: such a line leaves the rule its files" {
+  nets mtu 1500
+  sku <<'Y'
+sysfs: {"/sys/class/net/eth*/mtu": 1700, "/sys/class/net/\\eth0/mtu": {value: 1600, optional: true}}
+Y
+  on apply
+  [ "$(cat "$root/sys/class/net/eth0/mtu")" = 1700 ]
+}

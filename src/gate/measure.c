@@ -47,7 +47,7 @@ static void collect(const struct step_ctx *ctx, const struct strv *only, struct 
 /* What the profile wants of the numbers: "min 92% of line (46.0 GB/s), max 3us". */
 static char *wanted_of(const struct probe *p, const struct ynode *check)
 {
-	static const char *const keys[] = {"min", "max", "min_messages", "p9999"};
+	static const char *const keys[] = {"min", "floor", "max", "min_messages", "p9999"};
 	struct str out = {0};
 
 	for (size_t i = 0; i < p->n_figures; i++)

@@ -66,7 +66,8 @@ static const struct rival *rival_for(const struct kind_ctx *ctx, const struct ri
 		const struct rival *rival = &rivals->list.v[i];
 
 		if (rival->alias ? known && is_twin(twins, rival, &st)
-				 : fnmatch(rival->pattern, path, FNM_PATHNAME | FNM_PERIOD) == 0)
+				 : fnmatch(rival->pattern, path,
+					   FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) == 0)
 			return rival;
 	}
 	return NULL;

@@ -23,7 +23,8 @@ static bool parts_meet(const char *a, const char *b)
 {
 	if (pattern_is(a) && pattern_is(b))
 		return true;
-	return pattern_is(a) ? fnmatch(a, b, FNM_PERIOD) == 0 : fnmatch(b, a, FNM_PERIOD) == 0;
+	return pattern_is(a) ? fnmatch(a, b, FNM_PERIOD | FNM_NOESCAPE) == 0
+			     : fnmatch(b, a, FNM_PERIOD | FNM_NOESCAPE) == 0;
 }
 
 /*
@@ -73,28 +74,9 @@ static struct rival as_rival(const struct change *c, bool alias)
 			      .alias = alias};
 }
 
-void plan_share_files(struct plan *plan, size_t from)
+/* The most specific comes first, and of equals the one that is added last. */
+static void add_rival(struct rivals *all, struct rival rival)
 {
-	for (size_t i = from; i < plan->list.n; i++)
-		for (size_t j = i + 1; j < plan->list.n; j++) {
-			struct change *a = plan->list.v[i], *b = plan->list.v[j];
-			bool alias;
-
-			if (!targets_meet(a->target, b->target, &alias))
-				continue;
-			if (pattern_weight(a->target) > pattern_weight(b->target))
-				vec_push(&b->yields_to.list, as_rival(a, alias));
-			else
-				vec_push(&a->yields_to.list, as_rival(b, alias));
-		}
-}
-
-/* --- two sections ---------------------------------------------------------------------------- */
-
-/* The most specific line comes first, and of equals the one that is added last. */
-static void add_contest(struct change *c, struct rival rival)
-{
-	struct rivals *all = &c->contests;
 	size_t at = 0;
 
 	while (at < all->list.n &&
@@ -106,6 +88,24 @@ static void add_contest(struct change *c, struct rival rival)
 	all->list.v[at] = rival;
 }
 
+void plan_share_files(struct plan *plan, size_t from)
+{
+	for (size_t i = from; i < plan->list.n; i++)
+		for (size_t j = i + 1; j < plan->list.n; j++) {
+			struct change *a = plan->list.v[i], *b = plan->list.v[j];
+			bool alias;
+
+			if (!targets_meet(a->target, b->target, &alias))
+				continue;
+			if (pattern_weight(a->target) > pattern_weight(b->target))
+				add_rival(&b->yields_to, as_rival(a, alias));
+			else
+				add_rival(&a->yields_to, as_rival(b, alias));
+		}
+}
+
+/* --- two sections ---------------------------------------------------------------------------- */
+
 static void contest(struct change *line, struct change *c)
 {
 	bool alias;
@@ -113,8 +113,8 @@ static void contest(struct change *line, struct change *c)
 	if (!files_of(c) || streq(c->step, line->step) || c->while_id ||
 	    !targets_meet(line->target, files_of(c), &alias))
 		return;
-	add_contest(line, as_rival(c, alias));
-	add_contest(c, as_rival(line, alias));
+	add_rival(&line->contests, as_rival(c, alias));
+	add_rival(&c->contests, as_rival(line, alias));
 }
 
 void plan_find_contests(struct plan *plan, const char *step)

@@ -9,10 +9,11 @@
 #include "base/words.h"
 
 /*
- * A name that no line of a profile can have. A pattern that matches it matches any device, so
- * that its contradictions are known without a node.
+ * Names that no line of a profile can have, and which only "*" matches both: a pattern that does
+ * matches any device, so that its contradictions are known without a node.
  */
 #define ANY_NAME "\x7f"
+#define OTHER_NAME "ee\x7f"
 
 enum form { VERBATIM, BOOLEAN, NANOSECONDS };
 enum { NSEC_PER_USEC = 1000 };
@@ -47,16 +48,28 @@ static bool file_says(const char *file, const char *key, enum form form)
 	return streq(file, key);
 }
 
+/* The same file of a device of another name. Caller frees. */
+static char *of_other(const char *file)
+{
+	struct str out = {0};
+
+	for (const char *p = file; *p; p++)
+		str_addf(&out, *p == *ANY_NAME ? OTHER_NAME : "%c", *p);
+	return str_take(&out);
+}
+
 /* The line of sysfs that has a file: the most specific one, and of equals the last. */
 static const struct ynode *line_of(const struct ruling *r, const char *file,
 				   const struct ynode **ret_value)
 {
 	const struct ynode *sysfs = section(r, "sysfs"), *best = NULL;
+	cleanup_free char *other = of_other(file);
 
 	for (size_t i = 0; i < count(sysfs, YAML_MAP); i++) {
 		const struct ynode *line = sysfs->keys.v[i];
 
-		if (fnmatch(line->text, file, FNM_PATHNAME) != 0 ||
+		if (fnmatch(line->text, file, FNM_PATHNAME | FNM_NOESCAPE) != 0 ||
+		    fnmatch(line->text, other, FNM_PATHNAME | FNM_NOESCAPE) != 0 ||
 		    (best && pattern_weight(line->text) < pattern_weight(best->text)))
 			continue;
 		best = line;
@@ -86,16 +99,34 @@ static void contradict(struct ruling *r, const struct ynode *line, const struct 
 		       const char *key, const struct ynode *other)
 {
 	cleanup_free char *at = xasprintf("sysfs.%.120s", line->text);
+	bool elsewhere = other->at.file && line->at.file && !streq(other->at.file, line->at.file);
 
 	rule_error(r, line, at,
-		   "this is %.40s, and %.120s at %u:%u says %.40s of the same file; drop one of "
-		   "the two",
-		   scalar(value), key, other->at.line, other->at.col, other->text);
+		   "this is %.40s, and %.120s at %s%s%u:%u says %.40s of the same file; drop one "
+		   "of the two",
+		   scalar(value), key, elsewhere ? other->at.file : "", elsewhere ? ":" : "",
+		   other->at.line, other->at.col, other->text);
+}
+
+/* Then only a node can tell whether any member has the value of s. */
+static bool narrower_says(const struct ruling *r, const struct selector *s, const char *key)
+{
+	size_t len = strcspn(key, ".");
+	cleanup_free char *of = xstrndup(key, len);
+
+	for (size_t i = 0; i < r->p->devices.n; i++) {
+		const struct selector *other = &r->p->devices.v[i];
+
+		if (other != s && set_is_within(r, other, s) &&
+		    tree_get(ynode_get(section(r, of), other->name), key + len + 1))
+			return true;
+	}
+	return false;
 }
 
 static void judge_shown(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
-	if (s->expect >= 0 && (s->or_more || !s->expect))
+	if (!selector_least(s))
 		return; /* it may have no member */
 	for (size_t i = 0; i < array_len(shown); i++) {
 		const struct ynode *said = tree_get(view, shown[i].key), *value = NULL, *line;
@@ -107,6 +138,8 @@ static void judge_shown(struct ruling *r, const struct selector *s, const struct
 		cleanup_free char *key = NULL;
 
 		if (!*scalar(said))
+			continue;
+		if (narrower_says(r, s, shown[i].key))
 			continue;
 		line = line_of(r, by_class, &value);
 		if (!line)
