@@ -101,11 +101,16 @@ def by_guest(selected):
     return sorted(found.items(), key=lambda item: (rank.get(item[0], len(rank)), -len(item[1])))
 
 
+class EmulatorFailed(Exception):
+    """QEMU, not the guest, is why a state was not reached or a case failed."""
+
+
 class Run:
     """Runs the cases of one guest, prints a line for each, counts."""
 
-    def __init__(self, vm, selected, guest=MAIN, number=0, suite="vm"):
+    def __init__(self, vm, selected, guest=MAIN, number=0, suite="vm", again=False):
         self.vm = vm
+        self.again = again  # the second time: whatever fails now counts
         self.suite = suite
         self.selected = selected
         self.states = [entry[:2] for entry in _states if entry[2] == guest]
@@ -114,7 +119,10 @@ class Run:
         self.number = number
 
     def all(self):
-        """Go through all states that selected cases need, in order."""
+        """Go through all states that selected cases need, in order.
+
+        Raises EmulatorFailed while no case has failed; the rest is then as if it had not been.
+        """
         for name, enter in self._path():
             reason = self._enter(name, enter)
             if reason:
@@ -143,9 +151,15 @@ class Run:
         try:
             enter(self.vm)
         except Exception as error:
+            self._blame_emulator(error)
             return f"{name} was not reached: {_describe(error)}"
         print(f"# {name}: reached in {time.monotonic() - begin:.0f} s", flush=True)
         return None
+
+    def _blame_emulator(self, error):
+        reason = self.vm.emulator_failed()
+        if reason and not self.failed and not self.again:
+            raise EmulatorFailed(reason) from error
 
     def _cases_of(self, name):
         for entry in self._take(name):
@@ -170,6 +184,7 @@ class Run:
                 self.vm.load("ready")
             entry[2](self.vm)
         except Exception as error:
+            self._blame_emulator(error)
             self._report(entry, begin, _describe(error))
             self._explain()
         else:

@@ -52,8 +52,11 @@ def cpu_of_children():
     return usage.ru_utime + usage.ru_stime
 
 
-def run_guest(name, selected, number):
-    """Returns how many cases of one guest passed and how many failed."""
+def run_guest(name, selected, number, again=False):
+    """Returns how many cases of one guest passed and how many failed.
+
+    A guest whose emulator fails begins once more, from its first boot.
+    """
     begin = time.monotonic()
     place = directory() if name == harness.MAIN else os.path.join(directory(), name)
     try:
@@ -63,9 +66,14 @@ def run_guest(name, selected, number):
         print(f"not ok - {prepare.suite()} {name}: {error}")
         return 0, len(selected)
     cpu = cpu_of_children()
-    with guest:
-        run = harness.Run(guest, selected, name, number, prepare.suite())
-        run.all()
+    run = harness.Run(guest, selected, name, number, prepare.suite(), again)
+    try:
+        with guest:
+            run.all()
+    except harness.EmulatorFailed as error:
+        for line in f"{error}\nthe guest {name} begins again".splitlines():
+            print(f"# {line}", flush=True)
+        return run_guest(name, selected, number, again=True)
     print(f"# vm cases of the guest {name} took {time.monotonic() - begin:.0f} s in all,"
           f" {cpu_of_children() - cpu:.0f} s of them of a CPU", flush=True)
     return run.passed, run.failed

@@ -357,6 +357,8 @@ class Guest:
         while self.resets < count:
             if not self._shell.lines.empty():
                 raise GuestError("the boot went on to the real root, without a reboot")
+            if self._process.poll() is not None:
+                raise GuestError("QEMU ended: " + self._qemu_log())
             if self.dead_end.search(self.console()) or time.monotonic() > end:
                 raise GuestError("no reboot; the console ends with:\n"
                                  + self.console()[-3000:])
@@ -404,6 +406,22 @@ class Guest:
         while not self._shell.lines.empty():
             said = self._shell.lines.get() == word or said
         return said
+
+    def emulator_failed(self):
+        """Why no more can come of this guest that is not its own fault, or None.
+
+        QEMU 10.0.2 with several CPUs in threads of their own loses a CPU's write to a device now
+        and then, one in some hundred boots: firmware that waits for a disk then waits for ever,
+        and sometimes QEMU ends itself (iotlb_to_section: Assertion ... failed).
+        """
+        if self._process is None:
+            return None
+        if (self._process.poll() or 0) < 0:
+            return "QEMU ended: " + self._qemu_log()
+        loading = self.console().rfind("Loading Linux")
+        if loading > self.console().rfind("Linux version"):
+            return "the firmware stands still while GRUB loads a kernel"
+        return None
 
     def check_alive(self):
         if self._process.poll() is not None:
