@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { NSEC_PER_USEC = 1000 };
+
 int parse_u64(const char *s, uint64_t *ret); /* decimal digits only, no sign, no space */
 
 /* Sizes: "64K" "2M" "1G" "16T", powers of 1024, the kernel's names. Unit is required. */

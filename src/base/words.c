@@ -138,9 +138,9 @@ const char *arg_boot_mode(const char *arg)
 	return NULL;
 }
 
-const char *param_value(const char *s)
+const char *param_value(const char *text)
 {
-	if (strcasecmp(s, "y") == 0)
+	if (strcasecmp(text, "y") == 0)
 		return "1";
-	return strcasecmp(s, "n") == 0 ? "0" : s;
+	return strcasecmp(text, "n") == 0 ? "0" : text;
 }

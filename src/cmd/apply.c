@@ -12,6 +12,7 @@
 #include "boot/service.h"
 #include "cmd/cmd.h"
 #include "engine/watch.h"
+#include "plan/render.h"
 #include "report/journal.h"
 #include "sys/clock.h"
 #include "sys/state.h"
@@ -159,9 +160,10 @@ static void complain_of_premises(const struct plan *plan)
 	for (size_t i = 0; i < plan->list.n; i++) {
 		const struct change *c = plan->list.v[i];
 
-		if (change_broken_premise(c))
-			complain("not as expected: %s: found '%s', wanted '%s'; %s", c->id,
-				 c->observed, c->desired, c->reason);
+		cleanup_free char *text = render_premise(c);
+
+		if (text)
+			complain("%s", text);
 	}
 }
 

@@ -40,6 +40,17 @@ static void fail(struct change *c, const char *text)
 	c->state = c->optional ? CHANGE_UNSUPPORTED : CHANGE_FAILED;
 }
 
+/* By the value that was found, and what the look has said of it. */
+static void fail_reading(struct change *c, const char *before, const char *after)
+{
+	char text[ERR_TEXT_MAX];
+
+	snprintf(text, sizeof(text), "%s '%.200s'%s%s%.600s", before,
+		 c->observed ? c->observed : "nothing", after, c->reason ? "; " : "",
+		 c->reason ? c->reason : "");
+	fail(c, text);
+}
+
 static bool undone(const struct change *c)
 {
 	return c->state == CHANGE_DIFFERS || c->state == CHANGE_WAITS;
@@ -150,12 +161,7 @@ static void read_back(struct phase_run *p, struct change *c)
 	} else if (c->state == CHANGE_SAME || (c->state == CHANGE_WAITS && c->reboot)) {
 		c->state = CHANGE_SET;
 	} else if (c->state != CHANGE_FAILED) { /* a look that fails it has said why */
-		char text[ERR_TEXT_MAX];
-
-		snprintf(text, sizeof(text), "was set, but reads back '%.200s'%s%.600s",
-			 c->observed ? c->observed : "nothing", c->reason ? "; " : "",
-			 c->reason ? c->reason : "");
-		fail(c, text);
+		fail_reading(c, "was set, but reads back", "");
 	}
 }
 
@@ -409,16 +415,9 @@ static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase
 /* Looked at again at the end of a stage that wrote: another change may have undone it. */
 static void look_again(struct phase_run *p, struct change *c)
 {
-	char text[ERR_TEXT_MAX];
-
 	look(p->run, &p->ctx, c);
-	if (!undone(c))
-		return;
-	snprintf(text, sizeof(text),
-		 "was as wanted, but reads '%.200s' at the end of the stage%s%.600s",
-		 c->observed ? c->observed : "nothing", c->reason ? "; " : "",
-		 c->reason ? c->reason : "");
-	fail(c, text);
+	if (undone(c))
+		fail_reading(c, "was as wanted, but reads", " at the end of the stage");
 }
 
 /*

@@ -70,28 +70,22 @@ static void missing_of_set(const struct root *root, const struct device_set *set
 
 /* --- how long for ----------------------------------------------------------------------- */
 
-static const struct selector *find_selector(const struct profile *profile, const char *name)
-{
-	for (size_t i = 0; name && i < profile->devices.n; i++)
-		if (streq(profile->devices.v[i].name, name))
-			return &profile->devices.v[i];
-	return NULL;
-}
-
 /* Its own `wait`, or that of the narrowest wider set that has one. */
 static uint64_t wait_of(const struct profile *profile, const char *name)
 {
 	const struct ynode *sriov = profile_section(profile, "sriov");
-	const struct selector *sel = find_selector(profile, name);
+	const struct selector *sels = profile->devices.v;
+	size_t n = profile->devices.n;
+	const struct selector *sel = selector_find(sels, n, name);
 
-	for (size_t i = 0; sel && i <= profile->devices.n; i++) {
+	for (size_t i = 0; sel && i <= n; i++) {
 		const struct ynode *set = sriov ? ynode_get(sriov, sel->name) : NULL;
 		const struct ynode *wait = set ? ynode_get(set, "wait") : NULL;
 		uint64_t usec;
 
 		if (wait && parse_duration(wait->text, &usec) == 0)
 			return usec;
-		sel = find_selector(profile, sel->in);
+		sel = selector_find(sels, n, sel->in);
 	}
 	return WAIT_US;
 }

@@ -10,6 +10,7 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "boot/env_layout.h"
+#include "sys/module.h"
 #include "sys/read.h"
 
 enum {
@@ -140,13 +141,10 @@ static void add_kernel(const struct root *root, const struct node *node, struct 
 /* Version and srcversion, which modinfo(8) explains; one built into the kernel may have none. */
 static void add_module(const struct root *root, const char *driver, struct binding *b)
 {
-	cleanup_free char *module = xstrdup(driver);
+	cleanup_free char *module = module_sysfs_name(driver);
 	cleanup_free char *name = xasprintf("driver %s", driver);
 	cleanup_free char *version = NULL, *source = NULL;
 
-	for (char *p = module; *p; p++)
-		if (*p == '-')
-			*p = '_';
 	if (find(b, name) || !root_exists(root, "/sys/module/%s", module))
 		return;
 	version = text_at(root, "/sys/module/%s/version", module);

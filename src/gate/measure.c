@@ -50,11 +50,14 @@ static char *wanted_of(const struct probe *p, const struct ynode *check)
 	static const char *const keys[] = {"min", "floor", "max", "min_messages", "p9999"};
 	struct str out = {0};
 
-	for (size_t i = 0; i < p->n_figures; i++)
-		str_addf(&out, "%s%s%s%s", out.len ? ", " : "",
-			 p->figures[i].quantity == QUANTITY_FAULTS ? "" : p->figures[i].name,
-			 p->figures[i].quantity == QUANTITY_FAULTS ? "" : " ",
-			 p->figures[i].wanted);
+	for (size_t i = 0; i < p->n_figures; i++) {
+		const struct figure *f = &p->figures[i];
+
+		str_add(&out, i ? ", " : "");
+		if (f->quantity != QUANTITY_FAULTS) /* "no faults" needs no name */
+			str_addf(&out, "%s ", f->name);
+		str_add(&out, f->wanted);
+	}
 	/* One that is declined early has no figures. */
 	for (size_t i = 0; !p->n_figures && i < array_len(keys); i++)
 		if (ynode_get(check, keys[i]))

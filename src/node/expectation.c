@@ -31,7 +31,6 @@ char *selector_expectation(const struct selector *sel)
 
 struct predicate {
 	struct selector alone; /* a selector of this predicate and no other */
-	bool by_id;	       /* pci: or subsystem: */
 	char *text;	       /* "pci 15b3:1023" */
 };
 
@@ -58,7 +57,6 @@ static void add(struct predicates *ret, const struct selector *alone, char *text
 static void add_id(struct predicates *ret, const char *key, int vendor, int device)
 {
 	struct selector alone = any;
-	struct predicate p = {.by_id = true};
 
 	if (vendor < 0 && device < 0)
 		return;
@@ -69,11 +67,10 @@ static void add_id(struct predicates *ret, const char *key, int vendor, int devi
 		alone.subsystem_vendor = vendor;
 		alone.subsystem_device = device;
 	}
-	p.alone = alone;
-	p.text = device < 0 ? xasprintf("%s %04x:*", key, (unsigned int)vendor)
-			    : xasprintf("%s %04x:%04x", key, (unsigned int)vendor,
-					(unsigned int)device);
-	vec_push(&ret->list, p);
+	add(ret, &alone,
+	    device < 0
+		    ? xasprintf("%s %04x:*", key, (unsigned int)vendor)
+		    : xasprintf("%s %04x:%04x", key, (unsigned int)vendor, (unsigned int)device));
 }
 
 static void add_number(struct predicates *ret, const char *key, struct selector *alone, int *field,
@@ -114,19 +111,11 @@ static void add_predicates(struct predicates *ret, const struct selector *s)
 		add(ret, &link, xasprintf("link %s", s->ethernet ? "ethernet" : "infiniband"));
 }
 
-static const struct selector *wider(const struct selector *sels, size_t n, const struct selector *s)
-{
-	for (size_t i = 0; s->in && i < n; i++)
-		if (streq(sels[i].name, s->in))
-			return &sels[i];
-	return NULL;
-}
-
 /* Those of sel and of the sets that it is in, each of which device_sets_resolve() found. */
 static void find_predicates(const struct selector *sels, size_t n, const struct selector *sel,
 			    struct predicates *ret)
 {
-	for (; sel; sel = wider(sels, n, sel))
+	for (; sel; sel = selector_find(sels, n, sel->in))
 		add_predicates(ret, sel);
 }
 
@@ -177,7 +166,7 @@ static void describe(struct str *how, const struct predicate *p, const struct pc
 {
 	if (how->len)
 		str_add(how, " and ");
-	if (p->by_id && p->alone.vendor >= 0)
+	if (p->alone.vendor >= 0)
 		str_addf(how, "%04x:%04x", fn->vendor, fn->device);
 	else
 		str_addf(how, "%.*s", (int)(strstr(why, ", wanted") - why), why);
@@ -230,7 +219,7 @@ static struct group measure(const struct question *q, const struct pci_fn *fn)
 		if (!selector_excludes(q->node, alone, fn, &why))
 			continue;
 		g.distance++;
-		if (p->list.v[i].by_id && id_is_far(alone, fn, &g.digits))
+		if (id_is_far(alone, fn, &g.digits))
 			g.distance += FAR;
 		describe(&how, &p->list.v[i], fn, str_get(&why));
 	}

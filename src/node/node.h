@@ -104,6 +104,9 @@ struct selector {
 	bool ethernet, infiniband; /* link:, by class code or ARP type; both false: any */
 };
 
+/* The selector of that name; NULL if there is none, or no name. */
+const struct selector *selector_find(const struct selector *sels, size_t n, const char *name);
+
 struct device_set {
 	const struct selector *sel;
 	VEC(const struct pci_fn *) fn; /* sorted by address */

@@ -147,9 +147,9 @@ bool selector_excludes(const struct node *node, const struct selector *sel, cons
 	return false;
 }
 
-static const struct selector *find_selector(const struct selector *sels, size_t n, const char *name)
+const struct selector *selector_find(const struct selector *sels, size_t n, const char *name)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; name && i < n; i++)
 		if (streq(sels[i].name, name))
 			return &sels[i];
 	return NULL;
@@ -162,7 +162,7 @@ static bool selected(const struct node *node, const struct selector *sels, size_
 	while (sel) {
 		if (selector_excludes(node, sel, fn, NULL))
 			return false;
-		sel = sel->in ? find_selector(sels, n, sel->in) : NULL;
+		sel = selector_find(sels, n, sel->in);
 	}
 	return true;
 }
@@ -173,7 +173,7 @@ static int check_parents(const struct selector *sels, size_t n, struct err *err)
 		const struct selector *s = &sels[i];
 
 		for (size_t hops = 0; s->in; hops++) {
-			const struct selector *up = find_selector(sels, n, s->in);
+			const struct selector *up = selector_find(sels, n, s->in);
 
 			if (!up)
 				return err_set(err, -EINVAL, "devices.%s.in: there is no set '%s'",

@@ -54,8 +54,7 @@ enum kind_id {
 	KIND_PCI,   /* a function's config space */
 	KIND_IRQ,   /* affinity of a function's vectors */
 	KIND_CHECK, /* a fact to be judged; never set */
-	KIND_BENCHMARK, /* a number that only the gate takes; in the list of plan and verify alone
-			 */
+	KIND_BENCHMARK, /* a number that only the gate takes; plan and verify list it */
 	KIND_COUNT,
 };
 

@@ -73,15 +73,24 @@ static void render_one(FILE *out, const struct change *c)
 		fprintf(out, "  %-11s   %s\n", "", c->note);
 }
 
+char *render_premise(const struct change *c)
+{
+	if (!change_broken_premise(c))
+		return NULL;
+	return xasprintf("not as expected: %s: found '%s', wanted '%s'; %s", c->id, c->observed,
+			 c->desired, c->reason);
+}
+
 /* The cause of much that is absent below: it is read first. */
 static void render_headlines(FILE *out, const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->list.n; i++) {
 		const struct change *c = plan->list.v[i];
 
-		if (change_broken_premise(c))
-			fprintf(out, "not as expected: %s: found '%s', wanted '%s'; %s\n", c->id,
-				c->observed, c->desired, c->reason);
+		cleanup_free char *text = render_premise(c);
+
+		if (text)
+			fprintf(out, "%s\n", text);
 	}
 }
 

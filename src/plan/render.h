@@ -16,5 +16,8 @@ json_t *change_to_json(const struct change *c);
  */
 size_t render_changes(FILE *out, const struct plan *plan, unsigned int stages, bool all);
 
+/* "not as expected: ..." of a broken premise; NULL of any other change. Caller frees. */
+char *render_premise(const struct change *c);
+
 /* "file:line:col"; caller frees. */
 char *render_place(struct place at);

@@ -178,9 +178,7 @@ static const struct selector **find_wider(const struct ruling *r)
 	const struct selector **wider = xrealloc(NULL, n + 1, sizeof(*wider));
 
 	for (size_t i = 0; i < n; i++) {
-		const char *in = r->p->devices.v[i].in;
-
-		wider[i] = in ? find_set(r, in) : NULL;
+		wider[i] = find_set(r, r->p->devices.v[i].in);
 	}
 	return wider;
 }

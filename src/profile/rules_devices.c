@@ -6,16 +6,15 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/pattern.h"
+
 enum { SETS_DEPTH_MAX = 8 }; /* of sets in sets */
 
 const char *const set_sections[] = {"sriov", "link", "qos", "pcie", "irq", NULL};
 
 const struct selector *find_set(const struct ruling *r, const char *name)
 {
-	for (size_t i = 0; i < r->p->devices.n; i++)
-		if (streq(r->p->devices.v[i].name, name))
-			return &r->p->devices.v[i];
-	return NULL;
+	return selector_find(r->p->devices.v, r->p->devices.n, name);
 }
 
 /* The set that s is in; ends by itself only if no set goes round in a circle. */
@@ -245,14 +244,9 @@ static enum relation words(const char *a, const char *b)
 	return b && streq(a, b) ? EQUAL : OTHER;
 }
 
-static bool is_pattern(const char *s)
-{
-	return strpbrk(s, "*?[") != NULL;
-}
-
 static enum relation patterns(const char *a, const char *b)
 {
-	if (a && b && !is_pattern(b))
+	if (a && b && !pattern_is(b))
 		return fnmatch(a, b, 0) == 0 ? LOOSER : OTHER;
 	return words(a, b);
 }
@@ -311,7 +305,7 @@ static bool part(int a, int b, int any)
 
 static bool literals_part(const char *a, const char *b)
 {
-	return a && b && !is_pattern(b) && fnmatch(a, b, 0) != 0;
+	return a && b && !pattern_is(b) && fnmatch(a, b, 0) != 0;
 }
 
 static bool excludes(const struct selector *a, const struct selector *b)

@@ -7,6 +7,7 @@
 
 #include "base/pattern.h"
 #include "base/words.h"
+#include "sys/module.h"
 
 /*
  * Names that no line of a profile can have, and which only "*" matches both: a pattern that does
@@ -16,7 +17,6 @@
 #define OTHER_NAME "ee\x7f"
 
 enum form { VERBATIM, BOOLEAN, NANOSECONDS };
-enum { NSEC_PER_USEC = 1000 };
 
 /* Keys of sets whose value a file of the device's netdev or RDMA device shows. */
 static const struct {
@@ -164,13 +164,10 @@ static void judge_option(struct ruling *r, const char *module, const struct ynod
 			 const struct ynode *said)
 {
 	cleanup_free char *key = xasprintf("modules.options.%.64s.%.64s", module, param->text);
-	cleanup_free char *dir = xstrdup(module), *file = NULL;
-	const struct ynode *value = NULL, *line;
+	cleanup_free char *dir = module_sysfs_name(module);
+	cleanup_free char *file = xasprintf("/sys/module/%s/parameters/%s", dir, param->text);
+	const struct ynode *value = NULL, *line = line_of(r, file, &value);
 
-	for (char *p = dir; *p; p++)
-		*p = *p == '-' ? '_' : *p; /* as the kernel names it */
-	file = xasprintf("/sys/module/%s/parameters/%s", dir, param->text);
-	line = line_of(r, file, &value);
 	if (line && *scalar(value) && *scalar(said) &&
 	    !streq(param_value(value->text), param_value(said->text)))
 		contradict(r, line, value, key, said);

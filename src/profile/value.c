@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "base/capability.h"
+#include "base/pattern.h"
 #include "base/units.h"
 #include "profile/profile.h"
 
@@ -536,7 +537,7 @@ bool value_pci_address(const struct spec *s, const struct ynode *n, struct str *
 		return refuse(s, n, why, NULL);
 	if (strpbrk(t, "ABCDEF"))
 		return refuse(s, n, why, "addresses are lower case");
-	if (strpbrk(t, "*?[") || is_full_address(t))
+	if (pattern_is(t) || is_full_address(t))
 		return true;
 	return refuse(s, n, why, "write domain:bus:device.function in full");
 }

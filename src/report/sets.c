@@ -10,14 +10,6 @@ enum { SHOWN = 8 }; /* functions that a row of text names; JSON has all */
 
 /* --- the account -------------------------------------------------------------------------- */
 
-static const struct selector *find(const struct profile *p, const char *name)
-{
-	for (size_t i = 0; i < p->devices.n; i++)
-		if (streq(p->devices.v[i].name, name))
-			return &p->devices.v[i];
-	return NULL;
-}
-
 /*
  * Which predicate of sel, or of a set that it is in, leaves fn out; NULL if none does.
  * *why gets what was found and wanted.
@@ -25,7 +17,8 @@ static const struct selector *find(const struct profile *p, const char *name)
 static char *predicate_of(const struct node *node, const struct profile *p,
 			  const struct selector *sel, const struct pci_fn *fn, struct str *why)
 {
-	for (const struct selector *s = sel; s; s = s->in ? find(p, s->in) : NULL) {
+	for (const struct selector *s = sel; s;
+	     s = selector_find(p->devices.v, p->devices.n, s->in)) {
 		cleanup_str struct str text = {0};
 		const char *colon;
 

@@ -22,7 +22,6 @@
 
 enum {
 	SET_MS = 30000, /* all queues made anew, once rtnl is free; seconds at most */
-	NSEC_PER_USEC = 1000,
 };
 
 enum how {

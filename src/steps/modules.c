@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "steps/step.h"
+#include "sys/module.h"
 
 /*
  * Files of all modprobe.d directories are read sorted by name and the last option wins:
@@ -72,10 +73,8 @@ static void emit_options(const struct ynode *options, struct plan *plan)
 	for (size_t i = 0; options && i < options->keys.n; i++) {
 		const char *module = options->keys.v[i]->text;
 		const struct ynode *params = options->items.v[i];
-		cleanup_free char *dir = xstrdup(module);
+		cleanup_free char *dir = module_sysfs_name(module);
 
-		for (char *p = dir; *p; p++)
-			*p = *p == '-' ? '_' : *p; /* as the kernel names it */
 		for (size_t j = 0; j < params->keys.n; j++) {
 			const char *param = params->keys.v[j]->text;
 			struct change *c = plan_add(plan, "modules", KIND_CHECK, STAGE_GATE,

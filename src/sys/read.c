@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/pattern.h"
 #include "base/str.h"
 
 #define FORMAT_PATH(path, fmt)                                                  \
@@ -250,7 +251,7 @@ static int glob_below(struct glob_walk *w, const char *prefix, const char *patte
 	}
 	rest = pattern + strcspn(pattern, "/");
 	part = xstrndup(pattern, (size_t)(rest - pattern));
-	if (!strpbrk(part, "*?[")) {
+	if (!pattern_is(part)) {
 		cleanup_free char *path = xasprintf("%s/%s", prefix, part);
 
 		return root_exists(w->root, "%s", path) ? glob_below(w, path, rest) : 0;
@@ -262,7 +263,7 @@ static int glob_below(struct glob_walk *w, const char *prefix, const char *patte
 		if (fnmatch(part, names.v[i], FNM_PERIOD) != 0)
 			continue;
 		path = xasprintf("%s/%s", prefix, names.v[i]);
-		if (!*rest || root_exists(w->root, "%s%s", path, strpbrk(rest, "*?[") ? "" : rest))
+		if (!*rest || root_exists(w->root, "%s%s", path, pattern_is(rest) ? "" : rest))
 			r = glob_below(w, path, rest);
 	}
 	return r;

@@ -357,8 +357,7 @@ class Guest:
         while self.resets < count:
             if not self._shell.lines.empty():
                 raise GuestError("the boot went on to the real root, without a reboot")
-            if self._process.poll() is not None:
-                raise GuestError("QEMU ended: " + self._qemu_log())
+            self._check_qemu()
             if self.dead_end.search(self.console()) or time.monotonic() > end:
                 raise GuestError("no reboot; the console ends with:\n"
                                  + self.console()[-3000:])
@@ -423,9 +422,12 @@ class Guest:
             return "the firmware stands still while GRUB loads a kernel"
         return None
 
-    def check_alive(self):
+    def _check_qemu(self):
         if self._process.poll() is not None:
             raise GuestError("QEMU ended: " + self._qemu_log())
+
+    def check_alive(self):
+        self._check_qemu()
         if self.dead_end.search(self.console()):
             raise GuestError("the boot has come to a dead end; the console ends with:\n"
                              + self.console()[-3000:])
@@ -437,8 +439,7 @@ class Guest:
                 return self._shell.lines.get(timeout=1)
             except queue.Empty:
                 pass
-            if self._process.poll() is not None:
-                raise GuestError("QEMU ended: " + self._qemu_log())
+            self._check_qemu()
             hopeless = dead_end and dead_end()
             if hopeless or time.monotonic() > end:
                 raise GuestError(f"waited in vain for {what}; {self._story()}")
