@@ -129,6 +129,9 @@ T
   on verify
   [ "$status" -eq 0 ]
   [[ $output == *"same        devices/s/expect "*"'0'"* ]]
+  sku <<<'devices: {s: {pci: "15b3:1021", expect: 0}}'
+  on plan
+  [[ ${lines[0]} == *"s: 2 functions, none expected; "*"another SKU"* ]]
 }
 
 @test "a set that may be absent is listed as unsupported when it is, and nothing is blocked" {
@@ -143,6 +146,25 @@ Y
   on gate
   [ "$status" -eq 0 ]
   [[ $output == *"unsupported=1"* ]]
+}
+
+@test "a set within an absent one that may be absent is absent, too" {
+  local wider='pci: "15b3:1023", expect: ">=0"'
+  sku <<<"devices: {opt: {$wider}, one: {in: opt, port: 1}, two: {in: one, ports: 1}}
+link: {one: {mtu: 9000}, two: {mtu: 9000}}"
+  on plan
+  [ "$status" -eq 0 ]
+  [[ $output == *"unsupported devices/one/expect "*"unsupported devices/two/expect "* ]]
+  on gate
+  [ "$status" -eq 0 ]
+  # where the wider one is there, or must be, a narrower one must have a member
+  for wider in 'pci: "15b3:1021", expect: ">=0"' 'pci: "15b3:1023"'; do
+    sku <<<"devices: {opt: {$wider}, one: {in: opt, port: 3}}
+link: {one: {mtu: 9000}}"
+    on plan
+    [ "$status" -eq 5 ]
+    [[ ${lines[0]} == "not as expected: devices/one/expect: found '0', wanted '>=1'; one: no function"* ]]
+  done
 }
 
 @test "the nearest functions: by id, by what else they lack, by who protects them" {

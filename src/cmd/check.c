@@ -103,7 +103,7 @@ static void warn_of_sets(const struct profile *p, const struct machine *m, struc
 		const struct ynode *at = ynode_get(devices, set->sel->name);
 		cleanup_free char *key = xasprintf("devices.%s", set->sel->name), *fault = NULL;
 
-		if (!at || selector_accepts(set->sel, set->fn.n))
+		if (!at || device_set_holds(set))
 			continue;
 		fault = device_set_fault(m->node, p->devices.v, p->devices.n, set);
 		diag_warn(diags, at->at, key, "%s", fault);

@@ -318,7 +318,7 @@ static void print_sets(const struct view *v)
 	printf("#   device sets:\n");
 	for (size_t i = 0; i < v->sets.list.n; i++) {
 		const struct device_set *set = v->sets.list.v[i].set;
-		cleanup_free char *expected = selector_expectation(set->sel);
+		cleanup_free char *expected = device_set_expectation(set);
 
 		printf("#     %s:", set->sel->name);
 		for (size_t j = 0; j < set->fn.n; j++)

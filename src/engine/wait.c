@@ -59,11 +59,9 @@ static void missing_of_function(const struct root *root, const struct pci_fn *fn
 static void missing_of_set(const struct root *root, const struct device_set *set,
 			   struct str *missing)
 {
-	int least = selector_least(set->sel);
-
-	if (set->fn.n < (size_t)least)
+	if (set->fn.n < (size_t)set->least)
 		add_missing(missing, "%s has %zu of %d functions (see lspci)", set->sel->name,
-			    set->fn.n, least);
+			    set->fn.n, set->least);
 	for (size_t i = 0; i < set->fn.n; i++)
 		missing_of_function(root, set->fn.v[i], missing);
 }

@@ -68,12 +68,10 @@ static void add_vfs(const struct step_ctx *ctx, const struct pci_fn *pf, struct 
 	}
 }
 
-/* SET, or "vfs of SET" */
 static void find_ends(const struct step_ctx *ctx, const char *on, struct rdma_fns *ret)
 {
-	bool vfs = str_starts(on, "vfs of ");
-	const struct device_set *set =
-		device_sets_find(ctx->sets, vfs ? on + strlen("vfs of ") : on);
+	bool vfs;
+	const struct device_set *set = device_sets_find(ctx->sets, set_name_in(on, &vfs));
 
 	for (size_t i = 0; set && i < set->fn.n; i++) {
 		const struct pci_fn *fn = set->fn.v[i];

@@ -13,18 +13,44 @@ int selector_least(const struct selector *sel)
 	return sel->named || sel->protect;
 }
 
-bool selector_accepts(const struct selector *sel, size_t members)
+/* The set is within one that is absent, as the profile says that set may be. */
+static bool absent_with_wider(const struct device_sets *sets, const struct selector *sel)
 {
-	if (sel->expect >= 0 && !sel->or_more)
-		return members == (size_t)sel->expect;
-	return members >= (size_t)selector_least(sel);
+	while (sel->in) {
+		const struct device_set *wider = device_sets_find(sets, sel->in);
+
+		if (!wider->fn.n && wider->sel->expect == 0)
+			return true;
+		sel = wider->sel;
+	}
+	return false;
 }
 
-char *selector_expectation(const struct selector *sel)
+void device_sets_expect(struct device_sets *sets)
 {
-	if (sel->expect >= 0)
-		return xasprintf("%s%d", sel->or_more ? ">=" : "", sel->expect);
-	return selector_least(sel) ? xstrdup(">=1") : NULL;
+	for (size_t i = 0; i < sets->set.n; i++) {
+		struct device_set *set = &sets->set.v[i];
+
+		set->least = selector_least(set->sel);
+		if (set->sel->expect < 0 && absent_with_wider(sets, set->sel))
+			set->least = 0;
+	}
+}
+
+bool device_set_holds(const struct device_set *set)
+{
+	if (set->sel->expect >= 0 && !set->sel->or_more)
+		return set->fn.n == (size_t)set->sel->expect;
+	return set->fn.n >= (size_t)set->least;
+}
+
+char *device_set_expectation(const struct device_set *set)
+{
+	const struct selector *sel = set->sel;
+
+	if (sel->expect < 0 && !selector_least(sel))
+		return NULL;
+	return xasprintf("%s%d", sel->expect < 0 || sel->or_more ? ">=" : "", set->least);
 }
 
 /* --- the predicates of a set, one by one ---------------------------------------------------- */
@@ -315,11 +341,16 @@ char *device_set_fault(const struct node *node, const struct selector *sels, siz
 
 	if (!set->fn.n)
 		return why_empty(node, sels, n, sel);
-	if (set->fn.n < (size_t)selector_least(sel))
+	if (set->fn.n < (size_t)set->least)
 		return xasprintf("%s: %zu of %d functions; see `lspci -Dnn`: a function that is "
 				 "gone from the bus needs a reseat or an RMA",
 				 sel->name, set->fn.n, sel->expect);
+	if (!sel->expect)
+		return xasprintf(
+			"%s: %zu functions, none expected; see `railhead match --explain`; "
+			"is this another SKU, or is one plugged in that must not be?",
+			sel->name, set->fn.n);
 	return xasprintf("%s: %zu functions, %d expected; see `railhead match --explain`, and "
-			 "describe the set more narrowly or change expect:",
+			 "describe the set more narrowly or expect more",
 			 sel->name, set->fn.n, sel->expect);
 }

@@ -110,6 +110,7 @@ const struct selector *selector_find(const struct selector *sels, size_t n, cons
 struct device_set {
 	const struct selector *sel;
 	VEC(const struct pci_fn *) fn; /* sorted by address */
+	int least;		       /* how many members it must have; see selector_least() */
 };
 
 struct device_sets {
@@ -129,12 +130,15 @@ void device_sets_free(struct device_sets *sets);
 
 /*
  * How many members a set must have. Where expect does not say: at least one, if anything in
- * the profile names the set, or if the set protects its members.
+ * the profile names the set, or if the set protects its members. A set of a node (device_set)
+ * may be empty, too, where it is within one that may be absent, and is.
  */
 int selector_least(const struct selector *sel);
-bool selector_accepts(const struct selector *sel, size_t members);
+/* Sets least of each set; part of device_sets_resolve(). */
+void device_sets_expect(struct device_sets *sets);
+bool device_set_holds(const struct device_set *set);
 /* "8", ">=1"; NULL: any number will do. Caller frees. */
-char *selector_expectation(const struct selector *sel);
+char *device_set_expectation(const struct device_set *set);
 /*
  * Of a set whose number of members is not accepted: why, and what to do. For an empty set
  * that names the functions that come nearest: "rails: no function matches pci 15b3:1023;
@@ -143,6 +147,8 @@ char *selector_expectation(const struct selector *sel);
 char *device_set_fault(const struct node *node, const struct selector *sels, size_t n,
 		       const struct device_set *set);
 const struct device_set *device_sets_find(const struct device_sets *sets, const char *name);
+/* The set's name in "SET" or "vfs of SET": a part of text. */
+const char *set_name_in(const char *text, bool *ret_vfs);
 /*
  * Whether sel's own predicates (not those of the set that it is in) leave fn out. *why, if
  * not NULL, gets the first that does, with what was found and what was wanted appended.

@@ -230,6 +230,7 @@ int device_sets_resolve(const struct node *node, const struct selector *sels, si
 		}
 		vec_push(&ret->set, set);
 	}
+	device_sets_expect(ret);
 	return 0;
 }
 
@@ -246,4 +247,12 @@ const struct device_set *device_sets_find(const struct device_sets *sets, const 
 		if (streq(sets->set.v[i].sel->name, name))
 			return &sets->set.v[i];
 	return NULL;
+}
+
+const char *set_name_in(const char *text, bool *ret_vfs)
+{
+	static const char vfs_of[] = "vfs of ";
+
+	*ret_vfs = str_starts(text, vfs_of);
+	return *ret_vfs ? text + strlen(vfs_of) : text;
 }

@@ -124,10 +124,19 @@ static bool narrower_says(const struct ruling *r, const struct selector *s, cons
 	return false;
 }
 
+static bool may_be_empty(const struct ruling *r, const struct selector *s)
+{
+	bool may = !selector_least(s);
+
+	for (; s && !may; s = find_set(r, s->in))
+		may = s->expect == 0;
+	return may;
+}
+
 static void judge_shown(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
-	if (!selector_least(s))
-		return; /* it may have no member */
+	if (may_be_empty(r, s))
+		return;
 	for (size_t i = 0; i < array_len(shown); i++) {
 		const struct ynode *said = tree_get(view, shown[i].key), *value = NULL, *line;
 		cleanup_free char *by_class = xasprintf("/sys/class/%s", shown[i].file);

@@ -189,8 +189,10 @@ static void judge_whole_gpus(struct ruling *r, const struct ynode *check, const 
 {
 	const struct ynode *on = ynode_get(check, "on");
 	cleanup_free char *key = xasprintf("%s.on", name);
+	bool vfs;
 
-	if (str_starts(ynode_text(check, "run", ""), "gpu") && str_starts(scalar(on), "vfs of "))
+	set_name_in(scalar(on), &vfs);
+	if (vfs && str_starts(ynode_text(check, "run", ""), "gpu"))
 		rule_error(r, on, key, "GPUs are looked at as a whole; name the set itself");
 }
 

@@ -4,14 +4,11 @@
 
 #include <string.h>
 
-#define VFS_OF "vfs of "
-
 static void add(struct set_references *refs, const struct ynode *at, char *key)
 {
-	bool vfs = str_starts(scalar(at), VFS_OF);
-	struct set_reference ref = {
-		.at = at, .key = key, .set = scalar(at) + (vfs ? strlen(VFS_OF) : 0), .vfs = vfs};
+	struct set_reference ref = {.at = at, .key = key};
 
+	ref.set = set_name_in(scalar(at), &ref.vfs);
 	if (*scalar(at))
 		vec_push(&refs->list, ref);
 	else

@@ -425,9 +425,9 @@ bool value_set_name(const struct spec *s, const struct ynode *n, struct str *why
 
 bool value_on_set(const struct spec *s, const struct ynode *n, struct str *why)
 {
-	const char *set = n->text + (str_starts(n->text, "vfs of ") ? 7 : 0);
+	bool vfs;
 
-	return only(set, WORD) || refuse(s, n, why, NULL);
+	return only(set_name_in(n->text, &vfs), WORD) || refuse(s, n, why, NULL);
 }
 
 bool value_module(const struct spec *s, const struct ynode *n, struct str *why)

@@ -250,7 +250,7 @@ json_t *sets_to_json(const struct sets_account *all)
 		if (sel->expect >= 0 && !sel->or_more)
 			json_object_set_new(obj, "expect", json_integer(sel->expect));
 		else
-			json_object_set_new(obj, "at_least", json_integer(selector_least(sel)));
+			json_object_set_new(obj, "at_least", json_integer(a->set->least));
 		json_array_append_new(list, obj);
 	}
 	return list;
@@ -319,13 +319,13 @@ static void set_to_rows(struct table *t, const struct set_account *a)
 {
 	const struct selector *sel = a->set->sel;
 	cleanup_free char *count = xasprintf("%zu", a->set->fn.n);
-	cleanup_free char *expected = selector_expectation(sel), *detail = NULL;
+	cleanup_free char *expected = device_set_expectation(a->set), *detail = NULL;
 
 	if (!expected)
 		detail = xstrdup("no number expected");
 	else
 		detail = xasprintf("%s expected: %s%s", expected,
-				   selector_accepts(sel, a->set->fn.n) ? "ok" : "no",
+				   device_set_holds(a->set) ? "ok" : "no",
 				   sel->protect ? "; protected" : "");
 	table_add(t, sel->name, "members", count, detail);
 	members_to_rows(t, a->set);

@@ -60,8 +60,8 @@ static void expect_members(const struct step_ctx *ctx, const struct device_set *
 {
 	const struct profile *p = ctx->profile;
 	cleanup_free char *id = xasprintf("devices/%s/expect", set->sel->name);
-	cleanup_free char *desired = selector_expectation(set->sel), *fault = NULL;
-	bool holds = selector_accepts(set->sel, set->fn.n);
+	cleanup_free char *desired = device_set_expectation(set), *fault = NULL;
+	bool holds = device_set_holds(set);
 	struct change *c;
 
 	if (!desired)
@@ -69,7 +69,7 @@ static void expect_members(const struct step_ctx *ctx, const struct device_set *
 	if (!holds)
 		fault = device_set_fault(ctx->node, p->devices.v, p->devices.n, set);
 	c = judged(plan, "expect", at, id, desired, xasprintf("%zu", set->fn.n), holds, fault);
-	if (holds && !set->fn.n && set->sel->or_more) {
+	if (holds && !set->fn.n && (set->sel->or_more || set->sel->expect < 0)) {
 		c->state = CHANGE_UNSUPPORTED;
 		change_reason(c, "no member");
 	}

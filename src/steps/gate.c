@@ -107,13 +107,12 @@ static void check_gpu_xid(const struct target *t, const char *where)
 	add(t, where, "", "gpu-xid", "none");
 }
 
-/* on: SET, or "vfs of SET" */
 static void each(const struct step_ctx *ctx, const struct target *t,
 		 void (*emit_one)(const struct target *t, const char *where))
 {
-	const char *on = ynode_text(t->check, "on", "");
-	bool vfs = str_starts(on, "vfs of ");
-	const struct device_set *set = device_sets_find(ctx->sets, vfs ? on + 7 : on);
+	bool vfs;
+	const char *name = set_name_in(ynode_text(t->check, "on", ""), &vfs);
+	const struct device_set *set = device_sets_find(ctx->sets, name);
 
 	for (size_t i = 0; set && i < set->fn.n; i++) {
 		const struct pci_fn *fn = set->fn.v[i];
