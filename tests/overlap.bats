@@ -123,24 +123,24 @@ link: {rails: {napi_defer_hard_irqs: $3}}"
 }
 
 @test "two sections want one file to be different: both fail, name both lines, and leave it" {
-  local line=/sys/class/net/eth0/napi_defer_hard_irqs other
+  local line=/sys/class/net/eth0/napi_defer_hard_irqs one other file
   nets napi_defer_hard_irqs 0
   two_sections "$line" 2 5
   run -0 "$railhead" check "$BATS_TEST_TMPDIR/sku.yaml"
   on plan
   echo "$output"
   [ "$status" -ne 0 ]
-  for other in "sysfs/$line (*sku.yaml:5:9) wants '2' and link/$PF0/napi_defer_hard_irqs (*sku.yaml:6:38) wants '5'" \
-    "link/$PF0/napi_defer_hard_irqs (*sku.yaml:6:38) wants '5' and sysfs/$line (*sku.yaml:5:9) wants '2'"; do
-    # shellcheck disable=SC2053 # it is a pattern
-    [[ $output == *$other*" is left as it is; drop one of the two"* ]]
-  done
+  file=/sys/bus/pci/devices/$PF0/net/eth0/napi_defer_hard_irqs
+  one="$line is left as it is: this line (*sku.yaml:5:9) wants '2', link/$PF0/napi_defer_hard_irqs (*sku.yaml:6:38) wants '5'"
+  other="$file is left as it is: this line (*sku.yaml:6:38) wants '5', sysfs/$line (*sku.yaml:5:9) wants '2'"
+  # shellcheck disable=SC2053 # they are patterns
+  [[ $output == *"failed      sysfs/$line "*"'0' -> '2'"*$one"; drop one of the two"*"failed      link/$PF0/"*"'0' -> '5'"*$other"; drop one of the two"* ]]
   on apply
   [ "$status" -eq 6 ]
   [ "$(values eth0 eth1)" = "0 5" ]
   on gate
   [ "$status" -eq 7 ]
-  [[ $output == *"verdict: blocked"*"wants '2' and link/$PF0"* ]]
+  [[ $output == *"verdict: blocked"*"wants '2', link/$PF0"* ]]
 }
 
 @test "... also where unsupported: skip forgives what a driver lacks, and whatever the file reads" {
@@ -201,7 +201,7 @@ sysfs: {"/sys/devices/pci0000:00/$PF1/net/eth1/mtu": 1500}
 link: {rails: {mtu: 9000}}
 Y
   on plan
-  [[ $output == *"failed      link/$PF1/mtu"*"wants '9000' and sysfs//sys/devices/pci0000:00/$PF1/net/eth1/mtu"* ]]
+  [[ $output == *"failed      link/$PF1/mtu"*"wants '9000', sysfs//sys/devices/pci0000:00/$PF1/net/eth1/mtu"* ]]
   [[ $output == *"differs     link/$PF0/mtu"* ]]
 }
 
@@ -242,4 +242,103 @@ sysfs: {"/sys/class/net/eth*/mtu": 1700, "/sys/class/net/\\eth0/mtu": {value: 16
 Y
   on apply
   [ "$(cat "$root/sys/class/net/eth0/mtu")" = 1700 ]
+}
+
+# --- one file by many names ---------------------------------------------------------------------
+
+cpufreq() { # CPUs 0 and 1 share a policy
+  local i dir=$root/sys/devices/system/cpu
+  for i in 0 2; do put "$dir/cpufreq/policy$i/energy_performance_preference" balance_power; done
+  for i in 0 1 2; do ln -s "../cpufreq/policy$((i / 2 * 2))" "$dir/cpu$i/cpufreq"; done
+}
+
+preferences() { (cd "$root/sys/devices/system/cpu/cpufreq" && grep -h . policy{0,2}/energy_performance_preference | xargs); }
+
+@test "the CPUs' frequencies and their policies: a rule and its exception" {
+  local rule='/sys/devices/system/cpu/cpu*/cpufreq/energy_performance_preference: performance' exception
+  for exception in cpufreq/policy0 cpu1/cpufreq 'cpufreq/policy[01]'; do
+    rm -f "$root"/sys/devices/system/cpu/cpu*/cpufreq
+    cpufreq
+    sku <<<"sysfs:"$'\n  '"$rule"$'\n  '"/sys/devices/system/cpu/$exception/energy_performance_preference: power"
+    converges
+    [ "$(preferences)" = "power performance" ]
+  done
+}
+
+@test "a NIC's file by its driver, and by the device of its netdev" {
+  local path
+  ln -s "../../../../devices/pci0000:00/$PF1" "$root/sys/bus/pci/drivers/mlx5_core/$PF1"
+  ln -s "../../../$PF1" "$root/sys/devices/pci0000:00/$PF1/net/eth1/device"
+  for path in '/sys/bus/pci/drivers/mlx5_core/*/net/*/mtu' /sys/class/net/eth1/device/net/eth1/mtu; do
+    nets mtu 1500
+    sku <<Y
+devices: {rails: {pci: "15b3:1021"}}
+sysfs: {"$path": 1500}
+link: {rails: {mtu: 9000}}
+Y
+    on plan
+    [[ $output == *"failed      sysfs/$path "*"failed      link/$PF1/mtu "* ]]
+    [[ $output == *"differs     link/$PF0/mtu "* ]]
+    sku <<<"sysfs: {\"/sys/class/net/*/mtu\": 9000, \"$path\": 1500}"
+    nets mtu 1500
+    converges
+    [ "$(grep -h . "$root"/sys/class/net/eth{0,1}/mtu | xargs)" = "9000 1500" ]
+  done
+}
+
+@test "a VF's file by the VF's own address" {
+  local vf=0000:81:00.1
+  nets mtu 1500
+  fake_pf "$root" $vf 1 eth2 4
+  ln -s ../$PF1 "$root/sys/devices/pci0000:00/$vf/physfn"
+  ln -s "../$vf" "$root/sys/devices/pci0000:00/$PF1/virtfn0"
+  put "$root/sys/devices/pci0000:00/$PF1/sriov_numvfs" 1
+  put "$root/sys/class/net/eth2/mtu" 1500
+  sku <<Y
+devices: {one: {address: "$PF1"}}
+sysfs: {"/sys/bus/pci/devices/$vf/net/*/mtu": 1500}
+sriov: {one: {vfs: 1, vf: {driver: netdev, mtu: 9000}}}
+Y
+  on plan
+  echo "$output"
+  [[ $output == *"failed      sriov/$PF1/vf0/mtu "*"/virtfn0/net/eth2/mtu is left as it is: "* ]]
+}
+
+@test "link is about the uplink alone: a pattern may set the representors" {
+  local dev=$root/sys/devices/pci0000:00/$PF0
+  nets mtu 1500
+  put "$dev/net/eth0/phys_port_name" p0
+  for i in 0 1; do
+    put "$dev/net/rep$i/phys_port_name" pf0vf$i
+    put "$dev/net/rep$i/ifindex" $((10 + i))
+    put "$dev/net/rep$i/mtu" 1500
+    ln -s "../../devices/pci0000:00/$PF0/net/rep$i" "$root/sys/class/net/rep$i"
+  done
+  sku <<Y
+devices: {one: {address: "$PF0"}}
+sysfs: {"/sys/class/net/rep*/mtu": 2000}
+link: {one: {mtu: 9000}}
+Y
+  on plan
+  echo "$output"
+  [[ $output == *"differs     sysfs/"*"2 of 2 files differ"*"differs     link/$PF0/mtu "* ]]
+  [[ $output != *"left as it is"* ]]
+  sku <<Y # the line's pattern is that of the uplink's files
+devices: {rails: {pci: "15b3:1021"}}
+sysfs: {"/sys/bus/pci/devices/$PF0/net/*/mtu": 2000}
+link: {rails: {mtu: 9000}}
+Y
+  on apply
+  echo "$output"
+  [ "$(grep -h . "$dev"/net/*/mtu | xargs)" = "1500 2000 2000" ]
+}
+
+@test "which of two names is more specific goes by the device, not by the directory" {
+  sku <<'Y'
+sysfs:
+  /sys/class/block/nvme*/queue/scheduler: none
+  /sys/block/nvme0*/queue/scheduler: kyber
+Y
+  converges
+  [ "$(schedulers)" = "nvme0n1:kyber nvme1n1:none sda:[mq-deadline] none" ]
 }

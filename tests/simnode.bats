@@ -409,17 +409,21 @@ S
   run -0 "$railhead" verify --root "$root"
 }
 
-@test "a pattern that held before there were VFs is set for their netdevs, too" {
-  sim_profile <<'Y'
+@test "lines that held, or had no file, before there were VFs are set for their netdevs, too" {
+  sim_profile <<Y
 sriov: {rails: {vfs: 2, vf: {driver: netdev}}}
-sysfs: {"/sys/class/net/*/mtu": 1500}
+sysfs:
+  /sys/class/net/*/mtu: 1500
+  /sys/bus/pci/devices/${PFS[0]}/virtfn0/net/*/mtu: 1400
+  /sys/bus/pci/devices/${PFS[0]}/virtfn1/net/*/mtu: {value: 1400, optional: true}
 Y
   for net in "$sim"/node/sys/class/net/*/mtu; do echo 9000 >"$net"; done # a new netdev's, too
   sim_start </dev/null
   for net in "$root"/sys/class/net/*/mtu; do write "$net" 1500; done
   run -0 "$railhead" apply --root "$root" --stage devices
-  [ "$(cat "$root"/sys/class/net/*/mtu | sort | uniq -c | xargs)" = "24 1500" ]
-  [[ $(sim_writes) == *"v1/mtu 1500"* ]]
+  [ "$(cat "$root"/sys/class/net/*/mtu | sort | uniq -c | xargs)" = "2 1400 22 1500" ]
+  [ "$(cat "$(pf 0)"/virtfn[01]/net/*/mtu | xargs)" = "1400 1400" ]
+  [[ $output != *": failed"* && $output != *": unsupported"* ]]
   run -0 "$railhead" verify --root "$root"
 }
 

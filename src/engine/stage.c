@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "engine/job.h"
 #include "engine/run.h"
+#include "kinds/claim.h"
 #include "sys/clock.h"
 
 enum {
@@ -49,6 +50,11 @@ static void fail_reading(struct change *c, const char *before, const char *after
 		 c->observed ? c->observed : "nothing", after, c->reason ? "; " : "",
 		 c->reason ? c->reason : "");
 	fail(c, text);
+}
+
+static bool hopeless(const struct change *c)
+{
+	return c->state == CHANGE_FAILED || c->state == CHANGE_UNSUPPORTED;
 }
 
 static bool undone(const struct change *c)
@@ -199,16 +205,20 @@ static enum phase phase_of(const struct change *c, enum stage stage)
 	return c->late && stage == STAGE_DEVICES ? PHASE_LATE : c->phase;
 }
 
+/* Files of a late pattern may have come since the first look: of netdevs of VFs made since. */
+static bool may_match_more(const struct phase_run *p, const struct change *c)
+{
+	return p->wrote && phase_of(c, p->stage) == PHASE_LATE;
+}
+
 /*
  * What differed, or waited, at the first look. And what a set of an earlier phase may have
- * undone: in its own lane, as unbinding a VF undoes its driver, or in that of the PF. A late
- * pattern may match more by now: the netdevs of VFs that this stage has made.
+ * undone: in its own lane, as unbinding a VF undoes its driver, or in that of the PF.
  */
 static bool to_be_done(const struct phase_run *p, const struct change *c)
 {
-	bool more = p->wrote && phase_of(c, p->stage) == PHASE_LATE;
-
-	return undone(c) || (c->state == CHANGE_SAME && (c->steady || more || touched(p, c->lane)));
+	return undone(c) || may_match_more(p, c) ||
+	       (c->state == CHANGE_SAME && (c->steady || touched(p, c->lane)));
 }
 
 /* What a change before it in its lane, in this phase, may undo; looked at again in its turn. */
@@ -246,10 +256,10 @@ static bool settled(struct phase_run *p, struct change *c)
 {
 	if (is_void(p, c, find(p->run, c->waits_for)))
 		return true;
-	if (c->state != CHANGE_SAME && too_late(p, c))
+	if (undone(c) && too_late(p, c))
 		return true;
 	look(p->run, &p->ctx, c); /* an earlier phase may have changed what is there */
-	if (c->state == CHANGE_FAILED)
+	if (hopeless(c))
 		tell(p, c);
 	if (c->state == CHANGE_DIFFERS && is_void(p, c, find(p->run, c->needs)))
 		return true;
@@ -394,8 +404,22 @@ static void run_jobs(struct phase_run *p)
 	vec_free(&p->running);
 }
 
+/* What has failed at its first look, and is not looked at again in its phase. */
+static void tell_hopeless(struct phase_run *p, unsigned int stages, bool late)
+{
+	for (size_t i = 0; i < p->run->plan.list.n; i++) {
+		const struct change *c = p->run->plan.list.v[i];
+
+		if (run_covers(c, stages, p->stage) && hopeless(c) &&
+		    (phase_of(c, p->stage) == PHASE_LATE) == late && !may_match_more(p, c))
+			tell(p, c);
+	}
+}
+
 static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase)
 {
+	if (p->wrote)
+		claims_forget();
 	for (size_t i = 0; i < p->run->plan.list.n; i++) {
 		struct change *c = p->run->plan.list.v[i];
 		struct job *job;
@@ -442,8 +466,7 @@ static void check_again(struct phase_run *p, unsigned int stages)
 			look(p->run, &p->ctx, c);
 		if (c->state == was)
 			continue;
-		if (was == CHANGE_SET || was == CHANGE_SAME || c->state == CHANGE_FAILED ||
-		    c->state == CHANGE_UNSUPPORTED)
+		if (was == CHANGE_SET || was == CHANGE_SAME || hopeless(c))
 			tell(p, c);
 	}
 }
@@ -462,13 +485,12 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 	ret->stage = stage;
 	ret->started = clock_usec();
 	run_look(run, stages, stage);
-	for (size_t i = 0; i < run->plan.list.n; i++)
-		if (run_covers(run->plan.list.v[i], stages, stage) &&
-		    (run->plan.list.v[i]->state == CHANGE_FAILED ||
-		     run->plan.list.v[i]->state == CHANGE_UNSUPPORTED))
-			tell(&p, run->plan.list.v[i]);
-	for (enum phase phase = 0; phase < PHASE_COUNT; phase++)
+	tell_hopeless(&p, stages, false);
+	for (enum phase phase = 0; phase < PHASE_COUNT; phase++) {
+		if (phase == PHASE_LATE)
+			tell_hopeless(&p, stages, true);
 		run_phase(&p, stages, phase);
+	}
 	check_again(&p, stages);
 	vec_free(&p.touched);
 	for (size_t i = 0; i < run->plan.list.n; i++) {

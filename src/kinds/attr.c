@@ -13,7 +13,10 @@
 /* The PCI function whose attribute it is. */
 static bool of_function(const char *path, char ret[PCI_ADDR_MAX])
 {
-	return sscanf(path, "/sys/bus/pci/devices/%19[0-9a-f:.]/", ret) == 1;
+	char slash;
+
+	return sscanf(path, "/sys/bus/pci/devices/%19[0-9a-f:.]%c", ret, &slash) == 2 &&
+	       slash == '/';
 }
 
 static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
@@ -26,7 +29,7 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return 0;
 	}
 	if (c->optional) {
-		change_reason(c, "this kernel has no such file");
+		change_reason(c, "there is no such file");
 		c->state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
@@ -57,6 +60,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct claim claim cleanup_claim = {0};
 	const struct strv *files = &claim.files;
+	cleanup_free char *contested = NULL;
 	size_t wrong = 0;
 	int r = claim_find(ctx, c, &claim, err);
 
@@ -64,8 +68,12 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return r;
 	if (!claim.all)
 		return absent(ctx, c, err);
-	if (!files->n)
-		change_observe(c, claim.contest ? "contested" : "no file of its own");
+	if (!files->n) {
+		if (claim.contest &&
+		    read_text(ctx->root, &contested, err, "%s", claim.contested) < 0)
+			return err->code;
+		change_observe(c, "%s", contested ? contested : "no file of its own");
+	}
 	for (size_t i = 0; i < files->n; i++) {
 		cleanup_free char *text = NULL;
 

@@ -1,75 +1,174 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "kinds/claim.h"
 
-#include <errno.h>
 #include <fnmatch.h>
+#include <search.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "plan/render.h"
+#include "sys/port.h"
 #include "sys/read.h"
 
 enum { NAMED_MAX = 3 }; /* rivals that a note names */
 
-/* Of a rival that may have a file by another name. */
-struct twin {
+/* --- files by their identity ---------------------------------------------------------------- */
+
+struct identity {
 	dev_t dev;
 	ino_t ino;
+};
+
+/* The files of a pattern. */
+struct matched {
+	char *pattern;
+	bool own_ports;		   /* as a rival has it */
+	VEC(struct identity) list; /* sorted */
+};
+
+static void *all_matched; /* tsearch(3) tree, until claims_forget() */
+
+static int by_pattern(const void *a, const void *b)
+{
+	const struct matched *x = a, *y = b;
+
+	if (x->own_ports != y->own_ports)
+		return x->own_ports ? 1 : -1;
+	return strcmp(x->pattern, y->pattern);
+}
+
+static int by_identity(const void *a, const void *b)
+{
+	const struct identity *x = a, *y = b;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	return (x->ino > y->ino) - (x->ino < y->ino);
+}
+
+static void matched_free(void *arg)
+{
+	struct matched *m = arg;
+
+	free(m->pattern);
+	vec_free(&m->list);
+	free(m);
+}
+
+void claims_forget(void)
+{
+	tdestroy(all_matched, matched_free);
+	all_matched = NULL;
+}
+
+/* Whether a file below .../net/NETDEV is that of a VF's or SF's representor. */
+static bool is_representors(const struct root *root, const char *path)
+{
+	const char *net = strstr(path, "/net/");
+	const char *name = net ? net + strlen("/net/") : path;
+	cleanup_free char *port = NULL;
+
+	return net &&
+	       read_text(root, &port, NULL, "%.*s/phys_port_name",
+			 (int)(name - path + (long)strcspn(name, "/")), path) == 0 &&
+	       port_is_representor(port);
+}
+
+static int find_files(const struct root *root, const char *pattern, bool own_ports,
+		      struct strv *ret, struct err *err)
+{
+	cleanup_strv struct strv all = {0};
+	int r = read_glob(root, pattern, &all, err);
+
+	for (size_t i = 0; r == 0 && i < all.n; i++)
+		if (!own_ports || !is_representors(root, all.v[i]))
+			strv_add(ret, all.v[i]);
+	return r;
+}
+
+static int match(const struct root *root, const struct rival *rival, const struct matched **ret,
+		 struct err *err)
+{
+	const struct matched key = {.pattern = rival->pattern, .own_ports = rival->own_ports};
+	struct matched **known = tfind(&key, &all_matched, by_pattern);
+	cleanup_strv struct strv paths = {0};
+	struct matched *m;
+	int r;
+
+	*ret = known ? *known : NULL;
+	if (known)
+		return 0;
+	r = find_files(root, rival->pattern, rival->own_ports, &paths, err);
+	if (r < 0)
+		return r;
+	m = xnew(struct matched);
+	m->pattern = xstrdup(rival->pattern);
+	m->own_ports = rival->own_ports;
+	for (size_t i = 0; i < paths.n; i++) {
+		struct stat st;
+
+		if (root_stat(root, &st, paths.v[i]) == 0)
+			vec_push(&m->list, ((struct identity){st.st_dev, st.st_ino}));
+	}
+	if (m->list.n)
+		qsort(m->list.v, m->list.n, sizeof(*m->list.v), by_identity);
+	tsearch(m, &all_matched, by_pattern);
+	*ret = m;
+	return 0;
+}
+
+/* --- rivals --------------------------------------------------------------------------------- */
+
+struct contender {
 	const struct rival *rival;
+	const struct matched *files; /* NULL where names decide */
 };
 
-struct twins {
-	VEC(struct twin) list;
+/* In the order of the rivals. */
+struct contenders {
+	VEC(struct contender) list;
+	bool by_identity; /* of some of them */
 };
 
-static int find_twins(const struct kind_ctx *ctx, const struct rivals *rivals, struct twins *ret,
-		      struct err *err)
+static int find_contenders(const struct root *root, const struct rivals *rivals,
+			   struct contenders *ret, struct err *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < rivals->list.n; i++) {
-		const struct rival *rival = &rivals->list.v[i];
-		cleanup_strv struct strv paths = {0};
+		struct contender c = {.rival = &rivals->list.v[i]};
 
-		if (!rival->alias)
-			continue;
-		r = read_glob(ctx->root, rival->pattern, &paths, err);
-		for (size_t j = 0; r == 0 && j < paths.n; j++) {
-			struct stat st;
-
-			if (root_stat(ctx->root, &st, paths.v[j]) == 0)
-				vec_push(&ret->list, ((struct twin){st.st_dev, st.st_ino, rival}));
-		}
+		if (c.rival->alias)
+			r = match(root, c.rival, &c.files, err);
+		ret->by_identity |= c.rival->alias;
+		vec_push(&ret->list, c);
 	}
 	return r;
 }
 
-static bool is_twin(const struct twins *twins, const struct rival *rival, const struct stat *st)
+static bool has(const struct contender *c, const char *path, const struct identity *id)
 {
-	for (size_t i = 0; i < twins->list.n; i++) {
-		const struct twin *t = &twins->list.v[i];
-
-		if (t->rival == rival && t->dev == st->st_dev && t->ino == st->st_ino)
-			return true;
-	}
-	return false;
+	if (!c->files)
+		return fnmatch(c->rival->pattern, path, FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) ==
+		       0;
+	return c->files->list.n && bsearch(id, c->files->list.v, c->files->list.n,
+					   sizeof(*c->files->list.v), by_identity);
 }
 
-/* The first of the rivals that the file is of, too. */
-static const struct rival *rival_for(const struct kind_ctx *ctx, const struct rivals *rivals,
-				     const struct twins *twins, const char *path)
+/* The first of them that the file is of, too. */
+static const struct rival *contender_for(const struct root *root, const struct contenders *all,
+					 const char *path)
 {
+	struct identity id = {0};
 	struct stat st;
-	bool known = twins->list.n && root_stat(ctx->root, &st, path) == 0;
 
-	for (size_t i = 0; i < rivals->list.n; i++) {
-		const struct rival *rival = &rivals->list.v[i];
-
-		if (rival->alias ? known && is_twin(twins, rival, &st)
-				 : fnmatch(rival->pattern, path,
-					   FNM_PATHNAME | FNM_PERIOD | FNM_NOESCAPE) == 0)
-			return rival;
-	}
+	if (all->by_identity && root_stat(root, &st, path) == 0)
+		id = (struct identity){st.st_dev, st.st_ino};
+	for (size_t i = 0; i < all->list.n; i++)
+		if (has(&all->list.v[i], path, &id))
+			return all->list.v[i].rival;
 	return NULL;
 }
 
@@ -128,21 +227,21 @@ static char *describe_contest(const struct change *c, const struct rival *rival,
 {
 	cleanup_free char *mine = render_place(c->origin), *its = render_place(rival->origin);
 
-	return xasprintf("%s (%s) wants '%s' and %s (%s) wants '%s' of %s, which is left as it "
-			 "is; drop one of the two",
-			 c->id, mine, c->desired, rival->id, its, rival->desired, path);
+	return xasprintf("%s is left as it is: this line (%s) wants '%s', %s (%s) wants '%s'; drop "
+			 "one of the two",
+			 path, mine, c->desired, rival->id, its, rival->desired);
 }
 
 struct search {
-	const struct kind_ctx *ctx;
-	struct twins owners_twins, contest_twins;
+	const struct root *root;
+	struct contenders may_own, may_contest;
 	struct crowd owners, partners;
 };
 
 static void search_free(struct search *s)
 {
-	vec_free(&s->owners_twins.list);
-	vec_free(&s->contest_twins.list);
+	vec_free(&s->may_own.list);
+	vec_free(&s->may_contest.list);
 	vec_free(&s->owners.list);
 	vec_free(&s->partners.list);
 }
@@ -155,15 +254,16 @@ static bool agree(const struct change *c, const struct rival *other)
 
 static void claim_one(struct search *s, const struct change *c, const char *path, struct claim *ret)
 {
-	const struct rival *owner = rival_for(s->ctx, &c->yields_to, &s->owners_twins, path);
-	const struct rival *other =
-		owner ? NULL : rival_for(s->ctx, &c->contests, &s->contest_twins, path);
+	const struct rival *owner = contender_for(s->root, &s->may_own, path);
+	const struct rival *other = owner ? NULL : contender_for(s->root, &s->may_contest, path);
 
 	if (owner) {
 		join(&s->owners, owner);
 	} else if (other && !agree(c, other)) {
-		if (!ret->contest)
+		if (!ret->contest) {
 			ret->contest = describe_contest(c, other, path);
+			ret->contested = xstrdup(path);
+		}
 	} else {
 		if (other)
 			join(&s->partners, other);
@@ -174,13 +274,13 @@ static void claim_one(struct search *s, const struct change *c, const char *path
 int claim_find(const struct kind_ctx *ctx, struct change *c, struct claim *ret, struct err *err)
 {
 	cleanup_strv struct strv paths = {0};
-	struct search s __attribute__((__cleanup__(search_free))) = {.ctx = ctx};
-	int r = read_glob(ctx->root, c->file ? c->file : c->target, &paths, err);
+	struct search s __attribute__((__cleanup__(search_free))) = {.root = ctx->root};
+	int r = find_files(ctx->root, c->file ? c->file : c->target, c->file != NULL, &paths, err);
 
 	if (r == 0)
-		r = find_twins(ctx, &c->yields_to, &s.owners_twins, err);
+		r = find_contenders(ctx->root, &c->yields_to, &s.may_own, err);
 	if (r == 0)
-		r = find_twins(ctx, &c->contests, &s.contest_twins, err);
+		r = find_contenders(ctx->root, &c->contests, &s.may_contest, err);
 	for (size_t i = 0; r == 0 && i < paths.n; i++)
 		claim_one(&s, c, paths.v[i], ret);
 	ret->all = paths.n;
@@ -192,4 +292,5 @@ void claim_free(struct claim *claim)
 {
 	strv_free(&claim->files);
 	free(claim->contest);
+	free(claim->contested);
 }

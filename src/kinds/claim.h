@@ -15,9 +15,12 @@ struct claim {
 	 * the file; or NULL. Nobody sets such a file: it is none of files.
 	 */
 	char *contest;
+	char *contested; /* the file */
 };
 
 /* Also sets the note of c: who has, or sets as well, some of its files. */
 int claim_find(const struct kind_ctx *ctx, struct change *c, struct claim *ret, struct err *err);
 void claim_free(struct claim *claim);
 #define cleanup_claim cleanup(claim_free)
+/* Which files there are is remembered until then: where new ones may have come. */
+void claims_forget(void);

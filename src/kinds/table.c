@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mem.h"
 #include "kinds/claim.h"
+#include "sys/read.h"
 
 static int look_benchmark(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
@@ -35,11 +36,14 @@ const struct kind *kind_get(enum kind_id id)
 static bool is_contested(const struct kind_ctx *ctx, struct change *c)
 {
 	struct claim claim cleanup_claim = {0};
+	cleanup_free char *found = NULL;
 	struct err err = {0};
 
 	if (!c->contests.list.n || c->kind == KIND_ATTR || claim_find(ctx, c, &claim, &err) < 0 ||
 	    !claim.contest)
 		return false;
+	if (read_text(ctx->root, &found, NULL, "%s", claim.contested) == 0)
+		change_observe(c, "%s", found);
 	change_reason(c, "%s", claim.contest);
 	c->state = CHANGE_FAILED;
 	return true;
@@ -52,6 +56,8 @@ int kind_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 void kinds_forget(const struct change *c)
 {
+	if (!c)
+		claims_forget();
 	for (size_t i = 0; i < array_len(kinds); i++)
 		if (kinds[i]->forget)
 			kinds[i]->forget(c);

@@ -86,7 +86,8 @@ struct rival {
 	char *desired;
 	enum compare compare;
 	struct place origin;
-	bool alias; /* the two may reach one file by different names, as sysfs has them */
+	bool own_ports; /* representors have none of its files */
+	bool alias;	/* the two may reach one file by different names, as sysfs has them */
 };
 
 struct rivals {
@@ -104,7 +105,7 @@ struct change {
 	char *desired;
 	/*
 	 * A pattern over the files of sysfs in which the value of a change of another kind shows;
-	 * NULL: none. Those of KIND_ATTR are its target.
+	 * NULL: none. Those of KIND_ATTR are its target. Of netdevs, representors are left out.
 	 */
 	char *file;
 	struct rivals yields_to; /* more specific lines: they have the files that both match */

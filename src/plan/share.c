@@ -27,36 +27,29 @@ static bool parts_meet(const char *a, const char *b)
 			     : fnmatch(b, a, FNM_PERIOD | FNM_NOESCAPE) == 0;
 }
 
-/*
- * Sysfs has a device below /sys/devices, and links to it below /sys/class, /sys/block and
- * /sys/bus: paths that part in these first directories may be of one file if it has the same
- * name in both. /proc/sys has no links.
- */
-enum { LINKED_DEPTH = 2 };
-
-static bool names_meet(const char *a, const char *b)
+static bool paths_meet(const char *a, const char *b)
 {
-	return parts_meet(strrchr(a, '/') + 1, strrchr(b, '/') + 1);
-}
-
-/* Whether the two may match one file; *ret_alias: by different names. */
-static bool targets_meet(const char *a, const char *b, bool *ret_alias)
-{
-	const char *at = a, *bt = b;
-
-	*ret_alias = false;
-	if (!names_meet(a, b))
-		return false;
-	for (int depth = 0;; depth++) {
-		cleanup_free char *pa = next_part(&at), *pb = next_part(&bt);
+	for (;;) {
+		cleanup_free char *pa = next_part(&a), *pb = next_part(&b);
 
 		if (!*pa && !*pb)
 			return true;
-		if (*pa && *pb && parts_meet(pa, pb))
-			continue;
-		*ret_alias = depth > 0 && depth <= LINKED_DEPTH && str_starts(a, "/sys/");
-		return *ret_alias;
+		if (!*pa || !*pb || !parts_meet(pa, pb))
+			return false;
 	}
+}
+
+/*
+ * Whether the two may match one file. Links of sysfs lead to each device by many names (from its
+ * class, its bus, its driver, its PF, the policy that CPUs share), but a file has the same name in
+ * all of them. /proc/sys has no links.
+ */
+static bool targets_meet(const char *a, const char *b, bool *ret_alias)
+{
+	*ret_alias = str_starts(a, "/sys/") && str_starts(b, "/sys/");
+	if (*ret_alias)
+		return parts_meet(strrchr(a, '/') + 1, strrchr(b, '/') + 1);
+	return paths_meet(a, b);
 }
 
 static const char *files_of(const struct change *c)
@@ -71,6 +64,7 @@ static struct rival as_rival(const struct change *c, bool alias)
 			      .desired = xstrdup(c->desired),
 			      .compare = c->compare,
 			      .origin = c->origin,
+			      .own_ports = c->file != NULL,
 			      .alias = alias};
 }
 

@@ -332,7 +332,7 @@ static void test_absent(void **state)
 	add(&run, KIND_CHECK, STAGE_EARLY, PHASE_CHECK, "z", "nonsense:1", "1");
 	applies(&run, STAGE_EARLY, "x=failed y=unsupported z=failed");
 	assert_text(find(&run, "x")->reason, "/proc/sys/x: no such file");
-	assert_text(find(&run, "y")->reason, "this kernel has no such file");
+	assert_text(find(&run, "y")->reason, "there is no such file");
 	assert_text(find(&run, "z")->reason, "there is no such check");
 	assert_false(tree_has(t, "proc/sys/x"));
 	run_close(&run);
@@ -350,7 +350,7 @@ static void test_late(void **state)
 		{"0\n", false, CHANGE_SET, NULL},
 		{"1\n", false, CHANGE_SAME, NULL},
 		{NULL, false, CHANGE_FAILED, "/proc/sys/x: no such file"},
-		{NULL, true, CHANGE_UNSUPPORTED, "this kernel has no such file"},
+		{NULL, true, CHANGE_UNSUPPORTED, "there is no such file"},
 	};
 	struct tmp *tmp = *state;
 
