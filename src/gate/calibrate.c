@@ -12,9 +12,6 @@
 
 enum { SCHEMA = 1 };
 
-/* Nothing has so many bytes in a second, or takes so long. */
-#define VALUE_MAX 1e17
-
 static const char *const quantities[] = {
 	[QUANTITY_RATE] = "rate",
 	[QUANTITY_TIME] = "time",
@@ -133,7 +130,7 @@ static bool is_series(const json_t *series)
 		for (size_t i = 0; i < json_array_size(values); i++) {
 			double value = json_number_value(json_array_get(values, i));
 
-			if (!(value > 0) || value > VALUE_MAX)
+			if (!(value > 0) || value > FIGURE_VALUE_MAX)
 				return false;
 		}
 	}

@@ -19,7 +19,7 @@ enum outcome {
 	OUTCOME_PASS,
 	OUTCOME_SLOW,		/* measured twice, and not what was asked: its on_fail */
 	OUTCOME_NOT_YET,	/* a port or peer that comes up still: waiting */
-	OUTCOME_UNSUPPORTED,	/* this machine has no such thing: no failure */
+	OUTCOME_UNSUPPORTED,	/* no such thing here: where a number is demanded, its on_fail */
 	OUTCOME_BROKEN,		/* the benchmark crashed or hung: block */
 	OUTCOME_CANNOT_MEASURE, /* block */
 };
@@ -46,6 +46,7 @@ struct measurement {
 	enum on_fail on_fail;
 	char *measured; /* "211.4 GB/s", or NULL: of the figure that is wrong, or of the first */
 	char *wanted;	/* "180GB/s" */
+	bool demanded;	/* the profile wants a number to be so and so: without one there is no pass */
 	char *reason;	/* unless PASS: what and why, with the remedy */
 	json_t *detail; /* the bench program's own line, or NULL */
 	VEC(struct reading) readings;

@@ -104,22 +104,53 @@ static void blame(struct probe *p, const struct figure *f, double value, const c
 				f->at_most ? "at most" : "at least", than);
 }
 
+/* Of "value"; other numbers of a line have no unit of their own. */
+static const char *const units[] = {
+	[QUANTITY_RATE] = "B/s",
+	[QUANTITY_TIME] = "ns",
+	[QUANTITY_MESSAGES] = "1/s",
+	[QUANTITY_FAULTS] = "faults",
+};
+
+/* Why the line's number can't be the figure, whatever its limit; NULL: it can be. */
+static char *mistake_in(const struct probe *p, const struct figure *f)
+{
+	const json_t *number = json_object_get(p->m.detail, f->key);
+	const json_t *unit = json_object_get(p->m.detail, "unit");
+	double value = json_number_value(number);
+
+	if (!json_is_number(number))
+		return xasprintf("no number \"%s\" in its result", f->key);
+	if (unit && streq(f->key, "value") &&
+	    (!json_is_string(unit) || !streq(json_string_value(unit), units[f->quantity])))
+		return xasprintf("the unit of its result is \"%s\", not \"%s\"",
+				 json_is_string(unit) ? json_string_value(unit) : "?",
+				 units[f->quantity]);
+	if (f->quantity == QUANTITY_FAULTS ? value < 0 : !(value > 0))
+		return xasprintf("\"%s\" of its result is %g, and can't be %s 0", f->key, value,
+				 f->quantity == QUANTITY_FAULTS ? "below" : "at or below");
+	if (value > FIGURE_VALUE_MAX)
+		return xasprintf("\"%s\" of its result is %g: no machine has so many %s", f->key,
+				 value, units[f->quantity]);
+	return NULL;
+}
+
 static void judge_measured(struct probe *p)
 {
 	p->m.outcome = OUTCOME_PASS;
 	for (size_t i = 0; i < p->n_figures; i++) {
 		const struct figure *f = &p->figures[i];
 		const json_t *number = json_object_get(p->m.detail, f->key);
-		struct reading reading = {xstrdup(f->name), f->quantity, json_number_value(number)};
+		struct reading reading = {NULL, f->quantity, json_number_value(number)};
+		cleanup_free char *mistake = mistake_in(p, f);
 
-		if (!json_is_number(number)) {
-			free(reading.name);
+		if (mistake) {
 			forget(&p->m);
 			p->m.outcome = OUTCOME_BROKEN;
-			p->m.reason =
-				xasprintf("%s: no number \"%s\" in its result", p->subject, f->key);
+			p->m.reason = xasprintf("%s: %s", p->subject, mistake);
 			return;
 		}
+		reading.name = xstrdup(f->name);
 		vec_push(&p->m.readings, reading);
 		if (!p->m.measured)
 			show(p, f, reading.value);
@@ -149,8 +180,13 @@ void judge_probe(struct probe *p, const struct bench_job *job)
 	p->m.duration += job->duration_us;
 	p->m.detail = job->result ? json_incref(job->result) : NULL;
 	p->m.outcome = outcomes[job->outcome];
+	p->m.demanded = p->n_figures > 0;
 	if (job->outcome == BENCH_MEASURED)
 		judge_measured(p);
+	else if (job->outcome == BENCH_UNSUPPORTED && p->m.demanded)
+		p->m.reason = xasprintf("%s: unsupported (%s), and the profile wants %s; leave the "
+					"check out, or write on_fail: warn",
+					p->subject, job->reason, p->figures[0].wanted);
 	else
 		p->m.reason = xasprintf("%s: %s", p->subject, job->reason);
 	if (!p->m.wanted && p->n_figures)

@@ -25,6 +25,9 @@ struct figure {
 
 enum { FIGURES_MAX = 4 };
 
+/* No part of a machine has more bytes, nanoseconds or messages per second: a figure is mistaken. */
+#define FIGURE_VALUE_MAX 1e17
+
 struct probe {
 	struct measurement m; /* its id, check, origin and on_fail are set by probe_add() */
 	char *subject;	      /* "memory_bandwidth of node 0": sentences begin with it */

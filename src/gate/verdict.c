@@ -96,15 +96,17 @@ static void judge_change(const struct plan *plan, const struct change *c, struct
 /* Only what can be measured may be forgiven: a benchmark that can't run proves nothing. */
 static enum on_fail consequence(const struct measurement *m)
 {
-	return m->outcome == OUTCOME_SLOW || m->outcome == OUTCOME_NOT_YET ? m->on_fail
-									   : ON_FAIL_BLOCK;
+	return m->outcome == OUTCOME_SLOW || m->outcome == OUTCOME_NOT_YET ||
+			       m->outcome == OUTCOME_UNSUPPORTED
+		       ? m->on_fail
+		       : ON_FAIL_BLOCK;
 }
 
 static void judge_measurement(const struct measurement *m, struct judgement *j)
 {
 	cleanup_free char *text = NULL;
 
-	if (m->outcome == OUTCOME_PASS || m->outcome == OUTCOME_UNSUPPORTED)
+	if (m->outcome == OUTCOME_PASS || (m->outcome == OUTCOME_UNSUPPORTED && !m->demanded))
 		return;
 	text = xasprintf("%s: %s", m->id, m->reason);
 	strv_add(&j->v->reasons, text);

@@ -162,6 +162,7 @@ static json_t *measurement_to_json(const struct measurement *m)
 
 	json_object_set_new(obj, "origin", json_string(origin));
 	json_object_set_new(obj, "on_fail", json_string(on_fail_name(m->on_fail)));
+	json_object_set_new(obj, "demanded", json_boolean(m->demanded));
 	if (m->measured)
 		json_object_set_new(obj, "measured", json_string(m->measured));
 	if (m->reason)
@@ -213,6 +214,7 @@ static struct measurement measurement_from_json(const json_t *obj)
 	m.check = xstrdup(text_of(obj, "check", ""));
 	m.wanted = xstrdup(text_of(obj, "wanted", ""));
 	m.measured = measured ? xstrdup(measured) : NULL;
+	m.demanded = json_is_true(json_object_get(obj, "demanded"));
 	m.reason = xstrdup(reason ? reason : "");
 	for (enum outcome o = OUTCOME_PASS; o <= OUTCOME_CANNOT_MEASURE; o++)
 		if (streq(outcome_name(o), text_of(obj, "outcome", "")))

@@ -114,6 +114,49 @@ static void test_figures(void **state)
 	ynode_free(check);
 }
 
+/* A number that nothing can be, or one of another unit, is no measurement. */
+static void test_mistakes(void **state)
+{
+	static const struct {
+		const char *check, *line, *reason; /* NULL: a pass */
+	} t[] = {
+		{"max: 10us", "{\"value\": -1}",
+		 "\"value\" of its result is -1, and can't be at or below 0"},
+		{"max: 10us", "{\"value\": 0}",
+		 "\"value\" of its result is 0, and can't be at or below 0"},
+		{"max: 10us", "{\"value\": 15, \"unit\": \"us\"}",
+		 "the unit of its result is \"us\", not \"ns\""},
+		{"max: 10us", "{\"value\": 15, \"unit\": 3}",
+		 "the unit of its result is \"?\", not \"ns\""},
+		{"max: 10us", "{\"value\": 15, \"unit\": \"ns\"}", NULL},
+		{"min: 180GB/s", "{\"value\": 200e9, \"unit\": \"bit/s\"}",
+		 "the unit of its result is \"bit/s\", not \"B/s\""},
+		{"min: 180GB/s", "{\"value\": 1e30, \"unit\": \"B/s\"}",
+		 "\"value\" of its result is 1e+30: no machine has so many B/s"},
+		{"min: 180GB/s", "{\"value\": 200e9}", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_free char *text = xasprintf("{run: command, %s}", t[i].check);
+		struct ynode *check = parse(text);
+		struct probes probes = {0};
+		struct probe *p = probe_add(&probes, "x", check, "command");
+
+		probe_subject(p, "command x");
+		probe_judges(p, check, "min", "value", QUANTITY_RATE, NULL);
+		probe_judges(p, check, "max", "value", QUANTITY_TIME, NULL);
+		judge(p, BENCH_MEASURED, t[i].line, NULL);
+		assert_int_equal(p->m.outcome, t[i].reason ? OUTCOME_BROKEN : OUTCOME_PASS);
+		if (t[i].reason) {
+			assert_text(p->m.reason, t[i].reason);
+			assert_int_equal(p->m.readings.n, 0);
+		}
+		probes_gone(&probes);
+		ynode_free(check);
+	}
+}
+
 static void test_readings(void **state)
 {
 	struct ynode *check = parse("{run: rdma_loopback, min: 1GB/s, max: 5us}");
@@ -154,7 +197,14 @@ static void test_outcomes(void **state)
 
 		judge(p, t[i].job, NULL, "port 1 is INIT");
 		assert_int_equal(p->m.outcome, t[i].outcome);
-		assert_string_equal(p->m.reason, "rdma_loopback of a: port 1 is INIT");
+		assert_string_equal(
+			p->m.reason,
+			t[i].job == BENCH_UNSUPPORTED
+				? "rdma_loopback of a: unsupported (port 1 is INIT), and "
+				  "the profile wants 1GB/s; leave the check out, or "
+				  "write on_fail: warn"
+				: "rdma_loopback of a: port 1 is INIT");
+		assert_true(p->m.demanded);
 		assert_string_equal(p->m.wanted, "1GB/s");
 		assert_null(p->m.measured);
 		probes_gone(&probes);
@@ -372,6 +422,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_readings),
 		cmocka_unit_test(test_outcomes),
 		cmocka_unit_test(test_second_look),

@@ -105,6 +105,30 @@ static void test_measurements(void **state)
 	gated_free(&g);
 }
 
+/* A number was demanded, and there is none: unsupported is no pass. */
+static void test_demanded(void **state)
+{
+	static const enum verdict_kind by_on_fail[] = {VERDICT_BLOCKED, VERDICT_DEGRADED,
+						       VERDICT_READY};
+	struct gated g = gated("");
+	struct plan none = {0};
+
+	(void)state;
+	for (enum on_fail f = ON_FAIL_BLOCK; f <= ON_FAIL_WARN; f++) {
+		struct measurements m = {0};
+		struct verdict v;
+
+		measure(&m, "gate/peer/a", OUTCOME_UNSUPPORTED, f);
+		m.list.v[0].demanded = true;
+		gate_judge(&g.profile, &none, &m, &v);
+		assert_int_equal(v.kind, by_on_fail[f]);
+		assert_int_equal(v.reasons.n, 1);
+		verdict_free(&v);
+		measurements_free(&m);
+	}
+	gated_free(&g);
+}
+
 static void test_changes(void **state)
 {
 	static const struct {
@@ -676,6 +700,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, tmp_teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_measurements),
+		cmocka_unit_test(test_demanded),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_followers),
