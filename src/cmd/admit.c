@@ -127,7 +127,7 @@ static int store(struct invocation *inv, struct status *s)
 {
 	struct err err = {0};
 
-	if (status_store(&inv->root, s, &err) == 0)
+	if (status_admit(&inv->root, s, &err) == 0)
 		return EXIT_OK;
 	complain("%s", err.text);
 	return EXIT_INTERNAL;

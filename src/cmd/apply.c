@@ -76,7 +76,8 @@ static void set_verdict(struct apply *a, const struct run *run, unsigned int sta
 	if (failed.list.n) {
 		gate_judge(run->profile, &failed, &nothing, &v);
 	} else if (!same || (streq(status_verdict(&a->status), "waiting") &&
-			     !status_waiting(&a->status, &waiting))) {
+			     !status_waiting(&a->status, &waiting) &&
+			     !status_is_judging(&a->status))) {
 		/* What the gate waited for with another profile is not looked for again. */
 		status_set_waiting(&a->status, NULL);
 		verdict_simple(&v, VERDICT_WAITING, "the gate has not judged this profile yet");

@@ -71,7 +71,7 @@ static void say_verdict(struct device_run *d, const struct run *run, const struc
 	if (status_says(&d->status, v))
 		return;
 	status_set_verdict(&d->status, v);
-	if (status_store(d->root, &d->status, &err) < 0) {
+	if (status_admit(d->root, &d->status, &err) < 0) {
 		complain("%s", err.text);
 		worse(d, EXIT_INTERNAL);
 	}

@@ -190,16 +190,15 @@ static bool already_admitted(const struct gate *g)
 	       streq(status_digest(&g->status), g->run.profile->digest);
 }
 
-/* What is let in by hand stays so while it is judged, and the retry's verdict until it has one. */
+/* A retry has nothing to take back, and its verdict stays until there is another. */
 static void begin(struct gate *g)
 {
-	struct admission by_hand;
 	struct err err = {0};
 
 	if (g->inv->retry)
 		return;
-	if (!status_admission(&g->status, &by_hand) &&
-	    status_withdraw(g->root, &g->status, &err) < 0)
+	if ((g->run.status == RUN_SPECIAL ? status_withdraw(g->root, &g->status, &err)
+					  : status_begin(g->root, &g->status, &err)) < 0)
 		complain("%s", err.text);
 	if (service_trial_gate_begins(g->root, g->run.node.cmdline, &err) < 0)
 		complain("%s", err.text);
@@ -219,7 +218,7 @@ static int end(struct gate *g)
 	if (!g->v.admit || g->run.status != RUN_OK)
 		watch_end(g->root);
 	g->admitted = g->v.admit;
-	if (g->run.status != RUN_SPECIAL && status_store(g->root, &g->status, &err) < 0) {
+	if (g->run.status != RUN_SPECIAL && status_admit(g->root, &g->status, &err) < 0) {
 		complain("%s", err.text);
 		code = EXIT_INTERNAL;
 		g->admitted = false;
@@ -264,8 +263,17 @@ static bool wants_retry(const struct gate *g, int *code)
 	struct err err = {0};
 
 	*code = status_admitted(&g->status) ? EXIT_OK : EXIT_GATE;
+	if (status_is_judging(&g->status)) /* it was killed */
+		return true;
 	if (!is_waiting(&g->status)) {
-		if (!g->unit)
+		struct waiting w;
+		bool unjudged = streq(status_verdict(&g->status), verdict_name(VERDICT_WAITING)) &&
+				!status_waiting(&g->status, &w);
+
+		if (!g->unit && unjudged)
+			complain("gate --retry: nothing done: the gate has not judged yet; run "
+				 "`railhead gate`");
+		else if (!g->unit)
 			complain("gate --retry: nothing done: the verdict is '%s', not waiting",
 				 status_verdict(&g->status));
 		if (service_retry(g->root, false, &err) < 0)

@@ -46,6 +46,49 @@ static json_t *fresh(const char *boot_id)
 	return doc;
 }
 
+static void set_waiting_for(struct status *s, char *reason)
+{
+	struct verdict v;
+
+	verdict_simple(&v, VERDICT_WAITING, reason);
+	status_set_verdict(s, &v);
+	verdict_free(&v);
+	free(reason);
+}
+
+static bool has_ready_file(const struct root *root)
+{
+	return root_exists(root, STATE_DIR "/" READY_FILE);
+}
+
+/* The one who withdrew readiness, or was to give it, did not come to the record. */
+static void forget_claim(struct status *s)
+{
+	status_set_admission(s, NULL);
+	set_waiting_for(s, xasprintf("the verdict was '%s', and " STATE_DIR "/" READY_FILE
+				     " is not there: a judgement began, or did not end; run "
+				     "`railhead gate`",
+				     status_verdict(s)));
+}
+
+static uint64_t usec_of(const json_t *obj, const char *key)
+{
+	json_int_t n = json_integer_value(json_object_get(obj, key));
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+static void blame_the_dead(struct status *s)
+{
+	uint64_t since = usec_of(s->doc, "judging_usec");
+
+	set_waiting_for(s, xasprintf("the gate that began %llu s after boot was killed, or failed, "
+				     "before its verdict; see `journalctl -u railhead-gate`, and "
+				     "run `railhead gate`",
+				     (unsigned long long)(since / 1000000)));
+	json_object_set_new(s->doc, "judging_usec", json_integer((json_int_t)since));
+}
+
 void status_load(const struct root *root, struct status *ret)
 {
 	cleanup_free char *text = NULL;
@@ -55,11 +98,14 @@ void status_load(const struct root *root, struct status *ret)
 	*ret = (struct status){0};
 	if (state_read(root, STATUS_FILE, &text, NULL) == 0)
 		ret->doc = json_loads(text, 0, NULL);
-	/* A record of another boot (a soft-reboot keeps /run) says nothing of this one. */
 	if (!json_is_object(ret->doc) || strcmp(text_of(ret->doc, "boot_id", ""), boot_id) != 0) {
 		json_decref(ret->doc);
 		ret->doc = fresh(boot_id);
 	}
+	if (status_admitted(ret) && !has_ready_file(root))
+		forget_claim(ret);
+	if (status_is_judging(ret) && !state_is_locked(root))
+		blame_the_dead(ret);
 }
 
 void status_free(struct status *s)
@@ -72,6 +118,11 @@ void status_free(struct status *s)
 bool status_is_empty(const struct status *s)
 {
 	return !json_object_get(s->doc, "verdict");
+}
+
+bool status_is_judging(const struct status *s)
+{
+	return json_object_get(s->doc, "judging_usec") != NULL;
 }
 
 bool status_has_stage(const struct status *s, enum stage stage)
@@ -265,13 +316,7 @@ void status_set_verdict(struct status *s, const struct verdict *v)
 	json_object_set_new(s->doc, "admit", json_boolean(v->admit));
 	json_object_set_new(s->doc, "reasons", reasons);
 	json_object_set_new(s->doc, "judged_usec", json_integer((json_int_t)clock_usec()));
-}
-
-static uint64_t usec_of(const json_t *obj, const char *key)
-{
-	json_int_t n = json_integer_value(json_object_get(obj, key));
-
-	return n > 0 ? (uint64_t)n : 0;
+	json_object_del(s->doc, "judging_usec");
 }
 
 bool status_waiting(const struct status *s, struct waiting *ret)
@@ -324,22 +369,48 @@ static char *ready_text(const struct status *s)
 
 int status_store(const struct root *root, struct status *s, struct err *err)
 {
-	cleanup_free char *text = NULL, *ready = NULL;
-	bool admitted = status_admitted(s);
-	int r = 0;
+	cleanup_free char *text = NULL;
+	struct err later = {0};
+	bool admitted;
+	int r = 0, w;
 
 	drop_admission(s);
+	admitted = status_admitted(s);
 	text = json_dumps(s->doc, JSON_INDENT(1));
 	if (!admitted)
 		r = status_withdraw(root, s, err);
-	if (r == 0)
-		r = state_write(root, STATUS_FILE, text, err);
-	if (r < 0 || !admitted)
+	w = state_write(root, STATUS_FILE, text, r < 0 ? &later : err);
+	if (w < 0 && !admitted)
+		state_remove(root, STATUS_FILE, NULL);
+	if (w == 0 && admitted && has_ready_file(root))
+		tell(root, s, true);
+	return r < 0 ? r : w;
+}
+
+int status_begin(const struct root *root, struct status *s, struct err *err)
+{
+	uint64_t now = clock_usec();
+
+	set_waiting_for(s, xasprintf("the gate has been at work since %llu s after boot",
+				     (unsigned long long)(now / 1000000)));
+	json_object_set_new(s->doc, "judging_usec", json_integer((json_int_t)now));
+	json_object_del(s->doc, "measurements");
+	return status_store(root, s, err);
+}
+
+int status_admit(const struct root *root, struct status *s, struct err *err)
+{
+	cleanup_free char *ready = NULL;
+	int r = status_store(root, s, err);
+
+	if (r < 0 || !status_admitted(s))
 		return r;
 	ready = ready_text(s);
 	r = state_write(root, READY_FILE, ready, err);
 	if (r == 0)
 		tell(root, s, true);
+	else
+		status_withdraw(root, s, NULL); /* an old one may be there: admitted by hand */
 	return r;
 }
 

@@ -2,6 +2,12 @@
 /*
  * The status record, /run/railhead/status.json: verdict, why, and every change and number
  * of this boot. /run/railhead/ready exists only while work is admitted.
+ *
+ * A judgement is one transaction. status_begin() takes back what was claimed and records that
+ * nothing is admitted; only status_admit(), with a finished judgement or a person's word, creates
+ * the ready file. Claims are taken back before the record changes and made after it is written, and
+ * a record that admits work without a ready file admits none: so a process that is killed anywhere
+ * leaves fewer claims than the last finished judgement made, and never more.
  */
 #pragma once
 
@@ -21,11 +27,16 @@ struct status {
 	struct strv warnings; /* sentences: what could not be told to other readers, each once */
 };
 
-/* The record of this boot; an empty one if there is none or it is of an earlier boot. */
+/*
+ * The record of this boot; an empty one if there is none or it is of an earlier boot. Where
+ * a judgement was begun that nobody is at any more, its reason says so.
+ */
 void status_load(const struct root *root, struct status *ret);
 void status_free(struct status *s);
 
 bool status_is_empty(const struct status *s);
+/* A judgement was begun (status_begin()), and there has been no verdict since. */
+bool status_is_judging(const struct status *s);
 bool status_has_stage(const struct status *s, enum stage stage);
 const char *status_verdict(const struct status *s); /* "waiting" if there is none */
 /* Whether work may run: by the verdict, or by hand (report/admission.h) until its time is over. */
@@ -66,18 +77,23 @@ bool status_waiting(const struct status *s, struct waiting *ret);
 void status_set_waiting(struct status *s, const struct waiting *w);
 
 /*
- * Writes the record, and creates or withdraws the ready file as the verdict says. The
- * ready file is withdrawn before and created after the record is written; other readers
- * (publish.h) hear of it before it is withdrawn and after it is created. That they can't be
- * told is a warning of the status, and no failure. An admission that is over, or is not needed any
- * more, is dropped.
+ * Withdraws the ready file, and what others were told (publish.h). That they can't be told is a
+ * warning of the status, and no failure.
+ */
+int status_withdraw(const struct root *root, struct status *s, struct err *err);
+/*
+ * Writes the record; withdraws the ready file before that if the record admits no work, and
+ * never creates it. If such a record can't be written, the one that is there is removed, which
+ * needs no space. An admission that is over, or is not needed any more, is dropped.
  */
 int status_store(const struct root *root, struct status *s, struct err *err);
 /*
- * Withdraws the ready file at once (a new judgement begins), and what others were told. The
- * record stays as it is.
+ * A judgement begins: nothing is admitted, and nothing measured, until its verdict. What is let in
+ * by hand stays so.
  */
-int status_withdraw(const struct root *root, struct status *s, struct err *err);
+int status_begin(const struct root *root, struct status *s, struct err *err);
+/* Writes the record; then, if it admits work, creates the ready file and tells other readers. */
+int status_admit(const struct root *root, struct status *s, struct err *err);
 
 /* The record as an operator reads it. */
 void status_render(FILE *out, const struct status *s);

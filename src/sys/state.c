@@ -166,6 +166,16 @@ int state_lock(const struct root *root, uint64_t deadline, struct err *err)
 	return take_fd(fd);
 }
 
+bool state_is_locked(const struct root *root)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	cleanup_close int fd = root_open_path(root, STATE_DIR "/lock", O_RDONLY | O_NOFOLLOW);
+
+	if (fd < 0)
+		return fd == -EACCES;
+	return fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 void state_boot_id(const struct root *root, char ret[37])
 {
 	cleanup_free char *id = NULL;

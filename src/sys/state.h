@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,6 +59,9 @@ int notice_write(const struct root *root, enum notice notice, const char *text, 
  * this process's: its children do not hold it.
  */
 int state_lock(const struct root *root, uint64_t deadline, struct err *err);
+
+/* Whether another process holds that lock; true for who may not know. */
+bool state_is_locked(const struct root *root);
 
 /* The kernel's random boot id, 36 characters; "" if it can't be read. */
 void state_boot_id(const struct root *root, char ret[37]);
