@@ -167,7 +167,7 @@ Y
   [ "$status" -eq 6 ]
   [ "$(values lo eth0 eth1)" = "2 0 2" ]
   on verify
-  [[ $output == *"failed      sysfs/"*"failed      link/$PF0/"* ]]
+  [[ $output == *"failed      sysfs/"*"'0 in /sys/class/net/eth0/napi_defer_hard_irqs' -> '2'"*" 1 of 3 files left as they are: /sys/class/net/eth0/"*"failed      link/$PF0/"* ]]
 }
 
 @test "equal values of two sections merge, and each names the other" {
@@ -205,9 +205,57 @@ Y
   [[ $output == *"differs     link/$PF0/mtu"* ]]
 }
 
+@test "keys that have several files, or words of their own for them: any line of sysfs fails with them" {
+  local dev=$root/sys/devices/pci0000:00/$PF0
+  put "$dev/net/eth0/ecn/roce_np/enable/3" 0
+  put "$dev/link/l1_aspm" 1
+  sku <<Y
+devices: {one: {address: "$PF0"}}
+qos: {one: {dcqcn: {priorities: [3]}}}
+pcie: {one: {aspm: disabled}}
+sysfs: {/sys/class/net/eth0/ecn/roce_np/enable/3: 0, "/sys/bus/pci/devices/*/link/l1_aspm": 1}
+Y
+  for verb in plan apply; do
+    on $verb
+    echo "$verb: $output"
+    [[ $output == *"sysfs//sys/class/net/eth0/ecn/roce_np/enable/3"*"is left as it is"*"qos/$PF0/dcqcn/priorities"* ]]
+    [[ $output == *"pcie/$PF0/aspm"*"is left as it is"* ]]
+  done
+  [ "$status" -eq 6 ]
+  [ "$(cat "$dev/net/eth0/ecn/roce_np/enable/3" "$dev/link/l1_aspm" | xargs)" = "0 1" ]
+}
+
+@test "check refuses files that a section has, also by a pattern" {
+  local path
+  for path in '/sys/bus/pci/devices/*/sriov_num*' '/sys/class/infiniband/mlx*/tc/1/traffic_class' \
+    '/sys/kernel/mm/hugepages/*/nr_huge*'; do
+    sku <<<"sysfs: {\"$path\": 4}"
+    run -3 "$railhead" check "$BATS_TEST_TMPDIR/sku.yaml"
+    [[ $output == *"sku.yaml:4:9: sysfs.$path: "*"; write "* ]]
+  done
+}
+
 @test "check refuses only what holds on any node" {
   local pattern
-  for pattern in '[!e]*' '?' 'e*' '?*[0-9]'; do
+  sku <<'Y' # no VF has an MTU
+devices: {rails: {pci: "15b3:1021"}}
+sysfs: {/sys/class/net/*/mtu: 9000}
+sriov: {rails: {vfs: 0, vf: {mtu: 1500}}}
+Y
+  run -0 "$railhead" check "$BATS_TEST_TMPDIR/sku.yaml"
+  sku <<'Y' # another function of that address
+devices: {rails: {address: "0000:41:0*"}}
+sysfs: {"/sys/bus/pci/devices/0000:41:0[1-9]*/net/*/mtu": 9000}
+link: {rails: {mtu: 1500}}
+Y
+  run -0 "$railhead" check "$BATS_TEST_TMPDIR/sku.yaml"
+  sku <<'Y' # the driver's line may have all of them
+devices: {rails: {pci: "15b3:1021"}}
+sysfs: {/sys/class/net/*/mtu: 9000, "/sys/bus/pci/drivers/mlx5_core/*/net/*/mt*": 1500}
+link: {rails: {mtu: 1500}}
+Y
+  run -0 "$railhead" check "$BATS_TEST_TMPDIR/sku.yaml"
+  for pattern in '[!e]*' '?' 'e*' '?*[0-9]' '[!l]*' '[^z]*'; do
     sku <<<"devices: {rails: {pci: \"15b3:1021\"}}
 sysfs: {\"/sys/class/net/$pattern/mtu\": 1500}
 link: {rails: {mtu: 9000}}"
@@ -341,4 +389,32 @@ sysfs:
 Y
   converges
   [ "$(schedulers)" = "nvme0n1:kyber nvme1n1:none sda:[mq-deadline] none" ]
+  nets mtu 1500
+  sku <<'Y'
+sysfs: {/sys/class/net/eth1*/mtu: 3000, /sys/bus/pci/devices/*/net/*/mtu: 4000, /sys/devices/*/*/net/*/mtu: 5000}
+Y
+  converges
+  [ "$(grep -h . "$root"/sys/class/net/eth{0,1}/mtu | xargs)" = "4000 3000" ]
+}
+
+@test "a value that another line has undone is a failure, optional or not" {
+  ln -s swappiness "$root/proc/sys/vm/swp"
+  for line in 'vm.swp: 10' 'vm.swp: {value: 10, optional: true}'; do
+    sku <<<"unsupported: skip"$'\n'"sysctl: {vm.swappiness: {value: 60, optional: true}, $line}"
+    on apply
+    [ "$status" -eq 6 ]
+    [[ $output == *"another change has undone it"* ]]
+  done
+}
+
+@test "a plan in which nothing is left to be done does not wait for what an optional line is about" {
+  sku <<<'sysctl: {vm.swappiness: 10, net.nothing.there: {value: 1, optional: true}}'
+  on plan
+  [ "$status" -eq 5 ]
+  [[ $output == *"waits       sysctl/net.nothing.there "*"tried again once devices are up"* ]]
+  on apply
+  [ "$status" -eq 0 ]
+  on plan
+  [ "$status" -eq 0 ]
+  [[ $output == *"unsupported sysctl/net.nothing.there "* ]]
 }

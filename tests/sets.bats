@@ -59,6 +59,8 @@ NEAR="rails: no function matches pci 15b3:1023; nearest: 15b3:1021 (2)"
   mistyped
   on apply; echo "$output"
   [[ $output == *"not as expected: devices/rails/expect: "*"$NEAR"* ]]
+  run -7 "$railhead" status --root "$root" # before the gate, too
+  [[ $output == *"reason:  not as expected: devices/rails/expect: "*"$NEAR"* ]]
   on gate
   [ "$status" -eq 7 ]
   [[ ${lines[0]} == "verdict: blocked"* ]]
@@ -165,6 +167,35 @@ link: {one: {mtu: 9000}}"
     [ "$status" -eq 5 ]
     [[ ${lines[0]} == "not as expected: devices/one/expect: found '0', wanted '>=1'; one: no function"* ]]
   done
+}
+
+@test "a check about nothing fails, where its sets may not be the reason" {
+  local nics='nics: {pci: "15b3:1021"}' none="there is nothing that this check is about"
+  rm -r "$root/sys/devices/system/node/node1"
+  put "$root/sys/devices/system/node/online" 0
+  put "$root/sys/devices/system/node/has_cpu" 0
+  sku <<Y
+devices: {$nics, sub: {in: nics, driver: mlx5_core}, opt: {pci: "10de:2331", expect: ">=0"}}
+sriov: {nics: {vfs: 2}, sub: {vfs: 0}}
+pairs: {nics: nics, gpus: opt, within: numa_node}
+gate:
+  checks:
+    groups: {run: iommu_groups, on: vfs of nics}
+    loop: {run: rdma_loopback, on: vfs of nics, min: 1GB/s}
+    cross: {run: memory_bandwidth, per: node_pair, min: 1GB/s, on_fail: warn}
+    gpus: {run: gpu_driver, on: opt}
+    peers: {run: gpu_peer, on: opt, min: 1GB/s}
+Y
+  on plan
+  echo "$output"
+  [ "$status" -eq 5 ]
+  [[ $output == *"differs     gate/groups/none "*"$none"*"to measure  gate/loop/none "*"$none"*"to measure  gate/cross/none "*"$none"* ]]
+  [[ $output != *gate/gpus* && $output != *gate/peers* && $output != *pairs/* ]]
+  on gate
+  echo "$output"
+  [ "$status" -eq 7 ]
+  [[ $output == *"reason:  gate/groups/none: "*"$none"* ]]
+  [[ $output == *"reason:  gate/loop/none: rdma_loopback: $none"* ]]
 }
 
 @test "the nearest functions: by id, by what else they lack, by who protects them" {

@@ -1,42 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/pattern.h"
 
+#include <fnmatch.h>
 #include <stdint.h>
 #include <string.h>
 
-enum { WEIGHT_LITERAL = 3, WEIGHT_CLASS = 2, WEIGHT_ANY_CHARACTER = 1 };
+enum {
+	WEIGHT_LITERAL = 3,
+	WEIGHT_CLASS = 2,
+	WEIGHT_ANY_CHARACTER = 1,
+	WEIGHT_NAMES = 1 << 16, /* more than a whole path has */
+};
 
 bool pattern_is(const char *text)
 {
 	return strpbrk(text, "*?[") != NULL;
 }
 
-/* In text, the end of the directory of sysfs that lists devices; its begin if it has none. */
-static const char *after_listing(const char *text)
+bool patterns_meet(const char *a, const char *b)
 {
-	static const char *const listings[] = {"/sys/class/*/", "/sys/bus/*/devices/",
-					       "/sys/bus/*/drivers/", "/sys/block/",
-					       "/sys/devices/"};
-
-	for (size_t i = 0; i < sizeof(listings) / sizeof(*listings); i++) {
-		const char *t = text, *l = listings[i];
-
-		for (; *l && (*l == '*' || *l == *t); l++)
-			t += *l == '*' ? strcspn(t, "/") : 1;
-		if (!*l)
-			return t;
-	}
-	return text;
+	if (pattern_is(a) && pattern_is(b))
+		return true;
+	return pattern_is(a) ? fnmatch(a, b, FNM_PERIOD | FNM_NOESCAPE) == 0
+			     : fnmatch(b, a, FNM_PERIOD | FNM_NOESCAPE) == 0;
 }
 
-size_t pattern_weight(const char *text)
+static size_t weigh(const char *begin, const char *end)
 {
 	size_t weight = 0;
 
-	if (!pattern_is(text))
-		return SIZE_MAX;
-	for (const char *p = after_listing(text); *p; p++) {
-		const char *close = *p == '[' && p[1] ? strchr(p + 2, ']') : NULL;
+	for (const char *p = begin; p < end; p++) {
+		const char *close =
+			*p == '[' && p + 1 < end ? memchr(p + 2, ']', (size_t)(end - p - 2)) : NULL;
 
 		if (close)
 			weight += WEIGHT_CLASS;
@@ -47,4 +42,25 @@ size_t pattern_weight(const char *text)
 		p = close ? close : p;
 	}
 	return weight;
+}
+
+static bool is_name(const char *part, size_t len)
+{
+	return strcspn(part, "*?[0123456789") < len || !part[len];
+}
+
+size_t pattern_weight(const char *text)
+{
+	size_t names = 0, all = 0;
+
+	if (!pattern_is(text))
+		return SIZE_MAX;
+	while (*text) {
+		size_t len = strcspn(text, "/"), weight = weigh(text, text + len);
+
+		all += weight;
+		names += is_name(text, len) ? weight : 0;
+		text += len + (text[len] == '/');
+	}
+	return names * WEIGHT_NAMES + all;
 }

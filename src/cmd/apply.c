@@ -56,6 +56,16 @@ static void store(struct apply *a)
 	}
 }
 
+static void add_premises(const struct run *run, struct strv *reasons)
+{
+	for (size_t i = 0; i < run->plan.list.n; i++) {
+		cleanup_free char *text = render_premise(run->plan.list.v[i]);
+
+		if (text)
+			strv_add(reasons, text);
+	}
+}
+
 /*
  * Before the gate has spoken a node waits; after it, a stage that is run again leaves the
  * verdict alone as long as nothing failed and the profile is the same.
@@ -75,12 +85,13 @@ static void set_verdict(struct apply *a, const struct run *run, unsigned int sta
 			vec_push(&failed.list, run->plan.list.v[i]);
 	if (failed.list.n) {
 		gate_judge(run->profile, &failed, &nothing, &v);
-	} else if (!same || (streq(status_verdict(&a->status), "waiting") &&
-			     !status_waiting(&a->status, &waiting) &&
-			     !status_is_judging(&a->status))) {
+	} else if (!same ||
+		   (streq(status_verdict(&a->status), "waiting") &&
+		    !status_waiting(&a->status, &waiting) && !status_is_judging(&a->status))) {
 		/* What the gate waited for with another profile is not looked for again. */
 		status_set_waiting(&a->status, NULL);
 		verdict_simple(&v, VERDICT_WAITING, "the gate has not judged this profile yet");
+		add_premises(run, &v.reasons);
 	} else {
 		return;
 	}
@@ -156,16 +167,13 @@ static void print_stage(const struct stage_result *result)
 }
 
 /* In a boot the gate reports them. */
-static void complain_of_premises(const struct plan *plan)
+static void complain_of_premises(const struct run *run)
 {
-	for (size_t i = 0; i < plan->list.n; i++) {
-		const struct change *c = plan->list.v[i];
+	cleanup_strv struct strv texts = {0};
 
-		cleanup_free char *text = render_premise(c);
-
-		if (text)
-			complain("%s", text);
-	}
+	add_premises(run, &texts);
+	for (size_t i = 0; i < texts.n; i++)
+		complain("%s", texts.v[i]);
 }
 
 /*
@@ -234,7 +242,7 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	if (!a->inv->json)
 		print_stage(&result);
 	if (stage == STAGE_DEVICES && !a->unit)
-		complain_of_premises(&run.plan);
+		complain_of_premises(&run);
 	worse(a, code_of_failures(&run, &result));
 	a->reboot |= result.reboot;
 	a->may_reboot = run.site.reboot;

@@ -116,6 +116,29 @@ bool run_covers(const struct change *c, unsigned int stages, enum stage running)
 	       (c->late && running == STAGE_DEVICES && stages & STAGES(STAGE_DEVICES));
 }
 
+/*
+ * What may come late is not there in stage early, and is waited for. Where no change is left that
+ * could make it, it does not come.
+ */
+static void look_for_the_late(struct run *run, unsigned int stages)
+{
+	struct kind_ctx ctx = make_ctx(run, STAGE_DEVICES);
+	bool pending = false;
+
+	for (size_t i = 0; i < run->plan.list.n; i++) {
+		const struct change *c = run->plan.list.v[i];
+
+		pending |= c->state == CHANGE_DIFFERS || (c->state == CHANGE_WAITS && !c->late) ||
+			   (c->state == CHANGE_UNKNOWN && c->stage < STAGE_GATE);
+	}
+	for (size_t i = 0; !pending && i < run->plan.list.n; i++) {
+		struct change *c = run->plan.list.v[i];
+
+		if (run_covers(c, stages, STAGE_COUNT) && c->late && c->state == CHANGE_WAITS)
+			look(run, &ctx, c);
+	}
+}
+
 void run_look(struct run *run, unsigned int stages, enum stage running)
 {
 	kinds_forget(NULL);
@@ -128,6 +151,8 @@ void run_look(struct run *run, unsigned int stages, enum stage running)
 			if (run_covers(c, stages, running) && (c->while_id != NULL) == temporary)
 				look(run, &ctx, c);
 		}
+	if (running == STAGE_COUNT)
+		look_for_the_late(run, stages);
 }
 
 /* --- setting ------------------------------------------------------------------------- */
@@ -440,8 +465,18 @@ static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase
 static void look_again(struct phase_run *p, struct change *c)
 {
 	look(p->run, &p->ctx, c);
-	if (undone(c))
-		fail_reading(c, "was as wanted, but reads", " at the end of the stage");
+	if (!undone(c))
+		return;
+	fail_reading(c, "was as wanted, but reads",
+		     " at the end of the stage: another change has undone it");
+	c->state = CHANGE_FAILED; /* optional or not: the kernel has it */
+}
+
+static void set_again(struct phase_run *p, struct change *c)
+{
+	read_back(p, c);
+	if (c->state == CHANGE_UNSUPPORTED && c->observed) /* it read as wanted once */
+		c->state = CHANGE_FAILED;
 }
 
 /*
@@ -459,7 +494,7 @@ static void check_again(struct phase_run *p, unsigned int stages)
 		if (!run_covers(c, stages, p->stage) || c->while_id || c->reboot)
 			continue;
 		if (was == CHANGE_SET)
-			read_back(p, c);
+			set_again(p, c);
 		else if (was == CHANGE_SAME && p->wrote)
 			look_again(p, c);
 		else if (was == CHANGE_WAITS)

@@ -46,7 +46,7 @@ struct measurement {
 	enum on_fail on_fail;
 	char *measured; /* "211.4 GB/s", or NULL: of the figure that is wrong, or of the first */
 	char *wanted;	/* "180GB/s" */
-	bool demanded;	/* the profile wants a number to be so and so: without one there is no pass */
+	bool demanded;	/* the profile wants a number: without one there is no pass */
 	char *reason;	/* unless PASS: what and why, with the remedy */
 	json_t *detail; /* the bench program's own line, or NULL */
 	VEC(struct reading) readings;

@@ -28,6 +28,15 @@ static unsigned int budget_ms(const struct profile *profile)
 	return (unsigned int)(usec / 1000);
 }
 
+/* A check that is about nothing would be passed by any node. */
+static void decline_nothing(const char *name, const struct ynode *check, struct probes *ret)
+{
+	struct probe *p = probe_add(ret, name, check, "none");
+
+	probe_subject(p, "%s", ynode_text(check, "run", ""));
+	probe_declines(p, OUTCOME_CANNOT_MEASURE, NOTHING_TO_CHECK);
+}
+
 static void collect(const struct step_ctx *ctx, const struct strv *only, struct probes *ret)
 {
 	const struct ynode *checks = ynode_get(profile_section(ctx->profile, "gate"), "checks");
@@ -35,12 +44,15 @@ static void collect(const struct step_ctx *ctx, const struct strv *only, struct 
 	for (size_t i = 0; checks && i < checks->keys.n; i++) {
 		const struct ynode *check = checks->items.v[i];
 		const char *run = ynode_text(check, "run", "");
+		size_t before = ret->list.n;
 
 		if (only && !strv_contains(only, checks->keys.v[i]->text))
 			continue;
 		for (size_t j = 0; probe_families[j]; j++)
 			if (streq(probe_families[j]->run, run))
 				probe_families[j]->want(ctx, checks->keys.v[i]->text, check, ret);
+		if (gate_measures(run) && ret->list.n == before && !gate_may_lack(ctx, check))
+			decline_nothing(checks->keys.v[i]->text, check, ret);
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "kinds/claim.h"
 #include "kinds/function.h"
 #include "kinds/kind.h"
@@ -44,15 +45,19 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 /* Where another section wants otherwise of one file: the other files are set all the same. */
 static void judge(struct change *c, const struct claim *claim, size_t wrong)
 {
-	cleanup_free char *wrong_files = NULL;
+	cleanup_str struct str text = {0};
 
 	if (wrong && claim->files.n > 1)
-		wrong_files = xasprintf("%zu of %zu files differ", wrong, claim->files.n);
+		str_addf(&text, "%zu of %zu files differ", wrong, claim->files.n);
+	if (claim->contest && text.len)
+		str_add(&text, "; ");
+	if (claim->contest && claim->all > 1)
+		str_addf(&text, "%zu of %zu files left as they are: ", claim->contested,
+			 claim->all);
 	if (claim->contest)
-		change_reason(c, "%s%s%s", wrong_files ? wrong_files : "", wrong_files ? "; " : "",
-			      claim->contest);
-	else if (wrong_files)
-		change_reason(c, "%s", wrong_files);
+		str_add(&text, claim->contest);
+	if (text.len)
+		change_reason(c, "%s", text.s);
 	c->state = wrong ? CHANGE_DIFFERS : claim->contest ? CHANGE_FAILED : CHANGE_SAME;
 }
 
@@ -68,12 +73,10 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return r;
 	if (!claim.all)
 		return absent(ctx, c, err);
-	if (!files->n) {
-		if (claim.contest &&
-		    read_text(ctx->root, &contested, err, "%s", claim.contested) < 0)
-			return err->code;
-		change_observe(c, "%s", contested ? contested : "no file of its own");
-	}
+	if (claim.contest && read_text(ctx->root, &contested, err, "%s", claim.first) < 0)
+		return err->code;
+	if (!files->n)
+		change_observe(c, "no file of its own");
 	for (size_t i = 0; i < files->n; i++) {
 		cleanup_free char *text = NULL;
 
@@ -88,6 +91,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		if (!wrong++)
 			change_observe(c, files->n > 1 ? "%s in %s" : "%s", text, files->v[i]);
 	}
+	if (!wrong && contested)
+		change_observe(c, claim.all > 1 ? "%s in %s" : "%s", contested, claim.first);
 	judge(c, &claim, wrong);
 	return 0;
 }

@@ -260,9 +260,9 @@ static void claim_one(struct search *s, const struct change *c, const char *path
 	if (owner) {
 		join(&s->owners, owner);
 	} else if (other && !agree(c, other)) {
-		if (!ret->contest) {
+		if (!ret->contested++) {
 			ret->contest = describe_contest(c, other, path);
-			ret->contested = xstrdup(path);
+			ret->first = xstrdup(path);
 		}
 	} else {
 		if (other)
@@ -292,5 +292,5 @@ void claim_free(struct claim *claim)
 {
 	strv_free(&claim->files);
 	free(claim->contest);
-	free(claim->contested);
+	free(claim->first);
 }

@@ -15,7 +15,8 @@ struct claim {
 	 * the file; or NULL. Nobody sets such a file: it is none of files.
 	 */
 	char *contest;
-	char *contested; /* the file */
+	size_t contested; /* how many */
+	char *first;	  /* of these files, which the sentence is about */
 };
 
 /* Also sets the note of c: who has, or sets as well, some of its files. */

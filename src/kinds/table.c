@@ -42,7 +42,7 @@ static bool is_contested(const struct kind_ctx *ctx, struct change *c)
 	if (!c->contests.list.n || c->kind == KIND_ATTR || claim_find(ctx, c, &claim, &err) < 0 ||
 	    !claim.contest)
 		return false;
-	if (read_text(ctx->root, &found, NULL, "%s", claim.contested) == 0)
+	if (read_text(ctx->root, &found, NULL, "%s", claim.first) == 0)
 		change_observe(c, "%s", found);
 	change_reason(c, "%s", claim.contest);
 	c->state = CHANGE_FAILED;

@@ -147,6 +147,8 @@ char *device_set_expectation(const struct device_set *set);
 char *device_set_fault(const struct node *node, const struct selector *sels, size_t n,
 		       const struct device_set *set);
 const struct device_set *device_sets_find(const struct device_sets *sets, const char *name);
+/* Whether a set of that name ("vfs of SET" too) is there, and empty. */
+bool device_sets_lack(const struct device_sets *sets, const char *name);
 /* The set's name in "SET" or "vfs of SET": a part of text. */
 const char *set_name_in(const char *text, bool *ret_vfs);
 /*

@@ -249,6 +249,14 @@ const struct device_set *device_sets_find(const struct device_sets *sets, const 
 	return NULL;
 }
 
+bool device_sets_lack(const struct device_sets *sets, const char *name)
+{
+	bool vfs;
+	const struct device_set *set = device_sets_find(sets, set_name_in(name, &vfs));
+
+	return set && !set->fn.n;
+}
+
 const char *set_name_in(const char *text, bool *ret_vfs)
 {
 	static const char vfs_of[] = "vfs of ";

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Changes that may be about one file: lines of one section, and changes of two. */
-#include <fnmatch.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -18,15 +17,6 @@ static char *next_part(const char **path)
 	return xstrndup(begin, len);
 }
 
-/* Whether a name can match both. Of two patterns that is assumed. */
-static bool parts_meet(const char *a, const char *b)
-{
-	if (pattern_is(a) && pattern_is(b))
-		return true;
-	return pattern_is(a) ? fnmatch(a, b, FNM_PERIOD | FNM_NOESCAPE) == 0
-			     : fnmatch(b, a, FNM_PERIOD | FNM_NOESCAPE) == 0;
-}
-
 static bool paths_meet(const char *a, const char *b)
 {
 	for (;;) {
@@ -34,7 +24,7 @@ static bool paths_meet(const char *a, const char *b)
 
 		if (!*pa && !*pb)
 			return true;
-		if (!*pa || !*pb || !parts_meet(pa, pb))
+		if (!*pa || !*pb || !patterns_meet(pa, pb))
 			return false;
 	}
 }
@@ -48,7 +38,7 @@ static bool targets_meet(const char *a, const char *b, bool *ret_alias)
 {
 	*ret_alias = str_starts(a, "/sys/") && str_starts(b, "/sys/");
 	if (*ret_alias)
-		return parts_meet(strrchr(a, '/') + 1, strrchr(b, '/') + 1);
+		return patterns_meet(strrchr(a, '/') + 1, strrchr(b, '/') + 1);
 	return paths_meet(a, b);
 }
 

@@ -29,7 +29,6 @@ static const struct {
 	{"link.gro_flush_timeout", "net/" ANY_NAME "/gro_flush_timeout", NANOSECONDS},
 	{"link.threaded_napi", "net/" ANY_NAME "/threaded", BOOLEAN},
 	{"sriov.vf.mtu", "net/" ANY_NAME "/mtu", VERBATIM},
-	{"qos.traffic_class", "infiniband/" ANY_NAME "/tc/1/traffic_class", VERBATIM},
 };
 
 static bool file_says(const char *file, const char *key, enum form form)
@@ -58,6 +57,12 @@ static char *of_other(const char *file)
 	return str_take(&out);
 }
 
+/* ANY_NAME stands for no name that a class leaves out: only a node has those. */
+static bool leaves_out(const char *pattern)
+{
+	return strstr(pattern, "[!") || strstr(pattern, "[^");
+}
+
 /* The line of sysfs that has a file: the most specific one, and of equals the last. */
 static const struct ynode *line_of(const struct ruling *r, const char *file,
 				   const struct ynode **ret_value)
@@ -68,7 +73,8 @@ static const struct ynode *line_of(const struct ruling *r, const char *file,
 	for (size_t i = 0; i < count(sysfs, YAML_MAP); i++) {
 		const struct ynode *line = sysfs->keys.v[i];
 
-		if (fnmatch(line->text, file, FNM_PATHNAME | FNM_NOESCAPE) != 0 ||
+		if (leaves_out(line->text) ||
+		    fnmatch(line->text, file, FNM_PATHNAME | FNM_NOESCAPE) != 0 ||
 		    fnmatch(line->text, other, FNM_PATHNAME | FNM_NOESCAPE) != 0 ||
 		    (best && pattern_weight(line->text) < pattern_weight(best->text)))
 			continue;
@@ -82,13 +88,13 @@ static const struct ynode *line_of(const struct ruling *r, const char *file,
 static bool has_exception(const struct ruling *r, const struct ynode *line)
 {
 	const struct ynode *sysfs = section(r, "sysfs");
-	const char *name = strrchr(line->text, '/');
+	const char *name = strrchr(line->text, '/') + 1;
 
 	for (size_t i = 0; i < count(sysfs, YAML_MAP); i++) {
 		const struct ynode *other = sysfs->keys.v[i];
 		const char *its_name = strrchr(other->text, '/');
 
-		if (other != line && its_name && streq(its_name, name) &&
+		if (other != line && its_name && patterns_meet(its_name + 1, name) &&
 		    pattern_weight(other->text) >= pattern_weight(line->text))
 			return true;
 	}
@@ -139,17 +145,19 @@ static void judge_shown(struct ruling *r, const struct selector *s, const struct
 		return;
 	for (size_t i = 0; i < array_len(shown); i++) {
 		const struct ynode *said = tree_get(view, shown[i].key), *value = NULL, *line;
+		bool of_vfs = str_starts(shown[i].key, "sriov.");
 		cleanup_free char *by_class = xasprintf("/sys/class/%s", shown[i].file);
 		cleanup_free char *by_function = xasprintf(
 			"/sys/bus/pci/devices/%s/%s",
-			s->address && !str_starts(shown[i].key, "sriov.") ? s->address : ANY_NAME,
+			s->address && !pattern_is(s->address) && !of_vfs ? s->address : ANY_NAME,
 			shown[i].file);
 		cleanup_free char *key = NULL;
 
-		if (!*scalar(said))
+		if (!*scalar(said) || narrower_says(r, s, shown[i].key))
 			continue;
-		if (narrower_says(r, s, shown[i].key))
-			continue;
+		if (of_vfs && (narrower_says(r, s, "sriov.vfs") ||
+			       streq(scalar(tree_get(view, "sriov.vfs")), "0")))
+			continue; /* there may be no VF */
 		line = line_of(r, by_class, &value);
 		if (!line)
 			line = line_of(r, by_function, &value);

@@ -2,6 +2,7 @@
 /* Contradictions: sysctl and sysfs, of what other sections own or the kernel does not heed. */
 #include "profile/rules.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 /* net/ipv4/conf/eth0.100/x and net.ipv4.conf.eth0/100.x are the same; see sysctl.d(5). */
@@ -149,7 +150,14 @@ static const struct {
 	{"/sys/power/", "disk", "it concerns sleep to disk; leave it out"},
 	{"/sys/kernel/iommu_groups/", "type",
 	 "the kernel refuses it while a driver is bound; write kernel_args: {iommu: ...}"},
+	{"/sys/", "traffic_class",
+	 "it reads back in other words; write qos: {SET: {traffic_class: ...}}"},
 };
+
+static bool is_of(const char *name, const char *file)
+{
+	return streq(name, file) || (!streq(name, "*") && fnmatch(name, file, FNM_NOESCAPE) == 0);
+}
 
 static void sysfs_has_no_section(struct ruling *r)
 {
@@ -161,7 +169,7 @@ static void sysfs_has_no_section(struct ruling *r)
 		cleanup_free char *key = xasprintf("sysfs.%.120s", n->text);
 
 		for (size_t j = 0; slash && j < array_len(owned_files); j++)
-			if (streq(slash + 1, owned_files[j].file) &&
+			if (is_of(slash + 1, owned_files[j].file) &&
 			    str_starts(n->text, owned_files[j].dir))
 				rule_error(r, n, key, "%s", owned_files[j].why);
 	}

@@ -182,6 +182,22 @@ bool gate_looks(const char *run)
 	return false;
 }
 
+bool gate_may_lack(const struct step_ctx *ctx, const struct ynode *check)
+{
+	return device_sets_lack(ctx->sets, ynode_text(check, "on", "")) ||
+	       device_sets_lack(ctx->sets, ynode_text(check, "with", ""));
+}
+
+/* A check that is about nothing would be passed by any node. */
+static void complain_of_nothing(const struct target *t)
+{
+	struct change *c = add(t, "none", "", "given", "something to look at");
+
+	change_observe(c, "nothing");
+	change_reason(c, NOTHING_TO_CHECK);
+	c->state = CHANGE_DIFFERS;
+}
+
 static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
@@ -191,6 +207,7 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	for (size_t i = 0; checks && i < checks->keys.n; i++) {
 		struct target t = {checks->items.v[i], checks->keys.v[i]->text, plan};
 		const char *run = ynode_text(t.check, "run", "");
+		size_t before = plan->list.n;
 
 		for (size_t j = 0; j < array_len(looks); j++) {
 			if (!streq(looks[j].run, run))
@@ -200,6 +217,8 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 			else
 				looks[j].whole(ctx, &t);
 		}
+		if (gate_looks(run) && plan->list.n == before && !gate_may_lack(ctx, t.check))
+			complain_of_nothing(&t);
 	}
 	return 0;
 }

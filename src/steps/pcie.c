@@ -4,6 +4,7 @@
  * path and the kernel's: it is judged, never set.
  */
 #include "base/mem.h"
+#include "base/str.h"
 #include "steps/overlay.h"
 
 static void emit_set(const struct step_ctx *ctx, const struct ynode *section,
@@ -19,6 +20,8 @@ static void emit_set(const struct step_ctx *ctx, const struct ynode *section,
 	change_target(c, "%s:%s", key, fn->addr);
 	change_desired(c, "%s", value->text);
 	change_lane(c, "%s", fn->addr);
+	if (streq(key, "aspm"))
+		change_file(c, "/sys/bus/pci/devices/%s/link/l*_aspm", fn->addr);
 }
 
 static void emit_payload(const struct step_ctx *ctx, const struct ynode *section,

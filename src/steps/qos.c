@@ -290,6 +290,7 @@ static void emit_dcqcn(const struct port *p)
 	c = add(p, KIND_ROCE, priorities, "dcqcn/priorities");
 	change_target(c, "dcqcn:%s/priorities", p->fn->addr);
 	change_desired(c, "%s", text.s);
+	change_file(c, "/sys/bus/pci/devices/%s/net/*/ecn/roce_*/enable/*", p->fn->addr);
 }
 
 static void emit_byte(const struct port *p, const char *key, const char *target)
@@ -304,9 +305,6 @@ static void emit_byte(const struct port *p, const char *key, const char *target)
 	c = add(p, KIND_ROCE, value, key);
 	change_target(c, "%s:%s", target, p->fn->addr);
 	change_desired(c, "%s", text.s);
-	if (streq(key, "traffic_class"))
-		change_file(c, "/sys/bus/pci/devices/%s/infiniband/*/tc/1/traffic_class",
-			    p->fn->addr);
 }
 
 static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,

@@ -50,6 +50,11 @@ int steps_kargs(const struct step_ctx *ctx, struct kargs *ret, struct err *err);
 
 /* Whether the `run:` of a check of the gate is a look, which needs no load. */
 bool gate_looks(const char *run);
+/* Whether a set that the check is on has no member: its expect says then whether it may. */
+bool gate_may_lack(const struct step_ctx *ctx, const struct ynode *check);
+#define NOTHING_TO_CHECK                                                                           \
+	"there is nothing that this check is about: no VF, NUMA node or pair that it could take; " \
+	"see `railhead match --explain`, or leave the check out"
 
 extern const struct step step_kernel_args, step_hugepages, step_modules, step_rdma, step_sriov,
 	step_pcie, step_link, step_qos, step_irq, step_pairs, step_sysctl, step_sysfs, step_require,
