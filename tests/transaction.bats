@@ -64,7 +64,7 @@ CALLS=(fsync renameat unlinkat openat write)
       had=$(claims | xargs)
       echo "$call $n: $had"
       if [ -n "$had" ]; then # then the judgement was finished, and on record
-        jq -e '.verdict == "ready" and .admit and (has("judging_usec") | not)' "$record"
+        jq -e '.verdict == "ready" and .admit and (has("judging") | not)' "$record"
         [ -e "$ready" ]
       else
         no_stage_makes_ready
@@ -111,7 +111,7 @@ CALLS=(fsync renameat unlinkat openat write)
   printf '#!/bin/sh\nread -r line <%s\n' "$BATS_TEST_TMPDIR/fifo" >"$BATS_TEST_TMPDIR/bench"
   chmod 755 "$BATS_TEST_TMPDIR/bench"
   with_bench "$railhead" gate --root "$root" 3>&- &
-  until jq -e .judging_usec "$record" >/dev/null 2>&1; do sleep 0.05; done
+  until jq -e .judging.since_usec "$record" >/dev/null 2>&1; do sleep 0.05; done
   run -7 "$railhead" status --root "$root"
   [[ $output == *"verdict: waiting"*"reason:  the gate has been at work since "*" s after boot"* ]]
   kill -9 "$(cat "$root/run/railhead/lock")"

@@ -4,8 +4,10 @@
 #include "base/mem.h"
 #include "boot/kargs.h"
 #include "sys/machine.h"
+#include "sys/state.h"
 
 #define TRIAL_TIMER "railhead-trial.timer"
+#define TRIAL_OVER "trial-over" /* in STATE_DIR; conditions of the timer and its service */
 #define RETRY_TIMER "railhead-retry.timer"
 #define ADMIT_END "railhead-admit-end"
 
@@ -19,21 +21,28 @@ int service_open_target(bool wait, struct err *err)
 	return machine_start_unit("railhead-ready.target", wait, err);
 }
 
-static bool is_trial(const struct root *root, const char *cmdline)
+static bool is_trial(const char *cmdline)
 {
 	cleanup_free char *trial = kargs_value(cmdline, "railhead.trial");
 
-	return root->live && trial;
+	return trial;
 }
 
 int service_trial_gate_begins(const struct root *root, const char *cmdline, struct err *err)
 {
-	return is_trial(root, cmdline) ? machine_restart_unit(TRIAL_TIMER, err) : 0;
+	return root->live && is_trial(cmdline) ? machine_restart_unit(TRIAL_TIMER, err) : 0;
 }
 
 int service_trial_over(const struct root *root, const char *cmdline, struct err *err)
 {
-	return is_trial(root, cmdline) ? machine_stop_unit(TRIAL_TIMER, err) : 0;
+	struct err later = {0};
+	int r, s;
+
+	if (!is_trial(cmdline))
+		return 0;
+	r = state_write(root, TRIAL_OVER, "the verdict is there\n", err);
+	s = root->live ? machine_stop_unit(TRIAL_TIMER, r < 0 ? &later : err) : 0;
+	return r < 0 ? r : s;
 }
 
 int service_retry(const struct root *root, bool on, struct err *err)

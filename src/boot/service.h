@@ -23,7 +23,8 @@ int service_open_target(bool wait, struct err *err);
 /*
  * For a boot that tries kernel arguments (its command line says so), else 0 and nothing
  * done. begins: the gate has a deadline of its own, so its ten minutes begin anew. over: the
- * verdict is there, the boot is not ended any more.
+ * verdict is there, the boot is not ended any more: /run/railhead/trial-over holds the units back
+ * from then on, however they are started (a soft-reboot, emergency and back).
  */
 int service_trial_gate_begins(const struct root *root, const char *cmdline, struct err *err);
 int service_trial_over(const struct root *root, const char *cmdline, struct err *err);

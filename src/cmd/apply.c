@@ -85,9 +85,8 @@ static void set_verdict(struct apply *a, const struct run *run, unsigned int sta
 			vec_push(&failed.list, run->plan.list.v[i]);
 	if (failed.list.n) {
 		gate_judge(run->profile, &failed, &nothing, &v);
-	} else if (!same ||
-		   (streq(status_verdict(&a->status), "waiting") &&
-		    !status_waiting(&a->status, &waiting) && !status_is_judging(&a->status))) {
+	} else if (!same || (streq(status_verdict(&a->status), "waiting") &&
+			     !status_waiting(&a->status, &waiting) && !status_begun(&a->status))) {
 		/* What the gate waited for with another profile is not looked for again. */
 		status_set_waiting(&a->status, NULL);
 		verdict_simple(&v, VERDICT_WAITING, "the gate has not judged this profile yet");
@@ -313,9 +312,11 @@ static int run(struct invocation *inv)
 	}
 	status_load(&inv->root, &a.status);
 	/* First thing in a boot: nothing of an earlier one admits work any more. */
-	a.status.unpublished = a.unit && inv->stage_name && inv->stage == STAGE_INITRD;
+	if (a.unit && inv->stage_name && inv->stage == STAGE_INITRD)
+		status_of_initramfs(&a.status);
 	if (status_is_empty(&a.status))
 		watch_end(&inv->root);
+	enter_user_space(&inv->root, &a.status);
 	/* In early again: what others were told outlives a boot, and initrd told them nothing. */
 	if (!status_admitted(&a.status) && status_withdraw(&inv->root, &a.status, &err) < 0)
 		complain("%s", err.text);

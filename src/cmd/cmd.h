@@ -130,6 +130,8 @@ int gate_keep(struct invocation *inv);
 /* kargs --mend [--undo] (kargs_mend.c). Returns an exit code. */
 int kargs_mend(struct invocation *inv);
 
+/* What is of the user space before a soft-reboot goes: the frozen profile, the watched devices. */
+void enter_user_space(const struct root *root, const struct status *s);
 /* Whether this process is the main process of one of railhead's own units. */
 bool in_own_unit(void);
 

@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
+#include "engine/freeze.h"
+#include "engine/watch.h"
 #include "plan/render.h"
 #include "profile/search.h"
 #include "report/journal.h"
@@ -143,6 +145,14 @@ bool load_named(struct invocation *inv, const char *arg, const struct node *node
 bool profile_fits(const struct profile *p, const struct node *node)
 {
 	return !p->abstract && conditions_hold(node, profile_section(p, "match"), NULL);
+}
+
+void enter_user_space(const struct root *root, const struct status *s)
+{
+	if (!s->new_user_space)
+		return;
+	watch_end(root);
+	freeze_forget(root);
 }
 
 bool in_own_unit(void)

@@ -31,6 +31,7 @@ enum {
 	RETRY_LEAST_US = 15 * 1000000,
 	RETRY_MOST_US = 120 * 1000000,
 	RETRY_SLACK_US = 2 * 1000000, /* of the timer */
+	BEGUN_MOST = 3, /* gates of the unit that were killed: a fourth would be, too */
 };
 
 struct gate {
@@ -237,6 +238,17 @@ static int end(struct gate *g)
 	return code;
 }
 
+static void blame_killed(struct gate *g)
+{
+	cleanup_free char *text = xasprintf(
+		"the gate was begun %u times, and killed, or failed, before its verdict each time; "
+		"see `journalctl -u railhead-gate` and the kernel log (out of memory?), and run "
+		"`railhead gate`",
+		status_begun(&g->status));
+
+	verdict_simple(&g->v, VERDICT_BLOCKED, text);
+}
+
 /* With the run open. Returns the exit code. */
 static int run_gate(struct gate *g)
 {
@@ -246,6 +258,10 @@ static int run_gate(struct gate *g)
 			       status_verdict(&g->status));
 		g->admitted = true;
 		return EXIT_OK;
+	}
+	if (g->unit && status_begun(&g->status) >= BEGUN_MOST) {
+		blame_killed(g);
+		return end(g);
 	}
 	begin(g);
 	if (g->run.status != RUN_OK) {
@@ -263,7 +279,7 @@ static bool wants_retry(const struct gate *g, int *code)
 	struct err err = {0};
 
 	*code = status_admitted(&g->status) ? EXIT_OK : EXIT_GATE;
-	if (status_is_judging(&g->status)) /* it was killed */
+	if (status_begun(&g->status)) /* it was killed */
 		return true;
 	if (!is_waiting(&g->status)) {
 		struct waiting w;
@@ -303,6 +319,7 @@ static int run_locked(struct gate *g)
 	int code = EXIT_OK;
 
 	status_load(g->root, &g->status);
+	enter_user_space(g->root, &g->status);
 	if (g->inv->retry ? !wants_retry(g, &code) : is_let_in(g))
 		goto out;
 	if (run_open(g->root, &opt, &g->run, &err) < 0) {

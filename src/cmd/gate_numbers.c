@@ -4,6 +4,7 @@
  * boot before, if it ended in an orderly reboot and everything that they stand on is the same.
  * All looks are done anew in either case.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 #include "boot/kargs.h"
 #include "boot/service.h"
 #include "cmd/cmd.h"
+#include "engine/watch.h"
 #include "gate/binding.h"
 #include "report/pass.h"
 #include "sys/clock.h"
@@ -126,17 +128,35 @@ void gate_pass(const struct run *run, const struct status *s)
 	binding_free(&binding);
 }
 
+/* However the unit's end came, what it judged is not judged any more. */
+static int withdraw_judgement(const struct root *root, struct status *s)
+{
+	struct verdict v;
+	struct err err = {0};
+	int r;
+
+	verdict_simple(&v, VERDICT_WAITING,
+		       "railhead-gate.service was stopped; its next start judges anew");
+	status_set_verdict(s, &v);
+	verdict_free(&v);
+	watch_end(root);
+	r = status_store(root, s, &err);
+	if (r < 0)
+		complain("%s", err.text);
+	return r;
+}
+
 /* The lock may be held by what the same shutdown is about to end: that is no reason to wait. */
 int gate_keep(struct invocation *inv)
 {
 	cleanup_close int lock = -1;
 	struct status s;
 	struct err err = {0};
+	bool reboots = service_reboots(&inv->root);
 	int r = 0;
 
-	if (!service_reboots(&inv->root)) {
-		if (!in_own_unit())
-			complain("gate --keep: nothing done: no reboot is under way");
+	if (!reboots && !in_own_unit()) {
+		complain("gate --keep: nothing done: no reboot is under way");
 		return EXIT_OK;
 	}
 	lock = state_lock(&inv->root, clock_usec() + KEEP_LOCK_US, &err);
@@ -145,9 +165,13 @@ int gate_keep(struct invocation *inv)
 		return EXIT_INTERNAL;
 	}
 	status_load(&inv->root, &s);
-	r = pass_keep(&inv->root, &s, &err);
+	if (reboots)
+		r = pass_keep(&inv->root, &s, &err);
 	if (r < 0)
 		complain("%s; the next boot measures anew", err.text);
+	if (!status_is_empty(&s) && withdraw_judgement(&inv->root, &s) < 0)
+		r = -EIO;
+	say_warnings(&s);
 	status_free(&s);
 	return r < 0 ? EXIT_INTERNAL : EXIT_OK;
 }

@@ -54,6 +54,11 @@ int freeze_profile(const struct root *root, const struct profile *profile, const
 	return state_write(root, FILE_NAME, record, err);
 }
 
+void freeze_forget(const struct root *root)
+{
+	state_remove(root, FILE_NAME, NULL);
+}
+
 char *frozen_given(const struct root *root)
 {
 	cleanup_free char *frozen = NULL;

@@ -12,6 +12,7 @@
 #include "report/publish.h"
 #include "report/vfs.h"
 #include "sys/clock.h"
+#include "sys/manager.h"
 #include "sys/state.h"
 
 #define STATUS_FILE "status.json"
@@ -80,31 +81,63 @@ static uint64_t usec_of(const json_t *obj, const char *key)
 
 static void blame_the_dead(struct status *s)
 {
-	uint64_t since = usec_of(s->doc, "judging_usec");
+	json_t *judging = json_incref(json_object_get(s->doc, "judging"));
+	uint64_t since = usec_of(judging, "since_usec");
 
 	set_waiting_for(s, xasprintf("the gate that began %llu s after boot was killed, or failed, "
 				     "before its verdict; see `journalctl -u railhead-gate`, and "
 				     "run `railhead gate`",
 				     (unsigned long long)(since / 1000000)));
-	json_object_set_new(s->doc, "judging_usec", json_integer((json_int_t)since));
+	json_object_set_new(s->doc, "judging", judging);
+}
+
+/* What the initramfs did is of the boot, and all else of its user space. */
+static void leave_user_space(struct status *s, const char *boot_id)
+{
+	json_t *doc = fresh(boot_id);
+	json_t *initrd = json_object_get(json_object_get(s->doc, "stages"), "initrd");
+
+	if (initrd)
+		json_object_set(sub(doc, "stages"), "initrd", initrd);
+	json_decref(s->doc);
+	s->doc = doc;
+	s->new_user_space = true;
+}
+
+void status_parse(struct status *ret, const char *text, const char *boot_id, const char *user_space)
+{
+	const char *was;
+
+	*ret = (struct status){.doc = text ? json_loads(text, 0, NULL) : NULL};
+	if (!json_is_object(ret->doc) || !streq(text_of(ret->doc, "boot_id", ""), boot_id)) {
+		json_decref(ret->doc);
+		ret->doc = fresh(boot_id);
+	}
+	was = text_of(ret->doc, "user_space", "");
+	if (*was && *user_space && !streq(was, user_space))
+		leave_user_space(ret, boot_id);
+	if (*user_space)
+		json_object_set_new(ret->doc, "user_space", json_string(user_space));
+}
+
+void status_of_initramfs(struct status *s)
+{
+	s->unpublished = true;
+	json_object_del(s->doc, "user_space");
 }
 
 void status_load(const struct root *root, struct status *ret)
 {
+	cleanup_free char *user_space = root->live ? manager_user_space() : xstrdup("");
 	cleanup_free char *text = NULL;
 	char boot_id[37];
 
 	state_boot_id(root, boot_id);
-	*ret = (struct status){0};
-	if (state_read(root, STATUS_FILE, &text, NULL) == 0)
-		ret->doc = json_loads(text, 0, NULL);
-	if (!json_is_object(ret->doc) || strcmp(text_of(ret->doc, "boot_id", ""), boot_id) != 0) {
-		json_decref(ret->doc);
-		ret->doc = fresh(boot_id);
-	}
+	state_read(root, STATUS_FILE, &text, NULL);
+	status_parse(ret, text, boot_id, user_space);
 	if (status_admitted(ret) && !has_ready_file(root))
 		forget_claim(ret);
-	if (status_is_judging(ret) && !state_is_locked(root))
+	if (status_begun(ret) && !state_is_locked(root))
 		blame_the_dead(ret);
 }
 
@@ -120,9 +153,10 @@ bool status_is_empty(const struct status *s)
 	return !json_object_get(s->doc, "verdict");
 }
 
-bool status_is_judging(const struct status *s)
+unsigned int status_begun(const struct status *s)
 {
-	return json_object_get(s->doc, "judging_usec") != NULL;
+	return (unsigned int)json_integer_value(
+		json_object_get(json_object_get(s->doc, "judging"), "begun"));
 }
 
 bool status_has_stage(const struct status *s, enum stage stage)
@@ -316,7 +350,7 @@ void status_set_verdict(struct status *s, const struct verdict *v)
 	json_object_set_new(s->doc, "admit", json_boolean(v->admit));
 	json_object_set_new(s->doc, "reasons", reasons);
 	json_object_set_new(s->doc, "judged_usec", json_integer((json_int_t)clock_usec()));
-	json_object_del(s->doc, "judging_usec");
+	json_object_del(s->doc, "judging");
 }
 
 bool status_waiting(const struct status *s, struct waiting *ret)
@@ -389,11 +423,14 @@ int status_store(const struct root *root, struct status *s, struct err *err)
 
 int status_begin(const struct root *root, struct status *s, struct err *err)
 {
+	unsigned int begun = status_begun(s) + 1;
 	uint64_t now = clock_usec();
 
 	set_waiting_for(s, xasprintf("the gate has been at work since %llu s after boot",
 				     (unsigned long long)(now / 1000000)));
-	json_object_set_new(s->doc, "judging_usec", json_integer((json_int_t)now));
+	json_object_set_new(
+		s->doc, "judging",
+		json_pack("{s:I, s:i}", "since_usec", (json_int_t)now, "begun", (int)begun));
 	json_object_del(s->doc, "measurements");
 	return status_store(root, s, err);
 }

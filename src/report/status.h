@@ -24,19 +24,27 @@ struct status {
 	 * other readers (publish.h).
 	 */
 	bool unpublished;
+	bool new_user_space;  /* the record was of the one before a soft-reboot */
 	struct strv warnings; /* sentences: what could not be told to other readers, each once */
 };
 
 /*
- * The record of this boot; an empty one if there is none or it is of an earlier boot. Where
- * a judgement was begun that nobody is at any more, its reason says so.
+ * The record of this boot and user space (sys/manager.h); an empty one if there is none or it is of
+ * an earlier boot. Of one from before a soft-reboot only stage initrd is left. Where a judgement
+ * was begun that nobody is at any more, its reason says so.
  */
 void status_load(const struct root *root, struct status *ret);
 void status_free(struct status *s);
 
+/* The same, of a record's text, which may be NULL. user_space: "" where that is not known. */
+void status_parse(struct status *ret, const char *text, const char *boot_id,
+		  const char *user_space);
+/* The initramfs has a user space of its own, which is not that of the boot. */
+void status_of_initramfs(struct status *s);
+
 bool status_is_empty(const struct status *s);
-/* A judgement was begun (status_begin()), and there has been no verdict since. */
-bool status_is_judging(const struct status *s);
+/* How many judgements were begun (status_begin()) since the last verdict: 0, or the one at work. */
+unsigned int status_begun(const struct status *s);
 bool status_has_stage(const struct status *s, enum stage stage);
 const char *status_verdict(const struct status *s); /* "waiting" if there is none */
 /* Whether work may run: by the verdict, or by hand (report/admission.h) until its time is over. */

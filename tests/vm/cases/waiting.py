@@ -29,7 +29,8 @@ def _as_in_a_boot(vm, wait):
           " '[Unit]\\nRefuseManualStop=no\\n' >/run/systemd/system/railhead-gate.service.d/stop.conf"
           " && systemctl daemon-reload && systemctl stop gated.service railhead-ready.target"
           " railhead-gate.service && rm -f /run/gated", 60)
-    vm.sh(f"rm {READY} /run/railhead/status.json /run/railhead/profile")
+    expect(vm.run(f"test -e {READY}").status != 0, "the gate was stopped, and the node is ready")
+    vm.sh("rm /run/railhead/status.json /run/railhead/profile")
     _carrier(vm, False)
     vm.sh("systemctl --no-block start railhead-ready.target")
     _wait(vm, "systemctl is-failed -q railhead-gate.service", 120)
@@ -97,3 +98,57 @@ def blocked_and_admitted(vm):
     _wait(vm, "! systemctl list-units --all --no-legend | grep -q railhead-admit-end.timer", 30)
     contains("journal", vm.sh("journalctl -b --no-pager -o cat -t railhead"),
              "admission by hand: until", "its time is over; it was until")
+
+
+CHECK = "/root/check"  # a site's command, which hangs while there is /run/hang
+KILLED = "systemctl kill -s KILL --kill-whom=main railhead-gate.service"
+
+
+def _begin_to_judge(vm):
+    """The gate's unit is at work on a check that hangs."""
+    leave_devices(vm)
+    vm.sh(f"""cat >{CHECK} <<'E' && chmod 755 {CHECK}
+#!/bin/sh
+while [ -e /run/hang ]; do sleep 0.1; done
+echo '{{"result": "measured", "value": 1e9}}'
+E""")
+    vm.sh(f"sed -i 's#^  checks:#&\\n    hang: {{run: command, command: [{CHECK}], user: root,"
+          f" min: 1MB/s, timeout: 60s}}#' {PROFILE} && railhead check {PROFILE}")
+    vm.sh("mkdir -p /run/systemd/system/railhead-gate.service.d && printf"
+          " '[Unit]\\nRefuseManualStop=no\\n' >/run/systemd/system/railhead-gate.service.d/stop.conf"
+          " && systemctl daemon-reload && systemctl stop gated.service railhead-ready.target"
+          " railhead-gate.service && rm /run/railhead/profile && touch /run/hang", 60)
+    vm.sh("systemctl --no-block start railhead-ready.target")
+
+
+def _kill_when_at_work(vm, begun):
+    _wait(vm, f"grep -q '\"begun\": {begun}' /run/railhead/status.json", 60)
+    expect(vm.run(f"test -e {READY}").status != 0, "it is ready while it is judged")
+    contains("railhead status", exits(vm, "railhead status", 7), "the gate has been at work since")
+    vm.sh(KILLED)
+
+
+@case(SNAPSHOT, "a gate that is killed at boot is begun again by its unit, and the node is ready")
+def killed_gate_begins_again(vm):
+    _begin_to_judge(vm)
+    _kill_when_at_work(vm, 1)
+    _wait(vm, "grep -q '\"begun\": 2' /run/railhead/status.json", 60)
+    vm.sh("rm /run/hang")
+    _wait(vm, "systemctl is-active -q gated.service", 120)
+    equal("verdict", status_json(vm)["verdict"], "ready")
+    equal("restarts", vm.sh("systemctl show -p NRestarts --value railhead-gate.service"), "1")
+    equal("oom_score_adj", vm.sh("systemctl show -p OOMScoreAdjust --value railhead-gate.service"),
+          "-900")
+
+
+@case(SNAPSHOT, "a gate that is killed each time: after three the node is blocked, and says so")
+def killed_gate_ends(vm):
+    _begin_to_judge(vm)
+    for begun in (1, 2, 3):
+        _kill_when_at_work(vm, begun)
+    _wait(vm, "railhead status | grep -q verdict:.blocked", 60)
+    contains("reasons", " ".join(status_json(vm)["reasons"]), "the gate was begun 3 times, and killed")
+    expect(not is_active(vm, "railhead-ready.target"), "the target is active")
+    vm.sh("rm /run/hang")
+    exits(vm, "railhead gate 2>&1", 0, 120)
+    _wait(vm, "systemctl is-active -q gated.service")

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which record is of this boot and this user space. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "report/status.h"
+
+#define BOOT "11111111-2222-3333-4444-555555555555"
+#define RECORD                                                                         \
+	"{\"boot_id\": \"" BOOT "\", \"user_space\": \"%s\", \"verdict\": \"ready\", " \
+	"\"admit\": true, \"profile\": {\"digest\": \"x\"}, \"admission\": {}, "       \
+	"\"stages\": {\"initrd\": {\"counts\": {}}, \"devices\": {\"counts\": {}}}}"
+
+static void test_user_space(void **state)
+{
+	static const struct {
+		const char *was, *is, *then; /* then: what the record says after it */
+		bool kept;
+	} t[] = {
+		{"soft-reboots 0", "soft-reboots 0", "soft-reboots 0", true},
+		{"soft-reboots 0", "soft-reboots 1", "soft-reboots 1", false},
+		{"began 4", "began 5", "began 5", false},
+		{"", "soft-reboots 0", "soft-reboots 0", true}, /* the initramfs wrote it */
+		{"soft-reboots 1", "", "soft-reboots 1", true}, /* an ordinary user reads it */
+		{"", "", "", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_free char *text = xasprintf(RECORD, t[i].was);
+		const char *user_space;
+		struct status s;
+
+		status_parse(&s, text, BOOT, t[i].is);
+		user_space = json_string_value(json_object_get(s.doc, "user_space"));
+		assert_string_equal(user_space ? user_space : "", t[i].then);
+		assert_int_equal(s.new_user_space, !t[i].kept);
+		assert_int_equal(status_admitted(&s), t[i].kept);
+		assert_int_equal(status_is_empty(&s), !t[i].kept);
+		assert_true(status_has_stage(&s, STAGE_INITRD));
+		assert_int_equal(status_has_stage(&s, STAGE_DEVICES), t[i].kept);
+		assert_int_equal(json_object_get(s.doc, "admission") != NULL, t[i].kept);
+		status_free(&s);
+	}
+}
+
+static void test_initramfs(void **state)
+{
+	cleanup_free char *text = xasprintf(RECORD, "began 4");
+	struct status s;
+
+	(void)state;
+	status_parse(&s, text, BOOT, "began 4");
+	status_of_initramfs(&s);
+	assert_null(json_object_get(s.doc, "user_space"));
+	assert_true(s.unpublished);
+	status_free(&s);
+}
+
+static void test_other_boot(void **state)
+{
+	static const char *const texts[] = {NULL, "", "{", "[]", "3", "{\"verdict\": \"ready\"}"};
+	cleanup_free char *text = xasprintf(RECORD, "");
+	struct status s;
+
+	(void)state;
+	for (size_t i = 0; i < array_len(texts); i++) {
+		status_parse(&s, texts[i], BOOT, "");
+		assert_true(status_is_empty(&s));
+		assert_false(status_admitted(&s));
+		status_free(&s);
+	}
+	status_parse(&s, text, "22222222-2222-3333-4444-555555555555", "");
+	assert_true(status_is_empty(&s));
+	assert_false(status_has_stage(&s, STAGE_INITRD));
+	status_free(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_user_space),
+		cmocka_unit_test(test_initramfs),
+		cmocka_unit_test(test_other_boot),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
