@@ -46,6 +46,8 @@ static const struct {
 	 "bring back what this PCI function has lost (its unit does)", AT(device)},
 	{OPT_KEEP, "keep", NULL, "its unit, at a reboot: the next boot may use this one's numbers",
 	 AT(keep)},
+	{OPT_RENEW, "renew", NULL, "its timer: tell the verdict again before what was told lapses",
+	 AT(renew)},
 	{OPT_FOR, "for", "DURATION", "how long work is let in: 1m to 7d", AT(for_time)},
 	{OPT_REASON, "reason", "TEXT", "why, for those who read the record", AT(reason)},
 	{OPT_END, "end", NULL, "let no more work in by hand, from now on", AT(end)},

@@ -20,14 +20,14 @@ name: sku
 match: {dmi: {sys_vendor: Supermicro}}
 devices: {nics: {pci: "15b3:1021"}}
 sysctl: {vm.swappiness: 10}
-gate: {checks: {links: {run: carrier, on: nics}}}
+gate: {checks: {width: {run: pcie_link, on: nics, width: 16}}}
 Y
-  carrier 1
+  width 16
   "$railhead" apply --root "$root"
 }
 
-carrier() { # 0|1
-  put "$root/sys/devices/pci0000:00/$PF0/net/eth0/carrier" "$1"
+width() { # LANES: 16 are wanted
+  put "$root/sys/devices/pci0000:00/$PF0/current_link_width" "$1"
 }
 
 # One word for each reader that takes the node for ready.
@@ -81,10 +81,10 @@ CALLS=(fsync renameat unlinkat openat write)
   local call n kills=0 had
   for call in "${CALLS[@]}"; do
     for n in {1..8}; do
-      carrier 1
+      width 16
       run -0 "$railhead" gate --again --root "$root"
       [ "$(claims | xargs)" = "file label metric status" ]
-      carrier 0
+      width 8
       killed_at "$call" $n gate --again || break
       kills=$((kills + 1))
       had=$(claims | xargs)
@@ -137,11 +137,110 @@ CALLS=(fsync renameat unlinkat openat write)
 }
 
 @test "what is let in by hand stays through a gate that is killed" {
-  carrier 0
+  width 8
   run -7 "$railhead" gate --root "$root"
   run -0 "$railhead" admit --for 1h --reason x --root "$root"
   killed_at renameat 2 gate --again
   run -0 "$railhead" status --root "$root"
   [[ $output == *"work is admitted by hand"* ]]
   [ -e "$ready" ]
+}
+
+# A directory of the tree on a small file system of its own, in which the claims are that are there.
+on_small() { # DIR full|ro FUNCTION
+  export root ready record label metrics railhead PF0
+  export -f claims width put
+  # shellcheck disable=SC2016 # they are the inner shell's
+  unshare -m bash -e -c '
+    cp -a "$1" "$root/copy"
+    mount -t tmpfs -o size=128k,mode=755 none "$1"
+    cp -a "$root/copy/." "$1"
+    if [ "$2" = full ]; then
+      ! cat /dev/zero >"$1/.filler" 2>/dev/null
+    else
+      mount -o remount,ro "$1"
+    fi
+    eval "$3"' bash "$1" "$2" "$3"
+}
+
+ready_no_more() { # DIR full|ro: what is claimed after the judgement, and what the gate says
+  run -0 "$railhead" gate --again --root "$root"
+  [ "$(claims | xargs)" = "file label metric status" ]
+  width 8
+  # shellcheck disable=SC2016
+  run on_small "$1" "$2" '"$railhead" gate --again --root "$root" 2>&1 || echo "exit $?"
+    echo "claims: $(claims | xargs)"
+    for stage in early devices; do "$railhead" apply --stage $stage --root "$root" >/dev/null 2>&1 || :; done
+    echo "after a stage: $(claims | xargs)"
+    "$railhead" status --root "$root" || :'
+  echo "$output"
+  width 16
+  rm -rf "$root/copy"
+}
+
+@test "a full disk: whatever is on it, nothing is claimed any more" {
+  local dir
+  for dir in "$root/run/railhead" "${label%/*}" "${metrics%/*}" "$root/var" "$root/etc"; do
+    mkdir -p "$dir"
+    echo "== $dir"
+    ready_no_more "$dir" full
+    [[ $output == *"claims: "$'\n'"after a stage: "$'\n'* ]]
+  done
+}
+
+@test "a read-only disk: a claim that can't be taken back is in the record, and no other one stays" {
+  ready_no_more "${label%/*}" ro
+  [[ $output == *"exit 7"*"claims: label"$'\n'"after a stage: label"$'\n'*"warning: /etc/kubernetes/node-feature-discovery/features.d/railhead: "*"Read-only file system"* ]]
+  ready_no_more "${metrics%/*}" ro
+  [[ $output == *"exit 7"*"claims: metric"$'\n'*"warning: /var/lib/prometheus/node-exporter/railhead.prom: "* ]]
+  # Where railhead can't even begin, what was judged stands.
+  ready_no_more "$root/run/railhead" ro
+  [[ $output == *"lock: Read-only file system"*"exit 1"*"claims: file label metric status"* ]]
+}
+
+@test "the label of a node that may take work lapses unless it is renewed" {
+  local before after
+  run -0 "$railhead" gate --root "$root"
+  grep -q '^# +expiry-time=' "$label"
+  before=$(date -u -d "$(sed -n 's/^# +expiry-time=//p' "$label")" +%s)
+  [ $((before - $(date +%s))) -gt 7000 ]
+  sed -i 's/expiry-time=.*/expiry-time=2020-01-01T00:00:00Z/' "$label"
+  run -0 "$railhead" gate --renew --root "$root"
+  after=$(date -u -d "$(sed -n 's/^# +expiry-time=//p' "$label")" +%s)
+  [ "$after" -ge "$before" ]
+  rm "$ready" # what is not so any more is not renewed
+  run -0 "$railhead" gate --renew --root "$root"
+  [ "$(claims)" = "" ]
+  ! grep -q expiry "$label"
+}
+
+@test "rescue mode and the like: nothing is made, and a claim of the boot before is withdrawn" {
+  run -0 "$railhead" gate --root "$root"
+  rm -rf "$root/run/railhead" # a power cut
+  put "$root/proc/sys/kernel/random/boot_id" 99999999-2222-3333-4444-555555555555
+  put "$root/proc/cmdline" "root=/dev/sda1 ro systemd.unit=rescue.target"
+  cp -a "$root/etc/railhead" "$BATS_TEST_TMPDIR/etc"
+  for stage in initrd early devices; do "$railhead" apply --stage $stage --root "$root" || :; done
+  run -7 "$railhead" gate --root "$root"
+  [ "$(claims)" = "" ]
+  grep -qx railhead.io/ready=false "$label"
+  [ "$(cat "$root/proc/sys/vm/swappiness")" = 10 ]
+  rm "$label" "$metrics"
+  run -7 "$railhead" gate --root "$root"
+  [ ! -e "$label" ]
+  [ ! -e "$metrics" ]
+}
+
+@test "a profile that is gone leaves its name nowhere" {
+  run -0 "$railhead" gate --root "$root"
+  grep -q railhead.io/profile=sku "$label"
+  rm "$root"/etc/railhead/profiles/*
+  for verb in apply gate; do
+    run "$railhead" $verb --root "$root"
+    [ "$status" -ne 0 ]
+    ! grep -q sku "$label" "$metrics"
+    jq -e 'has("profile") | not' "$record"
+    run -7 "$railhead" status --root "$root"
+    [[ $output != *sku* ]]
+  done
 }

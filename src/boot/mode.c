@@ -71,6 +71,13 @@ static char *mode_of_machine(const struct root *root)
 	return NULL;
 }
 
+bool boot_is_of_machine(const struct root *root)
+{
+	cleanup_free char *other = root->live ? mode_of_machine(root) : NULL;
+
+	return !other;
+}
+
 static bool switched_off(const char *cmdline)
 {
 	static const char *const words[] = {"off", "0", "no", "false"};

@@ -120,6 +120,7 @@ static void record_no_run(struct apply *a, const struct run *run)
 	if (run->status == RUN_SPECIAL)
 		return; /* rescue, kdump, containers: nothing at all is written */
 	verdict_of_run(run, &v);
+	status_set_profile(&a->status, run->profile);
 	/* A stage does not let work in: what the gate let in before may stay. */
 	v.admit &= status_verdict_admits(&a->status) &&
 		   streq(status_verdict(&a->status), verdict_name(v.kind));

@@ -50,6 +50,7 @@ enum verb_option {
 	OPT_FORCE = 1 << 22,
 	OPT_GATE = 1 << 23,
 	OPT_UNDO = 1 << 24,
+	OPT_RENEW = 1 << 25,
 };
 
 struct invocation {
@@ -57,8 +58,8 @@ struct invocation {
 	struct root foreign;	/* this machine's own, for its profiles: see profiles_root() */
 	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
-	bool json, retry, explain, again, reset, resolved, all, schema, mend, end, keep, merge,
-		force, undo;
+	bool json, retry, explain, again, reset, resolved, all, schema, mend, end, keep, renew,
+		merge, force, undo;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
 	const char *profile, *snapshot, *format, *device, *for_time, *reason, *runs, *margin;

@@ -267,6 +267,7 @@ static int run_gate(struct gate *g)
 	if (g->run.status != RUN_OK) {
 		explain_run(&g->run);
 		verdict_of_run(&g->run, &g->v);
+		status_set_profile(&g->status, g->run.profile);
 	} else if (!g->inv->retry || !looks_keep_out(g)) {
 		judge(g);
 	}
@@ -339,18 +340,37 @@ out:
 	return code;
 }
 
+/* Who is at work now tells them when it has ended. */
+static int renew(struct invocation *inv)
+{
+	cleanup_close int lock = -1;
+	struct status s;
+	struct err err = {0};
+
+	lock = state_lock(&inv->root, clock_usec(), &err);
+	if (lock < 0)
+		return EXIT_OK;
+	status_load(&inv->root, &s);
+	status_renew(&inv->root, &s);
+	say_warnings(&s);
+	status_free(&s);
+	return EXIT_OK;
+}
+
 static int run(struct invocation *inv)
 {
 	struct gate g = {.inv = inv, .root = &inv->root, .unit = in_own_unit()};
 	struct err err = {0};
 	int lock, code;
 
-	if (inv->retry + inv->again + inv->keep > 1) {
-		complain("gate: of --again, --retry and --keep one at a time");
+	if (inv->retry + inv->again + inv->keep + inv->renew > 1) {
+		complain("gate: of --again, --retry, --keep and --renew one at a time");
 		return EXIT_USAGE;
 	}
 	if (inv->keep)
 		return gate_keep(inv);
+	if (inv->renew)
+		return renew(inv);
 	lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
 	if (lock < 0) {
 		complain("%s", err.text);
@@ -371,7 +391,7 @@ const struct verb verb_gate = {
 	.name = "gate",
 	.args = "",
 	.help = "verify, measure and judge; on ready start what waits for it",
-	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_AGAIN | OPT_RETRY | OPT_KEEP,
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_AGAIN | OPT_RETRY | OPT_KEEP | OPT_RENEW,
 	.writes = true,
 	.run = run,
 };

@@ -166,10 +166,22 @@ static void add_feature(struct str *out, const char *name, const char *value)
 		str_addf(out, "railhead.io/%s=%s\n", name, value);
 }
 
-char *publish_features(const json_t *record, bool ready)
+/* node-feature-discovery takes no feature below it from that time on. */
+static void add_expiry(struct str *out, time_t at)
+{
+	char text[32];
+	struct tm tm;
+
+	if (gmtime_r(&at, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
+		str_addf(out, "# +expiry-time=%s\n", text);
+}
+
+char *publish_features(const json_t *record, bool ready, time_t now)
 {
 	struct str out = {0};
 
+	if (ready)
+		add_expiry(&out, now + PUBLISH_LASTS_S);
 	add_feature(&out, "ready", ready ? "true" : "false");
 	add_feature(&out, "verdict", verdict_of(record, ready));
 	if (by_hand(record, ready))
@@ -180,28 +192,37 @@ char *publish_features(const json_t *record, bool ready)
 
 /* --- both ------------------------------------------------------------------------------ */
 
-static bool may_write(const struct root *root)
+static bool is_special(const struct root *root)
 {
 	cleanup_free char *cmdline = NULL;
 
 	if (read_text(root, &cmdline, NULL, "/proc/cmdline") < 0)
 		cmdline = xstrdup("");
-	return boot_mode(root, cmdline, NULL) != BOOT_SPECIAL;
+	return boot_mode(root, cmdline, NULL) == BOOT_SPECIAL;
+}
+
+static int tell_one(const struct root *root, enum notice n, const char *text, bool ready,
+		    bool special, struct err *err)
+{
+	if (special && (ready || !root_exists(root, "%s", notice_path(n))))
+		return 0;
+	return ready ? notice_write(root, n, text, err) : notice_withdraw(root, n, text, err);
 }
 
 void publish(const struct root *root, const json_t *record, bool ready, struct strv *warnings)
 {
 	cleanup_free char *metrics = publish_metrics(record, ready);
-	cleanup_free char *features = publish_features(record, ready);
+	cleanup_free char *features = publish_features(record, ready, time(NULL));
 	const char *const texts[NOTICE_COUNT] = {metrics, features};
+	bool special = is_special(root);
 
-	if (!may_write(root))
+	if (special && !boot_is_of_machine(root))
 		return;
 	for (enum notice n = 0; n < NOTICE_COUNT; n++) {
 		cleanup_free char *sentence = NULL;
 		struct err err = {0};
 
-		if (notice_write(root, n, texts[n], &err) == 0)
+		if (tell_one(root, n, texts[n], ready, special, &err) == 0)
 			continue;
 		sentence = xasprintf("%s; what that file says of the verdict may be out of date",
 				     err.text);

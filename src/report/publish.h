@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <time.h>
 
 #include "base/vec.h"
 #include "sys/root.h"
@@ -15,11 +16,17 @@
 /*
  * Tells them what the record says. ready: whether the ready file is there; where the record
  * admits work and it is not, a judgement is under way, and the verdict they see is "waiting".
- * In a boot where nothing may be done (boot/mode.h) nothing is written. For a file that can't
- * be written a sentence is added to *warnings, unless it is there already.
+ * In a boot where nothing may be done (boot/mode.h) the files that are there lose their claim, and
+ * none is made. For a file that can't be written a sentence is added to *warnings, unless it is
+ * there already.
  */
 void publish(const struct root *root, const json_t *record, bool ready, struct strv *warnings);
 
-/* The texts alone. Caller frees. */
+/*
+ * The texts alone. Caller frees. Labels that say ready lapse by themselves PUBLISH_LASTS_S after
+ * now (of the wall clock): what would withdraw them may never run again. railhead-renew.timer
+ * renews them.
+ */
+#define PUBLISH_LASTS_S 7200
 char *publish_metrics(const json_t *record, bool ready);
-char *publish_features(const json_t *record, bool ready);
+char *publish_features(const json_t *record, bool ready, time_t now);

@@ -188,6 +188,10 @@ const char *status_digest(const struct status *s)
 
 void status_set_profile(struct status *s, const struct profile *profile)
 {
+	if (!profile) {
+		json_object_del(s->doc, "profile");
+		return;
+	}
 	json_object_set_new(s->doc, "profile",
 			    json_pack("{s:s, s:s, s:s, s:s}", "name", profile->name, "version",
 				      profile->version ? profile->version : "", "digest",
@@ -401,6 +405,19 @@ static char *ready_text(const struct status *s)
 			 by_hand ? "\n" : "");
 }
 
+/* A claim that could not be taken back is for who reads the record, too. */
+static void set_warnings(struct status *s)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < s->warnings.n; i++)
+		json_array_append_new(list, json_string(s->warnings.v[i]));
+	json_object_del(s->doc, "warnings");
+	if (s->warnings.n)
+		json_object_set(s->doc, "warnings", list);
+	json_decref(list);
+}
+
 int status_store(const struct root *root, struct status *s, struct err *err)
 {
 	cleanup_free char *text = NULL;
@@ -410,9 +427,10 @@ int status_store(const struct root *root, struct status *s, struct err *err)
 
 	drop_admission(s);
 	admitted = status_admitted(s);
-	text = json_dumps(s->doc, JSON_INDENT(1));
 	if (!admitted)
 		r = status_withdraw(root, s, err);
+	set_warnings(s);
+	text = json_dumps(s->doc, JSON_INDENT(1));
 	w = state_write(root, STATUS_FILE, text, r < 0 ? &later : err);
 	if (w < 0 && !admitted)
 		state_remove(root, STATUS_FILE, NULL);
@@ -433,6 +451,11 @@ int status_begin(const struct root *root, struct status *s, struct err *err)
 		json_pack("{s:I, s:i}", "since_usec", (json_int_t)now, "begun", (int)begun));
 	json_object_del(s->doc, "measurements");
 	return status_store(root, s, err);
+}
+
+void status_renew(const struct root *root, struct status *s)
+{
+	tell(root, s, status_admitted(s) && has_ready_file(root));
 }
 
 int status_admit(const struct root *root, struct status *s, struct err *err)
@@ -546,7 +569,7 @@ void status_render(FILE *out, const struct status *s)
 {
 	const json_t *profile = json_object_get(s->doc, "profile");
 	const json_t *reasons = json_object_get(s->doc, "reasons");
-
+	const json_t *warnings = json_object_get(s->doc, "warnings");
 	cleanup_free char *by_hand = admission_line(s);
 
 	fprintf(out, "verdict: %s%s\n", status_verdict(s), admission(s));
@@ -559,6 +582,8 @@ void status_render(FILE *out, const struct status *s)
 	render_waiting(out, s);
 	for (size_t i = 0; i < json_array_size(reasons); i++)
 		fprintf(out, "reason:  %s\n", json_string_value(json_array_get(reasons, i)));
+	for (size_t i = 0; i < json_array_size(warnings); i++)
+		fprintf(out, "warning: %s\n", json_string_value(json_array_get(warnings, i)));
 	render_stages(out, s);
 	render_devices(out, s);
 	render_measurements(out, s);

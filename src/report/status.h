@@ -52,6 +52,7 @@ bool status_admitted(const struct status *s);
 bool status_verdict_admits(const struct status *s);
 const char *status_digest(const struct status *s); /* "" if none */
 
+/* NULL: there is none any more. */
 void status_set_profile(struct status *s, const struct profile *profile);
 /* Replaces the stage's part: its changes (and those of also), counts and times. */
 void status_set_stage(struct status *s, const struct run *run, unsigned int stages,
@@ -100,6 +101,8 @@ int status_store(const struct root *root, struct status *s, struct err *err);
  * by hand stays so.
  */
 int status_begin(const struct root *root, struct status *s, struct err *err);
+/* Tells other readers again, before what they were told lapses. */
+void status_renew(const struct root *root, struct status *s);
 /* Writes the record; then, if it admits work, creates the ready file and tells other readers. */
 int status_admit(const struct root *root, struct status *s, struct err *err);
 

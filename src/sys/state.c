@@ -122,6 +122,40 @@ int notice_write(const struct root *root, enum notice notice, const char *text, 
 	return 0;
 }
 
+/* From the first byte on: as long as text is not longer than what is there, that takes no room. */
+static int overwrite(int dir, const char *name, const char *text)
+{
+	cleanup_close int fd = openat(dir, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EINVAL;
+	r = write_all(fd, text, strlen(text));
+	if (r == 0 && (ftruncate(fd, (off_t)strlen(text)) < 0 || fsync(fd) < 0))
+		r = -errno;
+	return r;
+}
+
+int notice_withdraw(const struct root *root, enum notice notice, const char *text, struct err *err)
+{
+	const char *path = notice_path(notice), *name = strrchr(path, '/') + 1;
+	cleanup_free char *parent = xstrndup(path, (size_t)(name - path));
+	cleanup_close int dir = -1;
+	int r = notice_write(root, notice, text, err);
+
+	if (r == 0)
+		return 0;
+	dir = atomic_open_dir(root, parent, 0, NULL);
+	if (dir < 0)
+		return r;
+	return overwrite(dir, name, text) == 0 || unlinkat(dir, name, 0) == 0 || errno == ENOENT
+		       ? 0
+		       : r;
+}
+
 /*
  * A record lock, not flock(2): a worker that hangs in the kernel outlives its parent, and
  * would keep an flock that it inherited, for every run to come.

@@ -52,6 +52,12 @@ const char *notice_path(enum notice notice);
  * and nothing is written, where its directory is absent (none is made) or it holds that text.
  */
 int notice_write(const struct root *root, enum notice notice, const char *text, struct err *err);
+/*
+ * The same for a text that takes back what the file claims. Where there is no room for a new file
+ * the old one is overwritten, and where that fails it is removed: an error means that it may claim
+ * still (a file system that is read-only, an immutable file).
+ */
+int notice_withdraw(const struct root *root, enum notice notice, const char *text, struct err *err);
 
 /*
  * One run at a time: a lock on STATE_DIR/lock, waited for until deadline (clock_usec).
