@@ -65,7 +65,7 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	(void)err;
 	if (!nics || !gpus || !within) /* the profile's check has refused it */
 		return 0;
-	if (!gpus->fn.n) /* its expect is what says so, and whether it may be */
+	if (!gpus->fn.n && device_set_holds(gpus)) /* its expect lets it be absent */
 		return 0;
 	pairs_find(ctx->root, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
 	for (size_t i = 0; i < pairs.n; i++)

@@ -446,7 +446,7 @@ static int store(struct tmp *t, enum verdict_kind kind, bool admit)
 	status_load(&t->root, &s);
 	status_set_profile(&s, &g.profile);
 	status_set_verdict(&s, &v);
-	r = status_store(&t->root, &s, &t->err);
+	r = status_admit(&t->root, &s, &t->err);
 	status_free(&s);
 	gated_free(&g);
 	verdict_free(&v);
@@ -499,7 +499,7 @@ static void test_round_trip(void **state)
 	status_set_lack(&s, STAGE_EARLY, "a stage that did not run lacks nothing");
 	status_set_measurements(&s, &m);
 	status_set_verdict(&s, &v);
-	assert_int_equal(status_store(&t->root, &s, &t->err), 0);
+	assert_int_equal(status_admit(&t->root, &s, &t->err), 0);
 	status_free(&s);
 
 	status_load(&t->root, &s);
