@@ -315,6 +315,11 @@ passing() { # REUSE
   put "$root/sys/class/dmi/id/product_serial" S3CRET
   put "$root/sys/module/mlx5_core/version" 24.10
   put "$root/proc/version" "Linux version 6.1.0"
+  put "$root/sys/devices/system/clocksource/clocksource0/current_clocksource" tsc
+  for n in 0 1; do
+    put "$root/sys/devices/system/node/node$n/cpulist" "$((2 * n))-$((2 * n + 1))"
+    put "$root/sys/devices/system/node/node$n/meminfo" "Node $n MemTotal:       16400000 kB"
+  done
   gated "  reuse: $1
   checks: {memory: {run: memory_bandwidth, per: node, min: 1GB/s}, links: {run: carrier, on: nics}}"
   bench_value 2e9
@@ -389,7 +394,36 @@ sys/class/dmi/id/product_serial|0THER|serial number of the machine: another than
 sys/module/mlx5_core/version|24.12|driver mlx5_core: 24.12, was 24.10
 proc/version|Linux version 6.1.1|build of the kernel: another than before
 proc/cmdline|root=/dev/vda2 ro mitigations=off|kernel arguments: another than before
+sys/devices/pci0000:00/0000:41:00.0/current_link_width|1|link width of 0000:41:00.0: x1, was x16
+sys/devices/pci0000:00/0000:41:00.0/current_link_speed|2.5 GT/s PCIe|link speed of 0000:41:00.0: 2.5 GT/s PCIe, was 32.0 GT/s PCIe
+sys/devices/system/clocksource/clocksource0/current_clocksource|hpet|clock source: hpet, was tsc
+sys/devices/system/node/node1/cpulist|2|CPUs of node 1: 2, was 2-3
+sys/devices/system/node/node1/meminfo|Node 1 MemTotal:       8200000 kB|memory of node 1: 8 GiB, was 16 GiB
 E2
+}
+
+@test "reuse: a few pages of a node's memory are no difference" {
+  passing 24h
+  orderly_reboot
+  put "$root/sys/devices/system/node/node0/meminfo" "Node 0 MemTotal:       16399960 kB"
+  measures 0
+}
+
+@test "reuse: a link that trained narrower, a NUMA node less, and a member less" {
+  passing 24h
+  orderly_reboot
+  put "$root/sys/devices/pci0000:00/$PF0/current_link_width" 1
+  put "$root/sys/devices/pci0000:00/$PF0/current_link_speed" "2.5 GT/s PCIe"
+  rm -r "$root/sys/devices/system/node/node1"
+  put "$root/sys/devices/system/node/online" 0
+  put "$root/sys/devices/system/node/has_cpu" 0
+  measures 1
+  in_record '[.measurements[].id] == ["gate/memory/node0"]'
+  in_record '.numbers.anew_because | startswith("NUMA nodes: 0, was 0-1; ")'
+  orderly_reboot
+  rm "$root/sys/bus/pci/devices/$PF1" "$root/sys/class/net/eth1"
+  measures 1
+  in_record '.numbers.anew_because | startswith("members of nics: 1, was 2; ")'
 }
 
 @test "reuse: too old, from the future, torn, of another form, with --again, and where none is asked for" {

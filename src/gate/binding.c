@@ -11,6 +11,8 @@
 #include "base/str.h"
 #include "boot/env_layout.h"
 #include "sys/module.h"
+#include "sys/pci_express.h"
+#include "sys/pci_link.h"
 #include "sys/read.h"
 
 enum {
@@ -19,6 +21,7 @@ enum {
 	DMI_MEMORY_DEVICE = 17, /* SMBIOS 3.7, 7.18 */
 	CPUINFO_MAX = 16384,	/* more than the first CPU's part */
 	NAMED_MAX = 2,		/* differences that are told one by one */
+	GIB_SHIFT = 30,
 };
 
 /* A value that is not to be shown. */
@@ -226,18 +229,84 @@ static void add_function(const struct root *root, const struct pci_fn *fn, struc
 	add(b, digest_of(&serial), "serial number of %s", fn->addr);
 }
 
+/* As the link trained. A bridge may be above several functions: it is read once. */
+static void add_link(const struct root *root, const char *addr, enum pci_link_quantity q,
+		     struct binding *b)
+{
+	const char *what = q == PCI_LINK_WIDTH ? "width" : "speed";
+	cleanup_free char *name = xasprintf("link %s of %s", what, addr), *text = NULL;
+
+	if (find(b, name))
+		return;
+	text = text_at(root, "/sys/bus/pci/devices/%s/%s", addr, pci_link_file(q, false));
+	if (text)
+		add(b, xasprintf("%s%s", q == PCI_LINK_WIDTH ? "x" : "", text), "%s", name);
+}
+
+/*
+ * How many functions of the way, which begins with the root port and ends with fn, show the speed
+ * that their link trained to. An idle GPU lowers the speed of its link, and both ends of the link
+ * show that: two sound boots may differ, so neither end has its speed in the binding. (Its width
+ * stays. What speed such a link trained to shows only under load.) A GPU may have a PCIe switch of
+ * its own, as AMD's do, with bridges of the GPU's vendor: then its link begins above that switch.
+ */
+static size_t with_steady_speed(const struct node *node, const struct pci_fn *fn,
+				const struct strv *way)
+{
+	size_t n = way->n;
+
+	if (!pci_fn_may_idle(fn))
+		return n;
+	for (; n; n--) {
+		const struct pci_fn *at = node_find(node, way->v[n - 1]);
+
+		if (!at || at->vendor != fn->vendor)
+			return n - 1; /* without the port that its link begins at */
+	}
+	return 0;
+}
+
+/* The function's link, and those of the bridges above: the narrowest of them limits its numbers. */
+static void add_links(const struct root *root, const struct node *node, const struct pci_fn *fn,
+		      struct binding *b)
+{
+	cleanup_strv struct strv way = {0};
+	size_t steady;
+
+	pci_ports_above(root, fn->addr, &way, NULL);
+	strv_add(&way, fn->addr);
+	steady = with_steady_speed(node, fn, &way);
+	for (size_t i = way.n; i-- > 0;) {
+		add_link(root, way.v[i], PCI_LINK_WIDTH, b);
+		if (i < steady)
+			add_link(root, way.v[i], PCI_LINK_SPEED, b);
+	}
+}
+
 /* A function may be in a set and in a narrower one. */
-static void add_functions(const struct root *root, const struct device_sets *sets,
-			  struct binding *b)
+static void add_functions(const struct root *root, const struct node *node,
+			  const struct device_set *set, struct binding *b)
+{
+	for (size_t i = 0; i < set->fn.n; i++) {
+		const struct pci_fn *fn = set->fn.v[i];
+		cleanup_free char *model = xasprintf("model of %s", fn->addr);
+
+		if (find(b, model))
+			continue;
+		add_function(root, fn, b);
+		add_links(root, node, fn, b);
+	}
+}
+
+/* How many, first: of a function that is gone each part differs. */
+static void add_sets(const struct root *root, const struct node *node,
+		     const struct device_sets *sets, struct binding *b)
 {
 	for (size_t i = 0; i < sets->set.n; i++)
-		for (size_t j = 0; j < sets->set.v[i].fn.n; j++) {
-			const struct pci_fn *fn = sets->set.v[i].fn.v[j];
-			cleanup_free char *model = xasprintf("model of %s", fn->addr);
-
-			if (!find(b, model))
-				add_function(root, fn, b);
-		}
+		add(b, xasprintf("%zu", sets->set.v[i].fn.n), "members of %s",
+		    sets->set.v[i].sel->name);
+	for (size_t i = 0; i < sets->set.n; i++)
+		add_functions(root, node, &sets->set.v[i], b);
 }
 
 /* --- the machine --------------------------------------------------------------------------- */
@@ -298,6 +367,27 @@ static void add_machine(const struct root *root, const struct node *node, struct
 	add(b, xasprintf("%zu", cpus_count(&node->cpus)), "CPUs");
 }
 
+/*
+ * The layout that NPS, SNC and lost modules change. The kernel keeps some pages more or less for
+ * itself in each boot, and no module is smaller than a GiB: so memory is rounded to the nearest
+ * GiB. (A size that lies half-way between two may differ without a cause: then the gate measures.)
+ */
+static void add_numa(const struct root *root, const struct node *node, struct binding *b)
+{
+	const uint64_t half = 1ull << (GIB_SHIFT - 1);
+
+	add(b, cpus_format(&node->nodes), "NUMA nodes");
+	for (int n = cpus_next(&node->nodes, -1); n >= 0; n = cpus_next(&node->nodes, n))
+		add(b, text_at(root, "/sys/devices/system/node/node%d/cpulist", n),
+		    "CPUs of node %d", n);
+	for (size_t i = 0; i < node->memory_of.n; i++) {
+		const struct node_memory *m = &node->memory_of.v[i];
+
+		add(b, xasprintf("%" PRIu64 " GiB", (m->bytes + half) >> GIB_SHIFT),
+		    "memory of node %u", m->node);
+	}
+}
+
 static void add_cpu(const struct root *root, struct binding *b)
 {
 	static const char *const keys[] = {"model name", "microcode", "CPU implementer", "CPU part",
@@ -322,8 +412,11 @@ void binding_take(const struct root *root, const struct profile *profile, const 
 	add(&b, xstrdup(RAILHEAD_VERSION), "railhead");
 	add_kernel(root, node, &b);
 	add_machine(root, node, &b);
+	add_numa(root, node, &b);
+	add(&b, text_at(root, "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+	    "clock source");
 	add_cpu(root, &b);
-	add_functions(root, sets, &b);
+	add_sets(root, node, sets, &b);
 	for (size_t i = 0; i < array_len(modules); i++)
 		add_module(root, modules[i], &b);
 	*ret = b;

@@ -25,9 +25,10 @@ struct binding {
 
 /*
  * The parts: profile, railhead, kernel and its arguments (but railhead's and the boot loader's
- * own), drivers and RDMA's modules, firmware and serial numbers of the functions of all sets,
- * BIOS, machine, memory modules, CPUs with their microcode. A serial number is never a value, but
- * a part of a digest.
+ * own), drivers and RDMA's modules, BIOS, machine, memory modules, CPUs with their microcode, the
+ * CPUs and memory of each NUMA node, the clock source; how many members each set has, their models,
+ * firmware and serial numbers, and how their PCIe links and those of the bridges above trained. A
+ * serial number is never a value, but a part of a digest.
  */
 void binding_take(const struct root *root, const struct profile *profile, const struct node *node,
 		  const struct device_sets *sets, struct binding *ret);

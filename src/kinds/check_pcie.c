@@ -18,7 +18,7 @@
 
 #define DEV "/sys/bus/pci/devices/"
 
-enum { CLASS_DISPLAY = 0x03, CLASS_ACCELERATOR = 0x12, SLOWEST = 25 /* 2.5 GT/s */ };
+enum { SLOWEST = 25 /* 2.5 GT/s */ };
 
 /* One quantity of a link, and how it is spoken of. */
 struct quantity {
@@ -119,18 +119,11 @@ int check_pcie_width(const struct kind_ctx *ctx, struct change *c, const char *a
 	return judge(c, &width, &e, e.now, err);
 }
 
-/* GPUs and accelerators let their links sleep at the lowest speed; the width stays. */
-static bool may_idle(const struct kind_ctx *ctx, const char *addr)
-{
-	const struct pci_fn *fn = node_find(ctx->node, addr);
-
-	return fn && (fn->class >> 16 == CLASS_DISPLAY || fn->class >> 16 == CLASS_ACCELERATOR);
-}
-
 int check_pcie_speed(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
 {
 	struct pci_link e cleanup_pci_link = {0};
 	cleanup_free char *text = NULL, *best = NULL;
+	const struct pci_fn *fn;
 	bool idle;
 	int r = find_ends(ctx->root, &speed, arg, &e, err);
 
@@ -140,7 +133,8 @@ int check_pcie_speed(const struct kind_ctx *ctx, struct change *c, const char *a
 		      pci_link_file(PCI_LINK_SPEED, false));
 	if (r < 0)
 		return r;
-	idle = e.now == SLOWEST && pci_link_best(&e) > e.now && may_idle(ctx, e.addr);
+	fn = node_find(ctx->node, e.addr);
+	idle = e.now == SLOWEST && pci_link_best(&e) > e.now && fn && pci_fn_may_idle(fn);
 	best = say(&speed, pci_link_best(&e));
 	change_observe(c, idle ? "%s, idle; both ends are capable of %s" : "%s", text, best);
 	return judge(c, &speed, &e, idle ? pci_link_best(&e) : e.now, err);

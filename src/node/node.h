@@ -76,6 +76,8 @@ const char *cpu_vendor_name(enum cpu_vendor v); /* "intel", "amd", "arm", "unkno
 /* The DMI field of that name ("sys_vendor"), NULL if there is no such name; "" if unknown. */
 const char *node_dmi(const struct node *node, const char *field);
 const struct pci_fn *node_find(const struct node *node, const char *addr);
+/* GPUs and accelerators lower the speed of their link while they are idle; the width stays. */
+bool pci_fn_may_idle(const struct pci_fn *fn);
 /*
  * How many functions the card of fn has: they share domain:bus:device, and VFs are counted
  * nowhere. *ret_place (may be NULL): the place of fn among them, from 1.

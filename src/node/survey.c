@@ -17,6 +17,8 @@
 #define CPU_DIR "/sys/devices/system/cpu"
 #define NODE_DIR "/sys/devices/system/node"
 
+enum { CLASS_DISPLAY = 0x03, CLASS_ACCELERATOR = 0x12 }; /* base classes */
+
 static const struct {
 	const char *name;
 	size_t offset;
@@ -394,4 +396,9 @@ const struct pci_fn *node_find(const struct node *node, const char *addr)
 		if (streq(node->pci.v[i].addr, addr))
 			return &node->pci.v[i];
 	return NULL;
+}
+
+bool pci_fn_may_idle(const struct pci_fn *fn)
+{
+	return fn->class >> 16 == CLASS_DISPLAY || fn->class >> 16 == CLASS_ACCELERATOR;
 }

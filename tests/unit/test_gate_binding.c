@@ -12,6 +12,13 @@
 
 #define DMI "sys/firmware/dmi/tables/DMI"
 #define FN "sys/devices/pci0000:00/0000:3b:00.0"
+#define NODE "sys/devices/system/node/"
+#define CLOCK "sys/devices/system/clocksource/clocksource0/current_clocksource"
+/* A GPU below a switch. */
+#define PORT "sys/devices/pci0000:00/0000:00:01.0"
+#define SWITCH PORT "/0000:10:00.0"
+#define SWITCH_PORT SWITCH "/0000:11:00.0"
+#define GPU SWITCH_PORT "/0000:4b:00.0"
 
 static const struct tree_file machine[] = {
 	{"proc/version", "Linux version 6.1.0 (gcc)\n"},
@@ -35,6 +42,12 @@ static const struct tree_file machine[] = {
 	 "Model: \t\t H100\nGPU UUID:   \t GPU-1\nVideo BIOS: \t 96.00\n"},
 	{FN "/nvme/nvme0/x", "\n"},
 	{"sys/class/nvme/nvme0/serial", "NVMESERIAL\n"},
+	{FN "/current_link_width", "16\n"},
+	{FN "/current_link_speed", "32.0 GT/s PCIe\n"},
+	{NODE "online", "0-1\n"},
+	{NODE "node0/cpulist", "0-3\n"},
+	{NODE "node0/meminfo", "Node 0 MemTotal:       16400000 kB\n"},
+	{CLOCK, "tsc\n"},
 };
 
 /* One module: type 17, 8 bytes formatted, handle, 4 of values, strings; then the end, 127. */
@@ -57,8 +70,9 @@ static void take(const struct tmp *t, struct taken *ret)
 
 	*ret = (struct taken){.profile = {.digest = "0123456789abcdef"},
 			      .sel = {.name = (char *)"nics",
-				      .vendor = 0x15b3,
+				      .vendor = -1,
 				      .device = -1,
+				      .address = (char *)"0000:[34]b:*",
 				      .subsystem_vendor = -1,
 				      .subsystem_device = -1,
 				      .numa = -1,
@@ -130,6 +144,15 @@ static char *after(struct tmp *t, const char *file, const char *text)
 	return why;
 }
 
+static void differs_in(struct tmp *t, const char *file, const char *text, const char *want)
+{
+	cleanup_free char *why = after(t, file, text);
+
+	if (want ? !why || strcmp(why, want) != 0 : !!why)
+		fail_msg("%s: '%s', wanted '%s'", file, why ? why : "nothing",
+			 want ? want : "nothing");
+}
+
 static void test_parts(void **state)
 {
 	static const struct {
@@ -144,6 +167,11 @@ static void test_parts(void **state)
 		{"serial number of the machine", NULL},
 		{"memory modules", NULL},
 		{"CPUs", "4"},
+		{"NUMA nodes", "0-1"},
+		{"CPUs of node 0", "0-3"},
+		{"memory of node 0", "16 GiB"},
+		{"clock source", "tsc"},
+		{"members of nics", "1"},
 		{"model name", "Xeon 8480"},
 		{"microcode", "0x2b"},
 		{"model of 0000:3b:00.0", "15b3:1021 0000:0000"},
@@ -152,6 +180,8 @@ static void test_parts(void **state)
 		{"firmware of 0000:3b:00.0", "28.39.1002"},
 		{"video BIOS of 0000:3b:00.0", "96.00"},
 		{"serial number of 0000:3b:00.0", NULL},
+		{"link width of 0000:3b:00.0", "x16"},
+		{"link speed of 0000:3b:00.0", "32.0 GT/s PCIe"},
 	};
 	json_t *obj = taken_json(*state);
 	cleanup_free char *all = json_dumps(obj, 0);
@@ -225,15 +255,76 @@ static void test_differences(void **state)
 		 "driver mlx5_core: 24.10 FEDCBA, was 24.10 ABCDEF"},
 		{"sys/devices/system/cpu/present", "0-2\n", "CPUs: 3, was 4"},
 		{DMI, "\x11\x08\x01", "memory modules: not known now"},
+		{FN "/current_link_width", "1\n", "link width of 0000:3b:00.0: x1, was x16"},
+		{FN "/current_link_speed", "2.5 GT/s PCIe\n",
+		 "link speed of 0000:3b:00.0: 2.5 GT/s PCIe, was 32.0 GT/s PCIe"},
+		{NODE "node0/cpulist", "0-1\n", "CPUs of node 0: 0-1, was 0-3"},
+		/* the kernel leaves a few pages more or less to others than itself, boot for boot
+		 */
+		{NODE "node0/meminfo", "Node 0 MemTotal:       16399000 kB\n", NULL},
+		{NODE "node0/meminfo", "Node 0 MemTotal:       8200000 kB\n",
+		 "memory of node 0: 8 GiB, was 16 GiB"},
+		{NODE "online", "0\n", "NUMA nodes: 0, was 0-1"},
+		{CLOCK, "hpet\n", "clock source: hpet, was tsc"},
 	};
 
-	for (size_t i = 0; i < array_len(t); i++) {
-		cleanup_free char *why = after(*state, t[i].file, t[i].text);
+	for (size_t i = 0; i < array_len(t); i++)
+		differs_in(*state, t[i].file, t[i].text, t[i].why);
+}
 
-		if (t[i].why ? !why || strcmp(why, t[i].why) != 0 : !!why)
-			fail_msg("%s: '%s', wanted '%s'", t[i].file, why ? why : "nothing",
-				 t[i].why ? t[i].why : "nothing");
+static void add_pci(const struct tmp *t, const char *dir, const char *vendor, const char *class)
+{
+	cleanup_free char *bus = xasprintf("sys/bus/pci/devices/%s", strrchr(dir, '/') + 1);
+	cleanup_free char *place = xasprintf("../../../../%s", dir);
+	const char *const files[][2] = {{"vendor", vendor},
+					{"class", class},
+					{"current_link_width", "16\n"},
+					{"current_link_speed", "32.0 GT/s PCIe\n"}};
+
+	for (size_t i = 0; i < array_len(files); i++) {
+		cleanup_free char *file = xasprintf("%s/%s", dir, files[i][0]);
+
+		tmp_write(t, file, files[i][1]);
 	}
+	tree_link(t, bus, place);
+}
+
+/* Wherever the way to the root is narrow the function is slow; a GPU's own link may sleep. */
+static void test_links_above(void **state)
+{
+	static const char slow[] = "2.5 GT/s PCIe\n", fast[] = "32.0 GT/s PCIe\n";
+	struct tmp *t = *state;
+
+	add_pci(t, PORT, "0x8086\n", "0x060400\n");
+	add_pci(t, SWITCH, "0x1000\n", "0x060400\n");
+	add_pci(t, SWITCH_PORT, "0x1000\n", "0x060400\n");
+	add_pci(t, GPU, "0x10de\n", "0x030200\n");
+	differs_in(t, GPU "/current_link_width", "8\n", "link width of 0000:4b:00.0: x8, was x16");
+	differs_in(t, SWITCH_PORT "/current_link_width", "4\n",
+		   "link width of 0000:11:00.0: x4, was x16");
+	differs_in(t, GPU "/current_link_speed", slow, NULL);
+	differs_in(t, SWITCH_PORT "/current_link_speed", slow, NULL);
+	differs_in(t, SWITCH "/current_link_speed", slow,
+		   "link speed of 0000:10:00.0: 2.5 GT/s PCIe, was 32.0 GT/s PCIe");
+	differs_in(t, PORT "/current_link_speed", slow,
+		   "link speed of 0000:00:01.0: 2.5 GT/s PCIe, was 32.0 GT/s PCIe");
+	/* the switch is a part of the GPU: what sleeps is the link above that */
+	tmp_write(t, SWITCH "/vendor", "0x10de\n");
+	tmp_write(t, SWITCH_PORT "/vendor", "0x10de\n");
+	differs_in(t, PORT "/current_link_speed", fast, NULL);
+	differs_in(t, SWITCH "/current_link_speed", fast, NULL);
+	/* the port of a NIC is wide awake */
+	tmp_write(t, GPU "/class", "0x020000\n");
+	differs_in(t, PORT "/current_link_speed", slow,
+		   "link speed of 0000:00:01.0: 2.5 GT/s PCIe, was 32.0 GT/s PCIe");
+}
+
+/* A function less, or more. */
+static void test_members(void **state)
+{
+	add_pci(*state, GPU, "0x10de\n", "0x030200\n");
+	differs_in(*state, "sys/bus/pci/devices/0000:4b:00.0", NULL,
+		   "members of nics: 1, was 2; model of 0000:4b:00.0: not known now; and 1 more");
 }
 
 /* The third and more are counted. */
@@ -317,6 +408,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_parts, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_differences, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_links_above, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_members, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_many, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_two_of_a_name, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_torn_tables, setup, tmp_teardown),
