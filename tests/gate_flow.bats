@@ -310,7 +310,7 @@ blocked() {
 kept() { echo "$root/var/lib/railhead/pass.json"; }
 
 # A node that passes, with two functions, a BIOS and a driver that say what they are.
-passing() { # REUSE
+passing() { # REUSE [MORE-CHECKS NUMBERS]
   put "$root/sys/class/dmi/id/bios_version" 1.1
   put "$root/sys/class/dmi/id/product_serial" S3CRET
   put "$root/sys/module/mlx5_core/version" 24.10
@@ -321,10 +321,10 @@ passing() { # REUSE
     put "$root/sys/devices/system/node/node$n/meminfo" "Node $n MemTotal:       16400000 kB"
   done
   gated "  reuse: $1
-  checks: {memory: {run: memory_bandwidth, per: node, min: 1GB/s}, links: {run: carrier, on: nics}}"
+  checks: {memory: {run: memory_bandwidth, per: node, min: 1GB/s}, links: {run: carrier, on: nics}${2:-}}"
   bench_value 2e9
   run -0 with_bench "$railhead" gate --root "$root"
-  [ "$(bench_runs)" = 2 ]
+  [ "$(bench_runs)" = "${3:-2}" ]
 }
 
 # No word that is a program's name too: where the function is missing, that one would run.
@@ -424,6 +424,32 @@ E2
   rm "$root/sys/bus/pci/devices/$PF1" "$root/sys/class/net/eth1"
   measures 1
   in_record '.numbers.anew_because | startswith("members of nics: 1, was 2; ")'
+}
+
+@test "reuse: the pass has a number of each target that is there, and of no other" {
+  passing 24h
+  while IFS='|' read -r edit why; do
+    orderly_reboot
+    jq "$edit" "$(kept)" >"$root/x" && mv "$root/x" "$(kept)"
+    measures 2
+    in_record "$(printf '.numbers.anew_because == "%s"' "$why")"
+  done <<'E2'
+.measurements[1].id = "gate/memory/node7"|gate/memory/node7: there is no such target now
+del(.measurements[1])|gate/memory/node1: was not measured before
+E2
+}
+
+@test "reuse: a target that can't be measured now has no number from before" {
+  for pf in $PF0 $PF1; do
+    put "$root/sys/devices/pci0000:00/$pf/infiniband/mlx5_$pf/node_type" "1: CA"
+  done
+  passing 24h ', loop: {run: rdma_loopback, on: nics, min: 1GB/s}' 4
+  orderly_reboot
+  measures 0
+  orderly_reboot
+  rm -r "$root/sys/devices/pci0000:00/$PF1/infiniband"
+  measures 3 7
+  in_record '.numbers.anew_because | test("^gate/loop/0000:81:00.0: not as the machine is now: .*no RDMA device")'
 }
 
 @test "reuse: too old, from the future, torn, of another form, with --again, and where none is asked for" {

@@ -31,12 +31,28 @@ static uint64_t reuse_of(const struct profile *profile)
 	return text && parse_duration(text, &usec) == 0 ? usec : 0;
 }
 
+/* Why the numbers of the pass are not those of the node as it is now; NULL: they are. */
+static char *refusal(const json_t *pass, const struct run *run, const struct step_ctx *ctx,
+		     uint64_t usec)
+{
+	struct binding binding = {0};
+	struct plan benchmarks = {0};
+	char *why;
+
+	binding_take(run->root, run->profile, &run->node, &run->sets, &binding);
+	gate_plan(ctx, &benchmarks);
+	why = pass_refusal(pass, &binding, &benchmarks, time(NULL), usec);
+	plan_free(&benchmarks);
+	binding_free(&binding);
+	return why;
+}
+
 /* Takes what the boot before left, whether or not it is used: it serves once. */
-static bool reuse(const struct invocation *inv, const struct run *run, struct status *s)
+static bool reuse(const struct invocation *inv, const struct run *run, const struct step_ctx *ctx,
+		  struct status *s)
 {
 	uint64_t usec = reuse_of(run->profile);
 	cleanup_free char *why = NULL, *trial = kargs_value(run->node.cmdline, "railhead.trial");
-	struct binding binding = {0};
 	struct err err = {0};
 	json_t *pass = pass_take(run->root, &err);
 	bool used;
@@ -47,16 +63,13 @@ static bool reuse(const struct invocation *inv, const struct run *run, struct st
 		why = xstrdup("--again");
 	else if (pass && usec && trial)
 		why = xstrdup("this boot tries kernel arguments");
-	else if (pass && usec) {
-		binding_take(run->root, run->profile, &run->node, &run->sets, &binding);
-		why = pass_refusal(pass, &binding, time(NULL), usec);
-	}
+	else if (pass && usec)
+		why = refusal(pass, run, ctx, usec);
 	used = pass && usec && !why;
 	if (used)
 		status_reuse(s, pass);
 	else
 		status_measured(s, time(NULL), why);
-	binding_free(&binding);
 	json_decref(pass);
 	return used;
 }
@@ -108,7 +121,7 @@ int gate_numbers(const struct invocation *inv, const struct run *run, struct sta
 
 	if (inv->retry)
 		r = measure_the_rest(&ctx, s, err);
-	else if (!reuse(inv, run, s))
+	else if (!reuse(inv, run, &ctx, s))
 		r = measure_all(&ctx, s, err);
 	if (r == 0)
 		status_measurements(s, ret);

@@ -39,9 +39,46 @@ json_t *pass_take(const struct root *root, struct err *err)
 	return NULL;
 }
 
-char *pass_refusal(const json_t *pass, const struct binding *binding, int64_t now, uint64_t usec)
+static bool has_number(const json_t *pass, const char *id)
+{
+	const json_t *list = json_object_get(pass, "measurements");
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *of = json_string_value(json_object_get(json_array_get(list, i), "id"));
+
+		if (of && streq(of, id))
+			return true;
+	}
+	return false;
+}
+
+/* The pass has a number of each target, and of nothing else; NULL, or the first that is wrong. */
+static char *wrong_target(const json_t *pass, const struct plan *benchmarks)
+{
+	const json_t *list = json_object_get(pass, "measurements");
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *id = json_string_value(json_object_get(json_array_get(list, i), "id"));
+
+		if (!id || !plan_find(benchmarks, id))
+			return xasprintf("%s: there is no such target now", id ? id : "a number");
+	}
+	for (size_t i = 0; i < benchmarks->list.n; i++) {
+		const struct change *c = benchmarks->list.v[i];
+
+		if (!has_number(pass, c->id))
+			return xasprintf("%s: was not measured before", c->id);
+		if (c->note)
+			return xasprintf("%s: %s", c->id, c->note);
+	}
+	return NULL;
+}
+
+char *pass_refusal(const json_t *pass, const struct binding *binding, const struct plan *benchmarks,
+		   int64_t now, uint64_t usec)
 {
 	int64_t age = now - number(pass, "measured");
+	char *why;
 
 	if (age < 0)
 		return xstrdup("what was measured before has a time that is still to come; is the "
@@ -51,7 +88,8 @@ char *pass_refusal(const json_t *pass, const struct binding *binding, int64_t no
 
 		return xasprintf("what was measured before is %s old", time);
 	}
-	return binding_difference(binding, json_object_get(pass, "binding"));
+	why = binding_difference(binding, json_object_get(pass, "binding"));
+	return why ? why : wrong_target(pass, benchmarks);
 }
 
 static json_t *origin(int64_t measured, int64_t boots)

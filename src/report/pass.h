@@ -18,10 +18,12 @@
 json_t *pass_take(const struct root *root, struct err *err);
 
 /*
- * Why the pass can't be used; NULL: it can. now, of the wall clock, in seconds; usec: how old it
- * may be. The caller frees.
+ * Why the pass can't be used; NULL: it can. benchmarks: those of this boot (gate_plan()), each of
+ * which must have its number in the pass, whatever the binding says. now, of the wall clock, in
+ * seconds; usec: how old the pass may be. The caller frees.
  */
-char *pass_refusal(const json_t *pass, const struct binding *binding, int64_t now, uint64_t usec);
+char *pass_refusal(const json_t *pass, const struct binding *binding, const struct plan *benchmarks,
+		   int64_t now, uint64_t usec);
 
 /* The numbers in the record are those of the pass. */
 void status_reuse(struct status *s, const json_t *pass);
