@@ -120,3 +120,61 @@ gate_ends() { # STATUS VERDICT [OPTION]
   gate_ends 7 blocked --again
   measured "gate/copy/$a" "cannot measure" "^gpu_copy of $a: libcuda.so.1: .* install NVIDIA's driver"
 }
+
+# --- a pass that is used again -------------------------------------------------------------------
+
+reused() { # after an orderly reboot, from now on
+  "$railhead" gate --keep --root "$root"
+  rm -rf "$root/run/railhead"
+  put "$root/proc/sys/kernel/random/boot_id" "$(cat /proc/sys/kernel/random/uuid)"
+}
+
+numbers() { # JQ-FILTER
+  jq -e "$1" "$gate_out" >/dev/null || {
+    jq -c .numbers "$gate_out"
+    return 1
+  }
+}
+
+@test "reuse: what a GPU knows to be wrong is asked in every boot, and only copies are taken over" {
+  sed -i 's/  budget: 30s/&\n  reuse: 24h/' "$root/etc/railhead/profiles/site.yaml"
+  gate_ends 0 ready
+  numbers '.numbers.boots_ago == 0 and (.numbers | has("this_boot") | not)'
+  reused
+  jq '.measured -= 3600' "$root/var/lib/railhead/pass.json" >"$root/x"
+  mv "$root/x" "$root/var/lib/railhead/pass.json"
+  model "$a h2d 500000000" # nobody copies
+  gate_ends 0 ready
+  numbers '.numbers.boots_ago == 1 and .numbers.this_boot == ["health"] and (.measurements | length) == 5'
+  run -0 "$railhead" status --root "$root"
+  [[ $output == *"numbers: measured 1 h ago, in the boot before (in this boot: health)"* ]]
+  reused
+  model "$b remap_pending 1" "$b width 8"
+  gate_ends 7 blocked
+  numbers '.numbers.boots_ago == 2'
+  measured "gate/health/$b" slow "^gpu_health of $b: a row .*; its PCIe link has 8 lanes of 16"
+  measured "gate/health/$a" pass
+  measured "gate/copy/$a" pass
+  gate_ends 7 blocked --again
+  measured "gate/copy/$a" slow
+}
+
+@test "reuse: a library that hangs at the looks is no pass, and the numbers stay what they were" {
+  sed -i 's/  budget: 30s/&\n  reuse: 24h/; s/gpu_health, on: gpus/&, timeout: 2s/' \
+    "$root/etc/railhead/profiles/site.yaml"
+  gate_ends 0 ready
+  reused
+  model "nvmlInit_v2 hangs 0"
+  gate_ends 7 blocked
+  measured "gate/health/$a" broken "no result within 2000 ms"
+  measured "gate/copy/$a" pass
+}
+
+@test "reuse: a profile whose benchmarks need no load has nothing to take over" {
+  sed -i 's/  budget: 30s/&\n  reuse: 24h/; /copy:/d; /peer:/d' "$root/etc/railhead/profiles/site.yaml"
+  gate_ends 0 ready
+  reused
+  [ ! -e "$root/var/lib/railhead/pass.json" ]
+  gate_ends 0 ready
+  numbers '.numbers.boots_ago == 0'
+}

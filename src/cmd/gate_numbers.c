@@ -2,7 +2,7 @@
 /*
  * The numbers that the gate judges: measured now, or (gate.reuse of the profile) those of the
  * boot before, if it ended in an orderly reboot and everything that they stand on is the same.
- * All looks are done anew in either case.
+ * The looks, and the benchmarks that put no load on the machine, are done in every boot.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,13 +22,28 @@
 
 enum { KEEP_LOCK_US = 2 * 1000000 };
 
+/* The names of the checks whose benchmarks need load, or of those whose benchmarks do not. */
+static void benchmarks_of(const struct profile *profile, bool load, struct strv *ret)
+{
+	const struct ynode *checks = ynode_get(profile_section(profile, "gate"), "checks");
+
+	for (size_t i = 0; checks && i < checks->keys.n; i++) {
+		const char *run = ynode_text(checks->items.v[i], "run", "");
+
+		if (gate_measures(run) && gate_needs_load(run) == load)
+			strv_add(ret, checks->keys.v[i]->text);
+	}
+}
+
 /* gate.reuse in microseconds; 0: nothing is used again. */
 static uint64_t reuse_of(const struct profile *profile)
 {
 	const char *text = ynode_text(profile_section(profile, "gate"), "reuse", NULL);
+	cleanup_strv struct strv under_load = {0};
 	uint64_t usec;
 
-	return text && parse_duration(text, &usec) == 0 ? usec : 0;
+	benchmarks_of(profile, true, &under_load);
+	return under_load.n && text && parse_duration(text, &usec) == 0 ? usec : 0;
 }
 
 /* Why the numbers of the pass are not those of the node as it is now; NULL: they are. */
@@ -47,9 +62,12 @@ static char *refusal(const json_t *pass, const struct run *run, const struct ste
 	return why;
 }
 
-/* Takes what the boot before left, whether or not it is used: it serves once. */
+/*
+ * Takes what the boot before left, whether or not it is used: it serves once. this_boot: the checks
+ * that every boot measures.
+ */
 static bool reuse(const struct invocation *inv, const struct run *run, const struct step_ctx *ctx,
-		  struct status *s)
+		  const struct strv *this_boot, struct status *s)
 {
 	uint64_t usec = reuse_of(run->profile);
 	cleanup_free char *why = NULL, *trial = kargs_value(run->node.cmdline, "railhead.trial");
@@ -67,7 +85,7 @@ static bool reuse(const struct invocation *inv, const struct run *run, const str
 		why = refusal(pass, run, ctx, usec);
 	used = pass && usec && !why;
 	if (used)
-		status_reuse(s, pass);
+		status_reuse(s, pass, this_boot);
 	else
 		status_measured(s, time(NULL), why);
 	json_decref(pass);
@@ -87,19 +105,17 @@ static void not_yet(const struct status *s, struct strv *ret)
 	measurements_free(&m);
 }
 
-/* Of a retry: what could not be measured is, the rest stays. */
-static int measure_the_rest(const struct step_ctx *ctx, struct status *s, struct err *err)
+/* Those checks are measured; the numbers of the others stay. */
+static int measure_some(const struct step_ctx *ctx, const struct strv *only, struct status *s,
+			struct err *err)
 {
 	struct measurements m = {0};
-	struct strv only = {0};
 	int r = 0;
 
-	not_yet(s, &only);
-	if (only.n)
-		r = gate_measure(ctx, &only, &m, err);
+	if (only->n)
+		r = gate_measure(ctx, only, &m, err);
 	status_replace_measurements(s, &m);
 	measurements_free(&m);
-	strv_free(&only);
 	return r;
 }
 
@@ -117,11 +133,16 @@ int gate_numbers(const struct invocation *inv, const struct run *run, struct sta
 		 struct measurements *ret, struct err *err)
 {
 	struct step_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
-	int r = 0;
+	cleanup_strv struct strv only = {0};
+	int r;
 
 	if (inv->retry)
-		r = measure_the_rest(&ctx, s, err);
-	else if (!reuse(inv, run, &ctx, s))
+		not_yet(s, &only);
+	else
+		benchmarks_of(run->profile, false, &only);
+	if (inv->retry || reuse(inv, run, &ctx, &only, s))
+		r = measure_some(&ctx, &only, s, err);
+	else
 		r = measure_all(&ctx, s, err);
 	if (r == 0)
 		status_measurements(s, ret);

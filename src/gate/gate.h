@@ -77,6 +77,8 @@ int gate_measure(const struct step_ctx *ctx, const struct strv *only, struct mea
 int gate_measure_long(const struct step_ctx *ctx, struct measurements *ret, struct err *err);
 /* Whether the `run:` of a check is a benchmark's. The others are looks (steps/gate.c). */
 bool gate_measures(const char *run);
+/* Whether it is a benchmark's, and that benchmark puts load on the machine. */
+bool gate_needs_load(const char *run);
 void measurements_free(struct measurements *m);
 const char *outcome_name(enum outcome o);
 

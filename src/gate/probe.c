@@ -27,6 +27,12 @@ bool gate_measures(const char *run)
 	return false;
 }
 
+/* gpu_health only asks the driver. */
+bool gate_needs_load(const char *run)
+{
+	return gate_measures(run) && !streq(run, probe_gpu_health.run);
+}
+
 static enum on_fail on_fail_of(const struct ynode *check)
 {
 	const char *word = ynode_text(check, "on_fail", "block");

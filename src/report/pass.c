@@ -98,11 +98,18 @@ static json_t *origin(int64_t measured, int64_t boots)
 			 (json_int_t)boots);
 }
 
-void status_reuse(struct status *s, const json_t *pass)
+void status_reuse(struct status *s, const json_t *pass, const struct strv *this_boot)
 {
+	json_t *numbers = origin(number(pass, "measured"), number(pass, "boots_ago") + 1);
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < this_boot->n; i++)
+		json_array_append_new(names, json_string(this_boot->v[i]));
+	if (this_boot->n)
+		json_object_set(numbers, "this_boot", names);
+	json_decref(names);
 	json_object_set(s->doc, "measurements", json_object_get(pass, "measurements"));
-	json_object_set_new(s->doc, "numbers",
-			    origin(number(pass, "measured"), number(pass, "boots_ago") + 1));
+	json_object_set_new(s->doc, "numbers", numbers);
 }
 
 void status_measured(struct status *s, int64_t now, const char *why)
@@ -159,6 +166,16 @@ int pass_keep(const struct root *root, const struct status *s, struct err *err)
 	return r < 0 ? r : 1;
 }
 
+/* "a, b", or NULL. */
+static char *names_of(const json_t *list)
+{
+	struct str out = {0};
+
+	for (size_t i = 0; i < json_array_size(list); i++)
+		str_addf(&out, "%s%s", i ? ", " : "", json_string_value(json_array_get(list, i)));
+	return out.len ? str_take(&out) : NULL;
+}
+
 char *pass_line(const struct status *s, int64_t now)
 {
 	const json_t *numbers = json_object_get(s->doc, "numbers");
@@ -168,10 +185,15 @@ char *pass_line(const struct status *s, int64_t now)
 
 	if (!numbers || !json_array_size(json_object_get(s->doc, "measurements")))
 		return NULL;
-	if (boots > 1)
-		return xasprintf("measured %s ago, %lld boots before", time, (long long)boots);
-	if (boots)
-		return xasprintf("measured %s ago, in the boot before", time);
+	if (boots) {
+		cleanup_free char *before = xasprintf("%lld boots before", (long long)boots);
+		cleanup_free char *names = names_of(json_object_get(numbers, "this_boot"));
+
+		return xasprintf("measured %s ago, %s%s%s%s", time,
+				 boots > 1 ? before : "in the boot before",
+				 names ? " (in this boot: " : "", names ? names : "",
+				 names ? ")" : "");
+	}
 	return xasprintf("measured %s ago%s%s%s", time, why ? " (anew: " : "", why ? why : "",
 			 why ? ")" : "");
 }

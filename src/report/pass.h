@@ -25,8 +25,11 @@ json_t *pass_take(const struct root *root, struct err *err);
 char *pass_refusal(const json_t *pass, const struct binding *binding, const struct plan *benchmarks,
 		   int64_t now, uint64_t usec);
 
-/* The numbers in the record are those of the pass. */
-void status_reuse(struct status *s, const json_t *pass);
+/*
+ * The numbers in the record are those of the pass, with the time of the pass; but those of the
+ * checks in this_boot, which are named there, are measured in this boot.
+ */
+void status_reuse(struct status *s, const json_t *pass, const struct strv *this_boot);
 /* They are of now (of the wall clock); why: the sentence why a pass was not used, or NULL. */
 void status_measured(struct status *s, int64_t now, const char *why);
 
