@@ -123,6 +123,7 @@ CALLS=(fsync renameat unlinkat openat write)
   [[ $output == *"was killed"* ]]
   bench_value 2e9
   run -0 with_bench "$railhead" gate --retry --root "$root"
+  jq -e '[.measurements[].outcome] == ["pass", "pass"] and .numbers.boots_ago == 0' "$record"
   [ "$(claims | xargs)" = "file label metric status" ]
 }
 
