@@ -275,13 +275,15 @@ static int run_gate(struct gate *g)
 }
 
 /* Whether --retry has anything to do; else *code is the exit code. */
-static bool wants_retry(const struct gate *g, int *code)
+static bool wants_retry(struct gate *g, int *code)
 {
 	struct err err = {0};
 
 	*code = status_admitted(&g->status) ? EXIT_OK : EXIT_GATE;
-	if (status_begun(&g->status)) /* it was killed */
+	if (status_begun(&g->status)) { /* and killed: there is nothing to go on from */
+		g->inv->retry = false;
 		return true;
+	}
 	if (!is_waiting(&g->status)) {
 		struct waiting w;
 		bool unjudged = streq(status_verdict(&g->status), verdict_name(VERDICT_WAITING)) &&

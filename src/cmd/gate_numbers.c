@@ -134,15 +134,13 @@ int gate_numbers(const struct invocation *inv, const struct run *run, struct sta
 {
 	struct step_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
 	cleanup_strv struct strv only = {0};
-	/* A gate that was killed left no numbers: a retry after it has all of them to measure. */
-	bool rest = inv->retry && status_has_measurements(s);
 	int r;
 
-	if (rest)
+	if (inv->retry)
 		not_yet(s, &only);
 	else
 		benchmarks_of(run->profile, false, &only);
-	if (rest || reuse(inv, run, &ctx, &only, s))
+	if (inv->retry || reuse(inv, run, &ctx, &only, s))
 		r = measure_some(&ctx, &only, s, err);
 	else
 		r = measure_all(&ctx, s, err);

@@ -314,11 +314,6 @@ static struct measurement measurement_from_json(const json_t *obj)
 	return m;
 }
 
-bool status_has_measurements(const struct status *s)
-{
-	return json_object_get(s->doc, "measurements") != NULL;
-}
-
 void status_measurements(const struct status *s, struct measurements *ret)
 {
 	const json_t *list = json_object_get(s->doc, "measurements");

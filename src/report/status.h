@@ -62,8 +62,6 @@ void status_set_lack(struct status *s, enum stage stage, const char *sentence);
 void status_set_measurements(struct status *s, const struct measurements *m);
 /* Of the checks that m has any of; what is there of the others stays. */
 void status_replace_measurements(struct status *s, const struct measurements *m);
-/* Whether this boot has measured, or used numbers again, since a judgement began last. */
-bool status_has_measurements(const struct status *s);
 /* What was measured last, for a judgement without measuring anew. */
 void status_measurements(const struct status *s, struct measurements *ret);
 /* What is to be known of a device that came back, as a JSON object; takes it over. */
