@@ -57,7 +57,7 @@ CALLS=(fsync renameat unlinkat openat write)
 @test "a first gate that is killed anywhere claims nothing that it has not judged" {
   local call n kills=0 had
   for call in "${CALLS[@]}"; do
-    for n in {1..8}; do
+    for n in {1..24}; do
       rm -rf "$root/run/railhead" "$label" "$metrics"
       killed_at "$call" $n gate || break
       kills=$((kills + 1))
@@ -70,7 +70,7 @@ CALLS=(fsync renameat unlinkat openat write)
         no_stage_makes_ready
         [ -z "$(claims)" ]
       fi
-      run -0 "$railhead" gate --root "$root"
+      run -0 "$railhead" gate --root "$root" # what was cut off is told now
       [ "$(claims | xargs)" = "file label metric status" ]
     done
   done
@@ -80,7 +80,7 @@ CALLS=(fsync renameat unlinkat openat write)
 @test "gate --again that is killed anywhere on a node that is not ready any more" {
   local call n kills=0 had
   for call in "${CALLS[@]}"; do
-    for n in {1..8}; do
+    for n in {1..24}; do
       width 16
       run -0 "$railhead" gate --again --root "$root"
       [ "$(claims | xargs)" = "file label metric status" ]
@@ -103,24 +103,41 @@ CALLS=(fsync renameat unlinkat openat write)
   [ $kills -gt 12 ]
 }
 
+kill_while_it_measures() { # [FUNCTION, while the gate is at work]
+  rm -f "$BATS_TEST_TMPDIR/fifo"
+  mkfifo "$BATS_TEST_TMPDIR/fifo"
+  : >"$BATS_TEST_TMPDIR/at-work"
+  chmod 666 "$BATS_TEST_TMPDIR/at-work"
+  printf '#!/bin/sh\necho >>%s\nread -r line <%s\n' "$BATS_TEST_TMPDIR/at-work" "$BATS_TEST_TMPDIR/fifo" \
+    >"$BATS_TEST_TMPDIR/bench"
+  chmod 755 "$BATS_TEST_TMPDIR/bench"
+  with_bench "$railhead" gate --again --root "$root" 3>&- &
+  until [ -s "$BATS_TEST_TMPDIR/at-work" ]; do sleep 0.05; done
+  ${1:-:}
+  kill -9 "$(cat "$root/run/railhead/lock")"
+  wait $! || :
+}
+
+look_at_it() {
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"verdict: waiting"*"reason:  the gate has been at work since "*" s after boot"* ]]
+  grep -q " $(cat "$root/run/railhead/lock") " /proc/locks # it is alone still
+}
+
 @test "a gate that was killed is named, and a retry judges" {
   sed -i 's/^gate: .*/gate: {checks: {m: {run: memory_bandwidth, per: node, min: 1GB\/s}}}/' \
     "$root/etc/railhead/profiles/sku.yaml"
   "$railhead" apply --root "$root"
-  mkfifo "$BATS_TEST_TMPDIR/fifo"
-  printf '#!/bin/sh\nread -r line <%s\n' "$BATS_TEST_TMPDIR/fifo" >"$BATS_TEST_TMPDIR/bench"
-  chmod 755 "$BATS_TEST_TMPDIR/bench"
-  with_bench "$railhead" gate --root "$root" 3>&- &
-  until jq -e .judging.since_usec "$record" >/dev/null 2>&1; do sleep 0.05; done
-  run -7 "$railhead" status --root "$root"
-  [[ $output == *"verdict: waiting"*"reason:  the gate has been at work since "*" s after boot"* ]]
-  kill -9 "$(cat "$root/run/railhead/lock")"
-  wait $! || :
+  kill_while_it_measures look_at_it
+  kill_while_it_measures look_at_it # the second after the first, as its unit begins it
   run -7 "$railhead" status --root "$root"
   [[ $output == *"reason:  the gate that began "*" s after boot was killed, or failed, before its verdict; see \`journalctl -u railhead-gate\`, and run \`railhead gate\`"* ]]
   "$railhead" apply --root "$root"
   run -7 "$railhead" status --root "$root"
   [[ $output == *"was killed"* ]]
+  bench_value 1e8 # a retry measures, too
+  run -7 with_bench "$railhead" gate --retry --root "$root"
+  kill_while_it_measures
   bench_value 2e9
   run -0 with_bench "$railhead" gate --retry --root "$root"
   jq -e '[.measurements[].outcome] == ["pass", "pass"] and .numbers.boots_ago == 0' "$record"
@@ -135,6 +152,45 @@ CALLS=(fsync renameat unlinkat openat write)
   no_stage_makes_ready
   run -0 "$railhead" gate --root "$root"
   [ -e "$ready" ]
+}
+
+@test "a trial of kernel arguments is over although the gate was killed after it let work in" {
+  put "$root/proc/cmdline" "root=/dev/vda2 ro railhead.slot=a railhead.trial=1"
+  run -0 "$railhead" gate --root "$root"
+  rm "$root/run/railhead/trial-over"
+  run -0 "$railhead" gate --root "$root"
+  [ -e "$root/run/railhead/trial-over" ]
+}
+
+@test "a retry, admit and a look at devices that are killed: the next of them goes on" {
+  local call n verb kills=0
+  for verb in "gate --retry" "admit --for 1h --reason x" "admit --end"; do
+    for call in fsync renameat unlinkat write; do
+      for n in {1..10}; do
+        width 8
+        run -7 "$railhead" gate --again --root "$root"
+        [[ $verb != "admit --end" ]] || "$railhead" admit --for 1h --reason y --root "$root"
+        if [[ $verb == "gate --retry" ]]; then # as if it had waited for that
+          jq '.verdict = "waiting" | .waiting = {since_usec: 1, until_usec: 99999999999999, looked_usec: 1}' \
+            "$record" >"$record.new"
+          mv "$record.new" "$record"
+          width 16
+        fi
+        # shellcheck disable=SC2086 # words
+        killed_at $call $n $verb || break
+        kills=$((kills + 1))
+        echo "$verb, $call $n: $(claims | xargs)"
+        # shellcheck disable=SC2086
+        run -0 "$railhead" $verb --root "$root"
+        case $verb in
+          *retry) [ "$(claims | xargs)" = "file label metric status" ] ;;
+          *end) [ "$(claims)" = "" ] && jq -e '.verdict == "blocked"' "$record" ;;
+          *) [ "$(claims | xargs)" = "file label metric status" ] && jq -e '.verdict == "blocked"' "$record" ;;
+        esac
+      done
+    done
+  done
+  [ $kills -gt 20 ]
 }
 
 @test "what is let in by hand stays through a gate that is killed" {

@@ -38,7 +38,7 @@ int service_trial_over(const struct root *root, const char *cmdline, struct err 
 	struct err later = {0};
 	int r, s;
 
-	if (!is_trial(cmdline))
+	if (!is_trial(cmdline) || root_exists(root, STATE_DIR "/" TRIAL_OVER))
 		return 0;
 	r = state_write(root, TRIAL_OVER, "the verdict is there\n", err);
 	s = root->live ? machine_stop_unit(TRIAL_TIMER, r < 0 ? &later : err) : 0;

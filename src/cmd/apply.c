@@ -315,6 +315,9 @@ static int run(struct invocation *inv)
 	/* First thing in a boot: nothing of an earlier one admits work any more. */
 	if (a.unit && inv->stage_name && inv->stage == STAGE_INITRD)
 		status_of_initramfs(&a.status);
+	else if (a.unit && inv->stage_name && inv->stage == STAGE_EARLY &&
+		 status_has_stage(&a.status, STAGE_EARLY))
+		status_leave_user_space(&a.status); /* its unit runs once in a user space */
 	if (status_is_empty(&a.status))
 		watch_end(&inv->root);
 	enter_user_space(&inv->root, &a.status);

@@ -43,6 +43,7 @@ struct gate {
 	bool unit; /* not by hand */
 	bool news; /* to the journal, and where it is by itself to the console */
 	bool admitted;
+	bool killed; /* too often: a trial of kernel arguments is left to its timer */
 };
 
 /* --- judging ------------------------------------------------------------------------------- */
@@ -173,7 +174,8 @@ static void wait_or_give_up(struct gate *g)
 
 static void set_timer(const struct gate *g)
 {
-	bool waits = is_waiting(&g->status);
+	/* Work that could not be let in for want of a file is let in when there is room. */
+	bool waits = is_waiting(&g->status) || (g->v.admit && !g->admitted);
 	struct waiting w;
 	struct err err = {0};
 
@@ -184,6 +186,17 @@ static void set_timer(const struct gate *g)
 }
 
 /* --- the verb ------------------------------------------------------------------------------ */
+
+/* What a judgement had still to do that was killed after it had let work in. */
+static void stand(struct gate *g)
+{
+	struct err err = {0};
+
+	g->admitted = true;
+	status_renew(g->root, &g->status);
+	if (service_trial_over(g->root, g->run.node.cmdline, &err) < 0)
+		complain("%s", err.text);
+}
 
 static bool already_admitted(const struct gate *g)
 {
@@ -228,7 +241,8 @@ static int end(struct gate *g)
 		gate_pass(&g->run, &g->status);
 	if (g->news)
 		journal_verdict(&g->run, &g->v);
-	if (!g->inv->retry && service_trial_over(g->root, g->run.node.cmdline, &err) < 0)
+	if (!g->inv->retry && !g->killed &&
+	    service_trial_over(g->root, g->run.node.cmdline, &err) < 0)
 		complain("%s", err.text);
 	set_timer(g);
 	if (had_hand && g->v.admit && service_admission_over(g->root, &err) < 0)
@@ -247,6 +261,7 @@ static void blame_killed(struct gate *g)
 		status_begun(&g->status));
 
 	verdict_simple(&g->v, VERDICT_BLOCKED, text);
+	g->killed = true;
 }
 
 /* With the run open. Returns the exit code. */
@@ -256,7 +271,7 @@ static int run_gate(struct gate *g)
 		if (!g->inv->json)
 			printf("verdict: %s, from earlier in this boot (--again measures anew)\n",
 			       status_verdict(&g->status));
-		g->admitted = true;
+		stand(g);
 		return EXIT_OK;
 	}
 	if (g->unit && status_begun(&g->status) >= BEGUN_MOST) {
@@ -280,7 +295,12 @@ static bool wants_retry(struct gate *g, int *code)
 	struct err err = {0};
 
 	*code = status_admitted(&g->status) ? EXIT_OK : EXIT_GATE;
-	if (status_begun(&g->status)) { /* and killed: there is nothing to go on from */
+	if (status_verdict_admits(&g->status)) {
+		g->admitted = true;
+		status_renew(g->root, &g->status);
+	}
+	/* Killed, or in vain: there is nothing to go on from. */
+	if (status_begun(&g->status) || g->status.claim_lost) {
 		g->inv->retry = false;
 		return true;
 	}
@@ -307,7 +327,7 @@ static bool is_let_in(struct gate *g)
 {
 	cleanup_free char *line = admission_line(&g->status);
 
-	if (!g->unit || g->inv->again || !line)
+	if (!g->unit || g->inv->again || !line || status_begun(&g->status))
 		return false;
 	printf("verdict: %s, %s\n", status_verdict(&g->status), line);
 	g->admitted = true;

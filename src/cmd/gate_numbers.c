@@ -199,6 +199,8 @@ int gate_keep(struct invocation *inv)
 		return EXIT_INTERNAL;
 	}
 	status_load(&inv->root, &s);
+	if (status_withdraw(&inv->root, &s, &err) < 0)
+		complain("%s", err.text);
 	if (reboots)
 		r = pass_keep(&inv->root, &s, &err);
 	if (r < 0)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "sys/state.h"
 
 static int run(struct invocation *inv)
 {
@@ -10,6 +11,13 @@ static int run(struct invocation *inv)
 	int code;
 
 	status_load(&inv->root, &status);
+	if (status_begun(&status) && !state_is_locked(&inv->root)) {
+		/* It may have ended since the record was read. */
+		status_free(&status);
+		status_load(&inv->root, &status);
+		if (status_begun(&status))
+			status_blame_killed(&status);
+	}
 	if (inv->json)
 		print_json(json_incref(status.doc));
 	else if (status_is_empty(&status))

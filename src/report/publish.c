@@ -166,6 +166,9 @@ static void add_feature(struct str *out, const char *name, const char *value)
 		str_addf(out, "railhead.io/%s=%s\n", name, value);
 }
 
+/* So that what is told again soon is the same text, and no file is written. */
+enum { STEP_S = 1800 };
+
 /* node-feature-discovery takes no feature below it from that time on. */
 static void add_expiry(struct str *out, time_t at)
 {
@@ -181,7 +184,7 @@ char *publish_features(const json_t *record, bool ready, time_t now)
 	struct str out = {0};
 
 	if (ready)
-		add_expiry(&out, now + PUBLISH_LASTS_S);
+		add_expiry(&out, now - now % STEP_S + STEP_S + PUBLISH_LASTS_S);
 	add_feature(&out, "ready", ready ? "true" : "false");
 	add_feature(&out, "verdict", verdict_of(record, ready));
 	if (by_hand(record, ready))

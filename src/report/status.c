@@ -65,11 +65,19 @@ static bool has_ready_file(const struct root *root)
 /* The one who withdrew readiness, or was to give it, did not come to the record. */
 static void forget_claim(struct status *s)
 {
+	cleanup_free char *text = NULL;
+	struct verdict v;
+
+	s->claim_lost = true;
 	status_set_admission(s, NULL);
-	set_waiting_for(s, xasprintf("the verdict was '%s', and " STATE_DIR "/" READY_FILE
-				     " is not there: a judgement began, or did not end; run "
-				     "`railhead gate`",
-				     status_verdict(s)));
+	if (!status_verdict_admits(s))
+		return;
+	text = xasprintf("the verdict was '%s', and " STATE_DIR "/" READY_FILE
+			 " is not there: a judgement began, or did not end; run `railhead gate`",
+			 status_verdict(s));
+	verdict_simple(&v, VERDICT_LAPSED, text);
+	status_set_verdict(s, &v);
+	verdict_free(&v);
 }
 
 static uint64_t usec_of(const json_t *obj, const char *key)
@@ -79,7 +87,7 @@ static uint64_t usec_of(const json_t *obj, const char *key)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-static void blame_the_dead(struct status *s)
+void status_blame_killed(struct status *s)
 {
 	json_t *judging = json_incref(json_object_get(s->doc, "judging"));
 	uint64_t since = usec_of(judging, "since_usec");
@@ -91,14 +99,15 @@ static void blame_the_dead(struct status *s)
 	json_object_set_new(s->doc, "judging", judging);
 }
 
-/* What the initramfs did is of the boot, and all else of its user space. */
-static void leave_user_space(struct status *s, const char *boot_id)
+void status_leave_user_space(struct status *s)
 {
-	json_t *doc = fresh(boot_id);
+	json_t *doc = fresh(text_of(s->doc, "boot_id", ""));
 	json_t *initrd = json_object_get(json_object_get(s->doc, "stages"), "initrd");
 
 	if (initrd)
 		json_object_set(sub(doc, "stages"), "initrd", initrd);
+	if (json_object_get(s->doc, "user_space"))
+		json_object_set(doc, "user_space", json_object_get(s->doc, "user_space"));
 	json_decref(s->doc);
 	s->doc = doc;
 	s->new_user_space = true;
@@ -115,7 +124,7 @@ void status_parse(struct status *ret, const char *text, const char *boot_id, con
 	}
 	was = text_of(ret->doc, "user_space", "");
 	if (*was && *user_space && !streq(was, user_space))
-		leave_user_space(ret, boot_id);
+		status_leave_user_space(ret);
 	if (*user_space)
 		json_object_set_new(ret->doc, "user_space", json_string(user_space));
 }
@@ -137,8 +146,6 @@ void status_load(const struct root *root, struct status *ret)
 	status_parse(ret, text, boot_id, user_space);
 	if (status_admitted(ret) && !has_ready_file(root))
 		forget_claim(ret);
-	if (status_begun(ret) && !state_is_locked(root))
-		blame_the_dead(ret);
 }
 
 void status_free(struct status *s)
@@ -429,6 +436,8 @@ int status_store(const struct root *root, struct status *s, struct err *err)
 	admitted = status_admitted(s);
 	if (!admitted)
 		r = status_withdraw(root, s, err);
+	if (r < 0 && !strv_contains(&s->warnings, err->text))
+		strv_add(&s->warnings, err->text);
 	set_warnings(s);
 	text = json_dumps(s->doc, JSON_INDENT(1));
 	w = state_write(root, STATUS_FILE, text, r < 0 ? &later : err);

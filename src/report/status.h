@@ -25,13 +25,14 @@ struct status {
 	 */
 	bool unpublished;
 	bool new_user_space;  /* the record was of the one before a soft-reboot */
+	bool claim_lost;      /* the record admits work, and there is no ready file */
 	struct strv warnings; /* sentences: what could not be told to other readers, each once */
 };
 
 /*
  * The record of this boot and user space (sys/manager.h); an empty one if there is none or it is of
- * an earlier boot. Of one from before a soft-reboot only stage initrd is left. Where a judgement
- * was begun that nobody is at any more, its reason says so.
+ * an earlier boot. Of one from before a soft-reboot only stage initrd is left. One that admits work
+ * without a ready file is "lapsed".
  */
 void status_load(const struct root *root, struct status *ret);
 void status_free(struct status *s);
@@ -43,6 +44,10 @@ void status_parse(struct status *ret, const char *text, const char *boot_id,
 void status_of_initramfs(struct status *s);
 
 bool status_is_empty(const struct status *s);
+/* What is of the user space before a soft-reboot goes; stage initrd is of the boot. */
+void status_leave_user_space(struct status *s);
+/* The judgement that was begun has nobody at it any more: its reason says so. */
+void status_blame_killed(struct status *s);
 /* How many judgements were begun (status_begin()) since the last verdict: 0, or the one at work. */
 unsigned int status_begun(const struct status *s);
 bool status_has_stage(const struct status *s, enum stage stage);

@@ -5,8 +5,8 @@
 /*
  * Which user space this is, for comparing: a soft-reboot (systemd-soft-reboot.service(8), since
  * systemd 254) begins a new one, with the kernel, its boot id and /run as they were.
- * "soft-reboots N" (SoftRebootsCount of org.freedesktop.systemd1(5), since 256); of 254 and 255
- * "began N" (UserspaceTimestampMonotonic); "" before these, without systemd, and where it can't be
- * asked, as by an ordinary user before dbus.service runs. Caller frees.
+ * "soft-reboots N" (SoftRebootsCount of org.freedesktop.systemd1(5), since 256); "" before that,
+ * without systemd, and where it can't be asked, as by an ordinary user before dbus.service runs.
+ * (UserspaceTimestamp of 254 and 255 survives a soft-reboot.) Caller frees.
  */
 char *manager_user_space(void);

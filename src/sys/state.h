@@ -66,7 +66,10 @@ int notice_withdraw(const struct root *root, enum notice notice, const char *tex
  */
 int state_lock(const struct root *root, uint64_t deadline, struct err *err);
 
-/* Whether another process holds that lock; true for who may not know. */
+/*
+ * Whether another process holds that lock; true for who may not know. Never by who holds the lock:
+ * looking takes it away (fcntl(2)).
+ */
 bool state_is_locked(const struct root *root);
 
 /* The kernel's random boot id, 36 characters; "" if it can't be read. */
