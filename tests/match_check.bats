@@ -44,6 +44,36 @@ Y
   [[ $output == *":6:"*"sysctls"*"sysctl"* ]]
 }
 
+@test "check: a kernel argument that a boot refuses is an error at its place, with the boot's words" {
+  local arg
+  for arg in 'a=$x' '$x=1' '"#x"' /x '(x' '"*x"'; do
+    { good a Supermicro; printf 'kernel_args:\n  set:\n    - quiet\n    - %s\n' "$arg"; } >"$BATS_TEST_TMPDIR/a.yaml"
+    run -3 "$railhead" check "$BATS_TEST_TMPDIR/a.yaml"
+    [[ $output == *"a.yaml:8:7: kernel_args.set[1]: ${arg//\"/}: a kernel argument "* ]]
+    run -3 "$railhead" plan --root "$root" --profile "$BATS_TEST_TMPDIR/a.yaml"
+  done
+}
+
+@test "check: arguments that are too many or too long with those of other keys are an error" {
+  local i
+  { good a Supermicro
+    echo 'expect: {cpu_vendor: intel, cpus: 4}'
+    echo 'kernel_args:'
+    echo '  isolate_cpus: 2-3'
+    echo '  set:'
+    for i in {1..28}; do echo "    - a$i=1"; done; } | write a.yaml
+  run -3 "$railhead" check "$BATS_TEST_TMPDIR/a.yaml"
+  [[ $output == *"a.yaml:7:3: kernel_args: 31 kernel arguments of the form key=value"* ]]
+  # 1508 bytes, and what isolate_cpus: writes
+  { good a Supermicro
+    echo 'kernel_args:'
+    echo '  isolate_cpus: 2-3'
+    echo '  set:'
+    for i in 1 2; do printf '    - a%s=%0750d\n' "$i" 0; done; } | write a.yaml
+  run -3 "$railhead" check --root "$root" "$BATS_TEST_TMPDIR/a.yaml"
+  [[ $output == *"a.yaml:6:3: kernel_args: the kernel arguments are 1"*" characters long"* ]]
+}
+
 @test "check: a section that is not implemented is refused by name" {
   for section in limits mounts; do
     { good a Supermicro; echo "$section: {}"; } | write a.yaml

@@ -11,6 +11,8 @@
 #include "boot/env_layout.h"
 #include "boot/karg_token.h"
 
+_Static_assert(KARGS_LINE_MAX == ENV_SLOT_SIZE, "a slot has the whole line");
+
 /* --- lists of tokens ----------------------------------------------------------------- */
 
 void kargs_add(struct kargs *l, const char *text, const char *origin)
@@ -132,35 +134,6 @@ char *kargs_value(const char *cmdline, const char *key)
 }
 
 /* --- what may travel ------------------------------------------------------------------ */
-
-int karg_check(const char *text, struct err *err)
-{
-	if (!*text)
-		return err_set(err, -EINVAL, "an empty kernel argument");
-	for (const char *p = text; *p; p++) {
-		if (*p == '"' || *p == '\'' || *p == '\\' || *p == '$')
-			return err_set(err, -EINVAL,
-				       "%s: a kernel argument with %c can't travel through a GRUB "
-				       "variable",
-				       text, *p);
-		if (*p <= ' ' || *p > '~')
-			return err_set(err, -EINVAL,
-				       "%s: a kernel argument is printable ASCII without blanks; "
-				       "give each argument an item of its own",
-				       text);
-	}
-	/* GRUB's wildcard.c takes words that begin with the last three for names of files. */
-	if (strchr("#=*/(", *text))
-		return err_set(err, -EINVAL, "%s: a kernel argument can't begin with %c", text,
-			       *text);
-	if (streq(text, "--"))
-		return err_set(err, -EINVAL, "--: what follows it is for init, not the kernel");
-	if (str_starts(text, "railhead.") || streq(text, "railhead") ||
-	    str_starts(text, "railhead="))
-		return err_set(err, -EINVAL, "%s: arguments for railhead itself can't be profiled",
-			       text);
-	return 0;
-}
 
 int kargs_check(const struct kargs *l, struct err *err)
 {

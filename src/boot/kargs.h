@@ -14,14 +14,10 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/karg.h"
 #include "base/vec.h"
 
 #define KARGS_HASH_LEN 16
-/*
- * The kernel panics at the 32nd argument "key=value" that nobody claims; GRUB's
- * BOOT_IMAGE= and the user's own may be among them.
- */
-enum { KARGS_MAX = 30 };
 
 enum karg_rule {
 	KARG_LAST,  /* a plain key, or a parameter of a module: the last one wins */
@@ -65,13 +61,7 @@ bool karg_same_key(const char *a, const char *b);
 bool karg_equal(const char *a, const char *b);
 
 /*
- * Whether a token can travel through a GRUB variable: printable ASCII without blanks,
- * quotes, backslash and '$', none of # = ( / * at its front; not "--", nor an argument that
- * speaks to railhead itself (railhead.*). -EINVAL and the reason otherwise.
- */
-int karg_check(const char *text, struct err *err);
-/*
- * Each token; not more than KARGS_MAX of the form key=value without a dot in the key; and
+ * karg_check() of each; not more than KARGS_MAX of the form key=value without a dot in the key; and
  * the line fits a slot (-E2BIG).
  */
 int kargs_check(const struct kargs *l, struct err *err);

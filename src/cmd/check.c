@@ -61,31 +61,36 @@ static void print_good(const char *path, const struct verdict_of_file *f)
 		       path);
 }
 
-static bool wants_kargs(const struct profile *p, const struct machine *m)
+/* What its kernel arguments would do to the machine beyond what they are for. */
+static void warn_of_seals(const struct seals *seals, struct place at, const char *key,
+			  struct diags *diags)
 {
-	struct derived derived;
-	bool any = false;
+	for (size_t i = 0; i < seals->list.n; i++) {
+		cleanup_free char *text = seal_sentence(&seals->list.v[i]);
 
-	derive_kargs(m->root, m->node, p, &derived);
-	for (size_t i = 0; i < derived.list.n; i++)
-		any = any || derived.list.v[i].kargs.n;
-	derived_free(&derived);
-	return any;
+		diag_warn(diags, at, key, "%s", text);
+	}
 }
 
-/* What its kernel arguments would do to the machine beyond what they are for. */
-static void warn_of_seals(const struct profile *p, const struct machine *m, struct diags *diags)
+/* The arguments of all sections together, as far as they are known: the boot's own check. */
+static void judge_kargs(const struct profile *p, const struct machine *m, struct diags *diags)
 {
 	const char *key = profile_section(p, "kernel_args") ? "kernel_args" : "hugepages";
 	const struct ynode *at = profile_section(p, key);
+	cleanup_kargs struct kargs wanted = {0};
+	struct derived derived;
+	struct err err = {0};
 
-	if (!m->seals.list.n || !at || !wants_kargs(p, m))
+	derive_kargs(m->root, m->node, p, &derived);
+	for (size_t i = 0; i < derived.list.n; i++)
+		for (size_t j = 0; j < derived.list.v[i].kargs.n; j++)
+			kargs_add(&wanted, derived.list.v[i].kargs.v[j].text, NULL);
+	derived_free(&derived);
+	if (!at || !wanted.n)
 		return;
-	for (size_t i = 0; i < m->seals.list.n; i++) {
-		cleanup_free char *text = seal_sentence(&m->seals.list.v[i]);
-
-		diag_warn(diags, at->at, key, "%s", text);
-	}
+	if (kargs_check(&wanted, &err) < 0)
+		diag_error(diags, at->at, key, "%s", err.text);
+	warn_of_seals(&m->seals, at->at, key, diags);
 }
 
 /* A fault of the machine as well as of the profile: a warning, since only a node can tell. */
@@ -123,14 +128,15 @@ static int check_one(const struct root *root, const struct machine *m, const cha
 	struct err err = {0};
 	int r = f.dropin ? profile_check_dropin(root, path, &f.target, &diags, &err)
 			 : profile_load(root, path, false, m->node, &f.profile, &diags, &err);
-	int code = r < 0 || diags.errors ? EXIT_INVALID : EXIT_OK;
+	int code;
 
-	if (code && !diags.errors)
+	if (r < 0 && !diags.errors)
 		complain("%s", err.text);
-	if (f.profile && m->node) {
-		warn_of_seals(f.profile, m, &diags);
+	if (f.profile)
+		judge_kargs(f.profile, m, &diags);
+	if (f.profile && m->node)
 		warn_of_sets(f.profile, m, &diags);
-	}
+	code = r < 0 || diags.errors ? EXIT_INVALID : EXIT_OK;
 	if (files)
 		json_array_append_new(files, file_to_json(path, &f, !code, &diags));
 	else

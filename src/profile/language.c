@@ -217,7 +217,7 @@ static const struct spec iommu = {
 static const struct spec kernel_arg = {
 	.what = "a kernel argument such as pci=realloc",
 	.check = value_kernel_arg,
-	.pattern = "^([!#-&(-<>-Z^_a-~]|\\[|\\])([!#-&(-Z^_a-~]|\\[|\\])*$",
+	.pattern = "^([!%&)+-.0-<>-Z^_a-~]|\\[|\\])([!#%&(-Z^_a-~]|\\[|\\])*$",
 };
 static const struct spec kernel_arg_list = {
 	.kind = SPEC_LIST,

@@ -8,12 +8,8 @@
 
 #include <string.h>
 
+#include "base/karg.h"
 #include "base/words.h"
-
-enum {
-	LINE_MAX_BYTES = 1600, /* a slot of the environment file */
-	ARGS_MAX = 30, /* the kernel panics at the 32nd that it does not know; GRUB adds one */
-};
 
 #define SET "kernel_args.set"
 
@@ -99,8 +95,6 @@ static const struct {
 	{"rd.shell", NULL, "railhead sets it itself while it tries new arguments"},
 	{"rd.emergency", NULL, "railhead sets it itself while it tries new arguments"},
 	{"rd.timeout", NULL, "railhead sets it itself while it tries new arguments"},
-	{"railhead", NULL, "what steers railhead is the operator's to write, not a profile's"},
-	{"--", NULL, "it ends the kernel's arguments; what follows would go to init"},
 };
 
 /* What may keep a node from booting: an author who tries that is protected by the trial. */
@@ -136,9 +130,6 @@ static void judge_arg(struct ruling *r, const struct ynode *arg)
 		return;
 	}
 	warn_of_deadly(r, arg);
-	if (str_starts(arg->text, "railhead."))
-		rule_error(r, arg, SET, "%.80s: railhead's own arguments are not a profile's",
-			   arg->text);
 	for (size_t i = 0; i < array_len(bad_args); i++) {
 		if (!arg_is(arg->text, bad_args[i].key))
 			continue;
@@ -521,11 +512,11 @@ static void args_fit_the_kernel(struct ruling *r)
 
 		if (!arg || !strchr(arg, '=') || memchr(arg, '.', arg_key_len(arg)))
 			continue;
-		if (++n == ARGS_MAX + 1)
+		if (++n == KARGS_MAX + 1)
 			rule_error(r, set->items.v[i], SET,
 				   "more than %d arguments of the form key=value: the kernel "
 				   "panics at the 32nd that it does not know; write fewer",
-				   ARGS_MAX);
+				   KARGS_MAX);
 	}
 }
 
@@ -550,11 +541,11 @@ static void args_fit_the_line(struct ruling *r)
 	for (size_t i = 0; i < count(set, YAML_LIST); i++)
 		if (set->items.v[i]->text)
 			bytes += strlen(set->items.v[i]->text) + 1;
-	if (bytes > LINE_MAX_BYTES)
+	if (bytes > KARGS_LINE_MAX + 1) /* a blank behind each but the last */
 		rule_error(
 			r, set ? set : r->p->doc, "kernel_args",
 			"%zu bytes of arguments; %d fit (the kernel cuts the whole line at 2048)",
-			bytes, LINE_MAX_BYTES);
+			bytes, KARGS_LINE_MAX);
 }
 
 const struct rule rules_args[] = {

@@ -12,6 +12,7 @@
 #include <strings.h>
 
 #include "base/capability.h"
+#include "base/karg.h"
 #include "base/pattern.h"
 #include "base/units.h"
 #include "profile/profile.h"
@@ -632,27 +633,14 @@ bool value_module_value(const struct spec *s, const struct ynode *n, struct str 
 	return (*n->text && strlen(n->text) <= 1000) || refuse(s, n, why, NULL);
 }
 
-/*
- * The argument travels through a GRUB variable, which is split at blanks again, and through
- * the kernel's own splitter, which knows quotes and no escapes (lib/cmdline.c).
- */
 bool value_kernel_arg(const struct spec *s, const struct ynode *n, struct str *why)
 {
-	for (const char *p = n->text; *p; p++) {
-		if (isspace((unsigned char)*p))
-			return refuse(s, n, why,
-				      "blanks can't travel through the boot loader; one argument "
-				      "per item");
-		if (strchr("\"'\\`", *p))
-			return refuse(
-				s, n, why,
-				"quotes and backslashes can't travel through the boot loader");
-		if ((unsigned char)*p < ' ' || (unsigned char)*p >= 0x7f)
-			return refuse(s, n, why, "only printable ASCII");
-	}
-	if (!arg_key_len(n->text))
-		return refuse(s, n, why, "a name must come first");
-	if (strlen(n->text) > 1000)
-		return refuse(s, n, why, "longer than 1000 bytes");
-	return true;
+	struct err err = {0};
+
+	if (!*n->text)
+		return refuse(s, n, why, NULL);
+	if (karg_check(n->text, &err) == 0)
+		return true;
+	str_add(why, err.text);
+	return false;
 }

@@ -412,7 +412,7 @@ static void test_check(void **state)
 	static const char *const bad[] = {
 		"",   "a b",	 "a=\"b\"",    "a='b'", "a=\\b",	   "a=$b",	   "#a",
 		"--", "=a",	 "a=\xc3\xa9", "a\n",	"railhead.slot=a", "railhead=off", "*",
-		"*a", "/boot/*", "(hd0)/*"};
+		"*a", "/boot/*", "(hd0)/*",    "a=`b`"};
 	static const char *const good[] = {"quiet", "pci=config_acs=0000@01:00.0;1@02:00.0",
 					   "isolcpus=2-47,50-95", "a=#b", "acpi_osi=!*"};
 	struct err err;
@@ -427,7 +427,7 @@ static void test_check(void **state)
 static void test_check_list(void **state)
 {
 	cleanup_kargs struct kargs many = {0}, dotted = {0}, longer = {0}, one = {0};
-	char big[ENV_SLOT_SIZE + 2];
+	char big[1002];
 	struct err err;
 
 	(void)state;
@@ -443,7 +443,15 @@ static void test_check_list(void **state)
 	assert_int_equal(kargs_check(&dotted, &err), 0);
 	memset(big, 'x', sizeof(big) - 1);
 	big[sizeof(big) - 1] = '\0';
+	assert_int_equal(karg_check(big, &err), -EINVAL);
+	big[ENV_SLOT_SIZE - 1000] = '\0';
+	kargs_add(&longer, big + 1, NULL);
+	assert_int_equal(kargs_check(&longer, &err), 0);
+	memset(big, 'x', 1000);
+	big[1000] = '\0';
 	kargs_add(&longer, big, NULL);
+	assert_int_equal(kargs_check(&longer, &err), 0); /* with the blank, all of the slot */
+	kargs_add(&longer, "y", NULL);
 	assert_int_equal(kargs_check(&longer, &err), -E2BIG);
 	kargs_add(&one, "a b", "p.yaml:3");
 	assert_int_equal(kargs_check(&one, &err), -EINVAL);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/karg.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+enum { KARG_MAX = 1000 };
+
+static int check_bytes(const char *text, struct err *err)
+{
+	for (const char *p = text; *p; p++) {
+		if (strchr("\"'\\`$", *p))
+			return err_set(err, -EINVAL,
+				       "%.80s: a kernel argument with %c can't travel through a "
+				       "GRUB variable",
+				       text, *p);
+		if (*p <= ' ' || *p > '~')
+			return err_set(
+				err, -EINVAL,
+				"%.80s: a kernel argument is printable ASCII without blanks; "
+				"give each argument an item of its own",
+				text);
+	}
+	return 0;
+}
+
+int karg_check(const char *text, struct err *err)
+{
+	int r = check_bytes(text, err);
+
+	if (r < 0)
+		return r;
+	if (!*text)
+		return err_set(err, -EINVAL, "an empty kernel argument");
+	/* GRUB's wildcard.c takes words that begin with the last three for names of files. */
+	if (strchr("#=*/(", *text))
+		return err_set(err, -EINVAL, "%.80s: a kernel argument can't begin with %c", text,
+			       *text);
+	if (strlen(text) > KARG_MAX)
+		return err_set(err, -EINVAL, "%.80s...: a kernel argument has at most %d bytes",
+			       text, KARG_MAX);
+	if (streq(text, "--"))
+		return err_set(err, -EINVAL,
+			       "--: a kernel argument can't be the end of all of them: what "
+			       "follows it is for init");
+	if (str_starts(text, "railhead.") || streq(text, "railhead") ||
+	    str_starts(text, "railhead="))
+		return err_set(err, -EINVAL, "%.80s: railhead's own arguments are not a profile's",
+			       text);
+	return 0;
+}
