@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* argv -> verb table -> exit code. The only place that exits. */
+#include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
 #include <stddef.h>
@@ -201,13 +202,27 @@ static void seed_json(void)
 	json_object_seed(seed ? seed : 1); /* 0 means /dev/urandom */
 }
 
-int main(int argc, char **argv)
+/*
+ * Half a result must not pass for a result. In a unit stdout is the journal, and the verdict of a
+ * node does not depend on the journal; EXIT_REBOOT is what the caller acts on.
+ */
+static int close_stdout(int code)
+{
+	bool failed = ferror(stdout);
+	int r = fclose(stdout) == 0 ? 0 : errno;
+
+	/* Without a standard output, a verb that printed nothing has lost nothing. */
+	if (!failed && (!r || r == EBADF))
+		return code;
+	complain("standard output: %s",
+		 r ? strerror(r) : "not all of it was written: is the disk full?");
+	return code == EXIT_REBOOT || in_own_unit() ? code : EXIT_INTERNAL;
+}
+
+static int run_program(int argc, char **argv)
 {
 	const struct verb *v;
 
-	seed_json();
-	/* Results are read line by line while a stage runs: on the console, in the journal. */
-	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_USAGE;
@@ -226,4 +241,12 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	return run_verb(v, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	seed_json();
+	/* Results are read line by line while a stage runs: on the console, in the journal. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	return close_stdout(run_program(argc, argv));
 }

@@ -209,3 +209,62 @@ Y
     jq -e . <<<"$output" >"$BATS_TEST_TMPDIR/json"
   done
 }
+
+onto_full_disk() { "$railhead" "$@" >/dev/full </dev/null; }
+
+@test "every verb, and the help of each, reports that its output can't be written" {
+  local verb command image=$BATS_TEST_TMPDIR/image
+  mkdir -p "$image/usr" "$image/etc"
+  good a Supermicro | profile "$root" a
+  good a Supermicro | write a.yaml
+  jq -n '{calibration: 1, node: "n1", profile: {name: "a", version: "", digest: "d"},
+    checks: {memory: {min: {quantity: "rate", members: {"gate/memory/node0": [1e9]}}}}}' >"$BATS_TEST_TMPDIR/n1.json"
+  while read -r command; do
+    # shellcheck disable=SC2086 # words
+    run --separate-stderr onto_full_disk $command
+    [[ $status -eq 1 && $stderr == *"railhead: standard output: "* ]] || { echo "$command: $status $stderr"; false; }
+  done <<C
+--help
+--version
+check --schema
+check $BATS_TEST_TMPDIR/a.yaml
+check --json $BATS_TEST_TMPDIR/a.yaml
+show --root $root
+show --root $root --resolved a
+show --root $root --json a
+match --root $root
+match --root $root --explain
+match --root $root --json
+survey --root $root
+survey --root $root --json
+draft --root $root
+plan --root $root
+plan --root $root --json
+apply --root $root
+apply --root $root --json
+verify --root $root
+verify --root $root --json
+gate --root $root
+gate --root $root --json
+status --root $root
+status --root $root --json
+admit --root $root --for 1h --reason test
+calibrate --merge $BATS_TEST_TMPDIR/n1.json
+kargs --root $root
+kargs --root $root --json
+kargs --root $root --format line
+bake --root $image
+bake --root $image --json
+C
+  for verb in $("$railhead" --help | sed -n '/^$/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+    run -1 --separate-stderr onto_full_disk "$verb" --help
+    [[ $stderr == *"railhead: standard output: "* ]]
+  done
+  [ "$verb" = bake ]
+}
+
+@test "a verb that prints nothing does not need a standard output" {
+  good a Supermicro | write a.yaml
+  run -2 bash -c '"$1" check >&-' - "$railhead"
+  [[ $output != *"standard output"* ]]
+}

@@ -4,7 +4,6 @@
  * that they do not have. Looks at no boot loader and needs no privilege. All of it or nothing:
  * half a line in an image is worse than none.
  */
-#include <errno.h>
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -97,14 +96,6 @@ static bool gather(const struct derived *derived, struct kargs *ret)
 	return known;
 }
 
-static int write_out(const char *text)
-{
-	if (fputs(text, stdout) >= 0 && fflush(stdout) == 0)
-		return EXIT_OK;
-	complain("standard output: %s", strerror(errno));
-	return EXIT_INTERNAL;
-}
-
 static int print_source(const struct invocation *inv, const struct source *s,
 			enum karg_format format)
 {
@@ -126,7 +117,8 @@ static int print_source(const struct invocation *inv, const struct source *s,
 		complain("%s: %s", s->profile->name, err.text);
 		return EXIT_INVALID;
 	}
-	return write_out(str_get(&text));
+	fputs(str_get(&text), stdout);
+	return EXIT_OK;
 }
 
 int print_kargs_format(struct invocation *inv)
