@@ -122,3 +122,36 @@ wanted="intel_iommu=on iommu=pt transparent_hugepage=never default_hugepagesz=1G
   [[ $output == *"differs"*"hugepages/1G/node0"*"'1' -> '2'"* ]]
   [[ $output == *"node0=1 node1=3"* ]]
 }
+
+@test "kargs --reset and --mend wait for the railhead that is at work, and leave all as it is" {
+  local option
+  "$railhead" kargs --reset --root "$root"
+  sum=$(sha256sum "$env")
+  mkfifo "$BATS_TEST_TMPDIR/held"
+  mkdir -p "$root/run/railhead"
+  timeout 60 python3 -c 'import fcntl, os, sys, time
+lock = open(sys.argv[1], "w")
+fcntl.lockf(lock, fcntl.LOCK_EX)
+lock.write("4242")
+lock.flush()
+open(sys.argv[2], "w").close()
+time.sleep(60)' "$root/run/railhead/lock" "$BATS_TEST_TMPDIR/held" >/dev/null 3>&- &
+  holder=$!
+  read -r <"$BATS_TEST_TMPDIR/held" || :
+  for option in --reset --mend "--mend --undo"; do
+    # shellcheck disable=SC2086 # words
+    run -1 "$railhead" kargs $option --root "$root"
+    [[ $output == *"another railhead is at work (pid 4242)"* ]]
+  done
+  kill "$holder"
+  [ "$(sha256sum "$env")" = "$sum" ]
+  run -0 "$railhead" kargs --reset --root "$root"
+}
+
+@test "kargs --reset and --mend report that their output can't be written" {
+  local option
+  for option in --reset --mend; do
+    run -1 bash -c '"$1" kargs "$2" --root "$3" >/dev/full' - "$railhead" $option "$root"
+    [[ $output == *"standard output: "* ]]
+  done
+}

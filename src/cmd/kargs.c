@@ -9,6 +9,8 @@
 #include "sys/clock.h"
 #include "sys/state.h"
 
+enum { LOCK_WAIT_US = 10 * 1000000 };
+
 static int reset(struct invocation *inv)
 {
 	cleanup_free char *path = NULL;
@@ -20,6 +22,20 @@ static int reset(struct invocation *inv)
 	}
 	printf("%s: no kernel arguments of railhead at the next boot\n", path);
 	return EXIT_OK;
+}
+
+/* Neither may fall between what apply or the gate reads and what they write. */
+static int write_alone(struct invocation *inv)
+{
+	cleanup_close int lock = -1;
+	struct err err = {0};
+
+	lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
+	if (lock < 0) {
+		complain("kargs: %s", err.text);
+		return EXIT_INTERNAL;
+	}
+	return inv->reset ? reset(inv) : kargs_mend(inv);
 }
 
 static json_t *names(const struct kargs *l)
@@ -103,10 +119,8 @@ static int run(struct invocation *inv)
 		complain("kargs: --undo goes with --mend");
 		return EXIT_USAGE;
 	}
-	if (inv->reset)
-		return reset(inv);
-	if (inv->mend)
-		return kargs_mend(inv);
+	if (inv->reset || inv->mend)
+		return write_alone(inv);
 	if (!open_look(inv, &run, &code))
 		return code;
 	if (boot_view_open(&inv->root, &run.node, &run.kargs, false, false, &view, &err) < 0) {
