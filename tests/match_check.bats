@@ -107,6 +107,46 @@ Y
   [[ $output == *"absent.yaml"*"No such file"* ]]
 }
 
+@test "check --root without files: what a boot of the tree would read, each conditional drop-in too" {
+  good a Supermicro | profile "$root" a
+  good b Dell | profile "$root" b
+  run -0 "$railhead" check --root "$root"
+  [[ $output == *"profiles/a.yaml: ok, profile a"*"profiles/b.yaml: ok, profile b"* ]]
+  # for another machine than this one
+  mkdir -p "$root/etc/railhead/profiles/a.d"
+  printf 'schema: 1\nmatch: {arch: aarch64}\nlink: {nosuch: {mtu: 9000}}\n' >"$root/etc/railhead/profiles/a.d/10-site.yaml"
+  run -3 "$railhead" check --root "$root"
+  [[ $output == *"a.d/10-site.yaml:3:"*"link.nosuch"* ]]
+  run -3 "$railhead" check --root "$root" "$root/etc/railhead/profiles/a.yaml"
+  [[ $output == *"a.d/10-site.yaml:3:"*"link.nosuch"* ]]
+  rm -r "$root/etc/railhead/profiles/a.d"
+  printf 'schema: 1\nreboots: false\n' >"$root/etc/railhead/railhead.conf"
+  run -3 --separate-stderr "$railhead" check --root "$root" --json
+  [ "$(jq -r '.files[-1] | "\(.path) \(.ok)"' <<<"$output")" = "/etc/railhead/railhead.conf false" ]
+}
+
+@test "check --root without files: what match calls a tie, and without a machine what it would" {
+  good a Supermicro | profile "$root" a
+  good b 'Super*' | profile "$root" b
+  run -4 "$railhead" check --root "$root"
+  [[ $output == *"2 profiles match this node (a, b)"* ]]
+  image=$BATS_TEST_TMPDIR/image
+  good a Supermicro | profile "$image" a
+  good b Dell | profile "$image" b
+  run -0 "$railhead" check --root "$image"
+  { good c Dell; echo 'priority: 1'; } | profile "$image" c
+  run -0 "$railhead" check --root "$image"
+  good d Dell | sed 's/sys_vendor: Dell/sys_vendor: Dell, product_name: "XE*"/' | profile "$image" d
+  run -0 "$railhead" check --root "$image"
+  rm "$image/etc/railhead/profiles/c.yaml"
+  run -3 "$railhead" check --root "$image"
+  [[ $output == *"profiles/d.yaml:3:8: match: "*"(b, d)"* ]]
+  cp -r "$BATS_TEST_DIRNAME/../profiles" "$BATS_TEST_TMPDIR/shipped"
+  mkdir -p "$BATS_TEST_TMPDIR/vendor/usr/lib/railhead"
+  mv "$BATS_TEST_TMPDIR/shipped" "$BATS_TEST_TMPDIR/vendor/usr/lib/railhead/profiles"
+  run -0 "$railhead" check --root "$BATS_TEST_TMPDIR/vendor"
+}
+
 @test "match: the one that fits is named" {
   good a Supermicro | profile "$root" a
   good b Dell | profile "$root" b

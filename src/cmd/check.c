@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* check PROFILE...: validates files offline; all errors, not the first. */
+/* check: validates files, or all that a boot of a tree reads, offline; all errors, not the first.
+ */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "boot/seal.h"
 #include "cmd/cmd.h"
 #include "profile/json_schema.h"
+#include "profile/search.h"
 #include "steps/derived.h"
 
 static json_t *diag_to_json(const struct diag *d)
@@ -55,6 +58,8 @@ static void print_good(const char *path, const struct verdict_of_file *f)
 		       f->profile->version, f->profile->digest);
 	else if (f->target)
 		printf("%s: ok, drop-in of %s\n", path, f->target);
+	else if (!f->dropin)
+		printf("%s: ok\n", path);
 	else
 		printf("%s: ok, a drop-in by itself: no valid profile that it belongs to was "
 		       "found\n",
@@ -116,36 +121,126 @@ static void warn_of_sets(const struct profile *p, const struct machine *m, struc
 	device_sets_free(&sets);
 }
 
+/* A file, what it is, and all that is wrong with it; returns an exit code. */
+static int report(const char *path, const struct verdict_of_file *f, const struct diags *diags,
+		  json_t *files)
+{
+	if (files)
+		json_array_append_new(files, file_to_json(path, f, !diags->errors, diags));
+	else
+		print_diags(stdout, diags);
+	if (!files && !diags->errors)
+		print_good(path, f);
+	return diags->errors ? EXIT_INVALID : EXIT_OK;
+}
+
+static void judge_profile(const struct root *root, const struct machine *m, const struct profile *p,
+			  bool below, struct diags *diags)
+{
+	profile_check_unmerged(root, p, below, diags);
+	judge_kargs(p, m, diags);
+	if (m->node)
+		warn_of_sets(p, m, diags);
+}
+
 /*
  * Prints what is wrong, or adds it to files; returns an exit code. m: the machine that it
- * is for; its node is NULL where none is known.
+ * is for; its node is NULL where none is known. name: of the search path; NULL: path is the
+ * caller's own. ties: those of all profiles, or NULL.
  */
 static int check_one(const struct root *root, const struct machine *m, const char *path,
-		     json_t *files)
+		     const char *name, const struct diags *ties, json_t *files)
 {
-	struct verdict_of_file f = {.dropin = profile_is_dropin(path)};
+	struct verdict_of_file f = {.dropin = !name && profile_is_dropin(path)};
 	struct diags diags = {0};
 	struct err err = {0};
-	int r = f.dropin ? profile_check_dropin(root, path, &f.target, &diags, &err)
-			 : profile_load(root, path, false, m->node, &f.profile, &diags, &err);
-	int code;
+	int code, r;
 
-	if (r < 0 && !diags.errors)
-		complain("%s", err.text);
-	if (f.profile)
-		judge_kargs(f.profile, m, &diags);
-	if (f.profile && m->node)
-		warn_of_sets(f.profile, m, &diags);
-	code = r < 0 || diags.errors ? EXIT_INVALID : EXIT_OK;
-	if (files)
-		json_array_append_new(files, file_to_json(path, &f, !code, &diags));
+	if (f.dropin)
+		r = profile_check_dropin(root, path, &f.target, &diags, &err);
+	else if (name)
+		r = profile_load_named(root, name, m->node, &f.profile, &diags, &err);
 	else
-		print_diags(stdout, &diags);
-	if (!files && !code)
-		print_good(path, &f);
+		r = profile_load(root, path, false, m->node, &f.profile, &diags, &err);
+	if (r < 0 && !diags.errors)
+		diag_error(&diags, (struct place){.file = path}, "", "%s",
+			   name ? err.text : strerror(-r));
+	if (f.profile)
+		judge_profile(root, m, f.profile, name, &diags);
+	for (size_t i = 0; ties && i < ties->list.n; i++)
+		if (streq(ties->list.v[i].at.file, path))
+			diag_error(&diags, ties->list.v[i].at, ties->list.v[i].key, "%s",
+				   ties->list.v[i].text);
+	code = report(path, &f, &diags, files);
 	diags_free(&diags);
 	profile_free(f.profile);
 	free(f.target);
+	return code;
+}
+
+/* --- all that a boot of a tree would read ---------------------------------------------------- */
+
+static int check_site(const struct root *root, json_t *files)
+{
+	struct verdict_of_file f = {0};
+	struct diags diags = {0};
+	struct site site;
+	int code = EXIT_OK;
+
+	site_load(root, &site, &diags);
+	if (diags.errors || root_exists(root, SITE_FILE))
+		code = report(SITE_FILE, &f, &diags, files);
+	diags_free(&diags);
+	return code;
+}
+
+/* The profile that the boot would choose is judged against the machine, each other one without. */
+static int check_tree(const struct root *root, const struct machine *m, const struct run *run,
+		      json_t *files)
+{
+	const char *chosen = run->match.chosen ? run->match.chosen->name : "";
+	const struct machine any = {.root = root};
+	struct profile_files found = {0};
+	struct diags ties = {0};
+	struct err err = {0};
+	int code = EXIT_OK;
+
+	if (profile_files_list(root, &found, &err) < 0) {
+		complain("%s", err.text);
+		return EXIT_INTERNAL;
+	}
+	if (!m->node)
+		match_ties(root, &ties);
+	for (size_t i = 0; i < found.list.n; i++) {
+		const struct profile_file *f = &found.list.v[i];
+		const struct machine *of = streq(f->name, chosen) ? m : &any;
+
+		if (!f->masked && !f->overridden_by &&
+		    check_one(root, of, f->path, f->name, &ties, files))
+			code = EXIT_INVALID;
+	}
+	if (check_site(root, files))
+		code = EXIT_INVALID;
+	if (code == EXIT_OK && m->node && run->status != RUN_OK)
+		code = explain_run(run);
+	diags_free(&ties);
+	profile_files_free(&found);
+	return code;
+}
+
+static int open_tree(struct invocation *inv, const struct machine *m, json_t *files)
+{
+	struct run_options opt = {.freeze = FREEZE_IGNORE};
+	struct err err = {0};
+	struct run run;
+	int code;
+
+	if (run_open(&inv->root, &opt, &run, &err) < 0) {
+		complain("%s", err.text);
+		return EXIT_INTERNAL;
+	}
+	code = check_tree(&inv->root, m, &run, files);
+	run_close(&run);
 	return code;
 }
 
@@ -162,7 +257,7 @@ static int print_schema(void)
 static int check_files(struct invocation *inv)
 {
 	json_t *files = inv->json ? json_array() : NULL;
-	const struct root *profiles = profiles_root(inv);
+	const struct root *profiles = inv->nargs ? profiles_root(inv) : &inv->root;
 	struct machine m = {.root = &inv->root};
 	struct node node = {0};
 	struct err err = {0};
@@ -178,11 +273,13 @@ static int check_files(struct invocation *inv)
 		seals_find(&inv->root, &m.seals);
 	}
 	for (int i = 0; i < inv->nargs && code != EXIT_INTERNAL; i++) {
-		int one = check_one(profiles, &m, inv->args[i], files);
+		int one = check_one(profiles, &m, inv->args[i], NULL, NULL, files);
 
 		if (one)
 			code = one;
 	}
+	if (!inv->nargs && code == EXIT_OK)
+		code = open_tree(inv, &m, files);
 	if (files)
 		print_json(json_pack("{s:o}", "files", files));
 	seals_free(&m.seals);
@@ -194,7 +291,7 @@ static int run(struct invocation *inv)
 {
 	if (inv->schema && !inv->nargs)
 		return print_schema();
-	if (inv->schema || !inv->nargs) {
+	if (inv->schema || (!inv->nargs && !inv->root_path)) {
 		complain("check: %s; see railhead check --help",
 			 inv->nargs ? "--schema takes no PROFILE" : "too few arguments");
 		return EXIT_USAGE;
@@ -204,10 +301,10 @@ static int run(struct invocation *inv)
 
 const struct verb verb_check = {
 	.name = "check",
-	.args = "PROFILE...",
+	.args = "[PROFILE...]",
 	.help = "validate profiles offline: every error, with its place and what would be right",
 	.options = OPT_ROOT | OPT_JSON | OPT_SCHEMA,
-	.min_args = 0, /* none with --schema */
+	.min_args = 0, /* none with --schema, or --root */
 	.max_args = 1000,
 	.run = run,
 };

@@ -29,6 +29,7 @@ struct loader {
 	const struct root *root;
 	unsigned int flags;
 	const struct node *node;
+	const char *merge; /* the drop-in to merge whatever its match: says; or NULL */
 	struct profile *p;
 	struct diags *diags;
 	struct strv chain; /* names from the profile to what is read now */
@@ -269,8 +270,10 @@ static void add_dropin(struct loader *l, const char *path)
 		return;
 	}
 	doc = document(l, path, fd, SCHEMA_DROPIN);
-	if (doc && dropin_applies(l, doc))
+	if (doc && ((l->merge && streq(l->merge, path)) || dropin_applies(l, doc)))
 		merge_layer(l->p->doc, doc, LAYER_DROPIN, l->diags);
+	else if (doc)
+		strv_add(&l->p->unmerged, path);
 }
 
 static void add_dropins(struct loader *l)
@@ -346,12 +349,10 @@ static void load(struct loader *l, const struct source *s, int fd)
 	rules_check(l->p, l->node, l->diags);
 }
 
-int load_profile(const struct root *root, const char *path, unsigned int flags,
-		 const struct node *node, struct profile **ret, struct diags *diags,
-		 struct err *err)
+static int load_from(struct loader *with, const char *path, struct profile **ret, struct err *err)
 {
-	struct loader l = {.root = root, .flags = flags, .node = node, .diags = diags};
-	struct source s = {.path = (char *)path, .below = flags & LOAD_BELOW_ROOT};
+	struct loader l = *with;
+	struct source s = {.path = (char *)path, .below = l.flags & LOAD_BELOW_ROOT};
 	cleanup_close int fd = source_open(&l, &s);
 
 	if (fd < 0)
@@ -363,6 +364,36 @@ int load_profile(const struct root *root, const char *path, unsigned int flags,
 	loader_free(&l);
 	*ret = l.p;
 	return 0;
+}
+
+int load_profile(const struct root *root, const char *path, unsigned int flags,
+		 const struct node *node, struct profile **ret, struct diags *diags,
+		 struct err *err)
+{
+	struct loader l = {.root = root, .flags = flags, .node = node, .diags = diags};
+
+	return load_from(&l, path, ret, err);
+}
+
+void profile_check_unmerged(const struct root *root, const struct profile *p, bool below,
+			    struct diags *diags)
+{
+	for (size_t i = 0; i < p->unmerged.n; i++) {
+		struct diags found = {0};
+		struct loader l = {.root = root,
+				   .flags = below ? LOAD_BELOW_ROOT : 0,
+				   .merge = p->unmerged.v[i],
+				   .diags = &found};
+		cleanup_profile struct profile *merged = NULL;
+
+		load_from(&l, p->file, &merged, NULL);
+		/* The warnings of the rest are known; p is valid, so the errors are not. */
+		for (size_t j = 0; j < found.list.n; j++)
+			if (!found.list.v[j].warning)
+				diag_error(diags, found.list.v[j].at, found.list.v[j].key, "%s",
+					   found.list.v[j].text);
+		diags_free(&found);
+	}
 }
 
 static int load_good(const struct root *root, const char *path, unsigned int flags,
@@ -510,6 +541,7 @@ void profile_free(struct profile *p)
 	ynode_free(p->doc);
 	selectors_free(p);
 	strv_free(&p->files);
+	strv_free(&p->unmerged);
 	free(p);
 }
 

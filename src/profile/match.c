@@ -66,6 +66,8 @@ static bool judge(const struct search *s, struct candidate *c, const struct cont
 		set_fate(c, xstrdup("abstract, a base for others"));
 		return false;
 	}
+	if (!s->node)
+		return true; /* match_ties() */
 	return conditions_hold(s->node, profile_section(k->profile, "match"), &c->conditions);
 }
 
@@ -287,6 +289,73 @@ int match_profiles(const struct root *root, const struct node *node, const char 
 	profile_files_free(&files);
 	decide(&s, pin);
 	return 0;
+}
+
+/* Whether a condition stands in narrow for each of wide's: what matches narrow matches wide. */
+static bool implies(const struct ynode *narrow, const struct ynode *wide)
+{
+	if (!narrow || narrow->kind != wide->kind)
+		return false;
+	if (wide->kind == YAML_SCALAR)
+		return streq(narrow->text, wide->text);
+	for (size_t i = 0; i < wide->items.n; i++) {
+		bool found = wide->kind == YAML_MAP &&
+			     implies(ynode_get(narrow, wide->keys.v[i]->text), wide->items.v[i]);
+
+		for (size_t j = 0; wide->kind == YAML_LIST && j < narrow->items.n; j++)
+			found = found || implies(narrow->items.v[j], wide->items.v[i]);
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/* Which profiles fit each machine that the ith one matches? */
+static void match_like(struct search *s, size_t i)
+{
+	const struct ynode *match = profile_section(s->contenders.v[i].profile, "match");
+
+	for (size_t j = 0; j < s->contenders.n; j++) {
+		struct contender *k = &s->contenders.v[j];
+		const struct ynode *other =
+			k->profile ? profile_section(k->profile, "match") : NULL;
+
+		k->fits = match && other && !k->profile->abstract && implies(match, other);
+		s->m->candidates.v[j].matches = k->fits;
+	}
+}
+
+void match_ties(const struct root *root, struct diags *diags)
+{
+	struct match m = {0};
+	struct search s = {.root = root, .m = &m};
+	struct profile_files files = {0};
+
+	if (profile_files_list(root, &files, NULL) < 0)
+		return;
+	for (size_t i = 0; i < files.list.n; i++)
+		if (!files.list.v[i].masked && !files.list.v[i].overridden_by)
+			add_candidate(&s, files.list.v[i].path);
+	profile_files_free(&files);
+	for (size_t i = 0; i < s.contenders.n; i++) {
+		const struct profile *p = s.contenders.v[i].profile;
+		cleanup_str struct str names = {0};
+		size_t last;
+
+		if (!p || p->abstract)
+			continue;
+		match_like(&s, i);
+		rule_out_ancestors(&s);
+		rule_out_lower(&s);
+		if (s.contenders.v[i].fits && remaining(&s, &names, &last) > 1)
+			diag_error(diags, profile_section(p, "match")->at, "match",
+				   "more than one profile matches each machine that this one "
+				   "matches (%s); give one a higher priority: or make their match: "
+				   "narrower",
+				   str_get(&names));
+	}
+	finish(&s);
+	match_free(&m);
 }
 
 void match_files(const struct root *root, const struct node *node, char *const *paths, size_t n,

@@ -32,6 +32,7 @@ struct profile {
 					 that readers need not check types again. */
 	VEC(struct selector) devices; /* from devices:, in document order */
 	struct strv files;	      /* all files read for it (places point in here) */
+	struct strv unmerged; /* those of them whose match: does not hold, or needs a node */
 };
 
 /*
@@ -52,6 +53,12 @@ int profile_load(const struct root *root, const char *path, bool trusted_only,
  */
 int profile_load_named(const struct root *root, const char *arg, const struct node *node,
 		       struct profile **ret, struct diags *diags, struct err *err);
+/*
+ * Judges p, which is valid, with each of its drop-ins that was not merged, one at a time: what the
+ * machines get that match: it.
+ */
+void profile_check_unmerged(const struct root *root, const struct profile *p, bool below,
+			    struct diags *diags);
 /* Whether a file's directory is named NAME.d: then it is a drop-in of profile NAME. */
 bool profile_is_dropin(const char *path);
 /*
@@ -115,6 +122,11 @@ struct match {
 	struct err why;			  /* a sentence for MATCH_NONE, _TWO, _INVALID */
 };
 
+/*
+ * Without a node: an error for each profile of the search path that would never be chosen alone,
+ * because whatever it matches another one that is no base of it, and of no lower priority, matches.
+ */
+void match_ties(const struct root *root, struct diags *diags);
 /*
  * Finds the profile for node in the search path below root, which need not be the root that
  * the node was surveyed from. pin: from railhead.profile= on the kernel command line, or
