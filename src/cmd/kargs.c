@@ -30,10 +30,13 @@ static int write_alone(struct invocation *inv)
 	cleanup_close int lock = -1;
 	struct err err = {0};
 
-	lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
-	if (lock < 0) {
-		complain("kargs: %s", err.text);
-		return EXIT_INTERNAL;
+	/* A tree that is being built has nobody at work, and is to have no lock. */
+	if (inv->root.live || root_exists(&inv->root, STATE_DIR "/lock")) {
+		lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
+		if (lock < 0) {
+			complain("kargs: %s", err.text);
+			return EXIT_INTERNAL;
+		}
 	}
 	return inv->reset ? reset(inv) : kargs_mend(inv);
 }

@@ -122,7 +122,7 @@ E""")
 
 
 def _kill_when_at_work(vm, begun):
-    _wait(vm, f"grep -q '\"begun\": {begun}' /run/railhead/status.json", 60)
+    _wait(vm, f'grep -q "begun.: {begun}" /run/railhead/status.json', 60)
     expect(vm.run(f"test -e {READY}").status != 0, "it is ready while it is judged")
     contains("railhead status", exits(vm, "railhead status", 7), "the gate has been at work since")
     vm.sh(KILLED)
@@ -132,7 +132,7 @@ def _kill_when_at_work(vm, begun):
 def killed_gate_begins_again(vm):
     _begin_to_judge(vm)
     _kill_when_at_work(vm, 1)
-    _wait(vm, "grep -q '\"begun\": 2' /run/railhead/status.json", 60)
+    _wait(vm, 'grep -q "begun.: 2" /run/railhead/status.json', 60)
     vm.sh("rm /run/hang")
     _wait(vm, "systemctl is-active -q gated.service", 120)
     equal("verdict", status_json(vm)["verdict"], "ready")
