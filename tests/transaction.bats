@@ -255,6 +255,24 @@ ready_no_more() { # DIR full|ro: what is claimed after the judgement, and what t
   [[ $output == *"lock: Read-only file system"*"exit 1"*"claims: file label metric status"* ]]
 }
 
+# As an immutable file does (chattr +i, which a sandbox may not set), one that is mounted refuses to go.
+@test "a file that can't be removed: the record says so, and nothing else is claimed" {
+  run -0 "$railhead" gate --root "$root"
+  width 8
+  export root ready label record railhead
+  # shellcheck disable=SC2016
+  run unshare -m bash -e -c 'mount --bind "$ready" "$ready"
+    "$railhead" gate --again --root "$root" 2>&1 || echo "exit $?"
+    "$railhead" status --root "$root" || echo "status exit $?"'
+  echo "$output"
+  [[ $output == *"exit 1"*"verdict: blocked"*"warning: /run/railhead/ready: "*"status exit 7"* ]]
+  jq -e '.verdict == "blocked" and (.warnings | length) == 1' "$record"
+  [ "$(claims)" = file ]
+  run -7 "$railhead" gate --root "$root" # where it can be removed
+  [ -z "$(claims)" ]
+  jq -e 'has("warnings") | not' "$record"
+}
+
 @test "the label of a node that may take work lapses unless it is renewed" {
   local before after
   run -0 "$railhead" gate --root "$root"
