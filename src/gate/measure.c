@@ -43,16 +43,15 @@ static void collect(const struct step_ctx *ctx, const struct strv *only, struct 
 
 	for (size_t i = 0; checks && i < checks->keys.n; i++) {
 		const struct ynode *check = checks->items.v[i];
-		const char *run = ynode_text(check, "run", "");
+		const struct probe_family *family = probe_family_of(ynode_text(check, "run", ""));
+		const char *name = checks->keys.v[i]->text;
 		size_t before = ret->list.n;
 
-		if (only && !strv_contains(only, checks->keys.v[i]->text))
+		if (!family || (only && !strv_contains(only, name)))
 			continue;
-		for (size_t j = 0; probe_families[j]; j++)
-			if (streq(probe_families[j]->run, run))
-				probe_families[j]->want(ctx, checks->keys.v[i]->text, check, ret);
-		if (gate_measures(run) && ret->list.n == before && !gate_may_lack(ctx, check))
-			decline_nothing(checks->keys.v[i]->text, check, ret);
+		family->want(ctx, name, check, ret);
+		if (ret->list.n == before && !gate_may_lack(ctx, check))
+			decline_nothing(name, check, ret);
 	}
 }
 

@@ -13,24 +13,30 @@
 
 enum { BUDGET_MS = 1500, PAGE_MOST = 1 << 30 };
 
-const struct probe_family *const probe_families[] = {
+static const struct probe_family *const families[] = {
 	&probe_memory_bandwidth, &probe_memory_latency, &probe_jitter,	 &probe_rdma_loopback,
 	&probe_rdma_pairs,	 &probe_gpu_health,	&probe_gpu_copy, &probe_gpu_peer,
-	&probe_gpu_rdma,	 &probe_storage_read,	&probe_command,	 NULL,
+	&probe_gpu_rdma,	 &probe_storage_read,	&probe_command,
 };
+
+const struct probe_family *probe_family_of(const char *run)
+{
+	for (size_t i = 0; i < array_len(families); i++)
+		if (streq(families[i]->run, run))
+			return families[i];
+	return NULL;
+}
 
 bool gate_measures(const char *run)
 {
-	for (size_t i = 0; probe_families[i]; i++)
-		if (streq(probe_families[i]->run, run))
-			return true;
-	return false;
+	return probe_family_of(run) != NULL;
 }
 
-/* gpu_health only asks the driver. */
 bool gate_needs_load(const char *run)
 {
-	return gate_measures(run) && !streq(run, probe_gpu_health.run);
+	const struct probe_family *family = probe_family_of(run);
+
+	return family && !family->no_load;
 }
 
 static enum on_fail on_fail_of(const struct ynode *check)

@@ -57,9 +57,11 @@ struct probe_family {
 	const char *run;
 	void (*want)(const struct step_ctx *ctx, const char *name, const struct ynode *check,
 		     struct probes *ret);
+	bool no_load; /* it asks a driver, and no more */
 };
 
-extern const struct probe_family *const probe_families[]; /* NULL-terminated */
+/* NULL: no benchmark is called that. */
+const struct probe_family *probe_family_of(const char *run);
 extern const struct probe_family probe_memory_bandwidth, probe_memory_latency, probe_jitter,
 	probe_rdma_loopback, probe_rdma_pairs, probe_gpu_health, probe_gpu_copy, probe_gpu_peer,
 	probe_gpu_rdma, probe_storage_read, probe_command;

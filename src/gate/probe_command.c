@@ -69,4 +69,4 @@ static void want_command(const struct step_ctx *ctx, const char *name, const str
 		probe_declines(p, OUTCOME_CANNOT_MEASURE, "not run: %s", err.text);
 }
 
-const struct probe_family probe_command = {"command", want_command};
+const struct probe_family probe_command = {.run = "command", .want = want_command};

@@ -193,7 +193,8 @@ static void want_rdma(const struct step_ctx *ctx, const char *name, const struct
 	vec_free(&pairs);
 }
 
-const struct probe_family probe_gpu_health = {"gpu_health", want_health};
-const struct probe_family probe_gpu_copy = {"gpu_copy", want_copy};
-const struct probe_family probe_gpu_peer = {"gpu_peer", want_peer};
-const struct probe_family probe_gpu_rdma = {"gpu_rdma", want_rdma};
+const struct probe_family probe_gpu_health = {
+	.run = "gpu_health", .want = want_health, .no_load = true};
+const struct probe_family probe_gpu_copy = {.run = "gpu_copy", .want = want_copy};
+const struct probe_family probe_gpu_peer = {.run = "gpu_peer", .want = want_peer};
+const struct probe_family probe_gpu_rdma = {.run = "gpu_rdma", .want = want_rdma};

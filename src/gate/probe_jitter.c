@@ -59,4 +59,4 @@ static void want_jitter(const struct step_ctx *ctx, const char *name, const stru
 	p->remedy = "check what runs there (isolate_cpus, irq), and the BIOS's power management";
 }
 
-const struct probe_family probe_jitter = {"jitter", want_jitter};
+const struct probe_family probe_jitter = {.run = "jitter", .want = want_jitter};

@@ -68,5 +68,6 @@ static void want_latency(const struct step_ctx *ctx, const char *name, const str
 	want_each(ctx, name, check, judge_latency, ret);
 }
 
-const struct probe_family probe_memory_bandwidth = {"memory_bandwidth", want_bandwidth};
-const struct probe_family probe_memory_latency = {"memory_latency", want_latency};
+const struct probe_family probe_memory_bandwidth = {.run = "memory_bandwidth",
+						    .want = want_bandwidth};
+const struct probe_family probe_memory_latency = {.run = "memory_latency", .want = want_latency};

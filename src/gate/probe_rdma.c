@@ -240,5 +240,5 @@ static void want_pairs(const struct step_ctx *ctx, const char *name, const struc
 	}
 }
 
-const struct probe_family probe_rdma_loopback = {"rdma_loopback", want_loopback};
-const struct probe_family probe_rdma_pairs = {"rdma_pairs", want_pairs};
+const struct probe_family probe_rdma_loopback = {.run = "rdma_loopback", .want = want_loopback};
+const struct probe_family probe_rdma_pairs = {.run = "rdma_pairs", .want = want_pairs};

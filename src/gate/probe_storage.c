@@ -63,4 +63,4 @@ static void want_storage(const struct step_ctx *ctx, const char *name, const str
 	p->remedy = "measure the server or the disk by itself, and look at what else reads now";
 }
 
-const struct probe_family probe_storage_read = {"storage_read", want_storage};
+const struct probe_family probe_storage_read = {.run = "storage_read", .want = want_storage};

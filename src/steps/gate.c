@@ -162,7 +162,7 @@ static void check_direct(const struct step_ctx *ctx, const struct target *t)
 }
 
 /* Runs that are looks, of each function or of a check as a whole. The others: gate/. */
-static const struct {
+static const struct look {
 	const char *run;
 	void (*one)(const struct target *t, const char *where);
 	void (*whole)(const struct step_ctx *ctx, const struct target *t);
@@ -174,12 +174,17 @@ static const struct {
 	{"memlock", NULL, check_units},
 };
 
-bool gate_looks(const char *run)
+static const struct look *look_of(const char *run)
 {
 	for (size_t i = 0; i < array_len(looks); i++)
 		if (streq(looks[i].run, run))
-			return true;
-	return false;
+			return &looks[i];
+	return NULL;
+}
+
+bool gate_looks(const char *run)
+{
+	return look_of(run) != NULL;
 }
 
 bool gate_may_lack(const struct step_ctx *ctx, const struct ynode *check)
@@ -206,18 +211,16 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	(void)err;
 	for (size_t i = 0; checks && i < checks->keys.n; i++) {
 		struct target t = {checks->items.v[i], checks->keys.v[i]->text, plan};
-		const char *run = ynode_text(t.check, "run", "");
+		const struct look *look = look_of(ynode_text(t.check, "run", ""));
 		size_t before = plan->list.n;
 
-		for (size_t j = 0; j < array_len(looks); j++) {
-			if (!streq(looks[j].run, run))
-				continue;
-			if (looks[j].one)
-				each(ctx, &t, looks[j].one);
-			else
-				looks[j].whole(ctx, &t);
-		}
-		if (gate_looks(run) && plan->list.n == before && !gate_may_lack(ctx, t.check))
+		if (!look)
+			continue;
+		if (look->one)
+			each(ctx, &t, look->one);
+		else
+			look->whole(ctx, &t);
+		if (plan->list.n == before && !gate_may_lack(ctx, t.check))
 			complain_of_nothing(&t);
 	}
 	return 0;

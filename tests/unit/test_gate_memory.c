@@ -56,9 +56,7 @@ static void begin(struct trial *x, struct tmp *t, const char *profile, const cha
 	cpus_parse("0-2", &x->node.nodes);
 	cpus_parse("0-1", &x->node.nodes_with_cpu);
 	run = ynode_text(x->check, "run", "");
-	for (size_t i = 0; probe_families[i]; i++)
-		if (streq(probe_families[i]->run, run))
-			probe_families[i]->want(&x->ctx, "x", x->check, &x->probes);
+	probe_family_of(run)->want(&x->ctx, "x", x->check, &x->probes);
 }
 
 static void end(struct trial *x)
