@@ -22,6 +22,6 @@ enum boot_mode {
  * read below root: proc/vmcore, run/systemd/container, proc/1/environ. A live root that
  * is a container's is one; on a root that is not live only the command line counts.
  */
+enum boot_mode boot_mode(const struct root *root, const char *cmdline, char **why);
 /* Whether the root's files are those of the machine's boots: not in a crash kernel or container. */
 bool boot_is_of_machine(const struct root *root);
-enum boot_mode boot_mode(const struct root *root, const char *cmdline, char **why);

@@ -109,7 +109,6 @@ static char *utc(uint64_t in_usec)
 static const char *why_not(const struct status *s)
 {
 	const char *verdict = status_verdict(s);
-	struct waiting w;
 
 	if (streq(verdict, verdict_name(VERDICT_OFF)))
 		return "railhead=off is on the kernel command line: admit_off: true in " SITE_FILE
@@ -117,8 +116,7 @@ static const char *why_not(const struct status *s)
 	if (streq(verdict, verdict_name(VERDICT_NONE)))
 		return "no profile matches this node: admit_none: true in " SITE_FILE
 		       " lets such nodes work; `railhead match --explain` says why none matches";
-	if (status_is_empty(s) ||
-	    (streq(verdict, verdict_name(VERDICT_WAITING)) && !status_waiting(s, &w)))
+	if (status_is_empty(s) || status_is_unjudged(s))
 		return "the gate has not judged this node yet; run `railhead gate`";
 	return NULL;
 }

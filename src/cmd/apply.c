@@ -76,7 +76,6 @@ static void set_verdict(struct apply *a, const struct run *run, unsigned int sta
 	bool same = streq(status_digest(&a->status), run->profile->digest);
 	struct measurements nothing = {0};
 	struct plan failed = {0};
-	struct waiting waiting;
 	struct verdict v;
 
 	for (size_t i = 0; i < run->plan.list.n; i++)
@@ -85,8 +84,7 @@ static void set_verdict(struct apply *a, const struct run *run, unsigned int sta
 			vec_push(&failed.list, run->plan.list.v[i]);
 	if (failed.list.n) {
 		gate_judge(run->profile, &failed, &nothing, &v);
-	} else if (!same || (streq(status_verdict(&a->status), "waiting") &&
-			     !status_waiting(&a->status, &waiting) && !status_begun(&a->status))) {
+	} else if (!same || (status_is_unjudged(&a->status) && !status_begun(&a->status))) {
 		/* What the gate waited for with another profile is not looked for again. */
 		status_set_waiting(&a->status, NULL);
 		verdict_simple(&v, VERDICT_WAITING, "the gate has not judged this profile yet");

@@ -86,12 +86,14 @@ static void judge_kargs(const struct profile *p, const struct machine *m, struct
 	struct derived derived;
 	struct err err = {0};
 
+	if (!at)
+		return;
 	derive_kargs(m->root, m->node, p, &derived);
 	for (size_t i = 0; i < derived.list.n; i++)
 		for (size_t j = 0; j < derived.list.v[i].kargs.n; j++)
 			kargs_add(&wanted, derived.list.v[i].kargs.v[j].text, NULL);
 	derived_free(&derived);
-	if (!at || !wanted.n)
+	if (!wanted.n)
 		return;
 	if (kargs_check(&wanted, &err) < 0)
 		diag_error(diags, at->at, key, "%s", err.text);

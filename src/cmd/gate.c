@@ -305,11 +305,7 @@ static bool wants_retry(struct gate *g, int *code)
 		return true;
 	}
 	if (!is_waiting(&g->status)) {
-		struct waiting w;
-		bool unjudged = streq(status_verdict(&g->status), verdict_name(VERDICT_WAITING)) &&
-				!status_waiting(&g->status, &w);
-
-		if (!g->unit && unjudged)
+		if (!g->unit && status_is_unjudged(&g->status))
 			complain("gate --retry: nothing done: the gate has not judged yet; run "
 				 "`railhead gate`");
 		else if (!g->unit)

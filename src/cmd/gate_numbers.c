@@ -165,14 +165,11 @@ void gate_pass(const struct run *run, const struct status *s)
 /* However the unit's end came, what it judged is not judged any more. */
 static int withdraw_judgement(const struct root *root, struct status *s)
 {
-	struct verdict v;
 	struct err err = {0};
 	int r;
 
-	verdict_simple(&v, VERDICT_WAITING,
-		       "railhead-gate.service was stopped; its next start judges anew");
-	status_set_verdict(s, &v);
-	verdict_free(&v);
+	status_set_simple(s, VERDICT_WAITING,
+			  "railhead-gate.service was stopped; its next start judges again");
 	watch_end(root);
 	r = status_store(root, s, &err);
 	if (r < 0)

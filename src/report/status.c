@@ -47,14 +47,13 @@ static json_t *fresh(const char *boot_id)
 	return doc;
 }
 
-static void set_waiting_for(struct status *s, char *reason)
+void status_set_simple(struct status *s, enum verdict_kind kind, const char *reason)
 {
 	struct verdict v;
 
-	verdict_simple(&v, VERDICT_WAITING, reason);
+	verdict_simple(&v, kind, reason);
 	status_set_verdict(s, &v);
 	verdict_free(&v);
-	free(reason);
 }
 
 static bool has_ready_file(const struct root *root)
@@ -66,7 +65,6 @@ static bool has_ready_file(const struct root *root)
 static void forget_claim(struct status *s)
 {
 	cleanup_free char *text = NULL;
-	struct verdict v;
 
 	s->claim_lost = true;
 	status_set_admission(s, NULL);
@@ -75,9 +73,7 @@ static void forget_claim(struct status *s)
 	text = xasprintf("the verdict was '%s', and " STATE_DIR "/" READY_FILE
 			 " is not there: a judgement began, or did not end; run `railhead gate`",
 			 status_verdict(s));
-	verdict_simple(&v, VERDICT_LAPSED, text);
-	status_set_verdict(s, &v);
-	verdict_free(&v);
+	status_set_simple(s, VERDICT_LAPSED, text);
 }
 
 static uint64_t usec_of(const json_t *obj, const char *key)
@@ -90,12 +86,12 @@ static uint64_t usec_of(const json_t *obj, const char *key)
 void status_blame_killed(struct status *s)
 {
 	json_t *judging = json_incref(json_object_get(s->doc, "judging"));
-	uint64_t since = usec_of(judging, "since_usec");
+	cleanup_free char *text = xasprintf(
+		"the gate that began %llu s after boot was killed, or failed, before its verdict; "
+		"see `journalctl -u railhead-gate`, and run `railhead gate`",
+		(unsigned long long)(usec_of(judging, "since_usec") / 1000000));
 
-	set_waiting_for(s, xasprintf("the gate that began %llu s after boot was killed, or failed, "
-				     "before its verdict; see `journalctl -u railhead-gate`, and "
-				     "run `railhead gate`",
-				     (unsigned long long)(since / 1000000)));
+	status_set_simple(s, VERDICT_WAITING, text);
 	json_object_set_new(s->doc, "judging", judging);
 }
 
@@ -373,6 +369,13 @@ bool status_waiting(const struct status *s, struct waiting *ret)
 	return json_is_object(obj);
 }
 
+bool status_is_unjudged(const struct status *s)
+{
+	struct waiting w;
+
+	return streq(status_verdict(s), verdict_name(VERDICT_WAITING)) && !status_waiting(s, &w);
+}
+
 void status_set_waiting(struct status *s, const struct waiting *w)
 {
 	json_object_del(s->doc, "waiting");
@@ -452,9 +455,10 @@ int status_begin(const struct root *root, struct status *s, struct err *err)
 {
 	unsigned int begun = status_begun(s) + 1;
 	uint64_t now = clock_usec();
+	cleanup_free char *text = xasprintf("the gate has been at work since %llu s after boot",
+					    (unsigned long long)(now / 1000000));
 
-	set_waiting_for(s, xasprintf("the gate has been at work since %llu s after boot",
-				     (unsigned long long)(now / 1000000)));
+	status_set_simple(s, VERDICT_WAITING, text);
 	json_object_set_new(
 		s->doc, "judging",
 		json_pack("{s:I, s:i}", "since_usec", (json_int_t)now, "begun", (int)begun));

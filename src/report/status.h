@@ -72,6 +72,8 @@ void status_measurements(const struct status *s, struct measurements *ret);
 /* What is to be known of a device that came back, as a JSON object; takes it over. */
 void status_set_device(struct status *s, const char *addr, json_t *device);
 void status_set_verdict(struct status *s, const struct verdict *v);
+/* One that lets no work in, with one reason. */
+void status_set_simple(struct status *s, enum verdict_kind kind, const char *reason);
 /* Whether the record says that already. */
 bool status_says(const struct status *s, const struct verdict *v);
 
@@ -87,6 +89,8 @@ struct waiting {
 
 /* False: this boot has not waited. */
 bool status_waiting(const struct status *s, struct waiting *ret);
+/* The verdict is "waiting", and not because a gate has waited: none has judged yet. */
+bool status_is_unjudged(const struct status *s);
 /* NULL: forgotten. */
 void status_set_waiting(struct status *s, const struct waiting *w);
 
@@ -106,7 +110,7 @@ int status_store(const struct root *root, struct status *s, struct err *err);
  * by hand stays so.
  */
 int status_begin(const struct root *root, struct status *s, struct err *err);
-/* Tells other readers again, before what they were told lapses. */
+/* Tells other readers again; the label lapses otherwise. */
 void status_renew(const struct root *root, struct status *s);
 /* Writes the record; then, if it admits work, creates the ready file and tells other readers. */
 int status_admit(const struct root *root, struct status *s, struct err *err);

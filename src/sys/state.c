@@ -99,11 +99,19 @@ static bool notice_holds(int dir, const char *name, const char *text)
 	       strcmp(held, text) == 0;
 }
 
-int notice_write(const struct root *root, enum notice notice, const char *text, struct err *err)
+static int open_notice_dir(const struct root *root, enum notice notice, const char **ret_name)
 {
 	const char *path = notice_path(notice), *name = strrchr(path, '/') + 1;
 	cleanup_free char *parent = xstrndup(path, (size_t)(name - path));
-	cleanup_close int dir = atomic_open_dir(root, parent, 0, NULL);
+
+	*ret_name = name;
+	return atomic_open_dir(root, parent, 0, NULL);
+}
+
+int notice_write(const struct root *root, enum notice notice, const char *text, struct err *err)
+{
+	const char *path = notice_path(notice), *name;
+	cleanup_close int dir = open_notice_dir(root, notice, &name);
 	int r;
 
 	if (dir == -ENOENT || dir == -ENOTDIR)
@@ -141,14 +149,13 @@ static int overwrite(int dir, const char *name, const char *text)
 
 int notice_withdraw(const struct root *root, enum notice notice, const char *text, struct err *err)
 {
-	const char *path = notice_path(notice), *name = strrchr(path, '/') + 1;
-	cleanup_free char *parent = xstrndup(path, (size_t)(name - path));
 	cleanup_close int dir = -1;
+	const char *name;
 	int r = notice_write(root, notice, text, err);
 
 	if (r == 0)
 		return 0;
-	dir = atomic_open_dir(root, parent, 0, NULL);
+	dir = open_notice_dir(root, notice, &name);
 	if (dir < 0)
 		return r;
 	return overwrite(dir, name, text) == 0 || unlinkat(dir, name, 0) == 0 || errno == ENOENT
