@@ -47,7 +47,7 @@ static const struct {
 	 "bring back what this PCI function has lost (its unit does)", AT(device)},
 	{OPT_KEEP, "keep", NULL, "its unit, at a reboot: the next boot may use this one's numbers",
 	 AT(keep)},
-	{OPT_RENEW, "renew", NULL, "its timer: tell the verdict again before what was told lapses",
+	{OPT_RENEW, "renew", NULL, "its timer: renew what Prometheus and Kubernetes were told",
 	 AT(renew)},
 	{OPT_FOR, "for", "DURATION", "how long work is let in: 1m to 7d", AT(for_time)},
 	{OPT_REASON, "reason", "TEXT", "why, for those who read the record", AT(reason)},

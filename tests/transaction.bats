@@ -44,7 +44,7 @@ killed_at() { # CALL NUMBER VERB...
   [ "$status" -eq 137 ]
 }
 
-no_stage_makes_ready() {
+no_stage_makes_ready() { # whatever the stages' own outcome is
   local stage
   for stage in initrd early devices; do
     "$railhead" apply --stage $stage --root "$root" >/dev/null 2>&1 || :

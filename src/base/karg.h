@@ -18,7 +18,7 @@ enum {
 
 /*
  * Whether an argument can travel through a GRUB variable: printable ASCII without blanks,
- * quotes, backslash and '$', none of # = ( / * at its front; not "--", nor an argument that
- * speaks to railhead itself (railhead.*). -EINVAL and the reason otherwise.
+ * quotes, backslash, backtick and '$', 1 to 1000 bytes, none of # = ( / * at its front; not "--",
+ * nor an argument that speaks to railhead itself (railhead.*). -EINVAL and the reason otherwise.
  */
 int karg_check(const char *text, struct err *err);

@@ -14,7 +14,7 @@
  */
 int freeze_profile(const struct root *root, const struct profile *profile, const char *given,
 		   enum freeze how, char **was, struct err *err);
-/* A new user space matches, or takes what a person gives, anew. */
+/* For a new user space: the profile is matched, or given by a person, again. */
 void freeze_forget(const struct root *root);
 /* What --profile said when this boot's profile was frozen; NULL: it was matched, or nothing is. */
 char *frozen_given(const struct root *root);

@@ -176,8 +176,11 @@ static void tell(const struct phase_run *p, const struct change *c)
 		p->sink->change_done(p->sink->data, p->stage, c);
 }
 
-/* After a set that returned success: the machine, not our belief, says what is there. */
-static void read_back(struct phase_run *p, struct change *c)
+/*
+ * After a set that returned success: the machine, not our belief, says what is there. held: it has
+ * read as wanted since, so that another value is a failure of an optional change, too.
+ */
+static void read_back(struct phase_run *p, struct change *c, bool held)
 {
 	struct err err = {0};
 
@@ -193,6 +196,8 @@ static void read_back(struct phase_run *p, struct change *c)
 		c->state = CHANGE_SET;
 	} else if (c->state != CHANGE_FAILED) { /* a look that fails it has said why */
 		fail_reading(c, "was set, but reads back", "");
+		if (held)
+			c->state = CHANGE_FAILED;
 	}
 }
 
@@ -205,7 +210,7 @@ static void finish(struct phase_run *p, struct job *job, int result, struct err 
 	if (result < 0)
 		fail(c, err->text);
 	else
-		read_back(p, c);
+		read_back(p, c, false);
 	/* Netlink, modules and mounts speak to this machine only, never to a tree below
 	 * --root: that is no fault of what the profile asks. */
 	if (result == -EOPNOTSUPP && !p->run->root->live)
@@ -472,13 +477,6 @@ static void look_again(struct phase_run *p, struct change *c)
 	c->state = CHANGE_FAILED; /* optional or not: the kernel has it */
 }
 
-static void set_again(struct phase_run *p, struct change *c)
-{
-	read_back(p, c);
-	if (c->state == CHANGE_UNSUPPORTED && c->observed) /* it read as wanted once */
-		c->state = CHANGE_FAILED;
-}
-
 /*
  * What a stage reports is true at its end. What was set must still hold, and what was as
  * wanted is looked at again if anything was set. What waited for a device in vain has failed
@@ -494,7 +492,7 @@ static void check_again(struct phase_run *p, unsigned int stages)
 		if (!run_covers(c, stages, p->stage) || c->while_id || c->reboot)
 			continue;
 		if (was == CHANGE_SET)
-			set_again(p, c);
+			read_back(p, c, true);
 		else if (was == CHANGE_SAME && p->wrote)
 			look_again(p, c);
 		else if (was == CHANGE_WAITS)

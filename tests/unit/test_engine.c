@@ -323,6 +323,25 @@ static void test_late_pattern(void **state)
 	run_close(&run);
 }
 
+/* What was set is taken away, or overwritten, by a later change: a failure, optional or not. */
+static void test_gone_again(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+
+	tmp_write(t, "run/modprobe.d/x.conf", "0\n");
+	tmp_write(t, "run/modprobe.d/y.conf", "0\n");
+	tree_link(t, "proc/sys/a", "../../run/modprobe.d");
+	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSCTL, "x", "/proc/sys/a/x.conf", "1")->optional =
+		true;
+	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSCTL, "y", "/proc/sys/a/y.conf", "1")->optional =
+		true;
+	add(&run, KIND_FILE, STAGE_EARLY, PHASE_IRQ, "rm", "/run/modprobe.d/x.conf", "");
+	add(&run, KIND_FILE, STAGE_EARLY, PHASE_IRQ, "other", "/run/modprobe.d/y.conf", "2\n");
+	applies(&run, STAGE_EARLY, "x=set y=set rm=set other=set x=failed y=failed");
+	run_close(&run);
+}
+
 static void test_absent(void **state)
 {
 	struct tmp *t = *state;
@@ -1087,6 +1106,7 @@ int main(void)
 		TEST(test_changed_back),
 		TEST(test_overwritten),
 		TEST(test_late_pattern),
+		TEST(test_gone_again),
 		TEST(test_absent),
 		TEST(test_late),
 		TEST(test_deadline_over),
