@@ -27,6 +27,15 @@ DEAD_END = re.compile(
     "Kernel panic|Failed to boot both|grub rescue>|emergency mode|dracut-emergency")
 
 
+# How a boot begins on the console, and the first word of railhead in it: the kernel prints its
+# arguments (railhead.slot=...) before.
+BOOT_BEGINS = ("Loading Linux", "Linux version")
+RAILHEAD_RUNS = re.compile(r"railhead[-:\[ ]")
+
+# A boot whose console is silent for so many seconds goes no further.
+STANDSTILL = 60
+
+
 class GuestError(Exception):
     """The guest, or QEMU, did not do what the harness asked."""
 
@@ -410,17 +419,28 @@ class Guest:
         """Why no more can come of this guest that is not its own fault, or None.
 
         QEMU 10.0.2 with several CPUs in threads of their own loses a CPU's write to a device now
-        and then, one in some hundred boots: firmware that waits for a disk then waits for ever,
-        and sometimes QEMU ends itself (iotlb_to_section: Assertion ... failed).
+        and then, one in some hundred boots: firmware or a kernel that waits for a disk then waits
+        for ever, and sometimes QEMU ends itself (iotlb_to_section: Assertion ... failed).
+
+        A boot that stands still before railhead's first word is the emulator's fault once. A
+        fault of the arguments that railhead gave to that kernel is there the second time, too.
         """
         if self._process is None:
             return None
         if (self._process.poll() or 0) < 0:
             return "QEMU ended: " + self._qemu_log()
-        loading = self.console().rfind("Loading Linux")
-        if loading > self.console().rfind("Linux version"):
-            return "the firmware stands still while GRUB loads a kernel"
+        boot = self.console()[max(map(self.console().rfind, BOOT_BEGINS)):]
+        if boot.startswith(BOOT_BEGINS) and self._still_for() > STANDSTILL \
+                and not RAILHEAD_RUNS.search(boot):
+            return "a boot stands still before railhead runs; it ends with:\n" + boot[-600:]
         return None
+
+    def _still_for(self):
+        """For how many seconds the console has said nothing."""
+        try:
+            return time.time() - os.path.getmtime(self.console_path)
+        except FileNotFoundError:
+            return 0
 
     def _check_qemu(self):
         if self._process.poll() is not None:
