@@ -15,6 +15,7 @@
 #include "plan/render.h"
 #include "report/journal.h"
 #include "sys/clock.h"
+#include "sys/manager.h"
 #include "sys/state.h"
 
 /*
@@ -291,6 +292,16 @@ static bool in_initramfs_script(const struct invocation *inv)
 	return inv->stage_name && inv->stage == STAGE_INITRD && getenv("RAILHEAD_INITRAMFS");
 }
 
+/*
+ * Where systemd counts no soft-reboots (254, 255) the unit of stage early begins another user
+ * space, unless it had failed in this one and is only started again.
+ */
+static bool begins_user_space(const struct apply *a)
+{
+	return a->unit && a->inv->stage_name && a->inv->stage == STAGE_EARLY &&
+	       status_has_stage(&a->status, STAGE_EARLY) && !manager_has_booted();
+}
+
 static int run(struct invocation *inv)
 {
 	struct apply a = {.inv = inv, .initramfs = in_initramfs_script(inv)};
@@ -313,9 +324,8 @@ static int run(struct invocation *inv)
 	/* First thing in a boot: nothing of an earlier one admits work any more. */
 	if (a.unit && inv->stage_name && inv->stage == STAGE_INITRD)
 		status_of_initramfs(&a.status);
-	else if (a.unit && inv->stage_name && inv->stage == STAGE_EARLY &&
-		 status_has_stage(&a.status, STAGE_EARLY))
-		status_leave_user_space(&a.status); /* its unit runs once in a user space */
+	else if (begins_user_space(&a))
+		status_leave_user_space(&a.status);
 	if (status_is_empty(&a.status))
 		watch_end(&inv->root);
 	enter_user_space(&inv->root, &a.status);

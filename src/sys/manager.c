@@ -5,40 +5,97 @@
  */
 #include "sys/manager.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <systemd/sd-bus.h>
 
 #include "base/mem.h"
+#include "sys/clock.h"
 
+#define MANAGER "org.freedesktop.systemd1"
+#define MANAGER_PATH "/org/freedesktop/systemd1"
+
+/* For the connection, and for each answer. */
 enum { TIMEOUT_US = 5000000 };
 
+/* Without a flush, which would wait for a peer that says nothing. */
 static void bus_free(sd_bus **bus)
 {
-	sd_bus_flush_close_unref(*bus);
+	sd_bus_close_unref(*bus);
+}
+
+/* sd_bus_start(3) returns before the peer has said anything, and a call then waits 90 s for that.
+ */
+static int wait_until_ready(sd_bus *bus)
+{
+	uint64_t deadline = clock_usec() + TIMEOUT_US;
+
+	for (;;) {
+		uint64_t now = clock_usec();
+		int r = sd_bus_is_ready(bus);
+
+		if (r)
+			return r < 0 ? r : 0;
+		r = sd_bus_process(bus, NULL);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			continue;
+		if (now >= deadline)
+			return -ETIMEDOUT;
+		r = sd_bus_wait(bus, deadline - now);
+		if (r < 0 && r != -EINTR)
+			return r;
+	}
 }
 
 static int connect_to(sd_bus **ret)
 {
+	int r = -ENOMEM;
+
 	if (sd_bus_new(ret) >= 0 &&
-	    sd_bus_set_address(*ret, "unix:path=/run/systemd/private") >= 0 &&
-	    sd_bus_start(*ret) >= 0)
-		return 0;
+	    sd_bus_set_address(*ret, "unix:path=/run/systemd/private") >= 0) {
+		r = sd_bus_start(*ret);
+		if (r >= 0)
+			return wait_until_ready(*ret);
+	}
 	bus_free(ret);
 	*ret = NULL;
-	return sd_bus_open_system(ret);
+	r = sd_bus_open_system(ret);
+	return r < 0 ? r : wait_until_ready(*ret);
+}
+
+/* NULL if it can't be asked. The caller frees (bus_free()). */
+static sd_bus *open_manager(void)
+{
+	sd_bus *bus = NULL;
+
+	if (connect_to(&bus) < 0) {
+		bus_free(&bus);
+		return NULL;
+	}
+	sd_bus_set_method_call_timeout(bus, TIMEOUT_US);
+	return bus;
 }
 
 char *manager_user_space(void)
 {
-	sd_bus *bus __attribute__((__cleanup__(bus_free))) = NULL;
+	sd_bus *bus __attribute__((__cleanup__(bus_free))) = open_manager();
 	uint32_t count;
 
-	if (connect_to(&bus) < 0)
-		return xstrdup("");
-	sd_bus_set_method_call_timeout(bus, TIMEOUT_US);
-	if (sd_bus_get_property_trivial(
-		    bus, "org.freedesktop.systemd1", "/org/freedesktop/systemd1",
-		    "org.freedesktop.systemd1.Manager", "SoftRebootsCount", NULL, 'u', &count) < 0)
+	if (!bus || sd_bus_get_property_trivial(bus, MANAGER, MANAGER_PATH, MANAGER ".Manager",
+						"SoftRebootsCount", NULL, 'u', &count) < 0)
 		return xstrdup("");
 	return xasprintf("soft-reboots %" PRIu32, count);
+}
+
+bool manager_has_booted(void)
+{
+	sd_bus *bus __attribute__((__cleanup__(bus_free))) = open_manager();
+	cleanup_free char *state = NULL;
+
+	return bus &&
+	       sd_bus_get_property_string(bus, MANAGER, MANAGER_PATH "/unit/sysinit_2etarget",
+					  MANAGER ".Unit", "ActiveState", NULL, &state) >= 0 &&
+	       streq(state, "active");
 }

@@ -2,6 +2,8 @@
 /* What the service manager says of itself. */
 #pragma once
 
+#include <stdbool.h>
+
 /*
  * Which user space this is, for comparing: a soft-reboot (systemd-soft-reboot.service(8), since
  * systemd 254) begins a new one, with the kernel, its boot id and /run as they were.
@@ -10,3 +12,10 @@
  * (UserspaceTimestamp of 254 and 255 survives a soft-reboot.) Caller frees.
  */
 char *manager_user_space(void);
+
+/*
+ * Whether this user space has come past sysinit.target. False, too, where the service manager does
+ * not answer. A unit that the target wants and that has failed is started again by whatever pulls
+ * the target in, a login for instance: for such a start this is true.
+ */
+bool manager_has_booted(void);
