@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -180,6 +181,9 @@ static int run_verb(const struct verb *v, int argc, char **argv)
 	struct invocation inv = {.root = {.fd = -1}, .foreign = {.fd = -1}};
 	int code = parse(v, argc, argv, &inv);
 
+	/* Who reads what it prints may go (head, grep -q): what was begun is done to its end. */
+	if (v->writes)
+		signal(SIGPIPE, SIG_IGN);
 	if (code < 0)
 		code = open_and_run(&inv, v);
 	strv_free(&inv.gates);
@@ -215,7 +219,8 @@ static int close_stdout(int code)
 	if (!failed && (!r || r == EBADF))
 		return code;
 	complain("standard output: %s",
-		 r ? strerror(r) : "not all of it was written: is the disk full?");
+		 r ? strerror(r)
+		   : "not all of it was written: is the disk full, or has its reader gone?");
 	return code == EXIT_REBOOT || in_own_unit() ? code : EXIT_INTERNAL;
 }
 

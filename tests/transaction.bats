@@ -245,6 +245,48 @@ ready_no_more() { # DIR full|ro: what is claimed after the judgement, and what t
   done
 }
 
+@test "a full /run while the gate judges: nothing is called ready, and a retry judges when there is room" {
+  rm -rf "$root/run/railhead"
+  "$railhead" apply --root "$root"
+  # shellcheck disable=SC2016
+  run on_small "$root/run/railhead" full '"$railhead" gate --root "$root" 2>&1 || echo "exit $?"
+    echo "claims: $(claims | xargs)"
+    rm "$root/run/railhead/.filler"
+    "$railhead" gate --retry --root "$root"
+    echo "then: $(claims | xargs)"'
+  echo "$output"
+  [[ $output == *"exit 1"$'\n'"claims: "$'\n'*"verdict: ready"*"then: file label metric status" ]]
+  [[ ${output%%exit 1*} == *"verdict: waiting"*"the verdict was 'ready', and could not be written down: "*"No space left"* ]]
+  [[ ${output%%exit 1*} != *"verdict: ready"* ]]
+}
+
+@test "a reader that goes away ends no judgement" {
+  mkfifo "$BATS_TEST_TMPDIR/pipe"
+  # shellcheck disable=SC2016
+  run -1 bash -c 'exec 4<>"$3" 5>"$3" 4<&-; "$1" gate --again --root "$2" >&5' bash "$railhead" "$root" \
+    "$BATS_TEST_TMPDIR/pipe"
+  [ "$(claims | xargs)" = "file label metric status" ]
+  [[ $output == *"railhead: standard output: "* ]]
+}
+
+@test "a PID 1 that does not answer costs status seconds, not minutes" {
+  [ -e /run/railhead-sandbox ] # the machine's own PID 1 is left alone
+  mkdir -p /run/systemd
+  python3 -c '
+import socket, time
+s = socket.socket(socket.AF_UNIX)
+s.bind("/run/systemd/private")
+s.listen(5)
+print("listens", flush=True)
+time.sleep(100)' >"$BATS_TEST_TMPDIR/listens" 3>&- &
+  listener=$!
+  until [ -s "$BATS_TEST_TMPDIR/listens" ]; do sleep 0.05; done
+  run timeout 60 "$railhead" status
+  kill $listener
+  rm /run/systemd/private
+  [ "$status" -eq 7 ]
+}
+
 @test "a read-only disk: a claim that can't be taken back is in the record, and no other one stays" {
   ready_no_more "${label%/*}" ro
   [[ $output == *"exit 7"*"claims: label"$'\n'"after a stage: label"$'\n'*"warning: /etc/kubernetes/node-feature-discovery/features.d/railhead: "*"Read-only file system"* ]]

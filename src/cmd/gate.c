@@ -174,8 +174,7 @@ static void wait_or_give_up(struct gate *g)
 
 static void set_timer(const struct gate *g)
 {
-	/* Work that could not be let in for want of a file is let in when there is room. */
-	bool waits = is_waiting(&g->status) || (g->v.admit && !g->admitted);
+	bool waits = is_waiting(&g->status);
 	struct waiting w;
 	struct err err = {0};
 
@@ -218,6 +217,20 @@ static void begin(struct gate *g)
 		complain("%s", err.text);
 }
 
+/* Work is let in when there is room for the record: the retry timer's gate judges again. */
+static void take_back(struct gate *g, const char *why)
+{
+	cleanup_free char *text =
+		xasprintf("the verdict was '%s', and could not be written down: %s; it is judged "
+			  "again in a moment",
+			  verdict_name(g->v.kind), why);
+
+	verdict_free(&g->v);
+	verdict_simple(&g->v, VERDICT_WAITING, text);
+	status_set_waiting(&g->status, NULL);
+	status_set_verdict(&g->status, &g->v);
+}
+
 /* Returns the exit code. */
 static int end(struct gate *g)
 {
@@ -236,6 +249,8 @@ static int end(struct gate *g)
 		complain("%s", err.text);
 		code = EXIT_INTERNAL;
 		g->admitted = false;
+		if (g->v.admit)
+			take_back(g, err.text);
 	}
 	if (g->run.status == RUN_OK)
 		gate_pass(&g->run, &g->status);
@@ -299,16 +314,13 @@ static bool wants_retry(struct gate *g, int *code)
 		g->admitted = true;
 		status_renew(g->root, &g->status);
 	}
-	/* Killed, or in vain: there is nothing to go on from. */
-	if (status_begun(&g->status) || g->status.claim_lost) {
+	/* Never begun, killed, or in vain: there is nothing to go on from. */
+	if (status_is_unjudged(&g->status) || g->status.claim_lost) {
 		g->inv->retry = false;
 		return true;
 	}
 	if (!is_waiting(&g->status)) {
-		if (!g->unit && status_is_unjudged(&g->status))
-			complain("gate --retry: nothing done: the gate has not judged yet; run "
-				 "`railhead gate`");
-		else if (!g->unit)
+		if (!g->unit)
 			complain("gate --retry: nothing done: the verdict is '%s', not waiting",
 				 status_verdict(&g->status));
 		if (service_retry(g->root, false, &err) < 0)
@@ -375,6 +387,15 @@ static int renew(struct invocation *inv)
 	return EXIT_OK;
 }
 
+/* A gate of the unit that left no verdict: nobody else would look again in this boot. */
+static void come_back(const struct gate *g)
+{
+	struct err err = {0};
+
+	if (g->unit && !g->admitted && service_retry(g->root, true, &err) < 0)
+		complain("%s", err.text);
+}
+
 static int run(struct invocation *inv)
 {
 	struct gate g = {.inv = inv, .root = &inv->root, .unit = in_own_unit()};
@@ -392,12 +413,15 @@ static int run(struct invocation *inv)
 	lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
 	if (lock < 0) {
 		complain("%s", err.text);
+		come_back(&g);
 		return EXIT_INTERNAL;
 	}
 	code = run_locked(&g);
 	/* The target's start runs this verb again, in railhead-gate.service. */
 	close(lock);
 	fflush(stdout);
+	if (code == EXIT_INTERNAL)
+		come_back(&g);
 	if (g.admitted && inv->root.live && service_open_target(!g.unit, &err) < 0) {
 		complain("%s", err.text);
 		return EXIT_INTERNAL;
