@@ -278,9 +278,10 @@ bool value_duration(const struct spec *s, const struct ynode *n, struct str *why
 
 bool value_latency(const struct spec *s, const struct ynode *n, struct str *why)
 {
-	uint64_t ns;
+	uint64_t ns = 0;
 
-	return judge_unit(s, n, parse_latency(n->text, &ns), why);
+	return judge_unit(s, n, parse_latency(n->text, &ns), why) &&
+	       (ns || refuse(s, n, why, "more than none"));
 }
 
 bool value_rate(const struct spec *s, const struct ynode *n, struct str *why)
@@ -316,11 +317,11 @@ static int parse_share(const char *text)
 /* An absolute rate, or a share. */
 bool value_measure(const struct spec *s, const struct ynode *n, struct str *why)
 {
-	uint64_t v;
+	uint64_t v = 0;
 	int r = parse_rate(n->text, &v);
 
 	if (r != -EINVAL)
-		return judge_unit(s, n, r, why);
+		return judge_unit(s, n, r, why) && (v || refuse(s, n, why, "more than none"));
 	r = parse_share(n->text);
 	if (r == -ERANGE)
 		return refuse(s, n, why, "a share is 1% to 100%");
