@@ -147,6 +147,46 @@ Y
   run -0 "$railhead" check --root "$BATS_TEST_TMPDIR/vendor"
 }
 
+@test "check --root without files: a tie of a name with a pattern that matches it" {
+  local tree=$BATS_TEST_TMPDIR/tree pattern
+  mkdir -p "$tree/proc" "$tree/sys"
+  good a Supermicro | profile "$tree" a
+  for pattern in "Super*" "[S]upermicro" "*"; do
+    good b Supermicro | sed "s/sys_vendor: Supermicro/sys_vendor: \"$pattern\"/" | profile "$tree" b
+    run -3 "$railhead" check --root "$tree"
+    [[ $output == *"/a.yaml:"*"more than one profile matches each machine that this one matches (a, b)"* ]]
+  done
+  good b Supermicro | sed "s/sys_vendor: Supermicro/sys_vendor: \"Dell*\"/" | profile "$tree" b
+  run -0 "$railhead" check --root "$tree"
+}
+
+@test "check --root without files: what others may write, as a boot refuses it" {
+  local file=$root/etc/railhead/profiles/a.yaml dropin=$root/etc/railhead/profiles/a.d/10.yaml
+  good a Supermicro | profile "$root" a
+  put "$dropin" $'schema: 1\nsysctl: {vm.swappiness: 10}'
+  put "$root/etc/railhead/railhead.conf" $'schema: 1\nadmit_none: true'
+  run -0 "$railhead" check --root "$root"
+  for file in "$file" "$dropin" "$root/etc/railhead/railhead.conf"; do
+    chmod 664 "$file"
+    run -3 "$railhead" check --root "$root"
+    [[ $output == *"${file#"$root"}: "*"writable by its group or others, so it is not trusted; chmod go-w it"* ]]
+    chmod 644 "$file"
+  done
+  chmod 664 "$root/etc/railhead/profiles/a.yaml" # an author's own files are the author's
+  run -0 "$railhead" check "$root/etc/railhead/profiles/a.yaml"
+}
+
+@test "a masked profile is masked in a tree without /dev, too" {
+  good a Supermicro | profile "$root" a
+  mkdir -p "$root/usr/lib/railhead/profiles"
+  good b Supermicro >"$root/usr/lib/railhead/profiles/b.yaml"
+  ln -s /dev/null "$root/etc/railhead/profiles/b.yaml"
+  run -0 "$railhead" check --root "$root"
+  [[ $output != *b.yaml* ]]
+  run -0 "$railhead" match --root "$root"
+  [[ $output == *a* ]]
+}
+
 @test "match: the one that fits is named" {
   good a Supermicro | profile "$root" a
   good b Dell | profile "$root" b

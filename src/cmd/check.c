@@ -280,8 +280,10 @@ static int check_files(struct invocation *inv)
 		if (one)
 			code = one;
 	}
-	if (!inv->nargs && code == EXIT_OK)
+	if (!inv->nargs && code == EXIT_OK) {
+		inv->root.as_booted = true;
 		code = open_tree(inv, &m, files);
+	}
 	if (files)
 		print_json(json_pack("{s:o}", "files", files));
 	seals_free(&m.seals);

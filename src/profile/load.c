@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "profile/merge.h"
 #include "profile/schema.h"
@@ -69,8 +70,16 @@ static bool refuse_file(struct diags *diags, const char *file, const char *text)
 	return false;
 }
 
+/* Who builds a tree without being root owns its files until they are in the image. */
+unsigned int load_trust(const struct root *root)
+{
+	if (root->live || (root->as_booted && geteuid() == 0))
+		return LOAD_ROOTS_ONLY | LOAD_UNSHARED;
+	return root->as_booted ? LOAD_UNSHARED : 0;
+}
+
 /* A profile says what root writes: whoever can write to it is root. */
-bool file_is_good(int fd, const char *file, bool trusted_only, struct diags *diags)
+bool file_is_good(int fd, const char *file, unsigned int flags, struct diags *diags)
 {
 	struct stat st;
 
@@ -78,12 +87,10 @@ bool file_is_good(int fd, const char *file, bool trusted_only, struct diags *dia
 		return refuse_file(diags, file, strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return refuse_file(diags, file, "this is no regular file");
-	if (!trusted_only)
-		return true;
-	if (st.st_uid != 0)
+	if (flags & LOAD_ROOTS_ONLY && st.st_uid != 0)
 		return refuse_file(diags, file,
 				   "not owned by root, so it is not trusted; chown root it");
-	if (st.st_mode & (S_IWGRP | S_IWOTH))
+	if (flags & LOAD_UNSHARED && st.st_mode & (S_IWGRP | S_IWOTH))
 		return refuse_file(diags, file,
 				   "writable by its group or others, so it is not trusted; "
 				   "chmod go-w it");
@@ -100,7 +107,7 @@ static struct ynode *document(struct loader *l, const char *path, int fd, enum s
 
 	strv_add(&l->p->files, path);
 	file = l->p->files.v[l->p->files.n - 1];
-	if (!file_is_good(fd, file, l->flags & LOAD_TRUSTED_ONLY, l->diags)) {
+	if (!file_is_good(fd, file, l->flags, l->diags)) {
 		l->broken = true;
 		return NULL;
 	}
@@ -381,7 +388,7 @@ void profile_check_unmerged(const struct root *root, const struct profile *p, bo
 	for (size_t i = 0; i < p->unmerged.n; i++) {
 		struct diags found = {0};
 		struct loader l = {.root = root,
-				   .flags = below ? LOAD_BELOW_ROOT : 0,
+				   .flags = below ? LOAD_BELOW_ROOT | load_trust(root) : 0,
 				   .merge = p->unmerged.v[i],
 				   .diags = &found};
 		cleanup_profile struct profile *merged = NULL;
@@ -417,7 +424,8 @@ int profile_load(const struct root *root, const char *path, bool trusted_only,
 		 const struct node *node, struct profile **ret, struct diags *diags,
 		 struct err *err)
 {
-	return load_good(root, path, trusted_only ? LOAD_TRUSTED_ONLY : 0, node, ret, diags, err);
+	return load_good(root, path, trusted_only ? LOAD_ROOTS_ONLY | LOAD_UNSHARED : 0, node, ret,
+			 diags, err);
 }
 
 int profile_load_named(const struct root *root, const char *arg, const struct node *node,
@@ -431,8 +439,7 @@ int profile_load_named(const struct root *root, const char *arg, const struct no
 	r = profile_find(root, arg, &path, err);
 	if (r < 0)
 		return r;
-	return load_good(root, path, LOAD_BELOW_ROOT | (root->live ? LOAD_TRUSTED_ONLY : 0), node,
-			 ret, diags, err);
+	return load_good(root, path, LOAD_BELOW_ROOT | load_trust(root), node, ret, diags, err);
 }
 
 /* --- a drop-in by itself ------------------------------------------------------------------ */

@@ -6,9 +6,13 @@
 
 enum load_flags {
 	LOAD_BELOW_ROOT = 1 << 0, /* path is below the root; else the caller's own path */
-	LOAD_TRUSTED_ONLY = 1 << 1,
-	LOAD_NO_DROPINS = 1 << 2,
+	LOAD_ROOTS_ONLY = 1 << 1, /* only what root owns */
+	LOAD_UNSHARED = 1 << 2,	  /* only what nobody but its owner can write */
+	LOAD_NO_DROPINS = 1 << 3,
 };
+
+/* Which of them hold for the files of the search path below root. */
+unsigned int load_trust(const struct root *root);
 
 /*
  * Reads and judges all there is of a profile. Fails only if the file itself can't be opened.
@@ -20,10 +24,10 @@ int load_profile(const struct root *root, const char *path, unsigned int flags,
 		 struct err *err);
 
 /*
- * Whether fd is a regular file and, where that is asked for, one that only root can write.
+ * Whether fd is a regular file, and what the flags ask for (LOAD_ROOTS_ONLY, LOAD_UNSHARED).
  * If not, diags says why.
  */
-bool file_is_good(int fd, const char *file, bool trusted_only, struct diags *diags);
+bool file_is_good(int fd, const char *file, unsigned int flags, struct diags *diags);
 
 /* The selectors of p's devices:, into p->devices. */
 void selectors_fill(struct profile *p);

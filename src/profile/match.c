@@ -5,6 +5,8 @@
  * been the right one.
  */
 #include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "profile/load.h"
@@ -47,7 +49,7 @@ static unsigned int load_flags_of(const struct search *s)
 {
 	if (s->files)
 		return 0;
-	return LOAD_BELOW_ROOT | (s->root->live ? LOAD_TRUSTED_ONLY : 0);
+	return LOAD_BELOW_ROOT | load_trust(s->root);
 }
 
 static void set_fate(struct candidate *c, char *text)
@@ -291,13 +293,18 @@ int match_profiles(const struct root *root, const struct node *node, const char 
 	return 0;
 }
 
-/* Whether a condition stands in narrow for each of wide's: what matches narrow matches wide. */
+/*
+ * Whether a condition stands in narrow for each of wide's: what matches narrow matches wide. Of two
+ * patterns that are not the same that is not known.
+ */
 static bool implies(const struct ynode *narrow, const struct ynode *wide)
 {
 	if (!narrow || narrow->kind != wide->kind)
 		return false;
 	if (wide->kind == YAML_SCALAR)
-		return streq(narrow->text, wide->text);
+		return streq(narrow->text, wide->text) ||
+		       (!strpbrk(narrow->text, "*?[\\") &&
+			fnmatch(wide->text, narrow->text, 0) == 0);
 	for (size_t i = 0; i < wide->items.n; i++) {
 		bool found = wide->kind == YAML_MAP &&
 			     implies(ynode_get(narrow, wide->keys.v[i]->text), wide->items.v[i]);

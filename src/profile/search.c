@@ -53,13 +53,18 @@ bool profile_is_name(const char *arg)
 	return !strchr(arg, '/') && stem_len(arg) == strlen(arg);
 }
 
-/* As systemd's files: a link to /dev/null in /etc masks the vendor's file of that name. */
+/*
+ * As systemd's files: a link to /dev/null in /etc masks the vendor's file of that name. A tree may
+ * have no /dev.
+ */
 static bool is_masked(const struct root *root, const char *path)
 {
+	cleanup_free char *target = NULL;
 	struct stat st;
 
-	return root_stat(root, &st, path) == 0 && S_ISCHR(st.st_mode) &&
-	       st.st_rdev == makedev(1, 3);
+	if (root_stat(root, &st, path) == 0)
+		return S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
+	return read_link(root, &target, NULL, "%s", path) == 0 && streq(target, "/dev/null");
 }
 
 static const struct profile_file *first_of(const struct profile_files *files, const char *name)
@@ -154,7 +159,7 @@ static char *find_below(const struct root *root, const char *name)
 	for (size_t i = 0; i < array_len(profile_dirs) - 1; i++) {
 		char *path = xasprintf("%s/%s%s", profile_dirs[i], name, suffix);
 
-		if (root_exists(root, "%s", path))
+		if (root_exists(root, "%s", path) || (!root->live && is_masked(root, path)))
 			return path;
 		free(path);
 	}

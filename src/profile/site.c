@@ -27,7 +27,7 @@ static struct ynode *read_site(const struct root *root, int fd, struct diags *di
 	size_t len = 0;
 	int r;
 
-	if (!file_is_good(fd, SITE_FILE, root->live, diags))
+	if (!file_is_good(fd, SITE_FILE, load_trust(root), diags))
 		return NULL;
 	r = read_fd(fd, YAML_BYTES_MAX, &text, &len);
 	if (r < 0) {

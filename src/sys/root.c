@@ -30,6 +30,7 @@ int root_init(struct root *root, const char *path, struct err *err)
 	if (root->fd < 0)
 		return err_errno(err, -errno, "root %s", path);
 	snprintf(root->path, sizeof(root->path), "%s", path);
+	root->as_booted = false;
 	/* "--root /" is the machine itself; so is any other name of it. */
 	root->live = fstat(root->fd, &ours) == 0 && stat("/", &slash) == 0 &&
 		     ours.st_dev == slash.st_dev && ours.st_ino == slash.st_ino;

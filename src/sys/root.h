@@ -16,8 +16,9 @@
 #include "base/err.h"
 
 struct root {
-	int fd;	   /* O_PATH|O_DIRECTORY */
-	bool live; /* it is this machine's own "/": netlink, modules, mounts, reboot work */
+	int fd;		/* O_PATH|O_DIRECTORY */
+	bool live;	/* it is this machine's own "/": netlink, modules, mounts, reboot work */
+	bool as_booted; /* who may write its profiles counts, as it will in a boot of it */
 	char path[4096];
 };
 
