@@ -131,8 +131,8 @@ link: {rails: {napi_defer_hard_irqs: $3}}"
   echo "$output"
   [ "$status" -ne 0 ]
   file=/sys/bus/pci/devices/$PF0/net/eth0/napi_defer_hard_irqs
-  one="$line is left as it is: this line (*sku.yaml:5:9) wants '2', link/$PF0/napi_defer_hard_irqs (*sku.yaml:6:38) wants '5'"
-  other="$file is left as it is: this line (*sku.yaml:6:38) wants '5', sysfs/$line (*sku.yaml:5:9) wants '2'"
+  one="left as it is: $line: this line (*sku.yaml:5:9) wants '2', link/$PF0/napi_defer_hard_irqs (*sku.yaml:6:38) wants '5'"
+  other="left as it is: $file: this line (*sku.yaml:6:38) wants '5', sysfs/$line (*sku.yaml:5:9) wants '2'"
   # shellcheck disable=SC2053 # they are patterns
   [[ $output == *"failed      sysfs/$line "*"'0' -> '2'"*$one"; drop one of the two"*"failed      link/$PF0/"*"'0' -> '5'"*$other"; drop one of the two"* ]]
   on apply
@@ -167,7 +167,7 @@ Y
   [ "$status" -eq 6 ]
   [ "$(values lo eth0 eth1)" = "2 0 2" ]
   on verify
-  [[ $output == *"failed      sysfs/"*"'0 in /sys/class/net/eth0/napi_defer_hard_irqs' -> '2'"*" 1 of 3 files left as they are: /sys/class/net/eth0/"*"failed      link/$PF0/"* ]]
+  [[ $output == *"failed      sysfs/"*"'0 in /sys/class/net/eth0/napi_defer_hard_irqs' -> '2'"*" 1 of 3 files left as they are, /sys/class/net/eth0/"*"failed      link/$PF0/"* ]]
 }
 
 @test "equal values of two sections merge, and each names the other" {
@@ -218,8 +218,8 @@ Y
   for verb in plan apply; do
     on $verb
     echo "$verb: $output"
-    [[ $output == *"sysfs//sys/class/net/eth0/ecn/roce_np/enable/3"*"is left as it is"*"qos/$PF0/dcqcn/priorities"* ]]
-    [[ $output == *"pcie/$PF0/aspm"*"is left as it is"* ]]
+    [[ $output == *"sysfs//sys/class/net/eth0/ecn/roce_np/enable/3"*"left as it is: "*"qos/$PF0/dcqcn/priorities"* ]]
+    [[ $output == *"pcie/$PF0/aspm"*"left as it is: "* ]]
   done
   [ "$status" -eq 6 ]
   [ "$(cat "$dev/net/eth0/ecn/roce_np/enable/3" "$dev/link/l1_aspm" | xargs)" = "0 1" ]
@@ -251,7 +251,7 @@ Y
   run -0 "$railhead" check "$BATS_TEST_TMPDIR/sku.yaml"
   sku <<'Y' # the driver's line may have all of them
 devices: {rails: {pci: "15b3:1021"}}
-sysfs: {/sys/class/net/*/mtu: 9000, "/sys/bus/pci/drivers/mlx5_core/*/net/*/mt*": 1500}
+sysfs: {/sys/class/net/*/mtu: 9000, "/sys/bus/pci/drivers/mlx5_core/*/net/*/mtu": 1500}
 link: {rails: {mtu: 1500}}
 Y
   run -0 "$railhead" check "$BATS_TEST_TMPDIR/sku.yaml"
@@ -349,7 +349,7 @@ sriov: {one: {vfs: 1, vf: {driver: netdev, mtu: 9000}}}
 Y
   on plan
   echo "$output"
-  [[ $output == *"failed      sriov/$PF1/vf0/mtu "*"/virtfn0/net/eth2/mtu is left as it is: "* ]]
+  [[ $output == *"failed      sriov/$PF1/vf0/mtu "*"left as it is: "*"/virtfn0/net/eth2/mtu: this line"* ]]
 }
 
 @test "link is about the uplink alone: a pattern may set the representors" {
@@ -391,10 +391,61 @@ Y
   [ "$(schedulers)" = "nvme0n1:kyber nvme1n1:none sda:[mq-deadline] none" ]
   nets mtu 1500
   sku <<'Y'
-sysfs: {/sys/class/net/eth1*/mtu: 3000, /sys/bus/pci/devices/*/net/*/mtu: 4000, /sys/devices/*/*/net/*/mtu: 5000}
+sysfs: {/sys/class/net/eth1*/mtu: 3000, /sys/devices/*/*/net/*/mtu: 5000, /sys/bus/pci/devices/*/net/*/mtu: 4000}
 Y
   converges
   [ "$(grep -h . "$root"/sys/class/net/eth{0,1}/mtu | xargs)" = "4000 3000" ]
+}
+
+@test "digits in the name of a driver, module or bridge name no device; of equals the later line counts" {
+  local i rule
+  nets mtu 1500
+  for i in "$PF0" "$PF1"; do
+    ln -s "../../../../devices/pci0000:00/$i" "$root/sys/bus/pci/drivers/mlx5_core/$i"
+  done
+  for rule in '/sys/bus/pci/drivers/mlx5_core/*/net' '/sys/devices/pci0000:00/*/net'; do
+    sku <<<"sysfs: {/sys/class/net/eth1*/mtu: 3000, $rule/*/mtu: 9000}"
+    converges
+    [ "$(grep -h . "$root"/sys/class/net/eth{0,1}/mtu | xargs)" = "9000 3000" ]
+  done
+  for i in none kyber; do
+    sku <<<"sysfs: {/sys/class/block/sd*/queue/scheduler: mq-deadline, /sys/block/sd*/queue/scheduler: $i}"
+    converges
+    [ "$(schedulers)" = "nvme0n1:[mq-deadline] none nvme1n1:[mq-deadline] none sda:$i" ]
+  done
+}
+
+@test "a file that comes while stage early sets others is set, and nothing has undone it" {
+  local k
+  for k in {1..400}; do put "$root/proc/sys/x/k$k" 0; done
+  {
+    echo 'sysfs: {"/sys/block/sd*/queue/scheduler": none}'
+    echo 'sysctl:'
+    printf '  x.k%s: 1\n' {1..400}
+  } | sku
+  echo none >"$root/sys/devices/pci0000:00/block/sda/queue/scheduler"
+  { # as a driver does that was loaded a moment before
+    until [ "$(cat "$root/proc/sys/x/k1")" = 1 ]; do :; done
+    put "$root/sys/devices/pci0000:00/block/sdb/queue/scheduler" bfq
+    ln -s ../devices/pci0000:00/block/sdb "$root/sys/block/sdb"
+  } 3>&- &
+  on apply
+  wait $!
+  echo "$output"
+  [ "$status" -eq 0 ]
+  [[ $output != *"undone"* ]]
+  [ "$(cat "$root/sys/devices/pci0000:00/block/sdb/queue/scheduler")" = none ]
+}
+
+@test "a line for a function that was never there does not send anybody to its slot" {
+  local addr
+  for addr in 0000:aa:00.0 000:41:00.0; do
+    sku <<<"sysfs: {\"/sys/bus/pci/devices/$addr/net/*/mtu\": 2000}"
+    on apply
+    echo "$output"
+    [ "$status" -eq 6 ]
+    [[ $output == *"there is no PCI function $addr: is its address misspelt"* && $output != *reseat* ]]
+  done
 }
 
 @test "a value that another line has undone is a failure, optional or not" {

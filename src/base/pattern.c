@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/str.h"
+
 enum {
 	WEIGHT_LITERAL = 3,
 	WEIGHT_CLASS = 2,
@@ -44,13 +46,21 @@ static size_t weigh(const char *begin, const char *end)
 	return weight;
 }
 
-static bool is_name(const char *part, size_t len)
+/* Of a device, or with a pattern: no bus, class or driver, of which many have digits, too. */
+static bool is_name(const char *before, const char *part, size_t len)
 {
-	return strcspn(part, "*?[0123456789") < len || !part[len];
+	if (strcspn(part, "*?[") < len || !part[len])
+		return true;
+	if (str_starts(before, "drivers/") || str_starts(before, "module/") ||
+	    str_starts(before, "devices/pci"))
+		return false;
+	return strcspn(part, "0123456789") < len;
 }
 
 size_t pattern_weight(const char *text)
 {
+	bool sysfs = str_starts(text, "/sys/");
+	const char *before = "";
 	size_t names = 0, all = 0;
 
 	if (!pattern_is(text))
@@ -59,8 +69,10 @@ size_t pattern_weight(const char *text)
 		size_t len = strcspn(text, "/"), weight = weigh(text, text + len);
 
 		all += weight;
-		names += is_name(text, len) ? weight : 0;
+		names += is_name(before, text, len) ? weight : 0;
+		before = text;
 		text += len + (text[len] == '/');
 	}
-	return names * WEIGHT_NAMES + all;
+	/* One file of sysfs has many paths: which of them a line takes says nothing of it. */
+	return sysfs ? names : names * WEIGHT_NAMES + all;
 }

@@ -235,10 +235,13 @@ static enum phase phase_of(const struct change *c, enum stage stage)
 	return c->late && stage == STAGE_DEVICES ? PHASE_LATE : c->phase;
 }
 
-/* Files of a late pattern may have come since the first look: of netdevs of VFs made since. */
+/*
+ * Files of a late pattern may have come since the first look: of netdevs of VFs made since, of
+ * drivers that stage early has loaded.
+ */
 static bool may_match_more(const struct phase_run *p, const struct change *c)
 {
-	return p->wrote && phase_of(c, p->stage) == PHASE_LATE;
+	return p->wrote && c->late;
 }
 
 /*
@@ -472,6 +475,11 @@ static void look_again(struct phase_run *p, struct change *c)
 	look(p->run, &p->ctx, c);
 	if (!undone(c))
 		return;
+	if (c->late && p->stage == STAGE_EARLY) { /* a file that came too late for its phase */
+		change_reason(c, "differs by now; set once devices are up");
+		c->state = CHANGE_WAITS;
+		return;
+	}
 	fail_reading(c, "was as wanted, but reads",
 		     " at the end of the stage: another change has undone it");
 	c->state = CHANGE_FAILED; /* optional or not: the kernel has it */

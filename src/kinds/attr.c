@@ -34,8 +34,17 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		c->state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
-	if (of_function(c->target, addr) && function_gone(ctx->root, addr, err) < 0)
-		return -ENODEV;
+	if (of_function(c->target, addr) &&
+	    !root_exists(ctx->root, "/sys/bus/pci/devices/%s", addr))
+		return node_find(ctx->node, addr)
+			       ? function_gone(ctx->root, addr, err)
+			       : err_set(err, -ENODEV,
+					 "%s: there is no PCI function %s: is its address "
+					 "misspelt, or is it a VF that sriov: does not make? "
+					 "`lspci "
+					 "-D` lists what is there; the kernel log says what has "
+					 "left the bus",
+					 c->target, addr);
 	return err_set(err, -ENOENT,
 		       "%s: no such file; is its module or device missing, or the name misspelt? "
 		       "Mark it optional if it need not exist",
@@ -52,8 +61,10 @@ static void judge(struct change *c, const struct claim *claim, size_t wrong)
 	if (claim->contest && text.len)
 		str_add(&text, "; ");
 	if (claim->contest && claim->all > 1)
-		str_addf(&text, "%zu of %zu files left as they are: ", claim->contested,
-			 claim->all);
+		str_addf(&text, "%zu of %zu files left as they are, %s", claim->contested,
+			 claim->all, claim->contested > 1 ? "the first " : "");
+	else if (claim->contest)
+		str_add(&text, CLAIM_LEFT);
 	if (claim->contest)
 		str_add(&text, claim->contest);
 	if (text.len)

@@ -7,6 +7,8 @@
 
 #include "kinds/kind.h"
 
+#define CLAIM_LEFT "left as it is: " /* before contest, where that is the only file */
+
 struct claim {
 	struct strv files; /* those that are its own */
 	size_t all;	   /* how many its pattern matches */

@@ -44,7 +44,7 @@ static bool is_contested(const struct kind_ctx *ctx, struct change *c)
 		return false;
 	if (read_text(ctx->root, &found, NULL, "%s", claim.first) == 0)
 		change_observe(c, "%s", found);
-	change_reason(c, "%s", claim.contest);
+	change_reason(c, CLAIM_LEFT "%s", claim.contest);
 	c->state = CHANGE_FAILED;
 	return true;
 }
