@@ -8,7 +8,7 @@
 #include "plan/render.h"
 
 struct tally {
-	size_t total, pending, failed;
+	size_t total, pending, failed, unsupported;
 	size_t benchmarks; /* none of total */
 };
 
@@ -42,6 +42,7 @@ static struct tally count(const struct plan *plan, unsigned int stages)
 			continue;
 		}
 		t.total++;
+		t.unsupported += c->state == CHANGE_UNSUPPORTED;
 		t.failed += c->state == CHANGE_FAILED;
 		t.pending += !change_holds(c);
 	}
@@ -74,7 +75,10 @@ static int look_and_print(struct invocation *inv, enum stage running, bool all, 
 		if (t.pending)
 			printf("%zu of %zu %s", t.pending, t.total, bad);
 		else
-			printf("%s, all %zu as wanted", good, t.total);
+			printf("%s, %s%zu as wanted", good, t.unsupported ? "" : "all ",
+			       t.total - t.unsupported);
+		if (!t.pending && t.unsupported)
+			printf(", %zu unsupported", t.unsupported);
 		if (t.benchmarks)
 			printf("; %zu to measure (railhead gate)", t.benchmarks);
 		putchar('\n');

@@ -13,17 +13,17 @@ int selector_least(const struct selector *sel)
 	return sel->named || sel->protect;
 }
 
-/* The set is within one that is absent, as the profile says that set may be. */
-static bool absent_with_wider(const struct device_sets *sets, const struct selector *sel)
+/* The set that this one is within and that is absent, as the profile says it may be; or NULL. */
+static const char *absent_with(const struct device_sets *sets, const struct selector *sel)
 {
 	while (sel->in) {
 		const struct device_set *wider = device_sets_find(sets, sel->in);
 
 		if (!wider->fn.n && wider->sel->expect == 0)
-			return true;
+			return wider->sel->name;
 		sel = wider->sel;
 	}
-	return false;
+	return NULL;
 }
 
 void device_sets_expect(struct device_sets *sets)
@@ -32,7 +32,9 @@ void device_sets_expect(struct device_sets *sets)
 		struct device_set *set = &sets->set.v[i];
 
 		set->least = selector_least(set->sel);
-		if (set->sel->expect < 0 && absent_with_wider(sets, set->sel))
+		if (set->sel->expect < 0)
+			set->absent_with = absent_with(sets, set->sel);
+		if (set->absent_with)
 			set->least = 0;
 	}
 }
@@ -176,6 +178,18 @@ static unsigned int digits_apart(int wanted, unsigned int have)
 	return n;
 }
 
+/* Of an address without a pattern; 0: there is nothing to compare. */
+static unsigned int address_digits_apart(const char *wanted, const char *have)
+{
+	unsigned int n = 0;
+
+	if (!wanted || strpbrk(wanted, "*?[") || strlen(wanted) != strlen(have))
+		return 0;
+	for (size_t i = 0; wanted[i]; i++)
+		n += wanted[i] != have[i];
+	return n;
+}
+
 /* Another vendor's function is near only where the id looks mistyped. */
 static bool id_is_far(const struct selector *s, const struct pci_fn *fn, unsigned int *digits)
 {
@@ -241,12 +255,15 @@ static struct group measure(const struct question *q, const struct pci_fn *fn)
 	for (size_t i = 0; i < p->list.n; i++) {
 		const struct selector *alone = &p->list.v[i].alone;
 		cleanup_str struct str why = {0};
+		unsigned int typos;
 
 		if (!selector_excludes(q->node, alone, fn, &why))
 			continue;
 		g.distance++;
 		if (id_is_far(alone, fn, &g.digits))
 			g.distance += FAR;
+		typos = address_digits_apart(alone->address, fn->addr);
+		g.digits += typos == 1;
 		describe(&how, &p->list.v[i], fn, str_get(&why));
 	}
 	if (!g.distance)

@@ -113,6 +113,7 @@ struct device_set {
 	const struct selector *sel;
 	VEC(const struct pci_fn *) fn; /* sorted by address */
 	int least;		       /* how many members it must have; see selector_least() */
+	const char *absent_with;       /* the wider set that is absent, as it may be; or NULL */
 };
 
 struct device_sets {

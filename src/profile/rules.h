@@ -109,6 +109,8 @@ void want_cpus(struct ruling *r, const struct ynode *n, const char *key, const c
 extern const char *const set_sections[];
 
 const struct selector *find_set(const struct ruling *r, const char *name);
+/* expect: 0 */
+bool must_be_absent(const struct selector *s);
 /* A reference to a set from key at n: it must be there and may not be protected. */
 void want_set(struct ruling *r, const struct ynode *n, const char *key, const char *name);
 /* Whether s is a, or in a, or in a set that is in a. */

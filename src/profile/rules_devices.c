@@ -73,7 +73,7 @@ static char *set_names(const struct ruling *r, const char *meant, const char **n
 	return str_take(&out);
 }
 
-static bool must_be_absent(const struct selector *s)
+bool must_be_absent(const struct selector *s)
 {
 	return s->expect == 0 && !s->or_more;
 }

@@ -38,7 +38,7 @@ static void sysctls_have_no_section(struct ruling *r)
 		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
 
 		for (size_t j = 0; j < array_len(owned_sysctls); j++)
-			if (streq(path, owned_sysctls[j].path))
+			if (fnmatch(path, owned_sysctls[j].path, FNM_PATHNAME | FNM_NOESCAPE) == 0)
 				rule_error(r, n, key, "%s", owned_sysctls[j].why);
 		if (streq(path, "net/ipv4/tcp_low_latency"))
 			rule_warn(r, n, key,

@@ -71,7 +71,7 @@ static void judge_vfs(struct ruling *r, const struct set_reference *ref)
 {
 	const struct selector *set = find_set(r, ref->set);
 
-	if (set && !set->protect && !gets_vfs(r, set))
+	if (set && !set->protect && !must_be_absent(set) && !gets_vfs(r, set))
 		rule_error(r, ref->at, ref->key,
 			   "sriov: gives %.64s no VFs; write sriov: {%.64s: {vfs: ...}}", ref->set,
 			   ref->set);

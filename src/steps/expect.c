@@ -71,7 +71,10 @@ static void expect_members(const struct step_ctx *ctx, const struct device_set *
 	c = judged(plan, "expect", at, id, desired, xasprintf("%zu", set->fn.n), holds, fault);
 	if (holds && !set->fn.n && (set->sel->or_more || set->sel->expect < 0)) {
 		c->state = CHANGE_UNSUPPORTED;
-		change_reason(c, "no member");
+		change_reason(c,
+			      set->absent_with ? "no member: %s, which it is in, has none"
+					       : "no member",
+			      set->absent_with);
 	}
 }
 
