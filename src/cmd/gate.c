@@ -315,7 +315,8 @@ static bool wants_retry(struct gate *g, int *code)
 		status_renew(g->root, &g->status);
 	}
 	/* Never begun, killed, or in vain: there is nothing to go on from. */
-	if (status_is_unjudged(&g->status) || g->status.claim_lost) {
+	if (status_is_unjudged(&g->status) || g->status.claim_lost ||
+	    !status_has_stage(&g->status, STAGE_GATE)) {
 		g->inv->retry = false;
 		return true;
 	}

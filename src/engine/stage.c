@@ -237,11 +237,12 @@ static enum phase phase_of(const struct change *c, enum stage stage)
 
 /*
  * Files of a late pattern may have come since the first look: of netdevs of VFs made since, of
- * drivers that stage early has loaded.
+ * drivers that stage early has loaded. A line that failed in stage early has its turn in devices.
  */
 static bool may_match_more(const struct phase_run *p, const struct change *c)
 {
-	return p->wrote && c->late;
+	return p->wrote && c->late &&
+	       (phase_of(c, p->stage) == PHASE_LATE || c->state == CHANGE_SAME);
 }
 
 /*
