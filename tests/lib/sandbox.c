@@ -106,10 +106,15 @@ static int clone_tree(const char *path)
 			    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
 }
 
-static void attach(int tree, const char *path)
+static void put(int tree, const char *path)
 {
 	if (syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		die("mount on %s", path);
+}
+
+static void attach(int tree, const char *path)
+{
+	put(tree, path);
 	close(tree);
 }
 
@@ -243,13 +248,41 @@ static void open_also(struct also *also, char *list)
 	}
 }
 
+/*
+ * The root of a chroot may be no mount point, and then what is mounted below could reach the
+ * machine. So a copy of it becomes the root: on /proc, which is a mount point that can be private.
+ */
+static void leave_chroot(void)
+{
+	int tree;
+
+	if (mount(NULL, "/proc", NULL, REC | PRIVATE, NULL) < 0)
+		die("private mounts: in a chroot, /proc must be mounted");
+	tree = clone_tree("/");
+	if (tree < 0)
+		die("/");
+	put(tree, "/proc");
+	if (fchdir(tree) < 0 || chroot(".") < 0)
+		die("root");
+	close(tree);
+}
+
+static void make_private(void)
+{
+	if (mount(NULL, "/", NULL, REC | PRIVATE, NULL) == 0)
+		return;
+	if (errno == EINVAL)
+		leave_chroot();
+	if (mount(NULL, "/", NULL, REC | PRIVATE, NULL) < 0)
+		die("private mounts");
+}
+
 static void make_mounts(const char *work, char *list, const char *mark)
 {
 	struct also also = {.n = 0};
 	int tree;
 
-	if (mount(NULL, "/", NULL, REC | PRIVATE, NULL) < 0)
-		die("private mounts");
+	make_private();
 	tree = clone_tree(work);
 	if (tree < 0)
 		die("%s", work);
