@@ -160,6 +160,16 @@ $(BUILD)/test/%.o: %.c | $(BUILD)/deps-ok
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
+# What the two great checks need of Debian: root gets it installed, others are told how.
+SETUP_check := build test arm64 vm
+SETUP_check-fast := build test
+SETUP := $(strip $(if $(CROSS_COMPILE),,$(foreach g,$(MAKECMDGOALS),$(SETUP_$(g)))))
+
+set-up:
+	$(Q)tests/lib/deps.sh $(sort $(SETUP))
+
+$(BUILD)/deps-ok $(BUILD)/fuse-ok build/arm64/root: | $(if $(SETUP),set-up)
+
 # One clear message per missing library instead of a hundred missing headers.
 $(BUILD)/deps-ok: Makefile
 	$(Q)mkdir -p $(BUILD)
@@ -368,6 +378,6 @@ help: ## this list
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all arm64 bench build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
+.PHONY: all arm64 set-up bench build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
 	check-unit check-fuzz check-bats check-vm demo demo-sim fuzz lint schema format install \
 	install-railhead install-gate install-profiles dist deb rpm clean distclean help

@@ -42,14 +42,12 @@ packages_of() {
   esac
 }
 
-is_installed() {
-  state=$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) || return 1
-  [ "$state" = installed ]
-}
-
 missing_of() {
+  # shellcheck disable=SC2016,SC2086 # fields of dpkg's; package names have no blanks
+  installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $1 2>/dev/null |
+    sed -n 's/ installed$//p')
   for package in $1; do
-    is_installed "$package" || echo "$package"
+    echo "$installed" | grep -qxF "$package" || echo "$package"
   done | sort -u
 }
 
@@ -91,14 +89,18 @@ for part in "$@"; do
   packages=$(packages_of "$part") || exit 2
   wanted="$wanted $packages"
 done
+command -v dpkg-query >/dev/null || {
+  echo "# no Debian: the packages that this names as missing are yours to install"
+  exit 0
+}
 missing=$(missing_of "$wanted")
 [ -n "$missing" ] || exit 0
+missing=$(echo "$missing" | tr '\n' ' ')
 if [ "$(id -u)" -ne 0 ]; then
-  echo "$0: these Debian packages are missing, and only root can install them:" >&2
-  echo "$missing" >&2
+  echo "$0: these Debian packages are missing: $missing" >&2
+  echo "Run this first: sudo $0 $wanted_parts" >&2
   exit 1
 fi
-missing=$(echo "$missing" | tr '\n' ' ')
 echo "# installing: $missing"
 # shellcheck disable=SC2086 # package names have no blanks
 install_packages $missing >&2
