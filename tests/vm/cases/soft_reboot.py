@@ -1,10 +1,10 @@
 """A soft-reboot (systemd 254): the kernel, its boot id, its command line and /run stay, and all that
 was judged was another user space.
 
-In the guest whose first boot was a trial: its command line says so for as long as it lives.
+In a boot that was a trial: its command line says so for as long as it lives.
 """
 
-from cases.trials import DEADLY, PROFILE, want, WANTED
+from cases.trials import arm, DEADLY, power_cycle, PROFILE, WANTED
 from harness import case, contains, equal, exits, expect, is_active, state, status_json
 
 CHECK = "/root/check"  # a site's command: fails while there is /var/bad, and counts its starts
@@ -34,7 +34,8 @@ def _is_another_user_space(vm, count):
 
 @state("soft-reboot", guest=DEADLY, needs=["trials"])
 def soft_reboot(vm):
-    want(vm, WANTED)
+    arm(vm, WANTED + ["audit=0"])
+    power_cycle(vm, 1)
     vm.sh(f"""cat >{CHECK} <<'E' && chmod 755 {CHECK}
 #!/bin/sh
 echo >>/run/check.log
