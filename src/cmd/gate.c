@@ -174,7 +174,8 @@ static void wait_or_give_up(struct gate *g)
 
 static void set_timer(const struct gate *g)
 {
-	bool waits = is_waiting(&g->status);
+	/* Or a verdict that could not be written down: with room, the next one can. */
+	bool waits = is_waiting(&g->status) || status_is_unjudged(&g->status);
 	struct waiting w;
 	struct err err = {0};
 

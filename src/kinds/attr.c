@@ -40,10 +40,9 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 			       ? function_gone(ctx->root, addr, err)
 			       : err_set(err, -ENODEV,
 					 "%s: there is no PCI function %s: is its address "
-					 "misspelt, or is it a VF that sriov: does not make? "
-					 "`lspci "
-					 "-D` lists what is there; the kernel log says what has "
-					 "left the bus",
+					 "misspelt, or is it a VF that sriov: does not make? See "
+					 "`lspci -D` for what is there, the kernel log for what "
+					 "has left the bus",
 					 c->target, addr);
 	return err_set(err, -ENOENT,
 		       "%s: no such file; is its module or device missing, or the name misspelt? "

@@ -24,8 +24,7 @@ static void bus_free(sd_bus **bus)
 	sd_bus_close_unref(*bus);
 }
 
-/* sd_bus_start(3) returns before the peer has said anything, and a call then waits 90 s for that.
- */
+/* sd_bus_start(3) returns before the peer has said anything; a call then waits for that, 90 s. */
 static int wait_until_ready(sd_bus *bus)
 {
 	uint64_t deadline = clock_usec() + TIMEOUT_US;
