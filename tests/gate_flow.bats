@@ -126,6 +126,16 @@ $LINKS"
   gate 0 --retry
 }
 
+@test "a retry judges where only a stage has, whatever that stage says" {
+  gated "$LINKS"
+  echo 'sysctl: {vm.no_such: 1}' >>"$root/etc/railhead/profiles/sku.yaml"
+  carrier 1
+  run -6 "$railhead" apply --root "$root"
+  in_record '.verdict == "blocked"'
+  put "$root/proc/sys/vm/no_such" 1
+  gate 0 --retry
+}
+
 @test "nothing is waited for beside what blocks anyhow, nor where work is let in all the same" {
   carrier 0
   gated '  checks: {links: {run: carrier, on: nics}, width: {run: pcie_link, on: nics, width: 32}}'

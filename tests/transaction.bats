@@ -144,6 +144,21 @@ look_at_it() {
   [ "$(claims | xargs)" = "file label metric status" ]
 }
 
+@test "a gate that was killed on a node that waited: a retry begins anew" {
+  put "$root/proc/cmdline" "root=/dev/vda2 ro railhead.slot=a railhead.trial=1"
+  sed -i 's/^gate: .*/gate: {checks: {m: {run: memory_bandwidth, per: node, min: 1GB\/s}}}/' \
+    "$root/etc/railhead/profiles/sku.yaml"
+  bench_value 2e9
+  run -0 with_bench "$railhead" gate --root "$root"
+  rm "$root/run/railhead/trial-over"
+  jq '.waiting = {since_usec: 1, until_usec: 99999999999999, looked_usec: 1}' "$record" >"$record.new"
+  mv "$record.new" "$record"
+  kill_while_it_measures
+  bench_value 2e9
+  run -0 with_bench "$railhead" gate --retry --root "$root"
+  [ -e "$root/run/railhead/trial-over" ] # a retry that only looks again leaves that alone
+}
+
 @test "a record that is ready without the file beside it admits nothing" {
   run -0 "$railhead" gate --root "$root"
   rm "$ready"

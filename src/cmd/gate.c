@@ -316,7 +316,7 @@ static bool wants_retry(struct gate *g, int *code)
 		status_renew(g->root, &g->status);
 	}
 	/* Never begun, killed, or in vain: there is nothing to go on from. */
-	if (status_is_unjudged(&g->status) || g->status.claim_lost ||
+	if (status_begun(&g->status) || status_is_unjudged(&g->status) || g->status.claim_lost ||
 	    !status_has_stage(&g->status, STAGE_GATE)) {
 		g->inv->retry = false;
 		return true;
@@ -398,11 +398,24 @@ static void come_back(const struct gate *g)
 		complain("%s", err.text);
 }
 
+static int run_alone(struct gate *g)
+{
+	cleanup_close int lock = -1;
+	struct err err = {0};
+
+	lock = state_lock(g->root, clock_usec() + LOCK_WAIT_US, &err);
+	if (lock < 0) {
+		complain("%s", err.text);
+		return EXIT_INTERNAL;
+	}
+	return run_locked(g);
+}
+
 static int run(struct invocation *inv)
 {
 	struct gate g = {.inv = inv, .root = &inv->root, .unit = in_own_unit()};
 	struct err err = {0};
-	int lock, code;
+	int code;
 
 	if (inv->retry + inv->again + inv->keep + inv->renew > 1) {
 		complain("gate: of --again, --retry, --keep and --renew one at a time");
@@ -412,15 +425,8 @@ static int run(struct invocation *inv)
 		return gate_keep(inv);
 	if (inv->renew)
 		return renew(inv);
-	lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
-	if (lock < 0) {
-		complain("%s", err.text);
-		come_back(&g);
-		return EXIT_INTERNAL;
-	}
-	code = run_locked(&g);
-	/* The target's start runs this verb again, in railhead-gate.service. */
-	close(lock);
+	/* The target's start runs this verb again, in railhead-gate.service: without the lock. */
+	code = run_alone(&g);
 	fflush(stdout);
 	if (code == EXIT_INTERNAL)
 		come_back(&g);
