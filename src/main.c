@@ -182,7 +182,7 @@ static int run_verb(const struct verb *v, int argc, char **argv)
 	int code = parse(v, argc, argv, &inv);
 
 	/* Who reads what it prints may go (head, grep -q): what was begun is done to its end. */
-	if (v->writes)
+	if (invocation_writes(&inv, v))
 		signal(SIGPIPE, SIG_IGN);
 	if (code < 0)
 		code = open_and_run(&inv, v);

@@ -83,6 +83,8 @@ extern const struct verb verb_check, verb_show, verb_match, verb_survey, verb_dr
 	verb_apply, verb_verify, verb_gate, verb_status, verb_admit, verb_calibrate, verb_kargs,
 	verb_bake;
 
+/* Whether the verb, as it was asked for, changes anything of the root. */
+bool invocation_writes(const struct invocation *inv, const struct verb *verb);
 /* Opens root_path (NULL: this machine). An exit code; what is wrong is said already. */
 int invocation_open_root(struct invocation *inv, const struct verb *verb);
 void invocation_close_root(struct invocation *inv);

@@ -56,7 +56,7 @@ static int unpack(struct invocation *inv, struct err *err)
 	return 0;
 }
 
-static bool would_write(const struct invocation *inv, const struct verb *verb)
+bool invocation_writes(const struct invocation *inv, const struct verb *verb)
 {
 	return verb->writes || inv->reset || inv->mend;
 }
@@ -69,7 +69,7 @@ int invocation_open_root(struct invocation *inv, const struct verb *verb)
 
 	if (!inv->root_path || stat(inv->root_path, &st) < 0 || !S_ISREG(st.st_mode)) {
 		r = root_init(&inv->root, inv->root_path, &err);
-	} else if (would_write(inv, verb)) {
+	} else if (invocation_writes(inv, verb)) {
 		r = err_set(&err, -EINVAL,
 			    "%s writes, and %s is no directory: unpack it and give the directory",
 			    verb->name, inv->root_path);
