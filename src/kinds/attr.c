@@ -20,6 +20,16 @@ static bool of_function(const char *path, char ret[PCI_ADDR_MAX])
 	       slash == '/';
 }
 
+/* The remedy of function_gone() is for a function that was there when the stage began. */
+static int never_there(const char *path, const char *addr, struct err *err)
+{
+	return err_set(err, -ENODEV,
+		       "%s: there is no PCI function %s: is its address misspelt, or is it a VF "
+		       "that sriov: does not make? `lspci -D` lists the functions; the kernel log "
+		       "names those that have left the bus",
+		       path, addr);
+}
+
 static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	char addr[PCI_ADDR_MAX];
@@ -34,16 +44,8 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		c->state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
-	if (of_function(c->target, addr) &&
-	    !root_exists(ctx->root, "/sys/bus/pci/devices/%s", addr))
-		return node_find(ctx->node, addr)
-			       ? function_gone(ctx->root, addr, err)
-			       : err_set(err, -ENODEV,
-					 "%s: there is no PCI function %s: is its address "
-					 "misspelt, or is it a VF that sriov: does not make? See "
-					 "`lspci -D` for what is there, the kernel log for what "
-					 "has left the bus",
-					 c->target, addr);
+	if (of_function(c->target, addr) && function_gone(ctx->root, addr, err) < 0)
+		return node_find(ctx->node, addr) ? -ENODEV : never_there(c->target, addr, err);
 	return err_set(err, -ENOENT,
 		       "%s: no such file; is its module or device missing, or the name misspelt? "
 		       "Mark it optional if it need not exist",
