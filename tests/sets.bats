@@ -156,7 +156,8 @@ Y
 link: {one: {mtu: 9000}, two: {mtu: 9000}}"
   on plan
   [ "$status" -eq 0 ]
-  [[ $output == *"unsupported devices/one/expect "*"unsupported devices/two/expect "* ]]
+  [[ $output == *"unsupported devices/one/expect "*"no member: opt, which it is in, has none"*"unsupported devices/two/expect "* ]]
+  [[ ${lines[-1]} == "profile sku: converged, 1 as wanted, 3 unsupported" ]]
   on gate
   [ "$status" -eq 0 ]
   # where the wider one is there, or must be, a narrower one must have a member
@@ -212,6 +213,7 @@ require: {firmware: {s: '>=1'}}"
 {pci: "15b3:1021", ports: 2}|pci 15b3:1021, ports 2; nearest: ports: the card has 1 (2)
 {in: t, address: "$PF1"}|address $PF1, pci 15b3:1021; nearest: protected by mgmt (1)
 {pci: "15b3:1021", driver: mlx4_core, link: ethernet}|pci 15b3:1021, driver mlx4_core, link ethernet; nearest: driver: mlx5_core (2)
+{address: "0000:42:00.0"}|address 0000:42:00.0; nearest: address: 0000:41:00.0 (1)
 {driver: ice}|driver ice; see \`railhead survey\` for what there is
 T
 }

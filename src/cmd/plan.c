@@ -74,11 +74,11 @@ static int look_and_print(struct invocation *inv, enum stage running, bool all, 
 		printf("profile %s: ", run.profile->name);
 		if (t.pending)
 			printf("%zu of %zu %s", t.pending, t.total, bad);
+		else if (t.unsupported)
+			printf("%s, %zu as wanted, %zu unsupported", good, t.total - t.unsupported,
+			       t.unsupported);
 		else
-			printf("%s, %s%zu as wanted", good, t.unsupported ? "" : "all ",
-			       t.total - t.unsupported);
-		if (!t.pending && t.unsupported)
-			printf(", %zu unsupported", t.unsupported);
+			printf("%s, all %zu as wanted", good, t.total);
 		if (t.benchmarks)
 			printf("; %zu to measure (railhead gate)", t.benchmarks);
 		putchar('\n');

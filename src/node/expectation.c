@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/pattern.h"
 #include "base/str.h"
 #include "node/node.h"
 
@@ -178,16 +179,16 @@ static unsigned int digits_apart(int wanted, unsigned int have)
 	return n;
 }
 
-/* Of an address without a pattern; 0: there is nothing to compare. */
-static unsigned int address_digits_apart(const char *wanted, const char *have)
+/* A whole address, of which one character is another. */
+static bool address_is_mistyped(const char *wanted, const char *have)
 {
 	unsigned int n = 0;
 
-	if (!wanted || strpbrk(wanted, "*?[") || strlen(wanted) != strlen(have))
-		return 0;
+	if (!wanted || pattern_is(wanted) || strlen(wanted) != strlen(have))
+		return false;
 	for (size_t i = 0; wanted[i]; i++)
 		n += wanted[i] != have[i];
-	return n;
+	return n == 1;
 }
 
 /* Another vendor's function is near only where the id looks mistyped. */
@@ -255,15 +256,13 @@ static struct group measure(const struct question *q, const struct pci_fn *fn)
 	for (size_t i = 0; i < p->list.n; i++) {
 		const struct selector *alone = &p->list.v[i].alone;
 		cleanup_str struct str why = {0};
-		unsigned int typos;
 
 		if (!selector_excludes(q->node, alone, fn, &why))
 			continue;
 		g.distance++;
 		if (id_is_far(alone, fn, &g.digits))
 			g.distance += FAR;
-		typos = address_digits_apart(alone->address, fn->addr);
-		g.digits += typos == 1;
+		g.digits += address_is_mistyped(alone->address, fn->addr);
 		describe(&how, &p->list.v[i], fn, str_get(&why));
 	}
 	if (!g.distance)

@@ -8,6 +8,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "base/pattern.h"
 #include "base/str.h"
 #include "profile/load.h"
 #include "profile/schema.h"
@@ -303,7 +304,7 @@ static bool implies(const struct ynode *narrow, const struct ynode *wide)
 		return false;
 	if (wide->kind == YAML_SCALAR)
 		return streq(narrow->text, wide->text) ||
-		       (!strpbrk(narrow->text, "*?[\\") &&
+		       (!pattern_is(narrow->text) && !strchr(narrow->text, '\\') &&
 			fnmatch(wide->text, narrow->text, 0) == 0);
 	for (size_t i = 0; i < wide->items.n; i++) {
 		bool found = wide->kind == YAML_MAP &&

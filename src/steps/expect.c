@@ -71,10 +71,11 @@ static void expect_members(const struct step_ctx *ctx, const struct device_set *
 	c = judged(plan, "expect", at, id, desired, xasprintf("%zu", set->fn.n), holds, fault);
 	if (holds && !set->fn.n && (set->sel->or_more || set->sel->expect < 0)) {
 		c->state = CHANGE_UNSUPPORTED;
-		change_reason(c,
-			      set->absent_with ? "no member: %s, which it is in, has none"
-					       : "no member",
-			      set->absent_with);
+		if (set->absent_with)
+			change_reason(c, "no member: %s, which it is in, has none",
+				      set->absent_with);
+		else
+			change_reason(c, "no member");
 	}
 }
 

@@ -50,18 +50,13 @@ static int wait_until_ready(sd_bus *bus)
 
 static int connect_to(sd_bus **ret)
 {
-	int r = -ENOMEM;
-
 	if (sd_bus_new(ret) >= 0 &&
-	    sd_bus_set_address(*ret, "unix:path=/run/systemd/private") >= 0) {
-		r = sd_bus_start(*ret);
-		if (r >= 0)
-			return wait_until_ready(*ret);
-	}
+	    sd_bus_set_address(*ret, "unix:path=/run/systemd/private") >= 0 &&
+	    sd_bus_start(*ret) >= 0)
+		return 0;
 	bus_free(ret);
 	*ret = NULL;
-	r = sd_bus_open_system(ret);
-	return r < 0 ? r : wait_until_ready(*ret);
+	return sd_bus_open_system(ret);
 }
 
 /* NULL if it can't be asked. The caller frees (bus_free()). */
@@ -69,7 +64,7 @@ static sd_bus *open_manager(void)
 {
 	sd_bus *bus = NULL;
 
-	if (connect_to(&bus) < 0) {
+	if (connect_to(&bus) < 0 || wait_until_ready(bus) < 0) {
 		bus_free(&bus);
 		return NULL;
 	}
