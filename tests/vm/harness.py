@@ -270,5 +270,12 @@ def leave_devices(vm):
           " || systemctl mask --quiet --runtime railhead-device@.service", 60)
 
 
+def let_stop(vm, unit):
+    """From now on the unit may be stopped by hand: only a shutdown may otherwise."""
+    directory = f"/run/systemd/system/{unit}.d"
+    vm.sh(f"mkdir -p {directory} && printf '[Unit]\\nRefuseManualStop=no\\n' >{directory}/stop.conf"
+          " && systemctl daemon-reload", 60)
+
+
 def is_active(vm, unit):
     return vm.run(f"systemctl is-active {unit}").output.strip() == "active"

@@ -27,10 +27,10 @@ DEAD_END = re.compile(
     "Kernel panic|Failed to boot both|grub rescue>|emergency mode|dracut-emergency")
 
 
-# How a boot begins on the console, and the first word of railhead in it: the kernel prints its
-# arguments (railhead.slot=...) before.
+# How a boot begins on the console, and the first word of railhead's program in it: the kernel's
+# arguments and the trial's timer are named before.
 BOOT_BEGINS = ("Loading Linux", "Linux version")
-RAILHEAD_RUNS = re.compile(r"railhead[-:\[ ]")
+RAILHEAD_RUNS = re.compile(r"railhead-(initrd|early)|railhead\[|^(railhead|initrd): ", re.M)
 
 # A boot whose console is silent for so many seconds goes no further.
 STANDSTILL = 60
@@ -429,7 +429,8 @@ class Guest:
             return None
         if (self._process.poll() or 0) < 0:
             return "QEMU ended: " + self._qemu_log()
-        boot = self.console()[max(map(self.console().rfind, BOOT_BEGINS)):]
+        console = self.console()
+        boot = console[max(map(console.rfind, BOOT_BEGINS)):]
         if boot.startswith(BOOT_BEGINS) and self._still_for() > STANDSTILL \
                 and not RAILHEAD_RUNS.search(boot):
             return "a boot stands still before railhead runs; it ends with:\n" + boot[-600:]

@@ -6,7 +6,7 @@ was ready: what a boot has of it is the same, and takes a tenth of the time.
 """
 
 from harness import (SNAPSHOT, case, contains, equal, exits, expect, is_active, leave_devices,
-                     status_json)
+                     let_stop, status_json)
 from cases.device_return import _wait
 
 PROFILE = "/etc/railhead/profiles/vm-bench.yaml"
@@ -25,10 +25,9 @@ def _as_in_a_boot(vm, wait):
     leave_devices(vm)
     vm.sh(f"sed -i 's/^  budget: 120s/  budget: 120s\\n  wait: {wait}/;"
           f" s/run: carrier, on: rails/&, timeout: 1s/' {PROFILE} && railhead check {PROFILE}")
-    vm.sh("mkdir -p /run/systemd/system/railhead-gate.service.d && printf"
-          " '[Unit]\\nRefuseManualStop=no\\n' >/run/systemd/system/railhead-gate.service.d/stop.conf"
-          " && systemctl daemon-reload && systemctl stop gated.service railhead-ready.target"
-          " railhead-gate.service && rm -f /run/gated", 60)
+    let_stop(vm, "railhead-gate.service")
+    vm.sh("systemctl stop gated.service railhead-ready.target railhead-gate.service"
+          " && rm -f /run/gated", 60)
     expect(vm.run(f"test -e {READY}").status != 0, "the gate was stopped, and the node is ready")
     vm.sh("rm /run/railhead/status.json /run/railhead/profile")
     _carrier(vm, False)
@@ -114,10 +113,9 @@ echo '{{"result": "measured", "value": 1e9}}'
 E""")
     vm.sh(f"sed -i 's#^  checks:#&\\n    hang: {{run: command, command: [{CHECK}], user: root,"
           f" min: 1MB/s, timeout: 60s}}#' {PROFILE} && railhead check {PROFILE}")
-    vm.sh("mkdir -p /run/systemd/system/railhead-gate.service.d && printf"
-          " '[Unit]\\nRefuseManualStop=no\\n' >/run/systemd/system/railhead-gate.service.d/stop.conf"
-          " && systemctl daemon-reload && systemctl stop gated.service railhead-ready.target"
-          " railhead-gate.service && rm /run/railhead/profile && touch /run/hang", 60)
+    let_stop(vm, "railhead-gate.service")
+    vm.sh("systemctl stop gated.service railhead-ready.target railhead-gate.service"
+          " && rm /run/railhead/profile && touch /run/hang", 60)
     vm.sh("systemctl --no-block start railhead-ready.target")
 
 
