@@ -704,6 +704,7 @@ P
 
 # railhead is killed while the kernel is at a write, the next run makes all well.
 @test "killed at a write: the next run converges" {
+  written() { [ "$(grep -cE "write $file" "$sim/log")" -ge $after ]; }
   rails 2
   while read -r where; do
     file=${where%% *} after=1
@@ -714,11 +715,14 @@ P
       cp -a "$BATS_FILE_TMPDIR/pristine/node/sys" "$sim/node/sys"
       sim_start <<<"at $where delay ${delay}ms"
       "$railhead" apply --root "$root" --stage devices >/dev/null 2>&1 3>&- &
-      until [ "$(grep -cE "write $file" "$sim/log")" -ge $after ]; do
+      until written; do
         kill -0 $! 2>/dev/null || break
         sleep 0.01
       done
-      [ "$(grep -cE "write $file" "$sim/log")" -ge $after ]
+      written || {
+        echo "railhead has ended with fewer than $after writes of $file"
+        return 1
+      }
       killed=
       kill -9 $! 2>/dev/null && killed=yes
       run wait $!

@@ -43,7 +43,8 @@ Y
 }
 
 # What udev says that happens to a netdev which comes or changes. No daemon is needed or asked.
-udev_test() { # ACTION NETDEV
+udev_test() ( # ACTION NETDEV
+  set -o pipefail
   # shellcheck disable=SC2016 # they are the inner shell's
   SYSTEMD_DEVICE_VERIFY_SYSFS=0 unshare -m sh -e -c '
     mount -t tmpfs none /run
@@ -52,7 +53,7 @@ udev_test() { # ACTION NETDEV
     mount --bind "$2" /sys
     udevadm test --action "$3" "/sys/class/net/$4" 2>&1' sh "$BATS_TEST_TMPDIR/rules" "$sys" "$@" |
     sed 's/^  //' # systemd 257 indents properties
-}
+)
 
 @test "udev marks the netdevs of the VFs of PFs that ask for it, and no others" {
   run -5 "$railhead" plan --root "$root" --json
