@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/vf_address.h"
+#include "kinds/function.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 #include "sys/uevent.h"
@@ -31,8 +32,8 @@ static int refused(int r, const struct vf *vf, const char *name, const char *val
 	return r;
 }
 
-static int send(const struct vf *vf, unsigned int ifindex, const struct vf_value *value,
-		const char *name, const char *text, struct err *err)
+static int send_value(const struct vf *vf, unsigned int ifindex, const struct vf_value *value,
+		      const char *name, const char *text, struct err *err)
 {
 	int r = machine_vf_set(ifindex, vf->index, value, err);
 
@@ -45,9 +46,9 @@ static int send_guids(const struct vf *vf, unsigned int ifindex, const char *tex
 	int r;
 
 	guid_parse(text, &value.guid);
-	r = send(vf, ifindex, &value, "guid", text, err);
+	r = send_value(vf, ifindex, &value, "guid", text, err);
 	value.attr = IFLA_VF_IB_PORT_GUID;
-	return r < 0 ? r : send(vf, ifindex, &value, "guid", text, err);
+	return r < 0 ? r : send_value(vf, ifindex, &value, "guid", text, err);
 }
 
 static uint32_t number(const char *text)
@@ -63,11 +64,11 @@ struct carrier {
 static bool has_carrier(void *arg)
 {
 	const struct carrier *w = arg;
-	cleanup_strv struct strv names = {0};
+	struct netdev netdev;
 	uint64_t carrier = 0;
 
-	if (read_dir(w->root, &names, NULL, DEV "%s/net", w->pf) == 0 && names.n)
-		read_u64(w->root, &carrier, NULL, DEV "%s/net/%s/carrier", w->pf, names.v[0]);
+	if (function_netdev(w->root, w->pf, &netdev, NULL) == 0)
+		read_u64(w->root, &carrier, NULL, "/sys/class/net/%s/carrier", netdev.name);
 	return carrier;
 }
 
@@ -81,12 +82,12 @@ static int send_rate(const struct kind_ctx *ctx, const struct vf *vf, unsigned i
 {
 	struct carrier w = {ctx->root, vf->pf};
 	bool linked = has_carrier(&w);
-	int r = send(vf, ifindex, value, name, text, err);
+	int r = send_value(vf, ifindex, value, name, text, err);
 
 	if (r != -EINVAL || linked || !uevent_wait(has_carrier, &w, ctx->deadline))
 		return r;
 	*err = (struct err){0};
-	return send(vf, ifindex, value, name, text, err);
+	return send_value(vf, ifindex, value, name, text, err);
 }
 
 /* Both rates are one attribute: the one that is not asked for stays as it is. */
@@ -143,7 +144,7 @@ static int send_item(const struct kind_ctx *ctx, const struct vf *vf, unsigned i
 	default:
 		break;
 	}
-	return send(vf, ifindex, &value, vf_key[i], text, err);
+	return send_value(vf, ifindex, &value, vf_key[i], text, err);
 }
 
 static int write_ofed(const struct root *root, const struct vf *vf, const char *file,

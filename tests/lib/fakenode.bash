@@ -8,7 +8,7 @@ PF0=0000:41:00.0
 PF1=0000:81:00.0
 
 put() { # PATH TEXT
-  mkdir -p "$(dirname "$1")"
+  [ -d "${1%/*}" ] || mkdir -p "${1%/*}"
   printf '%s\n' "$2" >"$1"
 }
 

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -135,6 +137,8 @@ static void test_refused(void **state)
 	      "VF 0 of " PF ": the driver mlx5_core offers no trust; leave sriov.SET.vf.trust out: "
 	      "Operation not supported; the kernel says: no");
 	assert_int_equal(fake->vf[0].vlan, 7);
+	/* with a link, so that none is waited for */
+	tmp_write(t, PF_DIR "net/rail0/carrier", "1\n");
 	fake->refuse[IFLA_VF_RATE] = -EINVAL;
 	gives(t, "vf:" PF "/0", "min_rate 5", CHANGE_FAILED,
 	      "refuses min_rate 5 (igb takes no min_rate, and max_rate only while the PF's link is "
@@ -143,6 +147,29 @@ static void test_refused(void **state)
 	      "refuses min_rate and max_rate 5 to 9");
 	fake->refuse[IFLA_VF_MAC] = -EINVAL;
 	gives(t, "vf:" PF "/0", "mac 01:00:00:00:00:00", CHANGE_FAILED, "must be unicast");
+}
+
+/*
+ * igb takes a rate only with a link, and loses the link for seconds when VFs come: the PF's own
+ * link is waited for, whatever its representors have.
+ */
+static void test_rate_waits_for_link(void **state)
+{
+	struct tmp *t = *state;
+	pid_t driver;
+
+	tmp_write(t, PF_DIR "net/a_rep/carrier", "1\n");
+	fake->refuse[IFLA_VF_RATE] = -EINVAL;
+	driver = fork();
+	if (driver == 0) {
+		while (!fake->orders)
+			usleep(1000);
+		fake->refuse[IFLA_VF_RATE] = 0;
+		tmp_write(t, PF_DIR "net/rail0/carrier", "1\n");
+		_exit(0);
+	}
+	gives(t, "vf:" PF "/0", "max_rate 9", CHANGE_SET, "max_rate 9");
+	assert_int_equal(waitpid(driver, NULL, 0), driver);
 }
 
 /* What a driver does not even tell is not tried. */
@@ -498,6 +525,7 @@ int main(void)
 		TEST(test_all_attributes),
 		TEST(test_derived),
 		TEST(test_refused),
+		TEST(test_rate_waits_for_link),
 		TEST(test_not_told),
 		TEST(test_bound),
 		TEST(test_asked_once),
