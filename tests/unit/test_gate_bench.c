@@ -154,11 +154,11 @@ static void test_deadline(void **state)
 		sh("kill -STOP $$", 100, NULL),
 		sh("while :; do :; done", 100, NULL),
 		sh("echo '" OK "'; sleep 60", 100, NULL),
-		sh("sleep 0.3; echo '" OK "'", 5000, NULL), /* not held up, not hit */
+		sh("sleep 0.3; echo '" OK "'", 20000, NULL), /* not held up, not hit */
 	};
 
 	(void)state;
-	assert_true(run_ms(jobs, array_len(jobs)) < 100 + BENCH_GRACE_MS + 500);
+	assert_true(run_ms(jobs, array_len(jobs)) < 30000); /* nobody slept to the end */
 	for (size_t i = 0; i + 1 < array_len(jobs); i++) {
 		assert_int_equal(jobs[i].outcome, BENCH_TIMED_OUT);
 		assert_string_equal(jobs[i].reason, "no result within 100 ms; killed");
@@ -391,24 +391,36 @@ static void test_privileges(void **state)
 	}
 }
 
+/* None ends before all have begun. */
 static void test_many_at_once(void **state)
 {
+	static const char script[] = ": >\"$0/$1\"; until [ $(ls \"$0\" | wc -l) = 40 ]; do "
+				     "sleep 0.05; done; echo '" OK "'";
+	char dir[] = "/tmp/railhead-test-XXXXXX";
 	struct bench_job jobs[40];
 	char names[40][8], *name[40];
 	struct strv resources[40];
 
 	(void)state;
+	assert_non_null(mkdtemp(dir));
 	for (size_t i = 0; i < array_len(jobs); i++) {
 		snprintf(names[i], sizeof(names[i]), "cpu%zu", i);
 		name[i] = names[i];
 		resources[i] = (struct strv){.v = &name[i], .n = 1};
-		jobs[i] = sh("sleep 0.4; echo '" OK "'", 20000, &resources[i]);
+		jobs[i] = sh(script, 50000, &resources[i]);
+		jobs[i].argv[3] = dir;
+		jobs[i].argv[4] = name[i];
 	}
-	assert_true(run_ms(jobs, array_len(jobs)) < 40 * 400 / 2);
+	run_ms(jobs, array_len(jobs));
 	for (size_t i = 0; i < array_len(jobs); i++) {
+		char path[64];
+
 		assert_int_equal(jobs[i].outcome, BENCH_MEASURED);
 		bench_job_clear(&jobs[i]);
+		snprintf(path, sizeof(path), "%s/%s", dir, name[i]);
+		unlink(path);
 	}
+	rmdir(dir);
 }
 
 static void test_one_resource_in_turn(void **state)
@@ -498,7 +510,7 @@ static void test_budget_of_all(void **state)
 
 	assert_int_equal(bench_run(jobs, array_len(jobs), 400, &err), 0);
 	took = now_ms() - start;
-	assert_in_range(took, 400, 400 + BENCH_GRACE_MS + 500);
+	assert_in_range(took, 400, 30000);
 	assert_int_equal(jobs[0].outcome, BENCH_TIMED_OUT);
 	assert_string_equal(jobs[0].reason, "no result within 400 ms; killed");
 	for (size_t i = 1; i < array_len(jobs); i++) {
@@ -553,8 +565,7 @@ static void test_several_resources(void **state)
 
 /*
  * A child that SIGKILL does not end, as one stuck in a driver: a tracer that is no descendant
- * of it holds it in its exit event for three seconds. `self unkillable.PID` is that child: it
- * says on stdout when it is held.
+ * of it holds it in its exit event. `self unkillable.PID` is that child.
  */
 static _Noreturn void be_unkillable(void)
 {
@@ -569,14 +580,13 @@ static pid_t start_tracer(const char *mark)
 
 	if (tracer != 0)
 		return tracer;
-	for (int i = 0; i < 2000; i++, usleep(1000)) {
+	for (;; usleep(1000)) {
 		victim = find_process(mark);
 		if (victim && ptrace(PTRACE_SEIZE, victim, 0, PTRACE_O_TRACEEXIT) == 0) {
-			sleep(3);
-			_exit(0);
+			for (;;)
+				pause();
 		}
 	}
-	_exit(1);
 }
 
 static void test_abandoned(void **state)
@@ -588,7 +598,6 @@ static void test_abandoned(void **state)
 	};
 	uint64_t took;
 	pid_t tracer;
-	int status;
 
 	(void)state;
 	if (geteuid() != 0) /* it may not execute itself, nor trace */
@@ -597,14 +606,14 @@ static void test_abandoned(void **state)
 	snprintf(mark, sizeof(mark), "unkillable.%d", getpid());
 	tracer = start_tracer(mark);
 	took = run_ms(jobs, array_len(jobs));
+	kill(tracer, SIGKILL); /* now the child ends */
+	assert_int_equal(waitpid(tracer, NULL, 0), tracer);
 	if (jobs[0].outcome != BENCH_TIMED_OUT || !strstr(jobs[0].reason, "did not end; abandoned"))
 		fail_msg("%s: %s", bench_outcome_name(jobs[0].outcome), jobs[0].reason);
 	assert_null(strstr(jobs[0].reason, "unknown"));
-	assert_in_range(took, 1900, 2900);
+	assert_true(took >= 1000 + BENCH_GRACE_MS);
 	assert_int_equal(jobs[1].outcome, BENCH_MEASURED);
 	bench_job_clear(&jobs[1]);
-	assert_int_equal(waitpid(tracer, &status, 0), tracer);
-	assert_int_equal(status, 0);
 	assert_no_process(mark);
 }
 
