@@ -89,6 +89,7 @@ SIM_SRC := $(sort $(wildcard tests/simnode/*.c))
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/test/%)
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_REPLAY := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/test/%)
 GRUB_READER_SRC := tests/lib/grub_reader.c tests/lib/grub_sample.c
 FUZZ_LIB_SRC := $(foreach r,base sys node profile plan boot,$(sort $(wildcard src/$(r)/*.c)))
 
@@ -165,6 +166,9 @@ SETUP_check := build test arm64 vm
 SETUP_check-fast := build test
 SETUP := $(strip $(if $(CROSS_COMPILE),,$(foreach g,$(MAKECMDGOALS),$(SETUP_$(g)))))
 
+# A check builds what it runs on all CPUs, in a make without -j as well.
+built = $(Q)$(MAKE) --no-print-directory $(if $(findstring --jobserver,$(MAKEFLAGS)),,-j$(shell nproc)) $(1)
+
 set-up:
 	$(Q)tests/lib/deps.sh $(sort $(SETUP))
 
@@ -185,11 +189,10 @@ $(BUILD)/deps-ok: Makefile
 	$(call obj,fuzz,$(FUZZ_LIB_SRC) $(FUZZ_SRC)) $(SIM_OBJ))
 
 # With Debian's cross compiler, and libraries that are unpacked and installed nowhere.
-for_arm64 = $(MAKE) --no-print-directory BUILD=build/arm64 SYSROOT=$(CURDIR)/build/arm64/root \
-	CROSS_COMPILE=aarch64-linux-gnu-
+FOR_ARM64 := BUILD=build/arm64 SYSROOT=$(CURDIR)/build/arm64/root CROSS_COMPILE=aarch64-linux-gnu-
 
 arm64: build/arm64/root ## the two programs for arm64, in build/arm64: on any machine
-	$(Q)$(for_arm64) all
+	$(call built,$(FOR_ARM64) all)
 
 build/arm64/root:
 	$(Q)command -v aarch64-linux-gnu-gcc >/dev/null || { echo "there is no aarch64-linux-gnu-gcc;" \
@@ -197,6 +200,8 @@ build/arm64/root:
 	$(Q)tests/lib/sysroot arm64 $@
 
 ##@ Testing
+check: export GRUB_READER_FILES ?= 10000
+check: export GRUB_READER_SCRIPT ?= 1000
 check: check-fast check-arm64 check-vm ## all tests, the VM included
 	$(Q)tests/lib/tally
 
@@ -205,7 +210,7 @@ check-fast: check-unit check-fuzz check-bats ## cmocka, fuzz corpora and bats, w
 # All that the fast tests are made of, so that it can be made side by side (make -j).
 # Those for another CPU are the unit tests.
 TEST_PROGRAMS := $(UNIT_BIN) $(GPU_STANDINS) $(if $(CROSS_COMPILE),,$(BUILD)/simnode \
-	$(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/test/%) $(BUILD)/test/grub_reader)
+	$(FUZZ_REPLAY) $(BUILD)/test/grub_reader)
 
 build-tests: all $(TEST_PROGRAMS) ## build the fast tests, and run none
 
@@ -226,14 +231,15 @@ $(BUILD)/test/test_%: $(BUILD)/$(UNIT)/tests/unit/test_%.o $(BUILD)/test/libtest
 
 $(BUILD)/test/test_bench_gpu: | $(GPU_STANDINS)
 
-check-unit: $(UNIT_BIN) ## unit tests, with address and undefined-behaviour sanitizers
+check-unit: | $(if $(SETUP),set-up) ## unit tests, with address and undefined-behaviour sanitizers
+	$(call built,$(UNIT_BIN))
 	$(Q)tests/lib/run-unit $(if $(EMULATOR),-s unit-$(ARCH) -e '$(EMULATOR)') $(UNIT_BIN)
 
 build-tests-arm64: build/arm64/root
-	$(Q)$(for_arm64) build-tests
+	$(call built,$(FOR_ARM64) build-tests)
 
 check-arm64: build-tests-arm64 ## the unit tests for arm64, under qemu-user
-	$(Q)$(for_arm64) check-unit
+	$(Q)$(MAKE) --no-print-directory $(FOR_ARM64) check-unit
 
 # Each target over its corpus. The random search is `make fuzz`.
 $(BUILD)/test/fuzz_%: $(BUILD)/test/tests/fuzz/fuzz_%.o $(BUILD)/test/tests/fuzz/replay.o $(BUILD)/test/libtest.a
@@ -245,10 +251,12 @@ $(BUILD)/test/grub_reader: $(call obj,test,$(GRUB_READER_SRC)) $(BUILD)/test/lib
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS))
 
-check-fuzz: $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/test/%) ## fuzz targets over their corpora
-	$(Q)tests/lib/run-fuzz replay $^
+check-fuzz: | $(if $(SETUP),set-up) ## fuzz targets over their corpora
+	$(call built,$(FUZZ_REPLAY))
+	$(Q)tests/lib/run-fuzz replay $(FUZZ_REPLAY)
 
-check-bats: all $(BUILD)/test/grub_reader $(BUILD)/simnode $(GPU_STANDINS) ## the programs, from outside
+check-bats: | $(if $(SETUP),set-up) ## the programs, from outside
+	$(call built,all $(BUILD)/test/grub_reader $(BUILD)/simnode $(GPU_STANDINS))
 	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
 
 check-vm: all ## boot a real Debian in QEMU (DIST=trixie: Debian 13 instead of 12)

@@ -5,16 +5,16 @@
 # snippet as GRUB's own script engine runs it (grub-emu: the same code, a process).
 #
 #   GRUB_READER_SEED=1          another seed makes other files; a failure names file and seed
-#   GRUB_READER_FILES=10000     for the editor and the file systems
-#   GRUB_READER_SCRIPT=1000     of them for the snippet, on each file system
+#   GRUB_READER_FILES=3000      for the editor and the file systems; 10000 in make check
+#   GRUB_READER_SCRIPT=300      of them for the snippet, on each file system; 1000 in make check
 #
 # All five parts run at once in setup_file, each leaves its status and its log.
 
 bats_require_minimum_version 1.5.0
 
 seed=${GRUB_READER_SEED:-1}
-files=${GRUB_READER_FILES:-10000}
-scripts=${GRUB_READER_SCRIPT:-1000}
+files=${GRUB_READER_FILES:-3000}
+scripts=${GRUB_READER_SCRIPT:-300}
 top=$BATS_TEST_DIRNAME/..
 reader=$top/build/test/grub_reader
 

@@ -77,6 +77,7 @@ static const char *const passed[] = {
 	"NO_COLOR=", "SIMNODE=",       "RAILHEAD",	"CMOCKA_",
 	"BATS_",     "ASAN_OPTIONS=",  "CC=",		"CFLAGS=",
 	"DIST=",     "UBSAN_OPTIONS=", "LSAN_OPTIONS=", "QEMU_LD_PREFIX=",
+	"GOLDEN=",   "GRUB_READER_",
 };
 
 static bool passes(const char *variable)

@@ -201,19 +201,32 @@ static int stat_inode(const struct inode *i, struct stat *st)
 	return 0;
 }
 
-/* Directories that stay as long as the mount, whatever comes and goes in them. */
+/*
+ * Directories and links that stay as long as the mount, whatever comes and goes in them; and
+ * those of PCI functions, which fs_gone() is told of. Most of a run's requests look them up.
+ */
 static bool stays(const char *path)
 {
 	static const char *const patterns[] = {
-		"/sys",	      "/sys/bus",     "/sys/bus/pci",	   "/sys/bus/pci/d*s",
-		"/sys/class", "/sys/devices", "/sys/devices/pci*", "/run",
-		"/run/udev",  "/proc",	      "/proc/sys",
+		"/sys",
+		"/sys/bus",
+		"/sys/bus/pci",
+		"/sys/bus/pci/d*s",
+		"/sys/bus/pci/devices/*",
+		"/sys/class",
+		"/sys/devices",
+		"/sys/devices/pci*",
+		"/run",
+		"/run/udev",
+		"/proc",
+		"/proc/sys",
 	};
 
 	for (size_t i = 0; i < array_len(patterns); i++)
 		if (fnmatch(patterns[i], path, FNM_PATHNAME) == 0)
 			return true;
-	return false;
+	/* at any depth, behind bridges */
+	return fnmatch("/sys/devices/pci*/????:??:??.?", path, 0) == 0;
 }
 
 static int look_up(const struct inode *parent, const char *name, struct fuse_entry_param *ret)
@@ -232,9 +245,29 @@ static int look_up(const struct inode *parent, const char *name, struct fuse_ent
 	memset(ret, 0, sizeof(*ret));
 	ret->ino = (uintptr_t)i;
 	/* Nothing else may be cached: names come and go by themselves. */
-	if (S_ISDIR(st.st_mode) && stays(i->path))
+	if (!S_ISREG(st.st_mode) && stays(i->path))
 		ret->entry_timeout = 3600;
 	return stat_inode(i, &ret->attr);
+}
+
+void fs_gone(const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	cleanup_free char *parent = xstrndup(path, (size_t)(name - 1 - path));
+	struct inode *i;
+	struct stat st;
+
+	if (fstatat(tree_fd, parent + 1, &st, 0) < 0)
+		return;
+	pthread_mutex_lock(&lock);
+	i = find_shared(&st, parent);
+	if (i)
+		i->lookups++; /* it stays while it is used here */
+	pthread_mutex_unlock(&lock);
+	if (!i)
+		return;
+	fuse_lowlevel_notify_inval_entry(sim_session, (uintptr_t)i, name, strlen(name));
+	forget(i, 1);
 }
 
 static void reply_entry(fuse_req_t req, const struct inode *parent, const char *name)
@@ -678,7 +711,16 @@ static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *st, int whic
 		reply_attr(req, i);
 }
 
+/* A link never says another thing: one that does is another inode. */
+static void op_init(void *data, struct fuse_conn_info *conn)
+{
+	(void)data;
+	if (conn->capable & FUSE_CAP_CACHE_SYMLINKS)
+		conn->want |= FUSE_CAP_CACHE_SYMLINKS;
+}
+
 const struct fuse_lowlevel_ops fs_ops = {
+	.init = op_init,
 	.lookup = op_lookup,
 	.forget = op_forget,
 	.forget_multi = op_forget_multi,

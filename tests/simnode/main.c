@@ -23,7 +23,7 @@ enum {
 };
 
 static atomic_bool ends;
-static struct fuse_session *session;
+struct fuse_session *sim_session;
 static VEC(pthread_t) threads;
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -96,7 +96,7 @@ static void on_signal(int sig)
 {
 	(void)sig;
 	ends = true;
-	fuse_session_exit(session);
+	fuse_session_exit(sim_session);
 }
 
 static void catch_signals(void)
@@ -134,22 +134,22 @@ static int serve(const char *mountpoint, struct err *err)
 	if (fuse_opt_add_arg(&args, "simnode") < 0 ||
 	    fuse_opt_add_arg(&args, "-ofsname=simnode,subtype=simnode") < 0)
 		sim_die("out of memory");
-	session = fuse_session_new(&args, &fs_ops, sizeof(fs_ops), NULL);
+	sim_session = fuse_session_new(&args, &fs_ops, sizeof(fs_ops), NULL);
 	fuse_loop_cfg_set_max_threads(config, THREADS_MAX);
-	if (!session || fuse_session_mount(session, mountpoint) < 0) {
+	if (!sim_session || fuse_session_mount(sim_session, mountpoint) < 0) {
 		err_set(err, r, "%s can't be mounted; is /dev/fuse there, and may it be opened?",
 			mountpoint);
 	} else {
 		catch_signals();
 		script_start();
-		r = fuse_session_loop_mt(session, config);
+		r = fuse_session_loop_mt(sim_session, config);
 		ends = true;
 		join_all();
-		fuse_session_unmount(session);
+		fuse_session_unmount(sim_session);
 		r = r < 0 ? err_errno(err, r, "%s", mountpoint) : 0;
 	}
-	if (session)
-		fuse_session_destroy(session);
+	if (sim_session)
+		fuse_session_destroy(sim_session);
 	fuse_loop_cfg_destroy(config);
 	fuse_opt_free_args(&args);
 	return r;

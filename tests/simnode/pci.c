@@ -299,6 +299,17 @@ static void leave_group(const struct device *dev)
 		tree_remove("/sys/kernel/iommu_groups/%s", group);
 }
 
+void pci_remove(const char *addr)
+{
+	cleanup_free char *link = xasprintf(PCI "%s", addr);
+	cleanup_free char *dir = tree_follow("%s", link);
+
+	tree_remove("%s", link);
+	tree_remove("%s", dir);
+	fs_gone(link);
+	fs_gone(dir);
+}
+
 /*
  * The device's lock before the global one, as a numvfs write takes them. (Hotplug in the
  * kernel takes them the other way round and can deadlock with it; a test would only hang.)
@@ -307,7 +318,6 @@ static void *vanish(void *arg)
 {
 	cleanup_free struct vanishing *v = arg;
 	struct device *dev = v->dev;
-	cleanup_free char *dir = NULL;
 
 	if (sim_sleep(v->after, NULL) < 0)
 		return NULL;
@@ -319,9 +329,7 @@ static void *vanish(void *arg)
 		pci_detach(dev);
 		sriov_remove_all(dev->addr);
 		leave_group(dev);
-		dir = tree_follow(PCI "%s", dev->addr);
-		tree_remove(PCI "%s", dev->addr);
-		tree_remove("%s", dir);
+		pci_remove(dev->addr);
 	}
 	pci_rescan_unlock();
 	pci_unlock(dev);

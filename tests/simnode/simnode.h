@@ -114,6 +114,8 @@ bool pci_there(const struct device *dev);
 /* Below the lock of dev. A device that no driver takes is no error. */
 void pci_attach(struct device *dev);
 void pci_detach(struct device *dev);
+/* The function, without a driver and with its lock held, leaves the bus. */
+void pci_remove(const char *addr);
 
 /* pci_lock_rescan_remove(): one for all PCI, unless the script says global_lock no. */
 void pci_rescan_lock(void);
@@ -222,7 +224,13 @@ void sim_die(const char *fmt, ...) printf_like(1, 2) __attribute__((noreturn));
 
 struct fuse_lowlevel_ops;
 extern const struct fuse_lowlevel_ops fs_ops;
+extern struct fuse_session *sim_session;
 int fs_start(struct err *err);
+/*
+ * The kernel forgets a name of a PCI function ("/sys/..."), which it looked up once and for all.
+ * Waits for look-ups in its directory: without the lock that they take.
+ */
+void fs_gone(const char *path);
 void fs_stop(void);
 /* Who asked for what this thread is at; 0: nobody, it is simnode's own. */
 extern _Thread_local pid_t sim_caller;

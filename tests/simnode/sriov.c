@@ -168,7 +168,7 @@ static void add_vf(const char *pf, unsigned int index)
 static void remove_vf(const char *pf, const char *link)
 {
 	cleanup_free char *vf = tree_link_name(PCI "%s/%s", pf, link);
-	cleanup_free char *group = NULL, *dir = NULL;
+	cleanup_free char *group = NULL;
 	struct device *dev = vf ? pci_find(vf) : NULL;
 
 	tree_remove(PCI "%s/%s", pf, link);
@@ -179,9 +179,7 @@ static void remove_vf(const char *pf, const char *link)
 	group = tree_link_name(PCI "%s/iommu_group", vf);
 	if (group)
 		tree_remove(GROUPS "%s", group);
-	dir = tree_follow(PCI "%s", vf);
-	tree_remove(PCI "%s", vf);
-	tree_remove("%s", dir);
+	pci_remove(vf);
 	pci_unlock(dev);
 }
 
