@@ -84,7 +84,8 @@ udev_starts() { # ACTION SYSPATH [PROPERTY...]
     mount --bind "$3" /sys
     udevadm test --action "$4" "/sys/$5" 2>&1' sh \
     "$BATS_TEST_DIRNAME/../units/90-railhead.rules" "$watched" "$sys" "$@" |
-    tee -a "$BATS_TEST_TMPDIR/said" | sed -n "s/^run: '\(.*railhead.*\)'$/\1/p"
+    tee -a "$BATS_TEST_TMPDIR/said" |
+    sed -nE "s/^(run: '|  RUN\{program\} : )([^']*railhead[^']*)'?$/\2/p" # the second: systemd 257
 }
 
 # It read the rules, and has nothing to say of any line but that it obeys.
