@@ -121,6 +121,8 @@ class Run:
         self.passed = 0
         self.failed = 0
         self.number = number
+        self.spent = []  # seconds, those of a CPU, and by what: each state and case
+        self.reasons = []  # a line for each case that failed
 
     def all(self):
         """Go through all states that selected cases need, in order.
@@ -150,14 +152,23 @@ class Run:
                 needed.update(_needs.get(name, before))
         return [state for state in self.states if state[0] in needed]
 
+    def _clock(self):
+        return time.monotonic(), self.vm.cpu_seconds()
+
+    def _spend(self, begin, what):
+        """Note what took so long since the clock was read."""
+        took, cpu = (now - then for now, then in zip(self._clock(), begin))
+        self.spent.append((took, cpu, what))
+        return f"{took:.1f} s, {cpu:.1f} of a CPU"
+
     def _enter(self, name, enter):
-        begin = time.monotonic()
+        begin = self._clock()
         try:
             enter(self.vm)
         except Exception as error:
             self._blame_emulator(error)
             return f"{name} was not reached: {_describe(error)}"
-        print(f"# {name}: reached in {time.monotonic() - begin:.0f} s", flush=True)
+        print(f"# {name}: reached in {self._spend(begin, f'reaching {name}')}", flush=True)
         return None
 
     def _blame_emulator(self, error):
@@ -182,7 +193,7 @@ class Run:
         return entries
 
     def _run(self, entry, load=False):
-        begin = time.monotonic()
+        begin = self._clock()
         try:
             if load:
                 self.vm.load("ready")
@@ -196,11 +207,12 @@ class Run:
 
     def _report(self, entry, begin, reason):
         self.number += 1
-        took = f" # {time.monotonic() - begin:.1f} s" if begin else ""
+        took = f" # {self._spend(begin, f'{entry[0]}: {entry[1]}')}" if begin else ""
         print(f"{'not ok' if reason else 'ok'} {self.number} - {self.suite} {entry[0]}: {entry[1]}"
               f"{took}")
         if reason:
             self.failed += 1
+            self.reasons.append(f"{entry[0]}: {entry[1]}: {reason.splitlines()[0]}")
             print("".join(f"#   {line}\n" for line in _shorten(reason)), end="")
         else:
             self.passed += 1
@@ -210,7 +222,8 @@ class Run:
         for entry in self.selected:
             self._report(entry, None, reason)
             reason = reason.split("\n")[0]
-        print(f"#   the console's log is {os.path.relpath(self.vm.console_path)}")
+        self.reasons[-1] += f" ({self._console()})"
+        print(f"#   the console's log is {self._console()}")
 
     def _explain(self):
         """Leave what a person would look at first, beside the console's log."""
@@ -224,7 +237,11 @@ class Run:
             text = str(error)
         with open(path, "w") as out:
             out.write(text)
+        self.reasons[-1] += f" ({os.path.relpath(path)}, {self._console()})"
         print(f"#   the guest's state is in {os.path.relpath(path)}", flush=True)
+
+    def _console(self):
+        return os.path.relpath(self.vm.console_path)
 
 
 def _describe(error):

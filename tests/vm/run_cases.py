@@ -9,6 +9,7 @@ that release: what is tried there at each change. The rest is DIST=trixie.
 
 import argparse
 import ctypes
+import json
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -47,13 +48,33 @@ def count(groups):
     return sum(len(selected) for _, selected in groups)
 
 
+NOTHING = (0, 0, [], [])
+
+
+def add(one, other):
+    """The sum of what two guests' cases came to (run_guest)."""
+    return tuple(a + b for a, b in zip(one, other))
+
+
+def slowest(spent):
+    """The ten that took longest. The time that is no CPU's is waiting, for a CPU as well."""
+    return sorted(spent, reverse=True)[:10]
+
+
+def say_slowest(spent):
+    print("# the slowest:")
+    for took, cpu, what in slowest(spent):
+        print(f"#   {took:6.1f} s, {cpu:6.1f} of a CPU: {what}")
+
+
 def cpu_of_children():
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def run_guest(name, selected, number, again=False):
-    """Returns how many cases of one guest passed and how many failed.
+    """Returns how many cases of one guest passed, how many failed, what took longest, and why
+    some failed.
 
     A guest whose emulator fails begins once more, from its first boot.
     """
@@ -64,7 +85,7 @@ def run_guest(name, selected, number, again=False):
     except prepare.PrepareError as error:
         # A test that cannot run is a failure, and so is each that it hides.
         print(f"not ok - {prepare.suite()} {name}: {error}")
-        return 0, len(selected)
+        return 0, len(selected), [], [f"{name}: {error}"]
     cpu = cpu_of_children()
     run = harness.Run(guest, selected, name, number, prepare.suite(), again)
     try:
@@ -76,19 +97,18 @@ def run_guest(name, selected, number, again=False):
         return run_guest(name, selected, number, again=True)
     print(f"# vm cases of the guest {name} took {time.monotonic() - begin:.0f} s in all,"
           f" {cpu_of_children() - cpu:.0f} s of them of a CPU", flush=True)
-    return run.passed, run.failed
+    return run.passed, run.failed, slowest(run.spent), run.reasons
 
 
 def run_guests(groups, number):
     """One guest after the other."""
-    passed = failed = 0
+    total = NOTHING
     for name, selected in groups:
-        more = run_guest(name, selected, number + passed + failed)
-        passed, failed = passed + more[0], failed + more[1]
-    return passed, failed
+        total = add(total, run_guest(name, selected, number + total[0] + total[1]))
+    return total
 
 
-def run_to_log(groups, number, release, log, result):
+def run_to_log(groups, number, release, log):
     """In a process of its own, so that nothing of one guest reaches another."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     with open(log, "w", buffering=1) as out:
@@ -97,7 +117,9 @@ def run_to_log(groups, number, release, log, result):
         if release != prepare.DIST:
             prepare.use(release)
             fresh_directory()
-        result.put(run_guests(groups, number))
+        total = run_guests(groups, number)
+        with open(f"{log}.json", "w") as result:
+            json.dump(total, result)
 
 
 class Worker:
@@ -107,19 +129,21 @@ class Worker:
         self.name = name
         self.cases = count(groups)
         self.log = os.path.join(directory(), f"{name}.log")
-        self._result = multiprocessing.SimpleQueue()
         self.process = multiprocessing.Process(
-            target=run_to_log, args=(groups, number, release, self.log, self._result))
+            target=run_to_log, args=(groups, number, release, self.log))
         self.process.start()
 
     def finish(self):
-        """Print what it said; returns how many passed and how many failed."""
+        """Print what it said; returns what run_guest does."""
         self.process.join()
         with open(self.log) as text:
             sys.stdout.write(text.read())
         sys.stdout.flush()
         # A process that died has told nothing: all its cases have failed.
-        return (0, self.cases) if self.process.exitcode else self._result.get()
+        if self.process.exitcode:
+            return 0, self.cases, [], [f"{self.name}: its process died; see {self.log}"]
+        with open(f"{self.log}.json") as result:
+            return json.load(result)
 
 
 # A guest that boots keeps one CPU busy, whatever it has. One more than there are CPUs: guests
@@ -142,7 +166,8 @@ def next_task(waiting, running, memory):
 
 def run_beside(tasks):
     """All guests, some of them at once; each one's log when it has ended."""
-    passed = failed = number = 0
+    total = NOTHING
+    number = 0
     waiting, running = list(tasks), []
     memory = host.memory_available() - host.SPARE
     while waiting or running:
@@ -154,13 +179,12 @@ def run_beside(tasks):
         ended = multiprocessing.connection.wait([worker.process.sentinel for worker in running])
         for worker in [worker for worker in running if worker.process.sentinel in ended]:
             running.remove(worker)
-            more = worker.finish()
-            passed, failed = passed + more[0], failed + more[1]
-    return passed, failed
+            total = add(total, worker.finish())
+    return total
 
 
 def run_cases(selected, short):
-    """Returns how many passed and how many failed.
+    """Returns what run_guest does, of all guests.
 
     short: the cases for a guest of SHORT_DIST beside these.
     """
@@ -195,7 +219,10 @@ def main():
         print(f"not ok - {prepare.suite()}: {error}")
         prepare.write_tally(prepare.suite(), 0, len(selected))
         return 1
-    passed, failed = run_cases(selected, harness.short() if whole else [])
+    passed, failed, spent, reasons = run_cases(selected, harness.short() if whole else [])
+    say_slowest(spent)
+    for reason in reasons:
+        print(f"# failed: {reason}")
     prepare.write_tally(prepare.suite(), passed, failed)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

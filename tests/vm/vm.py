@@ -186,6 +186,7 @@ class Guest:
         self.console_path = os.path.join(directory, "console.log")
         self.overlay = os.path.join(directory, "overlay.qcow2")
         self._process = None
+        self._cpu_before = 0
         self._request = 0
         self.dead_end = DEAD_END  # cases that see panics on purpose take less
         os.makedirs(directory, exist_ok=True)
@@ -271,6 +272,20 @@ class Guest:
         with open(self._log.name, errors="replace") as log:
             return log.read()[-2000:]
 
+    def cpu_seconds(self):
+        """How much CPU time all of this guest's QEMU processes have taken so far."""
+        return self._cpu_before + self._cpu_now()
+
+    def _cpu_now(self):
+        if self._process is None:
+            return 0
+        try:
+            with open(f"/proc/{self._process.pid}/stat") as stat:
+                fields = stat.read().rpartition(")")[2].split()
+        except OSError:
+            return 0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def power_off(self, timeout=120):
         """Shut down from inside, orderly."""
         self.send("systemctl poweroff")
@@ -285,6 +300,7 @@ class Guest:
         """The light goes out; the disk stays as it is."""
         if self._process is None:
             return
+        self._cpu_before += self._cpu_now()
         self._process.kill()
         self._process.wait()
         self._process = None
