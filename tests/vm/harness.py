@@ -287,6 +287,14 @@ def leave_devices(vm):
           " || systemctl mask --quiet --runtime railhead-device@.service", 60)
 
 
+def load_igb(vm):
+    """Without IPv6 on its netdevs. Its search for duplicate addresses adds multicast addresses, and
+    igb of 6.1 then looks into the table of VFs, which is not there yet while VFs are made: it panics,
+    once in some hundred times (igb_enable_sriov() sets vfs_allocated_count before vf_data).
+    """
+    vm.sh("echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6 && modprobe igb", 60)
+
+
 def let_stop(vm, unit):
     """From now on the unit may be stopped by hand: only a shutdown may otherwise."""
     directory = f"/run/systemd/system/{unit}.d"

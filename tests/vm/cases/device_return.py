@@ -7,7 +7,8 @@ birth, and what railhead has written down, all by the monotonic clock.
 import re
 import time
 
-from harness import DEVICES_SNAPSHOT, case, contains, equal, exits, expect, is_active, status_json
+from harness import (DEVICES_SNAPSHOT, case, contains, equal, exits, expect, is_active, load_igb,
+                     status_json)
 from vm import GuestError
 
 from cases.sriov import APPLY, HEAD, PCI, PROFILE
@@ -114,7 +115,7 @@ def driver_reload(vm):
     refused = vm.run("systemctl start late.service", 60)
     expect(refused.status != 0 and "ssert" in refused.output,
            f"a gated unit was started while a device is lost: {refused}")
-    vm.sh("modprobe igb", 60)
+    load_igb(vm)
     _wait(vm, f"test -e {READY}")
     ready = _uptime_of(vm, READY)
     _idle(vm)

@@ -7,7 +7,8 @@ with it.
 
 import json
 
-from harness import DEVICES_SNAPSHOT, case, contains, equal, exits, expect, status_json
+from harness import (DEVICES_SNAPSHOT, case, contains, equal, exits, expect, load_igb,
+                     status_json)
 
 from cases.sriov import APPLY, HEAD, NICS, PCI, PROFILE
 
@@ -216,7 +217,9 @@ def double_faults(vm):
     _takes(vm, "dcbx set dev IF host ieee")
     _takes(vm, "app add dev IF dscp-prio 26:3")
     # The netdev goes, and one comes: it has the double, and nothing is left of what was set.
-    vm.sh("modprobe -r igb && modprobe igb && udevadm settle", 120)
+    vm.sh("modprobe -r igb", 60)
+    load_igb(vm)
+    vm.sh("udevadm settle", 120)
     equal("entries of a new netdev", _entries(vm), [])
     equal("calls for a new netdev", _of(vm, "dcbdouble/set_calls"), "0")
     _takes(vm, "app add dev IF dscp-prio 26:3")
