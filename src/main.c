@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/auxv.h>
 
 #include "base/mem.h"
@@ -250,6 +251,8 @@ static int run_program(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	/* Whatever the caller's: systemd, udev, modprobe and others read what is written. */
+	umask(022);
 	seed_json();
 	/* Results are read line by line while a stage runs: on the console, in the journal. */
 	setvbuf(stdout, NULL, _IOLBF, 0);

@@ -59,6 +59,12 @@ value() { cat "$root/$1"; }
   diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
 }
 
+@test "whatever the umask of a run by hand: all can read what became of it, and the lock is root's" {
+  (umask 077 && "$railhead" apply --root "$root")
+  [ -e "$root/run/railhead/status.json" ]
+  [ "$(find "$root/run/railhead" ! -perm -004 -printf '%m %P\n')" = "600 lock" ]
+}
+
 @test "ids of plan on the bare machine are the ids of verify after apply" {
   run -5 "$railhead" plan --json --root "$root"
   jq -r '.changes[].id' <<<"$output" | sort >"$BATS_TEST_TMPDIR/plan"

@@ -103,6 +103,16 @@ CALLS=(fsync renameat unlinkat openat write)
   [ $kills -gt 12 ]
 }
 
+wait_for_text() { # FILE
+  local i
+  for ((i = 0; i < 1200; i++)); do
+    if [ -s "$1" ]; then return 0; fi
+    sleep 0.05
+  done
+  echo "nothing was written to $1 within a minute" >&2
+  return 1
+}
+
 kill_while_it_measures() { # [FUNCTION, while the gate is at work]
   rm -f "$BATS_TEST_TMPDIR/fifo"
   mkfifo "$BATS_TEST_TMPDIR/fifo"
@@ -112,7 +122,7 @@ kill_while_it_measures() { # [FUNCTION, while the gate is at work]
     >"$BATS_TEST_TMPDIR/bench"
   chmod 755 "$BATS_TEST_TMPDIR/bench"
   with_bench "$railhead" gate --again --root "$root" 3>&- &
-  until [ -s "$BATS_TEST_TMPDIR/at-work" ]; do sleep 0.05; done
+  wait_for_text "$BATS_TEST_TMPDIR/at-work"
   ${1:-:}
   kill -9 "$(cat "$root/run/railhead/lock")"
   wait $! || :
@@ -295,7 +305,7 @@ s.listen(5)
 print("listens", flush=True)
 time.sleep(100)' >"$BATS_TEST_TMPDIR/listens" 3>&- &
   listener=$!
-  until [ -s "$BATS_TEST_TMPDIR/listens" ]; do sleep 0.05; done
+  wait_for_text "$BATS_TEST_TMPDIR/listens"
   run timeout 60 "$railhead" status
   kill $listener
   rm /run/systemd/private

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -351,8 +350,6 @@ static int run(struct invocation *inv)
 
 	if (code != EXIT_OK)
 		return code;
-	/* whatever the builder's: systemd and GRUB's tools read these files */
-	umask(022);
 	if (bake_open(&inv->root, &b, &err) < 0) {
 		complain("bake: %s", err.text);
 		return EXIT_INTERNAL;

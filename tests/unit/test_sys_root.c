@@ -635,6 +635,7 @@ static void test_machine_files(void **state)
 	struct err err = {0};
 	struct stat st;
 
+	umask(022); /* as main() has it */
 	assert_int_equal(
 		machine_write_file(&t->root, "/run/modprobe.d/x.conf", "options\n", 0644, &err), 0);
 	assert_string_equal(tree_text(t, "run/modprobe.d/x.conf"), "options\n");
