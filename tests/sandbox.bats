@@ -49,3 +49,13 @@ top=$(realpath "$BATS_TEST_DIRNAME/..")
     rm "$dir/railhead-test"
   done
 }
+
+@test "sandbox: the umask is 022, and what README names in the environment is passed" {
+  [ "$(umask)" = 0022 ]
+  # a sandbox inside runs the command as it is; so the list is read
+  for name in GOLDEN GRUB_READER_SEED GRUB_READER_SCRIPT SUDO_UID DIST; do
+    grep -oE '"[A-Z_]+=?"' "$top/tests/lib/sandbox.c" | tr -d '"' | while read -r begin; do
+      [[ $name= != "$begin"* ]] || echo found
+    done | grep -q found
+  done
+}

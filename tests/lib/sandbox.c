@@ -16,6 +16,7 @@
  *   /proc                    the sandbox's processes; what belongs to the machine is read-only
  *   /sys                     read-only; of network devices the loopback alone
  *   the environment          what the list below names; TMPDIR is dropped
+ *   the umask                022
  *
  * Everything ends with the command, or with the death of this program: processes, mounts, memory.
  * /run/railhead-sandbox tells tests that they are inside, and what protects the machine:
@@ -77,7 +78,7 @@ static const char *const passed[] = {
 	"NO_COLOR=", "SIMNODE=",       "RAILHEAD",	"CMOCKA_",
 	"BATS_",     "ASAN_OPTIONS=",  "CC=",		"CFLAGS=",
 	"DIST=",     "UBSAN_OPTIONS=", "LSAN_OPTIONS=", "QEMU_LD_PREFIX=",
-	"GOLDEN=",   "GRUB_READER_",
+	"GOLDEN=",   "GRUB_READER_",   "SUDO_UID=", /* whose repository git takes for ours */
 };
 
 static bool passes(const char *variable)
@@ -425,6 +426,7 @@ int main(int argc, char *argv[])
 	pid_t pid = -1;
 	char byte = 0;
 
+	umask(022); /* what tests make other users read, too */
 	errno = 0;
 	if (argc < 3)
 		die("usage: tests/lib/sandbox COMMAND [ARG...]");
