@@ -166,8 +166,8 @@ SETUP_check := build test arm64 vm
 SETUP_check-fast := build test
 SETUP := $(strip $(if $(CROSS_COMPILE),,$(foreach g,$(MAKECMDGOALS),$(SETUP_$(g)))))
 
-# A check builds what it runs on all CPUs, in a make without -j as well.
-built = $(Q)$(MAKE) --no-print-directory $(if $(findstring --jobserver,$(MAKEFLAGS)),,-j$(shell nproc)) $(1)
+# On all CPUs, in a make without -j as well.
+parallel = $(Q)$(MAKE) $(if $(V),,-s) --no-print-directory $(if $(findstring --jobserver,$(MAKEFLAGS)),,-j$(shell nproc)) $(1)
 
 set-up:
 	$(Q)tests/lib/deps.sh $(sort $(SETUP))
@@ -192,7 +192,7 @@ $(BUILD)/deps-ok: Makefile
 FOR_ARM64 := BUILD=build/arm64 SYSROOT=$(CURDIR)/build/arm64/root CROSS_COMPILE=aarch64-linux-gnu-
 
 arm64: build/arm64/root ## the two programs for arm64, in build/arm64: on any machine
-	$(call built,$(FOR_ARM64) all)
+	$(call parallel,$(FOR_ARM64) all)
 
 build/arm64/root:
 	$(Q)command -v aarch64-linux-gnu-gcc >/dev/null || { echo "there is no aarch64-linux-gnu-gcc;" \
@@ -200,6 +200,15 @@ build/arm64/root:
 	$(Q)tests/lib/sysroot arm64 $@
 
 ##@ Testing
+# A make without -j builds what the checks run before the first of them, on all CPUs. In one with -j
+# there is nothing to do: the checks depend on all of it, and two makes must not build one file.
+AHEAD_check-unit := $(UNIT_BIN)
+AHEAD_check-fuzz := $(FUZZ_REPLAY)
+AHEAD := $(or $(foreach g,$(MAKECMDGOALS),$(or $(AHEAD_$(g)),build-tests)),build-tests)
+
+ahead: | $(if $(SETUP),set-up)
+	$(if $(findstring --jobserver,$(MAKEFLAGS)),@:,$(call parallel,$(sort $(AHEAD))))
+
 check: export GRUB_READER_FILES ?= 10000
 check: export GRUB_READER_SCRIPT ?= 1000
 check: check-fast check-arm64 check-vm ## all tests, the VM included
@@ -231,12 +240,11 @@ $(BUILD)/test/test_%: $(BUILD)/$(UNIT)/tests/unit/test_%.o $(BUILD)/test/libtest
 
 $(BUILD)/test/test_bench_gpu: | $(GPU_STANDINS)
 
-check-unit: | $(if $(SETUP),set-up) ## unit tests, with address and undefined-behaviour sanitizers
-	$(call built,$(UNIT_BIN))
+check-unit: ahead $(UNIT_BIN) ## unit tests, with address and undefined-behaviour sanitizers
 	$(Q)tests/lib/run-unit $(if $(EMULATOR),-s unit-$(ARCH) -e '$(EMULATOR)') $(UNIT_BIN)
 
 build-tests-arm64: build/arm64/root
-	$(call built,$(FOR_ARM64) build-tests)
+	$(call parallel,$(FOR_ARM64) build-tests)
 
 check-arm64: build-tests-arm64 ## the unit tests for arm64, under qemu-user
 	$(Q)$(MAKE) --no-print-directory $(FOR_ARM64) check-unit
@@ -251,12 +259,10 @@ $(BUILD)/test/grub_reader: $(call obj,test,$(GRUB_READER_SRC)) $(BUILD)/test/lib
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS))
 
-check-fuzz: | $(if $(SETUP),set-up) ## fuzz targets over their corpora
-	$(call built,$(FUZZ_REPLAY))
+check-fuzz: ahead $(FUZZ_REPLAY) ## fuzz targets over their corpora
 	$(Q)tests/lib/run-fuzz replay $(FUZZ_REPLAY)
 
-check-bats: | $(if $(SETUP),set-up) ## the programs, from outside
-	$(call built,all $(BUILD)/test/grub_reader $(BUILD)/simnode $(GPU_STANDINS))
+check-bats: ahead all $(BUILD)/test/grub_reader $(BUILD)/simnode $(GPU_STANDINS) ## the programs, from outside
 	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
 
 check-vm: all ## boot a real Debian in QEMU (DIST=trixie: Debian 13 instead of 12)
@@ -386,6 +392,6 @@ help: ## this list
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all arm64 set-up bench build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
+.PHONY: all ahead arm64 set-up bench build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
 	check-unit check-fuzz check-bats check-vm demo demo-sim fuzz lint schema format install \
 	install-railhead install-gate install-profiles dist deb rpm clean distclean help
