@@ -212,7 +212,8 @@ class Run:
               f"{took}")
         if reason:
             self.failed += 1
-            self.reasons.append(f"{entry[0]}: {entry[1]}: {reason.splitlines()[0]}")
+            self.reasons.append(f"{self.number} - {entry[0]}: {entry[1]}: {reason.splitlines()[0]}"
+                                f" (logs in {os.path.relpath(self.vm.directory)})")
             print("".join(f"#   {line}\n" for line in _shorten(reason)), end="")
         else:
             self.passed += 1
@@ -222,8 +223,7 @@ class Run:
         for entry in self.selected:
             self._report(entry, None, reason)
             reason = reason.split("\n")[0]
-        self.reasons[-1] += f" ({self._console()})"
-        print(f"#   the console's log is {self._console()}")
+        print(f"#   the console's log is {os.path.relpath(self.vm.console_path)}")
 
     def _explain(self):
         """Leave what a person would look at first, beside the console's log."""
@@ -237,15 +237,11 @@ class Run:
             text = str(error)
         with open(path, "w") as out:
             out.write(text)
-        self.reasons[-1] += f" ({os.path.relpath(path)}, {self._console()})"
         print(f"#   the guest's state is in {os.path.relpath(path)}", flush=True)
-
-    def _console(self):
-        return os.path.relpath(self.vm.console_path)
 
 
 def _describe(error):
-    if isinstance(error, (Failed, GuestError)):
+    if isinstance(error, (Failed, GuestError)) and str(error):
         return str(error)
     return "".join(traceback.format_exception(type(error), error, error.__traceback__))
 

@@ -13,7 +13,6 @@ import json
 import multiprocessing
 import multiprocessing.connection
 import os
-import resource
 import shutil
 import signal
 import sys
@@ -56,24 +55,15 @@ def add(one, other):
     return tuple(a + b for a, b in zip(one, other))
 
 
-def slowest(spent):
-    """The ten that took longest. The time that is no CPU's is waiting, for a CPU as well."""
-    return sorted(spent, reverse=True)[:10]
-
-
 def say_slowest(spent):
+    """The time that is no CPU's is waiting, for a CPU as well."""
     print("# the slowest:")
-    for took, cpu, what in slowest(spent):
+    for took, cpu, what in sorted(spent, reverse=True)[:10]:
         print(f"#   {took:6.1f} s, {cpu:6.1f} of a CPU: {what}")
 
 
-def cpu_of_children():
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
 def run_guest(name, selected, number, again=False):
-    """Returns how many cases of one guest passed, how many failed, what took longest, and why
+    """Returns how many cases of one guest passed, how many failed, what took how long, and why
     some failed.
 
     A guest whose emulator fails begins once more, from its first boot.
@@ -86,7 +76,7 @@ def run_guest(name, selected, number, again=False):
         # A test that cannot run is a failure, and so is each that it hides.
         print(f"not ok - {prepare.suite()} {name}: {error}")
         return 0, len(selected), [], [f"{name}: {error}"]
-    cpu = cpu_of_children()
+    cpu = guest.cpu_seconds()
     run = harness.Run(guest, selected, name, number, prepare.suite(), again)
     try:
         with guest:
@@ -96,8 +86,8 @@ def run_guest(name, selected, number, again=False):
             print(f"# {line}", flush=True)
         return run_guest(name, selected, number, again=True)
     print(f"# vm cases of the guest {name} took {time.monotonic() - begin:.0f} s in all,"
-          f" {cpu_of_children() - cpu:.0f} s of them of a CPU", flush=True)
-    return run.passed, run.failed, slowest(run.spent), run.reasons
+          f" {guest.cpu_seconds() - cpu:.0f} s of them of a CPU", flush=True)
+    return run.passed, run.failed, run.spent, run.reasons
 
 
 def run_guests(groups, number):

@@ -14,6 +14,7 @@ import json
 import os
 import queue
 import re
+import resource
 import socket
 import subprocess
 import threading
@@ -186,7 +187,6 @@ class Guest:
         self.console_path = os.path.join(directory, "console.log")
         self.overlay = os.path.join(directory, "overlay.qcow2")
         self._process = None
-        self._cpu_before = 0
         self._request = 0
         self.dead_end = DEAD_END  # cases that see panics on purpose take less
         os.makedirs(directory, exist_ok=True)
@@ -273,17 +273,15 @@ class Guest:
             return log.read()[-2000:]
 
     def cpu_seconds(self):
-        """How much CPU time all of this guest's QEMU processes have taken so far."""
-        return self._cpu_before + self._cpu_now()
+        """CPU time of QEMU so far, and of all other children of this process that have ended."""
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return ended.ru_utime + ended.ru_stime + self._cpu_of_qemu()
 
-    def _cpu_now(self):
-        if self._process is None:
+    def _cpu_of_qemu(self):
+        if self._process is None or self._process.poll() is not None:
             return 0
-        try:
-            with open(f"/proc/{self._process.pid}/stat") as stat:
-                fields = stat.read().rpartition(")")[2].split()
-        except OSError:
-            return 0
+        with open(f"/proc/{self._process.pid}/stat") as stat:
+            fields = stat.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def power_off(self, timeout=120):
@@ -300,7 +298,6 @@ class Guest:
         """The light goes out; the disk stays as it is."""
         if self._process is None:
             return
-        self._cpu_before += self._cpu_now()
         self._process.kill()
         self._process.wait()
         self._process = None
