@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "cmd/cmd.h"

@@ -103,7 +103,7 @@ holds() {
 wait_for_child() { # PID
 	local child i
 	for ((i = 0; i < 1000; i++)); do
-		child=$(pgrep -P "$1" || true)
+		child=$(pgrep -P "$1" || true) # none yet: looked for again, and missed at the end
 		[ -z "$child" ] || [ "$(awk '{ print $14 + $15 }' "/proc/$child/stat")" -lt 2 ] || {
 			echo "$child"
 			return

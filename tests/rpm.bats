@@ -46,8 +46,8 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else unshare -r "$@"; fi
 }
 
-# Without what Debian's rpm says of being Debian's; and without plugins, one of which wants to unshare
-# the network of scripts, for which there may be no privilege here.
+# Without what Debian's rpm says of being Debian's; and without plugins, one of which wants to
+# unshare the network of scripts, for which there may be no privilege here.
 on_root() { # RPM-ARGUMENT...
   : >"$root/log"
   as_root rpm --noplugins --root "$root" --dbpath /var/lib/rpm "$@" 2>"$BATS_TEST_TMPDIR/stderr"

@@ -127,7 +127,6 @@ open(sys.argv[1], "wb").write(c)' "$dev/config"
 }
 
 @test "snapshot: what only root can read is counted, and the rest is captured" {
-  [ "$(id -u)" = 0 ] || skip "no data: needs root, to become somebody else"
   chmod 755 "$BATS_TEST_TMPDIR" "$BATS_FILE_TMPDIR" "$BATS_RUN_TMPDIR"
   chmod 600 "$root/proc/cmdline"
   run -0 --separate-stderr setpriv --reuid 65534 --clear-groups "$railhead" survey --root "$root" --snapshot -

@@ -37,8 +37,8 @@ fake_pf() { # ROOT ADDRESS NUMA NETDEV IFINDEX
 
 # Made once for a bats file, and copied: it takes a hundred processes.
 fake_node() { # ROOT
-  local made=$BATS_FILE_TMPDIR/fake-node
-  [ -d "$made" ] || make_fake_node "$made"
+  local made=${BATS_FILE_TMPDIR:?}/fake-node
+  [ -d "$made" ] || { make_fake_node "$made.part" && mv "$made.part" "$made"; }
   mkdir -p "$1"
   cp -a "$made/." "$1"
 }

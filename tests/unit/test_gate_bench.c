@@ -580,6 +580,7 @@ static pid_t start_tracer(const char *mark)
 
 	if (tracer != 0)
 		return tracer;
+	alarm(60);
 	for (;; usleep(1000)) {
 		victim = find_process(mark);
 		if (victim && ptrace(PTRACE_SEIZE, victim, 0, PTRACE_O_TRACEEXIT) == 0) {
@@ -598,6 +599,7 @@ static void test_abandoned(void **state)
 	};
 	uint64_t took;
 	pid_t tracer;
+	int status;
 
 	(void)state;
 	if (geteuid() != 0) /* it may not execute itself, nor trace */
@@ -607,7 +609,8 @@ static void test_abandoned(void **state)
 	tracer = start_tracer(mark);
 	took = run_ms(jobs, array_len(jobs));
 	kill(tracer, SIGKILL); /* now the child ends */
-	assert_int_equal(waitpid(tracer, NULL, 0), tracer);
+	assert_int_equal(waitpid(tracer, &status, 0), tracer);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* it held till now */
 	if (jobs[0].outcome != BENCH_TIMED_OUT || !strstr(jobs[0].reason, "did not end; abandoned"))
 		fail_msg("%s: %s", bench_outcome_name(jobs[0].outcome), jobs[0].reason);
 	assert_null(strstr(jobs[0].reason, "unknown"));

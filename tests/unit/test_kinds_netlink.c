@@ -162,6 +162,7 @@ static void test_rate_waits_for_link(void **state)
 	fake->refuse[IFLA_VF_RATE] = -EINVAL;
 	driver = fork();
 	if (driver == 0) {
+		alarm(60);
 		while (!fake->orders)
 			usleep(1000);
 		fake->refuse[IFLA_VF_RATE] = 0;
