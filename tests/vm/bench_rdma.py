@@ -164,8 +164,8 @@ def main():
     prepare.claim()
     qemu = prepare.qemu()
     disk = prepare.image(prepare.packages())
-    directory = os.path.join(prepare.BUILD, "bench-rdma")
-    with Guest(qemu, prepare.accelerator(qemu), disk, directory, hardware=hardware()) as guest:
+    directory = os.path.join(prepare.logs(), "bench-rdma")
+    with Guest(qemu, prepare.accelerator(qemu, disk), disk, directory, hardware=hardware()) as guest:
         boot(guest)
         return max(run(guest, count) for run, count in wanted)
 

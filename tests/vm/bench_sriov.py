@@ -69,8 +69,8 @@ def main():
     prepare.claim()
     qemu = prepare.qemu()
     disk = prepare.image(prepare.packages())
-    directory = os.path.join(prepare.BUILD, "bench")
-    with Guest(qemu, prepare.accelerator(qemu), disk, directory, payload=prepare.payload(),
+    directory = os.path.join(prepare.logs(), "bench")
+    with Guest(qemu, prepare.accelerator(qemu, disk), disk, directory, payload=prepare.payload(disk),
                hardware=full_hardware(NICS)) as guest:
         _prepare(guest, probe_ms)
         loops, ours = [], []

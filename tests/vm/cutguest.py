@@ -18,7 +18,7 @@ import subprocess
 import time
 
 import envfile
-from vm import Guest, GuestError
+from vm import Guest, GuestError, make_overlay
 from writelog import SECTOR, WriteLog
 
 
@@ -67,6 +67,7 @@ class CutGuest(Guest):
     def __init__(self, *arguments, env, **options):
         super().__init__(*arguments, **options)
         number, self.env_path = env
+        self.can_save = False  # its disk is a log, too
         self.begin, self.end, self.grub_name = partition(self.image, number)
         self.disk = os.path.join(self.directory, "disk.img")
         self.log_path = os.path.join(self.directory, "writes.log")
@@ -88,7 +89,7 @@ class CutGuest(Guest):
         self.power_on()
 
     def power_on(self, more=(), read_only=False):
-        self._make_overlay(self.disk)
+        make_overlay(self.qemu, self.disk, self.overlay)
         with open(self.log_path, "wb"):
             pass
         self.writes = WriteLog(self.log_path)

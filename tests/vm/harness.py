@@ -1,38 +1,50 @@
 """The list of cases and the states of the guest that they are seen in.
 
-A state is a place in the guest's life ("third boot"), reached from the state
-before it in the list; a case looks at the guest in one state. Cases of a
-snapshot each start from a copy of the guest as it was after the second boot,
-and may break it. States are the life of the guest MAIN if they do not say
-another one.
+A state is a place in a guest's life ("panic again"), come to from the state that it is declared
+to be after; so the states form a tree, at whose root a guest is switched on. A case looks at a
+guest in one state. Where several states or cases begin from one state, the guest goes back to a
+snapshot of it for each of them.
+
+The states of a guest, in a process of its own, can begin from one of another guest with the same
+disk and hardware: the first that comes there keeps it for the others in the cache, as the states
+of chosen cases are all kept, so that the next run of these cases begins there.
 """
 
+import collections
+import inspect
 import json
 import os
+import re
 import sys
 import time
 import traceback
 
+import cache
 from vm import GuestError
 
 MAIN = "main"
 DEVICES = "devices"  # the same machine, for the cases about NICs: the two run side by side
+
+# Cases that each begin from a snapshot of a state, and may break the guest: the guest and the
+# state. Their names stand before those of the cases like a state's.
 SNAPSHOT = "snapshot"
 DEVICES_SNAPSHOT = "devices"
-# Of which guest each is, and the state that it is taken in.
-_snapshots = {SNAPSHOT: (MAIN, "boot2"), DEVICES_SNAPSHOT: (DEVICES, "devices' boot2")}
+_snapshots = {SNAPSHOT: (MAIN, "boot2"), DEVICES_SNAPSHOT: (DEVICES, "boot2")}
 
-# Those that take longest begin first, so that no CPU is idle at the end.
-LONGEST = (DEVICES, "trials", "trials-more", MAIN)
+# Those that take longest begin first, so that no CPU is idle at the end; before them those whose
+# first state others begin from.
+LONGEST = ("bootdir", MAIN, DEVICES, "trials-more", "trials")
 
 # The states whose cases are the short form: what CI sees on another release of Debian.
-SHORT = ("trials", "panic", "soft-reboot", "soft-reboot, bad")
+SHORT = ("bootdir2", "panic", "soft-reboot", "soft-reboot, bad")
 
 # They need systemd 254, which Debian 12 has not.
 SOFT_REBOOTS = ("soft-reboot", "soft-reboot, bad")
 
-_states = []  # (name, function, guest), in the order in which a guest runs through
-_needs = {}   # of a state that does not need all states before it: those that it does
+State = collections.namedtuple("State", "name enter guest after kept")
+PREVIOUS = "the state of the same guest that is declared before"
+
+_states = {}  # by name, as declared
 _cases = []   # (state, title, function)
 
 
@@ -40,15 +52,19 @@ class Failed(Exception):
     """An assertion of a case."""
 
 
-def state(name, guest=MAIN, needs=None):
-    """Declare a state; the function takes the guest there.
+def state(name, guest=MAIN, after=PREVIOUS, kept=True):
+    """Declare a state; the function takes a guest there that is in the state "after".
 
-    needs: the states that it can't do without, if these are not all before it.
+    A guest's first one, if it is after none, switches the guest on.
+
+    kept: False if QEMU can't take a snapshot of the guest then.
     """
     def declare(function):
-        _states.append((name, function, guest))
-        if needs is not None:
-            _needs[name] = needs
+        before = after
+        if before is PREVIOUS:
+            before = next((one.name for one in reversed(_states.values()) if one.guest == guest),
+                          None)
+        _states[name] = State(name, function, guest, before, kept)
         return function
     return declare
 
@@ -83,26 +99,92 @@ def _shorten(text):
     return lines
 
 
-def select(words):
+def _of_release(release):
+    lacking = SOFT_REBOOTS if release == "bookworm" else ()
+    return [entry for entry in _cases if entry[0] not in lacking]
+
+
+def select(words, release):
     """The cases whose state or title contains one of the words; all if none."""
-    lacking = SOFT_REBOOTS if os.environ.get("DIST", "bookworm") == "bookworm" else ()
-    return [entry for entry in _cases if entry[0] not in lacking
+    return [entry for entry in _of_release(release)
             if not words or any(word in f"{entry[0]}: {entry[1]}" for word in words)]
 
 
-def short():
-    return [entry for entry in _cases if entry[0] in SHORT]
+def short(release):
+    return [entry for entry in _of_release(release) if entry[0] in SHORT]
 
 
 def by_guest(selected):
     """The cases of each guest: those that take longest first."""
-    guest_of = {name: guest for name, _, guest in _states}
-    guest_of.update({name: guest for name, (guest, _) in _snapshots.items()})
     found = {}
     for entry in selected:
-        found.setdefault(guest_of[entry[0]], []).append(entry)
+        found.setdefault(_guest_and_state(entry)[0], []).append(entry)
     rank = {guest: i for i, guest in enumerate(LONGEST)}
     return sorted(found.items(), key=lambda item: (rank.get(item[0], len(rank)), -len(item[1])))
+
+
+def _guest_and_state(entry):
+    name = entry[0]
+    return _snapshots.get(name) or (_states[name].guest, name)
+
+
+def begins_from(guest, selected):
+    """The states of other guests that the guest begins from, for these cases of it."""
+    found = set()
+    for entry in selected:
+        name = _guest_and_state(entry)[1]
+        while name and _states[name].guest == guest:
+            name = _states[name].after
+        if name:
+            found.add(_states[name])
+    return found
+
+
+# --- what a state is made by -------------------------------------------------
+
+def _code(code):
+    """What a function does, as text, wherever it stands."""
+    yield f"{code.co_code.hex()} {code.co_names}"
+    for value in code.co_consts:
+        if inspect.iscode(value):
+            yield from _code(value)
+        else:
+            yield repr(sorted(value, key=repr) if isinstance(value, frozenset) else value)
+
+
+def _made_by(value, known):
+    """A function and what it names in the cases' modules, as text."""
+    if inspect.isfunction(value):
+        if value in known or not value.__module__.startswith("cases"):
+            return []
+        known.add(value)
+        named = inspect.getclosurevars(value)
+        found = [repr(value.__defaults__), *_code(value.__code__)]
+        for name, one in sorted({**named.globals, **named.nonlocals}.items()):
+            found += [name] + _made_by(one, known)
+        return found
+    return [repr(value)] if isinstance(value, (str, int, tuple, list)) else []
+
+
+def state_key(name, vm):
+    """Of a state of this guest: another one once the way there is another."""
+    parts = [repr(vm.identity)]
+    while name:
+        parts += [name] + _made_by(_states[name].enter, set())
+        name = _states[name].after
+    return cache.digest(*parts)
+
+
+def _ancestors(one):
+    """A state and all those on the way to it."""
+    while one:
+        yield one
+        one = _states.get(one.after)
+
+
+def _tag(name):
+    """A state's name for QEMU."""
+    return re.sub(r"\W+", "-", name)
 
 
 class EmulatorFailed(Exception):
@@ -110,14 +192,25 @@ class EmulatorFailed(Exception):
 
 
 class Run:
-    """Runs the cases of one guest, prints a line for each, counts."""
+    """Runs the cases of one guest, prints a line for each, counts.
 
-    def __init__(self, vm, selected, guest=MAIN, number=0, suite="vm", again=False):
+    keep_all: whether the guest is kept in each state, not only in its first one.
+    on_first: called when others can begin from the first one, or never will.
+    """
+
+    def __init__(self, vm, selected, guest=MAIN, number=0, suite="vm", again=False, keep_all=False,
+                 on_first=None):
         self.vm = vm
         self.again = again  # the second time: whatever fails now counts
         self.suite = suite
+        self.guest = guest
         self.selected = selected
-        self.states = [entry[:2] for entry in _states if entry[2] == guest]
+        self.keep_all = keep_all
+        self.on_first = on_first
+        self.at = None          # the state that the guest is in, untouched
+        self.entered = set()    # the states that it was in
+        self.saved = set()      # the states that its disk has a snapshot of
+        self.unreached = {}     # why, by the state's name
         self.passed = 0
         self.failed = 0
         self.number = number
@@ -125,32 +218,100 @@ class Run:
         self.reasons = []  # a line for each case that failed
 
     def all(self):
-        """Go through all states that selected cases need, in order.
+        """Go to all states that selected cases need, in the order in which they are declared.
 
         Raises EmulatorFailed while no case has failed; the rest is then as if it had not been.
         """
-        for name, enter in self._path():
-            reason = self._enter(name, enter)
-            if reason:
-                self._fail_the_rest(reason)
-                return
-            self._cases_of(name)
-            # Right after the state that the snapshot was taken in, so that a
-            # broken later boot cannot take these cases with it.
-            for snapshot, (_, taken_in) in _snapshots.items():
-                if name == taken_in:
-                    self._snapshot_cases(snapshot)
+        wanted = {_guest_and_state(entry)[1] for entry in self.selected}
+        self.path = [one for one in _states.values() if one.name in wanted]
+        for self.position, one in enumerate(self.path):
+            reached = self._reach(one.name)
+            if self.on_first:
+                self.on_first()
+            if reached:
+                self._cases_of(one.name)
+                # Right after it, so that what comes later cannot take these cases with it.
+                for snapshot in [name for name, place in _snapshots.items()
+                                 if place == (self.guest, one.name)]:
+                    self._snapshot_cases(snapshot, one.name)
+            else:
+                self._fail(one.name)
 
-    def _path(self):
-        """The states to go through, for the cases that are selected."""
-        needed = {entry[0] for entry in self.selected}
-        needed.update(state for name, (_, state) in _snapshots.items() if name in needed)
-        for i in range(len(self.states) - 1, -1, -1):
-            name = self.states[i][0]
-            if name in needed:
-                before = [state[0] for state in self.states[:i]]
-                needed.update(_needs.get(name, before))
-        return [state for state in self.states if state[0] in needed]
+    # --- states --------------------------------------------------------------
+
+    def _reach(self, name):
+        """Bring the guest into a state; False if that can't be done (unreached)."""
+        if self.at == name:
+            return True
+        if name in self.unreached:
+            return False
+        before = _states[name].after
+        self.at = None
+        try:
+            if name in self.saved:
+                self.vm.load(_tag(name))
+            elif not self._begin_from_cache(name):
+                if before and not self._reach(before):
+                    self.unreached[name] = self.unreached[before]
+                    return False
+                self._enter(_states[name])
+        except Exception as error:
+            self._blame_emulator(error)
+            self.unreached[name] = f"{name} was not reached: {_describe(error)}"
+            return False
+        self.at = name
+        self.entered.add(name)
+        return True
+
+    def _begin_from_cache(self, name):
+        place = self.vm.can_save and cache.find("state", state_key(name, self.vm))
+        if not place:
+            return False
+        begin = self._clock()
+        try:
+            self.vm.begin_at(place)
+        except GuestError as error:
+            print(f"# {name} in the cache is of no use: {error}", flush=True)
+            cache.remove(place)
+            return False
+        self.saved = {name}
+        print(f"# {name}: begun from the cache in {self._spend(begin, f'beginning from {name}')}",
+              flush=True)
+        return True
+
+    def _enter(self, one):
+        begin = self._clock()
+        one.enter(self.vm)
+        # A new QEMU with a new disk has no snapshots.
+        if one.after is None:
+            self.saved = set()
+        print(f"# {one.name}: reached in {self._spend(begin, f'reaching {one.name}')}", flush=True)
+        if not (one.kept and self.vm.can_save):
+            return
+        self._forget()
+        keep = self.keep_all or one.after is None
+        if keep or self._comes_back(one.name):
+            self.vm.save(_tag(one.name))
+            self.saved.add(one.name)
+        if keep:
+            with cache.making("state", state_key(one.name, self.vm)) as place:
+                self.vm.keep(_tag(one.name), place)
+            for way in _ancestors(one):  # as used now: of more use than what is after them
+                cache.find("state", state_key(way.name, self.vm))
+
+    def _forget(self):
+        """The snapshots that nothing begins from any more: else each state's copy has them all."""
+        ahead = {way.after for one in self.path[self.position:] for way in _ancestors(one)
+                 if way.name not in self.entered}
+        for name in self.saved - ahead:
+            self.vm.forget(_tag(name))
+            self.saved.remove(name)
+
+    def _comes_back(self, name):
+        """Is a state more than a step on the way to the next one?"""
+        ways = {way.name: way for one in self.path for way in _ancestors(one)}
+        return (sum(way.after == name for way in ways.values()) > 1
+                or any(_snapshots.get(entry[0]) == (self.guest, name) for entry in self.selected))
 
     def _clock(self):
         return time.monotonic(), self.vm.cpu_seconds()
@@ -161,42 +322,35 @@ class Run:
         self.spent.append((took, cpu, what))
         return f"{took:.1f} s, {cpu:.1f} of a CPU"
 
-    def _enter(self, name, enter):
-        begin = self._clock()
-        try:
-            enter(self.vm)
-        except Exception as error:
-            self._blame_emulator(error)
-            return f"{name} was not reached: {_describe(error)}"
-        print(f"# {name}: reached in {self._spend(begin, f'reaching {name}')}", flush=True)
-        return None
-
     def _blame_emulator(self, error):
         reason = self.vm.emulator_failed()
         if reason and not self.failed and not self.again:
             raise EmulatorFailed(reason) from error
 
+    # --- cases ---------------------------------------------------------------
+
     def _cases_of(self, name):
         for entry in self._take(name):
             self._run(entry)
+            # What is after a state begins from the state, not from what cases made of the guest.
+            if name in self.saved:
+                self.at = None
 
-    def _snapshot_cases(self, snapshot):
-        entries = self._take(snapshot)
-        for entry in entries:
-            self._run(entry, load=True)
-        if entries:
-            self.vm.load("ready")
+    def _snapshot_cases(self, snapshot, name):
+        for entry in self._take(snapshot):
+            self._run(entry, begin_from=name)
 
     def _take(self, name):
         entries = [entry for entry in self.selected if entry[0] == name]
         self.selected = [entry for entry in self.selected if entry[0] != name]
         return entries
 
-    def _run(self, entry, load=False):
+    def _run(self, entry, begin_from=None):
         begin = self._clock()
         try:
-            if load:
-                self.vm.load("ready")
+            if begin_from:
+                self.at = None
+                self.vm.load(_tag(begin_from))
             entry[2](self.vm)
         except Exception as error:
             self._blame_emulator(error)
@@ -219,10 +373,14 @@ class Run:
             self.passed += 1
         sys.stdout.flush()
 
-    def _fail_the_rest(self, reason):
-        for entry in self.selected:
-            self._report(entry, None, reason)
-            reason = reason.split("\n")[0]
+    def _fail(self, name):
+        """All cases of a state that was not reached."""
+        reason = self.unreached[name]
+        for snapshot in [name] + list(_snapshots):
+            if snapshot == name or _snapshots[snapshot] == (self.guest, name):
+                for entry in self._take(snapshot):
+                    self._report(entry, None, reason)
+                    reason = reason.split("\n")[0]
         print(f"#   the console's log is {os.path.relpath(self.vm.console_path)}")
 
     def _explain(self):

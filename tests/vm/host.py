@@ -76,4 +76,4 @@ def need_disk(directory, first):
     free = shutil.disk_usage(directory).free
     if free < needed:
         raise HostError(f"the guests need {needed / GIB:.0f} GB of disk, and {directory} has"
-                        f" {free / GIB:.1f} GB left (RAILHEAD_VM_BUILD names another place)")
+                        f" {free / GIB:.1f} GB left (RAILHEAD_VM_CACHE names another place for the cache)")

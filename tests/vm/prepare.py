@@ -1,29 +1,31 @@
-"""Everything that must be there before the guest can start."""
+"""Everything that must be there before the guest can start: kept in the cache by its content."""
 
+import atexit
 import functools
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
 
+import cache
 import host
 from cutguest import CutGuest
 from harness import DEVICES, MAIN
-from vm import Guest, other_disk, small_hardware
+from vm import Guest, make_overlay, other_disk, small_hardware
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-SHARED = os.environ.get("RAILHEAD_VM_BUILD", os.path.join(TOP, "build", "vm"))
 
-# Releases of Debian that can be guests; what each is made from is kept apart (release.sh).
-BUILDS = {"bookworm": SHARED, "trixie": f"{SHARED}-trixie"}
+# Releases of Debian that can be guests, and where they leave their logs.
+LOGS = {"bookworm": os.path.join(TOP, "build/vm"), "trixie": os.path.join(TOP, "build/vm-trixie")}
 DIST = os.environ.get("DIST", "bookworm")
-if DIST not in BUILDS:
-    sys.exit(f"DIST={DIST}: {' and '.join(BUILDS)} can be guests")
-BUILD = BUILDS[DIST]
+if DIST not in LOGS:
+    sys.exit(f"DIST={DIST}: {' and '.join(LOGS)} can be guests")
 
+# What a guest's disks are made by, besides the packages.
+IMAGE_SOURCES = ("build-image", "build-layouts", "release.sh", "bios_hole.S", "sources", "layouts",
+                 "files", "profiles")
 
 # In the order of Debian's releases: only the larger one is left in newer ones.
 OVMF = ("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_CODE.fd")
@@ -39,28 +41,36 @@ class PrepareError(Exception):
 
 def use(release):
     """Whatever is made in this process from now on is of that release of Debian."""
-    global DIST, BUILD
+    global DIST
     os.environ["DIST"] = DIST = release
-    BUILD = BUILDS[release]
-    _basics.cache_clear()
-    _layouts_made.clear()
+    basics.cache_clear()
 
 
 def suite():
-    return "vm" if BUILD == SHARED else f"vm-{DIST}"
+    return "vm" if DIST == "bookworm" else f"vm-{DIST}"
+
+
+def logs():
+    """The directory for what this process' guests say."""
+    return LOGS[DIST]
 
 
 def say(text):
     print(f"# {text}", flush=True)
 
 
-def _step(what, *command):
-    """Run a script; its standard output is a result, its errors are shown."""
+def _step(what, *command, image=""):
+    """Run a script; its standard output is a result, its errors are shown.
+
+    image: the directory of the disks.
+    """
     begin = time.monotonic()
+    os.makedirs(cache.DIRECTORY, exist_ok=True)
+    environment = {**os.environ, "RAILHEAD_VM_CACHE": cache.DIRECTORY, "RAILHEAD_VM_IMAGE": image}
     if os.geteuid() == 0:
         command = APART + command
     try:
-        done = subprocess.run(command, cwd=TOP, stdout=subprocess.PIPE, text=True)
+        done = subprocess.run(command, cwd=TOP, stdout=subprocess.PIPE, text=True, env=environment)
     except OSError as error:
         raise PrepareError(f"{what}: {error}")
     if done.returncode != 0:
@@ -85,15 +95,19 @@ def claim(memory=host.LARGE):
     try:
         host.take_turn()
         host.need_memory(memory)
-        host.need_disk(BUILD, first=not os.path.exists(disk_image()))
+        host.need_disk(cache.DIRECTORY, first=not os.path.exists(cache.DIRECTORY))
+        host.need_disk(logs(), first=False)
     except host.HostError as error:
         raise PrepareError(str(error))
+    atexit.register(cache.trim, time.time())
 
 
+@functools.lru_cache(maxsize=None)
 def qemu():
     return _last_line(_step("QEMU", os.path.join(HERE, "get-qemu")))
 
 
+@functools.lru_cache(maxsize=None)
 def packages():
     """The packages of this tree, or those that were built elsewhere."""
     ready = os.environ.get("RAILHEAD_VM_DEB")
@@ -103,21 +117,39 @@ def packages():
     return _step("railhead packages", os.path.join(TOP, "packaging/deb/build")).split()
 
 
-def disk_image():
-    return os.path.join(BUILD, "disk.img")
+def _contents(path):
+    """Names, modes and contents of a file or of all files below a directory."""
+    if os.path.isdir(path):
+        for name in sorted(os.listdir(path)):
+            yield from _contents(os.path.join(path, name))
+        return
+    yield f"{os.path.relpath(path, HERE)} {os.stat(path).st_mode & 0o111}"
+    with open(path, "rb") as text:
+        yield text.read()
 
 
 def image(debs):
-    _step("disk image", os.path.join(HERE, "build-image"), *debs)
-    return disk_image()
+    """The disk of a guest with these packages; the disks of other layouts come beside it."""
+    parts = [DIST]
+    for path in [os.path.join(HERE, name) for name in IMAGE_SOURCES] + debs:
+        parts += _contents(path)
+    key = cache.digest(*parts)
+    if not cache.find("image", key):
+        with cache.making("image", key) as place:
+            _step("disk image", os.path.join(HERE, "build-image"), *debs, image=place)
+    place = cache.find("image", key)
+    with open(os.path.join(place, "base")) as name:
+        cache.find("base", name.read().strip().removeprefix("base-") + ".tar")  # used, too
+    return os.path.join(place, "disk.img")
 
 
-def payload():
-    _step("what the cases bring along", os.path.join(HERE, "get-extras"))
-    return os.path.join(BUILD, "payload.tar")
+def payload(disk):
+    """What cases bring into the guest with this disk."""
+    return _last_line(_step("what the cases bring along", os.path.join(HERE, "get-extras"),
+                            image=os.path.dirname(disk)))
 
 
-def _kvm_boots(qemu_dir):
+def _kvm_boots(qemu_dir, disk):
     """Does a stock kernel get as far as looking for its root under KVM?
 
     Nested or half-blocked KVM opens well, and hangs later: so try. A kernel
@@ -126,7 +158,7 @@ def _kvm_boots(qemu_dir):
     command = [os.path.join(qemu_dir, "bin/qemu-system-x86_64"),
                "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                "-machine", "q35", "-accel", "kvm", "-m", "512", "-serial", "stdio",
-               "-kernel", os.path.join(BUILD, "vmlinuz"),
+               "-kernel", os.path.join(os.path.dirname(disk), "vmlinuz"),
                "-append", "console=ttyS0 panic=-1"]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -136,13 +168,13 @@ def _kvm_boots(qemu_dir):
     return b"Unable to mount root" in done.stdout
 
 
-def accelerator(qemu_dir):
+def accelerator(qemu_dir, disk):
     """KVM where it really works, else emulation. The answer is kept."""
-    answer = os.path.join(SHARED, "accelerator")
+    answer = os.path.join(cache.DIRECTORY, "accelerator")
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg,thread=multi"
     if not os.path.exists(answer):
-        found = "kvm" if _kvm_boots(qemu_dir) else "tcg,thread=multi"
+        found = "kvm" if _kvm_boots(qemu_dir, disk) else "tcg,thread=multi"
         with open(answer, "w") as out:
             out.write(found)
     with open(answer) as text:
@@ -150,41 +182,45 @@ def accelerator(qemu_dir):
 
 
 @functools.lru_cache(maxsize=None)
-def _basics():
+def basics():
     """What every guest is made from: QEMU's directory, the disk, the accelerator."""
     qemu_dir = qemu()
     disk = image(packages())
-    accel = accelerator(qemu_dir)
+    accel = accelerator(qemu_dir, disk)
     say(f"guest: {DIST}, {qemu_version(qemu_dir)}, {accel}")
     return qemu_dir, disk, accel
 
 
 def everything(directory):
     """Build what is missing; returns a guest that is ready to start."""
-    qemu_dir, disk, accel = _basics()
-    return Guest(qemu_dir, accel, disk, directory, payload=payload())
-
-
-_layouts_made = set()
+    qemu_dir, disk, accel = basics()
+    return Guest(qemu_dir, accel, disk, directory, payload=payload(disk))
 
 
 def _layouts(*names):
-    """The disks of these guests (LAYOUTS)."""
-    missing = {LAYOUTS[name][0] for name in names} - _layouts_made
+    """The directory with the disks of these guests (LAYOUTS)."""
+    place = os.path.dirname(basics()[1])
+    missing = {LAYOUTS[name][0] for name in names} - set(os.listdir(place))
     if missing:
-        _step("disks with other layouts", os.path.join(HERE, "build-layouts"), *sorted(missing))
-        _layouts_made.update(missing)
+        _step("disks with other layouts", os.path.join(HERE, "build-layouts"), *sorted(missing),
+              image=place)
+    return place
 
 
-def _ovmf(directory):
+# The files that a guest's own drives of EFI guests are.
+VARIABLES, STRANGER = "efi-variables.qcow2", "stranger.qcow2"
+
+
+def _ovmf(qemu_dir, directory):
     """EFI firmware, with variables of the guest's own."""
     source = next((path for path in OVMF if os.path.exists(path)), None)
     if source is None:
         raise PrepareError(f"no EFI firmware: {' and '.join(OVMF)} are not there")
-    variables = os.path.join(directory, "efi-variables")
-    shutil.copyfile(source.replace("_CODE", "_VARS"), variables)
+    variables = os.path.join(directory, VARIABLES)
+    subprocess.run([os.path.join(qemu_dir, "bin/qemu-img"), "convert", "-f", "raw", "-O", "qcow2",
+                    source.replace("_CODE", "_VARS"), variables], check=True)
     return ["-drive", f"if=pflash,unit=0,format=raw,readonly=on,file={source}",
-            "-drive", f"if=pflash,unit=1,format=raw,file={variables}"]
+            "-drive", f"if=pflash,unit=1,format=qcow2,file={variables}"]
 
 
 # The disk of each guest with another layout, and whether it starts by EFI.
@@ -202,17 +238,19 @@ LAYOUTS = {
 
 def layout(name, directory):
     """A guest with another layout of its disk (LAYOUTS)."""
-    qemu_dir, _, accel = _basics()
-    _layouts(name)
+    qemu_dir, _, accel = basics()
+    disks = _layouts(name)
     os.makedirs(directory, exist_ok=True)
     image_name, efi = LAYOUTS[name]
-    hardware = small_hardware() + (_ovmf(directory) if efi else [])
+    hardware = small_hardware() + (_ovmf(qemu_dir, directory) if efi else [])
+    files = [VARIABLES] if efi else []
     if name == "efi":
-        stranger = os.path.join(directory, "stranger.img")
-        shutil.copyfile(os.path.join(BUILD, "stranger.img"), stranger)
+        stranger = os.path.join(directory, STRANGER)
+        make_overlay(qemu_dir, os.path.join(disks, "stranger.img"), stranger)
         hardware += other_disk(stranger)
-    return Guest(qemu_dir, accel, os.path.join(BUILD, image_name), directory,
-                 hardware=hardware)
+        files += [STRANGER]
+    return Guest(qemu_dir, accel, os.path.join(disks, image_name), directory, hardware=hardware,
+                 files=files)
 
 
 # The layout of each guest whose power is cut, and where railhead.env is there: the number
@@ -225,26 +263,33 @@ CUTS = {
 
 
 def cut_guest(name, directory):
-    qemu_dir, _, accel = _basics()
+    qemu_dir, _, accel = basics()
     layout_name, env = CUTS[name]
-    _layouts(layout_name)
+    disks = _layouts(layout_name)
     os.makedirs(directory, exist_ok=True)
     image_name, efi = LAYOUTS[layout_name]
-    hardware = small_hardware() + (_ovmf(directory) if efi else [])
-    return CutGuest(qemu_dir, accel, os.path.join(BUILD, image_name), directory,
+    hardware = small_hardware() + (_ovmf(qemu_dir, directory) if efi else [])
+    return CutGuest(qemu_dir, accel, os.path.join(disks, image_name), directory,
                     hardware=hardware, env=env)
 
 
-def images(names):
-    """Build whatever the guests with these names are made from."""
-    try:
-        _basics()
-        _layouts(*(CUTS[name][0] if name in CUTS else name
-                   for name in names if name not in (MAIN, DEVICES)))
-        if MAIN in names or DEVICES in names:
-            payload()
-    except PrepareError:
-        pass  # whoever asks for that guest fails, and says why
+def disks_of(names):
+    """Build what the guests with these names are made from besides basics()."""
+    if {MAIN, DEVICES} & set(names):
+        payload(basics()[1])
+    _layouts(*(CUTS[name][0] if name in CUTS else name
+               for name in names if name not in (MAIN, DEVICES)))
+
+
+def can_be_built_side_by_side(names):
+    """The names of guests in rows: disks_of() may be called for one row beside others, and in each
+    row for one list of names after the other. The first ones are what most guests wait for.
+    """
+    full = [name for name in names if name in (MAIN, DEVICES)]
+    small = [name for name in names if name not in full]
+    first = [name for name in small if LAYOUTS[CUTS.get(name, (name,))[0]][0] == "layouts.img"]
+    rows = [[full], [first, [name for name in small if name not in first]]]
+    return [[part for part in row if part] for row in rows if any(row)]
 
 
 def guest(name, directory):

@@ -1,20 +1,20 @@
 # shellcheck shell=sh
-# shellcheck disable=SC2034,SC2154 # of those that read this file, which set "here"
+# shellcheck disable=SC2034 # of those that read this file
 #
-# Which release of Debian the guest is (DIST), and where what it is made from is kept:
-# a directory for each, beside that of Debian 12. QEMU is the same for all (get-qemu).
+# Which release of Debian the guest is (DIST), and where what it is made from is kept (cache.py):
+# what railhead is no part of in $cache, with the release in its name, and the guests' disks in
+# $build, a directory for each content of them.
 
 dist=${DIST:-bookworm}
-build=${RAILHEAD_VM_BUILD:-$here/../../build/vm}
 case $dist in
-  bookworm) ;;
-  trixie) build=$build-$dist ;;
+  bookworm | trixie) ;;
   *)
     echo "$0: DIST=$dist: bookworm and trixie can be guests" >&2
     exit 2
     ;;
 esac
-build=$(realpath -m "$build")
+cache=${RAILHEAD_VM_CACHE:?the directory of the cache}
+build=${RAILHEAD_VM_IMAGE:?the directory for the disks}
 
 is_release_of_this_machine() {
   grep -qx "VERSION_CODENAME=$dist" /etc/os-release

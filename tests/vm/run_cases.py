@@ -1,7 +1,9 @@
 """The program behind tests/vm/run.
 
-Builds the package, the guests' images and what the cases bring along, boots
-the guests and runs the cases. Logs and the console are kept in build/vm/run/.
+Builds the package, the guests' disks and what the cases bring along, boots the guests and runs the
+cases. Logs and the console are kept in build/vm/run/; what is built, and the states in which guests
+begin again, in the cache (cache.py). Cases that are chosen by words leave each state that they come
+through there, so that they can be run again at once.
 
 All cases of Debian 12 have the short form of Debian 13 beside them, in a guest of
 that release: what is tried there at each change. The rest is DIST=trixie.
@@ -30,7 +32,7 @@ SHORT_DIST = "trixie"
 
 
 def directory():
-    return os.path.join(prepare.BUILD, "run")
+    return os.path.join(prepare.logs(), "run")
 
 
 def list_cases(selected):
@@ -62,11 +64,11 @@ def say_slowest(spent):
         print(f"#   {took:6.1f} s, {cpu:6.1f} of a CPU: {what}")
 
 
-def run_guest(name, selected, number, again=False):
+def run_guest(name, selected, number, keep_all=False, on_first=None, again=False):
     """Returns how many cases of one guest passed, how many failed, what took how long, and why
     some failed.
 
-    A guest whose emulator fails begins once more, from its first boot.
+    keep_all, on_first: see harness.Run. A guest whose emulator fails begins once more.
     """
     begin = time.monotonic()
     place = directory() if name == harness.MAIN else os.path.join(directory(), name)
@@ -77,37 +79,36 @@ def run_guest(name, selected, number, again=False):
         print(f"not ok - {prepare.suite()} {name}: {error}")
         return 0, len(selected), [], [f"{name}: {error}"]
     cpu = guest.cpu_seconds()
-    run = harness.Run(guest, selected, name, number, prepare.suite(), again)
+    run = harness.Run(guest, selected, name, number, prepare.suite(), again, keep_all, on_first)
     try:
         with guest:
             run.all()
     except harness.EmulatorFailed as error:
         for line in f"{error}\nthe guest {name} begins again".splitlines():
             print(f"# {line}", flush=True)
-        return run_guest(name, selected, number, again=True)
+        return run_guest(name, selected, number, keep_all, on_first, again=True)
     print(f"# vm cases of the guest {name} took {time.monotonic() - begin:.0f} s in all,"
           f" {guest.cpu_seconds() - cpu:.0f} s of them of a CPU", flush=True)
     return run.passed, run.failed, run.spent, run.reasons
 
 
-def run_guests(groups, number):
-    """One guest after the other."""
-    total = NOTHING
-    for name, selected in groups:
-        total = add(total, run_guest(name, selected, number + total[0] + total[1]))
-    return total
-
-
-def run_to_log(groups, number, release, log):
-    """In a process of its own, so that nothing of one guest reaches another."""
+def end_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def run_to_log(groups, number, release, log, keep_all, on_first):
+    """In a process of its own, so that nothing of one guest reaches another."""
+    end_with_parent()
     with open(log, "w", buffering=1) as out:
         os.dup2(out.fileno(), 1)
         sys.stdout = out
         if release != prepare.DIST:
             prepare.use(release)
             fresh_directory()
-        total = run_guests(groups, number)
+        total = NOTHING
+        for name, selected in groups:
+            total = add(total, run_guest(name, selected, number + total[0] + total[1], keep_all,
+                                         on_first))
         with open(f"{log}.json", "w") as result:
             json.dump(total, result)
 
@@ -115,12 +116,12 @@ def run_to_log(groups, number, release, log):
 class Worker:
     """Guests' cases, one guest's as a rule, run beside others."""
 
-    def __init__(self, name, groups, number, release):
-        self.name = name
-        self.cases = count(groups)
-        self.log = os.path.join(directory(), f"{name}.log")
+    def __init__(self, task, number, keep_all):
+        self.task = task
+        self.log = os.path.join(directory(), f"{task.name}.log")
         self.process = multiprocessing.Process(
-            target=run_to_log, args=(groups, number, release, self.log))
+            target=run_to_log,
+            args=(task.groups, number, task.release, self.log, keep_all, task.first.set))
         self.process.start()
 
     def finish(self):
@@ -131,63 +132,133 @@ class Worker:
         sys.stdout.flush()
         # A process that died has told nothing: all its cases have failed.
         if self.process.exitcode:
-            return 0, self.cases, [], [f"{self.name}: its process died; see {self.log}"]
+            return (0, count(self.task.groups), [],
+                    [f"{self.task.name}: its process died; see {self.log}"])
         with open(f"{self.log}.json") as result:
             return json.load(result)
 
 
-# A guest that boots keeps one CPU busy, whatever it has. One more than there are CPUs: guests
-# also wait, for a panic's reboot or for a timer.
-AT_ONCE = min(len(os.sched_getaffinity(0)), 4) + 1
+# How many CPUs guests keep busy that have two, or that wait for timers and for what takes too long on
+# purpose; others one.
+BUSY = {harness.MAIN: 1.2, harness.DEVICES: 0.8, "trials": 0.6}
 
 
-def memory_of(name):
-    """What a task's guest takes at most."""
-    return host.LARGE if name in (harness.MAIN, harness.DEVICES) else host.SMALL
+class Task:
+    """What a worker does."""
+
+    def __init__(self, name, groups, release):
+        self.name = name
+        self.groups = groups
+        self.release = release
+        self.first = multiprocessing.Event()  # others can begin where this guest was first
+        self.disks = multiprocessing.Event()  # they are built, or the guest says why not
+        self.cpus = BUSY.get(name, 1)
+        self.memory = host.LARGE if name in (harness.MAIN, harness.DEVICES) else host.SMALL
+        self.begins_from = ({one.guest for one in harness.begins_from(*groups[0])}
+                            if len(groups) == 1 else set())
+
+    def may_begin(self, others):
+        """Not while its disks or the state that it begins from are still being made."""
+        return self.disks.is_set() and not any(
+            other.name in self.begins_from and not other.first.is_set() for other in others)
+
+
+def build_disks(row, tasks, log):
+    """In a process of its own: what the guests of these tasks are made from."""
+    end_with_parent()
+    with open(log, "w", buffering=1) as out:
+        os.dup2(out.fileno(), 1)
+        sys.stdout = out
+        for names in row:
+            try:
+                prepare.disks_of(names)
+            except prepare.PrepareError:
+                pass  # whoever asks for that guest fails, and says why
+            for task in tasks:
+                if task.name in names:
+                    task.disks.set()
+
+
+class Builder:
+    """Builds disks while other guests run already."""
+
+    def __init__(self, number, row, tasks):
+        self.log = os.path.join(directory(), f"disks{number}.log")
+        self.task = None
+        self.tasks = tasks
+        self.process = multiprocessing.Process(target=build_disks, args=(row, tasks, self.log))
+        self.process.start()
+
+    def finish(self):
+        self.process.join()
+        with open(self.log) as text:
+            sys.stdout.write(text.read())
+        for task in self.tasks:
+            task.disks.set()  # if the process died: nobody waits for it
+        return NOTHING
+
+
+# Three guests that boot on two CPUs take an eighth more of them, all in all, than two.
+CPUS = min(len(os.sched_getaffinity(0)), 4) + 0.2
 
 
 def next_task(waiting, running, memory):
-    """The first that has room beside those that run; one always runs."""
-    left = memory - sum(memory_of(worker.name) for worker in running)
-    if len(running) >= AT_ONCE:
-        return None
-    return next((task for task in waiting if not running or memory_of(task[0]) <= left), None)
+    """The first that can begin and has room beside those that run; one always runs."""
+    tasks = [worker.task for worker in running if worker.task]
+    left = memory - sum(task.memory for task in tasks)
+    busy = len(running) - len(tasks) + sum(task.cpus for task in tasks)
+    return next((task for task in waiting
+                 if task.may_begin([other for other in waiting + tasks if other is not task])
+                 and (not tasks or task.memory <= left)
+                 and (not running or busy + task.cpus <= CPUS)), None)
 
 
-def run_beside(tasks):
-    """All guests, some of them at once; each one's log when it has ended."""
+def run_beside(tasks, running, number, keep_all):
+    """All guests, some of them at once, beside what runs already; each one's log when it has ended.
+
+    number: of the last case of those.
+    """
     total = NOTHING
-    number = 0
-    waiting, running = list(tasks), []
+    waiting = list(tasks)
     memory = host.memory_available() - host.SPARE
     while waiting or running:
         while task := next_task(waiting, running, memory):
             waiting.remove(task)
-            name, groups, release = task
-            running.append(Worker(name, groups, number, release))
-            number += count(groups)
-        ended = multiprocessing.connection.wait([worker.process.sentinel for worker in running])
+            running.append(Worker(task, number, keep_all))
+            number += count(task.groups)
+        # Whether a guest has come to its first state, or a disk is there, is looked at once a second.
+        ended = multiprocessing.connection.wait([worker.process.sentinel for worker in running], 1)
         for worker in [worker for worker in running if worker.process.sentinel in ended]:
             running.remove(worker)
             total = add(total, worker.finish())
     return total
 
 
-def run_cases(selected, short):
+def run_cases(selected, short, keep_all):
     """Returns what run_guest does, of all guests.
 
-    short: the cases for a guest of SHORT_DIST beside these.
+    short: the cases for guests of SHORT_DIST beside these.
     """
     fresh_directory()
     groups = harness.by_guest(selected)
     if len(groups) == 1 and not short:
-        return run_guest(*groups[0], 0)
-    prepare.images([name for name, _ in groups])  # each process would build them
-    tasks = [(name, [(name, entries)], prepare.DIST) for name, entries in groups]
-    if short:
-        # Neither among the longest, nor begun so late that it ends last.
-        tasks.insert(len(harness.LONGEST), (SHORT_DIST, harness.by_guest(short), SHORT_DIST))
-    return run_beside(tasks)
+        return run_guest(*groups[0], 0, keep_all)
+    tasks = [Task(name, [(name, entries)], prepare.DIST) for name, entries in groups]
+    running = []
+    try:
+        # Each process would build them.
+        prepare.qemu()
+        prepare.packages()
+        if short:  # with disks of its own, so that it can begin meanwhile
+            running = [Worker(Task(SHORT_DIST, harness.by_guest(short), SHORT_DIST), 0, keep_all)]
+        prepare.basics()
+    except prepare.PrepareError as error:
+        print(f"# {error}")  # each guest begins, and fails by it
+    rows = prepare.can_be_built_side_by_side([task.name for task in tasks])
+    running += [Builder(number, row, [task for task in tasks
+                                      if any(task.name in names for names in row)])
+                for number, row in enumerate(rows)]
+    return run_beside(tasks, running, len(short), keep_all)
 
 
 def main():
@@ -196,7 +267,7 @@ def main():
     parser.add_argument("--short", action="store_true", help="only those of the short form")
     parser.add_argument("word", nargs="*", help="part of a case's name")
     options = parser.parse_args()
-    selected = harness.short() if options.short else harness.select(options.word)
+    selected = harness.short(prepare.DIST) if options.short else harness.select(options.word, prepare.DIST)
     whole = not options.short and not options.word and prepare.DIST != SHORT_DIST
     if not selected:
         parser.error("no case has such a name")
@@ -204,15 +275,19 @@ def main():
         list_cases(selected)
         return 0
     try:
-        prepare.claim(max(memory_of(name) for name, _ in harness.by_guest(selected)))
+        prepare.claim(max(Task(name, [(name, entries)], prepare.DIST).memory
+                          for name, entries in harness.by_guest(selected)))
     except prepare.PrepareError as error:
         print(f"not ok - {prepare.suite()}: {error}")
         prepare.write_tally(prepare.suite(), 0, len(selected))
         return 1
-    passed, failed, spent, reasons = run_cases(selected, harness.short() if whole else [])
+    passed, failed, spent, reasons = run_cases(
+        selected, harness.short(SHORT_DIST) if whole else [], keep_all=bool(options.word))
     say_slowest(spent)
     for reason in reasons:
         print(f"# failed: {reason}")
+    if reasons:
+        print("# one of them again, from its state: [DIST=trixie] tests/vm/run 'STATE: CASE'")
     prepare.write_tally(prepare.suite(), passed, failed)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

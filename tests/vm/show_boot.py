@@ -105,7 +105,7 @@ def ask(show, guest):
 def run(everything):
     prepare.claim()
     begin = time.monotonic()
-    directory = os.path.join(prepare.BUILD, "demo")
+    directory = os.path.join(prepare.logs(), "demo")
     shutil.rmtree(directory, ignore_errors=True)
     guest = prepare.everything(directory)
     prepared = time.monotonic() - begin

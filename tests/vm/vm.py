@@ -15,6 +15,7 @@ import os
 import queue
 import re
 import resource
+import shutil
 import socket
 import subprocess
 import threading
@@ -35,6 +36,11 @@ RAILHEAD_RUNS = re.compile(r"railhead-(initrd|early)|railhead\[|^(railhead|initr
 
 # A boot whose console is silent for so many seconds goes no further.
 STANDSTILL = 60
+
+# Without stopping each service, which takes half as long as a boot; file systems are in order. Then
+# as an operator does it, for what is to be seen of that.
+REBOOT = "systemctl --force reboot"
+ORDERLY_REBOOT = "systemctl reboot"
 
 
 class GuestError(Exception):
@@ -161,8 +167,20 @@ def small_hardware():
 
 def other_disk(path):
     """A disk that is not booted from; the kernel sees it before the guest's own."""
-    return ["-drive", f"if=none,id=other,file={path},format=raw,cache=unsafe",
+    return ["-drive", f"if=none,id=other,file={path},format=qcow2,cache=unsafe",
             "-device", "virtio-blk,bus=pcie.0,drive=other"]
+
+
+def make_overlay(qemu, image, to):
+    """A disk that is a raw image until it is written to."""
+    if os.path.exists(to):
+        os.unlink(to)
+    subprocess.run([os.path.join(qemu, "bin/qemu-img"), "create", "-q", "-f", "qcow2",
+                    "-b", os.path.abspath(image), "-F", "raw", to], check=True)
+
+
+def _copy_sparse(source, to):
+    subprocess.run(["cp", "--sparse=always", source, to], check=True)
 
 
 def _answer(line, request):
@@ -177,7 +195,10 @@ def _answer(line, request):
 class Guest:
     """A running guest. Use as a context manager, so that QEMU ends with it."""
 
-    def __init__(self, qemu, accel, image, directory, payload=None, hardware=None):
+    """files: names in the directory, of what the hardware writes to; qcow2, or QEMU takes no
+    snapshots."""
+
+    def __init__(self, qemu, accel, image, directory, payload=None, hardware=None, files=()):
         self.qemu = qemu
         self.accel = accel
         self.image = image
@@ -186,8 +207,13 @@ class Guest:
         self.hardware = hardware or full_hardware()
         self.console_path = os.path.join(directory, "console.log")
         self.overlay = os.path.join(directory, "overlay.qcow2")
+        self._written = ("overlay.qcow2",) + tuple(files)
+        self.can_save = True
+        self.seen = {}  # what states have noted for their cases, as JSON can have it
         self._process = None
         self._request = 0
+        self._resets_before = 0
+        self._as_usual = True  # without further options and with a disk that takes writes
         self.dead_end = DEAD_END  # cases that see panics on purpose take less
         os.makedirs(directory, exist_ok=True)
 
@@ -203,19 +229,13 @@ class Guest:
         """Start from the base image, with a fresh overlay."""
         if os.path.exists(self.console_path):
             os.unlink(self.console_path)
-        self._make_overlay(self.image)
+        make_overlay(self.qemu, self.image, self.overlay)
         self.power_on()
-
-    def _make_overlay(self, image):
-        if os.path.exists(self.overlay):
-            os.unlink(self.overlay)
-        subprocess.run(
-            [os.path.join(self.qemu, "bin/qemu-img"), "create", "-q", "-f", "qcow2",
-             "-b", os.path.abspath(image), "-F", "raw", self.overlay],
-            check=True)
 
     def power_on(self, more=(), read_only=False):
         """Start QEMU on the disk as it is now; more: further options, like -kernel."""
+        self._resets_before = 0
+        self._as_usual = not more and not read_only
         self._log = open(os.path.join(self.directory, "qemu.log"), "wb")
         # Socket pairs, since a socket's path must be short and build/ may not be.
         self._qmp_socket, qmp = socket.socketpair()
@@ -285,8 +305,9 @@ class Guest:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def power_off(self, timeout=120):
-        """Shut down from inside, orderly."""
-        self.send("systemctl poweroff")
+        """Shut down from inside. Services are killed: to stop each of them takes half as long as a
+        boot, and nothing is to be seen of it here."""
+        self.send("systemctl --force poweroff")
         try:
             self._process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -324,18 +345,70 @@ class Guest:
             raise GuestError(f"{command}: {reply['error']['desc']}")
         return reply["return"]
 
-    def _monitor(self, line):
+    def monitor(self, line):
         text = self.qmp("human-monitor-command", **{"command-line": line})
         if text.strip():
             raise GuestError(f"{line}: {text.strip()}")
 
+    # --- states ----------------------------------------------------------
+
+    @property
+    def identity(self):
+        """All that a state of this guest depends on, besides what was done to come to it."""
+        program = os.path.join(self.qemu, "bin/qemu-system-x86_64")
+        hardware = [word.replace(self.directory, "") for word in self.hardware]
+        return [self.image, self.payload, program, os.stat(program).st_mtime_ns, self.accel, hardware]
+
     def save(self, name):
-        """Keep the guest's memory, devices and disk under a name."""
-        self._monitor(f"savevm {name}")
+        """Keep the guest's memory, devices and disk under a name, within its own disk."""
+        # A snapshot that is loaded does not set the emulated TSC back: a clock by it would jump, and
+        # systemd's watchdogs with it. Debian 12's kernel notices, and gives it up by itself.
+        clock = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+        self.sh(f"! grep -qx tsc {clock} || echo hpet >{clock}")
+        self.monitor(f"savevm {name}")
+
+    def forget(self, name):
+        """Nobody goes back to where save(name) was called any more."""
+        self.monitor(f"delvm {name}")
 
     def load(self, name):
         """Go back to where save(name) was called."""
-        self._monitor(f"loadvm {name}")
+        if self._as_usual and self._process and self._process.poll() is None:
+            self.monitor(f"loadvm {name}")
+        else:
+            self.power_cut()
+            self._power_on_at(name)
+
+    def keep(self, name, directory):
+        """Copy what save(name) has kept to a directory, from which other guests can begin."""
+        self.qmp("stop")
+        for device in self.qmp("query-block"):
+            if "inserted" in device and not device["inserted"]["ro"]:
+                self.monitor(f'qemu-io {device["device"]} "flush"')
+        shutil.copyfile(self.console_path, os.path.join(directory, "console.log"))
+        for file in self._written:
+            _copy_sparse(os.path.join(self.directory, file), os.path.join(directory, file))
+        with open(os.path.join(directory, "state.json"), "w") as out:
+            json.dump({"name": name, "resets": self.resets, "seen": self.seen}, out)
+        self.qmp("cont")
+
+    def begin_at(self, directory):
+        """Begin where another guest of the same identity was when it was kept there."""
+        with open(os.path.join(directory, "state.json")) as text:
+            kept = json.load(text)
+        self.power_cut()
+        shutil.copyfile(os.path.join(directory, "console.log"), self.console_path)
+        for file in self._written:
+            _copy_sparse(os.path.join(directory, file), os.path.join(self.directory, file))
+        self.seen = kept["seen"]
+        self._power_on_at(kept["name"])
+        self._resets_before = kept["resets"]
+        # Its clock stood still meanwhile, the machine's has gone on.
+        self.sh(f"date -s @{time.time():.0f}")
+
+    def _power_on_at(self, name):
+        self.power_on(more=("-loadvm", name))
+        self._as_usual = True
 
     def plug(self, name):
         """Hot-plug one of NVMES; returns the PCI address that the guest gives it."""
@@ -361,7 +434,7 @@ class Guest:
         The firmware resets the machine once more when it is entered warm, a
         moment later: that belongs to the same reboot.
         """
-        count, last = 0, 0
+        count, last = self._resets_before, 0
         for second, _ in self._reset_events():
             count += second - last > 3
             last = second
@@ -541,12 +614,12 @@ class Guest:
     def read(self, path):
         return self.sh(f"cat {path}")
 
-    def reboot(self, further=0):
+    def reboot(self, further=0, command=REBOOT):
         """Reboot from inside; returns once the next boot's shell is there.
 
         further: how many more reboots may come before that.
         """
-        self.send("systemctl reboot")
+        self.send(command)
         self.wait_for_shell(300, resets=1 + further)
 
     def wait_until_booted(self, timeout=300):

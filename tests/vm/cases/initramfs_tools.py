@@ -7,13 +7,14 @@ import re
 import time
 
 from cases.layouts import ENTERED, INITRAMFS_TOOLS
-from cases.trials import (MENU, STUCK, WANTED, _seen, arm, came_back, is_converged, kernels, look,
+from cases.trials import (MENU, STUCK, WANTED, arm, came_back, is_converged, kernels, look,
                           power_cycle, settle, trials, wait_for_resets, want)
 from harness import case, contains, equal, exits, expect, state, status_json
+from vm import REBOOT
 
 IMAGE = "/boot/initrd.img-$(uname -r)"
 DEADLINE = 10  # of initrd.short
-USUAL = ["initramfs-tools1", "initramfs-tools2"]
+USUAL = "initramfs-tools2"
 
 # Hangs in the initramfs alone, and takes no hint.
 HANGS = """cat >/usr/sbin/railhead.hangs <<'S'
@@ -33,7 +34,7 @@ mv /usr/sbin/railhead.hangs /usr/sbin/railhead
 
 def use_initramfs(vm, name):
     """The next boots are with one of the image's initramfs."""
-    vm.sh(f"test -e /boot/initrd.usual || cp {IMAGE} /boot/initrd.usual; cp /boot/{name} {IMAGE}")
+    vm.sh(f"cp /boot/{name} {IMAGE}")
     settle(vm)
 
 
@@ -47,7 +48,7 @@ def kernel_log(vm, word):
 
 # --- the usual boots ---------------------------------------------------------------
 
-@case("initramfs-tools1", "why it reboots is in the kernel's log")
+@case("initramfs-tools2", "why it reboots is in the kernel's log")
 def reboot_is_told(vm):
     contains("console of the first boot", vm.boots_on_console()[1],
              "railhead: kernel arguments were written; rebooting")
@@ -68,7 +69,7 @@ def stage_ran(vm):
 NO_DISK = "module_blacklist=virtio_blk"
 
 
-@state("initramfs-tools: hang", guest=INITRAMFS_TOOLS, needs=USUAL)
+@state("initramfs-tools: hang", guest=INITRAMFS_TOOLS, after=USUAL)
 def hang(vm):
     vm.dead_end = STUCK
     arm(vm, WANTED + [NO_DISK])
@@ -81,9 +82,9 @@ def hang(vm):
 
 @case("initramfs-tools: hang", "args that end in its shell: it reboots, and the good ones come back")
 def shell_comes_back(vm):
-    contains("console", _seen["console"], "Rebooting automatically due to panic= boot argument")
-    equal("trials", len(trials()), 1)
-    equal("reboots", _seen["resets"], 2)
+    contains("console", vm.seen["console"], "Rebooting automatically due to panic= boot argument")
+    equal("trials", len(trials(vm)), 1)
+    equal("reboots", vm.seen["resets"], 2)
     came_back(vm, NO_DISK, "reboot")
 
 
@@ -101,17 +102,13 @@ def hang_is_killed(vm):
 
 # --- an initramfs without railhead -----------------------------------------------------
 
-@state("initramfs-tools: none", guest=INITRAMFS_TOOLS, needs=USUAL)
+@state("initramfs-tools: none", guest=INITRAMFS_TOOLS, after=USUAL)
 def none(vm):
     vm.dead_end = STUCK
-    vm.sh("test ! -e /usr/sbin/railhead.real || mv /usr/sbin/railhead.real /usr/sbin/railhead")
-    vm.sh("rm -f /etc/railhead/railhead.conf")
-    want(vm, WANTED)
-    exits(vm, "railhead apply", 0, 120)  # disarms what the state before left armed
     want(vm, WANTED + ["version=2"])
     use_initramfs(vm, "initrd.none")
     before, console = vm.resets, vm.console_size()
-    vm.send("systemctl reboot")
+    vm.send(REBOOT)
     wait_for_resets(vm, before + 2, 300)
     vm.wait_for_shell(300)
     vm.wait_until_booted()
@@ -120,9 +117,9 @@ def none(vm):
 
 @case("initramfs-tools: none", "no railhead in the initramfs: the real root writes and reboots, once")
 def real_root_reboots(vm):
-    equal("reboots", _seen["resets"], 2)
-    equal("trials", len(trials()), 1)
-    first = _seen["console"].split("Linux version")[1]
+    equal("reboots", vm.seen["resets"], 2)
+    equal("trials", len(trials(vm)), 1)
+    first = vm.seen["console"].split("Linux version")[1]
     contains("console of the boot that wrote", first, ENTERED, "kernel arguments were written")
     is_converged(vm, WANTED + ["version=2"])
 
@@ -138,28 +135,28 @@ def says_what_lacks(vm):
 
 # --- an initramfs that a person stopped ------------------------------------------------
 
-# The last one: nobody types into that shell.
-@state("initramfs-tools: break", guest=INITRAMFS_TOOLS, needs=USUAL)
+# Nobody types into that shell.
+@state("initramfs-tools: break", guest=INITRAMFS_TOOLS, after=USUAL, kept=False)
 def stopped(vm):
     vm.dead_end = STUCK
     want(vm, WANTED + ["version=3"])
     vm.sh(f"sed -i 's/$railhead_kargs/& break=init/' {MENU}")
-    use_initramfs(vm, "initrd.usual")
+    settle(vm)
     console, before = vm.console_size(), vm.resets
-    vm.send("systemctl reboot")
+    vm.send(REBOOT)
     end = time.monotonic() + 300
     while "(initramfs)" not in vm.console(console):
         expect(time.monotonic() < end, f"no shell; the console ends with:\n{vm.console()[-2000:]}")
         vm.check_alive()
         time.sleep(0.2)
-    _seen.update(console=vm.console(console), resets=vm.resets - before)
+    vm.seen.update(console=vm.console(console), resets=vm.resets - before)
 
 
 @case("initramfs-tools: break", "break=init: railhead leaves the shell alone, and says so")
 def nothing_is_done(vm):
-    equal("reboots", _seen["resets"], 1)
-    equal("kernels started", len(kernels()), 1)
-    contains("command line", kernels()[0], " break=init")
-    contains("console", _seen["console"], "an initramfs stopped for debugging (break=init)")
-    equal("remounts of the root", re.findall("EXT4-fs.* re-mounted", _seen["console"].split(
+    equal("reboots", vm.seen["resets"], 1)
+    equal("kernels started", len(kernels(vm)), 1)
+    contains("command line", kernels(vm)[0], " break=init")
+    contains("console", vm.seen["console"], "an initramfs stopped for debugging (break=init)")
+    equal("remounts of the root", re.findall("EXT4-fs.* re-mounted", vm.seen["console"].split(
         "Linux version")[1]), [])

@@ -138,7 +138,7 @@ exec run-parts --report --exit-on-error --arg=$version --arg=/boot/vmlinuz-$vers
   /etc/kernel/postinst.d
 EOF
 chmod 755 /run/new/DEBIAN/postinst
-dpkg-deb --build /run/new /run/new.deb
+dpkg-deb -Znone --build /run/new /run/new.deb
 INITRD=No dpkg -i /run/new.deb
 """
 

@@ -3,6 +3,7 @@ is broken; railhead=off."""
 
 from harness import (case, contains, equal, exits, expect, is_active, state,
                      status_json)
+from vm import ORDERLY_REBOOT, REBOOT
 
 from cases import gate
 
@@ -10,15 +11,12 @@ ENV = "/boot/grub/railhead.env"
 PROFILE = "/etc/railhead/profiles/vm-bench.yaml"
 PFS = ("0000:41:00.0", "0000:81:00.0")
 
-_before = {}  # what was noted in the boot before, to compare with
-
-
-def _boot_again(vm):
+def _boot_again(vm, command=REBOOT):
     """One asked-for reboot; note how many the guest made of it."""
     resets = vm.resets
-    vm.reboot()
+    vm.reboot(command=command)
     vm.wait_until_booted()
-    _before["resets made"] = vm.resets - resets
+    vm.seen["resets made"] = vm.resets - resets
 
 
 def _facts(vm):
@@ -29,24 +27,24 @@ def _facts(vm):
 
 @state("boot3")
 def boot3(vm):
-    # As a boot has it (boots.py changes it for the snapshot): numbers are of one clock source.
+    # As a boot has it (a snapshot has another): numbers are of one clock source.
     clock = "/sys/devices/system/clocksource/clocksource0"
     vm.sh(f"! grep -qw tsc {clock}/available_clocksource || echo tsc >{clock}/current_clocksource")
     vm.sh(f"sed -i 's/^  budget: 120s/&\\n  reuse: 24h/' {PROFILE} && railhead gate 2>&1", 180)
-    _before["env"] = _facts(vm)
-    _before["measurements"] = status_json(vm)["measurements"]
-    _boot_again(vm)
+    vm.seen["env"] = _facts(vm)
+    vm.seen["measurements"] = status_json(vm)["measurements"]
+    _boot_again(vm, ORDERLY_REBOOT)
 
 
 @case("boot3", "the third boot does not reboot")
 def no_more_reboots(vm):
-    equal("boots made of one reboot", _before["resets made"], 1)
+    equal("boots made of one reboot", vm.seen["resets made"], 1)
     expect("railhead.trial" not in vm.read("/proc/cmdline"), "the boot is a trial")
 
 
 @case("boot3", "railhead.env and its times are untouched")
 def environment_untouched(vm):
-    equal("railhead.env", _facts(vm), _before["env"])
+    equal("railhead.env", _facts(vm), vm.seen["env"])
 
 
 @case("boot3", "plan says converged and exits 0, and the node is ready")
@@ -60,7 +58,7 @@ def converged(vm):
 def numbers_used_again(vm):
     status = status_json(vm)
     equal("numbers", (status["numbers"]["boots_ago"], status["measurements"]),
-          (1, _before["measurements"]))
+          (1, vm.seen["measurements"]))
     contains("railhead status", exits(vm, "railhead status", 0),
              "numbers: measured ", "in the boot before")
     expect(vm.run("test -e /var/lib/railhead/pass.json").status != 0, "they serve twice")
@@ -72,8 +70,8 @@ def numbers_used_again(vm):
 def blocked(vm):
     vm.sh(f"sed -i 's#min: 1MB/s#min: 900GB/s#' {PROFILE}")
     gate.add_checks(vm)
-    _boot_again(vm)
-    _before["boot id"] = vm.read("/proc/sys/kernel/random/boot_id")
+    _boot_again(vm, ORDERLY_REBOOT)
+    vm.seen["boot id"] = vm.read("/proc/sys/kernel/random/boot_id")
 
 
 @case("blocked", "the verdict is blocked, and says check, measured and wanted")
@@ -91,7 +89,7 @@ def gate_is_closed(vm):
     expect(not is_active(vm, "gated.service"), "the gated unit is active")
     expect(vm.run("test -e /run/gated").status != 0, "the gated unit has run")
     expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
-    equal("boots made of one reboot", _before["resets made"], 1)
+    equal("boots made of one reboot", vm.seen["resets made"], 1)
 
 
 @state("mended")
@@ -108,14 +106,14 @@ def gate_again(vm):
     vm.sh("for i in $(seq 100); do systemctl is-active -q gated.service && exit 0;"
           " sleep 0.3; done; exit 1")
     expect(is_active(vm, "railhead-ready.target"), "the target is not active")
-    equal("boot id", vm.read("/proc/sys/kernel/random/boot_id"), _before["boot id"])
+    equal("boot id", vm.read("/proc/sys/kernel/random/boot_id"), vm.seen["boot id"])
 
 
 # --- a broken profile -------------------------------------------------------
 
 @state("malformed")
 def malformed(vm):
-    _before["env"] = _facts(vm)
+    vm.seen["env"] = _facts(vm)
     vm.sh(f"sed -i 's/^hugepages:/hugepagez:/' {PROFILE}")
     _boot_again(vm)
 
@@ -128,12 +126,12 @@ def malformed_blocks(vm):
     contains("railhead status", said, "hugepagez", f"vm-bench.yaml:{line}:")
     expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
     expect(not is_active(vm, "gated.service"), "the gated unit is active")
-    equal("boots made of one reboot", _before["resets made"], 1)
+    equal("boots made of one reboot", vm.seen["resets made"], 1)
 
 
 @case("malformed", "a malformed profile: nothing is written or changed")
 def malformed_changes_nothing(vm):
-    equal("railhead.env", _facts(vm), _before["env"])
+    equal("railhead.env", _facts(vm), vm.seen["env"])
     for pf in PFS:
         equal(f"VFs of {pf}", vm.read(f"/sys/bus/pci/devices/{pf}/sriov_numvfs"), "0")
 
@@ -144,7 +142,7 @@ def malformed_changes_nothing(vm):
 def off(vm):
     vm.sh(f"sed -i 's/^hugepagez:/hugepages:/' {PROFILE}")
     vm.sh(r"sed -i 's#^\(\s*linux\s.*\)$#\1 railhead=off#' /boot/grub/grub.cfg")
-    _before["env"] = _facts(vm)
+    vm.seen["env"] = _facts(vm)
     _boot_again(vm)
 
 
@@ -159,8 +157,8 @@ def off_verdict(vm):
 
 @case("off", "railhead=off: nothing is done")
 def off_does_nothing(vm):
-    equal("railhead.env", _facts(vm), _before["env"])
-    equal("boots made of one reboot", _before["resets made"], 1)
+    equal("railhead.env", _facts(vm), vm.seen["env"])
+    equal("boots made of one reboot", vm.seen["resets made"], 1)
     for pf in PFS:
         equal(f"VFs of {pf}", vm.read(f"/sys/bus/pci/devices/{pf}/sriov_numvfs"), "0")
     expect(vm.run("test -d /sys/module/dummy").status != 0, "dummy is loaded")

@@ -261,7 +261,7 @@ def unmanaged(vm):
 
 # QEMU takes no snapshot of a guest with such a controller, and dies when it is unplugged:
 # so they come late, and stay for all that follows.
-@state("nvme", guest=DEVICES)
+@state("nvme", guest=DEVICES, after="boot2", kept=False)
 def nvme(vm):
     vm.sh("modprobe nvme")
     for name in NVMES:

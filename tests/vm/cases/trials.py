@@ -1,9 +1,8 @@
 """Kernel arguments that kill a boot, hang it, never arrive or come another way: the node
 comes back by itself, and is rebooted no oftener than it must.
 
-Two small guests, side by side, live through all of it: half of the time they wait for panics and
-timers. Most states need only the first one: they set their own args, whatever the node was
-converged on before.
+Two small guests, side by side, begin from the guest "bootdir" after its first boots, for most
+states anew: half of the time they wait for panics and timers.
 """
 
 import os
@@ -11,9 +10,10 @@ import re
 import subprocess
 import time
 
-from cases.layouts import SWITCH
+from cases.layouts import FIRST_BOOTS, SWITCH
 from harness import (case, contains, equal, exits, expect, is_active, json_of,
                      state, status_json)
+from vm import ORDERLY_REBOOT, REBOOT
 
 DEADLY = "trials"      # lives through args that kill a boot
 OTHERS = "trials-more"  # ... and through those that come another way, or not at all
@@ -24,9 +24,6 @@ WANTED = ["transparent_hugepage=never", "skew_tick=1"]
 
 # Panics and emergency shells are what is seen here: only these need a person.
 STUCK = re.compile("grub rescue>|Failed to boot both")
-
-_seen = {}  # what a state found, for its cases
-
 
 def want(vm, args):
     vm.sh(f"sed -i 's#^  set: .*#  set: [{', '.join(args)}]#' {PROFILE}")
@@ -39,10 +36,10 @@ def arm(vm, args):
     exits(vm, "railhead apply", 8, 120)
 
 
-def power_cycle(vm, resets, timeout=300):
+def power_cycle(vm, resets, timeout=300, command=REBOOT):
     """A reboot from inside; note what came of it. resets: how many there may be in all."""
     before, console = vm.resets, vm.console_size()
-    vm.send("systemctl reboot")
+    vm.send(command)
     vm.wait_for_shell(timeout, resets=resets)
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
@@ -59,58 +56,47 @@ def wait_for_resets(vm, count, timeout):
 
 
 def look(vm, resets, console):
-    _seen.update(resets=resets, console=vm.console(console),
-                 args=vm.read("/proc/cmdline").split(), status=status_json(vm),
-                 env=vm.sh(f"cat {ENV}"))
+    vm.seen.update(resets=resets, console=vm.console(console),
+                   args=vm.read("/proc/cmdline").split(), status=status_json(vm),
+                   env=vm.sh(f"cat {ENV}"))
 
 
-def kernels():
+def kernels(vm):
     """The command lines of the kernels that were started, from the console."""
-    return re.findall(r"\] Command line: (.*)", _seen["console"])
+    return re.findall(r"\] Command line: (.*)", vm.seen["console"])
 
 
-def trials():
-    return [line for line in kernels() if "railhead.trial=" in line]
+def trials(vm):
+    return [line for line in kernels(vm) if "railhead.trial=" in line]
 
 
 def is_converged(vm, args):
     for arg in args:
-        expect(arg in _seen["args"], f"{arg} is not in {' '.join(_seen['args'])}")
-    equal("verdict", _seen["status"]["verdict"], "ready")
+        expect(arg in vm.seen["args"], f"{arg} is not in {' '.join(vm.seen['args'])}")
+    equal("verdict", vm.seen["status"]["verdict"], "ready")
     contains("railhead plan", exits(vm, "railhead plan", 0, 120), "converged")
 
 
 def came_back(vm, bad, *words):
     """The good args are in force, work is blocked for a named reason, the boot is whole."""
     for arg in WANTED:
-        expect(arg in _seen["args"], f"{arg} is not in {' '.join(_seen['args'])}")
-    expect(bad not in _seen["args"], f"{bad} is in {' '.join(_seen['args'])}")
-    expect(not [arg for arg in _seen["args"] if arg.startswith("railhead.trial")],
+        expect(arg in vm.seen["args"], f"{arg} is not in {' '.join(vm.seen['args'])}")
+    expect(bad not in vm.seen["args"], f"{bad} is in {' '.join(vm.seen['args'])}")
+    expect(not [arg for arg in vm.seen["args"] if arg.startswith("railhead.trial")],
            "the boot is a trial")
-    equal("verdict", _seen["status"]["verdict"], "blocked")
+    equal("verdict", vm.seen["status"]["verdict"], "blocked")
     contains("railhead status", exits(vm, "railhead status", 7), bad, *words)
     expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
     expect(not is_active(vm, "railhead-ready.target"), "the target is active")
 
 
 def rejected(vm, bad):
-    equal("trials", len(trials()), 2)
-    expect(all(bad in line for line in trials()), f"a trial without {bad}: {trials()}")
+    equal("trials", len(trials(vm)), 2)
+    expect(all(bad in line for line in trials(vm)), f"a trial without {bad}: {trials(vm)}")
     came_back(vm, bad, "REJECTED", "2 trial boots", "railhead apply --retry")
 
 
-@state("trials", guest=DEADLY)
-@state("trials, more", guest=OTHERS)
-def first(vm):
-    vm.dead_end = STUCK
-    vm.start()
-    vm.wait_for_reset(1, 400)
-    vm.wait_for_shell(400)
-    vm.wait_until_booted()
-    look(vm, 1, 0)
-
-
-@case("trials", "the first boot lacks args: one reboot, from its initramfs, and no unit fails")
+@case(FIRST_BOOTS, "the first boot lacks args: one reboot, from its initramfs, and no unit fails")
 def first_boot(vm):
     equal("reboots", vm.resets, 1)
     before, after = vm.boots_on_console()[1:]
@@ -120,10 +106,11 @@ def first_boot(vm):
     equal("failed units", vm.sh("systemctl --failed --plain --no-legend --no-pager"), "")
 
 
-@case("trials", "the verdict ends the trial's timer, and commits it")
+@case(FIRST_BOOTS, "the verdict ends the trial's timer, and commits it")
 def timer_is_stopped(vm):
+    look(vm, vm.resets, 0)
     is_converged(vm, WANTED)
-    equal("trials", len(trials()), 1)
+    equal("trials", len(trials(vm)), 1)
     journal = vm.sh("journalctl -b --no-pager -o cat -u railhead-trial.timer")
     contains("journal of the timer", journal, "Started", "Stopped")
     expect(not is_active(vm, "railhead-trial.timer"), "the timer still runs")
@@ -134,29 +121,48 @@ def timer_is_stopped(vm):
 PANIC = "rdinit=/nonexistent"
 
 
-@state("panic", guest=DEADLY, needs=["trials"])
+def _end_panic(vm, console, number):
+    """Press the button once so many kernels have said that they reboot: they would spin until then.
+
+    The firmware then resets the machine once more, which counts as a reboot of the guest's.
+    """
+    end = time.monotonic() + 300
+    while len(re.findall("Rebooting in [0-9]+ seconds", vm.console(console))) < number:
+        expect(time.monotonic() < end, f"no panic {number}:\n" + vm.console(console)[-2000:])
+        vm.check_alive()
+        time.sleep(0.2)
+    vm.qmp("system_reset")
+
+
+@state("panic", guest=DEADLY, after=FIRST_BOOTS)
 def panic(vm):
-    want(vm, WANTED + [PANIC])
-    power_cycle(vm, 5, 600)
+    vm.dead_end = STUCK
+    arm(vm, WANTED + [PANIC])
+    before, console = vm.resets, vm.console_size()
+    vm.send(REBOOT)
+    _end_panic(vm, console, 2)  # the first one has rebooted by itself
+    vm.wait_for_shell(300, resets=1)
+    vm.wait_until_booted()
+    look(vm, vm.resets - before, console)
 
 
 @case("panic", "args that panic the kernel: two trials, the good ones come back")
 def panic_comes_back(vm):
-    equal("panics", len(re.findall("end Kernel panic|Kernel panic - not", _seen["console"])) > 0,
+    equal("panics", len(re.findall("end Kernel panic|Kernel panic - not", vm.seen["console"])) > 0,
           True)
-    equal("reboots", _seen["resets"], 5)
+    equal("reboots, the button's too", vm.seen["resets"], 4)
     rejected(vm, PANIC)
 
 
-@state("panic again", guest=DEADLY, needs=["panic"])
+@state("panic again", guest=DEADLY)
 def panic_again(vm):
     power_cycle(vm, 1)
 
 
 @case("panic again", "rejected args are remembered: no trial, nothing written")
 def rejection_is_remembered(vm):
-    equal("reboots", _seen["resets"], 1)
-    equal("trials", trials(), [])
+    equal("reboots", vm.seen["resets"], 1)
+    equal("trials", trials(vm), [])
     came_back(vm, PANIC, "REJECTED", "2 trial boots", "UTC")
     before = vm.sh(f"stat -c '%Y %Z' {ENV}")
     exits(vm, "railhead gate", 7, 180)
@@ -179,22 +185,29 @@ def retry(vm):
     contains("railhead.env", vm.sh(f"cat {ENV}"), "\nrailhead_try=-\n")
 
 
-@state("memory", guest=DEADLY, needs=["trials"])
+@state("memory", guest=DEADLY, after=FIRST_BOOTS)
 def memory(vm):
+    vm.dead_end = STUCK
     # As many pages as there is memory: the kernel takes what it can get.
     vm.sh(f"sed -i 's/per_node: 16/per_node: 940/' {PROFILE}")
-    power_cycle(vm, 5, 900)
-    vm.sh(f"sed -i 's/per_node: 940/per_node: 16/' {PROFILE}")
+    exits(vm, "railhead apply", 8, 120)
+    before, console = vm.resets, vm.console_size()
+    vm.send(REBOOT)
+    for number in (1, 2):
+        _end_panic(vm, console, number)
+    vm.wait_for_shell(300, resets=1)
+    vm.wait_until_booted()
+    look(vm, vm.resets - before, console)
 
 
 @case("memory", "pages that exhaust memory: two trials, the good args come back")
 def memory_comes_back(vm):
-    pages = [line for line in trials() if "940" in line]
+    pages = [line for line in trials(vm) if "940" in line]
     equal("trials with all memory", len(pages), 2)
-    equal("verdict", _seen["status"]["verdict"], "blocked")
-    expect(any("REJECTED" in reason for reason in _seen["status"]["reasons"]),
-           f"not rejected: {_seen['status']['reasons']}")
-    expect(not any("940" in arg for arg in _seen["args"]), "the boot has the args")
+    equal("verdict", vm.seen["status"]["verdict"], "blocked")
+    expect(any("REJECTED" in reason for reason in vm.seen["status"]["reasons"]),
+           f"not rejected: {vm.seen['status']['reasons']}")
+    expect(not any("940" in arg for arg in vm.seen["args"]), "the boot has the args")
     expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
 
 
@@ -203,13 +216,13 @@ def memory_comes_back(vm):
 SHELL = "module_blacklist=virtio_blk"
 
 
-@state("shell", guest=DEADLY, needs=["trials"])
+@state("shell", guest=DEADLY, after=FIRST_BOOTS)
 def shell(vm):
+    vm.dead_end = STUCK
     # The user's own word behind ours: a trial waits four minutes for its root.
-    vm.sh(f"cp {MENU} /root/menu; sed -i 's/$railhead_kargs/& rd.timeout=15/' {MENU}")
+    vm.sh(f"sed -i 's/$railhead_kargs/& rd.timeout=10/' {MENU}")
     arm(vm, WANTED + [SHELL])
     power_cycle(vm, 4, 600)
-    vm.sh(f"cat /root/menu >{MENU}")
 
 
 @case("shell", "args that end in dracut's shell: two trials, the good ones come back")
@@ -220,36 +233,36 @@ def shell_comes_back(vm):
 EMERGENCY = "module_blacklist=vfat"
 
 
-@state("emergency", guest=DEADLY, needs=["trials"])
+@state("emergency", guest=DEADLY, after=FIRST_BOOTS)
 def emergency(vm):
+    vm.dead_end = STUCK
     arm(vm, WANTED + [EMERGENCY])
     # The timer's ten minutes are too long to be waited for here.
     vm.sh("mkdir -p /etc/systemd/system/railhead-trial.timer.d && printf"
-          " '[Timer]\\nOnActiveSec=\\nOnActiveSec=60s\\n'"
+          " '[Timer]\\nOnActiveSec=\\nOnActiveSec=40s\\n'"
           " >/etc/systemd/system/railhead-trial.timer.d/short.conf")
     before, console = vm.resets, vm.console_size()
-    vm.send("systemctl reboot")
+    vm.send(REBOOT)
     wait_for_resets(vm, before + 4, 600)
     vm.wait_for_shell(300)
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
-    vm.sh("rm -r /etc/systemd/system/railhead-trial.timer.d")
 
 
 @case("emergency", "a trial in emergency mode is ended by its timer, the good args come back")
 def emergency_comes_back(vm):
-    contains("console", _seen["console"], "Emergency Mode")
-    contains("console", _seen["console"], "no verdict in this trial")
+    contains("console", vm.seen["console"], "Emergency Mode")
+    contains("console", vm.seen["console"], "no verdict in this trial")
     rejected(vm, EMERGENCY)
 
 
 # --- power cuts, versions -----------------------------------------------------------
 
-@state("reset", guest=OTHERS, needs=["trials, more"])
+@state("reset", guest=OTHERS, after=FIRST_BOOTS)
 def reset(vm):
-    want(vm, WANTED + ["version=2"])
+    arm(vm, WANTED + ["version=2"])
     before, console = vm.resets, vm.console_size()
-    vm.send("systemctl reboot")
+    vm.send(REBOOT)
     end = time.monotonic() + 300
     while "railhead.trial=" not in vm.console(console):
         expect(time.monotonic() < end, "no trial came:\n" + vm.console(console)[-2000:])
@@ -262,25 +275,25 @@ def reset(vm):
 
 @case("reset", "a trial that was cut short by a reset is made again, and rejects nothing")
 def reset_is_no_rejection(vm):
-    equal("trials", len(trials()), 2)
+    equal("trials", len(trials(vm)), 2)
     is_converged(vm, WANTED + ["version=2"])
 
 
-@state("version back", guest=OTHERS, needs=["reset"])
+@state("version back", guest=OTHERS)
 def version_back(vm):
-    want(vm, WANTED)
-    power_cycle(vm, 2)
+    arm(vm, WANTED)
+    power_cycle(vm, 1)
 
 
 @case("version back", "back to the earlier version of the profile: one trial, its args are gone")
 def version_is_back(vm):
-    equal("reboots", _seen["resets"], 2)
-    equal("trials", len(trials()), 1)
+    equal("reboots", vm.seen["resets"], 1)
+    equal("trials", len(trials(vm)), 1)
     is_converged(vm, WANTED)
-    expect("version=2" not in _seen["args"], "version=2 is still there")
+    expect("version=2" not in vm.seen["args"], "version=2 is still there")
 
 
-@state("no reboot", guest=OTHERS, needs=["trials, more"])
+@state("no reboot", guest=OTHERS, after=FIRST_BOOTS)
 def no_reboot(vm):
     vm.sh("printf 'schema: 1\\nreboot: false\\n' >/etc/railhead/railhead.conf")
     want(vm, WANTED + ["version=3"])
@@ -289,22 +302,21 @@ def no_reboot(vm):
 
 @case("no reboot", "reboot: false in railhead.conf: armed, named, and not rebooted")
 def site_says_no(vm):
-    equal("reboots", _seen["resets"], 1)
-    equal("verdict", _seen["status"]["verdict"], "blocked")
+    equal("reboots", vm.seen["resets"], 1)
+    equal("verdict", vm.seen["status"]["verdict"], "blocked")
     contains("railhead status", exits(vm, "railhead status", 7), "version=3", "reboot")
     equal("state", json_of(vm, "railhead kargs --json", (5,))["state"], "reboot")
 
 
-@state("own reboot", guest=OTHERS, needs=["no reboot"])
+@state("own reboot", guest=OTHERS)
 def own_reboot(vm):
-    power_cycle(vm, 1)
+    power_cycle(vm, 1, command=ORDERLY_REBOOT)
 
 
 @case("own reboot", "reboot: false: the operator's own reboot is the trial")
 def operators_trial(vm):
-    equal("trials", len(trials()), 1)
+    equal("trials", len(trials(vm)), 1)
     is_converged(vm, WANTED + ["version=3"])
-    vm.sh("rm /etc/railhead/railhead.conf")
 
 
 # --- args that never arrive ------------------------------------------------------------
@@ -329,7 +341,7 @@ def _cut_and_boot(vm, whole=True, **options):
     return vm.resets
 
 
-@state("entry", guest=OTHERS, needs=["trials, more"])
+@state("entry", guest=OTHERS, after=FIRST_BOOTS)
 def entry(vm):
     want(vm, WANTED + ["version=4"])
     # A machine that has not had any args yet; one that had would not reboot even once. The
@@ -341,33 +353,33 @@ def entry(vm):
     equal("lines that lost the variable", vm.run(f"diff /root/menu {MENU} | grep -c '^<'").output,
           "1\n")
     settle(vm)
-    _seen["made"] = [_cut_and_boot(vm, whole=cycle in (0, 2)) for cycle in range(3)]
+    vm.seen["made"] = [_cut_and_boot(vm, whole=cycle in (0, 2)) for cycle in range(3)]
 
 
 @case("entry", "the default entry lost the variable: one reboot in three power cycles, named")
 def entry_is_named(vm):
-    equal("reboots made in each power cycle", _seen["made"], [1, 0, 0])
-    equal("verdict", _seen["status"]["verdict"], "blocked")
+    equal("reboots made in each power cycle", vm.seen["made"], [1, 0, 0])
+    equal("verdict", vm.seen["status"]["verdict"], "blocked")
     contains("railhead status", exits(vm, "railhead status", 7), "did not arrive", "version=4",
              "menu entry that was booted has no $railhead_kargs")
 
 
-@state("entries", guest=OTHERS, needs=["entry"])
+@state("entries", guest=OTHERS)
 def entries(vm):
     vm.sh(f"sed -i 's/ \\$railhead_kargs//' {MENU}")
     settle(vm)
-    _seen["made"] = [_cut_and_boot(vm)]
+    vm.seen["made"] = [_cut_and_boot(vm)]
 
 
 @case("entries", "no entry has the variable: no reboot at all, named")
 def entries_are_named(vm):
-    equal("reboots made in each power cycle", _seen["made"], [0])
-    equal("verdict", _seen["status"]["verdict"], "blocked")
+    equal("reboots made in each power cycle", vm.seen["made"], [0])
+    equal("verdict", vm.seen["status"]["verdict"], "blocked")
     contains("railhead status", exits(vm, "railhead status", 7), "version=4",
              "no menu entry of GRUB", "update-grub")
 
 
-@state("menu back", guest=OTHERS, needs=["entries"])
+@state("menu back", guest=OTHERS)
 def menu_back(vm):
     vm.sh(f"cat /root/menu >{MENU} && sync")
     power_cycle(vm, 2)
@@ -375,7 +387,7 @@ def menu_back(vm):
 
 @case("menu back", "the menu is mended: the args come with one trial, without --retry")
 def menu_is_back(vm):
-    equal("trials", len(trials()), 1)
+    equal("trials", len(trials(vm)), 1)
     is_converged(vm, WANTED + ["version=4"])
 
 
@@ -394,29 +406,29 @@ def _boot_files(vm):
     return found
 
 
-@state("direct", guest=OTHERS, needs=["trials, more"])
+@state("direct", guest=OTHERS, after=FIRST_BOOTS, kept=False)  # another QEMU
 def direct(vm):
     want(vm, WANTED + ["version=5"])
     kernel, initrd = _boot_files(vm)
     line = " ".join(arg for arg in vm.read("/proc/cmdline").split()
                     if arg.split("=")[0] in ("root", "ro", "console", "systemd.show_status"))
-    _seen["before"] = vm.sh(f"sha256sum {ENV}; sync")
-    _seen["made"] = [_cut_and_boot(vm, more=("-kernel", kernel, "-initrd", initrd,
-                                             "-append", line))]
+    vm.seen["before"] = vm.sh(f"sha256sum {ENV}; sync")
+    vm.seen["made"] = [_cut_and_boot(vm, more=("-kernel", kernel, "-initrd", initrd,
+                                               "-append", line))]
 
 
 @case("direct", "a kernel that GRUB did not bring (PXE, kexec): no reboot, nothing written, named")
 def direct_is_named(vm):
-    equal("reboots", _seen["made"], [0])
-    expect(not [arg for arg in _seen["args"] if arg.startswith("railhead")], "GRUB brought it")
-    equal("railhead.env", vm.sh(f"sha256sum {ENV}; sync"), _seen["before"])
-    equal("verdict", _seen["status"]["verdict"], "blocked")
+    equal("reboots", vm.seen["made"], [0])
+    expect(not [arg for arg in vm.seen["args"] if arg.startswith("railhead")], "GRUB brought it")
+    equal("railhead.env", vm.sh(f"sha256sum {ENV}; sync"), vm.seen["before"])
+    equal("verdict", vm.seen["status"]["verdict"], "blocked")
     contains("railhead status", exits(vm, "railhead status", 7), "railhead.slot=", "kexec",
              "network boot")
 
 
 # Back on GRUB: the profile still asks for version=5.
-@state("read-only", guest=OTHERS, needs=["direct"])
+@state("read-only", guest=OTHERS, kept=False)
 def read_only(vm):
     exits(vm, "railhead apply --retry", 8, 120)
     contains("railhead.env", vm.sh(f"cat {ENV}"), "\nrailhead_try=")
@@ -430,15 +442,15 @@ def read_only(vm):
 
 @case("read-only", "a read-only disk: an armed trial is not taken, no reboot, named")
 def read_only_takes_no_trial(vm):
-    equal("trials", trials(), [])
-    equal("reboots", _seen["resets"], 0)
-    expect("version=5" not in _seen["args"], "the trial was taken")
-    contains("the line", " ".join(_seen["args"]), "railhead.slot=")
-    equal("verdict", _seen["status"]["verdict"], "blocked")
+    equal("trials", trials(vm), [])
+    equal("reboots", vm.seen["resets"], 0)
+    expect("version=5" not in vm.seen["args"], "the trial was taken")
+    contains("the line", " ".join(vm.seen["args"]), "railhead.slot=")
+    equal("verdict", vm.seen["status"]["verdict"], "blocked")
     contains("railhead status", exits(vm, "railhead status", 7), "version=5", "can't write")
 
 
-@state("writable", guest=OTHERS, needs=["read-only"])
+@state("writable", guest=OTHERS)
 def writable(vm):
     vm.power_cut()
     console = vm.console_size()
@@ -450,59 +462,54 @@ def writable(vm):
 
 @case("writable", "the disk takes writes again: the armed trial is made, and commits")
 def trial_is_made(vm):
-    equal("trials", len(trials()), 1)
+    equal("trials", len(trials(vm)), 1)
     is_converged(vm, WANTED + ["version=5"])
 
 
 # --- boots in which nothing is to be done ---------------------------------------------------
 
-def _special(name, title, menu, alive):
+def _special(name, title, menu):
     """A boot of the menu, with work pending: railhead must not do any of it."""
 
-    @state(name, guest=OTHERS, needs=["trials, more"])
+    @state(name, guest=OTHERS, after=FIRST_BOOTS)
     def enter(vm):
         want(vm, WANTED + ["version=6"])
-        _seen["before"] = vm.sh(f"cp {MENU} /root/menu; sha256sum {ENV}")
+        vm.seen["before"] = vm.sh(f"sha256sum {ENV}")
         vm.sh(f"{menu} {MENU} && sync")
         console, before = vm.console_size(), vm.resets
-        vm.send("systemctl reboot")
-        alive(vm, console)
-        _seen["resets"] = vm.resets - before
-        _seen["console"] = vm.console(console)
+        vm.send(REBOOT)
+        vm.wait_for_shell(300, resets=1)
+        vm.seen["resets"] = vm.resets - before
+        vm.seen["console"] = vm.console(console)
 
     @case(name, title)
     def nothing_is_done(vm):
-        equal("reboots", _seen["resets"], 1)
-        expect("trial" not in _seen["console"].split("Command line:")[-1].split("\n")[0],
+        equal("reboots", vm.seen["resets"], 1)
+        expect("trial" not in vm.seen["console"].split("Command line:")[-1].split("\n")[0],
                "a trial was taken")
-        equal("railhead.env", vm.sh(f"sha256sum {ENV}"), _seen["before"])
+        equal("railhead.env", vm.sh(f"sha256sum {ENV}"), vm.seen["before"])
         expect(vm.run("test -e /run/railhead/status.json").status != 0,
                "there is a status: " + vm.run("cat /run/railhead/status.json").output)
-        vm.sh(f"cat /root/menu >{MENU}; sync")
-
-
-def _shell_comes(vm, console):
-    vm.wait_for_shell(300, resets=1)
 
 
 _special("recovery", "the menu's recovery entry: nothing is done",
-         "sed -i 's/set default=\"0\"/set default=\"1>1\"/'", _shell_comes)
+         "sed -i 's/set default=\"0\"/set default=\"1>1\"/'")
 _special("rescue", "rescue mode: nothing is done",
-         "sed -i 's/$railhead_kargs/& systemd.unit=rescue.target/'", _shell_comes)
+         "sed -i 's/$railhead_kargs/& systemd.unit=rescue.target/'")
 _special("single", "the word single: nothing is done",
-         "sed -i 's/$railhead_kargs/& single/'", _shell_comes)
+         "sed -i 's/$railhead_kargs/& single/'")
 
 
 # --- a crash kernel ------------------------------------------------------------------------
 
-@state("crash", guest=OTHERS, needs=["trials, more"])
+@state("crash", guest=OTHERS, after=FIRST_BOOTS)
 def crash(vm):
     # The user's own argument: the crash kernel's memory is set aside at boot.
-    vm.sh(f"cp {MENU} /root/menu; sed -i 's/$railhead_kargs/& crashkernel=256M/' {MENU}")
-    want(vm, WANTED)
-    power_cycle(vm, 2)
+    vm.dead_end = STUCK
+    vm.sh(f"sed -i 's/$railhead_kargs/& crashkernel=256M/' {MENU}")
+    power_cycle(vm, 1)
     want(vm, WANTED + ["version=7"])
-    _seen["before"] = vm.sh(f"sha256sum {ENV}; sync")
+    vm.seen["before"] = vm.sh(f"sha256sum {ENV}; sync")
     vm.sh("kexec -p /boot/vmlinuz-$(uname -r) --initrd=/boot/initrd.img-$(uname -r)"
           " --append=\"$(sed 's/ crashkernel=[^ ]*//' /proc/cmdline) nr_cpus=1 reset_devices\"")
     vm.send("sync; echo c >/proc/sysrq-trigger")
@@ -517,5 +524,5 @@ def crash_kernel(vm):
     expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
     expect(vm.run("test -e /run/railhead/status.json").status != 0,
            "there is a status: " + vm.run("cat /run/railhead/status.json").output)
-    equal("railhead.env", vm.sh(f"sha256sum {ENV}; sync"), _seen["before"])
+    equal("railhead.env", vm.sh(f"sha256sum {ENV}; sync"), vm.seen["before"])
     contains("railhead apply", vm.run("railhead apply 2>&1").output, "kdump")

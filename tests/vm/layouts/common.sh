@@ -65,7 +65,7 @@ mount_tree() {
 put_efi_modules() {
   efi_modules=/usr/lib/grub/x86_64-efi
   if ! is_release_of_this_machine; then
-    (cd "$work" && run_logged "$here/apt-private" "$build/apt" "$dist" download grub-efi-amd64-bin)
+    (cd "$work" && run_logged "$here/apt-private" "$cache/apt-$dist" "$dist" download grub-efi-amd64-bin)
     dpkg-deb -x "$work"/grub-efi-amd64-bin_*.deb "$work/grub-efi"
     efi_modules=$work/grub-efi$efi_modules
   fi

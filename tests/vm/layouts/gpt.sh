@@ -3,7 +3,7 @@
 #
 # One disk that starts by BIOS and by EFI, as cloud images do, with /boot a directory of
 # its root; and a stranger's disk, with an EFI system partition that is not to be touched.
-# Writes build/vm/layouts.img and build/vm/stranger.img.
+# Writes layouts.img and stranger.img.
 
 # The disk: the EFI system partition, the root, and, third but first on the disk, room
 # for GRUB's core. files/grub-probe-gpt and cases/layouts.py rely on these.
@@ -47,7 +47,7 @@ gpt_make_environment() {
 
 # Its railhead.env is a good one, with args that must never be seen.
 gpt_make_stranger() {
-  local disk=$build/stranger.img env=$work/stranger/EFI/railhead/railhead.env
+  local disk=$work/stranger.img env=$work/stranger/EFI/railhead/railhead.env
   mkdir -p "$(dirname "$env")"
   cp "$work/railhead.env" "$env"
   printf a | dd of="$env" bs=1 seek=39 conv=notrunc status=none
@@ -62,7 +62,7 @@ TABLE
 }
 
 gpt_make_disk() {
-  local image=$build/$1
+  local image=$work/$1
   rm -f "$image"
   truncate -s "$((gpt_root_mib + gpt_root_size_mib + 1))M" "$image"
   run_logged sfdisk -q "$image" <<TABLE

@@ -2,7 +2,7 @@
 # shellcheck disable=SC2154 # common.sh
 #
 # The disk of gpt.sh, of a machine whose initramfs is made by initramfs-tools, with which dracut
-# conflicts. Writes build/vm/initramfs-tools.img.
+# conflicts. Writes initramfs-tools.img.
 #
 # Files beside /boot/initrd.img-* that cases/initramfs_tools.py puts in its place:
 # initrd.none, of before railhead was installed, and initrd.short, whose deadline is short.
@@ -13,14 +13,11 @@ it_deadline=10 # seconds; 120 in a real one
 
 # Kept until the Debian tree is made anew.
 it_download() {
-  local base
-  base=$(basename "$build"/base-*.tar .tar)
-  it_debs=$build/initramfs-tools-${base#base-}
+  it_debs=$cache/initramfs-tools-$(cat "$build/base")
   [ ! -e "$it_debs" ] || return 0
-  rm -rf "$build"/initramfs-tools-* "$work/debs"
   mkdir -p "$work/debs"
   # shellcheck disable=SC2086 # several packages
-  (cd "$work/debs" && run_logged "$here/apt-private" "$build/apt" "$dist" download $it_packages)
+  (cd "$work/debs" && run_logged "$here/apt-private" "$cache/apt-$dist" "$dist" download $it_packages)
   mv "$work/debs" "$it_debs"
 }
 

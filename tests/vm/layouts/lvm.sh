@@ -3,7 +3,7 @@
 #
 # A disk that starts by EFI and by BIOS, with the root, and /boot in it, on a volume of
 # LVM on a RAID1 of two partitions. By EFI railhead.env is on the EFI system partition;
-# by BIOS it would be where GRUB can't write. Writes build/vm/lvm.img.
+# by BIOS it would be where GRUB can't write. Writes lvm.img.
 
 # cases/layouts.py relies on the numbers of the partitions.
 lvm_bios_mib=1
@@ -37,7 +37,7 @@ CONF
 }
 
 lvm_make_disk() {
-  local image=$build/lvm.img second=$((lvm_member_mib + lvm_member_size_mib))
+  local image=$work/lvm.img second=$((lvm_member_mib + lvm_member_size_mib))
   rm -f "$image"
   truncate -s "$((second + lvm_member_size_mib + 1))M" "$image"
   run_logged sfdisk -q "$image" <<TABLE

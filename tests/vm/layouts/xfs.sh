@@ -2,7 +2,7 @@
 # shellcheck disable=SC2154 # common.sh
 #
 # A disk that starts by BIOS, with /boot on XFS, which GRUB reads without its journal.
-# Writes build/vm/xfs.img.
+# Writes xfs.img.
 
 # Smaller ones mkfs.xfs does not make. cases/layouts.py relies on the partitions.
 xfs_boot_mib=1
@@ -48,7 +48,7 @@ xfs_make_boot() {
 }
 
 xfs_make_disk() {
-  local image=$build/xfs.img
+  local image=$work/xfs.img
   rm -f "$image"
   truncate -s "$((xfs_root_mib + xfs_root_size_mib + 1))M" "$image"
   run_logged sfdisk -q "$image" <<TABLE
