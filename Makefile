@@ -164,6 +164,7 @@ $(BUILD)/test/%.o: %.c | $(BUILD)/deps-ok
 # What the two great checks need of Debian: root gets it installed, others are told how.
 SETUP_check := build test arm64 vm
 SETUP_check-fast := build test
+SETUP_check-long := $(SETUP_check)
 SETUP := $(strip $(if $(CROSS_COMPILE),,$(foreach g,$(MAKECMDGOALS),$(SETUP_$(g)))))
 
 # On all CPUs, in a make without -j as well.
@@ -267,6 +268,13 @@ check-bats: ahead all $(BUILD)/test/grub_reader $(BUILD)/simnode $(GPU_STANDINS)
 
 check-vm: all ## boot a real Debian in QEMU (DIST=trixie: Debian 13 instead of 12)
 	$(Q)tests/vm/run
+
+# Each part is run, whatever came of those before.
+check-long: export RAILHEAD_POWER_CUTS ?= 5
+check-long: all ## what check has no time for: all of Debian 13, power cuts at any moment, bare Debians
+	$(Q)failed=; for part in 'env DIST=trixie tests/vm/run' 'tests/vm/run cut-' tests/long/bare; do \
+		echo "# $$part"; $$part || failed="$$failed, $$part"; done; \
+		[ -z "$$failed" ] || { echo "failed: $${failed#, }"; exit 1; }
 
 demo: ## see a node boot to ready, from nothing
 	$(Q)tests/vm/demo
@@ -393,5 +401,5 @@ help: ## this list
 		/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all ahead arm64 set-up bench build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
-	check-unit check-fuzz check-bats check-vm demo demo-sim fuzz lint schema format install \
+	check-unit check-fuzz check-bats check-vm check-long demo demo-sim fuzz lint schema format install \
 	install-railhead install-gate install-profiles dist deb rpm clean distclean help
