@@ -246,10 +246,9 @@ class Run:
         if name in self.unreached:
             return False
         before = _states[name].after
-        self.at = None
         try:
             if name in self.saved:
-                self.vm.load(_tag(name))
+                self._load(name)
             elif not self._begin_from_cache(name):
                 if before and not self._reach(before):
                     self.unreached[name] = self.unreached[before]
@@ -263,11 +262,16 @@ class Run:
         self.entered.add(name)
         return True
 
+    def _load(self, name):
+        self.at = None
+        self.vm.load(_tag(name))
+
     def _begin_from_cache(self, name):
         place = self.vm.can_save and cache.find("state", state_key(name, self.vm))
         if not place:
             return False
         begin = self._clock()
+        self.at = None
         try:
             self.vm.begin_at(place)
         except GuestError as error:
@@ -281,6 +285,7 @@ class Run:
 
     def _enter(self, one):
         begin = self._clock()
+        self.at = None
         one.enter(self.vm)
         # A new QEMU with a new disk has no snapshots.
         if one.after is None:
@@ -349,8 +354,7 @@ class Run:
         begin = self._clock()
         try:
             if begin_from:
-                self.at = None
-                self.vm.load(_tag(begin_from))
+                self._load(begin_from)
             entry[2](self.vm)
         except Exception as error:
             self._blame_emulator(error)
