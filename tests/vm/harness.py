@@ -259,7 +259,6 @@ class Run:
             self.unreached[name] = f"{name} was not reached: {_describe(error)}"
             return False
         self.at = name
-        self.entered.add(name)
         return True
 
     def _load(self, name):
@@ -278,6 +277,7 @@ class Run:
             print(f"# {name} in the cache is of no use: {error}", flush=True)
             cache.remove(place)
             return False
+        self.entered.add(name)
         self.saved = {name}
         print(f"# {name}: begun from the cache in {self._spend(begin, f'beginning from {name}')}",
               flush=True)
@@ -287,6 +287,7 @@ class Run:
         begin = self._clock()
         self.at = None
         one.enter(self.vm)
+        self.entered.add(one.name)
         # A new QEMU with a new disk has no snapshots.
         if one.after is None:
             self.saved = set()

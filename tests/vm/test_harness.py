@@ -1,0 +1,155 @@
+"""How the harness goes through states, with a guest that only notes what is asked of it."""
+
+import os
+import sys
+import tempfile
+import time
+import unittest
+from unittest import mock
+
+sys.dont_write_bytecode = True
+
+import cache      # noqa: E402
+import harness    # noqa: E402
+from vm import GuestError    # noqa: E402
+
+
+class Guest:
+    """Notes what is done to it; states and cases note themselves."""
+
+    can_save, identity, directory, console_path = True, ["a guest"], ".", "console.log"
+
+    def __init__(self, refuses=()):
+        self.log = []
+        self.refuses = refuses  # states that are not reached, or not begun from
+        for name in ("save", "load", "forget"):
+            setattr(self, name, lambda what, name=name: self.note(f"{name} {what}"))
+
+    def note(self, what):
+        self.log.append(what)
+        if what in self.refuses:
+            raise GuestError(f"no {what}")
+
+    def keep(self, name, _):
+        self.note(f"keep {name}")
+
+    def begin_at(self, place):
+        self.note(f"begin at {os.path.basename(place).rpartition('-')[2]}")
+
+    def cpu_seconds(self):
+        return 0
+
+    def emulator_failed(self):
+        return None
+
+    def run(self, *_):
+        return mock.Mock(output="")
+
+
+def declare(tree):
+    """(state, the one that it is after or None) for each; a case for each."""
+    for name, after in tree:
+        harness.state(name, "guest", after)(lambda vm, name=name: vm.note(f"enter {name}"))
+        harness.case(name, "case")(lambda vm, name=name: vm.note(f"case {name}"))
+
+
+TREE = (("a", None), ("b", "a"), ("c", "b"), ("d", "a"))
+
+
+class States(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.addCleanup(self.place.cleanup)
+        for target, name, value in (
+                (harness, "_states", {}), (harness, "_cases", []),
+                (harness, "state_key", lambda name, vm: name), (harness, "print", mock.Mock()),
+                (cache, "DIRECTORY", self.place.name)):
+            patch = mock.patch.object(target, name, value, create=name == "print")
+            patch.start()
+            self.addCleanup(patch.stop)
+        declare(TREE)
+
+    def run_cases(self, names, **options):
+        guest = Guest(options.pop("refuses", ()))
+        selected = [entry for entry in harness._cases if entry[0] in names]
+        self.run = harness.Run(guest, selected, "guest", **options)
+        with mock.patch.object(self.run, "_explain"):
+            self.run.all()
+        return guest.log
+
+    def test_each_state_is_entered_once(self):
+        self.assertEqual(self.run_cases("abcd"), [
+            "enter a", "save a", "keep a", "case a", "load a", "enter b", "case b", "enter c",
+            "case c", "load a", "enter d", "forget a", "case d"])
+
+    def test_states_on_the_way_are_entered(self):
+        self.assertEqual(self.run_cases("c"), [
+            "enter a", "save a", "keep a", "enter b", "forget a", "enter c", "case c"])
+
+    def test_chosen_cases_keep_their_states_and_begin_there(self):
+        self.run_cases("c", keep_all=True)
+        self.assertEqual(self.run_cases("c", keep_all=True), ["begin at c", "case c"])
+
+    def test_what_the_cache_has_is_of_no_use(self):
+        self.run_cases("b", keep_all=True)
+        log = self.run_cases("b", refuses=["begin at b"])
+        self.assertEqual(log, ["begin at b", "begin at a", "enter b", "forget a", "case b"])
+        self.assertEqual(os.listdir(self.place.name), ["state-a"])
+
+    def test_a_state_that_is_not_reached_takes_only_those_after_it_along(self):
+        log = self.run_cases("abcd", refuses=["enter b"])
+        self.assertEqual(log[4:], ["load a", "enter b", "load a", "enter d", "forget a", "case d"])
+        self.assertEqual((self.run.passed, self.run.failed), (2, 2))
+        self.assertIn("b was not reached: no enter b", self.run.reasons[1])
+
+    def test_a_case_that_fails(self):
+        self.run_cases("ab", refuses=["case a"])
+        self.assertEqual((self.run.passed, self.run.failed), (1, 1))
+
+
+def key(function):
+    with mock.patch.dict(harness._states, {"s": harness.State("s", function, "g", None, True)}):
+        return harness.state_key("s", Guest())
+
+
+def ways(text):
+    """The function way() of a module of cases with this text."""
+    names = {"__name__": "cases.some"}
+    exec(compile(text, "some.py", "exec"), names)
+    return names["way"]
+
+
+class Keys(unittest.TestCase):
+    WAY = "ARGS = ['a']\ndef helper(vm):\n    vm.sh('x')\ndef way(vm):\n    helper(vm, ARGS)\n"
+
+    def test_of_the_same_way(self):
+        self.assertEqual(key(ways(self.WAY)), key(ways("# a comment\n" + self.WAY)))
+
+    def test_of_another_way(self):
+        for old, new in (("'a'", "'b'"), ("'x'", "'y'"), ("helper(vm, ARGS)", "helper(vm)")):
+            self.assertNotEqual(key(ways(self.WAY)), key(ways(self.WAY.replace(old, new))))
+
+
+class Cache(unittest.TestCase):
+    def test_trim(self):
+        with tempfile.TemporaryDirectory() as place, mock.patch.object(cache, "DIRECTORY", place):
+            now = time.time()
+            for age, name in enumerate(("state-new", "image-used", "part-x", "state-old")):
+                path = os.path.join(place, name)
+                with open(path, "wb") as out:
+                    out.write(b"x" * 8192)
+                os.utime(path, (now - age, now - age))
+            cache.trim(now - 1.5, size=3 * 8192)
+            self.assertEqual(sorted(os.listdir(place)), ["image-used", "state-new"])
+            cache.trim(now - 1.5, size=8192)
+            self.assertEqual(os.listdir(place), ["image-used"])
+
+    def test_what_failed_leaves_nothing(self):
+        with tempfile.TemporaryDirectory() as place, mock.patch.object(cache, "DIRECTORY", place):
+            with self.assertRaises(GuestError), cache.making("state", "k"):
+                raise GuestError("no disk")
+            self.assertEqual(os.listdir(place), [])
+            self.assertIsNone(cache.find("state", "k"))
+
+
+unittest.main()
