@@ -15,6 +15,7 @@ import inspect
 import json
 import os
 import re
+import subprocess
 import sys
 import time
 import traceback
@@ -128,16 +129,17 @@ def _guest_and_state(entry):
     return _snapshots.get(name) or (_states[name].guest, name)
 
 
+def _ancestors(one):
+    """A state and all those on the way to it."""
+    while one:
+        yield one
+        one = _states.get(one.after)
+
+
 def begins_from(guest, selected):
-    """The states of other guests that the guest begins from, for these cases of it."""
-    found = set()
-    for entry in selected:
-        name = _guest_and_state(entry)[1]
-        while name and _states[name].guest == guest:
-            name = _states[name].after
-        if name:
-            found.add(_states[name])
-    return found
+    """The other guests whose states the guest begins from, for these cases of it."""
+    return {way.guest for entry in selected
+            for way in _ancestors(_states[_guest_and_state(entry)[1]])} - {guest}
 
 
 # --- what a state is made by -------------------------------------------------
@@ -169,17 +171,9 @@ def _made_by(value, known):
 def state_key(name, vm):
     """Of a state of this guest: another one once the way there is another."""
     parts = [repr(vm.identity)]
-    while name:
-        parts += [name] + _made_by(_states[name].enter, set())
-        name = _states[name].after
+    for way in _ancestors(_states[name]):
+        parts += [way.name] + _made_by(way.enter, set())
     return cache.digest(*parts)
-
-
-def _ancestors(one):
-    """A state and all those on the way to it."""
-    while one:
-        yield one
-        one = _states.get(one.after)
 
 
 def _tag(name):
@@ -231,8 +225,7 @@ class Run:
             if reached:
                 self._cases_of(one.name)
                 # Right after it, so that what comes later cannot take these cases with it.
-                for snapshot in [name for name, place in _snapshots.items()
-                                 if place == (self.guest, one.name)]:
+                for snapshot in self._snapshots_of(one.name):
                     self._snapshot_cases(snapshot, one.name)
             else:
                 self._fail(one.name)
@@ -300,10 +293,17 @@ class Run:
             self.vm.save(_tag(one.name))
             self.saved.add(one.name)
         if keep:
+            self._keep(one)
+
+    def _keep(self, one):
+        """In the cache; if that has no room, whoever would begin there comes there by himself."""
+        try:
             with cache.making("state", state_key(one.name, self.vm)) as place:
                 self.vm.keep(_tag(one.name), place)
-            for way in _ancestors(one):  # as used now: of more use than what is after them
-                cache.find("state", state_key(way.name, self.vm))
+        except (OSError, subprocess.SubprocessError) as error:
+            print(f"# {one.name} is not kept: {error}", flush=True)
+        for way in _ancestors(one):  # as used now: of more use than what is after them
+            cache.find("state", state_key(way.name, self.vm))
 
     def _forget(self):
         """The snapshots that nothing begins from any more: else each state's copy has them all."""
@@ -317,7 +317,11 @@ class Run:
         """Is a state more than a step on the way to the next one?"""
         ways = {way.name: way for one in self.path for way in _ancestors(one)}
         return (sum(way.after == name for way in ways.values()) > 1
-                or any(_snapshots.get(entry[0]) == (self.guest, name) for entry in self.selected))
+                or any(entry[0] in self._snapshots_of(name) for entry in self.selected))
+
+    def _snapshots_of(self, name):
+        """What the cases that begin from a snapshot of a state are declared for."""
+        return [snapshot for snapshot, place in _snapshots.items() if place == (self.guest, name)]
 
     def _clock(self):
         return time.monotonic(), self.vm.cpu_seconds()
@@ -381,11 +385,10 @@ class Run:
     def _fail(self, name):
         """All cases of a state that was not reached."""
         reason = self.unreached[name]
-        for snapshot in [name] + list(_snapshots):
-            if snapshot == name or _snapshots[snapshot] == (self.guest, name):
-                for entry in self._take(snapshot):
-                    self._report(entry, None, reason)
-                    reason = reason.split("\n")[0]
+        for declared_for in [name] + self._snapshots_of(name):
+            for entry in self._take(declared_for):
+                self._report(entry, None, reason)
+                reason = reason.split("\n")[0]
         print(f"#   the console's log is {os.path.relpath(self.vm.console_path)}")
 
     def _explain(self):

@@ -134,10 +134,11 @@ def image(debs):
     for path in [os.path.join(HERE, name) for name in IMAGE_SOURCES] + debs:
         parts += _contents(path)
     key = cache.digest(*parts)
-    if not cache.find("image", key):
-        with cache.making("image", key) as place:
-            _step("disk image", os.path.join(HERE, "build-image"), *debs, image=place)
     place = cache.find("image", key)
+    if not place:
+        with cache.making("image", key) as part:
+            _step("disk image", os.path.join(HERE, "build-image"), *debs, image=part)
+        place = cache.find("image", key)
     with open(os.path.join(place, "base")) as name:
         cache.find("base", name.read().strip().removeprefix("base-") + ".tar")  # used, too
     return os.path.join(place, "disk.img")

@@ -10,6 +10,7 @@ that release: what is tried there at each change. The rest is DIST=trixie.
 """
 
 import argparse
+import contextlib
 import ctypes
 import json
 import multiprocessing
@@ -92,16 +93,19 @@ def run_guest(name, selected, number, keep_all=False, on_first=None, again=False
     return run.passed, run.failed, run.spent, run.reasons
 
 
-def end_with_parent():
+@contextlib.contextmanager
+def alone(log):
+    """In a process of its own, which ends with its parent: what it prints goes to a log."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def run_to_log(groups, number, release, log, keep_all, on_first):
-    """In a process of its own, so that nothing of one guest reaches another."""
-    end_with_parent()
     with open(log, "w", buffering=1) as out:
         os.dup2(out.fileno(), 1)
         sys.stdout = out
+        yield
+
+
+def run_to_log(groups, number, release, log, keep_all, on_first):
+    """So that nothing of one guest reaches another."""
+    with alone(log):
         if release != prepare.DIST:
             prepare.use(release)
             fresh_directory()
@@ -143,6 +147,11 @@ class Worker:
 BUSY = {harness.MAIN: 0.9, harness.DEVICES: 0.6, "trials": 0.6}
 
 
+def memory_of(name):
+    """What the guest takes at most."""
+    return host.LARGE if name in (harness.MAIN, harness.DEVICES) else host.SMALL
+
+
 class Task:
     """What a worker does."""
 
@@ -153,9 +162,8 @@ class Task:
         self.first = multiprocessing.Event()  # others can begin where this guest was first
         self.disks = multiprocessing.Event()  # they are built, or the guest says why not
         self.cpus = BUSY.get(name, 1)
-        self.memory = host.LARGE if name in (harness.MAIN, harness.DEVICES) else host.SMALL
-        self.begins_from = ({one.guest for one in harness.begins_from(*groups[0])}
-                            if len(groups) == 1 else set())
+        self.memory = memory_of(name)
+        self.begins_from = harness.begins_from(*groups[0]) if len(groups) == 1 else set()
 
     def may_begin(self, others):
         """Not while its disks or the state that it begins from are still being made."""
@@ -164,11 +172,8 @@ class Task:
 
 
 def build_disks(row, tasks, log):
-    """In a process of its own: what the guests of these tasks are made from."""
-    end_with_parent()
-    with open(log, "w", buffering=1) as out:
-        os.dup2(out.fileno(), 1)
-        sys.stdout = out
+    """What the guests of these tasks are made from."""
+    with alone(log):
         for names in row:
             try:
                 prepare.disks_of(names)
@@ -275,8 +280,7 @@ def main():
         list_cases(selected)
         return 0
     try:
-        prepare.claim(max(Task(name, [(name, entries)], prepare.DIST).memory
-                          for name, entries in harness.by_guest(selected)))
+        prepare.claim(max(memory_of(name) for name, _ in harness.by_guest(selected)))
     except prepare.PrepareError as error:
         print(f"not ok - {prepare.suite()}: {error}")
         prepare.write_tally(prepare.suite(), 0, len(selected))

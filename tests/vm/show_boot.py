@@ -2,7 +2,7 @@
 
 Builds the package and a Debian 12 guest, boots it in QEMU and prints the
 interesting lines of its console, then asks the guest what came of it. Leaves
-build/ behind, nothing else.
+build/ and the cache behind, nothing else.
 """
 
 import argparse

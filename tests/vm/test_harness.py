@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 
 import cache      # noqa: E402
 import harness    # noqa: E402
+import vm         # noqa: E402
 from vm import GuestError    # noqa: E402
 
 
@@ -102,6 +103,11 @@ class States(unittest.TestCase):
         self.assertEqual((self.run.passed, self.run.failed), (2, 2))
         self.assertIn("b was not reached: no enter b", self.run.reasons[1])
 
+    def test_a_cache_without_room(self):
+        with mock.patch.object(Guest, "keep", side_effect=OSError("no space")):
+            self.assertEqual(self.run_cases("a"), ["enter a", "save a", "case a"])
+        self.assertEqual(os.listdir(self.place.name), [])
+
     def test_a_case_that_fails(self):
         self.run_cases("ab", refuses=["case a"])
         self.assertEqual((self.run.passed, self.run.failed), (1, 1))
@@ -128,6 +134,20 @@ class Keys(unittest.TestCase):
     def test_of_another_way(self):
         for old, new in (("'a'", "'b'"), ("'x'", "'y'"), ("helper(vm, ARGS)", "helper(vm)")):
             self.assertNotEqual(key(ways(self.WAY)), key(ways(self.WAY.replace(old, new))))
+
+
+class Identity(unittest.TestCase):
+    def test_of_an_image_that_is_built_again(self):
+        with tempfile.TemporaryDirectory() as place:
+            os.mkdir(os.path.join(place, "bin"))
+            image = os.path.join(place, "disk.img")
+            for path in (image, os.path.join(place, "bin/qemu-system-x86_64")):
+                open(path, "w").close()
+            guest = vm.Guest(place, "tcg", image, os.path.join(place, "run"))
+            before = guest.identity
+            self.assertEqual(guest.identity, before)
+            os.utime(image, (1, 1))
+            self.assertNotEqual(guest.identity, before)
 
 
 class Cache(unittest.TestCase):

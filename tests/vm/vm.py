@@ -355,9 +355,11 @@ class Guest:
     @property
     def identity(self):
         """All that a state of this guest depends on, besides what was done to come to it."""
-        program = os.path.join(self.qemu, "bin/qemu-system-x86_64")
+        # An image that is built again has other bytes, below which a kept disk would be rubble.
+        built = [(path, os.stat(path).st_mtime_ns)
+                 for path in (self.image, os.path.join(self.qemu, "bin/qemu-system-x86_64"))]
         hardware = [word.replace(self.directory, "") for word in self.hardware]
-        return [self.image, self.payload, program, os.stat(program).st_mtime_ns, self.accel, hardware]
+        return built + [self.payload, self.accel, hardware]
 
     def save(self, name):
         """Keep the guest's memory, devices and disk under a name, within its own disk."""
@@ -382,15 +384,17 @@ class Guest:
     def keep(self, name, directory):
         """Copy what save(name) has kept to a directory, from which other guests can begin."""
         self.qmp("stop")
-        for device in self.qmp("query-block"):
-            if "inserted" in device and not device["inserted"]["ro"]:
-                self.monitor(f'qemu-io {device["device"]} "flush"')
-        shutil.copyfile(self.console_path, os.path.join(directory, "console.log"))
-        for file in self._written:
-            _copy_sparse(os.path.join(self.directory, file), os.path.join(directory, file))
-        with open(os.path.join(directory, "state.json"), "w") as out:
-            json.dump({"name": name, "resets": self.resets, "seen": self.seen}, out)
-        self.qmp("cont")
+        try:
+            for device in self.qmp("query-block"):
+                if "inserted" in device and not device["inserted"]["ro"]:
+                    self.monitor(f'qemu-io {device["device"]} "flush"')
+            shutil.copyfile(self.console_path, os.path.join(directory, "console.log"))
+            for file in self._written:
+                _copy_sparse(os.path.join(self.directory, file), os.path.join(directory, file))
+            with open(os.path.join(directory, "state.json"), "w") as out:
+                json.dump({"name": name, "resets": self.resets, "seen": self.seen}, out)
+        finally:
+            self.qmp("cont")
 
     def begin_at(self, directory):
         """Begin where another guest of the same identity was when it was kept there."""

@@ -134,16 +134,22 @@ def _end_panic(vm, console, number):
     vm.qmp("system_reset")
 
 
+def _panic_twice(vm, *buttons):
+    """The trials that are armed panic; which of them the button ends."""
+    before, console = vm.resets, vm.console_size()
+    vm.send(REBOOT)
+    for number in buttons:
+        _end_panic(vm, console, number)
+    vm.wait_for_shell(300, resets=1)
+    vm.wait_until_booted()
+    look(vm, vm.resets - before, console)
+
+
 @state("panic", guest=DEADLY, after=FIRST_BOOTS)
 def panic(vm):
     vm.dead_end = STUCK
     arm(vm, WANTED + [PANIC])
-    before, console = vm.resets, vm.console_size()
-    vm.send(REBOOT)
-    _end_panic(vm, console, 2)  # the first one has rebooted by itself
-    vm.wait_for_shell(300, resets=1)
-    vm.wait_until_booted()
-    look(vm, vm.resets - before, console)
+    _panic_twice(vm, 2)  # the first one reboots by itself
 
 
 @case("panic", "args that panic the kernel: two trials, the good ones come back")
@@ -191,13 +197,7 @@ def memory(vm):
     # As many pages as there is memory: the kernel takes what it can get.
     vm.sh(f"sed -i 's/per_node: 16/per_node: 940/' {PROFILE}")
     exits(vm, "railhead apply", 8, 120)
-    before, console = vm.resets, vm.console_size()
-    vm.send(REBOOT)
-    for number in (1, 2):
-        _end_panic(vm, console, number)
-    vm.wait_for_shell(300, resets=1)
-    vm.wait_until_booted()
-    look(vm, vm.resets - before, console)
+    _panic_twice(vm, 1, 2)
 
 
 @case("memory", "pages that exhaust memory: two trials, the good args come back")
