@@ -168,7 +168,7 @@ SETUP_check-long := $(SETUP_check)
 SETUP := $(strip $(if $(CROSS_COMPILE),,$(foreach g,$(MAKECMDGOALS),$(SETUP_$(g)))))
 
 # On all CPUs, in a make without -j as well.
-parallel = $(Q)$(MAKE) $(if $(V),,-s) --no-print-directory $(if $(findstring --jobserver,$(MAKEFLAGS)),,-j$(shell nproc)) $(1)
+parallel = $(Q)+$(MAKE) $(if $(V),,-s) --no-print-directory $(if $(findstring --jobserver,$(MAKEFLAGS)),,-j$(shell nproc)) $(1)
 
 set-up:
 	$(Q)tests/lib/deps.sh $(sort $(SETUP))
@@ -203,6 +203,7 @@ build/arm64/root:
 ##@ Testing
 # A make without -j builds what the checks run before the first of them, on all CPUs. In one with -j
 # there is nothing to do: the checks depend on all of it, and two makes must not build one file.
+AHEAD_check := build-tests build-tests-arm64
 AHEAD_check-unit := $(UNIT_BIN)
 AHEAD_check-fuzz := $(FUZZ_REPLAY)
 AHEAD := $(or $(foreach g,$(MAKECMDGOALS),$(or $(AHEAD_$(g)),build-tests)),build-tests)
@@ -212,8 +213,12 @@ ahead: | $(if $(SETUP),set-up)
 
 check: export GRUB_READER_FILES ?= 10000
 check: export GRUB_READER_SCRIPT ?= 1000
-check: check-fast check-arm64 check-vm ## all tests, the VM included
+check: check-units check-fuzz check-bats check-vm ## all tests, the VM included
 	$(Q)tests/lib/tally
+
+# Each of the two waits half of its time.
+check-units: ahead build-tests build-tests-arm64
+	$(call parallel,--output-sync=target check-unit check-arm64)
 
 check-fast: check-unit check-fuzz check-bats ## cmocka, fuzz corpora and bats, without the VM
 
@@ -401,5 +406,5 @@ help: ## this list
 		/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all ahead arm64 set-up bench build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
-	check-unit check-fuzz check-bats check-vm check-long demo demo-sim fuzz lint schema format install \
+	check-units check-unit check-fuzz check-bats check-vm check-long demo demo-sim fuzz lint schema format install \
 	install-railhead install-gate install-profiles dist deb rpm clean distclean help
