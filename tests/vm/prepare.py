@@ -1,6 +1,7 @@
 """Everything that must be there before the guest can start: kept in the cache by its content."""
 
 import atexit
+import fcntl
 import functools
 import os
 import re
@@ -43,6 +44,7 @@ def use(release):
     """Whatever is made in this process from now on is of that release of Debian."""
     global DIST
     os.environ["DIST"] = DIST = release
+    full_disk.cache_clear()
     basics.cache_clear()
 
 
@@ -171,25 +173,31 @@ def _kvm_boots(qemu_dir, disk):
 
 def accelerator(qemu_dir, disk):
     """KVM where it really works, else emulation. The answer is kept."""
-    answer = os.path.join(cache.DIRECTORY, "accelerator")
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg,thread=multi"
-    if not os.path.exists(answer):
-        found = "kvm" if _kvm_boots(qemu_dir, disk) else "tcg,thread=multi"
-        with open(answer, "w") as out:
-            out.write(found)
-    with open(answer) as text:
-        return text.read()
+    with open(os.path.join(cache.DIRECTORY, "accelerator"), "a+") as answer:
+        fcntl.flock(answer, fcntl.LOCK_EX)  # one process tries, and the others wait for its answer
+        answer.seek(0)
+        found = answer.read()
+        if not found:
+            found = "kvm" if _kvm_boots(qemu_dir, disk) else "tcg,thread=multi"
+            answer.write(found)
+        return found
+
+
+@functools.lru_cache(maxsize=None)
+def full_disk():
+    """The disk of the guests with full hardware, which the other layouts are made from."""
+    return image(packages())
 
 
 @functools.lru_cache(maxsize=None)
 def basics():
     """What every guest is made from: QEMU's directory, the disk, the accelerator."""
     qemu_dir = qemu()
-    disk = image(packages())
-    accel = accelerator(qemu_dir, disk)
+    accel = accelerator(qemu_dir, full_disk())
     say(f"guest: {DIST}, {qemu_version(qemu_dir)}, {accel}")
-    return qemu_dir, disk, accel
+    return qemu_dir, full_disk(), accel
 
 
 def everything(directory):
@@ -200,7 +208,7 @@ def everything(directory):
 
 def _layouts(*names):
     """The directory with the disks of these guests (LAYOUTS)."""
-    place = os.path.dirname(basics()[1])
+    place = os.path.dirname(full_disk())
     missing = {LAYOUTS[name][0] for name in names} - set(os.listdir(place))
     if missing:
         _step("disks with other layouts", os.path.join(HERE, "build-layouts"), *sorted(missing),
@@ -275,9 +283,9 @@ def cut_guest(name, directory):
 
 
 def disks_of(names):
-    """Build what the guests with these names are made from besides basics()."""
+    """Build what the guests with these names are made from besides full_disk()."""
     if {MAIN, DEVICES} & set(names):
-        payload(basics()[1])
+        payload(full_disk())
     _layouts(*(CUTS[name][0] if name in CUTS else name
                for name in names if name not in (MAIN, DEVICES)))
 

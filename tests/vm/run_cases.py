@@ -256,13 +256,15 @@ def run_cases(selected, short, keep_all):
         prepare.packages()
         if short:  # with disks of its own, so that it can begin meanwhile
             running = [Worker(Task(SHORT_DIST, harness.by_guest(short), SHORT_DIST), 0, keep_all)]
-        prepare.basics()
+        prepare.full_disk()
     except prepare.PrepareError as error:
         print(f"# {error}")  # each guest begins, and fails by it
     rows = prepare.can_be_built_side_by_side([task.name for task in tasks])
     running += [Builder(number, row, [task for task in tasks
                                       if any(task.name in names for names in row)])
                 for number, row in enumerate(rows)]
+    with contextlib.suppress(prepare.PrepareError):
+        prepare.basics()  # tries KVM, which takes a while, but only once
     return run_beside(tasks, running, len(short), keep_all)
 
 
