@@ -91,8 +91,9 @@ class _ShellLines(threading.Thread):
 # asked the disk (udev for its serial number) waited for ever. It costs no time there.
 SYNCHRONOUS_DISKS = ["-global", "virtio-blk-pci.ioeventfd=off"]
 
-# Without RDRAND a boot gathers entropy, for a second and more of an emulated CPU.
-CPU = "qemu64,+rdrand"
+# Without RDRAND a boot gathers entropy, for a second and more of an emulated CPU; with SVM udev loads
+# KVM's modules, for almost as long.
+CPU = "qemu64,+rdrand,-svm"
 
 # Beside the disks' images: what saves an emulated guest the moving of its kernel (bios_hole.S).
 BIOS_HOLE = "bios-hole.rom"
