@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 
 import cache      # noqa: E402
 import harness    # noqa: E402
+import prepare    # noqa: E402
 import vm         # noqa: E402
 from vm import GuestError    # noqa: E402
 
@@ -150,6 +151,14 @@ class Identity(unittest.TestCase):
             self.assertNotEqual(guest.identity, before)
 
 
+class Console(unittest.TestCase):
+    def test_a_serial_line_without_interrupts(self):
+        lost = "".join(f"[{at:12.6f}] systemd[1]: Reached target\n" for at in (68.5, 99.2, 129.9, 160.7))
+        self.assertTrue(vm.crawls("Linux version 6.1\n" + lost))
+        self.assertFalse(vm.crawls(lost + "[  161.683138] systemd[1]: Reached target\n"))
+        self.assertFalse(vm.crawls("[    3.574025] x86/mm: Checked\n[   35.756176] systemd[1]: None\n"))
+
+
 class Cache(unittest.TestCase):
     def test_trim(self):
         with tempfile.TemporaryDirectory() as place, mock.patch.object(cache, "DIRECTORY", place):
@@ -170,6 +179,17 @@ class Cache(unittest.TestCase):
                 raise GuestError("no disk")
             self.assertEqual(os.listdir(place), [])
             self.assertIsNone(cache.find("state", "k"))
+
+
+class Accelerator(unittest.TestCase):
+    def test_kvm_is_tried_until_there_is_an_answer(self):
+        with tempfile.TemporaryDirectory() as place, mock.patch.object(cache, "DIRECTORY", place), \
+                mock.patch.object(os, "access", return_value=True), \
+                mock.patch.object(prepare, "_kvm_boots", side_effect=[KeyboardInterrupt, True]):
+            with self.assertRaises(KeyboardInterrupt):
+                prepare.accelerator("qemu", "disk")
+            for _ in range(2):
+                self.assertEqual(prepare.accelerator("qemu", "disk"), "kvm")
 
 
 unittest.main()

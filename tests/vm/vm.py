@@ -37,6 +37,18 @@ RAILHEAD_RUNS = re.compile(r"railhead-(initrd|early)|railhead\[|^(railhead|initr
 # A boot whose console is silent for so many seconds goes no further.
 STANDSTILL = 60
 
+# For so many seconds the kernel waits for a serial line that sends no more, whenever systemd has
+# written to the console (closing_wait in the kernel's serial_core.c).
+CLOSING_WAIT = 30
+
+
+def crawls(boot):
+    """Do the last lines of a console come one by one, as if the interrupt of its line were lost?"""
+    times = [float(stamp) for stamp in re.findall(r"^\[ *([0-9.]+)\]", boot, re.M)[-4:]]
+    return len(times) == 4 and all(later - time >= CLOSING_WAIT
+                                   for time, later in zip(times, times[1:]))
+
+
 # Without stopping each service, which takes half as long as a boot; file systems are in order. Then
 # as an operator does it, for what is to be seen of that.
 REBOOT = "systemctl --force reboot"
@@ -511,7 +523,8 @@ class Guest:
 
         QEMU 10.0.2 with several CPUs in threads of their own loses a CPU's write to a device now
         and then, one in some hundred boots: firmware or a kernel that waits for a disk then waits
-        for ever, and sometimes QEMU ends itself (iotlb_to_section: Assertion ... failed).
+        for ever, or for 30 s at each line of a console, and sometimes QEMU ends itself
+        (iotlb_to_section: Assertion ... failed).
 
         A boot that stands still before railhead's first word is the emulator's fault once. A
         fault of the arguments that railhead gave to that kernel is there the second time, too.
@@ -522,8 +535,8 @@ class Guest:
             return "QEMU ended: " + self._qemu_log()
         console = self.console()
         boot = console[max(map(console.rfind, BOOT_BEGINS)):]
-        if boot.startswith(BOOT_BEGINS) and self._still_for() > STANDSTILL \
-                and not RAILHEAD_RUNS.search(boot):
+        if boot.startswith(BOOT_BEGINS) and not RAILHEAD_RUNS.search(boot) \
+                and (self._still_for() > STANDSTILL or crawls(boot)):
             return "a boot stands still before railhead runs; it ends with:\n" + boot[-600:]
         return None
 
