@@ -293,8 +293,13 @@ S
   write "$(pf 1)/sriov_numvfs" 4 2>"$sim/second" &
   second=$!
   sim_wait "write .*${PFS[1]}/sriov_numvfs"
-  kill -9 $first # as in a stuck driver: it stays
-  [ "$(ps -o stat= -p $first | cut -c1)" = D ]
+  kill -9 $first # as in a stuck driver: it stays, from when it takes the signal on
+  for ((i = 0; i < 1000; i++)); do
+    state=$(ps -o stat= -p $first)
+    [[ $state != D* ]] || break
+    sleep 0.01
+  done
+  [[ $state == D* ]]
   [ "$(grep -c 'sriov ' "$sim/log")" = 1 ]
   sim_stop
   ! wait $first
