@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# One makefile, no recursion but for another CPU (arm64). Object trees per flavour:
-# build/release, build/test (with sanitizers). V=1 shows commands, DEV=1 turns warnings into
-# errors. CROSS_COMPILE=aarch64-linux-gnu- builds for the CPU of that compiler.
+# One makefile, no recursion but for another CPU (arm64) and for what runs side by side. Object
+# trees per flavour: build/release, build/test (with sanitizers). V=1 shows commands, DEV=1 turns
+# warnings into errors. CROSS_COMPILE=aarch64-linux-gnu- builds for the CPU of that compiler.
 
 VERSION := $(shell cat VERSION)
 PREFIX ?= /usr
@@ -216,7 +216,7 @@ check: export GRUB_READER_SCRIPT ?= 1000
 check: check-units check-fuzz check-bats check-vm ## all tests, the VM included
 	$(Q)tests/lib/tally
 
-# Each of the two waits half of its time.
+# Side by side, since each of the two waits for half of its time.
 check-units: ahead build-tests build-tests-arm64
 	$(call parallel,--output-sync=target check-unit check-arm64)
 

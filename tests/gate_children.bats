@@ -5,6 +5,7 @@
 bats_require_minimum_version 1.5.0
 load lib/fakenode
 load lib/gate
+load lib/eventually
 
 setup() {
   gate_need
@@ -43,14 +44,15 @@ status_is() { # WANTED COMMAND...
   [ "$status" -eq "$wanted" ]
 }
 
+is_gone() { # PATTERN
+  ! pgrep -f "$1" >/dev/null
+}
+
 no_process() { # PATTERN
-  local i
-  for ((i = 0; i < 200; i++)); do
-    pgrep -f "$1" >/dev/null || return 0
-    sleep 0.01
-  done
-  pgrep -fa "$1" >&2
-  return 1
+  eventually 200 is_gone "$1" || {
+    pgrep -fa "$1" >&2
+    return 1
+  }
 }
 
 @test "20 checks of which one hangs: its deadline, and nothing of the others is lost" {

@@ -7,6 +7,7 @@
 bats_require_minimum_version 1.5.0
 load lib/fakenode
 load lib/fakebench
+load lib/eventually
 
 top=$(realpath "$BATS_TEST_DIRNAME/..")
 
@@ -113,13 +114,10 @@ sudo() {
 
 # Until what a command in the background mounts is there.
 wait_for_mount() {
-  local i
-  for ((i = 0; i < 500; i++)); do
-    ! mountpoint -q "$BATS_TEST_TMPDIR/sim/mnt" || return 0
-    sleep 0.02
-  done
-  echo "nothing was mounted within 10 s"
-  return 1
+  eventually 1000 mountpoint -q "$BATS_TEST_TMPDIR/sim/mnt" || {
+    echo "nothing was mounted within 10 s"
+    return 1
+  }
 }
 
 teardown() {

@@ -285,6 +285,10 @@ S
   [[ $output == "simnode needs /dev/fuse, which can't be opened here: modprobe fuse"* ]]
 }
 
+is_stuck() { # PID
+  [[ $(ps -o stat= -p "$1") == D* ]]
+}
+
 @test "a hang holds the locks until simnode ends, and ends with it" {
   sim_start <<<"at /sys/bus/pci/devices/0000:18:00.0/sriov_numvfs write hang"
   write "$(pf 0)/sriov_numvfs" 4 2>"$sim/first" &
@@ -294,12 +298,7 @@ S
   second=$!
   sim_wait "write .*${PFS[1]}/sriov_numvfs"
   kill -9 $first # as in a stuck driver: it stays, from when it takes the signal on
-  for ((i = 0; i < 1000; i++)); do
-    state=$(ps -o stat= -p $first)
-    [[ $state != D* ]] || break
-    sleep 0.01
-  done
-  [[ $state == D* ]]
+  eventually 1000 is_stuck $first
   [ "$(grep -c 'sriov ' "$sim/log")" = 1 ]
   sim_stop
   ! wait $first

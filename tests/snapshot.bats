@@ -5,6 +5,7 @@
 bats_require_minimum_version 1.5.0
 load lib/fakenode
 load lib/largenode
+load lib/eventually
 
 setup() {
   root=$BATS_TEST_TMPDIR/root
@@ -240,10 +241,8 @@ sys.stdout.buffer.write(d.tobuf() * 300001 + bytes(1024))' >"$tar"
   kill -9 $!
   wait $! || :
   exec 5<&-
-  for _ in $(seq 50); do
-    if tidy; then return 0; fi
-    sleep 0.1
-  done
-  ls -lR "$TMPDIR"
-  return 1
+  eventually 500 tidy || {
+    ls -lR "$TMPDIR"
+    return 1
+  }
 }

@@ -5,6 +5,7 @@
 bats_require_minimum_version 1.5.0
 load lib/fakenode
 load lib/fakebench
+load lib/eventually
 
 setup() {
   root=$BATS_TEST_TMPDIR/root
@@ -104,13 +105,10 @@ CALLS=(fsync renameat unlinkat openat write)
 }
 
 wait_for_text() { # FILE
-  local i
-  for ((i = 0; i < 1200; i++)); do
-    if [ -s "$1" ]; then return 0; fi
-    sleep 0.05
-  done
-  echo "nothing was written to $1 within a minute" >&2
-  return 1
+  eventually 6000 test -s "$1" || {
+    echo "nothing was written to $1 within a minute" >&2
+    return 1
+  }
 }
 
 kill_while_it_measures() { # [FUNCTION, while the gate is at work]

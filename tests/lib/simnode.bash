@@ -5,6 +5,9 @@
 # frees what hangs. $SIMNODE: another build of it.
 # shellcheck shell=bash
 
+# shellcheck source=tests/lib/eventually.bash
+. "${BASH_SOURCE[0]%/*}/eventually.bash"
+
 simnode="${SIMNODE:-$BATS_TEST_DIRNAME/../build/simnode}"
 railhead="${RAILHEAD:-$BATS_TEST_DIRNAME/../build/railhead}"
 PFS=(0000:18:00.0 0000:3a:00.0 0000:4e:00.0 0000:5d:00.0 0000:9a:00.0 0000:bc:00.0 0000:cc:00.0 0000:db:00.0)
@@ -46,17 +49,15 @@ sim_start() {
   done
 }
 
+_sim_ended() { ! kill -0 "$SIM_PID" 2>/dev/null; }
+
 # Lazily unmounted, so that open files are no obstacle; then simnode ends and with it what
 # hangs in it. Fails if it had to be killed.
 sim_stop() {
-  local i
   [ -n "${SIM_PID:-}" ] || return 0
   fusermount3 -u -z -q "$root" || :
   kill "$SIM_PID" 2>/dev/null || :
-  for ((i = 0; i < 500; i++)); do
-    kill -0 "$SIM_PID" 2>/dev/null || break
-    sleep 0.01
-  done
+  eventually 500 _sim_ended || :
   if kill -9 "$SIM_PID" 2>/dev/null; then
     SIM_PID=
     echo "simnode did not end by itself" >&2
@@ -68,11 +69,7 @@ sim_stop() {
 
 # Waits until the log has a line that a pattern of grep -E fits.
 sim_wait() { # PATTERN
-  local i
-  for ((i = 0; i < 1000; i++)); do
-    if grep -qE "$1" "$sim/log"; then return 0; fi
-    sleep 0.01
-  done
+  if eventually 1000 grep -qE "$1" "$sim/log"; then return 0; fi
   echo "nothing in the log of simnode is like: $1" >&2
   tail -n 20 "$sim/log" >&2
   return 1

@@ -1,5 +1,6 @@
 """How the harness goes through states, with a guest that only notes what is asked of it."""
 
+import fcntl
 import os
 import sys
 import tempfile
@@ -182,14 +183,30 @@ class Cache(unittest.TestCase):
 
 
 class Accelerator(unittest.TestCase):
+    def setUp(self):
+        self.place = self.enterContext(tempfile.TemporaryDirectory())
+        self.enterContext(mock.patch.object(cache, "DIRECTORY", self.place))
+        self.enterContext(mock.patch.object(os, "access", return_value=True))
+
+    def tried(self, **outcome):
+        return mock.patch.object(prepare, "_kvm_boots", **outcome)
+
     def test_kvm_is_tried_until_there_is_an_answer(self):
-        with tempfile.TemporaryDirectory() as place, mock.patch.object(cache, "DIRECTORY", place), \
-                mock.patch.object(os, "access", return_value=True), \
-                mock.patch.object(prepare, "_kvm_boots", side_effect=[KeyboardInterrupt, True]):
+        with self.tried(side_effect=[KeyboardInterrupt, True]):
             with self.assertRaises(KeyboardInterrupt):
                 prepare.accelerator("qemu", "disk")
             for _ in range(2):
                 self.assertEqual(prepare.accelerator("qemu", "disk"), "kvm")
+
+    def test_others_wait_for_the_answer(self):
+        def boots(*_):
+            with open(os.path.join(self.place, "accelerator")) as answer:
+                with self.assertRaises(BlockingIOError):
+                    fcntl.flock(answer, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return False
+
+        with self.tried(side_effect=boots):
+            self.assertEqual(prepare.accelerator("qemu", "disk"), "tcg,thread=multi")
 
 
 unittest.main()
