@@ -14,6 +14,7 @@ import cache      # noqa: E402
 import harness    # noqa: E402
 import prepare    # noqa: E402
 import vm         # noqa: E402
+from cases import qos    # noqa: E402
 from vm import GuestError    # noqa: E402
 
 
@@ -158,6 +159,15 @@ class Console(unittest.TestCase):
         self.assertTrue(vm.crawls("Linux version 6.1\n" + lost))
         self.assertFalse(vm.crawls(lost + "[  161.683138] systemd[1]: Reached target\n"))
         self.assertFalse(vm.crawls("[    3.574025] x86/mm: Checked\n[   35.756176] systemd[1]: None\n"))
+
+
+class Dcb(unittest.TestCase):
+    def test_an_acknowledgement_of_the_second_before(self):
+        lost = vm.Result(1, "Attribute write: Protocol error")
+        guest = mock.Mock(sh=lambda _: "eth0", run=lambda _: lost)
+        qos._takes(guest, "pfc set dev IF prio-pfc 3:on")
+        with self.assertRaises(harness.Failed):
+            qos._takes(guest, "app add dev IF dscp-prio 26:3")
 
 
 class Cache(unittest.TestCase):
