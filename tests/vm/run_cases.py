@@ -144,7 +144,7 @@ class Worker:
 
 # How many CPUs guests keep busy that also wait, for timers and for what takes too long on purpose, as
 # the figures of a run are; others one.
-BUSY = {harness.MAIN: 0.9, harness.DEVICES: 0.6, "trials": 0.6}
+BUSY = {harness.MAIN: 0.8, harness.DEVICES: 0.5, "trials": 0.6, "initramfs-tools": 0.5}
 
 
 def memory_of(name):
@@ -204,7 +204,7 @@ class Builder:
 
 
 # Three guests that boot on two CPUs take an eighth more of them, all in all, than two.
-CPUS = min(len(os.sched_getaffinity(0)), 4) + 0.2
+CPUS = min(len(os.sched_getaffinity(0)), 4) + 0.3
 
 
 def next_task(waiting, running, memory):
