@@ -160,6 +160,12 @@ class Console(unittest.TestCase):
         self.assertFalse(vm.crawls(lost + "[  161.683138] systemd[1]: Reached target\n"))
         self.assertFalse(vm.crawls("[    3.574025] x86/mm: Checked\n[   35.756176] systemd[1]: None\n"))
 
+    def test_a_disk_without_interrupts(self):
+        line = "M\x1b[K[ \x1b[0;31m*\x1b[0m] Job systemd-fsck-root.service/start running (%s)\r\n"
+        self.assertTrue(vm.waits_for_job("Found device\n" + line % "3min 45s / no limit"))
+        self.assertFalse(vm.waits_for_job(line % "45s / no limit"))
+        self.assertFalse(vm.waits_for_job(line % "3min 45s / no limit" + "Started.\n"))
+
 
 class Dcb(unittest.TestCase):
     def test_an_acknowledgement_of_the_second_before(self):

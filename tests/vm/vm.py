@@ -49,6 +49,16 @@ def crawls(boot):
                                    for time, later in zip(times, times[1:]))
 
 
+# systemd's line on a job that does not end, which it writes again and again.
+JOB_RUNS = re.compile(r"Job \S+ running \((?:(\d+)min )?(\d+)s / [^)]*\)\s*\Z")
+
+
+def waits_for_job(boot):
+    """Has a console said nothing else for long than that systemd waits for a job, as for a disk?"""
+    last = JOB_RUNS.search(boot[-200:])
+    return bool(last) and int(last[1] or 0) * 60 + int(last[2]) > STANDSTILL
+
+
 # Without stopping each service, which takes half as long as a boot; file systems are in order. Then
 # as an operator does it, for what is to be seen of that.
 REBOOT = "systemctl --force reboot"
@@ -536,7 +546,7 @@ class Guest:
         console = self.console()
         boot = console[max(map(console.rfind, BOOT_BEGINS)):]
         if boot.startswith(BOOT_BEGINS) and not RAILHEAD_RUNS.search(boot) \
-                and (self._still_for() > STANDSTILL or crawls(boot)):
+                and (self._still_for() > STANDSTILL or crawls(boot) or waits_for_job(boot)):
             return "a boot stands still before railhead runs; it ends with:\n" + boot[-600:]
         return None
 
