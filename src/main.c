@@ -12,6 +12,8 @@
 
 #include "base/mem.h"
 #include "cmd/cmd.h"
+#include "report/pager.h"
+#include "report/screen.h"
 
 enum { LONG_HELP = 256 };
 
@@ -41,7 +43,11 @@ static const struct {
 	{OPT_RESOLVED, "resolved", NULL, "and what follows from it on a machine", AT(resolved)},
 	{OPT_SNAPSHOT, "snapshot", "FILE.tar", "capture what planning reads, scrubbed; - is stdout",
 	 AT(snapshot)},
-	{OPT_ALL, "all", NULL, "bridges, system devices and VFs too", AT(all)},
+	{OPT_ALL, "all", NULL,
+	 "survey: bridges, system devices and VFs too; plan, verify: also what is as wanted",
+	 AT(all)},
+	{OPT_COLOUR, "color", "WHEN", "auto, always or never; NO_COLOR is respected", AT(colour)},
+	{OPT_NO_PAGER, "no-pager", NULL, "print a long text as it is, without less", AT(no_pager)},
 	{OPT_SCHEMA, "schema", NULL, "print the JSON Schema of profiles, for editors", AT(schema)},
 	{OPT_FORMAT, "format", "FORMAT", "for an image: line, bootc, uki or grubby", AT(format)},
 	{OPT_RESET, "reset", NULL, "give up all kernel arguments; creates railhead.env", AT(reset)},
@@ -182,6 +188,10 @@ static int run_verb(const struct verb *v, int argc, char **argv)
 	struct invocation inv = {.root = {.fd = -1}, .foreign = {.fd = -1}};
 	int code = parse(v, argc, argv, &inv);
 
+	if (code < 0 && screen_colour(inv.colour) < 0) {
+		complain("--color %s: there are auto, always and never", inv.colour);
+		code = EXIT_USAGE;
+	}
 	/* Who reads what it prints may go (head, grep -q): what was begun is done to its end. */
 	if (invocation_writes(&inv, v))
 		signal(SIGPIPE, SIG_IGN);
@@ -216,6 +226,8 @@ static int close_stdout(int code)
 	bool failed = ferror(stdout);
 	int r = fclose(stdout) == 0 ? 0 : errno;
 
+	if (pager_end())
+		return code;
 	/* Without a standard output, a verb that printed nothing has lost nothing. */
 	if (!failed && (!r || r == EBADF))
 		return code;
@@ -254,7 +266,6 @@ int main(int argc, char **argv)
 	/* Whatever the caller's: systemd, udev, modprobe and others read what is written. */
 	umask(022);
 	seed_json();
-	/* Results are read line by line while a stage runs: on the console, in the journal. */
-	setvbuf(stdout, NULL, _IOLBF, 0);
+	screen_begin();
 	return close_stdout(run_program(argc, argv));
 }

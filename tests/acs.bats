@@ -202,7 +202,7 @@ setup() {
     ln -s "../${vf##*/}" "$vf/../$PF0/virtfn$i"
     ln -s "../../../${vf#"$root/sys/"}" "$root/sys/bus/pci/devices/${vf##*/}"
   done
-  run -5 strace -f -e trace=open,openat,openat2 -o "$BATS_TEST_TMPDIR/trace" "$railhead" verify --root "$root" --stage gate
+  run -5 strace -f -e trace=open,openat,openat2 -o "$BATS_TEST_TMPDIR/trace" "$railhead" verify --all --root "$root" --stage gate
   [[ $output == *"gate/groups/$PF0/0"*"'group 8 with 0000:41:00.2 0000:41:00.3'"* ]]
   [[ $output == *"gate/groups/$PF0/2"* ]]
   [[ $output == *"same        gate/groups/$PF0/3 "* ]]

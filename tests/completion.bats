@@ -82,7 +82,7 @@ options_of() { # VERB
     # shellcheck disable=SC2046
     offered zsh "railhead $verb --" $(options_of "$verb")
   done
-  offered bash "railhead show --json --" --help --resolved --root
+  offered bash "railhead show --json --" --color --help --no-pager --resolved --root
 }
 
 @test "stages and formats are those that the program takes" {
@@ -95,6 +95,7 @@ options_of() { # VERB
     # shellcheck disable=SC2086
     offered $shell "railhead kargs --format " $formats
     offered $shell "railhead verify --stage ea" early
+    offered $shell "railhead verify --color " auto always never
   done
   offered bash "railhead verify --json --stage=ea" early
   offered zsh "railhead verify --json --stage=ea" early

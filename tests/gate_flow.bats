@@ -68,9 +68,11 @@ LINKS='  checks: {links: {run: carrier, on: nics}}'
       "degrade min 92% of line: not as the machine is now: rdma_loopback of $PF0: $PF0 has no RDMA device with the driver mlx5_core; see that the module that adds one (mlx5_ib, irdma, bnxt_re) is loaded" ]
     [ "$(bench_runs)" = "" ]
   done
-  run -0 "$railhead" plan --root "$root"
+  run -0 "$railhead" plan --all --root "$root"
   [[ $output == *"to measure  gate/memory/node0 "*"'min 2GB/s'"* ]]
-  [[ ${lines[-1]} == "profile sku: converged, all "*" as wanted; 9 to measure (railhead gate)" ]]
+  run -0 "$railhead" plan --root "$root"
+  [[ $output != *gate/memory* && $output == *"to measure  gate/loop/$PF0 "*" not as the machine is now: rdma_loopback "* ]]
+  [[ ${lines[-1]} == "profile sku: converged, all "*" as wanted (--all lists them); 9 to measure (railhead gate)" ]]
   run -0 "$railhead" plan --root "$root" --stage devices
   [[ $output != *"to measure"* ]]
 }

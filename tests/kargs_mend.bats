@@ -211,7 +211,7 @@ in_force() {
 
 @test "verify: grubby's flattening is found on a node whose arguments are in force, and blocks nothing" {
   in_force
-  run -0 "$railhead" verify --root "$root"
+  run -0 "$railhead" verify --all --root "$root"
   [[ $output == *"kernel_args/loader"* ]]
   entry "$mid-$new" "$base $wanted railhead.slot=b"
   run -5 "$railhead" verify --root "$root"
@@ -236,7 +236,7 @@ in_force() {
   rm -r "$root/boot"
   run -0 "$railhead" verify --root "$root"
   mkdir "$root/boot"
-  run -0 "$railhead" verify --root "$root"
+  run -0 "$railhead" verify --all --root "$root"
   grep 'kernel_args/loader' <<<"$output" | grep -q "same"
 }
 

@@ -51,7 +51,7 @@ converges() { # the first apply sets, the second writes nothing, and all that lo
     converges
     [ "$(filters)" = "all:2 default:2 eth0:1 eth1:2" ]
   done
-  on verify
+  on verify --all
   [[ $output == *"sysctl/net.ipv4.conf.*.rp_filter"*"'2'"*$'\n'*" 1 of 4 files belong to sysctl/net.ipv4.conf.eth0.rp_filter"* ]]
   on verify --json
   [ "$(jq -r '.changes[] | select(.id | endswith("*.rp_filter")).note' <<<"$output")" = \
@@ -91,7 +91,7 @@ sysctl:
 Y
   converges
   [ "$(filters)" = "all:2 default:0 eth0:2 eth1:1" ]
-  on verify
+  on verify --all
   [[ $output == *"sysctl/net.ipv4.conf.al[l].rp_filter"*"'no file of its own'"*$'\n'*" 1 of 1 files belong to sysctl/net.ipv4.conf.all.rp_filter"* ]]
 }
 
@@ -175,7 +175,7 @@ Y
   two_sections "/sys/class/net/*/napi_defer_hard_irqs" 5 5
   converges
   [ "$(values eth0 eth1)" = "5 5" ]
-  on verify
+  on verify --all
   [[ $output == *"2 of 2 files have the same value from link/$PF0/napi_defer_hard_irqs ("*"sku.yaml:6:38), link/$PF1/"* ]]
   [[ $output == *"1 of 1 files have the same value from sysfs/"*"sku.yaml:5:9)"* ]]
 }
@@ -279,7 +279,7 @@ link: {rails: {mtu: 9000}}"
   sku <<<'sysctl: {net.ipv4.conf.*.rp_filter: 0, net.ipv4.conf.e*.rp_filter: 1, net.ipv4.conf.eth0.rp_filter: 2}'
   converges
   [ "$(filters)" = "all:0 default:0 eth0:2 eth1:1" ]
-  on verify
+  on verify --all
   [[ $output == *"2 of 4 files belong to sysctl/net.ipv4.conf.eth0.rp_filter ("*"), sysctl/net.ipv4.conf.e*.rp_filter ("* ]]
 }
 

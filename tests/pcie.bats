@@ -147,7 +147,7 @@ pcie: {rails: {relaxed_ordering: true}}'
   sections 'pcie: {rails: {max_payload: 256}}'
   poke "$root/$TREE/$PORT/$UP/config" 0x44 0
   poke "$root/sys/bus/pci/devices/$PF1/config" 0x48 0x2830
-  run -5 "$railhead" verify --root "$root" --stage gate
+  run -5 "$railhead" verify --all --root "$root" --stage gate
   [[ $output == *"differs"*"pcie/$PF0/max_payload"*"$UP is capable of 128 at most"* ]]
   [[ $output == *"same"*"pcie/$PF1/max_payload"* ]]
 }
@@ -176,7 +176,7 @@ pcie: {rails: {relaxed_ordering: true}}'
   apply 0
   [ "$(cpus_of 50 51 52 53)" = "0 1 0 1" ]
   [ "$(cpus_of 54 55 56 57)" = "2 2 2 2" ]
-  run -0 "$railhead" verify --root "$root" --stage devices
+  run -0 "$railhead" verify --all --root "$root" --stage devices
   [[ $output == *"irq/$PF0/affinity"*"4 vectors on node 0"* ]]
   run -0 strace -f -e trace=open,openat,openat2 -o "$BATS_TEST_TMPDIR/trace" \
     "$railhead" apply --root "$root" --stage devices
@@ -242,7 +242,7 @@ irq: {rails: {affinity: local_node}}'
   gpu $GPU0 "$root/$TREE/$PORT/$UP/0000:3e:01.0" 0
   gpu $GPU1 "$root/sys/devices/pci0000:80/0000:80:01.0" 1
   sections 'pairs: {nics: rails, gpus: gpus, within: root_port}'
-  run -0 "$railhead" verify --root "$root" --stage gate
+  run -0 "$railhead" verify --all --root "$root" --stage gate
   [[ $output == *"pairs/$PF0"*"$GPU0, pcie_switch"* ]]
   [[ $output == *"pairs/$PF1"*"$GPU1, root_port"* ]]
   sections 'pairs: {nics: rails, gpus: gpus, within: pcie_switch}'

@@ -29,12 +29,9 @@ concrete() { # names of the profiles that are no base
   done
 }
 
-# The plan; what it judges and finds in order; arguments and the sets' members.
+# The plan, with what is as wanted; arguments and the sets' members.
 golden() { # MACHINE
-  "$railhead" plan --root "$MACHINES/$1" || [ $? -eq 5 ]
-  "$railhead" plan --json --root "$MACHINES/$1" |
-    jq -r '"holds already", (.changes[] | select(.state == "same" and .kind == "check")
-      | "  \(.id) \(.observed)")'
+  "$railhead" plan --all --root "$MACHINES/$1" || [ $? -eq 5 ]
   "$railhead" show "$1" --resolved --root "$MACHINES/$1" | sed -n '/^# What follows/,$p'
 }
 

@@ -28,7 +28,7 @@ firmware() { # ADDRESS VERSION
   firmware "$PF0" 28.39.1002
   firmware "$PF1" 28.40.0950
   want 'require: {kernel: ">=6.9", driver: {mlx5_core: ">=24.10-0.7.0"}, firmware: {rails: ">=28.39.1002"}}'
-  run -0 "$railhead" verify --root "$root"
+  run -0 "$railhead" verify --all --root "$root"
   [[ $output == *"require/firmware/rails/$PF1"* ]]
 }
 

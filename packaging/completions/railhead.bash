@@ -32,6 +32,7 @@ _railhead_value() {
   case $1 in
   STAGE) _railhead_words "initrd early devices gate" ;;
   FORMAT) _railhead_words "line bootc uki grubby" ;;
+  WHEN) _railhead_words "auto always never" ;;
   ADDRESS) _railhead_words "$(ls /sys/bus/pci/devices 2>/dev/null)" ;;
   UNIT) _railhead_words "$(systemctl list-unit-files --no-legend --type=service,target 2>/dev/null | cut -d ' ' -f 1)" ;;
   "NAME|FILE")

@@ -28,6 +28,8 @@ function __railhead_value -a what typed state
             printf '%s\n' initrd early devices gate
         case FORMAT
             printf '%s\n' line bootc uki grubby
+        case WHEN
+            printf '%s\n' auto always never
         case ADDRESS
             command ls /sys/bus/pci/devices 2>/dev/null
         case UNIT

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "engine/run.h"
+#include "report/screen.h"
 #include "report/status.h"
 #include "sys/root.h"
 #include "sys/scratch.h"
@@ -51,6 +52,9 @@ enum verb_option {
 	OPT_GATE = 1 << 23,
 	OPT_UNDO = 1 << 24,
 	OPT_RENEW = 1 << 25,
+	OPT_COLOUR = 1 << 26,
+	OPT_NO_PAGER = 1 << 27,
+	OPT_SCREEN = OPT_COLOUR | OPT_NO_PAGER, /* of verbs that print for people */
 };
 
 struct invocation {
@@ -59,10 +63,11 @@ struct invocation {
 	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
 	bool json, retry, explain, again, reset, resolved, all, schema, mend, end, keep, renew,
-		merge, force, undo;
+		merge, force, undo, no_pager;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
-	const char *profile, *snapshot, *format, *device, *for_time, *reason, *runs, *margin;
+	const char *profile, *snapshot, *format, *device, *for_time, *reason, *runs, *margin,
+		*colour;
 	struct strv gates; /* --gate, each */
 	char **args;	   /* what is left of argv, NULL-terminated */
 	int nargs;
@@ -138,6 +143,8 @@ void enter_user_space(const struct root *root, const struct status *s);
 /* Whether this process is the main process of one of railhead's own units. */
 bool in_own_unit(void);
 
+/* What is printed from here on is for people, and may fill more than a screen. */
+struct screen begin_page(const struct invocation *inv);
 /* Prints a JSON document and its newline. */
 void print_json(json_t *doc);
 /* {"profile": ..., "digest": ...} of a run; "changes" may be added. */

@@ -12,6 +12,7 @@
 #include "plan/render.h"
 #include "profile/search.h"
 #include "report/journal.h"
+#include "report/pager.h"
 
 void complain(const char *fmt, ...)
 {
@@ -163,10 +164,22 @@ bool in_own_unit(void)
 	return sd_pid_get_unit(0, &unit) >= 0 && str_starts(unit, "railhead-");
 }
 
+struct screen begin_page(const struct invocation *inv)
+{
+	struct screen screen = screen_look();
+
+	if (!inv->no_pager)
+		pager_begin();
+	return screen;
+}
+
 void print_json(json_t *doc)
 {
+	bool before = screen_raw(true);
+
 	json_dumpf(doc, stdout, JSON_INDENT(2));
 	putchar('\n');
+	screen_raw(before);
 	json_decref(doc);
 }
 

@@ -25,7 +25,7 @@ static int run(struct invocation *inv)
 		print_json(match_to_json(&run.match, &run.node));
 	} else {
 		if (inv->explain)
-			match_render(stdout, &run.match, &run.node, isatty(STDOUT_FILENO));
+			match_render(stdout, &run.match, &run.node, begin_page(inv).terminal);
 		if (run.match.result == MATCH_ONE)
 			printf("%s\n", run.match.chosen->name);
 	}
@@ -39,7 +39,7 @@ const struct verb verb_match = {
 	.name = "match",
 	.args = "[PROFILE...]",
 	.help = "which profile fits this node, and why each other one does not (--explain)",
-	.options = OPT_ROOT | OPT_JSON | OPT_EXPLAIN,
+	.options = OPT_ROOT | OPT_JSON | OPT_EXPLAIN | OPT_SCREEN,
 	.max_args = 1000,
 	.run = run,
 };

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* plan: what would change; verify: does the machine hold what the profile says now. */
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "cmd/cmd.h"
 #include "gate/gate.h"
 #include "plan/render.h"
+#include "report/changes.h"
+#include "report/text.h"
 
 struct tally {
 	size_t total, pending, failed, unsupported;
@@ -49,7 +53,30 @@ static struct tally count(const struct plan *plan, unsigned int stages)
 	return t;
 }
 
-static int look_and_print(struct invocation *inv, enum stage running, bool all, const char *good,
+/* The last line: how it stands as a whole. */
+static char *summary(const struct run *run, const struct tally *t, bool all, const char *good,
+		     const char *bad)
+{
+	size_t same = t->total - t->pending - t->unsupported;
+	struct str out = {0};
+
+	str_addf(&out, "profile %s: ", run->profile->name);
+	if (t->pending)
+		str_addf(&out, "%zu of %zu %s, %zu as wanted", t->pending, t->total, bad, same);
+	else if (t->unsupported)
+		str_addf(&out, "%s, %zu as wanted", good, same);
+	else
+		str_addf(&out, "%s, all %zu as wanted", good, t->total);
+	if (same && !all)
+		str_add(&out, " (--all lists them)");
+	if (t->unsupported)
+		str_addf(&out, ", %zu unsupported", t->unsupported);
+	if (t->benchmarks)
+		str_addf(&out, "; %zu to measure (railhead gate)", t->benchmarks);
+	return str_take(&out);
+}
+
+static int look_and_print(struct invocation *inv, enum stage running, const char *good,
 			  const char *bad)
 {
 	unsigned int stages = inv->stage_name ? STAGES(inv->stage) : STAGES_ALL;
@@ -70,18 +97,14 @@ static int look_and_print(struct invocation *inv, enum stage running, bool all, 
 		json_object_set_new(doc, "changes", plan_to_json(&run.plan, stages));
 		print_json(doc);
 	} else {
-		render_changes(stdout, &run.plan, stages, all);
-		printf("profile %s: ", run.profile->name);
-		if (t.pending)
-			printf("%zu of %zu %s", t.pending, t.total, bad);
-		else if (t.unsupported)
-			printf("%s, %zu as wanted, %zu unsupported", good, t.total - t.unsupported,
-			       t.unsupported);
+		struct screen screen = begin_page(inv);
+		cleanup_free char *last = summary(&run, &t, inv->all, good, bad);
+
+		if (inv->all)
+			render_changes(stdout, &run.plan, stages);
 		else
-			printf("%s, all %zu as wanted", good, t.total);
-		if (t.benchmarks)
-			printf("; %zu to measure (railhead gate)", t.benchmarks);
-		putchar('\n');
+			changes_render(stdout, &run, stages, &screen);
+		text_wrap(stdout, last, screen.terminal ? screen.columns : SIZE_MAX, 4);
 	}
 	run_close(&run);
 	return t.pending ? EXIT_PENDING : EXIT_OK;
@@ -89,19 +112,19 @@ static int look_and_print(struct invocation *inv, enum stage running, bool all, 
 
 static int run_plan(struct invocation *inv)
 {
-	return look_and_print(inv, STAGE_COUNT, false, "converged", "pending");
+	return look_and_print(inv, STAGE_COUNT, "converged", "pending");
 }
 
 static int run_verify(struct invocation *inv)
 {
-	return look_and_print(inv, STAGE_GATE, true, "verified", "differ");
+	return look_and_print(inv, STAGE_GATE, "verified", "differ");
 }
 
 const struct verb verb_plan = {
 	.name = "plan",
 	.args = "",
 	.help = "what would change; opens nothing for writing",
-	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_PROFILE,
+	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_PROFILE | OPT_ALL | OPT_SCREEN,
 	.run = run_plan,
 };
 
@@ -109,6 +132,6 @@ const struct verb verb_verify = {
 	.name = "verify",
 	.args = "",
 	.help = "does the machine hold what the profile says now (checklist, drift)",
-	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_PROFILE,
+	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_PROFILE | OPT_ALL | OPT_SCREEN,
 	.run = run_verify,
 };

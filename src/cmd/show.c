@@ -123,7 +123,7 @@ static int list_profiles(struct invocation *inv)
 	if (inv->json)
 		print_json(json_pack("{s:O}", "profiles", list));
 	else
-		table_print(stdout, &t, isatty(STDOUT_FILENO));
+		table_print(stdout, &t, begin_page(inv).terminal);
 	json_decref(list);
 	table_free(&t);
 	profile_files_free(&files);
@@ -376,7 +376,7 @@ const struct verb verb_show = {
 	.name = "show",
 	.args = "[NAME|FILE]",
 	.help = "the profiles there are, or one of them, merged (--resolved: and what follows)",
-	.options = OPT_ROOT | OPT_JSON | OPT_RESOLVED,
+	.options = OPT_ROOT | OPT_JSON | OPT_RESOLVED | OPT_SCREEN,
 	.max_args = 1,
 	.run = run,
 };

@@ -17,10 +17,12 @@ static void show(struct invocation *inv, struct node *node)
 
 	node_read_part_numbers(&inv->root, node);
 	inventory_take(&inv->root, node, &inventory);
-	if (inv->json)
+	if (inv->json) {
 		print_json(inventory_to_json(node, &inventory));
-	else
+	} else {
+		begin_page(inv);
 		inventory_render(stdout, node, &inventory, inv->all);
+	}
 	inventory_free(&inventory);
 }
 
@@ -106,6 +108,6 @@ const struct verb verb_survey = {
 	.name = "survey",
 	.args = "",
 	.help = "what this node is; --snapshot captures it for offline work",
-	.options = OPT_ROOT | OPT_JSON | OPT_ALL | OPT_SNAPSHOT,
+	.options = OPT_ROOT | OPT_JSON | OPT_ALL | OPT_SNAPSHOT | OPT_SCREEN,
 	.run = run,
 };

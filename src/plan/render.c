@@ -81,39 +81,20 @@ char *render_premise(const struct change *c)
 			 c->desired, c->reason);
 }
 
-/* The cause of much that is absent below: it is read first. */
-static void render_headlines(FILE *out, const struct plan *plan)
+void render_changes(FILE *out, const struct plan *plan, unsigned int stages)
 {
-	for (size_t i = 0; i < plan->list.n; i++) {
-		const struct change *c = plan->list.v[i];
-
-		cleanup_free char *text = render_premise(c);
-
-		if (text)
-			fprintf(out, "%s\n", text);
-	}
-}
-
-size_t render_changes(FILE *out, const struct plan *plan, unsigned int stages, bool all)
-{
-	size_t lines = 0;
-
-	render_headlines(out, plan);
 	for (enum stage s = 0; s < STAGE_COUNT; s++) {
 		bool titled = false;
 
 		for (size_t i = 0; i < plan->list.n; i++) {
 			const struct change *c = plan->list.v[i];
 
-			if (c->stage != s || !(stages & (1u << s)) || c->state == CHANGE_UNKNOWN ||
-			    (!all && c->state == CHANGE_SAME))
+			if (c->stage != s || !(stages & (1u << s)) || c->state == CHANGE_UNKNOWN)
 				continue;
 			if (!titled)
 				fprintf(out, "%s\n", stage_name(s));
 			titled = true;
 			render_one(out, c);
-			lines++;
 		}
 	}
-	return lines;
 }

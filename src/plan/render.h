@@ -11,10 +11,10 @@
 json_t *change_to_json(const struct change *c);
 
 /*
- * A line per change: state, id, what was found and what is wanted; the reason below it.
- * all: also those that are as wanted. Returns how many lines it printed.
+ * All changes, stage by stage, a line each: state, id, what was found and what is wanted; the
+ * reason below it.
  */
-size_t render_changes(FILE *out, const struct plan *plan, unsigned int stages, bool all);
+void render_changes(FILE *out, const struct plan *plan, unsigned int stages);
 
 /* "not as expected: ..." of a broken premise; NULL of any other change. Caller frees. */
 char *render_premise(const struct change *c);

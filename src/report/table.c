@@ -14,11 +14,11 @@ static size_t columns(const struct table *t)
 	return n;
 }
 
-/* A tab or line break inside a cell would make two of it. */
+/* A tab or line break inside a cell would make two of it. Others are screen.h's. */
 static void tame(char *s)
 {
 	for (; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
+		if (*s == '\t' || *s == '\n')
 			*s = '?';
 }
 

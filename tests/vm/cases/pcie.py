@@ -83,7 +83,7 @@ def affinity(vm):
     _nothing_to_do(vm)
     for node, nic in enumerate(NICS):
         vectors = _expect_cpus(vm, nic, str(node))
-    said = vm.sh("railhead verify --stage devices 2>&1")
+    said = vm.sh("railhead verify --all --stage devices 2>&1")
     contains("railhead verify", said, f"{len(vectors)} vectors on node 1")
     moved = vectors[-1][0]
     vm.sh(f"echo 0 >/proc/irq/{moved}/smp_affinity_list")

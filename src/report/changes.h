@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A plan as people read it: what is wrong first, what is as wanted as a count. */
+#pragma once
+
+#include "engine/run.h"
+#include "report/screen.h"
+
+/*
+ * The changes of those stages that do not hold: broken premises, then what failed, differs, waits,
+ * what this machine can't do, and what it could not measure now. On a terminal lines that say the
+ * same of several members become one (fold.h), values are cut to its width, and the reasons follow
+ * below; elsewhere each change is a line of its own, whole, with its reason at the end.
+ */
+void changes_render(FILE *out, const struct run *run, unsigned int stages,
+		    const struct screen *screen);

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/fold.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+enum { LISTED_MAX = 4 };
+
+/* What stands for an address, the number of a VF and that of a NUMA node in a shape. */
+#define ADDRESS_MARK '\1'
+#define VF_MARK '\2'
+#define NODE_MARK '\3'
+
+/* --- shapes -------------------------------------------------------------------------------- */
+
+static size_t count_hex(const char *s)
+{
+	size_t n = 0;
+
+	while (isxdigit((unsigned char)s[n]) && !isupper((unsigned char)s[n]))
+		n++;
+	return n;
+}
+
+/* The length of a PCI address at s, "0000:18:00.0"; 0: there is none. */
+static size_t address_at(const char *s)
+{
+	size_t domain = count_hex(s);
+	const char *rest = s + domain;
+
+	if (domain < 4 || domain > 8 || rest[0] != ':' || count_hex(rest + 1) != 2 ||
+	    rest[3] != ':' || count_hex(rest + 4) != 2 || rest[6] != '.' || rest[7] < '0' ||
+	    rest[7] > '7' || isalnum((unsigned char)rest[8]))
+		return 0;
+	return domain + 8;
+}
+
+/* The length of a word and the number after it, "vf3", "VF 3"; 0: it is something else. */
+static size_t numbered_at(const char *s, const char *word)
+{
+	size_t n = strlen(word);
+	size_t digits;
+
+	if (strncasecmp(s, word, n) != 0)
+		return 0;
+	n += s[n] == ' ';
+	digits = strspn(s + n, "0123456789");
+	return digits && !isalnum((unsigned char)s[n + digits]) ? n + digits : 0;
+}
+
+struct part {
+	char mark; /* 0: a character of the text itself */
+	size_t len;
+};
+
+static struct part part_at(const char *text, const char *s)
+{
+	size_t n;
+
+	if (s > text && isalnum((unsigned char)s[-1]))
+		return (struct part){0, 1};
+	if ((n = address_at(s)))
+		return (struct part){ADDRESS_MARK, n};
+	if ((n = numbered_at(s, "vf")))
+		return (struct part){VF_MARK, n};
+	if ((n = numbered_at(s, "node")))
+		return (struct part){NODE_MARK, n};
+	return (struct part){0, 1};
+}
+
+/* The text with marks for its addresses, VFs and nodes; texts of one shape say the same. */
+static char *shape_of(const char *text)
+{
+	struct str out = {0};
+
+	for (const char *s = text; *s;) {
+		struct part p = part_at(text, s);
+
+		str_addn(&out, p.mark ? &p.mark : s, 1);
+		s += p.len;
+	}
+	return out.len ? str_take(&out) : xstrdup("");
+}
+
+static bool has_marks(const char *shape)
+{
+	return shape[strcspn(shape, "\1\2\3")];
+}
+
+/* --- what a line says ------------------------------------------------------------------------ */
+
+/* "link mtu" of "link/0000:18:00.0/mtu": the section, and the path without the members. */
+static char *name_of(const char *shape)
+{
+	struct str out = {0};
+
+	while (*shape) {
+		size_t n = strcspn(shape, "/");
+		bool is_member = n && strspn(shape, "\1\2\3-") >= n;
+
+		if (!is_member && (n || out.len)) {
+			if (out.len)
+				str_add(&out, strchr(out.s, ' ') ? "/" : " ");
+			str_addn(&out, shape, n);
+		}
+		shape += n + (shape[n] == '/');
+	}
+	return out.len ? str_take(&out) : xstrdup("");
+}
+
+/* Of an id without members: the last name of its path, which may differ in a folded line. */
+static const char *last_of(const char *id)
+{
+	const char *slash = strrchr(id, '/');
+
+	return slash && slash > id && slash[-1] != '/' && slash[1] ? slash + 1 : NULL;
+}
+
+/* Of a row without members: the names that differ. */
+static char *names_of(const struct fold_row *row)
+{
+	struct str out = {0};
+
+	for (size_t i = 0; i < row->items.n; i++)
+		str_addf(&out, "%s%s", i ? ", " : "", last_of(row->items.v[i]->id));
+	return str_take(&out);
+}
+
+/* --- whom it is about ------------------------------------------------------------------------ */
+
+struct members {
+	struct strv addresses; /* each once */
+	struct strv nodes;     /* "node0" */
+	size_t vfs, pairs;
+	char *first; /* "vf3", or the first pair */
+};
+
+static void add_once(struct strv *list, const char *s, size_t n)
+{
+	cleanup_free char *copy = xstrndup(s, n);
+
+	for (size_t i = 0; i < list->n; i++)
+		if (streq(list->v[i], copy))
+			return;
+	strv_add(list, copy);
+}
+
+static void find_members(const char *id, struct members *m)
+{
+	size_t addresses = 0;
+
+	for (const char *s = id; *s;) {
+		struct part p = part_at(id, s);
+
+		if (p.mark == ADDRESS_MARK) {
+			add_once(&m->addresses, s, p.len);
+			if (++addresses == 2)
+				m->pairs++;
+		} else if (p.mark == NODE_MARK) {
+			add_once(&m->nodes, s, p.len);
+		} else if (p.mark == VF_MARK && !m->vfs++) {
+			m->first = xstrndup(s, p.len);
+		}
+		s += p.len;
+	}
+}
+
+static void members_free(struct members *m)
+{
+	strv_free(&m->addresses);
+	strv_free(&m->nodes);
+	free(m->first);
+}
+
+static bool has_string(const struct strv *list, const char *s)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (streq(list->v[i], s))
+			return true;
+	return false;
+}
+
+static bool has_all(const struct strv *list, const struct strv *wanted)
+{
+	for (size_t i = 0; i < wanted->n; i++)
+		if (!has_string(list, wanted->v[i]))
+			return false;
+	return true;
+}
+
+static void drop_all(struct strv *list, const struct strv *gone)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->n; i++)
+		if (has_string(gone, list->v[i]))
+			free(list->v[i]);
+		else
+			list->v[kept++] = list->v[i];
+	list->n = kept;
+}
+
+/* The largest set all of whose members are there; NULL: of each one is missing. */
+static const struct fold_set *whole_set(const struct fold_sets *sets, const struct strv *addresses)
+{
+	const struct fold_set *best = NULL;
+
+	for (size_t i = 0; i < sets->list.n; i++) {
+		const struct fold_set *set = &sets->list.v[i];
+
+		if (set->addresses.n > 1 && has_all(addresses, &set->addresses) &&
+		    (!best || set->addresses.n > best->addresses.n))
+			best = set;
+	}
+	return best;
+}
+
+/* The smallest set that the address is a member of, or NULL. */
+static const struct fold_set *set_of(const struct fold_sets *sets, const char *address)
+{
+	const struct fold_set *best = NULL;
+
+	for (size_t i = 0; i < sets->list.n; i++) {
+		const struct fold_set *set = &sets->list.v[i];
+
+		if (has_string(&set->addresses, address) &&
+		    (!best || set->addresses.n < best->addresses.n))
+			best = set;
+	}
+	return best;
+}
+
+/* "0000:18:00.0, 0000:29:00.0 and 3 more" */
+static void list_addresses(struct str *out, const struct strv *addresses)
+{
+	size_t shown = addresses->n > LISTED_MAX ? LISTED_MAX - 1 : addresses->n;
+
+	for (size_t i = 0; i < shown; i++)
+		str_addf(out, "%s%s", i ? ", " : "", addresses->v[i]);
+	if (shown < addresses->n)
+		str_addf(out, " and %zu more", addresses->n - shown);
+}
+
+/* Of a set some members of which are missing. Takes them out of rest. */
+static void add_some(struct str *out, const struct fold_sets *sets, struct strv *rest)
+{
+	const struct fold_set *set = set_of(sets, rest->v[0]);
+	cleanup_strv struct strv some = {0};
+
+	for (size_t i = 0; i < rest->n; i++)
+		if (set_of(sets, rest->v[i]) == set)
+			strv_add(&some, rest->v[i]);
+	if (out->len)
+		str_add(out, ", ");
+	if (set && some.n > 1)
+		str_addf(out, "%zu of %zu ", some.n, set->addresses.n);
+	if (set)
+		str_addf(out, "%s ", set->name);
+	if (set && some.n > 1)
+		str_add(out, "(");
+	list_addresses(out, &some);
+	if (set && some.n > 1)
+		str_add(out, ")");
+	drop_all(rest, &some);
+}
+
+/* "rails x8, 2 of 4 storage (0000:29:00.0, 0000:29:00.1)" */
+static char *cover(const struct members *m, const struct fold_sets *sets, const char *times)
+{
+	cleanup_strv struct strv rest = {0};
+	const struct fold_set *set;
+	struct str out = {0};
+
+	for (size_t i = 0; i < m->addresses.n; i++)
+		strv_add(&rest, m->addresses.v[i]);
+	while ((set = whole_set(sets, &rest))) {
+		str_addf(&out, "%s%s", out.len ? ", " : "", set->name);
+		if (!m->vfs)
+			str_addf(&out, " %s%zu", times, set->addresses.n);
+		drop_all(&rest, &set->addresses);
+	}
+	while (rest.n)
+		add_some(&out, sets, &rest);
+	return str_take(&out);
+}
+
+static char *of_members(const struct fold_row *row, const struct fold_sets *sets, const char *times)
+{
+	cleanup(members_free) struct members m = {0};
+	cleanup_free char *functions = NULL;
+	struct str out = {0};
+
+	for (size_t i = 0; i < row->items.n; i++)
+		find_members(row->items.v[i]->id, &m);
+	if (m.pairs > 1)
+		return xasprintf("%zu pairs", m.pairs);
+	if (m.pairs)
+		return xasprintf("%s-%s", m.addresses.v[0], m.addresses.v[1]);
+	functions = m.addresses.n ? cover(&m, sets, times) : NULL;
+	if (m.vfs > 1)
+		str_addf(&out, "%zu vfs of ", m.vfs);
+	else if (m.vfs)
+		str_addf(&out, "%s of ", m.first);
+	if (functions)
+		str_add(&out, functions);
+	for (size_t i = 0; !functions && i < m.nodes.n; i++)
+		str_addf(&out, "%s%s", i ? ", " : "", m.nodes.v[i]);
+	return out.len ? str_take(&out) : xstrdup("");
+}
+
+void fold_sets_add(struct fold_sets *sets, const struct device_sets *device_sets)
+{
+	for (size_t i = 0; i < device_sets->set.n; i++) {
+		const struct device_set *from = &device_sets->set.v[i];
+		struct fold_set set = {.name = xstrdup(from->sel->name)};
+
+		for (size_t k = 0; k < from->fn.n; k++)
+			strv_add(&set.addresses, from->fn.v[k]->addr);
+		vec_push(&sets->list, set);
+	}
+}
+
+void fold_sets_free(struct fold_sets *sets)
+{
+	for (size_t i = 0; i < sets->list.n; i++) {
+		free(sets->list.v[i].name);
+		strv_free(&sets->list.v[i].addresses);
+	}
+	vec_free(&sets->list);
+}
+
+/* --- folding --------------------------------------------------------------------------------- */
+
+static const char *or_empty(const char *s)
+{
+	return s ? s : "";
+}
+
+/* Items of one key are one line. */
+static char *key_of(const struct fold_item *item)
+{
+	cleanup_free char *id = shape_of(item->id);
+	cleanup_free char *value = shape_of(or_empty(item->value));
+	cleanup_free char *reason = shape_of(or_empty(item->reason));
+	const char *last = has_marks(id) ? NULL : last_of(id);
+
+	return xasprintf("%s\n%.*s\n%s\n%s", item->label, last ? (int)(last - id) : (int)strlen(id),
+			 id, value, reason);
+}
+
+static void finish_row(struct fold_row *row, const struct fold_sets *sets, bool utf8)
+{
+	const struct fold_item *first = row->items.v[0];
+	cleanup_free char *shape = shape_of(first->id);
+	bool many_names = row->items.n > 1 && !has_marks(shape) && last_of(shape);
+
+	row->of = of_members(row, sets, utf8 ? "×" : "x");
+	if (many_names) {
+		row->names = names_of(row);
+		shape[last_of(shape) - shape - 1] = '\0';
+	}
+	row->name = name_of(shape);
+	row->reason_same = true;
+	for (size_t i = 1; i < row->items.n; i++)
+		row->reason_same &=
+			streq(or_empty(row->items.v[i]->reason), or_empty(first->reason));
+}
+
+void fold(const struct fold_item *items, size_t n, const struct fold_sets *sets, bool utf8,
+	  struct fold *ret)
+{
+	cleanup_strv struct strv keys = {0}; /* of the rows */
+
+	*ret = (struct fold){0};
+	for (size_t i = 0; i < n; i++) {
+		cleanup_free char *key = key_of(&items[i]);
+		size_t r = 0;
+
+		while (r < keys.n && !streq(keys.v[r], key))
+			r++;
+		if (r == keys.n) {
+			struct fold_row row = {0};
+
+			strv_add(&keys, key);
+			vec_push(&ret->rows, row);
+		}
+		vec_push(&ret->rows.v[r].items, &items[i]);
+	}
+	for (size_t r = 0; r < ret->rows.n; r++)
+		finish_row(&ret->rows.v[r], sets, utf8);
+}
+
+void fold_free(struct fold *f)
+{
+	for (size_t r = 0; r < f->rows.n; r++) {
+		vec_free(&f->rows.v[r].items);
+		free(f->rows.v[r].of);
+		free(f->rows.v[r].name);
+		free(f->rows.v[r].names);
+	}
+	vec_free(&f->rows);
+}

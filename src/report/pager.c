@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/pager.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+static pid_t pager;
+
+/* What is asked for, a command of sh; NULL: none. */
+static const char *command(void)
+{
+	const char *asked = getenv("PAGER"), *term = getenv("TERM");
+
+	if (!isatty(STDOUT_FILENO) || !term || streq(term, "dumb"))
+		return NULL;
+	if (!asked)
+		return "less";
+	return *asked && !streq(asked, "cat") ? asked : NULL;
+}
+
+/*
+ * less without the commands that run programs and write files, since root may be reading. A machine
+ * without the pager prints as it is.
+ */
+static void be_the_pager(const char *asked, pid_t parent)
+{
+	cleanup_free char *text = xasprintf("command -v %.*s >/dev/null 2>&1 && exec %s; exec cat",
+					    (int)strcspn(asked, " \t;|&<>()"), asked, asked);
+
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(EXIT_FAILURE);
+	setenv("LESS", "FRXMK", 1);
+	setenv("LESSSECURE", "1", 1);
+	execl("/bin/sh", "sh", "-c", text, NULL);
+	_exit(EXIT_FAILURE);
+}
+
+void pager_begin(void)
+{
+	const char *asked = command();
+	pid_t parent = getpid();
+	int ends[2];
+
+	if (!asked || pipe2(ends, O_CLOEXEC) < 0)
+		return;
+	fflush(stdout);
+	pager = fork();
+	if (pager == 0) {
+		dup2(ends[0], STDIN_FILENO);
+		be_the_pager(asked, parent);
+	}
+	if (pager > 0) {
+		signal(SIGPIPE, SIG_IGN); /* who has read enough may quit */
+		dup2(ends[1], STDOUT_FILENO);
+	}
+	close(ends[0]);
+	close(ends[1]);
+}
+
+bool pager_end(void)
+{
+	bool was_used = pager > 0;
+
+	while (was_used && waitpid(pager, NULL, 0) < 0 && errno == EINTR)
+		;
+	pager = 0;
+	return was_used;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/text.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static bool begins_character(char c)
+{
+	return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+size_t text_width(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += begins_character(*s);
+	return n;
+}
+
+/* The bytes of that many characters. */
+static size_t bytes_of(const char *s, size_t characters)
+{
+	size_t i = 0;
+
+	for (size_t n = 0; s[i]; i++)
+		if (begins_character(s[i]) && n++ == characters)
+			break;
+	return i;
+}
+
+char *text_cut(const char *s, size_t columns, bool utf8)
+{
+	const char *mark = utf8 ? "…" : "...";
+	size_t width = text_width(mark);
+
+	if (text_width(s) <= columns)
+		return xstrdup(s);
+	if (columns < width)
+		return xstrndup(s, bytes_of(s, columns));
+	return xasprintf("%.*s%s", (int)bytes_of(s, columns - width), s, mark);
+}
+
+void text_wrap(FILE *out, const char *s, size_t columns, size_t indent)
+{
+	size_t at = 0;
+
+	while (*s) {
+		size_t n = strcspn(s, " "), blanks = strspn(s + n, " ");
+		size_t width = 0;
+
+		for (size_t i = 0; i < n; i++)
+			width += begins_character(s[i]);
+		if (at && at + 1 + width > columns) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			at = indent;
+		} else if (at) {
+			fputc(' ', out);
+			at++;
+		}
+		fwrite(s, 1, n, out);
+		at += width;
+		s += n + blanks;
+	}
+	fputc('\n', out);
+}

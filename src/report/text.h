@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Text in the columns of a terminal. A character is one column, whatever its bytes. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+size_t text_width(const char *s);
+/* At most so many columns; where something is cut off the last ones say so. The caller frees. */
+char *text_cut(const char *s, size_t columns, bool utf8);
+/* Breaks lines at blanks; those after the first begin with so many. A longer word stays whole. */
+void text_wrap(FILE *out, const char *s, size_t columns, size_t indent);

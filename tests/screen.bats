@@ -1,0 +1,184 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What people see: in a terminal of a given size (tmux), and in a pipe. Screens are compared with
+# those in fixtures/screens; GOLDEN=1 writes them again: read the diff.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+load lib/eventually
+
+screens=$BATS_TEST_DIRNAME/fixtures/screens
+
+setup_file() {
+  export MACHINES=$BATS_FILE_TMPDIR/machines
+  "$BATS_TEST_DIRNAME/lib/machine" "$MACHINES" "$BATS_TEST_DIRNAME/fixtures/machines/hgx-h100-cx7.toml"
+}
+
+setup() {
+  root=$BATS_TEST_TMPDIR/node
+  cp -a "$MACHINES/hgx-h100-cx7" "$root"
+  cd "$BATS_TEST_TMPDIR"
+  export LANG=C.UTF-8 TMUX_TMPDIR=$BATS_TEST_TMPDIR
+  unset LC_ALL LC_CTYPE NO_COLOR PAGER LESS COLUMNS
+}
+
+teardown() {
+  while [ "$terminals" -gt 0 ]; do
+    in_tmux kill-server 2>/dev/null || true
+    terminals=$((terminals - 1))
+  done
+}
+
+terminals=0
+
+in_tmux() { # of the last terminal
+  tmux -L "terminal$terminals" "$@"
+}
+
+# Runs a command in a terminal; what stands there at its end, or once that word does.
+in_terminal() { # COLUMNS ROWS [until WORD] COMMAND
+  local columns=$1 rows=$2 word=
+  shift 2
+  if [ "$1" = until ]; then word=$2 && shift 2; fi
+  terminals=$((terminals + 1))
+  in_tmux -f /dev/null new-session -d -x "$columns" -y "$rows" "$*; echo exit \$?; exec sleep 600"
+  eventually 1000 shows "${word:-exit [0-9]}"
+  in_tmux capture-pane -p ${escapes:+-e} | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
+}
+
+shows() { # PATTERN
+  in_tmux capture-pane -p | grep -q "$1"
+}
+
+golden() { # NAME: standard input
+  cat >"$BATS_TEST_TMPDIR/$1"
+  [ -z "${GOLDEN:-}" ] || cp "$BATS_TEST_TMPDIR/$1" "$screens/$1"
+  diff -u "$screens/$1" "$BATS_TEST_TMPDIR/$1"
+}
+
+# A node on which all is as the profile wants it, but for three things.
+three_things() {
+  cat >sku.yaml <<'Y'
+schema: 1
+name: sku
+match: {dmi: {sys_vendor: Supermicro}}
+devices:
+  rails: {pci: "15b3:1021", ports: 1, expect: 8}
+  gpus: {pci: "10de:2330", expect: 8}
+expect: {cpu_sockets: 2, numa_nodes: 2}
+sysctl: {vm.max_map_count: 65530, net.core.rmem_max: 212992}
+link: {rails: {mtu: 1500}}
+pairs: {nics: rails, gpus: gpus, within: pcie_switch}
+gate:
+  checks:
+    links: {run: pcie_link, on: rails, speed: 32GT/s, width: 16}
+    rdma: {run: rdma_link, on: rails, speed: 400Gb/s}
+    carrier: {run: carrier, on: rails}
+    memory: {run: memory_bandwidth, per: node, min: 180GB/s}
+Y
+  "$railhead" verify --root node --profile sku.yaml
+  echo 4096 >node/proc/sys/vm/max_map_count
+  echo 9000 >node/sys/bus/pci/devices/0000:9a:00.0/net/*/mtu
+  echo 8 >node/sys/bus/pci/devices/0000:18:00.0/current_link_width
+}
+
+@test "plan of a bare node of eight NICs: a screen of 100 columns, and the same at 80 and 120" {
+  local width
+  for width in 80 100 120; do
+    in_terminal $width 70 "$railhead plan --root node --profile $BATS_TEST_DIRNAME/../profiles/hgx-h100-cx7.yaml" >screen
+    [ "$(wc -l <screen)" -le 61 ] # and the exit status
+    golden "plan-bare-$width" <screen
+  done
+}
+
+@test "three things that are wrong are the first three lines, of plan and of verify" {
+  local verb width
+  three_things
+  for verb in plan verify; do
+    for width in 80 120; do
+      in_terminal $width 40 "$railhead $verb --root node --profile sku.yaml" >screen
+      golden "$verb-three-$width" <screen
+      head -n 3 screen >first
+      grep -q 'sysctl vm.max_map_count .*4096 → 65530' first
+      grep -q 'rails 0000:9a:00.0: link mtu .*9000 → 1500' first
+      grep -q 'rails 0000:18:00.0: gate links/width .*8 → 16' first
+    done
+  done
+}
+
+@test "in a pipe each of them is a line of its own, whole and without colour" {
+  three_things
+  run -5 "$railhead" verify --root node --profile sku.yaml
+  [ "${#lines[@]}" -eq 4 ]
+  [[ ${lines[0]} == "  differs     sysctl/vm.max_map_count "*" '4096' -> '65530'" ]]
+  [[ ${lines[1]} == "  differs     link/0000:9a:00.0/mtu "*" '9000' -> '1500'" ]]
+  [[ ${lines[2]} == "  differs     gate/links/0000:18:00.0/width "*" '8' -> '16'"* ]]
+  [[ ${lines[3]} == "profile sku: 3 of "*" differ, "*" as wanted (--all lists them); 2 to measure (railhead gate)" ]]
+  [[ $output != *$'\e'* ]]
+  "$railhead" plan --root node --profile "$BATS_TEST_DIRNAME/../profiles/hgx-h100-cx7.yaml" >bare || [ $? -eq 5 ]
+  [ "$(grep -c 'sriov/.*/vf[0-7]/driver' bare)" -eq 64 ]
+}
+
+@test "--all: what is as wanted, too, a line each, stage by stage" {
+  three_things
+  run -5 "$railhead" verify --all --root node --profile sku.yaml
+  [[ $output == *$'\n'"  same        link/0000:18:00.0/mtu "* ]]
+  [[ $output == *$'\n'"  differs     link/0000:9a:00.0/mtu "* ]]
+  [[ $output == *"gate"$'\n'*"  to measure  gate/memory/node0 "* ]]
+}
+
+@test "colour: on a terminal, unless NO_COLOR or --color=never; elsewhere with --color=always" {
+  local red=$'\e[33m'
+  three_things
+  escapes=yes in_terminal 100 40 "$railhead verify --root node --profile sku.yaml" >screen
+  grep -qF "${red}differs" screen
+  NO_COLOR=1 escapes=yes in_terminal 100 40 "$railhead verify --root node --profile sku.yaml" >screen
+  ! grep -q $'\e\\[33m' screen
+  escapes=yes in_terminal 100 40 "$railhead verify --color=never --root node --profile sku.yaml" >screen
+  ! grep -q $'\e\\[33m' screen
+  run -5 "$railhead" verify --color=auto --root node --profile sku.yaml
+  [[ $output != *$'\e'* ]]
+  run -2 "$railhead" verify --color=blue --root node --profile sku.yaml
+  [[ $output == *"--color blue: there are auto, always and never"* ]]
+}
+
+@test "without a locale of UTF-8 a terminal gets ASCII" {
+  three_things
+  LANG=C in_terminal 80 40 "$railhead verify --root node --profile sku.yaml" >screen
+  grep -q '4096 -> 65530' screen
+  ! LC_ALL=C grep -q '[^ -~]' screen
+}
+
+@test "a pager: for what fills more than a screen; what it is missing prints as it is" {
+  three_things
+  in_terminal 100 10 until 'lines 1-9' "LESS=x $railhead plan --all --root node --profile sku.yaml" >screen
+  ! grep -q "^exit" screen
+  in_tmux send-keys q
+  eventually 1000 shows "^exit 5"
+  in_terminal 100 40 "$railhead verify --root node --profile sku.yaml" >screen # one screen: ends by itself
+  grep -q "^exit 5" screen
+  PAGER=cat in_terminal 100 10 "$railhead plan --all --root node --profile sku.yaml" >screen
+  in_terminal 100 10 "$railhead plan --all --no-pager --root node --profile sku.yaml" >screen
+  grep -q "^exit 5" screen
+  PAGER="no-such-pager -x" in_terminal 100 10 "$railhead plan --all --root node --profile sku.yaml" >screen
+  grep -q "^profile sku: 3 of" screen
+  # whoever reads may quit
+  PAGER="head -n 1" in_terminal 100 10 "$railhead plan --all --root node --profile sku.yaml" >screen
+  grep -q "^exit 5" screen
+}
+
+@test "escape sequences and characters that change the order of text are not printed" {
+  local verb hidden=$'SYS-821GE\e]0;pwn\a\e[31mX\u202eY\u009bZ\x80'
+  printf '%s\n' "$hidden" >node/sys/class/dmi/id/product_name
+  printf 'ro \e[2J \u202e x\n' >node/proc/cmdline
+  for verb in "survey" "survey --all" "match --explain" "draft" "show hgx-h100-cx7" "plan --profile hgx-h100-cx7" "status"; do
+    # shellcheck disable=SC2086
+    "$railhead" $verb --root node >out 2>&1 || true
+    echo "$verb"
+    ! grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xe2\x80\xae|\xc2\x9b' out
+  done
+  "$railhead" survey --root node >out
+  grep -q 'Supermicro SYS-821GE?]0;pwn??\[31mX?Y?Z?$' out
+  # JSON holds what was found
+  [ "$("$railhead" survey --json --root node | jq -r .dmi.product_name | head -c 18)" = $'SYS-821GE\e]0;pwn\a\e' ]
+}
