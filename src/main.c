@@ -44,7 +44,7 @@ static const struct {
 	{OPT_SNAPSHOT, "snapshot", "FILE.tar", "capture what planning reads, scrubbed; - is stdout",
 	 AT(snapshot)},
 	{OPT_ALL, "all", NULL,
-	 "survey: bridges, system devices and VFs too; plan, verify: also what is as wanted",
+	 "leave nothing out: of survey bridges and VFs, of plan and verify what is as wanted",
 	 AT(all)},
 	{OPT_COLOUR, "color", "WHEN", "auto, always or never; NO_COLOR is respected", AT(colour)},
 	{OPT_NO_PAGER, "no-pager", NULL, "print a long text as it is, without less", AT(no_pager)},

@@ -56,9 +56,11 @@ golden() { # NAME: standard input
   diff -u "$screens/$1" "$BATS_TEST_TMPDIR/$1"
 }
 
+memory='memory: {run: memory_bandwidth, per: node, min: 180GB/s}'
+
 # A node on which all is as the profile wants it, but for three things.
-three_things() {
-  cat >sku.yaml <<'Y'
+three_things() { # [CHECK of the gate]
+  cat >sku.yaml <<Y
 schema: 1
 name: sku
 match: {dmi: {sys_vendor: Supermicro}}
@@ -74,7 +76,7 @@ gate:
     links: {run: pcie_link, on: rails, speed: 32GT/s, width: 16}
     rdma: {run: rdma_link, on: rails, speed: 400Gb/s}
     carrier: {run: carrier, on: rails}
-    memory: {run: memory_bandwidth, per: node, min: 180GB/s}
+$1
 Y
   "$railhead" verify --root node --profile sku.yaml
   echo 4096 >node/proc/sys/vm/max_map_count
@@ -93,7 +95,7 @@ Y
 
 @test "three things that are wrong are the first three lines, of plan and of verify" {
   local verb width
-  three_things
+  three_things "    $memory"
   for verb in plan verify; do
     for width in 80 120; do
       in_terminal $width 40 "$railhead $verb --root node --profile sku.yaml" >screen
@@ -106,8 +108,31 @@ Y
   done
 }
 
-@test "in a pipe each of them is a line of its own, whole and without colour" {
+@test "status: may the node take work, each cause, the remedy of the first, where to look next" {
+  local width
   three_things
+  run -7 "$railhead" gate --root node --profile sku.yaml
+  [[ ${lines[0]} == "verdict: blocked (work is not admitted): link/0000:9a:00.0/mtu: found '9000', wanted '1500'" ]]
+  [[ ${lines[1]} == "and:     sysctl/vm.max_map_count: found '4096', wanted '65530'" ]]
+  [[ ${lines[2]} == "and:     gate/links/0000:18:00.0/width: found '8', wanted '16'; the link trained to x8; "* ]]
+  [[ ${lines[3]} == "remedy:  \`railhead apply\` sets the value that sku.yaml:9 wants; then run \`railhead gate\`" ]]
+  for width in 80 100; do
+    in_terminal $width 40 "$railhead status --root node" >screen
+    sed -E '/^profile:/d; /sku.yaml\)$/d; s/ [0-9.]+ s /   TIME s /' screen | golden "status-three-$width"
+  done
+  head -n 1 screen | grep -q 'rails 0000:9a:00.0: link mtu: '
+  # the same of all: one line
+  for width in node/sys/bus/pci/devices/*/net; do echo 9000 >"$(echo "$width"/*/mtu)"; done
+  run -7 "$railhead" gate --again --root node --profile sku.yaml
+  [ "$(grep -c 'link/.*/mtu: found' <<<"$output")" -eq 8 ]
+  in_terminal 100 40 "$railhead status --root node" >screen
+  head -n 1 screen | grep -q ': rails ×8: link mtu: '
+  in_terminal 100 60 "$railhead status --all --root node" >screen
+  [ "$(grep -c 'link/.*/mtu: found' screen)" -eq 8 ]
+}
+
+@test "in a pipe each of them is a line of its own, whole and without colour" {
+  three_things "    $memory"
   run -5 "$railhead" verify --root node --profile sku.yaml
   [ "${#lines[@]}" -eq 4 ]
   [[ ${lines[0]} == "  differs     sysctl/vm.max_map_count "*" '4096' -> '65530'" ]]
@@ -120,7 +145,7 @@ Y
 }
 
 @test "--all: what is as wanted, too, a line each, stage by stage" {
-  three_things
+  three_things "    $memory"
   run -5 "$railhead" verify --all --root node --profile sku.yaml
   [[ $output == *$'\n'"  same        link/0000:18:00.0/mtu "* ]]
   [[ $output == *$'\n'"  differs     link/0000:9a:00.0/mtu "* ]]

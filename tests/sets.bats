@@ -59,14 +59,13 @@ NEAR="rails: no function matches pci 15b3:1023; nearest: 15b3:1021 (2)"
   on apply; echo "$output"
   [[ $output == *"not as expected: devices/rails/expect: "*"$NEAR"* ]]
   run -7 "$railhead" status --root "$root" # before the gate, too
-  [[ $output == *"reason:  not as expected: devices/rails/expect: "*"$NEAR"* ]]
+  [[ $output == *"and:     not as expected: devices/rails/expect: "*"$NEAR"* ]]
   on gate
   [ "$status" -eq 7 ]
-  [[ ${lines[0]} == "verdict: blocked"* ]]
-  [[ ${lines[2]} == "reason:  devices/rails/expect: "*"$NEAR" ]]
+  [[ ${lines[0]} == "verdict: blocked (work is not admitted): devices/rails/expect: "*"$NEAR" ]]
   [ ! -e "$root/run/railhead/ready" ]
   run -7 "$railhead" status --root "$root"
-  [[ ${lines[2]} == "reason:  devices/rails/expect: "*"$NEAR" ]]
+  [[ ${lines[0]} == "verdict: blocked (work is not admitted): devices/rails/expect: "*"$NEAR" ]]
 }
 
 @test "check --root warns of it and blames nothing else" {
@@ -194,8 +193,8 @@ Y
   on gate
   echo "$output"
   [ "$status" -eq 7 ]
-  [[ $output == *"reason:  gate/groups/none: "*"$none"* ]]
-  [[ $output == *"reason:  gate/loop/none: rdma_loopback: $none"* ]]
+  [[ $output == *"verdict: blocked (work is not admitted): gate/groups/none: "*"$none"* ]]
+  [[ $output == *"and:     gate/loop/none: rdma_loopback: $none"* ]]
 }
 
 @test "the nearest functions: by id, by what else they lack, by who protects them" {

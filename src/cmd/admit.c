@@ -211,6 +211,7 @@ static bool parse(const struct invocation *inv, uint64_t *usec)
 
 static int run_locked(struct invocation *inv, uint64_t usec, bool *admitted)
 {
+	struct screen screen = screen_look();
 	struct status s;
 	int code;
 
@@ -221,7 +222,7 @@ static int run_locked(struct invocation *inv, uint64_t usec, bool *admitted)
 	if (inv->json)
 		print_json(json_incref(s.doc));
 	else if (code == EXIT_OK && !in_own_unit())
-		status_render(stdout, &s);
+		status_render(stdout, &s, &screen);
 	status_free(&s);
 	return code;
 }

@@ -263,8 +263,11 @@ static int end(struct gate *g)
 	set_timer(g);
 	if (had_hand && g->v.admit && service_admission_over(g->root, &err) < 0)
 		complain("%s", err.text);
-	if (!g->inv->json && (g->news || !g->unit))
-		status_render(stdout, &g->status);
+	if (!g->inv->json && (g->news || !g->unit)) {
+		struct screen screen = screen_look();
+
+		status_render(stdout, &g->status, &screen);
+	}
 	return code;
 }
 

@@ -18,12 +18,16 @@ static int run(struct invocation *inv)
 		if (status_begun(&status))
 			status_blame_killed(&status);
 	}
-	if (inv->json)
+	if (inv->json) {
 		print_json(json_incref(status.doc));
-	else if (status_is_empty(&status))
+	} else if (status_is_empty(&status)) {
 		printf("verdict: waiting (railhead has not run in this boot)\n");
-	else
-		status_render(stdout, &status);
+	} else {
+		struct screen screen = begin_page(inv);
+
+		screen.terminal &= !inv->all;
+		status_render(stdout, &status, &screen);
+	}
 	code = status_admitted(&status) ? EXIT_OK : EXIT_GATE;
 	status_free(&status);
 	return code;
@@ -33,6 +37,6 @@ const struct verb verb_status = {
 	.name = "status",
 	.args = "",
 	.help = "the verdict and why; exit 0 iff work is admitted",
-	.options = OPT_ROOT | OPT_JSON,
+	.options = OPT_ROOT | OPT_JSON | OPT_ALL | OPT_SCREEN,
 	.run = run,
 };

@@ -2,13 +2,11 @@
 #include "report/status.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "base/units.h"
 #include "plan/render.h"
 #include "report/admission.h"
-#include "report/pass.h"
 #include "report/publish.h"
 #include "report/vfs.h"
 #include "sys/clock.h"
@@ -201,6 +199,22 @@ void status_set_profile(struct status *s, const struct profile *profile)
 				      profile->digest, "file", profile->file));
 }
 
+/* {"rails": ["0000:18:00.0", ...]}: what the lines for people are folded by. */
+static json_t *sets_of(const struct run *run)
+{
+	json_t *sets = json_object();
+
+	for (size_t i = 0; i < run->sets.set.n; i++) {
+		const struct device_set *set = &run->sets.set.v[i];
+		json_t *members = json_array();
+
+		for (size_t k = 0; k < set->fn.n; k++)
+			json_array_append_new(members, json_string(set->fn.v[k]->addr));
+		json_object_set_new(sets, set->sel->name, members);
+	}
+	return sets;
+}
+
 void status_set_stage(struct status *s, const struct run *run, unsigned int stages,
 		      const struct stage_result *result)
 {
@@ -225,6 +239,7 @@ void status_set_stage(struct status *s, const struct run *run, unsigned int stag
 	json_decref(vfs);
 	json_object_set_new(stage, "changes", changes);
 	json_object_set_new(sub(s->doc, "stages"), stage_name(result->stage), stage);
+	json_object_set_new(s->doc, "sets", sets_of(run));
 }
 
 void status_set_lack(struct status *s, enum stage stage, const char *sentence)
@@ -485,119 +500,4 @@ int status_admit(const struct root *root, struct status *s, struct err *err)
 	else
 		status_withdraw(root, s, NULL); /* an old one may be there: admitted by hand */
 	return r;
-}
-
-static void render_vfs(FILE *out, const json_t *list)
-{
-	const json_t *vfs;
-	size_t i;
-
-	json_array_foreach(list, i, vfs)
-	{
-		cleanup_free char *line = vfs_line(vfs);
-
-		fprintf(out, "  %-8s %-12s  %s\n", "vfs", text_of(vfs, "pf", ""), line);
-	}
-}
-
-static void render_stages(FILE *out, const struct status *s)
-{
-	json_t *stages = json_object_get(s->doc, "stages");
-
-	for (enum stage st = 0; st < STAGE_COUNT; st++) {
-		const json_t *stage = json_object_get(stages, stage_name(st));
-		json_t *counts = json_object_get(stage, "counts"), *n;
-		const char *state;
-
-		if (!stage)
-			continue;
-		fprintf(out, "  %-8s %7.3f s ", stage_name(st),
-			(double)json_integer_value(json_object_get(stage, "duration_usec")) / 1e6);
-		json_object_foreach(counts, state, n)
-			fprintf(out, " %s=%lld", state, (long long)json_integer_value(n));
-		fputc('\n', out);
-		if (*text_of(stage, "lacks", ""))
-			fprintf(out, "  %-8s %s\n", "lacks", text_of(stage, "lacks", ""));
-		render_vfs(out, json_object_get(stage, "vfs"));
-	}
-}
-
-static void render_devices(FILE *out, const struct status *s)
-{
-	json_t *devices = json_object_get(s->doc, "devices"), *device;
-	const char *addr;
-
-	json_object_foreach(devices, addr, device) fprintf(
-		out, "  %-8s %-12s  applied again %lld s after boot, in %.3f s: %s\n", "device",
-		addr,
-		(long long)json_integer_value(json_object_get(device, "applied_usec")) / 1000000,
-		(double)json_integer_value(json_object_get(device, "duration_usec")) / 1e6,
-		text_of(device, "lost", ""));
-}
-
-static void render_measurements(FILE *out, const struct status *s)
-{
-	const json_t *list = json_object_get(s->doc, "measurements");
-	cleanup_free char *when = pass_line(s, time(NULL));
-
-	if (when)
-		fprintf(out, "numbers: %s\n", when);
-
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *m = json_array_get(list, i);
-
-		fprintf(out, "  %-14s %-28s %s, wanted %s\n", text_of(m, "outcome", ""),
-			text_of(m, "id", ""), text_of(m, "measured", "no number"),
-			text_of(m, "wanted", "nothing"));
-	}
-}
-
-/* off and none are no judgement of the node: what admits work then is the site. */
-static const char *admission(const struct status *s)
-{
-	const char *v = status_verdict(s);
-
-	if (!status_admitted(s))
-		return " (work is not admitted)";
-	if (!status_verdict_admits(s))
-		return " (work is admitted by hand)";
-	return streq(v, verdict_name(VERDICT_OFF)) || streq(v, verdict_name(VERDICT_NONE))
-		       ? " (work is admitted by railhead.conf)"
-		       : "";
-}
-
-static void render_waiting(FILE *out, const struct status *s)
-{
-	struct waiting w;
-
-	if (!status_waiting(s, &w) || !streq(status_verdict(s), verdict_name(VERDICT_WAITING)))
-		return;
-	cleanup_free char *waited = format_duration(w.looked - w.since);
-	cleanup_free char *most = format_duration(w.until - w.since);
-
-	fprintf(out, "waiting: %s until the last look, at most %s in all\n", waited, most);
-}
-
-void status_render(FILE *out, const struct status *s)
-{
-	const json_t *profile = json_object_get(s->doc, "profile");
-	const json_t *reasons = json_object_get(s->doc, "reasons");
-	const json_t *warnings = json_object_get(s->doc, "warnings");
-	cleanup_free char *by_hand = admission_line(s);
-
-	fprintf(out, "verdict: %s%s\n", status_verdict(s), admission(s));
-	if (by_hand)
-		fprintf(out, "by hand: %s\n", by_hand);
-	if (profile)
-		fprintf(out, "profile: %s %s (%.12s, %s)\n", text_of(profile, "name", ""),
-			text_of(profile, "version", ""), text_of(profile, "digest", ""),
-			text_of(profile, "file", ""));
-	render_waiting(out, s);
-	for (size_t i = 0; i < json_array_size(reasons); i++)
-		fprintf(out, "reason:  %s\n", json_string_value(json_array_get(reasons, i)));
-	for (size_t i = 0; i < json_array_size(warnings); i++)
-		fprintf(out, "warning: %s\n", json_string_value(json_array_get(warnings, i)));
-	render_stages(out, s);
-	render_devices(out, s);
-	render_measurements(out, s);
 }

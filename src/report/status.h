@@ -16,6 +16,7 @@
 
 #include "engine/run.h"
 #include "gate/gate.h"
+#include "report/screen.h"
 
 struct status {
 	json_t *doc; /* owned */
@@ -115,5 +116,9 @@ void status_renew(const struct root *root, struct status *s);
 /* Writes the record; then, if it admits work, creates the ready file and tells other readers. */
 int status_admit(const struct root *root, struct status *s, struct err *err);
 
-/* The record as an operator reads it. */
-void status_render(FILE *out, const struct status *s);
+/*
+ * The record as an operator reads it (status_text.c): may the node take work; if not, each cause,
+ * on a terminal folded (fold.h) and with the remedy of the first; how it came about; where to look
+ * next.
+ */
+void status_render(FILE *out, const struct status *s, const struct screen *screen);

@@ -47,21 +47,19 @@ void text_wrap(FILE *out, const char *s, size_t columns, size_t indent)
 	size_t at = 0;
 
 	while (*s) {
-		size_t n = strcspn(s, " "), blanks = strspn(s + n, " ");
-		size_t width = 0;
+		size_t blanks = strspn(s, " "), n = strcspn(s + blanks, " "), width = blanks;
 
 		for (size_t i = 0; i < n; i++)
-			width += begins_character(s[i]);
-		if (at && at + 1 + width > columns) {
+			width += begins_character(s[blanks + i]);
+		if (at > indent && at + width > columns) {
 			fprintf(out, "\n%*s", (int)indent, "");
-			at = indent;
-		} else if (at) {
-			fputc(' ', out);
-			at++;
+			at = indent + width - blanks;
+		} else {
+			fprintf(out, "%*s", (int)blanks, "");
+			at += width;
 		}
-		fwrite(s, 1, n, out);
-		at += width;
-		s += n + blanks;
+		fwrite(s + blanks, 1, n, out);
+		s += blanks + n;
 	}
 	fputc('\n', out);
 }

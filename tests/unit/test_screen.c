@@ -75,8 +75,8 @@ static void test_wrap(void **state)
 
 	(void)state;
 	assert_string_equal(some, "one two\n  three\n");
-	assert_string_equal(none, "one two\n");
-	assert_string_equal(long_word, "a\n  verylongword\n  b\n");
+	assert_string_equal(none, "one  two\n");
+	assert_string_equal(long_word, "a verylongword\n  b\n");
 	assert_string_equal(nothing, "\n");
 }
 

@@ -686,11 +686,11 @@ static void test_render(void **state)
 
 	assert_int_equal(store(t, VERDICT_BLOCKED, false), 0);
 	status_load(&t->root, &s);
-	status_render(out, &s);
+	status_render(out, &s, &(struct screen){.columns = 80});
 	fclose(out);
-	assert_text(text, "verdict: blocked (work is not admitted)\n");
+	assert_text(text, "verdict: blocked (work is not admitted): the reason\n");
 	assert_text(text, "profile: sku 1.2.3 (abcdef012345, /etc/railhead/profiles/sku.yaml)\n");
-	assert_text(text, "reason:  the reason\n");
+	assert_text(text, "look:    `railhead verify` ");
 	free(text);
 	status_free(&s);
 }
