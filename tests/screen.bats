@@ -4,8 +4,7 @@
 # those in fixtures/screens; GOLDEN=1 writes them again: read the diff.
 
 bats_require_minimum_version 1.5.0
-load lib/fakenode
-load lib/eventually
+load lib/simnode
 
 screens=$BATS_TEST_DIRNAME/fixtures/screens
 
@@ -23,6 +22,7 @@ setup() {
 }
 
 teardown() {
+  sim_stop
   while [ "$terminals" -gt 0 ]; do
     in_tmux kill-server 2>/dev/null || true
     terminals=$((terminals - 1))
@@ -150,6 +150,33 @@ Y
   [[ $output == *$'\n'"  same        link/0000:18:00.0/mtu "* ]]
   [[ $output == *$'\n'"  differs     link/0000:9a:00.0/mtu "* ]]
   [[ $output == *"gate"$'\n'*"  to measure  gate/memory/node0 "* ]]
+}
+
+@test "apply on a terminal: what is waited for, since when, until when at most; then what was set" {
+  sim=$BATS_TEST_TMPDIR/sim
+  sim_need
+  sim_tree "$sim"
+  sim_profile <<<'sriov: {rails: {vfs: 2, vf: {driver: netdev}}}'
+  sim_start <<<'latency create 1500ms'
+  in_terminal 100 30 until "waiting for sriov/0000:[0-9a-f:.]*/numvfs and [1-7] more: [2-9] s, at most [0-9a-z ]*" \
+    "$railhead apply --root $root --stage devices" >screen
+  [ "$(grep -c "waiting for" screen)" -eq 1 ]
+  eventually 4000 shows "^exit 0"
+  in_tmux capture-pane -p >screen
+  ! grep -q "waiting for" screen
+  grep -qE '^set +rails ×8: sriov numvfs +0 → 2 ' screen
+  grep -qE '^set +16 vfs of rails: sriov driver +none → netdev ' screen
+  # in a pipe: each change when it is done
+  run -0 "$railhead" apply --root "$root" --stage devices
+  [[ $output != *"waiting for"* ]]
+}
+
+@test "gate on a terminal: which measurement is at work" {
+  three_things "    slow: {run: command, command: [/bin/sleep, "5"], timeout: 4s}"
+  in_terminal 120 30 until 'gate: waiting for .*: [1-4] s, at most 4 s' \
+    "$railhead gate --root node --profile sku.yaml" >screen
+  eventually 2000 shows "^exit 7"
+  ! shows "waiting for"
 }
 
 @test "colour: on a terminal, unless NO_COLOR or --color=never; elsewhere with --color=always" {

@@ -13,7 +13,9 @@
 #include "cmd/cmd.h"
 #include "engine/watch.h"
 #include "plan/render.h"
+#include "report/changes.h"
 #include "report/journal.h"
+#include "report/progress.h"
 #include "sys/clock.h"
 #include "sys/manager.h"
 #include "sys/state.h"
@@ -156,8 +158,13 @@ static int open_run(struct apply *a, enum stage stage, struct run *run)
 	return r;
 }
 
-static void print_stage(const struct stage_result *result)
+static void print_stage(const struct run *run, unsigned int stages,
+			const struct stage_result *result)
 {
+	struct screen screen = screen_look();
+
+	if (is_watched(run))
+		changes_render(stdout, run, stages, result->stage, &screen);
 	printf("%s: %zu as wanted, %zu set, %zu failed, %zu waiting, %.3f s\n",
 	       stage_name(result->stage), result->count[CHANGE_SAME], result->count[CHANGE_SET],
 	       result->count[CHANGE_FAILED],
@@ -229,7 +236,10 @@ static bool apply_stage(struct apply *a, enum stage stage)
 		complain("early: %s", lack);
 	say_frozen_anew(&run);
 	sink = make_sink(&run);
+	if (is_watched(&run))
+		progress_begin(stage_name(stage));
 	run_apply(&run, stage, also, deadline, &sink, &result);
+	progress_end();
 	journal_stage(&run, STAGES(stage) | also, &result);
 	set_verdict(a, &run, STAGES(stage) | also, stage);
 	status_set_profile(&a->status, run.profile);
@@ -239,7 +249,7 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	if (stage == STAGE_DEVICES && result.count[CHANGE_SET])
 		watch_again(a, &run);
 	if (!a->inv->json)
-		print_stage(&result);
+		print_stage(&run, STAGES(stage) | also, &result);
 	if (stage == STAGE_DEVICES && !a->unit)
 		complain_of_premises(&run);
 	worse(a, code_of_failures(&run, &result));

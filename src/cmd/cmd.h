@@ -155,5 +155,11 @@ size_t print_diags(FILE *out, const struct diags *diags);
 /* kargs --format (kargs_format.c): the arguments for an image. An exit code. */
 int print_kargs_format(struct invocation *inv);
 
-/* The sink that writes the journal (and stderr, where that is a terminal). */
+/* Whether a person waits for this run by hand, in front of a terminal. */
+bool is_watched(const struct run *run);
+/*
+ * The sink that writes the journal, and a line on standard error for each change; not where a
+ * person watches on a terminal, who sees what is waited for (progress.h), and the changes at the
+ * end.
+ */
 struct sink make_sink(const struct run *run);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <systemd/sd-login.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -190,11 +191,18 @@ json_t *run_to_json(const struct run *run)
 			 run->profile->digest);
 }
 
+bool is_watched(const struct run *run)
+{
+	return run->opt.freeze != FREEZE_BOOT && isatty(STDERR_FILENO) && isatty(STDOUT_FILENO);
+}
+
 static void sink_change(void *data, enum stage stage, const struct change *c)
 {
 	const struct run *run = data;
 
 	journal_change(run, stage, c);
+	if (is_watched(run))
+		return;
 	/* In a unit stderr is the journal again, and the console of a boot: only what a
 	 * person at that console must see goes there twice. */
 	if (run->opt.freeze == FREEZE_BOOT && c->state != CHANGE_FAILED && !c->reboot)

@@ -21,6 +21,7 @@
 #include "engine/watch.h"
 #include "report/admission.h"
 #include "report/journal.h"
+#include "report/progress.h"
 #include "sys/clock.h"
 #include "sys/state.h"
 
@@ -90,11 +91,14 @@ static void judge(struct gate *g)
 	/* Before the first look: what is lost from here on has its events. */
 	if (watch_begin(&g->run, &err) < 0)
 		complain("%s", err.text);
+	if (is_watched(&g->run))
+		progress_begin("gate");
 	look_at_all(g, true, &result);
 	if (gate_numbers(g->inv, &g->run, &g->status, &m, &err) < 0)
 		verdict_simple(&g->v, VERDICT_BLOCKED, err.text);
 	else
 		gate_judge(g->run.profile, &g->run.plan, &m, &g->v);
+	progress_end();
 	result.duration = clock_usec() - result.started;
 	if (!g->inv->retry)
 		settle_kargs(&g->run, &g->v);

@@ -103,7 +103,7 @@ static int look_and_print(struct invocation *inv, enum stage running, const char
 		if (inv->all)
 			render_changes(stdout, &run.plan, stages);
 		else
-			changes_render(stdout, &run, stages, &screen);
+			changes_render(stdout, &run, stages, STAGE_COUNT, &screen);
 		text_wrap(stdout, last, screen.terminal ? screen.columns : SIZE_MAX, 4);
 	}
 	run_close(&run);

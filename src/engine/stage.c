@@ -324,6 +324,7 @@ static void start_worker(struct phase_run *p, struct job *job)
 		finish(p, job, -EAGAIN, &err);
 	else
 		vec_push(&p->running, job);
+	job->worker.name = job->c->id;
 }
 
 static void begin(struct phase_run *p, struct job *job)

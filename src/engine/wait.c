@@ -9,6 +9,7 @@
 #include "kinds/kind.h"
 #include "sys/clock.h"
 #include "sys/uevent.h"
+#include "sys/waiting.h"
 
 enum { WAIT_US = 30 * 1000000 }; /* for the devices of a set that does not say */
 
@@ -140,6 +141,7 @@ static bool devices_there(void *arg)
 		missing_of_sets(w, &sets);
 	device_sets_free(&sets);
 	node_free(&node);
+	waiting_for(str_get(&w->missing), 0, w->started, w->started + longest_wait(w->profile), 0);
 	return !w->missing.len;
 }
 
@@ -192,6 +194,24 @@ static uint64_t time_of(const struct checks_wait *w, const struct change *c)
 }
 
 /* All, but for those whose time is over. */
+/* The first that does not hold. */
+static void watch_checks(const struct checks_wait *w)
+{
+	const struct change *first = NULL;
+	size_t others = 0;
+
+	for (size_t i = 0; i < w->run->plan.list.n; i++) {
+		const struct change *c = w->run->plan.list.v[i];
+
+		if (!c->settles || change_holds(c) || clock_usec() > time_of(w, c))
+			continue;
+		others += first != NULL;
+		first = first ? first : c;
+	}
+	if (first)
+		waiting_for(first->id, others, w->started, time_of(w, first), 0);
+}
+
 static bool checks_hold(void *arg)
 {
 	const struct checks_wait *w = arg;
@@ -212,6 +232,7 @@ static bool checks_hold(void *arg)
 			c->reason = NULL;
 		}
 	}
+	watch_checks(w);
 	return all;
 }
 

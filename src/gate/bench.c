@@ -19,6 +19,7 @@
 #include "base/str.h"
 #include "gate/spawn.h"
 #include "sys/clock.h"
+#include "sys/waiting.h"
 
 #define TICK_MS 20 /* between looks at a child that has no pidfd */
 
@@ -452,17 +453,25 @@ static int next_timeout_ms(const struct child *all, size_t n)
 
 static void wait_for_news(const struct child *all, size_t n, struct pollfd *fds)
 {
+	const struct child *first = NULL;
+	int timeout_ms = next_timeout_ms(all, n);
+	size_t others = 0;
 	nfds_t k = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!running(&all[i]))
 			continue;
+		others += first != NULL;
+		first = first ? first : &all[i];
 		/* poll() skips negative fds: no pidfd, or a stream at its end. */
 		fds[k++] = (struct pollfd){.fd = all[i].pidfd, .events = POLLIN};
 		fds[k++] = (struct pollfd){.fd = all[i].out.fd, .events = POLLIN};
 		fds[k++] = (struct pollfd){.fd = all[i].err.fd, .events = POLLIN};
 	}
-	poll(fds, k, next_timeout_ms(all, n));
+	if (first)
+		timeout_ms = waiting_for(first->job->name, others, first->started_us,
+					 first->deadline_us, timeout_ms);
+	poll(fds, k, timeout_ms);
 }
 
 static void attend(struct child *c)

@@ -11,7 +11,7 @@
 
 enum { LABEL_WIDTH = 11, GAP = 2, VALUE_MOST = 40, INDENT = 4 };
 
-enum rank { PREMISES, FAILURES, DIFFERENCES, WAITING, UNSUPPORTED, UNMEASURABLE, NO_RANK };
+enum rank { PREMISES, FAILURES, DONE, DIFFERENCES, WAITING, UNSUPPORTED, UNMEASURABLE, NO_RANK };
 
 /* What is read first. */
 static enum rank rank_of(const struct change *c)
@@ -21,6 +21,8 @@ static enum rank rank_of(const struct change *c)
 	switch (c->state) {
 	case CHANGE_FAILED:
 		return FAILURES;
+	case CHANGE_SET:
+		return DONE;
 	case CHANGE_DIFFERS:
 		return DIFFERENCES;
 	case CHANGE_WAITS:
@@ -39,7 +41,8 @@ struct ordered {
 };
 
 /* By rank, and in each by stage. */
-static void put_in_order(const struct run *run, unsigned int stages, struct ordered *ret)
+static void put_in_order(const struct run *run, unsigned int stages, enum stage running,
+			 struct ordered *ret)
 {
 	for (enum rank rank = PREMISES; rank < NO_RANK; rank++)
 		for (enum stage s = 0; s < STAGE_COUNT; s++)
@@ -47,7 +50,7 @@ static void put_in_order(const struct run *run, unsigned int stages, struct orde
 				const struct change *c = run->plan.list.v[i];
 
 				if (c->stage == s && rank_of(c) == rank &&
-				    (stages & STAGES(s) || rank == PREMISES))
+				    (run_covers(c, stages, running) || rank == PREMISES))
 					vec_push(&ret->list, c);
 			}
 }
@@ -74,9 +77,17 @@ static char *one_line(const char *value, const char *more)
 	return xasprintf("%.*s%s", (int)n, value, value[n] && value[n + 1] ? more : "");
 }
 
+/* What is there, or was there before it was set. */
+static const char *found_of(const struct change *c)
+{
+	const char *found = c->state == CHANGE_SET ? c->before : c->observed;
+
+	return found ? found : "unknown";
+}
+
 static void print_whole(FILE *out, const struct change *c)
 {
-	cleanup_free char *found = one_line(c->observed ? c->observed : "unknown", "...");
+	cleanup_free char *found = one_line(found_of(c), "...");
 	cleanup_free char *wanted = one_line(wanted_of(c), "...");
 	cleanup_free char *reason = reason_of(c);
 
@@ -117,7 +128,7 @@ static const char *arrow(const struct screen *screen)
 static void add_line(struct lines *lines, const struct change *c, const struct screen *screen)
 {
 	struct line text = {
-		.found = or_nothing(c->observed ? c->observed : "unknown", screen),
+		.found = or_nothing(found_of(c), screen),
 		.wanted = or_nothing(wanted_of(c), screen),
 		.reason = reason_of(c),
 		.place = short_place(c->origin),
@@ -195,6 +206,8 @@ static enum style style_of(const char *label)
 {
 	if (streq(label, state_name(CHANGE_FAILED)))
 		return STYLE_BAD;
+	if (streq(label, state_name(CHANGE_SET)))
+		return STYLE_GOOD;
 	return streq(label, state_name(CHANGE_DIFFERS)) ? STYLE_DIFFERS : STYLE_DIM;
 }
 
@@ -295,12 +308,12 @@ static void print_folded(FILE *out, const struct run *run, const struct ordered 
 	lines_free(&p.lines);
 }
 
-void changes_render(FILE *out, const struct run *run, unsigned int stages,
+void changes_render(FILE *out, const struct run *run, unsigned int stages, enum stage running,
 		    const struct screen *screen)
 {
 	struct ordered changes = {0};
 
-	put_in_order(run, stages, &changes);
+	put_in_order(run, stages, running, &changes);
 	if (screen->terminal)
 		print_folded(out, run, &changes, screen);
 	for (size_t i = 0; !screen->terminal && i < changes.list.n; i++)

@@ -11,5 +11,5 @@
  * same of several members become one (fold.h), values are cut to its width, and the reasons follow
  * below; elsewhere each change is a line of its own, whole, with its reason at the end.
  */
-void changes_render(FILE *out, const struct run *run, unsigned int stages,
+void changes_render(FILE *out, const struct run *run, unsigned int stages, enum stage running,
 		    const struct screen *screen);

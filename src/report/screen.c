@@ -22,7 +22,7 @@ struct filter {
 };
 
 static struct filter filters[] = {{.fd = STDOUT_FILENO}, {.fd = STDERR_FILENO}};
-static bool pass_raw, has_colour;
+static bool pass_raw, has_colour, is_drawn;
 
 /* --- the filter ---------------------------------------------------------------------------- */
 
@@ -119,12 +119,33 @@ static int write_all(int fd, const char *s, size_t n)
 	return 0;
 }
 
+static void erase(void)
+{
+	static const char sequence[] = "\r\033[K";
+
+	if (is_drawn)
+		write_all(STDERR_FILENO, sequence, sizeof(sequence) - 1);
+	is_drawn = false;
+}
+
+void screen_draw(const char *line)
+{
+	cleanup_free char *text = line ? scrub(line) : NULL;
+
+	erase();
+	if (!text)
+		return;
+	write_all(STDERR_FILENO, text, strlen(text));
+	is_drawn = true;
+}
+
 /* Of fopencookie(3): 0 is an error, since it must not be negative. */
 static ssize_t filter_write(void *cookie, const char *s, size_t n)
 {
 	struct filter *f = cookie;
 	cleanup_str struct str out = {0};
 
+	erase();
 	if (pass_raw)
 		return write_all(f->fd, s, n) < 0 ? 0 : (ssize_t)n;
 	for (size_t i = 0; i < n; i++)

@@ -40,5 +40,11 @@ void style_end(FILE *out);
  */
 bool screen_raw(bool raw);
 
+/*
+ * A line on standard error's terminal in place of the one drawn before; what is printed by either
+ * stream erases it first. NULL: it goes.
+ */
+void screen_draw(const char *line);
+
 /* The same filter over a string, into a new one; the caller frees. */
 char *scrub(const char *text);

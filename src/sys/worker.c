@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "sys/clock.h"
+#include "sys/waiting.h"
 
 struct reply {
 	int result;
@@ -121,6 +122,7 @@ int workers_wait(struct worker *const *workers, size_t n)
 	struct pollfd *fds cleanup_free = xcalloc(n, sizeof(*fds));
 
 	for (;;) {
+		const struct worker *first = NULL;
 		int timeout = INT_MAX;
 		size_t running = 0;
 
@@ -130,11 +132,15 @@ int workers_wait(struct worker *const *workers, size_t n)
 			if (workers[i]->fd < 0)
 				continue;
 			running++;
+			first = first ? first : workers[i];
 			if (until(workers[i]->deadline) < timeout)
 				timeout = until(workers[i]->deadline);
 		}
 		if (!running)
 			return -ENOENT;
+		if (first->name)
+			timeout = waiting_for(first->name, running - 1, first->started,
+					      first->deadline, timeout);
 		if (poll(fds, n, timeout) < 0 && errno != EINTR)
 			return -errno;
 		for (size_t i = 0; i < n; i++) {

@@ -18,6 +18,7 @@ typedef int (*worker_fn)(void *arg, struct err *err);
 
 struct worker {
 	pid_t pid;
+	const char *name;	    /* for who watches (waiting.h); borrowed. Or NULL */
 	int fd;			    /* the read end; -1: not running */
 	uint64_t started, deadline; /* clock_usec() */
 	/* valid once it has ended or was abandoned: */

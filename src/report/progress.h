@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * On a terminal, one line that says what is waited for, since when and until when at most. It is
+ * drawn on standard error after a second of waiting, and goes as soon as anything is printed.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+/* what: of which the lines are, "devices". False: standard error is no terminal, nothing is drawn.
+ */
+bool progress_begin(const char *what);
+void progress_end(void);
