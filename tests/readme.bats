@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# README.md: each command of its code blocks is run, in its order, as it stands there, on a
+# README.md and what it links to in docs/: each command of their code blocks is run, in its order, as it stands there, on a
 # simulated node; or it is named here, with what runs it instead. The other code blocks, and the
 # commands within sentences, name what is there.
 
@@ -10,6 +10,7 @@ load lib/fakebench
 load lib/eventually
 
 top=$(realpath "$BATS_TEST_DIRNAME/..")
+pages=("$top"/README.md "$top"/docs/{operating,profiles,images,development}.md)
 
 # What each exits with.
 declare -gA runs=(
@@ -54,10 +55,12 @@ declare -gA elsewhere=(
   ["systemctl mask --runtime railhead-device@.service"]="tests/vm/harness.py:--runtime railhead-device@.service"
 )
 
-# Code blocks: lines that begin with four blanks. "FIRST LINE OF THE BLOCK<tab>LINE".
+# Code blocks: lines that begin with four blanks; those between fences are what a terminal shows.
+# "FIRST LINE OF THE BLOCK<tab>LINE"
 blocks() {
-  awk '/^    / { line = substr($0, 5); if (!inside) first = line; inside = 1; print first "\t" line; next }
-    { inside = 0 }' "$top/README.md"
+  awk '/^```/ { fenced = !fenced } fenced { next }
+    /^    / { line = substr($0, 5); if (!inside) first = line; inside = 1; print first "\t" line; next }
+    { inside = 0 }' "${pages[@]}"
 }
 
 # Their commands, without the comments behind them.
@@ -129,13 +132,13 @@ teardown() {
   [ "$(wc -l <"$BATS_TEST_TMPDIR/commands")" -ge 25 ]
   while read -r command; do
     [ -n "${runs[$command]:-}${elsewhere[$command]:-}" ] || {
-      echo "README.md has the command '$command', which is neither run here nor known to run elsewhere"
+      echo "README.md, or docs/, has the command '$command', which is neither run here nor known to run elsewhere"
       return 1
     }
   done <"$BATS_TEST_TMPDIR/commands"
   for command in "${!runs[@]}" "${!elsewhere[@]}"; do
     grep -qxF -e "$command" "$BATS_TEST_TMPDIR/commands" || {
-      echo "README.md has no command '$command' any more"
+      echo "neither README.md nor docs/ has the command '$command' any more"
       return 1
     }
   done
@@ -196,7 +199,7 @@ teardown() {
 }
 
 @test "verbs, options, targets and files that sentences name are there" {
-  grep -v '^    ' "$top/README.md" | grep -oE '`[^`]+`' | tr -d '`' >"$BATS_TEST_TMPDIR/code"
+  grep -hv '^    ' "${pages[@]}" | grep -oE '`[^`]+`' | tr -d '`' >"$BATS_TEST_TMPDIR/code"
   while read -r program verb options; do
     case $program in
       railhead)
@@ -216,4 +219,18 @@ teardown() {
     esac
   done < <(sed 's/^[A-Z_]*=[^ ]* //' "$BATS_TEST_TMPDIR/code")
   [ "$(grep -c '^railhead ' "$BATS_TEST_TMPDIR/code")" -ge 3 ]
+}
+
+@test "README.md fits two screens, its picture is what the program prints, its links lead somewhere" {
+  local screens=$top/tests/fixtures/screens screen link
+  [ "$(wc -l <"$top/README.md")" -le 130 ]
+  [ "$(wc -c <"$top/README.md")" -le 9216 ]
+  for screen in verify status; do
+    sed '/^exit/d; /TIME/d' "$screens/$screen-three-80" >"$BATS_TEST_TMPDIR/wanted"
+    awk -v of="# railhead $screen" '/^# railhead|^```/ { inside = $0 == of; next } inside' "$top/README.md" |
+      sed '${/^$/d}' | diff -u "$BATS_TEST_TMPDIR/wanted" -
+  done
+  for link in $(grep -ohE '\]\([^)]*\)' "${pages[@]}" | tr -d '()]'); do
+    [ -e "$top/$link" ] || [ -e "$top/docs/$link" ]
+  done
 }
