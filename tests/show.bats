@@ -145,7 +145,7 @@ excluded|1|numa: $PF1: 1, wanted 0" ]
   run -3 "$railhead" plan --profile nobody --root "$root"
   run -0 "$railhead" apply --root "$root"
   run -0 "$railhead" apply --profile b --root "$root"
-  [[ $output == *"this boot acts on profile b "*"from now on; it was a "* ]]
+  [[ $output == *"switched this boot's profile from a "*" to b "* ]]
   [ "$(cat "$root/proc/sys/vm/swappiness")" = 10 ]
   [ "$(tail -n 1 "$root/run/railhead/profile")" = b ]
   run -0 "$railhead" verify --profile b --root "$root"

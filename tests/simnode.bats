@@ -672,7 +672,7 @@ S
   done
   run -7 "$railhead" status --root "$root"
   [ "$(grep -cE '^(verdict|and): +.*sriov/' <<<"$output")" = 8 ] # one for each PF, none for each VF
-  [[ $output == *"and:     sriov/$holder/numvfs: "*" (and 4 more that wait for it)"* ]]
+  [[ $output == *" sriov/$holder/numvfs: setting "*" (and 4 more that wait for it)"* ]]
   [ "$(grep -cE '^  vfs +0000:[0-9a-f:.]+  4 VFs  numvfs failed after [0-9.]+ s  4 failed$' <<<"$output")" = 8 ]
 }
 

@@ -77,8 +77,8 @@ static int silent(const struct rdma_link *link, enum rdma_side side, struct err 
 	const struct rdma_link_side *s = &link->side[side];
 
 	return err_set(err, -ETIMEDOUT,
-		       "%s port %u told of no completion within %u ms (queue pair in state %s): "
-		       "its driver or firmware hangs; see the kernel's log",
+		       "%s port %u: no completion within %u ms (queue pair in state %s): "
+		       "its driver or firmware hangs; see the kernel log",
 		       s->end.device, s->end.port, link->options.wait_ms, state_of(s->qp));
 }
 

@@ -255,7 +255,7 @@ static int run(struct invocation *inv)
 const struct verb verb_admit = {
 	.name = "admit",
 	.args = "",
-	.help = "let work in on a node that is not ready, for a time and on record",
+	.help = "admit work on a node that is not ready, for a limited time (recorded)",
 	.options = OPT_ROOT | OPT_JSON | OPT_FOR | OPT_REASON | OPT_END,
 	.writes = true,
 	.run = run,

@@ -353,7 +353,7 @@ static int run(struct invocation *inv)
 const struct verb verb_apply = {
 	.name = "apply",
 	.args = "",
-	.help = "make it so; a second run writes nothing",
+	.help = "apply the profile; a second run writes nothing",
 	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_PROFILE | OPT_RETRY | OPT_DEVICE,
 	.writes = true,
 	.run = run,

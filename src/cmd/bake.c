@@ -360,7 +360,7 @@ static int run(struct invocation *inv)
 const struct verb verb_bake = {
 	.name = "bake",
 	.args = "",
-	.help = "prepare an image's tree: units, kernel arguments, units that wait (--gate)",
+	.help = "prepare an image tree: units, kernel arguments, dependent units (--gate)",
 	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_GATE | OPT_UNDO,
 	.writes = true,
 	.run = run,

@@ -198,7 +198,7 @@ static int run(struct invocation *inv)
 const struct verb verb_calibrate = {
 	.name = "calibrate",
 	.args = "[FILE...]",
-	.help = "measure this (good) node, print thresholds for its profile",
+	.help = "measure this known-good node and print thresholds for its profile",
 	.options =
 		OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RUNS | OPT_MARGIN | OPT_MERGE | OPT_FORCE,
 	.max_args = 100000,

@@ -306,7 +306,7 @@ static int run(struct invocation *inv)
 const struct verb verb_check = {
 	.name = "check",
 	.args = "[PROFILE...]",
-	.help = "validate profiles offline: every error, with its place and what would be right",
+	.help = "validate profiles offline; report every error with its place and the fix",
 	.options = OPT_ROOT | OPT_JSON | OPT_SCHEMA,
 	.min_args = 0, /* none with --schema, or --root */
 	.max_args = 1000,

@@ -68,8 +68,8 @@ void say_frozen_anew(const struct run *run)
 {
 	if (!run->was)
 		return;
-	complain("this boot acts on profile %s %.12s from now on; it was %s", run->profile->name,
-		 run->profile->digest, run->was);
+	complain("switched this boot's profile from %s to %s %.12s", run->was, run->profile->name,
+		 run->profile->digest);
 	journal_frozen(run);
 }
 

@@ -45,7 +45,7 @@ static int run(struct invocation *inv)
 const struct verb verb_draft = {
 	.name = "draft",
 	.args = "[NAME]",
-	.help = "a starter profile for this node, to be edited",
+	.help = "write a starter profile for this node",
 	.options = OPT_ROOT,
 	.max_args = 1,
 	.run = run,

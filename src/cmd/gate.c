@@ -447,7 +447,7 @@ static int run(struct invocation *inv)
 const struct verb verb_gate = {
 	.name = "gate",
 	.args = "",
-	.help = "verify, measure and judge; on ready start what waits for it",
+	.help = "verify, measure and judge the node; start dependent units when it is ready",
 	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_AGAIN | OPT_RETRY | OPT_KEEP | OPT_RENEW,
 	.writes = true,
 	.run = run,

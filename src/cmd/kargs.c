@@ -140,8 +140,7 @@ static int run(struct invocation *inv)
 const struct verb verb_kargs = {
 	.name = "kargs",
 	.args = "",
-	.help = "kernel arguments wanted, of this boot, of the next; --reset, --mend, --format: "
-		"see railhead(8)",
+	.help = "show kernel arguments: wanted, current and next boot",
 	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RESET | OPT_MEND | OPT_UNDO | OPT_FORMAT,
 	.run = run,
 };

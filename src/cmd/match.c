@@ -38,7 +38,7 @@ static int run(struct invocation *inv)
 const struct verb verb_match = {
 	.name = "match",
 	.args = "[PROFILE...]",
-	.help = "which profile fits this node, and why each other one does not (--explain)",
+	.help = "print the profile that fits this node; --explain compares all of them",
 	.options = OPT_ROOT | OPT_JSON | OPT_EXPLAIN | OPT_SCREEN,
 	.max_args = 1000,
 	.run = run,

@@ -123,7 +123,7 @@ static int run_verify(struct invocation *inv)
 const struct verb verb_plan = {
 	.name = "plan",
 	.args = "",
-	.help = "what would change; opens nothing for writing",
+	.help = "show what would change; writes nothing",
 	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_PROFILE | OPT_ALL | OPT_SCREEN,
 	.run = run_plan,
 };
@@ -131,7 +131,7 @@ const struct verb verb_plan = {
 const struct verb verb_verify = {
 	.name = "verify",
 	.args = "",
-	.help = "does the machine hold what the profile says now (checklist, drift)",
+	.help = "compare the machine with its profile",
 	.options = OPT_ROOT | OPT_JSON | OPT_STAGE | OPT_PROFILE | OPT_ALL | OPT_SCREEN,
 	.run = run_verify,
 };

@@ -375,7 +375,7 @@ static int run(struct invocation *inv)
 const struct verb verb_show = {
 	.name = "show",
 	.args = "[NAME|FILE]",
-	.help = "the profiles there are, or one of them, merged (--resolved: and what follows)",
+	.help = "list the profiles, or print one merged; --resolved adds derived settings",
 	.options = OPT_ROOT | OPT_JSON | OPT_RESOLVED | OPT_SCREEN,
 	.max_args = 1,
 	.run = run,

@@ -36,7 +36,7 @@ static int run(struct invocation *inv)
 const struct verb verb_status = {
 	.name = "status",
 	.args = "",
-	.help = "the verdict and why; exit 0 iff work is admitted",
+	.help = "show whether the node may take work, and why not; exit 0 if it may",
 	.options = OPT_ROOT | OPT_JSON | OPT_ALL | OPT_SCREEN,
 	.run = run,
 };

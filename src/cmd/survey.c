@@ -107,7 +107,7 @@ static int run(struct invocation *inv)
 const struct verb verb_survey = {
 	.name = "survey",
 	.args = "",
-	.help = "what this node is; --snapshot captures it for offline work",
+	.help = "describe this node; --snapshot captures it for work elsewhere",
 	.options = OPT_ROOT | OPT_JSON | OPT_ALL | OPT_SNAPSHOT | OPT_SCREEN,
 	.run = run,
 };

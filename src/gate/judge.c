@@ -236,8 +236,8 @@ static void judge_beside(const struct probes *probes, struct probe *p, const str
 		return;
 
 	cleanup_free char *rate = quantity_format(f->quantity, median);
-	cleanup_free char *than = xasprintf(
-		"%u%% of what the others of the set have in the middle, %s", f->share_of_set, rate);
+	cleanup_free char *than =
+		xasprintf("%u%% of the median of the other members (%s)", f->share_of_set, rate);
 
 	blame(p, f, r->value, than);
 }

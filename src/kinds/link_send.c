@@ -106,15 +106,16 @@ static int judge_kept(const struct sending *s, const struct port *now, struct er
 		if (streq(have, "on") || streq(have, "off"))
 			return err_set(
 				err, -ERANGE,
-				"%s %s of %s (%s): the driver %s takes %s and keeps %s: what "
-				"it depends on is otherwise (the kernel log may say), or the "
-				"ports negotiate it",
+				"%s %s of %s (%s): driver %s accepted '%s' but kept '%s': a "
+				"setting "
+				"it depends on overrides it (see the kernel log), or the ports "
+				"negotiate it",
 				s->wish->what->name, pair->name, now->name, s->wish->addr,
 				s->wish->driver, pair->value, have);
 		return err_set(err, -ERANGE,
-			       "%s %s of %s (%s): the driver %s makes %s of %s; write %s: %s",
+			       "%s %s of %s (%s): driver %s rounded %s to %s; set %s: %s",
 			       s->wish->what->name, pair->name, now->name, s->wish->addr,
-			       s->wish->driver, have, pair->value, pair->name, have);
+			       s->wish->driver, pair->value, have, pair->name, have);
 	}
 	return 0;
 }

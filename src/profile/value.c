@@ -281,7 +281,7 @@ bool value_latency(const struct spec *s, const struct ynode *n, struct str *why)
 	uint64_t ns = 0;
 
 	return judge_unit(s, n, parse_latency(n->text, &ns), why) &&
-	       (ns || refuse(s, n, why, "more than none"));
+	       (ns || refuse(s, n, why, "it must be greater than zero"));
 }
 
 bool value_rate(const struct spec *s, const struct ynode *n, struct str *why)
@@ -298,7 +298,7 @@ bool value_message_rate(const struct spec *s, const struct ynode *n, struct str 
 	uint64_t v = 0;
 	int r = parse_message_rate(n->text, &v);
 
-	return judge_unit(s, n, r, why) && (v || refuse(s, n, why, "more than none"));
+	return judge_unit(s, n, r, why) && (v || refuse(s, n, why, "it must be greater than zero"));
 }
 
 /* "92% of line": of what the link, the PCIe slot or the other members of the set do. */
@@ -321,7 +321,8 @@ bool value_measure(const struct spec *s, const struct ynode *n, struct str *why)
 	int r = parse_rate(n->text, &v);
 
 	if (r != -EINVAL)
-		return judge_unit(s, n, r, why) && (v || refuse(s, n, why, "more than none"));
+		return judge_unit(s, n, r, why) &&
+		       (v || refuse(s, n, why, "it must be greater than zero"));
 	r = parse_share(n->text);
 	if (r == -ERANGE)
 		return refuse(s, n, why, "a share is 1% to 100%");
@@ -374,7 +375,7 @@ bool value_memory(const struct spec *s, const struct ynode *n, struct str *why)
 	uint64_t v = 0;
 	int r = parse_size(n->text + (str_starts(n->text, ">=") ? 2 : 0), &v);
 
-	return judge_unit(s, n, r, why) && (v || refuse(s, n, why, "more than none"));
+	return judge_unit(s, n, r, why) && (v || refuse(s, n, why, "it must be greater than zero"));
 }
 
 /* --- CPUs --------------------------------------------------------------------------------- */

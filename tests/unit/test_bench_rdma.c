@@ -387,7 +387,7 @@ static void test_silence_ends(void **state)
 	fake.silent_after = 3;
 	link->options.wait_ms = 20;
 	assert_int_equal(rdma_link_write_window(link, 4096, 1000, &rate, &err), -ETIMEDOUT);
-	assert_has(err.text, "fake0 port 1 told of no completion within 20 ms (queue pair in state "
+	assert_has(err.text, "fake0 port 1: no completion within 20 ms (queue pair in state "
 			     "RTS)");
 	rdma_link_close(link);
 	for (unsigned int cpus = 1; cpus <= 2; cpus++) {
@@ -395,7 +395,7 @@ static void test_silence_ends(void **state)
 		link->options.wait_ms = 20;
 		assert_int_equal(rdma_link_latency_window(link, 8, 1000, trips, 64, &n, &err),
 				 -ETIMEDOUT);
-		assert_has(err.text, "port 1 told of no completion within 20 ms");
+		assert_has(err.text, "port 1: no completion within 20 ms");
 		rdma_link_close(link);
 	}
 	assert_all_closed();

@@ -321,8 +321,8 @@ static void test_sets(void **state)
 		if (i == 0)
 			assert_string_equal(probes.list.v[2]->m.reason,
 					    "rdma_loopback of c: measured 43.0 GB/s, wanted at "
-					    "least 90% of what the others of the set have in the "
-					    "middle, 49.0 GB/s");
+					    "least 90% of the median of the other members (49.0 "
+					    "GB/s)");
 		probes_gone(&probes);
 	}
 	ynode_free(check);

@@ -178,7 +178,7 @@ static void test_rounds(void **state)
 
 	fake->round = 8;
 	gives(t, "rings", "rx 500 tx 512", CHANGE_FAILED,
-	      "rings rx of rail0 (" PF "): the driver mlx5_core makes 504 of 500; write rx: 504");
+	      "rings rx of rail0 (" PF "): driver mlx5_core rounded 500 to 504; set rx: 504");
 	gives(t, "rings", "rx 504 tx 512", CHANGE_SAME, "rx 504 tx 512");
 }
 
@@ -205,7 +205,7 @@ static void test_negotiated_pause(void **state)
 	fake->up = false;
 	/* neither */
 	fake->negotiates = true;
-	gives(t, "pause", "tx off", CHANGE_FAILED, "takes off and keeps on");
+	gives(t, "pause", "tx off", CHANGE_FAILED, "accepted 'off' but kept 'on'");
 	fake->autoneg_refuse = -EIO;
 	gives(t, "pause", "tx off", CHANGE_FAILED, "refuses it: Input/output error");
 }
@@ -244,7 +244,7 @@ static void test_features(void **state)
 	      "rail0 (" PF "): the driver mlx5_core does not let rx-lro be switched on");
 	gives(t, "features", "rx-warp on", CHANGE_FAILED, "this kernel knows no feature rx-warp");
 	fake->stubborn = true;
-	gives(t, "features", "rx-gro on", CHANGE_FAILED, "takes on and keeps off");
+	gives(t, "features", "rx-gro on", CHANGE_FAILED, "accepted 'on' but kept 'off'");
 	gives(t, "private_flags", "rx_warp on", CHANGE_FAILED,
 	      "has no private flag rx_warp (it has: rx_cqe_moder, rx_striding_rq)");
 }
