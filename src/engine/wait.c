@@ -194,24 +194,6 @@ static uint64_t time_of(const struct checks_wait *w, const struct change *c)
 }
 
 /* All, but for those whose time is over. */
-/* The first that does not hold. */
-static void watch_checks(const struct checks_wait *w)
-{
-	const struct change *first = NULL;
-	size_t others = 0;
-
-	for (size_t i = 0; i < w->run->plan.list.n; i++) {
-		const struct change *c = w->run->plan.list.v[i];
-
-		if (!c->settles || change_holds(c) || clock_usec() > time_of(w, c))
-			continue;
-		others += first != NULL;
-		first = first ? first : c;
-	}
-	if (first)
-		waiting_for(first->id, others, w->started, time_of(w, first), 0);
-}
-
 static bool checks_hold(void *arg)
 {
 	const struct checks_wait *w = arg;
@@ -219,21 +201,26 @@ static bool checks_hold(void *arg)
 			       .node = &w->run->node,
 			       .running = STAGE_GATE,
 			       .acs = w->run->acs};
-	bool all = true;
+	const struct change *first = NULL; /* that does not hold */
+	size_t others = 0;
 
 	for (size_t i = 0; i < w->run->plan.list.n; i++) {
 		struct change *c = w->run->plan.list.v[i];
 
 		if (!c->settles || change_holds(c) || clock_usec() > time_of(w, c))
 			continue;
-		all = kind_get(c->kind)->look(&ctx, c, NULL) == 0 && change_holds(c) && all;
+		if (kind_get(c->kind)->look(&ctx, c, NULL) != 0 || !change_holds(c)) {
+			others += first != NULL;
+			first = first ? first : c;
+		}
 		if (c->state == CHANGE_SAME) { /* why it did not hold before is past */
 			free(c->reason);
 			c->reason = NULL;
 		}
 	}
-	watch_checks(w);
-	return all;
+	if (first)
+		waiting_for(first->id, others, w->started, time_of(w, first), 0);
+	return !first;
 }
 
 void run_wait_checks(struct run *run, uint64_t usec)

@@ -107,9 +107,8 @@ static int judge_kept(const struct sending *s, const struct port *now, struct er
 			return err_set(
 				err, -ERANGE,
 				"%s %s of %s (%s): driver %s accepted '%s' but kept '%s': a "
-				"setting "
-				"it depends on overrides it (see the kernel log), or the ports "
-				"negotiate it",
+				"setting it depends on overrides it (see the kernel log), or the "
+				"ports negotiate it",
 				s->wish->what->name, pair->name, now->name, s->wish->addr,
 				s->wish->driver, pair->value, have);
 		return err_set(err, -ERANGE,

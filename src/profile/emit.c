@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "profile/schema.h"
 
 enum { INDENT = 2 };
@@ -35,18 +36,6 @@ static bool may_be_plain(const struct ynode *n)
 	return !streq(n->text, "...");
 }
 
-/* The code point at *s, which is well-formed UTF-8 (yaml.c lets nothing else in). */
-static unsigned int code_point(const unsigned char *s, size_t *ret_len)
-{
-	size_t len = *s < 0x80 ? 1 : *s < 0xe0 ? 2 : *s < 0xf0 ? 3 : 4;
-	unsigned int c = len == 1 ? *s : *s & (0xffu >> (len + 1));
-
-	for (size_t i = 1; i < len && s[i]; i++)
-		c = c << 6 | (s[i] & 0x3fu);
-	*ret_len = len;
-	return c;
-}
-
 /* What YAML takes for a line break, a mark or no text at all, even between quotes. */
 static bool needs_escape(unsigned int c)
 {
@@ -56,17 +45,17 @@ static bool needs_escape(unsigned int c)
 
 void emit_quoted(struct str *out, const char *text)
 {
-	const unsigned char *s = (const unsigned char *)text;
+	const char *s = text;
 
 	str_add(out, "\"");
 	while (*s) {
 		size_t len;
-		unsigned int c = code_point(s, &len);
+		uint32_t c = utf8_code(s, &len); /* yaml.c lets in well-formed text alone */
 
 		if (c == '"' || c == '\\')
 			str_addf(out, "\\%c", (char)c);
 		else if (!needs_escape(c))
-			str_addn(out, (const char *)s, len);
+			str_addn(out, s, len);
 		else if (c <= 0xffff)
 			str_addf(out, "\\u%04X", c);
 		else

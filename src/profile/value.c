@@ -14,6 +14,7 @@
 #include "base/capability.h"
 #include "base/karg.h"
 #include "base/pattern.h"
+#include "base/pci_address.h"
 #include "base/units.h"
 #include "profile/profile.h"
 
@@ -523,24 +524,16 @@ bool value_pci_id(const struct spec *s, const struct ynode *n, struct str *why)
 	return refuse(s, n, why, strncasecmp(t, "0x", 2) == 0 ? "no 0x in front" : NULL);
 }
 
-static bool is_full_address(const char *t)
-{
-	size_t domain = strspn(t, HEX);
-
-	return domain >= 4 && domain <= 8 && t[domain] == ':' && strspn(t + domain + 1, HEX) == 2 &&
-	       t[domain + 3] == ':' && strspn(t + domain + 4, HEX) == 2 && t[domain + 6] == '.' &&
-	       t[domain + 7] >= '0' && t[domain + 7] <= '7' && !t[domain + 8];
-}
-
 bool value_pci_address(const struct spec *s, const struct ynode *n, struct str *why)
 {
 	const char *t = n->text;
+	size_t len = pci_address_len(t);
 
 	if (!only(t, HEX ":.*?[]-!"))
 		return refuse(s, n, why, NULL);
 	if (strpbrk(t, "ABCDEF"))
 		return refuse(s, n, why, "addresses are lower case");
-	if (pattern_is(t) || is_full_address(t))
+	if (pattern_is(t) || (len && !t[len]))
 		return true;
 	return refuse(s, n, why, "write domain:bus:device.function in full");
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <yaml.h>
 
+#include "base/utf8.h"
 #include "profile/diag.h"
 #include "profile/keypath.h"
 
@@ -57,33 +58,12 @@ static struct place place_at(const struct build *b, size_t offset)
 	return at;
 }
 
-/* Length of the well-formed UTF-8 sequence at s (RFC 3629), or 0. */
-static size_t utf8_len(const unsigned char *s, size_t left)
-{
-	size_t n = *s < 0x80   ? 1
-		   : *s < 0xc2 ? 0
-		   : *s < 0xe0 ? 2
-		   : *s < 0xf0 ? 3
-		   : *s < 0xf5 ? 4
-			       : 0;
-
-	if (n > left)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if (n > 2 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-		      (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)))
-		return 0;
-	return n;
-}
-
 static bool bytes_are_text(const struct build *b)
 {
 	for (size_t i = 0, n; i < b->len; i += n) {
 		unsigned char c = (unsigned char)b->text[i];
 
-		n = utf8_len((const unsigned char *)b->text + i, b->len - i);
+		n = utf8_len(b->text + i, b->len - i);
 		if (!n) {
 			diag_error(b->diags, place_at(b, i), "",
 				   "byte 0x%02x is not UTF-8; save the file as UTF-8", c);

@@ -4,14 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "report/json_text.h"
 #include "sys/clock.h"
-
-static const char *text_of(const json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
 
 static uint64_t usec_of(const json_t *obj, const char *key)
 {
@@ -26,11 +20,11 @@ bool status_admission(const struct status *s, struct admission *ret)
 
 	*ret = (struct admission){.since = usec_of(obj, "since_usec"),
 				  .until = usec_of(obj, "until_usec"),
-				  .ends = text_of(obj, "until"),
-				  .who = text_of(obj, "who"),
-				  .reason = text_of(obj, "reason")};
+				  .ends = json_text(obj, "until", ""),
+				  .who = json_text(obj, "who", ""),
+				  .reason = json_text(obj, "reason", "")};
 	return json_is_object(obj) && clock_usec() < ret->until &&
-	       streq(text_of(obj, "digest"), status_digest(s));
+	       streq(json_text(obj, "digest", ""), status_digest(s));
 }
 
 void status_set_admission(struct status *s, const struct admission *a)

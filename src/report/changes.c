@@ -50,7 +50,8 @@ static void put_in_order(const struct run *run, unsigned int stages, enum stage 
 				const struct change *c = run->plan.list.v[i];
 
 				if (c->stage == s && rank_of(c) == rank &&
-				    (run_covers(c, stages, running) || rank == PREMISES))
+				    (run_covers(c, stages, running) ||
+				     (rank == PREMISES && running == STAGE_COUNT)))
 					vec_push(&ret->list, c);
 			}
 }
@@ -112,12 +113,11 @@ static char *or_nothing(const char *value, const struct screen *screen)
 	return *value ? one_line(value, screen->utf8 ? "…" : "...") : xstrdup("(nothing)");
 }
 
-/* "roce-base.yaml:12" of a whole path. */
 static char *short_place(struct place at)
 {
-	const char *slash = at.file ? strrchr(at.file, '/') : NULL;
+	cleanup_free char *origin = render_place(at);
 
-	return at.line ? xasprintf("%s:%u", slash ? slash + 1 : at.file, at.line) : xstrdup("");
+	return at.line ? text_place(origin) : xstrdup("");
 }
 
 static const char *arrow(const struct screen *screen)
@@ -167,12 +167,6 @@ static const struct line *line_of(const struct page *p, const struct fold_item *
 	return &p->lines.text.v[item - p->lines.items.v];
 }
 
-static char *subject_of(const struct fold_row *row)
-{
-	return xasprintf("%s%s%s%s%s", row->of, *row->of ? ": " : "", row->name,
-			 row->names ? ": " : "", row->names ? row->names : "");
-}
-
 /* In so many columns: where both sides are too long each gets half. */
 static char *fit_value(const struct page *p, const struct line *line, size_t room)
 {
@@ -215,7 +209,7 @@ static void print_row(const struct page *p, const struct fold_row *row)
 {
 	const struct fold_item *first = row->items.v[0];
 	size_t room = p->screen->columns - LABEL_WIDTH - 1 - p->subject_width - GAP;
-	cleanup_free char *whole = subject_of(row);
+	cleanup_free char *whole = fold_subject(row);
 	cleanup_free char *subject = text_cut(whole, p->subject_width, p->screen->utf8);
 	cleanup_free char *value = fit_value(p, line_of(p, first), room);
 
@@ -269,7 +263,7 @@ static size_t subject_width(const struct page *p)
 
 	for (size_t r = 0; r < p->fold.rows.n; r++) {
 		const struct fold_row *row = &p->fold.rows.v[r];
-		cleanup_free char *text = subject_of(row);
+		cleanup_free char *text = fold_subject(row);
 
 		subject = widest(subject, text_width(text));
 		value = widest(value, text_width(row->items.v[0]->value));

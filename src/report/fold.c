@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/pci_address.h"
 #include "base/str.h"
 
 enum { LISTED_MAX = 4 };
@@ -16,28 +17,6 @@ enum { LISTED_MAX = 4 };
 #define NODE_MARK '\3'
 
 /* --- shapes -------------------------------------------------------------------------------- */
-
-static size_t count_hex(const char *s)
-{
-	size_t n = 0;
-
-	while (isxdigit((unsigned char)s[n]) && !isupper((unsigned char)s[n]))
-		n++;
-	return n;
-}
-
-/* The length of a PCI address at s, "0000:18:00.0"; 0: there is none. */
-static size_t address_at(const char *s)
-{
-	size_t domain = count_hex(s);
-	const char *rest = s + domain;
-
-	if (domain < 4 || domain > 8 || rest[0] != ':' || count_hex(rest + 1) != 2 ||
-	    rest[3] != ':' || count_hex(rest + 4) != 2 || rest[6] != '.' || rest[7] < '0' ||
-	    rest[7] > '7' || isalnum((unsigned char)rest[8]))
-		return 0;
-	return domain + 8;
-}
 
 /* The length of a word and the number after it, "vf3", "VF 3"; 0: it is something else. */
 static size_t numbered_at(const char *s, const char *word)
@@ -63,7 +42,7 @@ static struct part part_at(const char *text, const char *s)
 
 	if (s > text && isalnum((unsigned char)s[-1]))
 		return (struct part){0, 1};
-	if ((n = address_at(s)))
+	if ((n = pci_address_len(s)) && !isalnum((unsigned char)s[n]))
 		return (struct part){ADDRESS_MARK, n};
 	if ((n = numbered_at(s, "vf")))
 		return (struct part){VF_MARK, n};
@@ -136,17 +115,15 @@ struct members {
 	struct strv addresses; /* each once */
 	struct strv nodes;     /* "node0" */
 	size_t vfs, pairs;
-	char *first; /* "vf3", or the first pair */
+	char *first_vf; /* "vf3" */
 };
 
 static void add_once(struct strv *list, const char *s, size_t n)
 {
 	cleanup_free char *copy = xstrndup(s, n);
 
-	for (size_t i = 0; i < list->n; i++)
-		if (streq(list->v[i], copy))
-			return;
-	strv_add(list, copy);
+	if (!strv_contains(list, copy))
+		strv_add(list, copy);
 }
 
 static void find_members(const char *id, struct members *m)
@@ -163,7 +140,7 @@ static void find_members(const char *id, struct members *m)
 		} else if (p.mark == NODE_MARK) {
 			add_once(&m->nodes, s, p.len);
 		} else if (p.mark == VF_MARK && !m->vfs++) {
-			m->first = xstrndup(s, p.len);
+			m->first_vf = xstrndup(s, p.len);
 		}
 		s += p.len;
 	}
@@ -173,21 +150,13 @@ static void members_free(struct members *m)
 {
 	strv_free(&m->addresses);
 	strv_free(&m->nodes);
-	free(m->first);
-}
-
-static bool has_string(const struct strv *list, const char *s)
-{
-	for (size_t i = 0; i < list->n; i++)
-		if (streq(list->v[i], s))
-			return true;
-	return false;
+	free(m->first_vf);
 }
 
 static bool has_all(const struct strv *list, const struct strv *wanted)
 {
 	for (size_t i = 0; i < wanted->n; i++)
-		if (!has_string(list, wanted->v[i]))
+		if (!strv_contains(list, wanted->v[i]))
 			return false;
 	return true;
 }
@@ -197,7 +166,7 @@ static void drop_all(struct strv *list, const struct strv *gone)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < list->n; i++)
-		if (has_string(gone, list->v[i]))
+		if (strv_contains(gone, list->v[i]))
 			free(list->v[i]);
 		else
 			list->v[kept++] = list->v[i];
@@ -227,7 +196,7 @@ static const struct fold_set *set_of(const struct fold_sets *sets, const char *a
 	for (size_t i = 0; i < sets->list.n; i++) {
 		const struct fold_set *set = &sets->list.v[i];
 
-		if (has_string(&set->addresses, address) &&
+		if (strv_contains(&set->addresses, address) &&
 		    (!best || set->addresses.n < best->addresses.n))
 			best = set;
 	}
@@ -304,7 +273,7 @@ static char *of_members(const struct fold_row *row, const struct fold_sets *sets
 	if (m.vfs > 1)
 		str_addf(&out, "%zu vfs of ", m.vfs);
 	else if (m.vfs)
-		str_addf(&out, "%s of ", m.first);
+		str_addf(&out, "%s of ", m.first_vf);
 	if (functions)
 		str_add(&out, functions);
 	for (size_t i = 0; !functions && i < m.nodes.n; i++)
@@ -331,6 +300,12 @@ void fold_sets_free(struct fold_sets *sets)
 		strv_free(&sets->list.v[i].addresses);
 	}
 	vec_free(&sets->list);
+}
+
+char *fold_subject(const struct fold_row *row)
+{
+	return xasprintf("%s%s%s%s%s", row->of, *row->of && *row->name ? ": " : "", row->name,
+			 row->names ? ": " : "", row->names ? row->names : "");
 }
 
 /* --- folding --------------------------------------------------------------------------------- */

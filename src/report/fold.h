@@ -13,8 +13,7 @@
 struct fold_item {
 	const char *label; /* "differs": only equal ones are folded */
 	const char *id;	   /* "link/0000:18:00.0/mtu", or a text without a path */
-	const char *
-		value; /* "1500 -> 9000"; addresses and numbers of VFs and nodes in it may differ */
+	const char *value; /* "1500 -> 9000"; addresses, and numbers of VFs and nodes, may differ */
 	const char *reason; /* as value; or NULL */
 };
 
@@ -48,3 +47,7 @@ void fold_sets_free(struct fold_sets *sets);
 void fold(const struct fold_item *items, size_t n, const struct fold_sets *sets, bool utf8,
 	  struct fold *ret);
 void fold_free(struct fold *f);
+
+/* "rails x8: link mtu", "modules load: ib_umad, rdma_ucm"; "" of a text without an id. Caller
+ * frees. */
+char *fold_subject(const struct fold_row *row);

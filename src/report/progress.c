@@ -2,7 +2,6 @@
 #include "report/progress.h"
 
 #include <stdint.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/units.h"
@@ -35,13 +34,10 @@ static void show(const char *what, uint64_t since, uint64_t until)
 	screen_draw(line);
 }
 
-bool progress_begin(const char *what)
+void progress_begin(const char *what)
 {
-	if (!isatty(STDERR_FILENO))
-		return false;
 	of = what;
 	waiting_watch(show);
-	return true;
 }
 
 void progress_end(void)

@@ -5,9 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
-/* what: of which the lines are, "devices". False: standard error is no terminal, nothing is drawn.
- */
-bool progress_begin(const char *what);
+/* what: of which the lines are, "devices". Only where standard error is a terminal. */
+void progress_begin(const char *what);
 void progress_end(void);

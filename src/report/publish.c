@@ -10,15 +10,9 @@
 #include "boot/mode.h"
 #include "gate/gate.h"
 #include "plan/change.h"
+#include "report/json_text.h"
 #include "sys/read.h"
 #include "sys/state.h"
-
-static const char *text_of(const json_t *obj, const char *key)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : "";
-}
 
 /* Work was let in though the verdict keeps it out. */
 static bool by_hand(const json_t *record, bool ready)
@@ -29,7 +23,7 @@ static bool by_hand(const json_t *record, bool ready)
 
 static const char *verdict_of(const json_t *record, bool ready)
 {
-	const char *verdict = text_of(record, "verdict");
+	const char *verdict = json_text(record, "verdict", "");
 	bool under_way = json_is_true(json_object_get(record, "admit")) && !ready;
 
 	return *verdict && !under_way ? verdict : verdict_name(VERDICT_WAITING);
@@ -86,7 +80,8 @@ static json_t *latest_states(const json_t *record)
 		for (size_t i = 0; i < json_array_size(changes); i++) {
 			const json_t *c = json_array_get(changes, i);
 
-			json_object_set(states, text_of(c, "id"), json_object_get(c, "state"));
+			json_object_set(states, json_text(c, "id", ""),
+					json_object_get(c, "state"));
 		}
 	}
 	return states;
@@ -134,9 +129,9 @@ char *publish_metrics(const json_t *record, bool ready)
 		 "# TYPE railhead_info gauge\n"
 		 "railhead_info{",
 		 ready, by_hand(record, ready));
-	add_label(&out, "profile", text_of(profile, "name"));
+	add_label(&out, "profile", json_text(profile, "name", ""));
 	str_add(&out, ",");
-	add_label(&out, "version", text_of(profile, "version"));
+	add_label(&out, "version", json_text(profile, "version", ""));
 	str_add(&out, ",");
 	add_label(&out, "verdict", verdict_of(record, ready));
 	str_add(&out, "} 1\n");
@@ -189,7 +184,7 @@ char *publish_features(const json_t *record, bool ready, time_t now)
 	add_feature(&out, "verdict", verdict_of(record, ready));
 	if (by_hand(record, ready))
 		add_feature(&out, "admitted-by-hand", "true");
-	add_feature(&out, "profile", text_of(json_object_get(record, "profile"), "name"));
+	add_feature(&out, "profile", json_text(json_object_get(record, "profile"), "name", ""));
 	return str_take(&out);
 }
 

@@ -11,6 +11,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/utf8.h"
+#include "sys/atomic_file.h"
 
 enum { COLUMNS_USUAL = 80, COLUMNS_LEAST = 40, SEQUENCE_MAX = 4 };
 
@@ -26,62 +28,31 @@ static bool pass_raw, has_colour, is_drawn;
 
 /* --- the filter ---------------------------------------------------------------------------- */
 
-/* How many bytes a character has by its first; 0: none begins so (RFC 3629). */
-static size_t length_of(unsigned char first)
-{
-	if (first < 0x80)
-		return 1;
-	if (first >= 0xc2 && first <= 0xdf)
-		return 2;
-	if (first >= 0xe0 && first <= 0xef)
-		return 3;
-	return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
-}
-
-static uint32_t decode(const char *s, size_t n)
-{
-	static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-	uint32_t c = (unsigned char)*s & masks[n];
-
-	for (size_t i = 1; i < n; i++)
-		c = c << 6 | ((unsigned char)s[i] & 0x3f);
-	return c;
-}
-
 /* Moves the cursor, changes the order of text, hides, or breaks a line: no character to print. */
 static bool is_control(uint32_t c)
 {
 	return (c < ' ' && c != '\n' && c != '\t') || (c >= 0x7f && c <= 0x9f) || c == 0x61c ||
 	       (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xd800 && c <= 0xdfff) ||
-	       (c >= 0xe0000 && c <= 0xe007f) || c > 0x10ffff;
-}
-
-static bool is_overlong(uint32_t c, size_t n)
-{
-	return (n == 3 && c < 0x800) || (n == 4 && c < 0x10000);
+	       (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xe0000 && c <= 0xe007f);
 }
 
 /* One more byte of the text. */
 static void take(struct filter *f, struct str *out, char byte)
 {
 	bool continues = ((unsigned char)byte & 0xc0) == 0x80;
-	size_t need;
-	uint32_t c;
+	size_t len;
 
 	if (f->have && !continues) { /* the character before is torn */
 		str_add(out, "?");
 		f->have = 0;
 	}
 	f->part[f->have++] = byte;
-	need = length_of((unsigned char)f->part[0]);
-	if (need > f->have)
+	if (utf8_expected(f->part[0]) > f->have)
 		return;
-	c = need ? decode(f->part, need) : 0;
-	if (!need || is_control(c) || is_overlong(c, need))
+	if (!utf8_len(f->part, f->have) || is_control(utf8_code(f->part, &len)))
 		str_add(out, "?");
 	else
-		str_addn(out, f->part, need);
+		str_addn(out, f->part, len);
 	f->have = 0;
 }
 
@@ -101,22 +72,6 @@ char *scrub(const char *text)
 		take(&f, &out, *text);
 	finish(&f, &out);
 	return out.len ? str_take(&out) : xstrdup("");
-}
-
-/* 0 or -1, as write(2). */
-static int write_all(int fd, const char *s, size_t n)
-{
-	while (n) {
-		ssize_t wrote = write(fd, s, n);
-
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote < 0)
-			return -1;
-		s += wrote;
-		n -= (size_t)wrote;
-	}
-	return 0;
 }
 
 static void erase(void)
@@ -140,6 +95,14 @@ void screen_draw(const char *line)
 }
 
 /* Of fopencookie(3): 0 is an error, since it must not be negative. */
+static ssize_t written(int result, size_t n)
+{
+	if (result == 0)
+		return (ssize_t)n;
+	errno = -result;
+	return 0;
+}
+
 static ssize_t filter_write(void *cookie, const char *s, size_t n)
 {
 	struct filter *f = cookie;
@@ -147,21 +110,24 @@ static ssize_t filter_write(void *cookie, const char *s, size_t n)
 
 	erase();
 	if (pass_raw)
-		return write_all(f->fd, s, n) < 0 ? 0 : (ssize_t)n;
+		return written(write_all(f->fd, s, n), n);
 	for (size_t i = 0; i < n; i++)
 		take(f, &out, s[i]);
-	return write_all(f->fd, str_get(&out), out.len) < 0 ? 0 : (ssize_t)n;
+	return written(write_all(f->fd, str_get(&out), out.len), n);
 }
 
 static int filter_close(void *cookie)
 {
 	struct filter *f = cookie;
 	cleanup_str struct str out = {0};
-	int torn;
+	int r;
 
 	finish(f, &out);
-	torn = write_all(f->fd, str_get(&out), out.len);
-	return close(f->fd) < 0 || torn < 0 ? EOF : 0;
+	r = write_all(f->fd, str_get(&out), out.len);
+	if (close(f->fd) == 0 && r == 0)
+		return 0;
+	errno = r < 0 ? -r : errno;
+	return EOF;
 }
 
 static FILE *lay_over(struct filter *f, FILE *plain, int mode)
@@ -253,10 +219,8 @@ static void put_raw(FILE *out, const char *sequence)
 
 	if (!has_colour)
 		return;
-	fflush(out);
 	before = screen_raw(true);
 	fputs(sequence, out);
-	fflush(out);
 	screen_raw(before);
 }
 

@@ -30,7 +30,8 @@ int screen_colour(const char *when);
 
 enum style { STYLE_BAD, STYLE_DIFFERS, STYLE_GOOD, STYLE_DIM, STYLE_COUNT };
 
-/* Between the two, text is in that style, where there is colour. out: stdout, or another stream. */
+/* Between the two, text is in that style, where there is colour. out: stdout, or a stream of a
+ * test. */
 void style_begin(FILE *out, enum style style);
 void style_end(FILE *out);
 

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "plan/render.h"
 #include "report/admission.h"
+#include "report/json_text.h"
 #include "report/publish.h"
 #include "report/vfs.h"
 #include "sys/clock.h"
@@ -17,13 +18,6 @@
 #define READY_FILE "ready"
 
 enum { STATUS_SCHEMA = 1 };
-
-static const char *text_of(const json_t *obj, const char *key, const char *fallback)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : fallback;
-}
 
 static json_t *sub(json_t *obj, const char *key)
 {
@@ -95,7 +89,7 @@ void status_blame_killed(struct status *s)
 
 void status_leave_user_space(struct status *s)
 {
-	json_t *doc = fresh(text_of(s->doc, "boot_id", ""));
+	json_t *doc = fresh(json_text(s->doc, "boot_id", ""));
 	json_t *initrd = json_object_get(json_object_get(s->doc, "stages"), "initrd");
 
 	if (initrd)
@@ -112,11 +106,11 @@ void status_parse(struct status *ret, const char *text, const char *boot_id, con
 	const char *was;
 
 	*ret = (struct status){.doc = text ? json_loads(text, 0, NULL) : NULL};
-	if (!json_is_object(ret->doc) || !streq(text_of(ret->doc, "boot_id", ""), boot_id)) {
+	if (!json_is_object(ret->doc) || !streq(json_text(ret->doc, "boot_id", ""), boot_id)) {
 		json_decref(ret->doc);
 		ret->doc = fresh(boot_id);
 	}
-	was = text_of(ret->doc, "user_space", "");
+	was = json_text(ret->doc, "user_space", "");
 	if (*was && *user_space && !streq(was, user_space))
 		status_leave_user_space(ret);
 	if (*user_space)
@@ -167,7 +161,7 @@ bool status_has_stage(const struct status *s, enum stage stage)
 
 const char *status_verdict(const struct status *s)
 {
-	return text_of(s->doc, "verdict", "waiting");
+	return json_text(s->doc, "verdict", "waiting");
 }
 
 bool status_verdict_admits(const struct status *s)
@@ -184,7 +178,7 @@ bool status_admitted(const struct status *s)
 
 const char *status_digest(const struct status *s)
 {
-	return text_of(json_object_get(s->doc, "profile"), "digest", "");
+	return json_text(json_object_get(s->doc, "profile"), "digest", "");
 }
 
 void status_set_profile(struct status *s, const struct profile *profile)
@@ -306,7 +300,7 @@ void status_replace_measurements(struct status *s, const struct measurements *m)
 
 	status_set_measurements(s, m);
 	fresh = json_object_get(s->doc, "measurements");
-	json_array_foreach(list, i, old) if (!has_check(m, text_of(old, "check", "")))
+	json_array_foreach(list, i, old) if (!has_check(m, json_text(old, "check", "")))
 		json_array_append(fresh, old);
 	json_decref(list);
 }
@@ -317,17 +311,17 @@ static struct measurement measurement_from_json(const json_t *obj)
 	const char *reason = json_string_value(json_object_get(obj, "reason"));
 	struct measurement m = {.outcome = OUTCOME_CANNOT_MEASURE, .on_fail = ON_FAIL_BLOCK};
 
-	m.id = xstrdup(text_of(obj, "id", ""));
-	m.check = xstrdup(text_of(obj, "check", ""));
-	m.wanted = xstrdup(text_of(obj, "wanted", ""));
+	m.id = xstrdup(json_text(obj, "id", ""));
+	m.check = xstrdup(json_text(obj, "check", ""));
+	m.wanted = xstrdup(json_text(obj, "wanted", ""));
 	m.measured = measured ? xstrdup(measured) : NULL;
 	m.demanded = json_is_true(json_object_get(obj, "demanded"));
 	m.reason = xstrdup(reason ? reason : "");
 	for (enum outcome o = OUTCOME_PASS; o <= OUTCOME_CANNOT_MEASURE; o++)
-		if (streq(outcome_name(o), text_of(obj, "outcome", "")))
+		if (streq(outcome_name(o), json_text(obj, "outcome", "")))
 			m.outcome = o;
 	for (enum on_fail f = ON_FAIL_BLOCK; f <= ON_FAIL_WARN; f++)
-		if (streq(on_fail_name(f), text_of(obj, "on_fail", "")))
+		if (streq(on_fail_name(f), json_text(obj, "on_fail", "")))
 			m.on_fail = f;
 	return m;
 }

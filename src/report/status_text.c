@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "report/admission.h"
 #include "report/fold.h"
+#include "report/json_text.h"
 #include "report/pass.h"
 #include "report/status.h"
 #include "report/text.h"
@@ -22,13 +23,6 @@ struct page {
 	const struct screen *screen;
 	struct fold_sets sets;
 };
-
-static const char *text_of(const json_t *obj, const char *key, const char *fallback)
-{
-	const char *s = json_string_value(json_object_get(obj, key));
-
-	return s ? s : fallback;
-}
 
 static double seconds_of(const json_t *obj, const char *key)
 {
@@ -56,17 +50,17 @@ static void read_sets(struct page *p)
 		struct fold_set set = {.name = xstrdup(name)};
 
 		for (size_t i = 0; i < json_array_size(members); i++)
-			strv_add(&set.addresses, json_string_value(json_array_get(members, i)));
+			strv_add(&set.addresses, json_text_at(members, i));
 		vec_push(&p->sets.list, set);
 	}
 }
 
 /* --- the causes ------------------------------------------------------------------------------ */
 
-/* "ID: what is wrong; why, and what to do". */
+/* "ID: fault; its cause and remedy". */
 struct cause {
 	char *id; /* "" of a sentence without one */
-	char *what;
+	char *fault;
 	const char *rest; /* in the reason; or NULL */
 };
 
@@ -79,11 +73,11 @@ static struct cause split(const char *reason)
 {
 	const char *colon = strstr(reason, ": "), *blank = strchr(reason, ' ');
 	bool has_id = colon && blank > colon;
-	const char *what = has_id ? colon + 2 : reason, *rest = strstr(what, "; ");
+	const char *fault = has_id ? colon + 2 : reason, *rest = strstr(fault, "; ");
 
 	return (struct cause){
 		.id = has_id ? xstrndup(reason, (size_t)(colon - reason)) : xstrdup(""),
-		.what = rest ? xstrndup(what, (size_t)(rest - what)) : xstrdup(what),
+		.fault = rest ? xstrndup(fault, (size_t)(rest - fault)) : xstrdup(fault),
 		.rest = rest ? rest + 2 : NULL,
 	};
 }
@@ -92,7 +86,7 @@ static void causes_free(struct causes *c)
 {
 	for (size_t i = 0; i < c->list.n; i++) {
 		free(c->list.v[i].id);
-		free(c->list.v[i].what);
+		free(c->list.v[i].fault);
 	}
 	vec_free(&c->list);
 	vec_free(&c->items);
@@ -103,8 +97,8 @@ static void read_causes(const struct status *s, struct causes *ret)
 	const json_t *reasons = json_object_get(s->doc, "reasons");
 
 	for (size_t i = 0; i < json_array_size(reasons); i++) {
-		struct cause cause = split(json_string_value(json_array_get(reasons, i)));
-		struct fold_item item = {"", cause.id, cause.what, cause.rest};
+		struct cause cause = split(json_text_at(reasons, i));
+		struct fold_item item = {"", cause.id, cause.fault, cause.rest};
 
 		vec_push(&ret->list, cause);
 		vec_push(&ret->items, item);
@@ -121,29 +115,20 @@ static const json_t *change_of(const struct status *s, const char *id)
 		const json_t *changes = json_object_get(stage, "changes");
 
 		for (size_t i = 0; i < json_array_size(changes); i++)
-			if (streq(text_of(json_array_get(changes, i), "id", ""), id))
+			if (streq(json_text(json_array_get(changes, i), "id", ""), id))
 				return json_array_get(changes, i);
 	}
 	return NULL;
-}
-
-/* "base.yaml:12" of "/etc/.../base.yaml:12:3". */
-static char *short_place(const char *origin)
-{
-	const char *slash = strrchr(origin, '/'), *base = slash ? slash + 1 : origin;
-	const char *column = strrchr(base, ':');
-
-	return xstrndup(base, column ? (size_t)(column - base) : strlen(base));
 }
 
 /* Of a value that the cause says nothing more about: railhead sets it. NULL: of others. */
 static char *usual_remedy(const struct page *p, const char *id)
 {
 	const json_t *c = change_of(p->s, id);
-	cleanup_free char *place = short_place(text_of(c, "origin", "the profile"));
+	cleanup_free char *place = text_place(json_text(c, "origin", "the profile"));
 
-	if (!c || streq(text_of(c, "kind", ""), kind_name(KIND_CHECK)) ||
-	    !streq(text_of(c, "state", ""), state_name(CHANGE_DIFFERS)))
+	if (!c || streq(json_text(c, "kind", ""), kind_name(KIND_CHECK)) ||
+	    !streq(json_text(c, "state", ""), state_name(CHANGE_DIFFERS)))
 		return NULL;
 	return xasprintf("`railhead apply` sets the value that %s wants; then run `railhead gate`",
 			 place);
@@ -159,13 +144,6 @@ static void print_remedy(const struct page *p, const struct cause *cause)
 		print_line(p, "remedy:", cause->rest);
 }
 
-static char *row_text(const struct fold_row *row)
-{
-	return xasprintf("%s%s%s%s%s%s%s", row->of, *row->of ? ": " : "", row->name,
-			 row->names ? ": " : "", row->names ? row->names : "",
-			 *row->of || *row->name ? ": " : "", row->items.v[0]->value);
-}
-
 /* A text for each line, the first one of the first cause. */
 static void cause_lines(const struct page *p, const struct causes *causes, struct strv *ret)
 {
@@ -173,12 +151,14 @@ static void cause_lines(const struct page *p, const struct causes *causes, struc
 	cleanup(fold_free) struct fold f = {0};
 
 	for (size_t i = 0; !p->screen->terminal && i < json_array_size(reasons); i++)
-		strv_add(ret, json_string_value(json_array_get(reasons, i)));
+		strv_add(ret, json_text_at(reasons, i));
 	if (!p->screen->terminal)
 		return;
 	fold(causes->items.v, causes->items.n, &p->sets, p->screen->utf8, &f);
 	for (size_t r = 0; r < f.rows.n && r < CAUSES_MOST; r++) {
-		cleanup_free char *text = row_text(&f.rows.v[r]);
+		cleanup_free char *subject = fold_subject(&f.rows.v[r]);
+		cleanup_free char *text = xasprintf("%s%s%s", subject, *subject ? ": " : "",
+						    f.rows.v[r].items.v[0]->value);
 
 		strv_add(ret, text);
 	}
@@ -253,9 +233,9 @@ static void print_profile(const struct page *p)
 
 	if (!profile)
 		return;
-	version = text_of(profile, "version", "");
-	text = xasprintf("%s%s%s (%.12s, %s)", text_of(profile, "name", ""), *version ? " " : "",
-			 version, text_of(profile, "digest", ""), text_of(profile, "file", ""));
+	version = json_text(profile, "version", "");
+	text = xasprintf("%s%s%s (%.12s, %s)", json_text(profile, "name", ""), *version ? " " : "",
+			 version, json_text(profile, "digest", ""), json_text(profile, "file", ""));
 	print_line(p, "profile:", text);
 }
 
@@ -268,7 +248,7 @@ static void print_pf(const struct page *p, const json_t *vfs, const char *of)
 {
 	cleanup_free char *line = vfs_line(vfs);
 
-	fprintf(p->out, "  %-8s %-12s  %s%s\n", "vfs", text_of(vfs, "pf", ""), line, of);
+	fprintf(p->out, "  %-8s %-12s  %s%s\n", "vfs", json_text(vfs, "pf", ""), line, of);
 }
 
 /* On a terminal the slowest PF stands for all, unless one has failed. */
@@ -307,8 +287,8 @@ static void print_stages(const struct page *p)
 		json_object_foreach(counts, state, n)
 			fprintf(p->out, " %s=%lld", state, (long long)json_integer_value(n));
 		fputc('\n', p->out);
-		if (*text_of(stage, "lacks", ""))
-			fprintf(p->out, "  %-8s %s\n", "lacks", text_of(stage, "lacks", ""));
+		if (*json_text(stage, "lacks", ""))
+			fprintf(p->out, "  %-8s %s\n", "lacks", json_text(stage, "lacks", ""));
 		print_vfs(p, json_object_get(stage, "vfs"));
 	}
 }
@@ -321,14 +301,14 @@ static void print_devices(const struct page *p)
 	json_object_foreach(devices, addr, device)
 		fprintf(p->out, "  %-8s %-12s  applied again %lld s after boot, in %.3f s: %s\n",
 			"device", addr, (long long)seconds_of(device, "applied_usec"),
-			seconds_of(device, "duration_usec"), text_of(device, "lost", ""));
+			seconds_of(device, "duration_usec"), json_text(device, "lost", ""));
 }
 
 /* --- the numbers ----------------------------------------------------------------------------- */
 
 static const char *measured_of(const json_t *m)
 {
-	return text_of(m, "measured", "no number");
+	return json_text(m, "measured", "no number");
 }
 
 /* "46.1 GB/s", or "46.1 GB/s to 46.9 GB/s" of several in one unit. */
@@ -365,16 +345,17 @@ static void print_folded_numbers(const struct page *p, const json_t *list)
 	for (size_t i = 0; i < n; i++) {
 		const json_t *m = json_array_get(list, i);
 
-		items[i] = (struct fold_item){text_of(m, "outcome", ""), text_of(m, "id", ""),
-					      text_of(m, "wanted", "nothing"), unit_of(m)};
+		items[i] = (struct fold_item){json_text(m, "outcome", ""), json_text(m, "id", ""),
+					      json_text(m, "wanted", "nothing"), unit_of(m)};
 	}
 	fold(items, n, &p->sets, p->screen->utf8, &f);
 	for (size_t r = 0; r < f.rows.n; r++) {
 		const struct fold_row *row = &f.rows.v[r];
 		cleanup_free char *range = range_of(row, items, list);
+		cleanup_free char *subject = fold_subject(row);
 		cleanup_free char *line =
-			xasprintf("  %-14s %s%s%s: %s, wanted %s", row->items.v[0]->label, row->of,
-				  *row->of ? ": " : "", row->name, range, row->items.v[0]->value);
+			xasprintf("  %-14s %s: %s, wanted %s", row->items.v[0]->label, subject,
+				  range, row->items.v[0]->value);
 
 		text_wrap(p->out, line, p->screen->columns, 4);
 	}
@@ -393,8 +374,8 @@ static void print_numbers(const struct page *p)
 	for (size_t i = 0; !p->screen->terminal && i < json_array_size(list); i++) {
 		const json_t *m = json_array_get(list, i);
 
-		fprintf(p->out, "  %-14s %-28s %s, wanted %s\n", text_of(m, "outcome", ""),
-			text_of(m, "id", ""), measured_of(m), text_of(m, "wanted", "nothing"));
+		fprintf(p->out, "  %-14s %-28s %s, wanted %s\n", json_text(m, "outcome", ""),
+			json_text(m, "id", ""), measured_of(m), json_text(m, "wanted", "nothing"));
 	}
 }
 
@@ -410,7 +391,7 @@ void status_render(FILE *out, const struct status *s, const struct screen *scree
 		print_line(&p, "by hand:", by_hand);
 	print_waiting(&p);
 	for (size_t i = 0; i < json_array_size(warnings); i++)
-		print_line(&p, "warning:", json_string_value(json_array_get(warnings, i)));
+		print_line(&p, "warning:", json_text_at(warnings, i));
 	print_profile(&p);
 	print_stages(&p);
 	print_devices(&p);

@@ -2,6 +2,7 @@
 #include "report/table.h"
 
 #include "base/mem.h"
+#include "report/text.h"
 
 enum { COLUMNS_MAX = 8 };
 
@@ -33,16 +34,6 @@ void table_row(struct table *t, const char *const *cells)
 	vec_push(&t->rows, row);
 }
 
-/* Characters, not bytes. */
-static size_t width_of(const char *s)
-{
-	size_t n = 0;
-
-	for (; *s; s++)
-		n += (*s & 0xc0) != 0x80;
-	return n;
-}
-
 static void print_aligned(FILE *out, const char *const *cells, const size_t *widths, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -54,7 +45,7 @@ static void print_aligned(FILE *out, const char *const *cells, const size_t *wid
 		fputs(cells[i], out);
 		if (last)
 			break;
-		fprintf(out, "%*s", (int)(widths[i] - width_of(cells[i]) + 2), "");
+		fprintf(out, "%*s", (int)(widths[i] - text_width(cells[i]) + 2), "");
 	}
 	fputc('\n', out);
 }
@@ -62,9 +53,9 @@ static void print_aligned(FILE *out, const char *const *cells, const size_t *wid
 static void measure(const struct table *t, size_t *widths)
 {
 	for (size_t i = 0; i < columns(t); i++) {
-		widths[i] = width_of(t->heading[i]);
+		widths[i] = text_width(t->heading[i]);
 		for (size_t r = 0; r < t->rows.n; r++) {
-			size_t w = width_of(t->rows.v[r].v[i]);
+			size_t w = text_width(t->rows.v[r].v[i]);
 
 			widths[i] = w > widths[i] ? w : widths[i];
 		}

@@ -5,6 +5,14 @@
 
 #include "base/mem.h"
 
+char *text_place(const char *origin)
+{
+	const char *slash = strrchr(origin, '/'), *base = slash ? slash + 1 : origin;
+	const char *column = strrchr(base, ':');
+
+	return xstrndup(base, column ? (size_t)(column - base) : strlen(base));
+}
+
 static bool begins_character(char c)
 {
 	return ((unsigned char)c & 0xc0) != 0x80;

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* "base.yaml:12" of "/etc/.../base.yaml:12:3". The caller frees. */
+char *text_place(const char *origin);
 size_t text_width(const char *s);
 /* At most so many columns; where something is cut off the last ones say so. The caller frees. */
 char *text_cut(const char *s, size_t columns, bool utf8);
