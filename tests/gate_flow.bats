@@ -360,7 +360,7 @@ measures() { # HOW-MANY STATUS
   passing 24h
   orderly_reboot
   [ "$(stat -c %a "$(kept)")" = 600 ]
-  ! grep -q S3CRET "$(kept)"
+  run ! grep S3CRET "$(kept)"
   measures 0
   in_record '.verdict == "ready" and .numbers.boots_ago == 1 and (.measurements | length) == 2'
   run -0 "$railhead" status --root "$root"

@@ -131,6 +131,31 @@ Y
   [ "$(grep -c 'link/.*/mtu: found' screen)" -eq 8 ]
 }
 
+@test "status of a record that is damaged, or that an older railhead wrote: no crash, and each cause" {
+  local how
+  three_things
+  run -7 "$railhead" gate --root node --profile sku.yaml
+  cp node/run/railhead/status.json whole
+  for how in 'del(.sets)' '.sets = {rails: [1, null], gpus: 5}' '.sets = []' '.reasons[0] = 1' \
+    '.measurements = [7, {"id": 3}]' '.stages.gate.changes = [null]' '.warnings = [null]'; do
+    jq "$how" whole >node/run/railhead/status.json
+    in_terminal 100 40 "$railhead status --root node" >screen
+    grep -q "^exit 7" screen
+    grep -q "vm.max_map_count: found '4096'" screen
+    run -7 "$railhead" status --root node
+    [[ $output == *"vm.max_map_count: found '4096'"* ]]
+  done
+}
+
+@test "an empty set is named once by apply on a terminal" {
+  three_things
+  sed 's/15b3:1021/15b3:1023/' sku.yaml >empty.yaml
+  sed -i 's/^name: sku/name: empty/' empty.yaml
+  in_terminal 120 40 "$railhead apply --root node --profile empty.yaml" >screen
+  cat screen
+  [ "$(grep -c "no function matches pci 15b3:1023" screen)" -eq 1 ]
+}
+
 @test "in a pipe each of them is a line of its own, whole and without colour" {
   three_things "    $memory"
   run -5 "$railhead" verify --root node --profile sku.yaml
@@ -163,7 +188,7 @@ Y
   [ "$(grep -c "waiting for" screen)" -eq 1 ]
   eventually 4000 shows "^exit 0"
   in_tmux capture-pane -p >screen
-  ! grep -q "waiting for" screen
+  run ! grep "waiting for" screen
   grep -qE '^set +rails ×8: sriov numvfs +0 → 2 ' screen
   grep -qE '^set +16 vfs of rails: sriov driver +none → netdev ' screen
   # in a pipe: each change when it is done
@@ -176,7 +201,7 @@ Y
   in_terminal 120 30 until 'gate: waiting for .*: [1-4] s, at most 4 s' \
     "$railhead gate --root node --profile sku.yaml" >screen
   eventually 2000 shows "^exit 7"
-  ! shows "waiting for"
+  run ! shows "waiting for"
 }
 
 @test "colour: on a terminal, unless NO_COLOR or --color=never; elsewhere with --color=always" {
@@ -185,9 +210,9 @@ Y
   escapes=yes in_terminal 100 40 "$railhead verify --root node --profile sku.yaml" >screen
   grep -qF "${red}differs" screen
   NO_COLOR=1 escapes=yes in_terminal 100 40 "$railhead verify --root node --profile sku.yaml" >screen
-  ! grep -q $'\e\\[33m' screen
+  run ! grep $'\e\\[33m' screen
   escapes=yes in_terminal 100 40 "$railhead verify --color=never --root node --profile sku.yaml" >screen
-  ! grep -q $'\e\\[33m' screen
+  run ! grep $'\e\\[33m' screen
   run -5 "$railhead" verify --color=auto --root node --profile sku.yaml
   [[ $output != *$'\e'* ]]
   run -2 "$railhead" verify --color=blue --root node --profile sku.yaml
@@ -198,13 +223,13 @@ Y
   three_things
   LANG=C in_terminal 80 40 "$railhead verify --root node --profile sku.yaml" >screen
   grep -q '4096 -> 65530' screen
-  ! LC_ALL=C grep -q '[^ -~]' screen
+  LC_ALL=C run ! grep '[^ -~]' screen
 }
 
 @test "a pager: for what fills more than a screen; what it is missing prints as it is" {
   three_things
   in_terminal 100 10 until 'lines 1-9' "LESS=x $railhead plan --all --root node --profile sku.yaml" >screen
-  ! grep -q "^exit" screen
+  run ! grep "^exit" screen
   in_tmux send-keys q
   eventually 1000 shows "^exit 5"
   in_terminal 100 40 "$railhead verify --root node --profile sku.yaml" >screen # one screen: ends by itself
@@ -227,7 +252,7 @@ Y
     # shellcheck disable=SC2086
     "$railhead" $verb --root node >out 2>&1 || true
     echo "$verb"
-    ! grep -qP '[\x00-\x08\x0b-\x1f\x7f]|\xe2\x80\xae|\xc2\x9b' out
+    run ! grep -P '[\x00-\x08\x0b-\x1f\x7f]|\xe2\x80\xae|\xc2\x9b' out
   done
   "$railhead" survey --root node >out
   grep -q 'Supermicro SYS-821GE?]0;pwn??\[31mX?Y?Z?$' out

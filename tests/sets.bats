@@ -50,6 +50,8 @@ NEAR="rails: no function matches pci 15b3:1023; nearest: 15b3:1021 (2)"
   on plan --stage devices
   [ "$status" -eq 5 ]
   [[ ${lines[0]} == *"$NEAR" ]]
+  on plan --stage devices --all
+  [[ $output == *"differs     devices/rails/expect "*"$NEAR"* ]]
   on plan --stage devices --json; echo "$output"
   [ "$(jq -c '[.converged, (.changes[].id)]' <<<"$output")" = '[false,"devices/rails/expect","devices/gpus/expect"]' ]
 }

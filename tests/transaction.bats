@@ -351,7 +351,7 @@ time.sleep(100)' >"$BATS_TEST_TMPDIR/listens" 3>&- &
   rm "$ready" # what is not so any more is not renewed
   run -0 "$railhead" gate --renew --root "$root"
   [ "$(claims)" = "" ]
-  ! grep -q expiry "$label"
+  run ! grep expiry "$label"
 }
 
 @test "rescue mode and the like: nothing is made, and a claim of the boot before is withdrawn" {
@@ -378,7 +378,7 @@ time.sleep(100)' >"$BATS_TEST_TMPDIR/listens" 3>&- &
   for verb in apply gate; do
     run "$railhead" $verb --root "$root"
     [ "$status" -ne 0 ]
-    ! grep -q sku "$label" "$metrics"
+    run ! grep sku "$label" "$metrics"
     jq -e 'has("profile") | not' "$record"
     run -7 "$railhead" status --root "$root"
     [[ $output != *sku* ]]

@@ -89,7 +89,8 @@ void render_changes(FILE *out, const struct plan *plan, unsigned int stages)
 		for (size_t i = 0; i < plan->list.n; i++) {
 			const struct change *c = plan->list.v[i];
 
-			if (c->stage != s || !(stages & (1u << s)) || c->state == CHANGE_UNKNOWN)
+			if (c->stage != s || c->state == CHANGE_UNKNOWN ||
+			    !(stages & (1u << s) || change_broken_premise(c)))
 				continue;
 			if (!titled)
 				fprintf(out, "%s\n", stage_name(s));
