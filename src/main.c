@@ -131,7 +131,7 @@ static int take_option(struct invocation *inv, size_t i, const char *arg)
 		*(bool *)field = true;
 	if (options[i].bit != OPT_STAGE || stage_parse(arg, &inv->stage) == 0)
 		return EXIT_OK;
-	complain("--stage %s: no such stage; there are initrd, early, devices and gate", arg);
+	complain("--stage %s: unknown stage; expected one of: initrd, early, devices, gate", arg);
 	return EXIT_USAGE;
 }
 
@@ -190,7 +190,7 @@ static int run_verb(const struct verb *v, int argc, char **argv)
 	int code = parse(v, argc, argv, &inv);
 
 	if (code < 0 && screen_colour(inv.colour) < 0) {
-		complain("--color %s: there are auto, always and never", inv.colour);
+		complain("--color %s: expected one of: auto, always, never", inv.colour);
 		code = EXIT_USAGE;
 	}
 	/* Who reads what it prints may go (head, grep -q): what was begun is done to its end. */
@@ -234,7 +234,7 @@ static int close_stdout(int code)
 		return code;
 	complain("standard output: %s",
 		 r ? strerror(r)
-		   : "not all of it was written: is the disk full, or has its reader gone?");
+		   : "output was cut short: is the disk full, or has the reader gone?");
 	return code == EXIT_REBOOT || in_own_unit() ? code : EXIT_INTERNAL;
 }
 
@@ -256,7 +256,7 @@ static int run_program(int argc, char **argv)
 	}
 	v = find_verb(argv[1]);
 	if (!v) {
-		complain("there is no verb '%s'; see railhead --help", argv[1]);
+		complain("unknown verb '%s'; see railhead --help", argv[1]);
 		return EXIT_USAGE;
 	}
 	return run_verb(v, argc - 1, argv + 1);

@@ -54,7 +54,7 @@ merge() { # STATUS [OPTION...] NODE...
   run -0 with_bench "$railhead" gate --root "$root"
   bench_value 17.9e9
   run -7 with_bench "$railhead" gate --root "$root" --again
-  [[ $output == *"wanted at least 18000MB/s"* ]]
+  [[ $output == *"required at least 18000MB/s"* ]]
 }
 
 @test "a threshold that is not met is no obstacle, and the margin can be chosen" {

@@ -86,8 +86,8 @@ options_of() { # VERB
 }
 
 @test "stages and formats are those that the program takes" {
-  stages=$("$railhead" plan --stage none 2>&1 | sed 's/.*there are //; s/,//g; s/ and / /') || :
-  formats=$("$railhead" kargs --format none 2>&1 | sed 's/.*there are //; s/,//g; s/ and / /') || :
+  stages=$("$railhead" plan --stage none 2>&1 | sed 's/.*one of: //; s/,//g') || :
+  formats=$("$railhead" kargs --format none 2>&1 | sed 's/.*one of: //; s/,//g') || :
   [ "$(wc -w <<<"$stages") $(wc -w <<<"$formats")" = "4 4" ]
   for shell in bash zsh fish; do
     # shellcheck disable=SC2086

@@ -224,7 +224,7 @@ is_lapsed() { # WORDS...
   run -7 device "${PFS[4]}"
   [ "$(cat "$(pf 4)/sriov_drivers_autoprobe")" = 1 ]
   [ "$(cat "$root/proc/sys/vm/swappiness")" = 60 ]
-  is_lapsed "sysctl/vm.swappiness: found '60', wanted '10'"
+  is_lapsed "sysctl/vm.swappiness: found '60', expected '10'"
   echo 10 >"$root/proc/sys/vm/swappiness"
   run -0 device "${PFS[4]}" # it is looked at again
   is_ready

@@ -190,6 +190,6 @@ S
   [ "$(jq -r .verdict "$gate_out")" = degraded ]
   measured gate/rate/command pass
   measured gate/both/command pass
-  measured gate/slow/command slow "measured 1.9 GB/s, wanted at least 2GB/s"
-  measured gate/late/command slow "measured 51.00 us, wanted at most 50us"
+  measured gate/slow/command slow "measured 1.9 GB/s, required at least 2GB/s"
+  measured gate/late/command slow "measured 51.00 us, required at most 50us"
 }

@@ -76,7 +76,7 @@ gate_ends() { # STATUS VERDICT [OPTION]
   model "$a d2h 500000000"
   gate_ends 7 blocked
   measured "gate/copy/$a" slow \
-    "^gpu_copy of $a: measured 500.0 MB/s, wanted at least 1GB/s; likely: PCIe width of $a is 4 lanes"
+    "^gpu_copy of $a: measured 500.0 MB/s, required at least 1GB/s; likely: PCIe width of $a is 4 lanes"
   measured "gate/copy/$b" pass
 }
 
@@ -115,7 +115,7 @@ gate_ends() { # STATUS VERDICT [OPTION]
 @test "without a way to each other by design, or without libraries, nothing is proven" {
   model "$a $b 0" "$b $a 0" "$a p2p 2"
   gate_ends 7 blocked
-  measured "gate/peer/$a-$b" unsupported "unsupported .*this model of GPU.*, and the profile wants .*B/s; .* on_fail: warn"
+  measured "gate/peer/$a-$b" unsupported "unsupported .*this model of GPU.*, and the profile requires .*B/s; .* on_fail: warn"
   rm "$lib"/*.so.1
   gate_ends 7 blocked --again
   measured "gate/copy/$a" "cannot measure" "^gpu_copy of $a: libcuda.so.1: .* install NVIDIA's driver"

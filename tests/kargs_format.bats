@@ -274,7 +274,7 @@ Y
   for o in json reset; do
     run -2 --separate-stderr format line "$p" "--$o"
     [ -z "$output" ]
-    [[ $stderr == *"--format does not go with --$o"* ]]
+    [[ $stderr == *"--format and --$o exclude each other"* ]]
   done
   [ ! -e "$root/boot" ]
   run -2 --separate-stderr "$railhead" plan --format=line

@@ -179,7 +179,7 @@ in_force() {
   run -6 "$railhead" kargs --mend --undo --root "$root"
   [ "$output" = "railhead: kargs --mend: /boot/loader/entries/$mid-$old.conf has an options line with an open quote: mend it by hand" ]
   run -2 "$railhead" kargs --undo --root "$root"
-  [[ $output == *"--undo goes with --mend"* ]]
+  [[ $output == *"--undo requires --mend"* ]]
 }
 
 @test "mend: an archive is refused; so is --reset beside it" {

@@ -49,7 +49,7 @@ Y
   for arg in 'a=$x' '$x=1' '"#x"' /x '(x' '"*x"'; do
     { good a Supermicro; printf 'kernel_args:\n  set:\n    - quiet\n    - %s\n' "$arg"; } >"$BATS_TEST_TMPDIR/a.yaml"
     run -3 "$railhead" check "$BATS_TEST_TMPDIR/a.yaml"
-    [[ $output == *"a.yaml:8:7: kernel_args.set[1]: ${arg//\"/}: a kernel argument "* ]]
+    [[ $output == *"a.yaml:8:7: kernel_args.set[1]: ${arg//\"/}: "*"a kernel argument "* ]]
     run -3 "$railhead" plan --root "$root" --profile "$BATS_TEST_TMPDIR/a.yaml"
   done
 }

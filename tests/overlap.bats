@@ -131,8 +131,8 @@ link: {rails: {napi_defer_hard_irqs: $3}}"
   echo "$output"
   [ "$status" -ne 0 ]
   file=/sys/bus/pci/devices/$PF0/net/eth0/napi_defer_hard_irqs
-  one="left as it is: $line: this line (*sku.yaml:5:9) wants '2', link/$PF0/napi_defer_hard_irqs (*sku.yaml:6:38) wants '5'"
-  other="left as it is: $file: this line (*sku.yaml:6:38) wants '5', sysfs/$line (*sku.yaml:5:9) wants '2'"
+  one="left as it is: $line: this line (*sku.yaml:5:9) sets '2', link/$PF0/napi_defer_hard_irqs (*sku.yaml:6:38) sets '5'"
+  other="left as it is: $file: this line (*sku.yaml:6:38) sets '5', sysfs/$line (*sku.yaml:5:9) sets '2'"
   # shellcheck disable=SC2053 # they are patterns
   [[ $output == *"failed      sysfs/$line "*"'0' -> '2'"*$one"; drop one of the two"*"failed      link/$PF0/"*"'0' -> '5'"*$other"; drop one of the two"* ]]
   on apply
@@ -140,7 +140,7 @@ link: {rails: {napi_defer_hard_irqs: $3}}"
   [ "$(values eth0 eth1)" = "0 5" ]
   on gate
   [ "$status" -eq 7 ]
-  [[ $output == *"verdict: blocked"*"wants '2', link/$PF0"* ]]
+  [[ $output == *"verdict: blocked"*"sets '2', link/$PF0"* ]]
 }
 
 @test "... also where unsupported: skip forgives what a driver lacks, and whatever the file reads" {
@@ -201,7 +201,7 @@ sysfs: {"/sys/devices/pci0000:00/$PF1/net/eth1/mtu": 1500}
 link: {rails: {mtu: 9000}}
 Y
   on plan
-  [[ $output == *"failed      link/$PF1/mtu"*"wants '9000', sysfs//sys/devices/pci0000:00/$PF1/net/eth1/mtu"* ]]
+  [[ $output == *"failed      link/$PF1/mtu"*"sets '9000', sysfs//sys/devices/pci0000:00/$PF1/net/eth1/mtu"* ]]
   [[ $output == *"differs     link/$PF0/mtu"* ]]
 }
 

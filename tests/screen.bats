@@ -112,10 +112,10 @@ Y
   local width
   three_things
   run -7 "$railhead" gate --root node --profile sku.yaml
-  [[ ${lines[0]} == "verdict: blocked (work is not admitted): link/0000:9a:00.0/mtu: found '9000', wanted '1500'" ]]
-  [[ ${lines[1]} == "and:     sysctl/vm.max_map_count: found '4096', wanted '65530'" ]]
-  [[ ${lines[2]} == "and:     gate/links/0000:18:00.0/width: found '8', wanted '16'; the link trained to x8; "* ]]
-  [[ ${lines[3]} == "remedy:  \`railhead apply\` sets the value that sku.yaml:9 wants; then run \`railhead gate\`" ]]
+  [[ ${lines[0]} == "verdict: blocked (work is not admitted): link/0000:9a:00.0/mtu: found '9000', expected '1500'" ]]
+  [[ ${lines[1]} == "and:     sysctl/vm.max_map_count: found '4096', expected '65530'" ]]
+  [[ ${lines[2]} == "and:     gate/links/0000:18:00.0/width: found '8', expected '16'; the link trained to x8; "* ]]
+  [[ ${lines[3]} == "remedy:  \`railhead apply\` sets the value of sku.yaml:9; then run \`railhead gate\`" ]]
   for width in 80 100; do
     in_terminal $width 40 "$railhead status --root node" >screen
     sed -E '/^profile:/d; /sku.yaml\)$/d; s/ [0-9.]+ s /   TIME s /' screen | golden "status-three-$width"
@@ -163,7 +163,7 @@ Y
   [[ ${lines[0]} == "  differs     sysctl/vm.max_map_count "*" '4096' -> '65530'" ]]
   [[ ${lines[1]} == "  differs     link/0000:9a:00.0/mtu "*" '9000' -> '1500'" ]]
   [[ ${lines[2]} == "  differs     gate/links/0000:18:00.0/width "*" '8' -> '16'"* ]]
-  [[ ${lines[3]} == "profile sku: 3 of "*" differ, "*" as wanted (--all lists them); 2 to measure (railhead gate)" ]]
+  [[ ${lines[3]} == "profile sku: 3 of "*" differ, "*" match (--all lists them); 2 to measure (railhead gate)" ]]
   [[ $output != *$'\e'* ]]
   "$railhead" plan --root node --profile "$BATS_TEST_DIRNAME/../profiles/hgx-h100-cx7.yaml" >bare || [ $? -eq 5 ]
   [ "$(grep -c 'sriov/.*/vf[0-7]/driver' bare)" -eq 64 ]
@@ -216,7 +216,7 @@ Y
   run -5 "$railhead" verify --color=auto --root node --profile sku.yaml
   [[ $output != *$'\e'* ]]
   run -2 "$railhead" verify --color=blue --root node --profile sku.yaml
-  [[ $output == *"--color blue: there are auto, always and never"* ]]
+  [[ $output == *"--color blue: expected one of: auto, always, never"* ]]
 }
 
 @test "without a locale of UTF-8 a terminal gets ASCII" {

@@ -101,7 +101,7 @@ NEAR="rails: no function matches pci 15b3:1023; nearest: 15b3:1021 (2)"
   sku <<<'devices: {mgmt: {address: "0000:ff:00.0", protect: true}, rails: {pci: "15b3:1021"}}'
   on gate
   [ "$status" -eq 7 ]
-  [[ $output == *"devices/mgmt/expect: found '0', wanted '>=1'; mgmt: no function matches address 0000:ff:00.0; see \`railhead survey\`"* ]]
+  [[ $output == *"devices/mgmt/expect: found '0', expected '>=1'; mgmt: no function matches address 0000:ff:00.0; see \`railhead survey\`"* ]]
 }
 
 @test "expect: N is exact, >=N at least, 0 absent" {
@@ -157,7 +157,7 @@ link: {one: {mtu: 9000}, two: {mtu: 9000}}"
   on plan
   [ "$status" -eq 0 ]
   [[ $output == *"unsupported devices/one/expect "*"no member: opt, which it is in, has none"*"unsupported devices/two/expect "* ]]
-  [[ ${lines[-1]} == "profile sku: converged, 1 as wanted (--all lists them), 3 unsupported" ]]
+  [[ ${lines[-1]} == "profile sku: converged, 1 match (--all lists them), 3 unsupported" ]]
   on gate
   [ "$status" -eq 0 ]
   # where the wider one is there, or must be, a narrower one must have a member

@@ -94,11 +94,11 @@ conf() { # the text from stdin
   run -0 "$railhead" match --explain --root "$root"
   [ "$(awk -F'\t' '$1 == "set" && $2 == "rails" { print $3 "|" $4 "|" $5 }' <<<"$output")" = "members|0|2 expected: no
 excluded|1|protect: $PF0: kept by mgmt
-excluded|1|numa: $PF1: 1, wanted 0" ]
+excluded|1|numa: $PF1: 1, expected 0" ]
   [ "$(awk -F'\t' '$1 == "set" && $3 == "keeps" { print $2, $5 }' <<<"$output")" = "mgmt $PF0 from rails" ]
   [ "$(awk -F'\t' '$3 == "member" { print $2, $4, $5 }' <<<"$output")" = "mgmt $PF0 mlx5_core eth0" ]
   run --separate-stderr -0 "$railhead" match --json --root "$root"
-  [ "$(jq -r '.devices.a[0].excluded[1].functions[0].reason' <<<"$output")" = "1, wanted 0" ]
+  [ "$(jq -r '.devices.a[0].excluded[1].functions[0].reason' <<<"$output")" = "1, expected 0" ]
 }
 
 @test "match --explain: where none matches, the sets of the nearest are shown" {

@@ -14,8 +14,8 @@ static int check_bytes(const char *text, struct err *err)
 	for (const char *p = text; *p; p++) {
 		if (strchr("\"'\\`$", *p))
 			return err_set(err, -EINVAL,
-				       "%.80s: a kernel argument with %c can't travel through a "
-				       "GRUB variable",
+				       "%.80s: a GRUB variable cannot hold a kernel argument "
+				       "with %c",
 				       text, *p);
 		if (*p <= ' ' || *p > '~')
 			return err_set(

@@ -160,8 +160,8 @@ static void decide_trial(const struct trial_facts *f, struct trial *t, const cha
 	if (!slot_is(f->env, t->slot, f->wanted)) {
 		t->note = NOTE_SUPERSEDED;
 		decide(t, KARGS_NOT_ARRIVED,
-		       "the wanted kernel arguments changed (%s) while others are on trial in this "
-		       "boot; the next boot tries them",
+		       "the profile's kernel arguments changed (%s) while others are on trial in "
+		       "this boot; the next boot tries them",
 		       diff);
 		return;
 	}

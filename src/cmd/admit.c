@@ -191,12 +191,12 @@ static bool parse(const struct invocation *inv, uint64_t *usec)
 	if (inv->end && !inv->for_time && !inv->reason)
 		return true;
 	if (inv->end || !inv->for_time) {
-		complain("admit: either --for DURATION --reason TEXT, or --end");
+		complain("admit: give --for DURATION and --reason TEXT, or --end");
 		return false;
 	}
 	if (parse_time(inv->for_time, usec) < 0 || (*usec && *usec < MINUTE_US) ||
 	    *usec > 7 * DAY_US) {
-		complain("admit: --for %s: 1m to 7d, such as 30m, 4h or 2d; 0s ends it",
+		complain("admit: --for %s: must be 1m to 7d, such as 30m, 4h or 2d; 0s ends it",
 			 inv->for_time);
 		return false;
 	}

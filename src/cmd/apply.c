@@ -165,7 +165,7 @@ static void print_stage(const struct run *run, unsigned int stages,
 
 	if (is_watched(run))
 		changes_render(stdout, run, stages, result->stage, &screen);
-	printf("%s: %zu as wanted, %zu set, %zu failed, %zu waiting, %.3f s\n",
+	printf("%s: %zu matched, %zu set, %zu failed, %zu waiting, %.3f s\n",
 	       stage_name(result->stage), result->count[CHANGE_SAME], result->count[CHANGE_SET],
 	       result->count[CHANGE_FAILED],
 	       result->count[CHANGE_WAITS] + result->count[CHANGE_DIFFERS],

@@ -82,8 +82,8 @@ static bool is_free(const struct invocation *inv)
 	admitted = status_admitted(&s);
 	status_free(&s);
 	if (admitted && !inv->force)
-		complain("calibrate: work is admitted on this node: it would be slowed, and the "
-			 "numbers would be wrong; see that none runs, then say --force");
+		complain("calibrate: work is admitted on this node: the measurements would slow "
+			 "it, and the figures would be wrong; stop the work, then give --force");
 	return !admitted || inv->force;
 }
 
@@ -175,7 +175,7 @@ static bool parse_number(const char *option, const char *text, const char *unit,
 		*ret = (unsigned int)n;
 		return true;
 	}
-	complain("calibrate: --%s %s: 1 to %u%s", option, text, max, unit);
+	complain("calibrate: --%s %s: must be 1 to %u%s", option, text, max, unit);
 	return false;
 }
 

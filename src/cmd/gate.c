@@ -425,7 +425,7 @@ static int run(struct invocation *inv)
 	int code;
 
 	if (inv->retry + inv->again + inv->keep + inv->renew > 1) {
-		complain("gate: of --again, --retry, --keep and --renew one at a time");
+		complain("gate: --again, --retry, --keep and --renew exclude each other");
 		return EXIT_USAGE;
 	}
 	if (inv->keep)

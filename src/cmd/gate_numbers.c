@@ -76,7 +76,7 @@ static bool reuse(const struct invocation *inv, const struct run *run, const str
 	bool used;
 
 	if (err.code)
-		complain("%s; all is measured anew", err.text);
+		complain("%s; all checks are measured again", err.text);
 	if (pass && usec && inv->again)
 		why = xstrdup("--again");
 	else if (pass && usec && trial)
@@ -158,7 +158,7 @@ void gate_pass(const struct run *run, const struct status *s)
 	if (wanted)
 		binding_take(run->root, run->profile, &run->node, &run->sets, &binding);
 	if (pass_store(run->root, s, wanted ? &binding : NULL, &err) < 0)
-		complain("%s; the next boot measures anew", err.text);
+		complain("%s; the next boot measures again", err.text);
 	binding_free(&binding);
 }
 
@@ -201,7 +201,7 @@ int gate_keep(struct invocation *inv)
 	if (reboots)
 		r = pass_keep(&inv->root, &s, &err);
 	if (r < 0)
-		complain("%s; the next boot measures anew", err.text);
+		complain("%s; the next boot measures again", err.text);
 	if (!status_is_empty(&s) && withdraw_judgement(&inv->root, &s) < 0)
 		r = -EIO;
 	say_warnings(&s);

@@ -115,11 +115,11 @@ static int run(struct invocation *inv)
 	if (inv->format)
 		return print_kargs_format(inv);
 	if (inv->reset && inv->mend) {
-		complain("kargs: --reset and --mend are two things: run one after the other");
+		complain("kargs: --reset and --mend exclude each other; run one after the other");
 		return EXIT_USAGE;
 	}
 	if (inv->undo && !inv->mend) {
-		complain("kargs: --undo goes with --mend");
+		complain("kargs: --undo requires --mend");
 		return EXIT_USAGE;
 	}
 	if (inv->reset || inv->mend)

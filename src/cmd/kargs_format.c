@@ -128,14 +128,14 @@ int print_kargs_format(struct invocation *inv)
 	int code;
 
 	if (karg_format_parse(inv->format, &format) < 0) {
-		complain("--format %s: no such format; there are %s", inv->format,
+		complain("--format %s: unknown format; expected one of: %s", inv->format,
 			 karg_format_names);
 		return EXIT_USAGE;
 	}
 	if (inv->json || inv->reset || inv->mend) {
-		complain("kargs: --format does not go with --%s", inv->json    ? "json"
-								  : inv->reset ? "reset"
-									       : "mend");
+		complain("kargs: --format and --%s exclude each other", inv->json    ? "json"
+									: inv->reset ? "reset"
+										     : "mend");
 		return EXIT_USAGE;
 	}
 	code = source_open(inv, &source);

@@ -62,11 +62,11 @@ static char *summary(const struct run *run, const struct tally *t, bool all, con
 
 	str_addf(&out, "profile %s: ", run->profile->name);
 	if (t->pending)
-		str_addf(&out, "%zu of %zu %s, %zu as wanted", t->pending, t->total, bad, same);
+		str_addf(&out, "%zu of %zu %s, %zu match", t->pending, t->total, bad, same);
 	else if (t->unsupported)
-		str_addf(&out, "%s, %zu as wanted", good, same);
+		str_addf(&out, "%s, %zu match", good, same);
 	else
-		str_addf(&out, "%s, all %zu as wanted", good, t->total);
+		str_addf(&out, "%s, all %zu match", good, t->total);
 	if (same && !all)
 		str_add(&out, " (--all lists them)");
 	if (t->unsupported)

@@ -88,8 +88,8 @@ static int run(struct invocation *inv)
 		return EXIT_USAGE;
 	}
 	if (inv->snapshot && streq(inv->snapshot, "-") && isatty(STDOUT_FILENO)) {
-		complain("survey: an archive is nothing for a terminal; redirect it, or name a "
-			 "file");
+		complain("survey: standard output is a terminal, and an archive is binary; "
+			 "redirect the output, or name a file");
 		return EXIT_USAGE;
 	}
 	if (node_survey(&inv->root, &node, &err) < 0) {

@@ -482,7 +482,7 @@ static void look_again(struct phase_run *p, struct change *c)
 		c->state = CHANGE_WAITS;
 		return;
 	}
-	fail_reading(c, "was as wanted, but reads",
+	fail_reading(c, "matched the profile, but now reads",
 		     " at the end of the stage: another change has undone it");
 	c->state = CHANGE_FAILED; /* optional or not: the kernel has it */
 }

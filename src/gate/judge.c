@@ -99,7 +99,7 @@ static void blame(struct probe *p, const struct figure *f, double value, const c
 	if (p->m.outcome != OUTCOME_SLOW)
 		show(p, f, value);
 	p->m.outcome = OUTCOME_SLOW;
-	p->m.reason = xasprintf("%s%s%s%smeasured %s, wanted %s %s", before ? before : p->subject,
+	p->m.reason = xasprintf("%s%s%s%smeasured %s, required %s %s", before ? before : p->subject,
 				before ? "; " : ": ", name_of(f), *name_of(f) ? " " : "", measured,
 				f->at_most ? "at most" : "at least", than);
 }
@@ -184,9 +184,10 @@ void judge_probe(struct probe *p, const struct bench_job *job)
 	if (job->outcome == BENCH_MEASURED)
 		judge_measured(p);
 	else if (job->outcome == BENCH_UNSUPPORTED && p->m.demanded)
-		p->m.reason = xasprintf("%s: unsupported (%s), and the profile wants %s; leave the "
-					"check out, or write on_fail: warn",
-					p->subject, job->reason, p->figures[0].wanted);
+		p->m.reason =
+			xasprintf("%s: unsupported (%s), and the profile requires %s; leave the "
+				  "check out, or write on_fail: warn",
+				  p->subject, job->reason, p->figures[0].wanted);
 	else
 		p->m.reason = xasprintf("%s: %s", p->subject, job->reason);
 	if (!p->m.wanted && p->n_figures)

@@ -84,7 +84,7 @@ static void judge_change(const struct plan *plan, const struct change *c, struct
 	if (c->state == CHANGE_FAILED)
 		str_add(&text, c->reason ? c->reason : "failed");
 	else
-		str_addf(&text, "found '%s', wanted '%s'%s%s",
+		str_addf(&text, "found '%s', expected '%s'%s%s",
 			 c->observed ? c->observed : "nothing",
 			 c->kind == KIND_FILE ? "the profile's text" : c->desired,
 			 c->reason ? "; " : "", c->reason ? c->reason : "");

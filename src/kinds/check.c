@@ -95,11 +95,12 @@ static int check_pages(const struct kind_ctx *ctx, struct change *c, const char 
 			str_addf(&all, "%snode%d=%llu", all.len ? " " : "", n,
 				 (unsigned long long)v);
 	}
-	change_reason(c,
-		      "node %u has %llu pages, %s wanted (now %s); the kernel gives a shortage of "
-		      "one node to another: see HugeTLB in the kernel log, and ask fewer pages or "
-		      "fit more memory on that node",
-		      node, (unsigned long long)have, c->desired, str_get(&all));
+	change_reason(
+		c,
+		"node %u has %llu pages, expected %s (now %s); the kernel moves a shortage of "
+		"one node to another: see HugeTLB in the kernel log, and ask fewer pages or "
+		"fit more memory on that node",
+		node, (unsigned long long)have, c->desired, str_get(&all));
 	str_free(&all);
 	return 0;
 }

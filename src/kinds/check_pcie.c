@@ -101,7 +101,7 @@ static int judge(struct change *c, const struct quantity *q, const struct pci_li
 			       "name a number in the check",
 			       e->addr, pci_link_file(q->which, true));
 	if (!streq(c->desired, "max") && pci_link_parse(q->which, c->desired, &want) < 0)
-		return err_set(err, -EINVAL, "%s: what is wanted can't be read", c->desired);
+		return err_set(err, -EINVAL, "%s: cannot parse the expected value", c->desired);
 	c->state = now >= want ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)
 		blame(c, q, e, want);

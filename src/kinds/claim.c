@@ -227,7 +227,7 @@ static char *describe_contest(const struct change *c, const struct rival *rival,
 {
 	cleanup_free char *mine = render_place(c->origin), *its = render_place(rival->origin);
 
-	return xasprintf("%s: this line (%s) wants '%s', %s (%s) wants '%s'; drop one of the two",
+	return xasprintf("%s: this line (%s) sets '%s', %s (%s) sets '%s'; drop one of the two",
 			 path, mine, c->desired, rival->id, its, rival->desired);
 }
 

@@ -122,7 +122,7 @@ static const struct meaning meanings[] = {
 	 "name included, and the driver must have so many classes"},
 	{NULL, -EINVAL, "buffers", 0,
 	 "together the buffers are larger than the port's, or a priority's buffer is too small"},
-	{NULL, -EPERM, NULL, 0, "CAP_NET_ADMIN is wanted"},
+	{NULL, -EPERM, NULL, 0, "CAP_NET_ADMIN is required"},
 };
 
 static bool is_of(const char *list, const char *name)
@@ -144,13 +144,13 @@ static int explain(int r, const struct dcb_port *port, const struct dcb_key *key
 		if (m->code != r || (m->driver && !streq(m->driver, port->driver)) ||
 		    (m->key && !is_of(m->key, key->name)))
 			continue;
-		err_wrap(err, "%s (%s): the driver %s refuses %s %s; %s", port->addr,
-			 port->dev.name, port->driver, key->name, desired, m->text);
+		err_wrap(err, "%s (%s): driver %s rejects %s %s; %s", port->addr, port->dev.name,
+			 port->driver, key->name, desired, m->text);
 		if (m->really && err)
 			err->code = m->really;
 		return m->really ? m->really : r;
 	}
-	return err_wrap(err, "%s (%s): the driver %s refuses %s %s", port->addr, port->dev.name,
+	return err_wrap(err, "%s (%s): driver %s rejects %s %s", port->addr, port->dev.name,
 			port->driver, key->name, desired);
 }
 

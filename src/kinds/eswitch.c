@@ -91,9 +91,10 @@ static int explain(int r, const char *pf, const char *mode, struct err *err)
 			 "change of it); run railhead apply again when that is over"},
 		{-EPERM, "this function may not change it (of a Socket Direct card, or one whose "
 			 "eswitch another host manages); leave sriov.SET.mode out"},
-		{-EOPNOTSUPP, "the driver refuses it in the present state (IPsec offload, active "
-			      "traps) or has no such mode; end that, or leave sriov.SET.mode out"},
-		{-EINVAL, "the driver refuses it; the kernel log says why"},
+		{-EOPNOTSUPP,
+		 "the driver rejects the mode in the present state (IPsec offload, active "
+		 "traps) or has no such mode; end that, or leave sriov.SET.mode out"},
+		{-EINVAL, "the driver rejects the mode; the kernel log says why"},
 	};
 
 	for (size_t i = 0; i < array_len(known); i++)

@@ -61,11 +61,11 @@ static int refused(int r, const struct sending *s, struct err *err)
 	const char *key = s->wish->what->name;
 
 	if (r == -EOPNOTSUPP) {
-		err_wrap(err, "%s %s of %s (%s): the driver %s can't; leave link.SET.%s out", key,
-			 what, s->port->name, s->wish->addr, s->wish->driver, key);
+		err_wrap(err, "%s %s of %s (%s): driver %s cannot set it; leave link.SET.%s out",
+			 key, what, s->port->name, s->wish->addr, s->wish->driver, key);
 		return r;
 	}
-	err_wrap(err, "%s %s of %s (%s): the driver %s refuses it%s", key, what, s->port->name,
+	err_wrap(err, "%s %s of %s (%s): driver %s rejects the value%s", key, what, s->port->name,
 		 s->wish->addr, s->wish->driver, max ? max : "");
 	return r;
 }

@@ -150,7 +150,7 @@ static int empty(const char *path, struct err *err)
 	return err_set(
 		err, -EIO,
 		"%s reads empty: the firmware failed the driver's query; the kernel log says "
-		"why, and a firmware that no longer answers wants a cold boot",
+		"why, and a firmware that no longer answers needs a cold boot",
 		path);
 }
 

@@ -105,7 +105,7 @@ int vf_set_msix(const struct kind_ctx *ctx, struct change *c, const char *vf, st
 		err_wrap(err, "VF %s of %s was bound again by something else on the node", addr,
 			 pf);
 	else if (r < 0)
-		err_wrap(err, "VF %s of %s: its firmware refuses %s MSI-X vectors; ask fewer", addr,
+		err_wrap(err, "VF %s of %s: its firmware rejects %s MSI-X vectors; ask fewer", addr,
 			 pf, c->desired);
 	return r;
 }

@@ -67,8 +67,9 @@ static const struct {
 		  "firmware's number"},
 	{-ENOMEM, "no room for the VFs' memory or bus numbers; pci=realloc, or the BIOS options "
 		  "for SR-IOV and above-4G decoding, give it"},
-	{-EINVAL, "the driver refused the number: a mode of the PF may stand against VFs (eswitch, "
-		  "bonding, safe mode); the kernel log says which"},
+	{-EINVAL,
+	 "the driver rejected the number: a mode of the PF may stand against VFs (eswitch, "
+	 "bonding, safe mode); the kernel log says which"},
 	{-EIO, "the PF did not answer its driver; the kernel log says what failed (firmware, "
 	       "AER); reset the PF or power-cycle the node"},
 	{-EPERM, "kernel, driver or firmware forbid VFs on this PF; the kernel log says why"},

@@ -27,8 +27,8 @@ static int refused(int r, const struct vf *vf, const char *name, const char *val
 		hint = " (an address must be unicast)";
 	else if (strstr(name, "rate"))
 		hint = " (igb takes no min_rate, and max_rate only while the PF's link is up)";
-	err_wrap(err, "VF %u of %s: the driver %s refuses %s %s%s", vf->index, vf->pf, vf->driver,
-		 name, value, hint);
+	err_wrap(err, "VF %u of %s: driver %s rejects %s %s%s", vf->index, vf->pf, vf->driver, name,
+		 value, hint);
 	return r;
 }
 

@@ -12,7 +12,7 @@
 
 /*
  * What the log says of the GPU at addr, "0000:3b:00.0". Appends each kind of fault once, with
- * how often it was seen and what to do, parted by "; ". Those before the driver says that
+ * how often it was seen and what to do, separated by "; ". Those before the driver says that
  * nothing is left to recover (Xid 154 "to 0x0 (None)", after a reset) don't count. Returns how
  * many kinds; *ret_harmless: how many lines of other Xids there are.
  */

@@ -210,7 +210,7 @@ static void describe(struct str *how, const struct predicate *p, const struct pc
 	if (p->alone.vendor >= 0)
 		str_addf(how, "%04x:%04x", fn->vendor, fn->device);
 	else
-		str_addf(how, "%.*s", (int)(strstr(why, ", wanted") - why), why);
+		str_addf(how, "%.*s", (int)(strstr(why, ", expected ") - why), why);
 }
 
 /* A profile's selectors, and the predicates of the one that is explained. */

@@ -86,7 +86,7 @@ static bool excluded_by_id(const struct node *node, const struct selector *sel,
 		    !differs(ids[i].device, ids[i].has_device))
 			continue;
 		id_text(wanted, ids[i].vendor, ids[i].device);
-		return excluded(why, "%s: %04x:%04x, wanted %s", ids[i].key, ids[i].has_vendor,
+		return excluded(why, "%s: %04x:%04x, expected %s", ids[i].key, ids[i].has_vendor,
 				ids[i].has_device, wanted);
 	}
 	return false;
@@ -98,17 +98,17 @@ static bool excluded_by_place(const struct node *node, const struct selector *se
 	int place = 0, ports;
 
 	if (sel->address && fnmatch(sel->address, fn->addr, 0) != 0)
-		return excluded(why, "address: %s, wanted %s", fn->addr, sel->address);
+		return excluded(why, "address: %s, expected %s", fn->addr, sel->address);
 	if (sel->numa >= 0 && sel->numa != fn->numa)
-		return fn->numa < 0 ? excluded(why, "numa: unknown, wanted %d", sel->numa)
-				    : excluded(why, "numa: %d, wanted %d", fn->numa, sel->numa);
+		return fn->numa < 0 ? excluded(why, "numa: unknown, expected %d", sel->numa)
+				    : excluded(why, "numa: %d, expected %d", fn->numa, sel->numa);
 	if (sel->ports <= 0 && sel->port <= 0)
 		return false;
 	ports = node_ports(node, fn, &place);
 	if (sel->ports > 0 && sel->ports != ports)
-		return excluded(why, "ports: the card has %d, wanted %d", ports, sel->ports);
+		return excluded(why, "ports: the card has %d, expected %d", ports, sel->ports);
 	if (sel->port > 0 && sel->port != place)
-		return excluded(why, "port: %d of the card, wanted %d", place, sel->port);
+		return excluded(why, "port: %d of the card, expected %d", place, sel->port);
 	return false;
 }
 
@@ -119,17 +119,17 @@ static bool excluded_by_nature(const struct node *node, const struct selector *s
 
 	(void)node;
 	if (sel->driver && (!fn->driver || !streq(sel->driver, fn->driver)))
-		return excluded(why, "driver: %s, wanted %s", fn->driver ? fn->driver : "none",
+		return excluded(why, "driver: %s, expected %s", fn->driver ? fn->driver : "none",
 				sel->driver);
 	if (sel->part_number &&
 	    (!fn->part_number || fnmatch(sel->part_number, fn->part_number, 0) != 0))
-		return excluded(why, "part_number: %s, wanted %s",
+		return excluded(why, "part_number: %s, expected %s",
 				fn->part_number ? fn->part_number : "unknown", sel->part_number);
 	if (sel->ethernet && class != CLASS_ETHERNET)
-		return excluded(why, "link: class %04x, wanted an Ethernet controller (0200)",
+		return excluded(why, "link: class %04x, expected an Ethernet controller (0200)",
 				class);
 	if (sel->infiniband && class != CLASS_INFINIBAND && class != CLASS_SERIAL_INFINIBAND)
-		return excluded(why, "link: class %04x, wanted an InfiniBand controller (0207)",
+		return excluded(why, "link: class %04x, expected an InfiniBand controller (0207)",
 				class);
 	return false;
 }

@@ -77,7 +77,7 @@ char *render_premise(const struct change *c)
 {
 	if (!change_broken_premise(c))
 		return NULL;
-	return xasprintf("not as expected: %s: found '%s', wanted '%s'; %s", c->id, c->observed,
+	return xasprintf("not as expected: %s: found '%s', expected '%s'; %s", c->id, c->observed,
 			 c->desired, c->reason);
 }
 

@@ -190,7 +190,7 @@ static json_t *key_names(const struct spec *key)
 /* Checked, so that an author sees what will be; then marked, since check refuses it. */
 static json_t *mark_later(const struct field *f, json_t *value)
 {
-	static const char later[] = "not implemented in this railhead: refused by check";
+	static const char later[] = "not implemented by this railhead: check rejects it";
 	cleanup_free char *text = xasprintf("%s; %s", f->spec->what, later);
 
 	/* what stands beside $ref is not read */

@@ -402,7 +402,7 @@ static const struct spec fs_type = {
 	.pattern = "^[A-Za-z0-9_.-]{1,32}$",
 };
 static const struct spec mount_options = {
-	.what = "mount options, parted by commas",
+	.what = "mount options, separated by commas",
 	.check = value_mount_options,
 	.pattern = "^[!-+.-~-]+(,[!-+.-~-]+)*$",
 };

@@ -113,7 +113,7 @@ static const struct spec corrected = {
 	.max = 1000000,
 };
 static const struct spec gpu_flavor = {
-	.what = "which kernel modules of NVIDIA's",
+	.what = "a flavor of NVIDIA's kernel modules",
 	.check = value_word,
 	.words = WORDS("open", "proprietary"),
 };

@@ -147,7 +147,7 @@ BY_SET(spec_sriov, sriov_set, "");
 
 /* RDMA_NLDEV_SYS_ATTR_NETNS_MODE, of the whole machine */
 static const struct spec rdma_netns = {
-	.what = "who sees an RDMA device",
+	.what = "a network namespace mode",
 	.check = value_word,
 	.words = WORDS("shared", "exclusive"),
 };
@@ -248,7 +248,7 @@ static const struct spec dscp_map = {
 	.item = &prio,
 };
 static const struct spec trust = {
-	.what = "what a packet's priority is taken from",
+	.what = "a trust mode",
 	.check = value_word,
 	.words = WORDS("dscp", "pcp"),
 };

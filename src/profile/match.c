@@ -62,7 +62,7 @@ static void set_fate(struct candidate *c, char *text)
 static bool judge(const struct search *s, struct candidate *c, const struct contender *k)
 {
 	if (!k->profile) {
-		set_fate(c, xstrdup("what it matches can't be read"));
+		set_fate(c, xstrdup("its match section can't be read"));
 		return false;
 	}
 	if (k->profile->abstract) {
@@ -109,14 +109,15 @@ static struct candidate *chosen_by_pin(struct search *s, const char *pin)
 			continue;
 		if (s->contenders.v[i].profile && s->contenders.v[i].profile->abstract) {
 			err_set(&m->why, -EINVAL,
-				"railhead.profile=%s: it is abstract, a base for others", pin);
+				"railhead.profile=%s: the profile is abstract, a base for others",
+				pin);
 			return NULL;
 		}
 		set_fate(&m->candidates.v[i], xstrdup("pinned by railhead.profile="));
 		return &m->candidates.v[i];
 	}
-	err_set(&m->why, -ENOENT, "railhead.profile=%.80s: no profile of that name in %s, %s or %s",
-		pin, profile_dirs[0], profile_dirs[1], profile_dirs[2]);
+	err_set(&m->why, -ENOENT, "railhead.profile=%.80s: no such profile in %s, %s or %s", pin,
+		profile_dirs[0], profile_dirs[1], profile_dirs[2]);
 	return NULL;
 }
 
@@ -130,8 +131,8 @@ static bool none_is_unreadable(struct search *s)
 		if (s->contenders.v[i].profile)
 			continue;
 		text = c->diags.list.n ? diag_format(&c->diags.list.v[0]) : xstrdup(c->path);
-		err_set(&s->m->why, -EINVAL, "what profile %s matches can't be read: %s", c->name,
-			text);
+		err_set(&s->m->why, -EINVAL, "the match section of profile %s can't be read: %s",
+			c->name, text);
 		return false;
 	}
 	return true;
@@ -206,11 +207,11 @@ static struct candidate *chosen_by_match(struct search *s)
 			n, str_get(&names));
 	else if (s->m->candidates.n)
 		err_set(&s->m->why, -ENOENT,
-			"none of the %zu profiles matches this node; see railhead match --explain",
+			"none of %zu profiles matches this node; see railhead match --explain",
 			s->m->candidates.n);
 	else
-		err_set(&s->m->why, -ENOENT, "there are no profiles in %s, %s or %s",
-			profile_dirs[0], profile_dirs[1], profile_dirs[2]);
+		err_set(&s->m->why, -ENOENT, "no profiles found in %s, %s or %s", profile_dirs[0],
+			profile_dirs[1], profile_dirs[2]);
 	return NULL;
 }
 

@@ -110,9 +110,8 @@ static void want_expected(struct ruling *r, const struct ynode *n, const char *k
 	/* ">=N" leaves open how many there are */
 	if (parse_u64(scalar(expect), &there) < 0 || cpus_last(cpus) < (int64_t)there)
 		return;
-	rule_error(r, n, key,
-		   "CPU %d is beyond the %llu that expect.cpus (at %u:%u) says there are",
-		   cpus_last(cpus), (unsigned long long)there, expect->at.line, expect->at.col);
+	rule_error(r, n, key, "CPU %d does not exist: expect.cpus (at %u:%u) is %llu",
+		   cpus_last(cpus), expect->at.line, expect->at.col, (unsigned long long)there);
 }
 
 void want_cpus(struct ruling *r, const struct ynode *n, const char *key, const char *list)
@@ -161,12 +160,12 @@ static bool is_bounded(struct ruling *r)
 	const struct ynode *list = long_list(r->p->doc);
 
 	if (r->p->devices.n > SETS_MAX) {
-		rule_error(r, section(r, "devices"), "devices", "%zu sets; at most %d are taken",
+		rule_error(r, section(r, "devices"), "devices", "%zu sets; at most %d are allowed",
 			   r->p->devices.n, SETS_MAX);
 		return false;
 	}
 	if (list && !r->diags->errors)
-		rule_error(r, list, "", "%zu items in this list; at most %d are taken",
+		rule_error(r, list, "", "%zu items in this list; at most %d are allowed",
 			   list->items.n, ITEMS_MAX);
 	return !list;
 }

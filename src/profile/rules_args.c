@@ -60,7 +60,7 @@ const struct ynode *what_disables_iommu(const struct ruling *r)
 
 /* --- arguments that are wrong as they stand ------------------------------------------------ */
 
-#define POOLS "page pools have a section of their own; write hugepages: [{size: 1G, per_node: 32}]"
+#define POOLS "the hugepages section sets page pools; write hugepages: [{size: 1G, per_node: 32}]"
 #define ROOT_FS "the root file system is the boot loader's to name, not a profile's"
 
 /* Arguments that never belong into set; value NULL: whatever it is. */
@@ -91,10 +91,10 @@ static const struct {
 	{"initrd", NULL, "the initramfs is the boot loader's to name, not a profile's"},
 	{"BOOT_IMAGE", NULL, "the boot loader writes this itself"},
 	{"init", NULL, "railhead does nothing in a boot with init=, so this would turn it off"},
-	{"panic", NULL, "railhead sets it itself while it tries new arguments"},
-	{"rd.shell", NULL, "railhead sets it itself while it tries new arguments"},
-	{"rd.emergency", NULL, "railhead sets it itself while it tries new arguments"},
-	{"rd.timeout", NULL, "railhead sets it itself while it tries new arguments"},
+	{"panic", NULL, "railhead sets this argument during a trial"},
+	{"rd.shell", NULL, "railhead sets this argument during a trial"},
+	{"rd.emergency", NULL, "railhead sets this argument during a trial"},
+	{"rd.timeout", NULL, "railhead sets this argument during a trial"},
 };
 
 /* What may keep a node from booting: an author who tries that is protected by the trial. */
@@ -122,11 +122,10 @@ static void judge_arg(struct ruling *r, const struct ynode *arg)
 	const char *mode = arg_boot_mode(arg->text);
 
 	if (mode) {
-		rule_error(
-			r, arg, SET,
-			"%.80s: it means %s, where railhead does nothing, so that no trial of it "
-			"would ever get a verdict; leave it out",
-			arg->text, mode);
+		rule_error(r, arg, SET,
+			   "%.80s: selects %s, in which railhead does nothing, so a trial of the "
+			   "argument never gets a verdict; leave it out",
+			   arg->text, mode);
 		return;
 	}
 	warn_of_deadly(r, arg);
@@ -169,9 +168,7 @@ static void words_are_known(struct ruling *r)
 			continue;
 		for (size_t j = 0; worded_args[i].words[j]; j++)
 			str_addf(&known, "%s%s", j ? ", " : "", worded_args[i].words[j]);
-		rule_error(r, arg, SET,
-			   "%.80s: the kernel knows no such value and ignores it; "
-			   "it takes %s",
+		rule_error(r, arg, SET, "%.80s: the kernel ignores this value; expected one of: %s",
 			   arg->text, str_get(&known));
 	}
 }
@@ -200,7 +197,7 @@ static void args_are_not_both_ways(struct ruling *r)
 		if (!key || !arg || (both[i].value && !streq(arg_value(arg->text), both[i].value)))
 			continue;
 		rule_error(r, arg, SET,
-			   "%.80s: %s: at %u:%u writes this argument already; keep one of the two",
+			   "%.80s: %s: at %u:%u already writes this argument; keep one of the two",
 			   arg->text, both[i].key, key->at.line, key->at.col);
 	}
 }
@@ -260,7 +257,7 @@ static void iommu_is_not_turned_off(struct ruling *r)
 			   "%.80s: iommu: %.20s at %u:%u %s; keep iommu: and drop the argument",
 			   arg->text, scalar(iommu), iommu->at.line, iommu->at.col,
 			   streq(scalar(iommu), "disabled")
-				   ? "writes this argument already"
+				   ? "already writes this argument"
 				   : "needs the IOMMU that this turns off");
 	}
 }
@@ -275,7 +272,7 @@ static void iommu_is_not_turned_on(struct ruling *r)
 	    !commas_have(arg_value(arg->text), "on") || streq(arg_value(arg->text), "on"))
 		return;
 	rule_error(r, arg, SET,
-		   "%.80s: it turns on the IOMMU that iommu: disabled at %u:%u turns off; keep one "
+		   "%.80s: turns on the IOMMU that iommu: disabled at %u:%u turns off; keep one "
 		   "of the two",
 		   arg->text, iommu->at.line, iommu->at.col);
 }
@@ -359,8 +356,8 @@ static void isolcpus_flags_are_known(struct ruling *r)
 
 		if (!word_is_one_of(flag, flags))
 			rule_error(r, arg, SET,
-				   "%.80s: '%.40s' is no flag of isolcpus=, and the kernel then "
-				   "drops all of it; it takes nohz, domain, managed_irq",
+				   "%.80s: '%.40s' is not a flag of isolcpus=, and the kernel then "
+				   "drops all of it; expected one of: nohz, domain, managed_irq",
 				   arg->text, flag);
 		at += len + (at[len] == ',');
 	}
@@ -464,13 +461,13 @@ static void args_are_of_the_vendor(struct ruling *r)
 		if (said)
 			rule_error(
 				r, arg, SET,
-				"%.80s: only on %s CPUs the kernel heeds it, and cpu_vendor: (at "
-				"%u:%u) says %s; leave it out",
+				"%.80s: the kernel reads it on %s CPUs only, and cpu_vendor: (at "
+				"%u:%u) is %s; leave it out",
 				arg->text, of, said->at.line, said->at.col,
 				cpu_vendor_name(vendor));
 		else
 			rule_warn(r, arg, SET,
-				  "%.80s: only on %s CPUs the kernel heeds it, and this machine's "
+				  "%.80s: the kernel reads it on %s CPUs only, and this machine's "
 				  "are %s",
 				  arg->text, of, cpu_vendor_name(vendor));
 	}

@@ -87,13 +87,14 @@ void want_set(struct ruling *r, const struct ynode *n, const char *key, const ch
 	if (!*name || strpbrk(name, " \t"))
 		return; /* no name at all: the schema has said so */
 	if (!set && !*known)
-		rule_error(r, n, key, "no device set '%.64s'; devices: names none", name);
+		rule_error(r, n, key, "no device set '%.64s'; devices: defines none", name);
 	else if (!set && near)
 		rule_error(r, n, key, "no device set '%.64s'; did you mean '%s'?", name, near);
 	else if (!set)
-		rule_error(r, n, key, "no device set '%.64s'; devices: names %s", name, known);
+		rule_error(r, n, key, "no device set '%.64s'; devices: defines %s", name, known);
 	else if (set->protect)
-		rule_error(r, n, key, "the set '%.64s' is protected, so nothing may touch it",
+		rule_error(r, n, key,
+			   "the set '%.64s' is protected; railhead must not touch its devices",
 			   name);
 	else if (must_be_absent(set))
 		rule_error(
@@ -155,7 +156,7 @@ static void judge_against_wider(struct ruling *r, const struct selector *s, cons
 
 		if (*scalar(mine) && *scalar(its) && strcasecmp(mine->text, its->text) != 0)
 			rule_error(r, mine, key,
-				   "this set is in %s, which wants %.40s (at %u:%u), so it is "
+				   "this set is in %s, which requires %.40s (at %u:%u), so it is "
 				   "always empty; drop one of the two",
 				   up->name, its->text, its->at.line, its->at.col);
 	}

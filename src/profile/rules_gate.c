@@ -69,7 +69,7 @@ static void want_key(struct ruling *r, const struct ynode *check, const char *na
 	cleanup_free char *path = xasprintf("%s.%s", name, key);
 
 	if (!ynode_get(check, key))
-		rule_error(r, check, path, "missing; %s needs it", run);
+		rule_error(r, check, path, "missing; %s requires it", run);
 }
 
 static void judge_keys(struct ruling *r, const struct ynode *check, const char *name,
@@ -87,8 +87,8 @@ static void judge_keys(struct ruling *r, const struct ynode *check, const char *
 
 		/* a key that no check knows has been refused by the schema */
 		if (!takes(k, key) && spec_field(spec, key))
-			rule_error(r, check->keys.v[i], path, "%s does not take it; it takes %s",
-				   k->run, known);
+			rule_error(r, check->keys.v[i], path,
+				   "%s has no such key; expected one of: %s", k->run, known);
 	}
 }
 
@@ -103,13 +103,12 @@ static void judge_share(struct ruling *r, const struct ynode *check, const char 
 	if (!share || strstr(k->shares, share + strlen("% of ")))
 		return;
 	if (streq(k->run, "memory_bandwidth"))
-		rule_error(r, min, key, "memory has no line; write a rate such as 180GB/s");
+		rule_error(r, min, key, "memory has no line rate; write a rate such as 180GB/s");
 	else if (*k->shares)
-		rule_error(r, min, key, "%s has no line; write a rate, or a share of pcie or set",
-			   k->run);
+		rule_error(r, min, key,
+			   "%s has no line rate; write a rate, or a share of pcie or set", k->run);
 	else
-		rule_error(r, min, key, "%s is no share of anything; write a rate such as 5GB/s",
-			   k->run);
+		rule_error(r, min, key, "%s cannot be a share; write a rate such as 5GB/s", k->run);
 }
 
 /* All members may be equally slow: what they are to each other proves nothing by itself. */

@@ -23,9 +23,9 @@ static const struct {
 	const char *path, *why;
 } owned_sysctls[] = {
 	{"vm/nr_hugepages",
-	 "page pools have a section of their own; write hugepages: [{size: 2M, per_node: 512}]"},
+	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
 	{"vm/nr_hugepages_mempolicy",
-	 "page pools have a section of their own; write hugepages: [{size: 2M, per_node: 512}]"},
+	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
 };
 
 static void sysctls_have_no_section(struct ruling *r)
@@ -88,7 +88,8 @@ static void differ(struct ruling *r, const struct ynode *value, const char *key,
 		   const struct ynode *arg)
 {
 	rule_error(r, value, key,
-		   "%.80s at %u:%u of kernel_args.set says otherwise; make them agree, or drop one",
+		   "%.80s at %u:%u of kernel_args.set sets a different value; make the two agree, "
+		   "or drop one",
 		   arg->text, arg->at.line, arg->at.col);
 }
 
@@ -118,38 +119,33 @@ static void huge_pages_agree(struct ruling *r)
 static const struct {
 	const char *dir, *file, *why;
 } owned_files[] = {
-	{"/sys/", "sriov_numvfs",
-	 "VFs have a section of their own; write sriov: {SET: {vfs: ...}}"},
+	{"/sys/", "sriov_numvfs", "the sriov section makes VFs; write sriov: {SET: {vfs: ...}}"},
 	{"/sys/", "sriov_drivers_autoprobe",
 	 "sriov: turns it off and on again as it makes VFs; leave it out"},
 	{"/sys/", "driver_override", "write sriov: {SET: {vf: {driver: ...}}}"},
 	{"/sys/", "nr_hugepages",
-	 "page pools have a section of their own; write hugepages: [{size: 2M, per_node: 512}]"},
+	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
 	{"/sys/", "nr_hugepages_mempolicy",
-	 "page pools have a section of their own; write hugepages: [{size: 2M, per_node: 512}]"},
-	{"/sys/", "bind",
-	 "it is a command, not a value that can be held; write sriov: or modules:"},
-	{"/sys/", "unbind",
-	 "it is a command, not a value that can be held; write sriov: or modules:"},
-	{"/sys/", "new_id",
-	 "it is a command, not a value that can be held; write modules.options:"},
-	{"/sys/", "remove_id",
-	 "it is a command, not a value that can be held; write modules.options:"},
-	{"/sys/", "drivers_probe", "it is a command, not a value that can be held; write sriov:"},
-	{"/sys/", "uevent", "it is a command, not a value that can be held; leave it out"},
-	{"/sys/bus/", "remove", "it takes the device away at each run; leave it out"},
-	{"/sys/devices/", "remove", "it takes the device away at each run; leave it out"},
-	{"/sys/bus/", "rescan", "it is a command, not a value that can be held; leave it out"},
-	{"/sys/devices/", "rescan", "it is a command, not a value that can be held; leave it out"},
-	{"/sys/class/", "rescan", "it is a command, not a value that can be held; leave it out"},
-	{"/sys/bus/", "reset", "it resets the device at each run; leave it out"},
-	{"/sys/devices/", "reset", "it resets the device at each run; leave it out"},
-	{"/sys/", "reset_subordinate", "it resets the devices at each run; leave it out"},
-	{"/sys/", "delete", "it takes the device away at each run; leave it out"},
-	{"/sys/power/", "state", "it puts the machine to sleep; leave it out"},
-	{"/sys/power/", "disk", "it concerns sleep to disk; leave it out"},
+	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
+	{"/sys/", "bind", "the file is a command, not a setting; write sriov: or modules:"},
+	{"/sys/", "unbind", "the file is a command, not a setting; write sriov: or modules:"},
+	{"/sys/", "new_id", "the file is a command, not a setting; write modules.options:"},
+	{"/sys/", "remove_id", "the file is a command, not a setting; write modules.options:"},
+	{"/sys/", "drivers_probe", "the file is a command, not a setting; write sriov:"},
+	{"/sys/", "uevent", "the file is a command, not a setting; leave it out"},
+	{"/sys/bus/", "remove", "each run would remove the device; leave it out"},
+	{"/sys/devices/", "remove", "each run would remove the device; leave it out"},
+	{"/sys/bus/", "rescan", "the file is a command, not a setting; leave it out"},
+	{"/sys/devices/", "rescan", "the file is a command, not a setting; leave it out"},
+	{"/sys/class/", "rescan", "the file is a command, not a setting; leave it out"},
+	{"/sys/bus/", "reset", "each run would reset the device; leave it out"},
+	{"/sys/devices/", "reset", "each run would reset the device; leave it out"},
+	{"/sys/", "reset_subordinate", "each run would reset the devices; leave it out"},
+	{"/sys/", "delete", "each run would remove the device; leave it out"},
+	{"/sys/power/", "state", "the write puts the machine to sleep; leave it out"},
+	{"/sys/power/", "disk", "the file is about sleep to disk; leave it out"},
 	{"/sys/kernel/iommu_groups/", "type",
-	 "the kernel refuses it while a driver is bound; write kernel_args: {iommu: ...}"},
+	 "the kernel rejects writes while a driver is bound; write kernel_args: {iommu: ...}"},
 	{"/sys/", "traffic_class",
 	 "it reads back in other words; write qos: {SET: {traffic_class: ...}}"},
 };

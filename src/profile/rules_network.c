@@ -29,7 +29,7 @@ EACH(pause_excludes_pfc)
 		if (streq(scalar(tree_get(view, ways[i])), "true"))
 			set_error(r, s, view, ways[i],
 				  "a port pauses all traffic or single priorities, never both, and "
-				  "qos (line %llu) wants PFC; write false",
+				  "qos (line %llu) turns on PFC; write false",
 				  line_of(pfc));
 }
 

@@ -23,7 +23,7 @@ static void pool_is_first_of(struct ruling *r, const struct ynode *pools, size_t
 		if (ynode_get(pool, "size") &&
 		    text_is(first, "size", ynode_text(pool, "size", "?")))
 			rule_error(r, pool, key,
-				   "size %s is there already at %u:%u, and the kernel ignores the "
+				   "size %s is already listed at %u:%u, and the kernel ignores the "
 				   "second; write one item",
 				   ynode_text(pool, "size", ""), first->at.line, first->at.col);
 		if (ynode_bool(pool, "default", false) && ynode_bool(first, "default", false))
@@ -106,10 +106,9 @@ static void want_numa_node(struct ruling *r, const struct ynode *n, const char *
 		return;
 	if (parse_u64(scalar(expect), &there) == 0 && id >= there)
 		rule_error(r, n, key,
-			   "NUMA node %llu is beyond the %llu that expect.numa_nodes (at %u:%u) "
-			   "says there are",
-			   (unsigned long long)id, (unsigned long long)there, expect->at.line,
-			   expect->at.col);
+			   "NUMA node %llu does not exist: expect.numa_nodes (at %u:%u) is %llu",
+			   (unsigned long long)id, expect->at.line, expect->at.col,
+			   (unsigned long long)there);
 	if (r->node && cpus_count(&r->node->nodes) &&
 	    (id >= CPUS_MAX || !cpus_has(&r->node->nodes, (unsigned int)id)))
 		rule_error(r, n, key, "this machine has no NUMA node %llu", (unsigned long long)id);

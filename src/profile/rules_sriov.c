@@ -26,7 +26,7 @@ static void vfs_are_counted(struct ruling *r)
 
 		if (sriov->items.v[i]->kind == YAML_MAP && !vfs_said(r, sriov, name))
 			rule_error(r, sriov->items.v[i], key,
-				   "missing; a count of VFs, or max is wanted");
+				   "missing; a count of VFs, or max, is required");
 	}
 }
 
@@ -84,9 +84,10 @@ static void addresses_go_round(struct ruling *r, const struct selector *s, const
 			continue;
 		if (parse_u64(scalar(tree_get(view, "sriov.vfs")), &vfs) == 0 &&
 		    list->items.n < vfs)
-			set_error(r, s, view, lists[i],
-				  "%zu addresses for %llu VFs; write one for each, or derived",
-				  list->items.n, (unsigned long long)vfs);
+			set_error(
+				r, s, view, lists[i],
+				"%zu addresses for %llu VFs; write one address per VF, or derived",
+				list->items.n, (unsigned long long)vfs);
 		if (s->expect > 1 || (here && here->fn.n > 1))
 			set_error(r, s, view, lists[i],
 				  "this set has more than one function, and the VFs of each would "
@@ -112,8 +113,8 @@ static const struct {
 } of_ethernet[] = {
 	{"sriov.vf.mac", "VFs of InfiniBand have GUIDs; write guid:"},
 	{"sriov.vf.vlan", "VFs of InfiniBand have no VLANs (partitions are the subnet manager's)"},
-	{"sriov.vf.trust", "it is of Ethernet VFs; leave it out"},
-	{"sriov.vf.spoof_check", "it is of Ethernet VFs; leave it out"},
+	{"sriov.vf.trust", "only Ethernet VFs have this setting; leave it out"},
+	{"sriov.vf.spoof_check", "only Ethernet VFs have this setting; leave it out"},
 };
 
 static void addresses_are_of_the_link(struct ruling *r, const struct selector *s,

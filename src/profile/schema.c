@@ -161,7 +161,7 @@ static char *known_fields(const struct walk *w, const struct spec *s, unsigned i
 
 static void wrong_kind(struct walk *w, const struct spec *s, const struct ynode *n)
 {
-	diag_error(w->diags, n->at, str_get(&w->path), "%s is wanted here, not %s", s->what,
+	diag_error(w->diags, n->at, str_get(&w->path), "expected %s, not %s", s->what,
 		   ynode_kind_name(n));
 }
 
@@ -183,7 +183,7 @@ static void check_twice(struct walk *w, const struct spec *s, const struct ynode
 		if (!item_same(s->identity, first, n))
 			continue;
 		diag_error(w->diags, n->at, str_get(&w->path),
-			   "%.60s is in this list already at %u:%u; %s", item_text(s->identity, n),
+			   "%.60s is already listed at %u:%u; %s", item_text(s->identity, n),
 			   first->at.line, first->at.col,
 			   s->identity == ITEM_ARG ? "write one argument with all its values"
 						   : "remove one of the two");
@@ -196,7 +196,7 @@ static void check_list(struct walk *w, const struct spec *s, const struct ynode 
 	enum { ITEMS_MAX = 1024 };
 
 	if (n->items.n > ITEMS_MAX) {
-		diag_error(w->diags, n->at, str_get(&w->path), "%zu items; at most %d are taken",
+		diag_error(w->diags, n->at, str_get(&w->path), "%zu items; at most %d are allowed",
 			   n->items.n, ITEMS_MAX);
 		return;
 	}
@@ -224,7 +224,7 @@ static void unknown_key(struct walk *w, const struct spec *s, const struct ynode
 		diag_error(w->diags, key->at, str_get(&w->path), "unknown key; did you mean '%s'?",
 			   near);
 	else
-		diag_error(w->diags, key->at, str_get(&w->path), "unknown key; known here: %s",
+		diag_error(w->diags, key->at, str_get(&w->path), "unknown key; expected one of: %s",
 			   known);
 }
 
@@ -233,7 +233,7 @@ static void refuse_later(struct walk *w, const struct spec *s, const struct ynod
 	cleanup_free char *known = known_fields(w, s, FIELD_NOT_INHERITED);
 
 	diag_error(w->diags, key->at, str_get(&w->path),
-		   "this %s is not implemented in this railhead; remove it (known now: %s)",
+		   "this %s is not implemented; remove it (implemented: %s)",
 		   s == &schema_top ? "section" : "key", known);
 }
 
@@ -248,7 +248,7 @@ static bool may_append(struct walk *w, const struct spec *map, const struct fiel
 	}
 	if (ynode_get(doc, f->name)) {
 		diag_error(w->diags, key->at, str_get(&w->path),
-			   "both %s: and %s+: stand here; keep one", f->name, f->name);
+			   "%s: and %s+: exclude each other; keep one", f->name, f->name);
 		return false;
 	}
 	return true;
@@ -374,7 +374,7 @@ static void missing(struct walk *w, const struct ynode *map, const struct field 
 {
 	size_t was = keypath_key(&w->path, f->name);
 
-	diag_error(w->diags, map->at, str_get(&w->path), "missing; %s is wanted", f->spec->what);
+	diag_error(w->diags, map->at, str_get(&w->path), "missing; %s is required", f->spec->what);
 	keypath_back(&w->path, was);
 }
 

@@ -51,7 +51,7 @@ struct field {
 
 struct spec {
 	enum spec_kind kind;
-	const char *what; /* "a page size such as 2M": fits into "... is wanted here" */
+	const char *what; /* "a page size such as 2M": fits into "expected ..., not a list" */
 	/* SPEC_SCALAR */
 	scalar_check *check;
 	const char *const *words; /* what is taken before check is asked; NULL-ended */

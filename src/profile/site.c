@@ -16,7 +16,7 @@ static void refuse_later(const struct ynode *doc, struct diags *diags)
 	for (size_t i = 0; i < array_len(later); i++)
 		if (ynode_bool(doc, later[i], false))
 			diag_error(diags, ynode_get(doc, later[i])->at, later[i],
-				   "not implemented in this railhead; write false or remove it");
+				   "not implemented by this railhead; write false or remove it");
 }
 
 static struct ynode *read_site(const struct root *root, int fd, struct diags *diags)

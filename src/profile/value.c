@@ -77,15 +77,13 @@ static bool number_trap(const struct ynode *n, struct str *why)
 		const char *rest = number + strspn(number, "0");
 
 		str_addf(why,
-			 "'%.*s' is octal to some YAML readers; write %s%.*s (numbers are decimal "
-			 "here)",
+			 "'%.*s' is octal in YAML 1.1; write %s%.*s (railhead reads decimal "
+			 "numbers)",
 			 SHOWN, n->text, *rest ? sign : "", SHOWN, *rest ? rest : "0");
 		return true;
 	}
 	if (digits && n->text[digits] == ':' && only(n->text, DIGITS ":")) {
-		str_addf(why,
-			 "'%.*s' is a number to base 60 to some YAML readers; write a decimal "
-			 "number",
+		str_addf(why, "'%.*s' is a base-60 number in YAML 1.1; write a decimal number",
 			 SHOWN, n->text);
 		return true;
 	}
@@ -106,7 +104,7 @@ bool value_bool(const struct spec *s, const struct ynode *n, struct str *why)
 		str_addf(why, "\"%s\" in quotes is text; write %s without quotes", n->text,
 			 n->text);
 	else if (is_switch_word(n->text) || strcasecmp(n->text, "true") == 0 || no)
-		str_addf(why, "'%s' is no boolean here; write %s", n->text, no ? "false" : "true");
+		str_addf(why, "'%s' is not a boolean; write %s", n->text, no ? "false" : "true");
 	else
 		return refuse(s, n, why, NULL);
 	return false;
@@ -132,7 +130,7 @@ bool value_int(const struct spec *s, const struct ynode *n, struct str *why)
 		return refuse(s, n, why, NULL);
 	if (parse_int(n->text, &v) && v >= s->min && v <= s->max)
 		return true;
-	str_addf(why, "%.*s is out of range; %lld to %lld is possible", SHOWN, n->text,
+	str_addf(why, "%.*s is out of range; must be %lld to %lld", SHOWN, n->text,
 		 (long long)s->min, (long long)s->max);
 	return false;
 }
@@ -168,12 +166,12 @@ bool value_word(const struct spec *s, const struct ynode *n, struct str *why)
 	const char *near = nearest_word(n->text, s->words);
 
 	str_addf(why, "'%.*s' is %snot %s; ", SHOWN, n->text,
-		 is_switch_word(n->text) ? "a boolean to some YAML readers, and " : "", s->what);
+		 is_switch_word(n->text) ? "a boolean in YAML 1.1, and " : "", s->what);
 	if (near) {
 		str_addf(why, "did you mean '%s'?", near);
 		return false;
 	}
-	str_add(why, "one of: ");
+	str_add(why, "expected one of: ");
 	list_words(why, s->words);
 	return false;
 }
@@ -251,11 +249,10 @@ static bool in_range(const struct spec *s, const struct ynode *n, uint64_t v,
 {
 	if (!s->max || ((int64_t)v >= s->min && v <= (uint64_t)s->max))
 		return true;
-	str_addf(why, "%.*s is out of range; ", SHOWN, n->text);
+	str_addf(why, "%.*s is out of range; must be ", SHOWN, n->text);
 	add_amount(why, s->min, units);
 	str_add(why, " to ");
 	add_amount(why, s->max, units);
-	str_add(why, " is possible");
 	return false;
 }
 
@@ -403,7 +400,7 @@ bool value_numbers(const struct spec *s, const struct ynode *n, struct str *why)
 		return refuse(s, n, why, NULL);
 	if (cpus_last(&set) <= s->max)
 		return true;
-	str_addf(why, "%.*s is out of range; %lld to %lld is possible", SHOWN, n->text,
+	str_addf(why, "%.*s is out of range; must be %lld to %lld", SHOWN, n->text,
 		 (long long)s->min, (long long)s->max);
 	return false;
 }
@@ -497,7 +494,7 @@ static bool is_octets(const char *t, size_t bytes)
 bool value_mac(const struct spec *s, const struct ynode *n, struct str *why)
 {
 	if (!is_octets(n->text, 6))
-		return refuse(s, n, why, "six pairs of lower case hex digits, parted by colons");
+		return refuse(s, n, why, "six pairs of lower case hex digits, separated by colons");
 	if (strchr("13579bdf", n->text[1]))
 		return refuse(s, n, why, "it is a group address (the first byte is odd)");
 	if (streq(n->text, "00:00:00:00:00:00"))
@@ -508,7 +505,8 @@ bool value_mac(const struct spec *s, const struct ynode *n, struct str *why)
 bool value_guid(const struct spec *s, const struct ynode *n, struct str *why)
 {
 	if (!is_octets(n->text, 8))
-		return refuse(s, n, why, "eight pairs of lower case hex digits, parted by colons");
+		return refuse(s, n, why,
+			      "eight pairs of lower case hex digits, separated by colons");
 	/* a port without one never leaves INIT */
 	return !streq(n->text, "00:00:00:00:00:00:00:00") || refuse(s, n, why, "all zero is none");
 }
@@ -606,7 +604,7 @@ bool value_mount_options(const struct spec *s, const struct ynode *n, struct str
 {
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
-			return refuse(s, n, why, "no blanks; options are parted by commas");
+			return refuse(s, n, why, "no blanks; options are separated by commas");
 	if (n->text[0] == ',' || ends_in(n->text, ",") || adjacent(n->text, ","))
 		return refuse(s, n, why, "there is an empty option");
 	return *n->text || refuse(s, n, why, "leave the key out");

@@ -237,10 +237,10 @@ static void refuse_tag(struct build *b, const yaml_event_t *event, const yaml_ch
 	bool is_core = text && str_starts(text, core);
 
 	if (text)
-		diag_error(
-			b->diags, place_of(b, &event->start_mark), str_get(&b->path),
-			"the tag %s%.60s is not taken; remove it (quote a value to make it text)",
-			is_core ? "!!" : "", is_core ? text + strlen(core) : text);
+		diag_error(b->diags, place_of(b, &event->start_mark), str_get(&b->path),
+			   "the tag %s%.60s is not supported; remove it (quote a value to make it "
+			   "text)",
+			   is_core ? "!!" : "", is_core ? text + strlen(core) : text);
 }
 
 static struct ynode *parse_scalar(struct build *b, const yaml_event_t *event)
@@ -295,7 +295,7 @@ static struct ynode *parse_key(struct build *b, const yaml_event_t *event)
 	}
 	if (event->data.scalar.length > YAML_KEY_BYTES_MAX) {
 		diag_error(b->diags, at, str_get(&b->path),
-			   "a key of %zu bytes; at most %d are taken", event->data.scalar.length,
+			   "a key of %zu bytes; at most %d are allowed", event->data.scalar.length,
 			   YAML_KEY_BYTES_MAX);
 		return NULL;
 	}
@@ -309,14 +309,14 @@ static bool pair_is_good(struct build *b, const struct ynode *map, const struct 
 
 	if (key->plain && streq(key->text, "<<")) {
 		diag_error(b->diags, key->at, str_get(&b->path),
-			   "merge keys are not taken; use extends:, or write the keys out");
+			   "merge keys are not supported; use extends:, or write the keys out");
 		return false;
 	}
 	if (first >= 0) {
 		const struct place *at = &map->keys.v[first]->at;
 
 		diag_error(b->diags, key->at, str_get(&b->path),
-			   "this key is there already at %u:%u; remove one of the two", at->line,
+			   "duplicate key, first at %u:%u; remove one of the two", at->line,
 			   at->col);
 		return false;
 	}

@@ -66,7 +66,7 @@ void journal_stage(const struct run *run, unsigned int stages, const struct stag
 	if (!run->root->live)
 		return;
 	journal_vfs(run, stages, result->stage);
-	sd_journal_send("MESSAGE=stage %s: %zu as wanted, %zu set, %zu failed, %zu waiting, %.3f s",
+	sd_journal_send("MESSAGE=stage %s: %zu matched, %zu set, %zu failed, %zu waiting, %.3f s",
 			stage_name(result->stage), result->count[CHANGE_SAME],
 			result->count[CHANGE_SET], failed,
 			result->count[CHANGE_WAITS] + result->count[CHANGE_DIFFERS],

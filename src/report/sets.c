@@ -285,7 +285,7 @@ static bool all_for_one_reason(const struct exclusion *e)
 	return e->list.n > 0;
 }
 
-/* "ports: 0000:5e:00.0, 0000:5e:00.1: the card has 2, wanted 1" */
+/* "ports: 0000:5e:00.0, 0000:5e:00.1: the card has 2, expected 1" */
 static void describe(struct str *out, const struct exclusion *e)
 {
 	bool same = all_for_one_reason(e);

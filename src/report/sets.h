@@ -14,7 +14,7 @@
 /* A function that a predicate left out. */
 struct left_out {
 	const struct pci_fn *fn;
-	char *why; /* "the card has 2, wanted 1" */
+	char *why; /* "the card has 2, expected 1" */
 };
 
 struct exclusion {

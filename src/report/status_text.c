@@ -130,8 +130,7 @@ static char *usual_remedy(const struct page *p, const char *id)
 	if (!c || streq(json_text(c, "kind", ""), kind_name(KIND_CHECK)) ||
 	    !streq(json_text(c, "state", ""), state_name(CHANGE_DIFFERS)))
 		return NULL;
-	return xasprintf("`railhead apply` sets the value that %s wants; then run `railhead gate`",
-			 place);
+	return xasprintf("`railhead apply` sets the value of %s; then run `railhead gate`", place);
 }
 
 static void print_remedy(const struct page *p, const struct cause *cause)
@@ -354,7 +353,7 @@ static void print_folded_numbers(const struct page *p, const json_t *list)
 		cleanup_free char *range = range_of(row, items, list);
 		cleanup_free char *subject = fold_subject(row);
 		cleanup_free char *line =
-			xasprintf("  %-14s %s: %s, wanted %s", row->items.v[0]->label, subject,
+			xasprintf("  %-14s %s: %s, required %s", row->items.v[0]->label, subject,
 				  range, row->items.v[0]->value);
 
 		text_wrap(p->out, line, p->screen->columns, 4);
@@ -374,7 +373,7 @@ static void print_numbers(const struct page *p)
 	for (size_t i = 0; !p->screen->terminal && i < json_array_size(list); i++) {
 		const json_t *m = json_array_get(list, i);
 
-		fprintf(p->out, "  %-14s %-28s %s, wanted %s\n", json_text(m, "outcome", ""),
+		fprintf(p->out, "  %-14s %-28s %s, required %s\n", json_text(m, "outcome", ""),
 			json_text(m, "id", ""), measured_of(m), json_text(m, "wanted", "nothing"));
 	}
 }

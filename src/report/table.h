@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rows of text: aligned columns with a heading on a terminal; in a pipe one line per row,
- * cells parted by tabs, the table's name first and no heading, for awk -F'\t'.
+ * cells separated by tabs, the table's name first and no heading, for awk -F'\t'.
  */
 #pragma once
 

@@ -65,5 +65,5 @@ int machine_dcb_mode(const char *netdev, uint8_t dcbx, struct err *err)
 		r = dcb_parse_reply(got.data, got.len, &says, err);
 	if (r < 0)
 		return r;
-	return says ? err_set(err, -EPERM, "the driver refuses it") : 0;
+	return says ? err_set(err, -EPERM, "the driver rejects it") : 0;
 }

@@ -14,8 +14,8 @@ static const struct {
 		  "kernel installed, and did depmod run"},
 	{-ENOEXEC, "built for another kernel; rebuild it for the running one"},
 	{-EKEYREJECTED, "its signature is not trusted; sign it with an enrolled key"},
-	{-EPERM, "refused by kernel lockdown or by a missing capability"},
-	{-EINVAL, "its init refused; a bad parameter, or a symbol provider it does not fit "
+	{-EPERM, "rejected by kernel lockdown, or a capability is missing"},
+	{-EINVAL, "its init failed; a bad parameter, or a symbol provider it does not fit "
 		  "(see the kernel log)"},
 	{-ENODEV, "its hardware is not there"},
 	{-EACCES, "blacklisted by a file in modprobe.d"},

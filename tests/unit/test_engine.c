@@ -298,9 +298,10 @@ static void test_overwritten(void **state)
 	add_attr(&run, PHASE_SYSCTL, "y", "1")->optional = true;
 	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSFS, "all", "/proc/sys/*", "2");
 	applies(&run, STAGE_EARLY, "all=set x=failed y=failed");
-	assert_string_equal(find(&run, "x")->reason,
-			    "was as wanted, but reads '2' at the end of the stage: another "
-			    "change has undone it");
+	assert_string_equal(
+		find(&run, "x")->reason,
+		"matched the profile, but now reads '2' at the end of the stage: another "
+		"change has undone it");
 	run_close(&run);
 }
 

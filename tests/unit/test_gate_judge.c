@@ -75,14 +75,16 @@ static void test_figures(void **state)
 		 "46.0 GB/s", NULL},
 		{"{\"value\": 45.9e9, \"latency\": 1, \"messages\": 3e6}", OUTCOME_SLOW,
 		 "45.9 GB/s",
-		 "rdma_loopback of a: measured 45.9 GB/s, wanted at least 92% of line (46.0 GB/s)"},
+		 "rdma_loopback of a: measured 45.9 GB/s, required at least 92% of line (46.0 "
+		 "GB/s)"},
 		{"{\"value\": 46e9, \"latency\": 5001, \"messages\": 3e6}", OUTCOME_SLOW, "5.00 us",
-		 "rdma_loopback of a: latency measured 5.00 us, wanted at most 5us"},
+		 "rdma_loopback of a: latency measured 5.00 us, required at most 5us"},
 		{"{\"value\": 9e8, \"latency\": 2e6, \"messages\": 1999}", OUTCOME_SLOW,
 		 "900.0 MB/s",
-		 "rdma_loopback of a: measured 900.0 MB/s, wanted at least 92% of line (46.0 "
+		 "rdma_loopback of a: measured 900.0 MB/s, required at least 92% of line (46.0 "
 		 "GB/s); "
-		 "latency measured 2.00 ms, wanted at most 5us; messages measured 2.0 K/s, wanted "
+		 "latency measured 2.00 ms, required at most 5us; messages measured 2.0 K/s, "
+		 "required "
 		 "at least 2M/s"},
 		{"{\"value\": 46e9, \"messages\": 3e6}", OUTCOME_BROKEN, NULL,
 		 "rdma_loopback of a: no number \"latency\" in its result"},
@@ -201,7 +203,7 @@ static void test_outcomes(void **state)
 			p->m.reason,
 			t[i].job == BENCH_UNSUPPORTED
 				? "rdma_loopback of a: unsupported (port 1 is INIT), and "
-				  "the profile wants 1GB/s; leave the check out, or "
+				  "the profile requires 1GB/s; leave the check out, or "
 				  "write on_fail: warn"
 				: "rdma_loopback of a: port 1 is INIT");
 		assert_true(p->m.demanded);
@@ -320,7 +322,7 @@ static void test_sets(void **state)
 					 outcome_name(probes.list.v[k]->m.outcome));
 		if (i == 0)
 			assert_string_equal(probes.list.v[2]->m.reason,
-					    "rdma_loopback of c: measured 43.0 GB/s, wanted at "
+					    "rdma_loopback of c: measured 43.0 GB/s, required at "
 					    "least 90% of the median of the other members (49.0 "
 					    "GB/s)");
 		probes_gone(&probes);
@@ -364,7 +366,7 @@ static void test_causes(void **state)
 	judge_causes(&ctx, p);
 	assert_string_equal(
 		p->m.reason,
-		"rdma_loopback of 0000:3b:00.0: measured 19.0 GB/s, wanted at least 20GB/s; "
+		"rdma_loopback of 0000:3b:00.0: measured 19.0 GB/s, required at least 20GB/s; "
 		"likely: "
 		"PCIe width of 0000:3b:00.0 is 8 lanes, and both ends are capable of 16 lanes; "
 		"IOMMU of 0000:3b:00.0 translates and flushes at once (DMA; kernel_args.iommu: "

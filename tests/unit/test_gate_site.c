@@ -108,7 +108,7 @@ static void test_cause(void **state)
 	assert_int_equal(s.probes.list.v[0]->m.outcome, OUTCOME_SLOW);
 	assert_text(
 		s.probes.list.v[0]->m.reason,
-		"storage_read of /f: measured 1.0 GB/s, wanted at least 2GB/s; likely: tcp, not "
+		"storage_read of /f: measured 1.0 GB/s, required at least 2GB/s; likely: tcp, not "
 		"rdma");
 	bench_job_clear(&job);
 	close_site(&s);

@@ -147,14 +147,16 @@ static void test_above_the_maximum(void **state)
 	struct tmp *t = *state;
 
 	gives(t, "rings", "rx 16384", CHANGE_FAILED,
-	      "rings rx 16384 of rail0 (" PF "): the driver mlx5_core refuses it; its maximum is "
+	      "rings rx 16384 of rail0 (" PF
+	      "): driver mlx5_core rejects the value; its maximum is "
 	      "8192 (rx): Invalid argument; the kernel says: no");
 	gives(t, "mtu", "10000", CHANGE_FAILED,
-	      "mtu 10000 of rail0 (" PF "): the driver mlx5_core refuses it; its maximum is 9978 "
+	      "mtu 10000 of rail0 (" PF
+	      "): driver mlx5_core rejects the value; its maximum is 9978 "
 	      "(mtu): Invalid argument; the kernel says: no");
 	fake->group[ETHTOOL_MSG_COALESCE_GET].set_refuse = -EINVAL;
 	gives(t, "coalesce", "rx_usecs 5", CHANGE_FAILED,
-	      "coalesce rx_usecs 5 of rail0 (" PF "): the driver mlx5_core refuses it: Invalid "
+	      "coalesce rx_usecs 5 of rail0 (" PF "): driver mlx5_core rejects the value: Invalid "
 	      "argument; the kernel says: no");
 }
 
@@ -207,7 +209,7 @@ static void test_negotiated_pause(void **state)
 	fake->negotiates = true;
 	gives(t, "pause", "tx off", CHANGE_FAILED, "accepted 'off' but kept 'on'");
 	fake->autoneg_refuse = -EIO;
-	gives(t, "pause", "tx off", CHANGE_FAILED, "refuses it: Input/output error");
+	gives(t, "pause", "tx off", CHANGE_FAILED, "rejects the value: Input/output error");
 }
 
 /* A link that is on its way up is awaited, and no longer than the change has time. */

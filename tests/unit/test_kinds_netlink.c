@@ -141,10 +141,10 @@ static void test_refused(void **state)
 	tmp_write(t, PF_DIR "net/rail0/carrier", "1\n");
 	fake->refuse[IFLA_VF_RATE] = -EINVAL;
 	gives(t, "vf:" PF "/0", "min_rate 5", CHANGE_FAILED,
-	      "refuses min_rate 5 (igb takes no min_rate, and max_rate only while the PF's link is "
+	      "rejects min_rate 5 (igb takes no min_rate, and max_rate only while the PF's link is "
 	      "up): Invalid argument");
 	gives(t, "vf:" PF "/0", "min_rate 5 max_rate 9", CHANGE_FAILED,
-	      "refuses min_rate and max_rate 5 to 9");
+	      "rejects min_rate and max_rate 5 to 9");
 	fake->refuse[IFLA_VF_MAC] = -EINVAL;
 	gives(t, "vf:" PF "/0", "mac 01:00:00:00:00:00", CHANGE_FAILED, "must be unicast");
 }

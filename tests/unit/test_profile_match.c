@@ -106,9 +106,9 @@ static void none(void **state)
 {
 	struct tmp *t = *state;
 
-	says(t, NULL, MATCH_NONE, "there are no profiles in /etc/railhead/profiles");
+	says(t, NULL, MATCH_NONE, "no profiles found in /etc/railhead/profiles");
 	tmp_write(t, ETC "a.yaml", HEAD("a") OTHER);
-	says(t, NULL, MATCH_NONE, "none of the 1 profiles matches this node");
+	says(t, NULL, MATCH_NONE, "none of 1 profiles matches this node");
 }
 
 static void two(void **state)
@@ -130,7 +130,7 @@ static void first_name_wins(void **state)
 
 	tmp_write(t, USR "a.yaml", HEAD("a") QEMU);
 	tmp_write(t, ETC "a.yaml", HEAD("a") OTHER);
-	says(t, NULL, MATCH_NONE, "none of the 1");
+	says(t, NULL, MATCH_NONE, "none of 1");
 }
 
 static void masked(void **state)
@@ -211,7 +211,7 @@ static void unreadable_match_blocks(void **state)
 	tmp_write(t, ETC "a.yaml", HEAD("a") QEMU);
 	for (size_t i = 0; i < array_len(texts); i++) {
 		tmp_write(t, ETC "b.yaml", texts[i]);
-		says(t, NULL, MATCH_INVALID, "what profile b matches can't be read: ");
+		says(t, NULL, MATCH_INVALID, "the match section of profile b can't be read: ");
 	}
 	chooses(t, "a", "a"); /* a pin needs no match */
 }
@@ -225,10 +225,10 @@ static void pins(void **state)
 	tmp_write(t, ETC "c.yaml", HEAD("c") "abstract: true\n");
 	tmp_write(t, ETC "d.yaml", HEAD("d") "wings: 2\n" OTHER);
 	chooses(t, "b", "b");
-	says(t, "c", MATCH_INVALID, "it is abstract");
+	says(t, "c", MATCH_INVALID, "the profile is abstract");
 	says(t, "d", MATCH_INVALID, "profile d is invalid");
-	says(t, "e", MATCH_INVALID, "railhead.profile=e: no profile of that name in");
-	says(t, "../etc/a", MATCH_INVALID, "no profile of that name");
+	says(t, "e", MATCH_INVALID, "railhead.profile=e: no such profile in");
+	says(t, "../etc/a", MATCH_INVALID, "no such profile");
 }
 
 static void dropins_of_the_chosen(void **state)

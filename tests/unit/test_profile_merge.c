@@ -149,7 +149,7 @@ static void lists_stay_bounded(void **state)
 	str_add(&more, "]}\n");
 	tmp_write(t, "base.yaml", str_get(&base));
 	tmp_write(t, "more.yaml", str_get(&more));
-	fails(t, "more.yaml", NULL, "1200 items in this list; at most 1024 are taken");
+	fails(t, "more.yaml", NULL, "1200 items in this list; at most 1024 are allowed");
 }
 
 /* A mixin without a base of its own appends to what the bases before it gave. */

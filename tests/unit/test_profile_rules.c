@@ -80,13 +80,13 @@ static const struct rule_case cases[] = {
 	 ":5:33: warning: sriov.b.vfs: 0000:5e:00.0 has 8"},
 	/* only what they share counts, and only where it differs */
 	{BOTH "sriov: {near: {vfs: 0}, cap: {vfs: 4}}\n",
-	 "sriov.cap.vfs: near says otherwise at 6:21, and the two sets have functions in common "
+	 "sriov.cap.vfs: 'near' sets a different value at 6:21, and the two sets share functions "
 	 "on this machine"},
 	{BOTH "sriov: {one: {vfs: 2}, two: {vfs: 0}}\n", NULL},
 	{BOTH "sriov: {one: {vfs: 2}, cap: {vfs: 2}}\n", NULL},
 	{BOTH "sriov: {one: {vfs: 2}, cap: {timeout: 9s, vfs: 2}}\n", NULL},
 	{BOTH "sriov: {one: {vfs: 2, timeout: 8s}, cap: {timeout: 9s, vfs: 2}}\n",
-	 "sriov.cap.timeout: one says otherwise"},
+	 "sriov.cap.timeout: 'one' sets a different value"},
 	{BOTH "sriov: {two: {vfs: 0}, one: {vfs: 4}}\n"
 	      "gate: {checks: {a: {run: iommu_groups, on: vfs of two}}}\n",
 	 "gate.checks.a.on: sriov: gives two no VFs"},
@@ -111,7 +111,7 @@ static const struct rule_case cases[] = {
 	{"hugepages: [{size: 512M, per_node: 2}]\n", "x86 has no pages of 512M"},
 	/* a profile for any vendor is no mistake on one of them */
 	{"kernel_args: {set: [amd_pstate=active]}\n",
-	 "warning: kernel_args.set: amd_pstate=active: only on amd CPUs"},
+	 "warning: kernel_args.set: amd_pstate=active: the kernel reads it on amd CPUs only"},
 	{"kernel_args: {set: [intel_iommu=on]}\n", NULL},
 	{"expect: {cpu_vendor: amd}\nkernel_args: {set: [amd_pstate=active]}\n", NULL},
 };

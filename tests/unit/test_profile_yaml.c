@@ -193,7 +193,7 @@ static void many_duplicates(void **state)
 {
 	struct tmp *t = *state;
 
-	refused(t, repeat("a: 1\n", 40000, "", ""), "this key is there already at 1:1");
+	refused(t, repeat("a: 1\n", 40000, "", ""), "duplicate key, first at 1:1");
 }
 
 static void huge_key(void **state)
@@ -246,7 +246,7 @@ static void messages_are_one_line(void **state)
 	struct ynode *n = parse(t, "\"a\\n\\e[31m\": 1\n\"a\\n\\e[31m\": 1\n");
 	char *line = diag_format(&t->diags.list.v[0]);
 
-	assert_string_equal(line, "x.yaml:2:1: a??[31m: this key is there already at 1:1; remove "
+	assert_string_equal(line, "x.yaml:2:1: a??[31m: duplicate key, first at 1:1; remove "
 				  "one of the two");
 	free(line);
 	ynode_free(n);

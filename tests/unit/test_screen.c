@@ -4,6 +4,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -168,12 +173,63 @@ static void test_fold_others(void **state)
 		      {"differs", "sysfs//sys/kernel/mm/y", "2", NULL});
 }
 
+/* Makes a terminal of so many columns standard output while screen_look() looks. */
+static struct screen look_at_terminal(unsigned short columns, const char *variable)
+{
+	struct winsize size = {.ws_row = 24, .ws_col = columns};
+	int controller = posix_openpt(O_RDWR | O_NOCTTY), terminal, output = dup(STDOUT_FILENO);
+	struct screen screen;
+
+	assert_true(controller >= 0 && output >= 0);
+	assert_int_equal(grantpt(controller), 0);
+	assert_int_equal(unlockpt(controller), 0);
+	terminal = open(ptsname(controller), O_RDWR | O_NOCTTY);
+	assert_true(terminal >= 0);
+	assert_int_equal(ioctl(terminal, TIOCSWINSZ, &size), 0);
+	if (variable)
+		setenv("COLUMNS", variable, 1);
+	else
+		unsetenv("COLUMNS");
+	fflush(stdout);
+	dup2(terminal, STDOUT_FILENO);
+	screen = screen_look();
+	dup2(output, STDOUT_FILENO);
+	close(output);
+	close(terminal);
+	close(controller);
+	return screen;
+}
+
+/* A serial console has no size, unless somebody set one with stty. */
+static void test_columns(void **state)
+{
+	static const struct {
+		unsigned short size;
+		const char *variable;
+		unsigned int columns;
+	} cases[] = {
+		{100, NULL, 100}, {100, "120", 100}, {0, NULL, 80}, {0, "120", 120},
+		{0, "", 80},	  {0, "wide", 80},   {0, "-1", 80}, {0, "9999", 80},
+		{0, "1", 40},	  {1, NULL, 40},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct screen screen = look_at_terminal(cases[i].size, cases[i].variable);
+
+		assert_true(screen.terminal);
+		if (screen.columns != cases[i].columns)
+			fail_msg("size %u, COLUMNS=%s: %u columns", cases[i].size,
+				 cases[i].variable ? cases[i].variable : "(unset)", screen.columns);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_scrub),	    cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_wrap),	    cmocka_unit_test(test_fold_sets),
-		cmocka_unit_test(test_fold_others),
+		cmocka_unit_test(test_fold_others), cmocka_unit_test(test_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

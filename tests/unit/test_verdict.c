@@ -144,13 +144,13 @@ static void test_changes(void **state)
 		 "x: reseat the card"},
 		{CHANGE_DIFFERS,
 		 {VERDICT_BLOCKED, VERDICT_DEGRADED, VERDICT_READY},
-		 "x: found 'have', wanted 'want'; reseat the card"},
+		 "x: found 'have', expected 'want'; reseat the card"},
 		{CHANGE_WAITS,
 		 {VERDICT_BLOCKED, VERDICT_DEGRADED, VERDICT_READY},
-		 "x: found 'have', wanted 'want'; reseat the card"},
+		 "x: found 'have', expected 'want'; reseat the card"},
 		{CHANGE_UNKNOWN,
 		 {VERDICT_BLOCKED, VERDICT_DEGRADED, VERDICT_READY},
-		 "x: found 'have', wanted 'want'; reseat the card"},
+		 "x: found 'have', expected 'want'; reseat the card"},
 	};
 	struct gated g = gated("");
 	struct measurements none = {0};
@@ -195,8 +195,8 @@ static void test_reasons(void **state)
 	gate_judge(&g.profile, &plan, &none, &v);
 	assert_int_equal(v.reasons.n, 3);
 	assert_string_equal(v.reasons.v[0], "a: failed");
-	assert_string_equal(v.reasons.v[1], "b: found 'nothing', wanted 'want'");
-	assert_string_equal(v.reasons.v[2], "c: found 'absent', wanted 'the profile's text'");
+	assert_string_equal(v.reasons.v[1], "b: found 'nothing', expected 'want'");
+	assert_string_equal(v.reasons.v[2], "c: found 'absent', expected 'the profile's text'");
 	verdict_free(&v);
 	plan_free(&plan);
 	gated_free(&g);
