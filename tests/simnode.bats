@@ -229,7 +229,7 @@ S
 @test "a VF's netdev comes after its driver, and its name after that" {
   sim_start <<'S'
 latency netdev 20ms
-latency udev 300ms
+latency udev 3s
 S
   write "$(pf 0)/sriov_numvfs" 1
   sim_wait "rdma 0000:18:00.1"
@@ -494,7 +494,7 @@ S
   [[ $(said_of "sriov/${PFS[4]}/numvfs: failed: ") == "${PFS[4]} is gone from the bus: "*"reseat it"* ]]
   [[ $(said_of "sriov/${PFS[4]}/autoprobe: failed: ") == "${PFS[4]} is gone from the bus: "* ]]
   [[ $(said_of "sriov/${PFS[5]}/numvfs: failed: ") == "no room for the VFs' memory"*"Cannot allocate memory"* ]]
-  [[ $(said_of "sriov/${PFS[6]}/numvfs: failed: ") == "the driver refused the number"*"Invalid argument"* ]]
+  [[ $(said_of "sriov/${PFS[6]}/numvfs: failed: ") == "the driver rejected the number"*"Invalid argument"* ]]
   [ "$(failures_of numvfs)" = 7 ]
   [ "$(said_of "sriov/${PFS[2]}/vf0/driver: failed: ")" = "not done: sriov/${PFS[2]}/numvfs failed" ]
   [ ! -e "$(pf 4)" ]
@@ -531,7 +531,7 @@ S
 }
 
 @test "a VF that lacks its netdev or its name is one failure, with which of them lacks" {
-  sim_profile <<<"sriov: {rails: {vfs: 2, vf: {driver: netdev, timeout: 1s}}}"
+  sim_profile <<<"sriov: {rails: {vfs: 2, vf: {driver: netdev, timeout: 3s}}}"
   sim_start <<<"latency netdev 10m"
   run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
   [[ $(said_of "sriov/${PFS[7]}/vf1/driver: failed: ") == "VF 0000:db:00.2 of ${PFS[7]}: mlx5_core has it, but after "*" s: no netdev; "* ]]
@@ -590,7 +590,7 @@ latency probe 50ms
 probe 0000:18:00.3 vanish
 probe 0000:5d:00.1 vanish
 S
-  run -6 timeout 30 "$railhead" apply --root "$root" --stage devices
+  run -6 timeout 60 "$railhead" apply --root "$root" --stage devices
   for i in 0 3; do
     [ ! -e "$(pf $i)" ]
     for id in numvfs autoprobe vf0/driver vf1/driver vf2/driver vf3/driver; do
@@ -822,7 +822,7 @@ all_vfs() { # MTU VECTORS: every VF of every PF is bound and has these
   run -0 "$railhead" apply --root "$root" --stage devices
   sim_profile <<<"sriov: {rails: {vfs: 1, vf: {msix: 16}}}"
   run -6 "$railhead" apply --root "$root" --stage devices
-  [[ $output == *"sriov/${PFS[0]}/vf0/msix: failed: "*"its firmware refuses 16 MSI-X vectors"* ]]
+  [[ $output == *"sriov/${PFS[0]}/vf0/msix: failed: "*"its firmware rejects 16 MSI-X vectors"* ]]
   [ "$(grep -c 'msix: failed' <<<"$output")" = 1 ]
   all_well_but 1
 }
