@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <fcntl.h>
+#include <pty.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -177,15 +177,11 @@ static void test_fold_others(void **state)
 static struct screen look_at_terminal(unsigned short columns, const char *variable)
 {
 	struct winsize size = {.ws_row = 24, .ws_col = columns};
-	int controller = posix_openpt(O_RDWR | O_NOCTTY), terminal, output = dup(STDOUT_FILENO);
+	int controller, terminal, output = dup(STDOUT_FILENO);
 	struct screen screen;
 
-	assert_true(controller >= 0 && output >= 0);
-	assert_int_equal(grantpt(controller), 0);
-	assert_int_equal(unlockpt(controller), 0);
-	terminal = open(ptsname(controller), O_RDWR | O_NOCTTY);
-	assert_true(terminal >= 0);
-	assert_int_equal(ioctl(terminal, TIOCSWINSZ, &size), 0);
+	assert_true(output >= 0);
+	assert_int_equal(openpty(&controller, &terminal, NULL, NULL, &size), 0);
 	if (variable)
 		setenv("COLUMNS", variable, 1);
 	else
