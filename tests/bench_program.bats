@@ -121,6 +121,48 @@ wait_for_child() { # PID
 	return 1
 }
 
+# SIGTERM, which the gate sends shortly before a deadline, as that reaches the program and its group.
+time_is_over() { # PID
+	kill -TERM "$1"
+	wait "$1"
+	output=$(cat "$BATS_TEST_TMPDIR/line")
+	lines=("$output")
+}
+
+@test "when its time is over, each measurement ends with what it has" {
+	local cpu program
+	cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')
+	"$bench" jitter --cpus "$cpu" --budget 60000 >"$BATS_TEST_TMPDIR/line" &
+	program=$!
+	wait_for_child $program
+	time_is_over $program
+	holds '.bench == "jitter" and .result == "measured" and .windows_ms < 60000'
+	for what in bandwidth latency; do
+		"$bench" memory_$what --node 0 --page 4K --size 64M --budget 60000 >"$BATS_TEST_TMPDIR/line" &
+		program=$!
+		sleep 3 # a round of bandwidth takes 1.8 s of such a budget
+		time_is_over $program
+		holds ".bench == \"memory_$what\" and .result == \"measured\" and .value > 0"
+		holds '.windows_ms < 60000 and (.note | test("only [0-9]+ (rounds|windows) fitted the budget"))'
+	done
+}
+
+@test "a time that is over before the memory is there: not yet, and why" {
+	local measuring program
+	for what in bandwidth latency; do
+		"$bench" memory_$what --node 0 --page 4K --size 2G --budget 100 >"$BATS_TEST_TMPDIR/line" &
+		program=$!
+		measuring=
+		until [ "$measuring" ]; do measuring=$(pgrep -P $program || true); done
+		kill -STOP "$measuring"
+		kill -TERM "$measuring"
+		kill -CONT "$measuring"
+		time_is_over $program
+		holds '.result == "not yet"'
+		holds '.reason | startswith("its time was over while 2048 MiB of node 0 were touched first: ")'
+	done
+}
+
 @test "jitter: CPUs that are not there are named" {
 	run --separate-stderr "$bench" jitter --cpus 8000 --budget 10
 	[ "$status" -eq 0 ]

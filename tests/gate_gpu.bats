@@ -87,6 +87,21 @@ gate_ends() { # STATUS VERDICT [OPTION]
   measured "gate/health/$a" pass
 }
 
+@test "a benchmark that is told that its time is over: the figure that it has counts" {
+  cat >"$bench" <<'S'
+#!/bin/sh
+trap 'echo "{\"bench\":\"$1\",\"result\":\"measured\",\"value\":2e9,\"unit\":\"B/s\"}"; exit 0' TERM
+[ "$1" != gpu_health ] || exec echo '{"bench":"gpu_health","result":"measured","value":0,"unit":"faults","faults":[]}'
+sleep 60 &
+wait
+S
+  sed -i 's/peer: {run: gpu_peer, on: gpus, min: 1GB\/s}/peer: {run: gpu_peer, on: gpus, min: 3GB\/s, timeout: 2s}/' \
+    "$root/etc/railhead/profiles/site.yaml"
+  gate_ends 7 blocked
+  measured "gate/copy/$a" pass
+  measured "gate/peer/$a-$b" slow "measured 2.0 GB/s, required at least 3GB/s"
+}
+
 @test "a library that hangs: its deadline, and nothing of the others is lost" {
   model "cuMemcpyHtoDAsync_v2 hangs 0"
   gate_ends 7 blocked

@@ -13,7 +13,10 @@
  *   {"bench": NAME, "result": "cannot measure", "reason": TEXT}
  *   {"bench": NAME, "result": "not yet", "reason": TEXT}      (a port that comes up still)
  *   {"bench": NAME, "result": "unsupported", "reason": TEXT}  (this machine has no such thing)
- * and exits with 0; 1 when the measuring process crashed, 2 for wrong usage (text on stderr).
+ * SIGTERM says that the run's time is over: the line then holds what was measured until then, or
+ * is "not yet" where that is nothing.
+ *
+ * It exits with 0; 1 when the measuring process crashed, 2 for wrong usage (text on stderr).
  */
 #pragma once
 
@@ -66,7 +69,8 @@ struct benchmark {
 	 * "cause" what it saw that makes it slow, if it is. A failure is the reason why it can't be
 	 * measured (err->text): -EAGAIN "not yet", -EOPNOTSUPP "unsupported", any other "cannot
 	 * measure". Runs in a process of its own, pinned by itself. --budget, in ms, is an option
-	 * of every benchmark: the time for all its windows.
+	 * of every benchmark: the time for all its windows. When the time of the whole run is over
+	 * it ends with the windows that it has (time_over.h).
 	 */
 	int (*run)(const struct options *o, json_t *line, struct err *err);
 };

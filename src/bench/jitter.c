@@ -23,9 +23,11 @@
 #include "base/units.h"
 #include "bench/crew.h"
 #include "bench/disturb.h"
+#include "bench/time_over.h"
 
 #define BUDGET_MS 500
-#define SHARE 0.0001 /* 1 - p99.99 */
+#define SHARE 0.0001		 /* 1 - p99.99 */
+#define LENGTH_LEAST_NS 1000000u /* the least --budget; less is nothing to report */
 
 struct member {
 	struct gaps gaps;
@@ -52,7 +54,7 @@ static size_t do_spin(void *ctx, size_t who)
 	long switches = preemptions();
 	uint64_t now = clock_ns(), end = now + s->length_ns, before;
 
-	while (now < end) {
+	while (now < end && !time_is_over()) {
 		before = now;
 		now = clock_ns();
 		gaps_add(&m->gaps, now - before);
@@ -155,17 +157,26 @@ static void report(const struct spin *s, const struct options *o, const struct d
 	json_object_set_new(line, "windows_ms", json_integer((json_int_t)(s->length_ns / 1000000)));
 }
 
-static void measure(struct spin *s, int rootfd, const struct options *o, json_t *line)
+static int measure(struct spin *s, int rootfd, const struct options *o, json_t *line,
+		   struct err *err)
 {
 	struct disturb before, after;
 	int cpu = crew_cpu(s->crew, 0);
+	uint64_t start;
+	int r;
 
 	disturb_look(&before, rootfd, cpu);
+	start = clock_ns();
 	crew_once(s->crew, do_spin, s);
+	if (time_is_over())
+		s->length_ns = clock_ns() - start;
+	r = s->length_ns < LENGTH_LEAST_NS ? err_time_over(err, "its CPUs were watched") : 0;
 	disturb_look(&after, rootfd, cpu);
-	report(s, o, &before, &after, line);
+	if (r == 0)
+		report(s, o, &before, &after, line);
 	disturb_free(&before);
 	disturb_free(&after);
+	return r;
 }
 
 static int run(const struct options *o, json_t *line, struct err *err)
@@ -175,7 +186,7 @@ static int run(const struct options *o, json_t *line, struct err *err)
 	int r = rootfd < 0 ? err_errno(err, -errno, "/") : prepare(&s, o, err);
 
 	if (r == 0)
-		measure(&s, rootfd, o, line);
+		r = measure(&s, rootfd, o, line, err);
 	crew_stop(s.crew);
 	free(s.members);
 	return r;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bench/facts.h"
+#include "bench/time_over.h"
 
 #define NODES_MAX 1024 /* MAX_NUMNODES of the largest kernels */
 #define LONG_BITS (8 * sizeof(unsigned long))
@@ -123,7 +124,8 @@ int membuf_map(struct membuf *ret, int rootfd, unsigned int node, uint64_t page,
 void membuf_touch(const struct membuf *b, size_t from, size_t to)
 {
 	/* From the first page that begins in the part: each page has one toucher. */
-	for (size_t at = (from + b->page - 1) / b->page * b->page; at < to; at += b->page)
+	for (size_t at = (from + b->page - 1) / b->page * b->page; at < to && !time_is_over();
+	     at += b->page)
 		*((volatile char *)b->p + at) = 1;
 }
 

@@ -17,6 +17,7 @@
 #include "base/str.h"
 #include "bench/crew.h"
 #include "bench/stream.h"
+#include "bench/time_over.h"
 #include "bench/windows.h"
 #include "bench/workset.h"
 
@@ -134,6 +135,8 @@ static int prepare(struct bandwidth *b, int rootfd, const struct options *o, str
 
 	crew_once(b->crew, do_touch, b);
 	b->set.touch_ns = clock_ns() - start;
+	if (time_is_over())
+		return workset_untouched(&b->set, err);
 	return membuf_verify(&b->set.buf, err);
 }
 
@@ -147,7 +150,25 @@ static bool agreed(const struct bandwidth *b)
 	return true;
 }
 
-static void measure(struct bandwidth *b, uint64_t budget_ns)
+/* A round that the end of the time cuts short is not counted. */
+static void one_round(struct bandwidth *b, uint64_t gap)
+{
+	double rates[OPS];
+	bool disturbed[OPS];
+
+	for (int op = 0; op < OPS; op++) {
+		if (time_is_over())
+			return;
+		sleep_ns(gap);
+		rates[op] = crew_window(b->crew, works[op], b, WINDOW_NS);
+		disturbed[op] = crew_disturbed(b->crew);
+	}
+	for (int op = 0; op < OPS; op++)
+		windows_add(&b->rates[op], rates[op], disturbed[op]);
+	b->rounds++;
+}
+
+static int measure(struct bandwidth *b, uint64_t budget_ns, struct err *err)
 {
 	uint64_t slot = budget_ns / (OPS * ROUNDS_MOST);
 	uint64_t gap = slot > WINDOW_NS + 1000000u ? slot - WINDOW_NS : 1000000u;
@@ -155,18 +176,13 @@ static void measure(struct bandwidth *b, uint64_t budget_ns)
 
 	for (int op = 0; op < OPS; op++) /* clocks go up, page tables are walked: not counted */
 		crew_window(b->crew, works[op], b, WINDOW_NS);
-	while (b->rounds < ROUNDS_MOST && !agreed(b)) {
+	while (b->rounds < ROUNDS_MOST && !agreed(b) && !time_is_over()) {
 		if (b->rounds >= ROUNDS_FLOOR && clock_ns() - start > budget_ns)
 			break;
-		for (int op = 0; op < OPS; op++) {
-			sleep_ns(gap);
-			double rate = crew_window(b->crew, works[op], b, WINDOW_NS);
-
-			windows_add(&b->rates[op], rate, crew_disturbed(b->crew));
-		}
-		b->rounds++;
+		one_round(b, gap);
 	}
 	b->windows_ns = clock_ns() - start;
+	return b->rounds ? 0 : err_time_over(err, "its first windows were measured");
 }
 
 static void add_note(const struct bandwidth *b, json_t *line)
@@ -210,10 +226,10 @@ static int run(const struct options *o, json_t *line, struct err *err)
 	cleanup_close int rootfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int r = rootfd < 0 ? err_errno(err, -errno, "/") : prepare(&b, rootfd, o, err);
 
-	if (r == 0) {
-		measure(&b, option_number(o, "budget", BUDGET_MS) * 1000000u);
+	if (r == 0)
+		r = measure(&b, option_number(o, "budget", BUDGET_MS) * 1000000u, err);
+	if (r == 0)
 		report(&b, line);
-	}
 	crew_stop(b.crew);
 	membuf_free(&b.set.buf); /* the page goes back to the pool before the result is out */
 	free(b.parts);

@@ -21,6 +21,7 @@
 #include "base/str.h"
 #include "bench/chain.h"
 #include "bench/crew.h"
+#include "bench/time_over.h"
 #include "bench/windows.h"
 #include "bench/workset.h"
 
@@ -73,7 +74,8 @@ static size_t do_write(void *ctx, size_t who)
 	size_t from, to;
 
 	part_of(l, who, &from, &to);
-	chain_write(l->chain, from, to);
+	for (; from < to && !time_is_over(); from++)
+		chain_write(l->chain, from, from + 1);
 	return 0;
 }
 
@@ -112,6 +114,8 @@ static int write_chain(struct latency *l, struct err *err)
 	l->set.touch_ns = touched - start;
 	crew_once(l->writers, do_write, l);
 	l->chain_ns = clock_ns() - touched;
+	if (time_is_over())
+		return workset_untouched(&l->set, err);
 	return membuf_verify(&l->set.buf, err);
 }
 
@@ -141,7 +145,7 @@ static size_t do_walk(void *ctx, size_t who)
 	return PIECE;
 }
 
-static void measure(struct latency *l, uint64_t budget_ns)
+static int measure(struct latency *l, uint64_t budget_ns, struct err *err)
 {
 	uint64_t window = budget_ns / WINDOWS_WANTED;
 	uint64_t start = clock_ns();
@@ -149,7 +153,7 @@ static void measure(struct latency *l, uint64_t budget_ns)
 	window = window > WINDOW_LEAST_NS ? window : WINDOW_LEAST_NS;
 	crew_window(l->walker, do_walk, l, WARM_NS);
 	while (windows_count(&l->windows) < WINDOWS_WANTED &&
-	       !windows_agree(&l->windows, WINDOWS_LEAST, AGREE_PCT)) {
+	       !windows_agree(&l->windows, WINDOWS_LEAST, AGREE_PCT) && !time_is_over()) {
 		if (windows_count(&l->windows) >= WINDOWS_FLOOR && clock_ns() - start > budget_ns)
 			break;
 		double hops = crew_window(l->walker, do_walk, l, window);
@@ -157,6 +161,8 @@ static void measure(struct latency *l, uint64_t budget_ns)
 		windows_add(&l->windows, 1e9 / hops, crew_disturbed(l->walker));
 	}
 	l->windows_ns = clock_ns() - start;
+	return windows_count(&l->windows) ? 0
+					  : err_time_over(err, "its first windows were measured");
 }
 
 static void report(const struct latency *l, json_t *line)
@@ -187,10 +193,10 @@ static int run(const struct options *o, json_t *line, struct err *err)
 	cleanup_close int rootfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int r = rootfd < 0 ? err_errno(err, -errno, "/") : prepare(&l, rootfd, o, err);
 
-	if (r == 0) {
-		measure(&l, option_number(o, "budget", BUDGET_MS) * 1000000u);
+	if (r == 0)
+		r = measure(&l, option_number(o, "budget", BUDGET_MS) * 1000000u, err);
+	if (r == 0)
 		report(&l, line);
-	}
 	crew_stop(l.writers);
 	crew_stop(l.walker);
 	membuf_free(&l.set.buf); /* the page goes back to the pool before the result is out */

@@ -23,6 +23,7 @@
 #include "bench/membuf.h"
 #include "bench/rdma_link.h"
 #include "bench/stats.h"
+#include "bench/time_over.h"
 
 #define WINDOW_NS 2000000u
 #define GAP_LEAST_NS 1000000u
@@ -186,7 +187,7 @@ static int measure(struct rdma_bench *b, uint64_t budget_ns, struct err *err)
 	uint64_t slot = budget_ns / (FIGURES * ROUNDS_MOST), start = clock_ns();
 	int r = 0;
 
-	while (b->rounds < ROUNDS_MOST && !agreed(b)) {
+	while (b->rounds < ROUNDS_MOST && !agreed(b) && !time_is_over()) {
 		if (b->rounds >= ROUNDS_FLOOR && clock_ns() - start > budget_ns)
 			break;
 		for (int f = 0; f < FIGURES && r == 0; f++) {
@@ -201,7 +202,7 @@ static int measure(struct rdma_bench *b, uint64_t budget_ns, struct err *err)
 		b->rounds++;
 	}
 	b->windows_ns = clock_ns() - start;
-	return 0;
+	return b->rounds ? 0 : err_time_over(err, "its first round was measured");
 }
 
 /* --- the line -------------------------------------------------------------------------- */

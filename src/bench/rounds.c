@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "bench/crew.h"
 #include "bench/stats.h"
+#include "bench/time_over.h"
 
 #define GAP_LEAST_NS 1000000u
 #define WARM_PCT 2.0
@@ -21,7 +22,7 @@ int rounds_warm_up(struct rounds *r, struct err *err)
 	double last[ROUNDS_KINDS] = {0};
 	bool steady = false;
 
-	while (!steady) {
+	while (!steady && !time_is_over()) {
 		steady = true;
 		for (size_t k = 0; k < r->kinds; k++) {
 			double rate;
@@ -73,13 +74,13 @@ int rounds_run(struct rounds *r, struct err *err)
 	int e = 0;
 
 	r->n = 0;
-	while (e == 0 && r->n < ROUNDS_MOST && !agreed(r)) {
+	while (e == 0 && r->n < ROUNDS_MOST && !agreed(r) && !time_is_over()) {
 		if (r->n >= ROUNDS_FLOOR && clock_ns() - start > r->budget_ns)
 			break;
 		e = one_round(r, err);
 	}
 	r->took_ns = clock_ns() - start;
-	return e;
+	return e || r->n ? e : err_time_over(err, "its first round was measured");
 }
 
 double rounds_median(const struct rounds *r, size_t kind)

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "bench/benchmark.h"
+#include "bench/time_over.h"
 
 static int print_line(const struct benchmark *bench, const char *result, const char *reason,
 		      json_t *more)
@@ -44,6 +45,15 @@ static int measure_and_print(const struct options *o)
 	return r;
 }
 
+/* The measuring child, to which SIGTERM is passed on. */
+static volatile pid_t measuring;
+
+static void pass_on(int signal)
+{
+	if (measuring > 0)
+		kill(measuring, signal);
+}
+
 static int judge_end(const struct benchmark *bench, int status)
 {
 	if (WIFEXITED(status))
@@ -61,19 +71,30 @@ static int judge_end(const struct benchmark *bench, int status)
 int benchmark_run(const struct options *o)
 {
 	pid_t parent = getpid();
+	struct sigaction forward = {.sa_handler = pass_on};
+	sigset_t term, before;
 	pid_t pid;
 	int status;
 
 	fflush(NULL);
+	/* What comes before the child listens is not lost to it. */
+	sigemptyset(&term);
+	sigaddset(&term, SIGTERM);
+	sigprocmask(SIG_BLOCK, &term, &before);
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		time_over_listen();
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		_exit(getppid() == parent ? measure_and_print(o) : 1);
 	}
 	if (pid < 0) {
 		fprintf(stderr, "%s: fork: %s\n", o->bench->name, strerror(errno));
 		return 1;
 	}
+	measuring = pid;
+	sigaction(SIGTERM, &forward, NULL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return 1;

@@ -29,6 +29,7 @@
 #include "bench/crew.h"
 #include "bench/mounts.h"
 #include "bench/stats.h"
+#include "bench/time_over.h"
 
 #define ALIGN 4096u /* of the largest logical blocks */
 #define SIZE_MOST (64u << 20)
@@ -250,7 +251,7 @@ static void take_windows(struct storage *s)
 /* Slow storage gets the budget twice, to have some windows at all. */
 static bool is_over(const struct storage *s, uint64_t budget_ns)
 {
-	if (atomic_load(&s->failed) || s->windows == WINDOWS_MOST)
+	if (atomic_load(&s->failed) || s->windows == WINDOWS_MOST || time_is_over())
 		return true;
 	if (s->elapsed_ns > 2 * budget_ns)
 		return true;
@@ -285,7 +286,9 @@ static int measure(struct storage *s, uint64_t budget_ns, struct err *err)
 	r = atomic_load(&s->failed);
 	if (r == ENODATA)
 		return err_set(err, -r, "%s became shorter while it was read", s->path);
-	return r ? err_errno(err, -r, "%s: read", s->path) : 0;
+	if (r)
+		return err_errno(err, -r, "%s: read", s->path);
+	return atomic_load(&s->done) ? 0 : err_time_over(err, "its first requests were read");
 }
 
 /* --- the line ---------------------------------------------------------------------------- */

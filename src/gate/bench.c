@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One poll loop over all children. A child goes WAITING (its resource is in use) ->
- * RUNNING -> (over its deadline) TERM -> KILL -> DONE. Children (their keepers: spawn.h) are
+ * RUNNING -> (if it yields, shortly before its deadline) TOLD -> (over its deadline) TERM -> KILL
+ * -> DONE. Children (their keepers: spawn.h) are
  * watched through pidfds; kernels before 5.3 have none, there the loop wakes every 20 ms to ask.
  */
 #include "gate/bench.h"
@@ -23,7 +24,7 @@
 
 #define TICK_MS 20 /* between looks at a child that has no pidfd */
 
-enum phase { WAITING, RUNNING, TERM, KILL, DONE };
+enum phase { WAITING, RUNNING, TOLD, TERM, KILL, DONE };
 
 struct stream {
 	int fd; /* -1 once at its end */
@@ -163,7 +164,7 @@ static void finish_line(struct child *c)
 /* It was over its deadline, or said too much: it is killed, whatever it said. */
 static bool was_killed(const struct child *c, uint64_t ended_us)
 {
-	return c->too_much || (c->phase != RUNNING && ended_us >= c->deadline_us);
+	return c->too_much || (c->phase > TOLD && ended_us >= c->deadline_us);
 }
 
 static void finish_killed(struct child *c)
@@ -226,6 +227,14 @@ static int open_pipes(int out[2], int err[2])
 	return 0;
 }
 
+/* When one that yields is told that its time is over. */
+static uint64_t time_to_yield(const struct child *c)
+{
+	uint64_t before = (c->deadline_us - c->started_us) / 5;
+
+	return c->deadline_us - (before < BENCH_YIELD_MS * 1000u ? before : BENCH_YIELD_MS * 1000u);
+}
+
 static void child_start(struct child *c, uint64_t end_us)
 {
 	struct spawn spawn = {.argv = c->job->argv, .as = c->job->as};
@@ -238,10 +247,10 @@ static void child_start(struct child *c, uint64_t end_us)
 		return;
 	}
 	c->started_us = clock_usec();
-	c->next_us = c->started_us + (uint64_t)c->job->deadline_ms * 1000u;
-	if (c->next_us > end_us)
-		c->next_us = end_us;
-	c->deadline_us = c->next_us;
+	c->deadline_us = c->started_us + (uint64_t)c->job->deadline_ms * 1000u;
+	if (c->deadline_us > end_us)
+		c->deadline_us = end_us;
+	c->next_us = c->job->yields ? time_to_yield(c) : c->deadline_us;
 	spawn.out = out[1];
 	spawn.err = err[1];
 	r = spawn_start(&spawn, &c->spawned, &why);
@@ -297,7 +306,7 @@ static void child_drain(struct child *c)
 	if (fits || c->too_much)
 		return;
 	c->too_much = true;
-	if (c->phase == RUNNING) {
+	if (c->phase <= TOLD) {
 		spawn_kill(&c->spawned);
 		c->phase = KILL;
 		c->next_us = clock_usec() + BENCH_GRACE_MS * 1000u;
@@ -340,6 +349,14 @@ static void child_clock(struct child *c, uint64_t now)
 		return;
 	switch (c->phase) {
 	case RUNNING:
+		if (now < c->deadline_us) {
+			spawn_term(&c->spawned);
+			c->phase = TOLD;
+			c->next_us = c->deadline_us;
+			break;
+		}
+		/* fall through */
+	case TOLD:
 		spawn_term(&c->spawned);
 		c->phase = TERM;
 		c->next_us = now + BENCH_GRACE_MS * 1000u / 2;

@@ -6,8 +6,9 @@
  * Jobs that name a resource in common run one after another, in the order given; all others
  * run at once. Every child is a session of its own, gets a clean environment, /dev/null as
  * input and the limits of spawn.h (no core dumps, small files, few of everything), is the first
- * that goes when memory is short, and gets SIGKILL when the caller dies. A child over its
- * deadline gets SIGTERM, then SIGKILL; one that doesn't end even then (it is stuck in the
+ * that goes when memory is short, and gets SIGKILL when the caller dies. A child that yields gets
+ * SIGTERM shortly before its deadline, and what it prints until the deadline counts. A child over
+ * its deadline gets SIGTERM, then SIGKILL; one that doesn't end even then (it is stuck in the
  * kernel) is reported and abandoned. What it started ends with it: background processes, daemons
  * in sessions of their own, fork bombs (spawn.h). So each job ends at most BENCH_GRACE_MS after
  * its deadline, whatever the child does, and no job is lost to another's failure. All of them
@@ -27,6 +28,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +39,8 @@
 #define BENCH_PATH "/usr/libexec/railhead/railhead-bench" /* argv[0] of the gate's own jobs */
 #define BENCH_ARGS_MAX 40				  /* with the NULL at the end */
 #define BENCH_OUTPUT_MAX (64u * 1024)			  /* bytes, for stdout and stderr each */
+#define BENCH_YIELD_MS \
+	2000 /* before its deadline, at most a fifth of its time, one that yields is told */
 #define BENCH_GRACE_MS 1000 /* from a deadline to the end of the job: TERM, KILL, abandon */
 
 enum bench_outcome {
@@ -54,8 +58,9 @@ struct bench_job {
 	const char *name;		  /* for sentences about others; NULL: argv[0] */
 	const char *argv[BENCH_ARGS_MAX]; /* argv[0] is an absolute path; ends with NULL */
 	unsigned int deadline_ms;	  /* counted from the start of this child */
-	const struct strv *resources;	  /* "node0", "0000:3b:00.0"; NULL: it disturbs nobody */
-	const struct privileges *as;	  /* NULL: those of the caller */
+	bool yields; /* told by SIGTERM that its time is over, it prints its line */
+	const struct strv *resources; /* "node0", "0000:3b:00.0"; NULL: it disturbs nobody */
+	const struct privileges *as;  /* NULL: those of the caller */
 
 	/* out */
 	enum bench_outcome outcome;

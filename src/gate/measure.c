@@ -136,7 +136,8 @@ static bool fill_job(struct attempt *a, unsigned int times, struct bench_job *jo
 		job->argv[n] = "--budget";
 		job->argv[n + 1] = a->budget;
 	}
-	job->deadline_ms = deadline_ms;
+	job->yields = p->budget_ms != 0;
+	job->deadline_ms = deadline_ms + p->setup_ms;
 	return true;
 }
 

@@ -36,6 +36,7 @@ struct probe {
 	struct privileges *as;	 /* owned; NULL: those of the gate */
 	unsigned int budget_ms;	 /* --budget of the bench program; 0: the program takes none */
 	unsigned int timeout_ms; /* of the check; 0: PROBE_TIMEOUT_MS */
+	unsigned int setup_ms;	 /* besides: before the bench program can measure */
 	struct figure figures[FIGURES_MAX];
 	size_t n_figures;
 	const char *remedy; /* of a slow one, where no cause stands out; static */

@@ -26,6 +26,8 @@
 #include "gate/bench.h"
 
 #define OK "{\"result\":\"measured\",\"value\":42}"
+/* The same for an echo within quotes. */
+#define YIELDED "{\\\"result\\\":\\\"measured\\\",\\\"value\\\":42}"
 
 struct one {
 	const char *label;
@@ -165,6 +167,36 @@ static void test_deadline(void **state)
 	}
 	assert_int_equal(jobs[5].outcome, BENCH_MEASURED);
 	bench_job_clear(&jobs[5]);
+}
+
+/* Told a fifth of its time before the deadline; what others print at SIGTERM is too late. */
+static void test_time_to_yield(void **state)
+{
+	static const char says[] = "trap 'echo \"" YIELDED "\"; exit 0' TERM; sleep 60 & wait";
+	struct bench_job jobs[] = {
+		sh(says, 6000, NULL),
+		sh("trap '' TERM; sleep 60 & wait; sleep 60", 500, NULL),
+		sh("echo '" OK "'", 20000, NULL), /* not held up, not told */
+		sh("sleep 60", 20000, NULL),	  /* the budget ends it */
+		sh(says, 6000, NULL),
+	};
+	struct err err = {0};
+	uint64_t start = now_ms();
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		jobs[i].yields = true;
+	assert_int_equal(bench_run(jobs, array_len(jobs), 9000, &err), 0);
+	assert_in_range(now_ms() - start, 7200, 30000);
+	assert_int_equal(jobs[0].outcome, BENCH_MEASURED);
+	assert_true(jobs[0].duration_us >= 4800000);
+	assert_int_equal(jobs[1].outcome, BENCH_TIMED_OUT);
+	assert_string_equal(jobs[1].reason, "no result within 500 ms; killed");
+	assert_int_equal(jobs[2].outcome, BENCH_MEASURED);
+	assert_int_equal(jobs[3].outcome, BENCH_BROKEN); /* by default SIGTERM ends it */
+	assert_int_equal(jobs[4].outcome, BENCH_TIMED_OUT);
+	for (size_t i = 0; i < array_len(jobs); i++)
+		bench_job_clear(&jobs[i]);
 }
 
 /* --- what children leave behind ------------------------------------------------------ */
@@ -624,6 +656,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_what_children_say),
 	cmocka_unit_test(test_result_is_handed_over),
 	cmocka_unit_test(test_deadline),
+	cmocka_unit_test(test_time_to_yield),
 	cmocka_unit_test(test_nothing_stays),
 	cmocka_unit_test(test_one_that_flees),
 	cmocka_unit_test(test_caller_dies),
