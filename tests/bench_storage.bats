@@ -61,6 +61,23 @@ holds() {
 	holds '.result == "cannot measure" and (.reason | test("tmpfs|O_DIRECT"))'
 }
 
+@test "a file that holds nothing is no measure of the disk" {
+	truncate -s 64M "$dir/none"
+	fallocate -l 64M "$dir/allocated"
+	head -c 4M /dev/urandom >"$dir/part"
+	truncate -s 64M "$dir/part"
+	for name in none:0 allocated:0 part:4; do
+		run "$bench" storage_read --path "$dir/${name%:*}" --budget 50
+		holds '.result == "cannot measure"'
+		holds ".reason | test(\"is sparse: ${name#*:} of its 64 MiB hold data, .* write the file whole\")"
+	done
+	head -c 64M /dev/urandom >"$dir/whole" # one hole of 64K in it is no matter
+	dd if=/dev/zero of="$dir/whole" bs=64K count=1 seek=100 conv=notrunc status=none
+	fallocate -p -o 6553600 -l 65536 "$dir/whole"
+	run "$bench" storage_read --path "$dir/whole" --budget 50
+	holds '.result == "measured"'
+}
+
 @test "a mount that has not come is waited for; a missing file on one that has is not" {
 	run "$bench" storage_read --path "$dir/none" --mount "$dir"
 	holds '.result == "not yet" and (.reason | test("nothing is mounted on .* yet"))'

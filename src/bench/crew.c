@@ -128,6 +128,26 @@ static void *member_main(void *arg)
 	}
 }
 
+/* The kernel cuts the mask to the cpuset when it is set: sched_setaffinity(2). */
+void crew_usable(struct cpus *cpus)
+{
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
+	struct cpus usable = {0};
+
+	if (!set)
+		abort();
+	CPU_ZERO_S(size, set);
+	for (int cpu = cpus_next(cpus, -1); cpu >= 0; cpu = cpus_next(cpus, cpu))
+		CPU_SET_S((size_t)cpu, size, set);
+	if (sched_setaffinity(0, size, set) == 0 && sched_getaffinity(0, size, set) == 0)
+		for (int cpu = cpus_next(cpus, -1); cpu >= 0; cpu = cpus_next(cpus, cpu))
+			if (CPU_ISSET_S((size_t)cpu, size, set))
+				cpus_add(&usable, (unsigned int)cpu);
+	CPU_FREE(set);
+	*cpus = usable;
+}
+
 /* The CPUs that may be used. Leaves the caller, who sleeps in windows, on the last one. */
 static size_t usable_cpus(const struct cpus *cpus, size_t most, struct member *members)
 {

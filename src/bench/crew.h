@@ -23,6 +23,9 @@ struct crew;
  */
 typedef size_t (*crew_work)(void *ctx, size_t who);
 
+/* Leaves those CPUs that this process may run on: isolated ones too, none outside its cpuset. */
+void crew_usable(struct cpus *cpus);
+
 /* CPUs that this process may not run on are left out. -ENODEV when none is left. */
 int crew_start(struct crew **ret, const struct cpus *cpus, size_t most, struct err *err);
 size_t crew_size(const struct crew *c);

@@ -123,6 +123,29 @@ uint64_t facts_last_level_cache(int rootfd, const struct cpus *cpus)
 	return sum;
 }
 
+void facts_spread(int rootfd, struct cpus *cpus, size_t most)
+{
+	struct cpus left = *cpus, picked = {0};
+
+	if (cpus_count(cpus) <= most)
+		return;
+	while (cpus_count(&picked) < most) {
+		struct cpus round = left; /* one of each cache */
+
+		for (int n = cpus_next(&round, -1); n >= 0; n = cpus_next(&round, n)) {
+			struct cpus shared = {0};
+
+			if (cpus_count(&picked) == most)
+				break;
+			last_cache(rootfd, n, &shared);
+			cpus_remove_all(&round, &shared);
+			cpus_add(&picked, (unsigned int)n);
+			cpus_remove_all(&left, &picked);
+		}
+	}
+	*cpus = picked;
+}
+
 /* "Node 0 MemFree:   123 kB" */
 static uint64_t meminfo_bytes(const char *text, const char *key)
 {

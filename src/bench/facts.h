@@ -17,6 +17,12 @@ int facts_node_cpus(int rootfd, unsigned int node, struct cpus *ret, struct err 
 /* Leaves of each core's threads only the first: two on a core add no bandwidth. */
 void facts_one_per_core(int rootfd, struct cpus *cpus);
 
+/*
+ * Leaves at most so many CPUs, as many of each last-level cache as of each other one: on a
+ * processor of chiplets each of these caches has a link of its own to the memory.
+ */
+void facts_spread(int rootfd, struct cpus *cpus, size_t most);
+
 /* Bytes of last-level cache that these CPUs have, each cache counted once; 0: not known. */
 uint64_t facts_last_level_cache(int rootfd, const struct cpus *cpus);
 

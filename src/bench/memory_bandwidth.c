@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "bench/crew.h"
+#include "bench/facts.h"
 #include "bench/stream.h"
 #include "bench/time_over.h"
 #include "bench/windows.h"
@@ -119,11 +120,14 @@ static int share_out(struct bandwidth *b, struct err *err)
 
 static int prepare(struct bandwidth *b, int rootfd, const struct options *o, struct err *err)
 {
+	size_t most = option_number(o, "threads", CPUS_AT_MOST);
 	int r = workset_find(&b->set, rootfd, o, err);
 
-	if (r == 0)
-		r = crew_start(&b->crew, &b->set.cpus, option_number(o, "threads", CPUS_AT_MOST),
-			       err);
+	if (r == 0) {
+		crew_usable(&b->set.cpus);
+		facts_spread(rootfd, &b->set.cpus, most);
+		r = crew_start(&b->crew, &b->set.cpus, most, err);
+	}
 	if (r == 0)
 		r = workset_map(&b->set, rootfd, o, err);
 	if (r == 0)

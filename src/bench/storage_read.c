@@ -41,6 +41,8 @@
 #define WINDOWS_FLOOR 4	 /* of slow storage, within twice the budget */
 #define AGREE_PCT 2
 #define BUDGET_MS 1500
+#define HOLES_MOST 1000 /* that are looked at, of a file that has many small ones */
+#define HOLES_SHARE 100 /* one part in so many may be holes */
 
 struct storage {
 	int fd;
@@ -158,6 +160,40 @@ static int find_size(struct storage *s, const struct stat *st, struct err *err)
 	return 0;
 }
 
+/*
+ * Bytes that are in no hole, lseek(2). A file system that does not tell holes says that there are
+ * none; extents that are allocated and not written are holes. Looks at HOLES_MOST of them.
+ */
+static uint64_t data_of(const struct storage *s)
+{
+	off_t at = 0, end = (off_t)s->file_size;
+	uint64_t holes = 0;
+
+	for (int i = 0; i < HOLES_MOST && at < end; i++) {
+		off_t hole = lseek(s->fd, at, SEEK_HOLE), data;
+
+		if (hole < 0 || hole >= end)
+			break;
+		data = lseek(s->fd, hole, SEEK_DATA);
+		at = data < 0 ? end : data; /* ENXIO: a hole up to the end */
+		holes += (uint64_t)(at - hole);
+	}
+	return s->file_size - holes;
+}
+
+/* The kernel answers holes with zeroes and asks no disk and no server. */
+static int refuse_holes(const struct storage *s, const struct stat *st, struct err *err)
+{
+	uint64_t data = S_ISREG(st->st_mode) ? data_of(s) : s->file_size;
+
+	if (data >= s->file_size - s->file_size / HOLES_SHARE)
+		return 0;
+	return err_set(err, -ENODATA,
+		       "%s is sparse: %" PRIu64 " of its %" PRIu64 " MiB hold data, and holes are "
+		       "read without the disk; write the file whole, for example with dd",
+		       s->path, data >> 20, s->file_size >> 20);
+}
+
 static int open_storage(struct storage *s, struct err *err)
 {
 	struct stat st;
@@ -177,7 +213,7 @@ static int open_storage(struct storage *s, struct err *err)
 			       "%s has %" PRIu64 " bytes, fewer than a request of %" PRIu64
 			       "; write a file of some GiB there",
 			       s->path, s->file_size, s->size);
-	return 0;
+	return refuse_holes(s, &st, err);
 }
 
 /* --- reading ----------------------------------------------------------------------------- */

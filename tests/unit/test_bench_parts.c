@@ -288,6 +288,36 @@ static void test_facts(void **state)
 	assert_int_equal(facts_rdma_node(f->fd, "mlx5_1"), -1);
 }
 
+/* Two CPUs of a core each, two caches: of each cache before a second of one. */
+static void test_spread(void **state)
+{
+	static const struct {
+		const char *cpus;
+		size_t most;
+		const char *left;
+	} t[] = {
+		{"2-5", 8, "2-5"},
+		{"2-5", 4, "2-5"},
+		{"2-5", 3, "2-4"},
+		{"2,4,5", 2, "2,5"},
+		{"2-5", 1, "2"},
+		{"2,4", 1, "2"},
+		/* no cache is known of the others: in their order */
+		{"2,4,6-9", 3, "2,6-7"},
+	};
+	const struct fake_root *f = *state;
+
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct cpus cpus = {0};
+		cleanup_free char *left = NULL;
+
+		assert_int_equal(cpus_parse(t[i].cpus, &cpus), 0);
+		facts_spread(f->fd, &cpus, t[i].most);
+		left = cpus_format(&cpus);
+		assert_string_equal(left, t[i].left);
+	}
+}
+
 static void test_reasons(void **state)
 {
 	const struct fake_root *f = *state;
@@ -350,6 +380,7 @@ int main(void)
 		cmocka_unit_test(test_run_crashes),
 		cmocka_unit_test(test_stream),
 		cmocka_unit_test_setup_teardown(test_facts, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(test_spread, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(test_reasons, make_root, remove_root),
 		cmocka_unit_test(test_smallest_page),
 		cmocka_unit_test(test_buffer),
