@@ -76,7 +76,7 @@ no_process() { # PATTERN
   status_is 7 gate --root "$root"
   [ "$(jq '.measurements | length' "$gate_out")" = 20 ]
   [ "$(jq '[.measurements[] | select(.outcome == "pass")] | length' "$gate_out")" = 9 ]
-  measured gate/hangs/command broken "no result within [0-9]+ ms; killed"
+  measured gate/hangs/command broken "no result within [0-9]+ ms, when gate.budget was used up; killed"
   measured gate/late10/command "cannot measure" \
     "its turn did not come within the budget of [0-9]+ ms, most of which went to gate/hangs/command"
   [ "$gate_ms" -lt 5500 ] # the budget, a second's grace, and what the node takes to be looked at

@@ -33,12 +33,14 @@ struct stream {
 
 struct child {
 	struct bench_job *job;
+	size_t round; /* no two of a round share a resource */
 	enum phase phase;
 	struct spawned spawned;
 	int pidfd;
 	struct stream out;
 	struct stream err;
 	bool too_much;	      /* it was killed for what it printed, not for its time */
+	bool by_budget;	      /* all of them end before its own deadline */
 	uint64_t started_us;  /* CLOCK_MONOTONIC */
 	uint64_t deadline_us; /* its own, or the end of all */
 	uint64_t next_us;     /* when the present phase ends */
@@ -175,8 +177,9 @@ static void finish_killed(struct child *c)
 	if (c->too_much)
 		finish_said(c, what);
 	else
-		finish(c, BENCH_TIMED_OUT, "no result within %u ms; killed",
-		       (unsigned int)((c->deadline_us - c->started_us + 999u) / 1000u));
+		finish(c, BENCH_TIMED_OUT, "no result within %u ms%s; killed",
+		       (unsigned int)((c->deadline_us - c->started_us + 999u) / 1000u),
+		       c->by_budget ? ", when gate.budget was used up" : "");
 }
 
 static void finish_exit(struct child *c, int status)
@@ -248,7 +251,8 @@ static void child_start(struct child *c, uint64_t end_us)
 	}
 	c->started_us = clock_usec();
 	c->deadline_us = c->started_us + (uint64_t)c->job->deadline_ms * 1000u;
-	if (c->deadline_us > end_us)
+	c->by_budget = c->deadline_us > end_us;
+	if (c->by_budget)
 		c->deadline_us = end_us;
 	c->next_us = c->job->yields ? time_to_yield(c) : c->deadline_us;
 	spawn.out = out[1];
@@ -399,13 +403,32 @@ static bool share_resource(const struct bench_job *a, const struct bench_job *b)
 }
 
 /*
- * Nothing that runs disturbs it, and nothing before it in the list waits for what it needs:
- * one that needs much would be passed by for ever.
+ * Each job gets the first round in which nothing before it shares a resource with it: those of a
+ * ring, of which each shares one with the next, are done in two rounds, not one after another.
+ */
+static void share_rounds_out(struct child *all, size_t n)
+{
+	cleanup_free bool *taken = xcalloc(n + 1, sizeof(*taken));
+
+	for (size_t i = 0; i < n; i++) {
+		memset(taken, 0, (n + 1) * sizeof(*taken));
+		for (size_t j = 0; j < i; j++)
+			if (share_resource(all[i].job, all[j].job))
+				taken[all[j].round] = true;
+		while (taken[all[i].round])
+			all[i].round++;
+	}
+}
+
+/*
+ * Nothing that runs disturbs it, and nothing of an earlier round waits for what it needs: one
+ * that needs much would be passed by for ever.
  */
 static bool may_start(const struct child *all, size_t n, const struct child *c)
 {
 	for (size_t i = 0; i < n; i++) {
-		bool counts = running(&all[i]) || (all[i].phase == WAITING && &all[i] < c);
+		bool counts =
+			running(&all[i]) || (all[i].phase == WAITING && all[i].round < c->round);
 
 		if (counts && share_resource(all[i].job, c->job))
 			return false;
@@ -531,6 +554,7 @@ int bench_run(struct bench_job *jobs, size_t n, unsigned int budget_ms, struct e
 		all[i] = (struct child){
 			.job = &jobs[i], .pidfd = -1, .out = {.fd = -1}, .err = {.fd = -1}};
 	}
+	share_rounds_out(all, n);
 	while (start_ready(all, n, end_us)) {
 		wait_for_news(all, n, fds);
 		for (size_t i = 0; i < n; i++)

@@ -544,7 +544,8 @@ static void test_budget_of_all(void **state)
 	took = now_ms() - start;
 	assert_in_range(took, 400, 30000);
 	assert_int_equal(jobs[0].outcome, BENCH_TIMED_OUT);
-	assert_string_equal(jobs[0].reason, "no result within 400 ms; killed");
+	assert_string_equal(jobs[0].reason,
+			    "no result within 400 ms, when gate.budget was used up; killed");
 	for (size_t i = 1; i < array_len(jobs); i++) {
 		assert_int_equal(jobs[i].outcome, BENCH_NOT_RUN);
 		assert_string_equal(jobs[i].reason,
@@ -554,11 +555,47 @@ static void test_budget_of_all(void **state)
 	}
 }
 
+/* Each shares a resource with the next: every second one at a time, which wait for each other. */
+static void test_ring_in_two_rounds(void **state)
+{
+	enum { N = 8 };
+	char dir[] = "/tmp/railhead-test.XXXXXX";
+	struct bench_job jobs[N];
+	struct strv links[N] = {{0}};
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	for (size_t i = 0; i < N; i++) {
+		cleanup_free char *own = xasprintf("%zu", i);
+		cleanup_free char *next = xasprintf("%zu", (i + 1) % N);
+
+		strv_add(&links[i], own);
+		strv_add(&links[i], next);
+		jobs[i] =
+			sh("cd \"$0\" && mkdir $1.$2 && until [ \"$(ls | grep -c ^$1)\" = 4 ]; do "
+			   "sleep 0.01; done; echo '" OK "'",
+			   20000, &links[i]);
+		jobs[i].argv[3] = dir;
+		jobs[i].argv[4] = i % 2 ? "odd" : "even";
+		jobs[i].argv[5] = links[i].v[0];
+	}
+	run_ms(jobs, N);
+	for (size_t i = 0; i < N; i++) {
+		assert_int_equal(jobs[i].outcome, BENCH_MEASURED);
+		bench_job_clear(&jobs[i]);
+		strv_free(&links[i]);
+	}
+
+	cleanup_free char *rm = xasprintf("rm -r '%s'", dir);
+
+	assert_int_equal(system(rm), 0);
+}
+
 /* One that needs two resources is not passed by for ever by those that need one of them. */
 static void test_several_resources(void **state)
 {
 	char dir[] = "/tmp/railhead-test.XXXXXX";
-	struct bench_job jobs[4];
+	struct bench_job jobs[6];
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
@@ -572,8 +609,10 @@ static void test_several_resources(void **state)
 	jobs[1].resources = &both, jobs[1].argv[4] = "node0 nic";
 	jobs[2].resources = &nic, jobs[2].argv[4] = "nic";
 	jobs[3].resources = &gpu, jobs[3].argv[4] = "gpu";
+	jobs[4].resources = &node0, jobs[4].argv[4] = "node0";
+	jobs[5].resources = &nic, jobs[5].argv[4] = "nic";
 	for (size_t i = 0; i < array_len(jobs); i++)
-		jobs[i].argv[5] = (const char *[]){"a", "b", "c", "d"}[i];
+		jobs[i].argv[5] = (const char *[]){"a", "b", "c", "d", "e", "f"}[i];
 	run_ms(jobs, array_len(jobs));
 	for (size_t i = 0; i < array_len(jobs); i++) {
 		assert_int_equal(jobs[i].outcome, BENCH_MEASURED);
@@ -588,7 +627,8 @@ static void test_several_resources(void **state)
 	assert_non_null(f);
 	order[fread(order, 1, sizeof(order) - 1, f)] = '\0';
 	fclose(f);
-	assert_true(strchr(order, 'b') < strchr(order, 'c'));
+	assert_true(strchr(order, 'b') < strchr(order, 'e'));
+	assert_true(strchr(order, 'b') < strchr(order, 'f'));
 	unlink(path);
 	rmdir(dir);
 }
@@ -670,6 +710,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_bad_jobs),
 	cmocka_unit_test(test_budget_of_all),
 	cmocka_unit_test(test_several_resources),
+	cmocka_unit_test(test_ring_in_two_rounds),
 	cmocka_unit_test(test_abandoned),
 };
 
