@@ -59,6 +59,17 @@ def waits_for_job(boot):
     return bool(last) and int(last[1] or 0) * 60 + int(last[2]) > STANDSTILL
 
 
+# The kernel names a task that waits for a grace period of RCU, which ends when each CPU has
+# scheduled once: where none ends, the CPUs sleep on with the interrupt lost that wakes them.
+HUNG_IN_RCU = re.compile(r"blocked for more than \d+ seconds\.(?:(?!blocked for).)*?\b__wait_rcu_gp\b",
+                         re.S)
+
+
+def waits_for_rcu(boot):
+    """Does a task wait for more than two minutes for what only the CPUs themselves can do?"""
+    return bool(HUNG_IN_RCU.search(boot))
+
+
 # Without stopping each service, which takes half as long as a boot; file systems are in order. Then
 # as an operator does it, for what is to be seen of that.
 REBOOT = "systemctl --force reboot"
@@ -536,8 +547,9 @@ class Guest:
         for ever, or for 30 s at each line of a console, and sometimes QEMU ends itself
         (iotlb_to_section: Assertion ... failed).
 
-        A boot that stands still before railhead's first word is the emulator's fault once. A
-        fault of the arguments that railhead gave to that kernel is there the second time, too.
+        A boot that stands still before railhead's first word is the emulator's fault once, and so
+        is one whose kernel waits for its own CPUs, whoever runs on them. A fault of the arguments
+        that railhead gave to that kernel is there the second time, too.
         """
         if self._process is None:
             return None
@@ -545,6 +557,8 @@ class Guest:
             return "QEMU ended: " + self._qemu_log()
         console = self.console()
         boot = console[max(map(console.rfind, BOOT_BEGINS)):]
+        if waits_for_rcu(boot):
+            return "a kernel waits for its own CPUs; the boot ends with:\n" + boot[-600:]
         if boot.startswith(BOOT_BEGINS) and not RAILHEAD_RUNS.search(boot) \
                 and (self._still_for() > STANDSTILL or crawls(boot) or waits_for_job(boot)):
             return "a boot stands still before railhead runs; it ends with:\n" + boot[-600:]
