@@ -29,7 +29,7 @@ Y
   mkdir -p "$sim/node/proc/sys/vm"
   echo 60 >"$sim/node/proc/sys/vm/swappiness"
   sim_start
-  "$railhead" apply --root "$root" 2>/dev/null
+  "$railhead" apply --root "$root" 2>"$sim/said" || { cat "$sim/said"; return 1; }
   "$railhead" gate --root "$root"
   run_dir=$root/run/railhead
   [ -e "$run_dir/ready" ]
