@@ -11,7 +11,10 @@
 
 #include "base/mem.h"
 
-enum { MAX_LINKS = 40 }; /* as the kernel: ELOOP beyond */
+enum {
+	MAX_LINKS = 40, /* as the kernel: ELOOP beyond */
+	TRIES = 8,	/* of openat2 */
+};
 
 static bool use_fallback;
 
@@ -168,12 +171,15 @@ int root_open_path(const struct root *root, const char *path, int flags)
 		return walk_open(root, path, flags);
 	do {
 		fd = syscall(SYS_openat2, root->fd, *path ? path : ".", &how, sizeof(how));
-		/* EAGAIN: a rename below us while ".." was resolved; try again. */
-	} while (fd < 0 && errno == EAGAIN && ++tries < 32);
+		/* EAGAIN: somebody mounted or renamed anything while ".." was resolved. */
+	} while (fd < 0 && errno == EAGAIN && ++tries < TRIES);
 	if (fd >= 0)
 		return (int)fd;
-	/* EPERM and ENOSYS are what old kernels and seccomp filters answer. */
-	if (errno == ENOSYS || errno == EPERM)
+	/*
+	 * EPERM and ENOSYS are what old kernels and seccomp filters answer. And where services and
+	 * containers start, namespaces are copied mount by mount: each try meets one of them.
+	 */
+	if (errno == ENOSYS || errno == EPERM || errno == EAGAIN)
 		return walk_open(root, path, flags);
 	return -errno;
 }

@@ -4,8 +4,9 @@
  * machine itself, or a captured tree, a fake one of the tests, an image (--root DIR).
  *
  * Opens are openat2(2) with RESOLVE_IN_ROOT, so that an absolute or "../" symbolic link
- * inside a captured tree stays inside; where the kernel or a seccomp filter has no
- * openat2, a walk by components does the same (root_test_fallback() forces it in tests).
+ * inside a captured tree stays inside. Where the kernel or a seccomp filter has no openat2, or
+ * others mount and rename so busily that it gives up, a walk by components does the same
+ * (root_test_fallback() forces it in tests).
  * Paths are relative ("sys/class/net") or begin with "/"; both mean below the root.
  */
 #pragma once

@@ -11,7 +11,9 @@
 #include <cmocka.h>
 
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -20,6 +22,8 @@
 #include "sys/read.h"
 #include "sys/state.h"
 #include "tree.h"
+
+static atomic_bool renamed_enough;
 
 static const struct tree_file files[] = {
 	{"file", "text\n"},
@@ -792,6 +796,40 @@ static void test_boot_id(void **state)
 	assert_string_equal(id, "0f0e0d0c-0b0a-4908-8706-050403020100");
 }
 
+/* Renames in another directory until it is told to end, as container runtimes do at boot. */
+static void *rename_on(void *arg)
+{
+	const struct tmp *t = arg;
+	cleanup_free char *a = xasprintf("%s/busy/a", t->dir), *b = xasprintf("%s/busy/b", t->dir);
+
+	for (bool there = true; !atomic_load(&renamed_enough); there = !there)
+		assert_int_equal(rename(there ? a : b, there ? b : a), 0);
+	return NULL;
+}
+
+/* openat2() gives up where somebody renames, or mounts, during each of its ".."; we do not. */
+static void test_beside_renames(void **state)
+{
+	struct tmp *t = *state;
+	cleanup_str struct str path = {0};
+	pthread_t busy;
+
+	tmp_write(t, "busy/a", "");
+	for (int i = 0; i < 500; i++)
+		str_add(&path, "dir/../");
+	str_add(&path, "file");
+	assert_int_equal(pthread_create(&busy, NULL, rename_on, t), 0);
+	for (int i = 0; i < 200; i++) {
+		int fd = root_open_path(&t->root, str_get(&path), O_RDONLY);
+
+		if (fd < 0)
+			fail_msg("open %d: %s", i, strerror(-fd));
+		close(fd);
+	}
+	atomic_store(&renamed_enough, true);
+	pthread_join(busy, NULL);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -817,6 +855,7 @@ int main(void)
 		TEST(test_lock_held),
 		TEST(test_lock_left_by_worker),
 		TEST(test_boot_id),
+		TEST(test_beside_renames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
