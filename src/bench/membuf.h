@@ -26,10 +26,14 @@ struct membuf {
 int membuf_map(struct membuf *ret, int rootfd, unsigned int node, uint64_t page, size_t want,
 	       struct err *err);
 
-/* Faults in [from, to) of it; may be called side by side for different parts. */
+/* Faults in [from, to) of it, until the run's time is over; may be called side by side for parts.
+ */
 void membuf_touch(const struct membuf *b, size_t from, size_t to);
 
-/* Are the pages (all huge ones, a sample of small ones) where they were asked for? */
+/*
+ * Are the pages (all huge ones, a sample of small ones) where they were asked for? -EAGAIN: the
+ * run's time was over, and some may not have been touched.
+ */
 int membuf_verify(const struct membuf *b, struct err *err);
 
 void membuf_free(struct membuf *b);

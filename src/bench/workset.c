@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "bench/facts.h"
-#include "bench/time_over.h"
 
 #define SIZE_LEAST (64u << 20)
 
@@ -71,16 +70,6 @@ int workset_map(struct workset *w, int rootfd, const struct options *o, struct e
 		       "the free %s pages of node %u (%zu MiB) are less than twice the last-level "
 		       "cache (%" PRIu64 " MiB)",
 		       size_name(w->buf.page, page), w->node, w->used >> 20, w->cache >> 20);
-}
-
-int workset_untouched(const struct workset *w, struct err *err)
-{
-	cleanup_free char *what =
-		xasprintf("%zu MiB of node %u were touched first: too many others want its CPUs, "
-			  "or its memory is slow",
-			  w->used >> 20, w->node);
-
-	return err_time_over(err, what);
 }
 
 void workset_report(const struct workset *w, json_t *line)

@@ -52,9 +52,6 @@ int workset_find(struct workset *w, int rootfd, const struct options *o, struct 
  */
 int workset_map(struct workset *w, int rootfd, const struct options *o, struct err *err);
 
-/* -EAGAIN: the run's time was over before all of it was touched and written. */
-int workset_untouched(const struct workset *w, struct err *err);
-
 /* "node", "from", "page", "size" (w->used), "last_level_cache", "touch_ms". */
 void workset_report(const struct workset *w, json_t *line);
 

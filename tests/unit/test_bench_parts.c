@@ -23,6 +23,18 @@
 
 /* --- options ----------------------------------------------------------------------------- */
 
+/* Its time is over before its memory is touched. */
+static int run_too_long(struct err *err)
+{
+	cleanup_membuf struct membuf b = {0};
+	cleanup_close int rootfd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int r = membuf_map(&b, rootfd, 0, 4096, 4u << 20, err);
+
+	raise(SIGTERM);
+	membuf_touch(&b, 0, b.len);
+	return r < 0 ? r : membuf_verify(&b, err);
+}
+
 static int run_by_node(const struct options *o, json_t *line, struct err *err)
 {
 	switch (option_number(o, "node", 0)) {
@@ -35,6 +47,8 @@ static int run_by_node(const struct options *o, json_t *line, struct err *err)
 		signal(SIGBUS, SIG_DFL); /* cmocka catches these */
 		raise(SIGBUS);
 		return 0;
+	case 4:
+		return run_too_long(err);
 	default:
 		signal(SIGSEGV, SIG_DFL);
 		raise(SIGSEGV);
@@ -139,6 +153,10 @@ static void test_run(void **state)
 	assert_int_equal(run_fake("1", text, sizeof(text)), 0);
 	assert_string_equal(text, "{\"bench\":\"fake\",\"result\":\"cannot measure\","
 				  "\"reason\":\"no \\\"page\\\"\"}\n");
+	assert_int_equal(run_fake("4", text, sizeof(text)), 0);
+	assert_non_null(strstr(text,
+			       "\"not yet\",\"reason\":\"its time was over while 4 MiB of node "
+			       "0 were touched first: "));
 }
 
 static void test_run_crashes(void **state)
