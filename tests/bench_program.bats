@@ -106,12 +106,12 @@ holds() {
 	holds '(.steal_ms == "unknown" or .steal_ms >= 0) and (.smi == "unknown" or .smi >= 0)'
 }
 
-# The child that measures, once it is in its loop: it has used 20 ms of CPU.
-wait_for_child() { # PID
+# The child that measures, once it is in its loop: it has used 20 ms of CPU, or so many ticks.
+wait_for_child() { # PID [TICKS]
 	local child i
 	for ((i = 0; i < 1000; i++)); do
 		child=$(pgrep -P "$1" || true) # none yet: looked for again, and missed at the end
-		[ -z "$child" ] || [ "$(awk '{ print $14 + $15 }' "/proc/$child/stat")" -lt 2 ] || {
+		[ -z "$child" ] || [ "$(awk '{ print $14 + $15 }' "/proc/$child/stat")" -lt "${2:-2}" ] || {
 			echo "$child"
 			return
 		}
@@ -152,8 +152,7 @@ time_is_over() { # PID
 	for what in bandwidth latency; do
 		"$bench" memory_$what --node 0 --page 4K --size 2G --budget 100 >"$BATS_TEST_TMPDIR/line" &
 		program=$!
-		measuring=
-		until [ "$measuring" ]; do measuring=$(pgrep -P $program || true); done
+		measuring=$(wait_for_child $program 0)
 		kill -STOP "$measuring"
 		kill -TERM "$measuring"
 		kill -CONT "$measuring"

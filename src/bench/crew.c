@@ -53,30 +53,22 @@ void sleep_ns(uint64_t ns)
 	nanosleep(&t, NULL);
 }
 
-static cpu_set_t *set_of(int cpu, size_t *ret_size)
+int run_on(struct cpus *cpus)
 {
-	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
+	cpu_set_t *set = (cpu_set_t *)cpus->bit;
 
-	if (!set)
-		abort();
-	*ret_size = CPU_ALLOC_SIZE(CPUS_MAX);
-	CPU_ZERO_S(*ret_size, set);
-	CPU_SET_S((size_t)cpu, *ret_size, set);
-	return set;
+	if (sched_setaffinity(0, sizeof(cpus->bit), set) < 0)
+		return -errno;
+	/* The kernel has cut it to the cpuset: sched_setaffinity(2). */
+	return sched_getaffinity(0, sizeof(cpus->bit), set) < 0 ? -errno : 0;
 }
 
-/*
- * Isolated CPUs are not in our inherited mask and yet allowed, those outside the cpuset are
- * not allowed: so ask by trying.
- */
-static int pin(int cpu)
+static void pin(int cpu)
 {
-	size_t size;
-	cpu_set_t *set = set_of(cpu, &size);
-	int r = sched_setaffinity(0, size, set) < 0 ? -errno : 0;
+	struct cpus one = {0};
 
-	CPU_FREE(set);
-	return r;
+	cpus_add(&one, (unsigned int)cpu);
+	run_on(&one);
 }
 
 static long switches(void)
@@ -128,34 +120,16 @@ static void *member_main(void *arg)
 	}
 }
 
-/* The kernel cuts the mask to the cpuset when it is set: sched_setaffinity(2). */
-void crew_usable(struct cpus *cpus)
-{
-	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
-	cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
-	struct cpus usable = {0};
-
-	if (!set)
-		abort();
-	CPU_ZERO_S(size, set);
-	for (int cpu = cpus_next(cpus, -1); cpu >= 0; cpu = cpus_next(cpus, cpu))
-		CPU_SET_S((size_t)cpu, size, set);
-	if (sched_setaffinity(0, size, set) == 0 && sched_getaffinity(0, size, set) == 0)
-		for (int cpu = cpus_next(cpus, -1); cpu >= 0; cpu = cpus_next(cpus, cpu))
-			if (CPU_ISSET_S((size_t)cpu, size, set))
-				cpus_add(&usable, (unsigned int)cpu);
-	CPU_FREE(set);
-	*cpus = usable;
-}
-
-/* The CPUs that may be used. Leaves the caller, who sleeps in windows, on the last one. */
-static size_t usable_cpus(const struct cpus *cpus, size_t most, struct member *members)
+/* Leaves the caller, who sleeps in windows, on the last one. */
+static size_t place_members(struct cpus cpus, size_t most, struct member *members)
 {
 	size_t n = 0;
 
-	for (int cpu = cpus_next(cpus, -1); cpu >= 0 && n < most; cpu = cpus_next(cpus, cpu))
-		if (pin(cpu) == 0)
-			members[n++].cpu = cpu;
+	if (run_on(&cpus) < 0)
+		return 0;
+	for (int cpu = cpus_next(&cpus, -1); cpu >= 0 && n < most; cpu = cpus_next(&cpus, cpu))
+		members[n++].cpu = cpu;
+	pin(members[n - 1].cpu);
 	return n;
 }
 
@@ -166,7 +140,7 @@ int crew_start(struct crew **ret, const struct cpus *cpus, size_t most, struct e
 	int r = 0;
 
 	c->members = xcalloc(most, sizeof(*c->members));
-	c->n = usable_cpus(cpus, most, c->members);
+	c->n = place_members(*cpus, most, c->members);
 	if (c->n == 0) {
 		free(c->members);
 		free(c);

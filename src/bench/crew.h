@@ -23,9 +23,6 @@ struct crew;
  */
 typedef size_t (*crew_work)(void *ctx, size_t who);
 
-/* Leaves those CPUs that this process may run on: isolated ones too, none outside its cpuset. */
-void crew_usable(struct cpus *cpus);
-
 /* CPUs that this process may not run on are left out. -ENODEV when none is left. */
 int crew_start(struct crew **ret, const struct cpus *cpus, size_t most, struct err *err);
 size_t crew_size(const struct crew *c);
@@ -49,6 +46,13 @@ bool crew_disturbed(const struct crew *c);
 double crew_stalled_pct(const struct crew *c);
 
 void crew_stop(struct crew *c); /* NULL is fine */
+
+/*
+ * Puts the calling thread on those of the CPUs that it may run on, and leaves these in the set:
+ * isolated ones too, though they are in no inherited mask; none that is offline or outside the
+ * cpuset. -EINVAL: there are none, and nothing has changed.
+ */
+int run_on(struct cpus *cpus);
 
 uint64_t clock_ns(void); /* CLOCK_MONOTONIC */
 void sleep_ns(uint64_t ns);

@@ -4,27 +4,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mempolicy.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "bench/crew.h"
 #include "bench/facts.h"
 #include "bench/nvml.h"
 
 #define NODES_MOST 1024
 
 /* --- the place --------------------------------------------------------------------------- */
-
-/* Those of the node that may be used; the kernel leaves out the others, unless that's all. */
-static int run_on(const struct cpus *cpus)
-{
-	int r = sched_setaffinity(0, sizeof(cpus->bit), (const cpu_set_t *)cpus->bit);
-
-	return r < 0 ? -errno : 0;
-}
 
 int gpu_stand_on(unsigned int node, struct err *err)
 {

@@ -124,7 +124,7 @@ static int prepare(struct bandwidth *b, int rootfd, const struct options *o, str
 	int r = workset_find(&b->set, rootfd, o, err);
 
 	if (r == 0) {
-		crew_usable(&b->set.cpus);
+		run_on(&b->set.cpus); /* crew_start() says so if it may on none */
 		facts_spread(rootfd, &b->set.cpus, most);
 		r = crew_start(&b->crew, &b->set.cpus, most, err);
 	}

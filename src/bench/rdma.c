@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -99,18 +98,14 @@ static int give_memory(struct rdma_bench *b, enum rdma_side side, int rootfd,
 static int stay_on(struct rdma_bench *b, int rootfd, unsigned int node, struct err *err)
 {
 	struct cpus cpus = {0};
-	cpu_set_t set;
 	int r = facts_node_cpus(rootfd, node, &cpus, err);
 
 	if (r < 0)
 		return r;
-	CPU_ZERO(&set);
-	for (int n = cpus_next(&cpus, -1); n >= 0 && n < CPU_SETSIZE; n = cpus_next(&cpus, n))
-		CPU_SET(n, &set);
-	if (sched_setaffinity(0, sizeof(set), &set) < 0)
-		return err_errno(err, -errno, "run on the CPUs of node %u", node);
-	if (sched_getaffinity(0, sizeof(set), &set) == 0) /* less what a cgroup forbids */
-		b->link->options.cpus = (unsigned int)CPU_COUNT(&set);
+	r = run_on(&cpus);
+	if (r < 0)
+		return err_errno(err, r, "run on the CPUs of node %u", node);
+	b->link->options.cpus = cpus_count(&cpus); /* less what a cgroup forbids */
 	return 0;
 }
 

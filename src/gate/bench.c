@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One poll loop over all children. A child goes WAITING (its resource is in use) ->
- * RUNNING -> (if it yields, shortly before its deadline) TOLD -> (over its deadline) TERM -> KILL
- * -> DONE. Children (their keepers: spawn.h) are
+ * RUNNING -> (over its deadline) TERM -> KILL -> DONE; one that yields goes RUNNING -> (shortly
+ * before its deadline) TOLD -> (over it) KILL -> DONE. Children (their keepers: spawn.h) are
  * watched through pidfds; kernels before 5.3 have none, there the loop wakes every 20 ms to ask.
  */
 #include "gate/bench.h"
@@ -40,7 +40,6 @@ struct child {
 	struct stream out;
 	struct stream err;
 	bool too_much;	      /* it was killed for what it printed, not for its time */
-	bool by_budget;	      /* all of them end before its own deadline */
 	uint64_t started_us;  /* CLOCK_MONOTONIC */
 	uint64_t deadline_us; /* its own, or the end of all */
 	uint64_t next_us;     /* when the present phase ends */
@@ -171,6 +170,8 @@ static bool was_killed(const struct child *c, uint64_t ended_us)
 
 static void finish_killed(struct child *c)
 {
+	uint64_t had_us = c->deadline_us - c->started_us;
+	bool by_budget = had_us < (uint64_t)c->job->deadline_ms * 1000u;
 	char what[96];
 
 	snprintf(what, sizeof(what), "printed more than %u KiB; killed", BENCH_OUTPUT_MAX / 1024);
@@ -178,8 +179,8 @@ static void finish_killed(struct child *c)
 		finish_said(c, what);
 	else
 		finish(c, BENCH_TIMED_OUT, "no result within %u ms%s; killed",
-		       (unsigned int)((c->deadline_us - c->started_us + 999u) / 1000u),
-		       c->by_budget ? ", when gate.budget was used up" : "");
+		       (unsigned int)((had_us + 999u) / 1000u),
+		       by_budget ? ", when gate.budget was used up" : "");
 }
 
 static void finish_exit(struct child *c, int status)
@@ -251,8 +252,7 @@ static void child_start(struct child *c, uint64_t end_us)
 	}
 	c->started_us = clock_usec();
 	c->deadline_us = c->started_us + (uint64_t)c->job->deadline_ms * 1000u;
-	c->by_budget = c->deadline_us > end_us;
-	if (c->by_budget)
+	if (c->deadline_us > end_us)
 		c->deadline_us = end_us;
 	c->next_us = c->job->yields ? time_to_yield(c) : c->deadline_us;
 	spawn.out = out[1];
@@ -353,18 +353,11 @@ static void child_clock(struct child *c, uint64_t now)
 		return;
 	switch (c->phase) {
 	case RUNNING:
-		if (now < c->deadline_us) {
-			spawn_term(&c->spawned);
-			c->phase = TOLD;
-			c->next_us = c->deadline_us;
-			break;
-		}
-		/* fall through */
-	case TOLD:
 		spawn_term(&c->spawned);
-		c->phase = TERM;
-		c->next_us = now + BENCH_GRACE_MS * 1000u / 2;
+		c->phase = now < c->deadline_us ? TOLD : TERM;
+		c->next_us = c->phase == TOLD ? c->deadline_us : now + BENCH_GRACE_MS * 1000u / 2;
 		break;
+	case TOLD:
 	case TERM:
 		spawn_kill(&c->spawned);
 		c->phase = KILL;

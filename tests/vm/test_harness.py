@@ -166,7 +166,6 @@ class Console(unittest.TestCase):
         self.assertFalse(vm.waits_for_job(line % "45s / no limit"))
         self.assertFalse(vm.waits_for_job(line % "3min 45s / no limit" + "Started.\n"))
 
-
     def test_cpus_without_interrupts(self):
         hung = "INFO: task (tmpfiles):149 blocked for more than 120 seconds.\nCall Trace:\n"
         self.assertTrue(vm.waits_for_rcu(hung + " schedule+0x5a/0xd0\n __wait_rcu_gp+0x12b/0x140\n"))
