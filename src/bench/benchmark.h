@@ -73,6 +73,7 @@ struct benchmark {
 	 * it ends with the windows that it has (time_over.h).
 	 */
 	int (*run)(const struct options *o, json_t *line, struct err *err);
+	bool ordinary_priority; /* what others do to ordinary work is what it measures */
 };
 
 extern const struct benchmark *const benchmarks[]; /* ends with NULL */

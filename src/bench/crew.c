@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "base/mem.h"
@@ -14,15 +13,21 @@
 #define LEAD_NS 200000 /* from the wake-up call to the common start: all are awake by then */
 #define PIECES_LEAST 3
 #define PIECES_MOST 1024
+/*
+ * Of a window that is its own: of all members' time together, since on many CPUs something short
+ * runs on one of them always; and of each one's, which else works when the others have ended.
+ */
+#define OWN_LEAST 0.97
+#define OWN_LEAST_EACH 0.5
 
 struct member {
 	struct crew *crew;
 	size_t who;
 	int cpu;
 	pthread_t thread;
-	double rate;
-	long switches;		    /* to other tasks, in the last window */
-	double busy_ns, stalled_ns; /* of all windows */
+	double rate, whole;		/* of the last window, as below */
+	double wall_ns, own_ns;		/* of it: from its common start, and on the CPU */
+	double all_wall_ns, all_own_ns; /* of all windows */
 	double pieces[PIECES_MOST];
 };
 
@@ -38,12 +43,17 @@ struct crew {
 	uint64_t end_ns;
 };
 
-uint64_t clock_ns(void)
+static uint64_t read_clock(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t clock_ns(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
 }
 
 void sleep_ns(uint64_t ns)
@@ -71,35 +81,31 @@ static void pin(int cpu)
 	run_on(&one);
 }
 
-static long switches(void)
-{
-	struct rusage u;
-
-	return getrusage(RUSAGE_THREAD, &u) == 0 ? u.ru_nivcsw : 0;
-}
-
 static void work_window(struct member *m)
 {
 	struct crew *c = m->crew;
-	uint64_t now, before, first;
-	long switches_before = switches();
+	uint64_t now, before, own;
+	double amount = 0;
 	size_t n = 0;
 
 	do {
 		now = clock_ns();
 	} while (now < c->start_ns);
-	first = now;
+	own = read_clock(CLOCK_THREAD_CPUTIME_ID);
 	while (n < PIECES_MOST && (n < PIECES_LEAST || now < c->end_ns)) {
 		before = now;
-		double bytes = (double)c->work(c->ctx, m->who);
+		double piece = (double)c->work(c->ctx, m->who);
 
 		now = clock_ns();
-		m->pieces[n++] = bytes * 1e9 / (double)(now > before ? now - before : 1);
+		m->pieces[n++] = piece * 1e9 / (double)(now > before ? now - before : 1);
+		amount += piece;
 	}
-	m->switches = switches() - switches_before;
+	m->own_ns = (double)(read_clock(CLOCK_THREAD_CPUTIME_ID) - own);
+	m->wall_ns = (double)(now - c->start_ns);
 	m->rate = stats_median(m->pieces, n);
-	m->busy_ns += (double)(now - first);
-	m->stalled_ns += stats_stalled(m->pieces, n) * (double)(now - first);
+	m->whole = amount * 1e9 / (m->own_ns > 0 ? m->own_ns : m->wall_ns);
+	m->all_own_ns += m->own_ns;
+	m->all_wall_ns += m->wall_ns;
 }
 
 static void *member_main(void *arg)
@@ -187,33 +193,35 @@ void crew_once(struct crew *c, crew_work work, void *ctx)
 	give_order(c, work, ctx, 0);
 }
 
-double crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns)
+void crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns, struct window *ret)
 {
-	double sum = 0;
+	double wall = 0, own = 0;
 
 	give_order(c, work, ctx, window_ns);
-	for (size_t i = 0; i < c->n; i++)
-		sum += c->members[i].rate;
-	return sum;
+	*ret = (struct window){.own = true};
+	for (size_t i = 0; i < c->n; i++) {
+		const struct member *m = &c->members[i];
+
+		ret->rate += m->rate;
+		ret->whole += m->whole;
+		if (m->own_ns > ret->ns)
+			ret->ns = m->own_ns;
+		ret->own &= m->own_ns >= OWN_LEAST_EACH * m->wall_ns;
+		wall += m->wall_ns;
+		own += m->own_ns;
+	}
+	ret->own &= own >= OWN_LEAST * wall;
 }
 
-bool crew_disturbed(const struct crew *c)
+double crew_own_pct(const struct crew *c)
 {
-	for (size_t i = 0; i < c->n; i++)
-		if (c->members[i].switches > 0)
-			return true;
-	return false;
-}
-
-double crew_stalled_pct(const struct crew *c)
-{
-	double busy = 0, stalled = 0;
+	double wall = 0, own = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
-		busy += c->members[i].busy_ns;
-		stalled += c->members[i].stalled_ns;
+		wall += c->members[i].all_wall_ns;
+		own += c->members[i].all_own_ns;
 	}
-	return busy > 0 ? 100 * stalled / busy : 0;
+	return own < wall ? 100 * own / wall : 100;
 }
 
 void crew_stop(struct crew *c)

@@ -3,8 +3,11 @@
  * A crew: one thread pinned to each of some CPUs, which all do a piece of work again and
  * again for a short window that begins on all of them at the same moment.
  *
- * A window's figure is the sum over the threads of the median rate of the pieces that the
- * thread did in it: a piece that an interrupt or a stolen CPU stretched does not count.
+ * A window's rate is the sum over the threads of the median rate of the pieces that the
+ * thread did in it: a piece that an interrupt or a stolen CPU stretched does not count. The
+ * window is its own if the threads were on their CPUs from the common start to its end, which
+ * their clocks say (CLOCK_THREAD_CPUTIME_ID: without what other tasks had, interrupts where
+ * the kernel accounts for them, and what a hypervisor says that it has taken).
  */
 #pragma once
 
@@ -14,12 +17,13 @@
 
 #include "base/err.h"
 #include "base/units.h"
+#include "bench/windows.h"
 
 struct crew;
 
 /*
  * Does one piece as member `who` (0..n-1) and returns how much that was (bytes, hops); all
- * pieces of one work are equal.
+ * pieces of one work are equal. A member that only keeps its CPU from others returns 0.
  */
 typedef size_t (*crew_work)(void *ctx, size_t who);
 
@@ -31,19 +35,11 @@ int crew_cpu(const struct crew *c, size_t who);
 /* Every member does one piece, however long it takes (first touch). */
 void crew_once(struct crew *c, crew_work work, void *ctx);
 
-/* The figure of one window, per second. Every member does at least three pieces. */
-double crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns);
+/* Every member does at least three pieces. */
+void crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns, struct window *ret);
 
-/* Was another task given a member's CPU in the last window? */
-bool crew_disturbed(const struct crew *c);
-
-/*
- * How much of the members' time in all windows so far was taken from them, in percent: what the
- * figure of a window does not see. A CPU whose clock is slow is seen by the figure; one that is
- * halted in slices (idle injection against heat), stolen by a hypervisor or throttled by a
- * cgroup is seen here.
- */
-double crew_stalled_pct(const struct crew *c);
+/* How much of the time of all windows so far the members had their CPUs, in percent. */
+double crew_own_pct(const struct crew *c);
 
 void crew_stop(struct crew *c); /* NULL is fine */
 

@@ -44,6 +44,11 @@ void disturb_look(struct disturb *d, int rootfd, int cpu)
 	d->smi_known = read_smi(rootfd, cpu, &d->smi);
 }
 
+void disturb_look_at_time(struct disturb *d, int rootfd)
+{
+	*d = (struct disturb){.stat = read_text(rootfd, "proc/stat")};
+}
+
 void disturb_free(struct disturb *d)
 {
 	free(d->interrupts);
@@ -51,26 +56,54 @@ void disturb_free(struct disturb *d)
 	*d = (struct disturb){0};
 }
 
-/* --- steal ------------------------------------------------------------------------------ */
+/* --- time ------------------------------------------------------------------------------- */
 
-/* "cpu3 user nice system idle iowait irq softirq steal guest guest_nice", in clock ticks */
-static bool steal_ticks(const char *stat, int cpu, uint64_t *ret)
+/* "cpu3 user nice system idle iowait irq softirq steal guest guest_nice": user has the guests' */
+enum { IDLE = 3, IOWAIT, STEAL = 7, TIMES };
+
+/* In clock ticks. */
+static bool times_of(const char *stat, int cpu, uint64_t ret[TIMES])
 {
 	char head[24];
 	const char *p;
 
 	snprintf(head, sizeof(head), "\ncpu%d ", cpu);
 	p = stat ? strstr(stat, head) : NULL;
-	return p && sscanf(p + strlen(head), "%*u %*u %*u %*u %*u %*u %*u %lu", ret) == 1;
+	return p && sscanf(p + strlen(head), "%lu %lu %lu %lu %lu %lu %lu %lu", &ret[0], &ret[1],
+			   &ret[2], &ret[3], &ret[4], &ret[5], &ret[6], &ret[7]) == TIMES;
 }
 
 int64_t disturb_steal_ms(const struct disturb *before, const struct disturb *after, int cpu)
 {
-	uint64_t a, b;
+	uint64_t a[TIMES], b[TIMES];
 
-	if (!steal_ticks(before->stat, cpu, &a) || !steal_ticks(after->stat, cpu, &b) || b < a)
+	if (!times_of(before->stat, cpu, a) || !times_of(after->stat, cpu, b) ||
+	    b[STEAL] < a[STEAL])
 		return -1;
-	return (int64_t)((b - a) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
+	return (int64_t)((b[STEAL] - a[STEAL]) * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+bool disturb_others(const struct disturb *before, const struct disturb *after,
+		    const struct cpus *cpus, uint64_t own_ns, struct others *ret)
+{
+	double own = (double)own_ns / 1e9 * (double)sysconf(_SC_CLK_TCK), ticks[TIMES] = {0};
+	double all = 0, busy;
+
+	for (int cpu = cpus_next(cpus, -1); cpu >= 0; cpu = cpus_next(cpus, cpu)) {
+		uint64_t a[TIMES], b[TIMES];
+
+		if (!times_of(before->stat, cpu, a) || !times_of(after->stat, cpu, b))
+			return false;
+		for (int i = 0; i < TIMES; i++)
+			ticks[i] += b[i] > a[i] ? (double)(b[i] - a[i]) : 0;
+	}
+	for (int i = 0; i < TIMES; i++)
+		all += ticks[i];
+	if (all <= 0)
+		return false;
+	busy = all - ticks[IDLE] - ticks[IOWAIT];
+	*ret = (struct others){busy > own ? 100 * (busy - own) / all : 0, 100 * ticks[STEAL] / all};
+	return true;
 }
 
 int64_t disturb_smis(const struct disturb *before, const struct disturb *after)

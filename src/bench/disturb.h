@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/units.h"
+
 struct disturb {	  /* the counters of one moment */
 	char *interrupts; /* the files' text, NULL: can't be read */
 	char *stat;
@@ -18,10 +20,20 @@ struct disturb {	  /* the counters of one moment */
 
 /* rootfd is the directory that proc/ and dev/ are below; cpu: whose SMI counter is read. */
 void disturb_look(struct disturb *d, int rootfd, int cpu);
+/* Of stat alone: on a large machine the text of the interrupts takes milliseconds. */
+void disturb_look_at_time(struct disturb *d, int rootfd);
 void disturb_free(struct disturb *d);
 
 /* Milliseconds that a hypervisor took from the CPU (to a clock tick); -1: not known. */
 int64_t disturb_steal_ms(const struct disturb *before, const struct disturb *after, int cpu);
+struct others {	    /* in percent of the CPUs' time, idle time included */
+	double pct; /* what others had of it, interrupts and hypervisors included */
+	double steal_pct;
+};
+
+/* own_ns: what the caller had of the CPUs' time. False: not known. */
+bool disturb_others(const struct disturb *before, const struct disturb *after,
+		    const struct cpus *cpus, uint64_t own_ns, struct others *ret);
 /* SMIs, which stop all CPUs at once; -1: not known. */
 int64_t disturb_smis(const struct disturb *before, const struct disturb *after);
 

@@ -207,4 +207,5 @@ const struct benchmark jitter = {
 		     .max = 3600000,
 		     .help = "how long they are watched (500)"}},
 	.run = run,
+	.ordinary_priority = true,
 };

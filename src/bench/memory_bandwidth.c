@@ -4,9 +4,9 @@
  * another (--from): read, write (non-temporal) and copy. Bytes are counted as STREAM counts them: a
  * copy is its reads and its writes. "value" is the copy rate, the figure that vendors publish.
  *
- * Rounds of three short windows (read, write, copy) are spread over the budget with gaps,
- * so that a neighbour's burst on a shared host hits few of them; the medians are reported,
- * and it stops early once the windows agree.
+ * Rounds of three short windows (read, write, copy) follow each other until the budget is used
+ * up: a burst of something else on a shared host hits few of them, and a stall that comes a few
+ * times in a second falls into some.
  */
 #include "bench/memory_bandwidth.h"
 
@@ -25,10 +25,8 @@
 #define CPUS_AT_MOST 64	     /* a node's channels are saturated by fewer cores */
 #define PIECE (1024u * 1024) /* 60 us or so: longer than the period of a modulated clock */
 #define WINDOW_NS 2000000u
-#define ROUNDS_MOST 33
-#define ROUNDS_LEAST 12 /* before windows may agree */
-#define ROUNDS_FLOOR 4	/* however short the budget is */
-#define AGREE_PCT 0.3
+#define ROUNDS_FEW 12
+#define ROUNDS_FLOOR 4 /* however short the budget is */
 #define BUDGET_MS 600
 
 enum op { READ, WRITE, COPY, OPS };
@@ -144,45 +142,32 @@ static int prepare(struct bandwidth *b, int rootfd, const struct options *o, str
 
 /* --- measuring ------------------------------------------------------------------------- */
 
-static bool agreed(const struct bandwidth *b)
-{
-	for (int op = 0; op < OPS; op++)
-		if (!windows_agree(&b->rates[op], ROUNDS_LEAST, AGREE_PCT))
-			return false;
-	return true;
-}
-
 /* A round that the end of the time cuts short is not counted. */
-static void one_round(struct bandwidth *b, uint64_t gap)
+static void one_round(struct bandwidth *b)
 {
-	double rates[OPS];
-	bool disturbed[OPS];
+	struct window round[OPS];
 
 	for (int op = 0; op < OPS; op++) {
 		if (time_is_over())
 			return;
-		sleep_ns(gap);
-		rates[op] = crew_window(b->crew, works[op], b, WINDOW_NS);
-		disturbed[op] = crew_disturbed(b->crew);
+		crew_window(b->crew, works[op], b, WINDOW_NS, &round[op]);
 	}
 	for (int op = 0; op < OPS; op++)
-		windows_add(&b->rates[op], rates[op], disturbed[op]);
+		windows_add(&b->rates[op], &round[op]);
 	b->rounds++;
 }
 
-static int measure(struct bandwidth *b, uint64_t budget_ns, struct err *err)
+static int measure(struct bandwidth *b, int rootfd, uint64_t budget_ns, struct err *err)
 {
-	uint64_t slot = budget_ns / (OPS * ROUNDS_MOST);
-	uint64_t gap = slot > WINDOW_NS + 1000000u ? slot - WINDOW_NS : 1000000u;
-	uint64_t start = clock_ns();
+	uint64_t start;
+	struct window warm;
 
 	for (int op = 0; op < OPS; op++) /* clocks go up, page tables are walked: not counted */
-		crew_window(b->crew, works[op], b, WINDOW_NS);
-	while (b->rounds < ROUNDS_MOST && !agreed(b) && !time_is_over()) {
-		if (b->rounds >= ROUNDS_FLOOR && clock_ns() - start > budget_ns)
-			break;
-		one_round(b, gap);
-	}
+		crew_window(b->crew, works[op], b, WINDOW_NS, &warm);
+	workset_watch(&b->set, rootfd);
+	start = clock_ns();
+	while ((b->rounds < ROUNDS_FLOOR || clock_ns() - start < budget_ns) && !time_is_over())
+		one_round(b);
 	b->windows_ns = clock_ns() - start;
 	return b->rounds ? 0 : err_time_over(err, "its first windows were measured");
 }
@@ -192,28 +177,26 @@ static void add_note(const struct bandwidth *b, json_t *line)
 	cleanup_str struct str note = {0};
 
 	workset_note(&b->set, &note);
-	if (b->rounds < ROUNDS_LEAST)
+	if (b->rounds < ROUNDS_FEW)
 		str_addf(&note, "only %zu rounds fitted the budget; ", b->rounds);
 	if (note.len)
 		json_object_set_new(line, "note", json_stringn(note.s, note.len - 2));
 }
 
-static void report(const struct bandwidth *b, json_t *line)
+static void report(struct bandwidth *b, json_t *line)
 {
-	size_t disturbed = 0;
+	double value = windows_median(&b->rates[COPY]), usual = 0, own = 0;
 
-	json_object_set_new(line, "value",
-			    json_integer((json_int_t)windows_median(&b->rates[COPY])));
+	for (int op = 0; op < OPS; op++)
+		windows_add_time(&b->rates[op], &usual, &own);
+	json_object_set_new(line, "value", json_integer((json_int_t)value));
 	json_object_set_new(line, "unit", json_string("B/s"));
-	for (int op = 0; op < OPS; op++) {
-		disturbed += b->rates[op].n_disturbed;
+	json_object_set_new(line, "whole", json_integer((json_int_t)(value * usual / own)));
+	for (int op = 0; op < OPS; op++)
 		json_object_set_new(line, op_names[op],
 				    json_integer((json_int_t)windows_median(&b->rates[op])));
-	}
-	json_object_set_new(line, "windows", json_integer((json_int_t)b->rounds * OPS));
-	json_object_set_new(line, "disturbed", json_integer((json_int_t)disturbed));
-	json_object_set_new(line, "spread_pct", json_real(windows_spread_pct(&b->rates[COPY])));
-	json_object_set_new(line, "stalled_pct", json_real(crew_stalled_pct(b->crew)));
+	windows_report(&b->rates[COPY], line);
+	json_object_set_new(line, "own_pct", json_real(crew_own_pct(b->crew)));
 	workset_report(&b->set, line);
 	json_object_set_new(line, "threads", json_integer((json_int_t)crew_size(b->crew)));
 	json_object_set_new(line, "vectors", json_string(b->ops->name));
@@ -229,12 +212,14 @@ static int run(const struct options *o, json_t *line, struct err *err)
 	int r = rootfd < 0 ? err_errno(err, -errno, "/") : prepare(&b, rootfd, o, err);
 
 	if (r == 0)
-		r = measure(&b, option_number(o, "budget", BUDGET_MS) * 1000000u, err);
+		r = measure(&b, rootfd, option_number(o, "budget", BUDGET_MS) * 1000000u, err);
 	if (r == 0)
 		report(&b, line);
 	crew_stop(b.crew);
 	membuf_free(&b.set.buf); /* the page goes back to the pool before the result is out */
 	free(b.parts);
+	for (int op = 0; op < OPS; op++)
+		windows_free(&b.rates[op]);
 	return r;
 }
 

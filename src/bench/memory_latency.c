@@ -2,8 +2,9 @@
 /*
  * Latency of a NUMA node's memory: one CPU, of the same or of another node (--from), follows a
  * chain of pointers through the working set (chain.h), each load waiting for the one before.
- * The figure is nanoseconds a hop, the median of many short windows spread over the budget,
- * each of which is the median of its pieces.
+ * The figure is nanoseconds a hop, the median of the many short windows that fill the budget,
+ * each of which is the median of its pieces. One thread walks; those on the node's other CPUs
+ * keep these from work that would load the memory.
  *
  * The windows follow each other without gaps: a CPU that pauses loses the page tables from its
  * caches (and on a virtual machine the host's), and then a hop takes a quarter longer for many
@@ -25,25 +26,22 @@
 #include "bench/windows.h"
 #include "bench/workset.h"
 
-#define WRITERS_AT_MOST 64
-#define PIECE 512 /* hops: 50 us or so, longer than the period of a modulated clock */
-#define WINDOW_LEAST_NS 1000000u
-#define WINDOWS_WANTED 100
-#define WINDOWS_LEAST 40 /* before windows may agree */
-#define WINDOWS_FLOOR 8	 /* however short the budget is */
+#define CPUS_AT_MOST 64
+#define PIECE 512     /* hops: 50 us or so, longer than the period of a modulated clock */
+#define HOLD_NS 50000 /* as long, of a thread that only keeps its CPU */
+#define WINDOW_NS 2000000u
+#define WINDOWS_LITTLE 40
+#define WINDOWS_FLOOR 8 /* however short the budget is */
 #define WARM_NS 20000000u
-#define AGREE_PCT 0.3
 #define BUDGET_MS 600
 #define SEED 0x7261696c68656164u
 
 struct latency {
 	struct workset set;
-	struct crew *writers; /* of the chain */
-	struct crew *walker;  /* one */
+	struct crew *crew; /* all write the chain; the last walks it */
 	struct chain *chain;
 	const void *at;
-	struct windows windows; /* ns a hop */
-	int cpu;
+	struct windows windows; /* hops a second */
 	uint64_t chain_ns, windows_ns;
 };
 
@@ -52,7 +50,7 @@ struct latency {
 /* The blocks of a writer. */
 static void part_of(const struct latency *l, size_t who, size_t *ret_from, size_t *ret_to)
 {
-	size_t n = crew_size(l->writers), blocks = chain_blocks(l->chain);
+	size_t n = crew_size(l->crew), blocks = chain_blocks(l->chain);
 
 	*ret_from = blocks * who / n;
 	*ret_to = blocks * (who + 1) / n;
@@ -79,26 +77,6 @@ static size_t do_write(void *ctx, size_t who)
 	return 0;
 }
 
-/*
- * The last of the node's CPUs that may be used: the first ones take interrupts on many
- * machines, and are kept for the system where others are isolated.
- */
-static int start_walker(struct latency *l, struct err *err)
-{
-	struct cpus left = l->set.cpus;
-	int r = -ENODEV;
-
-	for (int cpu = cpus_last(&left); r < 0 && cpu >= 0; cpu = cpus_last(&left)) {
-		struct cpus one = {0};
-
-		cpus_add(&one, (unsigned int)cpu);
-		cpus_remove_all(&left, &one);
-		r = crew_start(&l->walker, &one, 1, err);
-		l->cpu = cpu;
-	}
-	return r;
-}
-
 static int write_chain(struct latency *l, struct err *err)
 {
 	uint64_t start = clock_ns(), touched;
@@ -109,10 +87,10 @@ static int write_chain(struct latency *l, struct err *err)
 			       CHAIN_BLOCK / 1024);
 	l->chain = chain_new(l->set.buf.p, l->set.used, SEED);
 	l->at = l->set.buf.p;
-	crew_once(l->writers, do_touch, l);
+	crew_once(l->crew, do_touch, l);
 	touched = clock_ns();
 	l->set.touch_ns = touched - start;
-	crew_once(l->writers, do_write, l);
+	crew_once(l->crew, do_write, l);
 	l->chain_ns = clock_ns() - touched;
 	return membuf_verify(&l->set.buf, err);
 }
@@ -122,65 +100,80 @@ static int prepare(struct latency *l, int rootfd, const struct options *o, struc
 	int r = workset_find(&l->set, rootfd, o, err);
 
 	if (r == 0)
-		r = crew_start(&l->writers, &l->set.cpus, WRITERS_AT_MOST, err);
+		r = crew_start(&l->crew, &l->set.cpus, CPUS_AT_MOST, err);
 	if (r == 0)
 		r = workset_map(&l->set, rootfd, o, err);
 	if (r == 0)
 		r = write_chain(l, err);
-	if (r == 0)
-		r = start_walker(l, err);
 	return r;
 }
 
 /* --- measuring ------------------------------------------------------------------------- */
 
+/*
+ * The last of the node's CPUs: the first ones take interrupts on many machines, and are kept
+ * for the system where others are isolated.
+ */
+static size_t walker(const struct latency *l)
+{
+	return crew_size(l->crew) - 1;
+}
+
+static size_t hold(void)
+{
+	uint64_t end = clock_ns() + HOLD_NS;
+
+	while (clock_ns() < end)
+		;
+	return 0;
+}
+
 static size_t do_walk(void *ctx, size_t who)
 {
 	struct latency *l = ctx;
 
-	(void)who;
+	if (who != walker(l))
+		return hold();
 	l->at = chain_walk(l->at, PIECE);
 	return PIECE;
 }
 
-static int measure(struct latency *l, uint64_t budget_ns, struct err *err)
+static int measure(struct latency *l, int rootfd, uint64_t budget_ns, struct err *err)
 {
-	uint64_t window = budget_ns / WINDOWS_WANTED;
-	uint64_t start = clock_ns();
+	uint64_t start;
+	struct window one;
 
-	window = window > WINDOW_LEAST_NS ? window : WINDOW_LEAST_NS;
-	crew_window(l->walker, do_walk, l, WARM_NS);
-	while (windows_count(&l->windows) < WINDOWS_WANTED &&
-	       !windows_agree(&l->windows, WINDOWS_LEAST, AGREE_PCT) && !time_is_over()) {
-		if (windows_count(&l->windows) >= WINDOWS_FLOOR && clock_ns() - start > budget_ns)
-			break;
-		double hops = crew_window(l->walker, do_walk, l, window);
-
-		windows_add(&l->windows, 1e9 / hops, crew_disturbed(l->walker));
+	crew_window(l->crew, do_walk, l, WARM_NS, &one);
+	workset_watch(&l->set, rootfd);
+	start = clock_ns();
+	while ((l->windows.list.n < WINDOWS_FLOOR || clock_ns() - start < budget_ns) &&
+	       !time_is_over()) {
+		crew_window(l->crew, do_walk, l, WINDOW_NS, &one);
+		windows_add(&l->windows, &one);
 	}
 	l->windows_ns = clock_ns() - start;
-	return windows_count(&l->windows) ? 0
-					  : err_time_over(err, "its first windows were measured");
+	return l->windows.list.n ? 0 : err_time_over(err, "its first windows were measured");
 }
 
-static void report(const struct latency *l, json_t *line)
+static void report(struct latency *l, json_t *line)
 {
 	cleanup_str struct str note = {0};
+	double value = 1e9 / windows_median(&l->windows), usual = 0, own = 0;
 
-	json_object_set_new(line, "value", json_real(windows_median(&l->windows)));
+	windows_add_time(&l->windows, &usual, &own);
+	json_object_set_new(line, "value", json_real(value));
 	json_object_set_new(line, "unit", json_string("ns"));
-	json_object_set_new(line, "cpu", json_integer(l->cpu));
-	json_object_set_new(line, "windows", json_integer((json_int_t)windows_count(&l->windows)));
-	json_object_set_new(line, "disturbed", json_integer((json_int_t)l->windows.n_disturbed));
-	json_object_set_new(line, "spread_pct", json_real(windows_spread_pct(&l->windows)));
-	json_object_set_new(line, "stalled_pct", json_real(crew_stalled_pct(l->walker)));
+	json_object_set_new(line, "whole", json_real(value * own / usual));
+	json_object_set_new(line, "cpu", json_integer(crew_cpu(l->crew, walker(l))));
+	windows_report(&l->windows, line);
+	json_object_set_new(line, "own_pct", json_real(crew_own_pct(l->crew)));
 	workset_report(&l->set, line);
 	json_object_set_new(line, "chain_ms", json_integer((json_int_t)(l->chain_ns / 1000000)));
 	json_object_set_new(line, "windows_ms",
 			    json_integer((json_int_t)(l->windows_ns / 1000000)));
 	workset_note(&l->set, &note);
-	if (windows_count(&l->windows) < WINDOWS_LEAST)
-		str_addf(&note, "only %zu windows fitted the budget; ", windows_count(&l->windows));
+	if (l->windows.list.n < WINDOWS_LITTLE)
+		str_addf(&note, "only %zu windows fitted the budget; ", l->windows.list.n);
 	if (note.len)
 		json_object_set_new(line, "note", json_stringn(note.s, note.len - 2));
 }
@@ -192,13 +185,13 @@ static int run(const struct options *o, json_t *line, struct err *err)
 	int r = rootfd < 0 ? err_errno(err, -errno, "/") : prepare(&l, rootfd, o, err);
 
 	if (r == 0)
-		r = measure(&l, option_number(o, "budget", BUDGET_MS) * 1000000u, err);
+		r = measure(&l, rootfd, option_number(o, "budget", BUDGET_MS) * 1000000u, err);
 	if (r == 0)
 		report(&l, line);
-	crew_stop(l.writers);
-	crew_stop(l.walker);
+	crew_stop(l.crew);
 	membuf_free(&l.set.buf); /* the page goes back to the pool before the result is out */
 	chain_free(l.chain);
+	windows_free(&l.windows);
 	return r;
 }
 

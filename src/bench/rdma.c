@@ -20,6 +20,7 @@
 #include "bench/crew.h"
 #include "bench/facts.h"
 #include "bench/membuf.h"
+#include "bench/queue.h"
 #include "bench/rdma_link.h"
 #include "bench/stats.h"
 #include "bench/time_over.h"
@@ -49,6 +50,7 @@ struct rdma_bench {
 	size_t trips_n;
 	size_t rounds;
 	uint64_t prepare_ns, windows_ns;
+	struct queue queue; /* when its windows began */
 };
 
 /* --- memory and CPUs ------------------------------------------------------------------- */
@@ -182,6 +184,7 @@ static int measure(struct rdma_bench *b, uint64_t budget_ns, struct err *err)
 	uint64_t slot = budget_ns / (FIGURES * ROUNDS_MOST), start = clock_ns();
 	int r = 0;
 
+	queue_look(&b->queue);
 	while (b->rounds < ROUNDS_MOST && !agreed(b) && !time_is_over()) {
 		if (b->rounds >= ROUNDS_FLOOR && clock_ns() - start > budget_ns)
 			break;
@@ -253,6 +256,7 @@ static void report_figures(const struct rdma_bench *b, json_t *line)
 	set_number(line, "windows", (double)(b->rounds * FIGURES));
 	set_number(line, "prepare_ms", (double)(b->prepare_ns / 1000000));
 	set_number(line, "windows_ms", (double)(b->windows_ns / 1000000));
+	queue_report(&b->queue, line);
 	if (b->rounds < ROUNDS_LEAST)
 		json_object_set_new(line, "note",
 				    json_sprintf("only %zu rounds fitted the budget", b->rounds));

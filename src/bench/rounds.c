@@ -74,6 +74,7 @@ int rounds_run(struct rounds *r, struct err *err)
 	int e = 0;
 
 	r->n = 0;
+	queue_look(&r->queue);
 	while (e == 0 && r->n < ROUNDS_MOST && !agreed(r) && !time_is_over()) {
 		if (r->n >= ROUNDS_FLOOR && clock_ns() - start > r->budget_ns)
 			break;
@@ -109,6 +110,7 @@ void rounds_report(const struct rounds *r, const char *const names[], json_t *li
 	json_object_set_new(line, "spread_pct", json_real(stats_spread_pct(r->rates[low], r->n)));
 	json_object_set_new(line, "windows", json_integer((json_int_t)(r->n * r->kinds)));
 	json_object_set_new(line, "windows_ms", json_integer((json_int_t)(r->took_ns / 1000000)));
+	queue_report(&r->queue, line);
 	if (r->n < ROUNDS_LEAST)
 		json_object_set_new(line, "note",
 				    json_sprintf("only %zu rounds fitted the budget", r->n));

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "bench/queue.h"
 
 #define ROUNDS_KINDS 2
 #define ROUNDS_MOST 33
@@ -28,8 +29,9 @@ struct rounds {
 
 	/* out */
 	double rates[ROUNDS_KINDS][ROUNDS_MOST];
-	size_t n;	  /* rounds that were done */
-	uint64_t took_ns; /* gaps included */
+	size_t n;	    /* rounds that were done */
+	uint64_t took_ns;   /* gaps included */
+	struct queue queue; /* at their begin */
 };
 
 /*
@@ -44,6 +46,6 @@ double rounds_median(const struct rounds *r, size_t kind);
 size_t rounds_lowest(const struct rounds *r);
 /*
  * Adds value (the lowest median), unit, spread_pct of that kind, names[i] for each kind,
- * windows and windows_ms; a note where few rounds fitted the budget.
+ * windows, windows_ms and own_pct; a note where few rounds fitted the budget.
  */
 void rounds_report(const struct rounds *r, const char *const names[], json_t *line);

@@ -39,18 +39,6 @@ double stats_spread_pct(const double *v, size_t n)
 	return 50 * (stats_quantile(v, n, 0.75) - stats_quantile(v, n, 0.25)) / median;
 }
 
-double stats_stalled(const double *rates, size_t n)
-{
-	double median = stats_median(rates, n), all = 0, lost = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		all += 1 / rates[i];
-		if (2 * rates[i] < median)
-			lost += 1 / rates[i] - 1 / median;
-	}
-	return lost / all;
-}
-
 static bool close_to(double a, double b, double pct)
 {
 	double low = a < b ? a : b, high = a < b ? b : a;

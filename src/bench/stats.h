@@ -17,12 +17,6 @@ double stats_median(const double *v, size_t n);
 double stats_spread_pct(const double *v, size_t n);
 
 /*
- * The share (0..1) of the time that equal pieces of work lost to interruptions, given their
- * rates: what pieces that took more than twice the median took longer than it.
- */
-double stats_stalled(const double *rates, size_t n);
-
-/*
  * Have the windows said the same for long enough to stop? True when the medians of the
  * first and of the second half, and of odd and even windows, differ by at most pct
  * percent. False for fewer than `least` windows.

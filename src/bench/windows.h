@@ -1,27 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The figures of many windows, and their median. A window in which another task was given a
- * CPU of ours is set apart: what ran there has filled its caches with something else, and all
- * pieces after it are slower for a while. They count only where too few others are left.
+ * The figures of many windows. A window counts if its CPUs were its own (crew.h); the others
+ * count only where too few of these are left, and then the figure is not to be trusted.
+ *
+ * Two things come of them. The median does not see a burst of something else. Their whole time
+ * shows every stall that no clock of the kernel accounts for: SMIs, a halted clock, idle injection.
  */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#define WINDOWS_MOST 100
-#define WINDOWS_FEW 8 /* so many that nothing disturbed are enough */
+#include "base/vec.h"
 
-struct windows {
-	double clean[WINDOWS_MOST], disturbed[WINDOWS_MOST];
-	size_t n_clean, n_disturbed;
+#define WINDOWS_FEW 8 /* so many of its own are enough, however many others there are */
+
+struct window {
+	double rate;  /* per second, of pieces of the usual length */
+	double whole; /* per second of its own time, whatever its pieces took */
+	double ns;    /* of its own time */
+	bool own;
 };
 
-/* More than WINDOWS_MOST of a sort are not kept. */
-void windows_add(struct windows *w, double figure, bool disturbed);
-size_t windows_count(const struct windows *w);
+struct windows {
+	VEC(struct window) list;
+	size_t n_own;
+};
+
+void windows_add(struct windows *w, const struct window *one);
 /* At least one was added. */
 double windows_median(const struct windows *w);
 double windows_spread_pct(const struct windows *w);
-/* Of those that nothing disturbed: see stats_agree(). */
-bool windows_agree(const struct windows *w, size_t least, double pct);
+/*
+ * Adds how long the windows would have taken if all their pieces had been of the usual length
+ * (the median's), and how long they took: with stalls the second is longer.
+ */
+void windows_add_time(const struct windows *w, double *usual_ns, double *own_ns);
+/* Adds "windows", "disturbed", "spread_pct"; "invalid" where too few were its own. */
+void windows_report(const struct windows *w, json_t *line);
+void windows_free(struct windows *w);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -24,6 +25,7 @@ int workset_find(struct workset *w, int rootfd, const struct options *o, struct 
 		return err_set(err, -ENODEV,
 			       "node %u has no CPUs: --from names the node whose CPUs measure",
 			       w->from);
+	w->all = w->cpus;
 	w->cache = facts_last_level_cache(rootfd, &w->cpus);
 	facts_one_per_core(rootfd, &w->cpus);
 	return 0;
@@ -72,7 +74,38 @@ int workset_map(struct workset *w, int rootfd, const struct options *o, struct e
 		       size_name(w->buf.page, page), w->node, w->used >> 20, w->cache >> 20);
 }
 
-void workset_report(const struct workset *w, json_t *line)
+/* Of all threads of the process. */
+static uint64_t own_time(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void workset_watch(struct workset *w, int rootfd)
+{
+	w->rootfd = rootfd;
+	disturb_look_at_time(&w->before, rootfd);
+	w->own_before = own_time();
+}
+
+static void report_others(struct workset *w, json_t *line)
+{
+	uint64_t own_ns = own_time() - w->own_before;
+	struct disturb after;
+	struct others others;
+
+	disturb_look_at_time(&after, w->rootfd);
+	if (disturb_others(&w->before, &after, &w->all, own_ns, &others)) {
+		json_object_set_new(line, "others_pct", json_real(others.pct));
+		json_object_set_new(line, "steal_pct", json_real(others.steal_pct));
+	}
+	disturb_free(&after);
+	disturb_free(&w->before);
+}
+
+void workset_report(struct workset *w, json_t *line)
 {
 	char page[24];
 
@@ -82,6 +115,7 @@ void workset_report(const struct workset *w, json_t *line)
 	json_object_set_new(line, "size", json_integer((json_int_t)w->used));
 	json_object_set_new(line, "last_level_cache", json_integer((json_int_t)w->cache));
 	json_object_set_new(line, "touch_ms", json_integer((json_int_t)(w->touch_ns / 1000000)));
+	report_others(w, line);
 }
 
 void workset_note(const struct workset *w, struct str *note)

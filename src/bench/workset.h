@@ -9,6 +9,7 @@
 
 #include "bench/benchmark.h"
 #include "base/units.h"
+#include "bench/disturb.h"
 #include "bench/membuf.h"
 
 struct workset {
@@ -19,6 +20,12 @@ struct workset {
 	struct membuf buf; /* after workset_map() */
 	size_t used;	   /* bytes of buf, from its begin */
 	uint64_t touch_ns; /* that the first touch took */
+
+	/* between workset_watch() and workset_report() */
+	struct cpus all; /* of `from`, all threads */
+	struct disturb before;
+	uint64_t own_before;
+	int rootfd;
 };
 
 /* The options that say it: parts of the benchmark's table. */
@@ -52,8 +59,13 @@ int workset_find(struct workset *w, int rootfd, const struct options *o, struct 
  */
 int workset_map(struct workset *w, int rootfd, const struct options *o, struct err *err);
 
-/* "node", "from", "page", "size" (w->used), "last_level_cache", "touch_ms". */
-void workset_report(const struct workset *w, json_t *line);
+/* Before the first window: who else has the CPUs is counted from here on. */
+void workset_watch(struct workset *w, int rootfd);
+/*
+ * "node", "from", "page", "size" (w->used), "last_level_cache", "touch_ms"; "others_pct" and
+ * "steal_pct" of the node's CPUs, where the kernel tells.
+ */
+void workset_report(struct workset *w, json_t *line);
 
 /* What a reader of the figure should know of it, each ending with "; ". */
 struct str;

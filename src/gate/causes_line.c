@@ -4,7 +4,7 @@
 
 #include "gate/causes.h"
 
-#define STALLED_MUCH_PCT 5
+#define MUCH_PCT 5
 
 static double number(const json_t *line, const char *key)
 {
@@ -32,18 +32,34 @@ static void look_at_interrupt(const json_t *line, struct causes *ret)
 			  number(line, "top_interrupt_count"));
 }
 
+/* A rate and a time that are as much worse over the whole time as these. */
+static void look_at_stalls(const json_t *line, struct causes *ret)
+{
+	double usual = number(line, "value"), whole = number(line, "whole");
+	double low = usual < whole ? usual : whole, high = usual < whole ? whole : usual;
+
+	if (low > 0 && (high - low) * 100 > MUCH_PCT * high)
+		cause_add(ret, true,
+			  "stalls that no other task accounts for took %.0f%% of the time (SMIs, a "
+			  "CPU that is halted against heat, a hypervisor)",
+			  (high - low) * 100 / high);
+}
+
 void causes_of_line(const json_t *line, struct causes *ret)
 {
-	double stalled = number(line, "stalled_pct"), steal = number(line, "steal_ms");
+	const json_t *own = json_object_get(line, "own_pct");
+	double steal = number(line, "steal_ms"), steal_pct = number(line, "steal_pct");
 
 	look_at_smi(line, ret);
 	if (steal > 0)
 		cause_add(ret, true, "a hypervisor took the CPU for %.0f ms", steal);
-	if (stalled >= STALLED_MUCH_PCT)
-		cause_add(ret, true,
-			  "the CPUs were taken away for %.0f%% of the time (other work, a "
-			  "hypervisor, idle injection)",
-			  stalled);
+	if (steal_pct > MUCH_PCT)
+		cause_add(ret, true, "a hypervisor took the CPUs for %.0f%% of the time",
+			  steal_pct);
+	if (json_is_number(own) && json_number_value(own) < 100 - MUCH_PCT)
+		cause_add(ret, true, "other work had the CPUs for %.0f%% of the time",
+			  100 - json_number_value(own));
+	look_at_stalls(line, ret);
 	if (number(line, "switches") > 0)
 		cause_add(ret, true, "other tasks ran on the CPU %.0f times",
 			  number(line, "switches"));

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -164,6 +165,39 @@ static void test_counters(void **state)
 	assert_int_equal(disturb_smis(&before, &none), -1);
 }
 
+static void check_others(unsigned int cpu, double own_ticks, double pct, double steal_pct)
+{
+	static char then[] = "cpu  0\ncpu0 100 0 100 100 0 0 0 0 0 0\ncpu1 5 5 5 5 5 5 5 5 9 9\n";
+	static char now[] = "cpu  0\ncpu0 140 0 110 130 10 1 1 8 40 0\ncpu1 5 5 5 5 5 5 5 5 9 9\n";
+	const struct disturb a = {NULL, then, false, 0}, b = {NULL, now, false, 0};
+	struct cpus cpus = {0};
+	struct others others;
+
+	cpus_add(&cpus, 0);
+	cpus_add(&cpus, cpu);
+	assert_true(disturb_others(&a, &b, &cpus,
+				   (uint64_t)(own_ticks * 1e9 / (double)sysconf(_SC_CLK_TCK)),
+				   &others));
+	assert_true(fabs(others.pct - pct) < 1e-6);
+	assert_true(fabs(others.steal_pct - steal_pct) < 1e-6);
+}
+
+/* 100 ticks, of which 60 were busy: those of the guests are user's already. */
+static void test_others(void **state)
+{
+	struct cpus cpus = {0};
+	struct others others;
+
+	(void)state;
+	check_others(0, 0, 60, 8);
+	check_others(0, 45, 15, 8);
+	check_others(0, 61, 0, 8);  /* ticks are coarse */
+	check_others(1, 45, 15, 8); /* no time has passed there */
+	assert_false(disturb_others(&before, &after, &cpus, 0, &others)); /* no CPU */
+	cpus_add(&cpus, 1);
+	assert_false(disturb_others(&before, &after, &cpus, 0, &others)); /* not in stat */
+}
+
 static void write_file(const char *dir, const char *name, const void *data, size_t len)
 {
 	cleanup_free char *path = xasprintf("%s/%s", dir, name);
@@ -216,7 +250,7 @@ int main(void)
 		cmocka_unit_test(test_rare),	cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_between), cmocka_unit_test(test_extremes),
 		cmocka_unit_test(test_sources), cmocka_unit_test(test_counters),
-		cmocka_unit_test(test_look),
+		cmocka_unit_test(test_others),	cmocka_unit_test(test_look),
 	};
 
 	return cmocka_run_group_tests_name("bench_jitter", tests, NULL, NULL);

@@ -88,53 +88,87 @@ static void test_no_agreement(void **state)
 	assert_false(stats_agree(v, 20, 12, 0.5));
 }
 
-/* A piece that was interrupted for nine times its length: 9 of 19 units of time are lost. */
-static void test_stalled(void **state)
+static void add(struct windows *w, size_t n, double rate, double whole, bool own)
 {
-	double v[10];
+	struct window one = {.rate = rate, .whole = whole, .ns = 1e6, .own = own};
 
-	(void)state;
-	fill(v, 10, 100);
-	near(stats_stalled(v, 10), 0);
-	v[4] = 10;
-	near(stats_stalled(v, 10), 9.0 / 19);
-	v[4] = 60; /* scatter is no stall */
-	near(stats_stalled(v, 10), 0);
-	fill(v, 10, 20); /* all slow: the rate says it */
-	near(stats_stalled(v, 10), 0);
+	while (n-- > 0)
+		windows_add(w, &one);
 }
 
-/* Disturbed windows count only where fewer than WINDOWS_FEW others are there. */
+static const char *invalid(const struct windows *w)
+{
+	static char text[96];
+	json_t *line = json_object();
+	const char *said;
+
+	windows_report(w, line);
+	said = json_string_value(json_object_get(line, "invalid"));
+	snprintf(text, sizeof(text), "%s", said ? said : "");
+	json_decref(line);
+	return text;
+}
+
+/* Windows that were not its own count only where fewer than WINDOWS_FEW others are there. */
 static void test_windows(void **state)
 {
 	struct windows w = {0};
 
 	(void)state;
-	for (int i = 0; i < WINDOWS_FEW - 1; i++)
-		windows_add(&w, 100, false);
-	for (int i = 0; i < 20; i++)
-		windows_add(&w, 50, true);
+	add(&w, WINDOWS_FEW - 1, 100, 100, true);
+	add(&w, 20, 50, 50, false);
 	near(windows_median(&w), 50);
-	assert_int_equal(windows_count(&w), WINDOWS_FEW + 19);
-	windows_add(&w, 100, false);
+	assert_string_equal(invalid(&w), "its CPUs were taken away in 20 of 27 windows");
+	add(&w, 1, 100, 100, true);
 	near(windows_median(&w), 100);
 	near(windows_spread_pct(&w), 0);
-	assert_true(windows_agree(&w, WINDOWS_FEW, 0.3));
-	assert_false(windows_agree(&w, WINDOWS_FEW + 1, 0.3)); /* the others do not count */
-	for (int i = 0; i < 2 * WINDOWS_MOST; i++) {
-		windows_add(&w, 100, false);
-		windows_add(&w, 100, true);
-	}
-	assert_int_equal(windows_count(&w), 2 * WINDOWS_MOST);
+	assert_string_equal(invalid(&w), "");
+	windows_free(&w);
+}
+
+/* However short a run is: more than half of them are enough, half are not. */
+static void test_few_windows(void **state)
+{
+	struct windows w = {0};
+
+	(void)state;
+	add(&w, 2, 50, 50, false);
+	add(&w, 2, 100, 100, true);
+	near(windows_median(&w), 75);
+	assert_string_equal(invalid(&w), "its CPUs were taken away in 2 of 4 windows");
+	add(&w, 1, 100, 100, true);
+	near(windows_median(&w), 100);
+	assert_string_equal(invalid(&w), "");
+	windows_free(&w);
+}
+
+/* A stall of the length of 30 windows in one of them: no median sees it, the time does. */
+static void test_whole_time(void **state)
+{
+	struct window stalled = {.rate = 100, .whole = 100.0 / 31, .ns = 31e6, .own = true};
+	struct windows w = {0};
+	double usual = 0, own = 0;
+
+	(void)state;
+	add(&w, 89, 100, 100, true);
+	windows_add(&w, &stalled);
+	stalled.own = false; /* another task had the CPU: it does not count */
+	windows_add(&w, &stalled);
+	near(windows_median(&w), 100);
+	windows_add_time(&w, &usual, &own);
+	near(usual / 1e6, 90);
+	near(own / 1e6, 120);
+	windows_free(&w);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_median),	cmocka_unit_test(test_quantiles),
-		cmocka_unit_test(test_spread),	cmocka_unit_test(test_outliers),
-		cmocka_unit_test(test_agree),	cmocka_unit_test(test_no_agreement),
-		cmocka_unit_test(test_stalled), cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_median),	   cmocka_unit_test(test_quantiles),
+		cmocka_unit_test(test_spread),	   cmocka_unit_test(test_outliers),
+		cmocka_unit_test(test_agree),	   cmocka_unit_test(test_no_agreement),
+		cmocka_unit_test(test_windows),	   cmocka_unit_test(test_few_windows),
+		cmocka_unit_test(test_whole_time),
 	};
 
 	return cmocka_run_group_tests_name("bench_stats", tests, NULL, NULL);

@@ -196,10 +196,18 @@ static void check_causes(const char *line, const char *want)
 static void test_causes(void **state)
 {
 	(void)state;
-	check_causes("{\"value\": 5, \"spread_pct\": 9.0, \"stalled_pct\": 1.5}", "");
-	check_causes("{\"stalled_pct\": 21.4}",
-		     "likely: the CPUs were taken away for 21% of the time (other work, a "
-		     "hypervisor, idle injection)");
+	check_causes("{\"value\": 5, \"spread_pct\": 9.0, \"own_pct\": 95.1, \"steal_pct\": 5}",
+		     "");
+	check_causes("{\"own_pct\": 78.6, \"steal_pct\": 5.1}",
+		     "likely: a hypervisor took the CPUs for 5% of the time; other work had the "
+		     "CPUs for 21% of the time");
+	check_causes("{\"value\": 100, \"whole\": 95, \"own_pct\": 100}", "");
+	check_causes("{\"value\": 100, \"whole\": 80}",
+		     "likely: stalls that no other task accounts for took 20% of the time (SMIs, a "
+		     "CPU that is halted against heat, a hypervisor)");
+	check_causes("{\"value\": 80, \"whole\": 100}", /* ns */
+		     "likely: stalls that no other task accounts for took 20% of the time (SMIs, a "
+		     "CPU that is halted against heat, a hypervisor)");
 	check_causes("{\"smi\": 3, \"steal_ms\": 40, \"switches\": 7, \"cpu\": 5, "
 		     "\"top_interrupt\": \"36 nvme0q1\", \"top_interrupt_count\": 900}",
 		     "likely: 3 SMIs of the firmware; a hypervisor took the CPU for 40 ms; other "
