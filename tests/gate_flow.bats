@@ -515,3 +515,92 @@ E2
   orderly_reboot
   [ ! -e "$(kept)" ]
 }
+
+# --- disturbed, and slow now and then -------------------------------------------------------------
+
+# What the benchmark prints in its first, its second and all later runs.
+bench_says_in_turn() { # VALUE-AND-MORE...
+  local i=0 fields
+  for fields in "$@"; do
+    i=$((i + 1))
+    bench_value "${fields%%,*}" "${fields#*,}"
+    mv "$BATS_TEST_TMPDIR/bench" "$BATS_TEST_TMPDIR/bench.$i"
+  done
+  cat >"$BATS_TEST_TMPDIR/bench" <<EOF
+#!/bin/sh
+n=\$(wc -l <'$bench_log' 2>/dev/null || echo 0)
+exec '$BATS_TEST_TMPDIR/bench.'\$((n < $# ? n + 1 : $#))
+EOF
+  chmod 755 "$BATS_TEST_TMPDIR/bench"
+}
+
+MEMORY='  checks: {memory: {run: memory_bandwidth, per: node, min: 2GB/s}}'
+OWN='"own_pct": 99' STARVED='"own_pct": 31'
+
+@test "a disturbed measurement is waited for, and measured again until it is not" {
+  put "$root/sys/devices/system/node/has_cpu" 0
+  gated "$MEMORY"
+  bench_says_in_turn "3e9,$STARVED" "1e9,$STARVED" "3e9,$STARVED" "3e9,$STARVED" "3e9,$OWN"
+  run -7 with_bench "$railhead" gate --root "$root"
+  in_record '.verdict == "waiting" and .measurements[0].outcome == "disturbed"'
+  in_record '.measurements[0].reason | test("could not be measured, disturbed: it had its CPUs for 31% of the time \\(1.0 GB/s, required 2GB/s\\); (beside it ran|no process used)")'
+  in_record '[.measurements[0].looks[] | .outcome, .min, .own_pct] == ["disturbed", 3e9, 31, "disturbed", 1e9, 31]'
+  [ "$(bench_runs)" = 2 ]
+  run -7 with_bench "$railhead" gate --root "$root" --retry
+  [ "$(bench_runs)" = 4 ]
+  in_record '.verdict == "waiting"'
+  run -0 with_bench "$railhead" gate --root "$root" --retry
+  [ "$(bench_runs)" = 5 ]
+  in_record '.verdict == "ready" and .measurements[0].outcome == "pass" and (.measurements[0] | has("looks") | not)'
+}
+
+@test "a measurement that stays disturbed blocks after gate.wait, and says that it was not measured" {
+  put "$root/sys/devices/system/node/has_cpu" 0
+  gated "  wait: 1s
+$MEMORY"
+  bench_value 3e9 "$STARVED"
+  run -7 with_bench "$railhead" gate --root "$root"
+  in_record '.verdict == "waiting"'
+  edit_record '.waiting.since_usec = 0 | .waiting.until_usec = 1'
+  run -7 with_bench "$railhead" gate --root "$root" --retry
+  in_record '.verdict == "blocked"'
+  in_record '.reasons[0] | test("^gate/memory/node0: .*could not be measured, disturbed: ")'
+  in_record '.reasons[1] | test("waits no more")'
+  gated '  checks: {memory: {run: memory_bandwidth, per: node, min: 2GB/s, on_fail: warn}}'
+  run -0 with_bench "$railhead" gate --root "$root" --again
+  in_record '.verdict == "ready" and .measurements[0].outcome == "disturbed"'
+}
+
+@test "slow beside load that has the node's CPUs is no finding; slow alone is" {
+  put "$root/sys/devices/system/node/has_cpu" 0
+  gated "$MEMORY"
+  bench_value 1e9 '"own_pct": 97, "others_pct": 50'
+  run -7 with_bench "$railhead" gate --root "$root"
+  in_record '.verdict == "waiting" and .measurements[0].outcome == "disturbed"'
+  bench_value 1e9 '"own_pct": 97, "others_pct": 3'
+  run -7 with_bench "$railhead" gate --root "$root" --retry
+  in_record '.verdict == "blocked" and .measurements[0].outcome == "slow"'
+}
+
+@test "slow in one of two looks is a finding with a consequence of its own" {
+  put "$root/sys/devices/system/node/has_cpu" 0
+  gated "$MEMORY"
+  bench_says_in_turn "1e9,$OWN" "3e9,$OWN"
+  run -0 with_bench "$railhead" gate --root "$root"
+  in_record '.verdict == "ready" and .measurements[0].outcome == "intermittent" and .measurements[0].on_fail == "warn"'
+  in_record '.reasons == ["gate/memory/node0: memory_bandwidth of node 0: slow in one look of 2: measured 1.0 GB/s, then 3.0 GB/s, required 2GB/s; a part that is slow now and then slows down all that wait for it: watch it"]'
+  in_record '[.measurements[0].looks[].outcome] == ["slow", "pass"]'
+  rm "$bench_log"
+  gated '  checks: {memory: {run: memory_bandwidth, per: node, min: 2GB/s, on_fail: warn, on_intermittent: block}}'
+  run -7 with_bench "$railhead" gate --root "$root" --again
+  in_record '.verdict == "blocked" and .measurements[0].on_fail == "block"'
+}
+
+@test "a median that is well and a time as a whole that is not: slow, with what took the time" {
+  put "$root/sys/devices/system/node/has_cpu" 0
+  gated "$MEMORY"
+  bench_value 2.4e9 "$OWN, \"whole\": 1.9e9"
+  run -7 with_bench "$railhead" gate --root "$root"
+  in_record '.verdict == "blocked" and .measurements[0].measured == "1.9 GB/s"'
+  in_record '.measurements[0].reason | test("measured 1.9 GB/s, required at least 2GB/s over the whole time, stalls included \\(2.4 GB/s without\\); likely: stalls that no other task accounts for took 21% of the time")'
+}

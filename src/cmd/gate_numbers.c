@@ -92,15 +92,14 @@ static bool reuse(const struct invocation *inv, const struct run *run, const str
 	return used;
 }
 
-/* The names of the checks of which something could not be measured yet. */
-static void not_yet(const struct status *s, struct strv *ret)
+/* The names of the checks of which something could not be measured yet, or undisturbed. */
+static void still_to_come(const struct status *s, struct strv *ret)
 {
 	struct measurements m = {0};
 
 	status_measurements(s, &m);
 	for (size_t i = 0; i < m.list.n; i++)
-		if (m.list.v[i].outcome == OUTCOME_NOT_YET &&
-		    !strv_contains(ret, m.list.v[i].check))
+		if (outcome_may_come(m.list.v[i].outcome) && !strv_contains(ret, m.list.v[i].check))
 			strv_add(ret, m.list.v[i].check);
 	measurements_free(&m);
 }
@@ -137,7 +136,7 @@ int gate_numbers(const struct invocation *inv, const struct run *run, struct sta
 	int r;
 
 	if (inv->retry)
-		not_yet(s, &only);
+		still_to_come(s, &only);
 	else
 		benchmarks_of(run->profile, false, &only);
 	if (inv->retry || reuse(inv, run, &ctx, &only, s))

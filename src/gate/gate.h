@@ -18,6 +18,8 @@
 enum outcome {
 	OUTCOME_PASS,
 	OUTCOME_SLOW,		/* measured twice, and not what was asked: its on_fail */
+	OUTCOME_INTERMITTENT,	/* slow in one look, and not in the next: its on_intermittent */
+	OUTCOME_DISTURBED,	/* by others, so that its figure says nothing: waiting */
 	OUTCOME_NOT_YET,	/* a port or peer that comes up still: waiting */
 	OUTCOME_UNSUPPORTED,	/* no such thing here: where a number is demanded, its on_fail */
 	OUTCOME_BROKEN,		/* the benchmark crashed or hung: block */
@@ -43,12 +45,13 @@ struct measurement {
 	char *check; /* NAME */
 	struct place origin;
 	enum outcome outcome;
-	enum on_fail on_fail;
+	enum on_fail on_fail; /* of its outcome */
 	char *measured; /* "211.4 GB/s", or NULL: of the figure that is wrong, or of the first */
 	char *wanted;	/* "180GB/s" */
 	bool demanded;	/* the profile wants a number: without one there is no pass */
 	char *reason;	/* unless PASS: what and why, with the remedy */
 	json_t *detail; /* the bench program's own line, or NULL */
+	json_t *looks;	/* array: outcome and figures of each, if it was measured more than once */
 	VEC(struct reading) readings;
 	uint64_t duration; /* microseconds */
 };
@@ -64,8 +67,8 @@ struct measurements {
  */
 void gate_plan(const struct step_ctx *ctx, struct plan *plan);
 /*
- * Runs all benchmarks of the profile's gate section within its budget; what is slow is
- * measured once more, with more time, before it counts. Never writes; forks.
+ * Runs all benchmarks of the profile's gate section within its budget; what is slow or
+ * disturbed is measured once more, with more time, before it counts. Never writes; forks.
  * only: the names of the checks whose benchmarks are run; NULL: of all.
  */
 int gate_measure(const struct step_ctx *ctx, const struct strv *only, struct measurements *ret,
@@ -101,6 +104,8 @@ struct verdict {
 	enum verdict_kind otherwise;
 };
 
+/* Whether a later measurement may find what this one could not: it is waited for. */
+bool outcome_may_come(enum outcome o);
 /*
  * Judges a verified plan and the measurements. Waited for is a check that settles, or a
  * measurement that can't be made yet, where that alone keeps work out.

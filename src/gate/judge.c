@@ -7,9 +7,14 @@
 #include "gate/probe.h"
 
 static const char *const outcome_names[] = {
-	[OUTCOME_PASS] = "pass",       [OUTCOME_SLOW] = "slow",
-	[OUTCOME_NOT_YET] = "not yet", [OUTCOME_UNSUPPORTED] = "unsupported",
-	[OUTCOME_BROKEN] = "broken",   [OUTCOME_CANNOT_MEASURE] = "cannot measure",
+	[OUTCOME_PASS] = "pass",
+	[OUTCOME_SLOW] = "slow",
+	[OUTCOME_INTERMITTENT] = "intermittent",
+	[OUTCOME_DISTURBED] = "disturbed",
+	[OUTCOME_NOT_YET] = "not yet",
+	[OUTCOME_UNSUPPORTED] = "unsupported",
+	[OUTCOME_BROKEN] = "broken",
+	[OUTCOME_CANNOT_MEASURE] = "cannot measure",
 };
 
 const char *outcome_name(enum outcome o)
@@ -74,6 +79,15 @@ static const char *name_of(const struct figure *f)
 	return streq(f->key, "value") ? "" : f->key;
 }
 
+/* The figure without the median's blindness for stalls, where the line has it. */
+static bool is_wrong_on_the_whole(const struct probe *p, const struct figure *f)
+{
+	const json_t *whole = json_object_get(p->m.detail, "whole");
+
+	return json_is_number(whole) && streq(f->key, "value") &&
+	       is_wrong(f, json_number_value(whole));
+}
+
 /* What the program found, each a sentence that says what to do. */
 static void blame_faults(struct probe *p, const struct figure *f, double value)
 {
@@ -102,6 +116,16 @@ static void blame(struct probe *p, const struct figure *f, double value, const c
 	p->m.reason = xasprintf("%s%s%s%smeasured %s, required %s %s", before ? before : p->subject,
 				before ? "; " : ": ", name_of(f), *name_of(f) ? " " : "", measured,
 				f->at_most ? "at most" : "at least", than);
+}
+
+static void blame_whole(struct probe *p, const struct figure *f, double value)
+{
+	double whole = json_number_value(json_object_get(p->m.detail, "whole"));
+	cleanup_free char *usual = quantity_format(f->quantity, value);
+	cleanup_free char *than =
+		xasprintf("%s over the whole time, stalls included (%s without)", f->wanted, usual);
+
+	blame(p, f, whole, than);
 }
 
 /* Of "value"; other numbers of a line have no unit of their own. */
@@ -158,7 +182,66 @@ static void judge_measured(struct probe *p)
 			blame_faults(p, f, reading.value);
 		else if (is_wrong(f, reading.value))
 			blame(p, f, reading.value, f->wanted);
+		else if (is_wrong_on_the_whole(p, f))
+			blame_whole(p, f, reading.value);
 	}
+}
+
+/* --- whether the figures say something of the part -------------------------------------- */
+
+/* In percent of its time. Below, its figure says nothing, be it good or bad. */
+#define OWN_LEAST 75
+/* A figure that is wrong needs more than one that is right, which nothing makes better. */
+#define OWN_LEAST_SLOW 90
+#define OTHERS_MOST_SLOW 20
+
+static bool is_below(const json_t *line, const char *key, double least)
+{
+	const json_t *number = json_object_get(line, key);
+
+	return json_is_number(number) && json_number_value(number) < least;
+}
+
+/* NULL: it is valid. The caller frees it. */
+static char *why_invalid(const json_t *line, bool slow)
+{
+	const char *own = json_string_value(json_object_get(line, "invalid"));
+	double others = json_number_value(json_object_get(line, "others_pct"));
+	double switches = json_number_value(json_object_get(line, "switches"));
+
+	if (own && *own)
+		return xstrdup(own);
+	if (is_below(line, "own_pct", slow ? OWN_LEAST_SLOW : OWN_LEAST))
+		return xasprintf("it had its CPUs for %.0f%% of the time",
+				 json_number_value(json_object_get(line, "own_pct")));
+	if (slow && others > OTHERS_MOST_SLOW)
+		return xasprintf("other work had %.0f%% of the node's CPUs", others);
+	if (slow && switches > 0)
+		return xasprintf("other tasks ran on its CPU %.0f times", switches);
+	return NULL;
+}
+
+static void judge_validity(struct probe *p)
+{
+	bool slow = p->m.outcome == OUTCOME_SLOW;
+	cleanup_free char *why = NULL, *figure = NULL;
+
+	if (!slow && p->m.outcome != OUTCOME_PASS)
+		return;
+	why = why_invalid(p->m.detail, slow);
+	if (!why)
+		return;
+	figure = p->m.measured ? xasprintf(" (%s, required %s)", p->m.measured, p->m.wanted)
+			       : xstrdup("");
+	free(p->m.reason);
+	p->m.outcome = OUTCOME_DISTURBED;
+	p->m.reason =
+		xasprintf("%s: could not be measured, disturbed: %s%s", p->subject, why, figure);
+}
+
+bool wants_second_look(const struct probe *p)
+{
+	return p->m.outcome == OUTCOME_SLOW || p->m.outcome == OUTCOME_DISTURBED;
 }
 
 void judge_probe(struct probe *p, const struct bench_job *job)
@@ -174,16 +257,17 @@ void judge_probe(struct probe *p, const struct bench_job *job)
 	};
 
 	/* A second look whose turn did not come: the first one counts. */
-	if (p->m.outcome == OUTCOME_SLOW && job->outcome == BENCH_NOT_RUN)
+	if (wants_second_look(p) && job->outcome == BENCH_NOT_RUN)
 		return;
 	forget(&p->m);
 	p->m.duration += job->duration_us;
 	p->m.detail = job->result ? json_incref(job->result) : NULL;
 	p->m.outcome = outcomes[job->outcome];
 	p->m.demanded = p->n_figures > 0;
-	if (job->outcome == BENCH_MEASURED)
+	if (job->outcome == BENCH_MEASURED) {
 		judge_measured(p);
-	else if (job->outcome == BENCH_UNSUPPORTED && p->m.demanded)
+		judge_validity(p);
+	} else if (job->outcome == BENCH_UNSUPPORTED && p->m.demanded)
 		p->m.reason =
 			xasprintf("%s: unsupported (%s), and the profile requires %s; leave the "
 				  "check out, or write on_fail: warn",
@@ -215,7 +299,8 @@ static double median_of_others(const struct probes *probes, const struct probe *
 
 	for (size_t i = 0; i < probes->list.n; i++) {
 		const struct probe *other = probes->list.v[i];
-		const struct reading *r = streq(other->m.check, p->m.check) && other != p
+		const struct reading *r = streq(other->m.check, p->m.check) && other != p &&
+							  other->m.outcome != OUTCOME_DISTURBED
 						  ? reading_of(other, f)
 						  : NULL;
 
@@ -249,8 +334,68 @@ void judge_sets(struct probes *probes)
 		struct probe *p = probes->list.v[i];
 
 		for (size_t k = 0; k < p->n_figures; k++)
-			if (p->figures[k].share_of_set && p->m.outcome == OUTCOME_PASS)
+			if (p->figures[k].share_of_set && p->m.outcome == OUTCOME_PASS) {
 				judge_beside(probes, p, &p->figures[k]);
+				judge_validity(p);
+			}
+	}
+}
+
+/* --- several looks ----------------------------------------------------------------------- */
+
+static void set_readings(const struct measurement *m, json_t *look)
+{
+	for (size_t i = 0; i < m->readings.n; i++)
+		json_object_set_new(look, m->readings.v[i].name, json_real(m->readings.v[i].value));
+}
+
+void judge_look(struct probe *p)
+{
+	static const char *const of_line[] = {"whole", "own_pct", "others_pct"};
+	json_t *look = json_pack("{s:s}", "outcome", outcome_name(p->m.outcome));
+
+	set_readings(&p->m, look);
+	for (size_t i = 0; i < array_len(of_line); i++)
+		if (json_object_get(p->m.detail, of_line[i]))
+			json_object_set(look, of_line[i], json_object_get(p->m.detail, of_line[i]));
+	if (p->m.measured)
+		json_object_set_new(look, "measured", json_string(p->m.measured));
+	if (!p->looks)
+		p->looks = json_array();
+	json_array_append_new(p->looks, look);
+}
+
+/* The first look that was slow, or NULL. */
+static const json_t *slow_look(const struct probe *p)
+{
+	size_t i;
+	json_t *look;
+
+	json_array_foreach(p->looks, i,
+			   look) if (streq(json_string_value(json_object_get(look, "outcome")),
+					   outcome_name(OUTCOME_SLOW))) return look;
+	return NULL;
+}
+
+void judge_looks(struct probe *p, const char *beside)
+{
+	const json_t *slow = slow_look(p);
+	cleanup_free char *before = NULL;
+
+	if (json_array_size(p->looks) > 1)
+		p->m.looks = json_incref(p->looks);
+	if (p->m.outcome == OUTCOME_PASS && slow) {
+		p->m.outcome = OUTCOME_INTERMITTENT;
+		p->m.on_fail = p->on_intermittent;
+		p->m.reason = xasprintf(
+			"%s: slow in one look of %zu: measured %s, then %s, required %s; a part "
+			"that is slow now and then slows down all that wait for it: watch it",
+			p->subject, json_array_size(p->looks),
+			json_string_value(json_object_get(slow, "measured")), p->m.measured,
+			p->m.wanted);
+	} else if (p->m.outcome == OUTCOME_DISTURBED) {
+		before = p->m.reason;
+		p->m.reason = xasprintf("%s%s%s", before, beside ? "; " : "", beside ? beside : "");
 	}
 }
 

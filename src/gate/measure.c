@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "gate/neighbours.h"
 #include "gate/probe.h"
 #include "sys/clock.h"
 
@@ -170,37 +171,68 @@ static int run_probes(struct probe **probes, size_t n, unsigned int times, uint6
 	return r;
 }
 
-/* Those that were slow, alone or beside their set, once more. */
-static int run_slow_again(struct probes *all, uint64_t end, struct err *err)
+/* One look of each of those probes. */
+static int look(struct probes *all, struct probe **probes, size_t n, unsigned int times,
+		uint64_t end, struct err *err)
 {
-	cleanup_free struct probe **slow = xcalloc(all->list.n, sizeof(*slow));
+	int r = run_probes(probes, n, times, end, err);
+
+	if (r < 0)
+		return r;
+	judge_sets(all);
+	for (size_t i = 0; i < n; i++)
+		judge_look(probes[i]);
+	return 0;
+}
+
+static char *beside_text(const struct neighbours *before, const struct neighbours *after)
+{
+	cleanup_free char *names = neighbours_text(before, after);
+
+	return names ? xasprintf("beside it ran %s: stop that, or order it after "
+				 "railhead-ready.target",
+				 names)
+		     : xstrdup("no process used much CPU time beside it: look for interrupts, and "
+			       "for a hypervisor that takes CPUs away");
+}
+
+/* Those that were slow, alone or beside their set, or disturbed, once more. */
+static int look_again(struct probes *all, uint64_t end, char **ret_beside, struct err *err)
+{
+	cleanup_free struct probe **again = xcalloc(all->list.n, sizeof(*again));
+	struct neighbours before, after;
 	size_t n = 0;
+	int r;
 
 	for (size_t i = 0; i < all->list.n; i++)
-		if (all->list.v[i]->m.outcome == OUTCOME_SLOW)
-			slow[n++] = all->list.v[i];
+		if (wants_second_look(all->list.v[i]))
+			again[n++] = all->list.v[i];
 	if (n == 0 || clock_usec() >= end)
 		return 0;
-	return run_probes(slow, n, LONG_TIMES, end, err);
+	neighbours_look(&before);
+	r = look(all, again, n, LONG_TIMES, end, err);
+	neighbours_look(&after);
+	*ret_beside = beside_text(&before, &after);
+	neighbours_free(&before);
+	neighbours_free(&after);
+	return r;
 }
 
 static int run_all(struct probes *all, unsigned int times, uint64_t end, struct err *err)
 {
 	cleanup_free struct probe **todo = xcalloc(all->list.n, sizeof(*todo));
+	cleanup_free char *beside = NULL;
 	size_t n = 0;
 	int r;
 
 	for (size_t i = 0; i < all->list.n; i++)
 		if (!probe_is_declined(all->list.v[i]))
 			todo[n++] = all->list.v[i];
-	r = run_probes(todo, n, times, end, err);
-	if (r < 0)
-		return r;
-	judge_sets(all);
-	if (times < LONG_TIMES)
-		r = run_slow_again(all, end, err);
-	if (r == 0)
-		judge_sets(all);
+	r = look(all, todo, n, times, end, err);
+	if (r == 0 && times < LONG_TIMES)
+		r = look_again(all, end, &beside, err);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		judge_looks(todo[i], beside);
 	return r;
 }
 
@@ -248,6 +280,7 @@ void measurements_free(struct measurements *m)
 		free(one->wanted);
 		free(one->reason);
 		json_decref(one->detail);
+		json_decref(one->looks);
 		for (size_t j = 0; j < one->readings.n; j++)
 			free(one->readings.v[j].name);
 		vec_free(&one->readings);

@@ -39,9 +39,9 @@ bool gate_needs_load(const char *run)
 	return family && !family->no_load;
 }
 
-static enum on_fail on_fail_of(const struct ynode *check)
+static enum on_fail consequence_of(const struct ynode *check, const char *key, const char *fallback)
 {
-	const char *word = ynode_text(check, "on_fail", "block");
+	const char *word = ynode_text(check, key, fallback);
 
 	for (enum on_fail f = ON_FAIL_BLOCK; f <= ON_FAIL_WARN; f++)
 		if (streq(on_fail_name(f), word))
@@ -73,7 +73,8 @@ struct probe *probe_add(struct probes *probes, const char *name, const struct yn
 	p->m.id = str_take(&id);
 	p->m.check = xstrdup(name);
 	p->m.origin = check->at;
-	p->m.on_fail = on_fail_of(check);
+	p->m.on_fail = consequence_of(check, "on_fail", "block");
+	p->on_intermittent = consequence_of(check, "on_intermittent", "warn");
 	p->subject = xstrdup(p->m.id);
 	strv_add(&p->argv, BENCH_PATH);
 	strv_add(&p->argv, ynode_text(check, "run", ""));
@@ -273,6 +274,7 @@ static void probe_free(struct probe *p)
 	strv_free(&p->argv);
 	strv_free(&p->resources);
 	strv_free(&p->functions);
+	json_decref(p->looks);
 	for (size_t i = 0; i < p->n_figures; i++)
 		free(p->figures[i].wanted);
 	free(p);

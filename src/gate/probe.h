@@ -40,6 +40,8 @@ struct probe {
 	struct figure figures[FIGURES_MAX];
 	size_t n_figures;
 	const char *remedy; /* of a slow one, where no cause stands out; static */
+	enum on_fail on_intermittent;
+	json_t *looks; /* all, the last included */
 
 	/* Where causes are looked for, if it is slow: */
 	struct strv functions; /* PCI addresses that the data passes */
@@ -123,5 +125,10 @@ char *quantity_format(enum quantity q, double value);
  */
 void judge_probe(struct probe *p, const struct bench_job *job);
 void judge_sets(struct probes *probes);
+bool wants_second_look(const struct probe *p);
+/* Keeps what the look came to, once the probes of its set are judged, too. */
+void judge_look(struct probe *p);
+/* After the last look: slow once and not again, or disturbed; beside: who was at work meanwhile. */
+void judge_looks(struct probe *p, const char *beside);
 /* Why it may be slow, with what was seen: appended to the reason. */
 void judge_causes(const struct step_ctx *ctx, struct probe *p);

@@ -93,13 +93,16 @@ static void judge_change(const struct plan *plan, const struct change *c, struct
 	strv_add(&j->v->reasons, text.s);
 }
 
+bool outcome_may_come(enum outcome o)
+{
+	return o == OUTCOME_NOT_YET || o == OUTCOME_DISTURBED;
+}
+
 /* Only what can be measured may be forgiven: a benchmark that can't run proves nothing. */
 static enum on_fail consequence(const struct measurement *m)
 {
-	return m->outcome == OUTCOME_SLOW || m->outcome == OUTCOME_NOT_YET ||
-			       m->outcome == OUTCOME_UNSUPPORTED
-		       ? m->on_fail
-		       : ON_FAIL_BLOCK;
+	return m->outcome == OUTCOME_BROKEN || m->outcome == OUTCOME_CANNOT_MEASURE ? ON_FAIL_BLOCK
+										    : m->on_fail;
 }
 
 static void judge_measurement(const struct measurement *m, struct judgement *j)
@@ -110,7 +113,7 @@ static void judge_measurement(const struct measurement *m, struct judgement *j)
 		return;
 	text = xasprintf("%s: %s", m->id, m->reason);
 	strv_add(&j->v->reasons, text);
-	found(j, m->id, consequence(m), m->outcome == OUTCOME_NOT_YET);
+	found(j, m->id, consequence(m), outcome_may_come(m->outcome));
 }
 
 void gate_judge(const struct profile *profile, const struct plan *plan,

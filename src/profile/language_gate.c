@@ -160,7 +160,8 @@ static const struct spec gate_check = {
 		KEY("size", &message_size), KEY("speed", &speed), KEY("corrected", &corrected),
 		KEY("flavor", &gpu_flavor), KEY("units", &spec_units), KEY("limit", &spec_memlock),
 		KEY("width", &pcie_width), KEY("isolated", &spec_bool), KEY("type", &group_type),
-		KEY("timeout", &timeout), KEY("on_fail", &on_fail)),
+		KEY("timeout", &timeout), KEY("on_fail", &on_fail),
+		KEY("on_intermittent", &on_fail)),
 };
 static const struct spec check_name = {
 	.what = "a check's name",

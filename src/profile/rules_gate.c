@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-/* Besides run, timeout and on_fail, which each check takes. */
+/*
+ * Besides run, timeout and on_fail, which each check takes, and on_intermittent of each that
+ * measures a figure.
+ */
 static const struct check_keys {
 	const char *run;
 	const char *required[3], *optional[6];
@@ -35,13 +38,8 @@ static const struct check_keys {
 	{"command", {"command"}, {"min", "max", "user", "capabilities"}, ""},
 };
 
-static bool takes(const struct check_keys *k, const char *key)
+static bool has_own(const struct check_keys *k, const char *key)
 {
-	static const char *const common[] = {"run", "timeout", "on_fail"};
-
-	for (size_t i = 0; i < array_len(common); i++)
-		if (streq(common[i], key))
-			return true;
 	for (size_t i = 0; i < array_len(k->required); i++)
 		if (k->required[i] && streq(k->required[i], key))
 			return true;
@@ -49,6 +47,21 @@ static bool takes(const struct check_keys *k, const char *key)
 		if (k->optional[i] && streq(k->optional[i], key))
 			return true;
 	return false;
+}
+
+static bool has_figure(const struct check_keys *k)
+{
+	return has_own(k, "min") || has_own(k, "max") || has_own(k, "p9999");
+}
+
+static bool takes(const struct check_keys *k, const char *key)
+{
+	static const char *const common[] = {"run", "timeout", "on_fail"};
+
+	for (size_t i = 0; i < array_len(common); i++)
+		if (streq(common[i], key))
+			return true;
+	return has_own(k, key) || (has_figure(k) && streq(key, "on_intermittent"));
 }
 
 static char *keys_text(const struct check_keys *k)
@@ -59,7 +72,7 @@ static char *keys_text(const struct check_keys *k)
 		str_addf(&out, "%s, ", k->required[i]);
 	for (size_t i = 0; i < array_len(k->optional) && k->optional[i]; i++)
 		str_addf(&out, "%s, ", k->optional[i]);
-	str_add(&out, "timeout, on_fail");
+	str_addf(&out, "timeout, on_fail%s", has_figure(k) ? ", on_intermittent" : "");
 	return str_take(&out);
 }
 

@@ -272,6 +272,8 @@ static json_t *measurement_to_json(const struct measurement *m)
 		json_object_set(obj, "detail", m->detail);
 	if (m->readings.n)
 		json_object_set_new(obj, "readings", readings_to_json(m));
+	if (m->looks)
+		json_object_set(obj, "looks", m->looks);
 	return obj;
 }
 

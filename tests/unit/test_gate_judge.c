@@ -11,6 +11,15 @@
 #include "profile/schema.h"
 #include "tree.h"
 
+static void assert_json(const json_t *found, const char *want)
+{
+	json_t *expected = json_loads(want, 0, NULL);
+
+	assert_non_null(expected);
+	assert_true(json_equal(found, expected));
+	json_decref(expected);
+}
+
 static struct ynode *parse(const char *text)
 {
 	struct diags diags = {0};
@@ -236,6 +245,129 @@ static void test_second_look(void **state)
 	ynode_free(check);
 }
 
+static struct probe *bandwidth_probe(struct probes *probes, const struct ynode *check)
+{
+	struct probe *p = probe_add(probes, "memory", check, "node0");
+
+	probe_subject(p, "memory_bandwidth of node 0");
+	probe_judges(p, check, "min", "value", QUANTITY_RATE, NULL);
+	return p;
+}
+
+/* Whether a figure says something of the part: be it good, or bad. */
+static void test_validity(void **state)
+{
+	static const struct {
+		const char *line;
+		enum outcome outcome;
+		const char *reason;
+	} t[] = {
+		{"{\"value\": 2e9, \"own_pct\": 75, \"others_pct\": 99, \"switches\": 5}",
+		 OUTCOME_PASS, NULL},
+		{"{\"value\": 2e9, \"own_pct\": 74.9}", OUTCOME_DISTURBED,
+		 "memory_bandwidth of node 0: could not be measured, disturbed: it had its CPUs "
+		 "for "
+		 "75% of the time (2.0 GB/s, required 1GB/s)"},
+		{"{\"value\": 2e9, \"own_pct\": 99, \"invalid\": \"no window was quiet\"}",
+		 OUTCOME_DISTURBED, "disturbed: no window was quiet (2.0 GB/s"},
+		{"{\"value\": 2e9, \"invalid\": \"\"}", OUTCOME_PASS, NULL},
+		{"{\"value\": 9e8}", OUTCOME_SLOW, "measured 900.0 MB/s"},
+		{"{\"value\": 9e8, \"own_pct\": 90, \"others_pct\": 20, \"switches\": 0}",
+		 OUTCOME_SLOW, "measured 900.0 MB/s"},
+		{"{\"value\": 9e8, \"own_pct\": 89}", OUTCOME_DISTURBED,
+		 "disturbed: it had its CPUs for 89% of the time (900.0 MB/s"},
+		{"{\"value\": 9e8, \"others_pct\": 21}", OUTCOME_DISTURBED,
+		 "disturbed: other work had 21% of the node's CPUs"},
+		{"{\"value\": 9e8, \"switches\": 3}", OUTCOME_DISTURBED,
+		 "disturbed: other tasks ran on its CPU 3 times"},
+		/* The median is well, and the time as a whole is not. */
+		{"{\"value\": 2e9, \"whole\": 1e9}", OUTCOME_PASS, NULL},
+		{"{\"value\": 2e9, \"whole\": 9e8, \"own_pct\": 99}", OUTCOME_SLOW,
+		 "memory_bandwidth of node 0: measured 900.0 MB/s, required at least 1GB/s over "
+		 "the "
+		 "whole time, stalls included (2.0 GB/s without)"},
+		{"{\"value\": 2e9, \"whole\": 9e8, \"own_pct\": 80}", OUTCOME_DISTURBED,
+		 "disturbed: it had its CPUs for 80% of the time (900.0 MB/s"},
+		{"{\"value\": 2e9, \"whole\": \"fast\"}", OUTCOME_PASS, NULL},
+		{"{\"value\": -1, \"own_pct\": 1}", OUTCOME_BROKEN, "can't be at or below 0"},
+	};
+	struct ynode *check = parse("{run: memory_bandwidth, min: 1GB/s}");
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct probes probes = {0};
+		struct probe *p = bandwidth_probe(&probes, check);
+
+		judge(p, BENCH_MEASURED, t[i].line, NULL);
+		assert_int_equal(p->m.outcome, t[i].outcome);
+		if (t[i].reason)
+			assert_text(p->m.reason, t[i].reason);
+		else
+			assert_null(p->m.reason);
+		assert_int_equal(wants_second_look(p),
+				 t[i].outcome == OUTCOME_SLOW || t[i].outcome == OUTCOME_DISTURBED);
+		probes_gone(&probes);
+	}
+	ynode_free(check);
+}
+
+/* What two looks come to together, and what is kept of them. */
+static void test_two_looks(void **state)
+{
+	static const char slow[] = "{\"value\": 9e8, \"whole\": 8e8, \"own_pct\": 98.5}";
+	static const char fast[] = "{\"value\": 2e9}",
+			  disturbed[] = "{\"value\": 2e9, \"own_pct\": 9}";
+	static const struct {
+		const char *lines[2];
+		enum outcome outcome;
+		enum on_fail on_fail;
+		const char *reason;
+	} t[] = {
+		{{fast, NULL}, OUTCOME_PASS, ON_FAIL_BLOCK, NULL},
+		{{slow, slow}, OUTCOME_SLOW, ON_FAIL_BLOCK, "measured 900.0 MB/s"},
+		{{slow, fast},
+		 OUTCOME_INTERMITTENT,
+		 ON_FAIL_DEGRADE,
+		 "slow in one look of 2: measured 900.0 MB/s, then 2.0 GB/s, required 1GB/s"},
+		{{disturbed, fast}, OUTCOME_PASS, ON_FAIL_BLOCK, NULL},
+		{{disturbed, slow}, OUTCOME_SLOW, ON_FAIL_BLOCK, "measured 900.0 MB/s"},
+		{{slow, disturbed},
+		 OUTCOME_DISTURBED,
+		 ON_FAIL_BLOCK,
+		 "9% of the time (2.0 GB/s, required "
+		 "1GB/s); beside it ran dracut"},
+	};
+	struct ynode *check =
+		parse("{run: memory_bandwidth, min: 1GB/s, on_intermittent: degrade}");
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct probes probes = {0};
+		struct probe *p = bandwidth_probe(&probes, check);
+
+		for (size_t k = 0; k < 2 && t[i].lines[k]; k++) {
+			judge(p, BENCH_MEASURED, t[i].lines[k], NULL);
+			judge_look(p);
+		}
+		judge_looks(p, "beside it ran dracut");
+		assert_int_equal(p->m.outcome, t[i].outcome);
+		assert_int_equal(p->m.on_fail, t[i].on_fail);
+		if (t[i].reason)
+			assert_text(p->m.reason, t[i].reason);
+		else
+			assert_null(p->m.reason);
+		assert_int_equal(json_array_size(p->m.looks), t[i].lines[1] ? 2 : 0);
+		if (t[i].lines[0] == slow) {
+			const json_t *first = json_array_get(p->m.looks, 0);
+
+			assert_json(first, "{\"outcome\": \"slow\", \"min\": 9e8, \"whole\": 8e8, "
+					   "\"own_pct\": 98.5, \"measured\": \"900.0 MB/s\"}");
+		}
+		probes_gone(&probes);
+	}
+	ynode_free(check);
+}
+
 static void test_shares(void **state)
 {
 	static const struct {
@@ -428,6 +560,8 @@ int main(void)
 		cmocka_unit_test(test_readings),
 		cmocka_unit_test(test_outcomes),
 		cmocka_unit_test(test_second_look),
+		cmocka_unit_test(test_validity),
+		cmocka_unit_test(test_two_looks),
 		cmocka_unit_test(test_shares),
 		cmocka_unit_test(test_share_of_unknown),
 		cmocka_unit_test(test_sets),
