@@ -106,6 +106,17 @@ $(BUILD)/railhead-bench: $(call obj,release,$(BENCH_SRC) $(BASE_SRC))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(BENCH_LIBS))
 
+# With stalls that no accounting shows, and load to measure beside: for tests of the gate.
+$(BUILD)/test/railhead-bench-stalls: $(call obj,release,$(BENCH_SRC) $(BASE_SRC) tests/lib/stalls.c)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(REL_LDFLAGS) -Wl,--wrap=chain_walk,--wrap=stream_pick -o $@ $^ \
+		$(call pkg,--libs,$(BENCH_LIBS))
+$(BUILD)/test/load: $(call obj,release,tests/lib/load.c)
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^
+
 # The simulated node of the tests (a FUSE file system): no part of what is installed.
 SIM_OBJ := $(call obj,release,$(SIM_SRC)) $(call obj,lint,$(SIM_SRC)) $(call obj,tsan,$(SIM_SRC))
 
@@ -225,7 +236,7 @@ check-fast: check-unit check-fuzz check-bats ## cmocka, fuzz corpora and bats, w
 # All that the fast tests are made of, so that it can be made side by side (make -j).
 # Those for another CPU are the unit tests.
 TEST_PROGRAMS := $(UNIT_BIN) $(GPU_STANDINS) $(if $(CROSS_COMPILE),,$(BUILD)/simnode \
-	$(FUZZ_REPLAY) $(BUILD)/test/grub_reader)
+	$(FUZZ_REPLAY) $(BUILD)/test/grub_reader $(BUILD)/test/railhead-bench-stalls $(BUILD)/test/load)
 
 build-tests: all $(TEST_PROGRAMS) ## build the fast tests, and run none
 
@@ -292,6 +303,9 @@ bench: all $(BUILD)/simnode ## figures of railhead itself: system calls, forks, 
 	$(Q)tests/bench/check
 	$(Q)tests/bench/plan500
 	$(Q)tests/bench/sriov-sim 20ms
+
+bench-gate: ## what the gate makes of healthy and slow memory beside load; hours, goes on where it was
+	$(Q)tests/bench/gate-load 40
 
 # What tests/bench/gate holds the measurements against: as its users build them, for this CPU.
 $(BUILD)/bench/%: tests/bench/%.c
@@ -405,6 +419,6 @@ help: ## this list
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all ahead arm64 set-up bench build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
+.PHONY: all ahead arm64 set-up bench bench-gate build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
 	check-units check-unit check-fuzz check-bats check-vm check-long demo demo-sim fuzz lint schema format install \
 	install-railhead install-gate install-profiles dist deb rpm clean distclean help
