@@ -59,8 +59,10 @@ with_stand_ins() {
 gate_ends() { # STATUS VERDICT [OPTION]
   local status=0
   gate --root "$root" ${3:+"$3"} || status=$?
-  [ "$status" -eq "$1" ]
-  [ "$(jq -r .verdict "$gate_out")" = "$2" ]
+  [ "$status" -eq "$1" ] && [ "$(jq -r .verdict "$gate_out")" = "$2" ] || {
+    jq -c '.verdict, .reasons' "$gate_out"
+    return 1
+  }
 }
 
 @test "healthy GPUs that are fast enough pass" {
@@ -69,6 +71,54 @@ gate_ends() { # STATUS VERDICT [OPTION]
     measured "gate/$id" pass
   done
   [ "$(jq '.measurements | length' "$gate_out")" = 5 ]
+}
+
+# Eight of them, as on an HGX board.
+eight_gpus() {
+  local i j
+  gpus=("$a" "$b" 0000:3c:00.0 0000:3d:00.0 0000:3e:00.0 0000:87:00.0 0000:88:00.0 0000:89:00.0)
+  for i in {2..7}; do
+    gpu "${gpus[i]}" "$i"
+  done
+  for i in {0..7}; do
+    model "${gpus[i]} gpu $i"
+    for j in {0..7}; do
+      [ "$i" = "$j" ] || model "${gpus[i]} ${gpus[j]} 2000000000"
+    done
+  done
+  sed -i "s/expect: 2/expect: 8/; s/peer: {.*/peer: {run: gpu_peer, on: gpus, min: 1GB\/s, timeout: 4s}/; s/budget: 30s/budget: 60s/" \
+    "$root/etc/railhead/profiles/site.yaml"
+}
+
+# What the gate starts notes its words.
+with_log() {
+  local program=$bench
+  bench=$BATS_TEST_TMPDIR/logged
+  printf '#!/bin/sh\necho "$@" >>%s/starts\nexec %s "$@"\n' "$BATS_TEST_TMPDIR" "$program" >"$bench"
+  chmod +x "$bench"
+}
+
+@test "eight GPUs: all checks in one process, which initialises the library once" {
+  eight_gpus
+  with_log
+  model "cuInit sleeps 1000"
+  gate_ends 0 ready
+  [ "$(wc -l <"$BATS_TEST_TMPDIR/starts")" = 1 ]
+  grep -qx "together .*" "$BATS_TEST_TMPDIR/starts"
+  [ "$(jq '[.measurements[] | select(.outcome == "pass")] | length' "$gate_out")" = 24 ]
+  jq -e '[.measurements[] | .detail | has("task") or has("took_us")] | any | not' "$gate_out"
+}
+
+@test "eight GPUs, of which one hangs: it is named, and all others have their figures" {
+  eight_gpus
+  with_log
+  model "$b context_us 600000000"
+  gate_ends 7 blocked
+  for gpu in "${gpus[@]}"; do
+    measured "gate/health/$gpu" pass
+    [ "$gpu" = "$b" ] || measured "gate/copy/$gpu" pass
+  done
+  measured "gate/copy/$b" broken "^gpu_copy of $b: no result within 4000 ms; killed$"
 }
 
 @test "a slow one is named with its figure, both wanted and measured, and what may be the cause" {

@@ -74,6 +74,7 @@ struct benchmark {
 	 */
 	int (*run)(const struct options *o, json_t *line, struct err *err);
 	bool ordinary_priority; /* what others do to ordinary work is what it measures */
+	bool together;		/* others may run beside it in its process: together.h */
 };
 
 extern const struct benchmark *const benchmarks[]; /* ends with NULL */
@@ -87,8 +88,15 @@ const char *option_text(const struct options *o, const char *name, const char *f
 uint64_t option_number(const struct options *o, const char *name, uint64_t fallback);
 uint64_t option_size(const struct options *o, const char *name, uint64_t fallback);
 
+/* Runs it in this process, and returns its line, whatever became of it. */
+json_t *benchmark_measure(const struct options *o);
+/* Prints a line whole. Returns the exit status for main(). */
+int benchmark_print(const json_t *line);
 /*
  * Runs it in a child, so that a SIGBUS (a huge page that another took meanwhile) becomes
  * "cannot measure", and prints the line. Returns the exit status for main().
  */
 int benchmark_run(const struct options *o);
+/* Likewise those, but a bus error is the end of the process as any other signal. */
+struct together;
+int benchmarks_run(struct together *t);

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,6 @@ static const struct symbol symbols[] = {
 	SYMBOL(struct cuda, device_attribute, "cuDeviceGetAttribute"),
 	SYMBOL(struct cuda, can_access_peer, "cuDeviceCanAccessPeer"),
 	SYMBOL(struct cuda, context_retain, "cuDevicePrimaryCtxRetain"),
-	SYMBOL(struct cuda, context_release, "cuDevicePrimaryCtxRelease_v2"),
 	SYMBOL(struct cuda, context_set, "cuCtxSetCurrent"),
 	SYMBOL(struct cuda, enable_peer, "cuCtxEnablePeerAccess"),
 	SYMBOL(struct cuda, mem_alloc, "cuMemAlloc_v2"),
@@ -118,7 +118,7 @@ int cuda_check(const struct cuda *c, int result, struct err *err, const char *fm
 /* --- opening ----------------------------------------------------------------------------- */
 
 /* CUDA_VISIBLE_DEVICES, CUDA_MPS_PIPE_DIRECTORY, ...: a gate measures the machine. */
-static void forget_environment(void)
+void cuda_forget_environment(void)
 {
 	cleanup_strv struct strv names = {0};
 
@@ -148,12 +148,12 @@ static int resolve(struct cuda *c, struct err *err)
 		       c->version % 1000 / 10);
 }
 
-int cuda_open(struct cuda *c, struct err *err)
+static int open_once(struct cuda *c, struct err *err)
 {
 	int r;
 
 	*c = (struct cuda){0};
-	forget_environment();
+	cuda_forget_environment();
 	r = symbols_open(&c->lib, LIBRARY, err);
 	if (r == 0)
 		r = resolve(c, err);
@@ -162,6 +162,22 @@ int cuda_open(struct cuda *c, struct err *err)
 	r = cuda_check(c, c->init(0), err, "cuInit");
 	if (r == 0)
 		r = cuda_check(c, c->driver_version(&c->version), err, "cuDriverGetVersion");
+	return r;
+}
+
+int cuda_open(struct cuda *c, struct err *err)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct cuda opened;
+	static bool is_open;
+	int r = 0;
+
+	pthread_mutex_lock(&lock);
+	if (!is_open)
+		r = open_once(&opened, err);
+	is_open = r == 0;
+	*c = opened;
+	pthread_mutex_unlock(&lock);
 	return r;
 }
 
@@ -214,7 +230,6 @@ void gpu_close(struct gpu *g)
 		g->cuda->event_destroy(g->from);
 	if (g->stream)
 		g->cuda->stream_destroy(g->stream);
-	g->cuda->context_release(g->dev);
 	g->ctx = NULL;
 }
 

@@ -66,7 +66,6 @@ struct cuda {
 	int (*device_attribute)(int *ret, int attribute, cu_device dev);
 	int (*can_access_peer)(int *ret, cu_device dev, cu_device peer);
 	int (*context_retain)(cu_context *ret, cu_device dev);
-	int (*context_release)(cu_device dev);
 	int (*context_set)(cu_context ctx);
 	int (*enable_peer)(cu_context peer, unsigned int flags);
 	int (*mem_alloc)(cu_ptr *ret, size_t len);
@@ -89,9 +88,11 @@ struct cuda {
 	int (*range_handle)(void *ret, cu_ptr p, size_t len, int type, unsigned long long flags);
 };
 
+/* Drops what the environment says to CUDA: before there are threads, if there will be any. */
+void cuda_forget_environment(void);
 /*
- * Opens and initialises it. What the environment says to CUDA (CUDA_VISIBLE_DEVICES hides
- * GPUs) is dropped first. -EAGAIN: the fabric manager has not come up.
+ * Opens and initialises it, once in a process. What the environment says to CUDA
+ * (CUDA_VISIBLE_DEVICES hides GPUs) is dropped first. -EAGAIN: the fabric manager has not come up.
  */
 int cuda_open(struct cuda *c, struct err *err);
 
@@ -102,7 +103,10 @@ int cuda_open(struct cuda *c, struct err *err);
 int cuda_check(const struct cuda *c, int result, struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* One GPU with its primary context, which other users of this process share, and a stream. */
+/*
+ * One GPU with its primary context, which other users of this process share, and a stream. The
+ * context lives as long as the process: whoever comes next need not wait for it again.
+ */
 struct gpu {
 	const struct cuda *cuda;
 	const char *addr; /* the caller's */

@@ -137,4 +137,5 @@ const struct benchmark gpu_copy = {
 		 {.name = "size", .arg = "SIZE", .type = OPTION_SIZE, .help = "of one copy (128M)"},
 		 OPTION_BUDGET("1500")},
 	.run = run,
+	.together = true,
 };

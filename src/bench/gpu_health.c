@@ -297,4 +297,5 @@ const struct benchmark gpu_health = {
 		     .max = 3600000,
 		     .help = "taken for the sake of the others; it needs 200 ms"}},
 	.run = run,
+	.together = true,
 };

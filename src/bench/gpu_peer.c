@@ -195,4 +195,5 @@ const struct benchmark gpu_peer = {
 		 {.name = "size", .arg = "SIZE", .type = OPTION_SIZE, .help = "of one copy (128M)"},
 		 OPTION_BUDGET("1500")},
 	.run = run,
+	.together = true,
 };

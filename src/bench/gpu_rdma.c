@@ -326,4 +326,5 @@ const struct benchmark gpu_rdma = {
 		     .help = "service level (0)"},
 		    OPTION_BUDGET("1500")},
 	.run = run,
+	.together = true,
 };

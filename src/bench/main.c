@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* railhead-bench BENCHMARK [OPTIONS]: see benchmark.h. */
+/* railhead-bench BENCHMARK [OPTIONS]: see benchmark.h; together TEXT: see together.h. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "bench/benchmark.h"
+#include "bench/together.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -23,6 +24,23 @@ static int usage(FILE *to, int status)
 	return status;
 }
 
+/* The gate's own: not in the usage text. */
+static int run_together(int argc, char **argv)
+{
+	struct together *t = NULL;
+	struct err err = {0};
+	int r;
+
+	if (argc != 3 || together_parse(&t, argv[2], &err) < 0) {
+		fprintf(stderr, "railhead-bench: together: %s\n",
+			argc == 3 ? err.text : "expected one text");
+		return EXIT_USAGE;
+	}
+	r = benchmarks_run(t);
+	together_free(t);
+	return r;
+}
+
 int main(int argc, char **argv)
 {
 	const struct benchmark *bench;
@@ -33,6 +51,8 @@ int main(int argc, char **argv)
 		return usage(stdout, 0);
 	if (argc < 2)
 		return usage(stderr, EXIT_USAGE);
+	if (streq(argv[1], "together"))
+		return run_together(argc, argv);
 	bench = benchmark_find(argv[1]);
 	if (!bench) {
 		fprintf(stderr, "railhead-bench: no benchmark '%s'\n", argv[1]);

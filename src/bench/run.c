@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One benchmark in a child of its own, and the line that comes of it. */
+/* Benchmarks in a child of their own, and the lines that come of them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,40 +12,52 @@
 #include "base/mem.h"
 #include "bench/benchmark.h"
 #include "bench/time_over.h"
+#include "bench/together.h"
 
 #define NICE_LEAST (-20)
 
-static int print_line(const struct benchmark *bench, const char *result, const char *reason,
-		      json_t *more)
+static json_t *line_of(const struct benchmark *bench, const char *result, const char *reason)
 {
 	json_t *line = json_pack("{s:s, s:s}", "bench", bench->name, "result", result);
-	int r;
 
 	if (reason)
 		json_object_set_new(line, "reason", json_string(reason));
-	if (more)
-		json_object_update(line, more);
-	r = json_dumpf(line, stdout, JSON_COMPACT | JSON_REAL_PRECISION(5));
-	json_decref(line);
-	return r < 0 || putchar('\n') < 0 || fflush(stdout) != 0 ? 1 : 0;
+	return line;
 }
 
-/* The line is printed whole, as the last act: a crash before it leaves no half of one. */
-static int measure_and_print(const struct options *o)
+json_t *benchmark_measure(const struct options *o)
 {
 	struct err err = {0};
-	json_t *more = json_object();
+	json_t *more = json_object(), *line;
 	int r = o->bench->run(o, more, &err);
 
-	if (r < 0)
-		r = print_line(o->bench,
+	if (r < 0) {
+		line = line_of(o->bench,
 			       r == -EAGAIN	  ? "not yet"
 			       : r == -EOPNOTSUPP ? "unsupported"
 						  : "cannot measure",
-			       err.text, NULL);
-	else
-		r = print_line(o->bench, "measured", NULL, more);
+			       err.text);
+	} else {
+		line = line_of(o->bench, "measured", NULL);
+		json_object_update(line, more);
+	}
 	json_decref(more);
+	return line;
+}
+
+/* As the last act: a crash before it leaves no half of a line. */
+int benchmark_print(const json_t *line)
+{
+	int r = json_dumpf(line, stdout, JSON_COMPACT | JSON_REAL_PRECISION(5));
+
+	return r < 0 || putchar('\n') < 0 || fflush(stdout) != 0 ? 1 : 0;
+}
+
+static int print_and_free(json_t *line)
+{
+	int r = benchmark_print(line);
+
+	json_decref(line);
 	return r;
 }
 
@@ -84,18 +96,27 @@ static int judge_end(const struct benchmark *bench, int status)
 {
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	if (WTERMSIG(status) == SIGBUS)
-		return print_line(bench, "cannot measure",
-				  "bus error: memory that was promised is not there (huge pages "
-				  "taken by another process, or failing memory)",
-				  NULL);
-	fprintf(stderr, "%s: killed by signal %d (%s)\n", bench->name, WTERMSIG(status),
-		strsignal(WTERMSIG(status)));
+	if (bench && WTERMSIG(status) == SIGBUS)
+		return print_and_free(
+			line_of(bench, "cannot measure",
+				"bus error: memory that was promised is not there (huge pages "
+				"taken by another process, or failing memory)"));
+	fprintf(stderr, "%s: killed by signal %d (%s)\n", bench ? bench->name : "together",
+		WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return 1;
 }
 
-int benchmark_run(const struct options *o)
+/* One of the two. */
+static int measure_here(const struct options *o, struct together *t)
 {
+	if (t || !o->bench->ordinary_priority)
+		take_precedence();
+	return t ? together_run(t) : print_and_free(benchmark_measure(o));
+}
+
+static int run_in_child(const struct options *o, struct together *t)
+{
+	const struct benchmark *bench = o ? o->bench : NULL;
 	pid_t parent = getpid();
 	struct sigaction forward = {.sa_handler = pass_on};
 	sigset_t term, before;
@@ -112,12 +133,10 @@ int benchmark_run(const struct options *o)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		time_over_listen();
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		if (!o->bench->ordinary_priority)
-			take_precedence();
-		_exit(getppid() == parent ? measure_and_print(o) : 1);
+		_exit(getppid() == parent ? measure_here(o, t) : 1);
 	}
 	if (pid < 0) {
-		fprintf(stderr, "%s: fork: %s\n", o->bench->name, strerror(errno));
+		fprintf(stderr, "railhead-bench: fork: %s\n", strerror(errno));
 		return 1;
 	}
 	measuring = pid;
@@ -126,5 +145,15 @@ int benchmark_run(const struct options *o)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return 1;
-	return judge_end(o->bench, status);
+	return judge_end(bench, status);
+}
+
+int benchmark_run(const struct options *o)
+{
+	return run_in_child(o, NULL);
+}
+
+int benchmarks_run(struct together *t)
+{
+	return run_in_child(NULL, t);
 }

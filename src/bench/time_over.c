@@ -7,11 +7,17 @@
 
 /* Set by a handler, read by the threads of a crew. */
 static atomic_bool over;
+static atomic_bool over_for_now;
 
 static void on_term(int signal)
 {
 	(void)signal;
 	atomic_store_explicit(&over, true, memory_order_relaxed);
+}
+
+void time_over_set(bool is_over)
+{
+	atomic_store_explicit(&over_for_now, is_over, memory_order_relaxed);
 }
 
 void time_over_listen(void)
@@ -23,7 +29,8 @@ void time_over_listen(void)
 
 bool time_is_over(void)
 {
-	return atomic_load_explicit(&over, memory_order_relaxed);
+	return atomic_load_explicit(&over, memory_order_relaxed) ||
+	       atomic_load_explicit(&over_for_now, memory_order_relaxed);
 }
 
 int err_time_over(struct err *err, const char *what)

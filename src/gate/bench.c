@@ -94,6 +94,22 @@ static const char *said(const struct child *c)
 	return c->err.text.len ? str_get(&c->err.text) : str_get(&c->out.text);
 }
 
+/* Those that are whole and objects. */
+static json_t *lines_of(const struct str *text)
+{
+	const char *from = str_get(text), *end;
+	json_t *lines = json_array();
+
+	for (; (end = strchr(from, '\n')) != NULL; from = end + 1) {
+		json_t *line = json_loadb(from, (size_t)(end - from), JSON_REJECT_DUPLICATES, NULL);
+
+		if (json_is_object(line))
+			json_array_append(lines, line);
+		json_decref(line);
+	}
+	return lines;
+}
+
 static void finish(struct child *c, enum bench_outcome outcome, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -112,6 +128,8 @@ static void finish(struct child *c, enum bench_outcome outcome, const char *fmt,
 	free(text);
 	if (c->started_us)
 		job->duration_us = clock_usec() - c->started_us;
+	if (job->many)
+		job->result = lines_of(&c->out.text);
 	c->phase = DONE;
 }
 
@@ -125,8 +143,7 @@ static void finish_said(struct child *c, const char *what)
 		finish(c, BENCH_BROKEN, "%s; it said nothing", what);
 }
 
-/* What the line says of itself; BENCH_BROKEN unless it is one of the lines of bench.h. */
-static enum bench_outcome outcome_of(const json_t *line)
+enum bench_outcome bench_line_outcome(const json_t *line)
 {
 	static const enum bench_outcome declined[] = {BENCH_CANNOT_MEASURE, BENCH_NOT_YET,
 						      BENCH_UNSUPPORTED};
@@ -150,7 +167,7 @@ static void finish_line(struct child *c)
 	const char *text = str_get(&c->out.text);
 	json_error_t e;
 	json_t *line = json_loadb(text, c->out.text.len, JSON_REJECT_DUPLICATES, &e);
-	enum bench_outcome outcome = outcome_of(line);
+	enum bench_outcome outcome = bench_line_outcome(line);
 	const char *reason = json_string_value(json_object_get(line, "reason"));
 
 	if (outcome == BENCH_BROKEN) {
@@ -192,7 +209,9 @@ static void finish_exit(struct child *c, int status)
 	else
 		snprintf(what, sizeof(what), "killed by signal %d (%s)", WTERMSIG(status),
 			 strsignal(WTERMSIG(status)));
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && c->job->many)
+		finish(c, BENCH_MEASURED, "%s", "");
+	else if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		finish_line(c);
 	else
 		finish_said(c, what);
@@ -395,21 +414,17 @@ static bool share_resource(const struct bench_job *a, const struct bench_job *b)
 	return false;
 }
 
-/*
- * Each job gets the first round in which nothing before it shares a resource with it: those of a
- * ring, of which each shares one with the next, are done in two rounds, not one after another.
- */
-static void share_rounds_out(struct child *all, size_t n)
+void bench_rounds(const struct bench_job *jobs, size_t n, size_t *ret)
 {
 	cleanup_free bool *taken = xcalloc(n + 1, sizeof(*taken));
 
 	for (size_t i = 0; i < n; i++) {
 		memset(taken, 0, (n + 1) * sizeof(*taken));
 		for (size_t j = 0; j < i; j++)
-			if (share_resource(all[i].job, all[j].job))
-				taken[all[j].round] = true;
-		while (taken[all[i].round])
-			all[i].round++;
+			if (share_resource(&jobs[i], &jobs[j]))
+				taken[ret[j]] = true;
+		for (ret[i] = 0; taken[ret[i]];)
+			ret[i]++;
 	}
 }
 
@@ -539,6 +554,7 @@ int bench_run(struct bench_job *jobs, size_t n, unsigned int budget_ms, struct e
 
 	cleanup_free struct child *all = xcalloc(n, sizeof(*all));
 	cleanup_free struct pollfd *fds = xcalloc(3 * n, sizeof(*fds));
+	cleanup_free size_t *rounds = xcalloc(n, sizeof(*rounds));
 
 	for (size_t i = 0; i < n; i++) {
 		bench_job_clear(&jobs[i]);
@@ -547,7 +563,9 @@ int bench_run(struct bench_job *jobs, size_t n, unsigned int budget_ms, struct e
 		all[i] = (struct child){
 			.job = &jobs[i], .pidfd = -1, .out = {.fd = -1}, .err = {.fd = -1}};
 	}
-	share_rounds_out(all, n);
+	bench_rounds(jobs, n, rounds);
+	for (size_t i = 0; i < n; i++)
+		all[i].round = rounds[i];
 	while (start_ready(all, n, end_us)) {
 		wait_for_news(all, n, fds);
 		for (size_t i = 0; i < n; i++)

@@ -59,13 +59,14 @@ struct bench_job {
 	const char *argv[BENCH_ARGS_MAX]; /* argv[0] is an absolute path; ends with NULL */
 	unsigned int deadline_ms;	  /* counted from the start of this child */
 	bool yields; /* told by SIGTERM that its time is over, it prints its line */
+	bool many;   /* it prints a line for each of several measurements */
 	const struct strv *resources; /* "node0", "0000:3b:00.0"; NULL: it disturbs nobody */
 	const struct privileges *as;  /* NULL: those of the caller */
 
 	/* out */
 	enum bench_outcome outcome;
-	json_t *result;	      /* owned; the whole line, or NULL */
-	char reason[256];     /* UTF-8, one line; "" iff measured */
+	json_t *result;	  /* owned; the whole line, or NULL; of many an array, however it ended */
+	char reason[256]; /* UTF-8, one line; "" iff measured */
 	uint64_t duration_us; /* from the start of the child to its end, or to its abandoning */
 };
 
@@ -79,6 +80,14 @@ const char *bench_outcome_name(enum bench_outcome o);
  * Must be called from a process without threads (it forks).
  */
 int bench_run(struct bench_job *jobs, size_t n, unsigned int budget_ms, struct err *err);
+
+/* What a line says of itself; BENCH_BROKEN unless it is one of those above. */
+enum bench_outcome bench_line_outcome(const json_t *line);
+/*
+ * Gives each job the first round in which nothing before it shares a resource with it: those of a
+ * ring, of which each shares one with the next, are done in two rounds, not one after another.
+ */
+void bench_rounds(const struct bench_job *jobs, size_t n, size_t *ret);
 
 /* Drops the result; the job can be run again. */
 void bench_job_clear(struct bench_job *job);

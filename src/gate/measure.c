@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "gate/neighbours.h"
 #include "gate/probe.h"
+#include "gate/together.h"
 #include "sys/clock.h"
 
 /*
@@ -148,20 +149,20 @@ static int run_probes(struct probe **probes, size_t n, unsigned int times, uint6
 {
 	cleanup_free struct bench_job *jobs = xcalloc(n, sizeof(*jobs));
 	cleanup_free struct attempt *attempts = xcalloc(n, sizeof(*attempts));
-	uint64_t now = clock_usec();
-	unsigned int left_ms = end > now + 1000 ? (unsigned int)((end - now) / 1000) : 1;
+	cleanup_free bool *shares = xcalloc(n, sizeof(*shares));
 	size_t k = 0;
 	int r;
 
 	for (size_t i = 0; i < n; i++) {
 		attempts[k].probe = probes[i];
+		shares[k] = probes[i]->shares_process;
 		if (fill_job(&attempts[k], times, &jobs[k]))
 			k++;
 		else
 			probe_declines(probes[i], OUTCOME_CANNOT_MEASURE,
 				       "its command has more than %d words", BENCH_ARGS_MAX - 3);
 	}
-	r = k ? bench_run(jobs, k, left_ms, err) : 0;
+	r = together_run_jobs(jobs, shares, k, end, err);
 	for (size_t i = 0; i < k; i++) {
 		if (r == 0)
 			judge_probe(attempts[i].probe, &jobs[i]);

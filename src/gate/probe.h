@@ -37,6 +37,7 @@ struct probe {
 	unsigned int budget_ms;	 /* --budget of the bench program; 0: the program takes none */
 	unsigned int timeout_ms; /* of the check; 0: PROBE_TIMEOUT_MS */
 	unsigned int setup_ms;	 /* besides: before the bench program can measure */
+	bool shares_process;	 /* with others that do: together.h */
 	struct figure figures[FIGURES_MAX];
 	size_t n_figures;
 	const char *remedy; /* of a slow one, where no cause stands out; static */

@@ -25,6 +25,7 @@ static const struct device_set *set_of(const struct step_ctx *ctx, const struct 
 
 static void give_time(struct probe *p)
 {
+	p->shares_process = true;
 	if (!p->timeout_ms)
 		p->timeout_ms = TIMEOUT_MS;
 }

@@ -6,6 +6,8 @@
  *
  * With -DOLD it is a library of before: it has no cuMemHostAlloc.
  */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -52,9 +54,11 @@ static struct allocation {
 
 #define LATE 0.05 /* seconds */
 
-static bool up;
+static atomic_bool up;
 static struct context contexts[GPUS];
-static struct context *current;
+static _Thread_local struct context *current;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of allocations */
+static pthread_mutex_t making[GPUS] = {[0 ... GPUS - 1] = PTHREAD_MUTEX_INITIALIZER};
 
 static double now(void)
 {
@@ -73,7 +77,7 @@ static double now(void)
 
 /* --- memory ------------------------------------------------------------------------------ */
 
-static int allocate(void **ret, size_t len, struct context *ctx)
+static int allocate_locked(void **ret, size_t len, struct context *ctx)
 {
 	for (int i = 0; i < ALLOCATIONS; i++) {
 		if (allocations[i].p)
@@ -90,7 +94,17 @@ static int allocate(void **ret, size_t len, struct context *ctx)
 	return OUT_OF_MEMORY;
 }
 
-static int release(void *p, bool host)
+static int allocate(void **ret, size_t len, struct context *ctx)
+{
+	int r;
+
+	pthread_mutex_lock(&lock);
+	r = allocate_locked(ret, len, ctx);
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+static int release_locked(void *p, bool host)
 {
 	for (int i = 0; i < ALLOCATIONS; i++)
 		if (allocations[i].p == p && p && host == !allocations[i].ctx) {
@@ -101,16 +115,29 @@ static int release(void *p, bool host)
 	return INVALID_VALUE;
 }
 
+static int release(void *p, bool host)
+{
+	int r;
+
+	pthread_mutex_lock(&lock);
+	r = release_locked(p, host);
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
 static bool is_inside(uintptr_t p, size_t len, const struct context *ctx)
 {
-	for (int i = 0; i < ALLOCATIONS; i++) {
+	bool inside = false;
+
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < ALLOCATIONS && !inside; i++) {
 		uintptr_t from = (uintptr_t)allocations[i].p;
 
-		if (allocations[i].p && allocations[i].ctx == ctx && p >= from &&
-		    p + len <= from + allocations[i].len)
-			return true;
+		inside = allocations[i].p && allocations[i].ctx == ctx && p >= from &&
+			 p + len <= from + allocations[i].len;
 	}
-	return false;
+	pthread_mutex_unlock(&lock);
+	return inside;
 }
 
 int cuMemAlloc_v2(unsigned long long *ret, size_t len)
@@ -195,7 +222,7 @@ int cuDriverGetVersion(int *ret)
 
 int cuGetErrorString(int result, const char **ret)
 {
-	static char text[32];
+	static _Thread_local char text[32];
 
 	ENTER();
 	snprintf(text, sizeof(text), "stand-in's %d", result);
@@ -246,18 +273,16 @@ int cuDevicePrimaryCtxRetain(struct context **ret, int dev)
 	BEGIN();
 	if (!is_device(dev))
 		return INVALID_DEVICE;
-	usleep((useconds_t)model_number(contexts[dev].addr, "context_us", 0));
-	contexts[dev].users++;
-	*ret = &contexts[dev];
-	return SUCCESS;
-}
+	pthread_mutex_lock(&making[dev]);
+	if (contexts[dev].users++ == 0) {
+		double end =
+			now() + (double)model_number(contexts[dev].addr, "context_us", 0) / 1e6;
 
-int cuDevicePrimaryCtxRelease_v2(int dev)
-{
-	BEGIN();
-	if (!is_device(dev) || contexts[dev].users == 0)
-		return INVALID_CONTEXT;
-	contexts[dev].users--;
+		while (now() < end) /* whatever signal comes */
+			usleep((useconds_t)((end - now()) * 1e6 > 0 ? (end - now()) * 1e6 : 0));
+	}
+	pthread_mutex_unlock(&making[dev]);
+	*ret = &contexts[dev];
 	return SUCCESS;
 }
 

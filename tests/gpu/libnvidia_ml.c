@@ -5,6 +5,8 @@
  *
  * With -DOLD it is a library of before: it can't remap rows, and clocks have "throttle" reasons.
  */
+#include <stdatomic.h>
+
 #include "model.h"
 
 enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6 };
@@ -20,7 +22,7 @@ struct fabric {
 	unsigned char state;
 };
 
-static bool up;
+static atomic_int up; /* inits without a shutdown, as the API reference counts them */
 
 #define BEGIN()                               \
 	do {                                  \
@@ -32,20 +34,20 @@ static bool up;
 int nvmlInit_v2(void)
 {
 	ENTER();
-	up = true;
+	atomic_fetch_add(&up, 1);
 	return SUCCESS;
 }
 
 int nvmlShutdown(void)
 {
 	BEGIN();
-	up = false;
+	atomic_fetch_sub(&up, 1);
 	return SUCCESS;
 }
 
 const char *nvmlErrorString(int result)
 {
-	static char text[32];
+	static _Thread_local char text[32];
 
 	snprintf(text, sizeof(text), "stand-in's %d", result);
 	return text;

@@ -8,7 +8,8 @@
  *   0000:3b:00.0 h2d 2000000000         bytes per second
  *   0000:3b:00.0 0000:86:00.0 2000000000   ... from it to that peer; 0: no access
  *   0000:3b:00.0 remap_pending 1        what NVML says; an absent key is a healthy GPU's
- *   cuInit fails 802                    so does every function: fails N, hangs 0, crashes 0
+ *   cuInit fails 802                    so does every function: fails N, hangs 0, crashes 0,
+ *                                       sleeps MILLISECONDS
  *
  * Without the file there is no GPU.
  */
@@ -67,6 +68,7 @@ static inline int model_enter(const char *function)
 	if (model_get(function, "hangs", &v))
 		for (;;)
 			pause();
+	usleep((useconds_t)model_number(function, "sleeps", 0) * 1000);
 	return (int)model_number(function, "fails", 0);
 }
 

@@ -590,6 +590,36 @@ static void test_ring_in_two_rounds(void **state)
 	assert_int_equal(system(rm), 0);
 }
 
+/* Of one that prints many lines: those that are whole and objects, however it ends. */
+static void test_many_lines(void **state)
+{
+	static const struct {
+		const char *script;
+		enum bench_outcome outcome;
+		size_t lines;
+	} t[] = {
+		{"echo '" OK "'; echo '{\"task\": 1}'", BENCH_MEASURED, 2},
+		{"true", BENCH_MEASURED, 0},
+		{"echo '" OK
+		 "'; echo '[1]'; echo; echo no; echo '{\"a\": 1, \"a\": 2}'; printf '{}'",
+		 BENCH_MEASURED, 1},
+		{"echo '" OK "'; echo it broke >&2; exit 3", BENCH_BROKEN, 1},
+		{"echo '" OK "'; exec sleep 60", BENCH_TIMED_OUT, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct bench_job job = sh(t[i].script, 1000, NULL);
+
+		job.many = true;
+		run_ms(&job, 1);
+		assert_int_equal(job.outcome, t[i].outcome);
+		assert_int_equal(json_array_size(job.result), t[i].lines);
+		assert_int_equal(job.reason[0] == '\0', t[i].outcome == BENCH_MEASURED);
+		bench_job_clear(&job);
+	}
+}
+
 /* One that needs two resources is not passed by for ever by those that need one of them. */
 static void test_several_resources(void **state)
 {
@@ -709,6 +739,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_bad_jobs),
 	cmocka_unit_test(test_budget_of_all),
 	cmocka_unit_test(test_several_resources),
+	cmocka_unit_test(test_many_lines),
 	cmocka_unit_test(test_ring_in_two_rounds),
 	cmocka_unit_test(test_abandoned),
 };
