@@ -186,19 +186,19 @@ static int look(struct probes *all, struct probe **probes, size_t n, unsigned in
 	return 0;
 }
 
-static char *beside_text(const struct neighbours *before, const struct neighbours *after)
+static char *others_text(const struct neighbours *before, const struct neighbours *after)
 {
 	cleanup_free char *names = neighbours_text(before, after);
 
-	return names ? xasprintf("beside it ran %s: stop that, or order it after "
+	return names ? xasprintf("other work meanwhile: %s; stop that work, or order it after "
 				 "railhead-ready.target",
 				 names)
-		     : xstrdup("no process used much CPU time beside it: look for interrupts, and "
+		     : xstrdup("no process used much CPU time meanwhile: check for interrupts, and "
 			       "for a hypervisor that takes CPUs away");
 }
 
 /* Those that were slow, alone or beside their set, or disturbed, once more. */
-static int look_again(struct probes *all, uint64_t end, char **ret_beside, struct err *err)
+static int look_again(struct probes *all, uint64_t end, char **ret_others, struct err *err)
 {
 	cleanup_free struct probe **again = xcalloc(all->list.n, sizeof(*again));
 	struct neighbours before, after;
@@ -213,7 +213,7 @@ static int look_again(struct probes *all, uint64_t end, char **ret_beside, struc
 	neighbours_look(&before);
 	r = look(all, again, n, LONG_TIMES, end, err);
 	neighbours_look(&after);
-	*ret_beside = beside_text(&before, &after);
+	*ret_others = others_text(&before, &after);
 	neighbours_free(&before);
 	neighbours_free(&after);
 	return r;
@@ -222,7 +222,7 @@ static int look_again(struct probes *all, uint64_t end, char **ret_beside, struc
 static int run_all(struct probes *all, unsigned int times, uint64_t end, struct err *err)
 {
 	cleanup_free struct probe **todo = xcalloc(all->list.n, sizeof(*todo));
-	cleanup_free char *beside = NULL;
+	cleanup_free char *others = NULL;
 	size_t n = 0;
 	int r;
 
@@ -231,9 +231,9 @@ static int run_all(struct probes *all, unsigned int times, uint64_t end, struct 
 			todo[n++] = all->list.v[i];
 	r = look(all, todo, n, times, end, err);
 	if (r == 0 && times < LONG_TIMES)
-		r = look_again(all, end, &beside, err);
+		r = look_again(all, end, &others, err);
 	for (size_t i = 0; r == 0 && i < n; i++)
-		judge_looks(todo[i], beside);
+		judge_looks(todo[i], others);
 	return r;
 }
 

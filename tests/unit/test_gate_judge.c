@@ -335,7 +335,7 @@ static void test_two_looks(void **state)
 		 OUTCOME_DISTURBED,
 		 ON_FAIL_BLOCK,
 		 "9% of the time (2.0 GB/s, required "
-		 "1GB/s); beside it ran dracut"},
+		 "1GB/s); other work meanwhile: dracut"},
 	};
 	struct ynode *check =
 		parse("{run: memory_bandwidth, min: 1GB/s, on_intermittent: degrade}");
@@ -349,7 +349,7 @@ static void test_two_looks(void **state)
 			judge(p, BENCH_MEASURED, t[i].lines[k], NULL);
 			judge_look(p);
 		}
-		judge_looks(p, "beside it ran dracut");
+		judge_looks(p, "other work meanwhile: dracut");
 		assert_int_equal(p->m.outcome, t[i].outcome);
 		assert_int_equal(p->m.on_fail, t[i].on_fail);
 		if (t[i].reason)
