@@ -74,7 +74,7 @@ struct benchmark {
 	 */
 	int (*run)(const struct options *o, json_t *line, struct err *err);
 	bool ordinary_priority; /* what others do to ordinary work is what it measures */
-	bool together;		/* others may run beside it in its process: together.h */
+	bool together;		/* it may share a process with others: together.h */
 };
 
 extern const struct benchmark *const benchmarks[]; /* ends with NULL */
@@ -96,7 +96,7 @@ int benchmark_print(const json_t *line);
  * Runs it in a child, so that a SIGBUS (a huge page that another took meanwhile) becomes
  * "cannot measure", and prints the line. Returns the exit status for main().
  */
-int benchmark_run(const struct options *o);
+int benchmark_run(struct options *o);
 /* Likewise those, but a bus error is the end of the process as any other signal. */
 struct together;
 int benchmarks_run(struct together *t);

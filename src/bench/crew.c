@@ -43,7 +43,7 @@ struct crew {
 	uint64_t end_ns;
 };
 
-static uint64_t read_clock(clockid_t clock)
+uint64_t clock_of(clockid_t clock)
 {
 	struct timespec t;
 
@@ -53,7 +53,7 @@ static uint64_t read_clock(clockid_t clock)
 
 uint64_t clock_ns(void)
 {
-	return read_clock(CLOCK_MONOTONIC);
+	return clock_of(CLOCK_MONOTONIC);
 }
 
 void sleep_ns(uint64_t ns)
@@ -91,7 +91,7 @@ static void work_window(struct member *m)
 	do {
 		now = clock_ns();
 	} while (now < c->start_ns);
-	own = read_clock(CLOCK_THREAD_CPUTIME_ID);
+	own = clock_of(CLOCK_THREAD_CPUTIME_ID);
 	while (n < PIECES_MOST && (n < PIECES_LEAST || now < c->end_ns)) {
 		before = now;
 		double piece = (double)c->work(c->ctx, m->who);
@@ -100,7 +100,7 @@ static void work_window(struct member *m)
 		m->pieces[n++] = piece * 1e9 / (double)(now > before ? now - before : 1);
 		amount += piece;
 	}
-	m->own_ns = (double)(read_clock(CLOCK_THREAD_CPUTIME_ID) - own);
+	m->own_ns = (double)(clock_of(CLOCK_THREAD_CPUTIME_ID) - own);
 	m->wall_ns = (double)(now - c->start_ns);
 	m->rate = stats_median(m->pieces, n);
 	m->whole = amount * 1e9 / (m->own_ns > 0 ? m->own_ns : m->wall_ns);

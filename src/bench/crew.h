@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/err.h"
 #include "base/units.h"
@@ -50,5 +51,6 @@ void crew_stop(struct crew *c); /* NULL is fine */
  */
 int run_on(struct cpus *cpus);
 
-uint64_t clock_ns(void); /* CLOCK_MONOTONIC */
+uint64_t clock_of(clockid_t clock); /* in ns */
+uint64_t clock_ns(void);	    /* CLOCK_MONOTONIC */
 void sleep_ns(uint64_t ns);

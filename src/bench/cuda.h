@@ -105,7 +105,7 @@ int cuda_check(const struct cuda *c, int result, struct err *err, const char *fm
 
 /*
  * One GPU with its primary context, which other users of this process share, and a stream. The
- * context lives as long as the process: whoever comes next need not wait for it again.
+ * context lives as long as the process, so that later benchmarks need not wait for it again.
  */
 struct gpu {
 	const struct cuda *cuda;

@@ -37,16 +37,16 @@ static bool read_smi(int rootfd, int cpu, uint64_t *ret)
 	return fd >= 0 && pread(fd, ret, sizeof(*ret), MSR_SMI_COUNT) == sizeof(*ret);
 }
 
-void disturb_look(struct disturb *d, int rootfd, int cpu)
-{
-	d->interrupts = read_text(rootfd, "proc/interrupts");
-	d->stat = read_text(rootfd, "proc/stat");
-	d->smi_known = read_smi(rootfd, cpu, &d->smi);
-}
-
 void disturb_look_at_time(struct disturb *d, int rootfd)
 {
 	*d = (struct disturb){.stat = read_text(rootfd, "proc/stat")};
+}
+
+void disturb_look(struct disturb *d, int rootfd, int cpu)
+{
+	disturb_look_at_time(d, rootfd);
+	d->interrupts = read_text(rootfd, "proc/interrupts");
+	d->smi_known = read_smi(rootfd, cpu, &d->smi);
 }
 
 void disturb_free(struct disturb *d)

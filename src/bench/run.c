@@ -106,17 +106,9 @@ static int judge_end(const struct benchmark *bench, int status)
 	return 1;
 }
 
-/* One of the two. */
-static int measure_here(const struct options *o, struct together *t)
+/* bench: the one that it runs; NULL: several. */
+static int run_in_child(const struct benchmark *bench, int (*measure)(void *arg), void *arg)
 {
-	if (t || !o->bench->ordinary_priority)
-		take_precedence();
-	return t ? together_run(t) : print_and_free(benchmark_measure(o));
-}
-
-static int run_in_child(const struct options *o, struct together *t)
-{
-	const struct benchmark *bench = o ? o->bench : NULL;
 	pid_t parent = getpid();
 	struct sigaction forward = {.sa_handler = pass_on};
 	sigset_t term, before;
@@ -133,7 +125,7 @@ static int run_in_child(const struct options *o, struct together *t)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		time_over_listen();
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		_exit(getppid() == parent ? measure_here(o, t) : 1);
+		_exit(getppid() == parent ? measure(arg) : 1);
 	}
 	if (pid < 0) {
 		fprintf(stderr, "railhead-bench: fork: %s\n", strerror(errno));
@@ -148,12 +140,27 @@ static int run_in_child(const struct options *o, struct together *t)
 	return judge_end(bench, status);
 }
 
-int benchmark_run(const struct options *o)
+static int measure_one(void *arg)
 {
-	return run_in_child(o, NULL);
+	const struct options *o = arg;
+
+	if (!o->bench->ordinary_priority)
+		take_precedence();
+	return print_and_free(benchmark_measure(o));
+}
+
+int benchmark_run(struct options *o)
+{
+	return run_in_child(o->bench, measure_one, o);
+}
+
+static int measure_all(void *arg)
+{
+	take_precedence();
+	return together_run(arg);
 }
 
 int benchmarks_run(struct together *t)
 {
-	return run_in_child(NULL, t);
+	return run_in_child(NULL, measure_all, t);
 }

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/units.h"
@@ -24,7 +23,6 @@ struct task {
 	struct options options; /* its values point into the text */
 	size_t number, round;
 	uint64_t limit_ns;
-	pthread_t thread;
 	bool ended;
 };
 
@@ -180,13 +178,14 @@ static bool run_round(struct together *t, size_t round)
 	pthread_mutex_lock(&t->lock);
 	for (size_t i = 0; i < t->list.n; i++) {
 		struct task *task = &t->list.v[i];
+		pthread_t thread;
 
 		if (task->round != round)
 			continue;
-		if (pthread_create(&task->thread, NULL, task_main, task) != 0)
+		if (pthread_create(&thread, NULL, task_main, task) != 0)
 			task->ended = true; /* without a line */
 		else
-			pthread_detach(task->thread);
+			pthread_detach(thread);
 	}
 	ended = wait_for_round(t, round);
 	pthread_mutex_unlock(&t->lock);

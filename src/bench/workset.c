@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "bench/crew.h"
 #include "bench/facts.h"
 
 #define SIZE_LEAST (64u << 20)
@@ -74,25 +74,16 @@ int workset_map(struct workset *w, int rootfd, const struct options *o, struct e
 		       size_name(w->buf.page, page), w->node, w->used >> 20, w->cache >> 20);
 }
 
-/* Of all threads of the process. */
-static uint64_t own_time(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 void workset_watch(struct workset *w, int rootfd)
 {
 	w->rootfd = rootfd;
 	disturb_look_at_time(&w->before, rootfd);
-	w->own_before = own_time();
+	w->own_before = clock_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static void report_others(struct workset *w, json_t *line)
 {
-	uint64_t own_ns = own_time() - w->own_before;
+	uint64_t own_ns = clock_of(CLOCK_PROCESS_CPUTIME_ID) - w->own_before;
 	struct disturb after;
 	struct others others;
 

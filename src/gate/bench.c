@@ -143,7 +143,8 @@ static void finish_said(struct child *c, const char *what)
 		finish(c, BENCH_BROKEN, "%s; it said nothing", what);
 }
 
-enum bench_outcome bench_line_outcome(const json_t *line)
+/* What the line says of itself; BENCH_BROKEN unless it is one of the lines of bench.h. */
+static enum bench_outcome outcome_of(const json_t *line)
 {
 	static const enum bench_outcome declined[] = {BENCH_CANNOT_MEASURE, BENCH_NOT_YET,
 						      BENCH_UNSUPPORTED};
@@ -161,22 +162,32 @@ enum bench_outcome bench_line_outcome(const json_t *line)
 	return BENCH_BROKEN;
 }
 
+void bench_job_take(struct bench_job *job, json_t *line)
+{
+	const char *reason = json_string_value(json_object_get(line, "reason"));
+
+	job->outcome = outcome_of(line);
+	if (job->outcome == BENCH_MEASURED)
+		reason = "";
+	clean_text(job->reason, sizeof(job->reason),
+		   job->outcome == BENCH_BROKEN ? "not a result" : reason);
+	job->result = job->outcome == BENCH_BROKEN ? NULL : json_incref(line);
+}
+
 /* The child ended with status 0: its stdout is the result, or it is broken. */
 static void finish_line(struct child *c)
 {
 	const char *text = str_get(&c->out.text);
 	json_error_t e;
 	json_t *line = json_loadb(text, c->out.text.len, JSON_REJECT_DUPLICATES, &e);
-	enum bench_outcome outcome = bench_line_outcome(line);
-	const char *reason = json_string_value(json_object_get(line, "reason"));
 
-	if (outcome == BENCH_BROKEN) {
-		json_decref(line);
+	if (outcome_of(line) == BENCH_BROKEN) {
 		finish_said(c, line ? "not a result" : "not one line of JSON");
-		return;
+	} else {
+		finish(c, BENCH_MEASURED, "%s", "");
+		bench_job_take(c->job, line);
 	}
-	finish(c, outcome, "%s", outcome == BENCH_MEASURED ? "" : reason);
-	c->job->result = line;
+	json_decref(line);
 }
 
 /* It was over its deadline, or said too much: it is killed, whatever it said. */

@@ -81,8 +81,8 @@ const char *bench_outcome_name(enum bench_outcome o);
  */
 int bench_run(struct bench_job *jobs, size_t n, unsigned int budget_ms, struct err *err);
 
-/* What a line says of itself; BENCH_BROKEN unless it is one of those above. */
-enum bench_outcome bench_line_outcome(const json_t *line);
+/* The job, without a result so far, comes to what the line says; BENCH_BROKEN if it is none. */
+void bench_job_take(struct bench_job *job, json_t *line);
 /*
  * Gives each job the first round in which nothing before it shares a resource with it: those of a
  * ring, of which each shares one with the next, are done in two rounds, not one after another.

@@ -26,6 +26,8 @@ void causes_of_function(const struct step_ctx *ctx, const char *addr, struct cau
 /* Of CPUs and memory of those nodes. */
 void causes_of_nodes(const struct step_ctx *ctx, const struct cpus *nodes, struct causes *ret);
 
+/* 0 where the line has no such number. */
+double line_number(const json_t *line, const char *key);
 /* What the measuring program's line says of it: steal, SMIs, interrupts, other tasks. */
 void causes_of_line(const json_t *line, struct causes *ret);
 

@@ -6,7 +6,7 @@
 
 #define MUCH_PCT 5
 
-static double number(const json_t *line, const char *key)
+double line_number(const json_t *line, const char *key)
 {
 	return json_number_value(json_object_get(line, key));
 }
@@ -17,8 +17,8 @@ static void look_at_smi(const json_t *line, struct causes *ret)
 	if (json_is_string(json_object_get(line, "smi")))
 		cause_add(ret, false, "SMIs are not counted (module msr, Intel only)");
 	else if (json_is_integer(json_object_get(line, "smi")))
-		cause_add(ret, number(line, "smi") > 0, "%.0f SMIs of the firmware",
-			  number(line, "smi"));
+		cause_add(ret, line_number(line, "smi") > 0, "%.0f SMIs of the firmware",
+			  line_number(line, "smi"));
 }
 
 /* The tick comes anyway; the interrupts of devices can be steered away. */
@@ -29,13 +29,13 @@ static void look_at_interrupt(const json_t *line, struct causes *ret)
 	if (top)
 		cause_add(ret, isdigit((unsigned char)*top) != 0,
 			  "interrupted most often by %.64s, %.0f times", top,
-			  number(line, "top_interrupt_count"));
+			  line_number(line, "top_interrupt_count"));
 }
 
 /* A rate and a time that are as much worse over the whole time as these. */
 static void look_at_stalls(const json_t *line, struct causes *ret)
 {
-	double usual = number(line, "value"), whole = number(line, "whole");
+	double usual = line_number(line, "value"), whole = line_number(line, "whole");
 	double low = usual < whole ? usual : whole, high = usual < whole ? whole : usual;
 
 	if (low > 0 && (high - low) * 100 > MUCH_PCT * high)
@@ -48,7 +48,7 @@ static void look_at_stalls(const json_t *line, struct causes *ret)
 void causes_of_line(const json_t *line, struct causes *ret)
 {
 	const json_t *own = json_object_get(line, "own_pct");
-	double steal = number(line, "steal_ms"), steal_pct = number(line, "steal_pct");
+	double steal = line_number(line, "steal_ms"), steal_pct = line_number(line, "steal_pct");
 
 	look_at_smi(line, ret);
 	if (steal > 0)
@@ -60,10 +60,10 @@ void causes_of_line(const json_t *line, struct causes *ret)
 		cause_add(ret, true, "other work had the CPUs for %.0f%% of the time",
 			  100 - json_number_value(own));
 	look_at_stalls(line, ret);
-	if (number(line, "switches") > 0)
+	if (line_number(line, "switches") > 0)
 		cause_add(ret, true, "other tasks ran on the CPU %.0f times",
-			  number(line, "switches"));
+			  line_number(line, "switches"));
 	look_at_interrupt(line, ret);
 	if (json_is_integer(json_object_get(line, "cpu")))
-		cause_add(ret, false, "the CPU is %.0f", number(line, "cpu"));
+		cause_add(ret, false, "the CPU is %.0f", line_number(line, "cpu"));
 }

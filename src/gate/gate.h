@@ -84,6 +84,8 @@ bool gate_measures(const char *run);
 bool gate_needs_load(const char *run);
 void measurements_free(struct measurements *m);
 const char *outcome_name(enum outcome o);
+/* {"min": 2.1e11}: in bytes per second, nanoseconds, messages per second. The caller's. */
+json_t *measurement_figures(const struct measurement *m);
 
 enum verdict_kind {
 	VERDICT_READY,

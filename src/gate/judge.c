@@ -120,7 +120,7 @@ static void blame(struct probe *p, const struct figure *f, double value, const c
 
 static void blame_whole(struct probe *p, const struct figure *f, double value)
 {
-	double whole = json_number_value(json_object_get(p->m.detail, "whole"));
+	double whole = line_number(p->m.detail, "whole");
 	cleanup_free char *usual = quantity_format(f->quantity, value);
 	cleanup_free char *than =
 		xasprintf("%s over the whole time, stalls included (%s without)", f->wanted, usual);
@@ -206,14 +206,13 @@ static bool is_below(const json_t *line, const char *key, double least)
 static char *why_invalid(const json_t *line, bool slow)
 {
 	const char *own = json_string_value(json_object_get(line, "invalid"));
-	double others = json_number_value(json_object_get(line, "others_pct"));
-	double switches = json_number_value(json_object_get(line, "switches"));
+	double others = line_number(line, "others_pct"), switches = line_number(line, "switches");
 
 	if (own && *own)
 		return xstrdup(own);
 	if (is_below(line, "own_pct", slow ? OWN_LEAST_SLOW : OWN_LEAST))
 		return xasprintf("it had its CPUs for %.0f%% of the time",
-				 json_number_value(json_object_get(line, "own_pct")));
+				 line_number(line, "own_pct"));
 	if (slow && others > OTHERS_MOST_SLOW)
 		return xasprintf("other work had %.0f%% of the node's CPUs", others);
 	if (slow && switches > 0)
@@ -326,6 +325,7 @@ static void judge_beside(const struct probes *probes, struct probe *p, const str
 		xasprintf("%u%% of the median of the other members (%s)", f->share_of_set, rate);
 
 	blame(p, f, r->value, than);
+	judge_validity(p);
 }
 
 void judge_sets(struct probes *probes)
@@ -334,68 +334,73 @@ void judge_sets(struct probes *probes)
 		struct probe *p = probes->list.v[i];
 
 		for (size_t k = 0; k < p->n_figures; k++)
-			if (p->figures[k].share_of_set && p->m.outcome == OUTCOME_PASS) {
+			if (p->figures[k].share_of_set && p->m.outcome == OUTCOME_PASS)
 				judge_beside(probes, p, &p->figures[k]);
-				judge_validity(p);
-			}
 	}
 }
 
 /* --- several looks ----------------------------------------------------------------------- */
 
-static void set_readings(const struct measurement *m, json_t *look)
+json_t *measurement_figures(const struct measurement *m)
 {
+	json_t *figures = json_object();
+
 	for (size_t i = 0; i < m->readings.n; i++)
-		json_object_set_new(look, m->readings.v[i].name, json_real(m->readings.v[i].value));
+		json_object_set_new(figures, m->readings.v[i].name,
+				    json_real(m->readings.v[i].value));
+	return figures;
 }
 
 void judge_look(struct probe *p)
 {
 	static const char *const of_line[] = {"whole", "own_pct", "others_pct"};
-	json_t *look = json_pack("{s:s}", "outcome", outcome_name(p->m.outcome));
+	json_t *look = measurement_figures(&p->m);
 
-	set_readings(&p->m, look);
+	json_object_set_new(look, "outcome", json_string(outcome_name(p->m.outcome)));
 	for (size_t i = 0; i < array_len(of_line); i++)
 		if (json_object_get(p->m.detail, of_line[i]))
 			json_object_set(look, of_line[i], json_object_get(p->m.detail, of_line[i]));
 	if (p->m.measured)
 		json_object_set_new(look, "measured", json_string(p->m.measured));
-	if (!p->looks)
-		p->looks = json_array();
-	json_array_append_new(p->looks, look);
+	if (!p->m.looks)
+		p->m.looks = json_array();
+	json_array_append_new(p->m.looks, look);
 }
 
 /* The first look that was slow, or NULL. */
 static const json_t *slow_look(const struct probe *p)
 {
-	size_t i;
-	json_t *look;
+	for (size_t i = 0; i < json_array_size(p->m.looks); i++) {
+		const json_t *look = json_array_get(p->m.looks, i);
 
-	json_array_foreach(p->looks, i,
-			   look) if (streq(json_string_value(json_object_get(look, "outcome")),
-					   outcome_name(OUTCOME_SLOW))) return look;
+		if (streq(json_string_value(json_object_get(look, "outcome")),
+			  outcome_name(OUTCOME_SLOW)))
+			return look;
+	}
 	return NULL;
 }
 
-void judge_looks(struct probe *p, const char *beside)
+void judge_looks(struct probe *p, const char *others)
 {
 	const json_t *slow = slow_look(p);
-	cleanup_free char *before = NULL;
 
-	if (json_array_size(p->looks) > 1)
-		p->m.looks = json_incref(p->looks);
 	if (p->m.outcome == OUTCOME_PASS && slow) {
 		p->m.outcome = OUTCOME_INTERMITTENT;
 		p->m.on_fail = p->on_intermittent;
 		p->m.reason = xasprintf(
 			"%s: slow in one look of %zu: measured %s, then %s, required %s; a part "
 			"that is slow now and then slows down all that wait for it: watch it",
-			p->subject, json_array_size(p->looks),
+			p->subject, json_array_size(p->m.looks),
 			json_string_value(json_object_get(slow, "measured")), p->m.measured,
 			p->m.wanted);
-	} else if (p->m.outcome == OUTCOME_DISTURBED) {
-		before = p->m.reason;
-		p->m.reason = xasprintf("%s%s%s", before, beside ? "; " : "", beside ? beside : "");
+	} else if (p->m.outcome == OUTCOME_DISTURBED && others) {
+		cleanup_free char *before = p->m.reason;
+
+		p->m.reason = xasprintf("%s; %s", before, others);
+	}
+	if (json_array_size(p->m.looks) < 2) { /* the measurement itself says it all */
+		json_decref(p->m.looks);
+		p->m.looks = NULL;
 	}
 }
 

@@ -37,7 +37,7 @@ static bool parse_stat(const char *text, struct neighbour *ret)
 	return true;
 }
 
-static bool read_one(int proc, const char *pid, struct neighbour *ret)
+bool neighbour_read(int proc, const char *pid, struct neighbour *ret)
 {
 	char path[32], text[512];
 	cleanup_close int fd = -1;
@@ -68,7 +68,7 @@ void neighbours_look(struct neighbours *n)
 	*n = (struct neighbours){.usec = clock_usec()};
 	while (proc && (e = readdir(proc)))
 		if (isdigit((unsigned char)e->d_name[0]) &&
-		    read_one(dirfd(proc), e->d_name, &one) && one.pid != getpid())
+		    neighbour_read(dirfd(proc), e->d_name, &one) && one.pid != getpid())
 			vec_push(&n->list, one);
 	if (n->list.n)
 		qsort(n->list.v, n->list.n, sizeof(*n->list.v), by_pid);

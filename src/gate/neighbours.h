@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -21,6 +22,8 @@ struct neighbours {
 	uint64_t usec;		    /* CLOCK_MONOTONIC */
 };
 
+/* The process of that name in an open /proc; uses no heap. False: it has ended. */
+bool neighbour_read(int proc, const char *pid, struct neighbour *ret);
 /* All processes but this one. Empty where /proc can't be read. */
 void neighbours_look(struct neighbours *n);
 /*

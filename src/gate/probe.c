@@ -274,7 +274,6 @@ static void probe_free(struct probe *p)
 	strv_free(&p->argv);
 	strv_free(&p->resources);
 	strv_free(&p->functions);
-	json_decref(p->looks);
 	for (size_t i = 0; i < p->n_figures; i++)
 		free(p->figures[i].wanted);
 	free(p);

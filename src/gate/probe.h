@@ -42,7 +42,6 @@ struct probe {
 	size_t n_figures;
 	const char *remedy; /* of a slow one, where no cause stands out; static */
 	enum on_fail on_intermittent;
-	json_t *looks; /* all, the last included */
 
 	/* Where causes are looked for, if it is slow: */
 	struct strv functions; /* PCI addresses that the data passes */
@@ -129,7 +128,10 @@ void judge_sets(struct probes *probes);
 bool wants_second_look(const struct probe *p);
 /* Keeps what the look came to, once the probes of its set are judged, too. */
 void judge_look(struct probe *p);
-/* After the last look: slow once and not again, or disturbed; beside: who was at work meanwhile. */
-void judge_looks(struct probe *p, const char *beside);
+/*
+ * After the last look: slow once and not again, or disturbed. others: a sentence on the work that
+ * ran during the second look, or NULL.
+ */
+void judge_looks(struct probe *p, const char *others);
 /* Why it may be slow, with what was seen: appended to the reason. */
 void judge_causes(const struct step_ctx *ctx, struct probe *p);

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "gate/neighbours.h"
 #include "sys/clock.h"
 
 /* Shared with the keeper: outlives it, so that a hanging one has said what it knows. */
@@ -113,20 +114,11 @@ static bool each_child(pid_t of, bool (*each)(pid_t pid, void *arg), void *arg)
 	bool stop = false;
 
 	while (proc && !stop && (e = readdir(proc))) {
-		char path[300], stat[512] = "", *name_end;
-		cleanup_fclose FILE *f = NULL;
-		int ppid;
+		struct neighbour one;
 
-		if (!isdigit((unsigned char)e->d_name[0]))
-			continue;
-		snprintf(path, sizeof(path), "/proc/%s/stat", e->d_name);
-		f = fopen(path, "re");
-		if (!f)
-			continue;
-		stat[fread(stat, 1, sizeof(stat) - 1, f)] = '\0';
-		name_end = strrchr(stat, ')'); /* a name may hold anything */
-		if (name_end && sscanf(name_end, ") %*c %d", &ppid) == 1 && ppid == of)
-			stop = each((pid_t)atoi(e->d_name), arg);
+		if (isdigit((unsigned char)e->d_name[0]) &&
+		    neighbour_read(dirfd(proc), e->d_name, &one) && one.parent == of)
+			stop = each(one.pid, arg);
 	}
 	return stop;
 }

@@ -115,17 +115,10 @@ static uint64_t number_in(const json_t *line, const char *key, uint64_t fallback
 
 static void take_line(struct bench_job *job, json_t *line)
 {
-	const char *reason = json_string_value(json_object_get(line, "reason"));
-
-	job->outcome = bench_line_outcome(line);
-	if (job->outcome == BENCH_BROKEN)
-		reason = "not a result";
-	snprintf(job->reason, sizeof(job->reason), "%s",
-		 job->outcome == BENCH_MEASURED ? "" : reason);
 	job->duration_us = number_in(line, "took_us", 0);
 	json_object_del(line, "task");
 	json_object_del(line, "took_us");
-	job->result = job->outcome == BENCH_BROKEN ? NULL : json_incref(line);
+	bench_job_take(job, line);
 }
 
 /* Marks in had[] the jobs that have a line. */

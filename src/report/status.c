@@ -244,16 +244,6 @@ void status_set_lack(struct status *s, enum stage stage, const char *sentence)
 		json_object_set_new(obj, "lacks", json_string(sentence));
 }
 
-/* {"min": 2.1e11}: in bytes per second, nanoseconds, messages per second */
-static json_t *readings_to_json(const struct measurement *m)
-{
-	json_t *obj = json_object();
-
-	for (size_t i = 0; i < m->readings.n; i++)
-		json_object_set_new(obj, m->readings.v[i].name, json_real(m->readings.v[i].value));
-	return obj;
-}
-
 static json_t *measurement_to_json(const struct measurement *m)
 {
 	json_t *obj = json_pack("{s:s, s:s*, s:s, s:s, s:I}", "id", m->id, "check", m->check,
@@ -271,7 +261,7 @@ static json_t *measurement_to_json(const struct measurement *m)
 	if (m->detail)
 		json_object_set(obj, "detail", m->detail);
 	if (m->readings.n)
-		json_object_set_new(obj, "readings", readings_to_json(m));
+		json_object_set_new(obj, "readings", measurement_figures(m));
 	if (m->looks)
 		json_object_set(obj, "looks", m->looks);
 	return obj;
