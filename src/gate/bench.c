@@ -199,7 +199,6 @@ static bool was_killed(const struct child *c, uint64_t ended_us)
 static void finish_killed(struct child *c)
 {
 	uint64_t had_us = c->deadline_us - c->started_us;
-	bool by_budget = had_us < (uint64_t)c->job->deadline_ms * 1000u;
 	char what[96];
 
 	snprintf(what, sizeof(what), "printed more than %u KiB; killed", BENCH_OUTPUT_MAX / 1024);
@@ -208,7 +207,7 @@ static void finish_killed(struct child *c)
 	else
 		finish(c, BENCH_TIMED_OUT, "no result within %u ms%s; killed",
 		       (unsigned int)((had_us + 999u) / 1000u),
-		       by_budget ? ", when gate.budget was used up" : "");
+		       c->job->cut_short ? ", when gate.budget was used up" : "");
 }
 
 static void finish_exit(struct child *c, int status)
@@ -282,7 +281,8 @@ static void child_start(struct child *c, uint64_t end_us)
 	}
 	c->started_us = clock_usec();
 	c->deadline_us = c->started_us + (uint64_t)c->job->deadline_ms * 1000u;
-	if (c->deadline_us > end_us)
+	c->job->cut_short = c->deadline_us > end_us;
+	if (c->job->cut_short)
 		c->deadline_us = end_us;
 	c->next_us = c->job->yields ? time_to_yield(c) : c->deadline_us;
 	spawn.out = out[1];
@@ -596,4 +596,5 @@ void bench_job_clear(struct bench_job *job)
 	job->outcome = BENCH_NOT_RUN;
 	job->reason[0] = '\0';
 	job->duration_us = 0;
+	job->cut_short = false;
 }

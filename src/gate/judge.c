@@ -243,6 +243,12 @@ bool wants_second_look(const struct probe *p)
 	return p->m.outcome == OUTCOME_SLOW || p->m.outcome == OUTCOME_DISTURBED;
 }
 
+/* Its turn did not come, or came so late that its failure says nothing. */
+static bool budget_ended(const struct bench_job *job)
+{
+	return job->outcome == BENCH_NOT_RUN || (job->cut_short && job->outcome != BENCH_MEASURED);
+}
+
 void judge_probe(struct probe *p, const struct bench_job *job)
 {
 	static const enum outcome outcomes[] = {
@@ -255,10 +261,10 @@ void judge_probe(struct probe *p, const struct bench_job *job)
 		[BENCH_BROKEN] = OUTCOME_BROKEN,
 	};
 
-	/* A second look whose turn did not come: the first one counts. */
-	if (wants_second_look(p) && job->outcome == BENCH_NOT_RUN)
-		return;
+	if (wants_second_look(p) && budget_ended(job))
+		return; /* the first look counts */
 	forget(&p->m);
+	p->judged = true;
 	p->m.duration += job->duration_us;
 	p->m.detail = job->result ? json_incref(job->result) : NULL;
 	p->m.outcome = outcomes[job->outcome];
@@ -354,8 +360,12 @@ json_t *measurement_figures(const struct measurement *m)
 void judge_look(struct probe *p)
 {
 	static const char *const of_line[] = {"whole", "own_pct", "others_pct"};
-	json_t *look = measurement_figures(&p->m);
+	json_t *look;
 
+	if (!p->judged)
+		return;
+	p->judged = false;
+	look = measurement_figures(&p->m);
 	json_object_set_new(look, "outcome", json_string(outcome_name(p->m.outcome)));
 	for (size_t i = 0; i < array_len(of_line); i++)
 		if (json_object_get(p->m.detail, of_line[i]))

@@ -42,6 +42,7 @@ struct probe {
 	size_t n_figures;
 	const char *remedy; /* of a slow one, where no cause stands out; static */
 	enum on_fail on_intermittent;
+	bool judged; /* since the last judge_look() */
 
 	/* Where causes are looked for, if it is slow: */
 	struct strv functions; /* PCI addresses that the data passes */

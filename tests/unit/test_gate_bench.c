@@ -545,6 +545,7 @@ static void test_budget_of_all(void **state)
 	assert_int_equal(jobs[0].outcome, BENCH_TIMED_OUT);
 	assert_string_equal(jobs[0].reason,
 			    "no result within 400 ms, when gate.budget was used up; killed");
+	assert_true(jobs[0].cut_short);
 	for (size_t i = 1; i < array_len(jobs); i++) {
 		assert_int_equal(jobs[i].outcome, BENCH_NOT_RUN);
 		assert_string_equal(jobs[i].reason,

@@ -51,6 +51,15 @@ static void judge(struct probe *p, enum bench_outcome outcome, const char *line,
 	bench_job_clear(&job);
 }
 
+/* By the budget. */
+static void judge_cut_short(struct probe *p, enum bench_outcome outcome, const char *reason)
+{
+	struct bench_job job = said(outcome, NULL, reason);
+
+	job.cut_short = true;
+	judge_probe(p, &job);
+}
+
 static void probes_gone(struct probes *probes)
 {
 	struct measurements all = {0};
@@ -223,7 +232,7 @@ static void test_outcomes(void **state)
 	ynode_free(check);
 }
 
-/* The second look counts; but not one whose turn did not come. */
+/* The second look counts; but not one whose turn came too late. */
 static void test_second_look(void **state)
 {
 	struct ynode *check = parse("{run: rdma_loopback, min: 1GB/s}");
@@ -233,7 +242,14 @@ static void test_second_look(void **state)
 	(void)state;
 	judge(p, BENCH_MEASURED, "{\"value\": 9e8}", NULL);
 	assert_int_equal(p->m.outcome, OUTCOME_SLOW);
+	judge_look(p);
 	judge(p, BENCH_NOT_RUN, NULL, "too late");
+	assert_int_equal(p->m.outcome, OUTCOME_SLOW);
+	assert_text(p->m.reason, "measured 900.0 MB/s");
+	judge_cut_short(p, BENCH_TIMED_OUT, "no result within 2 ms");
+	judge_cut_short(p, BENCH_BROKEN, "killed by signal 15");
+	judge_look(p);
+	assert_int_equal(json_array_size(p->m.looks), 1);
 	assert_int_equal(p->m.outcome, OUTCOME_SLOW);
 	assert_text(p->m.reason, "measured 900.0 MB/s");
 	judge(p, BENCH_MEASURED, "{\"value\": 1e9}", NULL);

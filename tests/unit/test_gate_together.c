@@ -129,6 +129,8 @@ static void test_no_time(void **state)
 	assert_int_equal(jobs[1].outcome, BENCH_TIMED_OUT);
 	assert_text(jobs[1].reason, "when gate.budget was used up");
 	assert_int_equal(jobs[2].outcome, BENCH_TIMED_OUT);
+	for (size_t i = 0; i < 3; i++)
+		assert_true(jobs[i].cut_short);
 	clear(jobs);
 }
 
