@@ -687,7 +687,10 @@ S
 
 @test "how long the VFs of each PF took: a line for each in status, numbers in its JSON" {
   rails 2
-  sim_start <<<"latency probe 20ms"
+  sim_start <<S
+latency probe 20ms
+latency netdev 100ms
+S
   run -0 "$railhead" apply --root "$root" --stage devices
   run "$railhead" status --root "$root"
   for pf in "${PFS[@]}"; do
@@ -695,12 +698,19 @@ S
   done
   python3 - "$sim/node/run/railhead/status.json" <<'P'
 import json, sys
-vfs = json.load(open(sys.argv[1]))["stages"]["devices"]["vfs"]
+devices = json.load(open(sys.argv[1]))["stages"]["devices"]
+vfs = devices["vfs"]
 assert len(vfs) == 8, vfs
 for v in vfs:
     assert v["vfs"] == 2 and v["bound"] == 2 and v["failed"] == 0, v
     assert v["bind_max_usec"] >= v["bind_min_usec"] >= 20000, v
     assert v["numvfs_usec"] > 0, v
+    parts = v["timeline"]
+    assert [p["part"] for p in parts] == ["numvfs", "vfs_seen", "bind", "ready", "look_again"], parts
+    took = {p["part"]: p["to_usec"] - p["from_usec"] for p in parts}
+    assert took["bind"] >= 20000 and took["ready"] >= 100000 and min(took.values()) >= 0, took
+    assert [p["from_usec"] for p in parts] == sorted(p["from_usec"] for p in parts), parts
+    assert parts[0]["from_usec"] > 0 and parts[-1]["to_usec"] <= devices["duration_usec"], parts
 P
   run -0 "$railhead" apply --root "$root" --stage devices # nothing is made: nothing is said
   run "$railhead" status --root "$root"

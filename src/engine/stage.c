@@ -330,7 +330,6 @@ static void start_worker(struct phase_run *p, struct job *job)
 static void begin(struct phase_run *p, struct job *job)
 {
 	struct change *c = job->c;
-	uint64_t started = clock_usec();
 	struct err err = {0};
 	int r;
 
@@ -340,6 +339,7 @@ static void begin(struct phase_run *p, struct job *job)
 	}
 	free(c->before);
 	c->before = c->observed ? xstrdup(c->observed) : NULL;
+	c->started = clock_usec();
 	p->wrote = true;
 	if (*c->lane && !touched(p, c->lane)) /* the stage's own lane joins nothing */
 		vec_push(&p->touched, c->lane);
@@ -348,7 +348,7 @@ static void begin(struct phase_run *p, struct job *job)
 		return;
 	}
 	r = kind_get(c->kind)->set(&p->ctx, c, &err);
-	c->duration = clock_usec() - started;
+	c->duration = clock_usec() - c->started;
 	finish(p, job, r, &err);
 }
 
@@ -418,6 +418,8 @@ static void wait_one(struct phase_run *p)
 	else if (job->c->queues)
 		p->line_moved = clock_usec();
 	job->c->duration = job->worker.duration;
+	if (job->worker.written > job->c->started)
+		job->c->written = job->worker.written - job->c->started;
 	finish(p, job, job->worker.result, &job->worker.err);
 }
 
@@ -534,6 +536,7 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 			tell_hopeless(&p, stages, true);
 		run_phase(&p, stages, phase);
 	}
+	ret->look_again = clock_usec();
 	check_again(&p, stages);
 	vec_free(&p.touched);
 	for (size_t i = 0; i < run->plan.list.n; i++) {

@@ -140,7 +140,9 @@ struct change {
 	char *before;	   /* of a change that was set: what was there before */
 	char *reason;	   /* of waits, failed, unsupported: why, and what to do */
 	char *note;	   /* which other changes have or set some of its files; or NULL */
+	uint64_t started;  /* of one that was set: clock_usec() when its set began; else 0 */
 	uint64_t duration; /* microseconds in set */
+	uint64_t written;  /* ... until the kernel had taken the last value; 0: not known */
 	bool reboot;	   /* what was set, or waits, takes effect with a reboot */
 };
 

@@ -40,6 +40,8 @@ json_t *change_to_json(const struct change *c)
 	put_text(obj, "origin", *origin ? origin : NULL);
 	if (c->on_fail != ON_FAIL_BLOCK)
 		put_text(obj, "on_fail", on_fail_name(c->on_fail));
+	if (c->started)
+		json_object_set_new(obj, "started_usec", json_integer((json_int_t)c->started));
 	if (c->duration)
 		json_object_set_new(obj, "duration_usec", json_integer((json_int_t)c->duration));
 	return obj;

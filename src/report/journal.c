@@ -36,9 +36,10 @@ void journal_change(const struct run *run, enum stage stage, const struct change
 			"PROFILE=%s", profile_name(run), "PROFILE_LINE=%s", line, NULL);
 }
 
-static void journal_vfs(const struct run *run, unsigned int stages, enum stage stage)
+static void journal_vfs(const struct run *run, unsigned int stages,
+			const struct stage_result *result)
 {
-	json_t *list = vfs_to_json(run, stages, stage);
+	json_t *list = vfs_to_json(run, stages, result);
 	const json_t *vfs;
 	size_t i;
 
@@ -49,7 +50,7 @@ static void journal_vfs(const struct run *run, unsigned int stages, enum stage s
 
 		sd_journal_send(
 			"MESSAGE=vfs %s: %s", pf, line, "PRIORITY=%i", LOG_INFO, "MESSAGE_ID=%s",
-			MESSAGE_ID_VFS, "STAGE=%s", stage_name(stage), "PF=%s", pf,
+			MESSAGE_ID_VFS, "STAGE=%s", stage_name(result->stage), "PF=%s", pf,
 			"NUMVFS_USEC=%lld",
 			(long long)json_integer_value(json_object_get(vfs, "numvfs_usec")),
 			"BIND_USEC=%lld",
@@ -65,7 +66,7 @@ void journal_stage(const struct run *run, unsigned int stages, const struct stag
 
 	if (!run->root->live)
 		return;
-	journal_vfs(run, stages, result->stage);
+	journal_vfs(run, stages, result);
 	sd_journal_send("MESSAGE=stage %s: %zu matched, %zu set, %zu failed, %zu waiting, %.3f s",
 			stage_name(result->stage), result->count[CHANGE_SAME],
 			result->count[CHANGE_SET], failed,

@@ -213,7 +213,7 @@ void status_set_stage(struct status *s, const struct run *run, unsigned int stag
 		      const struct stage_result *result)
 {
 	json_t *stage = json_object(), *changes = json_array(), *counts = json_object();
-	json_t *vfs = vfs_to_json(run, stages, result->stage);
+	json_t *vfs = vfs_to_json(run, stages, result);
 
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		const struct change *c = run->plan.list.v[i];

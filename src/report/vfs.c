@@ -58,23 +58,103 @@ static bool was_worked_on(const json_t *obj)
 	return json_object_get(obj, "numvfs_usec") || json_object_get(obj, "bind_max_usec");
 }
 
-json_t *vfs_to_json(const struct run *run, unsigned int stages, enum stage stage)
+/* --- the time line --------------------------------------------------------------------------- */
+
+/* Parts of the work of one PF. Those of its changes, by their phases, have two names where the
+ * kernel's own part and the waiting behind it are told apart. */
+static const struct {
+	enum phase phase;
+	const char *name, *behind; /* behind: from the last write on */
+} parts[] = {
+	{PHASE_LINK_UP, "link_up", NULL},      {PHASE_ESWITCH, "eswitch", NULL},
+	{PHASE_NUMVFS, "numvfs", "vfs_seen"},  {PHASE_VF_ESWITCH, "eswitch", NULL},
+	{PHASE_VF_ADDRESS, "addresses", NULL}, {PHASE_VF_DRIVER, "bind", "ready"},
+	{PHASE_VF_LINK, "mtu", NULL},
+};
+
+struct span {
+	uint64_t from, to; /* clock_usec(); to 0: nothing was done */
+};
+
+static void widen(struct span *span, uint64_t from, uint64_t to)
+{
+	if (!span->to || from < span->from)
+		span->from = from;
+	if (to > span->to)
+		span->to = to;
+}
+
+static bool is_of(const struct change *c, const char *pf)
+{
+	return streq(c->step, "sriov") && c->started && str_starts(c->lane, pf);
+}
+
+static void add_part(json_t *line, const char *name, const struct span *span, uint64_t start)
+{
+	if (span->to)
+		json_array_append_new(line, json_pack("{s:s, s:I, s:I}", "part", name, "from_usec",
+						      (json_int_t)(span->from - start), "to_usec",
+						      (json_int_t)(span->to - start)));
+}
+
+static void add_phase(json_t *line, const struct run *run, const char *pf, size_t part,
+		      uint64_t start)
+{
+	struct span own = {0}, behind = {0};
+
+	for (size_t i = 0; i < run->plan.list.n; i++) {
+		const struct change *c = run->plan.list.v[i];
+		uint64_t end = c->started + c->duration;
+		uint64_t written = parts[part].behind && c->written ? c->started + c->written : end;
+
+		if (c->phase != parts[part].phase || !is_of(c, pf))
+			continue;
+		widen(&own, c->started, written);
+		if (written < end)
+			widen(&behind, written, end);
+	}
+	add_part(line, parts[part].name, &own, start);
+	if (parts[part].behind)
+		add_part(line, parts[part].behind, &behind, start);
+}
+
+static json_t *timeline(const struct run *run, const char *pf, const struct stage_result *result)
+{
+	struct span last = {result->look_again, result->started + result->duration};
+	json_t *line = json_array();
+
+	for (size_t i = 0; i < array_len(parts); i++)
+		add_phase(line, run, pf, i, result->started);
+	if (result->look_again)
+		add_part(line, "look_again", &last, result->started);
+	return line;
+}
+
+json_t *vfs_to_json(const struct run *run, unsigned int stages, const struct stage_result *result)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		const struct change *c = run->plan.list.v[i];
 
-		if (c->kind != KIND_VF || !run_covers(c, stages, stage))
+		if (c->kind != KIND_VF || !run_covers(c, stages, result->stage))
 			continue;
 		if (str_starts(c->target, "driver:"))
 			add_bind(object_of(list, c->target + strlen("driver:")), c);
 		else if (str_starts(c->target, "numvfs:") && c->duration)
 			add_numvfs(object_of(list, c->target + strlen("numvfs:")), c);
 	}
-	for (size_t i = json_array_size(list); i-- > 0;)
-		if (!was_worked_on(json_array_get(list, i)))
+	for (size_t i = json_array_size(list); i-- > 0;) {
+		json_t *obj = json_array_get(list, i);
+
+		if (was_worked_on(obj))
+			json_object_set_new(obj, "timeline",
+					    timeline(run,
+						     json_string_value(json_object_get(obj, "pf")),
+						     result));
+		else
 			json_array_remove(list, i);
+	}
 	return list;
 }
 

@@ -8,13 +8,22 @@
 
 #include "base/mem.h"
 #include "sys/atomic_file.h"
+#include "sys/clock.h"
 #include "sys/machine.h"
+
+static uint64_t written_at;
+
+uint64_t machine_written_at(void)
+{
+	return written_at;
+}
 
 int machine_write_attr(const struct root *root, const char *path, const char *text, struct err *err)
 {
 	cleanup_close int fd = root_open_path(root, path, O_WRONLY);
 	size_t len = strlen(text);
 	ssize_t n;
+	int code;
 
 	if (fd < 0)
 		return err_errno(err, fd, "%s", path);
@@ -23,8 +32,10 @@ int machine_write_attr(const struct root *root, const char *path, const char *te
 	if (!root->live && ftruncate(fd, 0) < 0 && errno != EINVAL)
 		return err_errno(err, -errno, "%s", path);
 	n = write(fd, text, len);
+	code = n < 0 ? -errno : 0;
+	written_at = clock_usec();
 	if (n < 0)
-		return err_errno(err, -errno, "%s: writing '%.80s'", path, text);
+		return err_errno(err, code, "%s: writing '%.80s'", path, text);
 	if ((size_t)n != len)
 		return err_set(err, -EIO, "%s: the kernel took %zd of %zu bytes", path, n, len);
 	return 0;

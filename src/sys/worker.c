@@ -12,10 +12,12 @@
 
 #include "base/mem.h"
 #include "sys/clock.h"
+#include "sys/machine.h"
 #include "sys/waiting.h"
 
 struct reply {
 	int result;
+	uint64_t written;
 	struct err err;
 };
 
@@ -41,6 +43,7 @@ static void __attribute__((noreturn)) child(int fd, worker_fn fn, void *arg)
 	fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	detach_output();
 	reply.result = fn(arg, &reply.err);
+	reply.written = machine_written_at();
 	/* _exit: the parent's stdio buffers and cleanup handlers are not ours. */
 	_exit(write(fd, &reply, sizeof(reply)) == (ssize_t)sizeof(reply) ? 0 : 1);
 }
@@ -86,6 +89,7 @@ static void finish(struct worker *w)
 		;
 	if (n == (ssize_t)sizeof(reply)) {
 		w->result = reply.result;
+		w->written = reply.written;
 		w->err = reply.err;
 	} else if (WIFSIGNALED(status)) {
 		w->result = err_set(&w->err, -EIO, "worker was killed by signal %d (%s)",

@@ -26,6 +26,7 @@ struct worker {
 	int result;
 	struct err err;
 	uint64_t duration; /* microseconds */
+	uint64_t written;  /* machine_written_at() in the child; 0: it wrote no attribute */
 };
 
 /* Starts fn(arg) in a child. deadline: an absolute clock_usec(). */
