@@ -622,6 +622,17 @@ most_probes() {
   awk '$2 == "probe" && ++n > most { most = n } $2 == "probe-end" { n-- } END { print most }' "$sim/log"
 }
 
+@test "no process is kept for what comes behind a bind: netdev and name are waited for together" {
+  rails 2
+  sim_start <<<"latency udev 5s"
+  "$railhead" apply --root "$root" --stage devices >"$sim/out" 3>&- &
+  sim_wait '^[0-9.]+ netdev '
+  eventually 500 sh -c "! pgrep -P $!"
+  [ "$(grep -c ' named ' "$sim/log")" = 0 ]
+  wait $!
+  all_well_but 2
+}
+
 @test "workers: no more VFs are probed at the same time than the profile says" {
   sim_profile <<<"sriov: {rails: {vfs: 4, workers: 2, vf: {driver: netdev}}}"
   sim_start <<<"latency probe 20ms"
@@ -633,6 +644,14 @@ most_probes() {
   : >"$sim/log"
   run -0 "$railhead" apply --root "$root" --stage devices
   [ "$(most_probes)" -gt 2 ]
+}
+
+@test "as many VFs are bound at the same time as there are" {
+  rails 6
+  sim_start <<<"latency probe 2s"
+  run -0 timeout 60 "$railhead" apply --root "$root" --stage devices
+  all_well_but 6
+  [ "$(most_probes)" = 48 ]
 }
 
 @test "PFs that hang: without the global lock their own lanes are lost, and no other" {

@@ -13,6 +13,7 @@ struct job {
 	struct change *c;
 	struct kind_ctx ctx;
 	struct worker worker; /* pid 0: it never had one */
+	bool completing;      /* its set has returned: see complete of struct kind */
 	bool done;
 };
 

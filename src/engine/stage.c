@@ -13,16 +13,20 @@
 #include "engine/run.h"
 #include "kinds/claim.h"
 #include "sys/clock.h"
+#include "sys/uevent.h"
+#include "sys/waiting.h"
 
 enum {
-	PARALLEL = 32,	/* workers sleep in the kernel; more than the CPUs is right */
-	POOL_MAX = 256, /* whatever a profile asks: descriptors and processes are finite */
+	/* Workers sleep in the kernel, so more than the CPUs is right; descriptors are finite. */
+	POOL_MAX = 256,
 	DEFAULT_MS = 20000,
 	/*
 	 * From a set's deadline until its worker is given up: its own words say more, and on busy
 	 * CPUs it comes late to say them.
 	 */
 	GRACE_US = 2000000,
+	/* Events come in bursts: between two looks at what completes. */
+	BURST_US = 10000,
 };
 
 static struct kind_ctx make_ctx(const struct run *run, enum stage running)
@@ -165,6 +169,10 @@ struct phase_run {
 	const struct sink *sink;
 	struct jobs jobs;	   /* in list order */
 	struct jobs running;	   /* those in a worker, at most POOL_MAX */
+	struct jobs completing;	   /* those whose set has returned, and is not complete */
+	int uevents;		   /* while there are such; -1 else, or without events */
+	int pause_ms;		   /* until the next look at them, if no event comes */
+	uint64_t looked;	   /* when the last look at them was */
 	uint64_t line_moved;	   /* when the last change that queues came back; 0: none has */
 	VEC(const char *) touched; /* lanes in which something was set, well or not */
 	bool wrote;		   /* something was set in any lane, well or not */
@@ -201,11 +209,17 @@ static void read_back(struct phase_run *p, struct change *c, bool held)
 	}
 }
 
+/* Its set, or its end, was well or not: what the machine has is read already. */
+static void conclude(struct phase_run *p, struct job *job)
+{
+	job->done = true;
+	tell(p, job->c);
+}
+
 static void finish(struct phase_run *p, struct job *job, int result, struct err *err)
 {
 	struct change *c = job->c;
 
-	job->done = true;
 	kinds_forget(c);
 	if (result < 0)
 		fail(c, err->text);
@@ -215,7 +229,7 @@ static void finish(struct phase_run *p, struct job *job, int result, struct err 
 	 * --root: that is no fault of what the profile asks. */
 	if (result == -EOPNOTSUPP && !p->run->root->live)
 		c->state = CHANGE_UNSUPPORTED;
-	tell(p, c);
+	conclude(p, job);
 }
 
 /* In the lane itself, or in the one that it is below: that of a VF's PF. */
@@ -359,10 +373,10 @@ static struct job *next_job(struct phase_run *p)
 		return NULL;
 	for (size_t i = 0; i < p->jobs.n; i++) {
 		struct job *job = p->jobs.v[i];
-		unsigned int limit = job->c->parallel ? job->c->parallel : PARALLEL;
+		unsigned int limit = job->c->parallel ? job->c->parallel : POOL_MAX;
 		bool first = true;
 
-		if (job->done || job->worker.fd >= 0 || p->running.n >= limit)
+		if (job->done || job->completing || job->worker.fd >= 0 || p->running.n >= limit)
 			continue;
 		for (size_t j = 0; first && j < i; j++)
 			first = p->jobs.v[j]->done || !streq(p->jobs.v[j]->c->lane, job->c->lane);
@@ -395,9 +409,92 @@ static bool has_more_time(const struct phase_run *p, struct job *job)
 	return true;
 }
 
+/* --- sets that complete by themselves ------------------------------------------------------- */
+
+/* False: it is not complete yet. */
+static bool completes(struct phase_run *p, struct job *job)
+{
+	struct err err = {0};
+	int r = kind_get(job->c->kind)->complete(&job->ctx, job->c, &err);
+
+	if (r == -EAGAIN && clock_usec() < job->ctx.deadline)
+		return false;
+	job->c->duration = clock_usec() - job->c->started;
+	if (r > 0) {
+		kinds_forget(job->c);
+		free(job->c->reason);
+		job->c->reason = NULL;
+		job->c->state = CHANGE_SET;
+		conclude(p, job);
+	} else {
+		finish(p, job, r, &err);
+	}
+	return true;
+}
+
+/* The set of that job has returned, well or not. */
+static void take_result(struct phase_run *p, struct job *job)
+{
+	if (job->worker.result < 0 || !kind_get(job->c->kind)->complete) {
+		finish(p, job, job->worker.result, &job->worker.err);
+		return;
+	}
+	if (p->uevents < 0) {
+		p->uevents = uevent_open(); /* before the look: what comes from here on wakes us */
+		p->pause_ms = 0;
+	}
+	if (completes(p, job))
+		return;
+	job->completing = true;
+	p->pause_ms = uevent_pause_ms(0);
+	vec_push(&p->completing, job);
+}
+
+static void look_at_completing(struct phase_run *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->completing.n; i++)
+		if (!completes(p, p->completing.v[i]))
+			p->completing.v[n++] = p->completing.v[i];
+	p->pause_ms = n < p->completing.n ? uevent_pause_ms(0) : uevent_pause_ms(p->pause_ms);
+	p->completing.n = n;
+	p->looked = clock_usec();
+}
+
+/* Until when an event or a worker is waited for before those that complete are looked at. */
+static uint64_t next_look(const struct phase_run *p)
+{
+	uint64_t next = p->completing.n ? clock_usec() + (uint64_t)p->pause_ms * 1000 : UINT64_MAX;
+
+	for (size_t i = 0; i < p->completing.n; i++)
+		if (p->completing.v[i]->ctx.deadline < next)
+			next = p->completing.v[i]->ctx.deadline;
+	return next;
+}
+
+static void show_completing(const struct phase_run *p)
+{
+	const struct job *first = p->completing.v[0];
+
+	waiting_for(first->c->id, p->completing.n - 1, first->c->started, first->ctx.deadline, 0);
+}
+
+/* An event has come, or the time for a look. */
+static void wait_burst(struct phase_run *p)
+{
+	uint64_t now = clock_usec();
+
+	if (now < p->looked + BURST_US)
+		usleep((useconds_t)(p->looked + BURST_US - now));
+	if (p->uevents >= 0)
+		uevent_drain(p->uevents);
+	look_at_completing(p);
+}
+
 /*
  * Waits for one of the running workers, and only for those: a phase may have more changes
- * than poll(2) takes descriptors (RLIMIT_NOFILE).
+ * than poll(2) takes descriptors (RLIMIT_NOFILE). Or for an event that may complete a set.
  */
 static void wait_one(struct phase_run *p)
 {
@@ -407,7 +504,14 @@ static void wait_one(struct phase_run *p)
 
 	for (size_t j = 0; j < p->running.n; j++)
 		workers[j] = &p->running.v[j]->worker;
-	i = workers_wait(workers, p->running.n);
+	if (p->completing.n && !p->running.n)
+		show_completing(p);
+	i = workers_wait_with(workers, p->running.n, p->completing.n ? p->uevents : -1,
+			      next_look(p));
+	if (i == -EAGAIN || !p->running.n) {
+		wait_burst(p);
+		return;
+	}
 	job = p->running.v[i < 0 ? 0 : i];
 	/* If poll(2) itself failed, nothing can be known of this one any more. */
 	if (i >= 0 && has_more_time(p, job))
@@ -420,7 +524,7 @@ static void wait_one(struct phase_run *p)
 	job->c->duration = job->worker.duration;
 	if (job->worker.written > job->c->started)
 		job->c->written = job->worker.written - job->c->started;
-	finish(p, job, job->worker.result, &job->worker.err);
+	take_result(p, job);
 }
 
 static void run_jobs(struct phase_run *p)
@@ -430,7 +534,7 @@ static void run_jobs(struct phase_run *p)
 
 		if (job)
 			begin(p, job);
-		else if (p->running.n)
+		else if (p->running.n || p->completing.n)
 			wait_one(p);
 		else
 			break;
@@ -439,6 +543,10 @@ static void run_jobs(struct phase_run *p)
 		free(p->jobs.v[i]);
 	vec_free(&p->jobs);
 	vec_free(&p->running);
+	vec_free(&p->completing);
+	if (p->uevents >= 0)
+		close(p->uevents);
+	p->uevents = -1;
 }
 
 /* What has failed at its first look, and is not looked at again in its phase. */
@@ -524,7 +632,8 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 			      .ctx = make_ctx(run, stage),
 			      .stage = stage,
 			      .deadline = deadline,
-			      .sink = sink};
+			      .sink = sink,
+			      .uevents = -1};
 
 	memset(ret, 0, sizeof(*ret));
 	ret->stage = stage;

@@ -87,7 +87,8 @@ int function_netdevs(const struct root *root, const char *addr, struct netdevs *
 	static const char *const places[] = {DEV "%s/net/*/ifindex",
 					     DEV "%s/virtio*/net/*/ifindex"};
 
-	for (size_t p = 0; p < array_len(places); p++) {
+	/* A function has its netdevs in one of the two places. */
+	for (size_t p = 0; p < array_len(places) && !ret->n; p++) {
 		cleanup_free char *pattern = xasprintf(places[p], addr);
 		cleanup_strv struct strv files = {0};
 

@@ -51,6 +51,15 @@ struct kind {
 	/* Makes it so. NULL: nothing of this kind is ever set. */
 	int (*set)(const struct kind_ctx *ctx, struct change *c, struct err *err);
 	/*
+	 * NULL, or: whether what a set has begun is complete, as a driver's devices come behind its
+	 * bind. 1: it is, and observed says so. 0: nothing comes behind this set. -EAGAIN with
+	 * *err saying what is missing: asked again after the next uevent, until the set's
+	 * deadline. Another error: it never will be. Asked in the engine's own process, for all
+	 * sets of a phase at a time, where a worker for each would wake up for the events of all
+	 * others. Never blocks or writes.
+	 */
+	int (*complete)(const struct kind_ctx *ctx, struct change *c, struct err *err);
+	/*
 	 * NULL, or: what looks have kept for one another, in this process, is old. c: a change
 	 * that was just set, of whatever kind; NULL: all of it.
 	 */

@@ -6,6 +6,9 @@
  */
 #include "kinds/vf.h"
 
+#include <string.h>
+
+#include "base/str.h"
 #include "kinds/target.h"
 #include "kinds/vf_net.h"
 
@@ -27,11 +30,19 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return target_set(targets, "vf", ctx, c, err);
 }
 
+static int complete(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	return str_starts(c->target, "driver:")
+		       ? vf_complete_driver(ctx, c, c->target + strlen("driver:"), err)
+		       : 0;
+}
+
 const struct kind kind_vf = {
 	.name = "vf",
 	.blocks = true,
 	.look = look,
 	.set = set,
+	.complete = complete,
 	.where = vf_where,
 	.line = "the kernel's lock for VF creation",
 };

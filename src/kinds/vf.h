@@ -11,6 +11,9 @@ int vf_set_numvfs(const struct kind_ctx *ctx, struct change *c, const char *pf, 
 /* vf_driver.c: "driver:PF/INDEX", which driver a VF has */
 int vf_look_driver(const struct kind_ctx *ctx, struct change *c, const char *vf, struct err *err);
 int vf_set_driver(const struct kind_ctx *ctx, struct change *c, const char *vf, struct err *err);
+/* The driver has it, and has made what it makes: see struct kind. */
+int vf_complete_driver(const struct kind_ctx *ctx, struct change *c, const char *vf,
+		       struct err *err);
 /* The driver that VFs of this PF are for, by its name in sysfs; NULL if that is not known. */
 const char *vf_own_driver(const struct root *root, const char *pf);
 /* On the machine itself loads the module for a driver or for a function's own one (alias). */

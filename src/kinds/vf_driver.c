@@ -222,21 +222,30 @@ static int no_driver(const struct vf *vf, const char *tried, uint64_t waited, st
 		       vf->addr, vf->pf, (double)waited / 1e6, vf->addr);
 }
 
+static int ask_drivers(const struct vf *vf, struct err *err)
+{
+	return machine_write_attr(vf->root, "/sys/bus/pci/drivers_probe", vf->addr, err);
+}
+
 static int probe(struct vf *vf, uint64_t deadline, struct err *err)
 {
 	uint64_t started = clock_usec(), until;
 	const char *tried;
 	int r;
 
-	vf_load_driver(vf->root, vf->addr, vf->desired);
-	if (has_driver(vf))
-		return 0;
-	r = machine_write_attr(vf->root, "/sys/bus/pci/drivers_probe", vf->addr, err);
+	tried = registered_driver(vf);
+	r = ask_drivers(vf, err);
+	if (r == 0 && !tried && !has_driver(vf)) {
+		/* Looked for in the files of depmod only where no driver that is there took it. */
+		vf_load_driver(vf->root, vf->addr, vf->desired);
+		tried = registered_driver(vf);
+		if (!has_driver(vf))
+			r = ask_drivers(vf, err);
+	}
 	if (r < 0)
 		return function_going(vf->root, vf->pf, r, err) < 0 ? -ENODEV : r;
 	if (has_driver(vf))
 		return 0;
-	tried = registered_driver(vf);
 	until = clock_usec() + (tried ? PROBE_US : LOAD_US);
 	if (uevent_wait(has_driver, vf, until < deadline ? until : deadline))
 		return 0;
@@ -245,13 +254,11 @@ static int probe(struct vf *vf, uint64_t deadline, struct err *err)
 
 /* --- ready -------------------------------------------------------------------------------- */
 
-/* What still lacks, for the message; NULL: it is ready. */
-static const char *lacks(const struct vf *vf)
+/* What still lacks, for the message, where that driver has it (NULL: none); NULL: it is ready. */
+static const char *lacks(const struct vf *vf, const char *driver)
 {
-	cleanup_free char *driver = NULL;
 	const char *missing;
 
-	read_link_name(vf->root, &driver, NULL, DEV "%s/driver", vf->addr);
 	if (!driver_fits(vf->desired, driver))
 		return "its driver let go of it";
 	if (!driver || !streq(vf->desired, "netdev"))
@@ -266,24 +273,37 @@ static const char *lacks(const struct vf *vf)
 
 static bool is_ready(void *arg)
 {
-	return !lacks(arg);
+	const struct vf *vf = arg;
+	cleanup_free char *driver = NULL;
+
+	read_link_name(vf->root, &driver, NULL, DEV "%s/driver", vf->addr);
+	return !lacks(vf, driver);
 }
 
-static int wait_ready(struct vf *vf, uint64_t deadline, struct err *err)
+int vf_complete_driver(const struct kind_ctx *ctx, struct change *c, const char *name,
+		       struct err *err)
 {
-	uint64_t started = clock_usec();
+	struct vf vf cleanup(free_vf) = {0};
 	cleanup_free char *driver = NULL;
-	const char *missing;
+	const char *missing = NULL;
+	int r = find_vf(ctx->root, name, c->desired, &vf, err);
 
-	if (uevent_wait(is_ready, vf, deadline) || !(missing = lacks(vf)))
-		return 0;
-	if (function_gone(vf->root, vf->pf, err) < 0)
+	if (r == 0) {
+		read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
+		missing = lacks(&vf, driver);
+	}
+	if (r == 0 && !missing) {
+		change_observe(c, "%s", driver ? driver : NONE);
+		return 1;
+	}
+	if (function_gone(ctx->root, vf.pf, err) < 0)
 		return -ENODEV;
-	read_link_name(vf->root, &driver, NULL, DEV "%s/driver", vf->addr);
+	if (r < 0)
+		return r;
 	return err_set(
-		err, -ETIMEDOUT, "VF %s of %s: %s has it, but after %.1f s: %s; %s", vf->addr,
-		vf->pf, driver ? driver : "no driver", (double)(clock_usec() - started) / 1e6,
-		missing,
+		err, -EAGAIN, "VF %s of %s: %s has it, but after %.1f s: %s; %s", vf.addr, vf.pf,
+		driver ? driver : "no driver",
+		(double)(clock_usec() - c->started - c->written) / 1e6, missing,
 		strstr(missing, "udev")
 			? "is systemd-udevd at work, and do its rules end?"
 			: "what does the kernel log say of it, and is vf.timeout long enough?");
@@ -328,7 +348,7 @@ int vf_set_driver(const struct kind_ctx *ctx, struct change *c, const char *name
 	if (has_own_driver(&vf, driver)) {
 		/* A container or a program may use what is there: it is not taken from them. */
 		if (!lacks_netdev(&vf) || !lacks_rdma(&vf))
-			return wait_ready(&vf, ctx->deadline, err);
+			return 0;
 		if (comes_by_itself(&vf, ctx->deadline))
 			return 0;
 	}
@@ -337,6 +357,5 @@ int vf_set_driver(const struct kind_ctx *ctx, struct change *c, const char *name
 		r = write_at(&vf, "driver/unbind", vf.addr, err);
 	if (r < 0 || streq(c->desired, NONE))
 		return r;
-	r = probe(&vf, ctx->deadline, err);
-	return r < 0 ? r : wait_ready(&vf, ctx->deadline, err);
+	return probe(&vf, ctx->deadline, err);
 }

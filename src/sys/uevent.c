@@ -15,7 +15,7 @@ enum {
 	FIRST_MS = 5,
 };
 
-static int open_socket(void)
+int uevent_open(void)
 {
 	struct sockaddr_nl addr = {.nl_family = AF_NETLINK, .nl_groups = GROUP_KERNEL | GROUP_UDEV};
 	int fd =
@@ -28,7 +28,7 @@ static int open_socket(void)
 	return fd;
 }
 
-static void drain(int fd)
+void uevent_drain(int fd)
 {
 	char buf[8192];
 
@@ -36,16 +36,21 @@ static void drain(int fd)
 		;
 }
 
+int uevent_pause_ms(int last)
+{
+	return last * 2 < FIRST_MS ? FIRST_MS : last * 2 < RECHECK_MS ? last * 2 : RECHECK_MS;
+}
+
 bool uevent_wait(bool (*ready)(void *arg), void *arg, uint64_t deadline)
 {
 	cleanup_close int fd = -1;
-	int pause = FIRST_MS;
+	int pause = uevent_pause_ms(0);
 
 	if (ready(arg))
 		return true;
 	/* Open before the second look: what happens from here on wakes us. Without a
 	 * socket (a container) the periodic look alone does it. */
-	fd = open_socket();
+	fd = uevent_open();
 	while (!ready(arg)) {
 		struct pollfd p = {.fd = fd, .events = POLLIN};
 		uint64_t now = clock_usec(),
@@ -54,8 +59,8 @@ bool uevent_wait(bool (*ready)(void *arg), void *arg, uint64_t deadline)
 		if (!left)
 			return false;
 		if (poll(&p, 1, left < (uint64_t)pause ? (int)left : pause) > 0)
-			drain(fd);
-		pause = pause * 2 < RECHECK_MS ? pause * 2 : RECHECK_MS;
+			uevent_drain(fd);
+		pause = uevent_pause_ms(pause);
 	}
 	return true;
 }

@@ -6,10 +6,20 @@
 #include <stdint.h>
 
 /*
+ * A socket that gets the uevents of the kernel and of udev (netlink KOBJECT_UEVENT), for who waits
+ * for more besides; -1 where there are none (a container). Opened before a look, it has whatever
+ * comes after. uevent_drain() takes what has come.
+ */
+int uevent_open(void);
+void uevent_drain(int fd);
+
+/* How long to wait at most until the next look, if no event comes: 5 ms, then twice as long as the
+ * last time, 250 ms in the end. Events get lost when the socket overflows, some state (a driver
+ * link) appears just after its event, and a tree below --root has no events. */
+int uevent_pause_ms(int last);
+
+/*
  * Returns true as soon as ready(arg) does, false once clock_usec() reaches deadline.
- * ready is asked again after every uevent of the kernel or of udev (netlink
- * KOBJECT_UEVENT, both groups), and besides after 5 ms, then less and less often down to
- * every 250 ms: events get lost when the socket overflows, some state (a driver link)
- * appears just after its event, and a tree below --root has no events.
+ * ready is asked again after uevents, and besides after the pauses above.
  */
 bool uevent_wait(bool (*ready)(void *arg), void *arg, uint64_t deadline);

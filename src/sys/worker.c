@@ -114,47 +114,73 @@ void worker_abandon(struct worker *w)
 			    (unsigned long long)(w->duration / 100000 % 10));
 }
 
-static int until(uint64_t deadline)
+static int ms_until(uint64_t deadline)
 {
-	uint64_t now = clock_usec();
+	uint64_t now = clock_usec(), ms = deadline <= now ? 0 : (deadline - now + 999) / 1000;
 
-	return deadline <= now ? 0 : (int)((deadline - now + 999) / 1000);
+	return ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+/* The first of them that runs, and how many do. */
+static const struct worker *prepare(struct worker *const *workers, size_t n, struct pollfd *fds,
+				    int *timeout, size_t *running)
+{
+	const struct worker *first = NULL;
+
+	*running = 0;
+	for (size_t i = 0; i < n; i++) {
+		fds[i] = (struct pollfd){.fd = workers[i]->fd, .events = POLLIN};
+		if (workers[i]->fd < 0)
+			continue;
+		++*running;
+		first = first ? first : workers[i];
+		if (ms_until(workers[i]->deadline) < *timeout)
+			*timeout = ms_until(workers[i]->deadline);
+	}
+	return first;
+}
+
+/* The index of one that has ended, or is over its deadline; n: there is none. */
+static size_t find_due(struct worker *const *workers, size_t n, const struct pollfd *fds)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (fds[i].fd < 0)
+			continue;
+		if (fds[i].revents)
+			finish(workers[i]);
+		else if (clock_usec() < workers[i]->deadline)
+			continue;
+		return i;
+	}
+	return n;
+}
+
+int workers_wait_with(struct worker *const *workers, size_t n, int also, uint64_t until)
+{
+	struct pollfd *fds cleanup_free = xcalloc(n + 1, sizeof(*fds));
+
+	for (;;) {
+		int timeout = ms_until(until);
+		size_t running, due;
+		const struct worker *first = prepare(workers, n, fds, &timeout, &running);
+
+		if (!running && until == UINT64_MAX)
+			return -ENOENT;
+		fds[n] = (struct pollfd){.fd = also, .events = POLLIN};
+		if (first && first->name)
+			timeout = waiting_for(first->name, running - 1, first->started,
+					      first->deadline, timeout);
+		if (poll(fds, n + 1, timeout) < 0 && errno != EINTR)
+			return -errno;
+		due = find_due(workers, n, fds);
+		if (due < n)
+			return (int)due;
+		if (fds[n].revents || clock_usec() >= until)
+			return -EAGAIN;
+	}
 }
 
 int workers_wait(struct worker *const *workers, size_t n)
 {
-	struct pollfd *fds cleanup_free = xcalloc(n, sizeof(*fds));
-
-	for (;;) {
-		const struct worker *first = NULL;
-		int timeout = INT_MAX;
-		size_t running = 0;
-
-		for (size_t i = 0; i < n; i++) {
-			fds[i].fd = workers[i]->fd;
-			fds[i].events = POLLIN;
-			if (workers[i]->fd < 0)
-				continue;
-			running++;
-			first = first ? first : workers[i];
-			if (until(workers[i]->deadline) < timeout)
-				timeout = until(workers[i]->deadline);
-		}
-		if (!running)
-			return -ENOENT;
-		if (first->name)
-			timeout = waiting_for(first->name, running - 1, first->started,
-					      first->deadline, timeout);
-		if (poll(fds, n, timeout) < 0 && errno != EINTR)
-			return -errno;
-		for (size_t i = 0; i < n; i++) {
-			if (fds[i].fd < 0)
-				continue;
-			if (fds[i].revents)
-				finish(workers[i]);
-			else if (clock_usec() < workers[i]->deadline)
-				continue;
-			return (int)i;
-		}
-	}
+	return workers_wait_with(workers, n, -1, UINT64_MAX);
 }

@@ -38,6 +38,11 @@ int worker_start(struct worker *w, worker_fn fn, void *arg, uint64_t deadline, s
  * later deadline. -ENOENT if none is running, or the errno of poll(2).
  */
 int workers_wait(struct worker *const *workers, size_t n);
+/*
+ * The same, but -EAGAIN as soon as `also` (-1: nothing) can be read, or at clock_usec() until;
+ * there may be no worker at all then.
+ */
+int workers_wait_with(struct worker *const *workers, size_t n, int also, uint64_t until);
 
 /*
  * Gives a running worker up: killed, not waited for, ->abandoned. Where the kernel does not

@@ -8,9 +8,11 @@
  *	    enable     once for each non-zero numvfs write (the kernel itself sleeps 100 ms)
  *	    create     for each VF of it
  *	    disable    once for each numvfs 0, and for a PF with VFs whose driver lets go of it,
- *when the VFs have gone (1 s in the kernel) probe      for each VF that its own driver takes netdev
- *from there to its netdev and RDMA device udev       from there to the netdev's name at PATTERN OP
- *[WHEN] ACTION     OP: open (for writing), read, write. PATTERN is a path with
+ *	               when the VFs have gone (1 s in the kernel)
+ *	    probe      for each VF that its own driver takes
+ *	    netdev     from there to its netdev and RDMA device
+ *	    udev       from there to the netdev's name
+ *	at PATTERN OP [WHEN] ACTION     OP: open (for writing), read, write. PATTERN is a path with
  *	                                * and ?; of a PCI function always /sys/bus/pci/devices/...
  *	probe ADDRESS [WHEN] ACTION     a driver's probe of that device, also with * and ?
  *	vanish ADDRESS after TIME       it is pulled out so long after the mount
