@@ -43,12 +43,12 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
 # --- flags ---------------------------------------------------------------------------
 
-LIBS := libkmod libpci yaml-0.1 mount blkid libsystemd libmnl jansson
+LIBS := yaml-0.1 libmnl jansson
 BENCH_LIBS := jansson libibverbs
 TEST_LIBS := cmocka
 SIM_LIBS := fuse3
-# Only their headers: opened at run time by the verbs that need them.
-HEADER_LIBS := libarchive
+# Only their headers: opened at run time, by what needs them (src/sys/libraries.c).
+HEADER_LIBS := libarchive libkmod libpci mount blkid libsystemd
 
 # Asked once, and only by goals that compile.
 pkg = $(shell $(PKG_CONFIG) $(1) $(2))
@@ -299,6 +299,7 @@ demo-sim: all $(BUILD)/simnode ## see 128 VFs come up on a simulated node (simno
 	$(Q)tests/simnode/demo
 
 bench: all $(BUILD)/simnode ## figures of railhead itself: system calls, forks, time (tests/bench)
+	$(Q)tests/bench/start
 	$(Q)tests/bench/converged
 	$(Q)tests/bench/check
 	$(Q)tests/bench/plan500

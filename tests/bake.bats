@@ -67,7 +67,7 @@ bootc() {
 
 # The program and its libraries, so that it runs with the tree as its root.
 runnable() {
-  ldd "$railhead" | grep -o '/[^ ]*' | while read -r lib; do
+  "$BATS_TEST_DIRNAME/lib/libraries" "$railhead" | while read -r lib; do
     install -D "$lib" "$root$lib"
   done
 }

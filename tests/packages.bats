@@ -102,6 +102,8 @@ files() { # PACKAGE
 @test "deb: railhead forces neither part nor initramfs, the gate brings RDMA's providers" {
   run -0 dpkg-deb -f $(deb railhead) Depends
   [[ $output != *ibverbs* && $output != *dracut* && $output != *initramfs* && $output != *railhead* ]]
+  [ "$(tr ',' '\n' <<<"$output" | sed -n 's/^ *\(lib[a-z]*[0-9]\) .*/\1/p' | LC_ALL=C sort | tr '\n' ' ')" = \
+    "libblkid1 libc6 libjansson4 libkmod2 libmnl0 libmount1 libpci3 libsystemd0 " ]
   run -0 dpkg-deb -f $(deb railhead) Recommends
   [[ $output == *"railhead-gate, railhead-profiles,"*"dracut | linux-initramfs-tool"* ]]
   run -0 dpkg-deb -f $(deb railhead-gate) Depends

@@ -100,7 +100,7 @@ static int place_esp(const struct root *root, const struct fstab *t, dev_t disk_
 
 	for (size_t i = 0; i < array_len(at); i++) {
 		struct libmnt_fs *fs = fstab_find(t, at[i]);
-		const char *type = fs ? mnt_fs_get_fstype(fs) : NULL;
+		const char *type = fs ? t->mnt->mnt_fs_get_fstype(fs) : NULL;
 
 		if (type && (streq(type, "vfat") || (streq(type, "auto") && i < 2)))
 			return place_open(root, t, at[i], write, p, err);

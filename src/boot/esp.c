@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "boot/esp.h"
 
-#include <blkid/blkid.h>
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "base/str.h"
 #include "boot/booted.h"
 #include "boot/stack.h"
+#include "sys/libblkid.h"
 #include "sys/read.h"
 
 #define GUID_ESP "c12a7328-f81f-11d2-ba4b-00a0c93ec93b"
@@ -28,14 +28,15 @@ static bool is_block_device(const char *path)
 
 char *device_of(const char *source)
 {
+	const struct libblkid *lib = libblkid_get(NULL);
 	blkid_cache cache = NULL;
 	char *dev;
 
 	/* libblkid's cache file is neither read nor written: it may name what is gone. */
-	if (blkid_get_cache(&cache, "/dev/null") != 0)
+	if (!lib || lib->blkid_get_cache(&cache, "/dev/null") != 0)
 		return NULL;
-	dev = blkid_evaluate_spec(source, &cache);
-	blkid_put_cache(cache);
+	dev = lib->blkid_evaluate_spec(source, &cache);
+	lib->blkid_put_cache(cache);
 	if (is_block_device(dev))
 		return dev;
 	free(dev);
@@ -82,22 +83,22 @@ struct found {
 	struct strv esp, xbootldr;
 };
 
-static void look_at(const struct root *root, const char *disk, blkid_probe probe,
-		    struct found *found)
+static void look_at(const struct libblkid *lib, const struct root *root, const char *disk,
+		    blkid_probe probe, struct found *found)
 {
-	blkid_partlist parts = blkid_probe_get_partitions(probe);
-	int n = parts ? blkid_partlist_numof_partitions(parts) : 0;
+	blkid_partlist parts = lib->blkid_probe_get_partitions(probe);
+	int n = parts ? lib->blkid_partlist_numof_partitions(parts) : 0;
 
 	for (int i = 0; i < n; i++) {
-		blkid_partition part = blkid_partlist_get_partition(parts, i);
-		const char *type = blkid_partition_get_type_string(part);
-		bool mbr = blkid_partition_get_type(part) == 0xef;
+		blkid_partition part = lib->blkid_partlist_get_partition(parts, i);
+		const char *type = lib->blkid_partition_get_type_string(part);
+		bool mbr = lib->blkid_partition_get_type(part) == 0xef;
 		cleanup_free char *dev = NULL;
 
 		if (!mbr && (!type || (strcasecmp(type, GUID_ESP) != 0 &&
 				       strcasecmp(type, GUID_XBOOTLDR) != 0)))
 			continue;
-		dev = partition_device(root, disk, blkid_partition_get_partno(part));
+		dev = partition_device(root, disk, lib->blkid_partition_get_partno(part));
 		if (dev)
 			strv_add(!mbr && strcasecmp(type, GUID_XBOOTLDR) == 0 ? &found->xbootldr
 									      : &found->esp,
@@ -105,18 +106,19 @@ static void look_at(const struct root *root, const char *disk, blkid_probe probe
 	}
 }
 
-static void probe_disk(const struct root *root, const char *disk, struct found *found)
+static void probe_disk(const struct libblkid *lib, const struct root *root, const char *disk,
+		       struct found *found)
 {
 	cleanup_free char *path = xasprintf("/dev/%s", disk);
-	blkid_probe probe = blkid_new_probe_from_filename(path);
+	blkid_probe probe = lib->blkid_new_probe_from_filename(path);
 
 	if (!probe)
 		return;
-	blkid_probe_enable_superblocks(probe, 0);
-	blkid_probe_enable_partitions(probe, 1);
-	if (blkid_do_safeprobe(probe) == 0)
-		look_at(root, disk, probe, found);
-	blkid_free_probe(probe);
+	lib->blkid_probe_enable_superblocks(probe, 0);
+	lib->blkid_probe_enable_partitions(probe, 1);
+	if (lib->blkid_do_safeprobe(probe) == 0)
+		look_at(lib, root, disk, probe, found);
+	lib->blkid_free_probe(probe);
 }
 
 static int choose(const struct found *found, char **ret, struct err *err)
@@ -139,15 +141,18 @@ static int choose(const struct found *found, char **ret, struct err *err)
 int esp_find(const struct root *root, dev_t fs, char **ret, struct err *err)
 {
 	cleanup_strv struct strv disks = {0};
+	const struct libblkid *lib = libblkid_get(err);
 	struct found found = {0};
 	int r;
 
+	if (!lib)
+		return -ELIBACC;
 	*ret = loader_partition(root);
 	if (*ret)
 		return 0;
 	disks_below(root, fs, &disks);
 	for (size_t i = 0; i < disks.n; i++)
-		probe_disk(root, disks.v[i], &found);
+		probe_disk(lib, root, disks.v[i], &found);
 	r = choose(&found, ret, err);
 	strv_free(&found.esp);
 	strv_free(&found.xbootldr);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "boot/place.h"
 
-#include <blkid/blkid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -16,6 +15,7 @@
 #include "boot/esp.h"
 #include "boot/stack.h"
 #include "sys/clock.h"
+#include "sys/libblkid.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 #include "sys/uevent.h"
@@ -40,7 +40,8 @@ void place_free(struct place *p)
 
 void fstab_free(struct fstab *t)
 {
-	mnt_unref_table(t->table);
+	if (t->table)
+		t->mnt->mnt_unref_table(t->table);
 }
 
 int fstab_read(const struct root *root, struct fstab *ret, struct err *err)
@@ -48,23 +49,29 @@ int fstab_read(const struct root *root, struct fstab *ret, struct err *err)
 	cleanup_fclose FILE *f = NULL;
 	int fd = root_open_path(root, "etc/fstab", O_RDONLY);
 
-	ret->table = mnt_new_table();
+	*ret = (struct fstab){0};
 	if (fd == -ENOENT)
 		return 0;
 	f = fd < 0 ? NULL : fdopen(fd, "re");
 	if (!f)
 		return err_errno(err, fd < 0 ? fd : -errno, "/etc/fstab");
-	if (mnt_table_parse_stream(ret->table, f, "/etc/fstab") != 0)
+	ret->mnt = libmount_get(err);
+	if (!ret->mnt)
+		return -ELIBACC;
+	ret->table = ret->mnt->mnt_new_table();
+	if (ret->mnt->mnt_table_parse_stream(ret->table, f, "/etc/fstab") != 0)
 		return err_set(err, -EINVAL, "/etc/fstab can't be parsed");
 	return 0;
 }
 
 struct libmnt_fs *fstab_find(const struct fstab *t, const char *at)
 {
-	struct libmnt_fs *fs = mnt_table_find_target(t->table, at, MNT_ITER_FORWARD);
+	const struct libmount *mnt = t->mnt;
+	struct libmnt_fs *fs =
+		t->table ? mnt->mnt_table_find_target(t->table, at, MNT_ITER_FORWARD) : NULL;
 
-	if (!fs || !mnt_fs_get_source(fs) || mnt_fs_match_options(fs, "bind") ||
-	    mnt_fs_match_options(fs, "rbind"))
+	if (!fs || !mnt->mnt_fs_get_source(fs) || mnt->mnt_fs_match_options(fs, "bind") ||
+	    mnt->mnt_fs_match_options(fs, "rbind"))
 		return NULL;
 	return fs;
 }
@@ -95,18 +102,19 @@ static char *wait_device(const char *source)
 
 char *place_probe(const char *device, const char *what)
 {
-	blkid_probe probe = blkid_new_probe_from_filename(device);
+	const struct libblkid *lib = libblkid_get(NULL);
+	blkid_probe probe = lib ? lib->blkid_new_probe_from_filename(device) : NULL;
 	const char *value = NULL;
 	char *copy = NULL;
 
 	if (!probe)
 		return NULL;
-	blkid_probe_enable_superblocks(probe, 1);
-	blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_UUID);
-	if (blkid_do_safeprobe(probe) == 0 &&
-	    blkid_probe_lookup_value(probe, what, &value, NULL) == 0)
+	lib->blkid_probe_enable_superblocks(probe, 1);
+	lib->blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_UUID);
+	if (lib->blkid_do_safeprobe(probe) == 0 &&
+	    lib->blkid_probe_lookup_value(probe, what, &value, NULL) == 0)
 		copy = xstrdup(value);
-	blkid_free_probe(probe);
+	lib->blkid_free_probe(probe);
 	return copy;
 }
 
@@ -151,6 +159,8 @@ int place_mount(struct place *p, const char *device, const char *fstype, bool wr
 		p->fstype = xstrdup(fstype);
 	else
 		p->fstype = place_probe(device, "TYPE");
+	if (!p->fstype && !libblkid_get(err))
+		return err_wrap(err, "%s", device);
 	if (!p->fstype)
 		return err_set(err, -ENODEV, "%s: no file system is recognised on it", device);
 	load_fs(p->fstype);
@@ -178,31 +188,33 @@ bool place_is_mount_point(const struct root *root, const char *at)
 	       here.st_dev != top.st_dev;
 }
 
-static int mount_entry(struct libmnt_fs *fs, const char *at, bool write, struct place *p,
-		       struct err *err)
+static int mount_entry(const struct libmount *mnt, struct libmnt_fs *fs, const char *at, bool write,
+		       struct place *p, struct err *err)
 {
-	const char *source = mnt_fs_get_source(fs);
+	const char *source = mnt->mnt_fs_get_source(fs);
 	cleanup_free char *device = NULL;
 
-	if (mnt_fs_is_netfs(fs) || mnt_fs_is_pseudofs(fs))
+	if (!libblkid_get(err))
+		return -ELIBACC;
+	if (mnt->mnt_fs_is_netfs(fs) || mnt->mnt_fs_is_pseudofs(fs))
 		return err_set(err, -EOPNOTSUPP, "/etc/fstab: %s on %s is no disk", source, at);
 	device = wait_device(source);
 	if (!device)
 		return err_set(err, -ENODEV, "/etc/fstab: %s (%s) did not appear within %d s",
 			       source, at, DEVICE_WAIT_S);
 	p->found = xasprintf("/etc/fstab: %s on %s", source, at);
-	return place_mount(p, device, mnt_fs_get_fstype(fs), write, err);
+	return place_mount(p, device, mnt->mnt_fs_get_fstype(fs), write, err);
 }
 
 int place_open(const struct root *root, const struct fstab *t, const char *at, bool write,
 	       struct place *p, struct err *err)
 {
-	struct libmnt_fs *fs = t->table ? fstab_find(t, at) : NULL;
+	struct libmnt_fs *fs = fstab_find(t, at);
 
 	if (root->live && fs && !place_is_mount_point(root, at))
-		return mount_entry(fs, at, write, p, err);
+		return mount_entry(t->mnt, fs, at, write, p, err);
 	if (fs)
-		p->found = xasprintf("/etc/fstab: %s on %s", mnt_fs_get_source(fs), at);
+		p->found = xasprintf("/etc/fstab: %s on %s", t->mnt->mnt_fs_get_source(fs), at);
 	else
 		p->found = xasprintf(
 			place_is_mount_point(root, at) ? "mounted at %s" : "directory %s", at);

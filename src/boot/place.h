@@ -6,17 +6,18 @@
  */
 #pragma once
 
-#include <libmount/libmount.h>
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "sys/libmount.h"
 #include "sys/root.h"
 
 struct fstab {
-	struct libmnt_table *table;
+	const struct libmount *mnt;
+	struct libmnt_table *table; /* NULL: there is no fstab */
 };
 
-/* An absent fstab is an empty one. */
+/* An absent fstab is an empty one. -ELIBACC: there is one, and no library that reads it. */
 int fstab_read(const struct root *root, struct fstab *ret, struct err *err);
 void fstab_free(struct fstab *t);
 #define cleanup_fstab __attribute__((__cleanup__(fstab_free)))

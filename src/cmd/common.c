@@ -2,7 +2,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <systemd/sd-login.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -14,6 +13,7 @@
 #include "profile/search.h"
 #include "report/journal.h"
 #include "report/pager.h"
+#include "sys/libsystemd.h"
 
 void complain(const char *fmt, ...)
 {
@@ -159,10 +159,20 @@ void enter_user_space(const struct root *root, const struct status *s)
 
 bool in_own_unit(void)
 {
+	const struct libsystemd *sd;
 	cleanup_free char *unit = NULL;
+	struct err err = {0};
 
+	/* systemd.exec(5): there in all that a unit runs. */
+	if (!getenv("INVOCATION_ID"))
+		return false;
+	sd = libsystemd_get(&err);
+	if (!sd) {
+		complain("this run counts as one by hand: %s", err.text);
+		return false;
+	}
 	/* By hand, a shell in the same slice is in session-N.scope or a getty's service. */
-	return sd_pid_get_unit(0, &unit) >= 0 && str_starts(unit, "railhead-");
+	return sd->sd_pid_get_unit(0, &unit) >= 0 && str_starts(unit, "railhead-");
 }
 
 struct screen begin_page(const struct invocation *inv)

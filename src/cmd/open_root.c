@@ -81,7 +81,7 @@ int invocation_open_root(struct invocation *inv, const struct verb *verb)
 	if (r == 0)
 		return EXIT_OK;
 	complain("%s", err.text);
-	return r == -ENOSYS ? EXIT_INTERNAL : EXIT_USAGE;
+	return r == -ELIBACC ? EXIT_INTERNAL : EXIT_USAGE;
 }
 
 void invocation_close_root(struct invocation *inv)

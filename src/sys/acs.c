@@ -2,10 +2,10 @@
 #include "sys/acs.h"
 
 #include <errno.h>
-#include <pci/pci.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sys/libpci.h"
 #include "sys/pci.h"
 #include "sys/read.h"
 
@@ -40,19 +40,20 @@ void acs_free(struct acs *acs)
 	free(acs);
 }
 
-static bool multifunction(struct pci_dev *dev)
+static bool multifunction(const struct libpci *pci, struct pci_dev *dev)
 {
-	return dev->func || pci_read_byte(dev, PCI_HEADER_TYPE) & MULTIFUNCTION;
+	return dev->func || pci->pci_read_byte(dev, PCI_HEADER_TYPE) & MULTIFUNCTION;
 }
 
 /* Ports that face downwards need ACS, and so does each function of a card with several. */
-static enum acs_state judge_role(struct pci_dev *dev)
+static enum acs_state judge_role(const struct libpci *pci, struct pci_dev *dev)
 {
-	struct pci_cap *exp = pci_find_cap(dev, PCI_CAP_ID_EXP, PCI_CAP_NORMAL);
+	struct pci_cap *exp = pci->pci_find_cap(dev, PCI_CAP_ID_EXP, PCI_CAP_NORMAL);
 
 	if (!exp)
 		return ACS_CONVENTIONAL;
-	switch ((pci_read_word(dev, (int)exp->addr + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_TYPE) >> 4) {
+	switch ((pci->pci_read_word(dev, (int)exp->addr + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_TYPE) >>
+		4) {
 	case PCI_EXP_TYPE_PCI_BRIDGE:
 	case PCI_EXP_TYPE_PCIE_BRIDGE:
 	case PCI_EXP_TYPE_ROOT_EC:
@@ -61,40 +62,41 @@ static enum acs_state judge_role(struct pci_dev *dev)
 	case PCI_EXP_TYPE_DOWNSTREAM:
 		return ACS_MISSING;
 	default:
-		return multifunction(dev) ? ACS_MISSING : ACS_APART;
+		return multifunction(pci, dev) ? ACS_MISSING : ACS_APART;
 	}
 }
 
-static enum acs_state judge(struct pci_dev *dev, enum pci_reach reach, struct acs_port *port)
+static enum acs_state judge(const struct libpci *pci, struct pci_dev *dev, enum pci_reach reach,
+			    struct acs_port *port)
 {
 	enum acs_state state;
 	struct pci_cap *acs;
 
 	if (reach <= PCI_REACH_HEADER)
 		return reach == PCI_REACH_NONE ? ACS_UNREADABLE : ACS_HEADER;
-	state = judge_role(dev);
+	state = judge_role(pci, dev);
 	if (state != ACS_MISSING)
 		return state;
 	if (reach == PCI_REACH_STANDARD)
 		return ACS_SHORT;
-	acs = pci_find_cap(dev, PCI_EXT_CAP_ID_ACS, PCI_CAP_EXTENDED);
+	acs = pci->pci_find_cap(dev, PCI_EXT_CAP_ID_ACS, PCI_CAP_EXTENDED);
 	if (!acs)
 		return ACS_MISSING;
-	port->can = pci_read_word(dev, (int)acs->addr + PCI_ACS_CAP);
-	port->does = pci_read_word(dev, (int)acs->addr + PCI_ACS_CTRL);
+	port->can = pci->pci_read_word(dev, (int)acs->addr + PCI_ACS_CAP);
+	port->does = pci->pci_read_word(dev, (int)acs->addr + PCI_ACS_CTRL);
 	/* What the capability lacks is not needed there: it can't be switched off either. */
 	port->needs = REQUIRED & port->can;
 	return (port->does & port->needs) == port->needs ? ACS_APART : ACS_OFF;
 }
 
-static void read_port(struct pci_access *access, void *arg)
+static void read_port(const struct libpci *pci, struct pci_access *access, void *arg)
 {
 	struct acs_port *port = arg;
 	enum pci_reach reach;
-	struct pci_dev *dev = pci_lib_function(access, port->addr, &reach);
+	struct pci_dev *dev = pci_lib_function(pci, access, port->addr, &reach);
 
-	port->state = judge(dev, reach, port);
-	pci_free_dev(dev);
+	port->state = judge(pci, dev, reach, port);
+	pci->pci_free_dev(dev);
 }
 
 static bool is_address(const char *s)

@@ -16,11 +16,12 @@
 /* --- writing ----------------------------------------------------------------------------- */
 
 struct tar_writer {
-	struct libarchive lib;
+	const struct libarchive *lib;
 	struct archive *a;
 };
 
-static int failed(struct libarchive *lib, struct archive *a, const char *what, struct err *err)
+static int failed(const struct libarchive *lib, struct archive *a, const char *what,
+		  struct err *err)
 {
 	const char *why = lib->archive_error_string(a);
 
@@ -29,17 +30,18 @@ static int failed(struct libarchive *lib, struct archive *a, const char *what, s
 
 int tar_create(int fd, struct tar_writer **ret, struct err *err)
 {
-	struct tar_writer *w = xnew(struct tar_writer);
-	int r = libarchive_open(&w->lib, err);
+	const struct libarchive *lib = libarchive_get(err);
+	struct tar_writer *w;
+	int r;
 
-	if (r < 0) {
-		free(w);
-		return r;
-	}
-	w->a = w->lib.archive_write_new();
-	if (!w->a || w->lib.archive_write_set_format_pax_restricted(w->a) != ARCHIVE_OK ||
-	    w->lib.archive_write_open_fd(w->a, fd) != ARCHIVE_OK) {
-		r = failed(&w->lib, w->a, "tar", err);
+	if (!lib)
+		return -ELIBACC;
+	w = xnew(struct tar_writer);
+	w->lib = lib;
+	w->a = w->lib->archive_write_new();
+	if (!w->a || w->lib->archive_write_set_format_pax_restricted(w->a) != ARCHIVE_OK ||
+	    w->lib->archive_write_open_fd(w->a, fd) != ARCHIVE_OK) {
+		r = failed(w->lib, w->a, "tar", err);
 		tar_free(w);
 		return r;
 	}
@@ -50,26 +52,26 @@ int tar_create(int fd, struct tar_writer **ret, struct err *err)
 static int add(struct tar_writer *w, struct archive_entry *e, const char *name, unsigned int type,
 	       const void *data, size_t len, struct err *err)
 {
-	w->lib.archive_entry_set_pathname(e, name);
-	w->lib.archive_entry_set_filetype(e, type);
-	w->lib.archive_entry_set_perm(e, type == AE_IFDIR ? 0755 : 0644);
-	w->lib.archive_entry_set_size(e, (la_int64_t)len);
-	if (w->lib.archive_write_header(w->a, e) < ARCHIVE_WARN ||
-	    (len && w->lib.archive_write_data(w->a, data, len) != (la_ssize_t)len))
-		return failed(&w->lib, w->a, name, err);
+	w->lib->archive_entry_set_pathname(e, name);
+	w->lib->archive_entry_set_filetype(e, type);
+	w->lib->archive_entry_set_perm(e, type == AE_IFDIR ? 0755 : 0644);
+	w->lib->archive_entry_set_size(e, (la_int64_t)len);
+	if (w->lib->archive_write_header(w->a, e) < ARCHIVE_WARN ||
+	    (len && w->lib->archive_write_data(w->a, data, len) != (la_ssize_t)len))
+		return failed(w->lib, w->a, name, err);
 	return 0;
 }
 
 static int add_entry(struct tar_writer *w, const char *name, unsigned int type, const char *target,
 		     const void *data, size_t len, struct err *err)
 {
-	struct archive_entry *e = w->lib.archive_entry_new();
+	struct archive_entry *e = w->lib->archive_entry_new();
 	int r;
 
 	if (target)
-		w->lib.archive_entry_set_symlink(e, target);
+		w->lib->archive_entry_set_symlink(e, target);
 	r = add(w, e, name, type, data, len, err);
-	w->lib.archive_entry_free(e);
+	w->lib->archive_entry_free(e);
 	return r;
 }
 
@@ -91,8 +93,8 @@ int tar_add_dir(struct tar_writer *w, const char *name, struct err *err)
 
 int tar_finish(struct tar_writer *w, struct err *err)
 {
-	if (w->lib.archive_write_close(w->a) != ARCHIVE_OK)
-		return failed(&w->lib, w->a, "tar", err);
+	if (w->lib->archive_write_close(w->a) != ARCHIVE_OK)
+		return failed(w->lib, w->a, "tar", err);
 	return 0;
 }
 
@@ -100,15 +102,14 @@ void tar_free(struct tar_writer *w)
 {
 	if (!w)
 		return;
-	w->lib.archive_write_free(w->a);
-	libarchive_close(&w->lib);
+	w->lib->archive_write_free(w->a);
 	free(w);
 }
 
 /* --- unpacking --------------------------------------------------------------------------- */
 
 struct unpack {
-	struct libarchive lib;
+	const struct libarchive *lib;
 	struct archive *a;
 	int top;
 	char dir[PATH_MAX]; /* where the last entry was: the next one is often there too */
@@ -200,7 +201,7 @@ static int unpack_file(struct unpack *u, const char *name, struct err *err)
 	if (fd < 0)
 		return err_errno(err, -errno, "%.200s", name);
 	/* Holes are read as zeros, and count. */
-	while ((n = u->lib.archive_read_data(u->a, buf, sizeof(buf))) > 0) {
+	while ((n = u->lib->archive_read_data(u->a, buf, sizeof(buf))) > 0) {
 		u->bytes += (uint64_t)n;
 		if (u->bytes > TAR_BYTES_MAX)
 			return err_set(err, -EFBIG, "more than %d MiB of files",
@@ -209,7 +210,7 @@ static int unpack_file(struct unpack *u, const char *name, struct err *err)
 		if (r < 0)
 			return err_errno(err, r, "%.200s", name);
 	}
-	return n < 0 ? failed(&u->lib, u->a, name, err) : 0;
+	return n < 0 ? failed(u->lib, u->a, name, err) : 0;
 }
 
 static int unpack_link(struct unpack *u, const char *name, const char *target, struct err *err)
@@ -223,14 +224,14 @@ static int unpack_link(struct unpack *u, const char *name, const char *target, s
 
 static int unpack_entry(struct unpack *u, struct archive_entry *e, struct err *err)
 {
-	const char *raw = u->lib.archive_entry_pathname(e);
+	const char *raw = u->lib->archive_entry_pathname(e);
 	char path[PATH_MAX], *name;
-	unsigned int type = u->lib.archive_entry_filetype(e);
+	unsigned int type = u->lib->archive_entry_filetype(e);
 	int r = raw ? clean_path(raw, path, err) : refuse(err, "?", "no name");
 
 	if (r < 0)
 		return r;
-	if (u->lib.archive_entry_hardlink(e))
+	if (u->lib->archive_entry_hardlink(e))
 		return refuse(err, path, "a hard link");
 	if (type == AE_IFDIR)
 		return enter_dir(u, path, err);
@@ -247,7 +248,7 @@ static int unpack_entry(struct unpack *u, struct archive_entry *e, struct err *e
 	if (type == AE_IFREG)
 		return unpack_file(u, name, err);
 	if (type == AE_IFLNK)
-		return unpack_link(u, name, u->lib.archive_entry_symlink(e), err);
+		return unpack_link(u, name, u->lib->archive_entry_symlink(e), err);
 	return refuse(err, name, "neither file, directory nor symbolic link");
 }
 
@@ -256,19 +257,19 @@ static int unpack_all(struct unpack *u, const char *path, struct err *err)
 	struct archive_entry *e;
 	int got, r = 0;
 
-	u->lib.archive_read_support_format_tar(u->a);
-	u->lib.archive_read_support_filter_gzip(u->a);
-	u->lib.archive_read_support_filter_bzip2(u->a);
-	u->lib.archive_read_support_filter_xz(u->a);
-	u->lib.archive_read_support_filter_zstd(u->a);
-	if (u->lib.archive_read_open_filename(u->a, path, 65536) != ARCHIVE_OK)
+	u->lib->archive_read_support_format_tar(u->a);
+	u->lib->archive_read_support_filter_gzip(u->a);
+	u->lib->archive_read_support_filter_bzip2(u->a);
+	u->lib->archive_read_support_filter_xz(u->a);
+	u->lib->archive_read_support_filter_zstd(u->a);
+	if (u->lib->archive_read_open_filename(u->a, path, 65536) != ARCHIVE_OK)
 		return err_set(err, -EINVAL,
 			       "neither a directory nor a tar archive (plain, gzip, bzip2, xz or "
 			       "zstd): %s",
-			       u->lib.archive_error_string(u->a));
-	while (r == 0 && (got = u->lib.archive_read_next_header(u->a, &e)) != ARCHIVE_EOF) {
+			       u->lib->archive_error_string(u->a));
+	while (r == 0 && (got = u->lib->archive_read_next_header(u->a, &e)) != ARCHIVE_EOF) {
 		if (got < ARCHIVE_WARN)
-			return failed(&u->lib, u->a, "no whole tar archive", err);
+			return failed(u->lib, u->a, "no whole tar archive", err);
 		if (++u->entries > TAR_ENTRIES_MAX)
 			return err_set(err, -EFBIG, "more than %d entries", TAR_ENTRIES_MAX);
 		r = unpack_entry(u, e, err);
@@ -278,17 +279,19 @@ static int unpack_all(struct unpack *u, const char *path, struct err *err)
 
 int tar_unpack(const char *path, int dirfd, struct err *err)
 {
-	struct unpack *u = xnew(struct unpack);
-	int r = libarchive_open(&u->lib, err);
+	const struct libarchive *lib = libarchive_get(err);
+	struct unpack *u;
+	int r;
 
+	if (!lib)
+		return err_wrap(err, "%s", path);
+	u = xnew(struct unpack);
+	u->lib = lib;
 	u->top = dirfd;
 	u->dirfd = -1;
-	if (r == 0) {
-		u->a = u->lib.archive_read_new();
-		r = u->a ? unpack_all(u, path, err) : -ENOMEM;
-		u->lib.archive_read_free(u->a);
-		libarchive_close(&u->lib);
-	}
+	u->a = lib->archive_read_new();
+	r = u->a ? unpack_all(u, path, err) : -ENOMEM;
+	lib->archive_read_free(u->a);
 	if (u->dirfd >= 0)
 		close(u->dirfd);
 	free(u);

@@ -2,7 +2,7 @@
 /*
  * Tar archives through libarchive, which is opened (dlopen) by the first call only: no
  * verb but those that read or write a snapshot needs it. Where it is missing every
- * function fails with -ENOSYS and a text that says what to install.
+ * function fails with -ELIBACC and a text that says what to install.
  */
 #pragma once
 

@@ -61,7 +61,7 @@ static int walk_plain(int fd, off_t *at, const char *word)
 	return -EBADMSG;
 }
 
-static int walk_entries(struct libarchive *lib, struct archive *a, const char *word)
+static int walk_entries(const struct libarchive *lib, struct archive *a, const char *word)
 {
 	struct archive_entry *e;
 	int r = ARCHIVE_OK;
@@ -83,30 +83,27 @@ static int walk_entries(struct libarchive *lib, struct archive *a, const char *w
 
 static int walk_packed(int fd, const char *word, struct err *err)
 {
-	struct libarchive lib = {0};
+	const struct libarchive *lib = libarchive_get(err);
 	struct archive *a;
-	int r = libarchive_open(&lib, err);
+	int r;
 
-	if (r < 0)
-		return err_set(err, r,
-			       "it is packed, and there is no libarchive.so.13 here: "
-			       "install libarchive13 (libarchive on Fedora and RHEL)");
-	a = lib.archive_read_new();
-	lib.archive_read_support_format_cpio(a);
-	lib.archive_read_support_filter_gzip(a);
-	lib.archive_read_support_filter_bzip2(a);
-	lib.archive_read_support_filter_xz(a);
-	lib.archive_read_support_filter_zstd(a);
-	lib.archive_read_support_filter_lz4(a);
-	r = lib.archive_read_open_fd(a, fd, BLOCK) == ARCHIVE_OK ? walk_entries(&lib, a, word)
-								 : -EBADMSG;
+	if (!lib)
+		return err_wrap(err, "it is packed");
+	a = lib->archive_read_new();
+	lib->archive_read_support_format_cpio(a);
+	lib->archive_read_support_filter_gzip(a);
+	lib->archive_read_support_filter_bzip2(a);
+	lib->archive_read_support_filter_xz(a);
+	lib->archive_read_support_filter_zstd(a);
+	lib->archive_read_support_filter_lz4(a);
+	r = lib->archive_read_open_fd(a, fd, BLOCK) == ARCHIVE_OK ? walk_entries(lib, a, word)
+								  : -EBADMSG;
 	if (r < 0) {
-		const char *why = lib.archive_error_string(a);
+		const char *why = lib->archive_error_string(a);
 
 		err_set(err, r, "it can't be unpacked: %s", why ? why : "too many entries");
 	}
-	lib.archive_read_free(a);
-	libarchive_close(&lib);
+	lib->archive_read_free(a);
 	return r;
 }
 

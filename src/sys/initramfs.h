@@ -12,7 +12,7 @@
 #include "sys/root.h"
 
 /*
- * Whether the name of a file in it holds that word. -ENOSYS: it is packed, and there is no
+ * Whether the name of a file in it holds that word. -ELIBACC: it is packed, and there is no
  * libarchive to unpack it; -EBADMSG: it can't be read.
  */
 int initramfs_has(const struct root *root, const char *path, const char *word, bool *ret,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The functions of libarchive that sys/ uses, as pointers that dlsym(3) fills. */
+/* The functions of libarchive: library.h. */
 #pragma once
 
 #include <archive.h>
 #include <archive_entry.h>
 
-#include "base/err.h"
+#include "sys/library.h"
 
 /* clang-format off */
 #define LIBARCHIVE_FUNCTIONS(X)            \
@@ -44,11 +44,7 @@
 /* clang-format on */
 
 struct libarchive {
-	void *handle;
-#define X(name) __typeof__(name) *name;
-	LIBARCHIVE_FUNCTIONS(X)
-#undef X
+	LIBARCHIVE_FUNCTIONS(LIBRARY_SLOT)
 };
 
-int libarchive_open(struct libarchive *ret, struct err *err);
-void libarchive_close(struct libarchive *lib);
+const struct libarchive *libarchive_get(struct err *err);

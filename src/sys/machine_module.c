@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <libkmod.h>
 
 #include "base/mem.h"
+#include "sys/libkmod.h"
 #include "sys/machine.h"
 
 /* What an insmod's errno means to the person who must mend it. */
@@ -29,21 +29,12 @@ static int explain(int r, const char *name, struct err *err)
 	return err_errno(err, r, "module %s", name);
 }
 
-static void unref_ctx(struct kmod_ctx **ctx)
+static int insert(const struct libkmod *lib, struct kmod_ctx *ctx, const char *name,
+		  const char *options, struct err *err)
 {
-	if (*ctx)
-		kmod_unref(*ctx);
-}
+	struct kmod_list *list = NULL;
+	int r = lib->kmod_module_new_from_lookup(ctx, name, &list);
 
-int machine_insert_module(const char *name, const char *options, struct err *err)
-{
-	struct kmod_ctx *ctx cleanup(unref_ctx) = kmod_new(NULL, NULL);
-	struct kmod_list *list = NULL, *item;
-	int r;
-
-	if (!ctx)
-		return err_errno(err, -ENOMEM, "module %s: libkmod", name);
-	r = kmod_module_new_from_lookup(ctx, name, &list);
 	if (r < 0)
 		return explain(r, name, err);
 	if (!list) /* 0 with an empty list is how libkmod says "no such module" */
@@ -51,19 +42,33 @@ int machine_insert_module(const char *name, const char *options, struct err *err
 			       "module %s: the running kernel has no such module; install the "
 			       "package that brings it, or mark it optional",
 			       name);
-	kmod_list_foreach(item, list)
-	{
-		struct kmod_module *mod = kmod_module_get_module(item);
+	for (struct kmod_list *i = list; i; i = lib->kmod_list_next(list, i)) {
+		struct kmod_module *mod = lib->kmod_module_get_module(i);
 
 		/* The rule of modprobe: a blacklist holds for aliases, not for names. */
-		r = kmod_module_probe_insert_module(mod, KMOD_PROBE_APPLY_BLACKLIST_ALIAS_ONLY,
-						    options, NULL, NULL, NULL);
-		kmod_module_unref(mod);
+		r = lib->kmod_module_probe_insert_module(mod, KMOD_PROBE_APPLY_BLACKLIST_ALIAS_ONLY,
+							 options, NULL, NULL, NULL);
+		lib->kmod_module_unref(mod);
 		if (r > 0) /* the flag that held it back */
 			r = -EACCES;
 		if (r < 0)
 			break;
 	}
-	kmod_module_unref_list(list);
+	lib->kmod_module_unref_list(list);
 	return r < 0 ? explain(r, name, err) : 0;
+}
+
+int machine_insert_module(const char *name, const char *options, struct err *err)
+{
+	const struct libkmod *lib = libkmod_get(err);
+	struct kmod_ctx *ctx = lib ? lib->kmod_new(NULL, NULL) : NULL;
+	int r;
+
+	if (!lib)
+		return -ELIBACC;
+	if (!ctx)
+		return err_errno(err, -ENOMEM, "module %s: libkmod", name);
+	r = insert(lib, ctx, name, options, err);
+	lib->kmod_unref(ctx);
+	return r;
 }

@@ -5,11 +5,11 @@
  * around, would clear what else is in them.
  */
 #include <errno.h>
-#include <pci/pci.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "sys/libpci.h"
 #include "sys/machine.h"
 #include "sys/pci.h"
 #include "sys/read.h"
@@ -23,10 +23,10 @@ struct writing {
 	uint16_t got; /* what was read after it */
 };
 
-static void write_register(struct pci_access *access, void *arg)
+static void write_register(const struct libpci *pci, struct pci_access *access, void *arg)
 {
 	struct writing *w = arg;
-	struct pci_dev *dev = pci_lib_function(access, w->addr, &w->reach);
+	struct pci_dev *dev = pci_lib_function(pci, access, w->addr, &w->reach);
 	struct pci_cap *cap;
 	uint16_t old;
 	int at;
@@ -34,18 +34,20 @@ static void write_register(struct pci_access *access, void *arg)
 	if (!dev)
 		return;
 	w->error = EOPNOTSUPP;
-	cap = w->reach >= PCI_REACH_STANDARD ? pci_find_cap(dev, PCI_CAP_ID_EXP, PCI_CAP_NORMAL)
-					     : NULL;
+	cap = w->reach >= PCI_REACH_STANDARD
+		      ? pci->pci_find_cap(dev, PCI_CAP_ID_EXP, PCI_CAP_NORMAL)
+		      : NULL;
 	if (cap) {
 		at = (int)(cap->addr + w->reg);
-		old = pci_read_word(dev, at);
+		old = pci->pci_read_word(dev, at);
 		errno = 0; /* libpci says only that it did not write */
 		w->error = 0;
-		if (!pci_write_word(dev, at, (uint16_t)((old & ~w->mask) | (w->value & w->mask))))
+		if (!pci->pci_write_word(dev, at,
+					 (uint16_t)((old & ~w->mask) | (w->value & w->mask))))
 			w->error = errno ? errno : EIO;
-		w->got = pci_read_word(dev, at);
+		w->got = pci->pci_read_word(dev, at);
 	}
-	pci_free_dev(dev);
+	pci->pci_free_dev(dev);
 }
 
 /* "none [integrity] confidentiality": whether anything but none is in force. */

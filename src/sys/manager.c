@@ -7,10 +7,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <systemd/sd-bus.h>
 
 #include "base/mem.h"
 #include "sys/clock.h"
+#include "sys/libsystemd.h"
 
 #define MANAGER "org.freedesktop.systemd1"
 #define MANAGER_PATH "/org/freedesktop/systemd1"
@@ -21,75 +21,80 @@ enum { TIMEOUT_US = 5000000 };
 /* Without a flush, which would wait for a peer that says nothing. */
 static void bus_free(sd_bus **bus)
 {
-	sd_bus_close_unref(*bus);
+	const struct libsystemd *sd = *bus ? libsystemd_get(NULL) : NULL;
+
+	if (sd)
+		sd->sd_bus_close_unref(*bus);
 }
 
 /* sd_bus_start(3) returns before the peer has said anything; a call then waits for that, 90 s. */
-static int wait_until_ready(sd_bus *bus)
+static int wait_until_ready(const struct libsystemd *sd, sd_bus *bus)
 {
 	uint64_t deadline = clock_usec() + TIMEOUT_US;
 
 	for (;;) {
 		uint64_t now = clock_usec();
-		int r = sd_bus_is_ready(bus);
+		int r = sd->sd_bus_is_ready(bus);
 
 		if (r)
 			return r < 0 ? r : 0;
-		r = sd_bus_process(bus, NULL);
+		r = sd->sd_bus_process(bus, NULL);
 		if (r < 0)
 			return r;
 		if (r > 0)
 			continue;
 		if (now >= deadline)
 			return -ETIMEDOUT;
-		r = sd_bus_wait(bus, deadline - now);
+		r = sd->sd_bus_wait(bus, deadline - now);
 		if (r < 0 && r != -EINTR)
 			return r;
 	}
 }
 
-static int connect_to(sd_bus **ret)
+static int connect_to(const struct libsystemd *sd, sd_bus **ret)
 {
-	if (sd_bus_new(ret) >= 0 &&
-	    sd_bus_set_address(*ret, "unix:path=/run/systemd/private") >= 0 &&
-	    sd_bus_start(*ret) >= 0)
+	if (sd->sd_bus_new(ret) >= 0 &&
+	    sd->sd_bus_set_address(*ret, "unix:path=/run/systemd/private") >= 0 &&
+	    sd->sd_bus_start(*ret) >= 0)
 		return 0;
 	bus_free(ret);
 	*ret = NULL;
-	return sd_bus_open_system(ret);
+	return sd->sd_bus_open_system(ret);
 }
 
 /* NULL if it can't be asked. The caller frees (bus_free()). */
-static sd_bus *open_manager(void)
+static sd_bus *open_manager(const struct libsystemd *sd)
 {
 	sd_bus *bus = NULL;
 
-	if (connect_to(&bus) < 0 || wait_until_ready(bus) < 0) {
+	if (!sd || connect_to(sd, &bus) < 0 || wait_until_ready(sd, bus) < 0) {
 		bus_free(&bus);
 		return NULL;
 	}
-	sd_bus_set_method_call_timeout(bus, TIMEOUT_US);
+	sd->sd_bus_set_method_call_timeout(bus, TIMEOUT_US);
 	return bus;
 }
 
 char *manager_user_space(void)
 {
-	sd_bus *bus __attribute__((__cleanup__(bus_free))) = open_manager();
+	const struct libsystemd *sd = libsystemd_get(NULL);
+	sd_bus *bus __attribute__((__cleanup__(bus_free))) = open_manager(sd);
 	uint32_t count;
 
-	if (!bus || sd_bus_get_property_trivial(bus, MANAGER, MANAGER_PATH, MANAGER ".Manager",
-						"SoftRebootsCount", NULL, 'u', &count) < 0)
+	if (!bus || sd->sd_bus_get_property_trivial(bus, MANAGER, MANAGER_PATH, MANAGER ".Manager",
+						    "SoftRebootsCount", NULL, 'u', &count) < 0)
 		return xstrdup("");
 	return xasprintf("soft-reboots %" PRIu32, count);
 }
 
 bool manager_has_booted(void)
 {
-	sd_bus *bus __attribute__((__cleanup__(bus_free))) = open_manager();
+	const struct libsystemd *sd = libsystemd_get(NULL);
+	sd_bus *bus __attribute__((__cleanup__(bus_free))) = open_manager(sd);
 	cleanup_free char *state = NULL;
 
 	return bus &&
-	       sd_bus_get_property_string(bus, MANAGER, MANAGER_PATH "/unit/sysinit_2etarget",
-					  MANAGER ".Unit", "ActiveState", NULL, &state) >= 0 &&
+	       sd->sd_bus_get_property_string(bus, MANAGER, MANAGER_PATH "/unit/sysinit_2etarget",
+					      MANAGER ".Unit", "ActiveState", NULL, &state) >= 0 &&
 	       streq(state, "active");
 }

@@ -2,10 +2,10 @@
 #include "sys/module.h"
 
 #include <errno.h>
-#include <libkmod.h>
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "sys/libkmod.h"
 #include "sys/read.h"
 
 char *module_sysfs_name(const char *name)
@@ -16,12 +16,6 @@ char *module_sysfs_name(const char *name)
 		if (*p == '-')
 			*p = '_';
 	return s;
-}
-
-static void unref_ctx(struct kmod_ctx **ctx)
-{
-	if (*ctx)
-		kmod_unref(*ctx);
 }
 
 static enum module_state state_of(int initstate)
@@ -40,21 +34,25 @@ static enum module_state state_of(int initstate)
 
 static int ask_libkmod(const char *name, enum module_state *ret, struct err *err)
 {
-	struct kmod_ctx *ctx cleanup(unref_ctx) = kmod_new(NULL, NULL);
+	const struct libkmod *lib = libkmod_get(err);
+	struct kmod_ctx *ctx = lib ? lib->kmod_new(NULL, NULL) : NULL;
 	struct kmod_list *list = NULL;
-	int r = ctx ? kmod_module_new_from_lookup(ctx, name, &list) : -ENOMEM;
+	int r;
 
-	if (r < 0)
-		return err_errno(err, r, "module %s", name);
-	*ret = MODULE_MISSING;
-	if (list) {
-		struct kmod_module *mod = kmod_module_get_module(list);
+	if (!lib)
+		return -ELIBACC;
+	r = ctx ? lib->kmod_module_new_from_lookup(ctx, name, &list) : -ENOMEM;
+	if (r == 0)
+		*ret = MODULE_MISSING;
+	if (r == 0 && list) {
+		struct kmod_module *mod = lib->kmod_module_get_module(list);
 
-		*ret = state_of(kmod_module_get_initstate(mod));
-		kmod_module_unref(mod);
+		*ret = state_of(lib->kmod_module_get_initstate(mod));
+		lib->kmod_module_unref(mod);
 	}
-	kmod_module_unref_list(list);
-	return 0;
+	lib->kmod_module_unref_list(list);
+	lib->kmod_unref(ctx);
+	return r < 0 ? err_errno(err, r, "module %s", name) : 0;
 }
 
 int module_state(const struct root *root, const char *name, enum module_state *ret, struct err *err)

@@ -7,26 +7,28 @@
 #include "base/err.h"
 #include "sys/root.h"
 
+struct libpci;	   /* sys/libpci.h */
 struct pci_access; /* of libpci */
 
 struct pci_lib {
+	const struct libpci *fn;
 	struct pci_access *access;
-	bool broken; /* libpci gave up in the middle of something: it is not asked again */
+	bool broken; /* missing, or it gave up in the middle of something: it is not asked again */
 };
 
 /*
- * root NULL: for names alone, no way to the bus is looked for. -EIO: libpci gave up; nothing
- * needs closing then.
+ * root NULL: for names alone, no way to the bus is looked for. -ELIBACC: it is missing; -EIO: it
+ * gave up. Nothing needs closing then.
  */
 int pci_lib_open(struct pci_lib *ret, const struct root *root, struct err *err);
 void pci_lib_close(struct pci_lib *lib);
 
 /*
- * Calls fn(access, arg), which may return early inside any function of libpci: what it
+ * Calls fn(pci, access, arg), which may return early inside any function of libpci: what it
  * allocated before is then lost. -EIO when it did, or did in an earlier call.
  */
-int pci_lib_call(struct pci_lib *lib, void (*fn)(struct pci_access *access, void *arg), void *arg,
-		 struct err *err);
+typedef void pci_lib_fn(const struct libpci *pci, struct pci_access *access, void *arg);
+int pci_lib_call(struct pci_lib *lib, pci_lib_fn *fn, void *arg, struct err *err);
 
 /* How much of a function's config space could be read. */
 enum pci_reach {
@@ -42,8 +44,8 @@ struct pci_dev; /* of libpci */
  * The function of that address ("0000:3b:00.0") with its capabilities listed, to be freed
  * with pci_free_dev(); NULL if that is no address. For use inside of fn above.
  */
-struct pci_dev *pci_lib_function(struct pci_access *access, const char *addr,
-				 enum pci_reach *reach);
+struct pci_dev *pci_lib_function(const struct libpci *pci, struct pci_access *access,
+				 const char *addr, enum pci_reach *reach);
 
 /*
  * Vectors in the MSI-X table of a function, 1..2048; 0: it has none. -EACCES: only 64 bytes

@@ -2,11 +2,11 @@
 #include "sys/pci_express.h"
 
 #include <errno.h>
-#include <pci/pci.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "sys/libpci.h"
 #include "sys/pci.h"
 #include "sys/read.h"
 
@@ -19,33 +19,35 @@ struct reading {
 	struct pci_express *out;
 };
 
-static void read_registers(struct pci_dev *dev, int at, struct pci_express *out)
+static void read_registers(const struct libpci *pci, struct pci_dev *dev, int at,
+			   struct pci_express *out)
 {
-	out->type = (pci_read_word(dev, at + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_TYPE) >> 4;
-	out->devcap = pci_read_long(dev, at + PCI_EXP_DEVCAP);
-	out->devctl = pci_read_word(dev, at + PCI_EXP_DEVCTL);
-	out->lnkcap = pci_read_long(dev, at + PCI_EXP_LNKCAP);
-	out->lnkctl = pci_read_word(dev, at + PCI_EXP_LNKCTL);
+	out->type = (pci->pci_read_word(dev, at + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_TYPE) >> 4;
+	out->devcap = pci->pci_read_long(dev, at + PCI_EXP_DEVCAP);
+	out->devctl = pci->pci_read_word(dev, at + PCI_EXP_DEVCTL);
+	out->lnkcap = pci->pci_read_long(dev, at + PCI_EXP_LNKCAP);
+	out->lnkctl = pci->pci_read_word(dev, at + PCI_EXP_LNKCTL);
 }
 
-static void read_express(struct pci_access *access, void *arg)
+static void read_express(const struct libpci *pci, struct pci_access *access, void *arg)
 {
 	struct reading *r = arg;
-	struct pci_dev *dev = pci_lib_function(access, r->addr, &r->reach);
+	struct pci_dev *dev = pci_lib_function(pci, access, r->addr, &r->reach);
 	struct pci_cap *cap;
 
 	if (!dev)
 		return;
 	if (r->reach >= PCI_REACH_HEADER) {
-		r->out->vendor = pci_read_word(dev, PCI_VENDOR_ID);
-		r->out->device = pci_read_word(dev, PCI_DEVICE_ID);
+		r->out->vendor = pci->pci_read_word(dev, PCI_VENDOR_ID);
+		r->out->device = pci->pci_read_word(dev, PCI_DEVICE_ID);
 	}
-	cap = r->reach >= PCI_REACH_STANDARD ? pci_find_cap(dev, PCI_CAP_ID_EXP, PCI_CAP_NORMAL)
-					     : NULL;
+	cap = r->reach >= PCI_REACH_STANDARD
+		      ? pci->pci_find_cap(dev, PCI_CAP_ID_EXP, PCI_CAP_NORMAL)
+		      : NULL;
 	if (cap)
-		read_registers(dev, (int)cap->addr, r->out);
+		read_registers(pci, dev, (int)cap->addr, r->out);
 	r->express = cap != NULL;
-	pci_free_dev(dev);
+	pci->pci_free_dev(dev);
 }
 
 static int judge(const struct reading *r, struct err *err)

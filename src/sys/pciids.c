@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sys/pciids.h"
 
-#include <pci/pci.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "sys/libpci.h"
 #include "sys/pci.h"
 
 struct pci_names {
@@ -16,7 +16,7 @@ struct pci_names *pci_names_open(void)
 {
 	struct pci_names *names = xnew(struct pci_names);
 
-	pci_lib_open(&names->lib, NULL, NULL); /* for names alone it can't fail */
+	pci_lib_open(&names->lib, NULL, NULL); /* without libpci there are no names */
 	return names;
 }
 
@@ -28,21 +28,22 @@ void pci_names_close(struct pci_names *names)
 	free(names);
 }
 
-static const char *lookup(struct pci_access *a, enum pci_name what, const struct pci_ids *ids,
-			  char *buf, int size)
+static const char *lookup(const struct libpci *pci, struct pci_access *a, enum pci_name what,
+			  const struct pci_ids *ids, char *buf, int size)
 {
 	enum { FLAGS = PCI_LOOKUP_NO_NUMBERS };
 
 	switch (what) {
 	case PCI_NAME_CLASS:
-		return pci_lookup_name(a, buf, size, PCI_LOOKUP_CLASS | FLAGS, ids->class >> 8);
+		return pci->pci_lookup_name(a, buf, size, PCI_LOOKUP_CLASS | FLAGS,
+					    ids->class >> 8);
 	case PCI_NAME_VENDOR:
-		return pci_lookup_name(a, buf, size, PCI_LOOKUP_VENDOR | FLAGS, ids->vendor);
+		return pci->pci_lookup_name(a, buf, size, PCI_LOOKUP_VENDOR | FLAGS, ids->vendor);
 	case PCI_NAME_DEVICE:
-		return pci_lookup_name(a, buf, size, PCI_LOOKUP_DEVICE | FLAGS, ids->vendor,
-				       ids->device);
+		return pci->pci_lookup_name(a, buf, size, PCI_LOOKUP_DEVICE | FLAGS, ids->vendor,
+					    ids->device);
 	case PCI_NAME_SUBSYSTEM:
-		return pci_lookup_name(
+		return pci->pci_lookup_name(
 			a, buf, size, PCI_LOOKUP_SUBSYSTEM | PCI_LOOKUP_DEVICE | FLAGS, ids->vendor,
 			ids->device, ids->subsystem_vendor, ids->subsystem_device);
 	}
@@ -56,11 +57,11 @@ struct question {
 	size_t size;
 };
 
-static void answer(struct pci_access *access, void *arg)
+static void answer(const struct libpci *pci, struct pci_access *access, void *arg)
 {
 	struct question *q = arg;
 	char buf[256];
-	const char *found = lookup(access, q->what, q->ids, buf, sizeof(buf));
+	const char *found = lookup(pci, access, q->what, q->ids, buf, sizeof(buf));
 
 	snprintf(q->ret, q->size, "%s", found ? found : "");
 }

@@ -14,7 +14,7 @@ put_program() { # ROOT PROGRAM: with its libraries
 }
 
 libraries_of() { # PROGRAM
-  ldd "$(command -v "$1")" | sed -n 's/^.* => \(\/[^ ]*\).*/\1/p; s/^[[:space:]]*\(\/[^ ]*\) .*/\1/p'
+  "${BASH_SOURCE[0]%/*}/libraries" "$(command -v "$1")"
 }
 
 stand_in() { # ROOT PATH: its body is on stdin

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Libraries that only some of the work needs. Each is opened by the first call that needs it, once
+ * for the process: a command that looks at files alone maps neither of them. Where one is missing,
+ * the error says what it is needed for and what to install.
+ *
+ * A header sys/libNAME.h lists the functions that railhead uses of one; libNAME_get() gives them as
+ * pointers, NULL with *err filled (-ELIBACC) where the library is missing or too old. libraries.c
+ * has all of them, and announces each in an ELF note for packagers and image builders
+ * (uapi-group.org, "ELF dlopen metadata").
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct library_function {
+	const char *name;
+	void *slot; /* of the pointer to it */
+};
+
+/* Fills all slots, or none that is used. 0 or -ELIBACC. */
+int library_open(const char *soname, const char *purpose, const char *package,
+		 const struct library_function *functions, size_t n, struct err *err);
+
+/* A member of the struct of a library's functions. */
+#define LIBRARY_SLOT(fn) __typeof__(fn) *fn;
