@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "report/pager.h"
 #include "report/screen.h"
+#include "sys/manager.h"
 
 enum { LONG_HELP = 256 };
 
@@ -235,7 +236,7 @@ static int close_stdout(int code)
 	complain("standard output: %s",
 		 r ? strerror(r)
 		   : "output was cut short: is the disk full, or has the reader gone?");
-	return code == EXIT_REBOOT || in_own_unit() ? code : EXIT_INTERNAL;
+	return code == EXIT_REBOOT || in_own_service() ? code : EXIT_INTERNAL;
 }
 
 static int run_program(int argc, char **argv)

@@ -654,6 +654,28 @@ most_probes() {
   [ "$(most_probes)" = 48 ]
 }
 
+@test "fewer descriptors than VFs: as many at a time as there are descriptors for" {
+  rails 16
+  sim_start <<<"latency probe 200ms"
+  run -0 bash -c 'ulimit -n 48; exec "$@"' - "$railhead" apply --root "$root" --stage devices
+  all_well_but 16
+  [ "$(most_probes)" -le 48 ]
+}
+
+@test "a PF is pulled out while its VFs' netdevs are waited for: it is gone, and no file is missing" {
+  rails 2
+  sim_start <<'S'
+latency netdev 4s
+latency disable 600ms
+vanish 0000:3a:00.0 after 3s
+S
+  run -6 timeout 60 "$railhead" apply --root "$root" --stage devices
+  for i in 0 1; do
+    [[ $(said_of "sriov/${PFS[1]}/vf$i/driver: failed: ") == "${PFS[1]} is gone from the bus: "* ]]
+  done
+  all_well_but 2 1
+}
+
 @test "PFs that hang: without the global lock their own lanes are lost, and no other" {
   rails 4 netdev 2s
   sim_start <<'S'

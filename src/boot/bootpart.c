@@ -12,6 +12,7 @@
 #include "boot/esp.h"
 #include "boot/grub.h"
 #include "boot/place.h"
+#include "sys/libblkid.h"
 #include "sys/machine.h"
 
 static void __attribute__((format(printf, 2, 3)))
@@ -154,6 +155,8 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 	if (r < 0)
 		return err_set(err, r, "%s", why.text);
 	place_name(root, &esp);
+	if (root->live && esp.device && !libblkid_get(err))
+		return -ELIBACC;
 	uuid = root->live && esp.device ? place_probe(esp.device, "UUID") : NULL;
 	grub_config_read_esp(esp.fd, esp.mounted ? esp.at : "ESP:", &config);
 	check_loader(root, &config, uuid, b);

@@ -21,6 +21,7 @@
 #include "report/admission.h"
 #include "report/journal.h"
 #include "sys/clock.h"
+#include "sys/manager.h"
 #include "sys/read.h"
 #include "sys/state.h"
 
@@ -165,7 +166,7 @@ static int admit(struct invocation *inv, struct status *s, uint64_t usec)
 /* By the timer: what is in force has been admitted anew since it was set, and stays. */
 static int end(struct invocation *inv, struct status *s)
 {
-	bool timer = in_own_unit();
+	bool timer = in_own_service();
 	struct admission a;
 	struct err err = {0};
 	bool in_force = status_admission(s, &a);
@@ -221,7 +222,7 @@ static int run_locked(struct invocation *inv, uint64_t usec, bool *admitted)
 	say_warnings(&s);
 	if (inv->json)
 		print_json(json_incref(s.doc));
-	else if (code == EXIT_OK && !in_own_unit())
+	else if (code == EXIT_OK && !in_own_service())
 		status_render(stdout, &s, &screen);
 	status_free(&s);
 	return code;
@@ -231,7 +232,7 @@ static int run(struct invocation *inv)
 {
 	bool admitted = false;
 	struct err err = {0};
-	uint64_t usec, wait = in_own_unit() ? TIMER_LOCK_WAIT_US : LOCK_WAIT_US;
+	uint64_t usec, wait = in_own_service() ? TIMER_LOCK_WAIT_US : LOCK_WAIT_US;
 	int lock, code;
 
 	if (!parse(inv, &usec))

@@ -318,7 +318,7 @@ static int run(struct invocation *inv)
 	cleanup_close int lock = -1;
 	struct err err = {0};
 
-	a.unit = a.initramfs || in_own_unit();
+	a.unit = a.initramfs || in_own_service();
 	if (inv->device)
 		return apply_device(inv);
 	if (inv->stage_name && inv->stage == STAGE_GATE) {

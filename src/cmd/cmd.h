@@ -140,8 +140,6 @@ int kargs_mend(struct invocation *inv);
 
 /* What is of the user space before a soft-reboot goes: the frozen profile, the watched devices. */
 void enter_user_space(const struct root *root, const struct status *s);
-/* Whether this process is the main process of one of railhead's own units. */
-bool in_own_unit(void);
 
 /* What is printed from here on is for people, and may fill more than a screen. */
 struct screen begin_page(const struct invocation *inv);

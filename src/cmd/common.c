@@ -13,7 +13,6 @@
 #include "profile/search.h"
 #include "report/journal.h"
 #include "report/pager.h"
-#include "sys/libsystemd.h"
 
 void complain(const char *fmt, ...)
 {
@@ -155,24 +154,6 @@ void enter_user_space(const struct root *root, const struct status *s)
 		return;
 	watch_end(root);
 	freeze_forget(root);
-}
-
-bool in_own_unit(void)
-{
-	const struct libsystemd *sd;
-	cleanup_free char *unit = NULL;
-	struct err err = {0};
-
-	/* systemd.exec(5): there in all that a unit runs. */
-	if (!getenv("INVOCATION_ID"))
-		return false;
-	sd = libsystemd_get(&err);
-	if (!sd) {
-		complain("this run counts as one by hand: %s", err.text);
-		return false;
-	}
-	/* By hand, a shell in the same slice is in session-N.scope or a getty's service. */
-	return sd->sd_pid_get_unit(0, &unit) >= 0 && str_starts(unit, "railhead-");
 }
 
 struct screen begin_page(const struct invocation *inv)

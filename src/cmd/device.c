@@ -20,6 +20,7 @@
 #include "report/journal.h"
 #include "report/pass.h"
 #include "sys/clock.h"
+#include "sys/manager.h"
 #include "sys/state.h"
 #include "sys/uevent.h"
 
@@ -402,7 +403,7 @@ static int run_device(struct device_run *d)
 			 d->inv->device, status_verdict(&d->status));
 		return EXIT_OK;
 	}
-	if (!asked && !in_own_unit()) {
+	if (!asked && !in_own_service()) {
 		complain("--device %s: no device set has it, or it is protected; those that are "
 			 "brought back have a file " STATE_DIR "/device-ADDRESS",
 			 d->inv->device);
@@ -451,7 +452,7 @@ int apply_device(struct invocation *inv)
 	status_free(&d.status);
 	close(take_fd(lock));
 	/* What was to start meanwhile was refused by its drop-in (boot/bake_units.c). */
-	if (lapsed && inv->root.live && service_open_target(!in_own_unit(), &err) < 0) {
+	if (lapsed && inv->root.live && service_open_target(!in_own_service(), &err) < 0) {
 		complain("%s", err.text);
 		return EXIT_INTERNAL;
 	}

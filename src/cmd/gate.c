@@ -23,6 +23,7 @@
 #include "report/journal.h"
 #include "report/progress.h"
 #include "sys/clock.h"
+#include "sys/manager.h"
 #include "sys/state.h"
 
 enum {
@@ -420,7 +421,7 @@ static int run_alone(struct gate *g)
 
 static int run(struct invocation *inv)
 {
-	struct gate g = {.inv = inv, .root = &inv->root, .unit = in_own_unit()};
+	struct gate g = {.inv = inv, .root = &inv->root, .unit = in_own_service()};
 	struct err err = {0};
 	int code;
 

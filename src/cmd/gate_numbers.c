@@ -18,6 +18,7 @@
 #include "gate/binding.h"
 #include "report/pass.h"
 #include "sys/clock.h"
+#include "sys/manager.h"
 #include "sys/state.h"
 
 enum { KEEP_LOCK_US = 2 * 1000000 };
@@ -185,7 +186,7 @@ int gate_keep(struct invocation *inv)
 	bool reboots = service_reboots(&inv->root);
 	int r = 0;
 
-	if (!reboots && !in_own_unit()) {
+	if (!reboots && !in_own_service()) {
 		complain("gate --keep: nothing done: no reboot is under way");
 		return EXIT_OK;
 	}

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/mem.h"
 #include "engine/job.h"
@@ -17,8 +18,9 @@
 #include "sys/waiting.h"
 
 enum {
-	/* Workers sleep in the kernel, so more than the CPUs is right; descriptors are finite. */
-	POOL_MAX = 256,
+	PARALLEL = 32,	/* workers sleep in the kernel; more than the CPUs is right */
+	POOL_MAX = 256, /* whatever a profile asks: descriptors and processes are finite */
+	SPARE_FILES = 32,
 	DEFAULT_MS = 20000,
 	/*
 	 * From a set's deadline until its worker is given up: its own words say more, and on busy
@@ -43,6 +45,13 @@ static void fail(struct change *c, const char *text)
 {
 	change_reason(c, "%s", text);
 	c->state = c->optional ? CHANGE_UNSUPPORTED : CHANGE_FAILED;
+}
+
+static void fail_by(struct change *c, const struct err *err)
+{
+	fail(c, err->text);
+	if (err->code == -ELIBACC) /* railhead lacks a library: that says nothing of the node */
+		c->state = CHANGE_FAILED;
 }
 
 /* By the value that was found, and what the look has said of it. */
@@ -104,7 +113,7 @@ static void look(const struct run *run, const struct kind_ctx *ctx, struct chang
 	}
 	r = kind_look(ctx, c, &err);
 	if (r < 0)
-		fail(c, err.text);
+		fail_by(c, &err);
 	else
 		judge_waiting(run, c);
 	if (c->state == CHANGE_SAME) { /* why it did not hold before is past */
@@ -168,7 +177,8 @@ struct phase_run {
 	uint64_t deadline;
 	const struct sink *sink;
 	struct jobs jobs;	   /* in list order */
-	struct jobs running;	   /* those in a worker, at most POOL_MAX */
+	struct jobs running;	   /* those in a worker, at most `pool` */
+	size_t pool;		   /* POOL_MAX, or as many as the machine's limits allow */
 	struct jobs completing;	   /* those whose set has returned, and is not complete */
 	int uevents;		   /* while there are such; -1 else, or without events */
 	int pause_ms;		   /* until the next look at them, if no event comes */
@@ -199,7 +209,7 @@ static void read_back(struct phase_run *p, struct change *c, bool held)
 	free(c->reason);
 	c->reason = NULL;
 	if (kind_look(&p->ctx, c, &err) < 0) {
-		fail(c, err.text);
+		fail_by(c, &err);
 	} else if (c->state == CHANGE_SAME || (c->state == CHANGE_WAITS && c->reboot)) {
 		c->state = CHANGE_SET;
 	} else if (c->state != CHANGE_FAILED) { /* a look that fails it has said why */
@@ -222,7 +232,7 @@ static void finish(struct phase_run *p, struct job *job, int result, struct err 
 
 	kinds_forget(c);
 	if (result < 0)
-		fail(c, err->text);
+		fail_by(c, err);
 	else
 		read_back(p, c, false);
 	/* Netlink, modules and mounts speak to this machine only, never to a tree below
@@ -332,12 +342,16 @@ static uint64_t deadline_from(const struct phase_run *p, const struct change *c,
 static void start_worker(struct phase_run *p, struct job *job)
 {
 	struct err err = {0};
+	int r;
 
 	job->ctx.deadline = deadline_from(p, job->c, clock_usec());
-	if (worker_start(&job->worker, set_in_worker, job, job->ctx.deadline + GRACE_US, &err) < 0)
-		finish(p, job, -EAGAIN, &err);
-	else
+	r = worker_start(&job->worker, set_in_worker, job, job->ctx.deadline + GRACE_US, &err);
+	if (r == 0)
 		vec_push(&p->running, job);
+	else if (p->running.n) /* no more processes: its turn comes when one has ended */
+		p->pool = p->running.n;
+	else
+		finish(p, job, r, &err);
 	job->worker.name = job->c->id;
 }
 
@@ -354,6 +368,7 @@ static void begin(struct phase_run *p, struct job *job)
 	free(c->before);
 	c->before = c->observed ? xstrdup(c->observed) : NULL;
 	c->started = clock_usec();
+	c->written = 0;
 	p->wrote = true;
 	if (*c->lane && !touched(p, c->lane)) /* the stage's own lane joins nothing */
 		vec_push(&p->touched, c->lane);
@@ -369,11 +384,11 @@ static void begin(struct phase_run *p, struct job *job)
 /* The first change of each lane that is not done may begin, if the pool has room. */
 static struct job *next_job(struct phase_run *p)
 {
-	if (p->running.n == POOL_MAX)
+	if (p->running.n >= p->pool)
 		return NULL;
 	for (size_t i = 0; i < p->jobs.n; i++) {
 		struct job *job = p->jobs.v[i];
-		unsigned int limit = job->c->parallel ? job->c->parallel : POOL_MAX;
+		unsigned int limit = job->c->parallel ? job->c->parallel : PARALLEL;
 		bool first = true;
 
 		if (job->done || job->completing || job->worker.fd >= 0 || p->running.n >= limit)
@@ -624,6 +639,16 @@ static void check_again(struct phase_run *p, unsigned int stages)
 	}
 }
 
+/* A pipe for each, and some descriptors for who starts and looks. */
+static size_t pool_size(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur >= POOL_MAX + SPARE_FILES)
+		return POOL_MAX;
+	return files.rlim_cur > SPARE_FILES ? files.rlim_cur - SPARE_FILES : 1;
+}
+
 void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t deadline,
 	       const struct sink *sink, struct stage_result *ret)
 {
@@ -633,6 +658,7 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 			      .stage = stage,
 			      .deadline = deadline,
 			      .sink = sink,
+			      .pool = pool_size(),
 			      .uevents = -1};
 
 	memset(ret, 0, sizeof(*ret));

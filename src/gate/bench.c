@@ -41,7 +41,8 @@ struct child {
 	struct stream err;
 	bool too_much;	      /* it was killed for what it printed, not for its time */
 	uint64_t started_us;  /* CLOCK_MONOTONIC */
-	uint64_t deadline_us; /* its own, or the end of all */
+	uint64_t deadline_us; /* its own, or the end of all ... */
+	bool cut_short;	      /* ... where that comes first */
 	uint64_t next_us;     /* when the present phase ends */
 };
 
@@ -130,6 +131,7 @@ static void finish(struct child *c, enum bench_outcome outcome, const char *fmt,
 		job->duration_us = clock_usec() - c->started_us;
 	if (job->many)
 		job->result = lines_of(&c->out.text);
+	job->by_budget = c->cut_short && c->phase >= TOLD && !c->too_much;
 	c->phase = DONE;
 }
 
@@ -207,7 +209,7 @@ static void finish_killed(struct child *c)
 	else
 		finish(c, BENCH_TIMED_OUT, "no result within %u ms%s; killed",
 		       (unsigned int)((had_us + 999u) / 1000u),
-		       c->job->cut_short ? ", when gate.budget was used up" : "");
+		       c->cut_short ? ", when gate.budget was used up" : "");
 }
 
 static void finish_exit(struct child *c, int status)
@@ -281,8 +283,8 @@ static void child_start(struct child *c, uint64_t end_us)
 	}
 	c->started_us = clock_usec();
 	c->deadline_us = c->started_us + (uint64_t)c->job->deadline_ms * 1000u;
-	c->job->cut_short = c->deadline_us > end_us;
-	if (c->job->cut_short)
+	c->cut_short = c->deadline_us > end_us;
+	if (c->cut_short)
 		c->deadline_us = end_us;
 	c->next_us = c->job->yields ? time_to_yield(c) : c->deadline_us;
 	spawn.out = out[1];
@@ -596,5 +598,5 @@ void bench_job_clear(struct bench_job *job)
 	job->outcome = BENCH_NOT_RUN;
 	job->reason[0] = '\0';
 	job->duration_us = 0;
-	job->cut_short = false;
+	job->by_budget = false;
 }

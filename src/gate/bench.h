@@ -68,7 +68,7 @@ struct bench_job {
 	json_t *result;	  /* owned; the whole line, or NULL; of many an array, however it ended */
 	char reason[256]; /* UTF-8, one line; "" iff measured */
 	uint64_t duration_us; /* from the start of the child to its end, or to its abandoning */
-	bool cut_short;	      /* when it began, the budget left it less time than its deadline */
+	bool by_budget;	      /* the budget ended it, before its own deadline did */
 };
 
 /* "measured", "cannot measure", "not yet", "unsupported", "timed out", "broken", "not run". */

@@ -246,7 +246,7 @@ bool wants_second_look(const struct probe *p)
 /* Its turn did not come, or came so late that its failure says nothing. */
 static bool budget_ended(const struct bench_job *job)
 {
-	return job->outcome == BENCH_NOT_RUN || (job->cut_short && job->outcome != BENCH_MEASURED);
+	return job->outcome == BENCH_NOT_RUN || (job->by_budget && job->outcome != BENCH_MEASURED);
 }
 
 void judge_probe(struct probe *p, const struct bench_job *job)

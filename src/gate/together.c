@@ -135,7 +135,7 @@ static void share_lines_out(struct group *g, bool *had)
 			continue;
 		had[task] = true;
 		take_line(g->jobs[task], line);
-		g->jobs[task]->cut_short = g->copy.cut_short;
+		g->jobs[task]->by_budget = g->copy.by_budget;
 	}
 }
 
@@ -143,7 +143,7 @@ static void share_lines_out(struct group *g, bool *had)
 static void fail_as_all(const struct group *g, struct bench_job *job)
 {
 	job->outcome = g->copy.outcome == BENCH_MEASURED ? BENCH_NOT_RUN : g->copy.outcome;
-	job->cut_short = g->copy.cut_short;
+	job->by_budget = g->copy.by_budget;
 	snprintf(job->reason, sizeof(job->reason), "%s",
 		 g->copy.reason[0] ? g->copy.reason
 				   : "its turn did not come within the budget; raise gate.budget");

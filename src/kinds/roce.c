@@ -74,13 +74,15 @@ static bool may_come(struct about *a)
 {
 	const char *module = a->v ? a->v->module : NULL;
 	enum module_state state = MODULE_LIVE;
+	struct err err = {0};
 
 	if (!a->place.driver) {
 		change_reason(a->c, "%s has no driver (yet)", a->place.addr);
 	} else if (a->v && !a->v->found && !a->place.netdev && a->ctx->root->live) {
 		change_reason(a->c, "%s has no netdev (yet)", a->place.addr);
-	} else if (module && module_state(a->ctx->root, module, &state, NULL) == 0 &&
-		   state < MODULE_LIVE && state != MODULE_MISSING) {
+	} else if (module && module_state(a->ctx->root, module, &state, &err) < 0) {
+		change_reason(a->c, "%s", err.text);
+	} else if (state < MODULE_LIVE && state != MODULE_MISSING) {
 		change_reason(a->c, "%s of %s is not loaded (yet)", module, a->place.addr);
 	} else {
 		return false;

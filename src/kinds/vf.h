@@ -16,8 +16,11 @@ int vf_complete_driver(const struct kind_ctx *ctx, struct change *c, const char 
 		       struct err *err);
 /* The driver that VFs of this PF are for, by its name in sysfs; NULL if that is not known. */
 const char *vf_own_driver(const struct root *root, const char *pf);
-/* On the machine itself loads the module for a driver or for a function's own one (alias). */
-void vf_load_driver(const struct root *root, const char *addr, const char *desired);
+/*
+ * On the machine itself loads the module for a driver or for a function's own one (alias). A
+ * failure shows as a VF without a driver; but for -ELIBACC, a library that is missing.
+ */
+int vf_load_driver(const struct root *root, const char *addr, const char *desired, struct err *err);
 
 /* vf_where.c: where a worker sleeps, by its kernel stack */
 enum whereabouts vf_where(const struct root *root, pid_t worker, struct str *in);

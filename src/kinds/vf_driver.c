@@ -166,17 +166,17 @@ static int write_at(const struct vf *vf, const char *file, const char *text, str
 	return machine_write_attr(vf->root, path, text, err);
 }
 
-void vf_load_driver(const struct root *root, const char *addr, const char *desired)
+int vf_load_driver(const struct root *root, const char *addr, const char *desired, struct err *err)
 {
 	cleanup_free char *alias = NULL;
 
 	if (!root->live)
-		return;
+		return 0;
 	if (streq(desired, VFIO))
-		machine_insert_module(VFIO, NULL, NULL);
-	else if (read_text(root, &alias, NULL, DEV "%s/modalias", addr) == 0)
-		machine_insert_module(alias, NULL, NULL);
-	/* A failure here shows as a VF without a driver, which is what gets reported. */
+		return machine_insert_module(VFIO, NULL, err);
+	return read_text(root, &alias, NULL, DEV "%s/modalias", addr) == 0
+		       ? machine_insert_module(alias, NULL, err)
+		       : 0;
 }
 
 static bool has_driver(void *arg)
@@ -237,10 +237,10 @@ static int probe(struct vf *vf, uint64_t deadline, struct err *err)
 	r = ask_drivers(vf, err);
 	if (r == 0 && !tried && !has_driver(vf)) {
 		/* Looked for in the files of depmod only where no driver that is there took it. */
-		vf_load_driver(vf->root, vf->addr, vf->desired);
+		if (vf_load_driver(vf->root, vf->addr, vf->desired, err) == -ELIBACC)
+			return err_wrap(err, "VF %s of %s", vf->addr, vf->pf);
 		tried = registered_driver(vf);
-		if (!has_driver(vf))
-			r = ask_drivers(vf, err);
+		r = ask_drivers(vf, err);
 	}
 	if (r < 0)
 		return function_going(vf->root, vf->pf, r, err) < 0 ? -ENODEV : r;
@@ -298,6 +298,11 @@ int vf_complete_driver(const struct kind_ctx *ctx, struct change *c, const char 
 	}
 	if (function_gone(ctx->root, vf.pf, err) < 0)
 		return -ENODEV;
+	if (r == -ENOENT) /* with its PF, mostly, which goes last */
+		return err_set(err, -EAGAIN,
+			       "VF %s went away behind its bind; what does the kernel log say of "
+			       "%s?",
+			       name, vf.pf);
 	if (r < 0)
 		return r;
 	return err_set(

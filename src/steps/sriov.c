@@ -17,6 +17,7 @@ enum {
 	NUMVFS_MS = 30000, /* a write for one PF, autoprobe off: a second or two */
 	PER_VF_MS = 250,   /* ... and what firmware takes for each VF */
 	BIND_MS = 30000,
+	BINDS = 256, /* of all PFs at a time: a probe sleeps most of its time */
 };
 
 /* link: {SET: {up: false}} is what the profile's author wants to be seen at the end. */
@@ -95,18 +96,19 @@ struct vf_wish {
 };
 
 static struct vf_wish vf_wish(const struct step_ctx *ctx, const struct ynode *section,
-			      const struct pci_fn *pf, const struct ynode *at)
+			      const struct pci_fn *pf, const struct ynode *at, unsigned int vfs)
 {
 	const struct ynode *driver = overlay_value(ctx, section, pf, "vf.driver");
 	const struct ynode *workers = overlay_value(ctx, section, pf, "workers");
 	uint64_t n = 0;
 
-	if (workers && parse_u64(workers->text, &n) < 0)
-		n = 0; /* the engine's own number */
+	if (!workers || parse_u64(workers->text, &n) < 0)
+		n = BINDS;
 	return (struct vf_wish){
 		.at = at,
 		.driver = driver ? driver->text : "netdev",
-		.deadline_ms = duration_ms(overlay_value(ctx, section, pf, "vf.timeout"), BIND_MS),
+		.deadline_ms = duration_ms(overlay_value(ctx, section, pf, "vf.timeout"),
+					   BIND_MS + vfs * PER_VF_MS),
 		.workers = (unsigned int)n,
 	};
 }
@@ -144,7 +146,7 @@ static void emit_pf(const struct step_ctx *ctx, const struct ynode *section,
 	for (unsigned int i = 0; i < vfs; i++)
 		sriov_emit_vf_address(ctx, section, pf, i, plan);
 	emit_autoprobe(pf, at, false, plan);
-	wish = vf_wish(ctx, section, pf, at);
+	wish = vf_wish(ctx, section, pf, at, vfs);
 	for (unsigned int i = 0; i < vfs; i++)
 		emit_driver(pf, i, &wish, plan);
 	sriov_order(pf, vfs, plan);

@@ -5,7 +5,6 @@
 #define SD_JOURNAL_SUPPRESS_LOCATION /* sd_journal_send() is then no macro */
 #include <systemd/sd-bus.h>
 #include <systemd/sd-journal.h>
-#include <systemd/sd-login.h>
 
 #include "sys/library.h"
 
@@ -22,8 +21,7 @@
 	X(sd_bus_set_method_call_timeout) \
 	X(sd_bus_start) \
 	X(sd_bus_wait) \
-	X(sd_journal_send) \
-	X(sd_pid_get_unit)
+	X(sd_journal_send)
 /* clang-format on */
 
 struct libsystemd {

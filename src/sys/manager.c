@@ -7,8 +7,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "sys/clock.h"
 #include "sys/libsystemd.h"
 
@@ -75,12 +79,41 @@ static sd_bus *open_manager(const struct libsystemd *sd)
 	return bus;
 }
 
+bool is_own_service(const char *cgroup)
+{
+	static const char service[] = ".service";
+	const char *slice = strstr(cgroup, "/system.slice/"), *last;
+	size_t len;
+
+	if (!slice)
+		return false;
+	last = strrchr(slice, '/') + 1;
+	len = strlen(last);
+	return str_starts(last, "railhead-") && len >= sizeof(service) &&
+	       streq(last + len + 1 - sizeof(service), service);
+}
+
+bool in_own_service(void)
+{
+	cleanup_fclose FILE *f = fopen("/proc/self/cgroup", "re");
+	char line[PATH_MAX];
+	bool own = false;
+
+	while (f && !own && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		own = is_own_service(line);
+	}
+	return own;
+}
+
 char *manager_user_space(void)
 {
 	const struct libsystemd *sd = libsystemd_get(NULL);
 	sd_bus *bus __attribute__((__cleanup__(bus_free))) = open_manager(sd);
 	uint32_t count;
 
+	if (!sd) /* another one than before, for all that can be said */
+		return xstrdup("not known");
 	if (!bus || sd->sd_bus_get_property_trivial(bus, MANAGER, MANAGER_PATH, MANAGER ".Manager",
 						    "SoftRebootsCount", NULL, 'u', &count) < 0)
 		return xstrdup("");

@@ -545,7 +545,7 @@ static void test_budget_of_all(void **state)
 	assert_int_equal(jobs[0].outcome, BENCH_TIMED_OUT);
 	assert_string_equal(jobs[0].reason,
 			    "no result within 400 ms, when gate.budget was used up; killed");
-	assert_true(jobs[0].cut_short);
+	assert_true(jobs[0].by_budget);
 	for (size_t i = 1; i < array_len(jobs); i++) {
 		assert_int_equal(jobs[i].outcome, BENCH_NOT_RUN);
 		assert_string_equal(jobs[i].reason,
@@ -553,6 +553,10 @@ static void test_budget_of_all(void **state)
 				    "which went to the one that hangs; raise gate.budget, or mend "
 				    "what took so long");
 	}
+	jobs[0] = sh("exit 3", 60000, &node0); /* less time than it might take, and not used */
+	assert_int_equal(bench_run(jobs, 1, 30000, &err), 0);
+	assert_int_equal(jobs[0].outcome, BENCH_BROKEN);
+	assert_false(jobs[0].by_budget);
 }
 
 /* Each shares a resource with the next: every second one at a time, which wait for each other. */

@@ -51,12 +51,12 @@ static void judge(struct probe *p, enum bench_outcome outcome, const char *line,
 	bench_job_clear(&job);
 }
 
-/* By the budget. */
-static void judge_cut_short(struct probe *p, enum bench_outcome outcome, const char *reason)
+/* Ended by the budget. */
+static void judge_ended(struct probe *p, enum bench_outcome outcome, const char *reason)
 {
 	struct bench_job job = said(outcome, NULL, reason);
 
-	job.cut_short = true;
+	job.by_budget = true;
 	judge_probe(p, &job);
 }
 
@@ -246,8 +246,8 @@ static void test_second_look(void **state)
 	judge(p, BENCH_NOT_RUN, NULL, "too late");
 	assert_int_equal(p->m.outcome, OUTCOME_SLOW);
 	assert_text(p->m.reason, "measured 900.0 MB/s");
-	judge_cut_short(p, BENCH_TIMED_OUT, "no result within 2 ms");
-	judge_cut_short(p, BENCH_BROKEN, "killed by signal 15");
+	judge_ended(p, BENCH_TIMED_OUT, "no result within 2 ms");
+	judge_ended(p, BENCH_BROKEN, "killed by signal 15");
 	judge_look(p);
 	assert_int_equal(json_array_size(p->m.looks), 1);
 	assert_int_equal(p->m.outcome, OUTCOME_SLOW);
@@ -257,6 +257,9 @@ static void test_second_look(void **state)
 	assert_string_equal(p->m.measured, "1.0 GB/s");
 	assert_null(p->m.reason);
 	assert_int_equal(p->m.duration, 2000);
+	judge(p, BENCH_MEASURED, "{\"value\": 9e8}", NULL);
+	judge(p, BENCH_BROKEN, NULL, "exit status 1"); /* by itself */
+	assert_int_equal(p->m.outcome, OUTCOME_BROKEN);
 	probes_gone(&probes);
 	ynode_free(check);
 }

@@ -130,7 +130,7 @@ static void test_no_time(void **state)
 	assert_text(jobs[1].reason, "when gate.budget was used up");
 	assert_int_equal(jobs[2].outcome, BENCH_TIMED_OUT);
 	for (size_t i = 0; i < 3; i++)
-		assert_true(jobs[i].cut_short);
+		assert_true(jobs[i].by_budget);
 	clear(jobs);
 }
 
