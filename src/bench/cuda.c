@@ -11,8 +11,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "base/symbols.h"
 #include "bench/crew.h"
-#include "bench/symbols.h"
+#include "bench/nvidia.h"
 
 #define LIBRARY "libcuda.so.1"
 #define COPIES_MOST 1024
@@ -144,7 +145,7 @@ static int resolve(struct cuda *c, struct err *err)
 	return err_set(err, -ENOSYS,
 		       LIBRARY " has no %s: the driver (%s, CUDA %d.%d) is too old; install one "
 			       "of CUDA 11.0 or later",
-		       missing, symbols_driver_version(module), c->version / 1000,
+		       missing, nvidia_driver_version(module), c->version / 1000,
 		       c->version % 1000 / 10);
 }
 
@@ -154,7 +155,7 @@ static int open_once(struct cuda *c, struct err *err)
 
 	*c = (struct cuda){0};
 	cuda_forget_environment();
-	r = symbols_open(&c->lib, LIBRARY, err);
+	r = nvidia_open(&c->lib, LIBRARY, err);
 	if (r == 0)
 		r = resolve(c, err);
 	if (r < 0)

@@ -6,7 +6,8 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "bench/symbols.h"
+#include "base/symbols.h"
+#include "bench/nvidia.h"
 
 #define LIBRARY "libnvidia-ml.so.1"
 
@@ -85,7 +86,7 @@ int nvml_open(struct nvml *n, struct err *err)
 	int r;
 
 	*n = (struct nvml){0};
-	r = symbols_open(&n->lib, LIBRARY, err);
+	r = nvidia_open(&n->lib, LIBRARY, err);
 	if (r < 0)
 		return r;
 	missing = symbols_resolve(n->lib, symbols, n);
@@ -93,7 +94,7 @@ int nvml_open(struct nvml *n, struct err *err)
 		return err_set(err, -ENOSYS,
 			       LIBRARY " has no %s: the driver (%s) is too old; install a "
 				       "supported one",
-			       missing, symbols_driver_version(module));
+			       missing, nvidia_driver_version(module));
 	r = nvml_check(n, n->init(), err, "start of NVML");
 	n->up = r == 0;
 	return r;

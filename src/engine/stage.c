@@ -454,10 +454,8 @@ static void take_result(struct phase_run *p, struct job *job)
 		finish(p, job, job->worker.result, &job->worker.err);
 		return;
 	}
-	if (p->uevents < 0) {
+	if (p->uevents < 0)
 		p->uevents = uevent_open(); /* before the look: what comes from here on wakes us */
-		p->pause_ms = 0;
-	}
 	if (completes(p, job))
 		return;
 	job->completing = true;

@@ -197,7 +197,7 @@ static char *others_text(const struct neighbours *before, const struct neighbour
 			       "for a hypervisor that takes CPUs away");
 }
 
-/* Those that were slow, alone or beside their set, or disturbed, once more. */
+/* Measures again the probes that were slow, alone or beside their set, or disturbed. */
 static int look_again(struct probes *all, uint64_t end, char **ret_others, struct err *err)
 {
 	cleanup_free struct probe **again = xcalloc(all->list.n, sizeof(*again));

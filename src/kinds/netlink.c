@@ -88,15 +88,15 @@ bool change_concerns(const struct change *c, const char *pf)
 }
 
 static const struct target targets[] = {
-	{"up:", look_up, set_up},
-	{"vf:", look_vf_address, set_vf_address},
-	{"eswitch:", look_eswitch, set_eswitch},
-	{"eswitch_with_vfs:", look_eswitch, set_eswitch_with_vfs},
-	{"dcb:", look_dcb, set_dcb},
-	{"lldpad", look_lldpad, set_lldpad},
-	{"link:", look_link, set_link},
-	{"rdma_netns", look_rdma_netns, set_rdma_netns},
-	{NULL, NULL, NULL},
+	{"up:", look_up, set_up, NULL},
+	{"vf:", look_vf_address, set_vf_address, NULL},
+	{"eswitch:", look_eswitch, set_eswitch, NULL},
+	{"eswitch_with_vfs:", look_eswitch, set_eswitch_with_vfs, NULL},
+	{"dcb:", look_dcb, set_dcb, NULL},
+	{"lldpad", look_lldpad, set_lldpad, NULL},
+	{"link:", look_link, set_link, NULL},
+	{"rdma_netns", look_rdma_netns, set_rdma_netns, NULL},
+	{NULL, NULL, NULL, NULL},
 };
 
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)

@@ -128,10 +128,10 @@ static int set_relaxed(const struct kind_ctx *ctx, struct change *c, const char 
 /* ----------------------------------------------------------------------------------------- */
 
 static const struct target targets[] = {
-	{"max_read_request:", look_read_request, set_read_request},
-	{"relaxed_ordering:", look_relaxed, set_relaxed},
-	{"aspm:", pci_look_aspm, pci_set_aspm},
-	{NULL, NULL, NULL},
+	{"max_read_request:", look_read_request, set_read_request, NULL},
+	{"relaxed_ordering:", look_relaxed, set_relaxed, NULL},
+	{"aspm:", pci_look_aspm, pci_set_aspm, NULL},
+	{NULL, NULL, NULL, NULL},
 };
 
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)

@@ -34,6 +34,14 @@ int target_set(const struct target *table, const char *kind, const struct kind_c
 	return t ? t->set(ctx, c, c->target + strlen(t->prefix), err) : unknown(kind, c, err);
 }
 
+int target_complete(const struct target *table, const struct kind_ctx *ctx, struct change *c,
+		    struct err *err)
+{
+	const struct target *t = find(table, c);
+
+	return t && t->complete ? t->complete(ctx, c, c->target + strlen(t->prefix), err) : 0;
+}
+
 int target_no_vf(struct change *c)
 {
 	change_observe(c, "no such VF");

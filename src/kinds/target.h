@@ -9,8 +9,8 @@ typedef int (*target_fn)(const struct kind_ctx *ctx, struct change *c, const cha
 			 struct err *err);
 
 struct target {
-	const char *prefix; /* NULL ends a table */
-	target_fn look, set;
+	const char *prefix;	       /* NULL ends a table */
+	target_fn look, set, complete; /* complete: see struct kind; NULL: nothing comes behind */
 };
 
 /* Looks at, or sets, the target of c by the table; kind: its name, for the message. */
@@ -18,6 +18,9 @@ int target_look(const struct target *table, const char *kind, const struct kind_
 		struct change *c, struct err *err);
 int target_set(const struct target *table, const char *kind, const struct kind_ctx *ctx,
 	       struct change *c, struct err *err);
+
+int target_complete(const struct target *table, const struct kind_ctx *ctx, struct change *c,
+		    struct err *err);
 
 /* What the look at a VF finds that is not there (yet); 0. */
 int target_no_vf(struct change *c);

@@ -6,18 +6,15 @@
  */
 #include "kinds/vf.h"
 
-#include <string.h>
-
-#include "base/str.h"
 #include "kinds/target.h"
 #include "kinds/vf_net.h"
 
 static const struct target targets[] = {
-	{"numvfs:", vf_look_numvfs, vf_set_numvfs},
-	{"driver:", vf_look_driver, vf_set_driver},
-	{"mtu:", vf_look_mtu, vf_set_mtu},
-	{"msix:", vf_look_msix, vf_set_msix},
-	{NULL, NULL, NULL},
+	{"numvfs:", vf_look_numvfs, vf_set_numvfs, NULL},
+	{"driver:", vf_look_driver, vf_set_driver, vf_complete_driver},
+	{"mtu:", vf_look_mtu, vf_set_mtu, NULL},
+	{"msix:", vf_look_msix, vf_set_msix, NULL},
+	{NULL, NULL, NULL, NULL},
 };
 
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
@@ -32,9 +29,7 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 static int complete(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	return str_starts(c->target, "driver:")
-		       ? vf_complete_driver(ctx, c, c->target + strlen("driver:"), err)
-		       : 0;
+	return target_complete(targets, ctx, c, err);
 }
 
 const struct kind kind_vf = {

@@ -174,7 +174,7 @@ static void prepare_driver(const struct root *root, const char *pf)
 	if (driver && root_exists(root, "/sys/bus/pci/drivers/%s", driver))
 		return;
 	if (read_link_name(root, &vf, NULL, DEV "%s/virtfn0", pf) == 0)
-		vf_load_driver(root, vf, "netdev", NULL); /* a bind says what is missing */
+		vf_load_driver(root, vf, "netdev", NULL); /* each bind reports a failure */
 }
 
 int vf_set_numvfs(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)

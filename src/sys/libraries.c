@@ -24,22 +24,21 @@
 	} name##_note __attribute__((used, section(".note.dlopen"), aligned(4))) = { \
 		sizeof(NOTE_OWNER), sizeof(json), NOTE_TYPE, NOTE_OWNER, json}
 
-#define FUNCTION(fn) {#fn, &table.fn},
+#define FUNCTION(fn) SYMBOL(__typeof__(table), fn, #fn),
 
 /* purpose: behind "needed to". priority: as the ELF notes have it. */
-#define LIBRARY(name, FUNCTIONS, soname, purpose, package, priority)                         \
-	DLOPEN_NOTE(name, "[{\"feature\":\"" #name "\",\"description\":\"needed to " purpose \
-			  "\",\"priority\":\"" priority "\",\"soname\":[\"" soname "\"]}]"); \
-	const struct name *name##_get(struct err *err)                                       \
-	{                                                                                    \
-		static struct name table;                                                    \
-		static const struct library_function functions[] = {FUNCTIONS(FUNCTION)};    \
-		static bool open;                                                            \
-                                                                                             \
-		if (!open)                                                                   \
-			open = library_open(soname, purpose, package, functions,             \
-					    array_len(functions), err) == 0;                 \
-		return open ? &table : NULL;                                                 \
+#define LIBRARY(name, FUNCTIONS, soname, purpose, package, priority)                              \
+	DLOPEN_NOTE(name, "[{\"feature\":\"" #name "\",\"description\":\"needed to " purpose      \
+			  "\",\"priority\":\"" priority "\",\"soname\":[\"" soname "\"]}]");      \
+	const struct name *name##_get(struct err *err)                                            \
+	{                                                                                         \
+		static struct name table;                                                         \
+		static const struct symbol symbols[] = {FUNCTIONS(FUNCTION){0}};                  \
+		static bool open;                                                                 \
+                                                                                                  \
+		if (!open)                                                                        \
+			open = library_open(soname, purpose, package, symbols, &table, err) == 0; \
+		return open ? &table : NULL;                                                      \
 	}
 
 LIBRARY(libkmod, LIBKMOD_FUNCTIONS, "libkmod.so.2", "load kernel modules",

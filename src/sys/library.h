@@ -11,18 +11,12 @@
  */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/err.h"
+#include "base/symbols.h"
 
-struct library_function {
-	const char *name;
-	void *slot; /* of the pointer to it */
-};
-
-/* Fills all slots, or none that is used. 0 or -ELIBACC. */
+/* Fills the struct by the table of symbols. 0, or -ELIBACC: nothing of it is to be used. */
 int library_open(const char *soname, const char *purpose, const char *package,
-		 const struct library_function *functions, size_t n, struct err *err);
+		 const struct symbol *symbols, void *into, struct err *err);
 
 /* A member of the struct of a library's functions. */
 #define LIBRARY_SLOT(fn) __typeof__(fn) *fn;

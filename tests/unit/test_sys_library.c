@@ -16,33 +16,40 @@
 #include "sys/library.h"
 #include "sys/libsystemd.h"
 
-static double (*cosine)(double);
+static struct functions {
+	double (*cosine)(double);
+	void (*other)(void);
+} functions;
+
+static const struct symbol symbols[] = {SYMBOL(struct functions, cosine, "cos"), {0}};
 
 static void test_filled(void **state)
 {
-	const struct library_function functions[] = {{"cos", &cosine}};
 	struct err err = {0};
 
 	(void)state;
-	assert_int_equal(library_open("libm.so.6", "count", "libc6", functions, 1, &err), 0);
-	assert_true(cosine(0) == 1);
+	assert_int_equal(library_open("libm.so.6", "count", "libc6", symbols, &functions, &err), 0);
+	assert_true(functions.cosine(0) == 1);
 	assert_int_equal(err.code, 0);
 }
 
 static void test_missing(void **state)
 {
-	const struct library_function functions[] = {{"cos", &cosine},
-						     {"no_such_function", &cosine}};
+	static const struct symbol newer[] = {SYMBOL(struct functions, cosine, "cos"),
+					      SYMBOL(struct functions, other, "no_such_function"),
+					      {0}};
 	struct err err = {0};
 
 	(void)state;
-	assert_int_equal(library_open("libnosuch.so.1", "count", "libnosuch1", functions, 1, &err),
-			 -ELIBACC);
+	assert_int_equal(
+		library_open("libnosuch.so.1", "count", "libnosuch1", symbols, &functions, &err),
+		-ELIBACC);
 	assert_string_equal(err.text,
 			    "libnosuch.so.1, needed to count, can't be opened (libnosuch.so.1: "
 			    "cannot open shared object file: No such file or directory); install "
 			    "libnosuch1");
-	assert_int_equal(library_open("libm.so.6", "count", "libc6", functions, 2, &err), -ELIBACC);
+	assert_int_equal(library_open("libm.so.6", "count", "libc6", newer, &functions, &err),
+			 -ELIBACC);
 	assert_string_equal(err.text, "libm.so.6, needed to count, is too old: it has no "
 				      "no_such_function; update libc6");
 }

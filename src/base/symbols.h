@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* NVIDIA's libraries, opened at run time, and their symbols as a table of pointers. */
+/* The functions of a library that was opened at run time, as a table of pointers. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
-
-#include "base/err.h"
 
 struct symbol {
 	const char *name; /* in the library; NULL ends the table */
@@ -22,12 +20,5 @@ struct symbol {
 		name, offsetof(type, member), true \
 	}
 
-/* -ENOENT with the remedy where there is no such library. It is never closed: its threads
- * and exit handlers would run into nothing. */
-int symbols_open(void **ret, const char *library, struct err *err);
-
 /* Fills what it finds; the first name that is missing and not optional, or NULL. */
 const char *symbols_resolve(void *lib, const struct symbol *table, void *into);
-
-/* Of the loaded kernel module: "570.86.15", or "version unknown". buf is returned. */
-const char *symbols_driver_version(char buf[32]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bench/symbols.h"
+#include "bench/nvidia.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define MODULE_VERSION "/sys/module/nvidia/version"
 
-int symbols_open(void **ret, const char *library, struct err *err)
+int nvidia_open(void **ret, const char *library, struct err *err)
 {
 	void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
 	const char *why = lib ? "" : dlerror(); /* begins with the library's name */
@@ -31,22 +31,7 @@ int symbols_open(void **ret, const char *library, struct err *err)
 	return 0;
 }
 
-const char *symbols_resolve(void *lib, const struct symbol *table, void *into)
-{
-	const char *missing = NULL;
-
-	for (; table->name; table++) {
-		void *p = dlsym(lib, table->name);
-
-		/* POSIX lets a function's address pass through void *; copied, as ISO C doesn't. */
-		memcpy((char *)into + table->offset, &p, sizeof(p));
-		if (!p && !table->optional && !missing)
-			missing = table->name;
-	}
-	return missing;
-}
-
-const char *symbols_driver_version(char buf[32])
+const char *nvidia_driver_version(char buf[32])
 {
 	cleanup_fclose FILE *f = fopen(MODULE_VERSION, "re");
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/symbols.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+const char *symbols_resolve(void *lib, const struct symbol *table, void *into)
+{
+	const char *missing = NULL;
+
+	for (; table->name; table++) {
+		void *p = dlsym(lib, table->name);
+
+		/* POSIX lets a function's address pass through void *; copied, as ISO C doesn't. */
+		memcpy((char *)into + table->offset, &p, sizeof(p));
+		if (!p && !table->optional && !missing)
+			missing = table->name;
+	}
+	return missing;
+}
