@@ -19,6 +19,11 @@
  */
 #define OWN_LEAST 0.97
 #define OWN_LEAST_EACH 0.5
+/*
+ * Of one whose stalls count: in a window that a stall has made long something else runs for a few
+ * percent of the time easily, and without it the stall would be forgotten.
+ */
+#define OWN_LEAST_WHOLE 0.9
 
 struct member {
 	struct crew *crew;
@@ -196,9 +201,10 @@ void crew_once(struct crew *c, crew_work work, void *ctx)
 void crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns, struct window *ret)
 {
 	double wall = 0, own = 0;
+	bool each = true;
 
 	give_order(c, work, ctx, window_ns);
-	*ret = (struct window){.own = true};
+	*ret = (struct window){0};
 	for (size_t i = 0; i < c->n; i++) {
 		const struct member *m = &c->members[i];
 
@@ -206,11 +212,12 @@ void crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns, 
 		ret->whole += m->whole;
 		if (m->own_ns > ret->ns)
 			ret->ns = m->own_ns;
-		ret->own &= m->own_ns >= OWN_LEAST_EACH * m->wall_ns;
+		each &= m->own_ns >= OWN_LEAST_EACH * m->wall_ns;
 		wall += m->wall_ns;
 		own += m->own_ns;
 	}
-	ret->own &= own >= OWN_LEAST * wall;
+	ret->own = each && own >= OWN_LEAST * wall;
+	ret->nearly_own = each && own >= OWN_LEAST_WHOLE * wall;
 }
 
 double crew_own_pct(const struct crew *c)

@@ -48,7 +48,7 @@ void windows_add_time(const struct windows *w, double *usual_ns, double *own_ns)
 	for (size_t i = 0; i < w->list.n; i++) {
 		const struct window *one = &w->list.v[i];
 
-		if (!counts(w, one))
+		if (!counts(w, one) && !one->nearly_own)
 			continue;
 		*usual_ns += one->ns * one->whole / median;
 		*own_ns += one->ns;

@@ -3,8 +3,9 @@
  * The figures of many windows. A window counts if its CPUs were its own (crew.h); the others
  * count only where too few of these are left, and then the figure is not to be trusted.
  *
- * Two things come of them. The median does not see a burst of something else. Their whole time
- * shows every stall that no clock of the kernel accounts for: SMIs, a halted clock, idle injection.
+ * Two things come of them. The median does not see a burst of something else. Their whole time,
+ * with that of windows that were nearly their own, shows every stall that no clock of the kernel
+ * accounts for: SMIs, a halted clock, idle injection.
  */
 #pragma once
 
@@ -21,6 +22,7 @@ struct window {
 	double whole; /* per second of its own time, whatever its pieces took */
 	double ns;    /* of its own time */
 	bool own;
+	bool nearly_own; /* not so that its rate counts, but its stalls do */
 };
 
 struct windows {

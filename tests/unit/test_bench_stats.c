@@ -158,6 +158,13 @@ static void test_whole_time(void **state)
 	windows_add_time(&w, &usual, &own);
 	near(usual / 1e6, 90);
 	near(own / 1e6, 120);
+	stalled.nearly_own = true; /* for a little of it: nobody else made the window so long */
+	windows_add(&w, &stalled);
+	near(windows_median(&w), 100);
+	usual = own = 0;
+	windows_add_time(&w, &usual, &own);
+	near(usual / 1e6, 91);
+	near(own / 1e6, 151);
 	windows_free(&w);
 }
 
