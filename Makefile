@@ -79,7 +79,7 @@ endif
 
 # --- sources -------------------------------------------------------------------------
 
-ROOMS := base sys node profile plan boot steps kinds gate engine report cmd
+ROOMS := base sys node profile plan boot kinds sections gate engine report cmd
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$(r)/*.c)))
 BASE_SRC := $(sort $(wildcard src/base/*.c))
 # What one architecture alone can do is in NAME_ARCH.c; NAME_generic.c is for all others.
@@ -91,7 +91,7 @@ UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/test/%)
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_REPLAY := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/test/%)
 GRUB_READER_SRC := tests/lib/grub_reader.c tests/lib/grub_sample.c
-FUZZ_LIB_SRC := $(foreach r,base sys node profile plan boot,$(sort $(wildcard src/$(r)/*.c)))
+FUZZ_LIB_SRC := $(ROOM_SRC)
 
 obj = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2))
 

@@ -11,7 +11,7 @@
 #include "boot/bake.h"
 #include "cmd/cmd.h"
 #include "profile/search.h"
-#include "steps/derived.h"
+#include "sections/derived.h"
 
 /* What a profile gives to the image. */
 struct baking {

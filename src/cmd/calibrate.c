@@ -49,7 +49,7 @@ static int print_section(json_t *const *docs, size_t n, unsigned int margin)
 
 static int measure(const struct run *run, unsigned int runs, json_t *doc)
 {
-	struct step_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
+	struct section_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
 
 	for (unsigned int i = 0; i < runs; i++) {
 		struct measurements m = {0};

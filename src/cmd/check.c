@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 #include "profile/json_schema.h"
 #include "profile/search.h"
-#include "steps/derived.h"
+#include "sections/derived.h"
 
 static json_t *diag_to_json(const struct diag *d)
 {

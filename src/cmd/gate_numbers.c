@@ -48,7 +48,7 @@ static uint64_t reuse_of(const struct profile *profile)
 }
 
 /* Why the numbers of the pass are not those of the node as it is now; NULL: they are. */
-static char *refusal(const json_t *pass, const struct run *run, const struct step_ctx *ctx,
+static char *refusal(const json_t *pass, const struct run *run, const struct section_ctx *ctx,
 		     uint64_t usec)
 {
 	struct binding binding = {0};
@@ -67,8 +67,8 @@ static char *refusal(const json_t *pass, const struct run *run, const struct ste
  * Takes what the boot before left, whether or not it is used: it serves once. this_boot: the checks
  * that every boot measures.
  */
-static bool reuse(const struct invocation *inv, const struct run *run, const struct step_ctx *ctx,
-		  const struct strv *this_boot, struct status *s)
+static bool reuse(const struct invocation *inv, const struct run *run,
+		  const struct section_ctx *ctx, const struct strv *this_boot, struct status *s)
 {
 	uint64_t usec = reuse_of(run->profile);
 	cleanup_free char *why = NULL, *trial = kargs_value(run->node.cmdline, "railhead.trial");
@@ -106,7 +106,7 @@ static void still_to_come(const struct status *s, struct strv *ret)
 }
 
 /* Those checks are measured; the numbers of the others stay. */
-static int measure_some(const struct step_ctx *ctx, const struct strv *only, struct status *s,
+static int measure_some(const struct section_ctx *ctx, const struct strv *only, struct status *s,
 			struct err *err)
 {
 	struct measurements m = {0};
@@ -119,7 +119,7 @@ static int measure_some(const struct step_ctx *ctx, const struct strv *only, str
 	return r;
 }
 
-static int measure_all(const struct step_ctx *ctx, struct status *s, struct err *err)
+static int measure_all(const struct section_ctx *ctx, struct status *s, struct err *err)
 {
 	struct measurements m = {0};
 	int r = gate_measure(ctx, NULL, &m, err);
@@ -132,7 +132,7 @@ static int measure_all(const struct step_ctx *ctx, struct status *s, struct err 
 int gate_numbers(const struct invocation *inv, const struct run *run, struct status *s,
 		 struct measurements *ret, struct err *err)
 {
-	struct step_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
+	struct section_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
 	cleanup_strv struct strv only = {0};
 	int r;
 

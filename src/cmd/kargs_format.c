@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "boot/karg_format.h"
 #include "cmd/cmd.h"
-#include "steps/derived.h"
+#include "sections/derived.h"
 
 /* A profile and where its facts come from. */
 struct source {

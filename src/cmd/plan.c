@@ -86,7 +86,7 @@ static int look_and_print(struct invocation *inv, enum stage running, const char
 
 	if (!open_look(inv, &run, &code))
 		return code;
-	gate_plan(&(struct step_ctx){run.root, &run.node, run.profile, &run.sets}, &run.plan);
+	gate_plan(&(struct section_ctx){run.root, &run.node, run.profile, &run.sets}, &run.plan);
 	/* All stages are looked at even for one: a change may wait for one of another. */
 	run_look(&run, STAGES_ALL, running);
 	t = count(&run.plan, stages);

@@ -13,7 +13,7 @@
 #include "report/inventory.h"
 #include "report/sets.h"
 #include "report/table.h"
-#include "steps/derived.h"
+#include "sections/derived.h"
 
 /* --- the list ----------------------------------------------------------------------------- */
 

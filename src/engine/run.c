@@ -90,14 +90,15 @@ static void unfit(struct run *run, const struct err *why)
 
 static void make_plan(struct run *run)
 {
-	struct step_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
+	struct section_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
 	struct err why = {0};
 
 	device_sets_prepare(run->root, &run->node, run->profile->devices.v,
 			    run->profile->devices.n);
 	if (device_sets_resolve(&run->node, run->profile->devices.v, run->profile->devices.n,
 				&run->sets, &why) < 0 ||
-	    steps_kargs(&ctx, &run->kargs, &why) < 0 || steps_emit(&ctx, &run->plan, &why) < 0)
+	    sections_kargs(&ctx, &run->kargs, &why) < 0 ||
+	    sections_emit(&ctx, &run->plan, &why) < 0)
 		unfit(run, &why);
 }
 

@@ -13,7 +13,7 @@
 #include "plan/change.h"
 #include "profile/profile.h"
 #include "profile/site.h"
-#include "steps/step.h"
+#include "sections/sections.h"
 #include "sys/root.h"
 
 enum run_status {

@@ -13,12 +13,6 @@
 
 enum { WAIT_US = 30 * 1000000 }; /* for the devices of a set that does not say */
 
-/*
- * Sections that set something of what a driver makes of a function: its netdevs are to be there,
- * and have names.
- */
-static const char *const awaiting[] = {"sriov", "link", "qos", "irq"};
-
 struct devices_wait {
 	const struct root *root;
 	const struct profile *profile;
@@ -92,12 +86,9 @@ static uint64_t wait_of(const struct profile *profile, const char *name)
 /* Only sets that a section acts on: an unused GPU driver is no reason to wait. */
 static bool acts_on(const struct profile *profile, const char *set)
 {
-	for (size_t i = 0; i < array_len(awaiting); i++) {
-		const struct ynode *section = profile_section(profile, awaiting[i]);
-
-		if (section && ynode_get(section, set))
+	for (const struct section *const *s = sections; *s; s++)
+		if ((*s)->awaits_netdevs && ynode_get(profile_section(profile, (*s)->name), set))
 			return true;
-	}
 	return false;
 }
 

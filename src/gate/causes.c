@@ -112,7 +112,7 @@ static void look_at_iommu(const struct root *root, const char *addr, struct caus
 		cause_add(ret, false, "IOMMU of %s %s", addr, type);
 }
 
-static void look_at_numa(const struct step_ctx *ctx, const char *addr, struct causes *ret)
+static void look_at_numa(const struct section_ctx *ctx, const char *addr, struct causes *ret)
 {
 	const struct pci_fn *fn = node_find(ctx->node, addr);
 
@@ -124,7 +124,7 @@ static void look_at_numa(const struct step_ctx *ctx, const char *addr, struct ca
 		cause_add(ret, false, "%s is on NUMA node %d", addr, fn->numa);
 }
 
-void causes_of_function(const struct step_ctx *ctx, const char *addr, struct causes *ret)
+void causes_of_function(const struct section_ctx *ctx, const char *addr, struct causes *ret)
 {
 	look_at_link(ctx->root, addr, PCI_LINK_WIDTH, "PCIe width", 1, " lanes", ret);
 	look_at_link(ctx->root, addr, PCI_LINK_SPEED, "PCIe speed", 10, " GT/s", ret);
@@ -204,7 +204,7 @@ static void look_at_governor(const struct root *root, const struct cpus *cpus, s
 		  "frequency governor %s (%s)", governor, driver);
 }
 
-static void look_at_balancing(const struct step_ctx *ctx, struct causes *ret)
+static void look_at_balancing(const struct section_ctx *ctx, struct causes *ret)
 {
 	uint64_t on = 0;
 
@@ -219,7 +219,7 @@ static void look_at_cpus(const struct root *root, const struct cpus *cpus, struc
 	look_at_governor(root, cpus, ret);
 }
 
-void causes_of_nodes(const struct step_ctx *ctx, const struct cpus *nodes, struct causes *ret)
+void causes_of_nodes(const struct section_ctx *ctx, const struct cpus *nodes, struct causes *ret)
 {
 	for (int n = cpus_next(nodes, -1); n >= 0; n = cpus_next(nodes, n)) {
 		struct cpus cpus;

@@ -10,7 +10,7 @@
 
 #include "base/units.h"
 #include "base/vec.h"
-#include "steps/step.h"
+#include "sections/sections.h"
 
 struct cause {
 	char *seen;   /* "PCIe width x8, x16 is possible" */
@@ -22,9 +22,9 @@ struct causes {
 };
 
 /* Of a function and the way to it; a VF's are its PF's, but its IOMMU group is its own. */
-void causes_of_function(const struct step_ctx *ctx, const char *addr, struct causes *ret);
+void causes_of_function(const struct section_ctx *ctx, const char *addr, struct causes *ret);
 /* Of CPUs and memory of those nodes. */
-void causes_of_nodes(const struct step_ctx *ctx, const struct cpus *nodes, struct causes *ret);
+void causes_of_nodes(const struct section_ctx *ctx, const struct cpus *nodes, struct causes *ret);
 
 /* 0 where the line has no such number. */
 double line_number(const json_t *line, const char *key);

@@ -13,7 +13,7 @@
 #include "node/node.h"
 #include "plan/change.h"
 #include "profile/profile.h"
-#include "steps/step.h"
+#include "sections/sections.h"
 
 enum outcome {
 	OUTCOME_PASS,
@@ -65,20 +65,20 @@ struct measurements {
  * id that gate_measure() gives its measurement. One that could not be taken as the machine is now
  * has the reason in its note. Reads, and runs nothing.
  */
-void gate_plan(const struct step_ctx *ctx, struct plan *plan);
+void gate_plan(const struct section_ctx *ctx, struct plan *plan);
 /*
  * Runs all benchmarks of the profile's gate section within its budget; what is slow or
  * disturbed is measured once more, with more time, before it counts. Never writes; forks.
  * only: the names of the checks whose benchmarks are run; NULL: of all.
  */
-int gate_measure(const struct step_ctx *ctx, const struct strv *only, struct measurements *ret,
+int gate_measure(const struct section_ctx *ctx, const struct strv *only, struct measurements *ret,
 		 struct err *err);
 /*
  * As what is slow is measured once more: all with more time at once, and eight times the budget.
  * For numbers that thresholds are made from.
  */
-int gate_measure_long(const struct step_ctx *ctx, struct measurements *ret, struct err *err);
-/* Whether the `run:` of a check is a benchmark's. The others are looks (steps/gate.c). */
+int gate_measure_long(const struct section_ctx *ctx, struct measurements *ret, struct err *err);
+/* Whether the `run:` of a check is a benchmark's. The others are looks (sections/gate.c). */
 bool gate_measures(const char *run);
 /* Whether it is a benchmark's, and that benchmark puts load on the machine. */
 bool gate_needs_load(const char *run);

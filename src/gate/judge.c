@@ -416,7 +416,7 @@ void judge_looks(struct probe *p, const char *others)
 
 /* --- why ------------------------------------------------------------------------------- */
 
-void judge_causes(const struct step_ctx *ctx, struct probe *p)
+void judge_causes(const struct section_ctx *ctx, struct probe *p)
 {
 	const char *own = json_string_value(json_object_get(p->m.detail, "cause"));
 	struct causes causes = {0};

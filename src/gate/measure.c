@@ -39,7 +39,7 @@ static void decline_nothing(const char *name, const struct ynode *check, struct 
 	probe_declines(p, OUTCOME_CANNOT_MEASURE, NOTHING_TO_CHECK);
 }
 
-static void collect(const struct step_ctx *ctx, const struct strv *only, struct probes *ret)
+static void collect(const struct section_ctx *ctx, const struct strv *only, struct probes *ret)
 {
 	const struct ynode *checks = ynode_get(profile_section(ctx->profile, "gate"), "checks");
 
@@ -79,7 +79,7 @@ static char *wanted_of(const struct probe *p, const struct ynode *check)
 	return out.len ? str_take(&out) : xstrdup("a result");
 }
 
-static void plan_probe(const struct step_ctx *ctx, const struct probe *p, struct plan *plan)
+static void plan_probe(const struct section_ctx *ctx, const struct probe *p, struct plan *plan)
 {
 	const struct ynode *checks = ynode_get(profile_section(ctx->profile, "gate"), "checks");
 	const struct ynode *check = ynode_get(checks, p->m.check);
@@ -96,7 +96,7 @@ static void plan_probe(const struct step_ctx *ctx, const struct probe *p, struct
 		change_note(c, "not as the machine is now: %s", p->m.reason);
 }
 
-void gate_plan(const struct step_ctx *ctx, struct plan *plan)
+void gate_plan(const struct section_ctx *ctx, struct plan *plan)
 {
 	struct measurements m = {0};
 	struct probes all = {0};
@@ -237,7 +237,7 @@ static int run_all(struct probes *all, unsigned int times, uint64_t end, struct 
 	return r;
 }
 
-static int measure(const struct step_ctx *ctx, const struct strv *only, unsigned int times,
+static int measure(const struct section_ctx *ctx, const struct strv *only, unsigned int times,
 		   struct measurements *ret, struct err *err)
 {
 	uint64_t end = clock_usec() + budget_ms(ctx->profile) * 1000ull * times;
@@ -259,13 +259,13 @@ static int measure(const struct step_ctx *ctx, const struct strv *only, unsigned
 	return r;
 }
 
-int gate_measure(const struct step_ctx *ctx, const struct strv *only, struct measurements *ret,
+int gate_measure(const struct section_ctx *ctx, const struct strv *only, struct measurements *ret,
 		 struct err *err)
 {
 	return measure(ctx, only, SHORT_TIMES, ret, err);
 }
 
-int gate_measure_long(const struct step_ctx *ctx, struct measurements *ret, struct err *err)
+int gate_measure_long(const struct section_ctx *ctx, struct measurements *ret, struct err *err)
 {
 	return measure(ctx, NULL, LONG_TIMES, ret, err);
 }

@@ -10,7 +10,7 @@
 
 #include "gate/causes.h"
 #include "gate/gate.h"
-#include "steps/step.h"
+#include "sections/sections.h"
 
 /* One number of a program's line, and what is wanted of it. */
 struct figure {
@@ -59,7 +59,7 @@ struct probes {
 
 struct probe_family {
 	const char *run;
-	void (*want)(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+	void (*want)(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 		     struct probes *ret);
 	bool no_load; /* it asks a driver, and no more */
 };
@@ -113,7 +113,7 @@ void probes_free(struct probes *probes);
 const char *probe_pages(const struct profile *profile);
 
 /* What the port of an RDMA device could carry, in bytes/s; 0: not known. */
-double probe_line_rate(const struct step_ctx *ctx, const struct pci_fn *fn, const char *ibdev);
+double probe_line_rate(const struct section_ctx *ctx, const struct pci_fn *fn, const char *ibdev);
 
 /* --- judge.c ---------------------------------------------------------------------------- */
 
@@ -135,4 +135,4 @@ void judge_look(struct probe *p);
  */
 void judge_looks(struct probe *p, const char *others);
 /* Why it may be slow, with what was seen: appended to the reason. */
-void judge_causes(const struct step_ctx *ctx, struct probe *p);
+void judge_causes(const struct section_ctx *ctx, struct probe *p);

@@ -9,7 +9,7 @@
 #include "gate/probe.h"
 
 /* Nothing is known of what it uses: nothing else is measured beside it. */
-static void take_everything(const struct step_ctx *ctx, struct probe *p)
+static void take_everything(const struct section_ctx *ctx, struct probe *p)
 {
 	for (int n = cpus_next(&ctx->node->nodes, -1); n >= 0; n = cpus_next(&ctx->node->nodes, n))
 		probe_resource(p, "node%d", n);
@@ -33,7 +33,7 @@ static int set_program(const struct ynode *command, struct probe *p, struct err 
 	return 0;
 }
 
-static int set_privileges(const struct step_ctx *ctx, const struct ynode *check, struct probe *p,
+static int set_privileges(const struct section_ctx *ctx, const struct ynode *check, struct probe *p,
 			  struct err *err)
 {
 	const struct ynode *names = ynode_get(check, "capabilities");
@@ -54,7 +54,7 @@ static void set_figures(const struct ynode *check, struct probe *p)
 	probe_judges(p, check, "max", latency, QUANTITY_TIME, NULL);
 }
 
-static void want_command(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+static void want_command(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 			 struct probes *ret)
 {
 	const struct ynode *command = ynode_get(check, "command");

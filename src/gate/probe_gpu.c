@@ -17,7 +17,7 @@ enum { TIMEOUT_MS = 30000 };
 static const char *const copy_remedy = "see the GPU's PCIe link and clocks under load (`nvidia-smi "
 				       "-q -d PERFORMANCE,CLOCK`), and what else uses it";
 
-static const struct device_set *set_of(const struct step_ctx *ctx, const struct ynode *check,
+static const struct device_set *set_of(const struct section_ctx *ctx, const struct ynode *check,
 				       const char *key)
 {
 	return device_sets_find(ctx->sets, ynode_text(check, key, ""));
@@ -45,7 +45,7 @@ static double lower(double a, double b)
 
 /* --- health --------------------------------------------------------------------------------- */
 
-static void want_health(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+static void want_health(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 			struct probes *ret)
 {
 	const struct device_set *gpus = set_of(ctx, check, "on");
@@ -64,7 +64,7 @@ static void want_health(const struct step_ctx *ctx, const char *name, const stru
 
 /* --- copies to and from the host -------------------------------------------------------------- */
 
-static void want_copy(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+static void want_copy(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 		      struct probes *ret)
 {
 	const struct device_set *gpus = set_of(ctx, check, "on");
@@ -89,8 +89,9 @@ static void want_copy(const struct step_ctx *ctx, const char *name, const struct
 
 /* --- between two ---------------------------------------------------------------------------- */
 
-static void want_one_peer(const struct step_ctx *ctx, const char *name, const struct ynode *check,
-			  const struct pci_fn *a, const struct pci_fn *b, struct probes *ret)
+static void want_one_peer(const struct section_ctx *ctx, const char *name,
+			  const struct ynode *check, const struct pci_fn *a, const struct pci_fn *b,
+			  struct probes *ret)
 {
 	struct probe *p = probe_add(ret, name, check, "%s-%s", a->addr, b->addr);
 	struct ceilings ceilings = {
@@ -112,7 +113,7 @@ static void want_one_peer(const struct step_ctx *ctx, const char *name, const st
  * A ring: each GPU with the next, the last with the first. That uses every GPU's links both
  * ways; all pairs of eight would take 28 turns, and behind an NVSwitch tell the same.
  */
-static void want_peer(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+static void want_peer(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 		      struct probes *ret)
 {
 	const struct device_set *gpus = set_of(ctx, check, "on");
@@ -132,7 +133,7 @@ static void want_peer(const struct step_ctx *ctx, const char *name, const struct
 
 /* --- with a NIC ------------------------------------------------------------------------------- */
 
-static void judge_direct(struct probe *p, const struct step_ctx *ctx, const struct ynode *check,
+static void judge_direct(struct probe *p, const struct section_ctx *ctx, const struct ynode *check,
 			 const struct pci_fn *nic, const struct pci_fn *gpu, const char *ibdev)
 {
 	struct ceilings ceilings = {
@@ -149,7 +150,7 @@ static void judge_direct(struct probe *p, const struct step_ctx *ctx, const stru
 		"bridges between them, and the IOMMU mode";
 }
 
-static void want_direct(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+static void want_direct(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 			const struct pci_fn *nic, const struct pci_fn *gpu, struct probes *ret)
 {
 	struct probe *p = probe_add(ret, name, check, "%s-%s", nic->addr, gpu->addr);
@@ -176,7 +177,7 @@ static void want_direct(const struct step_ctx *ctx, const char *name, const stru
 }
 
 /* Each NIC with the GPU that is its own by nearness, as pairs: judges; else the nearest. */
-static void want_rdma(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+static void want_rdma(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 		      struct probes *ret)
 {
 	const struct device_set *gpus = set_of(ctx, check, "on");

@@ -8,7 +8,7 @@
 enum { BUDGET_MS = 500 };
 
 /* The profile's come first: that they are not isolated is what jitter shows. NULL: none. */
-static char *isolated_cpus(const struct step_ctx *ctx)
+static char *isolated_cpus(const struct section_ctx *ctx)
 {
 	const struct ynode *args = profile_section(ctx->profile, "kernel_args");
 	const char *planned = args ? ynode_text(args, "isolate_cpus", NULL) : NULL;
@@ -23,7 +23,7 @@ static char *isolated_cpus(const struct step_ctx *ctx)
 }
 
 /* What measures the memory of those nodes at the same time would disturb them. */
-static void needs_nodes_of(struct probe *p, const struct step_ctx *ctx, const struct cpus *cpus)
+static void needs_nodes_of(struct probe *p, const struct section_ctx *ctx, const struct cpus *cpus)
 {
 	const struct cpus *nodes = &ctx->node->nodes_with_cpu;
 
@@ -37,7 +37,7 @@ static void needs_nodes_of(struct probe *p, const struct step_ctx *ctx, const st
 	}
 }
 
-static void want_jitter(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+static void want_jitter(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 			struct probes *ret)
 {
 	struct probe *p = probe_add(ret, name, check, "cpus");

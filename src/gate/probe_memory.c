@@ -8,7 +8,7 @@
 enum { BUDGET_MS = 600, SETUP_MS = 10000 };
 
 /* One probe, of the memory of a node from the CPUs of a node. */
-static struct probe *add(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+static struct probe *add(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 			 int memory, int from, struct probes *ret)
 {
 	const char *run = ynode_text(check, "run", "");
@@ -45,7 +45,7 @@ static void judge_latency(struct probe *p, const struct ynode *check)
 }
 
 /* Across nodes the memory's one may have no CPUs. */
-static void want_each(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+static void want_each(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 		      void (*judge)(struct probe *, const struct ynode *), struct probes *ret)
 {
 	bool pairs = streq(ynode_text(check, "per", ""), "node_pair");
@@ -58,13 +58,13 @@ static void want_each(const struct step_ctx *ctx, const char *name, const struct
 				judge(add(ctx, name, check, m, n, ret), check);
 }
 
-static void want_bandwidth(const struct step_ctx *ctx, const char *name, const struct ynode *check,
-			   struct probes *ret)
+static void want_bandwidth(const struct section_ctx *ctx, const char *name,
+			   const struct ynode *check, struct probes *ret)
 {
 	want_each(ctx, name, check, judge_bandwidth, ret);
 }
 
-static void want_latency(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+static void want_latency(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 			 struct probes *ret)
 {
 	want_each(ctx, name, check, judge_latency, ret);

@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "gate/probe.h"
 #include "kinds/roce.h"
-#include "steps/overlay.h"
+#include "sections/overlay.h"
 #include "sys/read.h"
 
 #define DEV "/sys/bus/pci/devices/"
@@ -42,7 +42,7 @@ static void fns_free(struct rdma_fns *fns)
 
 /* --- which ---------------------------------------------------------------------------------- */
 
-static void add_end(const struct step_ctx *ctx, const struct pci_fn *pf, const struct pci_fn *fn,
+static void add_end(const struct section_ctx *ctx, const struct pci_fn *pf, const struct pci_fn *fn,
 		    char *name, struct rdma_fns *ret)
 {
 	struct rdma_fn end = {.name = name, .fn = fn, .pf = pf};
@@ -57,7 +57,7 @@ static void add_end(const struct step_ctx *ctx, const struct pci_fn *pf, const s
 	vec_push(&ret->list, end);
 }
 
-static void add_vfs(const struct step_ctx *ctx, const struct pci_fn *pf, struct rdma_fns *ret)
+static void add_vfs(const struct section_ctx *ctx, const struct pci_fn *pf, struct rdma_fns *ret)
 {
 	for (unsigned int v = 0; v < overlay_vfs(ctx, pf); v++) {
 		cleanup_free char *addr = NULL;
@@ -68,7 +68,7 @@ static void add_vfs(const struct step_ctx *ctx, const struct pci_fn *pf, struct 
 	}
 }
 
-static void find_ends(const struct step_ctx *ctx, const char *on, struct rdma_fns *ret)
+static void find_ends(const struct section_ctx *ctx, const char *on, struct rdma_fns *ret)
 {
 	bool vfs;
 	const struct device_set *set = device_sets_find(ctx->sets, set_name_in(on, &vfs));
@@ -86,7 +86,7 @@ static void find_ends(const struct step_ctx *ctx, const char *on, struct rdma_fn
 /* --- what it could do ----------------------------------------------------------------------- */
 
 /* In bytes/s. Of Ethernet the netdev says it better: a soft device's rate is a guess. */
-double probe_line_rate(const struct step_ctx *ctx, const struct pci_fn *fn, const char *ibdev)
+double probe_line_rate(const struct section_ctx *ctx, const struct pci_fn *fn, const char *ibdev)
 {
 	cleanup_free char *rate = NULL;
 	int64_t mbit;
@@ -106,13 +106,13 @@ static double lower(double a, double b)
 	return a <= 0 ? b : b <= 0 ? a : a < b ? a : b;
 }
 
-static double line_of(const struct step_ctx *ctx, const struct rdma_fn *end)
+static double line_of(const struct section_ctx *ctx, const struct rdma_fn *end)
 {
 	return probe_line_rate(ctx, end->fn, end->ibdev);
 }
 
 /* Every byte crosses PCIe, in both directions: a line beyond that can't be filled. */
-static struct ceilings ceilings_of(const struct step_ctx *ctx, const struct rdma_fn *near,
+static struct ceilings ceilings_of(const struct section_ctx *ctx, const struct rdma_fn *near,
 				   const struct rdma_fn *far)
 {
 	struct ceilings c = {.pcie = lower(pcie_ceiling(ctx->root, near->fn->addr),
@@ -126,7 +126,7 @@ static struct ceilings ceilings_of(const struct step_ctx *ctx, const struct rdma
 /* --- probes --------------------------------------------------------------------------------- */
 
 /* The ToS that the profile gives the PF's traffic is that of what is measured. */
-static const char *traffic_class(const struct step_ctx *ctx, const struct pci_fn *pf)
+static const char *traffic_class(const struct section_ctx *ctx, const struct pci_fn *pf)
 {
 	const struct ynode *qos = profile_section(ctx->profile, "qos");
 	const struct ynode *value = qos ? overlay_value(ctx, qos, pf, "traffic_class") : NULL;
@@ -155,13 +155,13 @@ static bool is_usable(struct probe *p, const struct rdma_fn *end)
 	return false;
 }
 
-static void needs_end(struct probe *p, const struct step_ctx *ctx, const struct rdma_fn *end)
+static void needs_end(struct probe *p, const struct section_ctx *ctx, const struct rdma_fn *end)
 {
 	probe_needs_function(p, end->fn);
 	probe_needs_node(p, ctx->node, end->fn->numa);
 }
 
-static void judges(struct probe *p, const struct step_ctx *ctx, const struct ynode *check,
+static void judges(struct probe *p, const struct section_ctx *ctx, const struct ynode *check,
 		   const struct rdma_fn *near, const struct rdma_fn *far)
 {
 	const char *size = ynode_text(check, "size", NULL);
@@ -180,8 +180,8 @@ static void judges(struct probe *p, const struct step_ctx *ctx, const struct yno
 	probe_judges(p, check, "min_messages", "messages", QUANTITY_MESSAGES, NULL);
 }
 
-static void want_loopback(const struct step_ctx *ctx, const char *name, const struct ynode *check,
-			  struct probes *ret)
+static void want_loopback(const struct section_ctx *ctx, const char *name,
+			  const struct ynode *check, struct probes *ret)
 {
 	struct rdma_fns ends cleanup_fns = {0};
 
@@ -199,7 +199,7 @@ static void want_loopback(const struct step_ctx *ctx, const char *name, const st
 	}
 }
 
-static void want_pair(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+static void want_pair(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 		      const struct rdma_fn *near, const struct rdma_fn *far, struct probes *ret)
 {
 	struct probe *p;
@@ -224,7 +224,7 @@ static void want_pair(const struct step_ctx *ctx, const char *name, const struct
 }
 
 /* Of a set with another: the first with the first, and so on. Alone: a ring. */
-static void want_pairs(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+static void want_pairs(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 		       struct probes *ret)
 {
 	const char *on = ynode_text(check, "on", ""), *with = ynode_text(check, "with", NULL);

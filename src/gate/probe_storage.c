@@ -44,7 +44,7 @@ static bool wants_rdma(const struct ynode *mount)
 	return false;
 }
 
-static void want_storage(const struct step_ctx *ctx, const char *name, const struct ynode *check,
+static void want_storage(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 			 struct probes *ret)
 {
 	const char *path = ynode_text(check, "path", ""), *dir;

@@ -13,7 +13,7 @@
 
 #define DEV "/sys/bus/pci/devices/"
 
-/* given: the step has judged topology already. */
+/* given: the section has judged topology already. */
 static int check_given(const struct kind_ctx *ctx, struct change *c, const char *arg,
 		       struct err *err)
 {

@@ -22,7 +22,7 @@ void forget_vf_address(const struct change *c);
 
 /*
  * eswitch.c, "eswitch:PF" and "eswitch_with_vfs:PF": legacy or switchdev. The first removes the
- * PF's VFs before, the second unbinds them: which one a driver wants, steps/ knows.
+ * PF's VFs before, the second unbinds them: which one a driver wants, sections/ knows.
  */
 int look_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err);
 int set_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err);

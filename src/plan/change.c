@@ -139,7 +139,7 @@ void change_note(struct change *c, const char *fmt, ...)
 	SETTER(note);
 }
 
-struct change *plan_add(struct plan *plan, const char *step, enum kind_id kind, enum stage stage,
+struct change *plan_add(struct plan *plan, const char *section, enum kind_id kind, enum stage stage,
 			enum phase phase, struct place origin, const char *id_fmt, ...)
 {
 	struct change *c = xnew(struct change);
@@ -148,7 +148,7 @@ struct change *plan_add(struct plan *plan, const char *step, enum kind_id kind, 
 	va_start(ap, id_fmt);
 	replace_v(&c->id, id_fmt, ap);
 	va_end(ap);
-	c->step = step;
+	c->section = section;
 	c->kind = kind;
 	c->stage = stage;
 	c->phase = phase;

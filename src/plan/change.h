@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The list of changes: the one model that plan, apply, verify, text and JSON are loops
- * and renderings of. Steps make changes, kinds look at and set them, the engine runs them.
+ * and renderings of. Sections make changes, kinds look at and set them, the engine runs them.
  */
 #pragma once
 
@@ -95,8 +95,8 @@ struct rivals {
 };
 
 struct change {
-	char *id;	  /* profile path + PCI address + VF index; the same in every run */
-	const char *step; /* its section; static */
+	char *id;	     /* profile path + PCI address + VF index; the same in every run */
+	const char *section; /* its name; static */
 	enum kind_id kind;
 	enum stage stage;
 	enum phase phase;
@@ -151,7 +151,7 @@ struct plan {
 };
 
 /* Appends a change; the caller fills what it wants to differ from the defaults. */
-struct change *plan_add(struct plan *plan, const char *step, enum kind_id kind, enum stage stage,
+struct change *plan_add(struct plan *plan, const char *section, enum kind_id kind, enum stage stage,
 			enum phase phase, struct place origin, const char *id_fmt, ...)
 	__attribute__((format(printf, 7, 8)));
 struct change *plan_find(const struct plan *plan, const char *id);
@@ -167,10 +167,10 @@ void plan_free(struct plan *plan);
  */
 void plan_share_files(struct plan *plan, size_t from);
 /*
- * Lets the changes of that step, all of KIND_ATTR, and those of other steps know of one another
- * where both may be about one file.
+ * Lets the changes of that section, all of KIND_ATTR, and those of other sections know of one
+ * another where both may be about one file.
  */
-void plan_find_contests(struct plan *plan, const char *step);
+void plan_find_contests(struct plan *plan, const char *section);
 
 /* Setters that own their text. */
 void change_target(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

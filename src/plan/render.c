@@ -27,7 +27,7 @@ json_t *change_to_json(const struct change *c)
 	json_t *obj = json_object();
 
 	put_text(obj, "id", c->id);
-	put_text(obj, "step", c->step);
+	put_text(obj, "step", c->section);
 	put_text(obj, "stage", stage_name(c->stage));
 	put_text(obj, "kind", kind_name(c->kind));
 	put_text(obj, "state", state_name(c->state));

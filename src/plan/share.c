@@ -94,16 +94,17 @@ static void contest(struct change *line, struct change *c)
 {
 	bool alias;
 
-	if (!files_of(c) || streq(c->step, line->step) || c->while_id ||
+	if (!files_of(c) || streq(c->section, line->section) || c->while_id ||
 	    !targets_meet(line->target, files_of(c), &alias))
 		return;
 	add_rival(&line->contests, as_rival(c, alias));
 	add_rival(&c->contests, as_rival(line, alias));
 }
 
-void plan_find_contests(struct plan *plan, const char *step)
+void plan_find_contests(struct plan *plan, const char *section)
 {
 	for (size_t i = 0; i < plan->list.n; i++)
-		for (size_t j = 0; streq(plan->list.v[i]->step, step) && j < plan->list.n; j++)
+		for (size_t j = 0; streq(plan->list.v[i]->section, section) && j < plan->list.n;
+		     j++)
 			contest(plan->list.v[i], plan->list.v[j]);
 }

@@ -152,7 +152,7 @@ static void map(struct str *out, const struct ynode *n, int indent, bool inline_
 
 void profile_emit(const struct profile *p, struct str *out)
 {
-	for (const struct field *f = schema_top.fields; f->name; f++) {
+	for (const struct field *f = schema_profile()->fields; f->name; f++) {
 		int i = ynode_index(p->doc, f->name);
 
 		if (i < 0 || streq(f->name, "extends"))

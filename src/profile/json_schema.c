@@ -415,11 +415,11 @@ json_t *json_schema(void)
 	struct gen g = {0};
 	json_t *doc, *definitions = json_object();
 
-	count(&g, &schema_top, false, false, true);
+	count(&g, schema_profile(), false, false, true);
 	for (size_t i = 0; i < g.defs.n; i++)
 		if (g.defs.v[i].uses > 1)
 			name_def(&g, &g.defs.v[i]);
-	doc = value_of(&g, &schema_top, false);
+	doc = value_of(&g, schema_profile(), false);
 	for (size_t i = 0; i < g.defs.n; i++) {
 		const struct def *d = &g.defs.v[i];
 

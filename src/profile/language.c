@@ -167,7 +167,7 @@ static const struct spec cpu_count = {
 	.min = 1,
 	.max = 8192,
 };
-static const struct spec expect = {
+const struct spec spec_expect = {
 	.kind = SPEC_MAP,
 	.what = "a map of what the machine must have",
 	.fields = FIELDS(KEY("cpu_sockets", &socket_count), KEY("memory", &memory),
@@ -194,7 +194,7 @@ static const struct spec firmware_versions = {
 	.key = &spec_set_name,
 	.item = &version_wanted,
 };
-static const struct spec require = {
+const struct spec spec_require = {
 	.kind = SPEC_MAP,
 	.what = "a map (kernel, driver, firmware)",
 	.fields = FIELDS(KEY("kernel", &version_wanted), KEY("driver", &driver_versions),
@@ -225,7 +225,7 @@ static const struct spec kernel_arg_list = {
 	.item = &kernel_arg,
 	.identity = ITEM_ARG,
 };
-static const struct spec kernel_args = {
+const struct spec spec_kernel_args = {
 	.kind = SPEC_MAP,
 	.what = "a map (iommu, isolate_cpus, set)",
 	.fields = FIELDS(KEY("iommu", &iommu), KEY("isolate_cpus", &spec_cpus),
@@ -262,7 +262,7 @@ static const struct spec page_pool = {
 			 KEY("nodes", &page_nodes), KEY("at", &page_when),
 			 KEY("default", &spec_bool)),
 };
-static const struct spec hugepages = {
+const struct spec spec_hugepages = {
 	.kind = SPEC_LIST,
 	.what = "a list of page pools, such as - {size: 1G, per_node: 32}",
 	.item = &page_pool,
@@ -314,7 +314,7 @@ static const struct spec module_options = {
 	.key = &spec_module,
 	.item = &module_params,
 };
-static const struct spec modules = {
+const struct spec spec_modules = {
 	.kind = SPEC_MAP,
 	.what = "a map (load, options, blacklist)",
 	.fields = FIELDS(KEY("load", &module_load), KEY("options", &module_options),
@@ -346,13 +346,13 @@ static const struct spec sysfs_path = {
 	.pattern = "^/sys" PATH_PARTS("[!-,0-~-]", "[!-.0-~]") "$",
 };
 /* Both apply in document order. */
-static const struct spec sysctl = {
+const struct spec spec_sysctl = {
 	.kind = SPEC_MAP_OF,
 	.what = "a map such as {net.core.rmem_max: 268435456}",
 	.key = &sysctl_key,
 	.item = &kernel_value_item,
 };
-static const struct spec sysfs = {
+const struct spec spec_sysfs = {
 	.kind = SPEC_MAP_OF,
 	.what = "a map of paths below /sys/ to values",
 	.key = &sysfs_path,
@@ -384,7 +384,7 @@ const struct spec spec_units = {
 	.item = &unit_name,
 	.identity = ITEM_TEXT,
 };
-static const struct spec limits = {
+const struct spec spec_limits = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {memlock: unlimited, units: [containerd.service]}",
 	.fields = FIELDS(KEY("memlock", &spec_memlock), KEY("nofile", &file_limit),
@@ -419,7 +419,7 @@ static const struct spec mount = {
 			 KEY("options", &mount_options), KEY("optional", &spec_bool),
 			 KEY("timeout", &mount_timeout)),
 };
-static const struct spec mounts = {
+const struct spec spec_mounts = {
 	.kind = SPEC_MAP_OF,
 	.what = "a map of mount points",
 	.key = &mount_point,
@@ -470,7 +470,7 @@ const struct spec schema_site = {
 #define OF_THE_FILE (FIELD_NO_DROPIN | FIELD_NOT_INHERITED)
 
 /* match is inherited: a variant of a SKU need not repeat what it shares with its base. */
-const struct spec schema_top = {
+const struct spec schema_document = {
 	.kind = SPEC_MAP,
 	.what = "a map of sections",
 	.fields = FIELDS(KEY_IS("schema", &schema_number, FIELD_OWN | FIELD_NOT_INHERITED),
@@ -479,12 +479,5 @@ const struct spec schema_top = {
 			 KEY_IS("extends", &extends, OF_THE_FILE),
 			 KEY_IS("abstract", &spec_bool, OF_THE_FILE),
 			 KEY_IS("priority", &priority, OF_THE_FILE), KEY("match", &match),
-			 KEY("devices", &devices), KEY("require", &require),
-			 KEY("unsupported", &unsupported), KEY("expect", &expect),
-			 KEY("kernel_args", &kernel_args), KEY("hugepages", &hugepages),
-			 KEY("modules", &modules), KEY("rdma", &spec_rdma),
-			 KEY("sriov", &spec_sriov), KEY("link", &spec_link), KEY("qos", &spec_qos),
-			 KEY("pcie", &spec_pcie), KEY("irq", &spec_irq), KEY("sysctl", &sysctl),
-			 KEY("sysfs", &sysfs), LATER("limits", &limits), LATER("mounts", &mounts),
-			 KEY("pairs", &spec_pairs), KEY("gate", &spec_gate)),
+			 KEY("devices", &devices), KEY("unsupported", &unsupported)),
 };

@@ -36,7 +36,10 @@
 /* Values that more than one table has. */
 extern const struct spec spec_bool, spec_cpus, spec_module, spec_set_name, spec_memlock, spec_units;
 
-/* Sections with tables of their own. */
-extern const struct spec spec_sriov, spec_rdma, spec_link, spec_qos, spec_pcie, spec_irq,
-	spec_pairs;
-extern const struct spec spec_gate;
+/* The keys of a profile that are no section. */
+extern const struct spec schema_document;
+
+/* What the sections hold. */
+extern const struct spec spec_expect, spec_require, spec_kernel_args, spec_hugepages, spec_modules,
+	spec_rdma, spec_sriov, spec_pcie, spec_link, spec_qos, spec_irq, spec_sysctl, spec_sysfs,
+	spec_limits, spec_mounts, spec_pairs, spec_gate;

@@ -36,7 +36,7 @@ static bool identity_is_sound(const struct diags *diags)
 	for (size_t i = 0; i < diags->list.n; i++) {
 		const struct diag *d = &diags->list.v[i];
 		cleanup_free char *top = xstrndup(d->key, strcspn(d->key, ".["));
-		const struct field *f = spec_field(&schema_top, top);
+		const struct field *f = spec_field(schema_profile(), top);
 
 		if (d->warning)
 			continue;

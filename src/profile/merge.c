@@ -107,7 +107,7 @@ static void lay_over(struct merge *m, struct ynode *base, const struct ynode *ov
 /* match is inherited from bases: a variant of a SKU need not repeat what it shares. */
 static bool is_left_out(const char *key, enum layer what)
 {
-	const struct field *f = spec_field(&schema_top, key);
+	const struct field *f = spec_field(schema_profile(), key);
 
 	if (what == LAYER_OWN || !f)
 		return false;
@@ -122,7 +122,7 @@ void merge_layer(struct ynode *doc, const struct ynode *layer, enum layer what, 
 		size_t was = keypath_key(&m.path, layer->keys.v[i]->text);
 
 		if (!is_left_out(layer->keys.v[i]->text, what))
-			lay_key(&m, doc, layer->keys.v[i], layer->items.v[i], &schema_top);
+			lay_key(&m, doc, layer->keys.v[i], layer->items.v[i], schema_profile());
 		keypath_back(&m.path, was);
 	}
 	str_free(&m.path);

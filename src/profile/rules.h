@@ -105,9 +105,6 @@ void want_cpus(struct ruling *r, const struct ynode *n, const char *key, const c
 
 /* --- device sets -------------------------------------------------------------------------- */
 
-/* The sections that speak of sets; NULL ends them. */
-extern const char *const set_sections[];
-
 const struct selector *find_set(const struct ruling *r, const char *name);
 /* expect: 0 */
 bool must_be_absent(const struct selector *s);

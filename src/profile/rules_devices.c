@@ -7,10 +7,9 @@
 #include <strings.h>
 
 #include "base/pattern.h"
+#include "profile/section.h"
 
 enum { SETS_DEPTH_MAX = 8 }; /* of sets in sets */
-
-const char *const set_sections[] = {"sriov", "link", "qos", "pcie", "irq", NULL};
 
 const struct selector *find_set(const struct ruling *r, const char *name)
 {
@@ -355,12 +354,12 @@ static void add_view(const struct ruling *r, struct ynode *view, const struct se
 
 	if (up && depth <= SETS_DEPTH_MAX)
 		add_view(r, view, up, depth + 1);
-	for (size_t i = 0; set_sections[i]; i++) {
-		const struct ynode *own = ynode_get(section(r, set_sections[i]), s->name);
-		cleanup_ynode struct ynode *key = ynode_scalar(view->at, set_sections[i], true);
+	for (const struct section *const *sec = sections; *sec; sec++) {
+		const struct ynode *own = ynode_get(section(r, (*sec)->name), s->name);
+		cleanup_ynode struct ynode *key = ynode_scalar(view->at, (*sec)->name, true);
 		cleanup_ynode struct ynode *wrap = NULL;
 
-		if (!own || own->kind != YAML_MAP)
+		if (!section_is_per_set(*sec) || !own || own->kind != YAML_MAP)
 			continue;
 		wrap = ynode_new(YAML_MAP, own->at);
 		ynode_set(wrap, key, ynode_copy(own));

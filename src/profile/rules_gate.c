@@ -88,7 +88,7 @@ static void want_key(struct ruling *r, const struct ynode *check, const char *na
 static void judge_keys(struct ruling *r, const struct ynode *check, const char *name,
 		       const struct check_keys *k)
 {
-	const struct spec *all = spec_child(spec_child(&schema_top, "gate"), "checks");
+	const struct spec *all = spec_child(spec_child(schema_profile(), "gate"), "checks");
 	const struct spec *spec = spec_child(all, "any");
 	cleanup_free char *known = keys_text(k);
 

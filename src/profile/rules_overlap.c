@@ -5,6 +5,7 @@
  * order in the file, which nobody means.
  */
 #include "profile/rules.h"
+#include "profile/section.h"
 
 struct pair {
 	struct ruling *r;
@@ -70,8 +71,9 @@ static void judge_section(struct ruling *r, const char *name, const struct ynode
 
 static void overlaps_agree(struct ruling *r)
 {
-	for (size_t i = 0; set_sections[i]; i++)
-		judge_section(r, set_sections[i], section(r, set_sections[i]));
+	for (const struct section *const *s = sections; *s; s++)
+		if (section_is_per_set(*s))
+			judge_section(r, (*s)->name, section(r, (*s)->name));
 }
 
 const struct rule rules_overlap[] = {

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "profile/section.h"
+
 static void add(struct set_references *refs, const struct ynode *at, char *key)
 {
 	struct set_reference ref = {.at = at, .key = key};
@@ -26,8 +28,9 @@ void set_references(const struct profile *p, struct set_references *ret)
 	const struct ynode *pairs = profile_section(p, "pairs");
 	const struct ynode *checks = tree_get(p->doc, "gate.checks");
 
-	for (size_t i = 0; set_sections[i]; i++)
-		add_keys(ret, profile_section(p, set_sections[i]), set_sections[i]);
+	for (const struct section *const *s = sections; *s; s++)
+		if (section_is_per_set(*s))
+			add_keys(ret, profile_section(p, (*s)->name), (*s)->name);
 	add_keys(ret, tree_get(p->doc, "require.firmware"), "require.firmware");
 	add(ret, tree_get(pairs, "nics"), xstrdup("pairs.nics"));
 	add(ret, tree_get(pairs, "gpus"), xstrdup("pairs.gpus"));

@@ -7,6 +7,8 @@
 
 #include "base/mem.h"
 #include "profile/keypath.h"
+#include "profile/language.h"
+#include "profile/section.h"
 
 struct walk {
 	struct diags *diags;
@@ -17,6 +19,41 @@ struct walk {
 static void check_value(struct walk *w, const struct spec *s, const struct ynode *n);
 
 /* --- specs -------------------------------------------------------------------------------- */
+
+static struct field field_of(const struct section *s)
+{
+	return (struct field){s->name, s->spec, s->emit ? 0 : FIELD_LATER};
+}
+
+const struct spec *schema_profile(void)
+{
+	static VEC(struct field) fields;
+	static struct spec profile;
+
+	if (fields.n)
+		return &profile;
+	for (const struct field *f = schema_document.fields; f->name; f++)
+		vec_push(&fields, *f);
+	for (const struct section *const *s = sections; *s; s++)
+		vec_push(&fields, field_of(*s));
+	vec_push(&fields, (struct field){0});
+	profile = schema_document;
+	profile.fields = fields.v;
+	return &profile;
+}
+
+const struct section *section_find(const char *name)
+{
+	for (const struct section *const *s = sections; *s; s++)
+		if (streq((*s)->name, name))
+			return *s;
+	return NULL;
+}
+
+bool section_is_per_set(const struct section *s)
+{
+	return s->spec->kind == SPEC_MAP_OF && s->spec->key == &spec_set_name;
+}
 
 const struct field *spec_field(const struct spec *spec, const char *key)
 {
@@ -52,7 +89,7 @@ bool spec_may_append(const struct spec *map, const struct field *field)
 {
 	const struct spec *list = spec_for(field->spec, YAML_LIST);
 
-	if (map == &schema_top && field->flags & FIELD_NOT_INHERITED)
+	if (map == schema_profile() && field->flags & FIELD_NOT_INHERITED)
 		return false;
 	return list && list->kind == SPEC_LIST;
 }
@@ -234,7 +271,7 @@ static void refuse_later(struct walk *w, const struct spec *s, const struct ynod
 
 	diag_error(w->diags, key->at, str_get(&w->path),
 		   "this %s is not implemented; remove it (implemented: %s)",
-		   s == &schema_top ? "section" : "key", known);
+		   s == schema_profile() ? "section" : "key", known);
 }
 
 /* `key+:` needs a list to append to, and is nonsense beside `key:`. */
@@ -339,7 +376,7 @@ static void check_value(struct walk *w, const struct spec *s, const struct ynode
 static bool schema_is_ours(const struct ynode *doc, struct diags *diags)
 {
 	const struct ynode *n = ynode_get(doc, "schema");
-	const struct spec *s = spec_child(&schema_top, "schema");
+	const struct spec *s = spec_child(schema_profile(), "schema");
 	cleanup_str struct str why = {0};
 
 	if (!n || n->kind != YAML_SCALAR || !*n->text || n->text[strspn(n->text, "0123456789")])
@@ -363,7 +400,7 @@ bool schema_check(const struct ynode *doc, enum schema_doc kind, struct diags *d
 	}
 	if (!schema_is_ours(doc, diags))
 		return false;
-	check_value(&w, kind == SCHEMA_SITE ? &schema_site : &schema_top, doc);
+	check_value(&w, kind == SCHEMA_SITE ? &schema_site : schema_profile(), doc);
 	str_free(&w.path);
 	return true;
 }
@@ -411,6 +448,6 @@ void schema_complete(const struct ynode *doc, struct diags *diags)
 {
 	struct walk w = {.diags = diags};
 
-	complete(&w, &schema_top, doc);
+	complete(&w, schema_profile(), doc);
 	str_free(&w.path);
 }

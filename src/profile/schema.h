@@ -70,7 +70,8 @@ struct spec {
 
 enum schema_doc { SCHEMA_PROFILE, SCHEMA_DROPIN, SCHEMA_SITE };
 
-extern const struct spec schema_top;
+/* What a profile may hold: the keys of the document, then the sections. */
+const struct spec *schema_profile(void);
 extern const struct spec schema_site; /* of railhead.conf */
 
 /*

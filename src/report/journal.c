@@ -44,10 +44,11 @@ void journal_change(const struct run *run, enum stage stage, const struct change
 		"MESSAGE=%s: %s%s%s", c->id, state_name(c->state), c->reason ? ": " : "",
 		or_empty(c->reason), "PRIORITY=%i", bad ? LOG_ERR : LOG_INFO, "MESSAGE_ID=%s",
 		bad ? MESSAGE_ID_CHANGE_FAILED : MESSAGE_ID_CHANGE_SET, "RAILHEAD_CHANGE=%s", c->id,
-		"STEP=%s", c->step, "STAGE=%s", stage_name(stage), "BEFORE=%s", or_empty(c->before),
-		"AFTER=%s", or_empty(c->observed), "WANTED=%s", c->desired, "RESULT=%s",
-		state_name(c->state), "DURATION_USEC=%llu", (unsigned long long)c->duration,
-		"PROFILE=%s", profile_name(run), "PROFILE_LINE=%s", line, NULL);
+		"STEP=%s", c->section, "STAGE=%s", stage_name(stage), "BEFORE=%s",
+		or_empty(c->before), "AFTER=%s", or_empty(c->observed), "WANTED=%s", c->desired,
+		"RESULT=%s", state_name(c->state), "DURATION_USEC=%llu",
+		(unsigned long long)c->duration, "PROFILE=%s", profile_name(run), "PROFILE_LINE=%s",
+		line, NULL);
 }
 
 static void journal_vfs(const struct libsystemd *sd, const struct run *run, unsigned int stages,

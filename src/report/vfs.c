@@ -86,7 +86,7 @@ static void widen(struct span *span, uint64_t from, uint64_t to)
 
 static bool is_of(const struct change *c, const char *pf)
 {
-	return streq(c->step, "sriov") && c->started && str_starts(c->lane, pf);
+	return streq(c->section, "sriov") && c->started && str_starts(c->lane, pf);
 }
 
 static void add_part(json_t *line, const char *name, const struct span *span, uint64_t start)

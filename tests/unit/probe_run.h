@@ -31,15 +31,14 @@ struct on_machine {
 	struct node node;
 	struct profile *profile;
 	struct device_sets sets;
-	struct step_ctx ctx;
+	struct section_ctx ctx;
 };
 
-/* With these sections, and a gate of one check, c. */
-static inline void on_machine(struct tmp *t, const char *sections, const char *check,
+/* With these other sections, and a gate of one check, c. */
+static inline void on_machine(struct tmp *t, const char *others, const char *check,
 			      struct on_machine *ret)
 {
-	cleanup_free char *yaml =
-		xasprintf("%s%sgate: {checks: {c: {%s}}}\n", HEAD, sections, check);
+	cleanup_free char *yaml = xasprintf("%s%sgate: {checks: {c: {%s}}}\n", HEAD, others, check);
 	struct err err = {0};
 
 	*ret = (struct on_machine){0};
@@ -53,7 +52,7 @@ static inline void on_machine(struct tmp *t, const char *sections, const char *c
 	assert_int_equal(device_sets_resolve(&ret->node, ret->profile->devices.v,
 					     ret->profile->devices.n, &ret->sets, &err),
 			 0);
-	ret->ctx = (struct step_ctx){&t->root, &ret->node, ret->profile, &ret->sets};
+	ret->ctx = (struct section_ctx){&t->root, &ret->node, ret->profile, &ret->sets};
 }
 
 static inline void on_machine_free(struct on_machine *m)
@@ -64,10 +63,10 @@ static inline void on_machine_free(struct on_machine *m)
 }
 
 /*
- * The probes of a check of that family, in a profile that has these sections besides, on the
+ * The probes of a check of that family, in a profile that has these other sections, on the
  * machine that is the tree.
  */
-static inline void gives(struct tmp *t, const char *sections, const struct probe_family *family,
+static inline void gives(struct tmp *t, const char *others, const struct probe_family *family,
 			 const char *check, const char *want)
 {
 	cleanup_free char *keys = xasprintf("run: %s, %s", family->run, check);
@@ -77,7 +76,7 @@ static inline void gives(struct tmp *t, const char *sections, const struct probe
 	struct on_machine m;
 	const struct ynode *checks;
 
-	on_machine(t, sections, keys, &m);
+	on_machine(t, others, keys, &m);
 	checks = ynode_get(profile_section(m.profile, "gate"), "checks");
 	family->want(&m.ctx, "c", checks->items.v[0], &probes);
 	for (size_t i = 0; i < probes.list.n; i++) {

@@ -854,7 +854,7 @@ static void test_wait_each_set(void **state)
 }
 
 /* What comes ends the wait: nothing is then missing, and nothing more is said. */
-static void wait_ends(struct tmp *t, const char *sections)
+static void wait_ends(struct tmp *t, const char *sriov)
 {
 	cleanup_str struct str told = {0};
 
@@ -865,7 +865,7 @@ static void wait_ends(struct tmp *t, const char *sections)
 	tmp_write(t, "run/udev/data/n4", "I:1\n");
 	tmp_write(t, "run/udev/data/n5", "E:ID_RENAMING=1\n");
 	udev_works_on = t;
-	assert_true(wait_devices(t, sections, &told) < 30 * (uint64_t)SECOND);
+	assert_true(wait_devices(t, sriov, &told) < 30 * (uint64_t)SECOND);
 	udev_works_on = NULL;
 	assert_string_equal(told.s, "waiting for devices: udev has not named ens2 of " PF1);
 }

@@ -500,7 +500,7 @@ static void test_causes(void **state)
 	};
 	struct tmp *t = *state;
 	struct node node = {0};
-	struct step_ctx ctx = {.root = &t->root, .node = &node};
+	struct section_ctx ctx = {.root = &t->root, .node = &node};
 	struct ynode *check = parse("{run: rdma_loopback, min: 20GB/s}");
 	struct probes probes = {0};
 	struct probe *p = rdma_probe(&probes, check, "0000:3b:00.0");
@@ -559,7 +559,7 @@ static void test_pcie_ceiling(void **state)
 /* A word that the language has and nobody does would pass for ever. */
 static void test_each_run_is_built(void **state)
 {
-	const struct spec *checks = spec_child(spec_child(&schema_top, "gate"), "checks");
+	const struct spec *checks = spec_child(spec_child(schema_profile(), "gate"), "checks");
 	const struct spec *run = spec_child(spec_child(checks, "any"), "run");
 
 	(void)state;

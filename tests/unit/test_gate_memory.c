@@ -42,7 +42,7 @@ static struct ynode *parse(const char *text)
 struct trial {
 	struct profile profile;
 	struct node node;
-	struct step_ctx ctx;
+	struct section_ctx ctx;
 	struct ynode *check;
 	struct probes probes;
 };
@@ -52,7 +52,7 @@ static void begin(struct trial *x, struct tmp *t, const char *profile, const cha
 	const char *run;
 
 	*x = (struct trial){.profile = {.doc = parse(profile)}, .check = parse(check)};
-	x->ctx = (struct step_ctx){.root = &t->root, .node = &x->node, .profile = &x->profile};
+	x->ctx = (struct section_ctx){.root = &t->root, .node = &x->node, .profile = &x->profile};
 	cpus_parse("0-2", &x->node.nodes);
 	cpus_parse("0-1", &x->node.nodes_with_cpu);
 	run = ynode_text(x->check, "run", "");

@@ -15,7 +15,7 @@ struct site {
 	struct pci_fn nic;
 	struct device_sets sets;
 	struct node node;
-	struct step_ctx ctx;
+	struct section_ctx ctx;
 	struct probes probes;
 };
 
@@ -34,7 +34,7 @@ static void open_site(struct site *s, const struct tmp *t, const struct probe_fa
 	vec_push(&set.fn, &s->nic);
 	vec_push(&s->sets.set, set);
 	cpus_parse("0-1", &s->node.nodes);
-	s->ctx = (struct step_ctx){&t->root, &s->node, &s->profile, &s->sets};
+	s->ctx = (struct section_ctx){&t->root, &s->node, &s->profile, &s->sets};
 	checks = ynode_get(profile_section(&s->profile, "gate"), "checks");
 	family->want(&s->ctx, checks->keys.v[0]->text, checks->items.v[0], &s->probes);
 	assert_int_equal(s->probes.list.n, 1);

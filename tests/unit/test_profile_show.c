@@ -13,7 +13,7 @@
 #include "profile/emit.h"
 #include "profile/site.h"
 #include "profile_tmp.h"
-#include "steps/derived.h"
+#include "sections/derived.h"
 
 #ifndef FIXTURES
 #define FIXTURES "tests/fixtures/profiles"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "steps/sriov_net.h"
+#include "sections/sriov_net.h"
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -25,7 +25,7 @@ static struct change *add(const struct pci_fn *pf, unsigned int vf, const struct
 	return c;
 }
 
-static void emit_vfs(const struct step_ctx *ctx, const struct ynode *section,
+static void emit_vfs(const struct section_ctx *ctx, const struct ynode *section,
 		     const struct pci_fn *pf, struct plan *plan)
 {
 	const struct ynode *mtu = overlay_value(ctx, section, pf, "vf.mtu");
@@ -48,8 +48,8 @@ static void emit_vfs(const struct step_ctx *ctx, const struct ynode *section,
 /* --- network managers -------------------------------------------------------------------- */
 
 /* The value that asks for it, or NULL. */
-static const struct ynode *wants_unmanaged(const struct step_ctx *ctx, const struct ynode *section,
-					   const struct pci_fn *pf)
+static const struct ynode *wants_unmanaged(const struct section_ctx *ctx,
+					   const struct ynode *section, const struct pci_fn *pf)
 {
 	const struct ynode *value = overlay_value(ctx, section, pf, "vf.unmanaged");
 
@@ -61,7 +61,7 @@ static const struct ynode *wants_unmanaged(const struct step_ctx *ctx, const str
  * names and addresses of VFs are known only when they exist. NetworkManager obeys the property
  * NM_UNMANAGED, systemd-networkd a file that matches ours (systemd 243 and later).
  */
-static const struct ynode *make_rules(const struct step_ctx *ctx, const struct ynode *section,
+static const struct ynode *make_rules(const struct section_ctx *ctx, const struct ynode *section,
 				      const struct fn_list *pfs, struct str *ret)
 {
 	const struct ynode *why = NULL;
@@ -103,7 +103,7 @@ static void add_file(const char *id, const char *path, const char *text, const s
  * by which a set may choose them. The rules that an earlier profile of this boot left must go;
  * the other file says nothing without them.
  */
-static void emit_unmanaged(const struct step_ctx *ctx, const struct ynode *section,
+static void emit_unmanaged(const struct section_ctx *ctx, const struct ynode *section,
 			   const struct fn_list *pfs, struct plan *plan)
 {
 	cleanup_str struct str rules = {0}, network = {0};
@@ -120,7 +120,7 @@ static void emit_unmanaged(const struct step_ctx *ctx, const struct ynode *secti
 		add_file("sriov/unmanaged/udev", RULES, str_get(&rules), why ? why : section, plan);
 }
 
-void sriov_net_emit(const struct step_ctx *ctx, const struct ynode *section,
+void sriov_net_emit(const struct section_ctx *ctx, const struct ynode *section,
 		    const struct fn_list *pfs, struct plan *plan)
 {
 	emit_unmanaged(ctx, section, pfs, plan);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "steps/judged.h"
+#include "sections/judged.h"
 
 #include "base/mem.h"
 
-struct change *judged(struct plan *plan, const char *step, struct place at, const char *id,
+struct change *judged(struct plan *plan, const char *section, struct place at, const char *id,
 		      const char *desired, char *observed, bool holds, const char *remedy)
 {
-	struct change *c = plan_add(plan, step, KIND_CHECK, STAGE_GATE, PHASE_CHECK, at, "%s", id);
+	struct change *c =
+		plan_add(plan, section, KIND_CHECK, STAGE_GATE, PHASE_CHECK, at, "%s", id);
 
 	change_target(c, "given");
 	change_desired(c, "%s", desired);

@@ -6,8 +6,8 @@
  * once; a link that is up is never taken down for the sake of a setting (some drivers do that by
  * themselves), and down comes first.
  *
- * Its own MTU is set in this phase and those of its VFs in a later one (steps/sriov_net.c), in both
- * directions. Upwards a VF must not be first: ixgbe (82599) stops the reception of a VF whose
+ * Its own MTU is set in this phase and those of its VFs in a later one (sections/sriov_net.c), in
+ * both directions. Upwards a VF must not be first: ixgbe (82599) stops the reception of a VF whose
  * frames are longer than the PF's (ixgbe_set_vf_lpe()), and mlx5 bounds a vport by its port's MTU,
  * which only the PF sets. Downwards no driver asks that VFs go first: until they follow, what they
  * send too long is dropped by the port instead of by them. A PF that is made anew may reset its VFs
@@ -18,7 +18,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "steps/overlay.h"
+#include "profile/language.h"
+#include "sections/overlay.h"
 
 enum {
 	SET_MS = 30000, /* all queues made anew, once rtnl is free; seconds at most */
@@ -117,7 +118,7 @@ static struct change *add_change(const struct pci_fn *fn, const char *name, cons
 }
 
 /* A value of each name that any of the sets says something of. */
-static void emit_names(const struct step_ctx *ctx, const struct ynode *section,
+static void emit_names(const struct section_ctx *ctx, const struct ynode *section,
 		       const struct pci_fn *fn, const struct part *part, struct plan *plan)
 {
 	cleanup_str struct str text = {0};
@@ -137,7 +138,7 @@ static void emit_names(const struct step_ctx *ctx, const struct ynode *section,
 		add_change(fn, part->name, text.s, at, plan);
 }
 
-static void emit_keys(const struct step_ctx *ctx, const struct ynode *section,
+static void emit_keys(const struct section_ctx *ctx, const struct ynode *section,
 		      const struct pci_fn *fn, const struct part *part, struct plan *plan)
 {
 	cleanup_str struct str text = {0};
@@ -156,7 +157,7 @@ static void emit_keys(const struct step_ctx *ctx, const struct ynode *section,
 		add_change(fn, part->name, text.s, at, plan);
 }
 
-static void emit_value(const struct step_ctx *ctx, const struct ynode *section,
+static void emit_value(const struct section_ctx *ctx, const struct ynode *section,
 		       const struct pci_fn *fn, const struct part *part, struct plan *plan)
 {
 	cleanup_str struct str text = {0};
@@ -171,7 +172,7 @@ static void emit_value(const struct step_ctx *ctx, const struct ynode *section,
 		change_file(c, "/sys/bus/pci/devices/%s/net/*/%s", fn->addr, part->file);
 }
 
-static void emit_up(const struct step_ctx *ctx, const struct ynode *section,
+static void emit_up(const struct section_ctx *ctx, const struct ynode *section,
 		    const struct pci_fn *fn, const char *when, struct plan *plan)
 {
 	static const struct part part = {.name = "up", .how = UP_OR_DOWN};
@@ -182,7 +183,7 @@ static void emit_up(const struct step_ctx *ctx, const struct ynode *section,
 }
 
 /* A VF's MTU is nothing to try while its PF's could not be set. */
-static void order_vfs(const struct step_ctx *ctx, const struct pci_fn *fn, struct plan *plan)
+static void order_vfs(const struct section_ctx *ctx, const struct pci_fn *fn, struct plan *plan)
 {
 	unsigned int vfs = overlay_vfs(ctx, fn);
 	cleanup_free char *mtu = xasprintf("link/%s/mtu", fn->addr);
@@ -196,7 +197,7 @@ static void order_vfs(const struct step_ctx *ctx, const struct pci_fn *fn, struc
 	}
 }
 
-static void emit_function(const struct step_ctx *ctx, const struct ynode *section,
+static void emit_function(const struct section_ctx *ctx, const struct ynode *section,
 			  const struct pci_fn *fn, struct plan *plan)
 {
 	emit_up(ctx, section, fn, "false", plan);
@@ -214,7 +215,7 @@ static void emit_function(const struct step_ctx *ctx, const struct ynode *sectio
 	order_vfs(ctx, fn, plan);
 }
 
-static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
 	struct fn_list fns = {0};
@@ -227,4 +228,5 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	return 0;
 }
 
-const struct step step_link = {.section = "link", .knobs = true, .emit = emit};
+const struct section section_link = {
+	.name = "link", .spec = &spec_link, .awaits_netdevs = true, .knobs = true, .emit = emit};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "steps/derived.h"
+#include "sections/derived.h"
 
 #include "base/mem.h"
-#include "steps/step.h"
+#include "sections/sections.h"
 
 /* A number that is said exactly; 0 if it is not, or only bounded (">=2"). */
 static unsigned int exact(const struct ynode *expect, const char *key)
@@ -109,15 +109,15 @@ static struct ynode *known_part(const struct node *node, const struct ynode *sec
 	return part;
 }
 
-static void derive_section(const struct step_ctx *ctx, const struct step *step,
-			   const struct ynode *section, struct derived *ret)
+static void derive_section(const struct section_ctx *ctx, const struct section *section,
+			   const struct ynode *node, struct derived *ret)
 {
-	struct derived_section d = {.section = step->section};
-	cleanup_ynode struct ynode *part = known_part(ctx->node, section, &d);
+	struct derived_section d = {.section = section->name};
+	cleanup_ynode struct ynode *part = known_part(ctx->node, node, &d);
 	struct err err = {0};
 
-	if (part && step->kargs(ctx, part, &d.kargs, &err) < 0)
-		add_unknown(&d, section->at, err.text);
+	if (part && section->kargs(ctx, part, &d.kargs, &err) < 0)
+		add_unknown(&d, node->at, err.text);
 	if (d.kargs.n || d.unknown.n)
 		vec_push(&ret->list, d);
 }
@@ -126,18 +126,18 @@ void derive_kargs(const struct root *root, const struct node *node, const struct
 		  struct derived *ret)
 {
 	struct device_sets none = {0};
-	struct step_ctx ctx = {root, node, p, &none};
+	struct section_ctx ctx = {root, node, p, &none};
 	struct node expected;
 
 	node_from_expect(p, &expected);
 	if (!node)
 		ctx.node = &expected;
 	memset(ret, 0, sizeof(*ret));
-	for (const struct step *const *s = steps; *s; s++) {
-		const struct ynode *section = profile_section(p, (*s)->section);
+	for (const struct section *const *s = sections; *s; s++) {
+		const struct ynode *n = profile_section(p, (*s)->name);
 
-		if (section && (*s)->kargs)
-			derive_section(&ctx, *s, section, ret);
+		if (n && (*s)->kargs)
+			derive_section(&ctx, *s, n, ret);
 	}
 	node_free(&expected);
 }

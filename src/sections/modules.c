@@ -5,7 +5,8 @@
  */
 #include "base/mem.h"
 #include "base/str.h"
-#include "steps/step.h"
+#include "profile/language.h"
+#include "sections/sections.h"
 #include "sys/module.h"
 
 /*
@@ -27,7 +28,7 @@ static void add_options(struct str *text, const struct ynode *options)
 	}
 }
 
-static void emit_conf(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan)
+static void emit_conf(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan)
 {
 	const struct ynode *options = ynode_get(section, "options");
 	const struct ynode *blacklist = ynode_get(section, "blacklist");
@@ -89,7 +90,7 @@ static void emit_options(const struct ynode *options, struct plan *plan)
 	}
 }
 
-static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
 	const struct ynode *blacklist = ynode_get(section, "blacklist");
@@ -109,4 +110,4 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	return 0;
 }
 
-const struct step step_modules = {.section = "modules", .emit = emit};
+const struct section section_modules = {.name = "modules", .spec = &spec_modules, .emit = emit};

@@ -8,12 +8,13 @@
  */
 #include "base/mem.h"
 #include "base/str.h"
-#include "steps/overlay.h"
+#include "profile/language.h"
+#include "sections/overlay.h"
 
 #define DROP_IN "/run/systemd/system/irqbalance.service.d/50-railhead.conf"
 #define LIST "/run/railhead/irq-functions"
 
-static void emit_affinity(const struct step_ctx *ctx, const struct ynode *section,
+static void emit_affinity(const struct section_ctx *ctx, const struct ynode *section,
 			  const struct pci_fn *fn, struct plan *plan)
 {
 	const struct ynode *value = overlay_value(ctx, section, fn, "affinity");
@@ -45,7 +46,7 @@ static void add_file(const struct ynode *section, enum stage stage, const char *
  * Units of all distributions have the daemon in /usr/sbin and its arguments in one of the two
  * variables. Our script is the last argument, so that it is the one that is asked.
  */
-static char *drop_in(const struct step_ctx *ctx)
+static char *drop_in(const struct section_ctx *ctx)
 {
 	return xasprintf("# Written by railhead for profile %s; made anew at each boot.\n"
 			 "[Unit]\n"
@@ -58,7 +59,7 @@ static char *drop_in(const struct step_ctx *ctx)
 			 ctx->profile->name);
 }
 
-static char *list_of(const struct step_ctx *ctx, const struct ynode *section,
+static char *list_of(const struct section_ctx *ctx, const struct ynode *section,
 		     const struct fn_list *fns)
 {
 	struct str text = {0};
@@ -72,7 +73,8 @@ static char *list_of(const struct step_ctx *ctx, const struct ynode *section,
 }
 
 /* What an earlier profile of this boot left must go. */
-static void emit_removal(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan)
+static void emit_removal(const struct section_ctx *ctx, const struct ynode *section,
+			 struct plan *plan)
 {
 	if (root_exists(ctx->root, DROP_IN))
 		add_file(section, STAGE_INITRD, "irq/irqbalance/service", DROP_IN, "", plan);
@@ -80,7 +82,7 @@ static void emit_removal(const struct step_ctx *ctx, const struct ynode *section
 		add_file(section, STAGE_DEVICES, "irq/irqbalance/functions", LIST, "", plan);
 }
 
-static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
 	cleanup_free char *service = drop_in(ctx), *list = NULL;
@@ -101,4 +103,9 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	return 0;
 }
 
-const struct step step_irq = {.section = "irq", .always = true, .knobs = true, .emit = emit};
+const struct section section_irq = {.name = "irq",
+				    .spec = &spec_irq,
+				    .awaits_netdevs = true,
+				    .always = true,
+				    .knobs = true,
+				    .emit = emit};

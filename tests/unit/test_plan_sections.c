@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "steps/overlay.h"
-#include "steps/step.h"
+#include "sections/overlay.h"
+#include "sections/sections.h"
 #include "tree.h"
 
 #define HEAD "schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: QEMU}}\n"
@@ -57,7 +57,7 @@ static int setup(void **state)
 static void plan_it(struct tmp *t, const char *text, struct planned *p)
 {
 	cleanup_free char *yaml = xasprintf("%s%s", HEAD, text);
-	struct step_ctx ctx;
+	struct section_ctx ctx;
 
 	memset(p, 0, sizeof(*p));
 	assert_int_equal(node_survey(&t->root, &p->node, &p->err), 0);
@@ -70,10 +70,10 @@ static void plan_it(struct tmp *t, const char *text, struct planned *p)
 	assert_int_equal(device_sets_resolve(&p->node, p->profile->devices.v, p->profile->devices.n,
 					     &p->sets, &p->err),
 			 0);
-	ctx = (struct step_ctx){&t->root, &p->node, p->profile, &p->sets};
-	p->result = steps_kargs(&ctx, &p->kargs, &p->err);
+	ctx = (struct section_ctx){&t->root, &p->node, p->profile, &p->sets};
+	p->result = sections_kargs(&ctx, &p->kargs, &p->err);
 	if (p->result == 0)
-		p->result = steps_emit(&ctx, &p->plan, &p->err);
+		p->result = sections_emit(&ctx, &p->plan, &p->err);
 }
 
 static void planned_free(struct planned *p)
@@ -116,18 +116,18 @@ static void describe(const struct change *c, struct str *out)
 	str_add(out, "\n");
 }
 
-/* The changes of one step, or of all (NULL). */
-static char *description(const struct planned *p, const char *step)
+/* The changes of one section, or of all (NULL). */
+static char *description(const struct planned *p, const char *section)
 {
 	struct str out = {0};
 
 	for (size_t i = 0; i < p->plan.list.n; i++)
-		if (!step || streq(p->plan.list.v[i]->step, step))
+		if (!section || streq(p->plan.list.v[i]->section, section))
 			describe(p->plan.list.v[i], &out);
 	return str_take(&out);
 }
 
-static void gives(struct tmp *t, const char *step, const char *text, const char *want)
+static void gives(struct tmp *t, const char *section, const char *text, const char *want)
 {
 	cleanup_free char *got = NULL;
 	struct planned p;
@@ -135,7 +135,7 @@ static void gives(struct tmp *t, const char *step, const char *text, const char 
 	plan_it(t, text, &p);
 	if (p.result < 0)
 		fail_msg("%s: %s", text, p.err.text);
-	got = description(&p, step);
+	got = description(&p, section);
 	if (!streq(got, want)) {
 		/* fail_msg would cut it */
 		fprintf(stderr, "%s\ngives\n%s\nnot\n%s\n", text, got, want);
@@ -638,8 +638,8 @@ static void test_ids(void **state)
 		const struct change *c = p.plan.list.v[i];
 
 		assert_ptr_equal(plan_find(&p.plan, c->id), c);
-		if (!str_starts(c->id, "devices/")) /* the step expect has these */
-			assert_int_equal(strncmp(c->id, c->step, strlen(c->step)), 0);
+		if (!str_starts(c->id, "devices/")) /* the section expect has these */
+			assert_int_equal(strncmp(c->id, c->section, strlen(c->section)), 0);
 		if (c->waits_for)
 			assert_non_null(plan_find(&p.plan, c->waits_for));
 		if (c->while_id)

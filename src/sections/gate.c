@@ -9,7 +9,8 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "node/nearness.h"
-#include "steps/overlay.h"
+#include "profile/language.h"
+#include "sections/overlay.h"
 
 struct target {
 	const struct ynode *check; /* the check's map */
@@ -107,7 +108,7 @@ static void check_gpu_xid(const struct target *t, const char *where)
 	add(t, where, "", "gpu-xid", "none");
 }
 
-static void each(const struct step_ctx *ctx, const struct target *t,
+static void each(const struct section_ctx *ctx, const struct target *t,
 		 void (*emit_one)(const struct target *t, const char *where))
 {
 	bool vfs;
@@ -128,7 +129,7 @@ static void each(const struct step_ctx *ctx, const struct target *t,
 }
 
 /* units: of the machine, not of a function. */
-static void check_units(const struct step_ctx *ctx, const struct target *t)
+static void check_units(const struct section_ctx *ctx, const struct target *t)
 {
 	const struct ynode *units = ynode_get(t->check, "units");
 	const char *limit = ynode_text(t->check, "limit", "unlimited");
@@ -139,7 +140,7 @@ static void check_units(const struct step_ctx *ctx, const struct target *t)
 }
 
 /* gpudirect: each NIC of the one set with its GPU of the other, or the nearest to it. */
-static void check_direct(const struct step_ctx *ctx, const struct target *t)
+static void check_direct(const struct section_ctx *ctx, const struct target *t)
 {
 	const struct device_set *gpus = device_sets_find(ctx->sets, ynode_text(t->check, "on", ""));
 	const struct device_set *nics =
@@ -165,7 +166,7 @@ static void check_direct(const struct step_ctx *ctx, const struct target *t)
 static const struct look {
 	const char *run;
 	void (*one)(const struct target *t, const char *where);
-	void (*whole)(const struct step_ctx *ctx, const struct target *t);
+	void (*whole)(const struct section_ctx *ctx, const struct target *t);
 } looks[] = {
 	{"carrier", check_carrier, NULL},     {"pcie_link", check_pcie, NULL},
 	{"pcie_errors", check_errors, NULL},  {"rdma_link", check_rdma, NULL},
@@ -187,7 +188,7 @@ bool gate_looks(const char *run)
 	return look_of(run) != NULL;
 }
 
-bool gate_may_lack(const struct step_ctx *ctx, const struct ynode *check)
+bool gate_may_lack(const struct section_ctx *ctx, const struct ynode *check)
 {
 	return device_sets_lack(ctx->sets, ynode_text(check, "on", "")) ||
 	       device_sets_lack(ctx->sets, ynode_text(check, "with", ""));
@@ -203,7 +204,7 @@ static void complain_of_nothing(const struct target *t)
 	c->state = CHANGE_DIFFERS;
 }
 
-static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
 	const struct ynode *checks = ynode_get(section, "checks");
@@ -226,4 +227,4 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	return 0;
 }
 
-const struct step step_gate = {.section = "gate", .emit = emit};
+const struct section section_gate = {.name = "gate", .spec = &spec_gate, .emit = emit};

@@ -5,9 +5,10 @@
  */
 #include "base/mem.h"
 #include "base/str.h"
-#include "steps/overlay.h"
+#include "profile/language.h"
+#include "sections/overlay.h"
 
-static void emit_set(const struct step_ctx *ctx, const struct ynode *section,
+static void emit_set(const struct section_ctx *ctx, const struct ynode *section,
 		     const struct pci_fn *fn, const char *key, struct plan *plan)
 {
 	const struct ynode *value = overlay_value(ctx, section, fn, key);
@@ -24,7 +25,7 @@ static void emit_set(const struct step_ctx *ctx, const struct ynode *section,
 		change_file(c, "/sys/bus/pci/devices/%s/link/l*_aspm", fn->addr);
 }
 
-static void emit_payload(const struct step_ctx *ctx, const struct ynode *section,
+static void emit_payload(const struct section_ctx *ctx, const struct ynode *section,
 			 const struct pci_fn *fn, struct plan *plan)
 {
 	const struct ynode *value = overlay_value(ctx, section, fn, "max_payload");
@@ -39,7 +40,7 @@ static void emit_payload(const struct step_ctx *ctx, const struct ynode *section
 	c->compare = COMPARE_AT_LEAST;
 }
 
-static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
 	static const char *const keys[] = {"max_read_request", "relaxed_ordering", "aspm"};
@@ -56,4 +57,5 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	return 0;
 }
 
-const struct step step_pcie = {.section = "pcie", .knobs = true, .emit = emit};
+const struct section section_pcie = {
+	.name = "pcie", .spec = &spec_pcie, .knobs = true, .emit = emit};

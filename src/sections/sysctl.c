@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "steps/step.h"
+#include "profile/language.h"
+#include "sections/sections.h"
 
 /*
  * sysctl.d(5): where the first separator is a dot, dots and slashes change places, so that
@@ -22,11 +23,11 @@ static char *sysctl_path(const char *key)
 }
 
 /* A value is text, or a map {value: text, optional: bool}. */
-static void emit_value(const char *step, enum phase phase, const struct ynode *key,
+static void emit_value(const char *section, enum phase phase, const struct ynode *key,
 		       const struct ynode *value, const char *path, struct plan *plan)
 {
-	struct change *c = plan_add(plan, step, KIND_ATTR, STAGE_EARLY, phase, key->at, "%s/%s",
-				    step, key->text);
+	struct change *c = plan_add(plan, section, KIND_ATTR, STAGE_EARLY, phase, key->at, "%s/%s",
+				    section, key->text);
 
 	change_target(c, "%s", path);
 	change_desired(c, "%s",
@@ -35,8 +36,8 @@ static void emit_value(const char *step, enum phase phase, const struct ynode *k
 	c->late = true;
 }
 
-static int emit_sysctl(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
-		       struct err *err)
+static int emit_sysctl(const struct section_ctx *ctx, const struct ynode *section,
+		       struct plan *plan, struct err *err)
 {
 	size_t from = plan->list.n;
 
@@ -52,7 +53,7 @@ static int emit_sysctl(const struct step_ctx *ctx, const struct ynode *section, 
 	return 0;
 }
 
-static int emit_sysfs(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+static int emit_sysfs(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		      struct err *err)
 {
 	size_t from = plan->list.n;
@@ -66,5 +67,7 @@ static int emit_sysfs(const struct step_ctx *ctx, const struct ynode *section, s
 	return 0;
 }
 
-const struct step step_sysctl = {.section = "sysctl", .knobs = true, .emit = emit_sysctl};
-const struct step step_sysfs = {.section = "sysfs", .knobs = true, .emit = emit_sysfs};
+const struct section section_sysctl = {
+	.name = "sysctl", .spec = &spec_sysctl, .knobs = true, .emit = emit_sysctl};
+const struct section section_sysfs = {
+	.name = "sysfs", .spec = &spec_sysfs, .knobs = true, .emit = emit_sysfs};

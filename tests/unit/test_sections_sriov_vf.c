@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "steps/step.h"
+#include "sections/sections.h"
 #include "tree.h"
 
 #define HEAD "schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: QEMU}}\n"
@@ -53,7 +53,7 @@ struct planned {
 static void plan_it(struct tmp *t, const char *text, struct planned *p)
 {
 	cleanup_free char *yaml = xasprintf("%s%s%s", HEAD, DEVICES, text);
-	struct step_ctx ctx;
+	struct section_ctx ctx;
 
 	memset(p, 0, sizeof(*p));
 	assert_int_equal(node_survey(&t->root, &p->node, &p->err), 0);
@@ -67,8 +67,8 @@ static void plan_it(struct tmp *t, const char *text, struct planned *p)
 	assert_int_equal(device_sets_resolve(&p->node, p->profile->devices.v, p->profile->devices.n,
 					     &p->sets, &p->err),
 			 0);
-	ctx = (struct step_ctx){&t->root, &p->node, p->profile, &p->sets};
-	assert_int_equal(steps_emit(&ctx, &p->plan, &p->err), 0);
+	ctx = (struct section_ctx){&t->root, &p->node, p->profile, &p->sets};
+	assert_int_equal(sections_emit(&ctx, &p->plan, &p->err), 0);
 }
 
 static void planned_free(struct planned *p)
@@ -217,5 +217,5 @@ int main(void)
 		TEST(test_eswitch_order), TEST(test_rdma),
 	};
 
-	return cmocka_run_group_tests_name("steps/sriov_vf", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sections/sriov_vf", tests, NULL, NULL);
 }

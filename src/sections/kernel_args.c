@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "steps/step.h"
+#include "profile/language.h"
+#include "sections/sections.h"
 
 static void want(struct kargs *l, const struct ynode *why, const char *text)
 {
@@ -44,7 +45,7 @@ static const struct {
 	{"strict", CPU_ARM, {"iommu.passthrough=0", "iommu.strict=1"}},
 };
 
-static int want_iommu(const struct step_ctx *ctx, const struct ynode *iommu, struct kargs *l,
+static int want_iommu(const struct section_ctx *ctx, const struct ynode *iommu, struct kargs *l,
 		      struct err *err)
 {
 	for (size_t i = 0; i < array_len(iommu_args); i++) {
@@ -63,7 +64,7 @@ static int want_iommu(const struct step_ctx *ctx, const struct ynode *iommu, str
 }
 
 /* isolcpus and nohz_full must match; nohz_full offloads RCU callbacks as well. */
-static int want_isolation(const struct step_ctx *ctx, const struct ynode *list, struct kargs *l,
+static int want_isolation(const struct section_ctx *ctx, const struct ynode *list, struct kargs *l,
 			  struct err *err)
 {
 	struct cpus isolated, rest = ctx->node->cpus;
@@ -92,8 +93,8 @@ static int want_isolation(const struct step_ctx *ctx, const struct ynode *list, 
 	return 0;
 }
 
-static int own_kargs(const struct step_ctx *ctx, const struct ynode *section, struct kargs *wanted,
-		     struct err *err)
+static int own_kargs(const struct section_ctx *ctx, const struct ynode *section,
+		     struct kargs *wanted, struct err *err)
 {
 	const struct ynode *iommu = ynode_get(section, "iommu");
 	const struct ynode *isolate = ynode_get(section, "isolate_cpus");
@@ -121,13 +122,13 @@ static void want_entries(struct plan *plan, const struct ynode *section)
 	c->on_fail = ON_FAIL_WARN;
 }
 
-static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
 	struct kargs wanted cleanup_kargs = {0};
 	cleanup_free char *line = NULL;
 	struct change *c;
-	int r = steps_kargs(ctx, &wanted, err);
+	int r = sections_kargs(ctx, &wanted, err);
 
 	if (r < 0)
 		return r;
@@ -151,5 +152,8 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	return 0;
 }
 
-const struct step step_kernel_args = {
-	.section = "kernel_args", .always = true, .emit = emit, .kargs = own_kargs};
+const struct section section_kernel_args = {.name = "kernel_args",
+					    .spec = &spec_kernel_args,
+					    .always = true,
+					    .emit = emit,
+					    .kargs = own_kargs};

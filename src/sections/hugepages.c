@@ -9,7 +9,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "steps/step.h"
+#include "profile/language.h"
+#include "sections/sections.h"
 
 struct wish {
 	uint64_t pages[CPUS_MAX]; /* by node: whatever fits the set */
@@ -29,7 +30,7 @@ static void wish_nodes(const struct ynode *nodes, struct wish *w)
 	}
 }
 
-static int read_wish(const struct step_ctx *ctx, const struct ynode *item, struct wish *w,
+static int read_wish(const struct section_ctx *ctx, const struct ynode *item, struct wish *w,
 		     struct err *err)
 {
 	const struct cpus *there = &ctx->node->nodes;
@@ -58,8 +59,8 @@ static bool at_boot(const struct ynode *item)
 }
 
 /* default_hugepagesz first; hugepages= binds to the hugepagesz= right before it. */
-static int boot_kargs(const struct step_ctx *ctx, const struct ynode *section, struct kargs *wanted,
-		      struct err *err)
+static int boot_kargs(const struct section_ctx *ctx, const struct ynode *section,
+		      struct kargs *wanted, struct err *err)
 {
 	for (size_t i = 0; i < section->items.n; i++) {
 		const struct ynode *item = section->items.v[i];
@@ -111,7 +112,7 @@ static void emit_node(struct plan *plan, const struct ynode *item, int node, uin
 	change_desired(c, "%llu", (unsigned long long)pages);
 }
 
-static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
 	for (size_t i = 0; i < section->items.n; i++) {
@@ -127,4 +128,5 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	return 0;
 }
 
-const struct step step_hugepages = {.section = "hugepages", .emit = emit, .kargs = boot_kargs};
+const struct section section_hugepages = {
+	.name = "hugepages", .spec = &spec_hugepages, .emit = emit, .kargs = boot_kargs};

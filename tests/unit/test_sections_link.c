@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "steps/step.h"
+#include "sections/sections.h"
 #include "tree.h"
 
 #define HEAD                                                       \
@@ -41,7 +41,7 @@ struct planned {
 static void plan_it(struct tmp *t, const char *text, struct planned *p)
 {
 	cleanup_free char *yaml = xasprintf("%s%s", HEAD, text);
-	struct step_ctx ctx;
+	struct section_ctx ctx;
 	struct err err = {0};
 
 	memset(p, 0, sizeof(*p));
@@ -55,8 +55,8 @@ static void plan_it(struct tmp *t, const char *text, struct planned *p)
 	assert_int_equal(device_sets_resolve(&p->node, p->profile->devices.v, p->profile->devices.n,
 					     &p->sets, &err),
 			 0);
-	ctx = (struct step_ctx){&t->root, &p->node, p->profile, &p->sets};
-	assert_int_equal(steps_emit(&ctx, &p->plan, &err), 0);
+	ctx = (struct section_ctx){&t->root, &p->node, p->profile, &p->sets};
+	assert_int_equal(sections_emit(&ctx, &p->plan, &err), 0);
 }
 
 static void planned_free(struct planned *p)
@@ -77,7 +77,7 @@ static void gives(struct tmp *t, const char *text, const char *want)
 	for (size_t i = 0; i < p.plan.list.n; i++) {
 		const struct change *c = p.plan.list.v[i];
 
-		if (!streq(c->step, "link"))
+		if (!streq(c->section, "link"))
 			continue;
 		str_addf(&got, "%s = %s\n", c->id, c->desired);
 		assert_int_equal(c->phase, PHASE_PORT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "steps/overlay.h"
+#include "sections/overlay.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ static bool set_has(const struct device_set *set, const struct pci_fn *fn)
 	return false;
 }
 
-static bool wanted_by(const struct step_ctx *ctx, const struct ynode *section,
+static bool wanted_by(const struct section_ctx *ctx, const struct ynode *section,
 		      const struct pci_fn *fn)
 {
 	for (size_t i = 0; i < section->keys.n; i++)
@@ -23,7 +23,8 @@ static bool wanted_by(const struct step_ctx *ctx, const struct ynode *section,
 	return false;
 }
 
-void overlay_functions(const struct step_ctx *ctx, const struct ynode *section, struct fn_list *ret)
+void overlay_functions(const struct section_ctx *ctx, const struct ynode *section,
+		       struct fn_list *ret)
 {
 	/* node->pci is sorted by address, so that ids come in a stable order. */
 	for (size_t i = 0; i < ctx->node->pci.n; i++)
@@ -32,7 +33,7 @@ void overlay_functions(const struct step_ctx *ctx, const struct ynode *section, 
 }
 
 /* How many `in:` lead up from a set: the deeper one is the narrower. */
-static int depth_of(const struct step_ctx *ctx, const struct device_set *set)
+static int depth_of(const struct section_ctx *ctx, const struct device_set *set)
 {
 	int depth = 0;
 
@@ -55,7 +56,7 @@ static const struct ynode *get_path(const struct ynode *map, const char *path)
 	return map;
 }
 
-const struct ynode *overlay_value(const struct step_ctx *ctx, const struct ynode *section,
+const struct ynode *overlay_value(const struct section_ctx *ctx, const struct ynode *section,
 				  const struct pci_fn *fn, const char *path)
 {
 	const struct ynode *best = NULL;
@@ -74,8 +75,8 @@ const struct ynode *overlay_value(const struct step_ctx *ctx, const struct ynode
 	return best;
 }
 
-void overlay_keys(const struct step_ctx *ctx, const struct ynode *section, const struct pci_fn *fn,
-		  const char *path, struct strv *ret)
+void overlay_keys(const struct section_ctx *ctx, const struct ynode *section,
+		  const struct pci_fn *fn, const char *path, struct strv *ret)
 {
 	for (size_t i = 0; i < section->keys.n; i++) {
 		const struct ynode *map = get_path(section->items.v[i], path);
@@ -89,7 +90,7 @@ void overlay_keys(const struct step_ctx *ctx, const struct ynode *section, const
 	}
 }
 
-unsigned int overlay_vfs(const struct step_ctx *ctx, const struct pci_fn *fn)
+unsigned int overlay_vfs(const struct section_ctx *ctx, const struct pci_fn *fn)
 {
 	const struct ynode *section = profile_section(ctx->profile, "sriov");
 	const struct ynode *vfs = section ? overlay_value(ctx, section, fn, "vfs") : NULL;

@@ -6,9 +6,11 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/version.h"
-#include "steps/judged.h"
+#include "profile/language.h"
+#include "sections/judged.h"
 
-static void require_kernel(const struct step_ctx *ctx, const struct ynode *want, struct plan *plan)
+static void require_kernel(const struct section_ctx *ctx, const struct ynode *want,
+			   struct plan *plan)
 {
 	if (!want)
 		return;
@@ -39,7 +41,7 @@ static void require_drivers(const struct ynode *drivers, struct plan *plan)
 	}
 }
 
-static void require_firmware(const struct step_ctx *ctx, const struct ynode *firmware,
+static void require_firmware(const struct section_ctx *ctx, const struct ynode *firmware,
 			     struct plan *plan)
 {
 	for (size_t i = 0; firmware && i < firmware->keys.n; i++) {
@@ -56,7 +58,7 @@ static void require_firmware(const struct step_ctx *ctx, const struct ynode *fir
 	}
 }
 
-static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
 	(void)err;
@@ -66,4 +68,4 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	return 0;
 }
 
-const struct step step_require = {.section = "require", .emit = emit};
+const struct section section_require = {.name = "require", .spec = &spec_require, .emit = emit};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "steps/sriov_vf.h"
+#include "sections/sriov_vf.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "steps/overlay.h"
+#include "sections/overlay.h"
 
 enum {
 	ESWITCH_MS = 60000, /* 3 to 4 s, more where the firmware is busy for a while */
@@ -27,7 +27,7 @@ static bool has_vfs_first(const struct pci_fn *pf)
 	return false;
 }
 
-void sriov_emit_eswitch(const struct step_ctx *ctx, const struct ynode *section,
+void sriov_emit_eswitch(const struct section_ctx *ctx, const struct ynode *section,
 			const struct pci_fn *pf, bool with_vfs, struct plan *plan)
 {
 	const struct ynode *mode = overlay_value(ctx, section, pf, "mode");
@@ -65,7 +65,7 @@ static const char *address_of(const struct ynode *value, unsigned int vf)
  * A set may have ports of both sorts. With a rule for each, each has its own; with one alone
  * it is meant for all, and a port that it is not for says so.
  */
-static void add_addresses(const struct step_ctx *ctx, const struct ynode *section,
+static void add_addresses(const struct section_ctx *ctx, const struct ynode *section,
 			  const struct pci_fn *pf, unsigned int vf, struct str *text,
 			  const struct ynode **at)
 {
@@ -96,7 +96,7 @@ static void add_rate(const struct ynode *value, const char *key, struct str *tex
 			 (unsigned long long)(rate / MEGABIT));
 }
 
-static void add_rest(const struct step_ctx *ctx, const struct ynode *section,
+static void add_rest(const struct section_ctx *ctx, const struct ynode *section,
 		     const struct pci_fn *pf, struct str *text, const struct ynode **at)
 {
 	static const struct {
@@ -124,7 +124,7 @@ static void add_rest(const struct step_ctx *ctx, const struct ynode *section,
 	}
 }
 
-void sriov_emit_vf_address(const struct step_ctx *ctx, const struct ynode *section,
+void sriov_emit_vf_address(const struct section_ctx *ctx, const struct ynode *section,
 			   const struct pci_fn *pf, unsigned int vf, struct plan *plan)
 {
 	cleanup_str struct str text = {0};
@@ -141,7 +141,7 @@ void sriov_emit_vf_address(const struct step_ctx *ctx, const struct ynode *secti
 	change_desired(c, "%s", text.s);
 	change_lane(c, "%s/vf%u", pf->addr, vf);
 	c->deadline_ms = ADDRESS_MS;
-	c->optional = step_skips_unsupported(ctx); /* not so the VFs or a mode as such */
+	c->optional = section_skips_unsupported(ctx); /* not so the VFs or a mode as such */
 }
 
 /* --- what waits for what --------------------------------------------------------------------- */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pairs: each NIC is to have a GPU of its own, and near. Topology, so the step judges it itself. */
+/* pairs: each NIC is to have a GPU of its own, and near. Topology, so the section judges it itself.
+ */
 #include "base/mem.h"
 #include "base/str.h"
 #include "node/nearness.h"
-#include "steps/judged.h"
+#include "profile/language.h"
+#include "sections/judged.h"
 
 static enum nearness wanted(const struct ynode *within)
 {
@@ -52,7 +54,7 @@ static void judge(struct plan *plan, const struct ynode *within, const struct pa
 	       p->gpu && p->how <= wanted(within), why);
 }
 
-static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
 	const struct device_set *nics =
@@ -74,4 +76,4 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	return 0;
 }
 
-const struct step step_pairs = {.section = "pairs", .emit = emit};
+const struct section section_pairs = {.name = "pairs", .spec = &spec_pairs, .emit = emit};

@@ -6,9 +6,10 @@
  * bound side by side, each in a lane of its own.
  */
 #include "base/mem.h"
-#include "steps/overlay.h"
-#include "steps/sriov_net.h"
-#include "steps/sriov_vf.h"
+#include "profile/language.h"
+#include "sections/overlay.h"
+#include "sections/sriov_net.h"
+#include "sections/sriov_vf.h"
 
 /* PF drivers whose VFs come up only, or seven times faster, when the PF's link is up. */
 static const char *const wants_link[] = {"igb", "bnxt_en"};
@@ -21,7 +22,7 @@ enum {
 };
 
 /* link: {SET: {up: false}} is what the profile's author wants to be seen at the end. */
-static bool to_be_down(const struct step_ctx *ctx, const struct pci_fn *pf)
+static bool to_be_down(const struct section_ctx *ctx, const struct pci_fn *pf)
 {
 	const struct ynode *section = profile_section(ctx->profile, "link");
 	const struct ynode *up = section ? overlay_value(ctx, section, pf, "up") : NULL;
@@ -95,7 +96,7 @@ struct vf_wish {
 	unsigned int deadline_ms, workers;
 };
 
-static struct vf_wish vf_wish(const struct step_ctx *ctx, const struct ynode *section,
+static struct vf_wish vf_wish(const struct section_ctx *ctx, const struct ynode *section,
 			      const struct pci_fn *pf, const struct ynode *at, unsigned int vfs)
 {
 	const struct ynode *driver = overlay_value(ctx, section, pf, "vf.driver");
@@ -128,7 +129,7 @@ static void emit_driver(const struct pci_fn *pf, unsigned int vf, const struct v
 	c->parallel = wish->workers;
 }
 
-static void emit_pf(const struct step_ctx *ctx, const struct ynode *section,
+static void emit_pf(const struct section_ctx *ctx, const struct ynode *section,
 		    const struct pci_fn *pf, struct plan *plan)
 {
 	const struct ynode *at = overlay_value(ctx, section, pf, "vfs");
@@ -152,7 +153,7 @@ static void emit_pf(const struct step_ctx *ctx, const struct ynode *section,
 	sriov_order(pf, vfs, plan);
 }
 
-static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
 	struct fn_list pfs = {0};
@@ -166,4 +167,5 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	return 0;
 }
 
-const struct step step_sriov = {.section = "sriov", .emit = emit};
+const struct section section_sriov = {
+	.name = "sriov", .spec = &spec_sriov, .awaits_netdevs = true, .emit = emit};

@@ -9,12 +9,13 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "steps/overlay.h"
+#include "profile/language.h"
+#include "sections/overlay.h"
 
-enum { PRIORITIES = 8, DSCPS = 64, MEGABIT = 125000 /* bytes/s */ };
+enum { PRIORITIES = 8, DSCPS = 64 };
 
 struct port {
-	const struct step_ctx *ctx;
+	const struct section_ctx *ctx;
 	const struct ynode *section;
 	const struct pci_fn *fn;
 	struct plan *plan;
@@ -307,7 +308,7 @@ static void emit_byte(const struct port *p, const char *key, const char *target)
 	change_desired(c, "%s", text.s);
 }
 
-static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
 	const struct ynode *dcb = NULL;
@@ -329,4 +330,5 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	return 0;
 }
 
-const struct step step_qos = {.section = "qos", .knobs = true, .emit = emit};
+const struct section section_qos = {
+	.name = "qos", .spec = &spec_qos, .awaits_netdevs = true, .knobs = true, .emit = emit};

@@ -4,9 +4,10 @@
  * namespace, and after the modules that the profile loads; again in devices, since what
  * reloads the RDMA stack (a vendor's openibd) brings the default back.
  */
-#include "steps/step.h"
+#include "profile/language.h"
+#include "sections/sections.h"
 
-static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
 	const struct ynode *netns = ynode_get(section, "netns");
@@ -25,4 +26,4 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	return 0;
 }
 
-const struct step step_rdma = {.section = "rdma", .emit = emit};
+const struct section section_rdma = {.name = "rdma", .spec = &spec_rdma, .emit = emit};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * expect: what the machine must have. Topology, so the step judges it itself. A part that
+ * expect: what the machine must have. Topology, so the section judges it itself. A part that
  * is missing is a fault of this node, never another profile.
  */
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "steps/judged.h"
+#include "profile/language.h"
+#include "sections/judged.h"
 
 /* ">=N" or "N". */
 static bool fits(const char *want, uint64_t have, int (*parse)(const char *, uint64_t *))
@@ -55,7 +56,7 @@ static void expect_vendor(struct plan *plan, const struct ynode *section, enum c
 }
 
 /* A set that may be empty is listed when it is, so that nobody takes its checks for passed. */
-static void expect_members(const struct step_ctx *ctx, const struct device_set *set,
+static void expect_members(const struct section_ctx *ctx, const struct device_set *set,
 			   struct place at, struct plan *plan)
 {
 	const struct profile *p = ctx->profile;
@@ -79,7 +80,7 @@ static void expect_members(const struct step_ctx *ctx, const struct device_set *
 	}
 }
 
-static void expect_functions(const struct step_ctx *ctx, struct plan *plan)
+static void expect_functions(const struct section_ctx *ctx, struct plan *plan)
 {
 	const struct ynode *devices = profile_section(ctx->profile, "devices");
 
@@ -92,7 +93,7 @@ static void expect_functions(const struct step_ctx *ctx, struct plan *plan)
 	}
 }
 
-static int emit(const struct step_ctx *ctx, const struct ynode *section, struct plan *plan,
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
 	const struct node *node = ctx->node;
@@ -112,4 +113,5 @@ static int emit(const struct step_ctx *ctx, const struct ynode *section, struct 
 	return 0;
 }
 
-const struct step step_expect = {.section = "expect", .always = true, .emit = emit};
+const struct section section_expect = {
+	.name = "expect", .spec = &spec_expect, .always = true, .emit = emit};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A section is one top-level key of a profile: what may stand below it, and what it makes of a
+ * machine. Each is a file of the room sections/ that exports one const struct, and a line in that
+ * room's table.c. The linker brings the table here: this room walks all sections and knows none.
+ *
+ * A section reads topology and emits changes. It never writes, and never reads a tunable value.
+ */
+#pragma once
+
+#include "profile/schema.h"
+
+struct kargs;
+struct plan;
+
+struct section_ctx {
+	const struct root *root;
+	const struct node *node;
+	const struct profile *profile;
+	const struct device_sets *sets;
+};
+
+struct section {
+	const char *name; /* its key in a profile */
+	const struct spec *spec;
+	/* emit() is called with an empty section where the profile has none: other sections
+	 * give it work too (hugepages to kernel_args, devices to expect). */
+	bool always;
+	/* Its values are knobs that a kernel or driver may lack: `unsupported: skip` holds. */
+	bool knobs;
+	/* Sets what a driver makes of a function: the stage waits for netdevs that udev named. */
+	bool awaits_netdevs;
+	/*
+	 * Emits the changes of all stages. node is never NULL and was checked by the schema.
+	 * NULL: not implemented, so the schema rejects the section by name.
+	 */
+	int (*emit)(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
+		    struct err *err);
+	/* Kernel arguments that the section needs; kernel_args gathers them. NULL: none. */
+	int (*kargs)(const struct section_ctx *ctx, const struct ynode *node, struct kargs *wanted,
+		     struct err *err);
+};
+
+extern const struct section *const sections[]; /* NULL-terminated, in the order of emission */
+
+const struct section *section_find(const char *name); /* NULL: there is none */
+/* Whether its keys are names of device sets. */
+bool section_is_per_set(const struct section *s);

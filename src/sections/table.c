@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sections/sections.h"
+
+#include <stddef.h>
+
+#include "base/str.h"
+
+/*
+ * Every section of the profile language, in the order of emission: what a function is told of in
+ * one phase it is told in this order. A section without emit() is rejected by the schema.
+ */
+#define SECTIONS(X)    \
+	X(expect)      \
+	X(kernel_args) \
+	X(hugepages)   \
+	X(modules)     \
+	X(rdma)        \
+	X(sriov)       \
+	X(pcie)        \
+	X(link)        \
+	X(qos)         \
+	X(irq)         \
+	X(sysctl)      \
+	X(sysfs)       \
+	X(limits)      \
+	X(mounts)      \
+	X(pairs)       \
+	X(require)     \
+	X(gate)
+
+#define DECLARE(name) extern const struct section section_##name;
+#define LIST(name) &section_##name,
+
+SECTIONS(DECLARE)
+const struct section *const sections[] = {SECTIONS(LIST) NULL};
+
+int sections_kargs(const struct section_ctx *ctx, struct kargs *ret, struct err *err)
+{
+	int r = 0;
+
+	for (const struct section *const *s = sections; r == 0 && *s; s++) {
+		const struct ynode *section = profile_section(ctx->profile, (*s)->name);
+
+		if (section && (*s)->kargs)
+			r = (*s)->kargs(ctx, section, ret, err);
+		if (r < 0)
+			err_wrap(err, "%s", (*s)->name);
+	}
+	return r < 0 ? r : kargs_check(ret, err);
+}
+
+bool section_skips_unsupported(const struct section_ctx *ctx)
+{
+	const struct ynode *policy = profile_section(ctx->profile, "unsupported");
+
+	return policy && streq(policy->text, "skip");
+}
+
+static void apply_policy(const struct section_ctx *ctx, const struct section *section,
+			 struct plan *plan, size_t from)
+{
+	if (!section->knobs || !section_skips_unsupported(ctx))
+		return;
+	for (size_t i = from; i < plan->list.n; i++)
+		plan->list.v[i]->optional = true;
+}
+
+int sections_emit(const struct section_ctx *ctx, struct plan *ret, struct err *err)
+{
+	static const struct ynode nothing = {.kind = YAML_MAP};
+
+	for (const struct section *const *s = sections; *s; s++) {
+		const struct ynode *section = profile_section(ctx->profile, (*s)->name);
+		size_t from = ret->list.n;
+		int r;
+
+		if (!section && (*s)->always)
+			section = &nothing;
+		if (!section || !(*s)->emit)
+			continue;
+		r = (*s)->emit(ctx, section, ret, err);
+		if (r < 0)
+			return err_wrap(err, "%s", (*s)->name);
+		apply_policy(ctx, *s, ret, from);
+	}
+	plan_find_contests(ret, "sysfs");
+	return 0;
+}

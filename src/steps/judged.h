@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside this room: facts that a step judges itself, from topology, as checks of the gate. */
-#pragma once
-
-#include "steps/step.h"
-
-/* Takes over observed. remedy is for where it does not hold. */
-struct change *judged(struct plan *plan, const char *step, struct place at, const char *id,
-		      const char *desired, char *observed, bool holds, const char *remedy);
