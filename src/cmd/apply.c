@@ -106,7 +106,7 @@ static int code_of_failures(const struct run *run, const struct stage_result *re
 	size_t args = 0;
 
 	for (size_t i = 0; i < run->plan.list.n; i++)
-		args += run->plan.list.v[i]->kind == KIND_BOOTENV &&
+		args += run->plan.list.v[i]->kind == &kind_bootenv &&
 			run->plan.list.v[i]->state == CHANGE_FAILED;
 	if (!result->count[CHANGE_FAILED])
 		return EXIT_OK;

@@ -41,7 +41,7 @@ static struct tally count(const struct plan *plan, unsigned int stages)
 
 		if (!concerns(c, stages))
 			continue;
-		if (c->kind == KIND_BENCHMARK) {
+		if (c->kind == &kind_benchmark) {
 			t.benchmarks++;
 			continue;
 		}

@@ -20,7 +20,7 @@ static bool is_out(const struct job *job)
 
 static enum whereabouts where(const struct root *root, const struct job *job, struct str *in)
 {
-	const struct kind *kind = kind_get(job->c->kind);
+	const struct kind *kind = job->c->kind;
 
 	return kind->where ? kind->where(root, job->worker.pid, in) : WHERE_UNKNOWN;
 }
@@ -84,7 +84,7 @@ static void explain_unknown(const struct root *root, const struct jobs *jobs, co
 void overdue_explain(const struct root *root, const struct jobs *jobs, const struct job *job,
 		     struct str *text)
 {
-	const char *line = job->c->queues ? kind_get(job->c->kind)->line : NULL;
+	const char *line = job->c->queues ? job->c->kind->line : NULL;
 	cleanup_str struct str in = {0};
 	enum whereabouts there = where(root, job, &in);
 

@@ -86,7 +86,7 @@ static void wait_for(struct change *c, const struct change *on, bool remade)
 	    !(c->state == CHANGE_DIFFERS || (c->state == CHANGE_SAME && remade)))
 		return;
 	/* Arguments that only the next boot lacks are no excuse for this one. */
-	if (on->kind == KIND_BOOTENV && !on->reboot)
+	if (on->kind == &kind_bootenv && !on->reboot)
 		return;
 	c->state = CHANGE_WAITS;
 	change_reason(c, "waits for %s", on->id);
@@ -328,7 +328,7 @@ static int set_in_worker(void *arg, struct err *err)
 {
 	struct job *job = arg;
 
-	return kind_get(job->c->kind)->set(&job->ctx, job->c, err);
+	return job->c->kind->set(&job->ctx, job->c, err);
 }
 
 /* When a set is over its time that begins at that moment. */
@@ -372,11 +372,11 @@ static void begin(struct phase_run *p, struct job *job)
 	p->wrote = true;
 	if (*c->lane && !touched(p, c->lane)) /* the stage's own lane joins nothing */
 		vec_push(&p->touched, c->lane);
-	if (kind_get(c->kind)->blocks) {
+	if (c->kind->blocks) {
 		start_worker(p, job);
 		return;
 	}
-	r = kind_get(c->kind)->set(&p->ctx, c, &err);
+	r = c->kind->set(&p->ctx, c, &err);
 	c->duration = clock_usec() - c->started;
 	finish(p, job, r, &err);
 }
@@ -430,7 +430,7 @@ static bool has_more_time(const struct phase_run *p, struct job *job)
 static bool completes(struct phase_run *p, struct job *job)
 {
 	struct err err = {0};
-	int r = kind_get(job->c->kind)->complete(&job->ctx, job->c, &err);
+	int r = job->c->kind->complete(&job->ctx, job->c, &err);
 
 	if (r == -EAGAIN && clock_usec() < job->ctx.deadline)
 		return false;
@@ -450,7 +450,7 @@ static bool completes(struct phase_run *p, struct job *job)
 /* The set of that job has returned, well or not. */
 static void take_result(struct phase_run *p, struct job *job)
 {
-	if (job->worker.result < 0 || !kind_get(job->c->kind)->complete) {
+	if (job->worker.result < 0 || !job->c->kind->complete) {
 		finish(p, job, job->worker.result, &job->worker.err);
 		return;
 	}
@@ -583,7 +583,7 @@ static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase
 		struct job *job;
 
 		if (!run_covers(c, stages, p->stage) || phase_of(c, p->stage) != phase ||
-		    !(to_be_done(p, c) || comes_after(p, c)) || !kind_get(c->kind)->set)
+		    !(to_be_done(p, c) || comes_after(p, c)) || !c->kind->set)
 			continue;
 		job = xnew(struct job);
 		job->c = c;

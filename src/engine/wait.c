@@ -200,7 +200,7 @@ static bool checks_hold(void *arg)
 
 		if (!c->settles || change_holds(c) || clock_usec() > time_of(w, c))
 			continue;
-		if (kind_get(c->kind)->look(&ctx, c, NULL) != 0 || !change_holds(c)) {
+		if (c->kind->look(&ctx, c, NULL) != 0 || !change_holds(c)) {
 			others += first != NULL;
 			first = first ? first : c;
 		}

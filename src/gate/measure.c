@@ -85,7 +85,7 @@ static void plan_probe(const struct section_ctx *ctx, const struct probe *p, str
 	const struct ynode *check = ynode_get(checks, p->m.check);
 	const char *run = ynode_text(check, "run", "");
 	cleanup_free char *wanted = wanted_of(p, check);
-	struct change *c = plan_add(plan, "gate", KIND_BENCHMARK, STAGE_GATE, PHASE_CHECK,
+	struct change *c = plan_add(plan, "gate", &kind_benchmark, STAGE_GATE, PHASE_CHECK,
 				    p->m.origin, "%s", p->m.id);
 
 	change_target(c, "%s:%s", run, p->m.id + strlen("gate/") + strlen(p->m.check) + 1);

@@ -86,7 +86,7 @@ static void judge_change(const struct plan *plan, const struct change *c, struct
 	else
 		str_addf(&text, "found '%s', expected '%s'%s%s",
 			 c->observed ? c->observed : "nothing",
-			 c->kind == KIND_FILE ? "the profile's text" : c->desired,
+			 c->kind == &kind_file ? "the profile's text" : c->desired,
 			 c->reason ? "; " : "", c->reason ? c->reason : "");
 	if (followers)
 		str_addf(&text, " (and %zu more that wait for it)", followers);

@@ -11,26 +11,12 @@ static int look_benchmark(const struct kind_ctx *ctx, struct change *c, struct e
 	return 0;
 }
 
-static const struct kind kind_benchmark = {.name = "benchmark", .look = look_benchmark};
+const struct kind kind_benchmark = {.name = "benchmark", .look = look_benchmark};
 
-static const struct kind *const kinds[KIND_COUNT] = {
-	[KIND_ATTR] = &kind_attr,
-	[KIND_FILE] = &kind_file,
-	[KIND_BOOTENV] = &kind_bootenv,
-	[KIND_MODULE] = &kind_module,
-	[KIND_VF] = &kind_vf,
-	[KIND_NETLINK] = &kind_netlink,
-	[KIND_ROCE] = &kind_roce,
-	[KIND_PCI] = &kind_pci,
-	[KIND_IRQ] = &kind_irq,
-	[KIND_CHECK] = &kind_check,
-	[KIND_BENCHMARK] = &kind_benchmark,
+static const struct kind *const kinds[] = {
+	&kind_attr, &kind_file, &kind_bootenv, &kind_module, &kind_vf,	      &kind_netlink,
+	&kind_roce, &kind_pci,	&kind_irq,     &kind_check,  &kind_benchmark,
 };
-
-const struct kind *kind_get(enum kind_id id)
-{
-	return kinds[id];
-}
 
 /* The attr kind asks for itself: it has files, of which some may be contested. */
 static bool is_contested(const struct kind_ctx *ctx, struct change *c)
@@ -39,7 +25,7 @@ static bool is_contested(const struct kind_ctx *ctx, struct change *c)
 	cleanup_free char *found = NULL;
 	struct err err = {0};
 
-	if (!c->contests.list.n || c->kind == KIND_ATTR || claim_find(ctx, c, &claim, &err) < 0 ||
+	if (!c->contests.list.n || c->kind == &kind_attr || claim_find(ctx, c, &claim, &err) < 0 ||
 	    !claim.contest)
 		return false;
 	if (read_text(ctx->root, &found, NULL, "%s", claim.first) == 0)
@@ -51,7 +37,7 @@ static bool is_contested(const struct kind_ctx *ctx, struct change *c)
 
 int kind_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	return is_contested(ctx, c) ? 0 : kind_get(c->kind)->look(ctx, c, err);
+	return is_contested(ctx, c) ? 0 : c->kind->look(ctx, c, err);
 }
 
 void kinds_forget(const struct change *c)

@@ -27,18 +27,6 @@ static const char *const state_names[] = {[CHANGE_UNKNOWN] = "unknown",
 					  [CHANGE_UNSUPPORTED] = "unsupported",
 					  [CHANGE_TO_MEASURE] = "to measure"};
 
-static const char *const kind_names[] = {[KIND_ATTR] = "attr",
-					 [KIND_FILE] = "file",
-					 [KIND_BOOTENV] = "bootenv",
-					 [KIND_MODULE] = "module",
-					 [KIND_VF] = "vf",
-					 [KIND_NETLINK] = "netlink",
-					 [KIND_ROCE] = "roce",
-					 [KIND_PCI] = "pci",
-					 [KIND_IRQ] = "irq",
-					 [KIND_CHECK] = "check",
-					 [KIND_BENCHMARK] = "benchmark"};
-
 static const char *const on_fail_names[] = {
 	[ON_FAIL_BLOCK] = "block", [ON_FAIL_DEGRADE] = "degrade", [ON_FAIL_WARN] = "warn"};
 
@@ -60,11 +48,6 @@ int stage_parse(const char *name, enum stage *ret)
 const char *state_name(enum change_state s)
 {
 	return state_names[s];
-}
-
-const char *kind_name(enum kind_id k)
-{
-	return kind_names[k];
 }
 
 const char *on_fail_name(enum on_fail f)
@@ -139,8 +122,9 @@ void change_note(struct change *c, const char *fmt, ...)
 	SETTER(note);
 }
 
-struct change *plan_add(struct plan *plan, const char *section, enum kind_id kind, enum stage stage,
-			enum phase phase, struct place origin, const char *id_fmt, ...)
+struct change *plan_add(struct plan *plan, const char *section, const struct kind *kind,
+			enum stage stage, enum phase phase, struct place origin, const char *id_fmt,
+			...)
 {
 	struct change *c = xnew(struct change);
 	va_list ap;

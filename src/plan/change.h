@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "base/vec.h"
+#include "plan/kind.h"
 #include "profile/yaml.h"
 
 enum stage { STAGE_INITRD, STAGE_EARLY, STAGE_DEVICES, STAGE_GATE, STAGE_COUNT };
@@ -41,21 +42,6 @@ enum phase {
 	PHASE_LATE,    /* sysctl and sysfs of things that exist only now */
 	PHASE_CHECK,
 	PHASE_COUNT,
-};
-
-enum kind_id {
-	KIND_ATTR,    /* a file of procfs or sysfs, or a glob of them */
-	KIND_FILE,    /* a drop-in that railhead owns */
-	KIND_BOOTENV, /* kernel arguments of the next boot */
-	KIND_MODULE,
-	KIND_VF, /* number of VFs, driver of a VF */
-	KIND_NETLINK,
-	KIND_ROCE,  /* congestion control and RDMA's defaults, which each vendor has elsewhere */
-	KIND_PCI,   /* a function's config space */
-	KIND_IRQ,   /* affinity of a function's vectors */
-	KIND_CHECK, /* a fact to be judged; never set */
-	KIND_BENCHMARK, /* a number that only the gate takes; plan and verify list it */
-	KIND_COUNT,
 };
 
 enum change_state {
@@ -97,7 +83,7 @@ struct rivals {
 struct change {
 	char *id;	     /* profile path + PCI address + VF index; the same in every run */
 	const char *section; /* its name; static */
-	enum kind_id kind;
+	const struct kind *kind;
 	enum stage stage;
 	enum phase phase;
 	char *lane;   /* a PCI address, or "" for the stage's own lane */
@@ -105,7 +91,7 @@ struct change {
 	char *desired;
 	/*
 	 * A pattern over the files of sysfs in which the value of a change of another kind shows;
-	 * NULL: none. Those of KIND_ATTR are its target. Of netdevs, representors are left out.
+	 * NULL: none. Those of kind_attr are its target. Of netdevs, representors are left out.
 	 */
 	char *file;
 	struct rivals yields_to; /* more specific lines: they have the files that both match */
@@ -151,23 +137,23 @@ struct plan {
 };
 
 /* Appends a change; the caller fills what it wants to differ from the defaults. */
-struct change *plan_add(struct plan *plan, const char *section, enum kind_id kind, enum stage stage,
-			enum phase phase, struct place origin, const char *id_fmt, ...)
-	__attribute__((format(printf, 7, 8)));
+struct change *plan_add(struct plan *plan, const char *section, const struct kind *kind,
+			enum stage stage, enum phase phase, struct place origin, const char *id_fmt,
+			...) __attribute__((format(printf, 7, 8)));
 struct change *plan_find(const struct plan *plan, const char *id);
 /* Takes out, and frees, the changes that keep() is not true of. */
 void plan_filter(struct plan *plan, bool (*keep)(const struct change *c, const void *arg),
 		 const void *arg);
 void plan_free(struct plan *plan);
 /*
- * Settles which of the changes from the given index on, all of KIND_ATTR and in document order,
+ * Settles which of the changes from the given index on, all of kind_attr and in document order,
  * has a file that the targets of several match: the most specific one, which is a path before a
  * pattern and among patterns the one with more literal text, and between equals the later. Which
  * files that are is found at each look, since files come and go.
  */
 void plan_share_files(struct plan *plan, size_t from);
 /*
- * Lets the changes of that section, all of KIND_ATTR, and those of other sections know of one
+ * Lets the changes of that section, all of kind_attr, and those of other sections know of one
  * another where both may be about one file.
  */
 void plan_find_contests(struct plan *plan, const char *section);
@@ -196,7 +182,6 @@ bool change_broken_premise(const struct change *c);
 const char *stage_name(enum stage s);
 int stage_parse(const char *name, enum stage *ret); /* -EINVAL */
 const char *state_name(enum change_state s);
-const char *kind_name(enum kind_id k);
 const char *on_fail_name(enum on_fail f);
 
 /* How the engine tells what it does; cmd/ connects it to report/. All may be NULL. */

@@ -29,7 +29,7 @@ json_t *change_to_json(const struct change *c)
 	put_text(obj, "id", c->id);
 	put_text(obj, "step", c->section);
 	put_text(obj, "stage", stage_name(c->stage));
-	put_text(obj, "kind", kind_name(c->kind));
+	put_text(obj, "kind", c->kind->name);
 	put_text(obj, "state", state_name(c->state));
 	put_text(obj, "target", c->target);
 	put_text(obj, "desired", c->desired);

@@ -44,7 +44,7 @@ static bool targets_meet(const char *a, const char *b, bool *ret_alias)
 
 static const char *files_of(const struct change *c)
 {
-	return c->file ? c->file : c->kind == KIND_ATTR ? c->target : NULL;
+	return c->file ? c->file : c->kind == &kind_attr ? c->target : NULL;
 }
 
 static struct rival as_rival(const struct change *c, bool alias)

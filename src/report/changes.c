@@ -59,7 +59,7 @@ static void put_in_order(const struct run *run, unsigned int stages, enum stage 
 /* A file of railhead's own has many lines; without any it is to go. */
 static const char *wanted_of(const struct change *c)
 {
-	return c->kind == KIND_FILE && *c->desired ? "the profile's text" : c->desired;
+	return c->kind == &kind_file && *c->desired ? "the profile's text" : c->desired;
 }
 
 /* The note says which files other changes have. NULL: there is nothing to say. */

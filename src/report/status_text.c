@@ -127,7 +127,7 @@ static char *usual_remedy(const struct page *p, const char *id)
 	const json_t *c = change_of(p->s, id);
 	cleanup_free char *place = text_place(json_text(c, "origin", "the profile"));
 
-	if (!c || streq(json_text(c, "kind", ""), kind_name(KIND_CHECK)) ||
+	if (!c || streq(json_text(c, "kind", ""), kind_check.name) ||
 	    !streq(json_text(c, "state", ""), state_name(CHANGE_DIFFERS)))
 		return NULL;
 	return xasprintf("`railhead apply` sets the value of %s; then run `railhead gate`", place);

@@ -137,7 +137,7 @@ json_t *vfs_to_json(const struct run *run, unsigned int stages, const struct sta
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		const struct change *c = run->plan.list.v[i];
 
-		if (c->kind != KIND_VF || !run_covers(c, stages, result->stage))
+		if (c->kind != &kind_vf || !run_covers(c, stages, result->stage))
 			continue;
 		if (str_starts(c->target, "driver:"))
 			add_bind(object_of(list, c->target + strlen("driver:")), c);

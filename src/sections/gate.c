@@ -22,7 +22,7 @@ static struct change *add(const struct target *t, const char *id_tail, const cha
 			  const char *checker, const char *desired)
 {
 	const char *on_fail = ynode_text(t->check, "on_fail", "block");
-	struct change *c = plan_add(t->plan, "gate", KIND_CHECK, STAGE_GATE, PHASE_CHECK,
+	struct change *c = plan_add(t->plan, "gate", &kind_check, STAGE_GATE, PHASE_CHECK,
 				    t->check->at, "gate/%s/%s%s", t->name, id_tail, suffix);
 
 	change_target(c, "%s:%s", checker, id_tail);

@@ -96,12 +96,12 @@ static void emit_node(struct plan *plan, const struct ynode *item, int node, uin
 
 	parse_size(size, &bytes);
 	if (at_boot(item)) {
-		c = plan_add(plan, "hugepages", KIND_CHECK, STAGE_GATE, PHASE_CHECK, item->at,
+		c = plan_add(plan, "hugepages", &kind_check, STAGE_GATE, PHASE_CHECK, item->at,
 			     "hugepages/%s/node%d", size, node);
 		change_target(c, "pages:%llu:%d", (unsigned long long)(bytes >> 10), node);
 		change_waits_for(c, "kernel_args/next_boot");
 	} else {
-		c = plan_add(plan, "hugepages", KIND_ATTR, STAGE_INITRD, PHASE_MEMORY, item->at,
+		c = plan_add(plan, "hugepages", &kind_attr, STAGE_INITRD, PHASE_MEMORY, item->at,
 			     "hugepages/%s/node%d", size, node);
 		change_target(c,
 			      "/sys/devices/system/node/node%d/hugepages/hugepages-%llukB/"

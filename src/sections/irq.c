@@ -24,7 +24,7 @@ static void emit_affinity(const struct section_ctx *ctx, const struct ynode *sec
 
 	if (!value)
 		return;
-	c = plan_add(plan, "irq", KIND_IRQ, STAGE_DEVICES, PHASE_IRQ, value->at, "irq/%s/affinity",
+	c = plan_add(plan, "irq", &kind_irq, STAGE_DEVICES, PHASE_IRQ, value->at, "irq/%s/affinity",
 		     fn->addr);
 	change_target(c, "affinity:%s%s%s", fn->addr, isolated ? "/" : "",
 		      isolated ? isolated : "");
@@ -36,7 +36,7 @@ static void add_file(const struct ynode *section, enum stage stage, const char *
 		     const char *path, const char *text, struct plan *plan)
 {
 	struct change *c =
-		plan_add(plan, "irq", KIND_FILE, stage, PHASE_FILES, section->at, "%s", id);
+		plan_add(plan, "irq", &kind_file, stage, PHASE_FILES, section->at, "%s", id);
 
 	change_target(c, "%s", path);
 	change_desired(c, "%s", text);

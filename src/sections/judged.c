@@ -7,7 +7,7 @@ struct change *judged(struct plan *plan, const char *section, struct place at, c
 		      const char *desired, char *observed, bool holds, const char *remedy)
 {
 	struct change *c =
-		plan_add(plan, section, KIND_CHECK, STAGE_GATE, PHASE_CHECK, at, "%s", id);
+		plan_add(plan, section, &kind_check, STAGE_GATE, PHASE_CHECK, at, "%s", id);
 
 	change_target(c, "given");
 	change_desired(c, "%s", desired);

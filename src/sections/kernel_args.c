@@ -114,7 +114,7 @@ static int own_kargs(const struct section_ctx *ctx, const struct ynode *section,
  */
 static void want_entries(struct plan *plan, const struct ynode *section)
 {
-	struct change *c = plan_add(plan, "kernel_args", KIND_CHECK, STAGE_GATE, PHASE_CHECK,
+	struct change *c = plan_add(plan, "kernel_args", &kind_check, STAGE_GATE, PHASE_CHECK,
 				    section->at, "kernel_args/loader");
 
 	change_target(c, "loader");
@@ -134,14 +134,14 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 		return r;
 	line = kargs_line(&wanted);
 	/* Emitted without any argument too: what an earlier profile left must go. */
-	c = plan_add(plan, "kernel_args", KIND_BOOTENV, STAGE_INITRD, PHASE_BOOT, section->at,
+	c = plan_add(plan, "kernel_args", &kind_bootenv, STAGE_INITRD, PHASE_BOOT, section->at,
 		     "kernel_args/next_boot");
 	change_desired(c, "%s", line);
 	for (size_t i = 0; i < wanted.n; i++) {
 		/* hugepagesz=1G alone says nothing; the pair is verified by page counts */
 		if (karg_rule(wanted.v[i].text) == KARG_PAGES)
 			continue;
-		c = plan_add(plan, "kernel_args", KIND_CHECK, STAGE_GATE, PHASE_CHECK, section->at,
+		c = plan_add(plan, "kernel_args", &kind_check, STAGE_GATE, PHASE_CHECK, section->at,
 			     "kernel_args/arrived/%s", wanted.v[i].text);
 		change_target(c, "cmdline:%s", wanted.v[i].text);
 		change_desired(c, "on the command line");

@@ -101,7 +101,7 @@ static void add_pair(struct str *text, const char *name, const struct ynode *val
 static struct change *add_change(const struct pci_fn *fn, const char *name, const char *desired,
 				 const struct ynode *at, struct plan *plan)
 {
-	struct change *c = plan_add(plan, "link", KIND_NETLINK, STAGE_DEVICES, PHASE_PORT, at->at,
+	struct change *c = plan_add(plan, "link", &kind_netlink, STAGE_DEVICES, PHASE_PORT, at->at,
 				    "link/%s/%s", fn->addr, name);
 
 	change_target(c, "link:%s/%s", fn->addr, name);

@@ -42,7 +42,7 @@ static void emit_conf(const struct section_ctx *ctx, const struct ynode *section
 	add_options(&text, options);
 	for (size_t i = 0; blacklist && i < blacklist->items.n; i++)
 		str_addf(&text, "blacklist %s\n", blacklist->items.v[i]->text);
-	c = plan_add(plan, "modules", KIND_FILE, STAGE_INITRD, PHASE_FILES, section->at,
+	c = plan_add(plan, "modules", &kind_file, STAGE_INITRD, PHASE_FILES, section->at,
 		     "modules/modprobe.d");
 	change_target(c, CONF);
 	change_desired(c, "%s", text.s);
@@ -59,8 +59,8 @@ static void emit_load(const struct ynode *load, struct plan *plan)
 	for (size_t i = 0; load && i < load->items.n; i++) {
 		const struct ynode *item = load->items.v[i];
 		struct change *c =
-			plan_add(plan, "modules", KIND_MODULE, STAGE_EARLY, PHASE_MODULES, item->at,
-				 "modules/load/%s", name_of(item));
+			plan_add(plan, "modules", &kind_module, STAGE_EARLY, PHASE_MODULES,
+				 item->at, "modules/load/%s", name_of(item));
 
 		change_target(c, "%s", name_of(item));
 		change_desired(c, "live");
@@ -78,7 +78,7 @@ static void emit_options(const struct ynode *options, struct plan *plan)
 
 		for (size_t j = 0; j < params->keys.n; j++) {
 			const char *param = params->keys.v[j]->text;
-			struct change *c = plan_add(plan, "modules", KIND_CHECK, STAGE_GATE,
+			struct change *c = plan_add(plan, "modules", &kind_check, STAGE_GATE,
 						    PHASE_CHECK, params->keys.v[j]->at,
 						    "modules/options/%s/%s", module, param);
 
@@ -101,7 +101,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	emit_options(ynode_get(section, "options"), plan);
 	for (size_t i = 0; blacklist && i < blacklist->items.n; i++) {
 		const struct ynode *item = blacklist->items.v[i];
-		struct change *c = plan_add(plan, "modules", KIND_CHECK, STAGE_GATE, PHASE_CHECK,
+		struct change *c = plan_add(plan, "modules", &kind_check, STAGE_GATE, PHASE_CHECK,
 					    item->at, "modules/blacklist/%s", item->text);
 
 		change_target(c, "unloaded:%s", item->text);

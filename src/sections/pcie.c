@@ -16,7 +16,7 @@ static void emit_set(const struct section_ctx *ctx, const struct ynode *section,
 
 	if (!value)
 		return;
-	c = plan_add(plan, "pcie", KIND_PCI, STAGE_DEVICES, PHASE_PORT, value->at, "pcie/%s/%s",
+	c = plan_add(plan, "pcie", &kind_pci, STAGE_DEVICES, PHASE_PORT, value->at, "pcie/%s/%s",
 		     fn->addr, key);
 	change_target(c, "%s:%s", key, fn->addr);
 	change_desired(c, "%s", value->text);
@@ -33,7 +33,7 @@ static void emit_payload(const struct section_ctx *ctx, const struct ynode *sect
 
 	if (!value)
 		return;
-	c = plan_add(plan, "pcie", KIND_CHECK, STAGE_GATE, PHASE_CHECK, value->at,
+	c = plan_add(plan, "pcie", &kind_check, STAGE_GATE, PHASE_CHECK, value->at,
 		     "pcie/%s/max_payload", fn->addr);
 	change_target(c, "pcie-payload:%s", fn->addr);
 	change_desired(c, "%s", value->text);

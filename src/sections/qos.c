@@ -26,7 +26,7 @@ static const struct ynode *value_of(const struct port *p, const char *path)
 	return overlay_value(p->ctx, p->section, p->fn, path);
 }
 
-static struct change *add(const struct port *p, enum kind_id kind, const struct ynode *at,
+static struct change *add(const struct port *p, const struct kind *kind, const struct ynode *at,
 			  const char *id)
 {
 	struct change *c = plan_add(p->plan, "qos", kind, STAGE_DEVICES, PHASE_PORT, at->at,
@@ -39,7 +39,7 @@ static struct change *add(const struct port *p, enum kind_id kind, const struct 
 static void add_dcb(const struct port *p, const struct ynode *at, const char *key,
 		    const char *desired)
 {
-	struct change *c = add(p, KIND_NETLINK, at, key);
+	struct change *c = add(p, &kind_netlink, at, key);
 
 	change_target(c, "dcb:%s/%s", p->fn->addr, key);
 	change_desired(c, "%s", desired);
@@ -201,7 +201,7 @@ static void emit_dcb(const struct port *p)
 /* A program that may have a word of its own harms nothing by being there: see what is read. */
 static void emit_lldpad(const struct ynode *at, struct plan *plan)
 {
-	struct change *c = plan_add(plan, "qos", KIND_NETLINK, STAGE_DEVICES, PHASE_PORT, at->at,
+	struct change *c = plan_add(plan, "qos", &kind_netlink, STAGE_DEVICES, PHASE_PORT, at->at,
 				    "qos/lldpad");
 
 	change_target(c, "lldpad");
@@ -269,7 +269,7 @@ static void emit_param(const struct port *p, const char *path, add_value how)
 	if (!value)
 		return;
 	how(&text, value->text);
-	c = add(p, KIND_ROCE, value, id);
+	c = add(p, &kind_roce, value, id);
 	change_target(c, "dcqcn:%s/%s", p->fn->addr, id + strlen("dcqcn/"));
 	change_desired(c, "%s", text.s);
 	/* of DOCA-OFED's mlx5 */
@@ -288,7 +288,7 @@ static void emit_dcqcn(const struct port *p)
 	if (!priorities)
 		return;
 	add_priorities(priorities, &text);
-	c = add(p, KIND_ROCE, priorities, "dcqcn/priorities");
+	c = add(p, &kind_roce, priorities, "dcqcn/priorities");
 	change_target(c, "dcqcn:%s/priorities", p->fn->addr);
 	change_desired(c, "%s", text.s);
 	change_file(c, "/sys/bus/pci/devices/%s/net/*/ecn/roce_*/enable/*", p->fn->addr);
@@ -303,7 +303,7 @@ static void emit_byte(const struct port *p, const char *key, const char *target)
 	if (!value)
 		return;
 	as_number(&text, value->text);
-	c = add(p, KIND_ROCE, value, key);
+	c = add(p, &kind_roce, value, key);
 	change_target(c, "%s:%s", target, p->fn->addr);
 	change_desired(c, "%s", text.s);
 }

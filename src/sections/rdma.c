@@ -17,7 +17,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	(void)err;
 	if (!netns)
 		return 0;
-	c = plan_add(plan, "rdma", KIND_NETLINK, STAGE_EARLY, PHASE_SYSCTL, netns->at,
+	c = plan_add(plan, "rdma", &kind_netlink, STAGE_EARLY, PHASE_SYSCTL, netns->at,
 		     "rdma/netns");
 	change_target(c, "rdma_netns");
 	change_desired(c, "%s", netns->text);

@@ -23,7 +23,7 @@ static struct change *check(struct plan *plan, const struct ynode *want, const c
 			    const char *checker, const char *arg)
 {
 	struct change *c =
-		plan_add(plan, "require", KIND_CHECK, STAGE_GATE, PHASE_CHECK, want->at, "%s", id);
+		plan_add(plan, "require", &kind_check, STAGE_GATE, PHASE_CHECK, want->at, "%s", id);
 
 	change_target(c, "%s:%s", checker, arg);
 	change_desired(c, "%s", want->text);

@@ -37,7 +37,7 @@ static void emit_link(const struct pci_fn *pf, const struct ynode *at, struct pl
 
 		if (!pf->driver || !streq(pf->driver, wants_link[i]))
 			continue;
-		c = plan_add(plan, "sriov", KIND_NETLINK, STAGE_DEVICES, PHASE_LINK_UP, at->at,
+		c = plan_add(plan, "sriov", &kind_netlink, STAGE_DEVICES, PHASE_LINK_UP, at->at,
 			     "sriov/%s/link", pf->addr);
 		change_target(c, "up:%s", pf->addr);
 		change_desired(c, "up");
@@ -50,7 +50,7 @@ static void emit_autoprobe(const struct pci_fn *pf, const struct ynode *at, bool
 			   struct plan *plan)
 {
 	struct change *c =
-		plan_add(plan, "sriov", KIND_ATTR, STAGE_DEVICES,
+		plan_add(plan, "sriov", &kind_attr, STAGE_DEVICES,
 			 hold ? PHASE_AUTOPROBE_HOLD : PHASE_AUTOPROBE, at->at,
 			 hold ? "sriov/%s/autoprobe_hold" : "sriov/%s/autoprobe", pf->addr);
 
@@ -74,7 +74,7 @@ static unsigned int duration_ms(const struct ynode *value, unsigned int otherwis
 static void emit_numvfs(const struct pci_fn *pf, const struct ynode *at, unsigned int vfs,
 			const struct ynode *timeout, struct plan *plan)
 {
-	struct change *c = plan_add(plan, "sriov", KIND_VF, STAGE_DEVICES, PHASE_NUMVFS, at->at,
+	struct change *c = plan_add(plan, "sriov", &kind_vf, STAGE_DEVICES, PHASE_NUMVFS, at->at,
 				    "sriov/%s/numvfs", pf->addr);
 
 	change_target(c, "numvfs:%s", pf->addr);
@@ -117,7 +117,7 @@ static struct vf_wish vf_wish(const struct section_ctx *ctx, const struct ynode 
 static void emit_driver(const struct pci_fn *pf, unsigned int vf, const struct vf_wish *wish,
 			struct plan *plan)
 {
-	struct change *c = plan_add(plan, "sriov", KIND_VF, STAGE_DEVICES, PHASE_VF_DRIVER,
+	struct change *c = plan_add(plan, "sriov", &kind_vf, STAGE_DEVICES, PHASE_VF_DRIVER,
 				    wish->at->at, "sriov/%s/vf%u/driver", pf->addr, vf);
 
 	change_target(c, "driver:%s/%u", pf->addr, vf);

@@ -14,7 +14,7 @@ enum { SET_MS = 30000 }; /* one value of one VF: its firmware is asked */
 static struct change *add(const struct pci_fn *pf, unsigned int vf, const struct ynode *at,
 			  enum phase phase, const char *what, struct plan *plan)
 {
-	struct change *c = plan_add(plan, "sriov", KIND_VF, STAGE_DEVICES, phase, at->at,
+	struct change *c = plan_add(plan, "sriov", &kind_vf, STAGE_DEVICES, phase, at->at,
 				    "sriov/%s/vf%u/%s", pf->addr, vf, what);
 
 	change_target(c, "%s:%s/%u", what, pf->addr, vf);
@@ -92,7 +92,7 @@ static void add_file(const char *id, const char *path, const char *text, const s
 		     struct plan *plan)
 {
 	struct change *c =
-		plan_add(plan, "sriov", KIND_FILE, STAGE_DEVICES, PHASE_FILES, at->at, "%s", id);
+		plan_add(plan, "sriov", &kind_file, STAGE_DEVICES, PHASE_FILES, at->at, "%s", id);
 
 	change_target(c, "%s", path);
 	change_desired(c, "%s", text);

@@ -35,7 +35,7 @@ void sriov_emit_eswitch(const struct section_ctx *ctx, const struct ynode *secti
 
 	if (!mode || with_vfs != has_vfs_first(pf))
 		return;
-	c = plan_add(plan, "sriov", KIND_NETLINK, STAGE_DEVICES,
+	c = plan_add(plan, "sriov", &kind_netlink, STAGE_DEVICES,
 		     with_vfs ? PHASE_VF_ESWITCH : PHASE_ESWITCH, mode->at, "sriov/%s/eswitch",
 		     pf->addr);
 	change_target(c, with_vfs ? "eswitch_with_vfs:%s" : "eswitch:%s", pf->addr);
@@ -135,7 +135,7 @@ void sriov_emit_vf_address(const struct section_ctx *ctx, const struct ynode *se
 	add_rest(ctx, section, pf, &text, &at);
 	if (!at)
 		return;
-	c = plan_add(plan, "sriov", KIND_NETLINK, STAGE_DEVICES, PHASE_VF_ADDRESS, at->at,
+	c = plan_add(plan, "sriov", &kind_netlink, STAGE_DEVICES, PHASE_VF_ADDRESS, at->at,
 		     "sriov/%s/vf%u/address", pf->addr, vf);
 	change_target(c, "vf:%s/%u", pf->addr, vf);
 	change_desired(c, "%s", text.s);

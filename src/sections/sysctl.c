@@ -26,7 +26,7 @@ static char *sysctl_path(const char *key)
 static void emit_value(const char *section, enum phase phase, const struct ynode *key,
 		       const struct ynode *value, const char *path, struct plan *plan)
 {
-	struct change *c = plan_add(plan, section, KIND_ATTR, STAGE_EARLY, phase, key->at, "%s/%s",
+	struct change *c = plan_add(plan, section, &kind_attr, STAGE_EARLY, phase, key->at, "%s/%s",
 				    section, key->text);
 
 	change_target(c, "%s", path);

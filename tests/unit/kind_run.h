@@ -21,7 +21,7 @@ static inline int live_setup(void **state, const struct tree_file *machine, size
 }
 
 /* Its id is the target, which the caller may begin with more. */
-static inline struct change *add_change(struct run *run, enum kind_id kind, enum phase phase,
+static inline struct change *add_change(struct run *run, const struct kind *kind, enum phase phase,
 					const char *lane, const char *id, const char *target,
 					const char *desired)
 {

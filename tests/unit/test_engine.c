@@ -41,8 +41,8 @@ static struct run make_run(struct tmp *t)
 	return run;
 }
 
-static struct change *add(struct run *run, enum kind_id kind, enum stage stage, enum phase phase,
-			  const char *id, const char *target, const char *desired)
+static struct change *add(struct run *run, const struct kind *kind, enum stage stage,
+			  enum phase phase, const char *id, const char *target, const char *desired)
 {
 	struct change *c = plan_add(&run->plan, "test", kind, stage, phase, nowhere, "%s", id);
 
@@ -56,7 +56,7 @@ static struct change *add_attr(struct run *run, enum phase phase, const char *na
 {
 	cleanup_free char *target = xasprintf("/proc/sys/%s", name);
 
-	return add(run, KIND_ATTR, STAGE_EARLY, phase, name, target, desired);
+	return add(run, &kind_attr, STAGE_EARLY, phase, name, target, desired);
 }
 
 /* What the sink was told, in order: "ID=STATE ID=STATE". */
@@ -136,8 +136,8 @@ static void test_one_stage_only(void **state)
 	tmp_write(t, "proc/sys/initrd", "0\n");
 	tmp_write(t, "proc/sys/gate", "0\n");
 	add_attr(&run, PHASE_SYSCTL, "early", "1");
-	add(&run, KIND_ATTR, STAGE_INITRD, PHASE_FILES, "initrd", "/proc/sys/initrd", "1");
-	add(&run, KIND_ATTR, STAGE_GATE, PHASE_CHECK, "gate", "/proc/sys/gate", "1");
+	add(&run, &kind_attr, STAGE_INITRD, PHASE_FILES, "initrd", "/proc/sys/initrd", "1");
+	add(&run, &kind_attr, STAGE_GATE, PHASE_CHECK, "gate", "/proc/sys/gate", "1");
 	result = apply_until(&run, STAGE_EARLY, clock_usec() + 60 * SECOND, NULL);
 	assert_int_equal(result.count[CHANGE_SET], 1);
 	assert_string_equal(tree_text(t, "proc/sys/initrd"), "0\n");
@@ -218,11 +218,11 @@ static void test_converged(void **state)
 	tmp_write(t, "sys/module/mlx5_core/initstate", "live\n");
 	tree_dir(t, "sys/bus/pci/devices/0000:3b:00.0");
 	add_attr(&run, PHASE_SYSCTL, "x", "4096 87380 6291456");
-	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSFS, "thp", "/sys/thp", "never");
-	add(&run, KIND_FILE, STAGE_EARLY, PHASE_FILES, "conf", "/run/modprobe.d/railhead.conf",
+	add(&run, &kind_attr, STAGE_EARLY, PHASE_SYSFS, "thp", "/sys/thp", "never");
+	add(&run, &kind_file, STAGE_EARLY, PHASE_FILES, "conf", "/run/modprobe.d/railhead.conf",
 	    "options x y=1\n");
-	add(&run, KIND_MODULE, STAGE_EARLY, PHASE_MODULES, "module", "mlx5-core", "live");
-	add(&run, KIND_VF, STAGE_EARLY, PHASE_NUMVFS, "vfs", "numvfs:0000:3b:00.0", "0");
+	add(&run, &kind_module, STAGE_EARLY, PHASE_MODULES, "module", "mlx5-core", "live");
+	add(&run, &kind_vf, STAGE_EARLY, PHASE_NUMVFS, "vfs", "numvfs:0000:3b:00.0", "0");
 	assert_int_equal(stat(tmp_path(t, "proc/sys/x"), &before), 0);
 	result = apply_until(&run, STAGE_EARLY, clock_usec() + 60 * SECOND, NULL);
 	assert_int_equal(result.count[CHANGE_SAME], 5);
@@ -241,8 +241,8 @@ static void test_set_once(void **state)
 	tmp_write(t, "sys/block/a/scheduler", "none\n");
 	tmp_write(t, "sys/block/b/scheduler", "bfq\n");
 	add_attr(&run, PHASE_SYSCTL, "x", "10");
-	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSFS, "glob", "/sys/block/*/scheduler", "none");
-	add(&run, KIND_FILE, STAGE_EARLY, PHASE_FILES, "file", "/run/modprobe.d/x.conf", "a\nb\n");
+	add(&run, &kind_attr, STAGE_EARLY, PHASE_SYSFS, "glob", "/sys/block/*/scheduler", "none");
+	add(&run, &kind_file, STAGE_EARLY, PHASE_FILES, "file", "/run/modprobe.d/x.conf", "a\nb\n");
 	applies(&run, STAGE_EARLY, "file=set x=set glob=set");
 	assert_string_equal(tree_text(t, "proc/sys/x"), "10");
 	assert_string_equal(tree_text(t, "sys/block/a/scheduler"), "none\n"); /* not written */
@@ -280,7 +280,7 @@ static void test_changed_back(void **state)
 
 	tmp_write(t, "proc/sys/x", "0\n");
 	add_attr(&run, PHASE_SYSCTL, "x", "1");
-	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSFS, "other", "/proc/sys/x", "2");
+	add(&run, &kind_attr, STAGE_EARLY, PHASE_SYSFS, "other", "/proc/sys/x", "2");
 	applies(&run, STAGE_EARLY, "x=set other=set x=failed");
 	assert_string_equal(find(&run, "x")->reason, "was set, but reads back '2'");
 	run_close(&run);
@@ -296,7 +296,7 @@ static void test_overwritten(void **state)
 	tmp_write(t, "proc/sys/y", "1\n");
 	add_attr(&run, PHASE_SYSCTL, "x", "1");
 	add_attr(&run, PHASE_SYSCTL, "y", "1")->optional = true;
-	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSFS, "all", "/proc/sys/*", "2");
+	add(&run, &kind_attr, STAGE_EARLY, PHASE_SYSFS, "all", "/proc/sys/*", "2");
 	applies(&run, STAGE_EARLY, "all=set x=failed y=failed");
 	assert_string_equal(
 		find(&run, "x")->reason,
@@ -315,10 +315,10 @@ static void test_late_pattern(void **state)
 	tmp_write(t, "proc/sys/a/x.conf", "1\n");
 	tree_dir(t, "run/modprobe.d");
 	tree_link(t, "proc/sys/b", "../../run/modprobe.d");
-	all = add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSCTL, "all", "/proc/sys/*/x.conf", "1");
+	all = add(&run, &kind_attr, STAGE_EARLY, PHASE_SYSCTL, "all", "/proc/sys/*/x.conf", "1");
 	all->late = true;
 	applies(&run, STAGE_EARLY, "");
-	add(&run, KIND_FILE, STAGE_DEVICES, PHASE_FILES, "born", "/run/modprobe.d/x.conf", "0\n");
+	add(&run, &kind_file, STAGE_DEVICES, PHASE_FILES, "born", "/run/modprobe.d/x.conf", "0\n");
 	applies(&run, STAGE_DEVICES, "born=set all=set born=failed");
 	assert_string_equal(tree_text(t, "run/modprobe.d/x.conf"), "1");
 	run_close(&run);
@@ -333,12 +333,12 @@ static void test_gone_again(void **state)
 	tmp_write(t, "run/modprobe.d/x.conf", "0\n");
 	tmp_write(t, "run/modprobe.d/y.conf", "0\n");
 	tree_link(t, "proc/sys/a", "../../run/modprobe.d");
-	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSCTL, "x", "/proc/sys/a/x.conf", "1")->optional =
+	add(&run, &kind_attr, STAGE_EARLY, PHASE_SYSCTL, "x", "/proc/sys/a/x.conf", "1")->optional =
 		true;
-	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_SYSCTL, "y", "/proc/sys/a/y.conf", "1")->optional =
+	add(&run, &kind_attr, STAGE_EARLY, PHASE_SYSCTL, "y", "/proc/sys/a/y.conf", "1")->optional =
 		true;
-	add(&run, KIND_FILE, STAGE_EARLY, PHASE_IRQ, "rm", "/run/modprobe.d/x.conf", "");
-	add(&run, KIND_FILE, STAGE_EARLY, PHASE_IRQ, "other", "/run/modprobe.d/y.conf", "2\n");
+	add(&run, &kind_file, STAGE_EARLY, PHASE_IRQ, "rm", "/run/modprobe.d/x.conf", "");
+	add(&run, &kind_file, STAGE_EARLY, PHASE_IRQ, "other", "/run/modprobe.d/y.conf", "2\n");
 	applies(&run, STAGE_EARLY, "x=set y=set rm=set other=set x=failed y=failed");
 	run_close(&run);
 }
@@ -350,7 +350,7 @@ static void test_absent(void **state)
 
 	add_attr(&run, PHASE_SYSCTL, "x", "1");
 	add_attr(&run, PHASE_SYSCTL, "y", "1")->optional = true;
-	add(&run, KIND_CHECK, STAGE_EARLY, PHASE_CHECK, "z", "nonsense:1", "1");
+	add(&run, &kind_check, STAGE_EARLY, PHASE_CHECK, "z", "nonsense:1", "1");
 	applies(&run, STAGE_EARLY, "x=failed y=unsupported z=failed");
 	assert_text(find(&run, "x")->reason, "/proc/sys/x: no such file");
 	assert_text(find(&run, "y")->reason, "there is no such file");
@@ -524,11 +524,11 @@ static struct run temporary_run(struct tmp *t, const char *main, const char *ste
 
 	tmp_write(t, "proc/sys/main", main);
 	tmp_write(t, "proc/sys/probe", steady);
-	change_while(add(&run, KIND_ATTR, STAGE_EARLY, PHASE_AUTOPROBE_HOLD, "hold",
+	change_while(add(&run, &kind_attr, STAGE_EARLY, PHASE_AUTOPROBE_HOLD, "hold",
 			 "/proc/sys/probe", "0"),
 		     "main");
 	add_attr(&run, PHASE_NUMVFS, "main", "8");
-	add(&run, KIND_ATTR, STAGE_EARLY, PHASE_AUTOPROBE, "probe", "/proc/sys/probe", "1")
+	add(&run, &kind_attr, STAGE_EARLY, PHASE_AUTOPROBE, "probe", "/proc/sys/probe", "1")
 		->steady = true;
 	return run;
 }
@@ -614,9 +614,9 @@ static void add_pf(struct tmp *t, struct run *run, const char *pf)
 
 	tree_pci(t, &fn);
 	tmp_write(t, "sys/bus/pci/devices/0000:3b:01.0/driver_override", "none\n");
-	c = add(run, KIND_VF, STAGE_DEVICES, PHASE_NUMVFS, pf, numvfs, "1");
+	c = add(run, &kind_vf, STAGE_DEVICES, PHASE_NUMVFS, pf, numvfs, "1");
 	change_lane(c, "%s", pf);
-	c = add(run, KIND_VF, STAGE_DEVICES, PHASE_VF_DRIVER, driver_id, driver, "none");
+	c = add(run, &kind_vf, STAGE_DEVICES, PHASE_VF_DRIVER, driver_id, driver, "none");
 	change_waits_for(c, "%s", pf);
 }
 
@@ -721,7 +721,7 @@ static void test_many_lanes(void **state)
 		0);
 	for (int i = 0; i < VFS; i++) {
 		cleanup_free char *id = xasprintf("vf%d", i);
-		struct change *c = add(&run, KIND_VF, STAGE_DEVICES, PHASE_VF_DRIVER, id,
+		struct change *c = add(&run, &kind_vf, STAGE_DEVICES, PHASE_VF_DRIVER, id,
 				       "driver:" PF0 "/0", "netdev");
 
 		change_lane(c, "%s", id);
@@ -747,7 +747,7 @@ static void test_stage_deadline(void **state)
 	add_pf(t, &run, PF0);
 	make_stuck(t, PF0);
 	plan_find(&run.plan, PF0)->deadline_ms = 600000;
-	add(&run, KIND_ATTR, STAGE_DEVICES, PHASE_LATE, "late", "/proc/sys/late", "1");
+	add(&run, &kind_attr, STAGE_DEVICES, PHASE_LATE, "late", "/proc/sys/late", "1");
 	apply_until(&run, STAGE_DEVICES, started + 400000, &told);
 	assert_true(clock_usec() - started < 60 * (uint64_t)SECOND);
 	assert_string_equal(told.s, PF0 "=failed " PF0 "/vf0=failed late=failed");
@@ -909,9 +909,9 @@ static void test_unsupported_below_root(void **state)
 
 	tree_pci(t, &fn);
 	tree_fn_file(t, PF0, "net/eth0/flags", "0x1002\n");
-	add(&run, KIND_MODULE, STAGE_EARLY, PHASE_MODULES, "module", "mlx5_core", "live");
-	add(&run, KIND_NETLINK, STAGE_EARLY, PHASE_LINK_UP, "link", "up:" PF0, "up");
-	add(&run, KIND_BOOTENV, STAGE_EARLY, PHASE_BOOT, "args", "", "iommu=pt");
+	add(&run, &kind_module, STAGE_EARLY, PHASE_MODULES, "module", "mlx5_core", "live");
+	add(&run, &kind_netlink, STAGE_EARLY, PHASE_LINK_UP, "link", "up:" PF0, "up");
+	add(&run, &kind_bootenv, STAGE_EARLY, PHASE_BOOT, "args", "", "iommu=pt");
 	result = apply_until(&run, STAGE_EARLY, clock_usec() + 60 * SECOND, NULL);
 	assert_state(&run, "module", CHANGE_UNSUPPORTED);
 	assert_state(&run, "link", CHANGE_UNSUPPORTED);

@@ -49,7 +49,7 @@ static int setup(void **state)
 static struct change *add(struct run *run, const char *target, const char *desired)
 {
 	static const struct place nowhere;
-	struct change *c = plan_add(&run->plan, "gate", KIND_CHECK, STAGE_GATE, PHASE_CHECK,
+	struct change *c = plan_add(&run->plan, "gate", &kind_check, STAGE_GATE, PHASE_CHECK,
 				    nowhere, "%s", target);
 
 	change_target(c, "%s", target);

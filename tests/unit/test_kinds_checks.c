@@ -60,8 +60,8 @@ static void gives(struct tmp *t, const char *target, const char *desired, enum c
 {
 	static const struct place nowhere;
 	struct run run = {.root = &t->root};
-	struct change *c = plan_add(&run.plan, "gate", KIND_CHECK, STAGE_GATE, PHASE_CHECK, nowhere,
-				    "%s", target);
+	struct change *c = plan_add(&run.plan, "gate", &kind_check, STAGE_GATE, PHASE_CHECK,
+				    nowhere, "%s", target);
 
 	change_target(c, "%s", target);
 	change_desired(c, "%s", desired);

@@ -55,7 +55,7 @@ static void is_driver(struct tmp *t, enum fake_driver driver)
 
 static struct change *add(struct run *run, const char *target, const char *desired)
 {
-	return add_change(run, KIND_NETLINK, PHASE_PORT, PF, target, target, desired);
+	return add_change(run, &kind_netlink, PHASE_PORT, PF, target, target, desired);
 }
 
 /* One change, looked at and set if it differs; its state, and its reason or what is there. */

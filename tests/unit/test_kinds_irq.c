@@ -78,7 +78,7 @@ static void begin(struct trial *x, struct tmp *t, const char *target, const char
 	*x = (struct trial){.ctx = {.root = &t->root, .running = STAGE_DEVICES}};
 	assert_int_equal(node_survey(&t->root, &x->node, &t->err), 0);
 	x->ctx.node = &x->node;
-	x->c = plan_add(&x->plan, "irq", KIND_IRQ, STAGE_DEVICES, PHASE_IRQ, (struct place){0},
+	x->c = plan_add(&x->plan, "irq", &kind_irq, STAGE_DEVICES, PHASE_IRQ, (struct place){0},
 			"irq");
 	change_target(x->c, "%s", target);
 	change_desired(x->c, "%s", desired);

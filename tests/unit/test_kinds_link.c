@@ -58,7 +58,7 @@ static struct change *add(struct run *run, const char *what, const char *desired
 {
 	cleanup_free char *target = xasprintf("link:" PF "/%s", what);
 
-	return add_change(run, KIND_NETLINK, PHASE_PORT, PF, target, target, desired);
+	return add_change(run, &kind_netlink, PHASE_PORT, PF, target, target, desired);
 }
 
 /* One change, looked at and set if it differs; its state, and its reason or what is there. */

@@ -70,7 +70,7 @@ static struct run make_run(struct tmp *t)
 
 static struct change *add(struct run *run, const char *id, const char *target, const char *desired)
 {
-	return add_change(run, KIND_NETLINK, PHASE_VF_ADDRESS, id, id, target, desired);
+	return add_change(run, &kind_netlink, PHASE_VF_ADDRESS, id, id, target, desired);
 }
 
 /* One change, looked at and set if it differs; its state, and its reason or what is there. */

@@ -93,7 +93,7 @@ struct trial {
 	struct kind_ctx ctx;
 };
 
-static void begin(struct trial *x, const struct tmp *t, enum kind_id kind, const char *target,
+static void begin(struct trial *x, const struct tmp *t, const struct kind *kind, const char *target,
 		  const char *desired)
 {
 	static char no_args[] = "";
@@ -117,7 +117,7 @@ static void look(struct tmp *t, const char *target, const char *desired, enum ch
 {
 	struct trial x;
 
-	begin(&x, t, KIND_PCI, target, desired);
+	begin(&x, t, &kind_pci, target, desired);
 	assert_int_equal(kind_pci.look(&x.ctx, x.c, &t->err), 0);
 	assert_string_equal(x.c->observed, observed);
 	assert_int_equal(x.c->state, state);
@@ -129,7 +129,7 @@ static void look_fails(struct tmp *t, const char *target, const char *desired, i
 {
 	struct trial x;
 
-	begin(&x, t, KIND_PCI, target, desired);
+	begin(&x, t, &kind_pci, target, desired);
 	assert_int_equal(kind_pci.look(&x.ctx, x.c, &t->err), code);
 	assert_text(t->err.text, text);
 	end(&x);
@@ -140,7 +140,7 @@ static void set(struct tmp *t, const char *target, const char *desired)
 {
 	struct trial x;
 
-	begin(&x, t, KIND_PCI, target, desired);
+	begin(&x, t, &kind_pci, target, desired);
 	assert_int_equal(kind_pci.set(&x.ctx, x.c, &t->err), 0);
 	assert_int_equal(kind_pci.look(&x.ctx, x.c, &t->err), 0);
 	assert_int_equal(x.c->state, CHANGE_SAME);
@@ -268,7 +268,7 @@ static void test_aspm_by_kernel(void **state)
 	tmp_write(t, FN_DIR "/link/l0s_aspm", "1\n");
 	tmp_write(t, FN_DIR "/link/l1_aspm", "0\n");
 	tmp_write(t, "sys/module/pcie_aspm/parameters/policy", "default [performance] powersave\n");
-	begin(&x, t, KIND_PCI, "aspm:" FN, "l1");
+	begin(&x, t, &kind_pci, "aspm:" FN, "l1");
 	assert_int_equal(kind_pci.set(&x.ctx, x.c, &t->err), 0);
 	assert_string_equal(tree_text(t, FN_DIR "/link/l0s_aspm"), "0");
 	assert_string_equal(tree_text(t, FN_DIR "/link/l1_aspm"), "1");
@@ -289,7 +289,7 @@ static void check(struct tmp *t, const char *target, const char *desired, enum c
 	struct pci_fn fn = {.addr = FN, .class = 0x030200};
 	struct trial x;
 
-	begin(&x, t, KIND_CHECK, target, desired);
+	begin(&x, t, &kind_check, target, desired);
 	vec_push(&x.node.pci, fn);
 	if (strstr(target, "width:") || strstr(target, "payload:"))
 		x.c->compare = COMPARE_AT_LEAST;
@@ -391,7 +391,7 @@ static void test_link_of_vf(void **state)
 	check(t, "pcie-speed:0000:41:00.1", "8GT/s", CHANGE_SAME, "8.0 GT/s PCIe", NULL);
 	check(t, "pcie-width:" FN "/3", "8", CHANGE_SAME, "8", NULL);
 	tree_remove(t, PORT_DIR "/0000:41:00.1/physfn"); /* as a guest sees it */
-	begin(&x, t, KIND_CHECK, "pcie-speed:0000:41:00.1", "8GT/s");
+	begin(&x, t, &kind_check, "pcie-speed:0000:41:00.1", "8GT/s");
 	assert_int_equal(kind_check.look(&x.ctx, x.c, &t->err), -EOPNOTSUPP);
 	assert_text(t->err.text, "the kernel does not know its link");
 	end(&x);

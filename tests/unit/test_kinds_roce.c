@@ -56,7 +56,7 @@ static void is_driver(struct tmp *t, const char *driver)
 
 static struct change *add(struct run *run, const char *target, const char *desired)
 {
-	return add_change(run, KIND_ROCE, PHASE_PORT, PF, target, target, desired);
+	return add_change(run, &kind_roce, PHASE_PORT, PF, target, target, desired);
 }
 
 /* One change, looked at and set if it differs; its state, and its reason or what is there. */

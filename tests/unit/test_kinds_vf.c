@@ -44,7 +44,7 @@ static void look(struct tmp *t, const char *desired, enum change_state state, co
 {
 	struct kind_ctx ctx = {.root = &t->root, .running = STAGE_DEVICES};
 	struct plan plan = {0};
-	struct change *c = plan_add(&plan, "sriov", KIND_VF, STAGE_DEVICES, PHASE_VF_DRIVER,
+	struct change *c = plan_add(&plan, "sriov", &kind_vf, STAGE_DEVICES, PHASE_VF_DRIVER,
 				    (struct place){0}, "vf");
 
 	change_target(c, "driver:" PF "/1");
@@ -142,7 +142,7 @@ static void test_no_maker(void **state)
 	struct tmp *t = *state;
 	struct kind_ctx ctx = {.root = &t->root, .running = STAGE_DEVICES, .waited = 30000000};
 	struct plan plan = {0};
-	struct change *c = plan_add(&plan, "sriov", KIND_VF, STAGE_DEVICES, PHASE_NUMVFS,
+	struct change *c = plan_add(&plan, "sriov", &kind_vf, STAGE_DEVICES, PHASE_NUMVFS,
 				    (struct place){0}, "numvfs");
 
 	change_target(c, "numvfs:" PF);

@@ -99,7 +99,7 @@ static void describe(const struct change *c, struct str *out)
 	static const char *const compare[] = {"", " at-least", " param"};
 
 	str_addf(out, "%s %s.%s [%s] %s %s = %s", c->id, stage_name(c->stage),
-		 phase_names[c->phase], c->lane, kind_name(c->kind), c->target, c->desired);
+		 phase_names[c->phase], c->lane, c->kind->name, c->target, c->desired);
 	str_add(out, compare[c->compare]);
 	if (c->waits_for)
 		str_addf(out, " waits-for %s", c->waits_for);

@@ -147,7 +147,7 @@ static void test_nothing_asked(void **state)
 
 	plan_it(*state, "sriov: {mlx: {vfs: 2, vf: {driver: netdev, mac: driver}}}\n", &p);
 	for (size_t i = 0; i < p.plan.list.n; i++)
-		assert_int_not_equal(p.plan.list.v[i]->kind, KIND_NETLINK);
+		assert_int_not_equal(p.plan.list.v[i]->kind, &kind_netlink);
 	waits(&p, "sriov/" MLX "/vf1/driver", "sriov/" MLX "/numvfs");
 	planned_free(&p);
 }

@@ -43,7 +43,7 @@ static struct change *add(struct plan *plan, const char *id, enum change_state s
 			  enum on_fail on_fail)
 {
 	struct change *c =
-		plan_add(plan, "test", KIND_CHECK, STAGE_GATE, PHASE_CHECK, nowhere, "%s", id);
+		plan_add(plan, "test", &kind_check, STAGE_GATE, PHASE_CHECK, nowhere, "%s", id);
 
 	change_desired(c, "want");
 	c->state = state;
@@ -189,7 +189,7 @@ static void test_reasons(void **state)
 	add(&plan, "a", CHANGE_FAILED, ON_FAIL_BLOCK);
 	add(&plan, "b", CHANGE_DIFFERS, ON_FAIL_BLOCK);
 	c = add(&plan, "c", CHANGE_DIFFERS, ON_FAIL_BLOCK);
-	c->kind = KIND_FILE; /* a whole file would not fit a line */
+	c->kind = &kind_file; /* a whole file would not fit a line */
 	change_desired(c, "options x\noptions y\n");
 	change_observe(c, "absent");
 	gate_judge(&g.profile, &plan, &none, &v);
@@ -549,7 +549,7 @@ static void test_late_is_recorded(void **state)
 	struct run run = {.root = &t->root, .profile = &g.profile};
 	struct stage_result result;
 	const json_t *changes;
-	struct change *c = plan_add(&run.plan, "sysctl", KIND_ATTR, STAGE_EARLY, PHASE_SYSCTL,
+	struct change *c = plan_add(&run.plan, "sysctl", &kind_attr, STAGE_EARLY, PHASE_SYSCTL,
 				    nowhere, "sysctl/x");
 	struct status s;
 

@@ -37,13 +37,13 @@ static void looks(struct tmp *t, const char *target, const char *desired, struct
 {
 	const struct kind_ctx ctx = make_ctx(t);
 	struct plan plan = {0};
-	struct change *c = plan_add(&plan, "sriov", KIND_VF, STAGE_DEVICES, PHASE_VF_LINK,
+	struct change *c = plan_add(&plan, "sriov", &kind_vf, STAGE_DEVICES, PHASE_VF_LINK,
 				    (struct place){0}, "x");
 	struct err err = {0};
 
 	change_target(c, "%s", target);
 	change_desired(c, "%s", desired);
-	assert_int_equal(kind_get(KIND_VF)->look(&ctx, c, &err), want.r);
+	assert_int_equal(kind_vf.look(&ctx, c, &err), want.r);
 	if (want.r == 0)
 		assert_int_equal(c->state, want.state);
 	assert_text(want.r < 0 ? err.text : c->reason ? c->reason : c->observed, want.text);
@@ -90,7 +90,7 @@ static int set_msix(struct tmp *t)
 {
 	struct kind_ctx ctx = {.root = &t->root, .running = STAGE_DEVICES};
 	struct plan plan = {0};
-	struct change *c = plan_add(&plan, "sriov", KIND_VF, STAGE_DEVICES, PHASE_VF_ADDRESS,
+	struct change *c = plan_add(&plan, "sriov", &kind_vf, STAGE_DEVICES, PHASE_VF_ADDRESS,
 				    (struct place){0}, "vf");
 	int r;
 

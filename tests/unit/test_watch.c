@@ -274,7 +274,7 @@ static void test_whose_changes(void **state)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < array_len(all); i++) {
-		struct change *c = plan_add(&plan, "x", KIND_ATTR, all[i].stage, PHASE_FILES,
+		struct change *c = plan_add(&plan, "x", &kind_attr, all[i].stage, PHASE_FILES,
 					    nowhere, "%s", all[i].id);
 
 		change_lane(c, "%s", all[i].lane);
