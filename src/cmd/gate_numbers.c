@@ -39,12 +39,10 @@ static void benchmarks_of(const struct profile *profile, bool load, struct strv 
 /* gate.reuse in microseconds; 0: nothing is used again. */
 static uint64_t reuse_of(const struct profile *profile)
 {
-	const char *text = ynode_text(profile_section(profile, "gate"), "reuse", NULL);
 	cleanup_strv struct strv under_load = {0};
-	uint64_t usec;
 
 	benchmarks_of(profile, true, &under_load);
-	return under_load.n && text && parse_duration(text, &usec) == 0 ? usec : 0;
+	return under_load.n ? ynode_number_of(profile_section(profile, "gate"), "reuse", 0) : 0;
 }
 
 /* Why the numbers of the pass are not those of the node as it is now; NULL: they are. */

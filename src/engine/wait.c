@@ -76,7 +76,7 @@ static uint64_t wait_of(const struct profile *profile, const char *name)
 		const struct ynode *wait = set ? ynode_get(set, "wait") : NULL;
 		uint64_t usec;
 
-		if (wait && parse_duration(wait->text, &usec) == 0)
+		if (ynode_number(wait, &usec))
 			return usec;
 		sel = selector_find(sels, n, sel->in);
 	}

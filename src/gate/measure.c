@@ -24,9 +24,9 @@ struct attempt {
 
 static unsigned int budget_ms(const struct profile *profile)
 {
-	uint64_t usec = GATE_BUDGET_S * 1000000ull;
+	uint64_t usec = ynode_number_of(profile_section(profile, "gate"), "budget",
+					GATE_BUDGET_S * 1000000ull);
 
-	parse_duration(ynode_text(profile_section(profile, "gate"), "budget", ""), &usec);
 	return (unsigned int)(usec / 1000);
 }
 

@@ -63,7 +63,6 @@ struct probe *probe_add(struct probes *probes, const char *name, const struct yn
 {
 	struct probe *p = xnew(struct probe);
 	struct str id = {0};
-	uint64_t usec = 0;
 	va_list ap;
 
 	str_addf(&id, "gate/%s/", name);
@@ -79,8 +78,7 @@ struct probe *probe_add(struct probes *probes, const char *name, const struct yn
 	strv_add(&p->argv, BENCH_PATH);
 	strv_add(&p->argv, ynode_text(check, "run", ""));
 	p->budget_ms = BUDGET_MS;
-	parse_duration(ynode_text(check, "timeout", ""), &usec);
-	p->timeout_ms = (unsigned int)(usec / 1000);
+	p->timeout_ms = (unsigned int)(ynode_number_of(check, "timeout", 0) / 1000);
 	vec_push(&probes->list, p);
 	return p;
 }
@@ -147,30 +145,17 @@ void probe_needs_function(struct probe *p, const struct pci_fn *fn)
 		probe_resource(p, "%s", fn->physfn);
 }
 
-/* "92% of line" -> 92 and "line"; false: no share. */
-static bool parse_share(const char *text, unsigned int *percent, const char **of)
+/* wanted is a share, such as "92% of line". */
+static void resolve_share(struct probe *p, const struct ynode *check, const struct ynode *wanted,
+			  const struct ceilings *ceilings, struct figure *f)
 {
-	char *end;
-	unsigned long v = strtoul(text, &end, 10);
-
-	if (end == text || !str_starts(end, "% of "))
-		return false;
-	*percent = (unsigned int)v;
-	*of = end + strlen("% of ");
-	return true;
-}
-
-static void resolve_share(struct probe *p, const struct ynode *check, const char *text,
-			  unsigned int percent, const char *of, const struct ceilings *ceilings,
-			  struct figure *f)
-{
+	const char *text = wanted->text, *of = wanted->value.of;
+	unsigned int percent = (unsigned int)wanted->value.number;
 	double whole = 0;
-	uint64_t least = 0;
 
 	if (streq(of, "set")) {
-		parse_rate(ynode_text(check, "floor", ""), &least);
 		f->share_of_set = percent;
-		f->limit = (double)least;
+		f->limit = (double)ynode_number_of(check, "floor", 0);
 		f->wanted = xasprintf("%s, and %s", text, ynode_text(check, "floor", ""));
 		return;
 	}
@@ -189,34 +174,20 @@ static void resolve_share(struct probe *p, const struct ynode *check, const char
 		       streq(of, "line") ? "speed of its port" : "width and speed of its link");
 }
 
-static double parse_quantity(enum quantity quantity, const char *text)
-{
-	uint64_t v = 0;
-
-	if (quantity == QUANTITY_RATE)
-		parse_rate(text, &v);
-	else if (quantity == QUANTITY_TIME)
-		parse_latency(text, &v);
-	else if (quantity == QUANTITY_MESSAGES)
-		parse_message_rate(text, &v);
-	return (double)v;
-}
-
 void probe_judges(struct probe *p, const struct ynode *check, const char *name, const char *key,
 		  enum quantity quantity, const struct ceilings *ceilings)
 {
-	const char *text = ynode_text(check, name, NULL), *of;
+	const struct ynode *wanted = ynode_get(check, name);
 	struct figure f = {.key = key, .name = name, .quantity = quantity};
-	unsigned int percent;
 
-	if (!text || p->n_figures == FIGURES_MAX)
+	if (!wanted || p->n_figures == FIGURES_MAX)
 		return;
 	f.at_most = quantity == QUANTITY_TIME;
-	if (parse_share(text, &percent, &of)) {
-		resolve_share(p, check, text, percent, of, ceilings, &f);
+	if (wanted->value.type == VALUE_SHARE) {
+		resolve_share(p, check, wanted, ceilings, &f);
 	} else {
-		f.limit = parse_quantity(quantity, text);
-		f.wanted = xstrdup(text);
+		f.limit = (double)wanted->value.number;
+		f.wanted = xstrdup(wanted->text);
 	}
 	p->figures[p->n_figures++] = f;
 }
@@ -257,11 +228,11 @@ const char *probe_pages(const struct profile *profile)
 	uint64_t most = 0, bytes;
 
 	for (size_t i = 0; pages && i < pages->items.n; i++) {
-		const char *size = ynode_text(pages->items.v[i], "size", "");
+		const struct ynode *size = ynode_get(pages->items.v[i], "size");
 
-		if (parse_size(size, &bytes) == 0 && bytes > most && bytes <= PAGE_MOST) {
+		if (ynode_number(size, &bytes) && bytes > most && bytes <= PAGE_MOST) {
 			most = bytes;
-			best = size;
+			best = size->text;
 		}
 	}
 	return best;

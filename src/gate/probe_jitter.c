@@ -7,19 +7,23 @@
 
 enum { BUDGET_MS = 500 };
 
-/* The profile's come first: that they are not isolated is what jitter shows. NULL: none. */
-static char *isolated_cpus(const struct section_ctx *ctx)
+/*
+ * A list, or those isolated: the profile's come first, since jitter shows that they are not
+ * isolated yet. False: none is.
+ */
+static bool cpus_of(const struct section_ctx *ctx, const struct ynode *cpus, struct cpus *ret)
 {
 	const struct ynode *args = profile_section(ctx->profile, "kernel_args");
-	const char *planned = args ? ynode_text(args, "isolate_cpus", NULL) : NULL;
-	char *text = NULL;
+	cleanup_free char *text = NULL;
 
-	if (planned)
-		return xstrdup(planned);
-	if (read_text(ctx->root, &text, NULL, "/sys/devices/system/cpu/isolated") == 0 && *text)
-		return text;
-	free(text);
-	return NULL;
+	if (cpus && cpus->value.type == VALUE_WORD)
+		cpus = ynode_get(args, "isolate_cpus");
+	if (ynode_cpus(cpus)) {
+		*ret = *ynode_cpus(cpus);
+		return true;
+	}
+	return read_text(ctx->root, &text, NULL, "/sys/devices/system/cpu/isolated") == 0 &&
+	       cpus_parse(text, ret) == 0 && cpus_count(ret);
 }
 
 /* What measures the memory of those nodes at the same time would disturb them. */
@@ -41,17 +45,17 @@ static void want_jitter(const struct section_ctx *ctx, const char *name, const s
 			struct probes *ret)
 {
 	struct probe *p = probe_add(ret, name, check, "cpus");
-	const char *word = ynode_text(check, "cpus", "");
-	cleanup_free char *list = streq(word, "isolated") ? isolated_cpus(ctx) : xstrdup(word);
-	struct cpus cpus = {0};
+	cleanup_free char *list = NULL;
+	struct cpus cpus;
 
 	probe_judges(p, check, "p9999", "value", QUANTITY_TIME, NULL);
-	if (!list || cpus_parse(list, &cpus) < 0) {
+	if (!cpus_of(ctx, ynode_get(check, "cpus"), &cpus)) {
 		probe_declines(p, OUTCOME_CANNOT_MEASURE,
 			       "no CPU is isolated: kernel_args.isolate_cpus isolates some, or "
 			       "write a list of CPUs");
 		return;
 	}
+	list = cpus_format(&cpus);
 	probe_subject(p, "jitter of CPUs %s", list);
 	probe_option(p, "--cpus", "%s", list);
 	needs_nodes_of(p, ctx, &cpus);

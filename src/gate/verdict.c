@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/units.h"
 #include "gate/gate.h"
 
 enum { DEFAULT_WAIT_US = 600 * 1000000 };
@@ -136,10 +135,7 @@ void gate_judge(const struct profile *profile, const struct plan *plan,
 
 uint64_t gate_wait(const struct profile *profile)
 {
-	const char *text = ynode_text(profile_section(profile, "gate"), "wait", NULL);
-	uint64_t usec;
-
-	return text && parse_duration(text, &usec) == 0 ? usec : DEFAULT_WAIT_US;
+	return ynode_number_of(profile_section(profile, "gate"), "wait", DEFAULT_WAIT_US);
 }
 
 void verdict_give_up(struct verdict *v, uint64_t usec)

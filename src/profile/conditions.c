@@ -83,16 +83,16 @@ static size_t functions_of(const struct node *node, unsigned int vendor, unsigne
 static void ask_pci(struct asking *a, const struct ynode *ids)
 {
 	for (size_t i = 0; i < ids->items.n; i++) {
-		const char *wanted = ids->items.v[i]->text ? ids->items.v[i]->text : "";
-		unsigned int vendor = 0, device = 0;
+		const struct ynode *id = ids->items.v[i];
 		size_t n = 0;
 		cleanup_free char *found = NULL;
 
-		if (sscanf(wanted, "%4x:%4x", &vendor, &device) == 2)
-			n = functions_of(a->node, vendor, device);
+		if (id->value.type == VALUE_PCI)
+			n = functions_of(a->node, id->value.number >> 16,
+					 id->value.number & 0xffff);
 		if (n)
 			found = xasprintf("%zu function%s", n, n == 1 ? "" : "s");
-		answer(a, "pci", wanted, found, n > 0);
+		answer(a, "pci", id->text ? id->text : "", found, n > 0);
 	}
 }
 

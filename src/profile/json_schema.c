@@ -75,8 +75,10 @@ static bool takes(const struct spec *s, const char *text)
 {
 	struct ynode n = {.kind = YAML_SCALAR, .text = (char *)text, .plain = true};
 	cleanup_str struct str why = {0};
+	bool taken = s->check(s, &n, &why);
 
-	return s->check(s, &n, &why);
+	free(n.value.set);
+	return taken;
 }
 
 static bool takes_int(const struct spec *s, int64_t v)
@@ -155,7 +157,7 @@ static json_t *words_of(const struct spec *s, bool nullable)
 
 static json_t *scalar(const struct spec *s, bool nullable)
 {
-	if (s->check == value_word)
+	if (s->check == value_word || s->check == value_page_size)
 		return words_of(s, nullable);
 	if (s->words)
 		return json_pack("{s:[o, o]}", "anyOf", words_of(s, nullable), checked(s, false));

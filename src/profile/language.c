@@ -234,7 +234,7 @@ const struct spec spec_kernel_args = {
 
 static const struct spec page_size = {
 	.what = "a page size",
-	.check = value_word,
+	.check = value_page_size,
 	.words = WORDS("64K", "2M", "32M", "512M", "1G", "16G"),
 };
 static const struct spec page_count = {

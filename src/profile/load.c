@@ -318,9 +318,11 @@ static void resolve(struct loader *l, const struct ynode *own)
 
 static void take_facts(struct profile *p)
 {
+	const struct ynode *priority = ynode_get(p->doc, "priority");
+
 	p->version = xstrdup(ynode_text(p->doc, "version", ""));
 	p->abstract = ynode_bool(p->doc, "abstract", false);
-	p->priority = atoi(ynode_text(p->doc, "priority", "0"));
+	p->priority = priority ? (int)priority->value.number : 0;
 	selectors_fill(p);
 	profile_digest(p->doc, p->digest);
 }

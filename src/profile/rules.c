@@ -108,23 +108,23 @@ static void want_expected(struct ruling *r, const struct ynode *n, const char *k
 	uint64_t there;
 
 	/* ">=N" leaves open how many there are */
-	if (parse_u64(scalar(expect), &there) < 0 || cpus_last(cpus) < (int64_t)there)
+	if (!ynode_exact(expect, &there) || cpus_last(cpus) < (int64_t)there)
 		return;
 	rule_error(r, n, key, "CPU %d does not exist: expect.cpus (at %u:%u) is %llu",
 		   cpus_last(cpus), expect->at.line, expect->at.col, (unsigned long long)there);
 }
 
-void want_cpus(struct ruling *r, const struct ynode *n, const char *key, const char *list)
+void want_cpus(struct ruling *r, const struct ynode *n, const char *key, const struct cpus *list)
 {
-	struct cpus cpus, beyond;
+	struct cpus beyond;
 	cleanup_free char *text = NULL;
 
-	if (cpus_parse(list, &cpus) < 0 || !cpus_count(&cpus))
+	if (!list || !cpus_count(list))
 		return;
-	want_expected(r, n, key, &cpus);
+	want_expected(r, n, key, list);
 	if (!r->node || !cpus_count(&r->node->cpus))
 		return;
-	beyond = cpus;
+	beyond = *list;
 	cpus_remove_all(&beyond, &r->node->cpus);
 	if (!cpus_count(&beyond))
 		return;

@@ -100,8 +100,8 @@ const struct ynode *what_disables_iommu(const struct ruling *r);
 const struct ynode *vendor_said(const struct ruling *r);
 /* The vendor that the profile is for, or that the node has. */
 enum cpu_vendor wanted_vendor(const struct ruling *r);
-/* An error if a CPU list at n goes beyond the machine's CPUs, known or expected. */
-void want_cpus(struct ruling *r, const struct ynode *n, const char *key, const char *list);
+/* An error at n if a CPU list goes beyond the machine's CPUs, known or expected; NULL: no list. */
+void want_cpus(struct ruling *r, const struct ynode *n, const char *key, const struct cpus *list);
 
 /* --- device sets -------------------------------------------------------------------------- */
 

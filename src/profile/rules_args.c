@@ -327,8 +327,7 @@ static void cpu0_stays(struct ruling *r)
 	const char *const args[] = {"isolcpus", "nohz_full"};
 	struct cpus cpus;
 
-	if (list && list->kind == YAML_SCALAR && cpus_parse(list->text, &cpus) == 0 &&
-	    cpus_has(&cpus, 0))
+	if (ynode_cpus(list) && cpus_has(ynode_cpus(list), 0))
 		rule_error(r, list, "kernel_args.isolate_cpus",
 			   "CPU 0 can't be isolated: the kernel boots on it and keeps it for "
 			   "itself; begin at 1 or later");
@@ -372,8 +371,10 @@ static void rcu_is_offloaded_once(struct ruling *r)
 
 	if (!rcu || !cpus_of(rcu, &more) || !(nohz || key))
 		return;
-	if (nohz ? !cpus_of(nohz, &offloaded) : cpus_parse(scalar(key), &offloaded) < 0)
+	if (nohz ? !cpus_of(nohz, &offloaded) : !ynode_cpus(key))
 		return;
+	if (!nohz)
+		offloaded = *ynode_cpus(key);
 	cpus_remove_all(&more, &offloaded);
 	if (!cpus_count(&more))
 		rule_warn(r, rcu, SET,
@@ -386,14 +387,14 @@ static void cpus_are_there(struct ruling *r)
 {
 	static const char *const args[] = {"isolcpus", "nohz_full", "irqaffinity", "rcu_nocbs"};
 	const struct ynode *list = ynode_get(section(r, "kernel_args"), "isolate_cpus");
+	struct cpus cpus;
 
-	if (list)
-		want_cpus(r, list, "kernel_args.isolate_cpus", scalar(list));
+	want_cpus(r, list, "kernel_args.isolate_cpus", ynode_cpus(list));
 	for (size_t i = 0; i < array_len(args); i++) {
 		const struct ynode *arg = find_arg(r, args[i]);
 
-		if (arg)
-			want_cpus(r, arg, SET, cpus_text(arg));
+		if (arg && cpus_of(arg, &cpus))
+			want_cpus(r, arg, SET, &cpus);
 	}
 }
 
@@ -406,7 +407,7 @@ static bool known_cpus(const struct ruling *r, struct cpus *ret)
 		*ret = r->node->cpus;
 		return true;
 	}
-	if (parse_u64(ynode_text(section(r, "expect"), "cpus", ""), &n) < 0)
+	if (!ynode_exact(ynode_get(section(r, "expect"), "cpus"), &n))
 		return false;
 	memset(ret, 0, sizeof(*ret));
 	for (uint64_t i = 0; i < n && i < CPUS_MAX; i++)
@@ -417,12 +418,12 @@ static bool known_cpus(const struct ruling *r, struct cpus *ret)
 static void some_cpus_stay(struct ruling *r)
 {
 	const struct ynode *list = ynode_get(section(r, "kernel_args"), "isolate_cpus");
-	struct cpus isolated, rest;
+	const struct cpus *isolated = ynode_cpus(list);
+	struct cpus rest;
 
-	if (!list || cpus_parse(scalar(list), &isolated) < 0 || cpus_count(&isolated) < 2 ||
-	    !known_cpus(r, &rest))
+	if (!isolated || cpus_count(isolated) < 2 || !known_cpus(r, &rest))
 		return;
-	cpus_remove_all(&rest, &isolated);
+	cpus_remove_all(&rest, isolated);
 	if (cpus_count(&rest) < 2)
 		rule_warn(r, list, "kernel_args.isolate_cpus",
 			  "only CPU 0 stays for the system, its interrupts and all that is not "

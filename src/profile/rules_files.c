@@ -31,7 +31,7 @@ static const struct {
 	{"sriov.vf.mtu", "net/" ANY_NAME "/mtu", VERBATIM},
 };
 
-static bool file_says(const char *file, const char *key, enum form form)
+static bool file_says(const char *file, const struct ynode *key, enum form form)
 {
 	uint64_t usec, nsec;
 
@@ -39,12 +39,12 @@ static bool file_says(const char *file, const char *key, enum form form)
 	case VERBATIM:
 		break;
 	case BOOLEAN:
-		return streq(file, streq(key, "true") ? "1" : "0");
+		return streq(file, ynode_is_true(key) ? "1" : "0");
 	case NANOSECONDS:
-		return parse_duration(key, &usec) < 0 || parse_u64(file, &nsec) < 0 ||
+		return !ynode_number(key, &usec) || parse_u64(file, &nsec) < 0 ||
 		       nsec == usec * NSEC_PER_USEC;
 	}
-	return streq(file, key);
+	return streq(file, key->text);
 }
 
 /* The same file of a device of another name. Caller frees. */
@@ -162,7 +162,7 @@ static void judge_shown(struct ruling *r, const struct selector *s, const struct
 		if (!line)
 			line = line_of(r, by_function, &value);
 		if (!line || !*scalar(value) || has_exception(r, line) ||
-		    file_says(value->text, said->text, shown[i].form))
+		    file_says(value->text, said, shown[i].form))
 			continue;
 		key = set_key(r, s, shown[i].key);
 		contradict(r, line, value, key, said);

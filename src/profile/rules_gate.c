@@ -162,8 +162,8 @@ static void judge_timeout(struct ruling *r, const struct ynode *check, const cha
 	cleanup_free char *key = xasprintf("%s.timeout", name);
 	uint64_t t = 0, b = GATE_BUDGET_S * 1000000ull;
 
-	parse_duration(scalar(budget), &b);
-	if (parse_duration(scalar(timeout), &t) < 0 || t <= b)
+	ynode_number(budget, &b);
+	if (!ynode_number(timeout, &t) || t <= b)
 		return;
 	if (budget)
 		rule_error(r, timeout, key,
@@ -188,7 +188,7 @@ static void judge_isolation(struct ruling *r, const struct ynode *check, const c
 		rule_error(r, cpus, cpus_key,
 			   "no CPU is isolated; write kernel_args: {isolate_cpus: ...} or a list");
 	else if (cpus)
-		want_cpus(r, cpus, cpus_key, scalar(cpus));
+		want_cpus(r, cpus, cpus_key, ynode_cpus(cpus));
 	if (on && off && text_is(check, "run", "iommu_groups"))
 		rule_error(r, on, on_key,
 			   "without an IOMMU (disabled at %u:%u) there are no groups; drop one of "

@@ -81,9 +81,9 @@ EACH(trust_uses_the_map)
 static const struct ynode *mapped(const struct ynode *map, unsigned int dscp, size_t before)
 {
 	for (size_t i = 0; i < count(map, YAML_MAP) && i < before; i++) {
-		struct cpus dscps;
+		const struct cpus *dscps = ynode_cpus(map->keys.v[i]);
 
-		if (cpus_parse(map->keys.v[i]->text, &dscps) == 0 && cpus_has(&dscps, dscp))
+		if (dscps && cpus_has(dscps, dscp))
 			return map->items.v[i];
 	}
 	return NULL;
@@ -95,11 +95,10 @@ EACH(dscps_go_one_way)
 	cleanup_free char *key = set_key(r, s, "qos.dscp_map");
 
 	for (size_t i = 0; i < count(map, YAML_MAP); i++) {
-		struct cpus dscps;
+		const struct cpus *dscps = ynode_cpus(map->keys.v[i]);
 
-		if (cpus_parse(map->keys.v[i]->text, &dscps) < 0)
-			continue;
-		for (int d = cpus_next(&dscps, -1); d >= 0 && d < DSCPS; d = cpus_next(&dscps, d)) {
+		for (int d = dscps ? cpus_next(dscps, -1) : -1; d >= 0 && d < DSCPS;
+		     d = cpus_next(dscps, d)) {
 			const struct ynode *first = mapped(map, (unsigned int)d, i);
 
 			if (!first || streq(scalar(first), scalar(map->items.v[i])))
@@ -119,7 +118,7 @@ static void want_lossless(struct ruling *r, const struct selector *s, const stru
 	const struct ynode *pfc = tree_get(view, "qos.pfc"), *to;
 	uint64_t tos;
 
-	if (!count(pfc, YAML_LIST) || parse_u64(scalar(tree_get(view, path)), &tos) < 0)
+	if (!count(pfc, YAML_LIST) || !ynode_number(tree_get(view, path), &tos))
 		return;
 	to = mapped(tree_get(view, "qos.dscp_map"), (unsigned int)(tos >> 2), SIZE_MAX);
 	if (*scalar(to) && !list_has(pfc, to->text))
@@ -176,13 +175,17 @@ EACH(bandwidth_is_of_ets)
 EACH(bandwidth_is_all)
 {
 	const struct ynode *shares = tree_get(view, "qos.ets.bandwidth");
-	long sum = 0;
+	uint64_t sum = 0, share;
 
-	for (size_t i = 0; i < count(shares, YAML_MAP); i++)
-		sum += strtol(scalar(shares->items.v[i]), NULL, 10);
+	for (size_t i = 0; i < count(shares, YAML_MAP); i++) {
+		if (!ynode_number(shares->items.v[i], &share))
+			return;
+		sum += share;
+	}
 	if (count(shares, YAML_MAP) && sum != 100)
 		set_error(r, s, view, "qos.ets.bandwidth",
-			  "the shares sum up to %ld%%; drivers take 100%% and nothing else", sum);
+			  "the shares sum up to %llu%%; drivers take 100%% and nothing else",
+			  (unsigned long long)sum);
 }
 
 EACH(buffers_have_sizes)
@@ -202,8 +205,8 @@ EACH(rates_of_dcqcn_are_in_order)
 {
 	uint64_t min, max;
 
-	if (parse_rate(scalar(tree_get(view, "qos.dcqcn.rp.rpg_min_rate")), &min) < 0 ||
-	    parse_rate(scalar(tree_get(view, "qos.dcqcn.rp.rpg_max_rate")), &max) < 0)
+	if (!ynode_number(tree_get(view, "qos.dcqcn.rp.rpg_min_rate"), &min) ||
+	    !ynode_number(tree_get(view, "qos.dcqcn.rp.rpg_max_rate"), &max))
 		return;
 	/* 0 is the line's rate */
 	if (max && min > max)
@@ -240,20 +243,19 @@ EACH(irqs_have_cpus)
 	const struct ynode *list = tree_get(view, "irq.affinity");
 	cleanup_free char *key = set_key(r, s, "irq.affinity");
 
-	if (*scalar(list) && !streq(list->text, "local_node"))
-		want_cpus(r, list, key, list->text);
+	want_cpus(r, list, key, ynode_cpus(list));
 }
 
 EACH(irqs_keep_off_isolated)
 {
 	const struct ynode *list = tree_get(view, "irq.affinity");
 	const struct ynode *isolate = ynode_get(section(r, "kernel_args"), "isolate_cpus");
-	struct cpus cpus, isolated;
+	struct cpus cpus;
 
-	if (cpus_parse(scalar(list), &cpus) < 0 || cpus_parse(scalar(isolate), &isolated) < 0 ||
-	    !cpus_count(&cpus))
+	if (!ynode_cpus(list) || !ynode_cpus(isolate))
 		return;
-	cpus_remove_all(&cpus, &isolated);
+	cpus = *ynode_cpus(list);
+	cpus_remove_all(&cpus, ynode_cpus(isolate));
 	if (!cpus_count(&cpus))
 		set_error(r, s, view, "irq.affinity",
 			  "isolate_cpus: %.80s (line %llu) has all of them, and isolated CPUs take "

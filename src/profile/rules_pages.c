@@ -102,9 +102,9 @@ static void want_numa_node(struct ruling *r, const struct ynode *n, const char *
 	const struct ynode *expect = ynode_get(section(r, "expect"), "numa_nodes");
 	uint64_t id = 0, there = 0;
 
-	if (parse_u64(scalar(n), &id) < 0)
+	if (!ynode_number(n, &id))
 		return;
-	if (parse_u64(scalar(expect), &there) == 0 && id >= there)
+	if (ynode_exact(expect, &there) && id >= there)
 		rule_error(r, n, key,
 			   "NUMA node %llu does not exist: expect.numa_nodes (at %u:%u) is %llu",
 			   (unsigned long long)id, expect->at.line, expect->at.col,
@@ -130,17 +130,14 @@ static void nodes_are_there(struct ruling *r)
 static uint64_t pool_bytes(const struct ruling *r, const struct ynode *pool)
 {
 	const struct ynode *nodes = ynode_get(pool, "nodes");
-	uint64_t size = 0, pages = 0, n = 0;
+	uint64_t size = ynode_number_of(pool, "size", 0), n = 0;
+	uint64_t pages =
+		ynode_number_of(pool, "per_node", 0) * cpus_count(&r->node->nodes_with_cpu);
 
-	if (parse_u64(ynode_text(pool, "per_node", "0"), &pages) == 0)
-		pages *= cpus_count(&r->node->nodes_with_cpu);
 	for (size_t i = 0; i < count(nodes, YAML_MAP); i++)
-		if (parse_u64(scalar(nodes->items.v[i]), &n) == 0)
+		if (ynode_number(nodes->items.v[i], &n))
 			pages += n;
-	if (parse_size(ynode_text(pool, "size", ""), &size) < 0 ||
-	    __builtin_mul_overflow(size, pages, &size))
-		return 0;
-	return size;
+	return __builtin_mul_overflow(size, pages, &size) ? 0 : size;
 }
 
 static void pages_are_there(struct ruling *r)
@@ -164,16 +161,13 @@ static uint64_t pool_bytes_of(const struct ruling *r, const struct ynode *pool, 
 {
 	const struct ynode *nodes = ynode_get(pool, "nodes");
 	cleanup_free char *name = xasprintf("%u", node);
-	const char *pages_text = nodes ? ynode_text(nodes, name, "0")
-				 : cpus_has(&r->node->nodes_with_cpu, node)
-					 ? ynode_text(pool, "per_node", "0")
-					 : "0";
-	uint64_t size = 0, pages = 0;
+	uint64_t size = ynode_number_of(pool, "size", 0), pages = 0;
 
-	if (parse_size(ynode_text(pool, "size", ""), &size) < 0 ||
-	    parse_u64(pages_text, &pages) < 0 || __builtin_mul_overflow(size, pages, &size))
-		return 0;
-	return size;
+	if (nodes)
+		pages = ynode_number_of(nodes, name, 0);
+	else if (cpus_has(&r->node->nodes_with_cpu, node))
+		pages = ynode_number_of(pool, "per_node", 0);
+	return __builtin_mul_overflow(size, pages, &size) ? 0 : size;
 }
 
 /* What one node lacks, the kernel takes from another, and the application finds too late. */

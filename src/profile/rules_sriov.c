@@ -82,8 +82,7 @@ static void addresses_go_round(struct ruling *r, const struct selector *s, const
 
 		if (!list || list->kind != YAML_LIST)
 			continue;
-		if (parse_u64(scalar(tree_get(view, "sriov.vfs")), &vfs) == 0 &&
-		    list->items.n < vfs)
+		if (ynode_number(tree_get(view, "sriov.vfs"), &vfs) && list->items.n < vfs)
 			set_error(
 				r, s, view, lists[i],
 				"%zu addresses for %llu VFs; write one address per VF, or derived",
@@ -99,8 +98,8 @@ static void rates_are_in_order(struct ruling *r, const struct selector *s, const
 {
 	uint64_t min, max;
 
-	if (parse_rate(scalar(tree_get(view, "sriov.vf.min_rate")), &min) < 0 ||
-	    parse_rate(scalar(tree_get(view, "sriov.vf.max_rate")), &max) < 0)
+	if (!ynode_number(tree_get(view, "sriov.vf.min_rate"), &min) ||
+	    !ynode_number(tree_get(view, "sriov.vf.max_rate"), &max))
 		return;
 	if (max && min > max)
 		set_error(r, s, view, "sriov.vf.min_rate", "above max_rate: %.40s",
@@ -137,8 +136,8 @@ static void mtu_fits_the_pf(struct ruling *r, const struct selector *s, const st
 {
 	uint64_t vf, pf;
 
-	if (parse_u64(scalar(tree_get(view, "sriov.vf.mtu")), &vf) < 0 ||
-	    parse_u64(scalar(tree_get(view, "link.mtu")), &pf) < 0)
+	if (!ynode_number(tree_get(view, "sriov.vf.mtu"), &vf) ||
+	    !ynode_number(tree_get(view, "link.mtu"), &pf))
 		return;
 	if (vf > pf)
 		set_error(r, s, view, "sriov.vf.mtu",
@@ -217,7 +216,7 @@ static void find_lacks(const struct ruling *r, const struct device_set *set, str
 	cleanup_ynode struct ynode *view = set_view(r, set->sel);
 	uint64_t vfs = 0;
 
-	if (parse_u64(scalar(tree_get(view, "sriov.vfs")), &vfs) < 0)
+	if (!ynode_number(tree_get(view, "sriov.vfs"), &vfs))
 		return;
 	for (size_t i = 0; i < set->fn.n; i++) {
 		if (!vfs || narrower_counts(r, set->sel, set->fn.v[i]))

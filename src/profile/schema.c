@@ -16,7 +16,7 @@ struct walk {
 	enum schema_doc kind;
 };
 
-static void check_value(struct walk *w, const struct spec *s, const struct ynode *n);
+static void check_value(struct walk *w, const struct spec *s, struct ynode *n);
 
 /* --- specs -------------------------------------------------------------------------------- */
 
@@ -202,11 +202,11 @@ static void wrong_kind(struct walk *w, const struct spec *s, const struct ynode 
 		   ynode_kind_name(n));
 }
 
-static void check_scalar(struct walk *w, const struct spec *s, const struct ynode *n)
+static void check_scalar(struct walk *w, const struct spec *s, struct ynode *n)
 {
 	cleanup_str struct str why = {0};
 
-	if (!word_is_one_of(n->text, s->words) && !s->check(s, n, &why))
+	if (!s->check(s, n, &why))
 		diag_error(w->diags, n->at, str_get(&w->path), "%s", str_get(&why));
 }
 
@@ -293,7 +293,8 @@ static bool may_append(struct walk *w, const struct spec *map, const struct fiel
 
 static void check_field(struct walk *w, const struct spec *s, const struct ynode *map, size_t i)
 {
-	const struct ynode *key = map->keys.v[i], *value = map->items.v[i];
+	const struct ynode *key = map->keys.v[i];
+	struct ynode *value = map->items.v[i];
 	size_t len = strlen(key->text);
 	bool append = len > 1 && key->text[len - 1] == '+';
 	cleanup_free char *name = xstrndup(key->text, len - append);
@@ -314,7 +315,7 @@ static void check_field(struct walk *w, const struct spec *s, const struct ynode
 		refuse_later(w, s, key);
 }
 
-static bool key_is_good(struct walk *w, const struct spec *s, const struct ynode *key)
+static bool key_is_good(struct walk *w, const struct spec *s, struct ynode *key)
 {
 	cleanup_str struct str why = {0};
 
@@ -350,7 +351,7 @@ static void check_map(struct walk *w, const struct spec *s, const struct ynode *
 	}
 }
 
-static void check_value(struct walk *w, const struct spec *s, const struct ynode *n)
+static void check_value(struct walk *w, const struct spec *s, struct ynode *n)
 {
 	static const enum yaml_kind wants[] = {
 		[SPEC_SCALAR] = YAML_SCALAR,
@@ -375,7 +376,7 @@ static void check_value(struct walk *w, const struct spec *s, const struct ynode
 /* A newer schema is said alone: whatever else looks wrong may be right there. */
 static bool schema_is_ours(const struct ynode *doc, struct diags *diags)
 {
-	const struct ynode *n = ynode_get(doc, "schema");
+	struct ynode *n = ynode_get(doc, "schema");
 	const struct spec *s = spec_child(schema_profile(), "schema");
 	cleanup_str struct str why = {0};
 
@@ -387,7 +388,7 @@ static bool schema_is_ours(const struct ynode *doc, struct diags *diags)
 	return false;
 }
 
-bool schema_check(const struct ynode *doc, enum schema_doc kind, struct diags *diags)
+bool schema_check(struct ynode *doc, enum schema_doc kind, struct diags *diags)
 {
 	struct walk w = {.diags = diags, .kind = kind};
 

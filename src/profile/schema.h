@@ -16,8 +16,11 @@
 
 struct spec;
 
-/* Whether a scalar is what spec wants; if not, *why gets "what is wrong; what is right". */
-typedef bool scalar_check(const struct spec *spec, const struct ynode *n, struct str *why);
+/*
+ * Whether a scalar is what spec wants: then n->value gets its meaning, where the text alone is not
+ * that. If not, *why gets "what is wrong; what is right".
+ */
+typedef bool scalar_check(const struct spec *spec, struct ynode *n, struct str *why);
 
 enum spec_kind {
 	SPEC_SCALAR,
@@ -54,7 +57,7 @@ struct spec {
 	const char *what; /* "a page size such as 2M": fits into "expected ..., not a list" */
 	/* SPEC_SCALAR */
 	scalar_check *check;
-	const char *const *words; /* what is taken before check is asked; NULL-ended */
+	const char *const *words; /* what check accepts besides, or alone; NULL-ended */
 	int64_t min, max;	  /* in the unit that the check counts in; max 0: no range */
 	/* For editors; check may be stricter. NULL: the check's own, see json_schema.c. */
 	const char *pattern;
@@ -76,9 +79,10 @@ extern const struct spec schema_site; /* of railhead.conf */
 
 /*
  * Checks one document as it was written: `key: null` and `key+:` are taken, what a base may
- * give is not asked for. False if nothing else about it can be said (a newer schema, no map).
+ * give is not asked for. Its scalars get their values. False if nothing else about it can be said
+ * (a newer schema, no map).
  */
-bool schema_check(const struct ynode *doc, enum schema_doc kind, struct diags *diags);
+bool schema_check(struct ynode *doc, enum schema_doc kind, struct diags *diags);
 /* Asks a resolved profile for what is required. */
 void schema_complete(const struct ynode *doc, struct diags *diags);
 

@@ -22,7 +22,7 @@ static const char suffix[] = ".yaml";
 bool profile_name_is_valid(const char *name)
 {
 	const struct spec spec = {.what = "a profile's name"};
-	const struct ynode n = {.kind = YAML_SCALAR, .text = (char *)name};
+	struct ynode n = {.kind = YAML_SCALAR, .text = (char *)name};
 	cleanup_str struct str why = {0};
 
 	return value_name(&spec, &n, &why);

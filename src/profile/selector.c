@@ -5,22 +5,20 @@
 
 static void id_pair(const struct ynode *set, const char *key, int *vendor, int *device)
 {
-	unsigned int v, d;
+	const struct ynode *id = ynode_get(set, key);
 
 	*vendor = *device = -1;
-	if (sscanf(ynode_text(set, key, ""), "%4x:%4x", &v, &d) != 2)
+	if (!id || id->value.type != VALUE_PCI)
 		return;
-	*vendor = (int)v;
-	*device = (int)d;
+	*vendor = (int)(id->value.number >> 16);
+	*device = (int)(id->value.number & 0xffff);
 }
 
 static int number(const struct ynode *set, const char *key, int fallback)
 {
 	uint64_t v;
 
-	if (parse_u64(ynode_text(set, key, ""), &v) < 0 || v > INT32_MAX)
-		return fallback;
-	return (int)v;
+	return ynode_number(ynode_get(set, key), &v) ? (int)v : fallback;
 }
 
 static char *text(const struct ynode *set, const char *key)
@@ -30,23 +28,14 @@ static char *text(const struct ynode *set, const char *key)
 	return s ? xstrdup(s) : NULL;
 }
 
-/* "8" or ">=8" */
-static int expected(const struct ynode *set, bool *or_more)
-{
-	const char *s = ynode_text(set, "expect", "");
-	uint64_t v;
-
-	*or_more = str_starts(s, ">=");
-	if (parse_u64(s + (*or_more ? 2 : 0), &v) < 0 || v > INT32_MAX)
-		return -1;
-	return (int)v;
-}
-
 static struct selector selector_of(const char *name, const struct ynode *set)
 {
+	const struct ynode *expect = ynode_get(set, "expect");
 	struct selector s = {
 		.name = xstrdup(name),
 		.in = text(set, "in"),
+		.expect = number(set, "expect", -1),
+		.or_more = expect && expect->value.at_least,
 		.address = text(set, "address"),
 		.driver = text(set, "driver"),
 		.numa = number(set, "numa", -1),
@@ -58,7 +47,6 @@ static struct selector selector_of(const char *name, const struct ynode *set)
 		.infiniband = streq(ynode_text(set, "link", ""), "infiniband"),
 	};
 
-	s.expect = expected(set, &s.or_more);
 	id_pair(set, "pci", &s.vendor, &s.device);
 	id_pair(set, "subsystem", &s.subsystem_vendor, &s.subsystem_device);
 	return s;

@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -47,6 +48,18 @@ static bool refuse(const struct spec *s, const struct ynode *n, struct str *why,
 	if (note)
 		str_addf(why, "; %s", note);
 	return false;
+}
+
+static bool accept(struct ynode *n, enum value_type type, uint64_t number)
+{
+	n->value.type = type;
+	n->value.number = (int64_t)number;
+	return true;
+}
+
+static bool is_word(const struct spec *s, struct ynode *n)
+{
+	return word_is_one_of(n->text, s->words) && accept(n, VALUE_WORD, 0);
 }
 
 static bool is_switch_word(const char *s)
@@ -92,14 +105,14 @@ static bool number_trap(const struct ynode *n, struct str *why)
 
 /* --- plain kinds -------------------------------------------------------------------------- */
 
-bool value_bool(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_bool(const struct spec *s, struct ynode *n, struct str *why)
 {
 	bool is_word = streq(n->text, "true") || streq(n->text, "false");
 	bool no = strcasecmp(n->text, "no") == 0 || strcasecmp(n->text, "off") == 0 ||
 		  strcasecmp(n->text, "n") == 0 || strcasecmp(n->text, "false") == 0;
 
 	if (is_word && n->plain)
-		return true;
+		return accept(n, VALUE_BOOL, !no);
 	if (is_word)
 		str_addf(why, "\"%s\" in quotes is text; write %s without quotes", n->text,
 			 n->text);
@@ -120,33 +133,40 @@ static bool parse_int(const char *text, int64_t *ret)
 	return true;
 }
 
-bool value_int(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_int(const struct spec *s, struct ynode *n, struct str *why)
 {
 	int64_t v = 0;
 
+	if (is_word(s, n))
+		return true;
 	if (number_trap(n, why))
 		return false;
 	if (!only(n->text + (*n->text == '-'), DIGITS))
 		return refuse(s, n, why, NULL);
 	if (parse_int(n->text, &v) && v >= s->min && v <= s->max)
-		return true;
+		return accept(n, VALUE_NUMBER, (uint64_t)v);
 	str_addf(why, "%.*s is out of range; must be %lld to %lld", SHOWN, n->text,
 		 (long long)s->min, (long long)s->max);
 	return false;
 }
 
 /* An exact count, or ">=N". */
-bool value_count(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_count(const struct spec *s, struct ynode *n, struct str *why)
 {
 	struct ynode number = *n;
+	bool at_least = str_starts(n->text, ">=");
 
-	number.text += str_starts(n->text, ">=") ? 2 : 0;
+	number.text += at_least ? 2 : 0;
 	if (*number.text == '-')
 		return refuse(s, n, why, NULL);
-	return value_int(s, &number, why);
+	if (!value_int(s, &number, why))
+		return false;
+	n->value = number.value;
+	n->value.at_least = at_least;
+	return true;
 }
 
-bool value_schema(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_schema(const struct spec *s, struct ynode *n, struct str *why)
 {
 	int64_t v = 0;
 
@@ -155,16 +175,18 @@ bool value_schema(const struct spec *s, const struct ynode *n, struct str *why)
 	if (!only(n->text, DIGITS))
 		return refuse(s, n, why, NULL);
 	if (parse_int(n->text, &v) && v >= SCHEMA_MIN && v <= SCHEMA_MAX)
-		return true;
+		return accept(n, VALUE_NUMBER, (uint64_t)v);
 	str_addf(why, "schema %.*s; this railhead reads %d..%d%s", 20, n->text, SCHEMA_MIN,
 		 SCHEMA_MAX, v < SCHEMA_MIN && only(n->text, "0") ? "" : "; upgrade railhead");
 	return false;
 }
 
-bool value_word(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_word(const struct spec *s, struct ynode *n, struct str *why)
 {
 	const char *near = nearest_word(n->text, s->words);
 
+	if (is_word(s, n))
+		return true;
 	str_addf(why, "'%.*s' is %snot %s; ", SHOWN, n->text,
 		 is_switch_word(n->text) ? "a boolean in YAML 1.1, and " : "", s->what);
 	if (near) {
@@ -177,7 +199,7 @@ bool value_word(const struct spec *s, const struct ynode *n, struct str *why)
 }
 
 /* Text on one line: what goes verbatim into a kernel file, or to people. */
-bool value_line(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_line(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!*n->text)
 		return refuse(s, n, why, NULL);
@@ -189,14 +211,14 @@ bool value_line(const struct spec *s, const struct ynode *n, struct str *why)
 	return true;
 }
 
-bool value_label(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_label(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD ".+~:") && strlen(n->text) <= 64)
 		return true;
 	return refuse(s, n, why, "letters, digits and . + ~ : _ -, 64 at most");
 }
 
-bool value_pattern(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_pattern(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!value_line(s, n, why))
 		return false;
@@ -205,7 +227,7 @@ bool value_pattern(const struct spec *s, const struct ynode *n, struct str *why)
 	return true;
 }
 
-bool value_capability(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_capability(const struct spec *s, struct ynode *n, struct str *why)
 {
 	return capability_number(n->text) >= 0 || refuse(s, n, why, "see capabilities(7)");
 }
@@ -230,10 +252,13 @@ static bool lacks_unit(const struct ynode *n)
 	return only(n->text, DIGITS);
 }
 
-static bool judge_unit(const struct spec *s, const struct ynode *n, int r, struct str *why)
+/* r, v: what the parser of the unit has made of the text. */
+static bool judge_unit(const struct spec *s, struct ynode *n, int r, uint64_t v, struct str *why)
 {
+	if (r == 0 && v > INT64_MAX)
+		r = -ERANGE;
 	if (r == 0 && !is_zero_led(n->text))
-		return true;
+		return accept(n, VALUE_NUMBER, v);
 	if (number_trap(n, why))
 		return false;
 	if (r == -ERANGE)
@@ -244,11 +269,12 @@ static bool judge_unit(const struct spec *s, const struct ynode *n, int r, struc
 }
 
 /* A number of units, between min and max. */
-static bool in_range(const struct spec *s, const struct ynode *n, uint64_t v,
-		     const struct unit_name *units, struct str *why)
+static bool in_range(const struct spec *s, struct ynode *n, const struct unit_name *units,
+		     struct str *why)
 {
-	if (!s->max || ((int64_t)v >= s->min && v <= (uint64_t)s->max))
+	if (!s->max || (n->value.number >= s->min && n->value.number <= s->max))
 		return true;
+	n->value = (struct value){0};
 	str_addf(why, "%.*s is out of range; must be ", SHOWN, n->text);
 	add_amount(why, s->min, units);
 	str_add(why, " to ");
@@ -256,51 +282,74 @@ static bool in_range(const struct spec *s, const struct ynode *n, uint64_t v,
 	return false;
 }
 
-bool value_size(const struct spec *s, const struct ynode *n, struct str *why)
+static bool above_zero(const struct spec *s, struct ynode *n, struct str *why)
+{
+	if (n->value.number)
+		return true;
+	n->value = (struct value){0};
+	return refuse(s, n, why, "it must be greater than zero");
+}
+
+bool value_size(const struct spec *s, struct ynode *n, struct str *why)
 {
 	static const struct unit_name units[] = {
 		{1 << 30, "G"}, {1 << 20, "M"}, {1 << 10, "K"}, {1, " bytes"}};
 	uint64_t v = 0;
 
-	return judge_unit(s, n, parse_size(n->text, &v), why) && in_range(s, n, v, units, why);
+	int r = parse_size(n->text, &v);
+
+	if (is_word(s, n))
+		return true;
+	return judge_unit(s, n, r, v, why) && in_range(s, n, units, why);
 }
 
-bool value_duration(const struct spec *s, const struct ynode *n, struct str *why)
+/* One of the kernel's names for its sizes. */
+bool value_page_size(const struct spec *s, struct ynode *n, struct str *why)
+{
+	uint64_t bytes = 0;
+
+	return value_word(s, n, why) && parse_size(n->text, &bytes) == 0 &&
+	       accept(n, VALUE_NUMBER, bytes);
+}
+
+bool value_duration(const struct spec *s, struct ynode *n, struct str *why)
 {
 	static const struct unit_name units[] = {{1000000, "s"}, {1000, "ms"}, {1, "us"}};
 	uint64_t usec = 0;
+	int r = parse_duration(n->text, &usec);
 
-	return judge_unit(s, n, parse_duration(n->text, &usec), why) &&
-	       in_range(s, n, usec, units, why);
+	return judge_unit(s, n, r, usec, why) && in_range(s, n, units, why);
 }
 
-bool value_latency(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_latency(const struct spec *s, struct ynode *n, struct str *why)
 {
 	uint64_t ns = 0;
+	int r = parse_latency(n->text, &ns);
 
-	return judge_unit(s, n, parse_latency(n->text, &ns), why) &&
-	       (ns || refuse(s, n, why, "it must be greater than zero"));
+	return judge_unit(s, n, r, ns, why) && above_zero(s, n, why);
 }
 
-bool value_rate(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_rate(const struct spec *s, struct ynode *n, struct str *why)
 {
 	static const struct unit_name units[] = {
 		{125000000, "Gb/s"}, {125000, "Mb/s"}, {1, " bytes/s"}};
 	uint64_t v = 0;
 
-	return judge_unit(s, n, parse_rate(n->text, &v), why) && in_range(s, n, v, units, why);
+	int r = parse_rate(n->text, &v);
+
+	return judge_unit(s, n, r, v, why) && in_range(s, n, units, why);
 }
 
-bool value_message_rate(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_message_rate(const struct spec *s, struct ynode *n, struct str *why)
 {
 	uint64_t v = 0;
 	int r = parse_message_rate(n->text, &v);
 
-	return judge_unit(s, n, r, why) && (v || refuse(s, n, why, "it must be greater than zero"));
+	return judge_unit(s, n, r, v, why) && above_zero(s, n, why);
 }
 
 /* "92% of line": of what the link, the PCIe slot or the other members of the set do. */
-static int parse_share(const char *text)
+static int parse_share(const char *text, struct value *ret)
 {
 	static const char *const of[] = {"% of line", "% of pcie", "% of set", NULL};
 	size_t digits = strspn(text, DIGITS);
@@ -309,22 +358,33 @@ static int parse_share(const char *text)
 
 	if (!word_is_one_of(text + digits, of) || parse_u64(number, &percent) < 0)
 		return -EINVAL;
-	return percent >= 1 && percent <= 100 ? 0 : -ERANGE;
+	if (percent < 1 || percent > 100)
+		return -ERANGE;
+	for (size_t i = 0; of[i]; i++)
+		if (streq(text + digits, of[i]))
+			*ret = (struct value){.type = VALUE_SHARE,
+					      .number = (int64_t)percent,
+					      .of = of[i] + strlen("% of ")};
+	return 0;
 }
 
 /* An absolute rate, or a share. */
-bool value_measure(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_measure(const struct spec *s, struct ynode *n, struct str *why)
 {
 	uint64_t v = 0;
 	int r = parse_rate(n->text, &v);
 
+	struct value share = {0};
+
 	if (r != -EINVAL)
-		return judge_unit(s, n, r, why) &&
-		       (v || refuse(s, n, why, "it must be greater than zero"));
-	r = parse_share(n->text);
+		return judge_unit(s, n, r, v, why) && above_zero(s, n, why);
+	r = parse_share(n->text, &share);
 	if (r == -ERANGE)
 		return refuse(s, n, why, "a share is 1% to 100%");
-	return judge_unit(s, n, r, why);
+	if (!judge_unit(s, n, r, 0, why))
+		return false;
+	n->value = share;
+	return true;
 }
 
 static int parse_suffixed(const char *text, const char *suffix, uint64_t *ret)
@@ -334,62 +394,76 @@ static int parse_suffixed(const char *text, const char *suffix, uint64_t *ret)
 	return streq(text + strlen(number), suffix) ? parse_u64(number, ret) : -EINVAL;
 }
 
-bool value_percent(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_percent(const struct spec *s, struct ynode *n, struct str *why)
 {
 	static const struct unit_name units[] = {{1, "%"}};
 	uint64_t v = 0;
+	int r = parse_suffixed(n->text, "%", &v);
 
-	return judge_unit(s, n, parse_suffixed(n->text, "%", &v), why) &&
-	       in_range(s, n, v, units, why);
+	return judge_unit(s, n, r, v, why) && in_range(s, n, units, why);
 }
 
-bool value_metres(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_metres(const struct spec *s, struct ynode *n, struct str *why)
 {
 	static const struct unit_name units[] = {{1, "m"}};
 	uint64_t v = 0;
+	int r = parse_suffixed(n->text, "m", &v);
 
-	return judge_unit(s, n, parse_suffixed(n->text, "m", &v), why) &&
-	       in_range(s, n, v, units, why);
+	return judge_unit(s, n, r, v, why) && in_range(s, n, units, why);
 }
 
-bool value_speed(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_speed(const struct spec *s, struct ynode *n, struct str *why)
 {
-	uint64_t rate;
-	uint32_t v;
+	uint64_t rate = 0;
+	uint32_t v = 0;
 	int r = parse_gts(n->text, &v);
 
 	/* a port's is in bits */
-	if (r == -EINVAL && strstr(n->text, "b/s"))
-		return judge_unit(s, n, parse_rate(n->text, &rate), why);
+	if (r == -EINVAL && strstr(n->text, "b/s")) {
+		r = parse_rate(n->text, &rate);
+		return judge_unit(s, n, r, rate, why);
+	}
 
 	/* sysfs writes blanks and "PCIe"; a profile does not */
 	if (r == 0 && strchr(n->text, ' '))
 		r = -EINVAL;
-	return judge_unit(s, n, r, why);
+	return judge_unit(s, n, r, v, why) && accept(n, VALUE_GTS, v);
 }
 
-bool value_memory(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_memory(const struct spec *s, struct ynode *n, struct str *why)
 {
 	uint64_t v = 0;
-	int r = parse_size(n->text + (str_starts(n->text, ">=") ? 2 : 0), &v);
+	bool at_least = str_starts(n->text, ">=");
+	int r = parse_size(n->text + (at_least ? 2 : 0), &v);
 
-	return judge_unit(s, n, r, why) && (v || refuse(s, n, why, "it must be greater than zero"));
+	n->value.at_least = at_least;
+	return judge_unit(s, n, r, v, why) && above_zero(s, n, why);
 }
 
 /* --- CPUs --------------------------------------------------------------------------------- */
 
-bool value_cpus(const struct spec *s, const struct ynode *n, struct str *why)
+static bool accept_set(struct ynode *n, const struct cpus *set)
+{
+	if (!n->value.set)
+		n->value.set = xnew(struct cpus);
+	*n->value.set = *set;
+	return accept(n, VALUE_SET, 0);
+}
+
+bool value_cpus(const struct spec *s, struct ynode *n, struct str *why)
 {
 	struct cpus set;
 	int r = cpus_parse(n->text, &set);
 
-	if (r == 0 && *n->text)
+	if (is_word(s, n))
 		return true;
+	if (r == 0 && *n->text)
+		return accept_set(n, &set);
 	return refuse(s, n, why, r == -ERANGE ? "CPU numbers end at 8191" : NULL);
 }
 
 /* Small numbers in the same notation, up to max: DSCPs. */
-bool value_numbers(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_numbers(const struct spec *s, struct ynode *n, struct str *why)
 {
 	struct cpus set;
 	int r = cpus_parse(n->text, &set);
@@ -399,7 +473,7 @@ bool value_numbers(const struct spec *s, const struct ynode *n, struct str *why)
 	if (r < 0 || !*n->text)
 		return refuse(s, n, why, NULL);
 	if (cpus_last(&set) <= s->max)
-		return true;
+		return accept_set(n, &set);
 	str_addf(why, "%.*s is out of range; must be %lld to %lld", SHOWN, n->text,
 		 (long long)s->min, (long long)s->max);
 	return false;
@@ -407,7 +481,7 @@ bool value_numbers(const struct spec *s, const struct ynode *n, struct str *why)
 
 /* --- names -------------------------------------------------------------------------------- */
 
-bool value_name(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_name(const struct spec *s, struct ynode *n, struct str *why)
 {
 	const char *t = n->text;
 
@@ -417,21 +491,21 @@ bool value_name(const struct spec *s, const struct ynode *n, struct str *why)
 		      "lower case letters, digits and . _ -, a letter or digit first, 64 at most");
 }
 
-bool value_set_name(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_set_name(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD) && isalnum((unsigned char)*n->text) && strlen(n->text) <= 64)
 		return true;
 	return refuse(s, n, why, "letters, digits, _ and -, 64 at most");
 }
 
-bool value_on_set(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_on_set(const struct spec *s, struct ynode *n, struct str *why)
 {
 	bool vfs;
 
 	return only(set_name_in(n->text, &vfs), WORD) || refuse(s, n, why, NULL);
 }
 
-bool value_module(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_module(const struct spec *s, struct ynode *n, struct str *why)
 {
 	/* A module's name ends in a file name and in modprobe.d: no dots, slashes, blanks. */
 	if (only(n->text, WORD) && strlen(n->text) <= 64)
@@ -439,7 +513,7 @@ bool value_module(const struct spec *s, const struct ynode *n, struct str *why)
 	return refuse(s, n, why, "letters, digits, _ and -, no .ko");
 }
 
-bool value_param(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_param(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD) && strlen(n->text) <= 64)
 		return true;
@@ -447,7 +521,7 @@ bool value_param(const struct spec *s, const struct ynode *n, struct str *why)
 }
 
 /* ethtool(8) shows names of up to ETH_GSTRING_LEN - 1 bytes. */
-bool value_feature(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_feature(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD) && strlen(n->text) < 32)
 		return true;
@@ -455,7 +529,7 @@ bool value_feature(const struct spec *s, const struct ynode *n, struct str *why)
 }
 
 /* What vercmp-like comparison takes: a number first, then what vendors append. */
-bool value_version(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_version(const struct spec *s, struct ynode *n, struct str *why)
 {
 	const char *t = n->text + (str_starts(n->text, ">=") ? 2 : 0);
 
@@ -471,7 +545,7 @@ static bool ends_in(const char *t, const char *tail)
 	return strlen(t) > strlen(tail) && streq(t + strlen(t) - strlen(tail), tail);
 }
 
-bool value_unit(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_unit(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD ":.@\\") && ends_in(n->text, ".service") && strlen(n->text) < 256)
 		return true;
@@ -491,7 +565,7 @@ static bool is_octets(const char *t, size_t bytes)
 	return true;
 }
 
-bool value_mac(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_mac(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!is_octets(n->text, 6))
 		return refuse(s, n, why, "six pairs of lower case hex digits, separated by colons");
@@ -502,7 +576,7 @@ bool value_mac(const struct spec *s, const struct ynode *n, struct str *why)
 	return true;
 }
 
-bool value_guid(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_guid(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!is_octets(n->text, 8))
 		return refuse(s, n, why,
@@ -513,16 +587,16 @@ bool value_guid(const struct spec *s, const struct ynode *n, struct str *why)
 
 /* --- PCI ---------------------------------------------------------------------------------- */
 
-bool value_pci_id(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_pci_id(const struct spec *s, struct ynode *n, struct str *why)
 {
 	const char *t = n->text;
 
 	if (strlen(t) == 9 && strspn(t, HEX) == 4 && t[4] == ':' && strspn(t + 5, HEX) == 4)
-		return true;
+		return accept(n, VALUE_PCI, strtoul(t, NULL, 16) << 16 | strtoul(t + 5, NULL, 16));
 	return refuse(s, n, why, strncasecmp(t, "0x", 2) == 0 ? "no 0x in front" : NULL);
 }
 
-bool value_pci_address(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_pci_address(const struct spec *s, struct ynode *n, struct str *why)
 {
 	const char *t = n->text;
 	size_t len = pci_address_len(t);
@@ -547,7 +621,7 @@ static bool adjacent(const char *t, const char *chars)
 }
 
 /* Dots or slashes part it, as in sysctl.d(5); globs are taken. No part may be empty or "..". */
-bool value_sysctl_key(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_sysctl_key(const struct spec *s, struct ynode *n, struct str *why)
 {
 	const char *t = n->text;
 	size_t len = strlen(t);
@@ -575,7 +649,7 @@ static bool has_dot_part(const char *t)
 	return false;
 }
 
-bool value_sysfs_path(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_sysfs_path(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!str_starts(n->text, "/sys/"))
 		return refuse(s, n, why, NULL);
@@ -588,7 +662,7 @@ bool value_sysfs_path(const struct spec *s, const struct ynode *n, struct str *w
 	return true;
 }
 
-bool value_mount_point(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_mount_point(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (n->text[0] != '/' || !n->text[1])
 		return refuse(s, n, why, NULL);
@@ -600,7 +674,7 @@ bool value_mount_point(const struct spec *s, const struct ynode *n, struct str *
 	return true;
 }
 
-bool value_mount_options(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_mount_options(const struct spec *s, struct ynode *n, struct str *why)
 {
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
@@ -610,7 +684,7 @@ bool value_mount_options(const struct spec *s, const struct ynode *n, struct str
 	return *n->text || refuse(s, n, why, "leave the key out");
 }
 
-bool value_fs_type(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_fs_type(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD ".") && strlen(n->text) <= 32)
 		return true;
@@ -618,7 +692,7 @@ bool value_fs_type(const struct spec *s, const struct ynode *n, struct str *why)
 }
 
 /* It goes into modprobe.d, where a blank would begin the next parameter. */
-bool value_module_value(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_module_value(const struct spec *s, struct ynode *n, struct str *why)
 {
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f || strchr("\"'\\#", *p))
@@ -626,7 +700,7 @@ bool value_module_value(const struct spec *s, const struct ynode *n, struct str 
 	return (*n->text && strlen(n->text) <= 1000) || refuse(s, n, why, NULL);
 }
 
-bool value_kernel_arg(const struct spec *s, const struct ynode *n, struct str *why)
+bool value_kernel_arg(const struct spec *s, struct ynode *n, struct str *why)
 {
 	struct err err = {0};
 

@@ -8,8 +8,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
+#include "base/units.h"
 #include "base/vec.h"
 
 struct diags;
@@ -35,12 +37,36 @@ struct place {
 	unsigned int line, col; /* from 1; 0: the file as a whole */
 };
 
+enum value_type {
+	VALUE_TEXT, /* the text is all there is to it; also where no spec has accepted it */
+	VALUE_WORD, /* one of the words of its spec, such as max or unlimited */
+	VALUE_BOOL, /* number: 0 or 1 */
+	VALUE_NUMBER,
+	VALUE_GTS,   /* number: a PCIe speed in tenths of GT/s */
+	VALUE_SHARE, /* number: percent of what `of` names */
+	VALUE_PCI,   /* number: vendor << 16 | device */
+	VALUE_SET,   /* set: CPUs or DSCPs */
+};
+
+/*
+ * A scalar's meaning, parsed once, by the spec that accepted it (value.c). number is in base units,
+ * whatever the text says: bytes, bytes/s, microseconds, nanoseconds of a latency.
+ */
+struct value {
+	enum value_type type;
+	bool at_least; /* ">=N" */
+	int64_t number;
+	const char *of;	  /* "line", "pcie" or "set"; static */
+	struct cpus *set; /* owned */
+};
+
 struct ynode {
 	enum yaml_kind kind;
 	struct place at;
 	/* scalar */
 	char *text;
 	bool plain; /* unquoted: only such a scalar can be null, true or false */
+	struct value value;
 	/* list: items; map: keys and values side by side, in document order */
 	VEC(struct ynode *) items;
 	VEC(struct ynode *) keys; /* map only; scalars */
@@ -61,6 +87,12 @@ const char *ynode_text(const struct ynode *map, const char *key, const char *fal
 bool ynode_is_null(const struct ynode *n); /* plain null, ~ or empty */
 bool ynode_is_true(const struct ynode *n); /* plain true */
 bool ynode_bool(const struct ynode *map, const char *key, bool fallback);
+/* Each is false or NULL where n is NULL or its value is of another type. */
+bool ynode_number(const struct ynode *n, uint64_t *ret); /* N or ">=N", not negative */
+bool ynode_exact(const struct ynode *n, uint64_t *ret);	 /* N alone */
+const struct cpus *ynode_cpus(const struct ynode *n);
+/* The number of a key, or fallback. */
+uint64_t ynode_number_of(const struct ynode *map, const char *key, uint64_t fallback);
 struct ynode *ynode_copy(const struct ynode *n);
 void ynode_free(struct ynode *n);
 #define cleanup_ynode __attribute__((__cleanup__(ynode_freep)))

@@ -63,11 +63,49 @@ bool ynode_bool(const struct ynode *map, const char *key, bool fallback)
 	return n ? ynode_is_true(n) : fallback;
 }
 
+bool ynode_number(const struct ynode *n, uint64_t *ret)
+{
+	if (!n || n->value.type != VALUE_NUMBER || n->value.number < 0)
+		return false;
+	*ret = (uint64_t)n->value.number;
+	return true;
+}
+
+bool ynode_exact(const struct ynode *n, uint64_t *ret)
+{
+	return n && !n->value.at_least && ynode_number(n, ret);
+}
+
+uint64_t ynode_number_of(const struct ynode *map, const char *key, uint64_t fallback)
+{
+	uint64_t number = fallback;
+
+	ynode_number(ynode_get(map, key), &number);
+	return number;
+}
+
+const struct cpus *ynode_cpus(const struct ynode *n)
+{
+	return n && n->value.type == VALUE_SET ? n->value.set : NULL;
+}
+
+static struct value copy_value(const struct value *v)
+{
+	struct value copy = *v;
+
+	if (v->set) {
+		copy.set = xnew(struct cpus);
+		*copy.set = *v->set;
+	}
+	return copy;
+}
+
 struct ynode *ynode_copy(const struct ynode *n)
 {
 	struct ynode *copy = ynode_new(n->kind, n->at);
 
 	copy->plain = n->plain;
+	copy->value = copy_value(&n->value);
 	if (n->text)
 		copy->text = xstrdup(n->text);
 	for (size_t i = 0; i < n->keys.n; i++)
@@ -87,6 +125,7 @@ void ynode_free(struct ynode *n)
 		ynode_free(n->items.v[i]);
 	vec_free(&n->keys);
 	vec_free(&n->items);
+	free(n->value.set);
 	free(n->text);
 	free(n);
 }

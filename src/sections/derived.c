@@ -9,8 +9,7 @@ static unsigned int exact(const struct ynode *expect, const char *key)
 {
 	uint64_t n = 0;
 
-	return parse_u64(ynode_text(expect, key, ""), &n) == 0 && n <= CPUS_MAX ? (unsigned int)n
-										: 0;
+	return ynode_exact(ynode_get(expect, key), &n) && n <= CPUS_MAX ? (unsigned int)n : 0;
 }
 
 void node_from_expect(const struct profile *p, struct node *ret)

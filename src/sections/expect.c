@@ -11,15 +11,13 @@
 #include "sections/judged.h"
 
 /* ">=N" or "N". */
-static bool fits(const char *want, uint64_t have, int (*parse)(const char *, uint64_t *))
+static bool fits(const struct ynode *want, uint64_t have)
 {
-	bool at_least = str_starts(want, ">=");
-	const char *number = want + (at_least ? strspn(want, ">= ") : 0);
 	uint64_t v;
 
-	if (parse(number, &v) < 0)
+	if (!ynode_number(want, &v))
 		return false;
-	return at_least ? have >= v : have == v;
+	return want->value.at_least ? have >= v : have == v;
 }
 
 static void expect_number(struct plan *plan, const struct ynode *section, const char *key,
@@ -30,8 +28,7 @@ static void expect_number(struct plan *plan, const struct ynode *section, const 
 
 	if (want)
 		judged(plan, "expect", want->at, id, want->text,
-		       xasprintf("%llu", (unsigned long long)have),
-		       fits(want->text, have, parse_u64), remedy);
+		       xasprintf("%llu", (unsigned long long)have), fits(want, have), remedy);
 }
 
 static void expect_memory(struct plan *plan, const struct ynode *section, uint64_t have)
@@ -40,8 +37,7 @@ static void expect_memory(struct plan *plan, const struct ynode *section, uint64
 
 	if (want)
 		judged(plan, "expect", want->at, "expect/memory", want->text,
-		       xasprintf("%lluM", (unsigned long long)(have >> 20)),
-		       fits(want->text, have, parse_size),
+		       xasprintf("%lluM", (unsigned long long)(have >> 20)), fits(want, have),
 		       "a DIMM is missing or disabled: see the BIOS and `dmidecode -t memory`");
 }
 

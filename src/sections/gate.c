@@ -36,11 +36,8 @@ static struct change *add(const struct target *t, const char *id_tail, const cha
 /* Links train for seconds; a check's timeout is how long it may take until they are there. */
 static void settles(const struct target *t, struct change *c)
 {
-	uint64_t timeout = 0;
-
-	parse_duration(ynode_text(t->check, "timeout", ""), &timeout);
 	c->settles = true;
-	c->deadline_ms = (unsigned int)(timeout / 1000);
+	c->deadline_ms = (unsigned int)(ynode_number_of(t->check, "timeout", 0) / 1000);
 }
 
 static void check_port(const struct target *t, const char *where, const char *link,

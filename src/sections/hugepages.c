@@ -22,8 +22,8 @@ static void wish_nodes(const struct ynode *nodes, struct wish *w)
 	for (size_t i = 0; i < nodes->keys.n; i++) {
 		uint64_t node, count;
 
-		if (parse_u64(nodes->keys.v[i]->text, &node) == 0 && node < array_len(w->pages) &&
-		    parse_u64(nodes->items.v[i]->text, &count) == 0) {
+		if (ynode_number(nodes->keys.v[i], &node) && node < array_len(w->pages) &&
+		    ynode_number(nodes->items.v[i], &count)) {
 			w->pages[node] = count;
 			cpus_add(&w->nodes, (unsigned int)node);
 		}
@@ -35,11 +35,11 @@ static int read_wish(const struct section_ctx *ctx, const struct ynode *item, st
 {
 	const struct cpus *there = &ctx->node->nodes;
 	const struct ynode *nodes = ynode_get(item, "nodes");
-	uint64_t per_node = 0;
+	uint64_t per_node = ynode_number_of(item, "per_node", 0);
 
 	if (nodes) {
 		wish_nodes(nodes, w);
-	} else if (parse_u64(ynode_text(item, "per_node", "0"), &per_node) == 0) {
+	} else {
 		w->nodes = ctx->node->nodes_with_cpu;
 		for (int n = cpus_next(&w->nodes, -1); n >= 0; n = cpus_next(&w->nodes, n))
 			w->pages[n] = per_node;
@@ -91,10 +91,9 @@ static int boot_kargs(const struct section_ctx *ctx, const struct ynode *section
 static void emit_node(struct plan *plan, const struct ynode *item, int node, uint64_t pages)
 {
 	const char *size = ynode_text(item, "size", "");
-	uint64_t bytes = 0;
+	uint64_t bytes = ynode_number_of(item, "size", 0);
 	struct change *c;
 
-	parse_size(size, &bytes);
 	if (at_boot(item)) {
 		c = plan_add(plan, "hugepages", &kind_check, STAGE_GATE, PHASE_CHECK, item->at,
 			     "hugepages/%s/node%d", size, node);

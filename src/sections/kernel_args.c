@@ -67,18 +67,16 @@ static int want_iommu(const struct section_ctx *ctx, const struct ynode *iommu, 
 static int want_isolation(const struct section_ctx *ctx, const struct ynode *list, struct kargs *l,
 			  struct err *err)
 {
-	struct cpus isolated, rest = ctx->node->cpus;
+	const struct cpus *isolated = ynode_cpus(list);
+	struct cpus rest = ctx->node->cpus;
 	cleanup_free char *text = NULL, *irq = NULL, *arg = NULL;
-	int r = cpus_parse(list->text, &isolated);
 
-	if (r < 0)
-		return err_errno(err, r, "isolate_cpus: %s", list->text);
-	if (cpus_count(&rest) && cpus_last(&isolated) > cpus_last(&rest))
+	if (cpus_count(&rest) && cpus_last(isolated) > cpus_last(&rest))
 		return err_set(err, -ERANGE,
 			       "isolate_cpus: CPU %d is not there; this node has 0-%d",
-			       cpus_last(&isolated), cpus_last(&rest));
-	cpus_remove_all(&rest, &isolated);
-	text = cpus_format(&isolated);
+			       cpus_last(isolated), cpus_last(&rest));
+	cpus_remove_all(&rest, isolated);
+	text = cpus_format(isolated);
 	arg = xasprintf("isolcpus=%s", text);
 	want(l, list, arg);
 	free(take_ptr(arg));

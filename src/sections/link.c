@@ -67,7 +67,7 @@ static const struct part {
 
 static void add_value(struct str *text, const struct ynode *value, enum how how)
 {
-	bool on = streq(value->text, "true");
+	bool on = ynode_is_true(value);
 	uint64_t n = 0;
 
 	switch (how) {
@@ -79,7 +79,7 @@ static void add_value(struct str *text, const struct ynode *value, enum how how)
 		break;
 	case USEC:
 	case NSEC:
-		if (parse_duration(value->text, &n) == 0)
+		if (ynode_number(value, &n))
 			str_addf(text, "%llu",
 				 (unsigned long long)(how == NSEC ? n * NSEC_PER_USEC : n));
 		break;

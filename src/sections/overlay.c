@@ -98,7 +98,7 @@ unsigned int overlay_vfs(const struct section_ctx *ctx, const struct pci_fn *fn)
 
 	if (!vfs)
 		return 0;
-	if (streq(vfs->text, "max"))
+	if (vfs->value.type == VALUE_WORD) /* max */
 		return fn->totalvfs;
-	return parse_u64(vfs->text, &n) == 0 ? (unsigned int)n : 0;
+	return ynode_number(vfs, &n) ? (unsigned int)n : 0;
 }

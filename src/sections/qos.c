@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/units.h"
 #include "profile/language.h"
 #include "sections/overlay.h"
 
@@ -53,7 +52,7 @@ static void add_priorities(const struct ynode *list, struct str *text)
 {
 	for (unsigned int prio = 0; prio < PRIORITIES; prio++)
 		for (size_t i = 0; i < list->items.n; i++)
-			if (strtoul(list->items.v[i]->text, NULL, 10) == prio) {
+			if (list->items.v[i]->value.number == prio) {
 				str_addf(text, "%s%u", text->len ? " " : "", prio);
 				break;
 			}
@@ -61,39 +60,30 @@ static void add_priorities(const struct ynode *list, struct str *text)
 		str_add(text, "none");
 }
 
+typedef void (*add_value)(struct str *text, const struct ynode *value);
+
+/* In base units: percent, metres, bytes, microseconds. */
+static void as_number(struct str *text, const struct ynode *value)
+{
+	str_addf(text, "%lld", (long long)value->value.number);
+}
+
 /* {24-26: 3} -> "24:3 25:3 26:3" */
 static void add_map(const struct ynode *map, struct str *text)
 {
 	for (unsigned int dscp = 0; dscp < DSCPS; dscp++)
 		for (size_t i = 0; i < map->keys.n; i++) {
-			struct cpus dscps;
-
-			if (cpus_parse(map->keys.v[i]->text, &dscps) < 0 || !cpus_has(&dscps, dscp))
+			if (!cpus_has(ynode_cpus(map->keys.v[i]), dscp))
 				continue;
-			str_addf(text, "%s%u:%lu", text->len ? " " : "", dscp,
-				 strtoul(map->items.v[i]->text, NULL, 10));
+			str_addf(text, "%s%u:", text->len ? " " : "", dscp);
+			as_number(text, map->items.v[i]);
 			break;
 		}
 }
 
-typedef void (*add_value)(struct str *text, const char *value);
-
-static void as_number(struct str *text, const char *value)
+static void as_word(struct str *text, const struct ynode *value)
 {
-	str_addf(text, "%lu", strtoul(value, NULL, 10)); /* "50%" and "5m" too */
-}
-
-static void as_word(struct str *text, const char *value)
-{
-	str_add(text, value);
-}
-
-static void as_bytes(struct str *text, const char *value)
-{
-	uint64_t bytes = 0;
-
-	parse_size(value, &bytes);
-	str_addf(text, "%llu", (unsigned long long)bytes);
+	str_add(text, value->text);
 }
 
 /* {0: 10%, 3: 90%} -> "bandwidth 0:10 3:90"; the first map's place is the change's. */
@@ -107,12 +97,12 @@ static void add_section(const struct port *p, const char *path, const char *name
 	if (!*at)
 		*at = map;
 	str_addf(text, "%s%s", text->len ? " " : "", name);
-	for (unsigned long key = 0; key < PRIORITIES; key++)
+	for (unsigned int key = 0; key < PRIORITIES; key++)
 		for (size_t i = 0; i < map->keys.n; i++) {
-			if (strtoul(map->keys.v[i]->text, NULL, 10) != key)
+			if (map->keys.v[i]->value.number != key)
 				continue;
-			str_addf(text, " %lu:", key);
-			add_one(text, map->items.v[i]->text);
+			str_addf(text, " %u:", key);
+			add_one(text, map->items.v[i]);
 		}
 }
 
@@ -123,7 +113,7 @@ static void emit_buffers(const struct port *p)
 	cleanup_str struct str text = {0};
 	const struct ynode *at = NULL;
 
-	add_section(p, "buffers.sizes", "sizes", as_bytes, &text, &at);
+	add_section(p, "buffers.sizes", "sizes", as_number, &text, &at);
 	add_section(p, "buffers.priorities", "priorities", as_number, &text, &at);
 	if (at)
 		add_dcb(p, at, "buffers", text.s);
@@ -148,7 +138,7 @@ static void emit_pfc(const struct port *p)
 	cleanup_str struct str text = {0}, metres = {0};
 
 	if (cable) { /* first: the thresholds of a lossless buffer follow from it */
-		as_number(&metres, cable->text);
+		as_number(&metres, cable);
 		add_dcb(p, cable, "cable_length", metres.s);
 	}
 	if (!pfc)
@@ -211,25 +201,9 @@ static void emit_lldpad(const struct ynode *at, struct plan *plan)
 
 /* --- RDMA ------------------------------------------------------------------------------------- */
 
-static void as_usec(struct str *text, const char *value)
+static void as_mbit(struct str *text, const struct ynode *value)
 {
-	uint64_t usec = 0;
-
-	parse_duration(value, &usec);
-	str_addf(text, "%llu", (unsigned long long)usec);
-}
-
-static void as_mbit(struct str *text, const char *value)
-{
-	uint64_t rate = 0;
-
-	parse_rate(value, &rate);
-	str_addf(text, "%llu", (unsigned long long)(rate / MEGABIT));
-}
-
-static void as_bool(struct str *text, const char *value)
-{
-	str_add(text, streq(value, "true") ? "1" : "0");
+	str_addf(text, "%lld", (long long)(value->value.number / MEGABIT));
 }
 
 /* In the units of the drivers' files. */
@@ -239,10 +213,10 @@ static const struct {
 } params[] = {
 	{"np.cnp_dscp", as_number},
 	{"np.cnp_802p_prio", as_number},
-	{"np.min_time_between_cnps", as_usec},
-	{"rp.clamp_tgt_rate", as_bool},
-	{"rp.clamp_tgt_rate_after_time_inc", as_bool},
-	{"rp.rpg_time_reset", as_usec},
+	{"np.min_time_between_cnps", as_number},
+	{"rp.clamp_tgt_rate", as_number},
+	{"rp.clamp_tgt_rate_after_time_inc", as_number},
+	{"rp.rpg_time_reset", as_number},
 	{"rp.rpg_byte_reset", as_number},
 	{"rp.rpg_threshold", as_number},
 	{"rp.rpg_max_rate", as_mbit},
@@ -252,8 +226,8 @@ static const struct {
 	{"rp.rpg_min_rate", as_mbit},
 	{"rp.rate_to_set_on_first_cnp", as_mbit},
 	{"rp.dce_tcp_g", as_number},
-	{"rp.dce_tcp_rtt", as_usec},
-	{"rp.rate_reduce_monitor_period", as_usec},
+	{"rp.dce_tcp_rtt", as_number},
+	{"rp.rate_reduce_monitor_period", as_number},
 	{"rp.initial_alpha_value", as_number},
 	{"rp.rpg_gd", as_number},
 };
@@ -268,7 +242,7 @@ static void emit_param(const struct port *p, const char *path, add_value how)
 
 	if (!value)
 		return;
-	how(&text, value->text);
+	how(&text, value);
 	c = add(p, &kind_roce, value, id);
 	change_target(c, "dcqcn:%s/%s", p->fn->addr, id + strlen("dcqcn/"));
 	change_desired(c, "%s", text.s);
@@ -302,7 +276,7 @@ static void emit_byte(const struct port *p, const char *key, const char *target)
 
 	if (!value)
 		return;
-	as_number(&text, value->text);
+	as_number(&text, value);
 	c = add(p, &kind_roce, value, key);
 	change_target(c, "%s:%s", target, p->fn->addr);
 	change_desired(c, "%s", text.s);

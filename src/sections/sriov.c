@@ -66,9 +66,7 @@ static unsigned int duration_ms(const struct ynode *value, unsigned int otherwis
 {
 	uint64_t usec;
 
-	if (value && parse_duration(value->text, &usec) == 0)
-		return (unsigned int)(usec / 1000);
-	return otherwise;
+	return ynode_number(value, &usec) ? (unsigned int)(usec / 1000) : otherwise;
 }
 
 static void emit_numvfs(const struct pci_fn *pf, const struct ynode *at, unsigned int vfs,
@@ -79,7 +77,7 @@ static void emit_numvfs(const struct pci_fn *pf, const struct ynode *at, unsigne
 
 	change_target(c, "numvfs:%s", pf->addr);
 	/* "max" of a PF without SR-IOV is no number: the kind says what is missing. */
-	if (vfs || !streq(at->text, "max"))
+	if (vfs || at->value.type != VALUE_WORD)
 		change_desired(c, "%u", vfs);
 	else
 		change_desired(c, "max");
@@ -101,10 +99,9 @@ static struct vf_wish vf_wish(const struct section_ctx *ctx, const struct ynode 
 {
 	const struct ynode *driver = overlay_value(ctx, section, pf, "vf.driver");
 	const struct ynode *workers = overlay_value(ctx, section, pf, "workers");
-	uint64_t n = 0;
+	uint64_t n = BINDS;
 
-	if (!workers || parse_u64(workers->text, &n) < 0)
-		n = BINDS;
+	ynode_number(workers, &n);
 	return (struct vf_wish){
 		.at = at,
 		.driver = driver ? driver->text : "netdev",

@@ -53,7 +53,7 @@ static const struct ynode *wants_unmanaged(const struct section_ctx *ctx,
 {
 	const struct ynode *value = overlay_value(ctx, section, pf, "vf.unmanaged");
 
-	return value && streq(value->text, "true") ? value : NULL;
+	return value && ynode_is_true(value) ? value : NULL;
 }
 
 /*

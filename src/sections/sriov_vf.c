@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/units.h"
 #include "sections/overlay.h"
 
 enum {
@@ -91,7 +90,7 @@ static void add_rate(const struct ynode *value, const char *key, struct str *tex
 {
 	uint64_t rate;
 
-	if (parse_rate(value->text, &rate) == 0)
+	if (ynode_number(value, &rate))
 		str_addf(text, "%s%s %llu", text->len ? " " : "", key,
 			 (unsigned long long)(rate / MEGABIT));
 }
@@ -118,7 +117,7 @@ static void add_rest(const struct section_ctx *ctx, const struct ynode *section,
 		if (rest[i].how == RATE)
 			add_rate(value, rest[i].key, text);
 		else if (rest[i].how == SWITCH)
-			add(text, rest[i].key, streq(value->text, "true") ? "on" : "off");
+			add(text, rest[i].key, ynode_is_true(value) ? "on" : "off");
 		else
 			add(text, rest[i].key, value->text);
 	}

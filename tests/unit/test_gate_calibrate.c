@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "fragment.h"
 #include "gate/calibrate.h"
 
 #define assert_text(haystack, needle)                                \
@@ -85,7 +86,6 @@ static void test_text(void **state)
 /* A good node, and its profile's checks. */
 struct good {
 	struct profile profile;
-	struct diags diags;
 	json_t *doc;
 };
 
@@ -94,8 +94,7 @@ static struct good good(const char *name, const char *checks)
 	cleanup_free char *text = xasprintf("gate: {checks: {%s}}\n", checks);
 	struct good n = {.profile = {.name = (char *)"sku", .digest = "abcdef0123456789"}};
 
-	n.profile.doc = yaml_parse("sku.yaml", text, strlen(text), &n.diags);
-	assert_non_null(n.profile.doc);
+	n.profile.doc = fragment(text);
 	n.doc = calibration_new(name, &n.profile);
 	return n;
 }
@@ -104,7 +103,6 @@ static void good_free(struct good *n)
 {
 	json_decref(n->doc);
 	ynode_free(n->profile.doc);
-	diags_free(&n->diags);
 }
 
 static void add_reading(struct measurement *m, const char *name, enum quantity q, double value)

@@ -9,6 +9,7 @@
 
 #include "gate/probe.h"
 #include "profile/schema.h"
+#include "fragment.h"
 #include "tree.h"
 
 static void assert_json(const json_t *found, const char *want)
@@ -18,16 +19,6 @@ static void assert_json(const json_t *found, const char *want)
 	assert_non_null(expected);
 	assert_true(json_equal(found, expected));
 	json_decref(expected);
-}
-
-static struct ynode *parse(const char *text)
-{
-	struct diags diags = {0};
-	struct ynode *doc = yaml_parse("sku.yaml", text, strlen(text), &diags);
-
-	assert_non_null(doc);
-	diags_free(&diags);
-	return doc;
 }
 
 /* A job that ended so, with that line. */
@@ -107,8 +98,9 @@ static void test_figures(void **state)
 		{"{\"value\": 46e9, \"messages\": 3e6}", OUTCOME_BROKEN, NULL,
 		 "rdma_loopback of a: no number \"latency\" in its result"},
 	};
-	struct ynode *check = parse("{run: rdma_loopback, on: rails, min: 92% of line, max: 5us, "
-				    "min_messages: 2M/s, on_fail: degrade, timeout: 3s}");
+	struct ynode *check =
+		check_fragment("{run: rdma_loopback, on: rails, min: 92% of line, max: 5us, "
+			       "min_messages: 2M/s, on_fail: degrade, timeout: 3s}");
 
 	(void)state;
 	for (size_t i = 0; i < array_len(t); i++) {
@@ -159,7 +151,7 @@ static void test_mistakes(void **state)
 	(void)state;
 	for (size_t i = 0; i < array_len(t); i++) {
 		cleanup_free char *text = xasprintf("{run: command, %s}", t[i].check);
-		struct ynode *check = parse(text);
+		struct ynode *check = check_fragment(text);
 		struct probes probes = {0};
 		struct probe *p = probe_add(&probes, "x", check, "command");
 
@@ -179,7 +171,7 @@ static void test_mistakes(void **state)
 
 static void test_readings(void **state)
 {
-	struct ynode *check = parse("{run: rdma_loopback, min: 1GB/s, max: 5us}");
+	struct ynode *check = check_fragment("{run: rdma_loopback, min: 1GB/s, max: 5us}");
 	struct probes probes = {0};
 	struct probe *p = rdma_probe(&probes, check, "a");
 
@@ -208,7 +200,7 @@ static void test_outcomes(void **state)
 		{BENCH_TIMED_OUT, OUTCOME_BROKEN},
 		{BENCH_BROKEN, OUTCOME_BROKEN},
 	};
-	struct ynode *check = parse("{run: rdma_loopback, min: 1GB/s}");
+	struct ynode *check = check_fragment("{run: rdma_loopback, min: 1GB/s}");
 
 	(void)state;
 	for (size_t i = 0; i < array_len(t); i++) {
@@ -235,7 +227,7 @@ static void test_outcomes(void **state)
 /* The second look counts; but not one whose turn came too late. */
 static void test_second_look(void **state)
 {
-	struct ynode *check = parse("{run: rdma_loopback, min: 1GB/s}");
+	struct ynode *check = check_fragment("{run: rdma_loopback, min: 1GB/s}");
 	struct probes probes = {0};
 	struct probe *p = rdma_probe(&probes, check, "a");
 
@@ -310,7 +302,7 @@ static void test_validity(void **state)
 		{"{\"value\": 2e9, \"whole\": \"fast\"}", OUTCOME_PASS, NULL},
 		{"{\"value\": -1, \"own_pct\": 1}", OUTCOME_BROKEN, "can't be at or below 0"},
 	};
-	struct ynode *check = parse("{run: memory_bandwidth, min: 1GB/s}");
+	struct ynode *check = check_fragment("{run: memory_bandwidth, min: 1GB/s}");
 
 	(void)state;
 	for (size_t i = 0; i < array_len(t); i++) {
@@ -357,7 +349,7 @@ static void test_two_looks(void **state)
 		 "1GB/s); other work meanwhile: dracut"},
 	};
 	struct ynode *check =
-		parse("{run: memory_bandwidth, min: 1GB/s, on_intermittent: degrade}");
+		check_fragment("{run: memory_bandwidth, min: 1GB/s, on_intermittent: degrade}");
 
 	(void)state;
 	for (size_t i = 0; i < array_len(t); i++) {
@@ -403,7 +395,7 @@ static void test_shares(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < array_len(t); i++) {
-		struct ynode *check = parse(t[i].check);
+		struct ynode *check = check_fragment(t[i].check);
 		struct probes probes = {0};
 		struct probe *p = rdma_probe(&probes, check, "a");
 
@@ -419,7 +411,7 @@ static void test_shares(void **state)
 static void test_share_of_unknown(void **state)
 {
 	static const struct ceilings none;
-	struct ynode *check = parse("{run: rdma_loopback, min: 92% of line}");
+	struct ynode *check = check_fragment("{run: rdma_loopback, min: 92% of line}");
 	struct probes probes = {0};
 	struct probe *p = probe_add(&probes, "rails", check, "a");
 
@@ -454,7 +446,8 @@ static void test_sets(void **state)
 		{{"{\"value\": 50e9}", NULL, NULL, "{\"value\": 44e9}"},
 		 {OUTCOME_PASS, OUTCOME_BROKEN, OUTCOME_BROKEN, OUTCOME_SLOW}},
 	};
-	struct ynode *check = parse("{run: rdma_loopback, min: 90% of set, floor: 20GB/s}");
+	struct ynode *check =
+		check_fragment("{run: rdma_loopback, min: 90% of set, floor: 20GB/s}");
 
 	(void)state;
 	for (size_t i = 0; i < array_len(t); i++) {
@@ -501,7 +494,7 @@ static void test_causes(void **state)
 	struct tmp *t = *state;
 	struct node node = {0};
 	struct section_ctx ctx = {.root = &t->root, .node = &node};
-	struct ynode *check = parse("{run: rdma_loopback, min: 20GB/s}");
+	struct ynode *check = check_fragment("{run: rdma_loopback, min: 20GB/s}");
 	struct probes probes = {0};
 	struct probe *p = rdma_probe(&probes, check, "0000:3b:00.0");
 	struct pci_fn fn = {.addr = "0000:3b:00.0", .numa = -1};

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "gate/probe.h"
+#include "fragment.h"
 #include "tree.h"
 
 #define NODES "sys/devices/system/node/"
@@ -28,16 +29,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static struct ynode *parse(const char *text)
-{
-	struct diags diags = {0};
-	struct ynode *doc = yaml_parse("sku.yaml", text, strlen(text), &diags);
-
-	assert_non_null(doc);
-	diags_free(&diags);
-	return doc;
-}
-
 /* The probes of a check named "x" under a profile. */
 struct trial {
 	struct profile profile;
@@ -51,7 +42,7 @@ static void begin(struct trial *x, struct tmp *t, const char *profile, const cha
 {
 	const char *run;
 
-	*x = (struct trial){.profile = {.doc = parse(profile)}, .check = parse(check)};
+	*x = (struct trial){.profile = {.doc = fragment(profile)}, .check = check_fragment(check)};
 	x->ctx = (struct section_ctx){.root = &t->root, .node = &x->node, .profile = &x->profile};
 	cpus_parse("0-2", &x->node.nodes);
 	cpus_parse("0-1", &x->node.nodes_with_cpu);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "gate/probe.h"
+#include "fragment.h"
 #include "tree.h"
 
 struct site {
@@ -23,14 +24,11 @@ struct site {
 static void open_site(struct site *s, const struct tmp *t, const struct probe_family *family,
 		      const char *text)
 {
-	struct diags diags = {0};
 	struct device_set set = {0};
 	const struct ynode *checks;
 
 	*s = (struct site){.nic = {.addr = "0000:3b:00.0"}};
-	s->profile.doc = yaml_parse("sku.yaml", text, strlen(text), &diags);
-	assert_non_null(s->profile.doc);
-	diags_free(&diags);
+	s->profile.doc = fragment(text);
 	vec_push(&set.fn, &s->nic);
 	vec_push(&s->sets.set, set);
 	cpus_parse("0-1", &s->node.nodes);

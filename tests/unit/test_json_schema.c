@@ -202,6 +202,7 @@ static bool check_takes(const struct spec *s, const char *text, bool plain)
 	bool taken = word_is_one_of(text, s->words) || s->check(s, &n, &why);
 
 	str_free(&why);
+	free(n.value.set);
 	return taken;
 }
 

@@ -10,6 +10,7 @@
 #include "gate/gate.h"
 #include "report/status.h"
 #include "sys/clock.h"
+#include "fragment.h"
 #include "tree.h"
 
 static const struct place nowhere;
@@ -17,7 +18,6 @@ static const struct place nowhere;
 /* A profile whose gate section is the text. */
 struct gated {
 	struct profile profile;
-	struct diags diags;
 };
 
 static struct gated gated(const char *gate)
@@ -28,15 +28,13 @@ static struct gated gated(const char *gate)
 				      .file = (char *)"/etc/railhead/profiles/sku.yaml",
 				      .digest = "abcdef0123456789"}};
 
-	g.profile.doc = yaml_parse("sku.yaml", text, strlen(text), &g.diags);
-	assert_non_null(g.profile.doc);
+	g.profile.doc = fragment(text);
 	return g;
 }
 
 static void gated_free(struct gated *g)
 {
 	ynode_free(g->profile.doc);
-	diags_free(&g->diags);
 }
 
 static struct change *add(struct plan *plan, const char *id, enum change_state state,
