@@ -132,6 +132,14 @@ options_of() { # VERB
   offered bash "railhead apply --device=0000:18:" 00.0
 }
 
+@test "explain: the keys of profiles" {
+  for shell in bash zsh fish; do
+    offered "$shell" "railhead explain link.SET.p" \
+      link.SET.pause.rx link.SET.pause.tx link.SET.private_flags.NAME
+    offered "$shell" "railhead explain hugepages[].s" "hugepages[].size"
+  done
+}
+
 # What stands for a value in --help is a case of each shell's table of values.
 @test "each word of the help for a value is known to all three" {
   for verb in $(verbs); do

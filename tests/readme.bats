@@ -24,6 +24,7 @@ declare -gA runs=(
   ["grub2-mkconfig -o /etc/grub2.cfg && railhead kargs --reset"]=0
   ["railhead kargs --mend"]=0
   ["railhead check my-sku.yaml"]=0
+  ["railhead explain link.rails.mtu"]=0
   ["railhead draft my-sku >my-sku.yaml"]=0
   ["railhead survey"]=0
   ["railhead survey --snapshot node42.tar"]=0
@@ -95,7 +96,7 @@ new_tree() {
 # On that node, with a benchmark that says the same each time; calibrate in two runs of ten.
 railhead() {
   local more=()
-  [[ " $* " == *" --root "* ]] || more=(--root "$root")
+  [[ " $* " == *" --root "* || $1 == explain ]] || more=(--root "$root")
   [[ $1 != calibrate ]] || more+=(--runs 2)
   with_bench "$railhead" "$@" "${more[@]}"
 }

@@ -35,6 +35,9 @@ function __railhead_value -a what typed state
         case UNIT
             systemctl list-unit-files --no-legend --type=service,target 2>/dev/null |
                 string replace -r ' .*' ''
+        case KEY # with the text that describes it
+            set -l words (commandline -opc)
+            $words[1] explain 2>/dev/null
         case 'NAME|FILE'
             __railhead_profiles $state
             __fish_complete_path $typed

@@ -189,26 +189,28 @@ static json_t *key_names(const struct spec *key)
 	return json_pack("{s:s, s:o}", "description", key->what, "enum", list);
 }
 
-/* Checked, so that an author sees what will be; then marked, since check refuses it. */
-static json_t *mark_later(const struct field *f, json_t *value)
+/*
+ * What the key is for, before what its value must be. A key that is not implemented is described
+ * too, so that an author sees what will be; check rejects it.
+ */
+static json_t *describe_key(const struct field *f, const struct spec *s, json_t *value)
 {
 	static const char later[] = "not implemented by this railhead: check rejects it";
-	cleanup_free char *text = xasprintf("%s; %s", f->spec->what, later);
+	cleanup_free char *text = xasprintf("%s Expected: %s.", f->help, s->what);
 
 	/* what stands beside $ref is not read */
 	if (json_object_get(value, "$ref"))
 		value = json_pack("{s:[o]}", "allOf", value);
 	put(value, "description", json_string(text));
-	put(value, "deprecationMessage", json_string(later));
+	if (f->flags & FIELD_LATER)
+		put(value, "deprecationMessage", json_string(later));
 	return value;
 }
 
 static json_t *field_value(const struct gen *g, const struct field *f, const struct spec *s,
 			   bool nullable)
 {
-	json_t *value = value_of(g, s, nullable);
-
-	return f->flags & FIELD_LATER ? mark_later(f, value) : value;
+	return describe_key(f, s, value_of(g, s, nullable));
 }
 
 static void add_append(const struct gen *g, const struct field *f, json_t *properties,

@@ -49,11 +49,17 @@ static const struct spec kernel_value = {
 static const struct spec match_dmi = {
 	.kind = SPEC_MAP,
 	.what = "a map of DMI fields",
-	.fields = FIELDS(KEY("sys_vendor", &pattern), KEY("product_name", &pattern),
-			 KEY("product_family", &pattern), KEY("product_sku", &pattern),
-			 KEY("product_version", &pattern), KEY("board_vendor", &pattern),
-			 KEY("board_name", &pattern), KEY("chassis_vendor", &pattern),
-			 KEY("bios_vendor", &pattern), KEY("chassis_asset_tag", &pattern)),
+	.fields = FIELDS(KEY("sys_vendor", &pattern, "Maker of the machine."),
+			 KEY("product_name", &pattern, "Model of the machine."),
+			 KEY("product_family", &pattern, "Family of the model."),
+			 KEY("product_sku", &pattern, "SKU of the model."),
+			 KEY("product_version", &pattern, "Version of the model."),
+			 KEY("board_vendor", &pattern, "Maker of the board."),
+			 KEY("board_name", &pattern, "Name of the board."),
+			 KEY("chassis_vendor", &pattern, "Maker of the chassis."),
+			 KEY("bios_vendor", &pattern, "Maker of the firmware."),
+			 KEY("chassis_asset_tag", &pattern,
+			     "Asset tag, by which some clouds name their machines.")),
 };
 static const struct spec match_arch = {
 	.what = "an architecture",
@@ -80,8 +86,11 @@ static const struct spec match_pci = {
 static const struct spec match = {
 	.kind = SPEC_MAP,
 	.what = "a map of conditions, such as dmi: {sys_vendor: ...}",
-	.fields = FIELDS(KEY("dmi", &match_dmi), KEY("arch", &match_arch),
-			 KEY("cpu_vendor", &cpu_vendor), KEY("pci", &match_pci)),
+	.fields = FIELDS(
+		KEY("dmi", &match_dmi, "DMI fields of the machine, as texts or shell patterns."),
+		KEY("arch", &match_arch, "Architecture of the machine."),
+		KEY("cpu_vendor", &cpu_vendor, "CPU vendor of the machine."),
+		KEY("pci", &match_pci, "PCI ids; the machine must have a function of each.")),
 };
 
 /* --- devices ------------------------------------------------------------------------------ */
@@ -99,6 +108,7 @@ const struct spec spec_set_name = {
 };
 static const struct spec card_ports = {
 	.what = "a count of functions of one card",
+	.unit = "functions",
 	.check = value_int,
 	.min = 1,
 	.max = 256,
@@ -111,6 +121,7 @@ static const struct spec card_port = {
 };
 static const struct spec set_size = {
 	.what = "a count of functions, or \">=N\"",
+	.unit = "functions",
 	.check = value_count,
 	.min = 0,
 	.max = 1024,
@@ -130,13 +141,31 @@ static const struct spec device_set = {
 	.kind = SPEC_MAP,
 	.what = "a map of predicates, such as {pci: \"15b3:1021\", expect: 8}",
 	.fields = FIELDS(
-		KEY("pci", &pci_id), KEY("subsystem", &pci_id), KEY("ports", &card_ports),
-		KEY("expect", &set_size), KEY("link", &link_layer), KEY("in", &spec_set_name),
-		KEY("address", &pci_address), KEY("driver", &spec_module), KEY("numa", &numa_node),
-		KEY("protect", &spec_bool), KEY("port", &card_port), KEY("part_number", &pattern)),
+		KEY("pci", &pci_id, "Vendor and device id of the members."),
+		KEY("subsystem", &pci_id, "Subsystem vendor and device id of the members."),
+		KEY("ports", &card_ports, "Number of functions that the card of a member has."),
+		KEY("expect", &set_size,
+		    "Number of members that the machine must have; default \">=1\" for a set that "
+		    "anything names.",
+		    .class = KEY_JUDGES),
+		KEY("link", &link_layer, "Kind of port that the members have."),
+		KEY("in", &spec_set_name,
+		    "Wider set that this set is a subset of, and inherits settings from."),
+		KEY("address", &pci_address, "PCI address of the members."),
+		KEY("driver", &spec_module, "Module that is bound to the members."),
+		KEY("numa", &numa_node, "NUMA node of the members."),
+		KEY("protect", &spec_bool,
+		    "Whether the members are left alone: no section may name the set, and no other "
+		    "set has them; default false.",
+		    .class = KEY_GOVERNS),
+		KEY("port", &card_port, "Place of a member among the functions of its card."),
+		KEY("part_number", &pattern,
+		    "Part number in the vital product data of the members, as a text or shell "
+		    "pattern.")),
 };
 static const struct spec devices = {
 	.kind = SPEC_MAP_OF,
+	.any = "SET",
 	.what = "a map of device sets",
 	.key = &spec_set_name,
 	.item = &device_set,
@@ -146,12 +175,14 @@ static const struct spec devices = {
 
 static const struct spec socket_count = {
 	.what = "a count of sockets, or \">=N\"",
+	.unit = "sockets",
 	.check = value_count,
 	.min = 1,
 	.max = 64,
 };
 static const struct spec node_count = {
 	.what = "a count of NUMA nodes, or \">=N\"",
+	.unit = "NUMA nodes",
 	.check = value_count,
 	.min = 1,
 	.max = 1024,
@@ -163,6 +194,7 @@ static const struct spec memory = {
 };
 static const struct spec cpu_count = {
 	.what = "a count of CPUs (threads), or \">=N\"",
+	.unit = "CPUs",
 	.check = value_count,
 	.min = 1,
 	.max = 8192,
@@ -170,9 +202,11 @@ static const struct spec cpu_count = {
 const struct spec spec_expect = {
 	.kind = SPEC_MAP,
 	.what = "a map of what the machine must have",
-	.fields = FIELDS(KEY("cpu_sockets", &socket_count), KEY("memory", &memory),
-			 KEY("numa_nodes", &node_count), KEY("cpu_vendor", &cpu_vendor),
-			 KEY("cpus", &cpu_count)),
+	.fields = FIELDS(KEY("cpu_sockets", &socket_count, "Number of CPU sockets."),
+			 KEY("memory", &memory, "Amount of memory."),
+			 KEY("numa_nodes", &node_count, "Number of NUMA nodes."),
+			 KEY("cpu_vendor", &cpu_vendor, "CPU vendor."),
+			 KEY("cpus", &cpu_count, "Number of CPUs (threads).")),
 };
 
 /* --- require, unsupported ----------------------------------------------------------------- */
@@ -184,12 +218,14 @@ static const struct spec version_wanted = {
 };
 static const struct spec driver_versions = {
 	.kind = SPEC_MAP_OF,
+	.any = "MODULE",
 	.what = "a map of modules to versions, such as {mlx5_core: \">=24.10\"}",
 	.key = &spec_module,
 	.item = &version_wanted,
 };
 static const struct spec firmware_versions = {
 	.kind = SPEC_MAP_OF,
+	.any = "SET",
 	.what = "a map of device sets to versions, such as {rails: \">=28.39.1002\"}",
 	.key = &spec_set_name,
 	.item = &version_wanted,
@@ -197,8 +233,10 @@ static const struct spec firmware_versions = {
 const struct spec spec_require = {
 	.kind = SPEC_MAP,
 	.what = "a map (kernel, driver, firmware)",
-	.fields = FIELDS(KEY("kernel", &version_wanted), KEY("driver", &driver_versions),
-			 KEY("firmware", &firmware_versions)),
+	.fields = FIELDS(
+		KEY("kernel", &version_wanted, "Release of the running kernel."),
+		KEY("driver", &driver_versions, "Versions of kernel modules."),
+		KEY("firmware", &firmware_versions, "Firmware versions of the members of sets.")),
 };
 /* What becomes of a value that a driver or kernel has no knob for: a failure, if not said. */
 static const struct spec unsupported = {
@@ -228,8 +266,13 @@ static const struct spec kernel_arg_list = {
 const struct spec spec_kernel_args = {
 	.kind = SPEC_MAP,
 	.what = "a map (iommu, isolate_cpus, set)",
-	.fields = FIELDS(KEY("iommu", &iommu), KEY("isolate_cpus", &spec_cpus),
-			 KEY("set", &kernel_arg_list)),
+	.fields = FIELDS(KEY("iommu", &iommu,
+			     "IOMMU mode, written as the arguments that the kernel of this CPU "
+			     "vendor knows."),
+			 KEY("isolate_cpus", &spec_cpus,
+			     "CPUs to isolate: isolcpus and nohz_full for them, irqaffinity for "
+			     "the others."),
+			 KEY("set", &kernel_arg_list, "Further kernel arguments.")),
 };
 
 static const struct spec page_size = {
@@ -239,12 +282,14 @@ static const struct spec page_size = {
 };
 static const struct spec page_count = {
 	.what = "a count of pages",
+	.unit = "pages",
 	.check = value_int,
 	.min = 0,
 	.max = 10000000,
 };
 static const struct spec page_nodes = {
 	.kind = SPEC_MAP_OF,
+	.any = "NODE",
 	.what = "a map of NUMA nodes to page counts, such as {0: 32, 1: 16}",
 	.key = &numa_node,
 	.item = &page_count,
@@ -258,9 +303,16 @@ static const struct spec page_when = {
 static const struct spec page_pool = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {size: 1G, per_node: 32}",
-	.fields = FIELDS(NEEDED("size", &page_size), KEY("per_node", &page_count),
-			 KEY("nodes", &page_nodes), KEY("at", &page_when),
-			 KEY("default", &spec_bool)),
+	.fields = FIELDS(
+		KEY("size", &page_size, "Page size of the pool.", .flags = FIELD_REQUIRED),
+		KEY("per_node", &page_count, "Number of pages on each NUMA node that has CPUs."),
+		KEY("nodes", &page_nodes,
+		    "Number of pages on each NUMA node by its number, instead of per_node."),
+		KEY("at", &page_when,
+		    "When to allocate the pages: at boot by kernel arguments (default), or at "
+		    "runtime in the initramfs."),
+		KEY("default", &spec_bool,
+		    "Whether programs that name no size get pages of this size; default false.")),
 };
 const struct spec spec_hugepages = {
 	.kind = SPEC_LIST,
@@ -271,7 +323,10 @@ const struct spec spec_hugepages = {
 static const struct spec module_map = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {name: nvidia_peermem, optional: true}",
-	.fields = FIELDS(NEEDED("name", &spec_module), KEY("optional", &spec_bool)),
+	.fields = FIELDS(KEY("name", &spec_module, "Name of the module.", .flags = FIELD_REQUIRED),
+			 KEY("optional", &spec_bool,
+			     "Whether the module may be missing; default false.",
+			     .class = KEY_GOVERNS)),
 };
 static const struct spec module_item = {
 	.kind = SPEC_EITHER,
@@ -304,12 +359,14 @@ static const struct spec module_param = {
 };
 static const struct spec module_params = {
 	.kind = SPEC_MAP_OF,
+	.any = "PARAM",
 	.what = "a map of parameters, such as {netns_mode: 0}",
 	.key = &module_param,
 	.item = &param_value,
 };
 static const struct spec module_options = {
 	.kind = SPEC_MAP_OF,
+	.any = "MODULE",
 	.what = "a map of modules, such as {ib_core: {netns_mode: 0}}",
 	.key = &spec_module,
 	.item = &module_params,
@@ -317,8 +374,11 @@ static const struct spec module_options = {
 const struct spec spec_modules = {
 	.kind = SPEC_MAP,
 	.what = "a map (load, options, blacklist)",
-	.fields = FIELDS(KEY("load", &module_load), KEY("options", &module_options),
-			 KEY("blacklist", &module_blacklist)),
+	.fields = FIELDS(
+		KEY("load", &module_load, "Modules to load, in this order."),
+		KEY("options", &module_options,
+		    "Parameters of modules, whichever program loads them."),
+		KEY("blacklist", &module_blacklist, "Modules that must not be loaded by alias.")),
 };
 
 /* --- sysctl, sysfs ------------------------------------------------------------------------ */
@@ -326,7 +386,10 @@ const struct spec spec_modules = {
 static const struct spec kernel_value_map = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {value: 1, optional: true}",
-	.fields = FIELDS(NEEDED("value", &kernel_value), KEY("optional", &spec_bool)),
+	.fields = FIELDS(KEY("value", &kernel_value, "Value of the file.", .flags = FIELD_REQUIRED),
+			 KEY("optional", &spec_bool,
+			     "Whether the kernel may lack the file; default false.",
+			     .class = KEY_GOVERNS)),
 };
 static const struct spec kernel_value_item = {
 	.kind = SPEC_EITHER,
@@ -348,12 +411,14 @@ static const struct spec sysfs_path = {
 /* Both apply in document order. */
 const struct spec spec_sysctl = {
 	.kind = SPEC_MAP_OF,
+	.any = "KEY",
 	.what = "a map such as {net.core.rmem_max: 268435456}",
 	.key = &sysctl_key,
 	.item = &kernel_value_item,
 };
 const struct spec spec_sysfs = {
 	.kind = SPEC_MAP_OF,
+	.any = "PATH",
 	.what = "a map of paths below /sys/ to values",
 	.key = &sysfs_path,
 	.item = &kernel_value_item,
@@ -369,6 +434,7 @@ const struct spec spec_memlock = {
 };
 static const struct spec file_limit = {
 	.what = "a count of open files",
+	.unit = "files",
 	.check = value_int,
 	.min = 1024,
 	.max = 1073741816, /* fs.nr_open can't be more */
@@ -387,8 +453,10 @@ const struct spec spec_units = {
 const struct spec spec_limits = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {memlock: unlimited, units: [containerd.service]}",
-	.fields = FIELDS(KEY("memlock", &spec_memlock), KEY("nofile", &file_limit),
-			 KEY("units", &spec_units)),
+	.fields = FIELDS(
+		KEY("memlock", &spec_memlock, "Memory that a process may lock."),
+		KEY("nofile", &file_limit, "Files that a process may have open."),
+		KEY("units", &spec_units, "Services that get these limits.", .class = KEY_SELECTS)),
 };
 
 static const struct spec mount_point = {
@@ -415,12 +483,19 @@ static const struct spec mount_timeout = {
 static const struct spec mount = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {type: nfs, what: \"server:/export\"}",
-	.fields = FIELDS(NEEDED("type", &fs_type), NEEDED("what", &kernel_value),
-			 KEY("options", &mount_options), KEY("optional", &spec_bool),
-			 KEY("timeout", &mount_timeout)),
+	.fields = FIELDS(
+		KEY("type", &fs_type, "File system type, as in fstab(5).", .flags = FIELD_REQUIRED),
+		KEY("what", &kernel_value, "Device or server:/path to mount.",
+		    .flags = FIELD_REQUIRED),
+		KEY("options", &mount_options, "Mount options."),
+		KEY("optional", &spec_bool, "Whether the mount may fail; default false.",
+		    .class = KEY_GOVERNS),
+		KEY("timeout", &mount_timeout, "Time that the mount may take.",
+		    .class = KEY_GOVERNS)),
 };
 const struct spec spec_mounts = {
 	.kind = SPEC_MAP_OF,
+	.any = "PATH",
 	.what = "a map of mount points",
 	.key = &mount_point,
 	.item = &mount,
@@ -462,9 +537,19 @@ static const struct spec priority = {
 const struct spec schema_site = {
 	.kind = SPEC_MAP,
 	.what = "a map of keys",
-	.fields = FIELDS(KEY_IS("schema", &schema_number, FIELD_OWN), KEY("admit_off", &spec_bool),
-			 KEY("admit_none", &spec_bool), KEY("require_signature", &spec_bool),
-			 KEY("boot_complete", &spec_bool), KEY("reboot", &spec_bool)),
+	.fields = FIELDS(
+		KEY("schema", &schema_number, "Schema number of this file.", .flags = FIELD_OWN),
+		KEY("admit_off", &spec_bool,
+		    "Whether a node that was booted with railhead=off admits work; default false."),
+		KEY("admit_none", &spec_bool,
+		    "Whether a node that no profile matches admits work; default false."),
+		KEY("require_signature", &spec_bool,
+		    "Whether profiles must be signed; not implemented."),
+		KEY("boot_complete", &spec_bool,
+		    "Whether the verdict decides if a boot counts as good; not implemented."),
+		KEY("reboot", &spec_bool,
+		    "Whether railhead may reboot the node for new kernel arguments; default "
+		    "true.")),
 };
 
 #define OF_THE_FILE (FIELD_NO_DROPIN | FIELD_NOT_INHERITED)
@@ -473,11 +558,28 @@ const struct spec schema_site = {
 const struct spec schema_document = {
 	.kind = SPEC_MAP,
 	.what = "a map of sections",
-	.fields = FIELDS(KEY_IS("schema", &schema_number, FIELD_OWN | FIELD_NOT_INHERITED),
-			 KEY_IS("name", &name, FIELD_OWN | OF_THE_FILE),
-			 KEY_IS("version", &version, OF_THE_FILE),
-			 KEY_IS("extends", &extends, OF_THE_FILE),
-			 KEY_IS("abstract", &spec_bool, OF_THE_FILE),
-			 KEY_IS("priority", &priority, OF_THE_FILE), KEY("match", &match),
-			 KEY("devices", &devices), KEY("unsupported", &unsupported)),
+	.fields =
+		FIELDS(KEY("schema", &schema_number, "Schema number of this document.",
+			   .flags = FIELD_OWN | FIELD_NOT_INHERITED),
+		       KEY("name", &name, "Name of the profile: its file without .yaml.",
+			   .flags = FIELD_OWN | OF_THE_FILE),
+		       KEY("version", &version, "Version of the profile, a label for people.",
+			   .flags = OF_THE_FILE),
+		       KEY("extends", &extends,
+			   "Bases that this profile is laid over, from left to right.",
+			   .flags = OF_THE_FILE),
+		       KEY("abstract", &spec_bool,
+			   "Whether this profile is a base that no machine matches; default false.",
+			   .flags = OF_THE_FILE),
+		       KEY("priority", &priority,
+			   "Rank among profiles that match, of which none is a base of the other; "
+			   "the highest wins, default 0.",
+			   .flags = OF_THE_FILE),
+		       KEY("match", &match, "Conditions that the machines of this profile meet.",
+			   .class = KEY_SELECTS),
+		       KEY("devices", &devices, "Sets of PCI functions that other sections name.",
+			   .class = KEY_SELECTS),
+		       KEY("unsupported", &unsupported,
+			   "Result of a setting that the driver or kernel has no knob for; default "
+			   "fail.")),
 };

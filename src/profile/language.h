@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside this room: how the tables of the language are written, and what they share. */
+/* How the tables of the language are written, here and in sections, and what they share. */
 #pragma once
 
 #include "profile/schema.h"
 #include "profile/value.h"
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define FIELDS(...) ((const struct field[]){__VA_ARGS__, {NULL, NULL, 0}})
-#define KEY(key, spec)           \
-	{                        \
-		(key), (spec), 0 \
+#define FIELDS(...) ((const struct field[]){__VA_ARGS__, {.name = NULL}})
+/* KEY("mtu", &mtu, "MTU of the netdev.", .since = KERNEL(5, 7)) */
+#define KEY(key, of, ...)                                        \
+	{                                                        \
+		.name = (key), .spec = (of), .help = __VA_ARGS__ \
 	}
-#define KEY_IS(key, spec, flags)       \
-	{                              \
-		(key), (spec), (flags) \
-	}
-#define NEEDED(key, spec) KEY_IS(key, spec, FIELD_REQUIRED)
-#define LATER(key, spec) KEY_IS(key, spec, FIELD_LATER)
 
 /*
  * Parts of patterns. A pattern may use only what means the same in ECMA 262 and in POSIX: so

@@ -9,6 +9,7 @@
 #define BY_SET(table, of, text)                      \
 	const struct spec table = {                  \
 		.kind = SPEC_MAP_OF,                 \
+		.any = "SET",                        \
 		.what = "a map of device sets" text, \
 		.key = &spec_set_name,               \
 		.item = &(of),                       \
@@ -17,6 +18,7 @@
 #define NUMBER(table, text, least, most)     \
 	static const struct spec table = {   \
 		.what = "a number of " text, \
+		.unit = text,                \
 		.check = value_int,          \
 		.min = (least),              \
 		.max = (most),               \
@@ -26,6 +28,7 @@
 
 static const struct spec vf_count = {
 	.what = "a count of VFs, or max",
+	.unit = "VFs",
 	.check = value_int,
 	.words = WORDS("max"),
 	.min = 0,
@@ -39,6 +42,7 @@ static const struct spec vf_driver = {
 /* IFLA_MTU; 65535 is the most that any driver takes. */
 static const struct spec mtu = {
 	.what = "an MTU in bytes",
+	.unit = "bytes",
 	.check = value_int,
 	.min = 68,
 	.max = 65535,
@@ -119,12 +123,30 @@ static const struct spec sriov_timeout = {
 static const struct spec vf = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {driver: netdev}",
-	.fields = FIELDS(KEY("driver", &vf_driver), KEY("timeout", &sriov_timeout),
-			 KEY("mtu", &mtu), KEY("mac", &vf_mac), KEY("guid", &vf_guid),
-			 KEY("trust", &spec_bool), KEY("spoof_check", &spec_bool),
-			 KEY("vlan", &vlan), KEY("link_state", &vf_link_state),
-			 KEY("min_rate", &vf_rate), KEY("max_rate", &vf_rate),
-			 KEY("msix", &vf_msix), KEY("unmanaged", &spec_bool)),
+	.fields = FIELDS(
+		KEY("driver", &vf_driver,
+		    "Driver that VFs are bound to; default netdev, the VF's own driver."),
+		KEY("timeout", &sriov_timeout,
+		    "Time until a VF is bound and its netdev named; default 30s and 250ms for each "
+		    "VF.",
+		    .class = KEY_GOVERNS),
+		KEY("mtu", &mtu, "MTU of the netdevs of VFs; a VF cannot exceed its PF."),
+		KEY("mac", &vf_mac,
+		    "MAC addresses of VFs: derived from the PF, left to the driver, or listed."),
+		KEY("guid", &vf_guid,
+		    "Node and port GUIDs of InfiniBand VFs: derived from the PF, or listed."),
+		KEY("trust", &spec_bool,
+		    "Whether a VF may change its own address and receive all frames."),
+		KEY("spoof_check", &spec_bool,
+		    "Whether frames of a VF with another source address are dropped."),
+		KEY("vlan", &vlan, "VLAN that the frames of VFs are put into; 0 is none."),
+		KEY("link_state", &vf_link_state, "Link state of VFs; auto follows the port."),
+		KEY("min_rate", &vf_rate, "Rate that a VF is guaranteed."),
+		KEY("max_rate", &vf_rate, "Rate that a VF may send at most."),
+		KEY("msix", &vf_msix, "MSI-X vectors of each VF; 0 leaves the count to the PF.",
+		    .since = KERNEL(5, 13)),
+		KEY("unmanaged", &spec_bool,
+		    "Whether NetworkManager and systemd-networkd leave the netdevs of VFs alone.")),
 };
 /* Each is a process that sleeps in the kernel; the engine has room for so many. */
 NUMBER(workers, "VFs that are bound at the same time", 1, 256);
@@ -137,9 +159,21 @@ static const struct spec sriov_set = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {vfs: 8, vf: {driver: netdev}}",
 	/* vfs may come from a wider set: see rules_sriov.c */
-	.fields = FIELDS(KEY("vfs", &vf_count), KEY("vf", &vf), KEY("timeout", &sriov_timeout),
-			 KEY("wait", &sriov_timeout), KEY("workers", &workers),
-			 KEY("mode", &eswitch_mode)),
+	.fields = FIELDS(KEY("vfs", &vf_count,
+			     "Number of VFs of each member, or max for all that it can have."),
+			 KEY("vf", &vf, "Settings of each VF."),
+			 KEY("timeout", &sriov_timeout,
+			     "Time until the kernel has made the VFs of one member; default 30s "
+			     "and 250ms for each VF.",
+			     .class = KEY_GOVERNS),
+			 KEY("wait", &sriov_timeout,
+			     "Time that the devices stage waits at boot for the members and their "
+			     "driver; default 30s.",
+			     .class = KEY_GOVERNS),
+			 KEY("workers", &workers,
+			     "Number of VFs that are bound at the same time; default 256.",
+			     .class = KEY_GOVERNS),
+			 KEY("mode", &eswitch_mode, "Mode of the eswitch, set by devlink.")),
 };
 BY_SET(spec_sriov, sriov_set, "");
 
@@ -154,7 +188,10 @@ static const struct spec rdma_netns = {
 const struct spec spec_rdma = {
 	.kind = SPEC_MAP,
 	.what = "a map (netns)",
-	.fields = FIELDS(KEY("netns", &rdma_netns)),
+	.fields = FIELDS(
+		KEY("netns", &rdma_netns,
+		    "Network namespaces that see an RDMA device: all of them, or only its own.",
+		    .since = KERNEL(5, 2))),
 };
 
 /* --- link --------------------------------------------------------------------------------- */
@@ -173,24 +210,45 @@ static const struct spec interval = {
 static const struct spec rings = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {rx: 8192, tx: 8192}",
-	.fields = FIELDS(KEY("rx", &ring), KEY("tx", &ring)),
+	.fields =
+		FIELDS(KEY("rx", &ring, "Receive descriptors of a queue.", .since = KERNEL(5, 7)),
+		       KEY("tx", &ring, "Transmit descriptors of a queue.", .since = KERNEL(5, 7))),
 };
 static const struct spec channels = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {combined: 32}",
-	.fields = FIELDS(KEY("combined", &channel), KEY("rx", &channel), KEY("tx", &channel)),
+	.fields = FIELDS(
+		KEY("combined", &channel, "Queues that receive and send.", .since = KERNEL(5, 7)),
+		KEY("rx", &channel, "Queues that receive only; few drivers have them.",
+		    .since = KERNEL(5, 7)),
+		KEY("tx", &channel, "Queues that send only; few drivers have them.",
+		    .since = KERNEL(5, 7))),
 };
 static const struct spec coalesce = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {adaptive_rx: true}",
-	.fields = FIELDS(KEY("adaptive_rx", &spec_bool), KEY("adaptive_tx", &spec_bool),
-			 KEY("rx_usecs", &interval), KEY("tx_usecs", &interval),
-			 KEY("rx_frames", &frames), KEY("tx_frames", &frames)),
+	.fields = FIELDS(
+		KEY("adaptive_rx", &spec_bool, "Whether the driver adapts rx_usecs to the traffic.",
+		    .since = KERNEL(5, 7)),
+		KEY("adaptive_tx", &spec_bool, "Whether the driver adapts tx_usecs to the traffic.",
+		    .since = KERNEL(5, 7)),
+		KEY("rx_usecs", &interval, "Time that a receive interrupt waits for more packets.",
+		    .since = KERNEL(5, 7)),
+		KEY("tx_usecs", &interval, "Time that a transmit interrupt waits for more packets.",
+		    .since = KERNEL(5, 7)),
+		KEY("rx_frames", &frames, "Number of packets that a receive interrupt waits for.",
+		    .since = KERNEL(5, 7)),
+		KEY("tx_frames", &frames, "Number of packets that a transmit interrupt waits for.",
+		    .since = KERNEL(5, 7))),
 };
 static const struct spec pause_frames = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {rx: false, tx: false}",
-	.fields = FIELDS(KEY("rx", &spec_bool), KEY("tx", &spec_bool)),
+	.fields = FIELDS(
+		KEY("rx", &spec_bool, "Whether the port obeys global pause frames; excludes PFC.",
+		    .since = KERNEL(5, 7)),
+		KEY("tx", &spec_bool, "Whether the port sends global pause frames; excludes PFC.",
+		    .since = KERNEL(5, 7))),
 };
 static const struct spec feature_name = {
 	.what = "a feature's name as ethtool(8) shows it",
@@ -199,6 +257,7 @@ static const struct spec feature_name = {
 };
 static const struct spec switches = {
 	.kind = SPEC_MAP_OF,
+	.any = "NAME",
 	.what = "a map of names to true or false",
 	.key = &feature_name,
 	.item = &spec_bool,
@@ -206,12 +265,28 @@ static const struct spec switches = {
 static const struct spec link_set = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {mtu: 9000, rings: {rx: 8192}}",
-	.fields = FIELDS(KEY("up", &spec_bool), KEY("mtu", &mtu), KEY("channels", &channels),
-			 KEY("rings", &rings), KEY("coalesce", &coalesce),
-			 KEY("pause", &pause_frames), KEY("features", &switches),
-			 KEY("private_flags", &switches), KEY("tx_queue_len", &queue_length),
-			 KEY("gro_flush_timeout", &interval),
-			 KEY("napi_defer_hard_irqs", &deferrals), KEY("threaded_napi", &spec_bool)),
+	.fields =
+		FIELDS(KEY("up", &spec_bool, "Whether the netdev is administratively up."),
+		       KEY("mtu", &mtu, "MTU of the netdev."),
+		       KEY("channels", &channels, "Numbers of queues."),
+		       KEY("rings", &rings, "Numbers of descriptors of each queue."),
+		       KEY("coalesce", &coalesce, "Interrupt coalescing."),
+		       KEY("pause", &pause_frames, "Global pause (802.3x flow control)."),
+		       KEY("features", &switches, "Features by the names that `ethtool -k` shows.",
+			   .since = KERNEL(5, 7)),
+		       KEY("private_flags", &switches,
+			   "Private flags by the names that `ethtool --show-priv-flags` shows.",
+			   .since = KERNEL(5, 7)),
+		       KEY("tx_queue_len", &queue_length,
+			   "Packets that wait in the kernel for transmission."),
+		       KEY("gro_flush_timeout", &interval,
+			   "Time after which GRO passes on the packets that it holds."),
+		       KEY("napi_defer_hard_irqs", &deferrals,
+			   "Polls that may find no packet before interrupts are enabled again.",
+			   .since = KERNEL(5, 8)),
+		       KEY("threaded_napi", &spec_bool,
+			   "Whether kernel threads poll, which the scheduler can place.",
+			   .since = KERNEL(5, 12))),
 };
 BY_SET(spec_link, link_set, ", such as {rails: {mtu: 9000}}");
 
@@ -243,6 +318,7 @@ static const struct spec dscps = {
 };
 static const struct spec dscp_map = {
 	.kind = SPEC_MAP_OF,
+	.any = "DSCPS",
 	.what = "a map of DSCPs to priorities, such as {26: 3, 48: 6}",
 	.key = &dscps,
 	.item = &prio,
@@ -254,6 +330,7 @@ static const struct spec trust = {
 };
 static const struct spec prio_to_class = {
 	.kind = SPEC_MAP_OF,
+	.any = "PRIORITY",
 	.what = "a map of priorities to traffic classes or buffers, such as {0: 0, 3: 3}",
 	.key = &prio,
 	.item = &prio,
@@ -265,6 +342,7 @@ static const struct spec scheduling = {
 };
 static const struct spec class_scheduling = {
 	.kind = SPEC_MAP_OF,
+	.any = "CLASS",
 	.what = "a map of traffic classes to ets, strict or vendor",
 	.key = &prio,
 	.item = &scheduling,
@@ -278,6 +356,7 @@ static const struct spec percent = {
 };
 static const struct spec class_shares = {
 	.kind = SPEC_MAP_OF,
+	.any = "CLASS",
 	.what = "a map of traffic classes to shares, such as {0: 10%, 3: 90%}",
 	.key = &prio,
 	.item = &percent,
@@ -285,8 +364,12 @@ static const struct spec class_shares = {
 static const struct spec ets = {
 	.kind = SPEC_MAP,
 	.what = "a map (priorities, scheduling, bandwidth)",
-	.fields = FIELDS(KEY("priorities", &prio_to_class), KEY("scheduling", &class_scheduling),
-			 KEY("bandwidth", &class_shares)),
+	.fields = FIELDS(
+		KEY("priorities", &prio_to_class, "Traffic class of each priority."),
+		KEY("scheduling", &class_scheduling,
+		    "Transmission selection of traffic classes; classes that are not named keep "
+		    "theirs."),
+		KEY("bandwidth", &class_shares, "Share of each traffic class; the sum is 100%.")),
 };
 static const struct spec buffer_size = {
 	.what = "a size such as 256K",
@@ -296,6 +379,7 @@ static const struct spec buffer_size = {
 };
 static const struct spec buffer_sizes = {
 	.kind = SPEC_MAP_OF,
+	.any = "BUFFER",
 	.what = "a map of buffers to sizes, such as {0: 128K, 1: 512K}",
 	.key = &prio,
 	.item = &buffer_size,
@@ -303,7 +387,8 @@ static const struct spec buffer_sizes = {
 static const struct spec buffers = {
 	.kind = SPEC_MAP,
 	.what = "a map (sizes, priorities)",
-	.fields = FIELDS(KEY("sizes", &buffer_sizes), KEY("priorities", &prio_to_class)),
+	.fields = FIELDS(KEY("sizes", &buffer_sizes, "Size of each receive buffer of the port."),
+			 KEY("priorities", &prio_to_class, "Receive buffer of each priority.")),
 };
 /* mlx5 takes what is below 1000 for metres and leaves the rest alone (en_dcbnl.c). */
 static const struct spec cable_length = {
@@ -349,34 +434,70 @@ NUMBER(gain, "bits of the gain", 10, 11);
 static const struct spec dcqcn_np = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {cnp_dscp: 48}",
-	.fields = FIELDS(KEY("cnp_dscp", &dscp), KEY("cnp_802p_prio", &prio),
-			 KEY("min_time_between_cnps", &dcqcn_interval)),
+	.fields = FIELDS(
+		KEY("cnp_dscp", &dscp, "DSCP of congestion notification packets."),
+		KEY("cnp_802p_prio", &prio, "VLAN priority of congestion notification packets."),
+		KEY("min_time_between_cnps", &dcqcn_interval,
+		    "Least time between two congestion notification packets of a flow.")),
 };
 static const struct spec dcqcn_rp = {
 	.kind = SPEC_MAP,
 	.what = "a map of parameters of the reaction point",
 	.fields = FIELDS(
-		KEY("clamp_tgt_rate", &spec_bool), KEY("clamp_tgt_rate_after_time_inc", &spec_bool),
-		KEY("rpg_time_reset", &dcqcn_interval), KEY("rpg_byte_reset", &byte_units),
-		KEY("rpg_threshold", &rounds), KEY("rpg_max_rate", &dcqcn_rate),
-		KEY("rpg_ai_rate", &dcqcn_rate), KEY("rpg_hai_rate", &dcqcn_rate),
-		KEY("rpg_min_dec_fac", &percent), KEY("rpg_min_rate", &dcqcn_rate),
-		KEY("rate_to_set_on_first_cnp", &dcqcn_rate), KEY("dce_tcp_g", &fixed_point),
-		KEY("dce_tcp_rtt", &dcqcn_rtt), KEY("rate_reduce_monitor_period", &dcqcn_interval),
-		KEY("initial_alpha_value", &initial_alpha), KEY("rpg_gd", &gain)),
+		KEY("clamp_tgt_rate", &spec_bool,
+		    "Whether each notification lowers the target rate to the current rate."),
+		KEY("clamp_tgt_rate_after_time_inc", &spec_bool,
+		    "Whether a notification lowers the target rate after the timer raised the "
+		    "rate, too."),
+		KEY("rpg_time_reset", &dcqcn_interval,
+		    "Time between two increases of the rate without a notification."),
+		KEY("rpg_byte_reset", &byte_units,
+		    "Bytes between two increases of the rate without a notification."),
+		KEY("rpg_threshold", &rounds,
+		    "Increases by time or bytes after which additive increase begins."),
+		KEY("rpg_max_rate", &dcqcn_rate, "Highest rate of a flow; 0Mb/s is the line rate."),
+		KEY("rpg_ai_rate", &dcqcn_rate, "Step of additive increase."),
+		KEY("rpg_hai_rate", &dcqcn_rate, "Step of hyper-active increase."),
+		KEY("rpg_min_dec_fac", &percent,
+		    "Smallest part of the rate that one decrease may leave."),
+		KEY("rpg_min_rate", &dcqcn_rate, "Lowest rate of a flow."),
+		KEY("rate_to_set_on_first_cnp", &dcqcn_rate,
+		    "Rate of a flow after its first notification; 0Mb/s leaves the rate alone."),
+		KEY("dce_tcp_g", &fixed_point,
+		    "Weight of a new sample in the estimate of congestion, alpha."),
+		KEY("dce_tcp_rtt", &dcqcn_rtt, "Time between two updates of alpha."),
+		KEY("rate_reduce_monitor_period", &dcqcn_interval,
+		    "Least time between two decreases of the rate."),
+		KEY("initial_alpha_value", &initial_alpha,
+		    "Alpha of a flow at its first notification."),
+		KEY("rpg_gd", &gain, "Weight of alpha in a decrease, as an exponent of 2.")),
 };
 static const struct spec dcqcn = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {priorities: [3], np: {cnp_dscp: 48}}",
-	.fields = FIELDS(KEY("priorities", &prio_list), KEY("np", &dcqcn_np), KEY("rp", &dcqcn_rp)),
+	.fields = FIELDS(KEY("priorities", &prio_list,
+			     "Priorities on which DCQCN is on; it is off on all others."),
+			 KEY("np", &dcqcn_np, "Parameters of the notification point."),
+			 KEY("rp", &dcqcn_rp, "Parameters of the reaction point.")),
 };
 static const struct spec qos_set = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {trust: dscp, pfc: [3]}",
-	.fields = FIELDS(KEY("trust", &trust), KEY("dscp_map", &dscp_map), KEY("pfc", &prio_list),
-			 KEY("ets", &ets), KEY("buffers", &buffers),
-			 KEY("cable_length", &cable_length), KEY("roce_tos", &tos),
-			 KEY("traffic_class", &tos), KEY("dcqcn", &dcqcn)),
+	.fields =
+		FIELDS(KEY("trust", &trust, "Field that the priority of a packet is taken from."),
+		       KEY("dscp_map", &dscp_map,
+			   "Priority of each DSCP; DSCPs that are not named keep theirs."),
+		       KEY("pfc", &prio_list, "Priorities that are lossless (PFC); no others are."),
+		       KEY("ets", &ets, "Enhanced transmission selection (802.1Qaz)."),
+		       KEY("buffers", &buffers, "Receive buffers of the port."),
+		       KEY("cable_length", &cable_length,
+			   "Length of the cable, from which mlx5 computes the headroom of a "
+			   "lossless buffer."),
+		       KEY("roce_tos", &tos,
+			   "ToS byte that RDMA-CM gives new connections: the DSCP times four, plus "
+			   "two bits of ECN."),
+		       KEY("traffic_class", &tos, "ToS byte that is forced upon all queue pairs."),
+		       KEY("dcqcn", &dcqcn, "Congestion control of RoCE.")),
 };
 BY_SET(spec_qos, qos_set, ", such as {rails: {trust: dscp, pfc: [3]}}");
 
@@ -384,6 +505,7 @@ BY_SET(spec_qos, qos_set, ", such as {rails: {trust: dscp, pfc: [3]}}");
 
 static const struct spec payload = {
 	.what = "a payload size in bytes",
+	.unit = "bytes",
 	.check = value_word,
 	.words = WORDS("128", "256", "512", "1024", "2048", "4096"),
 };
@@ -395,8 +517,13 @@ static const struct spec aspm = {
 static const struct spec pcie_set = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {max_read_request: 4096}",
-	.fields = FIELDS(KEY("max_read_request", &payload), KEY("max_payload", &payload),
-			 KEY("relaxed_ordering", &spec_bool), KEY("aspm", &aspm)),
+	.fields = FIELDS(KEY("max_read_request", &payload, "Largest read request of the function."),
+			 KEY("max_payload", &payload,
+			     "Payload size that the function must at least have.",
+			     .class = KEY_JUDGES),
+			 KEY("relaxed_ordering", &spec_bool,
+			     "Whether the function may use relaxed ordering."),
+			 KEY("aspm", &aspm, "Power saving states of the link above the function.")),
 };
 BY_SET(spec_pcie, pcie_set, ", such as {rails: {max_read_request: 4096}}");
 
@@ -409,7 +536,9 @@ static const struct spec irq_cpus = {
 static const struct spec irq_set = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {affinity: local_node}",
-	.fields = FIELDS(KEY("affinity", &irq_cpus)),
+	.fields = FIELDS(
+		KEY("affinity", &irq_cpus,
+		    "CPUs that serve the interrupts of each member, isolated CPUs excepted.")),
 };
 BY_SET(spec_irq, irq_set, ", such as {rails: {affinity: local_node}}");
 
@@ -421,6 +550,11 @@ static const struct spec nearness = {
 const struct spec spec_pairs = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {nics: rails, gpus: gpus, within: pcie_switch}",
-	.fields = FIELDS(NEEDED("nics", &spec_set_name), NEEDED("gpus", &spec_set_name),
-			 NEEDED("within", &nearness)),
+	.fields = FIELDS(KEY("nics", &spec_set_name, "Set of NICs.", .flags = FIELD_REQUIRED,
+			     .class = KEY_SELECTS),
+			 KEY("gpus", &spec_set_name, "Set of GPUs.", .flags = FIELD_REQUIRED,
+			     .class = KEY_SELECTS),
+			 KEY("within", &nearness,
+			     "Distance within which each NIC must have a GPU of its own.",
+			     .flags = FIELD_REQUIRED)),
 };

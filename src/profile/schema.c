@@ -22,7 +22,13 @@ static void check_value(struct walk *w, const struct spec *s, struct ynode *n);
 
 static struct field field_of(const struct section *s)
 {
-	return (struct field){s->name, s->spec, s->emit ? 0 : FIELD_LATER};
+	return (struct field){
+		.name = s->name,
+		.spec = s->spec,
+		.help = s->help,
+		.flags = s->emit ? 0 : FIELD_LATER,
+		.class = s->class,
+	};
 }
 
 const struct spec *schema_profile(void)

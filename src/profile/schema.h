@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The schema: what a profile may hold, as constant tables (language.c) that schema.c walks.
- * To add a key, add a line to a table; what a value must look like is a `scalar_check`
+ * The schema: what a profile may hold, as constant tables (language.c, sections/) that schema.c
+ * walks. To add a key, add a row to a table; what a value must look like is a `scalar_check`
  * (value.c). What relates several values to each other is a rule (rules.h). The JSON Schema
- * that editors load is another reading of the same tables.
+ * that editors load, and what `explain` prints (rows.h), are other readings of the same tables.
  */
 #pragma once
 
@@ -46,10 +46,26 @@ enum field_flags {
 	FIELD_LATER = 1 << 4, /* part of the language: checked, then refused as not done yet */
 };
 
+/* The part that a key plays in a profile. */
+enum key_class {
+	KEY_INHERITS, /* that of the key or section above */
+	KEY_SETS,     /* a setting that apply makes so, and verify looks at */
+	KEY_JUDGES,   /* a fact that is checked, and never set */
+	KEY_SELECTS,  /* the machines or devices that others are about */
+	KEY_GOVERNS,  /* how railhead goes about it: times, consequences, names */
+};
+
+#define KERNEL(major, minor) ((major) << 8 | (minor))
+
 struct field {
 	const char *name; /* NULL ends the table */
 	const struct spec *spec;
+	const char
+		*help; /* a sentence for people, for `explain` and editors; its default is in it */
 	unsigned int flags;
+	enum key_class class;
+	unsigned int
+		since; /* KERNEL(5, 12): the first Linux that has it; 0: each that is supported */
 };
 
 struct spec {
@@ -59,11 +75,13 @@ struct spec {
 	scalar_check *check;
 	const char *const *words; /* what check accepts besides, or alone; NULL-ended */
 	int64_t min, max;	  /* in the unit that the check counts in; max 0: no range */
+	const char *unit;	  /* of a number that is written without one: "packets"; or NULL */
 	/* For editors; check may be stricter. NULL: the check's own, see json_schema.c. */
 	const char *pattern;
 	/* SPEC_LIST, SPEC_MAP_OF */
 	const struct spec *item;
 	const struct spec *key; /* SPEC_MAP_OF: what its keys must be; a scalar's spec */
+	const char *any;	/* SPEC_MAP_OF: what stands for a key in texts, such as SET */
 	enum item_identity identity;
 	/* SPEC_MAP */
 	const struct field *fields;
@@ -88,6 +106,8 @@ void schema_complete(const struct ynode *doc, struct diags *diags);
 
 /* Whether `key+:` may stand in map for that key: it adds to the list of a base. */
 bool spec_may_append(const struct spec *map, const struct field *field);
+/* The bounds of a number, as a profile writes them: "1s", "120s". False: it has none. */
+bool spec_range(const struct spec *s, char **min, char **max); /* the caller frees */
 const struct field *spec_field(const struct spec *spec, const char *key);
 /* What spec says of the value of key ("set", not "set+") in a map; NULL if unknown. */
 const struct spec *spec_child(const struct spec *spec, const char *key);

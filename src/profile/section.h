@@ -23,6 +23,8 @@ struct section_ctx {
 struct section {
 	const char *name; /* its key in a profile */
 	const struct spec *spec;
+	const char *help; /* a sentence, as that of a field */
+	enum key_class class;
 	/* emit() is called with an empty section where the profile has none: other sections
 	 * give it work too (hugepages to kernel_args, devices to expect). */
 	bool always;

@@ -240,11 +240,46 @@ struct unit_name {
 	const char *name;
 };
 
-static void add_amount(struct str *out, int64_t v, const struct unit_name *u)
+static const struct unit_name *units_of(const struct spec *s)
 {
+	static const struct unit_name none[] = {{1, ""}};
+	static const struct unit_name sizes[] = {
+		{1 << 30, "G"}, {1 << 20, "M"}, {1 << 10, "K"}, {1, " bytes"}};
+	static const struct unit_name durations[] = {{1000000, "s"}, {1000, "ms"}, {1, "us"}};
+	static const struct unit_name rates[] = {
+		{125000000, "Gb/s"}, {125000, "Mb/s"}, {1, " bytes/s"}};
+	static const struct unit_name percent[] = {{1, "%"}};
+	static const struct unit_name metres[] = {{1, "m"}};
+	static const struct {
+		scalar_check *check;
+		const struct unit_name *units;
+	} of_checks[] = {
+		{value_size, sizes},	  {value_duration, durations}, {value_rate, rates},
+		{value_percent, percent}, {value_metres, metres},
+	};
+
+	for (size_t i = 0; i < array_len(of_checks); i++)
+		if (of_checks[i].check == s->check)
+			return of_checks[i].units;
+	return none;
+}
+
+static char *amount(const struct spec *s, int64_t v)
+{
+	const struct unit_name *u = units_of(s);
+
 	while (u->size > 1 && (v == 0 || v % u->size))
 		u++;
-	str_addf(out, "%lld%s", (long long)(v / u->size), u->name);
+	return xasprintf("%lld%s", (long long)(v / u->size), u->name);
+}
+
+bool spec_range(const struct spec *s, char **min, char **max)
+{
+	if (s->kind != SPEC_SCALAR || !s->max || s->max == INT64_MAX)
+		return false;
+	*min = amount(s, s->min);
+	*max = amount(s, s->max);
+	return true;
 }
 
 static bool lacks_unit(const struct ynode *n)
@@ -269,16 +304,16 @@ static bool judge_unit(const struct spec *s, struct ynode *n, int r, uint64_t v,
 }
 
 /* A number of units, between min and max. */
-static bool in_range(const struct spec *s, struct ynode *n, const struct unit_name *units,
-		     struct str *why)
+static bool in_range(const struct spec *s, struct ynode *n, struct str *why)
 {
+	cleanup_free char *min = NULL, *max = NULL;
+
 	if (!s->max || (n->value.number >= s->min && n->value.number <= s->max))
 		return true;
 	n->value = (struct value){0};
-	str_addf(why, "%.*s is out of range; must be ", SHOWN, n->text);
-	add_amount(why, s->min, units);
-	str_add(why, " to ");
-	add_amount(why, s->max, units);
+	min = amount(s, s->min);
+	max = amount(s, s->max);
+	str_addf(why, "%.*s is out of range; must be %s to %s", SHOWN, n->text, min, max);
 	return false;
 }
 
@@ -292,15 +327,13 @@ static bool above_zero(const struct spec *s, struct ynode *n, struct str *why)
 
 bool value_size(const struct spec *s, struct ynode *n, struct str *why)
 {
-	static const struct unit_name units[] = {
-		{1 << 30, "G"}, {1 << 20, "M"}, {1 << 10, "K"}, {1, " bytes"}};
 	uint64_t v = 0;
 
 	int r = parse_size(n->text, &v);
 
 	if (is_word(s, n))
 		return true;
-	return judge_unit(s, n, r, v, why) && in_range(s, n, units, why);
+	return judge_unit(s, n, r, v, why) && in_range(s, n, why);
 }
 
 /* One of the kernel's names for its sizes. */
@@ -314,11 +347,10 @@ bool value_page_size(const struct spec *s, struct ynode *n, struct str *why)
 
 bool value_duration(const struct spec *s, struct ynode *n, struct str *why)
 {
-	static const struct unit_name units[] = {{1000000, "s"}, {1000, "ms"}, {1, "us"}};
 	uint64_t usec = 0;
 	int r = parse_duration(n->text, &usec);
 
-	return judge_unit(s, n, r, usec, why) && in_range(s, n, units, why);
+	return judge_unit(s, n, r, usec, why) && in_range(s, n, why);
 }
 
 bool value_latency(const struct spec *s, struct ynode *n, struct str *why)
@@ -331,13 +363,11 @@ bool value_latency(const struct spec *s, struct ynode *n, struct str *why)
 
 bool value_rate(const struct spec *s, struct ynode *n, struct str *why)
 {
-	static const struct unit_name units[] = {
-		{125000000, "Gb/s"}, {125000, "Mb/s"}, {1, " bytes/s"}};
 	uint64_t v = 0;
 
 	int r = parse_rate(n->text, &v);
 
-	return judge_unit(s, n, r, v, why) && in_range(s, n, units, why);
+	return judge_unit(s, n, r, v, why) && in_range(s, n, why);
 }
 
 bool value_message_rate(const struct spec *s, struct ynode *n, struct str *why)
@@ -396,20 +426,18 @@ static int parse_suffixed(const char *text, const char *suffix, uint64_t *ret)
 
 bool value_percent(const struct spec *s, struct ynode *n, struct str *why)
 {
-	static const struct unit_name units[] = {{1, "%"}};
 	uint64_t v = 0;
 	int r = parse_suffixed(n->text, "%", &v);
 
-	return judge_unit(s, n, r, v, why) && in_range(s, n, units, why);
+	return judge_unit(s, n, r, v, why) && in_range(s, n, why);
 }
 
 bool value_metres(const struct spec *s, struct ynode *n, struct str *why)
 {
-	static const struct unit_name units[] = {{1, "m"}};
 	uint64_t v = 0;
 	int r = parse_suffixed(n->text, "m", &v);
 
-	return judge_unit(s, n, r, v, why) && in_range(s, n, units, why);
+	return judge_unit(s, n, r, v, why) && in_range(s, n, why);
 }
 
 bool value_speed(const struct spec *s, struct ynode *n, struct str *why)

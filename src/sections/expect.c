@@ -110,4 +110,10 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 }
 
 const struct section section_expect = {
-	.name = "expect", .spec = &spec_expect, .always = true, .emit = emit};
+	.name = "expect",
+	.spec = &spec_expect,
+	.help = "What the machine must have.",
+	.class = KEY_JUDGES,
+	.always = true,
+	.emit = emit,
+};

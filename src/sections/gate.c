@@ -224,4 +224,10 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	return 0;
 }
 
-const struct section section_gate = {.name = "gate", .spec = &spec_gate, .emit = emit};
+const struct section section_gate = {
+	.name = "gate",
+	.spec = &spec_gate,
+	.help = "Checks that decide whether the node is ready.",
+	.class = KEY_JUDGES,
+	.emit = emit,
+};

@@ -128,4 +128,10 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 }
 
 const struct section section_hugepages = {
-	.name = "hugepages", .spec = &spec_hugepages, .emit = emit, .kargs = boot_kargs};
+	.name = "hugepages",
+	.spec = &spec_hugepages,
+	.help = "Pools of huge pages.",
+	.class = KEY_SETS,
+	.emit = emit,
+	.kargs = boot_kargs,
+};

@@ -103,9 +103,13 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	return 0;
 }
 
-const struct section section_irq = {.name = "irq",
-				    .spec = &spec_irq,
-				    .awaits_netdevs = true,
-				    .always = true,
-				    .knobs = true,
-				    .emit = emit};
+const struct section section_irq = {
+	.name = "irq",
+	.spec = &spec_irq,
+	.help = "Interrupts of the members of a set.",
+	.class = KEY_SETS,
+	.awaits_netdevs = true,
+	.always = true,
+	.knobs = true,
+	.emit = emit,
+};

@@ -150,8 +150,12 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	return 0;
 }
 
-const struct section section_kernel_args = {.name = "kernel_args",
-					    .spec = &spec_kernel_args,
-					    .always = true,
-					    .emit = emit,
-					    .kargs = own_kargs};
+const struct section section_kernel_args = {
+	.name = "kernel_args",
+	.spec = &spec_kernel_args,
+	.help = "Kernel arguments of the next boots.",
+	.class = KEY_SETS,
+	.always = true,
+	.emit = emit,
+	.kargs = own_kargs,
+};

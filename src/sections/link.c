@@ -229,4 +229,11 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 }
 
 const struct section section_link = {
-	.name = "link", .spec = &spec_link, .awaits_netdevs = true, .knobs = true, .emit = emit};
+	.name = "link",
+	.spec = &spec_link,
+	.help = "Netdevs of the members of a set, as ethtool(8) shows them.",
+	.class = KEY_SETS,
+	.awaits_netdevs = true,
+	.knobs = true,
+	.emit = emit,
+};

@@ -110,4 +110,10 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	return 0;
 }
 
-const struct section section_modules = {.name = "modules", .spec = &spec_modules, .emit = emit};
+const struct section section_modules = {
+	.name = "modules",
+	.spec = &spec_modules,
+	.help = "Kernel modules.",
+	.class = KEY_SETS,
+	.emit = emit,
+};

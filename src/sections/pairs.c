@@ -76,4 +76,10 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	return 0;
 }
 
-const struct section section_pairs = {.name = "pairs", .spec = &spec_pairs, .emit = emit};
+const struct section section_pairs = {
+	.name = "pairs",
+	.spec = &spec_pairs,
+	.help = "NICs and the GPUs that they must be near to.",
+	.class = KEY_JUDGES,
+	.emit = emit,
+};

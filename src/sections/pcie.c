@@ -58,4 +58,10 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 }
 
 const struct section section_pcie = {
-	.name = "pcie", .spec = &spec_pcie, .knobs = true, .emit = emit};
+	.name = "pcie",
+	.spec = &spec_pcie,
+	.help = "PCIe settings of the members of a set.",
+	.class = KEY_SETS,
+	.knobs = true,
+	.emit = emit,
+};

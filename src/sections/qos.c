@@ -305,4 +305,11 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 }
 
 const struct section section_qos = {
-	.name = "qos", .spec = &spec_qos, .awaits_netdevs = true, .knobs = true, .emit = emit};
+	.name = "qos",
+	.spec = &spec_qos,
+	.help = "Priorities, lossless classes and congestion control of Ethernet ports.",
+	.class = KEY_SETS,
+	.awaits_netdevs = true,
+	.knobs = true,
+	.emit = emit,
+};

@@ -26,4 +26,10 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	return 0;
 }
 
-const struct section section_rdma = {.name = "rdma", .spec = &spec_rdma, .emit = emit};
+const struct section section_rdma = {
+	.name = "rdma",
+	.spec = &spec_rdma,
+	.help = "RDMA as a whole.",
+	.class = KEY_SETS,
+	.emit = emit,
+};

@@ -68,4 +68,10 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	return 0;
 }
 
-const struct section section_require = {.name = "require", .spec = &spec_require, .emit = emit};
+const struct section section_require = {
+	.name = "require",
+	.spec = &spec_require,
+	.help = "Versions that the node must have.",
+	.class = KEY_JUDGES,
+	.emit = emit,
+};

@@ -165,4 +165,10 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 }
 
 const struct section section_sriov = {
-	.name = "sriov", .spec = &spec_sriov, .awaits_netdevs = true, .emit = emit};
+	.name = "sriov",
+	.spec = &spec_sriov,
+	.help = "Virtual functions of the members of a set.",
+	.class = KEY_SETS,
+	.awaits_netdevs = true,
+	.emit = emit,
+};

@@ -68,6 +68,15 @@ static int emit_sysfs(const struct section_ctx *ctx, const struct ynode *section
 }
 
 const struct section section_sysctl = {
-	.name = "sysctl", .spec = &spec_sysctl, .knobs = true, .emit = emit_sysctl};
-const struct section section_sysfs = {
-	.name = "sysfs", .spec = &spec_sysfs, .knobs = true, .emit = emit_sysfs};
+	.name = "sysctl",
+	.spec = &spec_sysctl,
+	.help = "Sysctls, by keys as in sysctl.d(5); patterns are accepted.",
+	.class = KEY_SETS,
+	.knobs = true,
+	.emit = emit_sysctl};
+const struct section section_sysfs = {.name = "sysfs",
+				      .spec = &spec_sysfs,
+				      .help = "Files below /sys; patterns are accepted.",
+				      .class = KEY_SETS,
+				      .knobs = true,
+				      .emit = emit_sysfs};

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* explain: the keys of profiles, from the tables that check, the schema and editors have. */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "cmd/cmd.h"
+#include "profile/rows.h"
+#include "profile/value.h"
+#include "report/text.h"
+
+enum { SHOWN = 8 }; /* of the keys that may be meant */
+
+/* What a class means, behind its name. */
+static const char *meaning_of(enum key_class class)
+{
+	static const char *const meanings[] = {
+		[KEY_INHERITS] = "",
+		[KEY_SETS] = "apply makes it so, verify compares",
+		[KEY_JUDGES] = "a check; nothing is changed",
+		[KEY_SELECTS] = "chooses the machines, devices or services that others are about",
+		[KEY_GOVERNS] = "directs railhead itself",
+	};
+
+	return meanings[class];
+}
+
+/* The scalar whose words and range are of interest: of a list that of its items. */
+static const struct spec *scalar_of(const struct spec *spec)
+{
+	if (spec->kind == SPEC_EITHER && spec->scalar)
+		return spec->scalar;
+	return spec->kind == SPEC_LIST && spec->item->kind == SPEC_SCALAR ? spec->item : spec;
+}
+
+static char *kernel_of(const struct row *row)
+{
+	unsigned int since = row->field->since;
+
+	return since ? xasprintf("%u.%u", since >> 8, since & 0xff) : NULL;
+}
+
+static json_t *words_json(const struct spec *spec)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; spec->words && spec->words[i]; i++)
+		json_array_append_new(list, json_string(spec->words[i]));
+	return list;
+}
+
+static json_t *row_json(const struct row *row)
+{
+	const struct spec *scalar = scalar_of(row->spec);
+	cleanup_free char *min = NULL, *max = NULL, *kernel = kernel_of(row);
+
+	spec_range(scalar, &min, &max);
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s?, s:s?, s:s?, s:b, s:b, s:s?, s:b}", "key",
+			 row->path, "help", row->field->help, "class", key_class_name(row->class),
+			 "value", row->spec->what, "words", words_json(scalar), "min", min, "max",
+			 max, "unit", scalar->unit, "map", row->group, "required",
+			 (row->field->flags & (FIELD_REQUIRED | FIELD_OWN)) != 0, "kernel", kernel,
+			 "implemented", !(row->field->flags & FIELD_LATER));
+}
+
+/* --- one key ------------------------------------------------------------------------------ */
+
+static void print_line(const char *name, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static void print_line(const char *name, const char *fmt, ...)
+{
+	va_list ap;
+
+	printf("  %-9s ", name);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	printf("\n");
+}
+
+static void print_value(const struct row *row)
+{
+	const struct spec *scalar = scalar_of(row->spec);
+	cleanup_free char *min = NULL, *max = NULL, *kernel = kernel_of(row);
+	cleanup_str struct str words = {0};
+
+	for (size_t i = 0; scalar->words && scalar->words[i]; i++)
+		str_addf(&words, "%s%s", i ? ", " : "", scalar->words[i]);
+	print_line("value", "%s", row->spec->what);
+	if (words.len)
+		print_line("words", "%s", words.s);
+	if (spec_range(scalar, &min, &max))
+		print_line("range", "%s to %s%s%s", min, max, scalar->unit ? " " : "",
+			   scalar->unit ? scalar->unit : "");
+	print_line(key_class_name(row->class), "%s", meaning_of(row->class));
+	if (kernel)
+		print_line("kernel", "Linux %s or later", kernel);
+	if (row->field->flags & (FIELD_REQUIRED | FIELD_OWN))
+		print_line("required", "yes");
+	if (row->field->flags & FIELD_LATER)
+		print_line("note", "not implemented by this railhead; check rejects it");
+}
+
+static void print_row(const struct row *row)
+{
+	printf("%s\n  %s\n\n", row->path, row->field->help);
+	print_value(row);
+}
+
+/* --- several ------------------------------------------------------------------------------ */
+
+/* A path and its sentence; in a pipe a tab is between them. */
+static void print_list(const struct rows *rows, const struct row *top, const struct screen *screen)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < rows->list.n; i++) {
+		size_t len = strlen(rows->list.v[i].path);
+
+		if (!rows->list.v[i].group && (!top || row_is_below(&rows->list.v[i], top)))
+			width = len > width ? len : width;
+	}
+	for (size_t i = 0; i < rows->list.n; i++) {
+		const struct row *row = &rows->list.v[i];
+
+		if (row->group || (top && !row_is_below(row, top)))
+			continue;
+		if (!screen->terminal) {
+			printf("%s\t%s\n", row->path, row->field->help);
+			continue;
+		}
+		printf("%-*s  ", (int)width, row->path);
+		text_wrap(stdout, row->field->help, screen->columns, width + 2);
+	}
+}
+
+static void print_json_rows(const struct rows *rows, const struct row *top)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < rows->list.n; i++)
+		if (!top || row_is_below(&rows->list.v[i], top))
+			json_array_append_new(list, row_json(&rows->list.v[i]));
+	print_json(json_pack("{s:o}", "keys", list));
+}
+
+/* --- the verb ----------------------------------------------------------------------------- */
+
+static int unknown(const struct rows *rows, const char *key)
+{
+	cleanup_strv struct strv near = {0};
+	cleanup_str struct str list = {0};
+
+	rows_near(rows, key, &near);
+	for (size_t i = 0; i < near.n && i < SHOWN; i++)
+		str_addf(&list, "%s%s", i ? ", " : "", near.v[i]);
+	if (near.n > SHOWN)
+		str_addf(&list, " and %zu more", near.n - SHOWN);
+	if (near.n)
+		complain("unknown key '%s'; did you mean %s?", key, list.s);
+	else
+		complain("unknown key '%s'; `railhead explain` lists all keys", key);
+	return EXIT_USAGE;
+}
+
+static int explain(struct invocation *inv, const struct rows *rows)
+{
+	const struct row *row = inv->nargs ? rows_find(rows, inv->args[0]) : NULL;
+	struct screen screen;
+
+	if (inv->nargs && !row)
+		return unknown(rows, inv->args[0]);
+	if (inv->json) {
+		print_json_rows(rows, row);
+		return EXIT_OK;
+	}
+	screen = begin_page(inv);
+	if (row)
+		print_row(row);
+	if (row && row->group)
+		printf("\n");
+	if (!row || row->group)
+		print_list(rows, row, &screen);
+	return EXIT_OK;
+}
+
+static int run(struct invocation *inv)
+{
+	struct rows rows = {0};
+	int code;
+
+	rows_of(schema_profile(), &rows);
+	code = explain(inv, &rows);
+	rows_free(&rows);
+	return code;
+}
+
+const struct verb verb_explain = {
+	.name = "explain",
+	.args = "[KEY]",
+	.help = "describe a key of profiles, or list all keys",
+	.options = OPT_JSON | OPT_SCREEN,
+	.max_args = 1,
+	.run = run,
+};

@@ -1,0 +1,64 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# explain: the keys of profiles, for people and programs.
+
+setup() {
+  bats_require_minimum_version 1.5.0
+  cd "$BATS_TEST_DIRNAME/.." || exit 1
+  railhead=build/railhead
+}
+
+@test "explain: a key with its value, its range, what it does and the kernel that it needs" {
+  run -0 "$railhead" explain link.SET.threaded_napi
+  [ "$output" = "link.SET.threaded_napi
+  Whether kernel threads poll, which the scheduler can place.
+
+  value     a boolean (true or false)
+  sets      apply makes it so, verify compares
+  kernel    Linux 5.12 or later" ]
+  run -0 "$railhead" explain link.rails.mtu
+  [[ $output == *"range     68 to 65535 bytes"* ]]
+  run -0 "$railhead" explain sriov.rails.wait
+  [[ $output == *"range     1s to 120s"*"governs   "* ]]
+  run -0 "$railhead" explain "hugepages[0].size"
+  [[ $output == *"words     64K, 2M, 32M, 512M, 1G, 16G"*"required  yes"* ]]
+}
+
+@test "explain: a map with its keys, and without a key all of them" {
+  run -0 "$railhead" explain link.rails.rings
+  [[ $output == "link.SET.rings"*$'\n'"link.SET.rings.rx"$'\t'*$'\n'"link.SET.rings.tx"$'\t'* ]]
+  run -0 "$railhead" explain
+  [ "${#lines[@]}" -gt 170 ]
+  run ! grep -vE $'^[][A-Za-z0-9_.]+\t[A-Z].*[.]$' <<<"$output"
+}
+
+@test "explain --json: one shape for one key and for many" {
+  run -0 "$railhead" explain --json link.rails.mtu
+  [ "$(jq -c '[.keys[] | .key, .class, .min, .max, .unit, .kernel, .required, .implemented]' <<<"$output")" = \
+    '["link.SET.mtu","sets","68","65535","bytes",null,false,true]' ]
+  run -0 "$railhead" explain --json
+  [ "$(jq '[.keys[] | select(.help == "" or .class == "")] | length' <<<"$output")" -eq 0 ]
+  jq -e '.keys[] | select(.key == "gate.checks.NAME.on_fail") | .words == ["block", "degrade", "warn"]' <<<"$output"
+}
+
+@test "explain: a misspelt or shortened key is answered with those that may be meant, and with 2" {
+  run -2 "$railhead" explain link.rails.mtuu
+  [ "$output" = "railhead: unknown key 'link.rails.mtuu'; did you mean link.SET.mtu?" ]
+  run -2 "$railhead" explain mtu
+  [ "$output" = "railhead: unknown key 'mtu'; did you mean sriov.SET.vf.mtu, link.SET.mtu?" ]
+  run -2 "$railhead" explain ""
+  [ "$output" = "railhead: unknown key ''; \`railhead explain\` lists all keys" ]
+  run -2 "$railhead" explain --json nonsense
+  run -2 "$railhead" explain link.rails.mtu link.rails.up
+}
+
+@test "explain: each key that a check names as wrong is explained by that path" {
+  count=0
+  while IFS= read -r message; do
+    key=$(sed -n 's/^[^:]*:[0-9]*:[0-9]*: \([^ :]*\): .* is out of range; .*/\1/p' <<<"$message")
+    [ -n "$key" ] || continue
+    run -0 "$railhead" explain "$key"
+    count=$((count + 1))
+  done < <(cat tests/fixtures/profiles/bad/*.txt)
+  [ "$count" -gt 20 ]
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A section is one file and one line of a table: in a copy of the sources and of what was built of
+# them, a section with one key is added, as docs/development.md says.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+
+setup() {
+  cd "$BATS_TEST_DIRNAME/.." || exit 1
+  tree=$BATS_TEST_TMPDIR/tree
+  mkdir "$tree"
+  git ls-files -z -- Makefile VERSION src dracut/grub.d | xargs -0 cp -p --parents -t "$tree"
+  mkdir "$tree/build"
+  cp -a build/release build/railhead build/railhead-bench build/05_railhead build/deps-ok "$tree/build"
+  cp -a "$tree/src" "$BATS_TEST_TMPDIR/before"
+}
+
+write_section() {
+  cat >"$tree/src/sections/cpufreq.c" <<'C'
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* cpufreq: the governor of all CPUs. */
+#include "profile/language.h"
+#include "sections/sections.h"
+
+static const struct spec governor = {
+	.what = "a governor",
+	.check = value_word,
+	.words = WORDS("performance", "powersave"),
+};
+static const struct spec keys = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {governor: performance}",
+	.fields = FIELDS(KEY("governor", &governor, "Governor of all CPUs.")),
+};
+
+static int emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
+		struct err *err)
+{
+	const struct ynode *value = ynode_get(node, "governor");
+	struct change *c;
+
+	(void)ctx;
+	(void)err;
+	if (!value)
+		return 0;
+	c = plan_add(plan, "cpufreq", &kind_attr, STAGE_EARLY, PHASE_SYSFS, value->at,
+		     "cpufreq/governor");
+	change_target(c, "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor");
+	change_desired(c, "%s", value->text);
+	return 0;
+}
+
+const struct section section_cpufreq = {
+	.name = "cpufreq",
+	.spec = &keys,
+	.help = "Frequencies of CPUs.",
+	.class = KEY_SETS,
+	.emit = emit,
+};
+C
+  sed -i '/^\tX(sysfs)/{h;s/sysfs/cpufreq/;G}' "$tree/src/sections/table.c"
+}
+
+@test "a new section with one key: one file, one line, checked, explained, planned and applied" {
+  touch "$BATS_TEST_TMPDIR/stamp"
+  write_section
+  run -0 timeout 60 make -s -C "$tree" DEV=1 all
+  [[ $output != *warning* ]]
+
+  # nothing else was written, and nothing else compiled
+  run -1 diff -rq "$BATS_TEST_TMPDIR/before" "$tree/src"
+  [ "${#lines[@]}" -eq 2 ]
+  [ "$(diff "$BATS_TEST_TMPDIR/before/sections/table.c" "$tree/src/sections/table.c" | grep -c '^[<>]')" -eq 1 ]
+  run -0 find "$tree/build" -name '*.o' -newer "$BATS_TEST_TMPDIR/stamp" -printf '%f\n'
+  [ "$(sort <<<"$output" | tr '\n' ' ')" = "cpufreq.o table.o " ]
+
+  railhead=$tree/build/railhead
+  root=$BATS_TEST_TMPDIR/root
+  fake_node "$root"
+  for n in 0 1; do
+    put "$root/sys/devices/system/cpu/cpufreq/policy$n/scaling_governor" powersave
+  done
+  profile "$root" sku <<<$'schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: Supermicro}}\ncpufreq: {governor: performance}'
+  run -0 "$railhead" check "$root/etc/railhead/profiles/sku.yaml"
+  run -0 "$railhead" explain cpufreq.governor
+  [[ $output == *"Governor of all CPUs."*"performance, powersave"* ]]
+  "$railhead" check --schema | jq -e '.properties.cpufreq.properties.governor.enum | index("performance")'
+  run -5 "$railhead" plan --root "$root"
+  [[ $output == *"cpufreq/governor"*powersave*performance* ]]
+  run -0 "$railhead" apply --stage early --root "$root"
+  [ "$(cat "$root/sys/devices/system/cpu/cpufreq/policy1/scaling_governor")" = performance ]
+  run -0 "$railhead" apply --stage early --root "$root"
+  [[ $output == *"0 set"* ]]
+
+  sed -i 's/performance/perfomance/' "$root/etc/railhead/profiles/sku.yaml"
+  run -3 "$railhead" check "$root/etc/railhead/profiles/sku.yaml"
+  [[ $output == *"cpufreq.governor: "*"did you mean 'performance'?"* ]]
+}
