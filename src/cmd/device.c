@@ -358,8 +358,7 @@ static bool values_hold(struct device_run *d, struct watched *w)
 	for (size_t i = 0; hold && i < run.plan.list.n; i++) {
 		const struct change *c = run.plan.list.v[i];
 
-		if (c->state != CHANGE_DIFFERS || c->kind == &kind_check ||
-		    !streq(c->lane, w->addr))
+		if (c->state != CHANGE_DIFFERS || !c->kind->set || !streq(c->lane, w->addr))
 			continue;
 		hold = false;
 		w->lost_at = clock_usec();

@@ -574,6 +574,36 @@ static void tell_hopeless(struct phase_run *p, unsigned int stages, bool late)
 	}
 }
 
+static bool was_set_in(const struct phase_run *p, const struct change *c, unsigned int stages,
+		       enum phase phase)
+{
+	return run_covers(c, stages, p->stage) && phase_of(c, p->stage) == phase &&
+	       c->state == CHANGE_SET && c->kind->after;
+}
+
+/* What kinds have to tell others once a phase; the last change of a kind fails where that does. */
+static void end_phase(struct phase_run *p, unsigned int stages, enum phase phase)
+{
+	VEC(const struct kind *) told = {0};
+
+	for (size_t i = p->run->plan.list.n; i > 0; i--) {
+		struct change *c = p->run->plan.list.v[i - 1];
+		struct err err = {0};
+		bool known = !was_set_in(p, c, stages, phase);
+
+		for (size_t k = 0; k < told.n; k++)
+			known |= told.v[k] == c->kind;
+		if (known)
+			continue;
+		vec_push(&told, c->kind);
+		if (c->kind->after(&p->ctx, &err) < 0) {
+			fail_by(c, &err);
+			tell(p, c);
+		}
+	}
+	vec_free(&told);
+}
+
 static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase)
 {
 	if (p->wrote)
@@ -592,6 +622,7 @@ static void run_phase(struct phase_run *p, unsigned int stages, enum phase phase
 		vec_push(&p->jobs, job);
 	}
 	run_jobs(p);
+	end_phase(p, stages, phase);
 }
 
 /* Looked at again at the end of a stage that wrote: another change may have undone it. */

@@ -36,6 +36,9 @@ static int reload_vf_rules(struct err *err)
 	return r < 0 ? r : machine_trigger_udev("net", "device/physfn/uevent", err);
 }
 
+/* Files of systemd's own, which it reads once for all of them; see after(). */
+static bool units_changed;
+
 #define IRQBALANCE "irqbalance.service"
 
 static bool has_irqbalance(void)
@@ -53,6 +56,7 @@ static int reload_irqbalance(struct err *err)
 {
 	int r = has_irqbalance() ? machine_reload_units(err) : 0;
 
+	units_changed = false;
 	return r < 0 ? r : restart_irqbalance(err);
 }
 
@@ -72,10 +76,22 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	int r = *c->desired ? machine_write_file(ctx->root, c->target, c->desired, 0644, err)
 			    : machine_remove_file(ctx->root, c->target, err);
 
+	if (r == 0 && ctx->root->live && str_starts(c->target, "/run/systemd/system"))
+		units_changed = true;
 	for (size_t i = 0; r == 0 && ctx->root->live && i < array_len(readers); i++)
 		if (streq(c->target, readers[i].path))
 			r = readers[i].reload(err);
 	return r;
 }
 
-const struct kind kind_file = {.name = "file", .look = look, .set = set};
+/* In the initramfs nobody is told: the real root's systemd reads them when it starts. */
+static int after(const struct kind_ctx *ctx, struct err *err)
+{
+	bool due = units_changed && machine_units_are_ours();
+
+	(void)ctx;
+	units_changed = false;
+	return due ? machine_reload_units(err) : 0;
+}
+
+const struct kind kind_file = {.name = "file", .look = look, .set = set, .after = after};

@@ -28,6 +28,7 @@ struct kind_ctx {
 	struct acs *acs; /* of sys/acs.h: what was read of bridges in this run */
 };
 
+const struct kind *kind_find(const char *name); /* NULL: none is called so */
 /*
  * The look of the change's kind. A change of whose file another section wants a different value is
  * failed instead, whatever is there: nobody sets the file.

@@ -87,7 +87,7 @@ bool change_concerns(const struct change *c, const char *pf)
 	return !c || (c->target && strstr(c->target, pf)) || (c->lane && str_starts(c->lane, pf));
 }
 
-static const struct target targets[] = {
+static const struct target_sort targets[] = {
 	{"up:", look_up, set_up, NULL},
 	{"vf:", look_vf_address, set_vf_address, NULL},
 	{"eswitch:", look_eswitch, set_eswitch, NULL},

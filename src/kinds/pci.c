@@ -127,7 +127,7 @@ static int set_relaxed(const struct kind_ctx *ctx, struct change *c, const char 
 
 /* ----------------------------------------------------------------------------------------- */
 
-static const struct target targets[] = {
+static const struct target_sort targets[] = {
 	{"max_read_request:", look_read_request, set_read_request, NULL},
 	{"relaxed_ordering:", look_relaxed, set_relaxed, NULL},
 	{"aspm:", pci_look_aspm, pci_set_aspm, NULL},

@@ -14,8 +14,8 @@ static int look_benchmark(const struct kind_ctx *ctx, struct change *c, struct e
 const struct kind kind_benchmark = {.name = "benchmark", .look = look_benchmark};
 
 static const struct kind *const kinds[] = {
-	&kind_attr, &kind_file, &kind_bootenv, &kind_module, &kind_vf,	      &kind_netlink,
-	&kind_roce, &kind_pci,	&kind_irq,     &kind_check,  &kind_benchmark,
+	&kind_attr, &kind_file, &kind_bootenv, &kind_module, &kind_vf,	  &kind_netlink,
+	&kind_roce, &kind_pci,	&kind_irq,     &kind_limit,  &kind_check, &kind_benchmark,
 };
 
 /* The attr kind asks for itself: it has files, of which some may be contested. */
@@ -33,6 +33,14 @@ static bool is_contested(const struct kind_ctx *ctx, struct change *c)
 	change_reason(c, CLAIM_LEFT "%s", claim.contest);
 	c->state = CHANGE_FAILED;
 	return true;
+}
+
+const struct kind *kind_find(const char *name)
+{
+	for (size_t i = 0; i < array_len(kinds); i++)
+		if (streq(kinds[i]->name, name))
+			return kinds[i];
+	return NULL;
 }
 
 int kind_look(const struct kind_ctx *ctx, struct change *c, struct err *err)

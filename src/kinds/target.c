@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 
-static const struct target *find(const struct target *table, const struct change *c)
+static const struct target_sort *find(const struct target_sort *table, const struct change *c)
 {
 	while (table->prefix && !str_starts(c->target, table->prefix))
 		table++;
@@ -18,26 +18,26 @@ static int unknown(const char *kind, const struct change *c, struct err *err)
 	return err_set(err, -EINVAL, "%s: not a target of kind %s", c->target, kind);
 }
 
-int target_look(const struct target *table, const char *kind, const struct kind_ctx *ctx,
+int target_look(const struct target_sort *table, const char *kind, const struct kind_ctx *ctx,
 		struct change *c, struct err *err)
 {
-	const struct target *t = find(table, c);
+	const struct target_sort *t = find(table, c);
 
 	return t ? t->look(ctx, c, c->target + strlen(t->prefix), err) : unknown(kind, c, err);
 }
 
-int target_set(const struct target *table, const char *kind, const struct kind_ctx *ctx,
+int target_set(const struct target_sort *table, const char *kind, const struct kind_ctx *ctx,
 	       struct change *c, struct err *err)
 {
-	const struct target *t = find(table, c);
+	const struct target_sort *t = find(table, c);
 
 	return t ? t->set(ctx, c, c->target + strlen(t->prefix), err) : unknown(kind, c, err);
 }
 
-int target_complete(const struct target *table, const struct kind_ctx *ctx, struct change *c,
+int target_complete(const struct target_sort *table, const struct kind_ctx *ctx, struct change *c,
 		    struct err *err)
 {
-	const struct target *t = find(table, c);
+	const struct target_sort *t = find(table, c);
 
 	return t && t->complete ? t->complete(ctx, c, c->target + strlen(t->prefix), err) : 0;
 }

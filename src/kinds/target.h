@@ -8,18 +8,18 @@
 typedef int (*target_fn)(const struct kind_ctx *ctx, struct change *c, const char *arg,
 			 struct err *err);
 
-struct target {
+struct target_sort {
 	const char *prefix;	       /* NULL ends a table */
 	target_fn look, set, complete; /* complete: see struct kind; NULL: nothing comes behind */
 };
 
 /* Looks at, or sets, the target of c by the table; kind: its name, for the message. */
-int target_look(const struct target *table, const char *kind, const struct kind_ctx *ctx,
+int target_look(const struct target_sort *table, const char *kind, const struct kind_ctx *ctx,
 		struct change *c, struct err *err);
-int target_set(const struct target *table, const char *kind, const struct kind_ctx *ctx,
+int target_set(const struct target_sort *table, const char *kind, const struct kind_ctx *ctx,
 	       struct change *c, struct err *err);
 
-int target_complete(const struct target *table, const struct kind_ctx *ctx, struct change *c,
+int target_complete(const struct target_sort *table, const struct kind_ctx *ctx, struct change *c,
 		    struct err *err);
 
 /* What the look at a VF finds that is not there (yet); 0. */

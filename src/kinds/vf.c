@@ -9,7 +9,7 @@
 #include "kinds/target.h"
 #include "kinds/vf_net.h"
 
-static const struct target targets[] = {
+static const struct target_sort targets[] = {
 	{"numvfs:", vf_look_numvfs, vf_set_numvfs, NULL},
 	{"driver:", vf_look_driver, vf_set_driver, vf_complete_driver},
 	{"mtu:", vf_look_mtu, vf_set_mtu, NULL},

@@ -107,6 +107,12 @@ void change_observe(struct change *c, const char *fmt, ...)
 	SETTER(observed);
 }
 
+void change_on(struct change *c, const char *name, const void *item)
+{
+	free(c->on.name);
+	c->on = (struct target){.name = name ? xstrdup(name) : NULL, .item = item};
+}
+
 void change_reason(struct change *c, const char *fmt, ...)
 {
 	SETTER(reason);
@@ -171,6 +177,7 @@ static void change_free(struct change *c)
 	free(c->id);
 	free(c->lane);
 	free(c->target);
+	free(c->on.name);
 	free(c->desired);
 	free(c->waits_for);
 	free(c->needs);

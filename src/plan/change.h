@@ -80,6 +80,12 @@ struct rivals {
 	VEC(struct rival) list;
 };
 
+/* What a change is about, for kinds that read no text (kind_limit). */
+struct target {
+	char *name;	  /* a unit; NULL: see the kind */
+	const void *item; /* which of its things, of the kind's own type; static */
+};
+
 struct change {
 	char *id;	     /* profile path + PCI address + VF index; the same in every run */
 	const char *section; /* its name; static */
@@ -89,6 +95,8 @@ struct change {
 	char *lane;   /* a PCI address, or "" for the stage's own lane */
 	char *target; /* what the kind resolves when it looks */
 	char *desired;
+	struct target on; /* of a kind that reads no text: target and desired render these */
+	struct value want;
 	/*
 	 * A pattern over the files of sysfs in which the value of a change of another kind shows;
 	 * NULL: none. Those of kind_attr are its target. Of netdevs, representors are left out.
@@ -160,6 +168,8 @@ void plan_find_contests(struct plan *plan, const char *section);
 
 /* Setters that own their text. */
 void change_target(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* name may be NULL. */
+void change_on(struct change *c, const char *name, const void *item);
 void change_desired(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_lane(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_waits_for(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

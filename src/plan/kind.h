@@ -49,6 +49,11 @@ struct kind {
 	 * that was just set, of whatever kind; NULL: all of it.
 	 */
 	void (*forget)(const struct change *c);
+	/*
+	 * NULL, or: called once when a phase is over that has set changes of this kind, for what is
+	 * to be told to others once and not for each. The last of them fails where this does.
+	 */
+	int (*after)(const struct kind_ctx *ctx, struct err *err);
 	/* *in gets the kernel function that a worker sleeps in, if it is known. Or NULL. */
 	enum whereabouts (*where)(const struct root *root, pid_t worker, struct str *in);
 	const char *line; /* what sets that queue stand in line for: "the kernel's lock for ..." */
@@ -61,5 +66,6 @@ extern const struct kind kind_attr, /* a file of procfs or sysfs, or a glob of t
 	kind_netlink, kind_roce,    /* congestion control and RDMA's defaults, by vendor */
 	kind_pci,		    /* a function's config space */
 	kind_irq,		    /* affinity of a function's vectors */
+	kind_limit,		    /* a resource limit of running processes; never set */
 	kind_check,		    /* a fact to be judged; never set */
 	kind_benchmark;		    /* a number that only the gate takes; plan and verify list it */

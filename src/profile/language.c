@@ -432,13 +432,6 @@ const struct spec spec_memlock = {
 	.words = WORDS("unlimited"),
 	.pattern = "^" NUMBER_OF "[KMGT]$",
 };
-static const struct spec file_limit = {
-	.what = "a count of open files",
-	.unit = "files",
-	.check = value_int,
-	.min = 1024,
-	.max = 1073741816, /* fs.nr_open can't be more */
-};
 static const struct spec unit_name = {
 	.what = "a service such as containerd.service",
 	.check = value_unit,
@@ -450,15 +443,6 @@ const struct spec spec_units = {
 	.item = &unit_name,
 	.identity = ITEM_TEXT,
 };
-const struct spec spec_limits = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {memlock: unlimited, units: [containerd.service]}",
-	.fields = FIELDS(
-		KEY("memlock", &spec_memlock, "Memory that a process may lock."),
-		KEY("nofile", &file_limit, "Files that a process may have open."),
-		KEY("units", &spec_units, "Services that get these limits.", .class = KEY_SELECTS)),
-};
-
 static const struct spec mount_point = {
 	.what = "an absolute path to mount on",
 	.check = value_mount_point,

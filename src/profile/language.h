@@ -13,6 +13,16 @@
 		.name = (key), .spec = (of), .help = __VA_ARGS__ \
 	}
 
+/* The value of a row that has it alone: KEY("rx", A_NUMBER_OF("queues", 1, 8192), "...") */
+#define A_NUMBER_OF(text, least, most)       \
+	(&(const struct spec){               \
+		.what = "a number of " text, \
+		.unit = text,                \
+		.check = value_int,          \
+		.min = (least),              \
+		.max = (most),               \
+	})
+
 /*
  * Parts of patterns. A pattern may use only what means the same in ECMA 262 and in POSIX: so
  * no class escapes, and a bracket that is meant stands outside of brackets.
@@ -37,4 +47,4 @@ extern const struct spec schema_document;
 /* What the sections hold. */
 extern const struct spec spec_expect, spec_require, spec_kernel_args, spec_hugepages, spec_modules,
 	spec_rdma, spec_sriov, spec_pcie, spec_link, spec_qos, spec_irq, spec_sysctl, spec_sysfs,
-	spec_limits, spec_mounts, spec_pairs, spec_gate;
+	spec_mounts, spec_pairs, spec_gate;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "profile/section.h"
+
 enum {
 	/* What keeps rules that compare each with each quick. */
 	SETS_MAX = 256,
@@ -182,6 +184,13 @@ static const struct selector **find_wider(const struct ruling *r)
 	return wider;
 }
 
+static void judge(struct ruling *r, const struct rule *rules)
+{
+	for (const struct rule *rule = rules; rule->name; rule++)
+		if (r->p->name || !rule->whole)
+			rule->check(r);
+}
+
 void rules_check(const struct profile *p, const struct node *node, struct diags *diags)
 {
 	struct ruling r = {.p = p, .node = node, .diags = diags};
@@ -195,9 +204,10 @@ void rules_check(const struct profile *p, const struct node *node, struct diags 
 	if (node && device_sets_resolve(node, p->devices.v, p->devices.n, &sets, &err) == 0)
 		r.sets = &sets;
 	for (size_t i = 0; i < array_len(subjects); i++)
-		for (const struct rule *rule = subjects[i]; rule->name; rule++)
-			if (p->name || !rule->whole)
-				rule->check(&r);
+		judge(&r, subjects[i]);
+	for (const struct section *const *s = sections; *s; s++)
+		if ((*s)->rules)
+			judge(&r, (*s)->rules);
 	device_sets_free(&sets);
 	free(r.wider);
 }

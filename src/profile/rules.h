@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside this room: contradictions, which are what is well formed value by value and still
+ * Contradictions, which are what is well formed value by value and still
  * can't work as a whole, each with its reason. A rule is a small function and a line in the
- * table of its subject (rules_args.c, rules_devices.c, ...). It may meet values that the
- * schema has refused already: those it passes over. Errors are for what does not work;
+ * table of its subject (rules_args.c, rules_devices.c, ...) or of its section. It may meet values
+ * that the schema has refused already: those it passes over. Errors are for what does not work;
  * warnings for what works and is pointless.
  */
 #pragma once

@@ -1,24 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Contradictions: limits and mounts. */
+/* Contradictions: mounts. */
 #include "profile/rules.h"
 
 #include <string.h>
-
-static void limits_are_of_others(struct ruling *r)
-{
-	const struct ynode *limits = section(r, "limits"), *units = ynode_get(limits, "units");
-
-	for (size_t i = 0; i < count(units, YAML_LIST); i++)
-		if (str_starts(scalar(units->items.v[i]), "railhead"))
-			rule_error(r, units->items.v[i], "limits.units",
-				   "%.80s: railhead's own units have the limits they need; leave "
-				   "it out",
-				   scalar(units->items.v[i]));
-	if (count(units, YAML_LIST) && !ynode_get(limits, "memlock") &&
-	    !ynode_get(limits, "nofile"))
-		rule_error(r, units, "limits.units",
-			   "no limit is there that these could get; write memlock: unlimited");
-}
 
 /* --- mounts ------------------------------------------------------------------------------- */
 
@@ -93,7 +77,6 @@ static void mounts_are_sound(struct ruling *r)
 }
 
 const struct rule rules_host[] = {
-	RULE_OF_WHOLE("limits-are-of-others", limits_are_of_others),
 	RULE("mounts-are-sound", mounts_are_sound),
 	NO_MORE_RULES,
 };

@@ -60,12 +60,11 @@ enum key_class {
 struct field {
 	const char *name; /* NULL ends the table */
 	const struct spec *spec;
-	const char
-		*help; /* a sentence for people, for `explain` and editors; its default is in it */
+	const char *help; /* a sentence for `explain` and editors; says the default */
 	unsigned int flags;
 	enum key_class class;
-	unsigned int
-		since; /* KERNEL(5, 12): the first Linux that has it; 0: each that is supported */
+	unsigned int since; /* KERNEL(5, 12): the first Linux that has it; 0: all do */
+	const void *item;   /* of its section's own type: what that knows of the key; or NULL */
 };
 
 struct spec {

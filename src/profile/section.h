@@ -12,6 +12,7 @@
 
 struct kargs;
 struct plan;
+struct rule;
 
 struct section_ctx {
 	const struct root *root;
@@ -25,6 +26,7 @@ struct section {
 	const struct spec *spec;
 	const char *help; /* a sentence, as that of a field */
 	enum key_class class;
+	const struct rule *rules; /* of profile/rules.h: its contradictions; NULL: none */
 	/* emit() is called with an empty section where the profile has none: other sections
 	 * give it work too (hugepages to kernel_args, devices to expect). */
 	bool always;

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "kinds/kind.h"
 #include "report/admission.h"
 #include "report/fold.h"
 #include "report/json_text.h"
@@ -125,9 +126,10 @@ static const json_t *change_of(const struct status *s, const char *id)
 static char *usual_remedy(const struct page *p, const char *id)
 {
 	const json_t *c = change_of(p->s, id);
+	const struct kind *kind = kind_find(json_text(c, "kind", ""));
 	cleanup_free char *place = text_place(json_text(c, "origin", "the profile"));
 
-	if (!c || streq(json_text(c, "kind", ""), kind_check.name) ||
+	if (!c || !kind || !kind->set ||
 	    !streq(json_text(c, "state", ""), state_name(CHANGE_DIFFERS)))
 		return NULL;
 	return xasprintf("`railhead apply` sets the value of %s; then run `railhead gate`", place);

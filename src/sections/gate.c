@@ -12,13 +12,13 @@
 #include "profile/language.h"
 #include "sections/overlay.h"
 
-struct target {
+struct checked {
 	const struct ynode *check; /* the check's map */
 	const char *name;
 	struct plan *plan;
 };
 
-static struct change *add(const struct target *t, const char *id_tail, const char *suffix,
+static struct change *add(const struct checked *t, const char *id_tail, const char *suffix,
 			  const char *checker, const char *desired)
 {
 	const char *on_fail = ynode_text(t->check, "on_fail", "block");
@@ -34,13 +34,13 @@ static struct change *add(const struct target *t, const char *id_tail, const cha
 }
 
 /* Links train for seconds; a check's timeout is how long it may take until they are there. */
-static void settles(const struct target *t, struct change *c)
+static void settles(const struct checked *t, struct change *c)
 {
 	c->settles = true;
 	c->deadline_ms = (unsigned int)(ynode_number_of(t->check, "timeout", 0) / 1000);
 }
 
-static void check_port(const struct target *t, const char *where, const char *link,
+static void check_port(const struct checked *t, const char *where, const char *link,
 		       const char *wanted, const char *speed)
 {
 	const char *least = ynode_text(t->check, "speed", NULL);
@@ -50,17 +50,17 @@ static void check_port(const struct target *t, const char *where, const char *li
 		settles(t, add(t, where, "/speed", speed, least));
 }
 
-static void check_carrier(const struct target *t, const char *where)
+static void check_carrier(const struct checked *t, const char *where)
 {
 	check_port(t, where, "carrier", "up", "speed");
 }
 
-static void check_rdma(const struct target *t, const char *where)
+static void check_rdma(const struct checked *t, const char *where)
 {
 	check_port(t, where, "rdma-link", "ACTIVE", "rdma-speed");
 }
 
-static void check_pcie(const struct target *t, const char *where)
+static void check_pcie(const struct checked *t, const char *where)
 {
 	const char *width = ynode_text(t->check, "width", NULL);
 	const char *speed = ynode_text(t->check, "speed", NULL);
@@ -73,7 +73,7 @@ static void check_pcie(const struct target *t, const char *where)
 		add(t, where, "/speed", "pcie-speed", speed);
 }
 
-static void check_errors(const struct target *t, const char *where)
+static void check_errors(const struct checked *t, const char *where)
 {
 	const char *corrected = ynode_text(t->check, "corrected", NULL);
 	cleanup_free char *most = corrected ? xasprintf("%s or fewer", corrected) : NULL;
@@ -83,7 +83,7 @@ static void check_errors(const struct target *t, const char *where)
 		add(t, where, "/corrected", "pcie-corrected", most);
 }
 
-static void check_groups(const struct target *t, const char *where)
+static void check_groups(const struct checked *t, const char *where)
 {
 	const char *type = ynode_text(t->check, "type", NULL);
 	bool isolated = ynode_bool(t->check, "isolated", false);
@@ -95,18 +95,18 @@ static void check_groups(const struct target *t, const char *where)
 }
 
 /* A driver may still be at work on its GPUs when the gate begins, and on their device nodes. */
-static void check_gpu_driver(const struct target *t, const char *where)
+static void check_gpu_driver(const struct checked *t, const char *where)
 {
 	settles(t, add(t, where, "", "gpu-driver", ynode_text(t->check, "flavor", "any")));
 }
 
-static void check_gpu_xid(const struct target *t, const char *where)
+static void check_gpu_xid(const struct checked *t, const char *where)
 {
 	add(t, where, "", "gpu-xid", "none");
 }
 
-static void each(const struct section_ctx *ctx, const struct target *t,
-		 void (*emit_one)(const struct target *t, const char *where))
+static void each(const struct section_ctx *ctx, const struct checked *t,
+		 void (*emit_one)(const struct checked *t, const char *where))
 {
 	bool vfs;
 	const char *name = set_name_in(ynode_text(t->check, "on", ""), &vfs);
@@ -126,7 +126,7 @@ static void each(const struct section_ctx *ctx, const struct target *t,
 }
 
 /* units: of the machine, not of a function. */
-static void check_units(const struct section_ctx *ctx, const struct target *t)
+static void check_units(const struct section_ctx *ctx, const struct checked *t)
 {
 	const struct ynode *units = ynode_get(t->check, "units");
 	const char *limit = ynode_text(t->check, "limit", "unlimited");
@@ -137,7 +137,7 @@ static void check_units(const struct section_ctx *ctx, const struct target *t)
 }
 
 /* gpudirect: each NIC of the one set with its GPU of the other, or the nearest to it. */
-static void check_direct(const struct section_ctx *ctx, const struct target *t)
+static void check_direct(const struct section_ctx *ctx, const struct checked *t)
 {
 	const struct device_set *gpus = device_sets_find(ctx->sets, ynode_text(t->check, "on", ""));
 	const struct device_set *nics =
@@ -162,8 +162,8 @@ static void check_direct(const struct section_ctx *ctx, const struct target *t)
 /* Runs that are looks, of each function or of a check as a whole. The others: gate/. */
 static const struct look {
 	const char *run;
-	void (*one)(const struct target *t, const char *where);
-	void (*whole)(const struct section_ctx *ctx, const struct target *t);
+	void (*one)(const struct checked *t, const char *where);
+	void (*whole)(const struct section_ctx *ctx, const struct checked *t);
 } looks[] = {
 	{"carrier", check_carrier, NULL},     {"pcie_link", check_pcie, NULL},
 	{"pcie_errors", check_errors, NULL},  {"rdma_link", check_rdma, NULL},
@@ -192,7 +192,7 @@ bool gate_may_lack(const struct section_ctx *ctx, const struct ynode *check)
 }
 
 /* A check that is about nothing would be passed by any node. */
-static void complain_of_nothing(const struct target *t)
+static void complain_of_nothing(const struct checked *t)
 {
 	struct change *c = add(t, "none", "", "given", "something to look at");
 
@@ -208,7 +208,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 
 	(void)err;
 	for (size_t i = 0; checks && i < checks->keys.n; i++) {
-		struct target t = {checks->items.v[i], checks->keys.v[i]->text, plan};
+		struct checked t = {checks->items.v[i], checks->keys.v[i]->text, plan};
 		const struct look *look = look_of(ynode_text(t.check, "run", ""));
 		size_t before = plan->list.n;
 

@@ -1,10 +1,313 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * limits: resource limits of all services, of those named, and of logins.
+ *
+ * Services get them from PID 1 when they start: by default (system.conf), and where a unit's own
+ * file says otherwise, as those of container runtimes do, by a drop-in for the unit. Both are
+ * written below /run in the initramfs, before the real root's PID 1 reads its configuration, so
+ * that they hold for every service without a reload. Logins get them from pam_limits, which reads
+ * /etc alone.
+ *
+ * Files of all directories are read sorted by name and the last one wins: the profile's word is to
+ * be the last.
+ */
+#include "base/mem.h"
+#include "base/str.h"
+#include "kinds/limit.h"
 #include "profile/language.h"
-#include "profile/section.h"
+#include "profile/rules.h"
+#include "sections/sections.h"
+#include "sys/read.h"
+
+#define DEFAULTS "/run/systemd/system.conf.d/zz-railhead-limits.conf"
+#define UNITS "/run/systemd/system/"
+#define IN_UNIT ".d/zz-railhead-limits.conf"
+#define DROP_IN(unit) UNITS unit IN_UNIT
+#define LOGINS "/etc/security/limits.d/zz-railhead.conf"
+
+/* The kernel's fs.nr_open where nobody raises it: more open files are refused, to logins too. */
+enum { NR_OPEN = 1048576 };
+
+#define LIMIT(key, of, help, of_systemd, of_proc, ...) \
+	KEY(key, of, help,                             \
+	    .item = &(const struct limit){             \
+		    .name = (key), .directive = (of_systemd), .shown = (of_proc), __VA_ARGS__})
+
+static const struct spec process_count = {
+	.what = "a number of processes, or unlimited",
+	.unit = "processes",
+	.check = value_int,
+	.words = WORDS("unlimited"),
+	.min = 1024,
+	.max = 4194304, /* PID_MAX_LIMIT */
+};
+
+static const struct spec priority = {
+	.what = "a real-time priority",
+	.check = value_int,
+	.min = 0,
+	.max = 99,
+};
+
+/* A row for each key: what it is, then how systemd and /proc/PID/limits call it. */
+static const struct spec keys = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {memlock: unlimited, units: [containerd.service]}",
+	.fields = FIELDS(
+		KEY("memlock", &spec_memlock,
+		    "Memory that a process may lock, and so pin for RDMA.", .item = &limit_memlock),
+		LIMIT("nofile", A_NUMBER_OF("files", 1024, 1073741816),
+		      "Files that a process may have open.", "LimitNOFILE", "Max open files",
+		      .soft = "1024"),
+		LIMIT("nproc", &process_count, "Processes that a user may have.", "LimitNPROC",
+		      "Max processes"),
+		LIMIT("rtprio", &priority, "Real-time priority that a process may give itself.",
+		      "LimitRTPRIO", "Max realtime priority"),
+		KEY("units", &spec_units,
+		    "Services that get the limits whatever their own files say; default: container "
+		    "runtimes, kubelet and slurmd that are installed.",
+		    .class = KEY_SELECTS),
+		KEY("logins", &spec_bool, "Whether logins get the limits, from /etc; default true.",
+		    .class = KEY_GOVERNS)),
+};
+
+/* Whatever starts the processes of users: most of their units' files set some limits. */
+static const char *const runtimes[] = {
+	"containerd.service",  "crio.service",	     "docker.service",
+	"kubelet.service",     "k3s.service",	     "k3s-agent.service",
+	"rke2-server.service", "rke2-agent.service", "slurmd.service",
+};
+
+static const struct field *next_limit(const struct field *f)
+{
+	for (f = f ? f + 1 : keys.fields; f->name; f++)
+		if (f->item)
+			return f;
+	return NULL;
+}
+
+/* --- texts -------------------------------------------------------------------------------- */
+
+static void add_number(struct str *text, const struct ynode *value, const char *unlimited,
+		       unsigned int shift)
+{
+	if (value->value.type == VALUE_NUMBER)
+		str_addf(text, "%lld", (long long)(value->value.number >> shift));
+	else
+		str_add(text, unlimited);
+}
+
+/* "LimitNOFILE=65536" lines. */
+static void add_directives(struct str *text, const struct ynode *node, bool defaults)
+{
+	for (const struct field *f = next_limit(NULL); f; f = next_limit(f)) {
+		const struct limit *limit = f->item;
+		const struct ynode *value = ynode_get(node, f->name);
+
+		if (!value)
+			continue;
+		str_addf(text, "%s%s=", defaults ? "Default" : "", limit->directive);
+		if (defaults && limit->soft)
+			str_addf(text, "%s:", limit->soft);
+		add_number(text, value, "infinity", 0);
+		str_add(text, "\n");
+	}
+}
+
+/* "*" is everyone but root: limits.conf(5). "-": soft and hard. */
+static void add_logins(struct str *text, const struct ynode *node)
+{
+	for (const struct field *f = next_limit(NULL); f; f = next_limit(f)) {
+		const struct limit *limit = f->item;
+		const struct ynode *value = ynode_get(node, f->name);
+
+		for (size_t i = 0; value && i < 2; i++) {
+			str_addf(text, "%s - %s ", i ? "root" : "*", limit->name);
+			add_number(text, value, "unlimited", limit->bytes ? 10 : 0);
+			str_add(text, "\n");
+		}
+	}
+}
+
+/* --- changes ------------------------------------------------------------------------------ */
+
+static void add_file(struct plan *plan, const struct ynode *node, enum stage stage, const char *id,
+		     const char *path, const char *text)
+{
+	struct change *c =
+		plan_add(plan, "limits", &kind_file, stage, PHASE_FILES, node->at, "%s", id);
+
+	change_target(c, "%s", path);
+	change_desired(c, "%s", text);
+}
+
+/* name NULL: what services get by default. */
+static void add_looks(struct plan *plan, const struct ynode *node, const char *name)
+{
+	for (const struct field *f = next_limit(NULL); f; f = next_limit(f)) {
+		const struct ynode *value = ynode_get(node, f->name);
+		struct change *c;
+
+		if (!value)
+			continue;
+		c = plan_add(plan, "limits", &kind_limit, STAGE_GATE, PHASE_CHECK, value->at,
+			     "limits/%s/%s", name ? name : "services", f->name);
+		change_on(c, name, f->item);
+		c->want = value->value;
+		change_target(c, "limit:%s/%s", name ? name : "services", f->name);
+		change_desired(c, "%s", value->text);
+	}
+}
+
+static char *header(const struct section_ctx *ctx, const char *section)
+{
+	return xasprintf("# Written by railhead for profile %s; made anew at each boot.\n%s",
+			 ctx->profile->name, section);
+}
+
+static void emit_unit(const struct section_ctx *ctx, const struct ynode *node, const char *unit,
+		      struct plan *plan)
+{
+	cleanup_free char *path = xasprintf(DROP_IN("%s"), unit);
+	cleanup_free char *id = xasprintf("limits/%s/drop-in", unit);
+	cleanup_free char *head = header(ctx, "[Service]\n");
+	cleanup_str struct str text = {0};
+
+	str_add(&text, head);
+	add_directives(&text, node, false);
+	add_file(plan, node, STAGE_INITRD, id, path, text.s);
+	add_looks(plan, node, unit);
+}
+
+static void units_of(const struct section_ctx *ctx, const struct ynode *node, struct strv *ret)
+{
+	const struct ynode *units = ynode_get(node, "units");
+
+	for (size_t i = 0; units && i < units->items.n; i++)
+		strv_add(ret, units->items.v[i]->text);
+	for (size_t i = 0; !units && i < array_len(runtimes); i++)
+		if (limit_unit_exists(ctx->root, runtimes[i]))
+			strv_add(ret, runtimes[i]);
+}
+
+/* What an earlier profile of this boot left for units that are named no more must go. */
+static void remove_others(const struct section_ctx *ctx, const struct ynode *node,
+			  const struct strv *units, struct plan *plan)
+{
+	cleanup_strv struct strv there = {0};
+
+	read_glob(ctx->root, DROP_IN("*"), &there, NULL);
+	for (size_t i = 0; i < there.n; i++) {
+		const char *unit = there.v[i] + strlen(UNITS);
+		cleanup_free char *name = xstrndup(unit, strlen(unit) - strlen(IN_UNIT));
+		cleanup_free char *id = xasprintf("limits/%s/drop-in", name);
+
+		if (!strv_contains(units, name))
+			add_file(plan, node, STAGE_INITRD, id, there.v[i], "");
+	}
+}
+
+static void emit_logins(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan)
+{
+	cleanup_free char *head = header(ctx, "");
+	cleanup_str struct str text = {0};
+
+	if (node->keys.n && ynode_bool(node, "logins", true)) {
+		str_add(&text, head);
+		add_logins(&text, node);
+	} else if (!root_exists(ctx->root, LOGINS)) {
+		return;
+	}
+	add_file(plan, node, STAGE_EARLY, "limits/logins", LOGINS, str_get(&text));
+}
+
+static int emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
+		struct err *err)
+{
+	cleanup_free char *head = header(ctx, "[Manager]\n");
+	cleanup_str struct str text = {0};
+	cleanup_strv struct strv units = {0};
+	bool written = root_exists(ctx->root, DEFAULTS);
+
+	(void)err;
+	if (node->keys.n) {
+		units_of(ctx, node, &units);
+		str_add(&text, head);
+		add_directives(&text, node, true);
+	}
+	if (written)
+		remove_others(ctx, node, &units, plan);
+	if (node->keys.n || written)
+		add_file(plan, node, STAGE_INITRD, "limits/services", DEFAULTS, str_get(&text));
+	for (size_t i = 0; i < units.n; i++)
+		emit_unit(ctx, node, units.v[i], plan);
+	emit_logins(ctx, node, plan);
+	if (node->keys.n)
+		add_looks(plan, node, NULL);
+	return 0;
+}
+
+/* --- rules -------------------------------------------------------------------------------- */
+
+static void limits_limit_something(struct ruling *r)
+{
+	const struct ynode *node = section(r, "limits"), *units = ynode_get(node, "units");
+
+	for (const struct field *f = next_limit(NULL); f; f = next_limit(f))
+		if (ynode_get(node, f->name))
+			return;
+	if (count(node, YAML_MAP) && !r->diags->errors)
+		rule_error(r, units ? units : node, units ? "limits.units" : "limits",
+			   "no limit is given; write memlock: unlimited, or leave the section out");
+}
+
+static void units_are_of_others(struct ruling *r)
+{
+	const struct ynode *units = ynode_get(section(r, "limits"), "units");
+
+	for (size_t i = 0; i < count(units, YAML_LIST); i++)
+		if (str_starts(scalar(units->items.v[i]), "railhead"))
+			rule_error(r, units->items.v[i], "limits.units",
+				   "%.80s: railhead's own units have the limits they need; leave "
+				   "it out",
+				   scalar(units->items.v[i]));
+}
+
+/* pam_limits then fails, and nobody can log in: setrlimit(2), EPERM. */
+static void files_can_be_opened(struct ruling *r)
+{
+	const struct ynode *nofile = ynode_get(section(r, "limits"), "nofile");
+	const struct ynode *most = ynode_get(section(r, "sysctl"), "fs.nr_open");
+	uint64_t n = 0, there = 0;
+
+	if (most && most->kind == YAML_MAP)
+		most = ynode_get(most, "value");
+	if (!ynode_number(nofile, &n) || n <= NR_OPEN)
+		return;
+	if (!most)
+		rule_error(r, nofile, "limits.nofile",
+			   "more than the kernel's fs.nr_open, %d: logins would fail; write "
+			   "sysctl: {fs.nr_open: %llu}, too",
+			   NR_OPEN, (unsigned long long)n);
+	else if (parse_u64(scalar(most), &there) == 0 && there < n)
+		rule_error(r, nofile, "limits.nofile",
+			   "more than sysctl fs.nr_open (at %u:%u): logins would fail",
+			   most->at.line, most->at.col);
+}
+
+static const struct rule rules[] = {
+	RULE_OF_WHOLE("limits-limit-something", limits_limit_something),
+	RULE("units-are-of-others", units_are_of_others),
+	RULE_OF_WHOLE("files-can-be-opened", files_can_be_opened),
+	NO_MORE_RULES,
+};
 
 const struct section section_limits = {
 	.name = "limits",
-	.spec = &spec_limits,
-	.help = "Resource limits of processes.",
+	.spec = &keys,
+	.help = "Resource limits of services and logins.",
 	.class = KEY_SETS,
+	.rules = rules,
+	.always = true,
+	.emit = emit,
 };

@@ -120,6 +120,24 @@ char *manager_user_space(void)
 	return xasprintf("soft-reboots %" PRIu32, count);
 }
 
+int manager_number(const char *property, uint64_t *ret, struct err *err)
+{
+	const struct libsystemd *sd = libsystemd_get(err);
+	sd_bus *bus __attribute__((__cleanup__(bus_free))) = open_manager(sd);
+	int r;
+
+	if (!sd)
+		return -ELIBACC;
+	if (!bus)
+		return err_set(err, -EOPNOTSUPP, "no service manager answers");
+	r = sd->sd_bus_get_property_trivial(bus, MANAGER, MANAGER_PATH, MANAGER ".Manager",
+					    property, NULL, 't', ret);
+	if (r < 0)
+		return err_set(err, -EIO, "the service manager does not say its %s: %s", property,
+			       strerror(-r));
+	return 0;
+}
+
 bool manager_has_booted(void)
 {
 	const struct libsystemd *sd = libsystemd_get(NULL);

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
 
 /*
  * Whether this process is one of railhead's own services. By its control group and not by
@@ -22,6 +25,12 @@ bool is_own_service(const char *cgroup);
  * a soft-reboot.) Caller frees.
  */
 char *manager_user_space(void);
+
+/*
+ * A property of org.freedesktop.systemd1(5)'s Manager that is a number, such as DefaultLimitNOFILE.
+ * 0; -EOPNOTSUPP: no service manager answers; -ELIBACC; -EIO: it has no such property.
+ */
+int manager_number(const char *property, uint64_t *ret, struct err *err);
 
 /*
  * Whether this user space has come past sysinit.target. False, too, where the service manager does

@@ -237,9 +237,10 @@ static void test_memlock(void **state)
 	tmp_write(t, "proc/100/limits", LIMITS("8388608", "unlimited"));
 	tmp_write(t, "proc/100/comm", "containerd\n");
 	gives(t, unit, "unlimited", CHANGE_DIFFERS, "8M",
-	      "process 100 (containerd) of containerd.service may lock 8M (unlimited at most)");
+	      "process 100 (containerd) of containerd.service has the memlock limit 8M (unlimited "
+	      "at most)");
 	gives(t, unit, "8M", CHANGE_SAME, "8M", NULL);
-	gives(t, unit, "64G", CHANGE_DIFFERS, "8M", "LimitMEMLOCK=infinity");
+	gives(t, unit, "64G", CHANGE_DIFFERS, "8M", "LimitMEMLOCK=64G");
 
 	/* a container's process, in a group of its own inside, and of a v1 hierarchy */
 	tmp_write(t, "proc/100/limits", LIMITS("unlimited", "unlimited"));
@@ -248,7 +249,7 @@ static void test_memlock(void **state)
 	tmp_write(t, "proc/200/limits", LIMITS("65536", "65537"));
 	gives(t, unit, "unlimited", CHANGE_DIFFERS, "64K",
 	      "process 200 (?) of containerd.service "
-	      "may lock 64K (65537 bytes at most)");
+	      "has the memlock limit 64K (65537 bytes at most)");
 	tmp_write(t, "sys/fs/cgroup/systemd/site.slice/site-job.slice/slurmd.service/cgroup.procs",
 		  "300\n");
 	tmp_write(t, "proc/300/limits", LIMITS("unlimited", "unlimited"));

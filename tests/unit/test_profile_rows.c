@@ -37,6 +37,7 @@ static bool lacks_unit(const struct spec *s)
 					    "a priority",
 					    "a DSCP",
 					    "a ToS byte",
+					    "a real-time priority",
 					    NULL};
 
 	return (s->check == value_int || s->check == value_count) && !s->unit &&

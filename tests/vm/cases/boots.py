@@ -162,3 +162,48 @@ def boot_is_clean(vm):
     equal("failed units", vm.sh("systemctl --failed --plain --no-legend --no-pager"), "")
     cycles = vm.run("journalctl -b --no-pager | grep -i 'ordering cycle'").output
     equal("ordering cycles", cycles, "")
+
+
+# --- limits ------------------------------------------------------------------
+
+def _limits(vm, pid):
+    """Soft and hard limit of a process, by the names of /proc/PID/limits."""
+    found = {}
+    for line in vm.read(f"/proc/{pid}/limits").splitlines()[1:]:
+        name, soft, hard = line[:26].strip(), *line[26:].split()[:2]
+        found[name] = (soft, hard)
+    return found
+
+
+@case("boot2", "limits: services, a runtime and its container have them from their start, with no reload")
+def limits_of_services(vm):
+    unlimited = ("unlimited", "unlimited")
+    of_default = _limits(vm, "self")  # of test-shell.service, whose file has none
+    equal("locked memory of a service", of_default["Max locked memory"], unlimited)
+    equal("open files of a service", of_default["Max open files"], ("1024", "262144"))
+    equal("real-time priority of a service", of_default["Max realtime priority"], ("20", "20"))
+    # Its own file says LimitNOFILE=infinity.
+    for whose, pid in (("the runtime", vm.sh("systemctl show -P MainPID containerd").strip()),
+                       ("its container", vm.read("/run/container.pid"))):
+        limits = _limits(vm, pid)
+        equal(f"locked memory of {whose}", limits["Max locked memory"], unlimited)
+        equal(f"open files of {whose}", limits["Max open files"], ("262144", "262144"))
+        equal(f"processes of {whose}", limits["Max processes"], unlimited)
+        equal(f"real-time priority of {whose}", limits["Max realtime priority"], ("20", "20"))
+    contains("group of the container",
+             vm.read(f"/proc/{vm.read('/run/container.pid')}/cgroup"), "containerd.service/pods/")
+    said = vm.sh("journalctl -b -o cat _PID=1")
+    expect("Reloading" not in said, "systemd was reloaded in this boot")
+    changes = {c["id"]: c for c in status_json(vm)["stages"]["gate"]["changes"]}
+    for key, value in (("memlock", "unlimited"), ("nofile", "262144")):
+        for whose in ("services", "containerd.service"):
+            one = changes[f"limits/{whose}/{key}"]
+            equal(f"{one}", (one["state"], one["observed"]), ("same", value))
+
+
+@case("boot2", "limits: logins have them, root's and others'")
+def limits_of_logins(vm):
+    for user in ("root", "nobody"):
+        said = vm.sh(f"prlimit --memlock=65536 --nofile=1000:2000 su -s /bin/sh {user} -c"
+                     " 'ulimit -l; ulimit -Sn; ulimit -Hn; ulimit -r'").split()
+        equal(f"limits of {user}", said, ["unlimited", "262144", "262144", "20"])

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * All processes of a unit's control group are looked at, since containers have their limits from
+ * the runtime. What services get by default the service manager is asked for.
+ */
+#include "kinds/limit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/units.h"
+#include "kinds/checks.h"
+#include "sys/manager.h"
+#include "sys/read.h"
+
+const struct limit limit_memlock = {
+	.name = "memlock",
+	.directive = "LimitMEMLOCK",
+	.shown = "Max locked memory",
+	.bytes = true,
+};
+
+struct pair {
+	uint64_t soft, hard; /* UINT64_MAX: unlimited */
+};
+
+/* Where systemd mounts the hierarchy that has its units: unified, hybrid, legacy (v1). */
+static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified",
+				     "/sys/fs/cgroup/systemd"};
+/* A unit is in a slice, which is in another one where its name has a dash. */
+static const char *const slices[] = {"", "/*.slice", "/*.slice/*.slice"};
+/* The unit's own group, and those that it or a container runtime made in it. */
+static const char *const inside[] = {"", "/*", "/*/*", "/*/*/*"};
+
+static void find_groups(const struct root *root, const char *unit, struct strv *ret)
+{
+	for (size_t m = 0; m < array_len(mounts) && !ret->n; m++)
+		for (size_t s = 0; s < array_len(slices); s++)
+			for (size_t i = 0; i < array_len(inside); i++) {
+				cleanup_free char *pattern =
+					xasprintf("%s%s/%s%s/cgroup.procs", mounts[m], slices[s],
+						  unit, inside[i]);
+
+				read_glob(root, pattern, ret, NULL);
+			}
+}
+
+static void find_processes(const struct root *root, const char *unit, struct strv *ret)
+{
+	cleanup_strv struct strv groups = {0};
+
+	find_groups(root, unit, &groups);
+	for (size_t i = 0; i < groups.n; i++) {
+		cleanup_free char *text = NULL;
+		char *rest, *pid;
+
+		if (read_text(root, &text, NULL, "%s", groups.v[i]) < 0)
+			continue;
+		for (rest = text; (pid = strsep(&rest, "\n"));)
+			if (*pid && !streq(pid, "0")) /* 0: of another PID namespace */
+				strv_add(ret, pid);
+	}
+}
+
+static uint64_t parse_limit(const char *word)
+{
+	uint64_t v;
+
+	return parse_u64(word, &v) == 0 ? v : UINT64_MAX;
+}
+
+/* False: it has ended, or the tree does not have it. */
+static bool read_limit(const struct root *root, const char *pid, const struct limit *limit,
+		       struct pair *ret)
+{
+	cleanup_free char *text = NULL;
+	char soft[24], hard[24];
+	const char *line;
+
+	if (read_text(root, &text, NULL, "/proc/%s/limits", pid) < 0)
+		return false;
+	line = strstr(text, limit->shown);
+	if (!line || sscanf(line + strlen(limit->shown), "%23s %23s", soft, hard) != 2)
+		return false;
+	*ret = (struct pair){parse_limit(soft), parse_limit(hard)};
+	return true;
+}
+
+/* "unlimited", "8M", "8000 bytes"; "1024" */
+static char *say(const struct limit *limit, uint64_t v)
+{
+	static const char units[] = "TGMK";
+
+	if (v == UINT64_MAX)
+		return xstrdup("unlimited");
+	for (size_t i = 0; limit->bytes && i < sizeof(units) - 1; i++) {
+		unsigned int shift = 40 - 10 * (unsigned int)i;
+
+		if (v >> shift && v % (UINT64_C(1) << shift) == 0)
+			return xasprintf("%" PRIu64 "%c", v >> shift, units[i]);
+	}
+	return xasprintf("%" PRIu64 "%s", v, limit->bytes ? " bytes" : "");
+}
+
+bool limit_unit_exists(const struct root *root, const char *unit)
+{
+	static const char *const dirs[] = {"/etc", "/run", "/usr/lib", "/lib"};
+
+	for (size_t i = 0; i < array_len(dirs); i++)
+		if (root_exists(root, "%s/systemd/system/%s", dirs[i], unit))
+			return true;
+	return false;
+}
+
+/*
+ * No fault: a unit that waits for the gate can't run before it, and another one may not be
+ * installed on this node. Nor is it as wanted: it has not been seen.
+ */
+static void say_idle(const struct kind_ctx *ctx, struct change *c, const char *unit)
+{
+	change_observe(c, "not running");
+	c->state = CHANGE_UNSUPPORTED;
+	if (!ctx->root->live && !root_exists(ctx->root, "/sys/fs/cgroup"))
+		change_reason(c, "the tree has no control groups, so no running units");
+	else if (limit_unit_exists(ctx->root, unit))
+		change_reason(c, "%s does not run (yet); `railhead verify` judges it when it does",
+			      unit);
+	else
+		change_reason(c, "%s does not run, and no file of that name says how it would",
+			      unit);
+}
+
+static void say_low(const struct root *root, struct change *c, const char *unit, const char *pid,
+		    const struct limit *limit, const struct pair *l)
+{
+	cleanup_free char *name = NULL, *soft = say(limit, l->soft), *hard = say(limit, l->hard);
+
+	if (read_text(root, &name, NULL, "/proc/%s/comm", pid) < 0)
+		name = xstrdup("?");
+	change_observe(c, "%s", soft);
+	change_reason(c,
+		      "process %s (%.32s) of %s has the %s limit %s (%s at most): give the unit "
+		      "%s=%s, which `limits:` of a profile does, and restart the unit; a container "
+		      "has its limit from its runtime's unit, or from its own settings",
+		      pid, name, unit, limit->name, soft, hard, limit->directive,
+		      streq(c->desired, "unlimited") ? "infinity" : c->desired);
+}
+
+void limit_look(const struct kind_ctx *ctx, struct change *c, const char *unit,
+		const struct limit *limit, uint64_t want)
+{
+	cleanup_strv struct strv pids = {0};
+	size_t seen = 0;
+
+	find_processes(ctx->root, unit, &pids);
+	for (size_t i = 0; i < pids.n; i++) {
+		struct pair l;
+
+		if (!read_limit(ctx->root, pids.v[i], limit, &l))
+			continue;
+		seen++;
+		if (l.soft >= want && l.hard >= want)
+			continue;
+		c->state = CHANGE_DIFFERS;
+		say_low(ctx->root, c, unit, pids.v[i], limit, &l);
+		return;
+	}
+	if (!seen) {
+		say_idle(ctx, c, unit);
+		return;
+	}
+	change_observe(c, "%s", c->desired);
+	c->state = CHANGE_SAME;
+}
+
+int check_memlock(const struct kind_ctx *ctx, struct change *c, const char *unit, struct err *err)
+{
+	uint64_t want = UINT64_MAX;
+
+	(void)err;
+	if (!streq(c->desired, "unlimited"))
+		parse_size(c->desired, &want);
+	limit_look(ctx, c, unit, &limit_memlock, want);
+	return 0;
+}
+
+/* --- as a kind of its own ------------------------------------------------------------------ */
+
+/* What the service manager gives to services that say nothing themselves. */
+static int look_default(const struct kind_ctx *ctx, struct change *c, const struct limit *limit,
+			uint64_t want, struct err *err)
+{
+	cleanup_free char *property = xasprintf("Default%s", limit->directive), *hard = NULL;
+	uint64_t have;
+	int r = ctx->root->live ? manager_number(property, &have, err) : -EOPNOTSUPP;
+
+	if (r == -EOPNOTSUPP) {
+		c->state = CHANGE_UNSUPPORTED;
+		change_reason(c, "no service manager answers here: the defaults are those of the "
+				 "running machine");
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	hard = say(limit, have);
+	change_observe(c, "%s", hard);
+	c->state = have >= want ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (c->state == CHANGE_DIFFERS)
+		change_reason(c, "systemd has not read the drop-in of system.conf, or another file "
+				 "overrides it: run `systemctl daemon-reload`, and see "
+				 "`systemd-analyze cat-config systemd/system.conf`");
+	return 0;
+}
+
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	const struct limit *limit = c->on.item;
+	uint64_t want = c->want.type == VALUE_NUMBER ? (uint64_t)c->want.number : UINT64_MAX;
+
+	if (!c->on.name)
+		return look_default(ctx, c, limit, want, err);
+	limit_look(ctx, c, c->on.name, limit, want);
+	return 0;
+}
+
+const struct kind kind_limit = {.name = "limit", .look = look};

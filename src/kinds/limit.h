@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Resource limits (getrlimit(2)) of running processes. Limits are taken over when a process starts,
+ * so the unit's files may by now say something else: the processes themselves are looked at.
+ */
+#pragma once
+
+#include "kinds/kind.h"
+
+/* A resource limit by the names that others have for it. */
+struct limit {
+	const char *name; /* in limits.conf(5) */
+	const char *
+		directive; /* in systemd.exec(5); with Default in front in systemd-system.conf(5) */
+	const char *shown; /* in /proc/PID/limits, see proc(5) */
+	bool bytes;	   /* limits.conf(5) counts in KiB */
+	/* What services get as their soft limit by default; NULL: as the hard one. */
+	const char *soft;
+};
+
+extern const struct limit limit_memlock;
+
+/*
+ * Whether each running process of a unit, those of containers below it included, has at least that
+ * limit, soft and hard. A unit that does not run is unsupported: it holds nothing up.
+ */
+void limit_look(const struct kind_ctx *ctx, struct change *c, const char *unit,
+		const struct limit *limit, uint64_t want);
+/* Whether some directory of systemd's has a file of that name. */
+bool limit_unit_exists(const struct root *root, const char *unit);
