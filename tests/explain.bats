@@ -34,8 +34,8 @@ setup() {
 
 @test "explain --json: one shape for one key and for many" {
   run -0 "$railhead" explain --json link.rails.mtu
-  [ "$(jq -c '[.keys[] | .key, .class, .min, .max, .unit, .kernel, .required, .implemented]' <<<"$output")" = \
-    '["link.SET.mtu","sets","68","65535","bytes",null,false,true]' ]
+  [ "$(jq -c '[.keys[] | .key, .class, .min, .max, .unit, .kernel, .required]' <<<"$output")" = \
+    '["link.SET.mtu","sets","68","65535","bytes",null,false]' ]
   run -0 "$railhead" explain --json
   [ "$(jq '[.keys[] | select(.help == "" or .class == "")] | length' <<<"$output")" -eq 0 ]
   jq -e '.keys[] | select(.key == "gate.checks.NAME.on_fail") | .words == ["block", "degrade", "warn"]' <<<"$output"

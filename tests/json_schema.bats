@@ -55,13 +55,3 @@ judge_text() {
     [[ $output == "refused "*"name"* ]]
   done
 }
-
-@test "json schema: a key that is not implemented yet is checked inside, and marked" {
-  head='schema: 1, name: a, match: {dmi: {sys_vendor: x}}'
-  run -0 judge_text <<<"{$head, mounts: {/mnt/a: {type: nfs, what: 's:/e'}}}"
-  [[ $output == "accepted "* ]]
-  run -0 judge_text <<<"{$head, mounts: {/mnt/a: {type: 'n f s', what: 's:/e'}}}"
-  [[ $output == "refused "* ]]
-  run jq -r .properties.mounts.deprecationMessage "$shipped"
-  [[ $output == *"not implemented"* ]]
-}

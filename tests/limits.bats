@@ -119,3 +119,31 @@ root - rtprio 50" ]
   run "$railhead" apply --stage early --root "$root"
   [[ $output == *"limits/logins"*failed* ]]
 }
+
+@test "limits: what lasts beyond a boot goes where no profile is applied, and with the package" {
+  run -0 apply
+  put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz railhead=off"
+  run -0 "$railhead" apply --stage early --root "$root"
+  [ ! -e "$root/$logins" ]
+  put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz"
+  run -0 apply
+  [ -e "$root/$logins" ]
+  put "$root/sys/class/dmi/id/sys_vendor" Other
+  run -4 "$railhead" apply --stage early --root "$root"
+  [ ! -e "$root/$logins" ]
+  grep -q "$logins" packaging/deb/debian/railhead.postrm
+  grep -q "${logins#etc/}" packaging/rpm/railhead.spec
+}
+
+@test "limits: instances of a template are looked at, and their own soft limits are theirs" {
+  sku 'memlock: unlimited, nofile: 65536, units: ["slurmd@.service"]'
+  put "$root/usr/lib/systemd/system/slurmd@.service" "[Service]"
+  run -0 apply
+  [ -e "$root/$(drop_in slurmd@.service)" ]
+  process system-slurmd.slice/slurmd@n1.service 201 65536 65536
+  run -5 "$railhead" verify --root "$root"
+  [[ $output == *"limits/slurmd@.service/memlock"*"process 201"* ]]
+  process system-slurmd.slice/slurmd@n1.service 201 unlimited 65536
+  sed -i 's/^\(Max open files *\)65536 /\11024  /' "$root/proc/201/limits"
+  run -0 "$railhead" verify --root "$root"
+}

@@ -113,13 +113,16 @@ static int code_of_failures(const struct run *run, const struct stage_result *re
 	return args == result->count[CHANGE_FAILED] ? EXIT_ARGS : EXIT_FAILED;
 }
 
-static void record_no_run(struct apply *a, const struct run *run)
+static void record_no_run(struct apply *a, const struct run *run, enum stage stage)
 {
+	struct err err = {0};
 	struct verdict v;
 
 	worse(a, explain_run(run));
 	if (run->status == RUN_SPECIAL)
 		return; /* rescue, kdump, containers: nothing at all is written */
+	if (stage == STAGE_EARLY && run_withdraw(run, &err) < 0)
+		complain("%s", err.text);
 	verdict_of_run(run, &v);
 	status_set_profile(&a->status, run->profile);
 	/* A stage does not let work in: what the gate let in before may stay. */
@@ -228,7 +231,7 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	if (open_run(a, stage, &run) < 0)
 		return false;
 	if (run.status != RUN_OK) {
-		record_no_run(a, &run);
+		record_no_run(a, &run, stage);
 		run_close(&run);
 		return false;
 	}

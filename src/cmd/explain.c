@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* explain: the keys of profiles, from the tables that check, the schema and editors have. */
+#include <ctype.h>
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -54,12 +55,11 @@ static json_t *row_json(const struct row *row)
 	cleanup_free char *min = NULL, *max = NULL, *kernel = kernel_of(row);
 
 	spec_range(scalar, &min, &max);
-	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s?, s:s?, s:s?, s:b, s:b, s:s?, s:b}", "key",
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s?, s:s?, s:s?, s:b, s:b, s:s?}", "key",
 			 row->path, "help", row->field->help, "class", key_class_name(row->class),
 			 "value", row->spec->what, "words", words_json(scalar), "min", min, "max",
 			 max, "unit", scalar->unit, "map", row->group, "required",
-			 (row->field->flags & (FIELD_REQUIRED | FIELD_OWN)) != 0, "kernel", kernel,
-			 "implemented", !(row->field->flags & FIELD_LATER));
+			 (row->field->flags & (FIELD_REQUIRED | FIELD_OWN)) != 0, "kernel", kernel);
 }
 
 /* --- one key ------------------------------------------------------------------------------ */
@@ -96,8 +96,6 @@ static void print_value(const struct row *row)
 		print_line("kernel", "Linux %s or later", kernel);
 	if (row->field->flags & (FIELD_REQUIRED | FIELD_OWN))
 		print_line("required", "yes");
-	if (row->field->flags & FIELD_LATER)
-		print_line("note", "not implemented by this railhead; check rejects it");
 }
 
 static void print_row(const struct row *row)
@@ -149,16 +147,20 @@ static int unknown(const struct rows *rows, const char *key)
 {
 	cleanup_strv struct strv near = {0};
 	cleanup_str struct str list = {0};
+	cleanup_free char *said = xasprintf("%.80s", key);
 
+	for (char *p = said; *p; p++)
+		if (iscntrl((unsigned char)*p))
+			*p = '?';
 	rows_near(rows, key, &near);
 	for (size_t i = 0; i < near.n && i < SHOWN; i++)
 		str_addf(&list, "%s%s", i ? ", " : "", near.v[i]);
 	if (near.n > SHOWN)
 		str_addf(&list, " and %zu more", near.n - SHOWN);
 	if (near.n)
-		complain("unknown key '%s'; did you mean %s?", key, list.s);
+		complain("unknown key '%s'; did you mean %s?", said, list.s);
 	else
-		complain("unknown key '%s'; `railhead explain` lists all keys", key);
+		complain("unknown key '%s'; `railhead explain` lists all keys", said);
 	return EXIT_USAGE;
 }
 

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "boot/mode.h"
 #include "engine/freeze.h"
+#include "kinds/kind.h"
 #include "profile/search.h"
 #include "sys/acs.h"
 
@@ -173,6 +174,16 @@ int run_open(const struct root *root, const struct run_options *opt, struct run 
 	r = choose(ret, err);
 	if (r < 0)
 		run_close(ret);
+	return r;
+}
+
+int run_withdraw(const struct run *run, struct err *err)
+{
+	int r = 0;
+
+	for (const struct section *const *s = sections; r == 0 && *s; s++)
+		if ((*s)->lasting && root_exists(run->root, "%s", (*s)->lasting))
+			r = file_remove(run->root, (*s)->lasting, err);
 	return r;
 }
 

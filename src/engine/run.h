@@ -66,6 +66,11 @@ struct run {
 /* Fails only where railhead itself can't work; what the node or the files are is status. */
 int run_open(const struct root *root, const struct run_options *opt, struct run *ret,
 	     struct err *err);
+/*
+ * Of a run that applies no profile, with railhead=off or where none matches: takes away what an
+ * earlier boot wrote beyond /run. Returns the first error.
+ */
+int run_withdraw(const struct run *run, struct err *err);
 void run_close(struct run *run);
 
 /* All errors and warnings of the chosen or given profile, or of railhead.conf; never NULL. */

@@ -212,7 +212,8 @@ static void read_back(struct phase_run *p, struct change *c, bool held)
 		fail_by(c, &err);
 	} else if (c->state == CHANGE_SAME || (c->state == CHANGE_WAITS && c->reboot)) {
 		c->state = CHANGE_SET;
-	} else if (c->state != CHANGE_FAILED) { /* a look that fails it has said why */
+	} else if (c->state != CHANGE_FAILED &&
+		   c->state != CHANGE_WAITS) { /* a look that fails it has said why */
 		fail_reading(c, "was set, but reads back", "");
 		if (held)
 			c->state = CHANGE_FAILED;

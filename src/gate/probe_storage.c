@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "gate/probe.h"
+#include "kinds/mount.h"
 
 static bool is_below(const char *path, const char *dir)
 {
@@ -33,17 +34,6 @@ static const struct ynode *find_mount(const struct profile *profile, const char 
 	return found;
 }
 
-static bool wants_rdma(const struct ynode *mount)
-{
-	cleanup_free char *options = xstrdup(ynode_text(mount, "options", ""));
-	char *rest = options, *word;
-
-	while ((word = strsep(&rest, ",")))
-		if (streq(word, "rdma") || streq(word, "proto=rdma"))
-			return true;
-	return false;
-}
-
 static void want_storage(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 			 struct probes *ret)
 {
@@ -56,7 +46,7 @@ static void want_storage(const struct section_ctx *ctx, const char *name, const 
 	probe_option(p, "--size", "%s", ynode_text(check, "size", "1M"));
 	if (mount)
 		probe_option(p, "--mount", "%s", dir);
-	if (mount && wants_rdma(mount))
+	if (mount && mount_wants_rdma(mount))
 		probe_option(p, "--transport", "rdma");
 	probe_resource(p, PROBE_STORAGE);
 	probe_judges(p, check, "min", "value", QUANTITY_RATE, NULL);

@@ -71,6 +71,11 @@ static const struct {
 	{"/run/railhead/irq-functions", restart_irqbalance},
 };
 
+int file_remove(const struct root *root, const char *path, struct err *err)
+{
+	return machine_remove_file(root, path, err);
+}
+
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	int r = *c->desired ? machine_write_file(ctx->root, c->target, c->desired, 0644, err)

@@ -29,6 +29,8 @@ struct kind_ctx {
 };
 
 const struct kind *kind_find(const char *name); /* NULL: none is called so */
+/* Takes a file of kind_file away where there is no plan to do so. */
+int file_remove(const struct root *root, const char *path, struct err *err);
 /*
  * The look of the change's kind. A change of whose file another section wants a different value is
  * failed instead, whatever is there: nobody sets the file.

@@ -21,6 +21,7 @@ const struct limit limit_memlock = {
 	.directive = "LimitMEMLOCK",
 	.shown = "Max locked memory",
 	.bytes = true,
+	.soft_counts = true,
 };
 
 struct pair {
@@ -35,14 +36,24 @@ static const char *const slices[] = {"", "/*.slice", "/*.slice/*.slice"};
 /* The unit's own group, and those that it or a container runtime made in it. */
 static const char *const inside[] = {"", "/*", "/*/*", "/*/*/*"};
 
+/* Of a template, "slurmd@.service", all instances. The caller frees. */
+static char *pattern_of(const char *unit)
+{
+	const char *at = strstr(unit, "@.");
+
+	return at ? xasprintf("%.*s@*%s", (int)(at - unit), unit, at + 1) : xstrdup(unit);
+}
+
 static void find_groups(const struct root *root, const char *unit, struct strv *ret)
 {
+	cleanup_free char *units = pattern_of(unit);
+
 	for (size_t m = 0; m < array_len(mounts) && !ret->n; m++)
 		for (size_t s = 0; s < array_len(slices); s++)
 			for (size_t i = 0; i < array_len(inside); i++) {
 				cleanup_free char *pattern =
 					xasprintf("%s%s/%s%s/cgroup.procs", mounts[m], slices[s],
-						  unit, inside[i]);
+						  units, inside[i]);
 
 				read_glob(root, pattern, ret, NULL);
 			}
@@ -107,10 +118,14 @@ static char *say(const struct limit *limit, uint64_t v)
 
 bool limit_unit_exists(const struct root *root, const char *unit)
 {
-	static const char *const dirs[] = {"/etc", "/run", "/usr/lib", "/lib"};
+	static const char *const dirs[] = {"/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"};
+	const char *at = strchr(unit, '@'), *type = strrchr(unit, '.');
+	cleanup_free char *template =
+		at && type ? xasprintf("%.*s@%s", (int)(at - unit), unit, type) : xstrdup(unit);
 
 	for (size_t i = 0; i < array_len(dirs); i++)
-		if (root_exists(root, "%s/systemd/system/%s", dirs[i], unit))
+		if (root_exists(root, "%s/systemd/system/%s", dirs[i], unit) ||
+		    root_exists(root, "%s/systemd/system/%s", dirs[i], template))
 			return true;
 	return false;
 }
@@ -140,7 +155,7 @@ static void say_low(const struct root *root, struct change *c, const char *unit,
 
 	if (read_text(root, &name, NULL, "/proc/%s/comm", pid) < 0)
 		name = xstrdup("?");
-	change_observe(c, "%s", soft);
+	change_observe(c, "%s", limit->soft_counts ? soft : hard);
 	change_reason(c,
 		      "process %s (%.32s) of %s has the %s limit %s (%s at most): give the unit "
 		      "%s=%s, which `limits:` of a profile does, and restart the unit; a container "
@@ -162,7 +177,7 @@ void limit_look(const struct kind_ctx *ctx, struct change *c, const char *unit,
 		if (!read_limit(ctx->root, pids.v[i], limit, &l))
 			continue;
 		seen++;
-		if (l.soft >= want && l.hard >= want)
+		if ((l.soft >= want || !limit->soft_counts) && l.hard >= want)
 			continue;
 		c->state = CHANGE_DIFFERS;
 		say_low(ctx->root, c, unit, pids.v[i], limit, &l);

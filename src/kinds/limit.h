@@ -9,11 +9,11 @@
 
 /* A resource limit by the names that others have for it. */
 struct limit {
-	const char *name; /* in limits.conf(5) */
-	const char *
-		directive; /* in systemd.exec(5); with Default in front in systemd-system.conf(5) */
-	const char *shown; /* in /proc/PID/limits, see proc(5) */
-	bool bytes;	   /* limits.conf(5) counts in KiB */
+	const char *name;      /* in limits.conf(5) */
+	const char *directive; /* in systemd.exec(5); system.conf has it behind Default */
+	const char *shown;     /* in /proc/PID/limits, see proc(5) */
+	bool bytes;	       /* limits.conf(5) counts in KiB */
+	bool soft_counts;      /* else programs lower their own soft limit as they like */
 	/* What services get as their soft limit by default; NULL: as the hard one. */
 	const char *soft;
 };
@@ -22,7 +22,7 @@ extern const struct limit limit_memlock;
 
 /*
  * Whether each running process of a unit, those of containers below it included, has at least that
- * limit, soft and hard. A unit that does not run is unsupported: it holds nothing up.
+ * limit. A unit that does not run is unsupported: it holds nothing up.
  */
 void limit_look(const struct kind_ctx *ctx, struct change *c, const char *unit,
 		const struct limit *limit, uint64_t want);

@@ -110,7 +110,8 @@ void change_observe(struct change *c, const char *fmt, ...)
 void change_on(struct change *c, const char *name, const void *item)
 {
 	free(c->on.name);
-	c->on = (struct target){.name = name ? xstrdup(name) : NULL, .item = item};
+	c->on.name = name ? xstrdup(name) : NULL;
+	c->on.item = item;
 }
 
 void change_reason(struct change *c, const char *fmt, ...)

@@ -38,8 +38,9 @@ enum phase {
 	PHASE_VF_DRIVER,
 	PHASE_PORT,    /* a function's own settings; in a lane in the list's order */
 	PHASE_VF_LINK, /* netdevs of VFs */
-	PHASE_IRQ,     /* channels are what they are to be: no vector is made anew any more */
-	PHASE_LATE,    /* sysctl and sysfs of things that exist only now */
+	PHASE_MOUNT,
+	PHASE_IRQ,  /* channels are what they are to be: no vector is made anew any more */
+	PHASE_LATE, /* sysctl and sysfs of things that exist only now */
 	PHASE_CHECK,
 	PHASE_COUNT,
 };
@@ -82,8 +83,9 @@ struct rivals {
 
 /* What a change is about, for kinds that read no text (kind_limit). */
 struct target {
-	char *name;	  /* a unit; NULL: see the kind */
-	const void *item; /* which of its things, of the kind's own type; static */
+	char *name;		  /* a unit; NULL: see the kind */
+	const void *item;	  /* which of its things, of the kind's own type; static */
+	const struct ynode *node; /* of the profile, which outlives the plan; or NULL */
 };
 
 struct change {

@@ -59,13 +59,16 @@ struct kind {
 	const char *line; /* what sets that queue stand in line for: "the kernel's lock for ..." */
 };
 
-extern const struct kind kind_attr, /* a file of procfs or sysfs, or a glob of them */
-	kind_file,		    /* a drop-in that railhead owns */
-	kind_bootenv,		    /* kernel arguments of the next boot */
-	kind_module, kind_vf,	    /* number of VFs, driver of a VF */
-	kind_netlink, kind_roce,    /* congestion control and RDMA's defaults, by vendor */
-	kind_pci,		    /* a function's config space */
-	kind_irq,		    /* affinity of a function's vectors */
-	kind_limit,		    /* a resource limit of running processes; never set */
-	kind_check,		    /* a fact to be judged; never set */
-	kind_benchmark;		    /* a number that only the gate takes; plan and verify list it */
+extern const struct kind kind_attr;    /* a file of procfs or sysfs, or a glob of them */
+extern const struct kind kind_file;    /* a drop-in that railhead owns */
+extern const struct kind kind_bootenv; /* kernel arguments of the next boot */
+extern const struct kind kind_module;
+extern const struct kind kind_vf; /* number of VFs, driver of a VF */
+extern const struct kind kind_netlink;
+extern const struct kind kind_roce; /* congestion control and RDMA's defaults, by vendor */
+extern const struct kind kind_pci;  /* a function's config space */
+extern const struct kind kind_irq;  /* affinity of a function's vectors */
+extern const struct kind kind_mount;
+extern const struct kind kind_limit;	 /* a resource limit of running processes; never set */
+extern const struct kind kind_check;	 /* a fact to be judged; never set */
+extern const struct kind kind_benchmark; /* a number that only the gate takes; plan lists it */

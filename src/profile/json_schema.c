@@ -149,6 +149,8 @@ static json_t *words_of(const struct spec *s, bool nullable)
 		add(list, json_string(*w));
 		if (!(*w)[strspn(*w, "0123456789")])
 			add(list, json_integer(atoll(*w)));
+		else if (!(*w)[strspn(*w, "0123456789.")])
+			add(list, json_real(strtod(*w, NULL)));
 	}
 	if (nullable)
 		add(list, json_null());
@@ -189,21 +191,15 @@ static json_t *key_names(const struct spec *key)
 	return json_pack("{s:s, s:o}", "description", key->what, "enum", list);
 }
 
-/*
- * What the key is for, before what its value must be. A key that is not implemented is described
- * too, so that an author sees what will be; check rejects it.
- */
+/* What the key is for, before what its value must be. */
 static json_t *describe_key(const struct field *f, const struct spec *s, json_t *value)
 {
-	static const char later[] = "not implemented by this railhead: check rejects it";
 	cleanup_free char *text = xasprintf("%s Expected: %s.", f->help, s->what);
 
 	/* what stands beside $ref is not read */
 	if (json_object_get(value, "$ref"))
 		value = json_pack("{s:[o]}", "allOf", value);
 	put(value, "description", json_string(text));
-	if (f->flags & FIELD_LATER)
-		put(value, "deprecationMessage", json_string(later));
 	return value;
 }
 

@@ -4,10 +4,6 @@
  * values first, then the sections that are made of them, then the document.
  *
  * What concerns the network's devices is in language_net.c, the gate in language_gate.c.
- *
- * A key of the language that this railhead can't act on yet stands here with FIELD_LATER:
- * its value is checked, then it is refused by name, so that no profile believes something
- * was done.
  */
 #include "profile/language.h"
 #include "profile/profile.h"
@@ -145,8 +141,8 @@ static const struct spec device_set = {
 		KEY("subsystem", &pci_id, "Subsystem vendor and device id of the members."),
 		KEY("ports", &card_ports, "Number of functions that the card of a member has."),
 		KEY("expect", &set_size,
-		    "Number of members that the machine must have; default \">=1\" for a set that "
-		    "anything names.",
+		    "Number of members that the machine must have; default \">=1\" of a set that "
+		    "is named or protected.",
 		    .class = KEY_JUDGES),
 		KEY("link", &link_layer, "Kind of port that the members have."),
 		KEY("in", &spec_set_name,
@@ -275,7 +271,7 @@ const struct spec spec_kernel_args = {
 			 KEY("set", &kernel_arg_list, "Further kernel arguments.")),
 };
 
-static const struct spec page_size = {
+const struct spec spec_page_size = {
 	.what = "a page size",
 	.check = value_page_size,
 	.words = WORDS("64K", "2M", "32M", "512M", "1G", "16G"),
@@ -304,7 +300,7 @@ static const struct spec page_pool = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {size: 1G, per_node: 32}",
 	.fields = FIELDS(
-		KEY("size", &page_size, "Page size of the pool.", .flags = FIELD_REQUIRED),
+		KEY("size", &spec_page_size, "Page size of the pool.", .flags = FIELD_REQUIRED),
 		KEY("per_node", &page_count, "Number of pages on each NUMA node that has CPUs."),
 		KEY("nodes", &page_nodes,
 		    "Number of pages on each NUMA node by its number, instead of per_node."),
@@ -424,12 +420,14 @@ const struct spec spec_sysfs = {
 	.item = &kernel_value_item,
 };
 
-/* --- limits, mounts ----------------------------------------------------------------------- */
+/* --- limits, also of checks --------------------------------------------------------------- */
 
 const struct spec spec_memlock = {
 	.what = "a size such as 64G, or unlimited",
 	.check = value_size,
 	.words = WORDS("unlimited"),
+	.min = 65536, /* what kernels before 5.16 gave everyone */
+	.max = INT64_C(1) << 50,
 	.pattern = "^" NUMBER_OF "[KMGT]$",
 };
 static const struct spec unit_name = {
@@ -442,47 +440,6 @@ const struct spec spec_units = {
 	.what = "a list of services",
 	.item = &unit_name,
 	.identity = ITEM_TEXT,
-};
-static const struct spec mount_point = {
-	.what = "an absolute path to mount on",
-	.check = value_mount_point,
-	.pattern = ABSOLUTE_PATH,
-};
-static const struct spec fs_type = {
-	.what = "a file system type such as nfs",
-	.check = value_fs_type,
-	.pattern = "^[A-Za-z0-9_.-]{1,32}$",
-};
-static const struct spec mount_options = {
-	.what = "mount options, separated by commas",
-	.check = value_mount_options,
-	.pattern = "^[!-+.-~-]+(,[!-+.-~-]+)*$",
-};
-static const struct spec mount_timeout = {
-	.what = "a duration such as 30s",
-	.check = value_duration,
-	.min = SECOND,
-	.max = 120 * SECOND,
-};
-static const struct spec mount = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {type: nfs, what: \"server:/export\"}",
-	.fields = FIELDS(
-		KEY("type", &fs_type, "File system type, as in fstab(5).", .flags = FIELD_REQUIRED),
-		KEY("what", &kernel_value, "Device or server:/path to mount.",
-		    .flags = FIELD_REQUIRED),
-		KEY("options", &mount_options, "Mount options."),
-		KEY("optional", &spec_bool, "Whether the mount may fail; default false.",
-		    .class = KEY_GOVERNS),
-		KEY("timeout", &mount_timeout, "Time that the mount may take.",
-		    .class = KEY_GOVERNS)),
-};
-const struct spec spec_mounts = {
-	.kind = SPEC_MAP_OF,
-	.any = "PATH",
-	.what = "a map of mount points",
-	.key = &mount_point,
-	.item = &mount,
 };
 
 /* --- the document ------------------------------------------------------------------------- */

@@ -39,7 +39,8 @@
 #define GIGABIT (1000 * MEGABIT)
 
 /* Values that more than one table has. */
-extern const struct spec spec_bool, spec_cpus, spec_module, spec_set_name, spec_memlock, spec_units;
+extern const struct spec spec_page_size, spec_bool, spec_cpus, spec_module, spec_set_name,
+	spec_memlock, spec_units;
 
 /* The keys of a profile that are no section. */
 extern const struct spec schema_document;
@@ -47,4 +48,4 @@ extern const struct spec schema_document;
 /* What the sections hold. */
 extern const struct spec spec_expect, spec_require, spec_kernel_args, spec_hugepages, spec_modules,
 	spec_rdma, spec_sriov, spec_pcie, spec_link, spec_qos, spec_irq, spec_sysctl, spec_sysfs,
-	spec_mounts, spec_pairs, spec_gate;
+	spec_pairs, spec_gate;

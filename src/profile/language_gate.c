@@ -195,8 +195,7 @@ static const struct spec gate_check = {
 		KEY("width", &pcie_width, "Lowest width of the PCIe link that passes."),
 		KEY("isolated", &spec_bool,
 		    "Whether nothing else may be in the IOMMU group; default false."),
-		KEY("type", &group_type, "Type that each IOMMU group must have.",
-		    .since = KERNEL(5, 11)),
+		KEY("type", &group_type, "Type that each IOMMU group must have."),
 		KEY("timeout", &timeout, "Time that the check may take; default 10s, 30s for GPUs.",
 		    .class = KEY_GOVERNS),
 		KEY("on_fail", &on_fail, "Consequence of a check that fails; default block.",
@@ -223,7 +222,8 @@ const struct spec spec_gate = {
 	.what = "a map (budget, admit_degraded, checks)",
 	.fields = FIELDS(
 		KEY("budget", &gate_budget,
-		    "Time that all benchmarks may take together; default 60s.",
+		    "Time that the checks that may still pass, and then all benchmarks, may take; "
+		    "default 60s.",
 		    .class = KEY_GOVERNS),
 		KEY("admit_degraded", &spec_bool,
 		    "Whether a degraded node admits work; default false.", .class = KEY_GOVERNS),

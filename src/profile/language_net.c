@@ -452,7 +452,7 @@ static const struct spec dcqcn_rp = {
 		KEY("rpg_time_reset", &dcqcn_interval,
 		    "Time between two increases of the rate without a notification."),
 		KEY("rpg_byte_reset", &byte_units,
-		    "Bytes between two increases of the rate without a notification."),
+		    "Amount sent between two increases of the rate without a notification."),
 		KEY("rpg_threshold", &rounds,
 		    "Increases by time or bytes after which additive increase begins."),
 		KEY("rpg_max_rate", &dcqcn_rate, "Highest rate of a flow; 0Mb/s is the line rate."),

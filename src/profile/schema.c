@@ -26,7 +26,6 @@ static struct field field_of(const struct section *s)
 		.name = s->name,
 		.spec = s->spec,
 		.help = s->help,
-		.flags = s->emit ? 0 : FIELD_LATER,
 		.class = s->class,
 	};
 }
@@ -186,13 +185,11 @@ static const char *nearest_field(const struct spec *s, const char *key)
 	return near;
 }
 
-static char *known_fields(const struct walk *w, const struct spec *s, unsigned int but)
+static char *known_fields(const struct walk *w, const struct spec *s)
 {
 	struct str out = {0};
 
 	for (const struct field *f = s->fields; f->name; f++) {
-		if (f->flags & (FIELD_LATER | but))
-			continue;
 		if (w->kind == SCHEMA_DROPIN && f->flags & FIELD_NO_DROPIN)
 			continue;
 		str_addf(&out, "%s%s", out.len ? ", " : "", f->name);
@@ -261,7 +258,7 @@ static void unknown_key(struct walk *w, const struct spec *s, const struct ynode
 			const char *name)
 {
 	const char *near = nearest_field(s, name);
-	cleanup_free char *known = known_fields(w, s, 0);
+	cleanup_free char *known = known_fields(w, s);
 
 	if (near)
 		diag_error(w->diags, key->at, str_get(&w->path), "unknown key; did you mean '%s'?",
@@ -269,15 +266,6 @@ static void unknown_key(struct walk *w, const struct spec *s, const struct ynode
 	else
 		diag_error(w->diags, key->at, str_get(&w->path), "unknown key; expected one of: %s",
 			   known);
-}
-
-static void refuse_later(struct walk *w, const struct spec *s, const struct ynode *key)
-{
-	cleanup_free char *known = known_fields(w, s, FIELD_NOT_INHERITED);
-
-	diag_error(w->diags, key->at, str_get(&w->path),
-		   "this %s is not implemented; remove it (implemented: %s)",
-		   s == schema_profile() ? "section" : "key", known);
 }
 
 /* `key+:` needs a list to append to, and is nonsense beside `key:`. */
@@ -317,8 +305,6 @@ static void check_field(struct walk *w, const struct spec *s, const struct ynode
 		wrong_kind(w, f->spec, value);
 	else if (!ynode_is_null(value))
 		check_value(w, f->spec, value);
-	if (f && f->flags & FIELD_LATER)
-		refuse_later(w, s, key);
 }
 
 static bool key_is_good(struct walk *w, const struct spec *s, struct ynode *key)

@@ -43,7 +43,6 @@ enum field_flags {
 	FIELD_OWN = 1 << 1,	 /* in each document of its own, never from a base */
 	FIELD_NO_DROPIN = 1 << 2,
 	FIELD_NOT_INHERITED = 1 << 3,
-	FIELD_LATER = 1 << 4, /* part of the language: checked, then refused as not done yet */
 };
 
 /* The part that a key plays in a profile. */

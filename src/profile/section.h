@@ -36,10 +36,11 @@ struct section {
 	bool awaits_netdevs;
 	/*
 	 * Emits the changes of all stages. node is never NULL and was checked by the schema.
-	 * NULL: not implemented, so the schema rejects the section by name.
 	 */
 	int (*emit)(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
 		    struct err *err);
+	/* A file beyond /run that the section writes: gone where no profile is applied. Or NULL. */
+	const char *lasting;
 	/* Kernel arguments that the section needs; kernel_args gathers them. NULL: none. */
 	int (*kargs)(const struct section_ctx *ctx, const struct ynode *node, struct kargs *wanted,
 		     struct err *err);

@@ -268,7 +268,7 @@ static char *amount(const struct spec *s, int64_t v)
 {
 	const struct unit_name *u = units_of(s);
 
-	while (u->size > 1 && (v == 0 || v % u->size))
+	while (u->size > 1 && v % u->size)
 		u++;
 	return xasprintf("%lld%s", (long long)(v / u->size), u->name);
 }
@@ -343,6 +343,16 @@ bool value_page_size(const struct spec *s, struct ynode *n, struct str *why)
 
 	return value_word(s, n, why) && parse_size(n->text, &bytes) == 0 &&
 	       accept(n, VALUE_NUMBER, bytes);
+}
+
+/* Octal, as chmod(1) has it: with a zero in front or without. */
+bool value_mode(const struct spec *s, struct ynode *n, struct str *why)
+{
+	size_t len = strlen(n->text);
+
+	if (only(n->text, "01234567") && len <= 4)
+		return accept(n, VALUE_NUMBER, strtoul(n->text, NULL, 8));
+	return refuse(s, n, why, "at most four digits from 0 to 7");
 }
 
 bool value_duration(const struct spec *s, struct ynode *n, struct str *why)

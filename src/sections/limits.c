@@ -6,11 +6,13 @@
  * file says otherwise, as those of container runtimes do, by a drop-in for the unit. Both are
  * written below /run in the initramfs, before the real root's PID 1 reads its configuration, so
  * that they hold for every service without a reload. Logins get them from pam_limits, which reads
- * /etc alone.
+ * /etc alone: that file lasts, and goes where no profile is applied (run_withdraw()).
  *
  * Files of all directories are read sorted by name and the last one wins: the profile's word is to
  * be the last.
  */
+#include <fnmatch.h>
+
 #include "base/mem.h"
 #include "base/str.h"
 #include "kinds/limit.h"
@@ -57,8 +59,9 @@ static const struct spec keys = {
 		KEY("memlock", &spec_memlock,
 		    "Memory that a process may lock, and so pin for RDMA.", .item = &limit_memlock),
 		LIMIT("nofile", A_NUMBER_OF("files", 1024, 1073741816),
-		      "Files that a process may have open.", "LimitNOFILE", "Max open files",
-		      .soft = "1024"),
+		      "Files that a process may have open; services not in units keep a soft limit "
+		      "of 1024.",
+		      "LimitNOFILE", "Max open files", .soft = "1024"),
 		LIMIT("nproc", &process_count, "Processes that a user may have.", "LimitNPROC",
 		      "Max processes"),
 		LIMIT("rtprio", &priority, "Real-time priority that a process may give itself.",
@@ -131,14 +134,15 @@ static void add_logins(struct str *text, const struct ynode *node)
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-static void add_file(struct plan *plan, const struct ynode *node, enum stage stage, const char *id,
-		     const char *path, const char *text)
+static struct change *add_file(struct plan *plan, const struct ynode *node, enum stage stage,
+			       const char *id, const char *path, const char *text)
 {
 	struct change *c =
 		plan_add(plan, "limits", &kind_file, stage, PHASE_FILES, node->at, "%s", id);
 
 	change_target(c, "%s", path);
 	change_desired(c, "%s", text);
+	return c;
 }
 
 /* name NULL: what services get by default. */
@@ -207,18 +211,20 @@ static void remove_others(const struct section_ctx *ctx, const struct ynode *nod
 	}
 }
 
+/* After the sysctls: no login is to get more open files than fs.nr_open lets it have. */
 static void emit_logins(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan)
 {
-	cleanup_free char *head = header(ctx, "");
 	cleanup_str struct str text = {0};
 
 	if (node->keys.n && ynode_bool(node, "logins", true)) {
-		str_add(&text, head);
+		str_addf(&text, "# Written by railhead for profile %s, at boot.\n",
+			 ctx->profile->name);
 		add_logins(&text, node);
 	} else if (!root_exists(ctx->root, LOGINS)) {
 		return;
 	}
-	add_file(plan, node, STAGE_EARLY, "limits/logins", LOGINS, str_get(&text));
+	add_file(plan, node, STAGE_EARLY, "limits/logins", LOGINS, str_get(&text))->phase =
+		PHASE_SYSFS;
 }
 
 static int emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
@@ -227,7 +233,6 @@ static int emit(const struct section_ctx *ctx, const struct ynode *node, struct 
 	cleanup_free char *head = header(ctx, "[Manager]\n");
 	cleanup_str struct str text = {0};
 	cleanup_strv struct strv units = {0};
-	bool written = root_exists(ctx->root, DEFAULTS);
 
 	(void)err;
 	if (node->keys.n) {
@@ -235,9 +240,8 @@ static int emit(const struct section_ctx *ctx, const struct ynode *node, struct 
 		str_add(&text, head);
 		add_directives(&text, node, true);
 	}
-	if (written)
-		remove_others(ctx, node, &units, plan);
-	if (node->keys.n || written)
+	remove_others(ctx, node, &units, plan);
+	if (node->keys.n || root_exists(ctx->root, DEFAULTS))
 		add_file(plan, node, STAGE_INITRD, "limits/services", DEFAULTS, str_get(&text));
 	for (size_t i = 0; i < units.n; i++)
 		emit_unit(ctx, node, units.v[i], plan);
@@ -273,23 +277,44 @@ static void units_are_of_others(struct ruling *r)
 				   scalar(units->items.v[i]));
 }
 
+/* The last line of the profile for fs.nr_open, however it is spelt; NULL: there is none. */
+static const struct ynode *nr_open_of(struct ruling *r)
+{
+	const struct ynode *sysctl = section(r, "sysctl"), *found = NULL;
+
+	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
+		const char *key = sysctl->keys.v[i]->text;
+
+		if (fnmatch(key, "fs.nr_open", 0) == 0 || fnmatch(key, "fs/nr_open", 0) == 0)
+			found = sysctl->items.v[i];
+	}
+	return found;
+}
+
 /* pam_limits then fails, and nobody can log in: setrlimit(2), EPERM. */
 static void files_can_be_opened(struct ruling *r)
 {
 	const struct ynode *nofile = ynode_get(section(r, "limits"), "nofile");
-	const struct ynode *most = ynode_get(section(r, "sysctl"), "fs.nr_open");
+	const struct ynode *line = nr_open_of(r), *most = line;
 	uint64_t n = 0, there = 0;
 
-	if (most && most->kind == YAML_MAP)
-		most = ynode_get(most, "value");
-	if (!ynode_number(nofile, &n) || n <= NR_OPEN)
+	if (!ynode_number(nofile, &n) || !ynode_bool(section(r, "limits"), "logins", true))
 		return;
-	if (!most)
+	if (line && line->kind == YAML_MAP) {
+		most = ynode_get(line, "value");
+		if (n > NR_OPEN && ynode_bool(line, "optional", false))
+			rule_error(
+				r, nofile, "limits.nofile",
+				"needs sysctl fs.nr_open (at %u:%u), which may fail there: logins "
+				"would fail, too; leave optional out",
+				line->at.line, line->at.col);
+	}
+	if (!most && n > NR_OPEN)
 		rule_error(r, nofile, "limits.nofile",
 			   "more than the kernel's fs.nr_open, %d: logins would fail; write "
 			   "sysctl: {fs.nr_open: %llu}, too",
 			   NR_OPEN, (unsigned long long)n);
-	else if (parse_u64(scalar(most), &there) == 0 && there < n)
+	else if (most && (parse_u64(scalar(most), &there) < 0 || there < n))
 		rule_error(r, nofile, "limits.nofile",
 			   "more than sysctl fs.nr_open (at %u:%u): logins would fail",
 			   most->at.line, most->at.col);
@@ -308,6 +333,7 @@ const struct section section_limits = {
 	.help = "Resource limits of services and logins.",
 	.class = KEY_SETS,
 	.rules = rules,
+	.lasting = LOGINS,
 	.always = true,
 	.emit = emit,
 };

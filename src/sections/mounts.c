@@ -1,10 +1,481 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * mounts: file systems that are to be mounted, and how.
+ *
+ * Each is a mount unit below /run, written in the initramfs, so that systemd knows the mount when
+ * it starts, its order at shutdown too. No target wants these units: railhead starts them, tmpfs
+ * and hugetlbfs in the early stage, disks when devices are there. What comes over the network can't
+ * be mounted in a stage that runs before the network: a service of its own goes on trying from when
+ * the network is there, for as long as the gate waits.
+ */
+#include "base/mem.h"
+#include "base/str.h"
+#include "kinds/mount.h"
 #include "profile/language.h"
-#include "profile/section.h"
+#include "profile/rules.h"
+#include "sections/sections.h"
+
+enum {
+	TIMEOUT_S = 30, /* of an entry that does not say */
+	GATE_WAIT_S = 600,
+	MARGIN_MS = 5000, /* systemd gives a mount up first, and says why */
+};
+
+/* --- keys --------------------------------------------------------------------------------- */
+
+static const struct spec mount_point = {
+	.what = "an absolute path to mount on",
+	.check = value_mount_point,
+	.pattern = ABSOLUTE_PATH,
+};
+static const struct spec fs_type = {
+	.what = "a file system type such as nfs",
+	.check = value_fs_type,
+	.pattern = "^[A-Za-z0-9_.-]{1,32}$",
+};
+static const struct spec source = {
+	.what = "a device or server:/path",
+	.check = value_line,
+	.pattern = "^" LINE_CHAR "+$",
+};
+static const struct spec further = {
+	.what = "mount options, separated by commas",
+	.check = value_mount_options,
+	.pattern = "^[!-+.-~-]+(,[!-+.-~-]+)*$",
+};
+static const struct spec timeout = {
+	.what = "a duration such as 30s",
+	.check = value_duration,
+	.min = SECOND,
+	.max = 120 * SECOND,
+};
+static const struct spec bytes = {
+	.what = "a size such as 64G",
+	.check = value_size,
+	.min = 4096,
+	.max = INT64_C(1) << 50,
+	.pattern = "^" NUMBER_OF "[KMGT]$",
+};
+static const struct spec block = {
+	.what = "a size such as 1M",
+	.check = value_size,
+	.min = 1024,
+	.max = 4 << 20,
+	.pattern = "^" NUMBER_OF "[KMG]$",
+};
+static const struct spec id = {
+	.what = "the number of a user or group",
+	.check = value_int,
+	.min = 0,
+	.max = INT32_MAX,
+};
+static const struct spec mode = {
+	.what = "a mode in octal such as 1770",
+	.check = value_mode,
+	.pattern = "^[0-7]{1,4}$",
+};
+static const struct spec port_number = {
+	.what = "a port",
+	.check = value_int,
+	.min = 1,
+	.max = 65535,
+};
+static const struct spec protocol = {
+	.what = "a transport",
+	.check = value_word,
+	.words = WORDS("rdma", "tcp"),
+};
+static const struct spec version = {
+	.what = "a version of NFS",
+	.check = value_word,
+	.words = WORDS("3", "4.0", "4.1", "4.2"),
+};
+
+#define OPTION(key, of, help, of_types) \
+	KEY(key, of, help, .item = &(const struct mount_option){.name = (key), .types = (of_types)})
+#define MEMORY (MOUNT_TMPFS | MOUNT_HUGETLBFS)
+
+static const struct mount_option option_mode = {
+	.name = "mode",
+	.types = MEMORY,
+	.tmpfs = 01777,
+	.hugetlbfs = 0755,
+	.octal = true,
+};
+
+/* A row for each key; those with an item are options, of the types that it names. */
+static const struct spec keys = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {type: nfs, what: \"server:/export\", proto: rdma}",
+	.fields = FIELDS(
+		KEY("type", &fs_type, "File system type, as in fstab(5).", .flags = FIELD_REQUIRED),
+		KEY("what", &source,
+		    "Device or server:/path to mount; not of tmpfs and hugetlbfs."),
+		KEY("options", &further,
+		    "Further mount options; those that are no key here are not verified."),
+		OPTION("pagesize", &spec_page_size, "Page size; default that of the kernel.",
+		       MOUNT_HUGETLBFS),
+		OPTION("size", &bytes, "Most memory that the files may take.", MEMORY),
+		OPTION("min_size", &bytes,
+		       "Memory that is reserved when the file system is mounted.", MOUNT_HUGETLBFS),
+		OPTION("uid", &id, "Owner of the root directory; default 0.", MEMORY),
+		OPTION("gid", &id, "Group of the root directory; default 0.", MEMORY),
+		KEY("mode", &mode,
+		    "Mode of the root directory; default 1777 of tmpfs, 755 of hugetlbfs.",
+		    .item = &option_mode),
+		OPTION("proto", &protocol, "Transport of NFS; rdma never falls back to TCP.",
+		       MOUNT_NFS),
+		OPTION("port", &port_number,
+		       "Port of the NFS server; default 20049 with proto: rdma.", MOUNT_NFS),
+		OPTION("vers", &version, "Version of NFS; default the highest that both have.",
+		       MOUNT_NFS),
+		OPTION("nconnect", A_NUMBER_OF("connections", 1, 16),
+		       "Connections to the NFS server.", MOUNT_NFS),
+		OPTION("rsize", &block, "Largest NFS read; the server may grant less, which fails.",
+		       MOUNT_NFS),
+		OPTION("wsize", &block,
+		       "Largest NFS write; the server may grant less, which fails.", MOUNT_NFS),
+		KEY("optional", &spec_bool, "Whether the mount may fail; default false.",
+		    .class = KEY_GOVERNS),
+		KEY("timeout", &timeout,
+		    "Time that one attempt may take, and that the gate waits for a mount; default "
+		    "30s.",
+		    .class = KEY_GOVERNS)),
+};
+static const struct spec mounts = {
+	.kind = SPEC_MAP_OF,
+	.any = "PATH",
+	.what = "a map of mount points",
+	.key = &mount_point,
+	.item = &keys,
+};
+
+/* --- texts -------------------------------------------------------------------------------- */
+
+static enum mount_type type_of(const struct ynode *mount)
+{
+	return mount_type_of(ynode_text(mount, "type", ""));
+}
+
+static const char *what_of(const struct ynode *mount)
+{
+	return ynode_text(mount, "what", ynode_text(mount, "type", ""));
+}
+
+static unsigned int timeout_ms(const struct ynode *mount)
+{
+	return (unsigned int)(ynode_number_of(mount, "timeout", TIMEOUT_S * SECOND) / 1000);
+}
+
+/* "proto=rdma,port=20049,hard" */
+static void add_options(struct str *text, const struct ynode *mount)
+{
+	const char *more = ynode_text(mount, "options", NULL);
+
+	for (const struct field *f = keys.fields; f->name; f++) {
+		const struct ynode *value = f->item ? ynode_get(mount, f->name) : NULL;
+		cleanup_free char *option = value ? mount_option_text(f->item, value) : NULL;
+
+		if (option)
+			str_addf(text, "%s%s", text->len ? "," : "", option);
+	}
+	if (more)
+		str_addf(text, "%s%s", text->len ? "," : "", more);
+}
+
+/* systemd expands % in these. */
+static void add_setting(struct str *text, const char *name, const char *value)
+{
+	str_addf(text, "%s=", name);
+	for (; *value; value++)
+		str_addf(text, *value == '%' ? "%%%%" : "%c", *value);
+	str_add(text, "\n");
+}
+
+/* Mounted by systemd before it reads any unit. */
+#define SHM "/dev/shm"
+#define NETWORK "network-online.target remote-fs-pre.target"
+
+/*
+ * Without default dependencies: those have local-fs.target wait for the mount, and a mount that is
+ * late, or fails, is railhead's to report and not a reason for a boot to stop.
+ */
+static char *unit_text(const struct section_ctx *ctx, const char *path, const struct ynode *mount)
+{
+	bool network = type_of(mount) == MOUNT_NFS;
+	cleanup_str struct str options = {0};
+	struct str text = {0};
+
+	str_addf(&text,
+		 "# Written by railhead for profile %s; made anew at each boot.\n"
+		 "[Unit]\n"
+		 "Description=railhead: %s\n"
+		 "DefaultDependencies=no\n"
+		 "Conflicts=umount.target\n"
+		 "Before=umount.target\n"
+		 "After=%s\n\n[Mount]\n",
+		 ctx->profile->name, path,
+		 network ? NETWORK " network.target" : "local-fs-pre.target");
+	add_setting(&text, "What", what_of(mount));
+	add_setting(&text, "Where", path);
+	add_setting(&text, "Type", ynode_text(mount, "type", ""));
+	add_options(&options, mount);
+	if (network) /* else mount.nfs goes on by itself for two minutes */
+		str_addf(&options, "%sretry=0", options.len ? "," : "");
+	if (options.len)
+		add_setting(&text, "Options", options.s);
+	str_addf(&text, "TimeoutSec=%ums\n", timeout_ms(mount));
+	return str_take(&text);
+}
+
+static char *retry_text(const struct section_ctx *ctx, const char *path, const struct ynode *mount)
+{
+	uint64_t wait = ynode_number_of(profile_section(ctx->profile, "gate"), "wait",
+					GATE_WAIT_S * (uint64_t)SECOND);
+
+	return xasprintf(
+		"# Written by railhead for profile %s; made anew at each boot.\n"
+		"[Unit]\n"
+		"Description=railhead: mount %s, for as long as the gate waits\n"
+		"Wants=network-online.target\n"
+		"After=" NETWORK " railhead-devices.service\n\n"
+		"[Service]\n"
+		"Type=oneshot\n"
+		"ExecStart=/bin/sh -c 'until systemctl --quiet start -- \"$$0\"; do sleep 2; "
+		"done' %s\n"
+		"TimeoutStartSec=%llums\n",
+		ctx->profile->name, path, path,
+		(unsigned long long)(wait / 1000 + timeout_ms(mount)));
+}
+
+/* --- changes ------------------------------------------------------------------------------ */
+
+static void add_unit(struct plan *plan, const struct ynode *key, const char *id_tail,
+		     const char *unit, const char *text)
+{
+	struct change *c = plan_add(plan, "mounts", &kind_file, STAGE_INITRD, PHASE_FILES, key->at,
+				    "mounts%s/%s", key->text, id_tail);
+
+	change_target(c, "/run/systemd/system/%s", unit);
+	change_desired(c, "%s", text);
+}
+
+static void add_mount(struct plan *plan, const struct ynode *key, const struct ynode *mount)
+{
+	enum stage stage = type_of(mount) & MEMORY ? STAGE_EARLY : STAGE_DEVICES;
+	struct change *c = plan_add(plan, "mounts", &kind_mount, stage, PHASE_MOUNT, key->at,
+				    "mounts%s", key->text);
+	const char *what = ynode_text(mount, "what", NULL);
+	cleanup_str struct str options = {0};
+
+	change_on(c, key->text, &keys);
+	c->on.node = mount;
+	change_target(c, "mount:%s", key->text);
+	add_options(&options, mount);
+	change_desired(c, "%s%s%s%s%s", ynode_text(mount, "type", ""), what ? " " : "",
+		       what ? what : "", options.len ? " " : "", str_get(&options));
+	change_lane(c, "%s", key->text);
+	c->optional = ynode_bool(mount, "optional", false);
+	c->deadline_ms = timeout_ms(mount) + MARGIN_MS;
+	c->settles = type_of(mount) == MOUNT_NFS && !c->optional;
+}
+
+static int emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
+		struct err *err)
+{
+	(void)err;
+	for (size_t i = 0; i < node->keys.n; i++) {
+		const struct ynode *key = node->keys.v[i], *mount = node->items.v[i];
+		cleanup_free char *stem = mount_unit_stem(key->text);
+		cleanup_free char *unit = xasprintf("%s.mount", stem);
+		cleanup_free char *retry = mount_retry_unit(key->text);
+		cleanup_free char *text = unit_text(ctx, key->text, mount);
+		cleanup_free char *again = retry_text(ctx, key->text, mount);
+
+		if (!streq(key->text, SHM))
+			add_unit(plan, key, "unit", unit, text);
+		if (type_of(mount) == MOUNT_NFS)
+			add_unit(plan, key, "retry", retry, again);
+		add_mount(plan, key, mount);
+	}
+	return 0;
+}
+
+/* --- rules -------------------------------------------------------------------------------- */
+
+/* Directories that the system itself lives in. */
+static const struct {
+	const char *dir;
+	bool below; /* nothing below it either */
+} system_dirs[] = {
+	{"/proc", true},   {"/sys", true},   {"/dev", true},  {"/boot", true},	{"/etc", true},
+	{"/run", false},   {"/usr", false},  {"/bin", false}, {"/sbin", false}, {"/lib", false},
+	{"/lib64", false}, {"/root", false}, {"/var", false}, {"/tmp", false},
+};
+
+/* /dev/shm, /tmp and /run are tmpfs as it is; hugetlbfs has its place below /dev. */
+static bool has_its_place(const char *path, enum mount_type type)
+{
+	if (type == MOUNT_HUGETLBFS)
+		return str_starts(path, "/dev/hugepages");
+	return type == MOUNT_TMPFS && (streq(path, "/dev/shm") || streq(path, "/tmp"));
+}
+
+static void judge_point(struct ruling *r, const struct ynode *point, const struct ynode *mount,
+			const char *key)
+{
+	static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				   "/._+,:@~-";
+
+	if (point->text[strspn(point->text, good)])
+		rule_error(r, point, key,
+			   "'%c' can't be in the path of a mount unit; letters, digits and / . _ + "
+			   ", : "
+			   "@ ~ - can",
+			   point->text[strspn(point->text, good)]);
+	for (size_t i = 0; i < array_len(system_dirs); i++) {
+		const char *dir = system_dirs[i].dir;
+		size_t len = strlen(dir);
+
+		if (strncmp(point->text, dir, len) != 0 ||
+		    has_its_place(point->text, type_of(mount)))
+			continue;
+		if (!point->text[len] || (system_dirs[i].below && point->text[len] == '/'))
+			rule_error(r, point, key,
+				   "the system itself lives in %s, and this would hide it; mount "
+				   "elsewhere, such as below /mnt",
+				   dir);
+	}
+}
+
+static bool has_option(const struct ynode *mount, const char *word)
+{
+	return commas_have(ynode_text(mount, "options", ""), word);
+}
+
+/* Whether the options have that key too, "rsize" of "rsize=65536". */
+static bool options_name(const struct ynode *mount, const char *key)
+{
+	const char *p = ynode_text(mount, "options", "");
+	size_t len = strlen(key);
+
+	for (; *p; p += strcspn(p, ","), p += *p == ',')
+		if (strncmp(p, key, len) == 0 && (p[len] == '=' || p[len] == ',' || !p[len]))
+			return true;
+	return false;
+}
+
+static void judge_options(struct ruling *r, const struct ynode *mount, const char *key)
+{
+	static const char *const names[] = {[MOUNT_TMPFS] = "tmpfs",
+					    [MOUNT_HUGETLBFS] = "hugetlbfs",
+					    [MEMORY] = "tmpfs and hugetlbfs",
+					    [MOUNT_NFS] = "nfs"};
+
+	for (const struct field *f = keys.fields; f->name; f++) {
+		const struct mount_option *o = f->item;
+		const struct ynode *value = o ? ynode_get(mount, f->name) : NULL;
+		cleanup_free char *at = xasprintf("%s.%s", key, f->name);
+
+		if (value && !(o->types & type_of(mount)))
+			rule_error(r, value, at, "a key of %s, and the type is %.40s",
+				   names[o->types], ynode_text(mount, "type", ""));
+		else if (value && options_name(mount, o->name))
+			rule_error(r, value, at, "options (line %u) has %s too; leave it out there",
+				   ynode_get(mount, "options")->at.line, o->name);
+	}
+}
+
+static void judge_rdma(struct ruling *r, const struct ynode *mount, const char *key)
+{
+	const struct ynode *port = ynode_get(mount, "port"), *options = ynode_get(mount, "options");
+	bool rdma = mount_wants_rdma(mount);
+	uint64_t n = 0;
+
+	if (rdma && type_of(mount) != MOUNT_NFS && options)
+		rule_error(r, options, key, "proto=rdma is an option of nfs, and the type is %.40s",
+			   ynode_text(mount, "type", ""));
+	if (!rdma && ((ynode_number(port, &n) && n == 20049) || has_option(mount, "port=20049")))
+		rule_error(
+			r, port ? port : options, key,
+			"port 20049 is that of NFS over RDMA; write proto: rdma, or drop the port");
+}
+
+static void judge_source(struct ruling *r, const struct ynode *mount, const char *key)
+{
+	const struct ynode *what = ynode_get(mount, "what");
+	const char *colon = strchr(scalar(what), ':');
+	cleanup_free char *at = xasprintf("%s.what", key);
+
+	if (type_of(mount) & MEMORY && what)
+		rule_error(r, what, at, "%.40s has no source; leave what: out",
+			   ynode_text(mount, "type", ""));
+	else if (!(type_of(mount) & MEMORY) && !what)
+		rule_error(r, mount, at, "missing; what is to be mounted?");
+	else if (type_of(mount) == MOUNT_NFS && *scalar(what) &&
+		 (!colon || colon == what->text || colon[1] != '/'))
+		rule_error(r, what, at, "nfs mounts a server's directory; write server:/path");
+	else if (type_of(mount) == MOUNT_DISK && *scalar(what) == '/' &&
+		 !str_starts(what->text, "/dev/"))
+		rule_error(r, what, at, "a device is below /dev, or write UUID=... or LABEL=...");
+}
+
+/* Of whole pages, or the kernel rounds down; and there must be a pool of them. */
+static void judge_pages(struct ruling *r, const struct ynode *mount, const char *key)
+{
+	static const char *const sizes[] = {"size", "min_size"};
+	uint64_t page = ynode_number_of(mount, "pagesize", 0), size = 0, min = 0;
+	const struct ynode *pools = section(r, "hugepages");
+	bool has_pool = !pools || !page;
+
+	for (size_t i = 0; i < array_len(sizes); i++) {
+		const struct ynode *value = ynode_get(mount, sizes[i]);
+		cleanup_free char *at = xasprintf("%s.%s", key, sizes[i]);
+		uint64_t v = 0;
+
+		if (page && ynode_number(value, &v) && v % page)
+			rule_error(r, value, at, "not a multiple of the page size, %s",
+				   ynode_text(mount, "pagesize", ""));
+	}
+	if (ynode_number(ynode_get(mount, "size"), &size) &&
+	    ynode_number(ynode_get(mount, "min_size"), &min) && min > size)
+		rule_error(r, ynode_get(mount, "min_size"), key, "min_size is above size");
+	for (size_t i = 0; i < count(pools, YAML_LIST); i++)
+		has_pool |= ynode_number_of(pools->items.v[i], "size", 0) == page;
+	if (!has_pool)
+		rule_warn(r, ynode_get(mount, "pagesize"), key,
+			  "hugepages (line %u) has no pool of %s pages", pools->at.line,
+			  ynode_text(mount, "pagesize", ""));
+}
+
+static void mounts_are_sound(struct ruling *r)
+{
+	const struct ynode *all = section(r, "mounts");
+
+	for (size_t i = 0; i < count(all, YAML_MAP); i++) {
+		const struct ynode *mount = all->items.v[i];
+		cleanup_free char *key = xasprintf("mounts.%.80s", all->keys.v[i]->text);
+
+		if (mount->kind != YAML_MAP || !ynode_get(mount, "type"))
+			continue;
+		judge_point(r, all->keys.v[i], mount, key);
+		judge_source(r, mount, key);
+		judge_options(r, mount, key);
+		judge_rdma(r, mount, key);
+		judge_pages(r, mount, key);
+	}
+}
+
+static const struct rule rules[] = {
+	RULE_OF_WHOLE("mounts-are-sound", mounts_are_sound),
+	NO_MORE_RULES,
+};
 
 const struct section section_mounts = {
 	.name = "mounts",
-	.spec = &spec_mounts,
+	.spec = &mounts,
 	.help = "Mounted file systems, by mount point.",
 	.class = KEY_SETS,
+	.rules = rules,
+	.emit = emit,
 };

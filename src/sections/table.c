@@ -7,7 +7,7 @@
 
 /*
  * Every section of the profile language, in the order of emission: what a function is told of in
- * one phase it is told in this order. A section without emit() is rejected by the schema.
+ * one phase it is told in this order.
  */
 #define SECTIONS(X)    \
 	X(expect)      \
@@ -76,7 +76,7 @@ int sections_emit(const struct section_ctx *ctx, struct plan *ret, struct err *e
 
 		if (!section && (*s)->always)
 			section = &nothing;
-		if (!section || !(*s)->emit)
+		if (!section)
 			continue;
 		r = (*s)->emit(ctx, section, ret, err);
 		if (r < 0)

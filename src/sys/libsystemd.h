@@ -16,6 +16,7 @@
 	X(sd_bus_is_ready) \
 	X(sd_bus_new) \
 	X(sd_bus_open_system) \
+	X(sd_bus_path_encode) \
 	X(sd_bus_process) \
 	X(sd_bus_set_address) \
 	X(sd_bus_set_method_call_timeout) \

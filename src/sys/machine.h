@@ -102,6 +102,14 @@ int machine_reboot(const struct root *root, struct err *err);
 
 /* `systemctl start UNIT`; wait: until its job is done, at most a minute. */
 int machine_start_unit(const char *unit, bool wait, struct err *err);
+/*
+ * What the processes of a unit have written last in this boot, one line; NULL: nothing that is
+ * known. The caller frees.
+ */
+char *machine_unit_words(const char *unit);
+/* `mount -o remount,OPTIONS PATH`: a file system's other options stay. */
+int machine_remount_with(const struct root *root, const char *path, const char *options,
+			 struct err *err);
 /* `systemctl try-restart UNIT`: one that is not running stays so. At most a minute. */
 int machine_restart_unit(const char *unit, struct err *err);
 /*

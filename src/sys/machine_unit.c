@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
 #include "sys/read.h"
@@ -148,6 +149,55 @@ int machine_start_unit(const char *unit, bool wait, struct err *err)
 	return unit_job(wait ? block : no_block, "starting", unit, err);
 }
 
+/* The standard output of a tool; NULL: it failed, or said nothing. */
+static char *output_of(const char *const argv[])
+{
+	cleanup_close int out = memfd_create(argv[0], MFD_CLOEXEC);
+	char *text = NULL;
+
+	if (out < 0 || run_tool_to(argv, RELOAD_MS, out) != 0 || lseek(out, 0, SEEK_SET) < 0 ||
+	    read_fd(out, 4096, &text, NULL) != 0)
+		return NULL;
+	return text;
+}
+
+char *machine_unit_words(const char *unit)
+{
+	cleanup_free char *match = xasprintf("_SYSTEMD_UNIT=%s", unit);
+	const char *const argv[] = {"journalctl",   "--quiet",	 "--boot", "--no-pager",
+				    "--output=cat", "--lines=4", match,	   NULL};
+	cleanup_free char *text = output_of(argv);
+	char *rest = text, *line, *last = NULL;
+
+	while (rest && (line = strsep(&rest, "\n"))) {
+		line += strspn(line, " ");
+		if (*line && !str_starts(line, "dmesg(1) may have more")) /* of any mount(8) */
+			last = line;
+	}
+	return last ? xstrdup(last) : NULL;
+}
+
+int machine_remount_with(const struct root *root, const char *path, const char *options,
+			 struct err *err)
+{
+	cleanup_free char *remount = xasprintf("remount,%s", options);
+	const char *const argv[] = {"mount", "-o", remount, "--", path, NULL};
+	int r;
+
+	if (!root->live)
+		return err_set(err, -EOPNOTSUPP, "%s: mounts are those of the running machine",
+			       path);
+	r = run_tool(argv, START_MS);
+	if (r < 0)
+		return err_errno(err, r, "%s: mount", path);
+	if (r > 0)
+		return err_set(err, -EIO,
+			       "%s: mount -o %s ended with %d; see its output in the "
+			       "journal",
+			       path, remount, r);
+	return 0;
+}
+
 int machine_restart_unit(const char *unit, struct err *err)
 {
 	const char *const argv[] = {"systemctl", "try-restart", "--", unit, NULL};
@@ -175,12 +225,9 @@ bool machine_reboots(void)
 	static const char *const argv[] = {"systemctl", "list-jobs",	 "--no-legend",
 					   "--plain",	"reboot.target", "kexec.target",
 					   NULL};
-	cleanup_close int out = memfd_create("list-jobs", MFD_CLOEXEC);
-	cleanup_free char *text = NULL;
+	cleanup_free char *text = output_of(argv);
 
-	if (out < 0 || run_tool_to(argv, RELOAD_MS, out) != 0 || lseek(out, 0, SEEK_SET) < 0)
-		return false;
-	return read_fd(out, 4096, &text, NULL) == 0 && strstr(text, " start ");
+	return text && strstr(text, " start ");
 }
 
 /* A timer that was transient and is over is not loaded, which `systemctl stop` takes for an error.

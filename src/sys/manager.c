@@ -138,6 +138,20 @@ int manager_number(const char *property, uint64_t *ret, struct err *err)
 	return 0;
 }
 
+char *manager_unit_state(const char *unit)
+{
+	const struct libsystemd *sd = libsystemd_get(NULL);
+	sd_bus *bus __attribute__((__cleanup__(bus_free))) = open_manager(sd);
+	cleanup_free char *path = NULL;
+	char *state = NULL;
+
+	if (!bus || sd->sd_bus_path_encode(MANAGER_PATH "/unit", unit, &path) < 0 ||
+	    sd->sd_bus_get_property_string(bus, MANAGER, path, MANAGER ".Unit", "ActiveState", NULL,
+					   &state) < 0)
+		return NULL;
+	return state;
+}
+
 bool manager_has_booted(void)
 {
 	const struct libsystemd *sd = libsystemd_get(NULL);

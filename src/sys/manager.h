@@ -33,6 +33,12 @@ char *manager_user_space(void);
 int manager_number(const char *property, uint64_t *ret, struct err *err);
 
 /*
+ * ActiveState of a unit, which is loaded for that: "activating", "failed" (systemd(1)). NULL where
+ * the service manager does not answer. Caller frees.
+ */
+char *manager_unit_state(const char *unit);
+
+/*
  * Whether this user space has come past sysinit.target. False, too, where the service manager does
  * not answer. A unit that the target wants and that has failed is started again by whatever pulls
  * the target in, a login for instance: for such a start this is true.

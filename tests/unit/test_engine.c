@@ -232,6 +232,90 @@ static void test_converged(void **state)
 	run_close(&run);
 }
 
+/* --- a kind of our own ----------------------------------------------------------------------- */
+
+static struct {
+	unsigned int sets, afters;
+	int after_result;
+	bool waits;
+} own;
+
+static int own_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	(void)ctx;
+	(void)err;
+	c->state = own.waits && own.sets ? CHANGE_WAITS
+		   : own.sets >= 2	 ? CHANGE_SAME
+					 : CHANGE_DIFFERS;
+	change_observe(c, "%u", own.sets);
+	if (streq(c->target, "done") && own.sets)
+		c->state = CHANGE_SAME;
+	return 0;
+}
+
+static int own_set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	(void)ctx;
+	(void)c;
+	(void)err;
+	own.sets++;
+	return 0;
+}
+
+static int own_after(const struct kind_ctx *ctx, struct err *err)
+{
+	(void)ctx;
+	own.afters++;
+	return own.after_result < 0 ? err_set(err, own.after_result, "nobody listens") : 0;
+}
+
+static const struct kind own_kind = {
+	.name = "own", .look = own_look, .set = own_set, .after = own_after};
+
+/* Once for the changes of a phase; the last of them fails where that does. */
+static void test_after(void **state)
+{
+	struct tmp *t = *state;
+	cleanup_str struct str told = {0};
+	struct run run = make_run(t);
+
+	memset(&own, 0, sizeof(own));
+	add(&run, &own_kind, STAGE_EARLY, PHASE_FILES, "a", "done", "");
+	add(&run, &own_kind, STAGE_EARLY, PHASE_FILES, "b", "", "");
+	apply_until(&run, STAGE_EARLY, clock_usec() + 60 * SECOND, &told);
+	assert_string_equal(told.s, "a=set b=set");
+	assert_int_equal(own.afters, 1);
+	apply_until(&run, STAGE_EARLY, clock_usec() + 60 * SECOND, NULL);
+	assert_int_equal(own.afters, 1); /* nothing was set */
+	run_close(&run);
+
+	memset(&own, 0, sizeof(own));
+	own.after_result = -EIO;
+	run = make_run(t);
+	add(&run, &own_kind, STAGE_EARLY, PHASE_FILES, "a", "done", "");
+	add(&run, &own_kind, STAGE_EARLY, PHASE_FILES, "b", "", "");
+	apply_until(&run, STAGE_EARLY, clock_usec() + 60 * SECOND, NULL);
+	assert_int_equal(plan_find(&run.plan, "b")->state, CHANGE_FAILED);
+	assert_text(plan_find(&run.plan, "b")->reason, "nobody listens");
+	run_close(&run);
+}
+
+/* What a set has begun and others complete later is no failure: it waits. */
+static void test_set_waits(void **state)
+{
+	struct tmp *t = *state;
+	struct run run = make_run(t);
+	struct stage_result result;
+
+	memset(&own, 0, sizeof(own));
+	own.waits = true;
+	add(&run, &own_kind, STAGE_EARLY, PHASE_MOUNT, "m", "", "");
+	result = apply_until(&run, STAGE_EARLY, clock_usec() + 60 * SECOND, NULL);
+	assert_int_equal(plan_find(&run.plan, "m")->state, CHANGE_WAITS);
+	assert_int_equal(result.count[CHANGE_FAILED], 0);
+	run_close(&run);
+}
+
 static void test_set_once(void **state)
 {
 	struct tmp *t = *state;
@@ -1111,6 +1195,8 @@ int main(void)
 		TEST(test_absent),
 		TEST(test_late),
 		TEST(test_deadline_over),
+		TEST(test_after),
+		TEST(test_set_waits),
 		TEST(test_chain),
 		TEST(test_needs),
 		TEST(test_look),

@@ -38,6 +38,8 @@ static bool lacks_unit(const struct spec *s)
 					    "a DSCP",
 					    "a ToS byte",
 					    "a real-time priority",
+					    "a port",
+					    "the number of a user or group",
 					    NULL};
 
 	return (s->check == value_int || s->check == value_count) && !s->unit &&

@@ -16,6 +16,7 @@ from cases import pcie       # noqa: F401
 from cases import qos        # noqa: F401
 from cases import rdma       # noqa: F401
 from cases import gpu        # noqa: F401
+from cases import mounts     # noqa: F401
 from cases import device_return  # noqa: F401
 from cases import waiting    # noqa: F401
 from cases import link       # noqa: F401

@@ -1,9 +1,10 @@
 """Checks of a site's own in a boot whose gate blocks: 20 programs of which one hangs, and the
-looks that need running units and real devices. The boot is the one of reboots.blocked()."""
+looks that need running units and real devices; and the limits of services and logins. The boot is
+the one of reboots.blocked()."""
 
 import json
 
-from harness import case, equal, expect, status_json
+from harness import case, contains, equal, expect, status_json
 
 DROP_IN = "/etc/railhead/profiles/vm-bench.d/gate-checks.yaml"
 HANGS_S = 2
@@ -29,7 +30,8 @@ def add_checks(vm):
                          "units": ["systemd-journald.service", "gated.service"]}
     checks["rdma"] = {"run": "rdma_link", "on": "rails", "timeout": "1s", "on_fail": "warn"}
     checks["errors"] = {"run": "pcie_errors", "on": "rails"}
-    text = json.dumps({"schema": 1, "gate": {"checks": checks}}, indent=1)
+    limits = {"memlock": "unlimited", "nofile": 262144, "nproc": "unlimited", "rtprio": 20}
+    text = json.dumps({"schema": 1, "limits": limits, "gate": {"checks": checks}}, indent=1)
     vm.sh(f"mkdir -p {DROP_IN.rsplit('/', 1)[0]}; cat >{DROP_IN} <<'EOT'\n{text}\nEOT")
 
 
@@ -72,3 +74,48 @@ def looks(vm):
     for name, one in changes.items():
         if name.startswith("gate/errors/"):
             expect(one["state"] in ("same", "unsupported"), one)
+
+
+# --- limits ------------------------------------------------------------------
+
+def _limits(vm, pid):
+    """Soft and hard limit of a process, by the names of /proc/PID/limits."""
+    found = {}
+    for line in vm.read(f"/proc/{pid}/limits").splitlines()[1:]:
+        name, soft, hard = line[:26].strip(), *line[26:].split()[:2]
+        found[name] = (soft, hard)
+    return found
+
+
+@case("blocked", "limits: services, a runtime and its container have them from their start, with no reload")
+def limits_of_services(vm):
+    unlimited = ("unlimited", "unlimited")
+    of_default = _limits(vm, "self")  # of test-shell.service, whose file has none
+    equal("locked memory of a service", of_default["Max locked memory"], unlimited)
+    equal("open files of a service", of_default["Max open files"], ("1024", "262144"))
+    equal("real-time priority of a service", of_default["Max realtime priority"], ("20", "20"))
+    # Its own file says LimitNOFILE=infinity.
+    for whose, pid in (("the runtime", vm.sh("systemctl show -P MainPID containerd").strip()),
+                       ("its container", vm.read("/run/container.pid"))):
+        limits = _limits(vm, pid)
+        equal(f"locked memory of {whose}", limits["Max locked memory"], unlimited)
+        equal(f"open files of {whose}", limits["Max open files"], ("262144", "262144"))
+        equal(f"processes of {whose}", limits["Max processes"], unlimited)
+        equal(f"real-time priority of {whose}", limits["Max realtime priority"], ("20", "20"))
+    contains("group of the container",
+             vm.read(f"/proc/{vm.read('/run/container.pid')}/cgroup"), "containerd.service/pods/")
+    said = vm.sh("journalctl -b -o cat _PID=1")
+    expect("Reloading" not in said, "systemd was reloaded in this boot")
+    changes = _changes(vm)
+    for key, value in (("memlock", "unlimited"), ("nofile", "262144")):
+        for whose in ("services", "containerd.service"):
+            one = changes[f"limits/{whose}/{key}"]
+            equal(f"{one}", (one["state"], one["observed"]), ("same", value))
+
+
+@case("blocked", "limits: logins have them, root's and others'")
+def limits_of_logins(vm):
+    for user in ("root", "nobody"):
+        said = vm.sh(f"prlimit --memlock=65536 --nofile=1000:2000 su -s /bin/sh {user} -c"
+                     " 'ulimit -l; ulimit -Sn; ulimit -Hn; ulimit -r'").split()
+        equal(f"limits of {user}", said, ["unlimited", "262144", "262144", "20"])

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kinds/mount.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "sys/clock.h"
+#include "sys/libmount.h"
+#include "sys/machine.h"
+#include "sys/manager.h"
+#include "sys/read.h"
+#include "sys/uevent.h"
+
+enum { WORDS_US = 1000000 }; /* the journal is asked once in so long */
+
+/* --- names -------------------------------------------------------------------------------- */
+
+enum mount_type mount_type_of(const char *fs_type)
+{
+	if (streq(fs_type, "tmpfs"))
+		return MOUNT_TMPFS;
+	if (streq(fs_type, "hugetlbfs"))
+		return MOUNT_HUGETLBFS;
+	return streq(fs_type, "nfs") || streq(fs_type, "nfs4") ? MOUNT_NFS : MOUNT_DISK;
+}
+
+char *mount_unit_stem(const char *path)
+{
+	struct str out = {0};
+
+	for (const char *p = path + 1; *p; p++) {
+		if (*p == '/')
+			str_add(&out, "-");
+		else if (isalnum((unsigned char)*p) || *p == '_' || *p == ':' ||
+			 (*p == '.' && p > path + 1))
+			str_addn(&out, p, 1);
+		else
+			str_addf(&out, "\\x%02x", (unsigned char)*p);
+	}
+	return str_take(&out);
+}
+
+char *mount_retry_unit(const char *path)
+{
+	cleanup_free char *stem = mount_unit_stem(path);
+
+	return xasprintf("railhead-mount-%s.service", stem);
+}
+
+char *mount_option_text(const struct mount_option *o, const struct ynode *value)
+{
+	/* NFS takes no units: fs/nfs/fs_context.c */
+	if (o->types & MOUNT_NFS && value->value.type == VALUE_NUMBER)
+		return xasprintf("%s=%lld", o->name, (long long)value->value.number);
+	return xasprintf("%s=%s", o->name, value->text);
+}
+
+/* --- the table ---------------------------------------------------------------------------- */
+
+struct table {
+	const struct libmount *lib;
+	struct libmnt_table *table;
+	struct libmnt_cache *cache; /* of tags and links that sources are named by */
+};
+
+static void table_free(struct table *t)
+{
+	if (t->cache)
+		t->lib->mnt_unref_cache(t->cache);
+	if (t->table)
+		t->lib->mnt_unref_table(t->table);
+}
+
+static int table_read(const struct root *root, struct table *ret, struct err *err)
+{
+	int fd = root_open_path(root, "proc/self/mountinfo", O_RDONLY);
+	cleanup_fclose FILE *f = fd < 0 ? NULL : fdopen(fd, "re");
+
+	*ret = (struct table){0};
+	if (!f)
+		return err_errno(err, fd < 0 ? fd : -errno, "/proc/self/mountinfo");
+	ret->lib = libmount_get(err);
+	if (!ret->lib)
+		return -ELIBACC;
+	ret->table = ret->lib->mnt_new_table();
+	ret->cache = ret->lib->mnt_new_cache();
+	if (ret->lib->mnt_table_parse_stream(ret->table, f, "/proc/self/mountinfo") != 0)
+		return err_set(err, -EINVAL, "/proc/self/mountinfo can't be parsed");
+	return 0;
+}
+
+/* "67108864k", "64M", "1073741824", "1777" where it is octal */
+static bool parse_shown(const struct mount_option *o, const char *text, size_t len, int64_t *ret)
+{
+	char *end;
+	unsigned long long v = strtoull(text, &end, o->octal ? 8 : 10);
+	static const char units[] = "kMGT";
+	const char *unit = end < text + len ? strchr(units, *end == 'K' ? 'k' : *end) : NULL;
+
+	if (end == text)
+		return false;
+	if (unit && *unit) {
+		v <<= 10 * (unsigned int)(unit - units + 1);
+		end++;
+	}
+	*ret = (int64_t)v;
+	return end == text + len;
+}
+
+/* What an option is to be: by the key, or by the text of `options`. */
+struct wanted {
+	bool number;
+	int64_t value;
+	const char *text;
+	size_t len;
+};
+
+/* "hard,port=20049": the value of port; NULL: it is not in there. */
+static const char *value_in(const char *options, const char *name, size_t *len)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = options; *p; p += strcspn(p, ","), p += *p == ',')
+		if (strncmp(p, name, n) == 0 && p[n] == '=') {
+			*len = strcspn(p + n + 1, ",");
+			return p + n + 1;
+		}
+	return NULL;
+}
+
+static bool has_flag(const char *options, const char *flag)
+{
+	size_t n = strlen(flag);
+
+	for (const char *p = options; *p; p += strcspn(p, ","), p += *p == ',')
+		if (strncmp(p, flag, n) == 0 && (p[n] == ',' || !p[n]))
+			return true;
+	return false;
+}
+
+static bool find_wanted(const struct ynode *mount, const struct field *f, struct wanted *ret)
+{
+	const struct mount_option *o = f->item;
+	const struct ynode *value = ynode_get(mount, f->name);
+	const char *options = ynode_text(mount, "options", "");
+
+	*ret = (struct wanted){0};
+	if (value) {
+		ret->number = value->value.type == VALUE_NUMBER;
+		ret->value = value->value.number;
+		ret->text = value->text;
+		ret->len = strlen(value->text);
+		return true;
+	}
+	if (!(o->types & mount_type_of(ynode_text(mount, "type", ""))))
+		return false;
+	ret->text = value_in(options, o->name, &ret->len);
+	if (!ret->text && streq(o->name, "proto") && has_flag(options, "rdma")) {
+		ret->text = "rdma";
+		ret->len = strlen(ret->text);
+	}
+	ret->number = ret->text && parse_shown(o, ret->text, ret->len, &ret->value);
+	return ret->text != NULL;
+}
+
+bool mount_wants_rdma(const struct ynode *mount)
+{
+	const char *options = ynode_text(mount, "options", "");
+
+	return streq(ynode_text(mount, "proto", ""), "rdma") || has_flag(options, "rdma") ||
+	       has_flag(options, "proto=rdma");
+}
+
+/* What is shown where the option is not as wanted. */
+static void compare_option(const struct table *t, const struct mount_option *o, const char *shown,
+			   const struct wanted *w, enum mount_type type, struct str *found)
+{
+	int64_t have = type == MOUNT_TMPFS ? o->tmpfs : o->hugetlbfs;
+	char *text = NULL;
+	size_t len = 0;
+	bool given = t->lib->mnt_optstr_get_option(shown, o->name, &text, &len) == 0;
+
+	if (w->number && (!given || parse_shown(o, text, len, &have)) && have == w->value)
+		return;
+	if (!w->number && given && len == w->len && strncmp(text, w->text, len) == 0)
+		return;
+	if (given)
+		str_addf(found, " %s=%.*s", o->name, (int)len, text);
+	else
+		str_addf(found, " no %s", o->name);
+}
+
+static bool type_is(const char *shown, const char *wanted)
+{
+	return streq(shown, wanted) ||
+	       (mount_type_of(wanted) == MOUNT_NFS && mount_type_of(shown) == MOUNT_NFS);
+}
+
+/* Of NFS by its text, but for a slash at the end; of a disk also by its links, LABEL= and UUID=. */
+static bool source_is(const struct table *t, struct libmnt_fs *fs, const char *wanted,
+		      enum mount_type type)
+{
+	const char *shown = t->lib->mnt_fs_get_source(fs);
+	size_t len = strlen(wanted);
+
+	if (type != MOUNT_NFS)
+		return t->lib->mnt_fs_match_source(fs, wanted, t->cache);
+	while (len > 1 && wanted[len - 1] == '/' && wanted[len - 2] != ':')
+		len--;
+	return shown && strncmp(shown, wanted, len) == 0 &&
+	       (!shown[len] || (shown[len] == '/' && !shown[len + 1]));
+}
+
+/* What differs, " TYPE SOURCE OPTION..."; empty: nothing. */
+static void compare(const struct table *t, struct libmnt_fs *fs, const struct change *c,
+		    struct str *found)
+{
+	const struct spec *keys = c->on.item;
+	const char *type = ynode_text(c->on.node, "type", "");
+	const char *what = ynode_text(c->on.node, "what", NULL);
+	const char *shown = t->lib->mnt_fs_get_options(fs);
+
+	if (!type_is(t->lib->mnt_fs_get_fstype(fs), type))
+		str_addf(found, " %s", t->lib->mnt_fs_get_fstype(fs));
+	if (what && !source_is(t, fs, what, mount_type_of(type)))
+		str_addf(found, " %s", t->lib->mnt_fs_get_source(fs));
+	for (const struct field *f = keys->fields; f->name; f++) {
+		struct wanted w;
+
+		if (f->item && find_wanted(c->on.node, f, &w))
+			compare_option(t, f->item, shown ? shown : "", &w, mount_type_of(type),
+				       found);
+	}
+}
+
+/* --- looking ------------------------------------------------------------------------------ */
+
+static bool is_network(const struct change *c)
+{
+	return mount_type_of(ynode_text(c->on.node, "type", "")) == MOUNT_NFS;
+}
+
+static bool has_rdma_device(const struct root *root)
+{
+	cleanup_strv struct strv devices = {0};
+
+	return read_glob(root, "/sys/class/infiniband/*", &devices, NULL) == 0 && devices.n;
+}
+
+/* Why it is not mounted: what the unit's own mount(8) said last, and what is missing for it. */
+static void say_why(const struct kind_ctx *ctx, struct change *c)
+{
+	static uint64_t asked;
+	cleanup_free char *stem = mount_unit_stem(c->on.name), *words = NULL;
+	cleanup_free char *unit = xasprintf("%s.mount", stem);
+
+	if (c->reason && clock_usec() - asked < WORDS_US)
+		return;
+	asked = clock_usec();
+	words = ctx->root->live ? machine_unit_words(unit) : NULL;
+	if (mount_wants_rdma(c->on.node) && !has_rdma_device(ctx->root))
+		change_reason(c,
+			      "there is no RDMA device, and proto: rdma never falls back to TCP; "
+			      "see modules.load, and `rdma link`%s%s",
+			      words ? ": " : "", words ? words : "");
+	else if (words && is_network(c))
+		change_reason(c, "%s; is the server up, and does it listen for %s on port %s?",
+			      words, ynode_text(c->on.node, "proto", "NFS"),
+			      ynode_text(c->on.node, "port",
+					 mount_wants_rdma(c->on.node) ? "20049" : "2049"));
+	else if (words)
+		change_reason(c, "%s", words);
+	else
+		change_reason(c, "see `systemctl status %s`", unit);
+}
+
+static void say_absent(const struct kind_ctx *ctx, struct change *c)
+{
+	cleanup_free char *unit = mount_retry_unit(c->on.name), *state = NULL;
+
+	change_observe(c, "not mounted");
+	c->state = CHANGE_DIFFERS;
+	if (!ctx->root->live)
+		return;
+	say_why(ctx, c);
+	if (!is_network(c) || ctx->running == STAGE_GATE)
+		return;
+	state = manager_unit_state(unit);
+	if (state && (streq(state, "activating") || streq(state, "active")))
+		c->state = CHANGE_WAITS; /* for the network, or for the server */
+}
+
+static int look_at(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	__attribute__((__cleanup__(table_free))) struct table t;
+	cleanup_str struct str found = {0};
+	struct libmnt_fs *fs;
+	int r = table_read(ctx->root, &t, err);
+
+	if (r < 0)
+		return r;
+	/* the last one covers those before it */
+	fs = t.lib->mnt_table_find_target(t.table, c->on.name, MNT_ITER_BACKWARD);
+	if (!fs) {
+		say_absent(ctx, c);
+		return 0;
+	}
+	compare(&t, fs, c, &found);
+	change_observe(c, "%s", found.len ? found.s + 1 : c->desired);
+	/* nfs4_set_client(): of NFSv4 over RDMA only newer kernels heed it */
+	if (found.len && strstr(found.s, " no nconnect") && mount_wants_rdma(c->on.node))
+		change_reason(c, "this kernel ignores nconnect with proto: rdma (Linux 6.1 does); "
+				 "leave it out");
+	c->state = found.len ? CHANGE_DIFFERS : CHANGE_SAME;
+	return 0;
+}
+
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	struct err why = {0};
+	int r = look_at(ctx, c, &why);
+
+	if (r == -ENOENT && !ctx->root->live) {
+		change_reason(c, "the tree does not say what is mounted");
+		c->state = CHANGE_UNSUPPORTED;
+		return 0;
+	}
+	if (r < 0) {
+		*err = why;
+		return r;
+	}
+	if (c->optional && c->state == CHANGE_DIFFERS && ctx->running == STAGE_GATE)
+		c->state = CHANGE_UNSUPPORTED;
+	return 0;
+}
+
+/* --- setting ------------------------------------------------------------------------------ */
+
+/* Options of what is mounted already: tmpfs alone takes others while it is in use. */
+static int change_options(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	const struct spec *keys = c->on.item;
+	cleanup_str struct str options = {0};
+
+	if (!streq(ynode_text(c->on.node, "type", ""), "tmpfs"))
+		return err_set(err, -EBUSY,
+			       "%s is mounted otherwise: %s; unmount it, or reboot, and railhead "
+			       "mounts it anew",
+			       c->on.name, c->observed ? c->observed : "?");
+	for (const struct field *f = keys->fields; f->name; f++) {
+		const struct ynode *value = f->item ? ynode_get(c->on.node, f->name) : NULL;
+		cleanup_free char *text = value ? mount_option_text(f->item, value) : NULL;
+
+		if (text)
+			str_addf(&options, "%s%s", options.len ? "," : "", text);
+	}
+	return machine_remount_with(ctx->root, c->on.name, str_get(&options), err);
+}
+
+/* Where udev shows a source that is a disk; NULL: it is none. The caller frees. */
+static char *device_of(const struct change *c)
+{
+	const char *what = ynode_text(c->on.node, "what", "");
+
+	if (str_starts(what, "UUID="))
+		return xasprintf("/dev/disk/by-uuid/%s", what + strlen("UUID="));
+	if (str_starts(what, "LABEL="))
+		return xasprintf("/dev/disk/by-label/%s", what + strlen("LABEL="));
+	return str_starts(what, "/dev/") ? xstrdup(what) : NULL;
+}
+
+static bool is_there(void *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+/* systemd would wait for three times as long, and say less. */
+static int wait_for_device(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	cleanup_free char *device = device_of(c);
+
+	if (!device || is_there(device))
+		return 0;
+	uevent_wait(is_there, device, ctx->deadline);
+	if (is_there(device))
+		return 0;
+	return err_set(err, -ENODEV, "%s is not there: is the disk, or its driver, missing?",
+		       device);
+}
+
+static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	cleanup_free char *stem = mount_unit_stem(c->on.name), *words = NULL;
+	cleanup_free char *unit = xasprintf("%s.mount", stem);
+	cleanup_free char *retry = mount_retry_unit(c->on.name);
+	int r;
+
+	if (!streq(c->observed ? c->observed : "", "not mounted"))
+		return change_options(ctx, c, err);
+	if (!ctx->root->live)
+		return err_set(err, -EOPNOTSUPP, "%s: mounts are those of the running machine",
+			       c->on.name);
+	/* Its network comes after this stage. */
+	if (is_network(c))
+		return machine_start_unit(retry, false, err);
+	r = wait_for_device(ctx, c, err);
+	if (r < 0)
+		return r;
+	r = machine_start_unit(unit, true, err);
+	words = r < 0 ? machine_unit_words(unit) : NULL;
+	return words ? err_set(err, r, "%s", words) : r;
+}
+
+const struct kind kind_mount = {.name = "mount", .blocks = true, .look = look, .set = set};
