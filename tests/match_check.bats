@@ -74,14 +74,6 @@ Y
   [[ $output == *"a.yaml:6:3: kernel_args: the kernel arguments are 1"*" characters long"* ]]
 }
 
-@test "check: a section that is not implemented is refused by name" {
-  for section in limits mounts; do
-    { good a Supermicro; echo "$section: {}"; } | write a.yaml
-    run -3 "$railhead" check "$BATS_TEST_TMPDIR/a.yaml"
-    [[ $output == *"$section: "*"not implemented"* ]]
-  done
-}
-
 @test "check: the shipped profiles are valid" {
   run -0 "$railhead" check "$BATS_TEST_DIRNAME"/../profiles/*.yaml
 }

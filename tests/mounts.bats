@@ -53,7 +53,7 @@ Where=/mnt/ai-data
 Type=nfs
 Options=proto=rdma,port=20049,nconnect=16,rsize=1048576,hard,retry=0
 TimeoutSec=20000ms" ]]
-  [[ $(unit 'railhead-mount-mnt-ai\x2ddata.service') == *"TimeoutStartSec=620000ms" ]]
+  [[ $(unit 'railhead-mount-mnt-ai\x2ddata.service') == *"Type=exec"*"RuntimeMaxSec=680000ms" ]]
   [[ $(unit mnt-scratch.mount) == *"After=local-fs-pre.target"*"Options=noatime"* ]]
   [ ! -e "$root/run/systemd/system/railhead-mount-mnt-scratch.service" ]
   run -0 "$railhead" apply --stage initrd --root "$root"
@@ -74,10 +74,12 @@ Y
 
 @test "mounts: what is mounted holds, in the kernel's own words" {
   sku <<'Y'
-/dev/shm: {type: tmpfs, size: 64M, mode: 1777}
+/dev/shm: {type: tmpfs, size: 64M}
 /dev/hugepages1G: {type: hugetlbfs, pagesize: 1G, size: 4G, min_size: 2G, uid: 0, gid: 1000, mode: 1770}
 /mnt/data: {type: nfs, what: "server:/export/", proto: rdma, port: 20049, vers: 4.2, nconnect: 4, rsize: 1M}
 /mnt/old: {type: nfs4, what: "server:/old", options: "rdma,hard,rsize=65536"}
+/mnt/six: {type: nfs, what: "[fe80::1]:/six", options: "vers=4,proto=rdma"}
+/mnt/half: {type: tmpfs, options: "size=50%,uid=nobody"}
 Y
   mountinfo <<'M'
 25 1 253:2 / / rw,relatime - ext4 /dev/vda2 rw
@@ -85,8 +87,10 @@ Y
 27 25 0:24 / /dev/hugepages1G rw,relatime - hugetlbfs hugetlbfs rw,gid=1000,mode=1770,pagesize=1024M,size=4294967296,min_size=2147483648
 28 25 0:50 / /mnt/data rw,relatime - nfs4 server:/export rw,vers=4.2,rsize=1048576,wsize=1048576,namlen=255,hard,proto=rdma,nconnect=4,port=20049,timeo=600
 29 25 0:51 / /mnt/old rw,relatime - nfs4 server:/old rw,vers=4.2,rsize=65536,wsize=65536,hard,proto=rdma,port=20049
+30 25 0:52 / /mnt/six rw,relatime - nfs4 [fe80::1]:/six rw,vers=4.1,proto=rdma6,port=20049
+31 25 0:53 / /mnt/half rw,relatime - tmpfs tmpfs rw,size=8192k,uid=65534
 M
-  for path in /dev/shm /dev/hugepages1G /mnt/data /mnt/old; do
+  for path in /dev/shm /dev/hugepages1G /mnt/data /mnt/old /mnt/six /mnt/half; do
     [[ $(seen "$path") == "same "* ]] || { seen "$path"; false; }
   done
 }
@@ -95,7 +99,7 @@ M
   sku <<'Y'
 /dev/shm: {type: tmpfs, size: 64G}
 /mnt/a: {type: nfs, what: "server:/export", proto: rdma, port: 20049, rsize: 1M}
-/mnt/b: {type: xfs, what: "server:/export"}
+/mnt/b: {type: xfs, what: /dev/sda2}
 /mnt/c: {type: tmpfs}
 /mnt/d: {type: tmpfs, optional: true}
 /mnt/e: {type: hugetlbfs, pagesize: 2M, mode: 700}
@@ -110,7 +114,7 @@ Y
 M
   [ "$(seen /dev/shm)" = "differs no size" ]
   [ "$(seen /mnt/a)" = "differs server:/other proto=tcp no port rsize=262144" ]
-  [ "$(seen /mnt/b)" = "differs nfs4" ]
+  [ "$(seen /mnt/b)" = "differs nfs4 server:/export" ]
   [ "$(seen /mnt/c)" = "differs not mounted" ]
   [ "$(seen /mnt/d)" = "unsupported not mounted" ]
   [ "$(seen /mnt/e)" = "differs pagesize=1024M no mode" ]

@@ -106,7 +106,8 @@ bool mounts_has(const char *mountinfo, const char *dir)
 
 char *mounts_cause(const struct mount *m, const char *want)
 {
-	if (!m->transport[0] || !*want || streq(want, m->transport))
+	/* rdma6 is the same over IPv6 */
+	if (!m->transport[0] || !*want || str_starts(m->transport, want))
 		return NULL;
 	return xasprintf("%s is reached over %s, not %s: the server has no %s, or the module that "
 			 "brings it (rpcrdma) was not there when it was mounted",

@@ -213,7 +213,8 @@ static void read_back(struct phase_run *p, struct change *c, bool held)
 	} else if (c->state == CHANGE_SAME || (c->state == CHANGE_WAITS && c->reboot)) {
 		c->state = CHANGE_SET;
 	} else if (c->state != CHANGE_FAILED &&
-		   c->state != CHANGE_WAITS) { /* a look that fails it has said why */
+		   !(c->state == CHANGE_WAITS &&
+		     c->kind->begins)) { /* a look that fails it has said why */
 		fail_reading(c, "was set, but reads back", "");
 		if (held)
 			c->state = CHANGE_FAILED;

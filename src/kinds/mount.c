@@ -52,12 +52,25 @@ char *mount_retry_unit(const char *path)
 	return xasprintf("railhead-mount-%s.service", stem);
 }
 
-char *mount_option_text(const struct mount_option *o, const struct ynode *value)
+/* NFS takes no units: fs/nfs/fs_context.c */
+static void add_option(const struct mount_option *o, const struct ynode *value, struct str *text)
 {
-	/* NFS takes no units: fs/nfs/fs_context.c */
+	str_addf(text, "%s%s=", text->len ? "," : "", o->name);
 	if (o->types & MOUNT_NFS && value->value.type == VALUE_NUMBER)
-		return xasprintf("%s=%lld", o->name, (long long)value->value.number);
-	return xasprintf("%s=%s", o->name, value->text);
+		str_addf(text, "%lld", (long long)value->value.number);
+	else
+		str_add(text, value->text);
+}
+
+void mount_add_options(const struct spec *keys, const struct ynode *mount, struct str *text)
+{
+	const char *more = ynode_text(mount, "options", NULL);
+
+	for (const struct field *f = keys->fields; f->name; f++)
+		if (f->item && ynode_get(mount, f->name))
+			add_option(f->item, ynode_get(mount, f->name), text);
+	if (more)
+		str_addf(text, "%s%s", text->len ? "," : "", more);
 }
 
 /* --- the table ---------------------------------------------------------------------------- */
@@ -99,8 +112,8 @@ static bool parse_shown(const struct mount_option *o, const char *text, size_t l
 {
 	char *end;
 	unsigned long long v = strtoull(text, &end, o->octal ? 8 : 10);
-	static const char units[] = "kMGT";
-	const char *unit = end < text + len ? strchr(units, *end == 'K' ? 'k' : *end) : NULL;
+	static const char units[] = "KMGT";
+	const char *unit = end < text + len ? strchr(units, toupper((unsigned char)*end)) : NULL;
 
 	if (end == text)
 		return false;
@@ -164,30 +177,41 @@ static bool find_wanted(const struct ynode *mount, const struct field *f, struct
 		ret->text = "rdma";
 		ret->len = strlen(ret->text);
 	}
-	ret->number = ret->text && parse_shown(o, ret->text, ret->len, &ret->value);
-	return ret->text != NULL;
+	if (!ret->text)
+		return false;
+	ret->number = !o->word && parse_shown(o, ret->text, ret->len, &ret->value);
+	return o->word || ret->number; /* size=50%, uid=nobody: the kernel shows others */
 }
 
 bool mount_wants_rdma(const struct ynode *mount)
 {
 	const char *options = ynode_text(mount, "options", "");
 
-	return streq(ynode_text(mount, "proto", ""), "rdma") || has_flag(options, "rdma") ||
-	       has_flag(options, "proto=rdma");
+	return str_starts(ynode_text(mount, "proto", ""), "rdma") || has_flag(options, "rdma") ||
+	       has_flag(options, "proto=rdma") || has_flag(options, "proto=rdma6");
+}
+
+/* "4" may come true as 4.2, and "rdma" as rdma6, the same over IPv6. */
+static bool same_word(const char *shown, size_t len, const struct wanted *w)
+{
+	if (len < w->len || strncmp(shown, w->text, w->len) != 0)
+		return false;
+	return len == w->len || (shown[w->len] == '.' && w->len == 1) ||
+	       (shown[w->len] == '6' && len == w->len + 1);
 }
 
 /* What is shown where the option is not as wanted. */
 static void compare_option(const struct table *t, const struct mount_option *o, const char *shown,
 			   const struct wanted *w, enum mount_type type, struct str *found)
 {
-	int64_t have = type == MOUNT_TMPFS ? o->tmpfs : o->hugetlbfs;
+	int64_t have = type == MOUNT_TMPFS ? o->tmpfs : type == MOUNT_NFS ? o->nfs : o->hugetlbfs;
 	char *text = NULL;
 	size_t len = 0;
 	bool given = t->lib->mnt_optstr_get_option(shown, o->name, &text, &len) == 0;
 
 	if (w->number && (!given || parse_shown(o, text, len, &have)) && have == w->value)
 		return;
-	if (!w->number && given && len == w->len && strncmp(text, w->text, len) == 0)
+	if (!w->number && given && same_word(text, len, w))
 		return;
 	if (given)
 		str_addf(found, " %s=%.*s", o->name, (int)len, text);
@@ -252,47 +276,60 @@ static bool has_rdma_device(const struct root *root)
 	return read_glob(root, "/sys/class/infiniband/*", &devices, NULL) == 0 && devices.n;
 }
 
-/* Why it is not mounted: what the unit's own mount(8) said last, and what is missing for it. */
+/* At the gate: what the unit's own mount(8) said last, and what is missing for it. */
 static void say_why(const struct kind_ctx *ctx, struct change *c)
 {
 	static uint64_t asked;
-	cleanup_free char *stem = mount_unit_stem(c->on.name), *words = NULL;
-	cleanup_free char *unit = xasprintf("%s.mount", stem);
+	cleanup_free char *stem = mount_unit_stem(c->on.name),
+			  *retry = mount_retry_unit(c->on.name);
+	cleanup_free char *unit = xasprintf("%s.mount", stem), *words = NULL, *state = NULL;
+	cleanup_str struct str text = {0};
 
 	if (c->reason && clock_usec() - asked < WORDS_US)
 		return;
 	asked = clock_usec();
-	words = ctx->root->live ? machine_unit_words(unit) : NULL;
+	words = machine_unit_words(unit);
 	if (mount_wants_rdma(c->on.node) && !has_rdma_device(ctx->root))
-		change_reason(c,
-			      "there is no RDMA device, and proto: rdma never falls back to TCP; "
-			      "see modules.load, and `rdma link`%s%s",
-			      words ? ": " : "", words ? words : "");
+		str_add(&text,
+			"there is no RDMA device, and NFS over RDMA never falls back to TCP; "
+			"see modules.load, and `rdma link`");
 	else if (words && is_network(c))
-		change_reason(c, "%s; is the server up, and does it listen for %s on port %s?",
-			      words, ynode_text(c->on.node, "proto", "NFS"),
-			      ynode_text(c->on.node, "port",
-					 mount_wants_rdma(c->on.node) ? "20049" : "2049"));
-	else if (words)
-		change_reason(c, "%s", words);
+		str_addf(&text, "is the server up, and does it listen for %s on port %s?",
+			 ynode_text(c->on.node, "proto", "NFS"),
+			 ynode_text(c->on.node, "port",
+				    mount_wants_rdma(c->on.node) ? "20049" : "2049"));
 	else
-		change_reason(c, "see `systemctl status %s`", unit);
+		str_addf(&text, "see `systemctl status '%s'`", unit);
+	state = is_network(c) ? manager_unit_state(retry) : NULL;
+	if (state && streq(state, "failed"))
+		str_add(&text, "; nobody tries any more, `railhead apply` does so again");
+	change_reason(c, "%s%s%s", words ? words : "", words ? "; " : "", text.s);
 }
 
+/*
+ * What comes over the network is begun in a stage, and waits for the network. No look of a stage
+ * asks the journal: nothing was tried before the set, which says itself what it met.
+ */
 static void say_absent(const struct kind_ctx *ctx, struct change *c)
 {
-	cleanup_free char *unit = mount_retry_unit(c->on.name), *state = NULL;
+	cleanup_free char *retry = mount_retry_unit(c->on.name), *state = NULL;
 
 	change_observe(c, "not mounted");
 	c->state = CHANGE_DIFFERS;
 	if (!ctx->root->live)
 		return;
-	say_why(ctx, c);
-	if (!is_network(c) || ctx->running == STAGE_GATE)
+	if (ctx->running == STAGE_GATE) {
+		say_why(ctx, c);
 		return;
-	state = manager_unit_state(unit);
-	if (state && (streq(state, "activating") || streq(state, "active")))
-		c->state = CHANGE_WAITS; /* for the network, or for the server */
+	}
+	state = is_network(c) ? manager_unit_state(retry) : NULL;
+	if (state && (streq(state, "activating") || streq(state, "active"))) {
+		change_reason(c,
+			      "it is tried from when the network is there; see `systemctl "
+			      "status '%s'`",
+			      retry);
+		c->state = CHANGE_WAITS;
+	}
 }
 
 static int look_at(const struct kind_ctx *ctx, struct change *c, struct err *err)
@@ -317,6 +354,7 @@ static int look_at(const struct kind_ctx *ctx, struct change *c, struct err *err
 		change_reason(c, "this kernel ignores nconnect with proto: rdma (Linux 6.1 does); "
 				 "leave it out");
 	c->state = found.len ? CHANGE_DIFFERS : CHANGE_SAME;
+	c->settles &= !found.len; /* what is mounted does not change by itself */
 	return 0;
 }
 
@@ -331,7 +369,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return 0;
 	}
 	if (r < 0) {
-		*err = why;
+		if (err)
+			*err = why;
 		return r;
 	}
 	if (c->optional && c->state == CHANGE_DIFFERS && ctx->running == STAGE_GATE)
@@ -342,24 +381,31 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 /* --- setting ------------------------------------------------------------------------------ */
 
 /* Options of what is mounted already: tmpfs alone takes others while it is in use. */
-static int change_options(const struct kind_ctx *ctx, struct change *c, struct err *err)
+static int change_options(const struct kind_ctx *ctx, struct change *c, const char *type,
+			  struct err *err)
 {
-	const struct spec *keys = c->on.item;
 	cleanup_str struct str options = {0};
 
-	if (!streq(ynode_text(c->on.node, "type", ""), "tmpfs"))
+	mount_add_options(c->on.item, c->on.node, &options);
+	if (!streq(type, "tmpfs") || !streq(ynode_text(c->on.node, "type", ""), "tmpfs") ||
+	    !options.len)
 		return err_set(err, -EBUSY,
 			       "%s is mounted otherwise: %s; unmount it, or reboot, and railhead "
 			       "mounts it anew",
 			       c->on.name, c->observed ? c->observed : "?");
-	for (const struct field *f = keys->fields; f->name; f++) {
-		const struct ynode *value = f->item ? ynode_get(c->on.node, f->name) : NULL;
-		cleanup_free char *text = value ? mount_option_text(f->item, value) : NULL;
+	return machine_remount_with(ctx->root, c->on.name, options.s, err);
+}
 
-		if (text)
-			str_addf(&options, "%s%s", options.len ? "," : "", text);
-	}
-	return machine_remount_with(ctx->root, c->on.name, str_get(&options), err);
+/* The type of what is mounted there; NULL: nothing. The caller frees. */
+static char *mounted_type(const struct kind_ctx *ctx, const char *path)
+{
+	__attribute__((__cleanup__(table_free))) struct table t;
+	struct libmnt_fs *fs;
+
+	if (table_read(ctx->root, &t, NULL) < 0)
+		return NULL;
+	fs = t.lib->mnt_table_find_target(t.table, path, MNT_ITER_BACKWARD);
+	return fs ? xstrdup(t.lib->mnt_fs_get_fstype(fs)) : NULL;
 }
 
 /* Where udev shows a source that is a disk; NULL: it is none. The caller frees. */
@@ -371,6 +417,10 @@ static char *device_of(const struct change *c)
 		return xasprintf("/dev/disk/by-uuid/%s", what + strlen("UUID="));
 	if (str_starts(what, "LABEL="))
 		return xasprintf("/dev/disk/by-label/%s", what + strlen("LABEL="));
+	if (str_starts(what, "PARTUUID="))
+		return xasprintf("/dev/disk/by-partuuid/%s", what + strlen("PARTUUID="));
+	if (str_starts(what, "PARTLABEL="))
+		return xasprintf("/dev/disk/by-partlabel/%s", what + strlen("PARTLABEL="));
 	return str_starts(what, "/dev/") ? xstrdup(what) : NULL;
 }
 
@@ -397,23 +447,25 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	cleanup_free char *stem = mount_unit_stem(c->on.name), *words = NULL;
 	cleanup_free char *unit = xasprintf("%s.mount", stem);
-	cleanup_free char *retry = mount_retry_unit(c->on.name);
+	cleanup_free char *retry = mount_retry_unit(c->on.name), *type = NULL;
 	int r;
 
-	if (!streq(c->observed ? c->observed : "", "not mounted"))
-		return change_options(ctx, c, err);
 	if (!ctx->root->live)
 		return err_set(err, -EOPNOTSUPP, "%s: mounts are those of the running machine",
 			       c->on.name);
+	type = mounted_type(ctx, c->on.name);
+	if (type)
+		return change_options(ctx, c, type, err);
 	/* Its network comes after this stage. */
 	if (is_network(c))
 		return machine_start_unit(retry, false, err);
 	r = wait_for_device(ctx, c, err);
 	if (r < 0)
 		return r;
-	r = machine_start_unit(unit, true, err);
+	r = machine_start_unit_within(unit, c->deadline_ms, err);
 	words = r < 0 ? machine_unit_words(unit) : NULL;
 	return words ? err_set(err, r, "%s", words) : r;
 }
 
-const struct kind kind_mount = {.name = "mount", .blocks = true, .look = look, .set = set};
+const struct kind kind_mount = {
+	.name = "mount", .blocks = true, .begins = true, .look = look, .set = set};

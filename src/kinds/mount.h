@@ -20,11 +20,13 @@ struct mount_option {
 	unsigned int types; /* or-ed */
 	/* What a file system that does not show the option has; for tmpfs and hugetlbfs. */
 	int64_t tmpfs, hugetlbfs;
-	bool octal; /* mode */
+	int64_t nfs; /* 0: it shows each */
+	bool octal;  /* mode */
+	bool word;   /* proto, vers: no number, however it looks */
 };
 
-/* As options and /proc/self/mountinfo write a value of that option. The caller frees. */
-char *mount_option_text(const struct mount_option *o, const struct ynode *value);
+/* The options of an entry of `mounts`, whose keys those are: "proto=rdma,port=20049,hard". */
+void mount_add_options(const struct spec *keys, const struct ynode *mount, struct str *text);
 
 /* Whether an entry of `mounts` asks for NFS over RDMA, by a key or in its options. */
 bool mount_wants_rdma(const struct ynode *mount);

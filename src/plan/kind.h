@@ -30,6 +30,8 @@ struct kind {
 	 * a set leaves in the struct change is lost with the child; only the error returns.
 	 */
 	bool blocks;
+	/* A set may only begin what others go on with: that it still waits then is no failure. */
+	bool begins;
 	/* Fills observed and state (SAME, DIFFERS, WAITS, UNSUPPORTED; reason with the last
 	 * two). An error means that it could not look: the change is failed. Never writes. */
 	int (*look)(const struct kind_ctx *ctx, struct change *c, struct err *err);

@@ -21,6 +21,9 @@ enum {
 	MARGIN_MS = 5000, /* systemd gives a mount up first, and says why */
 };
 
+/* Mounted by systemd before it reads any unit. */
+#define SHM "/dev/shm"
+
 /* --- keys --------------------------------------------------------------------------------- */
 
 static const struct spec mount_point = {
@@ -83,7 +86,7 @@ static const struct spec port_number = {
 static const struct spec protocol = {
 	.what = "a transport",
 	.check = value_word,
-	.words = WORDS("rdma", "tcp"),
+	.words = WORDS("rdma", "rdma6", "tcp", "tcp6"),
 };
 static const struct spec version = {
 	.what = "a version of NFS",
@@ -102,6 +105,10 @@ static const struct mount_option option_mode = {
 	.hugetlbfs = 0755,
 	.octal = true,
 };
+static const struct mount_option option_proto = {.name = "proto", .types = MOUNT_NFS, .word = true};
+static const struct mount_option option_vers = {.name = "vers", .types = MOUNT_NFS, .word = true};
+/* nfs_show_mount_options() of NFSv4 does not show the usual one */
+static const struct mount_option option_port = {.name = "port", .types = MOUNT_NFS, .nfs = 2049};
 
 /* A row for each key; those with an item are options, of the types that it names. */
 static const struct spec keys = {
@@ -123,12 +130,13 @@ static const struct spec keys = {
 		KEY("mode", &mode,
 		    "Mode of the root directory; default 1777 of tmpfs, 755 of hugetlbfs.",
 		    .item = &option_mode),
-		OPTION("proto", &protocol, "Transport of NFS; rdma never falls back to TCP.",
-		       MOUNT_NFS),
-		OPTION("port", &port_number,
-		       "Port of the NFS server; default 20049 with proto: rdma.", MOUNT_NFS),
-		OPTION("vers", &version, "Version of NFS; default the highest that both have.",
-		       MOUNT_NFS),
+		KEY("proto", &protocol,
+		    "Transport of NFS, rdma6 and tcp6 over IPv6; never falls back to TCP.",
+		    .item = &option_proto),
+		KEY("port", &port_number, "Port of the NFS server; default 20049 with proto: rdma.",
+		    .item = &option_port),
+		KEY("vers", &version, "Version of NFS; default the highest that both have.",
+		    .item = &option_vers),
 		OPTION("nconnect", A_NUMBER_OF("connections", 1, 16),
 		       "Connections to the NFS server.", MOUNT_NFS),
 		OPTION("rsize", &block, "Largest NFS read; the server may grant less, which fails.",
@@ -167,22 +175,6 @@ static unsigned int timeout_ms(const struct ynode *mount)
 	return (unsigned int)(ynode_number_of(mount, "timeout", TIMEOUT_S * SECOND) / 1000);
 }
 
-/* "proto=rdma,port=20049,hard" */
-static void add_options(struct str *text, const struct ynode *mount)
-{
-	const char *more = ynode_text(mount, "options", NULL);
-
-	for (const struct field *f = keys.fields; f->name; f++) {
-		const struct ynode *value = f->item ? ynode_get(mount, f->name) : NULL;
-		cleanup_free char *option = value ? mount_option_text(f->item, value) : NULL;
-
-		if (option)
-			str_addf(text, "%s%s", text->len ? "," : "", option);
-	}
-	if (more)
-		str_addf(text, "%s%s", text->len ? "," : "", more);
-}
-
 /* systemd expands % in these. */
 static void add_setting(struct str *text, const char *name, const char *value)
 {
@@ -192,8 +184,6 @@ static void add_setting(struct str *text, const char *name, const char *value)
 	str_add(text, "\n");
 }
 
-/* Mounted by systemd before it reads any unit. */
-#define SHM "/dev/shm"
 #define NETWORK "network-online.target remote-fs-pre.target"
 
 /*
@@ -219,7 +209,7 @@ static char *unit_text(const struct section_ctx *ctx, const char *path, const st
 	add_setting(&text, "What", what_of(mount));
 	add_setting(&text, "Where", path);
 	add_setting(&text, "Type", ynode_text(mount, "type", ""));
-	add_options(&options, mount);
+	mount_add_options(&keys, mount, &options);
 	if (network) /* else mount.nfs goes on by itself for two minutes */
 		str_addf(&options, "%sretry=0", options.len ? "," : "");
 	if (options.len)
@@ -228,10 +218,12 @@ static char *unit_text(const struct section_ctx *ctx, const char *path, const st
 	return str_take(&text);
 }
 
+/* Type=exec: a start job that lasts as long as the loop would keep the boot from ending. */
 static char *retry_text(const struct section_ctx *ctx, const char *path, const struct ynode *mount)
 {
-	uint64_t wait = ynode_number_of(profile_section(ctx->profile, "gate"), "wait",
-					GATE_WAIT_S * (uint64_t)SECOND);
+	const struct ynode *gate = profile_section(ctx->profile, "gate");
+	uint64_t wait = ynode_number_of(gate, "wait", GATE_WAIT_S * (uint64_t)SECOND) +
+			ynode_number_of(gate, "budget", GATE_BUDGET_S * (uint64_t)SECOND);
 
 	return xasprintf(
 		"# Written by railhead for profile %s; made anew at each boot.\n"
@@ -240,10 +232,10 @@ static char *retry_text(const struct section_ctx *ctx, const char *path, const s
 		"Wants=network-online.target\n"
 		"After=" NETWORK " railhead-devices.service\n\n"
 		"[Service]\n"
-		"Type=oneshot\n"
+		"Type=exec\n"
 		"ExecStart=/bin/sh -c 'until systemctl --quiet start -- \"$$0\"; do sleep 2; "
 		"done' %s\n"
-		"TimeoutStartSec=%llums\n",
+		"RuntimeMaxSec=%llums\n",
 		ctx->profile->name, path, path,
 		(unsigned long long)(wait / 1000 + timeout_ms(mount)));
 }
@@ -271,7 +263,7 @@ static void add_mount(struct plan *plan, const struct ynode *key, const struct y
 	change_on(c, key->text, &keys);
 	c->on.node = mount;
 	change_target(c, "mount:%s", key->text);
-	add_options(&options, mount);
+	mount_add_options(&keys, mount, &options);
 	change_desired(c, "%s%s%s%s%s", ynode_text(mount, "type", ""), what ? " " : "",
 		       what ? what : "", options.len ? " " : "", str_get(&options));
 	change_lane(c, "%s", key->text);
@@ -401,10 +393,20 @@ static void judge_rdma(struct ruling *r, const struct ynode *mount, const char *
 			"port 20049 is that of NFS over RDMA; write proto: rdma, or drop the port");
 }
 
+static bool names_disk(const char *what)
+{
+	static const char *const ways[] = {"/dev/", "UUID=", "LABEL=", "PARTUUID=", "PARTLABEL="};
+
+	for (size_t i = 0; i < array_len(ways); i++)
+		if (str_starts(what, ways[i]))
+			return true;
+	return false;
+}
+
 static void judge_source(struct ruling *r, const struct ynode *mount, const char *key)
 {
 	const struct ynode *what = ynode_get(mount, "what");
-	const char *colon = strchr(scalar(what), ':');
+	const char *path = strstr(scalar(what), ":/"); /* behind [fe80::1], too */
 	cleanup_free char *at = xasprintf("%s.what", key);
 
 	if (type_of(mount) & MEMORY && what)
@@ -412,30 +414,35 @@ static void judge_source(struct ruling *r, const struct ynode *mount, const char
 			   ynode_text(mount, "type", ""));
 	else if (!(type_of(mount) & MEMORY) && !what)
 		rule_error(r, mount, at, "missing; what is to be mounted?");
-	else if (type_of(mount) == MOUNT_NFS && *scalar(what) &&
-		 (!colon || colon == what->text || colon[1] != '/'))
+	else if (type_of(mount) == MOUNT_NFS && *scalar(what) && (!path || path == what->text))
 		rule_error(r, what, at, "nfs mounts a server's directory; write server:/path");
-	else if (type_of(mount) == MOUNT_DISK && *scalar(what) == '/' &&
-		 !str_starts(what->text, "/dev/"))
-		rule_error(r, what, at, "a device is below /dev, or write UUID=... or LABEL=...");
+	else if (type_of(mount) == MOUNT_DISK && *scalar(what) && !names_disk(what->text))
+		rule_error(
+			r, what, at,
+			"not a disk: /dev/..., UUID=, LABEL=, PARTUUID= or PARTLABEL=; other file "
+			"systems of the network than nfs are for fstab(5)");
+	if (*scalar(what) && what->text[strlen(what->text) - 1] == '\\')
+		rule_error(r, what, at, "a backslash at the end");
 }
 
 /* Of whole pages, or the kernel rounds down; and there must be a pool of them. */
 static void judge_pages(struct ruling *r, const struct ynode *mount, const char *key)
 {
 	static const char *const sizes[] = {"size", "min_size"};
-	uint64_t page = ynode_number_of(mount, "pagesize", 0), size = 0, min = 0;
+	bool huge = type_of(mount) == MOUNT_HUGETLBFS;
+	uint64_t page = ynode_number_of(mount, "pagesize", huge ? 2 << 20 : 4096);
+	uint64_t size = 0, min = 0;
 	const struct ynode *pools = section(r, "hugepages");
-	bool has_pool = !pools || !page;
+	bool has_pool = !pools || !ynode_get(mount, "pagesize");
 
 	for (size_t i = 0; i < array_len(sizes); i++) {
 		const struct ynode *value = ynode_get(mount, sizes[i]);
 		cleanup_free char *at = xasprintf("%s.%s", key, sizes[i]);
 		uint64_t v = 0;
 
-		if (page && ynode_number(value, &v) && v % page)
+		if (ynode_number(value, &v) && v % page)
 			rule_error(r, value, at, "not a multiple of the page size, %s",
-				   ynode_text(mount, "pagesize", ""));
+				   ynode_text(mount, "pagesize", huge ? "2M" : "4K"));
 	}
 	if (ynode_number(ynode_get(mount, "size"), &size) &&
 	    ynode_number(ynode_get(mount, "min_size"), &min) && min > size)
@@ -446,6 +453,42 @@ static void judge_pages(struct ruling *r, const struct ynode *mount, const char 
 		rule_warn(r, ynode_get(mount, "pagesize"), key,
 			  "hugepages (line %u) has no pool of %s pages", pools->at.line,
 			  ynode_text(mount, "pagesize", ""));
+}
+
+/* Mounted by systemd with its own: a remount leaves these as they are (shmem_reconfigure()). */
+static void judge_shm(struct ruling *r, const struct ynode *point, const struct ynode *mount,
+		      const char *key)
+{
+	static const char *const fixed[] = {"uid", "gid", "mode"};
+
+	for (size_t i = 0; streq(point->text, SHM) && i < array_len(fixed); i++)
+		if (ynode_get(mount, fixed[i]))
+			rule_error(r, ynode_get(mount, fixed[i]), key,
+				   "%s of " SHM " can't be changed; leave it out", fixed[i]);
+}
+
+static int rank_of(const struct ynode *mount)
+{
+	return type_of(mount) & MEMORY ? 0 : type_of(mount) == MOUNT_DISK ? 1 : 2;
+}
+
+/* systemd mounts what lies above first, and that comes in a later stage, or with the network. */
+static void judge_above(struct ruling *r, const struct ynode *all, size_t i, const char *key)
+{
+	const char *path = all->keys.v[i]->text;
+
+	for (size_t j = 0; j < all->keys.n; j++) {
+		const char *above = all->keys.v[j]->text;
+		size_t len = strlen(above);
+
+		if (j != i && strncmp(path, above, len) == 0 && path[len] == '/' &&
+		    rank_of(all->items.v[j]) > rank_of(all->items.v[i]))
+			rule_error(
+				r, all->keys.v[i], key,
+				"lies below %.80s (line %u), which is mounted later: memory, then "
+				"disks, then nfs; mount it elsewhere",
+				above, all->keys.v[j]->at.line);
+	}
 }
 
 static void mounts_are_sound(struct ruling *r)
@@ -462,6 +505,8 @@ static void mounts_are_sound(struct ruling *r)
 		judge_source(r, mount, key);
 		judge_options(r, mount, key);
 		judge_rdma(r, mount, key);
+		judge_shm(r, all->keys.v[i], mount, key);
+		judge_above(r, all, i, key);
 		judge_pages(r, mount, key);
 	}
 }

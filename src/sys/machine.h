@@ -102,6 +102,8 @@ int machine_reboot(const struct root *root, struct err *err);
 
 /* `systemctl start UNIT`; wait: until its job is done, at most a minute. */
 int machine_start_unit(const char *unit, bool wait, struct err *err);
+/* The same, in so many milliseconds. */
+int machine_start_unit_within(const char *unit, unsigned int ms, struct err *err);
 /*
  * What the processes of a unit have written last in this boot, one line; NULL: nothing that is
  * known. The caller frees.

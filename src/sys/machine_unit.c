@@ -129,16 +129,29 @@ int machine_reboot(const struct root *root, struct err *err)
 }
 
 /* what: for people, "starting". */
-static int unit_job(const char *const argv[], const char *what, const char *unit, struct err *err)
+static int unit_job_within(const char *const argv[], unsigned int ms, const char *what,
+			   const char *unit, struct err *err)
 {
-	int r = run_tool(argv, START_MS);
+	int r = run_tool(argv, ms);
 
 	if (r < 0)
 		return err_errno(err, r, "%s %s: systemctl", what, unit);
 	if (r > 0)
-		return err_set(err, -EIO, "%s %s failed; see `systemctl status %s`", what, unit,
+		return err_set(err, -EIO, "%s %s failed; see `systemctl status '%s'`", what, unit,
 			       unit);
 	return 0;
+}
+
+static int unit_job(const char *const argv[], const char *what, const char *unit, struct err *err)
+{
+	return unit_job_within(argv, START_MS, what, unit, err);
+}
+
+int machine_start_unit_within(const char *unit, unsigned int ms, struct err *err)
+{
+	const char *const argv[] = {"systemctl", "start", "--", unit, NULL};
+
+	return unit_job_within(argv, ms, "starting", unit, err);
 }
 
 int machine_start_unit(const char *unit, bool wait, struct err *err)

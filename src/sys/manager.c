@@ -138,6 +138,19 @@ int manager_number(const char *property, uint64_t *ret, struct err *err)
 	return 0;
 }
 
+/* Whether a job waits or runs: an ActiveState does not say so before it begins. */
+static bool has_job(const struct libsystemd *sd, sd_bus *bus, const char *path)
+{
+	sd_bus_message *reply = NULL;
+	uint32_t id = 0;
+
+	if (sd->sd_bus_get_property(bus, MANAGER, path, MANAGER ".Unit", "Job", NULL, &reply,
+				    "(uo)") >= 0)
+		sd->sd_bus_message_read(reply, "(uo)", &id, NULL);
+	sd->sd_bus_message_unref(reply);
+	return id != 0;
+}
+
 char *manager_unit_state(const char *unit)
 {
 	const struct libsystemd *sd = libsystemd_get(NULL);
@@ -149,6 +162,10 @@ char *manager_unit_state(const char *unit)
 	    sd->sd_bus_get_property_string(bus, MANAGER, path, MANAGER ".Unit", "ActiveState", NULL,
 					   &state) < 0)
 		return NULL;
+	if (has_job(sd, bus, path)) {
+		free(state);
+		state = xstrdup("activating");
+	}
 	return state;
 }
 

@@ -33,8 +33,9 @@ char *manager_user_space(void);
 int manager_number(const char *property, uint64_t *ret, struct err *err);
 
 /*
- * ActiveState of a unit, which is loaded for that: "activating", "failed" (systemd(1)). NULL where
- * the service manager does not answer. Caller frees.
+ * ActiveState of a unit, which is loaded for that: "activating", "failed" (systemd(1)); also
+ * "activating" where a job of the unit still waits for others. NULL where the service manager does
+ * not answer. Caller frees.
  */
 char *manager_unit_state(const char *unit);
 

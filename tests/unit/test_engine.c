@@ -270,7 +270,7 @@ static int own_after(const struct kind_ctx *ctx, struct err *err)
 }
 
 static const struct kind own_kind = {
-	.name = "own", .look = own_look, .set = own_set, .after = own_after};
+	.name = "own", .look = own_look, .set = own_set, .after = own_after, .begins = true};
 
 /* Once for the changes of a phase; the last of them fails where that does. */
 static void test_after(void **state)

@@ -72,7 +72,7 @@ static void test_storage(void **state)
 		{"{/mnt/ai/: {type: xfs}}", "--path /mnt/ai/file --size 1M --mount /mnt/ai/"},
 		{"{/mnt/ai/fi: {type: xfs}, /mnt/a: {type: xfs}, /srv: {type: xfs}}",
 		 "--path /mnt/ai/file --size 1M"},
-		{"{/: {type: xfs, options: \"nordma,proto=rdma6\"}}",
+		{"{/: {type: xfs, options: \"nordma,proto=rdmax\"}}",
 		 "--path /mnt/ai/file --size 1M --mount /"},
 	};
 

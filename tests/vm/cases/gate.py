@@ -31,7 +31,10 @@ def add_checks(vm):
     checks["rdma"] = {"run": "rdma_link", "on": "rails", "timeout": "1s", "on_fail": "warn"}
     checks["errors"] = {"run": "pcie_errors", "on": "rails"}
     limits = {"memlock": "unlimited", "nofile": 262144, "nproc": "unlimited", "rtprio": 20}
-    text = json.dumps({"schema": 1, "limits": limits, "gate": {"checks": checks}}, indent=1)
+    mounts = {"/mnt/memory": {"type": "tmpfs", "size": "1M"},
+              "/mnt/nobody": {"type": "nfs", "what": "127.0.0.1:/none", "optional": True}}
+    text = json.dumps({"schema": 1, "limits": limits, "mounts": mounts,
+                       "gate": {"checks": checks}}, indent=1)
     vm.sh(f"mkdir -p {DROP_IN.rsplit('/', 1)[0]}; cat >{DROP_IN} <<'EOT'\n{text}\nEOT")
 
 
@@ -119,3 +122,17 @@ def limits_of_logins(vm):
         said = vm.sh(f"prlimit --memlock=65536 --nofile=1000:2000 su -s /bin/sh {user} -c"
                      " 'ulimit -l; ulimit -Sn; ulimit -Hn; ulimit -r'").split()
         equal(f"limits of {user}", said, ["unlimited", "262144", "262144", "20"])
+
+
+@case("blocked", "mounts: tmpfs is there early in the boot; NFS waits for the network, and fails no stage")
+def mounts_of_a_boot(vm):
+    contains("mounts", vm.read("/proc/mounts"), " /mnt/memory tmpfs ")
+    stages = status_json(vm)["stages"]
+    early = {c["id"]: c for c in stages["early"]["changes"]}
+    equal(f"{early['mounts/mnt/memory']}", early["mounts/mnt/memory"]["state"], "set")
+    devices = {c["id"]: c for c in stages["devices"]["changes"]}
+    equal(f"{devices['mounts/mnt/nobody']}", devices["mounts/mnt/nobody"]["state"], "waits")
+    equal("railhead-devices", vm.sh("systemctl is-active railhead-devices.service").strip(),
+          "active")
+    one = _changes(vm)["mounts/mnt/nobody"]
+    equal(f"{one}", (one["state"], one["observed"]), ("unsupported", "not mounted"))
