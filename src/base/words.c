@@ -144,3 +144,15 @@ const char *param_value(const char *text)
 		return "1";
 	return strcasecmp(text, "n") == 0 ? "0" : text;
 }
+
+bool commas_have(const char *text, const char *word)
+{
+	while (*text) {
+		size_t len = strcspn(text, ",");
+
+		if (len == strlen(word) && strncmp(text, word, len) == 0)
+			return true;
+		text += len + (text[len] == ',');
+	}
+	return false;
+}

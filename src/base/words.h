@@ -18,5 +18,8 @@ bool words_oppose(const char *a, const char *b);
  */
 const char *arg_boot_mode(const char *arg);
 
+/* Whether word is one of the words of text, which commas part. */
+bool commas_have(const char *text, const char *word);
+
 /* A module parameter as a number: the kernel prints a boolean as Y or N and takes 1 or 0. */
 const char *param_value(const char *text);

@@ -6,8 +6,6 @@
 #include "base/str.h"
 #include "gate/gate.h"
 
-enum { DEFAULT_WAIT_US = 600 * 1000000 };
-
 /* In this order: ready, degraded and blocked are ever worse. */
 static const char *const names[] = {
 	[VERDICT_READY] = "ready",     [VERDICT_DEGRADED] = "degraded",
@@ -135,7 +133,8 @@ void gate_judge(const struct profile *profile, const struct plan *plan,
 
 uint64_t gate_wait(const struct profile *profile)
 {
-	return ynode_number_of(profile_section(profile, "gate"), "wait", DEFAULT_WAIT_US);
+	return ynode_number_of(profile_section(profile, "gate"), "wait",
+			       GATE_WAIT_S * UINT64_C(1000000));
 }
 
 void verdict_give_up(struct verdict *v, uint64_t usec)

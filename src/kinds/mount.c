@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/words.h"
 #include "sys/clock.h"
 #include "sys/libmount.h"
 #include "sys/machine.h"
@@ -29,7 +30,7 @@ enum mount_type mount_type_of(const char *fs_type)
 	return streq(fs_type, "nfs") || streq(fs_type, "nfs4") ? MOUNT_NFS : MOUNT_DISK;
 }
 
-char *mount_unit_stem(const char *path)
+static char *unit_stem(const char *path)
 {
 	struct str out = {0};
 
@@ -45,11 +46,31 @@ char *mount_unit_stem(const char *path)
 	return str_take(&out);
 }
 
+char *mount_unit(const char *path)
+{
+	cleanup_free char *stem = unit_stem(path);
+
+	return xasprintf("%s.mount", stem);
+}
+
 char *mount_retry_unit(const char *path)
 {
-	cleanup_free char *stem = mount_unit_stem(path);
+	cleanup_free char *stem = unit_stem(path);
 
 	return xasprintf("railhead-mount-%s.service", stem);
+}
+
+char *mount_device(const char *what)
+{
+	if (str_starts(what, "UUID="))
+		return xasprintf("/dev/disk/by-uuid/%s", what + strlen("UUID="));
+	if (str_starts(what, "LABEL="))
+		return xasprintf("/dev/disk/by-label/%s", what + strlen("LABEL="));
+	if (str_starts(what, "PARTUUID="))
+		return xasprintf("/dev/disk/by-partuuid/%s", what + strlen("PARTUUID="));
+	if (str_starts(what, "PARTLABEL="))
+		return xasprintf("/dev/disk/by-partlabel/%s", what + strlen("PARTLABEL="));
+	return str_starts(what, "/dev/") ? xstrdup(what) : NULL;
 }
 
 /* NFS takes no units: fs/nfs/fs_context.c */
@@ -71,6 +92,18 @@ void mount_add_options(const struct spec *keys, const struct ynode *mount, struc
 			add_option(f->item, ynode_get(mount, f->name), text);
 	if (more)
 		str_addf(text, "%s%s", text->len ? "," : "", more);
+}
+
+const char *mount_option_value(const char *options, const char *name, size_t *len)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = options; *p; p += strcspn(p, ","), p += *p == ',')
+		if (strncmp(p, name, n) == 0 && p[n] == '=') {
+			*len = strcspn(p + n + 1, ",");
+			return p + n + 1;
+		}
+	return NULL;
 }
 
 /* --- the table ---------------------------------------------------------------------------- */
@@ -125,36 +158,13 @@ static bool parse_shown(const struct mount_option *o, const char *text, size_t l
 	return end == text + len;
 }
 
-/* What an option is to be: by the key, or by the text of `options`. */
+/* The wanted value of an option, from its key or from the text of `options`. */
 struct wanted {
 	bool number;
 	int64_t value;
 	const char *text;
 	size_t len;
 };
-
-/* "hard,port=20049": the value of port; NULL: it is not in there. */
-static const char *value_in(const char *options, const char *name, size_t *len)
-{
-	size_t n = strlen(name);
-
-	for (const char *p = options; *p; p += strcspn(p, ","), p += *p == ',')
-		if (strncmp(p, name, n) == 0 && p[n] == '=') {
-			*len = strcspn(p + n + 1, ",");
-			return p + n + 1;
-		}
-	return NULL;
-}
-
-static bool has_flag(const char *options, const char *flag)
-{
-	size_t n = strlen(flag);
-
-	for (const char *p = options; *p; p += strcspn(p, ","), p += *p == ',')
-		if (strncmp(p, flag, n) == 0 && (p[n] == ',' || !p[n]))
-			return true;
-	return false;
-}
 
 static bool find_wanted(const struct ynode *mount, const struct field *f, struct wanted *ret)
 {
@@ -172,8 +182,8 @@ static bool find_wanted(const struct ynode *mount, const struct field *f, struct
 	}
 	if (!(o->types & mount_type_of(ynode_text(mount, "type", ""))))
 		return false;
-	ret->text = value_in(options, o->name, &ret->len);
-	if (!ret->text && streq(o->name, "proto") && has_flag(options, "rdma")) {
+	ret->text = mount_option_value(options, o->name, &ret->len);
+	if (!ret->text && streq(o->name, "proto") && commas_have(options, "rdma")) {
 		ret->text = "rdma";
 		ret->len = strlen(ret->text);
 	}
@@ -187,8 +197,8 @@ bool mount_wants_rdma(const struct ynode *mount)
 {
 	const char *options = ynode_text(mount, "options", "");
 
-	return str_starts(ynode_text(mount, "proto", ""), "rdma") || has_flag(options, "rdma") ||
-	       has_flag(options, "proto=rdma") || has_flag(options, "proto=rdma6");
+	return str_starts(ynode_text(mount, "proto", ""), "rdma") || commas_have(options, "rdma") ||
+	       commas_have(options, "proto=rdma") || commas_have(options, "proto=rdma6");
 }
 
 /* "4" may come true as 4.2, and "rdma" as rdma6, the same over IPv6. */
@@ -280,9 +290,8 @@ static bool has_rdma_device(const struct root *root)
 static void say_why(const struct kind_ctx *ctx, struct change *c)
 {
 	static uint64_t asked;
-	cleanup_free char *stem = mount_unit_stem(c->on.name),
-			  *retry = mount_retry_unit(c->on.name);
-	cleanup_free char *unit = xasprintf("%s.mount", stem), *words = NULL, *state = NULL;
+	cleanup_free char *unit = mount_unit(c->on.name), *retry = mount_retry_unit(c->on.name);
+	cleanup_free char *words = NULL, *state = NULL;
 	cleanup_str struct str text = {0};
 
 	if (c->reason && clock_usec() - asked < WORDS_US)
@@ -364,7 +373,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	int r = look_at(ctx, c, &why);
 
 	if (r == -ENOENT && !ctx->root->live) {
-		change_reason(c, "the tree does not say what is mounted");
+		change_reason(c, "the tree has no table of mounts");
 		c->state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
@@ -391,7 +400,7 @@ static int change_options(const struct kind_ctx *ctx, struct change *c, const ch
 	    !options.len)
 		return err_set(err, -EBUSY,
 			       "%s is mounted otherwise: %s; unmount it, or reboot, and railhead "
-			       "mounts it anew",
+			       "mounts it again",
 			       c->on.name, c->observed ? c->observed : "?");
 	return machine_remount_with(ctx->root, c->on.name, options.s, err);
 }
@@ -408,22 +417,6 @@ static char *mounted_type(const struct kind_ctx *ctx, const char *path)
 	return fs ? xstrdup(t.lib->mnt_fs_get_fstype(fs)) : NULL;
 }
 
-/* Where udev shows a source that is a disk; NULL: it is none. The caller frees. */
-static char *device_of(const struct change *c)
-{
-	const char *what = ynode_text(c->on.node, "what", "");
-
-	if (str_starts(what, "UUID="))
-		return xasprintf("/dev/disk/by-uuid/%s", what + strlen("UUID="));
-	if (str_starts(what, "LABEL="))
-		return xasprintf("/dev/disk/by-label/%s", what + strlen("LABEL="));
-	if (str_starts(what, "PARTUUID="))
-		return xasprintf("/dev/disk/by-partuuid/%s", what + strlen("PARTUUID="));
-	if (str_starts(what, "PARTLABEL="))
-		return xasprintf("/dev/disk/by-partlabel/%s", what + strlen("PARTLABEL="));
-	return str_starts(what, "/dev/") ? xstrdup(what) : NULL;
-}
-
 static bool is_there(void *path)
 {
 	return access(path, F_OK) == 0;
@@ -432,7 +425,7 @@ static bool is_there(void *path)
 /* systemd would wait for three times as long, and say less. */
 static int wait_for_device(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	cleanup_free char *device = device_of(c);
+	cleanup_free char *device = mount_device(ynode_text(c->on.node, "what", ""));
 
 	if (!device || is_there(device))
 		return 0;
@@ -445,9 +438,8 @@ static int wait_for_device(const struct kind_ctx *ctx, struct change *c, struct 
 
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	cleanup_free char *stem = mount_unit_stem(c->on.name), *words = NULL;
-	cleanup_free char *unit = xasprintf("%s.mount", stem);
-	cleanup_free char *retry = mount_retry_unit(c->on.name), *type = NULL;
+	cleanup_free char *unit = mount_unit(c->on.name), *retry = mount_retry_unit(c->on.name);
+	cleanup_free char *type = NULL, *words = NULL;
 	int r;
 
 	if (!ctx->root->live)

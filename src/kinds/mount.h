@@ -31,7 +31,13 @@ void mount_add_options(const struct spec *keys, const struct ynode *mount, struc
 /* Whether an entry of `mounts` asks for NFS over RDMA, by a key or in its options. */
 bool mount_wants_rdma(const struct ynode *mount);
 
-/* "/mnt/ai-data" -> "mnt-ai\x2ddata", without .mount: systemd.unit(5). The caller frees. */
-char *mount_unit_stem(const char *path);
+/* The value of an option in "hard,port=20049", len long; NULL: it has none there. */
+const char *mount_option_value(const char *options, const char *name, size_t *len);
+
+/* Where udev shows a source that is a disk, by path, UUID= and the like; NULL: it is none. */
+char *mount_device(const char *what); /* the caller frees */
+
+/* "/mnt/ai-data" -> "mnt-ai\x2ddata.mount": systemd.unit(5). The caller frees. */
+char *mount_unit(const char *path);
 /* The service that goes on trying to mount something of the network: systemd's mounts do not. */
 char *mount_retry_unit(const char *path);

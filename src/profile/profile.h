@@ -75,7 +75,7 @@ static inline void profile_freep(struct profile **p)
 	profile_free(*p);
 }
 
-enum { GATE_BUDGET_S = 60 }; /* of a profile that says none */
+enum { GATE_WAIT_S = 600, GATE_BUDGET_S = 60 }; /* of a profile that says none */
 
 /* The top-level section ("sriov"), or NULL. */
 struct ynode *profile_section(const struct profile *p, const char *section);

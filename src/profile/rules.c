@@ -26,18 +26,6 @@ static bool is_said(const struct diags *d, struct place at, const char *key, con
 	return false;
 }
 
-bool commas_have(const char *text, const char *word)
-{
-	while (*text) {
-		size_t len = strcspn(text, ",");
-
-		if (len == strlen(word) && strncmp(text, word, len) == 0)
-			return true;
-		text += len + (text[len] == ',');
-	}
-	return false;
-}
-
 void rule_error(struct ruling *r, const struct ynode *n, const char *key, const char *fmt, ...)
 {
 	cleanup_str struct str text = {0};

@@ -80,8 +80,6 @@ static inline const struct ynode *line_value(const struct ynode *item)
 	return item && item->kind == YAML_MAP ? ynode_get(item, "value") : item;
 }
 bool list_has(const struct ynode *list, const char *text);
-/* Whether word is one of the words of text, which commas part. */
-bool commas_have(const char *text, const char *word);
 
 /* --- kernel arguments --------------------------------------------------------------------- */
 

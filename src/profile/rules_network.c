@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/words.h"
+
 enum { DSCPS = 64 };
 
 #define EACH(name) \

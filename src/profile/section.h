@@ -46,6 +46,9 @@ struct section {
 		     struct err *err);
 };
 
+/* The first line of a file that a section writes, with the name of the profile. */
+#define FILE_HEADER "# Written by railhead for profile %s; made anew at each boot.\n"
+
 extern const struct section *const sections[]; /* NULL-terminated, in the order of emission */
 
 const struct section *section_find(const char *name); /* NULL: there is none */

@@ -328,7 +328,6 @@ static bool above_zero(const struct spec *s, struct ynode *n, struct str *why)
 bool value_size(const struct spec *s, struct ynode *n, struct str *why)
 {
 	uint64_t v = 0;
-
 	int r = parse_size(n->text, &v);
 
 	if (is_word(s, n))
@@ -374,7 +373,6 @@ bool value_latency(const struct spec *s, struct ynode *n, struct str *why)
 bool value_rate(const struct spec *s, struct ynode *n, struct str *why)
 {
 	uint64_t v = 0;
-
 	int r = parse_rate(n->text, &v);
 
 	return judge_unit(s, n, r, v, why) && in_range(s, n, why);
@@ -391,20 +389,19 @@ bool value_message_rate(const struct spec *s, struct ynode *n, struct str *why)
 /* "92% of line": of what the link, the PCIe slot or the other members of the set do. */
 static int parse_share(const char *text, struct value *ret)
 {
-	static const char *const of[] = {"% of line", "% of pcie", "% of set", NULL};
-	size_t digits = strspn(text, DIGITS);
+	static const char *const of[] = {"% of line", "% of pcie", "% of set"};
+	size_t digits = strspn(text, DIGITS), i = 0;
 	uint64_t percent = 0;
 	cleanup_free char *number = xstrndup(text, digits);
 
-	if (!word_is_one_of(text + digits, of) || parse_u64(number, &percent) < 0)
+	while (i < array_len(of) && !streq(text + digits, of[i]))
+		i++;
+	if (i == array_len(of) || parse_u64(number, &percent) < 0)
 		return -EINVAL;
 	if (percent < 1 || percent > 100)
 		return -ERANGE;
-	for (size_t i = 0; of[i]; i++)
-		if (streq(text + digits, of[i]))
-			*ret = (struct value){.type = VALUE_SHARE,
-					      .number = (int64_t)percent,
-					      .of = of[i] + strlen("% of ")};
+	*ret = (struct value){
+		.type = VALUE_SHARE, .number = (int64_t)percent, .of = of[i] + strlen("% of ")};
 	return 0;
 }
 
@@ -413,7 +410,6 @@ bool value_measure(const struct spec *s, struct ynode *n, struct str *why)
 {
 	uint64_t v = 0;
 	int r = parse_rate(n->text, &v);
-
 	struct value share = {0};
 
 	if (r != -EINVAL)

@@ -48,7 +48,7 @@ static void add_file(const struct ynode *section, enum stage stage, const char *
  */
 static char *drop_in(const struct section_ctx *ctx)
 {
-	return xasprintf("# Written by railhead for profile %s; made anew at each boot.\n"
+	return xasprintf(FILE_HEADER
 			 "[Unit]\n"
 			 "After=railhead-devices.service\n"
 			 "\n"

@@ -165,8 +165,7 @@ static void add_looks(struct plan *plan, const struct ynode *node, const char *n
 
 static char *header(const struct section_ctx *ctx, const char *section)
 {
-	return xasprintf("# Written by railhead for profile %s; made anew at each boot.\n%s",
-			 ctx->profile->name, section);
+	return xasprintf(FILE_HEADER "%s", ctx->profile->name, section);
 }
 
 static void emit_unit(const struct section_ctx *ctx, const struct ynode *node, const char *unit,

@@ -37,8 +37,7 @@ static void emit_conf(const struct section_ctx *ctx, const struct ynode *section
 
 	if (!options && !blacklist)
 		return;
-	str_addf(&text, "# Written by railhead for profile %s; made anew at each boot.\n",
-		 ctx->profile->name);
+	str_addf(&text, FILE_HEADER, ctx->profile->name);
 	add_options(&text, options);
 	for (size_t i = 0; blacklist && i < blacklist->items.n; i++)
 		str_addf(&text, "blacklist %s\n", blacklist->items.v[i]->text);

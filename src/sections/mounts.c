@@ -10,14 +10,14 @@
  */
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/words.h"
 #include "kinds/mount.h"
 #include "profile/language.h"
 #include "profile/rules.h"
 #include "sections/sections.h"
 
 enum {
-	TIMEOUT_S = 30, /* of an entry that does not say */
-	GATE_WAIT_S = 600,
+	TIMEOUT_S = 30,	  /* of an entry that does not say */
 	MARGIN_MS = 5000, /* systemd gives a mount up first, and says why */
 };
 
@@ -197,13 +197,12 @@ static char *unit_text(const struct section_ctx *ctx, const char *path, const st
 	struct str text = {0};
 
 	str_addf(&text,
-		 "# Written by railhead for profile %s; made anew at each boot.\n"
-		 "[Unit]\n"
-		 "Description=railhead: %s\n"
-		 "DefaultDependencies=no\n"
-		 "Conflicts=umount.target\n"
-		 "Before=umount.target\n"
-		 "After=%s\n\n[Mount]\n",
+		 FILE_HEADER "[Unit]\n"
+			     "Description=railhead: %s\n"
+			     "DefaultDependencies=no\n"
+			     "Conflicts=umount.target\n"
+			     "Before=umount.target\n"
+			     "After=%s\n\n[Mount]\n",
 		 ctx->profile->name, path,
 		 network ? NETWORK " network.target" : "local-fs-pre.target");
 	add_setting(&text, "What", what_of(mount));
@@ -226,7 +225,7 @@ static char *retry_text(const struct section_ctx *ctx, const char *path, const s
 			ynode_number_of(gate, "budget", GATE_BUDGET_S * (uint64_t)SECOND);
 
 	return xasprintf(
-		"# Written by railhead for profile %s; made anew at each boot.\n"
+		FILE_HEADER
 		"[Unit]\n"
 		"Description=railhead: mount %s, for as long as the gate waits\n"
 		"Wants=network-online.target\n"
@@ -278,8 +277,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *node, struct 
 	(void)err;
 	for (size_t i = 0; i < node->keys.n; i++) {
 		const struct ynode *key = node->keys.v[i], *mount = node->items.v[i];
-		cleanup_free char *stem = mount_unit_stem(key->text);
-		cleanup_free char *unit = xasprintf("%s.mount", stem);
+		cleanup_free char *unit = mount_unit(key->text);
 		cleanup_free char *retry = mount_retry_unit(key->text);
 		cleanup_free char *text = unit_text(ctx, key->text, mount);
 		cleanup_free char *again = retry_text(ctx, key->text, mount);
@@ -310,7 +308,7 @@ static bool has_its_place(const char *path, enum mount_type type)
 {
 	if (type == MOUNT_HUGETLBFS)
 		return str_starts(path, "/dev/hugepages");
-	return type == MOUNT_TMPFS && (streq(path, "/dev/shm") || streq(path, "/tmp"));
+	return type == MOUNT_TMPFS && (streq(path, SHM) || streq(path, "/tmp"));
 }
 
 static void judge_point(struct ruling *r, const struct ynode *point, const struct ynode *mount,
@@ -322,8 +320,7 @@ static void judge_point(struct ruling *r, const struct ynode *point, const struc
 	if (point->text[strspn(point->text, good)])
 		rule_error(r, point, key,
 			   "'%c' can't be in the path of a mount unit; letters, digits and / . _ + "
-			   ", : "
-			   "@ ~ - can",
+			   ", : @ ~ - can",
 			   point->text[strspn(point->text, good)]);
 	for (size_t i = 0; i < array_len(system_dirs); i++) {
 		const char *dir = system_dirs[i].dir;
@@ -348,13 +345,10 @@ static bool has_option(const struct ynode *mount, const char *word)
 /* Whether the options have that key too, "rsize" of "rsize=65536". */
 static bool options_name(const struct ynode *mount, const char *key)
 {
-	const char *p = ynode_text(mount, "options", "");
-	size_t len = strlen(key);
+	size_t len;
 
-	for (; *p; p += strcspn(p, ","), p += *p == ',')
-		if (strncmp(p, key, len) == 0 && (p[len] == '=' || p[len] == ',' || !p[len]))
-			return true;
-	return false;
+	return has_option(mount, key) ||
+	       mount_option_value(ynode_text(mount, "options", ""), key, &len);
 }
 
 static void judge_options(struct ruling *r, const struct ynode *mount, const char *key)
@@ -395,12 +389,9 @@ static void judge_rdma(struct ruling *r, const struct ynode *mount, const char *
 
 static bool names_disk(const char *what)
 {
-	static const char *const ways[] = {"/dev/", "UUID=", "LABEL=", "PARTUUID=", "PARTLABEL="};
+	cleanup_free char *device = mount_device(what);
 
-	for (size_t i = 0; i < array_len(ways); i++)
-		if (str_starts(what, ways[i]))
-			return true;
-	return false;
+	return device;
 }
 
 static void judge_source(struct ruling *r, const struct ynode *mount, const char *key)

@@ -73,9 +73,8 @@ static const struct ynode *make_rules(const struct section_ctx *ctx, const struc
 			continue;
 		if (!why)
 			str_addf(ret,
-				 "# Written by railhead for profile %s; made anew at each boot.\n"
-				 "ACTION==\"remove\", GOTO=\"railhead_vf_end\"\n"
-				 "SUBSYSTEM!=\"net\", GOTO=\"railhead_vf_end\"\n",
+				 FILE_HEADER "ACTION==\"remove\", GOTO=\"railhead_vf_end\"\n"
+					     "SUBSYSTEM!=\"net\", GOTO=\"railhead_vf_end\"\n",
 				 ctx->profile->name);
 		why = value;
 		str_addf(ret,
@@ -111,7 +110,7 @@ static void emit_unmanaged(const struct section_ctx *ctx, const struct ynode *se
 
 	if (why) {
 		str_addf(&network,
-			 "# Written by railhead for profile %s; made anew at each boot.\n"
+			 FILE_HEADER
 			 "[Match]\nProperty=RAILHEAD_UNMANAGED=1\n\n[Link]\nUnmanaged=yes\n",
 			 ctx->profile->name);
 		add_file("sriov/unmanaged/networkd", NETWORK, network.s, why, plan);
