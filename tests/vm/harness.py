@@ -439,6 +439,13 @@ def exits(vm, command, status, timeout=60):
     return result.output
 
 
+def gate_ready(vm, more="", timeout=180):
+    """Run the gate; it must end ready, perhaps only after what disturbed a measurement is over."""
+    said = vm.run(f"railhead gate {more} 2>&1", timeout).output
+    vm.wait_until_undisturbed()
+    expect(verdict(vm) == "ready", f"verdict: got {verdict(vm)!r}, wanted 'ready':\n{said}")
+
+
 def verdict(vm):
     return status_json(vm)["verdict"]
 

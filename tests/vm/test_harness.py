@@ -169,6 +169,8 @@ class Console(unittest.TestCase):
     def test_cpus_without_interrupts(self):
         hung = "INFO: task (tmpfiles):149 blocked for more than 120 seconds.\nCall Trace:\n"
         self.assertTrue(vm.waits_for_rcu(hung + " schedule+0x5a/0xd0\n __wait_rcu_gp+0x12b/0x140\n"))
+        self.assertTrue(vm.waits_for_rcu(
+            "rcu: rcu_preempt kthread timer wakeup didn't happen for 5255 jiffies! g-1139 f0x0\n"))
         # a frozen file system, and a grace period that somebody else only mentions
         self.assertFalse(vm.waits_for_rcu(hung + " percpu_rwsem_wait+0x1/0x2\n __sb_start_write+0x1\n"))
         self.assertFalse(vm.waits_for_rcu(" __wait_rcu_gp+0x12b/0x140\n" + hung))

@@ -4,9 +4,10 @@ the one of reboots.blocked()."""
 
 import json
 
-from harness import case, contains, equal, expect, status_json
+from harness import case, contains, equal, exits, expect, status_json
 
 DROP_IN = "/etc/railhead/profiles/vm-bench.d/gate-checks.yaml"
+LOGINS = "/etc/security/limits.d/zz-railhead.conf"
 HANGS_S = 2
 MARK = "73001"
 
@@ -32,14 +33,19 @@ def add_checks(vm):
     checks["errors"] = {"run": "pcie_errors", "on": "rails"}
     limits = {"memlock": "unlimited", "nofile": 262144, "nproc": "unlimited", "rtprio": 20}
     mounts = {"/mnt/memory": {"type": "tmpfs", "size": "1M"},
-              "/mnt/nobody": {"type": "nfs", "what": "127.0.0.1:/none", "optional": True}}
+              # Version 3 would have mount.nfs start rpc.statd, for which systemd is reloaded.
+              "/mnt/nobody": {"type": "nfs", "what": "127.0.0.1:/none", "options": "vers=4.2",
+                              "optional": True}}
     text = json.dumps({"schema": 1, "limits": limits, "mounts": mounts,
                        "gate": {"checks": checks}}, indent=1)
     vm.sh(f"mkdir -p {DROP_IN.rsplit('/', 1)[0]}; cat >{DROP_IN} <<'EOT'\n{text}\nEOT")
 
 
 def remove_checks(vm):
+    """And what the sections beside them have written, which would fail the gate."""
     vm.sh(f"rm {DROP_IN}")
+    exits(vm, "railhead apply", 0, 180)
+    expect(vm.run(f"test -e {LOGINS}").status != 0, f"{LOGINS} is still there")
 
 
 def _changes(vm):
