@@ -66,6 +66,24 @@ static size_t count_followers(const struct plan *plan, const struct change *of)
 	return n;
 }
 
+/* A file of railhead's own has many lines: its name says enough. */
+static void add_found(struct str *text, const struct change *c)
+{
+	if (c->kind != &kind_file)
+		str_addf(text, "found '%s', expected '%s'", c->observed ? c->observed : "nothing",
+			 c->desired);
+	else if (!*c->desired)
+		str_addf(text, "%s: an earlier profile left the file; `railhead apply` removes it",
+			 c->target);
+	else
+		str_addf(text, "%s is %s; `railhead apply` writes it", c->target,
+			 streq(c->observed ? c->observed : "", "absent")
+				 ? "absent"
+				 : "not as the profile has it");
+	if (c->reason)
+		str_addf(text, "; %s", c->reason);
+}
+
 static void judge_change(const struct plan *plan, const struct change *c, struct judgement *j)
 {
 	cleanup_str struct str text = {0};
@@ -81,10 +99,7 @@ static void judge_change(const struct plan *plan, const struct change *c, struct
 	if (c->state == CHANGE_FAILED)
 		str_add(&text, c->reason ? c->reason : "failed");
 	else
-		str_addf(&text, "found '%s', expected '%s'%s%s",
-			 c->observed ? c->observed : "nothing",
-			 c->kind == &kind_file ? "the profile's text" : c->desired,
-			 c->reason ? "; " : "", c->reason ? c->reason : "");
+		add_found(&text, c);
 	if (followers)
 		str_addf(&text, " (and %zu more that wait for it)", followers);
 	strv_add(&j->v->reasons, text.s);

@@ -175,26 +175,40 @@ static void test_changes(void **state)
 	gated_free(&g);
 }
 
+/* A whole file would not fit a line. */
+static void add_file(struct plan *plan, const char *id, const char *desired, const char *observed)
+{
+	struct change *c = add(plan, id, CHANGE_DIFFERS, ON_FAIL_BLOCK);
+
+	c->kind = &kind_file;
+	change_target(c, "/run/%s", id);
+	change_desired(c, "%s", desired);
+	change_observe(c, "%s", observed);
+}
+
 static void test_reasons(void **state)
 {
 	struct gated g = gated("");
 	struct measurements none = {0};
 	struct plan plan = {0};
-	struct change *c;
 	struct verdict v;
 
 	(void)state;
 	add(&plan, "a", CHANGE_FAILED, ON_FAIL_BLOCK);
 	add(&plan, "b", CHANGE_DIFFERS, ON_FAIL_BLOCK);
-	c = add(&plan, "c", CHANGE_DIFFERS, ON_FAIL_BLOCK);
-	c->kind = &kind_file; /* a whole file would not fit a line */
-	change_desired(c, "options x\noptions y\n");
-	change_observe(c, "absent");
+	add_file(&plan, "c", "options x\noptions y\n", "absent");
+	add_file(&plan, "d", "options x\noptions y\n", "options z\n");
+	add_file(&plan, "e", "", "options z\n");
 	gate_judge(&g.profile, &plan, &none, &v);
-	assert_int_equal(v.reasons.n, 3);
+	assert_int_equal(v.reasons.n, 5);
 	assert_string_equal(v.reasons.v[0], "a: failed");
 	assert_string_equal(v.reasons.v[1], "b: found 'nothing', expected 'want'");
-	assert_string_equal(v.reasons.v[2], "c: found 'absent', expected 'the profile's text'");
+	assert_string_equal(v.reasons.v[2], "c: /run/c is absent; `railhead apply` writes it");
+	assert_string_equal(v.reasons.v[3],
+			    "d: /run/d is not as the profile has it; `railhead apply` writes it");
+	assert_string_equal(
+		v.reasons.v[4],
+		"e: /run/e: an earlier profile left the file; `railhead apply` removes it");
 	verdict_free(&v);
 	plan_free(&plan);
 	gated_free(&g);
