@@ -92,7 +92,8 @@ static void look_at_read_request(const struct root *root, const char *addr, stru
 		addr = pf; /* a VF's own field is reserved */
 	if (pci_express_read(root, addr, &x, NULL) < 0)
 		return;
-	bytes = 128u << ((x.devctl & PCI_EXP_DEVCTL_READRQ) >> READ_REQUEST_SHIFT);
+	bytes = 128u << ((pci_express_word(&x, PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_READRQ) >>
+			 READ_REQUEST_SHIFT);
 	cause_add(ret, bytes < READ_REQUEST_USUAL, "MaxReadRequest of %s %u%s", addr, bytes,
 		  bytes < READ_REQUEST_USUAL ? " (pcie.max_read_request: 4096 is usual)" : "");
 }

@@ -146,7 +146,7 @@ enum { PAYLOAD_SHIFT = 5, SMALLEST = 128 };
 
 static unsigned int payload_limit(const struct pci_express *x)
 {
-	return SMALLEST << (x->devcap & PCI_EXP_DEVCAP_PAYLOAD);
+	return SMALLEST << (pci_express_long(x, PCI_EXP_DEVCAP) & PCI_EXP_DEVCAP_PAYLOAD);
 }
 
 /* The first on the way to the root that is capable of less than wanted; its limit, or 0. */
@@ -179,7 +179,10 @@ int check_pcie_payload(const struct kind_ctx *ctx, struct change *c, const char 
 
 	if (r)
 		return r < 0 ? r : 0;
-	change_observe(c, "%u", SMALLEST << ((x.devctl & PCI_EXP_DEVCTL_PAYLOAD) >> PAYLOAD_SHIFT));
+	change_observe(
+		c, "%u",
+		SMALLEST << ((pci_express_word(&x, PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_PAYLOAD) >>
+			     PAYLOAD_SHIFT));
 	change_judge(c);
 	if (c->state == CHANGE_SAME)
 		return 0;

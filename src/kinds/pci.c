@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A function's own PCI Express settings. They live in registers of its config space, and are gone
- * with a reset of the function or a new boot.
- */
 #include "kinds/pci.h"
 
 #include <errno.h>
 #include <pci/pci.h>
-#include <stdlib.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "kinds/function.h"
-#include "kinds/target.h"
+#include "profile/value.h"
 #include "sys/machine.h"
-#include "sys/pci_express.h"
 
 int pci_read(const struct kind_ctx *ctx, struct change *c, const char *addr,
 	     struct pci_express *ret, struct err *err)
@@ -33,40 +28,6 @@ int pci_read(const struct kind_ctx *ctx, struct change *c, const char *addr,
 	return r < 0 ? err_set(err, r, "%s", why.text) : 0;
 }
 
-/* --- largest read request ---------------------------------------------------------------- */
-
-enum { READRQ_SHIFT = 12, SMALLEST = 128, LARGEST_CODE = 5 };
-
-static int look_read_request(const struct kind_ctx *ctx, struct change *c, const char *addr,
-			     struct err *err)
-{
-	struct pci_express x;
-	unsigned int code;
-	int r = pci_read(ctx, c, addr, &x, err);
-
-	if (r)
-		return r < 0 ? r : 0;
-	code = (x.devctl & PCI_EXP_DEVCTL_READRQ) >> READRQ_SHIFT;
-	if (code > LARGEST_CODE)
-		change_observe(c, "reserved value %u", code);
-	else
-		change_observe(c, "%u", SMALLEST << code);
-	change_judge(c);
-	return 0;
-}
-
-static int set_read_request(const struct kind_ctx *ctx, struct change *c, const char *addr,
-			    struct err *err)
-{
-	unsigned long want = strtoul(c->desired, NULL, 10);
-	unsigned int code = 0;
-
-	while (code < LARGEST_CODE && (unsigned long)SMALLEST << code < want)
-		code++;
-	return machine_pci_express(ctx->root, addr, PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_READRQ,
-				   (uint16_t)(code << READRQ_SHIFT), err);
-}
-
 /* --- relaxed ordering -------------------------------------------------------------------- */
 
 /*
@@ -82,14 +43,13 @@ static const struct {
 	{0x1022, 0x1a00, 0x1a02, "AMD A1100"},
 };
 
-/* 0, or the -EOPNOTSUPP of a function below such a port. */
-static int refuse_disordered(const struct root *root, const char *addr, struct err *err)
+int pci_refuse_disordered(const struct kind_ctx *ctx, const struct change *c, struct err *err)
 {
 	cleanup_strv struct strv ports = {0};
 	struct pci_express x;
 
-	if (pci_ports_above(root, addr, &ports, NULL) < 0 || !ports.n ||
-	    pci_express_read(root, ports.v[0], &x, NULL) < 0)
+	if (!c->want.number || pci_ports_above(ctx->root, c->on.name, &ports, NULL) < 0 ||
+	    !ports.n || pci_express_read(ctx->root, ports.v[0], &x, NULL) < 0)
 		return 0;
 	for (size_t i = 0; i < array_len(disordered); i++)
 		if (x.vendor == disordered[i].vendor && x.device >= disordered[i].first &&
@@ -99,49 +59,66 @@ static int refuse_disordered(const struct root *root, const char *addr, struct e
 				"%s: root port %s (%04x:%04x, %s) does relaxed ordering wrong, and "
 				"the kernel has switched it off for all that is below it; write "
 				"relaxed_ordering: false for this set, or use another slot",
-				addr, ports.v[0], x.vendor, x.device, disordered[i].name);
+				c->on.name, ports.v[0], x.vendor, x.device, disordered[i].name);
 	return 0;
 }
 
-static int look_relaxed(const struct kind_ctx *ctx, struct change *c, const char *addr,
-			struct err *err)
-{
-	struct pci_express x;
-	int r = pci_read(ctx, c, addr, &x, err);
+/* --- bits of a register ------------------------------------------------------------------ */
 
-	if (r == 0 && streq(c->desired, "true"))
-		r = refuse_disordered(ctx->root, addr, err);
+static unsigned int lowest_bit(uint16_t mask)
+{
+	return mask & -mask;
+}
+
+static int look_at_bits(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	const struct pci_setting *setting = c->on.item;
+	cleanup_free char *text = NULL;
+	struct pci_express x;
+	unsigned int number;
+	int r = pci_read(ctx, c, c->on.name, &x, err);
+
+	if (r == 0 && setting->reg + 2 > x.size)
+		r = err_set(err, -EOPNOTSUPP,
+			    "%s does not have this setting: its PCI Express capability is of an "
+			    "early version, without a register at CAP_EXP+%02x",
+			    c->on.name, setting->reg);
+	if (r == 0 && setting->refuse)
+		r = setting->refuse(ctx, c, err);
 	if (r)
 		return r < 0 ? r : 0;
-	change_observe(c, "%s", x.devctl & PCI_EXP_DEVCTL_RELAXED ? "true" : "false");
-	change_judge(c);
+	number = (pci_express_word(&x, setting->reg) & setting->mask) / lowest_bit(setting->mask);
+	text = value_text(&c->want, number);
+	if (text)
+		change_observe(c, "%s", text);
+	else
+		change_observe(c, "reserved value %u", number);
+	c->state = number == c->want.number ? CHANGE_SAME : CHANGE_DIFFERS;
 	return 0;
 }
 
-static int set_relaxed(const struct kind_ctx *ctx, struct change *c, const char *addr,
-		       struct err *err)
+static int set_bits(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	return machine_pci_express(ctx->root, addr, PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_RELAXED,
-				   streq(c->desired, "true") ? PCI_EXP_DEVCTL_RELAXED : 0, err);
+	const struct pci_setting *setting = c->on.item;
+	uint16_t bits = (uint16_t)(c->want.number * lowest_bit(setting->mask));
+
+	return machine_pci_express(ctx->root, c->on.name, setting->reg, setting->mask, bits, err);
 }
 
 /* ----------------------------------------------------------------------------------------- */
 
-static const struct target_sort targets[] = {
-	{"max_read_request:", look_read_request, set_read_request, NULL},
-	{"relaxed_ordering:", look_relaxed, set_relaxed, NULL},
-	{"aspm:", pci_look_aspm, pci_set_aspm, NULL},
-	{NULL, NULL, NULL, NULL},
-};
-
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	return target_look(targets, "pci", ctx, c, err);
+	const struct pci_setting *setting = c->on.item;
+
+	return setting->look ? setting->look(ctx, c, err) : look_at_bits(ctx, c, err);
 }
 
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	return target_set(targets, "pci", ctx, c, err);
+	const struct pci_setting *setting = c->on.item;
+
+	return setting->set ? setting->set(ctx, c, err) : set_bits(ctx, c, err);
 }
 
 /* A function that sleeps is woken for it, and its link trained anew. */

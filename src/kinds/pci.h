@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside this room: targets of kind pci that have a file of their own. Those of pci.c are
- * "max_read_request:ADDR", 128 to 4096, and "relaxed_ordering:ADDR", true or false.
+ * A function's own PCI Express settings. They live in registers of its config space, and are gone
+ * with a reset of the function or a new boot.
  */
 #pragma once
 
@@ -9,12 +9,33 @@
 #include "sys/pci_express.h"
 
 /*
+ * What a change of kind_pci is about: on.item; on.name is the function's address. Most are bits of
+ * a register (include/uapi/linux/pci_regs.h) that hold the number of the wanted value: a boolean,
+ * which word of its spec, or itself.
+ */
+struct pci_setting {
+	unsigned int reg; /* PCI_EXP_DEVCTL, PCI_EXP_DEVCTL2 or PCI_EXP_LNKCTL: 16 bits */
+	uint16_t mask;
+	/* NULL, or: 0, or the -EOPNOTSUPP of a function that can't have the wanted value. */
+	int (*refuse)(const struct kind_ctx *ctx, const struct change *c, struct err *err);
+	/* Of one that is more than bits of the function; else NULL. */
+	int (*look)(const struct kind_ctx *ctx, struct change *c, struct err *err);
+	int (*set)(const struct kind_ctx *ctx, struct change *c, struct err *err);
+	const char *files; /* of the device, in which the value shows: a pattern; or NULL */
+};
+
+#define PCI_BITS(at, bits, ...) \
+	(&(const struct pci_setting){.reg = (at), .mask = (bits), __VA_ARGS__})
+
+/* Of relaxed ordering: below some root ports it does harm. */
+int pci_refuse_disordered(const struct kind_ctx *ctx, const struct change *c, struct err *err);
+
+/* pci_aspm.c, of the link above the function; the value's number: 1 for L0s, plus 2 for L1. */
+extern const struct pci_setting pci_aspm;
+
+/*
  * For a look. 1: a captured tree that lacks it, and the change says so; an error where the
  * machine itself can't be read.
  */
 int pci_read(const struct kind_ctx *ctx, struct change *c, const char *addr,
 	     struct pci_express *ret, struct err *err);
-
-/* pci_aspm.c, "aspm:ADDR": disabled, l0s, l1 or l0s_l1, of the link above the function. */
-int pci_look_aspm(const struct kind_ctx *ctx, struct change *c, const char *addr, struct err *err);
-int pci_set_aspm(const struct kind_ctx *ctx, struct change *c, const char *addr, struct err *err);

@@ -18,6 +18,7 @@
 #include "base/str.h"
 #include "boot/kargs.h"
 #include "kinds/pci.h"
+#include "profile/value.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 
@@ -25,8 +26,6 @@
 #define POLICY "/sys/module/pcie_aspm/parameters/policy"
 
 enum { CAP_SHIFT = 10, L0S = 1, L1 = 2 };
-
-static const char *const names[] = {"disabled", "l0s", "l1", "l0s_l1"};
 
 static const struct {
 	unsigned int bit;
@@ -40,21 +39,17 @@ struct link {
 
 static unsigned int wanted(const struct change *c)
 {
-	unsigned int bits = 0;
-
-	while (bits < array_len(names) - 1 && !streq(names[bits], c->desired))
-		bits++;
-	return bits;
+	return (unsigned int)c->want.number;
 }
 
 static unsigned int has(const struct pci_express *x)
 {
-	return x->lnkctl & PCI_EXP_LNKCTL_ASPM;
+	return pci_express_word(x, PCI_EXP_LNKCTL) & PCI_EXP_LNKCTL_ASPM;
 }
 
 static unsigned int can(const struct pci_express *x)
 {
-	return (x->lnkcap & PCI_EXP_LNKCAP_ASPM) >> CAP_SHIFT;
+	return (pci_express_long(x, PCI_EXP_LNKCAP) & PCI_EXP_LNKCAP_ASPM) >> CAP_SHIFT;
 }
 
 /* 1: see pci_read() */
@@ -124,8 +119,20 @@ static void explain(const struct kind_ctx *ctx, struct change *c, const char *ad
 				 "config space");
 }
 
-int pci_look_aspm(const struct kind_ctx *ctx, struct change *c, const char *addr, struct err *err)
+static void observe(struct change *c, const struct link *l)
 {
+	cleanup_free char *down = value_text(&c->want, has(&l->down));
+	cleanup_free char *up = value_text(&c->want, has(&l->up));
+
+	if (has(&l->up) == has(&l->down))
+		change_observe(c, "%s", down);
+	else
+		change_observe(c, "%s, %s at port %s", down, up, l->port);
+}
+
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	const char *addr = c->on.name;
 	struct link l = {0};
 	cleanup_free char *port = NULL;
 	unsigned int want = wanted(c);
@@ -136,11 +143,7 @@ int pci_look_aspm(const struct kind_ctx *ctx, struct change *c, const char *addr
 		r = refuse_lacking(&l, addr, want, err);
 	if (r)
 		return r < 0 ? r : 0;
-	if (has(&l.up) == has(&l.down))
-		change_observe(c, "%s", names[has(&l.down)]);
-	else
-		change_observe(c, "%s, %s at port %s", names[has(&l.down)], names[has(&l.up)],
-			       port);
+	observe(c, &l);
 	c->state = has(&l.up) == want && has(&l.down) == want ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)
 		explain(ctx, c, addr, want & ~(has(&l.up) & has(&l.down)));
@@ -194,8 +197,9 @@ static int set_by_hand(const struct kind_ctx *ctx, const char *addr, const struc
 	return r;
 }
 
-int pci_set_aspm(const struct kind_ctx *ctx, struct change *c, const char *addr, struct err *err)
+static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
+	const char *addr = c->on.name;
 	struct link l = {0};
 	cleanup_free char *port = NULL;
 	int r = read_ends(ctx, c, addr, &l, err);
@@ -206,3 +210,5 @@ int pci_set_aspm(const struct kind_ctx *ctx, struct change *c, const char *addr,
 	return kernel_manages(ctx, addr) ? set_by_kernel(ctx, addr, wanted(c), err)
 					 : set_by_hand(ctx, addr, &l, wanted(c), err);
 }
+
+const struct pci_setting pci_aspm = {.look = look, .set = set, .files = "link/l*_aspm"};

@@ -114,6 +114,12 @@ void change_on(struct change *c, const char *name, const void *item)
 	c->on.item = item;
 }
 
+void change_want(struct change *c, const struct ynode *value)
+{
+	c->want = value->value;
+	change_desired(c, "%s", value->text);
+}
+
 void change_reason(struct change *c, const char *fmt, ...)
 {
 	SETTER(reason);

@@ -172,6 +172,8 @@ void plan_find_contests(struct plan *plan, const char *section);
 void change_target(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* name may be NULL. */
 void change_on(struct change *c, const char *name, const void *item);
+/* Both want and desired are what the profile says there. */
+void change_want(struct change *c, const struct ynode *value);
 void change_desired(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_lane(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_waits_for(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -13,6 +13,16 @@
 		.name = (key), .spec = (of), .help = __VA_ARGS__ \
 	}
 
+/* What a section holds for each set that it names. */
+#define BY_SET(table, of, text)                      \
+	const struct spec table = {                  \
+		.kind = SPEC_MAP_OF,                 \
+		.any = "SET",                        \
+		.what = "a map of device sets" text, \
+		.key = &spec_set_name,               \
+		.item = &(of),                       \
+	}
+
 /* The value of a row that has it alone: KEY("rx", A_NUMBER_OF("queues", 1, 8192), "...") */
 #define A_NUMBER_OF(text, least, most)       \
 	(&(const struct spec){               \
@@ -47,5 +57,5 @@ extern const struct spec schema_document;
 
 /* What the sections hold. */
 extern const struct spec spec_expect, spec_require, spec_kernel_args, spec_hugepages, spec_modules,
-	spec_rdma, spec_sriov, spec_pcie, spec_link, spec_qos, spec_irq, spec_sysctl, spec_sysfs,
-	spec_pairs, spec_gate;
+	spec_rdma, spec_sriov, spec_link, spec_qos, spec_irq, spec_sysctl, spec_sysfs, spec_pairs,
+	spec_gate;

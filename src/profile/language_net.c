@@ -6,15 +6,6 @@
  */
 #include "profile/language.h"
 
-#define BY_SET(table, of, text)                      \
-	const struct spec table = {                  \
-		.kind = SPEC_MAP_OF,                 \
-		.any = "SET",                        \
-		.what = "a map of device sets" text, \
-		.key = &spec_set_name,               \
-		.item = &(of),                       \
-	}
-
 #define NUMBER(table, text, least, most)     \
 	static const struct spec table = {   \
 		.what = "a number of " text, \
@@ -501,31 +492,7 @@ static const struct spec qos_set = {
 };
 BY_SET(spec_qos, qos_set, ", such as {rails: {trust: dscp, pfc: [3]}}");
 
-/* --- pcie, irq, pairs --------------------------------------------------------------------- */
-
-static const struct spec payload = {
-	.what = "a payload size in bytes",
-	.unit = "bytes",
-	.check = value_word,
-	.words = WORDS("128", "256", "512", "1024", "2048", "4096"),
-};
-static const struct spec aspm = {
-	.what = "an ASPM state",
-	.check = value_word,
-	.words = WORDS("disabled", "l0s", "l1", "l0s_l1"),
-};
-static const struct spec pcie_set = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {max_read_request: 4096}",
-	.fields = FIELDS(KEY("max_read_request", &payload, "Largest read request of the function."),
-			 KEY("max_payload", &payload,
-			     "Payload size that the function must at least have.",
-			     .class = KEY_JUDGES),
-			 KEY("relaxed_ordering", &spec_bool,
-			     "Whether the function may use relaxed ordering."),
-			 KEY("aspm", &aspm, "Power saving states of the link above the function.")),
-};
-BY_SET(spec_pcie, pcie_set, ", such as {rails: {max_read_request: 4096}}");
+/* --- irq, pairs --------------------------------------------------------------------------- */
 
 static const struct spec irq_cpus = {
 	.what = "local_node or a CPU list such as 2-17",

@@ -191,9 +191,12 @@ void rules_check(const struct profile *p, const struct node *node, struct diags 
 		r.sets = &sets;
 	for (size_t i = 0; i < array_len(subjects); i++)
 		judge(&r, subjects[i]);
-	for (const struct section *const *s = sections; *s; s++)
+	for (const struct section *const *s = sections; *s; s++) {
 		if ((*s)->rules)
 			judge(&r, (*s)->rules);
+		if ((*s)->set_rules && p->name)
+			rule_each_set(&r, (*s)->set_rules);
+	}
 	device_sets_free(&sets);
 	free(r.wider);
 }

@@ -129,8 +129,12 @@ struct set_rule {
 	const char *name;
 	void (*check)(struct ruling *r, const struct selector *s, const struct ynode *view);
 };
+#define NO_MORE_SET_RULES  \
+	{                  \
+		NULL, NULL \
+	}
 /* Runs rules over each set, the wider first; what one of them has said is not said again. */
-void rule_each_set(struct ruling *r, const struct set_rule *rules, size_t n);
+void rule_each_set(struct ruling *r, const struct set_rule *rules);
 /* "qos.rails.trust": path "qos.trust" in the view, by the name of the set that has said it. */
 char *set_key(const struct ruling *r, const struct selector *s, const char *path);
 void set_error(struct ruling *r, const struct selector *s, const struct ynode *view,

@@ -375,7 +375,7 @@ struct ynode *set_view(const struct ruling *r, const struct selector *s)
 	return view;
 }
 
-void rule_each_set(struct ruling *r, const struct set_rule *rules, size_t n)
+void rule_each_set(struct ruling *r, const struct set_rule *rules)
 {
 	for (size_t depth = 0; depth <= SETS_DEPTH_MAX; depth++)
 		for (size_t i = 0; i < r->p->devices.n; i++) {
@@ -385,8 +385,8 @@ void rule_each_set(struct ruling *r, const struct set_rule *rules, size_t n)
 			if (depth_of(r, s) != depth)
 				continue;
 			view = set_view(r, s);
-			for (size_t j = 0; j < n; j++)
-				rules[j].check(r, s, view);
+			for (const struct set_rule *rule = rules; rule->name; rule++)
+				rule->check(r, s, view);
 		}
 }
 

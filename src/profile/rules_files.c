@@ -171,10 +171,11 @@ static void judge_shown(struct ruling *r, const struct selector *s, const struct
 
 static void sysfs_agrees_with_sets(struct ruling *r)
 {
-	static const struct set_rule rules[] = {{"sysfs-agrees-with-set", judge_shown}};
+	static const struct set_rule rules[] = {{"sysfs-agrees-with-set", judge_shown},
+						NO_MORE_SET_RULES};
 
 	if (section(r, "sysfs"))
-		rule_each_set(r, rules, array_len(rules));
+		rule_each_set(r, rules);
 }
 
 static void judge_option(struct ruling *r, const char *module, const struct ynode *param,

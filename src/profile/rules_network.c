@@ -216,29 +216,7 @@ EACH(rates_of_dcqcn_are_in_order)
 			  scalar(tree_get(view, "qos.dcqcn.rp.rpg_max_rate")));
 }
 
-/* --- pcie, irq ---------------------------------------------------------------------------- */
-
-static bool pci_says(const struct ynode *arg, const char *word)
-{
-	return arg && commas_have(arg_value(arg->text), word);
-}
-
-EACH(kernel_leaves_the_sizes)
-{
-	const struct ynode *pci = find_arg(r, "pci");
-	const struct ynode *payload = tree_get(view, "pcie.max_payload");
-
-	if (tree_get(view, "pcie.max_read_request") && pci_says(pci, "pcie_bus_perf"))
-		set_error(r, s, view, "pcie.max_read_request",
-			  "pcie_bus_perf of %.80s (at %u:%u) lowers it to the payload's size; drop "
-			  "that one",
-			  pci->text, pci->at.line, pci->at.col);
-	if (*scalar(payload) && !streq(payload->text, "128") && pci_says(pci, "pcie_bus_peer2peer"))
-		set_error(r, s, view, "pcie.max_payload",
-			  "pcie_bus_peer2peer of %.80s (at %u:%u) sets 128 everywhere; drop one of "
-			  "the two",
-			  pci->text, pci->at.line, pci->at.col);
-}
+/* --- irq ---------------------------------------------------------------------------------- */
 
 EACH(irqs_have_cpus)
 {
@@ -277,14 +255,14 @@ static const struct set_rule each_set[] = {
 	{"bandwidth-is-all", bandwidth_is_all},
 	{"buffers-have-sizes", buffers_have_sizes},
 	{"rates-of-dcqcn-are-in-order", rates_of_dcqcn_are_in_order},
-	{"kernel-leaves-the-sizes", kernel_leaves_the_sizes},
 	{"irqs-have-cpus", irqs_have_cpus},
 	{"irqs-keep-off-isolated", irqs_keep_off_isolated},
+	NO_MORE_SET_RULES,
 };
 
 static void sets_are_consistent(struct ruling *r)
 {
-	rule_each_set(r, each_set, array_len(each_set));
+	rule_each_set(r, each_set);
 }
 
 const struct rule rules_network[] = {

@@ -154,11 +154,12 @@ static const struct set_rule each_set[] = {
 	{"rates-are-in-order", rates_are_in_order},
 	{"addresses-are-of-the-link", addresses_are_of_the_link},
 	{"mtu-fits-the-pf", mtu_fits_the_pf},
+	NO_MORE_SET_RULES,
 };
 
 static void vfs_are_sound(struct ruling *r)
 {
-	rule_each_set(r, each_set, array_len(each_set));
+	rule_each_set(r, each_set);
 }
 
 /* --- the machine, when it is known -------------------------------------------------------- */

@@ -209,7 +209,9 @@ static void check_scalar(struct walk *w, const struct spec *s, struct ynode *n)
 {
 	cleanup_str struct str why = {0};
 
-	if (!s->check(s, n, &why))
+	if (s->check(s, n, &why))
+		n->value.spec = s;
+	else
 		diag_error(w->diags, n->at, str_get(&w->path), "%s", str_get(&why));
 }
 

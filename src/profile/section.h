@@ -13,6 +13,7 @@
 struct kargs;
 struct plan;
 struct rule;
+struct set_rule;
 
 struct section_ctx {
 	const struct root *root;
@@ -26,7 +27,10 @@ struct section {
 	const struct spec *spec;
 	const char *help; /* a sentence, as that of a field */
 	enum key_class class;
-	const struct rule *rules; /* of profile/rules.h: its contradictions; NULL: none */
+	/* Its contradictions, of profile/rules.h, and those of what all sections say of a set.
+	 * NULL: none. Those of sets are not asked of a drop-in by itself. */
+	const struct rule *rules;
+	const struct set_rule *set_rules;
 	/* emit() is called with an empty section where the profile has none: other sections
 	 * give it work too (hugepages to kernel_args, devices to expect). */
 	bool always;

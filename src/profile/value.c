@@ -59,7 +59,22 @@ static bool accept(struct ynode *n, enum value_type type, uint64_t number)
 
 static bool is_word(const struct spec *s, struct ynode *n)
 {
-	return word_is_one_of(n->text, s->words) && accept(n, VALUE_WORD, 0);
+	for (size_t i = 0; s->words && s->words[i]; i++)
+		if (streq(n->text, s->words[i]))
+			return accept(n, VALUE_WORD, i);
+	return false;
+}
+
+char *value_text(const struct value *v, int64_t number)
+{
+	if (v->type == VALUE_BOOL)
+		return number == 0 || number == 1 ? xstrdup(number ? "true" : "false") : NULL;
+	if (v->type != VALUE_WORD)
+		return xasprintf("%lld", (long long)number);
+	for (size_t i = 0; v->spec->words[i]; i++)
+		if ((int64_t)i == number)
+			return xstrdup(v->spec->words[i]);
+	return NULL;
 }
 
 static bool is_switch_word(const char *s)

@@ -4,6 +4,12 @@
 
 #include "profile/schema.h"
 
+/*
+ * Another number in the place of v, as a profile would write it: true, 4096, the word with that
+ * index. NULL: none stands for it. The caller frees.
+ */
+char *value_text(const struct value *v, int64_t number);
+
 scalar_check value_schema, value_name, value_label, value_bool, value_int, value_count, value_word;
 scalar_check value_size, value_page_size, value_mode, value_duration, value_latency, value_rate,
 	value_measure, value_speed;

@@ -32,6 +32,8 @@ enum {
 
 enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 
+struct spec; /* of profile/schema.h */
+
 struct place {
 	const char *file;	/* owned by the profile or the diagnostics' string pool */
 	unsigned int line, col; /* from 1; 0: the file as a whole */
@@ -39,7 +41,7 @@ struct place {
 
 enum value_type {
 	VALUE_TEXT, /* the text is all there is to it; also where no spec has accepted it */
-	VALUE_WORD, /* one of the words of its spec, such as max or unlimited */
+	VALUE_WORD, /* number: which of the words of its spec, such as max or unlimited, from 0 */
 	VALUE_BOOL, /* number: 0 or 1 */
 	VALUE_NUMBER,
 	VALUE_GTS,   /* number: a PCIe speed in tenths of GT/s */
@@ -54,7 +56,8 @@ enum value_type {
  */
 struct value {
 	enum value_type type;
-	bool at_least; /* ">=N" */
+	const struct spec *spec; /* that accepted it; NULL: none has */
+	bool at_least;		 /* ">=N" */
 	int64_t number;
 	const char *of;	  /* "line", "pcie" or "set"; static */
 	struct cpus *set; /* owned */

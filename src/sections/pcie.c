@@ -3,65 +3,142 @@
  * pcie: what config space of a function is to hold. The payload's size is a matter of the whole
  * path and the kernel's: it is judged, never set.
  */
+#include <pci/pci.h>
+
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/words.h"
+#include "kinds/pci.h"
 #include "profile/language.h"
+#include "profile/rules.h"
 #include "sections/overlay.h"
 
-static void emit_set(const struct section_ctx *ctx, const struct ynode *section,
-		     const struct pci_fn *fn, const char *key, struct plan *plan)
-{
-	const struct ynode *value = overlay_value(ctx, section, fn, key);
-	struct change *c;
+/* Where each stands is its code in the registers. */
+static const struct spec size = {
+	.what = "a payload size in bytes",
+	.unit = "bytes",
+	.check = value_word,
+	.words = WORDS("128", "256", "512", "1024", "2048", "4096"),
+};
+static const struct spec aspm = {
+	.what = "an ASPM state",
+	.check = value_word,
+	.words = WORDS("disabled", "l0s", "l1", "l0s_l1"),
+};
 
-	if (!value)
-		return;
-	c = plan_add(plan, "pcie", &kind_pci, STAGE_DEVICES, PHASE_PORT, value->at, "pcie/%s/%s",
-		     fn->addr, key);
-	change_target(c, "%s:%s", key, fn->addr);
-	change_desired(c, "%s", value->text);
-	change_lane(c, "%s", fn->addr);
-	if (streq(key, "aspm"))
-		change_file(c, "/sys/bus/pci/devices/%s/link/l*_aspm", fn->addr);
+#define SETTING(key, of, help, setting) KEY(key, of, help, .item = (setting))
+
+/* A row for each key: what it is, then where the function has it. */
+static const struct spec keys = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {max_read_request: 4096}",
+	.fields = FIELDS(SETTING("max_read_request", &size, "Largest read request of the function.",
+				 PCI_BITS(PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_READRQ)),
+			 SETTING("relaxed_ordering", &spec_bool,
+				 "Whether the function may use relaxed ordering.",
+				 PCI_BITS(PCI_EXP_DEVCTL, PCI_EXP_DEVCTL_RELAXED,
+					  .refuse = pci_refuse_disordered)),
+			 SETTING("aspm", &aspm,
+				 "Power saving states of the link above the function.", &pci_aspm),
+			 KEY("max_payload", &size,
+			     "Payload size that the function must at least have.",
+			     .class = KEY_JUDGES)),
+};
+static BY_SET(by_set, keys, ", such as {rails: {max_read_request: 4096}}");
+
+/* --- changes ------------------------------------------------------------------------------ */
+
+static struct change *add(const struct pci_fn *fn, const struct field *f, const struct kind *kind,
+			  const struct ynode *value, struct plan *plan)
+{
+	bool judged = f->class == KEY_JUDGES;
+	struct change *c = plan_add(plan, "pcie", kind, judged ? STAGE_GATE : STAGE_DEVICES,
+				    judged ? PHASE_CHECK : PHASE_PORT, value->at, "pcie/%s/%s",
+				    fn->addr, f->name);
+
+	change_want(c, value);
+	return c;
 }
 
-static void emit_payload(const struct section_ctx *ctx, const struct ynode *section,
-			 const struct pci_fn *fn, struct plan *plan)
+static void emit_setting(const struct pci_fn *fn, const struct field *f, const struct ynode *value,
+			 struct plan *plan)
 {
-	const struct ynode *value = overlay_value(ctx, section, fn, "max_payload");
-	struct change *c;
+	const struct pci_setting *setting = f->item;
+	struct change *c = add(fn, f, &kind_pci, value, plan);
 
-	if (!value)
-		return;
-	c = plan_add(plan, "pcie", &kind_check, STAGE_GATE, PHASE_CHECK, value->at,
-		     "pcie/%s/max_payload", fn->addr);
+	change_on(c, fn->addr, setting);
+	change_target(c, "%s:%s", f->name, fn->addr);
+	change_lane(c, "%s", fn->addr);
+	if (setting->files)
+		change_file(c, "/sys/bus/pci/devices/%s/%s", fn->addr, setting->files);
+}
+
+static void emit_payload(const struct pci_fn *fn, const struct field *f, const struct ynode *value,
+			 struct plan *plan)
+{
+	struct change *c = add(fn, f, &kind_check, value, plan);
+
 	change_target(c, "pcie-payload:%s", fn->addr);
-	change_desired(c, "%s", value->text);
 	c->compare = COMPARE_AT_LEAST;
 }
 
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
-	static const char *const keys[] = {"max_read_request", "relaxed_ordering", "aspm"};
 	struct fn_list fns = {0};
 
 	(void)err;
 	overlay_functions(ctx, section, &fns);
-	for (size_t i = 0; i < fns.n; i++) {
-		for (size_t k = 0; k < array_len(keys); k++)
-			emit_set(ctx, section, fns.v[i], keys[k], plan);
-		emit_payload(ctx, section, fns.v[i], plan);
-	}
+	for (size_t i = 0; i < fns.n; i++)
+		for (const struct field *f = keys.fields; f->name; f++) {
+			const struct ynode *value = overlay_value(ctx, section, fns.v[i], f->name);
+
+			if (value && f->item)
+				emit_setting(fns.v[i], f, value, plan);
+			else if (value)
+				emit_payload(fns.v[i], f, value, plan);
+		}
 	vec_free(&fns);
 	return 0;
 }
 
+/* --- rules -------------------------------------------------------------------------------- */
+
+static bool pci_says(const struct ynode *arg, const char *word)
+{
+	return arg && commas_have(arg_value(arg->text), word);
+}
+
+/* drivers/pci/pci.c: pcie_bus_config */
+static void kernel_leaves_the_sizes(struct ruling *r, const struct selector *s,
+				    const struct ynode *view)
+{
+	const struct ynode *pci = find_arg(r, "pci");
+	const struct ynode *payload = tree_get(view, "pcie.max_payload");
+
+	if (tree_get(view, "pcie.max_read_request") && pci_says(pci, "pcie_bus_perf"))
+		set_error(r, s, view, "pcie.max_read_request",
+			  "pcie_bus_perf of %.80s (at %u:%u) lowers it to the payload's size; drop "
+			  "that one",
+			  pci->text, pci->at.line, pci->at.col);
+	if (payload && payload->value.number && pci_says(pci, "pcie_bus_peer2peer"))
+		set_error(r, s, view, "pcie.max_payload",
+			  "pcie_bus_peer2peer of %.80s (at %u:%u) sets 128 everywhere; drop one of "
+			  "the two",
+			  pci->text, pci->at.line, pci->at.col);
+}
+
+static const struct set_rule set_rules[] = {
+	{"kernel-leaves-the-sizes", kernel_leaves_the_sizes},
+	NO_MORE_SET_RULES,
+};
+
 const struct section section_pcie = {
 	.name = "pcie",
-	.spec = &spec_pcie,
+	.spec = &by_set,
 	.help = "PCIe settings of the members of a set.",
 	.class = KEY_SETS,
+	.set_rules = set_rules,
 	.knobs = true,
 	.emit = emit,
 };

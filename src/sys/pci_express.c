@@ -19,14 +19,31 @@ struct reading {
 	struct pci_express *out;
 };
 
+/* Of version 1 the registers end with those of the link, on root ports with those of the root. */
+enum { STANDARD_END = 0x100, SIZE_OF_VERSION_1 = 0x24 };
+
+uint16_t pci_express_word(const struct pci_express *x, unsigned int reg)
+{
+	return reg + 2 <= x->size ? (uint16_t)(x->bytes[reg] | x->bytes[reg + 1] << 8) : 0;
+}
+
+uint32_t pci_express_long(const struct pci_express *x, unsigned int reg)
+{
+	return pci_express_word(x, reg) | (uint32_t)pci_express_word(x, reg + 2) << 16;
+}
+
+/* At once: each read of the file is a system call. */
 static void read_registers(const struct libpci *pci, struct pci_dev *dev, int at,
 			   struct pci_express *out)
 {
-	out->type = (pci->pci_read_word(dev, at + PCI_EXP_FLAGS) & PCI_EXP_FLAGS_TYPE) >> 4;
-	out->devcap = pci->pci_read_long(dev, at + PCI_EXP_DEVCAP);
-	out->devctl = pci->pci_read_word(dev, at + PCI_EXP_DEVCTL);
-	out->lnkcap = pci->pci_read_long(dev, at + PCI_EXP_LNKCAP);
-	out->lnkctl = pci->pci_read_word(dev, at + PCI_EXP_LNKCTL);
+	size_t room = (size_t)(STANDARD_END - at);
+
+	out->size = room < sizeof(out->bytes) ? room : sizeof(out->bytes);
+	if (!pci->pci_read_block(dev, at, out->bytes, (int)out->size))
+		out->size = 0;
+	if ((pci_express_word(out, PCI_EXP_FLAGS) & PCI_EXP_FLAGS_VERS) < 2 &&
+	    out->size > SIZE_OF_VERSION_1)
+		out->size = SIZE_OF_VERSION_1;
 }
 
 static void read_express(const struct libpci *pci, struct pci_access *access, void *arg)

@@ -6,20 +6,24 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "base/vec.h"
 #include "sys/root.h"
 
+enum { PCI_EXPRESS_SIZE = 0x3c };
+
 struct pci_express {
 	uint16_t vendor, device;
-	uint8_t type;	 /* PCI_EXP_TYPE_...: 0 endpoint, 4 root port, 9 integrated endpoint */
-	uint32_t devcap; /* bits 2:0: largest payload, 128 << n */
-	uint16_t devctl; /* bit 4 relaxed ordering, 7:5 payload, 14:12 read request, 128 << n */
-	uint32_t lnkcap; /* bits 11:10: ASPM that the link may have, as in lnkctl */
-	uint16_t lnkctl; /* bits 1:0: ASPM, 1 L0s, 2 L1 */
+	size_t size; /* of the capability, which has more registers since its version 2 */
+	uint8_t bytes[PCI_EXPRESS_SIZE];
 };
+
+/* A register by its offset, such as PCI_EXP_DEVCTL; 0 where the capability does not have it. */
+uint16_t pci_express_word(const struct pci_express *x, unsigned int reg);
+uint32_t pci_express_long(const struct pci_express *x, unsigned int reg);
 
 /*
  * -ENOENT: no config space there; -EACCES: only 64 bytes of it can be read; -ENXIO: it answers

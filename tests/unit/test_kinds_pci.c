@@ -7,9 +7,13 @@
 
 #include <cmocka.h>
 
+#include <pci/pci.h>
+
 #include "kinds/kind.h"
+#include "kinds/pci.h"
+#include "profile/language.h"
+#include "sections/sections.h"
 #include "sys/machine.h"
-#include "sys/pci_express.h"
 #include "tree.h"
 
 #define PORT "0000:40:01.0"
@@ -93,6 +97,7 @@ struct trial {
 	struct kind_ctx ctx;
 };
 
+/* A change of kind_check, whose target is text. */
 static void begin(struct trial *x, const struct tmp *t, const struct kind *kind, const char *target,
 		  const char *desired)
 {
@@ -106,41 +111,57 @@ static void begin(struct trial *x, const struct tmp *t, const struct kind *kind,
 	change_desired(x->c, "%s", desired);
 }
 
+/* What a profile says of a key of section pcie. */
+static void begin_row(struct trial *x, const struct tmp *t, const char *key, const char *addr,
+		      const char *text)
+{
+	const struct field *row = spec_field(section_find("pcie")->spec->item, key);
+	cleanup_ynode struct ynode *value = ynode_scalar((struct place){0}, text, true);
+	cleanup_str struct str why = {0};
+
+	assert_non_null(row);
+	assert_true(row->spec->check(row->spec, value, &why));
+	value->value.spec = row->spec;
+	begin(x, t, &kind_pci, key, text);
+	change_on(x->c, addr, row->item);
+	change_want(x->c, value);
+}
+
 static void end(struct trial *x)
 {
 	plan_free(&x->plan);
 }
 
 /* What a look finds. */
-static void look(struct tmp *t, const char *target, const char *desired, enum change_state state,
-		 const char *observed)
+static void look(struct tmp *t, const char *key, const char *addr, const char *desired,
+		 enum change_state state, const char *observed)
 {
 	struct trial x;
 
-	begin(&x, t, &kind_pci, target, desired);
+	begin_row(&x, t, key, addr, desired);
 	assert_int_equal(kind_pci.look(&x.ctx, x.c, &t->err), 0);
 	assert_string_equal(x.c->observed, observed);
 	assert_int_equal(x.c->state, state);
 	end(&x);
 }
 
-static void look_fails(struct tmp *t, const char *target, const char *desired, int code,
-		       const char *text)
+static void look_fails(struct tmp *t, const char *key, const char *addr, const char *desired,
+		       int code, const char *text)
 {
 	struct trial x;
 
-	begin(&x, t, &kind_pci, target, desired);
+	begin_row(&x, t, key, addr, desired);
 	assert_int_equal(kind_pci.look(&x.ctx, x.c, &t->err), code);
 	assert_text(t->err.text, text);
 	end(&x);
 }
 
 /* Sets, and looks again. */
-static void set(struct tmp *t, const char *target, const char *desired)
+static void set(struct tmp *t, const char *key, const char *addr, const char *desired)
 {
 	struct trial x;
 
-	begin(&x, t, &kind_pci, target, desired);
+	begin_row(&x, t, key, addr, desired);
 	assert_int_equal(kind_pci.set(&x.ctx, x.c, &t->err), 0);
 	assert_int_equal(kind_pci.look(&x.ctx, x.c, &t->err), 0);
 	assert_int_equal(x.c->state, CHANGE_SAME);
@@ -158,27 +179,27 @@ static void test_read_request(void **state)
 		     {"1024", 0x3000}, {"2048", 0x4000}, {"4096", 0x5000}};
 	struct tmp *t = *state;
 
-	look(t, "max_read_request:" FN, "4096", CHANGE_DIFFERS, "512");
-	look(t, "max_read_request:" FN, "512", CHANGE_SAME, "512");
+	look(t, "max_read_request", FN, "4096", CHANGE_DIFFERS, "512");
+	look(t, "max_read_request", FN, "512", CHANGE_SAME, "512");
 	for (size_t i = 0; i < array_len(sizes); i++) {
 		poke(t, FN_DIR, DEVCTL, 0x2f5f);
-		set(t, "max_read_request:" FN, sizes[i].size);
+		set(t, "max_read_request", FN, sizes[i].size);
 		/* all other bits are as they were */
 		assert_int_equal(peek(t, FN_DIR, DEVCTL), 0x0f5f | sizes[i].bits);
 	}
 	poke(t, FN_DIR, DEVCTL, 0x7000);
-	look(t, "max_read_request:" FN, "4096", CHANGE_DIFFERS, "reserved value 7");
+	look(t, "max_read_request", FN, "4096", CHANGE_DIFFERS, "reserved value 7");
 }
 
 static void test_relaxed_ordering(void **state)
 {
 	struct tmp *t = *state;
 
-	look(t, "relaxed_ordering:" FN, "true", CHANGE_SAME, "true");
-	set(t, "relaxed_ordering:" FN, "false");
+	look(t, "relaxed_ordering", FN, "true", CHANGE_SAME, "true");
+	set(t, "relaxed_ordering", FN, "false");
 	assert_int_equal(peek(t, FN_DIR, DEVCTL), 0x2800);
-	look(t, "relaxed_ordering:" FN, "true", CHANGE_DIFFERS, "false");
-	set(t, "relaxed_ordering:" FN, "true");
+	look(t, "relaxed_ordering", FN, "true", CHANGE_DIFFERS, "false");
+	set(t, "relaxed_ordering", FN, "true");
 	assert_int_equal(peek(t, FN_DIR, DEVCTL), 0x2810);
 	assert_int_equal(peek(t, FN_DIR, LNKCTL), 0x40);
 	assert_int_equal(peek(t, PORT_DIR, DEVCTL), 0x2810);
@@ -190,11 +211,11 @@ static void test_disordered_ports(void **state)
 	struct tmp *t = *state;
 
 	poke(t, PORT_DIR, 2, 0x2f02);
-	look_fails(t, "relaxed_ordering:" FN, "true", -EOPNOTSUPP,
+	look_fails(t, "relaxed_ordering", FN, "true", -EOPNOTSUPP,
 		   "root port " PORT " (8086:2f02, Xeon E5 v3)");
-	look(t, "relaxed_ordering:" FN, "false", CHANGE_DIFFERS, "true");
+	look(t, "relaxed_ordering", FN, "false", CHANGE_DIFFERS, "true");
 	poke(t, PORT_DIR, 2, 0x6f0f); /* one past the last */
-	look(t, "relaxed_ordering:" FN, "true", CHANGE_SAME, "true");
+	look(t, "relaxed_ordering", FN, "true", CHANGE_SAME, "true");
 }
 
 static void test_unreadable(void **state)
@@ -202,15 +223,57 @@ static void test_unreadable(void **state)
 	struct tmp *t = *state;
 
 	poke(t, FN_DIR, 0, 0xffff);
-	look_fails(t, "max_read_request:" FN, "512", -ENXIO, "does not answer");
+	look_fails(t, "max_read_request", FN, "512", -ENXIO, "does not answer");
 	make_config(t, FN_DIR, 0x10c9, 0, 64);
-	look(t, "max_read_request:" FN, "512", CHANGE_DIFFERS, "unknown"); /* no live machine */
+	look(t, "max_read_request", FN, "512", CHANGE_DIFFERS, "unknown"); /* no live machine */
 	tree_remove(t, FN_DIR "/config");
-	look(t, "relaxed_ordering:" FN, "true", CHANGE_DIFFERS, "unknown");
+	look(t, "relaxed_ordering", FN, "true", CHANGE_DIFFERS, "unknown");
 	make_config(t, FN_DIR, 0x10c9, 0, CONFIG_SIZE);
 	poke(t, FN_DIR, 0x34, 0);
-	look_fails(t, "max_read_request:" FN, "512", -EOPNOTSUPP, "conventional PCI");
-	look_fails(t, "max_read_request:0000:99:00.0", "512", -ENODEV, "gone from the bus");
+	look_fails(t, "max_read_request", FN, "512", -EOPNOTSUPP, "conventional PCI");
+	look_fails(t, "max_read_request", "0000:99:00.0", "512", -ENODEV, "gone from the bus");
+}
+
+/* A capability of version 1 ends before it has the registers of version 2. */
+static void test_early_capability(void **state)
+{
+	static const struct pci_setting extended_tags = {.reg = PCI_EXP_DEVCTL2,
+							 .mask = PCI_EXP_DEVCTL2_ARI};
+	struct tmp *t = *state;
+	struct trial x;
+
+	begin_row(&x, t, "relaxed_ordering", FN, "true");
+	change_on(x.c, FN, &extended_tags);
+	assert_int_equal(kind_pci.look(&x.ctx, x.c, &t->err), 0);
+	assert_int_equal(x.c->state, CHANGE_DIFFERS);
+	assert_int_equal(kind_pci.set(&x.ctx, x.c, &t->err), 0);
+	assert_int_equal(peek(t, FN_DIR, CAP + PCI_EXP_DEVCTL2), PCI_EXP_DEVCTL2_ARI);
+	poke(t, FN_DIR, CAP + PCI_EXP_FLAGS, 1);
+	assert_int_equal(kind_pci.look(&x.ctx, x.c, &t->err), -EOPNOTSUPP);
+	assert_text(t->err.text, "of an early version, without a register at CAP_EXP+28");
+	end(&x);
+}
+
+/* Each row that is set has a place, and its bits hold all values of the row. */
+static void test_rows(void **state)
+{
+	const struct field *row = section_find("pcie")->spec->item->fields;
+
+	(void)state;
+	for (; row->name; row++) {
+		const struct pci_setting *setting = row->item;
+		int64_t most = row->spec == &spec_bool ? 1 : row->spec->max;
+
+		if (row->class == KEY_JUDGES)
+			continue;
+		assert_non_null(setting);
+		if (setting->look)
+			continue;
+		for (size_t i = 0; row->spec->words && row->spec->words[i]; i++)
+			most = (int64_t)i;
+		assert_true(most > 0);
+		assert_true(most <= setting->mask / (setting->mask & -setting->mask));
+	}
 }
 
 /* --- the write itself ------------------------------------------------------------------- */
@@ -237,14 +300,14 @@ static void test_aspm_by_hand(void **state)
 	} words[] = {{"l1", 2}, {"l0s_l1", 3}, {"l0s", 1}, {"disabled", 0}};
 	struct tmp *t = *state;
 
-	look(t, "aspm:" FN, "disabled", CHANGE_SAME, "disabled");
+	look(t, "aspm", FN, "disabled", CHANGE_SAME, "disabled");
 	for (size_t i = 0; i < array_len(words); i++) {
-		set(t, "aspm:" FN, words[i].word);
+		set(t, "aspm", FN, words[i].word);
 		assert_int_equal(peek(t, FN_DIR, LNKCTL), 0x40 | words[i].bits);
 		assert_int_equal(peek(t, PORT_DIR, LNKCTL), 0x40 | words[i].bits);
 	}
 	poke(t, PORT_DIR, LNKCTL, 0x42);
-	look(t, "aspm:" FN, "disabled", CHANGE_DIFFERS, "disabled, l1 at port " PORT);
+	look(t, "aspm", FN, "disabled", CHANGE_DIFFERS, "disabled, l1 at port " PORT);
 }
 
 static void test_aspm_lacking(void **state)
@@ -252,11 +315,11 @@ static void test_aspm_lacking(void **state)
 	struct tmp *t = *state;
 
 	poke(t, PORT_DIR, LNKCAP, 2 << 10); /* no L0s above */
-	look_fails(t, "aspm:" FN, "l0s_l1", -EOPNOTSUPP, PORT " is not capable of L0s");
-	look(t, "aspm:" FN, "l1", CHANGE_DIFFERS, "disabled");
+	look_fails(t, "aspm", FN, "l0s_l1", -EOPNOTSUPP, PORT " is not capable of L0s");
+	look(t, "aspm", FN, "l1", CHANGE_DIFFERS, "disabled");
 	poke(t, FN_DIR, LNKCAP, 0);
-	look_fails(t, "aspm:" FN, "l1", -EOPNOTSUPP, FN " is not capable of L1");
-	look_fails(t, "aspm:" PORT, "l1", -EOPNOTSUPP, "has no link");
+	look_fails(t, "aspm", FN, "l1", -EOPNOTSUPP, FN " is not capable of L1");
+	look_fails(t, "aspm", PORT, "l1", -EOPNOTSUPP, "has no link");
 }
 
 /* The kernel's files are there: config space is not touched. */
@@ -268,7 +331,7 @@ static void test_aspm_by_kernel(void **state)
 	tmp_write(t, FN_DIR "/link/l0s_aspm", "1\n");
 	tmp_write(t, FN_DIR "/link/l1_aspm", "0\n");
 	tmp_write(t, "sys/module/pcie_aspm/parameters/policy", "default [performance] powersave\n");
-	begin(&x, t, &kind_pci, "aspm:" FN, "l1");
+	begin_row(&x, t, "aspm", FN, "l1");
 	assert_int_equal(kind_pci.set(&x.ctx, x.c, &t->err), 0);
 	assert_string_equal(tree_text(t, FN_DIR "/link/l0s_aspm"), "0");
 	assert_string_equal(tree_text(t, FN_DIR "/link/l1_aspm"), "1");
@@ -404,6 +467,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_relaxed_ordering, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_disordered_ports, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_unreadable, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_early_capability, setup, tmp_teardown),
+		cmocka_unit_test(test_rows),
 		cmocka_unit_test_setup_teardown(test_write_errors, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_aspm_by_hand, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_aspm_lacking, setup, tmp_teardown),
