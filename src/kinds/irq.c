@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which CPUs serve a function's interrupts: one vector on one CPU, round the CPUs that are allowed,
- * as drivers lay out their completion vectors. Targets are "affinity:ADDR[/ISOLATED]"; desired is
- * local_node or a CPU list; isolated CPUs, of this boot or of the profile, are never used.
+ * as drivers lay out their completion vectors. On a function, by its address in on.name; wanted are
+ * CPUs or the word local_node. Isolated CPUs are never used, be they those of this boot or those of
+ * on.node, which the profile isolates; NULL: none.
  *
  * A vector that is on an allowed CPU already stays there, unless too many are: what a driver or a
  * run before this one has spread is not moved. Judged is smp_affinity_list, what is asked of the
@@ -23,7 +24,6 @@
 
 #define DEV "/sys/bus/pci/devices/"
 #define CPU_DIR "/sys/devices/system/cpu/"
-#define PREFIX "affinity:"
 
 struct vector {
 	unsigned int irq;
@@ -72,15 +72,15 @@ static void add_all(struct cpus *to, const struct cpus *more)
 		cpus_add(to, (unsigned int)n);
 }
 
-static void find_isolated(const struct root *root, const char *planned, struct cpus *ret)
+static void find_isolated(const struct root *root, const struct ynode *planned, struct cpus *ret)
 {
 	struct cpus list;
 
 	read_list(root, ret, CPU_DIR "isolated");
 	read_list(root, &list, CPU_DIR "nohz_full");
 	add_all(ret, &list);
-	if (planned && cpus_parse(planned, &list) == 0)
-		add_all(ret, &list);
+	if (ynode_cpus(planned))
+		add_all(ret, ynode_cpus(planned));
 }
 
 static void keep_online(const struct kind_ctx *ctx, struct cpus *cpus)
@@ -119,25 +119,23 @@ static int find_local(const struct kind_ctx *ctx, struct job *job, struct err *e
 }
 
 static int find_allowed(const struct kind_ctx *ctx, struct job *job, const struct change *c,
-			const char *planned, struct err *err)
+			struct err *err)
 {
 	struct cpus isolated;
 	int r = 0;
 
-	if (streq(c->desired, "local_node")) {
-		r = find_local(ctx, job, err);
-	} else {
-		r = cpus_parse(c->desired, &job->allowed);
+	if (c->want.type == VALUE_SET) {
+		job->allowed = *c->want.set;
 		job->where = xasprintf("CPUs %s", c->desired);
-		if (r < 0)
-			err_errno(err, r, "%s", c->desired);
+	} else {
+		r = find_local(ctx, job, err);
 	}
 	if (r < 0)
 		return r;
 	keep_online(ctx, &job->allowed);
 	if (!cpus_count(&job->allowed))
 		return err_set(err, -ENODATA, "%s: no CPU of %s is online", job->addr, job->where);
-	find_isolated(ctx->root, planned, &isolated);
+	find_isolated(ctx->root, c->on.node, &isolated);
 	cpus_remove_all(&job->allowed, &isolated);
 	if (!cpus_count(&job->allowed))
 		return err_set(err, -ENODATA,
@@ -262,14 +260,10 @@ static void place(struct job *job)
 /* 1: there is nothing to be known of a tree. */
 static int prepare(const struct kind_ctx *ctx, struct change *c, struct job *job, struct err *err)
 {
-	const char *arg = c->target + strlen(PREFIX);
-	const char *planned = strchr(arg, '/');
 	int r;
 
-	if (!str_starts(c->target, PREFIX))
-		return err_set(err, -EINVAL, "%s: not a target of kind irq", c->target);
-	job->addr = xstrndup(arg, strcspn(arg, "/"));
-	r = find_allowed(ctx, job, c, planned ? planned + 1 : NULL, err);
+	job->addr = xstrdup(c->on.name);
+	r = find_allowed(ctx, job, c, err);
 	if (r < 0)
 		return r;
 	read_vectors(ctx->root, job->addr, &job->vectors);

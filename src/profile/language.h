@@ -57,5 +57,4 @@ extern const struct spec schema_document;
 
 /* What the sections hold. */
 extern const struct spec spec_expect, spec_require, spec_kernel_args, spec_hugepages, spec_modules,
-	spec_rdma, spec_sriov, spec_link, spec_qos, spec_irq, spec_sysctl, spec_sysfs, spec_pairs,
-	spec_gate;
+	spec_rdma, spec_sriov, spec_link, spec_qos, spec_sysctl, spec_sysfs, spec_pairs, spec_gate;

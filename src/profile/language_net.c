@@ -492,22 +492,7 @@ static const struct spec qos_set = {
 };
 BY_SET(spec_qos, qos_set, ", such as {rails: {trust: dscp, pfc: [3]}}");
 
-/* --- irq, pairs --------------------------------------------------------------------------- */
-
-static const struct spec irq_cpus = {
-	.what = "local_node or a CPU list such as 2-17",
-	.check = value_cpus,
-	.words = WORDS("local_node"),
-	.pattern = CPUS,
-};
-static const struct spec irq_set = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {affinity: local_node}",
-	.fields = FIELDS(
-		KEY("affinity", &irq_cpus,
-		    "CPUs that serve the interrupts of each member, isolated CPUs excepted.")),
-};
-BY_SET(spec_irq, irq_set, ", such as {rails: {affinity: local_node}}");
+/* --- pairs -------------------------------------------------------------------------------- */
 
 static const struct spec nearness = {
 	.what = "a nearness",

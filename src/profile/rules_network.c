@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Contradictions: link, qos, pcie and irq of one set. Facts: IEEE 802.1Q (ETS, PFC), the
- * kernel's dcbnl and drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c,
- * drivers/pci/pci.c (pcie_bus_perf).
+ * Contradictions: link and qos of one set. Facts: IEEE 802.1Q (ETS, PFC), the kernel's dcbnl
+ * and drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c.
  */
 #include "profile/rules.h"
 
 #include <string.h>
 
-#include "base/words.h"
 
 enum { DSCPS = 64 };
 
@@ -216,33 +214,6 @@ EACH(rates_of_dcqcn_are_in_order)
 			  scalar(tree_get(view, "qos.dcqcn.rp.rpg_max_rate")));
 }
 
-/* --- irq ---------------------------------------------------------------------------------- */
-
-EACH(irqs_have_cpus)
-{
-	const struct ynode *list = tree_get(view, "irq.affinity");
-	cleanup_free char *key = set_key(r, s, "irq.affinity");
-
-	want_cpus(r, list, key, ynode_cpus(list));
-}
-
-EACH(irqs_keep_off_isolated)
-{
-	const struct ynode *list = tree_get(view, "irq.affinity");
-	const struct ynode *isolate = ynode_get(section(r, "kernel_args"), "isolate_cpus");
-	struct cpus cpus;
-
-	if (!ynode_cpus(list) || !ynode_cpus(isolate))
-		return;
-	cpus = *ynode_cpus(list);
-	cpus_remove_all(&cpus, ynode_cpus(isolate));
-	if (!cpus_count(&cpus))
-		set_error(r, s, view, "irq.affinity",
-			  "isolate_cpus: %.80s (line %llu) has all of them, and isolated CPUs take "
-			  "no interrupts; name others, or leave some out there",
-			  isolate->text, line_of(isolate));
-}
-
 static const struct set_rule each_set[] = {
 	{"pause-excludes-pfc", pause_excludes_pfc},
 	{"adaptive-moves-the-rest", adaptive_moves_the_rest},
@@ -255,8 +226,6 @@ static const struct set_rule each_set[] = {
 	{"bandwidth-is-all", bandwidth_is_all},
 	{"buffers-have-sizes", buffers_have_sizes},
 	{"rates-of-dcqcn-are-in-order", rates_of_dcqcn_are_in_order},
-	{"irqs-have-cpus", irqs_have_cpus},
-	{"irqs-keep-off-isolated", irqs_keep_off_isolated},
 	NO_MORE_SET_RULES,
 };
 

@@ -9,26 +9,50 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "profile/language.h"
+#include "profile/rules.h"
 #include "sections/overlay.h"
 
 #define DROP_IN "/run/systemd/system/irqbalance.service.d/50-railhead.conf"
 #define LIST "/run/railhead/irq-functions"
 
+static const struct spec cpus = {
+	.what = "local_node or a CPU list such as 2-17",
+	.check = value_cpus,
+	.words = WORDS("local_node"),
+	.pattern = CPUS,
+};
+static const struct spec keys = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {affinity: local_node}",
+	.fields = FIELDS(
+		KEY("affinity", &cpus,
+		    "CPUs that serve the interrupts of each member, isolated CPUs excepted.")),
+};
+static BY_SET(by_set, keys, ", such as {rails: {affinity: local_node}}");
+
+/* --- changes ------------------------------------------------------------------------------ */
+
+static const struct ynode *isolated_of(const struct profile *profile)
+{
+	return ynode_get(profile_section(profile, "kernel_args"), "isolate_cpus");
+}
+
 static void emit_affinity(const struct section_ctx *ctx, const struct ynode *section,
 			  const struct pci_fn *fn, struct plan *plan)
 {
 	const struct ynode *value = overlay_value(ctx, section, fn, "affinity");
-	const struct ynode *args = profile_section(ctx->profile, "kernel_args");
-	const char *isolated = args ? ynode_text(args, "isolate_cpus", NULL) : NULL;
+	const struct ynode *isolated = isolated_of(ctx->profile);
 	struct change *c;
 
 	if (!value)
 		return;
 	c = plan_add(plan, "irq", &kind_irq, STAGE_DEVICES, PHASE_IRQ, value->at, "irq/%s/affinity",
 		     fn->addr);
+	change_on(c, fn->addr, NULL);
+	c->on.node = isolated;
+	change_want(c, value);
 	change_target(c, "affinity:%s%s%s", fn->addr, isolated ? "/" : "",
-		      isolated ? isolated : "");
-	change_desired(c, "%s", value->text);
+		      isolated ? isolated->text : "");
 	change_lane(c, "%s", fn->addr);
 }
 
@@ -103,13 +127,48 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	return 0;
 }
 
+/* --- rules -------------------------------------------------------------------------------- */
+
+static void irqs_have_cpus(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	const struct ynode *list = tree_get(view, "irq.affinity");
+	cleanup_free char *key = set_key(r, s, "irq.affinity");
+
+	want_cpus(r, list, key, ynode_cpus(list));
+}
+
+static void irqs_keep_off_isolated(struct ruling *r, const struct selector *s,
+				   const struct ynode *view)
+{
+	const struct ynode *list = tree_get(view, "irq.affinity");
+	const struct ynode *isolated = isolated_of(r->p);
+	struct cpus left;
+
+	if (!ynode_cpus(list) || !ynode_cpus(isolated))
+		return;
+	left = *ynode_cpus(list);
+	cpus_remove_all(&left, ynode_cpus(isolated));
+	if (!cpus_count(&left))
+		set_error(r, s, view, "irq.affinity",
+			  "isolate_cpus: %.80s (line %u) has all of them, and isolated CPUs take "
+			  "no interrupts; name others, or leave some out there",
+			  isolated->text, isolated->at.line);
+}
+
+static const struct set_rule set_rules[] = {
+	{"irqs-have-cpus", irqs_have_cpus},
+	{"irqs-keep-off-isolated", irqs_keep_off_isolated},
+	NO_MORE_SET_RULES,
+};
+
 const struct section section_irq = {
 	.name = "irq",
-	.spec = &spec_irq,
+	.spec = &by_set,
 	.help = "Interrupts of the members of a set.",
 	.class = KEY_SETS,
 	.awaits_netdevs = true,
 	.always = true,
+	.set_rules = set_rules,
 	.knobs = true,
 	.emit = emit,
 };

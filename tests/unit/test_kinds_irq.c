@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "kinds/kind.h"
+#include "row.h"
 #include "tree.h"
 
 #define FN "0000:41:00.0"
@@ -67,35 +68,41 @@ static const char *cpu_of(struct tmp *t, unsigned int irq)
 }
 
 struct trial {
+	struct ynode *value, *isolated; /* isolated: NULL, or of kernel_args.isolate_cpus */
 	struct plan plan;
 	struct change *c;
 	struct node node;
 	struct kind_ctx ctx;
 };
 
-static void begin(struct trial *x, struct tmp *t, const char *target, const char *desired)
+static void begin(struct trial *x, struct tmp *t, const char *affinity, const char *isolated)
 {
 	*x = (struct trial){.ctx = {.root = &t->root, .running = STAGE_DEVICES}};
 	assert_int_equal(node_survey(&t->root, &x->node, &t->err), 0);
 	x->ctx.node = &x->node;
 	x->c = plan_add(&x->plan, "irq", &kind_irq, STAGE_DEVICES, PHASE_IRQ, (struct place){0},
 			"irq");
-	change_target(x->c, "%s", target);
-	change_desired(x->c, "%s", desired);
+	x->value = row_value(row_find("irq", "affinity"), affinity);
+	change_want(x->c, x->value);
+	change_on(x->c, FN, NULL);
+	if (isolated)
+		x->isolated = row_value(row_find("kernel_args", "isolate_cpus"), isolated);
+	x->c->on.node = x->isolated;
 }
 
 static void end(struct trial *x)
 {
 	plan_free(&x->plan);
 	node_free(&x->node);
+	ynode_free(x->value);
+	ynode_free(x->isolated);
 }
 
-static void look(struct tmp *t, const char *target, const char *desired, enum change_state state,
-		 const char *observed)
+static void look(struct tmp *t, const char *affinity, enum change_state state, const char *observed)
 {
 	struct trial x;
 
-	begin(&x, t, target, desired);
+	begin(&x, t, affinity, NULL);
 	if (kind_irq.look(&x.ctx, x.c, &t->err) < 0)
 		fail_msg("%s", t->err.text);
 	assert_string_equal(x.c->observed, observed);
@@ -103,21 +110,21 @@ static void look(struct tmp *t, const char *target, const char *desired, enum ch
 	end(&x);
 }
 
-static void look_fails(struct tmp *t, const char *target, const char *desired, const char *text)
+static void look_fails(struct tmp *t, const char *affinity, const char *isolated, const char *text)
 {
 	struct trial x;
 
-	begin(&x, t, target, desired);
+	begin(&x, t, affinity, isolated);
 	assert_true(kind_irq.look(&x.ctx, x.c, &t->err) < 0);
 	assert_text(t->err.text, text);
 	end(&x);
 }
 
-static void set(struct tmp *t, const char *target, const char *desired)
+static void set(struct tmp *t, const char *affinity, const char *isolated)
 {
 	struct trial x;
 
-	begin(&x, t, target, desired);
+	begin(&x, t, affinity, isolated);
 	if (kind_irq.set(&x.ctx, x.c, &t->err) < 0)
 		fail_msg("%s", t->err.text);
 	end(&x);
@@ -136,13 +143,12 @@ static void test_round_the_local_cpus(void **state)
 
 	for (unsigned int i = 0; i < 6; i++)
 		make_vector(t, 98 + i, "0-7\n");
-	look(t, "affinity:" FN, "local_node", CHANGE_DIFFERS,
-	     "0 of 6 vectors on node 1; irq 98 on CPUs 0-7");
-	set(t, "affinity:" FN, "local_node");
+	look(t, "local_node", CHANGE_DIFFERS, "0 of 6 vectors on node 1; irq 98 on CPUs 0-7");
+	set(t, "local_node", NULL);
 	expect_cpus(t, 98, cpus, array_len(cpus));
 	for (unsigned int i = 0; i < 6; i++)
 		put(t, cpus[i], "proc/irq/%u/effective_affinity_list", 98 + i);
-	look(t, "affinity:" FN, "local_node", CHANGE_SAME, "6 vectors on node 1");
+	look(t, "local_node", CHANGE_SAME, "6 vectors on node 1");
 }
 
 /* Only what is wrong is moved, to where the fewest are. */
@@ -155,14 +161,13 @@ static void test_what_is_right_stays(void **state)
 	make_vector(t, 11, "3\n");
 	make_vector(t, 12, "6\n");
 	make_vector(t, 13, "6\n");
-	look(t, "affinity:" FN, "local_node", CHANGE_DIFFERS,
-	     "2 of 4 vectors on node 1; irq 11 on CPU 3");
+	look(t, "local_node", CHANGE_DIFFERS, "2 of 4 vectors on node 1; irq 11 on CPU 3");
 	make_vector(t, 11, "5\n");
-	look(t, "affinity:" FN, "local_node", CHANGE_DIFFERS,
+	look(t, "local_node", CHANGE_DIFFERS,
 	     "3 of 4 vectors on node 1; irq 13 on CPU 6 with too many others");
 	make_vector(t, 11, "4-5\n");
 	make_vector(t, 13, "4\n");
-	set(t, "affinity:" FN, "local_node");
+	set(t, "local_node", NULL);
 	expect_cpus(t, 10, cpus, array_len(cpus));
 }
 
@@ -173,18 +178,17 @@ static void test_isolated_and_offline_cpus(void **state)
 	make_vector(t, 20, "4\n");
 	make_vector(t, 21, "5\n");
 	tmp_write(t, CPUS "isolated", "5-6\n");
-	look(t, "affinity:" FN, "local_node", CHANGE_DIFFERS,
-	     "1 of 2 vectors on node 1; irq 21 on CPU 5");
+	look(t, "local_node", CHANGE_DIFFERS, "1 of 2 vectors on node 1; irq 21 on CPU 5");
 	tmp_write(t, CPUS "isolated", "\n");
 	tmp_write(t, CPUS "nohz_full", "4-6\n");
-	set(t, "affinity:" FN, "local_node");
+	set(t, "local_node", NULL);
 	expect_cpus(t, 20, (const char *const[]){"7", "7"}, 2);
 	/* what the profile will isolate counts too, before the boot that does it */
 	tmp_write(t, CPUS "nohz_full", "\n");
-	set(t, "affinity:" FN "/5,7", "local_node");
+	set(t, "local_node", "5,7");
 	expect_cpus(t, 20, (const char *const[]){"4", "6"}, 2);
 	tmp_write(t, CPUS "online", "0-5\n");
-	set(t, "affinity:" FN, "4-6");
+	set(t, "4-6", NULL);
 	expect_cpus(t, 20, (const char *const[]){"4", "5"}, 2);
 }
 
@@ -193,9 +197,8 @@ static void test_cpu_list(void **state)
 	struct tmp *t = *state;
 
 	make_vector(t, 30, "4\n");
-	look(t, "affinity:" FN, "2-3", CHANGE_DIFFERS,
-	     "0 of 1 vector on CPUs 2-3; irq 30 on CPU 4");
-	set(t, "affinity:" FN, "2-3");
+	look(t, "2-3", CHANGE_DIFFERS, "0 of 1 vector on CPUs 2-3; irq 30 on CPU 4");
+	set(t, "2-3", NULL);
 	assert_string_equal(cpu_of(t, 30), "2");
 }
 
@@ -204,15 +207,15 @@ static void test_no_cpu_is_left(void **state)
 	struct tmp *t = *state;
 
 	make_vector(t, 40, "4\n");
-	look_fails(t, "affinity:" FN "/4-7", "local_node", "all CPUs of node 1 are isolated");
-	look_fails(t, "affinity:" FN, "8-9", "no CPU of CPUs 8-9 is online");
+	look_fails(t, "local_node", "4-7", "all CPUs of node 1 are isolated");
+	look_fails(t, "8-9", NULL, "no CPU of CPUs 8-9 is online");
 	tmp_write(t, NODES "node1/cpulist", "\n");
-	look_fails(t, "affinity:" FN, "local_node", "node 1, which " FN " is on, has no CPUs");
+	look_fails(t, "local_node", NULL, "node 1, which " FN " is on, has no CPUs");
 	tree_fn_file(t, FN, "numa_node", "-1\n");
-	look_fails(t, "affinity:" FN, "local_node", "numa_node -1");
+	look_fails(t, "local_node", NULL, "numa_node -1");
 	/* of one node alone it need not be said */
 	tmp_write(t, NODES "online", "0\n");
-	look(t, "affinity:" FN, "local_node", CHANGE_SAME, "1 vector on node 0");
+	look(t, "local_node", CHANGE_SAME, "1 vector on node 0");
 }
 
 static void test_vectors_of_others(void **state)
@@ -222,12 +225,12 @@ static void test_vectors_of_others(void **state)
 	make_vector(t, 50, "4\n");
 	make_vector(t, 51, "0-3\n");
 	chmod(tmp_path(t, "proc/irq/51/smp_affinity_list"), 0444);
-	look(t, "affinity:" FN, "local_node", CHANGE_SAME,
+	look(t, "local_node", CHANGE_SAME,
 	     "1 vector on node 1; 1 managed by the kernel, left alone");
 	/* allocated, and no handler has asked for it: there is no affinity to be set */
 	put(t, "msix\n", "sys/devices/pci0000:00/" FN "/msi_irqs/52");
-	set(t, "affinity:" FN, "local_node");
-	look(t, "affinity:" FN, "local_node", CHANGE_SAME,
+	set(t, "local_node", NULL);
+	look(t, "local_node", CHANGE_SAME,
 	     "1 vector on node 1; 1 managed by the kernel, left alone");
 }
 
@@ -238,10 +241,10 @@ static void test_late_effect(void **state)
 
 	make_vector(t, 60, "4\n");
 	tmp_write(t, "proc/irq/60/effective_affinity_list", "1\n");
-	look(t, "affinity:" FN, "local_node", CHANGE_SAME,
+	look(t, "local_node", CHANGE_SAME,
 	     "1 vector on node 1; irq 60 comes from CPU 1 with its next interrupt");
 	tmp_write(t, "proc/irq/60/effective_affinity_list", "\n");
-	look(t, "affinity:" FN, "local_node", CHANGE_SAME, "1 vector on node 1");
+	look(t, "local_node", CHANGE_SAME, "1 vector on node 1");
 }
 
 /* No MSI: the one line. And nothing at all, of a tree. */
@@ -249,10 +252,10 @@ static void test_line_and_nothing(void **state)
 {
 	struct tmp *t = *state;
 
-	look(t, "affinity:" FN, "local_node", CHANGE_DIFFERS, "unknown");
+	look(t, "local_node", CHANGE_DIFFERS, "unknown");
 	tree_fn_file(t, FN, "irq", "11\n");
 	tmp_write(t, "proc/irq/11/smp_affinity_list", "0-7\n");
-	set(t, "affinity:" FN, "local_node");
+	set(t, "local_node", NULL);
 	assert_string_equal(cpu_of(t, 11), "4");
 }
 

@@ -12,7 +12,7 @@
 #include "kinds/kind.h"
 #include "kinds/pci.h"
 #include "profile/language.h"
-#include "sections/sections.h"
+#include "row.h"
 #include "sys/machine.h"
 #include "tree.h"
 
@@ -115,13 +115,9 @@ static void begin(struct trial *x, const struct tmp *t, const struct kind *kind,
 static void begin_row(struct trial *x, const struct tmp *t, const char *key, const char *addr,
 		      const char *text)
 {
-	const struct field *row = spec_field(section_find("pcie")->spec->item, key);
-	cleanup_ynode struct ynode *value = ynode_scalar((struct place){0}, text, true);
-	cleanup_str struct str why = {0};
+	const struct field *row = row_find("pcie", key);
+	cleanup_ynode struct ynode *value = row_value(row, text);
 
-	assert_non_null(row);
-	assert_true(row->spec->check(row->spec, value, &why));
-	value->value.spec = row->spec;
 	begin(x, t, &kind_pci, key, text);
 	change_on(x->c, addr, row->item);
 	change_want(x->c, value);
