@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Modules: live or built in is what is wanted; inserting goes through libkmod. */
+/* Modules by their names in on.name: live or built in is wanted; libkmod inserts them. */
 #include <errno.h>
 
 #include "kinds/kind.h"
@@ -14,7 +14,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 					    [MODULE_LIVE] = "live",
 					    [MODULE_BUILTIN] = "builtin"};
 	enum module_state state;
-	int r = module_state(ctx->root, c->target, &state, err);
+	int r = module_state(ctx->root, c->on.name, &state, err);
 
 	if (r < 0)
 		return r;
@@ -36,7 +36,7 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	if (!ctx->root->live)
 		return err_set(err, -EOPNOTSUPP, "modules are inserted on the machine itself only");
-	return machine_insert_module(c->target, NULL, err);
+	return machine_insert_module(c->on.name, NULL, err);
 }
 
 const struct kind kind_module = {.name = "module", .blocks = true, .look = look, .set = set};

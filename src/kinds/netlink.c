@@ -13,7 +13,6 @@
 #include "base/str.h"
 #include "kinds/function.h"
 #include "kinds/link.h"
-#include "kinds/target.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 
@@ -95,7 +94,6 @@ static const struct target_sort targets[] = {
 	{"dcb:", look_dcb, set_dcb, NULL},
 	{"lldpad", look_lldpad, set_lldpad, NULL},
 	{"link:", look_link, set_link, NULL},
-	{"rdma_netns", look_rdma_netns, set_rdma_netns, NULL},
 	{NULL, NULL, NULL, NULL},
 };
 

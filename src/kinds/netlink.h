@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kinds/kind.h"
+#include "kinds/target.h"
 
 /*
  * vf_address.c, "vf:PF/INDEX": what the PF says of a VF. Desired are pairs of the profile's
@@ -30,10 +31,8 @@ int set_eswitch_with_vfs(const struct kind_ctx *ctx, struct change *c, const cha
 			 struct err *err);
 void forget_eswitch(const struct change *c);
 
-/* rdma.c, "rdma_netns": shared or exclusive. */
-int look_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *none,
-		    struct err *err);
-int set_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *none, struct err *err);
+/* rdma.c, of the whole machine; the value's number: 0 shared, 1 exclusive. */
+extern const struct target_item rdma_netns;
 
 /*
  * dcb.c, "dcb:ADDR/KEY": DCB of the netdev of a function. What is desired of each KEY:

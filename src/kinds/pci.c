@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <pci/pci.h>
 
-#include "base/mem.h"
 #include "base/str.h"
 #include "kinds/function.h"
-#include "profile/value.h"
 #include "sys/machine.h"
 
 int pci_read(const struct kind_ctx *ctx, struct change *c, const char *addr,
@@ -73,7 +71,6 @@ static unsigned int lowest_bit(uint16_t mask)
 static int look_at_bits(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	const struct pci_setting *setting = c->on.item;
-	cleanup_free char *text = NULL;
 	struct pci_express x;
 	unsigned int number;
 	int r = pci_read(ctx, c, c->on.name, &x, err);
@@ -88,12 +85,7 @@ static int look_at_bits(const struct kind_ctx *ctx, struct change *c, struct err
 	if (r)
 		return r < 0 ? r : 0;
 	number = (pci_express_word(&x, setting->reg) & setting->mask) / lowest_bit(setting->mask);
-	text = value_text(&c->want, number);
-	if (text)
-		change_observe(c, "%s", text);
-	else
-		change_observe(c, "reserved value %u", number);
-	c->state = number == c->want.number ? CHANGE_SAME : CHANGE_DIFFERS;
+	change_found(c, number);
 	return 0;
 }
 

@@ -9,13 +9,12 @@
 
 #define MODULE "ib_core"
 
-int look_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *none, struct err *err)
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	enum module_state state;
 	bool shared;
 	int r;
 
-	(void)none;
 	if (!ctx->root->live)
 		return look_elsewhere(c);
 	r = module_state(ctx->root, MODULE, &state, err);
@@ -33,8 +32,7 @@ int look_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *no
 		r = rdma_netns_shared(&shared, err);
 	if (r < 0)
 		return r;
-	change_observe(c, "%s", shared ? "shared" : "exclusive");
-	change_judge(c);
+	change_found(c, !shared);
 	return 0;
 }
 
@@ -42,13 +40,12 @@ int look_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *no
  * Loads ib_core where it is not there yet: later, when a device has it loaded, there may be
  * other network namespaces. What is so already the kernel takes, also with those.
  */
-int set_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *none, struct err *err)
+static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	bool shared = streq(c->desired, "shared");
+	bool shared = !c->want.number;
 	enum module_state state;
 	int r = netlink_only_here(ctx->root, err);
 
-	(void)none;
 	if (r == 0)
 		r = module_state(ctx->root, MODULE, &state, err);
 	if (r == 0 && state < MODULE_LIVE)
@@ -64,3 +61,5 @@ int set_rdma_netns(const struct kind_ctx *ctx, struct change *c, const char *non
 				shared);
 	return r;
 }
+
+const struct target_item rdma_netns = {.look = look, .set = set};

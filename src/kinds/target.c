@@ -21,16 +21,22 @@ static int unknown(const char *kind, const struct change *c, struct err *err)
 int target_look(const struct target_sort *table, const char *kind, const struct kind_ctx *ctx,
 		struct change *c, struct err *err)
 {
+	const struct target_item *item = c->on.item;
 	const struct target_sort *t = find(table, c);
 
+	if (item)
+		return item->look(ctx, c, err);
 	return t ? t->look(ctx, c, c->target + strlen(t->prefix), err) : unknown(kind, c, err);
 }
 
 int target_set(const struct target_sort *table, const char *kind, const struct kind_ctx *ctx,
 	       struct change *c, struct err *err)
 {
+	const struct target_item *item = c->on.item;
 	const struct target_sort *t = find(table, c);
 
+	if (item)
+		return item->set(ctx, c, err);
 	return t ? t->set(ctx, c, c->target + strlen(t->prefix), err) : unknown(kind, c, err);
 }
 

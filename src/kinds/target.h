@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A kind whose targets are of several sorts: which one it is, its prefix says. */
+/* A kind whose targets are of several sorts: which one it is, on.item says, or their prefix. */
 #pragma once
 
 #include "kinds/kind.h"
+
+/* on.item of a change points to one, or to a struct that begins with one; see struct kind. */
+struct target_item {
+	int (*look)(const struct kind_ctx *ctx, struct change *c, struct err *err);
+	int (*set)(const struct kind_ctx *ctx, struct change *c, struct err *err);
+};
 
 /* arg: what follows the prefix */
 typedef int (*target_fn)(const struct kind_ctx *ctx, struct change *c, const char *arg,

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "base/version.h"
 #include "base/words.h"
+#include "profile/value.h"
 
 static const char *const stage_names[] = {[STAGE_INITRD] = "initrd",
 					  [STAGE_EARLY] = "early",
@@ -135,16 +136,13 @@ void change_note(struct change *c, const char *fmt, ...)
 	SETTER(note);
 }
 
-struct change *plan_add(struct plan *plan, const char *section, const struct kind *kind,
-			enum stage stage, enum phase phase, struct place origin, const char *id_fmt,
-			...)
+static struct change *vadd(struct plan *plan, const char *section, const struct kind *kind,
+			   enum stage stage, enum phase phase, struct place origin,
+			   const char *id_fmt, va_list ap)
 {
 	struct change *c = xnew(struct change);
-	va_list ap;
 
-	va_start(ap, id_fmt);
 	replace_v(&c->id, id_fmt, ap);
-	va_end(ap);
 	c->section = section;
 	c->kind = kind;
 	c->stage = stage;
@@ -154,6 +152,34 @@ struct change *plan_add(struct plan *plan, const char *section, const struct kin
 	c->target = xstrdup("");
 	c->desired = xstrdup("");
 	vec_push(&plan->list, c);
+	return c;
+}
+
+struct change *plan_add(struct plan *plan, const char *section, const struct kind *kind,
+			enum stage stage, enum phase phase, struct place origin, const char *id_fmt,
+			...)
+{
+	struct change *c;
+	va_list ap;
+
+	va_start(ap, id_fmt);
+	c = vadd(plan, section, kind, stage, phase, origin, id_fmt, ap);
+	va_end(ap);
+	return c;
+}
+
+struct change *plan_add_file(struct plan *plan, const char *section, enum stage stage,
+			     struct place origin, const char *path, const char *text,
+			     const char *id_fmt, ...)
+{
+	struct change *c;
+	va_list ap;
+
+	va_start(ap, id_fmt);
+	c = vadd(plan, section, &kind_file, stage, PHASE_FILES, origin, id_fmt, ap);
+	va_end(ap);
+	change_target(c, "%s", path);
+	change_desired(c, "%s", text);
 	return c;
 }
 
@@ -267,6 +293,17 @@ bool change_equal(enum compare how, const char *desired, const char *observed)
 		return version_fits(desired, observed);
 	}
 	return false;
+}
+
+void change_found(struct change *c, int64_t number)
+{
+	cleanup_free char *text = value_text(&c->want, number);
+
+	if (text)
+		change_observe(c, "%s", text);
+	else
+		change_observe(c, "reserved value %lld", (long long)number);
+	c->state = number == c->want.number ? CHANGE_SAME : CHANGE_DIFFERS;
 }
 
 void change_judge(struct change *c)

@@ -150,6 +150,10 @@ struct plan {
 struct change *plan_add(struct plan *plan, const char *section, const struct kind *kind,
 			enum stage stage, enum phase phase, struct place origin, const char *id_fmt,
 			...) __attribute__((format(printf, 7, 8)));
+/* A file that railhead owns whole, of kind_file; text "" takes it away. */
+struct change *plan_add_file(struct plan *plan, const char *section, enum stage stage,
+			     struct place origin, const char *path, const char *text,
+			     const char *id_fmt, ...) __attribute__((format(printf, 7, 8)));
 struct change *plan_find(const struct plan *plan, const char *id);
 /* Takes out, and frees, the changes that keep() is not true of. */
 void plan_filter(struct plan *plan, bool (*keep)(const struct change *c, const void *arg),
@@ -184,6 +188,8 @@ void change_reason(struct change *c, const char *fmt, ...) __attribute__((format
 void change_file(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_note(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* The number that is there in the place of want's: sets observed, and SAME or DIFFERS. */
+void change_found(struct change *c, int64_t number);
 /* Observed against desired; sets SAME or DIFFERS. */
 void change_judge(struct change *c);
 bool change_equal(enum compare how, const char *desired, const char *observed);

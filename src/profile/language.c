@@ -241,7 +241,7 @@ static const struct spec unsupported = {
 	.words = WORDS("fail", "skip"),
 };
 
-/* --- kernel_args, hugepages, modules ------------------------------------------------------ */
+/* --- kernel_args, hugepages --------------------------------------------------------------- */
 
 static const struct spec iommu = {
 	.what = "an IOMMU mode",
@@ -314,67 +314,6 @@ const struct spec spec_hugepages = {
 	.kind = SPEC_LIST,
 	.what = "a list of page pools, such as - {size: 1G, per_node: 32}",
 	.item = &page_pool,
-};
-
-static const struct spec module_map = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {name: nvidia_peermem, optional: true}",
-	.fields = FIELDS(KEY("name", &spec_module, "Name of the module.", .flags = FIELD_REQUIRED),
-			 KEY("optional", &spec_bool,
-			     "Whether the module may be missing; default false.",
-			     .class = KEY_GOVERNS)),
-};
-static const struct spec module_item = {
-	.kind = SPEC_EITHER,
-	.what = "a module's name, or {name: ..., optional: true}",
-	.scalar = &spec_module,
-	.map = &module_map,
-};
-static const struct spec module_load = {
-	.kind = SPEC_LIST,
-	.what = "a list of modules",
-	.item = &module_item,
-	.identity = ITEM_NAME,
-};
-static const struct spec module_blacklist = {
-	.kind = SPEC_LIST,
-	.what = "a list of modules",
-	.item = &spec_module,
-	.identity = ITEM_NAME,
-};
-
-static const struct spec param_value = {
-	.what = "a parameter's value",
-	.check = value_module_value,
-	.pattern = "^([!$-&(-Z^-~]|\\[|\\])+$",
-};
-static const struct spec module_param = {
-	.what = "a module parameter's name",
-	.check = value_param,
-	.pattern = "^[A-Za-z0-9_-]{1,64}$",
-};
-static const struct spec module_params = {
-	.kind = SPEC_MAP_OF,
-	.any = "PARAM",
-	.what = "a map of parameters, such as {netns_mode: 0}",
-	.key = &module_param,
-	.item = &param_value,
-};
-static const struct spec module_options = {
-	.kind = SPEC_MAP_OF,
-	.any = "MODULE",
-	.what = "a map of modules, such as {ib_core: {netns_mode: 0}}",
-	.key = &spec_module,
-	.item = &module_params,
-};
-const struct spec spec_modules = {
-	.kind = SPEC_MAP,
-	.what = "a map (load, options, blacklist)",
-	.fields = FIELDS(
-		KEY("load", &module_load, "Modules to load, in this order."),
-		KEY("options", &module_options,
-		    "Parameters of modules, whichever program loads them."),
-		KEY("blacklist", &module_blacklist, "Modules that must not be loaded by alias.")),
 };
 
 /* --- sysctl, sysfs ------------------------------------------------------------------------ */

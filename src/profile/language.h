@@ -56,5 +56,5 @@ extern const struct spec spec_page_size, spec_bool, spec_cpus, spec_module, spec
 extern const struct spec schema_document;
 
 /* What the sections hold. */
-extern const struct spec spec_expect, spec_require, spec_kernel_args, spec_hugepages, spec_modules,
-	spec_rdma, spec_sriov, spec_link, spec_qos, spec_sysctl, spec_sysfs, spec_pairs, spec_gate;
+extern const struct spec spec_expect, spec_require, spec_kernel_args, spec_hugepages, spec_sriov,
+	spec_link, spec_qos, spec_sysctl, spec_sysfs, spec_pairs, spec_gate;

@@ -168,23 +168,6 @@ static const struct spec sriov_set = {
 };
 BY_SET(spec_sriov, sriov_set, "");
 
-/* --- rdma --------------------------------------------------------------------------------- */
-
-/* RDMA_NLDEV_SYS_ATTR_NETNS_MODE, of the whole machine */
-static const struct spec rdma_netns = {
-	.what = "a network namespace mode",
-	.check = value_word,
-	.words = WORDS("shared", "exclusive"),
-};
-const struct spec spec_rdma = {
-	.kind = SPEC_MAP,
-	.what = "a map (netns)",
-	.fields = FIELDS(
-		KEY("netns", &rdma_netns,
-		    "Network namespaces that see an RDMA device: all of them, or only its own.",
-		    .since = KERNEL(5, 2))),
-};
-
 /* --- link --------------------------------------------------------------------------------- */
 
 NUMBER(ring, "descriptors", 1, 1 << 20);

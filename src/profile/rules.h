@@ -40,7 +40,7 @@ struct rule {
 
 /* Each ends with NO_MORE_RULES. */
 extern const struct rule rules_document[], rules_devices[], rules_args[], rules_pages[];
-extern const struct rule rules_modules[], rules_references[], rules_overlap[], rules_sriov[];
+extern const struct rule rules_references[], rules_overlap[], rules_sriov[];
 extern const struct rule rules_network[], rules_kernel[], rules_files[], rules_gate[];
 
 /* At n, which has a line and column. */

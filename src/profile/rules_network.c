@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-
 enum { DSCPS = 64 };
 
 #define EACH(name) \

@@ -56,14 +56,16 @@ static void emit_affinity(const struct section_ctx *ctx, const struct ynode *sec
 	change_lane(c, "%s", fn->addr);
 }
 
-static void add_file(const struct ynode *section, enum stage stage, const char *id,
-		     const char *path, const char *text, struct plan *plan)
+static void add_drop_in(const struct ynode *section, const char *text, struct plan *plan)
 {
-	struct change *c =
-		plan_add(plan, "irq", &kind_file, stage, PHASE_FILES, section->at, "%s", id);
+	plan_add_file(plan, "irq", STAGE_INITRD, section->at, DROP_IN, text,
+		      "irq/irqbalance/service");
+}
 
-	change_target(c, "%s", path);
-	change_desired(c, "%s", text);
+static void add_list(const struct ynode *section, const char *text, struct plan *plan)
+{
+	plan_add_file(plan, "irq", STAGE_DEVICES, section->at, LIST, text,
+		      "irq/irqbalance/functions");
 }
 
 /*
@@ -101,9 +103,9 @@ static void emit_removal(const struct section_ctx *ctx, const struct ynode *sect
 			 struct plan *plan)
 {
 	if (root_exists(ctx->root, DROP_IN))
-		add_file(section, STAGE_INITRD, "irq/irqbalance/service", DROP_IN, "", plan);
+		add_drop_in(section, "", plan);
 	if (root_exists(ctx->root, LIST))
-		add_file(section, STAGE_DEVICES, "irq/irqbalance/functions", LIST, "", plan);
+		add_list(section, "", plan);
 }
 
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
@@ -119,8 +121,8 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	}
 	overlay_functions(ctx, section, &fns);
 	list = list_of(ctx, section, &fns);
-	add_file(section, STAGE_INITRD, "irq/irqbalance/service", DROP_IN, service, plan);
-	add_file(section, STAGE_DEVICES, "irq/irqbalance/functions", LIST, list, plan);
+	add_drop_in(section, service, plan);
+	add_list(section, list, plan);
 	for (size_t i = 0; i < fns.n; i++)
 		emit_affinity(ctx, section, fns.v[i], plan);
 	vec_free(&fns);

@@ -134,17 +134,6 @@ static void add_logins(struct str *text, const struct ynode *node)
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-static struct change *add_file(struct plan *plan, const struct ynode *node, enum stage stage,
-			       const char *id, const char *path, const char *text)
-{
-	struct change *c =
-		plan_add(plan, "limits", &kind_file, stage, PHASE_FILES, node->at, "%s", id);
-
-	change_target(c, "%s", path);
-	change_desired(c, "%s", text);
-	return c;
-}
-
 /* name NULL: what services get by default. */
 static void add_looks(struct plan *plan, const struct ynode *node, const char *name)
 {
@@ -167,17 +156,23 @@ static char *header(const struct section_ctx *ctx, const char *section)
 	return xasprintf(FILE_HEADER "%s", ctx->profile->name, section);
 }
 
+static void add_drop_in(struct plan *plan, const struct ynode *node, const char *unit,
+			const char *path, const char *text)
+{
+	plan_add_file(plan, "limits", STAGE_INITRD, node->at, path, text, "limits/%s/drop-in",
+		      unit);
+}
+
 static void emit_unit(const struct section_ctx *ctx, const struct ynode *node, const char *unit,
 		      struct plan *plan)
 {
 	cleanup_free char *path = xasprintf(DROP_IN("%s"), unit);
-	cleanup_free char *id = xasprintf("limits/%s/drop-in", unit);
 	cleanup_free char *head = header(ctx, "[Service]\n");
 	cleanup_str struct str text = {0};
 
 	str_add(&text, head);
 	add_directives(&text, node, false);
-	add_file(plan, node, STAGE_INITRD, id, path, text.s);
+	add_drop_in(plan, node, unit, path, text.s);
 	add_looks(plan, node, unit);
 }
 
@@ -202,10 +197,9 @@ static void remove_others(const struct section_ctx *ctx, const struct ynode *nod
 	for (size_t i = 0; i < there.n; i++) {
 		const char *unit = there.v[i] + strlen(UNITS);
 		cleanup_free char *name = xstrndup(unit, strlen(unit) - strlen(IN_UNIT));
-		cleanup_free char *id = xasprintf("limits/%s/drop-in", name);
 
 		if (!strv_contains(units, name))
-			add_file(plan, node, STAGE_INITRD, id, there.v[i], "");
+			add_drop_in(plan, node, name, there.v[i], "");
 	}
 }
 
@@ -221,8 +215,9 @@ static void emit_logins(const struct section_ctx *ctx, const struct ynode *node,
 	} else if (!root_exists(ctx->root, LOGINS)) {
 		return;
 	}
-	add_file(plan, node, STAGE_EARLY, "limits/logins", LOGINS, str_get(&text))->phase =
-		PHASE_SYSFS;
+	plan_add_file(plan, "limits", STAGE_EARLY, node->at, LOGINS, str_get(&text),
+		      "limits/logins")
+		->phase = PHASE_SYSFS;
 }
 
 static int emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
@@ -240,7 +235,8 @@ static int emit(const struct section_ctx *ctx, const struct ynode *node, struct 
 	}
 	remove_others(ctx, node, &units, plan);
 	if (node->keys.n || root_exists(ctx->root, DEFAULTS))
-		add_file(plan, node, STAGE_INITRD, "limits/services", DEFAULTS, str_get(&text));
+		plan_add_file(plan, "limits", STAGE_INITRD, node->at, DEFAULTS, str_get(&text),
+			      "limits/services");
 	for (size_t i = 0; i < units.n; i++)
 		emit_unit(ctx, node, units.v[i], plan);
 	emit_logins(ctx, node, plan);

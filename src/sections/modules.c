@@ -3,9 +3,12 @@
  * modules: options and blacklist go to /run/modprobe.d from the initramfs, before udev or
  * we load anything in the real root; then each listed module is made live, in list order.
  */
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/str.h"
 #include "profile/language.h"
+#include "profile/rules.h"
 #include "sections/sections.h"
 #include "sys/module.h"
 
@@ -15,6 +18,68 @@
  * to be the last.
  */
 #define CONF "/run/modprobe.d/zz-railhead.conf"
+
+static const struct spec load_map = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {name: nvidia_peermem, optional: true}",
+	.fields = FIELDS(KEY("name", &spec_module, "Name of the module.", .flags = FIELD_REQUIRED),
+			 KEY("optional", &spec_bool,
+			     "Whether the module may be missing; default false.",
+			     .class = KEY_GOVERNS)),
+};
+static const struct spec load_item = {
+	.kind = SPEC_EITHER,
+	.what = "a module's name, or {name: ..., optional: true}",
+	.scalar = &spec_module,
+	.map = &load_map,
+};
+static const struct spec to_load = {
+	.kind = SPEC_LIST,
+	.what = "a list of modules",
+	.item = &load_item,
+	.identity = ITEM_NAME,
+};
+static const struct spec to_blacklist = {
+	.kind = SPEC_LIST,
+	.what = "a list of modules",
+	.item = &spec_module,
+	.identity = ITEM_NAME,
+};
+
+static const struct spec param_value = {
+	.what = "a parameter's value",
+	.check = value_module_value,
+	.pattern = "^([!$-&(-Z^-~]|\\[|\\])+$",
+};
+static const struct spec param_name = {
+	.what = "a module parameter's name",
+	.check = value_param,
+	.pattern = "^[A-Za-z0-9_-]{1,64}$",
+};
+static const struct spec params_of = {
+	.kind = SPEC_MAP_OF,
+	.any = "PARAM",
+	.what = "a map of parameters, such as {netns_mode: 0}",
+	.key = &param_name,
+	.item = &param_value,
+};
+static const struct spec options_of = {
+	.kind = SPEC_MAP_OF,
+	.any = "MODULE",
+	.what = "a map of modules, such as {ib_core: {netns_mode: 0}}",
+	.key = &spec_module,
+	.item = &params_of,
+};
+static const struct spec keys = {
+	.kind = SPEC_MAP,
+	.what = "a map (load, options, blacklist)",
+	.fields = FIELDS(
+		KEY("load", &to_load, "Modules to load, in this order."),
+		KEY("options", &options_of, "Parameters of modules, whichever program loads them."),
+		KEY("blacklist", &to_blacklist, "Modules that must not be loaded by alias.")),
+};
+
+/* --- changes ------------------------------------------------------------------------------ */
 
 static void add_options(struct str *text, const struct ynode *options)
 {
@@ -33,7 +98,6 @@ static void emit_conf(const struct section_ctx *ctx, const struct ynode *section
 	const struct ynode *options = ynode_get(section, "options");
 	const struct ynode *blacklist = ynode_get(section, "blacklist");
 	cleanup_str struct str text = {0};
-	struct change *c;
 
 	if (!options && !blacklist)
 		return;
@@ -41,10 +105,8 @@ static void emit_conf(const struct section_ctx *ctx, const struct ynode *section
 	add_options(&text, options);
 	for (size_t i = 0; blacklist && i < blacklist->items.n; i++)
 		str_addf(&text, "blacklist %s\n", blacklist->items.v[i]->text);
-	c = plan_add(plan, "modules", &kind_file, STAGE_INITRD, PHASE_FILES, section->at,
-		     "modules/modprobe.d");
-	change_target(c, CONF);
-	change_desired(c, "%s", text.s);
+	plan_add_file(plan, "modules", STAGE_INITRD, section->at, CONF, text.s,
+		      "modules/modprobe.d");
 }
 
 /* An item is a name, or a map with name and optional. */
@@ -61,6 +123,7 @@ static void emit_load(const struct ynode *load, struct plan *plan)
 			plan_add(plan, "modules", &kind_module, STAGE_EARLY, PHASE_MODULES,
 				 item->at, "modules/load/%s", name_of(item));
 
+		change_on(c, name_of(item), NULL);
 		change_target(c, "%s", name_of(item));
 		change_desired(c, "live");
 		change_lane(c, "modules"); /* one lane: list order */
@@ -109,10 +172,119 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	return 0;
 }
 
+/* --- rules -------------------------------------------------------------------------------- */
+
+static bool names_same(const char *a, const char *b)
+{
+	return strlen(a) == strlen(b) && dash_equal(a, b, strlen(a));
+}
+
+static void loaded_is_not_blacklisted(struct ruling *r)
+{
+	const struct ynode *load = ynode_get(section(r, "modules"), "load");
+	const struct ynode *black = ynode_get(section(r, "modules"), "blacklist");
+
+	for (size_t i = 0; i < count(black, YAML_LIST); i++)
+		for (size_t j = 0; j < count(load, YAML_LIST); j++) {
+			const char *name = name_of(load->items.v[j]);
+
+			if (item_same(ITEM_NAME, black->items.v[i], load->items.v[j]))
+				rule_error(r, black->items.v[i], "modules.blacklist",
+					   "%.64s is to be loaded at %u:%u; remove it from one of "
+					   "the two",
+					   name, load->items.v[j]->at.line,
+					   load->items.v[j]->at.col);
+		}
+}
+
+/* Modules that tutorials load and no kernel has. */
+static const struct {
+	const char *name, *why;
+} no_modules[] = {
+	{"ib_ucm", "the kernel has no such module any more; leave it out (rdma_ucm is another)"},
+	{"rpcrdma_core", "no kernel has such a module; write rpcrdma"},
+	{"dma_buf", "it is built into the kernel, never a module; leave it out"},
+	{"dmabuf", "it is built into the kernel, never a module; leave it out"},
+};
+
+static void modules_exist(struct ruling *r)
+{
+	const struct ynode *load = ynode_get(section(r, "modules"), "load");
+
+	for (size_t i = 0; i < count(load, YAML_LIST); i++)
+		for (size_t j = 0; j < array_len(no_modules); j++)
+			if (names_same(name_of(load->items.v[i]), no_modules[j].name))
+				rule_error(r, load->items.v[i], "modules.load", "%.64s: %s",
+					   name_of(load->items.v[i]), no_modules[j].why);
+}
+
+/* --- options ------------------------------------------------------------------------------ */
+
+static const struct {
+	const char *module, *param, *why;
+} no_params[] = {
+	{"nvidia_peermem", "peermem_enabled",
+	 "the module has no such parameter; loading it is what enables it (its parameters are "
+	 "peerdirect_support and persistent_api_support)"},
+};
+
+static void judge_option(struct ruling *r, const char *module, const struct ynode *param)
+{
+	cleanup_free char *key = xasprintf("modules.options.%.64s.%.64s", module, param->text);
+	cleanup_free char *arg = xasprintf("%s.%s", module, param->text);
+	const struct ynode *given = find_arg(r, arg);
+
+	for (size_t i = 0; i < array_len(no_params); i++)
+		if (names_same(module, no_params[i].module) &&
+		    names_same(param->text, no_params[i].param))
+			rule_error(r, param, key, "%s", no_params[i].why);
+	if (given)
+		rule_error(r, param, key,
+			   "%.80s at %u:%u of kernel_args.set sets this parameter too, and which "
+			   "one holds depends on who loads the module; keep one",
+			   given->text, given->at.line, given->at.col);
+}
+
+static void options_are_sound(struct ruling *r)
+{
+	const struct ynode *options = ynode_get(section(r, "modules"), "options");
+
+	for (size_t i = 0; i < count(options, YAML_MAP); i++)
+		for (size_t j = 0; j < count(options->items.v[i], YAML_MAP); j++)
+			judge_option(r, options->keys.v[i]->text, options->items.v[i]->keys.v[j]);
+}
+
+static void blacklisted_needs_no_options(struct ruling *r)
+{
+	const struct ynode *options = ynode_get(section(r, "modules"), "options");
+	const struct ynode *black = ynode_get(section(r, "modules"), "blacklist");
+
+	for (size_t i = 0; i < count(options, YAML_MAP); i++)
+		for (size_t j = 0; j < count(black, YAML_LIST); j++) {
+			const struct ynode *module = options->keys.v[i];
+			cleanup_free char *key = xasprintf("modules.options.%.64s", module->text);
+
+			if (names_same(module->text, scalar(black->items.v[j])))
+				rule_warn(r, module, key,
+					  "the module is blacklisted at %u:%u, so its options wait "
+					  "for somebody who loads it by hand",
+					  black->items.v[j]->at.line, black->items.v[j]->at.col);
+		}
+}
+
+static const struct rule rules[] = {
+	RULE("loaded-is-not-blacklisted", loaded_is_not_blacklisted),
+	RULE("modules-exist", modules_exist),
+	RULE("options-are-sound", options_are_sound),
+	RULE("blacklisted-needs-no-options", blacklisted_needs_no_options),
+	NO_MORE_RULES,
+};
+
 const struct section section_modules = {
 	.name = "modules",
-	.spec = &spec_modules,
+	.spec = &keys,
 	.help = "Kernel modules.",
 	.class = KEY_SETS,
+	.rules = rules,
 	.emit = emit,
 };

@@ -244,11 +244,10 @@ static char *retry_text(const struct section_ctx *ctx, const char *path, const s
 static void add_unit(struct plan *plan, const struct ynode *key, const char *id_tail,
 		     const char *unit, const char *text)
 {
-	struct change *c = plan_add(plan, "mounts", &kind_file, STAGE_INITRD, PHASE_FILES, key->at,
-				    "mounts%s/%s", key->text, id_tail);
+	cleanup_free char *path = xasprintf("/run/systemd/system/%s", unit);
 
-	change_target(c, "/run/systemd/system/%s", unit);
-	change_desired(c, "%s", text);
+	plan_add_file(plan, "mounts", STAGE_INITRD, key->at, path, text, "mounts%s/%s", key->text,
+		      id_tail);
 }
 
 static void add_mount(struct plan *plan, const struct ynode *key, const struct ynode *mount)

@@ -4,31 +4,53 @@
  * namespace, and after the modules that the profile loads; again in devices, since what
  * reloads the RDMA stack (a vendor's openibd) brings the default back.
  */
+#include "kinds/netlink.h"
 #include "profile/language.h"
 #include "sections/sections.h"
+
+static const struct spec mode = {
+	.what = "a network namespace mode",
+	.check = value_word,
+	.words = WORDS("shared", "exclusive"),
+};
+static const struct spec keys = {
+	.kind = SPEC_MAP,
+	.what = "a map (netns)",
+	.fields = FIELDS(
+		KEY("netns", &mode,
+		    "Network namespaces that see an RDMA device: all of them, or only its own.",
+		    .since = KERNEL(5, 2), .item = &rdma_netns)),
+};
+
+static void emit_row(const struct field *row, const struct ynode *value, struct plan *plan)
+{
+	struct change *c = plan_add(plan, "rdma", &kind_netlink, STAGE_EARLY, PHASE_SYSCTL,
+				    value->at, "rdma/%s", row->name);
+
+	change_on(c, NULL, row->item);
+	change_target(c, "rdma_%s", row->name);
+	change_want(c, value);
+	change_lane(c, "rdma");
+	c->late = true;
+}
 
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
-	const struct ynode *netns = ynode_get(section, "netns");
-	struct change *c;
-
 	(void)ctx;
 	(void)err;
-	if (!netns)
-		return 0;
-	c = plan_add(plan, "rdma", &kind_netlink, STAGE_EARLY, PHASE_SYSCTL, netns->at,
-		     "rdma/netns");
-	change_target(c, "rdma_netns");
-	change_desired(c, "%s", netns->text);
-	change_lane(c, "rdma");
-	c->late = true;
+	for (const struct field *row = keys.fields; row->name; row++) {
+		const struct ynode *value = ynode_get(section, row->name);
+
+		if (value)
+			emit_row(row, value, plan);
+	}
 	return 0;
 }
 
 const struct section section_rdma = {
 	.name = "rdma",
-	.spec = &spec_rdma,
+	.spec = &keys,
 	.help = "RDMA as a whole.",
 	.class = KEY_SETS,
 	.emit = emit,

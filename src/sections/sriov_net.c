@@ -87,16 +87,6 @@ static const struct ynode *make_rules(const struct section_ctx *ctx, const struc
 	return why;
 }
 
-static void add_file(const char *id, const char *path, const char *text, const struct ynode *at,
-		     struct plan *plan)
-{
-	struct change *c =
-		plan_add(plan, "sriov", &kind_file, STAGE_DEVICES, PHASE_FILES, at->at, "%s", id);
-
-	change_target(c, "%s", path);
-	change_desired(c, "%s", text);
-}
-
 /*
  * In the stage that makes the VFs, and before them: then all PFs are there, with the drivers
  * by which a set may choose them. The rules that an earlier profile of this boot left must go;
@@ -113,10 +103,12 @@ static void emit_unmanaged(const struct section_ctx *ctx, const struct ynode *se
 			 FILE_HEADER
 			 "[Match]\nProperty=RAILHEAD_UNMANAGED=1\n\n[Link]\nUnmanaged=yes\n",
 			 ctx->profile->name);
-		add_file("sriov/unmanaged/networkd", NETWORK, network.s, why, plan);
+		plan_add_file(plan, "sriov", STAGE_DEVICES, why->at, NETWORK, network.s,
+			      "sriov/unmanaged/networkd");
 	}
 	if (why || root_exists(ctx->root, RULES))
-		add_file("sriov/unmanaged/udev", RULES, str_get(&rules), why ? why : section, plan);
+		plan_add_file(plan, "sriov", STAGE_DEVICES, (why ? why : section)->at, RULES,
+			      str_get(&rules), "sriov/unmanaged/udev");
 }
 
 void sriov_net_emit(const struct section_ctx *ctx, const struct ynode *section,

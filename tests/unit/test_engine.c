@@ -221,7 +221,8 @@ static void test_converged(void **state)
 	add(&run, &kind_attr, STAGE_EARLY, PHASE_SYSFS, "thp", "/sys/thp", "never");
 	add(&run, &kind_file, STAGE_EARLY, PHASE_FILES, "conf", "/run/modprobe.d/railhead.conf",
 	    "options x y=1\n");
-	add(&run, &kind_module, STAGE_EARLY, PHASE_MODULES, "module", "mlx5-core", "live");
+	change_on(add(&run, &kind_module, STAGE_EARLY, PHASE_MODULES, "module", "", "live"),
+		  "mlx5-core", NULL);
 	add(&run, &kind_vf, STAGE_EARLY, PHASE_NUMVFS, "vfs", "numvfs:0000:3b:00.0", "0");
 	assert_int_equal(stat(tmp_path(t, "proc/sys/x"), &before), 0);
 	result = apply_until(&run, STAGE_EARLY, clock_usec() + 60 * SECOND, NULL);
@@ -993,7 +994,8 @@ static void test_unsupported_below_root(void **state)
 
 	tree_pci(t, &fn);
 	tree_fn_file(t, PF0, "net/eth0/flags", "0x1002\n");
-	add(&run, &kind_module, STAGE_EARLY, PHASE_MODULES, "module", "mlx5_core", "live");
+	change_on(add(&run, &kind_module, STAGE_EARLY, PHASE_MODULES, "module", "", "live"),
+		  "mlx5_core", NULL);
 	add(&run, &kind_netlink, STAGE_EARLY, PHASE_LINK_UP, "link", "up:" PF0, "up");
 	add(&run, &kind_bootenv, STAGE_EARLY, PHASE_BOOT, "args", "", "iommu=pt");
 	result = apply_until(&run, STAGE_EARLY, clock_usec() + 60 * SECOND, NULL);

@@ -17,6 +17,7 @@
 #include "kind_run.h"
 #include "kinds/kind.h"
 #include "sys/clock.h"
+#include "row.h"
 #include "tree.h"
 
 #define PF "0000:3b:00.0"
@@ -73,22 +74,49 @@ static struct change *add(struct run *run, const char *id, const char *target, c
 	return add_change(run, &kind_netlink, PHASE_VF_ADDRESS, id, id, target, desired);
 }
 
-/* One change, looked at and set if it differs; its state, and its reason or what is there. */
-static void gives(struct tmp *t, const char *target, const char *desired, enum change_state want,
-		  const char *text)
+/* The change of a row of a section. The caller frees the value, after the run. */
+static struct change *add_row(struct run *run, const char *section, const char *key,
+			      const char *text, struct ynode **value)
 {
-	struct run run = make_run(t);
-	struct change *c = add(&run, "x", target, desired);
+	struct change *c = add(run, "x", key, text);
+	const struct field *row = row_find(section, key);
 
-	apply_devices(&run);
+	*value = row_value(row, text);
+	change_on(c, PF, row->item);
+	change_want(c, *value);
+	return c;
+}
+
+/* Looked at, and set if it differs; its state, and its reason or what is there. */
+static void comes_out(struct run *run, struct change *c, enum change_state want, const char *text)
+{
+	apply_devices(run);
 	if (c->state != want)
-		fail_msg("%s is %s: %s; %s", desired, state_name(c->state), c->observed,
+		fail_msg("%s is %s: %s; %s", c->desired, state_name(c->state), c->observed,
 			 c->reason ? c->reason : "no reason");
 	if (want == CHANGE_SAME || want == CHANGE_SET)
 		assert_string_equal(c->observed, text);
 	else
 		assert_text(c->reason, text);
-	run_close(&run);
+	run_close(run);
+}
+
+static void gives(struct tmp *t, const char *target, const char *desired, enum change_state want,
+		  const char *text)
+{
+	struct run run = make_run(t);
+
+	comes_out(&run, add(&run, "x", target, desired), want, text);
+}
+
+static void row_gives(struct tmp *t, const char *section, const char *key, const char *said,
+		      enum change_state want, const char *text)
+{
+	struct run run = make_run(t);
+	struct ynode *value;
+
+	comes_out(&run, add_row(&run, section, key, said, &value), want, text);
+	ynode_free(value);
 }
 
 /* --- attributes of VFs --------------------------------------------------------------------- */
@@ -316,23 +344,28 @@ static void test_elsewhere(void **state)
 {
 	static const char *const targets[][2] = {{"vf:" PF "/0", "mac derived"},
 						 {"eswitch:" PF, "switchdev"},
-						 {"eswitch_with_vfs:" PF, "switchdev"},
-						 {"rdma_netns", "exclusive"}};
+						 {"eswitch_with_vfs:" PF, "switchdev"}};
+	struct run run = make_run(*state);
 	struct tmp *t = *state;
+	struct ynode *value;
 
 	t->root.live = false;
-	for (size_t i = 0; i < array_len(targets); i++) {
-		struct run run = make_run(t);
-		struct change *c = add(&run, "x", targets[i][0], targets[i][1]);
+	for (size_t i = 0; i < array_len(targets); i++)
+		add(&run, targets[i][0], targets[i][0], targets[i][1]);
+	add_row(&run, "rdma", "netns", "exclusive", &value);
+	run_look(&run, STAGES_ALL, STAGE_COUNT);
+	for (size_t i = 0; i < run.plan.list.n; i++) {
+		struct change *c = run.plan.list.v[i];
 
-		run_look(&run, STAGES_ALL, STAGE_COUNT);
 		assert_int_equal(c->state, CHANGE_DIFFERS);
 		assert_string_equal(c->observed, "unknown");
 		assert_string_equal(c->reason, "netlink answers for the running machine only");
-		apply_devices(&run);
-		assert_int_equal(c->state, CHANGE_UNSUPPORTED);
-		run_close(&run);
 	}
+	apply_devices(&run);
+	for (size_t i = 0; i < run.plan.list.n; i++)
+		assert_int_equal(run.plan.list.v[i]->state, CHANGE_UNSUPPORTED);
+	run_close(&run);
+	ynode_free(value);
 	assert_int_equal(fake->questions + fake->orders, 0);
 }
 
@@ -413,11 +446,11 @@ static void test_rdma_netns(void **state)
 {
 	struct tmp *t = *state;
 
-	gives(t, "rdma_netns", "shared", CHANGE_SAME, "shared");
-	gives(t, "rdma_netns", "exclusive", CHANGE_SET, "exclusive");
+	row_gives(t, "rdma", "netns", "shared", CHANGE_SAME, "shared");
+	row_gives(t, "rdma", "netns", "exclusive", CHANGE_SET, "exclusive");
 	fake->netns_refuse = -EBUSY;
-	gives(t, "rdma_netns", "shared", CHANGE_FAILED,
-	      "modules: {options: {ib_core: {netns_mode: 1}}}");
+	row_gives(t, "rdma", "netns", "shared", CHANGE_FAILED,
+		  "modules: {options: {ib_core: {netns_mode: 1}}}");
 }
 
 /* --- firmware ------------------------------------------------------------------------------ */
