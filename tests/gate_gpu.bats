@@ -56,9 +56,15 @@ with_stand_ins() {
   chmod +x "$bench"
 }
 
+# Again while something else on this machine disturbs what is measured.
 gate_ends() { # STATUS VERDICT [OPTION]
-  local status=0
-  gate --root "$root" ${3:+"$3"} || status=$?
+  local status
+  for _ in {1..10}; do
+    status=0
+    rm -f "$BATS_TEST_TMPDIR/starts"
+    gate --root "$root" ${3:+"$3"} || status=$?
+    jq -e '[.measurements[]? | ., .looks[]? | .outcome == "disturbed"] | any' "$gate_out" >/dev/null || break
+  done
   [ "$status" -eq "$1" ] && [ "$(jq -r .verdict "$gate_out")" = "$2" ] || {
     jq -c '.verdict, .reasons' "$gate_out"
     return 1
