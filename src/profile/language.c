@@ -34,12 +34,6 @@ const struct spec spec_module = {
 	.check = value_module,
 	.pattern = "^[A-Za-z0-9_-]{1,64}$",
 };
-static const struct spec kernel_value = {
-	.what = "a value (text on one line)",
-	.check = value_line,
-	.pattern = "^" LINE_CHAR "+$",
-};
-
 /* --- match -------------------------------------------------------------------------------- */
 
 static const struct spec match_dmi = {
@@ -122,7 +116,7 @@ static const struct spec set_size = {
 	.min = 0,
 	.max = 1024,
 };
-static const struct spec numa_node = {
+const struct spec spec_numa_node = {
 	.what = "a NUMA node's number",
 	.check = value_int,
 	.min = 0,
@@ -149,7 +143,7 @@ static const struct spec device_set = {
 		    "Wider set that this set is a subset of, and inherits settings from."),
 		KEY("address", &pci_address, "PCI address of the members."),
 		KEY("driver", &spec_module, "Module that is bound to the members."),
-		KEY("numa", &numa_node, "NUMA node of the members."),
+		KEY("numa", &spec_numa_node, "NUMA node of the members."),
 		KEY("protect", &spec_bool,
 		    "Whether the members are left alone: no section may name the set, and no other "
 		    "set has them; default false.",
@@ -241,7 +235,7 @@ static const struct spec unsupported = {
 	.words = WORDS("fail", "skip"),
 };
 
-/* --- kernel_args, hugepages --------------------------------------------------------------- */
+/* --- kernel_args -------------------------------------------------------------------------- */
 
 static const struct spec iommu = {
 	.what = "an IOMMU mode",
@@ -276,89 +270,6 @@ const struct spec spec_page_size = {
 	.check = value_page_size,
 	.words = WORDS("64K", "2M", "32M", "512M", "1G", "16G"),
 };
-static const struct spec page_count = {
-	.what = "a count of pages",
-	.unit = "pages",
-	.check = value_int,
-	.min = 0,
-	.max = 10000000,
-};
-static const struct spec page_nodes = {
-	.kind = SPEC_MAP_OF,
-	.any = "NODE",
-	.what = "a map of NUMA nodes to page counts, such as {0: 32, 1: 16}",
-	.key = &numa_node,
-	.item = &page_count,
-};
-static const struct spec page_when = {
-	.what = "a time to allocate pages",
-	.check = value_word,
-	.words = WORDS("boot", "runtime"),
-};
-/* at: boot if not said; per_node counts nodes that have CPUs */
-static const struct spec page_pool = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {size: 1G, per_node: 32}",
-	.fields = FIELDS(
-		KEY("size", &spec_page_size, "Page size of the pool.", .flags = FIELD_REQUIRED),
-		KEY("per_node", &page_count, "Number of pages on each NUMA node that has CPUs."),
-		KEY("nodes", &page_nodes,
-		    "Number of pages on each NUMA node by its number, instead of per_node."),
-		KEY("at", &page_when,
-		    "When to allocate the pages: at boot by kernel arguments (default), or at "
-		    "runtime in the initramfs."),
-		KEY("default", &spec_bool,
-		    "Whether programs that name no size get pages of this size; default false.")),
-};
-const struct spec spec_hugepages = {
-	.kind = SPEC_LIST,
-	.what = "a list of page pools, such as - {size: 1G, per_node: 32}",
-	.item = &page_pool,
-};
-
-/* --- sysctl, sysfs ------------------------------------------------------------------------ */
-
-static const struct spec kernel_value_map = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {value: 1, optional: true}",
-	.fields = FIELDS(KEY("value", &kernel_value, "Value of the file.", .flags = FIELD_REQUIRED),
-			 KEY("optional", &spec_bool,
-			     "Whether the kernel may lack the file; default false.",
-			     .class = KEY_GOVERNS)),
-};
-static const struct spec kernel_value_item = {
-	.kind = SPEC_EITHER,
-	.what = "a value, or {value: ..., optional: true}",
-	.scalar = &kernel_value,
-	.map = &kernel_value_map,
-};
-#define SYSCTL_PART "([A-Za-z0-9_*?:@-]|\\[|\\])+"
-static const struct spec sysctl_key = {
-	.what = "a sysctl key such as net.core.rmem_max",
-	.check = value_sysctl_key,
-	.pattern = "^" SYSCTL_PART "([./]" SYSCTL_PART ")+$",
-};
-static const struct spec sysfs_path = {
-	.what = "a path below /sys/",
-	.check = value_sysfs_path,
-	.pattern = "^/sys" PATH_PARTS("[!-,0-~-]", "[!-.0-~]") "$",
-};
-/* Both apply in document order. */
-const struct spec spec_sysctl = {
-	.kind = SPEC_MAP_OF,
-	.any = "KEY",
-	.what = "a map such as {net.core.rmem_max: 268435456}",
-	.key = &sysctl_key,
-	.item = &kernel_value_item,
-};
-const struct spec spec_sysfs = {
-	.kind = SPEC_MAP_OF,
-	.any = "PATH",
-	.what = "a map of paths below /sys/ to values",
-	.key = &sysfs_path,
-	.item = &kernel_value_item,
-};
-
 /* --- limits, also of checks --------------------------------------------------------------- */
 
 const struct spec spec_memlock = {

@@ -39,9 +39,8 @@ struct rule {
 #define NO_MORE_RULES RULE(NULL, NULL)
 
 /* Each ends with NO_MORE_RULES. */
-extern const struct rule rules_document[], rules_devices[], rules_args[], rules_pages[];
-extern const struct rule rules_references[], rules_overlap[], rules_sriov[];
-extern const struct rule rules_network[], rules_kernel[], rules_files[], rules_gate[];
+extern const struct rule rules_document[], rules_devices[], rules_args[], rules_references[];
+extern const struct rule rules_overlap[], rules_sriov[], rules_network[], rules_gate[];
 
 /* At n, which has a line and column. */
 void rule_error(struct ruling *r, const struct ynode *n, const char *key, const char *fmt, ...)

@@ -1,82 +1,150 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sysctl and sysfs: values passed to the kernel verbatim, in document order. */
+/* sysctl: values passed to the kernel verbatim, in document order. */
+#include <fnmatch.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "profile/language.h"
-#include "sections/sections.h"
+#include "sections/kernel_line.h"
+
+#define SYSCTL_PART "([A-Za-z0-9_*?:@-]|\\[|\\])+"
+static const struct spec sysctl_key = {
+	.what = "a sysctl key such as net.core.rmem_max",
+	.check = value_sysctl_key,
+	.pattern = "^" SYSCTL_PART "([./]" SYSCTL_PART ")+$",
+};
+static const struct spec keys = {
+	.kind = SPEC_MAP_OF,
+	.any = "KEY",
+	.what = "a map such as {net.core.rmem_max: 268435456}",
+	.key = &sysctl_key,
+	.item = &kernel_line,
+};
 
 /*
- * sysctl.d(5): where the first separator is a dot, dots and slashes change places, so that
- * net.ipv4.conf.enp3s0/200.forwarding names the VLAN enp3s0.200.
+ * The path below /proc/sys. sysctl.d(5): where the first separator is a dot, dots and slashes
+ * change places, so that net.ipv4.conf.enp3s0/200.forwarding names the VLAN enp3s0.200.
  */
-static char *sysctl_path(const char *key)
+static char *as_path(const char *key)
 {
-	char *path = xasprintf("/proc/sys/%s", key);
-	char *p = path + strlen("/proc/sys/");
-	const char *first = strpbrk(p, "./");
+	char *path = xstrdup(key);
 
-	if (first && *first == '.')
-		for (; *p; p++)
-			*p = *p == '.' ? '/' : *p == '/' ? '.' : *p;
+	if (path[strcspn(path, "./")] == '/')
+		return path;
+	for (char *p = path; *p; p++)
+		*p = *p == '.' ? '/' : *p == '/' ? '.' : *p;
 	return path;
 }
 
-/* A value is text, or a map {value: text, optional: bool}. */
-static void emit_value(const char *section, enum phase phase, const struct ynode *key,
-		       const struct ynode *value, const char *path, struct plan *plan)
-{
-	struct change *c = plan_add(plan, section, &kind_attr, STAGE_EARLY, phase, key->at, "%s/%s",
-				    section, key->text);
+/* --- changes ------------------------------------------------------------------------------ */
 
-	change_target(c, "%s", path);
-	change_desired(c, "%s",
-		       value->kind == YAML_SCALAR ? value->text : ynode_text(value, "value", ""));
-	c->optional = value->kind == YAML_MAP && ynode_bool(value, "optional", false);
-	c->late = true;
-}
-
-static int emit_sysctl(const struct section_ctx *ctx, const struct ynode *section,
-		       struct plan *plan, struct err *err)
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
+		struct err *err)
 {
 	size_t from = plan->list.n;
 
 	(void)ctx;
 	(void)err;
 	for (size_t i = 0; i < section->keys.n; i++) {
-		cleanup_free char *path = sysctl_path(section->keys.v[i]->text);
+		const struct ynode *key = section->keys.v[i];
+		cleanup_free char *below = as_path(key->text);
+		cleanup_free char *path = xasprintf("/proc/sys/%s", below);
 
-		emit_value("sysctl", PHASE_SYSCTL, section->keys.v[i], section->items.v[i], path,
-			   plan);
+		kernel_line_emit("sysctl", PHASE_SYSCTL, key, section->items.v[i], path, plan);
 	}
 	plan_share_files(plan, from);
 	return 0;
 }
 
-static int emit_sysfs(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
-		      struct err *err)
-{
-	size_t from = plan->list.n;
+/* --- rules -------------------------------------------------------------------------------- */
 
-	(void)ctx;
-	(void)err;
-	for (size_t i = 0; i < section->keys.n; i++)
-		emit_value("sysfs", PHASE_SYSFS, section->keys.v[i], section->items.v[i],
-			   section->keys.v[i]->text, plan);
-	plan_share_files(plan, from);
-	return 0;
+static const struct {
+	const char *path, *why;
+} owned_sysctls[] = {
+	{"vm/nr_hugepages",
+	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
+	{"vm/nr_hugepages_mempolicy",
+	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
+};
+
+static void sysctls_have_no_section(struct ruling *r)
+{
+	const struct ynode *sysctl = section(r, "sysctl");
+
+	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
+		const struct ynode *n = sysctl->keys.v[i];
+		cleanup_free char *path = as_path(n->text);
+		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
+
+		for (size_t j = 0; j < array_len(owned_sysctls); j++)
+			if (fnmatch(path, owned_sysctls[j].path, FNM_PATHNAME | FNM_NOESCAPE) == 0)
+				rule_error(r, n, key, "%s", owned_sysctls[j].why);
+		if (streq(path, "net/ipv4/tcp_low_latency"))
+			rule_warn(r, n, key,
+				  "the kernel keeps this file for old scripts and does nothing "
+				  "with it; leave it out");
+	}
 }
+
+/* The same file by two spellings and with two values: the later would win unseen. */
+static void sysctls_are_said_once(struct ruling *r)
+{
+	const struct ynode *sysctl = section(r, "sysctl");
+	VEC(char *) paths = {0};
+
+	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
+		const struct ynode *n = sysctl->keys.v[i];
+		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
+
+		vec_push(&paths, as_path(n->text));
+		for (size_t j = 0; j < i; j++)
+			if (streq(paths.v[i], paths.v[j]))
+				rule_error(r, n, key, "%.80s at %u:%u is the same file; keep one",
+					   sysctl->keys.v[j]->text, sysctl->keys.v[j]->at.line,
+					   sysctl->keys.v[j]->at.col);
+	}
+	for (size_t i = 0; i < paths.n; i++)
+		free(paths.v[i]);
+	vec_free(&paths);
+}
+
+static const struct ynode *sysctl_value(const struct ruling *r, const char *path)
+{
+	const struct ynode *sysctl = section(r, "sysctl");
+
+	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
+		cleanup_free char *have = as_path(sysctl->keys.v[i]->text);
+
+		if (streq(have, path))
+			return line_value(sysctl->items.v[i]);
+	}
+	return NULL;
+}
+
+static void balancing_agrees(struct ruling *r)
+{
+	const struct ynode *arg = find_arg(r, "numa_balancing");
+	const struct ynode *value = sysctl_value(r, "kernel/numa_balancing");
+
+	if (arg && *scalar(value) &&
+	    streq(arg_value(arg->text), "disable") != streq(value->text, "0"))
+		kernel_line_differs(r, value, "sysctl.kernel.numa_balancing", arg);
+}
+
+static const struct rule rules[] = {
+	RULE("sysctls-have-no-section", sysctls_have_no_section),
+	RULE("sysctls-are-said-once", sysctls_are_said_once),
+	RULE("balancing-agrees", balancing_agrees),
+	NO_MORE_RULES,
+};
 
 const struct section section_sysctl = {
 	.name = "sysctl",
-	.spec = &spec_sysctl,
+	.spec = &keys,
 	.help = "Sysctls, by keys as in sysctl.d(5); patterns are accepted.",
 	.class = KEY_SETS,
+	.rules = rules,
 	.knobs = true,
-	.emit = emit_sysctl};
-const struct section section_sysfs = {.name = "sysfs",
-				      .spec = &spec_sysfs,
-				      .help = "Files below /sys; patterns are accepted.",
-				      .class = KEY_SETS,
-				      .knobs = true,
-				      .emit = emit_sysfs};
+	.emit = emit,
+};

@@ -1,13 +1,113 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Contradictions: a line of sysfs, and the file of another section's key, that hold on any node. */
-#include "profile/rules.h"
-
+/* sysfs: values passed to the kernel verbatim, in document order. */
 #include <fnmatch.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/pattern.h"
 #include "base/words.h"
+#include "profile/language.h"
+#include "sections/kernel_line.h"
 #include "sys/module.h"
+
+static const struct spec path = {
+	.what = "a path below /sys/",
+	.check = value_sysfs_path,
+	.pattern = "^/sys" PATH_PARTS("[!-,0-~-]", "[!-.0-~]") "$",
+};
+static const struct spec keys = {
+	.kind = SPEC_MAP_OF,
+	.any = "PATH",
+	.what = "a map of paths below /sys/ to values",
+	.key = &path,
+	.item = &kernel_line,
+};
+
+/* --- changes ------------------------------------------------------------------------------ */
+
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
+		struct err *err)
+{
+	size_t from = plan->list.n;
+
+	(void)ctx;
+	(void)err;
+	for (size_t i = 0; i < section->keys.n; i++)
+		kernel_line_emit("sysfs", PHASE_SYSFS, section->keys.v[i], section->items.v[i],
+				 section->keys.v[i]->text, plan);
+	plan_share_files(plan, from);
+	return 0;
+}
+
+/* --- rules: what other sections or arguments say ------------------------------------------- */
+
+/* By the last part of the path, below dir. */
+static const struct {
+	const char *dir, *file, *why;
+} owned_files[] = {
+	{"/sys/", "sriov_numvfs", "the sriov section makes VFs; write sriov: {SET: {vfs: ...}}"},
+	{"/sys/", "sriov_drivers_autoprobe",
+	 "sriov: turns it off and on again as it makes VFs; leave it out"},
+	{"/sys/", "driver_override", "write sriov: {SET: {vf: {driver: ...}}}"},
+	{"/sys/", "nr_hugepages",
+	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
+	{"/sys/", "nr_hugepages_mempolicy",
+	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
+	{"/sys/", "bind", "the file is a command, not a setting; write sriov: or modules:"},
+	{"/sys/", "unbind", "the file is a command, not a setting; write sriov: or modules:"},
+	{"/sys/", "new_id", "the file is a command, not a setting; write modules.options:"},
+	{"/sys/", "remove_id", "the file is a command, not a setting; write modules.options:"},
+	{"/sys/", "drivers_probe", "the file is a command, not a setting; write sriov:"},
+	{"/sys/", "uevent", "the file is a command, not a setting; leave it out"},
+	{"/sys/bus/", "remove", "each run would remove the device; leave it out"},
+	{"/sys/devices/", "remove", "each run would remove the device; leave it out"},
+	{"/sys/bus/", "rescan", "the file is a command, not a setting; leave it out"},
+	{"/sys/devices/", "rescan", "the file is a command, not a setting; leave it out"},
+	{"/sys/class/", "rescan", "the file is a command, not a setting; leave it out"},
+	{"/sys/bus/", "reset", "each run would reset the device; leave it out"},
+	{"/sys/devices/", "reset", "each run would reset the device; leave it out"},
+	{"/sys/", "reset_subordinate", "each run would reset the devices; leave it out"},
+	{"/sys/", "delete", "each run would remove the device; leave it out"},
+	{"/sys/power/", "state", "the write puts the machine to sleep; leave it out"},
+	{"/sys/power/", "disk", "the file is about sleep to disk; leave it out"},
+	{"/sys/kernel/iommu_groups/", "type",
+	 "the kernel rejects writes while a driver is bound; write kernel_args: {iommu: ...}"},
+	{"/sys/", "traffic_class",
+	 "it reads back in other words; write qos: {SET: {traffic_class: ...}}"},
+};
+
+static bool is_of(const char *name, const char *file)
+{
+	return streq(name, file) || (!streq(name, "*") && fnmatch(name, file, FNM_NOESCAPE) == 0);
+}
+
+static void sysfs_has_no_section(struct ruling *r)
+{
+	const struct ynode *sysfs = section(r, "sysfs");
+
+	for (size_t i = 0; i < count(sysfs, YAML_MAP); i++) {
+		const struct ynode *n = sysfs->keys.v[i];
+		const char *slash = strrchr(n->text, '/');
+		cleanup_free char *key = xasprintf("sysfs.%.120s", n->text);
+
+		for (size_t j = 0; slash && j < array_len(owned_files); j++)
+			if (is_of(slash + 1, owned_files[j].file) &&
+			    str_starts(n->text, owned_files[j].dir))
+				rule_error(r, n, key, "%s", owned_files[j].why);
+	}
+}
+
+static void huge_pages_agree(struct ruling *r)
+{
+	const char *enabled = "/sys/kernel/mm/transparent_hugepage/enabled";
+	const struct ynode *arg = find_arg(r, "transparent_hugepage");
+	const struct ynode *value = line_value(ynode_get(section(r, "sysfs"), enabled));
+
+	if (arg && *scalar(value) && !streq(arg_value(arg->text), value->text))
+		kernel_line_differs(r, value, "sysfs", arg);
+}
+
+/* --- rules: the files of other sections' keys, on any node ---------------------------------- */
 
 /*
  * Names that no line of a profile can have, and which only "*" matches both: a pattern that does
@@ -201,8 +301,20 @@ static void sysfs_agrees_with_options(struct ruling *r)
 				     options->items.v[i]->items.v[j]);
 }
 
-const struct rule rules_files[] = {
+static const struct rule rules[] = {
+	RULE("sysfs-has-no-section", sysfs_has_no_section),
+	RULE("huge-pages-agree", huge_pages_agree),
 	RULE("sysfs-agrees-with-sets", sysfs_agrees_with_sets),
 	RULE("sysfs-agrees-with-options", sysfs_agrees_with_options),
 	NO_MORE_RULES,
+};
+
+const struct section section_sysfs = {
+	.name = "sysfs",
+	.spec = &keys,
+	.help = "Files below /sys; patterns are accepted.",
+	.class = KEY_SETS,
+	.rules = rules,
+	.knobs = true,
+	.emit = emit,
 };
