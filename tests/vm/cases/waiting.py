@@ -20,20 +20,30 @@ def _carrier(vm, up):
     _wait(vm, f"grep -q {1 if up else 0} /sys/bus/pci/devices/0000:41:00.0/net/*/carrier")
 
 
-def _as_in_a_boot(vm, wait):
-    """Nothing is judged yet, the profile waits that long, and the target's start comes."""
-    leave_devices(vm)
-    vm.sh(f"sed -i 's/^  budget: 120s/  budget: 120s\\n  wait: {wait}/;"
-          f" s/run: carrier, on: rails/&, timeout: 1s/' {PROFILE} && railhead check {PROFILE}")
-    let_stop(vm, "railhead-gate.service")
+def _judged(vm):
+    """Nothing is judged yet, and the target's start comes; the verdict."""
     vm.sh("systemctl stop gated.service railhead-ready.target railhead-gate.service"
           " && rm -f /run/gated", 60)
     expect(vm.run(f"test -e {READY}").status != 0, "the gate was stopped, and the node is ready")
     vm.sh("rm /run/railhead/status.json /run/railhead/profile")
-    _carrier(vm, False)
-    vm.sh("systemctl --no-block start railhead-ready.target")
+    vm.sh("systemctl reset-failed railhead-gate.service || :;"
+          " systemctl --no-block start railhead-ready.target")
     _wait(vm, "systemctl is-failed -q railhead-gate.service", 120)
-    status = status_json(vm)
+    return status_json(vm)
+
+
+def _as_in_a_boot(vm, wait):
+    """The verdict of a boot of which one port has no carrier; the profile waits that long."""
+    leave_devices(vm)
+    vm.sh(f"sed -i 's/^  budget: 120s/  budget: 120s\\n  wait: {wait}/;"
+          f" s/run: carrier, on: rails/&, timeout: 1s/' {PROFILE} && railhead check {PROFILE}")
+    let_stop(vm, "railhead-gate.service")
+    _carrier(vm, False)
+    status = _judged(vm)
+    for _ in range(4):  # the host is busy
+        if not any(one["outcome"] == "disturbed" for one in status["measurements"]):
+            break
+        status = _judged(vm)
     equal("verdict, reasons and measurements that passed",
           (status["verdict"], len(status["reasons"]),
            [one["outcome"] for one in status["measurements"]]), ("waiting", 1, ["pass", "pass"]))
