@@ -56,7 +56,7 @@ static const struct spec match_arch = {
 	.check = value_word,
 	.words = WORDS("x86_64", "aarch64"),
 };
-static const struct spec cpu_vendor = {
+const struct spec spec_cpu_vendor = {
 	.what = "a CPU vendor",
 	.check = value_word,
 	.words = WORDS("intel", "amd", "arm"),
@@ -79,7 +79,7 @@ static const struct spec match = {
 	.fields = FIELDS(
 		KEY("dmi", &match_dmi, "DMI fields of the machine, as texts or shell patterns."),
 		KEY("arch", &match_arch, "Architecture of the machine."),
-		KEY("cpu_vendor", &cpu_vendor, "CPU vendor of the machine."),
+		KEY("cpu_vendor", &spec_cpu_vendor, "CPU vendor of the machine."),
 		KEY("pci", &match_pci, "PCI ids; the machine must have a function of each.")),
 };
 
@@ -161,73 +161,6 @@ static const struct spec devices = {
 	.item = &device_set,
 };
 
-/* --- expect ------------------------------------------------------------------------------- */
-
-static const struct spec socket_count = {
-	.what = "a count of sockets, or \">=N\"",
-	.unit = "sockets",
-	.check = value_count,
-	.min = 1,
-	.max = 64,
-};
-static const struct spec node_count = {
-	.what = "a count of NUMA nodes, or \">=N\"",
-	.unit = "NUMA nodes",
-	.check = value_count,
-	.min = 1,
-	.max = 1024,
-};
-static const struct spec memory = {
-	.what = "an amount of memory such as \">=2000G\" or 512G",
-	.check = value_memory,
-	.pattern = "^(>=)?" NUMBER_OF "[KMGT]$",
-};
-static const struct spec cpu_count = {
-	.what = "a count of CPUs (threads), or \">=N\"",
-	.unit = "CPUs",
-	.check = value_count,
-	.min = 1,
-	.max = 8192,
-};
-const struct spec spec_expect = {
-	.kind = SPEC_MAP,
-	.what = "a map of what the machine must have",
-	.fields = FIELDS(KEY("cpu_sockets", &socket_count, "Number of CPU sockets."),
-			 KEY("memory", &memory, "Amount of memory."),
-			 KEY("numa_nodes", &node_count, "Number of NUMA nodes."),
-			 KEY("cpu_vendor", &cpu_vendor, "CPU vendor."),
-			 KEY("cpus", &cpu_count, "Number of CPUs (threads).")),
-};
-
-/* --- require, unsupported ----------------------------------------------------------------- */
-
-static const struct spec version_wanted = {
-	.what = "a version such as \">=6.1\"",
-	.check = value_version,
-	.pattern = "^(>=)?[0-9][A-Za-z0-9.+~_-]{0,63}$",
-};
-static const struct spec driver_versions = {
-	.kind = SPEC_MAP_OF,
-	.any = "MODULE",
-	.what = "a map of modules to versions, such as {mlx5_core: \">=24.10\"}",
-	.key = &spec_module,
-	.item = &version_wanted,
-};
-static const struct spec firmware_versions = {
-	.kind = SPEC_MAP_OF,
-	.any = "SET",
-	.what = "a map of device sets to versions, such as {rails: \">=28.39.1002\"}",
-	.key = &spec_set_name,
-	.item = &version_wanted,
-};
-const struct spec spec_require = {
-	.kind = SPEC_MAP,
-	.what = "a map (kernel, driver, firmware)",
-	.fields = FIELDS(
-		KEY("kernel", &version_wanted, "Release of the running kernel."),
-		KEY("driver", &driver_versions, "Versions of kernel modules."),
-		KEY("firmware", &firmware_versions, "Firmware versions of the members of sets.")),
-};
 /* What becomes of a value that a driver or kernel has no knob for: a failure, if not said. */
 static const struct spec unsupported = {
 	.what = "a policy",

@@ -474,22 +474,3 @@ static const struct spec qos_set = {
 		       KEY("dcqcn", &dcqcn, "Congestion control of RoCE.")),
 };
 BY_SET(spec_qos, qos_set, ", such as {rails: {trust: dscp, pfc: [3]}}");
-
-/* --- pairs -------------------------------------------------------------------------------- */
-
-static const struct spec nearness = {
-	.what = "a nearness",
-	.check = value_word,
-	.words = WORDS("pcie_switch", "root_port", "numa_node"),
-};
-const struct spec spec_pairs = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {nics: rails, gpus: gpus, within: pcie_switch}",
-	.fields = FIELDS(KEY("nics", &spec_set_name, "Set of NICs.", .flags = FIELD_REQUIRED,
-			     .class = KEY_SELECTS),
-			 KEY("gpus", &spec_set_name, "Set of GPUs.", .flags = FIELD_REQUIRED,
-			     .class = KEY_SELECTS),
-			 KEY("within", &nearness,
-			     "Distance within which each NIC must have a GPU of its own.",
-			     .flags = FIELD_REQUIRED)),
-};

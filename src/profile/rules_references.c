@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "profile/language.h"
 #include "profile/section.h"
 
+/* Takes over key. */
 static void add(struct set_references *refs, const struct ynode *at, char *key)
 {
 	struct set_reference ref = {.at = at, .key = key};
@@ -17,29 +19,40 @@ static void add(struct set_references *refs, const struct ynode *at, char *key)
 		free(key);
 }
 
-static void add_keys(struct set_references *refs, const struct ynode *map, const char *path)
+static bool names_set(const struct spec *spec)
 {
-	for (size_t i = 0; i < count(map, YAML_MAP); i++)
-		add(refs, map->keys.v[i], xasprintf("%s.%.64s", path, map->keys.v[i]->text));
+	return spec == &spec_set_name || spec->check == value_on_set;
+}
+
+/* What the language takes for a set's name below a value, at a key of the profile. */
+static void walk(struct set_references *refs, const struct spec *spec, const struct ynode *n,
+		 const char *path)
+{
+	spec = spec_for(spec, n->kind);
+	if (!spec)
+		return;
+	if (n->kind == YAML_SCALAR && names_set(spec))
+		add(refs, n, xstrdup(path));
+	for (size_t i = 0; i < n->items.n; i++) {
+		const struct ynode *key = n->kind == YAML_MAP ? n->keys.v[i] : NULL;
+		cleanup_free char *below =
+			key ? xasprintf("%s.%.64s", path, key->text) : xstrdup(path);
+		const struct spec *of = key ? spec_child(spec, key->text) : spec->item;
+
+		if (key && spec->kind == SPEC_MAP_OF && names_set(spec->key))
+			add(refs, key, xstrdup(below));
+		if (of)
+			walk(refs, of, n->items.v[i], below);
+	}
 }
 
 void set_references(const struct profile *p, struct set_references *ret)
 {
-	const struct ynode *pairs = profile_section(p, "pairs");
-	const struct ynode *checks = tree_get(p->doc, "gate.checks");
+	for (const struct section *const *s = sections; *s; s++) {
+		const struct ynode *section = profile_section(p, (*s)->name);
 
-	for (const struct section *const *s = sections; *s; s++)
-		if (section_is_per_set(*s))
-			add_keys(ret, profile_section(p, (*s)->name), (*s)->name);
-	add_keys(ret, tree_get(p->doc, "require.firmware"), "require.firmware");
-	add(ret, tree_get(pairs, "nics"), xstrdup("pairs.nics"));
-	add(ret, tree_get(pairs, "gpus"), xstrdup("pairs.gpus"));
-	for (size_t i = 0; i < count(checks, YAML_MAP); i++) {
-		const struct ynode *check = checks->items.v[i];
-		const char *name = checks->keys.v[i]->text;
-
-		add(ret, tree_get(check, "on"), xasprintf("gate.checks.%.64s.on", name));
-		add(ret, tree_get(check, "with"), xasprintf("gate.checks.%.64s.with", name));
+		if (section)
+			walk(ret, (*s)->spec, section, (*s)->name);
 	}
 }
 
@@ -95,16 +108,7 @@ static void named_sets_exist(struct ruling *r)
 	set_references_free(&refs);
 }
 
-static void pairs_are_of_two(struct ruling *r)
-{
-	const struct ynode *pairs = section(r, "pairs"), *gpus = ynode_get(pairs, "gpus");
-
-	if (*scalar(gpus) && streq(gpus->text, ynode_text(pairs, "nics", "")))
-		rule_error(r, gpus, "pairs.gpus", "nics: names the same set; name the GPUs' set");
-}
-
 const struct rule rules_references[] = {
 	RULE_OF_WHOLE("named-sets-exist", named_sets_exist),
-	RULE("pairs-are-of-two", pairs_are_of_two),
 	NO_MORE_RULES,
 };

@@ -3,52 +3,112 @@
  * expect: what the machine must have. Topology, so the section judges it itself. A part that
  * is missing is a fault of this node, never another profile.
  */
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/str.h"
 #include "profile/language.h"
 #include "sections/judged.h"
 
-/* ">=N" or "N". */
-static bool fits(const struct ynode *want, uint64_t have)
-{
-	uint64_t v;
+static const struct spec sockets = {
+	.what = "a count of sockets, or \">=N\"",
+	.unit = "sockets",
+	.check = value_count,
+	.min = 1,
+	.max = 64,
+};
+static const struct spec nodes = {
+	.what = "a count of NUMA nodes, or \">=N\"",
+	.unit = "NUMA nodes",
+	.check = value_count,
+	.min = 1,
+	.max = 1024,
+};
+static const struct spec bytes = {
+	.what = "an amount of memory such as \">=2000G\" or 512G",
+	.check = value_memory,
+	.pattern = "^(>=)?" NUMBER_OF "[KMGT]$",
+};
+static const struct spec cpus = {
+	.what = "a count of CPUs (threads), or \">=N\"",
+	.unit = "CPUs",
+	.check = value_count,
+	.min = 1,
+	.max = 8192,
+};
 
-	if (!ynode_number(want, &v))
-		return false;
-	return want->value.at_least ? have >= v : have == v;
+/* What the node has of a key. */
+struct fact {
+	uint64_t (*have)(const struct node *node);
+	char *(*show)(uint64_t have); /* NULL: the number is shown */
+	const char *remedy;
+};
+
+static uint64_t sockets_of(const struct node *node)
+{
+	return node->sockets;
 }
 
-static void expect_number(struct plan *plan, const struct ynode *section, const char *key,
-			  uint64_t have, const char *remedy)
+static uint64_t memory_of(const struct node *node)
 {
-	const struct ynode *want = ynode_get(section, key);
-	cleanup_free char *id = xasprintf("expect/%s", key);
-
-	if (want)
-		judged(plan, "expect", want->at, id, want->text,
-		       xasprintf("%llu", (unsigned long long)have), fits(want, have), remedy);
+	return node->memory;
 }
 
-static void expect_memory(struct plan *plan, const struct ynode *section, uint64_t have)
+static char *show_memory(uint64_t bytes_there)
 {
-	const struct ynode *want = ynode_get(section, "memory");
-
-	if (want)
-		judged(plan, "expect", want->at, "expect/memory", want->text,
-		       xasprintf("%lluM", (unsigned long long)(have >> 20)), fits(want, have),
-		       "a DIMM is missing or disabled: see the BIOS and `dmidecode -t memory`");
+	return xasprintf("%lluM", (unsigned long long)(bytes_there >> 20));
 }
 
-static void expect_vendor(struct plan *plan, const struct ynode *section, enum cpu_vendor have)
+static uint64_t nodes_of(const struct node *node)
 {
-	const struct ynode *want = ynode_get(section, "cpu_vendor");
+	return cpus_count(&node->nodes);
+}
 
-	if (want)
-		judged(plan, "expect", want->at, "expect/cpu_vendor", want->text,
-		       xstrdup(cpu_vendor_name(have)), streq(want->text, cpu_vendor_name(have)),
-		       "this is another CPU: another SKU?");
+static uint64_t cpus_of(const struct node *node)
+{
+	return cpus_count(&node->cpus);
+}
+
+/* Vendors and the words of spec_cpu_vendor have the same order, but for the unknown one. */
+static uint64_t vendor_of(const struct node *node)
+{
+	return (uint64_t)node->cpu_vendor - CPU_INTEL;
+}
+
+static char *show_vendor(uint64_t vendor)
+{
+	return xstrdup(cpu_vendor_name((enum cpu_vendor)(vendor + CPU_INTEL)));
+}
+
+#define FACT(key, of, help, have, show, remedy) \
+	KEY(key, of, help, .item = &(const struct fact){(have), (show), (remedy)})
+
+static const struct spec keys = {
+	.kind = SPEC_MAP,
+	.what = "a map of what the machine must have",
+	.fields = FIELDS(
+		FACT("cpu_sockets", &sockets, "Number of CPU sockets.", sockets_of, NULL,
+		     "a CPU is missing or disabled"),
+		FACT("cpus", &cpus, "Number of CPUs (threads).", cpus_of, NULL,
+		     "a core is disabled, or SMT is set otherwise in the BIOS"),
+		FACT("numa_nodes", &nodes, "Number of NUMA nodes.", nodes_of, NULL,
+		     "see the BIOS options for NUMA (NPS, SNC, interleaving)"),
+		FACT("memory", &bytes, "Amount of memory.", memory_of, show_memory,
+		     "a DIMM is missing or disabled: see the BIOS and `dmidecode -t memory`"),
+		FACT("cpu_vendor", &spec_cpu_vendor, "CPU vendor.", vendor_of, show_vendor,
+		     "this is another CPU: another SKU?")),
+};
+
+/* --- changes ------------------------------------------------------------------------------ */
+
+static void expect_fact(const struct node *node, const struct field *row, const struct ynode *want,
+			struct plan *plan)
+{
+	const struct fact *fact = row->item;
+	uint64_t have = fact->have(node), n = (uint64_t)want->value.number;
+	cleanup_free char *id = xasprintf("expect/%s", row->name);
+
+	judged(plan, "expect", want->at, id, want->text,
+	       fact->show ? fact->show(have) : xasprintf("%llu", (unsigned long long)have),
+	       want->value.at_least ? have >= n : have == n, fact->remedy);
 }
 
 /* A set that may be empty is listed when it is, so that nobody takes its checks for passed. */
@@ -92,17 +152,15 @@ static void expect_functions(const struct section_ctx *ctx, struct plan *plan)
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
-	const struct node *node = ctx->node;
 	size_t from = plan->list.n;
 
 	(void)err;
-	expect_number(plan, section, "cpu_sockets", node->sockets, "a CPU is missing or disabled");
-	expect_number(plan, section, "cpus", cpus_count(&node->cpus),
-		      "a core is disabled, or SMT is set otherwise in the BIOS");
-	expect_number(plan, section, "numa_nodes", cpus_count(&node->nodes),
-		      "see the BIOS options for NUMA (NPS, SNC, interleaving)");
-	expect_memory(plan, section, node->memory);
-	expect_vendor(plan, section, node->cpu_vendor);
+	for (const struct field *row = keys.fields; row->name; row++) {
+		const struct ynode *want = ynode_get(section, row->name);
+
+		if (want)
+			expect_fact(ctx->node, row, want, plan);
+	}
 	expect_functions(ctx, plan);
 	for (size_t i = from; i < plan->list.n; i++)
 		plan->list.v[i]->premise = true;
@@ -111,7 +169,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 
 const struct section section_expect = {
 	.name = "expect",
-	.spec = &spec_expect,
+	.spec = &keys,
 	.help = "What the machine must have.",
 	.class = KEY_JUDGES,
 	.always = true,

@@ -5,16 +5,28 @@
 #include "base/str.h"
 #include "node/nearness.h"
 #include "profile/language.h"
+#include "profile/rules.h"
 #include "sections/judged.h"
 
-static enum nearness wanted(const struct ynode *within)
-{
-	enum nearness n = NEAR_SWITCH;
+/* In the order of enum nearness. */
+static const struct spec nearness = {
+	.what = "a nearness",
+	.check = value_word,
+	.words = WORDS("pcie_switch", "root_port", "numa_node"),
+};
+static const struct spec keys = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {nics: rails, gpus: gpus, within: pcie_switch}",
+	.fields = FIELDS(KEY("nics", &spec_set_name, "Set of NICs.", .flags = FIELD_REQUIRED,
+			     .class = KEY_SELECTS),
+			 KEY("gpus", &spec_set_name, "Set of GPUs.", .flags = FIELD_REQUIRED,
+			     .class = KEY_SELECTS),
+			 KEY("within", &nearness,
+			     "Distance within which each NIC must have a GPU of its own.",
+			     .flags = FIELD_REQUIRED)),
+};
 
-	while (n < NEAR_NUMA && !streq(nearness_name(n), within->text))
-		n++;
-	return n;
-}
+/* --- changes ------------------------------------------------------------------------------ */
 
 /* Whose own a GPU is, or NULL. */
 static const struct pci_fn *owner_of(const struct pairs *pairs, const struct pci_fn *gpu)
@@ -51,7 +63,7 @@ static void judge(struct plan *plan, const struct ynode *within, const struct pa
 				: xstrdup("no GPU");
 
 	judged(plan, "pairs", within->at, id, within->text, observed,
-	       p->gpu && p->how <= wanted(within), why);
+	       p->gpu && p->how <= (enum nearness)within->value.number, why);
 }
 
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
@@ -76,10 +88,26 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	return 0;
 }
 
+/* --- rules -------------------------------------------------------------------------------- */
+
+static void pairs_are_of_two(struct ruling *r)
+{
+	const struct ynode *pairs = section(r, "pairs"), *gpus = ynode_get(pairs, "gpus");
+
+	if (*scalar(gpus) && streq(gpus->text, ynode_text(pairs, "nics", "")))
+		rule_error(r, gpus, "pairs.gpus", "nics: names the same set; name the GPUs' set");
+}
+
+static const struct rule rules[] = {
+	RULE("pairs-are-of-two", pairs_are_of_two),
+	NO_MORE_RULES,
+};
+
 const struct section section_pairs = {
 	.name = "pairs",
-	.spec = &spec_pairs,
+	.spec = &keys,
 	.help = "NICs and the GPUs that they must be near to.",
 	.class = KEY_JUDGES,
+	.rules = rules,
 	.emit = emit,
 };
