@@ -97,3 +97,69 @@ C
   run -3 "$railhead" check "$root/etc/railhead/profiles/sku.yaml"
   [[ $output == *"cpufreq.governor: "*"did you mean 'performance'?"* ]]
 }
+
+# Puts the rows from stdin in front of the line that a pattern matches.
+add_rows() { # FILE PATTERN
+  local rows
+  rows=$(cat)
+  awk -v pattern="$2" -v rows="$rows" '!done && $0 ~ pattern { print rows; done = 1 } { print }' \
+    "$tree/src/sections/$1" >"$BATS_TEST_TMPDIR/new"
+  cp "$BATS_TEST_TMPDIR/new" "$tree/src/sections/$1"
+}
+
+@test "a key is one row: a file of a netdev, a number of ethtool's, bits of config space" {
+  add_rows link.c 'GROUP."private_flags"' <<'C'
+		KEY("group", A_NUMBER_OF("a group", 0, 1000), "Group of the netdev.", .item = LINK(LINK_FILE, .file = "group")),
+C
+  add_rows link.c 'NUMBER."tx", A_NUMBER_OF."descriptors"' <<'C'
+			 NUMBER("rx_jumbo", A_NUMBER_OF("descriptors", 1, 4096), "Descriptors for jumbo frames.", ETH_RINGS, ETHTOOL_A_RINGS_RX_JUMBO, ETHTOOL_A_RINGS_RX_JUMBO_MAX),
+C
+  add_rows pcie.c 'SETTING."aspm"' <<'C'
+		SETTING("completion_timeout", A_NUMBER_OF("ranges", 0, 14), "Range of the completion timeout.", PCI_BITS(PCI_EXP_DEVCTL2, PCI_EXP_DEVCTL2_TIMEOUT_VALUE(15))),
+C
+  touch "$BATS_TEST_TMPDIR/stamp"
+  run -0 timeout 60 make -s -C "$tree" DEV=1 all
+  [[ $output != *warning* ]]
+  run -0 find "$tree/build" -name '*.o' -newer "$BATS_TEST_TMPDIR/stamp" -printf '%f\n'
+  [ "$(sort <<<"$output" | tr '\n' ' ')" = "link.o pcie.o " ]
+
+  railhead=$tree/build/railhead
+  root=$BATS_TEST_TMPDIR/root
+  fake_node "$root"
+  config=$root/sys/bus/pci/devices/$PF0/config
+  for netdev in eth0 eth1; do
+    put "$root/sys/class/net/$netdev/group" 0
+  done
+  for pf in "$PF0" "$PF1"; do # a capability of version 2 at 0x40
+    head -c 4096 /dev/zero >"$root/sys/bus/pci/devices/$pf/config"
+    printf '\x86\x80' | dd of="$root/sys/bus/pci/devices/$pf/config" bs=1 conv=notrunc status=none
+    printf '\x10' | dd of="$root/sys/bus/pci/devices/$pf/config" bs=1 seek=6 conv=notrunc status=none
+    printf '\x40' | dd of="$root/sys/bus/pci/devices/$pf/config" bs=1 seek=52 conv=notrunc status=none
+    printf '\x10\x00\x02\x00' | dd of="$root/sys/bus/pci/devices/$pf/config" bs=1 seek=64 conv=notrunc status=none
+  done
+  profile "$root" sku <<'Y'
+schema: 1
+name: sku
+match: {dmi: {sys_vendor: Supermicro}}
+devices: {rails: {pci: "15b3:1021"}}
+link: {rails: {group: 7, rings: {rx_jumbo: 512}}}
+pcie: {rails: {completion_timeout: 6}}
+Y
+  run -0 "$railhead" check "$root/etc/railhead/profiles/sku.yaml"
+  for key in link.rails.group link.rails.rings.rx_jumbo pcie.rails.completion_timeout; do
+    run -0 "$railhead" explain "$key"
+  done
+  "$railhead" check --schema | jq -e '[.. | .rx_jumbo?, .completion_timeout? | select(.) | .maximum] == [4096, 14]'
+  run -5 "$railhead" plan --root "$root"
+  [[ $output == *"link/$PF0/group "*"'0' -> '7'"*"link/$PF0/rings "*"'unknown' -> 'rx_jumbo 512'"* ]]
+  [[ $output == *"pcie/$PF0/completion_timeout "*"'0' -> '6'"* ]]
+  run -0 "$railhead" apply --stage devices --root "$root"
+  [ "$(cat "$root/sys/class/net/eth1/group")" = 7 ]
+  [ "$(od -An -tx2 -j 104 -N 2 "$config")" = " 0006" ]
+  run -0 "$railhead" apply --stage devices --root "$root"
+  [[ $output == *"0 set"* ]]
+
+  sed -i 's/completion_timeout: 6/completion_timeout: 15/' "$root/etc/railhead/profiles/sku.yaml"
+  run -3 "$railhead" check "$root/etc/railhead/profiles/sku.yaml"
+  [[ $output == *"pcie.rails.completion_timeout: "*"must be 0 to 14"* ]]
+}

@@ -45,16 +45,16 @@ static int pause_question(const void *arg, struct netlink_answer *ret, struct er
 /* Who does not say is taken not to pause: then PFC is set, and whether it is there is seen. */
 static int ask_pause(unsigned int ifindex, bool apart, struct dcb_pause *ret, struct err *err)
 {
-	struct eth_number number[ETH_ITEMS] = {{0}};
 	struct netlink_answer got cleanup_answer = {0};
 	int r = apart ? netlink_ask_apart(pause_question, &ifindex, "rtnl", NETLINK_APART_MS, &got,
 					  err)
 		      : pause_question(&ifindex, &got, err);
 
-	if (r == 0)
-		eth_parse_numbers(got.data, got.len, ETH_PAUSE, number);
-	ret->on = number[ETH_PAUSE_RX].value || number[ETH_PAUSE_TX].value;
-	ret->negotiated = number[ETH_PAUSE_AUTONEG].value;
+	if (r == 0) {
+		ret->on = eth_parse_number(got.data, got.len, &eth_pause_rx).value ||
+			  eth_parse_number(got.data, got.len, &eth_pause_tx).value;
+		ret->negotiated = eth_parse_number(got.data, got.len, &eth_pause_autoneg).value;
+	}
 	return r == -ETIMEDOUT ? r : 0;
 }
 

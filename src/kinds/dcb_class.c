@@ -47,7 +47,7 @@ static uint8_t parse_bits(const char *desired)
 static int stop_pausing(const struct dcb_port *port, struct err *err)
 {
 	static const struct eth_setting off[] = {
-		{.item = ETH_PAUSE_AUTONEG}, {.item = ETH_PAUSE_RX}, {.item = ETH_PAUSE_TX}};
+		{.item = &eth_pause_autoneg}, {.item = &eth_pause_rx}, {.item = &eth_pause_tx}};
 	unsigned int dev = port->dev.ifindex;
 
 	if (port->pause.negotiated && machine_ethtool_set(dev, ETH_PAUSE, off, 3, NULL) == 0)

@@ -20,20 +20,33 @@
 #include "kinds/heard.h"
 #include "kinds/link_values.h"
 #include "kinds/netlink.h"
-#include "kinds/target.h"
+#include "profile/section.h"
 #include "sys/read.h"
 #include "sys/uevent.h"
 
 /* --- asking ------------------------------------------------------------------------------- */
 
+/* Those of all rows: a function is asked once. */
+static void find_files(struct strv *ret)
+{
+	for (const struct field *row = section_find("link")->spec->item->fields; row->name; row++) {
+		const struct link_item *item = row->item;
+
+		if (item->how == LINK_FILE)
+			strv_add(ret, item->file);
+	}
+}
+
 int link_ask(const struct root *root, const char *addr, unsigned int ifindex, bool apart,
 	     struct ports *ret, struct err *err)
 {
-	struct port_question q = {.root = root};
+	cleanup_strv struct strv files = {0};
+	struct port_question q = {.root = root, .files = &files};
 	struct netdevs found = {0};
 	struct netlink_answer got cleanup_answer = {0};
 	int r = function_netdevs(root, addr, &found, err);
 
+	find_files(&files);
 	for (size_t i = 0; r == 0 && i < found.n; i++)
 		if (!ifindex || found.v[i].ifindex == ifindex)
 			vec_push(&q.netdevs.list, found.v[i].ifindex);
@@ -91,97 +104,78 @@ static int no_netdev(const struct kind_ctx *ctx, struct change *c, const char *a
 }
 
 /* Compares one netdev; returns true if something differs. What is not offered: *missing. */
-static bool compare(struct change *c, const struct link_wish *wish, const struct port *port,
+static bool compare(struct change *c, const struct link_job *job, const struct port *port,
 		    bool first, struct err *missing)
 {
 	cleanup_str struct str text = {0};
 	bool differs = false;
 
-	for (size_t i = 0; i < wish->n; i++) {
-		const struct link_pair *pair = &wish->v[i];
-		char have[LINK_TEXT] = "?";
-		uint64_t want;
+	for (size_t i = 0; i < c->parts.n; i++) {
+		const struct part *part = &c->parts.v[i];
+		uint64_t have, want = link_wanted(job, part);
+		bool known = link_have(job, part, port, &have, missing) == 0;
+		uint32_t max = link_max(job, part, port);
+		cleanup_free char *number = known ? link_text(job, part, have) : xstrdup("?");
 
-		if (link_have(wish, pair, port, have, missing) == 0 && !streq(have, pair->value)) {
+		if (known && have != want) {
 			differs = true;
-			if (parse_u64(pair->value, &want) == 0 && link_max(wish, pair, port) &&
-			    want > link_max(wish, pair, port))
-				change_reason(c, "%s of %s is at most %u", pair->name, port->name,
-					      link_max(wish, pair, port));
+			if (max && want > max)
+				change_reason(c, "%s of %s is at most %u", part->name, port->name,
+					      max);
 		}
-		if (wish->what->how == LINK_ETHTOOL)
-			str_addf(&text, "%s%s ", i ? " " : "", pair->name);
-		str_add(&text, have);
+		link_add_text(&text, job, part, number);
 	}
 	if (first || differs)
 		change_observe(c, "%s", str_get(&text));
 	return differs;
 }
 
-static int judge(struct change *c, const struct link_wish *wish, const struct ports *ports,
+static int judge(struct change *c, const struct link_job *job, const struct ports *ports,
 		 struct err *err)
 {
 	struct err missing = {0};
 
 	c->state = CHANGE_SAME;
 	for (size_t i = 0; i < ports->n && c->state == CHANGE_SAME; i++)
-		if (compare(c, wish, &ports->v[i], i == 0, &missing))
+		if (compare(c, job, &ports->v[i], i == 0, &missing))
 			c->state = CHANGE_DIFFERS;
 	return target_lacks(c, &missing, err);
 }
 
 /* --- a tree that is not the running machine ----------------------------------------------- */
 
-static bool read_number(const struct root *root, const char *name, const char *file, uint32_t *ret)
+/* What has a file; false: it is not known of this tree. */
+static bool read_port(const struct root *root, const char *name, const struct link_item *item,
+		      struct port *ret)
 {
-	uint64_t number;
+	cleanup_free char *text = NULL, *pair = NULL;
+	uint64_t flags = 0;
+	bool known;
 
-	if (read_u64(root, &number, NULL, "/sys/class/net/%s/%s", name, file) < 0)
+	*ret = (struct port){0};
+	snprintf(ret->name, sizeof(ret->name), "%s", name);
+	if (item->how == LINK_UP) {
+		known = read_u64(root, &flags, NULL, "/sys/class/net/%s/flags", name) == 0;
+		ret->up = flags & IFF_UP;
+		return known;
+	}
+	if (!item->file ||
+	    read_text(root, &text, NULL, "/sys/class/net/%s/%s", name, item->file) < 0)
 		return false;
-	*ret = (uint32_t)number;
+	pair = xasprintf("%s=%s", item->file, text);
+	strv_add(&ret->files, pair);
 	return true;
 }
 
-/* What has a file; false: it is not known of this tree. */
-static bool read_port(const struct root *root, const char *name, const struct link_what *what,
-		      struct port *ret)
-{
-	cleanup_free char *text = NULL;
-	uint32_t flags = 0;
-	bool known;
-
-	memset(ret, 0, sizeof(*ret));
-	snprintf(ret->name, sizeof(ret->name), "%s", name);
-	switch (what->how) {
-	case LINK_MTU:
-		return read_number(root, name, "mtu", &ret->mtu);
-	case LINK_QUEUE:
-		return read_number(root, name, "tx_queue_len", &ret->tx_queue_len);
-	case LINK_UP:
-		known = read_number(root, name, "flags", &flags);
-		ret->up = flags & IFF_UP;
-		return known;
-	case LINK_FILE:
-		if (read_text(root, &text, NULL, "/sys/class/net/%s/%s", name,
-			      port_file[what->file]) < 0)
-			return false;
-		snprintf(ret->file[what->file], PORT_TEXT, "%s", text);
-		return true;
-	case LINK_ETHTOOL:
-		break;
-	}
-	return false;
-}
-
-static int read_ports(const struct root *root, const struct link_wish *wish, struct ports *ret)
+static int read_ports(const struct root *root, const struct link_job *job, struct ports *ret)
 {
 	struct netdevs found = {0};
-	int r = function_netdevs(root, wish->addr, &found, NULL);
+	int r = function_netdevs(root, job->addr, &found, NULL);
 
 	for (size_t i = 0; r == 0 && i < found.n; i++) {
 		struct port port;
 
-		if (!read_port(root, found.v[i].name, wish->what, &port))
+		if (!read_port(root, found.v[i].name, job->item, &port))
 			r = -ENODATA;
 		else
 			vec_push(ret, port);
@@ -190,46 +184,44 @@ static int read_ports(const struct root *root, const struct link_wish *wish, str
 	return r;
 }
 
-static int look_tree(const struct kind_ctx *ctx, struct change *c, const struct link_wish *wish,
+static int look_tree(const struct kind_ctx *ctx, struct change *c, const struct link_job *job,
 		     struct err *err)
 {
 	struct ports ports cleanup_ports = {0};
-	int r = read_ports(ctx->root, wish, &ports);
+	int r = read_ports(ctx->root, job, &ports);
 
 	if (r == -ENODEV)
-		return no_netdev(ctx, c, wish->addr);
-	return r < 0 ? look_elsewhere(c) : judge(c, wish, &ports, err);
+		return no_netdev(ctx, c, job->addr);
+	return r < 0 ? look_elsewhere(c) : judge(c, job, &ports, err);
 }
 
-int look_link(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
+int link_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	struct link_wish wish cleanup_wish = {0};
+	struct link_job job cleanup_link_job;
 	const struct heard *h;
-	int r = link_wish_parse(ctx->root, arg, c->desired, &wish, err);
 
-	if (r < 0)
-		return r;
+	link_job_begin(ctx->root, c, &job);
 	if (!ctx->root->live)
-		return look_tree(ctx, c, &wish, err);
-	h = hear(&functions, ctx->root, wish.addr);
+		return look_tree(ctx, c, &job, err);
+	h = hear(&functions, ctx->root, job.addr);
 	if (h->result == -ENODEV)
-		return no_netdev(ctx, c, wish.addr);
+		return no_netdev(ctx, c, job.addr);
 	if (h->result < 0)
-		return err_set(err, h->result, "%s: %s", wish.addr, h->err.text);
-	return judge(c, &wish, h->info, err);
+		return err_set(err, h->result, "%s: %s", job.addr, h->err.text);
+	return judge(c, &job, h->info, err);
 }
 
 /* --- setting ------------------------------------------------------------------------------ */
 
-static int set_here(const struct kind_ctx *ctx, const struct change *c,
-		    const struct link_wish *wish, const struct ports *ports, struct err *err)
+static int set_here(const struct kind_ctx *ctx, const struct link_job *job,
+		    const struct ports *ports, struct err *err)
 {
 	struct err missing = {0};
 
 	for (size_t i = 0; i < ports->n; i++) {
-		int r = link_send(ctx, c, wish, &ports->v[i], err);
+		int r = link_send(ctx, job, &ports->v[i], err);
 
-		if (r == -EOPNOTSUPP && c->optional)
+		if (r == -EOPNOTSUPP && job->c->optional)
 			missing = *err;
 		else if (r < 0)
 			return r;
@@ -237,22 +229,21 @@ static int set_here(const struct kind_ctx *ctx, const struct change *c,
 	return missing.code ? err_set(err, missing.code, "%s", missing.text) : 0;
 }
 
-int set_link(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
+int link_set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	struct link_wish wish cleanup_wish = {0};
+	struct link_job job cleanup_link_job;
 	struct ports ports cleanup_ports = {0};
-	int r = link_wish_parse(ctx->root, arg, c->desired, &wish, err);
+	int r;
 
-	if (r == 0 && !ctx->root->live) {
-		if (wish.what->how != LINK_FILE)
+	link_job_begin(ctx->root, c, &job);
+	if (!ctx->root->live) {
+		if (job.item->how != LINK_FILE)
 			return netlink_only_here(ctx->root, err);
-		r = read_ports(ctx->root, &wish, &ports);
-		return r < 0 ? err_errno(err, r, "%s", wish.addr)
-			     : set_here(ctx, c, &wish, &ports, err);
+		r = read_ports(ctx->root, &job, &ports);
+		return r < 0 ? err_errno(err, r, "%s", job.addr) : set_here(ctx, &job, &ports, err);
 	}
+	r = function_wait_named(ctx->root, job.addr, ctx->deadline, err);
 	if (r == 0)
-		r = function_wait_named(ctx->root, wish.addr, ctx->deadline, err);
-	if (r == 0)
-		r = link_ask(ctx->root, wish.addr, 0, false, &ports, err);
-	return r < 0 ? r : set_here(ctx, c, &wish, &ports, err);
+		r = link_ask(ctx->root, job.addr, 0, false, &ports, err);
+	return r < 0 ? r : set_here(ctx, &job, &ports, err);
 }

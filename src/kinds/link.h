@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Targets "link:ADDR/WHAT" of kind netlink: a setting of the function's own netdevs, not of
- * representors. WHAT is a key of the profile's section link. Desired of private_flags, channels,
- * rings, coalesce, pause and features are pairs "rx 8192 tx 8192", switches being on or off; of the
- * rest one value: mtu in bytes, tx_queue_len in packets, gro_flush_timeout in nanoseconds,
- * napi_defer_hard_irqs, threaded_napi 0 or 1, up: up or down.
+ * Settings of a function's own netdevs, not of representors, by kind netlink: on.name is the
+ * function's address, on.item a link_item, and the values are parts of the change.
  *
  * A value holds only if it reads back as it was written: a driver that rounds (mlx5 makes a power
  * of two of a ring) fails the change with the number that it would keep.
@@ -12,8 +9,38 @@
 #pragma once
 
 #include "kinds/kind.h"
+#include "kinds/target.h"
+#include "sys/ethtool.h"
 
-int look_link(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err);
-int set_link(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err);
+enum link_how {
+	LINK_ETHTOOL, /* a group: a part's item is an eth_item; of a group of flags, NULL */
+	LINK_ATTR,    /* a number of rtnetlink */
+	LINK_UP,      /* administratively */
+	LINK_FILE,    /* a number, 0 or 1 for a boolean */
+};
+
+struct link_item {
+	struct target_item sort;
+	enum link_how how;
+	enum eth_group group; /* of LINK_ETHTOOL */
+	uint16_t attr, max;   /* of LINK_ATTR: IFLA_MTU, and IFLA_MAX_MTU or 0 */
+	const char *file;     /* below the netdev's directory, in which the value shows; or NULL */
+	unsigned int scale;   /* so many of the kernel's units are one of the profile's; 0: one */
+};
+
+int link_look(const struct kind_ctx *ctx, struct change *c, struct err *err);
+int link_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
+
+/* Rows of section link: what an item is. */
+#define LINK(by, ...) \
+	(&(const struct link_item){.sort = {link_look, link_set}, .how = (by), __VA_ARGS__})
+#define LINK_NUMBER(of, number, most) \
+	(&(const struct eth_item){.group = (of), .attr = (number), .max = (most)})
+#define LINK_SWITCH(of, number) \
+	(&(const struct eth_item){.group = (of), .attr = (number), .is_switch = true})
+
+/* What is wanted of c's parts, as the kernel's tools show it: "rx 8192 tx 8192". Caller frees. */
+char *link_desired(const struct change *c);
+
 /* See struct kind. */
 void forget_link(const struct change *c);

@@ -18,9 +18,9 @@ enum { CARRIER_US = 5000000 };
 
 /* What is to be sent to a netdev. */
 struct sending {
-	const struct link_wish *wish;
+	const struct link_job *job;
 	const struct port *port;
-	const struct link_pair **v;
+	const struct part **v;
 	size_t n;
 	size_t cap;
 };
@@ -31,9 +31,10 @@ static char *describe(const struct sending *s)
 	struct str text = {0};
 
 	for (size_t i = 0; i < s->n; i++) {
-		if (s->wish->what->how == LINK_ETHTOOL)
-			str_addf(&text, "%s%s ", i ? " " : "", s->v[i]->name);
-		str_add(&text, s->v[i]->value);
+		cleanup_free char *number =
+			link_text(s->job, s->v[i], link_wanted(s->job, s->v[i]));
+
+		link_add_text(&text, s->job, s->v[i], number);
 	}
 	return str_take(&text);
 }
@@ -44,10 +45,9 @@ static char *above_maximum(const struct sending *s)
 	struct str text = {0};
 
 	for (size_t i = 0; i < s->n; i++) {
-		uint32_t max = link_max(s->wish, s->v[i], s->port);
-		uint64_t value;
+		uint32_t max = link_max(s->job, s->v[i], s->port);
 
-		if (max && parse_u64(s->v[i]->value, &value) == 0 && value > max)
+		if (max && link_wanted(s->job, s->v[i]) > max)
 			str_addf(&text, "; its maximum is %u (%s)", max, s->v[i]->name);
 	}
 	return str_take(&text);
@@ -58,15 +58,15 @@ static int refused(int r, const struct sending *s, struct err *err)
 {
 	cleanup_free char *what = describe(s);
 	cleanup_free char *max = above_maximum(s);
-	const char *key = s->wish->what->name;
+	const char *key = s->job->key;
 
 	if (r == -EOPNOTSUPP) {
 		err_wrap(err, "%s %s of %s (%s): driver %s cannot set it; leave link.SET.%s out",
-			 key, what, s->port->name, s->wish->addr, s->wish->driver, key);
+			 key, what, s->port->name, s->job->addr, s->job->driver, key);
 		return r;
 	}
 	err_wrap(err, "%s %s of %s (%s): driver %s rejects the value%s", key, what, s->port->name,
-		 s->wish->addr, s->wish->driver, max ? max : "");
+		 s->job->addr, s->job->driver, max ? max : "");
 	return r;
 }
 
@@ -78,11 +78,10 @@ static int send_group(const struct sending *s, bool no_autoneg, struct err *err)
 	int r;
 
 	for (size_t i = 0; i < s->n; i++)
-		link_settings(s->wish, s->v[i], s->port, &settings);
+		link_settings(s->job, s->v[i], s->port, &settings);
 	if (no_autoneg)
-		vec_push(&settings, ((struct eth_setting){.item = ETH_PAUSE_AUTONEG}));
-	r = machine_ethtool_set(s->port->ifindex, s->wish->what->group, settings.v, settings.n,
-				err);
+		vec_push(&settings, ((struct eth_setting){.item = &eth_pause_autoneg}));
+	r = machine_ethtool_set(s->port->ifindex, s->job->item->group, settings.v, settings.n, err);
 	vec_free(&settings);
 	return r < 0 ? refused(r, s, err) : 0;
 }
@@ -95,26 +94,29 @@ static int send_group(const struct sending *s, bool no_autoneg, struct err *err)
 static int judge_kept(const struct sending *s, const struct port *now, struct err *err)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		const struct link_pair *pair = s->v[i];
-		char have[LINK_TEXT];
-		int r = link_have(s->wish, pair, now, have, err);
+		const struct part *part = s->v[i];
+		cleanup_free char *want = link_text(s->job, part, link_wanted(s->job, part));
+		cleanup_free char *kept = NULL;
+		uint64_t have;
+		int r = link_have(s->job, part, now, &have, err);
 
 		if (r < 0)
 			return r;
-		if (streq(have, pair->value))
+		if (have == link_wanted(s->job, part))
 			continue;
-		if (streq(have, "on") || streq(have, "off"))
+		kept = link_text(s->job, part, have);
+		if (part->want.type == VALUE_BOOL)
 			return err_set(
 				err, -ERANGE,
 				"%s %s of %s (%s): driver %s accepted '%s' but kept '%s': a "
 				"setting it depends on overrides it (see the kernel log), or the "
 				"ports negotiate it",
-				s->wish->what->name, pair->name, now->name, s->wish->addr,
-				s->wish->driver, pair->value, have);
+				s->job->key, part->name, now->name, s->job->addr, s->job->driver,
+				want, kept);
 		return err_set(err, -ERANGE,
 			       "%s %s of %s (%s): driver %s rounded %s to %s; set %s: %s",
-			       s->wish->what->name, pair->name, now->name, s->wish->addr,
-			       s->wish->driver, pair->value, have, pair->name, have);
+			       s->job->key, part->name, now->name, s->job->addr, s->job->driver,
+			       want, kept, part->name, kept);
 	}
 	return 0;
 }
@@ -122,7 +124,7 @@ static int judge_kept(const struct sending *s, const struct port *now, struct er
 static int judge_again(const struct root *root, const struct sending *s, struct err *err)
 {
 	struct ports now cleanup_ports = {0};
-	int r = link_ask(root, s->wish->addr, s->port->ifindex, false, &now, err);
+	int r = link_ask(root, s->job->addr, s->port->ifindex, false, &now, err);
 
 	return r < 0 ? r : judge_kept(s, &now.v[0], err);
 }
@@ -165,7 +167,7 @@ static int send_pause(const struct kind_ctx *ctx, const struct sending *s, struc
 	struct err first = {0};
 	int r = -EOPNOTSUPP;
 
-	if (s->port->number[ETH_PAUSE_AUTONEG].value) {
+	if (port_number(s->port, &eth_pause_autoneg).value) {
 		wait_for_link(ctx->root, s, ctx->deadline);
 		r = send_group(s, true, &first);
 	}
@@ -178,22 +180,20 @@ static int send_pause(const struct kind_ctx *ctx, const struct sending *s, struc
 
 /* --- the rest ----------------------------------------------------------------------------- */
 
-static int send_number(const struct sending *s, uint16_t attr, struct err *err)
+static int send_number(const struct sending *s, struct err *err)
 {
-	uint64_t number = 0;
-	int r = parse_u64(s->v[0]->value, &number);
+	int r = machine_link_number(s->port->ifindex, s->job->item->attr,
+				    (uint32_t)link_wanted(s->job, s->v[0]), err);
 
-	if (r < 0)
-		return err_set(err, r, "'%s' is no number", s->v[0]->value);
-	r = machine_link_number(s->port->ifindex, attr, (uint32_t)number, err);
 	return r < 0 ? refused(r, s, err) : 0;
 }
 
 static int send_file(const struct root *root, const struct sending *s, struct err *err)
 {
 	cleanup_free char *path =
-		xasprintf("/sys/class/net/%s/%s", s->port->name, port_file[s->wish->what->file]);
-	int r = machine_write_attr(root, path, s->v[0]->value, err);
+		xasprintf("/sys/class/net/%s/%s", s->port->name, s->job->item->file);
+	cleanup_free char *text = link_text(s->job, s->v[0], link_wanted(s->job, s->v[0]));
+	int r = machine_write_attr(root, path, text, err);
 
 	return r < 0 ? refused(r, s, err) : 0;
 }
@@ -202,18 +202,16 @@ static int send_all(const struct kind_ctx *ctx, const struct sending *s, struct 
 {
 	int r;
 
-	switch (s->wish->what->how) {
+	switch (s->job->item->how) {
 	case LINK_ETHTOOL:
-		if (s->wish->what->group == ETH_PAUSE)
+		if (s->job->item->group == ETH_PAUSE)
 			return send_pause(ctx, s, err);
 		r = send_group(s, false, err);
 		return r < 0 ? r : judge_again(ctx->root, s, err);
-	case LINK_MTU:
-		return send_number(s, IFLA_MTU, err);
-	case LINK_QUEUE:
-		return send_number(s, IFLA_TXQLEN, err);
+	case LINK_ATTR:
+		return send_number(s, err);
 	case LINK_UP:
-		r = machine_link_up(s->port->ifindex, streq(s->v[0]->value, "up"), err);
+		r = machine_link_up(s->port->ifindex, s->v[0]->want.number, err);
 		return r < 0 ? refused(r, s, err) : 0;
 	case LINK_FILE:
 		return send_file(ctx->root, s, err);
@@ -221,24 +219,25 @@ static int send_all(const struct kind_ctx *ctx, const struct sending *s, struct 
 	return 0;
 }
 
-int link_send(const struct kind_ctx *ctx, const struct change *c, const struct link_wish *wish,
-	      const struct port *port, struct err *err)
+int link_send(const struct kind_ctx *ctx, const struct link_job *job, const struct port *port,
+	      struct err *err)
 {
-	struct sending s = {.wish = wish, .port = port};
+	struct sending s = {.job = job, .port = port};
 	struct err missing = {0};
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < wish->n; i++) {
-		char have[LINK_TEXT];
+	for (size_t i = 0; r == 0 && i < job->c->parts.n; i++) {
+		const struct part *part = &job->c->parts.v[i];
 		struct err why = {0};
-		int looked = link_have(wish, &wish->v[i], port, have, &why);
+		uint64_t have;
+		int looked = link_have(job, part, port, &have, &why);
 
-		if (looked == -EOPNOTSUPP && c->optional)
+		if (looked == -EOPNOTSUPP && job->c->optional)
 			missing = why;
 		else if (looked < 0)
 			r = err_set(err, looked, "%s", why.text);
-		else if (!streq(have, wish->v[i].value))
-			vec_push(&s, &wish->v[i]);
+		else if (have != link_wanted(job, part))
+			vec_push(&s, part);
 	}
 	if (r == 0 && s.n)
 		r = send_all(ctx, &s, err);

@@ -14,42 +14,6 @@
 
 #define DEV "/sys/bus/pci/devices/"
 
-static const struct link_what whats[] = {
-	{"private_flags", LINK_ETHTOOL, .group = ETH_PRIVATE_FLAGS},
-	{"channels", LINK_ETHTOOL, .group = ETH_CHANNELS},
-	{"rings", LINK_ETHTOOL, .group = ETH_RINGS},
-	{"coalesce", LINK_ETHTOOL, .group = ETH_COALESCE},
-	{"pause", LINK_ETHTOOL, .group = ETH_PAUSE},
-	{"features", LINK_ETHTOOL, .group = ETH_FEATURES},
-	{"mtu", .how = LINK_MTU},
-	{"tx_queue_len", .how = LINK_QUEUE},
-	{"up", .how = LINK_UP},
-	{"gro_flush_timeout", LINK_FILE, .file = PORT_GRO_FLUSH_TIMEOUT},
-	{"napi_defer_hard_irqs", LINK_FILE, .file = PORT_DEFER_HARD_IRQS},
-	{"threaded_napi", LINK_FILE, .file = PORT_THREADED},
-};
-
-static const struct {
-	enum eth_group group;
-	const char *name;
-	bool is_switch;
-} items[ETH_ITEMS] = {
-	[ETH_CHANNEL_COMBINED] = {ETH_CHANNELS, "combined", false},
-	[ETH_CHANNEL_RX] = {ETH_CHANNELS, "rx", false},
-	[ETH_CHANNEL_TX] = {ETH_CHANNELS, "tx", false},
-	[ETH_RING_RX] = {ETH_RINGS, "rx", false},
-	[ETH_RING_TX] = {ETH_RINGS, "tx", false},
-	[ETH_ADAPTIVE_RX] = {ETH_COALESCE, "adaptive_rx", true},
-	[ETH_ADAPTIVE_TX] = {ETH_COALESCE, "adaptive_tx", true},
-	[ETH_RX_USECS] = {ETH_COALESCE, "rx_usecs", false},
-	[ETH_TX_USECS] = {ETH_COALESCE, "tx_usecs", false},
-	[ETH_RX_FRAMES] = {ETH_COALESCE, "rx_frames", false},
-	[ETH_TX_FRAMES] = {ETH_COALESCE, "tx_frames", false},
-	[ETH_PAUSE_AUTONEG] = {ETH_PAUSE, "autoneg", true},
-	[ETH_PAUSE_RX] = {ETH_PAUSE, "rx", true},
-	[ETH_PAUSE_TX] = {ETH_PAUSE, "tx", true},
-};
-
 /*
  * The names by which ethtool(8) has called some features for longer than the kernel has given
  * names to all of them. One may stand for several, of which a driver has some.
@@ -73,141 +37,150 @@ static const struct {
 
 /* --- what is wanted ------------------------------------------------------------------------- */
 
-void link_wish_free(struct link_wish *wish)
+void link_job_begin(const struct root *root, const struct change *c, struct link_job *ret)
 {
-	free(wish->addr);
-	free(wish->driver);
-	vec_free(wish);
-}
-
-static int add_pair(struct link_wish *wish, const char *name, const char *value, struct err *err)
-{
-	struct link_pair pair = {0};
-
-	if (!value || strlen(name) >= sizeof(pair.name) || strlen(value) >= sizeof(pair.value))
-		return err_set(err, -EINVAL, "%s %s: not what is set of a link", name,
-			       value ? value : "");
-	strcpy(pair.name, name);
-	strcpy(pair.value, value);
-	vec_push(wish, pair);
-	return 0;
-}
-
-static int add_pairs(struct link_wish *wish, const char *desired, struct err *err)
-{
-	cleanup_free char *copy = xstrdup(desired);
-	char *rest = NULL;
-	int r = 0;
-
-	for (char *name = strtok_r(copy, " ", &rest); r == 0 && name;
-	     name = strtok_r(NULL, " ", &rest))
-		r = add_pair(wish, name, strtok_r(NULL, " ", &rest), err);
-	return r;
-}
-
-int link_wish_parse(const struct root *root, const char *arg, const char *desired,
-		    struct link_wish *ret, struct err *err)
-{
-	const char *slash = strchr(arg, '/');
-
-	for (size_t i = 0; slash && i < array_len(whats); i++)
-		if (streq(whats[i].name, slash + 1))
-			ret->what = &whats[i];
-	if (!ret->what)
-		return err_set(err, -EINVAL, "link:%s: not ADDRESS/KEY", arg);
-	ret->addr = xstrndup(arg, (size_t)(slash - arg));
+	*ret = (struct link_job){.c = c, .item = c->on.item, .addr = c->on.name, .key = c->on.key};
 	if (read_link_name(root, &ret->driver, NULL, DEV "%s/driver", ret->addr) < 0)
 		ret->driver = xstrdup("none");
-	return ret->what->how == LINK_ETHTOOL ? add_pairs(ret, desired, err)
-					      : add_pair(ret, ret->what->name, desired, err);
+}
+
+void link_job_free(struct link_job *job)
+{
+	free(job->driver);
+}
+
+uint64_t link_wanted(const struct link_job *job, const struct part *part)
+{
+	return (uint64_t)part->want.number * (job->item->scale ? job->item->scale : 1);
+}
+
+char *link_text(const struct link_job *job, const struct part *part, uint64_t number)
+{
+	static const char *const words[][2] = {[LINK_ETHTOOL] = {"off", "on"},
+					       [LINK_ATTR] = {"0", "1"},
+					       [LINK_UP] = {"down", "up"},
+					       [LINK_FILE] = {"0", "1"}};
+
+	if (part->want.type == VALUE_BOOL && number < 2)
+		return xstrdup(words[job->item->how][number]);
+	return xasprintf("%llu", (unsigned long long)number);
+}
+
+void link_add_text(struct str *text, const struct link_job *job, const struct part *part,
+		   const char *number)
+{
+	if (job->item->how == LINK_ETHTOOL)
+		str_addf(text, "%s%s ", text->len ? " " : "", part->name);
+	str_add(text, number);
+}
+
+char *link_desired(const struct change *c)
+{
+	const struct link_job job = {.c = c, .item = c->on.item};
+	struct str text = {0};
+
+	for (size_t i = 0; i < c->parts.n; i++) {
+		const struct part *part = &c->parts.v[i];
+		cleanup_free char *number = link_text(&job, part, link_wanted(&job, part));
+
+		link_add_text(&text, &job, part, number);
+	}
+	return str_take(&text);
 }
 
 /* --- what there is: numbers ------------------------------------------------------------------ */
 
-static int not_offered(const struct link_wish *wish, const struct link_pair *pair,
-		       const struct port *port, struct err *err)
+static int not_offered(const struct link_job *job, const struct part *part, const struct port *port,
+		       struct err *err)
 {
-	const char *key = wish->what->name;
-	bool pairs = wish->what->how == LINK_ETHTOOL;
+	bool group = job->item->how == LINK_ETHTOOL;
+	cleanup_free char *key =
+		xasprintf("%s%s%s", job->key, group ? "." : "", group ? part->name : "");
 
 	return err_set(err, -EOPNOTSUPP,
-		       "%s (%s): the driver %s, or this kernel, offers no %s%s%s; leave "
-		       "link.SET.%s%s%s out",
-		       port->name, wish->addr, wish->driver, key, pairs ? "." : "",
-		       pairs ? pair->name : "", key, pairs ? "." : "", pairs ? pair->name : "");
+		       "%s (%s): the driver %s, or this kernel, offers no %s; leave link.SET.%s "
+		       "out",
+		       port->name, job->addr, job->driver, key, key);
 }
 
-/* ETH_ITEMS: no such */
-static enum eth_item item_of(const struct link_wish *wish, const struct link_pair *pair)
+static int have_number(const struct link_job *job, const struct part *part, const struct port *port,
+		       uint64_t *ret, struct err *err)
 {
-	enum eth_item i = 0;
+	struct eth_number number = port_number(port, part->item);
 
-	while (i < ETH_ITEMS &&
-	       !(items[i].group == wish->what->group && streq(items[i].name, pair->name)))
-		i++;
-	return i;
+	*ret = number.value;
+	return number.there ? 0 : not_offered(job, part, port, err);
 }
 
-static int have_number(const struct link_wish *wish, const struct link_pair *pair,
-		       const struct port *port, char ret[LINK_TEXT], struct err *err)
+static int have_file(const struct link_job *job, const struct part *part, const struct port *port,
+		     uint64_t *ret, struct err *err)
 {
-	enum eth_item i = item_of(wish, pair);
+	const char *text = job->item->file ? port_file(port, job->item->file) : NULL;
 
-	if (i == ETH_ITEMS || !port->number[i].there)
-		return not_offered(wish, pair, port, err);
-	if (items[i].is_switch)
-		strcpy(ret, port->number[i].value ? "on" : "off");
-	else
-		snprintf(ret, LINK_TEXT, "%u", port->number[i].value);
+	if (!text)
+		return not_offered(job, part, port, err);
+	if (parse_u64(text, ret) < 0)
+		return err_set(err, -EBADMSG, "%s (%s): %s says '%s', which is no number",
+			       port->name, job->addr, job->item->file, text);
 	return 0;
 }
 
-uint32_t link_max(const struct link_wish *wish, const struct link_pair *pair,
-		  const struct port *port)
+/* A tree has it as a file. */
+static int have_attr(const struct link_job *job, const struct part *part, const struct port *port,
+		     uint64_t *ret, struct err *err)
 {
-	enum eth_item i;
+	uint32_t number;
 
-	if (wish->what->how == LINK_MTU)
-		return port->max_mtu;
-	if (wish->what->how != LINK_ETHTOOL || eth_has_flags(wish->what->group))
-		return 0;
-	i = item_of(wish, pair);
-	return i < ETH_ITEMS ? port->number[i].max : 0;
+	if (!port_attr(port, job->item->attr, &number))
+		return have_file(job, part, port, ret, err);
+	*ret = number;
+	return 0;
+}
+
+uint32_t link_max(const struct link_job *job, const struct part *part, const struct port *port)
+{
+	uint32_t max = 0;
+
+	if (job->item->how == LINK_ATTR && job->item->max)
+		port_attr(port, job->item->max, &max);
+	if (job->item->how != LINK_ETHTOOL || eth_has_flags(job->item->group))
+		return max;
+	return port_number(port, part->item).max;
 }
 
 /* --- what there is: flags ----------------------------------------------------------------- */
 
-static const char *pattern_of(const struct link_wish *wish, const struct link_pair *pair)
+static const char *pattern_of(const struct link_job *job, const struct part *part)
 {
-	for (size_t i = 0; wish->what->group == ETH_FEATURES && i < array_len(aliases); i++)
-		if (streq(aliases[i].name, pair->name))
+	for (size_t i = 0; job->item->group == ETH_FEATURES && i < array_len(aliases); i++)
+		if (streq(aliases[i].name, part->name))
 			return aliases[i].pattern;
-	return pair->name; /* the schema lets no character of a pattern through */
+	return part->name; /* the schema lets no character of a pattern through */
 }
 
-static const struct eth_flags *flags_of(const struct link_wish *wish, const struct port *port)
+static const struct eth_flags *flags_of(const struct link_job *job, const struct port *port)
 {
-	return wish->what->group == ETH_FEATURES ? &port->features : &port->private_flags;
+	return job->item->group == ETH_FEATURES ? &port->features : &port->private_flags;
 }
 
-static int no_such_flag(const struct link_wish *wish, const struct link_pair *pair,
+static int no_such_flag(const struct link_job *job, const struct part *part,
 			const struct port *port, struct err *err)
 {
 	cleanup_str struct str known = {0};
 
-	if (wish->what->group == ETH_FEATURES)
+	if (job->item->group == ETH_FEATURES)
 		return err_set(
 			err, -EOPNOTSUPP,
 			"%s (%s): this kernel knows no feature %s (ethtool -k %s lists them); "
 			"leave link.SET.features.%s out",
-			port->name, wish->addr, pair->name, port->name, pair->name);
+			port->name, job->addr, part->name, port->name, part->name);
 	for (size_t i = 0; i < port->private_flags.n; i++)
 		str_addf(&known, "%s%s", i ? ", " : "", port->private_flags.v[i].name);
 	return err_set(err, -EOPNOTSUPP,
 		       "%s (%s): the driver %s has no private flag %s (it has: %.400s); leave "
 		       "link.SET.private_flags.%s out",
-		       port->name, wish->addr, wish->driver, pair->name,
-		       known.len ? known.s : "none", pair->name);
+		       port->name, job->addr, job->driver, part->name, known.len ? known.s : "none",
+		       part->name);
 }
 
 struct flag_count {
@@ -235,76 +208,68 @@ static struct flag_count count_flags(const struct eth_flags *flags, const char *
  * A name of several is on when all that can be changed are on, and off when none is: what a
  * driver does not have it need not switch on.
  */
-static int have_flag(const struct link_wish *wish, const struct link_pair *pair,
-		     const struct port *port, char ret[LINK_TEXT], struct err *err)
+static int have_flag(const struct link_job *job, const struct part *part, const struct port *port,
+		     uint64_t *ret, struct err *err)
 {
-	struct flag_count n = count_flags(flags_of(wish, port), pattern_of(wish, pair));
-	bool want = streq(pair->value, "on");
+	struct flag_count n = count_flags(flags_of(job, port), pattern_of(job, part));
+	bool want = part->want.number;
 	bool have = want ? n.on && n.changeable_on == n.changeable : n.on;
 
 	if (!n.all)
-		return no_such_flag(wish, pair, port, err);
+		return no_such_flag(job, part, port, err);
 	if (have != want && (want ? !n.changeable : n.on > n.changeable_on))
 		return err_set(err, -EOPNOTSUPP,
 			       "%s (%s): the driver %s does not let %s be switched %s (ethtool -k: "
 			       "[fixed]); leave link.SET.%s.%s out",
-			       port->name, wish->addr, wish->driver, pair->name, pair->value,
-			       wish->what->name, pair->name);
-	strcpy(ret, have ? "on" : "off");
+			       port->name, job->addr, job->driver, part->name, want ? "on" : "off",
+			       job->key, part->name);
+	*ret = have;
 	return 0;
 }
 
 /* --- what there is ------------------------------------------------------------------------ */
 
-static int have_of_group(const struct link_wish *wish, const struct link_pair *pair,
-			 const struct port *port, char ret[LINK_TEXT], struct err *err)
+static int have_of_group(const struct link_job *job, const struct part *part,
+			 const struct port *port, uint64_t *ret, struct err *err)
 {
-	int r = port->result[wish->what->group];
+	int r = port->result[job->item->group];
 
 	if (r == -EOPNOTSUPP)
-		return not_offered(wish, pair, port, err);
+		return not_offered(job, part, port, err);
 	if (r < 0)
-		return err_errno(err, r, "asking for %s of %s (%s)", wish->what->name, port->name,
-				 wish->addr);
-	return eth_has_flags(wish->what->group) ? have_flag(wish, pair, port, ret, err)
-						: have_number(wish, pair, port, ret, err);
+		return err_errno(err, r, "asking for %s of %s (%s)", job->key, port->name,
+				 job->addr);
+	return eth_has_flags(job->item->group) ? have_flag(job, part, port, ret, err)
+					       : have_number(job, part, port, ret, err);
 }
 
-int link_have(const struct link_wish *wish, const struct link_pair *pair, const struct port *port,
-	      char ret[LINK_TEXT], struct err *err)
+int link_have(const struct link_job *job, const struct part *part, const struct port *port,
+	      uint64_t *ret, struct err *err)
 {
-	switch (wish->what->how) {
+	switch (job->item->how) {
 	case LINK_ETHTOOL:
-		return have_of_group(wish, pair, port, ret, err);
-	case LINK_MTU:
-		snprintf(ret, LINK_TEXT, "%u", port->mtu);
-		return 0;
-	case LINK_QUEUE:
-		snprintf(ret, LINK_TEXT, "%u", port->tx_queue_len);
-		return 0;
+		return have_of_group(job, part, port, ret, err);
+	case LINK_ATTR:
+		return have_attr(job, part, port, ret, err);
 	case LINK_UP:
-		strcpy(ret, port->up ? "up" : "down");
+		*ret = port->up;
 		return 0;
 	case LINK_FILE:
-		strcpy(ret, port->file[wish->what->file]);
-		return *ret ? 0 : not_offered(wish, pair, port, err);
+		return have_file(job, part, port, ret, err);
 	}
-	return not_offered(wish, pair, port, err);
+	return not_offered(job, part, port, err);
 }
 
 /* --- what to send ------------------------------------------------------------------------- */
 
-void link_settings(const struct link_wish *wish, const struct link_pair *pair,
-		   const struct port *port, struct eth_settings *ret)
+void link_settings(const struct link_job *job, const struct part *part, const struct port *port,
+		   struct eth_settings *ret)
 {
-	const struct eth_flags *flags = flags_of(wish, port);
-	struct eth_setting setting = {.value = streq(pair->value, "on")};
-	uint64_t number;
+	const struct eth_flags *flags = flags_of(job, port);
+	struct eth_setting setting = {.item = part->item,
+				      .value = (uint32_t)link_wanted(job, part)};
 
-	if (!eth_has_flags(wish->what->group)) {
-		setting.item = item_of(wish, pair);
-		if (!items[setting.item].is_switch && parse_u64(pair->value, &number) == 0)
-			setting.value = (uint32_t)number;
+	if (!eth_has_flags(job->item->group)) {
 		vec_push(ret, setting);
 		return;
 	}
@@ -312,7 +277,7 @@ void link_settings(const struct link_wish *wish, const struct link_pair *pair,
 		const struct eth_flag *f = &flags->v[i];
 
 		if (f->fixed || f->on == (setting.value != 0) ||
-		    fnmatch(pattern_of(wish, pair), f->name, 0) != 0)
+		    fnmatch(pattern_of(job, part), f->name, 0) != 0)
 			continue;
 		setting.flag = f->name;
 		vec_push(ret, setting);

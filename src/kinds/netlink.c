@@ -93,7 +93,6 @@ static const struct target_sort targets[] = {
 	{"eswitch_with_vfs:", look_eswitch, set_eswitch_with_vfs, NULL},
 	{"dcb:", look_dcb, set_dcb, NULL},
 	{"lldpad", look_lldpad, set_lldpad, NULL},
-	{"link:", look_link, set_link, NULL},
 	{NULL, NULL, NULL, NULL},
 };
 

@@ -121,6 +121,13 @@ void change_want(struct change *c, const struct ynode *value)
 	change_desired(c, "%s", value->text);
 }
 
+void change_part(struct change *c, const char *name, const void *item, const struct ynode *value)
+{
+	struct part part = {.name = xstrdup(name), .item = item, .want = value->value};
+
+	vec_push(&c->parts, part);
+}
+
 void change_reason(struct change *c, const char *fmt, ...)
 {
 	SETTER(reason);
@@ -211,6 +218,9 @@ static void change_free(struct change *c)
 	free(c->lane);
 	free(c->target);
 	free(c->on.name);
+	for (size_t i = 0; i < c->parts.n; i++)
+		free(c->parts.v[i].name);
+	vec_free(&c->parts);
 	free(c->desired);
 	free(c->waits_for);
 	free(c->needs);

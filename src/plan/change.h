@@ -85,7 +85,15 @@ struct rivals {
 struct target {
 	char *name;		  /* a unit; NULL: see the kind */
 	const void *item;	  /* which of its things, of the kind's own type; static */
+	const char *key;	  /* what the profile calls item; static; or NULL */
 	const struct ynode *node; /* of the profile, which outlives the plan; or NULL */
+};
+
+/* One of several values that are set at a time, by one message. */
+struct part {
+	char *name;	  /* of the profile: "rx" */
+	const void *item; /* as that of a target */
+	struct value want;
 };
 
 struct change {
@@ -99,6 +107,7 @@ struct change {
 	char *desired;
 	struct target on; /* of a kind that reads no text: target and desired render these */
 	struct value want;
+	VEC(struct part) parts; /* instead of want: desired renders all of them */
 	/*
 	 * A pattern over the files of sysfs in which the value of a change of another kind shows;
 	 * NULL: none. Those of kind_attr are its target. Of netdevs, representors are left out.
@@ -178,6 +187,7 @@ void change_target(struct change *c, const char *fmt, ...) __attribute__((format
 void change_on(struct change *c, const char *name, const void *item);
 /* Both want and desired are what the profile says there. */
 void change_want(struct change *c, const struct ynode *value);
+void change_part(struct change *c, const char *name, const void *item, const struct ynode *value);
 void change_desired(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_lane(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_waits_for(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -50,10 +50,10 @@
 
 /* Values that more than one table has. */
 extern const struct spec spec_page_size, spec_bool, spec_cpus, spec_module, spec_set_name,
-	spec_numa_node, spec_cpu_vendor, spec_memlock, spec_units;
+	spec_numa_node, spec_mtu, spec_cpu_vendor, spec_memlock, spec_units;
 
 /* The keys of a profile that are no section. */
 extern const struct spec schema_document;
 
 /* What the sections hold. */
-extern const struct spec spec_kernel_args, spec_sriov, spec_link, spec_qos, spec_gate;
+extern const struct spec spec_kernel_args, spec_sriov, spec_qos, spec_gate;

@@ -31,7 +31,7 @@ static const struct spec vf_driver = {
 	.words = WORDS("netdev", "vfio-pci", "none"),
 };
 /* IFLA_MTU; 65535 is the most that any driver takes. */
-static const struct spec mtu = {
+const struct spec spec_mtu = {
 	.what = "an MTU in bytes",
 	.unit = "bytes",
 	.check = value_int,
@@ -121,7 +121,7 @@ static const struct spec vf = {
 		    "Time until a VF is bound and its netdev named; default 30s and 250ms for each "
 		    "VF.",
 		    .class = KEY_GOVERNS),
-		KEY("mtu", &mtu, "MTU of the netdevs of VFs; a VF cannot exceed its PF."),
+		KEY("mtu", &spec_mtu, "MTU of the netdevs of VFs; a VF cannot exceed its PF."),
 		KEY("mac", &vf_mac,
 		    "MAC addresses of VFs: derived from the PF, left to the driver, or listed."),
 		KEY("guid", &vf_guid,
@@ -167,102 +167,6 @@ static const struct spec sriov_set = {
 			 KEY("mode", &eswitch_mode, "Mode of the eswitch, set by devlink.")),
 };
 BY_SET(spec_sriov, sriov_set, "");
-
-/* --- link --------------------------------------------------------------------------------- */
-
-NUMBER(ring, "descriptors", 1, 1 << 20);
-NUMBER(channel, "channels", 1, 8192);
-NUMBER(frames, "frames", 0, 65535);
-NUMBER(queue_length, "packets", 0, 1000000);
-NUMBER(deferrals, "interrupts", 0, INT32_MAX);
-static const struct spec interval = {
-	.what = "a duration such as 8us",
-	.check = value_duration,
-	.min = 0,
-	.max = SECOND,
-};
-static const struct spec rings = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {rx: 8192, tx: 8192}",
-	.fields =
-		FIELDS(KEY("rx", &ring, "Receive descriptors of a queue.", .since = KERNEL(5, 7)),
-		       KEY("tx", &ring, "Transmit descriptors of a queue.", .since = KERNEL(5, 7))),
-};
-static const struct spec channels = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {combined: 32}",
-	.fields = FIELDS(
-		KEY("combined", &channel, "Queues that receive and send.", .since = KERNEL(5, 7)),
-		KEY("rx", &channel, "Queues that receive only; few drivers have them.",
-		    .since = KERNEL(5, 7)),
-		KEY("tx", &channel, "Queues that send only; few drivers have them.",
-		    .since = KERNEL(5, 7))),
-};
-static const struct spec coalesce = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {adaptive_rx: true}",
-	.fields = FIELDS(
-		KEY("adaptive_rx", &spec_bool, "Whether the driver adapts rx_usecs to the traffic.",
-		    .since = KERNEL(5, 7)),
-		KEY("adaptive_tx", &spec_bool, "Whether the driver adapts tx_usecs to the traffic.",
-		    .since = KERNEL(5, 7)),
-		KEY("rx_usecs", &interval, "Time that a receive interrupt waits for more packets.",
-		    .since = KERNEL(5, 7)),
-		KEY("tx_usecs", &interval, "Time that a transmit interrupt waits for more packets.",
-		    .since = KERNEL(5, 7)),
-		KEY("rx_frames", &frames, "Number of packets that a receive interrupt waits for.",
-		    .since = KERNEL(5, 7)),
-		KEY("tx_frames", &frames, "Number of packets that a transmit interrupt waits for.",
-		    .since = KERNEL(5, 7))),
-};
-static const struct spec pause_frames = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {rx: false, tx: false}",
-	.fields = FIELDS(
-		KEY("rx", &spec_bool, "Whether the port obeys global pause frames; excludes PFC.",
-		    .since = KERNEL(5, 7)),
-		KEY("tx", &spec_bool, "Whether the port sends global pause frames; excludes PFC.",
-		    .since = KERNEL(5, 7))),
-};
-static const struct spec feature_name = {
-	.what = "a feature's name as ethtool(8) shows it",
-	.check = value_feature,
-	.pattern = "^[A-Za-z0-9_-]{1,31}$",
-};
-static const struct spec switches = {
-	.kind = SPEC_MAP_OF,
-	.any = "NAME",
-	.what = "a map of names to true or false",
-	.key = &feature_name,
-	.item = &spec_bool,
-};
-static const struct spec link_set = {
-	.kind = SPEC_MAP,
-	.what = "a map such as {mtu: 9000, rings: {rx: 8192}}",
-	.fields =
-		FIELDS(KEY("up", &spec_bool, "Whether the netdev is administratively up."),
-		       KEY("mtu", &mtu, "MTU of the netdev."),
-		       KEY("channels", &channels, "Numbers of queues."),
-		       KEY("rings", &rings, "Numbers of descriptors of each queue."),
-		       KEY("coalesce", &coalesce, "Interrupt coalescing."),
-		       KEY("pause", &pause_frames, "Global pause (802.3x flow control)."),
-		       KEY("features", &switches, "Features by the names that `ethtool -k` shows.",
-			   .since = KERNEL(5, 7)),
-		       KEY("private_flags", &switches,
-			   "Private flags by the names that `ethtool --show-priv-flags` shows.",
-			   .since = KERNEL(5, 7)),
-		       KEY("tx_queue_len", &queue_length,
-			   "Packets that wait in the kernel for transmission."),
-		       KEY("gro_flush_timeout", &interval,
-			   "Time after which GRO passes on the packets that it holds."),
-		       KEY("napi_defer_hard_irqs", &deferrals,
-			   "Polls that may find no packet before interrupts are enabled again.",
-			   .since = KERNEL(5, 8)),
-		       KEY("threaded_napi", &spec_bool,
-			   "Whether kernel threads poll, which the scheduler can place.",
-			   .since = KERNEL(5, 12))),
-};
-BY_SET(spec_link, link_set, ", such as {rails: {mtu: 9000}}");
 
 /* --- qos ---------------------------------------------------------------------------------- */
 

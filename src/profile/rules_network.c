@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Contradictions: link and qos of one set. Facts: IEEE 802.1Q (ETS, PFC), the kernel's dcbnl
+ * Contradictions: qos of one set. Facts: IEEE 802.1Q (ETS, PFC), the kernel's dcbnl
  * and drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c.
  */
 #include "profile/rules.h"
@@ -15,41 +15,6 @@ enum { DSCPS = 64 };
 static unsigned long long line_of(const struct ynode *n)
 {
 	return n ? n->at.line : 0;
-}
-
-/* --- link --------------------------------------------------------------------------------- */
-
-EACH(pause_excludes_pfc)
-{
-	static const char *const ways[] = {"link.pause.rx", "link.pause.tx"};
-	const struct ynode *pfc = tree_get(view, "qos.pfc");
-
-	for (size_t i = 0; count(pfc, YAML_LIST) && i < array_len(ways); i++)
-		if (streq(scalar(tree_get(view, ways[i])), "true"))
-			set_error(r, s, view, ways[i],
-				  "a port pauses all traffic or single priorities, never both, and "
-				  "qos (line %llu) turns on PFC; write false",
-				  line_of(pfc));
-}
-
-EACH(adaptive_moves_the_rest)
-{
-	static const struct {
-		const char *adaptive, *fixed;
-	} pairs[] = {
-		{"link.coalesce.adaptive_rx", "link.coalesce.rx_usecs"},
-		{"link.coalesce.adaptive_rx", "link.coalesce.rx_frames"},
-		{"link.coalesce.adaptive_tx", "link.coalesce.tx_usecs"},
-		{"link.coalesce.adaptive_tx", "link.coalesce.tx_frames"},
-	};
-
-	for (size_t i = 0; i < array_len(pairs); i++)
-		if (streq(scalar(tree_get(view, pairs[i].adaptive)), "true") &&
-		    tree_get(view, pairs[i].fixed))
-			set_warn(r, s, view, pairs[i].fixed,
-				 "%s (line %llu) moves this value by itself; keep one of the two",
-				 strrchr(pairs[i].adaptive, '.') + 1,
-				 line_of(tree_get(view, pairs[i].adaptive)));
 }
 
 /* --- qos: what it applies to -------------------------------------------------------------- */
@@ -214,8 +179,6 @@ EACH(rates_of_dcqcn_are_in_order)
 }
 
 static const struct set_rule each_set[] = {
-	{"pause-excludes-pfc", pause_excludes_pfc},
-	{"adaptive-moves-the-rest", adaptive_moves_the_rest},
 	{"dcb-is-of-ethernet", dcb_is_of_ethernet},
 	{"trust-uses-the-map", trust_uses_the_map},
 	{"dscps-go-one-way", dscps_go_one_way},

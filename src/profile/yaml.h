@@ -88,7 +88,7 @@ struct ynode *ynode_get(const struct ynode *map, const char *key);
 /* The text of a scalar, or fallback if map has no such key. */
 const char *ynode_text(const struct ynode *map, const char *key, const char *fallback);
 bool ynode_is_null(const struct ynode *n); /* plain null, ~ or empty */
-bool ynode_is_true(const struct ynode *n); /* plain true */
+bool ynode_is_true(const struct ynode *n); /* plain true; NULL is not */
 bool ynode_bool(const struct ynode *map, const char *key, bool fallback);
 /* Each is false or NULL where n is NULL or its value is of another type. */
 bool ynode_number(const struct ynode *n, uint64_t *ret); /* N or ">=N", not negative */

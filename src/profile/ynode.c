@@ -53,7 +53,7 @@ bool ynode_is_null(const struct ynode *n)
 
 bool ynode_is_true(const struct ynode *n)
 {
-	return n->kind == YAML_SCALAR && n->plain && streq(n->text, "true");
+	return n && n->kind == YAML_SCALAR && n->plain && streq(n->text, "true");
 }
 
 bool ynode_bool(const struct ynode *map, const char *key, bool fallback)

@@ -13,100 +13,161 @@
  * send too long is dropped by the port instead of by them. A PF that is made anew may reset its VFs
  * (igb, ixgbe); what their lanes hold is looked at again then, since theirs lie below the PF's.
  */
-#include <stdlib.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/if_link.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "kinds/link.h"
 #include "profile/language.h"
+#include "profile/rules.h"
 #include "sections/overlay.h"
 
 enum {
 	SET_MS = 30000, /* all queues made anew, once rtnl is free; seconds at most */
 };
 
-enum how {
-	PLAIN,	/* a number, or a map of keys to those below */
-	SWITCH, /* on, off */
-	USEC,	/* a duration, in microseconds */
-	NSEC,	/* ..., in nanoseconds */
-	ZERO_OR_ONE,
-	UP_OR_DOWN,
+static const struct spec interval = {
+	.what = "a duration such as 8us",
+	.check = value_duration,
+	.min = 0,
+	.max = SECOND,
+};
+static const struct spec feature_name = {
+	.what = "a feature's name as ethtool(8) shows it",
+	.check = value_feature,
+	.pattern = "^[A-Za-z0-9_-]{1,31}$",
+};
+static const struct spec switches = {
+	.kind = SPEC_MAP_OF,
+	.any = "NAME",
+	.what = "a map of names to true or false",
+	.key = &feature_name,
+	.item = &spec_bool,
 };
 
-struct key {
-	const char *name;
-	enum how how;
+/* Netlink of ethtool has them since Linux 5.7. */
+#define NUMBER(key, of, help, group, attr, max) \
+	KEY(key, of, help, .item = LINK_NUMBER(group, attr, max), .since = KERNEL(5, 7))
+#define SWITCH(key, help, group, attr) \
+	KEY(key, &spec_bool, help, .item = LINK_SWITCH(group, attr), .since = KERNEL(5, 7))
+#define GROUP(key, of, help, which) \
+	KEY(key, of, help, .item = LINK(LINK_ETHTOOL, .group = (which)), .since = KERNEL(5, 7))
+
+static const struct spec rings = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {rx: 8192, tx: 8192}",
+	.fields = FIELDS(NUMBER("rx", A_NUMBER_OF("descriptors", 1, 1 << 20),
+				"Receive descriptors of a queue.", ETH_RINGS, ETHTOOL_A_RINGS_RX,
+				ETHTOOL_A_RINGS_RX_MAX),
+			 NUMBER("tx", A_NUMBER_OF("descriptors", 1, 1 << 20),
+				"Transmit descriptors of a queue.", ETH_RINGS, ETHTOOL_A_RINGS_TX,
+				ETHTOOL_A_RINGS_TX_MAX)),
+};
+static const struct spec channels = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {combined: 32}",
+	.fields = FIELDS(NUMBER("combined", A_NUMBER_OF("channels", 1, 8192),
+				"Queues that receive and send.", ETH_CHANNELS,
+				ETHTOOL_A_CHANNELS_COMBINED_COUNT, ETHTOOL_A_CHANNELS_COMBINED_MAX),
+			 NUMBER("rx", A_NUMBER_OF("channels", 1, 8192),
+				"Queues that receive only; few drivers have them.", ETH_CHANNELS,
+				ETHTOOL_A_CHANNELS_RX_COUNT, ETHTOOL_A_CHANNELS_RX_MAX),
+			 NUMBER("tx", A_NUMBER_OF("channels", 1, 8192),
+				"Queues that send only; few drivers have them.", ETH_CHANNELS,
+				ETHTOOL_A_CHANNELS_TX_COUNT, ETHTOOL_A_CHANNELS_TX_MAX)),
+};
+static const struct spec coalesce = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {adaptive_rx: true}",
+	.fields = FIELDS(SWITCH("adaptive_rx", "Whether the driver adapts rx_usecs to the traffic.",
+				ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX),
+			 SWITCH("adaptive_tx", "Whether the driver adapts tx_usecs to the traffic.",
+				ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX),
+			 NUMBER("rx_usecs", &interval,
+				"Time that a receive interrupt waits for more packets.",
+				ETH_COALESCE, ETHTOOL_A_COALESCE_RX_USECS, 0),
+			 NUMBER("tx_usecs", &interval,
+				"Time that a transmit interrupt waits for more packets.",
+				ETH_COALESCE, ETHTOOL_A_COALESCE_TX_USECS, 0),
+			 NUMBER("rx_frames", A_NUMBER_OF("frames", 0, 65535),
+				"Number of packets that a receive interrupt waits for.",
+				ETH_COALESCE, ETHTOOL_A_COALESCE_RX_MAX_FRAMES, 0),
+			 NUMBER("tx_frames", A_NUMBER_OF("frames", 0, 65535),
+				"Number of packets that a transmit interrupt waits for.",
+				ETH_COALESCE, ETHTOOL_A_COALESCE_TX_MAX_FRAMES, 0)),
+};
+static const struct spec pause_frames = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {rx: false, tx: false}",
+	.fields = FIELDS(SWITCH("rx", "Whether the port obeys global pause frames; excludes PFC.",
+				ETH_PAUSE, ETHTOOL_A_PAUSE_RX),
+			 SWITCH("tx", "Whether the port sends global pause frames; excludes PFC.",
+				ETH_PAUSE, ETHTOOL_A_PAUSE_TX)),
 };
 
-static const struct part {
-	const char *name;
-	enum how how;	    /* of a part without keys, and of names that a profile gives */
-	bool names;	    /* it is a map of such */
-	const char *file;   /* of a netdev in sysfs, which shows it too; or NULL */
-	struct key keys[7]; /* of others */
-} parts[] = {
-	{.name = "private_flags", .how = SWITCH, .names = true},
-	{.name = "channels", .keys = {{"combined", PLAIN}, {"rx", PLAIN}, {"tx", PLAIN}}},
-	{.name = "rings", .keys = {{"rx", PLAIN}, {"tx", PLAIN}}},
-	{.name = "mtu", .how = PLAIN, .file = "mtu"},
-	{.name = "coalesce",
-	 .keys = {{"adaptive_rx", SWITCH},
-		  {"adaptive_tx", SWITCH},
-		  {"rx_usecs", USEC},
-		  {"tx_usecs", USEC},
-		  {"rx_frames", PLAIN},
-		  {"tx_frames", PLAIN}}},
-	{.name = "pause", .keys = {{"rx", SWITCH}, {"tx", SWITCH}}},
-	{.name = "features", .how = SWITCH, .names = true},
-	{.name = "tx_queue_len", .how = PLAIN, .file = "tx_queue_len"},
-	{.name = "napi_defer_hard_irqs", .how = PLAIN, .file = "napi_defer_hard_irqs"},
-	{.name = "gro_flush_timeout", .how = NSEC, .file = "gro_flush_timeout"},
-	{.name = "threaded_napi", .how = ZERO_OR_ONE, .file = "threaded"},
+/*
+ * A row for each key: what it is, then where the kernel has it; in the order in which they are set.
+ * A map is one change and one message.
+ */
+static const struct spec keys = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {mtu: 9000, rings: {rx: 8192}}",
+	.fields = FIELDS(
+		KEY("up", &spec_bool, "Whether the netdev is administratively up.",
+		    .item = LINK(LINK_UP)),
+		GROUP("private_flags", &switches,
+		      "Private flags by the names that `ethtool --show-priv-flags` shows.",
+		      ETH_PRIVATE_FLAGS),
+		GROUP("channels", &channels, "Numbers of queues.", ETH_CHANNELS),
+		GROUP("rings", &rings, "Numbers of descriptors of each queue.", ETH_RINGS),
+		KEY("mtu", &spec_mtu, "MTU of the netdev.",
+		    .item = LINK(LINK_ATTR, .attr = IFLA_MTU, .max = IFLA_MAX_MTU, .file = "mtu")),
+		GROUP("coalesce", &coalesce, "Interrupt coalescing.", ETH_COALESCE),
+		GROUP("pause", &pause_frames, "Global pause (802.3x flow control).", ETH_PAUSE),
+		GROUP("features", &switches, "Features by the names that `ethtool -k` shows.",
+		      ETH_FEATURES),
+		KEY("tx_queue_len", A_NUMBER_OF("packets", 0, 1000000),
+		    "Packets that wait in the kernel for transmission.",
+		    .item = LINK(LINK_ATTR, .attr = IFLA_TXQLEN, .file = "tx_queue_len")),
+		KEY("napi_defer_hard_irqs", A_NUMBER_OF("interrupts", 0, INT32_MAX),
+		    "Polls that may find no packet before interrupts are enabled again.",
+		    .item = LINK(LINK_FILE, .file = "napi_defer_hard_irqs"), .since = KERNEL(5, 8)),
+		KEY("gro_flush_timeout", &interval,
+		    "Time after which GRO passes on the packets that it holds.",
+		    .item = LINK(LINK_FILE, .file = "gro_flush_timeout", .scale = NSEC_PER_USEC)),
+		KEY("threaded_napi", &spec_bool,
+		    "Whether kernel threads poll, which the scheduler can place.",
+		    .item = LINK(LINK_FILE, .file = "threaded"), .since = KERNEL(5, 12))),
+};
+static BY_SET(by_set, keys, ", such as {rails: {mtu: 9000}}");
+
+/* --- changes ------------------------------------------------------------------------------ */
+
+/* The values of a row, each from the narrowest set that has it: one, or those of a map. */
+struct values {
+	const struct section_ctx *ctx;
+	const struct ynode *section;
+	const struct pci_fn *fn;
+	const struct field *row;
+	struct change *c; /* NULL until there is a value */
+	struct plan *plan;
 };
 
-static void add_value(struct str *text, const struct ynode *value, enum how how)
+static void begin_change(struct values *v, const struct ynode *at)
 {
-	bool on = ynode_is_true(value);
-	uint64_t n = 0;
+	const struct link_item *item = v->row->item;
+	const char *addr = v->fn->addr;
+	struct change *c = plan_add(v->plan, "link", &kind_netlink, STAGE_DEVICES, PHASE_PORT,
+				    at->at, "link/%s/%s", addr, v->row->name);
 
-	switch (how) {
-	case PLAIN:
-		str_add(text, value->text);
-		break;
-	case SWITCH:
-		str_add(text, on ? "on" : "off");
-		break;
-	case USEC:
-	case NSEC:
-		if (ynode_number(value, &n))
-			str_addf(text, "%llu",
-				 (unsigned long long)(how == NSEC ? n * NSEC_PER_USEC : n));
-		break;
-	case ZERO_OR_ONE:
-		str_add(text, on ? "1" : "0");
-		break;
-	case UP_OR_DOWN:
-		str_add(text, on ? "up" : "down");
-		break;
-	}
-}
-
-static void add_pair(struct str *text, const char *name, const struct ynode *value, enum how how)
-{
-	str_addf(text, "%s%s ", text->len ? " " : "", name);
-	add_value(text, value, how);
-}
-
-static struct change *add_change(const struct pci_fn *fn, const char *name, const char *desired,
-				 const struct ynode *at, struct plan *plan)
-{
-	struct change *c = plan_add(plan, "link", &kind_netlink, STAGE_DEVICES, PHASE_PORT, at->at,
-				    "link/%s/%s", fn->addr, name);
-
-	change_target(c, "link:%s/%s", fn->addr, name);
-	change_desired(c, "%s", desired);
-	change_lane(c, "%s", fn->addr);
+	change_on(c, addr, item);
+	c->on.key = v->row->name;
+	change_target(c, "link:%s/%s", addr, v->row->name);
+	change_lane(c, "%s", addr);
+	if (item->file)
+		change_file(c, "/sys/bus/pci/devices/%s/net/*/%s", addr, item->file);
 	c->deadline_ms = SET_MS;
 	/*
 	 * One at a time: rtnl is one lock for all functions, which each of these holds for as long
@@ -114,72 +175,58 @@ static struct change *add_change(const struct pci_fn *fn, const char *name, cons
 	 * that others stand in line for as one that hangs.
 	 */
 	c->parallel = 1;
-	return c;
+	v->c = c;
 }
 
-/* A value of each name that any of the sets says something of. */
-static void emit_names(const struct section_ctx *ctx, const struct ynode *section,
-		       const struct pci_fn *fn, const struct part *part, struct plan *plan)
+/* key: NULL for the row's own value */
+static void add_value(struct values *v, const char *key, const void *item)
 {
-	cleanup_str struct str text = {0};
-	struct strv names = {0};
-	const struct ynode *at = NULL;
-
-	overlay_keys(ctx, section, fn, part->name, &names);
-	for (size_t i = 0; i < names.n; i++) {
-		cleanup_free char *path = xasprintf("%s.%s", part->name, names.v[i]);
-		const struct ynode *value = overlay_value(ctx, section, fn, path);
-
-		at = at ? at : value;
-		add_pair(&text, names.v[i], value, part->how);
-	}
-	strv_free(&names);
-	if (at)
-		add_change(fn, part->name, text.s, at, plan);
-}
-
-static void emit_keys(const struct section_ctx *ctx, const struct ynode *section,
-		      const struct pci_fn *fn, const struct part *part, struct plan *plan)
-{
-	cleanup_str struct str text = {0};
-	const struct ynode *at = NULL;
-
-	for (const struct key *key = part->keys; key->name; key++) {
-		cleanup_free char *path = xasprintf("%s.%s", part->name, key->name);
-		const struct ynode *value = overlay_value(ctx, section, fn, path);
-
-		if (!value)
-			continue;
-		at = at ? at : value;
-		add_pair(&text, key->name, value, key->how);
-	}
-	if (at)
-		add_change(fn, part->name, text.s, at, plan);
-}
-
-static void emit_value(const struct section_ctx *ctx, const struct ynode *section,
-		       const struct pci_fn *fn, const struct part *part, struct plan *plan)
-{
-	cleanup_str struct str text = {0};
-	const struct ynode *value = overlay_value(ctx, section, fn, part->name);
-	struct change *c;
+	cleanup_free char *path =
+		key ? xasprintf("%s.%s", v->row->name, key) : xstrdup(v->row->name);
+	const struct ynode *value = overlay_value(v->ctx, v->section, v->fn, path);
 
 	if (!value)
 		return;
-	add_value(&text, value, part->how);
-	c = add_change(fn, part->name, str_get(&text), value, plan);
-	if (part->file)
-		change_file(c, "/sys/bus/pci/devices/%s/net/*/%s", fn->addr, part->file);
+	if (!v->c)
+		begin_change(v, value);
+	change_part(v->c, key ? key : v->row->name, item, value);
+}
+
+static void add_named(struct values *v)
+{
+	cleanup_strv struct strv names = {0};
+
+	overlay_keys(v->ctx, v->section, v->fn, v->row->name, &names);
+	for (size_t i = 0; i < names.n; i++)
+		add_value(v, names.v[i], NULL);
+}
+
+static void emit_row(const struct section_ctx *ctx, const struct ynode *section,
+		     const struct pci_fn *fn, const struct field *row, struct plan *plan)
+{
+	struct values v = {ctx, section, fn, row, NULL, plan};
+
+	if (row->spec->kind == SPEC_MAP_OF)
+		add_named(&v);
+	else if (row->spec->kind == SPEC_MAP)
+		for (const struct field *key = row->spec->fields; key->name; key++)
+			add_value(&v, key->name, key->item);
+	else
+		add_value(&v, NULL, NULL);
+	if (v.c) {
+		cleanup_free char *desired = link_desired(v.c);
+
+		change_desired(v.c, "%s", desired);
+	}
 }
 
 static void emit_up(const struct section_ctx *ctx, const struct ynode *section,
-		    const struct pci_fn *fn, const char *when, struct plan *plan)
+		    const struct pci_fn *fn, bool up, struct plan *plan)
 {
-	static const struct part part = {.name = "up", .how = UP_OR_DOWN};
-	const struct ynode *up = overlay_value(ctx, section, fn, part.name);
+	const struct ynode *value = overlay_value(ctx, section, fn, keys.fields->name);
 
-	if (up && streq(up->text, when))
-		emit_value(ctx, section, fn, &part, plan);
+	if (value && ynode_is_true(value) == up)
+		emit_row(ctx, section, fn, keys.fields, plan);
 }
 
 /* A VF's MTU is nothing to try while its PF's could not be set. */
@@ -200,18 +247,10 @@ static void order_vfs(const struct section_ctx *ctx, const struct pci_fn *fn, st
 static void emit_function(const struct section_ctx *ctx, const struct ynode *section,
 			  const struct pci_fn *fn, struct plan *plan)
 {
-	emit_up(ctx, section, fn, "false", plan);
-	for (size_t i = 0; i < array_len(parts); i++) {
-		const struct part *part = &parts[i];
-
-		if (part->names)
-			emit_names(ctx, section, fn, part, plan);
-		else if (part->keys[0].name)
-			emit_keys(ctx, section, fn, part, plan);
-		else
-			emit_value(ctx, section, fn, part, plan);
-	}
-	emit_up(ctx, section, fn, "true", plan);
+	emit_up(ctx, section, fn, false, plan);
+	for (const struct field *row = keys.fields + 1; row->name; row++)
+		emit_row(ctx, section, fn, row, plan);
+	emit_up(ctx, section, fn, true, plan);
 	order_vfs(ctx, fn, plan);
 }
 
@@ -228,11 +267,54 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	return 0;
 }
 
+/* --- rules -------------------------------------------------------------------------------- */
+
+static void pause_excludes_pfc(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	static const char *const ways[] = {"link.pause.rx", "link.pause.tx"};
+	const struct ynode *pfc = tree_get(view, "qos.pfc");
+
+	for (size_t i = 0; count(pfc, YAML_LIST) && i < array_len(ways); i++)
+		if (ynode_is_true(tree_get(view, ways[i])))
+			set_error(r, s, view, ways[i],
+				  "a port pauses all traffic or single priorities, never both, and "
+				  "qos (line %u) turns on PFC; write false",
+				  pfc->at.line);
+}
+
+static void adaptive_moves_the_rest(struct ruling *r, const struct selector *s,
+				    const struct ynode *view)
+{
+	static const struct {
+		const char *adaptive, *fixed;
+	} pairs[] = {
+		{"link.coalesce.adaptive_rx", "link.coalesce.rx_usecs"},
+		{"link.coalesce.adaptive_rx", "link.coalesce.rx_frames"},
+		{"link.coalesce.adaptive_tx", "link.coalesce.tx_usecs"},
+		{"link.coalesce.adaptive_tx", "link.coalesce.tx_frames"},
+	};
+
+	for (size_t i = 0; i < array_len(pairs); i++)
+		if (ynode_is_true(tree_get(view, pairs[i].adaptive)) &&
+		    tree_get(view, pairs[i].fixed))
+			set_warn(r, s, view, pairs[i].fixed,
+				 "%s (line %u) moves this value by itself; keep one of the two",
+				 strrchr(pairs[i].adaptive, '.') + 1,
+				 tree_get(view, pairs[i].adaptive)->at.line);
+}
+
+static const struct set_rule set_rules[] = {
+	{"pause-excludes-pfc", pause_excludes_pfc},
+	{"adaptive-moves-the-rest", adaptive_moves_the_rest},
+	NO_MORE_SET_RULES,
+};
+
 const struct section section_link = {
 	.name = "link",
-	.spec = &spec_link,
+	.spec = &by_set,
 	.help = "Netdevs of the members of a set, as ethtool(8) shows them.",
 	.class = KEY_SETS,
+	.set_rules = set_rules,
 	.awaits_netdevs = true,
 	.knobs = true,
 	.emit = emit,

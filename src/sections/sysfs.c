@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/pattern.h"
 #include "base/words.h"
+#include "kinds/link.h"
 #include "profile/language.h"
 #include "sections/kernel_line.h"
 #include "sys/module.h"
@@ -116,35 +117,21 @@ static void huge_pages_agree(struct ruling *r)
 #define ANY_NAME "\x7f"
 #define OTHER_NAME "ee\x7f"
 
-enum form { VERBATIM, BOOLEAN, NANOSECONDS };
-
-/* Keys of sets whose value a file of the device's netdev or RDMA device shows. */
-static const struct {
-	const char *key, *file;
-	enum form form;
-} shown[] = {
-	{"link.mtu", "net/" ANY_NAME "/mtu", VERBATIM},
-	{"link.tx_queue_len", "net/" ANY_NAME "/tx_queue_len", VERBATIM},
-	{"link.napi_defer_hard_irqs", "net/" ANY_NAME "/napi_defer_hard_irqs", VERBATIM},
-	{"link.gro_flush_timeout", "net/" ANY_NAME "/gro_flush_timeout", NANOSECONDS},
-	{"link.threaded_napi", "net/" ANY_NAME "/threaded", BOOLEAN},
-	{"sriov.vf.mtu", "net/" ANY_NAME "/mtu", VERBATIM},
+/* A key of sets whose value a file of the device's netdev or RDMA device shows. */
+struct shown {
+	const char *key, *file; /* file: below the netdev's directory */
+	unsigned int scale;	/* as that of a link_item */
 };
 
-static bool file_says(const char *file, const struct ynode *key, enum form form)
+static bool file_says(const char *file, const struct ynode *said, unsigned int scale)
 {
-	uint64_t usec, nsec;
+	uint64_t number, there;
 
-	switch (form) {
-	case VERBATIM:
-		break;
-	case BOOLEAN:
-		return streq(file, ynode_is_true(key) ? "1" : "0");
-	case NANOSECONDS:
-		return !ynode_number(key, &usec) || parse_u64(file, &nsec) < 0 ||
-		       nsec == usec * NSEC_PER_USEC;
-	}
-	return streq(file, key->text);
+	if (said->value.type == VALUE_BOOL)
+		return streq(file, said->value.number ? "1" : "0");
+	if (scale && ynode_number(said, &number) && parse_u64(file, &there) == 0)
+		return there == number * scale;
+	return scale || streq(file, said->text);
 }
 
 /* The same file of a device of another name. Caller frees. */
@@ -239,39 +226,54 @@ static bool may_be_empty(const struct ruling *r, const struct selector *s)
 	return may;
 }
 
-static void judge_shown(struct ruling *r, const struct selector *s, const struct ynode *view)
+static void judge_shown(struct ruling *r, const struct selector *s, const struct ynode *view,
+			const struct shown *shown)
 {
+	const struct ynode *said = tree_get(view, shown->key), *value = NULL, *line;
+	bool of_vfs = str_starts(shown->key, "sriov.");
+	cleanup_free char *by_class = xasprintf("/sys/class/net/" ANY_NAME "/%s", shown->file);
+	cleanup_free char *by_function =
+		xasprintf("/sys/bus/pci/devices/%s/net/" ANY_NAME "/%s",
+			  s->address && !pattern_is(s->address) && !of_vfs ? s->address : ANY_NAME,
+			  shown->file);
+	cleanup_free char *key = NULL;
+
+	if (!*scalar(said) || narrower_says(r, s, shown->key))
+		return;
+	if (of_vfs &&
+	    (narrower_says(r, s, "sriov.vfs") || streq(scalar(tree_get(view, "sriov.vfs")), "0")))
+		return; /* there may be no VF */
+	line = line_of(r, by_class, &value);
+	if (!line)
+		line = line_of(r, by_function, &value);
+	if (!line || !*scalar(value) || has_exception(r, line) ||
+	    file_says(value->text, said, shown->scale))
+		return;
+	key = set_key(r, s, shown->key);
+	contradict(r, line, value, key, said);
+}
+
+static void judge_all_shown(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	static const struct shown of_vfs = {"sriov.vf.mtu", "mtu", 0};
+	const struct field *row = section_find("link")->spec->item->fields;
+
 	if (may_be_empty(r, s))
 		return;
-	for (size_t i = 0; i < array_len(shown); i++) {
-		const struct ynode *said = tree_get(view, shown[i].key), *value = NULL, *line;
-		bool of_vfs = str_starts(shown[i].key, "sriov.");
-		cleanup_free char *by_class = xasprintf("/sys/class/%s", shown[i].file);
-		cleanup_free char *by_function = xasprintf(
-			"/sys/bus/pci/devices/%s/%s",
-			s->address && !pattern_is(s->address) && !of_vfs ? s->address : ANY_NAME,
-			shown[i].file);
-		cleanup_free char *key = NULL;
+	for (; row->name; row++) {
+		const struct link_item *item = row->item;
+		cleanup_free char *key = xasprintf("link.%s", row->name);
+		struct shown shown = {key, item->file, item->scale};
 
-		if (!*scalar(said) || narrower_says(r, s, shown[i].key))
-			continue;
-		if (of_vfs && (narrower_says(r, s, "sriov.vfs") ||
-			       streq(scalar(tree_get(view, "sriov.vfs")), "0")))
-			continue; /* there may be no VF */
-		line = line_of(r, by_class, &value);
-		if (!line)
-			line = line_of(r, by_function, &value);
-		if (!line || !*scalar(value) || has_exception(r, line) ||
-		    file_says(value->text, said, shown[i].form))
-			continue;
-		key = set_key(r, s, shown[i].key);
-		contradict(r, line, value, key, said);
+		if (item->file)
+			judge_shown(r, s, view, &shown);
 	}
+	judge_shown(r, s, view, &of_vfs);
 }
 
 static void sysfs_agrees_with_sets(struct ruling *r)
 {
-	static const struct set_rule rules[] = {{"sysfs-agrees-with-set", judge_shown},
+	static const struct set_rule rules[] = {{"sysfs-agrees-with-set", judge_all_shown},
 						NO_MORE_SET_RULES};
 
 	if (section(r, "sysfs"))

@@ -27,29 +27,12 @@ static const struct group {
 			  ETHTOOL_A_FEATURES_WANTED},
 };
 
-static const struct item {
-	enum eth_group group;
-	uint16_t attr, max;
-	bool is_switch; /* u8, else u32 */
-} items[ETH_ITEMS] = {
-	[ETH_CHANNEL_COMBINED] = {ETH_CHANNELS, ETHTOOL_A_CHANNELS_COMBINED_COUNT,
-				  ETHTOOL_A_CHANNELS_COMBINED_MAX, false},
-	[ETH_CHANNEL_RX] = {ETH_CHANNELS, ETHTOOL_A_CHANNELS_RX_COUNT, ETHTOOL_A_CHANNELS_RX_MAX,
-			    false},
-	[ETH_CHANNEL_TX] = {ETH_CHANNELS, ETHTOOL_A_CHANNELS_TX_COUNT, ETHTOOL_A_CHANNELS_TX_MAX,
-			    false},
-	[ETH_RING_RX] = {ETH_RINGS, ETHTOOL_A_RINGS_RX, ETHTOOL_A_RINGS_RX_MAX, false},
-	[ETH_RING_TX] = {ETH_RINGS, ETHTOOL_A_RINGS_TX, ETHTOOL_A_RINGS_TX_MAX, false},
-	[ETH_ADAPTIVE_RX] = {ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX, 0, true},
-	[ETH_ADAPTIVE_TX] = {ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX, 0, true},
-	[ETH_RX_USECS] = {ETH_COALESCE, ETHTOOL_A_COALESCE_RX_USECS, 0, false},
-	[ETH_TX_USECS] = {ETH_COALESCE, ETHTOOL_A_COALESCE_TX_USECS, 0, false},
-	[ETH_RX_FRAMES] = {ETH_COALESCE, ETHTOOL_A_COALESCE_RX_MAX_FRAMES, 0, false},
-	[ETH_TX_FRAMES] = {ETH_COALESCE, ETHTOOL_A_COALESCE_TX_MAX_FRAMES, 0, false},
-	[ETH_PAUSE_AUTONEG] = {ETH_PAUSE, ETHTOOL_A_PAUSE_AUTONEG, 0, true},
-	[ETH_PAUSE_RX] = {ETH_PAUSE, ETHTOOL_A_PAUSE_RX, 0, true},
-	[ETH_PAUSE_TX] = {ETH_PAUSE, ETHTOOL_A_PAUSE_TX, 0, true},
-};
+const struct eth_item eth_pause_autoneg = {
+	.group = ETH_PAUSE, .attr = ETHTOOL_A_PAUSE_AUTONEG, .is_switch = true};
+const struct eth_item eth_pause_rx = {
+	.group = ETH_PAUSE, .attr = ETHTOOL_A_PAUSE_RX, .is_switch = true};
+const struct eth_item eth_pause_tx = {
+	.group = ETH_PAUSE, .attr = ETHTOOL_A_PAUSE_TX, .is_switch = true};
 
 bool eth_has_flags(enum eth_group group)
 {
@@ -68,19 +51,13 @@ static bool get_number(const void *data, size_t len, uint16_t type, bool is_swit
 	return true;
 }
 
-void eth_parse_numbers(const void *data, size_t len, enum eth_group group,
-		       struct eth_number *number)
+struct eth_number eth_parse_number(const void *data, size_t len, const struct eth_item *item)
 {
-	for (enum eth_item i = 0; i < ETH_ITEMS; i++) {
-		const struct item *item = &items[i];
+	struct eth_number n = {0};
 
-		if (item->group != group)
-			continue;
-		number[i] = (struct eth_number){0};
-		number[i].there =
-			get_number(data, len, item->attr, item->is_switch, &number[i].value);
-		get_number(data, len, item->max, false, &number[i].max);
-	}
+	n.there = get_number(data, len, item->attr, item->is_switch, &n.value);
+	get_number(data, len, item->max, false, &n.max);
+	return n;
 }
 
 /* A list with a mask has all bits; one without has only those that are set. */
@@ -187,7 +164,7 @@ static void put_flags(struct nlmsghdr *msg, uint16_t type, const struct eth_sett
 static void put_numbers(struct nlmsghdr *msg, const struct eth_setting *settings, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct item *item = &items[settings[i].item];
+		const struct eth_item *item = settings[i].item;
 
 		if (item->is_switch)
 			mnl_attr_put_u8(msg, item->attr, settings[i].value != 0);

@@ -25,24 +25,17 @@ enum eth_group {
 	ETH_GROUPS
 };
 
-/* What is a number or a switch (0 or 1); the other groups are flags with names. */
-enum eth_item {
-	ETH_CHANNEL_COMBINED,
-	ETH_CHANNEL_RX,
-	ETH_CHANNEL_TX,
-	ETH_RING_RX,
-	ETH_RING_TX,
-	ETH_ADAPTIVE_RX,
-	ETH_ADAPTIVE_TX,
-	ETH_RX_USECS,
-	ETH_TX_USECS,
-	ETH_RX_FRAMES,
-	ETH_TX_FRAMES,
-	ETH_PAUSE_AUTONEG,
-	ETH_PAUSE_RX,
-	ETH_PAUSE_TX,
-	ETH_ITEMS
+/*
+ * A number or a switch (0 or 1) of a group, by the attributes of its messages, such as
+ * ETHTOOL_A_RINGS_RX. The groups of flags have names instead.
+ */
+struct eth_item {
+	enum eth_group group;
+	uint16_t attr, max; /* max: tells the device's maximum; 0: none does */
+	bool is_switch;	    /* u8, else u32 */
 };
+
+extern const struct eth_item eth_pause_autoneg, eth_pause_rx, eth_pause_tx;
 
 struct eth_number {
 	bool there; /* the driver tells it: what it does not tell it can't set */
@@ -65,9 +58,8 @@ bool eth_has_flags(enum eth_group group);
 
 /* --- answers, whatever they hold ------------------------------------------------------------ */
 
-/* To ETH_RINGS and the like: fills those of number[ETH_ITEMS] that are the group's. */
-void eth_parse_numbers(const void *data, size_t len, enum eth_group group,
-		       struct eth_number *number);
+/* What the answer to the group of an item says of it. */
+struct eth_number eth_parse_number(const void *data, size_t len, const struct eth_item *item);
 /* To ETH_FEATURES or ETH_PRIVATE_FLAGS; appends. The caller frees ret->v. */
 void eth_parse_flags(const void *data, size_t len, enum eth_group group, struct eth_flags *ret);
 
@@ -80,7 +72,7 @@ struct nlmsghdr *eth_question(void *buf, uint16_t family, unsigned int ifindex,
 			      enum eth_group group);
 
 struct eth_setting {
-	enum eth_item item;
+	const struct eth_item *item;
 	const char *flag; /* of a group of flags: instead of item */
 	uint32_t value;
 };

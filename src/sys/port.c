@@ -18,30 +18,58 @@
 #include "base/vec.h"
 #include "sys/read.h"
 
-enum { FILES_MESSAGE = NLMSG_MIN_TYPE - 1, FILES_MAX = 256 };
-
-const char *const port_file[PORT_FILES] = {
-	[PORT_GRO_FLUSH_TIMEOUT] = "gro_flush_timeout",
-	[PORT_DEFER_HARD_IRQS] = "napi_defer_hard_irqs",
-	[PORT_THREADED] = "threaded",
-};
+enum { FILES_MESSAGE = NLMSG_MIN_TYPE - 1, FILE_MAX = 64 /* name and text */ };
 
 void ports_free(struct ports *ports)
 {
 	for (size_t i = 0; i < ports->n; i++) {
 		vec_free(&ports->v[i].features);
 		vec_free(&ports->v[i].private_flags);
+		strv_free(&ports->v[i].files);
+		free(ports->v[i].link.data);
+		for (size_t g = 0; g < ETH_GROUPS; g++)
+			free(ports->v[i].answer[g].data);
 	}
 	vec_free(ports);
 }
 
-/* --- the answer --------------------------------------------------------------------------- */
-
-static void get_u32(const struct nlattr *attr, uint32_t *ret)
+bool port_attr(const struct port *port, uint16_t type, uint32_t *ret)
 {
-	if (mnl_attr_get_payload_len(attr) >= sizeof(*ret))
-		*ret = mnl_attr_get_u32(attr);
+	const struct nlattr *attr;
+	const void *attrs;
+	size_t size;
+
+	if (!port->link.data)
+		return false;
+	attrs = netlink_attrs(port->link.data, port->link.len, sizeof(struct ifinfomsg), &size);
+	mnl_attr_for_each_payload (attrs, size)
+		if (mnl_attr_get_type(attr) == type &&
+		    mnl_attr_get_payload_len(attr) >= sizeof(*ret)) {
+			*ret = mnl_attr_get_u32(attr);
+			return true;
+		}
+	return false;
 }
+
+const char *port_file(const struct port *port, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < port->files.n; i++)
+		if (str_starts(port->files.v[i], name) && port->files.v[i][len] == '=')
+			return port->files.v[i] + len + 1;
+	return NULL;
+}
+
+struct eth_number port_number(const struct port *port, const struct eth_item *item)
+{
+	const struct port_answer *answer = &port->answer[item->group];
+
+	return answer->data ? eth_parse_number(answer->data, answer->len, item)
+			    : (struct eth_number){0};
+}
+
+/* --- the answer --------------------------------------------------------------------------- */
 
 static void get_text(const struct nlattr *attr, char *ret, size_t size)
 {
@@ -77,18 +105,6 @@ static bool parse_link(const void *data, size_t len, struct port *ret)
 		case IFLA_PHYS_PORT_NAME:
 			get_text(attr, port_name, sizeof(port_name));
 			break;
-		case IFLA_MTU:
-			get_u32(attr, &ret->mtu);
-			break;
-		case IFLA_MIN_MTU:
-			get_u32(attr, &ret->min_mtu);
-			break;
-		case IFLA_MAX_MTU:
-			get_u32(attr, &ret->max_mtu);
-			break;
-		case IFLA_TXQLEN:
-			get_u32(attr, &ret->tx_queue_len);
-			break;
 		}
 	}
 	return !port_is_representor(port_name);
@@ -101,8 +117,15 @@ static void parse_files(const void *data, size_t len, struct port *port)
 	const struct nlattr *attr;
 
 	mnl_attr_for_each_payload (attrs, size)
-		if (mnl_attr_get_type(attr) < PORT_FILES)
-			get_text(attr, port->file[mnl_attr_get_type(attr)], PORT_TEXT);
+		if (mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) == 0)
+			strv_add(&port->files, mnl_attr_get_str(attr));
+}
+
+static void keep(struct port_answer *answer, const void *data, size_t len)
+{
+	answer->data = xrealloc(NULL, len, 1);
+	memcpy(answer->data, data, len);
+	answer->len = len;
 }
 
 static void parse_group(const struct nlmsghdr *msg, size_t len, enum eth_group group,
@@ -115,8 +138,8 @@ static void parse_group(const struct nlmsghdr *msg, size_t len, enum eth_group g
 	else if (eth_has_flags(group))
 		eth_parse_flags(msg, len, group,
 				group == ETH_FEATURES ? &port->features : &port->private_flags);
-	else
-		eth_parse_numbers(msg, len, group, port->number);
+	else if (!port->answer[group].data)
+		keep(&port->answer[group], msg, len);
 }
 
 static int bad_answer(struct ports *ports, struct err *err)
@@ -143,6 +166,7 @@ int ports_parse(const void *data, size_t len, struct ports *ret, struct err *err
 			group = 0;
 			if (!parse_link(msg, size, &link))
 				continue;
+			keep(&link.link, msg, size);
 			vec_push(ret, link);
 			port = &ret->v[ret->n - 1];
 		} else if (group == ETH_GROUPS) {
@@ -206,23 +230,27 @@ static void ask_groups(uint16_t family, unsigned int ifindex, struct netlink_ans
 	}
 }
 
-static void append_files(const struct root *root, const char *name, struct netlink_answer *to)
+static void append_files(const struct port_question *q, const char *name, struct netlink_answer *to)
 {
-	_Alignas(struct nlmsghdr) char buf[FILES_MAX];
-	struct nlmsghdr *msg = netlink_message(buf, sizeof(buf), FILES_MESSAGE, 0);
+	size_t size = MNL_NLMSG_HDRLEN + q->files->n * FILE_MAX;
+	cleanup_free void *buf = xcalloc(size, 1);
+	struct nlmsghdr *msg = netlink_message(buf, size, FILES_MESSAGE, 0);
 
-	for (uint16_t f = 0; f < PORT_FILES; f++) {
-		cleanup_free char *text = NULL;
+	for (size_t i = 0; i < q->files->n; i++) {
+		cleanup_free char *text = NULL, *pair = NULL;
 
-		if (read_text(root, &text, NULL, "/sys/class/net/%s/%s", name, port_file[f]) == 0 &&
-		    strlen(text) < PORT_TEXT)
-			mnl_attr_put_strz(msg, f, text);
+		if (read_text(q->root, &text, NULL, "/sys/class/net/%s/%s", name, q->files->v[i]) <
+		    0)
+			continue;
+		pair = xasprintf("%s=%s", q->files->v[i], text);
+		if (MNL_ATTR_HDRLEN + MNL_ALIGN(strlen(pair) + 1) <= FILE_MAX)
+			mnl_attr_put_strz(msg, MNL_TYPE_UNSPEC, pair);
 	}
 	append(to, msg, msg->nlmsg_len);
 }
 
 /* One that is gone, or in a container by now, is no netdev of this one any more. */
-static int ask_netdev(const struct root *root, uint16_t family, unsigned int ifindex,
+static int ask_netdev(const struct port_question *q, uint16_t family, unsigned int ifindex,
 		      struct netlink_answer *to, struct err *err)
 {
 	_Alignas(struct nlmsghdr) char buf[128];
@@ -240,7 +268,7 @@ static int ask_netdev(const struct root *root, uint16_t family, unsigned int ifi
 		to->len = at;
 		return 0;
 	}
-	append_files(root, link.name, to);
+	append_files(q, link.name, to);
 	ask_groups(family, ifindex, to);
 	return 0;
 }
@@ -254,7 +282,7 @@ int ports_question(const void *arg, struct netlink_answer *ret, struct err *err)
 	if (r == -ENOENT)
 		r = 0;
 	for (size_t i = 0; r == 0 && i < q->netdevs.list.n; i++)
-		r = ask_netdev(q->root, family, q->netdevs.list.v[i], ret, err);
+		r = ask_netdev(q, family, q->netdevs.list.v[i], ret, err);
 	if (r == 0 && !ret->len)
 		return err_set(err, -ENODEV, "it has no netdev any more");
 	return r;

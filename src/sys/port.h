@@ -12,22 +12,21 @@
 #include "sys/root.h"
 #include "sys/vfinfo.h"
 
-enum port_file { PORT_GRO_FLUSH_TIMEOUT, PORT_DEFER_HARD_IRQS, PORT_THREADED, PORT_FILES };
-enum { PORT_TEXT = 24 };
-
-/* Their names below /sys/class/net/NAME. */
-extern const char *const port_file[PORT_FILES];
+/* A message of the kernel. */
+struct port_answer {
+	void *data; /* owned; NULL: none */
+	size_t len;
+};
 
 struct port {
 	unsigned int ifindex;
 	char name[IFNAMSIZ];
-	bool up; /* administratively */
-	uint32_t mtu, tx_queue_len;
-	uint32_t min_mtu, max_mtu;	  /* 0: not told */
-	char file[PORT_FILES][PORT_TEXT]; /* "": this kernel has none such */
+	bool up;		 /* administratively */
+	struct port_answer link; /* RTM_NEWLINK */
+	struct strv files;	 /* "threaded=0": those that were asked for and are there */
 	/* 0, or what the kernel said; -EOPNOTSUPP: the driver or the kernel has no such thing */
 	int result[ETH_GROUPS];
-	struct eth_number number[ETH_ITEMS];
+	struct port_answer answer[ETH_GROUPS]; /* of those of numbers */
 	struct eth_flags features, private_flags;
 };
 struct ports {
@@ -39,8 +38,16 @@ struct ports {
 void ports_free(struct ports *ports);
 #define cleanup_ports __attribute__((__cleanup__(ports_free)))
 
+/* A number of rtnetlink, such as IFLA_MTU; false: this kernel does not tell it. */
+bool port_attr(const struct port *port, uint16_t type, uint32_t *ret);
+/* NULL: there is no such file. */
+const char *port_file(const struct port *port, const char *name);
+/* What the netdev has of an item; of one that its driver does not tell there is none. */
+struct eth_number port_number(const struct port *port, const struct eth_item *item);
+
 struct port_question {
-	const struct root *root; /* of the files */
+	const struct root *root;  /* of the files */
+	const struct strv *files; /* names below /sys/class/net/NAME, whose texts are numbers */
 	struct ifindexes netdevs;
 };
 /*

@@ -2,6 +2,8 @@
 /* What is heard of a function's netdevs: one answer after the other, as port.c puts them. */
 #include "fuzz.h"
 
+#include <linux/if_link.h>
+
 #include "base/mem.h"
 #include "base/vec.h"
 #include "sys/port.h"
@@ -15,9 +17,13 @@ static void check_flags(const struct eth_flags *flags, size_t size)
 
 static void check_port(const struct port *port, size_t size)
 {
+	uint32_t number;
+
 	must(memchr(port->name, '\0', sizeof(port->name)));
-	for (size_t f = 0; f < PORT_FILES; f++)
-		must(memchr(port->file[f], '\0', PORT_TEXT));
+	must(port->files.n <= size / 4);
+	must(!port_file(port, "no such file of any kernel"));
+	port_number(port, &eth_pause_rx);
+	port_attr(port, IFLA_MTU, &number);
 	for (size_t g = 0; g < ETH_GROUPS; g++)
 		must(port->result[g] <= 0 && port->result[g] >= -4095);
 	check_flags(&port->features, size);
@@ -28,7 +34,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* Aligned as an answer is, and not a byte longer than it is. */
 	cleanup_free char *copy = xcalloc(1, size ? size : 1);
-	struct eth_number number[ETH_ITEMS] = {{0}};
 	struct ports ports cleanup_ports = {0};
 
 	memcpy(copy, data, size);
@@ -38,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (eth_has_flags(g))
 			eth_parse_flags(copy, size, g, &flags);
 		else
-			eth_parse_numbers(copy, size, g, number);
+			eth_parse_number(copy, size, &eth_pause_autoneg);
 		check_flags(&flags, size);
 		vec_free(&flags);
 	}

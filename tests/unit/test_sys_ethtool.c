@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include <libmnl/libmnl.h>
+#include <linux/ethtool_netlink.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
@@ -43,10 +44,11 @@ static void order_is(const char *golden, enum eth_group group, const struct eth_
 
 static void test_messages(void **state)
 {
-	static const struct eth_setting rings[] = {{ETH_RING_RX, NULL, 8192},
-						   {ETH_RING_TX, NULL, 1024}};
-	static const struct eth_setting pause[] = {{ETH_PAUSE_RX, NULL, 0},
-						   {ETH_PAUSE_TX, NULL, 1}};
+	static const struct eth_item ring_rx = {.group = ETH_RINGS, .attr = ETHTOOL_A_RINGS_RX};
+	static const struct eth_item ring_tx = {.group = ETH_RINGS, .attr = ETHTOOL_A_RINGS_TX};
+	static const struct eth_setting rings[] = {{&ring_rx, NULL, 8192}, {&ring_tx, NULL, 1024}};
+	static const struct eth_setting pause[] = {{&eth_pause_rx, NULL, 0},
+						   {&eth_pause_tx, NULL, 1}};
 	static const struct eth_setting features[] = {{0, "rx-gro", 0}, {0, "rx-all", 1}};
 	_Alignas(struct nlmsghdr) char buf[ETH_QUESTION_MAX];
 
@@ -141,7 +143,8 @@ static int make_veth(void)
 
 static void ask(const struct root *root, struct ports *ret)
 {
-	struct port_question q = {.root = root};
+	static const struct strv none;
+	struct port_question q = {.root = root, .files = &none};
 	struct netlink_answer got cleanup_answer = {0};
 
 	vec_push(&q.netdevs.list, if_nametoindex("v0"));
@@ -158,11 +161,22 @@ static const struct eth_flag *flag(const struct port *port, const char *name)
 	return NULL;
 }
 
+static uint32_t number(const struct port *port, uint16_t attr)
+{
+	uint32_t n = 0;
+
+	WANT(port_attr(port, attr, &n));
+	return n;
+}
+
 static void talk_of_veth(const struct root *root)
 {
 	static const struct eth_setting gro = {.flag = "rx-gro", .value = 1},
 					no_gro = {.flag = "rx-gro"};
-	static const struct eth_setting lots = {.item = ETH_CHANNEL_RX, .value = 8000};
+	static const struct eth_item rx = {.group = ETH_CHANNELS,
+					   .attr = ETHTOOL_A_CHANNELS_RX_COUNT,
+					   .max = ETHTOOL_A_CHANNELS_RX_MAX};
+	static const struct eth_setting lots = {.item = &rx, .value = 8000};
 	struct ports ports cleanup_ports = {0};
 	const struct port *p;
 	unsigned int v0;
@@ -173,10 +187,10 @@ static void talk_of_veth(const struct root *root)
 	v0 = if_nametoindex("v0");
 	ask(root, &ports);
 	p = &ports.v[0];
-	WANT(p->ifindex == v0 && streq(p->name, "v0") && !p->up && p->mtu == 1500);
-	WANT(p->max_mtu == 65535 && p->min_mtu == 68 && p->tx_queue_len == 1000);
-	WANT(p->result[ETH_CHANNELS] == 0 && p->number[ETH_CHANNEL_RX].there);
-	WANT(p->number[ETH_CHANNEL_RX].value == 1 && p->number[ETH_CHANNEL_RX].max >= 1);
+	WANT(p->ifindex == v0 && streq(p->name, "v0") && !p->up && number(p, IFLA_MTU) == 1500);
+	WANT(number(p, IFLA_MAX_MTU) == 65535 && number(p, IFLA_TXQLEN) == 1000);
+	WANT(p->result[ETH_CHANNELS] == 0 && port_number(p, &rx).there);
+	WANT(port_number(p, &rx).value == 1 && port_number(p, &rx).max >= 1);
 	WANT(p->result[ETH_PAUSE] == -EOPNOTSUPP && p->result[ETH_PRIVATE_FLAGS] == -EOPNOTSUPP);
 	WANT(p->features.n > 30 && flag(p, "rx-gro") && !flag(p, "rx-gro")->fixed);
 	WANT(flag(p, "rx-lro") && flag(p, "rx-lro")->fixed);
@@ -191,7 +205,7 @@ static void talk_of_veth(const struct root *root)
 	ports_free(&ports);
 	ask(root, &ports);
 	p = &ports.v[0];
-	WANT(p->mtu == 9000 && p->tx_queue_len == 77 && p->up);
+	WANT(number(p, IFLA_MTU) == 9000 && number(p, IFLA_TXQLEN) == 77 && p->up);
 	WANT(flag(p, "rx-gro") && flag(p, "rx-gro")->on == !had_gro);
 	/* refusals, with the kernel's own words */
 	WANT(machine_link_number(v0, IFLA_MTU, 70000, &err) == -EINVAL);
