@@ -160,6 +160,62 @@ static void test_each(void **state)
 	assert_true(fake->group[ETHTOOL_MSG_FEATURES_GET].flag[2].on);
 }
 
+/* Each key's own attribute, and that of its maximum: a driver that has them all. */
+static void test_attributes(void **state)
+{
+	static const struct {
+		const char *what, *key;
+		uint8_t get;
+		uint16_t attr, max;
+	} keys[] = {
+		{"rings", "rx", ETHTOOL_MSG_RINGS_GET, ETHTOOL_A_RINGS_RX, ETHTOOL_A_RINGS_RX_MAX},
+		{"rings", "tx", ETHTOOL_MSG_RINGS_GET, ETHTOOL_A_RINGS_TX, ETHTOOL_A_RINGS_TX_MAX},
+		{"channels", "combined", ETHTOOL_MSG_CHANNELS_GET,
+		 ETHTOOL_A_CHANNELS_COMBINED_COUNT, ETHTOOL_A_CHANNELS_COMBINED_MAX},
+		{"channels", "rx", ETHTOOL_MSG_CHANNELS_GET, ETHTOOL_A_CHANNELS_RX_COUNT,
+		 ETHTOOL_A_CHANNELS_RX_MAX},
+		{"channels", "tx", ETHTOOL_MSG_CHANNELS_GET, ETHTOOL_A_CHANNELS_TX_COUNT,
+		 ETHTOOL_A_CHANNELS_TX_MAX},
+		{"coalesce", "adaptive_rx", ETHTOOL_MSG_COALESCE_GET,
+		 ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX, 0},
+		{"coalesce", "adaptive_tx", ETHTOOL_MSG_COALESCE_GET,
+		 ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX, 0},
+		{"coalesce", "rx_usecs", ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_RX_USECS, 0},
+		{"coalesce", "tx_usecs", ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_TX_USECS, 0},
+		{"coalesce", "rx_frames", ETHTOOL_MSG_COALESCE_GET,
+		 ETHTOOL_A_COALESCE_RX_MAX_FRAMES, 0},
+		{"coalesce", "tx_frames", ETHTOOL_MSG_COALESCE_GET,
+		 ETHTOOL_A_COALESCE_TX_MAX_FRAMES, 0},
+		{"pause", "rx", ETHTOOL_MSG_PAUSE_GET, ETHTOOL_A_PAUSE_RX, 0},
+		{"pause", "tx", ETHTOOL_MSG_PAUSE_GET, ETHTOOL_A_PAUSE_TX, 0},
+	};
+	struct tmp *t = *state;
+
+	for (size_t i = 0; i < array_len(keys); i++) {
+		const struct field *key =
+			spec_field(row_find("link", keys[i].what)->spec, keys[i].key);
+		bool is_switch = key->spec == &spec_bool;
+		int64_t *have = fake->group[keys[i].get].number;
+		cleanup_free char *one = xasprintf("%s %s", keys[i].key, is_switch ? "on" : "77");
+		struct run run = make_run(t);
+		struct change *c;
+
+		have[keys[i].attr] = 0;
+		gives(t, keys[i].what, one, CHANGE_SET, one);
+		assert_int_equal(have[keys[i].attr], is_switch ? 1 : 77);
+		if (!keys[i].max)
+			continue;
+		have[keys[i].max] = 76;
+		c = add(&run, keys[i].what, one);
+		have[keys[i].attr] = 0;
+		kinds_forget(NULL);
+		run_look(&run, STAGES_ALL, STAGE_DEVICES);
+		assert_text(c->reason, "is at most 76");
+		run_close(&run);
+		have[keys[i].max] = 8192;
+	}
+}
+
 /* Of two values only the one that differs is sent. */
 static void test_only_what_differs(void **state)
 {
@@ -308,6 +364,11 @@ static void test_not_offered(void **state)
 	gives(t, "channels", "rx 4", CHANGE_FAILED, "offers no channels.rx");
 	gives(t, "coalesce", "adaptive_tx on", CHANGE_FAILED, "offers no coalesce.adaptive_tx");
 	gives(t, "threaded_napi", "1", CHANGE_FAILED, "offers no threaded_napi; leave");
+	tmp_write(t, PF_DIR "net/rail0/threaded",
+		  "11111111111111111111111111111111111111111111111111111111111111111111111111\n");
+	gives(t, "threaded_napi", "1", CHANGE_FAILED, "offers no threaded_napi; leave");
+	tmp_write(t, PF_DIR "net/rail0/threaded", "busy\n");
+	gives(t, "threaded_napi", "1", CHANGE_FAILED, "threaded says 'busy', which is no number");
 	fake->group[ETHTOOL_MSG_RINGS_GET].get_refuse = -EIO;
 	gives(t, "rings", "rx 4", CHANGE_FAILED,
 	      "asking for rings of rail0 (" PF "): Input/output");
@@ -479,6 +540,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_each),
+		TEST(test_attributes),
 		TEST(test_only_what_differs),
 		TEST(test_asked_once),
 		TEST(test_above_the_maximum),
