@@ -14,7 +14,7 @@
 
 enum link_how {
 	LINK_ETHTOOL, /* a group: a part's item is an eth_item; of a group of flags, NULL */
-	LINK_ATTR,    /* a number of rtnetlink */
+	LINK_ATTR,    /* a u32 of rtnetlink, no boolean */
 	LINK_UP,      /* administratively */
 	LINK_FILE,    /* a number, 0 or 1 for a boolean */
 };

@@ -10,7 +10,7 @@
 
 /*
  * What a change of kind_pci is about: on.item; on.name is the function's address. Most are bits of
- * a register (include/uapi/linux/pci_regs.h) that hold the number of the wanted value: a boolean,
+ * a register (<pci/header.h> of libpci) that hold the number of the wanted value: a boolean,
  * which word of its spec, or itself.
  */
 struct pci_setting {

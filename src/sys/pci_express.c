@@ -32,15 +32,22 @@ uint32_t pci_express_long(const struct pci_express *x, unsigned int reg)
 	return pci_express_word(x, reg) | (uint32_t)pci_express_word(x, reg + 2) << 16;
 }
 
-/* At once: each read of the file is a system call. */
+/*
+ * At once: each read of the file is a system call. All or nothing is read, so that a capture that
+ * ends within the capability is read as far as it goes.
+ */
 static void read_registers(const struct libpci *pci, struct pci_dev *dev, int at,
 			   struct pci_express *out)
 {
 	size_t room = (size_t)(STANDARD_END - at);
 
-	out->size = room < sizeof(out->bytes) ? room : sizeof(out->bytes);
-	if (!pci->pci_read_block(dev, at, out->bytes, (int)out->size))
-		out->size = 0;
+	if (room > sizeof(out->bytes))
+		room = sizeof(out->bytes);
+	if (pci->pci_read_block(dev, at, out->bytes, (int)room))
+		out->size = room;
+	while (out->size + 2 <= room &&
+	       pci->pci_read_block(dev, at + (int)out->size, out->bytes + out->size, 2))
+		out->size += 2;
 	if ((pci_express_word(out, PCI_EXP_FLAGS) & PCI_EXP_FLAGS_VERS) < 2 &&
 	    out->size > SIZE_OF_VERSION_1)
 		out->size = SIZE_OF_VERSION_1;

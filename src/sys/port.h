@@ -38,7 +38,7 @@ struct ports {
 void ports_free(struct ports *ports);
 #define cleanup_ports __attribute__((__cleanup__(ports_free)))
 
-/* A number of rtnetlink, such as IFLA_MTU; false: this kernel does not tell it. */
+/* A u32 of rtnetlink, such as IFLA_MTU; false: this kernel does not tell it. */
 bool port_attr(const struct port *port, uint16_t type, uint32_t *ret);
 /* NULL: there is no such file. */
 const char *port_file(const struct port *port, const char *name);

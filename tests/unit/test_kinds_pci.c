@@ -230,6 +230,16 @@ static void test_unreadable(void **state)
 	look_fails(t, "max_read_request", "0000:99:00.0", "512", -ENODEV, "gone from the bus");
 }
 
+/* A capture that ends within the capability has what comes before its end. */
+static void test_short_capture(void **state)
+{
+	struct tmp *t = *state;
+
+	make_config(t, FN_DIR, 0x10c9, 0, CAP + 0x30);
+	look(t, "max_read_request", FN, "512", CHANGE_SAME, "512");
+	look(t, "aspm", FN, "disabled", CHANGE_SAME, "disabled");
+}
+
 /* A capability of version 1 ends before it has the registers of version 2. */
 static void test_early_capability(void **state)
 {
@@ -260,7 +270,8 @@ static void test_rows(void **state)
 		const struct pci_setting *setting = row->item;
 		int64_t most = row->spec == &spec_bool ? 1 : row->spec->max;
 
-		if (row->class == KEY_JUDGES)
+		/* judged, by a check of its own */
+		if (streq(row->name, "max_payload"))
 			continue;
 		assert_non_null(setting);
 		if (setting->look)
@@ -463,6 +474,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_relaxed_ordering, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_disordered_ports, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_unreadable, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_short_capture, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_early_capability, setup, tmp_teardown),
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test_setup_teardown(test_write_errors, setup, tmp_teardown),
