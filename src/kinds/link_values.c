@@ -56,13 +56,10 @@ uint64_t link_wanted(const struct link_job *job, const struct part *part)
 
 char *link_text(const struct link_job *job, const struct part *part, uint64_t number)
 {
-	static const char *const words[][2] = {[LINK_ETHTOOL] = {"off", "on"},
-					       [LINK_ATTR] = {"0", "1"},
-					       [LINK_UP] = {"down", "up"},
-					       [LINK_FILE] = {"0", "1"}};
-
-	if (part->want.type == VALUE_BOOL && number < 2)
-		return xstrdup(words[job->item->how][number]);
+	if (part->want.type == VALUE_BOOL && job->item->how == LINK_ETHTOOL)
+		return xstrdup(number ? "on" : "off");
+	if (part->want.type == VALUE_BOOL && job->item->how == LINK_UP)
+		return xstrdup(number ? "up" : "down");
 	return xasprintf("%llu", (unsigned long long)number);
 }
 

@@ -22,10 +22,11 @@ int target_look(const struct target_sort *table, const char *kind, const struct 
 		struct change *c, struct err *err)
 {
 	const struct target_item *item = c->on.item;
-	const struct target_sort *t = find(table, c);
+	const struct target_sort *t;
 
 	if (item)
 		return item->look(ctx, c, err);
+	t = find(table, c);
 	return t ? t->look(ctx, c, c->target + strlen(t->prefix), err) : unknown(kind, c, err);
 }
 
@@ -33,10 +34,11 @@ int target_set(const struct target_sort *table, const char *kind, const struct k
 	       struct change *c, struct err *err)
 {
 	const struct target_item *item = c->on.item;
-	const struct target_sort *t = find(table, c);
+	const struct target_sort *t;
 
 	if (item)
 		return item->set(ctx, c, err);
+	t = find(table, c);
 	return t ? t->set(ctx, c, c->target + strlen(t->prefix), err) : unknown(kind, c, err);
 }
 

@@ -178,6 +178,20 @@ static void judge(struct ruling *r, const struct rule *rules)
 			rule->check(r);
 }
 
+/* The rules of all sections at a time: what the profile says of a set is gathered once. */
+static void judge_sets(struct ruling *r)
+{
+	static const struct set_rule end = NO_MORE_SET_RULES;
+	VEC(struct set_rule) all = {0};
+
+	for (const struct section *const *s = sections; *s; s++)
+		for (const struct set_rule *rule = (*s)->set_rules; rule && rule->name; rule++)
+			vec_push(&all, *rule);
+	vec_push(&all, end);
+	rule_each_set(r, all.v);
+	vec_free(&all);
+}
+
 void rules_check(const struct profile *p, const struct node *node, struct diags *diags)
 {
 	struct ruling r = {.p = p, .node = node, .diags = diags};
@@ -192,12 +206,11 @@ void rules_check(const struct profile *p, const struct node *node, struct diags 
 		r.sets = &sets;
 	for (size_t i = 0; i < array_len(subjects); i++)
 		judge(&r, subjects[i]);
-	for (const struct section *const *s = sections; *s; s++) {
+	for (const struct section *const *s = sections; *s; s++)
 		if ((*s)->rules)
 			judge(&r, (*s)->rules);
-		if ((*s)->set_rules && p->name)
-			rule_each_set(&r, (*s)->set_rules);
-	}
+	if (p->name)
+		judge_sets(&r);
 	device_sets_free(&sets);
 	free(r.wider);
 }
