@@ -107,12 +107,15 @@ add_rows() { # FILE PATTERN
   cp "$BATS_TEST_TMPDIR/new" "$tree/src/sections/$1"
 }
 
-@test "a key is one row: a file of a netdev, a number of ethtool's, bits of config space" {
+@test "a key is one row: a file of a netdev, a number of ethtool's, a parameter of DCQCN, bits of config space" {
   add_rows link.c 'GROUP."private_flags"' <<'C'
 		KEY("group", A_NUMBER_OF("a group", 0, 1000), "Group of the netdev.", .item = LINK(LINK_FILE, .file = "group")),
 C
   add_rows link.c 'NUMBER."tx", A_NUMBER_OF."descriptors"' <<'C'
 			 NUMBER("rx_jumbo", A_NUMBER_OF("descriptors", 1, 4096), "Descriptors for jumbo frames.", ETH_RINGS, ETHTOOL_A_RINGS_RX_JUMBO, ETHTOOL_A_RINGS_RX_JUMBO_MAX),
+C
+  add_rows qos.c 'PARAM."rp", "clamp_tgt_rate", ' <<'C'
+		PARAM("rp", "hai_rounds", A_NUMBER_OF("rounds", 1, 31), "Rounds of hyper-active increase.", "rp_hai_rounds"),
 C
   add_rows pcie.c 'SETTING."aspm"' <<'C'
 		SETTING("completion_timeout", A_NUMBER_OF("ranges", 0, 14), "Range of the completion timeout.", PCI_BITS(PCI_EXP_DEVCTL2, PCI_EXP_DEVCTL2_TIMEOUT_VALUE(15))),
@@ -121,7 +124,7 @@ C
   run -0 timeout 60 make -s -C "$tree" DEV=1 all
   [[ $output != *warning* ]]
   run -0 find "$tree/build" -name '*.o' -newer "$BATS_TEST_TMPDIR/stamp" -printf '%f\n'
-  [ "$(sort <<<"$output" | tr '\n' ' ')" = "link.o pcie.o " ]
+  [ "$(sort <<<"$output" | tr '\n' ' ')" = "link.o pcie.o qos.o " ]
 
   railhead=$tree/build/railhead
   root=$BATS_TEST_TMPDIR/root
@@ -129,6 +132,7 @@ C
   config=$root/sys/bus/pci/devices/$PF0/config
   for netdev in eth0 eth1; do
     put "$root/sys/class/net/$netdev/group" 0
+    put "$root/sys/class/net/$netdev/ecn/roce_rp/hai_rounds" 5
   done
   for pf in "$PF0" "$PF1"; do # a capability of version 2 at 0x40
     head -c 4096 /dev/zero >"$root/sys/bus/pci/devices/$pf/config"
@@ -144,17 +148,21 @@ match: {dmi: {sys_vendor: Supermicro}}
 devices: {rails: {pci: "15b3:1021"}}
 link: {rails: {group: 7, rings: {rx_jumbo: 512}}}
 pcie: {rails: {completion_timeout: 6}}
+qos: {rails: {dcqcn: {rp: {hai_rounds: 9}}}}
 Y
   run -0 "$railhead" check "$root/etc/railhead/profiles/sku.yaml"
-  for key in link.rails.group link.rails.rings.rx_jumbo pcie.rails.completion_timeout; do
+  for key in link.rails.group link.rails.rings.rx_jumbo pcie.rails.completion_timeout \
+      qos.rails.dcqcn.rp.hai_rounds; do
     run -0 "$railhead" explain "$key"
   done
   "$railhead" check --schema | jq -e '[.. | .rx_jumbo?, .completion_timeout? | select(.) | .maximum] == [4096, 14]'
   run -5 "$railhead" plan --root "$root"
   [[ $output == *"link/$PF0/group "*"'0' -> '7'"*"link/$PF0/rings "*"'unknown' -> 'rx_jumbo 512'"* ]]
   [[ $output == *"pcie/$PF0/completion_timeout "*"'0' -> '6'"* ]]
+  [[ $output == *"qos/$PF0/dcqcn/rp/hai_rounds "*"'5' -> '9'"* ]]
   run -0 "$railhead" apply --stage devices --root "$root"
   [ "$(cat "$root/sys/class/net/eth1/group")" = 7 ]
+  [ "$(cat "$root/sys/class/net/eth1/ecn/roce_rp/hai_rounds")" = 9 ]
   [ "$(od -An -tx2 -j 104 -N 2 "$config")" = " 0006" ]
   run -0 "$railhead" apply --stage devices --root "$root"
   [[ $output == *"0 set"* ]]

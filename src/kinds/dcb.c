@@ -6,7 +6,6 @@
  */
 #include "kinds/dcb.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -96,138 +95,111 @@ void forget_dcb(const struct change *c)
 
 /* --- what a refusal means -------------------------------------------------------------------- */
 
+enum { ANY_GROUP = -1 };
+
 struct meaning {
 	const char *driver; /* NULL: any */
 	int code;
-	const char *key; /* "trust,dscp_map"; NULL: any */
-	int really;	 /* the errno that is meant; 0: the same */
+	int group;  /* of what is refused; or ANY_GROUP */
+	int really; /* the errno that is meant; 0: the same */
 	const char *text;
 };
 
 static const struct meaning meanings[] = {
-	{"bnxt_en", -ENOMEM, "trust,dscp_map", -EOPNOTSUPP,
+	{"bnxt_en", -ENOMEM, DCB_DSCP, -EOPNOTSUPP,
 	 "this is its ENOTSUPP (-524), of which one byte arrives: the adapter's firmware maps no "
 	 "DSCPs; write trust: pcp and leave dscp_map out"},
-	{"bnxt_en", -EINVAL, NULL, 0,
+	{"bnxt_en", -EINVAL, ANY_GROUP, 0,
 	 "it takes this in the host's DCBX mode only, and with its own firmware agents off "
 	 "(niccli, options dcbx_mode and lldp_nearest_bridge; then a cold boot)"},
-	{"ice", -EINVAL, NULL, 0,
+	{"ice", -EINVAL, ANY_GROUP, 0,
 	 "it takes this only while its firmware's LLDP agent is off (ethtool --set-priv-flags "
 	 "NETDEV fw-lldp-agent off) and the port is in no bond"},
-	{"mlx5_core", -EOPNOTSUPP, "trust,dscp_map", 0,
+	{"mlx5_core", -EOPNOTSUPP, DCB_DSCP, 0,
 	 "this function does not manage its port (multi-host, or privileges that the firmware "
 	 "keeps from the host): leave trust and dscp_map to who does"},
-	{NULL, -EINVAL, "ets", 0,
+	{NULL, -EINVAL, DCB_ETS, 0,
 	 "shares of the classes that are ets must sum up to 100%, those that the profile does not "
 	 "name included, and the driver must have so many classes"},
-	{NULL, -EINVAL, "buffers", 0,
+	{NULL, -EINVAL, DCB_BUFFER, 0,
 	 "together the buffers are larger than the port's, or a priority's buffer is too small"},
-	{NULL, -EPERM, NULL, 0, "CAP_NET_ADMIN is required"},
+	{NULL, -EPERM, ANY_GROUP, 0, "CAP_NET_ADMIN is required"},
 };
 
-static bool is_of(const char *list, const char *name)
+static int explain(int r, const struct dcb_port *port, const struct change *c, struct err *err)
 {
-	size_t len = strlen(name);
+	const struct dcb_item *item = c->on.item;
 
-	for (const char *at = list; (at = strstr(at, name)); at += len)
-		if ((at == list || at[-1] == ',') && (!at[len] || at[len] == ','))
-			return true;
-	return false;
-}
-
-static int explain(int r, const struct dcb_port *port, const struct dcb_key *key,
-		   const char *desired, struct err *err)
-{
 	for (size_t i = 0; i < array_len(meanings); i++) {
 		const struct meaning *m = &meanings[i];
 
 		if (m->code != r || (m->driver && !streq(m->driver, port->driver)) ||
-		    (m->key && !is_of(m->key, key->name)))
+		    (m->group != ANY_GROUP && m->group != (int)item->group))
 			continue;
 		err_wrap(err, "%s (%s): driver %s rejects %s %s; %s", port->addr, port->dev.name,
-			 port->driver, key->name, desired, m->text);
+			 port->driver, c->on.key, c->desired, m->text);
 		if (m->really && err)
 			err->code = m->really;
 		return m->really ? m->really : r;
 	}
 	return err_wrap(err, "%s (%s): driver %s rejects %s %s", port->addr, port->dev.name,
-			port->driver, key->name, desired);
+			port->driver, c->on.key, c->desired);
 }
 
 /* Programs of vendors whose drivers leave DCB to them. */
-static int no_dcb(const char *addr, const char *driver, struct err *err)
+static int no_dcb(const struct dcb_port *port, struct err *err)
 {
-	if (streq(driver, "ionic"))
+	if (streq(port->driver, "ionic"))
 		return err_set(err, -EOPNOTSUPP,
 			       "%s: the driver ionic offers no DCB; the adapter's own program "
 			       "sets it (nicctl update qos, nicctl update port), so leave trust, "
 			       "dscp_map, pfc and ets out of qos",
-			       addr);
+			       port->addr);
 	return err_set(err, -EOPNOTSUPP,
 		       "%s: the driver %s offers no DCB, or this kernel was built without "
 		       "CONFIG_DCB; leave trust, dscp_map, pfc, ets, buffers and cable_length out "
 		       "of qos, or write unsupported: skip",
-		       addr, *driver ? driver : "(none)");
+		       port->addr, *port->driver ? port->driver : "(none)");
 }
 
-static int not_offered(const struct dcb_port *port, const struct dcb_key *key, struct err *err)
+/* What is no word of the netlink message is not in the answer of such a driver; the rest every
+ * driver has. */
+static int want_offered(const struct dcb_port *port, const struct change *c, struct err *err)
 {
+	static const char *const what[] = {[DCB_PFC] = "priority flow control",
+					   [DCB_ETS] = "transmission selection",
+					   [DCB_BUFFER] = "buffers"};
+	const struct dcb_item *item = c->on.item;
+	const struct dcb_info *info = port->info;
+
+	if ((item->group != DCB_PFC || info->has_pfc) &&
+	    (item->group != DCB_ETS || info->has_ets) &&
+	    (item->group != DCB_BUFFER || info->has_buffer))
+		return 0;
 	return err_set(err, -EOPNOTSUPP,
 		       "%s (%s): the driver %s offers no %s by DCB; leave qos.SET.%s out, or write "
 		       "unsupported: skip",
-		       port->addr, port->dev.name, port->driver, key->what, key->name);
-}
-
-/* --- words ----------------------------------------------------------------------------------- */
-
-bool dcb_next(const char **at, struct dcb_pair *pair)
-{
-	const char *s = *at;
-
-	for (;;) {
-		char *end;
-
-		while (*s == ' ')
-			s++;
-		if (!*s)
-			return false;
-		if (isdigit((unsigned char)*s)) {
-			pair->key = (unsigned int)strtoul(s, &end, 10);
-			if (*end != ':')
-				return false;
-			pair->value = end + 1;
-			pair->number = strtoul(pair->value, NULL, 10);
-			*at = s + strcspn(s, " ");
-			return true;
-		}
-		pair->section = s;
-		s += strcspn(s, " ");
-	}
-}
-
-bool dcb_in(const struct dcb_pair *pair, const char *section)
-{
-	size_t len = strlen(section);
-
-	return strncmp(pair->section, section, len) == 0 &&
-	       (pair->section[len] == ' ' || !pair->section[len]);
+		       port->addr, port->dev.name, port->driver, what[item->group], c->on.key);
 }
 
 /* --- who decides ------------------------------------------------------------------------------ */
 
-static bool any(const struct dcb_info *info)
+enum { HOST_BY_IEEE = DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE };
+
+static void make_dcbx(struct dcb_info *info, const struct change *c)
 {
-	(void)info;
-	return true;
+	(void)c;
+	info->has_dcbx = true;
+	info->dcbx = HOST_BY_IEEE;
 }
 
 /* A driver that has no such mode has nobody beside the host. One that speaks the older CEE (ixgbe,
  * by default) refuses what IEEE says. */
-static void show_dcbx(const struct dcb_port *port, const char *desired, struct str *ret)
+static void show_dcbx(const struct dcb_port *port, const struct change *c, struct str *ret)
 {
 	uint8_t mode = port->info->dcbx;
 
-	(void)desired;
+	(void)c;
 	if (port->info->has_dcbx && !(mode & DCB_CAP_DCBX_HOST))
 		str_add(ret, "firmware");
 	else if (port->info->has_dcbx && !(mode & DCB_CAP_DCBX_VER_IEEE))
@@ -236,11 +208,11 @@ static void show_dcbx(const struct dcb_port *port, const char *desired, struct s
 		str_add(ret, "host");
 }
 
-static int send_dcbx(const struct dcb_port *port, const char *desired, struct err *err)
+static int send_dcbx(const struct dcb_port *port, const struct change *c, struct err *err)
 {
-	int r = machine_dcb_mode(port->dev.name, DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE, err);
+	int r = machine_dcb_mode(port->dev.name, HOST_BY_IEEE, err);
 
-	(void)desired;
+	(void)c;
 	if (r == -EPERM && streq(port->driver, "ice"))
 		return err_set(err, r,
 			       "%s: the firmware's LLDP agent decides over DCB; turn it off: "
@@ -257,172 +229,157 @@ static int send_dcbx(const struct dcb_port *port, const char *desired, struct er
 		     : 0;
 }
 
-static const struct dcb_key dcb_dcbx = {
-	.name = "dcbx", .what = "DCBX mode", .offered = any, .show = show_dcbx, .send = send_dcbx};
+const struct dcb_item dcb_dcbx = {.sort = DCB_SORT,
+				  .group = DCB_MODE,
+				  .make = make_dcbx,
+				  .show = show_dcbx,
+				  .send = send_dcbx};
 
-static const struct dcb_key *const keys[] = {
-	&dcb_dcbx, &dcb_trust, &dcb_dscp_map, &dcb_roce,
-	&dcb_pfc,  &dcb_cable, &dcb_ets,      &dcb_buffers,
-};
+/* --- looking and setting --------------------------------------------------------------------- */
 
-/* --- the kind's two sides ----------------------------------------------------------------- */
-
-struct about {
-	char addr[PCI_ADDR_MAX];
-	const struct dcb_key *key;
-	char *driver; /* never NULL */
-};
-
-static void about_free(struct about *a)
+static void port_begin(const struct root *root, const struct change *c, struct dcb_port *port)
 {
-	free(a->driver);
+	*port = (struct dcb_port){.addr = c->on.name};
+	if (read_link_name(root, &port->driver, NULL, DEV "%s/driver", port->addr) < 0)
+		port->driver = xstrdup("");
 }
 
-static int parse_target(const struct root *root, const char *target, struct about *ret,
-			struct err *err)
+static void port_end(struct dcb_port *port)
 {
-	size_t len = strcspn(target, "/");
-
-	for (size_t i = 0; target[len] && i < array_len(keys); i++)
-		if (streq(keys[i]->name, target + len + 1) && len < sizeof(ret->addr)) {
-			memcpy(ret->addr, target, len);
-			ret->addr[len] = '\0';
-			ret->key = keys[i];
-			if (read_link_name(root, &ret->driver, NULL, DEV "%s/driver", ret->addr) <
-			    0)
-				ret->driver = xstrdup("");
-			return 0;
-		}
-	return err_set(err, -EINVAL, "%s: not ADDRESS/KEY", target);
+	free(port->driver);
 }
 
-/* No netdev (here, yet): nothing to ask. */
-static int no_netdev(const struct root *root, struct change *c, const struct about *a)
+static char *show(const struct dcb_port *port, const struct change *c)
 {
-	change_observe(c, "no netdev");
-	if (function_has(root, a->addr, "net")) {
-		change_reason(c, "its netdev is in a network namespace of its own (a container), "
-				 "and is left alone there");
-		c->state = CHANGE_UNSUPPORTED;
-		return 0;
-	}
-	change_reason(c, "%s has no netdev (yet); is its driver bound?", a->addr);
-	c->state = CHANGE_WAITS;
-	return 0;
+	const struct dcb_item *item = c->on.item;
+	struct str text = {0};
+
+	item->show(port, c, &text);
+	return str_take(&text);
 }
 
-static bool wants_pause_off(const struct about *a, const char *desired)
+char *dcb_desired(const struct change *c)
 {
-	return a->key->pause && !streq(desired, "none");
+	const struct dcb_item *item = c->on.item;
+	struct dcb_info info cleanup_dcb = {0};
+	const struct dcb_port port = {.info = &info};
+
+	item->make(&info, c);
+	return show(&port, c);
 }
 
-static int look_heard(const struct kind_ctx *ctx, struct change *c, const struct about *a,
-		      struct dcb_port *port, struct err *err)
+static bool wants_pause_off(const struct change *c)
 {
-	cleanup_str struct str there = {0};
-	const struct heard *h = hear(&ports, ctx->root, a->addr);
+	const struct dcb_item *item = c->on.item;
+
+	return item->excludes_pause && c->parts.n;
+}
+
+static int look_heard(const struct kind_ctx *ctx, struct change *c, struct dcb_port *port,
+		      struct err *err)
+{
+	const struct heard *h = hear(&ports, ctx->root, port->addr);
+	cleanup_free char *desired = dcb_desired(c), *there = NULL;
+	int r;
 
 	if (h->result == -EOPNOTSUPP)
-		return no_dcb(a->addr, a->driver, err);
+		return no_dcb(port, err);
 	if (h->result < 0)
-		return err_set(err, h->result, "DCB of %s (%s): %s", a->addr, port->dev.name,
+		return err_set(err, h->result, "DCB of %s (%s): %s", port->addr, port->dev.name,
 			       h->err.text);
 	port->info = h->info;
-	if (!a->key->offered(port->info))
-		return not_offered(port, a->key, err);
-	if (wants_pause_off(a, c->desired)) {
-		h = hear(&pauses, ctx->root, a->addr);
+	r = want_offered(port, c, err);
+	if (r < 0)
+		return r;
+	if (wants_pause_off(c)) {
+		h = hear(&pauses, ctx->root, port->addr);
 		if (h->result < 0)
-			return err_set(err, h->result, "pause frames of %s (%s): %s", a->addr,
+			return err_set(err, h->result, "pause frames of %s (%s): %s", port->addr,
 				       port->dev.name, h->err.text);
 		port->pause = *(const struct dcb_pause *)h->info;
 	}
-	a->key->show(port, c->desired, &there);
-	change_observe(c, "%s", str_get(&there));
-	change_judge(c);
+	there = show(port, c);
+	change_observe(c, "%s", there);
+	c->state = streq(there, desired) ? CHANGE_SAME : CHANGE_DIFFERS;
 	return 0;
 }
 
-int look_dcb(const struct kind_ctx *ctx, struct change *c, const char *target, struct err *err)
+int dcb_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	struct about a cleanup(about_free) = {.driver = NULL};
-	struct dcb_port port = {.root = ctx->root};
-	int r;
+	struct dcb_port port cleanup(port_end);
 
+	port_begin(ctx->root, c, &port);
 	if (!ctx->root->live)
 		return look_elsewhere(c);
-	r = parse_target(ctx->root, target, &a, err);
-	if (r < 0)
-		return r;
-	port.addr = a.addr;
-	port.driver = a.driver;
-	if (function_netdev(ctx->root, a.addr, &port.dev, NULL) < 0)
-		return no_netdev(ctx->root, c, &a);
-	return look_heard(ctx, c, &a, &port, err);
+	if (function_netdev(ctx->root, port.addr, &port.dev, NULL) < 0)
+		return target_no_netdev(ctx->root, c, "");
+	return look_heard(ctx, c, &port, err);
 }
 
 /* In a worker, which may ask without a deadline of its own. */
-static int ask_now(struct dcb_port *port, const struct about *a, const char *desired,
-		   struct dcb_info *info, struct err *err)
+static int ask_now(struct dcb_port *port, const struct change *c, struct dcb_info *info,
+		   struct err *err)
 {
 	int r = ask(port->dev.name, false, info, err);
 
 	if (r == -EOPNOTSUPP)
-		return no_dcb(a->addr, a->driver, err);
-	if (r == 0 && wants_pause_off(a, desired))
+		return no_dcb(port, err);
+	if (r == 0 && wants_pause_off(c))
 		r = ask_pause(port->dev.ifindex, false, &port->pause, err);
 	if (r < 0)
 		return r;
 	port->info = info;
-	return a->key->offered(info) ? 0 : not_offered(port, a->key, err);
+	return want_offered(port, c, err);
 }
 
 /* A driver without the function for it takes the order without a word. */
-static int see(struct dcb_port *port, const struct about *a, const char *desired,
+static int see(struct dcb_port *port, const struct change *c, const char *desired,
 	       const char *before, struct err *err)
 {
 	struct dcb_info info cleanup_dcb = {0};
-	cleanup_str struct str after = {0};
-	int r = ask_now(port, a, desired, &info, err);
+	cleanup_free char *after = NULL;
+	int r = ask_now(port, c, &info, err);
 
 	if (r < 0)
 		return r;
-	a->key->show(port, desired, &after);
-	if (streq(str_get(&after), desired) || !streq(str_get(&after), before))
+	after = show(port, c);
+	if (streq(after, desired) || !streq(after, before))
 		return 0;
 	return err_set(err, -EOPNOTSUPP,
 		       "%s (%s): the driver %s took %s %s without a word and left it at %s: it has "
 		       "no function for it; leave qos.SET.%s out, or write unsupported: skip",
-		       port->addr, port->dev.name, port->driver, a->key->name, desired, before,
-		       a->key->name);
+		       port->addr, port->dev.name, port->driver, c->on.key, desired, before,
+		       c->on.key);
 }
 
-int set_dcb(const struct kind_ctx *ctx, struct change *c, const char *target, struct err *err)
+static int set_here(struct dcb_port *port, const struct change *c, struct err *err)
 {
-	struct about a cleanup(about_free) = {.driver = NULL};
-	struct dcb_port port = {.root = ctx->root};
+	const struct dcb_item *item = c->on.item;
+	cleanup_free char *desired = dcb_desired(c), *before = NULL;
 	struct dcb_info info cleanup_dcb = {0};
-	cleanup_str struct str before = {0};
-	int r = netlink_only_here(ctx->root, err);
+	int r = ask_now(port, c, &info, err);
 
-	if (r == 0)
-		r = parse_target(ctx->root, target, &a, err);
-	if (r == 0)
-		r = function_netdev(ctx->root, a.addr, &port.dev, err);
 	if (r < 0)
 		return r;
-	port.addr = a.addr;
-	port.driver = a.driver;
-	r = ask_now(&port, &a, c->desired, &info, err);
-	if (r < 0)
-		return r;
-	a.key->show(&port, c->desired, &before);
-	if (streq(str_get(&before), c->desired)) /* another change has done it along */
+	before = show(port, c);
+	if (streq(before, desired)) /* another change has done it along */
 		return 0;
-	r = a.key->send(&port, c->desired, err);
+	r = item->send(port, c, err);
 	if (r < 0)
-		return a.key == &dcb_dcbx ? r : explain(r, &port, a.key, c->desired, err);
-	return see(&port, &a, c->desired, str_get(&before), err);
+		return item == &dcb_dcbx ? r : explain(r, port, c, err);
+	return see(port, c, desired, before, err);
+}
+
+int dcb_set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	struct dcb_port port cleanup(port_end);
+	int r;
+
+	port_begin(ctx->root, c, &port);
+	r = netlink_only_here(ctx->root, err);
+	if (r == 0)
+		r = function_netdev(ctx->root, port.addr, &port.dev, err);
+	return r < 0 ? r : set_here(&port, c, err);
 }
 
 /* --- a program that has its own word ------------------------------------------------------ */
@@ -441,21 +398,30 @@ static bool lldpad_runs(const struct root *root)
 	       read_text(root, &comm, NULL, "/proc/%s/comm", pid) == 0 && streq(comm, "lldpad");
 }
 
-int look_lldpad(const struct kind_ctx *ctx, struct change *c, const char *none, struct err *err)
+static int look_lldpad(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	(void)none;
+	bool runs = lldpad_runs(ctx->root);
+
 	(void)err;
-	change_observe(c, "%s", lldpad_runs(ctx->root) ? "runs" : "absent");
-	change_judge(c);
+	change_observe(c, "%s", runs ? "runs" : "absent");
+	c->state = runs ? CHANGE_DIFFERS : CHANGE_SAME;
 	return 0;
 }
 
-int set_lldpad(const struct kind_ctx *ctx, struct change *c, const char *none, struct err *err)
+/* A sentence is all there is. */
+static int set_lldpad(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	(void)ctx;
 	(void)c;
-	(void)none;
 	return err_set(err, -EBUSY,
 		       "lldpad runs, and where it has DCB on it undoes what qos sets: systemctl "
 		       "disable --now lldpad, or keep it off these ports");
 }
+
+static char *absent(const struct change *c)
+{
+	(void)c;
+	return xstrdup("absent");
+}
+
+const struct target_item dcb_lldpad = {&kind_netlink, look_lldpad, set_lldpad, absent};

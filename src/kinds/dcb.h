@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parts of kind netlink: Data Center Bridging of a PF's netdev. Targets: see netlink.h. */
+/*
+ * Data Center Bridging of a function's netdev, by kind netlink: on.name is the function's address,
+ * on.item a dcb_item, on.key what the profile calls it. Values are what the kernel's structures
+ * hold: percent, metres, bytes.
+ */
 #pragma once
 
 #include "base/str.h"
 #include "kinds/function.h"
+#include "kinds/target.h"
 #include "sys/dcb.h"
 
 /* Of all traffic: in one way or both, and whether both ends settle that. False where nobody says.
@@ -13,37 +18,65 @@ struct dcb_pause {
 };
 
 struct dcb_port {
-	const struct root *root;
-	const char *addr, *driver; /* driver: "" unknown */
+	const char *addr;
+	char *driver; /* "": unknown; owned */
 	struct netdev dev;
 	const struct dcb_info *info;
 	struct dcb_pause pause;
 };
 
-/* What one key of the profile is about. */
-struct dcb_key {
-	const char *name; /* "pfc" */
-	const char *what; /* "priority flow control" */
-	bool pause;	  /* it is judged together with global pause */
-	bool (*offered)(const struct dcb_info *info);
-	/* What there is of what desired names, in the same words. */
-	void (*show)(const struct dcb_port *port, const char *desired, struct str *ret);
+/* A driver offers each of these or not, and refuses it in its own way. */
+enum dcb_group { DCB_MODE, DCB_DSCP, DCB_ROCE, DCB_PFC, DCB_ETS, DCB_BUFFER };
+
+struct dcb_item {
+	struct target_item sort;
+	enum dcb_group group;
+	bool excludes_pause; /* unless no value is wanted */
+	/* Puts the values of c into info, over what is there. */
+	void (*make)(struct dcb_info *info, const struct change *c);
+	/* What there is of what c names. It holds if that reads as after make(). */
+	void (*show)(const struct dcb_port *port, const struct change *c, struct str *ret);
 	/* Sends what differs. */
-	int (*send)(const struct dcb_port *port, const char *desired, struct err *err);
+	int (*send)(const struct dcb_port *port, const struct change *c, struct err *err);
 };
 
-extern const struct dcb_key dcb_trust, dcb_dscp_map, dcb_roce;	      /* dcb_app.c */
-extern const struct dcb_key dcb_pfc, dcb_cable, dcb_ets, dcb_buffers; /* dcb_class.c */
+int dcb_look(const struct kind_ctx *ctx, struct change *c, struct err *err);
+int dcb_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
+char *dcb_desired(const struct change *c);
+/* See struct kind. */
+void forget_dcb(const struct change *c);
+#define DCB_SORT                                              \
+	{                                                     \
+		&kind_netlink, dcb_look, dcb_set, dcb_desired \
+	}
 
-/*
- * Words of a desired text, one after the other: "sizes 0:131072 1:262144 priorities 3:1" is
- * {sizes, 0, 131072}, {sizes, 1, 262144}, {priorities, 3, 1}. False at the end.
+/* No value is wanted: nobody but the host decides. */
+extern const struct dcb_item dcb_dcbx;
+/* dcb_app.c. A word of dcb_trust_words; the priority of RoCE, of UDP to its port; and parts: a
+ * priority by each DSCP. */
+extern const struct dcb_item dcb_trust, dcb_roce_priority, dcb_dscp_map;
+/* dcb_class.c. Parts: priorities by their index, beside which global pause is off; and metres. */
+extern const struct dcb_item dcb_pfc, dcb_cable_length;
+/* Parts, each of one of the tables below it. */
+extern const struct dcb_item dcb_ets, dcb_buffers;
+
+/* Some entries of one structure, each a part whose item this is. */
+struct dcb_table {
+	void (*make)(struct dcb_info *info, const struct part *part);
+	void (*show)(const struct dcb_info *info, const struct part *part, struct str *ret);
+};
+/* By priority its class; by class a word of dcb_scheduling_words, a share in percent: those that
+ * are named are all there are. */
+extern const struct dcb_table dcb_ets_priorities, dcb_ets_scheduling, dcb_ets_bandwidth;
+/* By buffer its size in bytes, which the adapter may round down by a cell; by priority its buffer.
  */
-struct dcb_pair {
-	const char *section; /* the word itself, up to a space; "" before the first */
-	unsigned int key;
-	const char *value; /* up to a space */
-	unsigned long number;
-};
-bool dcb_next(const char **at, struct dcb_pair *pair);
-bool dcb_in(const struct dcb_pair *pair, const char *section);
+extern const struct dcb_table dcb_buffer_sizes, dcb_buffer_priorities;
+
+/* The words of a profile; NULL-ended, a value's number is an index. */
+enum { DCB_TRUST_DSCP, DCB_TRUST_PCP };
+extern const char *const dcb_trust_words[];
+enum { DCB_SCHEDULING_ETS };
+extern const char *const dcb_scheduling_words[];
+
+/* Whether the daemon runs that may have a word of its own, on any port: "absent" is wanted. */
+extern const struct target_item dcb_lldpad;

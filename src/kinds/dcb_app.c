@@ -35,11 +35,7 @@ static unsigned int count(const struct dcb_info *info, unsigned int dscp, int pr
 
 /* --- trust ------------------------------------------------------------------------------------ */
 
-static bool any(const struct dcb_info *info)
-{
-	(void)info;
-	return true;
-}
+const char *const dcb_trust_words[] = {[DCB_TRUST_DSCP] = "dscp", [DCB_TRUST_PCP] = "pcp", NULL};
 
 static bool trusts_dscp(const struct dcb_info *info)
 {
@@ -52,10 +48,17 @@ static bool trusts_dscp(const struct dcb_info *info)
 	return false;
 }
 
-static void show_trust(const struct dcb_port *port, const char *desired, struct str *ret)
+static void make_trust(struct dcb_info *info, const struct change *c)
 {
-	(void)desired;
-	str_add(ret, trusts_dscp(port->info) ? "dscp" : "pcp");
+	info->has_trust = true;
+	if (c->want.number == DCB_TRUST_DSCP)
+		vec_push(&info->trust, IEEE_8021QAZ_APP_SEL_DSCP);
+}
+
+static void show_trust(const struct dcb_port *port, const struct change *c, struct str *ret)
+{
+	(void)c;
+	str_add(ret, dcb_trust_words[trusts_dscp(port->info) ? DCB_TRUST_DSCP : DCB_TRUST_PCP]);
 }
 
 /* DSCP first, or not at all; the rest in its order, and nobody alone is nobody. */
@@ -85,19 +88,22 @@ static int drop_all(const struct dcb_port *port, struct err *err)
 	return r;
 }
 
-static int send_trust(const struct dcb_port *port, const char *desired, struct err *err)
+static int send_trust(const struct dcb_port *port, const struct change *c, struct err *err)
 {
 	/* An entry that says what holds anyway is enough. */
 	static const struct dcb_app first = {.selector = IEEE_8021QAZ_APP_SEL_DSCP};
-	bool dscp = streq(desired, "dscp");
+	bool dscp = c->want.number == DCB_TRUST_DSCP;
 
 	if (port->info->has_trust)
 		return send_table(port, dscp, err);
 	return dscp ? machine_dcb_app(port->dev.name, &first, true, err) : drop_all(port, err);
 }
 
-const struct dcb_key dcb_trust = {
-	.name = "trust", .what = "trust", .offered = any, .show = show_trust, .send = send_trust};
+const struct dcb_item dcb_trust = {.sort = DCB_SORT,
+				   .group = DCB_DSCP,
+				   .make = make_trust,
+				   .show = show_trust,
+				   .send = send_trust};
 
 /* --- roce_priority ---------------------------------------------------------------------------- */
 
@@ -110,9 +116,21 @@ static bool is_roce(const struct dcb_app *app)
 	return app->selector == IEEE_8021QAZ_APP_SEL_DGRAM && app->protocol == ROCE_UDP_PORT;
 }
 
-static void show_roce(const struct dcb_port *port, const char *desired, struct str *ret)
+static struct dcb_app roce_app(const struct change *c)
 {
-	(void)desired;
+	return (struct dcb_app){.selector = IEEE_8021QAZ_APP_SEL_DGRAM,
+				.priority = (uint8_t)c->want.number,
+				.protocol = ROCE_UDP_PORT};
+}
+
+static void make_roce(struct dcb_info *info, const struct change *c)
+{
+	vec_push(&info->app, roce_app(c));
+}
+
+static void show_roce(const struct dcb_port *port, const struct change *c, struct str *ret)
+{
+	(void)c;
 	for (size_t i = 0; i < port->info->app.n; i++)
 		if (is_roce(&port->info->app.v[i]))
 			str_addf(ret, "%s%u", ret->len ? " " : "", port->info->app.v[i].priority);
@@ -120,11 +138,9 @@ static void show_roce(const struct dcb_port *port, const char *desired, struct s
 		str_add(ret, "none");
 }
 
-static int send_roce(const struct dcb_port *port, const char *desired, struct err *err)
+static int send_roce(const struct dcb_port *port, const struct change *c, struct err *err)
 {
-	struct dcb_app app = {.selector = IEEE_8021QAZ_APP_SEL_DGRAM,
-			      .priority = (uint8_t)strtoul(desired, NULL, 10),
-			      .protocol = ROCE_UDP_PORT};
+	struct dcb_app app = roce_app(c);
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < port->info->app.n; i++)
@@ -133,26 +149,38 @@ static int send_roce(const struct dcb_port *port, const char *desired, struct er
 	return r < 0 ? r : machine_dcb_app(port->dev.name, &app, true, err);
 }
 
-const struct dcb_key dcb_roce = {.name = "roce_priority",
-				 .what = "priority of RoCE",
-				 .offered = any,
-				 .show = show_roce,
-				 .send = send_roce};
+const struct dcb_item dcb_roce_priority = {.sort = DCB_SORT,
+					   .group = DCB_ROCE,
+					   .make = make_roce,
+					   .show = show_roce,
+					   .send = send_roce};
 
 /* --- dscp_map --------------------------------------------------------------------------------- */
 
-static void show_map(const struct dcb_port *port, const char *desired, struct str *ret)
+static struct dcb_app dscp_app(const struct part *part)
 {
-	struct dcb_pair pair = {.section = ""};
+	return (struct dcb_app){.selector = IEEE_8021QAZ_APP_SEL_DSCP,
+				.priority = (uint8_t)part->want.number,
+				.protocol = (uint16_t)part->index};
+}
 
-	while (dcb_next(&desired, &pair)) {
+static void make_map(struct dcb_info *info, const struct change *c)
+{
+	for (size_t i = 0; i < c->parts.n; i++)
+		vec_push(&info->app, dscp_app(&c->parts.v[i]));
+}
+
+static void show_map(const struct dcb_port *port, const struct change *c, struct str *ret)
+{
+	for (size_t p = 0; p < c->parts.n; p++) {
+		unsigned int dscp = c->parts.v[p].index;
 		const char *sep = "";
 
-		str_addf(ret, "%s%u:", ret->len ? " " : "", pair.key);
+		str_addf(ret, "%s%u:", ret->len ? " " : "", dscp);
 		for (size_t i = 0; i < port->info->app.n; i++) {
 			const struct dcb_app *app = &port->info->app.v[i];
 
-			if (!is_dscp(app) || app->protocol != pair.key)
+			if (!is_dscp(app) || app->protocol != dscp)
 				continue;
 			str_addf(ret, "%s%u", sep, app->priority);
 			sep = ",";
@@ -170,53 +198,46 @@ static bool driver_replaces(const struct dcb_port *port)
 	return false;
 }
 
-static int add_entry(const struct dcb_port *port, const struct dcb_pair *pair, struct err *err)
+static int add_entry(const struct dcb_port *port, const struct part *part, struct err *err)
 {
-	struct dcb_app app = {.selector = IEEE_8021QAZ_APP_SEL_DSCP,
-			      .priority = (uint8_t)pair->number,
-			      .protocol = (uint16_t)pair->key};
+	struct dcb_app app = dscp_app(part);
 
 	return machine_dcb_app(port->dev.name, &app, true, err);
 }
 
 /* All of this DSCP: deleting one of two would take the mapping from the hardware with it. */
-static int remap(const struct dcb_port *port, const struct dcb_pair *pair, struct err *err)
+static int remap(const struct dcb_port *port, const struct part *part, struct err *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && !driver_replaces(port) && i < port->info->app.n; i++)
-		if (is_dscp(&port->info->app.v[i]) && port->info->app.v[i].protocol == pair->key)
+		if (is_dscp(&port->info->app.v[i]) && port->info->app.v[i].protocol == part->index)
 			r = machine_dcb_app(port->dev.name, &port->info->app.v[i], false, err);
-	return r < 0 ? r : add_entry(port, pair, err);
+	return r < 0 ? r : add_entry(port, part, err);
 }
 
 /* New ones first, so that the last entry is never deleted on the way: that would turn trust off
  * and on again. */
-static int send_map(const struct dcb_port *port, const char *desired, struct err *err)
+static int send_map(const struct dcb_port *port, const struct change *c, struct err *err)
 {
 	int r = 0;
 
-	for (int again = 0; again <= 1; again++) {
-		struct dcb_pair pair = {.section = ""};
-		const char *at = desired;
-
-		while (r == 0 && dcb_next(&at, &pair)) {
-			unsigned int there = count(port->info, pair.key, -1);
-			unsigned int right = count(port->info, pair.key, (int)pair.number);
+	for (int again = 0; again <= 1; again++)
+		for (size_t i = 0; r == 0 && i < c->parts.n; i++) {
+			const struct part *part = &c->parts.v[i];
+			unsigned int there = count(port->info, part->index, -1);
+			unsigned int right = count(port->info, part->index, (int)part->want.number);
 
 			if (!there && !again)
-				r = add_entry(port, &pair, err);
+				r = add_entry(port, part, err);
 			else if (there && again && there != right)
-				r = remap(port, &pair, err);
+				r = remap(port, part, err);
 			if (r < 0)
-				err_wrap(err, "DSCP %u to priority %lu", pair.key, pair.number);
+				err_wrap(err, "DSCP %u to priority %lld", part->index,
+					 (long long)part->want.number);
 		}
-	}
 	return r;
 }
 
-const struct dcb_key dcb_dscp_map = {.name = "dscp_map",
-				     .what = "map of DSCPs",
-				     .offered = any,
-				     .show = show_map,
-				     .send = send_map};
+const struct dcb_item dcb_dscp_map = {
+	.sort = DCB_SORT, .group = DCB_DSCP, .make = make_map, .show = show_map, .send = send_map};

@@ -1,42 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Priorities that pause, classes that share, buffers. All are read, changed and sent. */
-#include <string.h>
-
 #include "kinds/dcb.h"
 #include "sys/machine.h"
 
 /* --- PFC -------------------------------------------------------------------------------------- */
 
-static bool has_pfc(const struct dcb_info *info)
+static void make_pfc(struct dcb_info *info, const struct change *c)
 {
-	return info->has_pfc;
+	info->pfc.pfc_en = 0;
+	for (size_t i = 0; i < c->parts.n; i++)
+		info->pfc.pfc_en |= (uint8_t)(1u << c->parts.v[i].index);
 }
 
-static void show_bits(unsigned int bits, struct str *ret)
+static void show_pfc(const struct dcb_port *port, const struct change *c, struct str *ret)
 {
+	(void)c;
 	for (unsigned int i = 0; i < DCB_PRIORITIES; i++)
-		if (bits & 1u << i)
+		if (port->info->pfc.pfc_en & 1u << i)
 			str_addf(ret, "%s%u", ret->len ? " " : "", i);
 	if (!ret->len)
 		str_add(ret, "none");
-}
-
-static void show_pfc(const struct dcb_port *port, const char *desired, struct str *ret)
-{
-	(void)desired;
-	show_bits(port->info->pfc.pfc_en, ret);
 	if (port->pause.on)
 		str_add(ret, " and global pause");
-}
-
-static uint8_t parse_bits(const char *desired)
-{
-	unsigned int bits = 0;
-
-	for (; *desired; desired++)
-		if (*desired >= '0' && *desired <= '7')
-			bits |= 1u << (*desired - '0');
-	return (uint8_t)bits;
 }
 
 /*
@@ -61,211 +46,218 @@ static int stop_pausing(const struct dcb_port *port, struct err *err)
  * A port pauses all or single priorities: the first goes before the second comes. mlx5 takes the
  * port down and up for PFC, so what is equal is not sent (mlx5e_dcbnl_ieee_setpfc()).
  */
-static int send_pfc(const struct dcb_port *port, const char *desired, struct err *err)
+static int send_pfc(const struct dcb_port *port, const struct change *c, struct err *err)
 {
-	struct ieee_pfc pfc = port->info->pfc;
+	struct dcb_info made = *port->info;
 	int r = port->pause.on ? stop_pausing(port, err) : 0;
 
-	pfc.pfc_en = parse_bits(desired);
-	if (r < 0 || pfc.pfc_en == port->info->pfc.pfc_en)
+	make_pfc(&made, c);
+	if (r < 0 || made.pfc.pfc_en == port->info->pfc.pfc_en)
 		return r;
-	return machine_dcb_pfc(port->dev.name, &pfc, err);
+	return machine_dcb_pfc(port->dev.name, &made.pfc, err);
 }
 
-const struct dcb_key dcb_pfc = {.name = "pfc",
-				.what = "priority flow control",
-				.pause = true,
-				.offered = has_pfc,
-				.show = show_pfc,
-				.send = send_pfc};
+const struct dcb_item dcb_pfc = {.sort = DCB_SORT,
+				 .group = DCB_PFC,
+				 .excludes_pause = true,
+				 .make = make_pfc,
+				 .show = show_pfc,
+				 .send = send_pfc};
 
 /* The delay of the standard is bits; mlx5 takes what is below 1000 for the cable's metres. */
-static void show_cable(const struct dcb_port *port, const char *desired, struct str *ret)
+static void make_cable(struct dcb_info *info, const struct change *c)
 {
-	(void)desired;
+	info->pfc.delay = (uint16_t)c->want.number;
+}
+
+static void show_cable(const struct dcb_port *port, const struct change *c, struct str *ret)
+{
+	(void)c;
 	str_addf(ret, "%u", port->info->pfc.delay);
 }
 
-static int send_cable(const struct dcb_port *port, const char *desired, struct err *err)
+static int send_cable(const struct dcb_port *port, const struct change *c, struct err *err)
 {
-	struct ieee_pfc pfc = port->info->pfc;
+	struct dcb_info made = *port->info;
 
-	pfc.delay = (uint16_t)strtoul(desired, NULL, 10);
-	return machine_dcb_pfc(port->dev.name, &pfc, err);
+	make_cable(&made, c);
+	return machine_dcb_pfc(port->dev.name, &made.pfc, err);
 }
 
-const struct dcb_key dcb_cable = {.name = "cable_length",
-				  .what = "priority flow control",
-				  .offered = has_pfc,
-				  .show = show_cable,
-				  .send = send_cable};
+const struct dcb_item dcb_cable_length = {.sort = DCB_SORT,
+					  .group = DCB_PFC,
+					  .make = make_cable,
+					  .show = show_cable,
+					  .send = send_cable};
+
+/* --- tables of a structure ------------------------------------------------------------------- */
+
+static void make_entries(struct dcb_info *info, const struct change *c)
+{
+	for (size_t i = 0; i < c->parts.n; i++) {
+		const struct dcb_table *table = c->parts.v[i].item;
+
+		table->make(info, &c->parts.v[i]);
+	}
+}
+
+/* "priorities 3:1 6:2 bandwidth 0:10" */
+static void show_entries(const struct dcb_port *port, const struct change *c, struct str *ret)
+{
+	const struct dcb_table *last = NULL;
+
+	for (size_t i = 0; i < c->parts.n; i++) {
+		const struct part *part = &c->parts.v[i];
+		const struct dcb_table *table = part->item;
+
+		if (table != last)
+			str_addf(ret, "%s%s", ret->len ? " " : "", part->name);
+		last = table;
+		str_addf(ret, " %u:", part->index);
+		table->show(port->info, part, ret);
+	}
+}
 
 /* --- ETS -------------------------------------------------------------------------------------- */
 
-static bool has_ets(const struct dcb_info *info)
+const char *const dcb_scheduling_words[] = {[DCB_SCHEDULING_ETS] = "ets", "strict", "vendor", NULL};
+static const uint8_t selections[] = {IEEE_8021QAZ_TSA_ETS, IEEE_8021QAZ_TSA_STRICT,
+				     IEEE_8021QAZ_TSA_VENDOR};
+
+static void make_class(struct dcb_info *info, const struct part *part)
 {
-	return info->has_ets;
+	info->ets.prio_tc[part->index] = (uint8_t)part->want.number;
 }
 
-static const struct {
-	const char *name;
-	uint8_t tsa;
-} selections[] = {
-	{"strict", IEEE_8021QAZ_TSA_STRICT},
-	{"ets", IEEE_8021QAZ_TSA_ETS},
-	{"vendor", IEEE_8021QAZ_TSA_VENDOR},
-};
+static void show_class(const struct dcb_info *info, const struct part *part, struct str *ret)
+{
+	str_addf(ret, "%u", info->ets.prio_tc[part->index]);
+}
 
-static const char *selection_name(uint8_t tsa)
+const struct dcb_table dcb_ets_priorities = {make_class, show_class};
+
+static void make_selection(struct dcb_info *info, const struct part *part)
+{
+	info->ets.tc_tsa[part->index] = selections[part->want.number];
+}
+
+static void show_selection(const struct dcb_info *info, const struct part *part, struct str *ret)
 {
 	for (size_t i = 0; i < array_len(selections); i++)
-		if (selections[i].tsa == tsa)
-			return selections[i].name;
-	return "shaper";
-}
-
-static uint8_t selection_parse(const char *value)
-{
-	for (size_t i = 0; i < array_len(selections); i++)
-		if (strncmp(value, selections[i].name, strlen(selections[i].name)) == 0)
-			return selections[i].tsa;
-	return IEEE_8021QAZ_TSA_STRICT;
-}
-
-static unsigned int share_of(const struct ieee_ets *ets, unsigned int class)
-{
-	return ets->tc_tsa[class] == IEEE_8021QAZ_TSA_ETS ? ets->tc_tx_bw[class] : 0;
-}
-
-/* What the profile makes of what is there; returns the classes whose shares it names, as bits. */
-static unsigned int make_ets(struct ieee_ets *ets, const char *desired)
-{
-	struct dcb_pair p = {.section = ""};
-	unsigned int named = 0;
-
-	while (dcb_next(&desired, &p)) {
-		if (p.key >= DCB_PRIORITIES)
-			continue;
-		if (dcb_in(&p, "priorities"))
-			ets->prio_tc[p.key] = (uint8_t)p.number;
-		else if (dcb_in(&p, "scheduling"))
-			ets->tc_tsa[p.key] = selection_parse(p.value);
-		if (!dcb_in(&p, "bandwidth"))
-			continue;
-		named |= 1u << p.key;
-		ets->tc_tx_bw[p.key] = (uint8_t)p.number;
-		if (p.number) /* a share is of ETS */
-			ets->tc_tsa[p.key] = IEEE_8021QAZ_TSA_ETS;
-	}
-	/* The shares that are named are all there are: drivers take 100% and nothing else. */
-	for (unsigned int i = 0; named && i < IEEE_8021QAZ_MAX_TCS; i++)
-		if (!(named & 1u << i))
-			ets->tc_tx_bw[i] = 0;
-	return named;
-}
-
-static void show_pair(struct str *ret, const struct dcb_pair *p, const char *section, bool *begun)
-{
-	if (!*begun)
-		str_addf(ret, "%s%s", ret->len ? " " : "", section);
-	*begun = true;
-	str_addf(ret, " %u:", p->key);
-}
-
-static void show_ets(const struct dcb_port *port, const char *desired, struct str *ret)
-{
-	const struct ieee_ets *ets = &port->info->ets;
-	struct ieee_ets made = *ets;
-	unsigned int named = make_ets(&made, desired);
-	bool begun[3] = {false, false, false};
-	struct dcb_pair p = {.section = ""};
-
-	while (dcb_next(&desired, &p)) {
-		unsigned int key = p.key % DCB_PRIORITIES;
-
-		if (dcb_in(&p, "priorities")) {
-			show_pair(ret, &p, "priorities", &begun[0]);
-			str_addf(ret, "%u", ets->prio_tc[key]);
-		} else if (dcb_in(&p, "scheduling")) {
-			show_pair(ret, &p, "scheduling", &begun[1]);
-			str_add(ret, selection_name(ets->tc_tsa[key]));
-		} else {
-			show_pair(ret, &p, "bandwidth", &begun[2]);
-			str_addf(ret, "%u", share_of(ets, key));
+		if (selections[i] == info->ets.tc_tsa[part->index]) {
+			str_add(ret, dcb_scheduling_words[i]);
+			return;
 		}
-	}
-	/* A share that nobody asks for is one too many. */
-	for (unsigned int i = 0; named && i < IEEE_8021QAZ_MAX_TCS; i++)
-		if (!(named & 1u << i) && share_of(ets, i))
-			str_addf(ret, " %u:%u", i, share_of(ets, i));
+	str_add(ret, "shaper");
 }
 
-static int send_ets(const struct dcb_port *port, const char *desired, struct err *err)
+const struct dcb_table dcb_ets_scheduling = {make_selection, show_selection};
+
+static void make_share(struct dcb_info *info, const struct part *part)
 {
-	struct ieee_ets ets = port->info->ets;
-
-	make_ets(&ets, desired);
-	return machine_dcb_ets(port->dev.name, &ets, err);
+	info->ets.tc_tx_bw[part->index] = (uint8_t)part->want.number;
+	if (part->want.number) /* a share is of ETS */
+		info->ets.tc_tsa[part->index] = IEEE_8021QAZ_TSA_ETS;
 }
 
-const struct dcb_key dcb_ets = {.name = "ets",
-				.what = "transmission selection",
-				.offered = has_ets,
-				.show = show_ets,
-				.send = send_ets};
+static unsigned int share_of(const struct dcb_info *info, unsigned int class)
+{
+	return info->ets.tc_tsa[class] == IEEE_8021QAZ_TSA_ETS ? info->ets.tc_tx_bw[class] : 0;
+}
+
+static void show_share(const struct dcb_info *info, const struct part *part, struct str *ret)
+{
+	str_addf(ret, "%u", share_of(info, part->index));
+}
+
+const struct dcb_table dcb_ets_bandwidth = {make_share, show_share};
+
+/* The shares that are named are all there are: drivers take 100% and nothing else. The classes of
+ * the others, as bits; none if no share is named. */
+static unsigned int other_classes(const struct change *c)
+{
+	unsigned int others = (1u << IEEE_8021QAZ_MAX_TCS) - 1, all = others;
+
+	for (size_t i = 0; i < c->parts.n; i++)
+		if (c->parts.v[i].item == &dcb_ets_bandwidth)
+			others &= ~(1u << c->parts.v[i].index);
+	return others == all ? 0 : others;
+}
+
+static void make_ets(struct dcb_info *info, const struct change *c)
+{
+	unsigned int others = other_classes(c);
+
+	make_entries(info, c);
+	for (unsigned int i = 0; i < IEEE_8021QAZ_MAX_TCS; i++)
+		if (others & 1u << i)
+			info->ets.tc_tx_bw[i] = 0;
+}
+
+static void show_ets(const struct dcb_port *port, const struct change *c, struct str *ret)
+{
+	unsigned int others = other_classes(c);
+
+	show_entries(port, c, ret);
+	for (unsigned int i = 0; i < IEEE_8021QAZ_MAX_TCS; i++)
+		if (others & 1u << i && share_of(port->info, i))
+			str_addf(ret, " %u:%u", i, share_of(port->info, i));
+}
+
+static int send_ets(const struct dcb_port *port, const struct change *c, struct err *err)
+{
+	struct dcb_info made = *port->info;
+
+	make_ets(&made, c);
+	return machine_dcb_ets(port->dev.name, &made.ets, err);
+}
+
+const struct dcb_item dcb_ets = {
+	.sort = DCB_SORT, .group = DCB_ETS, .make = make_ets, .show = show_ets, .send = send_ets};
 
 /* --- buffers ---------------------------------------------------------------------------------- */
 
 /* Adapters count in cells of at most so many bytes, and round down (mlx5: 128 or 144). */
 enum { CELL_MAX = 1024 };
 
-static bool has_buffer(const struct dcb_info *info)
+static void make_size(struct dcb_info *info, const struct part *part)
 {
-	return info->has_buffer;
+	info->buffer.buffer_size[part->index] = (uint32_t)part->want.number;
 }
 
-static unsigned long size_shown(uint32_t there, unsigned long want)
+static void show_size(const struct dcb_info *info, const struct part *part, struct str *ret)
 {
-	return there <= want && want - there < CELL_MAX ? want : there;
+	int64_t there = info->buffer.buffer_size[part->index], want = part->want.number;
+
+	if (there <= want && want - there < CELL_MAX)
+		there = want;
+	str_addf(ret, "%lld", (long long)there);
 }
 
-static void show_buffers(const struct dcb_port *port, const char *desired, struct str *ret)
+const struct dcb_table dcb_buffer_sizes = {make_size, show_size};
+
+static void make_buffer(struct dcb_info *info, const struct part *part)
 {
-	const struct dcbnl_buffer *b = &port->info->buffer;
-	bool begun[2] = {false, false};
-	struct dcb_pair p = {.section = ""};
-
-	while (dcb_next(&desired, &p)) {
-		unsigned int key = p.key % DCB_PRIORITIES;
-
-		if (dcb_in(&p, "sizes")) {
-			show_pair(ret, &p, "sizes", &begun[0]);
-			str_addf(ret, "%lu", size_shown(b->buffer_size[key], p.number));
-		} else {
-			show_pair(ret, &p, "priorities", &begun[1]);
-			str_addf(ret, "%u", b->prio2buffer[key]);
-		}
-	}
+	info->buffer.prio2buffer[part->index] = (uint8_t)part->want.number;
 }
 
-static int send_buffers(const struct dcb_port *port, const char *desired, struct err *err)
+static void show_buffer(const struct dcb_info *info, const struct part *part, struct str *ret)
 {
-	struct dcbnl_buffer b = port->info->buffer;
-	struct dcb_pair p = {.section = ""};
-
-	while (dcb_next(&desired, &p)) {
-		unsigned int key = p.key % DCB_PRIORITIES;
-
-		if (dcb_in(&p, "sizes"))
-			b.buffer_size[key] = (uint32_t)p.number;
-		else
-			b.prio2buffer[key] = (uint8_t)p.number;
-	}
-	return machine_dcb_buffer(port->dev.name, &b, err);
+	str_addf(ret, "%u", info->buffer.prio2buffer[part->index]);
 }
 
-const struct dcb_key dcb_buffers = {.name = "buffers",
-				    .what = "buffers",
-				    .offered = has_buffer,
-				    .show = show_buffers,
-				    .send = send_buffers};
+const struct dcb_table dcb_buffer_priorities = {make_buffer, show_buffer};
+
+static int send_buffers(const struct dcb_port *port, const struct change *c, struct err *err)
+{
+	struct dcb_info made = *port->info;
+
+	make_entries(&made, c);
+	return machine_dcb_buffer(port->dev.name, &made.buffer, err);
+}
+
+const struct dcb_item dcb_buffers = {.sort = DCB_SORT,
+				     .group = DCB_BUFFER,
+				     .make = make_entries,
+				     .show = show_entries,
+				     .send = send_buffers};

@@ -86,21 +86,9 @@ void forget_link(const struct change *c)
 
 /* --- looking ------------------------------------------------------------------------------ */
 
-static int no_netdev(const struct kind_ctx *ctx, struct change *c, const char *addr)
+static int no_netdev(const struct kind_ctx *ctx, struct change *c)
 {
-	change_observe(c, "no netdev");
-	if (function_has(ctx->root, addr, "net")) {
-		change_reason(c, "its netdev is in a network namespace of its own (a container), "
-				 "and is left alone there");
-		c->state = CHANGE_UNSUPPORTED;
-		return 0;
-	}
-	change_reason(c,
-		      "%s has no netdev (yet); is its driver bound (modules.load; of an "
-		      "InfiniBand port: ib_ipoib)?",
-		      addr);
-	c->state = CHANGE_WAITS;
-	return 0;
+	return target_no_netdev(ctx->root, c, " (modules.load; of an InfiniBand port: ib_ipoib)");
 }
 
 /* Compares one netdev; returns true if something differs. What is not offered: *missing. */
@@ -191,7 +179,7 @@ static int look_tree(const struct kind_ctx *ctx, struct change *c, const struct 
 	int r = read_ports(ctx->root, job, &ports);
 
 	if (r == -ENODEV)
-		return no_netdev(ctx, c, job->addr);
+		return no_netdev(ctx, c);
 	return r < 0 ? look_elsewhere(c) : judge(c, job, &ports, err);
 }
 
@@ -205,7 +193,7 @@ int link_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return look_tree(ctx, c, &job, err);
 	h = hear(&functions, ctx->root, job.addr);
 	if (h->result == -ENODEV)
-		return no_netdev(ctx, c, job.addr);
+		return no_netdev(ctx, c);
 	if (h->result < 0)
 		return err_set(err, h->result, "%s: %s", job.addr, h->err.text);
 	return judge(c, &job, h->info, err);

@@ -32,8 +32,10 @@ int link_look(const struct kind_ctx *ctx, struct change *c, struct err *err);
 int link_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
 
 /* Rows of section link: what an item is. */
-#define LINK(by, ...) \
-	(&(const struct link_item){.sort = {link_look, link_set}, .how = (by), __VA_ARGS__})
+#define LINK(by, ...)                                                                          \
+	(&(const struct link_item){.sort = {&kind_netlink, link_look, link_set, link_desired}, \
+				   .how = (by),                                                \
+				   __VA_ARGS__})
 #define LINK_NUMBER(of, number, most) \
 	(&(const struct eth_item){.group = (of), .attr = (number), .max = (most)})
 #define LINK_SWITCH(of, number) \

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "kinds/dcb.h"
 #include "kinds/function.h"
 #include "kinds/link.h"
 #include "sys/machine.h"
@@ -91,8 +92,6 @@ static const struct target_sort targets[] = {
 	{"vf:", look_vf_address, set_vf_address, NULL},
 	{"eswitch:", look_eswitch, set_eswitch, NULL},
 	{"eswitch_with_vfs:", look_eswitch, set_eswitch_with_vfs, NULL},
-	{"dcb:", look_dcb, set_dcb, NULL},
-	{"lldpad", look_lldpad, set_lldpad, NULL},
 	{NULL, NULL, NULL, NULL},
 };
 

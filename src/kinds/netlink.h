@@ -34,26 +34,6 @@ void forget_eswitch(const struct change *c);
 /* rdma.c, of the whole machine; the value's number: 0 shared, 1 exclusive. */
 extern const struct target_item rdma_netns;
 
-/*
- * dcb.c, "dcb:ADDR/KEY": DCB of the netdev of a function. What is desired of each KEY:
- *  dcbx          "host": nobody but the host decides
- *  trust         "dscp" or "pcp"
- *  dscp_map      "26:3 48:6"
- *  pfc           "3 4" or "none"; global pause is off beside it
- *  cable_length  metres
- *  roce_priority "3": of UDP to RoCE's port, in the APP table
- *  ets           "priorities 3:3 scheduling 3:ets 6:strict bandwidth 0:10 3:90"; the shares
- *		  that are named are all there are
- *  buffers       "sizes 0:131072 1:524288 priorities 3:1"; sizes in bytes, which the adapter
- *                may round down by a cell
- */
-int look_dcb(const struct kind_ctx *ctx, struct change *c, const char *target, struct err *err);
-int set_dcb(const struct kind_ctx *ctx, struct change *c, const char *target, struct err *err);
-void forget_dcb(const struct change *c);
-/* "lldpad": "absent". Its set has only a sentence. */
-int look_lldpad(const struct kind_ctx *ctx, struct change *c, const char *none, struct err *err);
-int set_lldpad(const struct kind_ctx *ctx, struct change *c, const char *none, struct err *err);
-
 /* Of a tree that is not the running machine: what is there is unknown, so it would be set. */
 int look_elsewhere(struct change *c);
 /* 0, or the -EOPNOTSUPP of a set in such a tree. */

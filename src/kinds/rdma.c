@@ -62,4 +62,4 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return r;
 }
 
-const struct target_item rdma_netns = {.look = look, .set = set};
+const struct target_item rdma_netns = {.kind = &kind_netlink, .look = look, .set = set};

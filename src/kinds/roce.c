@@ -6,7 +6,6 @@
  */
 #include "kinds/roce.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 #include "kinds/function.h"
 #include "kinds/heard.h"
 #include "kinds/netlink.h"
-#include "kinds/target.h"
 #include "sys/machine.h"
 #include "sys/module.h"
 #include "sys/read.h"
@@ -58,7 +56,9 @@ struct about {
 	struct cc_place place;
 	const struct cc_vendor *v; /* NULL: of a driver that no line of the table has */
 	const struct cc_reads *reads;
-	const char *key; /* "np/cnp_dscp", "priorities", "traffic_class" */
+	const struct roce_item *item;
+	const struct cc_file *file; /* of item in v's dialect; NULL: it has none */
+	const char *key;	    /* "np/cnp_dscp", "priorities", "traffic_class" */
 };
 
 static int refuse(const struct about *a, const char *sentence, struct err *err)
@@ -253,74 +253,109 @@ static void close_node(const struct about *a, const char *node, bool made)
 
 /* --- parameters --------------------------------------------------------------------------- */
 
-static int want(const struct about *a, unsigned long long *ret, struct err *err)
+static unsigned long long wanted(const struct change *c)
 {
-	char *end;
+	const struct roce_item *item = c->on.item;
 
-	*ret = strtoull(a->c->desired, &end, 10);
-	return *end || end == a->c->desired
-		       ? err_set(err, -EINVAL, "%s: '%s' is no number", a->key, a->c->desired)
-		       : 0;
+	return (unsigned long long)c->want.number / (item->scale ? item->scale : 1);
 }
 
 /* Of a value in units of 1 << shift, what the file does not hold is taken to be as wanted. */
-static unsigned long long widen(const struct cc_name *n, unsigned long long there,
-				unsigned long long wanted)
+static unsigned long long widen(const struct cc_file *file, unsigned long long there,
+				unsigned long long want)
 {
-	return n->shift && there == wanted >> n->shift ? wanted : there << n->shift;
+	return file->shift && there == want >> file->shift ? want : there << file->shift;
 }
 
-static int look_param(struct about *a, const struct cc_name *n, struct err *err)
+static void found(struct change *c, unsigned long long number)
 {
-	cleanup_free char *path = cc_file(&a->place, a->v, n->file);
-	cleanup_free char *guard = n->guard ? cc_file(&a->place, a->v, n->guard) : NULL;
-	unsigned long long there, wanted, mode = 0;
-	int r = want(a, &wanted, err);
+	change_observe(c, "%llu", number);
+	c->state = number == wanted(c) ? CHANGE_SAME : CHANGE_DIFFERS;
+}
 
-	if (r == 0 && closed(a, a->v->node, path))
+static int look_file(struct about *a, struct err *err)
+{
+	const struct cc_file *file = a->file;
+	cleanup_free char *path = cc_file(&a->place, a->v, file->name);
+	cleanup_free char *guard = file->guard ? cc_file(&a->place, a->v, file->guard) : NULL;
+	unsigned long long there, mode = 0;
+	int r;
+
+	if (closed(a, a->v->node, path))
 		return 0;
-	if (r == 0)
-		r = number_of(a, path, &there, err);
+	r = number_of(a, path, &there, err);
 	if (r == 0 && guard)
 		r = number_of(a, guard, &mode, err);
 	if (r < 0)
 		return r;
-	if (mode)
-		change_observe(a->c, "%llu, unused: %s is %llu", there, n->guard, mode);
-	else
-		change_observe(a->c, "%llu", widen(n, there, wanted));
-	change_judge(a->c);
+	found(a->c, widen(file, there, wanted(a->c)));
+	if (mode) {
+		change_observe(a->c, "%llu, unused: %s is %llu", there, file->guard, mode);
+		a->c->state = CHANGE_DIFFERS;
+	}
 	return 0;
 }
 
-static int set_param(const struct about *a, const struct cc_name *n, struct err *err)
+static int set_file(const struct about *a, struct err *err)
 {
-	cleanup_free char *path = cc_file(&a->place, a->v, n->file), *node = NULL;
-	unsigned long long wanted;
+	cleanup_free char *path = cc_file(&a->place, a->v, a->file->name), *node = NULL;
 	bool made;
-	int r = want(a, &wanted, err);
+	int r = open_node(a, a->v->node, &node, &made, err);
 
-	if (r == 0)
-		r = open_node(a, a->v->node, &node, &made, err);
 	if (r < 0)
 		return r;
-	r = write_number(a, path, wanted >> n->shift, err);
+	r = write_number(a, path, wanted(a->c) >> a->file->shift, err);
 	if (r == 0)
 		r = commit(a, err);
 	close_node(a, node, made);
 	return r;
 }
 
+static int look_param(struct about *a, struct err *err)
+{
+	if (!a->v)
+		return no_vendor(a, err);
+	if (a->file)
+		return look_file(a, err);
+	return refuse(a,
+		      a->v->no_param ? a->v->no_param
+				     : "it is no parameter of this driver; leave it out",
+		      err);
+}
+
+static int set_param(const struct about *a, struct err *err)
+{
+	return a->file ? set_file(a, err) : no_vendor(a, err);
+}
+
 /* --- priorities --------------------------------------------------------------------------- */
 
-static void add_number(struct str *text, unsigned int n)
+static unsigned int wanted_priorities(const struct change *c)
 {
-	str_addf(text, "%s%u", text->len ? " " : "", n);
+	unsigned int bits = 0;
+
+	for (size_t i = 0; i < c->parts.n; i++)
+		bits |= 1u << c->parts.v[i].index;
+	return bits;
+}
+
+/* "0 3", or "none" */
+static char *priorities_text(unsigned int bits)
+{
+	struct str text = {0};
+
+	for (unsigned int prio = 0; prio < PRIORITIES; prio++)
+		if (bits & 1u << prio)
+			str_addf(&text, "%s%u", text.len ? " " : "", prio);
+	if (!bits)
+		str_add(&text, "none");
+	return str_take(&text);
 }
 
 /* The priorities of which that file is 1. */
-static int on_of(const struct about *a, const char *file, struct str *ret, struct err *err)
+static int on_of(const struct about *a, const char *file, unsigned int *ret, struct err *err)
 {
+	*ret = 0;
 	for (unsigned int prio = 0; prio < PRIORITIES; prio++) {
 		cleanup_free char *name = cc_path(&a->place, file, prio);
 		cleanup_free char *path = cc_file(&a->place, a->v, name);
@@ -330,39 +365,43 @@ static int on_of(const struct about *a, const char *file, struct str *ret, struc
 		if (r < 0)
 			return r;
 		if (on)
-			add_number(ret, prio);
+			*ret |= 1u << prio;
 	}
-	if (!ret->len)
-		str_add(ret, "none");
 	return 0;
 }
 
 static int look_each(struct about *a, struct err *err)
 {
-	cleanup_str struct str all = {0}, first = {0};
+	cleanup_str struct str all = {0};
+	cleanup_free char *text = NULL;
+	unsigned int first = 0;
 	bool same = true;
 
 	for (const char *const *file = a->v->enable; *file; file++) {
-		cleanup_str struct str one = {0};
-		int r = on_of(a, *file, &one, err);
+		cleanup_free char *one = NULL;
+		unsigned int on;
+		int r = on_of(a, *file, &on, err);
 
 		if (r < 0)
 			return r;
 		if (file == a->v->enable)
-			str_add(&first, one.s);
-		same &= streq(one.s, first.s);
+			first = on;
+		same &= on == first;
+		one = priorities_text(on);
 		str_addf(&all, "%s%.*s %s", all.len ? ", " : "", (int)strcspn(*file, "/"), *file,
-			 one.s);
+			 one);
 	}
-	change_observe(a->c, "%s", same ? first.s : all.s);
-	change_judge(a->c);
+	text = priorities_text(first);
+	change_observe(a->c, "%s", same ? text : str_get(&all));
+	a->c->state = same && first == wanted_priorities(a->c) ? CHANGE_SAME : CHANGE_DIFFERS;
 	return 0;
 }
 
 /* One switch for all priorities: on is as wanted, whichever are. */
 static int look_port(struct about *a, struct err *err)
 {
-	bool want_on = !streq(a->c->desired, "none"), on = true;
+	bool want_on = a->c->parts.n, on = true;
+	cleanup_free char *text = NULL;
 
 	for (const char *const *file = a->v->port; *file; file++) {
 		cleanup_free char *path = cc_file(&a->place, a->v, *file);
@@ -376,24 +415,19 @@ static int look_port(struct about *a, struct err *err)
 			return r;
 		on &= value == 1;
 	}
-	change_observe(a->c, "%s", on == want_on ? a->c->desired : on ? "all" : "none");
-	change_judge(a->c);
+	text = priorities_text(wanted_priorities(a->c));
+	change_observe(a->c, "%s", on == want_on ? text : on ? "all" : "none");
+	a->c->state = on == want_on ? CHANGE_SAME : CHANGE_DIFFERS;
 	return 0;
 }
 
 static int look_priorities(struct about *a, struct err *err)
 {
+	if (!a->v)
+		return no_vendor(a, err);
 	if (a->v->enable)
 		return look_each(a, err);
 	return a->v->port ? look_port(a, err) : refuse(a, a->v->no_priorities, err);
-}
-
-static bool wants_priority(const char *desired, unsigned int prio)
-{
-	for (const char *s = desired; *s; s++)
-		if (isdigit((unsigned char)*s) && (unsigned int)(*s - '0') == prio)
-			return true;
-	return false;
 }
 
 static int set_each(const struct about *a, struct err *err)
@@ -402,7 +436,7 @@ static int set_each(const struct about *a, struct err *err)
 		for (unsigned int prio = 0; prio < PRIORITIES; prio++) {
 			cleanup_free char *name = cc_path(&a->place, *file, prio);
 			cleanup_free char *path = cc_file(&a->place, a->v, name);
-			bool on = wants_priority(a->c->desired, prio);
+			bool on = wanted_priorities(a->c) & 1u << prio;
 			unsigned long long there;
 			int r = number_of(a, path, &there, err);
 
@@ -417,7 +451,7 @@ static int set_each(const struct about *a, struct err *err)
 static int set_port(const struct about *a, struct err *err)
 {
 	cleanup_free char *node = NULL;
-	bool made, on = !streq(a->c->desired, "none");
+	bool made, on = a->c->parts.n;
 	int r = open_node(a, a->v->node, &node, &made, err);
 
 	for (const char *const *file = a->v->port; r == 0 && *file; file++) {
@@ -431,31 +465,8 @@ static int set_port(const struct about *a, struct err *err)
 	return r;
 }
 
-/* --- DCQCN -------------------------------------------------------------------------------- */
-
-static int look_dcqcn(struct about *a, struct err *err)
+static int set_priorities(const struct about *a, struct err *err)
 {
-	const struct cc_name *n;
-
-	if (!a->v)
-		return no_vendor(a, err);
-	if (streq(a->key, "priorities"))
-		return look_priorities(a, err);
-	n = cc_name(a->v, a->key);
-	if (n)
-		return look_param(a, n, err);
-	return refuse(a,
-		      a->v->no_param ? a->v->no_param
-				     : "it is no parameter of this driver; leave it out",
-		      err);
-}
-
-static int set_dcqcn(const struct about *a, struct err *err)
-{
-	const struct cc_name *n = a->v ? cc_name(a->v, a->key) : NULL;
-
-	if (n)
-		return set_param(a, n, err);
 	if (!a->v || (!a->v->enable && !a->v->port))
 		return no_vendor(a, err);
 	return a->v->enable ? set_each(a, err) : set_port(a, err);
@@ -465,35 +476,34 @@ static int set_dcqcn(const struct about *a, struct err *err)
 
 static int look_class(struct about *a, struct err *err)
 {
-	const struct cc_name *n = a->v ? cc_name(a->v, a->key) : NULL;
 	cleanup_free char *path = cc_path(&a->place, CLASS_FILE, 0);
 	const struct cc_read *got = cc_find(a->reads, path);
 	unsigned int class;
 
-	if (n)
-		return look_param(a, n, err);
+	if (a->file)
+		return look_file(a, err);
 	if (got && got->result == -ENOENT)
 		return a->v ? refuse(a, a->v->no_class, err) : no_vendor(a, err);
 	if (!got || got->result < 0)
 		return got ? unreadable(a, got, err) : no_vendor(a, err);
 	/* "Global tclass=106", then rules of single destinations; nothing while it is unset */
-	if (sscanf(got->text, "Global tclass=%u", &class) == 1)
-		change_observe(a->c, "%u", class);
-	else
+	if (sscanf(got->text, "Global tclass=%u", &class) == 1) {
+		found(a->c, class);
+	} else {
 		change_observe(a->c, "unset");
-	change_judge(a->c);
+		a->c->state = CHANGE_DIFFERS;
+	}
 	return 0;
 }
 
 static int set_class(const struct about *a, struct err *err)
 {
-	const struct cc_name *n = a->v ? cc_name(a->v, a->key) : NULL;
 	cleanup_free char *path = cc_path(&a->place, CLASS_FILE, 0);
+	cleanup_free char *text = xasprintf("%llu", wanted(a->c));
 
-	if (n)
-		return set_param(a, n, err);
-	return path ? machine_write_attr(a->ctx->root, path, a->c->desired, err)
-		    : no_vendor(a, err);
+	if (a->file)
+		return set_file(a, err);
+	return path ? machine_write_attr(a->ctx->root, path, text, err) : no_vendor(a, err);
 }
 
 /* --- ToS of RDMA-CM ----------------------------------------------------------------------- */
@@ -519,11 +529,9 @@ static int look_tos(struct about *a, struct err *err)
 		return 0;
 	}
 	r = number_of(a, path, &there, err);
-	if (r < 0)
-		return r;
-	change_observe(a->c, "%llu", there);
-	change_judge(a->c);
-	return 0;
+	if (r == 0)
+		found(a->c, there);
+	return r;
 }
 
 /* The value is the device's own and stays when the node goes (cma_configfs.c). */
@@ -531,11 +539,10 @@ static int set_tos(const struct about *a, struct err *err)
 {
 	cleanup_free char *path = cc_path(&a->place, CMA_TOS, 0), *node = NULL;
 	enum module_state state = MODULE_LIVE;
-	unsigned long long wanted;
 	bool made = false;
-	int r = want(a, &wanted, err);
+	int r = 0;
 
-	if (r == 0 && a->ctx->root->live)
+	if (a->ctx->root->live)
 		r = module_state(a->ctx->root, "rdma_cm", &state, err);
 	if (r == 0 && state < MODULE_LIVE)
 		r = machine_insert_module("rdma_cm", NULL, err);
@@ -547,7 +554,7 @@ static int set_tos(const struct about *a, struct err *err)
 		r = open_node(a, CMA_NODE, &node, &made, err);
 	if (r < 0)
 		return r;
-	r = write_number(a, path, wanted, err);
+	r = write_number(a, path, wanted(a->c), err);
 	close_node(a, node, made);
 	return r;
 }
@@ -555,46 +562,38 @@ static int set_tos(const struct about *a, struct err *err)
 /* --- the kind ----------------------------------------------------------------------------- */
 
 static const struct sort {
-	const char *prefix;
-	const char *key; /* NULL: behind the address */
+	bool dcqcn;	 /* a driver that comes yet may have it */
 	bool needs_rdma; /* it is the RDMA device's own */
 	int (*look)(struct about *a, struct err *err);
 	int (*set)(const struct about *a, struct err *err);
 } sorts[] = {
-	{"dcqcn:", NULL, false, look_dcqcn, set_dcqcn},
-	{"traffic_class:", "traffic_class", true, look_class, set_class},
-	{"tos:", "roce_tos", true, look_tos, set_tos},
+	[ROCE_PARAM] = {true, false, look_param, set_param},
+	[ROCE_PRIORITIES] = {true, false, look_priorities, set_priorities},
+	[ROCE_CLASS] = {false, true, look_class, set_class},
+	[ROCE_TOS] = {false, true, look_tos, set_tos},
 };
+
+char *roce_desired(const struct change *c)
+{
+	const struct roce_item *item = c->on.item;
+
+	return item->how == ROCE_PRIORITIES ? priorities_text(wanted_priorities(c))
+					    : xasprintf("%llu", wanted(c));
+}
 
 static void about_free(struct about *a)
 {
 	cc_place_free(&a->place);
 }
 
-static const struct sort *parse(const struct kind_ctx *ctx, struct change *c, struct about *a,
-				struct err *err)
+static void begin(const struct kind_ctx *ctx, struct change *c, struct about *a)
 {
-	for (size_t i = 0; i < array_len(sorts); i++) {
-		char addr[PCI_ADDR_MAX];
-		const char *rest;
-		size_t len;
-
-		if (!str_starts(c->target, sorts[i].prefix))
-			continue;
-		rest = c->target + strlen(sorts[i].prefix);
-		len = strcspn(rest, "/");
-		if (len >= sizeof(addr) || (!sorts[i].key && !rest[len]))
-			break;
-		memcpy(addr, rest, len);
-		addr[len] = '\0';
-		*a = (struct about){.ctx = ctx, .c = c};
-		a->key = sorts[i].key ? sorts[i].key : rest + len + 1;
-		cc_place_find(ctx->root, addr, &a->place);
-		a->v = cc_vendor(&a->place);
-		return &sorts[i];
-	}
-	err_set(err, -EINVAL, "%s: not a target of kind roce", c->target);
-	return NULL;
+	*a = (struct about){.ctx = ctx, .c = c, .item = c->on.item};
+	a->key = a->item->name ? a->item->name : c->on.key;
+	cc_place_find(ctx->root, c->on.name, &a->place);
+	a->v = cc_vendor(&a->place);
+	if (a->v && a->item->file[a->v->dialect].name)
+		a->file = &a->item->file[a->v->dialect];
 }
 
 /* The RDMA device is not there, yet or here. */
@@ -618,23 +617,17 @@ static bool no_rdma(struct about *a)
 	return true;
 }
 
-static bool needs_rdma(const struct about *a, const struct sort *sort)
+int roce_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	return sort->needs_rdma || (a->v && a->v->node);
-}
-
-static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
-{
-	struct about a cleanup(about_free) = {.c = c};
-	const struct sort *sort = parse(ctx, c, &a, err);
+	struct about a cleanup(about_free);
+	const struct sort *sort;
 	const struct heard *h;
 
-	if (!sort)
-		return -EINVAL;
-	if (!a.place.driver || sort->look == look_dcqcn)
-		if (may_come(&a) || hidden(&a))
-			return 0;
-	if (needs_rdma(&a, sort) && no_rdma(&a))
+	begin(ctx, c, &a);
+	sort = &sorts[a.item->how];
+	if ((!a.place.driver || sort->dcqcn) && (may_come(&a) || hidden(&a)))
+		return 0;
+	if ((sort->needs_rdma || (a.v && a.v->node)) && no_rdma(&a))
 		return 0;
 	h = hear(&files, ctx->root, a.place.addr);
 	if (h->result < 0)
@@ -643,23 +636,21 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return sort->look(&a, err);
 }
 
-static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+int roce_set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	struct about a cleanup(about_free) = {.c = c};
+	struct about a cleanup(about_free);
 	struct cc_reads reads cleanup_reads = {0};
-	const struct sort *sort = parse(ctx, c, &a, err);
 	int r;
 
-	if (!sort)
-		return -EINVAL;
+	begin(ctx, c, &a);
 	r = function_gone(ctx->root, a.place.addr, err);
 	if (r == 0)
 		r = cc_read_all(&a.place, false, &reads, err);
 	if (r < 0)
 		return r;
 	a.reads = &reads;
-	return sort->set(&a, err);
+	return sorts[a.item->how].set(&a, err);
 }
 
 const struct kind kind_roce = {
-	.name = "roce", .blocks = true, .look = look, .set = set, .forget = forget};
+	.name = "roce", .blocks = true, .look = item_look, .set = item_set, .forget = forget};

@@ -1,30 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kind roce, whose targets are
- *
- *  "dcqcn:ADDR/np/KEY", "dcqcn:ADDR/rp/KEY"  a parameter of DCQCN by its name in the profile;
- *                                            desired: a decimal number in the unit of mlx5's files
- *                                            (us, Mb/s, %, as they are)
- *  "dcqcn:ADDR/priorities"                   "3 4" or "none"
- *  "tos:ADDR"                                the ToS byte of new connections of RDMA-CM
- *  "traffic_class:ADDR"                      the traffic class of all queue pairs
- *
- * of the RDMA device of a function. Each vendor has them elsewhere, or not at all: roce_vendors.c
- * is the table. Which line of it holds is seen when it is looked at, since drivers load late.
+ * Kind roce: on.name is the address of a function, on.item a roce_item of its RDMA device, on.key
+ * what the profile calls it. Each vendor has these elsewhere, or not at all: roce_vendors.c is the
+ * table of where, a row of section qos has the names of the files. Which vendor's line holds is
+ * seen when it is looked at, since drivers load late.
  */
 #pragma once
 
 #include "base/vec.h"
-#include "kinds/kind.h"
+#include "kinds/target.h"
 
-/* --- roce_vendors.c: the table ------------------------------------------------------------- */
+/* --- what a change is about ----------------------------------------------------------------- */
 
-struct cc_name {
-	const char *key;    /* "np/cnp_dscp", of the target */
-	const char *file;   /* in the vendor's directory */
+enum roce_how {
+	ROCE_PARAM,	 /* a parameter of DCQCN */
+	ROCE_PRIORITIES, /* on which DCQCN is on: parts, each by its index */
+	ROCE_TOS,	 /* the ToS byte of new connections of RDMA-CM */
+	ROCE_CLASS,	 /* the traffic class of all queue pairs */
+};
+
+/* Whose names and units files have. */
+enum cc_dialect { CC_NONE, CC_DOCA, CC_INBOX, CC_BNXT, CC_DIALECTS };
+
+struct cc_file {
+	const char *name;   /* in the vendor's directory; NULL: it has none for this */
 	unsigned int shift; /* the file counts in so many bits less: a DSCP for a ToS byte */
 	const char *guard;  /* counts only while this file reads 0; writing it makes it so */
 };
+
+struct roce_item {
+	struct target_item sort;
+	enum roce_how how;
+	const char *name;   /* in sentences; NULL: on.key */
+	unsigned int scale; /* so many of the profile's base units are one of the files'; 0: one */
+	struct cc_file file[CC_DIALECTS];
+	const char *shows; /* files that have the value, below DOCA-OFED's directory; or NULL */
+};
+
+int roce_look(const struct kind_ctx *ctx, struct change *c, struct err *err);
+int roce_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
+char *roce_desired(const struct change *c);
+
+/* Rows of section qos: what an item is. */
+#define ROCE(by, ...)                                                                       \
+	(&(const struct roce_item){.sort = {&kind_roce, roce_look, roce_set, roce_desired}, \
+				   .how = (by),                                             \
+				   __VA_ARGS__})
+
+/* --- roce_vendors.c: the table ------------------------------------------------------------- */
 
 /* Patterns have {addr}, {netdev}, {ibdev}, and {prio}. */
 struct cc_vendor {
@@ -34,7 +57,7 @@ struct cc_vendor {
 	const char *dir;    /* of the files */
 	const char *node;   /* a directory of configfs that shows them while it exists */
 	bool hex;	    /* numbers are read and written so */
-	const struct cc_name *names;	      /* ends with a NULL key */
+	enum cc_dialect dialect;
 	const char *const *enable;	      /* files of one priority, NULL-ended: all 1 is on */
 	const char *const *port;	      /* files of the whole port, NULL-ended: all 1 is on */
 	const char *commit;		      /* 1 into this file makes what was written hold */
@@ -57,7 +80,6 @@ const struct cc_vendor *cc_vendor(const struct cc_place *place);
 char *cc_path(const struct cc_place *place, const char *pattern, unsigned int prio);
 /* The same of a file in the vendor's directory. */
 char *cc_file(const struct cc_place *place, const struct cc_vendor *v, const char *file);
-const struct cc_name *cc_name(const struct cc_vendor *v, const char *key);
 
 void cc_place_find(const struct root *root, const char *addr, struct cc_place *ret);
 void cc_place_free(struct cc_place *place);
@@ -77,9 +99,9 @@ void cc_reads_free(struct cc_reads *reads);
 #define cleanup_reads cleanup(cc_reads_free)
 
 /*
- * All files of the function that any target could ask for. Apart: in a child with a deadline,
- * since reading one asks the firmware. A node of configfs is made for the time of it where the
- * machine is our own: a window, of which nothing stays.
+ * All files of the function that any row of section qos could ask for. Apart: in a child with a
+ * deadline, since reading one asks the firmware. A node of configfs is made for the time of it
+ * where the machine is our own: a window, of which nothing stays.
  */
 int cc_read_all(const struct cc_place *place, bool apart, struct cc_reads *ret, struct err *err);
 /* NULL: it was not asked for. */

@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "kinds/roce.h"
+#include "profile/section.h"
 #include "sys/machine.h"
 #include "sys/netlink.h"
 #include "sys/read.h"
@@ -85,13 +86,29 @@ static void add(struct strv *paths, char *path)
 	free(path);
 }
 
+/* Those that rows of section qos have in the vendor's dialect. */
+static void list_rows(const struct cc_place *place, const struct cc_vendor *v,
+		      const struct field *rows, struct strv *paths)
+{
+	for (const struct field *row = rows; row->name; row++) {
+		const struct roce_item *item = row->item;
+		const struct cc_file *file;
+
+		if (!item && row->spec->kind == SPEC_MAP)
+			list_rows(place, v, row->spec->fields, paths);
+		if (!item || item->sort.kind != &kind_roce)
+			continue;
+		file = &item->file[v->dialect];
+		if (file->name)
+			add(paths, cc_file(place, v, file->name));
+		if (file->guard)
+			add(paths, cc_file(place, v, file->guard));
+	}
+}
+
 static void list_vendor(const struct cc_place *place, const struct cc_vendor *v, struct strv *paths)
 {
-	for (const struct cc_name *n = v->names; n->key; n++) {
-		add(paths, cc_file(place, v, n->file));
-		if (n->guard)
-			add(paths, cc_file(place, v, n->guard));
-	}
+	list_rows(place, v, section_find("qos")->spec->item->fields, paths);
 	for (const char *const *file = v->port; file && *file; file++)
 		add(paths, cc_file(place, v, *file));
 	for (const char *const *file = v->enable; file && *file; file++)

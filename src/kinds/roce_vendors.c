@@ -14,71 +14,6 @@
 
 #define DEV "/sys/bus/pci/devices/"
 
-/* The names of the profile are those of this driver. */
-#define NP(key)                                    \
-	{                                          \
-		"np/" key, "roce_np/" key, 0, NULL \
-	}
-#define RP(key)                                    \
-	{                                          \
-		"rp/" key, "roce_rp/" key, 0, NULL \
-	}
-static const struct cc_name mlx5_sysfs[] = {
-	NP("cnp_dscp"),
-	NP("cnp_802p_prio"),
-	NP("min_time_between_cnps"),
-	RP("clamp_tgt_rate"),
-	RP("clamp_tgt_rate_after_time_inc"),
-	RP("rpg_time_reset"),
-	RP("rpg_byte_reset"),
-	RP("rpg_threshold"),
-	RP("rpg_max_rate"),
-	RP("rpg_ai_rate"),
-	RP("rpg_hai_rate"),
-	RP("rpg_min_dec_fac"),
-	RP("rpg_min_rate"),
-	RP("rate_to_set_on_first_cnp"),
-	RP("dce_tcp_g"),
-	RP("dce_tcp_rtt"),
-	RP("rate_reduce_monitor_period"),
-	RP("initial_alpha_value"),
-	RP("rpg_gd"),
-	{NULL, NULL, 0, NULL},
-};
-
-/* Writing np_cnp_prio makes np_cnp_prio_mode 0, with which it counts (mlx5_ib_set_cc_params()). */
-static const struct cc_name mlx5_debugfs[] = {
-	{"np/cnp_dscp", "np_cnp_dscp", 0, NULL},
-	{"np/cnp_802p_prio", "np_cnp_prio", 0, "np_cnp_prio_mode"},
-	{"np/min_time_between_cnps", "np_min_time_between_cnps", 0, NULL},
-	{"rp/clamp_tgt_rate", "rp_clamp_tgt_rate", 0, NULL},
-	{"rp/clamp_tgt_rate_after_time_inc", "rp_clamp_tgt_rate_ati", 0, NULL},
-	{"rp/rpg_time_reset", "rp_time_reset", 0, NULL},
-	{"rp/rpg_byte_reset", "rp_byte_reset", 0, NULL},
-	{"rp/rpg_threshold", "rp_threshold", 0, NULL},
-	{"rp/rpg_max_rate", "rp_max_rate", 0, NULL},
-	{"rp/rpg_ai_rate", "rp_ai_rate", 0, NULL},
-	{"rp/rpg_hai_rate", "rp_hai_rate", 0, NULL},
-	{"rp/rpg_min_dec_fac", "rp_min_dec_fac", 0, NULL},
-	{"rp/rpg_min_rate", "rp_min_rate", 0, NULL},
-	{"rp/rate_to_set_on_first_cnp", "rp_rate_to_set_on_first_cnp", 0, NULL},
-	{"rp/dce_tcp_g", "rp_dce_tcp_g", 0, NULL},
-	{"rp/dce_tcp_rtt", "rp_dce_tcp_rtt", 0, NULL},
-	{"rp/rate_reduce_monitor_period", "rp_rate_reduce_monitor_period", 0, NULL},
-	{"rp/initial_alpha_value", "rp_initial_alpha_value", 0, NULL},
-	{"rp/rpg_gd", "rp_gd", 0, NULL},
-	{NULL, NULL, 0, NULL},
-};
-
-static const struct cc_name bnxt_configfs[] = {
-	{"np/cnp_dscp", "cnp_dscp", 0, NULL},
-	{"np/cnp_802p_prio", "cnp_prio", 0, NULL},
-	{"traffic_class", "roce_dscp", 2, NULL},
-	{NULL, NULL, 0, NULL},
-};
-
-static const struct cc_name nothing[] = {{NULL, NULL, 0, NULL}};
-
 static const char *const mlx5_enable[] = {"roce_np/enable/{prio}", "roce_rp/enable/{prio}", NULL};
 /* cc_mode 1 is DCQCN */
 static const char *const bnxt_enable[] = {"ecn_marking", "ecn_enable", "cc_mode", NULL};
@@ -113,19 +48,18 @@ static const struct cc_vendor vendors[] = {
 	{.name = "DOCA-OFED's mlx5",
 	 .found = "/sys/class/net/{netdev}/ecn",
 	 .dir = "/sys/class/net/{netdev}/ecn",
-	 .names = mlx5_sysfs,
+	 .dialect = CC_DOCA,
 	 .enable = mlx5_enable,
 	 .no_class = MLX5_NO_CLASS},
 	{.driver = "mlx5_core",
 	 .name = "the kernel's mlx5",
 	 .found = "/sys/kernel/debug/mlx5/{addr}/cc_params",
 	 .dir = "/sys/kernel/debug/mlx5/{addr}/cc_params",
-	 .names = mlx5_debugfs,
+	 .dialect = CC_INBOX,
 	 .no_priorities = MLX5_FIRMWARE,
 	 .no_class = MLX5_NO_CLASS},
 	{.driver = "mlx5_core",
 	 .name = "mlx5",
-	 .names = nothing,
 	 .module = "mlx5_ib",
 	 .no_param = "neither DOCA-OFED's files (/sys/class/net/{netdev}/ecn) nor those of mlx5_ib "
 		     "are there (/sys/kernel/debug/mlx5/{addr}/cc_params): debugfs is not mounted "
@@ -139,14 +73,13 @@ static const struct cc_vendor vendors[] = {
 	 .node = "/sys/kernel/config/bnxt_re/{ibdev}",
 	 .dir = "/sys/kernel/config/bnxt_re/{ibdev}/ports/1/cc",
 	 .hex = true,
-	 .names = bnxt_configfs,
+	 .dialect = CC_BNXT,
 	 .port = bnxt_enable,
 	 .commit = "apply",
 	 .no_param = "bnxt_re has no such parameter; leave it out for these ports",
 	 .no_class = NO_CLASS},
 	{.driver = "bnxt_en",
 	 .name = "the kernel's bnxt_re",
-	 .names = nothing,
 	 .module = "bnxt_re",
 	 .no_param = BNXT_INBOX,
 	 .no_priorities = BNXT_INBOX,
@@ -156,20 +89,17 @@ static const struct cc_vendor vendors[] = {
 	 .found = "/sys/kernel/config/irdma",
 	 .node = "/sys/kernel/config/irdma/{ibdev}",
 	 .dir = "/sys/kernel/config/irdma/{ibdev}",
-	 .names = nothing,
 	 .port = irdma_enable,
 	 .no_param = IRDMA_PARAM,
 	 .no_class = NO_CLASS},
 	{.driver = "ice",
 	 .name = "the kernel's irdma",
-	 .names = nothing,
 	 .module = "irdma",
 	 .no_param = IRDMA_INBOX,
 	 .no_priorities = IRDMA_INBOX,
 	 .no_class = NO_CLASS},
 	{.driver = "ionic",
 	 .name = "ionic",
-	 .names = nothing,
 	 .no_param = IONIC,
 	 .no_priorities = IONIC,
 	 .no_class = IONIC},
@@ -188,14 +118,6 @@ const struct cc_vendor *cc_vendor(const struct cc_place *place)
 		if (found && root_exists(place->root, "%s", found))
 			return &vendors[i];
 	}
-	return NULL;
-}
-
-const struct cc_name *cc_name(const struct cc_vendor *v, const char *key)
-{
-	for (const struct cc_name *n = v->names; n->key; n++)
-		if (streq(n->key, key))
-			return n;
 	return NULL;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "kinds/function.h"
 
 static const struct target_sort *find(const struct target_sort *table, const struct change *c)
 {
@@ -18,14 +19,36 @@ static int unknown(const char *kind, const struct change *c, struct err *err)
 	return err_set(err, -EINVAL, "%s: not a target of kind %s", c->target, kind);
 }
 
+int item_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	const struct target_item *item = c->on.item;
+
+	return item->look(ctx, c, err);
+}
+
+int item_set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	const struct target_item *item = c->on.item;
+
+	return item->set(ctx, c, err);
+}
+
+void item_desired(struct change *c)
+{
+	const struct target_item *item = c->on.item;
+	cleanup_free char *text = item->desired ? item->desired(c) : NULL;
+
+	if (text)
+		change_desired(c, "%s", text);
+}
+
 int target_look(const struct target_sort *table, const char *kind, const struct kind_ctx *ctx,
 		struct change *c, struct err *err)
 {
-	const struct target_item *item = c->on.item;
 	const struct target_sort *t;
 
-	if (item)
-		return item->look(ctx, c, err);
+	if (c->on.item)
+		return item_look(ctx, c, err);
 	t = find(table, c);
 	return t ? t->look(ctx, c, c->target + strlen(t->prefix), err) : unknown(kind, c, err);
 }
@@ -33,11 +56,10 @@ int target_look(const struct target_sort *table, const char *kind, const struct 
 int target_set(const struct target_sort *table, const char *kind, const struct kind_ctx *ctx,
 	       struct change *c, struct err *err)
 {
-	const struct target_item *item = c->on.item;
 	const struct target_sort *t;
 
-	if (item)
-		return item->set(ctx, c, err);
+	if (c->on.item)
+		return item_set(ctx, c, err);
 	t = find(table, c);
 	return t ? t->set(ctx, c, c->target + strlen(t->prefix), err) : unknown(kind, c, err);
 }
@@ -48,6 +70,20 @@ int target_complete(const struct target_sort *table, const struct kind_ctx *ctx,
 	const struct target_sort *t = find(table, c);
 
 	return t && t->complete ? t->complete(ctx, c, c->target + strlen(t->prefix), err) : 0;
+}
+
+int target_no_netdev(const struct root *root, struct change *c, const char *remedy)
+{
+	change_observe(c, "no netdev");
+	if (function_has(root, c->on.name, "net")) {
+		change_reason(c, "its netdev is in a network namespace of its own (a container), "
+				 "and is left alone there");
+		c->state = CHANGE_UNSUPPORTED;
+		return 0;
+	}
+	change_reason(c, "%s has no netdev (yet); is its driver bound%s?", c->on.name, remedy);
+	c->state = CHANGE_WAITS;
+	return 0;
 }
 
 int target_no_vf(struct change *c)

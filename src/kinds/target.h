@@ -4,11 +4,21 @@
 
 #include "kinds/kind.h"
 
-/* on.item of a change points to one, or to a struct that begins with one; see struct kind. */
+/* on.item of a change points to one, or to a struct that begins with one. */
 struct target_item {
+	const struct kind *kind; /* of the change; look and set are as those of a kind */
 	int (*look)(const struct kind_ctx *ctx, struct change *c, struct err *err);
 	int (*set)(const struct kind_ctx *ctx, struct change *c, struct err *err);
+	/* The wanted values as the kernel's tools show them; the caller frees. NULL: as the
+	 * profile says them. */
+	char *(*desired)(const struct change *c);
 };
+
+/* look and set of a kind all of whose changes have one. */
+int item_look(const struct kind_ctx *ctx, struct change *c, struct err *err);
+int item_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
+/* Renders c's desired, once all its values are there. */
+void item_desired(struct change *c);
 
 /* arg: what follows the prefix */
 typedef int (*target_fn)(const struct kind_ctx *ctx, struct change *c, const char *arg,
@@ -28,6 +38,11 @@ int target_set(const struct target_sort *table, const char *kind, const struct k
 int target_complete(const struct target_sort *table, const struct kind_ctx *ctx, struct change *c,
 		    struct err *err);
 
+/*
+ * What the look at a function finds that has no netdev (here, yet); 0. remedy: follows "is its
+ * driver bound", " (modules.load)".
+ */
+int target_no_netdev(const struct root *root, struct change *c, const char *remedy);
 /* What the look at a VF finds that is not there (yet); 0. */
 int target_no_vf(struct change *c);
 

@@ -121,11 +121,13 @@ void change_want(struct change *c, const struct ynode *value)
 	change_desired(c, "%s", value->text);
 }
 
-void change_part(struct change *c, const char *name, const void *item, const struct ynode *value)
+struct part *change_part(struct change *c, const char *name, const void *item,
+			 const struct ynode *value)
 {
 	struct part part = {.name = xstrdup(name), .item = item, .want = value->value};
 
 	vec_push(&c->parts, part);
+	return &c->parts.v[c->parts.n - 1];
 }
 
 void change_reason(struct change *c, const char *fmt, ...)

@@ -81,9 +81,9 @@ struct rivals {
 	VEC(struct rival) list;
 };
 
-/* What a change is about, for kinds that read no text (kind_limit). */
+/* What a change is about, for kinds that read no text. */
 struct target {
-	char *name;		  /* a unit; NULL: see the kind */
+	char *name;		  /* a unit, a function's address: see the kind; or NULL */
 	const void *item;	  /* which of its things, of the kind's own type; static */
 	const char *key;	  /* what the profile calls item; static; or NULL */
 	const struct ynode *node; /* of the profile, which outlives the plan; or NULL */
@@ -91,8 +91,9 @@ struct target {
 
 /* One of several values that are set at a time, by one message. */
 struct part {
-	char *name;	  /* of the profile: "rx" */
-	const void *item; /* as that of a target */
+	char *name;	    /* of the profile: "rx" */
+	const void *item;   /* as that of a target */
+	unsigned int index; /* of a table's entry: the priority, the DSCP; else 0 */
 	struct value want;
 };
 
@@ -187,7 +188,9 @@ void change_target(struct change *c, const char *fmt, ...) __attribute__((format
 void change_on(struct change *c, const char *name, const void *item);
 /* Both want and desired are what the profile says there. */
 void change_want(struct change *c, const struct ynode *value);
-void change_part(struct change *c, const char *name, const void *item, const struct ynode *value);
+/* Valid until the next one is added. */
+struct part *change_part(struct change *c, const char *name, const void *item,
+			 const struct ynode *value);
 void change_desired(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_lane(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_waits_for(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -213,11 +213,8 @@ static void emit_row(const struct section_ctx *ctx, const struct ynode *section,
 			add_value(&v, key->name, key->item);
 	else
 		add_value(&v, NULL, NULL);
-	if (v.c) {
-		cleanup_free char *desired = link_desired(v.c);
-
-		change_desired(v.c, "%s", desired);
-	}
+	if (v.c)
+		item_desired(v.c);
 }
 
 static void emit_up(const struct section_ctx *ctx, const struct ynode *section,

@@ -1,17 +1,281 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * qos: what is lossless and how congestion is met, of each PF of a set. In one lane, in the order
- * that the settings need: who decides, classes and buffers, PFC, trust, DCQCN's parameters and
- * then DCQCN itself, and last what RDMA asks the network for.
+ * qos: what is lossless and how congestion is met, of each function of a set. In one lane, in the
+ * order that the settings need, which is that of the rows: who decides, buffers and classes, PFC,
+ * trust, DCQCN's parameters and then DCQCN itself, and last what RDMA asks the network for.
+ * Facts: IEEE 802.1Q (ETS, PFC), the kernel's dcbnl and
+ * drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c. Where the firmware knows better than a range
+ * (DCQCN) it refuses, and its words are passed on.
  */
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kinds/dcb.h"
+#include "kinds/roce.h"
 #include "profile/language.h"
+#include "profile/rules.h"
 #include "sections/overlay.h"
 
-enum { PRIORITIES = 8, DSCPS = 64 };
+/* --- DCB: classes ----------------------------------------------------------------------------- */
+
+static const struct spec prio = {
+	.what = "a priority",
+	.check = value_int,
+	.min = 0,
+	.max = DCB_PRIORITIES - 1,
+};
+static const struct spec prio_list = {
+	.kind = SPEC_LIST,
+	.what = "a list of priorities, such as [3]",
+	.item = &prio,
+	.identity = ITEM_TEXT,
+};
+static const struct spec prio_to_class = {
+	.kind = SPEC_MAP_OF,
+	.any = "PRIORITY",
+	.what = "a map of priorities to traffic classes or buffers, such as {0: 0, 3: 3}",
+	.key = &prio,
+	.item = &prio,
+};
+static const struct spec scheduling = {
+	.what = "a transmission selection",
+	.check = value_word,
+	.words = dcb_scheduling_words,
+};
+static const struct spec class_scheduling = {
+	.kind = SPEC_MAP_OF,
+	.any = "CLASS",
+	.what = "a map of traffic classes to ets, strict or vendor",
+	.key = &prio,
+	.item = &scheduling,
+};
+static const struct spec percent = {
+	.what = "a share such as 50%",
+	.check = value_percent,
+	.min = 0,
+	.max = 100,
+	.pattern = "^(100|[1-9]?[0-9])%$",
+};
+static const struct spec class_shares = {
+	.kind = SPEC_MAP_OF,
+	.any = "CLASS",
+	.what = "a map of traffic classes to shares, such as {0: 10%, 3: 90%}",
+	.key = &prio,
+	.item = &percent,
+};
+static const struct spec ets = {
+	.kind = SPEC_MAP,
+	.what = "a map (priorities, scheduling, bandwidth)",
+	.fields = FIELDS(
+		KEY("priorities", &prio_to_class, "Traffic class of each priority.",
+		    .item = &dcb_ets_priorities),
+		KEY("scheduling", &class_scheduling,
+		    "Transmission selection of traffic classes; classes that are not named keep "
+		    "theirs.",
+		    .item = &dcb_ets_scheduling),
+		KEY("bandwidth", &class_shares, "Share of each traffic class; the sum is 100%.",
+		    .item = &dcb_ets_bandwidth)),
+};
+static const struct spec buffer_size = {
+	.what = "a size such as 256K",
+	.check = value_size,
+	.max = 1 << 30,
+	.pattern = "^(0T|" NUMBER_OF "[KMG])$",
+};
+static const struct spec buffer_sizes = {
+	.kind = SPEC_MAP_OF,
+	.any = "BUFFER",
+	.what = "a map of buffers to sizes, such as {0: 128K, 1: 512K}",
+	.key = &prio,
+	.item = &buffer_size,
+};
+static const struct spec buffers = {
+	.kind = SPEC_MAP,
+	.what = "a map (sizes, priorities)",
+	.fields = FIELDS(KEY("sizes", &buffer_sizes, "Size of each receive buffer of the port.",
+			     .item = &dcb_buffer_sizes),
+			 KEY("priorities", &prio_to_class, "Receive buffer of each priority.",
+			     .item = &dcb_buffer_priorities)),
+};
+/* mlx5 takes what is below 1000 for metres and leaves the rest alone (en_dcbnl.c). */
+static const struct spec cable_length = {
+	.what = "a cable's length such as 5m",
+	.check = value_metres,
+	.min = 1,
+	.max = 999,
+	.pattern = "^[1-9][0-9]{0,2}m$",
+};
+
+/* --- DCB: DSCPs ------------------------------------------------------------------------------- */
+
+static const struct spec dscp = {
+	.what = "a DSCP",
+	.check = value_int,
+	.min = 0,
+	.max = DCB_DSCPS - 1,
+};
+static const struct spec dscps = {
+	.what = "one DSCP or several, such as 26 or 24-31,46",
+	.check = value_numbers,
+	.max = DCB_DSCPS - 1,
+	.pattern = "^0*[0-9]{1,2}(-0*[0-9]{1,2})?(,0*[0-9]{1,2}(-0*[0-9]{1,2})?)*$",
+};
+static const struct spec dscp_map = {
+	.kind = SPEC_MAP_OF,
+	.any = "DSCPS",
+	.what = "a map of DSCPs to priorities, such as {26: 3, 48: 6}",
+	.key = &dscps,
+	.item = &prio,
+};
+static const struct spec trust = {
+	.what = "a trust mode",
+	.check = value_word,
+	.words = dcb_trust_words,
+};
+
+/* --- RDMA ------------------------------------------------------------------------------------- */
+
+/* The whole byte, ECN bits included: DSCP 26 with ECT(0) is 106. */
+static const struct spec tos = {
+	.what = "a ToS byte",
+	.check = value_int,
+	.min = 0,
+	.max = 255,
+};
+static const struct spec interval = {
+	.what = "a duration such as 4us",
+	.check = value_duration,
+	.min = 0,
+	.max = UINT32_MAX,
+};
+static const struct spec rtt = {
+	.what = "a duration such as 1us",
+	.check = value_duration,
+	.min = 1,
+	.max = 131071,
+};
+static const struct spec rate = {
+	.what = "a rate such as 50Mb/s",
+	.check = value_rate,
+	.min = 0,
+	.max = 1600 * GIGABIT,
+	.pattern = "^" NUMBER_OF "[MG][Bb]/s$",
+};
+
+/*
+ * A parameter of DCQCN: keys are DOCA-OFED's names, inbox is the file of the kernel's own mlx5.
+ * Files count in microseconds, percent and Mb/s. Where a range is not published it is the field's.
+ */
+#define PARAM(side, key, of, help, inbox, ...)                                            \
+	KEY(key, of, help,                                                                \
+	    .item = ROCE(ROCE_PARAM, .name = side "/" key, .shows = "roce_" side "/" key, \
+			 .file[CC_DOCA].name = "roce_" side "/" key,                      \
+			 .file[CC_INBOX].name = (inbox), ##__VA_ARGS__))
+#define RATE(key, help, inbox) PARAM("rp", key, &rate, help, inbox, .scale = MEGABIT)
+
+static const struct spec np = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {cnp_dscp: 48}",
+	.fields = FIELDS(PARAM("np", "cnp_dscp", &dscp, "DSCP of congestion notification packets.",
+			       "np_cnp_dscp", .file[CC_BNXT].name = "cnp_dscp"),
+			 /* Writing it makes np_cnp_prio_mode 0, with which it counts
+			  * (mlx5_ib_set_cc_params()). */
+			 PARAM("np", "cnp_802p_prio", &prio,
+			       "VLAN priority of congestion notification packets.", "np_cnp_prio",
+			       .file[CC_INBOX].guard = "np_cnp_prio_mode",
+			       .file[CC_BNXT].name = "cnp_prio"),
+			 PARAM("np", "min_time_between_cnps", &interval,
+			       "Least time between two congestion notification packets of a flow.",
+			       "np_min_time_between_cnps")),
+};
+static const struct spec rp = {
+	.kind = SPEC_MAP,
+	.what = "a map of parameters of the reaction point",
+	.fields = FIELDS(
+		PARAM("rp", "clamp_tgt_rate", &spec_bool,
+		      "Whether each notification lowers the target rate to the current rate.",
+		      "rp_clamp_tgt_rate"),
+		PARAM("rp", "clamp_tgt_rate_after_time_inc", &spec_bool,
+		      "Whether a notification lowers the target rate after the timer raised the "
+		      "rate, too.",
+		      "rp_clamp_tgt_rate_ati"),
+		PARAM("rp", "rpg_time_reset", &interval,
+		      "Time between two increases of the rate without a notification.",
+		      "rp_time_reset"),
+		PARAM("rp", "rpg_byte_reset",
+		      A_NUMBER_OF("the firmware's byte units", 0, INT32_MAX),
+		      "Amount sent between two increases of the rate without a notification.",
+		      "rp_byte_reset"),
+		PARAM("rp", "rpg_threshold", A_NUMBER_OF("rounds", 1, 31),
+		      "Increases by time or bytes after which additive increase begins.",
+		      "rp_threshold"),
+		RATE("rpg_max_rate", "Highest rate of a flow; 0Mb/s is the line rate.",
+		     "rp_max_rate"),
+		RATE("rpg_ai_rate", "Step of additive increase.", "rp_ai_rate"),
+		RATE("rpg_hai_rate", "Step of hyper-active increase.", "rp_hai_rate"),
+		PARAM("rp", "rpg_min_dec_fac", &percent,
+		      "Smallest part of the rate that one decrease may leave.", "rp_min_dec_fac"),
+		RATE("rpg_min_rate", "Lowest rate of a flow.", "rp_min_rate"),
+		RATE("rate_to_set_on_first_cnp",
+		     "Rate of a flow after its first notification; 0Mb/s leaves the rate alone.",
+		     "rp_rate_to_set_on_first_cnp"),
+		PARAM("rp", "dce_tcp_g", A_NUMBER_OF("1024ths", 0, 1023),
+		      "Weight of a new sample in the estimate of congestion, alpha.",
+		      "rp_dce_tcp_g"),
+		PARAM("rp", "dce_tcp_rtt", &rtt, "Time between two updates of alpha.",
+		      "rp_dce_tcp_rtt"),
+		PARAM("rp", "rate_reduce_monitor_period", &interval,
+		      "Least time between two decreases of the rate.",
+		      "rp_rate_reduce_monitor_period"),
+		PARAM("rp", "initial_alpha_value", A_NUMBER_OF("1024ths", 1, 1023),
+		      "Alpha of a flow at its first notification.", "rp_initial_alpha_value"),
+		PARAM("rp", "rpg_gd", A_NUMBER_OF("bits of the gain", 10, 11),
+		      "Weight of alpha in a decrease, as an exponent of 2.", "rp_gd")),
+};
+static const struct spec dcqcn = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {priorities: [3], np: {cnp_dscp: 48}}",
+	.fields = FIELDS(KEY("np", &np, "Parameters of the notification point."),
+			 KEY("rp", &rp, "Parameters of the reaction point."),
+			 KEY("priorities", &prio_list,
+			     "Priorities on which DCQCN is on; it is off on all others.",
+			     .item = ROCE(ROCE_PRIORITIES, .shows = "roce_*/enable/*"))),
+};
+
+/*
+ * A row with an item is one change and one message; a map without one has such rows. trust comes
+ * after dscp_map: with the first entry of that, most drivers trust DSCPs and need no more. The
+ * thresholds of a lossless buffer follow from cable_length, which comes before pfc.
+ */
+static const struct spec keys = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {trust: dscp, pfc: [3]}",
+	.fields = FIELDS(
+		KEY("buffers", &buffers, "Receive buffers of the port.", .item = &dcb_buffers),
+		KEY("ets", &ets, "Enhanced transmission selection (802.1Qaz).", .item = &dcb_ets),
+		KEY("cable_length", &cable_length,
+		    "Length of the cable, from which mlx5 computes the headroom of a lossless "
+		    "buffer.",
+		    .item = &dcb_cable_length),
+		KEY("pfc", &prio_list, "Priorities that are lossless (PFC); no others are.",
+		    .item = &dcb_pfc),
+		KEY("dscp_map", &dscp_map,
+		    "Priority of each DSCP; DSCPs that are not named keep theirs.",
+		    .item = &dcb_dscp_map),
+		KEY("trust", &trust, "Field that the priority of a packet is taken from.",
+		    .item = &dcb_trust),
+		KEY("dcqcn", &dcqcn, "Congestion control of RoCE."),
+		KEY("roce_tos", &tos,
+		    "ToS byte that RDMA-CM gives new connections: the DSCP times four, plus two "
+		    "bits of ECN.",
+		    .item = ROCE(ROCE_TOS)),
+		KEY("traffic_class", &tos, "ToS byte that is forced upon all queue pairs.",
+		    .item = ROCE(ROCE_CLASS, .file[CC_BNXT] = {.name = "roce_dscp", .shift = 2}))),
+};
+static BY_SET(by_set, keys, ", such as {rails: {trust: dscp, pfc: [3]}}");
+
+/* --- changes ---------------------------------------------------------------------------------- */
 
 struct port {
 	const struct section_ctx *ctx;
@@ -25,167 +289,168 @@ static const struct ynode *value_of(const struct port *p, const char *path)
 	return overlay_value(p->ctx, p->section, p->fn, path);
 }
 
-static struct change *add(const struct port *p, const struct kind *kind, const struct ynode *at,
-			  const char *id)
+/* "dcqcn/np/cnp_dscp" of what kind roce has: "dcqcn:ADDR/np/cnp_dscp"; "roce_tos": "tos:ADDR" */
+static void name_target(struct change *c, const char *addr, const char *path)
 {
-	struct change *c = plan_add(p->plan, "qos", kind, STAGE_DEVICES, PHASE_PORT, at->at,
-				    "qos/%s/%s", p->fn->addr, id);
+	size_t len = strcspn(path, "/");
 
-	change_lane(c, "%s", p->fn->addr);
+	if (c->kind == &kind_netlink)
+		change_target(c, "dcb:%s/%s", addr, path);
+	else
+		change_target(c, "%.*s:%s%s", (int)len, path, addr, path + len);
+	if (streq(path, "roce_tos"))
+		change_target(c, "tos:%s", addr);
+}
+
+/* path: "dcqcn/np/cnp_dscp" */
+static struct change *add(const struct port *p, const char *key, const char *path,
+			  const struct target_item *item, const struct ynode *at)
+{
+	const char *addr = p->fn->addr;
+	struct change *c = plan_add(p->plan, "qos", item->kind, STAGE_DEVICES, PHASE_PORT, at->at,
+				    "qos/%s/%s", addr, path);
+
+	change_on(c, addr, item);
+	c->on.key = key;
+	name_target(c, addr, path);
+	change_lane(c, "%s", addr);
 	return c;
 }
 
-static void add_dcb(const struct port *p, const struct ynode *at, const char *key,
-		    const char *desired)
+static struct change *add_row(const struct port *p, const struct field *row, const char *path,
+			      const struct ynode *at)
 {
-	struct change *c = add(p, &kind_netlink, at, key);
+	cleanup_free char *slashed = xstrdup(path);
+	struct change *c;
 
-	change_target(c, "dcb:%s/%s", p->fn->addr, key);
-	change_desired(c, "%s", desired);
-	c->parallel = 1; /* rtnl is one: see link.c */
+	for (char *dot = slashed; (dot = strchr(dot, '.'));)
+		*dot = '/';
+	c = add(p, row->name, slashed, row->item, at);
+	if (c->kind == &kind_roce) {
+		const struct roce_item *item = row->item;
+
+		if (item->shows)
+			change_file(c, "/sys/bus/pci/devices/%s/net/*/ecn/%s", p->fn->addr,
+				    item->shows);
+	} else {
+		c->parallel = 1; /* rtnl is one: see link.c */
+	}
+	return c;
 }
 
-/* --- words ------------------------------------------------------------------------------------ */
-
-/* [3, 0] -> "0 3"; [] -> "none" */
-static void add_priorities(const struct ynode *list, struct str *text)
+static bool is_about(const struct ynode *key, unsigned int index)
 {
-	for (unsigned int prio = 0; prio < PRIORITIES; prio++)
-		for (size_t i = 0; i < list->items.n; i++)
-			if (list->items.v[i]->value.number == prio) {
-				str_addf(text, "%s%u", text->len ? " " : "", prio);
+	const struct cpus *several = ynode_cpus(key);
+
+	return several ? cpus_has(several, index) : key->value.number == index;
+}
+
+/* Those of a map, or the items of a list, by priority, class, buffer or DSCP. */
+static void add_entries(struct change *c, const char *name, const void *table,
+			const struct ynode *of)
+{
+	for (unsigned int index = 0; index < DCB_DSCPS; index++)
+		for (size_t i = 0; i < of->items.n; i++)
+			if (is_about(of->kind == YAML_MAP ? of->keys.v[i] : of->items.v[i],
+				     index)) {
+				change_part(c, name, table, of->items.v[i])->index = index;
 				break;
 			}
-	if (!text->len)
-		str_add(text, "none");
 }
 
-typedef void (*add_value)(struct str *text, const struct ynode *value);
-
-/* In base units: percent, metres, bytes, microseconds. */
-static void as_number(struct str *text, const struct ynode *value)
+static struct change *emit_tables(const struct port *p, const struct field *row, const char *path)
 {
-	str_addf(text, "%lld", (long long)value->value.number);
+	struct change *c = NULL;
+
+	for (const struct field *key = row->spec->fields; key->name; key++) {
+		cleanup_free char *full = xasprintf("%s.%s", path, key->name);
+		const struct ynode *map = value_of(p, full);
+
+		if (!map || !map->keys.n)
+			continue;
+		if (!c)
+			c = add_row(p, row, path, map);
+		add_entries(c, key->name, key->item, map);
+	}
+	return c;
 }
 
-/* {24-26: 3} -> "24:3 25:3 26:3" */
-static void add_map(const struct ynode *map, struct str *text)
+static struct change *emit_value(const struct port *p, const struct field *row, const char *path)
 {
-	for (unsigned int dscp = 0; dscp < DSCPS; dscp++)
-		for (size_t i = 0; i < map->keys.n; i++) {
-			if (!cpus_has(ynode_cpus(map->keys.v[i]), dscp))
-				continue;
-			str_addf(text, "%s%u:", text->len ? " " : "", dscp);
-			as_number(text, map->items.v[i]);
-			break;
-		}
-}
+	const struct ynode *value = value_of(p, path);
+	struct change *c;
 
-static void as_word(struct str *text, const struct ynode *value)
-{
-	str_add(text, value->text);
-}
-
-/* {0: 10%, 3: 90%} -> "bandwidth 0:10 3:90"; the first map's place is the change's. */
-static void add_section(const struct port *p, const char *path, const char *name, add_value add_one,
-			struct str *text, const struct ynode **at)
-{
-	const struct ynode *map = value_of(p, path);
-
-	if (!map || !map->keys.n)
-		return;
-	if (!*at)
-		*at = map;
-	str_addf(text, "%s%s", text->len ? " " : "", name);
-	for (unsigned int key = 0; key < PRIORITIES; key++)
-		for (size_t i = 0; i < map->keys.n; i++) {
-			if (map->keys.v[i]->value.number != key)
-				continue;
-			str_addf(text, " %u:", key);
-			add_one(text, map->items.v[i]);
-		}
-}
-
-/* --- DCB -------------------------------------------------------------------------------------- */
-
-static void emit_buffers(const struct port *p)
-{
-	cleanup_str struct str text = {0};
-	const struct ynode *at = NULL;
-
-	add_section(p, "buffers.sizes", "sizes", as_number, &text, &at);
-	add_section(p, "buffers.priorities", "priorities", as_number, &text, &at);
-	if (at)
-		add_dcb(p, at, "buffers", text.s);
-}
-
-static void emit_ets(const struct port *p)
-{
-	cleanup_str struct str text = {0};
-	const struct ynode *at = NULL;
-
-	add_section(p, "ets.priorities", "priorities", as_number, &text, &at);
-	add_section(p, "ets.scheduling", "scheduling", as_word, &text, &at);
-	add_section(p, "ets.bandwidth", "bandwidth", as_number, &text, &at);
-	if (at)
-		add_dcb(p, at, "ets", text.s);
+	if (!value || (value->kind == YAML_MAP && !value->keys.n))
+		return NULL;
+	c = add_row(p, row, path, value);
+	if (value->kind == YAML_SCALAR)
+		change_want(c, value);
+	else
+		add_entries(c, row->name, NULL, value);
+	return c;
 }
 
 /* bnxt_en does not look at a packet's own mark for RoCE: it is told the one lossless priority. */
-static void emit_pfc(const struct port *p)
+static void emit_roce_priority(const struct port *p)
 {
-	const struct ynode *cable = value_of(p, "cable_length"), *pfc = value_of(p, "pfc");
-	cleanup_str struct str text = {0}, metres = {0};
+	const struct ynode *pfc = value_of(p, "pfc");
+	struct change *c;
 
-	if (cable) { /* first: the thresholds of a lossless buffer follow from it */
-		as_number(&metres, cable);
-		add_dcb(p, cable, "cable_length", metres.s);
-	}
-	if (!pfc)
+	if (!pfc || pfc->items.n != 1 || !p->fn->driver || !streq(p->fn->driver, "bnxt_en"))
 		return;
-	add_priorities(pfc, &text);
-	add_dcb(p, pfc, "pfc", text.s);
-	if (pfc->items.n == 1 && p->fn->driver && streq(p->fn->driver, "bnxt_en"))
-		add_dcb(p, pfc, "roce_priority", text.s);
+	c = add(p, "roce_priority", "roce_priority", &dcb_roce_priority.sort, pfc);
+	change_want(c, pfc->items.v[0]);
+	item_desired(c);
+	c->parallel = 1;
 }
 
-/* The map first: with its first entry most drivers trust DSCPs, and need no other. */
-static void emit_trust(const struct port *p)
+static void emit_rows(const struct port *p, const struct field *rows, const char *above)
 {
-	const struct ynode *map = value_of(p, "dscp_map"), *trust = value_of(p, "trust");
-	cleanup_str struct str text = {0};
+	for (const struct field *row = rows; row->name; row++) {
+		cleanup_free char *path = xasprintf("%s%s", above, row->name);
+		cleanup_free char *below = xasprintf("%s.", path);
+		struct change *c;
 
-	if (map && map->keys.n) {
-		add_map(map, &text);
-		add_dcb(p, map, "dscp_map", text.s);
+		if (!row->item) {
+			emit_rows(p, row->spec->fields, below);
+			continue;
+		}
+		c = row->spec->kind == SPEC_MAP ? emit_tables(p, row, path)
+						: emit_value(p, row, path);
+		if (c)
+			item_desired(c);
+		if (row->item == &dcb_pfc)
+			emit_roce_priority(p);
 	}
-	if (trust)
-		add_dcb(p, trust, "trust", trust->text);
 }
 
-/* Where the first of these keys stands; NULL: DCB is left alone. */
+static bool is_dcb(const struct field *row)
+{
+	const struct target_item *item = row->item;
+
+	return item && item->kind == &kind_netlink;
+}
+
+/* Where the first of DCB's keys stands; NULL: DCB is left alone. */
 static const struct ynode *dcb_of(const struct port *p)
 {
-	static const char *const keys[] = {"trust", "dscp_map", "pfc",
-					   "ets",   "buffers",	"cable_length"};
-	const struct ynode *at = NULL;
+	const struct ynode *first = NULL;
 
-	for (size_t i = 0; !at && i < array_len(keys); i++)
-		at = value_of(p, keys[i]);
-	return at;
+	for (const struct field *row = keys.fields; row->name; row++) {
+		const struct ynode *at = is_dcb(row) ? value_of(p, row->name) : NULL;
+
+		if (at && (!first || at->at.line < first->at.line))
+			first = at;
+	}
+	return first;
 }
 
-static void emit_dcb(const struct port *p)
+static void emit_dcbx(const struct port *p, const struct ynode *at)
 {
-	const struct ynode *at = dcb_of(p);
+	struct change *c = add(p, "dcbx", "dcbx", &dcb_dcbx.sort, at);
 
-	if (!at)
-		return;
-	add_dcb(p, at, "dcbx", "host");
-	emit_buffers(p);
-	emit_ets(p);
-	emit_pfc(p);
-	emit_trust(p);
+	item_desired(c);
+	c->parallel = 1;
 }
 
 /* A program that may have a word of its own harms nothing by being there: see what is read. */
@@ -194,121 +459,236 @@ static void emit_lldpad(const struct ynode *at, struct plan *plan)
 	struct change *c = plan_add(plan, "qos", &kind_netlink, STAGE_DEVICES, PHASE_PORT, at->at,
 				    "qos/lldpad");
 
+	change_on(c, NULL, &dcb_lldpad);
 	change_target(c, "lldpad");
-	change_desired(c, "absent");
+	item_desired(c);
 	c->optional = true;
-}
-
-/* --- RDMA ------------------------------------------------------------------------------------- */
-
-static void as_mbit(struct str *text, const struct ynode *value)
-{
-	str_addf(text, "%lld", (long long)(value->value.number / MEGABIT));
-}
-
-/* In the units of the drivers' files. */
-static const struct {
-	const char *path;
-	add_value how;
-} params[] = {
-	{"np.cnp_dscp", as_number},
-	{"np.cnp_802p_prio", as_number},
-	{"np.min_time_between_cnps", as_number},
-	{"rp.clamp_tgt_rate", as_number},
-	{"rp.clamp_tgt_rate_after_time_inc", as_number},
-	{"rp.rpg_time_reset", as_number},
-	{"rp.rpg_byte_reset", as_number},
-	{"rp.rpg_threshold", as_number},
-	{"rp.rpg_max_rate", as_mbit},
-	{"rp.rpg_ai_rate", as_mbit},
-	{"rp.rpg_hai_rate", as_mbit},
-	{"rp.rpg_min_dec_fac", as_number},
-	{"rp.rpg_min_rate", as_mbit},
-	{"rp.rate_to_set_on_first_cnp", as_mbit},
-	{"rp.dce_tcp_g", as_number},
-	{"rp.dce_tcp_rtt", as_number},
-	{"rp.rate_reduce_monitor_period", as_number},
-	{"rp.initial_alpha_value", as_number},
-	{"rp.rpg_gd", as_number},
-};
-
-static void emit_param(const struct port *p, const char *path, add_value how)
-{
-	cleanup_free char *full = xasprintf("dcqcn.%s", path);
-	cleanup_free char *id = xasprintf("dcqcn/%.2s/%s", path, path + 3);
-	const struct ynode *value = value_of(p, full);
-	cleanup_str struct str text = {0};
-	struct change *c;
-
-	if (!value)
-		return;
-	how(&text, value);
-	c = add(p, &kind_roce, value, id);
-	change_target(c, "dcqcn:%s/%s", p->fn->addr, id + strlen("dcqcn/"));
-	change_desired(c, "%s", text.s);
-	/* of DOCA-OFED's mlx5 */
-	change_file(c, "/sys/bus/pci/devices/%s/net/*/ecn/roce_%s", p->fn->addr,
-		    id + strlen("dcqcn/"));
-}
-
-static void emit_dcqcn(const struct port *p)
-{
-	const struct ynode *priorities = value_of(p, "dcqcn.priorities");
-	cleanup_str struct str text = {0};
-	struct change *c;
-
-	for (size_t i = 0; i < array_len(params); i++)
-		emit_param(p, params[i].path, params[i].how);
-	if (!priorities)
-		return;
-	add_priorities(priorities, &text);
-	c = add(p, &kind_roce, priorities, "dcqcn/priorities");
-	change_target(c, "dcqcn:%s/priorities", p->fn->addr);
-	change_desired(c, "%s", text.s);
-	change_file(c, "/sys/bus/pci/devices/%s/net/*/ecn/roce_*/enable/*", p->fn->addr);
-}
-
-static void emit_byte(const struct port *p, const char *key, const char *target)
-{
-	const struct ynode *value = value_of(p, key);
-	cleanup_str struct str text = {0};
-	struct change *c;
-
-	if (!value)
-		return;
-	as_number(&text, value);
-	c = add(p, &kind_roce, value, key);
-	change_target(c, "%s:%s", target, p->fn->addr);
-	change_desired(c, "%s", text.s);
 }
 
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
-	const struct ynode *dcb = NULL;
 	struct fn_list fns = {0};
+	bool any_dcb = false;
 
 	(void)err;
 	overlay_functions(ctx, section, &fns);
 	for (size_t i = 0; i < fns.n; i++) {
 		struct port p = {ctx, section, fns.v[i], plan};
+		const struct ynode *dcb = dcb_of(&p);
 
-		if (!dcb && (dcb = dcb_of(&p)))
+		if (dcb && !any_dcb)
 			emit_lldpad(dcb, plan);
-		emit_dcb(&p);
-		emit_dcqcn(&p);
-		emit_byte(&p, "roce_tos", "tos");
-		emit_byte(&p, "traffic_class", "traffic_class");
+		any_dcb |= dcb != NULL;
+		if (dcb)
+			emit_dcbx(&p, dcb);
+		emit_rows(&p, keys.fields, "");
 	}
 	vec_free(&fns);
 	return 0;
 }
 
+/* --- rules: what qos applies to ----------------------------------------------------------- */
+
+static void dcb_is_of_ethernet(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	if (set_is_infiniband(r, s) && tree_get(view, "qos"))
+		set_error(r, s, view, "qos",
+			  "these are InfiniBand ports, and DCB is Ethernet's; the subnet manager "
+			  "has their service levels");
+}
+
+/* --- rules: DSCPs ------------------------------------------------------------------------- */
+
+static void trust_uses_the_map(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	const struct ynode *said = tree_get(view, "qos.trust");
+
+	if (said && said->value.type == VALUE_WORD && said->value.number == DCB_TRUST_PCP &&
+	    count(tree_get(view, "qos.dscp_map"), YAML_MAP))
+		set_error(r, s, view, "qos.dscp_map",
+			  "with trust: pcp (line %u) nobody looks at a packet's DSCP; write trust: "
+			  "dscp or drop the map",
+			  said->at.line);
+}
+
+/* What dscp_map makes of a DSCP: the value's node, or NULL. */
+static const struct ynode *mapped(const struct ynode *map, unsigned int number, size_t before)
+{
+	for (size_t i = 0; i < count(map, YAML_MAP) && i < before; i++) {
+		const struct cpus *several = ynode_cpus(map->keys.v[i]);
+
+		if (several && cpus_has(several, number))
+			return map->items.v[i];
+	}
+	return NULL;
+}
+
+static void dscps_go_one_way(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	const struct ynode *map = tree_get(view, "qos.dscp_map");
+	cleanup_free char *key = set_key(r, s, "qos.dscp_map");
+
+	for (size_t i = 0; i < count(map, YAML_MAP); i++) {
+		const struct cpus *several = ynode_cpus(map->keys.v[i]);
+
+		for (int d = several ? cpus_next(several, -1) : -1; d >= 0 && d < DCB_DSCPS;
+		     d = cpus_next(several, d)) {
+			const struct ynode *first = mapped(map, (unsigned int)d, i);
+
+			if (!first || first->value.number == map->items.v[i]->value.number)
+				continue;
+			rule_error(r, map->keys.v[i], key,
+				   "DSCP %d goes to priority %.10s already at %u:%u; name it once",
+				   d, scalar(first), first->at.line, first->at.col);
+			break;
+		}
+	}
+}
+
+static bool lists(const struct ynode *list, uint64_t number)
+{
+	uint64_t one;
+
+	for (size_t i = 0; i < count(list, YAML_LIST); i++)
+		if (ynode_number(list->items.v[i], &one) && one == number)
+			return true;
+	return false;
+}
+
+/* RDMA's own DSCP must come out in a priority that PFC stops, if PFC is there at all. */
+static void want_lossless(struct ruling *r, const struct selector *s, const struct ynode *view,
+			  const char *path)
+{
+	const struct ynode *pfc = tree_get(view, "qos.pfc"), *map = tree_get(view, "qos.dscp_map");
+	uint64_t byte, to;
+
+	if (!count(pfc, YAML_LIST) || !ynode_number(tree_get(view, path), &byte) ||
+	    !ynode_number(mapped(map, (unsigned int)(byte >> 2), SIZE_MAX), &to) || lists(pfc, to))
+		return;
+	set_error(r, s, view, path,
+		  "its DSCP, %llu, goes to priority %llu by dscp_map (line %u), which pfc (line "
+		  "%u) does not list; make the three agree",
+		  (unsigned long long)(byte >> 2), (unsigned long long)to,
+		  mapped(map, (unsigned int)(byte >> 2), SIZE_MAX)->at.line, pfc->at.line);
+}
+
+static void rdma_is_lossless(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	want_lossless(r, s, view, "qos.roce_tos");
+	want_lossless(r, s, view, "qos.traffic_class");
+}
+
+static void traffic_class_forces_all(struct ruling *r, const struct selector *s,
+				     const struct ynode *view)
+{
+	const struct ynode *forced = tree_get(view, "qos.traffic_class");
+	uint64_t all, offered;
+
+	if (ynode_number(forced, &all) && ynode_number(tree_get(view, "qos.roce_tos"), &offered) &&
+	    all != offered)
+		set_warn(r, s, view, "qos.roce_tos",
+			 "traffic_class: %.10s (line %u) is forced upon all queue pairs, so that "
+			 "this default is never used; drop one of the two",
+			 forced->text, forced->at.line);
+}
+
+/* --- rules: classes and buffers ----------------------------------------------------------- */
+
+/* The value of a key that is a number; NULL: none, or the schema has refused it. */
+static const struct ynode *entry(const struct ynode *map, const struct ynode *key)
+{
+	uint64_t number, one;
+
+	for (size_t i = 0; ynode_number(key, &number) && i < count(map, YAML_MAP); i++)
+		if (ynode_number(map->keys.v[i], &one) && one == number)
+			return map->items.v[i];
+	return NULL;
+}
+
+static void bandwidth_is_of_ets(struct ruling *r, const struct selector *s,
+				const struct ynode *view)
+{
+	const struct ynode *shares = tree_get(view, "qos.ets.bandwidth");
+	cleanup_free char *key = set_key(r, s, "qos.ets.bandwidth");
+
+	for (size_t i = 0; i < count(shares, YAML_MAP); i++) {
+		const struct ynode *how =
+			entry(tree_get(view, "qos.ets.scheduling"), shares->keys.v[i]);
+		uint64_t share;
+
+		if (how && how->value.type == VALUE_WORD &&
+		    how->value.number != DCB_SCHEDULING_ETS &&
+		    ynode_number(shares->items.v[i], &share) && share)
+			rule_error(r, shares->items.v[i], key,
+				   "class %.10s is %.10s, which has no share; write 0%% or "
+				   "scheduling: ets",
+				   shares->keys.v[i]->text, how->text);
+	}
+}
+
+static void bandwidth_is_all(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	const struct ynode *shares = tree_get(view, "qos.ets.bandwidth");
+	uint64_t sum = 0, share;
+
+	for (size_t i = 0; i < count(shares, YAML_MAP); i++) {
+		if (!ynode_number(shares->items.v[i], &share))
+			return;
+		sum += share;
+	}
+	if (count(shares, YAML_MAP) && sum != 100)
+		set_error(r, s, view, "qos.ets.bandwidth",
+			  "the shares sum up to %llu%%; drivers take 100%% and nothing else",
+			  (unsigned long long)sum);
+}
+
+static void buffers_have_sizes(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	const struct ynode *to = tree_get(view, "qos.buffers.priorities");
+	const struct ynode *sizes = tree_get(view, "qos.buffers.sizes");
+	cleanup_free char *key = set_key(r, s, "qos.buffers.priorities");
+	uint64_t buffer;
+
+	for (size_t i = 0; sizes && i < count(to, YAML_MAP); i++)
+		if (ynode_number(to->items.v[i], &buffer) && !entry(sizes, to->items.v[i]))
+			rule_error(r, to->items.v[i], key,
+				   "buffer %.10s has no size; add it to sizes: (line %u)",
+				   to->items.v[i]->text, sizes->at.line);
+}
+
+static void rates_of_dcqcn_are_in_order(struct ruling *r, const struct selector *s,
+					const struct ynode *view)
+{
+	const struct ynode *most = tree_get(view, "qos.dcqcn.rp.rpg_max_rate");
+	uint64_t min, max;
+
+	/* 0 is the line's rate */
+	if (ynode_number(tree_get(view, "qos.dcqcn.rp.rpg_min_rate"), &min) &&
+	    ynode_number(most, &max) && max && min > max)
+		set_error(r, s, view, "qos.dcqcn.rp.rpg_min_rate", "above rpg_max_rate: %.40s",
+			  most->text);
+}
+
+static const struct set_rule set_rules[] = {
+	{"dcb-is-of-ethernet", dcb_is_of_ethernet},
+	{"trust-uses-the-map", trust_uses_the_map},
+	{"dscps-go-one-way", dscps_go_one_way},
+	{"rdma-is-lossless", rdma_is_lossless},
+	{"traffic-class-forces-all", traffic_class_forces_all},
+	{"bandwidth-is-of-ets", bandwidth_is_of_ets},
+	{"bandwidth-is-all", bandwidth_is_all},
+	{"buffers-have-sizes", buffers_have_sizes},
+	{"rates-of-dcqcn-are-in-order", rates_of_dcqcn_are_in_order},
+	NO_MORE_SET_RULES,
+};
+
 const struct section section_qos = {
 	.name = "qos",
-	.spec = &spec_qos,
+	.spec = &by_set,
 	.help = "Priorities, lossless classes and congestion control of Ethernet ports.",
 	.class = KEY_SETS,
+	.set_rules = set_rules,
 	.awaits_netdevs = true,
 	.knobs = true,
 	.emit = emit,

@@ -10,8 +10,8 @@
 
 #include "engine/run.h"
 #include "fake_dcb.h"
-#include "kind_run.h"
 #include "kinds/kind.h"
+#include "qos_change.h"
 #include "sys/clock.h"
 #include "tree.h"
 
@@ -53,9 +53,9 @@ static void is_driver(struct tmp *t, enum fake_driver driver)
 	tree_link(t, PF_DIR "driver", link);
 }
 
-static struct change *add(struct run *run, const char *target, const char *desired)
+static struct change *add(struct run *run, const char *key, const char *desired)
 {
-	return add_change(run, &kind_netlink, PHASE_PORT, PF, target, target, desired);
+	return qos_add(run, PF, key, desired);
 }
 
 /* One change, looked at and set if it differs; its state, and its reason or what is there. */
@@ -63,8 +63,7 @@ static void gives(struct tmp *t, const char *key, const char *desired, enum chan
 		  const char *text)
 {
 	struct run run = {.root = &t->root};
-	cleanup_free char *target = xasprintf("dcb:" PF "/%s", key);
-	struct change *c = add(&run, target, desired);
+	struct change *c = add(&run, key, desired);
 
 	fake->orders = 0;
 	apply_devices(&run);
@@ -124,7 +123,7 @@ static void test_pause_goes_first(void **state)
 {
 	struct tmp *t = *state;
 	struct run run = {.root = &t->root};
-	struct change *c = add(&run, "dcb:" PF "/pfc", "3");
+	struct change *c = add(&run, "pfc", "3");
 
 	fake->pause_rx = fake->pause_tx = true;
 	run_look(&run, STAGES_ALL, STAGE_DEVICES);
@@ -198,7 +197,7 @@ static void test_silently_skipped(void **state)
 {
 	struct tmp *t = *state;
 	struct run run = {.root = &t->root};
-	struct change *c = add(&run, "dcb:" PF "/pfc", "3");
+	struct change *c = add(&run, "pfc", "3");
 
 	fake->deaf = true;
 	gives(t, "pfc", "3", CHANGE_FAILED,
@@ -228,7 +227,7 @@ static void test_elsewhere(void **state)
 {
 	struct tmp *t = *state;
 	struct run run = {.root = &t->root};
-	struct change *c = add(&run, "dcb:" PF "/trust", "dscp");
+	struct change *c = add(&run, "trust", "dscp");
 
 	t->root.live = false;
 	run_look(&run, STAGES_ALL, STAGE_COUNT);
@@ -246,10 +245,10 @@ static void test_asked_once(void **state)
 	struct tmp *t = *state;
 	struct run run = {.root = &t->root};
 
-	add(&run, "dcb:" PF "/dcbx", "host");
-	add(&run, "dcb:" PF "/trust", "dscp");
-	add(&run, "dcb:" PF "/pfc", "3");
-	add(&run, "dcb:" PF "/ets", "priorities 0:0");
+	add(&run, "dcbx", "host");
+	add(&run, "trust", "dscp");
+	add(&run, "pfc", "3");
+	add(&run, "ets", "priorities 0:0");
 	run_look(&run, STAGES_ALL, STAGE_DEVICES);
 	assert_int_equal(fake->questions, 1);
 	fake->silent = true;
@@ -427,7 +426,7 @@ static void test_cut_errno(void **state)
 {
 	struct tmp *t = *state;
 	struct run run = {.root = &t->root};
-	struct change *c = add(&run, "dcb:" PF "/dscp_map", "26:3");
+	struct change *c = add(&run, "dscp_map", "26:3");
 
 	is_driver(t, BNXT);
 	fake->no_dscp = true;

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "engine/run.h"
-#include "kind_run.h"
 #include "kinds/kind.h"
+#include "qos_change.h"
 #include "sys/clock.h"
 #include "tree.h"
 
@@ -54,21 +54,21 @@ static void is_driver(struct tmp *t, const char *driver)
 	tree_link(t, PF_DIR "driver", link);
 }
 
-static struct change *add(struct run *run, const char *target, const char *desired)
+static struct change *add(struct run *run, const char *key, const char *desired)
 {
-	return add_change(run, &kind_roce, PHASE_PORT, PF, target, target, desired);
+	return qos_add(run, PF, key, desired);
 }
 
 /* One change, looked at and set if it differs; its state, and its reason or what is there. */
-static void gives(struct tmp *t, const char *target, const char *desired, enum change_state want,
+static void gives(struct tmp *t, const char *key, const char *desired, enum change_state want,
 		  const char *text)
 {
 	struct run run = {.root = &t->root};
-	struct change *c = add(&run, target, desired);
+	struct change *c = add(&run, key, desired);
 
 	apply_devices(&run);
 	if (c->state != want)
-		fail_msg("%s %s is %s: %s; %s", target, desired, state_name(c->state), c->observed,
+		fail_msg("%s %s is %s: %s; %s", key, desired, state_name(c->state), c->observed,
 			 c->reason ? c->reason : "no reason");
 	if (want == CHANGE_SAME || want == CHANGE_SET)
 		assert_string_equal(c->observed, text ? text : desired);
@@ -78,16 +78,16 @@ static void gives(struct tmp *t, const char *target, const char *desired, enum c
 }
 
 /* Set, and then the same. */
-static void sets(struct tmp *t, const char *target, const char *desired)
+static void sets(struct tmp *t, const char *key, const char *desired)
 {
-	gives(t, target, desired, CHANGE_SET, NULL);
-	gives(t, target, desired, CHANGE_SAME, NULL);
+	gives(t, key, desired, CHANGE_SET, NULL);
+	gives(t, key, desired, CHANGE_SAME, NULL);
 }
 
-static void looks(struct tmp *t, const char *target, const char *desired, const char *observed)
+static void looks(struct tmp *t, const char *key, const char *desired, const char *observed)
 {
 	struct run run = {.root = &t->root};
-	struct change *c = add(&run, target, desired);
+	struct change *c = add(&run, key, desired);
 
 	run_look(&run, STAGES_ALL, STAGE_DEVICES);
 	assert_int_equal(c->state, CHANGE_DIFFERS);
@@ -123,16 +123,16 @@ static void test_ofed(void **state)
 
 	make_ofed(t);
 	files_are_plain(t);
-	gives(t, "dcqcn:" PF "/np/cnp_dscp", "48", CHANGE_SAME, NULL);
-	sets(t, "dcqcn:" PF "/np/cnp_dscp", "4");
+	gives(t, "dcqcn.np.cnp_dscp", "48", CHANGE_SAME, NULL);
+	sets(t, "dcqcn.np.cnp_dscp", "4");
 	assert_string_equal(tree_text(t, ECN "roce_np/cnp_dscp"), "4"); /* decimal */
-	sets(t, "dcqcn:" PF "/rp/rpg_ai_rate", "100");
-	looks(t, "dcqcn:" PF "/priorities", "3", "roce_np 0 1 2 3 4 5 6 7, roce_rp 0 1 2 4 5 6 7");
-	sets(t, "dcqcn:" PF "/priorities", "3");
+	sets(t, "dcqcn.rp.rpg_ai_rate", "100");
+	looks(t, "dcqcn.priorities", "3", "roce_np 0 1 2 3 4 5 6 7, roce_rp 0 1 2 4 5 6 7");
+	sets(t, "dcqcn.priorities", "3");
 	assert_string_equal(tree_text(t, ECN "roce_rp/enable/3"), "1");
 	assert_string_equal(tree_text(t, ECN "roce_np/enable/2"), "0");
-	sets(t, "dcqcn:" PF "/priorities", "0 7");
-	sets(t, "dcqcn:" PF "/priorities", "none");
+	sets(t, "dcqcn.priorities", "0 7");
+	sets(t, "dcqcn.priorities", "none");
 }
 
 static void test_ofed_faults(void **state)
@@ -142,14 +142,13 @@ static void test_ofed_faults(void **state)
 	make_ofed(t);
 	/* a query that the firmware failed */
 	tmp_write(t, ECN "roce_np/cnp_dscp", "");
-	gives(t, "dcqcn:" PF "/np/cnp_dscp", "48", CHANGE_FAILED,
-	      "reads empty: the firmware failed");
+	gives(t, "dcqcn.np.cnp_dscp", "48", CHANGE_FAILED, "reads empty: the firmware failed");
 	tmp_write(t, ECN "roce_np/enable/5", "");
-	gives(t, "dcqcn:" PF "/priorities", "3", CHANGE_FAILED, "roce_np/enable/5 reads empty");
+	gives(t, "dcqcn.priorities", "3", CHANGE_FAILED, "roce_np/enable/5 reads empty");
 	tmp_write(t, ECN "roce_rp/rpg_ai_rate", "fast\n");
-	gives(t, "dcqcn:" PF "/rp/rpg_ai_rate", "5", CHANGE_FAILED, "'fast' is no number");
+	gives(t, "dcqcn.rp.rpg_ai_rate", "5", CHANGE_FAILED, "'fast' is no number");
 	/* an older one has not all */
-	gives(t, "dcqcn:" PF "/rp/rpg_gd", "11", CHANGE_FAILED,
+	gives(t, "dcqcn.rp.rpg_gd", "11", CHANGE_FAILED,
 	      "rpg_gd: DOCA-OFED's mlx5 has no such file; leave rp/rpg_gd out");
 }
 
@@ -163,38 +162,38 @@ static void test_upstream(void **state)
 	tmp_write(t, CC "np_cnp_prio", "6\n");
 	tmp_write(t, CC "np_cnp_prio_mode", "1\n");
 	tmp_write(t, CC "rp_clamp_tgt_rate_ati", "1\n");
-	gives(t, "dcqcn:" PF "/np/cnp_dscp", "48", CHANGE_SAME, NULL);
-	gives(t, "dcqcn:" PF "/rp/clamp_tgt_rate_after_time_inc", "1", CHANGE_SAME, NULL);
+	gives(t, "dcqcn.np.cnp_dscp", "48", CHANGE_SAME, NULL);
+	gives(t, "dcqcn.rp.clamp_tgt_rate_after_time_inc", "1", CHANGE_SAME, NULL);
 	/* the right priority, which does not count; the driver would make the mode 0 */
-	looks(t, "dcqcn:" PF "/np/cnp_802p_prio", "6", "6, unused: np_cnp_prio_mode is 1");
+	looks(t, "dcqcn.np.cnp_802p_prio", "6", "6, unused: np_cnp_prio_mode is 1");
 	tmp_write(t, CC "np_cnp_prio_mode", "0\n");
-	gives(t, "dcqcn:" PF "/np/cnp_802p_prio", "6", CHANGE_SAME, NULL);
-	gives(t, "dcqcn:" PF "/priorities", "3", CHANGE_FAILED,
+	gives(t, "dcqcn.np.cnp_802p_prio", "6", CHANGE_SAME, NULL);
+	gives(t, "dcqcn.priorities", "3", CHANGE_FAILED,
 	      "mlxconfig -d " PF " set ROCE_CC_PRIO_MASK_P1=MASK");
-	gives(t, "traffic_class:" PF, "106", CHANGE_FAILED, "only DOCA-OFED's mlx5 can force it");
+	gives(t, "traffic_class", "106", CHANGE_FAILED, "only DOCA-OFED's mlx5 can force it");
 	files_are_plain(t);
-	sets(t, "dcqcn:" PF "/np/cnp_dscp", "4");
+	sets(t, "dcqcn.np.cnp_dscp", "4");
 }
 
 static void test_nothing_there(void **state)
 {
 	struct tmp *t = *state;
 
-	gives(t, "dcqcn:" PF "/np/cnp_dscp", "48", CHANGE_FAILED,
+	gives(t, "dcqcn.np.cnp_dscp", "48", CHANGE_FAILED,
 	      "neither DOCA-OFED's files (/sys/class/net/rail0/ecn)");
-	gives(t, "dcqcn:" PF "/priorities", "3", CHANGE_FAILED, "ROCE_CC_PRIO_MASK_P1");
+	gives(t, "dcqcn.priorities", "3", CHANGE_FAILED, "ROCE_CC_PRIO_MASK_P1");
 	/* its RDMA half makes them */
 	tmp_write(t, "sys/module/mlx5_ib/initstate", "coming\n");
-	gives(t, "dcqcn:" PF "/np/cnp_dscp", "48", CHANGE_WAITS, "mlx5_ib of " PF " is not loaded");
+	gives(t, "dcqcn.np.cnp_dscp", "48", CHANGE_WAITS, "mlx5_ib of " PF " is not loaded");
 	tree_remove(t, PF_DIR "driver");
-	gives(t, "dcqcn:" PF "/np/cnp_dscp", "48", CHANGE_WAITS, "no driver (yet)");
+	gives(t, "dcqcn.np.cnp_dscp", "48", CHANGE_WAITS, "no driver (yet)");
 	/* nobody can tell of a tree what a driver would make in it */
 	is_driver(t, "mlx5_core");
 	tmp_write(t, "sys/module/mlx5_ib/initstate", "live\n");
 	files_are_plain(t);
-	looks(t, "dcqcn:" PF "/np/cnp_dscp", "48", "unknown");
+	looks(t, "dcqcn.np.cnp_dscp", "48", "unknown");
 	is_driver(t, "e1000e");
-	gives(t, "dcqcn:" PF "/priorities", "3", CHANGE_FAILED, "no way to set it with the driver");
+	gives(t, "dcqcn.priorities", "3", CHANGE_FAILED, "no way to set it with the driver");
 }
 
 /* --- configfs --------------------------------------------------------------------------------- */
@@ -212,22 +211,21 @@ static void test_bnxt(void **state)
 	tmp_write(t, BNXT "rdma0/ports/1/cc/cc_mode", "0x0\n");
 	tmp_write(t, BNXT "rdma0/ports/1/cc/apply", "0x0\n");
 	files_are_plain(t);
-	gives(t, "dcqcn:" PF "/np/cnp_dscp", "48", CHANGE_SAME, NULL);
-	sets(t, "dcqcn:" PF "/np/cnp_dscp", "26");
+	gives(t, "dcqcn.np.cnp_dscp", "48", CHANGE_SAME, NULL);
+	sets(t, "dcqcn.np.cnp_dscp", "26");
 	assert_string_equal(tree_text(t, BNXT "rdma0/ports/1/cc/cnp_dscp"), "0x1a");
 	assert_string_equal(tree_text(t, BNXT "rdma0/ports/1/cc/apply"), "0x1");
 	tmp_write(t, BNXT "rdma0/ports/1/cc/apply", "0x0\n");
-	sets(t, "dcqcn:" PF "/priorities", "3");
+	sets(t, "dcqcn.priorities", "3");
 	assert_string_equal(tree_text(t, BNXT "rdma0/ports/1/cc/cc_mode"), "0x1");
 	assert_string_equal(tree_text(t, BNXT "rdma0/ports/1/cc/ecn_marking"), "0x1");
 	assert_string_equal(tree_text(t, BNXT "rdma0/ports/1/cc/apply"), "0x1");
 	/* a ToS byte, of which the file has the DSCP */
-	sets(t, "traffic_class:" PF, "106");
+	sets(t, "traffic_class", "106");
 	assert_string_equal(tree_text(t, BNXT "rdma0/ports/1/cc/roce_dscp"), "0x1a");
-	gives(t, "dcqcn:" PF "/rp/rpg_gd", "11", CHANGE_FAILED, "no such parameter");
+	gives(t, "dcqcn.rp.rpg_gd", "11", CHANGE_FAILED, "no such parameter");
 	tree_remove(t, BNXT "rdma0/ports/1/cc/cc_mode");
-	gives(t, "dcqcn:" PF "/priorities", "3", CHANGE_FAILED,
-	      "cc_mode: Broadcom's bnxt_re has no");
+	gives(t, "dcqcn.priorities", "3", CHANGE_FAILED, "cc_mode: Broadcom's bnxt_re has no");
 }
 
 static void test_configfs_of_a_tree(void **state)
@@ -237,13 +235,13 @@ static void test_configfs_of_a_tree(void **state)
 	files_are_plain(t);
 	is_driver(t, "ice");
 	tmp_write(t, IRDMA "README", "");
-	looks(t, "dcqcn:" PF "/priorities", "3", "unknown");
+	looks(t, "dcqcn.priorities", "3", "unknown");
 	tmp_write(t, IRDMA "rdma0/roce_dcqcn_enable", "0\n");
-	sets(t, "dcqcn:" PF "/priorities", "3");
-	gives(t, "dcqcn:" PF "/rp/rpg_gd", "11", CHANGE_FAILED, "options of Intel's own module");
-	looks(t, "tos:" PF, "106", "unknown");
+	sets(t, "dcqcn.priorities", "3");
+	gives(t, "dcqcn.rp.rpg_gd", "11", CHANGE_FAILED, "options of Intel's own module");
+	looks(t, "roce_tos", "106", "unknown");
 	tmp_write(t, TOS, "0\n");
-	sets(t, "tos:" PF, "106");
+	sets(t, "roce_tos", "106");
 }
 
 static void test_inbox_has_none(void **state)
@@ -251,14 +249,14 @@ static void test_inbox_has_none(void **state)
 	struct tmp *t = *state;
 
 	is_driver(t, "bnxt_en");
-	gives(t, "dcqcn:" PF "/np/cnp_dscp", "48", CHANGE_FAILED, "install Broadcom's bnxt_re");
+	gives(t, "dcqcn.np.cnp_dscp", "48", CHANGE_FAILED, "install Broadcom's bnxt_re");
 	is_driver(t, "ice");
-	gives(t, "dcqcn:" PF "/priorities", "3", CHANGE_FAILED, "irdma keeps DCQCN off");
-	gives(t, "traffic_class:" PF, "106", CHANGE_FAILED, "write roce_tos");
+	gives(t, "dcqcn.priorities", "3", CHANGE_FAILED, "irdma keeps DCQCN off");
+	gives(t, "traffic_class", "106", CHANGE_FAILED, "write roce_tos");
 	is_driver(t, "ionic");
-	gives(t, "dcqcn:" PF "/np/cnp_dscp", "48", CHANGE_FAILED, "nicctl update dcqcn");
-	gives(t, "dcqcn:" PF "/priorities", "3", CHANGE_FAILED, "nicctl");
-	gives(t, "traffic_class:" PF, "106", CHANGE_FAILED, "nicctl");
+	gives(t, "dcqcn.np.cnp_dscp", "48", CHANGE_FAILED, "nicctl update dcqcn");
+	gives(t, "dcqcn.priorities", "3", CHANGE_FAILED, "nicctl");
+	gives(t, "traffic_class", "106", CHANGE_FAILED, "nicctl");
 }
 
 /* A window is opened for the time of a look or a set, and nothing of it stays. */
@@ -267,12 +265,12 @@ static void test_node_is_removed(void **state)
 	struct tmp *t = *state;
 
 	tmp_write(t, "sys/kernel/config/rdma_cm/other/ports/1/default_roce_tos", "0\n");
-	gives(t, "tos:" PF, "106", CHANGE_FAILED, "default_roce_tos: rdma_cm has no such file");
+	gives(t, "roce_tos", "106", CHANGE_FAILED, "default_roce_tos: rdma_cm has no such file");
 	assert_false(tree_has(t, "sys/kernel/config/rdma_cm/rdma0"));
 	assert_true(tree_has(t, "sys/kernel/config/rdma_cm/other"));
 	/* one that somebody has made is left to him */
 	tmp_write(t, TOS, "106\n");
-	gives(t, "tos:" PF, "106", CHANGE_SAME, NULL);
+	gives(t, "roce_tos", "106", CHANGE_SAME, NULL);
 	assert_true(tree_has(t, TOS));
 }
 
@@ -282,12 +280,12 @@ static void test_tos(void **state)
 {
 	struct tmp *t = *state;
 
-	gives(t, "tos:" PF, "106", CHANGE_FAILED, "systemctl start sys-kernel-config.mount");
+	gives(t, "roce_tos", "106", CHANGE_FAILED, "systemctl start sys-kernel-config.mount");
 	tree_remove(t, PF_DIR "infiniband/rdma0/node_guid");
 	tree_remove(t, PF_DIR "infiniband/rdma0");
-	gives(t, "tos:" PF, "106", CHANGE_UNSUPPORTED, "in a network namespace of its own");
+	gives(t, "roce_tos", "106", CHANGE_UNSUPPORTED, "in a network namespace of its own");
 	tree_remove(t, PF_DIR "infiniband");
-	gives(t, "tos:" PF, "106", CHANGE_WAITS, "no RDMA device (yet)");
+	gives(t, "roce_tos", "106", CHANGE_WAITS, "no RDMA device (yet)");
 }
 
 /* rxe hangs below no function; it says whose netdev it is on. */
@@ -305,7 +303,7 @@ static void test_tos_of_soft_roce(void **state)
 	tmp_write(t, "sys/class/infiniband/rxe1/parent", "rail0\n");
 	tmp_write(t, "sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_tos", "0\n");
 	tmp_write(t, "sys/kernel/config/rdma_cm/rxe1/ports/1/default_roce_tos", "0\n");
-	sets(t, "tos:" PF, "106");
+	sets(t, "roce_tos", "106");
 	assert_string_equal(tree_text(t, "sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_tos"),
 			    "0\n");
 }
@@ -315,19 +313,13 @@ static void test_class(void **state)
 	struct tmp *t = *state;
 
 	tmp_write(t, CLASS, "");
-	looks(t, "traffic_class:" PF, "106", "unset");
+	looks(t, "traffic_class", "106", "unset");
 	tmp_write(t, CLASS, "Global tclass=106\nsrc_ip=192.0.2.1,tclass=8\n");
-	gives(t, "traffic_class:" PF, "106", CHANGE_SAME, NULL);
-	looks(t, "traffic_class:" PF, "104", "106");
+	gives(t, "traffic_class", "106", CHANGE_SAME, NULL);
+	looks(t, "traffic_class", "104", "106");
 	files_are_plain(t);
-	gives(t, "traffic_class:" PF, "104", CHANGE_FAILED, "was set, but reads back 'unset'");
+	gives(t, "traffic_class", "104", CHANGE_FAILED, "was set, but reads back 'unset'");
 	assert_string_equal(tree_text(t, CLASS), "104");
-}
-
-static void test_no_target(void **state)
-{
-	gives(*state, "dcqcn:" PF, "3", CHANGE_FAILED, "not a target of kind roce");
-	gives(*state, "colour:" PF, "3", CHANGE_FAILED, "not a target of kind roce");
 }
 
 int main(void)
@@ -344,7 +336,6 @@ int main(void)
 		TEST(test_node_is_removed),
 		TEST(test_tos),
 		TEST(test_class),
-		TEST(test_no_target),
 		TEST(test_tos_of_soft_roce),
 	};
 
