@@ -107,7 +107,7 @@ add_rows() { # FILE PATTERN
   cp "$BATS_TEST_TMPDIR/new" "$tree/src/sections/$1"
 }
 
-@test "a key is one row: a file of a netdev, a number of ethtool's, a parameter of DCQCN, bits of config space" {
+@test "a key is one row: a file of a netdev, a number of ethtool's, a parameter of DCQCN, a setting of VFs, bits of config space" {
   add_rows link.c 'GROUP."private_flags"' <<'C'
 		KEY("group", A_NUMBER_OF("a group", 0, 1000), "Group of the netdev.", .item = LINK(LINK_FILE, .file = "group")),
 C
@@ -117,6 +117,9 @@ C
   add_rows qos.c 'PARAM."rp", "clamp_tgt_rate", ' <<'C'
 		PARAM("rp", "hai_rounds", A_NUMBER_OF("rounds", 1, 31), "Rounds of hyper-active increase.", "rp_hai_rounds"),
 C
+  add_rows sriov.c 'KEY."msix"' <<'C'
+		KEY("rss_query", &spec_bool, "Whether a VF may ask for its RSS key.", .item = VF_SETTING(VF_SWITCH, IFLA_VF_RSS_QUERY_EN)),
+C
   add_rows pcie.c 'SETTING."aspm"' <<'C'
 		SETTING("completion_timeout", A_NUMBER_OF("ranges", 0, 14), "Range of the completion timeout.", PCI_BITS(PCI_EXP_DEVCTL2, PCI_EXP_DEVCTL2_TIMEOUT_VALUE(15))),
 C
@@ -124,7 +127,7 @@ C
   run -0 timeout 60 make -s -C "$tree" DEV=1 all
   [[ $output != *warning* ]]
   run -0 find "$tree/build" -name '*.o' -newer "$BATS_TEST_TMPDIR/stamp" -printf '%f\n'
-  [ "$(sort <<<"$output" | tr '\n' ' ')" = "link.o pcie.o qos.o " ]
+  [ "$(sort <<<"$output" | tr '\n' ' ')" = "link.o pcie.o qos.o sriov.o " ]
 
   railhead=$tree/build/railhead
   root=$BATS_TEST_TMPDIR/root
@@ -166,6 +169,10 @@ Y
   [ "$(od -An -tx2 -j 104 -N 2 "$config")" = " 0006" ]
   run -0 "$railhead" apply --stage devices --root "$root"
   [[ $output == *"0 set"* ]]
+
+  echo 'sriov: {rails: {vfs: 1, vf: {rss_query: true}}}' >>"$root/etc/railhead/profiles/sku.yaml"
+  run -5 "$railhead" plan --root "$root"
+  [[ $output == *"sriov/$PF0/vf0/address "*"'rss_query on'"* ]]
 
   sed -i 's/completion_timeout: 6/completion_timeout: 15/' "$root/etc/railhead/profiles/sku.yaml"
   run -3 "$railhead" check "$root/etc/railhead/profiles/sku.yaml"

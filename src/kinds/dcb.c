@@ -424,4 +424,5 @@ static char *absent(const struct change *c)
 	return xstrdup("absent");
 }
 
-const struct target_item dcb_lldpad = {&kind_netlink, look_lldpad, set_lldpad, absent};
+const struct target_item dcb_lldpad = {
+	.kind = &kind_netlink, .look = look_lldpad, .set = set_lldpad, .desired = absent};

@@ -45,9 +45,9 @@ int dcb_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
 char *dcb_desired(const struct change *c);
 /* See struct kind. */
 void forget_dcb(const struct change *c);
-#define DCB_SORT                                              \
-	{                                                     \
-		&kind_netlink, dcb_look, dcb_set, dcb_desired \
+#define DCB_SORT                                                                                \
+	{                                                                                       \
+		.kind = &kind_netlink, .look = dcb_look, .set = dcb_set, .desired = dcb_desired \
 	}
 
 /* No value is wanted: nobody but the host decides. */

@@ -18,6 +18,9 @@
 
 #define DEV "/sys/bus/pci/devices/"
 
+const char *const eswitch_words[] = {
+	[ESWITCH_LEGACY] = "legacy", [ESWITCH_SWITCHDEV] = "switchdev", NULL};
+
 static int ask(const struct root *root, const char *pf, void **ret, struct err *err)
 {
 	enum eswitch_mode *mode = xnew(enum eswitch_mode);
@@ -42,8 +45,7 @@ static int no_eswitch(const struct kind_ctx *ctx, struct change *c, const char *
 {
 	cleanup_free char *driver = NULL;
 
-	change_observe(c, "legacy");
-	change_judge(c);
+	change_found(c, ESWITCH_LEGACY);
 	if (c->state == CHANGE_SAME)
 		return 0;
 	if (read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", pf) < 0) {
@@ -56,11 +58,10 @@ static int no_eswitch(const struct kind_ctx *ctx, struct change *c, const char *
 		       driver, pf);
 }
 
-int look_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	static const char *const names[] = {[ESWITCH_LEGACY] = "legacy",
-					    [ESWITCH_SWITCHDEV] = "switchdev",
-					    [ESWITCH_OTHER] = "another mode"};
+	const char *pf = c->on.name;
+	enum eswitch_mode mode;
 	const struct heard *h;
 
 	if (!ctx->root->live)
@@ -76,8 +77,10 @@ int look_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, s
 	}
 	if (h->result < 0)
 		return err_set(err, h->result, "eswitch mode of %s: %s", pf, h->err.text);
-	change_observe(c, "%s", names[*(const enum eswitch_mode *)h->info]);
-	change_judge(c);
+	mode = *(const enum eswitch_mode *)h->info;
+	change_found(c, mode);
+	if (mode == ESWITCH_OTHER)
+		change_observe(c, "another mode");
 	return 0;
 }
 
@@ -108,8 +111,7 @@ static int explain(int r, const char *pf, const char *mode, struct err *err)
 static int change_mode(const struct kind_ctx *ctx, const struct change *c, const char *pf,
 		       struct err *err)
 {
-	enum eswitch_mode mode =
-		streq(c->desired, "switchdev") ? ESWITCH_SWITCHDEV : ESWITCH_LEGACY;
+	enum eswitch_mode mode = (enum eswitch_mode)c->want.number;
 	long ms = 100;
 	int r;
 
@@ -121,7 +123,7 @@ static int change_mode(const struct kind_ctx *ctx, const struct change *c, const
 		nanosleep(&pause, NULL);
 		ms = ms * 2 < 2000 ? ms * 2 : 2000;
 	}
-	return r < 0 ? explain(r, pf, c->desired, err) : 0;
+	return r < 0 ? explain(r, pf, eswitch_words[mode], err) : 0;
 }
 
 static int vfs_of(const struct root *root, const char *pf, struct strv *ret, struct err *err)
@@ -139,8 +141,9 @@ static int vfs_of(const struct root *root, const char *pf, struct strv *ret, str
 	return r;
 }
 
-int set_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
+static int set_without_vfs(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
+	const char *pf = c->on.name;
 	cleanup_strv struct strv vfs = {0};
 	cleanup_free char *numvfs = xasprintf(DEV "%s/sriov_numvfs", pf);
 	int r = netlink_only_here(ctx->root, err);
@@ -163,15 +166,19 @@ int set_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, st
 }
 
 /* mlx5: the VFs are there, and none of them has a driver while the mode changes. */
-int set_eswitch_with_vfs(const struct kind_ctx *ctx, struct change *c, const char *pf,
-			 struct err *err)
+static int set_with_vfs(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	cleanup_strv struct strv vfs = {0};
 	int r = netlink_only_here(ctx->root, err);
 
 	if (r == 0)
-		r = vfs_of(ctx->root, pf, &vfs, err);
+		r = vfs_of(ctx->root, c->on.name, &vfs, err);
 	for (size_t i = 0; r == 0 && i < vfs.n; i++)
 		r = vf_unbind(ctx->root, vfs.v[i], err);
-	return r < 0 ? r : change_mode(ctx, c, pf, err);
+	return r < 0 ? r : change_mode(ctx, c, c->on.name, err);
 }
+
+const struct target_item eswitch_without_vfs = {
+	.kind = &kind_netlink, .look = look, .set = set_without_vfs};
+const struct target_item eswitch_with_vfs = {
+	.kind = &kind_netlink, .look = look, .set = set_with_vfs};

@@ -49,6 +49,12 @@ int function_going(const struct root *root, const char *addr, int r, struct err 
 	return function_gone(root, addr, err);
 }
 
+int function_vf_of(const struct root *root, const char *pf, unsigned int vf, char **ret,
+		   struct err *err)
+{
+	return read_link_name(root, ret, err, DEV "%s/virtfn%u", pf, vf);
+}
+
 int function_vf(const struct root *root, const char *vf, char **ret, struct err *err)
 {
 	const char *slash = strchr(vf, '/');

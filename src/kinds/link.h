@@ -32,9 +32,12 @@ int link_look(const struct kind_ctx *ctx, struct change *c, struct err *err);
 int link_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
 
 /* Rows of section link: what an item is. */
-#define LINK(by, ...)                                                                          \
-	(&(const struct link_item){.sort = {&kind_netlink, link_look, link_set, link_desired}, \
-				   .how = (by),                                                \
+#define LINK(by, ...)                                                 \
+	(&(const struct link_item){.sort = {.kind = &kind_netlink,    \
+					    .look = link_look,        \
+					    .set = link_set,          \
+					    .desired = link_desired}, \
+				   .how = (by),                       \
 				   __VA_ARGS__})
 #define LINK_NUMBER(of, number, most) \
 	(&(const struct eth_item){.group = (of), .attr = (number), .max = (most)})

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is set by netlink. Target "up:PF": the PF's netdevs administratively up. The look
- * reads sysfs flags, which takes no rtnl; the set does, so it runs in a worker. The other
- * targets: netlink.h.
+ * What is set by netlink, and the one item that is here: a PF's netdevs administratively up. The
+ * look reads sysfs flags, which takes no rtnl; the set does, so it runs in a worker.
  */
 #include "kinds/netlink.h"
 
@@ -14,6 +13,7 @@
 #include "kinds/dcb.h"
 #include "kinds/function.h"
 #include "kinds/link.h"
+#include "kinds/vf_address.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 
@@ -22,40 +22,39 @@ static int netdevs_of(const struct root *root, const char *pf, struct strv *ret)
 	return read_dir(root, ret, NULL, "/sys/bus/pci/devices/%s/net", pf);
 }
 
-static int look_up(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
+static int look_up(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	cleanup_strv struct strv names = {0};
+	bool up = true;
 
-	if (netdevs_of(ctx->root, pf, &names) < 0 || !names.n) {
+	if (netdevs_of(ctx->root, c->on.name, &names) < 0 || !names.n) {
 		change_observe(c, "no netdev");
 		change_reason(c, "the PF has no netdev (yet); is its driver bound?");
 		c->state = CHANGE_WAITS;
 		return 0;
 	}
-	change_observe(c, "up");
 	for (size_t i = 0; i < names.n; i++) {
 		uint64_t flags;
 		int r = read_u64(ctx->root, &flags, err, "/sys/class/net/%s/flags", names.v[i]);
 
 		if (r < 0)
 			return r;
-		if (!(flags & IFF_UP))
-			change_observe(c, "down");
+		up &= flags & IFF_UP;
 	}
-	change_judge(c);
+	change_observe(c, up ? "up" : "down");
+	c->state = up ? CHANGE_SAME : CHANGE_DIFFERS;
 	return 0;
 }
 
-static int set_up(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
+static int set_up(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	cleanup_strv struct strv names = {0};
 	int r = netlink_only_here(ctx->root, err);
 
-	(void)c;
 	if (r < 0)
 		return r;
-	r = function_wait_named(ctx->root, pf, ctx->deadline, err);
-	netdevs_of(ctx->root, pf, &names);
+	r = function_wait_named(ctx->root, c->on.name, ctx->deadline, err);
+	netdevs_of(ctx->root, c->on.name, &names);
 	for (size_t i = 0; r == 0 && i < names.n; i++) {
 		uint64_t index;
 
@@ -67,6 +66,15 @@ static int set_up(const struct kind_ctx *ctx, struct change *c, const char *pf, 
 	}
 	return r;
 }
+
+static char *desired_up(const struct change *c)
+{
+	(void)c;
+	return xstrdup("up");
+}
+
+const struct target_item netdevs_up = {
+	.kind = &kind_netlink, .look = look_up, .set = set_up, .desired = desired_up};
 
 int look_elsewhere(struct change *c)
 {
@@ -87,24 +95,6 @@ bool change_concerns(const struct change *c, const char *pf)
 	return !c || (c->target && strstr(c->target, pf)) || (c->lane && str_starts(c->lane, pf));
 }
 
-static const struct target_sort targets[] = {
-	{"up:", look_up, set_up, NULL},
-	{"vf:", look_vf_address, set_vf_address, NULL},
-	{"eswitch:", look_eswitch, set_eswitch, NULL},
-	{"eswitch_with_vfs:", look_eswitch, set_eswitch_with_vfs, NULL},
-	{NULL, NULL, NULL, NULL},
-};
-
-static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
-{
-	return target_look(targets, "netlink", ctx, c, err);
-}
-
-static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
-{
-	return target_set(targets, "netlink", ctx, c, err);
-}
-
 static void forget(const struct change *c)
 {
 	forget_vf_address(c);
@@ -114,4 +104,4 @@ static void forget(const struct change *c)
 }
 
 const struct kind kind_netlink = {
-	.name = "netlink", .blocks = true, .look = look, .set = set, .forget = forget};
+	.name = "netlink", .blocks = true, .look = item_look, .set = item_set, .forget = forget};

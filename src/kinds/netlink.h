@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The targets of kind netlink, each in a file of its own. Looks run in the engine's own process and
+ * The items of kind netlink, each in a file of its own. Looks run in the engine's own process and
  * ask apart (sys/netlink.h), once for all that concerns one PF: what they heard is kept until it is
  * forgotten.
  */
@@ -9,26 +9,15 @@
 #include "kinds/kind.h"
 #include "kinds/target.h"
 
-/*
- * vf_address.c, "vf:PF/INDEX": what the PF says of a VF. Desired are pairs of the profile's
- * key and a value, in any order: "mac derived trust on vlan 0 max_rate 10000"; rates in
- * Mb/s, mac and guid may be "derived" (base/vf_address.h). Its set sends what differs, and
- * unbinds a VF whose driver has read another address already: the VF's driver change waits for
- * this one and binds it again.
- */
-int look_vf_address(const struct kind_ctx *ctx, struct change *c, const char *vf, struct err *err);
-int set_vf_address(const struct kind_ctx *ctx, struct change *c, const char *vf, struct err *err);
-/* See struct kind. */
-void forget_vf_address(const struct change *c);
+/* netlink.c: all netdevs of on.name up; no value is wanted */
+extern const struct target_item netdevs_up;
 
 /*
- * eswitch.c, "eswitch:PF" and "eswitch_with_vfs:PF": legacy or switchdev. The first removes the
- * PF's VFs before, the second unbinds them: which one a driver wants, sections/ knows.
+ * eswitch.c, of on.name: a word of these. The first removes the PF's VFs before, the second
+ * unbinds them: which one a driver wants, sections/ knows.
  */
-int look_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err);
-int set_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err);
-int set_eswitch_with_vfs(const struct kind_ctx *ctx, struct change *c, const char *pf,
-			 struct err *err);
+extern const char *const eswitch_words[]; /* NULL-ended; by enum eswitch_mode */
+extern const struct target_item eswitch_without_vfs, eswitch_with_vfs;
 void forget_eswitch(const struct change *c);
 
 /* rdma.c, of the whole machine; the value's number: 0 shared, 1 exclusive. */

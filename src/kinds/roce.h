@@ -42,9 +42,12 @@ int roce_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
 char *roce_desired(const struct change *c);
 
 /* Rows of section qos: what an item is. */
-#define ROCE(by, ...)                                                                       \
-	(&(const struct roce_item){.sort = {&kind_roce, roce_look, roce_set, roce_desired}, \
-				   .how = (by),                                             \
+#define ROCE(by, ...)                                                 \
+	(&(const struct roce_item){.sort = {.kind = &kind_roce,       \
+					    .look = roce_look,        \
+					    .set = roce_set,          \
+					    .desired = roce_desired}, \
+				   .how = (by),                       \
 				   __VA_ARGS__})
 
 /* --- roce_vendors.c: the table ------------------------------------------------------------- */

@@ -7,18 +7,6 @@
 #include "base/str.h"
 #include "kinds/function.h"
 
-static const struct target_sort *find(const struct target_sort *table, const struct change *c)
-{
-	while (table->prefix && !str_starts(c->target, table->prefix))
-		table++;
-	return table->prefix ? table : NULL;
-}
-
-static int unknown(const char *kind, const struct change *c, struct err *err)
-{
-	return err_set(err, -EINVAL, "%s: not a target of kind %s", c->target, kind);
-}
-
 int item_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	const struct target_item *item = c->on.item;
@@ -33,6 +21,13 @@ int item_set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return item->set(ctx, c, err);
 }
 
+int item_complete(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	const struct target_item *item = c->on.item;
+
+	return item->complete ? item->complete(ctx, c, err) : 0;
+}
+
 void item_desired(struct change *c)
 {
 	const struct target_item *item = c->on.item;
@@ -40,36 +35,6 @@ void item_desired(struct change *c)
 
 	if (text)
 		change_desired(c, "%s", text);
-}
-
-int target_look(const struct target_sort *table, const char *kind, const struct kind_ctx *ctx,
-		struct change *c, struct err *err)
-{
-	const struct target_sort *t;
-
-	if (c->on.item)
-		return item_look(ctx, c, err);
-	t = find(table, c);
-	return t ? t->look(ctx, c, c->target + strlen(t->prefix), err) : unknown(kind, c, err);
-}
-
-int target_set(const struct target_sort *table, const char *kind, const struct kind_ctx *ctx,
-	       struct change *c, struct err *err)
-{
-	const struct target_sort *t;
-
-	if (c->on.item)
-		return item_set(ctx, c, err);
-	t = find(table, c);
-	return t ? t->set(ctx, c, c->target + strlen(t->prefix), err) : unknown(kind, c, err);
-}
-
-int target_complete(const struct target_sort *table, const struct kind_ctx *ctx, struct change *c,
-		    struct err *err)
-{
-	const struct target_sort *t = find(table, c);
-
-	return t && t->complete ? t->complete(ctx, c, c->target + strlen(t->prefix), err) : 0;
 }
 
 int target_no_netdev(const struct root *root, struct change *c, const char *remedy)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A kind whose targets are of several sorts: which one it is, on.item says, or their prefix. */
+/* A kind whose targets are of several sorts: on.item says which one it is. */
 #pragma once
 
 #include "kinds/kind.h"
@@ -9,34 +9,19 @@ struct target_item {
 	const struct kind *kind; /* of the change; look and set are as those of a kind */
 	int (*look)(const struct kind_ctx *ctx, struct change *c, struct err *err);
 	int (*set)(const struct kind_ctx *ctx, struct change *c, struct err *err);
+	/* As that of a kind; NULL: nothing comes behind. */
+	int (*complete)(const struct kind_ctx *ctx, struct change *c, struct err *err);
 	/* The wanted values as the kernel's tools show them; the caller frees. NULL: as the
 	 * profile says them. */
 	char *(*desired)(const struct change *c);
 };
 
-/* look and set of a kind all of whose changes have one. */
+/* Those of a kind all of whose changes have one. */
 int item_look(const struct kind_ctx *ctx, struct change *c, struct err *err);
 int item_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
+int item_complete(const struct kind_ctx *ctx, struct change *c, struct err *err);
 /* Renders c's desired, once all its values are there. */
 void item_desired(struct change *c);
-
-/* arg: what follows the prefix */
-typedef int (*target_fn)(const struct kind_ctx *ctx, struct change *c, const char *arg,
-			 struct err *err);
-
-struct target_sort {
-	const char *prefix;	       /* NULL ends a table */
-	target_fn look, set, complete; /* complete: see struct kind; NULL: nothing comes behind */
-};
-
-/* Looks at, or sets, the target of c by the table; kind: its name, for the message. */
-int target_look(const struct target_sort *table, const char *kind, const struct kind_ctx *ctx,
-		struct change *c, struct err *err);
-int target_set(const struct target_sort *table, const char *kind, const struct kind_ctx *ctx,
-	       struct change *c, struct err *err);
-
-int target_complete(const struct target_sort *table, const struct kind_ctx *ctx, struct change *c,
-		    struct err *err);
 
 /*
  * What the look at a function finds that has no netdev (here, yet); 0. remedy: follows "is its

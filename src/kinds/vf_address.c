@@ -1,153 +1,463 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What a PF says of one of its VFs: addresses, VLAN, rates and switches. Two ways lead there:
- * rtnetlink on the PF's netdev (of InfiniBand: its IPoIB netdev), and for GUIDs and policy the
- * files that the vendor's own driver package (OFED) puts below the PF.
- *
- * All values are compared and shown as text, one form for each, so that "derived" is the
- * only one that needs to be worked out.
- */
+#include "kinds/vf_address.h"
+
 #include <errno.h>
-#include <string.h>
+#include <linux/if_link.h>
+#include <stdio.h>
+#include <stdlib.h>
 
+#include "base/mem.h"
 #include "base/str.h"
+#include "base/vf_address.h"
+#include "kinds/function.h"
 #include "kinds/netlink.h"
-#include "kinds/target.h"
-#include "kinds/vf_values.h"
+#include "profile/value.h"
+#include "sys/read.h"
 
-int vf_not_offered(const struct vf *vf, enum vf_item i, struct err *err)
+#define DEV "/sys/bus/pci/devices/"
+
+const char *const vf_policy[VF_POLICIES] = {[IFLA_VF_LINK_STATE_AUTO] = "Follow",
+					    [IFLA_VF_LINK_STATE_ENABLE] = "Up",
+					    [IFLA_VF_LINK_STATE_DISABLE] = "Down"};
+
+/* --- which VF ------------------------------------------------------------------------------ */
+
+/* The files are there for Ethernet too, but speak of the InfiniBand port that is not there. */
+static bool has_files(const struct root *root, const struct change *c)
 {
-	if (i == VF_GUID)
+	cleanup_strv struct strv devices = {0};
+	cleanup_free char *layer = NULL;
+	const char *pf = c->on.name;
+
+	return root_exists(root, DEV "%s/sriov/%u/node", pf, c->on.vf) &&
+	       read_dir(root, &devices, NULL, DEV "%s/infiniband", pf) == 0 && devices.n &&
+	       read_text(root, &layer, NULL, DEV "%s/infiniband/%s/ports/1/link_layer", pf,
+			 devices.v[0]) == 0 &&
+	       streq(layer, "InfiniBand");
+}
+
+static void vf_end(struct vf *vf)
+{
+	free(vf->addr);
+	free(vf->driver);
+	free(vf->state);
+}
+
+/* -ENOENT while there is no such VF. */
+static int vf_begin(const struct kind_ctx *ctx, const struct change *c, struct vf *vf,
+		    struct err *err)
+{
+	int r;
+
+	*vf = (struct vf){.ctx = ctx, .c = c, .pf = c->on.name};
+	r = function_vf_of(ctx->root, vf->pf, c->on.vf, &vf->addr, err);
+	if (r < 0)
+		return r;
+	if (read_link_name(ctx->root, &vf->driver, NULL, DEV "%s/driver", vf->pf) < 0)
+		vf->driver = xstrdup("none");
+	vf->ofed = has_files(ctx->root, c);
+	vf->state = xcalloc(c->parts.n, sizeof(*vf->state));
+	return 0;
+}
+
+bool vf_by_file(const struct vf *vf, const struct vf_setting *setting)
+{
+	return vf->ofed && (setting->how == VF_GUID || setting->attr == IFLA_VF_LINK_STATE);
+}
+
+static bool needs_netlink(const struct vf *vf)
+{
+	for (size_t i = 0; i < vf->c->parts.n; i++)
+		if (!vf_by_file(vf, vf->c->parts.v[i].item))
+			return true;
+	return false;
+}
+
+static bool wants_guid(const struct change *c)
+{
+	for (size_t i = 0; i < c->parts.n; i++) {
+		const struct vf_setting *setting = c->parts.v[i].item;
+
+		if (setting->how == VF_GUID)
+			return true;
+	}
+	return false;
+}
+
+/* --- what is wanted ------------------------------------------------------------------------ */
+
+static bool is_derived(const struct part *part)
+{
+	const struct vf_setting *setting = part->item;
+
+	return setting->how <= VF_GUID && part->want.type == VALUE_WORD;
+}
+
+static bool any_derived(const struct change *c)
+{
+	for (size_t i = 0; i < c->parts.n; i++)
+		if (is_derived(&c->parts.v[i]))
+			return true;
+	return false;
+}
+
+static uint64_t mac_number(const uint8_t mac[6])
+{
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < 6; i++)
+		number = number << 8 | mac[i];
+	return number;
+}
+
+static int derive_mac(const struct vf *vf, const struct pf_info *pf, uint64_t *ret, struct err *err)
+{
+	uint8_t mac[6];
+	int r;
+
+	if (!pf->has_mac)
+		return err_set(err, -ENODEV,
+			       "%s has no MAC address to derive those of its VFs from", vf->pf);
+	r = vf_derived_mac(pf->mac, vf->c->on.vf, mac, err);
+	*ret = r < 0 ? 0 : mac_number(mac);
+	return r;
+}
+
+/* "b8ce:f603:001b:2c3d" of the PF's own RDMA device. */
+static int pf_node_guid(const struct root *root, const char *pf, uint64_t *ret, struct err *err)
+{
+	cleanup_strv struct strv devices = {0};
+	cleanup_free char *text = NULL;
+	unsigned int part[4];
+
+	if (read_dir(root, &devices, NULL, DEV "%s/infiniband", pf) < 0 || !devices.n)
+		return err_set(err, -ENODEV,
+			       "%s has no RDMA device whose node GUID those of its VFs could be "
+			       "derived from; is mlx5_ib loaded?",
+			       pf);
+	if (read_text(root, &text, err, DEV "%s/infiniband/%s/node_guid", pf, devices.v[0]) < 0)
+		return err->code;
+	if (sscanf(text, "%4x:%4x:%4x:%4x", &part[0], &part[1], &part[2], &part[3]) != 4)
+		return err_set(err, -EINVAL, "node GUID of %s: '%s' is none", pf, text);
+	*ret = (uint64_t)part[0] << 48 | (uint64_t)part[1] << 32 | (uint64_t)part[2] << 16 |
+	       part[3];
+	return 0;
+}
+
+static int derive_guid(const struct vf *vf, uint64_t *ret, struct err *err)
+{
+	uint64_t guid = 0;
+	int r = pf_node_guid(vf->ctx->root, vf->pf, &guid, err);
+
+	return r < 0 ? r : vf_derived_guid(guid, vf->c->on.vf, ret, err);
+}
+
+static int resolve(const struct vf *vf, const struct pf_info *pf, struct err *err)
+{
+	for (size_t i = 0; i < vf->c->parts.n; i++) {
+		const struct part *part = &vf->c->parts.v[i];
+		const struct vf_setting *setting = part->item;
+		uint64_t *want = &vf->state[i].want;
+		int r = 0;
+
+		*want = (uint64_t)part->want.number / (setting->scale ? setting->scale : 1);
+		if (is_derived(part))
+			r = setting->how == VF_MAC ? derive_mac(vf, pf, want, err)
+						   : derive_guid(vf, want, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* --- what there is ------------------------------------------------------------------------- */
+
+static void told_mac(const struct vf_info *info, struct vf_state *ret)
+{
+	uint8_t mac[6];
+
+	ret->told = vf_info_mac(info, mac);
+	if (ret->told)
+		ret->have = mac_number(mac);
+}
+
+static void told_number(const struct vf_info *info, const struct vf_setting *setting,
+			struct vf_state *ret)
+{
+	uint32_t number;
+
+	ret->told = vf_info_number(info, setting->attr, setting->second, &number);
+	if (ret->told)
+		ret->have = number;
+}
+
+static void observe(const struct vf_info *info, bool infiniband, const struct vf_setting *setting,
+		    struct vf_state *ret)
+{
+	if (setting->how == VF_MAC && !infiniband) /* where it repeats the PF's own */
+		told_mac(info, ret);
+	else if (setting->how == VF_GUID)
+		ret->told = vf_info_guid(info, IFLA_VF_IB_NODE_GUID, &ret->have) &&
+			    vf_info_guid(info, IFLA_VF_IB_PORT_GUID, &ret->port);
+	else if (setting->how != VF_MAC)
+		told_number(info, setting, ret);
+}
+
+static int observe_guids(const struct vf *vf, struct vf_state *ret, struct err *err)
+{
+	cleanup_free char *node = NULL, *port = NULL;
+	unsigned int index = vf->c->on.vf;
+	int r = read_text(vf->ctx->root, &node, err, DEV "%s/sriov/%u/node", vf->pf, index);
+
+	if (r == 0)
+		r = read_text(vf->ctx->root, &port, err, DEV "%s/sriov/%u/port", vf->pf, index);
+	if (r < 0)
+		return r;
+	if (!guid_parse(node, &ret->have) || !guid_parse(port, &ret->port))
+		return err_set(err, -EINVAL, "GUIDs of VF %u of %s: '%s' or '%s' is none", index,
+			       vf->pf, node, port);
+	ret->told = true;
+	return 0;
+}
+
+static int observe_policy(const struct vf *vf, struct vf_state *ret, struct err *err)
+{
+	cleanup_free char *text = NULL;
+	int r = read_text(vf->ctx->root, &text, err, DEV "%s/sriov/%u/policy", vf->pf,
+			  vf->c->on.vf);
+
+	for (unsigned int i = 0; r == 0 && i < VF_POLICIES; i++)
+		if (streq(text, vf_policy[i])) {
+			ret->told = true;
+			ret->have = i;
+		}
+	return r;
+}
+
+/* Fills the states. pf: what the PF told, or NULL if netlink is not needed. -EOPNOTSUPP: it says
+ * nothing of this VF. */
+static int learn(struct vf *vf, const struct pf_info *pf, struct err *err)
+{
+	static const struct pf_info none;
+	int r = 0;
+
+	vf->info = pf ? pf_info_vf(pf, vf->c->on.vf) : NULL;
+	vf->ifindex = pf ? pf->ifindex : 0;
+	if (pf && !vf->info)
+		return err_set(
+			err, -EOPNOTSUPP,
+			"the driver %s tells nothing of VF %u by netlink, so that nothing but "
+			"its driver, mtu and msix can be set in sriov.SET.vf",
+			vf->driver, vf->c->on.vf);
+	for (size_t i = 0; r == 0 && i < vf->c->parts.n; i++) {
+		const struct vf_setting *setting = vf->c->parts.v[i].item;
+
+		if (!vf_by_file(vf, setting))
+			observe(vf->info, pf->infiniband, setting, &vf->state[i]);
+		else if (setting->how == VF_GUID)
+			r = observe_guids(vf, &vf->state[i], err);
+		else
+			r = observe_policy(vf, &vf->state[i], err);
+	}
+	return r < 0 ? r : resolve(vf, pf ? pf : &none, err);
+}
+
+bool vf_differs(const struct vf *vf, size_t part)
+{
+	const struct vf_setting *setting = vf->c->parts.v[part].item;
+	const struct vf_state *s = &vf->state[part];
+
+	return !s->told || s->have != s->want || (setting->how == VF_GUID && s->port != s->want);
+}
+
+/* --- as text ------------------------------------------------------------------------------- */
+
+char *vf_text(const struct part *part, uint64_t number)
+{
+	const struct vf_setting *setting = part->item;
+	char *text;
+
+	switch (setting->how) {
+	case VF_MAC: /* the lower octets of what has the shape of a GUID */
+		text = xcalloc(1, GUID_TEXT);
+		guid_format(number, text);
+		memmove(text, text + GUID_TEXT - MAC_TEXT, MAC_TEXT);
+		return text;
+	case VF_GUID:
+		text = xcalloc(1, GUID_TEXT);
+		guid_format(number, text);
+		return text;
+	case VF_SWITCH:
+		return xstrdup(number ? "on" : "off");
+	case VF_WORD:
+		text = value_text(&part->want, (int64_t)number);
+		return text ? text : xstrdup("?");
+	case VF_NUMBER:
+		break;
+	}
+	return xasprintf("%llu", (unsigned long long)number);
+}
+
+static void add_text(struct str *text, const struct part *part, const char *value)
+{
+	str_addf(text, "%s%s %s", text->len ? " " : "", part->name, value);
+}
+
+/* One GUID if node and port have the same, as railhead sets them. */
+static char *text_there(const struct part *part, const struct vf_state *s)
+{
+	const struct vf_setting *setting = part->item;
+	cleanup_free char *have = vf_text(part, s->have), *port = vf_text(part, s->port);
+
+	if (!s->told)
+		return xstrdup("?");
+	return setting->how == VF_GUID && s->have != s->port ? xasprintf("%s/%s", have, port)
+							     : xstrdup(have);
+}
+
+/* "mac 02:... trust on" */
+static char *describe(const struct vf *vf, bool wanted)
+{
+	struct str text = {0};
+
+	for (size_t i = 0; i < vf->c->parts.n; i++) {
+		const struct part *part = &vf->c->parts.v[i];
+		cleanup_free char *value =
+			wanted ? vf_text(part, vf->state[i].want) : text_there(part, &vf->state[i]);
+
+		add_text(&text, part, value);
+	}
+	return str_take(&text);
+}
+
+static char *desired(const struct change *c)
+{
+	struct str text = {0};
+
+	for (size_t i = 0; i < c->parts.n; i++) {
+		const struct part *part = &c->parts.v[i];
+		const struct vf_setting *setting = part->item;
+		uint64_t scale = setting->scale ? setting->scale : 1;
+		cleanup_free char *value =
+			is_derived(part) ? xstrdup("derived")
+					 : vf_text(part, (uint64_t)part->want.number / scale);
+
+		add_text(&text, part, value);
+	}
+	return str_take(&text);
+}
+
+int vf_not_offered(const struct vf *vf, const struct part *part, struct err *err)
+{
+	const struct vf_setting *setting = part->item;
+
+	if (setting->how == VF_GUID)
 		return err_set(err, -EOPNOTSUPP,
 			       "the driver %s offers no guid for the VFs of %s: it is for "
 			       "InfiniBand, with ib_ipoib loaded",
 			       vf->driver, vf->pf);
 	return err_set(err, -EOPNOTSUPP,
 		       "the driver %s offers no %s for VFs; leave sriov.SET.vf.%s out", vf->driver,
-		       vf_key[i], vf_key[i]);
+		       part->name, part->name);
 }
 
 /* --- looking ------------------------------------------------------------------------------- */
 
-/*
- * Fills what is there. pf: what the PF told, or NULL if netlink is not needed. -EOPNOTSUPP
- * if it says nothing of this VF.
- */
-static int observe(const struct root *root, const struct vf *vf, const struct pf_info *pf,
-		   struct vf_values *ret, struct err *err)
-{
-	const struct vf_info *info = pf ? pf_info_vf(pf, vf->index) : NULL;
-
-	memset(ret, 0, sizeof(*ret));
-	if (pf && !info)
-		return err_set(
-			err, -EOPNOTSUPP,
-			"the driver %s tells nothing of VF %u by netlink, so that nothing but "
-			"its driver, mtu and msix can be set in sriov.SET.vf",
-			vf->driver, vf->index);
-	if (info)
-		values_of(pf, info, ret);
-	return vf->ofed ? values_of_files(root, vf, ret, err) : 0;
-}
-
 /* What the driver does not even tell is not offered; else it differs or it does not. */
-static int compare(struct change *c, const struct vf *vf, const struct vf_values *wanted,
-		   const struct vf_values *have, struct err *err)
+static int compare(struct change *c, const struct vf *vf, struct err *err)
 {
 	struct err missing = {0};
 
 	c->state = CHANGE_SAME;
-	for (enum vf_item i = 0; i < VF_ITEMS; i++) {
-		if (!wanted->of[i][0])
-			continue;
-		if (!have->of[i][0])
-			vf_not_offered(vf, i, &missing);
-		else if (!streq(wanted->of[i], have->of[i]))
+	for (size_t i = 0; i < c->parts.n; i++)
+		if (!vf->state[i].told)
+			vf_not_offered(vf, &c->parts.v[i], &missing);
+		else if (vf_differs(vf, i))
 			c->state = CHANGE_DIFFERS;
-	}
 	return target_lacks(c, &missing, err);
 }
 
-static int judge(const struct kind_ctx *ctx, struct change *c, const struct vf *vf,
-		 const struct pf_info *pf, struct vf_values *wanted, struct err *err)
+static int judge(struct change *c, struct vf *vf, const struct pf_info *pf, struct err *err)
 {
-	static const struct pf_info none;
-	struct vf_values have;
 	cleanup_free char *text = NULL;
-	int r = observe(ctx->root, vf, pf, &have, err);
+	int r = learn(vf, pf, err);
 
-	if (r == 0)
-		r = values_resolve(ctx->root, vf, pf ? pf : &none, wanted, err);
 	if (r < 0)
 		return r;
-	text = values_describe(wanted, &have);
+	text = describe(vf, false);
 	change_observe(c, "%s", text);
-	r = compare(c, vf, wanted, &have, err);
-	if (r == 0 && c->state == CHANGE_DIFFERS && strstr(c->desired, "derived")) {
-		cleanup_free char *want = values_describe(wanted, wanted);
+	r = compare(c, vf, err);
+	if (r == 0 && c->state == CHANGE_DIFFERS && any_derived(c)) {
+		cleanup_free char *want = describe(vf, true);
 
 		change_reason(c, "derived, that is: %s", want);
 	}
 	return r;
 }
 
-int look_vf_address(const struct kind_ctx *ctx, struct change *c, const char *text, struct err *err)
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	struct vf vf cleanup(vf_free) = {0};
-	struct vf_values wanted;
+	struct vf vf cleanup(vf_end);
 	const struct heard *h;
-	int r = values_parse(c->desired, &wanted, err);
+	int r = vf_begin(ctx, c, &vf, err);
 
-	if (r == 0)
-		r = vf_find(ctx->root, text, &vf, err);
 	if (r == -ENOENT)
 		return target_no_vf(c);
 	if (r < 0)
 		return r;
-	if (!values_need_netlink(&vf, &wanted))
-		return judge(ctx, c, &vf, NULL, &wanted, err);
+	if (!needs_netlink(&vf))
+		return judge(c, &vf, NULL, err);
 	if (!ctx->root->live)
 		return look_elsewhere(c);
 	h = vf_hear(ctx->root, vf.pf);
-	if (h->result == -ENODEV && wanted.of[VF_GUID][0])
+	if (h->result == -ENODEV && wants_guid(c))
 		return vf_no_ipoib(vf.pf, err);
 	if (h->result < 0)
 		return err_set(err, h->result, "%s", h->err.text);
-	return judge(ctx, c, &vf, h->info, &wanted, err);
+	return judge(c, &vf, h->info, err);
 }
 
-int set_vf_address(const struct kind_ctx *ctx, struct change *c, const char *text, struct err *err)
-{
-	struct vf vf cleanup(vf_free) = {0};
-	struct pf_info pf cleanup_pf_info = {0};
-	struct vf_values wanted, have;
-	bool netlink;
-	int r = values_parse(c->desired, &wanted, err);
+/* --- setting ------------------------------------------------------------------------------- */
 
-	if (r == 0)
-		r = vf_find(ctx->root, text, &vf, err);
+static bool address_differs(const struct vf *vf)
+{
+	for (size_t i = 0; i < vf->c->parts.n; i++) {
+		const struct vf_setting *setting = vf->c->parts.v[i].item;
+
+		if (setting->how <= VF_GUID && vf_differs(vf, i))
+			return true;
+	}
+	return false;
+}
+
+static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	struct pf_info pf cleanup_pf_info = {0};
+	struct vf vf cleanup(vf_end);
+	bool netlink;
+	int r = vf_begin(ctx, c, &vf, err);
+
 	if (r < 0)
 		return r;
-	netlink = values_need_netlink(&vf, &wanted);
+	netlink = needs_netlink(&vf);
 	if (netlink)
 		r = netlink_only_here(ctx->root, err);
 	if (r == 0 && netlink)
 		r = vf_ask(ctx->root, vf.pf, false, &pf, err);
-	if (r == -ENODEV && netlink && wanted.of[VF_GUID][0])
+	if (r == -ENODEV && netlink && wants_guid(c))
 		r = vf_no_ipoib(vf.pf, err);
 	if (r == 0)
-		r = observe(ctx->root, &vf, netlink ? &pf : NULL, &have, err);
-	if (r == 0)
-		r = values_resolve(ctx->root, &vf, &pf, &wanted, err);
+		r = learn(&vf, netlink ? &pf : NULL, err);
 	if (r < 0)
 		return r;
 	/*
 	 * Its driver has read the old address and keeps it until it is bound again. Unbound before
 	 * the address is there: a run that is killed in between leaves a difference to be seen.
 	 */
-	if (values_differ(&wanted, &have, VF_MAC) || values_differ(&wanted, &have, VF_GUID))
+	if (address_differs(&vf))
 		r = vf_unbind(ctx->root, vf.addr, err);
-	if (r == 0)
-		r = vf_send(ctx, c, &vf, pf.ifindex, &wanted, &have, err);
-	return r;
+	return r < 0 ? r : vf_send(&vf, err);
 }
+
+const struct target_item vf_address = {
+	.kind = &kind_netlink, .look = look, .set = set, .desired = desired};

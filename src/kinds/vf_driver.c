@@ -9,7 +9,6 @@
 
 #include "base/str.h"
 #include "kinds/function.h"
-#include "kinds/target.h"
 #include "kinds/vf.h"
 #include "node/node.h"
 #include "sys/clock.h"
@@ -28,10 +27,14 @@ enum {
 	SETTLE_US = 2000000, /* for what a driver that was bound before us has not made yet */
 };
 
+const char *const vf_driver_words[] = {
+	[VF_DRIVER_NETDEV] = "netdev", [VF_DRIVER_VFIO] = VFIO, [VF_DRIVER_NONE] = NONE, NULL};
+
 struct vf {
 	const struct root *root;
-	const char *desired;
-	char pf[PCI_ADDR_MAX];
+	const char *pf;
+	unsigned int index;
+	int64_t want; /* VF_DRIVER_* */
 	char *addr;
 };
 
@@ -40,13 +43,11 @@ static void free_vf(struct vf *vf)
 	free(vf->addr);
 }
 
-/* "PF/INDEX"; -ENOENT while it does not exist: then ->pf alone is filled. */
-static int find_vf(const struct root *root, const char *name, const char *desired, struct vf *ret,
-		   struct err *err)
+/* -ENOENT while it does not exist: then all but its address is filled. */
+static int find_vf(const struct root *root, const struct change *c, struct vf *ret, struct err *err)
 {
-	*ret = (struct vf){.root = root, .desired = desired};
-	snprintf(ret->pf, sizeof(ret->pf), "%.*s", (int)strcspn(name, "/"), name);
-	return function_vf(root, name, &ret->addr, err);
+	*ret = (struct vf){root, c->on.name, c->on.vf, c->want.number, NULL};
+	return function_vf_of(root, ret->pf, ret->index, &ret->addr, err);
 }
 
 /* --- what it should be, and what it is --------------------------------------------------- */
@@ -75,11 +76,11 @@ const char *vf_own_driver(const struct root *root, const char *pf)
 	return NULL;
 }
 
-static bool driver_fits(const char *desired, const char *driver)
+static bool driver_fits(int64_t want, const char *driver)
 {
-	if (streq(desired, NONE))
+	if (want == VF_DRIVER_NONE)
 		return !driver;
-	if (streq(desired, VFIO))
+	if (want == VF_DRIVER_VFIO)
 		return driver && streq(driver, VFIO);
 	return driver && !streq(driver, VFIO); /* netdev: its own driver, whatever the name */
 }
@@ -130,12 +131,12 @@ static bool pinned_to_none(const struct vf *vf)
 	       streq(override, NONE);
 }
 
-int vf_look_driver(const struct kind_ctx *ctx, struct change *c, const char *name, struct err *err)
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct vf vf cleanup(free_vf) = {0};
 	cleanup_free char *driver = NULL;
 	const char *missing = NULL;
-	int r = find_vf(ctx->root, name, c->desired, &vf, err);
+	int r = find_vf(ctx->root, c, &vf, err);
 
 	if (r == -ENOENT && function_gone(ctx->root, vf.pf, err) < 0)
 		return -ENODEV;
@@ -144,11 +145,11 @@ int vf_look_driver(const struct kind_ctx *ctx, struct change *c, const char *nam
 	if (r < 0)
 		return r;
 	read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
-	c->state = driver_fits(c->desired, driver) ? CHANGE_SAME : CHANGE_DIFFERS;
+	c->state = driver_fits(vf.want, driver) ? CHANGE_SAME : CHANGE_DIFFERS;
 	/* Unbound for now is not enough: a driver that is loaded later would take it. */
-	if (c->state == CHANGE_SAME && streq(c->desired, NONE) && !pinned_to_none(&vf))
+	if (c->state == CHANGE_SAME && vf.want == VF_DRIVER_NONE && !pinned_to_none(&vf))
 		missing = "but open to any driver";
-	else if (c->state == CHANGE_SAME && streq(c->desired, "netdev"))
+	else if (c->state == CHANGE_SAME && vf.want == VF_DRIVER_NETDEV)
 		missing = missing_device(&vf, driver);
 	if (missing)
 		c->state = CHANGE_DIFFERS;
@@ -166,13 +167,13 @@ static int write_at(const struct vf *vf, const char *file, const char *text, str
 	return machine_write_attr(vf->root, path, text, err);
 }
 
-int vf_load_driver(const struct root *root, const char *addr, const char *desired, struct err *err)
+int vf_load_driver(const struct root *root, const char *addr, bool vfio, struct err *err)
 {
 	cleanup_free char *alias = NULL;
 
 	if (!root->live)
 		return 0;
-	if (streq(desired, VFIO))
+	if (vfio)
 		return machine_insert_module(VFIO, NULL, err);
 	return read_text(root, &alias, NULL, DEV "%s/modalias", addr) == 0
 		       ? machine_insert_module(alias, NULL, err)
@@ -185,7 +186,7 @@ static bool has_driver(void *arg)
 	cleanup_free char *driver = NULL;
 
 	read_link_name(vf->root, &driver, NULL, DEV "%s/driver", vf->addr);
-	return driver_fits(vf->desired, driver);
+	return driver_fits(vf->want, driver);
 }
 
 /*
@@ -194,7 +195,7 @@ static bool has_driver(void *arg)
  */
 static const char *registered_driver(const struct vf *vf)
 {
-	const char *driver = streq(vf->desired, VFIO) ? VFIO : vf_own_driver(vf->root, vf->pf);
+	const char *driver = vf->want == VF_DRIVER_VFIO ? VFIO : vf_own_driver(vf->root, vf->pf);
 
 	return driver && root_exists(vf->root, "/sys/bus/pci/drivers/%s", driver) ? driver : NULL;
 }
@@ -206,7 +207,7 @@ static int no_driver(const struct vf *vf, const char *tried, uint64_t waited, st
 	if (function_gone(vf->root, vf->pf, err) < 0)
 		return -ENODEV;
 	read_u64(vf->root, &autoprobe, NULL, DEV "%s/sriov_drivers_autoprobe", vf->pf);
-	if (!autoprobe && streq(vf->desired, "netdev"))
+	if (!autoprobe && vf->want == VF_DRIVER_NETDEV)
 		return err_set(err, -ENODEV,
 			       "VF %s of %s: no driver may take it, as sriov_drivers_autoprobe of "
 			       "the PF is 0; something else on the node sets that",
@@ -237,7 +238,7 @@ static int probe(struct vf *vf, uint64_t deadline, struct err *err)
 	r = ask_drivers(vf, err);
 	if (r == 0 && !tried && !has_driver(vf)) {
 		/* Looked for in the files of depmod only where no driver that is there took it. */
-		if (vf_load_driver(vf->root, vf->addr, vf->desired, err) == -ELIBACC)
+		if (vf_load_driver(vf->root, vf->addr, vf->want == VF_DRIVER_VFIO, err) == -ELIBACC)
 			return err_wrap(err, "VF %s of %s", vf->addr, vf->pf);
 		tried = registered_driver(vf);
 		r = ask_drivers(vf, err);
@@ -259,9 +260,9 @@ static const char *lacks(const struct vf *vf, const char *driver)
 {
 	const char *missing;
 
-	if (!driver_fits(vf->desired, driver))
+	if (!driver_fits(vf->want, driver))
 		return "its driver let go of it";
-	if (!driver || !streq(vf->desired, "netdev"))
+	if (!driver || vf->want != VF_DRIVER_NETDEV)
 		return NULL;
 	missing = missing_device(vf, driver);
 	if (missing)
@@ -280,13 +281,12 @@ static bool is_ready(void *arg)
 	return !lacks(vf, driver);
 }
 
-int vf_complete_driver(const struct kind_ctx *ctx, struct change *c, const char *name,
-		       struct err *err)
+static int complete(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct vf vf cleanup(free_vf) = {0};
 	cleanup_free char *driver = NULL;
 	const char *missing = NULL;
-	int r = find_vf(ctx->root, name, c->desired, &vf, err);
+	int r = find_vf(ctx->root, c, &vf, err);
 
 	if (r == 0) {
 		read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", vf.addr);
@@ -300,9 +300,9 @@ int vf_complete_driver(const struct kind_ctx *ctx, struct change *c, const char 
 		return -ENODEV;
 	if (r == -ENOENT) /* with its PF, mostly, which goes last */
 		return err_set(err, -EAGAIN,
-			       "VF %s went away behind its bind; what does the kernel log say of "
-			       "%s?",
-			       name, vf.pf);
+			       "VF %s/%u went away behind its bind; what does the kernel log say "
+			       "of %s?",
+			       vf.pf, vf.index, vf.pf);
 	if (r < 0)
 		return r;
 	return err_set(
@@ -314,13 +314,13 @@ int vf_complete_driver(const struct kind_ctx *ctx, struct change *c, const char 
 			: "what does the kernel log say of it, and is vf.timeout long enough?");
 }
 
-/* The override of our wish, and none that stands against it. */
+/* The override that is wanted, and none that stands against it. */
 static int set_override(const struct vf *vf, struct err *err)
 {
 	cleanup_free char *override = NULL;
 
-	if (!streq(vf->desired, "netdev"))
-		return write_at(vf, "driver_override", vf->desired, err);
+	if (vf->want != VF_DRIVER_NETDEV)
+		return write_at(vf, "driver_override", vf_driver_words[vf->want], err);
 	read_text(vf->root, &override, NULL, DEV "%s/driver_override", vf->addr);
 	if (override && (streq(override, VFIO) || streq(override, NONE)))
 		/* ours, of another profile; "\n" is how the kernel clears it */
@@ -330,7 +330,7 @@ static int set_override(const struct vf *vf, struct err *err)
 
 static bool has_own_driver(const struct vf *vf, const char *driver)
 {
-	return streq(vf->desired, "netdev") && driver_fits(vf->desired, driver);
+	return vf->want == VF_DRIVER_NETDEV && driver_fits(vf->want, driver);
 }
 
 /* A driver that is right but has not made all of its devices may be at it still. */
@@ -341,11 +341,11 @@ static bool comes_by_itself(struct vf *vf, uint64_t deadline)
 	return uevent_wait(is_ready, vf, until < deadline ? until : deadline);
 }
 
-int vf_set_driver(const struct kind_ctx *ctx, struct change *c, const char *name, struct err *err)
+static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct vf vf cleanup(free_vf) = {0};
 	cleanup_free char *driver = NULL;
-	int r = find_vf(ctx->root, name, c->desired, &vf, err);
+	int r = find_vf(ctx->root, c, &vf, err);
 
 	if (r < 0)
 		return function_going(ctx->root, vf.pf, r, err) < 0 ? -ENODEV : r;
@@ -360,7 +360,15 @@ int vf_set_driver(const struct kind_ctx *ctx, struct change *c, const char *name
 	r = set_override(&vf, err);
 	if (r == 0 && driver)
 		r = write_at(&vf, "driver/unbind", vf.addr, err);
-	if (r < 0 || streq(c->desired, NONE))
+	if (r < 0 || vf.want == VF_DRIVER_NONE)
 		return r;
 	return probe(&vf, ctx->deadline, err);
 }
+
+static char *desired(const struct change *c)
+{
+	return xstrdup(vf_driver_words[c->want.number]);
+}
+
+const struct target_item vf_driver = {
+	.kind = &kind_vf, .look = look, .set = set, .complete = complete, .desired = desired};

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Asking a PF after its VFs, once for all that look at one of them. */
-#include "kinds/vf_values.h"
-
 #include <errno.h>
 
+#include "base/mem.h"
 #include "kinds/function.h"
-#include "kinds/netlink.h"
+#include "kinds/vf_address.h"
 #include "sys/netlink.h"
 
 int vf_no_ipoib(const char *pf, struct err *err)

@@ -7,25 +7,22 @@
  * PF's device lock, so a look does not: it must not hang behind a writer that is stuck.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/str.h"
 #include "kinds/function.h"
 #include "kinds/netlink.h"
-#include "kinds/target.h"
-#include "kinds/vf_net.h"
+#include "kinds/vf.h"
 #include "sys/machine.h"
 #include "sys/pci.h"
 #include "sys/read.h"
 
 #define DEV "/sys/bus/pci/devices/"
 
-int vf_look_msix(const struct kind_ctx *ctx, struct change *c, const char *vf, struct err *err)
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	cleanup_free char *addr = NULL;
 	unsigned int vectors;
-	int r = function_vf(ctx->root, vf, &addr, err);
+	int r = function_vf_of(ctx->root, c->on.name, c->on.vf, &addr, err);
 
 	if (r == -ENOENT)
 		return target_no_vf(c);
@@ -33,8 +30,7 @@ int vf_look_msix(const struct kind_ctx *ctx, struct change *c, const char *vf, s
 		r = pci_msix_vectors(ctx->root, addr, &vectors, err);
 	if (r < 0)
 		return r;
-	change_observe(c, "%u", vectors);
-	change_judge(c);
+	change_found(c, vectors);
 	return 0;
 }
 
@@ -55,7 +51,7 @@ static int no_pool(const struct root *root, const char *pf, struct err *err)
 }
 
 /* Before the VF is taken from its driver: whether the PF can give it, and all the others. */
-static int check_pool(const struct root *root, const char *pf, const char *desired, struct err *err)
+static int check_pool(const struct root *root, const char *pf, int64_t vectors, struct err *err)
 {
 	unsigned int vfs;
 	uint64_t total = 0;
@@ -64,11 +60,11 @@ static int check_pool(const struct root *root, const char *pf, const char *desir
 	read_u64(root, &total, NULL, DEV "%s/sriov_vf_total_msix", pf);
 	if (!total)
 		return no_pool(root, pf, err);
-	if (strtoul(desired, NULL, 10) * vfs > total)
+	if ((uint64_t)vectors * vfs > total)
 		return err_set(err, -ERANGE,
-			       "%s: %s MSI-X vectors for each of its %u VFs, and %llu for all of "
+			       "%s: %lld MSI-X vectors for each of its %u VFs, and %llu for all of "
 			       "them (sriov_vf_total_msix): ask fewer in vf.msix, or fewer VFs",
-			       pf, desired, vfs, (unsigned long long)total);
+			       pf, (long long)vectors, vfs, (unsigned long long)total);
 	return 0;
 }
 
@@ -88,24 +84,28 @@ static int unbind(const struct root *root, const char *addr, struct err *err)
 	return machine_write_attr(root, path, addr, err);
 }
 
-int vf_set_msix(const struct kind_ctx *ctx, struct change *c, const char *vf, struct err *err)
+static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	cleanup_free char *pf = xstrndup(vf, strcspn(vf, "/")), *addr = NULL, *path = NULL;
-	int r = function_vf(ctx->root, vf, &addr, err);
+	cleanup_free char *addr = NULL, *path = NULL;
+	cleanup_free char *count = xasprintf("%lld", (long long)c->want.number);
+	const char *pf = c->on.name;
+	int r = function_vf_of(ctx->root, pf, c->on.vf, &addr, err);
 
 	if (r == 0)
-		r = check_pool(ctx->root, pf, c->desired, err);
+		r = check_pool(ctx->root, pf, c->want.number, err);
 	if (r == 0)
 		r = unbind(ctx->root, addr, err);
 	if (r < 0)
 		return r;
 	path = xasprintf(DEV "%s/sriov_vf_msix_count", addr);
-	r = machine_write_attr(ctx->root, path, c->desired, err);
+	r = machine_write_attr(ctx->root, path, count, err);
 	if (r == -EBUSY)
 		err_wrap(err, "VF %s of %s was bound again by something else on the node", addr,
 			 pf);
 	else if (r < 0)
 		err_wrap(err, "VF %s of %s: its firmware rejects %s MSI-X vectors; ask fewer", addr,
-			 pf, c->desired);
+			 pf, count);
 	return r;
 }
+
+const struct target_item vf_msix = {.kind = &kind_vf, .look = look, .set = set};

@@ -4,89 +4,84 @@
  * driver as netlink does (net/core/net-sysfs.c).
  */
 #include <errno.h>
-#include <string.h>
 
 #include "base/str.h"
-#include "kinds/vf_net.h"
+#include "kinds/vf.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 
 #define DEV "/sys/bus/pci/devices/"
 
-/* "PF/INDEX" -> the pattern of the MTU files of its netdevs */
-static int mtu_files(const struct root *root, const char *vf, struct strv *ret, struct err *err)
+/* Of the netdevs that it has in this network namespace. */
+static int mtu_files(const struct root *root, const struct change *c, struct strv *ret,
+		     struct err *err)
 {
-	const char *slash = strchr(vf, '/');
-	cleanup_free char *pattern = NULL;
+	cleanup_free char *pattern = xasprintf(DEV "%s/virtfn%u/net/*/mtu", c->on.name, c->on.vf);
 
-	if (!slash)
-		return err_set(err, -EINVAL, "%s: not PF/INDEX", vf);
-	pattern = xasprintf(DEV "%.*s/virtfn%s/net/*/mtu", (int)(slash - vf), vf, slash + 1);
 	return read_glob(root, pattern, ret, err);
 }
 
 /* No netdev here: the VF or its driver is not there yet, or a container has the netdev. */
-static void no_netdev(const struct kind_ctx *ctx, struct change *c, const char *vf)
+static int no_netdev(const struct kind_ctx *ctx, struct change *c)
 {
-	const char *slash = strchr(vf, '/');
-
 	change_observe(c, "no netdev");
-	if (root_exists(ctx->root, DEV "%.*s/virtfn%s/net", (int)(slash - vf), vf, slash + 1)) {
+	if (root_exists(ctx->root, DEV "%s/virtfn%u/net", c->on.name, c->on.vf)) {
 		change_reason(c, "its netdev is in a network namespace of its own (a container), "
 				 "and is left alone there");
 		c->state = CHANGE_UNSUPPORTED;
-		return;
+		return 0;
 	}
-	change_reason(c, "VF %s of %.*s has no netdev", slash + 1, (int)(slash - vf), vf);
+	change_reason(c, "VF %u of %s has no netdev", c->on.vf, c->on.name);
 	c->state = CHANGE_WAITS;
+	return 0;
 }
 
-int vf_look_mtu(const struct kind_ctx *ctx, struct change *c, const char *vf, struct err *err)
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	cleanup_strv struct strv files = {0};
-	int r = mtu_files(ctx->root, vf, &files, err);
+	int r = mtu_files(ctx->root, c, &files, err);
 
 	if (r < 0)
 		return r;
-	if (!files.n) {
-		no_netdev(ctx, c, vf);
-		return 0;
-	}
+	if (!files.n)
+		return no_netdev(ctx, c);
 	for (size_t i = 0; i < files.n; i++) {
-		cleanup_free char *text = NULL;
+		uint64_t mtu;
 
-		r = read_text(ctx->root, &text, err, "%s", files.v[i]);
+		r = read_u64(ctx->root, &mtu, err, "%s", files.v[i]);
 		if (r < 0)
 			return r;
-		change_observe(c, "%s", text);
-		change_judge(c);
+		change_found(c, (int64_t)mtu);
 		if (c->state != CHANGE_SAME)
 			break;
 	}
 	return 0;
 }
 
-static int refused(const struct root *root, const char *vf, const char *mtu, struct err *err)
+static int refused(const struct root *root, const struct change *c, struct err *err)
 {
-	cleanup_free char *pattern = xasprintf(DEV "%.*s/net/*/mtu", (int)strcspn(vf, "/"), vf);
+	cleanup_free char *pattern = xasprintf(DEV "%s/net/*/mtu", c->on.name);
 	cleanup_free char *pf_mtu = NULL;
 	cleanup_strv struct strv files = {0};
 
 	if (read_glob(root, pattern, &files, NULL) == 0 && files.n)
 		read_text(root, &pf_mtu, NULL, "%s", files.v[0]);
 	return err_set(err, -EINVAL,
-		       "VF %s of %.*s: an MTU of %s is more than its driver or the PF's port takes "
+		       "VF %u of %s: an MTU of %lld is more than its driver or the PF's port takes "
 		       "(the PF has %s): raise link.mtu of the PF, or ask less",
-		       strchr(vf, '/') + 1, (int)strcspn(vf, "/"), vf, mtu,
+		       c->on.vf, c->on.name, (long long)c->want.number,
 		       pf_mtu ? pf_mtu : "no netdev");
 }
 
-int vf_set_mtu(const struct kind_ctx *ctx, struct change *c, const char *vf, struct err *err)
+static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
+	cleanup_free char *mtu = xasprintf("%lld", (long long)c->want.number);
 	cleanup_strv struct strv files = {0};
-	int r = mtu_files(ctx->root, vf, &files, err);
+	int r = mtu_files(ctx->root, c, &files, err);
 
 	for (size_t i = 0; r == 0 && i < files.n; i++)
-		r = machine_write_attr(ctx->root, files.v[i], c->desired, err);
-	return r == -EINVAL ? refused(ctx->root, vf, c->desired, err) : r;
+		r = machine_write_attr(ctx->root, files.v[i], mtu, err);
+	return r == -EINVAL ? refused(ctx->root, c, err) : r;
 }
+
+const struct target_item vf_mtu = {.kind = &kind_vf, .look = look, .set = set};

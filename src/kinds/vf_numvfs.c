@@ -4,8 +4,6 @@
  * and drivers/pci/iov.c.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/str.h"
 #include "kinds/firmware.h"
@@ -21,11 +19,6 @@
 /* Links that are late are waited for so long at least: the write may have used up all time. */
 enum { LINKS_US = 2000000 };
 
-static unsigned int as_number(const char *text)
-{
-	return (unsigned int)strtoul(text, NULL, 10);
-}
-
 static int count_vfs(const struct root *root, const char *pf, unsigned int *ret, struct err *err)
 {
 	int r = function_count_vfs(root, pf, ret, err);
@@ -33,8 +26,21 @@ static int count_vfs(const struct root *root, const char *pf, unsigned int *ret,
 	return r == -ENOENT && function_gone(root, pf, err) < 0 ? -ENODEV : r;
 }
 
-int vf_look_numvfs(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
+/* "max" of a PF whose number nobody knows */
+static bool wants_max(const struct change *c)
 {
+	return c->want.type == VALUE_WORD;
+}
+
+static char *desired(const struct change *c)
+{
+	return wants_max(c) ? xstrdup("max") : xasprintf("%lld", (long long)c->want.number);
+}
+
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	cleanup_free char *want = desired(c);
+	const char *pf = c->on.name;
 	uint64_t total;
 	unsigned int n;
 	int r = count_vfs(ctx->root, pf, &n, err);
@@ -42,14 +48,13 @@ int vf_look_numvfs(const struct kind_ctx *ctx, struct change *c, const char *pf,
 	if (r < 0)
 		return r;
 	change_observe(c, "%u", n);
-	change_judge(c);
+	c->state = !wants_max(c) && n == c->want.number ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_SAME)
 		return 0;
-	if (read_u64(ctx->root, &total, NULL, DEV "%s/sriov_totalvfs", pf) < 0 ||
-	    streq(c->desired, "max"))
-		return firmware_lacks_vfs(ctx, pf, c->desired, 0, err);
-	if (as_number(c->desired) > total)
-		return firmware_lacks_vfs(ctx, pf, c->desired, (unsigned int)total, err);
+	if (read_u64(ctx->root, &total, NULL, DEV "%s/sriov_totalvfs", pf) < 0 || wants_max(c))
+		return firmware_lacks_vfs(ctx, pf, want, 0, err);
+	if ((uint64_t)c->want.number > total)
+		return firmware_lacks_vfs(ctx, pf, want, (unsigned int)total, err);
 	return 0;
 }
 
@@ -93,11 +98,12 @@ static int no_maker(const struct kind_ctx *ctx, const char *pf, struct err *err)
 		       pf, after ? after : "");
 }
 
-static int write_numvfs(const struct kind_ctx *ctx, const char *pf, const char *value,
+static int write_numvfs(const struct kind_ctx *ctx, const char *pf, unsigned int vfs,
 			struct err *err)
 {
 	const struct root *root = ctx->root;
 	cleanup_free char *path = xasprintf(DEV "%s/sriov_numvfs", pf);
+	cleanup_free char *value = xasprintf("%u", vfs);
 	int r = machine_write_attr(root, path, value, err);
 
 	if (r == 0)
@@ -116,18 +122,18 @@ static int write_numvfs(const struct kind_ctx *ctx, const char *pf, const char *
  * A driver may make fewer, and the write still succeeds (sriov_numvfs_store()). The file
  * has the number right behind the write: nobody need wait for links that will not come.
  */
-static int check_made(const struct root *root, const char *pf, const char *asked, struct err *err)
+static int check_made(const struct root *root, const char *pf, unsigned int asked, struct err *err)
 {
 	uint64_t made;
 	int r = read_u64(root, &made, err, DEV "%s/sriov_numvfs", pf);
 
 	if (r < 0)
 		return function_going(root, pf, r, err) < 0 ? -ENODEV : r;
-	if (made == as_number(asked))
+	if (made == asked)
 		return 0;
 	return err_set(
 		err, -EIO,
-		"%s VFs asked, %llu came; the kernel log says what the driver or firmware of "
+		"%u VFs asked, %llu came; the kernel log says what the driver or firmware of "
 		"%s ran out of; none of them is bound, ask that many or mend it",
 		asked, (unsigned long long)made, pf);
 }
@@ -174,27 +180,31 @@ static void prepare_driver(const struct root *root, const char *pf)
 	if (driver && root_exists(root, "/sys/bus/pci/drivers/%s", driver))
 		return;
 	if (read_link_name(root, &vf, NULL, DEV "%s/virtfn0", pf) == 0)
-		vf_load_driver(root, vf, "netdev", NULL); /* each bind reports a failure */
+		vf_load_driver(root, vf, false, NULL); /* each bind reports a failure */
 }
 
-int vf_set_numvfs(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
+static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	const struct root *root = ctx->root;
-	unsigned int want = as_number(c->desired), have;
+	const char *pf = c->on.name;
+	unsigned int want = (unsigned int)c->want.number, have;
 	int r = count_vfs(root, pf, &have, err);
 
 	if (r < 0)
 		return r;
 	/* The kernel refuses to go from one non-zero count to another (EBUSY). */
 	if (have && want)
-		r = write_numvfs(ctx, pf, "0", err);
+		r = write_numvfs(ctx, pf, 0, err);
 	if (r == 0)
-		r = write_numvfs(ctx, pf, c->desired, err);
+		r = write_numvfs(ctx, pf, want, err);
 	if (r == 0)
-		r = check_made(root, pf, c->desired, err);
+		r = check_made(root, pf, want, err);
 	if (r == 0)
 		r = wait_links(ctx, pf, want, err);
 	if (r == 0 && want)
 		prepare_driver(root, pf);
 	return r;
 }
+
+const struct target_item vf_numvfs = {
+	.kind = &kind_vf, .look = look, .set = set, .desired = desired};

@@ -1,74 +1,67 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Setting what a PF sets for a VF, one attribute each. */
-#include "kinds/vf_values.h"
-
 #include <errno.h>
 #include <linux/if_link.h>
-#include <string.h>
 
-#include "base/vf_address.h"
+#include "base/mem.h"
+#include "base/str.h"
 #include "kinds/function.h"
+#include "kinds/vf_address.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 #include "sys/uevent.h"
 
 #define DEV "/sys/bus/pci/devices/"
 
-static int refused(int r, const struct vf *vf, const char *name, const char *value, struct err *err)
+static int refused(int r, const struct vf *vf, const struct part *part, const char *name,
+		   const char *value, struct err *err)
 {
+	const struct vf_setting *setting = part->item;
 	const char *hint = "";
 
 	if (r == -EOPNOTSUPP) {
 		err_wrap(err, "VF %u of %s: the driver %s offers no %s; leave sriov.SET.vf.%s out",
-			 vf->index, vf->pf, vf->driver, name, name);
+			 vf->c->on.vf, vf->pf, vf->driver, name, name);
 		return r;
 	}
-	if (streq(name, "mac"))
+	if (setting->how == VF_MAC)
 		hint = " (an address must be unicast)";
-	else if (strstr(name, "rate"))
+	else if (setting->attr == IFLA_VF_RATE)
 		hint = " (igb takes no min_rate, and max_rate only while the PF's link is up)";
-	err_wrap(err, "VF %u of %s: driver %s rejects %s %s%s", vf->index, vf->pf, vf->driver, name,
-		 value, hint);
+	err_wrap(err, "VF %u of %s: driver %s rejects %s %s%s", vf->c->on.vf, vf->pf, vf->driver,
+		 name, value, hint);
 	return r;
 }
 
-static int send_value(const struct vf *vf, unsigned int ifindex, const struct vf_value *value,
-		      const char *name, const char *text, struct err *err)
+static int send_message(const struct vf *vf, const struct part *part, const struct vf_value *value,
+			const char *name, const char *text, struct err *err)
 {
-	int r = machine_vf_set(ifindex, vf->index, value, err);
+	int r = machine_vf_set(vf->ifindex, vf->c->on.vf, value, err);
 
-	return r < 0 ? refused(r, vf, name, text, err) : 0;
+	return r < 0 ? refused(r, vf, part, name, text, err) : 0;
 }
 
-static int send_guids(const struct vf *vf, unsigned int ifindex, const char *text, struct err *err)
+static int send_guids(const struct vf *vf, const struct part *part, uint64_t guid, const char *text,
+		      struct err *err)
 {
-	struct vf_value value = {.attr = IFLA_VF_IB_NODE_GUID};
-	int r;
+	struct vf_value value = {.attr = IFLA_VF_IB_NODE_GUID, .guid = guid};
+	int r = send_message(vf, part, &value, part->name, text, err);
 
-	guid_parse(text, &value.guid);
-	r = send_value(vf, ifindex, &value, "guid", text, err);
 	value.attr = IFLA_VF_IB_PORT_GUID;
-	return r < 0 ? r : send_value(vf, ifindex, &value, "guid", text, err);
+	return r < 0 ? r : send_message(vf, part, &value, part->name, text, err);
 }
 
-static uint32_t number(const char *text)
-{
-	return (uint32_t)strtoul(text, NULL, 10);
-}
-
-struct carrier {
-	const struct root *root;
-	const char *pf;
-};
+/* --- rates -------------------------------------------------------------------------------- */
 
 static bool has_carrier(void *arg)
 {
-	const struct carrier *w = arg;
+	const struct vf *vf = arg;
+	const struct root *root = vf->ctx->root;
 	struct netdev netdev;
 	uint64_t carrier = 0;
 
-	if (function_netdev(w->root, w->pf, &netdev, NULL) == 0)
-		read_u64(w->root, &carrier, NULL, "/sys/class/net/%s/carrier", netdev.name);
+	if (function_netdev(root, vf->pf, &netdev, NULL) == 0)
+		read_u64(root, &carrier, NULL, "/sys/class/net/%s/carrier", netdev.name);
 	return carrier;
 }
 
@@ -76,118 +69,113 @@ static bool has_carrier(void *arg)
  * Some drivers know no rate without a link (igb_ndo_set_vf_bw()), and lose the link for
  * seconds when the number of VFs changes.
  */
-static int send_rate(const struct kind_ctx *ctx, const struct vf *vf, unsigned int ifindex,
-		     const struct vf_value *value, const char *name, const char *text,
-		     struct err *err)
+static int send_rate(const struct vf *vf, const struct part *part, const struct vf_value *value,
+		     const char *name, const char *text, struct err *err)
 {
-	struct carrier w = {ctx->root, vf->pf};
-	bool linked = has_carrier(&w);
-	int r = send_value(vf, ifindex, value, name, text, err);
+	struct vf waiting = *vf;
+	bool linked = has_carrier(&waiting);
+	int r = send_message(vf, part, value, name, text, err);
 
-	if (r != -EINVAL || linked || !uevent_wait(has_carrier, &w, ctx->deadline))
+	if (r != -EINVAL || linked || !uevent_wait(has_carrier, &waiting, vf->ctx->deadline))
 		return r;
 	*err = (struct err){0};
-	return send_value(vf, ifindex, value, name, text, err);
+	return send_message(vf, part, value, name, text, err);
+}
+
+/* The part that is about the other number of the attribute; parts.n: none. */
+static size_t other_half(const struct vf *vf, size_t i)
+{
+	const struct vf_setting *own = vf->c->parts.v[i].item;
+	size_t other = 0;
+
+	for (; other < vf->c->parts.n; other++) {
+		const struct vf_setting *setting = vf->c->parts.v[other].item;
+
+		if (setting->attr == own->attr && setting->second != own->second)
+			break;
+	}
+	return other;
 }
 
 /* Both rates are one attribute: the one that is not asked for stays as it is. */
-static int send_rates(const struct kind_ctx *ctx, const struct vf *vf, unsigned int ifindex,
-		      const struct vf_values *wanted, const struct vf_values *have, enum vf_item i,
-		      struct err *err)
+static int send_rates(const struct vf *vf, size_t i, struct err *err)
 {
-	const char *min =
-		wanted->of[VF_MIN_RATE][0] ? wanted->of[VF_MIN_RATE] : have->of[VF_MIN_RATE];
-	const char *max =
-		wanted->of[VF_MAX_RATE][0] ? wanted->of[VF_MAX_RATE] : have->of[VF_MAX_RATE];
-	struct vf_value value = {
-		.attr = IFLA_VF_RATE, .min_rate = number(min), .max_rate = number(max)};
-	bool both = values_differ(wanted, have, VF_MIN_RATE) &&
-		    values_differ(wanted, have, VF_MAX_RATE);
-	cleanup_free char *text = both ? xasprintf("%s to %s", min, max) : xstrdup(wanted->of[i]);
+	const struct part *part = &vf->c->parts.v[i];
+	const struct vf_setting *setting = part->item;
+	size_t other = other_half(vf, i);
+	bool asked = other < vf->c->parts.n, both = asked && vf_differs(vf, other);
+	uint32_t own = (uint32_t)vf->state[i].want, rest = 0;
+	struct vf_value value = {.attr = setting->attr};
+	cleanup_free char *text = NULL;
 
-	if (both && i == VF_MAX_RATE) /* it went with the other */
+	if (both && other < i) /* it went with the other */
 		return 0;
-	return send_rate(ctx, vf, ifindex, &value, both ? "min_rate and max_rate" : vf_key[i], text,
-			 err);
+	if (asked)
+		rest = (uint32_t)vf->state[other].want;
+	else
+		vf_info_number(vf->info, setting->attr, !setting->second, &rest);
+	value.number = setting->second ? rest : own;
+	value.second = setting->second ? own : rest;
+	text = both ? xasprintf("%u to %u", value.number, value.second) : vf_text(part, own);
+	return send_rate(vf, part, &value, both ? "min_rate and max_rate" : part->name, text, err);
 }
 
-static int send_item(const struct kind_ctx *ctx, const struct vf *vf, unsigned int ifindex,
-		     const struct vf_values *wanted, const struct vf_values *have, enum vf_item i,
-		     struct err *err)
-{
-	static const int attr[VF_ITEMS] = {[VF_VLAN] = IFLA_VF_VLAN,
-					   [VF_SPOOF_CHECK] = IFLA_VF_SPOOFCHK,
-					   [VF_TRUST] = IFLA_VF_TRUST,
-					   [VF_LINK_STATE] = IFLA_VF_LINK_STATE};
-	const char *text = wanted->of[i];
-	struct vf_value value = {.attr = attr[i], .number = number(text)};
+/* --- each ---------------------------------------------------------------------------------- */
 
-	switch (i) {
-	case VF_MAC:
-		value.attr = IFLA_VF_MAC;
-		mac_parse(text, value.mac);
-		break;
-	case VF_GUID:
-		return send_guids(vf, ifindex, text, err);
-	case VF_MIN_RATE:
-	case VF_MAX_RATE:
-		return send_rates(ctx, vf, ifindex, wanted, have, i, err);
-	case VF_LINK_STATE:
-		for (uint32_t s = 0; s < array_len(vf_link_state); s++)
-			if (streq(text, vf_link_state[s]))
-				value.number = s;
-		break;
-	case VF_SPOOF_CHECK:
-	case VF_TRUST:
-		value.number = streq(text, "on");
-		break;
-	default:
-		break;
-	}
-	return send_value(vf, ifindex, &value, vf_key[i], text, err);
+static int send_part(const struct vf *vf, size_t i, struct err *err)
+{
+	const struct part *part = &vf->c->parts.v[i];
+	const struct vf_setting *setting = part->item;
+	uint64_t want = vf->state[i].want;
+	cleanup_free char *text = vf_text(part, want);
+	struct vf_value value = {.attr = setting->attr, .number = (uint32_t)want};
+
+	if (setting->attr == IFLA_VF_RATE)
+		return send_rates(vf, i, err);
+	if (setting->how == VF_GUID)
+		return send_guids(vf, part, want, text, err);
+	for (size_t octet = 0; setting->how == VF_MAC && octet < sizeof(value.mac); octet++)
+		value.mac[octet] = (uint8_t)(want >> 8 * (sizeof(value.mac) - 1 - octet));
+	return send_message(vf, part, &value, part->name, text, err);
 }
 
-static int write_ofed(const struct root *root, const struct vf *vf, const char *file,
-		      const char *text, struct err *err)
+static int write_ofed(const struct vf *vf, const char *file, const char *text, struct err *err)
 {
-	cleanup_free char *path = xasprintf(DEV "%s/sriov/%u/%s", vf->pf, vf->index, file);
+	cleanup_free char *path = xasprintf(DEV "%s/sriov/%u/%s", vf->pf, vf->c->on.vf, file);
 
-	return machine_write_attr(root, path, text, err);
+	return machine_write_attr(vf->ctx->root, path, text, err);
 }
 
-static int write_item(const struct root *root, const struct vf *vf, const char *text,
-		      enum vf_item i, struct err *err)
+static int write_part(const struct vf *vf, size_t i, struct err *err)
 {
+	const struct part *part = &vf->c->parts.v[i];
+	const struct vf_setting *setting = part->item;
+	cleanup_free char *text = vf_text(part, vf->state[i].want);
 	int r;
 
-	if (i == VF_GUID) {
-		r = write_ofed(root, vf, "node", text, err);
-		return r < 0 ? r : write_ofed(root, vf, "port", text, err);
-	}
-	for (size_t s = 0; s < array_len(vf_link_state); s++)
-		if (streq(text, vf_link_state[s]))
-			return write_ofed(root, vf, "policy", vf_policy[s], err);
-	return err_set(err, -EINVAL, "'%s' is no link state", text);
+	if (setting->how != VF_GUID)
+		return write_ofed(vf, "policy", vf_policy[vf->state[i].want], err);
+	r = write_ofed(vf, "node", text, err);
+	return r < 0 ? r : write_ofed(vf, "port", text, err);
 }
 
-int vf_send(const struct kind_ctx *ctx, const struct change *c, const struct vf *vf,
-	    unsigned int ifindex, const struct vf_values *wanted, const struct vf_values *have,
-	    struct err *err)
+int vf_send(const struct vf *vf, struct err *err)
 {
 	struct err missing = {0};
 
-	for (enum vf_item i = 0; i < VF_ITEMS; i++) {
-		int r = 0;
+	for (size_t i = 0; i < vf->c->parts.n; i++) {
+		const struct part *part = &vf->c->parts.v[i];
+		int r;
 
-		if (!values_differ(wanted, have, i))
+		if (!vf_differs(vf, i))
 			continue;
-		if (!have->of[i][0])
-			r = vf_not_offered(vf, i, err);
-		else if (vf_by_file(vf, i))
-			r = write_item(ctx->root, vf, wanted->of[i], i, err);
+		if (!vf->state[i].told)
+			r = vf_not_offered(vf, part, err);
+		else if (vf_by_file(vf, part->item))
+			r = write_part(vf, i, err);
 		else
-			r = send_item(ctx, vf, ifindex, wanted, have, i, err);
-		if (r == -EOPNOTSUPP && c->optional)
+			r = send_part(vf, i, err);
+		if (r == -EOPNOTSUPP && vf->c->optional)
 			missing = *err;
 		else if (r < 0)
 			return r;

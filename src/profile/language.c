@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The profile language, schema 1: every section, key and value, as tables. Bottom up: the
- * values first, then the sections that are made of them, then the document.
- *
- * What concerns the network's devices is in language_net.c, the gate in language_gate.c.
+ * The profile language, schema 1: the keys of the document, and values that several sections have.
+ * The keys of a section are in its own file of the room sections/, those of the gate in
+ * language_gate.c.
  */
 #include "profile/language.h"
 #include "profile/profile.h"
@@ -28,6 +27,14 @@ static const struct spec pattern = {
 	.what = "a text or shell pattern",
 	.check = value_pattern,
 	.pattern = "^" LINE_CHAR "{1,256}$",
+};
+/* IFLA_MTU; 65535 is the most that any driver takes. */
+const struct spec spec_mtu = {
+	.what = "an MTU in bytes",
+	.unit = "bytes",
+	.check = value_int,
+	.min = 68,
+	.max = 65535,
 };
 const struct spec spec_module = {
 	.what = "a module's name",

@@ -40,7 +40,7 @@ struct rule {
 
 /* Each ends with NO_MORE_RULES. */
 extern const struct rule rules_document[], rules_devices[], rules_args[], rules_references[];
-extern const struct rule rules_overlap[], rules_sriov[], rules_gate[];
+extern const struct rule rules_overlap[], rules_gate[];
 
 /* At n, which has a line and column. */
 void rule_error(struct ruling *r, const struct ynode *n, const char *key, const char *fmt, ...)
@@ -72,6 +72,12 @@ const struct ynode *tree_get(const struct ynode *map, const char *path);
 static inline const char *scalar(const struct ynode *n)
 {
 	return n && n->kind == YAML_SCALAR ? n->text : "";
+}
+static inline bool is_zero(const struct ynode *n)
+{
+	uint64_t number;
+
+	return ynode_exact(n, &number) && !number;
 }
 /* The value of a line of sysctl or sysfs: a text, or a map with value. */
 static inline const struct ynode *line_value(const struct ynode *item)

@@ -63,11 +63,6 @@ void set_references_free(struct set_references *refs)
 	vec_free(&refs->list);
 }
 
-static bool is_none(const struct ynode *vfs)
-{
-	return !vfs || streq(scalar(vfs), "0");
-}
-
 /* Whether sriov gives VFs to functions that set has, or may have. */
 static bool gets_vfs(struct ruling *r, const struct selector *set)
 {
@@ -76,8 +71,9 @@ static bool gets_vfs(struct ruling *r, const struct selector *set)
 	for (size_t i = 0; i < count(sriov, YAML_MAP); i++) {
 		const struct selector *s = find_set(r, sriov->keys.v[i]->text);
 		cleanup_ynode struct ynode *view = s ? set_view(r, s) : NULL;
+		const struct ynode *vfs = tree_get(view, "sriov.vfs");
 
-		if (!s || (!is_none(tree_get(view, "sriov.vfs")) && sets_may_share(r, s, set)))
+		if (!s || (vfs && !is_zero(vfs) && sets_may_share(r, s, set)))
 			return true;
 	}
 	return false;

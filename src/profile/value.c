@@ -614,6 +614,15 @@ static bool is_octets(const char *t, size_t bytes)
 	return true;
 }
 
+static bool accept_octets(struct ynode *n)
+{
+	uint64_t number = 0;
+
+	for (const char *octet = n->text; *octet; octet += 2 + (octet[2] == ':'))
+		number = number << 8 | strtoul((char[]){octet[0], octet[1], '\0'}, NULL, 16);
+	return accept(n, VALUE_OCTETS, number);
+}
+
 bool value_mac(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!is_octets(n->text, 6))
@@ -622,7 +631,7 @@ bool value_mac(const struct spec *s, struct ynode *n, struct str *why)
 		return refuse(s, n, why, "it is a group address (the first byte is odd)");
 	if (streq(n->text, "00:00:00:00:00:00"))
 		return refuse(s, n, why, "all zero is none");
-	return true;
+	return accept_octets(n);
 }
 
 bool value_guid(const struct spec *s, struct ynode *n, struct str *why)
@@ -631,7 +640,9 @@ bool value_guid(const struct spec *s, struct ynode *n, struct str *why)
 		return refuse(s, n, why,
 			      "eight pairs of lower case hex digits, separated by colons");
 	/* a port without one never leaves INIT */
-	return !streq(n->text, "00:00:00:00:00:00:00:00") || refuse(s, n, why, "all zero is none");
+	if (streq(n->text, "00:00:00:00:00:00:00:00"))
+		return refuse(s, n, why, "all zero is none");
+	return accept_octets(n);
 }
 
 /* --- PCI ---------------------------------------------------------------------------------- */

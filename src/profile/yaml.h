@@ -44,10 +44,11 @@ enum value_type {
 	VALUE_WORD, /* number: which of the words of its spec, such as max or unlimited, from 0 */
 	VALUE_BOOL, /* number: 0 or 1 */
 	VALUE_NUMBER,
-	VALUE_GTS,   /* number: a PCIe speed in tenths of GT/s */
-	VALUE_SHARE, /* number: percent of what `of` names */
-	VALUE_PCI,   /* number: vendor << 16 | device */
-	VALUE_SET,   /* set: CPUs or DSCPs */
+	VALUE_GTS,    /* number: a PCIe speed in tenths of GT/s */
+	VALUE_SHARE,  /* number: percent of what `of` names */
+	VALUE_PCI,    /* number: vendor << 16 | device */
+	VALUE_SET,    /* set: CPUs or DSCPs */
+	VALUE_OCTETS, /* number: of a MAC address or GUID, the first is the most significant */
 };
 
 /*
@@ -90,6 +91,8 @@ const char *ynode_text(const struct ynode *map, const char *key, const char *fal
 bool ynode_is_null(const struct ynode *n); /* plain null, ~ or empty */
 bool ynode_is_true(const struct ynode *n); /* plain true; NULL is not */
 bool ynode_bool(const struct ynode *map, const char *key, bool fallback);
+/* Whether its value is the word of that index of its spec's. */
+bool ynode_is_word(const struct ynode *n, int64_t word);
 /* Each is false or NULL where n is NULL or its value is of another type. */
 bool ynode_number(const struct ynode *n, uint64_t *ret); /* N or ">=N", not negative */
 bool ynode_exact(const struct ynode *n, uint64_t *ret);	 /* N alone */

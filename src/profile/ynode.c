@@ -84,6 +84,11 @@ uint64_t ynode_number_of(const struct ynode *map, const char *key, uint64_t fall
 	return number;
 }
 
+bool ynode_is_word(const struct ynode *n, int64_t word)
+{
+	return n && n->value.type == VALUE_WORD && n->value.number == word;
+}
+
 const struct cpus *ynode_cpus(const struct ynode *n)
 {
 	return n && n->value.type == VALUE_SET ? n->value.set : NULL;

@@ -7,9 +7,8 @@
 #include "base/str.h"
 
 /* The object of a PF in the list; a new one at the end if there is none. */
-static json_t *object_of(json_t *list, const char *target)
+static json_t *object_of(json_t *list, const char *pf)
 {
-	cleanup_free char *pf = xstrndup(target, strcspn(target, "/"));
 	json_t *obj;
 	size_t i;
 
@@ -139,10 +138,10 @@ json_t *vfs_to_json(const struct run *run, unsigned int stages, const struct sta
 
 		if (c->kind != &kind_vf || !run_covers(c, stages, result->stage))
 			continue;
-		if (str_starts(c->target, "driver:"))
-			add_bind(object_of(list, c->target + strlen("driver:")), c);
-		else if (str_starts(c->target, "numvfs:") && c->duration)
-			add_numvfs(object_of(list, c->target + strlen("numvfs:")), c);
+		if (c->phase == PHASE_VF_DRIVER)
+			add_bind(object_of(list, c->on.name), c);
+		else if (c->phase == PHASE_NUMVFS && c->duration)
+			add_numvfs(object_of(list, c->on.name), c);
 	}
 	for (size_t i = json_array_size(list); i-- > 0;) {
 		json_t *obj = json_array_get(list, i);

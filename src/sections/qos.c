@@ -504,8 +504,7 @@ static void trust_uses_the_map(struct ruling *r, const struct selector *s, const
 {
 	const struct ynode *said = tree_get(view, "qos.trust");
 
-	if (said && said->value.type == VALUE_WORD && said->value.number == DCB_TRUST_PCP &&
-	    count(tree_get(view, "qos.dscp_map"), YAML_MAP))
+	if (ynode_is_word(said, DCB_TRUST_PCP) && count(tree_get(view, "qos.dscp_map"), YAML_MAP))
 		set_error(r, s, view, "qos.dscp_map",
 			  "with trust: pcp (line %u) nobody looks at a packet's DSCP; write trust: "
 			  "dscp or drop the map",

@@ -1,65 +1,215 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sriov: VFs of each PF of a set. The order that makes it fast and safe: the PF's link up
- * where its VF driver waits for it, autoprobe off so that the kernel's global lock is held
- * for the creation alone, numvfs on each PF, autoprobe on again, then the VFs of all PFs
- * bound side by side, each in a lane of its own.
+ * sriov: VFs of each PF of a set. The order that makes it fast and safe: the PF's link up where its
+ * VF driver waits for it, autoprobe off so that the kernel's global lock is held for the creation
+ * alone, numvfs on each PF, what the PF sets for each VF, autoprobe on again, then the VFs of all
+ * PFs bound side by side, each in a lane of its own. The eswitch's mode changes before the VFs are
+ * made or behind that, by the driver. Ranges are those of the kernel's interfaces; where the driver
+ * or the firmware knows better it refuses, and its words are passed on.
  */
+#include "sections/sriov.h"
+
+#include <linux/if_link.h>
+
 #include "base/mem.h"
+#include "base/str.h"
+#include "kinds/netlink.h"
+#include "kinds/vf.h"
+#include "kinds/vf_address.h"
 #include "profile/language.h"
 #include "sections/overlay.h"
-#include "sections/sriov_net.h"
-#include "sections/sriov_vf.h"
-
-/* PF drivers whose VFs come up only, or seven times faster, when the PF's link is up. */
-static const char *const wants_link[] = {"igb", "bnxt_en"};
 
 enum {
 	NUMVFS_MS = 30000, /* a write for one PF, autoprobe off: a second or two */
 	PER_VF_MS = 250,   /* ... and what firmware takes for each VF */
 	BIND_MS = 30000,
-	BINDS = 256, /* of all PFs at a time: a probe sleeps most of its time */
+	BINDS = 256,	    /* of all PFs at a time: a probe sleeps most of its time */
+	ESWITCH_MS = 60000, /* 3 to 4 s, more where the firmware is busy for a while */
+	ADDRESS_MS = 20000, /* milliseconds, once rtnl is free */
+	SET_MS = 30000,	    /* one value of one VF: its firmware is asked */
 };
 
-/* link: {SET: {up: false}} is what the profile's author wants to be seen at the end. */
-static bool to_be_down(const struct section_ctx *ctx, const struct pci_fn *pf)
+/* --- keys: addresses -------------------------------------------------------------------------- */
+
+enum { ADDRESS_DERIVED, ADDRESS_OF_DRIVER };
+
+static const struct spec mac = {
+	.what = "a MAC address such as \"02:00:00:00:00:01\"",
+	.check = value_mac,
+	.pattern = "^[0-9a-f][02468ace](:[0-9a-f]{2}){5}$",
+};
+static const struct spec mac_list = {
+	.kind = SPEC_LIST,
+	.what = "a list of MAC addresses, one for each VF",
+	.item = &mac,
+	.identity = ITEM_TEXT,
+};
+static const struct spec mac_rule = {
+	.what = "a rule for MAC addresses",
+	.check = value_word,
+	.words =
+		(const char *const[]){
+			[ADDRESS_DERIVED] = "derived", [ADDRESS_OF_DRIVER] = "driver", NULL},
+};
+/* derived: stable, from the PF's own address and the VF's index */
+static const struct spec vf_mac = {
+	.kind = SPEC_EITHER,
+	.what = "derived, driver, or a list of MAC addresses, one for each VF",
+	.scalar = &mac_rule,
+	.list = &mac_list,
+};
+static const struct spec guid = {
+	.what = "a GUID such as \"02:00:00:00:00:00:00:01\"",
+	.check = value_guid,
+	.pattern = "^([0-9a-f]{2}:){7}[0-9a-f]{2}$",
+};
+static const struct spec guid_list = {
+	.kind = SPEC_LIST,
+	.what = "a list of GUIDs, one for each VF",
+	.item = &guid,
+	.identity = ITEM_TEXT,
+};
+static const struct spec guid_rule = {
+	.what = "a rule for GUIDs",
+	.check = value_word,
+	.words = (const char *const[]){[ADDRESS_DERIVED] = "derived", NULL},
+};
+static const struct spec vf_guid = {
+	.kind = SPEC_EITHER,
+	.what = "derived, or a list of GUIDs, one for each VF",
+	.scalar = &guid_rule,
+	.list = &guid_list,
+};
+
+/* --- keys: each VF ---------------------------------------------------------------------------- */
+
+static const struct spec vlan = {
+	.what = "a VLAN id",
+	.check = value_int,
+	.min = 0,
+	.max = 4094,
+};
+/* Of InfiniBand the port's policy: Follow, Up, Down. */
+static const struct spec link_state = {
+	.what = "a link state",
+	.check = value_word,
+	.words = (const char *const[]){[IFLA_VF_LINK_STATE_AUTO] = "auto",
+				       [IFLA_VF_LINK_STATE_ENABLE] = "enable",
+				       [IFLA_VF_LINK_STATE_DISABLE] = "disable",
+				       NULL},
+};
+/* IFLA_VF_RATE counts in Mb/s. */
+static const struct spec rate = {
+	.what = "a rate such as 10Gb/s",
+	.check = value_rate,
+	.min = MEGABIT,
+	.max = 1600 * GIGABIT,
+	.pattern = "^[1-9][0-9]*[MG][Bb]/s$",
+};
+static const struct spec driver = {
+	.what = "a binding of VFs",
+	.check = value_word,
+	.words = vf_driver_words,
+};
+/* Below the budget of the devices stage, 150 s. */
+static const struct spec timeout = {
+	.what = "a duration such as 30s",
+	.check = value_duration,
+	.min = SECOND,
+	.max = 120 * SECOND,
+};
+/* Those with an item are what the PF sets, in this order: some drivers want an address before they
+ * check it. */
+static const struct spec vf = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {driver: netdev}",
+	.fields = FIELDS(
+		KEY("driver", &driver,
+		    "Driver that VFs are bound to; default netdev, the VF's own driver."),
+		KEY("timeout", &timeout,
+		    "Time until a VF is bound and its netdev named; default 30s and 250ms for each "
+		    "VF.",
+		    .class = KEY_GOVERNS),
+		KEY("mtu", &spec_mtu, "MTU of the netdevs of VFs; a VF cannot exceed its PF."),
+		KEY("mac", &vf_mac,
+		    "MAC addresses of VFs: derived from the PF, left to the driver, or listed.",
+		    .item = VF_SETTING(VF_MAC, IFLA_VF_MAC)),
+		KEY("guid", &vf_guid,
+		    "Node and port GUIDs of InfiniBand VFs: derived from the PF, or listed.",
+		    .item = VF_SETTING(VF_GUID, IFLA_VF_IB_NODE_GUID)),
+		KEY("vlan", &vlan, "VLAN that the frames of VFs are put into; 0 is none.",
+		    .item = VF_SETTING(VF_NUMBER, IFLA_VF_VLAN)),
+		KEY("min_rate", &rate, "Rate that a VF is guaranteed.",
+		    .item = VF_SETTING(VF_NUMBER, IFLA_VF_RATE, .scale = MEGABIT)),
+		KEY("max_rate", &rate, "Rate that a VF may send at most.",
+		    .item = VF_SETTING(VF_NUMBER, IFLA_VF_RATE, .second = true, .scale = MEGABIT)),
+		KEY("spoof_check", &spec_bool,
+		    "Whether frames of a VF with another source address are dropped.",
+		    .item = VF_SETTING(VF_SWITCH, IFLA_VF_SPOOFCHK)),
+		KEY("trust", &spec_bool,
+		    "Whether a VF may change its own address and receive all frames.",
+		    .item = VF_SETTING(VF_SWITCH, IFLA_VF_TRUST)),
+		KEY("link_state", &link_state, "Link state of VFs; auto follows the port.",
+		    .item = VF_SETTING(VF_WORD, IFLA_VF_LINK_STATE)),
+		KEY("msix", A_NUMBER_OF("MSI-X vectors of one VF", 0, 2047),
+		    "MSI-X vectors of each VF; 0 leaves the count to the PF.",
+		    .since = KERNEL(5, 13)),
+		KEY("unmanaged", &spec_bool,
+		    "Whether NetworkManager and systemd-networkd leave the netdevs of VFs alone.")),
+};
+
+/* --- keys: each PF ---------------------------------------------------------------------------- */
+
+static const struct spec count_of_vfs = {
+	.what = "a count of VFs, or max",
+	.unit = "VFs",
+	.check = value_int,
+	.words = WORDS("max"),
+	.min = 0,
+	.max = 65535,
+};
+static const struct spec mode = {
+	.what = "an eswitch mode",
+	.check = value_word,
+	.words = eswitch_words,
+};
+static const struct spec keys = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {vfs: 8, vf: {driver: netdev}}",
+	/* vfs may come from a wider set: see sriov_rules.c */
+	.fields = FIELDS(KEY("vfs", &count_of_vfs,
+			     "Number of VFs of each member, or max for all that it can have."),
+			 KEY("vf", &vf, "Settings of each VF."),
+			 KEY("timeout", &timeout,
+			     "Time until the kernel has made the VFs of one member; default 30s "
+			     "and 250ms for each VF.",
+			     .class = KEY_GOVERNS),
+			 KEY("wait", &timeout,
+			     "Time that the devices stage waits at boot for the members and their "
+			     "driver; default 30s.",
+			     .class = KEY_GOVERNS),
+			 /* Each is a process that sleeps in the kernel; the engine has room for
+			  * so many. */
+			 KEY("workers", A_NUMBER_OF("VFs that are bound at the same time", 1, 256),
+			     "Number of VFs that are bound at the same time; default 256.",
+			     .class = KEY_GOVERNS),
+			 KEY("mode", &mode, "Mode of the eswitch, set by devlink.")),
+};
+static BY_SET(by_set, keys, "");
+
+/* --- changes of a PF -------------------------------------------------------------------------- */
+
+struct pf {
+	const struct section_ctx *ctx;
+	const struct ynode *section;
+	const struct pci_fn *fn;
+	unsigned int vfs; /* that the profile wants */
+	struct plan *plan;
+};
+
+static const struct ynode *value_of(const struct pf *pf, const char *path)
 {
-	const struct ynode *section = profile_section(ctx->profile, "link");
-	const struct ynode *up = section ? overlay_value(ctx, section, pf, "up") : NULL;
-
-	return up && streq(up->text, "false");
-}
-
-static void emit_link(const struct pci_fn *pf, const struct ynode *at, struct plan *plan)
-{
-	for (size_t i = 0; i < array_len(wants_link); i++) {
-		struct change *c;
-
-		if (!pf->driver || !streq(pf->driver, wants_link[i]))
-			continue;
-		c = plan_add(plan, "sriov", &kind_netlink, STAGE_DEVICES, PHASE_LINK_UP, at->at,
-			     "sriov/%s/link", pf->addr);
-		change_target(c, "up:%s", pf->addr);
-		change_desired(c, "up");
-		change_lane(c, "%s", pf->addr);
-		c->deadline_ms = BIND_MS;
-	}
-}
-
-static void emit_autoprobe(const struct pci_fn *pf, const struct ynode *at, bool hold,
-			   struct plan *plan)
-{
-	struct change *c =
-		plan_add(plan, "sriov", &kind_attr, STAGE_DEVICES,
-			 hold ? PHASE_AUTOPROBE_HOLD : PHASE_AUTOPROBE, at->at,
-			 hold ? "sriov/%s/autoprobe_hold" : "sriov/%s/autoprobe", pf->addr);
-
-	change_target(c, "/sys/bus/pci/devices/%s/sriov_drivers_autoprobe", pf->addr);
-	change_desired(c, hold ? "0" : "1");
-	change_lane(c, "%s", pf->addr);
-	c->steady = !hold;
-	if (hold)
-		change_while(c, "sriov/%s/numvfs", pf->addr);
+	return overlay_value(pf->ctx, pf->section, pf->fn, path);
 }
 
 static unsigned int duration_ms(const struct ynode *value, unsigned int otherwise)
@@ -69,106 +219,326 @@ static unsigned int duration_ms(const struct ynode *value, unsigned int otherwis
 	return ynode_number(value, &usec) ? (unsigned int)(usec / 1000) : otherwise;
 }
 
-static void emit_numvfs(const struct pci_fn *pf, const struct ynode *at, unsigned int vfs,
-			const struct ynode *timeout, struct plan *plan)
+/* id: "numvfs"; sort: what its target begins with */
+static struct change *add(const struct pf *pf, const char *id, const char *sort,
+			  const struct target_item *item, enum phase phase, const struct ynode *at)
 {
-	struct change *c = plan_add(plan, "sriov", &kind_vf, STAGE_DEVICES, PHASE_NUMVFS, at->at,
-				    "sriov/%s/numvfs", pf->addr);
+	const char *addr = pf->fn->addr;
+	struct change *c = plan_add(pf->plan, "sriov", item->kind, STAGE_DEVICES, phase, at->at,
+				    "sriov/%s/%s", addr, id);
 
-	change_target(c, "numvfs:%s", pf->addr);
+	change_on(c, addr, item);
+	change_target(c, "%s:%s", sort, addr);
+	change_lane(c, "%s", addr);
+	return c;
+}
+
+/* PF drivers whose VFs come up only, or seven times faster, when the PF's link is up. */
+static bool wants_link(const struct pci_fn *fn)
+{
+	return fn->driver && (streq(fn->driver, "igb") || streq(fn->driver, "bnxt_en"));
+}
+
+/* link: {SET: {up: false}} is what the profile's author wants to be seen at the end. */
+static bool to_be_down(const struct pf *pf)
+{
+	const struct ynode *section = profile_section(pf->ctx->profile, "link");
+	const struct ynode *up = section ? overlay_value(pf->ctx, section, pf->fn, "up") : NULL;
+
+	return up && !ynode_is_true(up);
+}
+
+static void emit_link(const struct pf *pf, const struct ynode *at)
+{
+	struct change *c;
+
+	if (!pf->vfs || to_be_down(pf) || !wants_link(pf->fn))
+		return;
+	c = add(pf, "link", "up", &netdevs_up, PHASE_LINK_UP, at);
+	item_desired(c);
+	c->deadline_ms = BIND_MS;
+}
+
+static void emit_autoprobe(const struct pf *pf, const struct ynode *at, bool hold)
+{
+	const char *addr = pf->fn->addr;
+	struct change *c = plan_add(pf->plan, "sriov", &kind_attr, STAGE_DEVICES,
+				    hold ? PHASE_AUTOPROBE_HOLD : PHASE_AUTOPROBE, at->at,
+				    hold ? "sriov/%s/autoprobe_hold" : "sriov/%s/autoprobe", addr);
+
+	change_target(c, "/sys/bus/pci/devices/%s/sriov_drivers_autoprobe", addr);
+	change_desired(c, hold ? "0" : "1");
+	change_lane(c, "%s", addr);
+	c->steady = !hold;
+	if (hold)
+		change_while(c, "sriov/%s/numvfs", addr);
+}
+
+static struct change *emit_numvfs(const struct pf *pf, const struct ynode *at)
+{
+	struct change *c = add(pf, "numvfs", "numvfs", &vf_numvfs, PHASE_NUMVFS, at);
+
+	change_want(c, at);
 	/* "max" of a PF without SR-IOV is no number: the kind says what is missing. */
-	if (vfs || at->value.type != VALUE_WORD)
-		change_desired(c, "%u", vfs);
-	else
-		change_desired(c, "max");
-	change_lane(c, "%s", pf->addr);
+	if (pf->vfs)
+		c->want = (struct value){.type = VALUE_NUMBER, .number = pf->vfs};
+	item_desired(c);
 	/* The profile's own limit, or what a healthy PF stays far below. */
-	c->deadline_ms = duration_ms(timeout, NUMVFS_MS + vfs * PER_VF_MS);
+	c->deadline_ms = duration_ms(value_of(pf, "timeout"), NUMVFS_MS + pf->vfs * PER_VF_MS);
 	c->queues = true; /* one global lock around all of them, on current kernels */
+	return c;
 }
 
-/* What the profile says of the VFs of one PF. */
-struct vf_wish {
-	const struct ynode *at;
-	const char *driver;
-	unsigned int deadline_ms, workers;
-};
-
-static struct vf_wish vf_wish(const struct section_ctx *ctx, const struct ynode *section,
-			      const struct pci_fn *pf, const struct ynode *at, unsigned int vfs)
+/*
+ * The driver that changes the mode best when its VFs are there and unbound; with all others there
+ * must be none (ice refuses, and the rest is safe that way).
+ */
+static bool has_vfs_first(const struct pci_fn *fn)
 {
-	const struct ynode *driver = overlay_value(ctx, section, pf, "vf.driver");
-	const struct ynode *workers = overlay_value(ctx, section, pf, "workers");
-	uint64_t n = BINDS;
-
-	ynode_number(workers, &n);
-	return (struct vf_wish){
-		.at = at,
-		.driver = driver ? driver->text : "netdev",
-		.deadline_ms = duration_ms(overlay_value(ctx, section, pf, "vf.timeout"),
-					   BIND_MS + vfs * PER_VF_MS),
-		.workers = (unsigned int)n,
-	};
+	return fn->driver && streq(fn->driver, "mlx5_core");
 }
 
-static void emit_driver(const struct pci_fn *pf, unsigned int vf, const struct vf_wish *wish,
-			struct plan *plan)
+static struct change *emit_eswitch(const struct pf *pf)
 {
-	struct change *c = plan_add(plan, "sriov", &kind_vf, STAGE_DEVICES, PHASE_VF_DRIVER,
-				    wish->at->at, "sriov/%s/vf%u/driver", pf->addr, vf);
+	const struct ynode *value = value_of(pf, "mode");
+	struct change *c;
 
-	change_target(c, "driver:%s/%u", pf->addr, vf);
-	change_desired(c, "%s", wish->driver);
-	change_lane(c, "%s/vf%u", pf->addr, vf);
-	change_waits_for(c, "sriov/%s/numvfs", pf->addr);
-	c->remade = true;
-	c->deadline_ms = wish->deadline_ms;
-	c->parallel = wish->workers;
+	if (!value)
+		return NULL;
+	c = has_vfs_first(pf->fn)
+		    ? add(pf, "eswitch", "eswitch_with_vfs", &eswitch_with_vfs, PHASE_VF_ESWITCH,
+			  value)
+		    : add(pf, "eswitch", "eswitch", &eswitch_without_vfs, PHASE_ESWITCH, value);
+	change_want(c, value);
+	c->deadline_ms = ESWITCH_MS;
+	return c;
 }
 
-static void emit_pf(const struct section_ctx *ctx, const struct ynode *section,
-		    const struct pci_fn *pf, struct plan *plan)
+/* --- changes of a VF -------------------------------------------------------------------------- */
+
+static struct change *add_of_vf(const struct pf *pf, unsigned int index, const char *id,
+				const char *sort, const struct target_item *item, enum phase phase,
+				const struct ynode *at)
 {
-	const struct ynode *at = overlay_value(ctx, section, pf, "vfs");
-	unsigned int vfs = overlay_vfs(ctx, pf);
-	struct vf_wish wish;
+	const char *addr = pf->fn->addr;
+	struct change *c = plan_add(pf->plan, "sriov", item->kind, STAGE_DEVICES, phase, at->at,
+				    "sriov/%s/vf%u/%s", addr, index, id);
+
+	change_on(c, addr, item);
+	c->on.vf = index;
+	change_target(c, "%s:%s/%u", sort, addr, index);
+	change_lane(c, "%s/vf%u", addr, index);
+	return c;
+}
+
+/*
+ * A set may have ports of both sorts. With a rule for each, each has its own; with one alone
+ * it is meant for all, and a port that it is not for says so.
+ */
+static bool is_for(const struct pf *pf, const struct vf_setting *setting)
+{
+	bool infiniband = pf->fn->class >> 8 == CLASS_INFINIBAND;
+
+	if (setting->how > VF_GUID || !value_of(pf, "vf.mac") || !value_of(pf, "vf.guid"))
+		return true;
+	return (setting->how == VF_GUID) == infiniband;
+}
+
+/* The value of one VF, of a list its own; NULL: nothing is to be set. */
+static const struct ynode *value_of_vf(const struct ynode *value, unsigned int index)
+{
+	if (value && value->kind == YAML_LIST)
+		return index < value->items.n ? value->items.v[index] : NULL;
+	return value && value->value.spec == &mac_rule && ynode_is_word(value, ADDRESS_OF_DRIVER)
+		       ? NULL
+		       : value;
+}
+
+static struct change *emit_address(const struct pf *pf, unsigned int index)
+{
+	struct change *c = NULL;
+
+	for (const struct field *row = vf.fields; row->name; row++) {
+		cleanup_free char *path = xasprintf("vf.%s", row->name);
+		const struct ynode *said = row->item ? value_of(pf, path) : NULL;
+		const struct ynode *value = value_of_vf(said, index);
+
+		if (!value || !is_for(pf, row->item))
+			continue;
+		if (!c)
+			c = add_of_vf(pf, index, "address", "vf", &vf_address, PHASE_VF_ADDRESS,
+				      said);
+		change_part(c, row->name, row->item, value);
+	}
+	if (!c)
+		return NULL;
+	item_desired(c);
+	c->deadline_ms = ADDRESS_MS;
+	c->optional = section_skips_unsupported(pf->ctx); /* not so the VFs or a mode as such */
+	return c;
+}
+
+static struct change *emit_driver(const struct pf *pf, unsigned int index, const struct ynode *at)
+{
+	const struct ynode *value = value_of(pf, "vf.driver");
+	uint64_t workers = BINDS;
+	struct change *c =
+		add_of_vf(pf, index, "driver", "driver", &vf_driver, PHASE_VF_DRIVER, at);
+
+	c->want = value ? value->value
+			: (struct value){.type = VALUE_WORD, .number = VF_DRIVER_NETDEV};
+	item_desired(c);
+	ynode_number(value_of(pf, "workers"), &workers);
+	c->deadline_ms = duration_ms(value_of(pf, "vf.timeout"), BIND_MS + pf->vfs * PER_VF_MS);
+	c->parallel = (unsigned int)workers;
+	return c;
+}
+
+/* Its MSI-X vectors are set below no driver, its MTU by the driver that it then has. */
+static void emit_own(const struct pf *pf)
+{
+	const struct ynode *mtu = value_of(pf, "vf.mtu"), *msix = value_of(pf, "vf.msix");
+	const char *addr = pf->fn->addr;
+	struct change *c;
+
+	for (unsigned int i = 0; i < pf->vfs; i++) {
+		if (msix && msix->value.number) { /* 0: as many as the PF gives by itself */
+			c = add_of_vf(pf, i, "msix", "msix", &vf_msix, PHASE_VF_ADDRESS, msix);
+			change_want(c, msix);
+			change_waits_for(c, "sriov/%s/numvfs", addr);
+			c->remade = true;
+			c->deadline_ms = SET_MS;
+		}
+		if (mtu) {
+			c = add_of_vf(pf, i, "mtu", "mtu", &vf_mtu, PHASE_VF_LINK, mtu);
+			change_want(c, mtu);
+			change_waits_for(c, "sriov/%s/vf%u/driver", addr, i);
+			change_file(c, "/sys/bus/pci/devices/%s/virtfn%u/net/*/mtu", addr, i);
+			c->remade = true;
+			c->deadline_ms = SET_MS;
+		}
+	}
+}
+
+/* --- network managers ------------------------------------------------------------------------- */
+
+#define RULES "/run/udev/rules.d/70-railhead-vf.rules"
+#define NETWORK "/run/systemd/network/00-railhead-vf.network"
+
+/*
+ * A VF's netdev is known by its PF, whose uevent file has its address on a line of its own;
+ * names and addresses of VFs are known only when they exist. NetworkManager obeys the property
+ * NM_UNMANAGED, systemd-networkd a file that matches ours (systemd 243 and later).
+ */
+static const struct ynode *make_rules(const struct section_ctx *ctx, const struct ynode *section,
+				      const struct fn_list *fns, struct str *ret)
+{
+	const struct ynode *why = NULL;
+
+	for (size_t i = 0; i < fns->n; i++) {
+		const struct ynode *value = overlay_value(ctx, section, fns->v[i], "vf.unmanaged");
+
+		if (!ynode_is_true(value))
+			continue;
+		if (!why)
+			str_addf(ret,
+				 FILE_HEADER "ACTION==\"remove\", GOTO=\"railhead_vf_end\"\n"
+					     "SUBSYSTEM!=\"net\", GOTO=\"railhead_vf_end\"\n",
+				 ctx->profile->name);
+		why = value;
+		str_addf(ret,
+			 "ATTR{device/physfn/uevent}==\"*PCI_SLOT_NAME=%s*\", "
+			 "ENV{NM_UNMANAGED}=\"1\", ENV{RAILHEAD_UNMANAGED}=\"1\"\n",
+			 fns->v[i]->addr);
+	}
+	if (why)
+		str_add(ret, "LABEL=\"railhead_vf_end\"\n");
+	return why;
+}
+
+/*
+ * In the stage that makes the VFs, and before them: then all PFs are there, with the drivers
+ * by which a set may choose them. The rules that an earlier profile of this boot left must go;
+ * the other file says nothing without them.
+ */
+static void emit_unmanaged(const struct section_ctx *ctx, const struct ynode *section,
+			   const struct fn_list *fns, struct plan *plan)
+{
+	cleanup_str struct str rules = {0}, network = {0};
+	const struct ynode *why = make_rules(ctx, section, fns, &rules);
+
+	if (why) {
+		str_addf(&network,
+			 FILE_HEADER
+			 "[Match]\nProperty=RAILHEAD_UNMANAGED=1\n\n[Link]\nUnmanaged=yes\n",
+			 ctx->profile->name);
+		plan_add_file(plan, "sriov", STAGE_DEVICES, why->at, NETWORK, network.s,
+			      "sriov/unmanaged/networkd");
+	}
+	if (why || root_exists(ctx->root, RULES))
+		plan_add_file(plan, "sriov", STAGE_DEVICES, (why ? why : section)->at, RULES,
+			      str_get(&rules), "sriov/unmanaged/udev");
+}
+
+/* --- the section ------------------------------------------------------------------------------ */
+
+/* c, if there is one, is about what `on` makes anew. Returns the later of the two. */
+static struct change *then(struct change *on, struct change *c)
+{
+	if (!c)
+		return on;
+	if (on) {
+		change_waits_for(c, "%s", on->id);
+		c->remade = true;
+	}
+	return c;
+}
+
+static void emit_pf(const struct pf *pf)
+{
+	const struct ynode *at = value_of(pf, "vfs");
+	bool vfs_first = has_vfs_first(pf->fn);
+	struct change *last, **each;
 
 	if (!at)
 		return;
-	if (vfs && !to_be_down(ctx, pf))
-		emit_link(pf, at, plan);
-	emit_autoprobe(pf, at, true, plan);
-	sriov_emit_eswitch(ctx, section, pf, false, plan);
-	emit_numvfs(pf, at, vfs, overlay_value(ctx, section, pf, "timeout"), plan);
-	sriov_emit_eswitch(ctx, section, pf, true, plan);
-	for (unsigned int i = 0; i < vfs; i++)
-		sriov_emit_vf_address(ctx, section, pf, i, plan);
-	emit_autoprobe(pf, at, false, plan);
-	wish = vf_wish(ctx, section, pf, at, vfs);
-	for (unsigned int i = 0; i < vfs; i++)
-		emit_driver(pf, i, &wish, plan);
-	sriov_order(pf, vfs, plan);
+	emit_link(pf, at);
+	emit_autoprobe(pf, at, true);
+	last = vfs_first ? NULL : emit_eswitch(pf);
+	last = then(last, emit_numvfs(pf, at));
+	last = then(last, vfs_first ? emit_eswitch(pf) : NULL);
+	each = xcalloc(pf->vfs + 1, sizeof(struct change *));
+	for (unsigned int i = 0; i < pf->vfs; i++)
+		each[i] = then(last, emit_address(pf, i));
+	emit_autoprobe(pf, at, false);
+	for (unsigned int i = 0; i < pf->vfs; i++)
+		then(each[i], emit_driver(pf, i, at));
+	free(each);
 }
 
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
-	struct fn_list pfs = {0};
+	struct fn_list fns = {0};
 
 	(void)err;
-	overlay_functions(ctx, section, &pfs);
-	for (size_t i = 0; i < pfs.n; i++)
-		emit_pf(ctx, section, pfs.v[i], plan);
-	sriov_net_emit(ctx, section, &pfs, plan);
-	vec_free(&pfs);
+	overlay_functions(ctx, section, &fns);
+	for (size_t i = 0; i < fns.n; i++)
+		emit_pf(&(struct pf){ctx, section, fns.v[i], overlay_vfs(ctx, fns.v[i]), plan});
+	emit_unmanaged(ctx, section, &fns, plan);
+	for (size_t i = 0; i < fns.n; i++)
+		emit_own(&(struct pf){ctx, section, fns.v[i], overlay_vfs(ctx, fns.v[i]), plan});
+	vec_free(&fns);
 	return 0;
 }
 
 const struct section section_sriov = {
 	.name = "sriov",
-	.spec = &spec_sriov,
+	.spec = &by_set,
 	.help = "Virtual functions of the members of a set.",
 	.class = KEY_SETS,
+	.rules = sriov_rules,
+	.set_rules = sriov_set_rules,
 	.awaits_netdevs = true,
 	.emit = emit,
 };

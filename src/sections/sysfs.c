@@ -240,8 +240,7 @@ static void judge_shown(struct ruling *r, const struct selector *s, const struct
 
 	if (!*scalar(said) || narrower_says(r, s, shown->key))
 		return;
-	if (of_vfs &&
-	    (narrower_says(r, s, "sriov.vfs") || streq(scalar(tree_get(view, "sriov.vfs")), "0")))
+	if (of_vfs && (narrower_says(r, s, "sriov.vfs") || is_zero(tree_get(view, "sriov.vfs"))))
 		return; /* there may be no VF */
 	line = line_of(r, by_class, &value);
 	if (!line)

@@ -8,9 +8,12 @@
 #include <net/if_arp.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 void pf_info_free(struct pf_info *pf)
 {
 	vec_free(&pf->vf);
+	free(pf->answer);
 }
 
 const struct vf_info *pf_info_vf(const struct pf_info *pf, unsigned int index)
@@ -23,103 +26,68 @@ const struct vf_info *pf_info_vf(const struct pf_info *pf, unsigned int index)
 
 /* --- reading --------------------------------------------------------------------------- */
 
-/* The attribute's payload as a structure; false if it is shorter than that. */
-static bool get_struct(const struct nlattr *attr, void *ret, size_t size)
+/* {vf, ...} of at least so many bytes, or NULL. */
+static const void *setting_of(const struct vf_info *vf, uint16_t type, size_t size)
 {
-	if (mnl_attr_get_payload_len(attr) < size)
+	const struct nlattr *attr;
+
+	mnl_attr_for_each_nested (attr, vf->attrs)
+		if (mnl_attr_get_type(attr) == type)
+			return mnl_attr_get_payload_len(attr) >= size ? mnl_attr_get_payload(attr)
+								      : NULL;
+	return NULL;
+}
+
+bool vf_info_number(const struct vf_info *vf, uint16_t attr, bool second, uint32_t *ret)
+{
+	uint32_t words[3];
+	size_t size = sizeof(words[0]) * (second ? 3 : 2);
+	const void *setting = setting_of(vf, attr, size);
+
+	if (!setting)
 		return false;
-	memcpy(ret, mnl_attr_get_payload(attr), size);
-	return true;
+	memcpy(words, setting, size);
+	*ret = words[second ? 2 : 1];
+	return *ret != UINT32_MAX; /* what rtnl_fill_vfinfo() puts before it asks the driver */
 }
 
-/* IFLA_VF_SPOOFCHK, _TRUST and _LINK_STATE all are {vf, setting}. */
-static void get_setting(const struct nlattr *attr, uint32_t *ret)
+bool vf_info_mac(const struct vf_info *vf, uint8_t ret[6])
 {
-	struct ifla_vf_trust setting;
+	const struct ifla_vf_mac *mac = setting_of(vf, IFLA_VF_MAC, sizeof(*mac));
 
-	if (get_struct(attr, &setting, sizeof(setting)))
-		*ret = setting.setting;
+	if (mac)
+		memcpy(ret, mac->mac, 6);
+	return mac;
 }
 
-static void get_guid(const struct nlattr *attr, uint64_t *ret, bool *has)
+bool vf_info_guid(const struct vf_info *vf, uint16_t attr, uint64_t *ret)
 {
 	struct ifla_vf_guid guid;
+	const void *setting = setting_of(vf, attr, sizeof(guid));
 
-	if (!get_struct(attr, &guid, sizeof(guid)))
-		return;
+	if (!setting)
+		return false;
+	memcpy(&guid, setting, sizeof(guid));
 	*ret = guid.guid;
-	*has = true;
-}
-
-static void get_rate(const struct nlattr *attr, struct vf_info *vf)
-{
-	struct ifla_vf_rate rate;
-
-	if (!get_struct(attr, &rate, sizeof(rate)))
-		return;
-	vf->min_rate = rate.min_tx_rate;
-	vf->max_rate = rate.max_tx_rate;
-}
-
-static void get_mac(const struct nlattr *attr, struct vf_info *vf)
-{
-	struct ifla_vf_mac mac;
-
-	if (!get_struct(attr, &mac, sizeof(mac)))
-		return;
-	vf->index = mac.vf;
-	vf->has_mac = true;
-	memcpy(vf->mac, mac.mac, sizeof(vf->mac));
-}
-
-static void get_attr(const struct nlattr *attr, struct vf_info *vf)
-{
-	struct ifla_vf_vlan vlan;
-
-	switch (mnl_attr_get_type(attr)) {
-	case IFLA_VF_MAC:
-		get_mac(attr, vf);
-		break;
-	case IFLA_VF_VLAN:
-		if (get_struct(attr, &vlan, sizeof(vlan)))
-			vf->vlan = vlan.vlan;
-		break;
-	case IFLA_VF_RATE:
-		get_rate(attr, vf);
-		break;
-	case IFLA_VF_SPOOFCHK:
-		get_setting(attr, &vf->spoof_check);
-		break;
-	case IFLA_VF_LINK_STATE:
-		get_setting(attr, &vf->link_state);
-		break;
-	case IFLA_VF_TRUST:
-		get_setting(attr, &vf->trust);
-		break;
-	case IFLA_VF_IB_NODE_GUID:
-		get_guid(attr, &vf->node_guid, &vf->has_guids);
-		break;
-	case IFLA_VF_IB_PORT_GUID:
-		get_guid(attr, &vf->port_guid, &vf->has_guids);
-		break;
-	}
+	return true;
 }
 
 static void get_vfs(const struct nlattr *list, struct pf_info *pf)
 {
-	const struct nlattr *info, *attr;
+	const struct nlattr *info;
 
 	pf->has_vfs = true;
 	mnl_attr_for_each_nested (info, list) {
-		struct vf_info vf = {
-			.spoof_check = VF_UNKNOWN, .trust = VF_UNKNOWN, .link_state = VF_UNKNOWN};
+		struct vf_info vf = {.attrs = info};
+		const struct ifla_vf_mac *mac;
 
 		if (mnl_attr_get_type(info) != IFLA_VF_INFO)
 			continue;
-		mnl_attr_for_each_nested (attr, info)
-			get_attr(attr, &vf);
-		if (vf.has_mac) /* which says of which VF; the kernel always has it */
-			vec_push(&pf->vf, vf);
+		mac = setting_of(&vf, IFLA_VF_MAC, sizeof(*mac));
+		if (!mac) /* which says of which VF; the kernel always has it */
+			continue;
+		vf.index = mac->vf;
+		vec_push(&pf->vf, vf);
 	}
 }
 
@@ -142,9 +110,12 @@ int pf_info_parse(const void *data, size_t len, struct pf_info *ret, struct err 
 	size_t size;
 	const void *attrs = netlink_attrs(data, len, sizeof(struct ifinfomsg), &size);
 
+	*ret = (struct pf_info){0};
 	if (attrs == data || msg->nlmsg_type != RTM_NEWLINK)
 		return err_set(err, -EBADMSG, "the kernel's answer is not about a netdev");
-	memset(ret, 0, sizeof(*ret));
+	ret->answer = memcpy(xcalloc(1, len), data, len); /* vf points into it */
+	attrs = (const char *)ret->answer + ((const char *)attrs - (const char *)data);
+	msg = ret->answer;
 	info = mnl_nlmsg_get_payload(msg);
 	ret->ifindex = (unsigned int)info->ifi_index;
 	ret->infiniband = info->ifi_type == ARPHRD_INFINIBAND;
@@ -203,10 +174,7 @@ struct nlmsghdr *pf_info_message(void *buf, unsigned int ifindex)
 static void put_value(struct nlmsghdr *msg, unsigned int vf, const struct vf_value *value)
 {
 	struct ifla_vf_mac mac = {.vf = vf};
-	struct ifla_vf_vlan vlan = {.vf = vf, .vlan = value->number};
-	struct ifla_vf_rate rate = {vf, value->min_rate, value->max_rate};
-	struct ifla_vf_trust setting = {vf, value->number};
-	uint16_t type = (uint16_t)value->attr;
+	const uint32_t setting[] = {vf, value->number, value->second};
 	struct ifla_vf_guid guid;
 
 	/* An initialiser would leave the hole between its members as it is. */
@@ -216,20 +184,18 @@ static void put_value(struct nlmsghdr *msg, unsigned int vf, const struct vf_val
 	switch (value->attr) {
 	case IFLA_VF_MAC:
 		memcpy(mac.mac, value->mac, sizeof(value->mac));
-		mnl_attr_put(msg, type, sizeof(mac), &mac);
+		mnl_attr_put(msg, value->attr, sizeof(mac), &mac);
 		break;
-	case IFLA_VF_VLAN:
-		mnl_attr_put(msg, type, sizeof(vlan), &vlan);
-		break;
+	case IFLA_VF_VLAN: /* its second number is the 802.1p priority */
 	case IFLA_VF_RATE:
-		mnl_attr_put(msg, type, sizeof(rate), &rate);
+		mnl_attr_put(msg, value->attr, sizeof(setting), setting);
 		break;
 	case IFLA_VF_IB_NODE_GUID:
 	case IFLA_VF_IB_PORT_GUID:
-		mnl_attr_put(msg, type, sizeof(guid), &guid);
+		mnl_attr_put(msg, value->attr, sizeof(guid), &guid);
 		break;
 	default:
-		mnl_attr_put(msg, type, sizeof(setting), &setting);
+		mnl_attr_put(msg, value->attr, 2 * sizeof(setting[0]), setting);
 	}
 }
 

@@ -16,17 +16,10 @@
 #include "base/vec.h"
 #include "sys/netlink.h"
 
-#define VF_UNKNOWN UINT32_MAX /* the driver does not say: it can't set it either */
-
+/* Of one VF, as the kernel answered. */
 struct vf_info {
 	unsigned int index;
-	bool has_mac, has_guids;
-	uint8_t mac[6];
-	uint64_t node_guid, port_guid; /* 0: none was given */
-	uint32_t vlan;		       /* 0: none */
-	uint32_t min_rate, max_rate;   /* Mb/s; 0: no limit */
-	uint32_t spoof_check, trust;   /* 0, 1 or VF_UNKNOWN */
-	uint32_t link_state;	       /* IFLA_VF_LINK_STATE_* */
+	const struct nlattr *attrs; /* an IFLA_VF_INFO of the answer */
 };
 
 struct pf_info {
@@ -36,15 +29,26 @@ struct pf_info {
 	uint8_t mac[6];
 	bool has_vfs; /* the driver tells of VFs at all, and there are some */
 	VEC(struct vf_info) vf;
+	void *answer;
 };
 
 void pf_info_free(struct pf_info *pf);
 #define cleanup_pf_info __attribute__((__cleanup__(pf_info_free)))
 
-/* An answer to pf_info_message(), whatever it holds. -EBADMSG if it is no RTM_NEWLINK. */
+/* An answer to pf_info_message(), whatever it holds. -EBADMSG if it is no RTM_NEWLINK. The caller
+ * frees *ret. */
 int pf_info_parse(const void *data, size_t len, struct pf_info *ret, struct err *err);
 /* NULL if nothing is said of that VF. */
 const struct vf_info *pf_info_vf(const struct pf_info *pf, unsigned int index);
+
+/*
+ * A setting of a VF: IFLA_VF_VLAN, _RATE (the second number is the most), _SPOOFCHK, _TRUST,
+ * _LINK_STATE and others of {vf, number}. False: the driver does not say, so can't set it either.
+ */
+bool vf_info_number(const struct vf_info *vf, uint16_t attr, bool second, uint32_t *ret);
+bool vf_info_mac(const struct vf_info *vf, uint8_t ret[6]);
+/* attr: IFLA_VF_IB_NODE_GUID, _PORT_GUID; 0 where none was given. */
+bool vf_info_guid(const struct vf_info *vf, uint16_t attr, uint64_t *ret);
 
 struct ifindexes {
 	VEC(unsigned int) list;
@@ -61,13 +65,11 @@ enum { VF_MESSAGE_MAX = 256 };
 struct nlmsghdr *pf_info_message(void *buf, unsigned int ifindex);
 
 struct vf_value {
-	int attr; /* IFLA_VF_MAC, _VLAN, _RATE, _SPOOFCHK, _LINK_STATE, _TRUST, _IB_NODE_GUID,
-		   * _IB_PORT_GUID */
+	uint16_t attr; /* IFLA_VF_* */
 	uint8_t mac[6];
 	uint64_t guid;
-	uint32_t number;   /* VLAN id, 0 or 1, IFLA_VF_LINK_STATE_* */
-	uint32_t min_rate; /* Mb/s; IFLA_VF_RATE sets both */
-	uint32_t max_rate;
+	uint32_t number; /* VLAN id, 0 or 1, IFLA_VF_LINK_STATE_*; the least rate in Mb/s */
+	uint32_t second; /* of IFLA_VF_RATE, which sets both: the most, 0 is no limit */
 };
 struct nlmsghdr *vf_value_message(void *buf, unsigned int ifindex, unsigned int vf,
 				  const struct vf_value *value);

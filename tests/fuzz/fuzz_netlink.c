@@ -2,6 +2,8 @@
 /* Answers by netlink: of a PF with VFs, of devlink, of DCB, of the RDMA subsystem, and refusals. */
 #include "fuzz.h"
 
+#include <linux/if_link.h>
+
 #include "base/mem.h"
 #include "sys/dcb.h"
 #include "sys/devlink.h"
@@ -18,7 +20,16 @@ static void parse_link(const void *data, size_t size)
 	must(pf.has_vfs || !pf.vf.n);
 	must(pf.vf.n <= size / 40); /* each has a MAC */
 	for (size_t i = 0; i < pf.vf.n; i++) {
-		must(pf.vf.v[i].has_mac);
+		uint8_t mac[6];
+		uint32_t number;
+		uint64_t guid;
+
+		must(vf_info_mac(&pf.vf.v[i], mac));
+		for (uint16_t attr = 0; attr <= IFLA_VF_BROADCAST; attr++) {
+			vf_info_number(&pf.vf.v[i], attr, true, &number);
+			vf_info_number(&pf.vf.v[i], attr, false, &number);
+			vf_info_guid(&pf.vf.v[i], attr, &guid);
+		}
 		must(pf_info_vf(&pf, pf.vf.v[i].index));
 	}
 }

@@ -23,8 +23,17 @@
 
 enum { FAKE_VFS = 4, FAKE_UPLINK = 7 };
 
+#define VF_UNKNOWN UINT32_MAX /* the driver does not say */
+
+struct fake_vf {
+	uint32_t index;
+	uint8_t mac[6];
+	uint64_t node_guid, port_guid;
+	uint32_t vlan, min_rate, max_rate, spoof_check, trust, link_state;
+};
+
 struct fake_kernel {
-	struct vf_info vf[FAKE_VFS];
+	struct fake_vf vf[FAKE_VFS];
 	size_t vfs;
 	bool guids;
 	uint8_t permanent[6];
@@ -67,7 +76,7 @@ static inline int fake_done(struct netlink_answer *ret)
 	return 0;
 }
 
-static inline void fake_put_vf(struct nlmsghdr *msg, const struct vf_info *vf)
+static inline void fake_put_vf(struct nlmsghdr *msg, const struct fake_vf *vf)
 {
 	uint32_t i = vf->index;
 	struct ifla_vf_mac mac = {.vf = i};
@@ -111,7 +120,7 @@ static inline int fake_getlink(const struct nlmsghdr *asked, struct netlink_answ
 	return fake_done(ret);
 }
 
-static inline void fake_take(struct vf_info *vf, const struct nlattr *attr)
+static inline void fake_take(struct fake_vf *vf, const struct nlattr *attr)
 {
 	const void *data = mnl_attr_get_payload(attr);
 	uint32_t setting = ((const struct ifla_vf_trust *)data)->setting;

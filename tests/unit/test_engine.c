@@ -14,6 +14,8 @@
 
 #include "engine/freeze.h"
 #include "engine/run.h"
+#include "kinds/netlink.h"
+#include "kinds/vf.h"
 #include "sys/clock.h"
 #include "tree.h"
 
@@ -48,6 +50,18 @@ static struct change *add(struct run *run, const struct kind *kind, enum stage s
 
 	change_target(c, "%s", target);
 	change_desired(c, "%s", desired);
+	return c;
+}
+
+/* Of a PF or its first VF, with what is wanted as a number. */
+static struct change *add_item(struct run *run, const struct target_item *item, enum stage stage,
+			       enum phase phase, const char *id, const char *pf, int64_t wanted)
+{
+	struct change *c = add(run, item->kind, stage, phase, id, pf, "");
+
+	change_on(c, pf, item);
+	c->want = (struct value){.type = VALUE_NUMBER, .number = wanted};
+	item_desired(c);
 	return c;
 }
 
@@ -223,7 +237,7 @@ static void test_converged(void **state)
 	    "options x y=1\n");
 	change_on(add(&run, &kind_module, STAGE_EARLY, PHASE_MODULES, "module", "", "live"),
 		  "mlx5-core", NULL);
-	add(&run, &kind_vf, STAGE_EARLY, PHASE_NUMVFS, "vfs", "numvfs:0000:3b:00.0", "0");
+	add_item(&run, &vf_numvfs, STAGE_EARLY, PHASE_NUMVFS, "vfs", "0000:3b:00.0", 0);
 	assert_int_equal(stat(tmp_path(t, "proc/sys/x"), &before), 0);
 	result = apply_until(&run, STAGE_EARLY, clock_usec() + 60 * SECOND, NULL);
 	assert_int_equal(result.count[CHANGE_SAME], 5);
@@ -692,16 +706,15 @@ static pid_t fake_kernel(struct tmp *t, const char *pf)
 static void add_pf(struct tmp *t, struct run *run, const char *pf)
 {
 	struct tree_fn fn = {.addr = pf, .ids = "15b3:1021", .class = "0x020000", .vfs = "8"};
-	cleanup_free char *numvfs = xasprintf("numvfs:%s", pf);
-	cleanup_free char *driver = xasprintf("driver:%s/0", pf);
 	cleanup_free char *driver_id = xasprintf("%s/vf0", pf);
 	struct change *c;
 
 	tree_pci(t, &fn);
 	tmp_write(t, "sys/bus/pci/devices/0000:3b:01.0/driver_override", "none\n");
-	c = add(run, &kind_vf, STAGE_DEVICES, PHASE_NUMVFS, pf, numvfs, "1");
+	c = add_item(run, &vf_numvfs, STAGE_DEVICES, PHASE_NUMVFS, pf, pf, 1);
 	change_lane(c, "%s", pf);
-	c = add(run, &kind_vf, STAGE_DEVICES, PHASE_VF_DRIVER, driver_id, driver, "none");
+	c = add_item(run, &vf_driver, STAGE_DEVICES, PHASE_VF_DRIVER, driver_id, pf,
+		     VF_DRIVER_NONE);
 	change_waits_for(c, "%s", pf);
 }
 
@@ -731,7 +744,7 @@ static void test_lanes(void **state)
 	kill(kernel, SIGKILL);
 	waitpid(kernel, NULL, 0);
 	assert_text(find(&run, PF0)->reason,
-		    "setting numvfs:" PF0 " (1): has not returned from the kernel in ");
+		    "setting " PF0 " (1): has not returned from the kernel in ");
 	assert_true(find(&run, PF0)->duration >= 1000000);
 	assert_string_equal(find(&run, PF0 "/vf0")->reason, "not done: " PF0 " failed");
 	assert_string_equal(find(&run, PF1)->before, "0");
@@ -806,8 +819,8 @@ static void test_many_lanes(void **state)
 		0);
 	for (int i = 0; i < VFS; i++) {
 		cleanup_free char *id = xasprintf("vf%d", i);
-		struct change *c = add(&run, &kind_vf, STAGE_DEVICES, PHASE_VF_DRIVER, id,
-				       "driver:" PF0 "/0", "netdev");
+		struct change *c = add_item(&run, &vf_driver, STAGE_DEVICES, PHASE_VF_DRIVER, id,
+					    PF0, VF_DRIVER_NETDEV);
 
 		change_lane(c, "%s", id);
 	}
@@ -996,7 +1009,7 @@ static void test_unsupported_below_root(void **state)
 	tree_fn_file(t, PF0, "net/eth0/flags", "0x1002\n");
 	change_on(add(&run, &kind_module, STAGE_EARLY, PHASE_MODULES, "module", "", "live"),
 		  "mlx5_core", NULL);
-	add(&run, &kind_netlink, STAGE_EARLY, PHASE_LINK_UP, "link", "up:" PF0, "up");
+	add_item(&run, &netdevs_up, STAGE_EARLY, PHASE_LINK_UP, "link", PF0, 0);
 	add(&run, &kind_bootenv, STAGE_EARLY, PHASE_BOOT, "args", "", "iommu=pt");
 	result = apply_until(&run, STAGE_EARLY, clock_usec() + 60 * SECOND, NULL);
 	assert_state(&run, "module", CHANGE_UNSUPPORTED);

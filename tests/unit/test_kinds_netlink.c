@@ -16,6 +16,9 @@
 #include "kinds/firmware.h"
 #include "kind_run.h"
 #include "kinds/kind.h"
+#include "kinds/netlink.h"
+#include "kinds/vf_address.h"
+#include "profile/language.h"
 #include "sys/clock.h"
 #include "row.h"
 #include "tree.h"
@@ -69,16 +72,73 @@ static struct run make_run(struct tmp *t)
 	return run;
 }
 
+static const struct field *vf_row(const char *key)
+{
+	return spec_field(row_find("sriov", "vf")->spec, key);
+}
+
+/* As a profile has it: rates in Mb/s, "on" for true; derived, or one of a list. */
+static struct ynode *vf_said(const struct spec *spec, const char *text)
+{
+	cleanup_free char *rate = xasprintf("%sMb/s", text);
+	struct field row = {.spec = spec};
+
+	if (spec == &spec_bool)
+		return row_value(&row, streq(text, "on") ? "true" : "false");
+	if (spec->kind == SPEC_EITHER)
+		row.spec = strchr(text, ':') ? spec->list->item : spec->scalar;
+	return row_value(&row, spec->check == value_rate ? rate : text);
+}
+
+/* "mac derived trust on vlan 0" of a VF: the parts of its change. */
+static void add_settings(struct change *c, const char *desired)
+{
+	cleanup_free char *copy = xstrdup(desired);
+	char *rest = NULL;
+
+	for (char *key = strtok_r(copy, " ", &rest); key; key = strtok_r(NULL, " ", &rest)) {
+		cleanup_ynode struct ynode *value =
+			vf_said(vf_row(key)->spec, strtok_r(NULL, " ", &rest));
+
+		change_part(c, key, vf_row(key)->item, value);
+	}
+	item_desired(c);
+	assert_string_equal(c->desired, desired);
+}
+
+static void add_mode(struct change *c, const char *desired)
+{
+	cleanup_ynode struct ynode *value = row_value(row_find("sriov", "mode"), desired);
+
+	change_want(c, value);
+}
+
+/* target: "vf:PF/INDEX", "eswitch:PF", "eswitch_with_vfs:PF" */
 static struct change *add(struct run *run, const char *id, const char *target, const char *desired)
 {
-	return add_change(run, &kind_netlink, PHASE_VF_ADDRESS, id, id, target, desired);
+	struct change *c =
+		add_change(run, &kind_netlink, PHASE_VF_ADDRESS, id, id, target, desired);
+	const char *after = strchr(target, ':') + 1, *index = strchr(after, '/');
+	cleanup_free char *pf = xstrndup(after, strcspn(after, "/"));
+
+	if (str_starts(target, "vf:")) {
+		change_on(c, pf, &vf_address);
+		c->on.vf = (unsigned int)atoi(index + 1);
+		add_settings(c, desired);
+	} else {
+		change_on(c, pf,
+			  str_starts(target, "eswitch:") ? &eswitch_without_vfs
+							 : &eswitch_with_vfs);
+		add_mode(c, desired);
+	}
+	return c;
 }
 
 /* The change of a row of a section. The caller frees the value, after the run. */
 static struct change *add_row(struct run *run, const char *section, const char *key,
 			      const char *text, struct ynode **value)
 {
-	struct change *c = add(run, "x", key, text);
+	struct change *c = add_change(run, &kind_netlink, PHASE_VF_ADDRESS, "x", "x", key, text);
 	const struct field *row = row_find(section, key);
 
 	*value = row_value(row, text);
@@ -137,7 +197,7 @@ static void test_all_attributes(void **state)
 	assert_int_equal(fake->orders, 0);
 	gives(t, "vf:" PF "/1", "max_rate 400", CHANGE_SET, "max_rate 400");
 	assert_int_equal(fake->vf[1].min_rate, 1000);
-	gives(t, "vf:" PF "/1", "link_state disable spoof_check off vlan 0", CHANGE_SET,
+	gives(t, "vf:" PF "/1", "vlan 0 spoof_check off link_state disable", CHANGE_SET,
 	      "vlan 0 spoof_check off link_state disable");
 }
 
@@ -174,7 +234,7 @@ static void test_refused(void **state)
 	gives(t, "vf:" PF "/0", "min_rate 5 max_rate 9", CHANGE_FAILED,
 	      "rejects min_rate and max_rate 5 to 9");
 	fake->refuse[IFLA_VF_MAC] = -EINVAL;
-	gives(t, "vf:" PF "/0", "mac 01:00:00:00:00:00", CHANGE_FAILED, "must be unicast");
+	gives(t, "vf:" PF "/0", "mac 02:00:00:00:00:09", CHANGE_FAILED, "must be unicast");
 }
 
 /*

@@ -47,8 +47,12 @@ static void look(struct tmp *t, const char *desired, enum change_state state, co
 	struct change *c = plan_add(&plan, "sriov", &kind_vf, STAGE_DEVICES, PHASE_VF_DRIVER,
 				    (struct place){0}, "vf");
 
-	change_target(c, "driver:" PF "/1");
-	change_desired(c, "%s", desired);
+	change_on(c, PF, &vf_driver);
+	c->on.vf = 1;
+	while (!streq(vf_driver_words[c->want.number], desired))
+		c->want.number++;
+	item_desired(c);
+	assert_string_equal(c->desired, desired);
 	assert_int_equal(kind_vf.look(&ctx, c, &t->err), 0);
 	assert_string_equal(c->observed, observed);
 	assert_int_equal(c->state, state);
@@ -61,7 +65,7 @@ static void test_no_such_vf(void **state)
 	look(*state, "netdev", CHANGE_WAITS, "no such VF");
 }
 
-static void test_driver_of_wish(void **state)
+static void test_wanted_driver(void **state)
 {
 	struct tmp *t = *state;
 
@@ -145,8 +149,8 @@ static void test_no_maker(void **state)
 	struct change *c = plan_add(&plan, "sriov", &kind_vf, STAGE_DEVICES, PHASE_NUMVFS,
 				    (struct place){0}, "numvfs");
 
-	change_target(c, "numvfs:" PF);
-	change_desired(c, "4");
+	change_on(c, PF, &vf_numvfs);
+	c->want.number = 4;
 	assert_int_equal(kind_vf.set(&ctx, c, &t->err), -ENODEV);
 	assert_text(t->err.text, PF " is gone from the bus");
 	make_pf(t, NULL, false);
@@ -220,7 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_no_such_vf, tmp_setup, tmp_teardown),
-		cmocka_unit_test_setup_teardown(test_driver_of_wish, tmp_setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_wanted_driver, tmp_setup, tmp_teardown),
 		cmocka_unit_test(test_devices_of_driver),
 		cmocka_unit_test_setup_teardown(test_names, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_no_maker, tmp_setup, tmp_teardown),

@@ -32,7 +32,7 @@ static void test_link_messages(void **state)
 	} t[] = {
 		{"set_mac", {.attr = IFLA_VF_MAC, .mac = {0x26, 0x94, 0x05, 0x1b, 0x2c, 0x3d}}},
 		{"set_vlan", {.attr = IFLA_VF_VLAN, .number = 100}},
-		{"set_rate", {.attr = IFLA_VF_RATE, .min_rate = 1000, .max_rate = 10000}},
+		{"set_rate", {.attr = IFLA_VF_RATE, .number = 1000, .second = 10000}},
 		{"set_spoofchk", {.attr = IFLA_VF_SPOOFCHK}},
 		{"set_link_state",
 		 {.attr = IFLA_VF_LINK_STATE, .number = IFLA_VF_LINK_STATE_ENABLE}},
@@ -81,8 +81,18 @@ static void load_pf(const char *name, struct pf_info *ret)
 	assert_int_equal(ret->ifindex, 7);
 }
 
+/* -1: the driver does not say. */
+static int64_t number(const struct vf_info *vf, uint16_t attr, bool second)
+{
+	uint32_t n;
+
+	return vf_info_number(vf, attr, second, &n) ? (int64_t)n : -1;
+}
+
 static void test_ethernet_answer(void **state)
 {
+	uint8_t there[6];
+	uint64_t guid;
 	static const uint8_t permanent[6] = {0x0c, 0x42, 0xa1, 0x1b, 0x2c, 0x3d};
 	static const uint8_t mac[6] = {0x26, 0x94, 0x01, 0x1b, 0x2c, 0x3d};
 	struct pf_info pf;
@@ -95,18 +105,20 @@ static void test_ethernet_answer(void **state)
 	assert_int_equal(pf.vf.n, 3);
 	vf = pf_info_vf(&pf, 1);
 	assert_non_null(vf);
-	assert_true(vf->has_mac && !vf->has_guids);
-	assert_memory_equal(vf->mac, mac, 6);
-	assert_int_equal(vf->vlan, 100);
-	assert_int_equal(vf->min_rate, 1000);
-	assert_int_equal(vf->max_rate, 10000);
-	assert_int_equal(vf->spoof_check, 1);
-	assert_int_equal(vf->trust, 1);
-	assert_int_equal(vf->link_state, IFLA_VF_LINK_STATE_ENABLE);
+	assert_true(vf_info_mac(vf, there));
+	assert_memory_equal(there, mac, 6);
+	assert_false(vf_info_guid(vf, IFLA_VF_IB_NODE_GUID, &guid));
+	assert_int_equal(number(vf, IFLA_VF_VLAN, false), 100);
+	assert_int_equal(number(vf, IFLA_VF_RATE, false), 1000);
+	assert_int_equal(number(vf, IFLA_VF_RATE, true), 10000);
+	assert_int_equal(number(vf, IFLA_VF_SPOOFCHK, false), 1);
+	assert_int_equal(number(vf, IFLA_VF_TRUST, false), 1);
+	assert_int_equal(number(vf, IFLA_VF_LINK_STATE, false), IFLA_VF_LINK_STATE_ENABLE);
+	assert_int_equal(number(vf, IFLA_VF_TRUST, true), -1); /* it has one number */
 	vf = pf_info_vf(&pf, 2);
-	assert_int_equal(vf->spoof_check, VF_UNKNOWN);
-	assert_int_equal(vf->trust, VF_UNKNOWN);
-	assert_int_equal(vf->link_state, IFLA_VF_LINK_STATE_DISABLE);
+	assert_int_equal(number(vf, IFLA_VF_SPOOFCHK, false), -1);
+	assert_int_equal(number(vf, IFLA_VF_TRUST, false), -1);
+	assert_int_equal(number(vf, IFLA_VF_LINK_STATE, false), IFLA_VF_LINK_STATE_DISABLE);
 	assert_null(pf_info_vf(&pf, 3));
 	pf_info_free(&pf);
 }
@@ -114,14 +126,17 @@ static void test_ethernet_answer(void **state)
 static void test_other_answers(void **state)
 {
 	struct pf_info pf;
+	uint64_t guid;
 
 	(void)state;
 	load_pf("answer_infiniband", &pf);
 	assert_true(pf.has_vfs && !pf.has_mac && pf.infiniband);
-	assert_true(pf.vf.v[0].has_guids && pf.vf.v[1].has_guids);
-	assert_true(pf.vf.v[0].node_guid == 0xbacef603011b2c3d);
-	assert_true(pf.vf.v[0].port_guid == 0xbacef603011b2c3d);
-	assert_true(pf.vf.v[1].node_guid == 0);
+	assert_true(vf_info_guid(&pf.vf.v[0], IFLA_VF_IB_NODE_GUID, &guid));
+	assert_true(guid == 0xbacef603011b2c3d);
+	assert_true(vf_info_guid(&pf.vf.v[0], IFLA_VF_IB_PORT_GUID, &guid));
+	assert_true(guid == 0xbacef603011b2c3d);
+	assert_true(vf_info_guid(&pf.vf.v[1], IFLA_VF_IB_NODE_GUID, &guid));
+	assert_true(guid == 0);
 	pf_info_free(&pf);
 	load_pf("answer_plain", &pf);
 	assert_true(!pf.has_vfs && pf.has_mac);
@@ -275,7 +290,7 @@ static int ask_this_kernel(void)
 	struct ifindexes netdevs = {0};
 	struct netlink_answer got = {0};
 	struct vf_value trust = {.attr = IFLA_VF_TRUST, .number = 1};
-	struct pf_info pf;
+	struct pf_info pf = {0};
 	struct err err = {0};
 	int bad = 0;
 
@@ -294,6 +309,7 @@ static int ask_this_kernel(void)
 	fprintf(stderr, bad ? "%d: %s\n" : "", bad, err.text);
 	vec_free(&netdevs.list);
 	netlink_answer_free(&got);
+	pf_info_free(&pf);
 	return bad;
 }
 

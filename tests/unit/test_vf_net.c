@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "kinds/kind.h"
+#include "kinds/vf.h"
 #include "sys/acs.h"
 #include "tree.h"
 
@@ -33,7 +33,7 @@ struct found {
 	const char *text; /* observed, or part of the reason or error */
 };
 
-static void looks(struct tmp *t, const char *target, const char *desired, struct found want)
+static void looks(struct tmp *t, const struct target_item *item, int64_t wanted, struct found want)
 {
 	const struct kind_ctx ctx = make_ctx(t);
 	struct plan plan = {0};
@@ -41,8 +41,8 @@ static void looks(struct tmp *t, const char *target, const char *desired, struct
 				    (struct place){0}, "x");
 	struct err err = {0};
 
-	change_target(c, "%s", target);
-	change_desired(c, "%s", desired);
+	change_on(c, PF, item);
+	c->want = (struct value){.type = VALUE_NUMBER, .number = wanted};
 	assert_int_equal(kind_vf.look(&ctx, c, &err), want.r);
 	if (want.r == 0)
 		assert_int_equal(c->state, want.state);
@@ -54,14 +54,13 @@ static void test_mtu(void **state)
 {
 	struct tmp *t = *state;
 
-	looks(t, "mtu:" PF "/0", "9000", (struct found){0, CHANGE_WAITS, "VF 0 of " PF});
+	looks(t, &vf_mtu, 9000, (struct found){0, CHANGE_WAITS, "VF 0 of " PF});
 	make_vf(t);
-	looks(t, "mtu:" PF "/0", "9000", (struct found){0, CHANGE_WAITS, "VF 0 of " PF});
+	looks(t, &vf_mtu, 9000, (struct found){0, CHANGE_WAITS, "VF 0 of " PF});
 	tmp_write(t, VF_DIR "/net/a/mtu", "9000\n");
-	looks(t, "mtu:" PF "/0", "9000", (struct found){0, CHANGE_SAME, "9000"});
+	looks(t, &vf_mtu, 9000, (struct found){0, CHANGE_SAME, "9000"});
 	tmp_write(t, VF_DIR "/net/b/mtu", "1500\n"); /* any of several counts */
-	looks(t, "mtu:" PF "/0", "9000", (struct found){0, CHANGE_DIFFERS, "1500"});
-	looks(t, "mtu:" PF, "9000", (struct found){-EINVAL, 0, "not PF/INDEX"});
+	looks(t, &vf_mtu, 9000, (struct found){0, CHANGE_DIFFERS, "1500"});
 }
 
 /* The directory stays when a container has the netdev. */
@@ -73,8 +72,7 @@ static void test_mtu_in_a_container(void **state)
 	tmp_write(t, VF_DIR "/net/a/mtu", "1500\n");
 	tree_remove(t, VF_DIR "/net/a/mtu");
 	tree_remove(t, VF_DIR "/net/a");
-	looks(t, "mtu:" PF "/0", "9000",
-	      (struct found){0, CHANGE_UNSUPPORTED, "network namespace"});
+	looks(t, &vf_mtu, 9000, (struct found){0, CHANGE_UNSUPPORTED, "network namespace"});
 }
 
 static void put_config(const struct tmp *t, const void *data, size_t len)
@@ -94,8 +92,8 @@ static int set_msix(struct tmp *t)
 				    (struct place){0}, "vf");
 	int r;
 
-	change_target(c, "msix:" PF "/0");
-	change_desired(c, "64");
+	change_on(c, PF, &vf_msix);
+	c->want.number = 64;
 	r = kind_vf.set(&ctx, c, &t->err);
 	plan_free(&plan);
 	return r;
@@ -141,20 +139,20 @@ static void test_msix(void **state)
 	struct tmp *t = *state;
 
 	tree_pci(t, &(struct tree_fn){PF, "15b3:1021", "0x020000", .vfs = "8"});
-	looks(t, "msix:" PF "/0", "64", (struct found){0, CHANGE_WAITS, "does not exist yet"});
+	looks(t, &vf_msix, 64, (struct found){0, CHANGE_WAITS, "does not exist yet"});
 	make_vf(t);
-	looks(t, "msix:" PF "/0", "64", (struct found){-ENOENT, 0, VF ": its config space"});
+	looks(t, &vf_msix, 64, (struct found){-ENOENT, 0, VF ": its config space"});
 	put_config(t, config, 64);
-	looks(t, "msix:" PF "/0", "64", (struct found){-EACCES, 0, VF ": only 64 bytes"});
+	looks(t, &vf_msix, 64, (struct found){-EACCES, 0, VF ": only 64 bytes"});
 	put_config(t, config, sizeof(config));
-	looks(t, "msix:" PF "/0", "512", (struct found){0, CHANGE_SAME, "512"});
-	looks(t, "msix:" PF "/0", "64", (struct found){0, CHANGE_DIFFERS, "512"});
+	looks(t, &vf_msix, 512, (struct found){0, CHANGE_SAME, "512"});
+	looks(t, &vf_msix, 64, (struct found){0, CHANGE_DIFFERS, "512"});
 	config[0x41] = 0;
 	put_config(t, config, sizeof(config));
-	looks(t, "msix:" PF "/0", "64", (struct found){0, CHANGE_DIFFERS, "0"});
+	looks(t, &vf_msix, 64, (struct found){0, CHANGE_DIFFERS, "0"});
 	config[0x41] = 0x40; /* a capability that leads to itself ends the list */
 	put_config(t, config, sizeof(config));
-	looks(t, "msix:" PF "/0", "64", (struct found){0, CHANGE_DIFFERS, "0"});
+	looks(t, &vf_msix, 64, (struct found){0, CHANGE_DIFFERS, "0"});
 }
 
 /* What was read of a port is kept, and belongs to it. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Contradictions: VFs. */
-#include "profile/rules.h"
+#include "base/mem.h"
+#include "kinds/vf.h"
+#include "sections/sriov.h"
+#include "sys/devlink.h"
 
 /* Whether the set or a wider one of the section says how many. */
 static bool vfs_said(const struct ruling *r, const struct ynode *sriov, const char *name)
@@ -38,8 +41,8 @@ static void vfio_has_iommu(struct ruling *r)
 		const struct ynode *set = sriov->items.v[i];
 		cleanup_free char *key = xasprintf("sriov.%.64s.vf", sriov->keys.v[i]->text);
 
-		if (text_is(set, "vfs", "0") ||
-		    !text_is(ynode_get(set, "vf"), "driver", "vfio-pci"))
+		if (is_zero(ynode_get(set, "vfs")) ||
+		    !ynode_is_word(ynode_get(ynode_get(set, "vf"), "driver"), VF_DRIVER_VFIO))
 			continue;
 		rule_error(r, ynode_get(set, "vf"), key,
 			   "vfio-pci needs the IOMMU, which is disabled at %u:%u; write driver: "
@@ -52,7 +55,7 @@ static void vfio_has_iommu(struct ruling *r)
 
 static void none_needs_no_more(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
-	if (streq(scalar(tree_get(view, "sriov.vfs")), "0") && tree_get(view, "sriov.vf"))
+	if (is_zero(tree_get(view, "sriov.vfs")) && tree_get(view, "sriov.vf"))
 		set_warn(r, s, view, "sriov.vf", "vfs: 0 leaves no VF that this could be said of");
 }
 
@@ -60,14 +63,14 @@ static void netdev_keys_have_one(struct ruling *r, const struct selector *s,
 				 const struct ynode *view)
 {
 	static const char *const keys[] = {"sriov.vf.mtu", "sriov.vf.unmanaged"};
-	const char *driver = scalar(tree_get(view, "sriov.vf.driver"));
+	const struct ynode *driver = tree_get(view, "sriov.vf.driver");
 
-	if (!streq(driver, "vfio-pci") && !streq(driver, "none"))
+	if (!ynode_is_word(driver, VF_DRIVER_VFIO) && !ynode_is_word(driver, VF_DRIVER_NONE))
 		return;
 	for (size_t i = 0; i < array_len(keys); i++)
 		if (tree_get(view, keys[i]))
 			set_error(r, s, view, keys[i],
-				  "VFs with driver: %s have no netdev; leave it out", driver);
+				  "VFs with driver: %s have no netdev; leave it out", driver->text);
 }
 
 /* One address for each VF: enough of them, and one PF only. */
@@ -124,7 +127,7 @@ static void addresses_are_of_the_link(struct ruling *r, const struct selector *s
 	for (size_t i = 0; ib && i < array_len(of_ethernet); i++)
 		if (tree_get(view, of_ethernet[i].path))
 			set_error(r, s, view, of_ethernet[i].path, "%s", of_ethernet[i].why);
-	if (ib && streq(scalar(tree_get(view, "sriov.mode")), "switchdev"))
+	if (ib && ynode_is_word(tree_get(view, "sriov.mode"), ESWITCH_SWITCHDEV))
 		set_error(r, s, view, "sriov.mode",
 			  "an InfiniBand port has no eswitch to switch; write legacy or leave it "
 			  "out");
@@ -147,7 +150,7 @@ static void mtu_fits_the_pf(struct ruling *r, const struct selector *s, const st
 			  tree_get(view, "link.mtu")->at.col);
 }
 
-static const struct set_rule each_set[] = {
+const struct set_rule sriov_set_rules[] = {
 	{"none-needs-no-more", none_needs_no_more},
 	{"netdev-keys-have-one", netdev_keys_have_one},
 	{"addresses-go-round", addresses_go_round},
@@ -156,11 +159,6 @@ static const struct set_rule each_set[] = {
 	{"mtu-fits-the-pf", mtu_fits_the_pf},
 	NO_MORE_SET_RULES,
 };
-
-static void vfs_are_sound(struct ruling *r)
-{
-	rule_each_set(r, each_set);
-}
 
 /* --- the machine, when it is known -------------------------------------------------------- */
 
@@ -253,10 +251,9 @@ static void pfs_have_the_vfs(struct ruling *r)
 	vec_free(&lacks.list);
 }
 
-const struct rule rules_sriov[] = {
+const struct rule sriov_rules[] = {
 	RULE_OF_WHOLE("vfs-are-counted", vfs_are_counted),
 	RULE("vfio-has-iommu", vfio_has_iommu),
-	RULE_OF_WHOLE("vfs-are-sound", vfs_are_sound),
 	RULE_OF_WHOLE("pfs-have-the-vfs", pfs_have_the_vfs),
 	NO_MORE_RULES,
 };
