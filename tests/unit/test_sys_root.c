@@ -372,21 +372,25 @@ static void test_glob_past_loops(void **state)
 	assert_string_equal(paths.v[0], "/sys/links/c/x1");
 }
 
-/* Links that go round give a pattern as many paths as it has stars to the power of links. */
+/*
+ * Links that go round give a pattern as many paths as there are links to the power of its stars.
+ * Paths of more than 20 links would not do: a walk that the kernel begins again, as when somebody
+ * mounts something meanwhile, counts the links of both against its 40 (ELOOP; fs/namei.c).
+ */
 static void test_glob_ends(void **state)
 {
 	struct tmp *t = *state;
 	cleanup_strv struct strv paths = {0};
 	struct err err = {0};
 
-	tree_link(t, "sys/a", ".");
-	tree_link(t, "sys/b", ".");
-	assert_int_equal(read_glob(&t->root, "/sys/*/*/*/*", &paths, &err), 0);
+	for (const char *name = "abcd"; *name; name++) {
+		cleanup_free char *link = xasprintf("sys/%c", *name);
+
+		tree_link(t, link, ".");
+	}
+	assert_int_equal(read_glob(&t->root, "/sys/*/*", &paths, &err), 0);
 	assert_int_equal(paths.n, 16);
-	assert_int_equal(read_glob(&t->root,
-				   "/sys/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*",
-				   &paths, &err),
-			 -E2BIG);
+	assert_int_equal(read_glob(&t->root, "/sys/*/*/*/*/*/*/*/*/*/*", &paths, &err), -E2BIG);
 	assert_text(err.text, "write more of the path out");
 }
 
