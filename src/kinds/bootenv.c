@@ -60,13 +60,20 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot
 	return err_set(err, -EIO, "%s", t->why ? t->why : kargs_decision_name(t->decision));
 }
 
+/* A part each. */
+static void wanted_of(const struct change *c, struct kargs *ret)
+{
+	for (size_t i = 0; i < c->parts.n; i++)
+		kargs_add(ret, c->parts.v[i].name, NULL);
+}
+
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct kargs wanted cleanup_kargs = {0};
 	struct boot_view v;
 	int r, closed;
 
-	kargs_split(&wanted, c->desired, NULL);
+	wanted_of(c, &wanted);
 	r = boot_view_open(ctx->root, ctx->node, &wanted, false, ctx->retry, &v, err);
 	if (r == -ENOENT && !ctx->root->live)
 		return unsupported(c, err->text);
@@ -98,7 +105,7 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	struct kargs wanted cleanup_kargs = {0};
 	int r;
 
-	kargs_split(&wanted, c->desired, NULL);
+	wanted_of(c, &wanted);
 	r = write_once(ctx, &wanted, err);
 	if (r > 0)
 		r = write_once(ctx, &wanted, err);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Facts that are judged and never set. A target is "CHECKER:ARGUMENT". */
+/* Facts that are judged and never set: an item says how, or a target "CHECKER:ARGUMENT". */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
-#include "boot/bootpart.h"
-#include "boot/kargs.h"
 #include "kinds/checks.h"
+#include "kinds/target.h"
 #include "sys/module.h"
 #include "sys/read.h"
 
@@ -22,41 +21,6 @@ static int check_given(const struct kind_ctx *ctx, struct change *c, const char 
 	(void)arg;
 	(void)err;
 	return 0;
-}
-
-/* cmdline:TOKEN: the kernel of this boot was given the argument, and nothing overrides it */
-static int check_cmdline(const struct kind_ctx *ctx, struct change *c, const char *arg,
-			 struct err *err)
-{
-	bool there = kargs_has(ctx->node->cmdline, arg);
-
-	(void)err;
-	change_observe(c, "%s", there ? "on the command line" : "not on the command line");
-	c->state = there ? CHANGE_SAME : CHANGE_DIFFERS;
-	return 0;
-}
-
-/*
- * loader: menu entries still take railhead's variable. That it matters only to the next boot,
- * and only where GRUB reads our file at all: a network boot has no such entries.
- */
-static int check_loader(const struct kind_ctx *ctx, struct change *c, const char *arg,
-			struct err *err)
-{
-	struct bootpart part;
-	int r = bootpart_open(ctx->root, false, &part, err);
-
-	(void)arg;
-	if (r < 0)
-		return r;
-	c->state = part.entry_lacks_kargs ? CHANGE_DIFFERS : CHANGE_SAME;
-	change_observe(c, "%s",
-		       part.entry_lacks_kargs	    ? "an entry does not"
-		       : part.loader == LOADER_GRUB ? c->desired
-						    : "not GRUB's business");
-	if (part.entry_lacks_kargs)
-		change_reason(c, "%s", part.loader_why);
-	return bootpart_close(&part, err);
 }
 
 /* pages:KIB:NODE: 'nr_hugepages' of that node; exactly as many as asked */
@@ -240,8 +204,6 @@ static const struct {
 	int (*look)(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err);
 } checkers[] = {
 	{"given", check_given},
-	{"cmdline", check_cmdline},
-	{"loader", check_loader},
 	{"pages", check_pages},
 	{"param", check_param},
 	{"unloaded", check_unloaded},
@@ -268,6 +230,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	size_t len = strcspn(c->target, ":");
 
+	if (c->on.item)
+		return item_look(ctx, c, err);
 	for (size_t i = 0; i < array_len(checkers); i++)
 		if (strlen(checkers[i].name) == len &&
 		    strncmp(c->target, checkers[i].name, len) == 0)

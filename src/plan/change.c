@@ -124,7 +124,10 @@ void change_want(struct change *c, const struct ynode *value)
 struct part *change_part(struct change *c, const char *name, const void *item,
 			 const struct ynode *value)
 {
-	struct part part = {.name = xstrdup(name), .item = item, .want = value->value};
+	struct part part = {.name = xstrdup(name), .item = item};
+
+	if (value)
+		part.want = value->value;
 
 	vec_push(&c->parts, part);
 	return &c->parts.v[c->parts.n - 1];

@@ -92,7 +92,7 @@ struct target {
 
 /* One of several values that are set at a time, by one message. */
 struct part {
-	char *name;	    /* of the profile: "rx" */
+	char *name;	    /* of the profile: "rx"; a kernel argument */
 	const void *item;   /* as that of a target */
 	unsigned int index; /* of a table's entry: the priority, the DSCP; else 0 */
 	struct value want;
@@ -189,7 +189,7 @@ void change_target(struct change *c, const char *fmt, ...) __attribute__((format
 void change_on(struct change *c, const char *name, const void *item);
 /* Both want and desired are what the profile says there. */
 void change_want(struct change *c, const struct ynode *value);
-/* Valid until the next one is added. */
+/* value: NULL where the name is all there is. Valid until the next one is added. */
 struct part *change_part(struct change *c, const char *name, const void *item,
 			 const struct ynode *value);
 void change_desired(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -175,36 +175,6 @@ static const struct spec unsupported = {
 	.words = WORDS("fail", "skip"),
 };
 
-/* --- kernel_args -------------------------------------------------------------------------- */
-
-static const struct spec iommu = {
-	.what = "an IOMMU mode",
-	.check = value_word,
-	.words = WORDS("disabled", "passthrough", "lazy", "strict"),
-};
-static const struct spec kernel_arg = {
-	.what = "a kernel argument such as pci=realloc",
-	.check = value_kernel_arg,
-	.pattern = "^([!%&)+-.0-<>-Z^_a-~]|\\[|\\])([!#%&(-Z^_a-~]|\\[|\\])*$",
-};
-static const struct spec kernel_arg_list = {
-	.kind = SPEC_LIST,
-	.what = "a list of kernel arguments",
-	.item = &kernel_arg,
-	.identity = ITEM_ARG,
-};
-const struct spec spec_kernel_args = {
-	.kind = SPEC_MAP,
-	.what = "a map (iommu, isolate_cpus, set)",
-	.fields = FIELDS(KEY("iommu", &iommu,
-			     "IOMMU mode, written as the arguments that the kernel of this CPU "
-			     "vendor knows."),
-			 KEY("isolate_cpus", &spec_cpus,
-			     "CPUs to isolate: isolcpus and nohz_full for them, irqaffinity for "
-			     "the others."),
-			 KEY("set", &kernel_arg_list, "Further kernel arguments.")),
-};
-
 const struct spec spec_page_size = {
 	.what = "a page size",
 	.check = value_page_size,

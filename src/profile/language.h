@@ -56,4 +56,4 @@ extern const struct spec spec_page_size, spec_bool, spec_cpus, spec_module, spec
 extern const struct spec schema_document;
 
 /* What the sections hold. */
-extern const struct spec spec_kernel_args, spec_gate;
+extern const struct spec spec_gate;

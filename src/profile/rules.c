@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/words.h"
 #include "profile/section.h"
 
 enum {
@@ -72,6 +73,53 @@ bool list_has(const struct ynode *list, const char *text)
 	return false;
 }
 
+/* --- kernel arguments --------------------------------------------------------------------- */
+
+bool arg_is(const char *arg, const char *key)
+{
+	size_t len = strlen(key);
+
+	return arg_key_len(arg) == len && dash_equal(arg, key, len);
+}
+
+const char *arg_value(const char *arg)
+{
+	const char *eq = strchr(arg, '=');
+
+	return eq ? eq + 1 : "";
+}
+
+const struct ynode *set_list(const struct ruling *r)
+{
+	return ynode_get(section(r, "kernel_args"), "set");
+}
+
+const struct ynode *find_arg(const struct ruling *r, const char *key)
+{
+	const struct ynode *set = set_list(r);
+
+	for (size_t i = 0; i < count(set, YAML_LIST); i++)
+		if (set->items.v[i]->kind == YAML_SCALAR && arg_is(set->items.v[i]->text, key))
+			return set->items.v[i];
+	return NULL;
+}
+
+const struct ynode *what_disables_iommu(const struct ruling *r)
+{
+	static const char *const off[] = {"iommu", "intel_iommu", "amd_iommu"};
+	const struct ynode *iommu = ynode_get(section(r, "kernel_args"), "iommu");
+
+	if (ynode_is_word(iommu, IOMMU_DISABLED))
+		return iommu;
+	for (size_t i = 0; i < array_len(off); i++) {
+		const struct ynode *arg = find_arg(r, off[i]);
+
+		if (arg && commas_have(arg_value(arg->text), "off"))
+			return arg;
+	}
+	return NULL;
+}
+
 /* --- CPUs --------------------------------------------------------------------------------- */
 
 const struct ynode *vendor_said(const struct ruling *r)
@@ -126,7 +174,7 @@ void want_cpus(struct ruling *r, const struct ynode *n, const char *key, const s
 /* --- all of them -------------------------------------------------------------------------- */
 
 static const struct rule *const subjects[] = {
-	rules_document, rules_devices, rules_args, rules_references, rules_overlap, rules_gate,
+	rules_document, rules_devices, rules_references, rules_overlap, rules_gate,
 };
 
 /* The first list that is too long; bases and drop-ins may have added up to it. */

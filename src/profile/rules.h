@@ -2,7 +2,7 @@
 /*
  * Contradictions, which are what is well formed value by value and still
  * can't work as a whole, each with its reason. A rule is a small function and a line in the
- * table of its subject (rules_args.c, rules_devices.c, ...) or of its section. It may meet values
+ * table of its subject (rules_devices.c, ...) or of its section. It may meet values
  * that the schema has refused already: those it passes over. Errors are for what does not work;
  * warnings for what works and is pointless.
  */
@@ -39,7 +39,7 @@ struct rule {
 #define NO_MORE_RULES RULE(NULL, NULL)
 
 /* Each ends with NO_MORE_RULES. */
-extern const struct rule rules_document[], rules_devices[], rules_args[], rules_references[];
+extern const struct rule rules_document[], rules_devices[], rules_references[];
 extern const struct rule rules_overlap[], rules_gate[];
 
 /* At n, which has a line and column. */
@@ -94,6 +94,8 @@ bool arg_is(const char *arg, const char *key);
 const char *arg_value(const char *arg);
 /* The argument of that key in set, or NULL. */
 const struct ynode *find_arg(const struct ruling *r, const char *key);
+/* The words of kernel_args.iommu, by their index. */
+enum { IOMMU_DISABLED, IOMMU_PASSTHROUGH, IOMMU_LAZY, IOMMU_STRICT };
 /* What turns the IOMMU off, or NULL. */
 const struct ynode *what_disables_iommu(const struct ruling *r);
 

@@ -15,6 +15,20 @@ struct plan;
 struct rule;
 struct set_rule;
 
+struct node;
+
+/* What kernel arguments depend on that a machine says, for when there is none. */
+struct kargs_need {
+	const char *key; /* left out then, "": nothing is; NULL: the whole section */
+	/* What asks for something that the node does not say, or NULL. */
+	const struct ynode *(*lacks)(const struct node *node, const struct ynode *section);
+	const char *sentence; /* that, and what to do */
+};
+#define NO_MORE_NEEDS            \
+	{                        \
+		NULL, NULL, NULL \
+	}
+
 struct section_ctx {
 	const struct root *root;
 	const struct node *node;
@@ -48,6 +62,7 @@ struct section {
 	/* Kernel arguments that the section needs; kernel_args gathers them. NULL: none. */
 	int (*kargs)(const struct section_ctx *ctx, const struct ynode *node, struct kargs *wanted,
 		     struct err *err);
+	const struct kargs_need *needs; /* of kargs, ended by NO_MORE_NEEDS; NULL: none */
 };
 
 /* The first line of a file that a section writes, with the name of the profile. */

@@ -38,46 +38,6 @@ void node_from_expect(const struct profile *p, struct node *ret)
 
 /* --- what a node would be needed for ------------------------------------------------------- */
 
-/* Each returns what asks for something that the node does not say, or NULL. */
-
-static const struct ynode *lacks_vendor(const struct node *node, const struct ynode *section)
-{
-	return node->cpu_vendor == CPU_UNKNOWN ? ynode_get(section, "iommu") : NULL;
-}
-
-static const struct ynode *lacks_cpus(const struct node *node, const struct ynode *section)
-{
-	return cpus_count(&node->cpus) ? NULL : ynode_get(section, "isolate_cpus");
-}
-
-/* Pages that are taken at run time need no argument. */
-static const struct ynode *lacks_nodes(const struct node *node, const struct ynode *section)
-{
-	for (size_t i = 0; i < section->items.n && !cpus_count(&node->nodes_with_cpu); i++) {
-		const struct ynode *pool = section->items.v[i];
-
-		if (ynode_get(pool, "per_node") && streq(ynode_text(pool, "at", "boot"), "boot"))
-			return pool;
-	}
-	return NULL;
-}
-
-static const struct {
-	const char *section;
-	const char *key; /* left out of the section when it is asked; NULL: the whole section */
-	const struct ynode *(*lacks)(const struct node *node, const struct ynode *section);
-	const char *sentence;
-} needs[] = {
-	{"kernel_args", "iommu", lacks_vendor,
-	 "iommu: its arguments depend on the CPU vendor; write expect: {cpu_vendor: ...} or look "
-	 "at a node"},
-	{"kernel_args", "", lacks_cpus,
-	 "isolate_cpus: irqaffinity= needs all CPUs; write expect: {cpus: N} or look at a node"},
-	{"hugepages", NULL, lacks_nodes,
-	 "per_node: which NUMA nodes have CPUs is not known; write expect: {cpu_sockets: N, "
-	 "numa_nodes: N}, nodes: {0: N, ...}, or look at a node"},
-};
-
 static void add_unknown(struct derived_section *d, struct place at, const char *text)
 {
 	struct unknown u = {.at = at, .text = xstrdup(text)};
@@ -85,21 +45,20 @@ static void add_unknown(struct derived_section *d, struct place at, const char *
 	vec_push(&d->unknown, u);
 }
 
-/* The section without what can't be derived; NULL if nothing of it can. */
-static struct ynode *known_part(const struct node *node, const struct ynode *section,
-				struct derived_section *d)
+/* What it says without what can't be derived; NULL if nothing of it can. */
+static struct ynode *known_part(const struct node *node, const struct section *section,
+				const struct ynode *said, struct derived_section *d)
 {
-	struct ynode *part = ynode_copy(section);
+	struct ynode *part = ynode_copy(said);
 
-	for (size_t i = 0; part && i < array_len(needs); i++) {
-		const struct ynode *asks =
-			streq(needs[i].section, d->section) ? needs[i].lacks(node, section) : NULL;
+	for (const struct kargs_need *need = section->needs; part && need && need->lacks; need++) {
+		const struct ynode *asks = need->lacks(node, said);
 
 		if (!asks)
 			continue;
-		add_unknown(d, asks->at, needs[i].sentence);
-		if (needs[i].key) {
-			ynode_remove(part, needs[i].key);
+		add_unknown(d, asks->at, need->sentence);
+		if (need->key) {
+			ynode_remove(part, need->key);
 			continue;
 		}
 		ynode_free(part);
@@ -112,7 +71,7 @@ static void derive_section(const struct section_ctx *ctx, const struct section *
 			   const struct ynode *node, struct derived *ret)
 {
 	struct derived_section d = {.section = section->name};
-	cleanup_ynode struct ynode *part = known_part(ctx->node, node, &d);
+	cleanup_ynode struct ynode *part = known_part(ctx->node, section, node, &d);
 	struct err err = {0};
 
 	if (part && section->kargs(ctx, part, &d.kargs, &err) < 0)

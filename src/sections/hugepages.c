@@ -380,6 +380,25 @@ static const struct rule rules[] = {
 	NO_MORE_RULES,
 };
 
+/* Pages that are taken at run time need no argument. */
+static const struct ynode *lacks_nodes(const struct node *node, const struct ynode *section)
+{
+	for (size_t i = 0; i < section->items.n && !cpus_count(&node->nodes_with_cpu); i++) {
+		const struct ynode *pool = section->items.v[i];
+
+		if (ynode_get(pool, "per_node") && at_boot(pool))
+			return pool;
+	}
+	return NULL;
+}
+
+static const struct kargs_need needs[] = {
+	{NULL, lacks_nodes,
+	 "per_node: which NUMA nodes have CPUs is not known; write expect: {cpu_sockets: N, "
+	 "numa_nodes: N}, nodes: {0: N, ...}, or look at a node"},
+	NO_MORE_NEEDS,
+};
+
 const struct section section_hugepages = {
 	.name = "hugepages",
 	.spec = &page_pools,
@@ -388,4 +407,5 @@ const struct section section_hugepages = {
 	.rules = rules,
 	.emit = emit,
 	.kargs = boot_kargs,
+	.needs = needs,
 };

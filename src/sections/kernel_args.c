@@ -10,8 +10,44 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kinds/boot.h"
 #include "profile/language.h"
+#include "sections/kernel_args.h"
 #include "sections/sections.h"
+
+static const struct spec iommu_mode = {
+	.what = "an IOMMU mode",
+	.check = value_word,
+	.words = (const char *const[]){[IOMMU_DISABLED] = "disabled",
+				       [IOMMU_PASSTHROUGH] = "passthrough",
+				       [IOMMU_LAZY] = "lazy",
+				       [IOMMU_STRICT] = "strict",
+				       NULL},
+};
+static const struct spec kernel_arg = {
+	.what = "a kernel argument such as pci=realloc",
+	.check = value_kernel_arg,
+	.pattern = "^([!%&)+-.0-<>-Z^_a-~]|\\[|\\])([!#%&(-Z^_a-~]|\\[|\\])*$",
+};
+static const struct spec kernel_arg_list = {
+	.kind = SPEC_LIST,
+	.what = "a list of kernel arguments",
+	.item = &kernel_arg,
+	.identity = ITEM_ARG,
+};
+static const struct spec keys = {
+	.kind = SPEC_MAP,
+	.what = "a map (iommu, isolate_cpus, set)",
+	.fields = FIELDS(KEY("iommu", &iommu_mode,
+			     "IOMMU mode, written as the arguments that the kernel of this CPU "
+			     "vendor knows."),
+			 KEY("isolate_cpus", &spec_cpus,
+			     "CPUs to isolate: isolcpus and nohz_full for them, irqaffinity for "
+			     "the others."),
+			 KEY("set", &kernel_arg_list, "Further kernel arguments.")),
+};
+
+/* --- the arguments --------------------------------------------------------------------------- */
 
 static void want(struct kargs *l, const struct ynode *why, const char *text)
 {
@@ -28,21 +64,21 @@ static void want(struct kargs *l, const struct ynode *why, const char *text)
  * by default; Intel's needs intel_iommu=on unless the kernel was built with it on.
  */
 static const struct {
-	const char *word;
+	int64_t mode;
 	enum cpu_vendor vendor;
 	const char *args[3];
 } iommu_args[] = {
-	{"disabled", CPU_INTEL, {"intel_iommu=off"}},
-	{"disabled", CPU_AMD, {"amd_iommu=off"}},
-	{"passthrough", CPU_INTEL, {"intel_iommu=on", "iommu=pt"}},
-	{"passthrough", CPU_AMD, {"iommu=pt"}},
-	{"passthrough", CPU_ARM, {"iommu.passthrough=1"}},
-	{"lazy", CPU_INTEL, {"intel_iommu=on", "iommu=nopt", "iommu.strict=0"}},
-	{"lazy", CPU_AMD, {"iommu=nopt", "iommu.strict=0"}},
-	{"lazy", CPU_ARM, {"iommu.passthrough=0", "iommu.strict=0"}},
-	{"strict", CPU_INTEL, {"intel_iommu=on", "iommu=nopt", "iommu.strict=1"}},
-	{"strict", CPU_AMD, {"iommu=nopt", "iommu.strict=1"}},
-	{"strict", CPU_ARM, {"iommu.passthrough=0", "iommu.strict=1"}},
+	{IOMMU_DISABLED, CPU_INTEL, {"intel_iommu=off"}},
+	{IOMMU_DISABLED, CPU_AMD, {"amd_iommu=off"}},
+	{IOMMU_PASSTHROUGH, CPU_INTEL, {"intel_iommu=on", "iommu=pt"}},
+	{IOMMU_PASSTHROUGH, CPU_AMD, {"iommu=pt"}},
+	{IOMMU_PASSTHROUGH, CPU_ARM, {"iommu.passthrough=1"}},
+	{IOMMU_LAZY, CPU_INTEL, {"intel_iommu=on", "iommu=nopt", "iommu.strict=0"}},
+	{IOMMU_LAZY, CPU_AMD, {"iommu=nopt", "iommu.strict=0"}},
+	{IOMMU_LAZY, CPU_ARM, {"iommu.passthrough=0", "iommu.strict=0"}},
+	{IOMMU_STRICT, CPU_INTEL, {"intel_iommu=on", "iommu=nopt", "iommu.strict=1"}},
+	{IOMMU_STRICT, CPU_AMD, {"iommu=nopt", "iommu.strict=1"}},
+	{IOMMU_STRICT, CPU_ARM, {"iommu.passthrough=0", "iommu.strict=1"}},
 };
 
 static int want_iommu(const struct section_ctx *ctx, const struct ynode *iommu, struct kargs *l,
@@ -50,7 +86,7 @@ static int want_iommu(const struct section_ctx *ctx, const struct ynode *iommu, 
 {
 	for (size_t i = 0; i < array_len(iommu_args); i++) {
 		if (iommu_args[i].vendor != ctx->node->cpu_vendor ||
-		    !streq(iommu_args[i].word, iommu->text))
+		    !ynode_is_word(iommu, iommu_args[i].mode))
 			continue;
 		for (size_t j = 0; j < array_len(iommu_args[i].args); j++)
 			if (iommu_args[i].args[j])
@@ -106,17 +142,44 @@ static int own_kargs(const struct section_ctx *ctx, const struct ynode *section,
 	return r;
 }
 
+/* --- changes --------------------------------------------------------------------------------- */
+
+/* Emitted without any argument too: what an earlier profile left must go. */
+static void emit_next_boot(const struct kargs *wanted, const struct ynode *section,
+			   struct plan *plan)
+{
+	cleanup_free char *line = kargs_line(wanted);
+	struct change *c = plan_add(plan, "kernel_args", &kind_bootenv, STAGE_INITRD, PHASE_BOOT,
+				    section->at, "kernel_args/next_boot");
+
+	for (size_t i = 0; i < wanted->n; i++)
+		change_part(c, wanted->v[i].text, NULL, NULL);
+	change_desired(c, "%s", line);
+}
+
+static void emit_arrived(const char *arg, const struct ynode *section, struct plan *plan)
+{
+	struct change *c = plan_add(plan, "kernel_args", &kind_check, STAGE_GATE, PHASE_CHECK,
+				    section->at, "kernel_args/arrived/%s", arg);
+
+	change_on(c, arg, &karg_arrived);
+	change_target(c, "cmdline:%s", arg);
+	item_desired(c);
+	change_waits_for(c, "kernel_args/next_boot");
+}
+
 /*
  * On a node whose arguments are in force nothing else would tell that grubby or a new kernel
  * took the next boot's away: that is no reason to keep this boot from its work.
  */
-static void want_entries(struct plan *plan, const struct ynode *section)
+static void emit_entries(const struct ynode *section, struct plan *plan)
 {
 	struct change *c = plan_add(plan, "kernel_args", &kind_check, STAGE_GATE, PHASE_CHECK,
 				    section->at, "kernel_args/loader");
 
+	change_on(c, NULL, &entries_take_kargs);
 	change_target(c, "loader");
-	change_desired(c, "menu entries take them");
+	item_desired(c);
 	c->on_fail = ON_FAIL_WARN;
 }
 
@@ -124,38 +187,50 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 		struct err *err)
 {
 	struct kargs wanted cleanup_kargs = {0};
-	cleanup_free char *line = NULL;
-	struct change *c;
 	int r = sections_kargs(ctx, &wanted, err);
 
 	if (r < 0)
 		return r;
-	line = kargs_line(&wanted);
-	/* Emitted without any argument too: what an earlier profile left must go. */
-	c = plan_add(plan, "kernel_args", &kind_bootenv, STAGE_INITRD, PHASE_BOOT, section->at,
-		     "kernel_args/next_boot");
-	change_desired(c, "%s", line);
-	for (size_t i = 0; i < wanted.n; i++) {
+	emit_next_boot(&wanted, section, plan);
+	for (size_t i = 0; i < wanted.n; i++)
 		/* hugepagesz=1G alone says nothing; the pair is verified by page counts */
-		if (karg_rule(wanted.v[i].text) == KARG_PAGES)
-			continue;
-		c = plan_add(plan, "kernel_args", &kind_check, STAGE_GATE, PHASE_CHECK, section->at,
-			     "kernel_args/arrived/%s", wanted.v[i].text);
-		change_target(c, "cmdline:%s", wanted.v[i].text);
-		change_desired(c, "on the command line");
-		change_waits_for(c, "kernel_args/next_boot");
-	}
+		if (karg_rule(wanted.v[i].text) != KARG_PAGES)
+			emit_arrived(wanted.v[i].text, section, plan);
 	if (wanted.n)
-		want_entries(plan, section);
+		emit_entries(section, plan);
 	return 0;
 }
 
+/* --- without a node -------------------------------------------------------------------------- */
+
+static const struct ynode *lacks_vendor(const struct node *node, const struct ynode *section)
+{
+	return node->cpu_vendor == CPU_UNKNOWN ? ynode_get(section, "iommu") : NULL;
+}
+
+static const struct ynode *lacks_cpus(const struct node *node, const struct ynode *section)
+{
+	return cpus_count(&node->cpus) ? NULL : ynode_get(section, "isolate_cpus");
+}
+
+static const struct kargs_need needs[] = {
+	{"iommu", lacks_vendor,
+	 "iommu: its arguments depend on the CPU vendor; write expect: {cpu_vendor: ...} or look "
+	 "at a node"},
+	/* isolcpus= and nohz_full= need no other CPU */
+	{"", lacks_cpus,
+	 "isolate_cpus: irqaffinity= needs all CPUs; write expect: {cpus: N} or look at a node"},
+	NO_MORE_NEEDS,
+};
+
 const struct section section_kernel_args = {
 	.name = "kernel_args",
-	.spec = &spec_kernel_args,
+	.spec = &keys,
 	.help = "Kernel arguments of the next boots.",
 	.class = KEY_SETS,
 	.always = true,
+	.rules = kernel_args_rules,
 	.emit = emit,
 	.kargs = own_kargs,
+	.needs = needs,
 };

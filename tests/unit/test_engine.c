@@ -1010,7 +1010,8 @@ static void test_unsupported_below_root(void **state)
 	change_on(add(&run, &kind_module, STAGE_EARLY, PHASE_MODULES, "module", "", "live"),
 		  "mlx5_core", NULL);
 	add_item(&run, &netdevs_up, STAGE_EARLY, PHASE_LINK_UP, "link", PF0, 0);
-	add(&run, &kind_bootenv, STAGE_EARLY, PHASE_BOOT, "args", "", "iommu=pt");
+	change_part(add(&run, &kind_bootenv, STAGE_EARLY, PHASE_BOOT, "args", "", "iommu=pt"),
+		    "iommu=pt", NULL, NULL);
 	result = apply_until(&run, STAGE_EARLY, clock_usec() + 60 * SECOND, NULL);
 	assert_state(&run, "module", CHANGE_UNSUPPORTED);
 	assert_state(&run, "link", CHANGE_UNSUPPORTED);

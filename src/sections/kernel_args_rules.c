@@ -4,59 +4,15 @@
  * that is silent or wrong, its parsers (arch/x86/kernel/pci-dma.c,
  * drivers/iommu/{intel/iommu.c,amd/init.c}, kernel/sched/isolation.c, drivers/pci/pci.c).
  */
-#include "profile/rules.h"
+#include "sections/kernel_args.h"
 
 #include <string.h>
 
 #include "base/karg.h"
+#include "base/mem.h"
 #include "base/words.h"
 
 #define SET "kernel_args.set"
-
-bool arg_is(const char *arg, const char *key)
-{
-	size_t len = strlen(key);
-
-	return arg_key_len(arg) == len && dash_equal(arg, key, len);
-}
-
-const char *arg_value(const char *arg)
-{
-	const char *eq = strchr(arg, '=');
-
-	return eq ? eq + 1 : "";
-}
-
-const struct ynode *set_list(const struct ruling *r)
-{
-	return ynode_get(section(r, "kernel_args"), "set");
-}
-
-const struct ynode *find_arg(const struct ruling *r, const char *key)
-{
-	const struct ynode *set = set_list(r);
-
-	for (size_t i = 0; i < count(set, YAML_LIST); i++)
-		if (set->items.v[i]->kind == YAML_SCALAR && arg_is(set->items.v[i]->text, key))
-			return set->items.v[i];
-	return NULL;
-}
-
-const struct ynode *what_disables_iommu(const struct ruling *r)
-{
-	static const char *const off[] = {"iommu", "intel_iommu", "amd_iommu"};
-	const struct ynode *args = section(r, "kernel_args");
-
-	if (text_is(args, "iommu", "disabled"))
-		return ynode_get(args, "iommu");
-	for (size_t i = 0; i < array_len(off); i++) {
-		const struct ynode *arg = find_arg(r, off[i]);
-
-		if (arg && commas_have(arg_value(arg->text), "off"))
-			return arg;
-	}
-	return NULL;
-}
 
 /* --- arguments that are wrong as they stand ------------------------------------------------ */
 
@@ -256,7 +212,7 @@ static void iommu_is_not_turned_off(struct ruling *r)
 		rule_error(r, arg, SET,
 			   "%.80s: iommu: %.20s at %u:%u %s; keep iommu: and drop the argument",
 			   arg->text, scalar(iommu), iommu->at.line, iommu->at.col,
-			   streq(scalar(iommu), "disabled")
+			   ynode_is_word(iommu, IOMMU_DISABLED)
 				   ? "already writes this argument"
 				   : "needs the IOMMU that this turns off");
 	}
@@ -268,7 +224,7 @@ static void iommu_is_not_turned_on(struct ruling *r)
 	const struct ynode *iommu = ynode_get(section(r, "kernel_args"), "iommu");
 	const struct ynode *arg = find_arg(r, "intel_iommu");
 
-	if (!iommu || !arg || !streq(scalar(iommu), "disabled") ||
+	if (!arg || !ynode_is_word(iommu, IOMMU_DISABLED) ||
 	    !commas_have(arg_value(arg->text), "on") || streq(arg_value(arg->text), "on"))
 		return;
 	rule_error(r, arg, SET,
@@ -546,7 +502,7 @@ static void args_fit_the_line(struct ruling *r)
 			bytes, KARGS_LINE_MAX);
 }
 
-const struct rule rules_args[] = {
+const struct rule kernel_args_rules[] = {
 	RULE("args-are-known-good", args_are_known_good),
 	RULE("args-are-not-both-ways", args_are_not_both_ways),
 	RULE("lists-agree-with-themselves", lists_agree_with_themselves),

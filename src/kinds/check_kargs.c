@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/mem.h"
+#include "base/str.h"
+#include "boot/bootpart.h"
+#include "boot/kargs.h"
+#include "kinds/boot.h"
+
+#define ARRIVED "on the command line"
+#define TAKEN "menu entries take them"
+
+static int look_arrived(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	bool there = kargs_has(ctx->node->cmdline, c->on.name);
+
+	(void)err;
+	change_observe(c, "%s", there ? ARRIVED : "not " ARRIVED);
+	c->state = there ? CHANGE_SAME : CHANGE_DIFFERS;
+	return 0;
+}
+
+static char *desired_arrived(const struct change *c)
+{
+	(void)c;
+	return xstrdup(ARRIVED);
+}
+
+const struct target_item karg_arrived = {
+	.kind = &kind_check, .look = look_arrived, .desired = desired_arrived};
+
+static int look_entries(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	struct bootpart part;
+	int r = bootpart_open(ctx->root, false, &part, err);
+
+	if (r < 0)
+		return r;
+	c->state = part.entry_lacks_kargs ? CHANGE_DIFFERS : CHANGE_SAME;
+	change_observe(c, "%s",
+		       part.entry_lacks_kargs	    ? "an entry does not"
+		       : part.loader == LOADER_GRUB ? TAKEN
+						    : "not GRUB's business");
+	if (part.entry_lacks_kargs)
+		change_reason(c, "%s", part.loader_why);
+	return bootpart_close(&part, err);
+}
+
+static char *desired_entries(const struct change *c)
+{
+	(void)c;
+	return xstrdup(TAKEN);
+}
+
+const struct target_item entries_take_kargs = {
+	.kind = &kind_check, .look = look_entries, .desired = desired_entries};
