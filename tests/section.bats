@@ -159,6 +159,11 @@ Y
     run -0 "$railhead" explain "$key"
   done
   "$railhead" check --schema | jq -e '[.. | .rx_jumbo?, .completion_timeout? | select(.) | .maximum] == [4096, 14]'
+  "$railhead" survey --root "$root" --snapshot "$BATS_TEST_TMPDIR/node.tar"
+  run -5 "$railhead" plan --root "$BATS_TEST_TMPDIR/node.tar" --profile "$root/etc/railhead/profiles/sku.yaml"
+  [[ $output == *"link/$PF0/group "*"'0' -> '7'"* ]]
+  [[ $output == *"pcie/$PF0/completion_timeout "*"'0' -> '6'"* ]]
+  [[ $output == *"qos/$PF0/dcqcn/rp/hai_rounds "*"'5' -> '9'"* ]]
   run -5 "$railhead" plan --root "$root"
   [[ $output == *"link/$PF0/group "*"'0' -> '7'"*"link/$PF0/rings "*"'unknown' -> 'rx_jumbo 512'"* ]]
   [[ $output == *"pcie/$PF0/completion_timeout "*"'0' -> '6'"* ]]

@@ -97,6 +97,17 @@ open(sys.argv[1], "wb").write(c)' "$dev/config"
   [[ $output == *"unsupported kernel_args/next_boot"*"has no /boot"* ]]
 }
 
+@test "snapshot: has the files of netdevs that a profile's keys are about" {
+  local names="gro_flush_timeout mtu napi_defer_hard_irqs threaded tx_queue_len"
+  for name in $names; do
+    put "$root/sys/devices/pci0000:00/$PF0/net/eth0/$name" 1
+  done
+  run -0 snapshot
+  for name in $names; do
+    [ "$(tar xOf "$tar" "sys/devices/pci0000:00/$PF0/net/eth0/$name")" = 1 ]
+  done
+}
+
 @test "snapshot: of a snapshot is the same again" {
   identify
   run -0 snapshot

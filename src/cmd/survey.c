@@ -9,6 +9,7 @@
 #include "cmd/cmd.h"
 #include "node/inventory.h"
 #include "node/snapshot.h"
+#include "profile/section.h"
 #include "report/inventory.h"
 
 static void show(struct invocation *inv, struct node *node)
@@ -42,8 +43,8 @@ static void summarise(const struct invocation *inv, const struct snapshot_result
 }
 
 /* Only root can read all of config space; so may only the owner read the copy (0600). */
-static int write_file(struct invocation *inv, const struct node *node, struct snapshot_result *ret,
-		      struct err *err)
+static int write_file(struct invocation *inv, const struct node *node, const struct strv *more,
+		      struct snapshot_result *ret, struct err *err)
 {
 	cleanup_free char *temp = xasprintf("%s.XXXXXX", inv->snapshot);
 	cleanup_close int fd = mkostemp(temp, O_CLOEXEC);
@@ -51,7 +52,7 @@ static int write_file(struct invocation *inv, const struct node *node, struct sn
 
 	if (fd < 0)
 		return err_errno(err, -errno, "%s", temp);
-	r = snapshot_write(&inv->root, node, fd, ret, err);
+	r = snapshot_write(&inv->root, node, more, fd, ret, err);
 	if (r == 0 && (fsync(fd) < 0 || rename(temp, inv->snapshot) < 0))
 		r = err_errno(err, -errno, "%s", inv->snapshot);
 	if (r < 0)
@@ -61,14 +62,16 @@ static int write_file(struct invocation *inv, const struct node *node, struct sn
 
 static int capture(struct invocation *inv, const struct node *node)
 {
+	cleanup_strv struct strv more = {0};
 	struct snapshot_result result;
 	struct err err = {0};
 	int r;
 
+	sections_files(&more);
 	if (streq(inv->snapshot, "-"))
-		r = snapshot_write(&inv->root, node, STDOUT_FILENO, &result, &err);
+		r = snapshot_write(&inv->root, node, &more, STDOUT_FILENO, &result, &err);
 	else
-		r = write_file(inv, node, &result, &err);
+		r = write_file(inv, node, &more, &result, &err);
 	if (r < 0) {
 		complain("snapshot: %s", err.text);
 		return EXIT_INTERNAL;

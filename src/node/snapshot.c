@@ -32,16 +32,18 @@ enum scope {
 };
 
 /*
- * What is taken. dir: a pattern, through links; the directory itself is always taken, so
- * that its being there is known. names: patterns of files and links in it, separated by
- * blanks. tree: what is below, too.
+ * What is taken, besides what the sections of a profile read (sections_files()). dir: a pattern,
+ * through links; the directory itself is always taken, so that its being there is known. names:
+ * patterns of files and links in it, separated by blanks. tree: what is below, too.
  */
-static const struct {
+struct row {
 	const char *dir;
 	const char *names;
 	bool tree;
 	enum scope scope;
-} rows[] = {
+};
+
+static const struct row rows[] = {
 	{"/proc", "cmdline cpuinfo meminfo version filesystems", false, ALL},
 	{"/proc/driver/nvidia", "version params", false, ALL},
 	{"/proc/driver/nvidia/gpus/*", "information", false, ALL},
@@ -115,8 +117,7 @@ static const struct {
 	{"/sys/class/net", "*", false, ALL},
 	{"/sys/class/net/*",
 	 "address addr_assign_type addr_len carrier dev_id dev_port device duplex flags "
-	 "gro_flush_timeout ifindex iflink mtu napi_defer_hard_irqs operstate phys_port_name "
-	 "speed threaded tx_queue_len type mode subsystem",
+	 "ifindex iflink mtu operstate phys_port_name speed type mode subsystem",
 	 false, ALL},
 	{"/sys/class/net/*/queues/*", "*ps_*", false, NOT_VF},
 	{"/sys/class/net/*/ecn", "*", true, NOT_VF}, /* of DOCA-OFED, as the next two */
@@ -427,19 +428,19 @@ static bool in_scope(const struct capture *c, const char *path, enum scope scope
 	return true;
 }
 
-static int add_row(struct capture *c, size_t i, struct err *err)
+static int add_row(struct capture *c, const struct row *row, struct err *err)
 {
 	cleanup_strv struct strv dirs = {0};
 	int r = 0;
 
 	/* A directory that can't be listed has nothing to give; the rest goes on. */
-	read_glob(c->root, rows[i].dir, &dirs, NULL);
+	read_glob(c->root, row->dir, &dirs, NULL);
 	for (size_t j = 0; r == 0 && j < dirs.n; j++) {
 		char dir[PATH_MAX];
 		struct stat st;
 
-		if (!in_scope(c, dirs.v[j], rows[i].scope) ||
-		    root_stat(c->root, &st, dirs.v[j]) < 0 || !S_ISDIR(st.st_mode))
+		if (!in_scope(c, dirs.v[j], row->scope) || root_stat(c->root, &st, dirs.v[j]) < 0 ||
+		    !S_ISDIR(st.st_mode))
 			continue;
 		r = resolve(c, dirs.v[j], dir, err);
 		if (r == -ELOOP || r == -ENAMETOOLONG) {
@@ -448,9 +449,17 @@ static int add_row(struct capture *c, size_t i, struct err *err)
 			continue;
 		}
 		if (r == 0 && *dir)
-			r = add_dir(c, dir, rows[i].names, rows[i].tree ? DEPTH_MAX : 0, err);
+			r = add_dir(c, dir, row->names, row->tree ? DEPTH_MAX : 0, err);
 	}
 	return r;
+}
+
+static int add_files(struct capture *c, const char *pattern, struct err *err)
+{
+	const char *name = strrchr(pattern, '/');
+	cleanup_free char *dir = xstrndup(pattern, (size_t)(name - pattern));
+
+	return add_row(c, &(struct row){dir, name + 1, false, ALL}, err);
 }
 
 static int add_info(struct capture *c, struct err *err)
@@ -474,8 +483,8 @@ static int add_lost(struct capture *c, struct err *err)
 	return tar_add_file(c->tar, "railhead-unreadable.txt", str_get(&text), text.len, err);
 }
 
-int snapshot_write(const struct root *root, const struct node *node, int fd,
-		   struct snapshot_result *ret, struct err *err)
+int snapshot_write(const struct root *root, const struct node *node, const struct strv *more,
+		   int fd, struct snapshot_result *ret, struct err *err)
 {
 	struct capture c = {.root = root, .node = node, .deadline = clock_usec() + BUDGET_US};
 	int r = tar_create(fd, &c.tar, err);
@@ -483,7 +492,9 @@ int snapshot_write(const struct root *root, const struct node *node, int fd,
 	if (r == 0)
 		r = add_info(&c, err);
 	for (size_t i = 0; r == 0 && i < array_len(rows); i++)
-		r = add_row(&c, i, err);
+		r = add_row(&c, &rows[i], err);
+	for (size_t i = 0; r == 0 && i < more->n; i++)
+		r = add_files(&c, more->v[i], err);
 	if (r == 0)
 		r = add_lost(&c, err);
 	if (r == 0)

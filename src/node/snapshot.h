@@ -21,10 +21,11 @@ struct snapshot_result {
 };
 
 /*
- * Writes the archive to fd. node: the survey of that root. -ETIMEDOUT if it takes over two
+ * Writes the archive to fd. node: the survey of that root. more: patterns of further files, whole
+ * paths, which the looks at a profile's keys read. -ETIMEDOUT if it takes over two
  * minutes; a file that can't be read is counted and left out.
  */
-int snapshot_write(const struct root *root, const struct node *node, int fd,
-		   struct snapshot_result *ret, struct err *err);
+int snapshot_write(const struct root *root, const struct node *node, const struct strv *more,
+		   int fd, struct snapshot_result *ret, struct err *err);
 /* 0 if the tree is no snapshot or one that this version can read; else -EPROTONOSUPPORT. */
 int snapshot_check(const struct root *root, struct err *err);

@@ -47,6 +47,13 @@ const struct spec *schema_profile(void)
 	return &profile;
 }
 
+void sections_files(struct strv *ret)
+{
+	for (const struct section *const *s = sections; *s; s++)
+		if ((*s)->files)
+			(*s)->files(ret);
+}
+
 const struct section *section_find(const char *name)
 {
 	for (const struct section *const *s = sections; *s; s++)

@@ -59,6 +59,11 @@ struct section {
 		    struct err *err);
 	/* A file beyond /run that the section writes: gone where no profile is applied. Or NULL. */
 	const char *lasting;
+	/*
+	 * Adds the files that looks at its keys read, for snapshots: patterns of whole paths. What
+	 * the survey captures anyway need not be among them. NULL: none.
+	 */
+	void (*files)(struct strv *ret);
 	/* Kernel arguments that the section needs; kernel_args gathers them. NULL: none. */
 	int (*kargs)(const struct section_ctx *ctx, const struct ynode *node, struct kargs *wanted,
 		     struct err *err);
@@ -70,6 +75,8 @@ struct section {
 
 extern const struct section *const sections[]; /* NULL-terminated, in the order of emission */
 
+/* The same of all sections. */
+void sections_files(struct strv *ret);
 const struct section *section_find(const char *name); /* NULL: there is none */
 /* Whether its keys are names of device sets. */
 bool section_is_per_set(const struct section *s);

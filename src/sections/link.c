@@ -306,6 +306,18 @@ static const struct set_rule set_rules[] = {
 	NO_MORE_SET_RULES,
 };
 
+static void files(struct strv *ret)
+{
+	for (const struct field *row = keys.fields; row->name; row++) {
+		const struct link_item *item = row->item;
+		cleanup_free char *path =
+			item->file ? xasprintf("/sys/class/net/*/%s", item->file) : NULL;
+
+		if (path)
+			strv_add(ret, path);
+	}
+}
+
 const struct section section_link = {
 	.name = "link",
 	.spec = &by_set,
@@ -314,5 +326,6 @@ const struct section section_link = {
 	.set_rules = set_rules,
 	.awaits_netdevs = true,
 	.knobs = true,
+	.files = files,
 	.emit = emit,
 };

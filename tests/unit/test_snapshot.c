@@ -180,12 +180,13 @@ static void round_trip(struct tmp *t, struct scratch *u, struct root *back)
 {
 	cleanup_free char *tar = xstrdup(tmp_path(t, "x.tar"));
 	int fd = open(tar, O_RDWR | O_CREAT | O_TRUNC, 0600), dir;
+	static const struct strv none;
 	struct snapshot_result result;
 	struct node node;
 
 	assert_true(fd >= 0);
 	assert_int_equal(node_survey(&t->root, &node, &t->err), 0);
-	if (snapshot_write(&t->root, &node, fd, &result, &t->err) < 0)
+	if (snapshot_write(&t->root, &node, &none, fd, &result, &t->err) < 0)
 		fail_msg("%s", t->err.text);
 	close(fd);
 	node_free(&node);
