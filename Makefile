@@ -340,11 +340,12 @@ $(BUILD)/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(call obj,fuzz,$(FUZZ_L
 	$(call say,LINK,$@)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(call pkg,--libs,$(LIBS))
 
-lint: ## rooms, warnings, shell scripts, formatting, man pages
+lint: $(BUILD)/railhead ## rooms, warnings, shell scripts, formatting, man pages, what follows from tables
 	$(Q)tests/lint/rooms
 	$(Q)tests/lint/shell
 	$(Q)tests/lint/format
 	$(Q)tests/lint/man
+	$(Q)tests/lint/keys
 	$(Q)$(MAKE) --no-print-directory -s DEV=1 CFLAGS='-O2' \
 		$(patsubst $(BUILD)/release/%,$(BUILD)/lint/%,$(call obj,release,src/main.c $(ROOM_SRC) \
 		$(sort $(BENCH_SRC) $(wildcard src/bench/*_generic.c)) $(SIM_SRC)))
@@ -356,6 +357,9 @@ $(BUILD)/lint/%.o: %.c | $(BUILD)/deps-ok
 schema: $(BUILD)/railhead ## rewrite the JSON Schema of profiles from the tables
 	$(Q)$(BUILD)/railhead check --schema >$(BUILD)/schema.tmp
 	$(Q)mv $(BUILD)/schema.tmp profiles/railhead-profile.schema.json
+
+keys: $(BUILD)/railhead ## rewrite the keys in railhead.profile(5) and docs/evidence.md from the tables
+	$(Q)tests/lint/keys --write
 
 format: ## rewrite C sources by .clang-format
 	$(Q)clang-format -i $$(git ls-files 'src/*.[ch]' 'tests/*.[ch]')
@@ -421,5 +425,5 @@ help: ## this list
 		/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all ahead arm64 set-up bench bench-gate build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
-	check-units check-unit check-fuzz check-bats check-vm check-long demo demo-sim fuzz lint schema format install \
+	check-units check-unit check-fuzz check-bats check-vm check-long demo demo-sim fuzz lint schema keys format install \
 	install-railhead install-gate install-profiles dist deb rpm clean distclean help

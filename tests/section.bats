@@ -10,7 +10,8 @@ setup() {
   cd "$BATS_TEST_DIRNAME/.." || exit 1
   tree=$BATS_TEST_TMPDIR/tree
   mkdir "$tree"
-  git ls-files -z -- Makefile VERSION src dracut/grub.d | xargs -0 cp -p --parents -t "$tree"
+  git ls-files -z -- Makefile VERSION src dracut/grub.d tests/lint/keys docs/evidence.md \
+    packaging/man/railhead.profile.5 | xargs -0 cp -p --parents -t "$tree"
   mkdir "$tree/build"
   cp -a build/release build/railhead build/railhead-bench build/05_railhead build/deps-ok "$tree/build"
   cp -a "$tree/src" "$BATS_TEST_TMPDIR/before"
@@ -109,7 +110,7 @@ add_rows() { # FILE PATTERN
 
 @test "a key is one row: a file of a netdev, a number of ethtool's, a parameter of DCQCN, a setting of VFs, bits of config space" {
   add_rows link.c 'GROUP."private_flags"' <<'C'
-		KEY("group", A_NUMBER_OF("a group", 0, 1000), "Group of the netdev.", .item = LINK(LINK_FILE, .file = "group")),
+		KEY("group", A_NUMBER_OF("groups", 0, 1000), "Group of the netdev.", .item = LINK(LINK_FILE, .file = "group")),
 C
   add_rows link.c 'NUMBER."tx", A_NUMBER_OF."descriptors"' <<'C'
 			 NUMBER("rx_jumbo", A_NUMBER_OF("descriptors", 1, 4096), "Descriptors for jumbo frames.", ETH_RINGS, ETHTOOL_A_RINGS_RX_JUMBO, ETHTOOL_A_RINGS_RX_JUMBO_MAX),
@@ -178,6 +179,14 @@ Y
   echo 'sriov: {rails: {vfs: 1, vf: {rss_query: true}}}' >>"$root/etc/railhead/profiles/sku.yaml"
   run -5 "$railhead" plan --root "$root"
   [[ $output == *"sriov/$PF0/vf0/address "*"'rss_query on'"* ]]
+
+  run -1 "$tree/tests/lint/keys"
+  [[ $output == *"make keys"* ]]
+  run -0 "$tree/tests/lint/keys" --write
+  [ "$(grep -A 2 '^\.It Cm link\.SET\.group$' "$tree/packaging/man/railhead.profile.5" | tail -n 2)" = \
+    $'Group of the netdev.\nA number of groups, 0 to 1000.' ]
+  grep -qF '| sriov.SET.vf.rss_query | none | |' "$tree/docs/evidence.md"
+  run -0 "$tree/tests/lint/keys"
 
   sed -i 's/completion_timeout: 6/completion_timeout: 15/' "$root/etc/railhead/profiles/sku.yaml"
   run -3 "$railhead" check "$root/etc/railhead/profiles/sku.yaml"

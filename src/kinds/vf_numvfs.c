@@ -190,6 +190,8 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	unsigned int want = (unsigned int)c->want.number, have;
 	int r = count_vfs(root, pf, &have, err);
 
+	if (r == 0 && wants_max(c)) /* as its look has said */
+		return firmware_lacks_vfs(ctx, pf, "max", 0, err);
 	if (r < 0)
 		return r;
 	/* The kernel refuses to go from one non-zero count to another (EBUSY). */

@@ -65,14 +65,6 @@ const struct ynode *tree_get(const struct ynode *map, const char *path)
 	return map;
 }
 
-bool list_has(const struct ynode *list, const char *text)
-{
-	for (size_t i = 0; i < count(list, YAML_LIST); i++)
-		if (streq(scalar(list->items.v[i]), text))
-			return true;
-	return false;
-}
-
 /* --- kernel arguments --------------------------------------------------------------------- */
 
 bool arg_is(const char *arg, const char *key)

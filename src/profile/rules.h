@@ -84,7 +84,6 @@ static inline const struct ynode *line_value(const struct ynode *item)
 {
 	return item && item->kind == YAML_MAP ? ynode_get(item, "value") : item;
 }
-bool list_has(const struct ynode *list, const char *text);
 
 /* --- kernel arguments --------------------------------------------------------------------- */
 

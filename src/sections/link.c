@@ -6,7 +6,7 @@
  * once; a link that is up is never taken down for the sake of a setting (some drivers do that by
  * themselves), and down comes first.
  *
- * Its own MTU is set in this phase and those of its VFs in a later one (sections/sriov_net.c), in
+ * Its own MTU is set in this phase and those of its VFs in a later one (sections/sriov.c), in
  * both directions. Upwards a VF must not be first: ixgbe (82599) stops the reception of a VF whose
  * frames are longer than the PF's (ixgbe_set_vf_lpe()), and mlx5 bounds a vport by its port's MTU,
  * which only the PF sets. Downwards no driver asks that VFs go first: until they follow, what they
@@ -81,9 +81,11 @@ static const struct spec channels = {
 static const struct spec coalesce = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {adaptive_rx: true}",
-	.fields = FIELDS(SWITCH("adaptive_rx", "Whether the driver adapts rx_usecs to the traffic.",
+	.fields = FIELDS(SWITCH("adaptive_rx",
+				"Whether the driver adapts rx_usecs and rx_frames to the traffic.",
 				ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX),
-			 SWITCH("adaptive_tx", "Whether the driver adapts tx_usecs to the traffic.",
+			 SWITCH("adaptive_tx",
+				"Whether the driver adapts tx_usecs and tx_frames to the traffic.",
 				ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX),
 			 NUMBER("rx_usecs", &interval,
 				"Time that a receive interrupt waits for more packets.",
@@ -131,7 +133,7 @@ static const struct spec keys = {
 		KEY("tx_queue_len", A_NUMBER_OF("packets", 0, 1000000),
 		    "Packets that wait in the kernel for transmission.",
 		    .item = LINK(LINK_ATTR, .attr = IFLA_TXQLEN, .file = "tx_queue_len")),
-		KEY("napi_defer_hard_irqs", A_NUMBER_OF("interrupts", 0, INT32_MAX),
+		KEY("napi_defer_hard_irqs", A_NUMBER_OF("polls", 0, INT32_MAX),
 		    "Polls that may find no packet before interrupts are enabled again.",
 		    .item = LINK(LINK_FILE, .file = "napi_defer_hard_irqs"), .since = KERNEL(5, 8)),
 		KEY("gro_flush_timeout", &interval,

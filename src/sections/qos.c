@@ -31,12 +31,18 @@ static const struct spec prio_list = {
 	.item = &prio,
 	.identity = ITEM_TEXT,
 };
+static const struct spec class = {
+	.what = "a traffic class",
+	.check = value_int,
+	.min = 0,
+	.max = DCB_PRIORITIES - 1,
+};
 static const struct spec prio_to_class = {
 	.kind = SPEC_MAP_OF,
 	.any = "PRIORITY",
-	.what = "a map of priorities to traffic classes or buffers, such as {0: 0, 3: 3}",
+	.what = "a map of priorities to traffic classes, such as {0: 0, 3: 3}",
 	.key = &prio,
-	.item = &prio,
+	.item = &class,
 };
 static const struct spec scheduling = {
 	.what = "a transmission selection",
@@ -47,7 +53,7 @@ static const struct spec class_scheduling = {
 	.kind = SPEC_MAP_OF,
 	.any = "CLASS",
 	.what = "a map of traffic classes to ets, strict or vendor",
-	.key = &prio,
+	.key = &class,
 	.item = &scheduling,
 };
 static const struct spec percent = {
@@ -61,7 +67,7 @@ static const struct spec class_shares = {
 	.kind = SPEC_MAP_OF,
 	.any = "CLASS",
 	.what = "a map of traffic classes to shares, such as {0: 10%, 3: 90%}",
-	.key = &prio,
+	.key = &class,
 	.item = &percent,
 };
 static const struct spec ets = {
@@ -77,6 +83,19 @@ static const struct spec ets = {
 		KEY("bandwidth", &class_shares, "Share of each traffic class; the sum is 100%.",
 		    .item = &dcb_ets_bandwidth)),
 };
+static const struct spec buffer = {
+	.what = "a buffer",
+	.check = value_int,
+	.min = 0,
+	.max = DCB_PRIORITIES - 1,
+};
+static const struct spec prio_to_buffer = {
+	.kind = SPEC_MAP_OF,
+	.any = "PRIORITY",
+	.what = "a map of priorities to buffers, such as {0: 0, 3: 1}",
+	.key = &prio,
+	.item = &buffer,
+};
 static const struct spec buffer_size = {
 	.what = "a size such as 256K",
 	.check = value_size,
@@ -87,7 +106,7 @@ static const struct spec buffer_sizes = {
 	.kind = SPEC_MAP_OF,
 	.any = "BUFFER",
 	.what = "a map of buffers to sizes, such as {0: 128K, 1: 512K}",
-	.key = &prio,
+	.key = &buffer,
 	.item = &buffer_size,
 };
 static const struct spec buffers = {
@@ -95,7 +114,7 @@ static const struct spec buffers = {
 	.what = "a map (sizes, priorities)",
 	.fields = FIELDS(KEY("sizes", &buffer_sizes, "Size of each receive buffer of the port.",
 			     .item = &dcb_buffer_sizes),
-			 KEY("priorities", &prio_to_class, "Receive buffer of each priority.",
+			 KEY("priorities", &prio_to_buffer, "Receive buffer of each priority.",
 			     .item = &dcb_buffer_priorities)),
 };
 /* mlx5 takes what is below 1000 for metres and leaves the rest alone (en_dcbnl.c). */
@@ -292,14 +311,13 @@ static const struct ynode *value_of(const struct port *p, const char *path)
 /* "dcqcn/np/cnp_dscp" of what kind roce has: "dcqcn:ADDR/np/cnp_dscp"; "roce_tos": "tos:ADDR" */
 static void name_target(struct change *c, const char *addr, const char *path)
 {
-	size_t len = strcspn(path, "/");
+	const char *own = str_starts(path, "roce_") ? path + strlen("roce_") : path;
+	size_t len = strcspn(own, "/");
 
 	if (c->kind == &kind_netlink)
 		change_target(c, "dcb:%s/%s", addr, path);
 	else
-		change_target(c, "%.*s:%s%s", (int)len, path, addr, path + len);
-	if (streq(path, "roce_tos"))
-		change_target(c, "tos:%s", addr);
+		change_target(c, "%.*s:%s%s", (int)len, own, addr, own + len);
 }
 
 /* path: "dcqcn/np/cnp_dscp" */
@@ -314,6 +332,8 @@ static struct change *add(const struct port *p, const char *key, const char *pat
 	c->on.key = key;
 	name_target(c, addr, path);
 	change_lane(c, "%s", addr);
+	if (item->kind == &kind_netlink)
+		c->parallel = 1; /* rtnl is one: see link.c */
 	return c;
 }
 
@@ -332,8 +352,6 @@ static struct change *add_row(const struct port *p, const struct field *row, con
 		if (item->shows)
 			change_file(c, "/sys/bus/pci/devices/%s/net/*/ecn/%s", p->fn->addr,
 				    item->shows);
-	} else {
-		c->parallel = 1; /* rtnl is one: see link.c */
 	}
 	return c;
 }
@@ -341,8 +359,9 @@ static struct change *add_row(const struct port *p, const struct field *row, con
 static bool is_about(const struct ynode *key, unsigned int index)
 {
 	const struct cpus *several = ynode_cpus(key);
+	uint64_t number;
 
-	return several ? cpus_has(several, index) : key->value.number == index;
+	return several ? cpus_has(several, index) : ynode_number(key, &number) && number == index;
 }
 
 /* Those of a map, or the items of a list, by priority, class, buffer or DSCP. */
@@ -384,7 +403,7 @@ static struct change *emit_value(const struct port *p, const struct field *row, 
 		return NULL;
 	c = add_row(p, row, path, value);
 	if (value->kind == YAML_SCALAR)
-		change_want(c, value);
+		c->want = value->value;
 	else
 		add_entries(c, row->name, NULL, value);
 	return c;
@@ -399,9 +418,8 @@ static void emit_roce_priority(const struct port *p)
 	if (!pfc || pfc->items.n != 1 || !p->fn->driver || !streq(p->fn->driver, "bnxt_en"))
 		return;
 	c = add(p, "roce_priority", "roce_priority", &dcb_roce_priority.sort, pfc);
-	change_want(c, pfc->items.v[0]);
+	c->want = pfc->items.v[0]->value;
 	item_desired(c);
-	c->parallel = 1;
 }
 
 static void emit_rows(const struct port *p, const struct field *rows, const char *above)
@@ -431,26 +449,26 @@ static bool is_dcb(const struct field *row)
 	return item && item->kind == &kind_netlink;
 }
 
-/* Where the first of DCB's keys stands; NULL: DCB is left alone. */
+/* Where the first of DCB's keys stands, among those of one file; NULL: DCB is left alone. */
 static const struct ynode *dcb_of(const struct port *p)
 {
 	const struct ynode *first = NULL;
 
 	for (const struct field *row = keys.fields; row->name; row++) {
-		const struct ynode *at = is_dcb(row) ? value_of(p, row->name) : NULL;
+		const struct ynode *n = is_dcb(row) ? value_of(p, row->name) : NULL;
 
-		if (at && (!first || at->at.line < first->at.line))
-			first = at;
+		if (n &&
+		    (!first || (streq(n->at.file, first->at.file) &&
+				(n->at.line < first->at.line ||
+				 (n->at.line == first->at.line && n->at.col < first->at.col)))))
+			first = n;
 	}
 	return first;
 }
 
 static void emit_dcbx(const struct port *p, const struct ynode *at)
 {
-	struct change *c = add(p, "dcbx", "dcbx", &dcb_dcbx.sort, at);
-
-	item_desired(c);
-	c->parallel = 1;
+	item_desired(add(p, "dcbx", "dcbx", &dcb_dcbx.sort, at));
 }
 
 /* A program that may have a word of its own harms nothing by being there: see what is read. */
@@ -511,13 +529,15 @@ static void trust_uses_the_map(struct ruling *r, const struct selector *s, const
 			  said->at.line);
 }
 
-/* What dscp_map makes of a DSCP: the value's node, or NULL. */
+/* What dscp_map makes of a DSCP: the value's node, or NULL. Values that are no priority are not
+ * looked at: the schema has refused them. */
 static const struct ynode *mapped(const struct ynode *map, unsigned int number, size_t before)
 {
 	for (size_t i = 0; i < count(map, YAML_MAP) && i < before; i++) {
 		const struct cpus *several = ynode_cpus(map->keys.v[i]);
+		uint64_t to;
 
-		if (several && cpus_has(several, number))
+		if (several && cpus_has(several, number) && ynode_number(map->items.v[i], &to))
 			return map->items.v[i];
 	}
 	return NULL;
@@ -530,16 +550,19 @@ static void dscps_go_one_way(struct ruling *r, const struct selector *s, const s
 
 	for (size_t i = 0; i < count(map, YAML_MAP); i++) {
 		const struct cpus *several = ynode_cpus(map->keys.v[i]);
+		uint64_t to, before;
 
+		if (!ynode_number(map->items.v[i], &to))
+			continue;
 		for (int d = several ? cpus_next(several, -1) : -1; d >= 0 && d < DCB_DSCPS;
 		     d = cpus_next(several, d)) {
 			const struct ynode *first = mapped(map, (unsigned int)d, i);
 
-			if (!first || first->value.number == map->items.v[i]->value.number)
+			if (!ynode_number(first, &before) || before == to)
 				continue;
 			rule_error(r, map->keys.v[i], key,
-				   "DSCP %d goes to priority %.10s already at %u:%u; name it once",
-				   d, scalar(first), first->at.line, first->at.col);
+				   "DSCP %d goes to priority %llu already at %u:%u; name it once",
+				   d, (unsigned long long)before, first->at.line, first->at.col);
 			break;
 		}
 	}
@@ -647,10 +670,10 @@ static void buffers_have_sizes(struct ruling *r, const struct selector *s, const
 	const struct ynode *to = tree_get(view, "qos.buffers.priorities");
 	const struct ynode *sizes = tree_get(view, "qos.buffers.sizes");
 	cleanup_free char *key = set_key(r, s, "qos.buffers.priorities");
-	uint64_t buffer;
+	uint64_t number;
 
-	for (size_t i = 0; sizes && i < count(to, YAML_MAP); i++)
-		if (ynode_number(to->items.v[i], &buffer) && !entry(sizes, to->items.v[i]))
+	for (size_t i = 0; count(sizes, YAML_MAP) && i < count(to, YAML_MAP); i++)
+		if (ynode_number(to->items.v[i], &number) && !entry(sizes, to->items.v[i]))
 			rule_error(r, to->items.v[i], key,
 				   "buffer %.10s has no size; add it to sizes: (line %u)",
 				   to->items.v[i]->text, sizes->at.line);

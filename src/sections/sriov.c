@@ -278,10 +278,8 @@ static struct change *emit_numvfs(const struct pf *pf, const struct ynode *at)
 {
 	struct change *c = add(pf, "numvfs", "numvfs", &vf_numvfs, PHASE_NUMVFS, at);
 
-	change_want(c, at);
 	/* "max" of a PF without SR-IOV is no number: the kind says what is missing. */
-	if (pf->vfs)
-		c->want = (struct value){.type = VALUE_NUMBER, .number = pf->vfs};
+	c->want = pf->vfs ? (struct value){.type = VALUE_NUMBER, .number = pf->vfs} : at->value;
 	item_desired(c);
 	/* The profile's own limit, or what a healthy PF stays far below. */
 	c->deadline_ms = duration_ms(value_of(pf, "timeout"), NUMVFS_MS + pf->vfs * PER_VF_MS);

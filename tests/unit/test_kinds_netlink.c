@@ -169,6 +169,17 @@ static void gives(struct tmp *t, const char *target, const char *desired, enum c
 	comes_out(&run, add(&run, "x", target, desired), want, text);
 }
 
+static void looks(struct tmp *t, const char *target, const char *desired, const char *observed)
+{
+	struct run run = make_run(t);
+	struct change *c = add(&run, "x", target, desired);
+
+	run_look(&run, STAGES_ALL, STAGE_DEVICES);
+	assert_int_equal(c->state, CHANGE_DIFFERS);
+	assert_string_equal(c->observed, observed);
+	run_close(&run);
+}
+
 static void row_gives(struct tmp *t, const char *section, const char *key, const char *said,
 		      enum change_state want, const char *text)
 {
@@ -439,6 +450,9 @@ static void test_eswitch(void **state)
 	gives(t, "eswitch:" PF, "switchdev", CHANGE_SET, "switchdev");
 	assert_string_equal(tree_text(t, PF_DIR "sriov_numvfs"), "0\n");
 	assert_int_equal(fake->eswitch, 1);
+	fake->eswitch = 7;
+	looks(t, "eswitch:" PF, "legacy", "another mode");
+	fake->eswitch = 1;
 	fake->busy = 2; /* passes by itself */
 	gives(t, "eswitch:" PF, "legacy", CHANGE_SET, "legacy");
 	assert_int_equal(fake->busy, 0);

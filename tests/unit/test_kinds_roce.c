@@ -185,6 +185,7 @@ static void test_nothing_there(void **state)
 	/* its RDMA half makes them */
 	tmp_write(t, "sys/module/mlx5_ib/initstate", "coming\n");
 	gives(t, "dcqcn.np.cnp_dscp", "48", CHANGE_WAITS, "mlx5_ib of " PF " is not loaded");
+	gives(t, "dcqcn.priorities", "3", CHANGE_WAITS, "mlx5_ib of " PF " is not loaded");
 	tree_remove(t, PF_DIR "driver");
 	gives(t, "dcqcn.np.cnp_dscp", "48", CHANGE_WAITS, "no driver (yet)");
 	/* nobody can tell of a tree what a driver would make in it */

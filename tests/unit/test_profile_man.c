@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The language's reference and its tables say the same: each key of the tables is an item of
- * railhead.profile(5) with its words and its range, and no item is there that no table has. So
- * it is with the keys of railhead.conf(5).
- * In the page a word in capitals stands for any key (SET), as * does here.
+ * The page of railhead.conf(5) and its table say the same: each key of the table is an item of the
+ * page with its words and its range, and no item is there that the table has not. KEYS of
+ * railhead.profile(5) is made of the tables (tests/lint/keys).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -174,12 +173,6 @@ static void agree(const char *file, const struct spec *table, size_t least)
 	assert_int_equal(p.missing, 0);
 }
 
-static void the_page_of_profiles(void **state)
-{
-	(void)state;
-	agree("packaging/man/railhead.profile.5", schema_profile(), 100);
-}
-
 static void the_page_of_the_site(void **state)
 {
 	(void)state;
@@ -189,7 +182,6 @@ static void the_page_of_the_site(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_page_of_profiles),
 		cmocka_unit_test(the_page_of_the_site),
 	};
 

@@ -35,6 +35,8 @@ static bool lacks_unit(const struct spec *s)
 					    "the place of a function on its card, from 1",
 					    "a VLAN id",
 					    "a priority",
+					    "a traffic class",
+					    "a buffer",
 					    "a DSCP",
 					    "a ToS byte",
 					    "a real-time priority",

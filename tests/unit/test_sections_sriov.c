@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the sriov and rdma sections say by netlink: which changes, in which order, of which VFs. */
+/* What the sriov, qos and rdma sections emit: which changes, in which order, of which VFs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,9 +14,11 @@
 #define MLX "0000:3b:00.0"
 #define IB "0000:5e:00.0"
 #define ICE "0000:81:00.0"
-#define DEVICES                                                                          \
-	"devices: {mlx: {pci: \"15b3:1021\", link: ethernet}, ib: {pci: \"15b3:1021\", " \
-	"link: infiniband}, all: {pci: \"15b3:1021\"}, ice: {pci: \"8086:1592\"}}\n"
+#define BNXT "0000:91:00.0"
+#define DEVICES                                                                                 \
+	"devices: {mlx: {pci: \"15b3:1021\", link: ethernet}, ib: {pci: \"15b3:1021\", "        \
+	"link: infiniband}, all: {pci: \"15b3:1021\"}, ice: {pci: \"8086:1592\"}, bnxt: {pci: " \
+	"\"14e4:1750\"}}\n"
 
 static const struct tree_file machine[] = {
 	{"proc/cpuinfo", "vendor_id : GenuineIntel\n"}, {"proc/meminfo", "MemTotal: 33554432 kB\n"},
@@ -28,6 +30,7 @@ static const struct tree_fn functions[] = {
 	{MLX, "15b3:1021", "0x020000", "0", "mlx5_core", "eth0", .vfs = "4"},
 	{IB, "15b3:1021", "0x020700", "0", "mlx5_core", NULL, .vfs = "4"},
 	{ICE, "8086:1592", "0x020000", "0", "ice", "eth2", .vfs = "4"},
+	{BNXT, "14e4:1750", "0x020000", "0", "bnxt_en", "eth3", .vfs = "4"},
 };
 
 static int setup(void **state)
@@ -195,6 +198,90 @@ static void test_eswitch_order(void **state)
 	planned_free(&p);
 }
 
+/* Each set has its time, and what its PF or driver makes anew says so. */
+static void test_times(void **state)
+{
+	struct planned p;
+
+	plan_it(*state,
+		"sriov: {bnxt: {vfs: 1, timeout: 7s, mode: legacy, workers: 3,\n"
+		"  vf: {mac: derived, mtu: 9000, msix: 16, timeout: 9s}}}\n",
+		&p);
+	for (size_t i = 0; i < p.plan.list.n; i++) {
+		const struct change *c = p.plan.list.v[i];
+
+		if (streq(c->section, "sriov") && c->kind != &kind_attr)
+			assert_true(c->deadline_ms >= 7000);
+	}
+	assert_int_equal(get(&p, "sriov/" BNXT "/numvfs")->deadline_ms, 7000);
+	assert_true(get(&p, "sriov/" BNXT "/numvfs")->queues);
+	assert_int_equal(get(&p, "sriov/" BNXT "/vf0/driver")->deadline_ms, 9000);
+	assert_int_equal(get(&p, "sriov/" BNXT "/vf0/driver")->parallel, 3);
+	assert_true(get(&p, "sriov/" BNXT "/vf0/msix")->remade);
+	assert_true(get(&p, "sriov/" BNXT "/vf0/mtu")->remade);
+	assert_true(get(&p, "sriov/" BNXT "/autoprobe")->steady);
+	assert_string_equal(get(&p, "sriov/" BNXT "/link")->desired, "up");
+	planned_free(&p);
+}
+
+/* With max nobody has counted the addresses of a list. */
+static void test_short_list(void **state)
+{
+	struct planned p;
+
+	plan_it(*state, "sriov: {ice: {vfs: max, vf: {mac: [\"02:00:00:00:00:01\"], vlan: 7}}}\n",
+		&p);
+	assert_string_equal(get(&p, "sriov/" ICE "/vf0/address")->desired,
+			    "mac 02:00:00:00:00:01 vlan 7");
+	assert_string_equal(get(&p, "sriov/" ICE "/vf3/address")->desired, "vlan 7");
+	planned_free(&p);
+}
+
+/* "ID ID ..." of section qos, without the address. */
+static char *qos_of(const struct planned *p)
+{
+	struct str ids = {0};
+
+	for (size_t i = 0; i < p->plan.list.n; i++) {
+		const struct change *c = p->plan.list.v[i];
+		const char *id = c->id + strlen("qos/");
+
+		if (!streq(c->section, "qos"))
+			continue;
+		if (c->kind == &kind_netlink && c->on.name)
+			assert_int_equal(c->parallel, 1);
+		str_addf(&ids, "%s ", c->on.name ? id + strlen(c->on.name) + 1 : id);
+	}
+	return str_take(&ids);
+}
+
+static void test_qos(void **state)
+{
+	cleanup_free char *ids = NULL, *none = NULL;
+	struct planned p;
+
+	plan_it(*state,
+		"qos:\n  bnxt:\n    dcqcn: {rp: {rpg_gd: 11}, priorities: [3]}\n"
+		"    traffic_class: 106\n    trust: dscp\n    pfc: [3]\n"
+		"    dscp_map: {26: 3}\n    ets: {priorities: {}, bandwidth: {0: 100%}}\n",
+		&p);
+	ids = qos_of(&p);
+	assert_string_equal(ids, "lldpad dcbx ets pfc roce_priority dscp_map trust dcqcn/rp/rpg_gd "
+				 "dcqcn/priorities traffic_class ");
+	assert_true(get(&p, "qos/lldpad")->optional);
+	assert_string_equal(get(&p, "qos/" BNXT "/ets")->desired, "bandwidth 0:100");
+	assert_string_equal(get(&p, "qos/" BNXT "/dcqcn/rp/rpg_gd")->file,
+			    "/sys/bus/pci/devices/" BNXT "/net/*/ecn/roce_rp/rpg_gd");
+	/* who decides is asked where the first of its keys stands: trust */
+	assert_int_equal(get(&p, "qos/" BNXT "/dcbx")->origin.line,
+			 get(&p, "qos/" BNXT "/trust")->origin.line);
+	planned_free(&p);
+	plan_it(*state, "qos: {bnxt: {ets: {priorities: {}}, roce_tos: 106}}\n", &p);
+	none = qos_of(&p);
+	assert_string_equal(none, "lldpad dcbx roce_tos ");
+	planned_free(&p);
+}
+
 static void test_rdma(void **state)
 {
 	struct planned p;
@@ -214,8 +301,9 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, tmp_teardown)
 	static const struct CMUnitTest tests[] = {
 		TEST(test_attributes),	  TEST(test_nothing_asked), TEST(test_both_sorts),
-		TEST(test_eswitch_order), TEST(test_rdma),
+		TEST(test_eswitch_order), TEST(test_times),	    TEST(test_short_list),
+		TEST(test_qos),		  TEST(test_rdma),
 	};
 
-	return cmocka_run_group_tests_name("sections/sriov_vf", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sections/sriov", tests, NULL, NULL);
 }
