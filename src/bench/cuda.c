@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "base/symbols.h"
-#include "bench/crew.h"
+#include "bench/pool.h"
 #include "bench/nvidia.h"
 
 #define LIBRARY "libcuda.so.1"

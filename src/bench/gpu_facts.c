@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "bench/crew.h"
+#include "bench/pool.h"
 #include "bench/facts.h"
 #include "bench/nvml.h"
 

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "base/mem.h"
-#include "bench/crew.h"
+#include "bench/pool.h"
 #include "bench/nvml.h"
 
 #define CLOCK_LOOKS 4

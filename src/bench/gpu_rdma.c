@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "bench/crew.h"
+#include "bench/pool.h"
 #include "bench/cuda.h"
 #include "bench/facts.h"
 #include "bench/gpu_facts.h"

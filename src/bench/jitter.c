@@ -21,7 +21,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "bench/crew.h"
+#include "bench/pool.h"
 #include "bench/disturb.h"
 #include "bench/time_over.h"
 
@@ -35,7 +35,7 @@ struct member {
 };
 
 struct spin {
-	struct crew *crew;
+	struct pool *pool;
 	struct member *members;
 	uint64_t length_ns;
 };
@@ -70,17 +70,17 @@ static int prepare(struct spin *s, const struct options *o, struct err *err)
 	int r;
 
 	cpus_parse(option_text(o, "cpus", ""), &cpus); /* checked by options_parse() */
-	r = crew_start(&s->crew, &cpus, cpus_count(&cpus), err);
+	r = pool_start(&s->pool, &cpus, cpus_count(&cpus), err);
 	if (r < 0)
 		return r;
-	if (crew_size(s->crew) < cpus_count(&cpus))
+	if (pool_size(s->pool) < cpus_count(&cpus))
 		return err_set(err, -ENODEV,
 			       "only %zu of the %zu CPUs %s are online and may be used",
-			       crew_size(s->crew), cpus_count(&cpus), option_text(o, "cpus", ""));
-	s->members = xcalloc(crew_size(s->crew), sizeof(*s->members));
+			       pool_size(s->pool), cpus_count(&cpus), option_text(o, "cpus", ""));
+	s->members = xcalloc(pool_size(s->pool), sizeof(*s->members));
 	s->length_ns = 1000000;
-	crew_once(s->crew, do_spin, s);
-	memset(s->members, 0, crew_size(s->crew) * sizeof(*s->members));
+	pool_once(s->pool, do_spin, s);
+	memset(s->members, 0, pool_size(s->pool) * sizeof(*s->members));
 	s->length_ns = option_number(o, "budget", BUDGET_MS) * 1000000u;
 	return 0;
 }
@@ -89,7 +89,7 @@ static size_t worst(const struct spin *s)
 {
 	size_t ret = 0;
 
-	for (size_t i = 1; i < crew_size(s->crew); i++)
+	for (size_t i = 1; i < pool_size(s->pool); i++)
 		if (gaps_wait(&s->members[i].gaps, SHARE) > gaps_wait(&s->members[ret].gaps, SHARE))
 			ret = i;
 	return ret;
@@ -99,7 +99,7 @@ static size_t longest(const struct spin *s)
 {
 	size_t ret = 0;
 
-	for (size_t i = 1; i < crew_size(s->crew); i++)
+	for (size_t i = 1; i < pool_size(s->pool); i++)
 		if (s->members[i].gaps.most > s->members[ret].gaps.most)
 			ret = i;
 	return ret;
@@ -143,14 +143,14 @@ static void report(const struct spin *s, const struct options *o, const struct d
 		   const struct disturb *after, json_t *line)
 {
 	const struct member *w = &s->members[worst(s)], *l = &s->members[longest(s)];
-	int cpu = crew_cpu(s->crew, worst(s));
+	int cpu = pool_cpu(s->pool, worst(s));
 
 	json_object_set_new(line, "value", json_integer((json_int_t)gaps_wait(&w->gaps, SHARE)));
 	json_object_set_new(line, "unit", json_string("ns"));
 	json_object_set_new(line, "cpus", json_string(option_text(o, "cpus", "")));
 	json_object_set_new(line, "cpu", json_integer(cpu));
 	json_object_set_new(line, "max", json_integer((json_int_t)l->gaps.most));
-	json_object_set_new(line, "max_cpu", json_integer(crew_cpu(s->crew, longest(s))));
+	json_object_set_new(line, "max_cpu", json_integer(pool_cpu(s->pool, longest(s))));
 	json_object_set_new(line, "policy", json_string(policy_name()));
 	json_object_set_new(line, "switches", json_integer(w->switches));
 	report_causes(before, after, cpu, line);
@@ -161,13 +161,13 @@ static int measure(struct spin *s, int rootfd, const struct options *o, json_t *
 		   struct err *err)
 {
 	struct disturb before, after;
-	int cpu = crew_cpu(s->crew, 0);
+	int cpu = pool_cpu(s->pool, 0);
 	uint64_t start;
 	int r;
 
 	disturb_look(&before, rootfd, cpu);
 	start = clock_ns();
-	crew_once(s->crew, do_spin, s);
+	pool_once(s->pool, do_spin, s);
 	if (time_is_over())
 		s->length_ns = clock_ns() - start;
 	r = s->length_ns < LENGTH_LEAST_NS ? err_time_over(err, "its CPUs were watched") : 0;
@@ -187,7 +187,7 @@ static int run(const struct options *o, json_t *line, struct err *err)
 
 	if (r == 0)
 		r = measure(&s, rootfd, o, line, err);
-	crew_stop(s.crew);
+	pool_stop(s.pool);
 	free(s.members);
 	return r;
 }

@@ -15,7 +15,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "bench/crew.h"
+#include "bench/pool.h"
 #include "bench/facts.h"
 #include "bench/stream.h"
 #include "bench/time_over.h"
@@ -40,7 +40,7 @@ struct part {
 
 struct bandwidth {
 	struct workset set;
-	struct crew *crew;
+	struct pool *pool;
 	const struct stream_ops *ops;
 	struct part *parts;
 	struct windows rates[OPS];
@@ -95,7 +95,7 @@ static size_t do_touch(void *ctx, size_t who)
 	return 0;
 }
 
-static const crew_work works[OPS] = {do_read, do_write, do_copy};
+static const pool_work works[OPS] = {do_read, do_write, do_copy};
 static const char *const op_names[OPS] = {"read", "write", "copy"};
 
 /* --- what to measure on ---------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static const char *const op_names[OPS] = {"read", "write", "copy"};
 /* Gives each member an equal part of what is used of the buffer. */
 static int share_out(struct bandwidth *b, struct err *err)
 {
-	size_t n = crew_size(b->crew);
+	size_t n = pool_size(b->pool);
 	size_t part = b->set.used / n / (2 * PIECE) * (2 * PIECE);
 
 	if (part == 0)
@@ -122,9 +122,9 @@ static int prepare(struct bandwidth *b, int rootfd, const struct options *o, str
 	int r = workset_find(&b->set, rootfd, o, err);
 
 	if (r == 0) {
-		run_on(&b->set.cpus); /* crew_start() says so if it may on none */
+		run_on(&b->set.cpus); /* pool_start() says so if it may on none */
 		facts_spread(rootfd, &b->set.cpus, most);
-		r = crew_start(&b->crew, &b->set.cpus, most, err);
+		r = pool_start(&b->pool, &b->set.cpus, most, err);
 	}
 	if (r == 0)
 		r = workset_map(&b->set, rootfd, o, err);
@@ -135,7 +135,7 @@ static int prepare(struct bandwidth *b, int rootfd, const struct options *o, str
 
 	uint64_t start = clock_ns();
 
-	crew_once(b->crew, do_touch, b);
+	pool_once(b->pool, do_touch, b);
 	b->set.touch_ns = clock_ns() - start;
 	return membuf_verify(&b->set.buf, err);
 }
@@ -150,7 +150,7 @@ static void one_round(struct bandwidth *b)
 	for (int op = 0; op < OPS; op++) {
 		if (time_is_over())
 			return;
-		crew_window(b->crew, works[op], b, WINDOW_NS, &round[op]);
+		pool_window(b->pool, works[op], b, WINDOW_NS, &round[op]);
 	}
 	for (int op = 0; op < OPS; op++)
 		windows_add(&b->rates[op], &round[op]);
@@ -163,7 +163,7 @@ static int measure(struct bandwidth *b, int rootfd, uint64_t budget_ns, struct e
 	struct window warm;
 
 	for (int op = 0; op < OPS; op++) /* clocks go up, page tables are walked: not counted */
-		crew_window(b->crew, works[op], b, WINDOW_NS, &warm);
+		pool_window(b->pool, works[op], b, WINDOW_NS, &warm);
 	workset_watch(&b->set, rootfd);
 	start = clock_ns();
 	while ((b->rounds < ROUNDS_FLOOR || clock_ns() - start < budget_ns) && !time_is_over())
@@ -196,9 +196,9 @@ static void report(struct bandwidth *b, json_t *line)
 		json_object_set_new(line, op_names[op],
 				    json_integer((json_int_t)windows_median(&b->rates[op])));
 	windows_report(&b->rates[COPY], line);
-	json_object_set_new(line, "own_pct", json_real(crew_own_pct(b->crew)));
+	json_object_set_new(line, "own_pct", json_real(pool_own_pct(b->pool)));
 	workset_report(&b->set, line);
-	json_object_set_new(line, "threads", json_integer((json_int_t)crew_size(b->crew)));
+	json_object_set_new(line, "threads", json_integer((json_int_t)pool_size(b->pool)));
 	json_object_set_new(line, "vectors", json_string(b->ops->name));
 	json_object_set_new(line, "windows_ms",
 			    json_integer((json_int_t)(b->windows_ns / 1000000)));
@@ -215,8 +215,8 @@ static int run(const struct options *o, json_t *line, struct err *err)
 		r = measure(&b, rootfd, option_number(o, "budget", BUDGET_MS) * 1000000u, err);
 	if (r == 0)
 		report(&b, line);
-	crew_stop(b.crew);
-	membuf_free(&b.set.buf); /* the page goes back to the pool before the result is out */
+	pool_stop(b.pool);
+	membuf_free(&b.set.buf); /* the page goes back to the kernel before the result is out */
 	free(b.parts);
 	for (int op = 0; op < OPS; op++)
 		windows_free(&b.rates[op]);

@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "bench/chain.h"
-#include "bench/crew.h"
+#include "bench/pool.h"
 #include "bench/time_over.h"
 #include "bench/windows.h"
 #include "bench/workset.h"
@@ -38,7 +38,7 @@
 
 struct latency {
 	struct workset set;
-	struct crew *crew; /* all write the chain; the last walks it */
+	struct pool *pool; /* all write the chain; the last walks it */
 	struct chain *chain;
 	const void *at;
 	struct windows windows; /* hops a second */
@@ -50,7 +50,7 @@ struct latency {
 /* The blocks of a writer. */
 static void part_of(const struct latency *l, size_t who, size_t *ret_from, size_t *ret_to)
 {
-	size_t n = crew_size(l->crew), blocks = chain_blocks(l->chain);
+	size_t n = pool_size(l->pool), blocks = chain_blocks(l->chain);
 
 	*ret_from = blocks * who / n;
 	*ret_to = blocks * (who + 1) / n;
@@ -87,10 +87,10 @@ static int write_chain(struct latency *l, struct err *err)
 			       CHAIN_BLOCK / 1024);
 	l->chain = chain_new(l->set.buf.p, l->set.used, SEED);
 	l->at = l->set.buf.p;
-	crew_once(l->crew, do_touch, l);
+	pool_once(l->pool, do_touch, l);
 	touched = clock_ns();
 	l->set.touch_ns = touched - start;
-	crew_once(l->crew, do_write, l);
+	pool_once(l->pool, do_write, l);
 	l->chain_ns = clock_ns() - touched;
 	return membuf_verify(&l->set.buf, err);
 }
@@ -100,7 +100,7 @@ static int prepare(struct latency *l, int rootfd, const struct options *o, struc
 	int r = workset_find(&l->set, rootfd, o, err);
 
 	if (r == 0)
-		r = crew_start(&l->crew, &l->set.cpus, CPUS_AT_MOST, err);
+		r = pool_start(&l->pool, &l->set.cpus, CPUS_AT_MOST, err);
 	if (r == 0)
 		r = workset_map(&l->set, rootfd, o, err);
 	if (r == 0)
@@ -116,7 +116,7 @@ static int prepare(struct latency *l, int rootfd, const struct options *o, struc
  */
 static size_t walker(const struct latency *l)
 {
-	return crew_size(l->crew) - 1;
+	return pool_size(l->pool) - 1;
 }
 
 static size_t hold(void)
@@ -143,12 +143,12 @@ static int measure(struct latency *l, int rootfd, uint64_t budget_ns, struct err
 	uint64_t start;
 	struct window one;
 
-	crew_window(l->crew, do_walk, l, WARM_NS, &one);
+	pool_window(l->pool, do_walk, l, WARM_NS, &one);
 	workset_watch(&l->set, rootfd);
 	start = clock_ns();
 	while ((l->windows.list.n < WINDOWS_FLOOR || clock_ns() - start < budget_ns) &&
 	       !time_is_over()) {
-		crew_window(l->crew, do_walk, l, WINDOW_NS, &one);
+		pool_window(l->pool, do_walk, l, WINDOW_NS, &one);
 		windows_add(&l->windows, &one);
 	}
 	l->windows_ns = clock_ns() - start;
@@ -164,9 +164,9 @@ static void report(struct latency *l, json_t *line)
 	json_object_set_new(line, "value", json_real(value));
 	json_object_set_new(line, "unit", json_string("ns"));
 	json_object_set_new(line, "whole", json_real(value * own / usual));
-	json_object_set_new(line, "cpu", json_integer(crew_cpu(l->crew, walker(l))));
+	json_object_set_new(line, "cpu", json_integer(pool_cpu(l->pool, walker(l))));
 	windows_report(&l->windows, line);
-	json_object_set_new(line, "own_pct", json_real(crew_own_pct(l->crew)));
+	json_object_set_new(line, "own_pct", json_real(pool_own_pct(l->pool)));
 	workset_report(&l->set, line);
 	json_object_set_new(line, "chain_ms", json_integer((json_int_t)(l->chain_ns / 1000000)));
 	json_object_set_new(line, "windows_ms",
@@ -188,8 +188,8 @@ static int run(const struct options *o, json_t *line, struct err *err)
 		r = measure(&l, rootfd, option_number(o, "budget", BUDGET_MS) * 1000000u, err);
 	if (r == 0)
 		report(&l, line);
-	crew_stop(l.crew);
-	membuf_free(&l.set.buf); /* the page goes back to the pool before the result is out */
+	pool_stop(l.pool);
+	membuf_free(&l.set.buf); /* the page goes back to the kernel before the result is out */
 	chain_free(l.chain);
 	windows_free(&l.windows);
 	return r;

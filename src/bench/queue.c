@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "bench/crew.h"
+#include "bench/pool.h"
 
 void queue_look(struct queue *q)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "bench/crew.h"
+#include "bench/pool.h"
 #include "bench/rdma_link.h"
 
 enum {

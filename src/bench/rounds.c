@@ -2,7 +2,7 @@
 #include "bench/rounds.h"
 
 #include "base/mem.h"
-#include "bench/crew.h"
+#include "bench/pool.h"
 #include "bench/stats.h"
 #include "bench/time_over.h"
 

@@ -26,7 +26,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "bench/crew.h"
+#include "bench/pool.h"
 #include "bench/mounts.h"
 #include "bench/stats.h"
 #include "bench/time_over.h"

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-/* Set by a handler, read by the threads of a crew. */
+/* Set by a handler, read by the threads of a pool. */
 static atomic_bool over;
 static atomic_bool over_for_now;
 

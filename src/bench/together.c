@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "base/vec.h"
 #include "bench/benchmark.h"
-#include "bench/crew.h"
+#include "bench/pool.h"
 #include "bench/cuda.h"
 #include "bench/time_over.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The figures of many windows. A window counts if its CPUs were its own (crew.h); the others
+ * The figures of many windows. A window counts if its CPUs were its own (pool.h); the others
  * count only where too few of these are left, and then the figure is not to be trusted.
  *
  * Two things come of them. The median does not see a burst of something else. Their whole time,

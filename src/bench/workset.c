@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "bench/crew.h"
+#include "bench/pool.h"
 #include "bench/facts.h"
 
 #define SIZE_LEAST (64u << 20)

@@ -1,8 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inside this room: one kernel argument taken apart, and what its key means. */
+/* One kernel argument: how the kernel reads its key, and, inside this room, the argument taken
+ * apart. */
 #pragma once
 
-#include "boot/kargs.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+enum karg_rule {
+	KARG_LAST,  /* a plain key, or a parameter of a module: the last one wins */
+	KARG_LIST,  /* each occurrence is a comma list, all of them add up: intel_iommu= */
+	KARG_EACH,  /* each occurrence counts by itself: console=, rd.lvm.lv= */
+	KARG_PAGES, /* hugepagesz= and hugepages=: pairs in order, the first of a size wins */
+	KARG_FIRST, /* the first one wins, later ones are dropped: isolcpus=, nohz_full= */
+	KARG_KIND,  /* crashkernel=: the last of each kind wins (plain, ",high", ",low") */
+	KARG_FLAG,  /* no value: quiet, ro */
+};
+
+enum karg_rule karg_rule(const char *text);
+/* The name of a token up to '=', '-' and '_' equal. */
+bool karg_same_key(const char *a, const char *b);
+/* Equal as the kernel reads it: '-' == '_' in the name, the value by bytes, quotes off. */
+bool karg_equal(const char *a, const char *b);
+
+/* --- inside this room ----------------------------------------------------------------------- */
 
 /* A token as next_arg() hands it to the handlers: quotes taken off. */
 struct token {

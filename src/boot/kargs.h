@@ -6,7 +6,7 @@
  * a quote may open anywhere, there is no escape. '-' and '_' are equal in names
  * (kernel/params.c, parameq). What follows a lone "--" is for init.
  * How a repeated key is read depends on its handler (Documentation/admin-guide/
- * kernel-parameters.txt): see enum karg_rule.
+ * kernel-parameters.txt): see enum karg_rule (karg_token.h).
  */
 #pragma once
 
@@ -16,18 +16,9 @@
 #include "base/err.h"
 #include "base/karg.h"
 #include "base/vec.h"
+#include "boot/karg_token.h"
 
 #define KARGS_HASH_LEN 16
-
-enum karg_rule {
-	KARG_LAST,  /* a plain key, or a parameter of a module: the last one wins */
-	KARG_LIST,  /* each occurrence is a comma list, all of them add up: intel_iommu= */
-	KARG_EACH,  /* each occurrence counts by itself: console=, rd.lvm.lv= */
-	KARG_PAGES, /* hugepagesz= and hugepages=: pairs in order, the first of a size wins */
-	KARG_FIRST, /* the first one wins, later ones are dropped: isolcpus=, nohz_full= */
-	KARG_KIND,  /* crashkernel=: the last of each kind wins (plain, ",high", ",low") */
-	KARG_FLAG,  /* no value: quiet, ro */
-};
 
 struct karg {
 	char *text;   /* "intel_iommu=on,sm_on" */
@@ -53,12 +44,6 @@ char *kargs_line(const struct kargs *l);
 /* The first 16 hexadecimal digits of the SHA-256 of kargs_line(). */
 void kargs_hash(const struct kargs *l, char ret[KARGS_HASH_LEN + 1]);
 void kargs_hash_line(const char *line, char ret[KARGS_HASH_LEN + 1]);
-
-enum karg_rule karg_rule(const char *text);
-/* The name of a token up to '=', '-' and '_' equal. */
-bool karg_same_key(const char *a, const char *b);
-/* Equal as the kernel reads it: '-' == '_' in the name, the value by bytes, quotes off. */
-bool karg_equal(const char *a, const char *b);
 
 /*
  * karg_check() of each; not more than KARGS_MAX of the form key=value without a dot in the key; and

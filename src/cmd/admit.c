@@ -156,7 +156,7 @@ static int admit(struct invocation *inv, struct status *s, uint64_t usec)
 		complain("%s; nothing is admitted", err.text);
 		return EXIT_INTERNAL;
 	}
-	status_set_admission(s, &a);
+	admission_write(s->doc, &a);
 	code = store(inv, s);
 	if (code == EXIT_OK)
 		journal_admitted(&inv->root, s, NULL);
@@ -169,7 +169,7 @@ static int end(struct invocation *inv, struct status *s)
 	bool timer = in_own_service();
 	struct admission a;
 	struct err err = {0};
-	bool in_force = status_admission(s, &a);
+	bool in_force = admission_read(s->doc, &a);
 
 	if (timer && in_force)
 		return EXIT_OK;
@@ -181,7 +181,7 @@ static int end(struct invocation *inv, struct status *s)
 	if (!timer && service_admission_over(&inv->root, &err) < 0)
 		complain("%s", err.text);
 	journal_admitted(&inv->root, s, in_force ? "taken back" : "its time is over");
-	status_set_admission(s, NULL);
+	admission_write(s->doc, NULL);
 	return store(inv, s);
 }
 

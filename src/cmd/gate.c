@@ -242,7 +242,7 @@ static int end(struct gate *g)
 {
 	int code = g->v.admit ? EXIT_OK : EXIT_GATE;
 	struct admission by_hand;
-	bool had_hand = status_admission(&g->status, &by_hand);
+	bool had_hand = admission_read(g->status.doc, &by_hand);
 	struct err err = {0};
 
 	wait_or_give_up(g);
@@ -343,7 +343,7 @@ static bool wants_retry(struct gate *g, int *code)
 /* The target that `admit` opens starts the gate's unit, which must not fail then. */
 static bool is_let_in(struct gate *g)
 {
-	cleanup_free char *line = admission_line(&g->status);
+	cleanup_free char *line = admission_line(g->status.doc);
 
 	if (!g->unit || g->inv->again || !line || status_begun(&g->status))
 		return false;

@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "engine/run.h"
+#include "base/err.h"
+#include "profile/profile.h"
+#include "sys/root.h"
+
+enum freeze {
+	FREEZE_IGNORE, /* plan, verify: look at the files as they are */
+	FREEZE_BOOT,   /* a unit of this boot: the first one freezes, the others must agree */
+	FREEZE_ANEW,   /* apply and gate by hand */
+};
 
 /*
  * /run/railhead/profile holds name and digest of the profile that this boot acts on, and in a

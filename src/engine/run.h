@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "engine/freeze.h"
 #include "node/node.h"
 #include "plan/change.h"
 #include "profile/profile.h"
@@ -25,12 +26,6 @@ enum run_status {
 	RUN_INVALID, /* the chosen one or railhead.conf has errors (diags) */
 	RUN_CHANGED, /* the profile is not the one that this boot began with */
 	RUN_UNFIT,   /* the profile can't be planned on this machine */
-};
-
-enum freeze {
-	FREEZE_IGNORE, /* plan, verify: look at the files as they are */
-	FREEZE_BOOT,   /* a unit of this boot: the first one freezes, the others must agree */
-	FREEZE_ANEW,   /* apply and gate by hand */
 };
 
 struct run_options {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "gate/probe.h"
+#include "gate/causes.h"
 
 #include <pci/pci.h>
 #include <stdarg.h>
@@ -225,7 +225,7 @@ void causes_of_nodes(const struct section_ctx *ctx, const struct cpus *nodes, st
 	for (int n = cpus_next(nodes, -1); n >= 0; n = cpus_next(nodes, n)) {
 		struct cpus cpus;
 
-		probe_cpus_of_node(ctx->root, n, &cpus);
+		node_cpus_of(ctx->root, n, &cpus);
 		if (cpus_count(&cpus))
 			look_at_cpus(ctx->root, &cpus, ret);
 	}

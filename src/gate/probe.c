@@ -124,16 +124,6 @@ void probe_needs_node(struct probe *p, const struct node *node, int numa)
 	}
 }
 
-void probe_cpus_of_node(const struct root *root, int numa, struct cpus *ret)
-{
-	cleanup_free char *list = NULL;
-
-	*ret = (struct cpus){0};
-	if (read_text(root, &list, NULL, "/sys/devices/system/node/node%d/cpulist", numa) < 0 ||
-	    cpus_parse(list, ret) < 0)
-		*ret = (struct cpus){0};
-}
-
 void probe_needs_function(struct probe *p, const struct pci_fn *fn)
 {
 	if (strv_contains(&p->functions, fn->addr))

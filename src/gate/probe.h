@@ -84,8 +84,6 @@ void probe_option(struct probe *p, const char *option, const char *fmt, ...)
 void probe_resource(struct probe *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The memory and CPUs of a NUMA node; -1 (unknown): of all nodes. Causes are looked for there. */
 void probe_needs_node(struct probe *p, const struct node *node, int numa);
-/* A NUMA node's CPUs that are online; none where the kernel tells of none. */
-void probe_cpus_of_node(const struct root *root, int numa, struct cpus *ret);
 /* The function, and that causes are looked for on its way. */
 void probe_needs_function(struct probe *p, const struct pci_fn *fn);
 

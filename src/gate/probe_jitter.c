@@ -34,7 +34,7 @@ static void needs_nodes_of(struct probe *p, const struct section_ctx *ctx, const
 	for (int n = cpus_next(nodes, -1); n >= 0; n = cpus_next(nodes, n)) {
 		struct cpus of_node;
 
-		probe_cpus_of_node(ctx->root, n, &of_node);
+		node_cpus_of(ctx->root, n, &of_node);
 		for (int c = cpus_next(&of_node, -1); c >= 0; c = cpus_next(&of_node, c))
 			if (cpus_has(cpus, (unsigned int)c))
 				probe_needs_node(p, ctx->node, n); /* once only, it knows */

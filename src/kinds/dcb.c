@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kinds/heard.h"
+#include "kinds/cache.h"
 #include "kinds/netlink.h"
 #include "sys/ethtool.h"
 #include "sys/machine.h"
@@ -84,14 +84,8 @@ static void free_info(void *info)
 	free(info);
 }
 
-static struct hearing ports = {.ask = ask_function, .free = free_info};
-static struct hearing pauses = {.ask = ask_function_pause, .free = free};
-
-void forget_dcb(const struct change *c)
-{
-	hearing_forget(&ports, c);
-	hearing_forget(&pauses, c);
-}
+static struct cache ports = {.ask = ask_function, .free = free_info};
+static struct cache pauses = {.ask = ask_function_pause, .free = free};
 
 /* --- what a refusal means -------------------------------------------------------------------- */
 
@@ -162,8 +156,7 @@ static int no_dcb(const struct dcb_port *port, struct err *err)
 		       port->addr, *port->driver ? port->driver : "(none)");
 }
 
-/* What is no word of the netlink message is not in the answer of such a driver; the rest every
- * driver has. */
+/* A driver without one of these leaves it out of its answer; the rest every driver has. */
 static int want_offered(const struct dcb_port *port, const struct change *c, struct err *err)
 {
 	static const char *const what[] = {[DCB_PFC] = "priority flow control",
@@ -278,7 +271,7 @@ static bool wants_pause_off(const struct change *c)
 static int look_heard(const struct kind_ctx *ctx, struct change *c, struct dcb_port *port,
 		      struct err *err)
 {
-	const struct heard *h = hear(&ports, ctx->root, port->addr);
+	const struct cached *h = cache_get(&ports, ctx->root, port->addr);
 	cleanup_free char *desired = dcb_desired(c), *there = NULL;
 	int r;
 
@@ -292,7 +285,7 @@ static int look_heard(const struct kind_ctx *ctx, struct change *c, struct dcb_p
 	if (r < 0)
 		return r;
 	if (wants_pause_off(c)) {
-		h = hear(&pauses, ctx->root, port->addr);
+		h = cache_get(&pauses, ctx->root, port->addr);
 		if (h->result < 0)
 			return err_set(err, h->result, "pause frames of %s (%s): %s", port->addr,
 				       port->dev.name, h->err.text);

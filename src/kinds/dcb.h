@@ -43,8 +43,6 @@ struct dcb_item {
 int dcb_look(const struct kind_ctx *ctx, struct change *c, struct err *err);
 int dcb_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
 char *dcb_desired(const struct change *c);
-/* See struct kind. */
-void forget_dcb(const struct change *c);
 #define DCB_SORT                                                                                \
 	{                                                                                       \
 		.kind = &kind_netlink, .look = dcb_look, .set = dcb_set, .desired = dcb_desired \

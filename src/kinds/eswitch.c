@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "kinds/heard.h"
+#include "kinds/cache.h"
 #include "kinds/netlink.h"
+#include "kinds/vf.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
 #include "sys/read.h"
@@ -34,12 +35,7 @@ static int ask(const struct root *root, const char *pf, void **ret, struct err *
 	return r;
 }
 
-static struct hearing modes = {.ask = ask, .free = free};
-
-void forget_eswitch(const struct change *c)
-{
-	hearing_forget(&modes, c);
-}
+static struct cache modes = {.ask = ask, .free = free};
 
 static int no_eswitch(const struct kind_ctx *ctx, struct change *c, const char *pf, struct err *err)
 {
@@ -62,11 +58,11 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	const char *pf = c->on.name;
 	enum eswitch_mode mode;
-	const struct heard *h;
+	const struct cached *h;
 
 	if (!ctx->root->live)
 		return look_elsewhere(c);
-	h = hear(&modes, ctx->root, pf);
+	h = cache_get(&modes, ctx->root, pf);
 	if (h->result == -ENODEV)
 		return no_eswitch(ctx, c, pf, err);
 	if (h->result == -EPERM) {

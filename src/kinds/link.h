@@ -46,6 +46,3 @@ int link_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
 
 /* What is wanted of c's parts, as the kernel's tools show it: "rx 8192 tx 8192". Caller frees. */
 char *link_desired(const struct change *c);
-
-/* See struct kind. */
-void forget_link(const struct change *c);

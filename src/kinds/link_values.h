@@ -40,7 +40,7 @@ struct eth_settings {
 void link_settings(const struct link_job *job, const struct part *part, const struct port *port,
 		   struct eth_settings *ret);
 
-/* link_send.c: sends what differs on one netdev; as vf_send() of vf_values.h. */
+/* link_send.c: sends what differs on one netdev; as vf_send() of vf_address.h. */
 int link_send(const struct kind_ctx *ctx, const struct link_job *job, const struct port *port,
 	      struct err *err);
 

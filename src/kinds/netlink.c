@@ -10,10 +10,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "kinds/dcb.h"
 #include "kinds/function.h"
-#include "kinds/link.h"
-#include "kinds/vf_address.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 
@@ -90,18 +87,5 @@ int netlink_only_here(const struct root *root, struct err *err)
 			  : err_set(err, -EOPNOTSUPP, "netlink speaks to the machine itself only");
 }
 
-bool change_concerns(const struct change *c, const char *pf)
-{
-	return !c || (c->target && strstr(c->target, pf)) || (c->lane && str_starts(c->lane, pf));
-}
-
-static void forget(const struct change *c)
-{
-	forget_vf_address(c);
-	forget_eswitch(c);
-	forget_dcb(c);
-	forget_link(c);
-}
-
 const struct kind kind_netlink = {
-	.name = "netlink", .blocks = true, .look = item_look, .set = item_set, .forget = forget};
+	.name = "netlink", .blocks = true, .look = item_look, .set = item_set};

@@ -18,8 +18,6 @@ extern const struct target_item netdevs_up;
  */
 extern const char *const eswitch_words[]; /* NULL-ended; by enum eswitch_mode */
 extern const struct target_item eswitch_without_vfs, eswitch_with_vfs;
-void forget_eswitch(const struct change *c);
-
 /* rdma.c, of the whole machine; the value's number: 0 shared, 1 exclusive. */
 extern const struct target_item rdma_netns;
 
@@ -27,17 +25,3 @@ extern const struct target_item rdma_netns;
 int look_elsewhere(struct change *c);
 /* 0, or the -EOPNOTSUPP of a set in such a tree. */
 int netlink_only_here(const struct root *root, struct err *err);
-
-/* Whether the change is about that PF or one of its VFs; NULL is about all. */
-bool change_concerns(const struct change *c, const char *pf);
-
-/* --- VFs, vf_bound.c --------------------------------------------------------------------- */
-
-/*
- * Who would lose the VF (its address), if its driver were unbound or it were removed: a
- * sentence, "its netdev is in another network namespace", or NULL if nobody.
- */
-const char *vf_user(const struct root *root, const char *addr);
-/* A VF without a driver, or with vfio-pci, whose user resets it, is left as it is. -EBUSY for
- * one that someone uses. */
-int vf_unbind(const struct root *root, const char *addr, struct err *err);

@@ -13,8 +13,7 @@
 
 #include "base/str.h"
 #include "kinds/function.h"
-#include "kinds/heard.h"
-#include "kinds/netlink.h"
+#include "kinds/cache.h"
 #include "sys/machine.h"
 #include "sys/module.h"
 #include "sys/read.h"
@@ -41,12 +40,7 @@ static void free_reads(void *reads)
 	free(reads);
 }
 
-static struct hearing files = {.ask = ask, .free = free_reads};
-
-static void forget(const struct change *c)
-{
-	hearing_forget(&files, c);
-}
+static struct cache files = {.ask = ask, .free = free_reads};
 
 /* --- what one look or set is about -------------------------------------------------------- */
 
@@ -621,7 +615,7 @@ int roce_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct about a cleanup(about_free);
 	const struct sort *sort;
-	const struct heard *h;
+	const struct cached *h;
 
 	begin(ctx, c, &a);
 	sort = &sorts[a.item->how];
@@ -629,7 +623,7 @@ int roce_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return 0;
 	if ((sort->needs_rdma || (a.v && a.v->node)) && no_rdma(&a))
 		return 0;
-	h = hear(&files, ctx->root, a.place.addr);
+	h = cache_get(&files, ctx->root, a.place.addr);
 	if (h->result < 0)
 		return err_set(err, h->result, "%s of %s: %s", a.key, a.place.addr, h->err.text);
 	a.reads = h->info;
@@ -652,5 +646,4 @@ int roce_set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return sorts[a.item->how].set(&a, err);
 }
 
-const struct kind kind_roce = {
-	.name = "roce", .blocks = true, .look = item_look, .set = item_set, .forget = forget};
+const struct kind kind_roce = {.name = "roce", .blocks = true, .look = item_look, .set = item_set};

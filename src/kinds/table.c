@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mem.h"
+#include "kinds/cache.h"
 #include "kinds/claim.h"
 #include "sys/read.h"
 
@@ -53,7 +54,5 @@ void kinds_forget(const struct change *c)
 {
 	if (!c)
 		claims_forget();
-	for (size_t i = 0; i < array_len(kinds); i++)
-		if (kinds[i]->forget)
-			kinds[i]->forget(c);
+	caches_forget(c);
 }

@@ -32,5 +32,16 @@ extern const struct target_item vf_mtu;
  */
 extern const struct target_item vf_msix;
 
+/* vf_bound.c */
+
+/*
+ * Who would lose the VF (its address), if its driver were unbound or it were removed: a
+ * sentence, "its netdev is in another network namespace", or NULL if nobody.
+ */
+const char *vf_user(const struct root *root, const char *addr);
+/* A VF without a driver, or with vfio-pci, whose user resets it, is left as it is. -EBUSY for
+ * one that someone uses. */
+int vf_unbind(const struct root *root, const char *addr, struct err *err);
+
 /* vf_where.c: where a worker sleeps, by its kernel stack */
 enum whereabouts vf_where(const struct root *root, pid_t worker, struct str *in);

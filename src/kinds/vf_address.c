@@ -11,14 +11,11 @@
 #include "base/vf_address.h"
 #include "kinds/function.h"
 #include "kinds/netlink.h"
+#include "kinds/vf.h"
 #include "profile/value.h"
 #include "sys/read.h"
 
 #define DEV "/sys/bus/pci/devices/"
-
-const char *const vf_policy[VF_POLICIES] = {[IFLA_VF_LINK_STATE_AUTO] = "Follow",
-					    [IFLA_VF_LINK_STATE_ENABLE] = "Up",
-					    [IFLA_VF_LINK_STATE_DISABLE] = "Down"};
 
 /* --- which VF ------------------------------------------------------------------------------ */
 
@@ -58,11 +55,6 @@ static int vf_begin(const struct kind_ctx *ctx, const struct change *c, struct v
 	vf->ofed = has_files(ctx->root, c);
 	vf->state = xcalloc(c->parts.n, sizeof(*vf->state));
 	return 0;
-}
-
-bool vf_by_file(const struct vf *vf, const struct vf_setting *setting)
-{
-	return vf->ofed && (setting->how == VF_GUID || setting->attr == IFLA_VF_LINK_STATE);
 }
 
 static bool needs_netlink(const struct vf *vf)
@@ -188,7 +180,7 @@ static void told_number(const struct vf_info *info, const struct vf_setting *set
 
 	ret->told = vf_info_number(info, setting->attr, setting->second, &number);
 	if (ret->told)
-		ret->have = number;
+		ret->have = setting->how == VF_SWITCH ? number != 0 : number;
 }
 
 static void observe(const struct vf_info *info, bool infiniband, const struct vf_setting *setting,
@@ -262,41 +254,7 @@ static int learn(struct vf *vf, const struct pf_info *pf, struct err *err)
 	return r < 0 ? r : resolve(vf, pf ? pf : &none, err);
 }
 
-bool vf_differs(const struct vf *vf, size_t part)
-{
-	const struct vf_setting *setting = vf->c->parts.v[part].item;
-	const struct vf_state *s = &vf->state[part];
-
-	return !s->told || s->have != s->want || (setting->how == VF_GUID && s->port != s->want);
-}
-
 /* --- as text ------------------------------------------------------------------------------- */
-
-char *vf_text(const struct part *part, uint64_t number)
-{
-	const struct vf_setting *setting = part->item;
-	char *text;
-
-	switch (setting->how) {
-	case VF_MAC: /* the lower octets of what has the shape of a GUID */
-		text = xcalloc(1, GUID_TEXT);
-		guid_format(number, text);
-		memmove(text, text + GUID_TEXT - MAC_TEXT, MAC_TEXT);
-		return text;
-	case VF_GUID:
-		text = xcalloc(1, GUID_TEXT);
-		guid_format(number, text);
-		return text;
-	case VF_SWITCH:
-		return xstrdup(number ? "on" : "off");
-	case VF_WORD:
-		text = value_text(&part->want, (int64_t)number);
-		return text ? text : xstrdup("?");
-	case VF_NUMBER:
-		break;
-	}
-	return xasprintf("%llu", (unsigned long long)number);
-}
 
 static void add_text(struct str *text, const struct part *part, const char *value)
 {
@@ -347,20 +305,6 @@ static char *desired(const struct change *c)
 	return str_take(&text);
 }
 
-int vf_not_offered(const struct vf *vf, const struct part *part, struct err *err)
-{
-	const struct vf_setting *setting = part->item;
-
-	if (setting->how == VF_GUID)
-		return err_set(err, -EOPNOTSUPP,
-			       "the driver %s offers no guid for the VFs of %s: it is for "
-			       "InfiniBand, with ib_ipoib loaded",
-			       vf->driver, vf->pf);
-	return err_set(err, -EOPNOTSUPP,
-		       "the driver %s offers no %s for VFs; leave sriov.SET.vf.%s out", vf->driver,
-		       part->name, part->name);
-}
-
 /* --- looking ------------------------------------------------------------------------------- */
 
 /* What the driver does not even tell is not offered; else it differs or it does not. */
@@ -398,7 +342,7 @@ static int judge(struct change *c, struct vf *vf, const struct pf_info *pf, stru
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct vf vf cleanup(vf_end);
-	const struct heard *h;
+	const struct cached *h;
 	int r = vf_begin(ctx, c, &vf, err);
 
 	if (r == -ENOENT)
@@ -409,7 +353,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return judge(c, &vf, NULL, err);
 	if (!ctx->root->live)
 		return look_elsewhere(c);
-	h = vf_hear(ctx->root, vf.pf);
+	h = vf_cached(ctx->root, vf.pf);
 	if (h->result == -ENODEV && wants_guid(c))
 		return vf_no_ipoib(vf.pf, err);
 	if (h->result < 0)

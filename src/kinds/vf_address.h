@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "kinds/heard.h"
+#include "kinds/cache.h"
 #include "kinds/target.h"
 #include "sys/vfinfo.h"
 
@@ -33,10 +33,8 @@ struct vf_setting {
 	(&(const struct vf_setting){.how = (by), .attr = (of), ##__VA_ARGS__})
 
 extern const struct target_item vf_address;
-/* See struct kind. */
-void forget_vf_address(const struct change *c);
-
-/* --- between vf_address.c, vf_send.c and vf_heard.c ----------------------------------------- */
+/* --- between vf_address.c, vf_state.c, vf_send.c and vf_ask.c
+ * ----------------------------------------- */
 
 /* Of a part: what is wanted and what there is, in the kernel's units. */
 struct vf_state {
@@ -71,7 +69,7 @@ extern const char *const vf_policy[VF_POLICIES];
 int vf_ask(const struct root *root, const char *pf, bool apart, struct pf_info *ret,
 	   struct err *err);
 /* The same, apart, once for each PF until that is forgotten: a struct pf_info. */
-const struct heard *vf_hear(const struct root *root, const char *pf);
+const struct cached *vf_cached(const struct root *root, const char *pf);
 /* -ENODEV, as it is put for who wants GUIDs. */
 int vf_no_ipoib(const char *pf, struct err *err);
 

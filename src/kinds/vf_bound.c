@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "base/str.h"
-#include "kinds/netlink.h"
+#include "kinds/vf.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 

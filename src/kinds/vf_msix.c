@@ -10,7 +10,6 @@
 
 #include "base/str.h"
 #include "kinds/function.h"
-#include "kinds/netlink.h"
 #include "kinds/vf.h"
 #include "sys/machine.h"
 #include "sys/pci.h"

@@ -63,6 +63,8 @@ struct node {
 	VEC(struct pci_fn) pci;		   /* sorted by address; VFs included */
 };
 
+/* The CPUs of a NUMA node that are online now; none where the kernel tells of none. */
+void node_cpus_of(const struct root *root, int numa, struct cpus *ret);
 int node_survey(const struct root *root, struct node *ret, struct err *err);
 void node_free(struct node *node);
 /*

@@ -191,14 +191,21 @@ static void survey_arch(const struct root *root, struct node *node)
 		node->arch = xstrdup(by_vendor[node->cpu_vendor]);
 }
 
+void node_cpus_of(const struct root *root, int numa, struct cpus *ret)
+{
+	cleanup_free char *path = xasprintf(NODE_DIR "/node%d/cpulist", numa);
+
+	*ret = (struct cpus){0};
+	read_cpus(root, ret, path);
+}
+
 /* Kernels before 3.8, and captures of a few files, have no `has_cpu`. */
 static void find_nodes_with_cpu(const struct root *root, struct node *node)
 {
 	for (int n = cpus_next(&node->nodes, -1); n >= 0; n = cpus_next(&node->nodes, n)) {
-		cleanup_free char *path = xasprintf(NODE_DIR "/node%d/cpulist", n);
-		struct cpus cpus = {0};
+		struct cpus cpus;
 
-		read_cpus(root, &cpus, path);
+		node_cpus_of(root, n, &cpus);
 		if (cpus_count(&cpus) > 0)
 			cpus_add(&node->nodes_with_cpu, (unsigned int)n);
 	}

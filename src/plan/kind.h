@@ -47,11 +47,6 @@ struct kind {
 	 */
 	int (*complete)(const struct kind_ctx *ctx, struct change *c, struct err *err);
 	/*
-	 * NULL, or: what looks have kept for one another, in this process, is old. c: a change
-	 * that was just set, of whatever kind; NULL: all of it.
-	 */
-	void (*forget)(const struct change *c);
-	/*
 	 * NULL, or: called once when a phase is over that has set changes of this kind, for what is
 	 * to be told to others once and not for each. The last of them fails where this does.
 	 */

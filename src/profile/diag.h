@@ -3,8 +3,10 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "profile/yaml.h"
+#include "base/vec.h"
+#include "profile/place.h"
 
 struct diag {
 	struct place at; /* its file is a copy: the tree it was in may be gone */

@@ -7,8 +7,6 @@
 
 #include "base/mem.h"
 #include "profile/keypath.h"
-#include "profile/language.h"
-#include "profile/section.h"
 
 struct walk {
 	struct diags *diags;
@@ -19,53 +17,6 @@ struct walk {
 static void check_value(struct walk *w, const struct spec *s, struct ynode *n);
 
 /* --- specs -------------------------------------------------------------------------------- */
-
-static struct field field_of(const struct section *s)
-{
-	return (struct field){
-		.name = s->name,
-		.spec = s->spec,
-		.help = s->help,
-		.class = s->class,
-	};
-}
-
-const struct spec *schema_profile(void)
-{
-	static VEC(struct field) fields;
-	static struct spec profile;
-
-	if (fields.n)
-		return &profile;
-	for (const struct field *f = schema_document.fields; f->name; f++)
-		vec_push(&fields, *f);
-	for (const struct section *const *s = sections; *s; s++)
-		vec_push(&fields, field_of(*s));
-	vec_push(&fields, (struct field){0});
-	profile = schema_document;
-	profile.fields = fields.v;
-	return &profile;
-}
-
-void sections_files(struct strv *ret)
-{
-	for (const struct section *const *s = sections; *s; s++)
-		if ((*s)->files)
-			(*s)->files(ret);
-}
-
-const struct section *section_find(const char *name)
-{
-	for (const struct section *const *s = sections; *s; s++)
-		if (streq((*s)->name, name))
-			return *s;
-	return NULL;
-}
-
-bool section_is_per_set(const struct section *s)
-{
-	return s->spec->kind == SPEC_MAP_OF && s->spec->key == &spec_set_name;
-}
 
 const struct field *spec_field(const struct spec *spec, const char *key)
 {

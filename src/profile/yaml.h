@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/units.h"
 #include "base/vec.h"
+#include "profile/place.h"
 
 struct diags;
 
@@ -33,11 +34,6 @@ enum {
 enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 
 struct spec; /* of profile/schema.h */
-
-struct place {
-	const char *file;	/* owned by the profile or the diagnostics' string pool */
-	unsigned int line, col; /* from 1; 0: the file as a whole */
-};
 
 enum value_type {
 	VALUE_TEXT, /* the text is all there is to it; also where no spec has accepted it */

@@ -14,9 +14,14 @@ static uint64_t usec_of(const json_t *obj, const char *key)
 	return n > 0 ? (uint64_t)n : 0;
 }
 
-bool status_admission(const struct status *s, struct admission *ret)
+static const char *digest_of(const json_t *record)
 {
-	const json_t *obj = json_object_get(s->doc, "admission");
+	return json_text(json_object_get(record, "profile"), "digest", "");
+}
+
+bool admission_read(const json_t *record, struct admission *ret)
+{
+	const json_t *obj = json_object_get(record, "admission");
 
 	*ret = (struct admission){.since = usec_of(obj, "since_usec"),
 				  .until = usec_of(obj, "until_usec"),
@@ -24,26 +29,26 @@ bool status_admission(const struct status *s, struct admission *ret)
 				  .who = json_text(obj, "who", ""),
 				  .reason = json_text(obj, "reason", "")};
 	return json_is_object(obj) && clock_usec() < ret->until &&
-	       streq(json_text(obj, "digest", ""), status_digest(s));
+	       streq(json_text(obj, "digest", ""), digest_of(record));
 }
 
-void status_set_admission(struct status *s, const struct admission *a)
+void admission_write(json_t *record, const struct admission *a)
 {
-	json_object_del(s->doc, "admission");
+	json_object_del(record, "admission");
 	if (a)
-		json_object_set_new(s->doc, "admission",
+		json_object_set_new(record, "admission",
 				    json_pack("{s:I, s:I, s:s, s:s, s:s, s:s}", "since_usec",
 					      (json_int_t)a->since, "until_usec",
 					      (json_int_t)a->until, "until", a->ends, "digest",
-					      status_digest(s), "who", a->who, "reason",
+					      digest_of(record), "who", a->who, "reason",
 					      a->reason));
 }
 
-char *admission_line(const struct status *s)
+char *admission_line(const json_t *record)
 {
 	struct admission a;
 
-	return status_admission(s, &a)
+	return admission_read(record, &a)
 		       ? xasprintf("admitted until %s by %s: %s", a.ends, a.who, a.reason)
 		       : NULL;
 }

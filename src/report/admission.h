@@ -7,7 +7,9 @@
  */
 #pragma once
 
-#include "report/status.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 struct admission {
 	uint64_t since, until; /* clock_usec() */
@@ -20,8 +22,8 @@ struct admission {
  * The admission that is in force now: its time is not over, and it is of the record's profile.
  * The texts are the record's.
  */
-bool status_admission(const struct status *s, struct admission *ret);
+bool admission_read(const json_t *record, struct admission *ret);
 /* One of the record's profile; texts are copied. NULL: none any more. */
-void status_set_admission(struct status *s, const struct admission *a);
+void admission_write(json_t *record, const struct admission *a);
 /* "admitted until ... by ...: reason" of what is in force, else NULL. The caller frees. */
-char *admission_line(const struct status *s);
+char *admission_line(const json_t *record);

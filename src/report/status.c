@@ -59,7 +59,7 @@ static void forget_claim(struct status *s)
 	cleanup_free char *text = NULL;
 
 	s->claim_lost = true;
-	status_set_admission(s, NULL);
+	admission_write(s->doc, NULL);
 	if (!status_verdict_admits(s))
 		return;
 	text = xasprintf("the verdict was '%s', and " STATE_DIR "/" READY_FILE
@@ -173,7 +173,7 @@ bool status_admitted(const struct status *s)
 {
 	struct admission a;
 
-	return status_verdict_admits(s) || status_admission(s, &a);
+	return status_verdict_admits(s) || admission_read(s->doc, &a);
 }
 
 const char *status_digest(const struct status *s)
@@ -404,13 +404,13 @@ static void drop_admission(struct status *s)
 {
 	struct admission a;
 
-	if (status_verdict_admits(s) || !status_admission(s, &a))
-		status_set_admission(s, NULL);
+	if (status_verdict_admits(s) || !admission_read(s->doc, &a))
+		admission_write(s->doc, NULL);
 }
 
 static char *ready_text(const struct status *s)
 {
-	cleanup_free char *by_hand = admission_line(s);
+	cleanup_free char *by_hand = admission_line(s->doc);
 
 	return xasprintf("%s %s\n%s%s", status_verdict(s), status_digest(s), by_hand ? by_hand : "",
 			 by_hand ? "\n" : "");

@@ -383,7 +383,7 @@ static void print_numbers(const struct page *p)
 void status_render(FILE *out, const struct status *s, const struct screen *screen)
 {
 	const json_t *warnings = json_object_get(s->doc, "warnings");
-	cleanup_free char *by_hand = admission_line(s);
+	cleanup_free char *by_hand = admission_line(s->doc);
 	struct page p = {.out = out, .s = s, .screen = screen};
 
 	read_sets(&p);

@@ -23,9 +23,6 @@
 /* Writes text to an existing attribute in one write(2), as procfs and sysfs want it. */
 int machine_write_attr(const struct root *root, const char *path, const char *text,
 		       struct err *err);
-/* clock_usec() when the last such write of this process came back, well or not; 0: there was none.
- */
-uint64_t machine_written_at(void);
 
 /*
  * Creates or replaces a file: temporary name, fsync, rename, fsync of the directory;

@@ -10,13 +10,7 @@
 #include "sys/atomic_file.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
-
-static uint64_t written_at;
-
-uint64_t machine_written_at(void)
-{
-	return written_at;
-}
+#include "sys/worker.h"
 
 int machine_write_attr(const struct root *root, const char *path, const char *text, struct err *err)
 {
@@ -33,7 +27,7 @@ int machine_write_attr(const struct root *root, const char *path, const char *te
 		return err_errno(err, -errno, "%s", path);
 	n = write(fd, text, len);
 	code = n < 0 ? -errno : 0;
-	written_at = clock_usec();
+	worker_note_write();
 	if (n < 0)
 		return err_errno(err, code, "%s: writing '%.80s'", path, text);
 	if ((size_t)n != len)

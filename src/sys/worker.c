@@ -12,7 +12,6 @@
 
 #include "base/mem.h"
 #include "sys/clock.h"
-#include "sys/machine.h"
 #include "sys/waiting.h"
 
 struct reply {
@@ -20,6 +19,13 @@ struct reply {
 	uint64_t written;
 	struct err err;
 };
+
+static uint64_t written_at;
+
+void worker_note_write(void)
+{
+	written_at = clock_usec();
+}
 
 /* A reply goes through the pipe in one write, so it is read whole or not at all. */
 _Static_assert(sizeof(struct reply) <= PIPE_BUF, "a reply must fit one atomic pipe write");
@@ -43,7 +49,7 @@ static void __attribute__((noreturn)) child(int fd, worker_fn fn, void *arg)
 	fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	detach_output();
 	reply.result = fn(arg, &reply.err);
-	reply.written = machine_written_at();
+	reply.written = written_at;
 	/* _exit: the parent's stdio buffers and cleanup handlers are not ours. */
 	_exit(write(fd, &reply, sizeof(reply)) == (ssize_t)sizeof(reply) ? 0 : 1);
 }

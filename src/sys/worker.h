@@ -26,8 +26,12 @@ struct worker {
 	int result;
 	struct err err;
 	uint64_t duration; /* microseconds */
-	uint64_t written;  /* machine_written_at() in the child; 0: it wrote no attribute */
+	uint64_t written;  /* when it had last written an attribute, by clock_usec(); 0: it wrote
+			      none */
 };
+
+/* In the child: an attribute of the kernel was written just now. Harmless elsewhere. */
+void worker_note_write(void);
 
 /* Starts fn(arg) in a child. deadline: an absolute clock_usec(). */
 int worker_start(struct worker *w, worker_fn fn, void *arg, uint64_t deadline, struct err *err);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "bench/chain.h"
-#include "bench/crew.h"
+#include "bench/pool.h"
 #include "bench/stream.h"
 
 static uint64_t period_ns, stalled_ns; /* of each period, at its begin */

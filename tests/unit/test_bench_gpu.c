@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "bench/crew.h"
+#include "bench/pool.h"
 #include "bench/cuda.h"
 #include "bench/gpu_rdma.h"
 #include "bench/rounds.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "bench/crew.h"
+#include "bench/pool.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -26,7 +26,7 @@
 #define OWN_LEAST_WHOLE 0.9
 
 struct member {
-	struct crew *crew;
+	struct pool *pool;
 	size_t who;
 	int cpu;
 	pthread_t thread;
@@ -36,13 +36,13 @@ struct member {
 	double pieces[PIECES_MOST];
 };
 
-struct crew {
+struct pool {
 	struct member *members;
 	size_t n;
 	pthread_barrier_t gather, done; /* members and the caller */
 
 	/* The order, written by the caller before gather. */
-	crew_work work; /* NULL: go home */
+	pool_work work; /* NULL: go home */
 	void *ctx;
 	uint64_t start_ns; /* 0: one piece, no clock */
 	uint64_t end_ns;
@@ -88,25 +88,25 @@ static void pin(int cpu)
 
 static void work_window(struct member *m)
 {
-	struct crew *c = m->crew;
+	struct pool *p = m->pool;
 	uint64_t now, before, own;
 	double amount = 0;
 	size_t n = 0;
 
 	do {
 		now = clock_ns();
-	} while (now < c->start_ns);
+	} while (now < p->start_ns);
 	own = clock_of(CLOCK_THREAD_CPUTIME_ID);
-	while (n < PIECES_MOST && (n < PIECES_LEAST || now < c->end_ns)) {
+	while (n < PIECES_MOST && (n < PIECES_LEAST || now < p->end_ns)) {
 		before = now;
-		double piece = (double)c->work(c->ctx, m->who);
+		double piece = (double)p->work(p->ctx, m->who);
 
 		now = clock_ns();
 		m->pieces[n++] = piece * 1e9 / (double)(now > before ? now - before : 1);
 		amount += piece;
 	}
 	m->own_ns = (double)(clock_of(CLOCK_THREAD_CPUTIME_ID) - own);
-	m->wall_ns = (double)(now - c->start_ns);
+	m->wall_ns = (double)(now - p->start_ns);
 	m->rate = stats_median(m->pieces, n);
 	m->whole = amount * 1e9 / (m->own_ns > 0 ? m->own_ns : m->wall_ns);
 	m->all_own_ns += m->own_ns;
@@ -116,18 +116,18 @@ static void work_window(struct member *m)
 static void *member_main(void *arg)
 {
 	struct member *m = arg;
-	struct crew *c = m->crew;
+	struct pool *p = m->pool;
 
 	pin(m->cpu);
 	for (;;) {
-		pthread_barrier_wait(&c->gather);
-		if (!c->work)
+		pthread_barrier_wait(&p->gather);
+		if (!p->work)
 			return NULL;
-		if (c->start_ns)
+		if (p->start_ns)
 			work_window(m);
 		else
-			c->work(c->ctx, m->who);
-		pthread_barrier_wait(&c->done);
+			p->work(p->ctx, m->who);
+		pthread_barrier_wait(&p->done);
 	}
 }
 
@@ -144,69 +144,69 @@ static size_t place_members(struct cpus cpus, size_t most, struct member *member
 	return n;
 }
 
-int crew_start(struct crew **ret, const struct cpus *cpus, size_t most, struct err *err)
+int pool_start(struct pool **ret, const struct cpus *cpus, size_t most, struct err *err)
 {
-	struct crew *c = xnew(struct crew);
+	struct pool *p = xnew(struct pool);
 	size_t started;
 	int r = 0;
 
-	c->members = xcalloc(most, sizeof(*c->members));
-	c->n = place_members(*cpus, most, c->members);
-	if (c->n == 0) {
-		free(c->members);
-		free(c);
+	p->members = xcalloc(most, sizeof(*p->members));
+	p->n = place_members(*cpus, most, p->members);
+	if (p->n == 0) {
+		free(p->members);
+		free(p);
 		return err_set(err, -ENODEV, "none of these CPUs may be used");
 	}
-	pthread_barrier_init(&c->gather, NULL, (unsigned int)c->n + 1);
-	pthread_barrier_init(&c->done, NULL, (unsigned int)c->n + 1);
-	for (started = 0; started < c->n && r == 0; started++) {
-		struct member *m = &c->members[started];
+	pthread_barrier_init(&p->gather, NULL, (unsigned int)p->n + 1);
+	pthread_barrier_init(&p->done, NULL, (unsigned int)p->n + 1);
+	for (started = 0; started < p->n && r == 0; started++) {
+		struct member *m = &p->members[started];
 
-		m->crew = c;
+		m->pool = p;
 		m->who = started;
 		r = pthread_create(&m->thread, NULL, member_main, m);
 	}
 	if (r) /* those started wait at the barrier for ever: the process ends in a moment */
-		return err_errno(err, -r, "start thread %zu of %zu", started, c->n);
-	*ret = c;
+		return err_errno(err, -r, "start thread %zu of %zu", started, p->n);
+	*ret = p;
 	return 0;
 }
 
-size_t crew_size(const struct crew *c)
+size_t pool_size(const struct pool *p)
 {
-	return c->n;
+	return p->n;
 }
 
-int crew_cpu(const struct crew *c, size_t who)
+int pool_cpu(const struct pool *p, size_t who)
 {
-	return c->members[who].cpu;
+	return p->members[who].cpu;
 }
 
-static void give_order(struct crew *c, crew_work work, void *ctx, uint64_t window_ns)
+static void give_order(struct pool *p, pool_work work, void *ctx, uint64_t window_ns)
 {
-	c->work = work;
-	c->ctx = ctx;
-	c->start_ns = window_ns ? clock_ns() + LEAD_NS : 0;
-	c->end_ns = c->start_ns + window_ns;
-	pthread_barrier_wait(&c->gather);
+	p->work = work;
+	p->ctx = ctx;
+	p->start_ns = window_ns ? clock_ns() + LEAD_NS : 0;
+	p->end_ns = p->start_ns + window_ns;
+	pthread_barrier_wait(&p->gather);
 	if (work)
-		pthread_barrier_wait(&c->done);
+		pthread_barrier_wait(&p->done);
 }
 
-void crew_once(struct crew *c, crew_work work, void *ctx)
+void pool_once(struct pool *p, pool_work work, void *ctx)
 {
-	give_order(c, work, ctx, 0);
+	give_order(p, work, ctx, 0);
 }
 
-void crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns, struct window *ret)
+void pool_window(struct pool *p, pool_work work, void *ctx, uint64_t window_ns, struct window *ret)
 {
 	double wall = 0, own = 0;
 	bool each = true;
 
-	give_order(c, work, ctx, window_ns);
+	give_order(p, work, ctx, window_ns);
 	*ret = (struct window){0};
-	for (size_t i = 0; i < c->n; i++) {
-		const struct member *m = &c->members[i];
+	for (size_t i = 0; i < p->n; i++) {
+		const struct member *m = &p->members[i];
 
 		ret->rate += m->rate;
 		ret->whole += m->whole;
@@ -220,26 +220,26 @@ void crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns, 
 	ret->nearly_own = each && own >= OWN_LEAST_WHOLE * wall;
 }
 
-double crew_own_pct(const struct crew *c)
+double pool_own_pct(const struct pool *p)
 {
 	double wall = 0, own = 0;
 
-	for (size_t i = 0; i < c->n; i++) {
-		wall += c->members[i].all_wall_ns;
-		own += c->members[i].all_own_ns;
+	for (size_t i = 0; i < p->n; i++) {
+		wall += p->members[i].all_wall_ns;
+		own += p->members[i].all_own_ns;
 	}
 	return own < wall ? 100 * own / wall : 100;
 }
 
-void crew_stop(struct crew *c)
+void pool_stop(struct pool *p)
 {
-	if (!c)
+	if (!p)
 		return;
-	give_order(c, NULL, NULL, 0);
-	for (size_t i = 0; i < c->n; i++)
-		pthread_join(c->members[i].thread, NULL);
-	pthread_barrier_destroy(&c->gather);
-	pthread_barrier_destroy(&c->done);
-	free(c->members);
-	free(c);
+	give_order(p, NULL, NULL, 0);
+	for (size_t i = 0; i < p->n; i++)
+		pthread_join(p->members[i].thread, NULL);
+	pthread_barrier_destroy(&p->gather);
+	pthread_barrier_destroy(&p->done);
+	free(p->members);
+	free(p);
 }

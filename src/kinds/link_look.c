@@ -17,7 +17,7 @@
 #include "base/units.h"
 #include "base/vec.h"
 #include "kinds/function.h"
-#include "kinds/heard.h"
+#include "kinds/cache.h"
 #include "kinds/link_values.h"
 #include "kinds/netlink.h"
 #include "profile/section.h"
@@ -25,43 +25,6 @@
 #include "sys/uevent.h"
 
 /* --- asking ------------------------------------------------------------------------------- */
-
-/* Those of all rows: a function is asked once. */
-static void find_files(struct strv *ret)
-{
-	for (const struct field *row = section_find("link")->spec->item->fields; row->name; row++) {
-		const struct link_item *item = row->item;
-
-		if (item->how == LINK_FILE)
-			strv_add(ret, item->file);
-	}
-}
-
-int link_ask(const struct root *root, const char *addr, unsigned int ifindex, bool apart,
-	     struct ports *ret, struct err *err)
-{
-	cleanup_strv struct strv files = {0};
-	struct port_question q = {.root = root, .files = &files};
-	struct netdevs found = {0};
-	struct netlink_answer got cleanup_answer = {0};
-	int r = function_netdevs(root, addr, &found, err);
-
-	find_files(&files);
-	for (size_t i = 0; r == 0 && i < found.n; i++)
-		if (!ifindex || found.v[i].ifindex == ifindex)
-			vec_push(&q.netdevs.list, found.v[i].ifindex);
-	vec_free(&found);
-	if (r == 0)
-		r = apart ? netlink_ask_apart(ports_question, &q, "rtnl", NETLINK_APART_MS, &got,
-					      err)
-			  : ports_question(&q, &got, err);
-	vec_free(&q.netdevs.list);
-	if (r == 0)
-		r = ports_parse(got.data, got.len, ret, err);
-	if (r == 0 && !ret->n)
-		return err_set(err, -ENODEV, "%s has no netdev of its own", addr);
-	return r;
-}
 
 static int ask_apart(const struct root *root, const char *addr, void **ret, struct err *err)
 {
@@ -77,12 +40,7 @@ static void free_ports(void *arg)
 	free(arg);
 }
 
-static struct hearing functions = {.ask = ask_apart, .free = free_ports};
-
-void forget_link(const struct change *c)
-{
-	hearing_forget(&functions, c);
-}
+static struct cache functions = {.ask = ask_apart, .free = free_ports};
 
 /* --- looking ------------------------------------------------------------------------------ */
 
@@ -186,12 +144,12 @@ static int look_tree(const struct kind_ctx *ctx, struct change *c, const struct 
 int link_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct link_job job cleanup_link_job;
-	const struct heard *h;
+	const struct cached *h;
 
 	link_job_begin(ctx->root, c, &job);
 	if (!ctx->root->live)
 		return look_tree(ctx, c, &job, err);
-	h = hear(&functions, ctx->root, job.addr);
+	h = cache_get(&functions, ctx->root, job.addr);
 	if (h->result == -ENODEV)
 		return no_netdev(ctx, c);
 	if (h->result < 0)

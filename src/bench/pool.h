@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A crew: one thread pinned to each of some CPUs, which all do a piece of work again and
+ * A pool: one thread pinned to each of some CPUs, which all do a piece of work again and
  * again for a short window that begins on all of them at the same moment.
  *
  * A window's rate is the sum over the threads of the median rate of the pieces that the
@@ -20,29 +20,29 @@
 #include "base/units.h"
 #include "bench/windows.h"
 
-struct crew;
+struct pool;
 
 /*
  * Does one piece as member `who` (0..n-1) and returns how much that was (bytes, hops); all
  * pieces of one work are equal. A member that only keeps its CPU from others returns 0.
  */
-typedef size_t (*crew_work)(void *ctx, size_t who);
+typedef size_t (*pool_work)(void *ctx, size_t who);
 
 /* CPUs that this process may not run on are left out. -ENODEV when none is left. */
-int crew_start(struct crew **ret, const struct cpus *cpus, size_t most, struct err *err);
-size_t crew_size(const struct crew *c);
-int crew_cpu(const struct crew *c, size_t who);
+int pool_start(struct pool **ret, const struct cpus *cpus, size_t most, struct err *err);
+size_t pool_size(const struct pool *p);
+int pool_cpu(const struct pool *p, size_t who);
 
 /* Every member does one piece, however long it takes (first touch). */
-void crew_once(struct crew *c, crew_work work, void *ctx);
+void pool_once(struct pool *p, pool_work work, void *ctx);
 
 /* Every member does at least three pieces. */
-void crew_window(struct crew *c, crew_work work, void *ctx, uint64_t window_ns, struct window *ret);
+void pool_window(struct pool *p, pool_work work, void *ctx, uint64_t window_ns, struct window *ret);
 
 /* How much of the time of all windows so far the members had their CPUs, in percent. */
-double crew_own_pct(const struct crew *c);
+double pool_own_pct(const struct pool *p);
 
-void crew_stop(struct crew *c); /* NULL is fine */
+void pool_stop(struct pool *p); /* NULL is fine */
 
 /*
  * Puts the calling thread on those of the CPUs that it may run on, and leaves these in the set:

@@ -52,14 +52,9 @@ static void free_info(void *arg)
 	free(info);
 }
 
-static struct hearing pfs = {.ask = ask_apart, .free = free_info};
+static struct cache pfs = {.ask = ask_apart, .free = free_info};
 
-void forget_vf_address(const struct change *c)
+const struct cached *vf_cached(const struct root *root, const char *pf)
 {
-	hearing_forget(&pfs, c);
-}
-
-const struct heard *vf_hear(const struct root *root, const char *pf)
-{
-	return hear(&pfs, root, pf);
+	return cache_get(&pfs, root, pf);
 }

@@ -10,25 +10,28 @@
 #include "plan/change.h"
 #include "sys/root.h"
 
-struct heard {
+struct cached {
 	char *addr;
 	int result; /* 0, or of ask, with its words: info is NULL then */
 	struct err err;
 	void *info;
 };
 
-struct hearing {
+/* static; its first look-up lists it among those that are forgotten */
+struct cache {
 	/*
 	 * Asks the function of that address, with a deadline. -ETIMEDOUT: a lock that all functions
 	 * share is held; the others are not asked then, until all is forgotten.
 	 */
 	int (*ask)(const struct root *root, const char *addr, void **ret, struct err *err);
 	void (*free)(void *info);
-	VEC(struct heard *) memory;
+	VEC(struct cached *) entries;
 	struct err held;
+	struct cache *next;
+	bool listed;
 };
 
-/* Never NULL; it is the table's own, and valid until it is forgotten. */
-const struct heard *hear(struct hearing *table, const struct root *root, const char *addr);
-/* For the forget() of struct kind: what that change may have altered; NULL: all. */
-void hearing_forget(struct hearing *table, const struct change *c);
+/* Never NULL; it is the cache's own, and valid until it is forgotten. */
+const struct cached *cache_get(struct cache *cache, const struct root *root, const char *addr);
+/* In all caches what that change may have altered; NULL: all. */
+void caches_forget(const struct change *c);
