@@ -39,11 +39,11 @@ const struct cached *cache_get(struct cache *cache, const struct root *root, con
 	return e;
 }
 
-/* Whether the change is about that function or one of its VFs. */
+/* Whether the change is about that function or one of its VFs; a file's target is its path. */
 static bool concerns(const struct change *c, const char *addr)
 {
-	return !c || (c->target && strstr(c->target, addr)) ||
-	       (c->lane && str_starts(c->lane, addr));
+	return !c || (c->on.name && streq(c->on.name, addr)) || str_starts(c->lane, addr) ||
+	       (c->kind == &kind_attr && strstr(c->target, addr));
 }
 
 static void forget(struct cache *cache, const struct change *c)

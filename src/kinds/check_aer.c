@@ -98,15 +98,11 @@ static void count_all(const struct root *root, const char *addr, const char *con
 		count_messages(root, ret, ports.v[0]);
 }
 
-static int find(const struct kind_ctx *ctx, const char *arg, char **ret, struct err *err)
+static int find(const struct kind_ctx *ctx, const struct change *c, char **ret, struct err *err)
 {
 	cleanup_free char *addr = NULL;
-	int r = 0;
+	int r = function_or_vf(ctx->root, c->on.name, c->on.vf, &addr, err);
 
-	if (strchr(arg, '/'))
-		r = function_vf(ctx->root, arg, &addr, err);
-	else
-		addr = xstrdup(arg);
 	if (r == 0)
 		r = function_gone(ctx->root, addr, err);
 	if (r == 0)
@@ -129,13 +125,12 @@ static void say_unsupported(const struct kind_ctx *ctx, struct change *c, const 
 			      addr);
 }
 
-int check_pcie_errors(const struct kind_ctx *ctx, struct change *c, const char *arg,
-		      struct err *err)
+static int look_errors(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	static const char *const files[] = {"aer_dev_fatal", "aer_dev_nonfatal", NULL};
 	struct tally t = {0};
 	cleanup_free char *addr = NULL;
-	int r = find(ctx, arg, &addr, err);
+	int r = find(ctx, c, &addr, err);
 
 	if (r < 0)
 		return r;
@@ -155,14 +150,15 @@ int check_pcie_errors(const struct kind_ctx *ctx, struct change *c, const char *
 	return 0;
 }
 
-int check_pcie_corrected(const struct kind_ctx *ctx, struct change *c, const char *arg,
-			 struct err *err)
+const struct target_item check_pcie_errors = {.kind = &kind_check, .look = look_errors};
+
+static int look_corrected(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	static const char *const files[] = {"aer_dev_correctable", NULL};
-	uint64_t most = strtoull(c->desired, NULL, 10); /* "100 or fewer" */
+	uint64_t most = (uint64_t)c->want.number;
 	struct tally t = {0};
 	cleanup_free char *addr = NULL;
-	int r = find(ctx, arg, &addr, err);
+	int r = find(ctx, c, &addr, err);
 
 	if (r < 0)
 		return r;
@@ -179,3 +175,5 @@ int check_pcie_corrected(const struct kind_ctx *ctx, struct change *c, const cha
 	str_free(&t.text);
 	return 0;
 }
+
+const struct target_item check_pcie_corrected = {.kind = &kind_check, .look = look_corrected};

@@ -75,19 +75,20 @@ static int ask(const struct root *root, const char *addr, struct netlink_answer 
 }
 
 /* Each netdev, until one is not as wanted. */
-static int each(const struct kind_ctx *ctx, struct change *c, const char *addr,
+static int each(const struct kind_ctx *ctx, struct change *c,
 		bool (*judge)(struct change *c, const char *addr, const char *name, char carrier,
 			      int64_t speed),
 		struct err *err)
 {
 	struct netlink_answer got cleanup_answer = {0};
-	cleanup_free char *vf = NULL;
+	cleanup_free char *addr = NULL;
 	char *rest = NULL;
-	int r;
+	int r = 0;
 
-	if (strchr(addr, '/')) /* one that is not there has no netdev either */
-		function_vf(ctx->root, addr, &vf, NULL);
-	r = ask(ctx->root, vf ? vf : addr, &got, err);
+	if (function_or_vf(ctx->root, c->on.name, c->on.vf, &addr, NULL) == 0)
+		r = ask(ctx->root, addr, &got, err);
+	else /* one that is not there has no netdev either */
+		addr = xasprintf("%s/%d", c->on.name, c->on.vf);
 	if (r < 0)
 		return r;
 	change_observe(c, "no netdev");
@@ -118,16 +119,16 @@ static bool judge_carrier(struct change *c, const char *addr, const char *name, 
 	return carrier == 'u';
 }
 
-int check_carrier(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
+static int look_carrier(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	return each(ctx, c, arg, judge_carrier, err);
+	return each(ctx, c, judge_carrier, err);
 }
+
+const struct target_item check_carrier = {.kind = &kind_check, .look = look_carrier};
 
 static bool judge_speed(struct change *c, const char *addr, const char *name, char carrier,
 			int64_t speed)
 {
-	uint64_t want = 0;
-
 	if (carrier != 'u') {
 		change_observe(c, "no carrier");
 		change_reason(c, "%s of %s has no link, and so no speed", name, addr);
@@ -144,7 +145,7 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 	}
 	change_observe(c, speed % 1000 ? "%" PRId64 "Mb/s" : "%" PRId64 "Gb/s",
 		       speed % 1000 ? speed : speed / 1000);
-	if (parse_rate(c->desired, &want) == 0 && (uint64_t)speed * BYTES_PER_MEGABIT >= want)
+	if (speed * BYTES_PER_MEGABIT >= c->want.number)
 		return true;
 	change_reason(c,
 		      "%s of %s has trained to less: check the cable or transceiver, and speed and "
@@ -153,7 +154,9 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 	return false;
 }
 
-int check_speed(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
+static int look_speed(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	return each(ctx, c, arg, judge_speed, err);
+	return each(ctx, c, judge_speed, err);
 }
+
+const struct target_item check_speed = {.kind = &kind_check, .look = look_speed};

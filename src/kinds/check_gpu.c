@@ -68,7 +68,9 @@ static void observe_modules(const struct root *root, struct change *c, const cha
 
 static int judge_flavor(const struct root *root, struct change *c)
 {
+	static const char *const names[] = {[GPU_OPEN] = "open", [GPU_PROPRIETARY] = "proprietary"};
 	const char *flavor = nvidia_flavor(root);
+	const char *want = c->want.number == GPU_ANY ? flavor : names[c->want.number];
 
 	if (!flavor && !root->live)
 		return unsupported(c, "this tree does not tell which modules of NVIDIA's ran");
@@ -79,17 +81,16 @@ static int judge_flavor(const struct root *root, struct change *c)
 		return differs(c);
 	}
 	observe_modules(root, c, flavor);
-	c->state = streq(c->desired, "any") || streq(c->desired, flavor) ? CHANGE_SAME
-									 : CHANGE_DIFFERS;
+	c->state = streq(want, flavor) ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)
 		change_reason(
 			c,
 			"the %s kernel modules are loaded: install the driver's %s ones%s, and "
 			"reboot",
-			flavor, c->desired,
-			streq(c->desired, "open") ? " (packages nvidia-open or "
-						    "nvidia-driver-N-open)"
-						  : "");
+			flavor, want,
+			c->want.number == GPU_OPEN ? " (packages nvidia-open or "
+						     "nvidia-driver-N-open)"
+						   : "");
 	return 0;
 }
 
@@ -177,16 +178,16 @@ static int judge_unbound(struct change *c, const char *addr, const char *driver)
 static int judge_amd(struct change *c)
 {
 	change_observe(c, "open, amdgpu");
-	c->state = streq(c->desired, "proprietary") ? CHANGE_DIFFERS : CHANGE_SAME;
+	c->state = c->want.number == GPU_PROPRIETARY ? CHANGE_DIFFERS : CHANGE_SAME;
 	if (c->state == CHANGE_DIFFERS)
 		change_reason(c, "there is no other driver for AMD's GPUs than the open one; leave "
 				 "flavor out");
 	return 0;
 }
 
-int check_gpu_driver(const struct kind_ctx *ctx, struct change *c, const char *addr,
-		     struct err *err)
+static int look_driver(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
+	const char *addr = c->on.name;
 	cleanup_free char *driver = NULL;
 	int r = function_gone(ctx->root, addr, err);
 
@@ -200,6 +201,8 @@ int check_gpu_driver(const struct kind_ctx *ctx, struct change *c, const char *a
 	r = judge_flavor(ctx->root, c);
 	return c->state == CHANGE_SAME ? judge_nodes(ctx->root, c, addr) : r;
 }
+
+const struct target_item check_gpu_driver = {.kind = &kind_check, .look = look_driver};
 
 /* --- GPUDirect RDMA ------------------------------------------------------------------------- */
 
@@ -259,10 +262,9 @@ static int judge_paths(const struct kind_ctx *ctx, struct change *c, const char 
 	return differs(c);
 }
 
-int check_gpudirect(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
+static int look_direct(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	cleanup_free char *nic = xstrndup(arg, strcspn(arg, ","));
-	const char *gpu = arg + strlen(nic) + (arg[strlen(nic)] == ',');
+	const char *nic = c->on.name, *gpu = c->parts.v[0].name;
 	cleanup_free char *driver = NULL;
 	int r = function_gone(ctx->root, nic, err);
 
@@ -278,10 +280,13 @@ int check_gpudirect(const struct kind_ctx *ctx, struct change *c, const char *ar
 	return judge_paths(ctx, c, nic, driver);
 }
 
+const struct target_item check_gpudirect = {.kind = &kind_check, .look = look_direct};
+
 /* --- Xids ----------------------------------------------------------------------------------- */
 
-int check_gpu_xid(const struct kind_ctx *ctx, struct change *c, const char *addr, struct err *err)
+static int look_xid(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
+	const char *addr = c->on.name;
 	cleanup_free char *log = NULL;
 	struct str text = {0};
 	size_t n, harmless;
@@ -303,3 +308,5 @@ int check_gpu_xid(const struct kind_ctx *ctx, struct change *c, const char *addr
 	str_free(&text);
 	return 0;
 }
+
+const struct target_item check_gpu_xid = {.kind = &kind_check, .look = look_xid};

@@ -11,6 +11,7 @@
 #include "boot/kargs.h"
 #include "kinds/checks.h"
 #include "kinds/function.h"
+#include "profile/value.h"
 #include "sys/acs.h"
 #include "sys/read.h"
 
@@ -18,15 +19,6 @@
 #define GROUPS "/sys/kernel/iommu_groups"
 
 enum { NAMED = 2 }; /* so many members of a group are named, the others counted */
-
-/* "PF/INDEX" of a VF, or an address -> address */
-static int resolve(const struct root *root, const char *arg, char **ret, struct err *err)
-{
-	if (strchr(arg, '/'))
-		return function_vf(root, arg, ret, err);
-	*ret = xstrdup(arg);
-	return 0;
-}
 
 /* --- no group at all --------------------------------------------------------------------- */
 
@@ -66,11 +58,10 @@ static void blame_off(const struct kind_ctx *ctx, struct change *c, const char *
 }
 
 /* The group's number. 1: there is none, and the change says why. */
-static int find_group(const struct kind_ctx *ctx, struct change *c, const char *arg, char **addr,
-		      char **group)
+static int find_group(const struct kind_ctx *ctx, struct change *c, char **addr, char **group)
 {
 	c->state = CHANGE_DIFFERS;
-	if (resolve(ctx->root, arg, addr, NULL) < 0) {
+	if (function_or_vf(ctx->root, c->on.name, c->on.vf, addr, NULL) < 0) {
 		change_observe(c, "no such VF");
 		change_reason(c, "the VF does not exist");
 		return 1;
@@ -254,21 +245,20 @@ static void name_others(const struct strv *members, const char *addr, struct str
 		str_addf(ret, " and %zu more", others - NAMED);
 }
 
-int check_iommu_group(const struct kind_ctx *ctx, struct change *c, const char *arg,
-		      struct err *err)
+static int look_group(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	cleanup_free char *addr = NULL, *group = NULL;
 	cleanup_strv struct strv members = {0};
 	cleanup_str struct str others = {0}, blame = {0};
 	int r;
 
-	if (find_group(ctx, c, arg, &addr, &group))
+	if (find_group(ctx, c, &addr, &group))
 		return 0;
 	r = read_dir(ctx->root, &members, err, GROUPS "/%s/devices", group);
 	if (r < 0)
 		return r;
 	name_others(&members, addr, &others);
-	if (!others.len || streq(c->desired, "any")) {
+	if (!others.len || !c->want.number) {
 		change_observe(c, "group %s", group);
 		c->state = CHANGE_SAME;
 		return 0;
@@ -278,6 +268,8 @@ int check_iommu_group(const struct kind_ctx *ctx, struct change *c, const char *
 	change_reason(c, "%s shares its IOMMU group; %s", addr, blame.s);
 	return 0;
 }
+
+const struct target_item check_iommu_group = {.kind = &kind_check, .look = look_group};
 
 /* --- types ------------------------------------------------------------------------------- */
 
@@ -363,31 +355,31 @@ static const char *deciding(const struct said *said)
 }
 
 static void blame_type(const struct kind_ctx *ctx, struct change *c, const char *group,
-		       const char *type)
+		       const char *want, const char *type)
 {
 	struct said said = type_arguments(ctx->node->cmdline);
 	const char *arg = deciding(&said);
 
 	/* Strictness alone does not ask for translation. */
-	if (arguments_make(&said, c->desired) && (said.translation || !streq(type, "identity")))
+	if (arguments_make(&said, want) && (said.translation || !streq(type, "identity")))
 		change_reason(c,
 			      "%s of this boot asks for %s, and this group is %s all the same: the "
 			      "IOMMU's driver forces that on one of its devices (untrusted ports, "
 			      "memory encryption), or somebody wrote to " GROUPS "/%s/type",
-			      arg, c->desired, type, group);
+			      arg, want, type, group);
 	else if (arguments_make(&said, type))
 		change_reason(
 			c,
 			"%s of this boot makes it %s: set kernel_args.iommu to %s, which takes "
 			"a reboot",
-			arg, type, remedy_for(c->desired));
+			arg, type, remedy_for(want));
 	else
 		change_reason(
 			c,
 			"the kernel's own default (CONFIG_IOMMU_DEFAULT_...) makes it %s, no "
 			"argument of this boot does: set kernel_args.iommu to %s, which takes "
 			"a reboot",
-			type, remedy_for(c->desired));
+			type, remedy_for(want));
 }
 
 /*
@@ -402,25 +394,28 @@ static bool tells(const struct kind_ctx *ctx, const char *desired, const char *t
 	       version_fits(">=5.15", ctx->node->kernel);
 }
 
-int check_iommu_type(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
+static int look_type(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
+	cleanup_free char *want = value_text(&c->want, c->want.number);
 	cleanup_free char *addr = NULL, *group = NULL, *type = NULL;
 	int r;
 
-	if (find_group(ctx, c, arg, &addr, &group))
+	if (find_group(ctx, c, &addr, &group))
 		return 0;
 	r = read_text(ctx->root, &type, err, GROUPS "/%s/type", group);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	change_observe(c, "%s", r < 0 ? "not shown" : type);
-	if (r < 0 || !tells(ctx, c->desired, type)) {
+	if (r < 0 || !tells(ctx, want, type)) {
 		change_reason(c, "the kernel of this tree (%s) does not show it",
 			      ctx->node->kernel);
 		c->state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
-	c->state = streq(type, c->desired) ? CHANGE_SAME : CHANGE_DIFFERS;
+	c->state = streq(type, want) ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)
-		blame_type(ctx, c, group, type);
+		blame_type(ctx, c, group, want, type);
 	return 0;
 }
+
+const struct target_item check_iommu_type = {.kind = &kind_check, .look = look_type};

@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "boot/bootpart.h"
 #include "boot/kargs.h"
-#include "kinds/boot.h"
+#include "kinds/checks.h"
 
 #define ARRIVED "on the command line"
 #define TAKEN "menu entries take them"
@@ -24,7 +24,7 @@ static char *desired_arrived(const struct change *c)
 	return xstrdup(ARRIVED);
 }
 
-const struct target_item karg_arrived = {
+const struct target_item check_arrived = {
 	.kind = &kind_check, .look = look_arrived, .desired = desired_arrived};
 
 static int look_entries(const struct kind_ctx *ctx, struct change *c, struct err *err)
@@ -50,5 +50,5 @@ static char *desired_entries(const struct change *c)
 	return xstrdup(TAKEN);
 }
 
-const struct target_item entries_take_kargs = {
+const struct target_item check_entries = {
 	.kind = &kind_check, .look = look_entries, .desired = desired_entries};

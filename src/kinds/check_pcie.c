@@ -41,14 +41,13 @@ static const struct quantity speed = {
 	.remedy = "reseat the card, check the riser and the BIOS link speed",
 };
 
-/* arg: ADDR, or PF/INDEX, which has its PF's link */
-static int find_ends(const struct root *root, const struct quantity *q, const char *arg,
+/* A VF has its PF's link. */
+static int find_ends(const struct root *root, const struct quantity *q, const struct change *c,
 		     struct pci_link *ret, struct err *err)
 {
-	cleanup_free char *addr = xstrndup(arg, strcspn(arg, "/"));
 	int r;
 
-	pci_link_read(root, addr, q->which, ret);
+	pci_link_read(root, c->on.name, q->which, ret);
 	r = function_gone(root, ret->addr, err);
 	if (r < 0)
 		return r;
@@ -93,25 +92,24 @@ static void blame(struct change *c, const struct quantity *q, const struct pci_l
 static int judge(struct change *c, const struct quantity *q, const struct pci_link *e, uint32_t now,
 		 struct err *err)
 {
-	uint32_t want = pci_link_best(e);
+	bool most = c->want.type == VALUE_WORD;
+	uint32_t want = most ? pci_link_best(e) : (uint32_t)c->want.number;
 
-	if (streq(c->desired, "max") && !want)
+	if (most && !want)
 		return err_set(err, -EOPNOTSUPP,
 			       "%s: the kernel does not show what its link is capable of (%s); "
 			       "name a number in the check",
 			       e->addr, pci_link_file(q->which, true));
-	if (!streq(c->desired, "max") && pci_link_parse(q->which, c->desired, &want) < 0)
-		return err_set(err, -EINVAL, "%s: cannot parse the expected value", c->desired);
 	c->state = now >= want ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)
 		blame(c, q, e, want);
 	return 0;
 }
 
-int check_pcie_width(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
+static int look_width(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct pci_link e cleanup_pci_link = {0};
-	int r = find_ends(ctx->root, &width, arg, &e, err);
+	int r = find_ends(ctx->root, &width, c, &e, err);
 
 	if (r < 0)
 		return r;
@@ -119,13 +117,15 @@ int check_pcie_width(const struct kind_ctx *ctx, struct change *c, const char *a
 	return judge(c, &width, &e, e.now, err);
 }
 
-int check_pcie_speed(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
+const struct target_item check_pcie_width = {.kind = &kind_check, .look = look_width};
+
+static int look_speed(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct pci_link e cleanup_pci_link = {0};
 	cleanup_free char *text = NULL, *best = NULL;
 	const struct pci_fn *fn;
 	bool idle;
-	int r = find_ends(ctx->root, &speed, arg, &e, err);
+	int r = find_ends(ctx->root, &speed, c, &e, err);
 
 	if (r < 0)
 		return r;
@@ -139,6 +139,8 @@ int check_pcie_speed(const struct kind_ctx *ctx, struct change *c, const char *a
 	change_observe(c, idle ? "%s, idle; both ends are capable of %s" : "%s", text, best);
 	return judge(c, &speed, &e, idle ? pci_link_best(&e) : e.now, err);
 }
+
+const struct target_item check_pcie_speed = {.kind = &kind_check, .look = look_speed};
 
 /* --- payload ----------------------------------------------------------------------------- */
 
@@ -169,21 +171,20 @@ static unsigned int find_limit(const struct kind_ctx *ctx, const char *addr,
 	return 0;
 }
 
-int check_pcie_payload(const struct kind_ctx *ctx, struct change *c, const char *addr,
-		       struct err *err)
+static int look_payload(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	unsigned int want = (unsigned int)strtoul(c->desired, NULL, 10), limit;
+	const char *addr = c->on.name;
+	unsigned int want = SMALLEST << c->want.number, have, limit;
 	cleanup_free char *at = NULL;
 	struct pci_express x;
 	int r = pci_read(ctx, c, addr, &x, err);
 
 	if (r)
 		return r < 0 ? r : 0;
-	change_observe(
-		c, "%u",
-		SMALLEST << ((pci_express_word(&x, PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_PAYLOAD) >>
-			     PAYLOAD_SHIFT));
-	change_judge(c);
+	have = SMALLEST << ((pci_express_word(&x, PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_PAYLOAD) >>
+			    PAYLOAD_SHIFT);
+	change_observe(c, "%u", have);
+	c->state = have >= want ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_SAME)
 		return 0;
 	limit = find_limit(ctx, addr, &x, want, &at);
@@ -197,3 +198,5 @@ int check_pcie_payload(const struct kind_ctx *ctx, struct change *c, const char 
 				 "kernel_args.set, or set Max Payload Size in the BIOS");
 	return 0;
 }
+
+const struct target_item check_pcie_payload = {.kind = &kind_check, .look = look_payload};

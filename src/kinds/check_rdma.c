@@ -183,8 +183,6 @@ static bool judge_state(struct change *c, const struct rdma_port *p)
 
 static bool judge_rate(struct change *c, const struct rdma_port *p)
 {
-	uint64_t want = 0;
-
 	if (p->state != PORT_ACTIVE || !p->speed) {
 		change_observe(c, p->speed ? "no link" : "unknown");
 		change_reason(c,
@@ -196,7 +194,7 @@ static bool judge_rate(struct change *c, const struct rdma_port *p)
 	change_observe(c, p->speed % MEGABITS_PER_GIGABIT ? "%uMb/s" : "%uGb/s",
 		       p->speed % MEGABITS_PER_GIGABIT ? p->speed
 						       : p->speed / MEGABITS_PER_GIGABIT);
-	if (parse_rate(c->desired, &want) == 0 && (uint64_t)p->speed * BYTES_PER_MEGABIT >= want)
+	if ((int64_t)p->speed * BYTES_PER_MEGABIT >= c->want.number)
 		return true;
 	change_reason(c,
 		      "port %u of %s has trained to less (%s %s): check the cable or transceiver "
@@ -223,23 +221,23 @@ static void judge_ports(struct change *c, char *lines,
 	}
 }
 
-static int look(const struct kind_ctx *ctx, struct change *c, const char *arg,
+static int look(const struct kind_ctx *ctx, struct change *c,
 		bool (*judge)(struct change *c, const struct rdma_port *p), struct err *err)
 {
 	struct netlink_answer got cleanup_answer = {0};
 	cleanup_strv struct strv devices = {0};
 	struct cc_place place cleanup_place = {0};
-	cleanup_free char *vf = NULL;
+	cleanup_free char *addr = NULL;
 	struct question q = {ctx->root, &devices};
 	int r;
 
 	c->state = CHANGE_DIFFERS;
-	if (strchr(arg, '/') && function_vf(ctx->root, arg, &vf, NULL) < 0) {
+	if (function_or_vf(ctx->root, c->on.name, c->on.vf, &addr, NULL) < 0) {
 		change_observe(c, "no such VF");
 		change_reason(c, "the VF does not exist");
 		return 0;
 	}
-	cc_place_find(ctx->root, vf ? vf : arg, &place);
+	cc_place_find(ctx->root, addr, &place);
 	find_devices(ctx->root, &place, &devices);
 	if (!devices.n) {
 		change_observe(c, "no RDMA device");
@@ -258,12 +256,16 @@ static int look(const struct kind_ctx *ctx, struct change *c, const char *arg,
 	return 0;
 }
 
-int check_rdma_link(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
+static int look_link(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	return look(ctx, c, arg, judge_state, err);
+	return look(ctx, c, judge_state, err);
 }
 
-int check_rdma_speed(const struct kind_ctx *ctx, struct change *c, const char *arg, struct err *err)
+const struct target_item check_rdma_link = {.kind = &kind_check, .look = look_link};
+
+static int look_speed(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	return look(ctx, c, arg, judge_rate, err);
+	return look(ctx, c, judge_rate, err);
 }
+
+const struct target_item check_rdma_speed = {.kind = &kind_check, .look = look_speed};

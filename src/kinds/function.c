@@ -49,20 +49,17 @@ int function_going(const struct root *root, const char *addr, int r, struct err 
 	return function_gone(root, addr, err);
 }
 
-int function_vf_of(const struct root *root, const char *pf, unsigned int vf, char **ret,
-		   struct err *err)
+int function_vf(const struct root *root, const char *pf, int vf, char **ret, struct err *err)
 {
-	return read_link_name(root, ret, err, DEV "%s/virtfn%u", pf, vf);
+	return read_link_name(root, ret, err, DEV "%s/virtfn%d", pf, vf);
 }
 
-int function_vf(const struct root *root, const char *vf, char **ret, struct err *err)
+int function_or_vf(const struct root *root, const char *pf, int vf, char **ret, struct err *err)
 {
-	const char *slash = strchr(vf, '/');
-
-	if (!slash)
-		return err_set(err, -EINVAL, "%s: not PF/INDEX", vf);
-	return read_link_name(root, ret, err, DEV "%.*s/virtfn%s", (int)(slash - vf), vf,
-			      slash + 1);
+	if (vf >= 0)
+		return function_vf(root, pf, vf, ret, err);
+	*ret = xstrdup(pf);
+	return 0;
 }
 
 /*

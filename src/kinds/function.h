@@ -19,10 +19,9 @@ int function_gone(const struct root *root, const char *addr, struct err *err);
 int function_going(const struct root *root, const char *addr, int r, struct err *err);
 
 /* The address of a VF, the caller frees it; -ENOENT while it does not exist. */
-int function_vf_of(const struct root *root, const char *pf, unsigned int vf, char **ret,
-		   struct err *err);
-/* The same of "PF/INDEX". */
-int function_vf(const struct root *root, const char *vf, char **ret, struct err *err);
+int function_vf(const struct root *root, const char *pf, int vf, char **ret, struct err *err);
+/* The same of vf -1: the PF itself, whether there or not. */
+int function_or_vf(const struct root *root, const char *pf, int vf, char **ret, struct err *err);
 /* How many VFs it has, by their links. */
 int function_count_vfs(const struct root *root, const char *pf, unsigned int *ret, struct err *err);
 

@@ -149,7 +149,7 @@ static void say_idle(const struct kind_ctx *ctx, struct change *c, const char *u
 }
 
 static void say_low(const struct root *root, struct change *c, const char *unit, const char *pid,
-		    const struct limit *limit, const struct pair *l)
+		    const struct limit *limit, const struct pair *l, uint64_t want)
 {
 	cleanup_free char *name = NULL, *soft = say(limit, l->soft), *hard = say(limit, l->hard);
 
@@ -161,7 +161,7 @@ static void say_low(const struct root *root, struct change *c, const char *unit,
 		      "%s=%s, which `limits:` of a profile does, and restart the unit; a container "
 		      "has its limit from its runtime's unit, or from its own settings",
 		      pid, name, unit, limit->name, soft, hard, limit->directive,
-		      streq(c->desired, "unlimited") ? "infinity" : c->desired);
+		      want == UINT64_MAX ? "infinity" : c->desired);
 }
 
 void limit_look(const struct kind_ctx *ctx, struct change *c, const char *unit,
@@ -180,7 +180,7 @@ void limit_look(const struct kind_ctx *ctx, struct change *c, const char *unit,
 		if ((l.soft >= want || !limit->soft_counts) && l.hard >= want)
 			continue;
 		c->state = CHANGE_DIFFERS;
-		say_low(ctx->root, c, unit, pids.v[i], limit, &l);
+		say_low(ctx->root, c, unit, pids.v[i], limit, &l, want);
 		return;
 	}
 	if (!seen) {
@@ -191,16 +191,17 @@ void limit_look(const struct kind_ctx *ctx, struct change *c, const char *unit,
 	c->state = CHANGE_SAME;
 }
 
-int check_memlock(const struct kind_ctx *ctx, struct change *c, const char *unit, struct err *err)
+static int look_memlock(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	uint64_t want = UINT64_MAX;
+	bool unlimited = c->want.type == VALUE_WORD;
 
 	(void)err;
-	if (!streq(c->desired, "unlimited"))
-		parse_size(c->desired, &want);
-	limit_look(ctx, c, unit, &limit_memlock, want);
+	limit_look(ctx, c, c->on.name, &limit_memlock,
+		   unlimited ? UINT64_MAX : (uint64_t)c->want.number);
 	return 0;
 }
+
+const struct target_item check_memlock = {.kind = &kind_check, .look = look_memlock};
 
 /* --- as a kind of its own ------------------------------------------------------------------ */
 

@@ -26,7 +26,7 @@ static bool has_files(const struct root *root, const struct change *c)
 	cleanup_free char *layer = NULL;
 	const char *pf = c->on.name;
 
-	return root_exists(root, DEV "%s/sriov/%u/node", pf, c->on.vf) &&
+	return root_exists(root, DEV "%s/sriov/%d/node", pf, c->on.vf) &&
 	       read_dir(root, &devices, NULL, DEV "%s/infiniband", pf) == 0 && devices.n &&
 	       read_text(root, &layer, NULL, DEV "%s/infiniband/%s/ports/1/link_layer", pf,
 			 devices.v[0]) == 0 &&
@@ -47,7 +47,7 @@ static int vf_begin(const struct kind_ctx *ctx, const struct change *c, struct v
 	int r;
 
 	*vf = (struct vf){.ctx = ctx, .c = c, .pf = c->on.name};
-	r = function_vf_of(ctx->root, vf->pf, c->on.vf, &vf->addr, err);
+	r = function_vf(ctx->root, vf->pf, c->on.vf, &vf->addr, err);
 	if (r < 0)
 		return r;
 	if (read_link_name(ctx->root, &vf->driver, NULL, DEV "%s/driver", vf->pf) < 0)
@@ -110,7 +110,7 @@ static int derive_mac(const struct vf *vf, const struct pf_info *pf, uint64_t *r
 	if (!pf->has_mac)
 		return err_set(err, -ENODEV,
 			       "%s has no MAC address to derive those of its VFs from", vf->pf);
-	r = vf_derived_mac(pf->mac, vf->c->on.vf, mac, err);
+	r = vf_derived_mac(pf->mac, (unsigned int)vf->c->on.vf, mac, err);
 	*ret = r < 0 ? 0 : mac_number(mac);
 	return r;
 }
@@ -141,7 +141,7 @@ static int derive_guid(const struct vf *vf, uint64_t *ret, struct err *err)
 	uint64_t guid = 0;
 	int r = pf_node_guid(vf->ctx->root, vf->pf, &guid, err);
 
-	return r < 0 ? r : vf_derived_guid(guid, vf->c->on.vf, ret, err);
+	return r < 0 ? r : vf_derived_guid(guid, (unsigned int)vf->c->on.vf, ret, err);
 }
 
 static int resolve(const struct vf *vf, const struct pf_info *pf, struct err *err)
@@ -198,15 +198,15 @@ static void observe(const struct vf_info *info, bool infiniband, const struct vf
 static int observe_guids(const struct vf *vf, struct vf_state *ret, struct err *err)
 {
 	cleanup_free char *node = NULL, *port = NULL;
-	unsigned int index = vf->c->on.vf;
-	int r = read_text(vf->ctx->root, &node, err, DEV "%s/sriov/%u/node", vf->pf, index);
+	int index = vf->c->on.vf;
+	int r = read_text(vf->ctx->root, &node, err, DEV "%s/sriov/%d/node", vf->pf, index);
 
 	if (r == 0)
-		r = read_text(vf->ctx->root, &port, err, DEV "%s/sriov/%u/port", vf->pf, index);
+		r = read_text(vf->ctx->root, &port, err, DEV "%s/sriov/%d/port", vf->pf, index);
 	if (r < 0)
 		return r;
 	if (!guid_parse(node, &ret->have) || !guid_parse(port, &ret->port))
-		return err_set(err, -EINVAL, "GUIDs of VF %u of %s: '%s' or '%s' is none", index,
+		return err_set(err, -EINVAL, "GUIDs of VF %d of %s: '%s' or '%s' is none", index,
 			       vf->pf, node, port);
 	ret->told = true;
 	return 0;
@@ -215,7 +215,7 @@ static int observe_guids(const struct vf *vf, struct vf_state *ret, struct err *
 static int observe_policy(const struct vf *vf, struct vf_state *ret, struct err *err)
 {
 	cleanup_free char *text = NULL;
-	int r = read_text(vf->ctx->root, &text, err, DEV "%s/sriov/%u/policy", vf->pf,
+	int r = read_text(vf->ctx->root, &text, err, DEV "%s/sriov/%d/policy", vf->pf,
 			  vf->c->on.vf);
 
 	for (unsigned int i = 0; r == 0 && i < VF_POLICIES; i++)
@@ -233,12 +233,12 @@ static int learn(struct vf *vf, const struct pf_info *pf, struct err *err)
 	static const struct pf_info none;
 	int r = 0;
 
-	vf->info = pf ? pf_info_vf(pf, vf->c->on.vf) : NULL;
+	vf->info = pf ? pf_info_vf(pf, (unsigned int)vf->c->on.vf) : NULL;
 	vf->ifindex = pf ? pf->ifindex : 0;
 	if (pf && !vf->info)
 		return err_set(
 			err, -EOPNOTSUPP,
-			"the driver %s tells nothing of VF %u by netlink, so that nothing but "
+			"the driver %s tells nothing of VF %d by netlink, so that nothing but "
 			"its driver, mtu and msix can be set in sriov.SET.vf",
 			vf->driver, vf->c->on.vf);
 	for (size_t i = 0; r == 0 && i < vf->c->parts.n; i++) {

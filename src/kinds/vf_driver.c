@@ -33,7 +33,7 @@ const char *const vf_driver_words[] = {
 struct vf {
 	const struct root *root;
 	const char *pf;
-	unsigned int index;
+	int index;
 	int64_t want; /* VF_DRIVER_* */
 	char *addr;
 };
@@ -47,7 +47,7 @@ static void free_vf(struct vf *vf)
 static int find_vf(const struct root *root, const struct change *c, struct vf *ret, struct err *err)
 {
 	*ret = (struct vf){root, c->on.name, c->on.vf, c->want.number, NULL};
-	return function_vf_of(root, ret->pf, ret->index, &ret->addr, err);
+	return function_vf(root, ret->pf, ret->index, &ret->addr, err);
 }
 
 /* --- what it should be, and what it is --------------------------------------------------- */
@@ -300,7 +300,7 @@ static int complete(const struct kind_ctx *ctx, struct change *c, struct err *er
 		return -ENODEV;
 	if (r == -ENOENT) /* with its PF, mostly, which goes last */
 		return err_set(err, -EAGAIN,
-			       "VF %s/%u went away behind its bind; what does the kernel log say "
+			       "VF %s/%d went away behind its bind; what does the kernel log say "
 			       "of %s?",
 			       vf.pf, vf.index, vf.pf);
 	if (r < 0)

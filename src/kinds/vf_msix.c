@@ -21,7 +21,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	cleanup_free char *addr = NULL;
 	unsigned int vectors;
-	int r = function_vf_of(ctx->root, c->on.name, c->on.vf, &addr, err);
+	int r = function_vf(ctx->root, c->on.name, c->on.vf, &addr, err);
 
 	if (r == -ENOENT)
 		return target_no_vf(c);
@@ -88,7 +88,7 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	cleanup_free char *addr = NULL, *path = NULL;
 	cleanup_free char *count = xasprintf("%lld", (long long)c->want.number);
 	const char *pf = c->on.name;
-	int r = function_vf_of(ctx->root, pf, c->on.vf, &addr, err);
+	int r = function_vf(ctx->root, pf, c->on.vf, &addr, err);
 
 	if (r == 0)
 		r = check_pool(ctx->root, pf, c->want.number, err);

@@ -16,7 +16,7 @@
 static int mtu_files(const struct root *root, const struct change *c, struct strv *ret,
 		     struct err *err)
 {
-	cleanup_free char *pattern = xasprintf(DEV "%s/virtfn%u/net/*/mtu", c->on.name, c->on.vf);
+	cleanup_free char *pattern = xasprintf(DEV "%s/virtfn%d/net/*/mtu", c->on.name, c->on.vf);
 
 	return read_glob(root, pattern, ret, err);
 }
@@ -25,13 +25,13 @@ static int mtu_files(const struct root *root, const struct change *c, struct str
 static int no_netdev(const struct kind_ctx *ctx, struct change *c)
 {
 	change_observe(c, "no netdev");
-	if (root_exists(ctx->root, DEV "%s/virtfn%u/net", c->on.name, c->on.vf)) {
+	if (root_exists(ctx->root, DEV "%s/virtfn%d/net", c->on.name, c->on.vf)) {
 		change_reason(c, "its netdev is in a network namespace of its own (a container), "
 				 "and is left alone there");
 		c->state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
-	change_reason(c, "VF %u of %s has no netdev", c->on.vf, c->on.name);
+	change_reason(c, "VF %d of %s has no netdev", c->on.vf, c->on.name);
 	c->state = CHANGE_WAITS;
 	return 0;
 }
@@ -67,7 +67,7 @@ static int refused(const struct root *root, const struct change *c, struct err *
 	if (read_glob(root, pattern, &files, NULL) == 0 && files.n)
 		read_text(root, &pf_mtu, NULL, "%s", files.v[0]);
 	return err_set(err, -EINVAL,
-		       "VF %u of %s: an MTU of %lld is more than its driver or the PF's port takes "
+		       "VF %d of %s: an MTU of %lld is more than its driver or the PF's port takes "
 		       "(the PF has %s): raise link.mtu of the PF, or ask less",
 		       c->on.vf, c->on.name, (long long)c->want.number,
 		       pf_mtu ? pf_mtu : "no netdev");

@@ -20,7 +20,7 @@ static int refused(int r, const struct vf *vf, const struct part *part, const ch
 	const char *hint = "";
 
 	if (r == -EOPNOTSUPP) {
-		err_wrap(err, "VF %u of %s: the driver %s offers no %s; leave sriov.SET.vf.%s out",
+		err_wrap(err, "VF %d of %s: the driver %s offers no %s; leave sriov.SET.vf.%s out",
 			 vf->c->on.vf, vf->pf, vf->driver, name, name);
 		return r;
 	}
@@ -28,7 +28,7 @@ static int refused(int r, const struct vf *vf, const struct part *part, const ch
 		hint = " (an address must be unicast)";
 	else if (setting->attr == IFLA_VF_RATE)
 		hint = " (igb takes no min_rate, and max_rate only while the PF's link is up)";
-	err_wrap(err, "VF %u of %s: driver %s rejects %s %s%s", vf->c->on.vf, vf->pf, vf->driver,
+	err_wrap(err, "VF %d of %s: driver %s rejects %s %s%s", vf->c->on.vf, vf->pf, vf->driver,
 		 name, value, hint);
 	return r;
 }
@@ -36,7 +36,7 @@ static int refused(int r, const struct vf *vf, const struct part *part, const ch
 static int send_message(const struct vf *vf, const struct part *part, const struct vf_value *value,
 			const char *name, const char *text, struct err *err)
 {
-	int r = machine_vf_set(vf->ifindex, vf->c->on.vf, value, err);
+	int r = machine_vf_set(vf->ifindex, (unsigned int)vf->c->on.vf, value, err);
 
 	return r < 0 ? refused(r, vf, part, name, text, err) : 0;
 }
@@ -141,7 +141,7 @@ static int send_part(const struct vf *vf, size_t i, struct err *err)
 
 static int write_ofed(const struct vf *vf, const char *file, const char *text, struct err *err)
 {
-	cleanup_free char *path = xasprintf(DEV "%s/sriov/%u/%s", vf->pf, vf->c->on.vf, file);
+	cleanup_free char *path = xasprintf(DEV "%s/sriov/%d/%s", vf->pf, vf->c->on.vf, file);
 
 	return machine_write_attr(vf->ctx->root, path, text, err);
 }

@@ -160,6 +160,7 @@ static struct change *vadd(struct plan *plan, const char *section, const struct 
 	c->stage = stage;
 	c->phase = phase;
 	c->origin = origin;
+	c->on.vf = -1;
 	c->lane = xstrdup("");
 	c->target = xstrdup("");
 	c->desired = xstrdup("");

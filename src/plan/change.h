@@ -84,9 +84,9 @@ struct rivals {
 /* What a change is about, for kinds that read no text. */
 struct target {
 	char *name;		  /* a unit, a function's address: see the kind; or NULL */
-	unsigned int vf;	  /* which VF of name, from 0; of what is about VFs */
+	int vf;			  /* which VF of name, a PF, from 0; -1: none */
 	const void *item;	  /* which of its things, of the kind's own type; static */
-	const char *key;	  /* what the profile calls item; static; or NULL */
+	const char *key;	  /* what the profile calls item; static or of it; or NULL */
 	const struct ynode *node; /* of the profile, which outlives the plan; or NULL */
 };
 

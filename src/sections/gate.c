@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "kinds/checks.h"
 #include "node/nearness.h"
 #include "profile/language.h"
 #include "sections/overlay.h"
@@ -18,18 +19,40 @@ struct checked {
 	struct plan *plan;
 };
 
-static struct change *add(const struct checked *t, const char *id_tail, const char *suffix,
-			  const char *checker, const char *desired)
+/* What a check is about: a function, or where vf is not -1 one of its VFs; or a unit. */
+struct subject {
+	const char *name;
+	int vf;
+};
+
+/* sort: what its target begins with; suffix: of its id */
+static struct change *add(const struct checked *t, struct subject of, const char *suffix,
+			  const struct target_item *item, const char *sort, const char *desired)
 {
+	cleanup_free char *where =
+		of.vf < 0 ? xstrdup(of.name) : xasprintf("%s/%d", of.name, of.vf);
 	const char *on_fail = ynode_text(t->check, "on_fail", "block");
 	struct change *c = plan_add(t->plan, "gate", &kind_check, STAGE_GATE, PHASE_CHECK,
-				    t->check->at, "gate/%s/%s%s", t->name, id_tail, suffix);
+				    t->check->at, "gate/%s/%s%s", t->name, where, suffix);
 
-	change_target(c, "%s:%s", checker, id_tail);
+	change_on(c, of.name, item);
+	c->on.vf = of.vf;
+	change_target(c, "%s:%s", sort, where);
 	change_desired(c, "%s", desired);
 	for (enum on_fail f = ON_FAIL_BLOCK; f <= ON_FAIL_WARN; f++)
 		if (streq(on_fail, on_fail_name(f)))
 			c->on_fail = f;
+	return c;
+}
+
+/* value: of the check; NULL: the word that says so by itself (max, unlimited) */
+static struct change *add_wanting(const struct checked *t, struct subject of, const char *suffix,
+				  const struct target_item *item, const char *sort,
+				  const struct ynode *value, const char *otherwise)
+{
+	struct change *c = add(t, of, suffix, item, sort, value ? value->text : otherwise);
+
+	c->want = value ? value->value : (struct value){.type = VALUE_WORD};
 	return c;
 }
 
@@ -40,73 +63,84 @@ static void settles(const struct checked *t, struct change *c)
 	c->deadline_ms = (unsigned int)(ynode_number_of(t->check, "timeout", 0) / 1000);
 }
 
-static void check_port(const struct checked *t, const char *where, const char *link,
-		       const char *wanted, const char *speed)
+static void emit_carrier(const struct checked *t, struct subject of)
 {
-	const char *least = ynode_text(t->check, "speed", NULL);
+	const struct ynode *least = ynode_get(t->check, "speed");
 
-	settles(t, add(t, where, "", link, wanted));
+	settles(t, add(t, of, "", &check_carrier, "carrier", "up"));
 	if (least)
-		settles(t, add(t, where, "/speed", speed, least));
+		settles(t, add_wanting(t, of, "/speed", &check_speed, "speed", least, NULL));
 }
 
-static void check_carrier(const struct checked *t, const char *where)
+static void emit_rdma(const struct checked *t, struct subject of)
 {
-	check_port(t, where, "carrier", "up", "speed");
+	const struct ynode *least = ynode_get(t->check, "speed");
+
+	settles(t, add(t, of, "", &check_rdma_link, "rdma-link", "ACTIVE"));
+	if (least)
+		settles(t,
+			add_wanting(t, of, "/speed", &check_rdma_speed, "rdma-speed", least, NULL));
 }
 
-static void check_rdma(const struct checked *t, const char *where)
+static void emit_pcie(const struct checked *t, struct subject of)
 {
-	check_port(t, where, "rdma-link", "ACTIVE", "rdma-speed");
+	const struct ynode *width = ynode_get(t->check, "width");
+	const struct ynode *speed = ynode_get(t->check, "speed");
+	bool both = !width && !speed; /* as much as both ends can do */
+	struct change *c;
+
+	if (width || both) {
+		c = add_wanting(t, of, "/width", &check_pcie_width, "pcie-width", width, "max");
+		c->compare = COMPARE_AT_LEAST;
+		if (width) /* a word of the powers of two */
+			c->want = (struct value){.type = VALUE_NUMBER,
+						 .number = INT64_C(1) << width->value.number};
+	}
+	if (speed || both)
+		add_wanting(t, of, "/speed", &check_pcie_speed, "pcie-speed", speed, "max");
 }
 
-static void check_pcie(const struct checked *t, const char *where)
+static void emit_errors(const struct checked *t, struct subject of)
 {
-	const char *width = ynode_text(t->check, "width", NULL);
-	const char *speed = ynode_text(t->check, "speed", NULL);
+	const struct ynode *most = ynode_get(t->check, "corrected");
+	cleanup_free char *text = most ? xasprintf("%s or fewer", most->text) : NULL;
 
-	if (!width && !speed)
-		width = speed = "max"; /* of both ends */
-	if (width)
-		add(t, where, "/width", "pcie-width", width)->compare = COMPARE_AT_LEAST;
-	if (speed)
-		add(t, where, "/speed", "pcie-speed", speed);
-}
-
-static void check_errors(const struct checked *t, const char *where)
-{
-	const char *corrected = ynode_text(t->check, "corrected", NULL);
-	cleanup_free char *most = corrected ? xasprintf("%s or fewer", corrected) : NULL;
-
-	add(t, where, "", "pcie-errors", "0");
+	add(t, of, "", &check_pcie_errors, "pcie-errors", "0");
 	if (most)
-		add(t, where, "/corrected", "pcie-corrected", most);
+		add(t, of, "/corrected", &check_pcie_corrected, "pcie-corrected", text)->want =
+			most->value;
 }
 
-static void check_groups(const struct checked *t, const char *where)
+static void emit_groups(const struct checked *t, struct subject of)
 {
-	const char *type = ynode_text(t->check, "type", NULL);
+	const struct ynode *type = ynode_get(t->check, "type");
 	bool isolated = ynode_bool(t->check, "isolated", false);
 
 	if (isolated || !type)
-		add(t, where, "", "iommu-group", isolated ? "isolated" : "any");
+		add(t, of, "", &check_iommu_group, "iommu-group", isolated ? "isolated" : "any")
+			->want = (struct value){.type = VALUE_BOOL, .number = isolated};
 	if (type)
-		add(t, where, "/type", "iommu-type", type);
+		add_wanting(t, of, "/type", &check_iommu_type, "iommu-type", type, NULL);
 }
 
 /* A driver may still be at work on its GPUs when the gate begins, and on their device nodes. */
-static void check_gpu_driver(const struct checked *t, const char *where)
+static void emit_gpu_driver(const struct checked *t, struct subject of)
 {
-	settles(t, add(t, where, "", "gpu-driver", ynode_text(t->check, "flavor", "any")));
+	const struct ynode *flavor = ynode_get(t->check, "flavor");
+	struct change *c = add_wanting(t, of, "", &check_gpu_driver, "gpu-driver", flavor, "any");
+
+	if (!flavor)
+		c->want.number = GPU_ANY;
+	settles(t, c);
 }
 
-static void check_gpu_xid(const struct checked *t, const char *where)
+static void emit_gpu_xid(const struct checked *t, struct subject of)
 {
-	add(t, where, "", "gpu-xid", "none");
+	add(t, of, "", &check_gpu_xid, "gpu-xid", "none");
 }
 
 static void each(const struct section_ctx *ctx, const struct checked *t,
-		 void (*emit_one)(const struct checked *t, const char *where))
+		 void (*emit_one)(const struct checked *t, struct subject of))
 {
 	bool vfs;
 	const char *name = set_name_in(ynode_text(t->check, "on", ""), &vfs);
@@ -115,29 +149,26 @@ static void each(const struct section_ctx *ctx, const struct checked *t,
 	for (size_t i = 0; set && i < set->fn.n; i++) {
 		const struct pci_fn *fn = set->fn.v[i];
 
-		for (unsigned int v = 0; vfs && v < overlay_vfs(ctx, fn); v++) {
-			cleanup_free char *where = xasprintf("%s/%u", fn->addr, v);
-
-			emit_one(t, where);
-		}
+		for (unsigned int v = 0; vfs && v < overlay_vfs(ctx, fn); v++)
+			emit_one(t, (struct subject){fn->addr, (int)v});
 		if (!vfs)
-			emit_one(t, fn->addr);
+			emit_one(t, (struct subject){fn->addr, -1});
 	}
 }
 
 /* units: of the machine, not of a function. */
-static void check_units(const struct section_ctx *ctx, const struct checked *t)
+static void emit_memlock(const struct section_ctx *ctx, const struct checked *t)
 {
 	const struct ynode *units = ynode_get(t->check, "units");
-	const char *limit = ynode_text(t->check, "limit", "unlimited");
 
 	(void)ctx;
 	for (size_t i = 0; units && i < units->items.n; i++)
-		add(t, units->items.v[i]->text, "", "memlock", limit);
+		add_wanting(t, (struct subject){units->items.v[i]->text, -1}, "", &check_memlock,
+			    "memlock", ynode_get(t->check, "limit"), "unlimited");
 }
 
 /* gpudirect: each NIC of the one set with its GPU of the other, or the nearest to it. */
-static void check_direct(const struct section_ctx *ctx, const struct checked *t)
+static void emit_direct(const struct section_ctx *ctx, const struct checked *t)
 {
 	const struct device_set *gpus = device_sets_find(ctx->sets, ynode_text(t->check, "on", ""));
 	const struct device_set *nics =
@@ -150,9 +181,10 @@ static void check_direct(const struct section_ctx *ctx, const struct checked *t)
 	for (size_t i = 0; i < pairs.n; i++) {
 		const struct pair *p = &pairs.v[i];
 		const struct pci_fn *gpu = p->gpu ? p->gpu : p->nearest;
-		struct change *c =
-			add(t, p->nic->addr, "", "gpudirect", "dma-buf or nvidia_peermem");
+		struct change *c = add(t, (struct subject){p->nic->addr, -1}, "", &check_gpudirect,
+				       "gpudirect", "dma-buf or nvidia_peermem");
 
+		change_part(c, gpu->addr, NULL, NULL);
 		change_target(c, "gpudirect:%s,%s", p->nic->addr, gpu->addr);
 		settles(t, c);
 	}
@@ -162,14 +194,14 @@ static void check_direct(const struct section_ctx *ctx, const struct checked *t)
 /* Runs that are looks, of each function or of a check as a whole. The others: gate/. */
 static const struct look {
 	const char *run;
-	void (*one)(const struct checked *t, const char *where);
+	void (*one)(const struct checked *t, struct subject of);
 	void (*whole)(const struct section_ctx *ctx, const struct checked *t);
 } looks[] = {
-	{"carrier", check_carrier, NULL},     {"pcie_link", check_pcie, NULL},
-	{"pcie_errors", check_errors, NULL},  {"rdma_link", check_rdma, NULL},
-	{"iommu_groups", check_groups, NULL}, {"gpu_driver", check_gpu_driver, NULL},
-	{"gpu_xid", check_gpu_xid, NULL},     {"gpudirect", NULL, check_direct},
-	{"memlock", NULL, check_units},
+	{"carrier", emit_carrier, NULL},     {"pcie_link", emit_pcie, NULL},
+	{"pcie_errors", emit_errors, NULL},  {"rdma_link", emit_rdma, NULL},
+	{"iommu_groups", emit_groups, NULL}, {"gpu_driver", emit_gpu_driver, NULL},
+	{"gpu_xid", emit_gpu_xid, NULL},     {"gpudirect", NULL, emit_direct},
+	{"memlock", NULL, emit_memlock},
 };
 
 static const struct look *look_of(const char *run)
@@ -194,7 +226,8 @@ bool gate_may_lack(const struct section_ctx *ctx, const struct ynode *check)
 /* A check that is about nothing would be passed by any node. */
 static void complain_of_nothing(const struct checked *t)
 {
-	struct change *c = add(t, "none", "", "given", "something to look at");
+	struct change *c = add(t, (struct subject){"none", -1}, "", &check_given, "given",
+			       "something to look at");
 
 	change_observe(c, "nothing");
 	change_reason(c, NOTHING_TO_CHECK);

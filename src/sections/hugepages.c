@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kinds/checks.h"
 #include "profile/language.h"
 #include "profile/rules.h"
 #include "sections/sections.h"
@@ -143,22 +144,24 @@ static void emit_node(struct plan *plan, const struct ynode *item, int node, uin
 {
 	const char *size = ynode_text(item, "size", "");
 	uint64_t bytes = ynode_number_of(item, "size", 0);
+	cleanup_free char *dir = xasprintf("hugepages-%llukB", (unsigned long long)(bytes >> 10));
 	struct change *c;
 
 	if (at_boot(item)) {
 		c = plan_add(plan, "hugepages", &kind_check, STAGE_GATE, PHASE_CHECK, item->at,
 			     "hugepages/%s/node%d", size, node);
+		change_on(c, NULL, &check_pages);
+		change_part(c, dir, NULL, NULL)->index = (unsigned int)node;
 		change_target(c, "pages:%llu:%d", (unsigned long long)(bytes >> 10), node);
 		change_waits_for(c, "kernel_args/next_boot");
 	} else {
 		c = plan_add(plan, "hugepages", &kind_attr, STAGE_INITRD, PHASE_MEMORY, item->at,
 			     "hugepages/%s/node%d", size, node);
-		change_target(c,
-			      "/sys/devices/system/node/node%d/hugepages/hugepages-%llukB/"
-			      "nr_hugepages",
-			      node, (unsigned long long)(bytes >> 10));
+		change_target(c, "/sys/devices/system/node/node%d/hugepages/%s/nr_hugepages", node,
+			      dir);
 		change_lane(c, "node%d", node);
 	}
+	c->want = (struct value){.type = VALUE_NUMBER, .number = (int64_t)pages};
 	change_desired(c, "%llu", (unsigned long long)pages);
 }
 

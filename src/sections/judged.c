@@ -2,6 +2,7 @@
 #include "sections/judged.h"
 
 #include "base/mem.h"
+#include "kinds/checks.h"
 
 struct change *judged(struct plan *plan, const char *section, struct place at, const char *id,
 		      const char *desired, char *observed, bool holds, const char *remedy)
@@ -9,6 +10,7 @@ struct change *judged(struct plan *plan, const char *section, struct place at, c
 	struct change *c =
 		plan_add(plan, section, &kind_check, STAGE_GATE, PHASE_CHECK, at, "%s", id);
 
+	change_on(c, NULL, &check_given);
 	change_target(c, "given");
 	change_desired(c, "%s", desired);
 	change_observe(c, "%s", observed);

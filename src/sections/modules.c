@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kinds/checks.h"
 #include "profile/language.h"
 #include "profile/rules.h"
 #include "sections/sections.h"
@@ -144,8 +145,10 @@ static void emit_options(const struct ynode *options, struct plan *plan)
 						    PHASE_CHECK, params->keys.v[j]->at,
 						    "modules/options/%s/%s", module, param);
 
+			change_on(c, module, &check_param);
+			c->on.key = param;
 			change_target(c, "param:%s/%s", module, param);
-			change_desired(c, "%s", params->items.v[j]->text);
+			change_want(c, params->items.v[j]);
 			c->compare = COMPARE_PARAM;
 			change_file(c, "/sys/module/%s/parameters/%s", dir, param);
 		}
@@ -166,6 +169,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 		struct change *c = plan_add(plan, "modules", &kind_check, STAGE_GATE, PHASE_CHECK,
 					    item->at, "modules/blacklist/%s", item->text);
 
+		change_on(c, item->text, &check_unloaded);
 		change_target(c, "unloaded:%s", item->text);
 		change_desired(c, "absent");
 	}

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/words.h"
+#include "kinds/checks.h"
 #include "kinds/pci.h"
 #include "profile/language.h"
 #include "profile/rules.h"
@@ -78,8 +79,8 @@ static void emit_payload(const struct pci_fn *fn, const struct field *f, const s
 {
 	struct change *c = add(fn, f, &kind_check, value, plan);
 
+	change_on(c, fn->addr, &check_pcie_payload);
 	change_target(c, "pcie-payload:%s", fn->addr);
-	c->compare = COMPARE_AT_LEAST;
 }
 
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/version.h"
+#include "kinds/checks.h"
 #include "profile/language.h"
 #include "sections/judged.h"
 
@@ -50,12 +51,13 @@ static void require_kernel(const struct section_ctx *ctx, const struct ynode *wa
 }
 
 static struct change *check(struct plan *plan, const struct ynode *want, const char *id,
-			    const char *checker, const char *arg)
+			    const struct target_item *item, const char *sort, const char *name)
 {
 	struct change *c =
 		plan_add(plan, "require", &kind_check, STAGE_GATE, PHASE_CHECK, want->at, "%s", id);
 
-	change_target(c, "%s:%s", checker, arg);
+	change_on(c, name, item);
+	change_target(c, "%s:%s", sort, name);
 	change_desired(c, "%s", want->text);
 	c->compare = COMPARE_VERSION;
 	return c;
@@ -67,7 +69,8 @@ static void require_drivers(const struct ynode *drivers, struct plan *plan)
 		const char *module = drivers->keys.v[i]->text;
 		cleanup_free char *id = xasprintf("require/driver/%s", module);
 
-		check(plan, drivers->items.v[i], id, "driver-version", module);
+		check(plan, drivers->items.v[i], id, &check_driver_version, "driver-version",
+		      module);
 	}
 }
 
@@ -83,7 +86,8 @@ static void require_firmware(const struct section_ctx *ctx, const struct ynode *
 			cleanup_free char *id =
 				xasprintf("require/firmware/%s/%s", set->sel->name, addr);
 
-			check(plan, firmware->items.v[i], id, "firmware-version", addr);
+			check(plan, firmware->items.v[i], id, &check_firmware_version,
+			      "firmware-version", addr);
 		}
 	}
 }

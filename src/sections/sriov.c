@@ -323,7 +323,7 @@ static struct change *add_of_vf(const struct pf *pf, unsigned int index, const c
 				    "sriov/%s/vf%u/%s", addr, index, id);
 
 	change_on(c, addr, item);
-	c->on.vf = index;
+	c->on.vf = (int)index;
 	change_target(c, "%s:%s/%u", sort, addr, index);
 	change_lane(c, "%s/vf%u", addr, index);
 	return c;

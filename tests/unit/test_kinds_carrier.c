@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "check_change.h"
 #include "engine/run.h"
 #include "kinds/kind.h"
 #include "sys/clock.h"
@@ -52,8 +53,7 @@ static struct change *add(struct run *run, const char *target, const char *desir
 	struct change *c = plan_add(&run->plan, "gate", &kind_check, STAGE_GATE, PHASE_CHECK,
 				    nowhere, "%s", target);
 
-	change_target(c, "%s", target);
-	change_desired(c, "%s", desired);
+	check_about(c, target, desired);
 	c->settles = true;
 	return c;
 }

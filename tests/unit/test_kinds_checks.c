@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "check_change.h"
 #include "engine/run.h"
 #include "kinds/kind.h"
 #include "tree.h"
@@ -63,8 +64,7 @@ static void gives(struct tmp *t, const char *target, const char *desired, enum c
 	struct change *c = plan_add(&run.plan, "gate", &kind_check, STAGE_GATE, PHASE_CHECK,
 				    nowhere, "%s", target);
 
-	change_target(c, "%s", target);
-	change_desired(c, "%s", desired);
+	check_about(c, target, desired);
 	run_look(&run, STAGES_ALL, STAGE_GATE);
 	if (c->state != want)
 		fail_msg("%s: %s: %s", target, state_name(c->state), c->reason ? c->reason : "");

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "check_change.h"
 #include "engine/run.h"
 #include "kinds/kind.h"
 #include "kinds/xid.h"
@@ -65,8 +66,7 @@ static void gives(struct tmp *t, const char *target, const char *desired, const 
 	struct change *c = plan_add(&run.plan, "gate", &kind_check, STAGE_GATE, PHASE_CHECK,
 				    nowhere, "%s", target);
 
-	change_target(c, "%s", target);
-	change_desired(c, "%s", desired);
+	check_about(c, target, desired);
 	run.node.kernel = xstrdup(kernel);
 	run_look(&run, STAGES_ALL, STAGE_GATE);
 	assert_int_equal(c->state, w.state);

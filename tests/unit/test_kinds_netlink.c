@@ -123,7 +123,7 @@ static struct change *add(struct run *run, const char *id, const char *target, c
 
 	if (str_starts(target, "vf:")) {
 		change_on(c, pf, &vf_address);
-		c->on.vf = (unsigned int)atoi(index + 1);
+		c->on.vf = atoi(index + 1);
 		add_settings(c, desired);
 	} else {
 		change_on(c, pf,

@@ -9,6 +9,7 @@
 
 #include <pci/pci.h>
 
+#include "check_change.h"
 #include "kinds/kind.h"
 #include "kinds/pci.h"
 #include "profile/language.h"
@@ -97,7 +98,6 @@ struct trial {
 	struct kind_ctx ctx;
 };
 
-/* A change of kind_check, whose target is text. */
 static void begin(struct trial *x, const struct tmp *t, const struct kind *kind, const char *target,
 		  const char *desired)
 {
@@ -107,8 +107,8 @@ static void begin(struct trial *x, const struct tmp *t, const struct kind *kind,
 	x->node.cmdline = no_args;
 	x->ctx.node = &x->node;
 	x->c = plan_add(&x->plan, "pcie", kind, STAGE_DEVICES, PHASE_PORT, (struct place){0}, "x");
-	change_target(x->c, "%s", target);
-	change_desired(x->c, "%s", desired);
+	if (kind == &kind_check)
+		check_about(x->c, target, desired);
 }
 
 /* What a profile says of a key of section pcie. */

@@ -42,6 +42,7 @@ static void looks(struct tmp *t, const struct target_item *item, int64_t wanted,
 	struct err err = {0};
 
 	change_on(c, PF, item);
+	c->on.vf = 0;
 	c->want = (struct value){.type = VALUE_NUMBER, .number = wanted};
 	assert_int_equal(kind_vf.look(&ctx, c, &err), want.r);
 	if (want.r == 0)
@@ -93,6 +94,7 @@ static int set_msix(struct tmp *t)
 	int r;
 
 	change_on(c, PF, &vf_msix);
+	c->on.vf = 0;
 	c->want.number = 64;
 	r = kind_vf.set(&ctx, c, &t->err);
 	plan_free(&plan);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A change of kind check by its target as a plan shows it: "speed:PF/2" and "400Gb/s". */
+#pragma once
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "kinds/checks.h"
+#include "profile/language.h"
+#include "profile/value.h"
+
+static const struct {
+	const char *sort;
+	const struct target_item *item;
+	bool (*check)(const struct spec *spec, struct ynode *n, struct str *why);
+} check_sorts[] = {
+	{"carrier", &check_carrier, NULL},
+	{"speed", &check_speed, value_speed},
+	{"iommu-group", &check_iommu_group, NULL},
+	{"iommu-type", &check_iommu_type, value_word},
+	{"pcie-width", &check_pcie_width, NULL},
+	{"pcie-speed", &check_pcie_speed, value_speed},
+	{"pcie-payload", &check_pcie_payload, NULL},
+	{"pcie-errors", &check_pcie_errors, NULL},
+	{"pcie-corrected", &check_pcie_corrected, NULL},
+	{"rdma-link", &check_rdma_link, NULL},
+	{"rdma-speed", &check_rdma_speed, value_speed},
+	{"memlock", &check_memlock, value_size},
+	{"gpu-driver", &check_gpu_driver, NULL},
+	{"gpudirect", &check_gpudirect, NULL},
+	{"gpu-xid", &check_gpu_xid, NULL},
+	{"driver-version", &check_driver_version, NULL},
+	{"firmware-version", &check_firmware_version, NULL},
+};
+
+static const struct spec check_words = {
+	.what = "a word",
+	.words = WORDS("identity", "DMA", "DMA-FQ"),
+};
+
+/* max and unlimited are words, and so is what the kernel calls types of groups. */
+static inline void check_wants(struct change *c, const char *desired, scalar_check *check)
+{
+	static const char *const flavors[] = {"open", "proprietary", "any"};
+	struct ynode n = {.text = (char *)desired};
+	cleanup_str struct str why = {0};
+
+	if (streq(desired, "max") || streq(desired, "unlimited")) {
+		c->want.type = VALUE_WORD;
+	} else if (check) {
+		assert_true(check(&check_words, &n, &why));
+		c->want = n.value;
+		c->want.spec = &check_words;
+	} else {
+		c->want = (struct value){
+			.type = VALUE_NUMBER,
+			.number = streq(desired, "isolated") ? 1 : strtoll(desired, NULL, 10)};
+	}
+	if (c->on.item == &check_pcie_payload)
+		c->want.number = __builtin_ctzll((unsigned long long)c->want.number) - 7;
+	for (size_t i = 0; c->on.item == &check_gpu_driver && i < array_len(flavors); i++)
+		if (streq(desired, flavors[i]))
+			c->want.number = (int64_t)i;
+}
+
+static inline void check_about(struct change *c, const char *target, const char *desired)
+{
+	const char *colon = strchr(target, ':'), *rest = colon + 1;
+	size_t len = strcspn(rest, "/,");
+	cleanup_free char *name = xstrndup(rest, len);
+
+	change_target(c, "%s", target);
+	change_desired(c, "%s", desired);
+	for (size_t i = 0; i < array_len(check_sorts); i++)
+		if (strncmp(target, check_sorts[i].sort, (size_t)(colon - target)) == 0 &&
+		    !check_sorts[i].sort[colon - target]) {
+			change_on(c, name, check_sorts[i].item);
+			check_wants(c, desired, check_sorts[i].check);
+		}
+	assert_non_null(c->on.item);
+	if (rest[len] == '/')
+		c->on.vf = atoi(rest + len + 1);
+	else if (rest[len] == ',')
+		change_part(c, rest + len + 1, NULL, NULL);
+}
