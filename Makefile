@@ -44,7 +44,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 # --- flags ---------------------------------------------------------------------------
 
 LIBS := yaml-0.1 libmnl jansson
-BENCH_LIBS := jansson libibverbs
+BENCH_LIBS := jansson libibverbs mount
 TEST_LIBS := cmocka
 SIM_LIBS := fuse3
 # Only their headers: opened at run time, by what needs them (src/sys/libraries.c).
@@ -243,7 +243,9 @@ build-tests: all $(TEST_PROGRAMS) ## build the fast tests, and run none
 # Variables that nothing sets stay as they are (tests/unit/hex.h).
 $(call obj,test,$(wildcard src/sys/*.c)): TEST_CFLAGS += -O0
 
-TEST_OBJ := $(call obj,$(UNIT),$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)))
+TEST_OBJ := $(call obj,$(UNIT),$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)) tests/unit/hooks.c)
+# The doors of tests/unit/hooks.h.
+HOOKS := -Wl,--wrap=netlink_talk,--wrap=syscall
 
 $(BUILD)/test/libtest.a: $(TEST_OBJ)
 	$(call say,AR,$@)
@@ -253,7 +255,7 @@ $(BUILD)/test/libtest.a: $(TEST_OBJ)
 $(BUILD)/test/test_%: $(BUILD)/$(UNIT)/tests/unit/test_%.o $(BUILD)/test/libtest.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS) $(BENCH_LIBS) $(TEST_LIBS))
+	$(Q)$(CC) $(TEST_LDFLAGS) $(HOOKS) -o $@ $^ $(call pkg,--libs,$(LIBS) $(BENCH_LIBS) $(TEST_LIBS))
 
 $(BUILD)/test/test_bench_gpu: | $(GPU_STANDINS)
 

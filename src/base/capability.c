@@ -5,7 +5,8 @@
 
 #include "base/mem.h"
 
-/* By their numbers, in the order of linux/capability.h. */
+/* By their numbers, in the order of linux/capability.h. libcap has no more than these names, and
+ * would have to be where a profile is checked. */
 static const char *const names[] = {
 	"CAP_CHOWN",
 	"CAP_DAC_OVERRIDE",

@@ -61,27 +61,9 @@ static bool parse_octets(const char *text, int n, uint64_t *ret)
 	return true;
 }
 
-bool mac_parse(const char *text, uint8_t ret[6])
-{
-	uint64_t value;
-
-	if (!parse_octets(text, 6, &value))
-		return false;
-	for (int i = 0; i < 6; i++)
-		ret[i] = (uint8_t)(value >> (40 - 8 * i));
-	return true;
-}
-
 bool guid_parse(const char *text, uint64_t *ret)
 {
 	return parse_octets(text, 8, ret);
-}
-
-const char *mac_format(const uint8_t mac[6], char ret[MAC_TEXT])
-{
-	snprintf(ret, MAC_TEXT, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3],
-		 mac[4], mac[5]);
-	return ret;
 }
 
 const char *guid_format(uint64_t guid, char ret[GUID_TEXT])
@@ -89,5 +71,23 @@ const char *guid_format(uint64_t guid, char ret[GUID_TEXT])
 	for (int i = 0; i < 8; i++)
 		snprintf(ret + i * 3, (size_t)(GUID_TEXT - i * 3), "%02x%s",
 			 (unsigned int)(guid >> (56 - 8 * i)) & 0xff, i < 7 ? ":" : "");
+	return ret;
+}
+
+uint64_t mac_number(const uint8_t mac[6])
+{
+	uint64_t number = 0;
+
+	for (int i = 0; i < 6; i++)
+		number = number << 8 | mac[i];
+	return number;
+}
+
+const char *mac_format(uint64_t mac, char ret[MAC_TEXT])
+{
+	char guid[GUID_TEXT];
+
+	/* six of its eight octets */
+	memcpy(ret, guid_format(mac, guid) + GUID_TEXT - MAC_TEXT, MAC_TEXT);
 	return ret;
 }

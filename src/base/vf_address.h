@@ -36,9 +36,9 @@
 int vf_derived_mac(const uint8_t pf[6], unsigned int index, uint8_t ret[6], struct err *err);
 int vf_derived_guid(uint64_t pf_node_guid, unsigned int index, uint64_t *ret, struct err *err);
 
-/* Two hexadecimal digits an octet with colons between: all that a profile has passed through. */
-bool mac_parse(const char *text, uint8_t ret[6]);
-/* The first octet is the most significant. */
+/* Of both the first octet is the most significant. */
+uint64_t mac_number(const uint8_t mac[6]);
+const char *mac_format(uint64_t mac, char ret[MAC_TEXT]);
+/* Two hexadecimal digits an octet with colons between. */
 bool guid_parse(const char *text, uint64_t *ret);
-const char *mac_format(const uint8_t mac[6], char ret[MAC_TEXT]);
 const char *guid_format(uint64_t guid, char ret[GUID_TEXT]);

@@ -1,107 +1,65 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bench/mounts.h"
 
+#include <libmount/libmount.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 
-struct line {
-	int id;
-	const char *dir;  /* still escaped */
-	const char *rest; /* behind the separator " - ": type, source, options */
-};
-
-/* "36 35 98:0 /root /dir options [tag:...] - type source super-options"; cuts the text. */
-static bool parse_line(char *text, struct line *ret)
+static bool has_id(struct libmnt_fs *fs, const void *arg)
 {
-	char *separator = strstr(text, " - "), *rest = text, *field[5];
-
-	if (!separator)
-		return false;
-	*separator = '\0';
-	for (size_t i = 0; i < array_len(field); i++) {
-		field[i] = strsep(&rest, " ");
-		if (!field[i])
-			return false;
-	}
-	ret->id = atoi(field[0]);
-	ret->dir = field[4];
-	ret->rest = separator + strlen(" - ");
-	return true;
+	return mnt_fs_get_id(fs) == *(const int *)arg;
 }
 
-/* Spaces, tabs, newlines and backslashes are written as \ooo (fs/proc_namespace.c, mangle()). */
-static bool same_path(const char *escaped, const char *path)
+static bool has_dir(struct libmnt_fs *fs, const void *arg)
 {
-	while (*escaped) {
-		char c = *escaped;
-
-		if (c == '\\' && strspn(escaped + 1, "01234567") >= 3) {
-			char octal[4] = {escaped[1], escaped[2], escaped[3]};
-
-			c = (char)strtol(octal, NULL, 8);
-			escaped += 3;
-		}
-		escaped++;
-		if (c != *path++)
-			return false;
-	}
-	return !*path;
+	return streq(mnt_fs_get_target(fs), arg);
 }
 
-/* "rw,vers=4.2,proto=rdma,port=20049": the value of a key; "" without it. */
-static void find_option(const char *options, const char *key, char *ret, size_t size)
+static void describe(struct libmnt_fs *fs, struct mount *ret)
 {
-	cleanup_free char *copy = xstrdup(options);
-	char *rest = copy, *word;
+	const char *source = mnt_fs_get_source(fs);
+	char *proto = NULL;
+	size_t len = 0;
 
-	ret[0] = '\0';
-	while ((word = strsep(&rest, ", ")))
-		if (str_starts(word, key))
-			snprintf(ret, size, "%s", word + strlen(key));
+	snprintf(ret->type, sizeof(ret->type), "%s", mnt_fs_get_fstype(fs));
+	snprintf(ret->source, sizeof(ret->source), "%s", source ? source : "none");
+	if (mnt_fs_get_option(fs, "proto", &proto, &len) == 0)
+		snprintf(ret->transport, sizeof(ret->transport), "%.*s", (int)len, proto);
 }
 
-/* Calls for each line; the text is copied, since lines are cut. */
-static bool each_line(const char *mountinfo, bool (*fits)(const struct line *l, const void *arg),
-		      const void *arg, struct mount *ret)
+static bool find(const char *mountinfo, bool (*fits)(struct libmnt_fs *fs, const void *arg),
+		 const void *arg, struct mount *ret)
 {
-	cleanup_free char *copy = xstrdup(mountinfo);
-	char *rest = copy, *text;
+	FILE *f = fmemopen((void *)mountinfo, strlen(mountinfo), "r");
+	struct libmnt_table *table = mnt_new_table();
+	struct libmnt_iter *at = mnt_new_iter(MNT_ITER_FORWARD);
+	struct libmnt_fs *fs = NULL;
+	bool found = false;
 
-	while ((text = strsep(&rest, "\n"))) {
-		struct line l;
-
-		if (!parse_line(text, &l) || !fits(&l, arg))
-			continue;
-		if (ret && sscanf(l.rest, "%31s %255s", ret->type, ret->source) == 2)
-			find_option(l.rest, "proto=", ret->transport, sizeof(ret->transport));
-		return true;
-	}
-	return false;
-}
-
-static bool has_id(const struct line *l, const void *arg)
-{
-	return l->id == *(const int *)arg;
-}
-
-static bool has_dir(const struct line *l, const void *arg)
-{
-	return same_path(l->dir, arg);
+	if (f && mnt_table_parse_stream(table, f, "mountinfo") == 0)
+		while (!found && mnt_table_next_fs(table, at, &fs) == 0)
+			found = fits(fs, arg);
+	if (found && ret)
+		describe(fs, ret);
+	if (f)
+		fclose(f);
+	mnt_free_iter(at);
+	mnt_unref_table(table);
+	return found;
 }
 
 bool mounts_find(const char *mountinfo, int id, struct mount *ret)
 {
 	*ret = (struct mount){.type = ""};
-	return each_line(mountinfo, has_id, &id, ret);
+	return find(mountinfo, has_id, &id, ret);
 }
 
 bool mounts_has(const char *mountinfo, const char *dir)
 {
-	return each_line(mountinfo, has_dir, dir, NULL);
+	return find(mountinfo, has_dir, dir, NULL);
 }
 
 char *mounts_cause(const struct mount *m, const char *want)

@@ -9,7 +9,9 @@
  * PCR 12: systemd-stub measures a command line, and addons, that are not of the image
  * (systemd-stub(7)).
  *
- * What can't be read, or is not understood, gives nothing: it is for warnings.
+ * What can't be read, or is not understood, gives nothing: it is for warnings. libcryptsetup would
+ * find the JSON area of a header, which is 20 lines here, and not what its tokens mean; and it
+ * would come into the initramfs with device-mapper and OpenSSL.
  */
 #pragma once
 

@@ -164,8 +164,12 @@ static void say_low(const struct root *root, struct change *c, const char *unit,
 		      want == UINT64_MAX ? "infinity" : c->desired);
 }
 
-void limit_look(const struct kind_ctx *ctx, struct change *c, const char *unit,
-		const struct limit *limit, uint64_t want)
+/*
+ * Whether each running process of a unit, those of containers below it included, has at least that
+ * limit. A unit that does not run is unsupported: it holds nothing up.
+ */
+static void look_processes(const struct kind_ctx *ctx, struct change *c, const char *unit,
+			   const struct limit *limit, uint64_t want)
 {
 	cleanup_strv struct strv pids = {0};
 	size_t seen = 0;
@@ -196,8 +200,8 @@ static int look_memlock(const struct kind_ctx *ctx, struct change *c, struct err
 	bool unlimited = c->want.type == VALUE_WORD;
 
 	(void)err;
-	limit_look(ctx, c, c->on.name, &limit_memlock,
-		   unlimited ? UINT64_MAX : (uint64_t)c->want.number);
+	look_processes(ctx, c, c->on.name, &limit_memlock,
+		       unlimited ? UINT64_MAX : (uint64_t)c->want.number);
 	return 0;
 }
 
@@ -238,7 +242,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 
 	if (!c->on.name)
 		return look_default(ctx, c, limit, want, err);
-	limit_look(ctx, c, c->on.name, limit, want);
+	look_processes(ctx, c, c->on.name, limit, want);
 	return 0;
 }
 

@@ -20,11 +20,5 @@ struct limit {
 
 extern const struct limit limit_memlock;
 
-/*
- * Whether each running process of a unit, those of containers below it included, has at least that
- * limit. A unit that does not run is unsupported: it holds nothing up.
- */
-void limit_look(const struct kind_ctx *ctx, struct change *c, const char *unit,
-		const struct limit *limit, uint64_t want);
 /* Whether some directory of systemd's has a file of that name. */
 bool limit_unit_exists(const struct root *root, const char *unit);

@@ -93,15 +93,6 @@ static bool any_derived(const struct change *c)
 	return false;
 }
 
-static uint64_t mac_number(const uint8_t mac[6])
-{
-	uint64_t number = 0;
-
-	for (size_t i = 0; i < 6; i++)
-		number = number << 8 | mac[i];
-	return number;
-}
-
 static int derive_mac(const struct vf *vf, const struct pf_info *pf, uint64_t *ret, struct err *err)
 {
 	uint8_t mac[6];

@@ -33,10 +33,9 @@ char *vf_text(const struct part *part, uint64_t number)
 	char *text;
 
 	switch (setting->how) {
-	case VF_MAC: /* the lower octets of what has the shape of a GUID */
-		text = xcalloc(1, GUID_TEXT);
-		guid_format(number, text);
-		memmove(text, text + GUID_TEXT - MAC_TEXT, MAC_TEXT);
+	case VF_MAC:
+		text = xcalloc(1, MAC_TEXT);
+		mac_format(number, text);
 		return text;
 	case VF_GUID:
 		text = xcalloc(1, GUID_TEXT);

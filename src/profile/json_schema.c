@@ -157,18 +157,13 @@ static json_t *words_of(const struct spec *s, bool nullable)
 	return json_pack("{s:o}", "enum", list);
 }
 
-static json_t *scalar(const struct spec *s, bool nullable)
+json_t *json_schema_scalar(const struct spec *s, bool nullable)
 {
 	if (s->check == value_word || s->check == value_page_size)
 		return words_of(s, nullable);
 	if (s->words)
 		return json_pack("{s:[o, o]}", "anyOf", words_of(s, nullable), checked(s, false));
 	return checked(s, nullable);
-}
-
-json_t *json_schema_scalar(const struct spec *spec)
-{
-	return scalar(spec, false);
 }
 
 /* --- maps --------------------------------------------------------------------------------- */
@@ -286,7 +281,7 @@ static json_t *body(const struct gen *g, const struct def *d, bool nullable)
 	json_t *obj;
 
 	if (s->kind == SPEC_SCALAR) {
-		obj = scalar(s, nullable);
+		obj = json_schema_scalar(s, nullable);
 	} else if (s->kind == SPEC_EITHER) {
 		obj = either(g, s, nullable);
 	} else if (s->kind == SPEC_LIST) {

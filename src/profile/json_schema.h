@@ -15,7 +15,7 @@
 
 /* The whole document; the caller drops it. Write it with JSON_SORT_KEYS: that is its order. */
 json_t *json_schema(void);
-/* One scalar on its own, null not taken. */
-json_t *json_schema_scalar(const struct spec *spec);
+/* One scalar on its own. */
+json_t *json_schema_scalar(const struct spec *spec, bool nullable);
 /* What a scalar must match when it is a string: an expression, or NULL. See language.h. */
 const char *json_schema_pattern(const struct spec *spec);

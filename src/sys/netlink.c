@@ -136,13 +136,6 @@ static int receive(struct mnl_socket *nl, struct netlink_answer *ret, struct err
 	return 0;
 }
 
-static netlink_kernel test_kernel;
-
-void netlink_test_kernel(netlink_kernel kernel)
-{
-	test_kernel = kernel;
-}
-
 int netlink_talk(int protocol, struct nlmsghdr *msg, struct netlink_answer *ret, struct err *err)
 {
 	struct mnl_socket *nl cleanup(close_mnl) = NULL;
@@ -150,8 +143,6 @@ int netlink_talk(int protocol, struct nlmsghdr *msg, struct netlink_answer *ret,
 	int r;
 
 	msg->nlmsg_seq = 1;
-	if (test_kernel)
-		return test_kernel(protocol, msg, ret, err);
 	r = open_socket(protocol, &nl, err);
 	if (r < 0)
 		return r;

@@ -64,8 +64,3 @@ enum {
  */
 int netlink_ask_apart(netlink_question question, const void *arg, const char *lock, unsigned int ms,
 		      struct netlink_answer *ret, struct err *err);
-
-/* Answers every netlink_talk() instead of the kernel; NULL: the kernel again. For tests. */
-typedef int (*netlink_kernel)(int protocol, const struct nlmsghdr *msg, struct netlink_answer *ret,
-			      struct err *err);
-void netlink_test_kernel(netlink_kernel kernel);

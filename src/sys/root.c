@@ -16,13 +16,6 @@ enum {
 	TRIES = 8,	/* of openat2 */
 };
 
-static bool use_fallback;
-
-void root_test_fallback(bool on)
-{
-	use_fallback = on;
-}
-
 int root_init(struct root *root, const char *path, struct err *err)
 {
 	struct stat ours, slash;
@@ -167,8 +160,6 @@ int root_open_path(const struct root *root, const char *path, int flags)
 	int tries = 0;
 	long fd;
 
-	if (use_fallback)
-		return walk_open(root, path, flags);
 	do {
 		fd = syscall(SYS_openat2, root->fd, *path ? path : ".", &how, sizeof(how));
 		/* EAGAIN: somebody mounted or renamed anything while ".." was resolved. */

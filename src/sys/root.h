@@ -5,8 +5,7 @@
  *
  * Opens are openat2(2) with RESOLVE_IN_ROOT, so that an absolute or "../" symbolic link
  * inside a captured tree stays inside. Where the kernel or a seccomp filter has no openat2, or
- * others mount and rename so busily that it gives up, a walk by components does the same
- * (root_test_fallback() forces it in tests).
+ * others mount and rename so busily that it gives up, a walk by components does the same.
  * Paths are relative ("sys/class/net") or begin with "/"; both mean below the root.
  */
 #pragma once
@@ -35,6 +34,3 @@ int root_open_path(const struct root *root, const char *path, int flags);
 bool root_exists(const struct root *root, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 int root_stat(const struct root *root, struct stat *ret, const char *path);
-
-/* Makes every later open use the walk instead of openat2. For tests of the fallback. */
-void root_test_fallback(bool on);

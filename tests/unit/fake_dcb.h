@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "hooks.h"
 #include "base/mem.h"
 #include "sys/dcb.h"
 
@@ -400,12 +401,12 @@ static inline void fake_begin(void)
 	fake->pfc.pfc_cap = 8;
 	fake->pfc.mbc = 1;
 	fake->pfc.delay = 7;
-	netlink_test_kernel(fake_kernel);
+	test_netlink(fake_kernel);
 }
 
 static inline void fake_end(void)
 {
-	netlink_test_kernel(NULL);
+	test_netlink(NULL);
 	munmap(fake, sizeof(*fake));
 	fake = NULL;
 }

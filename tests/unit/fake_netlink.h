@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "hooks.h"
 #include "base/mem.h"
 #include "sys/netlink.h"
 #include "sys/vfinfo.h"
@@ -283,12 +284,12 @@ static inline void fake_begin(void)
 	memcpy(fake->permanent, "\x0c\x42\xa1\x1b\x2c\x3d", 6);
 	for (unsigned int i = 0; i < FAKE_VFS; i++)
 		fake->vf[i].index = i;
-	netlink_test_kernel(fake_kernel);
+	test_netlink(fake_kernel);
 }
 
 static inline void fake_end(void)
 {
-	netlink_test_kernel(NULL);
+	test_netlink(NULL);
 	munmap(fake, sizeof(*fake));
 	fake = NULL;
 }

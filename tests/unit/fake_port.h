@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "hooks.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "sys/netlink.h"
@@ -351,12 +352,12 @@ static inline void fake_begin(void)
 	(*n)[ETHTOOL_A_PAUSE_RX] = (*n)[ETHTOOL_A_PAUSE_TX] = 1;
 	fake_flags(ETHTOOL_MSG_FEATURES_GET, features, array_len(features));
 	fake_flags(ETHTOOL_MSG_PRIVFLAGS_GET, private_flags, array_len(private_flags));
-	netlink_test_kernel(fake_kernel);
+	test_netlink(fake_kernel);
 }
 
 static inline void fake_end(void)
 {
-	netlink_test_kernel(NULL);
+	test_netlink(NULL);
 	munmap(fake, sizeof(*fake));
 	fake = NULL;
 }

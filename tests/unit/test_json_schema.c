@@ -246,7 +246,7 @@ static size_t try_amounts(const struct spec *s, const json_t *schema)
 
 static void try_scalar(const struct spec *s)
 {
-	json_t *schema = json_schema_scalar(s);
+	json_t *schema = json_schema_scalar(s, false);
 	size_t taken = try_amounts(s, schema);
 	char bound[32];
 
@@ -305,7 +305,7 @@ static void refuses_too(void **state)
 	const struct spec *up =
 		spec_child(spec_child(spec_child(schema_profile(), "link"), "any"), "up");
 	static const char *const not_mtu[] = {"67", "65536", "9000.5", "true", "nine", "09x"};
-	json_t *schema = json_schema_scalar(mtu);
+	json_t *schema = json_schema_scalar(mtu, false);
 
 	(void)state;
 	for (size_t i = 0; i < array_len(not_mtu); i++) {
@@ -315,7 +315,7 @@ static void refuses_too(void **state)
 		json_decref(v);
 	}
 	json_decref(schema);
-	schema = json_schema_scalar(up);
+	schema = json_schema_scalar(up, false);
 	json_t *v = read_yaml("true", false);
 	assert_false(fits(schema, v));
 	json_decref(v);

@@ -17,6 +17,7 @@
 #include "kinds/link.h"
 #include "profile/language.h"
 #include "row.h"
+#include "hooks.h"
 #include "sys/clock.h"
 #include "tree.h"
 
@@ -472,7 +473,7 @@ static void test_undone_in_the_lane(void **state)
 
 	add(&run, "private_flags", "rx_cqe_moder off");
 	times = add(&run, "coalesce", "rx_usecs 8");
-	netlink_test_kernel(undoing_kernel);
+	test_netlink(undoing_kernel);
 	apply_devices(&run);
 	assert_int_equal(times->state, CHANGE_SET);
 	assert_int_equal(number(ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_RX_USECS), 8);

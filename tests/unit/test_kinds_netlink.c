@@ -580,9 +580,9 @@ static void test_formula(void **state)
 
 	(void)state;
 	assert_int_equal(vf_derived_mac(pf, 0, mac, NULL), 0);
-	assert_string_equal(mac_format(mac, text), "26:94:00:1b:2c:3d");
+	assert_string_equal(mac_format(mac_number(mac), text), "26:94:00:1b:2c:3d");
 	assert_int_equal(vf_derived_mac(pf, 1023, mac, NULL), 0);
-	assert_string_equal(mac_format(mac, text), "26:97:ff:1b:2c:3d");
+	assert_string_equal(mac_format(mac_number(mac), text), "26:97:ff:1b:2c:3d");
 	assert_int_equal(vf_derived_mac(pf, 1024, mac, NULL), -ERANGE);
 	assert_int_equal(vf_derived_mac(zero, 0, mac, NULL), -EINVAL);
 	assert_int_equal(vf_derived_guid(0xb8cef603001b2c3d, 0, &guid, NULL), 0);
@@ -590,10 +590,10 @@ static void test_formula(void **state)
 	assert_int_equal(vf_derived_guid(0xb8cef603001b2c3d, 65534, &guid, NULL), 0);
 	assert_int_equal(vf_derived_guid(0xb8cef603001b2c3d, 65535, &guid, NULL), -ERANGE);
 	assert_int_equal(vf_derived_guid(0, 0, &guid, NULL), -EINVAL);
-	assert_true(mac_parse("26:94:00:1b:2c:3d", mac) && mac[5] == 0x3d);
-	assert_false(mac_parse("26:94:00:1b:2c", mac) || mac_parse("26:94:00:1b:2c:3d:", mac) ||
-		     mac_parse("26-94-00-1b-2c-3d", mac) || mac_parse("", mac));
-	assert_false(guid_parse("26:94:00:1b:2c:3d", &guid));
+	assert_true(guid_parse("26:94:00:1b:2c:3d:00:01", &guid) && guid == 0x2694001b2c3d0001);
+	assert_false(guid_parse("26:94:00:1b:2c:3d", &guid) || guid_parse("", &guid) ||
+		     guid_parse("26:94:00:1b:2c:3d:00:01:", &guid) ||
+		     guid_parse("26-94-00-1b-2c-3d-00-01", &guid));
 }
 
 /* Neighbouring cards of vendors whose cards are in such nodes: every VF has its own. */

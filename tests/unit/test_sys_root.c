@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "hooks.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
 #include "sys/read.h"
@@ -75,7 +76,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	root_test_fallback(false);
+	test_openat2(true);
 	return tmp_teardown(state);
 }
 
@@ -183,7 +184,7 @@ static const struct {
 
 static void opens_by(struct tmp *t, bool fallback)
 {
-	root_test_fallback(fallback);
+	test_openat2(!fallback);
 	for (size_t i = 0; i < array_len(opens); i++) {
 		cleanup_free char *got = outcome(&t->root, opens[i].path, opens[i].flags);
 
@@ -234,7 +235,7 @@ static void test_long_paths(void **state)
 		for (int fallback = 0; fallback <= 1; fallback++) {
 			cleanup_free char *got = NULL;
 
-			root_test_fallback(fallback);
+			test_openat2(!fallback);
 			got = outcome(&t->root, paths[i], O_RDONLY);
 			assert_string_equal(got, want[i]);
 		}
@@ -287,7 +288,7 @@ static void test_exists(void **state)
 	struct stat st;
 
 	for (int fallback = 0; fallback <= 1; fallback++) {
-		root_test_fallback(fallback);
+		test_openat2(!fallback);
 		assert_true(root_exists(&t->root, "/%s/%d/../file", "dir/sub", 0) == false);
 		assert_true(root_exists(&t->root, "/%s", "dirlink/file"));
 		assert_false(root_exists(&t->root, "dangling"));
@@ -347,7 +348,7 @@ static void test_glob(void **state)
 		cleanup_str struct str all = {0};
 		struct err err = {0};
 
-		root_test_fallback(i % 2);
+		test_openat2(!(i % 2));
 		if (read_glob(&tmp->root, t[i / 2].pattern, &paths, &err) < 0)
 			fail_msg("%s: %s", t[i / 2].pattern, err.text);
 		for (size_t j = 0; j < paths.n; j++)
@@ -673,7 +674,7 @@ static void test_writes_stay_inside(void **state)
 
 	assert_non_null(mkdtemp(outside));
 	for (int fallback = 0; fallback <= 1; fallback++) {
-		root_test_fallback(fallback);
+		test_openat2(!fallback);
 		tree_link(t, "run", outside);
 		assert_int_equal(
 			machine_write_file(&t->root, "/run/railhead.conf", "x", 0644, &err),

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Doors to the kernel that a test may close; the linker leads them here (--wrap). */
+#pragma once
+
+#include <stdbool.h>
+
+#include "sys/netlink.h"
+
+/* Answers every netlink_talk() instead of the kernel; NULL: the kernel again. */
+typedef int (*netlink_kernel)(int protocol, const struct nlmsghdr *msg, struct netlink_answer *ret,
+			      struct err *err);
+void test_netlink(netlink_kernel kernel);
+
+/* Whether this kernel has openat2(2). */
+void test_openat2(bool there);
