@@ -245,7 +245,10 @@ $(call obj,test,$(wildcard src/sys/*.c)): TEST_CFLAGS += -O0
 
 TEST_OBJ := $(call obj,$(UNIT),$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)) tests/unit/hooks.c)
 # The doors of tests/unit/hooks.h.
-HOOKS := -Wl,--wrap=netlink_talk,--wrap=syscall
+comma := ,
+HOOKED := netlink_talk syscall parse_u64 parse_size parse_duration parse_latency parse_rate \
+	parse_message_rate parse_gts cpus_parse
+HOOKS := $(addprefix -Wl$(comma)--wrap=,$(HOOKED))
 
 $(BUILD)/test/libtest.a: $(TEST_OBJ)
 	$(call say,AR,$@)

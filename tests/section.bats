@@ -5,9 +5,15 @@
 
 bats_require_minimum_version 1.5.0
 load lib/fakenode
+load lib/simnode
+
+setup_file() { sim_need; }
+
+teardown() { sim_stop; }
 
 setup() {
   cd "$BATS_TEST_DIRNAME/.." || exit 1
+  sim=$BATS_TEST_TMPDIR
   tree=$BATS_TEST_TMPDIR/tree
   mkdir "$tree"
   git ls-files -z -- Makefile VERSION src dracut/grub.d tests/lint/keys docs/evidence.md \
@@ -130,55 +136,54 @@ C
   run -0 find "$tree/build" -name '*.o' -newer "$BATS_TEST_TMPDIR/stamp" -printf '%f\n'
   [ "$(sort <<<"$output" | tr '\n' ' ')" = "link.o pcie.o qos.o sriov.o " ]
 
+  # a machine with the kernel's rules, its files beside those that it has
   railhead=$tree/build/railhead
-  root=$BATS_TEST_TMPDIR/root
-  fake_node "$root"
-  config=$root/sys/bus/pci/devices/$PF0/config
-  for netdev in eth0 eth1; do
-    put "$root/sys/class/net/$netdev/group" 0
-    put "$root/sys/class/net/$netdev/ecn/roce_rp/hai_rounds" 5
+  sim_tree "$sim"
+  for netdev in "$sim"/node/sys/class/net/*; do
+    put "$netdev/group" 0
+    put "$netdev/ecn/roce_rp/hai_rounds" 5
   done
-  for pf in "$PF0" "$PF1"; do # a capability of version 2 at 0x40
-    head -c 4096 /dev/zero >"$root/sys/bus/pci/devices/$pf/config"
-    printf '\x86\x80' | dd of="$root/sys/bus/pci/devices/$pf/config" bs=1 conv=notrunc status=none
-    printf '\x10' | dd of="$root/sys/bus/pci/devices/$pf/config" bs=1 seek=6 conv=notrunc status=none
-    printf '\x40' | dd of="$root/sys/bus/pci/devices/$pf/config" bs=1 seek=52 conv=notrunc status=none
-    printf '\x10\x00\x02\x00' | dd of="$root/sys/bus/pci/devices/$pf/config" bs=1 seek=64 conv=notrunc status=none
-  done
-  profile "$root" sku <<'Y'
+  sku=$sim/node/etc/railhead/profiles/sku.yaml
+  mkdir -p "$(dirname "$sku")"
+  cat >"$sku" <<'Y'
 schema: 1
 name: sku
-match: {dmi: {sys_vendor: Supermicro}}
+match: {dmi: {sys_vendor: Simulated}}
 devices: {rails: {pci: "15b3:1021"}}
 link: {rails: {group: 7, rings: {rx_jumbo: 512}}}
 pcie: {rails: {completion_timeout: 6}}
 qos: {rails: {dcqcn: {rp: {hai_rounds: 9}}}}
 Y
-  run -0 "$railhead" check "$root/etc/railhead/profiles/sku.yaml"
+  pf=${PFS[0]}
+  sim_start </dev/null
+  run -0 "$railhead" check "$sku"
   for key in link.rails.group link.rails.rings.rx_jumbo pcie.rails.completion_timeout \
-      qos.rails.dcqcn.rp.hai_rounds; do
+    qos.rails.dcqcn.rp.hai_rounds; do
     run -0 "$railhead" explain "$key"
   done
   "$railhead" check --schema | jq -e '[.. | .rx_jumbo?, .completion_timeout? | select(.) | .maximum] == [4096, 14]'
   "$railhead" survey --root "$root" --snapshot "$BATS_TEST_TMPDIR/node.tar"
-  run -5 "$railhead" plan --root "$BATS_TEST_TMPDIR/node.tar" --profile "$root/etc/railhead/profiles/sku.yaml"
-  [[ $output == *"link/$PF0/group "*"'0' -> '7'"* ]]
-  [[ $output == *"pcie/$PF0/completion_timeout "*"'0' -> '6'"* ]]
-  [[ $output == *"qos/$PF0/dcqcn/rp/hai_rounds "*"'5' -> '9'"* ]]
-  run -5 "$railhead" plan --root "$root"
-  [[ $output == *"link/$PF0/group "*"'0' -> '7'"*"link/$PF0/rings "*"'unknown' -> 'rx_jumbo 512'"* ]]
-  [[ $output == *"pcie/$PF0/completion_timeout "*"'0' -> '6'"* ]]
-  [[ $output == *"qos/$PF0/dcqcn/rp/hai_rounds "*"'5' -> '9'"* ]]
+  for node in "$BATS_TEST_TMPDIR/node.tar" "$root"; do
+    run -5 "$railhead" plan --root "$node" --profile "$sku"
+    [[ $output == *"link/$pf/group "*"'0' -> '7'"*"link/$pf/rings "*"'unknown' -> 'rx_jumbo 512'"* ]]
+    [[ $output == *"pcie/$pf/completion_timeout "*"'0' -> '6'"* ]]
+    [[ $output == *"qos/$pf/dcqcn/rp/hai_rounds "*"'5' -> '9'"* ]]
+  done
+  # rings go by netlink, which answers for the running machine alone
   run -0 "$railhead" apply --stage devices --root "$root"
-  [ "$(cat "$root/sys/class/net/eth1/group")" = 7 ]
-  [ "$(cat "$root/sys/class/net/eth1/ecn/roce_rp/hai_rounds")" = 9 ]
-  [ "$(od -An -tx2 -j 104 -N 2 "$config")" = " 0006" ]
+  for pf in "${PFS[@]}"; do
+    [ "$(cat "$root/sys/bus/pci/devices/$pf"/net/*/group)" = 7 ]
+    [ "$(cat "$root/sys/bus/pci/devices/$pf"/net/*/ecn/roce_rp/hai_rounds)" = 9 ]
+    [ "$(od -An -tx2 -j 104 -N 2 "$root/sys/bus/pci/devices/$pf/config")" = " 0006" ]
+  done
+  written=$(sim_writes | wc -l)
   run -0 "$railhead" apply --stage devices --root "$root"
   [[ $output == *"0 set"* ]]
-
-  echo 'sriov: {rails: {vfs: 1, vf: {rss_query: true}}}' >>"$root/etc/railhead/profiles/sku.yaml"
-  run -5 "$railhead" plan --root "$root"
-  [[ $output == *"sriov/$PF0/vf0/address "*"'rss_query on'"* ]]
+  [ "$(sim_writes | wc -l)" = "$written" ]
+  sim_stop
+  echo 'sriov: {rails: {vfs: 1, vf: {rss_query: true}}}' >>"$sku"
+  run -5 "$railhead" plan --root "$sim/node"
+  [[ $output == *"sriov/${PFS[0]}/vf0/address "*"'rss_query on'"* ]]
 
   run -1 "$tree/tests/lint/keys"
   [[ $output == *"make keys"* ]]
@@ -188,7 +193,7 @@ Y
   grep -qF '| sriov.SET.vf.rss_query | none | |' "$tree/docs/evidence.md"
   run -0 "$tree/tests/lint/keys"
 
-  sed -i 's/completion_timeout: 6/completion_timeout: 15/' "$root/etc/railhead/profiles/sku.yaml"
-  run -3 "$railhead" check "$root/etc/railhead/profiles/sku.yaml"
+  sed -i 's/completion_timeout: 6/completion_timeout: 15/' "$sku"
+  run -3 "$railhead" check "$sku"
   [[ $output == *"pcie.rails.completion_timeout: "*"must be 0 to 14"* ]]
 }

@@ -465,14 +465,13 @@ bool value_speed(const struct spec *s, struct ynode *n, struct str *why)
 {
 	uint64_t rate = 0;
 	uint32_t v = 0;
-	int r = parse_gts(n->text, &v);
+	int r;
 
-	/* a port's is in bits */
-	if (r == -EINVAL && strstr(n->text, "b/s")) {
+	if (strstr(n->text, "b/s")) { /* a port's is in bits */
 		r = parse_rate(n->text, &rate);
 		return judge_unit(s, n, r, rate, why);
 	}
-
+	r = parse_gts(n->text, &v);
 	/* sysfs writes blanks and "PCIe"; a profile does not */
 	if (r == 0 && strchr(n->text, ' '))
 		r = -EINVAL;

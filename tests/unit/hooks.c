@@ -6,6 +6,24 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
+#include "base/str.h"
+#include "base/units.h"
+#include "base/vec.h"
+
+#define PARSERS(X)                      \
+	X(parse_u64, uint64_t)          \
+	X(parse_size, uint64_t)         \
+	X(parse_duration, uint64_t)     \
+	X(parse_latency, uint64_t)      \
+	X(parse_rate, uint64_t)         \
+	X(parse_message_rate, uint64_t) \
+	X(parse_gts, uint32_t)          \
+	X(cpus_parse, struct cpus)
+#define DECLARE(name, type)                          \
+	int __real_##name(const char *s, type *ret); \
+	int __wrap_##name(const char *s, type *ret);
+PARSERS(DECLARE)
+
 int __real_netlink_talk(int protocol, struct nlmsghdr *msg, struct netlink_answer *ret,
 			struct err *err);
 int __wrap_netlink_talk(int protocol, struct nlmsghdr *msg, struct netlink_answer *ret,
@@ -50,4 +68,33 @@ long __wrap_syscall(long number, ...)
 		arg[i] = va_arg(ap, long);
 	va_end(ap);
 	return __real_syscall(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+}
+
+static struct strv parsed;
+
+unsigned int test_parses(const char *text)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < parsed.n; i++)
+		n += streq(parsed.v[i], text);
+	return n;
+}
+
+void test_forget_parses(void)
+{
+	strv_free(&parsed);
+}
+
+#define WRAP(name, type)                            \
+	int __wrap_##name(const char *s, type *ret) \
+	{                                           \
+		strv_add(&parsed, s);               \
+		return __real_##name(s, ret);       \
+	}
+PARSERS(WRAP)
+
+static void __attribute__((destructor)) forget(void)
+{
+	strv_free(&parsed);
 }

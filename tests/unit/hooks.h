@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Doors to the kernel that a test may close; the linker leads them here (--wrap). */
+/* Doors to the kernel that a test may close, and what it may count: the linker leads here (--wrap).
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -13,3 +14,8 @@ void test_netlink(netlink_kernel kernel);
 
 /* Whether this kernel has openat2(2). */
 void test_openat2(bool there);
+
+/* How often that text was parsed as a number, size, time, rate, speed or list of CPUs since the
+ * last test_forget_parses(). */
+unsigned int test_parses(const char *text);
+void test_forget_parses(void);

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "hooks.h"
+#include "kinds/kind.h"
 #include "sections/overlay.h"
 #include "sections/sections.h"
 #include "tree.h"
@@ -697,27 +699,53 @@ static void test_compare(void **state)
 			fail_msg("%zu: '%s', '%s'", i, t[i].desired, t[i].observed);
 }
 
+/* By the schema: not by a rule, a section or a look. Each text is in the profile once. */
+static void test_parsed_once(void **state)
+{
+	static const char *const texts[] = {"9001",	"8191",	  "7us", "171Mb/s", "107",
+					    "61",	"1-2",	  "31s", "43",	    "37",
+					    "32.0GT/s", "59Gb/s", "13"};
+	struct tmp *t = *state;
+	struct planned p;
+	struct kind_ctx ctx = {.root = &t->root, .running = STAGE_DEVICES};
+
+	test_forget_parses();
+	plan_it(t,
+		"devices: {rails: {pci: \"15b3:1021\"}}\n"
+		"kernel_args: {isolate_cpus: 1-2}\n"
+		"hugepages: [{size: 2M, per_node: 43}]\n"
+		"link: {rails: {mtu: 9001, rings: {rx: 8191}, coalesce: {rx_usecs: 7us}}}\n"
+		"sriov: {rails: {vfs: 1, timeout: 31s, vf: {vlan: 61, msix: 37}}}\n"
+		"qos: {rails: {roce_tos: 107, dcqcn: {rp: {rpg_ai_rate: "
+		"171Mb/s}}}}\n"
+		"gate: {checks: {a: {run: pcie_link, on: rails, speed: 32.0GT/s}, b: {run: "
+		"carrier, "
+		"on: rails, speed: 59Gb/s}, c: {run: pcie_errors, on: rails, corrected: 13}}}\n",
+		&p);
+	assert_int_equal(p.result, 0);
+	ctx.node = &p.node;
+	for (size_t i = 0; i < p.plan.list.n; i++) {
+		struct err err = {0};
+
+		kind_look(&ctx, p.plan.list.v[i], &err);
+	}
+	kinds_forget(NULL);
+	for (size_t i = 0; i < array_len(texts); i++)
+		if (test_parses(texts[i]) != 1)
+			fail_msg("%s: parsed %u times", texts[i], test_parses(texts[i]));
+	planned_free(&p);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, tmp_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_iommu),
-		TEST(test_isolation),
-		TEST(test_kernel_args),
-		TEST(test_hugepages),
-		TEST(test_hugepages_unfit),
-		TEST(test_hugepages_many_nodes),
-		TEST(test_modules),
-		TEST(test_sysctl_paths),
-		TEST(test_values),
-		TEST(test_vfs),
-		TEST(test_vfs_max),
-		TEST(test_require),
-		TEST(test_unsupported),
-		TEST(test_expect),
-		TEST(test_gate_checks),
-		TEST(test_ids),
-		cmocka_unit_test(test_compare),
+		TEST(test_iommu),	TEST(test_isolation),	    TEST(test_kernel_args),
+		TEST(test_hugepages),	TEST(test_hugepages_unfit), TEST(test_hugepages_many_nodes),
+		TEST(test_modules),	TEST(test_sysctl_paths),    TEST(test_values),
+		TEST(test_vfs),		TEST(test_vfs_max),	    TEST(test_require),
+		TEST(test_unsupported), TEST(test_expect),	    TEST(test_gate_checks),
+		TEST(test_ids),		TEST(test_parsed_once),	    cmocka_unit_test(test_compare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
