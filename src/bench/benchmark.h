@@ -97,6 +97,8 @@ int benchmark_print(const json_t *line);
  * "cannot measure", and prints the line. Returns the exit status for main().
  */
 int benchmark_run(struct options *o);
-/* Likewise those, but a bus error is the end of the process as any other signal. */
-struct together;
-int benchmarks_run(struct together *t);
+/* The same of any measure(), which returns that status. bench: the one that it runs; NULL: several,
+ * and a bus error is the end of the process as any other signal. */
+int benchmark_in_child(const struct benchmark *bench, int (*measure)(void *arg), void *arg);
+/* For what measures: before others that run as usual. */
+void benchmark_take_precedence(void);

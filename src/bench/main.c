@@ -36,7 +36,7 @@ static int run_together(int argc, char **argv)
 			argc == 3 ? err.text : "expected one text");
 		return EXIT_USAGE;
 	}
-	r = benchmarks_run(t);
+	r = together_run(t);
 	together_free(t);
 	return r;
 }

@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "bench/benchmark.h"
 #include "bench/time_over.h"
-#include "bench/together.h"
 
 #define NICE_LEAST (-20)
 
@@ -67,7 +66,7 @@ static int print_and_free(json_t *line)
  * of their own that stay (sched(7)): so this is a session of its own. Without the privilege it
  * measures all the same: its line says how much of the time was its own.
  */
-static void take_precedence(void)
+void benchmark_take_precedence(void)
 {
 	int fd;
 
@@ -106,8 +105,7 @@ static int judge_end(const struct benchmark *bench, int status)
 	return 1;
 }
 
-/* bench: the one that it runs; NULL: several. */
-static int run_in_child(const struct benchmark *bench, int (*measure)(void *arg), void *arg)
+int benchmark_in_child(const struct benchmark *bench, int (*measure)(void *arg), void *arg)
 {
 	pid_t parent = getpid();
 	struct sigaction forward = {.sa_handler = pass_on};
@@ -145,22 +143,11 @@ static int measure_one(void *arg)
 	const struct options *o = arg;
 
 	if (!o->bench->ordinary_priority)
-		take_precedence();
+		benchmark_take_precedence();
 	return print_and_free(benchmark_measure(o));
 }
 
 int benchmark_run(struct options *o)
 {
-	return run_in_child(o->bench, measure_one, o);
-}
-
-static int measure_all(void *arg)
-{
-	take_precedence();
-	return together_run(arg);
-}
-
-int benchmarks_run(struct together *t)
-{
-	return run_in_child(NULL, measure_all, t);
+	return benchmark_in_child(o->bench, measure_one, o);
 }

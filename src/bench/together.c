@@ -192,8 +192,11 @@ static bool run_round(struct together *t, size_t round)
 	return ended;
 }
 
-int together_run(struct together *t)
+static int run_all(void *arg)
 {
+	struct together *t = arg;
+
+	benchmark_take_precedence();
 	cuda_forget_environment();
 	for (size_t round = 0; round < t->rounds; round++) {
 		time_over_set(false);
@@ -201,4 +204,9 @@ int together_run(struct together *t)
 			break;
 	}
 	return t->status;
+}
+
+int together_run(struct together *t)
+{
+	return benchmark_in_child(NULL, run_all, t);
 }

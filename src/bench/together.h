@@ -22,6 +22,6 @@ struct together;
 
 /* -EINVAL: the text is none of these. Free with together_free(). */
 int together_parse(struct together **ret, const char *text, struct err *err);
-/* Returns the exit status for main(). */
+/* In a child; returns the exit status for main(). */
 int together_run(struct together *t);
 void together_free(struct together *t); /* NULL is fine */

@@ -139,8 +139,6 @@ void device_sets_free(struct device_sets *sets);
  * may be empty, too, where it is within one that may be absent, and is.
  */
 int selector_least(const struct selector *sel);
-/* Sets least of each set; part of device_sets_resolve(). */
-void device_sets_expect(struct device_sets *sets);
 bool device_set_holds(const struct device_set *set);
 /* "8", ">=1"; NULL: any number will do. Caller frees. */
 char *device_set_expectation(const struct device_set *set);

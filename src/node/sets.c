@@ -210,6 +210,41 @@ void device_sets_prepare(const struct root *root, struct node *node, const struc
 		}
 }
 
+/* --- how many there must be ------------------------------------------------------------------- */
+
+int selector_least(const struct selector *sel)
+{
+	if (sel->expect >= 0)
+		return sel->expect;
+	return sel->named || sel->protect;
+}
+
+/* The set that this one is within and that is absent, as the profile says it may be; or NULL. */
+static const char *absent_with(const struct device_sets *sets, const struct selector *sel)
+{
+	while (sel->in) {
+		const struct device_set *wider = device_sets_find(sets, sel->in);
+
+		if (!wider->fn.n && wider->sel->expect == 0)
+			return wider->sel->name;
+		sel = wider->sel;
+	}
+	return NULL;
+}
+
+static void expect(struct device_sets *sets)
+{
+	for (size_t i = 0; i < sets->set.n; i++) {
+		struct device_set *set = &sets->set.v[i];
+
+		set->least = selector_least(set->sel);
+		if (set->sel->expect < 0)
+			set->absent_with = absent_with(sets, set->sel);
+		if (set->absent_with)
+			set->least = 0;
+	}
+}
+
 int device_sets_resolve(const struct node *node, const struct selector *sels, size_t n,
 			struct device_sets *ret, struct err *err)
 {
@@ -230,7 +265,7 @@ int device_sets_resolve(const struct node *node, const struct selector *sels, si
 		}
 		vec_push(&ret->set, set);
 	}
-	device_sets_expect(ret);
+	expect(ret);
 	return 0;
 }
 

@@ -553,8 +553,3 @@ void profile_free(struct profile *p)
 	strv_free(&p->unmerged);
 	free(p);
 }
-
-struct ynode *profile_section(const struct profile *p, const char *section)
-{
-	return ynode_get(p->doc, section);
-}

@@ -78,7 +78,10 @@ static inline void profile_freep(struct profile **p)
 enum { GATE_WAIT_S = 600, GATE_BUDGET_S = 60 }; /* of a profile that says none */
 
 /* The top-level section ("sriov"), or NULL. */
-struct ynode *profile_section(const struct profile *p, const char *section);
+static inline struct ynode *profile_section(const struct profile *p, const char *section)
+{
+	return ynode_get(p->doc, section);
+}
 
 /* A condition of a match: and what the node has. */
 struct condition {
