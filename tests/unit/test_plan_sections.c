@@ -13,20 +13,7 @@
 #include "hooks.h"
 #include "kinds/kind.h"
 #include "sections/overlay.h"
-#include "sections/sections.h"
-#include "tree.h"
-
-#define HEAD "schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: QEMU}}\n"
-
-struct planned {
-	struct profile *profile;
-	struct node node;
-	struct device_sets sets;
-	struct plan plan;
-	struct kargs kargs;
-	struct err err;
-	int result;
-};
+#include "planned.h"
 
 static const struct tree_file machine[] = {
 	{"proc/cpuinfo", "vendor_id : GenuineIntel\n"},
@@ -54,37 +41,6 @@ static int setup(void **state)
 	for (size_t i = 0; i < array_len(functions); i++)
 		tree_pci(*state, &functions[i]);
 	return 0;
-}
-
-static void plan_it(struct tmp *t, const char *text, struct planned *p)
-{
-	cleanup_free char *yaml = xasprintf("%s%s", HEAD, text);
-	struct section_ctx ctx;
-
-	memset(p, 0, sizeof(*p));
-	assert_int_equal(node_survey(&t->root, &p->node, &p->err), 0);
-	tmp_write(t, "sku.yaml", yaml);
-	if (profile_load(&t->root, tmp_path(t, "sku.yaml"), false, NULL, &p->profile, &t->diags,
-			 &p->err) < 0) {
-		tmp_print(&t->diags);
-		fail_msg("%s", text);
-	}
-	assert_int_equal(device_sets_resolve(&p->node, p->profile->devices.v, p->profile->devices.n,
-					     &p->sets, &p->err),
-			 0);
-	ctx = (struct section_ctx){&t->root, &p->node, p->profile, &p->sets};
-	p->result = sections_kargs(&ctx, &p->kargs, &p->err);
-	if (p->result == 0)
-		p->result = sections_emit(&ctx, &p->plan, &p->err);
-}
-
-static void planned_free(struct planned *p)
-{
-	plan_free(&p->plan);
-	kargs_free(&p->kargs);
-	device_sets_free(&p->sets);
-	profile_free(p->profile);
-	node_free(&p->node);
 }
 
 static const char *const phase_names[PHASE_COUNT] = {
@@ -134,7 +90,7 @@ static void gives(struct tmp *t, const char *section, const char *text, const ch
 	cleanup_free char *got = NULL;
 	struct planned p;
 
-	plan_it(t, text, &p);
+	planned_make(t, text, &p);
 	if (p.result < 0)
 		fail_msg("%s: %s", text, p.err.text);
 	got = description(&p, section);
@@ -183,7 +139,7 @@ static void test_iommu(void **state)
 		struct planned p;
 
 		tmp_write(*state, "proc/cpuinfo", cpuinfo[t[i].vendor]);
-		plan_it(*state, text, &p);
+		planned_make(*state, text, &p);
 		if (t[i].args) {
 			assert_int_equal(p.result, 0);
 			line = kargs_line(&p.kargs);
@@ -217,7 +173,7 @@ static void test_isolation(void **state)
 		struct planned p;
 
 		tmp_write(*state, "sys/devices/system/cpu/present", t[i].present);
-		plan_it(*state, text, &p);
+		planned_make(*state, text, &p);
 		assert_int_equal(p.result, t[i].code);
 		line = kargs_line(&p.kargs);
 		if (p.result < 0)
@@ -285,7 +241,7 @@ static void test_hugepages(void **state)
 		struct planned p;
 
 		gives(*state, "hugepages", text, t[i].changes);
-		plan_it(*state, text, &p);
+		planned_make(*state, text, &p);
 		line = kargs_line(&p.kargs);
 		assert_string_equal(line, t[i].args);
 		planned_free(&p);
@@ -296,7 +252,7 @@ static void test_hugepages_unfit(void **state)
 {
 	struct planned p;
 
-	plan_it(*state, "hugepages: [{size: 1G, nodes: {0: 1, 5: 1}}]\n", &p);
+	planned_make(*state, "hugepages: [{size: 1G, nodes: {0: 1, 5: 1}}]\n", &p);
 	assert_int_equal(p.result, -ENODEV);
 	assert_text(p.err.text,
 		    "hugepages: 1G: this machine has no NUMA node 5; its nodes are 0-2");
@@ -311,7 +267,7 @@ static void test_hugepages_many_nodes(void **state)
 
 	tmp_write(*state, "sys/devices/system/node/online", "0,1024,8191\n");
 	tmp_write(*state, "sys/devices/system/node/has_cpu", "0,1024,8191\n");
-	plan_it(*state, "hugepages: [{size: 1G, per_node: 1}]\n", &p);
+	planned_make(*state, "hugepages: [{size: 1G, per_node: 1}]\n", &p);
 	assert_int_equal(p.result, 0);
 	got = kargs_line(&p.kargs);
 	assert_string_equal(got, "hugepagesz=1G hugepages=0:1,1024:1,8191:1");
@@ -480,7 +436,7 @@ static void test_vfs_max(void **state)
 		struct change *c;
 		struct planned p;
 
-		plan_it(*state, text, &p);
+		planned_make(*state, text, &p);
 		c = plan_find(&p.plan, id);
 		assert_non_null(c);
 		assert_string_equal(c->desired, t[i].numvfs);
@@ -497,11 +453,11 @@ static void test_require(void **state)
 	struct planned p;
 	const struct change *c;
 
-	plan_it(*state,
-		"devices: {a: {pci: \"15b3:1021\"}}\n"
-		"require: {kernel: \">=6.1\", driver: {mlx5_core: \">=24.10\"},"
-		" firmware: {a: \"28.39\"}}\n",
-		&p);
+	planned_make(*state,
+		     "devices: {a: {pci: \"15b3:1021\"}}\n"
+		     "require: {kernel: \">=6.1\", driver: {mlx5_core: \">=24.10\"},"
+		     " firmware: {a: \"28.39\"}}\n",
+		     &p);
 	assert_int_equal(p.result, 0);
 	c = plan_find(&p.plan, "require/kernel");
 	assert_non_null(c);
@@ -535,7 +491,7 @@ static void test_unsupported(void **state)
 						    cases[i].text);
 		struct planned p;
 
-		plan_it(*state, text, &p);
+		planned_make(*state, text, &p);
 		assert_int_equal(plan_find(&p.plan, "sysctl/vm.swappiness")->optional,
 				 cases[i].optional);
 		assert_int_equal(plan_find(&p.plan, "sysfs//sys/kernel/x")->optional,
@@ -573,7 +529,7 @@ static void test_expect(void **state)
 		struct change *c;
 		struct planned p;
 
-		plan_it(*state, text, &p);
+		planned_make(*state, text, &p);
 		c = plan_find(&p.plan, t[i].id);
 		if (!c)
 			fail_msg("%s: no %s", t[i].text, t[i].id);
@@ -624,16 +580,16 @@ static void test_ids(void **state)
 {
 	struct planned p;
 
-	plan_it(*state,
-		DEVICES
-		"kernel_args: {iommu: strict}\n"
-		"hugepages: [{size: 1G, per_node: 1}, {size: 2M, per_node: 1, at: runtime}]\n"
-		"modules: {load: [a, b], options: {a: {x: 1}}, blacklist: [c]}\n"
-		"sriov: {nics: {vfs: 2}, second: {vfs: 3}, old: {vfs: 7}}\n"
-		"sysctl: {vm.swappiness: 1, vm.dirty_ratio: 2}\n"
-		"gate: {checks: {up: {run: carrier, on: nics},"
-		" up2: {run: carrier, on: old}}}\n",
-		&p);
+	planned_make(*state,
+		     DEVICES
+		     "kernel_args: {iommu: strict}\n"
+		     "hugepages: [{size: 1G, per_node: 1}, {size: 2M, per_node: 1, at: runtime}]\n"
+		     "modules: {load: [a, b], options: {a: {x: 1}}, blacklist: [c]}\n"
+		     "sriov: {nics: {vfs: 2}, second: {vfs: 3}, old: {vfs: 7}}\n"
+		     "sysctl: {vm.swappiness: 1, vm.dirty_ratio: 2}\n"
+		     "gate: {checks: {up: {run: carrier, on: nics},"
+		     " up2: {run: carrier, on: old}}}\n",
+		     &p);
 	assert_int_equal(p.result, 0);
 	assert_int_equal(p.plan.list.n, 44);
 	for (size_t i = 0; i < p.plan.list.n; i++) {
@@ -710,7 +666,8 @@ static void test_parsed_once(void **state)
 	struct kind_ctx ctx = {.root = &t->root, .running = STAGE_DEVICES};
 
 	test_forget_parses();
-	plan_it(t,
+	planned_make(
+		t,
 		"devices: {rails: {pci: \"15b3:1021\"}}\n"
 		"kernel_args: {isolate_cpus: 1-2}\n"
 		"hugepages: [{size: 2M, per_node: 43}]\n"

@@ -7,11 +7,9 @@
 
 #include <cmocka.h>
 
-#include "sections/sections.h"
-#include "tree.h"
+#include "planned.h"
 
-#define HEAD                                                       \
-	"schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: QEMU}}\n" \
+#define DEVICES \
 	"devices: {nics: {pci: \"15b3:1021\"}, one: {in: nics, address: \"0000:3b:00.1\"}}\n"
 
 static const struct tree_fn functions[] = {
@@ -31,40 +29,12 @@ static int setup(void **state)
 	return 0;
 }
 
-struct planned {
-	struct profile *profile;
-	struct node node;
-	struct device_sets sets;
-	struct plan plan;
-};
-
 static void plan_it(struct tmp *t, const char *text, struct planned *p)
 {
-	cleanup_free char *yaml = xasprintf("%s%s", HEAD, text);
-	struct section_ctx ctx;
-	struct err err = {0};
+	cleanup_free char *all = xasprintf("%s%s", DEVICES, text);
 
-	memset(p, 0, sizeof(*p));
-	assert_int_equal(node_survey(&t->root, &p->node, &err), 0);
-	tmp_write(t, "sku.yaml", yaml);
-	if (profile_load(&t->root, tmp_path(t, "sku.yaml"), false, NULL, &p->profile, &t->diags,
-			 &err) < 0) {
-		tmp_print(&t->diags);
-		fail_msg("%s", text);
-	}
-	assert_int_equal(device_sets_resolve(&p->node, p->profile->devices.v, p->profile->devices.n,
-					     &p->sets, &err),
-			 0);
-	ctx = (struct section_ctx){&t->root, &p->node, p->profile, &p->sets};
-	assert_int_equal(sections_emit(&ctx, &p->plan, &err), 0);
-}
-
-static void planned_free(struct planned *p)
-{
-	plan_free(&p->plan);
-	device_sets_free(&p->sets);
-	profile_free(p->profile);
-	node_free(&p->node);
+	planned_make(t, all, p);
+	assert_int_equal(p->result, 0);
 }
 
 /* "ID = DESIRED" of the changes of section link, in their order. */

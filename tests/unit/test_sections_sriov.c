@@ -7,10 +7,8 @@
 
 #include <cmocka.h>
 
-#include "sections/sections.h"
-#include "tree.h"
+#include "planned.h"
 
-#define HEAD "schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: QEMU}}\n"
 #define MLX "0000:3b:00.0"
 #define IB "0000:5e:00.0"
 #define ICE "0000:81:00.0"
@@ -45,41 +43,12 @@ static int setup(void **state)
 	return 0;
 }
 
-struct planned {
-	struct profile *profile;
-	struct node node;
-	struct device_sets sets;
-	struct plan plan;
-	struct err err;
-};
-
 static void plan_it(struct tmp *t, const char *text, struct planned *p)
 {
-	cleanup_free char *yaml = xasprintf("%s%s%s", HEAD, DEVICES, text);
-	struct section_ctx ctx;
+	cleanup_free char *all = xasprintf("%s%s", DEVICES, text);
 
-	memset(p, 0, sizeof(*p));
-	assert_int_equal(node_survey(&t->root, &p->node, &p->err), 0);
-	tmp_write(t, "sku.yaml", yaml);
-	if (profile_load(&t->root, tmp_path(t, "sku.yaml"), false, NULL, &p->profile, &t->diags,
-			 &p->err) < 0) {
-		for (size_t i = 0; i < t->diags.list.n; i++)
-			fprintf(stderr, "%s\n", t->diags.list.v[i].text);
-		fail_msg("%s", text);
-	}
-	assert_int_equal(device_sets_resolve(&p->node, p->profile->devices.v, p->profile->devices.n,
-					     &p->sets, &p->err),
-			 0);
-	ctx = (struct section_ctx){&t->root, &p->node, p->profile, &p->sets};
-	assert_int_equal(sections_emit(&ctx, &p->plan, &p->err), 0);
-}
-
-static void planned_free(struct planned *p)
-{
-	plan_free(&p->plan);
-	device_sets_free(&p->sets);
-	profile_free(p->profile);
-	node_free(&p->node);
+	planned_make(t, all, p);
+	assert_int_equal(p->result, 0);
 }
 
 static struct change *get(const struct planned *p, const char *id)
