@@ -147,3 +147,6 @@ void set_error(struct ruling *r, const struct selector *s, const struct ynode *v
 	       const char *path, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void set_warn(struct ruling *r, const struct selector *s, const struct ynode *view,
 	      const char *path, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* Rejects a value of path `low` above that of `high`, where the set has both; 0 is no bound. */
+void set_in_order(struct ruling *r, const struct selector *s, const struct ynode *view,
+		  const char *low, const char *high);

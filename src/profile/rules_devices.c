@@ -439,3 +439,14 @@ void set_warn(struct ruling *r, const struct selector *s, const struct ynode *vi
 	say_of_set(r, s, view, path, true, fmt, ap);
 	va_end(ap);
 }
+
+void set_in_order(struct ruling *r, const struct selector *s, const struct ynode *view,
+		  const char *low, const char *high)
+{
+	const struct ynode *bound = tree_get(view, high);
+	uint64_t min, max;
+
+	if (ynode_number(tree_get(view, low), &min) && ynode_number(bound, &max) && max &&
+	    min > max)
+		set_error(r, s, view, low, "above %s: %.40s", strrchr(high, '.') + 1, bound->text);
+}

@@ -682,14 +682,7 @@ static void buffers_have_sizes(struct ruling *r, const struct selector *s, const
 static void rates_of_dcqcn_are_in_order(struct ruling *r, const struct selector *s,
 					const struct ynode *view)
 {
-	const struct ynode *most = tree_get(view, "qos.dcqcn.rp.rpg_max_rate");
-	uint64_t min, max;
-
-	/* 0 is the line's rate */
-	if (ynode_number(tree_get(view, "qos.dcqcn.rp.rpg_min_rate"), &min) &&
-	    ynode_number(most, &max) && max && min > max)
-		set_error(r, s, view, "qos.dcqcn.rp.rpg_min_rate", "above rpg_max_rate: %.40s",
-			  most->text);
+	set_in_order(r, s, view, "qos.dcqcn.rp.rpg_min_rate", "qos.dcqcn.rp.rpg_max_rate");
 }
 
 static const struct set_rule set_rules[] = {

@@ -99,14 +99,7 @@ static void addresses_go_round(struct ruling *r, const struct selector *s, const
 
 static void rates_are_in_order(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
-	uint64_t min, max;
-
-	if (!ynode_number(tree_get(view, "sriov.vf.min_rate"), &min) ||
-	    !ynode_number(tree_get(view, "sriov.vf.max_rate"), &max))
-		return;
-	if (max && min > max)
-		set_error(r, s, view, "sriov.vf.min_rate", "above max_rate: %.40s",
-			  scalar(tree_get(view, "sriov.vf.max_rate")));
+	set_in_order(r, s, view, "sriov.vf.min_rate", "sriov.vf.max_rate");
 }
 
 /* What the one kind of link has and the other has not. */
