@@ -268,8 +268,8 @@ static bool wants_pause_off(const struct change *c)
 	return item->excludes_pause && c->parts.n;
 }
 
-static int look_heard(const struct kind_ctx *ctx, struct change *c, struct dcb_port *port,
-		      struct err *err)
+static int look_cached(const struct kind_ctx *ctx, struct change *c, struct dcb_port *port,
+		       struct err *err)
 {
 	const struct cached *h = cache_get(&ports, ctx->root, port->addr);
 	cleanup_free char *desired = dcb_desired(c), *there = NULL;
@@ -306,7 +306,7 @@ int dcb_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return look_elsewhere(c);
 	if (function_netdev(ctx->root, port.addr, &port.dev, NULL) < 0)
 		return target_no_netdev(ctx->root, c, "");
-	return look_heard(ctx, c, &port, err);
+	return look_cached(ctx, c, &port, err);
 }
 
 /* In a worker, which may ask without a deadline of its own. */

@@ -53,7 +53,8 @@ extern const struct dcb_item dcb_dcbx;
 /* dcb_app.c. A word of dcb_trust_words; the priority of RoCE, of UDP to its port; and parts: a
  * priority by each DSCP. */
 extern const struct dcb_item dcb_trust, dcb_roce_priority, dcb_dscp_map;
-/* dcb_class.c. Parts: priorities by their index, beside which global pause is off; and metres. */
+/* dcb_class.c. Lossless priorities, a part each by its index, which exclude global pause; a cable's
+ * length in metres. */
 extern const struct dcb_item dcb_pfc, dcb_cable_length;
 /* Parts, each of one of the tables below it. */
 extern const struct dcb_item dcb_ets, dcb_buffers;

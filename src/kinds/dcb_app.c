@@ -17,19 +17,38 @@
  * refuses a second entry, bnxt keeps both. */
 static const char *const replaces[] = {"mlx5_core"};
 
+enum { ANY = -1 };
+
 static bool is_dscp(const struct dcb_app *app)
 {
 	return app->selector == IEEE_8021QAZ_APP_SEL_DSCP;
 }
 
-/* How many entries map that DSCP to priority; -1: to any. */
+/*
+ * Deletes the entries of one protocol of a selector, or of ANY: each with the priority that the
+ * entry has, since the driver knows no other way (ENOENT).
+ */
+static int drop(const struct dcb_port *port, uint8_t selector, int protocol, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < port->info->app.n; i++) {
+		const struct dcb_app *app = &port->info->app.v[i];
+
+		if (app->selector == selector && (protocol == ANY || app->protocol == protocol))
+			r = machine_dcb_app(port->dev.name, app, false, err);
+	}
+	return r;
+}
+
+/* How many entries map that DSCP to priority, or to ANY. */
 static unsigned int count(const struct dcb_info *info, unsigned int dscp, int priority)
 {
 	unsigned int n = 0;
 
 	for (size_t i = 0; i < info->app.n; i++)
 		n += is_dscp(&info->app.v[i]) && info->app.v[i].protocol == dscp &&
-		     (priority < 0 || info->app.v[i].priority == priority);
+		     (priority == ANY || info->app.v[i].priority == priority);
 	return n;
 }
 
@@ -77,17 +96,6 @@ static int send_table(const struct dcb_port *port, bool dscp, struct err *err)
 	return machine_dcb_trust(port->dev.name, list, n, err);
 }
 
-/* Each with the priority that it has: the driver knows no other way (ENOENT). */
-static int drop_all(const struct dcb_port *port, struct err *err)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < port->info->app.n; i++)
-		if (is_dscp(&port->info->app.v[i]))
-			r = machine_dcb_app(port->dev.name, &port->info->app.v[i], false, err);
-	return r;
-}
-
 static int send_trust(const struct dcb_port *port, const struct change *c, struct err *err)
 {
 	/* An entry that says what holds anyway is enough. */
@@ -96,7 +104,8 @@ static int send_trust(const struct dcb_port *port, const struct change *c, struc
 
 	if (port->info->has_trust)
 		return send_table(port, dscp, err);
-	return dscp ? machine_dcb_app(port->dev.name, &first, true, err) : drop_all(port, err);
+	return dscp ? machine_dcb_app(port->dev.name, &first, true, err)
+		    : drop(port, IEEE_8021QAZ_APP_SEL_DSCP, ANY, err);
 }
 
 const struct dcb_item dcb_trust = {.sort = DCB_SORT,
@@ -141,11 +150,8 @@ static void show_roce(const struct dcb_port *port, const struct change *c, struc
 static int send_roce(const struct dcb_port *port, const struct change *c, struct err *err)
 {
 	struct dcb_app app = roce_app(c);
-	int r = 0;
+	int r = drop(port, app.selector, app.protocol, err);
 
-	for (size_t i = 0; r == 0 && i < port->info->app.n; i++)
-		if (is_roce(&port->info->app.v[i]))
-			r = machine_dcb_app(port->dev.name, &port->info->app.v[i], false, err);
 	return r < 0 ? r : machine_dcb_app(port->dev.name, &app, true, err);
 }
 
@@ -208,11 +214,10 @@ static int add_entry(const struct dcb_port *port, const struct part *part, struc
 /* All of this DSCP: deleting one of two would take the mapping from the hardware with it. */
 static int remap(const struct dcb_port *port, const struct part *part, struct err *err)
 {
-	int r = 0;
+	int r = driver_replaces(port)
+			? 0
+			: drop(port, IEEE_8021QAZ_APP_SEL_DSCP, (int)part->index, err);
 
-	for (size_t i = 0; r == 0 && !driver_replaces(port) && i < port->info->app.n; i++)
-		if (is_dscp(&port->info->app.v[i]) && port->info->app.v[i].protocol == part->index)
-			r = machine_dcb_app(port->dev.name, &port->info->app.v[i], false, err);
 	return r < 0 ? r : add_entry(port, part, err);
 }
 
@@ -225,7 +230,7 @@ static int send_map(const struct dcb_port *port, const struct change *c, struct 
 	for (int again = 0; again <= 1; again++)
 		for (size_t i = 0; r == 0 && i < c->parts.n; i++) {
 			const struct part *part = &c->parts.v[i];
-			unsigned int there = count(port->info, part->index, -1);
+			unsigned int there = count(port->info, part->index, ANY);
 			unsigned int right = count(port->info, part->index, (int)part->want.number);
 
 			if (!there && !again)

@@ -138,6 +138,15 @@ bool function_has(const struct root *root, const char *addr, const char *class)
 	return root_exists(root, DEV "%s/%s", addr, class);
 }
 
+char *function_ibdev(const struct root *root, const char *addr)
+{
+	cleanup_strv struct strv devices = {0};
+
+	return read_dir(root, &devices, NULL, DEV "%s/infiniband", addr) == 0 && devices.n
+		       ? xstrdup(devices.v[0])
+		       : NULL;
+}
+
 /*
  * The time at which udev had done with a device is on the line I: of its file in the database.
  * The file alone proves nothing: since systemd 250 udev makes it before it renames a netdev, with

@@ -45,6 +45,8 @@ int function_netdev(const struct root *root, const char *addr, struct netdev *re
 
 /* Whether its driver made netdevs ("net") or RDMA devices ("infiniband") of it. */
 bool function_has(const struct root *root, const char *addr, const char *class);
+/* The first of its RDMA devices, which the caller frees; NULL: it has none (here, or yet). */
+char *function_ibdev(const struct root *root, const char *addr);
 /* Whether it has a netdev here, and udev has done with all it has: its database knows them. */
 bool function_named(const struct root *root, const char *addr);
 /*

@@ -183,7 +183,6 @@ static char *soft_ibdev(const struct root *root, const char *netdev)
 
 void cc_place_find(const struct root *root, const char *addr, struct cc_place *ret)
 {
-	cleanup_strv struct strv ibdevs = {0};
 	struct netdev dev;
 
 	*ret = (struct cc_place){.root = root};
@@ -191,9 +190,8 @@ void cc_place_find(const struct root *root, const char *addr, struct cc_place *r
 	read_link_name(root, &ret->driver, NULL, DEV "%s/driver", addr);
 	if (function_netdev(root, addr, &dev, NULL) == 0)
 		ret->netdev = xstrdup(dev.name);
-	if (read_dir(root, &ibdevs, NULL, DEV "%s/infiniband", addr) == 0 && ibdevs.n)
-		ret->ibdev = xstrdup(ibdevs.v[0]);
-	else if (ret->netdev && !function_has(root, addr, "infiniband"))
+	ret->ibdev = function_ibdev(root, addr);
+	if (!ret->ibdev && ret->netdev && !function_has(root, addr, "infiniband"))
 		ret->ibdev = soft_ibdev(root, ret->netdev);
 }
 

@@ -22,14 +22,15 @@
 /* The files are there for Ethernet too, but speak of the InfiniBand port that is not there. */
 static bool has_files(const struct root *root, const struct change *c)
 {
-	cleanup_strv struct strv devices = {0};
-	cleanup_free char *layer = NULL;
+	cleanup_free char *device = NULL, *layer = NULL;
 	const char *pf = c->on.name;
 
-	return root_exists(root, DEV "%s/sriov/%d/node", pf, c->on.vf) &&
-	       read_dir(root, &devices, NULL, DEV "%s/infiniband", pf) == 0 && devices.n &&
+	if (!root_exists(root, DEV "%s/sriov/%d/node", pf, c->on.vf))
+		return false;
+	device = function_ibdev(root, pf);
+	return device &&
 	       read_text(root, &layer, NULL, DEV "%s/infiniband/%s/ports/1/link_layer", pf,
-			 devices.v[0]) == 0 &&
+			 device) == 0 &&
 	       streq(layer, "InfiniBand");
 }
 
@@ -78,6 +79,14 @@ static bool wants_guid(const struct change *c)
 
 /* --- what is wanted ------------------------------------------------------------------------ */
 
+/* In the kernel's unit. */
+static uint64_t number_of(const struct part *part)
+{
+	const struct vf_setting *setting = part->item;
+
+	return (uint64_t)part->want.number / (setting->scale ? setting->scale : 1);
+}
+
 static bool is_derived(const struct part *part)
 {
 	const struct vf_setting *setting = part->item;
@@ -109,16 +118,15 @@ static int derive_mac(const struct vf *vf, const struct pf_info *pf, uint64_t *r
 /* "b8ce:f603:001b:2c3d" of the PF's own RDMA device. */
 static int pf_node_guid(const struct root *root, const char *pf, uint64_t *ret, struct err *err)
 {
-	cleanup_strv struct strv devices = {0};
-	cleanup_free char *text = NULL;
+	cleanup_free char *device = function_ibdev(root, pf), *text = NULL;
 	unsigned int part[4];
 
-	if (read_dir(root, &devices, NULL, DEV "%s/infiniband", pf) < 0 || !devices.n)
+	if (!device)
 		return err_set(err, -ENODEV,
 			       "%s has no RDMA device whose node GUID those of its VFs could be "
 			       "derived from; is mlx5_ib loaded?",
 			       pf);
-	if (read_text(root, &text, err, DEV "%s/infiniband/%s/node_guid", pf, devices.v[0]) < 0)
+	if (read_text(root, &text, err, DEV "%s/infiniband/%s/node_guid", pf, device) < 0)
 		return err->code;
 	if (sscanf(text, "%4x:%4x:%4x:%4x", &part[0], &part[1], &part[2], &part[3]) != 4)
 		return err_set(err, -EINVAL, "node GUID of %s: '%s' is none", pf, text);
@@ -143,7 +151,7 @@ static int resolve(const struct vf *vf, const struct pf_info *pf, struct err *er
 		uint64_t *want = &vf->state[i].want;
 		int r = 0;
 
-		*want = (uint64_t)part->want.number / (setting->scale ? setting->scale : 1);
+		*want = number_of(part);
 		if (is_derived(part))
 			r = setting->how == VF_MAC ? derive_mac(vf, pf, want, err)
 						   : derive_guid(vf, want, err);
@@ -285,11 +293,8 @@ static char *desired(const struct change *c)
 
 	for (size_t i = 0; i < c->parts.n; i++) {
 		const struct part *part = &c->parts.v[i];
-		const struct vf_setting *setting = part->item;
-		uint64_t scale = setting->scale ? setting->scale : 1;
 		cleanup_free char *value =
-			is_derived(part) ? xstrdup("derived")
-					 : vf_text(part, (uint64_t)part->want.number / scale);
+			is_derived(part) ? xstrdup("derived") : vf_text(part, number_of(part));
 
 		add_text(&text, part, value);
 	}

@@ -278,7 +278,7 @@ static struct change *emit_numvfs(const struct pf *pf, const struct ynode *at)
 {
 	struct change *c = add(pf, "numvfs", "numvfs", &vf_numvfs, PHASE_NUMVFS, at);
 
-	/* "max" of a PF without SR-IOV is no number: the kind says what is missing. */
+	/* A PF without SR-IOV keeps the word "max": the kind reports the missing capability. */
 	c->want = pf->vfs ? (struct value){.type = VALUE_NUMBER, .number = pf->vfs} : at->value;
 	item_desired(c);
 	/* The profile's own limit, or what a healthy PF stays far below. */
@@ -342,7 +342,7 @@ static bool is_for(const struct pf *pf, const struct vf_setting *setting)
 	return (setting->how == VF_GUID) == infiniband;
 }
 
-/* The value of one VF, of a list its own; NULL: nothing is to be set. */
+/* The value for one VF: from a list the entry of its index; NULL: the VF is left alone. */
 static const struct ynode *value_of_vf(const struct ynode *value, unsigned int index)
 {
 	if (value && value->kind == YAML_LIST)
@@ -480,7 +480,7 @@ static void emit_unmanaged(const struct section_ctx *ctx, const struct ynode *se
 
 /* --- the section ------------------------------------------------------------------------------ */
 
-/* c, if there is one, is about what `on` makes anew. Returns the later of the two. */
+/* Orders c, unless NULL, after `on`, which creates again what c sets. Returns the later one. */
 static struct change *then(struct change *on, struct change *c)
 {
 	if (!c)
