@@ -98,7 +98,8 @@ static void still_to_come(const struct status *s, struct strv *ret)
 
 	status_measurements(s, &m);
 	for (size_t i = 0; i < m.list.n; i++)
-		if (outcome_may_come(m.list.v[i].outcome) && !strv_contains(ret, m.list.v[i].check))
+		if (measurement_may_come(m.list.v[i].state) &&
+		    !strv_contains(ret, m.list.v[i].check))
 			strv_add(ret, m.list.v[i].check);
 	measurements_free(&m);
 }

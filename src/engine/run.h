@@ -91,9 +91,9 @@ void run_look(struct run *run, unsigned int stages, enum stage running);
 
 struct stage_result {
 	enum stage stage;
-	uint64_t started, duration; /* clock_usec(), microseconds */
-	uint64_t look_again;	    /* clock_usec() when its last look began; 0: no look */
-	size_t count[CHANGE_UNSUPPORTED + 1]; /* by state */
+	uint64_t started, duration;	  /* clock_usec(), microseconds */
+	uint64_t look_again;		  /* clock_usec() when its last look began; 0: no look */
+	size_t count[CHANGE_STATE_COUNT]; /* by state */
 	bool reboot; /* kernel arguments were written, or wait, for the next boot */
 };
 

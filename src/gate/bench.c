@@ -24,7 +24,7 @@
 
 #define TICK_MS 20 /* between looks at a child that has no pidfd */
 
-enum phase { WAITING, RUNNING, TOLD, TERM, KILL, DONE };
+enum child_phase { WAITING, RUNNING, TOLD, TERM, KILL, DONE };
 
 struct stream {
 	int fd; /* -1 once at its end */
@@ -34,7 +34,7 @@ struct stream {
 struct child {
 	struct bench_job *job;
 	size_t round; /* no two of a round share a resource */
-	enum phase phase;
+	enum child_phase phase;
 	struct spawned spawned;
 	int pidfd;
 	struct stream out;
@@ -45,21 +45,6 @@ struct child {
 	bool cut_short;	      /* ... where that comes first */
 	uint64_t next_us;     /* when the present phase ends */
 };
-
-static const char *const outcome_names[] = {
-	[BENCH_NOT_RUN] = "not run",
-	[BENCH_MEASURED] = "measured",
-	[BENCH_CANNOT_MEASURE] = "cannot measure",
-	[BENCH_NOT_YET] = "not yet",
-	[BENCH_UNSUPPORTED] = "unsupported",
-	[BENCH_TIMED_OUT] = "timed out",
-	[BENCH_BROKEN] = "broken",
-};
-
-const char *bench_outcome_name(enum bench_outcome o)
-{
-	return outcome_names[o];
-}
 
 /* --- what a child said --------------------------------------------------------------- */
 
@@ -111,10 +96,10 @@ static json_t *lines_of(const struct str *text)
 	return lines;
 }
 
-static void finish(struct child *c, enum bench_outcome outcome, const char *fmt, ...)
+static void finish(struct child *c, enum change_state state, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static void finish(struct child *c, enum bench_outcome outcome, const char *fmt, ...)
+static void finish(struct child *c, enum change_state state, const char *fmt, ...)
 {
 	struct bench_job *job = c->job;
 	char *text = NULL;
@@ -124,7 +109,7 @@ static void finish(struct child *c, enum bench_outcome outcome, const char *fmt,
 	if (vasprintf(&text, fmt, ap) < 0)
 		abort();
 	va_end(ap);
-	job->outcome = outcome;
+	job->state = state;
 	clean_text(job->reason, sizeof(job->reason), text);
 	free(text);
 	if (c->started_us)
@@ -140,40 +125,45 @@ static void finish_said(struct child *c, const char *what)
 	const char *text = said(c);
 
 	if (*text)
-		finish(c, BENCH_BROKEN, "%s; it said: %s", what, text);
+		finish(c, CHANGE_FAILED, "%s; it said: %s", what, text);
 	else
-		finish(c, BENCH_BROKEN, "%s; it said nothing", what);
+		finish(c, CHANGE_FAILED, "%s; it said nothing", what);
 }
 
-/* What the line says of itself; BENCH_BROKEN unless it is one of the lines of bench.h. */
-static enum bench_outcome outcome_of(const json_t *line)
+/* What the line says of itself; CHANGE_FAILED unless it is one of the lines of bench.h. */
+static enum change_state state_of(const json_t *line)
 {
-	static const enum bench_outcome declined[] = {BENCH_CANNOT_MEASURE, BENCH_NOT_YET,
-						      BENCH_UNSUPPORTED};
+	static const struct {
+		const char *result;
+		enum change_state state;
+	} declined[] = {
+		{"cannot measure", CHANGE_CANNOT_MEASURE},
+		{"not yet", CHANGE_NOT_YET},
+		{"unsupported", CHANGE_UNSUPPORTED},
+	};
 	const char *result = json_string_value(json_object_get(line, "result"));
 	const char *reason = json_string_value(json_object_get(line, "reason"));
 
 	if (!result)
-		return BENCH_BROKEN;
-	if (streq(result, outcome_names[BENCH_MEASURED]) &&
-	    json_is_number(json_object_get(line, "value")))
-		return BENCH_MEASURED;
+		return CHANGE_FAILED;
+	if (streq(result, "measured") && json_is_number(json_object_get(line, "value")))
+		return CHANGE_SAME;
 	for (size_t i = 0; i < array_len(declined); i++)
-		if (streq(result, outcome_names[declined[i]]) && reason && *reason)
-			return declined[i];
-	return BENCH_BROKEN;
+		if (streq(result, declined[i].result) && reason && *reason)
+			return declined[i].state;
+	return CHANGE_FAILED;
 }
 
 void bench_job_take(struct bench_job *job, json_t *line)
 {
 	const char *reason = json_string_value(json_object_get(line, "reason"));
 
-	job->outcome = outcome_of(line);
-	if (job->outcome == BENCH_MEASURED)
+	job->state = state_of(line);
+	if (job->state == CHANGE_SAME)
 		reason = "";
 	clean_text(job->reason, sizeof(job->reason),
-		   job->outcome == BENCH_BROKEN ? "not a result" : reason);
-	job->result = job->outcome == BENCH_BROKEN ? NULL : json_incref(line);
+		   job->state == CHANGE_FAILED ? "not a result" : reason);
+	job->result = job->state == CHANGE_FAILED ? NULL : json_incref(line);
 }
 
 /* The child ended with status 0: its stdout is the result, or it is broken. */
@@ -183,10 +173,10 @@ static void finish_line(struct child *c)
 	json_error_t e;
 	json_t *line = json_loadb(text, c->out.text.len, JSON_REJECT_DUPLICATES, &e);
 
-	if (outcome_of(line) == BENCH_BROKEN) {
+	if (state_of(line) == CHANGE_FAILED) {
 		finish_said(c, line ? "not a result" : "not one line of JSON");
 	} else {
-		finish(c, BENCH_MEASURED, "%s", "");
+		finish(c, CHANGE_SAME, "%s", "");
 		bench_job_take(c->job, line);
 	}
 	json_decref(line);
@@ -207,7 +197,7 @@ static void finish_killed(struct child *c)
 	if (c->too_much)
 		finish_said(c, what);
 	else
-		finish(c, BENCH_TIMED_OUT, "no result within %u ms%s; killed",
+		finish(c, CHANGE_FAILED, "no result within %u ms%s; killed",
 		       (unsigned int)((had_us + 999u) / 1000u),
 		       c->cut_short ? ", when gate.budget was used up" : "");
 }
@@ -222,7 +212,7 @@ static void finish_exit(struct child *c, int status)
 		snprintf(what, sizeof(what), "killed by signal %d (%s)", WTERMSIG(status),
 			 strsignal(WTERMSIG(status)));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && c->job->many)
-		finish(c, BENCH_MEASURED, "%s", "");
+		finish(c, CHANGE_SAME, "%s", "");
 	else if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		finish_line(c);
 	else
@@ -278,7 +268,7 @@ static void child_start(struct child *c, uint64_t end_us)
 	int r = open_pipes(out, err);
 
 	if (r < 0) {
-		finish(c, BENCH_BROKEN, "could not be started: pipe: %s", strerror(-r));
+		finish(c, CHANGE_FAILED, "could not be started: pipe: %s", strerror(-r));
 		return;
 	}
 	c->started_us = clock_usec();
@@ -295,7 +285,7 @@ static void child_start(struct child *c, uint64_t end_us)
 	c->out.fd = out[0];
 	c->err.fd = err[0];
 	if (r < 0) {
-		finish(c, BENCH_BROKEN, "could not be started: %s", why.text);
+		finish(c, CHANGE_FAILED, "could not be started: %s", why.text);
 		return;
 	}
 	c->pidfd = (int)syscall(SYS_pidfd_open, c->spawned.keeper, 0u);
@@ -349,7 +339,7 @@ static void child_drain(struct child *c)
 	}
 }
 
-/* If its keeper has ended: takes the child's last words, sets the outcome. */
+/* If its keeper has ended: takes the child's last words, sets the state. */
 static void child_reap(struct child *c)
 {
 	siginfo_t si = {0};
@@ -373,7 +363,7 @@ static void child_abandon(struct child *c)
 	if (!was_killed(c, ended_us)) /* it is only its rest that hangs */
 		finish_ended(c);
 	else
-		finish(c, c->too_much ? BENCH_BROKEN : BENCH_TIMED_OUT,
+		finish(c, CHANGE_FAILED,
 		       "%s, killed, but did not end; abandoned (waits in the kernel: %s)",
 		       c->too_much ? "printed too much" : "no result",
 		       where[0] ? where : "unknown");
@@ -467,7 +457,7 @@ static void finish_too_late(const struct child *all, size_t n, struct child *c,
 		if (all[i].started_us && share_resource(all[i].job, c->job) &&
 		    (!slowest || all[i].job->duration_us > slowest->job->duration_us))
 			slowest = &all[i];
-	finish(c, BENCH_NOT_RUN,
+	finish(c, CHANGE_UNKNOWN,
 	       "its turn did not come within the budget of %u ms%s%s; raise gate.budget, or mend "
 	       "what took so long",
 	       budget_ms, slowest ? ", most of which went to " : "",
@@ -595,7 +585,7 @@ void bench_job_clear(struct bench_job *job)
 {
 	json_decref(job->result);
 	job->result = NULL;
-	job->outcome = BENCH_NOT_RUN;
+	job->state = CHANGE_UNKNOWN;
 	job->reason[0] = '\0';
 	job->duration_us = 0;
 	job->by_budget = false;

@@ -22,7 +22,7 @@
  *   {"bench": "rdma_loopback", "result": "not yet", "reason": "port 1 of mlx5_0 is INIT ..."}
  *   {"bench": "gpu_copy", "result": "unsupported", "reason": "libcuda.so.1 ..."}
  *
- * Anything else (another exit status, a signal, no JSON, more output) is "broken", and the
+ * Anything else (another exit status, a signal, no JSON, more output) is a failure, and the
  * reason quotes what it said. Stderr is kept for that reason only.
  */
 #pragma once
@@ -35,6 +35,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "gate/privileges.h"
+#include "plan/change.h"
 
 #define BENCH_PATH "/usr/libexec/railhead/railhead-bench" /* argv[0] of the gate's own jobs */
 #define BENCH_ARGS_MAX 40				  /* with the NULL at the end */
@@ -42,16 +43,6 @@
 #define BENCH_YIELD_MS \
 	2000 /* before its deadline, at most a fifth of its time, one that yields is told */
 #define BENCH_GRACE_MS 1000 /* from a deadline to the end of the job: TERM, KILL, abandon */
-
-enum bench_outcome {
-	BENCH_NOT_RUN,	      /* before bench_run(); after it: the budget was used up before */
-	BENCH_MEASURED,	      /* result holds the line, with a number "value" */
-	BENCH_CANNOT_MEASURE, /* the child says so; result holds the line, reason its reason */
-	BENCH_NOT_YET,	      /* ... that it may be tried again */
-	BENCH_UNSUPPORTED,    /* ... that this machine has not what is to be measured */
-	BENCH_TIMED_OUT,      /* no result inside the deadline; killed or abandoned */
-	BENCH_BROKEN,	      /* not started, crashed, or printed something else */
-};
 
 struct bench_job {
 	/* in */
@@ -64,25 +55,28 @@ struct bench_job {
 	const struct privileges *as;  /* NULL: those of the caller */
 
 	/* out */
-	enum bench_outcome outcome;
+	/*
+	 * UNKNOWN before bench_run(); after it: the budget was used up before. SAME: result holds
+	 * the line, with a number "value". CANNOT_MEASURE, NOT_YET, UNSUPPORTED: the child says so;
+	 * result holds the line, reason its reason. FAILED: not started, crashed, printed something
+	 * else, or was killed (or abandoned) at its deadline.
+	 */
+	enum change_state state;
 	json_t *result;	  /* owned; the whole line, or NULL; of many an array, however it ended */
 	char reason[256]; /* UTF-8, one line; "" iff measured */
 	uint64_t duration_us; /* from the start of the child to its end, or to its abandoning */
 	bool by_budget;	      /* the budget ended it, before its own deadline did */
 };
 
-/* "measured", "cannot measure", "not yet", "unsupported", "timed out", "broken", "not run". */
-const char *bench_outcome_name(enum bench_outcome o);
-
 /*
  * Runs all n jobs within budget_ms and fills their out part. Returns 0 when every job has its
- * outcome, be it a bad one. -EINVAL for a job without argv or deadline, or no budget (no child was
+ * state, be it a bad one. -EINVAL for a job without argv or deadline, or no budget (no child was
  * started then).
  * Must be called from a process without threads (it forks).
  */
 int bench_run(struct bench_job *jobs, size_t n, unsigned int budget_ms, struct err *err);
 
-/* The job, without a result so far, comes to what the line says; BENCH_BROKEN if it is none. */
+/* The job, without a result so far, comes to what the line says; CHANGE_FAILED if it is none. */
 void bench_job_take(struct bench_job *job, json_t *line);
 /*
  * Gives each job the first round in which nothing before it shares a resource with it: those of a

@@ -91,9 +91,9 @@ int calibration_add(json_t *doc, const struct profile *profile, const struct mea
 
 		if (is_word(page))
 			json_object_set_new(sub(doc, "pages"), one->check, json_string(page));
-		if (one->outcome != OUTCOME_PASS && one->outcome != OUTCOME_SLOW)
+		if (one->state != CHANGE_SAME && one->state != CHANGE_SLOW)
 			return err_set(err, -EINVAL, "%s: %s", one->id,
-				       one->reason ? one->reason : outcome_name(one->outcome));
+				       one->reason ? one->reason : outcome_name(one->state));
 		for (size_t j = 0; j < one->readings.n; j++) {
 			if (one->readings.v[j].quantity == QUANTITY_FAULTS)
 				continue;

@@ -15,17 +15,6 @@
 #include "profile/profile.h"
 #include "sections/sections.h"
 
-enum outcome {
-	OUTCOME_PASS,
-	OUTCOME_SLOW,		/* measured twice, and not what was asked: its on_fail */
-	OUTCOME_INTERMITTENT,	/* slow in one look, and not in the next: its on_intermittent */
-	OUTCOME_DISTURBED,	/* by others, so that its figure says nothing: waiting */
-	OUTCOME_NOT_YET,	/* a port or peer that comes up still: waiting */
-	OUTCOME_UNSUPPORTED,	/* no such thing here: where a number is demanded, its on_fail */
-	OUTCOME_BROKEN,		/* the benchmark crashed or hung: block */
-	OUTCOME_CANNOT_MEASURE, /* block */
-};
-
 enum quantity {
 	QUANTITY_RATE,	   /* bytes per second */
 	QUANTITY_TIME,	   /* nanoseconds */
@@ -44,14 +33,14 @@ struct measurement {
 	char *id;    /* gate/NAME/node0 */
 	char *check; /* NAME */
 	struct place origin;
-	enum outcome outcome;
-	enum on_fail on_fail; /* of its outcome */
+	enum change_state state;
+	enum on_fail on_fail; /* of its state */
 	char *measured; /* "211.4 GB/s", or NULL: of the figure that is wrong, or of the first */
 	char *wanted;	/* "180GB/s" */
 	bool demanded;	/* the profile wants a number: without one there is no pass */
-	char *reason;	/* unless PASS: what and why, with the remedy */
+	char *reason;	/* unless SAME: what and why, with the remedy */
 	json_t *detail; /* the bench program's own line, or NULL */
-	json_t *looks;	/* array: outcome and figures of each, if it was measured more than once */
+	json_t *looks;	/* array: state and figures of each, if it was measured more than once */
 	VEC(struct reading) readings;
 	uint64_t duration; /* microseconds */
 };
@@ -83,7 +72,8 @@ bool gate_measures(const char *run);
 /* Whether it is a benchmark's, and that benchmark puts load on the machine. */
 bool gate_needs_load(const char *run);
 void measurements_free(struct measurements *m);
-const char *outcome_name(enum outcome o);
+/* The word of status.json, schema 1. */
+const char *outcome_name(enum change_state s);
 /* {"min": 2.1e11}: in bytes per second, nanoseconds, messages per second. The caller's. */
 json_t *measurement_figures(const struct measurement *m);
 
@@ -107,7 +97,7 @@ struct verdict {
 };
 
 /* Whether a later measurement may find what this one could not: it is waited for. */
-bool outcome_may_come(enum outcome o);
+bool measurement_may_come(enum change_state s);
 /*
  * Judges a verified plan and the measurements. Waited for is a check that settles, or a
  * measurement that can't be made yet, where that alone keeps work out.

@@ -6,20 +6,12 @@
 #include "base/str.h"
 #include "gate/probe.h"
 
-static const char *const outcome_names[] = {
-	[OUTCOME_PASS] = "pass",
-	[OUTCOME_SLOW] = "slow",
-	[OUTCOME_INTERMITTENT] = "intermittent",
-	[OUTCOME_DISTURBED] = "disturbed",
-	[OUTCOME_NOT_YET] = "not yet",
-	[OUTCOME_UNSUPPORTED] = "unsupported",
-	[OUTCOME_BROKEN] = "broken",
-	[OUTCOME_CANNOT_MEASURE] = "cannot measure",
-};
-
-const char *outcome_name(enum outcome o)
+const char *outcome_name(enum change_state s)
 {
-	return outcome_names[o];
+	return s == CHANGE_SAME	     ? "pass"
+	       : s == CHANGE_FAILED  ? "broken"
+	       : s == CHANGE_INVALID ? "disturbed"
+				     : state_name(s);
 }
 
 char *quantity_format(enum quantity q, double v)
@@ -96,7 +88,7 @@ static void blame_faults(struct probe *p, const struct figure *f, double value)
 	size_t i;
 
 	show(p, f, value);
-	p->m.outcome = OUTCOME_SLOW;
+	p->m.state = CHANGE_SLOW;
 	json_array_foreach(faults, i, fault)
 		str_addf(&text, "%s%s", i ? "; " : "",
 			 json_is_string(fault) ? json_string_value(fault) : "?");
@@ -110,9 +102,9 @@ static void blame(struct probe *p, const struct figure *f, double value, const c
 	cleanup_free char *before = p->m.reason;
 	cleanup_free char *measured = quantity_format(f->quantity, value);
 
-	if (p->m.outcome != OUTCOME_SLOW)
+	if (p->m.state != CHANGE_SLOW)
 		show(p, f, value);
-	p->m.outcome = OUTCOME_SLOW;
+	p->m.state = CHANGE_SLOW;
 	p->m.reason = xasprintf("%s%s%s%smeasured %s, required %s %s", before ? before : p->subject,
 				before ? "; " : ": ", name_of(f), *name_of(f) ? " " : "", measured,
 				f->at_most ? "at most" : "at least", than);
@@ -161,7 +153,7 @@ static char *mistake_in(const struct probe *p, const struct figure *f)
 
 static void judge_measured(struct probe *p)
 {
-	p->m.outcome = OUTCOME_PASS;
+	p->m.state = CHANGE_SAME;
 	for (size_t i = 0; i < p->n_figures; i++) {
 		const struct figure *f = &p->figures[i];
 		const json_t *number = json_object_get(p->m.detail, f->key);
@@ -170,7 +162,7 @@ static void judge_measured(struct probe *p)
 
 		if (mistake) {
 			forget(&p->m);
-			p->m.outcome = OUTCOME_BROKEN;
+			p->m.state = CHANGE_FAILED;
 			p->m.reason = xasprintf("%s: %s", p->subject, mistake);
 			return;
 		}
@@ -222,10 +214,10 @@ static char *why_invalid(const json_t *line, bool slow)
 
 static void judge_validity(struct probe *p)
 {
-	bool slow = p->m.outcome == OUTCOME_SLOW;
+	bool slow = p->m.state == CHANGE_SLOW;
 	cleanup_free char *why = NULL, *figure = NULL;
 
-	if (!slow && p->m.outcome != OUTCOME_PASS)
+	if (!slow && p->m.state != CHANGE_SAME)
 		return;
 	why = why_invalid(p->m.detail, slow);
 	if (!why)
@@ -233,46 +225,36 @@ static void judge_validity(struct probe *p)
 	figure = p->m.measured ? xasprintf(" (%s, required %s)", p->m.measured, p->m.wanted)
 			       : xstrdup("");
 	free(p->m.reason);
-	p->m.outcome = OUTCOME_DISTURBED;
+	p->m.state = CHANGE_INVALID;
 	p->m.reason =
 		xasprintf("%s: could not be measured, disturbed: %s%s", p->subject, why, figure);
 }
 
 bool wants_second_look(const struct probe *p)
 {
-	return p->m.outcome == OUTCOME_SLOW || p->m.outcome == OUTCOME_DISTURBED;
+	return p->m.state == CHANGE_SLOW || p->m.state == CHANGE_INVALID;
 }
 
 /* Its turn did not come, or came so late that its failure says nothing. */
 static bool budget_ended(const struct bench_job *job)
 {
-	return job->outcome == BENCH_NOT_RUN || (job->by_budget && job->outcome != BENCH_MEASURED);
+	return job->state == CHANGE_UNKNOWN || (job->by_budget && job->state != CHANGE_SAME);
 }
 
 void judge_probe(struct probe *p, const struct bench_job *job)
 {
-	static const enum outcome outcomes[] = {
-		[BENCH_NOT_RUN] = OUTCOME_CANNOT_MEASURE,
-		[BENCH_MEASURED] = OUTCOME_PASS,
-		[BENCH_CANNOT_MEASURE] = OUTCOME_CANNOT_MEASURE,
-		[BENCH_NOT_YET] = OUTCOME_NOT_YET,
-		[BENCH_UNSUPPORTED] = OUTCOME_UNSUPPORTED,
-		[BENCH_TIMED_OUT] = OUTCOME_BROKEN,
-		[BENCH_BROKEN] = OUTCOME_BROKEN,
-	};
-
 	if (wants_second_look(p) && budget_ended(job))
 		return; /* the first look counts */
 	forget(&p->m);
 	p->judged = true;
 	p->m.duration += job->duration_us;
 	p->m.detail = job->result ? json_incref(job->result) : NULL;
-	p->m.outcome = outcomes[job->outcome];
+	p->m.state = job->state == CHANGE_UNKNOWN ? CHANGE_CANNOT_MEASURE : job->state;
 	p->m.demanded = p->n_figures > 0;
-	if (job->outcome == BENCH_MEASURED) {
+	if (job->state == CHANGE_SAME) {
 		judge_measured(p);
 		judge_validity(p);
-	} else if (job->outcome == BENCH_UNSUPPORTED && p->m.demanded)
+	} else if (job->state == CHANGE_UNSUPPORTED && p->m.demanded)
 		p->m.reason =
 			xasprintf("%s: unsupported (%s), and the profile requires %s; leave the "
 				  "check out, or write on_fail: warn",
@@ -305,7 +287,7 @@ static double median_of_others(const struct probes *probes, const struct probe *
 	for (size_t i = 0; i < probes->list.n; i++) {
 		const struct probe *other = probes->list.v[i];
 		const struct reading *r = streq(other->m.check, p->m.check) && other != p &&
-							  other->m.outcome != OUTCOME_DISTURBED
+							  other->m.state != CHANGE_INVALID
 						  ? reading_of(other, f)
 						  : NULL;
 
@@ -340,7 +322,7 @@ void judge_sets(struct probes *probes)
 		struct probe *p = probes->list.v[i];
 
 		for (size_t k = 0; k < p->n_figures; k++)
-			if (p->figures[k].share_of_set && p->m.outcome == OUTCOME_PASS)
+			if (p->figures[k].share_of_set && p->m.state == CHANGE_SAME)
 				judge_beside(probes, p, &p->figures[k]);
 	}
 }
@@ -366,7 +348,7 @@ void judge_look(struct probe *p)
 		return;
 	p->judged = false;
 	look = measurement_figures(&p->m);
-	json_object_set_new(look, "outcome", json_string(outcome_name(p->m.outcome)));
+	json_object_set_new(look, "outcome", json_string(outcome_name(p->m.state)));
 	for (size_t i = 0; i < array_len(of_line); i++)
 		if (json_object_get(p->m.detail, of_line[i]))
 			json_object_set(look, of_line[i], json_object_get(p->m.detail, of_line[i]));
@@ -384,7 +366,7 @@ static const json_t *slow_look(const struct probe *p)
 		const json_t *look = json_array_get(p->m.looks, i);
 
 		if (streq(json_string_value(json_object_get(look, "outcome")),
-			  outcome_name(OUTCOME_SLOW)))
+			  outcome_name(CHANGE_SLOW)))
 			return look;
 	}
 	return NULL;
@@ -394,8 +376,8 @@ void judge_looks(struct probe *p, const char *others)
 {
 	const json_t *slow = slow_look(p);
 
-	if (p->m.outcome == OUTCOME_PASS && slow) {
-		p->m.outcome = OUTCOME_INTERMITTENT;
+	if (p->m.state == CHANGE_SAME && slow) {
+		p->m.state = CHANGE_INTERMITTENT;
 		p->m.on_fail = p->on_intermittent;
 		p->m.reason = xasprintf(
 			"%s: slow in one look of %zu: measured %s, then %s, required %s; a part "
@@ -403,7 +385,7 @@ void judge_looks(struct probe *p, const char *others)
 			p->subject, json_array_size(p->m.looks),
 			json_string_value(json_object_get(slow, "measured")), p->m.measured,
 			p->m.wanted);
-	} else if (p->m.outcome == OUTCOME_DISTURBED && others) {
+	} else if (p->m.state == CHANGE_INVALID && others) {
 		cleanup_free char *before = p->m.reason;
 
 		p->m.reason = xasprintf("%s; %s", before, others);

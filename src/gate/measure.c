@@ -36,7 +36,7 @@ static void decline_nothing(const char *name, const struct ynode *check, struct 
 	struct probe *p = probe_add(ret, name, check, "none");
 
 	probe_subject(p, "%s", ynode_text(check, "run", ""));
-	probe_declines(p, OUTCOME_CANNOT_MEASURE, NOTHING_TO_CHECK);
+	probe_declines(p, CHANGE_CANNOT_MEASURE, NOTHING_TO_CHECK);
 }
 
 static void collect(const struct section_ctx *ctx, const struct strv *only, struct probes *ret)
@@ -159,7 +159,7 @@ static int run_probes(struct probe **probes, size_t n, unsigned int times, uint6
 		if (fill_job(&attempts[k], times, &jobs[k]))
 			k++;
 		else
-			probe_declines(probes[i], OUTCOME_CANNOT_MEASURE,
+			probe_declines(probes[i], CHANGE_CANNOT_MEASURE,
 				       "its command has more than %d words", BENCH_ARGS_MAX - 3);
 	}
 	r = together_run_jobs(jobs, shares, k, end, err);
@@ -249,7 +249,7 @@ static int measure(const struct section_ctx *ctx, const struct strv *only, unsig
 	for (size_t i = 0; i < all.list.n; i++) {
 		struct probe *p = all.list.v[i];
 
-		if (p->m.outcome == OUTCOME_SLOW)
+		if (p->m.state == CHANGE_SLOW)
 			judge_causes(ctx, p);
 		if (!p->m.wanted)
 			p->m.wanted = xstrdup("a result");

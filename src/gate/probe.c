@@ -159,7 +159,7 @@ static void resolve_share(struct probe *p, const struct ynode *check, const stru
 		return;
 	}
 	f->wanted = xstrdup(text);
-	probe_declines(p, OUTCOME_CANNOT_MEASURE,
+	probe_declines(p, CHANGE_CANNOT_MEASURE,
 		       "%s of what is not known: the kernel tells no %s; write min as a rate", text,
 		       streq(of, "line") ? "speed of its port" : "width and speed of its link");
 }
@@ -191,7 +191,7 @@ void probe_wants_no_faults(struct probe *p)
 						     .wanted = xstrdup("no faults")};
 }
 
-void probe_declines(struct probe *p, enum outcome outcome, const char *fmt, ...)
+void probe_declines(struct probe *p, enum change_state state, const char *fmt, ...)
 {
 	struct str text = {0};
 	va_list ap;
@@ -201,7 +201,7 @@ void probe_declines(struct probe *p, enum outcome outcome, const char *fmt, ...)
 	va_start(ap, fmt);
 	str_vaddf(&text, fmt, ap);
 	va_end(ap);
-	p->m.outcome = outcome;
+	p->m.state = state;
 	p->m.reason = xasprintf("%s: %s", p->subject, str_get(&text));
 	str_free(&text);
 }

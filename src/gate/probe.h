@@ -101,8 +101,8 @@ void probe_judges(struct probe *p, const struct ynode *check, const char *name, 
 /* "value" counts faults, and "faults" are their texts: any is one too many. */
 void probe_wants_no_faults(struct probe *p);
 
-/* It is not run: this is its outcome, and why. */
-void probe_declines(struct probe *p, enum outcome outcome, const char *fmt, ...)
+/* It is not run: this is its state, and why. */
+void probe_declines(struct probe *p, enum change_state state, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 bool probe_is_declined(const struct probe *p);
 void probes_free(struct probes *probes);
@@ -119,7 +119,7 @@ double probe_line_rate(const struct section_ctx *ctx, const struct pci_fn *fn, c
 char *quantity_format(enum quantity q, double value);
 
 /*
- * From what the job said to the measurement: readings, outcome, reason. All but shares of a
+ * From what the job said to the measurement: readings, state, reason. All but shares of a
  * set, which judge_sets() does when all are there.
  */
 void judge_probe(struct probe *p, const struct bench_job *job);

@@ -66,7 +66,7 @@ static void want_command(const struct section_ctx *ctx, const char *name, const 
 	take_everything(ctx, p);
 	set_figures(check, p);
 	if (set_program(command, p, &err) < 0 || set_privileges(ctx, check, p, &err) < 0)
-		probe_declines(p, OUTCOME_CANNOT_MEASURE, "not run: %s", err.text);
+		probe_declines(p, CHANGE_CANNOT_MEASURE, "not run: %s", err.text);
 }
 
 const struct probe_family probe_command = {.run = "command", .want = want_command};

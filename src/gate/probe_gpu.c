@@ -126,7 +126,7 @@ static void want_peer(const struct section_ctx *ctx, const char *name, const str
 		struct probe *p = probe_add(ret, name, check, "%s", addr);
 
 		probe_subject(p, "gpu_peer of %s", addr);
-		probe_declines(p, OUTCOME_CANNOT_MEASURE,
+		probe_declines(p, CHANGE_CANNOT_MEASURE,
 			       "it is the only one of the set, and a pair needs two");
 	}
 }
@@ -168,7 +168,7 @@ static void want_direct(const struct section_ctx *ctx, const char *name, const s
 		judge_direct(p, ctx, check, nic, gpu, place.ibdev);
 		give_time(p);
 	} else {
-		probe_declines(p, OUTCOME_CANNOT_MEASURE,
+		probe_declines(p, CHANGE_CANNOT_MEASURE,
 			       "%s has no RDMA device; see that its RDMA module (mlx5_ib, irdma, "
 			       "bnxt_re) is loaded",
 			       nic->addr);

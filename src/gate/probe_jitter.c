@@ -50,7 +50,7 @@ static void want_jitter(const struct section_ctx *ctx, const char *name, const s
 
 	probe_judges(p, check, "p9999", "value", QUANTITY_TIME, NULL);
 	if (!cpus_of(ctx, ynode_get(check, "cpus"), &cpus)) {
-		probe_declines(p, OUTCOME_CANNOT_MEASURE,
+		probe_declines(p, CHANGE_CANNOT_MEASURE,
 			       "no CPU is isolated: kernel_args.isolate_cpus isolates some, or "
 			       "write a list of CPUs");
 		return;

@@ -142,13 +142,13 @@ static bool is_usable(struct probe *p, const struct rdma_fn *end)
 	if (end->ibdev)
 		return true;
 	if (!end->fn)
-		probe_declines(p, OUTCOME_CANNOT_MEASURE, "there is no VF %s", end->name);
+		probe_declines(p, CHANGE_CANNOT_MEASURE, "there is no VF %s", end->name);
 	else if (!end->driver)
-		probe_declines(p, OUTCOME_CANNOT_MEASURE,
+		probe_declines(p, CHANGE_CANNOT_MEASURE,
 			       "%s has no driver, and so no RDMA device; see the modules section",
 			       end->name);
 	else
-		probe_declines(p, OUTCOME_CANNOT_MEASURE,
+		probe_declines(p, CHANGE_CANNOT_MEASURE,
 			       "%s has no RDMA device with the driver %s; see that the module that "
 			       "adds one (mlx5_ib, irdma, bnxt_re) is loaded",
 			       end->name, end->driver);
@@ -207,7 +207,7 @@ static void want_pair(const struct section_ctx *ctx, const char *name, const str
 	if (!far) {
 		p = probe_add(ret, name, check, "%s", near->name);
 		probe_subject(p, "rdma_pairs of %s", near->name);
-		probe_declines(p, OUTCOME_CANNOT_MEASURE,
+		probe_declines(p, CHANGE_CANNOT_MEASURE,
 			       "there is no other for it; a pair needs two of the set, or one of "
 			       "each set");
 		return;

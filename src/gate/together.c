@@ -142,7 +142,7 @@ static void share_lines_out(struct group *g, bool *had)
 /* Nothing was started, or there is no time for another try: so it is for each of them. */
 static void fail_as_all(const struct group *g, struct bench_job *job)
 {
-	job->outcome = g->copy.outcome == BENCH_MEASURED ? BENCH_NOT_RUN : g->copy.outcome;
+	job->state = g->copy.state == CHANGE_SAME ? CHANGE_UNKNOWN : g->copy.state;
 	job->by_budget = g->copy.by_budget;
 	snprintf(job->reason, sizeof(job->reason), "%s",
 		 g->copy.reason[0] ? g->copy.reason
@@ -152,7 +152,7 @@ static void fail_as_all(const struct group *g, struct bench_job *job)
 static int run_rest(struct group *g, const bool *had, uint64_t end, struct err *err)
 {
 	cleanup_free struct bench_job *rest = xcalloc(g->n, sizeof(*rest));
-	bool in_vain = g->copy.outcome == BENCH_NOT_RUN || clock_usec() + 1000 >= end;
+	bool in_vain = g->copy.state == CHANGE_UNKNOWN || clock_usec() + 1000 >= end;
 	size_t n = 0;
 	int r;
 

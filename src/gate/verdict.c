@@ -105,27 +105,27 @@ static void judge_change(const struct plan *plan, const struct change *c, struct
 	strv_add(&j->v->reasons, text.s);
 }
 
-bool outcome_may_come(enum outcome o)
+bool measurement_may_come(enum change_state s)
 {
-	return o == OUTCOME_NOT_YET || o == OUTCOME_DISTURBED;
+	return s == CHANGE_NOT_YET || s == CHANGE_INVALID;
 }
 
 /* Only what can be measured may be forgiven: a benchmark that can't run proves nothing. */
 static enum on_fail consequence(const struct measurement *m)
 {
-	return m->outcome == OUTCOME_BROKEN || m->outcome == OUTCOME_CANNOT_MEASURE ? ON_FAIL_BLOCK
-										    : m->on_fail;
+	return m->state == CHANGE_FAILED || m->state == CHANGE_CANNOT_MEASURE ? ON_FAIL_BLOCK
+									      : m->on_fail;
 }
 
 static void judge_measurement(const struct measurement *m, struct judgement *j)
 {
 	cleanup_free char *text = NULL;
 
-	if (m->outcome == OUTCOME_PASS || (m->outcome == OUTCOME_UNSUPPORTED && !m->demanded))
+	if (m->state == CHANGE_SAME || (m->state == CHANGE_UNSUPPORTED && !m->demanded))
 		return;
 	text = xasprintf("%s: %s", m->id, m->reason);
 	strv_add(&j->v->reasons, text);
-	found(j, m->id, consequence(m), outcome_may_come(m->outcome));
+	found(j, m->id, consequence(m), measurement_may_come(m->state));
 }
 
 void gate_judge(const struct profile *profile, const struct plan *plan,

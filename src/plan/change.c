@@ -26,6 +26,11 @@ static const char *const state_names[] = {[CHANGE_UNKNOWN] = "unknown",
 					  [CHANGE_SET] = "set",
 					  [CHANGE_FAILED] = "failed",
 					  [CHANGE_UNSUPPORTED] = "unsupported",
+					  [CHANGE_SLOW] = "slow",
+					  [CHANGE_INTERMITTENT] = "intermittent",
+					  [CHANGE_INVALID] = "invalid",
+					  [CHANGE_NOT_YET] = "not yet",
+					  [CHANGE_CANNOT_MEASURE] = "cannot measure",
 					  [CHANGE_TO_MEASURE] = "to measure"};
 
 static const char *const on_fail_names[] = {

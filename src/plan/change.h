@@ -45,15 +45,23 @@ enum phase {
 	PHASE_COUNT,
 };
 
+/* Of what is set, what is looked at and what is measured. */
 enum change_state {
 	CHANGE_UNKNOWN, /* not looked at yet */
-	CHANGE_SAME,
+	CHANGE_SAME,	/* as the profile says; of a measurement: it is enough */
 	CHANGE_DIFFERS,
 	CHANGE_WAITS, /* for another change, or for a reboot: see reason */
 	CHANGE_SET,
-	CHANGE_FAILED,
+	CHANGE_FAILED,	    /* could not be set; of a measurement: its program crashed or hung */
 	CHANGE_UNSUPPORTED, /* this kernel, driver or root can't; no failure (see reason) */
-	CHANGE_TO_MEASURE,  /* a benchmark: known when the gate has run (see gate_plan()) */
+	/* Of measurements alone: */
+	CHANGE_SLOW,	       /* measured twice, and not enough: its on_fail */
+	CHANGE_INTERMITTENT,   /* slow in one look, and not in the next: its on_intermittent */
+	CHANGE_INVALID,	       /* others disturbed it, so that its figure says nothing: waiting */
+	CHANGE_NOT_YET,	       /* a port or peer that comes up still: waiting */
+	CHANGE_CANNOT_MEASURE, /* block */
+	CHANGE_TO_MEASURE,     /* known when the gate has run (see gate_plan()) */
+	CHANGE_STATE_COUNT,
 };
 
 enum compare {

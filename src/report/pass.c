@@ -130,7 +130,7 @@ static bool is_pass(const struct status *s)
 		const char *outcome =
 			json_string_value(json_object_get(json_array_get(list, i), "outcome"));
 
-		if (!outcome || !streq(outcome, outcome_name(OUTCOME_PASS)))
+		if (!outcome || !streq(outcome, outcome_name(CHANGE_SAME)))
 			return false;
 	}
 	return json_array_size(list) && streq(status_verdict(s), verdict_name(VERDICT_READY));

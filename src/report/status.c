@@ -247,7 +247,7 @@ void status_set_lack(struct status *s, enum stage stage, const char *sentence)
 static json_t *measurement_to_json(const struct measurement *m)
 {
 	json_t *obj = json_pack("{s:s, s:s*, s:s, s:s, s:I}", "id", m->id, "check", m->check,
-				"outcome", outcome_name(m->outcome), "wanted", m->wanted,
+				"outcome", outcome_name(m->state), "wanted", m->wanted,
 				"duration_usec", (json_int_t)m->duration);
 	cleanup_free char *origin = render_place(m->origin);
 
@@ -301,7 +301,7 @@ static struct measurement measurement_from_json(const json_t *obj)
 {
 	const char *measured = json_string_value(json_object_get(obj, "measured"));
 	const char *reason = json_string_value(json_object_get(obj, "reason"));
-	struct measurement m = {.outcome = OUTCOME_CANNOT_MEASURE, .on_fail = ON_FAIL_BLOCK};
+	struct measurement m = {.state = CHANGE_CANNOT_MEASURE, .on_fail = ON_FAIL_BLOCK};
 
 	m.id = xstrdup(json_text(obj, "id", ""));
 	m.check = xstrdup(json_text(obj, "check", ""));
@@ -309,9 +309,9 @@ static struct measurement measurement_from_json(const json_t *obj)
 	m.measured = measured ? xstrdup(measured) : NULL;
 	m.demanded = json_is_true(json_object_get(obj, "demanded"));
 	m.reason = xstrdup(reason ? reason : "");
-	for (enum outcome o = OUTCOME_PASS; o <= OUTCOME_CANNOT_MEASURE; o++)
-		if (streq(outcome_name(o), json_text(obj, "outcome", "")))
-			m.outcome = o;
+	for (enum change_state st = CHANGE_SAME; st <= CHANGE_CANNOT_MEASURE; st++)
+		if (streq(outcome_name(st), json_text(obj, "outcome", "")))
+			m.state = st;
 	for (enum on_fail f = ON_FAIL_BLOCK; f <= ON_FAIL_WARN; f++)
 		if (streq(on_fail_name(f), json_text(obj, "on_fail", "")))
 			m.on_fail = f;

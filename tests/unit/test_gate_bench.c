@@ -30,49 +30,49 @@
 struct one {
 	const char *label;
 	const char *script; /* for /bin/sh -c */
-	enum bench_outcome want;
+	enum change_state want;
 	const char *reason; /* a part of it, or NULL */
 };
 
 static const struct one children[] = {
-	{"a result", "echo '" OK "'", BENCH_MEASURED, NULL},
+	{"a result", "echo '" OK "'", CHANGE_SAME, NULL},
 	{"a result without newline, chatter on stderr", "echo hi >&2; printf %s '" OK "'",
-	 BENCH_MEASURED, NULL},
+	 CHANGE_SAME, NULL},
 	{"its own reason", "echo '{\"result\":\"cannot measure\",\"reason\":\"no free 1G page\"}'",
-	 BENCH_CANNOT_MEASURE, "no free 1G page"},
-	{"no reason", "echo '{\"result\":\"cannot measure\"}'", BENCH_BROKEN, "not a result"},
-	{"a word as value", "echo '{\"result\":\"measured\",\"value\":\"fast\"}'", BENCH_BROKEN,
+	 CHANGE_CANNOT_MEASURE, "no free 1G page"},
+	{"no reason", "echo '{\"result\":\"cannot measure\"}'", CHANGE_FAILED, "not a result"},
+	{"a word as value", "echo '{\"result\":\"measured\",\"value\":\"fast\"}'", CHANGE_FAILED,
 	 "not a result"},
-	{"another result", "echo '{\"result\":\"great\",\"value\":1}'", BENCH_BROKEN,
+	{"another result", "echo '{\"result\":\"great\",\"value\":1}'", CHANGE_FAILED,
 	 "not a result; it said: {\"result\":\"great\""},
-	{"a list", "echo '[1]'", BENCH_BROKEN, "not a result"},
-	{"garbage", "echo 'Segmentation fault?'", BENCH_BROKEN,
+	{"a list", "echo '[1]'", CHANGE_FAILED, "not a result"},
+	{"garbage", "echo 'Segmentation fault?'", CHANGE_FAILED,
 	 "not one line of JSON; it said: Segmentation fault?"},
-	{"bytes that are no text", "printf 'a\\377\\033[31m\\nb'", BENCH_BROKEN,
+	{"bytes that are no text", "printf 'a\\377\\033[31m\\nb'", CHANGE_FAILED,
 	 "it said: a? [31m b"},
-	{"two results", "echo '" OK "'; echo '" OK "'", BENCH_BROKEN, "not one line of JSON"},
-	{"half a result", "printf '{\"result\":'", BENCH_BROKEN, "not one line of JSON"},
-	{"a key twice", "echo '{\"result\":\"measured\",\"value\":1,\"value\":2}'", BENCH_BROKEN,
+	{"two results", "echo '" OK "'; echo '" OK "'", CHANGE_FAILED, "not one line of JSON"},
+	{"half a result", "printf '{\"result\":'", CHANGE_FAILED, "not one line of JSON"},
+	{"a key twice", "echo '{\"result\":\"measured\",\"value\":1,\"value\":2}'", CHANGE_FAILED,
 	 "not one line of JSON"},
-	{"nothing", ":", BENCH_BROKEN, "it said nothing"},
-	{"a result and a failure", "echo '" OK "'; exit 3", BENCH_BROKEN, "exit status 3"},
-	{"a complaint", "echo 'no such device' >&2; exit 1", BENCH_BROKEN,
+	{"nothing", ":", CHANGE_FAILED, "it said nothing"},
+	{"a result and a failure", "echo '" OK "'; exit 3", CHANGE_FAILED, "exit status 3"},
+	{"a complaint", "echo 'no such device' >&2; exit 1", CHANGE_FAILED,
 	 "exit status 1; it said: no such device"},
-	{"a crash", "echo '" OK "'; kill -SEGV $$", BENCH_BROKEN, "signal 11"},
-	{"64 KiB and more", "head -c 70000 /dev/zero | tr '\\0' x", BENCH_BROKEN,
+	{"a crash", "echo '" OK "'; kill -SEGV $$", CHANGE_FAILED, "signal 11"},
+	{"64 KiB and more", "head -c 70000 /dev/zero | tr '\\0' x", CHANGE_FAILED,
 	 "printed more than 64 KiB"},
-	{"output without end", "yes", BENCH_BROKEN, "printed more than 64 KiB"},
-	{"output without end on stderr", "yes >&2", BENCH_BROKEN, "printed more than 64 KiB"},
-	{"not yet", "echo '{\"result\": \"not yet\", \"reason\": \"INIT\"}'", BENCH_NOT_YET,
+	{"output without end", "yes", CHANGE_FAILED, "printed more than 64 KiB"},
+	{"output without end on stderr", "yes >&2", CHANGE_FAILED, "printed more than 64 KiB"},
+	{"not yet", "echo '{\"result\": \"not yet\", \"reason\": \"INIT\"}'", CHANGE_NOT_YET,
 	 "INIT"},
 	{"unsupported", "echo '{\"result\": \"unsupported\", \"reason\": \"no GPU\"}'",
-	 BENCH_UNSUPPORTED, "no GPU"},
-	{"a child of its own that stays", "sleep 60 & echo '" OK "'", BENCH_MEASURED, NULL},
-	{"a daemon of its own that stays", "setsid sleep 3 & echo '" OK "'", BENCH_MEASURED, NULL},
-	{"closed stdout", "echo '" OK "'; exec >&- 2>&-; sleep 0.1", BENCH_MEASURED, NULL},
-	{"its environment", "test -z \"$RAILHEAD_TEST\" && echo '" OK "'", BENCH_MEASURED, NULL},
-	{"a core dump", "test \"$(ulimit -c)\" = 0 && echo '" OK "'", BENCH_MEASURED, NULL},
-	{"its input", "test -z \"$(cat)\" && echo '" OK "'", BENCH_MEASURED, NULL},
+	 CHANGE_UNSUPPORTED, "no GPU"},
+	{"a child of its own that stays", "sleep 60 & echo '" OK "'", CHANGE_SAME, NULL},
+	{"a daemon of its own that stays", "setsid sleep 3 & echo '" OK "'", CHANGE_SAME, NULL},
+	{"closed stdout", "echo '" OK "'; exec >&- 2>&-; sleep 0.1", CHANGE_SAME, NULL},
+	{"its environment", "test -z \"$RAILHEAD_TEST\" && echo '" OK "'", CHANGE_SAME, NULL},
+	{"a core dump", "test \"$(ulimit -c)\" = 0 && echo '" OK "'", CHANGE_SAME, NULL},
+	{"its input", "test -z \"$(cat)\" && echo '" OK "'", CHANGE_SAME, NULL},
 };
 
 static char *node0_names[] = {(char *)"node0"}, *nic_names[] = {(char *)"nic"};
@@ -110,11 +110,10 @@ static uint64_t run_ms(struct bench_job *jobs, size_t n)
 
 static void check_one(const struct one *o, const struct bench_job *job)
 {
-	if (job->outcome != o->want || (o->reason && !strstr(job->reason, o->reason)))
-		fail_msg("%s: %s: %s", o->label, bench_outcome_name(job->outcome), job->reason);
-	assert_int_equal(job->outcome == BENCH_MEASURED, job->reason[0] == '\0');
-	assert_int_equal(job->outcome >= BENCH_MEASURED && job->outcome <= BENCH_UNSUPPORTED,
-			 job->result != NULL);
+	if (job->state != o->want || (o->reason && !strstr(job->reason, o->reason)))
+		fail_msg("%s: %s: %s", o->label, state_name(job->state), job->reason);
+	assert_int_equal(job->state == CHANGE_SAME, job->reason[0] == '\0');
+	assert_int_equal(job->state != CHANGE_FAILED, job->result != NULL);
 }
 
 static void test_what_children_say(void **state)
@@ -141,7 +140,7 @@ static void test_result_is_handed_over(void **state)
 	assert_int_equal(json_integer_value(json_object_get(job.result, "value")), 42);
 	assert_in_range(job.duration_us, 50000, 4000000);
 	run_ms(&job, 1); /* a job can run again, and leaks nothing (ASan) */
-	assert_int_equal(job.outcome, BENCH_MEASURED);
+	assert_int_equal(job.state, CHANGE_SAME);
 	bench_job_clear(&job);
 	assert_null(job.result);
 }
@@ -160,10 +159,10 @@ static void test_deadline(void **state)
 	(void)state;
 	assert_true(run_ms(jobs, array_len(jobs)) < 30000); /* nobody slept to the end */
 	for (size_t i = 0; i + 1 < array_len(jobs); i++) {
-		assert_int_equal(jobs[i].outcome, BENCH_TIMED_OUT);
+		assert_int_equal(jobs[i].state, CHANGE_FAILED);
 		assert_string_equal(jobs[i].reason, "no result within 100 ms; killed");
 	}
-	assert_int_equal(jobs[5].outcome, BENCH_MEASURED);
+	assert_int_equal(jobs[5].state, CHANGE_SAME);
 	bench_job_clear(&jobs[5]);
 }
 
@@ -187,13 +186,13 @@ static void test_time_to_yield(void **state)
 		jobs[i].yields = true;
 	assert_int_equal(bench_run(jobs, array_len(jobs), 9000, &err), 0);
 	assert_in_range(now_ms() - start, 7200, 30000);
-	assert_int_equal(jobs[0].outcome, BENCH_MEASURED);
+	assert_int_equal(jobs[0].state, CHANGE_SAME);
 	assert_true(jobs[0].duration_us >= 4800000);
-	assert_int_equal(jobs[1].outcome, BENCH_TIMED_OUT);
+	assert_int_equal(jobs[1].state, CHANGE_FAILED);
 	assert_string_equal(jobs[1].reason, "no result within 500 ms; killed");
-	assert_int_equal(jobs[2].outcome, BENCH_MEASURED);
-	assert_int_equal(jobs[3].outcome, BENCH_BROKEN); /* by default SIGTERM ends it */
-	assert_int_equal(jobs[4].outcome, BENCH_TIMED_OUT);
+	assert_int_equal(jobs[2].state, CHANGE_SAME);
+	assert_int_equal(jobs[3].state, CHANGE_FAILED); /* by default SIGTERM ends it */
+	assert_int_equal(jobs[4].state, CHANGE_FAILED);
 	for (size_t i = 0; i < array_len(jobs); i++)
 		bench_job_clear(&jobs[i]);
 }
@@ -260,9 +259,8 @@ static void test_nothing_stays(void **state)
 		snprintf(mark, sizeof(mark), "7100.%d", getpid());
 		job = sh(script, leavers[i].ends ? 10000 : 300, NULL);
 		run_ms(&job, 1);
-		if (job.outcome != (leavers[i].ends ? BENCH_MEASURED : BENCH_TIMED_OUT))
-			fail_msg("%s: %s: %s", leavers[i].label, bench_outcome_name(job.outcome),
-				 job.reason);
+		if (job.state != (leavers[i].ends ? CHANGE_SAME : CHANGE_FAILED))
+			fail_msg("%s: %s: %s", leavers[i].label, state_name(job.state), job.reason);
 		bench_job_clear(&job);
 		assert_no_process(mark);
 	}
@@ -311,7 +309,7 @@ static void test_one_that_flees(void **state)
 		 */
 		for (; !n && job.deadline_ms < 10000; job.deadline_ms *= 2) {
 			run_ms(&job, 1);
-			assert_int_equal(job.outcome, BENCH_TIMED_OUT);
+			assert_int_equal(job.state, CHANGE_FAILED);
 			n = read_count(fd);
 		}
 		assert_true(n > 0);
@@ -360,7 +358,7 @@ static void test_output_costs_no_memory(void **state)
 	run_ms(jobs, array_len(jobs));
 	getrusage(RUSAGE_SELF, &after);
 	for (size_t i = 0; i < array_len(jobs); i++)
-		assert_int_equal(jobs[i].outcome, BENCH_BROKEN);
+		assert_int_equal(jobs[i].state, CHANGE_FAILED);
 	assert_true(after.ru_maxrss - before.ru_maxrss < 4096); /* KiB */
 }
 
@@ -408,7 +406,7 @@ static void test_privileges(void **state)
 
 		job.as = &root;
 		run_ms(&job, 1);
-		assert_int_equal(job.outcome, BENCH_BROKEN);
+		assert_int_equal(job.state, CHANGE_FAILED);
 		assert_non_null(strstr(job.reason, "could not drop capabilities: "));
 		return;
 	}
@@ -420,7 +418,7 @@ static void test_privileges(void **state)
 		job = sh(script, 5000, NULL);
 		job.as = want[i].as;
 		run_ms(&job, 1);
-		if (job.outcome != BENCH_MEASURED)
+		if (job.state != CHANGE_SAME)
 			fail_msg("%zu: %s", i, job.reason);
 		bench_job_clear(&job);
 	}
@@ -450,7 +448,7 @@ static void test_many_at_once(void **state)
 	for (size_t i = 0; i < array_len(jobs); i++) {
 		char path[64];
 
-		assert_int_equal(jobs[i].outcome, BENCH_MEASURED);
+		assert_int_equal(jobs[i].state, CHANGE_SAME);
 		bench_job_clear(&jobs[i]);
 		snprintf(path, sizeof(path), "%s/%s", dir, name[i]);
 		unlink(path);
@@ -475,7 +473,7 @@ static void test_one_resource_in_turn(void **state)
 	}
 	assert_true(run_ms(jobs, array_len(jobs)) >= 500);
 	for (size_t i = 0; i < array_len(jobs); i++) {
-		assert_int_equal(jobs[i].outcome, BENCH_MEASURED);
+		assert_int_equal(jobs[i].state, CHANGE_SAME);
 		bench_job_clear(&jobs[i]);
 	}
 	rmdir(dir);
@@ -491,11 +489,11 @@ static void test_turn_after_a_hung_one(void **state)
 
 	(void)state;
 	run_ms(jobs, array_len(jobs));
-	assert_int_equal(jobs[0].outcome, BENCH_TIMED_OUT);
-	assert_int_equal(jobs[1].outcome, BENCH_BROKEN);
+	assert_int_equal(jobs[0].state, CHANGE_FAILED);
+	assert_int_equal(jobs[1].state, CHANGE_FAILED);
 	assert_string_equal(jobs[1].reason, "exit status 127; it said: /no/such/program: No such "
 					    "file or directory");
-	assert_int_equal(jobs[2].outcome, BENCH_MEASURED);
+	assert_int_equal(jobs[2].state, CHANGE_SAME);
 	bench_job_clear(&jobs[2]);
 }
 
@@ -509,7 +507,7 @@ static void test_long_reason_is_cut(void **state)
 
 	(void)state;
 	run_ms(&job, 1);
-	assert_int_equal(job.outcome, BENCH_CANNOT_MEASURE);
+	assert_int_equal(job.state, CHANGE_CANNOT_MEASURE);
 	assert_int_equal(strlen(job.reason), 255);
 	assert_memory_equal(job.reason + 253, "\303\244", 2);
 	bench_job_clear(&job);
@@ -546,12 +544,12 @@ static void test_budget_of_all(void **state)
 	assert_int_equal(bench_run(jobs, array_len(jobs), 400, &err), 0);
 	took = now_ms() - start;
 	assert_in_range(took, 400, 30000);
-	assert_int_equal(jobs[0].outcome, BENCH_TIMED_OUT);
+	assert_int_equal(jobs[0].state, CHANGE_FAILED);
 	assert_string_equal(jobs[0].reason,
 			    "no result within 400 ms, when gate.budget was used up; killed");
 	assert_true(jobs[0].by_budget);
 	for (size_t i = 1; i < array_len(jobs); i++) {
-		assert_int_equal(jobs[i].outcome, BENCH_NOT_RUN);
+		assert_int_equal(jobs[i].state, CHANGE_UNKNOWN);
 		assert_string_equal(jobs[i].reason,
 				    "its turn did not come within the budget of 400 ms, most of "
 				    "which went to the one that hangs; raise gate.budget, or mend "
@@ -559,7 +557,7 @@ static void test_budget_of_all(void **state)
 	}
 	jobs[0] = sh("exit 3", 60000, &node0); /* less time than it might take, and not used */
 	assert_int_equal(bench_run(jobs, 1, 30000, &err), 0);
-	assert_int_equal(jobs[0].outcome, BENCH_BROKEN);
+	assert_int_equal(jobs[0].state, CHANGE_FAILED);
 	assert_false(jobs[0].by_budget);
 }
 
@@ -589,7 +587,7 @@ static void test_ring_in_two_rounds(void **state)
 	}
 	run_ms(jobs, N);
 	for (size_t i = 0; i < N; i++) {
-		assert_int_equal(jobs[i].outcome, BENCH_MEASURED);
+		assert_int_equal(jobs[i].state, CHANGE_SAME);
 		bench_job_clear(&jobs[i]);
 		strv_free(&links[i]);
 	}
@@ -604,16 +602,16 @@ static void test_many_lines(void **state)
 {
 	static const struct {
 		const char *script;
-		enum bench_outcome outcome;
+		enum change_state state;
 		size_t lines;
 	} t[] = {
-		{"echo '" OK "'; echo '{\"task\": 1}'", BENCH_MEASURED, 2},
-		{"true", BENCH_MEASURED, 0},
+		{"echo '" OK "'; echo '{\"task\": 1}'", CHANGE_SAME, 2},
+		{"true", CHANGE_SAME, 0},
 		{"echo '" OK
 		 "'; echo '[1]'; echo; echo no; echo '{\"a\": 1, \"a\": 2}'; printf '{}'",
-		 BENCH_MEASURED, 1},
-		{"echo '" OK "'; echo it broke >&2; exit 3", BENCH_BROKEN, 1},
-		{"echo '" OK "'; exec sleep 60", BENCH_TIMED_OUT, 1},
+		 CHANGE_SAME, 1},
+		{"echo '" OK "'; echo it broke >&2; exit 3", CHANGE_FAILED, 1},
+		{"echo '" OK "'; exec sleep 60", CHANGE_FAILED, 1},
 	};
 
 	(void)state;
@@ -622,9 +620,9 @@ static void test_many_lines(void **state)
 
 		job.many = true;
 		run_ms(&job, 1);
-		assert_int_equal(job.outcome, t[i].outcome);
+		assert_int_equal(job.state, t[i].state);
 		assert_int_equal(json_array_size(job.result), t[i].lines);
-		assert_int_equal(job.reason[0] == '\0', t[i].outcome == BENCH_MEASURED);
+		assert_int_equal(job.reason[0] == '\0', t[i].state == CHANGE_SAME);
 		bench_job_clear(&job);
 	}
 }
@@ -653,7 +651,7 @@ static void test_several_resources(void **state)
 		jobs[i].argv[5] = (const char *[]){"a", "b", "c", "d", "e", "f"}[i];
 	run_ms(jobs, array_len(jobs));
 	for (size_t i = 0; i < array_len(jobs); i++) {
-		assert_int_equal(jobs[i].outcome, BENCH_MEASURED);
+		assert_int_equal(jobs[i].state, CHANGE_SAME);
 		bench_job_clear(&jobs[i]);
 	}
 
@@ -721,11 +719,11 @@ static void test_abandoned(void **state)
 	kill(tracer, SIGKILL); /* now the child ends */
 	assert_int_equal(waitpid(tracer, &status, 0), tracer);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL); /* it held till now */
-	if (jobs[0].outcome != BENCH_TIMED_OUT || !strstr(jobs[0].reason, "did not end; abandoned"))
-		fail_msg("%s: %s", bench_outcome_name(jobs[0].outcome), jobs[0].reason);
+	if (jobs[0].state != CHANGE_FAILED || !strstr(jobs[0].reason, "did not end; abandoned"))
+		fail_msg("%s: %s", state_name(jobs[0].state), jobs[0].reason);
 	assert_null(strstr(jobs[0].reason, "unknown"));
 	assert_true(took >= 1000 + BENCH_GRACE_MS);
-	assert_int_equal(jobs[1].outcome, BENCH_MEASURED);
+	assert_int_equal(jobs[1].state, CHANGE_SAME);
 	bench_job_clear(&jobs[1]);
 	assert_no_process(mark);
 }

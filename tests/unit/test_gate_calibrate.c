@@ -112,11 +112,10 @@ static void add_reading(struct measurement *m, const char *name, enum quantity q
 	vec_push(&m->readings, r);
 }
 
-static struct measurement measurement(const char *check, const char *tail, enum outcome outcome)
+static struct measurement measurement(const char *check, const char *tail, enum change_state is)
 {
-	return (struct measurement){.id = xasprintf("gate/%s/%s", check, tail),
-				    .check = xstrdup(check),
-				    .outcome = outcome};
+	return (struct measurement){
+		.id = xasprintf("gate/%s/%s", check, tail), .check = xstrdup(check), .state = is};
 }
 
 /* One run of one reading in each of n members "m0", "m1", ... */
@@ -129,7 +128,7 @@ static void run_of(struct good *to, const char *check, const char *name, enum qu
 	for (size_t i = 0; i < n; i++) {
 		cleanup_free char *tail = xasprintf("m%zu", i);
 		struct measurement one =
-			measurement(check, tail, i % 2 ? OUTCOME_SLOW : OUTCOME_PASS);
+			measurement(check, tail, i % 2 ? CHANGE_SLOW : CHANGE_SAME);
 
 		add_reading(&one, name, q, values[i]);
 		vec_push(&m.list, one);
@@ -228,14 +227,14 @@ static void test_keys(void **state)
 
 static void test_not_measured(void **state)
 {
-	static const enum outcome bad[] = {OUTCOME_BROKEN, OUTCOME_CANNOT_MEASURE, OUTCOME_NOT_YET,
-					   OUTCOME_UNSUPPORTED};
+	static const enum change_state bad[] = {CHANGE_FAILED, CHANGE_CANNOT_MEASURE,
+						CHANGE_NOT_YET, CHANGE_UNSUPPORTED};
 
 	(void)state;
 	for (size_t i = 0; i < array_len(bad); i++) {
 		struct good n = good("node42", "memory: {min: 1GB/s}");
 		struct measurements m = {0};
-		struct measurement good = measurement("memory", "m0", OUTCOME_PASS);
+		struct measurement good = measurement("memory", "m0", CHANGE_SAME);
 		struct measurement one = measurement("memory", "m1", bad[i]);
 		struct err err = {0};
 
@@ -255,7 +254,7 @@ static void test_faults(void **state)
 {
 	struct good n = good("node42", "memory: {min: 1GB/s}");
 	struct measurements m = {0};
-	struct measurement one = measurement("memory", "m0", OUTCOME_PASS);
+	struct measurement one = measurement("memory", "m0", CHANGE_SAME);
 	struct err err = {0};
 
 	(void)state;

@@ -139,16 +139,16 @@ static void test_rdma(void **state)
 
 /* --- judged --------------------------------------------------------------------------------- */
 
-static void judged(const char *line, enum outcome outcome, const char *reason)
+static void judged(const char *line, enum change_state is, const char *reason)
 {
-	struct bench_job job = {.outcome = BENCH_MEASURED, .result = json_loads(line, 0, NULL)};
+	struct bench_job job = {.state = CHANGE_SAME, .result = json_loads(line, 0, NULL)};
 	struct probe p = {.subject = xstrdup("gpu_health of x")};
 	struct measurements all = {0};
 
 	assert_non_null(job.result);
 	probe_wants_no_faults(&p);
 	judge_probe(&p, &job);
-	assert_int_equal(p.m.outcome, outcome);
+	assert_int_equal(p.m.state, is);
 	if (reason)
 		assert_string_equal(p.m.reason, reason);
 	else
@@ -163,12 +163,12 @@ static void judged(const char *line, enum outcome outcome, const char *reason)
 static void test_faults(void **state)
 {
 	(void)state;
-	judged("{\"value\": 0, \"faults\": []}", OUTCOME_PASS, NULL);
-	judged("{\"value\": 2, \"faults\": [\"a: do b\", \"c\"]}", OUTCOME_SLOW,
+	judged("{\"value\": 0, \"faults\": []}", CHANGE_SAME, NULL);
+	judged("{\"value\": 2, \"faults\": [\"a: do b\", \"c\"]}", CHANGE_SLOW,
 	       "gpu_health of x: a: do b; c");
-	judged("{\"value\": 1}", OUTCOME_SLOW, "gpu_health of x: 1 fault");
-	judged("{\"value\": 2, \"faults\": [7, \"c\"]}", OUTCOME_SLOW, "gpu_health of x: ?; c");
-	judged("{\"faults\": []}", OUTCOME_BROKEN,
+	judged("{\"value\": 1}", CHANGE_SLOW, "gpu_health of x: 1 fault");
+	judged("{\"value\": 2, \"faults\": [7, \"c\"]}", CHANGE_SLOW, "gpu_health of x: ?; c");
+	judged("{\"faults\": []}", CHANGE_FAILED,
 	       "gpu_health of x: no number \"value\" in its result");
 }
 

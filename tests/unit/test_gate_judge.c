@@ -22,9 +22,9 @@ static void assert_json(const json_t *found, const char *want)
 }
 
 /* A job that ended so, with that line. */
-static struct bench_job said(enum bench_outcome outcome, const char *line, const char *reason)
+static struct bench_job said(enum change_state is, const char *line, const char *reason)
 {
-	struct bench_job job = {.outcome = outcome, .duration_us = 1000};
+	struct bench_job job = {.state = is, .duration_us = 1000};
 
 	if (line) {
 		job.result = json_loads(line, 0, NULL);
@@ -34,18 +34,18 @@ static struct bench_job said(enum bench_outcome outcome, const char *line, const
 	return job;
 }
 
-static void judge(struct probe *p, enum bench_outcome outcome, const char *line, const char *reason)
+static void judge(struct probe *p, enum change_state is, const char *line, const char *reason)
 {
-	struct bench_job job = said(outcome, line, reason);
+	struct bench_job job = said(is, line, reason);
 
 	judge_probe(p, &job);
 	bench_job_clear(&job);
 }
 
 /* Ended by the budget. */
-static void judge_ended(struct probe *p, enum bench_outcome outcome, const char *reason)
+static void judge_ended(struct probe *p, enum change_state is, const char *reason)
 {
-	struct bench_job job = said(outcome, NULL, reason);
+	struct bench_job job = said(is, NULL, reason);
 
 	job.by_budget = true;
 	judge_probe(p, &job);
@@ -77,25 +77,24 @@ static void test_figures(void **state)
 {
 	static const struct {
 		const char *line;
-		enum outcome outcome;
+		enum change_state state;
 		const char *measured, *reason;
 	} t[] = {
-		{"{\"value\": 46e9, \"latency\": 5000, \"messages\": 2000000}", OUTCOME_PASS,
+		{"{\"value\": 46e9, \"latency\": 5000, \"messages\": 2000000}", CHANGE_SAME,
 		 "46.0 GB/s", NULL},
-		{"{\"value\": 45.9e9, \"latency\": 1, \"messages\": 3e6}", OUTCOME_SLOW,
-		 "45.9 GB/s",
+		{"{\"value\": 45.9e9, \"latency\": 1, \"messages\": 3e6}", CHANGE_SLOW, "45.9 GB/s",
 		 "rdma_loopback of a: measured 45.9 GB/s, required at least 92% of line (46.0 "
 		 "GB/s)"},
-		{"{\"value\": 46e9, \"latency\": 5001, \"messages\": 3e6}", OUTCOME_SLOW, "5.00 us",
+		{"{\"value\": 46e9, \"latency\": 5001, \"messages\": 3e6}", CHANGE_SLOW, "5.00 us",
 		 "rdma_loopback of a: latency measured 5.00 us, required at most 5us"},
-		{"{\"value\": 9e8, \"latency\": 2e6, \"messages\": 1999}", OUTCOME_SLOW,
+		{"{\"value\": 9e8, \"latency\": 2e6, \"messages\": 1999}", CHANGE_SLOW,
 		 "900.0 MB/s",
 		 "rdma_loopback of a: measured 900.0 MB/s, required at least 92% of line (46.0 "
 		 "GB/s); "
 		 "latency measured 2.00 ms, required at most 5us; messages measured 2.0 K/s, "
 		 "required "
 		 "at least 2M/s"},
-		{"{\"value\": 46e9, \"messages\": 3e6}", OUTCOME_BROKEN, NULL,
+		{"{\"value\": 46e9, \"messages\": 3e6}", CHANGE_FAILED, NULL,
 		 "rdma_loopback of a: no number \"latency\" in its result"},
 	};
 	struct ynode *check =
@@ -111,8 +110,8 @@ static void test_figures(void **state)
 		assert_string_equal(p->argv.v[1], "rdma_loopback");
 		assert_int_equal(p->m.on_fail, ON_FAIL_DEGRADE);
 		assert_int_equal(p->timeout_ms, 3000);
-		judge(p, BENCH_MEASURED, t[i].line, NULL);
-		assert_int_equal(p->m.outcome, t[i].outcome);
+		judge(p, CHANGE_SAME, t[i].line, NULL);
+		assert_int_equal(p->m.state, t[i].state);
 		if (t[i].measured)
 			assert_string_equal(p->m.measured, t[i].measured);
 		else
@@ -158,8 +157,8 @@ static void test_mistakes(void **state)
 		probe_subject(p, "command x");
 		probe_judges(p, check, "min", "value", QUANTITY_RATE, NULL);
 		probe_judges(p, check, "max", "value", QUANTITY_TIME, NULL);
-		judge(p, BENCH_MEASURED, t[i].line, NULL);
-		assert_int_equal(p->m.outcome, t[i].reason ? OUTCOME_BROKEN : OUTCOME_PASS);
+		judge(p, CHANGE_SAME, t[i].line, NULL);
+		assert_int_equal(p->m.state, t[i].reason ? CHANGE_FAILED : CHANGE_SAME);
 		if (t[i].reason) {
 			assert_text(p->m.reason, t[i].reason);
 			assert_int_equal(p->m.readings.n, 0);
@@ -176,7 +175,7 @@ static void test_readings(void **state)
 	struct probe *p = rdma_probe(&probes, check, "a");
 
 	(void)state;
-	judge(p, BENCH_MEASURED, "{\"value\": 2e9, \"latency\": 1234.5, \"messages\": 7}", NULL);
+	judge(p, CHANGE_SAME, "{\"value\": 2e9, \"latency\": 1234.5, \"messages\": 7}", NULL);
 	assert_int_equal(p->m.readings.n, 2);
 	assert_string_equal(p->m.readings.v[0].name, "min");
 	assert_true(p->m.readings.v[0].value == 2e9);
@@ -190,15 +189,15 @@ static void test_readings(void **state)
 static void test_outcomes(void **state)
 {
 	static const struct {
-		enum bench_outcome job;
-		enum outcome outcome;
+		enum change_state job;
+		enum change_state state;
 	} t[] = {
-		{BENCH_NOT_RUN, OUTCOME_CANNOT_MEASURE},
-		{BENCH_CANNOT_MEASURE, OUTCOME_CANNOT_MEASURE},
-		{BENCH_NOT_YET, OUTCOME_NOT_YET},
-		{BENCH_UNSUPPORTED, OUTCOME_UNSUPPORTED},
-		{BENCH_TIMED_OUT, OUTCOME_BROKEN},
-		{BENCH_BROKEN, OUTCOME_BROKEN},
+		{CHANGE_UNKNOWN, CHANGE_CANNOT_MEASURE},
+		{CHANGE_CANNOT_MEASURE, CHANGE_CANNOT_MEASURE},
+		{CHANGE_NOT_YET, CHANGE_NOT_YET},
+		{CHANGE_UNSUPPORTED, CHANGE_UNSUPPORTED},
+		{CHANGE_FAILED, CHANGE_FAILED},
+		{CHANGE_FAILED, CHANGE_FAILED},
 	};
 	struct ynode *check = check_fragment("{run: rdma_loopback, min: 1GB/s}");
 
@@ -208,10 +207,10 @@ static void test_outcomes(void **state)
 		struct probe *p = rdma_probe(&probes, check, "a");
 
 		judge(p, t[i].job, NULL, "port 1 is INIT");
-		assert_int_equal(p->m.outcome, t[i].outcome);
+		assert_int_equal(p->m.state, t[i].state);
 		assert_string_equal(
 			p->m.reason,
-			t[i].job == BENCH_UNSUPPORTED
+			t[i].job == CHANGE_UNSUPPORTED
 				? "rdma_loopback of a: unsupported (port 1 is INIT), and "
 				  "the profile requires 1GB/s; leave the check out, or "
 				  "write on_fail: warn"
@@ -232,26 +231,26 @@ static void test_second_look(void **state)
 	struct probe *p = rdma_probe(&probes, check, "a");
 
 	(void)state;
-	judge(p, BENCH_MEASURED, "{\"value\": 9e8}", NULL);
-	assert_int_equal(p->m.outcome, OUTCOME_SLOW);
+	judge(p, CHANGE_SAME, "{\"value\": 9e8}", NULL);
+	assert_int_equal(p->m.state, CHANGE_SLOW);
 	judge_look(p);
-	judge(p, BENCH_NOT_RUN, NULL, "too late");
-	assert_int_equal(p->m.outcome, OUTCOME_SLOW);
+	judge(p, CHANGE_UNKNOWN, NULL, "too late");
+	assert_int_equal(p->m.state, CHANGE_SLOW);
 	assert_text(p->m.reason, "measured 900.0 MB/s");
-	judge_ended(p, BENCH_TIMED_OUT, "no result within 2 ms");
-	judge_ended(p, BENCH_BROKEN, "killed by signal 15");
+	judge_ended(p, CHANGE_FAILED, "no result within 2 ms");
+	judge_ended(p, CHANGE_FAILED, "killed by signal 15");
 	judge_look(p);
 	assert_int_equal(json_array_size(p->m.looks), 1);
-	assert_int_equal(p->m.outcome, OUTCOME_SLOW);
+	assert_int_equal(p->m.state, CHANGE_SLOW);
 	assert_text(p->m.reason, "measured 900.0 MB/s");
-	judge(p, BENCH_MEASURED, "{\"value\": 1e9}", NULL);
-	assert_int_equal(p->m.outcome, OUTCOME_PASS);
+	judge(p, CHANGE_SAME, "{\"value\": 1e9}", NULL);
+	assert_int_equal(p->m.state, CHANGE_SAME);
 	assert_string_equal(p->m.measured, "1.0 GB/s");
 	assert_null(p->m.reason);
 	assert_int_equal(p->m.duration, 2000);
-	judge(p, BENCH_MEASURED, "{\"value\": 9e8}", NULL);
-	judge(p, BENCH_BROKEN, NULL, "exit status 1"); /* by itself */
-	assert_int_equal(p->m.outcome, OUTCOME_BROKEN);
+	judge(p, CHANGE_SAME, "{\"value\": 9e8}", NULL);
+	judge(p, CHANGE_FAILED, NULL, "exit status 1"); /* by itself */
+	assert_int_equal(p->m.state, CHANGE_FAILED);
 	probes_gone(&probes);
 	ynode_free(check);
 }
@@ -270,37 +269,37 @@ static void test_validity(void **state)
 {
 	static const struct {
 		const char *line;
-		enum outcome outcome;
+		enum change_state state;
 		const char *reason;
 	} t[] = {
 		{"{\"value\": 2e9, \"own_pct\": 75, \"others_pct\": 99, \"switches\": 5}",
-		 OUTCOME_PASS, NULL},
-		{"{\"value\": 2e9, \"own_pct\": 74.9}", OUTCOME_DISTURBED,
+		 CHANGE_SAME, NULL},
+		{"{\"value\": 2e9, \"own_pct\": 74.9}", CHANGE_INVALID,
 		 "memory_bandwidth of node 0: could not be measured, disturbed: it had its CPUs "
 		 "for "
 		 "75% of the time (2.0 GB/s, required 1GB/s)"},
 		{"{\"value\": 2e9, \"own_pct\": 99, \"invalid\": \"no window was quiet\"}",
-		 OUTCOME_DISTURBED, "disturbed: no window was quiet (2.0 GB/s"},
-		{"{\"value\": 2e9, \"invalid\": \"\"}", OUTCOME_PASS, NULL},
-		{"{\"value\": 9e8}", OUTCOME_SLOW, "measured 900.0 MB/s"},
+		 CHANGE_INVALID, "disturbed: no window was quiet (2.0 GB/s"},
+		{"{\"value\": 2e9, \"invalid\": \"\"}", CHANGE_SAME, NULL},
+		{"{\"value\": 9e8}", CHANGE_SLOW, "measured 900.0 MB/s"},
 		{"{\"value\": 9e8, \"own_pct\": 90, \"others_pct\": 20, \"switches\": 0}",
-		 OUTCOME_SLOW, "measured 900.0 MB/s"},
-		{"{\"value\": 9e8, \"own_pct\": 89}", OUTCOME_DISTURBED,
+		 CHANGE_SLOW, "measured 900.0 MB/s"},
+		{"{\"value\": 9e8, \"own_pct\": 89}", CHANGE_INVALID,
 		 "disturbed: it had its CPUs for 89% of the time (900.0 MB/s"},
-		{"{\"value\": 9e8, \"others_pct\": 21}", OUTCOME_DISTURBED,
+		{"{\"value\": 9e8, \"others_pct\": 21}", CHANGE_INVALID,
 		 "disturbed: other work had 21% of the node's CPUs"},
-		{"{\"value\": 9e8, \"switches\": 3}", OUTCOME_DISTURBED,
+		{"{\"value\": 9e8, \"switches\": 3}", CHANGE_INVALID,
 		 "disturbed: other tasks ran on its CPU 3 times"},
 		/* The median is well, and the time as a whole is not. */
-		{"{\"value\": 2e9, \"whole\": 1e9}", OUTCOME_PASS, NULL},
-		{"{\"value\": 2e9, \"whole\": 9e8, \"own_pct\": 99}", OUTCOME_SLOW,
+		{"{\"value\": 2e9, \"whole\": 1e9}", CHANGE_SAME, NULL},
+		{"{\"value\": 2e9, \"whole\": 9e8, \"own_pct\": 99}", CHANGE_SLOW,
 		 "memory_bandwidth of node 0: measured 900.0 MB/s, required at least 1GB/s over "
 		 "the "
 		 "whole time, stalls included (2.0 GB/s without)"},
-		{"{\"value\": 2e9, \"whole\": 9e8, \"own_pct\": 80}", OUTCOME_DISTURBED,
+		{"{\"value\": 2e9, \"whole\": 9e8, \"own_pct\": 80}", CHANGE_INVALID,
 		 "disturbed: it had its CPUs for 80% of the time (900.0 MB/s"},
-		{"{\"value\": 2e9, \"whole\": \"fast\"}", OUTCOME_PASS, NULL},
-		{"{\"value\": -1, \"own_pct\": 1}", OUTCOME_BROKEN, "can't be at or below 0"},
+		{"{\"value\": 2e9, \"whole\": \"fast\"}", CHANGE_SAME, NULL},
+		{"{\"value\": -1, \"own_pct\": 1}", CHANGE_FAILED, "can't be at or below 0"},
 	};
 	struct ynode *check = check_fragment("{run: memory_bandwidth, min: 1GB/s}");
 
@@ -309,14 +308,14 @@ static void test_validity(void **state)
 		struct probes probes = {0};
 		struct probe *p = bandwidth_probe(&probes, check);
 
-		judge(p, BENCH_MEASURED, t[i].line, NULL);
-		assert_int_equal(p->m.outcome, t[i].outcome);
+		judge(p, CHANGE_SAME, t[i].line, NULL);
+		assert_int_equal(p->m.state, t[i].state);
 		if (t[i].reason)
 			assert_text(p->m.reason, t[i].reason);
 		else
 			assert_null(p->m.reason);
 		assert_int_equal(wants_second_look(p),
-				 t[i].outcome == OUTCOME_SLOW || t[i].outcome == OUTCOME_DISTURBED);
+				 t[i].state == CHANGE_SLOW || t[i].state == CHANGE_INVALID);
 		probes_gone(&probes);
 	}
 	ynode_free(check);
@@ -330,20 +329,20 @@ static void test_two_looks(void **state)
 			  disturbed[] = "{\"value\": 2e9, \"own_pct\": 9}";
 	static const struct {
 		const char *lines[2];
-		enum outcome outcome;
+		enum change_state state;
 		enum on_fail on_fail;
 		const char *reason;
 	} t[] = {
-		{{fast, NULL}, OUTCOME_PASS, ON_FAIL_BLOCK, NULL},
-		{{slow, slow}, OUTCOME_SLOW, ON_FAIL_BLOCK, "measured 900.0 MB/s"},
+		{{fast, NULL}, CHANGE_SAME, ON_FAIL_BLOCK, NULL},
+		{{slow, slow}, CHANGE_SLOW, ON_FAIL_BLOCK, "measured 900.0 MB/s"},
 		{{slow, fast},
-		 OUTCOME_INTERMITTENT,
+		 CHANGE_INTERMITTENT,
 		 ON_FAIL_DEGRADE,
 		 "slow in one look of 2: measured 900.0 MB/s, then 2.0 GB/s, required 1GB/s"},
-		{{disturbed, fast}, OUTCOME_PASS, ON_FAIL_BLOCK, NULL},
-		{{disturbed, slow}, OUTCOME_SLOW, ON_FAIL_BLOCK, "measured 900.0 MB/s"},
+		{{disturbed, fast}, CHANGE_SAME, ON_FAIL_BLOCK, NULL},
+		{{disturbed, slow}, CHANGE_SLOW, ON_FAIL_BLOCK, "measured 900.0 MB/s"},
 		{{slow, disturbed},
-		 OUTCOME_DISTURBED,
+		 CHANGE_INVALID,
 		 ON_FAIL_BLOCK,
 		 "9% of the time (2.0 GB/s, required "
 		 "1GB/s); other work meanwhile: dracut"},
@@ -357,11 +356,11 @@ static void test_two_looks(void **state)
 		struct probe *p = bandwidth_probe(&probes, check);
 
 		for (size_t k = 0; k < 2 && t[i].lines[k]; k++) {
-			judge(p, BENCH_MEASURED, t[i].lines[k], NULL);
+			judge(p, CHANGE_SAME, t[i].lines[k], NULL);
 			judge_look(p);
 		}
 		judge_looks(p, "other work meanwhile: dracut");
-		assert_int_equal(p->m.outcome, t[i].outcome);
+		assert_int_equal(p->m.state, t[i].state);
 		assert_int_equal(p->m.on_fail, t[i].on_fail);
 		if (t[i].reason)
 			assert_text(p->m.reason, t[i].reason);
@@ -418,7 +417,7 @@ static void test_share_of_unknown(void **state)
 	(void)state;
 	probe_judges(p, check, "min", "value", QUANTITY_RATE, &none);
 	assert_true(probe_is_declined(p));
-	assert_int_equal(p->m.outcome, OUTCOME_CANNOT_MEASURE);
+	assert_int_equal(p->m.state, CHANGE_CANNOT_MEASURE);
 	assert_text(p->m.reason, "92% of line of what is not known");
 	probes_gone(&probes);
 	ynode_free(check);
@@ -428,23 +427,23 @@ static void test_sets(void **state)
 {
 	static const struct {
 		const char *lines[4];
-		enum outcome outcomes[4];
+		enum change_state outcomes[4];
 	} t[] = {
 		/* one of four below 90% of the middle of the others */
 		{{"{\"value\": 50e9}", "{\"value\": 48e9}", "{\"value\": 43e9}",
 		  "{\"value\": 49e9}"},
-		 {OUTCOME_PASS, OUTCOME_PASS, OUTCOME_SLOW, OUTCOME_PASS}},
+		 {CHANGE_SAME, CHANGE_SAME, CHANGE_SLOW, CHANGE_SAME}},
 		/* all equally slow: above the floor they are a set, */
 		{{"{\"value\": 21e9}", "{\"value\": 21e9}", "{\"value\": 21e9}",
 		  "{\"value\": 21e9}"},
-		 {OUTCOME_PASS, OUTCOME_PASS, OUTCOME_PASS, OUTCOME_PASS}},
+		 {CHANGE_SAME, CHANGE_SAME, CHANGE_SAME, CHANGE_SAME}},
 		/* below it they are none */
 		{{"{\"value\": 19e9}", "{\"value\": 19e9}", "{\"value\": 19e9}",
 		  "{\"value\": 19e9}"},
-		 {OUTCOME_SLOW, OUTCOME_SLOW, OUTCOME_SLOW, OUTCOME_SLOW}},
+		 {CHANGE_SLOW, CHANGE_SLOW, CHANGE_SLOW, CHANGE_SLOW}},
 		/* who could not be measured has no say */
 		{{"{\"value\": 50e9}", NULL, NULL, "{\"value\": 44e9}"},
-		 {OUTCOME_PASS, OUTCOME_BROKEN, OUTCOME_BROKEN, OUTCOME_SLOW}},
+		 {CHANGE_SAME, CHANGE_FAILED, CHANGE_FAILED, CHANGE_SLOW}},
 	};
 	struct ynode *check =
 		check_fragment("{run: rdma_loopback, min: 90% of set, floor: 20GB/s}");
@@ -456,14 +455,14 @@ static void test_sets(void **state)
 		for (size_t k = 0; k < 4; k++) {
 			struct probe *p = rdma_probe(&probes, check, (char[]){(char)('a' + k), 0});
 
-			judge(p, t[i].lines[k] ? BENCH_MEASURED : BENCH_BROKEN, t[i].lines[k],
+			judge(p, t[i].lines[k] ? CHANGE_SAME : CHANGE_FAILED, t[i].lines[k],
 			      t[i].lines[k] ? NULL : "it died");
 		}
 		judge_sets(&probes);
 		for (size_t k = 0; k < 4; k++)
-			if (probes.list.v[k]->m.outcome != t[i].outcomes[k])
+			if (probes.list.v[k]->m.state != t[i].outcomes[k])
 				fail_msg("row %zu, %zu: %s", i, k,
-					 outcome_name(probes.list.v[k]->m.outcome));
+					 outcome_name(probes.list.v[k]->m.state));
 		if (i == 0)
 			assert_string_equal(probes.list.v[2]->m.reason,
 					    "rdma_loopback of c: measured 43.0 GB/s, required at "
@@ -506,7 +505,7 @@ static void test_causes(void **state)
 	probe_needs_function(p, &fn);
 	probe_needs_node(p, &node, 0);
 	p->remedy = "look at the slot";
-	judge(p, BENCH_MEASURED, "{\"value\": 19e9}", NULL);
+	judge(p, CHANGE_SAME, "{\"value\": 19e9}", NULL);
 	judge_causes(&ctx, p);
 	assert_string_equal(
 		p->m.reason,

@@ -95,7 +95,7 @@ static void test_storage(void **state)
 /* What the program has seen itself stands first among the causes of a slow one. */
 static void test_cause(void **state)
 {
-	struct bench_job job = {.outcome = BENCH_MEASURED};
+	struct bench_job job = {.state = CHANGE_SAME};
 	struct site s;
 
 	open_site(&s, *state, &probe_storage_read,
@@ -103,7 +103,7 @@ static void test_cause(void **state)
 	job.result = json_loads("{\"value\": 1e9, \"cause\": \"tcp, not rdma\"}", 0, NULL);
 	judge_probe(s.probes.list.v[0], &job);
 	judge_causes(&s.ctx, s.probes.list.v[0]);
-	assert_int_equal(s.probes.list.v[0]->m.outcome, OUTCOME_SLOW);
+	assert_int_equal(s.probes.list.v[0]->m.state, CHANGE_SLOW);
 	assert_text(
 		s.probes.list.v[0]->m.reason,
 		"storage_read of /f: measured 1.0 GB/s, required at least 2GB/s; likely: tcp, not "
@@ -138,7 +138,7 @@ static void test_command(void **state)
 	assert_true(p->as->uid == 5 && p->as->gid == 6 && p->as->capabilities == 3);
 	close_site(&s);
 	open_site(&s, t, &probe_command, "{gate: {checks: {site: {run: command, command: [sh]}}}}");
-	assert_int_equal(s.probes.list.v[0]->m.outcome, OUTCOME_CANNOT_MEASURE);
+	assert_int_equal(s.probes.list.v[0]->m.state, CHANGE_CANNOT_MEASURE);
 	assert_text(s.probes.list.v[0]->m.reason,
 		    "command sh: not run: sh: write the program's absolute path");
 	close_site(&s);

@@ -68,12 +68,12 @@ static void test_lines(void **state)
 		    "0") "'\n"
 			 "echo '{\"result\":\"not yet\",\"reason\":\"a port\",\"task\":1}'",
 	    5000, jobs);
-	assert_int_equal(jobs[0].outcome, BENCH_MEASURED);
+	assert_int_equal(jobs[0].state, CHANGE_SAME);
 	assert_int_equal(jobs[0].duration_us, 5);
 	assert_null(json_object_get(jobs[0].result, "task"));
 	assert_null(json_object_get(jobs[0].result, "took_us"));
-	assert_int_equal(jobs[1].outcome, BENCH_MEASURED); /* task 2: of the second round */
-	assert_int_equal(jobs[2].outcome, BENCH_NOT_YET);
+	assert_int_equal(jobs[1].state, CHANGE_SAME); /* task 2: of the second round */
+	assert_int_equal(jobs[2].state, CHANGE_NOT_YET);
 	assert_string_equal(jobs[2].reason, "a port");
 	assert_true(value(&jobs[3]) == 2);
 
@@ -90,20 +90,20 @@ static void test_rest_alone(void **state)
 	static const struct {
 		const char *together;
 		double values[3];
-		enum bench_outcome third;
+		enum change_state third;
 	} t[] = {
-		{"echo '" MEASURED("0") "'; kill -SEGV $$", {1, 2, 2}, BENCH_MEASURED},
-		{"echo '" MEASURED("2") "'; exit 0", {2, 1, 2}, BENCH_MEASURED},
-		{"exit 2", {2, 2, 2}, BENCH_MEASURED},
-		{"printf '" MEASURED("0") "'", {2, 2, 2}, BENCH_MEASURED},
+		{"echo '" MEASURED("0") "'; kill -SEGV $$", {1, 2, 2}, CHANGE_SAME},
+		{"echo '" MEASURED("2") "'; exit 0", {2, 1, 2}, CHANGE_SAME},
+		{"exit 2", {2, 2, 2}, CHANGE_SAME},
+		{"printf '" MEASURED("0") "'", {2, 2, 2}, CHANGE_SAME},
 		{"echo '" MEASURED("0") "'; echo '{\"result\":\"cannot measure\",\"reason\":\"x\","
 					"\"task\":0}'; echo '" MEASURED("3") "'; echo '" MEASURED(
 						"-1") "'; echo '{}'",
 		 {1, 2, 2},
-		 BENCH_MEASURED},
+		 CHANGE_SAME},
 		{"echo '" MEASURED("0") "'; echo '{\"result\":\"fine\",\"task\":1}'",
 		 {1, 2, 0},
-		 BENCH_BROKEN},
+		 CHANGE_FAILED},
 	};
 
 	for (size_t i = 0; i < array_len(t); i++) {
@@ -112,8 +112,8 @@ static void test_rest_alone(void **state)
 		run(*state, t[i].together, 5000, jobs);
 		for (size_t k = 0; k < 3; k++)
 			assert_true(value(&jobs[k]) == t[i].values[k]);
-		assert_int_equal(jobs[2].outcome, t[i].third);
-		if (t[i].third == BENCH_BROKEN)
+		assert_int_equal(jobs[2].state, t[i].third);
+		if (t[i].third == CHANGE_FAILED)
 			assert_string_equal(jobs[2].reason, "not a result");
 		clear(jobs);
 	}
@@ -126,9 +126,9 @@ static void test_no_time(void **state)
 
 	run(*state, "echo '" MEASURED("0") "'; trap '' TERM; exec sleep 60", 700, jobs);
 	assert_true(value(&jobs[0]) == 1);
-	assert_int_equal(jobs[1].outcome, BENCH_TIMED_OUT);
+	assert_int_equal(jobs[1].state, CHANGE_FAILED);
 	assert_text(jobs[1].reason, "when gate.budget was used up");
-	assert_int_equal(jobs[2].outcome, BENCH_TIMED_OUT);
+	assert_int_equal(jobs[2].state, CHANGE_FAILED);
 	for (size_t i = 0; i < 3; i++)
 		assert_true(jobs[i].by_budget);
 	clear(jobs);
@@ -148,7 +148,7 @@ static void test_reason(void **state)
 	(void)state;
 	memset(jobs, 0, sizeof(jobs));
 	bench_job_take(&jobs[0], line);
-	assert_int_equal(jobs[0].outcome, BENCH_CANNOT_MEASURE);
+	assert_int_equal(jobs[0].state, CHANGE_CANNOT_MEASURE);
 	assert_int_equal(strlen(jobs[0].reason), sizeof(jobs[0].reason) - 2);
 	assert_int_equal(strncmp(jobs[0].reason, "x y..", 5), 0);
 	text = json_string(jobs[0].reason); /* NULL unless it is UTF-8 */

@@ -49,16 +49,14 @@ static struct change *add(struct plan *plan, const char *id, enum change_state s
 	return c;
 }
 
-static void measure(struct measurements *m, const char *id, enum outcome outcome,
+static void measure(struct measurements *m, const char *id, enum change_state is,
 		    enum on_fail on_fail)
 {
-	struct measurement one = {.id = xstrdup(id),
-				  .outcome = outcome,
-				  .on_fail = on_fail,
-				  .wanted = xstrdup("180GB/s")};
+	struct measurement one = {
+		.id = xstrdup(id), .state = is, .on_fail = on_fail, .wanted = xstrdup("180GB/s")};
 
-	if (outcome != OUTCOME_PASS)
-		one.reason = xasprintf("it is %s", outcome_name(outcome));
+	if (is != CHANGE_SAME)
+		one.reason = xasprintf("it is %s", state_name(is));
 	vec_push(&m->list, one);
 }
 
@@ -67,15 +65,15 @@ static void measure(struct measurements *m, const char *id, enum outcome outcome
 static void test_measurements(void **state)
 {
 	static const struct {
-		enum outcome outcome;
+		enum change_state state;
 		enum verdict_kind by_on_fail[3]; /* block, degrade, warn */
 	} t[] = {
-		{OUTCOME_PASS, {VERDICT_READY, VERDICT_READY, VERDICT_READY}},
-		{OUTCOME_SLOW, {VERDICT_BLOCKED, VERDICT_DEGRADED, VERDICT_READY}},
-		{OUTCOME_BROKEN, {VERDICT_BLOCKED, VERDICT_BLOCKED, VERDICT_BLOCKED}},
-		{OUTCOME_CANNOT_MEASURE, {VERDICT_BLOCKED, VERDICT_BLOCKED, VERDICT_BLOCKED}},
-		{OUTCOME_NOT_YET, {VERDICT_WAITING, VERDICT_WAITING, VERDICT_READY}},
-		{OUTCOME_UNSUPPORTED, {VERDICT_READY, VERDICT_READY, VERDICT_READY}},
+		{CHANGE_SAME, {VERDICT_READY, VERDICT_READY, VERDICT_READY}},
+		{CHANGE_SLOW, {VERDICT_BLOCKED, VERDICT_DEGRADED, VERDICT_READY}},
+		{CHANGE_FAILED, {VERDICT_BLOCKED, VERDICT_BLOCKED, VERDICT_BLOCKED}},
+		{CHANGE_CANNOT_MEASURE, {VERDICT_BLOCKED, VERDICT_BLOCKED, VERDICT_BLOCKED}},
+		{CHANGE_NOT_YET, {VERDICT_WAITING, VERDICT_WAITING, VERDICT_READY}},
+		{CHANGE_UNSUPPORTED, {VERDICT_READY, VERDICT_READY, VERDICT_READY}},
 	};
 	struct gated g = gated("");
 	struct plan none = {0};
@@ -86,15 +84,15 @@ static void test_measurements(void **state)
 			struct measurements m = {0};
 			struct verdict v;
 
-			measure(&m, "gate/memory/node0", t[i].outcome, f);
+			measure(&m, "gate/memory/node0", t[i].state, f);
 			gate_judge(&g.profile, &none, &m, &v);
 			if (v.kind != t[i].by_on_fail[f])
-				fail_msg("%s, %s: %s", outcome_name(t[i].outcome), on_fail_name(f),
+				fail_msg("%s, %s: %s", outcome_name(t[i].state), on_fail_name(f),
 					 verdict_name(v.kind));
 			assert_int_equal(v.admit, v.kind == VERDICT_READY);
 			/* a warning is said too */
-			assert_int_equal(v.reasons.n, t[i].outcome != OUTCOME_PASS &&
-							      t[i].outcome != OUTCOME_UNSUPPORTED);
+			assert_int_equal(v.reasons.n, t[i].state != CHANGE_SAME &&
+							      t[i].state != CHANGE_UNSUPPORTED);
 			if (v.reasons.n)
 				assert_text(v.reasons.v[0], "gate/memory/node0: it is ");
 			verdict_free(&v);
@@ -116,7 +114,7 @@ static void test_demanded(void **state)
 		struct measurements m = {0};
 		struct verdict v;
 
-		measure(&m, "gate/peer/a", OUTCOME_UNSUPPORTED, f);
+		measure(&m, "gate/peer/a", CHANGE_UNSUPPORTED, f);
 		m.list.v[0].demanded = true;
 		gate_judge(&g.profile, &none, &m, &v);
 		assert_int_equal(v.kind, by_on_fail[f]);
@@ -251,16 +249,16 @@ static void test_worst(void **state)
 	static const struct {
 		enum on_fail changes[3];
 		size_t n;
-		enum outcome measured;
+		enum change_state measured;
 		enum verdict_kind kind;
 	} t[] = {
-		{{ON_FAIL_WARN}, 1, OUTCOME_PASS, VERDICT_READY},
-		{{ON_FAIL_WARN, ON_FAIL_DEGRADE}, 2, OUTCOME_PASS, VERDICT_DEGRADED},
-		{{ON_FAIL_DEGRADE, ON_FAIL_WARN}, 2, OUTCOME_PASS, VERDICT_DEGRADED},
-		{{ON_FAIL_BLOCK, ON_FAIL_DEGRADE}, 2, OUTCOME_PASS, VERDICT_BLOCKED},
-		{{ON_FAIL_DEGRADE, ON_FAIL_BLOCK, ON_FAIL_WARN}, 3, OUTCOME_PASS, VERDICT_BLOCKED},
-		{{ON_FAIL_DEGRADE}, 1, OUTCOME_BROKEN, VERDICT_BLOCKED},
-		{{0}, 0, OUTCOME_PASS, VERDICT_READY},
+		{{ON_FAIL_WARN}, 1, CHANGE_SAME, VERDICT_READY},
+		{{ON_FAIL_WARN, ON_FAIL_DEGRADE}, 2, CHANGE_SAME, VERDICT_DEGRADED},
+		{{ON_FAIL_DEGRADE, ON_FAIL_WARN}, 2, CHANGE_SAME, VERDICT_DEGRADED},
+		{{ON_FAIL_BLOCK, ON_FAIL_DEGRADE}, 2, CHANGE_SAME, VERDICT_BLOCKED},
+		{{ON_FAIL_DEGRADE, ON_FAIL_BLOCK, ON_FAIL_WARN}, 3, CHANGE_SAME, VERDICT_BLOCKED},
+		{{ON_FAIL_DEGRADE}, 1, CHANGE_FAILED, VERDICT_BLOCKED},
+		{{0}, 0, CHANGE_SAME, VERDICT_READY},
 	};
 	struct gated g = gated("");
 
@@ -275,7 +273,7 @@ static void test_worst(void **state)
 		measure(&m, "m", t[i].measured, ON_FAIL_WARN);
 		gate_judge(&g.profile, &plan, &m, &v);
 		assert_int_equal(v.kind, t[i].kind);
-		assert_int_equal(v.reasons.n, t[i].n + (t[i].measured != OUTCOME_PASS));
+		assert_int_equal(v.reasons.n, t[i].n + (t[i].measured != CHANGE_SAME));
 		verdict_free(&v);
 		measurements_free(&m);
 		plan_free(&plan);
@@ -346,7 +344,7 @@ static void test_failed_is_not_waited_for(void **state)
 
 	(void)state;
 	add(&plan, "port", CHANGE_FAILED, ON_FAIL_BLOCK)->settles = true;
-	measure(&m, "gate/pairs/x", OUTCOME_NOT_YET, ON_FAIL_BLOCK);
+	measure(&m, "gate/pairs/x", CHANGE_NOT_YET, ON_FAIL_BLOCK);
 	gate_judge(&g.profile, &plan, &m, &v);
 	assert_int_equal(v.kind, VERDICT_BLOCKED);
 	assert_int_equal(v.awaited.n, 1);
@@ -503,7 +501,7 @@ static void test_round_trip(void **state)
 	c->duration = 1234;
 	add(&run.plan, "of another stage", CHANGE_SAME, ON_FAIL_BLOCK);
 	result.count[CHANGE_SET] = 1;
-	measure(&m, "gate/memory/node0", OUTCOME_SLOW, ON_FAIL_DEGRADE);
+	measure(&m, "gate/memory/node0", CHANGE_SLOW, ON_FAIL_DEGRADE);
 	status_load(&t->root, &s);
 	status_set_profile(&s, &g.profile);
 	status_set_stage(&s, &run, STAGES(STAGE_DEVICES), &result);
@@ -543,7 +541,7 @@ static void test_round_trip(void **state)
 	assert_int_equal(again.list.n, 1);
 	assert_string_equal(again.list.v[0].id, m.list.v[0].id);
 	assert_string_equal(again.list.v[0].reason, m.list.v[0].reason);
-	assert_int_equal(again.list.v[0].outcome, OUTCOME_SLOW);
+	assert_int_equal(again.list.v[0].state, CHANGE_SLOW);
 	assert_int_equal(again.list.v[0].on_fail, ON_FAIL_DEGRADE);
 	status_free(&s);
 	measurements_free(&again);
