@@ -18,7 +18,6 @@
 #include "boot/service.h"
 #include "cmd/cmd.h"
 #include "profile/site.h"
-#include "report/admission.h"
 #include "report/journal.h"
 #include "sys/clock.h"
 #include "sys/manager.h"
@@ -107,17 +106,15 @@ static char *utc(uint64_t in_usec)
 }
 
 /* What a person must do instead; NULL: it can be admitted. */
-static const char *why_not(const struct status *s)
+static const char *why_not(const struct record *r)
 {
-	const char *verdict = status_verdict(s);
-
-	if (streq(verdict, verdict_name(VERDICT_OFF)))
+	if (r->verdict.kind == VERDICT_OFF)
 		return "railhead=off is on the kernel command line: admit_off: true in " SITE_FILE
 		       " lets such nodes work";
-	if (streq(verdict, verdict_name(VERDICT_NONE)))
+	if (r->verdict.kind == VERDICT_NONE)
 		return "no profile matches this node: admit_none: true in " SITE_FILE
 		       " lets such nodes work; `railhead match --explain` says why none matches";
-	if (status_is_empty(s) || status_is_unjudged(s))
+	if (!r->judged || record_is_unjudged(r))
 		return "the gate has not judged this node yet; run `railhead gate`";
 	return NULL;
 }
@@ -136,9 +133,8 @@ static int store(struct invocation *inv, struct status *s)
 static int admit(struct invocation *inv, struct status *s, uint64_t usec)
 {
 	cleanup_free char *ends = utc(usec), *by = who();
-	struct admission a = {
-		.since = clock_usec(), .ends = ends, .who = by, .reason = inv->reason};
-	const char *instead = why_not(s);
+	uint64_t now = clock_usec();
+	const char *instead = why_not(&s->record);
 	struct err err = {0};
 	int code;
 
@@ -146,20 +142,19 @@ static int admit(struct invocation *inv, struct status *s, uint64_t usec)
 		complain("admit: %s", instead);
 		return EXIT_GATE;
 	}
-	if (status_verdict_admits(s)) {
+	if (s->record.verdict.admit) {
 		printf("verdict: %s: work is admitted already, nothing is to be done\n",
-		       status_verdict(s));
+		       verdict_name(s->record.verdict.kind));
 		return EXIT_OK;
 	}
-	a.until = a.since + usec;
 	if (service_admission_ends(&inv->root, usec / 1000000, &err) < 0) {
 		complain("%s; nothing is admitted", err.text);
 		return EXIT_INTERNAL;
 	}
-	admission_write(s->doc, &a);
+	record_let_in(&s->record, now, now + usec, ends, by, inv->reason);
 	code = store(inv, s);
 	if (code == EXIT_OK)
-		journal_admitted(&inv->root, s, NULL);
+		journal_admitted(&inv->root, &s->record, NULL);
 	return code;
 }
 
@@ -167,21 +162,20 @@ static int admit(struct invocation *inv, struct status *s, uint64_t usec)
 static int end(struct invocation *inv, struct status *s)
 {
 	bool timer = in_own_service();
-	struct admission a;
 	struct err err = {0};
-	bool in_force = admission_read(s->doc, &a);
+	bool in_force = record_is_let_in(&s->record);
 
 	if (timer && in_force)
 		return EXIT_OK;
-	if (!json_object_get(s->doc, "admission")) {
+	if (!s->record.admission.until) {
 		if (!timer)
 			printf("nothing is admitted by hand\n");
 		return EXIT_OK;
 	}
 	if (!timer && service_admission_over(&inv->root, &err) < 0)
 		complain("%s", err.text);
-	journal_admitted(&inv->root, s, in_force ? "taken back" : "its time is over");
-	admission_write(s->doc, NULL);
+	journal_admitted(&inv->root, &s->record, in_force ? "taken back" : "its time is over");
+	record_end_admission(&s->record);
 	return store(inv, s);
 }
 
@@ -221,7 +215,7 @@ static int run_locked(struct invocation *inv, uint64_t usec, bool *admitted)
 	*admitted = usec && code == EXIT_OK;
 	say_warnings(&s);
 	if (inv->json)
-		print_json(json_incref(s.doc));
+		print_json(record_to_json(&s.record));
 	else if (code == EXIT_OK && !in_own_service())
 		status_render(stdout, &s, &screen);
 	status_free(&s);

@@ -76,7 +76,7 @@ static void add_premises(const struct run *run, struct strv *reasons)
 static void set_verdict(struct apply *a, const struct run *run, unsigned int stages,
 			enum stage stage)
 {
-	bool same = streq(status_digest(&a->status), run->profile->digest);
+	bool same = streq(record_digest(&a->status.record), run->profile->digest);
 	struct measurements nothing = {0};
 	struct plan failed = {0};
 	struct verdict v;
@@ -87,15 +87,15 @@ static void set_verdict(struct apply *a, const struct run *run, unsigned int sta
 			vec_push(&failed.list, run->plan.list.v[i]);
 	if (failed.list.n) {
 		gate_judge(run->profile, &failed, &nothing, &v);
-	} else if (!same || (status_is_unjudged(&a->status) && !status_begun(&a->status))) {
+	} else if (!same || (record_is_unjudged(&a->status.record) && !a->status.record.begun)) {
 		/* What the gate waited for with another profile is not looked for again. */
-		status_set_waiting(&a->status, NULL);
+		a->status.record.waiting = (struct waiting){0};
 		verdict_simple(&v, VERDICT_WAITING, "the gate has not judged this profile yet");
 		add_premises(run, &v.reasons);
 	} else {
 		return;
 	}
-	status_set_verdict(&a->status, &v);
+	record_set_verdict(&a->status.record, &v);
 	verdict_free(&v);
 	vec_free(&failed.list);
 }
@@ -124,11 +124,10 @@ static void record_no_run(struct apply *a, const struct run *run, enum stage sta
 	if (stage == STAGE_EARLY && run_withdraw(run, &err) < 0)
 		complain("%s", err.text);
 	verdict_of_run(run, &v);
-	status_set_profile(&a->status, run->profile);
+	record_set_profile(&a->status.record, run->profile);
 	/* A stage does not let work in: what the gate let in before may stay. */
-	v.admit &= status_verdict_admits(&a->status) &&
-		   streq(status_verdict(&a->status), verdict_name(v.kind));
-	status_set_verdict(&a->status, &v);
+	v.admit &= a->status.record.verdict.admit && a->status.record.verdict.kind == v.kind;
+	record_set_verdict(&a->status.record, &v);
 	if (a->unit)
 		journal_verdict(run, &v);
 	verdict_free(&v);
@@ -195,7 +194,7 @@ static void watch_again(struct apply *a, const struct run *run)
 	struct err err = {0};
 
 	watch_load(&a->inv->root, &watch);
-	if (watch.list.n && status_verdict_admits(&a->status) && watch_begin(run, &err) < 0)
+	if (watch.list.n && a->status.record.verdict.admit && watch_begin(run, &err) < 0)
 		complain("%s", err.text);
 	watch_free(&watch);
 }
@@ -206,7 +205,7 @@ static void watch_again(struct apply *a, const struct run *run)
  */
 static const char *lack_of_initramfs(const struct apply *a, enum stage stage)
 {
-	if (stage != STAGE_EARLY || !a->unit || status_has_stage(&a->status, STAGE_INITRD))
+	if (stage != STAGE_EARLY || !a->unit || a->status.record.stage[STAGE_INITRD].ran)
 		return NULL;
 	if (root_exists(&a->inv->root, "/run/railhead/initramfs.log"))
 		return "the initrd stage began in the initramfs and left no result (why is in the "
@@ -245,9 +244,9 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	progress_end();
 	journal_stage(&run, STAGES(stage) | also, &result);
 	set_verdict(a, &run, STAGES(stage) | also, stage);
-	status_set_profile(&a->status, run.profile);
-	status_set_stage(&a->status, &run, STAGES(stage) | also, &result);
-	status_set_lack(&a->status, stage, lack);
+	record_set_profile(&a->status.record, run.profile);
+	record_set_stage(&a->status.record, &run, STAGES(stage) | also, &result);
+	record_set_lack(&a->status.record, stage, lack);
 	store(a);
 	if (stage == STAGE_DEVICES && result.count[CHANGE_SET])
 		watch_again(a, &run);
@@ -312,7 +311,7 @@ static bool in_initramfs_script(const struct invocation *inv)
 static bool begins_user_space(const struct apply *a)
 {
 	return a->unit && a->inv->stage_name && a->inv->stage == STAGE_EARLY &&
-	       status_has_stage(&a->status, STAGE_EARLY) && !manager_has_booted();
+	       a->status.record.stage[STAGE_EARLY].ran && !manager_has_booted();
 }
 
 static int run(struct invocation *inv)
@@ -339,16 +338,16 @@ static int run(struct invocation *inv)
 		status_of_initramfs(&a.status);
 	else if (begins_user_space(&a))
 		status_leave_user_space(&a.status);
-	if (status_is_empty(&a.status))
+	if (!a.status.record.judged)
 		watch_end(&inv->root);
 	enter_user_space(&inv->root, &a.status);
 	/* In early again: what others were told outlives a boot, and initrd told them nothing. */
-	if (!status_admitted(&a.status) && status_withdraw(&inv->root, &a.status, &err) < 0)
+	if (!record_admits(&a.status.record) && status_withdraw(&inv->root, &a.status, &err) < 0)
 		complain("%s", err.text);
 	apply_stages(&a);
 	say_warnings(&a.status);
 	if (inv->json)
-		print_json(json_incref(a.status.doc));
+		print_json(record_to_json(&a.status.record));
 	status_free(&a.status);
 	return a.code;
 }

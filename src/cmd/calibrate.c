@@ -79,7 +79,7 @@ static bool is_free(const struct invocation *inv)
 	bool admitted;
 
 	status_load(&inv->root, &s);
-	admitted = status_admitted(&s);
+	admitted = record_admits(&s.record);
 	status_free(&s);
 	if (admitted && !inv->force)
 		complain("calibrate: work is admitted on this node: the measurements would slow "

@@ -127,10 +127,10 @@ void verdict_of_run(const struct run *run, struct verdict *ret);
 int apply_device(struct invocation *inv);
 /*
  * The gate's numbers (gate_numbers.c): measured, or of an earlier boot where they may be used
- * again, into the record and into *ret.
+ * again, into the record.
  */
 int gate_numbers(const struct invocation *inv, const struct run *run, struct status *s,
-		 struct measurements *ret, struct err *err);
+		 struct err *err);
 /* After the verdict is in the record: what may be used by the next boot. */
 void gate_pass(const struct run *run, const struct status *s);
 /* gate --keep. Returns an exit code. */

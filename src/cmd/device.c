@@ -18,7 +18,7 @@
 #include "cmd/cmd.h"
 #include "engine/watch.h"
 #include "report/journal.h"
-#include "report/pass.h"
+#include "engine/pass.h"
 #include "sys/clock.h"
 #include "sys/manager.h"
 #include "sys/state.h"
@@ -69,9 +69,9 @@ static void say_verdict(struct device_run *d, const struct run *run, const struc
 {
 	struct err err = {0};
 
-	if (status_says(&d->status, v))
+	if (record_says(&d->status.record, v))
 		return;
-	status_set_verdict(&d->status, v);
+	record_set_verdict(&d->status.record, v);
 	if (status_admit(d->root, &d->status, &err) < 0) {
 		complain("%s", err.text);
 		worse(d, EXIT_INTERNAL);
@@ -121,14 +121,14 @@ static void add_lost(const struct device_run *d, struct verdict *v)
 /* First the ready file, then what is to be remembered, then the words. */
 static void withdraw(struct device_run *d)
 {
-	bool admitted = status_verdict_admits(&d->status);
+	bool admitted = d->status.record.verdict.admit;
 	struct verdict v = {.kind = VERDICT_LAPSED};
 	struct err err = {0};
 
 	if (admitted && status_withdraw(d->root, &d->status, &err) < 0)
 		complain("%s", err.text);
 	/* What was measured before was measured of a device that was another then. */
-	if (pass_store(d->root, &d->status, NULL, &err) < 0)
+	if (pass_store(d->root, &d->status.record, NULL, &err) < 0)
 		complain("%s", err.text);
 	for (size_t i = 0; i < d->watch.list.n; i++) {
 		struct watched *w = &d->watch.list.v[i];
@@ -245,11 +245,9 @@ static void note_back(struct device_run *d, const struct run *run, struct watche
 		w->tried = true;
 		return;
 	}
-	status_set_device(&d->status, w->addr,
-			  json_pack("{s:s, s:I, s:I, s:I}", "lost", w->why, "lost_usec",
-				    (json_int_t)w->lost_at, "applied_usec",
-				    (json_int_t)clock_usec(), "duration_usec",
-				    (json_int_t)result->duration));
+	record_set_device(&d->status.record,
+			  &(struct record_device){xstrdup(w->addr), xstrdup(w->why), w->lost_at,
+						  clock_usec(), result->duration});
 	if (watch_store_back(d->root, w, &err) < 0) {
 		complain("%s", err.text);
 		worse(d, EXIT_INTERNAL);
@@ -316,7 +314,6 @@ out:
 static void judge_again(struct device_run *d)
 {
 	struct stage_result result = {.stage = STAGE_GATE, .started = clock_usec()};
-	struct measurements m = {0};
 	struct verdict v;
 	struct run run;
 
@@ -332,15 +329,13 @@ static void judge_again(struct device_run *d)
 		for (size_t i = 0; i < run.plan.list.n; i++)
 			result.count[run.plan.list.v[i]->state]++;
 		result.duration = clock_usec() - result.started;
-		status_measurements(&d->status, &m);
-		gate_judge(run.profile, &run.plan, &m, &v);
-		status_set_stage(&d->status, &run, STAGES_ALL, &result);
+		gate_judge(run.profile, &run.plan, &d->status.record.measurements, &v);
+		record_set_stage(&d->status.record, &run, STAGES_ALL, &result);
 	}
 	if (v.admit)
 		say_verdict(d, &run, &v);
 	else
 		stay_lapsed(d, &run, &v);
-	measurements_free(&m);
 	verdict_free(&v);
 	run_close(&run);
 }
@@ -377,9 +372,9 @@ static void rounds(struct device_run *d, struct watched *asked)
 			d->lost = true;
 			if (!bring_back(d))
 				return;
-		} else if (!status_verdict_admits(&d->status)) {
+		} else if (!d->status.record.verdict.admit) {
 			judge_again(d);
-			if (!status_verdict_admits(&d->status))
+			if (!d->status.record.verdict.admit)
 				return;
 		} else if (round > 0 || !asked || values_hold(d, asked)) {
 			return;
@@ -389,18 +384,18 @@ static void rounds(struct device_run *d, struct watched *asked)
 
 static bool is_lapsed(const struct status *s)
 {
-	return streq(status_verdict(s), verdict_name(VERDICT_LAPSED));
+	return s->record.verdict.kind == VERDICT_LAPSED;
 }
 
 static int run_device(struct device_run *d)
 {
 	struct watched *asked = watch_find(&d->watch, d->inv->device);
 
-	if (!status_verdict_admits(&d->status) && !is_lapsed(&d->status)) {
+	if (!d->status.record.verdict.admit && !is_lapsed(&d->status)) {
 		/* What is missing then is the gate's to say, or a stage's that is still to come. */
 		complain("%s: nothing done: the verdict is '%s', and a device is brought back only "
 			 "after the gate has admitted work; see `railhead status`",
-			 d->inv->device, status_verdict(&d->status));
+			 d->inv->device, verdict_name(d->status.record.verdict.kind));
 		return EXIT_OK;
 	}
 	if (!asked && !in_own_service()) {
@@ -414,8 +409,8 @@ static int run_device(struct device_run *d)
 		printf("%s: nothing was lost\n", d->inv->device);
 	else if (!d->inv->json)
 		printf("%s: %llu set; verdict: %s\n", d->inv->device,
-		       (unsigned long long)d->applied, status_verdict(&d->status));
-	if (status_verdict_admits(&d->status))
+		       (unsigned long long)d->applied, verdict_name(d->status.record.verdict.kind));
+	if (d->status.record.verdict.admit)
 		return d->code == EXIT_GATE ? EXIT_OK : d->code;
 	return d->code == EXIT_OK ? EXIT_GATE : d->code;
 }
@@ -443,10 +438,10 @@ int apply_device(struct invocation *inv)
 	watch_load(&inv->root, &d.watch);
 	lapsed = is_lapsed(&d.status);
 	code = run_device(&d);
-	lapsed = (lapsed || d.lost) && status_verdict_admits(&d.status);
+	lapsed = (lapsed || d.lost) && d.status.record.verdict.admit;
 	say_warnings(&d.status);
 	if (inv->json)
-		print_json(json_incref(d.status.doc));
+		print_json(record_to_json(&d.status.record));
 	strv_free(&d.failures);
 	watch_free(&d.watch);
 	status_free(&d.status);

@@ -19,7 +19,6 @@
 #include "boot/view.h"
 #include "cmd/cmd.h"
 #include "engine/watch.h"
-#include "report/admission.h"
 #include "report/journal.h"
 #include "report/progress.h"
 #include "sys/clock.h"
@@ -85,8 +84,8 @@ static void settle_kargs(const struct run *run, struct verdict *v)
 
 static void judge(struct gate *g)
 {
+	struct record *record = &g->status.record;
 	struct stage_result result;
-	struct measurements m = {0};
 	struct err err = {0};
 
 	/* Before the first look: what is lost from here on has its events. */
@@ -95,41 +94,35 @@ static void judge(struct gate *g)
 	if (is_watched(&g->run))
 		progress_begin("gate");
 	look_at_all(g, true, &result);
-	if (gate_numbers(g->inv, &g->run, &g->status, &m, &err) < 0)
+	if (gate_numbers(g->inv, &g->run, &g->status, &err) < 0)
 		verdict_simple(&g->v, VERDICT_BLOCKED, err.text);
 	else
-		gate_judge(g->run.profile, &g->run.plan, &m, &g->v);
+		gate_judge(g->run.profile, &g->run.plan, &record->measurements, &g->v);
 	progress_end();
 	result.duration = clock_usec() - result.started;
 	if (!g->inv->retry)
 		settle_kargs(&g->run, &g->v);
-	status_set_profile(&g->status, g->run.profile);
-	status_set_stage(&g->status, &g->run, STAGES_ALL, &result);
+	record_set_profile(record, g->run.profile);
+	record_set_stage(record, &g->run, STAGES_ALL, &result);
 	journal_stage(&g->run, STAGES(STAGE_GATE), &result);
-	measurements_free(&m);
 }
 
 /* --- waiting ------------------------------------------------------------------------------- */
 
-static bool is_waiting(const struct status *s)
+static bool is_waiting(const struct record *r)
 {
-	struct waiting w;
-
-	return status_waiting(s, &w) && streq(status_verdict(s), verdict_name(VERDICT_WAITING));
+	return r->waiting.until && r->verdict.kind == VERDICT_WAITING;
 }
 
-static bool retry_is_due(const struct status *s)
+static bool retry_is_due(const struct waiting *w)
 {
-	uint64_t now = clock_usec(), gap;
-	struct waiting w;
+	uint64_t now = clock_usec(), gap = (w->looked - w->since) / 8;
 
-	status_waiting(s, &w);
-	gap = (w.looked - w.since) / 8;
 	if (gap < RETRY_LEAST_US)
 		gap = RETRY_LEAST_US;
 	if (gap > RETRY_MOST_US)
 		gap = RETRY_MOST_US;
-	return now >= w.until || now + RETRY_SLACK_US >= w.looked + gap;
+	return now >= w->until || now + RETRY_SLACK_US >= w->looked + gap;
 }
 
 /*
@@ -138,55 +131,51 @@ static bool retry_is_due(const struct status *s)
  */
 static bool looks_keep_out(struct gate *g)
 {
-	struct measurements m = {0};
+	const struct measurements nothing = {0};
 	struct stage_result result;
 	bool keep_out;
 
 	look_at_all(g, false, &result);
-	gate_judge(g->run.profile, &g->run.plan, &m, &g->v);
+	gate_judge(g->run.profile, &g->run.plan, &nothing, &g->v);
 	keep_out = !g->v.admit;
 	verdict_free(&g->v);
 	if (!keep_out)
 		return false;
-	status_measurements(&g->status, &m);
-	gate_judge(g->run.profile, &g->run.plan, &m, &g->v);
-	status_set_stage(&g->status, &g->run, STAGES_ALL, &result);
-	measurements_free(&m);
+	gate_judge(g->run.profile, &g->run.plan, &g->status.record.measurements, &g->v);
+	record_set_stage(&g->status.record, &g->run, STAGES_ALL, &result);
 	return true;
 }
 
 /* A gate by hand begins to wait anew. */
 static void wait_or_give_up(struct gate *g)
 {
+	struct waiting *w = &g->status.record.waiting;
 	uint64_t now = clock_usec();
-	struct waiting w;
 
 	if (g->v.admit) {
-		status_set_waiting(&g->status, NULL);
+		*w = (struct waiting){0};
 		return;
 	}
 	if (g->v.kind != VERDICT_WAITING || !g->run.profile)
 		return;
-	if (!status_waiting(&g->status, &w) || (!g->unit && !g->inv->retry)) {
-		w.since = now;
-		w.until = now + gate_wait(g->run.profile);
+	if (!w->until || (!g->unit && !g->inv->retry)) {
+		w->since = now;
+		w->until = now + gate_wait(g->run.profile);
 	}
-	w.looked = now;
-	status_set_waiting(&g->status, &w);
-	if (now >= w.until)
-		verdict_give_up(&g->v, now - w.since);
+	w->looked = now;
+	if (now >= w->until)
+		verdict_give_up(&g->v, now - w->since);
 }
 
 static void set_timer(const struct gate *g)
 {
 	/* Or a verdict that could not be written down: with room, the next one can. */
-	bool waits = is_waiting(&g->status) || status_is_unjudged(&g->status);
-	struct waiting w;
+	const struct record *r = &g->status.record;
+	bool waits = is_waiting(r) || record_is_unjudged(r);
 	struct err err = {0};
 
 	/* A boot that never waited has no timer to stop. */
-	if ((waits || g->inv->retry || status_waiting(&g->status, &w)) &&
-	    service_retry(g->root, waits, &err) < 0)
+	if ((waits || g->inv->retry || r->waiting.until) && service_retry(g->root, waits, &err) < 0)
 		complain("%s", err.text);
 }
 
@@ -205,8 +194,8 @@ static void stand(struct gate *g)
 
 static bool already_admitted(const struct gate *g)
 {
-	return !g->inv->again && status_verdict_admits(&g->status) &&
-	       streq(status_digest(&g->status), g->run.profile->digest);
+	return !g->inv->again && g->status.record.verdict.admit &&
+	       streq(record_digest(&g->status.record), g->run.profile->digest);
 }
 
 /* A retry has nothing to take back, and its verdict stays until there is another. */
@@ -233,21 +222,20 @@ static void take_back(struct gate *g, const char *why)
 
 	verdict_free(&g->v);
 	verdict_simple(&g->v, VERDICT_WAITING, text);
-	status_set_waiting(&g->status, NULL);
-	status_set_verdict(&g->status, &g->v);
+	g->status.record.waiting = (struct waiting){0};
+	record_set_verdict(&g->status.record, &g->v);
 }
 
 /* Returns the exit code. */
 static int end(struct gate *g)
 {
 	int code = g->v.admit ? EXIT_OK : EXIT_GATE;
-	struct admission by_hand;
-	bool had_hand = admission_read(g->status.doc, &by_hand);
+	bool had_hand = record_is_let_in(&g->status.record);
 	struct err err = {0};
 
 	wait_or_give_up(g);
-	g->news = !g->inv->retry || !status_says(&g->status, &g->v);
-	status_set_verdict(&g->status, &g->v);
+	g->news = !g->inv->retry || !record_says(&g->status.record, &g->v);
+	record_set_verdict(&g->status.record, &g->v);
 	if (!g->v.admit || g->run.status != RUN_OK)
 		watch_end(g->root);
 	g->admitted = g->v.admit;
@@ -282,7 +270,7 @@ static void blame_killed(struct gate *g)
 		"the gate was begun %u times, and killed, or failed, before its verdict each time; "
 		"see `journalctl -u railhead-gate` and the kernel log (out of memory?), and run "
 		"`railhead gate`",
-		status_begun(&g->status));
+		g->status.record.begun);
 
 	verdict_simple(&g->v, VERDICT_BLOCKED, text);
 	g->killed = true;
@@ -294,11 +282,11 @@ static int run_gate(struct gate *g)
 	if (g->run.status == RUN_OK && already_admitted(g)) {
 		if (!g->inv->json)
 			printf("verdict: %s, from earlier in this boot (--again measures anew)\n",
-			       status_verdict(&g->status));
+			       verdict_name(g->status.record.verdict.kind));
 		stand(g);
 		return EXIT_OK;
 	}
-	if (g->unit && status_begun(&g->status) >= BEGUN_MOST) {
+	if (g->unit && g->status.record.begun >= BEGUN_MOST) {
 		blame_killed(g);
 		return end(g);
 	}
@@ -306,7 +294,7 @@ static int run_gate(struct gate *g)
 	if (g->run.status != RUN_OK) {
 		explain_run(&g->run);
 		verdict_of_run(&g->run, &g->v);
-		status_set_profile(&g->status, g->run.profile);
+		record_set_profile(&g->status.record, g->run.profile);
 	} else if (!g->inv->retry || !looks_keep_out(g)) {
 		judge(g);
 	}
@@ -316,38 +304,39 @@ static int run_gate(struct gate *g)
 /* Whether --retry has anything to do; else *code is the exit code. */
 static bool wants_retry(struct gate *g, int *code)
 {
+	const struct record *r = &g->status.record;
 	struct err err = {0};
 
-	*code = status_admitted(&g->status) ? EXIT_OK : EXIT_GATE;
-	if (status_verdict_admits(&g->status)) {
+	*code = record_admits(r) ? EXIT_OK : EXIT_GATE;
+	if (r->verdict.admit) {
 		g->admitted = true;
 		status_renew(g->root, &g->status);
 	}
 	/* Never begun, killed, or in vain: there is nothing to go on from. */
-	if (status_begun(&g->status) || status_is_unjudged(&g->status) || g->status.claim_lost ||
-	    !status_has_stage(&g->status, STAGE_GATE)) {
+	if (r->begun || record_is_unjudged(r) || g->status.claim_lost ||
+	    !r->stage[STAGE_GATE].ran) {
 		g->inv->retry = false;
 		return true;
 	}
-	if (!is_waiting(&g->status)) {
+	if (!is_waiting(r)) {
 		if (!g->unit)
 			complain("gate --retry: nothing done: the verdict is '%s', not waiting",
-				 status_verdict(&g->status));
+				 verdict_name(r->verdict.kind));
 		if (service_retry(g->root, false, &err) < 0)
 			complain("%s", err.text);
 		return false;
 	}
-	return !g->unit || retry_is_due(&g->status);
+	return !g->unit || retry_is_due(&r->waiting);
 }
 
 /* The target that `admit` opens starts the gate's unit, which must not fail then. */
 static bool is_let_in(struct gate *g)
 {
-	cleanup_free char *line = admission_line(g->status.doc);
+	cleanup_free char *line = admission_line(&g->status.record);
 
-	if (!g->unit || g->inv->again || !line || status_begun(&g->status))
+	if (!g->unit || g->inv->again || !line || g->status.record.begun)
 		return false;
-	printf("verdict: %s, %s\n", status_verdict(&g->status), line);
+	printf("verdict: %s, %s\n", verdict_name(g->status.record.verdict.kind), line);
 	g->admitted = true;
 	return true;
 }
@@ -374,7 +363,7 @@ static int run_locked(struct gate *g)
 out:
 	say_warnings(&g->status);
 	if (g->inv->json)
-		print_json(json_incref(g->status.doc));
+		print_json(record_to_json(&g->status.record));
 	verdict_free(&g->v);
 	status_free(&g->status);
 	return code;

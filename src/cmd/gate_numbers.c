@@ -16,7 +16,7 @@
 #include "cmd/cmd.h"
 #include "engine/watch.h"
 #include "gate/binding.h"
-#include "report/pass.h"
+#include "engine/pass.h"
 #include "sys/clock.h"
 #include "sys/manager.h"
 #include "sys/state.h"
@@ -46,7 +46,7 @@ static uint64_t reuse_of(const struct profile *profile)
 }
 
 /* Why the numbers of the pass are not those of the node as it is now; NULL: they are. */
-static char *refusal(const json_t *pass, const struct run *run, const struct section_ctx *ctx,
+static char *refusal(const struct pass *pass, const struct run *run, const struct section_ctx *ctx,
 		     uint64_t usec)
 {
 	struct binding binding = {0};
@@ -71,37 +71,37 @@ static bool reuse(const struct invocation *inv, const struct run *run,
 	uint64_t usec = reuse_of(run->profile);
 	cleanup_free char *why = NULL, *trial = kargs_value(run->node.cmdline, "railhead.trial");
 	struct err err = {0};
-	json_t *pass = pass_take(run->root, &err);
-	bool used;
+	struct pass pass;
+	bool used, asked;
 
+	pass_take(run->root, &pass, &err);
+	asked = pass.there && usec;
 	if (err.code)
 		complain("%s; all checks are measured again", err.text);
-	if (pass && usec && inv->again)
+	if (asked && inv->again)
 		why = xstrdup("--again");
-	else if (pass && usec && trial)
+	else if (asked && trial)
 		why = xstrdup("this boot tries kernel arguments");
-	else if (pass && usec)
-		why = refusal(pass, run, ctx, usec);
-	used = pass && usec && !why;
+	else if (asked)
+		why = refusal(&pass, run, ctx, usec);
+	used = asked && !why;
 	if (used)
-		status_reuse(s, pass, this_boot);
+		pass_use(&pass, this_boot, &s->record);
 	else
-		status_measured(s, time(NULL), why);
-	json_decref(pass);
+		record_set_numbers(&s->record, &(struct record_numbers){.there = true,
+									.measured = time(NULL),
+									.why = take_ptr(why)});
+	pass_free(&pass);
 	return used;
 }
 
 /* The names of the checks of which something could not be measured yet, or undisturbed. */
-static void still_to_come(const struct status *s, struct strv *ret)
+static void still_to_come(const struct measurements *m, struct strv *ret)
 {
-	struct measurements m = {0};
-
-	status_measurements(s, &m);
-	for (size_t i = 0; i < m.list.n; i++)
-		if (measurement_may_come(m.list.v[i].state) &&
-		    !strv_contains(ret, m.list.v[i].check))
-			strv_add(ret, m.list.v[i].check);
-	measurements_free(&m);
+	for (size_t i = 0; i < m->list.n; i++)
+		if (measurement_may_come(m->list.v[i].state) &&
+		    !strv_contains(ret, m->list.v[i].check))
+			strv_add(ret, m->list.v[i].check);
 }
 
 /* Those checks are measured; the numbers of the others stay. */
@@ -113,8 +113,7 @@ static int measure_some(const struct section_ctx *ctx, const struct strv *only, 
 
 	if (only->n)
 		r = gate_measure(ctx, only, &m, err);
-	status_replace_measurements(s, &m);
-	measurements_free(&m);
+	record_replace_measurements(&s->record, &m);
 	return r;
 }
 
@@ -123,29 +122,23 @@ static int measure_all(const struct section_ctx *ctx, struct status *s, struct e
 	struct measurements m = {0};
 	int r = gate_measure(ctx, NULL, &m, err);
 
-	status_set_measurements(s, &m);
-	measurements_free(&m);
+	record_set_measurements(&s->record, &m);
 	return r;
 }
 
 int gate_numbers(const struct invocation *inv, const struct run *run, struct status *s,
-		 struct measurements *ret, struct err *err)
+		 struct err *err)
 {
 	struct section_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
 	cleanup_strv struct strv only = {0};
-	int r;
 
 	if (inv->retry)
-		still_to_come(s, &only);
+		still_to_come(&s->record.measurements, &only);
 	else
 		benchmarks_of(run->profile, false, &only);
 	if (inv->retry || reuse(inv, run, &ctx, &only, s))
-		r = measure_some(&ctx, &only, s, err);
-	else
-		r = measure_all(&ctx, s, err);
-	if (r == 0)
-		status_measurements(s, ret);
-	return r;
+		return measure_some(&ctx, &only, s, err);
+	return measure_all(&ctx, s, err);
 }
 
 void gate_pass(const struct run *run, const struct status *s)
@@ -156,7 +149,7 @@ void gate_pass(const struct run *run, const struct status *s)
 
 	if (wanted)
 		binding_take(run->root, run->profile, &run->node, &run->sets, &binding);
-	if (pass_store(run->root, s, wanted ? &binding : NULL, &err) < 0)
+	if (pass_store(run->root, &s->record, wanted ? &binding : NULL, &err) < 0)
 		complain("%s; the next boot measures again", err.text);
 	binding_free(&binding);
 }
@@ -167,7 +160,7 @@ static int withdraw_judgement(const struct root *root, struct status *s)
 	struct err err = {0};
 	int r;
 
-	status_set_simple(s, VERDICT_WAITING,
+	record_set_simple(&s->record, VERDICT_WAITING,
 			  "railhead-gate.service was stopped; its next start judges again");
 	watch_end(root);
 	r = status_store(root, s, &err);
@@ -198,10 +191,10 @@ int gate_keep(struct invocation *inv)
 	if (status_withdraw(&inv->root, &s, &err) < 0)
 		complain("%s", err.text);
 	if (reboots)
-		r = pass_keep(&inv->root, &s, &err);
+		r = pass_keep(&inv->root, &s.record, &err);
 	if (r < 0)
 		complain("%s; the next boot measures again", err.text);
-	if (!status_is_empty(&s) && withdraw_judgement(&inv->root, &s) < 0)
+	if (s.record.judged && withdraw_judgement(&inv->root, &s) < 0)
 		r = -EIO;
 	say_warnings(&s);
 	status_free(&s);

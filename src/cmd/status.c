@@ -11,16 +11,16 @@ static int run(struct invocation *inv)
 	int code;
 
 	status_load(&inv->root, &status);
-	if (status_begun(&status) && !state_is_locked(&inv->root)) {
+	if (status.record.begun && !state_is_locked(&inv->root)) {
 		/* It may have ended since the record was read. */
 		status_free(&status);
 		status_load(&inv->root, &status);
-		if (status_begun(&status))
+		if (status.record.begun)
 			status_blame_killed(&status);
 	}
 	if (inv->json) {
-		print_json(json_incref(status.doc));
-	} else if (status_is_empty(&status)) {
+		print_json(record_to_json(&status.record));
+	} else if (!status.record.judged) {
 		printf("verdict: waiting (railhead has not run in this boot)\n");
 	} else {
 		struct screen screen = begin_page(inv);
@@ -28,7 +28,7 @@ static int run(struct invocation *inv)
 		screen.terminal &= !inv->all;
 		status_render(stdout, &status, &screen);
 	}
-	code = status_admitted(&status) ? EXIT_OK : EXIT_GATE;
+	code = record_admits(&status.record) ? EXIT_OK : EXIT_GATE;
 	status_free(&status);
 	return code;
 }

@@ -442,6 +442,17 @@ json_t *binding_to_json(const struct binding *b)
 	return obj;
 }
 
+void binding_from_json(const json_t *obj, struct binding *ret)
+{
+	const char *name;
+	json_t *value;
+
+	*ret = (struct binding){0};
+	json_object_foreach((json_t *)obj, name, value) if (json_is_string(value))
+		vec_push(&ret->list,
+			 ((struct binding_part){xstrdup(name), xstrdup(json_string_value(value))}));
+}
+
 struct differences {
 	struct str text;
 	size_t n;
@@ -466,21 +477,20 @@ static void differs(struct differences *d, const char *name, const char *now, co
 		str_add(&d->text, "another than before");
 }
 
-char *binding_difference(const struct binding *now, const json_t *was)
+char *binding_difference(const struct binding *now, const struct binding *was)
 {
-	json_t *all = (json_t *)was, *value;
 	struct differences d = {0};
-	const char *name;
 
 	for (size_t i = 0; i < now->list.n; i++) {
 		const struct binding_part *p = &now->list.v[i];
-		const char *before = json_string_value(json_object_get(was, p->name));
+		const struct binding_part *before = find(was, p->name);
 
-		if (!before || !streq(before, p->value))
-			differs(&d, p->name, p->value, before);
+		if (!before || !streq(before->value, p->value))
+			differs(&d, p->name, p->value, before ? before->value : NULL);
 	}
-	json_object_foreach(all, name, value) if (!find(now, name))
-		differs(&d, name, NULL, json_string_value(value));
+	for (size_t i = 0; i < was->list.n; i++)
+		if (!find(now, was->list.v[i].name))
+			differs(&d, was->list.v[i].name, NULL, was->list.v[i].value);
 	if (d.n > NAMED_MAX)
 		str_addf(&d.text, "; and %zu more", d.n - NAMED_MAX);
 	return d.n ? str_take(&d.text) : NULL;

@@ -34,10 +34,11 @@ void binding_take(const struct root *root, const struct profile *profile, const 
 		  const struct device_sets *sets, struct binding *ret);
 void binding_free(struct binding *b);
 
-/* As an object, a key for each name. */
+/* As an object, a key for each name; and back, where only texts count. */
 json_t *binding_to_json(const struct binding *b);
+void binding_from_json(const json_t *obj, struct binding *ret);
 /*
  * "firmware of 0000:3b:00.0: 28.39, was 28.37; and 2 more"; NULL if all is as it was. The caller
- * frees. was: of binding_to_json(); whatever else it is differs.
+ * frees.
  */
-char *binding_difference(const struct binding *now, const json_t *was);
+char *binding_difference(const struct binding *now, const struct binding *was);

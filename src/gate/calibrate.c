@@ -93,11 +93,11 @@ int calibration_add(json_t *doc, const struct profile *profile, const struct mea
 			json_object_set_new(sub(doc, "pages"), one->check, json_string(page));
 		if (one->state != CHANGE_SAME && one->state != CHANGE_SLOW)
 			return err_set(err, -EINVAL, "%s: %s", one->id,
-				       one->reason ? one->reason : outcome_name(one->state));
-		for (size_t j = 0; j < one->readings.n; j++) {
-			if (one->readings.v[j].quantity == QUANTITY_FAULTS)
+				       one->reason ? one->reason : state_name(one->state));
+		for (size_t j = 0; j < one->readings.list.n; j++) {
+			if (one->readings.list.v[j].quantity == QUANTITY_FAULTS)
 				continue;
-			add_reading(doc, profile, one, &one->readings.v[j]);
+			add_reading(doc, profile, one, &one->readings.list.v[j]);
 			added++;
 		}
 	}

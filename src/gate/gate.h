@@ -24,15 +24,27 @@ enum quantity {
 
 /* A figure that was measured for a key of the check. */
 struct reading {
-	char *name; /* the key: "min", "p9999" */
+	const char *name; /* the key: "min", "p9999"; static */
 	enum quantity quantity;
 	double value;
 };
 
+struct readings {
+	VEC(struct reading) list;
+};
+
+/* One of several times that something was measured. */
+struct look {
+	enum change_state state;
+	char *measured; /* as that of the measurement */
+	struct readings readings;
+	double whole, own_pct, others_pct; /* of the program's line; NAN: it has none */
+};
+
 struct measurement {
-	char *id;    /* gate/NAME/node0 */
-	char *check; /* NAME */
-	struct place origin;
+	char *id;     /* gate/NAME/node0 */
+	char *check;  /* NAME */
+	char *origin; /* "FILE:LINE:COL", or NULL */
 	enum change_state state;
 	enum on_fail on_fail; /* of its state */
 	char *measured; /* "211.4 GB/s", or NULL: of the figure that is wrong, or of the first */
@@ -40,8 +52,8 @@ struct measurement {
 	bool demanded;	/* the profile wants a number: without one there is no pass */
 	char *reason;	/* unless SAME: what and why, with the remedy */
 	json_t *detail; /* the bench program's own line, or NULL */
-	json_t *looks;	/* array: state and figures of each, if it was measured more than once */
-	VEC(struct reading) readings;
+	VEC(struct look) looks; /* if it was measured more than once */
+	struct readings readings;
 	uint64_t duration; /* microseconds */
 };
 
@@ -71,11 +83,10 @@ int gate_measure_long(const struct section_ctx *ctx, struct measurements *ret, s
 bool gate_measures(const char *run);
 /* Whether it is a benchmark's, and that benchmark puts load on the machine. */
 bool gate_needs_load(const char *run);
+void measurement_free(struct measurement *m);
 void measurements_free(struct measurements *m);
-/* The word of status.json, schema 1. */
-const char *outcome_name(enum change_state s);
-/* {"min": 2.1e11}: in bytes per second, nanoseconds, messages per second. The caller's. */
-json_t *measurement_figures(const struct measurement *m);
+/* False, and none is added: no check has such a key. */
+bool readings_add(struct readings *r, const char *key, double value);
 
 enum verdict_kind {
 	VERDICT_READY,
@@ -112,3 +123,4 @@ void verdict_free(struct verdict *v);
 /* gate.wait of the profile, in microseconds; 10 minutes where it says nothing. */
 uint64_t gate_wait(const struct profile *profile);
 const char *verdict_name(enum verdict_kind k);
+int verdict_parse(const char *name, enum verdict_kind *ret); /* -EINVAL */

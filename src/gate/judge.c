@@ -1,17 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the figures of a probe mean. */
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "gate/probe.h"
 
-const char *outcome_name(enum change_state s)
+/* Of the keys of checks that want a figure. */
+static const struct {
+	const char *key;
+	enum quantity quantity;
+} keys[] = {
+	{"min", QUANTITY_RATE},	     {"max", QUANTITY_TIME},
+	{"p9999", QUANTITY_TIME},    {"min_messages", QUANTITY_MESSAGES},
+	{"faults", QUANTITY_FAULTS}, /* of gpu_health, which has no key for it */
+};
+
+bool readings_add(struct readings *r, const char *key, double value)
 {
-	return s == CHANGE_SAME	     ? "pass"
-	       : s == CHANGE_FAILED  ? "broken"
-	       : s == CHANGE_INVALID ? "disturbed"
-				     : state_name(s);
+	for (size_t i = 0; i < array_len(keys); i++)
+		if (streq(keys[i].key, key)) {
+			vec_push(&r->list,
+				 ((struct reading){keys[i].key, keys[i].quantity, value}));
+			return true;
+		}
+	return false;
 }
 
 char *quantity_format(enum quantity q, double v)
@@ -33,17 +47,15 @@ char *quantity_format(enum quantity q, double v)
 
 static const struct reading *reading_of(const struct probe *p, const struct figure *f)
 {
-	for (size_t i = 0; i < p->m.readings.n; i++)
-		if (streq(p->m.readings.v[i].name, f->name))
-			return &p->m.readings.v[i];
+	for (size_t i = 0; i < p->m.readings.list.n; i++)
+		if (streq(p->m.readings.list.v[i].name, f->name))
+			return &p->m.readings.list.v[i];
 	return NULL;
 }
 
 static void forget(struct measurement *m)
 {
-	for (size_t i = 0; i < m->readings.n; i++)
-		free(m->readings.v[i].name);
-	vec_free(&m->readings);
+	vec_free(&m->readings.list);
 	free(m->measured);
 	free(m->wanted);
 	free(m->reason);
@@ -157,7 +169,7 @@ static void judge_measured(struct probe *p)
 	for (size_t i = 0; i < p->n_figures; i++) {
 		const struct figure *f = &p->figures[i];
 		const json_t *number = json_object_get(p->m.detail, f->key);
-		struct reading reading = {NULL, f->quantity, json_number_value(number)};
+		double value = json_number_value(number);
 		cleanup_free char *mistake = mistake_in(p, f);
 
 		if (mistake) {
@@ -166,16 +178,15 @@ static void judge_measured(struct probe *p)
 			p->m.reason = xasprintf("%s: %s", p->subject, mistake);
 			return;
 		}
-		reading.name = xstrdup(f->name);
-		vec_push(&p->m.readings, reading);
+		readings_add(&p->m.readings, f->name, value);
 		if (!p->m.measured)
-			show(p, f, reading.value);
-		if (is_wrong(f, reading.value) && f->quantity == QUANTITY_FAULTS)
-			blame_faults(p, f, reading.value);
-		else if (is_wrong(f, reading.value))
-			blame(p, f, reading.value, f->wanted);
+			show(p, f, value);
+		if (is_wrong(f, value) && f->quantity == QUANTITY_FAULTS)
+			blame_faults(p, f, value);
+		else if (is_wrong(f, value))
+			blame(p, f, value, f->wanted);
 		else if (is_wrong_on_the_whole(p, f))
-			blame_whole(p, f, reading.value);
+			blame_whole(p, f, value);
 	}
 }
 
@@ -329,52 +340,45 @@ void judge_sets(struct probes *probes)
 
 /* --- several looks ----------------------------------------------------------------------- */
 
-json_t *measurement_figures(const struct measurement *m)
+static double number_or_nan(const json_t *line, const char *key)
 {
-	json_t *figures = json_object();
+	const json_t *number = json_object_get(line, key);
 
-	for (size_t i = 0; i < m->readings.n; i++)
-		json_object_set_new(figures, m->readings.v[i].name,
-				    json_real(m->readings.v[i].value));
-	return figures;
+	return json_is_number(number) ? json_number_value(number) : NAN;
 }
 
 void judge_look(struct probe *p)
 {
-	static const char *const of_line[] = {"whole", "own_pct", "others_pct"};
-	json_t *look;
+	struct look look = {
+		.state = p->m.state,
+		.measured = p->m.measured ? xstrdup(p->m.measured) : NULL,
+		.whole = number_or_nan(p->m.detail, "whole"),
+		.own_pct = number_or_nan(p->m.detail, "own_pct"),
+		.others_pct = number_or_nan(p->m.detail, "others_pct"),
+	};
 
-	if (!p->judged)
+	if (!p->judged) {
+		free(look.measured);
 		return;
+	}
 	p->judged = false;
-	look = measurement_figures(&p->m);
-	json_object_set_new(look, "outcome", json_string(outcome_name(p->m.state)));
-	for (size_t i = 0; i < array_len(of_line); i++)
-		if (json_object_get(p->m.detail, of_line[i]))
-			json_object_set(look, of_line[i], json_object_get(p->m.detail, of_line[i]));
-	if (p->m.measured)
-		json_object_set_new(look, "measured", json_string(p->m.measured));
-	if (!p->m.looks)
-		p->m.looks = json_array();
-	json_array_append_new(p->m.looks, look);
+	for (size_t i = 0; i < p->m.readings.list.n; i++)
+		vec_push(&look.readings.list, p->m.readings.list.v[i]);
+	vec_push(&p->m.looks, look);
 }
 
 /* The first look that was slow, or NULL. */
-static const json_t *slow_look(const struct probe *p)
+static const struct look *slow_look(const struct probe *p)
 {
-	for (size_t i = 0; i < json_array_size(p->m.looks); i++) {
-		const json_t *look = json_array_get(p->m.looks, i);
-
-		if (streq(json_string_value(json_object_get(look, "outcome")),
-			  outcome_name(CHANGE_SLOW)))
-			return look;
-	}
+	for (size_t i = 0; i < p->m.looks.n; i++)
+		if (p->m.looks.v[i].state == CHANGE_SLOW)
+			return &p->m.looks.v[i];
 	return NULL;
 }
 
 void judge_looks(struct probe *p, const char *others)
 {
-	const json_t *slow = slow_look(p);
+	const struct look *slow = slow_look(p);
 
 	if (p->m.state == CHANGE_SAME && slow) {
 		p->m.state = CHANGE_INTERMITTENT;
@@ -382,18 +386,14 @@ void judge_looks(struct probe *p, const char *others)
 		p->m.reason = xasprintf(
 			"%s: slow in one look of %zu: measured %s, then %s, required %s; a part "
 			"that is slow now and then slows down all that wait for it: watch it",
-			p->subject, json_array_size(p->m.looks),
-			json_string_value(json_object_get(slow, "measured")), p->m.measured,
-			p->m.wanted);
+			p->subject, p->m.looks.n, slow->measured, p->m.measured, p->m.wanted);
 	} else if (p->m.state == CHANGE_INVALID && others) {
 		cleanup_free char *before = p->m.reason;
 
 		p->m.reason = xasprintf("%s; %s", before, others);
 	}
-	if (json_array_size(p->m.looks) < 2) { /* the measurement itself says it all */
-		json_decref(p->m.looks);
-		p->m.looks = NULL;
-	}
+	if (p->m.looks.n < 2) /* the measurement itself says it all */
+		looks_free(&p->m);
 }
 
 /* --- why ------------------------------------------------------------------------------- */

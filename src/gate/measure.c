@@ -86,7 +86,7 @@ static void plan_probe(const struct section_ctx *ctx, const struct probe *p, str
 	const char *run = ynode_text(check, "run", "");
 	cleanup_free char *wanted = wanted_of(p, check);
 	struct change *c = plan_add(plan, "gate", &kind_benchmark, STAGE_GATE, PHASE_CHECK,
-				    p->m.origin, "%s", p->m.id);
+				    check->at, "%s", p->m.id);
 
 	change_target(c, "%s:%s", run, p->m.id + strlen("gate/") + strlen(p->m.check) + 1);
 	change_desired(c, "%s", wanted);
@@ -270,21 +270,31 @@ int gate_measure_long(const struct section_ctx *ctx, struct measurements *ret, s
 	return measure(ctx, NULL, LONG_TIMES, ret, err);
 }
 
+void looks_free(struct measurement *m)
+{
+	for (size_t i = 0; i < m->looks.n; i++) {
+		free(m->looks.v[i].measured);
+		vec_free(&m->looks.v[i].readings.list);
+	}
+	vec_free(&m->looks);
+}
+
+void measurement_free(struct measurement *m)
+{
+	free(m->id);
+	free(m->check);
+	free(m->origin);
+	free(m->measured);
+	free(m->wanted);
+	free(m->reason);
+	json_decref(m->detail);
+	looks_free(m);
+	vec_free(&m->readings.list);
+}
+
 void measurements_free(struct measurements *m)
 {
-	for (size_t i = 0; i < m->list.n; i++) {
-		struct measurement *one = &m->list.v[i];
-
-		free(one->id);
-		free(one->check);
-		free(one->measured);
-		free(one->wanted);
-		free(one->reason);
-		json_decref(one->detail);
-		json_decref(one->looks);
-		for (size_t j = 0; j < one->readings.n; j++)
-			free(one->readings.v[j].name);
-		vec_free(&one->readings);
-	}
+	for (size_t i = 0; i < m->list.n; i++)
+		measurement_free(&m->list.v[i]);
 	vec_free(&m->list);
 }

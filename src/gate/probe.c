@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "plan/render.h"
 #include "sys/read.h"
 
 enum { BUDGET_MS = 1500, PAGE_MOST = 1 << 30 };
@@ -41,12 +42,10 @@ bool gate_needs_load(const char *run)
 
 static enum on_fail consequence_of(const struct ynode *check, const char *key, const char *fallback)
 {
-	const char *word = ynode_text(check, key, fallback);
+	enum on_fail f = ON_FAIL_BLOCK;
 
-	for (enum on_fail f = ON_FAIL_BLOCK; f <= ON_FAIL_WARN; f++)
-		if (streq(on_fail_name(f), word))
-			return f;
-	return ON_FAIL_BLOCK;
+	on_fail_parse(ynode_text(check, key, fallback), &f);
+	return f;
 }
 
 static void add_text(struct strv *list, const char *fmt, va_list ap)
@@ -71,7 +70,7 @@ struct probe *probe_add(struct probes *probes, const char *name, const struct yn
 	va_end(ap);
 	p->m.id = str_take(&id);
 	p->m.check = xstrdup(name);
-	p->m.origin = check->at;
+	p->m.origin = render_place(check->at);
 	p->m.on_fail = consequence_of(check, "on_fail", "block");
 	p->on_intermittent = consequence_of(check, "on_intermittent", "warn");
 	p->subject = xstrdup(p->m.id);

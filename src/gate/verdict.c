@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From a verified plan and measurements to one word, and why. */
+#include <errno.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -17,6 +18,16 @@ static const char *const names[] = {
 const char *verdict_name(enum verdict_kind k)
 {
 	return names[k];
+}
+
+int verdict_parse(const char *name, enum verdict_kind *ret)
+{
+	for (size_t i = 0; i < array_len(names); i++)
+		if (streq(names[i], name)) {
+			*ret = (enum verdict_kind)i;
+			return 0;
+		}
+	return -EINVAL;
 }
 
 /* What is found until now: with all of it, and without what may still come. */

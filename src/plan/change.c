@@ -41,14 +41,22 @@ const char *stage_name(enum stage s)
 	return stage_names[s];
 }
 
+/* The index of the name, or -EINVAL. */
+static int index_of(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (streq(names[i], name))
+			return (int)i;
+	return -EINVAL;
+}
+
 int stage_parse(const char *name, enum stage *ret)
 {
-	for (size_t i = 0; i < array_len(stage_names); i++)
-		if (streq(stage_names[i], name)) {
-			*ret = (enum stage)i;
-			return 0;
-		}
-	return -EINVAL;
+	int i = index_of(name, stage_names, array_len(stage_names));
+
+	if (i >= 0)
+		*ret = (enum stage)i;
+	return i < 0 ? i : 0;
 }
 
 const char *state_name(enum change_state s)
@@ -56,9 +64,27 @@ const char *state_name(enum change_state s)
 	return state_names[s];
 }
 
+int state_parse(const char *name, enum change_state *ret)
+{
+	int i = index_of(name, state_names, array_len(state_names));
+
+	if (i >= 0)
+		*ret = (enum change_state)i;
+	return i < 0 ? i : 0;
+}
+
 const char *on_fail_name(enum on_fail f)
 {
 	return on_fail_names[f];
+}
+
+int on_fail_parse(const char *name, enum on_fail *ret)
+{
+	int i = index_of(name, on_fail_names, array_len(on_fail_names));
+
+	if (i >= 0)
+		*ret = (enum on_fail)i;
+	return i < 0 ? i : 0;
 }
 
 static void replace_v(char **slot, const char *fmt, va_list ap)

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "plan/render.h"
-#include "report/vfs.h"
+#include "engine/vfs.h"
 #include "sys/libsystemd.h"
 
 static const char *or_empty(const char *s)
@@ -54,25 +54,20 @@ void journal_change(const struct run *run, enum stage stage, const struct change
 static void journal_vfs(const struct libsystemd *sd, const struct run *run, unsigned int stages,
 			const struct stage_result *result)
 {
-	json_t *list = vfs_to_json(run, stages, result);
-	const json_t *vfs;
-	size_t i;
+	struct vfs_works works = {0};
 
-	json_array_foreach(list, i, vfs)
-	{
-		cleanup_free char *line = vfs_line(vfs);
-		const char *pf = json_string_value(json_object_get(vfs, "pf"));
+	vfs_works_find(run, stages, result, &works);
+	for (size_t i = 0; i < works.list.n; i++) {
+		const struct vfs_work *w = &works.list.v[i];
+		cleanup_free char *line = vfs_work_line(w);
 
 		sd->sd_journal_send(
-			"MESSAGE=vfs %s: %s", pf, line, "PRIORITY=%i", LOG_INFO, "MESSAGE_ID=%s",
-			MESSAGE_ID_VFS, "STAGE=%s", stage_name(result->stage), "PF=%s", pf,
-			"NUMVFS_USEC=%lld",
-			(long long)json_integer_value(json_object_get(vfs, "numvfs_usec")),
-			"BIND_USEC=%lld",
-			(long long)json_integer_value(json_object_get(vfs, "bind_max_usec")),
-			"PROFILE=%s", profile_name(run), NULL);
+			"MESSAGE=vfs %s: %s", w->pf, line, "PRIORITY=%i", LOG_INFO, "MESSAGE_ID=%s",
+			MESSAGE_ID_VFS, "STAGE=%s", stage_name(result->stage), "PF=%s", w->pf,
+			"NUMVFS_USEC=%llu", (unsigned long long)w->numvfs_time, "BIND_USEC=%llu",
+			(unsigned long long)w->bind_max, "PROFILE=%s", profile_name(run), NULL);
 	}
-	json_decref(list);
+	vfs_works_free(&works);
 }
 
 void journal_stage(const struct run *run, unsigned int stages, const struct stage_result *result)
@@ -122,20 +117,17 @@ void journal_verdict(const struct run *run, const struct verdict *v)
 			    run->profile ? run->profile->digest : "", NULL);
 }
 
-void journal_admitted(const struct root *root, const struct status *s, const char *over)
+void journal_admitted(const struct root *root, const struct record *r, const char *over)
 {
 	const struct libsystemd *sd = journal(root);
-	const json_t *a = json_object_get(s->doc, "admission");
-	const char *who = json_string_value(json_object_get(a, "who"));
-	const char *until = json_string_value(json_object_get(a, "until"));
-	const char *reason = json_string_value(json_object_get(a, "reason"));
+	const struct admission *a = &r->admission;
 
 	if (!sd)
 		return;
 	sd->sd_journal_send("MESSAGE=admission by hand: %s%suntil %s by %s: %s", over ? over : "",
-			    over ? "; it was " : "", or_empty(until), or_empty(who),
-			    or_empty(reason), "PRIORITY=%i", LOG_NOTICE, "MESSAGE_ID=%s",
+			    over ? "; it was " : "", or_empty(a->ends), or_empty(a->who),
+			    or_empty(a->reason), "PRIORITY=%i", LOG_NOTICE, "MESSAGE_ID=%s",
 			    over ? MESSAGE_ID_ADMITTED_OVER : MESSAGE_ID_ADMITTED, "RESULT=%s",
-			    status_verdict(s), "WHO=%s", or_empty(who), "REASON=%s",
-			    or_empty(reason), "UNTIL=%s", or_empty(until), NULL);
+			    verdict_name(r->verdict.kind), "WHO=%s", or_empty(a->who), "REASON=%s",
+			    or_empty(a->reason), "UNTIL=%s", or_empty(a->ends), NULL);
 }

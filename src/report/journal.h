@@ -6,9 +6,7 @@
  */
 #pragma once
 
-#include "engine/run.h"
-#include "gate/gate.h"
-#include "report/status.h"
+#include "engine/record.h"
 
 #define MESSAGE_ID_CHANGE_SET "b8bb52d425244145b472dd3985c17bc8"
 #define MESSAGE_ID_CHANGE_FAILED "1c03eeeb67ff42cda2cfb328df61a983"
@@ -27,4 +25,4 @@ void journal_stage(const struct run *run, unsigned int stages, const struct stag
 void journal_frozen(const struct run *run);
 void journal_verdict(const struct run *run, const struct verdict *v);
 /* Work is let in by hand; or that is over (over says why: "its time is over"). */
-void journal_admitted(const struct root *root, const struct status *s, const char *over);
+void journal_admitted(const struct root *root, const struct record *r, const char *over);

@@ -8,25 +8,25 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "boot/mode.h"
-#include "gate/gate.h"
-#include "plan/change.h"
-#include "report/json_text.h"
 #include "sys/read.h"
 #include "sys/state.h"
 
 /* Work was let in though the verdict keeps it out. */
-static bool by_hand(const json_t *record, bool ready)
+static bool by_hand(const struct record *record, bool ready)
 {
-	return ready && !json_is_true(json_object_get(record, "admit")) &&
-	       json_object_get(record, "admission");
+	return ready && !record->verdict.admit && record->admission.until;
 }
 
-static const char *verdict_of(const json_t *record, bool ready)
+static const char *verdict_of(const struct record *record, bool ready)
 {
-	const char *verdict = json_text(record, "verdict", "");
-	bool under_way = json_is_true(json_object_get(record, "admit")) && !ready;
+	bool under_way = record->verdict.admit && !ready;
 
-	return *verdict && !under_way ? verdict : verdict_name(VERDICT_WAITING);
+	return verdict_name(under_way ? VERDICT_WAITING : record->verdict.kind);
+}
+
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
 }
 
 /* --- metrics --------------------------------------------------------------------------- */
@@ -46,74 +46,52 @@ static void add_label(struct str *out, const char *name, const char *value)
 	str_add(out, "\"");
 }
 
-/* The stage that ran first of those after *from; NULL if there is none. */
-static const json_t *next_stage(json_t *stages, json_int_t *from)
+/* A change as a stage left it. */
+struct seen {
+	const struct record_change *change;
+	uint64_t at; /* when the stage began */
+};
+
+static int by_id_and_time(const void *a, const void *b)
 {
-	json_int_t least = INT64_MAX;
-	const json_t *found = NULL;
-	const char *name;
-	json_t *stage;
+	const struct seen *x = a, *y = b;
+	int order = strcmp(x->change->id, y->change->id);
 
-	json_object_foreach(stages, name, stage)
-	{
-		json_int_t at = json_integer_value(json_object_get(stage, "started_usec"));
-
-		if (at > *from && at < least) {
-			least = at;
-			found = stage;
-		}
-	}
-	*from = least;
-	return found;
+	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
 /* A change is in the record of each stage that looked at it: the latest look counts. */
-static json_t *latest_states(const json_t *record)
+static void count_states(const struct record *record, size_t count[CHANGE_STATE_COUNT])
 {
-	json_t *stages = json_object_get(record, "stages"), *states = json_object();
-	json_int_t from = -1;
-	const json_t *stage;
+	VEC(struct seen) all = {0};
 
-	while ((stage = next_stage(stages, &from))) {
-		const json_t *changes = json_object_get(stage, "changes");
-
-		for (size_t i = 0; i < json_array_size(changes); i++) {
-			const json_t *c = json_array_get(changes, i);
-
-			json_object_set(states, json_text(c, "id", ""),
-					json_object_get(c, "state"));
-		}
-	}
-	return states;
-}
-
-static size_t count_state(json_t *states, const char *name)
-{
-	const char *id;
-	json_t *state;
-	size_t n = 0;
-
-	json_object_foreach(states, id, state) n += streq(json_string_value(state), name);
-	return n;
+	for (enum stage s = 0; s < STAGE_COUNT; s++)
+		for (size_t i = 0; i < record->stage[s].changes.n; i++)
+			vec_push(&all, ((struct seen){&record->stage[s].changes.v[i],
+						      record->stage[s].started}));
+	if (all.n)
+		qsort(all.v, all.n, sizeof(*all.v), by_id_and_time);
+	for (size_t i = 0; i < all.n; i++)
+		if (i + 1 == all.n || !streq(all.v[i].change->id, all.v[i + 1].change->id))
+			count[all.v[i].change->state]++;
+	vec_free(&all);
 }
 
 /* Every state, 0 too: a series that comes and goes makes poor alerts. */
-static void add_changes(struct str *out, const json_t *record)
+static void add_changes(struct str *out, const struct record *record)
 {
-	json_t *states = latest_states(record);
+	size_t count[CHANGE_STATE_COUNT] = {0};
 
+	count_states(record, count);
 	str_add(out, "# HELP railhead_changes Changes of the profile, by the state they were last "
 		     "seen in.\n"
 		     "# TYPE railhead_changes gauge\n");
 	for (enum change_state st = CHANGE_SAME; st <= CHANGE_UNSUPPORTED; st++)
-		str_addf(out, "railhead_changes{state=\"%s\"} %zu\n", state_name(st),
-			 count_state(states, state_name(st)));
-	json_decref(states);
+		str_addf(out, "railhead_changes{state=\"%s\"} %zu\n", state_name(st), count[st]);
 }
 
-char *publish_metrics(const json_t *record, bool ready)
+char *publish_metrics(const struct record *record, bool ready)
 {
-	const json_t *profile = json_object_get(record, "profile");
 	struct str out = {0};
 
 	str_addf(&out,
@@ -129,9 +107,9 @@ char *publish_metrics(const json_t *record, bool ready)
 		 "# TYPE railhead_info gauge\n"
 		 "railhead_info{",
 		 ready, by_hand(record, ready));
-	add_label(&out, "profile", json_text(profile, "name", ""));
+	add_label(&out, "profile", or_empty(record->profile.name));
 	str_add(&out, ",");
-	add_label(&out, "version", json_text(profile, "version", ""));
+	add_label(&out, "version", or_empty(record->profile.version));
 	str_add(&out, ",");
 	add_label(&out, "verdict", verdict_of(record, ready));
 	str_add(&out, "} 1\n");
@@ -174,7 +152,7 @@ static void add_expiry(struct str *out, time_t at)
 		str_addf(out, "# +expiry-time=%s\n", text);
 }
 
-char *publish_features(const json_t *record, bool ready, time_t now)
+char *publish_features(const struct record *record, bool ready, time_t now)
 {
 	struct str out = {0};
 
@@ -184,7 +162,7 @@ char *publish_features(const json_t *record, bool ready, time_t now)
 	add_feature(&out, "verdict", verdict_of(record, ready));
 	if (by_hand(record, ready))
 		add_feature(&out, "admitted-by-hand", "true");
-	add_feature(&out, "profile", json_text(json_object_get(record, "profile"), "name", ""));
+	add_feature(&out, "profile", or_empty(record->profile.name));
 	return str_take(&out);
 }
 
@@ -207,7 +185,8 @@ static int tell_one(const struct root *root, enum notice n, const char *text, bo
 	return ready ? notice_write(root, n, text, err) : notice_withdraw(root, n, text, err);
 }
 
-void publish(const struct root *root, const json_t *record, bool ready, struct strv *warnings)
+void publish(const struct root *root, const struct record *record, bool ready,
+	     struct strv *warnings)
 {
 	cleanup_free char *metrics = publish_metrics(record, ready);
 	cleanup_free char *features = publish_features(record, ready, time(NULL));

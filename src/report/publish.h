@@ -6,11 +6,10 @@
  */
 #pragma once
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <time.h>
 
-#include "base/vec.h"
+#include "engine/record.h"
 #include "sys/root.h"
 
 /*
@@ -20,7 +19,8 @@
  * none is made. For a file that can't be written a sentence is added to *warnings, unless it is
  * there already.
  */
-void publish(const struct root *root, const json_t *record, bool ready, struct strv *warnings);
+void publish(const struct root *root, const struct record *record, bool ready,
+	     struct strv *warnings);
 
 /*
  * The texts alone. Caller frees. Labels that say ready lapse by themselves PUBLISH_LASTS_S after
@@ -28,5 +28,5 @@ void publish(const struct root *root, const json_t *record, bool ready, struct s
  * renews them.
  */
 #define PUBLISH_LASTS_S 7200
-char *publish_metrics(const json_t *record, bool ready);
-char *publish_features(const json_t *record, bool ready, time_t now);
+char *publish_metrics(const struct record *record, bool ready);
+char *publish_features(const struct record *record, bool ready, time_t now);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The status record, /run/railhead/status.json: verdict, why, and every change and number
- * of this boot. /run/railhead/ready exists only while work is admitted.
+ * The record of a boot (engine/record.h) where others read it: /run/railhead/status.json, and
+ * /run/railhead/ready, which exists only while work is admitted.
  *
  * A judgement is one transaction. status_begin() takes back what was claimed and records that
  * nothing is admitted; only status_admit(), with a finished judgement or a person's word, creates
@@ -11,15 +11,13 @@
  */
 #pragma once
 
-#include <jansson.h>
 #include <stdbool.h>
 
-#include "engine/run.h"
-#include "gate/gate.h"
+#include "engine/record.h"
 #include "report/screen.h"
 
 struct status {
-	json_t *doc; /* owned */
+	struct record record;
 	/*
 	 * The initramfs, where the real root may be read-only still: the early stage tells the
 	 * other readers (publish.h).
@@ -43,57 +41,10 @@ void status_parse(struct status *ret, const char *text, const char *boot_id,
 		  const char *user_space);
 /* The initramfs has a user space of its own, which is not that of the boot. */
 void status_of_initramfs(struct status *s);
-
-bool status_is_empty(const struct status *s);
-/* What is of the user space before a soft-reboot goes; stage initrd is of the boot. */
+/* What is of the user space before a soft-reboot goes. */
 void status_leave_user_space(struct status *s);
 /* The judgement that was begun has nobody at it any more: its reason says so. */
 void status_blame_killed(struct status *s);
-/* How many judgements were begun (status_begin()) since the last verdict: 0, or the one at work. */
-unsigned int status_begun(const struct status *s);
-bool status_has_stage(const struct status *s, enum stage stage);
-const char *status_verdict(const struct status *s); /* "waiting" if there is none */
-/* Whether work may run: by the verdict, or by hand (report/admission.h) until its time is over. */
-bool status_admitted(const struct status *s);
-bool status_verdict_admits(const struct status *s);
-const char *status_digest(const struct status *s); /* "" if none */
-
-/* NULL: there is none any more. */
-void status_set_profile(struct status *s, const struct profile *profile);
-/* Replaces the stage's part: its changes (and those of also), counts and times. */
-void status_set_stage(struct status *s, const struct run *run, unsigned int stages,
-		      const struct stage_result *result);
-/* What the boot lacked, so that the stage did more than its own work; NULL: nothing. */
-void status_set_lack(struct status *s, enum stage stage, const char *sentence);
-void status_set_measurements(struct status *s, const struct measurements *m);
-/* Of the checks that m has any of; what is there of the others stays. */
-void status_replace_measurements(struct status *s, const struct measurements *m);
-/* What was measured last, for a judgement without measuring anew. */
-void status_measurements(const struct status *s, struct measurements *ret);
-/* What is to be known of a device that came back, as a JSON object; takes it over. */
-void status_set_device(struct status *s, const char *addr, json_t *device);
-void status_set_verdict(struct status *s, const struct verdict *v);
-/* One that lets no work in, with one reason. */
-void status_set_simple(struct status *s, enum verdict_kind kind, const char *reason);
-/* Whether the record says that already. */
-bool status_says(const struct status *s, const struct verdict *v);
-
-/*
- * Since when this boot waits for what a verdict `waiting` names. Kept, until a verdict lets work
- * in or a person runs the gate, also while the verdict is another one: so that all waiting of a
- * boot together has an end. Times are clock_usec()'s.
- */
-struct waiting {
-	uint64_t since, until;
-	uint64_t looked; /* when it was looked for last */
-};
-
-/* False: this boot has not waited. */
-bool status_waiting(const struct status *s, struct waiting *ret);
-/* The verdict is "waiting", and not because a gate has waited: none has judged yet. */
-bool status_is_unjudged(const struct status *s);
-/* NULL: forgotten. */
-void status_set_waiting(struct status *s, const struct waiting *w);
 
 /*
  * Withdraws the ready file, and what others were told (publish.h). That they can't be told is a
@@ -122,3 +73,7 @@ int status_admit(const struct root *root, struct status *s, struct err *err);
  * next.
  */
 void status_render(FILE *out, const struct status *s, const struct screen *screen);
+/* "admitted until ... by ...: reason" of an admission that is in force, else NULL. Caller frees. */
+char *admission_line(const struct record *r);
+/* "measured 3 h ago, in the boot before"; NULL if nothing was measured. The caller frees. */
+char *numbers_line(const struct record *r, int64_t now);

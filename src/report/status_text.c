@@ -8,26 +8,22 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "kinds/kind.h"
-#include "report/admission.h"
 #include "report/fold.h"
-#include "report/json_text.h"
-#include "report/pass.h"
 #include "report/status.h"
 #include "report/text.h"
-#include "report/vfs.h"
 
 enum { LABEL_WIDTH = 9, CAUSES_MOST = 10 };
 
 struct page {
 	FILE *out;
-	const struct status *s;
+	const struct record *record;
 	const struct screen *screen;
 	struct fold_sets sets;
 };
 
-static double seconds_of(const json_t *obj, const char *key)
+static double seconds(uint64_t usec)
 {
-	return (double)json_integer_value(json_object_get(obj, key)) / 1e6;
+	return (double)usec / 1e6;
 }
 
 /* "label:   TEXT", whole in a pipe. */
@@ -43,15 +39,12 @@ static void print_line(const struct page *p, const char *label, const char *text
 
 static void read_sets(struct page *p)
 {
-	json_t *sets = json_object_get(p->s->doc, "sets"), *members;
-	const char *name;
+	for (size_t i = 0; i < p->record->sets.n; i++) {
+		const struct record_set *of = &p->record->sets.v[i];
+		struct fold_set set = {.name = xstrdup(of->name)};
 
-	json_object_foreach(sets, name, members)
-	{
-		struct fold_set set = {.name = xstrdup(name)};
-
-		for (size_t i = 0; i < json_array_size(members); i++)
-			strv_add(&set.addresses, json_text_at(members, i));
+		for (size_t k = 0; k < of->addresses.n; k++)
+			strv_add(&set.addresses, of->addresses.v[k]);
 		vec_push(&p->sets.list, set);
 	}
 }
@@ -93,12 +86,10 @@ static void causes_free(struct causes *c)
 	vec_free(&c->items);
 }
 
-static void read_causes(const struct status *s, struct causes *ret)
+static void read_causes(const struct strv *reasons, struct causes *ret)
 {
-	const json_t *reasons = json_object_get(s->doc, "reasons");
-
-	for (size_t i = 0; i < json_array_size(reasons); i++) {
-		struct cause cause = split(json_text_at(reasons, i));
+	for (size_t i = 0; i < reasons->n; i++) {
+		struct cause cause = split(reasons->v[i]);
 		struct fold_item item = {"", cause.id, cause.fault, cause.rest};
 
 		vec_push(&ret->list, cause);
@@ -106,32 +97,25 @@ static void read_causes(const struct status *s, struct causes *ret)
 	}
 }
 
-static const json_t *change_of(const struct status *s, const char *id)
+static const struct record_change *change_of(const struct record *r, const char *id)
 {
-	json_t *stages = json_object_get(s->doc, "stages"), *stage;
-	const char *name;
-
-	json_object_foreach(stages, name, stage)
-	{
-		const json_t *changes = json_object_get(stage, "changes");
-
-		for (size_t i = 0; i < json_array_size(changes); i++)
-			if (streq(json_text(json_array_get(changes, i), "id", ""), id))
-				return json_array_get(changes, i);
-	}
+	for (enum stage s = 0; s < STAGE_COUNT; s++)
+		for (size_t i = 0; i < r->stage[s].changes.n; i++)
+			if (streq(r->stage[s].changes.v[i].id, id))
+				return &r->stage[s].changes.v[i];
 	return NULL;
 }
 
 /* Of a value that the cause says nothing more about: railhead sets it. NULL: of others. */
 static char *usual_remedy(const struct page *p, const char *id)
 {
-	const json_t *c = change_of(p->s, id);
-	const struct kind *kind = kind_find(json_text(c, "kind", ""));
-	cleanup_free char *place = text_place(json_text(c, "origin", "the profile"));
+	const struct record_change *c = change_of(p->record, id);
+	const struct kind *kind = c && c->kind ? kind_find(c->kind) : NULL;
+	cleanup_free char *place = NULL;
 
-	if (!c || !kind || !kind->set ||
-	    !streq(json_text(c, "state", ""), state_name(CHANGE_DIFFERS)))
+	if (!kind || !kind->set || c->state != CHANGE_DIFFERS)
 		return NULL;
+	place = text_place(c->origin ? c->origin : "the profile");
 	return xasprintf("`railhead apply` sets the value of %s; then run `railhead gate`", place);
 }
 
@@ -148,11 +132,11 @@ static void print_remedy(const struct page *p, const struct cause *cause)
 /* A text for each line, the first one of the first cause. */
 static void cause_lines(const struct page *p, const struct causes *causes, struct strv *ret)
 {
-	const json_t *reasons = json_object_get(p->s->doc, "reasons");
+	const struct strv *reasons = &p->record->verdict.reasons;
 	cleanup(fold_free) struct fold f = {0};
 
-	for (size_t i = 0; !p->screen->terminal && i < json_array_size(reasons); i++)
-		strv_add(ret, json_text_at(reasons, i));
+	for (size_t i = 0; !p->screen->terminal && i < reasons->n; i++)
+		strv_add(ret, reasons->v[i]);
 	if (!p->screen->terminal)
 		return;
 	fold(causes->items.v, causes->items.n, &p->sets, p->screen->utf8, &f);
@@ -171,24 +155,23 @@ static void cause_lines(const struct page *p, const struct causes *causes, struc
 }
 
 /* off and none are no judgement of the node: what admits work then is the site. */
-static const char *admission(const struct status *s)
+static const char *admission(const struct record *r)
 {
-	const char *v = status_verdict(s);
+	enum verdict_kind kind = r->verdict.kind;
 
-	if (!status_admitted(s))
+	if (!record_admits(r))
 		return "work is not admitted";
-	if (!status_verdict_admits(s))
+	if (!r->verdict.admit)
 		return "work is admitted by hand";
-	return streq(v, verdict_name(VERDICT_OFF)) || streq(v, verdict_name(VERDICT_NONE))
-		       ? "work is admitted by railhead.conf"
-		       : "work is admitted";
+	return kind == VERDICT_OFF || kind == VERDICT_NONE ? "work is admitted by railhead.conf"
+							   : "work is admitted";
 }
 
-static enum style style_of(const struct status *s)
+static enum style style_of(const struct record *r)
 {
-	if (status_admitted(s))
+	if (record_admits(r))
 		return STYLE_GOOD;
-	return streq(status_verdict(s), verdict_name(VERDICT_BLOCKED)) ? STYLE_BAD : STYLE_DIFFERS;
+	return r->verdict.kind == VERDICT_BLOCKED ? STYLE_BAD : STYLE_DIFFERS;
 }
 
 static void print_verdict(const struct page *p)
@@ -197,11 +180,11 @@ static void print_verdict(const struct page *p)
 	cleanup_strv struct strv lines = {0};
 	cleanup_free char *first = NULL;
 
-	read_causes(p->s, &causes);
+	read_causes(&p->record->verdict.reasons, &causes);
 	cause_lines(p, &causes, &lines);
-	first = xasprintf("%s (%s)%s%s", status_verdict(p->s), admission(p->s), lines.n ? ": " : "",
-			  lines.n ? lines.v[0] : "");
-	style_begin(p->out, style_of(p->s));
+	first = xasprintf("%s (%s)%s%s", verdict_name(p->record->verdict.kind),
+			  admission(p->record), lines.n ? ": " : "", lines.n ? lines.v[0] : "");
+	style_begin(p->out, style_of(p->record));
 	print_line(p, "verdict:", first);
 	style_end(p->out);
 	for (size_t i = 1; i < lines.n; i++)
@@ -214,112 +197,110 @@ static void print_verdict(const struct page *p)
 
 static void print_waiting(const struct page *p)
 {
+	const struct waiting *w = &p->record->waiting;
 	cleanup_free char *waited = NULL, *most = NULL, *text = NULL;
-	struct waiting w;
 
-	if (!status_waiting(p->s, &w) ||
-	    !streq(status_verdict(p->s), verdict_name(VERDICT_WAITING)))
+	if (!w->until || p->record->verdict.kind != VERDICT_WAITING)
 		return;
-	waited = format_duration(w.looked - w.since);
-	most = format_duration(w.until - w.since);
+	waited = format_duration(w->looked - w->since);
+	most = format_duration(w->until - w->since);
 	text = xasprintf("%s until the last look, at most %s in all", waited, most);
 	print_line(p, "waiting:", text);
 }
 
 static void print_profile(const struct page *p)
 {
-	const json_t *profile = json_object_get(p->s->doc, "profile");
+	const struct record_profile *profile = &p->record->profile;
 	cleanup_free char *text = NULL;
-	const char *version;
 
-	if (!profile)
+	if (!profile->name)
 		return;
-	version = json_text(profile, "version", "");
-	text = xasprintf("%s%s%s (%.12s, %s)", json_text(profile, "name", ""), *version ? " " : "",
-			 version, json_text(profile, "digest", ""), json_text(profile, "file", ""));
+	text = xasprintf("%s%s%s (%.12s, %s)", profile->name, *profile->version ? " " : "",
+			 profile->version, profile->digest, profile->file);
 	print_line(p, "profile:", text);
 }
 
-static double time_of_vfs(const json_t *vfs)
+static uint64_t time_of(const struct vfs_work *w)
 {
-	return seconds_of(vfs, "numvfs_usec") + seconds_of(vfs, "bind_max_usec");
+	return w->numvfs_time + w->bind_max;
 }
 
-static void print_pf(const struct page *p, const json_t *vfs, const char *of)
+static void print_pf(const struct page *p, const struct vfs_work *w, const char *of)
 {
-	cleanup_free char *line = vfs_line(vfs);
+	cleanup_free char *line = vfs_work_line(w);
 
-	fprintf(p->out, "  %-8s %-12s  %s%s\n", "vfs", json_text(vfs, "pf", ""), line, of);
+	fprintf(p->out, "  %-8s %-12s  %s%s\n", "vfs", w->pf, line, of);
 }
 
 /* On a terminal the slowest PF stands for all, unless one has failed. */
-static void print_vfs(const struct page *p, const json_t *list)
+static void print_vfs(const struct page *p, const struct vfs_works *works)
 {
-	cleanup_free char *of = xasprintf(", the slowest of %zu PFs", json_array_size(list));
-	const json_t *slowest = json_array_get(list, 0);
-	bool all = !p->screen->terminal || json_array_size(list) < 2;
+	cleanup_free char *of = xasprintf(", the slowest of %zu PFs", works->list.n);
+	const struct vfs_work *slowest = works->list.v;
+	bool all = !p->screen->terminal || works->list.n < 2;
 
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *vfs = json_array_get(list, i);
+	for (size_t i = 0; i < works->list.n; i++) {
+		const struct vfs_work *w = &works->list.v[i];
 
-		all |= json_integer_value(json_object_get(vfs, "failed")) > 0;
-		if (time_of_vfs(vfs) > time_of_vfs(slowest))
-			slowest = vfs;
+		all |= w->failed > 0;
+		if (time_of(w) > time_of(slowest))
+			slowest = w;
 	}
 	if (!all)
 		print_pf(p, slowest, of);
-	for (size_t i = 0; all && i < json_array_size(list); i++)
-		print_pf(p, json_array_get(list, i), "");
+	for (size_t i = 0; all && i < works->list.n; i++)
+		print_pf(p, &works->list.v[i], "");
 }
 
 static void print_stages(const struct page *p)
 {
-	json_t *stages = json_object_get(p->s->doc, "stages");
-
 	for (enum stage st = 0; st < STAGE_COUNT; st++) {
-		const json_t *stage = json_object_get(stages, stage_name(st));
-		json_t *counts = json_object_get(stage, "counts"), *n;
-		const char *state;
+		const struct record_stage *stage = &p->record->stage[st];
 
-		if (!stage)
+		if (!stage->ran)
 			continue;
-		fprintf(p->out, "  %-8s %7.3f s ", stage_name(st),
-			seconds_of(stage, "duration_usec"));
-		json_object_foreach(counts, state, n)
-			fprintf(p->out, " %s=%lld", state, (long long)json_integer_value(n));
+		fprintf(p->out, "  %-8s %7.3f s ", stage_name(st), seconds(stage->duration));
+		for (enum change_state c = 0; c < CHANGE_STATE_COUNT; c++)
+			if (stage->count[c])
+				fprintf(p->out, " %s=%zu", state_name(c), stage->count[c]);
 		fputc('\n', p->out);
-		if (*json_text(stage, "lacks", ""))
-			fprintf(p->out, "  %-8s %s\n", "lacks", json_text(stage, "lacks", ""));
-		print_vfs(p, json_object_get(stage, "vfs"));
+		if (stage->lacks)
+			fprintf(p->out, "  %-8s %s\n", "lacks", stage->lacks);
+		print_vfs(p, &stage->vfs);
 	}
 }
 
 static void print_devices(const struct page *p)
 {
-	json_t *devices = json_object_get(p->s->doc, "devices"), *device;
-	const char *addr;
+	for (size_t i = 0; i < p->record->devices.n; i++) {
+		const struct record_device *d = &p->record->devices.v[i];
 
-	json_object_foreach(devices, addr, device)
-		fprintf(p->out, "  %-8s %-12s  applied again %lld s after boot, in %.3f s: %s\n",
-			"device", addr, (long long)seconds_of(device, "applied_usec"),
-			seconds_of(device, "duration_usec"), json_text(device, "lost", ""));
+		fprintf(p->out, "  %-8s %-12s  applied again %llu s after boot, in %.3f s: %s\n",
+			"device", d->addr, (unsigned long long)(d->applied_at / 1000000),
+			seconds(d->duration), d->lost);
+	}
 }
 
 /* --- the numbers ----------------------------------------------------------------------------- */
 
-static const char *measured_of(const json_t *m)
+static const char *measured_of(const struct measurement *m)
 {
-	return json_text(m, "measured", "no number");
+	return m->measured ? m->measured : "no number";
+}
+
+static const char *wanted_of(const struct measurement *m)
+{
+	return m->wanted ? m->wanted : "nothing";
 }
 
 /* "46.1 GB/s", or "46.1 GB/s to 46.9 GB/s" of several in one unit. */
-static char *range_of(const struct fold_row *row, const struct fold_item *items, const json_t *list)
+static char *range_of(const struct fold_row *row, const struct fold_item *items,
+		      const struct measurements *m)
 {
 	const char *least = NULL, *most = NULL;
 
 	for (size_t i = 0; i < row->items.n; i++) {
-		const char *measured =
-			measured_of(json_array_get(list, (size_t)(row->items.v[i] - items)));
+		const char *measured = measured_of(&m->list.v[row->items.v[i] - items]);
 
 		if (!least || strtod(measured, NULL) < strtod(least, NULL))
 			least = measured;
@@ -330,29 +311,28 @@ static char *range_of(const struct fold_row *row, const struct fold_item *items,
 }
 
 /* What is measured in another unit is another line. */
-static const char *unit_of(const json_t *m)
+static const char *unit_of(const struct measurement *m)
 {
 	const char *unit = strchr(measured_of(m), ' ');
 
 	return unit ? unit : "";
 }
 
-static void print_folded_numbers(const struct page *p, const json_t *list)
+static void print_folded_numbers(const struct page *p, const struct measurements *m)
 {
-	size_t n = json_array_size(list);
-	struct fold_item *items = xcalloc(n + 1, sizeof(*items));
+	struct fold_item *items = xcalloc(m->list.n + 1, sizeof(*items));
 	cleanup(fold_free) struct fold f = {0};
 
-	for (size_t i = 0; i < n; i++) {
-		const json_t *m = json_array_get(list, i);
+	for (size_t i = 0; i < m->list.n; i++) {
+		const struct measurement *one = &m->list.v[i];
 
-		items[i] = (struct fold_item){json_text(m, "outcome", ""), json_text(m, "id", ""),
-					      json_text(m, "wanted", "nothing"), unit_of(m)};
+		items[i] = (struct fold_item){measured_state_name(one->state), one->id,
+					      wanted_of(one), unit_of(one)};
 	}
-	fold(items, n, &p->sets, p->screen->utf8, &f);
+	fold(items, m->list.n, &p->sets, p->screen->utf8, &f);
 	for (size_t r = 0; r < f.rows.n; r++) {
 		const struct fold_row *row = &f.rows.v[r];
-		cleanup_free char *range = range_of(row, items, list);
+		cleanup_free char *range = range_of(row, items, m);
 		cleanup_free char *subject = fold_subject(row);
 		cleanup_free char *line =
 			xasprintf("  %-14s %s: %s, required %s", row->items.v[0]->label, subject,
@@ -363,41 +343,81 @@ static void print_folded_numbers(const struct page *p, const json_t *list)
 	free(items);
 }
 
+/* "a, b", or NULL. */
+static char *names_of(const struct strv *list)
+{
+	struct str out = {0};
+
+	for (size_t i = 0; i < list->n; i++)
+		str_addf(&out, "%s%s", i ? ", " : "", list->v[i]);
+	return out.len ? str_take(&out) : NULL;
+}
+
+char *numbers_line(const struct record *r, int64_t now)
+{
+	const struct record_numbers *n = &r->numbers;
+	int64_t age = now - n->measured;
+	cleanup_free char *time = format_duration(age > 0 ? (uint64_t)age * 1000000 : 0);
+
+	if (!n->there || !r->measurements.list.n)
+		return NULL;
+	if (n->boots_ago) {
+		cleanup_free char *before = xasprintf("%lld boots before", (long long)n->boots_ago);
+		cleanup_free char *names = names_of(&n->this_boot);
+
+		return xasprintf("measured %s ago, %s%s%s%s", time,
+				 n->boots_ago > 1 ? before : "in the boot before",
+				 names ? " (in this boot: " : "", names ? names : "",
+				 names ? ")" : "");
+	}
+	return xasprintf("measured %s ago%s%s%s", time, n->why ? " (anew: " : "",
+			 n->why ? n->why : "", n->why ? ")" : "");
+}
+
 static void print_numbers(const struct page *p)
 {
-	const json_t *list = json_object_get(p->s->doc, "measurements");
-	cleanup_free char *when = pass_line(p->s, time(NULL));
+	const struct measurements *m = &p->record->measurements;
+	cleanup_free char *when = numbers_line(p->record, time(NULL));
 
 	if (when)
 		print_line(p, "numbers:", when);
 	if (p->screen->terminal)
-		print_folded_numbers(p, list);
-	for (size_t i = 0; !p->screen->terminal && i < json_array_size(list); i++) {
-		const json_t *m = json_array_get(list, i);
+		print_folded_numbers(p, m);
+	for (size_t i = 0; !p->screen->terminal && i < m->list.n; i++) {
+		const struct measurement *one = &m->list.v[i];
 
-		fprintf(p->out, "  %-14s %-28s %s, required %s\n", json_text(m, "outcome", ""),
-			json_text(m, "id", ""), measured_of(m), json_text(m, "wanted", "nothing"));
+		fprintf(p->out, "  %-14s %-28s %s, required %s\n", measured_state_name(one->state),
+			one->id, measured_of(one), wanted_of(one));
 	}
+}
+
+char *admission_line(const struct record *r)
+{
+	const struct admission *a = &r->admission;
+
+	return record_is_let_in(r)
+		       ? xasprintf("admitted until %s by %s: %s", a->ends, a->who, a->reason)
+		       : NULL;
 }
 
 void status_render(FILE *out, const struct status *s, const struct screen *screen)
 {
-	const json_t *warnings = json_object_get(s->doc, "warnings");
-	cleanup_free char *by_hand = admission_line(s->doc);
-	struct page p = {.out = out, .s = s, .screen = screen};
+	const struct record *r = &s->record;
+	cleanup_free char *by_hand = admission_line(r);
+	struct page p = {.out = out, .record = r, .screen = screen};
 
 	read_sets(&p);
 	print_verdict(&p);
 	if (by_hand)
 		print_line(&p, "by hand:", by_hand);
 	print_waiting(&p);
-	for (size_t i = 0; i < json_array_size(warnings); i++)
-		print_line(&p, "warning:", json_text_at(warnings, i));
+	for (size_t i = 0; i < r->warnings.n; i++)
+		print_line(&p, "warning:", r->warnings.v[i]);
 	print_profile(&p);
 	print_stages(&p);
 	print_devices(&p);
 	print_numbers(&p);
-	if (!status_admitted(s))
+	if (!record_admits(r))
 		print_line(&p, "look:",
 			   "`railhead verify` (values), `journalctl -b -u 'railhead-*'` (log), "
 			   "`railhead status --all` (all figures)");

@@ -31,7 +31,6 @@ static struct change *add(const struct checked *t, struct subject of, const char
 {
 	cleanup_free char *where =
 		of.vf < 0 ? xstrdup(of.name) : xasprintf("%s/%d", of.name, of.vf);
-	const char *on_fail = ynode_text(t->check, "on_fail", "block");
 	struct change *c = plan_add(t->plan, "gate", &kind_check, STAGE_GATE, PHASE_CHECK,
 				    t->check->at, "gate/%s/%s%s", t->name, where, suffix);
 
@@ -39,9 +38,7 @@ static struct change *add(const struct checked *t, struct subject of, const char
 	c->on.vf = of.vf;
 	change_target(c, "%s:%s", sort, where);
 	change_desired(c, "%s", desired);
-	for (enum on_fail f = ON_FAIL_BLOCK; f <= ON_FAIL_WARN; f++)
-		if (streq(on_fail, on_fail_name(f)))
-			c->on_fail = f;
+	on_fail_parse(ynode_text(t->check, "on_fail", "block"), &c->on_fail);
 	return c;
 }
 

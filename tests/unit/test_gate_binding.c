@@ -100,6 +100,17 @@ static json_t *taken_json(const struct tmp *t)
 	return obj;
 }
 
+static char *difference(const struct binding *now, const json_t *was)
+{
+	struct binding before;
+	char *why;
+
+	binding_from_json(was, &before);
+	why = binding_difference(now, &before);
+	binding_free(&before);
+	return why;
+}
+
 static void write_bytes(const struct tmp *t, const char *name, const void *data, size_t len)
 {
 	FILE *f = fopen(tmp_path(t, name), "w");
@@ -138,7 +149,7 @@ static char *after(struct tmp *t, const char *file, const char *text)
 	else
 		tree_remove(t, file);
 	take(t, &now);
-	why = binding_difference(&now.binding, was);
+	why = difference(&now.binding, was);
 	drop(&now);
 	json_decref(was);
 	return why;
@@ -339,9 +350,9 @@ static void test_many(void **state)
 	json_object_set_new(was, "microcode", json_string("0x1"));
 	json_object_set_new(was, "gone", json_string("x"));
 	take(*state, &now);
-	four = binding_difference(&now.binding, was);
+	four = difference(&now.binding, was);
 	assert_string_equal(four, "BIOS: 1.1, 01/02/2026, was 0.9; CPUs: 4, was 2; and 2 more");
-	all = binding_difference(&now.binding, not_one);
+	all = difference(&now.binding, not_one);
 	assert_text(all, "not known before");
 	drop(&now);
 	json_decref(was);
@@ -398,7 +409,7 @@ static void test_nothing_known(void **state)
 	struct taken now;
 
 	take(t, &now);
-	assert_null(binding_difference(&now.binding, was));
+	assert_null(difference(&now.binding, was));
 	drop(&now);
 	json_decref(was);
 }

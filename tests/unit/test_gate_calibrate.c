@@ -107,9 +107,7 @@ static void good_free(struct good *n)
 
 static void add_reading(struct measurement *m, const char *name, enum quantity q, double value)
 {
-	struct reading r = {xstrdup(name), q, value};
-
-	vec_push(&m->readings, r);
+	vec_push(&m->readings.list, ((struct reading){name, q, value}));
 }
 
 static struct measurement measurement(const char *check, const char *tail, enum change_state is)

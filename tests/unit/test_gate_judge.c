@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From the line that a program printed to an outcome and its reason. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -161,7 +162,7 @@ static void test_mistakes(void **state)
 		assert_int_equal(p->m.state, t[i].reason ? CHANGE_FAILED : CHANGE_SAME);
 		if (t[i].reason) {
 			assert_text(p->m.reason, t[i].reason);
-			assert_int_equal(p->m.readings.n, 0);
+			assert_int_equal(p->m.readings.list.n, 0);
 		}
 		probes_gone(&probes);
 		ynode_free(check);
@@ -176,12 +177,12 @@ static void test_readings(void **state)
 
 	(void)state;
 	judge(p, CHANGE_SAME, "{\"value\": 2e9, \"latency\": 1234.5, \"messages\": 7}", NULL);
-	assert_int_equal(p->m.readings.n, 2);
-	assert_string_equal(p->m.readings.v[0].name, "min");
-	assert_true(p->m.readings.v[0].value == 2e9);
-	assert_string_equal(p->m.readings.v[1].name, "max");
-	assert_int_equal(p->m.readings.v[1].quantity, QUANTITY_TIME);
-	assert_true(p->m.readings.v[1].value == 1234.5);
+	assert_int_equal(p->m.readings.list.n, 2);
+	assert_string_equal(p->m.readings.list.v[0].name, "min");
+	assert_true(p->m.readings.list.v[0].value == 2e9);
+	assert_string_equal(p->m.readings.list.v[1].name, "max");
+	assert_int_equal(p->m.readings.list.v[1].quantity, QUANTITY_TIME);
+	assert_true(p->m.readings.list.v[1].value == 1234.5);
 	probes_gone(&probes);
 	ynode_free(check);
 }
@@ -240,7 +241,7 @@ static void test_second_look(void **state)
 	judge_ended(p, CHANGE_FAILED, "no result within 2 ms");
 	judge_ended(p, CHANGE_FAILED, "killed by signal 15");
 	judge_look(p);
-	assert_int_equal(json_array_size(p->m.looks), 1);
+	assert_int_equal(p->m.looks.n, 1);
 	assert_int_equal(p->m.state, CHANGE_SLOW);
 	assert_text(p->m.reason, "measured 900.0 MB/s");
 	judge(p, CHANGE_SAME, "{\"value\": 1e9}", NULL);
@@ -366,12 +367,16 @@ static void test_two_looks(void **state)
 			assert_text(p->m.reason, t[i].reason);
 		else
 			assert_null(p->m.reason);
-		assert_int_equal(json_array_size(p->m.looks), t[i].lines[1] ? 2 : 0);
+		assert_int_equal(p->m.looks.n, t[i].lines[1] ? 2 : 0);
 		if (t[i].lines[0] == slow) {
-			const json_t *first = json_array_get(p->m.looks, 0);
+			const struct look *first = &p->m.looks.v[0];
 
-			assert_json(first, "{\"outcome\": \"slow\", \"min\": 9e8, \"whole\": 8e8, "
-					   "\"own_pct\": 98.5, \"measured\": \"900.0 MB/s\"}");
+			assert_int_equal(first->state, CHANGE_SLOW);
+			assert_int_equal(first->readings.list.n, 1);
+			assert_true(first->readings.list.v[0].value == 9e8);
+			assert_true(first->whole == 8e8 && first->own_pct == 98.5);
+			assert_true(isnan(first->others_pct));
+			assert_string_equal(first->measured, "900.0 MB/s");
 		}
 		probes_gone(&probes);
 	}
@@ -462,7 +467,7 @@ static void test_sets(void **state)
 		for (size_t k = 0; k < 4; k++)
 			if (probes.list.v[k]->m.state != t[i].outcomes[k])
 				fail_msg("row %zu, %zu: %s", i, k,
-					 outcome_name(probes.list.v[k]->m.state));
+					 state_name(probes.list.v[k]->m.state));
 		if (i == 0)
 			assert_string_equal(probes.list.v[2]->m.reason,
 					    "rdma_loopback of c: measured 43.0 GB/s, required at "

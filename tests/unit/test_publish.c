@@ -10,6 +10,7 @@
 #include "report/publish.h"
 #include "report/status.h"
 #include "sys/read.h"
+#include "record_of.h"
 #include "tree.h"
 
 #define BOOT_ID "proc/sys/kernel/random/boot_id"
@@ -58,8 +59,8 @@ static size_t store(struct tmp *t, enum verdict_kind kind, bool admit)
 	verdict_simple(&v, kind, "the reason");
 	v.admit = admit;
 	status_load(&t->root, &s);
-	status_set_profile(&s, &profile);
-	status_set_verdict(&s, &v);
+	record_set_profile(&s.record, &profile);
+	record_set_verdict(&s.record, &v);
 	assert_int_equal(status_admit(&t->root, &s, &t->err), 0);
 	n = s.warnings.n;
 	for (size_t i = 0; i < n; i++) {
@@ -125,17 +126,9 @@ static int count_files(const struct tmp *t, const char *dir)
 
 /* --- texts ----------------------------------------------------------------------------- */
 
-static json_t *record(const char *text)
-{
-	json_t *doc = json_loads(text, 0, NULL);
-
-	assert_non_null(doc);
-	return doc;
-}
-
 static void test_metrics_text(void **state)
 {
-	json_t *doc = record(
+	struct record r = record_of(
 		"{\"verdict\": \"ready\", \"admit\": true, \"profile\": {\"name\": "
 		"\"a\\\"b\\\\c\\nd\","
 		" \"version\": \"\"}, \"stages\": {"
@@ -147,7 +140,7 @@ static void test_metrics_text(void **state)
 		"\"set\"}]},"
 		"\"devices\": {\"started_usec\": 30, \"changes\": [{\"id\": \"y\", \"state\":"
 		" \"failed\"}]}}}");
-	cleanup_free char *text = publish_metrics(doc, true);
+	cleanup_free char *text = publish_metrics(&r, true);
 
 	(void)state;
 	assert_string_equal(
@@ -172,7 +165,7 @@ static void test_metrics_text(void **state)
 		"railhead_changes{state=\"set\"} 0\n"
 		"railhead_changes{state=\"failed\"} 1\n"
 		"railhead_changes{state=\"unsupported\"} 0\n");
-	json_decref(doc);
+	record_free(&r);
 }
 
 /* Only while the ready file is there, and only against the verdict. */
@@ -186,18 +179,18 @@ static void test_by_hand(void **state)
 	(void)state;
 	for (size_t i = 0; i < array_len(t); i++) {
 		cleanup_free char *text = xasprintf("{\"verdict\": \"blocked\", \"admit\": %s, "
-						    "\"admission\": {\"who\": \"x\"}}",
+						    "\"admission\": {\"until_usec\": 1}}",
 						    t[i].admit);
-		json_t *doc = json_loads(text, 0, NULL);
-		cleanup_free char *metrics = publish_metrics(doc, t[i].ready);
-		cleanup_free char *features = publish_features(doc, t[i].ready, 0);
+		struct record r = record_of(text);
+		cleanup_free char *metrics = publish_metrics(&r, t[i].ready);
+		cleanup_free char *features = publish_features(&r, t[i].ready, 0);
 
 		assert_int_equal(!!strstr(metrics, "\nrailhead_admitted_by_hand 1\n"),
 				 t[i].by_hand);
 		assert_int_equal(!!strstr(features, "railhead.io/admitted-by-hand=true\n"),
 				 t[i].by_hand);
 		assert_non_null(strstr(features, "railhead.io/verdict=blocked\n"));
-		json_decref(doc);
+		record_free(&r);
 	}
 }
 
@@ -216,16 +209,18 @@ static void test_feature_values(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < array_len(t); i++) {
-		json_t *doc = json_pack("{s:s, s:{s:s}}", "verdict", "blocked", "profile", "name",
-					t[i].name);
-		cleanup_free char *text = publish_features(doc, false, 0);
+		struct record r = record_of("{\"verdict\": \"blocked\"}");
+		struct profile named = {.name = (char *)t[i].name, .file = (char *)"f"};
+		cleanup_free char *text = NULL;
 		cleanup_free char *want =
 			xasprintf("railhead.io/ready=false\nrailhead.io/verdict=blocked\n%s%s%s",
 				  t[i].label ? "railhead.io/profile=" : "",
 				  t[i].label ? t[i].name : "", t[i].label ? "\n" : "");
 
+		record_set_profile(&r, &named);
+		text = publish_features(&r, false, 0);
 		assert_string_equal(text, want);
-		json_decref(doc);
+		record_free(&r);
 	}
 }
 
@@ -238,16 +233,16 @@ static void test_texts_of_little(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < array_len(texts); i++) {
-		json_t *doc = record(texts[i]);
-		cleanup_free char *metrics = publish_metrics(doc, false);
-		cleanup_free char *features = publish_features(doc, false, 0);
+		struct record r = record_of(texts[i]);
+		cleanup_free char *metrics = publish_metrics(&r, false);
+		cleanup_free char *features = publish_features(&r, false, 0);
 
 		assert_text(metrics, "railhead_ready 0\n");
 		assert_text(metrics, "{profile=\"\",version=\"\",verdict=\"waiting\"} 1\n");
 		assert_text(metrics, "railhead_changes{state=\"same\"} 0\n");
 		assert_string_equal(features,
 				    "railhead.io/ready=false\nrailhead.io/verdict=waiting\n");
-		json_decref(doc);
+		record_free(&r);
 	}
 }
 
@@ -363,8 +358,8 @@ static void test_order(void **state)
 	verdict_simple(&v, VERDICT_READY, "the reason");
 	v.admit = true;
 	status_load(&t->root, &s);
-	status_set_profile(&s, &profile);
-	status_set_verdict(&s, &v);
+	record_set_profile(&s.record, &profile);
+	record_set_verdict(&s.record, &v);
 	assert_true(status_admit(&t->root, &s, &t->err) < 0);
 	assert_published(t, false, "blocked");
 	verdict_free(&v);

@@ -87,7 +87,7 @@ static void test_measurements(void **state)
 			measure(&m, "gate/memory/node0", t[i].state, f);
 			gate_judge(&g.profile, &none, &m, &v);
 			if (v.kind != t[i].by_on_fail[f])
-				fail_msg("%s, %s: %s", outcome_name(t[i].state), on_fail_name(f),
+				fail_msg("%s, %s: %s", state_name(t[i].state), on_fail_name(f),
 					 verdict_name(v.kind));
 			assert_int_equal(v.admit, v.kind == VERDICT_READY);
 			/* a warning is said too */
@@ -454,8 +454,8 @@ static int store(struct tmp *t, enum verdict_kind kind, bool admit)
 	int r;
 
 	status_load(&t->root, &s);
-	status_set_profile(&s, &g.profile);
-	status_set_verdict(&s, &v);
+	record_set_profile(&s.record, &g.profile);
+	record_set_verdict(&s.record, &v);
 	r = status_admit(&t->root, &s, &t->err);
 	status_free(&s);
 	gated_free(&g);
@@ -466,31 +466,30 @@ static int store(struct tmp *t, enum verdict_kind kind, bool admit)
 static void test_empty(void **state)
 {
 	struct tmp *t = *state;
-	struct measurements m = {0};
 	struct status s;
 
 	status_load(&t->root, &s);
-	assert_true(status_is_empty(&s));
-	assert_string_equal(status_verdict(&s), "waiting");
-	assert_string_equal(status_digest(&s), "");
-	assert_false(status_admitted(&s));
+	assert_false(s.record.judged);
+	assert_int_equal(s.record.verdict.kind, VERDICT_WAITING);
+	assert_string_equal(record_digest(&s.record), "");
+	assert_false(record_admits(&s.record));
 	for (enum stage stage = 0; stage < STAGE_COUNT; stage++)
-		assert_false(status_has_stage(&s, stage));
-	status_measurements(&s, &m);
-	assert_int_equal(m.list.n, 0);
+		assert_false(s.record.stage[stage].ran);
+	assert_int_equal(s.record.measurements.list.n, 0);
 	status_free(&s);
 	assert_false(tree_has(t, "run")); /* a look leaves nothing */
 }
 
-static void test_round_trip(void **state)
+static void test_stored(void **state)
 {
 	struct tmp *t = *state;
 	struct gated g = gated("");
 	struct run run = {.root = &t->root, .profile = &g.profile};
 	struct stage_result result = {.stage = STAGE_DEVICES, .started = 5, .duration = 7000000};
-	struct measurements m = {0}, again = {0};
+	struct measurements m = {0};
 	struct verdict v = verdict(VERDICT_DEGRADED, true);
-	const json_t *stage, *change;
+	const struct record_stage *stage;
+	const struct measurement *again;
 	struct change *c;
 	struct status s;
 
@@ -503,49 +502,42 @@ static void test_round_trip(void **state)
 	result.count[CHANGE_SET] = 1;
 	measure(&m, "gate/memory/node0", CHANGE_SLOW, ON_FAIL_DEGRADE);
 	status_load(&t->root, &s);
-	status_set_profile(&s, &g.profile);
-	status_set_stage(&s, &run, STAGES(STAGE_DEVICES), &result);
-	status_set_lack(&s, STAGE_DEVICES, "it came late");
-	status_set_lack(&s, STAGE_EARLY, "a stage that did not run lacks nothing");
-	status_set_measurements(&s, &m);
-	status_set_verdict(&s, &v);
+	record_set_profile(&s.record, &g.profile);
+	record_set_stage(&s.record, &run, STAGES(STAGE_DEVICES), &result);
+	record_set_lack(&s.record, STAGE_DEVICES, "it came late");
+	record_set_lack(&s.record, STAGE_EARLY, "a stage that did not run lacks nothing");
+	record_set_measurements(&s.record, &m);
+	record_set_verdict(&s.record, &v);
 	assert_int_equal(status_admit(&t->root, &s, &t->err), 0);
 	status_free(&s);
 
 	status_load(&t->root, &s);
-	assert_false(status_is_empty(&s));
-	assert_string_equal(status_verdict(&s), "degraded");
-	assert_true(status_admitted(&s));
-	assert_string_equal(status_digest(&s), "abcdef0123456789");
-	assert_true(status_has_stage(&s, STAGE_DEVICES));
-	assert_false(status_has_stage(&s, STAGE_EARLY));
-	stage = json_object_get(json_object_get(s.doc, "stages"), "devices");
-	assert_int_equal(json_integer_value(json_object_get(stage, "duration_usec")), 7000000);
-	assert_string_equal(json_string_value(json_object_get(stage, "lacks")), "it came late");
-	assert_null(json_object_get(json_object_get(s.doc, "stages"), "early"));
-	assert_int_equal(
-		json_integer_value(json_object_get(json_object_get(stage, "counts"), "set")), 1);
-	assert_int_equal(json_array_size(json_object_get(stage, "changes")), 1);
-	change = json_array_get(json_object_get(stage, "changes"), 0);
-	assert_string_equal(json_string_value(json_object_get(change, "before")), "0");
-	assert_string_equal(json_string_value(json_object_get(change, "observed")), "8");
-	assert_string_equal(json_string_value(json_object_get(change, "state")), "set");
-	assert_int_equal(json_array_size(json_object_get(s.doc, "measurements")), 1);
-	assert_string_equal(json_string_value(json_array_get(json_object_get(s.doc, "reasons"), 0)),
-			    "the reason");
+	assert_true(s.record.judged);
+	assert_int_equal(s.record.verdict.kind, VERDICT_DEGRADED);
+	assert_true(record_admits(&s.record));
+	assert_string_equal(record_digest(&s.record), "abcdef0123456789");
+	assert_false(s.record.stage[STAGE_EARLY].ran);
+	stage = &s.record.stage[STAGE_DEVICES];
+	assert_true(stage->ran);
+	assert_int_equal(stage->duration, 7000000);
+	assert_string_equal(stage->lacks, "it came late");
+	assert_int_equal(stage->count[CHANGE_SET], 1);
+	assert_int_equal(stage->changes.n, 1);
+	assert_string_equal(stage->changes.v[0].before, "0");
+	assert_string_equal(stage->changes.v[0].observed, "8");
+	assert_int_equal(stage->changes.v[0].state, CHANGE_SET);
+	assert_string_equal(s.record.verdict.reasons.v[0], "the reason");
 	/* The same verdict can be judged from it without measuring anew. */
-	assert_true(status_says(&s, &v));
+	assert_true(record_says(&s.record, &v));
 	strv_add(&v.reasons, "another");
-	assert_false(status_says(&s, &v));
-	status_measurements(&s, &again);
-	assert_int_equal(again.list.n, 1);
-	assert_string_equal(again.list.v[0].id, m.list.v[0].id);
-	assert_string_equal(again.list.v[0].reason, m.list.v[0].reason);
-	assert_int_equal(again.list.v[0].state, CHANGE_SLOW);
-	assert_int_equal(again.list.v[0].on_fail, ON_FAIL_DEGRADE);
+	assert_false(record_says(&s.record, &v));
+	assert_int_equal(s.record.measurements.list.n, 1);
+	again = &s.record.measurements.list.v[0];
+	assert_string_equal(again->id, "gate/memory/node0");
+	assert_string_equal(again->reason, "it is slow");
+	assert_int_equal(again->state, CHANGE_SLOW);
+	assert_int_equal(again->on_fail, ON_FAIL_DEGRADE);
 	status_free(&s);
-	measurements_free(&again);
-	measurements_free(&m);
 	verdict_free(&v);
 	plan_free(&run.plan);
 	gated_free(&g);
@@ -558,7 +550,6 @@ static void test_late_is_recorded(void **state)
 	struct gated g = gated("");
 	struct run run = {.root = &t->root, .profile = &g.profile};
 	struct stage_result result;
-	const json_t *changes;
 	struct change *c = plan_add(&run.plan, "sysctl", &kind_attr, STAGE_EARLY, PHASE_SYSCTL,
 				    nowhere, "sysctl/x");
 	struct status s;
@@ -569,10 +560,8 @@ static void test_late_is_recorded(void **state)
 	run_apply(&run, STAGE_DEVICES, 0, clock_usec() + 60000000, NULL, &result);
 	assert_int_equal(result.count[CHANGE_FAILED], 1);
 	status_load(&t->root, &s);
-	status_set_stage(&s, &run, STAGES(STAGE_DEVICES), &result);
-	changes = json_object_get(json_object_get(json_object_get(s.doc, "stages"), "devices"),
-				  "changes");
-	assert_int_equal(json_array_size(changes), 1);
+	record_set_stage(&s.record, &run, STAGES(STAGE_DEVICES), &result);
+	assert_int_equal(s.record.stage[STAGE_DEVICES].changes.n, 1);
 	status_free(&s);
 	plan_free(&run.plan);
 	gated_free(&g);
@@ -586,8 +575,8 @@ static void test_other_boot(void **state)
 	assert_int_equal(store(t, VERDICT_READY, true), 0);
 	tmp_write(t, BOOT_ID, "99999999-2222-3333-4444-555555555555\n");
 	status_load(&t->root, &s);
-	assert_true(status_is_empty(&s));
-	assert_false(status_admitted(&s));
+	assert_false(s.record.judged);
+	assert_false(record_admits(&s.record));
 	status_free(&s);
 }
 
@@ -607,22 +596,23 @@ static void test_damaged(void **state)
 
 		tmp_write(t, STATUS, texts[i]);
 		status_load(&t->root, &s);
-		assert_true(status_is_empty(&s));
-		assert_false(status_admitted(&s));
+		assert_false(s.record.judged);
+		assert_false(record_admits(&s.record));
 		status_free(&s);
 	}
 	/* of this boot, with values of the wrong sort */
 	tmp_write(t, STATUS,
-		  "{\"boot_id\": \"11111111-2222-3333-4444-555555555555\", \"verdict\": 1, "
+		  "{\"schema\": 1, \"boot_id\": \"11111111-2222-3333-4444-555555555555\", "
+		  "\"verdict\": 1, "
 		  "\"admit\": \"yes\", \"stages\": [], \"profile\": 3}\n");
 	{
 		struct status s;
 
 		status_load(&t->root, &s);
-		assert_false(status_admitted(&s));
-		assert_string_equal(status_verdict(&s), "waiting");
-		assert_string_equal(status_digest(&s), "");
-		assert_false(status_has_stage(&s, STAGE_EARLY));
+		assert_false(record_admits(&s.record));
+		assert_int_equal(s.record.verdict.kind, VERDICT_WAITING);
+		assert_string_equal(record_digest(&s.record), "");
+		assert_false(s.record.stage[STAGE_EARLY].ran);
 		status_free(&s);
 	}
 }
@@ -721,7 +711,7 @@ int main(void)
 		cmocka_unit_test(test_admit_degraded),
 		cmocka_unit_test(test_simple),
 		TEST(test_empty),
-		TEST(test_round_trip),
+		TEST(test_stored),
 		TEST(test_late_is_recorded),
 		TEST(test_other_boot),
 		TEST(test_damaged),

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/pass.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "sys/state.h"
+
+#define PASS_FILE "pass.json"
+
+enum { PASS_SCHEMA = 1 };
+
+static int64_t number(const json_t *obj, const char *key)
+{
+	return json_integer_value(json_object_get(obj, key));
+}
+
+static bool is_whole(const json_t *doc)
+{
+	return json_is_object(doc) && number(doc, "schema") == PASS_SCHEMA &&
+	       json_is_integer(json_object_get(doc, "measured")) &&
+	       json_array_size(json_object_get(doc, "measurements")) &&
+	       json_is_object(json_object_get(doc, "binding"));
+}
+
+void pass_take(const struct root *root, struct pass *ret, struct err *err)
+{
+	cleanup_free char *text = NULL;
+	json_t *doc;
+
+	*ret = (struct pass){0};
+	if (state_kept(root, PASS_FILE, &text, NULL) < 0 || state_forget(root, PASS_FILE, err) < 0)
+		return;
+	doc = json_loads(text, 0, NULL);
+	if (is_whole(doc)) {
+		ret->there = true;
+		ret->measured = number(doc, "measured");
+		ret->boots_ago = number(doc, "boots_ago");
+		binding_from_json(json_object_get(doc, "binding"), &ret->binding);
+		measurements_from_json(json_object_get(doc, "measurements"), &ret->measurements);
+	}
+	json_decref(doc);
+}
+
+void pass_free(struct pass *pass)
+{
+	binding_free(&pass->binding);
+	measurements_free(&pass->measurements);
+}
+
+static bool has_number(const struct pass *pass, const char *id)
+{
+	for (size_t i = 0; i < pass->measurements.list.n; i++)
+		if (streq(pass->measurements.list.v[i].id, id))
+			return true;
+	return false;
+}
+
+/* The pass has a number of each target, and of nothing else; NULL, or the first that is wrong. */
+static char *wrong_target(const struct pass *pass, const struct plan *benchmarks)
+{
+	for (size_t i = 0; i < pass->measurements.list.n; i++) {
+		const char *id = pass->measurements.list.v[i].id;
+
+		if (!plan_find(benchmarks, id))
+			return xasprintf("%s: there is no such target now", *id ? id : "a number");
+	}
+	for (size_t i = 0; i < benchmarks->list.n; i++) {
+		const struct change *c = benchmarks->list.v[i];
+
+		if (!has_number(pass, c->id))
+			return xasprintf("%s: was not measured before", c->id);
+		if (c->note)
+			return xasprintf("%s: %s", c->id, c->note);
+	}
+	return NULL;
+}
+
+char *pass_refusal(const struct pass *pass, const struct binding *binding,
+		   const struct plan *benchmarks, int64_t now, uint64_t usec)
+{
+	int64_t age = now - pass->measured;
+	char *why;
+
+	if (age < 0)
+		return xstrdup("what was measured before has a time that is still to come; is the "
+			       "clock right?");
+	if ((uint64_t)age > usec / 1000000) {
+		cleanup_free char *time = format_duration((uint64_t)age * 1000000);
+
+		return xasprintf("what was measured before is %s old", time);
+	}
+	why = binding_difference(binding, &pass->binding);
+	return why ? why : wrong_target(pass, benchmarks);
+}
+
+void pass_use(struct pass *pass, const struct strv *this_boot, struct record *r)
+{
+	struct record_numbers numbers = {
+		.there = true, .measured = pass->measured, .boots_ago = pass->boots_ago + 1};
+
+	for (size_t i = 0; i < this_boot->n; i++)
+		strv_add(&numbers.this_boot, this_boot->v[i]);
+	record_set_measurements(r, &pass->measurements);
+	record_set_numbers(r, &numbers);
+}
+
+/* ready: what degrades or only warns is no pass, and neither is what was not measured at all. */
+static bool is_pass(const struct record *r)
+{
+	for (size_t i = 0; i < r->measurements.list.n; i++)
+		if (r->measurements.list.v[i].state != CHANGE_SAME)
+			return false;
+	return r->measurements.list.n && r->judged && r->verdict.kind == VERDICT_READY;
+}
+
+int pass_store(const struct root *root, const struct record *r, const struct binding *binding,
+	       struct err *err)
+{
+	cleanup_free char *text = NULL;
+	json_t *doc;
+
+	if (!binding || !is_pass(r) || !r->numbers.there)
+		return state_remove(root, PASS_FILE, err);
+	doc = json_pack("{s:i, s:I, s:I, s:o, s:o}", "schema", PASS_SCHEMA, "measured",
+			(json_int_t)r->numbers.measured, "boots_ago",
+			(json_int_t)r->numbers.boots_ago, "binding", binding_to_json(binding),
+			"measurements", measurements_to_json(&r->measurements));
+	text = json_dumps(doc, JSON_INDENT(1));
+	json_decref(doc);
+	return state_write_private(root, PASS_FILE, text, err);
+}
+
+int pass_keep(const struct root *root, const struct record *r, struct err *err)
+{
+	cleanup_free char *text = NULL;
+	int e;
+
+	if (!is_pass(r) || state_read(root, PASS_FILE, &text, NULL) < 0)
+		return 0;
+	e = state_keep(root, PASS_FILE, text, err);
+	return e < 0 ? e : 1;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/record.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "plan/render.h"
+#include "sys/clock.h"
+
+static char *copy(const char *text)
+{
+	return text ? xstrdup(text) : NULL;
+}
+
+void record_init(struct record *r, const char *boot_id)
+{
+	*r = (struct record){.boot_id = xstrdup(boot_id ? boot_id : ""),
+			     .user_space = xstrdup(""),
+			     .verdict = {.kind = VERDICT_WAITING}};
+}
+
+/* --- parts ------------------------------------------------------------------------------- */
+
+static void change_free(struct record_change *c)
+{
+	free(c->id);
+	free(c->section);
+	free(c->kind);
+	free(c->target);
+	free(c->desired);
+	free(c->observed);
+	free(c->before);
+	free(c->reason);
+	free(c->note);
+	free(c->origin);
+}
+
+static void stage_free(struct record_stage *stage)
+{
+	for (size_t i = 0; i < stage->changes.n; i++)
+		change_free(&stage->changes.v[i]);
+	vec_free(&stage->changes);
+	vfs_works_free(&stage->vfs);
+	free(stage->lacks);
+	*stage = (struct record_stage){0};
+}
+
+static void sets_free(struct record *r)
+{
+	for (size_t i = 0; i < r->sets.n; i++) {
+		free(r->sets.v[i].name);
+		strv_free(&r->sets.v[i].addresses);
+	}
+	vec_free(&r->sets);
+}
+
+static void device_free(struct record_device *device)
+{
+	free(device->addr);
+	free(device->lost);
+}
+
+static void profile_free_texts(struct record_profile *p)
+{
+	free(p->name);
+	free(p->version);
+	free(p->digest);
+	free(p->file);
+	*p = (struct record_profile){0};
+}
+
+static void numbers_free(struct record_numbers *n)
+{
+	free(n->why);
+	strv_free(&n->this_boot);
+}
+
+void record_end_admission(struct record *r)
+{
+	struct admission *a = &r->admission;
+
+	free(a->ends);
+	free(a->digest);
+	free(a->who);
+	free(a->reason);
+	*a = (struct admission){0};
+}
+
+void record_free(struct record *r)
+{
+	free(r->boot_id);
+	free(r->user_space);
+	profile_free_texts(&r->profile);
+	sets_free(r);
+	for (enum stage s = 0; s < STAGE_COUNT; s++)
+		stage_free(&r->stage[s]);
+	verdict_free(&r->verdict);
+	measurements_free(&r->measurements);
+	numbers_free(&r->numbers);
+	for (size_t i = 0; i < r->devices.n; i++)
+		device_free(&r->devices.v[i]);
+	vec_free(&r->devices);
+	record_end_admission(r);
+	strv_free(&r->warnings);
+	*r = (struct record){0};
+}
+
+/* --- stages ------------------------------------------------------------------------------ */
+
+void record_set_profile(struct record *r, const struct profile *profile)
+{
+	profile_free_texts(&r->profile);
+	if (profile)
+		r->profile = (struct record_profile){
+			xstrdup(profile->name), xstrdup(profile->version ? profile->version : ""),
+			xstrdup(profile->digest), xstrdup(profile->file)};
+}
+
+const char *record_digest(const struct record *r)
+{
+	return r->profile.digest ? r->profile.digest : "";
+}
+
+static void set_sets(struct record *r, const struct run *run)
+{
+	sets_free(r);
+	for (size_t i = 0; i < run->sets.set.n; i++) {
+		const struct device_set *set = &run->sets.set.v[i];
+		struct record_set one = {.name = xstrdup(set->sel->name)};
+
+		for (size_t k = 0; k < set->fn.n; k++)
+			strv_add(&one.addresses, set->fn.v[k]->addr);
+		vec_push(&r->sets, one);
+	}
+}
+
+static struct record_change change_of(const struct change *c)
+{
+	cleanup_free char *origin = render_place(c->origin);
+
+	return (struct record_change){
+		.id = xstrdup(c->id),
+		.section = copy(c->section),
+		.kind = copy(c->kind->name),
+		.target = copy(c->target),
+		.desired = copy(c->desired),
+		.observed = copy(c->observed),
+		.before = copy(c->before),
+		.reason = copy(c->reason),
+		.note = copy(c->note),
+		.origin = *origin ? take_ptr(origin) : NULL,
+		.stage = c->stage,
+		.state = c->state,
+		.on_fail = c->on_fail,
+		.started = c->started,
+		.duration = c->duration,
+	};
+}
+
+void record_set_stage(struct record *r, const struct run *run, unsigned int stages,
+		      const struct stage_result *result)
+{
+	struct record_stage *stage = &r->stage[result->stage];
+
+	stage_free(stage);
+	stage->ran = true;
+	stage->started = result->started;
+	stage->duration = result->duration;
+	memcpy(stage->count, result->count, sizeof(stage->count));
+	vfs_works_find(run, stages, result, &stage->vfs);
+	for (size_t i = 0; i < run->plan.list.n; i++) {
+		const struct change *c = run->plan.list.v[i];
+
+		if (run_covers(c, stages, result->stage) && c->state != CHANGE_UNKNOWN)
+			vec_push(&stage->changes, change_of(c));
+	}
+	set_sets(r, run);
+}
+
+void record_set_lack(struct record *r, enum stage stage, const char *sentence)
+{
+	free(r->stage[stage].lacks);
+	r->stage[stage].lacks = copy(sentence);
+}
+
+void record_set_device(struct record *r, const struct record_device *device)
+{
+	for (size_t i = 0; i < r->devices.n; i++)
+		if (streq(r->devices.v[i].addr, device->addr)) {
+			device_free(&r->devices.v[i]);
+			r->devices.v[i] = *device;
+			return;
+		}
+	vec_push(&r->devices, *device);
+}
+
+/* --- numbers ----------------------------------------------------------------------------- */
+
+void record_set_measurements(struct record *r, struct measurements *m)
+{
+	measurements_free(&r->measurements);
+	r->measurements = *m;
+	r->measured = true;
+	*m = (struct measurements){0};
+}
+
+static bool has_check(const struct measurements *m, size_t n, const char *check)
+{
+	for (size_t i = 0; i < n; i++)
+		if (streq(m->list.v[i].check, check))
+			return true;
+	return false;
+}
+
+void record_replace_measurements(struct record *r, struct measurements *m)
+{
+	struct measurements *old = &r->measurements;
+	size_t n = m->list.n;
+
+	for (size_t i = 0; i < old->list.n; i++)
+		if (has_check(m, n, old->list.v[i].check))
+			measurement_free(&old->list.v[i]);
+		else
+			vec_push(&m->list, old->list.v[i]);
+	old->list.n = 0;
+	record_set_measurements(r, m);
+}
+
+void record_set_numbers(struct record *r, const struct record_numbers *numbers)
+{
+	numbers_free(&r->numbers);
+	r->numbers = *numbers;
+}
+
+/* --- the verdict ------------------------------------------------------------------------- */
+
+void record_set_verdict(struct record *r, const struct verdict *v)
+{
+	struct verdict now = {.kind = v->kind, .admit = v->admit};
+
+	for (size_t i = 0; i < v->reasons.n; i++)
+		strv_add(&now.reasons, v->reasons.v[i]);
+	verdict_free(&r->verdict);
+	r->verdict = now;
+	r->judged = true;
+	r->judged_at = clock_usec();
+	r->begun = 0;
+	r->begun_at = 0;
+}
+
+void record_set_simple(struct record *r, enum verdict_kind kind, const char *reason)
+{
+	struct verdict v;
+
+	verdict_simple(&v, kind, reason);
+	record_set_verdict(r, &v);
+	verdict_free(&v);
+}
+
+bool record_says(const struct record *r, const struct verdict *v)
+{
+	bool same = r->judged && r->verdict.kind == v->kind &&
+		    r->verdict.reasons.n == v->reasons.n;
+
+	for (size_t i = 0; same && i < v->reasons.n; i++)
+		same = streq(r->verdict.reasons.v[i], v->reasons.v[i]);
+	return same;
+}
+
+bool record_is_unjudged(const struct record *r)
+{
+	return r->verdict.kind == VERDICT_WAITING && !r->waiting.until;
+}
+
+bool record_is_let_in(const struct record *r)
+{
+	return clock_usec() < r->admission.until && streq(r->admission.digest, record_digest(r));
+}
+
+void record_let_in(struct record *r, uint64_t since, uint64_t until, const char *ends,
+		   const char *who, const char *reason)
+{
+	record_end_admission(r);
+	r->admission = (struct admission){since,
+					  until,
+					  xstrdup(ends),
+					  xstrdup(record_digest(r)),
+					  xstrdup(who),
+					  xstrdup(reason)};
+}
+
+bool record_admits(const struct record *r)
+{
+	return r->verdict.admit || record_is_let_in(r);
+}
+
+void record_leave_user_space(struct record *r)
+{
+	struct record boot;
+
+	record_init(&boot, r->boot_id);
+	free(boot.user_space);
+	boot.user_space = take_ptr(r->user_space);
+	boot.stage[STAGE_INITRD] = r->stage[STAGE_INITRD];
+	r->stage[STAGE_INITRD] = (struct record_stage){0};
+	record_free(r);
+	*r = boot;
+}

@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The record as JSON, in the order in which people ask. */
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/record.h"
+
+enum { SCHEMA = 1 };
+
+/* --- texts and numbers ------------------------------------------------------------------- */
+
+/* NULL: there is no text. */
+static const char *text_in(const json_t *obj, const char *key)
+{
+	return json_string_value(json_object_get(obj, key));
+}
+
+static char *copy_in(const json_t *obj, const char *key)
+{
+	const char *text = text_in(obj, key);
+
+	return text ? xstrdup(text) : NULL;
+}
+
+static char *copy_or_empty(const json_t *obj, const char *key)
+{
+	const char *text = text_in(obj, key);
+
+	return xstrdup(text ? text : "");
+}
+
+static bool is_text(const json_t *obj, const char *key, const char *text)
+{
+	const char *is = text_in(obj, key);
+
+	return is && streq(is, text);
+}
+
+static int64_t int_in(const json_t *obj, const char *key)
+{
+	return json_integer_value(json_object_get(obj, key));
+}
+
+static uint64_t usec_in(const json_t *obj, const char *key)
+{
+	int64_t n = int_in(obj, key);
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+static unsigned int count_in(const json_t *obj, const char *key)
+{
+	uint64_t n = usec_in(obj, key);
+
+	return n > INT_MAX ? INT_MAX : (unsigned int)n;
+}
+
+static void texts_in(const json_t *obj, const char *key, struct strv *ret)
+{
+	const json_t *list = json_object_get(obj, key);
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *text = json_string_value(json_array_get(list, i));
+
+		if (text)
+			strv_add(ret, text);
+	}
+}
+
+static void put_text(json_t *obj, const char *key, const char *text)
+{
+	if (text)
+		json_object_set_new(obj, key, json_string(text));
+}
+
+static void put_int(json_t *obj, const char *key, uint64_t n)
+{
+	json_object_set_new(obj, key, json_integer((json_int_t)n));
+}
+
+static void put_int_if(json_t *obj, const char *key, uint64_t n)
+{
+	if (n)
+		put_int(obj, key, n);
+}
+
+static void put_texts(json_t *obj, const char *key, const struct strv *list)
+{
+	json_t *texts = json_array();
+
+	for (size_t i = 0; i < list->n; i++)
+		json_array_append_new(texts, json_string(list->v[i]));
+	json_object_set_new(obj, key, texts);
+}
+
+static void put_texts_if(json_t *obj, const char *key, const struct strv *list)
+{
+	if (list->n)
+		put_texts(obj, key, list);
+}
+
+static enum on_fail on_fail_in(const json_t *obj)
+{
+	enum on_fail f = ON_FAIL_BLOCK;
+	const char *word = text_in(obj, "on_fail");
+
+	if (word)
+		on_fail_parse(word, &f);
+	return f;
+}
+
+/* --- measurements ------------------------------------------------------------------------ */
+
+const char *measured_state_name(enum change_state s)
+{
+	return s == CHANGE_SAME	     ? "pass"
+	       : s == CHANGE_FAILED  ? "broken"
+	       : s == CHANGE_INVALID ? "disturbed"
+				     : state_name(s);
+}
+
+static enum change_state outcome_in(const json_t *obj)
+{
+	for (enum change_state s = CHANGE_SAME; s < CHANGE_STATE_COUNT; s++)
+		if (is_text(obj, "outcome", measured_state_name(s)))
+			return s;
+	return CHANGE_CANNOT_MEASURE;
+}
+
+static const char *const of_line[] = {"whole", "own_pct", "others_pct"};
+
+static double *figure_of(struct look *look, size_t i)
+{
+	double *const figures[] = {&look->whole, &look->own_pct, &look->others_pct};
+
+	return figures[i];
+}
+
+static json_t *readings_to_json(const struct readings *r)
+{
+	json_t *obj = json_object();
+
+	for (size_t i = 0; i < r->list.n; i++)
+		json_object_set_new(obj, r->list.v[i].name, json_real(r->list.v[i].value));
+	return obj;
+}
+
+static json_t *look_to_json(const struct look *look)
+{
+	json_t *obj = readings_to_json(&look->readings);
+
+	put_text(obj, "outcome", measured_state_name(look->state));
+	for (size_t i = 0; i < array_len(of_line); i++) {
+		double value = *figure_of((struct look *)look, i);
+
+		if (!isnan(value))
+			json_object_set_new(obj, of_line[i], json_real(value));
+	}
+	put_text(obj, "measured", look->measured);
+	return obj;
+}
+
+static void readings_in(const json_t *obj, struct readings *ret)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)obj, key, value) if (json_is_number(value))
+		readings_add(ret, key, json_number_value(value));
+}
+
+static struct look look_in(const json_t *obj)
+{
+	struct look look = {.state = outcome_in(obj), .measured = copy_in(obj, "measured")};
+
+	readings_in(obj, &look.readings);
+	for (size_t i = 0; i < array_len(of_line); i++) {
+		const json_t *value = json_object_get(obj, of_line[i]);
+
+		*figure_of(&look, i) = json_is_number(value) ? json_number_value(value) : NAN;
+	}
+	return look;
+}
+
+static json_t *measurement_to_json(const struct measurement *m)
+{
+	json_t *obj = json_object();
+
+	put_text(obj, "id", m->id);
+	put_text(obj, "check", m->check);
+	put_text(obj, "outcome", measured_state_name(m->state));
+	put_text(obj, "wanted", m->wanted);
+	put_int(obj, "duration_usec", m->duration);
+	put_text(obj, "origin", m->origin);
+	put_text(obj, "on_fail", on_fail_name(m->on_fail));
+	json_object_set_new(obj, "demanded", json_boolean(m->demanded));
+	put_text(obj, "measured", m->measured);
+	put_text(obj, "reason", m->reason);
+	if (m->detail)
+		json_object_set(obj, "detail", m->detail);
+	if (m->readings.list.n)
+		json_object_set_new(obj, "readings", readings_to_json(&m->readings));
+	if (m->looks.n) {
+		json_t *looks = json_array();
+
+		for (size_t i = 0; i < m->looks.n; i++)
+			json_array_append_new(looks, look_to_json(&m->looks.v[i]));
+		json_object_set_new(obj, "looks", looks);
+	}
+	return obj;
+}
+
+static struct measurement measurement_in(const json_t *obj)
+{
+	const json_t *looks = json_object_get(obj, "looks");
+	struct measurement m = {
+		.id = copy_or_empty(obj, "id"),
+		.check = copy_or_empty(obj, "check"),
+		.state = outcome_in(obj),
+		.wanted = copy_in(obj, "wanted"),
+		.duration = usec_in(obj, "duration_usec"),
+		.origin = copy_in(obj, "origin"),
+		.on_fail = on_fail_in(obj),
+		.demanded = json_is_true(json_object_get(obj, "demanded")),
+		.measured = copy_in(obj, "measured"),
+		.reason = copy_in(obj, "reason"),
+		.detail = json_incref(json_object_get(obj, "detail")),
+	};
+
+	readings_in(json_object_get(obj, "readings"), &m.readings);
+	for (size_t i = 0; i < json_array_size(looks); i++)
+		vec_push(&m.looks, look_in(json_array_get(looks, i)));
+	if (m.state != CHANGE_SAME && !m.reason)
+		m.reason = xstrdup("");
+	return m;
+}
+
+json_t *measurements_to_json(const struct measurements *m)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < m->list.n; i++)
+		json_array_append_new(list, measurement_to_json(&m->list.v[i]));
+	return list;
+}
+
+void measurements_from_json(const json_t *list, struct measurements *ret)
+{
+	for (size_t i = 0; i < json_array_size(list); i++)
+		vec_push(&ret->list, measurement_in(json_array_get(list, i)));
+}
+
+static json_t *numbers_to_json(const struct record_numbers *n)
+{
+	json_t *obj = json_pack("{s:I, s:I}", "measured", (json_int_t)n->measured, "boots_ago",
+				(json_int_t)n->boots_ago);
+
+	put_text(obj, "anew_because", n->why);
+	put_texts_if(obj, "this_boot", &n->this_boot);
+	return obj;
+}
+
+static void numbers_in(const json_t *obj, struct record_numbers *ret)
+{
+	ret->there = json_is_object(obj);
+	ret->measured = int_in(obj, "measured");
+	ret->boots_ago = int_in(obj, "boots_ago");
+	ret->why = copy_in(obj, "anew_because");
+	texts_in(obj, "this_boot", &ret->this_boot);
+}
+
+/* --- stages ------------------------------------------------------------------------------ */
+
+static json_t *change_json(const struct record_change *c)
+{
+	json_t *obj = json_object();
+
+	put_text(obj, "id", c->id);
+	put_text(obj, "step", c->section);
+	put_text(obj, "stage", stage_name(c->stage));
+	put_text(obj, "kind", c->kind);
+	put_text(obj, "state", state_name(c->state));
+	put_text(obj, "target", c->target);
+	put_text(obj, "desired", c->desired);
+	put_text(obj, "observed", c->observed);
+	put_text(obj, "before", c->before);
+	put_text(obj, "reason", c->reason);
+	put_text(obj, "note", c->note);
+	put_text(obj, "origin", c->origin);
+	if (c->on_fail != ON_FAIL_BLOCK)
+		put_text(obj, "on_fail", on_fail_name(c->on_fail));
+	put_int_if(obj, "started_usec", c->started);
+	put_int_if(obj, "duration_usec", c->duration);
+	return obj;
+}
+
+static struct record_change change_in(const json_t *obj, enum stage of)
+{
+	const char *state = text_in(obj, "state"), *stage = text_in(obj, "stage");
+	struct record_change c = {
+		.id = copy_or_empty(obj, "id"),
+		.section = copy_in(obj, "step"),
+		.kind = copy_in(obj, "kind"),
+		.target = copy_in(obj, "target"),
+		.desired = copy_in(obj, "desired"),
+		.observed = copy_in(obj, "observed"),
+		.before = copy_in(obj, "before"),
+		.reason = copy_in(obj, "reason"),
+		.note = copy_in(obj, "note"),
+		.origin = copy_in(obj, "origin"),
+		.stage = of,
+		.on_fail = on_fail_in(obj),
+		.started = usec_in(obj, "started_usec"),
+		.duration = usec_in(obj, "duration_usec"),
+	};
+
+	if (state)
+		state_parse(state, &c.state);
+	if (stage)
+		stage_parse(stage, &c.stage);
+	return c;
+}
+
+static json_t *work_to_json(const struct vfs_work *w)
+{
+	json_t *obj = json_object(), *timeline = json_array();
+
+	put_text(obj, "pf", w->pf);
+	put_int(obj, "vfs", w->vfs);
+	put_int(obj, "bound", w->bound);
+	put_int(obj, "failed", w->failed);
+	if (w->numvfs != CHANGE_UNKNOWN) {
+		put_text(obj, "numvfs", state_name(w->numvfs));
+		put_int(obj, "numvfs_usec", w->numvfs_time);
+	}
+	if (w->bind_max) {
+		put_int(obj, "bind_min_usec", w->bind_min);
+		put_int(obj, "bind_max_usec", w->bind_max);
+	}
+	for (size_t i = 0; i < w->timeline.n; i++) {
+		json_t *part = json_object();
+
+		put_text(part, "part", w->timeline.v[i].name);
+		put_int(part, "from_usec", w->timeline.v[i].from);
+		put_int(part, "to_usec", w->timeline.v[i].to);
+		json_array_append_new(timeline, part);
+	}
+	json_object_set_new(obj, "timeline", timeline);
+	return obj;
+}
+
+static struct vfs_work work_in(const json_t *obj)
+{
+	const json_t *timeline = json_object_get(obj, "timeline");
+	const char *numvfs = text_in(obj, "numvfs");
+	struct vfs_work w = {
+		.pf = copy_or_empty(obj, "pf"),
+		.vfs = count_in(obj, "vfs"),
+		.bound = count_in(obj, "bound"),
+		.failed = count_in(obj, "failed"),
+		.numvfs_time = usec_in(obj, "numvfs_usec"),
+		.bind_min = usec_in(obj, "bind_min_usec"),
+		.bind_max = usec_in(obj, "bind_max_usec"),
+	};
+
+	if (numvfs)
+		state_parse(numvfs, &w.numvfs);
+	for (size_t i = 0; i < json_array_size(timeline); i++) {
+		const json_t *part = json_array_get(timeline, i);
+
+		vec_push(&w.timeline,
+			 ((struct vfs_part){copy_or_empty(part, "part"), usec_in(part, "from_usec"),
+					    usec_in(part, "to_usec")}));
+	}
+	return w;
+}
+
+static json_t *stage_to_json(const struct record_stage *stage)
+{
+	json_t *obj = json_object(), *counts = json_object(), *changes = json_array();
+
+	put_int(obj, "started_usec", stage->started);
+	put_int(obj, "duration_usec", stage->duration);
+	for (enum change_state s = CHANGE_SAME; s < CHANGE_STATE_COUNT; s++)
+		put_int_if(counts, state_name(s), stage->count[s]);
+	json_object_set_new(obj, "counts", counts);
+	put_text(obj, "lacks", stage->lacks);
+	if (stage->vfs.list.n) {
+		json_t *vfs = json_array();
+
+		for (size_t i = 0; i < stage->vfs.list.n; i++)
+			json_array_append_new(vfs, work_to_json(&stage->vfs.list.v[i]));
+		json_object_set_new(obj, "vfs", vfs);
+	}
+	for (size_t i = 0; i < stage->changes.n; i++)
+		json_array_append_new(changes, change_json(&stage->changes.v[i]));
+	json_object_set_new(obj, "changes", changes);
+	return obj;
+}
+
+static void stage_in(const json_t *obj, enum stage of, struct record_stage *ret)
+{
+	const json_t *changes = json_object_get(obj, "changes"), *vfs = json_object_get(obj, "vfs");
+	const json_t *counts = json_object_get(obj, "counts");
+
+	ret->ran = json_is_object(obj);
+	ret->started = usec_in(obj, "started_usec");
+	ret->duration = usec_in(obj, "duration_usec");
+	ret->lacks = copy_in(obj, "lacks");
+	for (enum change_state s = CHANGE_SAME; s < CHANGE_STATE_COUNT; s++)
+		ret->count[s] = usec_in(counts, state_name(s));
+	for (size_t i = 0; i < json_array_size(vfs); i++)
+		vec_push(&ret->vfs.list, work_in(json_array_get(vfs, i)));
+	for (size_t i = 0; i < json_array_size(changes); i++)
+		vec_push(&ret->changes, change_in(json_array_get(changes, i), of));
+}
+
+static void put_stages(json_t *doc, const struct record *r)
+{
+	json_t *stages = json_object();
+
+	for (enum stage s = 0; s < STAGE_COUNT; s++)
+		if (r->stage[s].ran)
+			json_object_set_new(stages, stage_name(s), stage_to_json(&r->stage[s]));
+	if (json_object_size(stages))
+		json_object_set(doc, "stages", stages);
+	json_decref(stages);
+}
+
+/* --- what else --------------------------------------------------------------------------- */
+
+static void put_profile(json_t *doc, const struct record_profile *p)
+{
+	if (p->name)
+		json_object_set_new(doc, "profile",
+				    json_pack("{s:s, s:s, s:s, s:s}", "name", p->name, "version",
+					      p->version, "digest", p->digest, "file", p->file));
+}
+
+static void profile_in(const json_t *obj, struct record_profile *ret)
+{
+	if (json_is_object(obj))
+		*ret = (struct record_profile){
+			copy_or_empty(obj, "name"), copy_or_empty(obj, "version"),
+			copy_or_empty(obj, "digest"), copy_or_empty(obj, "file")};
+}
+
+static void put_sets(json_t *doc, const struct record *r)
+{
+	json_t *sets = json_object();
+
+	for (size_t i = 0; i < r->sets.n; i++)
+		put_texts(sets, r->sets.v[i].name, &r->sets.v[i].addresses);
+	json_object_set_new(doc, "sets", sets);
+}
+
+static void sets_in(const json_t *obj, struct record *r)
+{
+	const char *name;
+	json_t *members;
+
+	json_object_foreach((json_t *)obj, name, members)
+	{
+		struct record_set set = {.name = xstrdup(name)};
+
+		texts_in(obj, name, &set.addresses);
+		vec_push(&r->sets, set);
+	}
+}
+
+static void put_devices(json_t *doc, const struct record *r)
+{
+	json_t *devices = json_object();
+
+	for (size_t i = 0; i < r->devices.n; i++) {
+		const struct record_device *d = &r->devices.v[i];
+
+		json_object_set_new(devices, d->addr,
+				    json_pack("{s:s, s:I, s:I, s:I}", "lost", d->lost, "lost_usec",
+					      (json_int_t)d->lost_at, "applied_usec",
+					      (json_int_t)d->applied_at, "duration_usec",
+					      (json_int_t)d->duration));
+	}
+	json_object_set_new(doc, "devices", devices);
+}
+
+static void devices_in(const json_t *obj, struct record *r)
+{
+	const char *addr;
+	json_t *device;
+
+	json_object_foreach((json_t *)obj, addr, device) vec_push(
+		&r->devices,
+		((struct record_device){xstrdup(addr), copy_or_empty(device, "lost"),
+					usec_in(device, "lost_usec"), usec_in(device, "applied_usec"),
+					usec_in(device, "duration_usec")}));
+}
+
+static void put_waiting(json_t *doc, const struct waiting *w)
+{
+	if (w->until)
+		json_object_set_new(doc, "waiting",
+				    json_pack("{s:I, s:I, s:I}", "since_usec", (json_int_t)w->since,
+					      "until_usec", (json_int_t)w->until, "looked_usec",
+					      (json_int_t)w->looked));
+}
+
+static void put_admission(json_t *doc, const struct admission *a)
+{
+	if (a->until)
+		json_object_set_new(doc, "admission",
+				    json_pack("{s:I, s:I, s:s, s:s, s:s, s:s}", "since_usec",
+					      (json_int_t)a->since, "until_usec",
+					      (json_int_t)a->until, "until", a->ends, "digest",
+					      a->digest, "who", a->who, "reason", a->reason));
+}
+
+static void admission_in(const json_t *obj, struct admission *ret)
+{
+	if (usec_in(obj, "until_usec"))
+		*ret = (struct admission){.since = usec_in(obj, "since_usec"),
+					  .until = usec_in(obj, "until_usec"),
+					  .ends = copy_or_empty(obj, "until"),
+					  .digest = copy_or_empty(obj, "digest"),
+					  .who = copy_or_empty(obj, "who"),
+					  .reason = copy_or_empty(obj, "reason")};
+}
+
+static void put_verdict(json_t *doc, const struct record *r)
+{
+	if (r->judged) {
+		put_text(doc, "verdict", verdict_name(r->verdict.kind));
+		json_object_set_new(doc, "admit", json_boolean(r->verdict.admit));
+		put_texts(doc, "reasons", &r->verdict.reasons);
+		put_int(doc, "judged_usec", r->judged_at);
+	}
+	if (r->begun)
+		json_object_set_new(doc, "judging",
+				    json_pack("{s:I, s:i}", "since_usec", (json_int_t)r->begun_at,
+					      "begun", (int)r->begun));
+}
+
+/* A word that is not known is no verdict, and admits nothing. */
+static void verdict_in(const json_t *doc, struct record *r)
+{
+	const json_t *judging = json_object_get(doc, "judging");
+	const char *word = text_in(doc, "verdict");
+
+	r->judged = word && verdict_parse(word, &r->verdict.kind) == 0;
+	r->verdict.admit = r->judged && json_is_true(json_object_get(doc, "admit"));
+	if (r->judged)
+		texts_in(doc, "reasons", &r->verdict.reasons);
+	r->judged_at = usec_in(doc, "judged_usec");
+	r->begun = count_in(judging, "begun");
+	r->begun_at = usec_in(judging, "since_usec");
+}
+
+/* --- the whole --------------------------------------------------------------------------- */
+
+json_t *record_to_json(const struct record *r)
+{
+	json_t *doc = json_object();
+
+	put_int(doc, "schema", SCHEMA);
+	put_text(doc, "boot_id", r->boot_id);
+	put_text(doc, "user_space", *r->user_space ? r->user_space : NULL);
+	put_verdict(doc, r);
+	put_waiting(doc, &r->waiting);
+	put_admission(doc, &r->admission);
+	put_profile(doc, &r->profile);
+	if (r->sets.n)
+		put_sets(doc, r);
+	put_stages(doc, r);
+	if (r->measured)
+		json_object_set_new(doc, "measurements", measurements_to_json(&r->measurements));
+	if (r->numbers.there)
+		json_object_set_new(doc, "numbers", numbers_to_json(&r->numbers));
+	if (r->devices.n)
+		put_devices(doc, r);
+	put_texts_if(doc, "warnings", &r->warnings);
+	return doc;
+}
+
+static void read_all(struct record *r, const json_t *doc)
+{
+	const json_t *waiting = json_object_get(doc, "waiting");
+	const json_t *measurements = json_object_get(doc, "measurements");
+	const json_t *stages = json_object_get(doc, "stages");
+
+	free(r->user_space);
+	r->user_space = copy_or_empty(doc, "user_space");
+	verdict_in(doc, r);
+	r->waiting = (struct waiting){usec_in(waiting, "since_usec"),
+				      usec_in(waiting, "until_usec"),
+				      usec_in(waiting, "looked_usec")};
+	admission_in(json_object_get(doc, "admission"), &r->admission);
+	profile_in(json_object_get(doc, "profile"), &r->profile);
+	sets_in(json_object_get(doc, "sets"), r);
+	for (enum stage s = 0; s < STAGE_COUNT; s++)
+		stage_in(json_object_get(stages, stage_name(s)), s, &r->stage[s]);
+	r->measured = json_is_array(measurements);
+	measurements_from_json(measurements, &r->measurements);
+	numbers_in(json_object_get(doc, "numbers"), &r->numbers);
+	devices_in(json_object_get(doc, "devices"), r);
+	texts_in(doc, "warnings", &r->warnings);
+}
+
+void record_parse(struct record *ret, const char *text, const char *boot_id)
+{
+	json_t *doc = text ? json_loads(text, 0, NULL) : NULL;
+
+	record_init(ret, boot_id);
+	if (is_text(doc, "boot_id", boot_id) && int_in(doc, "schema") == SCHEMA)
+		read_all(ret, doc);
+	json_decref(doc);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The record of a boot as JSON: nothing is lost on the way, and damage is no more than absence. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <glob.h>
+
+#include "base/mem.h"
+#include "engine/record.h"
+
+#define RECORDS "tests/fixtures/records/*.json"
+
+static json_t *again(const json_t *doc)
+{
+	cleanup_free char *text = json_dumps(doc, 0);
+	const char *boot_id = json_string_value(json_object_get(doc, "boot_id"));
+	struct record r;
+	json_t *ret;
+
+	record_parse(&r, text, boot_id ? boot_id : "b");
+	ret = record_to_json(&r);
+	record_free(&r);
+	return ret;
+}
+
+static void each_record(void (*f)(json_t *doc))
+{
+	glob_t files;
+
+	assert_int_equal(glob(RECORDS, 0, NULL, &files), 0);
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		json_t *doc = json_load_file(files.gl_pathv[i], 0, NULL);
+
+		assert_non_null(doc);
+		f(doc);
+		json_decref(doc);
+	}
+	globfree(&files);
+}
+
+/* Whole numbers are equal to themselves with a point. */
+static void assert_same(const json_t *a, const json_t *b)
+{
+	cleanup_free char *was = json_dumps(a, JSON_INDENT(1) | JSON_SORT_KEYS);
+	cleanup_free char *is = json_dumps(b, JSON_INDENT(1) | JSON_SORT_KEYS);
+	json_t *x = json_loads(was, JSON_DECODE_INT_AS_REAL, NULL);
+	json_t *y = json_loads(is, JSON_DECODE_INT_AS_REAL, NULL);
+
+	if (!json_equal(x, y)) {
+		size_t at = 0;
+
+		while (was[at] && was[at] == is[at])
+			at++;
+		at = at > 200 ? at - 200 : 0;
+		fail_msg("was ...%.400s\nis ...%.400s", was + at, is + at);
+	}
+	json_decref(x);
+	json_decref(y);
+}
+
+static void comes_back(json_t *doc)
+{
+	json_t *back = again(doc);
+
+	assert_same(doc, back);
+	json_decref(back);
+}
+
+static void test_round_trip(void **state)
+{
+	(void)state;
+	each_record(comes_back);
+}
+
+/* Calls f with doc while each value of the tree in turn is another, of each type. */
+static void spoil(json_t *doc, json_t *at, void (*f)(json_t *doc))
+{
+	json_t *others[] = {json_null(),  json_integer(-7), json_integer(INT64_MAX), json_real(1e300),
+			    json_string(""), json_array(),  json_object(),	     json_true()};
+	const char *key;
+	json_t *value;
+	void *next;
+
+	json_object_foreach_safe(at, next, key, value)
+	{
+		cleanup_free char *name = xstrdup(key);
+
+		json_incref(value);
+		for (size_t i = 0; i < array_len(others); i++) {
+			json_object_set(at, name, others[i]);
+			f(doc);
+		}
+		json_object_set(at, name, value);
+		spoil(doc, value, f);
+		json_decref(value);
+	}
+	for (size_t k = 0; k < json_array_size(at); k++) {
+		value = json_incref(json_array_get(at, k));
+		for (size_t i = 0; i < array_len(others); i++) {
+			json_array_set(at, k, others[i]);
+			f(doc);
+		}
+		json_array_set(at, k, value);
+		spoil(doc, value, f);
+		json_decref(value);
+	}
+	for (size_t i = 0; i < array_len(others); i++)
+		json_decref(others[i]);
+}
+
+/* Whatever is read, what is written of it is read again as the same. */
+static void settles(json_t *doc)
+{
+	json_t *once = again(doc), *twice = again(once);
+
+	assert_same(once, twice);
+	json_decref(once);
+	json_decref(twice);
+}
+
+static void test_damaged(void **state)
+{
+	json_t *doc = json_load_file("tests/fixtures/records/everything.json", 0, NULL);
+
+	(void)state;
+	assert_non_null(doc);
+	spoil(doc, doc, settles);
+	json_decref(doc);
+}
+
+static void test_schema(void **state)
+{
+	static const struct {
+		const char *schema;
+		bool read;
+	} t[] = {{"0", false}, {"1", true}, {"2", false}, {"\"1\"", false}, {"null", false}};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_free char *text =
+			xasprintf("{\"schema\": %s, \"boot_id\": \"b\", \"verdict\": \"ready\", "
+				  "\"admit\": true}",
+				  t[i].schema);
+		struct record r;
+
+		record_parse(&r, text, "b");
+		assert_int_equal(r.judged, t[i].read);
+		assert_int_equal(record_admits(&r), t[i].read);
+		record_free(&r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_schema),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
