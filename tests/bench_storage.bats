@@ -112,8 +112,8 @@ Y
 	status=0
 	gate --root "$root" || status=$?
 	[ "$status" -eq 7 ]
-	measured "gate/data$root/mnt/data/file" broken \
+	measured "gate/data$root/mnt/data/file" failed \
 		"no result, killed, but did not end; abandoned .waits in the kernel: [a-z]"
-	measured "gate/here$bench" pass
+	measured "gate/here$bench" same
 	[ "$gate_ms" -lt 7000 ]
 }

@@ -61,8 +61,8 @@ no_process() { # PATTERN
     echo "hangs|timeout: 500ms, |trap '' TERM; sleep $mark.1 & wait; sleep $mark.1"
   } | site 20s
   status_is 7 gate --root "$root"
-  [ "$(jq '[.measurements[] | select(.outcome == "pass")] | length' "$gate_out")" = 19 ]
-  measured gate/hangs/command broken "^command /bin/sh: no result within 500 ms; killed$"
+  [ "$(jq '[.measurements[] | select(.state == "same")] | length' "$gate_out")" = 19 ]
+  measured gate/hangs/command failed "^command /bin/sh: no result within 500 ms; killed$"
   [ "$gate_ms" -lt 6000 ]
   no_process "^sleep $mark"
 }
@@ -75,8 +75,8 @@ no_process() { # PATTERN
   } | site 3s
   status_is 7 gate --root "$root"
   [ "$(jq '.measurements | length' "$gate_out")" = 20 ]
-  [ "$(jq '[.measurements[] | select(.outcome == "pass")] | length' "$gate_out")" = 9 ]
-  measured gate/hangs/command broken "no result within [0-9]+ ms, when gate.budget was used up; killed"
+  [ "$(jq '[.measurements[] | select(.state == "same")] | length' "$gate_out")" = 9 ]
+  measured gate/hangs/command failed "no result within [0-9]+ ms, when gate.budget was used up; killed"
   measured gate/late10/command "cannot measure" \
     "its turn did not come within the budget of [0-9]+ ms, most of which went to gate/hangs/command"
   [ "$gate_ms" -lt 5500 ] # the budget, a second's grace, and what the node takes to be looked at
@@ -98,17 +98,17 @@ lacks||echo '{"result": "unsupported", "reason": "no such rack"}'
 good||$good
 S
   status_is 7 gate --root "$root"
-  measured gate/crash/command broken "killed by signal 11 .Segmentation fault."
-  measured gate/garbage/command broken "not one line of JSON; it said: Segmentation fault$"
-  measured gate/nothing/command broken "it said nothing$"
-  measured gate/fails/command broken "exit status 3; it said: no such rack$"
-  measured gate/closed/command broken "it said nothing$"
-  measured gate/nul/command broken "not one line of JSON"
-  measured gate/number/command broken "not a result"
+  measured gate/crash/command failed "killed by signal 11 .Segmentation fault."
+  measured gate/garbage/command failed "not one line of JSON; it said: Segmentation fault$"
+  measured gate/nothing/command failed "it said nothing$"
+  measured gate/fails/command failed "exit status 3; it said: no such rack$"
+  measured gate/closed/command failed "it said nothing$"
+  measured gate/nul/command failed "not one line of JSON"
+  measured gate/number/command failed "not a result"
   measured gate/own/command "cannot measure" "^command /bin/sh: no licence$"
   measured gate/later/command "not yet" "rack 7 boots"
   measured gate/lacks/command unsupported "no such rack"
-  measured gate/good/command pass
+  measured gate/good/command same
 }
 
 @test "a child that prints 1 GB costs the gate no memory" {
@@ -121,9 +121,9 @@ S
   ulimit -S -v 300000 # KiB, of the gate and each of its children
   status_is 7 gate --root "$root"
   for name in out err both; do
-    measured gate/$name/command broken "printed more than 64 KiB; killed"
+    measured gate/$name/command failed "printed more than 64 KiB; killed"
   done
-  measured gate/good/command pass
+  measured gate/good/command same
 }
 
 @test "what children start ends with them: in the background, as daemons, as bombs" {
@@ -135,10 +135,10 @@ stubborn|timeout: 500ms, |(setsid sh -c 'trap "" TERM HUP; while :; do sleep $ma
 good||$good
 S
   status_is 7 gate --root "$root"
-  for name in background daemon good; do measured gate/$name/command pass; done
+  for name in background daemon good; do measured gate/$name/command same; done
   # the bomb meets the limit of processes, or its deadline
-  measured gate/bomb/command broken "killed|[Cc]annot fork"
-  measured gate/stubborn/command broken "no result within 500 ms; killed"
+  measured gate/bomb/command failed "killed|[Cc]annot fork"
+  measured gate/stubborn/command failed "no result within 500 ms; killed"
   no_process "$mark\.3"
 }
 
@@ -154,7 +154,7 @@ S
   put "$root/etc/passwd" "root:x:0:0::/root:/bin/sh
 site:x:4711:4712::/:/bin/false"
   status_is 7 gate --root "$root"
-  for name in nobody root site tree; do measured gate/$name/command pass; done
+  for name in nobody root site tree; do measured gate/$name/command same; done
   measured gate/missing/command "cannot measure" "not run: /etc/passwd has no user nemo"
 }
 
@@ -188,8 +188,8 @@ both|min: 2GB/s, max: 50us, |echo '{"result": "measured", "value": 2100000000, "
 S
   status_is 7 gate --root "$root" # degraded does not admit by itself
   [ "$(jq -r .verdict "$gate_out")" = degraded ]
-  measured gate/rate/command pass
-  measured gate/both/command pass
+  measured gate/rate/command same
+  measured gate/both/command same
   measured gate/slow/command slow "measured 1.9 GB/s, required at least 2GB/s"
   measured gate/late/command slow "measured 51.00 us, required at most 50us"
 }

@@ -77,6 +77,40 @@ LINKS='  checks: {links: {run: carrier, on: nics}}'
   [[ $output != *"to measure"* ]]
 }
 
+# --- the record of the package before --------------------------------------------------------------
+
+as_schema_1() {
+  edit_record '.schema = 1 | .measurements |= map(. + {outcome: ({same: "pass", failed: "broken", invalid: "disturbed"}[.state] // .state),
+    wanted: .desired, measured: .observed} | del(.state, .desired, .observed, .looks))'
+}
+
+@test "a record of schema 1: a ready node stays ready, one that waits goes on, of another boot nothing is left" {
+  gated '  checks: {memory: {run: memory_bandwidth, per: node, min: 1GB/s}, links: {run: carrier, on: nics}}'
+  bench_value 2e9
+  run -0 with_bench "$railhead" gate --root "$root"
+  as_schema_1
+  run -0 "$railhead" status --root "$root"
+  [[ $output == *"verdict: ready (work is admitted)"*"same "*"gate/memory/node0"*"2.0 GB/s, required 1GB/s"* ]]
+  gate 0
+  [[ $output == *"from earlier in this boot"* ]]
+  [ "$(bench_runs)" = 2 ]
+  run -0 "$railhead" apply --root "$root"
+  in_record '.schema == 2 and .verdict == "ready" and [.measurements[].state] == ["same", "same"]'
+  [ -e "$ready" ]
+
+  bench_says '{"result": "not yet", "reason": "comes up"}'
+  run -7 with_bench "$railhead" gate --again --root "$root"
+  as_schema_1
+  bench_value 2e9
+  run -0 with_bench "$railhead" gate --retry --root "$root"
+  in_record '.schema == 2 and .verdict == "ready" and .measurements[0].observed == "2.0 GB/s"'
+
+  as_schema_1
+  put "$root/proc/sys/kernel/random/boot_id" "$(cat /proc/sys/kernel/random/uuid)"
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"railhead has not run in this boot"* ]]
+}
+
 # --- waiting -----------------------------------------------------------------------------------
 
 @test "a carrier that is not there makes the node wait, and it is ready when it comes" {
@@ -177,7 +211,7 @@ $LINKS"
   [ "$(bench_runs)" = 4 ]
   in_record '.verdict == "waiting" and (.reasons | length) == 1'
   # One of them, as if its peer had not been there.
-  edit_record '(.measurements[] | select(.id == "gate/other/node1")) |= . + {outcome: "not yet", reason: "no peer"}'
+  edit_record '(.measurements[] | select(.id == "gate/other/node1")) |= . + {state: "not yet", reason: "no peer"}'
   run -7 with_bench "$railhead" gate --retry --root "$root"
   [ "$(bench_runs)" = 4 ]
   in_record '.verdict == "waiting" and (.reasons | length) == 2'
@@ -189,7 +223,7 @@ $LINKS"
   bench_value 3e9
   run -0 with_bench "$railhead" gate --retry --root "$root"
   [ "$(bench_runs)" = 8 ]
-  in_record '.verdict == "ready" and ([.measurements[].measured] | sort) == ["2.0 GB/s", "2.0 GB/s", "3.0 GB/s", "3.0 GB/s"]'
+  in_record '.verdict == "ready" and ([.measurements[].observed] | sort) == ["2.0 GB/s", "2.0 GB/s", "3.0 GB/s", "3.0 GB/s"]'
 }
 
 @test "--again, --retry and --keep exclude each other" {
@@ -384,7 +418,7 @@ measures() { # HOW-MANY STATUS
   passing 24h
   next_boot
   measures 2
-  in_record '.numbers.boots_ago == 0 and (.numbers | has("anew_because") | not)'
+  in_record '.numbers.boots_ago == 0 and (.numbers | has("again_because") | not)'
 }
 
 @test "reuse: what differs is named, and no serial number is" {
@@ -395,7 +429,7 @@ measures() { # HOW-MANY STATUS
     put "$root/$file" "$text"
     measures 2
     echo "$file: $(jq -c .numbers "$record")"
-    jq -e --arg why "$why" '.numbers.anew_because == $why' "$record"
+    jq -e --arg why "$why" '.numbers.again_because == $why' "$record"
     orderly_reboot
     put "$root/$file" "$old"
     measures 2
@@ -430,11 +464,11 @@ E2
   put "$root/sys/devices/system/node/has_cpu" 0
   measures 1
   in_record '[.measurements[].id] == ["gate/memory/node0"]'
-  in_record '.numbers.anew_because | startswith("NUMA nodes: 0, was 0-1; ")'
+  in_record '.numbers.again_because | startswith("NUMA nodes: 0, was 0-1; ")'
   orderly_reboot
   rm "$root/sys/bus/pci/devices/$PF1" "$root/sys/class/net/eth1"
   measures 1
-  in_record '.numbers.anew_because | startswith("members of nics: 1, was 2; ")'
+  in_record '.numbers.again_because | startswith("members of nics: 1, was 2; ")'
 }
 
 @test "reuse: the pass has a number of each target that is there, and of no other" {
@@ -443,7 +477,7 @@ E2
     orderly_reboot
     jq "$edit" "$(kept)" >"$root/x" && mv "$root/x" "$(kept)"
     measures 2
-    in_record "$(printf '.numbers.anew_because == "%s"' "$why")"
+    in_record "$(printf '.numbers.again_because == "%s"' "$why")"
   done <<'E2'
 .measurements[1].id = "gate/memory/node7"|gate/memory/node7: there is no such target now
 del(.measurements[1])|gate/memory/node1: was not measured before
@@ -460,7 +494,7 @@ E2
   orderly_reboot
   rm -r "$root/sys/devices/pci0000:00/$PF1/infiniband"
   measures 3 7
-  in_record '.numbers.anew_because | test("^gate/loop/0000:81:00.0: not as the machine is now: .*no RDMA device")'
+  in_record '.numbers.again_because | test("^gate/loop/0000:81:00.0: not as the machine is now: .*no RDMA device")'
 }
 
 @test "reuse: too old, from the future, torn, of another form, with --again, and where none is asked for" {
@@ -468,12 +502,12 @@ E2
   orderly_reboot
   jq '.measured -= 90000' "$(kept)" >"$root/x" && mv "$root/x" "$(kept)"
   measures 2
-  in_record '.numbers.anew_because == "what was measured before is 1 day 1 h old"'
+  in_record '.numbers.again_because == "what was measured before is 1 day 1 h old"'
   orderly_reboot
   jq '.measured += 3600' "$(kept)" >"$root/x" && mv "$root/x" "$(kept)"
   measures 2
-  in_record '.numbers.anew_because | startswith("what was measured before has a time that is still to come")'
-  for form in .schema=2 'del(.binding)' '.measurements=[]' '.measured="now"'; do
+  in_record '.numbers.again_because | startswith("what was measured before has a time that is still to come")'
+  for form in .schema=1 'del(.binding)' '.measurements=[]' '.measured="now"'; do
     orderly_reboot
     jq "$form" "$(kept)" >"$root/x" && mv "$root/x" "$(kept)"
     measures 2
@@ -489,7 +523,7 @@ E2
   orderly_reboot
   put "$root/proc/cmdline" "BOOT_IMAGE=/x root=/dev/vda2 ro railhead.slot=a railhead.trial=1 panic=30"
   measures 2
-  in_record '.numbers.anew_because == "this boot tries kernel arguments"'
+  in_record '.numbers.again_because == "this boot tries kernel arguments"'
   put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro"
   gated '  checks: {memory: {run: memory_bandwidth, per: node, min: 1GB/s}}'
   run -0 with_bench "$railhead" gate --again --root "$root"
@@ -503,7 +537,7 @@ E2
   checks: {memory: {run: memory_bandwidth, per: node, min: 3GB/s, on_fail: warn}}'
   bench_value 2e9
   run -0 with_bench "$railhead" gate --root "$root"
-  in_record '.verdict == "ready" and .measurements[0].outcome == "slow"'
+  in_record '.verdict == "ready" and .measurements[0].state == "slow"'
   orderly_reboot
   [ ! -e "$(kept)" ]
   bench_value 4e9
@@ -542,16 +576,16 @@ OWN='"own_pct": 99' STARVED='"own_pct": 31'
   gated "$MEMORY"
   bench_says_in_turn "3e9,$STARVED" "1e9,$STARVED" "3e9,$STARVED" "3e9,$STARVED" "3e9,$OWN"
   run -7 with_bench "$railhead" gate --root "$root"
-  in_record '.verdict == "waiting" and .measurements[0].outcome == "disturbed"'
+  in_record '.verdict == "waiting" and .measurements[0].state == "invalid"'
   in_record '.measurements[0].reason | test("could not be measured, disturbed: it had its CPUs for 31% of the time \\(1.0 GB/s, required 2GB/s\\); (other work meanwhile: |no process used much CPU time meanwhile: )")'
-  in_record '[.measurements[0].looks[] | .outcome, .min, .own_pct] == ["disturbed", 3e9, 31, "disturbed", 1e9, 31]'
+  in_record '[.measurements[0].looks[] | .state, .readings.min, .own_pct] == ["invalid", 3e9, 31, "invalid", 1e9, 31]'
   [ "$(bench_runs)" = 2 ]
   run -7 with_bench "$railhead" gate --root "$root" --retry
   [ "$(bench_runs)" = 4 ]
   in_record '.verdict == "waiting"'
   run -0 with_bench "$railhead" gate --root "$root" --retry
   [ "$(bench_runs)" = 5 ]
-  in_record '.verdict == "ready" and .measurements[0].outcome == "pass" and (.measurements[0] | has("looks") | not)'
+  in_record '.verdict == "ready" and .measurements[0].state == "same" and (.measurements[0] | has("looks") | not)'
 }
 
 @test "a measurement that stays disturbed blocks after gate.wait, and says that it was not measured" {
@@ -568,7 +602,7 @@ $MEMORY"
   in_record '.reasons[1] | test("waits no more")'
   gated '  checks: {memory: {run: memory_bandwidth, per: node, min: 2GB/s, on_fail: warn}}'
   run -0 with_bench "$railhead" gate --root "$root" --again
-  in_record '.verdict == "ready" and .measurements[0].outcome == "disturbed"'
+  in_record '.verdict == "ready" and .measurements[0].state == "invalid"'
 }
 
 @test "slow beside load that has the node's CPUs is no finding; slow alone is" {
@@ -576,10 +610,10 @@ $MEMORY"
   gated "$MEMORY"
   bench_value 1e9 '"own_pct": 97, "others_pct": 50'
   run -7 with_bench "$railhead" gate --root "$root"
-  in_record '.verdict == "waiting" and .measurements[0].outcome == "disturbed"'
+  in_record '.verdict == "waiting" and .measurements[0].state == "invalid"'
   bench_value 1e9 '"own_pct": 97, "others_pct": 3'
   run -7 with_bench "$railhead" gate --root "$root" --retry
-  in_record '.verdict == "blocked" and .measurements[0].outcome == "slow"'
+  in_record '.verdict == "blocked" and .measurements[0].state == "slow"'
 }
 
 @test "slow in one of two looks is a finding with a consequence of its own" {
@@ -588,9 +622,9 @@ $MEMORY"
 $MEMORY"
   bench_says_in_turn "1e9,$OWN" "3e9,$OWN"
   run -0 with_bench "$railhead" gate --root "$root"
-  in_record '.verdict == "ready" and .measurements[0].outcome == "intermittent" and .measurements[0].on_fail == "warn"'
+  in_record '.verdict == "ready" and .measurements[0].state == "intermittent" and .measurements[0].on_fail == "warn"'
   in_record '.reasons == ["gate/memory/node0: memory_bandwidth of node 0: slow in one look of 2: measured 1.0 GB/s, then 3.0 GB/s, required 2GB/s; a part that is slow now and then slows down all that wait for it: watch it"]'
-  in_record '[.measurements[0].looks[].outcome] == ["slow", "pass"]'
+  in_record '[.measurements[0].looks[].state] == ["slow", "same"]'
   [ ! -e "$root/var/lib/railhead/pass.json" ] # reuse: no pass of it
   rm "$bench_log"
   gated '  checks: {memory: {run: memory_bandwidth, per: node, min: 2GB/s, on_fail: warn, on_intermittent: block}}'
@@ -603,6 +637,6 @@ $MEMORY"
   gated "$MEMORY"
   bench_value 2.4e9 "$OWN, \"whole\": 1.9e9"
   run -7 with_bench "$railhead" gate --root "$root"
-  in_record '.verdict == "blocked" and .measurements[0].measured == "1.9 GB/s"'
+  in_record '.verdict == "blocked" and .measurements[0].observed == "1.9 GB/s"'
   in_record '.measurements[0].reason | test("measured 1.9 GB/s, required at least 2GB/s over the whole time, stalls included \\(2.4 GB/s without\\); likely: stalls that no other task accounts for took 21% of the time")'
 }

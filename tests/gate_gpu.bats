@@ -63,7 +63,7 @@ gate_ends() { # STATUS VERDICT [OPTION]
     status=0
     rm -f "$BATS_TEST_TMPDIR/starts"
     gate --root "$root" ${3:+"$3"} || status=$?
-    jq -e '[.measurements[]? | ., .looks[]? | .outcome == "disturbed"] | any' "$gate_out" >/dev/null || break
+    jq -e '[.measurements[]? | ., .looks[]? | .state == "invalid"] | any' "$gate_out" >/dev/null || break
   done
   [ "$status" -eq "$1" ] && [ "$(jq -r .verdict "$gate_out")" = "$2" ] || {
     jq -c '.verdict, .reasons' "$gate_out"
@@ -74,7 +74,7 @@ gate_ends() { # STATUS VERDICT [OPTION]
 @test "healthy GPUs that are fast enough pass" {
   gate_ends 0 ready
   for id in health/$a health/$b copy/$a copy/$b peer/$a-$b; do
-    measured "gate/$id" pass
+    measured "gate/$id" same
   done
   [ "$(jq '.measurements | length' "$gate_out")" = 5 ]
 }
@@ -111,7 +111,7 @@ with_log() {
   gate_ends 0 ready
   [ "$(wc -l <"$BATS_TEST_TMPDIR/starts")" = 1 ]
   grep -qx "together .*" "$BATS_TEST_TMPDIR/starts"
-  [ "$(jq '[.measurements[] | select(.outcome == "pass")] | length' "$gate_out")" = 24 ]
+  [ "$(jq '[.measurements[] | select(.state == "same")] | length' "$gate_out")" = 24 ]
   jq -e '[.measurements[] | .detail | has("task") or has("took_us")] | any | not' "$gate_out"
 }
 
@@ -121,10 +121,10 @@ with_log() {
   model "$b context_us 600000000"
   gate_ends 7 blocked
   for gpu in "${gpus[@]}"; do
-    measured "gate/health/$gpu" pass
-    [ "$gpu" = "$b" ] || measured "gate/copy/$gpu" pass
+    measured "gate/health/$gpu" same
+    [ "$gpu" = "$b" ] || measured "gate/copy/$gpu" same
   done
-  measured "gate/copy/$b" broken "^gpu_copy of $b: no result within 4000 ms; killed$"
+  measured "gate/copy/$b" failed "^gpu_copy of $b: no result within 4000 ms; killed$"
 }
 
 @test "a slow one is named with its figure, both wanted and measured, and what may be the cause" {
@@ -133,14 +133,14 @@ with_log() {
   gate_ends 7 blocked
   measured "gate/copy/$a" slow \
     "^gpu_copy of $a: measured 500.0 MB/s, required at least 1GB/s; likely: PCIe width of $a is 4 lanes"
-  measured "gate/copy/$b" pass
+  measured "gate/copy/$b" same
 }
 
 @test "faults are told in full, each with what to do" {
   model "$b remap_pending 1" "$b width 8"
   gate_ends 7 blocked
   measured "gate/health/$b" slow "^gpu_health of $b: a row .* reset the GPU.*; its PCIe link has 8 lanes of 16"
-  measured "gate/health/$a" pass
+  measured "gate/health/$a" same
 }
 
 @test "a benchmark that is told that its time is over: the figure that it has counts" {
@@ -155,7 +155,7 @@ S
   sed -i 's/peer: {run: gpu_peer, on: gpus, min: 1GB\/s}/peer: {run: gpu_peer, on: gpus, min: 3GB\/s, timeout: 2s}/' \
     "$root/etc/railhead/profiles/site.yaml"
   gate_ends 7 blocked
-  measured "gate/copy/$a" pass
+  measured "gate/copy/$a" same
   measured "gate/peer/$a-$b" slow "measured 2.0 GB/s, required at least 3GB/s"
 }
 
@@ -163,25 +163,25 @@ S
   model "cuMemcpyHtoDAsync_v2 hangs 0"
   gate_ends 7 blocked
   for gpu in $a $b; do
-    measured "gate/copy/$gpu" broken "^gpu_copy of $gpu: no result within 4000 ms; killed$"
-    measured "gate/health/$gpu" pass
+    measured "gate/copy/$gpu" failed "^gpu_copy of $gpu: no result within 4000 ms; killed$"
+    measured "gate/health/$gpu" same
   done
-  measured "gate/peer/$a-$b" pass
+  measured "gate/peer/$a-$b" same
   [ "$gate_ms" -lt 20000 ] # both copies use node 0: one after the other
 }
 
 @test "a library that crashes: what the kernel said of it" {
   model "cuMemHostAlloc crashes 0"
   gate_ends 7 blocked
-  measured "gate/copy/$a" broken "exit status 1; it said: gpu_copy: killed by signal 11"
-  measured "gate/peer/$a-$b" pass
+  measured "gate/copy/$a" failed "exit status 1; it said: gpu_copy: killed by signal 11"
+  measured "gate/peer/$a-$b" same
 }
 
 @test "a fabric manager that has not finished is not yet there, which is no fault of the GPU" {
   model "cuInit fails 802"
   gate_ends 7 waiting
   measured "gate/copy/$a" "not yet" "nvidia-fabricmanager"
-  measured "gate/health/$a" pass
+  measured "gate/health/$a" same
 }
 
 @test "without a way to each other by design, or without libraries, nothing is proven" {
@@ -225,8 +225,8 @@ numbers() { # JQ-FILTER
   gate_ends 7 blocked
   numbers '.numbers.boots_ago == 2'
   measured "gate/health/$b" slow "^gpu_health of $b: a row .*; its PCIe link has 8 lanes of 16"
-  measured "gate/health/$a" pass
-  measured "gate/copy/$a" pass
+  measured "gate/health/$a" same
+  measured "gate/copy/$a" same
   gate_ends 7 blocked --again
   measured "gate/copy/$a" slow
 }
@@ -238,8 +238,8 @@ numbers() { # JQ-FILTER
   reused
   model "nvmlInit_v2 hangs 0"
   gate_ends 7 blocked
-  measured "gate/health/$a" broken "no result within 2000 ms"
-  measured "gate/copy/$a" pass
+  measured "gate/health/$a" failed "no result within 2000 ms"
+  measured "gate/copy/$a" same
 }
 
 @test "reuse: a profile whose benchmarks need no load has nothing to take over" {

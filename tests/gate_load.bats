@@ -60,7 +60,7 @@ five_gates() { # PATTERN: what none of the verdicts may be
     said=$(verdict)
     [[ ! $said =~ $1 ]] || {
       echo "gate $i: $said"
-      jq -c '.measurements[] | {outcome, reason, looks}' "$gate_out"
+      jq -c '.measurements[] | {state, reason, looks}' "$gate_out"
       return 1
     }
   done

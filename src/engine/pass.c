@@ -10,7 +10,7 @@
 
 #define PASS_FILE "pass.json"
 
-enum { PASS_SCHEMA = 1 };
+enum { PASS_SCHEMA = 2 };
 
 static int64_t number(const json_t *obj, const char *key)
 {

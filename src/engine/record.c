@@ -259,8 +259,7 @@ void record_set_simple(struct record *r, enum verdict_kind kind, const char *rea
 
 bool record_says(const struct record *r, const struct verdict *v)
 {
-	bool same = r->judged && r->verdict.kind == v->kind &&
-		    r->verdict.reasons.n == v->reasons.n;
+	bool same = r->judged && r->verdict.kind == v->kind && r->verdict.reasons.n == v->reasons.n;
 
 	for (size_t i = 0; same && i < v->reasons.n; i++)
 		same = streq(r->verdict.reasons.v[i], v->reasons.v[i]);
@@ -281,12 +280,9 @@ void record_let_in(struct record *r, uint64_t since, uint64_t until, const char 
 		   const char *who, const char *reason)
 {
 	record_end_admission(r);
-	r->admission = (struct admission){since,
-					  until,
-					  xstrdup(ends),
-					  xstrdup(record_digest(r)),
-					  xstrdup(who),
-					  xstrdup(reason)};
+	r->admission = (struct admission){since,	 until,
+					  xstrdup(ends), xstrdup(record_digest(r)),
+					  xstrdup(who),	 xstrdup(reason)};
 }
 
 bool record_admits(const struct record *r)

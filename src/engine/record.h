@@ -42,7 +42,7 @@ struct record_stage {
 	bool ran;
 	uint64_t started, duration;
 	size_t count[CHANGE_STATE_COUNT];
-	char *lacks; /* what the boot lacked, so that the stage did more than its own work; or NULL */
+	char *lacks; /* why it did more than its own work: what the boot lacked; or NULL */
 	struct vfs_works vfs;
 	VEC(struct record_change) changes;
 };
@@ -118,8 +118,6 @@ void record_parse(struct record *ret, const char *text, const char *boot_id);
 /* The caller's. */
 json_t *record_to_json(const struct record *r);
 
-/* Of a measurement: schema 1 has words of its own for three states. */
-const char *measured_state_name(enum change_state s);
 /* Measurements alone, as the record holds them. */
 json_t *measurements_to_json(const struct measurements *m);
 void measurements_from_json(const json_t *list, struct measurements *ret);

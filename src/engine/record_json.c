@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The record as JSON, in the order in which people ask. */
+/*
+ * The record as JSON, in the order in which people ask.
+ *
+ * Schema 2 says of measurements what it says of changes: state, desired, observed. Schema 1 had
+ * outcome, wanted and measured, and other words for three states. A record of schema 1 is read as
+ * well: a package that is upgraded while the node works finds the one of the package before.
+ */
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -7,7 +13,7 @@
 #include "base/mem.h"
 #include "engine/record.h"
 
-enum { SCHEMA = 1 };
+enum { SCHEMA_OUTCOMES = 1, SCHEMA = 2 };
 
 /* --- texts and numbers ------------------------------------------------------------------- */
 
@@ -113,20 +119,32 @@ static enum on_fail on_fail_in(const json_t *obj)
 
 /* --- measurements ------------------------------------------------------------------------ */
 
-const char *measured_state_name(enum change_state s)
-{
-	return s == CHANGE_SAME	     ? "pass"
-	       : s == CHANGE_FAILED  ? "broken"
-	       : s == CHANGE_INVALID ? "disturbed"
-				     : state_name(s);
-}
+/* The keys of a schema. */
+struct keys {
+	const char *state, *desired, *observed, *why;
+	bool flat_looks; /* a look's readings stand beside what else it has */
+};
 
-static enum change_state outcome_in(const json_t *obj)
+static const struct keys keys_now = {"state", "desired", "observed", "again_because", false};
+static const struct keys keys_before = {"outcome", "wanted", "measured", "anew_because", true};
+
+static const struct {
+	const char *word;
+	enum change_state state;
+} outcomes[] = {{"pass", CHANGE_SAME}, {"broken", CHANGE_FAILED}, {"disturbed", CHANGE_INVALID}};
+
+/* What is no state was not measured. */
+static enum change_state state_in(const json_t *obj, const struct keys *keys)
 {
-	for (enum change_state s = CHANGE_SAME; s < CHANGE_STATE_COUNT; s++)
-		if (is_text(obj, "outcome", measured_state_name(s)))
-			return s;
-	return CHANGE_CANNOT_MEASURE;
+	enum change_state state = CHANGE_CANNOT_MEASURE;
+	const char *word = text_in(obj, keys->state);
+
+	for (size_t i = 0; keys == &keys_before && i < array_len(outcomes); i++)
+		if (word && streq(word, outcomes[i].word))
+			return outcomes[i].state;
+	if (word)
+		state_parse(word, &state);
+	return state;
 }
 
 static const char *const of_line[] = {"whole", "own_pct", "others_pct"};
@@ -147,18 +165,25 @@ static json_t *readings_to_json(const struct readings *r)
 	return obj;
 }
 
+static void put_readings(json_t *obj, const struct readings *r)
+{
+	if (r->list.n)
+		json_object_set_new(obj, "readings", readings_to_json(r));
+}
+
 static json_t *look_to_json(const struct look *look)
 {
-	json_t *obj = readings_to_json(&look->readings);
+	json_t *obj = json_object();
 
-	put_text(obj, "outcome", measured_state_name(look->state));
+	put_text(obj, keys_now.state, state_name(look->state));
+	put_text(obj, keys_now.observed, look->measured);
+	put_readings(obj, &look->readings);
 	for (size_t i = 0; i < array_len(of_line); i++) {
 		double value = *figure_of((struct look *)look, i);
 
 		if (!isnan(value))
 			json_object_set_new(obj, of_line[i], json_real(value));
 	}
-	put_text(obj, "measured", look->measured);
 	return obj;
 }
 
@@ -171,11 +196,11 @@ static void readings_in(const json_t *obj, struct readings *ret)
 		readings_add(ret, key, json_number_value(value));
 }
 
-static struct look look_in(const json_t *obj)
+static struct look look_in(const json_t *obj, const struct keys *keys)
 {
-	struct look look = {.state = outcome_in(obj), .measured = copy_in(obj, "measured")};
+	struct look look = {.state = state_in(obj, keys), .measured = copy_in(obj, keys->observed)};
 
-	readings_in(obj, &look.readings);
+	readings_in(keys->flat_looks ? obj : json_object_get(obj, "readings"), &look.readings);
 	for (size_t i = 0; i < array_len(of_line); i++) {
 		const json_t *value = json_object_get(obj, of_line[i]);
 
@@ -190,18 +215,17 @@ static json_t *measurement_to_json(const struct measurement *m)
 
 	put_text(obj, "id", m->id);
 	put_text(obj, "check", m->check);
-	put_text(obj, "outcome", measured_state_name(m->state));
-	put_text(obj, "wanted", m->wanted);
+	put_text(obj, keys_now.state, state_name(m->state));
+	put_text(obj, keys_now.desired, m->wanted);
+	put_text(obj, keys_now.observed, m->measured);
 	put_int(obj, "duration_usec", m->duration);
 	put_text(obj, "origin", m->origin);
 	put_text(obj, "on_fail", on_fail_name(m->on_fail));
 	json_object_set_new(obj, "demanded", json_boolean(m->demanded));
-	put_text(obj, "measured", m->measured);
 	put_text(obj, "reason", m->reason);
 	if (m->detail)
 		json_object_set(obj, "detail", m->detail);
-	if (m->readings.list.n)
-		json_object_set_new(obj, "readings", readings_to_json(&m->readings));
+	put_readings(obj, &m->readings);
 	if (m->looks.n) {
 		json_t *looks = json_array();
 
@@ -212,26 +236,26 @@ static json_t *measurement_to_json(const struct measurement *m)
 	return obj;
 }
 
-static struct measurement measurement_in(const json_t *obj)
+static struct measurement measurement_in(const json_t *obj, const struct keys *keys)
 {
 	const json_t *looks = json_object_get(obj, "looks");
 	struct measurement m = {
 		.id = copy_or_empty(obj, "id"),
 		.check = copy_or_empty(obj, "check"),
-		.state = outcome_in(obj),
-		.wanted = copy_in(obj, "wanted"),
+		.state = state_in(obj, keys),
+		.wanted = copy_in(obj, keys->desired),
 		.duration = usec_in(obj, "duration_usec"),
 		.origin = copy_in(obj, "origin"),
 		.on_fail = on_fail_in(obj),
 		.demanded = json_is_true(json_object_get(obj, "demanded")),
-		.measured = copy_in(obj, "measured"),
+		.measured = copy_in(obj, keys->observed),
 		.reason = copy_in(obj, "reason"),
 		.detail = json_incref(json_object_get(obj, "detail")),
 	};
 
 	readings_in(json_object_get(obj, "readings"), &m.readings);
 	for (size_t i = 0; i < json_array_size(looks); i++)
-		vec_push(&m.looks, look_in(json_array_get(looks, i)));
+		vec_push(&m.looks, look_in(json_array_get(looks, i), keys));
 	if (m.state != CHANGE_SAME && !m.reason)
 		m.reason = xstrdup("");
 	return m;
@@ -246,10 +270,15 @@ json_t *measurements_to_json(const struct measurements *m)
 	return list;
 }
 
-void measurements_from_json(const json_t *list, struct measurements *ret)
+static void measurements_in(const json_t *list, const struct keys *keys, struct measurements *ret)
 {
 	for (size_t i = 0; i < json_array_size(list); i++)
-		vec_push(&ret->list, measurement_in(json_array_get(list, i)));
+		vec_push(&ret->list, measurement_in(json_array_get(list, i), keys));
+}
+
+void measurements_from_json(const json_t *list, struct measurements *ret)
+{
+	measurements_in(list, &keys_now, ret);
 }
 
 static json_t *numbers_to_json(const struct record_numbers *n)
@@ -257,17 +286,17 @@ static json_t *numbers_to_json(const struct record_numbers *n)
 	json_t *obj = json_pack("{s:I, s:I}", "measured", (json_int_t)n->measured, "boots_ago",
 				(json_int_t)n->boots_ago);
 
-	put_text(obj, "anew_because", n->why);
+	put_text(obj, keys_now.why, n->why);
 	put_texts_if(obj, "this_boot", &n->this_boot);
 	return obj;
 }
 
-static void numbers_in(const json_t *obj, struct record_numbers *ret)
+static void numbers_in(const json_t *obj, const struct keys *keys, struct record_numbers *ret)
 {
 	ret->there = json_is_object(obj);
 	ret->measured = int_in(obj, "measured");
 	ret->boots_ago = int_in(obj, "boots_ago");
-	ret->why = copy_in(obj, "anew_because");
+	ret->why = copy_in(obj, keys->why);
 	texts_in(obj, "this_boot", &ret->this_boot);
 }
 
@@ -492,10 +521,10 @@ static void devices_in(const json_t *obj, struct record *r)
 	json_t *device;
 
 	json_object_foreach((json_t *)obj, addr, device) vec_push(
-		&r->devices,
-		((struct record_device){xstrdup(addr), copy_or_empty(device, "lost"),
-					usec_in(device, "lost_usec"), usec_in(device, "applied_usec"),
-					usec_in(device, "duration_usec")}));
+		&r->devices, ((struct record_device){xstrdup(addr), copy_or_empty(device, "lost"),
+						     usec_in(device, "lost_usec"),
+						     usec_in(device, "applied_usec"),
+						     usec_in(device, "duration_usec")}));
 }
 
 static void put_waiting(json_t *doc, const struct waiting *w)
@@ -583,7 +612,7 @@ json_t *record_to_json(const struct record *r)
 	return doc;
 }
 
-static void read_all(struct record *r, const json_t *doc)
+static void read_all(struct record *r, const json_t *doc, const struct keys *keys)
 {
 	const json_t *waiting = json_object_get(doc, "waiting");
 	const json_t *measurements = json_object_get(doc, "measurements");
@@ -592,17 +621,17 @@ static void read_all(struct record *r, const json_t *doc)
 	free(r->user_space);
 	r->user_space = copy_or_empty(doc, "user_space");
 	verdict_in(doc, r);
-	r->waiting = (struct waiting){usec_in(waiting, "since_usec"),
-				      usec_in(waiting, "until_usec"),
-				      usec_in(waiting, "looked_usec")};
+	r->waiting =
+		(struct waiting){usec_in(waiting, "since_usec"), usec_in(waiting, "until_usec"),
+				 usec_in(waiting, "looked_usec")};
 	admission_in(json_object_get(doc, "admission"), &r->admission);
 	profile_in(json_object_get(doc, "profile"), &r->profile);
 	sets_in(json_object_get(doc, "sets"), r);
 	for (enum stage s = 0; s < STAGE_COUNT; s++)
 		stage_in(json_object_get(stages, stage_name(s)), s, &r->stage[s]);
 	r->measured = json_is_array(measurements);
-	measurements_from_json(measurements, &r->measurements);
-	numbers_in(json_object_get(doc, "numbers"), &r->numbers);
+	measurements_in(measurements, keys, &r->measurements);
+	numbers_in(json_object_get(doc, "numbers"), keys, &r->numbers);
 	devices_in(json_object_get(doc, "devices"), r);
 	texts_in(doc, "warnings", &r->warnings);
 }
@@ -611,8 +640,10 @@ void record_parse(struct record *ret, const char *text, const char *boot_id)
 {
 	json_t *doc = text ? json_loads(text, 0, NULL) : NULL;
 
+	int64_t schema = int_in(doc, "schema");
+
 	record_init(ret, boot_id);
-	if (is_text(doc, "boot_id", boot_id) && int_in(doc, "schema") == SCHEMA)
-		read_all(ret, doc);
+	if (is_text(doc, "boot_id", boot_id) && (schema == SCHEMA || schema == SCHEMA_OUTCOMES))
+		read_all(ret, doc, schema == SCHEMA ? &keys_now : &keys_before);
 	json_decref(doc);
 }

@@ -326,8 +326,8 @@ static void print_folded_numbers(const struct page *p, const struct measurements
 	for (size_t i = 0; i < m->list.n; i++) {
 		const struct measurement *one = &m->list.v[i];
 
-		items[i] = (struct fold_item){measured_state_name(one->state), one->id,
-					      wanted_of(one), unit_of(one)};
+		items[i] = (struct fold_item){state_name(one->state), one->id, wanted_of(one),
+					      unit_of(one)};
 	}
 	fold(items, m->list.n, &p->sets, p->screen->utf8, &f);
 	for (size_t r = 0; r < f.rows.n; r++) {
@@ -370,7 +370,7 @@ char *numbers_line(const struct record *r, int64_t now)
 				 names ? " (in this boot: " : "", names ? names : "",
 				 names ? ")" : "");
 	}
-	return xasprintf("measured %s ago%s%s%s", time, n->why ? " (anew: " : "",
+	return xasprintf("measured %s ago%s%s%s", time, n->why ? " (again: " : "",
 			 n->why ? n->why : "", n->why ? ")" : "");
 }
 
@@ -386,8 +386,8 @@ static void print_numbers(const struct page *p)
 	for (size_t i = 0; !p->screen->terminal && i < m->list.n; i++) {
 		const struct measurement *one = &m->list.v[i];
 
-		fprintf(p->out, "  %-14s %-28s %s, required %s\n", measured_state_name(one->state),
-			one->id, measured_of(one), wanted_of(one));
+		fprintf(p->out, "  %-14s %-28s %s, required %s\n", state_name(one->state), one->id,
+			measured_of(one), wanted_of(one));
 	}
 }
 

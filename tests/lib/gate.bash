@@ -29,11 +29,11 @@ gate() { # OPTIONS...
   return $status
 }
 
-# One of the gate's measurements: "pass" or another outcome, and of the reason a pattern.
-measured() { # ID OUTCOME [PATTERN]
-  jq -e --arg id "$1" --arg outcome "$2" --arg pattern "${3:-}" '
+# One of the gate's measurements: "same" or another state, and of the reason a pattern.
+measured() { # ID STATE [PATTERN]
+  jq -e --arg id "$1" --arg state "$2" --arg pattern "${3:-}" '
     .measurements[] | select(.id == $id)
-    | .outcome == $outcome and (.reason // "" | test($pattern))' "$gate_out" >/dev/null || {
+    | .state == $state and (.reason // "" | test($pattern))' "$gate_out" >/dev/null || {
     echo "not so: $*" >&2
     jq -c --arg id "$1" '.measurements[] | select(.id == $id)' "$gate_out" >&2
     return 1

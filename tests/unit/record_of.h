@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A record of a test's own: the JSON text is of this boot and schema. Free it with record_free(). */
+/* A record of a test's own: the JSON text is of this boot and schema. Free it with record_free().
+ */
 #pragma once
 
 #include "engine/record.h"
 
-enum { RECORD_SCHEMA = 1 };
+enum { RECORD_SCHEMA = 2 };
 
 static inline struct record record_of(const char *text)
 {

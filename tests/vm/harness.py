@@ -23,6 +23,7 @@ import traceback
 import cache
 from vm import GuestError
 
+RECORD = "/run/railhead/status.json"
 MAIN = "main"
 DEVICES = "devices"  # the same machine, for the cases about NICs: the two run side by side
 
@@ -415,7 +416,7 @@ def _describe(error):
 # --- what many cases ask of the guest -------------------------------------
 
 def status_json(vm):
-    return json.loads(vm.read("/run/railhead/status.json"))
+    return json.loads(vm.read(RECORD))
 
 
 def json_of(vm, command, statuses=(0,), timeout=60):

@@ -120,7 +120,7 @@ def verdict_ready(vm):
 @case("boot2", "the gate measured each NUMA node, and the numbers are kept")
 def numbers_kept(vm):
     status = status_json(vm)
-    measured = {entry["id"]: entry.get("measured", "") for entry in status["measurements"]}
+    measured = {entry["id"]: entry.get("observed", "") for entry in status["measurements"]}
     for node in (0, 1):
         name = f"gate/memory/node{node}"
         expect(re.match(r"\d+(\.\d+)? [MG]B/s", measured.get(name, "")),

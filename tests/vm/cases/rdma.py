@@ -109,7 +109,7 @@ gate:
 
 
 def _gate(vm, least, status):
-    """The outcomes and reasons of the NICs, in their order, and the verdict."""
+    """The states and reasons of the NICs, in their order, and the verdict."""
     vm.sh(f"cat >{PROFILE} <<'PROFILE'\n{GATE % least}PROFILE\nrailhead check {PROFILE}")
     exits(vm, "railhead gate 2>&1", status, 180)
     said = status_json(vm)
@@ -126,22 +126,22 @@ def gate(vm):
     measured, verdict = _gate(vm, "1MB/s", 0)
     equal("verdict", verdict, "ready")
     for one in measured:
-        equal("outcome", one["outcome"], "pass")
+        equal("state", one["state"], "same")
         equal("traffic class", one["detail"]["traffic_class"], 104)
         equal("readings", sorted(one["readings"]), ["max", "min", "min_messages"])
     measured, verdict = _gate(vm, "90GB/s", 7)
     equal("verdict", verdict, "blocked")
     for pf, one in zip(NICS, measured):
-        equal("outcome", one["outcome"], "slow")
+        equal("state", one["state"], "slow")
         contains("reason", one["reason"], f"rdma_loopback of {pf}: measured",
                  "required at least 90GB/s", f"PCIe width of {pf}", f"MaxReadRequest of {pf}",
                  f"IOMMU of {pf}", f"{pf} is on NUMA node")
     vm.sh(f"ip link set {_netdev(vm, NICS[1])} down")
     measured, _ = _gate(vm, "1MB/s", 7)
-    equal("outcomes", [one["outcome"] for one in measured], ["pass", "not yet"])
+    equal("states", [one["state"] for one in measured], ["same", "not yet"])
     contains("reason", measured[1]["reason"], "port 1 of rxe1 is DOWN")
     vm.sh("rdma link del rxe0")
     measured, verdict = _gate(vm, "1MB/s", 7)
     equal("verdict", verdict, "blocked")
-    equal("outcome", measured[0]["outcome"], "cannot measure")
+    equal("state", measured[0]["state"], "cannot measure")
     contains("reason", measured[0]["reason"], f"{NICS[0]} has no RDMA device with the driver igb")

@@ -80,7 +80,7 @@ def reason_is_named(vm):
     equal("verdict", status_json(vm)["verdict"], "blocked")
     said = exits(vm, "railhead status", 7)
     contains("railhead status", said, "blocked", "memory", "900", "GB/s")
-    contains("why it was measured anew", said, "(anew: profile: ")
+    contains("why it was measured anew", said, "(again: profile: ")
     expect(vm.run("test -e /run/railhead/ready").status != 0, "/run/railhead/ready exists")
 
 
