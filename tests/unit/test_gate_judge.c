@@ -13,15 +13,6 @@
 #include "fragment.h"
 #include "tree.h"
 
-static void assert_json(const json_t *found, const char *want)
-{
-	json_t *expected = json_loads(want, 0, NULL);
-
-	assert_non_null(expected);
-	assert_true(json_equal(found, expected));
-	json_decref(expected);
-}
-
 /* A job that ended so, with that line. */
 static struct bench_job said(enum change_state is, const char *line, const char *reason)
 {

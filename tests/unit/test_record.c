@@ -153,12 +153,32 @@ static void test_schema(void **state)
 	}
 }
 
+/* A verdict that nobody knows, and a measurement's state, admit nothing and prove nothing. */
+static void test_misspelt(void **state)
+{
+	struct record r;
+
+	(void)state;
+	record_parse(&r,
+		     "{\"schema\": 2, \"boot_id\": \"b\", \"verdict\": \"redy\", \"admit\": true, "
+		     "\"measurements\": [{\"id\": \"x\", \"state\": \"pass\"}, {}]}",
+		     "b");
+	assert_false(r.judged);
+	assert_int_equal(r.verdict.kind, VERDICT_WAITING);
+	assert_false(record_admits(&r));
+	assert_int_equal(r.measurements.list.n, 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(r.measurements.list.v[i].state, CHANGE_CANNOT_MEASURE);
+	record_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_schema),
+		cmocka_unit_test(test_misspelt),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
