@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 
 /* By their numbers, in the order of linux/capability.h. libcap has no more than these names, and
  * would have to be where a profile is checked. */
@@ -53,8 +54,5 @@ static const char *const names[] = {
 
 int capability_number(const char *name)
 {
-	for (size_t i = 0; i < array_len(names); i++)
-		if (streq(names[i], name))
-			return (int)i;
-	return -1;
+	return str_index(name, names, array_len(names));
 }

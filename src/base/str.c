@@ -81,6 +81,14 @@ void str_chomp(char *s)
 		s[--n] = '\0';
 }
 
+int str_index(const char *s, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(list[i], s) == 0)
+			return (int)i;
+	return -1;
+}
+
 bool str_starts(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;

@@ -23,6 +23,14 @@ void str_free(struct str *b);
 
 /* Drops trailing white space in place, as a kernel attribute's newline. */
 void str_chomp(char *s);
+/* s, or "" of NULL. */
+static inline const char *or_empty(const char *s)
+{
+	return s ? s : "";
+}
+
 bool str_starts(const char *s, const char *prefix);
+/* The index of s in list, or -1. */
+int str_index(const char *s, const char *const *list, size_t n);
 /* The distance between two words (Damerau-Levenshtein, optimal string alignment). */
 size_t str_distance(const char *a, const char *b);

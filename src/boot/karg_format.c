@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "boot/karg_token.h"
 
 static const char *const names[] = {
@@ -19,12 +20,11 @@ const char karg_format_names[] = "line, bootc, uki, grubby";
 
 int karg_format_parse(const char *name, enum karg_format *ret)
 {
-	for (size_t i = 0; i < array_len(names); i++)
-		if (streq(name, names[i])) {
-			*ret = (enum karg_format)i;
-			return 0;
-		}
-	return -EINVAL;
+	int i = str_index(name, names, array_len(names));
+
+	if (i >= 0)
+		*ret = (enum karg_format)i;
+	return i < 0 ? -EINVAL : 0;
 }
 
 /* A comment line of TOML, of ini files and of the shell; nothing in it can end it. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
+#include "engine/record.h"
 #include "gate/gate.h"
 #include "plan/render.h"
 #include "report/changes.h"

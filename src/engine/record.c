@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "plan/render.h"
 #include "sys/clock.h"
 
@@ -14,14 +15,14 @@ static char *copy(const char *text)
 
 void record_init(struct record *r, const char *boot_id)
 {
-	*r = (struct record){.boot_id = xstrdup(boot_id ? boot_id : ""),
+	*r = (struct record){.boot_id = xstrdup(or_empty(boot_id)),
 			     .user_space = xstrdup(""),
 			     .verdict = {.kind = VERDICT_WAITING}};
 }
 
 /* --- parts ------------------------------------------------------------------------------- */
 
-static void change_free(struct record_change *c)
+void record_change_free(struct record_change *c)
 {
 	free(c->id);
 	free(c->section);
@@ -38,20 +39,20 @@ static void change_free(struct record_change *c)
 static void stage_free(struct record_stage *stage)
 {
 	for (size_t i = 0; i < stage->changes.n; i++)
-		change_free(&stage->changes.v[i]);
+		record_change_free(&stage->changes.v[i]);
 	vec_free(&stage->changes);
 	vfs_works_free(&stage->vfs);
 	free(stage->lacks);
 	*stage = (struct record_stage){0};
 }
 
-static void sets_free(struct record *r)
+void record_sets_free(struct record_sets *sets)
 {
-	for (size_t i = 0; i < r->sets.n; i++) {
-		free(r->sets.v[i].name);
-		strv_free(&r->sets.v[i].addresses);
+	for (size_t i = 0; i < sets->list.n; i++) {
+		free(sets->list.v[i].name);
+		strv_free(&sets->list.v[i].addresses);
 	}
-	vec_free(&r->sets);
+	vec_free(&sets->list);
 }
 
 static void device_free(struct record_device *device)
@@ -91,7 +92,7 @@ void record_free(struct record *r)
 	free(r->boot_id);
 	free(r->user_space);
 	profile_free_texts(&r->profile);
-	sets_free(r);
+	record_sets_free(&r->sets);
 	for (enum stage s = 0; s < STAGE_COUNT; s++)
 		stage_free(&r->stage[s]);
 	verdict_free(&r->verdict);
@@ -112,29 +113,28 @@ void record_set_profile(struct record *r, const struct profile *profile)
 	profile_free_texts(&r->profile);
 	if (profile)
 		r->profile = (struct record_profile){
-			xstrdup(profile->name), xstrdup(profile->version ? profile->version : ""),
+			xstrdup(profile->name), xstrdup(or_empty(profile->version)),
 			xstrdup(profile->digest), xstrdup(profile->file)};
 }
 
 const char *record_digest(const struct record *r)
 {
-	return r->profile.digest ? r->profile.digest : "";
+	return or_empty(r->profile.digest);
 }
 
-static void set_sets(struct record *r, const struct run *run)
+void record_sets_add(struct record_sets *sets, const struct device_sets *device_sets)
 {
-	sets_free(r);
-	for (size_t i = 0; i < run->sets.set.n; i++) {
-		const struct device_set *set = &run->sets.set.v[i];
-		struct record_set one = {.name = xstrdup(set->sel->name)};
+	for (size_t i = 0; i < device_sets->set.n; i++) {
+		const struct device_set *from = &device_sets->set.v[i];
+		struct record_set set = {.name = xstrdup(from->sel->name)};
 
-		for (size_t k = 0; k < set->fn.n; k++)
-			strv_add(&one.addresses, set->fn.v[k]->addr);
-		vec_push(&r->sets, one);
+		for (size_t k = 0; k < from->fn.n; k++)
+			strv_add(&set.addresses, from->fn.v[k]->addr);
+		vec_push(&sets->list, set);
 	}
 }
 
-static struct record_change change_of(const struct change *c)
+struct record_change record_change_of(const struct change *c)
 {
 	cleanup_free char *origin = render_place(c->origin);
 
@@ -172,9 +172,10 @@ void record_set_stage(struct record *r, const struct run *run, unsigned int stag
 		const struct change *c = run->plan.list.v[i];
 
 		if (run_covers(c, stages, result->stage) && c->state != CHANGE_UNKNOWN)
-			vec_push(&stage->changes, change_of(c));
+			vec_push(&stage->changes, record_change_of(c));
 	}
-	set_sets(r, run);
+	record_sets_free(&r->sets);
+	record_sets_add(&r->sets, &run->sets);
 }
 
 void record_set_lack(struct record *r, enum stage stage, const char *sentence)

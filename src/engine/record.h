@@ -21,11 +21,18 @@ struct record_profile {
 	char *version, *digest, *file;
 };
 
-/* A device set: what the lines for people are folded by. */
+/* The members of a device set: what lines for people are folded by (report/fold.h). */
 struct record_set {
 	char *name;
 	struct strv addresses;
 };
+
+struct record_sets {
+	VEC(struct record_set) list;
+};
+
+void record_sets_add(struct record_sets *sets, const struct device_sets *device_sets);
+void record_sets_free(struct record_sets *sets);
 
 /* A change as it was at the end of its stage (plan/change.h). NULL: it has no such text. */
 struct record_change {
@@ -89,7 +96,7 @@ struct record {
 	char *boot_id;
 	char *user_space; /* "": not known */
 	struct record_profile profile;
-	VEC(struct record_set) sets;
+	struct record_sets sets;
 	struct record_stage stage[STAGE_COUNT];
 	bool judged;		/* there is a verdict; else its kind is WAITING */
 	struct verdict verdict; /* awaited and otherwise are not recorded */
@@ -105,7 +112,11 @@ struct record {
 	struct strv warnings; /* sentences: what could not be told to other readers, each once */
 };
 
-/* Texts may be NULL. */
+/* What is recorded of a change. */
+struct record_change record_change_of(const struct change *c);
+void record_change_free(struct record_change *c);
+
+/* boot_id may be NULL. */
 void record_init(struct record *r, const char *boot_id);
 void record_free(struct record *r);
 
@@ -118,6 +129,8 @@ void record_parse(struct record *ret, const char *text, const char *boot_id);
 /* The caller's. */
 json_t *record_to_json(const struct record *r);
 
+/* A change alone, with all that is known of it, as the record holds one. The caller's. */
+json_t *change_to_json(const struct change *c);
 /* Measurements alone, as the record holds them. */
 json_t *measurements_to_json(const struct measurements *m);
 void measurements_from_json(const json_t *list, struct measurements *ret);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "engine/record.h"
 
 enum { SCHEMA_OUTCOMES = 1, SCHEMA = 2 };
@@ -32,9 +33,7 @@ static char *copy_in(const json_t *obj, const char *key)
 
 static char *copy_or_empty(const json_t *obj, const char *key)
 {
-	const char *text = text_in(obj, key);
-
-	return xstrdup(text ? text : "");
+	return xstrdup(or_empty(text_in(obj, key)));
 }
 
 static bool is_text(const json_t *obj, const char *key, const char *text)
@@ -122,7 +121,7 @@ static enum on_fail on_fail_in(const json_t *obj)
 /* The keys of a schema. */
 struct keys {
 	const char *state, *desired, *observed, *why;
-	bool flat_looks; /* a look's readings stand beside what else it has */
+	bool flat_looks; /* each reading of a look is a key of the look itself */
 };
 
 static const struct keys keys_now = {"state", "desired", "observed", "again_because", false};
@@ -302,7 +301,7 @@ static void numbers_in(const json_t *obj, const struct keys *keys, struct record
 
 /* --- stages ------------------------------------------------------------------------------ */
 
-static json_t *change_json(const struct record_change *c)
+static json_t *recorded_to_json(const struct record_change *c)
 {
 	json_t *obj = json_object();
 
@@ -322,6 +321,15 @@ static json_t *change_json(const struct record_change *c)
 		put_text(obj, "on_fail", on_fail_name(c->on_fail));
 	put_int_if(obj, "started_usec", c->started);
 	put_int_if(obj, "duration_usec", c->duration);
+	return obj;
+}
+
+json_t *change_to_json(const struct change *c)
+{
+	struct record_change recorded = record_change_of(c);
+	json_t *obj = recorded_to_json(&recorded);
+
+	record_change_free(&recorded);
 	return obj;
 }
 
@@ -424,7 +432,7 @@ static json_t *stage_to_json(const struct record_stage *stage)
 		json_object_set_new(obj, "vfs", vfs);
 	}
 	for (size_t i = 0; i < stage->changes.n; i++)
-		json_array_append_new(changes, change_json(&stage->changes.v[i]));
+		json_array_append_new(changes, recorded_to_json(&stage->changes.v[i]));
 	json_object_set_new(obj, "changes", changes);
 	return obj;
 }
@@ -480,8 +488,8 @@ static void put_sets(json_t *doc, const struct record *r)
 {
 	json_t *sets = json_object();
 
-	for (size_t i = 0; i < r->sets.n; i++)
-		put_texts(sets, r->sets.v[i].name, &r->sets.v[i].addresses);
+	for (size_t i = 0; i < r->sets.list.n; i++)
+		put_texts(sets, r->sets.list.v[i].name, &r->sets.list.v[i].addresses);
 	json_object_set_new(doc, "sets", sets);
 }
 
@@ -495,7 +503,7 @@ static void sets_in(const json_t *obj, struct record *r)
 		struct record_set set = {.name = xstrdup(name)};
 
 		texts_in(obj, name, &set.addresses);
-		vec_push(&r->sets, set);
+		vec_push(&r->sets.list, set);
 	}
 }
 
@@ -599,7 +607,7 @@ json_t *record_to_json(const struct record *r)
 	put_waiting(doc, &r->waiting);
 	put_admission(doc, &r->admission);
 	put_profile(doc, &r->profile);
-	if (r->sets.n)
+	if (r->sets.list.n)
 		put_sets(doc, r);
 	put_stages(doc, r);
 	if (r->measured)

@@ -85,8 +85,8 @@ bool gate_measures(const char *run);
 bool gate_needs_load(const char *run);
 void measurement_free(struct measurement *m);
 void measurements_free(struct measurements *m);
-/* False, and none is added: no check has such a key. */
-bool readings_add(struct readings *r, const char *key, double value);
+/* Adds none where no check has such a key. */
+void readings_add(struct readings *r, const char *key, double value);
 
 enum verdict_kind {
 	VERDICT_READY,

@@ -17,15 +17,12 @@ static const struct {
 	{"faults", QUANTITY_FAULTS}, /* of gpu_health, which has no key for it */
 };
 
-bool readings_add(struct readings *r, const char *key, double value)
+void readings_add(struct readings *r, const char *key, double value)
 {
 	for (size_t i = 0; i < array_len(keys); i++)
-		if (streq(keys[i].key, key)) {
+		if (streq(keys[i].key, key))
 			vec_push(&r->list,
 				 ((struct reading){keys[i].key, keys[i].quantity, value}));
-			return true;
-		}
-	return false;
 }
 
 char *quantity_format(enum quantity q, double v)
@@ -53,6 +50,7 @@ static const struct reading *reading_of(const struct probe *p, const struct figu
 	return NULL;
 }
 
+/* What a look came to. */
 static void forget(struct measurement *m)
 {
 	vec_free(&m->readings.list);
@@ -62,6 +60,31 @@ static void forget(struct measurement *m)
 	json_decref(m->detail);
 	m->measured = m->wanted = m->reason = NULL;
 	m->detail = NULL;
+}
+
+static void looks_free(struct measurement *m)
+{
+	for (size_t i = 0; i < m->looks.n; i++) {
+		free(m->looks.v[i].measured);
+		vec_free(&m->looks.v[i].readings.list);
+	}
+	vec_free(&m->looks);
+}
+
+void measurement_free(struct measurement *m)
+{
+	forget(m);
+	looks_free(m);
+	free(m->id);
+	free(m->check);
+	free(m->origin);
+}
+
+void measurements_free(struct measurements *m)
+{
+	for (size_t i = 0; i < m->list.n; i++)
+		measurement_free(&m->list.v[i]);
+	vec_free(&m->list);
 }
 
 /* The figure that stands in front: the first that is wrong, or the first. */
@@ -351,17 +374,15 @@ void judge_look(struct probe *p)
 {
 	struct look look = {
 		.state = p->m.state,
-		.measured = p->m.measured ? xstrdup(p->m.measured) : NULL,
 		.whole = number_or_nan(p->m.detail, "whole"),
 		.own_pct = number_or_nan(p->m.detail, "own_pct"),
 		.others_pct = number_or_nan(p->m.detail, "others_pct"),
 	};
 
-	if (!p->judged) {
-		free(look.measured);
+	if (!p->judged)
 		return;
-	}
 	p->judged = false;
+	look.measured = p->m.measured ? xstrdup(p->m.measured) : NULL;
 	for (size_t i = 0; i < p->m.readings.list.n; i++)
 		vec_push(&look.readings.list, p->m.readings.list.v[i]);
 	vec_push(&p->m.looks, look);

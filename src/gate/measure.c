@@ -269,32 +269,3 @@ int gate_measure_long(const struct section_ctx *ctx, struct measurements *ret, s
 {
 	return measure(ctx, NULL, LONG_TIMES, ret, err);
 }
-
-void looks_free(struct measurement *m)
-{
-	for (size_t i = 0; i < m->looks.n; i++) {
-		free(m->looks.v[i].measured);
-		vec_free(&m->looks.v[i].readings.list);
-	}
-	vec_free(&m->looks);
-}
-
-void measurement_free(struct measurement *m)
-{
-	free(m->id);
-	free(m->check);
-	free(m->origin);
-	free(m->measured);
-	free(m->wanted);
-	free(m->reason);
-	json_decref(m->detail);
-	looks_free(m);
-	vec_free(&m->readings.list);
-}
-
-void measurements_free(struct measurements *m)
-{
-	for (size_t i = 0; i < m->list.n; i++)
-		measurement_free(&m->list.v[i]);
-	vec_free(&m->list);
-}

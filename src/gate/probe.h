@@ -124,8 +124,6 @@ char *quantity_format(enum quantity q, double value);
  */
 void judge_probe(struct probe *p, const struct bench_job *job);
 void judge_sets(struct probes *probes);
-/* Those of the measurement so far. */
-void looks_free(struct measurement *m);
 bool wants_second_look(const struct probe *p);
 /* Keeps what the look came to, once the probes of its set are judged, too. */
 void judge_look(struct probe *p);

@@ -22,12 +22,11 @@ const char *verdict_name(enum verdict_kind k)
 
 int verdict_parse(const char *name, enum verdict_kind *ret)
 {
-	for (size_t i = 0; i < array_len(names); i++)
-		if (streq(names[i], name)) {
-			*ret = (enum verdict_kind)i;
-			return 0;
-		}
-	return -EINVAL;
+	int i = str_index(name, names, array_len(names));
+
+	if (i >= 0)
+		*ret = (enum verdict_kind)i;
+	return i < 0 ? -EINVAL : 0;
 }
 
 /* What is found until now: with all of it, and without what may still come. */

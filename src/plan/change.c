@@ -41,22 +41,13 @@ const char *stage_name(enum stage s)
 	return stage_names[s];
 }
 
-/* The index of the name, or -EINVAL. */
-static int index_of(const char *name, const char *const *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (streq(names[i], name))
-			return (int)i;
-	return -EINVAL;
-}
-
 int stage_parse(const char *name, enum stage *ret)
 {
-	int i = index_of(name, stage_names, array_len(stage_names));
+	int i = str_index(name, stage_names, array_len(stage_names));
 
 	if (i >= 0)
 		*ret = (enum stage)i;
-	return i < 0 ? i : 0;
+	return i < 0 ? -EINVAL : 0;
 }
 
 const char *state_name(enum change_state s)
@@ -66,11 +57,11 @@ const char *state_name(enum change_state s)
 
 int state_parse(const char *name, enum change_state *ret)
 {
-	int i = index_of(name, state_names, array_len(state_names));
+	int i = str_index(name, state_names, array_len(state_names));
 
 	if (i >= 0)
 		*ret = (enum change_state)i;
-	return i < 0 ? i : 0;
+	return i < 0 ? -EINVAL : 0;
 }
 
 const char *on_fail_name(enum on_fail f)
@@ -80,11 +71,11 @@ const char *on_fail_name(enum on_fail f)
 
 int on_fail_parse(const char *name, enum on_fail *ret)
 {
-	int i = index_of(name, on_fail_names, array_len(on_fail_names));
+	int i = str_index(name, on_fail_names, array_len(on_fail_names));
 
 	if (i >= 0)
 		*ret = (enum on_fail)i;
-	return i < 0 ? i : 0;
+	return i < 0 ? -EINVAL : 0;
 }
 
 static void replace_v(char **slot, const char *fmt, va_list ap)

@@ -15,38 +15,6 @@ char *render_place(struct place at)
 	return at.line ? xasprintf("%s:%u:%u", at.file, at.line, at.col) : xstrdup(at.file);
 }
 
-static void put_text(json_t *obj, const char *key, const char *text)
-{
-	if (text)
-		json_object_set_new(obj, key, json_string(text));
-}
-
-json_t *change_to_json(const struct change *c)
-{
-	cleanup_free char *origin = render_place(c->origin);
-	json_t *obj = json_object();
-
-	put_text(obj, "id", c->id);
-	put_text(obj, "step", c->section);
-	put_text(obj, "stage", stage_name(c->stage));
-	put_text(obj, "kind", c->kind->name);
-	put_text(obj, "state", state_name(c->state));
-	put_text(obj, "target", c->target);
-	put_text(obj, "desired", c->desired);
-	put_text(obj, "observed", c->observed);
-	put_text(obj, "before", c->before);
-	put_text(obj, "reason", c->reason);
-	put_text(obj, "note", c->note);
-	put_text(obj, "origin", *origin ? origin : NULL);
-	if (c->on_fail != ON_FAIL_BLOCK)
-		put_text(obj, "on_fail", on_fail_name(c->on_fail));
-	if (c->started)
-		json_object_set_new(obj, "started_usec", json_integer((json_int_t)c->started));
-	if (c->duration)
-		json_object_set_new(obj, "duration_usec", json_integer((json_int_t)c->duration));
-	return obj;
-}
-
 /* One short line of a value: the first line, cut, in quotes. */
 static char *brief(const char *value)
 {

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The list of changes as text and as JSON. */
+/* The list of changes as text. */
 #pragma once
 
-#include <jansson.h>
 #include <stdio.h>
 
 #include "plan/change.h"
-
-/* One change with all that is known of it; a new reference. */
-json_t *change_to_json(const struct change *c);
 
 /*
  * All changes, stage by stage, a line each: state, id, what was found and what is wanted; the

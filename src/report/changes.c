@@ -278,13 +278,13 @@ static size_t subject_width(const struct page *p)
 static void print_folded(FILE *out, const struct run *run, const struct ordered *changes,
 			 const struct screen *screen)
 {
-	cleanup(fold_sets_free) struct fold_sets sets = {0};
+	cleanup(record_sets_free) struct record_sets sets = {0};
 	struct page p = {.out = out, .screen = screen};
 	bool reasons = false;
 
 	for (size_t i = 0; i < changes->list.n; i++)
 		add_line(&p.lines, changes->list.v[i], screen);
-	fold_sets_add(&sets, &run->sets);
+	record_sets_add(&sets, &run->sets);
 	fold(p.lines.items.v, p.lines.items.n, &sets, screen->utf8, &p.fold);
 	p.subject_width = subject_width(&p);
 	for (size_t r = 0; r < p.fold.rows.n; r++) {

@@ -31,24 +31,24 @@ static size_t numbered_at(const char *s, const char *word)
 	return digits && !isalnum((unsigned char)s[n + digits]) ? n + digits : 0;
 }
 
-struct part {
+struct id_part {
 	char mark; /* 0: a character of the text itself */
 	size_t len;
 };
 
-static struct part part_at(const char *text, const char *s)
+static struct id_part part_at(const char *text, const char *s)
 {
 	size_t n;
 
 	if (s > text && isalnum((unsigned char)s[-1]))
-		return (struct part){0, 1};
+		return (struct id_part){0, 1};
 	if ((n = pci_address_len(s)) && !isalnum((unsigned char)s[n]))
-		return (struct part){ADDRESS_MARK, n};
+		return (struct id_part){ADDRESS_MARK, n};
 	if ((n = numbered_at(s, "vf")))
-		return (struct part){VF_MARK, n};
+		return (struct id_part){VF_MARK, n};
 	if ((n = numbered_at(s, "node")))
-		return (struct part){NODE_MARK, n};
-	return (struct part){0, 1};
+		return (struct id_part){NODE_MARK, n};
+	return (struct id_part){0, 1};
 }
 
 /* The text with marks for its addresses, VFs and nodes; texts of one shape say the same. */
@@ -57,7 +57,7 @@ static char *shape_of(const char *text)
 	struct str out = {0};
 
 	for (const char *s = text; *s;) {
-		struct part p = part_at(text, s);
+		struct id_part p = part_at(text, s);
 
 		str_addn(&out, p.mark ? &p.mark : s, 1);
 		s += p.len;
@@ -131,7 +131,7 @@ static void find_members(const char *id, struct members *m)
 	size_t addresses = 0;
 
 	for (const char *s = id; *s;) {
-		struct part p = part_at(id, s);
+		struct id_part p = part_at(id, s);
 
 		if (p.mark == ADDRESS_MARK) {
 			add_once(&m->addresses, s, p.len);
@@ -174,12 +174,13 @@ static void drop_all(struct strv *list, const struct strv *gone)
 }
 
 /* The largest set all of whose members are there; NULL: of each one is missing. */
-static const struct fold_set *whole_set(const struct fold_sets *sets, const struct strv *addresses)
+static const struct record_set *whole_set(const struct record_sets *sets,
+					  const struct strv *addresses)
 {
-	const struct fold_set *best = NULL;
+	const struct record_set *best = NULL;
 
 	for (size_t i = 0; i < sets->list.n; i++) {
-		const struct fold_set *set = &sets->list.v[i];
+		const struct record_set *set = &sets->list.v[i];
 
 		if (set->addresses.n > 1 && has_all(addresses, &set->addresses) &&
 		    (!best || set->addresses.n > best->addresses.n))
@@ -189,12 +190,12 @@ static const struct fold_set *whole_set(const struct fold_sets *sets, const stru
 }
 
 /* The smallest set that the address is a member of, or NULL. */
-static const struct fold_set *set_of(const struct fold_sets *sets, const char *address)
+static const struct record_set *set_of(const struct record_sets *sets, const char *address)
 {
-	const struct fold_set *best = NULL;
+	const struct record_set *best = NULL;
 
 	for (size_t i = 0; i < sets->list.n; i++) {
-		const struct fold_set *set = &sets->list.v[i];
+		const struct record_set *set = &sets->list.v[i];
 
 		if (strv_contains(&set->addresses, address) &&
 		    (!best || set->addresses.n < best->addresses.n))
@@ -215,9 +216,9 @@ static void list_addresses(struct str *out, const struct strv *addresses)
 }
 
 /* Of a set some members of which are missing. Takes them out of rest. */
-static void add_some(struct str *out, const struct fold_sets *sets, struct strv *rest)
+static void add_some(struct str *out, const struct record_sets *sets, struct strv *rest)
 {
-	const struct fold_set *set = set_of(sets, rest->v[0]);
+	const struct record_set *set = set_of(sets, rest->v[0]);
 	cleanup_strv struct strv some = {0};
 
 	for (size_t i = 0; i < rest->n; i++)
@@ -238,10 +239,10 @@ static void add_some(struct str *out, const struct fold_sets *sets, struct strv 
 }
 
 /* "rails x8, 2 of 4 storage (0000:29:00.0, 0000:29:00.1)" */
-static char *cover(const struct members *m, const struct fold_sets *sets, const char *times)
+static char *cover(const struct members *m, const struct record_sets *sets, const char *times)
 {
 	cleanup_strv struct strv rest = {0};
-	const struct fold_set *set;
+	const struct record_set *set;
 	struct str out = {0};
 
 	for (size_t i = 0; i < m->addresses.n; i++)
@@ -257,7 +258,8 @@ static char *cover(const struct members *m, const struct fold_sets *sets, const 
 	return str_take(&out);
 }
 
-static char *of_members(const struct fold_row *row, const struct fold_sets *sets, const char *times)
+static char *of_members(const struct fold_row *row, const struct record_sets *sets,
+			const char *times)
 {
 	cleanup(members_free) struct members m = {0};
 	cleanup_free char *functions = NULL;
@@ -281,27 +283,6 @@ static char *of_members(const struct fold_row *row, const struct fold_sets *sets
 	return out.len ? str_take(&out) : xstrdup("");
 }
 
-void fold_sets_add(struct fold_sets *sets, const struct device_sets *device_sets)
-{
-	for (size_t i = 0; i < device_sets->set.n; i++) {
-		const struct device_set *from = &device_sets->set.v[i];
-		struct fold_set set = {.name = xstrdup(from->sel->name)};
-
-		for (size_t k = 0; k < from->fn.n; k++)
-			strv_add(&set.addresses, from->fn.v[k]->addr);
-		vec_push(&sets->list, set);
-	}
-}
-
-void fold_sets_free(struct fold_sets *sets)
-{
-	for (size_t i = 0; i < sets->list.n; i++) {
-		free(sets->list.v[i].name);
-		strv_free(&sets->list.v[i].addresses);
-	}
-	vec_free(&sets->list);
-}
-
 char *fold_subject(const struct fold_row *row)
 {
 	return xasprintf("%s%s%s%s%s", row->of, *row->of && *row->name ? ": " : "", row->name,
@@ -309,11 +290,6 @@ char *fold_subject(const struct fold_row *row)
 }
 
 /* --- folding --------------------------------------------------------------------------------- */
-
-static const char *or_empty(const char *s)
-{
-	return s ? s : "";
-}
 
 /* Items of one key are one line. */
 static char *key_of(const struct fold_item *item)
@@ -327,7 +303,7 @@ static char *key_of(const struct fold_item *item)
 			 id, value, reason);
 }
 
-static void finish_row(struct fold_row *row, const struct fold_sets *sets, bool utf8)
+static void finish_row(struct fold_row *row, const struct record_sets *sets, bool utf8)
 {
 	const struct fold_item *first = row->items.v[0];
 	cleanup_free char *shape = shape_of(first->id);
@@ -345,7 +321,7 @@ static void finish_row(struct fold_row *row, const struct fold_sets *sets, bool 
 			streq(or_empty(row->items.v[i]->reason), or_empty(first->reason));
 }
 
-void fold(const struct fold_item *items, size_t n, const struct fold_sets *sets, bool utf8,
+void fold(const struct fold_item *items, size_t n, const struct record_sets *sets, bool utf8,
 	  struct fold *ret)
 {
 	cleanup_strv struct strv keys = {0}; /* of the rows */

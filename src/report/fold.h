@@ -6,8 +6,7 @@
  */
 #pragma once
 
-#include "base/vec.h"
-#include "node/node.h"
+#include "engine/record.h"
 
 /* A line before folding; nothing of it is owned. */
 struct fold_item {
@@ -30,21 +29,8 @@ struct fold {
 	VEC(struct fold_row) rows; /* in the order of their first items */
 };
 
-/* The members of a set, by address; what a folded line may be of. */
-struct fold_set {
-	char *name;
-	struct strv addresses;
-};
-
-struct fold_sets {
-	VEC(struct fold_set) list;
-};
-
-void fold_sets_add(struct fold_sets *sets, const struct device_sets *device_sets);
-void fold_sets_free(struct fold_sets *sets);
-
 /* utf8: may "×" stand for "x". */
-void fold(const struct fold_item *items, size_t n, const struct fold_sets *sets, bool utf8,
+void fold(const struct fold_item *items, size_t n, const struct record_sets *sets, bool utf8,
 	  struct fold *ret);
 void fold_free(struct fold *f);
 

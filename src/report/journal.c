@@ -5,14 +5,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "plan/render.h"
 #include "engine/vfs.h"
+#include "plan/render.h"
 #include "sys/libsystemd.h"
-
-static const char *or_empty(const char *s)
-{
-	return s ? s : "";
-}
 
 static const char *profile_name(const struct run *run)
 {

@@ -24,11 +24,6 @@ static const char *verdict_of(const struct record *record, bool ready)
 	return verdict_name(under_way ? VERDICT_WAITING : record->verdict.kind);
 }
 
-static const char *or_empty(const char *text)
-{
-	return text ? text : "";
-}
-
 /* --- metrics --------------------------------------------------------------------------- */
 
 /* The escapes of the exposition format, text version 0.0.4: backslash, quote, newline. */

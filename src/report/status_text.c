@@ -18,7 +18,6 @@ struct page {
 	FILE *out;
 	const struct record *record;
 	const struct screen *screen;
-	struct fold_sets sets;
 };
 
 static double seconds(uint64_t usec)
@@ -35,18 +34,6 @@ static void print_line(const struct page *p, const char *label, const char *text
 		text_wrap(p->out, line, p->screen->columns, LABEL_WIDTH);
 	else
 		fprintf(p->out, "%s\n", line);
-}
-
-static void read_sets(struct page *p)
-{
-	for (size_t i = 0; i < p->record->sets.n; i++) {
-		const struct record_set *of = &p->record->sets.v[i];
-		struct fold_set set = {.name = xstrdup(of->name)};
-
-		for (size_t k = 0; k < of->addresses.n; k++)
-			strv_add(&set.addresses, of->addresses.v[k]);
-		vec_push(&p->sets.list, set);
-	}
 }
 
 /* --- the causes ------------------------------------------------------------------------------ */
@@ -139,7 +126,7 @@ static void cause_lines(const struct page *p, const struct causes *causes, struc
 		strv_add(ret, reasons->v[i]);
 	if (!p->screen->terminal)
 		return;
-	fold(causes->items.v, causes->items.n, &p->sets, p->screen->utf8, &f);
+	fold(causes->items.v, causes->items.n, &p->record->sets, p->screen->utf8, &f);
 	for (size_t r = 0; r < f.rows.n && r < CAUSES_MOST; r++) {
 		cleanup_free char *subject = fold_subject(&f.rows.v[r]);
 		cleanup_free char *text = xasprintf("%s%s%s", subject, *subject ? ": " : "",
@@ -329,7 +316,7 @@ static void print_folded_numbers(const struct page *p, const struct measurements
 		items[i] = (struct fold_item){state_name(one->state), one->id, wanted_of(one),
 					      unit_of(one)};
 	}
-	fold(items, m->list.n, &p->sets, p->screen->utf8, &f);
+	fold(items, m->list.n, &p->record->sets, p->screen->utf8, &f);
 	for (size_t r = 0; r < f.rows.n; r++) {
 		const struct fold_row *row = &f.rows.v[r];
 		cleanup_free char *range = range_of(row, items, m);
@@ -406,7 +393,6 @@ void status_render(FILE *out, const struct status *s, const struct screen *scree
 	cleanup_free char *by_hand = admission_line(r);
 	struct page p = {.out = out, .record = r, .screen = screen};
 
-	read_sets(&p);
 	print_verdict(&p);
 	if (by_hand)
 		print_line(&p, "by hand:", by_hand);
@@ -421,5 +407,4 @@ void status_render(FILE *out, const struct status *s, const struct screen *scree
 		print_line(&p, "look:",
 			   "`railhead verify` (values), `journalctl -b -u 'railhead-*'` (log), "
 			   "`railhead status --all` (all figures)");
-	fold_sets_free(&p.sets);
 }

@@ -91,9 +91,9 @@ static void test_wrap(void **state)
 #define RAIL1 "0000:3a:00.0"
 #define GPU0 "0000:19:00.0"
 
-static void add_set(struct fold_sets *sets, const char *name, const char *a, const char *b)
+static void add_set(struct record_sets *sets, const char *name, const char *a, const char *b)
 {
-	struct fold_set set = {.name = xstrdup(name)};
+	struct record_set set = {.name = xstrdup(name)};
 
 	strv_add(&set.addresses, a);
 	if (b)
@@ -104,7 +104,7 @@ static void add_set(struct fold_sets *sets, const char *name, const char *a, con
 /* "of|name|names|items" of each row, in one text. */
 static char *folded(const struct fold_item *items, size_t n)
 {
-	cleanup(fold_sets_free) struct fold_sets sets = {0};
+	cleanup(record_sets_free) struct record_sets sets = {0};
 	cleanup(fold_free) struct fold f = {0};
 	struct str out = {0};
 
