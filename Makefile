@@ -351,6 +351,7 @@ lint: $(BUILD)/railhead ## rooms, warnings, shell scripts, formatting, man pages
 	$(Q)tests/lint/format
 	$(Q)tests/lint/man
 	$(Q)tests/lint/keys
+	$(Q)tests/lint/faults
 	$(Q)$(MAKE) --no-print-directory -s DEV=1 CFLAGS='-O2' \
 		$(patsubst $(BUILD)/release/%,$(BUILD)/lint/%,$(call obj,release,src/main.c $(ROOM_SRC) \
 		$(sort $(BENCH_SRC) $(wildcard src/bench/*_generic.c)) $(SIM_SRC)))
@@ -363,8 +364,9 @@ schema: $(BUILD)/railhead ## rewrite the JSON Schema of profiles from the tables
 	$(Q)$(BUILD)/railhead check --schema >$(BUILD)/schema.tmp
 	$(Q)mv $(BUILD)/schema.tmp profiles/railhead-profile.schema.json
 
-keys: $(BUILD)/railhead ## rewrite the keys in railhead.profile(5) and docs/evidence.md from the tables
+keys: $(BUILD)/railhead ## rewrite railhead.profile(5), docs/evidence.md and docs/faults.md from the tables
 	$(Q)tests/lint/keys --write
+	$(Q)tests/lint/faults --write
 
 format: ## rewrite C sources by .clang-format
 	$(Q)clang-format -i $$(git ls-files 'src/*.[ch]' 'tests/*.[ch]')

@@ -62,3 +62,26 @@ setup() {
   done < <(cat tests/fixtures/profiles/bad/*.txt)
   [ "$count" -gt 20 ]
 }
+
+@test "explain: a fault code with its meaning, action and remedy; the codes of a layer; all codes" {
+  run -0 "$railhead" explain RH-NIC-LINK-WIDTH
+  [ "${lines[0]}" = RH-NIC-LINK-WIDTH ]
+  [[ $output == *"  layer     nic"*"  action    reseat: "*"  remedy    Reseat the card; "* ]]
+  run -0 "$railhead" explain RH-CPU
+  [ "${#lines[@]}" -gt 3 ]
+  [[ $output != *RH-NIC* ]]
+  run -0 "$railhead" explain RH
+  # each code of the page, and no other
+  diff <(cut -f 1 <<<"$output" | sort) <(grep -o '^| `RH-[A-Z-]*' docs/faults.md | cut -c 4- | tr -d '`' | sort)
+  run -0 "$railhead" explain --json RH-NIC
+  jq -e 'all(.faults[]; .layer == "nic" and .action and .meaning and .remedy and .action_help)' <<<"$output"
+}
+
+@test "explain: a misspelt fault code exits with 2, and is printed without control characters" {
+  for code in RH-NIC-LINK-WIDHT RH-NIC-LIN RH- RHX; do
+    run -2 "$railhead" explain "$code"
+    [ "$output" = "railhead: unknown fault code '$code'; \`railhead explain RH\` lists all codes" ]
+  done
+  run -2 "$railhead" explain $'RH-\e[31m'
+  [[ $output == *"'RH-?[31m'"* ]]
+}

@@ -35,7 +35,7 @@ _railhead_value() {
   WHEN) _railhead_words "auto always never" ;;
   ADDRESS) _railhead_words "$(ls /sys/bus/pci/devices 2>/dev/null)" ;;
   UNIT) _railhead_words "$(systemctl list-unit-files --no-legend --type=service,target 2>/dev/null | cut -d ' ' -f 1)" ;;
-  KEY) _railhead_words "$("$program" explain 2>/dev/null | cut -f 1)" ;;
+  KEY) _railhead_words "$({ "$program" explain; "$program" explain RH; } 2>/dev/null | cut -f 1)" ;;
   "NAME|FILE")
     _railhead_words "$(_railhead_profiles "$2")"
     ((${#COMPREPLY[@]})) || _railhead_files

@@ -38,6 +38,7 @@ function __railhead_value -a what typed state
         case KEY # with the text that describes it
             set -l words (commandline -opc)
             $words[1] explain 2>/dev/null
+            $words[1] explain RH 2>/dev/null | string replace -r '\t.*\t' '\t'
         case 'NAME|FILE'
             __railhead_profiles $state
             __fish_complete_path $typed

@@ -21,6 +21,7 @@ int err_set(struct err *err, int code, const char *fmt, ...)
 	if (!err)
 		return code;
 	err->code = code;
+	err->fault = FAULT_NONE;
 	va_start(ap, fmt);
 	mark_cut(err->text, (size_t)vsnprintf(err->text, sizeof(err->text), fmt, ap));
 	va_end(ap);
@@ -35,6 +36,7 @@ int err_errno(struct err *err, int code, const char *fmt, ...)
 	if (!err)
 		return code;
 	err->code = code;
+	err->fault = FAULT_NONE;
 	va_start(ap, fmt);
 	len = (size_t)vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
@@ -42,6 +44,13 @@ int err_errno(struct err *err, int code, const char *fmt, ...)
 		len += (size_t)snprintf(err->text + len, sizeof(err->text) - len, ": %s",
 					strerror(-code));
 	mark_cut(err->text, len);
+	return code;
+}
+
+int err_fault(struct err *err, int code, enum fault fault)
+{
+	if (err)
+		err->fault = fault;
 	return code;
 }
 

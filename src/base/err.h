@@ -18,10 +18,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include "base/fault.h"
+
 #define ERR_TEXT_MAX 1024
 
 struct err {
 	int code;		 /* negative errno of the innermost failure */
+	enum fault fault;	 /* which one that is, where err_fault() said so */
 	char text[ERR_TEXT_MAX]; /* "context: context: what happened" */
 };
 
@@ -31,6 +34,9 @@ int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((form
 /* The same, with ": " and strerror(-code) appended. */
 int err_errno(struct err *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Says which fault the failure is that was just set. Returns code. */
+int err_fault(struct err *err, int code, enum fault fault);
 
 /* Puts "context: " before the message. Returns err->code. */
 int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

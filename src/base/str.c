@@ -94,6 +94,16 @@ bool str_starts(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
+char *str_printable(const char *s, size_t most)
+{
+	char *copy = xstrndup(s, most);
+
+	for (char *p = copy; *p; p++)
+		if (iscntrl((unsigned char)*p))
+			*p = '?';
+	return copy;
+}
+
 size_t str_distance(const char *a, const char *b)
 {
 	enum { MAX = 64 }; /* keys are short; longer ones are never near to anything */

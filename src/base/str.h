@@ -30,6 +30,8 @@ static inline const char *or_empty(const char *s)
 }
 
 bool str_starts(const char *s, const char *prefix);
+/* The first most characters, with '?' for control characters. Caller frees. */
+char *str_printable(const char *s, size_t most);
 /* The index of s in list, or -1. */
 int str_index(const char *s, const char *const *list, size_t n);
 /* The distance between two words (Damerau-Levenshtein, optimal string alignment). */

@@ -59,13 +59,14 @@ static void store(struct apply *a)
 	}
 }
 
-static void add_premises(const struct run *run, struct strv *reasons)
+static void add_premises(const struct run *run, struct reasons *reasons)
 {
 	for (size_t i = 0; i < run->plan.list.n; i++) {
-		cleanup_free char *text = render_premise(run->plan.list.v[i]);
+		const struct change *c = run->plan.list.v[i];
+		cleanup_free char *text = render_premise(c);
 
 		if (text)
-			strv_add(reasons, text);
+			reasons_add(reasons, fault_of_change(c), text);
 	}
 }
 
@@ -90,7 +91,8 @@ static void set_verdict(struct apply *a, const struct run *run, unsigned int sta
 	} else if (!same || (record_is_unjudged(&a->status.record) && !a->status.record.begun)) {
 		/* What the gate waited for with another profile is not looked for again. */
 		a->status.record.waiting = (struct waiting){0};
-		verdict_simple(&v, VERDICT_WAITING, "the gate has not judged this profile yet");
+		verdict_simple(&v, VERDICT_WAITING, FAULT_GATE_UNJUDGED,
+			       "the gate has not judged this profile yet");
 		add_premises(run, &v.reasons);
 	} else {
 		return;
@@ -177,11 +179,12 @@ static void print_stage(const struct run *run, unsigned int stages,
 /* In a boot the gate reports them. */
 static void complain_of_premises(const struct run *run)
 {
-	cleanup_strv struct strv texts = {0};
+	struct reasons texts = {0};
 
 	add_premises(run, &texts);
-	for (size_t i = 0; i < texts.n; i++)
-		complain("%s", texts.v[i]);
+	for (size_t i = 0; i < texts.list.n; i++)
+		complain("%s", texts.list.v[i].text);
+	reasons_free(&texts);
 }
 
 /*

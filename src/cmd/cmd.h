@@ -123,6 +123,9 @@ void say_frozen_anew(const struct run *run);
 /* The verdict that such a run means, with what railhead.conf says of it. */
 void verdict_of_run(const struct run *run, struct verdict *ret);
 
+/* explain CODE (explain_fault.c). Returns an exit code. */
+int explain_fault(struct invocation *inv, const char *word);
+enum { UNKNOWN_MAX = 80 }; /* characters of a misspelt word that are repeated */
 /* apply --device (device.c). Returns an exit code. */
 int apply_device(struct invocation *inv);
 /*

@@ -75,19 +75,20 @@ void say_frozen_anew(const struct run *run)
 void verdict_of_run(const struct run *run, struct verdict *ret)
 {
 	const struct diags *diags = run_diags(run);
+	enum fault fault = run->why.fault;
 
-	verdict_simple(ret, meanings[run->status].verdict, run->why.text);
+	verdict_simple(ret, meanings[run->status].verdict, fault, run->why.text);
 	ret->admit = (run->status == RUN_OFF && run->site.admit_off) ||
 		     (run->status == RUN_NONE && run->site.admit_none);
 	if (ret->admit)
-		strv_add(&ret->reasons, run->status == RUN_OFF ? SITE_FILE
-						" admits work all the same (admit_off)"
-							       : SITE_FILE
-						" admits work all the same (admit_none)");
+		reasons_add(&ret->reasons, fault,
+			    run->status == RUN_OFF
+				    ? SITE_FILE " admits work all the same (admit_off)"
+				    : SITE_FILE " admits work all the same (admit_none)");
 	for (size_t i = 0; run->status == RUN_INVALID && i < diags->list.n; i++) {
 		cleanup_free char *line = diag_format(&diags->list.v[i]);
 
-		strv_add(&ret->reasons, line);
+		reasons_add(&ret->reasons, fault, line);
 	}
 }
 

@@ -37,10 +37,10 @@ struct device_run {
 	const struct root *root;
 	struct watch watch;
 	struct status status;
-	struct strv failures; /* of this run: ID and reason of what could not be applied */
-	uint64_t applied;     /* how many changes were set */
-	bool lost;	      /* something was, in this run or before it */
-	bool unsaid;	      /* readiness was withdrawn, and the journal does not know yet */
+	struct reasons failures; /* of this run: ID and reason of what could not be applied */
+	uint64_t applied;	 /* how many changes were set */
+	bool lost;		 /* something was, in this run or before it */
+	bool unsaid;		 /* readiness was withdrawn, and the journal does not know yet */
 	int code;
 };
 
@@ -80,28 +80,43 @@ static void say_verdict(struct device_run *d, const struct run *run, const struc
 		journal_verdict(run, v);
 }
 
-static const char *what_next(const struct watched *w)
+/* Which fault a lost one is, and what is to be done. */
+struct loss {
+	enum fault fault;
+	const char *next;
+};
+
+static struct loss loss_of(const struct watched *w)
 {
 	if (w->flapping)
-		return "it came back too often in ten minutes and is left alone; see the kernel "
-		       "log "
-		       "(AER, DPC, link), reseat or replace it, then run `railhead apply` and "
-		       "`railhead gate`";
+		return (struct loss){
+			FAULT_PCI_FLAPS,
+			"it came back too often in ten minutes and is left alone; see the kernel "
+			"log "
+			"(AER, DPC, link), reseat or replace it, then run `railhead apply` and "
+			"`railhead gate`"};
 	if (w->tried && w->state == WATCHED_COMING)
-		return "its driver has not made its netdev or RDMA device, or udev has not named "
-		       "it; see the kernel log, then run `railhead apply --device` with its "
-		       "address";
+		return (struct loss){
+			FAULT_PCI_INCOMPLETE,
+			"its driver has not made its netdev or RDMA device, or udev has not named "
+			"it; see the kernel log, then run `railhead apply --device` with its "
+			"address"};
 	if (w->tried && w->state == WATCHED_BACK)
-		return "not all could be applied again; mend what is said above, then run "
-		       "`railhead apply --device` with its address";
+		return (struct loss){
+			FAULT_PCI_NOT_RESTORED,
+			"not all could be applied again; mend what is said above, then run "
+			"`railhead apply --device` with its address"};
 	switch (w->state) {
 	case WATCHED_AWAY:
-		return "what the profile says of it is applied when it has its driver again; see "
-		       "the kernel log, `lspci` and `modprobe`";
+		return (struct loss){
+			FAULT_PCI_LOST,
+			"what the profile says of it is applied when it has its driver again; see "
+			"the kernel log, `lspci` and `modprobe`"};
 	case WATCHED_COMING:
-		return "its driver has not made its devices yet";
+		return (struct loss){FAULT_PCI_RETURNS, "its driver has not made its devices yet"};
 	default:
-		return "what the profile says of it is being applied";
+		return (struct loss){FAULT_PCI_RETURNS,
+				     "what the profile says of it is being applied"};
 	}
 }
 
@@ -109,12 +124,13 @@ static void add_lost(const struct device_run *d, struct verdict *v)
 {
 	for (size_t i = 0; i < d->watch.list.n; i++) {
 		const struct watched *w = &d->watch.list.v[i];
+		struct loss loss = loss_of(w);
 		cleanup_free char *text = NULL;
 
 		if (!w->lost_at)
 			continue;
-		text = xasprintf("%s: %s; %s", w->addr, w->why, what_next(w));
-		strv_add(&v->reasons, text);
+		text = xasprintf("%s: %s; %s", w->addr, w->why, loss.next);
+		reasons_add(&v->reasons, loss.fault, text);
 	}
 }
 
@@ -159,8 +175,8 @@ static void stay_lapsed(struct device_run *d, const struct run *run, struct verd
 {
 	v->kind = VERDICT_LAPSED;
 	v->admit = false;
-	for (size_t i = 0; i < d->failures.n; i++)
-		strv_add(&v->reasons, d->failures.v[i]);
+	for (size_t i = 0; i < d->failures.list.n; i++)
+		reasons_add(&v->reasons, d->failures.list.v[i].fault, d->failures.list.v[i].text);
 	add_lost(d, v);
 	say_verdict(d, run, v);
 	worse(d, EXIT_GATE);
@@ -222,7 +238,7 @@ static void leave_flapping(struct device_run *d)
 /* Whether one of its own changes failed; keeps the reasons. */
 static bool failed(struct device_run *d, const struct run *run, const struct watched *w)
 {
-	size_t before = d->failures.n;
+	size_t before = d->failures.list.n;
 
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		const struct change *c = run->plan.list.v[i];
@@ -231,9 +247,9 @@ static bool failed(struct device_run *d, const struct run *run, const struct wat
 		if (c->state != CHANGE_FAILED || strncmp(c->lane, w->addr, strlen(w->addr)) != 0)
 			continue;
 		text = xasprintf("%s: %s", c->id, c->reason ? c->reason : "failed");
-		strv_add(&d->failures, text);
+		reasons_add(&d->failures, fault_of_change(c), text);
 	}
-	return d->failures.n > before;
+	return d->failures.list.n > before;
 }
 
 static void note_back(struct device_run *d, const struct run *run, struct watched *w,
@@ -287,7 +303,7 @@ static bool bring_back(struct device_run *d)
 	journal_withdrawal(d, &run);
 	if (run.status != RUN_OK) {
 		worse(d, explain_run(&run));
-		strv_add(&v.reasons, run.why.text);
+		reasons_add(&v.reasons, run.why.fault, run.why.text);
 		stay_lapsed(d, &run, &v);
 		goto out;
 	}
@@ -321,7 +337,7 @@ static void judge_again(struct device_run *d)
 		return;
 	if (run.status != RUN_OK) {
 		worse(d, explain_run(&run));
-		verdict_simple(&v, VERDICT_LAPSED, run.why.text);
+		verdict_simple(&v, VERDICT_LAPSED, run.why.fault, run.why.text);
 	} else {
 		watch_spare(&d->watch, &run.plan);
 		run_look(&run, STAGES_ALL, STAGE_GATE);
@@ -442,7 +458,7 @@ int apply_device(struct invocation *inv)
 	say_warnings(&d.status);
 	if (inv->json)
 		print_json(record_to_json(&d.status.record));
-	strv_free(&d.failures);
+	reasons_free(&d.failures);
 	watch_free(&d.watch);
 	status_free(&d.status);
 	close(take_fd(lock));

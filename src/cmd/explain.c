@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* explain: the keys of profiles, from the tables that check, the schema and editors have. */
-#include <ctype.h>
+/*
+ * explain: the keys of profiles, from the tables that check, the schema and editors have; and the
+ * fault codes.
+ */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -147,11 +149,8 @@ static int unknown(const struct rows *rows, const char *key)
 {
 	cleanup_strv struct strv near = {0};
 	cleanup_str struct str list = {0};
-	cleanup_free char *said = xasprintf("%.80s", key);
+	cleanup_free char *said = str_printable(key, UNKNOWN_MAX);
 
-	for (char *p = said; *p; p++)
-		if (iscntrl((unsigned char)*p))
-			*p = '?';
 	rows_near(rows, key, &near);
 	for (size_t i = 0; i < near.n && i < SHOWN; i++)
 		str_addf(&list, "%s%s", i ? ", " : "", near.v[i]);
@@ -190,6 +189,8 @@ static int run(struct invocation *inv)
 	struct rows rows = {0};
 	int code;
 
+	if (inv->nargs && str_starts(inv->args[0], "RH"))
+		return explain_fault(inv, inv->args[0]);
 	rows_of(schema_profile(), &rows);
 	code = explain(inv, &rows);
 	rows_free(&rows);
@@ -199,7 +200,7 @@ static int run(struct invocation *inv)
 const struct verb verb_explain = {
 	.name = "explain",
 	.args = "[KEY]",
-	.help = "describe a key of profiles, or list all keys",
+	.help = "describe a key of profiles or a fault code, or list all keys",
 	.options = OPT_JSON | OPT_SCREEN,
 	.max_args = 1,
 	.run = run,

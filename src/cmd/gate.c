@@ -72,7 +72,7 @@ static void settle_kargs(const struct run *run, struct verdict *v)
 		cleanup_free char *text = xasprintf(
 			"kernel_args/next_boot: could not be made permanent: %s", err.text);
 
-		strv_add(&v->reasons, text);
+		reasons_add(&v->reasons, FAULT_BOOT_TRIAL_OPEN, text);
 		v->kind = VERDICT_BLOCKED;
 		v->admit = false;
 	} else if (r > 0) {
@@ -95,7 +95,7 @@ static void judge(struct gate *g)
 		progress_begin("gate");
 	look_at_all(g, true, &result);
 	if (gate_numbers(g->inv, &g->run, &g->status, &err) < 0)
-		verdict_simple(&g->v, VERDICT_BLOCKED, err.text);
+		verdict_simple(&g->v, VERDICT_BLOCKED, FAULT_GATE_FAILED, err.text);
 	else
 		gate_judge(g->run.profile, &g->run.plan, &record->measurements, &g->v);
 	progress_end();
@@ -221,7 +221,7 @@ static void take_back(struct gate *g, const char *why)
 			  verdict_name(g->v.kind), why);
 
 	verdict_free(&g->v);
-	verdict_simple(&g->v, VERDICT_WAITING, text);
+	verdict_simple(&g->v, VERDICT_WAITING, FAULT_HOST_RECORD, text);
 	g->status.record.waiting = (struct waiting){0};
 	record_set_verdict(&g->status.record, &g->v);
 }
@@ -272,7 +272,7 @@ static void blame_killed(struct gate *g)
 		"`railhead gate`",
 		g->status.record.begun);
 
-	verdict_simple(&g->v, VERDICT_BLOCKED, text);
+	verdict_simple(&g->v, VERDICT_BLOCKED, FAULT_GATE_KILLED, text);
 	g->killed = true;
 }
 

@@ -160,7 +160,7 @@ static int withdraw_judgement(const struct root *root, struct status *s)
 	struct err err = {0};
 	int r;
 
-	record_set_simple(&s->record, VERDICT_WAITING,
+	record_set_simple(&s->record, VERDICT_WAITING, FAULT_GATE_STOPPED,
 			  "railhead-gate.service was stopped; its next start judges again");
 	watch_end(root);
 	r = status_store(root, s, &err);

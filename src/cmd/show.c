@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* show: the profiles of the search path, or one of them as it is merged, and what follows. */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -338,11 +337,8 @@ static void show_text(const struct view *v)
 
 	printf("# %s %s, digest %s\n", p->name, p->version, p->digest);
 	for (size_t i = 0; i < p->files.n; i++) {
-		cleanup_free char *file = xstrdup(p->files.v[i]);
+		cleanup_free char *file = str_printable(p->files.v[i], SIZE_MAX);
 
-		for (char *s = file; *s; s++)
-			if (iscntrl((unsigned char)*s))
-				*s = '?';
 		printf("# %s %s\n", i ? "     " : "merged", file);
 	}
 	profile_emit(p, &out);

@@ -134,6 +134,14 @@ void record_sets_add(struct record_sets *sets, const struct device_sets *device_
 	}
 }
 
+/* What apply sets is not at fault before it has been tried: a plan is full of such changes. */
+static enum fault fault_to_record(const struct change *c)
+{
+	bool is_fault = c->state == CHANGE_FAILED || (c->state == CHANGE_DIFFERS && !c->kind->set);
+
+	return is_fault ? fault_of_change(c) : FAULT_NONE;
+}
+
 struct record_change record_change_of(const struct change *c)
 {
 	cleanup_free char *origin = render_place(c->origin);
@@ -152,6 +160,7 @@ struct record_change record_change_of(const struct change *c)
 		.stage = c->stage,
 		.state = c->state,
 		.on_fail = c->on_fail,
+		.fault = fault_to_record(c),
 		.started = c->started,
 		.duration = c->duration,
 	};
@@ -239,8 +248,8 @@ void record_set_verdict(struct record *r, const struct verdict *v)
 {
 	struct verdict now = {.kind = v->kind, .admit = v->admit};
 
-	for (size_t i = 0; i < v->reasons.n; i++)
-		strv_add(&now.reasons, v->reasons.v[i]);
+	for (size_t i = 0; i < v->reasons.list.n; i++)
+		reasons_add(&now.reasons, v->reasons.list.v[i].fault, v->reasons.list.v[i].text);
 	verdict_free(&r->verdict);
 	r->verdict = now;
 	r->judged = true;
@@ -249,21 +258,23 @@ void record_set_verdict(struct record *r, const struct verdict *v)
 	r->begun_at = 0;
 }
 
-void record_set_simple(struct record *r, enum verdict_kind kind, const char *reason)
+void record_set_simple(struct record *r, enum verdict_kind kind, enum fault fault,
+		       const char *reason)
 {
 	struct verdict v;
 
-	verdict_simple(&v, kind, reason);
+	verdict_simple(&v, kind, fault, reason);
 	record_set_verdict(r, &v);
 	verdict_free(&v);
 }
 
 bool record_says(const struct record *r, const struct verdict *v)
 {
-	bool same = r->judged && r->verdict.kind == v->kind && r->verdict.reasons.n == v->reasons.n;
+	const struct reasons *was = &r->verdict.reasons;
+	bool same = r->judged && r->verdict.kind == v->kind && was->list.n == v->reasons.list.n;
 
-	for (size_t i = 0; same && i < v->reasons.n; i++)
-		same = streq(r->verdict.reasons.v[i], v->reasons.v[i]);
+	for (size_t i = 0; same && i < was->list.n; i++)
+		same = streq(was->list.v[i].text, v->reasons.list.v[i].text);
 	return same;
 }
 

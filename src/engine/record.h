@@ -42,6 +42,7 @@ struct record_change {
 	enum stage stage;
 	enum change_state state;
 	enum on_fail on_fail;
+	enum fault fault; /* FAULT_NONE: it holds, or `railhead apply` is to set it */
 	uint64_t started, duration;
 };
 
@@ -154,7 +155,8 @@ void record_set_device(struct record *r, const struct record_device *device);
 /* The verdict is there now: no judgement is under way any more. */
 void record_set_verdict(struct record *r, const struct verdict *v);
 /* One that lets no work in, with one reason. */
-void record_set_simple(struct record *r, enum verdict_kind kind, const char *reason);
+void record_set_simple(struct record *r, enum verdict_kind kind, enum fault fault,
+		       const char *reason);
 /* Whether the record says that already. */
 bool record_says(const struct record *r, const struct verdict *v);
 /* The verdict is "waiting", and not because a gate has waited: none has judged yet. */

@@ -106,6 +106,11 @@ static void put_texts_if(json_t *obj, const char *key, const struct strv *list)
 		put_texts(obj, key, list);
 }
 
+static enum fault fault_in(const json_t *obj, const char *key)
+{
+	return fault_parse(text_in(obj, key));
+}
+
 static enum on_fail on_fail_in(const json_t *obj)
 {
 	enum on_fail f = ON_FAIL_BLOCK;
@@ -222,6 +227,7 @@ static json_t *measurement_to_json(const struct measurement *m)
 	put_text(obj, "on_fail", on_fail_name(m->on_fail));
 	json_object_set_new(obj, "demanded", json_boolean(m->demanded));
 	put_text(obj, "reason", m->reason);
+	put_text(obj, "fault", fault_code(m->fault));
 	if (m->detail)
 		json_object_set(obj, "detail", m->detail);
 	put_readings(obj, &m->readings);
@@ -249,6 +255,7 @@ static struct measurement measurement_in(const json_t *obj, const struct keys *k
 		.demanded = json_is_true(json_object_get(obj, "demanded")),
 		.measured = copy_in(obj, keys->observed),
 		.reason = copy_in(obj, "reason"),
+		.fault = fault_in(obj, "fault"),
 		.detail = json_incref(json_object_get(obj, "detail")),
 	};
 
@@ -315,6 +322,7 @@ static json_t *recorded_to_json(const struct record_change *c)
 	put_text(obj, "observed", c->observed);
 	put_text(obj, "before", c->before);
 	put_text(obj, "reason", c->reason);
+	put_text(obj, "fault", fault_code(c->fault));
 	put_text(obj, "note", c->note);
 	put_text(obj, "origin", c->origin);
 	if (c->on_fail != ON_FAIL_BLOCK)
@@ -345,6 +353,7 @@ static struct record_change change_in(const json_t *obj, enum stage of)
 		.observed = copy_in(obj, "observed"),
 		.before = copy_in(obj, "before"),
 		.reason = copy_in(obj, "reason"),
+		.fault = fault_in(obj, "fault"),
 		.note = copy_in(obj, "note"),
 		.origin = copy_in(obj, "origin"),
 		.stage = of,
@@ -565,12 +574,55 @@ static void admission_in(const json_t *obj, struct admission *ret)
 					  .reason = copy_or_empty(obj, "reason")};
 }
 
+static json_t *fault_to_json(const struct reason *reason)
+{
+	const struct fault_row *row = fault_row(reason->fault);
+
+	return json_pack("{s:s, s:s, s:s, s:s}", "code", row->code, "action",
+			 fault_action_name(row->action), "remedy", row->remedy, "reason",
+			 reason->text);
+}
+
+/* The sentences, and the same with their codes. */
+static void put_reasons(json_t *doc, const struct reasons *r)
+{
+	json_t *texts = json_array(), *faults = json_array();
+
+	for (size_t i = 0; i < r->list.n; i++) {
+		json_array_append_new(texts, json_string(r->list.v[i].text));
+		if (r->list.v[i].fault)
+			json_array_append_new(faults, fault_to_json(&r->list.v[i]));
+	}
+	json_object_set_new(doc, "reasons", texts);
+	if (json_array_size(faults))
+		json_object_set(doc, "faults", faults);
+	json_decref(faults);
+}
+
+static enum fault fault_of_text(const json_t *faults, const char *text)
+{
+	for (size_t i = 0; i < json_array_size(faults); i++)
+		if (is_text(json_array_get(faults, i), "reason", text))
+			return fault_in(json_array_get(faults, i), "code");
+	return FAULT_NONE;
+}
+
+static void reasons_in(const json_t *doc, struct reasons *ret)
+{
+	const json_t *faults = json_object_get(doc, "faults");
+	cleanup_strv struct strv texts = {0};
+
+	texts_in(doc, "reasons", &texts);
+	for (size_t i = 0; i < texts.n; i++)
+		reasons_add(ret, fault_of_text(faults, texts.v[i]), texts.v[i]);
+}
+
 static void put_verdict(json_t *doc, const struct record *r)
 {
 	if (r->judged) {
 		put_text(doc, "verdict", verdict_name(r->verdict.kind));
 		json_object_set_new(doc, "admit", json_boolean(r->verdict.admit));
-		put_texts(doc, "reasons", &r->verdict.reasons);
+		put_reasons(doc, &r->verdict.reasons);
 		put_int(doc, "judged_usec", r->judged_at);
 	}
 	if (r->begun)
@@ -588,7 +640,7 @@ static void verdict_in(const json_t *doc, struct record *r)
 	r->judged = word && verdict_parse(word, &r->verdict.kind) == 0;
 	r->verdict.admit = r->judged && json_is_true(json_object_get(doc, "admit"));
 	if (r->judged)
-		texts_in(doc, "reasons", &r->verdict.reasons);
+		reasons_in(doc, &r->verdict.reasons);
 	r->judged_at = usec_in(doc, "judged_usec");
 	r->begun = count_in(judging, "begun");
 	r->begun_at = usec_in(judging, "since_usec");

@@ -14,10 +14,11 @@
 #include "profile/search.h"
 #include "sys/acs.h"
 
-static void say(struct run *run, enum run_status status, const char *text)
+static void say(struct run *run, enum run_status status, enum fault fault, const char *text)
 {
 	run->status = status;
 	err_set(&run->why, -ECANCELED, "%s", text);
+	err_fault(&run->why, -ECANCELED, fault);
 }
 
 /* Returns false if nothing may be done in this boot. */
@@ -29,12 +30,13 @@ static bool may_run(struct run *run)
 	case BOOT_NORMAL:
 		return true;
 	case BOOT_OFF:
-		say(run, RUN_OFF, why ? why : "railhead=off is on the kernel command line");
+		say(run, RUN_OFF, FAULT_BOOT_OFF,
+		    why ? why : "railhead=off is on the kernel command line");
 		return false;
 	case BOOT_SPECIAL:
 		break;
 	}
-	say(run, RUN_SPECIAL, why ? why : "this is no normal boot");
+	say(run, RUN_SPECIAL, FAULT_BOOT_SPECIAL, why ? why : "this is no normal boot");
 	return false;
 }
 
@@ -49,7 +51,7 @@ static void load_given(struct run *run)
 	if (r == 0)
 		return;
 	text = run->diags.errors ? xasprintf("%s has errors", run->given) : xstrdup(why.text);
-	say(run, RUN_INVALID, text);
+	say(run, RUN_INVALID, FAULT_PROFILE_INVALID, text);
 }
 
 static int find_match(struct run *run, struct err *err)
@@ -69,13 +71,13 @@ static int find_match(struct run *run, struct err *err)
 		run->profile = run->match.chosen->profile;
 		break;
 	case MATCH_NONE:
-		say(run, RUN_NONE, run->match.why.text);
+		say(run, RUN_NONE, FAULT_PROFILE_NONE, run->match.why.text);
 		break;
 	case MATCH_TWO:
-		say(run, RUN_TWO, run->match.why.text);
+		say(run, RUN_TWO, FAULT_PROFILE_TWO, run->match.why.text);
 		break;
 	case MATCH_INVALID:
-		say(run, RUN_INVALID, run->match.why.text);
+		say(run, RUN_INVALID, FAULT_PROFILE_INVALID, run->match.why.text);
 		break;
 	}
 	return 0;
@@ -86,7 +88,7 @@ static void unfit(struct run *run, const struct err *why)
 	cleanup_free char *text = xasprintf("profile %s does not fit this machine: %s",
 					    run->profile->name, why->text);
 
-	say(run, RUN_UNFIT, text);
+	say(run, RUN_UNFIT, FAULT_PROFILE_UNFIT, text);
 }
 
 static void make_plan(struct run *run)
@@ -131,7 +133,7 @@ static int choose(struct run *run, struct err *err)
 		return r;
 	r = freeze_profile(run->root, run->profile, run->given, run->opt.freeze, &run->was, &why);
 	if (r == -ESTALE) {
-		say(run, RUN_CHANGED, why.text);
+		say(run, RUN_CHANGED, FAULT_PROFILE_CHANGED, why.text);
 		return 0;
 	}
 	if (r < 0)
@@ -146,7 +148,7 @@ static bool site_is_sound(struct run *run)
 	site_load(run->root, &run->site, &run->diags);
 	if (!run->diags.errors || run->opt.freeze == FREEZE_IGNORE)
 		return true;
-	say(run, RUN_INVALID, SITE_FILE " is invalid");
+	say(run, RUN_INVALID, FAULT_HOST_CONF, SITE_FILE " is invalid");
 	return false;
 }
 

@@ -46,7 +46,7 @@ struct run {
 	char *given;	  /* --profile of this run, or of the one that froze the profile, or NULL */
 	char *was;	  /* the name and digest frozen until this run, where they were others */
 	enum run_status status;
-	struct err why; /* a sentence, unless RUN_OK */
+	struct err why; /* a sentence and its fault, unless RUN_OK */
 	struct node node;
 	struct match match;	 /* not with --profile */
 	struct profile *loaded;	 /* with --profile */

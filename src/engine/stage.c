@@ -50,8 +50,12 @@ static void fail(struct change *c, const char *text)
 static void fail_by(struct change *c, const struct err *err)
 {
 	fail(c, err->text);
-	if (err->code == -ELIBACC) /* railhead lacks a library: that says nothing of the node */
-		c->state = CHANGE_FAILED;
+	if (err->fault)
+		c->fault = err->fault;
+	if (err->code != -ELIBACC)
+		return;
+	c->fault = FAULT_HOST_LIBRARY;
+	c->state = CHANGE_FAILED; /* that says nothing of the node */
 }
 
 /* By the value that was found, and what the look has said of it. */
@@ -296,6 +300,7 @@ static bool too_late(struct phase_run *p, struct change *c)
 	if (clock_usec() < p->deadline || c->steady)
 		return false;
 	change_reason(c, "not begun: the stage's deadline was reached");
+	c->fault = FAULT_GATE_STAGE_TIME;
 	c->state = CHANGE_FAILED; /* optional or not: nobody has tried */
 	tell(p, c);
 	return true;
@@ -306,6 +311,7 @@ static bool is_void(struct phase_run *p, struct change *c, const struct change *
 	if (!on || on->state != CHANGE_FAILED)
 		return false;
 	change_reason(c, "not done: %s failed", on->id);
+	c->fault = fault_of_change(on);
 	c->state = CHANGE_FAILED;
 	tell(p, c);
 	return true;
@@ -413,6 +419,7 @@ static void give_up(struct phase_run *p, struct job *job)
 	str_addf(&text, "setting %s (%s): %s%s", job->c->target, job->c->desired, err->text,
 		 str_get(&where));
 	err_set(err, err->code, "%s", text.s);
+	err_fault(err, err->code, FAULT_KERNEL_STUCK);
 }
 
 /* One that is over its deadline may only have stood in line: then its turn is what counts. */
@@ -640,6 +647,7 @@ static void look_again(struct phase_run *p, struct change *c)
 	}
 	fail_reading(c, "matched the profile, but now reads",
 		     " at the end of the stage: another change has undone it");
+	c->fault = FAULT_HOST_UNDONE;
 	c->state = CHANGE_FAILED; /* optional or not: the kernel has it */
 }
 

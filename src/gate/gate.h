@@ -47,11 +47,12 @@ struct measurement {
 	char *origin; /* "FILE:LINE:COL", or NULL */
 	enum change_state state;
 	enum on_fail on_fail; /* of its state */
-	char *measured; /* "211.4 GB/s", or NULL: of the figure that is wrong, or of the first */
-	char *wanted;	/* "180GB/s" */
-	bool demanded;	/* the profile wants a number: without one there is no pass */
-	char *reason;	/* unless SAME: what and why, with the remedy */
-	json_t *detail; /* the bench program's own line, or NULL */
+	char *measured;	  /* "211.4 GB/s", or NULL: of the figure that is wrong, or of the first */
+	char *wanted;	  /* "180GB/s" */
+	bool demanded;	  /* the profile wants a number: without one there is no pass */
+	char *reason;	  /* unless SAME: what and why, with the remedy */
+	enum fault fault; /* unless SAME */
+	json_t *detail;	  /* the bench program's own line, or NULL */
 	VEC(struct look) looks; /* if it was measured more than once */
 	struct readings readings;
 	uint64_t duration; /* microseconds */
@@ -98,10 +99,34 @@ enum verdict_kind {
 	VERDICT_NONE,	 /* no profile matches */
 };
 
+/* "ID: what is wrong; what to do", and the same for programs. */
+struct reason {
+	enum fault fault; /* FAULT_NONE only in the record of a railhead that had no codes */
+	char *text;
+};
+
+struct reasons {
+	VEC(struct reason) list;
+};
+
+/* Copies the text. */
+void reasons_add(struct reasons *r, enum fault fault, const char *text);
+void reasons_free(struct reasons *r);
+
+/* A fault that one reason or several have. */
+struct fault_seen {
+	enum fault fault;
+	size_t n;
+	const char *text; /* of the first of them */
+};
+
+/* Each fault once, in the order of the reasons. Returns how many there are. */
+size_t reasons_faults(const struct reasons *r, struct fault_seen ret[FAULT_COUNT]);
+
 struct verdict {
 	enum verdict_kind kind;
-	struct strv reasons; /* each "ID: what is wrong; what to do" */
-	bool admit;	     /* work may run */
+	struct reasons reasons;
+	bool admit; /* work may run */
 	/* Of WAITING: ids of what may still come, and the verdict if it does not. */
 	struct strv awaited;
 	enum verdict_kind otherwise;
@@ -116,7 +141,8 @@ bool measurement_may_come(enum change_state s);
 void gate_judge(const struct profile *profile, const struct plan *plan,
 		const struct measurements *m, struct verdict *ret);
 /* A verdict with one reason and no plan behind it. */
-void verdict_simple(struct verdict *ret, enum verdict_kind kind, const char *reason);
+void verdict_simple(struct verdict *ret, enum verdict_kind kind, enum fault fault,
+		    const char *reason);
 /* Of WAITING: usec is long enough. It becomes what it is otherwise, and a reason says so. */
 void verdict_give_up(struct verdict *v, uint64_t usec);
 void verdict_free(struct verdict *v);

@@ -417,6 +417,21 @@ void judge_looks(struct probe *p, const char *others)
 		looks_free(&p->m);
 }
 
+void judge_fault(struct probe *p)
+{
+	static const enum fault faults[CHANGE_STATE_COUNT] = {
+		[CHANGE_FAILED] = FAULT_GATE_PROGRAM,
+		[CHANGE_UNSUPPORTED] = FAULT_GATE_UNSUPPORTED,
+		[CHANGE_INTERMITTENT] = FAULT_GATE_INTERMITTENT,
+		[CHANGE_INVALID] = FAULT_GATE_DISTURBED,
+		[CHANGE_NOT_YET] = FAULT_GATE_NOT_YET,
+		[CHANGE_CANNOT_MEASURE] = FAULT_GATE_CANNOT_MEASURE,
+	};
+
+	if (!p->m.fault)
+		p->m.fault = p->m.state == CHANGE_SLOW ? p->slow : faults[p->m.state];
+}
+
 /* --- why ------------------------------------------------------------------------------- */
 
 void judge_causes(const struct section_ctx *ctx, struct probe *p)

@@ -37,6 +37,7 @@ static void decline_nothing(const char *name, const struct ynode *check, struct 
 
 	probe_subject(p, "%s", ynode_text(check, "run", ""));
 	probe_declines(p, CHANGE_CANNOT_MEASURE, NOTHING_TO_CHECK);
+	p->m.fault = FAULT_PROFILE_CHECKS_NOTHING;
 }
 
 static void collect(const struct section_ctx *ctx, const struct strv *only, struct probes *ret)
@@ -52,6 +53,8 @@ static void collect(const struct section_ctx *ctx, const struct strv *only, stru
 		if (!family || (only && !strv_contains(only, name)))
 			continue;
 		family->want(ctx, name, check, ret);
+		for (size_t k = before; k < ret->list.n; k++)
+			ret->list.v[k]->slow = family->slow;
 		if (ret->list.n == before && !gate_may_lack(ctx, check))
 			decline_nothing(name, check, ret);
 	}
@@ -251,6 +254,7 @@ static int measure(const struct section_ctx *ctx, const struct strv *only, unsig
 
 		if (p->m.state == CHANGE_SLOW)
 			judge_causes(ctx, p);
+		judge_fault(p);
 		if (!p->m.wanted)
 			p->m.wanted = xstrdup("a result");
 		vec_push(&ret->list, p->m);

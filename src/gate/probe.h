@@ -41,6 +41,7 @@ struct probe {
 	struct figure figures[FIGURES_MAX];
 	size_t n_figures;
 	const char *remedy; /* of a slow one, where no cause stands out; static */
+	enum fault slow;    /* as that of its family */
 	enum on_fail on_intermittent;
 	bool judged; /* since the last judge_look() */
 
@@ -61,7 +62,8 @@ struct probe_family {
 	const char *run;
 	void (*want)(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 		     struct probes *ret);
-	bool no_load; /* it asks a driver, and no more */
+	enum fault slow; /* which fault a figure that is not enough is */
+	bool no_load;	 /* it asks a driver, and no more */
 };
 
 /* NULL: no benchmark is called that. */
@@ -132,5 +134,7 @@ void judge_look(struct probe *p);
  * ran during the second look, or NULL.
  */
 void judge_looks(struct probe *p, const char *others);
+/* Which fault the measurement is, once its state is final. */
+void judge_fault(struct probe *p);
 /* Why it may be slow, with what was seen: appended to the reason. */
 void judge_causes(const struct section_ctx *ctx, struct probe *p);

@@ -69,4 +69,5 @@ static void want_command(const struct section_ctx *ctx, const char *name, const 
 		probe_declines(p, CHANGE_CANNOT_MEASURE, "not run: %s", err.text);
 }
 
-const struct probe_family probe_command = {.run = "command", .want = want_command};
+const struct probe_family probe_command = {
+	.run = "command", .slow = FAULT_HOST_COMMAND, .want = want_command};

@@ -196,7 +196,10 @@ static void want_rdma(const struct section_ctx *ctx, const char *name, const str
 }
 
 const struct probe_family probe_gpu_health = {
-	.run = "gpu_health", .want = want_health, .no_load = true};
-const struct probe_family probe_gpu_copy = {.run = "gpu_copy", .want = want_copy};
-const struct probe_family probe_gpu_peer = {.run = "gpu_peer", .want = want_peer};
-const struct probe_family probe_gpu_rdma = {.run = "gpu_rdma", .want = want_rdma};
+	.run = "gpu_health", .slow = FAULT_GPU_HEALTH, .want = want_health, .no_load = true};
+const struct probe_family probe_gpu_copy = {
+	.run = "gpu_copy", .slow = FAULT_GPU_COPY, .want = want_copy};
+const struct probe_family probe_gpu_peer = {
+	.run = "gpu_peer", .slow = FAULT_GPU_PEER, .want = want_peer};
+const struct probe_family probe_gpu_rdma = {
+	.run = "gpu_rdma", .slow = FAULT_GPU_RDMA, .want = want_rdma};

@@ -63,4 +63,5 @@ static void want_jitter(const struct section_ctx *ctx, const char *name, const s
 	p->remedy = "check what runs there (isolate_cpus, irq), and the BIOS's power management";
 }
 
-const struct probe_family probe_jitter = {.run = "jitter", .want = want_jitter};
+const struct probe_family probe_jitter = {
+	.run = "jitter", .slow = FAULT_CPU_JITTER, .want = want_jitter};

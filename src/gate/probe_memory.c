@@ -70,6 +70,7 @@ static void want_latency(const struct section_ctx *ctx, const char *name, const 
 	want_each(ctx, name, check, judge_latency, ret);
 }
 
-const struct probe_family probe_memory_bandwidth = {.run = "memory_bandwidth",
-						    .want = want_bandwidth};
-const struct probe_family probe_memory_latency = {.run = "memory_latency", .want = want_latency};
+const struct probe_family probe_memory_bandwidth = {
+	.run = "memory_bandwidth", .slow = FAULT_MEMORY_BANDWIDTH, .want = want_bandwidth};
+const struct probe_family probe_memory_latency = {
+	.run = "memory_latency", .slow = FAULT_MEMORY_LATENCY, .want = want_latency};

@@ -240,5 +240,7 @@ static void want_pairs(const struct section_ctx *ctx, const char *name, const st
 	}
 }
 
-const struct probe_family probe_rdma_loopback = {.run = "rdma_loopback", .want = want_loopback};
-const struct probe_family probe_rdma_pairs = {.run = "rdma_pairs", .want = want_pairs};
+const struct probe_family probe_rdma_loopback = {
+	.run = "rdma_loopback", .slow = FAULT_RDMA_LOOPBACK, .want = want_loopback};
+const struct probe_family probe_rdma_pairs = {
+	.run = "rdma_pairs", .slow = FAULT_RDMA_PAIRS, .want = want_pairs};

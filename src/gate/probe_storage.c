@@ -53,4 +53,5 @@ static void want_storage(const struct section_ctx *ctx, const char *name, const 
 	p->remedy = "measure the server or the disk by itself, and look at what else reads now";
 }
 
-const struct probe_family probe_storage_read = {.run = "storage_read", .want = want_storage};
+const struct probe_family probe_storage_read = {
+	.run = "storage_read", .slow = FAULT_STORAGE_READ, .want = want_storage};

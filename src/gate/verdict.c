@@ -29,10 +29,42 @@ int verdict_parse(const char *name, enum verdict_kind *ret)
 	return i < 0 ? -EINVAL : 0;
 }
 
+void reasons_add(struct reasons *r, enum fault fault, const char *text)
+{
+	vec_push(&r->list, ((struct reason){fault, xstrdup(text)}));
+}
+
+void reasons_free(struct reasons *r)
+{
+	for (size_t i = 0; i < r->list.n; i++)
+		free(r->list.v[i].text);
+	vec_free(&r->list);
+}
+
+size_t reasons_faults(const struct reasons *r, struct fault_seen ret[FAULT_COUNT])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->list.n; i++) {
+		const struct reason *reason = &r->list.v[i];
+		size_t k = 0;
+
+		while (k < n && ret[k].fault != reason->fault)
+			k++;
+		if (!reason->fault)
+			continue;
+		if (k == n)
+			ret[n++] = (struct fault_seen){reason->fault, 0, reason->text};
+		ret[k].n++;
+	}
+	return n;
+}
+
 /* What is found until now: with all of it, and without what may still come. */
 struct judgement {
 	struct verdict *v;
 	enum verdict_kind all, sure;
+	struct reasons warnings; /* behind what keeps work out */
 };
 
 /* A worse verdict replaces a better one; equal ones keep their order of finding. */
@@ -42,6 +74,11 @@ static void worsen(enum verdict_kind *kind, enum on_fail on_fail)
 		*kind = VERDICT_BLOCKED;
 	else if (on_fail == ON_FAIL_DEGRADE && *kind == VERDICT_READY)
 		*kind = VERDICT_DEGRADED;
+}
+
+static void say(struct judgement *j, enum on_fail on_fail, enum fault fault, const char *text)
+{
+	reasons_add(on_fail == ON_FAIL_WARN ? &j->warnings : &j->v->reasons, fault, text);
 }
 
 static void found(struct judgement *j, const char *id, enum on_fail on_fail, bool may_come)
@@ -112,7 +149,7 @@ static void judge_change(const struct plan *plan, const struct change *c, struct
 		add_found(&text, c);
 	if (followers)
 		str_addf(&text, " (and %zu more that wait for it)", followers);
-	strv_add(&j->v->reasons, text.s);
+	say(j, c->on_fail, fault_of_change(c), text.s);
 }
 
 bool measurement_may_come(enum change_state s)
@@ -134,7 +171,7 @@ static void judge_measurement(const struct measurement *m, struct judgement *j)
 	if (m->state == CHANGE_SAME || (m->state == CHANGE_UNSUPPORTED && !m->demanded))
 		return;
 	text = xasprintf("%s: %s", m->id, m->reason);
-	strv_add(&j->v->reasons, text);
+	say(j, consequence(m), m->fault, text);
 	found(j, m->id, consequence(m), measurement_may_come(m->state));
 }
 
@@ -142,7 +179,7 @@ void gate_judge(const struct profile *profile, const struct plan *plan,
 		const struct measurements *m, struct verdict *ret)
 {
 	struct verdict v = {.kind = VERDICT_READY};
-	struct judgement j = {&v, VERDICT_READY, VERDICT_READY};
+	struct judgement j = {.v = &v, .all = VERDICT_READY, .sure = VERDICT_READY};
 	bool admit_degraded = ynode_bool(profile_section(profile, "gate"), "admit_degraded", false);
 	enum verdict_kind worst = admit_degraded ? VERDICT_DEGRADED : VERDICT_READY;
 
@@ -150,6 +187,9 @@ void gate_judge(const struct profile *profile, const struct plan *plan,
 		judge_change(plan, plan->list.v[i], &j);
 	for (size_t i = 0; i < m->list.n; i++)
 		judge_measurement(&m->list.v[i], &j);
+	for (size_t i = 0; i < j.warnings.list.n; i++)
+		vec_push(&v.reasons.list, j.warnings.list.v[i]);
+	vec_free(&j.warnings.list);
 	v.admit = j.all <= worst;
 	v.otherwise = j.all;
 	v.kind = !v.admit && j.sure <= worst ? VERDICT_WAITING : j.all;
@@ -171,19 +211,20 @@ void verdict_give_up(struct verdict *v, uint64_t usec)
 	if (v->awaited.n > 1)
 		str_addf(&text, " and %zu more", v->awaited.n - 1);
 	str_add(&text, ", and waits no more; mend what is said of that, then run `railhead gate`");
-	strv_add(&v->reasons, text.s);
+	reasons_add(&v->reasons, FAULT_GATE_WAIT_OVER, text.s);
 	v->kind = v->otherwise;
 }
 
-void verdict_simple(struct verdict *ret, enum verdict_kind kind, const char *reason)
+void verdict_simple(struct verdict *ret, enum verdict_kind kind, enum fault fault,
+		    const char *reason)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->kind = kind;
-	strv_add(&ret->reasons, reason);
+	reasons_add(&ret->reasons, fault, reason);
 }
 
 void verdict_free(struct verdict *v)
 {
-	strv_free(&v->reasons);
+	reasons_free(&v->reasons);
 	strv_free(&v->awaited);
 }

@@ -26,6 +26,13 @@ static int unsupported(struct change *c, const char *why)
 	return 0;
 }
 
+/* Of decisions that no boot comes of. */
+static const enum fault faults[] = {
+	[KARGS_NO_LOADER] = FAULT_BOOT_NO_LOADER,    [KARGS_NOT_ARRIVED] = FAULT_BOOT_ARGS_LOST,
+	[KARGS_REJECTED] = FAULT_BOOT_ARGS_REJECTED, [KARGS_CONFLICT] = FAULT_BOOT_ARGS_CONFLICT,
+	[KARGS_DAMAGED] = FAULT_BOOT_ENV_DAMAGED,
+};
+
 static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot_view *v,
 		 struct err *err)
 {
@@ -57,7 +64,8 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot
 	case KARGS_DAMAGED:
 		break;
 	}
-	return err_set(err, -EIO, "%s", t->why ? t->why : kargs_decision_name(t->decision));
+	err_set(err, -EIO, "%s", t->why ? t->why : kargs_decision_name(t->decision));
+	return err_fault(err, -EIO, faults[t->decision]);
 }
 
 /* A part each. */

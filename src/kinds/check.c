@@ -59,7 +59,8 @@ static int look_pages(const struct kind_ctx *ctx, struct change *c, struct err *
 	return 0;
 }
 
-const struct target_item check_pages = {.kind = &kind_check, .look = look_pages};
+const struct target_item check_pages = {
+	.kind = &kind_check, .look = look_pages, .fault = FAULT_MEMORY_PAGES_DIFFER};
 
 static int look_param(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
@@ -95,7 +96,8 @@ static int look_param(const struct kind_ctx *ctx, struct change *c, struct err *
 	return 0;
 }
 
-const struct target_item check_param = {.kind = &kind_check, .look = look_param};
+const struct target_item check_param = {
+	.kind = &kind_check, .look = look_param, .fault = FAULT_KERNEL_MODULE_OPTION};
 
 static int look_unloaded(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
@@ -118,7 +120,8 @@ static int look_unloaded(const struct kind_ctx *ctx, struct change *c, struct er
 	return 0;
 }
 
-const struct target_item check_unloaded = {.kind = &kind_check, .look = look_unloaded};
+const struct target_item check_unloaded = {
+	.kind = &kind_check, .look = look_unloaded, .fault = FAULT_KERNEL_MODULE_UNWANTED};
 
 static int look_driver_version(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
@@ -147,7 +150,8 @@ static int look_driver_version(const struct kind_ctx *ctx, struct change *c, str
 	return 0;
 }
 
-const struct target_item check_driver_version = {.kind = &kind_check, .look = look_driver_version};
+const struct target_item check_driver_version = {
+	.kind = &kind_check, .look = look_driver_version, .fault = FAULT_KERNEL_MODULE_VERSION};
 
 /* The file that says what firmware runs on a function, by what it is. */
 static int read_firmware(const struct kind_ctx *ctx, const char *addr, char **ret)
@@ -189,7 +193,7 @@ static int look_firmware_version(const struct kind_ctx *ctx, struct change *c, s
 	return 0;
 }
 
-const struct target_item check_firmware_version = {.kind = &kind_check,
-						   .look = look_firmware_version};
+const struct target_item check_firmware_version = {
+	.kind = &kind_check, .look = look_firmware_version, .fault = FAULT_PCI_FIRMWARE};
 
 const struct kind kind_check = {.name = "check", .look = item_look};

@@ -150,7 +150,8 @@ static int look_errors(const struct kind_ctx *ctx, struct change *c, struct err 
 	return 0;
 }
 
-const struct target_item check_pcie_errors = {.kind = &kind_check, .look = look_errors};
+const struct target_item check_pcie_errors = {
+	.kind = &kind_check, .look = look_errors, .fault = FAULT_PCI_ERRORS};
 
 static int look_corrected(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
@@ -176,4 +177,5 @@ static int look_corrected(const struct kind_ctx *ctx, struct change *c, struct e
 	return 0;
 }
 
-const struct target_item check_pcie_corrected = {.kind = &kind_check, .look = look_corrected};
+const struct target_item check_pcie_corrected = {
+	.kind = &kind_check, .look = look_corrected, .fault = FAULT_PCI_CORRECTED};

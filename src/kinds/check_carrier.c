@@ -124,7 +124,8 @@ static int look_carrier(const struct kind_ctx *ctx, struct change *c, struct err
 	return each(ctx, c, judge_carrier, err);
 }
 
-const struct target_item check_carrier = {.kind = &kind_check, .look = look_carrier};
+const struct target_item check_carrier = {
+	.kind = &kind_check, .look = look_carrier, .fault = FAULT_NIC_CARRIER};
 
 static bool judge_speed(struct change *c, const char *addr, const char *name, char carrier,
 			int64_t speed)
@@ -159,4 +160,5 @@ static int look_speed(const struct kind_ctx *ctx, struct change *c, struct err *
 	return each(ctx, c, judge_speed, err);
 }
 
-const struct target_item check_speed = {.kind = &kind_check, .look = look_speed};
+const struct target_item check_speed = {
+	.kind = &kind_check, .look = look_speed, .fault = FAULT_NIC_SPEED};

@@ -202,7 +202,8 @@ static int look_driver(const struct kind_ctx *ctx, struct change *c, struct err 
 	return c->state == CHANGE_SAME ? judge_nodes(ctx->root, c, addr) : r;
 }
 
-const struct target_item check_gpu_driver = {.kind = &kind_check, .look = look_driver};
+const struct target_item check_gpu_driver = {
+	.kind = &kind_check, .look = look_driver, .fault = FAULT_GPU_DRIVER};
 
 /* --- GPUDirect RDMA ------------------------------------------------------------------------- */
 
@@ -280,7 +281,8 @@ static int look_direct(const struct kind_ctx *ctx, struct change *c, struct err 
 	return judge_paths(ctx, c, nic, driver);
 }
 
-const struct target_item check_gpudirect = {.kind = &kind_check, .look = look_direct};
+const struct target_item check_gpudirect = {
+	.kind = &kind_check, .look = look_direct, .fault = FAULT_GPU_DIRECT};
 
 /* --- Xids ----------------------------------------------------------------------------------- */
 
@@ -289,6 +291,7 @@ static int look_xid(const struct kind_ctx *ctx, struct change *c, struct err *er
 	const char *addr = c->on.name;
 	cleanup_free char *log = NULL;
 	struct str text = {0};
+	enum fault gravest;
 	size_t n, harmless;
 	int r;
 
@@ -297,16 +300,19 @@ static int look_xid(const struct kind_ctx *ctx, struct change *c, struct err *er
 	r = kernel_log_read(&log, err);
 	if (r < 0)
 		return r;
-	n = xid_faults(log, addr, &text, &harmless);
+	n = xid_faults(log, addr, &text, &harmless, &gravest);
 	c->state = n ? CHANGE_DIFFERS : CHANGE_SAME;
 	if (n)
 		change_observe(c, "%zu", n);
 	else
 		change_observe(c, harmless ? "none (%zu of applications)" : "none", harmless);
 	if (n)
+		c->fault = gravest;
+	if (n)
 		change_reason(c, "since boot the driver has told of %s: %s", addr, str_get(&text));
 	str_free(&text);
 	return 0;
 }
 
-const struct target_item check_gpu_xid = {.kind = &kind_check, .look = look_xid};
+const struct target_item check_gpu_xid = {
+	.kind = &kind_check, .look = look_xid, .fault = FAULT_GPU_XID};

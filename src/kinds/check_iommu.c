@@ -269,7 +269,8 @@ static int look_group(const struct kind_ctx *ctx, struct change *c, struct err *
 	return 0;
 }
 
-const struct target_item check_iommu_group = {.kind = &kind_check, .look = look_group};
+const struct target_item check_iommu_group = {
+	.kind = &kind_check, .look = look_group, .fault = FAULT_PCI_IOMMU_GROUP};
 
 /* --- types ------------------------------------------------------------------------------- */
 
@@ -418,4 +419,5 @@ static int look_type(const struct kind_ctx *ctx, struct change *c, struct err *e
 	return 0;
 }
 
-const struct target_item check_iommu_type = {.kind = &kind_check, .look = look_type};
+const struct target_item check_iommu_type = {
+	.kind = &kind_check, .look = look_type, .fault = FAULT_PCI_IOMMU_TYPE};

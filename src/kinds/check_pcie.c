@@ -26,6 +26,7 @@ struct quantity {
 	const char *format; /* of a number, for people */
 	double unit;
 	const char *remedy; /* where both ends are capable of more */
+	enum fault nic, gpu, other;
 };
 
 static const struct quantity width = {
@@ -33,22 +34,44 @@ static const struct quantity width = {
 	.format = "x%.0f",
 	.unit = 1,
 	.remedy = "reseat the card, check the slot and the BIOS bifurcation",
+	.nic = FAULT_NIC_LINK_WIDTH,
+	.gpu = FAULT_GPU_LINK_WIDTH,
+	.other = FAULT_PCI_LINK_WIDTH,
 };
 static const struct quantity speed = {
 	.which = PCI_LINK_SPEED,
 	.format = "%.1f GT/s",
 	.unit = 10,
 	.remedy = "reseat the card, check the riser and the BIOS link speed",
+	.nic = FAULT_NIC_LINK_SPEED,
+	.gpu = FAULT_GPU_LINK_SPEED,
+	.other = FAULT_PCI_LINK_SPEED,
 };
 
+static enum fault fault_of_link(const struct kind_ctx *ctx, const struct quantity *q,
+				const char *addr)
+{
+	const struct pci_fn *fn = node_find(ctx->node, addr);
+
+	switch (fn ? fn->class >> 16 : 0) {
+	case PCI_BASE_CLASS_NETWORK:
+		return q->nic;
+	case PCI_BASE_CLASS_DISPLAY:
+		return q->gpu;
+	default:
+		return q->other;
+	}
+}
+
 /* A VF has its PF's link. */
-static int find_ends(const struct root *root, const struct quantity *q, const struct change *c,
+static int find_ends(const struct kind_ctx *ctx, const struct quantity *q, struct change *c,
 		     struct pci_link *ret, struct err *err)
 {
 	int r;
 
-	pci_link_read(root, c->on.name, q->which, ret);
-	r = function_gone(root, ret->addr, err);
+	pci_link_read(ctx->root, c->on.name, q->which, ret);
+	c->fault = fault_of_link(ctx, q, ret->addr);
+	r = function_gone(ctx->root, ret->addr, err);
 	if (r < 0)
 		return r;
 	if (!ret->now)
@@ -87,6 +110,10 @@ static void blame(struct change *c, const struct quantity *q, const struct pci_l
 			      now, e->addr, e->port, q->remedy);
 	else
 		change_reason(c, "the link trained to %s; %s", now, q->remedy);
+	if (e->card && e->card < want)
+		c->fault = FAULT_PCI_CARD_LIMIT;
+	else if (e->above && e->above < want)
+		c->fault = FAULT_PCI_SLOT_LIMIT;
 }
 
 static int judge(struct change *c, const struct quantity *q, const struct pci_link *e, uint32_t now,
@@ -109,7 +136,7 @@ static int judge(struct change *c, const struct quantity *q, const struct pci_li
 static int look_width(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct pci_link e cleanup_pci_link = {0};
-	int r = find_ends(ctx->root, &width, c, &e, err);
+	int r = find_ends(ctx, &width, c, &e, err);
 
 	if (r < 0)
 		return r;
@@ -125,7 +152,7 @@ static int look_speed(const struct kind_ctx *ctx, struct change *c, struct err *
 	cleanup_free char *text = NULL, *best = NULL;
 	const struct pci_fn *fn;
 	bool idle;
-	int r = find_ends(ctx->root, &speed, c, &e, err);
+	int r = find_ends(ctx, &speed, c, &e, err);
 
 	if (r < 0)
 		return r;
@@ -199,4 +226,5 @@ static int look_payload(const struct kind_ctx *ctx, struct change *c, struct err
 	return 0;
 }
 
-const struct target_item check_pcie_payload = {.kind = &kind_check, .look = look_payload};
+const struct target_item check_pcie_payload = {
+	.kind = &kind_check, .look = look_payload, .fault = FAULT_PCI_PAYLOAD};

@@ -261,11 +261,13 @@ static int look_link(const struct kind_ctx *ctx, struct change *c, struct err *e
 	return look(ctx, c, judge_state, err);
 }
 
-const struct target_item check_rdma_link = {.kind = &kind_check, .look = look_link};
+const struct target_item check_rdma_link = {
+	.kind = &kind_check, .look = look_link, .fault = FAULT_RDMA_LINK};
 
 static int look_speed(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	return look(ctx, c, judge_rate, err);
 }
 
-const struct target_item check_rdma_speed = {.kind = &kind_check, .look = look_speed};
+const struct target_item check_rdma_speed = {
+	.kind = &kind_check, .look = look_speed, .fault = FAULT_RDMA_SPEED};

@@ -33,10 +33,11 @@ int function_gone(const struct root *root, const char *addr, struct err *err)
 
 	if (!is_gone(&fn))
 		return 0;
-	return err_set(err, -ENODEV,
-		       "%s is gone from the bus: pulled out, or its link failed; the kernel log "
-		       "says which (AER, DPC, pciehp); reseat it or power-cycle the node",
-		       addr);
+	err_set(err, -ENODEV,
+		"%s is gone from the bus: pulled out, or its link failed; the kernel log says "
+		"which (AER, DPC, pciehp); reseat it or power-cycle the node",
+		addr);
+	return err_fault(err, -ENODEV, FAULT_PCI_GONE);
 }
 
 int function_going(const struct root *root, const char *addr, int r, struct err *err)

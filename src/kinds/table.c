@@ -33,6 +33,7 @@ static bool is_contested(const struct kind_ctx *ctx, struct change *c)
 	if (read_text(ctx->root, &found, NULL, "%s", claim.first) == 0)
 		change_observe(c, "%s", found);
 	change_reason(c, CLAIM_LEFT "%s", claim.contest);
+	c->fault = FAULT_PROFILE_CONFLICT;
 	c->state = CHANGE_FAILED;
 	return true;
 }
@@ -47,6 +48,8 @@ const struct kind *kind_find(const char *name)
 
 int kind_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
+	if (c->kind != &kind_check) /* of which the section may have said which fault it is */
+		c->fault = FAULT_NONE;
 	return is_contested(ctx, c) ? 0 : c->kind->look(ctx, c, err);
 }
 

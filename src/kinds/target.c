@@ -11,6 +11,8 @@ int item_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	const struct target_item *item = c->on.item;
 
+	if (item->fault)
+		c->fault = item->fault;
 	return item->look(ctx, c, err);
 }
 
@@ -47,6 +49,7 @@ int target_no_netdev(const struct root *root, struct change *c, const char *reme
 		return 0;
 	}
 	change_reason(c, "%s has no netdev (yet); is its driver bound%s?", c->on.name, remedy);
+	c->fault = FAULT_NIC_NETDEV;
 	c->state = CHANGE_WAITS;
 	return 0;
 }
@@ -55,6 +58,7 @@ int target_no_vf(struct change *c)
 {
 	change_observe(c, "no such VF");
 	change_reason(c, "the VF does not exist yet");
+	c->fault = FAULT_NIC_VF_ABSENT;
 	c->state = CHANGE_WAITS;
 	return 0;
 }

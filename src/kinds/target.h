@@ -14,6 +14,8 @@ struct target_item {
 	/* The wanted values as the kernel's tools show them; the caller frees. NULL: as the
 	 * profile says them. */
 	char *(*desired)(const struct change *c);
+	/* Which fault it is if the change does not hold; FAULT_NONE: that of its section. */
+	enum fault fault;
 };
 
 /* Those of a kind all of whose changes have one. */

@@ -23,38 +23,56 @@ static const struct {
 
 static const struct {
 	int number;
+	enum fault fault;
 	const char *meaning;
 } faults[] = {
-	{46, "the GPU stopped processing: reset it"},
-	{48, "an uncorrectable memory error (double bit): reset the GPU; replace it if it comes "
-	     "again"},
-	{54, "auxiliary power is not connected: check the GPU's power cables"},
-	{62, "its power management unit halted: reset the GPU"},
-	{63, "a row (or page) of its memory waits to be taken out of use: reset the GPU"},
-	{64, "a row (or page) of its memory could not be taken out of use: reset the GPU; replace "
-	     "it if it comes again"},
-	{74, "an NVLink error: see `nvidia-smi nvlink -e`; reset the GPUs, and reseat the board or "
-	     "bridge if it comes again"},
-	{79, "the GPU has fallen off the bus: power the node off and on; check its power, seat and "
-	     "riser"},
-	{92, "many memory errors that were corrected: run NVIDIA's field diagnostic"},
-	{94, "a contained memory error, which ended the application that met it: reset the GPU"},
-	{95, "an uncontained memory error: reset the GPU before anything runs on it"},
-	{109, "switching between contexts took too long: reset the GPU"},
-	{110, "a security fault: power the node off and on"},
-	{119, "the GPU's own processor (GSP) did not answer: reset the GPU; see whether driver and "
-	      "firmware fit together"},
-	{120, "the GPU's own processor (GSP) failed: reset the GPU; see whether driver and "
-	      "firmware fit together"},
-	{136, "an NVLink did not train: reset the GPU; check the link's connectors"},
-	{140, "an uncorrectable memory error that was not contained: reset the GPU"},
-	{143, "the GPU was not initialised: reset it"},
-	{RECOVERY, "the driver asks for a reset or a reboot: `nvidia-smi -q` says which"},
+	{46, FAULT_GPU_XID, "the GPU stopped processing: reset it"},
+	{48, FAULT_GPU_XID,
+	 "an uncorrectable memory error (double bit): reset the GPU; replace it if it comes "
+	 "again"},
+	{54, FAULT_GPU_POWER, "auxiliary power is not connected: check the GPU's power cables"},
+	{62, FAULT_GPU_XID, "its power management unit halted: reset the GPU"},
+	{63, FAULT_GPU_XID,
+	 "a row (or page) of its memory waits to be taken out of use: reset the GPU"},
+	{64, FAULT_GPU_XID,
+	 "a row (or page) of its memory could not be taken out of use: reset the GPU; replace "
+	 "it if it comes again"},
+	{74, FAULT_GPU_NVLINK,
+	 "an NVLink error: see `nvidia-smi nvlink -e`; reset the GPUs, and reseat the board or "
+	 "bridge if it comes again"},
+	{79, FAULT_GPU_OFF_BUS,
+	 "the GPU has fallen off the bus: power the node off and on; check its power, seat and "
+	 "riser"},
+	{92, FAULT_GPU_MEMORY,
+	 "many memory errors that were corrected: run NVIDIA's field diagnostic"},
+	{94, FAULT_GPU_XID,
+	 "a contained memory error, which ended the application that met it: reset the GPU"},
+	{95, FAULT_GPU_XID,
+	 "an uncontained memory error: reset the GPU before anything runs on it"},
+	{109, FAULT_GPU_XID, "switching between contexts took too long: reset the GPU"},
+	{110, FAULT_GPU_OFF_BUS, "a security fault: power the node off and on"},
+	{119, FAULT_GPU_XID,
+	 "the GPU's own processor (GSP) did not answer: reset the GPU; see whether driver and "
+	 "firmware fit together"},
+	{120, FAULT_GPU_XID,
+	 "the GPU's own processor (GSP) failed: reset the GPU; see whether driver and "
+	 "firmware fit together"},
+	{136, FAULT_GPU_NVLINK,
+	 "an NVLink did not train: reset the GPU; check the link's connectors"},
+	{140, FAULT_GPU_XID, "an uncorrectable memory error that was not contained: reset the GPU"},
+	{143, FAULT_GPU_XID, "the GPU was not initialised: reset it"},
+	{RECOVERY, FAULT_GPU_XID,
+	 "the driver asks for a reset or a reboot: `nvidia-smi -q` says which"},
 };
+
+static bool is_of_nvlink(int number)
+{
+	return number >= NVLINK_FIRST && number <= NVLINK_LAST;
+}
 
 static bool is_harmless(int number, const char *text)
 {
-	if (number >= NVLINK_FIRST && number <= NVLINK_LAST)
+	if (is_of_nvlink(number))
 		return strcasestr(text, "nonfatal");
 	for (size_t i = 0; i < array_len(harmless); i++)
 		if (number >= harmless[i].from && number <= harmless[i].to)
@@ -62,14 +80,22 @@ static bool is_harmless(int number, const char *text)
 	return false;
 }
 
+static enum fault fault_of_xid(int number)
+{
+	for (size_t i = 0; i < array_len(faults); i++)
+		if (faults[i].number == number)
+			return faults[i].fault;
+	return is_of_nvlink(number) ? FAULT_GPU_NVLINK : FAULT_GPU_XID;
+}
+
 static const char *meaning_of(int number)
 {
 	for (size_t i = 0; i < array_len(faults); i++)
 		if (faults[i].number == number)
 			return faults[i].meaning;
-	if (number >= NVLINK_FIRST && number <= NVLINK_LAST)
-		return "a fatal NVLink error: reset the GPU; see `nvidia-smi nvlink -e`";
-	return "see NVIDIA's catalog of Xid errors";
+	return is_of_nvlink(number)
+		       ? "a fatal NVLink error: reset the GPU; see `nvidia-smi nvlink -e`"
+		       : "see NVIDIA's catalog of Xid errors";
 }
 
 /*
@@ -99,13 +125,16 @@ static int parse_line(const char *line, const char *addr, const char **ret_text)
 	return number;
 }
 
-static size_t say(const unsigned int *times, struct str *ret)
+static size_t say(const unsigned int *times, struct str *ret, enum fault *gravest)
 {
 	size_t n = 0;
 
+	*gravest = FAULT_NONE;
 	for (int i = 0; i < NUMBERS; i++) {
 		if (!times[i])
 			continue;
+		if (!n || fault_row(fault_of_xid(i))->action > fault_row(*gravest)->action)
+			*gravest = fault_of_xid(i);
 		str_addf(ret, "%sXid %d", n++ ? "; " : "", i);
 		if (times[i] > 1)
 			str_addf(ret, " (%u times)", times[i]);
@@ -114,7 +143,8 @@ static size_t say(const unsigned int *times, struct str *ret)
 	return n;
 }
 
-size_t xid_faults(const char *log, const char *addr, struct str *ret, size_t *ret_harmless)
+size_t xid_faults(const char *log, const char *addr, struct str *ret, size_t *ret_harmless,
+		  enum fault *ret_gravest)
 {
 	cleanup_free char *copy = xstrdup(log);
 	char *rest = copy, *line;
@@ -132,5 +162,5 @@ size_t xid_faults(const char *log, const char *addr, struct str *ret, size_t *re
 		else if (number >= 0)
 			times[number]++;
 	}
-	return say(times, ret);
+	return say(times, ret, ret_gravest);
 }

@@ -151,9 +151,11 @@ struct change {
 	enum on_fail on_fail;
 
 	enum change_state state;
-	char *observed;	   /* what is there now; NULL if it could not be read */
-	char *before;	   /* of a change that was set: what was there before */
-	char *reason;	   /* of waits, failed, unsupported: why, and what to do */
+	char *observed; /* what is there now; NULL if it could not be read */
+	char *before;	/* of a change that was set: what was there before */
+	char *reason;	/* of waits, failed, unsupported: why, and what to do */
+	/* Which fault it is while it does not hold; FAULT_NONE: that of its section. */
+	enum fault fault;
 	char *note;	   /* which other changes have or set some of its files; or NULL */
 	uint64_t started;  /* of one that was set: clock_usec() when its set began; else 0 */
 	uint64_t duration; /* microseconds in set */

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "base/fault.h"
 #include "profile/schema.h"
 
 struct kargs;
@@ -41,6 +42,11 @@ struct section {
 	const struct spec *spec;
 	const char *help; /* a sentence, as that of a field */
 	enum key_class class;
+	/*
+	 * Which fault a change of it is that does not hold, and that could not be looked at or set,
+	 * where the change does not say so itself.
+	 */
+	enum fault differs, failed;
 	/* Its contradictions, of profile/rules.h, and those of what all sections say of a set.
 	 * NULL: none. Those of sets are not asked of a drop-in by itself. */
 	const struct rule *rules;

@@ -32,6 +32,7 @@ void journal_change(const struct run *run, enum stage stage, const struct change
 	const struct libsystemd *sd = journal(run->root);
 	cleanup_free char *line = render_place(c->origin);
 	bool bad = c->state == CHANGE_FAILED;
+	const struct fault_row *row = fault_row(fault_of_change(c));
 
 	if (!sd)
 		return;
@@ -43,7 +44,8 @@ void journal_change(const struct run *run, enum stage stage, const struct change
 		or_empty(c->before), "AFTER=%s", or_empty(c->observed), "WANTED=%s", c->desired,
 		"RESULT=%s", state_name(c->state), "DURATION_USEC=%llu",
 		(unsigned long long)c->duration, "PROFILE=%s", profile_name(run), "PROFILE_LINE=%s",
-		line, NULL);
+		line, bad ? "RAILHEAD_FAULT=%s" : NULL, row->code, "RAILHEAD_ACTION=%s",
+		fault_action_name(row->action), NULL);
 }
 
 static void journal_vfs(const struct libsystemd *sd, const struct run *run, unsigned int stages,
@@ -96,6 +98,29 @@ void journal_frozen(const struct run *run)
 			    run->was, NULL);
 }
 
+/* One for each code: the fields are what a program selects by. */
+static void journal_faults(const struct libsystemd *sd, const struct run *run,
+			   const struct verdict *v)
+{
+	struct fault_seen seen[FAULT_COUNT];
+	size_t n = reasons_faults(&v->reasons, seen);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct fault_row *row = fault_row(seen[i].fault);
+		cleanup_free char *more =
+			seen[i].n > 1 ? xasprintf(" (and %zu more)", seen[i].n - 1) : xstrdup("");
+
+		sd->sd_journal_send("MESSAGE=fault %s (%s): %s%s", row->code,
+				    fault_action_name(row->action), seen[i].text, more,
+				    "PRIORITY=%i", v->admit ? LOG_NOTICE : LOG_ERR, "MESSAGE_ID=%s",
+				    MESSAGE_ID_FAULT, "RAILHEAD_FAULT=%s", row->code,
+				    "RAILHEAD_ACTION=%s", fault_action_name(row->action),
+				    "RAILHEAD_REASON=%s", seen[i].text, "RAILHEAD_MEANING=%s",
+				    row->meaning, "RAILHEAD_REMEDY=%s", row->remedy, "RESULT=%s",
+				    verdict_name(v->kind), "PROFILE=%s", profile_name(run), NULL);
+	}
+}
+
 void journal_verdict(const struct run *run, const struct verdict *v)
 {
 	const struct libsystemd *sd = journal(run->root);
@@ -103,13 +128,14 @@ void journal_verdict(const struct run *run, const struct verdict *v)
 
 	if (!sd)
 		return;
-	for (size_t i = 0; i < v->reasons.n; i++)
-		str_addf(&why, "\n%s", v->reasons.v[i]);
+	for (size_t i = 0; i < v->reasons.list.n; i++)
+		str_addf(&why, "\n%s", v->reasons.list.v[i].text);
 	sd->sd_journal_send("MESSAGE=verdict: %s%s", verdict_name(v->kind), str_get(&why),
 			    "PRIORITY=%i", v->admit ? LOG_NOTICE : LOG_ERR, "MESSAGE_ID=%s",
 			    MESSAGE_ID_VERDICT, "RESULT=%s", verdict_name(v->kind), "PROFILE=%s",
 			    profile_name(run), "DIGEST=%s",
 			    run->profile ? run->profile->digest : "", NULL);
+	journal_faults(sd, run, v);
 }
 
 void journal_admitted(const struct root *root, const struct record *r, const char *over)

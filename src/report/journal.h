@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Journal entries: one per change that was not as wanted, one per PF whose VFs were made or
- * bound and one per stage, the verdict.
+ * bound and one per stage, the verdict and its faults.
  * units/railhead.catalog explains the message ids to the operator (journalctl -x).
  */
 #pragma once
@@ -13,6 +13,7 @@
 #define MESSAGE_ID_STAGE "24c2fd0f4cee4beda4882f92048e744e"
 #define MESSAGE_ID_VFS "52c4a3c812b24d7db27638c5360f81db"
 #define MESSAGE_ID_FROZEN "5b1f0d3a9f7c4c0e8b0c6f9d2e7a4415"
+#define MESSAGE_ID_FAULT "3c6f1e0b8d5a4f7fa0e94b21d7c85e63"
 #define MESSAGE_ID_VERDICT "08aeee404ff1439b87d937ddb6a75466"
 #define MESSAGE_ID_ADMITTED "b9a3d6c2f0724d3fa5f1c7be64219d07"
 #define MESSAGE_ID_ADMITTED_OVER "7d1e58a94b6c4f2e93a0dc8517f36b42"
@@ -23,6 +24,7 @@ void journal_change(const struct run *run, enum stage stage, const struct change
 void journal_stage(const struct run *run, unsigned int stages, const struct stage_result *result);
 /* A run by hand froze another profile for this boot. */
 void journal_frozen(const struct run *run);
+/* The verdict, and behind it an entry for each fault that its reasons have. */
 void journal_verdict(const struct run *run, const struct verdict *v);
 /* Work is let in by hand; or that is over (over says why: "its time is over"). */
 void journal_admitted(const struct root *root, const struct record *r, const char *over);

@@ -85,6 +85,24 @@ static void add_changes(struct str *out, const struct record *record)
 		str_addf(out, "railhead_changes{state=\"%s\"} %zu\n", state_name(st), count[st]);
 }
 
+/* One for each code that there is, so that an alert needs no list of codes. */
+static void add_faults(struct str *out, const struct record *record)
+{
+	struct fault_seen seen[FAULT_COUNT];
+	size_t n = reasons_faults(&record->verdict.reasons, seen);
+
+	if (!n)
+		return;
+	str_add(out, "# HELP railhead_fault Reasons of the verdict that have this fault code.\n"
+		     "# TYPE railhead_fault gauge\n");
+	for (size_t i = 0; i < n; i++) {
+		const struct fault_row *row = fault_row(seen[i].fault);
+
+		str_addf(out, "railhead_fault{code=\"%s\",action=\"%s\"} %zu\n", row->code,
+			 fault_action_name(row->action), seen[i].n);
+	}
+}
+
 char *publish_metrics(const struct record *record, bool ready)
 {
 	struct str out = {0};
@@ -109,6 +127,7 @@ char *publish_metrics(const struct record *record, bool ready)
 	add_label(&out, "verdict", verdict_of(record, ready));
 	str_add(&out, "} 1\n");
 	add_changes(&out, record);
+	add_faults(&out, record);
 	return str_take(&out);
 }
 
@@ -147,6 +166,17 @@ static void add_expiry(struct str *out, time_t at)
 		str_addf(out, "# +expiry-time=%s\n", text);
 }
 
+/* The first fault that keeps work out: a label has one value. */
+static void add_fault(struct str *out, const struct record *record)
+{
+	struct fault_seen seen[FAULT_COUNT];
+
+	if (record->verdict.admit || !reasons_faults(&record->verdict.reasons, seen))
+		return;
+	add_feature(out, "fault", fault_code(seen[0].fault));
+	add_feature(out, "action", fault_action_name(fault_row(seen[0].fault)->action));
+}
+
 char *publish_features(const struct record *record, bool ready, time_t now)
 {
 	struct str out = {0};
@@ -158,6 +188,7 @@ char *publish_features(const struct record *record, bool ready, time_t now)
 	if (by_hand(record, ready))
 		add_feature(&out, "admitted-by-hand", "true");
 	add_feature(&out, "profile", or_empty(record->profile.name));
+	add_fault(&out, record);
 	return str_take(&out);
 }
 

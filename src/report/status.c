@@ -33,7 +33,7 @@ static void forget_claim(struct status *s)
 	text = xasprintf("the verdict was '%s', and " STATE_DIR "/" READY_FILE
 			 " is not there: a judgement began, or did not end; run `railhead gate`",
 			 verdict_name(r->verdict.kind));
-	record_set_simple(r, VERDICT_LAPSED, text);
+	record_set_simple(r, VERDICT_LAPSED, FAULT_GATE_UNFINISHED, text);
 }
 
 void status_blame_killed(struct status *s)
@@ -46,7 +46,7 @@ void status_blame_killed(struct status *s)
 		"see `journalctl -u railhead-gate`, and run `railhead gate`",
 		(unsigned long long)(at / 1000000));
 
-	record_set_simple(r, VERDICT_WAITING, text);
+	record_set_simple(r, VERDICT_WAITING, FAULT_GATE_KILLED, text);
 	r->begun = begun;
 	r->begun_at = at;
 }
@@ -175,7 +175,7 @@ int status_begin(const struct root *root, struct status *s, struct err *err)
 	cleanup_free char *text = xasprintf("the gate has been at work since %llu s after boot",
 					    (unsigned long long)(now / 1000000));
 
-	record_set_simple(r, VERDICT_WAITING, text);
+	record_set_simple(r, VERDICT_WAITING, FAULT_GATE_AT_WORK, text);
 	r->begun = begun;
 	r->begun_at = now;
 	measurements_free(&r->measurements);

@@ -73,10 +73,10 @@ static void causes_free(struct causes *c)
 	vec_free(&c->items);
 }
 
-static void read_causes(const struct strv *reasons, struct causes *ret)
+static void read_causes(const struct reasons *reasons, struct causes *ret)
 {
-	for (size_t i = 0; i < reasons->n; i++) {
-		struct cause cause = split(reasons->v[i]);
+	for (size_t i = 0; i < reasons->list.n; i++) {
+		struct cause cause = split(reasons->list.v[i].text);
 		struct fold_item item = {"", cause.id, cause.fault, cause.rest};
 
 		vec_push(&ret->list, cause);
@@ -119,11 +119,11 @@ static void print_remedy(const struct page *p, const struct cause *cause)
 /* A text for each line, the first one of the first cause. */
 static void cause_lines(const struct page *p, const struct causes *causes, struct strv *ret)
 {
-	const struct strv *reasons = &p->record->verdict.reasons;
+	const struct reasons *reasons = &p->record->verdict.reasons;
 	cleanup(fold_free) struct fold f = {0};
 
-	for (size_t i = 0; !p->screen->terminal && i < reasons->n; i++)
-		strv_add(ret, reasons->v[i]);
+	for (size_t i = 0; !p->screen->terminal && i < reasons->list.n; i++)
+		strv_add(ret, reasons->list.v[i].text);
 	if (!p->screen->terminal)
 		return;
 	fold(causes->items.v, causes->items.n, &p->record->sets, p->screen->utf8, &f);
@@ -161,6 +161,26 @@ static enum style style_of(const struct record *r)
 	return r->verdict.kind == VERDICT_BLOCKED ? STYLE_BAD : STYLE_DIFFERS;
 }
 
+/* "RH-NIC-LINK-WIDTH (reseat, 3 times), RH-GATE-NOT-YET (retry)": each once, in order. */
+static void print_faults(const struct page *p)
+{
+	struct fault_seen seen[FAULT_COUNT];
+	size_t n = reasons_faults(&p->record->verdict.reasons, seen);
+	cleanup_str struct str text = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		const struct fault_row *row = fault_row(seen[i].fault);
+
+		str_addf(&text, "%s%s (%s", i ? ", " : "", row->code,
+			 fault_action_name(row->action));
+		if (seen[i].n > 1)
+			str_addf(&text, ", %zu times", seen[i].n);
+		str_add(&text, ")");
+	}
+	if (n)
+		print_line(p, "faults:", text.s);
+}
+
 static void print_verdict(const struct page *p)
 {
 	cleanup(causes_free) struct causes causes = {0};
@@ -178,6 +198,7 @@ static void print_verdict(const struct page *p)
 		print_line(p, "and:", lines.v[i]);
 	if (causes.list.n)
 		print_remedy(p, &causes.list.v[0]);
+	print_faults(p);
 }
 
 /* --- what else ------------------------------------------------------------------------------- */

@@ -39,6 +39,7 @@ static const struct spec cpus = {
 struct fact {
 	uint64_t (*have)(const struct node *node);
 	char *(*show)(uint64_t have); /* NULL: the number is shown */
+	enum fault fault;
 	const char *remedy;
 };
 
@@ -78,23 +79,24 @@ static char *show_vendor(uint64_t vendor)
 	return xstrdup(cpu_vendor_name((enum cpu_vendor)(vendor + CPU_INTEL)));
 }
 
-#define FACT(key, of, help, have, show, remedy) \
-	KEY(key, of, help, .item = &(const struct fact){(have), (show), (remedy)})
+#define FACT(key, of, help, have, show, fault, remedy) \
+	KEY(key, of, help, .item = &(const struct fact){(have), (show), (fault), (remedy)})
 
 static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map of what the machine must have",
 	.fields = FIELDS(
 		FACT("cpu_sockets", &sockets, "Number of CPU sockets.", sockets_of, NULL,
-		     "a CPU is missing or disabled"),
-		FACT("cpus", &cpus, "Number of CPUs (threads).", cpus_of, NULL,
+		     FAULT_CPU_SOCKETS, "a CPU is missing or disabled"),
+		FACT("cpus", &cpus, "Number of CPUs (threads).", cpus_of, NULL, FAULT_CPU_COUNT,
 		     "a core is disabled, or SMT is set otherwise in the BIOS"),
 		FACT("numa_nodes", &nodes, "Number of NUMA nodes.", nodes_of, NULL,
-		     "see the BIOS options for NUMA (NPS, SNC, interleaving)"),
+		     FAULT_MEMORY_NODES, "see the BIOS options for NUMA (NPS, SNC, interleaving)"),
 		FACT("memory", &bytes, "Amount of memory.", memory_of, show_memory,
+		     FAULT_MEMORY_AMOUNT,
 		     "a DIMM is missing or disabled: see the BIOS and `dmidecode -t memory`"),
 		FACT("cpu_vendor", &spec_cpu_vendor, "CPU vendor.", vendor_of, show_vendor,
-		     "this is another CPU: another SKU?")),
+		     FAULT_CPU_VENDOR, "this is another CPU: another SKU?")),
 };
 
 /* --- changes ------------------------------------------------------------------------------ */
@@ -108,7 +110,8 @@ static void expect_fact(const struct node *node, const struct field *row, const 
 
 	judged(plan, "expect", want->at, id, want->text,
 	       fact->show ? fact->show(have) : xasprintf("%llu", (unsigned long long)have),
-	       want->value.at_least ? have >= n : have == n, fact->remedy);
+	       want->value.at_least ? have >= n : have == n, fact->remedy)
+		->fault = fact->fault;
 }
 
 /* A set that may be empty is listed when it is, so that nobody takes its checks for passed. */
@@ -172,6 +175,8 @@ const struct section section_expect = {
 	.spec = &keys,
 	.help = "What the machine must have.",
 	.class = KEY_JUDGES,
+	.differs = FAULT_PCI_COUNT,
+	.failed = FAULT_PCI_COUNT,
 	.always = true,
 	.emit = emit,
 };

@@ -228,6 +228,7 @@ static void complain_of_nothing(const struct checked *t)
 
 	change_observe(c, "nothing");
 	change_reason(c, NOTHING_TO_CHECK);
+	c->fault = FAULT_PROFILE_CHECKS_NOTHING;
 	c->state = CHANGE_DIFFERS;
 }
 
@@ -259,5 +260,7 @@ const struct section section_gate = {
 	.spec = &spec_gate,
 	.help = "Checks that decide whether the node is ready.",
 	.class = KEY_JUDGES,
+	.differs = FAULT_GATE_CANNOT_MEASURE,
+	.failed = FAULT_GATE_CANNOT_MEASURE,
 	.emit = emit,
 };

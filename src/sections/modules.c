@@ -289,6 +289,8 @@ const struct section section_modules = {
 	.spec = &keys,
 	.help = "Kernel modules.",
 	.class = KEY_SETS,
+	.differs = FAULT_KERNEL_MODULE_DIFFERS,
+	.failed = FAULT_KERNEL_MODULE_FAILED,
 	.rules = rules,
 	.emit = emit,
 };

@@ -511,6 +511,8 @@ const struct section section_mounts = {
 	.spec = &mounts,
 	.help = "Mounted file systems, by mount point.",
 	.class = KEY_SETS,
+	.differs = FAULT_STORAGE_MOUNT_DIFFERS,
+	.failed = FAULT_STORAGE_MOUNT_FAILED,
 	.rules = rules,
 	.emit = emit,
 };

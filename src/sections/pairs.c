@@ -108,6 +108,8 @@ const struct section section_pairs = {
 	.spec = &keys,
 	.help = "NICs and the GPUs that they must be near to.",
 	.class = KEY_JUDGES,
+	.differs = FAULT_PCI_PAIRS,
+	.failed = FAULT_PCI_PAIRS,
 	.rules = rules,
 	.emit = emit,
 };

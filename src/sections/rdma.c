@@ -53,5 +53,7 @@ const struct section section_rdma = {
 	.spec = &keys,
 	.help = "RDMA as a whole.",
 	.class = KEY_SETS,
+	.differs = FAULT_RDMA_SETTING_DIFFERS,
+	.failed = FAULT_RDMA_SETTING_FAILED,
 	.emit = emit,
 };

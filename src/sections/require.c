@@ -107,5 +107,7 @@ const struct section section_require = {
 	.spec = &keys,
 	.help = "Versions that the node must have.",
 	.class = KEY_JUDGES,
+	.differs = FAULT_KERNEL_VERSION,
+	.failed = FAULT_KERNEL_VERSION,
 	.emit = emit,
 };

@@ -18,6 +18,9 @@ int sections_emit(const struct section_ctx *ctx, struct plan *ret, struct err *e
 /* All kernel arguments that the profile wants on this node, in order. */
 int sections_kargs(const struct section_ctx *ctx, struct kargs *ret, struct err *err);
 
+/* Of a change that does not hold. */
+enum fault fault_of_change(const struct change *c);
+
 /* Whether the `run:` of a check of the gate is a look, which needs no load. */
 bool gate_looks(const char *run);
 /* Whether a set that the check is on has no member: its expect says then whether it may. */

@@ -49,6 +49,15 @@ int sections_kargs(const struct section_ctx *ctx, struct kargs *ret, struct err 
 	return r < 0 ? r : kargs_check(ret, err);
 }
 
+enum fault fault_of_change(const struct change *c)
+{
+	const struct section *section = section_find(c->section);
+
+	if (c->fault || !section)
+		return c->fault;
+	return c->state == CHANGE_FAILED ? section->failed : section->differs;
+}
+
 bool section_skips_unsupported(const struct section_ctx *ctx)
 {
 	const struct ynode *policy = profile_section(ctx->profile, "unsupported");

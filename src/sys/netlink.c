@@ -193,14 +193,17 @@ static int ask_in_child(void *arg, struct err *err)
 static int collect(const struct worker *w, const struct apart *a, const char *lock, unsigned int ms,
 		   struct netlink_answer *ret, struct err *err)
 {
-	if (w->abandoned)
-		return err_set(
-			err, -ETIMEDOUT,
-			"the kernel does not answer (%s is held) within %g s: a driver hangs; "
-			"the kernel log and the tasks in state D say which",
+	if (w->abandoned) {
+		err_set(err, -ETIMEDOUT,
+			"the kernel does not answer (%s is held) within %g s: a driver hangs; the "
+			"kernel log and the tasks in state D say which",
 			lock, ms / 1000.0);
-	if (w->result < 0)
-		return err_set(err, w->result, "%s", w->err.text);
+		return err_fault(err, -ETIMEDOUT, FAULT_KERNEL_STUCK);
+	}
+	if (w->result < 0) {
+		err_set(err, w->result, "%s", w->err.text);
+		return err_fault(err, w->result, w->err.fault);
+	}
 	ret->len = (size_t)w->result;
 	ret->data = xcalloc(1, ret->len + 1);
 	memcpy(ret->data, a->shared, ret->len);

@@ -114,10 +114,10 @@ void worker_abandon(struct worker *w)
 	w->fd = -1;
 	w->abandoned = true;
 	w->duration = clock_usec() - w->started;
-	w->result = err_set(&w->err, -ETIMEDOUT,
-			    "has not returned from the kernel in %llu.%llu s; abandoned",
-			    (unsigned long long)(w->duration / 1000000),
-			    (unsigned long long)(w->duration / 100000 % 10));
+	err_set(&w->err, -ETIMEDOUT, "has not returned from the kernel in %llu.%llu s; abandoned",
+		(unsigned long long)(w->duration / 1000000),
+		(unsigned long long)(w->duration / 100000 % 10));
+	w->result = err_fault(&w->err, -ETIMEDOUT, FAULT_KERNEL_STUCK);
 }
 
 static int ms_until(uint64_t deadline)

@@ -192,6 +192,7 @@ struct log_case {
 	const char *log;
 	size_t faults, harmless;
 	const char *text; /* a part of it */
+	enum fault gravest;
 };
 
 #define LINE(pci, rest) "<3>[   12.345678] NVRM: Xid (" pci "): " rest "\n"
@@ -201,7 +202,7 @@ static const struct log_case logs[] = {
 	{"", 0, 0, ""},
 	{"<6>[    1.0] nvidia: loaded\n", 0, 0, ""},
 	{LINE(HERE, "79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."), 1, 0,
-	 "Xid 79, the GPU has fallen off the bus: power"},
+	 "Xid 79, the GPU has fallen off the bus: power", FAULT_GPU_OFF_BUS},
 	{LINE("PCI:0000:1c:00", "79, GPU has fallen off the bus."), 0, 0, ""},
 	{LINE("PCI:0001:1b:00", "79, GPU has fallen off the bus."), 0, 0, ""},
 	{LINE("PCI:0000:1b:00 GPU-I:01 GPU-CI:00", "94, pid=7, name=x, Contained"), 1, 0,
@@ -212,15 +213,15 @@ static const struct log_case logs[] = {
 	 0, 4, ""},
 	{LINE(HERE, "63, Row Remapper: New row marked") LINE(HERE, "63, Row Remapper: again")
 		 LINE(HERE, "31, MMU Fault") LINE(HERE, "74, NVLink"),
-	 2, 1, "Xid 63 (2 times), a row"},
+	 2, 1, "Xid 63 (2 times), a row", FAULT_GPU_NVLINK},
 	{LINE(HERE, "149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6)"), 1, 0,
-	 "a fatal NVLink error"},
+	 "a fatal NVLink error", FAULT_GPU_NVLINK},
 	{LINE(HERE, "149, NETIR_LINK_EVT  Nonfatal XC0 i0 Link 01 (0x021425c6)"), 0, 1, ""},
-	{LINE(HERE, "333, something new"), 1, 0, "Xid 333, see NVIDIA's catalog"},
+	{LINE(HERE, "333, something new"), 1, 0, "Xid 333, see NVIDIA's catalog", FAULT_GPU_XID},
 	{LINE(HERE, "119, Timeout after 45s of waiting for RPC response from GPU0 GSP!")
 		 LINE(HERE, "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset "
 			    "Required)"),
-	 2, 0, "Xid 154, the driver asks for a reset"},
+	 2, 0, "Xid 154, the driver asks for a reset", FAULT_GPU_XID},
 	/* reset since then */
 	{LINE(HERE, "119, Timeout")
 		 LINE(HERE, "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset "
@@ -244,11 +245,15 @@ static void test_xids(void **state)
 	for (size_t i = 0; i < array_len(logs); i++) {
 		struct str text = {0};
 		size_t harmless = 99;
+		enum fault gravest = FAULT_COUNT;
 
-		if (xid_faults(logs[i].log, GPU, &text, &harmless) != logs[i].faults ||
+		if (xid_faults(logs[i].log, GPU, &text, &harmless, &gravest) != logs[i].faults ||
 		    harmless != logs[i].harmless)
 			fail_msg("case %zu: %s (%zu harmless)", i, str_get(&text), harmless);
 		assert_text(str_get(&text), logs[i].text);
+		if (logs[i].gravest)
+			assert_int_equal(gravest, logs[i].gravest);
+		assert_int_equal(!gravest, !logs[i].faults);
 		assert_true(logs[i].faults || !text.len);
 		str_free(&text);
 	}

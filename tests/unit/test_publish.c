@@ -56,7 +56,7 @@ static size_t store(struct tmp *t, enum verdict_kind kind, bool admit)
 	struct status s;
 	size_t n;
 
-	verdict_simple(&v, kind, "the reason");
+	verdict_simple(&v, kind, FAULT_NIC_CARRIER, "the reason");
 	v.admit = admit;
 	status_load(&t->root, &s);
 	record_set_profile(&s.record, &profile);
@@ -92,19 +92,26 @@ static const char *without_expiry(const char *text, bool ready)
 	return strchr(text, '\n') + 1;
 }
 
+#define FAULT_LABELS "railhead.io/fault=RH-NIC-CARRIER\nrailhead.io/action=reseat\n"
+#define FAULT_METRIC "\nrailhead_fault{code=\"RH-NIC-CARRIER\",action=\"reseat\"} 1\n"
+
+/* "waiting" is what others see of a record that admits work while a judgement is under way. */
 static void assert_published(const struct tmp *t, bool ready, const char *verdict)
 {
+	bool admit = ready || streq(verdict, "waiting");
 	cleanup_free char *metric = xasprintf("\nrailhead_ready %d\n", ready);
 	cleanup_free char *info =
 		xasprintf("\nrailhead_info{profile=\"sku-1.x_y\",version=\"1.2.3\","
 			  "verdict=\"%s\"} 1\n",
 			  verdict);
-	cleanup_free char *features = xasprintf("railhead.io/ready=%s\nrailhead.io/verdict=%s\n"
-						"railhead.io/profile=sku-1.x_y\n",
-						ready ? "true" : "false", verdict);
+	cleanup_free char *features =
+		xasprintf("railhead.io/ready=%s\nrailhead.io/verdict=%s\n"
+			  "railhead.io/profile=sku-1.x_y\n%s",
+			  ready ? "true" : "false", verdict, admit ? "" : FAULT_LABELS);
 
 	assert_text(tree_text(t, METRICS), metric);
 	assert_text(tree_text(t, METRICS), info);
+	assert_text(tree_text(t, METRICS), FAULT_METRIC);
 	assert_string_equal(without_expiry(tree_text(t, FEATURES), ready), features);
 }
 
@@ -355,7 +362,7 @@ static void test_order(void **state)
 	store(t, VERDICT_BLOCKED, false);
 	tree_remove(t, STATUS);
 	tmp_write(t, STATUS "/in-the-way", "");
-	verdict_simple(&v, VERDICT_READY, "the reason");
+	verdict_simple(&v, VERDICT_READY, FAULT_NIC_CARRIER, "the reason");
 	v.admit = true;
 	status_load(&t->root, &s);
 	record_set_profile(&s.record, &profile);

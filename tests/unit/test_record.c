@@ -130,6 +130,48 @@ static void test_damaged(void **state)
 	json_decref(now);
 }
 
+/* A record with codes; one of them is of a railhead to come. */
+static json_t *coded(void)
+{
+	json_t *doc = load("2", "everything.json");
+	json_t *reasons = json_object_get(doc, "reasons");
+	json_t *change = json_array_get(
+		json_object_get(json_object_get(json_object_get(doc, "stages"), "gate"), "changes"),
+		0);
+	json_t *m = json_array_get(json_object_get(doc, "measurements"), 0);
+
+	json_object_set_new(doc, "faults",
+			    json_pack("[{s:s, s:O}, {s:s, s:O}]", "code", "RH-MEMORY-BANDWIDTH",
+				      "reason", json_array_get(reasons, 0), "code", "RH-TO-COME",
+				      "reason", json_array_get(reasons, 1)));
+	json_object_set_new(change, "fault", json_string("RH-PCI-COUNT"));
+	json_object_set_new(m, "fault", json_string("RH-MEMORY-BANDWIDTH"));
+	return doc;
+}
+
+static void test_codes(void **state)
+{
+	json_t *doc = coded(), *back = again(doc), *faults = json_object_get(back, "faults");
+	json_t *reasons = json_object_get(back, "reasons"), *first = json_array_get(faults, 0);
+
+	(void)state;
+	assert_int_equal(json_array_size(reasons), 2);
+	assert_int_equal(json_array_size(faults), 1);
+	assert_string_equal(json_string_value(json_object_get(first, "code")),
+			    "RH-MEMORY-BANDWIDTH");
+	assert_string_equal(json_string_value(json_object_get(first, "action")), "reseat");
+	assert_true(json_equal(json_object_get(first, "reason"), json_array_get(reasons, 0)));
+	assert_true(json_is_string(json_object_get(first, "remedy")));
+	assert_true(json_equal(json_object_get(doc, "stages"), json_object_get(back, "stages")));
+	assert_true(json_equal(
+		json_object_get(json_array_get(json_object_get(doc, "measurements"), 0), "fault"),
+		json_object_get(json_array_get(json_object_get(back, "measurements"), 0),
+				"fault")));
+	json_decref(back);
+	spoil(doc, doc, settles);
+	json_decref(doc);
+}
+
 static void test_schema(void **state)
 {
 	static const struct {
@@ -175,9 +217,8 @@ static void test_misspelt(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_schema),
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_codes),	   cmocka_unit_test(test_schema),
 		cmocka_unit_test(test_misspelt),
 	};
 

@@ -91,10 +91,11 @@ static void test_measurements(void **state)
 					 verdict_name(v.kind));
 			assert_int_equal(v.admit, v.kind == VERDICT_READY);
 			/* a warning is said too */
-			assert_int_equal(v.reasons.n, t[i].state != CHANGE_SAME &&
-							      t[i].state != CHANGE_UNSUPPORTED);
-			if (v.reasons.n)
-				assert_text(v.reasons.v[0], "gate/memory/node0: it is ");
+			assert_int_equal(v.reasons.list.n,
+					 t[i].state != CHANGE_SAME &&
+						 t[i].state != CHANGE_UNSUPPORTED);
+			if (v.reasons.list.n)
+				assert_text(v.reasons.list.v[0].text, "gate/memory/node0: it is ");
 			verdict_free(&v);
 			measurements_free(&m);
 		}
@@ -118,7 +119,7 @@ static void test_demanded(void **state)
 		m.list.v[0].demanded = true;
 		gate_judge(&g.profile, &none, &m, &v);
 		assert_int_equal(v.kind, by_on_fail[f]);
-		assert_int_equal(v.reasons.n, 1);
+		assert_int_equal(v.reasons.list.n, 1);
 		verdict_free(&v);
 		measurements_free(&m);
 	}
@@ -164,9 +165,9 @@ static void test_changes(void **state)
 			if (v.kind != t[i].by_on_fail[f])
 				fail_msg("%s, %s: %s", state_name(t[i].state), on_fail_name(f),
 					 verdict_name(v.kind));
-			assert_int_equal(v.reasons.n, t[i].reason != NULL);
+			assert_int_equal(v.reasons.list.n, t[i].reason != NULL);
 			if (t[i].reason)
-				assert_string_equal(v.reasons.v[0], t[i].reason);
+				assert_string_equal(v.reasons.list.v[0].text, t[i].reason);
 			verdict_free(&v);
 			plan_free(&plan);
 		}
@@ -198,14 +199,15 @@ static void test_reasons(void **state)
 	add_file(&plan, "d", "options x\noptions y\n", "options z\n");
 	add_file(&plan, "e", "", "options z\n");
 	gate_judge(&g.profile, &plan, &none, &v);
-	assert_int_equal(v.reasons.n, 5);
-	assert_string_equal(v.reasons.v[0], "a: failed");
-	assert_string_equal(v.reasons.v[1], "b: found 'nothing', expected 'want'");
-	assert_string_equal(v.reasons.v[2], "c: /run/c is absent; `railhead apply` writes it");
-	assert_string_equal(v.reasons.v[3],
+	assert_int_equal(v.reasons.list.n, 5);
+	assert_string_equal(v.reasons.list.v[0].text, "a: failed");
+	assert_string_equal(v.reasons.list.v[1].text, "b: found 'nothing', expected 'want'");
+	assert_string_equal(v.reasons.list.v[2].text,
+			    "c: /run/c is absent; `railhead apply` writes it");
+	assert_string_equal(v.reasons.list.v[3].text,
 			    "d: /run/d is not as the profile has it; `railhead apply` writes it");
 	assert_string_equal(
-		v.reasons.v[4],
+		v.reasons.list.v[4].text,
 		"e: /run/e: an earlier profile left the file; `railhead apply` removes it");
 	verdict_free(&v);
 	plan_free(&plan);
@@ -236,9 +238,10 @@ static void test_followers(void **state)
 	change_waits_for(c, "other");
 	gate_judge(&g.profile, &plan, &none, &v);
 	assert_int_equal(v.kind, VERDICT_DEGRADED);
-	assert_int_equal(v.reasons.n, 2);
-	assert_string_equal(v.reasons.v[0], "numvfs: fewer came (and 3 more that wait for it)");
-	assert_string_equal(v.reasons.v[1], "vf of other: failed");
+	assert_int_equal(v.reasons.list.n, 2);
+	assert_string_equal(v.reasons.list.v[0].text,
+			    "numvfs: fewer came (and 3 more that wait for it)");
+	assert_string_equal(v.reasons.list.v[1].text, "vf of other: failed");
 	verdict_free(&v);
 	plan_free(&plan);
 	gated_free(&g);
@@ -273,7 +276,7 @@ static void test_worst(void **state)
 		measure(&m, "m", t[i].measured, ON_FAIL_WARN);
 		gate_judge(&g.profile, &plan, &m, &v);
 		assert_int_equal(v.kind, t[i].kind);
-		assert_int_equal(v.reasons.n, t[i].n + (t[i].measured != CHANGE_SAME));
+		assert_int_equal(v.reasons.list.n, t[i].n + (t[i].measured != CHANGE_SAME));
 		verdict_free(&v);
 		measurements_free(&m);
 		plan_free(&plan);
@@ -321,12 +324,13 @@ static void test_waiting(void **state)
 		assert_int_equal(v.admit, v.kind == VERDICT_READY ||
 						  (v.kind == VERDICT_DEGRADED && *t[i].gate));
 		if (v.kind == VERDICT_WAITING) {
-			size_t n = v.reasons.n;
+			size_t n = v.reasons.list.n;
 
 			verdict_give_up(&v, 90000000);
 			assert_int_equal(v.kind, t[i].otherwise);
-			assert_int_equal(v.reasons.n, n + 1);
-			assert_text(v.reasons.v[n], "gate.wait: waited 1 min 30 s for port, and");
+			assert_int_equal(v.reasons.list.n, n + 1);
+			assert_text(v.reasons.list.v[n].text,
+				    "gate.wait: waited 1 min 30 s for port, and");
 		}
 		verdict_free(&v);
 		plan_free(&plan);
@@ -413,10 +417,10 @@ static void test_simple(void **state)
 	for (size_t i = 0; i < array_len(kinds); i++) {
 		struct verdict v;
 
-		verdict_simple(&v, kinds[i], "because");
+		verdict_simple(&v, kinds[i], FAULT_GATE_UNJUDGED, "because");
 		assert_false(v.admit);
 		assert_string_equal(verdict_name(v.kind), names[i]);
-		assert_int_equal(v.reasons.n, 1);
+		assert_int_equal(v.reasons.list.n, 1);
 		verdict_free(&v);
 	}
 }
@@ -440,7 +444,7 @@ static struct verdict verdict(enum verdict_kind kind, bool admit)
 {
 	struct verdict v;
 
-	verdict_simple(&v, kind, "the reason");
+	verdict_simple(&v, kind, FAULT_GATE_UNJUDGED, "the reason");
 	v.admit = admit;
 	return v;
 }
@@ -526,10 +530,10 @@ static void test_stored(void **state)
 	assert_string_equal(stage->changes.v[0].before, "0");
 	assert_string_equal(stage->changes.v[0].observed, "8");
 	assert_int_equal(stage->changes.v[0].state, CHANGE_SET);
-	assert_string_equal(s.record.verdict.reasons.v[0], "the reason");
+	assert_string_equal(s.record.verdict.reasons.list.v[0].text, "the reason");
 	/* The same verdict can be judged from it without measuring anew. */
 	assert_true(record_says(&s.record, &v));
-	strv_add(&v.reasons, "another");
+	reasons_add(&v.reasons, FAULT_GATE_WAIT_OVER, "another");
 	assert_false(record_says(&s.record, &v));
 	assert_int_equal(s.record.measurements.list.n, 1);
 	again = &s.record.measurements.list.v[0];

@@ -416,7 +416,11 @@ def _describe(error):
 # --- what many cases ask of the guest -------------------------------------
 
 def status_json(vm):
-    return json.loads(vm.read(RECORD))
+    record = json.loads(vm.read(RECORD))
+    coded = [fault["reason"] for fault in record.get("faults", [])]
+    expect(record["schema"] != 2 or record.get("reasons", []) == coded,
+           f"reasons without a fault code:\n{record.get('reasons')}\n{coded}")
+    return record
 
 
 def json_of(vm, command, statuses=(0,), timeout=60):

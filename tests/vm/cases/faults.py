@@ -3,7 +3,7 @@
 import time
 
 from harness import (DEVICES_SNAPSHOT, case, contains, equal, expect, is_active,
-                     leave_devices)
+                     leave_devices, status_json)
 
 PAGES = "/sys/devices/system/node/node{}/hugepages/hugepages-1048576kB/nr_hugepages"
 NODE1_PAGES = PAGES.format(1)
@@ -61,6 +61,8 @@ def _links(vm, function):
 def frozen_by_lock(vm):
     _freeze(vm, "0000:41:00.0", "lock")
     contains("railhead apply", _apply_devices(vm), "0000:41:00.0")
+    expect("RH-KERNEL-STUCK" in {fault["code"] for fault in status_json(vm)["faults"]},
+           status_json(vm)["faults"])
     equal("VFs of the other PF", len(_links(vm, "0000:81:00.0")), 2)
     equal("VFs of the frozen PF", len(_links(vm, "0000:41:00.0")), 0)
 

@@ -84,6 +84,18 @@ def reason_is_named(vm):
     expect(vm.run("test -e /run/railhead/ready").status != 0, "/run/railhead/ready exists")
 
 
+@case("blocked", "the journal has an entry for each fault code, with meaning and remedy")
+def codes_in_journal(vm):
+    codes = sorted({fault["code"] for fault in status_json(vm)["faults"]})
+    equal("codes in the journal", sorted(set(vm.sh("journalctl -b -F RAILHEAD_FAULT").split())), codes)
+    expect("RH-MEMORY-BANDWIDTH" in codes, f"codes: {codes}")
+    said = vm.sh("journalctl -b -x --no-pager RAILHEAD_FAULT=RH-MEMORY-BANDWIDTH")
+    contains("journalctl -x", said, "fault RH-MEMORY-BANDWIDTH (reseat)",
+             "Memory of a NUMA node is slower than required.", "remedy:")
+    expect("@" not in said.split("Subject: railhead found fault")[1],
+           f"a field of the catalog's text is missing:\n{said}")
+
+
 @case("blocked", "the gated unit does not run, and the boot reaches multi-user")
 def gate_is_closed(vm):
     expect(not is_active(vm, "railhead-ready.target"), "the target is active")

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/fault.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+static const struct {
+	const char *name, *meaning;
+} actions[] = {
+	[ACTION_RETRY] = {"retry", "railhead looks again by itself, or is run once more"},
+	[ACTION_REBOOT] = {"reboot", "reboot the node, or reset the part"},
+	[ACTION_POWER_CYCLE] = {"power-cycle", "switch the node's power off and on"},
+	[ACTION_RESEAT] = {"reseat", "reseat or check a card, a cable or a DIMM"},
+	[ACTION_REPLACE] = {"replace", "replace a part"},
+	[ACTION_PROFILE] = {"profile", "change the profile"},
+	[ACTION_SITE] = {"site", "change the image, the BIOS, the fabric or what else runs there"},
+};
+
+#define APPLY "Run `railhead apply` and `railhead gate`."
+#define CONTENDED                                                                     \
+	APPLY " If the value differs again, another program sets it: look for it in " \
+	      "sysctl.d, udev rules, tuned and the network manager."
+#define SEE_REASON "The sentence beside the code names the kernel object and its error."
+#define SLOW_HERE "The sentence beside the code names what may cause it."
+
+#define F(fault, code, action, meaning, remedy) \
+	[FAULT_##fault] = {code, ACTION_##action, meaning, remedy}
+
+static const struct fault_row rows[] = {
+	F(PROFILE_NONE, "RH-PROFILE-NONE", PROFILE, "No profile matches the node.",
+	  "`railhead match --explain` names the condition on which each profile fails. Install the "
+	  "profile of this SKU, or correct its match."),
+	F(PROFILE_TWO, "RH-PROFILE-TWO", PROFILE, "Two or more profiles match the node.",
+	  "Narrow the match of one, or pin one by railhead.profile=NAME on the kernel command "
+	  "line."),
+	F(PROFILE_INVALID, "RH-PROFILE-INVALID", PROFILE, "The profile has errors.",
+	  "`railhead check` lists all errors, each with its line."),
+	F(PROFILE_CHANGED, "RH-PROFILE-CHANGED", REBOOT,
+	  "The profile is not the one that this boot began with.",
+	  "Reboot, or act on the new profile in this boot: run `railhead apply` and `railhead "
+	  "gate` by hand."),
+	F(PROFILE_UNFIT, "RH-PROFILE-UNFIT", PROFILE,
+	  "No plan can be made of the profile on this node.",
+	  "Correct the profile; `railhead plan` says the same sentence."),
+	F(PROFILE_CONFLICT, "RH-PROFILE-CONFLICT", PROFILE,
+	  "Two sections of the profile require different values of one file, so that railhead sets "
+	  "neither.",
+	  "Remove one of the two lines that the sentence names."),
+	F(PROFILE_CHECKS_NOTHING, "RH-PROFILE-CHECKS-NOTHING", PROFILE,
+	  "A check of the gate finds nothing on this node that it could check.",
+	  "Correct the check's set, or remove the check."),
+
+	F(BOOT_OFF, "RH-BOOT-OFF", SITE, "railhead=off is on the kernel command line.",
+	  "Remove the argument and reboot; admit_off in railhead.conf admits work on such nodes."),
+	F(BOOT_SPECIAL, "RH-BOOT-SPECIAL", REBOOT,
+	  "This boot is a rescue, crash dump or container boot, in which railhead does nothing.",
+	  "Reboot into the installed system."),
+	F(BOOT_ARGS_DIFFER, "RH-BOOT-ARGS-DIFFER", REBOOT,
+	  "The kernel arguments of the next boot are not those of the profile, or take effect with "
+	  "that boot.",
+	  APPLY " `railhead kargs` shows the arguments of this boot and the next."),
+	F(BOOT_ARGS_FAILED, "RH-BOOT-ARGS-FAILED", SITE,
+	  "railhead could not read or write the kernel arguments of the next boot.",
+	  "Mend the boot partition that the sentence names, then run `railhead apply`."),
+	F(BOOT_ARGS_REJECTED, "RH-BOOT-ARGS-REJECTED", PROFILE,
+	  "A boot with the profile's kernel arguments failed, and the boot loader went back to the "
+	  "arguments before.",
+	  "Correct kernel_args, or run `railhead apply --retry` after the cause is mended."),
+	F(BOOT_ARGS_LOST, "RH-BOOT-ARGS-LOST", SITE,
+	  "The boot loader was given the profile's kernel arguments, and this boot lacks one or "
+	  "more of them.",
+	  "See that the menu entry has $railhead_kargs (the snippet of the package, "
+	  "grub-mkconfig), and that no later argument overrides one of them."),
+	F(BOOT_ARGS_CONFLICT, "RH-BOOT-ARGS-CONFLICT", SITE,
+	  "An argument that the image itself gives the kernel contradicts one of the profile.",
+	  "Remove the image's argument (/etc/default/grub), or the profile's."),
+	F(BOOT_ENV_DAMAGED, "RH-BOOT-ENV-DAMAGED", SITE,
+	  "The file that passes kernel arguments to the boot loader is damaged.",
+	  "Run `railhead kargs --reset`, then `railhead apply`."),
+	F(BOOT_NO_LOADER, "RH-BOOT-NO-LOADER", SITE,
+	  "No boot loader was found that railhead can pass kernel arguments through.",
+	  "Bake the arguments into the image: `railhead kargs --format`."),
+	F(BOOT_ENTRIES, "RH-BOOT-ENTRIES", SITE,
+	  "A menu entry of the boot loader does not take railhead's arguments: the next boot may "
+	  "lack them.",
+	  "Write the boot loader's menu again (grub-mkconfig, grubby)."),
+	F(BOOT_TRIAL_OPEN, "RH-BOOT-TRIAL-OPEN", SITE,
+	  "The outcome of a trial of kernel arguments could not be recorded, so that the next boot "
+	  "goes back to the arguments before.",
+	  "Mend the boot partition that the sentence names, then run `railhead gate`."),
+
+	F(KERNEL_VERSION, "RH-KERNEL-VERSION", SITE,
+	  "The running kernel is not of the version that the profile requires.",
+	  "Install that kernel, or boot it."),
+	F(KERNEL_STUCK, "RH-KERNEL-STUCK", REBOOT,
+	  "The kernel did not return from a set within its time.",
+	  "Read the kernel log; a driver that hangs keeps its lock until the node reboots."),
+	F(KERNEL_MODULE_DIFFERS, "RH-KERNEL-MODULE-DIFFERS", RETRY,
+	  "A kernel module of the profile is not loaded.", APPLY),
+	F(KERNEL_MODULE_FAILED, "RH-KERNEL-MODULE-FAILED", SITE,
+	  "A kernel module of the profile could not be loaded.",
+	  "Install the module for the running kernel; the kernel log says why one that is there "
+	  "was rejected."),
+	F(KERNEL_MODULE_OPTION, "RH-KERNEL-MODULE-OPTION", REBOOT,
+	  "A kernel module runs with another value of an option.",
+	  "Put railhead into the initramfs (dracut --force, update-initramfs -u), and reboot."),
+	F(KERNEL_MODULE_UNWANTED, "RH-KERNEL-MODULE-UNWANTED", REBOOT,
+	  "A module of the profile's blacklist is loaded.",
+	  "Find what loads the module by name, and reboot."),
+	F(KERNEL_MODULE_VERSION, "RH-KERNEL-MODULE-VERSION", SITE,
+	  "A driver is not of the version that the profile requires.",
+	  "Install that driver in the image."),
+	F(KERNEL_SYSCTL_DIFFERS, "RH-KERNEL-SYSCTL-DIFFERS", RETRY,
+	  "A sysctl has another value than the profile's.", CONTENDED),
+	F(KERNEL_SYSCTL_FAILED, "RH-KERNEL-SYSCTL-FAILED", PROFILE,
+	  "A sysctl of the profile could not be set.", SEE_REASON " Correct the profile."),
+	F(KERNEL_SYSFS_DIFFERS, "RH-KERNEL-SYSFS-DIFFERS", RETRY,
+	  "A file of sysfs has another value than the profile's.", CONTENDED),
+	F(KERNEL_SYSFS_FAILED, "RH-KERNEL-SYSFS-FAILED", PROFILE,
+	  "A value of section sysfs could not be set.", SEE_REASON " Correct the profile."),
+
+	F(CPU_SOCKETS, "RH-CPU-SOCKETS", RESEAT,
+	  "The node has another number of CPU sockets than the profile expects.",
+	  "Look for a CPU that is missing or disabled in the BMC's inventory."),
+	F(CPU_COUNT, "RH-CPU-COUNT", SITE,
+	  "The node has another number of CPUs than the profile expects.",
+	  "Compare SMT and the number of cores in the BIOS with a good node."),
+	F(CPU_VENDOR, "RH-CPU-VENDOR", PROFILE,
+	  "The CPU is of another vendor than the profile expects.",
+	  "This is another SKU: correct the match of the profile."),
+	F(CPU_IRQ_DIFFERS, "RH-CPU-IRQ-DIFFERS", RETRY,
+	  "Interrupts of a device go to other CPUs than the profile says.",
+	  APPLY " irqbalance may have moved them: the package's policy script keeps it off them."),
+	F(CPU_IRQ_FAILED, "RH-CPU-IRQ-FAILED", PROFILE,
+	  "Interrupts of a device could not be moved.", SEE_REASON " Correct section irq."),
+	F(CPU_JITTER, "RH-CPU-JITTER", SITE,
+	  "A CPU that is kept for work was interrupted for too long.",
+	  SLOW_HERE " Compare the BIOS (SMIs, C-states) with a good node."),
+
+	F(MEMORY_AMOUNT, "RH-MEMORY-AMOUNT", RESEAT,
+	  "The node has another amount of memory than the profile expects.",
+	  "Look for a DIMM that is missing or disabled: `dmidecode -t memory` and the BMC's log."),
+	F(MEMORY_NODES, "RH-MEMORY-NODES", SITE,
+	  "The node has another number of NUMA nodes than the profile expects.",
+	  "Correct the BIOS option (NPS, SNC, interleaving)."),
+	F(MEMORY_PAGES_DIFFER, "RH-MEMORY-PAGES-DIFFER", REBOOT,
+	  "A NUMA node has another number of huge pages than the profile says.",
+	  APPLY " Where memory is fragmented, reboot: early in the boot it is whole."),
+	F(MEMORY_PAGES_FAILED, "RH-MEMORY-PAGES-FAILED", REBOOT, "Huge pages could not be made.",
+	  "Reboot: early in the boot memory is whole. If fewer come again, require fewer."),
+	F(MEMORY_BANDWIDTH, "RH-MEMORY-BANDWIDTH", RESEAT,
+	  "Memory of a NUMA node is slower than required.",
+	  SLOW_HERE " Look for a DIMM or channel that is missing, and for a lower memory clock."),
+	F(MEMORY_LATENCY, "RH-MEMORY-LATENCY", SITE, "Memory answers later than required.",
+	  SLOW_HERE " Compare the BIOS with a good node."),
+
+	F(PCI_COUNT, "RH-PCI-COUNT", RESEAT,
+	  "A device set has another number of members than the profile expects.",
+	  "Compare `lspci` with a good node: a card may have dropped off the bus. Reseat it, or "
+	  "power-cycle the node."),
+	F(PCI_GONE, "RH-PCI-GONE", POWER_CYCLE,
+	  "A device left the bus while railhead worked on it.",
+	  "Read the kernel log (AER, DPC, pciehp). Power-cycle the node, and reseat the card if it "
+	  "leaves again."),
+	F(PCI_LOST, "RH-PCI-LOST", POWER_CYCLE,
+	  "A device was lost after the node was ready, and has no driver yet.",
+	  "railhead applies the profile by itself when the device is back. Read the kernel log; "
+	  "power-cycle the node if it stays away."),
+	F(PCI_RETURNS, "RH-PCI-RETURNS", RETRY,
+	  "A device was lost after the node was ready, and is coming back.",
+	  "railhead applies the profile by itself; wait."),
+	F(PCI_INCOMPLETE, "RH-PCI-INCOMPLETE", REBOOT,
+	  "A device is back, and its driver did not make its network or RDMA device.",
+	  "Read the kernel log, then run `railhead apply --device ADDRESS`, or reboot."),
+	F(PCI_NOT_RESTORED, "RH-PCI-NOT-RESTORED", REBOOT,
+	  "A device is back, and not all of the profile could be applied to it again.",
+	  "Mend the failures beside it, then run `railhead apply --device ADDRESS`, or reboot."),
+	F(PCI_FLAPS, "RH-PCI-FLAPS", REPLACE,
+	  "A device came and went too often within ten minutes.",
+	  "Reseat the card, and replace it if it goes on; then run `railhead apply` and `railhead "
+	  "gate`."),
+	F(PCI_FIRMWARE, "RH-PCI-FIRMWARE", SITE,
+	  "A device has other firmware than the profile requires.",
+	  "Flash the firmware that the profile requires."),
+	F(PCI_PAIRS, "RH-PCI-PAIRS", SITE,
+	  "A NIC has no GPU of its own as near as the profile requires.",
+	  "Move cards to the slots of the SKU; `railhead survey` shows all pairs."),
+	F(PCI_LINK_WIDTH, "RH-PCI-LINK-WIDTH", RESEAT,
+	  "The PCIe link of a device has fewer lanes than required.",
+	  "Reseat the device; check the slot and the BIOS bifurcation."),
+	F(PCI_LINK_SPEED, "RH-PCI-LINK-SPEED", RESEAT,
+	  "The PCIe link of a device trained to a lower speed than required.",
+	  "Reseat the device; check the riser and the BIOS link speed."),
+	F(PCI_CARD_LIMIT, "RH-PCI-CARD-LIMIT", PROFILE,
+	  "A card is not capable of the PCIe width or speed that the profile requires.",
+	  "Correct the profile if the card is the right one; else fit the SKU's card."),
+	F(PCI_SLOT_LIMIT, "RH-PCI-SLOT-LIMIT", SITE,
+	  "The port above a card is not capable of the PCIe width or speed that the profile "
+	  "requires.",
+	  "Move the card to another slot, or correct the BIOS bifurcation and link speed."),
+	F(PCI_PAYLOAD, "RH-PCI-PAYLOAD", SITE,
+	  "The PCIe payload of a device is smaller than required.",
+	  "Correct the BIOS option for the payload size, or pci= on the kernel command line."),
+	F(PCI_ERRORS, "RH-PCI-ERRORS", RESEAT,
+	  "A device has had uncorrected PCIe errors since boot.",
+	  "Reseat the card and its riser; replace the card if errors come again."),
+	F(PCI_CORRECTED, "RH-PCI-CORRECTED", RESEAT,
+	  "A device has had more corrected PCIe errors since boot than allowed.",
+	  "Reseat the card and its riser; replace the card if errors come again."),
+	F(PCI_IOMMU_GROUP, "RH-PCI-IOMMU-GROUP", SITE,
+	  "A device has no IOMMU group, or shares one.",
+	  "Switch the IOMMU on in the BIOS and by kernel_args.iommu; a shared group needs ACS on "
+	  "the bridges above."),
+	F(PCI_IOMMU_TYPE, "RH-PCI-IOMMU-TYPE", PROFILE,
+	  "The IOMMU domain of a device is of another type than required.",
+	  "Correct kernel_args.iommu of the profile."),
+	F(PCI_SETTING_DIFFERS, "RH-PCI-SETTING-DIFFERS", RETRY,
+	  "A setting of section pcie has another value.", CONTENDED),
+	F(PCI_SETTING_FAILED, "RH-PCI-SETTING-FAILED", PROFILE,
+	  "A setting of section pcie could not be set.", SEE_REASON " Correct the profile."),
+
+	F(NIC_LINK_WIDTH, "RH-NIC-LINK-WIDTH", RESEAT,
+	  "The PCIe link of a NIC has fewer lanes than required.",
+	  "Reseat the card; check the slot and the BIOS bifurcation."),
+	F(NIC_LINK_SPEED, "RH-NIC-LINK-SPEED", RESEAT,
+	  "The PCIe link of a NIC trained to a lower speed than required.",
+	  "Reseat the card; check the riser and the BIOS link speed."),
+	F(NIC_CARRIER, "RH-NIC-CARRIER", RESEAT, "A port has no carrier.",
+	  "Check the cable and the switch port; then replace the transceiver."),
+	F(NIC_SPEED, "RH-NIC-SPEED", RESEAT, "A port trained to a lower speed than required.",
+	  "Check the cable or transceiver, and speed and FEC of the switch port."),
+	F(NIC_NETDEV, "RH-NIC-NETDEV", RETRY, "A function has no network device.",
+	  "See that its driver is loaded (modules.load) and bound; the kernel log says why a "
+	  "driver rejected it."),
+	F(NIC_SETTING_DIFFERS, "RH-NIC-SETTING-DIFFERS", RETRY,
+	  "A setting of section link has another value.", CONTENDED),
+	F(NIC_SETTING_FAILED, "RH-NIC-SETTING-FAILED", PROFILE,
+	  "A setting of section link could not be set.",
+	  SEE_REASON " Correct the profile, or update driver and firmware."),
+	F(NIC_QOS_DIFFERS, "RH-NIC-QOS-DIFFERS", RETRY,
+	  "A setting of section qos has another value.",
+	  CONTENDED " lldpad and LLDP in firmware set QoS, too."),
+	F(NIC_QOS_FAILED, "RH-NIC-QOS-FAILED", PROFILE,
+	  "A setting of section qos could not be set.",
+	  SEE_REASON " Correct the profile, or update driver and firmware."),
+	F(NIC_VF_ABSENT, "RH-NIC-VF-ABSENT", RETRY, "A VF of the profile is absent.", APPLY),
+	F(NIC_VF_DIFFERS, "RH-NIC-VF-DIFFERS", RETRY,
+	  "The VFs of a PF are not as section sriov says.", CONTENDED),
+	F(NIC_VF_FAILED, "RH-NIC-VF-FAILED", SITE, "VFs could not be made, bound or set.",
+	  SEE_REASON " See that SR-IOV is on in the BIOS, and that the card's firmware is "
+		     "configured for that many VFs."),
+
+	F(RDMA_LINK, "RH-RDMA-LINK", RESEAT, "An RDMA port is not ACTIVE.",
+	  "Check the cable and the switch port; on InfiniBand see that a subnet manager runs."),
+	F(RDMA_SPEED, "RH-RDMA-SPEED", RESEAT, "An RDMA port has a lower rate than required.",
+	  "Check the cable or transceiver, and the speed of the switch port."),
+	F(RDMA_SETTING_DIFFERS, "RH-RDMA-SETTING-DIFFERS", RETRY,
+	  "A setting of section rdma has another value.", CONTENDED),
+	F(RDMA_SETTING_FAILED, "RH-RDMA-SETTING-FAILED", PROFILE,
+	  "A setting of section rdma could not be set.", SEE_REASON " Correct the profile."),
+	F(RDMA_LOOPBACK, "RH-RDMA-LOOPBACK", RESEAT,
+	  "A NIC is slower than required when it sends to itself.",
+	  SLOW_HERE " Check the PCIe link of the NIC and its NUMA node."),
+	F(RDMA_PAIRS, "RH-RDMA-PAIRS", RESEAT,
+	  "RDMA between two ports of the node is slower than required.",
+	  SLOW_HERE " Check cables, switch ports and congestion control."),
+
+	F(GPU_LINK_WIDTH, "RH-GPU-LINK-WIDTH", RESEAT,
+	  "The PCIe link of a GPU has fewer lanes than required.",
+	  "Reseat the GPU or its board; check the BIOS bifurcation."),
+	F(GPU_LINK_SPEED, "RH-GPU-LINK-SPEED", RESEAT,
+	  "The PCIe link of a GPU trained to a lower speed than required.",
+	  "Reseat the GPU or its board; check the BIOS link speed."),
+	F(GPU_DRIVER, "RH-GPU-DRIVER", SITE,
+	  "A GPU has no driver, another driver, or lacks its device nodes.",
+	  "Install and load the driver that the profile requires; NVRM in the kernel log says why "
+	  "it rejected a GPU."),
+	F(GPU_DIRECT, "RH-GPU-DIRECT", SITE, "A NIC cannot read a GPU's memory directly.",
+	  "Install the open kernel modules, or load nvidia_peermem."),
+	F(GPU_XID, "RH-GPU-XID", REBOOT,
+	  "The driver has reported a fault of a GPU since boot (Xid).",
+	  "Reset the GPU or reboot; replace it if the Xid comes again."),
+	F(GPU_NVLINK, "RH-GPU-NVLINK", RESEAT,
+	  "The driver has reported an NVLink fault since boot (Xid).",
+	  "Reset the GPUs; reseat the board or bridge if the fault comes again."),
+	F(GPU_POWER, "RH-GPU-POWER", RESEAT,
+	  "The driver has reported that a GPU lacks its auxiliary power (Xid 54).",
+	  "Check the power cables of the GPU."),
+	F(GPU_MEMORY, "RH-GPU-MEMORY", REPLACE,
+	  "The driver has reported memory of a GPU that wears out (Xid).",
+	  "Run the vendor's field diagnostic, and replace the GPU if that fails."),
+	F(GPU_OFF_BUS, "RH-GPU-OFF-BUS", POWER_CYCLE,
+	  "The driver has reported that only a power cycle brings a GPU back (Xid).",
+	  "Switch the node's power off and on; check the GPU's power, seat and riser if the fault "
+	  "comes again."),
+	F(GPU_HEALTH, "RH-GPU-HEALTH", REBOOT, "The driver reports a fault in the state of a GPU.",
+	  "The sentence beside the code names the fault and its remedy."),
+	F(GPU_COPY, "RH-GPU-COPY", RESEAT, "Copies between host and GPU are slower than required.",
+	  SLOW_HERE " Check the PCIe link of the GPU and its NUMA node."),
+	F(GPU_PEER, "RH-GPU-PEER", RESEAT, "Copies between two GPUs are slower than required.",
+	  SLOW_HERE " Check NVLink (`nvidia-smi nvlink -s`) and the fabric manager."),
+	F(GPU_RDMA, "RH-GPU-RDMA", SITE, "RDMA between a NIC and a GPU is slower than required.",
+	  SLOW_HERE " Check ACS and the IOMMU mode on the way between the two."),
+
+	F(STORAGE_MOUNT_DIFFERS, "RH-STORAGE-MOUNT-DIFFERS", RETRY,
+	  "A mount of the profile is absent or has other options.", APPLY),
+	F(STORAGE_MOUNT_FAILED, "RH-STORAGE-MOUNT-FAILED", SITE,
+	  "A mount of the profile could not be made.",
+	  SEE_REASON " Check the device or the server."),
+	F(STORAGE_READ, "RH-STORAGE-READ", SITE, "Storage is slower than required.",
+	  SLOW_HERE " Check the device, or the server and the way to it."),
+
+	F(HOST_CONF, "RH-HOST-CONF", SITE, "railhead.conf has errors.",
+	  "Correct the lines that the sentences name; railhead guesses no policy."),
+	F(HOST_LIBRARY, "RH-HOST-LIBRARY", SITE,
+	  "A library that railhead needs for this is missing.",
+	  "Install the library in the image."),
+	F(HOST_RECORD, "RH-HOST-RECORD", RETRY,
+	  "The verdict could not be recorded below /run/railhead.",
+	  "Make room in /run; the gate judges again by itself."),
+	F(HOST_UNDONE, "RH-HOST-UNDONE", SITE,
+	  "A value was as the profile says, and changed within the stage.",
+	  "Look for another program that sets the value, or for another line of the profile."),
+	F(HOST_LIMIT_DIFFERS, "RH-HOST-LIMIT-DIFFERS", REBOOT,
+	  "A process runs with another limit than the profile's.",
+	  "Restart the service: limits hold for processes that start after `railhead "
+	  "apply`."),
+	F(HOST_LIMIT_FAILED, "RH-HOST-LIMIT-FAILED", SITE, "Limits could not be set or read.",
+	  SEE_REASON " Mend the cause."),
+	F(HOST_MEMLOCK, "RH-HOST-MEMLOCK", SITE, "A service may lock less memory than required.",
+	  "Raise LimitMEMLOCK= of the service, by section limits, and restart it."),
+	F(HOST_COMMAND, "RH-HOST-COMMAND", SITE,
+	  "A measurement of the site's own program is worse than required.",
+	  "The site's documentation of the program says what to do."),
+
+	F(GATE_UNJUDGED, "RH-GATE-UNJUDGED", RETRY,
+	  "The gate has not judged the profile in this boot.",
+	  "railhead-gate.service does it at the end of the boot; `railhead gate` does it "
+	  "now."),
+	F(GATE_AT_WORK, "RH-GATE-AT-WORK", RETRY, "The gate is at work.", "Wait for its verdict."),
+	F(GATE_KILLED, "RH-GATE-KILLED", RETRY, "The gate ended before its verdict.",
+	  "Read `journalctl -u railhead-gate` and the kernel log (out of memory?), then run "
+	  "`railhead gate`."),
+	F(GATE_STOPPED, "RH-GATE-STOPPED", RETRY, "railhead-gate.service was stopped.",
+	  "Start the service, or run `railhead gate`."),
+	F(GATE_UNFINISHED, "RH-GATE-UNFINISHED", RETRY,
+	  "The record admits work, and the ready file is absent: a judgement began, or did not "
+	  "end.",
+	  "Run `railhead gate`."),
+	F(GATE_FAILED, "RH-GATE-FAILED", SITE, "The gate could not run its benchmarks.",
+	  SEE_REASON " Mend the cause, then run `railhead gate`."),
+	F(GATE_WAIT_OVER, "RH-GATE-WAIT-OVER", SITE, "The gate waited as long as gate.wait allows.",
+	  "Mend the faults beside it, then run `railhead gate`."),
+	F(GATE_STAGE_TIME, "RH-GATE-STAGE-TIME", RETRY,
+	  "The time of a stage was over before the change began.",
+	  APPLY " `railhead status` shows which changes took long."),
+	F(GATE_INTERMITTENT, "RH-GATE-INTERMITTENT", REPLACE,
+	  "A part was slow in one look, and not in the next.",
+	  "Watch the part; replace it if that happens again."),
+	F(GATE_DISTURBED, "RH-GATE-DISTURBED", RETRY,
+	  "Other work disturbed a measurement, so that its figure says nothing.",
+	  "Stop that work, or order it after railhead-ready.target; the gate measures again by "
+	  "itself."),
+	F(GATE_NOT_YET, "RH-GATE-NOT-YET", RETRY, "What a measurement needs is still coming up.",
+	  "The gate measures again by itself until gate.wait is over."),
+	F(GATE_CANNOT_MEASURE, "RH-GATE-CANNOT-MEASURE", SITE, "A measurement could not be taken.",
+	  "The sentence beside the code says what is missing."),
+	F(GATE_UNSUPPORTED, "RH-GATE-UNSUPPORTED", PROFILE,
+	  "The node cannot be measured in this way, and the profile requires a figure.",
+	  "Remove the check, or write on_fail: warn."),
+	F(GATE_PROGRAM, "RH-GATE-PROGRAM", SITE,
+	  "The program of a measurement crashed, hung or printed no result.",
+	  "Run the program by hand: `railhead-bench` with the words of the check; the kernel log "
+	  "says whether it was killed."),
+};
+#undef F
+
+_Static_assert(array_len(rows) == FAULT_COUNT, "each fault has a row");
+
+const struct fault_row *fault_row(enum fault f)
+{
+	return &rows[f];
+}
+
+const char *fault_code(enum fault f)
+{
+	return rows[f].code;
+}
+
+enum fault fault_parse(const char *code)
+{
+	for (enum fault f = FAULT_NONE + 1; f < FAULT_COUNT; f++)
+		if (code && streq(rows[f].code, code))
+			return f;
+	return FAULT_NONE;
+}
+
+char *fault_layer(enum fault f)
+{
+	const char *begin = rows[f].code + strlen("RH-");
+	char *layer = xstrndup(begin, strcspn(begin, "-"));
+
+	for (char *p = layer; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+	return layer;
+}
+
+const char *fault_action_name(enum fault_action a)
+{
+	return actions[a].name;
+}
+
+const char *fault_action_meaning(enum fault_action a)
+{
+	return actions[a].meaning;
+}

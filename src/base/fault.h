@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The faults that keep work off a node, each with a code for programs: RH-LAYER-NAME. A code names
+ * what is wrong, and never which device has it: the id and the sentence beside the code do.
+ *
+ * A code that was published keeps its name and its meaning for ever; a fault that is told apart
+ * more finely gets a new code. docs/faults.md and the entries of the journal's catalog are made
+ * from this table.
+ */
+#pragma once
+
+enum fault {
+	FAULT_NONE,
+	/* profile: what the author of a profile wrote */
+	FAULT_PROFILE_NONE,
+	FAULT_PROFILE_TWO,
+	FAULT_PROFILE_INVALID,
+	FAULT_PROFILE_CHANGED,
+	FAULT_PROFILE_UNFIT,
+	FAULT_PROFILE_CONFLICT,
+	FAULT_PROFILE_CHECKS_NOTHING,
+	/* boot: kernel arguments, boot loader, initramfs */
+	FAULT_BOOT_OFF,
+	FAULT_BOOT_SPECIAL,
+	FAULT_BOOT_ARGS_DIFFER,
+	FAULT_BOOT_ARGS_FAILED,
+	FAULT_BOOT_ARGS_REJECTED,
+	FAULT_BOOT_ARGS_LOST,
+	FAULT_BOOT_ARGS_CONFLICT,
+	FAULT_BOOT_ENV_DAMAGED,
+	FAULT_BOOT_NO_LOADER,
+	FAULT_BOOT_ENTRIES,
+	FAULT_BOOT_TRIAL_OPEN,
+	/* kernel: its version, modules and values */
+	FAULT_KERNEL_VERSION,
+	FAULT_KERNEL_STUCK,
+	FAULT_KERNEL_MODULE_DIFFERS,
+	FAULT_KERNEL_MODULE_FAILED,
+	FAULT_KERNEL_MODULE_OPTION,
+	FAULT_KERNEL_MODULE_UNWANTED,
+	FAULT_KERNEL_MODULE_VERSION,
+	FAULT_KERNEL_SYSCTL_DIFFERS,
+	FAULT_KERNEL_SYSCTL_FAILED,
+	FAULT_KERNEL_SYSFS_DIFFERS,
+	FAULT_KERNEL_SYSFS_FAILED,
+	/* cpu */
+	FAULT_CPU_SOCKETS,
+	FAULT_CPU_COUNT,
+	FAULT_CPU_VENDOR,
+	FAULT_CPU_IRQ_DIFFERS,
+	FAULT_CPU_IRQ_FAILED,
+	FAULT_CPU_JITTER,
+	/* memory */
+	FAULT_MEMORY_AMOUNT,
+	FAULT_MEMORY_NODES,
+	FAULT_MEMORY_PAGES_DIFFER,
+	FAULT_MEMORY_PAGES_FAILED,
+	FAULT_MEMORY_BANDWIDTH,
+	FAULT_MEMORY_LATENCY,
+	/* pci: functions, their links, and the ways between them */
+	FAULT_PCI_COUNT,
+	FAULT_PCI_GONE,
+	FAULT_PCI_LOST,
+	FAULT_PCI_RETURNS,
+	FAULT_PCI_INCOMPLETE,
+	FAULT_PCI_NOT_RESTORED,
+	FAULT_PCI_FLAPS,
+	FAULT_PCI_FIRMWARE,
+	FAULT_PCI_PAIRS,
+	FAULT_PCI_LINK_WIDTH,
+	FAULT_PCI_LINK_SPEED,
+	FAULT_PCI_CARD_LIMIT,
+	FAULT_PCI_SLOT_LIMIT,
+	FAULT_PCI_PAYLOAD,
+	FAULT_PCI_ERRORS,
+	FAULT_PCI_CORRECTED,
+	FAULT_PCI_IOMMU_GROUP,
+	FAULT_PCI_IOMMU_TYPE,
+	FAULT_PCI_SETTING_DIFFERS,
+	FAULT_PCI_SETTING_FAILED,
+	/* nic: ports, their settings, and VFs */
+	FAULT_NIC_LINK_WIDTH,
+	FAULT_NIC_LINK_SPEED,
+	FAULT_NIC_CARRIER,
+	FAULT_NIC_SPEED,
+	FAULT_NIC_NETDEV,
+	FAULT_NIC_SETTING_DIFFERS,
+	FAULT_NIC_SETTING_FAILED,
+	FAULT_NIC_QOS_DIFFERS,
+	FAULT_NIC_QOS_FAILED,
+	FAULT_NIC_VF_ABSENT,
+	FAULT_NIC_VF_DIFFERS,
+	FAULT_NIC_VF_FAILED,
+	/* rdma */
+	FAULT_RDMA_LINK,
+	FAULT_RDMA_SPEED,
+	FAULT_RDMA_SETTING_DIFFERS,
+	FAULT_RDMA_SETTING_FAILED,
+	FAULT_RDMA_LOOPBACK,
+	FAULT_RDMA_PAIRS,
+	/* gpu */
+	FAULT_GPU_LINK_WIDTH,
+	FAULT_GPU_LINK_SPEED,
+	FAULT_GPU_DRIVER,
+	FAULT_GPU_DIRECT,
+	FAULT_GPU_XID,
+	FAULT_GPU_NVLINK,
+	FAULT_GPU_POWER,
+	FAULT_GPU_MEMORY,
+	FAULT_GPU_OFF_BUS,
+	FAULT_GPU_HEALTH,
+	FAULT_GPU_COPY,
+	FAULT_GPU_PEER,
+	FAULT_GPU_RDMA,
+	/* storage */
+	FAULT_STORAGE_MOUNT_DIFFERS,
+	FAULT_STORAGE_MOUNT_FAILED,
+	FAULT_STORAGE_READ,
+	/* host: what is installed, and what else runs */
+	FAULT_HOST_CONF,
+	FAULT_HOST_LIBRARY,
+	FAULT_HOST_RECORD,
+	FAULT_HOST_UNDONE,
+	FAULT_HOST_LIMIT_DIFFERS,
+	FAULT_HOST_LIMIT_FAILED,
+	FAULT_HOST_MEMLOCK,
+	FAULT_HOST_COMMAND,
+	/* gate: the judgement itself */
+	FAULT_GATE_UNJUDGED,
+	FAULT_GATE_AT_WORK,
+	FAULT_GATE_KILLED,
+	FAULT_GATE_STOPPED,
+	FAULT_GATE_UNFINISHED,
+	FAULT_GATE_FAILED,
+	FAULT_GATE_WAIT_OVER,
+	FAULT_GATE_STAGE_TIME,
+	FAULT_GATE_INTERMITTENT,
+	FAULT_GATE_DISTURBED,
+	FAULT_GATE_NOT_YET,
+	FAULT_GATE_CANNOT_MEASURE,
+	FAULT_GATE_UNSUPPORTED,
+	FAULT_GATE_PROGRAM,
+	FAULT_COUNT,
+};
+
+enum { FAULT_CODE_MAX = 27 }; /* characters */
+
+/* What mends it, from the cheapest to the dearest; profile and site are for people. */
+enum fault_action {
+	ACTION_RETRY,	    /* railhead, or railhead run once more */
+	ACTION_REBOOT,	    /* of the node, or a reset of the part */
+	ACTION_POWER_CYCLE, /* of the node: a reboot keeps the power on */
+	ACTION_RESEAT,	    /* a card, a cable, a DIMM: hands in the data centre */
+	ACTION_REPLACE,	    /* a part */
+	ACTION_PROFILE,	    /* its author changes the profile */
+	ACTION_SITE,	    /* the image, the BIOS, the fabric, what else runs on the node */
+	ACTION_COUNT,
+};
+
+struct fault_row {
+	const char *code;
+	enum fault_action action;
+	const char *meaning; /* sentences */
+	const char *remedy;  /* sentences: the sentence beside the code may know better */
+};
+
+/* Of each but FAULT_NONE. */
+const struct fault_row *fault_row(enum fault f);
+/* NULL: of FAULT_NONE. */
+const char *fault_code(enum fault f);
+/* FAULT_NONE: no fault has that code. */
+enum fault fault_parse(const char *code);
+/* "nic": between the first two hyphens of the code, as words are written. Caller frees. */
+char *fault_layer(enum fault f);
+/* "power-cycle" */
+const char *fault_action_name(enum fault_action a);
+/* "reboot the node, or reset the part" */
+const char *fault_action_meaning(enum fault_action a);

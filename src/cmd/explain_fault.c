@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* explain: the fault codes, from the table that the record and the journal have them from. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "cmd/cmd.h"
+#include "report/text.h"
+
+enum { INDENT = 2, LABEL_WIDTH = 12, ACTION_WIDTH = 12 };
+
+/* The code, or one of those whose first words these are: "RH-NIC". */
+static bool is_below(enum fault f, const char *word)
+{
+	const char *code = fault_code(f);
+	size_t len = strlen(word);
+
+	return strncmp(code, word, len) == 0 && (!code[len] || code[len] == '-');
+}
+
+static json_t *fault_json(enum fault f)
+{
+	const struct fault_row *row = fault_row(f);
+	cleanup_free char *layer = fault_layer(f);
+
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "code", row->code, "layer", layer,
+			 "action", fault_action_name(row->action), "action_help",
+			 fault_action_meaning(row->action), "meaning", row->meaning, "remedy",
+			 row->remedy);
+}
+
+static void print_part(const char *label, const char *text, const struct screen *screen)
+{
+	cleanup_free char *line =
+		xasprintf("%*s%-*s%s", INDENT, "", LABEL_WIDTH - INDENT, label, text);
+
+	if (screen->terminal)
+		text_wrap(stdout, line, screen->columns, LABEL_WIDTH);
+	else
+		printf("%s\n", line);
+}
+
+static void print_fault(enum fault f, const struct screen *screen)
+{
+	const struct fault_row *row = fault_row(f);
+	cleanup_free char *layer = fault_layer(f);
+	cleanup_free char *action = xasprintf("%s: %s", fault_action_name(row->action),
+					      fault_action_meaning(row->action));
+
+	printf("%s\n", row->code);
+	print_part("meaning", row->meaning, screen);
+	print_part("layer", layer, screen);
+	print_part("action", action, screen);
+	print_part("remedy", row->remedy, screen);
+}
+
+static void print_list(const char *word, const struct screen *screen)
+{
+	for (enum fault f = FAULT_NONE + 1; f < FAULT_COUNT; f++) {
+		const struct fault_row *row = fault_row(f);
+
+		if (!is_below(f, word))
+			continue;
+		if (!screen->terminal) {
+			printf("%s\t%s\t%s\n", row->code, fault_action_name(row->action),
+			       row->meaning);
+			continue;
+		}
+		printf("%-*s%-*s", FAULT_CODE_MAX + 1, row->code, ACTION_WIDTH,
+		       fault_action_name(row->action));
+		text_wrap(stdout, row->meaning, screen->columns, FAULT_CODE_MAX + 1 + ACTION_WIDTH);
+	}
+}
+
+static json_t *faults_json(const char *word)
+{
+	json_t *list = json_array();
+
+	for (enum fault f = FAULT_NONE + 1; f < FAULT_COUNT; f++)
+		if (is_below(f, word))
+			json_array_append_new(list, fault_json(f));
+	return list;
+}
+
+int explain_fault(struct invocation *inv, const char *word)
+{
+	enum fault f = fault_parse(word);
+	json_t *list = faults_json(word);
+	struct screen screen;
+
+	if (!json_array_size(list)) {
+		cleanup_free char *said = str_printable(word, UNKNOWN_MAX);
+
+		json_decref(list);
+		complain("unknown fault code '%s'; `railhead explain RH` lists all codes", said);
+		return EXIT_USAGE;
+	}
+	if (inv->json) {
+		print_json(json_pack("{s:o}", "faults", list));
+		return EXIT_OK;
+	}
+	json_decref(list);
+	screen = begin_page(inv);
+	if (f)
+		print_fault(f, &screen);
+	else
+		print_list(word, &screen);
+	return EXIT_OK;
+}

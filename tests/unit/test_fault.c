@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of faults, and that whatever may fail has a row of it. */
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "gate/gate.h"
+#include "gate/probe.h"
+#include "kinds/checks.h"
+
+static bool is_sentence(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len && text[len - 1] == '.' && !isspace((unsigned char)text[0]) &&
+	       !strstr(text, "  ");
+}
+
+static void test_rows(void **state)
+{
+	(void)state;
+	assert_null(fault_code(FAULT_NONE));
+	for (enum fault f = FAULT_NONE + 1; f < FAULT_COUNT; f++) {
+		const struct fault_row *row = fault_row(f);
+
+		if (!row->code || !row->meaning || !row->remedy || row->action >= ACTION_COUNT)
+			fail_msg("row %d is not whole", f);
+		if (!is_sentence(row->meaning) || !is_sentence(row->remedy))
+			fail_msg("%s: no sentence: '%s' '%s'", row->code, row->meaning,
+				 row->remedy);
+		if (!str_starts(row->code, "RH-") || strlen(row->code) > FAULT_CODE_MAX ||
+		    row->code[strspn(row->code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-")])
+			fail_msg("%s: is no code", row->code);
+		if (fault_parse(row->code) != f)
+			fail_msg("%s: two rows have it", row->code);
+	}
+	for (enum fault_action a = 0; a < ACTION_COUNT; a++)
+		assert_true(*fault_action_name(a) && *fault_action_meaning(a));
+}
+
+static void test_words(void **state)
+{
+	cleanup_free char *layer = fault_layer(FAULT_NIC_LINK_WIDTH);
+
+	(void)state;
+	assert_string_equal(layer, "nic");
+	assert_string_equal(fault_code(FAULT_NIC_LINK_WIDTH), "RH-NIC-LINK-WIDTH");
+	assert_int_equal(fault_parse(NULL), FAULT_NONE);
+	assert_int_equal(fault_parse(""), FAULT_NONE);
+	assert_int_equal(fault_parse("RH-NIC-LINK"), FAULT_NONE);
+	assert_int_equal(fault_parse("rh-nic-link-width"), FAULT_NONE);
+}
+
+/* Whatever state a change of a section ends in, it has a fault. */
+static void test_sections(void **state)
+{
+	(void)state;
+	for (const struct section *const *s = sections; *s; s++) {
+		static const struct place nowhere;
+		struct plan plan = {0};
+		struct change *c = plan_add(&plan, (*s)->name, &kind_attr, STAGE_EARLY,
+					    PHASE_SYSCTL, nowhere, "x");
+
+		for (c->state = CHANGE_UNKNOWN; c->state < CHANGE_STATE_COUNT; c->state++)
+			if (!fault_of_change(c))
+				fail_msg("section %s has no fault", (*s)->name);
+		c->fault = FAULT_HOST_LIBRARY;
+		assert_int_equal(fault_of_change(c), FAULT_HOST_LIBRARY);
+		plan_free(&plan);
+	}
+}
+
+/* Each once, in order, with how often and the first text. */
+static void test_reasons(void **state)
+{
+	struct fault_seen seen[FAULT_COUNT];
+	struct reasons r = {0};
+
+	(void)state;
+	assert_int_equal(reasons_faults(&r, seen), 0);
+	reasons_add(&r, FAULT_NIC_CARRIER, "first");
+	reasons_add(&r, FAULT_NONE, "of a record without codes");
+	reasons_add(&r, FAULT_GPU_XID, "another");
+	reasons_add(&r, FAULT_NIC_CARRIER, "again");
+	assert_int_equal(reasons_faults(&r, seen), 2);
+	assert_int_equal(seen[0].fault, FAULT_NIC_CARRIER);
+	assert_int_equal(seen[0].n, 2);
+	assert_string_equal(seen[0].text, "first");
+	assert_int_equal(seen[1].fault, FAULT_GPU_XID);
+	assert_int_equal(seen[1].n, 1);
+	reasons_free(&r);
+}
+
+/* A fault is of the failure that said so, and of no later one. */
+static void test_errors(void **state)
+{
+	struct err err = {0};
+
+	(void)state;
+	err_set(&err, -5, "a");
+	assert_int_equal(err.fault, FAULT_NONE);
+	assert_int_equal(err_fault(&err, -5, FAULT_PCI_GONE), -5);
+	assert_int_equal(err_wrap(&err, "b"), -5);
+	assert_int_equal(err.fault, FAULT_PCI_GONE);
+	err_errno(&err, -5, "c");
+	assert_int_equal(err.fault, FAULT_NONE);
+	assert_int_equal(err_fault(NULL, -5, FAULT_PCI_GONE), -5);
+}
+
+/* The state that a measurement ends in says which fault it is; of a slow one its family does. */
+static void test_measurements(void **state)
+{
+	static const char *const runs[] = {"memory_bandwidth", "memory_latency", "jitter",
+					   "rdma_loopback",    "rdma_pairs",	 "gpu_health",
+					   "gpu_copy",	       "gpu_peer",	 "gpu_rdma",
+					   "storage_read",     "command"};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(runs); i++)
+		assert_true(probe_family_of(runs[i])->slow);
+	for (enum change_state s = CHANGE_FAILED; s < CHANGE_TO_MEASURE; s++) {
+		struct probe p = {.m.state = s, .slow = FAULT_CPU_JITTER};
+
+		judge_fault(&p);
+		assert_true(p.m.fault);
+		assert_int_equal(p.m.fault == FAULT_CPU_JITTER, s == CHANGE_SLOW);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows),	 cmocka_unit_test(test_words),
+		cmocka_unit_test(test_sections), cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_errors),	 cmocka_unit_test(test_measurements),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
