@@ -17,8 +17,9 @@
 #include "base/units.h"
 #include "boot/service.h"
 #include "cmd/cmd.h"
+#include "engine/journal.h"
 #include "profile/site.h"
-#include "report/journal.h"
+#include "report/status_text.h"
 #include "sys/clock.h"
 #include "sys/manager.h"
 #include "sys/read.h"
@@ -217,7 +218,7 @@ static int run_locked(struct invocation *inv, uint64_t usec, bool *admitted)
 	if (inv->json)
 		print_json(record_to_json(&s.record));
 	else if (code == EXIT_OK && !in_own_service())
-		status_render(stdout, &s, &screen);
+		status_render(stdout, &s.record, &screen);
 	status_free(&s);
 	return code;
 }

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "engine/run.h"
+#include "engine/status.h"
 #include "report/screen.h"
-#include "report/status.h"
 #include "sys/root.h"
 #include "sys/scratch.h"
 

@@ -8,10 +8,10 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "engine/freeze.h"
+#include "engine/journal.h"
 #include "engine/watch.h"
 #include "plan/render.h"
 #include "profile/search.h"
-#include "report/journal.h"
 #include "report/pager.h"
 
 void complain(const char *fmt, ...)

@@ -18,9 +18,10 @@
 #include "boot/service.h"
 #include "boot/view.h"
 #include "cmd/cmd.h"
+#include "engine/journal.h"
 #include "engine/watch.h"
-#include "report/journal.h"
 #include "report/progress.h"
+#include "report/status_text.h"
 #include "sys/clock.h"
 #include "sys/manager.h"
 #include "sys/state.h"
@@ -259,7 +260,7 @@ static int end(struct gate *g)
 	if (!g->inv->json && (g->news || !g->unit)) {
 		struct screen screen = screen_look();
 
-		status_render(stdout, &g->status, &screen);
+		status_render(stdout, &g->status.record, &screen);
 	}
 	return code;
 }
@@ -332,7 +333,7 @@ static bool wants_retry(struct gate *g, int *code)
 /* The target that `admit` opens starts the gate's unit, which must not fail then. */
 static bool is_let_in(struct gate *g)
 {
-	cleanup_free char *line = admission_line(&g->status.record);
+	cleanup_free char *line = record_admission_line(&g->status.record);
 
 	if (!g->unit || g->inv->again || !line || g->status.record.begun)
 		return false;

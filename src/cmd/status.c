@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "report/status_text.h"
 #include "sys/state.h"
 
 static int run(struct invocation *inv)
@@ -26,7 +27,7 @@ static int run(struct invocation *inv)
 		struct screen screen = begin_page(inv);
 
 		screen.terminal &= !inv->all;
-		status_render(stdout, &status, &screen);
+		status_render(stdout, &status.record, &screen);
 	}
 	code = record_admits(&status.record) ? EXIT_OK : EXIT_GATE;
 	status_free(&status);

@@ -297,6 +297,15 @@ void record_let_in(struct record *r, uint64_t since, uint64_t until, const char 
 					  xstrdup(who),	 xstrdup(reason)};
 }
 
+char *record_admission_line(const struct record *r)
+{
+	const struct admission *a = &r->admission;
+
+	return record_is_let_in(r)
+		       ? xasprintf("admitted until %s by %s: %s", a->ends, a->who, a->reason)
+		       : NULL;
+}
+
 bool record_admits(const struct record *r)
 {
 	return r->verdict.admit || record_is_let_in(r);

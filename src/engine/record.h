@@ -168,6 +168,8 @@ bool record_is_let_in(const struct record *r);
 void record_let_in(struct record *r, uint64_t since, uint64_t until, const char *ends,
 		   const char *who, const char *reason);
 void record_end_admission(struct record *r);
+/* "admitted until ... by ...: reason" of one that is in force, else NULL. Caller frees. */
+char *record_admission_line(const struct record *r);
 /* Whether work may run: by the verdict, or by hand until its time is over. */
 bool record_admits(const struct record *r);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The status record as an operator reads it. */
+#include "report/status_text.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,7 +10,6 @@
 #include "base/units.h"
 #include "kinds/kind.h"
 #include "report/fold.h"
-#include "report/status.h"
 #include "report/text.h"
 
 enum { LABEL_WIDTH = 9, CAUSES_MOST = 10 };
@@ -361,7 +361,8 @@ static char *names_of(const struct strv *list)
 	return out.len ? str_take(&out) : NULL;
 }
 
-char *numbers_line(const struct record *r, int64_t now)
+/* "measured 3 h ago, in the boot before"; NULL: nothing was measured. Caller frees. */
+static char *numbers_line(const struct record *r, int64_t now)
 {
 	const struct record_numbers *n = &r->numbers;
 	int64_t age = now - n->measured;
@@ -399,19 +400,9 @@ static void print_numbers(const struct page *p)
 	}
 }
 
-char *admission_line(const struct record *r)
+void status_render(FILE *out, const struct record *r, const struct screen *screen)
 {
-	const struct admission *a = &r->admission;
-
-	return record_is_let_in(r)
-		       ? xasprintf("admitted until %s by %s: %s", a->ends, a->who, a->reason)
-		       : NULL;
-}
-
-void status_render(FILE *out, const struct status *s, const struct screen *screen)
-{
-	const struct record *r = &s->record;
-	cleanup_free char *by_hand = admission_line(r);
+	cleanup_free char *by_hand = record_admission_line(r);
 	struct page p = {.out = out, .record = r, .screen = screen};
 
 	print_verdict(&p);

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "report/publish.h"
-#include "report/status.h"
+#include "engine/publish.h"
+#include "engine/status.h"
 #include "sys/read.h"
 #include "record_of.h"
 #include "tree.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "report/status.h"
+#include "engine/status.h"
 
 #define BOOT "11111111-2222-3333-4444-555555555555"
 #define RECORD                                                                                    \

@@ -7,8 +7,9 @@
 
 #include <cmocka.h>
 
+#include "engine/status.h"
 #include "gate/gate.h"
-#include "report/status.h"
+#include "report/status_text.h"
 #include "sys/clock.h"
 #include "fragment.h"
 #include "tree.h"
@@ -690,7 +691,7 @@ static void test_render(void **state)
 
 	assert_int_equal(store(t, VERDICT_BLOCKED, false), 0);
 	status_load(&t->root, &s);
-	status_render(out, &s, &(struct screen){.columns = 80});
+	status_render(out, &s.record, &(struct screen){.columns = 80});
 	fclose(out);
 	assert_text(text, "verdict: blocked (work is not admitted): the reason\n");
 	assert_text(text, "profile: sku 1.2.3 (abcdef012345, /etc/railhead/profiles/sku.yaml)\n");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/status.h"
+#include "engine/status.h"
 
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "report/publish.h"
+#include "engine/publish.h"
 #include "sys/clock.h"
 #include "sys/manager.h"
 #include "sys/state.h"
@@ -123,7 +123,7 @@ static void drop_admission(struct record *r)
 
 static char *ready_text(const struct record *r)
 {
-	cleanup_free char *by_hand = admission_line(r);
+	cleanup_free char *by_hand = record_admission_line(r);
 
 	return xasprintf("%s %s\n%s%s", verdict_name(r->verdict.kind), record_digest(r),
 			 by_hand ? by_hand : "", by_hand ? "\n" : "");

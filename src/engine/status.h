@@ -14,7 +14,6 @@
 #include <stdbool.h>
 
 #include "engine/record.h"
-#include "report/screen.h"
 
 struct status {
 	struct record record;
@@ -66,14 +65,3 @@ int status_begin(const struct root *root, struct status *s, struct err *err);
 void status_renew(const struct root *root, struct status *s);
 /* Writes the record; then, if it admits work, creates the ready file and tells other readers. */
 int status_admit(const struct root *root, struct status *s, struct err *err);
-
-/*
- * The record as an operator reads it (status_text.c): may the node take work; if not, each cause,
- * on a terminal folded (fold.h) and with the remedy of the first; how it came about; where to look
- * next.
- */
-void status_render(FILE *out, const struct status *s, const struct screen *screen);
-/* "admitted until ... by ...: reason" of an admission that is in force, else NULL. Caller frees. */
-char *admission_line(const struct record *r);
-/* "measured 3 h ago, in the boot before"; NULL if nothing was measured. The caller frees. */
-char *numbers_line(const struct record *r, int64_t now);

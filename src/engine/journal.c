@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/journal.h"
+#include "engine/journal.h"
 
 #include <syslog.h>
 

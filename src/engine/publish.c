@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "report/publish.h"
+#include "engine/publish.h"
 
 #include <ctype.h>
 #include <stdint.h>

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The record as an operator reads it: may the node take work; if not, each cause, on a terminal
+ * folded (fold.h) and with the remedy of the first; how it came about; where to look next.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "engine/record.h"
+#include "report/screen.h"
+
+void status_render(FILE *out, const struct record *r, const struct screen *screen);
