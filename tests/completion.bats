@@ -132,11 +132,12 @@ options_of() { # VERB
   offered bash "railhead apply --device=0000:18:" 00.0
 }
 
-@test "explain: the keys of profiles" {
+@test "explain: the keys of profiles, and fault codes" {
   for shell in bash zsh fish; do
     offered "$shell" "railhead explain link.SET.p" \
       link.SET.pause.rx link.SET.pause.tx link.SET.private_flags.NAME
     offered "$shell" "railhead explain hugepages[].s" "hugepages[].size"
+    offered "$shell" "railhead explain RH-NIC-LINK" RH-NIC-LINK-SPEED RH-NIC-LINK-WIDTH
   done
 }
 

@@ -51,7 +51,7 @@ struct measurement {
 	char *wanted;	  /* "180GB/s" */
 	bool demanded;	  /* the profile wants a number: without one there is no pass */
 	char *reason;	  /* unless SAME: what and why, with the remedy */
-	enum fault fault; /* unless SAME */
+	enum fault fault; /* unless it holds */
 	json_t *detail;	  /* the bench program's own line, or NULL */
 	VEC(struct look) looks; /* if it was measured more than once */
 	struct readings readings;
@@ -132,6 +132,8 @@ struct verdict {
 	enum verdict_kind otherwise;
 };
 
+/* It is enough, or there is nothing to measure here and the profile wants no number. */
+bool measurement_holds(const struct measurement *m);
 /* Whether a later measurement may find what this one could not: it is waited for. */
 bool measurement_may_come(enum change_state s);
 /*

@@ -428,7 +428,9 @@ void judge_fault(struct probe *p)
 		[CHANGE_CANNOT_MEASURE] = FAULT_GATE_CANNOT_MEASURE,
 	};
 
-	if (!p->m.fault)
+	if (measurement_holds(&p->m))
+		p->m.fault = FAULT_NONE;
+	else if (!p->m.fault)
 		p->m.fault = p->m.state == CHANGE_SLOW ? p->slow : faults[p->m.state];
 }
 

@@ -152,6 +152,11 @@ static void judge_change(const struct plan *plan, const struct change *c, struct
 	say(j, c->on_fail, fault_of_change(c), text.s);
 }
 
+bool measurement_holds(const struct measurement *m)
+{
+	return m->state == CHANGE_SAME || (m->state == CHANGE_UNSUPPORTED && !m->demanded);
+}
+
 bool measurement_may_come(enum change_state s)
 {
 	return s == CHANGE_NOT_YET || s == CHANGE_INVALID;
@@ -168,7 +173,7 @@ static void judge_measurement(const struct measurement *m, struct judgement *j)
 {
 	cleanup_free char *text = NULL;
 
-	if (m->state == CHANGE_SAME || (m->state == CHANGE_UNSUPPORTED && !m->demanded))
+	if (measurement_holds(m))
 		return;
 	text = xasprintf("%s: %s", m->id, m->reason);
 	say(j, consequence(m), m->fault, text);

@@ -123,11 +123,18 @@ static void test_measurements(void **state)
 	for (size_t i = 0; i < array_len(runs); i++)
 		assert_true(probe_family_of(runs[i])->slow);
 	for (enum change_state s = CHANGE_FAILED; s < CHANGE_TO_MEASURE; s++) {
-		struct probe p = {.m.state = s, .slow = FAULT_CPU_JITTER};
+		struct probe p = {.m.state = s, .m.demanded = true, .slow = FAULT_CPU_JITTER};
 
 		judge_fault(&p);
 		assert_true(p.m.fault);
 		assert_int_equal(p.m.fault == FAULT_CPU_JITTER, s == CHANGE_SLOW);
+	}
+	/* nothing is wrong with what is not there to be measured */
+	for (int demanded = 0; demanded <= 1; demanded++) {
+		struct probe p = {.m = {.state = CHANGE_UNSUPPORTED, .demanded = demanded}};
+
+		judge_fault(&p);
+		assert_int_equal(p.m.fault, demanded ? FAULT_GATE_UNSUPPORTED : FAULT_NONE);
 	}
 }
 

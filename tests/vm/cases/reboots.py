@@ -86,12 +86,12 @@ def reason_is_named(vm):
 
 @case("blocked", "the journal has an entry for each fault code, with meaning and remedy")
 def codes_in_journal(vm):
-    codes = sorted({fault["code"] for fault in status_json(vm)["faults"]})
-    equal("codes in the journal", sorted(set(vm.sh("journalctl -b -F RAILHEAD_FAULT").split())), codes)
-    expect("RH-MEMORY-BANDWIDTH" in codes, f"codes: {codes}")
-    said = vm.sh("journalctl -b -x --no-pager RAILHEAD_FAULT=RH-MEMORY-BANDWIDTH")
-    contains("journalctl -x", said, "fault RH-MEMORY-BANDWIDTH (reseat)",
-             "Memory of a NUMA node is slower than required.", "remedy:")
+    codes = {fault["code"] for fault in status_json(vm)["faults"]}
+    contains("codes in the journal", vm.sh("journalctl -b -F RAILHEAD_FAULT").split(), *codes)
+    expect("RH-GATE-PROGRAM" in codes, f"codes: {codes}")
+    said = vm.sh("journalctl -b -x --no-pager RAILHEAD_FAULT=RH-GATE-PROGRAM")
+    contains("journalctl -x", said, "fault RH-GATE-PROGRAM (site)",
+             "The program of a measurement crashed, hung or printed no result.", "remedy:")
     expect("@" not in said.split("Subject: railhead found fault")[1],
            f"a field of the catalog's text is missing:\n{said}")
 
