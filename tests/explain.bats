@@ -77,11 +77,22 @@ setup() {
   jq -e 'all(.faults[]; .layer == "nic" and .action and .meaning and .remedy and .action_help)' <<<"$output"
 }
 
-@test "explain: a misspelt fault code exits with 2, and is printed without control characters" {
-  for code in RH-NIC-LINK-WIDHT RH-NIC-LIN RH- RHX; do
+@test "explain: a fault code in small letters; a misspelt one exits with 2, and those that begin alike" {
+  run -0 "$railhead" explain rh-nic-link-width
+  [ "${lines[0]}" = RH-NIC-LINK-WIDTH ]
+  run -0 "$railhead" explain RH-NIC-
+  [ "${#lines[@]}" -gt 3 ]
+  while read -r code known; do
     run -2 "$railhead" explain "$code"
-    [ "$output" = "railhead: unknown fault code '$code'; \`railhead explain RH\` lists all codes" ]
-  done
+    [ "$output" = "railhead: unknown fault code '$code'; \`railhead explain $known\` lists the codes that begin so" ]
+  done <<'E'
+RH-NIC-LINK-WIDHT RH-NIC-LINK
+RH-NIC-LIN RH-NIC
+RH-X-Y RH
+rh-x RH
+E
   run -2 "$railhead" explain $'RH-\e[31m'
-  [[ $output == *"'RH-?[31m'"* ]]
+  [[ $output == *"'RH-?[31m'"*"explain RH\`"* ]]
+  run -2 "$railhead" explain RHX
+  [[ $output == *"unknown key 'RHX'"* ]]
 }

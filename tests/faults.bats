@@ -35,7 +35,7 @@ codes() {
   [ "$(codes)" = "RH-NIC-LINK-WIDTH RH-NIC-LINK-WIDTH" ]
   jq -e '[.faults[].reason] == .reasons and all(.faults[]; .action == "reseat" and (.remedy | length > 0))' "$record"
   jq -e '[.stages.gate.changes[] | select(.state == "differs").fault] == ["RH-NIC-LINK-WIDTH", "RH-NIC-LINK-WIDTH"]' "$record"
-  grep -qx 'railhead_fault{code="RH-NIC-LINK-WIDTH",action="reseat"} 2' "$metrics"
+  grep -qx 'railhead_fault{code="RH-NIC-LINK-WIDTH",action="reseat",on_fail="block"} 2' "$metrics"
   grep -qx 'railhead.io/fault=RH-NIC-LINK-WIDTH' "$labels"
   grep -qx 'railhead.io/action=reseat' "$labels"
 
@@ -54,13 +54,21 @@ codes() {
   run -0 "$railhead" apply --root "$root"
   run -0 "$railhead" gate --root "$root"
   [ "$(codes)" = RH-NIC-LINK-WIDTH ]
-  grep -q 'railhead_fault{code="RH-NIC-LINK-WIDTH"' "$metrics"
+  grep -q 'railhead_fault{code="RH-NIC-LINK-WIDTH",action="reseat",on_fail="warn"} 1' "$metrics"
   ! grep -q fault "$labels"
 
   put "$root/sys/devices/pci0000:00/$PF1/net/eth1/carrier" 0
   sed -i 's/on_fail: degrade/timeout: 1ms/' "$root"/etc/railhead/profiles/sku.yaml
   run -7 "$railhead" gate --root "$root"
-  [ "$(codes)" = "RH-NIC-CARRIER RH-NIC-LINK-WIDTH" ]
+  [ "$(codes)" = "RH-GATE-NOT-YET RH-NIC-LINK-WIDTH" ]
+  jq -e '[.faults[].on_fail] == ["block", "warn"]' "$record"
+  grep -qx 'railhead.io/action=retry' "$labels"
+
+  # no more waiting: now the part is at fault
+  jq '.waiting.until_usec = 1' "$record" >"$record.new"
+  mv "$record.new" "$record"
+  run -7 "$railhead" gate --retry --root "$root"
+  [ "$(codes)" = "RH-NIC-CARRIER RH-GATE-WAIT-OVER RH-NIC-LINK-WIDTH" ]
   grep -qx 'railhead.io/fault=RH-NIC-CARRIER' "$labels"
 }
 
@@ -96,6 +104,10 @@ codes() {
   run -4 "$railhead" apply --root "$root"
   [ "$(codes)" = RH-PROFILE-TWO ]
   rm "$profiles/other.yaml"
+  put "$root/proc/cmdline" "root=/dev/vda2 railhead.profile=absent"
+  run -3 "$railhead" apply --root "$root"
+  [ "$(codes)" = RH-PROFILE-UNKNOWN ]
+  put "$root/proc/cmdline" "root=/dev/vda2"
   echo 'sysctl: [1]' >>"$profiles/sku.yaml"
   run -3 "$railhead" apply --root "$root"
   [[ "$(codes)" =~ ^RH-PROFILE-INVALID( RH-PROFILE-INVALID)*$ ]]
@@ -113,5 +125,27 @@ codes() {
   run -0 "$railhead" gate --root "$root"
   rm "$root/sys/devices/pci0000:00/$PF0/driver"
   run -7 "$railhead" apply --device "$PF0" --root "$root"
+  [ "$(codes)" = RH-PCI-UNBOUND ]
+  rm "$root/sys/bus/pci/devices/$PF0"
+  run -7 "$railhead" apply --device "$PF0" --root "$root"
   [ "$(codes)" = RH-PCI-LOST ]
+}
+
+@test "a look that fails, or finds no device, blames no part" {
+  gated '    width: {run: pcie_link, on: nics, width: 16}
+    links: {run: carrier, on: nics, speed: 400Gb/s}
+    rdma: {run: rdma_link, on: nics}'
+  run -0 "$railhead" apply --root "$root"
+  rm "$root/sys/devices/pci0000:00/$PF0/current_link_width" # the kernel does not know the link
+  rm -r "$root/sys/devices/pci0000:00/$PF0/net" # its driver made no netdev
+  sed -i 's/on: nics/on: nics, timeout: 1ms/' "$root"/etc/railhead/profiles/sku.yaml
+  sed -i 's/pcie_link, on: nics, timeout: 1ms/pcie_link, on: nics/' "$root"/etc/railhead/profiles/sku.yaml
+  run -0 "$railhead" apply --root "$root"
+  run -7 "$railhead" gate --root "$root"
+  jq -r '.faults[] | "\(.code) \(.reason)"' "$record" | sed 's/: .*//' >seen
+  cat seen
+  grep -qx "RH-GATE-CANNOT-LOOK gate/width/$PF0/width" seen
+  grep -qx "RH-NIC-NETDEV gate/links/$PF0" seen
+  grep -qx "RH-RDMA-DEVICE gate/rdma/$PF1" seen
+  ! grep -q LINK-WIDTH seen
 }

@@ -47,6 +47,15 @@ int err_errno(struct err *err, int code, const char *fmt, ...)
 	return code;
 }
 
+int err_copy(struct err *err, int code, const struct err *from)
+{
+	if (!err)
+		return code;
+	*err = *from;
+	err->code = code;
+	return code;
+}
+
 int err_fault(struct err *err, int code, enum fault fault)
 {
 	if (err)

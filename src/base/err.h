@@ -35,6 +35,9 @@ int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((form
 int err_errno(struct err *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same failure as *from, under that code. Returns code. */
+int err_copy(struct err *err, int code, const struct err *from);
+
 /* Says which fault the failure is that was just set. Returns code. */
 int err_fault(struct err *err, int code, enum fault fault);
 

@@ -24,8 +24,8 @@ static const struct {
 #define CONTENDED                                                                     \
 	APPLY " If the value differs again, another program sets it: look for it in " \
 	      "sysctl.d, udev rules, tuned and the network manager."
-#define SEE_REASON "The sentence beside the code names the kernel object and its error."
-#define SLOW_HERE "The sentence beside the code names what may cause it."
+#define SEE_REASON "The reason names the kernel object and its error."
+#define SLOW_HERE "The reason names what may cause it."
 
 #define F(fault, code, action, meaning, remedy) \
 	[FAULT_##fault] = {code, ACTION_##action, meaning, remedy}
@@ -39,6 +39,10 @@ static const struct fault_row rows[] = {
 	  "line."),
 	F(PROFILE_INVALID, "RH-PROFILE-INVALID", PROFILE, "The profile has errors.",
 	  "`railhead check` lists all errors, each with its line."),
+	F(PROFILE_UNKNOWN, "RH-PROFILE-UNKNOWN", PROFILE,
+	  "The profile that was named, by railhead.profile= or --profile, cannot be used.",
+	  "`railhead show` lists the profiles of the node; an abstract profile is a base for "
+	  "others."),
 	F(PROFILE_CHANGED, "RH-PROFILE-CHANGED", REBOOT,
 	  "The profile is not the one that this boot began with.",
 	  "Reboot, or act on the new profile in this boot: run `railhead apply` and `railhead "
@@ -49,23 +53,24 @@ static const struct fault_row rows[] = {
 	F(PROFILE_CONFLICT, "RH-PROFILE-CONFLICT", PROFILE,
 	  "Two sections of the profile require different values of one file, so that railhead sets "
 	  "neither.",
-	  "Remove one of the two lines that the sentence names."),
+	  "Remove one of the two lines that the reason names."),
 	F(PROFILE_CHECKS_NOTHING, "RH-PROFILE-CHECKS-NOTHING", PROFILE,
 	  "A check of the gate finds nothing on this node that it could check.",
 	  "Correct the check's set, or remove the check."),
 
 	F(BOOT_OFF, "RH-BOOT-OFF", SITE, "railhead=off is on the kernel command line.",
 	  "Remove the argument and reboot; admit_off in railhead.conf admits work on such nodes."),
-	F(BOOT_SPECIAL, "RH-BOOT-SPECIAL", REBOOT,
-	  "This boot is a rescue, crash dump or container boot, in which railhead does nothing.",
-	  "Reboot into the installed system."),
+	F(BOOT_SPECIAL, "RH-BOOT-SPECIAL", SITE,
+	  "This boot is a rescue, crash dump, live or container boot, in which railhead does "
+	  "nothing.",
+	  "End the maintenance, then boot the installed system."),
 	F(BOOT_ARGS_DIFFER, "RH-BOOT-ARGS-DIFFER", REBOOT,
-	  "The kernel arguments of the next boot are not those of the profile, or take effect with "
-	  "that boot.",
+	  "The next boot brings the kernel arguments of the profile, or `railhead apply` has to "
+	  "write them first.",
 	  APPLY " `railhead kargs` shows the arguments of this boot and the next."),
 	F(BOOT_ARGS_FAILED, "RH-BOOT-ARGS-FAILED", SITE,
 	  "railhead could not read or write the kernel arguments of the next boot.",
-	  "Mend the boot partition that the sentence names, then run `railhead apply`."),
+	  "Mend the boot partition that the reason names, then run `railhead apply`."),
 	F(BOOT_ARGS_REJECTED, "RH-BOOT-ARGS-REJECTED", PROFILE,
 	  "A boot with the profile's kernel arguments failed, and the boot loader went back to the "
 	  "arguments before.",
@@ -76,14 +81,17 @@ static const struct fault_row rows[] = {
 	  "See that the menu entry has $railhead_kargs (the snippet of the package, "
 	  "grub-mkconfig), and that no later argument overrides one of them."),
 	F(BOOT_ARGS_CONFLICT, "RH-BOOT-ARGS-CONFLICT", SITE,
-	  "An argument that the image itself gives the kernel contradicts one of the profile.",
-	  "Remove the image's argument (/etc/default/grub), or the profile's."),
+	  "Kernel arguments of the profile cannot come into force beside those of the image: one "
+	  "contradicts another, or the line is too long.",
+	  "Remove arguments from the boot loader's configuration (/etc/default/grub, grubby), or "
+	  "from the profile."),
 	F(BOOT_ENV_DAMAGED, "RH-BOOT-ENV-DAMAGED", SITE,
 	  "The file that passes kernel arguments to the boot loader is damaged.",
 	  "Run `railhead kargs --reset`, then `railhead apply`."),
 	F(BOOT_NO_LOADER, "RH-BOOT-NO-LOADER", SITE,
-	  "No boot loader was found that railhead can pass kernel arguments through.",
-	  "Bake the arguments into the image: `railhead kargs --format`."),
+	  "railhead cannot bring kernel arguments to the next boot: it does not know the boot "
+	  "loader, or a failed boot would have no way back.",
+	  "Write the arguments into the image: `railhead kargs --format line` prints them."),
 	F(BOOT_ENTRIES, "RH-BOOT-ENTRIES", SITE,
 	  "A menu entry of the boot loader does not take railhead's arguments: the next boot may "
 	  "lack them.",
@@ -91,26 +99,29 @@ static const struct fault_row rows[] = {
 	F(BOOT_TRIAL_OPEN, "RH-BOOT-TRIAL-OPEN", SITE,
 	  "The outcome of a trial of kernel arguments could not be recorded, so that the next boot "
 	  "goes back to the arguments before.",
-	  "Mend the boot partition that the sentence names, then run `railhead gate`."),
+	  "Mend the boot partition that the reason names, then run `railhead gate`."),
 
 	F(KERNEL_VERSION, "RH-KERNEL-VERSION", SITE,
 	  "The running kernel is not of the version that the profile requires.",
 	  "Install that kernel, or boot it."),
 	F(KERNEL_STUCK, "RH-KERNEL-STUCK", REBOOT,
-	  "The kernel did not return from a set within its time.",
+	  "The kernel did not answer within the time: a driver hangs, or holds a lock that others "
+	  "wait for.",
 	  "Read the kernel log; a driver that hangs keeps its lock until the node reboots."),
 	F(KERNEL_MODULE_DIFFERS, "RH-KERNEL-MODULE-DIFFERS", RETRY,
-	  "A kernel module of the profile is not loaded.", APPLY),
+	  "A kernel module that the profile requires is not loaded.",
+	  APPLY " If the module is required alone, name it in modules.load."),
 	F(KERNEL_MODULE_FAILED, "RH-KERNEL-MODULE-FAILED", SITE,
 	  "A kernel module of the profile could not be loaded.",
 	  "Install the module for the running kernel; the kernel log says why one that is there "
 	  "was rejected."),
-	F(KERNEL_MODULE_OPTION, "RH-KERNEL-MODULE-OPTION", REBOOT,
+	F(KERNEL_MODULE_OPTION, "RH-KERNEL-MODULE-OPTION", SITE,
 	  "A kernel module runs with another value of an option.",
 	  "Put railhead into the initramfs (dracut --force, update-initramfs -u), and reboot."),
-	F(KERNEL_MODULE_UNWANTED, "RH-KERNEL-MODULE-UNWANTED", REBOOT,
-	  "A module of the profile's blacklist is loaded.",
-	  "Find what loads the module by name, and reboot."),
+	F(KERNEL_MODULE_UNWANTED, "RH-KERNEL-MODULE-UNWANTED", SITE,
+	  "A module of the profile's blacklist is loaded, or built into the kernel.",
+	  "Find what loads the module by name, put railhead into the initramfs, and reboot; "
+	  "initcall_blacklist= keeps off what is built in."),
 	F(KERNEL_MODULE_VERSION, "RH-KERNEL-MODULE-VERSION", SITE,
 	  "A driver is not of the version that the profile requires.",
 	  "Install that driver in the image."),
@@ -147,29 +158,44 @@ static const struct fault_row rows[] = {
 	F(MEMORY_NODES, "RH-MEMORY-NODES", SITE,
 	  "The node has another number of NUMA nodes than the profile expects.",
 	  "Correct the BIOS option (NPS, SNC, interleaving)."),
-	F(MEMORY_PAGES_DIFFER, "RH-MEMORY-PAGES-DIFFER", REBOOT,
-	  "A NUMA node has another number of huge pages than the profile says.",
-	  APPLY " Where memory is fragmented, reboot: early in the boot it is whole."),
-	F(MEMORY_PAGES_FAILED, "RH-MEMORY-PAGES-FAILED", REBOOT, "Huge pages could not be made.",
-	  "Reboot: early in the boot memory is whole. If fewer come again, require fewer."),
+	F(MEMORY_PAGES_DIFFER, "RH-MEMORY-PAGES-DIFFER", RETRY,
+	  "A NUMA node has another number of huge pages than the profile says.", APPLY),
+	F(MEMORY_PAGES_SHORT, "RH-MEMORY-PAGES-SHORT", PROFILE,
+	  "A NUMA node came out of the boot with another number of huge pages than the profile "
+	  "says.",
+	  "Require fewer pages, or fit more memory on that node; the kernel log (HugeTLB) says how "
+	  "many it found."),
+	F(MEMORY_PAGES_FAILED, "RH-MEMORY-PAGES-FAILED", PROFILE, "Huge pages could not be made.",
+	  SEE_REASON " After `railhead apply` by hand, reboot: early in the boot memory is whole. "
+		     "Else require fewer pages."),
 	F(MEMORY_BANDWIDTH, "RH-MEMORY-BANDWIDTH", RESEAT,
 	  "Memory of a NUMA node is slower than required.",
 	  SLOW_HERE " Look for a DIMM or channel that is missing, and for a lower memory clock."),
 	F(MEMORY_LATENCY, "RH-MEMORY-LATENCY", SITE, "Memory answers later than required.",
 	  SLOW_HERE " Compare the BIOS with a good node."),
 
-	F(PCI_COUNT, "RH-PCI-COUNT", RESEAT,
-	  "A device set has another number of members than the profile expects.",
-	  "Compare `lspci` with a good node: a card may have dropped off the bus. Reseat it, or "
-	  "power-cycle the node."),
+	F(PCI_MISSING, "RH-PCI-MISSING", RESEAT,
+	  "A device set has fewer members than the profile expects.",
+	  "Compare `lspci` with a good node: a card may have dropped off the bus. Reseat the card, "
+	  "or power-cycle the node; on a new SKU compare the predicates of the set."),
+	F(PCI_TOO_MANY, "RH-PCI-TOO-MANY", PROFILE,
+	  "A device set has more members than the profile expects.",
+	  "Describe the set more narrowly, or expect more."),
+	F(PCI_DRIVER, "RH-PCI-DRIVER", SITE,
+	  "A device has no driver, or one that does not offer what the profile requires.",
+	  "Load the driver (modules.load); the kernel log says why a driver rejected the device."),
 	F(PCI_GONE, "RH-PCI-GONE", POWER_CYCLE,
 	  "A device left the bus while railhead worked on it.",
 	  "Read the kernel log (AER, DPC, pciehp). Power-cycle the node, and reseat the card if it "
 	  "leaves again."),
-	F(PCI_LOST, "RH-PCI-LOST", POWER_CYCLE,
-	  "A device was lost after the node was ready, and has no driver yet.",
-	  "railhead applies the profile by itself when the device is back. Read the kernel log; "
-	  "power-cycle the node if it stays away."),
+	F(PCI_LOST, "RH-PCI-LOST", POWER_CYCLE, "A device left the bus after the node was ready.",
+	  "railhead applies the profile by itself if the device comes back. Read the kernel log "
+	  "(AER, DPC, pciehp); if the device stays away, end the work on the node and power-cycle "
+	  "it."),
+	F(PCI_UNBOUND, "RH-PCI-UNBOUND", RETRY,
+	  "A device lost its driver after the node was ready.",
+	  "railhead applies the profile by itself when the driver is back: see what unloaded or "
+	  "unbound it."),
 	F(PCI_RETURNS, "RH-PCI-RETURNS", RETRY,
 	  "A device was lost after the node was ready, and is coming back.",
 	  "railhead applies the profile by itself; wait."),
@@ -179,10 +205,9 @@ static const struct fault_row rows[] = {
 	F(PCI_NOT_RESTORED, "RH-PCI-NOT-RESTORED", REBOOT,
 	  "A device is back, and not all of the profile could be applied to it again.",
 	  "Mend the failures beside it, then run `railhead apply --device ADDRESS`, or reboot."),
-	F(PCI_FLAPS, "RH-PCI-FLAPS", REPLACE,
-	  "A device came and went too often within ten minutes.",
-	  "Reseat the card, and replace it if it goes on; then run `railhead apply` and `railhead "
-	  "gate`."),
+	F(PCI_FLAPS, "RH-PCI-FLAPS", RESEAT, "A device came and went too often within ten minutes.",
+	  "See whether a program reloads the driver again and again. If not, reseat the card, and "
+	  "replace it if it goes on; then run `railhead apply` and `railhead gate`."),
 	F(PCI_FIRMWARE, "RH-PCI-FIRMWARE", SITE,
 	  "A device has other firmware than the profile requires.",
 	  "Flash the firmware that the profile requires."),
@@ -229,7 +254,9 @@ static const struct fault_row rows[] = {
 	F(NIC_LINK_SPEED, "RH-NIC-LINK-SPEED", RESEAT,
 	  "The PCIe link of a NIC trained to a lower speed than required.",
 	  "Reseat the card; check the riser and the BIOS link speed."),
-	F(NIC_CARRIER, "RH-NIC-CARRIER", RESEAT, "A port has no carrier.",
+	F(NIC_DOWN, "RH-NIC-DOWN", SITE, "A port is administratively down.",
+	  "Bring the port up: link.SET.up of the profile, or the network manager of the node."),
+	F(NIC_CARRIER, "RH-NIC-CARRIER", RESEAT, "A port is up, and has no carrier.",
 	  "Check the cable and the switch port; then replace the transceiver."),
 	F(NIC_SPEED, "RH-NIC-SPEED", RESEAT, "A port trained to a lower speed than required.",
 	  "Check the cable or transceiver, and speed and FEC of the switch port."),
@@ -254,8 +281,15 @@ static const struct fault_row rows[] = {
 	  SEE_REASON " See that SR-IOV is on in the BIOS, and that the card's firmware is "
 		     "configured for that many VFs."),
 
-	F(RDMA_LINK, "RH-RDMA-LINK", RESEAT, "An RDMA port is not ACTIVE.",
-	  "Check the cable and the switch port; on InfiniBand see that a subnet manager runs."),
+	F(RDMA_DEVICE, "RH-RDMA-DEVICE", SITE, "A function has no RDMA device.",
+	  "Load the RDMA module of the driver (mlx5_ib, irdma, bnxt_re); the firmware may have "
+	  "RDMA switched off."),
+	F(RDMA_SUBNET, "RH-RDMA-SUBNET", SITE,
+	  "An InfiniBand port has a link, and no subnet manager has configured it.",
+	  "Start a subnet manager in the fabric (opensm, UFM, that of the switch), and see that "
+	  "its partition knows the port."),
+	F(RDMA_LINK, "RH-RDMA-LINK", RESEAT, "An RDMA port has no link.",
+	  "Check the cable, the transceiver and the switch port."),
 	F(RDMA_SPEED, "RH-RDMA-SPEED", RESEAT, "An RDMA port has a lower rate than required.",
 	  "Check the cable or transceiver, and the speed of the switch port."),
 	F(RDMA_SETTING_DIFFERS, "RH-RDMA-SETTING-DIFFERS", RETRY,
@@ -268,6 +302,9 @@ static const struct fault_row rows[] = {
 	F(RDMA_PAIRS, "RH-RDMA-PAIRS", RESEAT,
 	  "RDMA between two ports of the node is slower than required.",
 	  SLOW_HERE " Check cables, switch ports and congestion control."),
+	F(RDMA_DATA, "RH-RDMA-DATA", SITE, "An RDMA write completed, and its bytes did not arrive.",
+	  "Read the IOMMU's faults in the kernel log, and compare ACS and the IOMMU mode with a "
+	  "good node; replace the card if neither explains the loss."),
 
 	F(GPU_LINK_WIDTH, "RH-GPU-LINK-WIDTH", RESEAT,
 	  "The PCIe link of a GPU has fewer lanes than required.",
@@ -284,21 +321,29 @@ static const struct fault_row rows[] = {
 	F(GPU_XID, "RH-GPU-XID", REBOOT,
 	  "The driver has reported a fault of a GPU since boot (Xid).",
 	  "Reset the GPU or reboot; replace it if the Xid comes again."),
-	F(GPU_NVLINK, "RH-GPU-NVLINK", RESEAT,
-	  "The driver has reported an NVLink fault since boot (Xid).",
+	F(GPU_NVLINK, "RH-GPU-NVLINK", RESEAT, "The driver has reported a fault of an NVLink.",
 	  "Reset the GPUs; reseat the board or bridge if the fault comes again."),
-	F(GPU_POWER, "RH-GPU-POWER", RESEAT,
-	  "The driver has reported that a GPU lacks its auxiliary power (Xid 54).",
+	F(GPU_POWER, "RH-GPU-POWER", RESEAT, "The driver has reported that a GPU lacks power.",
 	  "Check the power cables of the GPU."),
-	F(GPU_MEMORY, "RH-GPU-MEMORY", REPLACE,
-	  "The driver has reported memory of a GPU that wears out (Xid).",
-	  "Run the vendor's field diagnostic, and replace the GPU if that fails."),
+	F(GPU_MEMORY, "RH-GPU-MEMORY", REBOOT,
+	  "The driver has reported an error in the memory of a GPU.",
+	  "Reset the GPU or reboot, then run the vendor's field diagnostic; replace the GPU if the "
+	  "error comes again."),
 	F(GPU_OFF_BUS, "RH-GPU-OFF-BUS", POWER_CYCLE,
-	  "The driver has reported that only a power cycle brings a GPU back (Xid).",
+	  "The driver has reported that it lost a GPU, which only a power cycle brings back.",
 	  "Switch the node's power off and on; check the GPU's power, seat and riser if the fault "
 	  "comes again."),
-	F(GPU_HEALTH, "RH-GPU-HEALTH", REBOOT, "The driver reports a fault in the state of a GPU.",
-	  "The sentence beside the code names the fault and its remedy."),
+	F(GPU_ECC_OFF, "RH-GPU-ECC-OFF", SITE,
+	  "ECC of a GPU is off, or will be after the next reset.",
+	  "Run `nvidia-smi -e 1`, then reset the GPU or reboot."),
+	F(GPU_CLOCKS, "RH-GPU-CLOCKS", SITE, "The clocks of a GPU are held down by heat or power.",
+	  "Check fans, air flow, power supplies and the BMC's log."),
+	F(GPU_FABRIC, "RH-GPU-FABRIC", SITE, "The NVLink fabric has rejected a GPU.",
+	  "Read the log of nvidia-fabricmanager."),
+	F(GPU_WORN, "RH-GPU-WORN", REPLACE, "The memory of a GPU has no spare rows left.",
+	  "Replace the GPU."),
+	F(GPU_HEALTH, "RH-GPU-HEALTH", SITE, "The driver reports a fault in the state of a GPU.",
+	  SEE_REASON " Read NVRM in the kernel log."),
 	F(GPU_COPY, "RH-GPU-COPY", RESEAT, "Copies between host and GPU are slower than required.",
 	  SLOW_HERE " Check the PCIe link of the GPU and its NUMA node."),
 	F(GPU_PEER, "RH-GPU-PEER", RESEAT, "Copies between two GPUs are slower than required.",
@@ -315,7 +360,7 @@ static const struct fault_row rows[] = {
 	  SLOW_HERE " Check the device, or the server and the way to it."),
 
 	F(HOST_CONF, "RH-HOST-CONF", SITE, "railhead.conf has errors.",
-	  "Correct the lines that the sentences name; railhead guesses no policy."),
+	  "Correct the lines that the reasons name; railhead guesses no policy."),
 	F(HOST_LIBRARY, "RH-HOST-LIBRARY", SITE,
 	  "A library that railhead needs for this is missing.",
 	  "Install the library in the image."),
@@ -323,18 +368,20 @@ static const struct fault_row rows[] = {
 	  "The verdict could not be recorded below /run/railhead.",
 	  "Make room in /run; the gate judges again by itself."),
 	F(HOST_UNDONE, "RH-HOST-UNDONE", SITE,
-	  "A value was as the profile says, and changed within the stage.",
-	  "Look for another program that sets the value, or for another line of the profile."),
-	F(HOST_LIMIT_DIFFERS, "RH-HOST-LIMIT-DIFFERS", REBOOT,
+	  "railhead found or set the right value, and another program or another line of the "
+	  "profile changed it before the stage ended.",
+	  "Look for the other program in udev rules, tuned and the network manager."),
+	F(HOST_LIMIT_DIFFERS, "RH-HOST-LIMIT-DIFFERS", RETRY,
+	  "A file of section limits is not as the profile says.", CONTENDED),
+	F(HOST_LIMIT_PROCESS, "RH-HOST-LIMIT-PROCESS", SITE,
 	  "A process runs with another limit than the profile's.",
-	  "Restart the service: limits hold for processes that start after `railhead "
-	  "apply`."),
+	  "Restart the service: limits hold for processes that start after `railhead apply`."),
 	F(HOST_LIMIT_FAILED, "RH-HOST-LIMIT-FAILED", SITE, "Limits could not be set or read.",
 	  SEE_REASON " Mend the cause."),
 	F(HOST_MEMLOCK, "RH-HOST-MEMLOCK", SITE, "A service may lock less memory than required.",
 	  "Raise LimitMEMLOCK= of the service, by section limits, and restart it."),
 	F(HOST_COMMAND, "RH-HOST-COMMAND", SITE,
-	  "A measurement of the site's own program is worse than required.",
+	  "A program of the site failed, or measured less than required.",
 	  "The site's documentation of the program says what to do."),
 
 	F(GATE_UNJUDGED, "RH-GATE-UNJUDGED", RETRY,
@@ -357,25 +404,29 @@ static const struct fault_row rows[] = {
 	  "Mend the faults beside it, then run `railhead gate`."),
 	F(GATE_STAGE_TIME, "RH-GATE-STAGE-TIME", RETRY,
 	  "The time of a stage was over before the change began.",
-	  APPLY " `railhead status` shows which changes took long."),
-	F(GATE_INTERMITTENT, "RH-GATE-INTERMITTENT", REPLACE,
+	  APPLY " `railhead status --json` has the duration of each change."),
+	F(GATE_INTERMITTENT, "RH-GATE-INTERMITTENT", RETRY,
 	  "A part was slow in one look, and not in the next.",
-	  "Watch the part; replace it if that happens again."),
+	  "Watch the part: `railhead gate --again` measures again. Replace the part if that "
+	  "happens often."),
 	F(GATE_DISTURBED, "RH-GATE-DISTURBED", RETRY,
 	  "Other work disturbed a measurement, so that its figure says nothing.",
 	  "Stop that work, or order it after railhead-ready.target; the gate measures again by "
 	  "itself."),
-	F(GATE_NOT_YET, "RH-GATE-NOT-YET", RETRY, "What a measurement needs is still coming up.",
-	  "The gate measures again by itself until gate.wait is over."),
+	F(GATE_NOT_YET, "RH-GATE-NOT-YET", RETRY,
+	  "A check waits for something that is still coming up: a link, a driver, a peer.",
+	  "The gate looks again by itself until gate.wait is over."),
+	F(GATE_CANNOT_LOOK, "RH-GATE-CANNOT-LOOK", SITE,
+	  "The kernel or a library did not tell what a check asks for.", SEE_REASON),
 	F(GATE_CANNOT_MEASURE, "RH-GATE-CANNOT-MEASURE", SITE, "A measurement could not be taken.",
-	  "The sentence beside the code says what is missing."),
+	  "The reason says what is missing."),
 	F(GATE_UNSUPPORTED, "RH-GATE-UNSUPPORTED", PROFILE,
 	  "The node cannot be measured in this way, and the profile requires a figure.",
 	  "Remove the check, or write on_fail: warn."),
 	F(GATE_PROGRAM, "RH-GATE-PROGRAM", SITE,
 	  "The program of a measurement crashed, hung or printed no result.",
-	  "Run the program by hand: `railhead-bench` with the words of the check; the kernel log "
-	  "says whether it was killed."),
+	  "Read the kernel log, which names a program that was killed, then run `railhead gate "
+	  "--again`."),
 };
 #undef F
 
@@ -389,6 +440,19 @@ const struct fault_row *fault_row(enum fault f)
 const char *fault_code(enum fault f)
 {
 	return rows[f].code;
+}
+
+/* How much it takes, which is not the order of the actions: those for people come first. */
+static const int ranks[] = {
+	[ACTION_RETRY] = 0,  [ACTION_PROFILE] = 1,     [ACTION_SITE] = 2,    [ACTION_REBOOT] = 3,
+	[ACTION_RESEAT] = 4, [ACTION_POWER_CYCLE] = 5, [ACTION_REPLACE] = 6,
+};
+
+enum fault fault_graver(enum fault a, enum fault b)
+{
+	if (!a || !b)
+		return a ? a : b;
+	return ranks[rows[b].action] > ranks[rows[a].action] ? b : a;
 }
 
 enum fault fault_parse(const char *code)

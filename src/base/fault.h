@@ -15,6 +15,7 @@ enum fault {
 	FAULT_PROFILE_NONE,
 	FAULT_PROFILE_TWO,
 	FAULT_PROFILE_INVALID,
+	FAULT_PROFILE_UNKNOWN,
 	FAULT_PROFILE_CHANGED,
 	FAULT_PROFILE_UNFIT,
 	FAULT_PROFILE_CONFLICT,
@@ -54,13 +55,17 @@ enum fault {
 	FAULT_MEMORY_AMOUNT,
 	FAULT_MEMORY_NODES,
 	FAULT_MEMORY_PAGES_DIFFER,
+	FAULT_MEMORY_PAGES_SHORT,
 	FAULT_MEMORY_PAGES_FAILED,
 	FAULT_MEMORY_BANDWIDTH,
 	FAULT_MEMORY_LATENCY,
 	/* pci: functions, their links, and the ways between them */
-	FAULT_PCI_COUNT,
+	FAULT_PCI_MISSING,
+	FAULT_PCI_TOO_MANY,
+	FAULT_PCI_DRIVER,
 	FAULT_PCI_GONE,
 	FAULT_PCI_LOST,
+	FAULT_PCI_UNBOUND,
 	FAULT_PCI_RETURNS,
 	FAULT_PCI_INCOMPLETE,
 	FAULT_PCI_NOT_RESTORED,
@@ -81,6 +86,7 @@ enum fault {
 	/* nic: ports, their settings, and VFs */
 	FAULT_NIC_LINK_WIDTH,
 	FAULT_NIC_LINK_SPEED,
+	FAULT_NIC_DOWN,
 	FAULT_NIC_CARRIER,
 	FAULT_NIC_SPEED,
 	FAULT_NIC_NETDEV,
@@ -92,12 +98,15 @@ enum fault {
 	FAULT_NIC_VF_DIFFERS,
 	FAULT_NIC_VF_FAILED,
 	/* rdma */
+	FAULT_RDMA_DEVICE,
+	FAULT_RDMA_SUBNET,
 	FAULT_RDMA_LINK,
 	FAULT_RDMA_SPEED,
 	FAULT_RDMA_SETTING_DIFFERS,
 	FAULT_RDMA_SETTING_FAILED,
 	FAULT_RDMA_LOOPBACK,
 	FAULT_RDMA_PAIRS,
+	FAULT_RDMA_DATA,
 	/* gpu */
 	FAULT_GPU_LINK_WIDTH,
 	FAULT_GPU_LINK_SPEED,
@@ -108,6 +117,10 @@ enum fault {
 	FAULT_GPU_POWER,
 	FAULT_GPU_MEMORY,
 	FAULT_GPU_OFF_BUS,
+	FAULT_GPU_ECC_OFF,
+	FAULT_GPU_CLOCKS,
+	FAULT_GPU_FABRIC,
+	FAULT_GPU_WORN,
 	FAULT_GPU_HEALTH,
 	FAULT_GPU_COPY,
 	FAULT_GPU_PEER,
@@ -122,6 +135,7 @@ enum fault {
 	FAULT_HOST_RECORD,
 	FAULT_HOST_UNDONE,
 	FAULT_HOST_LIMIT_DIFFERS,
+	FAULT_HOST_LIMIT_PROCESS,
 	FAULT_HOST_LIMIT_FAILED,
 	FAULT_HOST_MEMLOCK,
 	FAULT_HOST_COMMAND,
@@ -137,6 +151,7 @@ enum fault {
 	FAULT_GATE_INTERMITTENT,
 	FAULT_GATE_DISTURBED,
 	FAULT_GATE_NOT_YET,
+	FAULT_GATE_CANNOT_LOOK,
 	FAULT_GATE_CANNOT_MEASURE,
 	FAULT_GATE_UNSUPPORTED,
 	FAULT_GATE_PROGRAM,
@@ -145,7 +160,7 @@ enum fault {
 
 enum { FAULT_CODE_MAX = 27 }; /* characters */
 
-/* What mends it, from the cheapest to the dearest; profile and site are for people. */
+/* What mends it. */
 enum fault_action {
 	ACTION_RETRY,	    /* railhead, or railhead run once more */
 	ACTION_REBOOT,	    /* of the node, or a reset of the part */
@@ -168,6 +183,8 @@ struct fault_row {
 const struct fault_row *fault_row(enum fault f);
 /* NULL: of FAULT_NONE. */
 const char *fault_code(enum fault f);
+/* The one of the two that hands, tools or parts are needed for; a, if they are alike. */
+enum fault fault_graver(enum fault a, enum fault b);
 /* FAULT_NONE: no fault has that code. */
 enum fault fault_parse(const char *code);
 /* "nic": between the first two hyphens of the code, as words are written. Caller frees. */

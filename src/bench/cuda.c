@@ -53,39 +53,40 @@ static const struct symbol symbols[] = {
 static const struct meaning {
 	int result;
 	int code;
+	enum fault fault; /* FAULT_NONE: it says nothing of the GPU itself */
 	const char *remedy;
 } meanings[] = {
-	{CU_SYSTEM_NOT_READY, -EAGAIN,
+	{CU_SYSTEM_NOT_READY, -EAGAIN, FAULT_NONE,
 	 "on a board with NVSwitch the fabric manager has not finished: see `systemctl status "
 	 "nvidia-fabricmanager` and the fabric's state in `nvidia-smi -q`; it must be of the "
 	 "driver's version"},
-	{CU_SYSTEM_DRIVER_MISMATCH, -EINVAL,
+	{CU_SYSTEM_DRIVER_MISMATCH, -EINVAL, FAULT_NONE,
 	 "libcuda and the loaded kernel module are of different versions, as after an update of "
 	 "the driver: reboot, or unload and load the nvidia modules"},
-	{CU_NO_DEVICE, -ENODEV,
+	{CU_NO_DEVICE, -ENODEV, FAULT_NONE,
 	 "the driver has no usable GPU: see NVRM in the kernel log, and whether nvidia is bound "
 	 "(`lspci -k`)"},
-	{CU_INVALID_DEVICE, -ENODEV,
+	{CU_INVALID_DEVICE, -ENODEV, FAULT_NONE,
 	 "CUDA does not have this GPU: is nvidia bound to it, and is it in use by a virtual "
 	 "machine or split by MIG? See `nvidia-smi -L` and NVRM in the kernel log"},
-	{CU_OUT_OF_MEMORY, -ENOMEM,
+	{CU_OUT_OF_MEMORY, -ENOMEM, FAULT_NONE,
 	 "memory of the GPU, or of the host to be pinned, is in use: see the processes in "
 	 "`nvidia-smi`"},
-	{CU_DEVICE_UNAVAILABLE, -EBUSY,
+	{CU_DEVICE_UNAVAILABLE, -EBUSY, FAULT_NONE,
 	 "its compute mode is exclusive or prohibited: `nvidia-smi -c 0`, or end the process that "
 	 "has it"},
-	{CU_ECC_UNCORRECTABLE, -EIO,
+	{CU_ECC_UNCORRECTABLE, -EIO, FAULT_GPU_MEMORY,
 	 "the GPU's memory has an uncorrectable error: reset the GPU; if it comes again, replace "
 	 "it"},
-	{CU_NVLINK_UNCORRECTABLE, -EIO,
+	{CU_NVLINK_UNCORRECTABLE, -EIO, FAULT_GPU_NVLINK,
 	 "an NVLink has an uncorrectable error: reset the GPUs; see `nvidia-smi nvlink -e`"},
-	{CU_OPERATING_SYSTEM, -EIO,
+	{CU_OPERATING_SYSTEM, -EIO, FAULT_NONE,
 	 "a system call of the library failed: are /dev/nvidiactl, /dev/nvidia-uvm and the GPU's "
 	 "/dev/nvidiaN there, and allowed by the cgroup? `nvidia-modprobe -u -c 0` makes them"},
-	{CU_NOT_PERMITTED, -EPERM, "the driver does not let this user do it"},
-	{CU_STUB_LIBRARY, -ENOENT,
+	{CU_NOT_PERMITTED, -EPERM, FAULT_NONE, "the driver does not let this user do it"},
+	{CU_STUB_LIBRARY, -ENOENT, FAULT_NONE,
 	 LIBRARY " is the stub of a CUDA toolkit, not the driver's: see `ldconfig -p`"},
-	{CU_UNKNOWN, -EIO,
+	{CU_UNKNOWN, -EIO, FAULT_NONE,
 	 "most often nvidia_uvm is not loaded, or /dev/nvidia-uvm is missing: `nvidia-modprobe -u "
 	 "-c 0`; else see NVRM in the kernel log"},
 };
@@ -112,8 +113,9 @@ int cuda_check(const struct cuda *c, int result, struct err *err, const char *fm
 	va_end(ap);
 	if (c->error_string(result, &text) != CU_SUCCESS || !text)
 		text = "no text";
-	return err_set(err, m ? m->code : -EIO, "%s: CUDA error %d (%s)%s%s", what, result, text,
-		       m ? "; " : "", m ? m->remedy : "");
+	err_set(err, m ? m->code : -EIO, "%s: CUDA error %d (%s)%s%s", what, result, text,
+		m ? "; " : "", m ? m->remedy : "");
+	return err_fault(err, m ? m->code : -EIO, m ? m->fault : FAULT_NONE);
 }
 
 /* --- opening ----------------------------------------------------------------------------- */

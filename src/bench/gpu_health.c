@@ -24,14 +24,17 @@ struct health {
 	const struct nvml *nvml;
 	nvml_device dev;
 	json_t *line, *faults, *hidden;
+	enum fault gravest;
 };
 
-static void fault(struct health *h, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void fault(struct health *h, enum fault code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
-static void fault(struct health *h, const char *fmt, ...)
+static void fault(struct health *h, enum fault code, const char *fmt, ...)
 {
 	va_list ap;
 
+	h->gravest = fault_graver(h->gravest, code);
 	va_start(ap, fmt);
 	json_array_append_new(h->faults, json_vsprintf(fmt, ap));
 	va_end(ap);
@@ -64,7 +67,7 @@ static bool answered(struct health *h, int result, const char *what)
 		return false;
 	}
 	nvml_check(h->nvml, result, &err, "%s", what);
-	fault(h, "%s", err.text);
+	fault(h, err.fault ? err.fault : FAULT_GPU_HEALTH, "%s", err.text);
 	return false;
 }
 
@@ -78,12 +81,13 @@ static void look_ecc_mode(struct health *h)
 		return;
 	show(h, "ecc", json_boolean(now));
 	if (!now)
-		fault(h,
+		fault(h, FAULT_GPU_ECC_OFF,
 		      "ECC is off, so that errors of its memory go unseen: `nvidia-smi -e 1` and "
 		      "a reset of the GPU%s",
 		      next ? " (asked for already: reset it, or reboot)" : "");
 	else if (!next)
-		fault(h, "ECC will be off after the next reset: `nvidia-smi -e 1`");
+		fault(h, FAULT_GPU_ECC_OFF,
+		      "ECC will be off after the next reset: `nvidia-smi -e 1`");
 }
 
 static void look_ecc_errors(struct health *h)
@@ -95,7 +99,7 @@ static void look_ecc_errors(struct health *h)
 		return;
 	show(h, "uncorrected_errors", json_integer((json_int_t)n));
 	if (n)
-		fault(h,
+		fault(h, FAULT_GPU_MEMORY,
 		      "%llu uncorrectable memory error%s since the driver was loaded: reset the "
 		      "GPU, then run NVIDIA's field diagnostic; replace it if they come again",
 		      n, n == 1 ? "" : "s");
@@ -112,11 +116,11 @@ static void look_rows(struct health *h)
 		return;
 	show(h, "remapped_rows", json_integer((json_int_t)corrected + uncorrected));
 	if (failed)
-		fault(h,
+		fault(h, FAULT_GPU_WORN,
 		      "remapping a row of its memory has failed: no spare rows are left; replace "
 		      "the GPU");
 	if (pending)
-		fault(h,
+		fault(h, FAULT_GPU_MEMORY,
 		      "a row of its memory waits to be remapped: reset the GPU, or reboot, before "
 		      "it takes work");
 }
@@ -132,7 +136,7 @@ static void look_pages(struct health *h)
 	h->nvml->retired_pages(h->dev, NVML_RETIRED_DOUBLE_BIT, &twice, NULL);
 	show(h, "retired_pages", json_integer((json_int_t)single + twice));
 	if (pending)
-		fault(h,
+		fault(h, FAULT_GPU_MEMORY,
 		      "a page of its memory waits to be retired: reset the GPU, or reboot, before "
 		      "it takes work");
 }
@@ -149,7 +153,7 @@ static void look_width(struct health *h)
 	show(h, "pcie_width", json_integer(now));
 	show(h, "pcie_width_max", json_integer(max));
 	if (now < max)
-		fault(h,
+		fault(h, FAULT_GPU_LINK_WIDTH,
 		      "its PCIe link has %u lanes of %u: reseat the GPU or its riser, and see the "
 		      "slot's settings in the BIOS",
 		      now, max);
@@ -189,15 +193,17 @@ static void look_clocks(struct health *h)
 	}
 	show(h, "clocks_reasons", json_integer((json_int_t)all));
 	if (all & NVML_CLOCKS_HW_POWER_BRAKE)
-		fault(h,
+		fault(h, FAULT_GPU_CLOCKS,
 		      "clocks are held down by the power brake: the chassis asks for less power; "
 		      "see the power supplies and the BMC");
 	if (all & (NVML_CLOCKS_HW_THERMAL | NVML_CLOCKS_SW_THERMAL))
-		fault(h, "clocks are held down by temperature: see fans, air flow and the GPU's "
-			 "heat sink");
+		fault(h, FAULT_GPU_CLOCKS,
+		      "clocks are held down by temperature: see fans, air flow and the GPU's "
+		      "heat sink");
 	else if (all & NVML_CLOCKS_HW_SLOWDOWN && !(all & NVML_CLOCKS_HW_POWER_BRAKE))
-		fault(h, "clocks are held down by the hardware (heat, power brake or power draw): "
-			 "see `nvidia-smi -q -d PERFORMANCE` and the BMC");
+		fault(h, FAULT_GPU_CLOCKS,
+		      "clocks are held down by the hardware (heat, power brake or power draw): "
+		      "see `nvidia-smi -q -d PERFORMANCE` and the BMC");
 }
 
 /* --- the driver's state ------------------------------------------------------------------ */
@@ -228,7 +234,8 @@ static void look_fabric(struct health *h)
 		return;
 	show(h, "fabric", json_string(states[f.state]));
 	if (f.state == NVML_FABRIC_COMPLETED && f.status != NVML_SUCCESS)
-		fault(h, "the NVLink fabric has not taken it (%s): see nvidia-fabricmanager's log",
+		fault(h, FAULT_GPU_FABRIC,
+		      "the NVLink fabric has not taken it (%s): see nvidia-fabricmanager's log",
 		      h->nvml->error_string(f.status));
 }
 
@@ -252,7 +259,7 @@ static int look_all(struct health *h, const char *addr, struct err *err)
 	int r = nvml_check(h->nvml, result, err, "%s", addr);
 
 	if (is_broken_gpu(result)) {
-		fault(h, "%s", err->text);
+		fault(h, err->fault ? err->fault : FAULT_GPU_HEALTH, "%s", err->text);
 		return 0;
 	}
 	for (size_t i = 0; r == 0 && i < array_len(looks); i++)
@@ -275,6 +282,8 @@ static int run(const struct options *o, json_t *line, struct err *err)
 		show(&h, "value", json_integer((json_int_t)json_array_size(h.faults)));
 		show(&h, "unit", json_string("faults"));
 		show(&h, "faults", json_incref(h.faults));
+		if (h.gravest)
+			show(&h, "fault", json_string(fault_code(h.gravest)));
 		show(&h, "not_shown", json_incref(h.hidden));
 	}
 	json_decref(h.faults);

@@ -180,11 +180,11 @@ static int verify(struct direct *d, struct err *err)
 			return r;
 		sleep_ns(1000000);
 	} while (clock_ns() < end);
-	return err_set(
-		err, -EIO,
+	err_set(err, -EIO,
 		"%s completed writes whose bytes did not arrive in the memory of %s: see the "
 		"IOMMU's faults in the kernel's log, and ACS of the bridges between them",
 		d->link->side[RDMA_NEAR].end.device, d->gpu.addr);
+	return err_fault(err, -EIO, FAULT_RDMA_DATA);
 }
 
 /* --- preparing --------------------------------------------------------------------------- */

@@ -39,24 +39,29 @@ static const struct symbol symbols[] = {
 static const struct meaning {
 	int result;
 	int code;
+	enum fault fault; /* FAULT_NONE: it says nothing of the GPU itself */
 	const char *remedy;
 } meanings[] = {
-	{NVML_NO_PERMISSION, -EPERM, "this user may not ask the driver: run as root"},
-	{NVML_NOT_FOUND, -ENODEV,
+	{NVML_NO_PERMISSION, -EPERM, FAULT_NONE, "this user may not ask the driver: run as root"},
+	{NVML_NOT_FOUND, -ENODEV, FAULT_NONE,
 	 "the driver does not have this GPU: is nvidia bound to it (`lspci -k`)? See NVRM in the "
 	 "kernel log"},
-	{NVML_INSUFFICIENT_POWER, -EIO, "its external power is not connected: check the cables"},
-	{NVML_DRIVER_NOT_LOADED, -ENODEV,
+	{NVML_INSUFFICIENT_POWER, -EIO, FAULT_GPU_POWER,
+	 "its external power is not connected: check the cables"},
+	{NVML_DRIVER_NOT_LOADED, -ENODEV, FAULT_NONE,
 	 "the nvidia module is not loaded: load it (modules.load), and see NVRM in the kernel log"},
-	{NVML_IRQ_ISSUE, -EIO, "its interrupts do not arrive: see NVRM in the kernel log"},
-	{NVML_CORRUPTED_INFOROM, -EIO, "its InfoROM is corrupted: flash it, or replace the GPU"},
-	{NVML_GPU_IS_LOST, -EIO,
+	{NVML_IRQ_ISSUE, -EIO, FAULT_GPU_HEALTH,
+	 "its interrupts do not arrive: see NVRM in the kernel log"},
+	{NVML_CORRUPTED_INFOROM, -EIO, FAULT_GPU_HEALTH,
+	 "its InfoROM is corrupted: flash it, or replace the GPU"},
+	{NVML_GPU_IS_LOST, -EIO, FAULT_GPU_OFF_BUS,
 	 "the GPU has fallen off the bus: power the node off and on; if it comes again, reseat "
 	 "or replace it"},
-	{NVML_RESET_REQUIRED, -EIO, "reset it: `nvidia-smi --gpu-reset -i ADDRESS`, or reboot"},
-	{NVML_OPERATING_SYSTEM, -EIO,
+	{NVML_RESET_REQUIRED, -EIO, FAULT_GPU_XID,
+	 "reset it: `nvidia-smi --gpu-reset -i ADDRESS`, or reboot"},
+	{NVML_OPERATING_SYSTEM, -EIO, FAULT_NONE,
 	 "/dev/nvidiactl is missing, or a cgroup does not allow it: `nvidia-modprobe -c 0`"},
-	{NVML_LIB_RM_VERSION_MISMATCH, -EINVAL,
+	{NVML_LIB_RM_VERSION_MISMATCH, -EINVAL, FAULT_NONE,
 	 "the library and the loaded kernel module are of different versions, as after an update "
 	 "of the driver: reboot, or unload and load the nvidia modules"},
 };
@@ -75,8 +80,9 @@ int nvml_check(const struct nvml *n, int result, struct err *err, const char *fm
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	return err_set(err, m ? m->code : -EIO, "%s: NVML error %d (%s)%s%s", what, result,
-		       n->error_string(result), m ? "; " : "", m ? m->remedy : "");
+	err_set(err, m ? m->code : -EIO, "%s: NVML error %d (%s)%s%s", what, result,
+		n->error_string(result), m ? "; " : "", m ? m->remedy : "");
+	return err_fault(err, m ? m->code : -EIO, m ? m->fault : FAULT_NONE);
 }
 
 int nvml_open(struct nvml *n, struct err *err)

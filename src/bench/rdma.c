@@ -161,9 +161,11 @@ static int warm_up(struct rdma_bench *b, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (memcmp(b->buf[RDMA_NEAR].p, b->buf[RDMA_FAR].p, b->size) != 0)
-		return err_set(err, -EIO, "%s completed writes whose bytes did not arrive",
-			       b->link->side[RDMA_NEAR].end.device);
+	if (memcmp(b->buf[RDMA_NEAR].p, b->buf[RDMA_FAR].p, b->size) != 0) {
+		err_set(err, -EIO, "%s completed writes whose bytes did not arrive",
+			b->link->side[RDMA_NEAR].end.device);
+		return err_fault(err, -EIO, FAULT_RDMA_DATA);
+	}
 	r = one_window(b, MESSAGES, &unused, err);
 	if (r == 0)
 		r = one_window(b, LATENCY, &unused, err);

@@ -36,6 +36,8 @@ json_t *benchmark_measure(const struct options *o)
 			       : r == -EOPNOTSUPP ? "unsupported"
 						  : "cannot measure",
 			       err.text);
+		if (err.fault)
+			json_object_set_new(line, "fault", json_string(fault_code(err.fault)));
 	} else {
 		line = line_of(o->bench, "measured", NULL);
 		json_object_update(line, more);

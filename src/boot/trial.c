@@ -163,6 +163,7 @@ static void decide_trial(const struct trial_facts *f, struct trial *t, const cha
 		       "the profile's kernel arguments changed (%s) while others are on trial in "
 		       "this boot; the next boot tries them",
 		       diff);
+		t->next_boot_tries = true;
 		return;
 	}
 	t->note = NOTE_NOT_ARRIVED;
@@ -329,6 +330,7 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		       "kernel arguments differ (%s); a trial of others has just died, so this "
 		       "boot goes on with the earlier ones; the next boot tries these",
 		       diff);
+		t->next_boot_tries = true;
 	} else if (!conflicts(f, t)) {
 		decide(t, KARGS_WRITE_AND_REBOOT, "kernel arguments differ (%s): trial %u of %d",
 		       diff, t->deaths + 1, TRIAL_MAX);

@@ -64,6 +64,7 @@ struct trial {
 	char slot;		/* the slot that this boot got: 'a', 'b'; ENV_NONE: unknown */
 	bool is_trial;		/* this boot is a trial */
 	enum trial_note note;	/* due at the verdict: trial_settle() */
+	bool next_boot_tries;	/* of NOT_ARRIVED: these arguments had no turn yet */
 	bool armed;		/* the trial is armed by this very boot: just reboot */
 	unsigned int deaths;	/* trials of the wanted args on this kernel that died */
 	struct kargs missing;	/* wanted, not in force in this boot */

@@ -124,8 +124,9 @@ void say_frozen_anew(const struct run *run);
 void verdict_of_run(const struct run *run, struct verdict *ret);
 
 /* explain CODE (explain_fault.c). Returns an exit code. */
-int explain_fault(struct invocation *inv, const char *word);
-enum { UNKNOWN_MAX = 80 }; /* characters of a misspelt word that are repeated */
+int explain_fault(struct invocation *inv, const char *said);
+bool is_fault_code(const char *said); /* or the beginning of one */
+enum { UNKNOWN_MAX = 80 };	      /* characters of a misspelt word that are repeated */
 /* apply --device (device.c). Returns an exit code. */
 int apply_device(struct invocation *inv);
 /*

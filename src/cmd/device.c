@@ -86,8 +86,10 @@ struct loss {
 	const char *next;
 };
 
-static struct loss loss_of(const struct watched *w)
+static struct loss loss_of(const struct root *root, const struct watched *w)
 {
+	bool on_bus = root_exists(root, "/sys/bus/pci/devices/%s", w->addr);
+
 	if (w->flapping)
 		return (struct loss){
 			FAULT_PCI_FLAPS,
@@ -109,7 +111,7 @@ static struct loss loss_of(const struct watched *w)
 	switch (w->state) {
 	case WATCHED_AWAY:
 		return (struct loss){
-			FAULT_PCI_LOST,
+			on_bus ? FAULT_PCI_UNBOUND : FAULT_PCI_LOST,
 			"what the profile says of it is applied when it has its driver again; see "
 			"the kernel log, `lspci` and `modprobe`"};
 	case WATCHED_COMING:
@@ -124,7 +126,7 @@ static void add_lost(const struct device_run *d, struct verdict *v)
 {
 	for (size_t i = 0; i < d->watch.list.n; i++) {
 		const struct watched *w = &d->watch.list.v[i];
-		struct loss loss = loss_of(w);
+		struct loss loss = loss_of(d->root, w);
 		cleanup_free char *text = NULL;
 
 		if (!w->lost_at)
@@ -176,7 +178,7 @@ static void stay_lapsed(struct device_run *d, const struct run *run, struct verd
 	v->kind = VERDICT_LAPSED;
 	v->admit = false;
 	for (size_t i = 0; i < d->failures.list.n; i++)
-		reasons_add(&v->reasons, d->failures.list.v[i].fault, d->failures.list.v[i].text);
+		reasons_add_as(&v->reasons, &d->failures.list.v[i]);
 	add_lost(d, v);
 	say_verdict(d, run, v);
 	worse(d, EXIT_GATE);

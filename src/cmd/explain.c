@@ -189,7 +189,7 @@ static int run(struct invocation *inv)
 	struct rows rows = {0};
 	int code;
 
-	if (inv->nargs && str_starts(inv->args[0], "RH"))
+	if (inv->nargs && is_fault_code(inv->args[0]))
 		return explain_fault(inv, inv->args[0]);
 	rows_of(schema_profile(), &rows);
 	code = explain(inv, &rows);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* explain: the fault codes, from the table that the record and the journal have them from. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,18 +84,60 @@ static json_t *faults_json(const char *word)
 	return list;
 }
 
-int explain_fault(struct invocation *inv, const char *word)
+/* "RH-NIC" of "RH-NIC-CARIER": what the beginning of other codes is, too. */
+static void cut_to_known(char *word)
 {
+	bool known = false;
+
+	while (!known) {
+		char *hyphen = strrchr(word, '-');
+
+		if (!hyphen)
+			return;
+		*hyphen = '\0';
+		for (enum fault f = FAULT_NONE + 1; f < FAULT_COUNT; f++)
+			known |= is_below(f, word);
+	}
+}
+
+static int unknown(const char *said, char *word)
+{
+	cleanup_free char *printable = str_printable(said, UNKNOWN_MAX);
+
+	cut_to_known(word);
+	complain("unknown fault code '%s'; `railhead explain %s` lists the codes that begin so",
+		 printable, word);
+	return EXIT_USAGE;
+}
+
+/* As codes are written: in capitals, without a hyphen at the end. */
+static char *as_code(const char *said)
+{
+	char *word = xstrdup(said);
+	size_t len = strlen(word);
+
+	for (char *p = word; *p; p++)
+		*p = (char)toupper((unsigned char)*p);
+	if (len && word[len - 1] == '-')
+		word[len - 1] = '\0';
+	return word;
+}
+
+bool is_fault_code(const char *said)
+{
+	return strncasecmp(said, "rh", 2) == 0 && (!said[2] || said[2] == '-');
+}
+
+int explain_fault(struct invocation *inv, const char *said)
+{
+	cleanup_free char *word = as_code(said);
 	enum fault f = fault_parse(word);
 	json_t *list = faults_json(word);
 	struct screen screen;
 
 	if (!json_array_size(list)) {
-		cleanup_free char *said = str_printable(word, UNKNOWN_MAX);
-
 		json_decref(list);
-		complain("unknown fault code '%s'; `railhead explain RH` lists all codes", said);
-		return EXIT_USAGE;
+		return unknown(said, word);
 	}
 	if (inv->json) {
 		print_json(json_pack("{s:o}", "faults", list));

@@ -110,14 +110,15 @@ static void journal_faults(const struct libsystemd *sd, const struct run *run,
 		cleanup_free char *more =
 			seen[i].n > 1 ? xasprintf(" (and %zu more)", seen[i].n - 1) : xstrdup("");
 
-		sd->sd_journal_send("MESSAGE=fault %s (%s): %s%s", row->code,
-				    fault_action_name(row->action), seen[i].text, more,
-				    "PRIORITY=%i", v->admit ? LOG_NOTICE : LOG_ERR, "MESSAGE_ID=%s",
-				    MESSAGE_ID_FAULT, "RAILHEAD_FAULT=%s", row->code,
-				    "RAILHEAD_ACTION=%s", fault_action_name(row->action),
-				    "RAILHEAD_REASON=%s", seen[i].text, "RAILHEAD_MEANING=%s",
-				    row->meaning, "RAILHEAD_REMEDY=%s", row->remedy, "RESULT=%s",
-				    verdict_name(v->kind), "PROFILE=%s", profile_name(run), NULL);
+		sd->sd_journal_send(
+			"MESSAGE=fault %s (%s): %s%s", row->code, fault_action_name(row->action),
+			seen[i].text, more, "PRIORITY=%i",
+			seen[i].on_fail == ON_FAIL_WARN ? LOG_WARNING : LOG_ERR, "MESSAGE_ID=%s",
+			MESSAGE_ID_FAULT, "RAILHEAD_FAULT=%s", row->code, "RAILHEAD_ACTION=%s",
+			fault_action_name(row->action), "RAILHEAD_ON_FAIL=%s",
+			on_fail_name(seen[i].on_fail), "RAILHEAD_REASON=%s", seen[i].text,
+			"RAILHEAD_MEANING=%s", row->meaning, "RAILHEAD_REMEDY=%s", row->remedy,
+			"RESULT=%s", verdict_name(v->kind), "PROFILE=%s", profile_name(run), NULL);
 	}
 }
 

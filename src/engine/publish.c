@@ -98,8 +98,9 @@ static void add_faults(struct str *out, const struct record *record)
 	for (size_t i = 0; i < n; i++) {
 		const struct fault_row *row = fault_row(seen[i].fault);
 
-		str_addf(out, "railhead_fault{code=\"%s\",action=\"%s\"} %zu\n", row->code,
-			 fault_action_name(row->action), seen[i].n);
+		str_addf(out, "railhead_fault{code=\"%s\",action=\"%s\",on_fail=\"%s\"} %zu\n",
+			 row->code, fault_action_name(row->action), on_fail_name(seen[i].on_fail),
+			 seen[i].n);
 	}
 }
 

@@ -249,7 +249,7 @@ void record_set_verdict(struct record *r, const struct verdict *v)
 	struct verdict now = {.kind = v->kind, .admit = v->admit};
 
 	for (size_t i = 0; i < v->reasons.list.n; i++)
-		reasons_add(&now.reasons, v->reasons.list.v[i].fault, v->reasons.list.v[i].text);
+		reasons_add_as(&now.reasons, &v->reasons.list.v[i]);
 	verdict_free(&r->verdict);
 	r->verdict = now;
 	r->judged = true;
@@ -274,7 +274,8 @@ bool record_says(const struct record *r, const struct verdict *v)
 	bool same = r->judged && r->verdict.kind == v->kind && was->list.n == v->reasons.list.n;
 
 	for (size_t i = 0; same && i < was->list.n; i++)
-		same = streq(was->list.v[i].text, v->reasons.list.v[i].text);
+		same = streq(was->list.v[i].text, v->reasons.list.v[i].text) &&
+		       was->list.v[i].fault == v->reasons.list.v[i].fault;
 	return same;
 }
 

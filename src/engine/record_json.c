@@ -578,9 +578,9 @@ static json_t *fault_to_json(const struct reason *reason)
 {
 	const struct fault_row *row = fault_row(reason->fault);
 
-	return json_pack("{s:s, s:s, s:s, s:s}", "code", row->code, "action",
-			 fault_action_name(row->action), "remedy", row->remedy, "reason",
-			 reason->text);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s}", "code", row->code, "action",
+			 fault_action_name(row->action), "on_fail", on_fail_name(reason->on_fail),
+			 "reason", reason->text, "remedy", row->remedy);
 }
 
 /* The sentences, and the same with their codes. */
@@ -599,12 +599,13 @@ static void put_reasons(json_t *doc, const struct reasons *r)
 	json_decref(faults);
 }
 
-static enum fault fault_of_text(const json_t *faults, const char *text)
+/* NULL: there is none. */
+static const json_t *fault_of_text(const json_t *faults, const char *text)
 {
 	for (size_t i = 0; i < json_array_size(faults); i++)
 		if (is_text(json_array_get(faults, i), "reason", text))
-			return fault_in(json_array_get(faults, i), "code");
-	return FAULT_NONE;
+			return json_array_get(faults, i);
+	return NULL;
 }
 
 static void reasons_in(const json_t *doc, struct reasons *ret)
@@ -613,8 +614,13 @@ static void reasons_in(const json_t *doc, struct reasons *ret)
 	cleanup_strv struct strv texts = {0};
 
 	texts_in(doc, "reasons", &texts);
-	for (size_t i = 0; i < texts.n; i++)
-		reasons_add(ret, fault_of_text(faults, texts.v[i]), texts.v[i]);
+	for (size_t i = 0; i < texts.n; i++) {
+		const json_t *fault = fault_of_text(faults, texts.v[i]);
+
+		reasons_add_as(ret, &(struct reason){.fault = fault_in(fault, "code"),
+						     .on_fail = on_fail_in(fault),
+						     .text = texts.v[i]});
+	}
 }
 
 static void put_verdict(json_t *doc, const struct record *r)

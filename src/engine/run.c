@@ -51,7 +51,8 @@ static void load_given(struct run *run)
 	if (r == 0)
 		return;
 	text = run->diags.errors ? xasprintf("%s has errors", run->given) : xstrdup(why.text);
-	say(run, RUN_INVALID, FAULT_PROFILE_INVALID, text);
+	say(run, RUN_INVALID, run->diags.errors ? FAULT_PROFILE_INVALID : FAULT_PROFILE_UNKNOWN,
+	    text);
 }
 
 static int find_match(struct run *run, struct err *err)
@@ -77,7 +78,9 @@ static int find_match(struct run *run, struct err *err)
 		say(run, RUN_TWO, FAULT_PROFILE_TWO, run->match.why.text);
 		break;
 	case MATCH_INVALID:
-		say(run, RUN_INVALID, FAULT_PROFILE_INVALID, run->match.why.text);
+		say(run, RUN_INVALID,
+		    run->match.why.fault ? run->match.why.fault : FAULT_PROFILE_INVALID,
+		    run->match.why.text);
 		break;
 	}
 	return 0;
@@ -137,7 +140,7 @@ static int choose(struct run *run, struct err *err)
 		return 0;
 	}
 	if (r < 0)
-		return err_set(err, r, "%s", why.text);
+		return err_copy(err, r, &why);
 	make_plan(run);
 	return 0;
 }

@@ -50,8 +50,9 @@ static void fail(struct change *c, const char *text)
 static void fail_by(struct change *c, const struct err *err)
 {
 	fail(c, err->text);
-	if (err->fault)
-		c->fault = err->fault;
+	/* What could not be looked at has not been seen to be wrong. */
+	if (err->fault || c->kind == &kind_check)
+		c->fault = err->fault ? err->fault : FAULT_GATE_CANNOT_LOOK;
 	if (err->code != -ELIBACC)
 		return;
 	c->fault = FAULT_HOST_LIBRARY;
@@ -220,8 +221,10 @@ static void read_back(struct phase_run *p, struct change *c, bool held)
 		   !(c->state == CHANGE_WAITS &&
 		     c->kind->begins)) { /* a look that fails it has said why */
 		fail_reading(c, "was set, but reads back", "");
-		if (held)
+		if (held) {
+			c->fault = FAULT_HOST_UNDONE;
 			c->state = CHANGE_FAILED;
+		}
 	}
 }
 

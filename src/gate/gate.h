@@ -102,6 +102,8 @@ enum verdict_kind {
 /* "ID: what is wrong; what to do", and the same for programs. */
 struct reason {
 	enum fault fault; /* FAULT_NONE only in the record of a railhead that had no codes */
+	enum on_fail on_fail;
+	enum fault lasting; /* of one that is waited for: which fault it is if it lasts; or NONE */
 	char *text;
 };
 
@@ -109,13 +111,15 @@ struct reasons {
 	VEC(struct reason) list;
 };
 
-/* Copies the text. */
+/* Copies the text. One that keeps work out stands before those that do not, else in order. */
 void reasons_add(struct reasons *r, enum fault fault, const char *text);
+void reasons_add_as(struct reasons *r, const struct reason *like);
 void reasons_free(struct reasons *r);
 
 /* A fault that one reason or several have. */
 struct fault_seen {
 	enum fault fault;
+	enum on_fail on_fail; /* the gravest of theirs */
 	size_t n;
 	const char *text; /* of the first of them */
 };

@@ -417,6 +417,12 @@ void judge_looks(struct probe *p, const char *others)
 		looks_free(&p->m);
 }
 
+/* Such a program may end with any status to say that the node is not well. */
+static bool is_of_site(const struct probe *p)
+{
+	return p->slow == FAULT_HOST_COMMAND;
+}
+
 void judge_fault(struct probe *p)
 {
 	static const enum fault faults[CHANGE_STATE_COUNT] = {
@@ -428,8 +434,15 @@ void judge_fault(struct probe *p)
 		[CHANGE_CANNOT_MEASURE] = FAULT_GATE_CANNOT_MEASURE,
 	};
 
+	const char *own = json_string_value(json_object_get(p->m.detail, "fault"));
+	enum fault of_line = fault_parse(own);
+
 	if (measurement_holds(&p->m))
 		p->m.fault = FAULT_NONE;
+	else if (of_line && p->m.state != CHANGE_INVALID)
+		p->m.fault = of_line; /* the program knows which one it is */
+	else if (!p->m.fault && is_of_site(p) && p->m.state == CHANGE_FAILED)
+		p->m.fault = p->slow;
 	else if (!p->m.fault)
 		p->m.fault = p->m.state == CHANGE_SLOW ? p->slow : faults[p->m.state];
 }

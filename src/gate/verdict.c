@@ -29,9 +29,21 @@ int verdict_parse(const char *name, enum verdict_kind *ret)
 	return i < 0 ? -EINVAL : 0;
 }
 
+void reasons_add_as(struct reasons *r, const struct reason *like)
+{
+	struct reason one = *like;
+	size_t at = r->list.n;
+
+	one.text = xstrdup(like->text);
+	vec_push(&r->list, one);
+	for (; at > 0 && r->list.v[at - 1].on_fail > one.on_fail; at--)
+		r->list.v[at] = r->list.v[at - 1];
+	r->list.v[at] = one;
+}
+
 void reasons_add(struct reasons *r, enum fault fault, const char *text)
 {
-	vec_push(&r->list, ((struct reason){fault, xstrdup(text)}));
+	reasons_add_as(r, &(struct reason){.fault = fault, .text = (char *)text});
 }
 
 void reasons_free(struct reasons *r)
@@ -54,7 +66,8 @@ size_t reasons_faults(const struct reasons *r, struct fault_seen ret[FAULT_COUNT
 		if (!reason->fault)
 			continue;
 		if (k == n)
-			ret[n++] = (struct fault_seen){reason->fault, 0, reason->text};
+			ret[n++] = (struct fault_seen){reason->fault, reason->on_fail, 0,
+						       reason->text};
 		ret[k].n++;
 	}
 	return n;
@@ -64,7 +77,6 @@ size_t reasons_faults(const struct reasons *r, struct fault_seen ret[FAULT_COUNT
 struct judgement {
 	struct verdict *v;
 	enum verdict_kind all, sure;
-	struct reasons warnings; /* behind what keeps work out */
 };
 
 /* A worse verdict replaces a better one; equal ones keep their order of finding. */
@@ -74,11 +86,6 @@ static void worsen(enum verdict_kind *kind, enum on_fail on_fail)
 		*kind = VERDICT_BLOCKED;
 	else if (on_fail == ON_FAIL_DEGRADE && *kind == VERDICT_READY)
 		*kind = VERDICT_DEGRADED;
-}
-
-static void say(struct judgement *j, enum on_fail on_fail, enum fault fault, const char *text)
-{
-	reasons_add(on_fail == ON_FAIL_WARN ? &j->warnings : &j->v->reasons, fault, text);
 }
 
 static void found(struct judgement *j, const char *id, enum on_fail on_fail, bool may_come)
@@ -134,11 +141,12 @@ static void add_found(struct str *text, const struct change *c)
 static void judge_change(const struct plan *plan, const struct change *c, struct judgement *j)
 {
 	cleanup_str struct str text = {0};
+	bool may_come = c->settles && c->state == CHANGE_DIFFERS;
 	size_t followers;
 
 	if (change_holds(c))
 		return;
-	found(j, c->id, c->on_fail, c->settles && c->state == CHANGE_DIFFERS);
+	found(j, c->id, c->on_fail, may_come);
 	if (is_follower(plan, c))
 		return;
 	followers = count_followers(plan, c);
@@ -149,7 +157,11 @@ static void judge_change(const struct plan *plan, const struct change *c, struct
 		add_found(&text, c);
 	if (followers)
 		str_addf(&text, " (and %zu more that wait for it)", followers);
-	say(j, c->on_fail, fault_of_change(c), text.s);
+	reasons_add_as(&j->v->reasons,
+		       &(struct reason){.fault = fault_of_change(c),
+					.on_fail = c->on_fail,
+					.lasting = may_come ? fault_of_change(c) : FAULT_NONE,
+					.text = text.s});
 }
 
 bool measurement_holds(const struct measurement *m)
@@ -176,7 +188,9 @@ static void judge_measurement(const struct measurement *m, struct judgement *j)
 	if (measurement_holds(m))
 		return;
 	text = xasprintf("%s: %s", m->id, m->reason);
-	say(j, consequence(m), m->fault, text);
+	reasons_add_as(
+		&j->v->reasons,
+		&(struct reason){.fault = m->fault, .on_fail = consequence(m), .text = text});
 	found(j, m->id, consequence(m), measurement_may_come(m->state));
 }
 
@@ -184,7 +198,7 @@ void gate_judge(const struct profile *profile, const struct plan *plan,
 		const struct measurements *m, struct verdict *ret)
 {
 	struct verdict v = {.kind = VERDICT_READY};
-	struct judgement j = {.v = &v, .all = VERDICT_READY, .sure = VERDICT_READY};
+	struct judgement j = {&v, VERDICT_READY, VERDICT_READY};
 	bool admit_degraded = ynode_bool(profile_section(profile, "gate"), "admit_degraded", false);
 	enum verdict_kind worst = admit_degraded ? VERDICT_DEGRADED : VERDICT_READY;
 
@@ -192,12 +206,12 @@ void gate_judge(const struct profile *profile, const struct plan *plan,
 		judge_change(plan, plan->list.v[i], &j);
 	for (size_t i = 0; i < m->list.n; i++)
 		judge_measurement(&m->list.v[i], &j);
-	for (size_t i = 0; i < j.warnings.list.n; i++)
-		vec_push(&v.reasons.list, j.warnings.list.v[i]);
-	vec_free(&j.warnings.list);
 	v.admit = j.all <= worst;
 	v.otherwise = j.all;
 	v.kind = !v.admit && j.sure <= worst ? VERDICT_WAITING : j.all;
+	for (size_t i = 0; v.kind == VERDICT_WAITING && i < v.reasons.list.n; i++)
+		if (v.reasons.list.v[i].lasting)
+			v.reasons.list.v[i].fault = FAULT_GATE_NOT_YET;
 	*ret = v;
 }
 
@@ -216,7 +230,14 @@ void verdict_give_up(struct verdict *v, uint64_t usec)
 	if (v->awaited.n > 1)
 		str_addf(&text, " and %zu more", v->awaited.n - 1);
 	str_add(&text, ", and waits no more; mend what is said of that, then run `railhead gate`");
-	reasons_add(&v->reasons, FAULT_GATE_WAIT_OVER, text.s);
+	for (size_t i = 0; i < v->reasons.list.n; i++)
+		if (v->reasons.list.v[i].lasting)
+			v->reasons.list.v[i].fault = v->reasons.list.v[i].lasting;
+	reasons_add_as(&v->reasons, &(struct reason){.fault = FAULT_GATE_WAIT_OVER,
+						     .on_fail = v->otherwise == VERDICT_DEGRADED
+									? ON_FAIL_DEGRADE
+									: ON_FAIL_BLOCK,
+						     .text = text.s});
 	v->kind = v->otherwise;
 }
 

@@ -70,9 +70,9 @@ static void judge(struct change *c, const struct claim *claim, size_t wrong)
 		str_add(&text, claim->contest);
 	if (text.len)
 		change_reason(c, "%s", text.s);
-	if (claim->contest)
-		c->fault = FAULT_PROFILE_CONFLICT;
 	c->state = wrong ? CHANGE_DIFFERS : claim->contest ? CHANGE_FAILED : CHANGE_SAME;
+	if (c->state == CHANGE_FAILED)
+		c->fault = FAULT_PROFILE_CONFLICT;
 }
 
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)

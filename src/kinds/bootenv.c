@@ -65,7 +65,8 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot
 		break;
 	}
 	err_set(err, -EIO, "%s", t->why ? t->why : kargs_decision_name(t->decision));
-	return err_fault(err, -EIO, faults[t->decision]);
+	return err_fault(err, -EIO,
+			 t->next_boot_tries ? FAULT_BOOT_ARGS_DIFFER : faults[t->decision]);
 }
 
 /* A part each. */

@@ -2,6 +2,7 @@
 #include "kinds/cache.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -37,6 +38,19 @@ const struct cached *cache_get(struct cache *cache, const struct root *root, con
 		cache->held = e->err;
 	vec_push(&cache->entries, e);
 	return e;
+}
+
+int cached_failure(const struct cached *c, struct err *err, const char *fmt, ...)
+{
+	cleanup_str struct str context = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&context, fmt, ap);
+	va_end(ap);
+	err_copy(err, c->result, &c->err);
+	err_wrap(err, "%s", str_get(&context));
+	return c->result;
 }
 
 /* Whether the change is about that function or one of its VFs; a file's target is its path. */

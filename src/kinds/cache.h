@@ -33,5 +33,8 @@ struct cache {
 
 /* Never NULL; it is the cache's own, and valid until it is forgotten. */
 const struct cached *cache_get(struct cache *cache, const struct root *root, const char *addr);
+/* Of a result that is a failure: "CONTEXT: what happened". Returns it. */
+int cached_failure(const struct cached *c, struct err *err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 /* In all caches what that change may have altered; NULL: all. */
 void caches_forget(const struct change *c);

@@ -60,7 +60,7 @@ static int look_pages(const struct kind_ctx *ctx, struct change *c, struct err *
 }
 
 const struct target_item check_pages = {
-	.kind = &kind_check, .look = look_pages, .fault = FAULT_MEMORY_PAGES_DIFFER};
+	.kind = &kind_check, .look = look_pages, .fault = FAULT_MEMORY_PAGES_SHORT};
 
 static int look_param(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
@@ -72,6 +72,7 @@ static int look_param(const struct kind_ctx *ctx, struct change *c, struct err *
 	if (!root_exists(ctx->root, "/sys/module/%s", dir)) {
 		change_observe(c, "module not loaded");
 		change_reason(c, "the option holds once the module is loaded");
+		c->fault = FAULT_KERNEL_MODULE_DIFFERS;
 		c->state = CHANGE_WAITS;
 		return 0;
 	}
@@ -132,6 +133,7 @@ static int look_driver_version(const struct kind_ctx *ctx, struct change *c, str
 	if (!root_exists(ctx->root, "/sys/module/%s", dir)) {
 		change_observe(c, "not loaded");
 		change_reason(c, "load it first: modules.load");
+		c->fault = FAULT_KERNEL_MODULE_DIFFERS;
 		c->state = CHANGE_DIFFERS;
 		return 0;
 	}
@@ -179,6 +181,7 @@ static int look_firmware_version(const struct kind_ctx *ctx, struct change *c, s
 	(void)err;
 	if (read_firmware(ctx, addr, &text) < 0) {
 		change_observe(c, "not shown");
+		c->fault = FAULT_PCI_DRIVER;
 		change_reason(c,
 			      "%s shows no firmware version: it has no RDMA or NVMe device; is "
 			      "its driver loaded (modules.load)?",

@@ -94,6 +94,7 @@ static int each(const struct kind_ctx *ctx, struct change *c,
 	change_observe(c, "no netdev");
 	c->state = CHANGE_DIFFERS;
 	change_reason(c, "%s has no netdev (here); is its driver bound?", addr);
+	c->fault = FAULT_NIC_NETDEV;
 	for (char *line = got.len ? strtok_r(got.data, "\n", &rest) : NULL; line;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		char name[IFNAMSIZ], carrier;
@@ -113,10 +114,12 @@ static bool judge_carrier(struct change *c, const char *addr, const char *name, 
 {
 	(void)speed;
 	change_observe(c, "%s", carrier == 'd' ? "down" : carrier == 'u' ? "up" : "no carrier");
-	if (carrier != 'u')
-		change_reason(c, "%s: check the cable, the switch port and the link settings of %s",
-			      name, addr);
-	return carrier == 'u';
+	if (carrier == 'u')
+		return true;
+	c->fault = carrier == 'd' ? FAULT_NIC_DOWN : FAULT_NIC_CARRIER;
+	change_reason(c, "%s: check the cable, the switch port and the link settings of %s", name,
+		      addr);
+	return false;
 }
 
 static int look_carrier(const struct kind_ctx *ctx, struct change *c, struct err *err)
@@ -133,6 +136,7 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 	if (carrier != 'u') {
 		change_observe(c, "no carrier");
 		change_reason(c, "%s of %s has no link, and so no speed", name, addr);
+		c->fault = carrier == 'd' ? FAULT_NIC_DOWN : FAULT_NIC_CARRIER;
 		return false;
 	}
 	c->settles = false; /* it has trained: this is what it came to */
@@ -142,8 +146,10 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 			      "the driver does not say how fast %s is (of a virtual one there is "
 			      "nothing to say); leave speed: out",
 			      name);
+		c->fault = FAULT_PROFILE_CHECKS_NOTHING;
 		return false;
 	}
+	c->fault = FAULT_NIC_SPEED;
 	change_observe(c, speed % 1000 ? "%" PRId64 "Mb/s" : "%" PRId64 "Gb/s",
 		       speed % 1000 ? speed : speed / 1000);
 	if (speed * BYTES_PER_MEGABIT >= c->want.number)

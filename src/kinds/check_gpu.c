@@ -158,6 +158,7 @@ static int judge_nodes(const struct root *root, struct change *c, const char *ad
 
 static int judge_unbound(struct change *c, const char *addr, const char *driver)
 {
+	c->fault = FAULT_GPU_DRIVER;
 	change_observe(c, "%s", driver ? driver : "no driver");
 	if (!driver)
 		change_reason(

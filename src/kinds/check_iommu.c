@@ -64,10 +64,12 @@ static int find_group(const struct kind_ctx *ctx, struct change *c, char **addr,
 	if (function_or_vf(ctx->root, c->on.name, c->on.vf, addr, NULL) < 0) {
 		change_observe(c, "no such VF");
 		change_reason(c, "the VF does not exist");
+		c->fault = FAULT_NIC_VF_ABSENT;
 		return 1;
 	}
 	if (read_link_name(ctx->root, group, NULL, DEV "%s/iommu_group", *addr) < 0) {
 		change_observe(c, "no group");
+		c->fault = FAULT_PCI_IOMMU_GROUP;
 		blame_off(ctx, c, *addr);
 		return 1;
 	}

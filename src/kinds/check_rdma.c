@@ -120,6 +120,7 @@ static void blame_absence(const struct root *root, struct change *c, const struc
 {
 	const char *module = place->driver ? module_for(place->driver) : NULL;
 
+	c->fault = place->driver ? FAULT_RDMA_DEVICE : FAULT_PCI_DRIVER;
 	if (function_has(root, place->addr, "infiniband"))
 		change_reason(c,
 			      "the RDMA device of %s is in another network namespace: a container "
@@ -145,6 +146,14 @@ static void blame_absence(const struct root *root, struct change *c, const struc
 
 /* --- judging ----------------------------------------------------------------------------- */
 
+/* Of a port that is not active. */
+static enum fault fault_of_link(const struct rdma_port *p)
+{
+	if (p->state == PORT_ARMED || (p->state == PORT_INIT && p->layer == 'I'))
+		return FAULT_RDMA_SUBNET;
+	return p->phys == PHYS_DISABLED ? FAULT_NIC_DOWN : FAULT_RDMA_LINK;
+}
+
 static bool judge_state(struct change *c, const struct rdma_port *p)
 {
 	static const char *const names[] = {"unknown", "DOWN", "INIT", "ARMED", "ACTIVE"};
@@ -152,6 +161,7 @@ static bool judge_state(struct change *c, const struct rdma_port *p)
 	change_observe(c, "%s", p->state < array_len(names) ? names[p->state] : "unknown");
 	if (p->state == PORT_ACTIVE)
 		return true;
+	c->fault = fault_of_link(p);
 	if (p->state == PORT_INIT && p->layer == 'I')
 		change_reason(c,
 			      "port %u of %s has a link, and no subnet manager has configured it: "
@@ -184,6 +194,7 @@ static bool judge_state(struct change *c, const struct rdma_port *p)
 static bool judge_rate(struct change *c, const struct rdma_port *p)
 {
 	if (p->state != PORT_ACTIVE || !p->speed) {
+		c->fault = p->speed ? fault_of_link(p) : FAULT_PROFILE_CHECKS_NOTHING;
 		change_observe(c, p->speed ? "no link" : "unknown");
 		change_reason(c,
 			      p->speed ? "port %u of %s is not active, and so has no speed"
@@ -191,6 +202,7 @@ static bool judge_rate(struct change *c, const struct rdma_port *p)
 			      p->port, p->name);
 		return false;
 	}
+	c->fault = FAULT_RDMA_SPEED;
 	change_observe(c, p->speed % MEGABITS_PER_GIGABIT ? "%uMb/s" : "%uGb/s",
 		       p->speed % MEGABITS_PER_GIGABIT ? p->speed
 						       : p->speed / MEGABITS_PER_GIGABIT);
@@ -235,6 +247,7 @@ static int look(const struct kind_ctx *ctx, struct change *c,
 	if (function_or_vf(ctx->root, c->on.name, c->on.vf, &addr, NULL) < 0) {
 		change_observe(c, "no such VF");
 		change_reason(c, "the VF does not exist");
+		c->fault = FAULT_NIC_VF_ABSENT;
 		return 0;
 	}
 	cc_place_find(ctx->root, addr, &place);
@@ -249,6 +262,7 @@ static int look(const struct kind_ctx *ctx, struct change *c,
 		    : read_ports(&q, &got, err);
 	if (r < 0)
 		return r;
+	c->fault = FAULT_RDMA_DEVICE;
 	change_observe(c, "no port");
 	change_reason(c, "%s shows no port", devices.v[0]);
 	if (got.len)

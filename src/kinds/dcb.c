@@ -278,8 +278,7 @@ static int look_cached(const struct kind_ctx *ctx, struct change *c, struct dcb_
 	if (h->result == -EOPNOTSUPP)
 		return no_dcb(port, err);
 	if (h->result < 0)
-		return err_set(err, h->result, "DCB of %s (%s): %s", port->addr, port->dev.name,
-			       h->err.text);
+		return cached_failure(h, err, "DCB of %s (%s)", port->addr, port->dev.name);
 	port->info = h->info;
 	r = want_offered(port, c, err);
 	if (r < 0)
@@ -287,8 +286,8 @@ static int look_cached(const struct kind_ctx *ctx, struct change *c, struct dcb_
 	if (wants_pause_off(c)) {
 		h = cache_get(&pauses, ctx->root, port->addr);
 		if (h->result < 0)
-			return err_set(err, h->result, "pause frames of %s (%s): %s", port->addr,
-				       port->dev.name, h->err.text);
+			return cached_failure(h, err, "pause frames of %s (%s)", port->addr,
+					      port->dev.name);
 		port->pause = *(const struct dcb_pause *)h->info;
 	}
 	there = show(port, c);

@@ -72,7 +72,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return 0;
 	}
 	if (h->result < 0)
-		return err_set(err, h->result, "eswitch mode of %s: %s", pf, h->err.text);
+		return cached_failure(h, err, "eswitch mode of %s", pf);
 	mode = *(const enum eswitch_mode *)h->info;
 	change_found(c, mode);
 	if (mode == ESWITCH_OTHER)

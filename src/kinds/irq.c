@@ -195,13 +195,14 @@ static int no_vectors(const struct kind_ctx *ctx, const struct job *job, struct 
 	if (r < 0)
 		return r;
 	if (job->vectors.idle)
-		return err_set(err, -ENODATA,
-			       "%s: none of its %zu vectors is in use: its driver asks for them "
-			       "when the interface goes up; see that it is (link: {SET: {up: "
-			       "true}})",
-			       job->addr, job->vectors.idle);
-	return err_set(err, -ENODATA,
-		       "%s has no interrupt vectors: is its driver loaded and bound?", job->addr);
+		err_set(err, -ENODATA,
+			"%s: none of its %zu vectors is in use: its driver asks for them when the "
+			"interface goes up; see that it is (link: {SET: {up: true}})",
+			job->addr, job->vectors.idle);
+	else
+		err_set(err, -ENODATA,
+			"%s has no interrupt vectors: is its driver loaded and bound?", job->addr);
+	return err_fault(err, -ENODATA, job->vectors.idle ? FAULT_NIC_DOWN : FAULT_PCI_DRIVER);
 }
 
 /* --- who goes where ---------------------------------------------------------------------- */
@@ -409,7 +410,7 @@ static int move(const struct root *root, const struct vector *v, struct err *err
 	if (is_refusal(r))
 		return 1;
 	handler = handler_of(root, v->irq);
-	err_set(err, r, "%s", why.text);
+	err_copy(err, r, &why);
 	return explain(v, handler, r, err);
 }
 

@@ -184,6 +184,8 @@ static void look_processes(const struct kind_ctx *ctx, struct change *c, const c
 		if ((l.soft >= want || !limit->soft_counts) && l.hard >= want)
 			continue;
 		c->state = CHANGE_DIFFERS;
+		if (c->kind == &kind_limit)
+			c->fault = FAULT_HOST_LIMIT_PROCESS;
 		say_low(ctx->root, c, unit, pids.v[i], limit, &l, want);
 		return;
 	}

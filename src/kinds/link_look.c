@@ -153,7 +153,7 @@ int link_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (h->result == -ENODEV)
 		return no_netdev(ctx, c);
 	if (h->result < 0)
-		return err_set(err, h->result, "%s: %s", job.addr, h->err.text);
+		return cached_failure(h, err, "%s", job.addr);
 	return judge(c, &job, h->info, err);
 }
 
@@ -172,7 +172,7 @@ static int set_here(const struct kind_ctx *ctx, const struct link_job *job,
 		else if (r < 0)
 			return r;
 	}
-	return missing.code ? err_set(err, missing.code, "%s", missing.text) : 0;
+	return missing.code ? err_copy(err, missing.code, &missing) : 0;
 }
 
 int link_set(const struct kind_ctx *ctx, struct change *c, struct err *err)

@@ -174,7 +174,7 @@ static int send_pause(const struct kind_ctx *ctx, const struct sending *s, struc
 	if (r == -EOPNOTSUPP || r == -EINVAL)
 		r = send_group(s, false, err);
 	else if (r < 0)
-		return err_set(err, r, "%s", first.text);
+		return err_copy(err, r, &first);
 	return r < 0 ? r : judge_again(ctx->root, s, err);
 }
 
@@ -235,7 +235,7 @@ int link_send(const struct kind_ctx *ctx, const struct link_job *job, const stru
 		if (looked == -EOPNOTSUPP && job->c->optional)
 			missing = why;
 		else if (looked < 0)
-			r = err_set(err, looked, "%s", why.text);
+			r = err_copy(err, looked, &why);
 		else if (have != link_wanted(job, part))
 			vec_push(&s, part);
 	}
@@ -244,5 +244,5 @@ int link_send(const struct kind_ctx *ctx, const struct link_job *job, const stru
 	vec_free(&s);
 	if (r < 0)
 		return r;
-	return missing.code ? err_set(err, missing.code, "%s", missing.text) : 0;
+	return missing.code ? err_copy(err, missing.code, &missing) : 0;
 }

@@ -23,7 +23,7 @@ int pci_read(const struct kind_ctx *ctx, struct change *c, const char *addr,
 		c->state = CHANGE_DIFFERS;
 		return 1;
 	}
-	return r < 0 ? err_set(err, r, "%s", why.text) : 0;
+	return r < 0 ? err_copy(err, r, &why) : 0;
 }
 
 /* --- relaxed ordering -------------------------------------------------------------------- */

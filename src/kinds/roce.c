@@ -625,7 +625,7 @@ int roce_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return 0;
 	h = cache_get(&files, ctx->root, a.place.addr);
 	if (h->result < 0)
-		return err_set(err, h->result, "%s of %s: %s", a.key, a.place.addr, h->err.text);
+		return cached_failure(h, err, "%s of %s", a.key, a.place.addr);
 	a.reads = h->info;
 	return sort->look(&a, err);
 }

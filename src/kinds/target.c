@@ -68,7 +68,7 @@ int target_lacks(struct change *c, const struct err *missing, struct err *err)
 	if (!missing->code)
 		return 0;
 	if (!c->optional)
-		return err_set(err, missing->code, "%s", missing->text);
+		return err_copy(err, missing->code, missing);
 	if (c->state == CHANGE_SAME) { /* all that can be is so */
 		change_reason(c, "%s", missing->text);
 		c->state = CHANGE_UNSUPPORTED;

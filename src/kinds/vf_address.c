@@ -353,7 +353,7 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	if (h->result == -ENODEV && wants_guid(c))
 		return vf_no_ipoib(vf.pf, err);
 	if (h->result < 0)
-		return err_set(err, h->result, "%s", h->err.text);
+		return err_copy(err, h->result, &h->err);
 	return judge(c, &vf, h->info, err);
 }
 

@@ -86,16 +86,18 @@ static int no_maker(const struct kind_ctx *ctx, const char *pf, struct err *err)
 {
 	cleanup_free char *driver = NULL, *after = NULL;
 
-	if (read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", pf) == 0)
-		return err_set(err, -ENOENT,
-			       "%s, the driver of %s, makes no VFs; another driver for it must",
-			       driver, pf);
 	if (ctx->waited)
 		after = xasprintf(" after %.0f s", (double)ctx->waited / 1e6);
-	return err_set(err, -ENOENT,
-		       "%s has no driver%s; is its module in modules.load, and what does the "
-		       "kernel log say of its probe?",
-		       pf, after ? after : "");
+	if (read_link_name(ctx->root, &driver, NULL, DEV "%s/driver", pf) == 0)
+		err_set(err, -ENOENT,
+			"%s, the driver of %s, makes no VFs; another driver for it must", driver,
+			pf);
+	else
+		err_set(err, -ENOENT,
+			"%s has no driver%s; is its module in modules.load, and what does the "
+			"kernel log say of its probe?",
+			pf, after ? after : "");
+	return err_fault(err, -ENOENT, FAULT_PCI_DRIVER);
 }
 
 static int write_numvfs(const struct kind_ctx *ctx, const char *pf, unsigned int vfs,

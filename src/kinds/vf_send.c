@@ -180,5 +180,5 @@ int vf_send(const struct vf *vf, struct err *err)
 		else if (r < 0)
 			return r;
 	}
-	return missing.code ? err_set(err, missing.code, "%s", missing.text) : 0;
+	return missing.code ? err_copy(err, missing.code, &missing) : 0;
 }

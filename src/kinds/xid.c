@@ -27,14 +27,14 @@ static const struct {
 	const char *meaning;
 } faults[] = {
 	{46, FAULT_GPU_XID, "the GPU stopped processing: reset it"},
-	{48, FAULT_GPU_XID,
+	{48, FAULT_GPU_MEMORY,
 	 "an uncorrectable memory error (double bit): reset the GPU; replace it if it comes "
 	 "again"},
 	{54, FAULT_GPU_POWER, "auxiliary power is not connected: check the GPU's power cables"},
 	{62, FAULT_GPU_XID, "its power management unit halted: reset the GPU"},
-	{63, FAULT_GPU_XID,
+	{63, FAULT_GPU_MEMORY,
 	 "a row (or page) of its memory waits to be taken out of use: reset the GPU"},
-	{64, FAULT_GPU_XID,
+	{64, FAULT_GPU_MEMORY,
 	 "a row (or page) of its memory could not be taken out of use: reset the GPU; replace "
 	 "it if it comes again"},
 	{74, FAULT_GPU_NVLINK,
@@ -45,9 +45,9 @@ static const struct {
 	 "riser"},
 	{92, FAULT_GPU_MEMORY,
 	 "many memory errors that were corrected: run NVIDIA's field diagnostic"},
-	{94, FAULT_GPU_XID,
+	{94, FAULT_GPU_MEMORY,
 	 "a contained memory error, which ended the application that met it: reset the GPU"},
-	{95, FAULT_GPU_XID,
+	{95, FAULT_GPU_MEMORY,
 	 "an uncontained memory error: reset the GPU before anything runs on it"},
 	{109, FAULT_GPU_XID, "switching between contexts took too long: reset the GPU"},
 	{110, FAULT_GPU_OFF_BUS, "a security fault: power the node off and on"},
@@ -59,7 +59,8 @@ static const struct {
 	 "firmware fit together"},
 	{136, FAULT_GPU_NVLINK,
 	 "an NVLink did not train: reset the GPU; check the link's connectors"},
-	{140, FAULT_GPU_XID, "an uncorrectable memory error that was not contained: reset the GPU"},
+	{140, FAULT_GPU_MEMORY,
+	 "an uncorrectable memory error that was not contained: reset the GPU"},
 	{143, FAULT_GPU_XID, "the GPU was not initialised: reset it"},
 	{RECOVERY, FAULT_GPU_XID,
 	 "the driver asks for a reset or a reboot: `nvidia-smi -q` says which"},
@@ -133,8 +134,7 @@ static size_t say(const unsigned int *times, struct str *ret, enum fault *graves
 	for (int i = 0; i < NUMBERS; i++) {
 		if (!times[i])
 			continue;
-		if (!n || fault_row(fault_of_xid(i))->action > fault_row(*gravest)->action)
-			*gravest = fault_of_xid(i);
+		*gravest = fault_graver(*gravest, fault_of_xid(i));
 		str_addf(ret, "%sXid %d", n++ ? "; " : "", i);
 		if (times[i] > 1)
 			str_addf(ret, " (%u times)", times[i]);

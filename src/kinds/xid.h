@@ -16,7 +16,8 @@
  * how often it was seen and what to do, separated by "; ". Those before the driver says that
  * nothing is left to recover (Xid 154 "to 0x0 (None)", after a reset) don't count. Returns how
  * many kinds; *ret_harmless: how many lines of other Xids there are; *ret_gravest: of the kinds,
- * the one whose remedy is the dearest.
+ * the one
+ * that takes most to mend.
  */
 size_t xid_faults(const char *log, const char *addr, struct str *ret, size_t *ret_harmless,
 		  enum fault *ret_gravest);

@@ -111,6 +111,7 @@ static struct candidate *chosen_by_pin(struct search *s, const char *pin)
 			err_set(&m->why, -EINVAL,
 				"railhead.profile=%s: the profile is abstract, a base for others",
 				pin);
+			err_fault(&m->why, -EINVAL, FAULT_PROFILE_UNKNOWN);
 			return NULL;
 		}
 		set_fate(&m->candidates.v[i], xstrdup("pinned by railhead.profile="));
@@ -118,6 +119,7 @@ static struct candidate *chosen_by_pin(struct search *s, const char *pin)
 	}
 	err_set(&m->why, -ENOENT, "railhead.profile=%.80s: no such profile in %s, %s or %s", pin,
 		profile_dirs[0], profile_dirs[1], profile_dirs[2]);
+	err_fault(&m->why, -ENOENT, FAULT_PROFILE_UNKNOWN);
 	return NULL;
 }
 

@@ -129,6 +129,8 @@ static void expect_members(const struct section_ctx *ctx, const struct device_se
 	if (!holds)
 		fault = device_set_fault(ctx->node, p->devices.v, p->devices.n, set);
 	c = judged(plan, "expect", at, id, desired, xasprintf("%zu", set->fn.n), holds, fault);
+	if (set->fn.n > (size_t)set->least)
+		c->fault = FAULT_PCI_TOO_MANY;
 	if (holds && !set->fn.n && (set->sel->or_more || set->sel->expect < 0)) {
 		c->state = CHANGE_UNSUPPORTED;
 		if (set->absent_with)
@@ -175,8 +177,8 @@ const struct section section_expect = {
 	.spec = &keys,
 	.help = "What the machine must have.",
 	.class = KEY_JUDGES,
-	.differs = FAULT_PCI_COUNT,
-	.failed = FAULT_PCI_COUNT,
+	.differs = FAULT_PCI_MISSING,
+	.failed = FAULT_PCI_MISSING,
 	.always = true,
 	.emit = emit,
 };

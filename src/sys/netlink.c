@@ -200,10 +200,8 @@ static int collect(const struct worker *w, const struct apart *a, const char *lo
 			lock, ms / 1000.0);
 		return err_fault(err, -ETIMEDOUT, FAULT_KERNEL_STUCK);
 	}
-	if (w->result < 0) {
-		err_set(err, w->result, "%s", w->err.text);
-		return err_fault(err, w->result, w->err.fault);
-	}
+	if (w->result < 0)
+		return err_copy(err, w->result, &w->err);
 	ret->len = (size_t)w->result;
 	ret->data = xcalloc(1, ret->len + 1);
 	memcpy(ret->data, a->shared, ret->len);

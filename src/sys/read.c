@@ -231,7 +231,7 @@ static int glob_names(struct glob_walk *w, const char *dir, struct strv *ret)
 	r = read_dir(w->root, ret, &err, "%s/", dir);
 	if (r == 0 || r == -ENOENT || r == -ENOTDIR)
 		return 0;
-	return err_set(w->err, r, "%s", err.text);
+	return err_copy(w->err, r, &err);
 }
 
 /* Matches one component after the other; prefix is what is matched so far. */

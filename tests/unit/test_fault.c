@@ -93,12 +93,41 @@ static void test_reasons(void **state)
 	assert_int_equal(seen[1].fault, FAULT_GPU_XID);
 	assert_int_equal(seen[1].n, 1);
 	reasons_free(&r);
+
+	/* what keeps work out stands in front, in the order of finding */
+	reasons_add_as(&r,
+		       &(struct reason){FAULT_NIC_CARRIER, ON_FAIL_WARN, FAULT_NONE, (char *)"w"});
+	reasons_add_as(
+		&r, &(struct reason){FAULT_NIC_CARRIER, ON_FAIL_DEGRADE, FAULT_NONE, (char *)"d"});
+	reasons_add(&r, FAULT_GPU_XID, "first");
+	reasons_add(&r, FAULT_NIC_CARRIER, "second");
+	reasons_add_as(&r, &(struct reason){FAULT_GPU_XID, ON_FAIL_WARN, FAULT_NONE, (char *)"x"});
+	assert_int_equal(r.list.n, 5);
+	for (size_t i = 0; i < r.list.n; i++)
+		assert_string_equal(r.list.v[i].text,
+				    ((const char *[]){"first", "second", "d", "w", "x"})[i]);
+	assert_int_equal(reasons_faults(&r, seen), 2);
+	assert_int_equal(seen[0].on_fail, ON_FAIL_BLOCK);
+	assert_int_equal(seen[1].on_fail, ON_FAIL_BLOCK);
+	reasons_free(&r);
+}
+
+/* A robot that obeys one of two goes for the one that can't do without hands. */
+static void test_graver(void **state)
+{
+	(void)state;
+	assert_int_equal(fault_graver(FAULT_NONE, FAULT_GPU_XID), FAULT_GPU_XID);
+	assert_int_equal(fault_graver(FAULT_GPU_XID, FAULT_NONE), FAULT_GPU_XID);
+	assert_int_equal(fault_graver(FAULT_GPU_NVLINK, FAULT_GPU_OFF_BUS), FAULT_GPU_OFF_BUS);
+	assert_int_equal(fault_graver(FAULT_GPU_OFF_BUS, FAULT_GPU_NVLINK), FAULT_GPU_OFF_BUS);
+	assert_int_equal(fault_graver(FAULT_GPU_XID, FAULT_GPU_ECC_OFF), FAULT_GPU_XID);
+	assert_int_equal(fault_graver(FAULT_GPU_XID, FAULT_GPU_MEMORY), FAULT_GPU_XID);
 }
 
 /* A fault is of the failure that said so, and of no later one. */
 static void test_errors(void **state)
 {
-	struct err err = {0};
+	struct err err = {0}, copy = {0};
 
 	(void)state;
 	err_set(&err, -5, "a");
@@ -109,6 +138,12 @@ static void test_errors(void **state)
 	err_errno(&err, -5, "c");
 	assert_int_equal(err.fault, FAULT_NONE);
 	assert_int_equal(err_fault(NULL, -5, FAULT_PCI_GONE), -5);
+	err_fault(&err, -5, FAULT_KERNEL_STUCK);
+	assert_int_equal(err_copy(&copy, -7, &err), -7);
+	assert_int_equal(copy.code, -7);
+	assert_int_equal(copy.fault, FAULT_KERNEL_STUCK);
+	assert_string_equal(copy.text, err.text);
+	assert_int_equal(err_copy(NULL, -7, &err), -7);
 }
 
 /* The state that a measurement ends in says which fault it is; of a slow one its family does. */
@@ -136,14 +171,26 @@ static void test_measurements(void **state)
 		judge_fault(&p);
 		assert_int_equal(p.m.fault, demanded ? FAULT_GATE_UNSUPPORTED : FAULT_NONE);
 	}
+	/* its program knows better, unless others disturbed it */
+	for (enum change_state s = CHANGE_SAME; s <= CHANGE_CANNOT_MEASURE; s++) {
+		struct probe p = {.m = {.state = s, .demanded = true}, .slow = FAULT_GPU_HEALTH};
+
+		p.m.detail = json_pack("{s:s}", "fault", "RH-GPU-WORN");
+		judge_fault(&p);
+		assert_int_equal(p.m.fault, s == CHANGE_SAME	  ? FAULT_NONE
+					    : s == CHANGE_INVALID ? FAULT_GATE_DISTURBED
+								  : FAULT_GPU_WORN);
+		json_decref(p.m.detail);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),	 cmocka_unit_test(test_words),
-		cmocka_unit_test(test_sections), cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_errors),	 cmocka_unit_test(test_measurements),
+		cmocka_unit_test(test_rows),	     cmocka_unit_test(test_words),
+		cmocka_unit_test(test_sections),     cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_graver),	     cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_measurements),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,7 +93,8 @@ static const char *without_expiry(const char *text, bool ready)
 }
 
 #define FAULT_LABELS "railhead.io/fault=RH-NIC-CARRIER\nrailhead.io/action=reseat\n"
-#define FAULT_METRIC "\nrailhead_fault{code=\"RH-NIC-CARRIER\",action=\"reseat\"} 1\n"
+#define FAULT_METRIC \
+	"\nrailhead_fault{code=\"RH-NIC-CARRIER\",action=\"reseat\",on_fail=\"block\"} 1\n"
 
 /* "waiting" is what others see of a record that admits work while a judgement is under way. */
 static void assert_published(const struct tmp *t, bool ready, const char *verdict)

@@ -144,7 +144,7 @@ static json_t *coded(void)
 			    json_pack("[{s:s, s:O}, {s:s, s:O}]", "code", "RH-MEMORY-BANDWIDTH",
 				      "reason", json_array_get(reasons, 0), "code", "RH-TO-COME",
 				      "reason", json_array_get(reasons, 1)));
-	json_object_set_new(change, "fault", json_string("RH-PCI-COUNT"));
+	json_object_set_new(change, "fault", json_string("RH-PCI-MISSING"));
 	json_object_set_new(m, "fault", json_string("RH-MEMORY-BANDWIDTH"));
 	return doc;
 }

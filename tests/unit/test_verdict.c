@@ -312,10 +312,13 @@ static void test_waiting(void **state)
 	for (size_t i = 0; i < array_len(t); i++) {
 		struct gated g = gated(t[i].gate);
 		struct measurements none = {0};
+		struct change *port;
 		struct plan plan = {0};
 		struct verdict v;
 
-		add(&plan, "port", CHANGE_DIFFERS, (enum on_fail)t[i].comes)->settles = true;
+		port = add(&plan, "port", CHANGE_DIFFERS, (enum on_fail)t[i].comes);
+		port->settles = true;
+		port->fault = FAULT_NIC_CARRIER;
 		if (t[i].sure != NONE)
 			add(&plan, "x", CHANGE_DIFFERS, (enum on_fail)t[i].sure);
 		gate_judge(&g.profile, &plan, &none, &v);
@@ -325,13 +328,25 @@ static void test_waiting(void **state)
 		assert_int_equal(v.admit, v.kind == VERDICT_READY ||
 						  (v.kind == VERDICT_DEGRADED && *t[i].gate));
 		if (v.kind == VERDICT_WAITING) {
-			size_t n = v.reasons.list.n;
+			const char *gave_up = NULL;
+			size_t n = v.reasons.list.n, k;
 
+			for (k = 0; !streq(v.reasons.list.v[k].text, "port: found 'nothing', "
+								     "expected 'want'");)
+				k++;
+			assert_int_equal(v.reasons.list.v[k].fault, FAULT_GATE_NOT_YET);
 			verdict_give_up(&v, 90000000);
+			for (size_t r = 0; r <= n; r++) {
+				const struct reason *reason = &v.reasons.list.v[r];
+
+				assert_int_not_equal(reason->fault, FAULT_GATE_NOT_YET);
+				if (reason->fault == FAULT_GATE_WAIT_OVER)
+					gave_up = reason->text;
+			}
+
 			assert_int_equal(v.kind, t[i].otherwise);
 			assert_int_equal(v.reasons.list.n, n + 1);
-			assert_text(v.reasons.list.v[n].text,
-				    "gate.wait: waited 1 min 30 s for port, and");
+			assert_text(gave_up, "gate.wait: waited 1 min 30 s for port, and");
 		}
 		verdict_free(&v);
 		plan_free(&plan);
