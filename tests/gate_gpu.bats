@@ -140,6 +140,7 @@ with_log() {
   model "$b remap_pending 1" "$b width 8"
   gate_ends 7 blocked
   measured "gate/health/$b" slow "^gpu_health of $b: a row .* reset the GPU.*; its PCIe link has 8 lanes of 16"
+  [ "$(jq -r ".faults[].code" "$gate_out")" = RH-GPU-LINK-WIDTH ]
   measured "gate/health/$a" same
 }
 

@@ -118,41 +118,40 @@ holds() {
 
 @test "health: a healthy GPU has no fault, and an idle link is none" {
 	measures 0 gpu_health --gpu $a
-	holds '.result == "measured" and .value == 0 and .faults == [] and .unit == "faults"'
+	holds '.result == "measured" and .value == 0 and .faults == [] and .unit == "faults" and (has("fault") | not)'
 	holds '.ecc and .pcie_generation == 1 and .pcie_generation_max == 5'
 	holds '.not_shown == ["retired pages"]'
 }
 
 @test "health: each fault is counted and says what to do" {
-	while read -r facts; do
-		read -r words <<<"${facts#*|}"
+	while IFS='|' read -r facts code words; do
 		: >"$lib/node"
 		model "$a gpu 0"
-		for fact in ${facts%|*}; do model "$a ${fact/=/ }"; done
+		for fact in $facts; do model "$a ${fact/=/ }"; done
 		measures 0 gpu_health --gpu $a
-		holds ".result == \"measured\" and .value == 1 and (.faults[0] | test(\"$words\"))"
+		holds ".result == \"measured\" and .value == 1 and (.faults[0] | test(\"$words\")) and .fault == \"$code\""
 	done <<'END'
-ecc=0 ecc_next=0|ECC is off
-ecc=0 ecc_next=1|reset it, or reboot
-ecc_next=0|ECC will be off after
-uncorrected=1|^1 uncorrectable memory error since
-remap_pending=1|waits to be remapped: reset the GPU
-remap_failed=1|no spare rows are left; replace
-retire_pending=1|waits to be retired: reset
-width=8|8 lanes of 16: reseat
-clocks=128|power brake: the chassis
-clocks=136|power brake: the chassis
-clocks=64|by temperature
-clocks=32|by temperature
-clocks=8|held down by the hardware
-fabric=3 fabric_status=999|fabric has not taken it
+ecc=0 ecc_next=0|RH-GPU-ECC-OFF|ECC is off
+ecc=0 ecc_next=1|RH-GPU-ECC-OFF|reset it, or reboot
+ecc_next=0|RH-GPU-ECC-OFF|ECC will be off after
+uncorrected=1|RH-GPU-MEMORY|^1 uncorrectable memory error since
+remap_pending=1|RH-GPU-MEMORY|waits to be remapped: reset the GPU
+remap_failed=1|RH-GPU-WORN|no spare rows are left; replace
+retire_pending=1|RH-GPU-MEMORY|waits to be retired: reset
+width=8|RH-GPU-LINK-WIDTH|8 lanes of 16: reseat
+clocks=128|RH-GPU-CLOCKS|power brake: the chassis
+clocks=136|RH-GPU-CLOCKS|power brake: the chassis
+clocks=64|RH-GPU-CLOCKS|by temperature
+clocks=32|RH-GPU-CLOCKS|by temperature
+clocks=8|RH-GPU-CLOCKS|held down by the hardware
+fabric=3 fabric_status=999|RH-GPU-FABRIC|fabric has not taken it
 END
 }
 
 @test "health: several faults are all told" {
 	model "$a width 4" "$a uncorrected 3" "$a remap_pending 1"
 	measures 0 gpu_health --gpu $a
-	holds '.value == 3 and (.faults | length) == 3'
+	holds '.value == 3 and (.faults | length) == 3 and .fault == "RH-GPU-LINK-WIDTH"'
 }
 
 @test "health: a slowdown that passes, as while clocks change, is none" {
