@@ -88,10 +88,10 @@ def reason_is_named(vm):
 def codes_in_journal(vm):
     codes = {fault["code"] for fault in status_json(vm)["faults"]}
     contains("codes in the journal", vm.sh("journalctl -b -F RAILHEAD_FAULT").split(), *codes)
-    expect("RH-GATE-PROGRAM" in codes, f"codes: {codes}")
-    said = vm.sh("journalctl -b -x --no-pager RAILHEAD_FAULT=RH-GATE-PROGRAM")
-    contains("journalctl -x", said, "fault RH-GATE-PROGRAM (site)",
-             "The program of a measurement crashed, hung or printed no result.", "remedy:")
+    expect("RH-HOST-COMMAND" in codes, f"codes: {codes}")
+    said = vm.sh("journalctl -b -x --no-pager RAILHEAD_FAULT=RH-HOST-COMMAND")
+    contains("journalctl -x", said, "fault RH-HOST-COMMAND (site)",
+             "A program of the site failed, or measured less than required.", "remedy:")
     expect("@" not in said.split("Subject: railhead found fault")[1],
            f"a field of the catalog's text is missing:\n{said}")
 
