@@ -194,7 +194,8 @@ static bool judge_state(struct change *c, const struct rdma_port *p)
 static bool judge_rate(struct change *c, const struct rdma_port *p)
 {
 	if (p->state != PORT_ACTIVE || !p->speed) {
-		c->fault = p->speed ? fault_of_link(p) : FAULT_PROFILE_CHECKS_NOTHING;
+		c->fault =
+			p->state != PORT_ACTIVE ? fault_of_link(p) : FAULT_PROFILE_CHECKS_NOTHING;
 		change_observe(c, p->speed ? "no link" : "unknown");
 		change_reason(c,
 			      p->speed ? "port %u of %s is not active, and so has no speed"
