@@ -16,9 +16,8 @@ setup() {
   labels=$root/etc/kubernetes/node-feature-discovery/features.d/railhead
 }
 
-gated() { # LINES of gate.checks
-  printf 'schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: Supermicro}}\ndevices: {nics: {pci: "15b3:1021"}}\nsysctl: {vm.swappiness: 10}\ngate:\n  checks:\n%s\n' "$1" |
-    profile "$root" sku
+checks() { # LINES of gate.checks
+  gated "  checks:"$'\n'"$1" 'sysctl: {vm.swappiness: 10}'
 }
 
 codes() {
@@ -26,7 +25,7 @@ codes() {
 }
 
 @test "a blocked node has a code and an action in status, its record, metrics and labels" {
-  gated '    width: {run: pcie_link, on: nics, width: 16}'
+  checks '    width: {run: pcie_link, on: nics, width: 16}'
   put "$root/sys/devices/pci0000:00/$PF0/current_link_width" 8
   put "$root/sys/devices/pci0000:00/$PF1/current_link_width" 4
   run -0 "$railhead" apply --root "$root"
@@ -48,7 +47,7 @@ codes() {
 }
 
 @test "a warning has a code, stands behind what keeps work out, and is no label" {
-  gated '    width: {run: pcie_link, on: nics, width: 16, on_fail: warn}
+  checks '    width: {run: pcie_link, on: nics, width: 16, on_fail: warn}
     links: {run: carrier, on: nics, on_fail: degrade}'
   put "$root/sys/devices/pci0000:00/$PF0/current_link_width" 8
   run -0 "$railhead" apply --root "$root"
@@ -73,7 +72,7 @@ codes() {
 }
 
 @test "measurements: what is slow, and what says nothing of the part, have codes of their own" {
-  gated '    memory: {run: memory_bandwidth, per: node, min: 1GB/s}
+  checks '    memory: {run: memory_bandwidth, per: node, min: 1GB/s}
     site: {run: command, command: [/usr/local/sbin/no-such-test], min: 1GB/s}'
   run -0 "$railhead" apply --root "$root"
   bench_value 5e8
@@ -83,7 +82,7 @@ codes() {
 }
 
 @test "a value that cannot be set has its section's code; one that apply will set has none" {
-  gated '    links: {run: carrier, on: nics}'
+  checks '    links: {run: carrier, on: nics}'
   sed -i 's/vm.swappiness: 10/vm.no_such_value: 10/' "$root"/etc/railhead/profiles/sku.yaml
   run -6 "$railhead" apply --root "$root"
   [ "$(codes)" = RH-KERNEL-SYSCTL-FAILED ]
@@ -99,7 +98,7 @@ codes() {
   local profiles=$root/etc/railhead/profiles
   run -4 "$railhead" apply --root "$root"
   [ "$(codes)" = RH-PROFILE-NONE ]
-  gated '    links: {run: carrier, on: nics}'
+  checks '    links: {run: carrier, on: nics}'
   sed 's/^name: sku/name: other/' "$profiles/sku.yaml" >"$profiles/other.yaml"
   run -4 "$railhead" apply --root "$root"
   [ "$(codes)" = RH-PROFILE-TWO ]
@@ -120,7 +119,7 @@ codes() {
 }
 
 @test "a device that is away after the node was ready" {
-  gated '    links: {run: carrier, on: nics}'
+  checks '    links: {run: carrier, on: nics}'
   run -0 "$railhead" apply --root "$root"
   run -0 "$railhead" gate --root "$root"
   rm "$root/sys/devices/pci0000:00/$PF0/driver"
@@ -132,7 +131,7 @@ codes() {
 }
 
 @test "a look that fails, or finds no device, blames no part" {
-  gated '    width: {run: pcie_link, on: nics, width: 16}
+  checks '    width: {run: pcie_link, on: nics, width: 16}
     links: {run: carrier, on: nics, speed: 400Gb/s}
     rdma: {run: rdma_link, on: nics}'
   run -0 "$railhead" apply --root "$root"

@@ -14,12 +14,6 @@ setup() {
   ready=$root/run/railhead/ready
 }
 
-# A profile whose gate section has these lines.
-gated() { # LINES
-  printf 'schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: Supermicro}}\ndevices: {nics: {pci: "15b3:1021"}}\ngate:\n%s\n' "$1" |
-    profile "$root" sku
-}
-
 carrier() { # 0|1
   put "$root/sys/devices/pci0000:00/$PF0/net/eth0/carrier" "$1"
 }

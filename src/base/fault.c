@@ -81,8 +81,9 @@ static const struct fault_row rows[] = {
 	  "See that the menu entry has $railhead_kargs (the snippet of the package, "
 	  "grub-mkconfig), and that no later argument overrides one of them."),
 	F(BOOT_ARGS_CONFLICT, "RH-BOOT-ARGS-CONFLICT", SITE,
-	  "Kernel arguments of the profile cannot come into force beside those of the image: one "
-	  "contradicts another, or the line is too long.",
+	  "A kernel argument of the profile contradicts one of the image, or both together make "
+	  "the "
+	  "command line too long.",
 	  "Remove arguments from the boot loader's configuration (/etc/default/grub, grubby), or "
 	  "from the profile."),
 	F(BOOT_ENV_DAMAGED, "RH-BOOT-ENV-DAMAGED", SITE,
@@ -121,7 +122,7 @@ static const struct fault_row rows[] = {
 	F(KERNEL_MODULE_UNWANTED, "RH-KERNEL-MODULE-UNWANTED", SITE,
 	  "A module of the profile's blacklist is loaded, or built into the kernel.",
 	  "Find what loads the module by name, put railhead into the initramfs, and reboot; "
-	  "initcall_blacklist= keeps off what is built in."),
+	  "initcall_blacklist= disables a built-in module."),
 	F(KERNEL_MODULE_VERSION, "RH-KERNEL-MODULE-VERSION", SITE,
 	  "A driver is not of the version that the profile requires.",
 	  "Install that driver in the image."),
@@ -204,7 +205,7 @@ static const struct fault_row rows[] = {
 	  "Read the kernel log, then run `railhead apply --device ADDRESS`, or reboot."),
 	F(PCI_NOT_RESTORED, "RH-PCI-NOT-RESTORED", REBOOT,
 	  "A device is back, and not all of the profile could be applied to it again.",
-	  "Mend the failures beside it, then run `railhead apply --device ADDRESS`, or reboot."),
+	  "Mend the other failures, then run `railhead apply --device ADDRESS`, or reboot."),
 	F(PCI_FLAPS, "RH-PCI-FLAPS", RESEAT, "A device came and went too often within ten minutes.",
 	  "See whether a program reloads the driver again and again. If not, reseat the card, and "
 	  "replace it if it goes on; then run `railhead apply` and `railhead gate`."),
@@ -401,7 +402,7 @@ static const struct fault_row rows[] = {
 	F(GATE_FAILED, "RH-GATE-FAILED", SITE, "The gate could not run its benchmarks.",
 	  SEE_REASON " Mend the cause, then run `railhead gate`."),
 	F(GATE_WAIT_OVER, "RH-GATE-WAIT-OVER", SITE, "The gate waited as long as gate.wait allows.",
-	  "Mend the faults beside it, then run `railhead gate`."),
+	  "Mend the other faults, then run `railhead gate`."),
 	F(GATE_STAGE_TIME, "RH-GATE-STAGE-TIME", RETRY,
 	  "The time of a stage was over before the change began.",
 	  APPLY " `railhead status --json` has the duration of each change."),

@@ -102,6 +102,7 @@ static const struct meaning *meaning_of(int result)
 int cuda_check(const struct cuda *c, int result, struct err *err, const char *fmt, ...)
 {
 	const struct meaning *m = meaning_of(result);
+	int code = m ? m->code : -EIO;
 	const char *text = NULL;
 	char what[128];
 	va_list ap;
@@ -113,9 +114,9 @@ int cuda_check(const struct cuda *c, int result, struct err *err, const char *fm
 	va_end(ap);
 	if (c->error_string(result, &text) != CU_SUCCESS || !text)
 		text = "no text";
-	err_set(err, m ? m->code : -EIO, "%s: CUDA error %d (%s)%s%s", what, result, text,
-		m ? "; " : "", m ? m->remedy : "");
-	return err_fault(err, m ? m->code : -EIO, m ? m->fault : FAULT_NONE);
+	err_set(err, code, "%s: CUDA error %d (%s)%s%s", what, result, text, m ? "; " : "",
+		m ? m->remedy : "");
+	return err_fault(err, code, m ? m->fault : FAULT_NONE);
 }
 
 /* --- opening ----------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ static void fault(struct health *h, enum fault code, const char *fmt, ...)
 {
 	va_list ap;
 
-	h->gravest = fault_graver(h->gravest, code);
+	h->gravest = fault_graver(h->gravest, code ? code : FAULT_GPU_HEALTH);
 	va_start(ap, fmt);
 	json_array_append_new(h->faults, json_vsprintf(fmt, ap));
 	va_end(ap);
@@ -67,7 +67,7 @@ static bool answered(struct health *h, int result, const char *what)
 		return false;
 	}
 	nvml_check(h->nvml, result, &err, "%s", what);
-	fault(h, err.fault ? err.fault : FAULT_GPU_HEALTH, "%s", err.text);
+	fault(h, err.fault, "%s", err.text);
 	return false;
 }
 
@@ -259,7 +259,7 @@ static int look_all(struct health *h, const char *addr, struct err *err)
 	int r = nvml_check(h->nvml, result, err, "%s", addr);
 
 	if (is_broken_gpu(result)) {
-		fault(h, err->fault ? err->fault : FAULT_GPU_HEALTH, "%s", err->text);
+		fault(h, err->fault, "%s", err->text);
 		return 0;
 	}
 	for (size_t i = 0; r == 0 && i < array_len(looks); i++)

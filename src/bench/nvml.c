@@ -71,6 +71,7 @@ int nvml_check(const struct nvml *n, int result, struct err *err, const char *fm
 	const struct meaning *m = NULL;
 	char what[128];
 	va_list ap;
+	int code;
 
 	if (result == NVML_SUCCESS)
 		return 0;
@@ -80,9 +81,10 @@ int nvml_check(const struct nvml *n, int result, struct err *err, const char *fm
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	err_set(err, m ? m->code : -EIO, "%s: NVML error %d (%s)%s%s", what, result,
-		n->error_string(result), m ? "; " : "", m ? m->remedy : "");
-	return err_fault(err, m ? m->code : -EIO, m ? m->fault : FAULT_NONE);
+	code = m ? m->code : -EIO;
+	err_set(err, code, "%s: NVML error %d (%s)%s%s", what, result, n->error_string(result),
+		m ? "; " : "", m ? m->remedy : "");
+	return err_fault(err, code, m ? m->fault : FAULT_NONE);
 }
 
 int nvml_open(struct nvml *n, struct err *err)

@@ -80,6 +80,11 @@ static void say_verdict(struct device_run *d, const struct run *run, const struc
 		journal_verdict(run, v);
 }
 
+static bool is_on_bus(const struct root *root, const struct watched *w)
+{
+	return root_exists(root, "/sys/bus/pci/devices/%s", w->addr);
+}
+
 /* Which fault a lost one is, and what is to be done. */
 struct loss {
 	enum fault fault;
@@ -88,8 +93,6 @@ struct loss {
 
 static struct loss loss_of(const struct root *root, const struct watched *w)
 {
-	bool on_bus = root_exists(root, "/sys/bus/pci/devices/%s", w->addr);
-
 	if (w->flapping)
 		return (struct loss){
 			FAULT_PCI_FLAPS,
@@ -111,7 +114,7 @@ static struct loss loss_of(const struct root *root, const struct watched *w)
 	switch (w->state) {
 	case WATCHED_AWAY:
 		return (struct loss){
-			on_bus ? FAULT_PCI_UNBOUND : FAULT_PCI_LOST,
+			is_on_bus(root, w) ? FAULT_PCI_UNBOUND : FAULT_PCI_LOST,
 			"what the profile says of it is applied when it has its driver again; see "
 			"the kernel log, `lspci` and `modprobe`"};
 	case WATCHED_COMING:
@@ -126,11 +129,12 @@ static void add_lost(const struct device_run *d, struct verdict *v)
 {
 	for (size_t i = 0; i < d->watch.list.n; i++) {
 		const struct watched *w = &d->watch.list.v[i];
-		struct loss loss = loss_of(d->root, w);
 		cleanup_free char *text = NULL;
+		struct loss loss;
 
 		if (!w->lost_at)
 			continue;
+		loss = loss_of(d->root, w);
 		text = xasprintf("%s: %s; %s", w->addr, w->why, loss.next);
 		reasons_add(&v->reasons, loss.fault, text);
 	}

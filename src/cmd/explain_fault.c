@@ -9,7 +9,7 @@
 #include "cmd/cmd.h"
 #include "report/text.h"
 
-enum { INDENT = 2, LABEL_WIDTH = 12, ACTION_WIDTH = 12 };
+enum { LABEL_WIDTH = 12, ACTION_WIDTH = 12 };
 
 /* The code, or one of those whose first words these are: "RH-NIC". */
 static bool is_below(enum fault f, const char *word)
@@ -31,29 +31,19 @@ static json_t *fault_json(enum fault f)
 			 row->remedy);
 }
 
-static void print_part(const char *label, const char *text, const struct screen *screen)
-{
-	cleanup_free char *line =
-		xasprintf("%*s%-*s%s", INDENT, "", LABEL_WIDTH - INDENT, label, text);
-
-	if (screen->terminal)
-		text_wrap(stdout, line, screen->columns, LABEL_WIDTH);
-	else
-		printf("%s\n", line);
-}
-
 static void print_fault(enum fault f, const struct screen *screen)
 {
 	const struct fault_row *row = fault_row(f);
 	cleanup_free char *layer = fault_layer(f);
 	cleanup_free char *action = xasprintf("%s: %s", fault_action_name(row->action),
 					      fault_action_meaning(row->action));
+	size_t columns = screen->terminal ? screen->columns : 0;
 
 	printf("%s\n", row->code);
-	print_part("meaning", row->meaning, screen);
-	print_part("layer", layer, screen);
-	print_part("action", action, screen);
-	print_part("remedy", row->remedy, screen);
+	text_labelled(stdout, "  meaning", LABEL_WIDTH, row->meaning, columns);
+	text_labelled(stdout, "  layer", LABEL_WIDTH, layer, columns);
+	text_labelled(stdout, "  action", LABEL_WIDTH, action, columns);
+	text_labelled(stdout, "  remedy", LABEL_WIDTH, row->remedy, columns);
 }
 
 static void print_list(const char *word, const struct screen *screen)

@@ -417,13 +417,8 @@ void judge_looks(struct probe *p, const char *others)
 		looks_free(&p->m);
 }
 
-/* Such a program may end with any status to say that the node is not well. */
-static bool is_of_site(const struct probe *p)
-{
-	return p->slow == FAULT_HOST_COMMAND;
-}
-
-void judge_fault(struct probe *p)
+/* By what its program or its family says, or else by its state alone. */
+static enum fault fault_of(const struct probe *p)
 {
 	static const enum fault faults[CHANGE_STATE_COUNT] = {
 		[CHANGE_FAILED] = FAULT_GATE_PROGRAM,
@@ -433,18 +428,21 @@ void judge_fault(struct probe *p)
 		[CHANGE_NOT_YET] = FAULT_GATE_NOT_YET,
 		[CHANGE_CANNOT_MEASURE] = FAULT_GATE_CANNOT_MEASURE,
 	};
+	enum fault of_line = fault_parse(json_string_value(json_object_get(p->m.detail, "fault")));
 
-	const char *own = json_string_value(json_object_get(p->m.detail, "fault"));
-	enum fault of_line = fault_parse(own);
+	if (of_line && p->m.state != CHANGE_INVALID)
+		return of_line;
+	if (p->m.state == CHANGE_SLOW)
+		return p->family->slow;
+	if (p->m.state == CHANGE_FAILED && p->family->failed)
+		return p->family->failed;
+	return faults[p->m.state];
+}
 
-	if (measurement_holds(&p->m))
-		p->m.fault = FAULT_NONE;
-	else if (of_line && p->m.state != CHANGE_INVALID)
-		p->m.fault = of_line; /* the program knows which one it is */
-	else if (!p->m.fault && is_of_site(p) && p->m.state == CHANGE_FAILED)
-		p->m.fault = p->slow;
-	else if (!p->m.fault)
-		p->m.fault = p->m.state == CHANGE_SLOW ? p->slow : faults[p->m.state];
+void judge_fault(struct probe *p)
+{
+	if (!p->m.fault && !measurement_holds(&p->m)) /* one that was declined may have its own */
+		p->m.fault = fault_of(p);
 }
 
 /* --- why ------------------------------------------------------------------------------- */

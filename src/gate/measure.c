@@ -53,10 +53,10 @@ static void collect(const struct section_ctx *ctx, const struct strv *only, stru
 		if (!family || (only && !strv_contains(only, name)))
 			continue;
 		family->want(ctx, name, check, ret);
-		for (size_t k = before; k < ret->list.n; k++)
-			ret->list.v[k]->slow = family->slow;
 		if (ret->list.n == before && !gate_may_lack(ctx, check))
 			decline_nothing(name, check, ret);
+		for (size_t k = before; k < ret->list.n; k++)
+			ret->list.v[k]->family = family;
 	}
 }
 

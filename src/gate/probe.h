@@ -23,6 +23,8 @@ struct figure {
 	char *wanted;		   /* "92% of line (46.0 GB/s)" */
 };
 
+struct probe_family;
+
 enum { FIGURES_MAX = 4 };
 
 /* No part of a machine has more bytes, nanoseconds or messages per second: a figure is mistaken. */
@@ -41,7 +43,7 @@ struct probe {
 	struct figure figures[FIGURES_MAX];
 	size_t n_figures;
 	const char *remedy; /* of a slow one, where no cause stands out; static */
-	enum fault slow;    /* as that of its family */
+	const struct probe_family *family;
 	enum on_fail on_intermittent;
 	bool judged; /* since the last judge_look() */
 
@@ -62,8 +64,9 @@ struct probe_family {
 	const char *run;
 	void (*want)(const struct section_ctx *ctx, const char *name, const struct ynode *check,
 		     struct probes *ret);
-	enum fault slow; /* which fault a figure that is not enough is */
-	bool no_load;	 /* it asks a driver, and no more */
+	enum fault slow;   /* which fault a figure that is not enough is */
+	enum fault failed; /* ... and a program that gives none; FAULT_NONE: GATE_PROGRAM */
+	bool no_load;	   /* it asks a driver, and no more */
 };
 
 /* NULL: no benchmark is called that. */

@@ -70,4 +70,8 @@ static void want_command(const struct section_ctx *ctx, const char *name, const 
 }
 
 const struct probe_family probe_command = {
-	.run = "command", .slow = FAULT_HOST_COMMAND, .want = want_command};
+	.run = "command",
+	.slow = FAULT_HOST_COMMAND,
+	.failed = FAULT_HOST_COMMAND, /* it may exit with any status: the node is not well */
+	.want = want_command,
+};

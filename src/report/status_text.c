@@ -28,12 +28,8 @@ static double seconds(uint64_t usec)
 /* "label:   TEXT", whole in a pipe. */
 static void print_line(const struct page *p, const char *label, const char *text)
 {
-	cleanup_free char *line = xasprintf("%-*s%s", LABEL_WIDTH, label, text);
-
-	if (p->screen->terminal)
-		text_wrap(p->out, line, p->screen->columns, LABEL_WIDTH);
-	else
-		fprintf(p->out, "%s\n", line);
+	text_labelled(p->out, label, LABEL_WIDTH, text,
+		      p->screen->terminal ? p->screen->columns : 0);
 }
 
 /* --- the causes ------------------------------------------------------------------------------ */

@@ -71,3 +71,13 @@ void text_wrap(FILE *out, const char *s, size_t columns, size_t indent)
 	}
 	fputc('\n', out);
 }
+
+void text_labelled(FILE *out, const char *label, size_t width, const char *text, size_t columns)
+{
+	cleanup_free char *line = xasprintf("%-*s%s", (int)width, label, text);
+
+	if (columns)
+		text_wrap(out, line, columns, width);
+	else
+		fprintf(out, "%s\n", line);
+}

@@ -87,6 +87,12 @@ profile() { # ROOT NAME; the text from stdin
   put "$1/etc/railhead/profiles/$2.yaml" "$(cat)"
 }
 
+# Profile sku of $root, whose gate section has these lines; and other sections.
+gated() { # GATE [SECTIONS]
+  printf 'schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: Supermicro}}\ndevices: {nics: {pci: "15b3:1021"}}\n%sgate:\n%s\n' \
+    "${2:+$2$'\n'}" "$1" | profile "${root:?}" sku
+}
+
 # What is opened for writing, by strace, without what is below run/railhead.
 writes_of() { # STRACE-LOG
   grep -E 'open(at2?)?\(.*(O_WRONLY|O_RDWR|O_CREAT)' "$1" | grep -vE '"(\./)?lock"|status\.json|"\.?ready|"\.?profile|/dev/null' || true

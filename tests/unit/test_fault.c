@@ -158,7 +158,7 @@ static void test_measurements(void **state)
 	for (size_t i = 0; i < array_len(runs); i++)
 		assert_true(probe_family_of(runs[i])->slow);
 	for (enum change_state s = CHANGE_FAILED; s < CHANGE_TO_MEASURE; s++) {
-		struct probe p = {.m.state = s, .m.demanded = true, .slow = FAULT_CPU_JITTER};
+		struct probe p = {.m.state = s, .m.demanded = true, .family = &probe_jitter};
 
 		judge_fault(&p);
 		assert_true(p.m.fault);
@@ -166,14 +166,15 @@ static void test_measurements(void **state)
 	}
 	/* nothing is wrong with what is not there to be measured */
 	for (int demanded = 0; demanded <= 1; demanded++) {
-		struct probe p = {.m = {.state = CHANGE_UNSUPPORTED, .demanded = demanded}};
+		struct probe p = {.m = {.state = CHANGE_UNSUPPORTED, .demanded = demanded},
+				  .family = &probe_jitter};
 
 		judge_fault(&p);
 		assert_int_equal(p.m.fault, demanded ? FAULT_GATE_UNSUPPORTED : FAULT_NONE);
 	}
 	/* its program knows better, unless others disturbed it */
 	for (enum change_state s = CHANGE_SAME; s <= CHANGE_CANNOT_MEASURE; s++) {
-		struct probe p = {.m = {.state = s, .demanded = true}, .slow = FAULT_GPU_HEALTH};
+		struct probe p = {.m = {.state = s, .demanded = true}, .family = &probe_gpu_health};
 
 		p.m.detail = json_pack("{s:s}", "fault", "RH-GPU-WORN");
 		judge_fault(&p);
