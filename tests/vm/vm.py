@@ -682,15 +682,23 @@ class Guest:
     def wait_until_undisturbed(self, timeout=180):
         """Wait while the verdict waits for nothing but measurements that other work disturbed.
 
-        On a loaded host the work of a boot lasts into its gate. railhead measures again by itself.
+        On a loaded host the work of a boot lasts into its gate. railhead measures again by itself,
+        and starts what is behind the verdict once that is written.
         """
         end = time.monotonic() + timeout
+        behind = ("systemctl is-active railhead-ready.target "
+                  "&& [ -z \"$(systemctl list-jobs --no-legend)\" ]")
+        waited = False
         while time.monotonic() < end:
             text = self.run("cat /run/railhead/status.json").output
             status = json.loads(text) if text.startswith("{") else {}
             reasons = status.get("reasons", [])
-            if status.get("verdict") != "waiting" or not reasons:
+            if status.get("verdict") == "ready" and waited:
+                if self.run(behind).status == 0:
+                    return
+            elif status.get("verdict") != "waiting" or not reasons:
                 return
-            if not all("could not be measured, disturbed:" in reason for reason in reasons):
+            elif not all("could not be measured, disturbed:" in reason for reason in reasons):
                 return
+            waited = True
             time.sleep(1)
