@@ -125,13 +125,13 @@ static void record_no_run(struct apply *a, const struct run *run, enum stage sta
 		return; /* rescue, kdump, containers: nothing at all is written */
 	if (stage == STAGE_EARLY && run_withdraw(run, &err) < 0)
 		complain("%s", err.text);
-	verdict_of_run(run, &v);
+	run_verdict(run, &v);
 	record_set_profile(&a->status.record, run->profile);
 	/* A stage does not let work in: what the gate let in before may stay. */
 	v.admit &= a->status.record.verdict.admit && a->status.record.verdict.kind == v.kind;
 	record_set_verdict(&a->status.record, &v);
 	if (a->unit)
-		journal_verdict(run, &v);
+		journal_verdict(run->root, &a->status.record);
 	verdict_free(&v);
 	store(a);
 }

@@ -98,6 +98,7 @@ void invocation_close_root(struct invocation *inv);
 
 /* Prints "railhead: text" to stderr. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void complain_text(const char *text);
 
 /* Opens a run for looking. If it can't go on: says why, *code is the exit code, no run is open. */
 bool open_look(struct invocation *inv, struct run *run, int *code);
@@ -120,8 +121,6 @@ int explain_run(const struct run *run);
 void say_warnings(const struct status *s);
 /* Where a run by hand replaced the profile that this boot began with: says so, on record. */
 void say_frozen_anew(const struct run *run);
-/* The verdict that such a run means, with what railhead.conf says of it. */
-void verdict_of_run(const struct run *run, struct verdict *ret);
 
 /* explain CODE (explain_fault.c). Returns an exit code. */
 int explain_fault(struct invocation *inv, const char *said);
@@ -129,16 +128,6 @@ bool is_fault_code(const char *said); /* or the beginning of one */
 enum { UNKNOWN_MAX = 80 };	      /* characters of a misspelt word that are repeated */
 /* apply --device (device.c). Returns an exit code. */
 int apply_device(struct invocation *inv);
-/*
- * The gate's numbers (gate_numbers.c): measured, or of an earlier boot where they may be used
- * again, into the record.
- */
-int gate_numbers(const struct invocation *inv, const struct run *run, struct status *s,
-		 struct err *err);
-/* After the verdict is in the record: what may be used by the next boot. */
-void gate_pass(const struct run *run, const struct status *s);
-/* gate --keep. Returns an exit code. */
-int gate_keep(struct invocation *inv);
 /* kargs --mend [--undo] (kargs_mend.c). Returns an exit code. */
 int kargs_mend(struct invocation *inv);
 

@@ -35,26 +35,17 @@ size_t print_diags(FILE *out, const struct diags *diags)
 	return diags ? diags->errors : 0;
 }
 
-/* One table for both: what a run that can't go on exits with, and what verdict it is. */
-static const struct {
-	int exit;
-	enum verdict_kind verdict;
-} meanings[] = {
-	[RUN_OK] = {EXIT_OK, VERDICT_WAITING},
-	[RUN_OFF] = {EXIT_OK, VERDICT_OFF},
-	[RUN_SPECIAL] = {EXIT_OK, VERDICT_OFF},
-	[RUN_NONE] = {EXIT_NO_MATCH, VERDICT_NONE},
-	[RUN_TWO] = {EXIT_NO_MATCH, VERDICT_BLOCKED},
-	[RUN_INVALID] = {EXIT_INVALID, VERDICT_BLOCKED},
-	[RUN_CHANGED] = {EXIT_INVALID, VERDICT_BLOCKED},
-	[RUN_UNFIT] = {EXIT_INVALID, VERDICT_BLOCKED},
+static const int exit_codes[] = {
+	[RUN_OK] = EXIT_OK,	      [RUN_OFF] = EXIT_OK,	  [RUN_SPECIAL] = EXIT_OK,
+	[RUN_NONE] = EXIT_NO_MATCH,   [RUN_TWO] = EXIT_NO_MATCH,  [RUN_INVALID] = EXIT_INVALID,
+	[RUN_CHANGED] = EXIT_INVALID, [RUN_UNFIT] = EXIT_INVALID,
 };
 
 int explain_run(const struct run *run)
 {
 	print_diags(stderr, run_diags(run));
 	complain("%s", run->why.text);
-	return meanings[run->status].exit;
+	return exit_codes[run->status];
 }
 
 void say_warnings(const struct status *s)
@@ -70,26 +61,6 @@ void say_frozen_anew(const struct run *run)
 	complain("switched this boot's profile from %s to %s %.12s", run->was, run->profile->name,
 		 run->profile->digest);
 	journal_frozen(run);
-}
-
-void verdict_of_run(const struct run *run, struct verdict *ret)
-{
-	const struct diags *diags = run_diags(run);
-	enum fault fault = run->why.fault;
-
-	verdict_simple(ret, meanings[run->status].verdict, fault, run->why.text);
-	ret->admit = (run->status == RUN_OFF && run->site.admit_off) ||
-		     (run->status == RUN_NONE && run->site.admit_none);
-	if (ret->admit)
-		reasons_add(&ret->reasons, fault,
-			    run->status == RUN_OFF
-				    ? SITE_FILE " admits work all the same (admit_off)"
-				    : SITE_FILE " admits work all the same (admit_none)");
-	for (size_t i = 0; run->status == RUN_INVALID && i < diags->list.n; i++) {
-		cleanup_free char *line = diag_format(&diags->list.v[i]);
-
-		reasons_add(&ret->reasons, fault, line);
-	}
 }
 
 const struct root *profiles_root(struct invocation *inv)
@@ -147,6 +118,11 @@ bool load_named(struct invocation *inv, const char *arg, const struct node *node
 bool profile_fits(const struct profile *p, const struct node *node)
 {
 	return !p->abstract && conditions_hold(node, profile_section(p, "match"), NULL);
+}
+
+void complain_text(const char *text)
+{
+	complain("%s", text);
 }
 
 void enter_user_space(const struct root *root, const struct status *s)

@@ -77,7 +77,7 @@ static void say_verdict(struct device_run *d, const struct run *run, const struc
 		worse(d, EXIT_INTERNAL);
 	}
 	if (run)
-		journal_verdict(run, v);
+		journal_verdict(d->root, &d->status.record);
 }
 
 static bool is_on_bus(const struct root *root, const struct watched *w)
@@ -166,13 +166,13 @@ static void withdraw(struct device_run *d)
 	verdict_free(&v);
 }
 
-static void journal_withdrawal(struct device_run *d, const struct run *run)
+static void journal_withdrawal(struct device_run *d)
 {
 	struct verdict v = {.kind = VERDICT_LAPSED};
 
 	add_lost(d, &v);
 	if (d->unsaid)
-		journal_verdict(run, &v);
+		journal_verdict(d->root, &d->status.record);
 	d->unsaid = false;
 	verdict_free(&v);
 }
@@ -306,7 +306,7 @@ static bool bring_back(struct device_run *d)
 	leave_flapping(d);
 	if (!open_run(d, &run, 0))
 		return false;
-	journal_withdrawal(d, &run);
+	journal_withdrawal(d);
 	if (run.status != RUN_OK) {
 		worse(d, explain_run(&run));
 		reasons_add(&v.reasons, run.why.fault, run.why.text);

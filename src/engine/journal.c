@@ -99,11 +99,10 @@ void journal_frozen(const struct run *run)
 }
 
 /* One for each code: the fields are what a program selects by. */
-static void journal_faults(const struct libsystemd *sd, const struct run *run,
-			   const struct verdict *v)
+static void journal_faults(const struct libsystemd *sd, const struct record *r)
 {
 	struct fault_seen seen[FAULT_COUNT];
-	size_t n = reasons_faults(&v->reasons, seen);
+	size_t n = reasons_faults(&r->verdict.reasons, seen);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct fault_row *row = fault_row(seen[i].fault);
@@ -118,13 +117,15 @@ static void journal_faults(const struct libsystemd *sd, const struct run *run,
 			fault_action_name(row->action), "RAILHEAD_ON_FAIL=%s",
 			on_fail_name(seen[i].on_fail), "RAILHEAD_REASON=%s", seen[i].text,
 			"RAILHEAD_MEANING=%s", row->meaning, "RAILHEAD_REMEDY=%s", row->remedy,
-			"RESULT=%s", verdict_name(v->kind), "PROFILE=%s", profile_name(run), NULL);
+			"RESULT=%s", verdict_name(r->verdict.kind), "PROFILE=%s",
+			or_empty(r->profile.name), NULL);
 	}
 }
 
-void journal_verdict(const struct run *run, const struct verdict *v)
+void journal_verdict(const struct root *root, const struct record *r)
 {
-	const struct libsystemd *sd = journal(run->root);
+	const struct libsystemd *sd = journal(root);
+	const struct verdict *v = &r->verdict;
 	cleanup_str struct str why = {0};
 
 	if (!sd)
@@ -134,9 +135,8 @@ void journal_verdict(const struct run *run, const struct verdict *v)
 	sd->sd_journal_send("MESSAGE=verdict: %s%s", verdict_name(v->kind), str_get(&why),
 			    "PRIORITY=%i", v->admit ? LOG_NOTICE : LOG_ERR, "MESSAGE_ID=%s",
 			    MESSAGE_ID_VERDICT, "RESULT=%s", verdict_name(v->kind), "PROFILE=%s",
-			    profile_name(run), "DIGEST=%s",
-			    run->profile ? run->profile->digest : "", NULL);
-	journal_faults(sd, run, v);
+			    or_empty(r->profile.name), "DIGEST=%s", record_digest(r), NULL);
+	journal_faults(sd, r);
 }
 
 void journal_admitted(const struct root *root, const struct record *r, const char *over)

@@ -24,7 +24,7 @@ void journal_change(const struct run *run, enum stage stage, const struct change
 void journal_stage(const struct run *run, unsigned int stages, const struct stage_result *result);
 /* A run by hand froze another profile for this boot. */
 void journal_frozen(const struct run *run);
-/* The verdict, and behind it an entry for each fault that its reasons have. */
-void journal_verdict(const struct run *run, const struct verdict *v);
+/* The verdict of the record, and behind it an entry for each fault that its reasons have. */
+void journal_verdict(const struct root *root, const struct record *r);
 /* Work is let in by hand; or that is over (over says why: "its time is over"). */
 void journal_admitted(const struct root *root, const struct record *r, const char *over);

@@ -268,6 +268,20 @@ void record_set_simple(struct record *r, enum verdict_kind kind, enum fault faul
 	verdict_free(&v);
 }
 
+void record_begin(struct record *r)
+{
+	unsigned int begun = r->begun + 1;
+	uint64_t now = clock_usec();
+	cleanup_free char *text = xasprintf("the gate has been at work since %llu s after boot",
+					    (unsigned long long)(now / 1000000));
+
+	record_set_simple(r, VERDICT_WAITING, FAULT_GATE_AT_WORK, text);
+	r->begun = begun;
+	r->begun_at = now;
+	measurements_free(&r->measurements);
+	r->measured = false;
+}
+
 bool record_says(const struct record *r, const struct verdict *v)
 {
 	const struct reasons *was = &r->verdict.reasons;

@@ -154,6 +154,8 @@ void record_set_device(struct record *r, const struct record_device *device);
 
 /* The verdict is there now: no judgement is under way any more. */
 void record_set_verdict(struct record *r, const struct verdict *v);
+/* A judgement begins: until its verdict nothing is admitted by one, and nothing is measured. */
+void record_begin(struct record *r);
 /* One that lets no work in, with one reason. */
 void record_set_simple(struct record *r, enum verdict_kind kind, enum fault fault,
 		       const char *reason);

@@ -210,3 +210,31 @@ const struct diags *run_diags(const struct run *run)
 {
 	return run->match.chosen ? &run->match.chosen->diags : &run->diags;
 }
+
+/* --- its verdict ------------------------------------------------------------------------- */
+
+void run_verdict(const struct run *run, struct verdict *ret)
+{
+	static const enum verdict_kind kinds[] = {
+		[RUN_OFF] = VERDICT_OFF,	 [RUN_SPECIAL] = VERDICT_OFF,
+		[RUN_NONE] = VERDICT_NONE,	 [RUN_TWO] = VERDICT_BLOCKED,
+		[RUN_INVALID] = VERDICT_BLOCKED, [RUN_CHANGED] = VERDICT_BLOCKED,
+		[RUN_UNFIT] = VERDICT_BLOCKED,
+	};
+	const struct diags *diags = run_diags(run);
+	enum fault fault = run->why.fault;
+
+	verdict_simple(ret, kinds[run->status], fault, run->why.text);
+	ret->admit = (run->status == RUN_OFF && run->site.admit_off) ||
+		     (run->status == RUN_NONE && run->site.admit_none);
+	if (ret->admit)
+		reasons_add(&ret->reasons, fault,
+			    run->status == RUN_OFF
+				    ? SITE_FILE " admits work all the same (admit_off)"
+				    : SITE_FILE " admits work all the same (admit_none)");
+	for (size_t i = 0; run->status == RUN_INVALID && i < diags->list.n; i++) {
+		cleanup_free char *line = diag_format(&diags->list.v[i]);
+
+		reasons_add(&ret->reasons, fault, line);
+	}
+}

@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "engine/freeze.h"
+#include "gate/gate.h"
 #include "node/node.h"
 #include "plan/change.h"
 #include "profile/profile.h"
@@ -71,6 +72,9 @@ void run_close(struct run *run);
 /* All errors and warnings of the chosen or given profile, or of railhead.conf; never NULL. */
 const struct diags *run_diags(const struct run *run);
 
+/* The verdict that a run means which can't go on, with what railhead.conf says of it. */
+void run_verdict(const struct run *run, struct verdict *ret);
+
 /* Stages as a set of bits. */
 #define STAGES(s) (1u << (s))
 #define STAGES_ALL ((1u << STAGE_COUNT) - 1)
@@ -96,6 +100,9 @@ struct stage_result {
 	size_t count[CHANGE_STATE_COUNT]; /* by state */
 	bool reboot; /* kernel arguments were written, or wait, for the next boot */
 };
+
+/* Looks at all as the gate does; usec: waits for checks that come true, as run_wait_checks(). */
+void run_look_gate(struct run *run, uint64_t usec, struct stage_result *ret);
 
 /*
  * Makes it so: looks, then sets what differs. Changes of `also` (stages that should have

@@ -167,22 +167,6 @@ int status_store(const struct root *root, struct status *s, struct err *err)
 	return r < 0 ? r : w;
 }
 
-int status_begin(const struct root *root, struct status *s, struct err *err)
-{
-	struct record *r = &s->record;
-	unsigned int begun = r->begun + 1;
-	uint64_t now = clock_usec();
-	cleanup_free char *text = xasprintf("the gate has been at work since %llu s after boot",
-					    (unsigned long long)(now / 1000000));
-
-	record_set_simple(r, VERDICT_WAITING, FAULT_GATE_AT_WORK, text);
-	r->begun = begun;
-	r->begun_at = now;
-	measurements_free(&r->measurements);
-	r->measured = false;
-	return status_store(root, s, err);
-}
-
 void status_renew(const struct root *root, struct status *s)
 {
 	tell(root, s, record_admits(&s->record) && has_ready_file(root));

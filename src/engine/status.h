@@ -3,11 +3,11 @@
  * The record of a boot (engine/record.h) where others read it: /run/railhead/status.json, and
  * /run/railhead/ready, which exists only while work is admitted.
  *
- * A judgement is one transaction. status_begin() takes back what was claimed and records that
- * nothing is admitted; only status_admit(), with a finished judgement or a person's word, creates
- * the ready file. Claims are taken back before the record changes and made after it is written, and
- * a record that admits work without a ready file admits none: so a process that is killed anywhere
- * leaves fewer claims than the last finished judgement made, and never more.
+ * A judgement is one transaction (engine/flow.h). Its beginning takes back what was claimed and
+ * records that nothing is admitted; only status_admit(), with a finished judgement or a person's
+ * word, creates the ready file. Claims are taken back before the record changes and made after it
+ * is written, and a record that admits work without a ready file admits none: so a process that is
+ * killed anywhere leaves fewer claims than the last finished judgement made, and never more.
  */
 #pragma once
 
@@ -56,11 +56,6 @@ int status_withdraw(const struct root *root, struct status *s, struct err *err);
  * needs no space. An admission that is over, or is not needed any more, is dropped.
  */
 int status_store(const struct root *root, struct status *s, struct err *err);
-/*
- * A judgement begins: nothing is admitted, and nothing measured, until its verdict. What is let in
- * by hand stays so.
- */
-int status_begin(const struct root *root, struct status *s, struct err *err);
 /* Tells other readers again; the label lapses otherwise. */
 void status_renew(const struct root *root, struct status *s);
 /* Writes the record; then, if it admits work, creates the ready file and tells other readers. */

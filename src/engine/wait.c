@@ -228,3 +228,14 @@ void run_wait_checks(struct run *run, uint64_t usec)
 	if (run->root->live)
 		uevent_wait(checks_hold, &w, last);
 }
+
+void run_look_gate(struct run *run, uint64_t usec, struct stage_result *ret)
+{
+	*ret = (struct stage_result){.stage = STAGE_GATE, .started = clock_usec()};
+	run_look(run, STAGES_ALL, STAGE_GATE);
+	if (usec)
+		run_wait_checks(run, usec);
+	ret->duration = clock_usec() - ret->started;
+	for (size_t i = 0; i < run->plan.list.n; i++)
+		ret->count[run->plan.list.v[i]->state]++;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/flow.h"
+
+#include <errno.h>
+
+#include "base/mem.h"
+#include "boot/service.h"
+#include "engine/freeze.h"
+#include "engine/journal.h"
+#include "engine/numbers.h"
+#include "engine/pass.h"
+#include "engine/watch.h"
+
+/* --- the table --------------------------------------------------------------------------- */
+
+#define UNJUDGED FLOW_BIT(FLOW_UNJUDGED)
+#define AT_WORK FLOW_BIT(FLOW_AT_WORK)
+#define WAITING FLOW_BIT(FLOW_WAITING)
+#define ADMITTED FLOW_BIT(FLOW_ADMITTED)
+#define LAPSED FLOW_BIT(FLOW_LAPSED)
+#define KEPT_OUT FLOW_BIT(FLOW_KEPT_OUT)
+#define ANY (FLOW_BIT(FLOW_STATE_COUNT) - 1)
+#define BUT(states) (ANY & ~(states))
+#define SAME FLOW_SAME
+#define NEVER FLOW_NEVER
+
+#define GATE_BEGINS (FLOW_BEGINS | FLOW_RECORDS | FLOW_TRIAL_BEGINS)
+#define STANDS_DOWN (FLOW_UNWATCHES | FLOW_DROPS_PASS | FLOW_JUDGES | FLOW_CLAIMS)
+#define STOPS (FLOW_UNWATCHES | FLOW_WITHDRAWS | FLOW_JUDGES | FLOW_RECORDS)
+#define OPENS (FLOW_JUDGES | FLOW_WAIT_OVER | FLOW_CLAIMS)
+
+/* Where the verdict waits a retry goes on, with nothing to take back and no trial to end. */
+const struct flow_row flow_rows[] = {
+	{FLOW_USER_SPACE, UNJUDGED, SAME, FLOW_FORGETS | FLOW_UNWATCHES},
+	{FLOW_USER_SPACE, BUT(UNJUDGED), NEVER, 0},
+	{FLOW_STAGE_BEGINS, UNJUDGED, SAME, FLOW_UNWATCHES | FLOW_WITHDRAWS},
+	{FLOW_STAGE_BEGINS, ADMITTED, NEVER, 0},
+	{FLOW_STAGE_BEGINS, BUT(UNJUDGED | ADMITTED), SAME, FLOW_WITHDRAWS},
+	{FLOW_STAGE_HELD, UNJUDGED, SAME, FLOW_JUDGES | FLOW_RECORDS},
+	{FLOW_STAGE_HELD, BUT(UNJUDGED), SAME, FLOW_RECORDS},
+	/* What was waited for with another profile is not looked for again. */
+	{FLOW_STAGE_OTHER, ANY, UNJUDGED, FLOW_JUDGES | FLOW_WAIT_OVER | FLOW_RECORDS},
+	{FLOW_STAGE_FAILED, ANY, KEPT_OUT, FLOW_JUDGES | FLOW_RECORDS},
+	{FLOW_STAGE_NO_PROFILE, ANY, KEPT_OUT, FLOW_JUDGES | FLOW_RECORDS | FLOW_JOURNALS_NEWS},
+	{FLOW_STAGE_NO_PROFILE_STILL, ADMITTED, SAME,
+	 FLOW_JUDGES | FLOW_RECORDS | FLOW_JOURNALS_NEWS},
+	{FLOW_STAGE_NO_PROFILE_STILL, BUT(ADMITTED), NEVER, 0},
+
+	{FLOW_GATE, ADMITTED, SAME, FLOW_RENEWS | FLOW_TRIAL_OVER},
+	{FLOW_GATE, BUT(ADMITTED), AT_WORK, GATE_BEGINS},
+	{FLOW_GATE_ANEW, ANY, AT_WORK, GATE_BEGINS},
+	{FLOW_GATE_LET_IN, AT_WORK, NEVER, 0},
+	{FLOW_GATE_LET_IN, BUT(AT_WORK), SAME, 0},
+	{FLOW_GATE_KILLED, AT_WORK, KEPT_OUT, STANDS_DOWN | FLOW_JOURNALS | FLOW_RETRY_OFF},
+	{FLOW_GATE_KILLED, BUT(AT_WORK), NEVER, 0},
+	{FLOW_GATE_SPECIAL, ANY, KEPT_OUT,
+	 FLOW_UNWATCHES | FLOW_WITHDRAWS | FLOW_JUDGES | FLOW_JOURNALS | FLOW_TRIAL_OVER |
+		 FLOW_RETRY_OFF},
+	{FLOW_RETRY, UNJUDGED | AT_WORK, AT_WORK, GATE_BEGINS},
+	{FLOW_RETRY, WAITING, SAME, 0},
+	{FLOW_RETRY, ADMITTED, SAME, FLOW_RENEWS | FLOW_RETRY_OFF},
+	{FLOW_RETRY, LAPSED | KEPT_OUT, SAME, FLOW_RETRY_OFF},
+	{FLOW_RETRY_ANEW, ANY, AT_WORK, GATE_BEGINS},
+	{FLOW_JUDGED_ADMITS, AT_WORK, ADMITTED,
+	 OPENS | FLOW_STORES_PASS | FLOW_JOURNALS | FLOW_TRIAL_OVER | FLOW_RETRY_OFF |
+		 FLOW_HAND_TIMER_OFF},
+	{FLOW_JUDGED_ADMITS, WAITING, ADMITTED,
+	 OPENS | FLOW_STORES_PASS | FLOW_JOURNALS_NEWS | FLOW_RETRY_OFF | FLOW_HAND_TIMER_OFF},
+	{FLOW_JUDGED_ADMITS, BUT(AT_WORK | WAITING), NEVER, 0},
+	{FLOW_JUDGED_WAITS, AT_WORK, WAITING,
+	 STANDS_DOWN | FLOW_JOURNALS | FLOW_TRIAL_OVER | FLOW_RETRY_ON},
+	{FLOW_JUDGED_WAITS, WAITING, SAME, STANDS_DOWN | FLOW_JOURNALS_NEWS | FLOW_RETRY_ON},
+	{FLOW_JUDGED_WAITS, BUT(AT_WORK | WAITING), NEVER, 0},
+	{FLOW_JUDGED_KEEPS_OUT, AT_WORK, KEPT_OUT,
+	 STANDS_DOWN | FLOW_JOURNALS | FLOW_TRIAL_OVER | FLOW_RETRY_OFF},
+	{FLOW_JUDGED_KEEPS_OUT, WAITING, KEPT_OUT,
+	 STANDS_DOWN | FLOW_JOURNALS_NEWS | FLOW_RETRY_OFF},
+	{FLOW_JUDGED_KEEPS_OUT, BUT(AT_WORK | WAITING), NEVER, 0},
+	{FLOW_NO_PROFILE, AT_WORK, KEPT_OUT,
+	 FLOW_UNWATCHES | FLOW_JUDGES | FLOW_CLAIMS | FLOW_JOURNALS | FLOW_TRIAL_OVER |
+		 FLOW_RETRY_OFF},
+	{FLOW_NO_PROFILE, WAITING, KEPT_OUT,
+	 FLOW_UNWATCHES | FLOW_JUDGES | FLOW_CLAIMS | FLOW_JOURNALS_NEWS | FLOW_RETRY_OFF},
+	{FLOW_NO_PROFILE, BUT(AT_WORK | WAITING), NEVER, 0},
+	{FLOW_NO_PROFILE_ADMITS, AT_WORK, ADMITTED,
+	 FLOW_UNWATCHES | OPENS | FLOW_JOURNALS | FLOW_TRIAL_OVER | FLOW_RETRY_OFF |
+		 FLOW_HAND_TIMER_OFF},
+	{FLOW_NO_PROFILE_ADMITS, WAITING, ADMITTED,
+	 FLOW_UNWATCHES | OPENS | FLOW_JOURNALS_NEWS | FLOW_RETRY_OFF | FLOW_HAND_TIMER_OFF},
+	{FLOW_NO_PROFILE_ADMITS, BUT(AT_WORK | WAITING), NEVER, 0},
+	/* Work is let in when there is room for the record: the retry timer's gate judges again. */
+	{FLOW_NOT_WRITTEN, ADMITTED, UNJUDGED,
+	 FLOW_UNWATCHES | FLOW_DROPS_PASS | FLOW_JUDGES | FLOW_WAIT_OVER | FLOW_JOURNALS |
+		 FLOW_TRIAL_OVER | FLOW_RETRY_ON},
+	{FLOW_NOT_WRITTEN, BUT(ADMITTED), NEVER, 0},
+	/* Where a boot has waited, its retries go on: what comes back counts from where it was. */
+	{FLOW_STOPPED, ANY, UNJUDGED | WAITING, STOPS},
+	{FLOW_STOPPED_REBOOTS, ANY, UNJUDGED | WAITING, STOPS | FLOW_KEEPS_PASS},
+	{FLOW_RENEW, ANY, SAME, FLOW_RENEWS},
+
+	{FLOW_DEVICE, ADMITTED | LAPSED, SAME, 0},
+	{FLOW_DEVICE, BUT(ADMITTED | LAPSED), SAME, FLOW_REFUSES},
+	{FLOW_DEVICE_LOST, ADMITTED, LAPSED,
+	 FLOW_WITHDRAWS | FLOW_DROPS_PASS | FLOW_JUDGES | FLOW_RECORDS | FLOW_JOURNALS},
+	{FLOW_DEVICE_LOST, LAPSED, SAME, FLOW_DROPS_PASS},
+	{FLOW_DEVICE_LOST, BUT(ADMITTED | LAPSED), NEVER, 0},
+	{FLOW_DEVICE_AWAY, LAPSED, SAME, FLOW_JUDGES | FLOW_RECORDS | FLOW_JOURNALS_NEWS},
+	{FLOW_DEVICE_AWAY, BUT(LAPSED), NEVER, 0},
+	{FLOW_DEVICE_BACK, LAPSED, ADMITTED, OPENS | FLOW_JOURNALS_NEWS},
+	{FLOW_DEVICE_BACK, BUT(LAPSED), NEVER, 0},
+
+	{FLOW_ADMIT, WAITING | LAPSED | KEPT_OUT, SAME, FLOW_CLAIMS | FLOW_JOURNALS_HAND},
+	{FLOW_ADMIT, UNJUDGED | AT_WORK | ADMITTED, SAME, FLOW_REFUSES},
+	{FLOW_ADMIT_ENDS, ANY, SAME, FLOW_HAND_OVER | FLOW_RECORDS | FLOW_HAND_TIMER_OFF},
+};
+
+const size_t flow_row_count = sizeof(flow_rows) / sizeof(*flow_rows);
+
+const struct flow_row *flow_find(enum flow_event event, enum flow_state from)
+{
+	for (size_t i = 0; i < flow_row_count; i++)
+		if (flow_rows[i].event == event && flow_rows[i].from & FLOW_BIT(from))
+			return &flow_rows[i];
+	return NULL;
+}
+
+static unsigned int next_of(const struct flow_row *row, enum flow_state from)
+{
+	return row->next == FLOW_SAME ? FLOW_BIT(from) : row->next;
+}
+
+/* --- words ------------------------------------------------------------------------------- */
+
+const char *flow_state_name(enum flow_state s)
+{
+	static const char *const names[FLOW_STATE_COUNT] = {
+		[FLOW_UNJUDGED] = "unjudged", [FLOW_AT_WORK] = "at work",
+		[FLOW_WAITING] = "waiting",   [FLOW_ADMITTED] = "admitted",
+		[FLOW_LAPSED] = "lapsed",     [FLOW_KEPT_OUT] = "kept out",
+	};
+
+	return names[s];
+}
+
+const char *flow_event_name(enum flow_event e)
+{
+	static const char *const names[FLOW_EVENT_COUNT] = {
+		[FLOW_USER_SPACE] = "another user space begins",
+		[FLOW_STAGE_BEGINS] = "a stage begins while no work is admitted",
+		[FLOW_STAGE_HELD] = "a stage ends, and nothing that keeps work out failed",
+		[FLOW_STAGE_OTHER] = "the same, with another profile",
+		[FLOW_STAGE_FAILED] = "a stage failed",
+		[FLOW_STAGE_NO_PROFILE] = "a stage has no profile to apply",
+		[FLOW_STAGE_NO_PROFILE_STILL] =
+			"the same, and a gate has admitted work all the same",
+		[FLOW_GATE] = "a gate is asked for, with the profile of the record",
+		[FLOW_GATE_ANEW] =
+			"a gate is asked for with --again, with another profile, or with none",
+		[FLOW_GATE_LET_IN] = "the gate's unit starts while work is admitted by hand",
+		[FLOW_GATE_KILLED] = "the gate's unit starts after several that were killed",
+		[FLOW_GATE_SPECIAL] = "a gate is asked for where nothing may be written",
+		[FLOW_RETRY] = "a retry is due",
+		[FLOW_RETRY_ANEW] = "a retry is due that has no look to go on from",
+		[FLOW_JUDGED_ADMITS] = "the gate's verdict admits work",
+		[FLOW_JUDGED_WAITS] = "the gate's verdict waits",
+		[FLOW_JUDGED_KEEPS_OUT] = "the gate's verdict keeps work out",
+		[FLOW_NO_PROFILE] = "the gate has no profile to judge by",
+		[FLOW_NO_PROFILE_ADMITS] = "the same, and railhead.conf admits work",
+		[FLOW_NOT_WRITTEN] = "a verdict that admits work can't be written",
+		[FLOW_STOPPED] = "the gate's unit is stopped",
+		[FLOW_STOPPED_REBOOTS] = "the gate's unit is stopped by a reboot",
+		[FLOW_RENEW] = "what readers were told is to be renewed",
+		[FLOW_DEVICE] = "a device that is watched has an event",
+		[FLOW_DEVICE_LOST] = "a device is lost",
+		[FLOW_DEVICE_AWAY] = "a look behind that still keeps work out",
+		[FLOW_DEVICE_BACK] = "a look behind that admits work",
+		[FLOW_ADMIT] = "a person admits work",
+		[FLOW_ADMIT_ENDS] = "what a person admitted ends",
+	};
+
+	return names[e];
+}
+
+/* --- the state --------------------------------------------------------------------------- */
+
+enum flow_state flow_state(const struct record *r)
+{
+	if (r->verdict.admit)
+		return FLOW_ADMITTED;
+	if (r->begun)
+		return FLOW_AT_WORK;
+	switch (r->verdict.kind) {
+	case VERDICT_WAITING:
+		return r->waiting.until ? FLOW_WAITING : FLOW_UNJUDGED;
+	case VERDICT_LAPSED:
+		return FLOW_LAPSED;
+	default:
+		return FLOW_KEPT_OUT;
+	}
+}
+
+/* --- acts -------------------------------------------------------------------------------- */
+
+/* An event that is being done. */
+struct move {
+	struct flow *f;
+	struct record *record;
+	unsigned int acts;
+	bool waited, by_hand; /* before the event */
+	struct err first;     /* of the record and its claims */
+};
+
+static bool does(const struct move *m, unsigned int acts)
+{
+	return m->acts & acts;
+}
+
+static void note(struct move *m, int r, const struct err *err)
+{
+	if (r < 0)
+		m->f->complain(err->text);
+	if (r < 0 && !m->first.code)
+		err_copy(&m->first, r, err);
+}
+
+/* It can be done without: the next boot measures again, or a timer runs in vain. */
+static void note_lesser(struct move *m, int r, const struct err *err, const char *more)
+{
+	cleanup_free char *text = xasprintf("%s%s", err->text, more);
+
+	if (r < 0)
+		m->f->complain(text);
+}
+
+#define MEASURES_AGAIN "; the next boot measures again"
+
+/* What was claimed goes before the record changes. */
+static void take_back(struct move *m)
+{
+	const struct root *root = m->f->root;
+	struct err err = {0};
+
+	if (does(m, FLOW_FORGETS))
+		freeze_forget(root);
+	if (does(m, FLOW_UNWATCHES))
+		watch_end(root);
+	if (does(m, FLOW_WITHDRAWS))
+		note(m, status_withdraw(root, m->f->status, &err), &err);
+	if (does(m, FLOW_KEEPS_PASS))
+		note_lesser(m, pass_keep(root, m->record, &err), &err, MEASURES_AGAIN);
+	if (does(m, FLOW_DROPS_PASS))
+		note_lesser(m, pass_store(root, m->record, NULL, &err), &err, "");
+}
+
+static void set_record(struct move *m, const struct verdict *v)
+{
+	if (does(m, FLOW_HAND_OVER)) {
+		journal_admitted(m->f->root, m->record, m->f->over);
+		record_end_admission(m->record);
+	}
+	if (does(m, FLOW_JUDGES)) {
+		m->f->news = !record_says(m->record, v);
+		record_set_verdict(m->record, v);
+	}
+	if (does(m, FLOW_BEGINS))
+		record_begin(m->record);
+	if (does(m, FLOW_WAIT_OVER))
+		m->record->waiting = (struct waiting){0};
+}
+
+static void write_record(struct move *m)
+{
+	struct err err = {0};
+
+	if (does(m, FLOW_CLAIMS))
+		note(m, status_admit(m->f->root, m->f->status, &err), &err);
+	else if (does(m, FLOW_RECORDS))
+		note(m, status_store(m->f->root, m->f->status, &err), &err);
+}
+
+static void tell(struct move *m)
+{
+	struct flow *f = m->f;
+	struct err err = {0};
+
+	if (does(m, FLOW_STORES_PASS))
+		note_lesser(m, numbers_pass(f->run, m->record, &err), &err, MEASURES_AGAIN);
+	if (does(m, FLOW_JOURNALS) || (does(m, FLOW_JOURNALS_NEWS) && f->news))
+		journal_verdict(f->root, m->record);
+	if (does(m, FLOW_JOURNALS_HAND) && !m->first.code)
+		journal_admitted(f->root, m->record, NULL);
+	if (does(m, FLOW_RENEWS))
+		status_renew(f->root, f->status);
+}
+
+/* A boot that never waited, and admitted nothing by hand, has no timer to stop. */
+static void set_timers(struct move *m)
+{
+	const struct root *root = m->f->root;
+	const char *cmdline = m->f->run ? m->f->run->node.cmdline : NULL;
+	struct err err = {0};
+
+	if (does(m, FLOW_TRIAL_BEGINS) && cmdline)
+		note_lesser(m, service_trial_gate_begins(root, cmdline, &err), &err, "");
+	if (does(m, FLOW_TRIAL_OVER) && cmdline)
+		note_lesser(m, service_trial_over(root, cmdline, &err), &err, "");
+	if (does(m, FLOW_RETRY_ON) || (does(m, FLOW_RETRY_OFF) && m->waited))
+		note_lesser(m, service_retry(root, does(m, FLOW_RETRY_ON), &err), &err, "");
+	if (does(m, FLOW_HAND_TIMER_OFF) && m->by_hand)
+		note_lesser(m, service_admission_over(root, &err), &err, "");
+}
+
+/* Work is let in when there is room for the record. */
+static void take_back_verdict(struct move *m)
+{
+	cleanup_free char *text =
+		xasprintf("the verdict was '%s', and could not be written down: %s; it is judged "
+			  "again in a moment",
+			  verdict_name(m->record->verdict.kind), m->first.text);
+	struct verdict v;
+
+	verdict_simple(&v, VERDICT_WAITING, FAULT_HOST_RECORD, text);
+	flow_move(m->f, FLOW_NOT_WRITTEN, &v);
+	verdict_free(&v);
+}
+
+static int defect(const struct flow *f, enum flow_event event, enum flow_state from)
+{
+	cleanup_free char *text =
+		xasprintf("a defect of railhead, please report it: '%s' while the verdict is '%s'; "
+			  "no verdict was written",
+			  flow_event_name(event), flow_state_name(from));
+
+	f->complain(text);
+	return -EPROTO;
+}
+
+int flow_move(struct flow *f, enum flow_event event, const struct verdict *v)
+{
+	struct record *r = &f->status->record;
+	enum flow_state from = flow_state(r);
+	const struct flow_row *row = flow_find(event, from);
+	struct move m = {.f = f,
+			 .record = r,
+			 .waited = r->waiting.until || f->retries,
+			 .by_hand = record_is_let_in(r)};
+
+	if (!row || row->next == FLOW_NEVER)
+		return defect(f, event, from);
+	m.acts = row->acts;
+	take_back(&m);
+	set_record(&m, v);
+	if (!(next_of(row, from) & FLOW_BIT(flow_state(r))))
+		return defect(f, event, from);
+	write_record(&m);
+	if (does(&m, FLOW_CLAIMS) && m.first.code && r->verdict.admit) {
+		take_back_verdict(&m);
+		return m.first.code;
+	}
+	tell(&m);
+	set_timers(&m);
+	return m.first.code;
+}

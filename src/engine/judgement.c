@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/judgement.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "boot/service.h"
+#include "boot/view.h"
+#include "engine/journal.h"
+#include "engine/numbers.h"
+#include "engine/watch.h"
+#include "sys/clock.h"
+#include "sys/state.h"
+
+enum {
+	LOCK_WAIT_US = 30 * 1000000,
+	STOP_LOCK_WAIT_US = 2 * 1000000, /* who holds it may be ended by the same shutdown */
+	CHECKS_WAIT_US = 10 * 1000000,
+	/* Looked for again after an eighth of the time waited so far, between these two. */
+	RETRY_LEAST_US = 15 * 1000000,
+	RETRY_MOST_US = 120 * 1000000,
+	RETRY_SLACK_US = 2 * 1000000, /* of the timer */
+	BEGUN_MOST = 3, /* gates of the unit that were killed: a fourth would be, too */
+};
+
+/* One that is at work. */
+struct work {
+	struct judgement *j;
+	struct record *record;
+	struct flow flow;
+	struct run run;
+	struct verdict v;
+	bool goes_on; /* a retry, from the looks and numbers that are there */
+};
+
+/* --- looks and numbers --------------------------------------------------------------------- */
+
+/* Kernel arguments that arrived become the good ones now, whatever the benchmarks say. */
+static void settle_kargs(struct work *w)
+{
+	struct verdict *v = &w->v;
+	struct err err = {0};
+	int r = boot_settle(w->run.root, &w->run.node, &w->run.kargs, &err);
+
+	if (r < 0) {
+		cleanup_free char *text = xasprintf(
+			"kernel_args/next_boot: could not be made permanent: %s", err.text);
+
+		reasons_add(&v->reasons, FAULT_BOOT_TRIAL_OPEN, text);
+		v->kind = VERDICT_BLOCKED;
+		v->admit = false;
+	} else if (r > 0) {
+		w->j->complain(ENV_FILE_NAME
+			       ": what became of the trial of kernel arguments is written down");
+	}
+}
+
+static void look_and_measure(struct work *w)
+{
+	struct stage_result result;
+	struct err err = {0};
+	int r;
+
+	/* Before the first look: what is lost from here on has its events. */
+	if (watch_begin(&w->run, &err) < 0)
+		w->j->complain(err.text);
+	w->j->at_work(&w->run, true);
+	run_look_gate(&w->run, CHECKS_WAIT_US, &result);
+	r = w->goes_on ? numbers_take_rest(&w->run, w->record, &err)
+		       : numbers_take(&w->run, w->j->again, w->record, &err);
+	if (r < 0)
+		verdict_simple(&w->v, VERDICT_BLOCKED, FAULT_GATE_FAILED, err.text);
+	else
+		gate_judge(w->run.profile, &w->run.plan, &w->record->measurements, &w->v);
+	w->j->at_work(&w->run, false);
+	result.duration = clock_usec() - result.started;
+	if (!w->goes_on)
+		settle_kargs(w);
+	record_set_profile(w->record, w->run.profile);
+	record_set_stage(w->record, &w->run, STAGES_ALL, &result);
+	journal_stage(&w->run, STAGES(STAGE_GATE), &result);
+}
+
+/*
+ * Whether the looks alone keep work out; then nothing is measured, and the verdict is of them and
+ * of the numbers that are there.
+ */
+static bool looks_keep_out(struct work *w)
+{
+	const struct measurements nothing = {0};
+	struct stage_result result;
+	bool keep_out;
+
+	run_look_gate(&w->run, 0, &result);
+	gate_judge(w->run.profile, &w->run.plan, &nothing, &w->v);
+	keep_out = !w->v.admit;
+	verdict_free(&w->v);
+	if (!keep_out)
+		return false;
+	gate_judge(w->run.profile, &w->run.plan, &w->record->measurements, &w->v);
+	record_set_stage(w->record, &w->run, STAGES_ALL, &result);
+	return true;
+}
+
+/* --- the verdict --------------------------------------------------------------------------- */
+
+/* A gate by hand begins to wait anew. */
+static void wait_or_give_up(struct work *w)
+{
+	struct waiting *waiting = &w->record->waiting;
+	uint64_t now = clock_usec();
+
+	if (w->v.kind != VERDICT_WAITING)
+		return;
+	if (!waiting->until || (!w->j->unit && !w->goes_on)) {
+		waiting->since = now;
+		waiting->until = now + gate_wait(w->run.profile);
+	}
+	waiting->looked = now;
+	if (now >= waiting->until)
+		verdict_give_up(&w->v, now - waiting->since);
+}
+
+static enum flow_event event_of(const struct verdict *v, bool has_profile)
+{
+	if (!has_profile)
+		return v->admit ? FLOW_NO_PROFILE_ADMITS : FLOW_NO_PROFILE;
+	if (v->admit)
+		return FLOW_JUDGED_ADMITS;
+	return v->kind == VERDICT_WAITING ? FLOW_JUDGED_WAITS : FLOW_JUDGED_KEEPS_OUT;
+}
+
+/* The judgement is over: whatever could not be written is told. */
+static int conclude(struct work *w, enum flow_event event)
+{
+	int r = flow_move(&w->flow, event, &w->v);
+
+	w->j->end = r < 0 ? JUDGEMENT_FAILED : JUDGEMENT_MADE;
+	w->j->admitted = r == 0 && w->v.admit;
+	w->j->show = !w->goes_on || w->flow.news || !w->j->unit;
+	return r;
+}
+
+static int conclude_killed(struct work *w)
+{
+	cleanup_free char *text = xasprintf(
+		"the gate was begun %u times, and killed, or failed, before its verdict each time; "
+		"see `journalctl -u railhead-gate` and the kernel log (out of memory?), and run "
+		"`railhead gate`",
+		w->record->begun);
+
+	verdict_simple(&w->v, VERDICT_BLOCKED, FAULT_GATE_KILLED, text);
+	return conclude(w, FLOW_GATE_KILLED);
+}
+
+static int judge(struct work *w)
+{
+	if (w->run.status != RUN_OK) {
+		run_verdict(&w->run, &w->v);
+		record_set_profile(w->record, w->run.profile);
+	} else if (!w->goes_on || !looks_keep_out(w)) {
+		look_and_measure(w);
+	}
+	wait_or_give_up(w);
+	return conclude(w, event_of(&w->v, w->run.status == RUN_OK));
+}
+
+/* What a judgement had still to do that was killed after it had let work in is done, too. */
+static int stand(struct work *w)
+{
+	w->j->end = JUDGEMENT_STANDS;
+	w->j->admitted = true;
+	flow_move(&w->flow, FLOW_GATE, NULL);
+	return 0;
+}
+
+static enum flow_event gate_event(const struct work *w)
+{
+	bool same = w->run.status == RUN_OK &&
+		    streq(record_digest(w->record), w->run.profile->digest);
+
+	return same && !w->j->again ? FLOW_GATE : FLOW_GATE_ANEW;
+}
+
+/* With the run open. */
+static int run_opened(struct work *w, enum flow_event event)
+{
+	if (w->run.status == RUN_SPECIAL) {
+		run_verdict(&w->run, &w->v);
+		return conclude(w, FLOW_GATE_SPECIAL);
+	}
+	if (!w->goes_on && w->j->unit && w->record->begun >= BEGUN_MOST)
+		return conclude_killed(w);
+	if (!w->j->retry)
+		event = gate_event(w);
+	if (event == FLOW_GATE && flow_state(w->record) == FLOW_ADMITTED)
+		return stand(w);
+	flow_move(&w->flow, event, NULL);
+	return judge(w);
+}
+
+static int open_and_run(struct work *w, enum flow_event event)
+{
+	struct run_options opt = {.profile = w->j->profile,
+				  .freeze = w->j->unit ? FREEZE_BOOT : FREEZE_ANEW};
+	struct err err = {0};
+	int r = run_open(w->j->root, &opt, &w->run, &err);
+
+	if (r < 0) {
+		w->j->complain(err.text);
+		return r;
+	}
+	w->flow.run = &w->run;
+	w->j->opened(&w->run);
+	r = run_opened(w, event);
+	run_close(&w->run);
+	verdict_free(&w->v);
+	return r;
+}
+
+/* --- retries ------------------------------------------------------------------------------- */
+
+static bool is_due(const struct waiting *w)
+{
+	uint64_t now = clock_usec(), gap = (w->looked - w->since) / 8;
+
+	if (gap < RETRY_LEAST_US)
+		gap = RETRY_LEAST_US;
+	if (gap > RETRY_MOST_US)
+		gap = RETRY_MOST_US;
+	return now >= w->until || now + RETRY_SLACK_US >= w->looked + gap;
+}
+
+static int retry(struct work *w)
+{
+	enum flow_state state = flow_state(w->record);
+	bool looked = w->record->stage[STAGE_GATE].ran && !w->j->status.claim_lost;
+	enum flow_event event = looked ? FLOW_RETRY : FLOW_RETRY_ANEW;
+
+	w->goes_on = looked && state == FLOW_WAITING;
+	if (w->goes_on ? !w->j->unit || is_due(&w->record->waiting)
+		       : flow_find(event, state)->next == FLOW_BIT(FLOW_AT_WORK))
+		return open_and_run(w, event);
+	w->j->end = JUDGEMENT_NOT_DUE;
+	w->j->admitted = state == FLOW_ADMITTED;
+	flow_move(&w->flow, event, NULL);
+	return 0;
+}
+
+/* The target that `admit` opens starts the gate's unit, which must not fail then. */
+static bool is_let_in(const struct judgement *j)
+{
+	return j->unit && !j->again && record_is_let_in(&j->status.record) &&
+	       flow_state(&j->status.record) != FLOW_AT_WORK;
+}
+
+static int run_locked(struct judgement *j)
+{
+	struct work w = {.j = j,
+			 .record = &j->status.record,
+			 .flow = {.root = j->root, .status = &j->status, .complain = j->complain, .retries = j->retry}};
+
+	status_load(j->root, &j->status);
+	if (j->status.new_user_space)
+		flow_move(&w.flow, FLOW_USER_SPACE, NULL);
+	if (j->retry)
+		return retry(&w);
+	if (is_let_in(j)) {
+		j->end = JUDGEMENT_LET_IN;
+		j->admitted = true;
+		return flow_move(&w.flow, FLOW_GATE_LET_IN, NULL);
+	}
+	return open_and_run(&w, FLOW_GATE);
+}
+
+/* A gate of the unit that left no verdict: nobody else would look again in this boot. */
+static void come_back(struct judgement *j)
+{
+	struct err err = {0};
+
+	if (j->unit && !j->admitted && service_retry(j->root, true, &err) < 0)
+		j->complain(err.text);
+}
+
+int judgement_run(struct judgement *j)
+{
+	cleanup_close int lock = -1;
+	struct err err = {0};
+	int r;
+
+	lock = state_lock(j->root, clock_usec() + LOCK_WAIT_US, &err);
+	if (lock < 0)
+		j->complain(err.text);
+	r = lock < 0 ? lock : run_locked(j);
+	if (r < 0)
+		come_back(j);
+	return r;
+}
+
+/* --- the end of the unit ------------------------------------------------------------------- */
+
+/* However the unit's end came, what it judged is not judged any more. */
+int judgement_stop(struct judgement *j)
+{
+	struct flow flow = {.root = j->root, .status = &j->status, .complain = j->complain};
+	bool reboots = service_reboots(j->root);
+	cleanup_close int lock = -1;
+	struct err err = {0};
+	struct verdict v;
+	int r;
+
+	lock = state_lock(j->root, clock_usec() + STOP_LOCK_WAIT_US, &err);
+	if (lock < 0) {
+		j->complain(err.text);
+		return lock;
+	}
+	status_load(j->root, &j->status);
+	if (!j->status.record.judged)
+		return status_withdraw(j->root, &j->status, &err);
+	verdict_simple(&v, VERDICT_WAITING, FAULT_GATE_STOPPED,
+		       "railhead-gate.service was stopped; its next start judges again");
+	r = flow_move(&flow, reboots ? FLOW_STOPPED_REBOOTS : FLOW_STOPPED, &v);
+	verdict_free(&v);
+	return r;
+}
+
+/* Who is at work now tells them when it has ended. */
+void judgement_renew(struct judgement *j)
+{
+	struct flow flow = {.root = j->root, .status = &j->status, .complain = j->complain};
+	cleanup_close int lock = -1;
+	struct err err = {0};
+
+	lock = state_lock(j->root, clock_usec(), &err);
+	if (lock < 0)
+		return;
+	status_load(j->root, &j->status);
+	flow_move(&flow, FLOW_RENEW, NULL);
+}
+
+void judgement_free(struct judgement *j)
+{
+	status_free(&j->status);
+}

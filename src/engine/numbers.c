@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/numbers.h"
+
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "boot/kargs.h"
+#include "engine/pass.h"
+#include "gate/binding.h"
+
+/* The names of the checks whose benchmarks need load, or of those whose benchmarks do not. */
+static void benchmarks_of(const struct profile *profile, bool load, struct strv *ret)
+{
+	const struct ynode *checks = ynode_get(profile_section(profile, "gate"), "checks");
+
+	for (size_t i = 0; checks && i < checks->keys.n; i++) {
+		const char *run = ynode_text(checks->items.v[i], "run", "");
+
+		if (gate_measures(run) && gate_needs_load(run) == load)
+			strv_add(ret, checks->keys.v[i]->text);
+	}
+}
+
+/* gate.reuse in microseconds; 0: nothing is used again. */
+static uint64_t reuse_of(const struct profile *profile)
+{
+	cleanup_strv struct strv under_load = {0};
+
+	benchmarks_of(profile, true, &under_load);
+	return under_load.n ? ynode_number_of(profile_section(profile, "gate"), "reuse", 0) : 0;
+}
+
+/* Why the numbers of the pass are not those of the node as it is now; NULL: they are. */
+static char *refusal(const struct pass *pass, const struct run *run, const struct section_ctx *ctx,
+		     uint64_t usec)
+{
+	struct binding binding = {0};
+	struct plan benchmarks = {0};
+	char *why;
+
+	binding_take(run->root, run->profile, &run->node, &run->sets, &binding);
+	gate_plan(ctx, &benchmarks);
+	why = pass_refusal(pass, &binding, &benchmarks, time(NULL), usec);
+	plan_free(&benchmarks);
+	binding_free(&binding);
+	return why;
+}
+
+/*
+ * Takes what the boot before left, whether or not it is used: it serves once. this_boot: the checks
+ * that every boot measures.
+ */
+static bool reuse(const struct run *run, bool again, const struct section_ctx *ctx,
+		  const struct strv *this_boot, struct record *r)
+{
+	uint64_t usec = reuse_of(run->profile);
+	cleanup_free char *why = NULL, *trial = kargs_value(run->node.cmdline, "railhead.trial");
+	struct err err = {0};
+	struct pass pass;
+	bool used, asked;
+
+	pass_take(run->root, &pass, &err);
+	asked = pass.there && usec;
+	if (err.code)
+		why = xstrdup(err.text);
+	else if (asked && again)
+		why = xstrdup("--again");
+	else if (asked && trial)
+		why = xstrdup("this boot tries kernel arguments");
+	else if (asked)
+		why = refusal(&pass, run, ctx, usec);
+	used = asked && !why;
+	if (used)
+		pass_use(&pass, this_boot, r);
+	else
+		record_set_numbers(r, &(struct record_numbers){.there = true,
+							       .measured = time(NULL),
+							       .why = take_ptr(why)});
+	pass_free(&pass);
+	return used;
+}
+
+/* The names of the checks of which something could not be measured yet, or undisturbed. */
+static void still_to_come(const struct measurements *m, struct strv *ret)
+{
+	for (size_t i = 0; i < m->list.n; i++)
+		if (measurement_may_come(m->list.v[i].state) &&
+		    !strv_contains(ret, m->list.v[i].check))
+			strv_add(ret, m->list.v[i].check);
+}
+
+/* Those checks are measured; the numbers of the others stay. */
+static int measure_some(const struct section_ctx *ctx, const struct strv *only, struct record *r,
+			struct err *err)
+{
+	struct measurements m = {0};
+	int e = 0;
+
+	if (only->n)
+		e = gate_measure(ctx, only, &m, err);
+	record_replace_measurements(r, &m);
+	return e;
+}
+
+static int measure_all(const struct section_ctx *ctx, struct record *r, struct err *err)
+{
+	struct measurements m = {0};
+	int e = gate_measure(ctx, NULL, &m, err);
+
+	record_set_measurements(r, &m);
+	return e;
+}
+
+int numbers_take(const struct run *run, bool again, struct record *r, struct err *err)
+{
+	struct section_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
+	cleanup_strv struct strv this_boot = {0};
+
+	benchmarks_of(run->profile, false, &this_boot);
+	if (reuse(run, again, &ctx, &this_boot, r))
+		return measure_some(&ctx, &this_boot, r, err);
+	return measure_all(&ctx, r, err);
+}
+
+int numbers_take_rest(const struct run *run, struct record *r, struct err *err)
+{
+	struct section_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
+	cleanup_strv struct strv only = {0};
+
+	still_to_come(&r->measurements, &only);
+	return measure_some(&ctx, &only, r, err);
+}
+
+int numbers_pass(const struct run *run, const struct record *r, struct err *err)
+{
+	struct binding binding = {0};
+	bool wanted = reuse_of(run->profile);
+	int e;
+
+	if (wanted)
+		binding_take(run->root, run->profile, &run->node, &run->sets, &binding);
+	e = pass_store(run->root, r, wanted ? &binding : NULL, err);
+	binding_free(&binding);
+	return e;
+}
