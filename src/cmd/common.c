@@ -35,17 +35,23 @@ size_t print_diags(FILE *out, const struct diags *diags)
 	return diags ? diags->errors : 0;
 }
 
-static const int exit_codes[] = {
-	[RUN_OK] = EXIT_OK,	      [RUN_OFF] = EXIT_OK,	  [RUN_SPECIAL] = EXIT_OK,
-	[RUN_NONE] = EXIT_NO_MATCH,   [RUN_TWO] = EXIT_NO_MATCH,  [RUN_INVALID] = EXIT_INVALID,
-	[RUN_CHANGED] = EXIT_INVALID, [RUN_UNFIT] = EXIT_INVALID,
-};
+int exit_of_run(enum run_status status)
+{
+	static const int codes[] = {
+		[RUN_OK] = EXIT_OK,	      [RUN_OFF] = EXIT_OK,
+		[RUN_SPECIAL] = EXIT_OK,      [RUN_NONE] = EXIT_NO_MATCH,
+		[RUN_TWO] = EXIT_NO_MATCH,    [RUN_INVALID] = EXIT_INVALID,
+		[RUN_CHANGED] = EXIT_INVALID, [RUN_UNFIT] = EXIT_INVALID,
+	};
+
+	return codes[status];
+}
 
 int explain_run(const struct run *run)
 {
 	print_diags(stderr, run_diags(run));
 	complain("%s", run->why.text);
-	return exit_codes[run->status];
+	return exit_of_run(run->status);
 }
 
 void say_warnings(const struct status *s)

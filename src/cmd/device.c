@@ -1,448 +1,71 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * apply --device: railhead-device@.service runs it when a function that is watched
- * (engine/watch.h) comes, goes or recovers. Where nothing was lost it writes nothing. Else
- * readiness is withdrawn, whatever is back gets what the profile says of it, and the node is
- * looked at and judged anew, with the numbers that the gate has measured.
- *
- * It never waits for a function that is away: an event starts it again then. One run does
- * all that is lost, and those that waited for the lock behind it find nothing to do. systemd
- * merges a start into one that is under way, so a run ends only after a look that finds
- * nothing new. The target is never stopped: what works goes on.
- */
+/* apply --device: what railhead-device@.service runs (engine/recovery.h). */
 #include <stdio.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "boot/service.h"
 #include "cmd/cmd.h"
-#include "engine/journal.h"
-#include "engine/pass.h"
-#include "engine/watch.h"
-#include "sys/clock.h"
+#include "engine/recovery.h"
 #include "sys/manager.h"
 #include "sys/state.h"
-#include "sys/uevent.h"
 
-enum {
-	/* Together below TimeoutStartSec of railhead-device@.service. */
-	LOCK_WAIT_US = 660 * 1000000, /* behind the one that does all, or behind a gate */
-	APPLY_US = 150 * 1000000,
-	CHECKS_WAIT_US = 30 * 1000000, /* a port trains its link anew */
-	ROUNDS = 6, /* of one run; what is lost again after that has its events */
-};
-
-struct device_run {
-	struct invocation *inv;
-	const struct root *root;
-	struct watch watch;
-	struct status status;
-	struct reasons failures; /* of this run: ID and reason of what could not be applied */
-	uint64_t applied;	 /* how many changes were set */
-	bool lost;		 /* something was, in this run or before it */
-	bool unsaid;		 /* readiness was withdrawn, and the journal does not know yet */
-	int code;
-};
-
-static void worse(struct device_run *d, int code)
+static void explain(const struct run *run)
 {
-	if (d->code == EXIT_OK || d->code == EXIT_GATE)
-		d->code = code;
+	explain_run(run);
 }
 
-static bool open_run(struct device_run *d, struct run *run, uint64_t waited)
+static void print(const struct invocation *inv, const struct recovery *r)
 {
-	struct run_options opt = {.freeze = FREEZE_BOOT, .waited = waited};
-	struct err err = {0};
+	const struct record *record = &r->status.record;
+	const char *verdict = verdict_name(record->verdict.kind);
 
-	if (run_open(d->root, &opt, run, &err) == 0)
-		return true;
-	complain("%s", err.text);
-	worse(d, EXIT_INTERNAL);
-	return false;
-}
-
-/* --- readiness --------------------------------------------------------------------------- */
-
-/* The record, and the ready file with it; in the journal if that is news. */
-static void say_verdict(struct device_run *d, const struct run *run, const struct verdict *v)
-{
-	struct err err = {0};
-
-	if (record_says(&d->status.record, v))
-		return;
-	record_set_verdict(&d->status.record, v);
-	if (status_admit(d->root, &d->status, &err) < 0) {
-		complain("%s", err.text);
-		worse(d, EXIT_INTERNAL);
-	}
-	if (run)
-		journal_verdict(d->root, &d->status.record);
-}
-
-static bool is_on_bus(const struct root *root, const struct watched *w)
-{
-	return root_exists(root, "/sys/bus/pci/devices/%s", w->addr);
-}
-
-/* Which fault a lost one is, and what is to be done. */
-struct loss {
-	enum fault fault;
-	const char *next;
-};
-
-static struct loss loss_of(const struct root *root, const struct watched *w)
-{
-	if (w->flapping)
-		return (struct loss){
-			FAULT_PCI_FLAPS,
-			"it came back too often in ten minutes and is left alone; see the kernel "
-			"log "
-			"(AER, DPC, link), reseat or replace it, then run `railhead apply` and "
-			"`railhead gate`"};
-	if (w->tried && w->state == WATCHED_COMING)
-		return (struct loss){
-			FAULT_PCI_INCOMPLETE,
-			"its driver has not made its netdev or RDMA device, or udev has not named "
-			"it; see the kernel log, then run `railhead apply --device` with its "
-			"address"};
-	if (w->tried && w->state == WATCHED_BACK)
-		return (struct loss){
-			FAULT_PCI_NOT_RESTORED,
-			"not all could be applied again; mend what is said above, then run "
-			"`railhead apply --device` with its address"};
-	switch (w->state) {
-	case WATCHED_AWAY:
-		return (struct loss){
-			is_on_bus(root, w) ? FAULT_PCI_UNBOUND : FAULT_PCI_LOST,
-			"what the profile says of it is applied when it has its driver again; see "
-			"the kernel log, `lspci` and `modprobe`"};
-	case WATCHED_COMING:
-		return (struct loss){FAULT_PCI_RETURNS, "its driver has not made its devices yet"};
-	default:
-		return (struct loss){FAULT_PCI_RETURNS,
-				     "what the profile says of it is being applied"};
-	}
-}
-
-static void add_lost(const struct device_run *d, struct verdict *v)
-{
-	for (size_t i = 0; i < d->watch.list.n; i++) {
-		const struct watched *w = &d->watch.list.v[i];
-		cleanup_free char *text = NULL;
-		struct loss loss;
-
-		if (!w->lost_at)
-			continue;
-		loss = loss_of(d->root, w);
-		text = xasprintf("%s: %s; %s", w->addr, w->why, loss.next);
-		reasons_add(&v->reasons, loss.fault, text);
-	}
-}
-
-/* First the ready file, then what is to be remembered, then the words. */
-static void withdraw(struct device_run *d)
-{
-	bool admitted = d->status.record.verdict.admit;
-	struct verdict v = {.kind = VERDICT_LAPSED};
-	struct err err = {0};
-
-	if (admitted && status_withdraw(d->root, &d->status, &err) < 0)
-		complain("%s", err.text);
-	/* What was measured before was measured of a device that was another then. */
-	if (pass_store(d->root, &d->status.record, NULL, &err) < 0)
-		complain("%s", err.text);
-	for (size_t i = 0; i < d->watch.list.n; i++) {
-		struct watched *w = &d->watch.list.v[i];
-
-		if (w->lost_at && watch_store_lost(d->root, w, &err) < 0)
-			complain("%s", err.text);
-	}
-	if (admitted) {
-		add_lost(d, &v);
-		say_verdict(d, NULL, &v);
-		d->unsaid = true;
-	}
-	verdict_free(&v);
-}
-
-static void journal_withdrawal(struct device_run *d)
-{
-	struct verdict v = {.kind = VERDICT_LAPSED};
-
-	add_lost(d, &v);
-	if (d->unsaid)
-		journal_verdict(d->root, &d->status.record);
-	d->unsaid = false;
-	verdict_free(&v);
-}
-
-static void stay_lapsed(struct device_run *d, const struct run *run, struct verdict *v)
-{
-	v->kind = VERDICT_LAPSED;
-	v->admit = false;
-	for (size_t i = 0; i < d->failures.list.n; i++)
-		reasons_add_as(&v->reasons, &d->failures.list.v[i]);
-	add_lost(d, v);
-	say_verdict(d, run, v);
-	worse(d, EXIT_GATE);
-}
-
-/* --- what is back ------------------------------------------------------------------------ */
-
-static bool any_in(const struct device_run *d, enum watched_state state)
-{
-	for (size_t i = 0; i < d->watch.list.n; i++) {
-		const struct watched *w = &d->watch.list.v[i];
-
-		if (w->state == state && !w->tried && !w->flapping)
-			return true;
-	}
-	return false;
-}
-
-static bool none_is_coming(void *arg)
-{
-	struct device_run *d = arg;
-
-	watch_look(d->root, &d->watch);
-	return !any_in(d, WATCHED_COMING);
-}
-
-/* Returns how long it has waited, as run_wait_devices() does. */
-static uint64_t wait_for_coming(struct device_run *d, const struct run *run)
-{
-	uint64_t started = clock_usec();
-
-	if (none_is_coming(d))
-		return 0;
-	uevent_wait(none_is_coming, d, started + run_device_wait(run->profile));
-	for (size_t i = 0; i < d->watch.list.n; i++)
-		if (d->watch.list.v[i].state == WATCHED_COMING)
-			d->watch.list.v[i].tried = true;
-	return clock_usec() - started;
-}
-
-/* One that comes and goes would have the node ready and not ready for ever. */
-static void leave_flapping(struct device_run *d)
-{
-	struct err err = {0};
-
-	for (size_t i = 0; i < d->watch.list.n; i++) {
-		struct watched *w = &d->watch.list.v[i];
-
-		if (w->state != WATCHED_BACK || w->flapping || !watch_flaps(w))
-			continue;
-		w->flapping = true;
-		if (watch_store_lost(d->root, w, &err) < 0)
-			complain("%s", err.text);
-	}
-	for (size_t i = 0; i < d->watch.list.n; i++)
-		d->watch.list.v[i].tried |= d->watch.list.v[i].flapping;
-}
-
-/* Whether one of its own changes failed; keeps the reasons. */
-static bool failed(struct device_run *d, const struct run *run, const struct watched *w)
-{
-	size_t before = d->failures.list.n;
-
-	for (size_t i = 0; i < run->plan.list.n; i++) {
-		const struct change *c = run->plan.list.v[i];
-		cleanup_free char *text = NULL;
-
-		if (c->state != CHANGE_FAILED || strncmp(c->lane, w->addr, strlen(w->addr)) != 0)
-			continue;
-		text = xasprintf("%s: %s", c->id, c->reason ? c->reason : "failed");
-		reasons_add(&d->failures, fault_of_change(c), text);
-	}
-	return d->failures.list.n > before;
-}
-
-static void note_back(struct device_run *d, const struct run *run, struct watched *w,
-		      const struct stage_result *result)
-{
-	struct err err = {0};
-
-	if (failed(d, run, w)) {
-		w->tried = true;
-		return;
-	}
-	record_set_device(&d->status.record,
-			  &(struct record_device){xstrdup(w->addr), xstrdup(w->why), w->lost_at,
-						  clock_usec(), result->duration});
-	if (watch_store_back(d->root, w, &err) < 0) {
-		complain("%s", err.text);
-		worse(d, EXIT_INTERNAL);
-		w->tried = true;
-	}
-}
-
-/* Those that are complete; their state must be of now. */
-static void apply_back(struct device_run *d, struct run *run)
-{
-	uint64_t deadline = clock_usec() + APPLY_US;
-	struct sink sink = make_sink(run);
-	struct stage_result result;
-
-	watch_keep_back(&d->watch, &run->plan);
-	run_apply(run, STAGE_DEVICES, 0, deadline, &sink, &result);
-	journal_stage(run, STAGES(STAGE_DEVICES), &result);
-	d->applied += result.count[CHANGE_SET];
-	for (size_t i = 0; i < d->watch.list.n; i++)
-		if (d->watch.list.v[i].state == WATCHED_BACK && !d->watch.list.v[i].tried)
-			note_back(d, run, &d->watch.list.v[i], &result);
-	if (result.count[CHANGE_FAILED])
-		worse(d, EXIT_FAILED);
-}
-
-/* Something was lost. Returns false if nothing more can be done now. */
-static bool bring_back(struct device_run *d)
-{
-	struct verdict v = {0};
-	struct run run;
-	uint64_t waited;
-
-	withdraw(d);
-	leave_flapping(d);
-	if (!open_run(d, &run, 0))
-		return false;
-	journal_withdrawal(d);
-	if (run.status != RUN_OK) {
-		worse(d, explain_run(&run));
-		reasons_add(&v.reasons, run.why.fault, run.why.text);
-		stay_lapsed(d, &run, &v);
-		goto out;
-	}
-	waited = wait_for_coming(d, &run);
-	if (waited) {
-		run_close(&run);
-		if (!open_run(d, &run, waited))
-			return false;
-	}
-	if (run.status == RUN_OK && any_in(d, WATCHED_BACK)) {
-		apply_back(d, &run);
-		run_close(&run);
-		return true;
-	}
-	stay_lapsed(d, &run, &v);
-out:
-	verdict_free(&v);
-	run_close(&run);
-	return false;
-}
-
-/* --- the verdict again ---------------------------------------------------------------------- */
-
-static void judge_again(struct device_run *d)
-{
-	struct stage_result result = {.stage = STAGE_GATE, .started = clock_usec()};
-	struct verdict v;
-	struct run run;
-
-	if (!open_run(d, &run, 0))
-		return;
-	if (run.status != RUN_OK) {
-		worse(d, explain_run(&run));
-		verdict_simple(&v, VERDICT_LAPSED, run.why.fault, run.why.text);
-	} else {
-		watch_spare(&d->watch, &run.plan);
-		run_look(&run, STAGES_ALL, STAGE_GATE);
-		run_wait_checks(&run, CHECKS_WAIT_US);
-		for (size_t i = 0; i < run.plan.list.n; i++)
-			result.count[run.plan.list.v[i]->state]++;
-		result.duration = clock_usec() - result.started;
-		gate_judge(run.profile, &run.plan, &d->status.record.measurements, &v);
-		record_set_stage(&d->status.record, &run, STAGES_ALL, &result);
-	}
-	if (v.admit)
-		say_verdict(d, &run, &v);
-	else
-		stay_lapsed(d, &run, &v);
-	verdict_free(&v);
-	run_close(&run);
-}
-
-/* A device may have been reset without being made anew: do its own values hold? */
-static bool values_hold(struct device_run *d, struct watched *w)
-{
-	bool hold = true;
-	struct run run;
-
-	if (!open_run(d, &run, 0))
-		return true;
-	if (run.status == RUN_OK)
-		run_look(&run, STAGES(STAGE_DEVICES), STAGE_DEVICES);
-	for (size_t i = 0; hold && i < run.plan.list.n; i++) {
-		const struct change *c = run.plan.list.v[i];
-
-		if (c->state != CHANGE_DIFFERS || !c->kind->set || !streq(c->lane, w->addr))
-			continue;
-		hold = false;
-		w->lost_at = clock_usec();
-		snprintf(w->why, sizeof(w->why), "%.60s was '%.40s'", c->id,
-			 c->observed ? c->observed : "nothing");
-	}
-	run_close(&run);
-	return hold;
-}
-
-static void rounds(struct device_run *d, struct watched *asked)
-{
-	for (int round = 0; round < ROUNDS; round++) {
-		watch_look(d->root, &d->watch);
-		if (watch_lost(&d->watch)) {
-			d->lost = true;
-			if (!bring_back(d))
-				return;
-		} else if (!d->status.record.verdict.admit) {
-			judge_again(d);
-			if (!d->status.record.verdict.admit)
-				return;
-		} else if (round > 0 || !asked || values_hold(d, asked)) {
-			return;
-		} /* else it is lost now, and the next round does it */
-	}
-}
-
-static bool is_lapsed(const struct status *s)
-{
-	return s->record.verdict.kind == VERDICT_LAPSED;
-}
-
-static int run_device(struct device_run *d)
-{
-	struct watched *asked = watch_find(&d->watch, d->inv->device);
-
-	if (!d->status.record.verdict.admit && !is_lapsed(&d->status)) {
-		/* What is missing then is the gate's to say, or a stage's that is still to come. */
+	if (r->end == RECOVERY_REFUSED)
 		complain("%s: nothing done: the verdict is '%s', and a device is brought back only "
 			 "after the gate has admitted work; see `railhead status`",
-			 d->inv->device, verdict_name(d->status.record.verdict.kind));
-		return EXIT_OK;
-	}
-	if (!asked && !in_own_service()) {
+			 r->device, verdict);
+	else if (r->end == RECOVERY_UNKNOWN)
 		complain("--device %s: no device set has it, or it is protected; those that are "
 			 "brought back have a file " STATE_DIR "/device-ADDRESS",
-			 d->inv->device);
+			 r->device);
+	else if (!inv->json && !r->lost && r->end == RECOVERY_DONE && record->verdict.admit)
+		printf("%s: nothing was lost\n", r->device);
+	else if (!inv->json)
+		printf("%s: %llu set; verdict: %s\n", r->device, (unsigned long long)r->applied,
+		       verdict);
+	if (inv->json)
+		print_json(record_to_json(record));
+}
+
+static int exit_code(const struct recovery *r)
+{
+	int code = EXIT_OK;
+
+	switch (r->end) {
+	case RECOVERY_REFUSED:
+		return EXIT_OK;
+	case RECOVERY_UNKNOWN:
 		return EXIT_USAGE;
+	case RECOVERY_BROKEN:
+		return EXIT_INTERNAL;
+	case RECOVERY_NOT_APPLIED:
+		return EXIT_FAILED;
+	case RECOVERY_NO_PROFILE:
+		code = exit_of_run(r->run_status);
+		break;
+	case RECOVERY_DONE:
+		break;
 	}
-	rounds(d, asked);
-	if (!d->inv->json && !d->lost && d->code == EXIT_OK)
-		printf("%s: nothing was lost\n", d->inv->device);
-	else if (!d->inv->json)
-		printf("%s: %llu set; verdict: %s\n", d->inv->device,
-		       (unsigned long long)d->applied, verdict_name(d->status.record.verdict.kind));
-	if (d->status.record.verdict.admit)
-		return d->code == EXIT_GATE ? EXIT_OK : d->code;
-	return d->code == EXIT_OK ? EXIT_GATE : d->code;
+	return code == EXIT_OK && !r->status.record.verdict.admit ? EXIT_GATE : code;
 }
 
 int apply_device(struct invocation *inv)
 {
-	struct device_run d = {.inv = inv, .root = &inv->root};
-	cleanup_close int lock = -1;
+	struct recovery r = {.root = &inv->root,
+			     .device = inv->device,
+			     .unit = in_own_service(),
+			     .complain = complain_text,
+			     .explain = explain,
+			     .sink = make_sink};
 	struct err err = {0};
-	bool lapsed;
 	int code;
 
 	if (inv->stage_name || inv->profile || inv->retry) {
@@ -451,27 +74,16 @@ int apply_device(struct invocation *inv)
 			"this boot's profile says of a function in stage devices");
 		return EXIT_USAGE;
 	}
-	lock = state_lock(&inv->root, clock_usec() + LOCK_WAIT_US, &err);
-	if (lock < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
-	}
-	status_load(&inv->root, &d.status);
-	watch_load(&inv->root, &d.watch);
-	lapsed = is_lapsed(&d.status);
-	code = run_device(&d);
-	lapsed = (lapsed || d.lost) && d.status.record.verdict.admit;
-	say_warnings(&d.status);
-	if (inv->json)
-		print_json(record_to_json(&d.status.record));
-	reasons_free(&d.failures);
-	watch_free(&d.watch);
-	status_free(&d.status);
-	close(take_fd(lock));
+	recovery_run(&r);
+	if (r.status.record.boot_id)
+		print(inv, &r);
+	say_warnings(&r.status);
+	code = exit_code(&r);
 	/* What was to start meanwhile was refused by its drop-in (boot/bake_units.c). */
-	if (lapsed && inv->root.live && service_open_target(!in_own_service(), &err) < 0) {
+	if (r.admitted && inv->root.live && service_open_target(!r.unit, &err) < 0) {
 		complain("%s", err.text);
-		return EXIT_INTERNAL;
+		code = EXIT_INTERNAL;
 	}
+	recovery_free(&r);
 	return code;
 }

@@ -25,32 +25,33 @@ enum flow_state {
 
 enum flow_event {
 	/* of a stage */
-	FLOW_USER_SPACE,   /* it is the first of a user space: behind a soft-reboot, or of the boot */
+	FLOW_USER_SPACE, /* it is the first of a user space: behind a soft-reboot, or of the boot */
 	FLOW_STAGE_BEGINS, /* while no work is admitted */
 	FLOW_STAGE_HELD,   /* nothing that keeps work out failed; with the profile of the record */
 	FLOW_STAGE_OTHER,  /* the same, with another profile */
 	FLOW_STAGE_FAILED,
-	FLOW_STAGE_NO_PROFILE, /* there is no profile to apply: railhead=off, none matches, invalid */
+	FLOW_STAGE_NO_PROFILE, /* there is no profile to apply: railhead=off, none matches, invalid
+				*/
 	FLOW_STAGE_NO_PROFILE_STILL, /* the same, and the gate has admitted work all the same */
 	/* of a gate */
-	FLOW_GATE,	      /* with the profile of the record */
-	FLOW_GATE_ANEW,	      /* --again, or with another profile, or with none */
-	FLOW_GATE_LET_IN,     /* of the unit, while work is admitted by hand */
-	FLOW_GATE_KILLED,     /* of the unit, and those before were killed too often */
-	FLOW_GATE_SPECIAL,    /* in a boot where nothing may be written: rescue, kdump, a container */
-	FLOW_RETRY,	      /* --retry */
-	FLOW_RETRY_ANEW,      /* the same, without a look to go on from */
-	FLOW_JUDGED_ADMITS,   /* the verdict of a gate */
+	FLOW_GATE,	    /* with the profile of the record */
+	FLOW_GATE_ANEW,	    /* --again, or with another profile, or with none */
+	FLOW_GATE_LET_IN,   /* of the unit, while work is admitted by hand */
+	FLOW_GATE_KILLED,   /* of the unit, and those before were killed too often */
+	FLOW_GATE_SPECIAL,  /* in a boot where nothing may be written: rescue, kdump, a container */
+	FLOW_RETRY,	    /* --retry */
+	FLOW_RETRY_ANEW,    /* the same, without a look to go on from */
+	FLOW_JUDGED_ADMITS, /* the verdict of a gate */
 	FLOW_JUDGED_WAITS,
 	FLOW_JUDGED_KEEPS_OUT,
-	FLOW_NO_PROFILE,      /* of a gate that has no profile to judge by */
+	FLOW_NO_PROFILE,	/* of a gate that has no profile to judge by */
 	FLOW_NO_PROFILE_ADMITS, /* the same, and railhead.conf admits work */
-	FLOW_NOT_WRITTEN,     /* a verdict that admits work could not be written down */
-	FLOW_STOPPED,	      /* railhead-gate.service was stopped */
-	FLOW_STOPPED_REBOOTS, /* by a reboot */
-	FLOW_RENEW,	      /* --renew */
+	FLOW_NOT_WRITTEN,	/* a verdict that admits work could not be written down */
+	FLOW_STOPPED,		/* railhead-gate.service was stopped */
+	FLOW_STOPPED_REBOOTS,	/* by a reboot */
+	FLOW_RENEW,		/* --renew */
 	/* of a device */
-	FLOW_DEVICE,	  /* an event of a function that is watched */
+	FLOW_DEVICE, /* an event of a function that is watched */
 	FLOW_DEVICE_LOST,
 	FLOW_DEVICE_AWAY, /* judged again: something is still lost, or keeps work out */
 	FLOW_DEVICE_BACK, /* judged again: admits work */
@@ -62,27 +63,27 @@ enum flow_event {
 
 /* What an event does, in this order. */
 enum flow_act {
-	FLOW_REFUSES = 1 << 0, /* nothing, and the caller says why */
-	FLOW_FORGETS = 1 << 1, /* the profile that the boot began with is chosen again */
-	FLOW_UNWATCHES = 1 << 2, /* devices have no events any more */
-	FLOW_WITHDRAWS = 1 << 3, /* the ready file goes, and readers are told */
+	FLOW_REFUSES = 1 << 0,	  /* nothing, and the caller says why */
+	FLOW_FORGETS = 1 << 1,	  /* the profile that the boot began with is chosen again */
+	FLOW_UNWATCHES = 1 << 2,  /* devices have no events any more */
+	FLOW_WITHDRAWS = 1 << 3,  /* the ready file goes, and readers are told */
 	FLOW_KEEPS_PASS = 1 << 4, /* what was measured is kept for the next boot */
 	FLOW_DROPS_PASS = 1 << 5, /* what was measured may not be used by the next boot */
-	FLOW_HAND_OVER = 1 << 6, /* what was admitted by hand is over, and the journal says so */
-	FLOW_JUDGES = 1 << 7, /* the record has the verdict that comes with the event */
-	FLOW_BEGINS = 1 << 8, /* the verdict is that a gate is at work; nothing is measured */
-	FLOW_WAIT_OVER = 1 << 9, /* the time of waiting begins at 0 the next time */
-	FLOW_RECORDS = 1 << 10, /* the record is written; no ready file is made */
+	FLOW_HAND_OVER = 1 << 6,  /* what was admitted by hand is over, and the journal says so */
+	FLOW_JUDGES = 1 << 7,	  /* the record has the verdict that comes with the event */
+	FLOW_BEGINS = 1 << 8,	  /* the verdict is that a gate is at work; nothing is measured */
+	FLOW_WAIT_OVER = 1 << 9,  /* the time of waiting begins at 0 the next time */
+	FLOW_RECORDS = 1 << 10,	  /* the record is written; no ready file is made */
 	FLOW_CLAIMS = 1 << 11, /* the same, and the ready file is made if the record admits work */
-	FLOW_STORES_PASS = 1 << 12, /* what was measured may be used by the next boot */
-	FLOW_JOURNALS = 1 << 13, /* the journal has the verdict and its faults */
+	FLOW_STORES_PASS = 1 << 12,   /* what was measured may be used by the next boot */
+	FLOW_JOURNALS = 1 << 13,      /* the journal has the verdict and its faults */
 	FLOW_JOURNALS_NEWS = 1 << 14, /* the same, unless the record said so before */
 	FLOW_JOURNALS_HAND = 1 << 15, /* the journal has who admitted work */
-	FLOW_RENEWS = 1 << 16, /* readers are told again, before what they know lapses */
-	FLOW_TRIAL_BEGINS = 1 << 17, /* a trial of kernel arguments has the time of a gate again */
-	FLOW_TRIAL_OVER = 1 << 18, /* a trial of kernel arguments is not ended by its timer */
-	FLOW_RETRY_ON = 1 << 19, /* the timer that looks again runs */
-	FLOW_RETRY_OFF = 1 << 20, /* and does not run */
+	FLOW_RENEWS = 1 << 16,	      /* readers are told again, before what they know lapses */
+	FLOW_TRIAL_BEGINS = 1 << 17,  /* a trial of kernel arguments has the time of a gate again */
+	FLOW_TRIAL_OVER = 1 << 18,    /* a trial of kernel arguments is not ended by its timer */
+	FLOW_RETRY_ON = 1 << 19,      /* the timer that looks again runs */
+	FLOW_RETRY_OFF = 1 << 20,     /* and does not run */
 	FLOW_HAND_TIMER_OFF = 1 << 21, /* the timer of what was admitted by hand does not run */
 };
 #define FLOW_ACTS 22
@@ -110,11 +111,11 @@ enum flow_state flow_state(const struct record *r);
 struct flow {
 	const struct root *root;
 	struct status *status;
-	const struct run *run;	       /* for FLOW_STORES_PASS */
-	const char *over;	       /* for FLOW_HAND_OVER: why */
+	const struct run *run;		    /* for FLOW_STORES_PASS */
+	const char *over;		    /* for FLOW_HAND_OVER: why */
 	void (*complain)(const char *text); /* of an act that failed; the others are done */
-	bool retries; /* this is a run of the retry timer, which runs then */
-	bool news;    /* by flow_move(): the record had another verdict before */
+	bool retries;			    /* this is a run of the retry timer, which runs then */
+	bool news; /* by flow_move(): the record had another verdict before */
 };
 
 /*

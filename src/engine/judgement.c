@@ -176,8 +176,8 @@ static int stand(struct work *w)
 
 static enum flow_event gate_event(const struct work *w)
 {
-	bool same = w->run.status == RUN_OK &&
-		    streq(record_digest(w->record), w->run.profile->digest);
+	bool same =
+		w->run.status == RUN_OK && streq(record_digest(w->record), w->run.profile->digest);
 
 	return same && !w->j->again ? FLOW_GATE : FLOW_GATE_ANEW;
 }
@@ -258,7 +258,10 @@ static int run_locked(struct judgement *j)
 {
 	struct work w = {.j = j,
 			 .record = &j->status.record,
-			 .flow = {.root = j->root, .status = &j->status, .complain = j->complain, .retries = j->retry}};
+			 .flow = {.root = j->root,
+				  .status = &j->status,
+				  .complain = j->complain,
+				  .retries = j->retry}};
 
 	status_load(j->root, &j->status);
 	if (j->status.new_user_space)

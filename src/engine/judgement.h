@@ -27,7 +27,7 @@ struct judgement {
 	bool again;	     /* whatever the verdict is */
 	bool retry;
 	void (*complain)(const char *text);
-	void (*opened)(const struct run *run); /* the run, before anything is done */
+	void (*opened)(const struct run *run);		     /* the run, before anything is done */
 	void (*at_work)(const struct run *run, bool begins); /* looks and benchmarks */
 
 	/* What came of it. */

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/recovery.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/journal.h"
+#include "sys/clock.h"
+#include "sys/state.h"
+#include "sys/uevent.h"
+
+enum {
+	/* Together below TimeoutStartSec of railhead-device@.service. */
+	LOCK_WAIT_US = 660 * 1000000, /* behind the one that does all, or behind a gate */
+	APPLY_US = 150 * 1000000,
+	CHECKS_WAIT_US = 30 * 1000000, /* a port trains its link anew */
+	ROUNDS = 6, /* of one run; what is lost again after that has its events */
+};
+
+struct device_run {
+	struct recovery *of;
+	const struct root *root;
+	struct record *record;
+	struct watch watch;
+	struct flow flow;
+	struct reasons failures; /* of this run: ID and reason of what could not be applied */
+};
+
+/* The first that went wrong counts. */
+static void worse(struct device_run *d, enum recovery_end end)
+{
+	if (d->of->end == RECOVERY_DONE)
+		d->of->end = end;
+}
+
+static void broken(struct device_run *d, const struct err *err)
+{
+	d->of->complain(err->text);
+	worse(d, RECOVERY_BROKEN);
+}
+
+static bool open_run(struct device_run *d, struct run *run, uint64_t waited)
+{
+	struct run_options opt = {.freeze = FREEZE_BOOT, .waited = waited};
+	struct err err = {0};
+
+	if (run_open(d->root, &opt, run, &err) < 0) {
+		broken(d, &err);
+		return false;
+	}
+	return true;
+}
+
+static void no_profile(struct device_run *d, const struct run *run)
+{
+	d->of->explain(run);
+	worse(d, RECOVERY_NO_PROFILE);
+	d->of->run_status = run->status;
+}
+
+/* --- readiness --------------------------------------------------------------------------- */
+
+static void move(struct device_run *d, const struct run *run, enum flow_event event,
+		 const struct verdict *v)
+{
+	d->flow.run = run;
+	if (flow_move(&d->flow, event, v) < 0)
+		worse(d, RECOVERY_BROKEN);
+	d->flow.run = NULL;
+}
+
+static bool is_on_bus(const struct root *root, const struct watched *w)
+{
+	return root_exists(root, "/sys/bus/pci/devices/%s", w->addr);
+}
+
+/* Which fault a lost one is, and what is to be done. */
+struct loss {
+	enum fault fault;
+	const char *next;
+};
+
+static struct loss loss_of(const struct root *root, const struct watched *w)
+{
+	if (w->flapping)
+		return (struct loss){
+			FAULT_PCI_FLAPS,
+			"it came back too often in ten minutes and is left alone; see the kernel "
+			"log "
+			"(AER, DPC, link), reseat or replace it, then run `railhead apply` and "
+			"`railhead gate`"};
+	if (w->tried && w->state == WATCHED_COMING)
+		return (struct loss){
+			FAULT_PCI_INCOMPLETE,
+			"its driver has not made its netdev or RDMA device, or udev has not named "
+			"it; see the kernel log, then run `railhead apply --device` with its "
+			"address"};
+	if (w->tried && w->state == WATCHED_BACK)
+		return (struct loss){
+			FAULT_PCI_NOT_RESTORED,
+			"not all could be applied again; mend what is said above, then run "
+			"`railhead apply --device` with its address"};
+	switch (w->state) {
+	case WATCHED_AWAY:
+		return (struct loss){
+			is_on_bus(root, w) ? FAULT_PCI_UNBOUND : FAULT_PCI_LOST,
+			"what the profile says of it is applied when it has its driver again; see "
+			"the kernel log, `lspci` and `modprobe`"};
+	case WATCHED_COMING:
+		return (struct loss){FAULT_PCI_RETURNS, "its driver has not made its devices yet"};
+	default:
+		return (struct loss){FAULT_PCI_RETURNS,
+				     "what the profile says of it is being applied"};
+	}
+}
+
+static void add_lost(const struct device_run *d, struct verdict *v)
+{
+	for (size_t i = 0; i < d->watch.list.n; i++) {
+		const struct watched *w = &d->watch.list.v[i];
+		cleanup_free char *text = NULL;
+		struct loss loss;
+
+		if (!w->lost_at)
+			continue;
+		loss = loss_of(d->root, w);
+		text = xasprintf("%s: %s; %s", w->addr, w->why, loss.next);
+		reasons_add(&v->reasons, loss.fault, text);
+	}
+}
+
+static void withdraw(struct device_run *d)
+{
+	struct verdict v = {.kind = VERDICT_LAPSED};
+	struct err err = {0};
+
+	add_lost(d, &v);
+	move(d, NULL, FLOW_DEVICE_LOST, &v);
+	verdict_free(&v);
+	for (size_t i = 0; i < d->watch.list.n; i++) {
+		struct watched *w = &d->watch.list.v[i];
+
+		if (w->lost_at && watch_store_lost(d->root, w, &err) < 0)
+			d->of->complain(err.text);
+	}
+}
+
+static void stay_lapsed(struct device_run *d, const struct run *run, struct verdict *v)
+{
+	v->kind = VERDICT_LAPSED;
+	v->admit = false;
+	for (size_t i = 0; i < d->failures.list.n; i++)
+		reasons_add_as(&v->reasons, &d->failures.list.v[i]);
+	add_lost(d, v);
+	move(d, run, FLOW_DEVICE_AWAY, v);
+}
+
+/* --- what is back ------------------------------------------------------------------------ */
+
+static bool any_in(const struct device_run *d, enum watched_state state)
+{
+	for (size_t i = 0; i < d->watch.list.n; i++) {
+		const struct watched *w = &d->watch.list.v[i];
+
+		if (w->state == state && !w->tried && !w->flapping)
+			return true;
+	}
+	return false;
+}
+
+static bool none_is_coming(void *arg)
+{
+	struct device_run *d = arg;
+
+	watch_look(d->root, &d->watch);
+	return !any_in(d, WATCHED_COMING);
+}
+
+/* Returns how long it has waited, as run_wait_devices() does. */
+static uint64_t wait_for_coming(struct device_run *d, const struct run *run)
+{
+	uint64_t started = clock_usec();
+
+	if (none_is_coming(d))
+		return 0;
+	uevent_wait(none_is_coming, d, started + run_device_wait(run->profile));
+	for (size_t i = 0; i < d->watch.list.n; i++)
+		if (d->watch.list.v[i].state == WATCHED_COMING)
+			d->watch.list.v[i].tried = true;
+	return clock_usec() - started;
+}
+
+/* One that comes and goes would have the node ready and not ready for ever. */
+static void leave_flapping(struct device_run *d)
+{
+	struct err err = {0};
+
+	for (size_t i = 0; i < d->watch.list.n; i++) {
+		struct watched *w = &d->watch.list.v[i];
+
+		if (w->state != WATCHED_BACK || w->flapping || !watch_flaps(w))
+			continue;
+		w->flapping = true;
+		if (watch_store_lost(d->root, w, &err) < 0)
+			d->of->complain(err.text);
+	}
+	for (size_t i = 0; i < d->watch.list.n; i++)
+		d->watch.list.v[i].tried |= d->watch.list.v[i].flapping;
+}
+
+/* Whether one of its own changes failed; keeps the reasons. */
+static bool failed(struct device_run *d, const struct run *run, const struct watched *w)
+{
+	size_t before = d->failures.list.n;
+
+	for (size_t i = 0; i < run->plan.list.n; i++) {
+		const struct change *c = run->plan.list.v[i];
+		cleanup_free char *text = NULL;
+
+		if (c->state != CHANGE_FAILED || strncmp(c->lane, w->addr, strlen(w->addr)) != 0)
+			continue;
+		text = xasprintf("%s: %s", c->id, c->reason ? c->reason : "failed");
+		reasons_add(&d->failures, fault_of_change(c), text);
+	}
+	return d->failures.list.n > before;
+}
+
+static void note_back(struct device_run *d, const struct run *run, struct watched *w,
+		      const struct stage_result *result)
+{
+	struct err err = {0};
+
+	if (failed(d, run, w)) {
+		w->tried = true;
+		return;
+	}
+	record_set_device(d->record,
+			  &(struct record_device){xstrdup(w->addr), xstrdup(w->why), w->lost_at,
+						  clock_usec(), result->duration});
+	if (watch_store_back(d->root, w, &err) < 0) {
+		broken(d, &err);
+		w->tried = true;
+	}
+}
+
+/* Those that are complete; their state must be of now. */
+static void apply_back(struct device_run *d, struct run *run)
+{
+	uint64_t deadline = clock_usec() + APPLY_US;
+	struct sink sink = d->of->sink(run);
+	struct stage_result result;
+
+	watch_keep_back(&d->watch, &run->plan);
+	run_apply(run, STAGE_DEVICES, 0, deadline, &sink, &result);
+	journal_stage(run, STAGES(STAGE_DEVICES), &result);
+	d->of->applied += result.count[CHANGE_SET];
+	for (size_t i = 0; i < d->watch.list.n; i++)
+		if (d->watch.list.v[i].state == WATCHED_BACK && !d->watch.list.v[i].tried)
+			note_back(d, run, &d->watch.list.v[i], &result);
+	if (result.count[CHANGE_FAILED])
+		worse(d, RECOVERY_NOT_APPLIED);
+}
+
+/* Something was lost. Returns false if nothing more can be done now. */
+static bool bring_back(struct device_run *d)
+{
+	struct verdict v = {0};
+	struct run run;
+	uint64_t waited;
+
+	withdraw(d);
+	leave_flapping(d);
+	if (!open_run(d, &run, 0))
+		return false;
+	if (run.status != RUN_OK) {
+		no_profile(d, &run);
+		reasons_add(&v.reasons, run.why.fault, run.why.text);
+		stay_lapsed(d, &run, &v);
+		goto out;
+	}
+	waited = wait_for_coming(d, &run);
+	if (waited) {
+		run_close(&run);
+		if (!open_run(d, &run, waited))
+			return false;
+	}
+	if (run.status == RUN_OK && any_in(d, WATCHED_BACK)) {
+		apply_back(d, &run);
+		run_close(&run);
+		return true;
+	}
+	stay_lapsed(d, &run, &v);
+out:
+	verdict_free(&v);
+	run_close(&run);
+	return false;
+}
+
+/* --- the verdict again ---------------------------------------------------------------------- */
+
+static void judge_again(struct device_run *d)
+{
+	struct stage_result result;
+	struct verdict v;
+	struct run run;
+
+	if (!open_run(d, &run, 0))
+		return;
+	if (run.status != RUN_OK) {
+		no_profile(d, &run);
+		verdict_simple(&v, VERDICT_LAPSED, run.why.fault, run.why.text);
+	} else {
+		watch_spare(&d->watch, &run.plan);
+		run_look_gate(&run, CHECKS_WAIT_US, &result);
+		gate_judge(run.profile, &run.plan, &d->record->measurements, &v);
+		record_set_stage(d->record, &run, STAGES_ALL, &result);
+	}
+	if (v.admit)
+		move(d, &run, FLOW_DEVICE_BACK, &v);
+	else
+		stay_lapsed(d, &run, &v);
+	verdict_free(&v);
+	run_close(&run);
+}
+
+/* A device may have been reset without being made anew: do its own values hold? */
+static bool values_hold(struct device_run *d, struct watched *w)
+{
+	bool hold = true;
+	struct run run;
+
+	if (!open_run(d, &run, 0))
+		return true;
+	if (run.status == RUN_OK)
+		run_look(&run, STAGES(STAGE_DEVICES), STAGE_DEVICES);
+	for (size_t i = 0; hold && i < run.plan.list.n; i++) {
+		const struct change *c = run.plan.list.v[i];
+
+		if (c->state != CHANGE_DIFFERS || !c->kind->set || !streq(c->lane, w->addr))
+			continue;
+		hold = false;
+		w->lost_at = clock_usec();
+		snprintf(w->why, sizeof(w->why), "%.60s was '%.40s'", c->id,
+			 c->observed ? c->observed : "nothing");
+	}
+	run_close(&run);
+	return hold;
+}
+
+static void rounds(struct device_run *d, struct watched *asked)
+{
+	for (int round = 0; round < ROUNDS; round++) {
+		watch_look(d->root, &d->watch);
+		if (watch_lost(&d->watch)) {
+			d->of->lost = true;
+			if (!bring_back(d))
+				return;
+		} else if (!d->record->verdict.admit) {
+			judge_again(d);
+			if (!d->record->verdict.admit)
+				return;
+		} else if (round > 0 || !asked || values_hold(d, asked)) {
+			return;
+		} /* else it is lost now, and the next round does it */
+	}
+}
+
+static void run_locked(struct device_run *d)
+{
+	enum flow_state was = flow_state(d->record);
+	struct watched *asked = watch_find(&d->watch, d->of->device);
+
+	/* What is missing then is the gate's to say, or a stage's that is still to come. */
+	if (flow_find(FLOW_DEVICE, was)->acts & FLOW_REFUSES) {
+		d->of->end = RECOVERY_REFUSED;
+		return;
+	}
+	if (!asked && !d->of->unit) {
+		d->of->end = RECOVERY_UNKNOWN;
+		return;
+	}
+	rounds(d, asked);
+	d->of->admitted = (was == FLOW_LAPSED || d->of->lost) && d->record->verdict.admit;
+}
+
+void recovery_run(struct recovery *r)
+{
+	struct device_run d = {
+		.of = r,
+		.root = r->root,
+		.record = &r->status.record,
+		.flow = {.root = r->root, .status = &r->status, .complain = r->complain}};
+	cleanup_close int lock = -1;
+	struct err err = {0};
+
+	lock = state_lock(r->root, clock_usec() + LOCK_WAIT_US, &err);
+	if (lock < 0) {
+		broken(&d, &err);
+		return;
+	}
+	status_load(r->root, &r->status);
+	watch_load(r->root, &d.watch);
+	run_locked(&d);
+	reasons_free(&d.failures);
+	watch_free(&d.watch);
+}
+
+void recovery_free(struct recovery *r)
+{
+	status_free(&r->status);
+}
