@@ -17,7 +17,7 @@
 #include "base/units.h"
 #include "boot/service.h"
 #include "cmd/cmd.h"
-#include "engine/journal.h"
+#include "engine/flow.h"
 #include "profile/site.h"
 #include "report/status_text.h"
 #include "sys/clock.h"
@@ -106,78 +106,63 @@ static char *utc(uint64_t in_usec)
 	return xstrdup(text);
 }
 
-/* What a person must do instead; NULL: it can be admitted. */
+/* What a person must do instead; NULL: it can be admitted, or is. */
 static const char *why_not(const struct record *r)
 {
+	enum flow_state state = flow_state(r);
+
 	if (r->verdict.kind == VERDICT_OFF)
 		return "railhead=off is on the kernel command line: admit_off: true in " SITE_FILE
 		       " lets such nodes work";
 	if (r->verdict.kind == VERDICT_NONE)
 		return "no profile matches this node: admit_none: true in " SITE_FILE
 		       " lets such nodes work; `railhead match --explain` says why none matches";
-	if (!r->judged || record_is_unjudged(r))
+	if (state != FLOW_ADMITTED && flow_find(FLOW_ADMIT, state)->acts & FLOW_REFUSES)
 		return "the gate has not judged this node yet; run `railhead gate`";
 	return NULL;
 }
 
-static int store(struct invocation *inv, struct status *s)
-{
-	struct err err = {0};
-
-	if (status_admit(&inv->root, s, &err) == 0)
-		return EXIT_OK;
-	complain("%s", err.text);
-	return EXIT_INTERNAL;
-}
-
 /* The end is arranged first: nothing is let in that nobody would end. */
-static int admit(struct invocation *inv, struct status *s, uint64_t usec)
+static int admit(struct flow *flow, const struct invocation *inv, uint64_t usec)
 {
+	struct record *r = &flow->status->record;
 	cleanup_free char *ends = utc(usec), *by = who();
 	uint64_t now = clock_usec();
-	const char *instead = why_not(&s->record);
 	struct err err = {0};
-	int code;
+	const char *instead = why_not(r);
 
 	if (instead) {
 		complain("admit: %s", instead);
 		return EXIT_GATE;
 	}
-	if (s->record.verdict.admit) {
+	if (flow_state(r) == FLOW_ADMITTED) {
 		printf("verdict: %s: work is admitted already, nothing is to be done\n",
-		       verdict_name(s->record.verdict.kind));
+		       verdict_name(r->verdict.kind));
 		return EXIT_OK;
 	}
-	if (service_admission_ends(&inv->root, usec / 1000000, &err) < 0) {
+	if (service_admission_ends(flow->root, usec / 1000000, &err) < 0) {
 		complain("%s; nothing is admitted", err.text);
 		return EXIT_INTERNAL;
 	}
-	record_let_in(&s->record, now, now + usec, ends, by, inv->reason);
-	code = store(inv, s);
-	if (code == EXIT_OK)
-		journal_admitted(&inv->root, &s->record, NULL);
-	return code;
+	record_let_in(r, now, now + usec, ends, by, inv->reason);
+	return flow_move(flow, FLOW_ADMIT, NULL) < 0 ? EXIT_INTERNAL : EXIT_OK;
 }
 
-/* By the timer: what is in force has been admitted anew since it was set, and stays. */
-static int end(struct invocation *inv, struct status *s)
+/* By the timer: what is in force has been admitted again since it was set, and stays. */
+static int end(struct flow *flow)
 {
-	bool timer = in_own_service();
-	struct err err = {0};
-	bool in_force = record_is_let_in(&s->record);
+	const struct record *r = &flow->status->record;
+	bool timer = in_own_service(), in_force = record_is_let_in(r);
 
 	if (timer && in_force)
 		return EXIT_OK;
-	if (!s->record.admission.until) {
+	if (!r->admission.until) {
 		if (!timer)
 			printf("nothing is admitted by hand\n");
 		return EXIT_OK;
 	}
-	if (!timer && service_admission_over(&inv->root, &err) < 0)
-		complain("%s", err.text);
-	journal_admitted(&inv->root, &s->record, in_force ? "taken back" : "its time is over");
-	record_end_admission(&s->record);
-	return store(inv, s);
+	flow->over = in_force ? "taken back" : "its time is over";
+	return flow_move(flow, FLOW_ADMIT_ENDS, NULL) < 0 ? EXIT_INTERNAL : EXIT_OK;
 }
 
 /* Returns false if the words make no sense; they are explained then. usec 0: to end it. */
@@ -209,10 +194,11 @@ static int run_locked(struct invocation *inv, uint64_t usec, bool *admitted)
 {
 	struct screen screen = screen_look();
 	struct status s;
+	struct flow flow = {.root = &inv->root, .status = &s, .complain = complain_text};
 	int code;
 
 	status_load(&inv->root, &s);
-	code = usec ? admit(inv, &s, usec) : end(inv, &s);
+	code = usec ? admit(&flow, inv, usec) : end(&flow);
 	*admitted = usec && code == EXIT_OK;
 	say_warnings(&s);
 	if (inv->json)

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "boot/service.h"
 #include "cmd/cmd.h"
+#include "engine/flow.h"
 #include "engine/journal.h"
 #include "engine/watch.h"
 #include "plan/render.h"
@@ -37,6 +38,7 @@ struct apply {
 	bool unit;	/* part of a boot, not by hand */
 	bool initramfs; /* of packaging/initramfs-tools/railhead, which reboots for us */
 	struct status status;
+	struct flow flow;
 	bool reboot;
 	bool may_reboot; /* railhead.conf */
 	int code;
@@ -49,14 +51,10 @@ static void worse(struct apply *a, int code)
 		a->code = code;
 }
 
-static void store(struct apply *a)
+static void move(struct apply *a, enum flow_event event, const struct verdict *v)
 {
-	struct err err = {0};
-
-	if (status_store(&a->inv->root, &a->status, &err) < 0) {
-		complain("%s", err.text);
+	if (flow_move(&a->flow, event, v) < 0)
 		worse(a, EXIT_INTERNAL);
-	}
 }
 
 static void add_premises(const struct run *run, struct reasons *reasons)
@@ -72,32 +70,32 @@ static void add_premises(const struct run *run, struct reasons *reasons)
 
 /*
  * Before the gate has spoken a node waits; after it, a stage that is run again leaves the
- * verdict alone as long as nothing failed and the profile is the same.
+ * verdict alone as long as nothing that keeps work out failed and the profile is the same.
  */
-static void set_verdict(struct apply *a, const struct run *run, unsigned int stages,
-			enum stage stage)
+static void stage_verdict(struct apply *a, const struct run *run, unsigned int stages,
+			  const struct stage_result *result)
 {
 	bool same = streq(record_digest(&a->status.record), run->profile->digest);
+	enum flow_event event = same ? FLOW_STAGE_HELD : FLOW_STAGE_OTHER;
 	struct measurements nothing = {0};
 	struct plan failed = {0};
 	struct verdict v;
 
 	for (size_t i = 0; i < run->plan.list.n; i++)
-		if (run_covers(run->plan.list.v[i], stages, stage) &&
+		if (run_covers(run->plan.list.v[i], stages, result->stage) &&
 		    run->plan.list.v[i]->state == CHANGE_FAILED)
 			vec_push(&failed.list, run->plan.list.v[i]);
-	if (failed.list.n) {
-		gate_judge(run->profile, &failed, &nothing, &v);
-	} else if (!same || (record_is_unjudged(&a->status.record) && !a->status.record.begun)) {
-		/* What the gate waited for with another profile is not looked for again. */
-		a->status.record.waiting = (struct waiting){0};
+	gate_judge(run->profile, &failed, &nothing, &v);
+	if (v.admit) {
+		verdict_free(&v);
 		verdict_simple(&v, VERDICT_WAITING, FAULT_GATE_UNJUDGED,
 			       "the gate has not judged this profile yet");
 		add_premises(run, &v.reasons);
 	} else {
-		return;
+		event = FLOW_STAGE_FAILED;
 	}
-	record_set_verdict(&a->status.record, &v);
+	record_set_profile(&a->status.record, run->profile);
+	move(a, event, &v);
 	verdict_free(&v);
 	vec_free(&failed.list);
 }
@@ -117,6 +115,7 @@ static int code_of_failures(const struct run *run, const struct stage_result *re
 
 static void record_no_run(struct apply *a, const struct run *run, enum stage stage)
 {
+	const struct verdict *was = &a->status.record.verdict;
 	struct err err = {0};
 	struct verdict v;
 
@@ -128,12 +127,9 @@ static void record_no_run(struct apply *a, const struct run *run, enum stage sta
 	run_verdict(run, &v);
 	record_set_profile(&a->status.record, run->profile);
 	/* A stage does not let work in: what the gate let in before may stay. */
-	v.admit &= a->status.record.verdict.admit && a->status.record.verdict.kind == v.kind;
-	record_set_verdict(&a->status.record, &v);
-	if (a->unit)
-		journal_verdict(run->root, &a->status.record);
+	v.admit &= was->admit && was->kind == v.kind;
+	move(a, v.admit ? FLOW_STAGE_NO_PROFILE_STILL : FLOW_STAGE_NO_PROFILE, &v);
 	verdict_free(&v);
-	store(a);
 }
 
 static int open_run(struct apply *a, enum stage stage, struct run *run)
@@ -246,11 +242,9 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	run_apply(&run, stage, also, deadline, &sink, &result);
 	progress_end();
 	journal_stage(&run, STAGES(stage) | also, &result);
-	set_verdict(a, &run, STAGES(stage) | also, stage);
-	record_set_profile(&a->status.record, run.profile);
 	record_set_stage(&a->status.record, &run, STAGES(stage) | also, &result);
 	record_set_lack(&a->status.record, stage, lack);
-	store(a);
+	stage_verdict(a, &run, STAGES(stage) | also, &result);
 	if (stage == STAGE_DEVICES && result.count[CHANGE_SET])
 		watch_again(a, &run);
 	if (!a->inv->json)
@@ -341,12 +335,13 @@ static int run(struct invocation *inv)
 		status_of_initramfs(&a.status);
 	else if (begins_user_space(&a))
 		status_leave_user_space(&a.status);
-	if (!a.status.record.judged)
-		watch_end(&inv->root);
-	enter_user_space(&inv->root, &a.status);
+	a.flow = (struct flow){
+		.root = &inv->root, .status = &a.status, .complain = complain_text};
+	if (a.status.new_user_space)
+		move(&a, FLOW_USER_SPACE, NULL);
 	/* In early again: what others were told outlives a boot, and initrd told them nothing. */
-	if (!record_admits(&a.status.record) && status_withdraw(&inv->root, &a.status, &err) < 0)
-		complain("%s", err.text);
+	if (!record_admits(&a.status.record))
+		move(&a, FLOW_STAGE_BEGINS, NULL);
 	apply_stages(&a);
 	say_warnings(&a.status);
 	if (inv->json)

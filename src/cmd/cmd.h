@@ -132,9 +132,6 @@ int apply_device(struct invocation *inv);
 /* kargs --mend [--undo] (kargs_mend.c). Returns an exit code. */
 int kargs_mend(struct invocation *inv);
 
-/* What is of the user space before a soft-reboot goes: the frozen profile, the watched devices. */
-void enter_user_space(const struct root *root, const struct status *s);
-
 /* What is printed from here on is for people, and may fill more than a screen. */
 struct screen begin_page(const struct invocation *inv);
 /* Prints a JSON document and its newline. */

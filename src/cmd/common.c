@@ -131,14 +131,6 @@ void complain_text(const char *text)
 	complain("%s", text);
 }
 
-void enter_user_space(const struct root *root, const struct status *s)
-{
-	if (!s->new_user_space)
-		return;
-	watch_end(root);
-	freeze_forget(root);
-}
-
 struct screen begin_page(const struct invocation *inv)
 {
 	struct screen screen = screen_look();
