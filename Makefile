@@ -247,7 +247,8 @@ TEST_OBJ := $(call obj,$(UNIT),$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH
 # The doors of tests/unit/hooks.h.
 comma := ,
 HOOKED := netlink_talk syscall parse_u64 parse_size parse_duration parse_latency parse_rate \
-	parse_message_rate parse_gts cpus_parse
+	parse_message_rate parse_gts cpus_parse journal_verdict journal_admitted \
+	service_trial_gate_begins service_trial_over service_retry service_admission_over
 HOOKS := $(addprefix -Wl$(comma)--wrap=,$(HOOKED))
 
 $(BUILD)/test/libtest.a: $(TEST_OBJ)
@@ -364,9 +365,10 @@ schema: $(BUILD)/railhead ## rewrite the JSON Schema of profiles from the tables
 	$(Q)$(BUILD)/railhead check --schema >$(BUILD)/schema.tmp
 	$(Q)mv $(BUILD)/schema.tmp profiles/railhead-profile.schema.json
 
-keys: $(BUILD)/railhead ## rewrite railhead.profile(5), docs/evidence.md and docs/faults.md from the tables
+keys: $(BUILD)/railhead $(BUILD)/test/test_flow ## rewrite railhead.profile(5) and docs/{evidence,faults,verdict}.md from the tables
 	$(Q)tests/lint/keys --write
 	$(Q)tests/lint/faults --write
+	$(Q)GOLDEN=1 $(BUILD)/test/test_flow >/dev/null
 
 format: ## rewrite C sources by .clang-format
 	$(Q)clang-format -i $$(git ls-files 'src/*.[ch]' 'tests/*.[ch]')

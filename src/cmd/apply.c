@@ -335,8 +335,7 @@ static int run(struct invocation *inv)
 		status_of_initramfs(&a.status);
 	else if (begins_user_space(&a))
 		status_leave_user_space(&a.status);
-	a.flow = (struct flow){
-		.root = &inv->root, .status = &a.status, .complain = complain_text};
+	a.flow = (struct flow){.root = &inv->root, .status = &a.status, .complain = complain_text};
 	if (a.status.new_user_space)
 		move(&a, FLOW_USER_SPACE, NULL);
 	/* In early again: what others were told outlives a boot, and initrd told them nothing. */

@@ -70,6 +70,39 @@ long __wrap_syscall(long number, ...)
 	return __real_syscall(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 }
 
+static struct strv *told;
+
+void test_told(struct strv *log)
+{
+	told = log;
+}
+
+/* word may use the function's own arguments. */
+#define TELLS(type, name, args, given, word)        \
+	type __real_##name args;                    \
+	type __wrap_##name args;                    \
+	type __wrap_##name args                     \
+	{                                           \
+		if (!told)                          \
+			return __real_##name given; \
+		strv_add(told, word);               \
+		return (type)0;                     \
+	}
+
+TELLS(void, journal_verdict, (const struct root *root, const struct record *r), (root, r),
+      r ? "journal" : "")
+TELLS(void, journal_admitted, (const struct root *root, const struct record *r, const char *over),
+      (root, r, over), over ? "journal: over" : "journal: by hand")
+TELLS(int, service_trial_gate_begins,
+      (const struct root *root, const char *cmdline, struct err *err), (root, cmdline, err),
+      "trial begins")
+TELLS(int, service_trial_over, (const struct root *root, const char *cmdline, struct err *err),
+      (root, cmdline, err), "trial over")
+TELLS(int, service_retry, (const struct root *root, bool on, struct err *err), (root, on, err),
+      on ? "retry on" : "retry off")
+TELLS(int, service_admission_over, (const struct root *root, struct err *err), (root, err),
+      "hand timer off")
+
 static struct strv parsed;
 
 unsigned int test_parses(const char *text)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "engine/record.h"
 #include "sys/netlink.h"
 
 /* Answers every netlink_talk() instead of the kernel; NULL: the kernel again. */
@@ -14,6 +15,12 @@ void test_netlink(netlink_kernel kernel);
 
 /* Whether this kernel has openat2(2). */
 void test_openat2(bool there);
+
+/*
+ * The journal and the service manager of the verdict (engine/flow.c): into *log, a word each,
+ * instead; NULL: they are told again.
+ */
+void test_told(struct strv *log);
 
 /* How often that text was parsed as a number, size, time, rate, speed or list of CPUs since the
  * last test_forget_parses(). */
