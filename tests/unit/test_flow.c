@@ -52,7 +52,8 @@ static void test_whole(void **state)
 
 static void test_rows(void **state)
 {
-	const unsigned int writes = FLOW_RECORDS | FLOW_CLAIMS, any = FLOW_BIT(FLOW_STATE_COUNT) - 1;
+	const unsigned int writes = FLOW_RECORDS | FLOW_CLAIMS,
+			   any = FLOW_BIT(FLOW_STATE_COUNT) - 1;
 
 	(void)state;
 	for (size_t i = 0; i < flow_row_count; i++) {
@@ -170,12 +171,17 @@ static void begin(struct scene *sc, struct tmp *t, enum flow_state s)
 			    .version = (char *)"1",
 			    .file = (char *)"/etc/railhead/profiles/sku.yaml",
 			    .digest = "abcdef0123456789",
-			    .doc = fragment("gate: {reuse: 24h, checks: {m: {run: memory_bandwidth, "
-					    "min: 1GB/s}}}\n")},
+			    .doc = fragment(
+				    "gate: {reuse: 24h, checks: {m: {run: memory_bandwidth, "
+				    "min: 1GB/s}}}\n")},
 	};
-	sc->run = (struct run){.root = &t->root, .profile = &sc->profile, .node.cmdline = (char *)"ro"};
-	sc->flow = (struct flow){
-		.root = &t->root, .status = &sc->status, .run = &sc->run, .over = "its time is over", .complain = complain};
+	sc->run = (struct run){
+		.root = &t->root, .profile = &sc->profile, .node.cmdline = (char *)"ro"};
+	sc->flow = (struct flow){.root = &t->root,
+				 .status = &sc->status,
+				 .run = &sc->run,
+				 .over = "its time is over",
+				 .complain = complain};
 	unlink(tmp_path(t, STATUS));
 	status_load(&t->root, &sc->status);
 	record_set_profile(&sc->status.record, &sc->profile);
@@ -216,11 +222,11 @@ static int move(struct scene *sc, enum flow_event e)
 	return r;
 }
 
-#define assert_cell(what)                                                                   \
-	do {                                                                                \
-		if (!(what))                                                                \
+#define assert_cell(what)                                                                        \
+	do {                                                                                     \
+		if (!(what))                                                                     \
 			fail_msg("'%s' while '%s': not so: " #what, flow_event_name(row->event), \
-				 flow_state_name(from));                                    \
+				 flow_state_name(from));                                         \
 	} while (0)
 
 static bool is_told(const struct scene *sc, const char *word)
@@ -248,7 +254,8 @@ static void check_files(const struct scene *sc, const struct flow_row *row, enum
 	const struct record *r = &sc->status.record;
 	unsigned int acts = row->acts;
 	bool writes = acts & (FLOW_RECORDS | FLOW_CLAIMS);
-	bool drops = acts & (FLOW_DROPS_PASS | FLOW_STORES_PASS) && r->verdict.kind != VERDICT_READY;
+	bool drops =
+		acts & (FLOW_DROPS_PASS | FLOW_STORES_PASS) && r->verdict.kind != VERDICT_READY;
 
 	if (writes || acts & FLOW_WITHDRAWS)
 		assert_cell(tree_has(sc->t, READY) == r->verdict.admit);
@@ -397,7 +404,8 @@ static void let_in(struct scene *sc)
 	strv_free(&sc->told);
 }
 
-/* What a person admitted outlives a judgement that keeps work out, and ends with one that does not. */
+/* What a person admitted outlives a judgement that keeps work out, and ends with one that does not.
+ */
 static void test_by_hand(void **state)
 {
 	struct tmp *t = *state;
@@ -442,8 +450,9 @@ static const char *const state_meanings[FLOW_STATE_COUNT] = {
 	[FLOW_UNJUDGED] = "no gate has judged this user space, or not with this profile",
 	[FLOW_AT_WORK] = "a gate has begun, and has no verdict: it measures, or was killed",
 	[FLOW_WAITING] = "the verdict is `waiting`: what it waits for is looked for again",
-	[FLOW_ADMITTED] = "the verdict admits work: `ready`, or another that the site or the profile "
-			  "admits",
+	[FLOW_ADMITTED] =
+		"the verdict admits work: `ready`, or another that the site or the profile "
+		"admits",
 	[FLOW_LAPSED] = "the verdict is `lapsed`: a device, or the ready file, was lost",
 	[FLOW_KEPT_OUT] = "the verdict is `blocked`, `degraded`, `off` or `none`",
 };
@@ -522,8 +531,8 @@ static void add_arrow(struct str *page, unsigned int from, enum flow_state to)
 	for (size_t i = 0; i < flow_row_count; i++) {
 		const struct flow_row *row = &flow_rows[i];
 		bool leads = row->next != FLOW_SAME && row->next & FLOW_BIT(to);
-		bool is_from = from == ANY ? row->from == ANY
-					   : row->from != ANY && row->from & from;
+		bool is_from =
+			from == ANY ? row->from == ANY : row->from != ANY && row->from & from;
 
 		if (!leads || !is_from)
 			continue;
@@ -555,16 +564,19 @@ static void render(struct str *page)
 {
 	str_add(page,
 		"# How the verdict moves\n\n"
-		"The verdict of a boot moves by events alone, and `src/engine/flow.c` has them in one "
+		"The verdict of a boot moves by events alone, and `src/engine/flow.c` has them in "
+		"one "
 		"table, which\nthis page is made from (`make keys`). The state follows from the "
 		"record of the boot\n(`/run/railhead/status.json`):\n\n"
 		"| state | what it is |\n|---|---|\n");
 	for (enum flow_state s = 0; s < FLOW_STATE_COUNT; s++)
 		str_addf(page, "| %s | %s |\n", flow_state_name(s), state_meanings[s]);
 	str_add(page,
-		"\nTwo rules hold where the record is read, whatever wrote it. A record that admits "
+		"\nTwo rules hold where the record is read, whatever wrote it. A record that "
+		"admits "
 		"work, while there is\nno ready file (`/run/railhead/ready`), is `lapsed`: whoever "
-		"withdrew work, or was to admit it, did not\ncome to the record. A record of the user "
+		"withdrew work, or was to admit it, did not\ncome to the record. A record of the "
+		"user "
 		"space before a soft-reboot is `unjudged`.\n\n");
 	add_diagram(page);
 	str_add(page,

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/apply.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/journal.h"
+#include "engine/watch.h"
+#include "plan/render.h"
+#include "sys/clock.h"
+#include "sys/manager.h"
+#include "sys/state.h"
+
+/*
+ * Budgets, in microseconds: each below its unit's TimeoutStartSec, so that railhead ends
+ * and says why before systemd ends it.
+ */
+static const uint64_t stage_budget[] = {
+	[STAGE_INITRD] = 90 * 1000000ULL,
+	[STAGE_EARLY] = 90 * 1000000ULL,
+	[STAGE_DEVICES] = 150 * 1000000ULL,
+};
+
+enum { LOCK_WAIT_US = 10 * 1000000 };
+
+/* The first that went wrong counts. */
+static void worse(struct apply *a, enum apply_end end)
+{
+	if (a->end == APPLY_DONE)
+		a->end = end;
+}
+
+static void move(struct apply *a, enum flow_event event, const struct verdict *v)
+{
+	struct flow flow = {.root = a->root, .status = &a->status, .complain = a->complain};
+
+	if (flow_move(&flow, event, v) < 0)
+		worse(a, APPLY_BROKEN);
+}
+
+/* --- the verdict --------------------------------------------------------------------------- */
+
+void apply_premises(const struct run *run, struct reasons *reasons)
+{
+	for (size_t i = 0; i < run->plan.list.n; i++) {
+		const struct change *c = run->plan.list.v[i];
+		cleanup_free char *text = render_premise(c);
+
+		if (text)
+			reasons_add(reasons, fault_of_change(c), text);
+	}
+}
+
+/*
+ * Before the gate has spoken a node waits; after it, a stage that is run again leaves the
+ * verdict alone as long as nothing that keeps work out failed and the profile is the same.
+ */
+static void stage_verdict(struct apply *a, const struct run *run, unsigned int stages,
+			  const struct stage_result *result)
+{
+	bool same = streq(record_digest(&a->status.record), run->profile->digest);
+	enum flow_event event = same ? FLOW_STAGE_HELD : FLOW_STAGE_OTHER;
+	struct measurements nothing = {0};
+	struct plan failed = {0};
+	struct verdict v;
+
+	for (size_t i = 0; i < run->plan.list.n; i++)
+		if (run_covers(run->plan.list.v[i], stages, result->stage) &&
+		    run->plan.list.v[i]->state == CHANGE_FAILED)
+			vec_push(&failed.list, run->plan.list.v[i]);
+	gate_judge(run->profile, &failed, &nothing, &v);
+	if (v.admit) {
+		verdict_free(&v);
+		verdict_simple(&v, VERDICT_WAITING, FAULT_GATE_UNJUDGED,
+			       "the gate has not judged this profile yet");
+		apply_premises(run, &v.reasons);
+	} else {
+		event = FLOW_STAGE_FAILED;
+	}
+	record_set_profile(&a->status.record, run->profile);
+	move(a, event, &v);
+	verdict_free(&v);
+	vec_free(&failed.list);
+}
+
+/* Kernel arguments that will not come are an end of their own. */
+static enum apply_end end_of(const struct run *run, const struct stage_result *result)
+{
+	size_t args = 0;
+
+	for (size_t i = 0; i < run->plan.list.n; i++)
+		args += run->plan.list.v[i]->kind == &kind_bootenv &&
+			run->plan.list.v[i]->state == CHANGE_FAILED;
+	if (!result->count[CHANGE_FAILED])
+		return APPLY_DONE;
+	return args == result->count[CHANGE_FAILED] ? APPLY_NO_ARGS : APPLY_FAILED;
+}
+
+static void no_profile(struct apply *a, const struct run *run, enum stage stage)
+{
+	const struct verdict *was = &a->status.record.verdict;
+	struct err err = {0};
+	struct verdict v;
+
+	worse(a, APPLY_NO_PROFILE);
+	a->run_status = run->status;
+	if (run->status == RUN_SPECIAL)
+		return; /* rescue, kdump, containers: nothing at all is written */
+	if (stage == STAGE_EARLY && run_withdraw(run, &err) < 0)
+		a->complain(err.text);
+	run_verdict(run, &v);
+	record_set_profile(&a->status.record, run->profile);
+	/* A stage does not let work in: what the gate let in before may stay. */
+	v.admit &= was->admit && was->kind == v.kind;
+	move(a, v.admit ? FLOW_STAGE_NO_PROFILE_STILL : FLOW_STAGE_NO_PROFILE, &v);
+	verdict_free(&v);
+}
+
+/* --- a stage ------------------------------------------------------------------------------- */
+
+static int open_run(struct apply *a, enum stage stage, struct run *run)
+{
+	struct run_options opt = {.profile = a->profile,
+				  .freeze = a->unit ? FREEZE_BOOT : FREEZE_ANEW,
+				  .retry = a->retry};
+	struct err err = {0};
+	int r = run_open(a->root, &opt, run, &err);
+
+	/* Only a boot waits for hardware; by hand what is missing is said at once. */
+	if (r == 0 && run->status == RUN_OK && stage == STAGE_DEVICES && a->unit &&
+	    a->root->live) {
+		struct sink sink = a->sink(run);
+
+		opt.waited = run_wait_devices(run, &sink);
+		if (opt.waited) {
+			run_close(run);
+			r = run_open(a->root, &opt, run, &err);
+		}
+	}
+	if (r < 0) {
+		a->complain(err.text);
+		worse(a, APPLY_BROKEN);
+	}
+	return r;
+}
+
+/*
+ * By hand on a node that works: what was made anew here was not lost. Where the verdict has
+ * lapsed, what is lost stays so until the gate or apply --device.
+ */
+static void watch_again(struct apply *a, const struct run *run)
+{
+	struct watch watch;
+	struct err err = {0};
+
+	watch_load(a->root, &watch);
+	if (watch.list.n && a->status.record.verdict.admit && watch_begin(run, &err) < 0)
+		a->complain(err.text);
+	watch_free(&watch);
+}
+
+/*
+ * Why stage early has to do the work of stage initrd too; NULL if that is done. The script of
+ * initramfs-tools leaves its log however it ends.
+ */
+static const char *lack_of_initramfs(const struct apply *a, enum stage stage)
+{
+	if (stage != STAGE_EARLY || !a->unit || a->status.record.stage[STAGE_INITRD].ran)
+		return NULL;
+	if (root_exists(a->root, "/run/railhead/initramfs.log"))
+		return "the initrd stage began in the initramfs and left no result (why is in the "
+		       "kernel's log), so stage early did its work: options of modules that the "
+		       "initramfs loaded are not set";
+	return "the initrd stage did not run in the initramfs, or railhead-initrd.service failed "
+	       "there, so stage early did its work: a reboot for kernel arguments takes longer, "
+	       "and options of modules that the initramfs loaded are not set; if it has no "
+	       "railhead in it, make it anew (dracut --force, update-initramfs -u)";
+}
+
+/* Returns false if no further stage makes sense. */
+static bool apply_stage(struct apply *a, enum stage stage)
+{
+	uint64_t deadline = clock_usec() + stage_budget[stage];
+	const char *lack = lack_of_initramfs(a, stage);
+	cleanup_free char *said = lack ? xasprintf("early: %s", lack) : NULL;
+	unsigned int stages = STAGES(stage) | (lack ? STAGES(STAGE_INITRD) : 0);
+	struct stage_result result;
+	struct sink sink;
+	struct run run;
+
+	if (open_run(a, stage, &run) < 0)
+		return false;
+	a->opened(&run);
+	if (run.status != RUN_OK) {
+		no_profile(a, &run, stage);
+		run_close(&run);
+		return false;
+	}
+	if (said)
+		a->complain(said);
+	sink = a->sink(&run);
+	a->at_work(&run, stage, true);
+	run_apply(&run, stage, stages & ~STAGES(stage), deadline, &sink, &result);
+	a->at_work(&run, stage, false);
+	journal_stage(&run, stages, &result);
+	record_set_stage(&a->status.record, &run, stages, &result);
+	record_set_lack(&a->status.record, stage, lack);
+	stage_verdict(a, &run, stages, &result);
+	if (stage == STAGE_DEVICES && result.count[CHANGE_SET])
+		watch_again(a, &run);
+	a->over(a, &run, stages, &result);
+	worse(a, end_of(&run, &result));
+	a->reboot |= result.reboot;
+	a->may_reboot = run.site.reboot;
+	run_close(&run);
+	return true;
+}
+
+/*
+ * Where systemd counts no soft-reboots (254, 255) the unit of stage early begins another user
+ * space, unless it had failed in this one and is only started again.
+ */
+static bool begins_user_space(const struct apply *a)
+{
+	return a->unit && a->named && a->first == STAGE_EARLY &&
+	       a->status.record.stage[STAGE_EARLY].ran && !manager_has_booted();
+}
+
+static void run_locked(struct apply *a)
+{
+	status_load(a->root, &a->status);
+	/* First thing in a boot: nothing of an earlier one admits work any more. */
+	if (a->unit && a->named && a->first == STAGE_INITRD)
+		status_of_initramfs(&a->status);
+	else if (begins_user_space(a))
+		status_leave_user_space(&a->status);
+	if (a->status.new_user_space)
+		move(a, FLOW_USER_SPACE, NULL);
+	/* In early again: what others were told outlives a boot, and initrd told them nothing. */
+	if (!record_admits(&a->status.record))
+		move(a, FLOW_STAGE_BEGINS, NULL);
+	for (enum stage s = a->first; s <= a->last; s++)
+		if (!apply_stage(a, s) || (a->reboot && a->unit && a->may_reboot))
+			break;
+}
+
+void apply_run(struct apply *a)
+{
+	cleanup_close int lock = -1;
+	struct err err = {0};
+
+	lock = state_lock(a->root, clock_usec() + LOCK_WAIT_US, &err);
+	if (lock < 0) {
+		a->complain(err.text);
+		worse(a, APPLY_BROKEN);
+		return;
+	}
+	run_locked(a);
+}
+
+void apply_free(struct apply *a)
+{
+	status_free(&a->status);
+}
