@@ -127,8 +127,7 @@ static int open_run(struct apply *a, enum stage stage, struct run *run)
 	int r = run_open(a->root, &opt, run, &err);
 
 	/* Only a boot waits for hardware; by hand what is missing is said at once. */
-	if (r == 0 && run->status == RUN_OK && stage == STAGE_DEVICES && a->unit &&
-	    a->root->live) {
+	if (r == 0 && run->status == RUN_OK && stage == STAGE_DEVICES && a->unit && a->root->live) {
 		struct sink sink = a->sink(run);
 
 		opt.waited = run_wait_devices(run, &sink);

@@ -43,7 +43,8 @@ struct apply {
 	bool may_reboot; /* railhead.conf */
 };
 
-/* Takes the lock of the state, and leaves it. After a stage of a boot that is to reboot, none runs. */
+/* Takes the lock of the state, and leaves it. After a stage of a boot that is to reboot, none runs.
+ */
 void apply_run(struct apply *a);
 void apply_free(struct apply *a);
 

@@ -40,6 +40,10 @@ LONGEST = ("bootdir", MAIN, DEVICES, "trials-more", "trials")
 # The states whose cases are the short form: what CI sees on another release of Debian.
 SHORT = ("bootdir2", "panic", "soft-reboot", "soft-reboot, bad")
 
+# States that `make check` has no time for on a slow machine: variations of a trial, whose decision
+# the unit tests and the model see too. `make check-long` runs their cases, of both releases.
+LONG = ("memory", "version back", "no reboot", "own reboot", "entries", "menu back")
+
 # They need systemd 254, which Debian 12 has not.
 SOFT_REBOOTS = ("soft-reboot", "soft-reboot, bad")
 
@@ -110,6 +114,14 @@ def select(words, release):
     """The cases whose state or title contains one of the words; all if none."""
     return [entry for entry in _of_release(release)
             if not words or any(word in f"{entry[0]}: {entry[1]}" for word in words)]
+
+
+def without_long(selected):
+    return [entry for entry in selected if entry[0] not in LONG]
+
+
+def long(release):
+    return [entry for entry in _of_release(release) if entry[0] in LONG]
 
 
 def short(release):

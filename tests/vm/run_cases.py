@@ -268,19 +268,31 @@ def run_cases(selected, short, keep_all):
     return run_beside(tasks, running, len(short), keep_all)
 
 
+def select(options, whole):
+    if options.short:
+        return harness.short(prepare.DIST)
+    if options.long:
+        return harness.long(prepare.DIST)
+    selected = harness.select(options.word, prepare.DIST)
+    return harness.without_long(selected) if whole else selected
+
+
 def main():
     parser = argparse.ArgumentParser(prog="tests/vm/run")
     parser.add_argument("--list", action="store_true", help="list the cases")
     parser.add_argument("--short", action="store_true", help="only those of the short form")
+    parser.add_argument("--long", action="store_true", help="only those that `make check` leaves out")
     parser.add_argument("word", nargs="*", help="part of a case's name")
     options = parser.parse_args()
-    selected = harness.short(prepare.DIST) if options.short else harness.select(options.word, prepare.DIST)
-    whole = not options.short and not options.word and prepare.DIST != SHORT_DIST
+    whole = not options.word and prepare.DIST != SHORT_DIST and not (options.short or options.long)
+    selected = select(options, whole)
     if not selected:
         parser.error("no case has such a name")
     if options.list:
         list_cases(selected)
         return 0
+    if whole:
+        print(f"# not run: {len(harness.long(prepare.DIST))} cases of make check-long")
     try:
         prepare.claim(max(memory_of(name) for name, _ in harness.by_guest(selected)))
     except prepare.PrepareError as error:

@@ -25,8 +25,10 @@ def early_again(vm):
 @case(SNAPSHOT, "no ordering cycle beside cloud-init and NetworkManager")
 def verify_beside_neighbours(vm):
     vm.sh("tar -C / -xf /run/payload/neighbours.tar --keep-directory-symlink")
+    # For scripts of SysV systemctl runs update-rc.d, which reloads systemd each time: minutes.
+    vm.sh("rm -f /etc/init.d/cloud-*")
     # cloud-init.service has become two others in Debian 13.
-    vm.sh("cd /lib/systemd/system && systemctl enable NetworkManager NetworkManager-wait-online"
+    vm.sh("cd /lib/systemd/system && systemctl --no-reload enable NetworkManager NetworkManager-wait-online"
           " systemd-networkd systemd-networkd-wait-online cloud-init*.service cloud-config.service"
           " cloud-final.service 2>&1", 120)
     # cloud-init's generator leaves its target out where no data source is found.
