@@ -117,6 +117,9 @@ static const char *why_not(const struct record *r)
 	if (r->verdict.kind == VERDICT_NONE)
 		return "no profile matches this node: admit_none: true in " SITE_FILE
 		       " lets such nodes work; `railhead match --explain` says why none matches";
+	if (state == FLOW_AT_WORK)
+		return "a gate has begun and has no verdict, because it was killed or failed; run "
+		       "`railhead gate`";
 	if (state != FLOW_ADMITTED && flow_find(FLOW_ADMIT, state)->acts & FLOW_REFUSES)
 		return "the gate has not judged this node yet; run `railhead gate`";
 	return NULL;

@@ -49,10 +49,11 @@ static void print(const struct invocation *inv, const struct judgement *j)
 		       verdict_name(r->verdict.kind));
 	else if (j->end == JUDGEMENT_LET_IN)
 		printf("verdict: %s, %s\n", verdict_name(r->verdict.kind), or_empty(by_hand));
-	else if (j->end == JUDGEMENT_NOT_DUE && !j->unit)
+	fflush(stdout);
+	if (j->end == JUDGEMENT_NOT_DUE && !j->unit)
 		complain("gate --retry: nothing done: the verdict is '%s', not waiting",
 			 verdict_name(r->verdict.kind));
-	fflush(stdout);
+	say_warnings(&j->status);
 }
 
 static int exit_code(const struct judgement *j)
@@ -110,7 +111,8 @@ static int run(struct invocation *inv)
 		judgement_renew(&j);
 	else
 		code = judge(inv, &j);
-	say_warnings(&j.status);
+	if (inv->keep || inv->renew)
+		say_warnings(&j.status);
 	judgement_free(&j);
 	return code;
 }

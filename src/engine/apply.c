@@ -23,10 +23,10 @@ static const uint64_t stage_budget[] = {
 
 enum { LOCK_WAIT_US = 10 * 1000000 };
 
-/* The first that went wrong counts. */
+/* The first that went wrong counts; that there is no profile may be no error at all. */
 static void worse(struct apply *a, enum apply_end end)
 {
-	if (a->end == APPLY_DONE)
+	if (a->end == APPLY_DONE || (a->end == APPLY_NO_PROFILE && end == APPLY_BROKEN))
 		a->end = end;
 }
 

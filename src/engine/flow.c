@@ -88,10 +88,13 @@ const struct flow_row flow_rows[] = {
 	{FLOW_NO_PROFILE_ADMITS, WAITING, ADMITTED,
 	 FLOW_UNWATCHES | OPENS | FLOW_JOURNALS_NEWS | FLOW_RETRY_OFF | FLOW_HAND_TIMER_OFF},
 	{FLOW_NO_PROFILE_ADMITS, BUT(AT_WORK | WAITING), NEVER, 0},
-	/* Work is let in when there is room for the record: the retry timer's gate judges again. */
+	/*
+	 * Work is let in when there is room for the record: the retry timer's gate judges again.
+	 * The record on disk may be an older one, which says otherwise: it is replaced, or goes.
+	 */
 	{FLOW_NOT_WRITTEN, ADMITTED, UNJUDGED,
-	 FLOW_UNWATCHES | FLOW_DROPS_PASS | FLOW_JUDGES | FLOW_WAIT_OVER | FLOW_JOURNALS |
-		 FLOW_TRIAL_OVER | FLOW_RETRY_ON},
+	 FLOW_UNWATCHES | FLOW_DROPS_PASS | FLOW_JUDGES | FLOW_WAIT_OVER | FLOW_RECORDS |
+		 FLOW_JOURNALS | FLOW_TRIAL_OVER | FLOW_RETRY_ON},
 	{FLOW_NOT_WRITTEN, BUT(ADMITTED), NEVER, 0},
 	/* Where a boot has waited, its retries go on: what comes back counts from where it was. */
 	{FLOW_STOPPED, ANY, UNJUDGED | WAITING, STOPS},
@@ -101,8 +104,9 @@ const struct flow_row flow_rows[] = {
 	{FLOW_DEVICE, ADMITTED | LAPSED, SAME, 0},
 	{FLOW_DEVICE, BUT(ADMITTED | LAPSED), SAME, FLOW_REFUSES},
 	{FLOW_DEVICE_LOST, ADMITTED, LAPSED,
-	 FLOW_WITHDRAWS | FLOW_DROPS_PASS | FLOW_JUDGES | FLOW_RECORDS | FLOW_JOURNALS},
-	{FLOW_DEVICE_LOST, LAPSED, SAME, FLOW_DROPS_PASS},
+	 FLOW_WITHDRAWS | FLOW_DROPS_PASS | FLOW_KEEPS_LOSS | FLOW_JUDGES | FLOW_RECORDS |
+		 FLOW_JOURNALS},
+	{FLOW_DEVICE_LOST, LAPSED, SAME, FLOW_DROPS_PASS | FLOW_KEEPS_LOSS},
 	{FLOW_DEVICE_LOST, BUT(ADMITTED | LAPSED), NEVER, 0},
 	{FLOW_DEVICE_AWAY, LAPSED, SAME, FLOW_JUDGES | FLOW_RECORDS | FLOW_JOURNALS_NEWS},
 	{FLOW_DEVICE_AWAY, BUT(LAPSED), NEVER, 0},
@@ -145,7 +149,7 @@ const char *flow_state_name(enum flow_state s)
 const char *flow_event_name(enum flow_event e)
 {
 	static const char *const names[FLOW_EVENT_COUNT] = {
-		[FLOW_USER_SPACE] = "another user space begins",
+		[FLOW_USER_SPACE] = "a soft-reboot has begun another user space",
 		[FLOW_STAGE_BEGINS] = "a stage begins while no work is admitted",
 		[FLOW_STAGE_HELD] = "a stage ends, and nothing that keeps work out failed",
 		[FLOW_STAGE_OTHER] =
@@ -158,7 +162,8 @@ const char *flow_event_name(enum flow_event e)
 		[FLOW_GATE_ANEW] = "a gate begins, with --again, with another profile or with none",
 		[FLOW_GATE_LET_IN] = "the gate's unit starts while work is admitted by hand",
 		[FLOW_GATE_KILLED] = "the gate's unit starts after several that were killed",
-		[FLOW_GATE_SPECIAL] = "a gate begins where nothing may be written",
+		[FLOW_GATE_SPECIAL] =
+			"a gate begins where nothing may be written (rescue, kdump, a container)",
 		[FLOW_RETRY] = "a retry is due",
 		[FLOW_RETRY_ANEW] = "a retry is due, with no look to go on from",
 		[FLOW_JUDGED_ADMITS] = "the gate's verdict admits work",
@@ -172,8 +177,8 @@ const char *flow_event_name(enum flow_event e)
 		[FLOW_RENEW] = "what readers were told is to be renewed",
 		[FLOW_DEVICE] = "a device that is watched has an event",
 		[FLOW_DEVICE_LOST] = "a device is lost",
-		[FLOW_DEVICE_AWAY] = "a look after that keeps work out",
-		[FLOW_DEVICE_BACK] = "a look after that admits work",
+		[FLOW_DEVICE_AWAY] = "a look after a loss keeps work out",
+		[FLOW_DEVICE_BACK] = "a look after a loss admits work",
 		[FLOW_ADMIT] = "a person admits work",
 		[FLOW_ADMIT_ENDS] = "what a person admitted ends",
 	};
@@ -223,7 +228,7 @@ static void note(struct move *m, int r, const struct err *err)
 		err_copy(&m->first, r, err);
 }
 
-/* It can be done without: the next boot measures again, or a timer runs in vain. */
+/* The verdict stands all the same. */
 static void note_lesser(struct move *m, int r, const struct err *err, const char *more)
 {
 	cleanup_free char *text = xasprintf("%s%s", err->text, more);
@@ -234,7 +239,18 @@ static void note_lesser(struct move *m, int r, const struct err *err, const char
 
 #define MEASURES_AGAIN "; the next boot measures again"
 
-/* What was claimed goes before the record changes. */
+static void keep_losses(struct move *m)
+{
+	struct watch *watch = m->f->watch;
+	struct err err = {0};
+
+	for (size_t i = 0; watch && i < watch->list.n; i++)
+		if (watch->list.v[i].lost_at)
+			note_lesser(m, watch_store_lost(m->f->root, &watch->list.v[i], &err), &err,
+				    "");
+}
+
+/* What was claimed goes before the record changes; a failure is told by whoever writes that. */
 static void take_back(struct move *m)
 {
 	const struct root *root = m->f->root;
@@ -245,11 +261,13 @@ static void take_back(struct move *m)
 	if (does(m, FLOW_UNWATCHES))
 		watch_end(root);
 	if (does(m, FLOW_WITHDRAWS))
-		note(m, status_withdraw(root, m->f->status, &err), &err);
+		note_lesser(m, status_withdraw(root, m->f->status, &err), &err, "");
 	if (does(m, FLOW_KEEPS_PASS))
 		note_lesser(m, pass_keep(root, m->record, &err), &err, MEASURES_AGAIN);
 	if (does(m, FLOW_DROPS_PASS))
 		note_lesser(m, pass_store(root, m->record, NULL, &err), &err, "");
+	if (does(m, FLOW_KEEPS_LOSS))
+		keep_losses(m);
 }
 
 static void set_record(struct move *m, const struct verdict *v)
@@ -327,8 +345,8 @@ static void take_back_verdict(struct move *m)
 static int defect(const struct flow *f, enum flow_event event, enum flow_state from)
 {
 	cleanup_free char *text =
-		xasprintf("a defect of railhead, please report it: '%s' while the verdict is '%s'; "
-			  "no verdict was written",
+		xasprintf("a defect of railhead, please report it: '%s' while the node is '%s'; no "
+			  "verdict was written",
 			  flow_event_name(event), flow_state_name(from));
 
 	f->complain(text);

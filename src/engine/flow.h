@@ -3,8 +3,9 @@
  * The state machine of the verdict. All that changes a boot's verdict, or what others are told of
  * it, is an event of the table in flow.c; docs/verdict.md is made from the same table.
  *
- * The state is not stored: it follows from the record (flow_state()). An event that the table does
- * not have in a state is a defect of railhead, and changes nothing.
+ * The state is not stored: it follows from the record (flow_state()). An event that can't happen in
+ * a state, or whose verdict leads to another state than the table says, is a defect of railhead: it
+ * is told, and no verdict is written.
  */
 #pragma once
 
@@ -12,6 +13,7 @@
 #include <stddef.h>
 
 #include "engine/status.h"
+#include "engine/watch.h"
 
 enum flow_state {
 	FLOW_UNJUDGED, /* no gate has judged this user space, or not with this profile */
@@ -25,7 +27,7 @@ enum flow_state {
 
 enum flow_event {
 	/* of a stage */
-	FLOW_USER_SPACE, /* it is the first of a user space: behind a soft-reboot, or of the boot */
+	FLOW_USER_SPACE, /* the first run, of a gate too, in the user space behind a soft-reboot */
 	FLOW_STAGE_BEGINS, /* while no work is admitted */
 	FLOW_STAGE_HELD,   /* nothing that keeps work out failed; with the profile of the record */
 	FLOW_STAGE_OTHER,  /* the same, with another profile */
@@ -69,24 +71,25 @@ enum flow_act {
 	FLOW_WITHDRAWS = 1 << 3,  /* the ready file goes, and readers are told */
 	FLOW_KEEPS_PASS = 1 << 4, /* what was measured is kept for the next boot */
 	FLOW_DROPS_PASS = 1 << 5, /* what was measured may not be used by the next boot */
-	FLOW_HAND_OVER = 1 << 6,  /* what was admitted by hand is over, and the journal says so */
-	FLOW_JUDGES = 1 << 7,	  /* the record has the verdict that comes with the event */
-	FLOW_BEGINS = 1 << 8,	  /* the verdict is that a gate is at work; nothing is measured */
-	FLOW_WAIT_OVER = 1 << 9,  /* the time of waiting begins at 0 the next time */
-	FLOW_RECORDS = 1 << 10,	  /* the record is written; no ready file is made */
-	FLOW_CLAIMS = 1 << 11, /* the same, and the ready file is made if the record admits work */
-	FLOW_STORES_PASS = 1 << 12,   /* what was measured may be used by the next boot */
-	FLOW_JOURNALS = 1 << 13,      /* the journal has the verdict and its faults */
-	FLOW_JOURNALS_NEWS = 1 << 14, /* the same, unless the record said so before */
-	FLOW_JOURNALS_HAND = 1 << 15, /* the journal has who admitted work */
-	FLOW_RENEWS = 1 << 16,	      /* readers are told again, before what they know lapses */
-	FLOW_TRIAL_BEGINS = 1 << 17,  /* a trial of kernel arguments has the time of a gate again */
-	FLOW_TRIAL_OVER = 1 << 18,    /* a trial of kernel arguments is not ended by its timer */
-	FLOW_RETRY_ON = 1 << 19,      /* the timer that looks again runs */
-	FLOW_RETRY_OFF = 1 << 20,     /* and does not run */
-	FLOW_HAND_TIMER_OFF = 1 << 21, /* the timer of what was admitted by hand does not run */
+	FLOW_KEEPS_LOSS = 1 << 6, /* which devices were lost is kept until they are back */
+	FLOW_HAND_OVER = 1 << 7,  /* what was admitted by hand is over, and the journal says so */
+	FLOW_JUDGES = 1 << 8,	  /* the record has the verdict that comes with the event */
+	FLOW_BEGINS = 1 << 9,	  /* the verdict is that a gate is at work; nothing is measured */
+	FLOW_WAIT_OVER = 1 << 10, /* the time of waiting is cleared */
+	FLOW_RECORDS = 1 << 11,	  /* the record is written; no ready file is made */
+	FLOW_CLAIMS = 1 << 12, /* the same, and the ready file is made if the record admits work */
+	FLOW_STORES_PASS = 1 << 13,   /* what was measured may be used by the next boot */
+	FLOW_JOURNALS = 1 << 14,      /* the journal has the verdict and its faults */
+	FLOW_JOURNALS_NEWS = 1 << 15, /* the same, unless the record said so before */
+	FLOW_JOURNALS_HAND = 1 << 16, /* the journal has who admitted work */
+	FLOW_RENEWS = 1 << 17,	      /* readers are told again, before what they know lapses */
+	FLOW_TRIAL_BEGINS = 1 << 18,  /* a trial of kernel arguments has the time of a gate again */
+	FLOW_TRIAL_OVER = 1 << 19,    /* a trial of kernel arguments is not ended by its timer */
+	FLOW_RETRY_ON = 1 << 20,      /* the timer that looks again runs */
+	FLOW_RETRY_OFF = 1 << 21,     /* and does not run */
+	FLOW_HAND_TIMER_OFF = 1 << 22, /* the timer of what was admitted by hand does not run */
 };
-#define FLOW_ACTS 22
+#define FLOW_ACTS 23
 
 struct flow_row {
 	enum flow_event event;
@@ -112,6 +115,7 @@ struct flow {
 	const struct root *root;
 	struct status *status;
 	const struct run *run;		    /* for FLOW_STORES_PASS */
+	struct watch *watch;		    /* for FLOW_KEEPS_LOSS */
 	const char *over;		    /* for FLOW_HAND_OVER: why */
 	void (*complain)(const char *text); /* of an act that failed; the others are done */
 	bool retries;			    /* this is a run of the retry timer, which runs then */

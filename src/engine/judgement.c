@@ -185,15 +185,18 @@ static enum flow_event gate_event(const struct work *w)
 /* With the run open. */
 static int run_opened(struct work *w, enum flow_event event)
 {
+	enum flow_state state = flow_state(w->record);
+
 	if (w->run.status == RUN_SPECIAL) {
 		run_verdict(&w->run, &w->v);
+		record_set_profile(w->record, w->run.profile);
 		return conclude(w, FLOW_GATE_SPECIAL);
 	}
-	if (!w->goes_on && w->j->unit && w->record->begun >= BEGUN_MOST)
+	if (state == FLOW_AT_WORK && w->j->unit && w->record->begun >= BEGUN_MOST)
 		return conclude_killed(w);
 	if (!w->j->retry)
 		event = gate_event(w);
-	if (event == FLOW_GATE && flow_state(w->record) == FLOW_ADMITTED)
+	if (event == FLOW_GATE && state == FLOW_ADMITTED)
 		return stand(w);
 	flow_move(&w->flow, event, NULL);
 	return judge(w);
@@ -318,8 +321,11 @@ int judgement_stop(struct judgement *j)
 		return lock;
 	}
 	status_load(j->root, &j->status);
-	if (!j->status.record.judged)
-		return status_withdraw(j->root, &j->status, &err);
+	if (!j->status.record.judged) {
+		if (status_withdraw(j->root, &j->status, &err) < 0)
+			j->complain(err.text);
+		return 0;
+	}
 	verdict_simple(&v, VERDICT_WAITING, FAULT_GATE_STOPPED,
 		       "railhead-gate.service was stopped; its next start judges again");
 	r = flow_move(&flow, reboots ? FLOW_STOPPED_REBOOTS : FLOW_STOPPED, &v);

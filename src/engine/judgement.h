@@ -12,7 +12,8 @@
 #include "engine/flow.h"
 
 enum judgement_end {
-	JUDGEMENT_FAILED, /* railhead could not work; complain was told why */
+	JUDGEMENT_FAILED, /* there is no verdict, or it could not be written; complain was told why
+			   */
 	JUDGEMENT_MADE,
 	JUDGEMENT_STANDS,  /* the verdict is that of an earlier one of this boot and profile */
 	JUDGEMENT_LET_IN,  /* work is admitted by hand, and the unit leaves it at that */

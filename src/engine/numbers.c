@@ -62,7 +62,7 @@ static bool reuse(const struct run *run, bool again, const struct section_ctx *c
 
 	pass_take(run->root, &pass, &err);
 	asked = pass.there && usec;
-	if (err.code)
+	if (err.code && usec)
 		why = xstrdup(err.text);
 	else if (asked && again)
 		why = xstrdup("--again");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "boot/service.h"
 #include "engine/journal.h"
 #include "sys/clock.h"
 #include "sys/state.h"
@@ -27,10 +28,11 @@ struct device_run {
 	struct reasons failures; /* of this run: ID and reason of what could not be applied */
 };
 
-/* The first that went wrong counts. */
+/* The first that went wrong counts; that there is no profile may be no error at all. */
 static void worse(struct device_run *d, enum recovery_end end)
 {
-	if (d->of->end == RECOVERY_DONE)
+	if (d->of->end == RECOVERY_DONE ||
+	    (d->of->end == RECOVERY_NO_PROFILE && end == RECOVERY_BROKEN))
 		d->of->end = end;
 }
 
@@ -133,17 +135,11 @@ static void add_lost(const struct device_run *d, struct verdict *v)
 static void withdraw(struct device_run *d)
 {
 	struct verdict v = {.kind = VERDICT_LAPSED};
-	struct err err = {0};
 
 	add_lost(d, &v);
+	d->flow.watch = &d->watch;
 	move(d, NULL, FLOW_DEVICE_LOST, &v);
 	verdict_free(&v);
-	for (size_t i = 0; i < d->watch.list.n; i++) {
-		struct watched *w = &d->watch.list.v[i];
-
-		if (w->lost_at && watch_store_lost(d->root, w, &err) < 0)
-			d->of->complain(err.text);
-	}
 }
 
 static void stay_lapsed(struct device_run *d, const struct run *run, struct verdict *v)
@@ -402,6 +398,10 @@ void recovery_run(struct recovery *r)
 	status_load(r->root, &r->status);
 	watch_load(r->root, &d.watch);
 	run_locked(&d);
+	/* Nobody else would look again in this boot. */
+	if (r->end == RECOVERY_BROKEN && r->unit && !r->status.record.verdict.admit &&
+	    service_retry(r->root, true, &err) < 0)
+		r->complain(err.text);
 	reasons_free(&d.failures);
 	watch_free(&d.watch);
 }

@@ -71,8 +71,7 @@ static void test_rows(void **state)
 		if ((row->acts & writes) == writes)
 			fail_msg("row %zu, %s: writes the record twice", i, name);
 		/* Where nothing may be written the record is of this process alone. */
-		if (moves && !(row->acts & writes) && row->event != FLOW_GATE_SPECIAL &&
-		    row->event != FLOW_NOT_WRITTEN)
+		if (moves && !(row->acts & writes) && row->event != FLOW_GATE_SPECIAL)
 			fail_msg("row %zu, %s: moves, and does not write so", i, name);
 		/* The ready file is made by a judgement, or for a person. */
 		if (row->acts & FLOW_CLAIMS && row->next & FLOW_BIT(FLOW_ADMITTED) &&
@@ -355,6 +354,27 @@ static void test_other_verdict(void **state)
 	end(&sc);
 }
 
+/* No file can be written; what is there may be removed. */
+static void no_room(struct tmp *t)
+{
+	tmp_write(t, "run/railhead/.status.json.tmp/in the way", "");
+}
+
+/* There is room again: the run of the retry timer finds a node that it has to judge. */
+static void looks_again(struct scene *sc)
+{
+	struct tmp *t = sc->t;
+	struct status s;
+
+	status_load(&t->root, &s);
+	assert_int_equal(flow_state(&s.record), FLOW_UNJUDGED);
+	assert_false(s.record.stage[STAGE_GATE].ran);
+	status_free(&s);
+	end(sc);
+	tree_remove(t, "run/railhead/.status.json.tmp/in the way");
+	tree_remove(t, "run/railhead/.status.json.tmp");
+}
+
 /* There is no room for the record: nothing is claimed, and the timer judges again. */
 static void test_not_written(void **state)
 {
@@ -362,10 +382,8 @@ static void test_not_written(void **state)
 	struct scene sc;
 
 	begin(&sc, t, FLOW_AT_WORK);
-	tree_remove(t, STATUS);
-	tmp_write(t, STATUS "/in the way", "");
+	no_room(t);
 	assert_true(move(&sc, FLOW_JUDGED_ADMITS) < 0);
-	assert_int_equal(complaints.n, 1);
 	assert_int_equal(flow_state(&sc.status.record), FLOW_UNJUDGED);
 	assert_text(sc.status.record.verdict.reasons.list.v[0].text, complaints.v[0]);
 	assert_int_equal(sc.status.record.verdict.reasons.list.v[0].fault, FAULT_HOST_RECORD);
@@ -374,9 +392,19 @@ static void test_not_written(void **state)
 	assert_true(is_told(&sc, "retry on"));
 	assert_true(is_told(&sc, "trial over"));
 	assert_int_equal(sc.told.n, 3); /* and the journal */
-	end(&sc);
-	tree_remove(t, STATUS "/in the way");
-	tree_remove(t, STATUS);
+	looks_again(&sc);
+}
+
+/* The same of a device that is back: the record on disk must not say "lapsed" any more. */
+static void test_back_not_written(void **state)
+{
+	struct scene sc;
+
+	begin(&sc, *state, FLOW_LAPSED);
+	no_room(*state);
+	assert_true(move(&sc, FLOW_DEVICE_BACK) < 0);
+	assert_true(is_told(&sc, "retry on"));
+	looks_again(&sc);
 }
 
 /* News is a verdict that the record did not have. */
@@ -432,6 +460,25 @@ static void test_by_hand(void **state)
 	end(&sc);
 }
 
+/* What was lost is on disk before the verdict is, also where the verdict has lapsed already. */
+static void test_loss(void **state)
+{
+	static const enum flow_state from[] = {FLOW_ADMITTED, FLOW_LAPSED};
+	struct watched lost = {.addr = "0000:41:00.0", .lost_at = 5, .why = "away"};
+	struct watch watch = {0};
+	struct scene sc;
+
+	vec_push(&watch.list, lost);
+	for (size_t i = 0; i < array_len(from); i++) {
+		begin(&sc, *state, from[i]);
+		sc.flow.watch = &watch;
+		assert_int_equal(move(&sc, FLOW_DEVICE_LOST), 0);
+		assert_text(tree_text(*state, WATCHED), "away");
+		end(&sc);
+	}
+	vec_free(&watch.list);
+}
+
 /* The run of the retry timer stops that timer, also in a boot that waits for nothing. */
 static void test_retry_timer(void **state)
 {
@@ -465,10 +512,11 @@ static const char *const act_words[FLOW_ACTS] = {
 	"no ready file; readers told",
 	"figures kept for the next boot",
 	"no figures for the next boot",
+	"loss kept",
 	"admission by hand over, journal",
 	"",
 	"verdict: a gate is at work",
-	"waiting time starts over",
+	"time of waiting cleared",
 	"record",
 	"record, ready file, readers",
 	"figures for the next boot",
@@ -631,8 +679,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_cells, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_other_verdict, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_not_written, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_back_not_written, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_news, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_by_hand, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_loss, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_retry_timer, setup, tmp_teardown),
 		cmocka_unit_test(test_page),
 	};
