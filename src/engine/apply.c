@@ -236,7 +236,9 @@ static void run_locked(struct apply *a)
 	if (a->status.new_user_space)
 		move(a, FLOW_USER_SPACE, NULL);
 	/* In early again: what others were told outlives a boot, and initrd told them nothing. */
-	if (!record_admits(&a->status.record))
+	if (!a->status.record.judged)
+		move(a, FLOW_STAGE_FIRST, NULL);
+	else if (!record_admits(&a->status.record))
 		move(a, FLOW_STAGE_BEGINS, NULL);
 	for (enum stage s = a->first; s <= a->last; s++)
 		if (!apply_stage(a, s) || (a->reboot && a->unit && a->may_reboot))

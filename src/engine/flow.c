@@ -33,9 +33,10 @@
 const struct flow_row flow_rows[] = {
 	{FLOW_USER_SPACE, UNJUDGED, SAME, FLOW_FORGETS | FLOW_UNWATCHES},
 	{FLOW_USER_SPACE, BUT(UNJUDGED), NEVER, 0},
-	{FLOW_STAGE_BEGINS, UNJUDGED, SAME, FLOW_UNWATCHES | FLOW_WITHDRAWS},
+	{FLOW_STAGE_FIRST, UNJUDGED, SAME, FLOW_UNWATCHES | FLOW_WITHDRAWS},
+	{FLOW_STAGE_FIRST, BUT(UNJUDGED), NEVER, 0},
 	{FLOW_STAGE_BEGINS, ADMITTED, NEVER, 0},
-	{FLOW_STAGE_BEGINS, BUT(UNJUDGED | ADMITTED), SAME, FLOW_WITHDRAWS},
+	{FLOW_STAGE_BEGINS, BUT(ADMITTED), SAME, FLOW_WITHDRAWS},
 	{FLOW_STAGE_HELD, UNJUDGED, SAME, FLOW_JUDGES | FLOW_RECORDS},
 	{FLOW_STAGE_HELD, BUT(UNJUDGED), SAME, FLOW_RECORDS},
 	/* What was waited for with another profile is not looked for again. */
@@ -150,6 +151,7 @@ const char *flow_event_name(enum flow_event e)
 {
 	static const char *const names[FLOW_EVENT_COUNT] = {
 		[FLOW_USER_SPACE] = "a soft-reboot has begun another user space",
+		[FLOW_STAGE_FIRST] = "a stage begins, and there is no record",
 		[FLOW_STAGE_BEGINS] = "a stage begins while no work is admitted",
 		[FLOW_STAGE_HELD] = "a stage ends, and nothing that keeps work out failed",
 		[FLOW_STAGE_OTHER] =

@@ -27,7 +27,8 @@ enum flow_state {
 
 enum flow_event {
 	/* of a stage */
-	FLOW_USER_SPACE, /* the first run, of a gate too, in the user space behind a soft-reboot */
+	FLOW_USER_SPACE,  /* the first run, of a gate too, in the user space behind a soft-reboot */
+	FLOW_STAGE_FIRST, /* while there is no record */
 	FLOW_STAGE_BEGINS, /* while no work is admitted */
 	FLOW_STAGE_HELD,   /* nothing that keeps work out failed; with the profile of the record */
 	FLOW_STAGE_OTHER,  /* the same, with another profile */
