@@ -82,8 +82,7 @@ static const struct fault_row rows[] = {
 	  "grub-mkconfig), and that no later argument overrides one of them."),
 	F(BOOT_ARGS_CONFLICT, "RH-BOOT-ARGS-CONFLICT", SITE,
 	  "A kernel argument of the profile contradicts one of the image, or both together make "
-	  "the "
-	  "command line too long.",
+	  "the command line too long.",
 	  "Remove arguments from the boot loader's configuration (/etc/default/grub, grubby), or "
 	  "from the profile."),
 	F(BOOT_ENV_DAMAGED, "RH-BOOT-ENV-DAMAGED", SITE,

@@ -229,12 +229,7 @@ static int run(struct invocation *inv)
 	code = run_locked(inv, usec, &admitted);
 	/* The target's start runs the gate in its unit, which finds the admission. */
 	close(lock);
-	fflush(stdout);
-	if (admitted && inv->root.live && service_open_target(true, &err) < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
-	}
-	return code;
+	return admitted ? open_target(&inv->root, true, code) : code;
 }
 
 const struct verb verb_admit = {

@@ -10,7 +10,6 @@
 #include "cmd/cmd.h"
 #include "engine/apply.h"
 #include "report/changes.h"
-#include "report/progress.h"
 #include "sys/manager.h"
 
 static void opened(const struct run *run)
@@ -21,40 +20,33 @@ static void opened(const struct run *run)
 		explain_run(run);
 }
 
-static void at_work(const struct run *run, enum stage stage, bool begins)
-{
-	if (begins && is_watched(run))
-		progress_begin(stage_name(stage));
-	if (!begins)
-		progress_end();
-}
-
-/* In a boot the gate reports them. */
-static void complain_of_premises(const struct run *run)
+/* In a boot the gate reports what a plan stands on. */
+static void say_premises(const struct apply *a, const struct run *run, unsigned int stages,
+			 const struct stage_result *result)
 {
 	struct reasons texts = {0};
 
-	apply_premises(run, &texts);
+	(void)stages;
+	if (result->stage == STAGE_DEVICES && !a->unit)
+		apply_premises(run, &texts);
 	for (size_t i = 0; i < texts.list.n; i++)
 		complain("%s", texts.list.v[i].text);
 	reasons_free(&texts);
 }
 
-static void over(const struct apply *a, const struct run *run, unsigned int stages,
-		 const struct stage_result *result)
+static void print_stage(const struct apply *a, const struct run *run, unsigned int stages,
+			const struct stage_result *result)
 {
 	struct screen screen = screen_look();
 
-	if (!a->json && is_watched(run))
+	if (is_watched(run))
 		changes_render(stdout, run, stages, result->stage, &screen);
-	if (!a->json)
-		printf("%s: %zu matched, %zu set, %zu failed, %zu waiting, %.3f s\n",
-		       stage_name(result->stage), result->count[CHANGE_SAME],
-		       result->count[CHANGE_SET], result->count[CHANGE_FAILED],
-		       result->count[CHANGE_WAITS] + result->count[CHANGE_DIFFERS],
-		       (double)result->duration / 1e6);
-	if (result->stage == STAGE_DEVICES && !a->unit)
-		complain_of_premises(run);
+	printf("%s: %zu matched, %zu set, %zu failed, %zu waiting, %.3f s\n",
+	       stage_name(result->stage), result->count[CHANGE_SAME], result->count[CHANGE_SET],
+	       result->count[CHANGE_FAILED],
+	       result->count[CHANGE_WAITS] + result->count[CHANGE_DIFFERS],
+	       (double)result->duration / 1e6);
+	say_premises(a, run, stages, result);
 }
 
 /* A failure outranks a pending reboot. */
@@ -102,13 +94,11 @@ static int apply(struct invocation *inv)
 			  .retry = inv->retry,
 			  .first = inv->stage_name ? inv->stage : STAGE_INITRD,
 			  .last = inv->stage_name ? inv->stage : STAGE_DEVICES,
-			  .named = inv->stage_name,
-			  .json = inv->json,
 			  .complain = complain_text,
 			  .opened = opened,
-			  .at_work = at_work,
+			  .at_work = show_progress,
 			  .sink = make_sink,
-			  .over = over};
+			  .over = inv->json ? say_premises : print_stage};
 	int code;
 
 	apply_run(&a);

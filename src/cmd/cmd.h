@@ -132,6 +132,14 @@ int apply_device(struct invocation *inv);
 /* kargs --mend [--undo] (kargs_mend.c). Returns an exit code. */
 int kargs_mend(struct invocation *inv);
 
+/*
+ * Starts railhead-ready.target on the machine itself, once the state's lock is free; wait: until it
+ * is reached. Returns code, or EXIT_INTERNAL after saying why.
+ */
+int open_target(const struct root *root, bool wait, int code);
+/* What a person watches while a stage of this run is at work (progress.h). */
+void show_progress(const struct run *run, enum stage stage, bool begins);
+
 /* What is printed from here on is for people, and may fill more than a screen. */
 struct screen begin_page(const struct invocation *inv);
 /* Prints a JSON document and its newline. */

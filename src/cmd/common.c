@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "boot/service.h"
 #include "cmd/cmd.h"
 #include "engine/freeze.h"
 #include "engine/journal.h"
@@ -13,6 +14,7 @@
 #include "plan/render.h"
 #include "profile/search.h"
 #include "report/pager.h"
+#include "report/progress.h"
 
 void complain(const char *fmt, ...)
 {
@@ -129,6 +131,25 @@ bool profile_fits(const struct profile *p, const struct node *node)
 void complain_text(const char *text)
 {
 	complain("%s", text);
+}
+
+int open_target(const struct root *root, bool wait, int code)
+{
+	struct err err = {0};
+
+	fflush(stdout);
+	if (!root->live || service_open_target(wait, &err) == 0)
+		return code;
+	complain("%s", err.text);
+	return EXIT_INTERNAL;
+}
+
+void show_progress(const struct run *run, enum stage stage, bool begins)
+{
+	if (!begins)
+		progress_end();
+	else if (is_watched(run))
+		progress_begin(stage_name(stage));
 }
 
 struct screen begin_page(const struct invocation *inv)

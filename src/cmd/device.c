@@ -2,7 +2,6 @@
 /* apply --device: what railhead-device@.service runs (engine/recovery.h). */
 #include <stdio.h>
 
-#include "boot/service.h"
 #include "cmd/cmd.h"
 #include "engine/recovery.h"
 #include "sys/manager.h"
@@ -65,7 +64,6 @@ int apply_device(struct invocation *inv)
 			     .complain = complain_text,
 			     .explain = explain,
 			     .sink = make_sink};
-	struct err err = {0};
 	int code;
 
 	if (inv->stage_name || inv->profile || inv->retry) {
@@ -80,10 +78,8 @@ int apply_device(struct invocation *inv)
 	say_warnings(&r.status);
 	code = exit_code(&r);
 	/* What was to start meanwhile was refused by its drop-in (boot/bake_units.c). */
-	if (r.admitted && inv->root.live && service_open_target(!r.unit, &err) < 0) {
-		complain("%s", err.text);
-		code = EXIT_INTERNAL;
-	}
+	if (r.admitted)
+		code = open_target(&inv->root, !r.unit, code);
 	recovery_free(&r);
 	return code;
 }

@@ -15,7 +15,6 @@
 #include "boot/service.h"
 #include "cmd/cmd.h"
 #include "engine/judgement.h"
-#include "report/progress.h"
 #include "report/status_text.h"
 #include "sys/manager.h"
 
@@ -24,14 +23,6 @@ static void opened(const struct run *run)
 	say_frozen_anew(run);
 	if (run->status != RUN_OK)
 		explain_run(run);
-}
-
-static void at_work(const struct run *run, bool begins)
-{
-	if (begins && is_watched(run))
-		progress_begin("gate");
-	if (!begins)
-		progress_end();
 }
 
 static void print(const struct invocation *inv, const struct judgement *j)
@@ -49,11 +40,9 @@ static void print(const struct invocation *inv, const struct judgement *j)
 		       verdict_name(r->verdict.kind));
 	else if (j->end == JUDGEMENT_LET_IN)
 		printf("verdict: %s, %s\n", verdict_name(r->verdict.kind), or_empty(by_hand));
-	fflush(stdout);
 	if (j->end == JUDGEMENT_NOT_DUE && !j->unit)
 		complain("gate --retry: nothing done: the verdict is '%s', not waiting",
 			 verdict_name(r->verdict.kind));
-	say_warnings(&j->status);
 }
 
 static int exit_code(const struct judgement *j)
@@ -74,18 +63,11 @@ static int keep(struct judgement *j)
 	return judgement_stop(j) < 0 ? EXIT_INTERNAL : EXIT_OK;
 }
 
-/* The target's start runs this verb again, in railhead-gate.service: without the lock. */
-static int judge(struct invocation *inv, struct judgement *j)
+static int judge(const struct invocation *inv, struct judgement *j)
 {
-	struct err err = {0};
-
 	judgement_run(j);
 	if (j->status.record.boot_id)
 		print(inv, j);
-	if (j->admitted && j->root->live && service_open_target(!j->unit, &err) < 0) {
-		complain("%s", err.text);
-		return EXIT_INTERNAL;
-	}
 	return exit_code(j);
 }
 
@@ -98,7 +80,7 @@ static int run(struct invocation *inv)
 			      .retry = inv->retry,
 			      .complain = complain_text,
 			      .opened = opened,
-			      .at_work = at_work};
+			      .at_work = show_progress};
 	int code = EXIT_OK;
 
 	if (inv->retry + inv->again + inv->keep + inv->renew > 1) {
@@ -111,8 +93,10 @@ static int run(struct invocation *inv)
 		judgement_renew(&j);
 	else
 		code = judge(inv, &j);
-	if (inv->keep || inv->renew)
-		say_warnings(&j.status);
+	say_warnings(&j.status);
+	/* The target's start runs this verb again, in railhead-gate.service: without the lock. */
+	if (j.admitted)
+		code = open_target(&inv->root, !j.unit, code);
 	judgement_free(&j);
 	return code;
 }

@@ -144,7 +144,7 @@ static int open_run(struct apply *a, enum stage stage, struct run *run)
 }
 
 /*
- * By hand on a node that works: what was made anew here was not lost. Where the verdict has
+ * By hand on a node that works: what this run made again was not lost. Where the verdict has
  * lapsed, what is lost stays so until the gate or apply --device.
  */
 static void watch_again(struct apply *a, const struct run *run)
@@ -221,15 +221,15 @@ static bool apply_stage(struct apply *a, enum stage stage)
  */
 static bool begins_user_space(const struct apply *a)
 {
-	return a->unit && a->named && a->first == STAGE_EARLY &&
-	       a->status.record.stage[STAGE_EARLY].ran && !manager_has_booted();
+	return a->unit && a->first == STAGE_EARLY && a->status.record.stage[STAGE_EARLY].ran &&
+	       !manager_has_booted();
 }
 
 static void run_locked(struct apply *a)
 {
 	status_load(a->root, &a->status);
 	/* First thing in a boot: nothing of an earlier one admits work any more. */
-	if (a->unit && a->named && a->first == STAGE_INITRD)
+	if (a->unit && a->last == STAGE_INITRD)
 		status_of_initramfs(&a->status);
 	else if (begins_user_space(a))
 		status_leave_user_space(&a->status);
@@ -237,7 +237,7 @@ static void run_locked(struct apply *a)
 		move(a, FLOW_USER_SPACE, NULL);
 	/* In early again: what others were told outlives a boot, and initrd told them nothing. */
 	if (!a->status.record.judged)
-		move(a, FLOW_STAGE_FIRST, NULL);
+		move(a, FLOW_NO_RECORD, NULL);
 	else if (!record_admits(&a->status.record))
 		move(a, FLOW_STAGE_BEGINS, NULL);
 	for (enum stage s = a->first; s <= a->last; s++)

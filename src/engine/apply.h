@@ -25,7 +25,6 @@ struct apply {
 	bool unit;	     /* part of a boot, not by hand */
 	bool retry;	     /* rejected kernel arguments once more */
 	enum stage first, last;
-	bool named; /* that one stage was asked for by name */
 	void (*complain)(const char *text);
 	void (*opened)(const struct run *run); /* of each stage, before anything is done */
 	void (*at_work)(const struct run *run, enum stage stage, bool begins);
@@ -33,7 +32,6 @@ struct apply {
 	/* A stage is over. stages: whose changes it did, as of run_apply(). */
 	void (*over)(const struct apply *a, const struct run *run, unsigned int stages,
 		     const struct stage_result *result);
-	bool json; /* for `over` */
 
 	/* What came of it. */
 	enum apply_end end;

@@ -29,27 +29,29 @@
 #define STOPS (FLOW_UNWATCHES | FLOW_WITHDRAWS | FLOW_JUDGES | FLOW_RECORDS)
 #define OPENS (FLOW_JUDGES | FLOW_WAIT_OVER | FLOW_CLAIMS)
 
-/* Where the verdict waits a retry goes on, with nothing to take back and no trial to end. */
+/*
+ * Where the verdict waits a retry goes on, with nothing to take back and no trial to end:
+ * judgements from "at work" and from "waiting" differ in that alone.
+ */
 const struct flow_row flow_rows[] = {
 	{FLOW_USER_SPACE, UNJUDGED, SAME, FLOW_FORGETS | FLOW_UNWATCHES},
 	{FLOW_USER_SPACE, BUT(UNJUDGED), NEVER, 0},
-	{FLOW_STAGE_FIRST, UNJUDGED, SAME, FLOW_UNWATCHES | FLOW_WITHDRAWS},
-	{FLOW_STAGE_FIRST, BUT(UNJUDGED), NEVER, 0},
+	{FLOW_NO_RECORD, UNJUDGED, SAME, FLOW_UNWATCHES | FLOW_WITHDRAWS},
+	{FLOW_NO_RECORD, BUT(UNJUDGED), NEVER, 0},
 	{FLOW_STAGE_BEGINS, ADMITTED, NEVER, 0},
 	{FLOW_STAGE_BEGINS, BUT(ADMITTED), SAME, FLOW_WITHDRAWS},
-	{FLOW_STAGE_HELD, UNJUDGED, SAME, FLOW_JUDGES | FLOW_RECORDS},
+	{FLOW_STAGE_HELD, UNJUDGED, SAME, FLOW_JUDGES | FLOW_WAIT_OVER | FLOW_RECORDS},
 	{FLOW_STAGE_HELD, BUT(UNJUDGED), SAME, FLOW_RECORDS},
 	/* What was waited for with another profile is not looked for again. */
 	{FLOW_STAGE_OTHER, ANY, UNJUDGED, FLOW_JUDGES | FLOW_WAIT_OVER | FLOW_RECORDS},
 	{FLOW_STAGE_FAILED, ANY, KEPT_OUT, FLOW_JUDGES | FLOW_RECORDS},
-	{FLOW_STAGE_NO_PROFILE, ANY, KEPT_OUT, FLOW_JUDGES | FLOW_RECORDS | FLOW_JOURNALS_NEWS},
-	{FLOW_STAGE_NO_PROFILE_STILL, ADMITTED, SAME,
-	 FLOW_JUDGES | FLOW_RECORDS | FLOW_JOURNALS_NEWS},
+	{FLOW_STAGE_NO_PROFILE, ANY, KEPT_OUT, FLOW_JUDGES | FLOW_RECORDS | FLOW_JOURNALS},
+	{FLOW_STAGE_NO_PROFILE_STILL, ADMITTED, SAME, FLOW_JUDGES | FLOW_RECORDS | FLOW_JOURNALS},
 	{FLOW_STAGE_NO_PROFILE_STILL, BUT(ADMITTED), NEVER, 0},
 
 	{FLOW_GATE, ADMITTED, SAME, FLOW_RENEWS | FLOW_TRIAL_OVER},
 	{FLOW_GATE, BUT(ADMITTED), AT_WORK, GATE_BEGINS},
-	{FLOW_GATE_ANEW, ANY, AT_WORK, GATE_BEGINS},
+	{FLOW_GATE_AGAIN, ANY, AT_WORK, GATE_BEGINS},
 	{FLOW_GATE_LET_IN, AT_WORK, NEVER, 0},
 	{FLOW_GATE_LET_IN, BUT(AT_WORK), SAME, 0},
 	{FLOW_GATE_KILLED, AT_WORK, KEPT_OUT, STANDS_DOWN | FLOW_JOURNALS | FLOW_RETRY_OFF},
@@ -61,33 +63,32 @@ const struct flow_row flow_rows[] = {
 	{FLOW_RETRY, WAITING, SAME, 0},
 	{FLOW_RETRY, ADMITTED, SAME, FLOW_RENEWS | FLOW_RETRY_OFF},
 	{FLOW_RETRY, LAPSED | KEPT_OUT, SAME, FLOW_RETRY_OFF},
-	{FLOW_RETRY_ANEW, ANY, AT_WORK, GATE_BEGINS},
+	{FLOW_RETRY_WHOLE, ANY, AT_WORK, GATE_BEGINS},
 	{FLOW_JUDGED_ADMITS, AT_WORK, ADMITTED,
 	 OPENS | FLOW_STORES_PASS | FLOW_JOURNALS | FLOW_TRIAL_OVER | FLOW_RETRY_OFF |
 		 FLOW_HAND_TIMER_OFF},
 	{FLOW_JUDGED_ADMITS, WAITING, ADMITTED,
-	 OPENS | FLOW_STORES_PASS | FLOW_JOURNALS_NEWS | FLOW_RETRY_OFF | FLOW_HAND_TIMER_OFF},
+	 OPENS | FLOW_STORES_PASS | FLOW_JOURNALS | FLOW_RETRY_OFF | FLOW_HAND_TIMER_OFF},
 	{FLOW_JUDGED_ADMITS, BUT(AT_WORK | WAITING), NEVER, 0},
 	{FLOW_JUDGED_WAITS, AT_WORK, WAITING,
 	 STANDS_DOWN | FLOW_JOURNALS | FLOW_TRIAL_OVER | FLOW_RETRY_ON},
-	{FLOW_JUDGED_WAITS, WAITING, SAME, STANDS_DOWN | FLOW_JOURNALS_NEWS | FLOW_RETRY_ON},
+	{FLOW_JUDGED_WAITS, WAITING, SAME, STANDS_DOWN | FLOW_JOURNALS | FLOW_RETRY_ON},
 	{FLOW_JUDGED_WAITS, BUT(AT_WORK | WAITING), NEVER, 0},
 	{FLOW_JUDGED_KEEPS_OUT, AT_WORK, KEPT_OUT,
 	 STANDS_DOWN | FLOW_JOURNALS | FLOW_TRIAL_OVER | FLOW_RETRY_OFF},
-	{FLOW_JUDGED_KEEPS_OUT, WAITING, KEPT_OUT,
-	 STANDS_DOWN | FLOW_JOURNALS_NEWS | FLOW_RETRY_OFF},
+	{FLOW_JUDGED_KEEPS_OUT, WAITING, KEPT_OUT, STANDS_DOWN | FLOW_JOURNALS | FLOW_RETRY_OFF},
 	{FLOW_JUDGED_KEEPS_OUT, BUT(AT_WORK | WAITING), NEVER, 0},
 	{FLOW_NO_PROFILE, AT_WORK, KEPT_OUT,
 	 FLOW_UNWATCHES | FLOW_JUDGES | FLOW_CLAIMS | FLOW_JOURNALS | FLOW_TRIAL_OVER |
 		 FLOW_RETRY_OFF},
 	{FLOW_NO_PROFILE, WAITING, KEPT_OUT,
-	 FLOW_UNWATCHES | FLOW_JUDGES | FLOW_CLAIMS | FLOW_JOURNALS_NEWS | FLOW_RETRY_OFF},
+	 FLOW_UNWATCHES | FLOW_JUDGES | FLOW_CLAIMS | FLOW_JOURNALS | FLOW_RETRY_OFF},
 	{FLOW_NO_PROFILE, BUT(AT_WORK | WAITING), NEVER, 0},
 	{FLOW_NO_PROFILE_ADMITS, AT_WORK, ADMITTED,
 	 FLOW_UNWATCHES | OPENS | FLOW_JOURNALS | FLOW_TRIAL_OVER | FLOW_RETRY_OFF |
 		 FLOW_HAND_TIMER_OFF},
 	{FLOW_NO_PROFILE_ADMITS, WAITING, ADMITTED,
-	 FLOW_UNWATCHES | OPENS | FLOW_JOURNALS_NEWS | FLOW_RETRY_OFF | FLOW_HAND_TIMER_OFF},
+	 FLOW_UNWATCHES | OPENS | FLOW_JOURNALS | FLOW_RETRY_OFF | FLOW_HAND_TIMER_OFF},
 	{FLOW_NO_PROFILE_ADMITS, BUT(AT_WORK | WAITING), NEVER, 0},
 	/*
 	 * Work is let in when there is room for the record: the retry timer's gate judges again.
@@ -109,9 +110,9 @@ const struct flow_row flow_rows[] = {
 		 FLOW_JOURNALS},
 	{FLOW_DEVICE_LOST, LAPSED, SAME, FLOW_DROPS_PASS | FLOW_KEEPS_LOSS},
 	{FLOW_DEVICE_LOST, BUT(ADMITTED | LAPSED), NEVER, 0},
-	{FLOW_DEVICE_AWAY, LAPSED, SAME, FLOW_JUDGES | FLOW_RECORDS | FLOW_JOURNALS_NEWS},
+	{FLOW_DEVICE_AWAY, LAPSED, SAME, FLOW_JUDGES | FLOW_RECORDS | FLOW_JOURNALS},
 	{FLOW_DEVICE_AWAY, BUT(LAPSED), NEVER, 0},
-	{FLOW_DEVICE_BACK, LAPSED, ADMITTED, OPENS | FLOW_JOURNALS_NEWS},
+	{FLOW_DEVICE_BACK, LAPSED, ADMITTED, OPENS | FLOW_JOURNALS},
 	{FLOW_DEVICE_BACK, BUT(LAPSED), NEVER, 0},
 
 	{FLOW_ADMIT, WAITING | LAPSED | KEPT_OUT, SAME, FLOW_CLAIMS | FLOW_JOURNALS_HAND},
@@ -151,7 +152,8 @@ const char *flow_event_name(enum flow_event e)
 {
 	static const char *const names[FLOW_EVENT_COUNT] = {
 		[FLOW_USER_SPACE] = "a soft-reboot has begun another user space",
-		[FLOW_STAGE_FIRST] = "a stage begins, and there is no record",
+		[FLOW_NO_RECORD] = "a stage begins, or the gate's unit is stopped, while no "
+				   "verdict is recorded",
 		[FLOW_STAGE_BEGINS] = "a stage begins while no work is admitted",
 		[FLOW_STAGE_HELD] = "a stage ends, and nothing that keeps work out failed",
 		[FLOW_STAGE_OTHER] =
@@ -161,13 +163,14 @@ const char *flow_event_name(enum flow_event e)
 		[FLOW_STAGE_NO_PROFILE_STILL] = "a stage has no profile to apply, and a gate has "
 						"admitted work all the same",
 		[FLOW_GATE] = "a gate begins, with the profile of the record",
-		[FLOW_GATE_ANEW] = "a gate begins, with --again, with another profile or with none",
+		[FLOW_GATE_AGAIN] =
+			"a gate begins, with --again, with another profile or with none",
 		[FLOW_GATE_LET_IN] = "the gate's unit starts while work is admitted by hand",
 		[FLOW_GATE_KILLED] = "the gate's unit starts after several that were killed",
 		[FLOW_GATE_SPECIAL] =
 			"a gate begins where nothing may be written (rescue, kdump, a container)",
 		[FLOW_RETRY] = "a retry is due",
-		[FLOW_RETRY_ANEW] = "a retry is due, with no look to go on from",
+		[FLOW_RETRY_WHOLE] = "a retry is due, with no look to go on from",
 		[FLOW_JUDGED_ADMITS] = "the gate's verdict admits work",
 		[FLOW_JUDGED_WAITS] = "the gate's verdict waits",
 		[FLOW_JUDGED_KEEPS_OUT] = "the gate's verdict keeps work out",
@@ -176,13 +179,13 @@ const char *flow_event_name(enum flow_event e)
 		[FLOW_NOT_WRITTEN] = "a verdict that admits work can't be written",
 		[FLOW_STOPPED] = "the gate's unit is stopped",
 		[FLOW_STOPPED_REBOOTS] = "the gate's unit is stopped by a reboot",
-		[FLOW_RENEW] = "what readers were told is to be renewed",
+		[FLOW_RENEW] = "readers are to be told again, before labels lapse",
 		[FLOW_DEVICE] = "a device that is watched has an event",
 		[FLOW_DEVICE_LOST] = "a device is lost",
 		[FLOW_DEVICE_AWAY] = "a look after a loss keeps work out",
 		[FLOW_DEVICE_BACK] = "a look after a loss admits work",
 		[FLOW_ADMIT] = "a person admits work",
-		[FLOW_ADMIT_ENDS] = "what a person admitted ends",
+		[FLOW_ADMIT_ENDS] = "an admission by a person ends",
 	};
 
 	return names[e];
@@ -192,6 +195,8 @@ const char *flow_event_name(enum flow_event e)
 
 enum flow_state flow_state(const struct record *r)
 {
+	if (!r->judged)
+		return FLOW_UNJUDGED;
 	if (r->verdict.admit)
 		return FLOW_ADMITTED;
 	if (r->begun)
@@ -252,7 +257,10 @@ static void keep_losses(struct move *m)
 				    "");
 }
 
-/* What was claimed goes before the record changes; a failure is told by whoever writes that. */
+/*
+ * Claims go before the record changes. That they could not is no error by itself: where the record
+ * is written, status_store() tries again, and returns one.
+ */
 static void take_back(struct move *m)
 {
 	const struct root *root = m->f->root;
@@ -305,7 +313,7 @@ static void tell(struct move *m)
 
 	if (does(m, FLOW_STORES_PASS))
 		note_lesser(m, numbers_pass(f->run, m->record, &err), &err, MEASURES_AGAIN);
-	if (does(m, FLOW_JOURNALS) || (does(m, FLOW_JOURNALS_NEWS) && f->news))
+	if (does(m, FLOW_JOURNALS) && f->news)
 		journal_verdict(f->root, m->record);
 	if (does(m, FLOW_JOURNALS_HAND) && !m->first.code)
 		journal_admitted(f->root, m->record, NULL);

@@ -27,8 +27,9 @@ enum flow_state {
 
 enum flow_event {
 	/* of a stage */
-	FLOW_USER_SPACE,  /* the first run, of a gate too, in the user space behind a soft-reboot */
-	FLOW_STAGE_FIRST, /* while there is no record */
+	FLOW_USER_SPACE, /* the first run, of a gate too, in the user space behind a soft-reboot */
+	FLOW_NO_RECORD, /* it begins, or the unit of the gate is stopped, and no verdict is recorded
+			 */
 	FLOW_STAGE_BEGINS, /* while no work is admitted */
 	FLOW_STAGE_HELD,   /* nothing that keeps work out failed; with the profile of the record */
 	FLOW_STAGE_OTHER,  /* the same, with another profile */
@@ -38,12 +39,12 @@ enum flow_event {
 	FLOW_STAGE_NO_PROFILE_STILL, /* the same, and the gate has admitted work all the same */
 	/* of a gate */
 	FLOW_GATE,	    /* with the profile of the record */
-	FLOW_GATE_ANEW,	    /* --again, or with another profile, or with none */
+	FLOW_GATE_AGAIN,    /* --again, or with another profile, or with none */
 	FLOW_GATE_LET_IN,   /* of the unit, while work is admitted by hand */
 	FLOW_GATE_KILLED,   /* of the unit, and those before were killed too often */
 	FLOW_GATE_SPECIAL,  /* in a boot where nothing may be written: rescue, kdump, a container */
 	FLOW_RETRY,	    /* --retry */
-	FLOW_RETRY_ANEW,    /* the same, without a look to go on from */
+	FLOW_RETRY_WHOLE,   /* the same, without a look to go on from */
 	FLOW_JUDGED_ADMITS, /* the verdict of a gate */
 	FLOW_JUDGED_WAITS,
 	FLOW_JUDGED_KEEPS_OUT,
@@ -79,18 +80,18 @@ enum flow_act {
 	FLOW_WAIT_OVER = 1 << 10, /* the time of waiting is cleared */
 	FLOW_RECORDS = 1 << 11,	  /* the record is written; no ready file is made */
 	FLOW_CLAIMS = 1 << 12, /* the same, and the ready file is made if the record admits work */
-	FLOW_STORES_PASS = 1 << 13,   /* what was measured may be used by the next boot */
-	FLOW_JOURNALS = 1 << 14,      /* the journal has the verdict and its faults */
-	FLOW_JOURNALS_NEWS = 1 << 15, /* the same, unless the record said so before */
-	FLOW_JOURNALS_HAND = 1 << 16, /* the journal has who admitted work */
-	FLOW_RENEWS = 1 << 17,	      /* readers are told again, before what they know lapses */
-	FLOW_TRIAL_BEGINS = 1 << 18,  /* a trial of kernel arguments has the time of a gate again */
-	FLOW_TRIAL_OVER = 1 << 19,    /* a trial of kernel arguments is not ended by its timer */
-	FLOW_RETRY_ON = 1 << 20,      /* the timer that looks again runs */
-	FLOW_RETRY_OFF = 1 << 21,     /* and does not run */
-	FLOW_HAND_TIMER_OFF = 1 << 22, /* the timer of what was admitted by hand does not run */
+	FLOW_STORES_PASS = 1 << 13, /* what was measured may be used by the next boot */
+	FLOW_JOURNALS =
+		1 << 14, /* the journal has the verdict and its faults, if the record had others */
+	FLOW_JOURNALS_HAND = 1 << 15, /* the journal has who admitted work */
+	FLOW_RENEWS = 1 << 16,	      /* readers are told again, before labels lapse */
+	FLOW_TRIAL_BEGINS = 1 << 17,  /* a trial of kernel arguments has the time of a gate again */
+	FLOW_TRIAL_OVER = 1 << 18,    /* a trial of kernel arguments is not ended by its timer */
+	FLOW_RETRY_ON = 1 << 19,      /* the timer that looks again runs */
+	FLOW_RETRY_OFF = 1 << 20,     /* and does not run */
+	FLOW_HAND_TIMER_OFF = 1 << 21, /* the timer of what was admitted by hand does not run */
 };
-#define FLOW_ACTS 23
+#define FLOW_ACTS 22
 
 struct flow_row {
 	enum flow_event event;

@@ -64,7 +64,7 @@ static void look_and_measure(struct work *w)
 	/* Before the first look: what is lost from here on has its events. */
 	if (watch_begin(&w->run, &err) < 0)
 		w->j->complain(err.text);
-	w->j->at_work(&w->run, true);
+	w->j->at_work(&w->run, STAGE_GATE, true);
 	run_look_gate(&w->run, CHECKS_WAIT_US, &result);
 	r = w->goes_on ? numbers_take_rest(&w->run, w->record, &err)
 		       : numbers_take(&w->run, w->j->again, w->record, &err);
@@ -72,7 +72,7 @@ static void look_and_measure(struct work *w)
 		verdict_simple(&w->v, VERDICT_BLOCKED, FAULT_GATE_FAILED, err.text);
 	else
 		gate_judge(w->run.profile, &w->run.plan, &w->record->measurements, &w->v);
-	w->j->at_work(&w->run, false);
+	w->j->at_work(&w->run, STAGE_GATE, false);
 	result.duration = clock_usec() - result.started;
 	if (!w->goes_on)
 		settle_kargs(w);
@@ -179,7 +179,7 @@ static enum flow_event gate_event(const struct work *w)
 	bool same =
 		w->run.status == RUN_OK && streq(record_digest(w->record), w->run.profile->digest);
 
-	return same && !w->j->again ? FLOW_GATE : FLOW_GATE_ANEW;
+	return same && !w->j->again ? FLOW_GATE : FLOW_GATE_AGAIN;
 }
 
 /* With the run open. */
@@ -238,7 +238,7 @@ static int retry(struct work *w)
 {
 	enum flow_state state = flow_state(w->record);
 	bool looked = w->record->stage[STAGE_GATE].ran && !w->j->status.claim_lost;
-	enum flow_event event = looked ? FLOW_RETRY : FLOW_RETRY_ANEW;
+	enum flow_event event = looked ? FLOW_RETRY : FLOW_RETRY_WHOLE;
 
 	w->goes_on = looked && state == FLOW_WAITING;
 	if (w->goes_on ? !w->j->unit || is_due(&w->record->waiting)
@@ -305,6 +305,13 @@ int judgement_run(struct judgement *j)
 
 /* --- the end of the unit ------------------------------------------------------------------- */
 
+static enum flow_event event_of_stop(const struct record *r, bool reboots)
+{
+	if (!r->judged)
+		return FLOW_NO_RECORD;
+	return reboots ? FLOW_STOPPED_REBOOTS : FLOW_STOPPED;
+}
+
 /* However the unit's end came, what it judged is not judged any more. */
 int judgement_stop(struct judgement *j)
 {
@@ -321,14 +328,9 @@ int judgement_stop(struct judgement *j)
 		return lock;
 	}
 	status_load(j->root, &j->status);
-	if (!j->status.record.judged) {
-		if (status_withdraw(j->root, &j->status, &err) < 0)
-			j->complain(err.text);
-		return 0;
-	}
 	verdict_simple(&v, VERDICT_WAITING, FAULT_GATE_STOPPED,
 		       "railhead-gate.service was stopped; its next start judges again");
-	r = flow_move(&flow, reboots ? FLOW_STOPPED_REBOOTS : FLOW_STOPPED, &v);
+	r = flow_move(&flow, event_of_stop(&j->status.record, reboots), &v);
 	verdict_free(&v);
 	return r;
 }

@@ -28,8 +28,9 @@ struct judgement {
 	bool again;	     /* whatever the verdict is */
 	bool retry;
 	void (*complain)(const char *text);
-	void (*opened)(const struct run *run);		     /* the run, before anything is done */
-	void (*at_work)(const struct run *run, bool begins); /* looks and benchmarks */
+	void (*opened)(const struct run *run); /* the run, before anything is done */
+	/* Looks and benchmarks begin, or are over. */
+	void (*at_work)(const struct run *run, enum stage stage, bool begins);
 
 	/* What came of it. */
 	enum judgement_end end;

@@ -237,7 +237,7 @@ static void check_told(const struct scene *sc, const struct flow_row *row, enum 
 {
 	unsigned int acts = row->acts;
 
-	assert_cell(is_told(sc, "journal") == !!(acts & (FLOW_JOURNALS | FLOW_JOURNALS_NEWS)));
+	assert_cell(is_told(sc, "journal") == !!(acts & FLOW_JOURNALS));
 	assert_cell(is_told(sc, "journal: by hand") == !!(acts & FLOW_JOURNALS_HAND));
 	assert_cell(is_told(sc, "journal: over") == !!(acts & FLOW_HAND_OVER));
 	assert_cell(is_told(sc, "trial begins") == !!(acts & FLOW_TRIAL_BEGINS));
@@ -375,6 +375,35 @@ static void looks_again(struct scene *sc)
 	tree_remove(t, "run/railhead/.status.json.tmp");
 }
 
+/* A record that somebody cut short: what stands in it without a verdict is of no judgement. */
+static void test_no_verdict(void **state)
+{
+	static const char *const with[] = {
+		"",
+		", \"judging\": {\"since_usec\": 5, \"begun\": 3}",
+		", \"waiting\": {\"since_usec\": 1, \"until_usec\": 9, \"looked_usec\": 1}",
+		", \"verdict\": \"raedy\", \"admit\": true",
+	};
+
+	for (size_t i = 0; i < array_len(with); i++) {
+		cleanup_free char *text = xasprintf(
+			"{\"schema\": 2, \"boot_id\": \"11111111-2222-3333-4444-555555555555\"%s}",
+			with[i]);
+		struct scene sc;
+
+		begin(&sc, *state, FLOW_UNJUDGED);
+		status_free(&sc.status);
+		status_parse(&sc.status, text, "11111111-2222-3333-4444-555555555555", "");
+		assert_false(sc.status.record.judged);
+		assert_int_equal(flow_state(&sc.status.record), FLOW_UNJUDGED);
+		assert_int_equal(move(&sc, FLOW_NO_RECORD), 0);
+		assert_int_equal(move(&sc, FLOW_STAGE_HELD), 0);
+		assert_int_equal(flow_state(&sc.status.record), FLOW_UNJUDGED);
+		assert_true(sc.status.record.judged);
+		end(&sc);
+	}
+}
+
 /* There is no room for the record: nothing is claimed, and the timer judges again. */
 static void test_not_written(void **state)
 {
@@ -441,11 +470,11 @@ static void test_by_hand(void **state)
 
 	begin(&sc, t, FLOW_KEPT_OUT);
 	let_in(&sc);
-	assert_int_equal(move(&sc, FLOW_GATE_ANEW), 0);
+	assert_int_equal(move(&sc, FLOW_GATE_AGAIN), 0);
 	assert_true(tree_has(t, READY));
 	assert_int_equal(move(&sc, FLOW_JUDGED_KEEPS_OUT), 0);
 	assert_true(tree_has(t, READY));
-	assert_int_equal(move(&sc, FLOW_GATE_ANEW), 0);
+	assert_int_equal(move(&sc, FLOW_GATE_AGAIN), 0);
 	assert_int_equal(move(&sc, FLOW_JUDGED_ADMITS), 0);
 	assert_true(tree_has(t, READY) && is_told(&sc, "hand timer off"));
 	assert_false(record_is_let_in(&sc.status.record));
@@ -521,7 +550,6 @@ static const char *const act_words[FLOW_ACTS] = {
 	"record, ready file, readers",
 	"figures for the next boot",
 	"journal",
-	"journal, if it is news",
 	"journal: who admitted work",
 	"readers told again",
 	"trial timer starts over",
@@ -619,20 +647,21 @@ static void render(struct str *page)
 		"| state | what it is |\n|---|---|\n");
 	for (enum flow_state s = 0; s < FLOW_STATE_COUNT; s++)
 		str_addf(page, "| %s | %s |\n", flow_state_name(s), state_meanings[s]);
-	str_add(page,
-		"\nTwo rules hold where the record is read, whatever wrote it. A record that "
-		"admits "
-		"work, while there is\nno ready file (`/run/railhead/ready`), is `lapsed`: whoever "
-		"withdrew work, or was to admit it, did not\ncome to the record. A record of the "
-		"user "
-		"space before a soft-reboot is `unjudged`.\n\n");
+	str_add(page, "\nTwo rules hold where the record is read, whatever wrote it. A record that "
+		      "admits "
+		      "work, while there is\nno ready file (`/run/railhead/ready`), is `lapsed`: "
+		      "the process "
+		      "that withdrew work, or was to admit it,\nended before it wrote the record. "
+		      "A record of "
+		      "the user space before a soft-reboot is `unjudged`.\n\n");
 	add_diagram(page);
 	str_add(page,
 		"\n## The table\n\n"
 		"Claims are taken back before the record changes, and made after it is written. An "
 		"event that has no row in\na state can't happen there: railhead reports it as its "
-		"own defect, and writes no verdict. \"If it is news\":\nunless the record gave the "
-		"same verdict for the same reasons before. A timer is stopped where it may\n"
+		"own defect, and writes no verdict. The journal has\na verdict unless the record "
+		"gave "
+		"the same one for the same reasons before. A timer is stopped where it\nmay "
 		"run.\n\n"
 		"| event | state | next state | what is done |\n|---|---|---|---|\n");
 	for (size_t i = 0; i < flow_row_count; i++)
@@ -678,6 +707,7 @@ int main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test_setup_teardown(test_cells, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_other_verdict, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_no_verdict, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_not_written, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_back_not_written, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_news, setup, tmp_teardown),
