@@ -40,9 +40,12 @@ LONGEST = ("bootdir", MAIN, DEVICES, "trials-more", "trials")
 # The states whose cases are the short form: what CI sees on another release of Debian.
 SHORT = ("bootdir2", "panic", "soft-reboot", "soft-reboot, bad")
 
-# States that `make check` has no time for on a slow machine: variations of a trial, whose decision
-# the unit tests and the model see too. `make check-long` runs their cases, of both releases.
-LONG = ("memory", "version back", "no reboot", "own reboot", "entries", "menu back")
+# States and guests that `make check` has no time for: variations of a trial, whose decision the unit
+# tests and the model see too, and of a disk's layout. `make check-long` runs their cases, of both
+# releases.
+LONG = ("shell", "memory", "version back", "no reboot", "own reboot", "entry", "entries", "menu back",
+        "direct", "read-only", "writable", "recovery", "rescue", "single", "crash",
+        "initramfs-tools: hang", "initramfs-tools: none", "xfs3", "cut-xfs", "lvm")
 
 # They need systemd 254, which Debian 12 has not.
 SOFT_REBOOTS = ("soft-reboot", "soft-reboot, bad")
@@ -116,12 +119,16 @@ def select(words, release):
             if not words or any(word in f"{entry[0]}: {entry[1]}" for word in words)]
 
 
+def _is_long(entry):
+    return entry[0] in LONG or _guest_and_state(entry)[0] in LONG
+
+
 def without_long(selected):
-    return [entry for entry in selected if entry[0] not in LONG]
+    return [entry for entry in selected if not _is_long(entry)]
 
 
 def long(release):
-    return [entry for entry in _of_release(release) if entry[0] in LONG]
+    return [entry for entry in _of_release(release) if _is_long(entry)]
 
 
 def short(release):

@@ -69,7 +69,8 @@ def run_guest(name, selected, number, keep_all=False, on_first=None, again=False
     """Returns how many cases of one guest passed, how many failed, what took how long, and why
     some failed.
 
-    keep_all, on_first: see harness.Run. A guest whose emulator fails begins once more.
+    keep_all, on_first: see harness.Run. A guest whose emulator fails begins once more, with one
+    thread for all its CPUs.
     """
     begin = time.monotonic()
     place = directory() if name == harness.MAIN else os.path.join(directory(), name)
@@ -79,6 +80,7 @@ def run_guest(name, selected, number, keep_all=False, on_first=None, again=False
         # A test that cannot run is a failure, and so is each that it hides.
         print(f"not ok - {prepare.suite()} {name}: {error}")
         return 0, len(selected), [], [f"{name}: {error}"]
+    guest.one_thread = again
     cpu = guest.cpu_seconds()
     run = harness.Run(guest, selected, name, number, prepare.suite(), again, keep_all, on_first)
     try:

@@ -153,6 +153,13 @@ class Identity(unittest.TestCase):
             self.assertNotEqual(guest.identity, before)
 
 
+class Long(unittest.TestCase):
+    def test_each_name_is_one_of_a_state_or_a_guest(self):
+        states = harness._states.values()
+        self.assertEqual(set(harness.LONG) - {one.name for one in states} - {one.guest for one in states},
+                         set())
+
+
 class Console(unittest.TestCase):
     def test_a_serial_line_without_interrupts(self):
         lost = "".join(f"[{at:12.6f}] systemd[1]: Reached target\n" for at in (68.5, 99.2, 129.9, 160.7))
@@ -168,12 +175,13 @@ class Console(unittest.TestCase):
 
     def test_cpus_without_interrupts(self):
         hung = "INFO: task (tmpfiles):149 blocked for more than 120 seconds.\nCall Trace:\n"
-        self.assertTrue(vm.waits_for_rcu(hung + " schedule+0x5a/0xd0\n __wait_rcu_gp+0x12b/0x140\n"))
-        self.assertTrue(vm.waits_for_rcu(
+        self.assertTrue(vm.waits_for_itself(hung + " schedule+0x5a/0xd0\n __wait_rcu_gp+0x12b/0x140\n"))
+        self.assertTrue(vm.waits_for_itself(
             "rcu: rcu_preempt kthread timer wakeup didn't happen for 5255 jiffies! g-1139 f0x0\n"))
+        self.assertTrue(vm.waits_for_itself("INFO: task swapper/0:1 blocked for more than 120 seconds.\n"))
         # a frozen file system, and a grace period that somebody else only mentions
-        self.assertFalse(vm.waits_for_rcu(hung + " percpu_rwsem_wait+0x1/0x2\n __sb_start_write+0x1\n"))
-        self.assertFalse(vm.waits_for_rcu(" __wait_rcu_gp+0x12b/0x140\n" + hung))
+        self.assertFalse(vm.waits_for_itself(hung + " percpu_rwsem_wait+0x1/0x2\n __sb_start_write+0x1\n"))
+        self.assertFalse(vm.waits_for_itself(" __wait_rcu_gp+0x12b/0x140\n" + hung))
 
 
 class Dcb(unittest.TestCase):

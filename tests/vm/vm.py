@@ -69,9 +69,13 @@ HUNG_IN_RCU = re.compile(r"blocked for more than \d+ seconds\.(?:(?!blocked for)
 TIMER_LOST = "kthread timer wakeup didn't happen for"
 
 
-def waits_for_rcu(boot):
-    """Does a task wait for long for what only the CPUs themselves can do?"""
-    return TIMER_LOST in boot or bool(HUNG_IN_RCU.search(boot))
+# The kernel's first thread while it sets up its own drivers; later it is called init or systemd.
+KERNEL_INIT_HUNG = "task swapper/0:1 blocked for more than"
+
+
+def waits_for_itself(boot):
+    """Does a task wait for long for what only the kernel or its CPUs themselves can do?"""
+    return TIMER_LOST in boot or KERNEL_INIT_HUNG in boot or bool(HUNG_IN_RCU.search(boot))
 
 
 # Without stopping each service, which takes half as long as a boot; file systems are in order. Then
@@ -239,6 +243,7 @@ class Guest:
     def __init__(self, qemu, accel, image, directory, payload=None, hardware=None, files=()):
         self.qemu = qemu
         self.accel = accel
+        self.one_thread = False  # for all emulated CPUs: slower, and none loses a write to a device
         self.image = image
         self.directory = directory
         self.payload = payload
@@ -298,7 +303,7 @@ class Guest:
         command = ["choom", "-n", "1000", "--", "setpriv", "--pdeathsig", "KILL",
                    os.path.join(self.qemu, "bin/qemu-system-x86_64")]
         command += ["-nodefaults", "-no-user-config", "-display", "none", "-S"]
-        command += ["-accel", self.accel] + self.hardware
+        command += ["-accel", self._accelerator()] + self.hardware
         if self.accel.startswith("tcg"):
             command += SYNCHRONOUS_DISKS
             command += ["-option-rom", os.path.join(os.path.dirname(self.image), BIOS_HOLE)]
@@ -319,6 +324,9 @@ class Guest:
                 "-device", "virtio-blk,bus=pcie.0,drive=payload,serial=payload",
             ]
         return command
+
+    def _accelerator(self):
+        return self.accel.replace("thread=multi", "thread=single") if self.one_thread else self.accel
 
     def _disk(self, read_only):
         """QEMU's options for what the device "disk" is made of."""
@@ -554,7 +562,7 @@ class Guest:
         (iotlb_to_section: Assertion ... failed).
 
         A boot that stands still before railhead's first word is the emulator's fault once, and so
-        is one whose kernel waits for its own CPUs, whoever runs on them. A fault of the arguments
+        is one whose kernel waits for itself or its own CPUs, whoever runs on them. A fault of the arguments
         that railhead gave to that kernel is there the second time, too.
         """
         if self._process is None:
@@ -563,8 +571,8 @@ class Guest:
             return "QEMU ended: " + self._qemu_log()
         console = self.console()
         boot = console[max(map(console.rfind, BOOT_BEGINS)):]
-        if waits_for_rcu(boot):
-            return "a kernel waits for its own CPUs; the boot ends with:\n" + boot[-600:]
+        if waits_for_itself(boot):
+            return "a kernel waits for itself or its own CPUs; the boot ends with:\n" + boot[-600:]
         if boot.startswith(BOOT_BEGINS) and not RAILHEAD_RUNS.search(boot) \
                 and (self._still_for() > STANDSTILL or crawls(boot) or waits_for_job(boot)):
             return "a boot stands still before railhead runs; it ends with:\n" + boot[-600:]
