@@ -79,7 +79,7 @@ endif
 
 # --- sources -------------------------------------------------------------------------
 
-ROOMS := base sys node profile plan boot kinds sections gate engine report cmd
+ROOMS := base sys node profile plan boot kinds sections checks gate engine report cmd
 ROOM_SRC := $(foreach r,$(ROOMS),$(sort $(wildcard src/$(r)/*.c)))
 BASE_SRC := $(sort $(wildcard src/base/*.c))
 # What one architecture alone can do is in NAME_ARCH.c; NAME_generic.c is for all others.

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "boot/kargs.h"
+#include "checks/check.h"
 #include "engine/pass.h"
 #include "gate/binding.h"
 
@@ -15,9 +16,9 @@ static void benchmarks_of(const struct profile *profile, bool load, struct strv 
 	const struct ynode *checks = ynode_get(profile_section(profile, "gate"), "checks");
 
 	for (size_t i = 0; checks && i < checks->keys.n; i++) {
-		const char *run = ynode_text(checks->items.v[i], "run", "");
+		const struct check *check = check_find(ynode_text(checks->items.v[i], "run", ""));
 
-		if (gate_measures(run) && gate_needs_load(run) == load)
+		if (check && check->measure && check->no_load != load)
 			strv_add(ret, checks->keys.v[i]->text);
 	}
 }

@@ -34,12 +34,11 @@
 
 #include "base/err.h"
 #include "base/vec.h"
-#include "gate/privileges.h"
+#include "sys/privileges.h"
 #include "plan/change.h"
 
-#define BENCH_PATH "/usr/libexec/railhead/railhead-bench" /* argv[0] of the gate's own jobs */
-#define BENCH_ARGS_MAX 40				  /* with the NULL at the end */
-#define BENCH_OUTPUT_MAX (64u * 1024)			  /* bytes, for stdout and stderr each */
+#define BENCH_ARGS_MAX 40	      /* with the NULL at the end */
+#define BENCH_OUTPUT_MAX (64u * 1024) /* bytes, for stdout and stderr each */
 #define BENCH_YIELD_MS \
 	2000 /* before its deadline, at most a fifth of its time, one that yields is told */
 #define BENCH_GRACE_MS 1000 /* from a deadline to the end of the job: TERM, KILL, abandon */

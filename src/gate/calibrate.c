@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "gate/probe.h"
+#include "checks/probe.h"
 
 enum { SCHEMA = 1 };
 

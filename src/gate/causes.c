@@ -134,23 +134,6 @@ void causes_of_function(const struct section_ctx *ctx, const char *addr, struct 
 	look_at_numa(ctx, addr, ret);
 }
 
-/* 8b/10b up to 5 GT/s, 128b/130b up to 32, flits of 256 bytes with 242 of them above. */
-static double coding(double gts)
-{
-	return gts <= 5 ? 0.8 : gts <= 32 ? 128.0 / 130 : 242.0 / 256;
-}
-
-double pcie_ceiling(const struct root *root, const char *addr)
-{
-	struct pci_link width cleanup_pci_link = {0}, speed cleanup_pci_link = {0};
-	double gts;
-
-	pci_link_read(root, addr, PCI_LINK_WIDTH, &width);
-	pci_link_read(root, addr, PCI_LINK_SPEED, &speed);
-	gts = pci_link_best(&speed) / 10.0;
-	return gts * 1e9 / 8 * coding(gts) * pci_link_best(&width);
-}
-
 /* --- of nodes ---------------------------------------------------------------------------- */
 
 static uint64_t read_number(const struct root *root, const char *fmt, int cpu)

@@ -36,7 +36,3 @@ void cause_add(struct causes *causes, bool suspect, const char *fmt, ...)
 /* "likely: A; B (seen besides: C; D)"; "" for none. The caller frees it. */
 char *causes_text(const struct causes *causes);
 void causes_free(struct causes *causes);
-
-/* What a function's PCIe link could carry one way if it trained as both its ends can, in
- * bytes/s without packet headers; 0: not known. */
-double pcie_ceiling(const struct root *root, const char *addr);

@@ -9,58 +9,11 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "gate/bench.h"
+#include "checks/measurement.h"
 #include "node/node.h"
 #include "plan/change.h"
 #include "profile/profile.h"
 #include "sections/sections.h"
-
-enum quantity {
-	QUANTITY_RATE,	   /* bytes per second */
-	QUANTITY_TIME,	   /* nanoseconds */
-	QUANTITY_MESSAGES, /* per second */
-	QUANTITY_FAULTS,   /* how many were found */
-};
-
-/* A figure that was measured for a key of the check. */
-struct reading {
-	const char *name; /* the key: "min", "p9999"; static */
-	enum quantity quantity;
-	double value;
-};
-
-struct readings {
-	VEC(struct reading) list;
-};
-
-/* One of several times that something was measured. */
-struct look {
-	enum change_state state;
-	char *measured; /* as that of the measurement */
-	struct readings readings;
-	double whole, own_pct, others_pct; /* of the program's line; NAN: it has none */
-};
-
-struct measurement {
-	char *id;     /* gate/NAME/node0 */
-	char *check;  /* NAME */
-	char *origin; /* "FILE:LINE:COL", or NULL */
-	enum change_state state;
-	enum on_fail on_fail; /* of its state */
-	char *measured;	  /* "211.4 GB/s", or NULL: of the figure that is wrong, or of the first */
-	char *wanted;	  /* "180GB/s" */
-	bool demanded;	  /* the profile wants a number: without one there is no pass */
-	char *reason;	  /* unless SAME: what and why, with the remedy */
-	enum fault fault; /* unless it holds */
-	json_t *detail;	  /* the bench program's own line, or NULL */
-	VEC(struct look) looks; /* if it was measured more than once */
-	struct readings readings;
-	uint64_t duration; /* microseconds */
-};
-
-struct measurements {
-	VEC(struct measurement) list;
-};
 
 /*
  * Adds the benchmarks of the profile's gate section to the list of plan and verify, each with the
@@ -80,15 +33,6 @@ int gate_measure(const struct section_ctx *ctx, const struct strv *only, struct 
  * For numbers that thresholds are made from.
  */
 int gate_measure_long(const struct section_ctx *ctx, struct measurements *ret, struct err *err);
-/* Whether the `run:` of a check is a benchmark's. The others are looks (sections/gate.c). */
-bool gate_measures(const char *run);
-/* Whether it is a benchmark's, and that benchmark puts load on the machine. */
-bool gate_needs_load(const char *run);
-void measurement_free(struct measurement *m);
-void measurements_free(struct measurements *m);
-/* Adds none where no check has such a key. */
-void readings_add(struct readings *r, const char *key, double value);
-
 enum verdict_kind {
 	VERDICT_READY,
 	VERDICT_DEGRADED, /* only what may degrade failed */

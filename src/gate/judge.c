@@ -5,42 +5,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "gate/probe.h"
-
-/* Of the keys of checks that want a figure. */
-static const struct {
-	const char *key;
-	enum quantity quantity;
-} keys[] = {
-	{"min", QUANTITY_RATE},	     {"max", QUANTITY_TIME},
-	{"p9999", QUANTITY_TIME},    {"min_messages", QUANTITY_MESSAGES},
-	{"faults", QUANTITY_FAULTS}, /* of gpu_health, which has no key for it */
-};
-
-void readings_add(struct readings *r, const char *key, double value)
-{
-	for (size_t i = 0; i < array_len(keys); i++)
-		if (streq(keys[i].key, key))
-			vec_push(&r->list,
-				 ((struct reading){keys[i].key, keys[i].quantity, value}));
-}
-
-char *quantity_format(enum quantity q, double v)
-{
-	switch (q) {
-	case QUANTITY_RATE:
-		return v >= 1e9 ? xasprintf("%.1f GB/s", v / 1e9) : xasprintf("%.1f MB/s", v / 1e6);
-	case QUANTITY_TIME:
-		return v >= 1e6	  ? xasprintf("%.2f ms", v / 1e6)
-		       : v >= 1e3 ? xasprintf("%.2f us", v / 1e3)
-				  : xasprintf("%.1f ns", v);
-	case QUANTITY_MESSAGES:
-		return v >= 1e6 ? xasprintf("%.2f M/s", v / 1e6) : xasprintf("%.1f K/s", v / 1e3);
-	case QUANTITY_FAULTS:
-		break;
-	}
-	return xasprintf("%.0f %s", v, v == 1 ? "fault" : "faults");
-}
+#include "gate/causes.h"
+#include "gate/gate.h"
+#include "gate/judge.h"
 
 static const struct reading *reading_of(const struct probe *p, const struct figure *f)
 {
@@ -48,43 +15,6 @@ static const struct reading *reading_of(const struct probe *p, const struct figu
 		if (streq(p->m.readings.list.v[i].name, f->name))
 			return &p->m.readings.list.v[i];
 	return NULL;
-}
-
-/* What a look came to. */
-static void forget(struct measurement *m)
-{
-	vec_free(&m->readings.list);
-	free(m->measured);
-	free(m->wanted);
-	free(m->reason);
-	json_decref(m->detail);
-	m->measured = m->wanted = m->reason = NULL;
-	m->detail = NULL;
-}
-
-static void looks_free(struct measurement *m)
-{
-	for (size_t i = 0; i < m->looks.n; i++) {
-		free(m->looks.v[i].measured);
-		vec_free(&m->looks.v[i].readings.list);
-	}
-	vec_free(&m->looks);
-}
-
-void measurement_free(struct measurement *m)
-{
-	forget(m);
-	looks_free(m);
-	free(m->id);
-	free(m->check);
-	free(m->origin);
-}
-
-void measurements_free(struct measurements *m)
-{
-	for (size_t i = 0; i < m->list.n; i++)
-		measurement_free(&m->list.v[i]);
-	vec_free(&m->list);
 }
 
 /* The figure that stands in front: the first that is wrong, or the first. */
@@ -196,7 +126,7 @@ static void judge_measured(struct probe *p)
 		cleanup_free char *mistake = mistake_in(p, f);
 
 		if (mistake) {
-			forget(&p->m);
+			measurement_forget(&p->m);
 			p->m.state = CHANGE_FAILED;
 			p->m.reason = xasprintf("%s: %s", p->subject, mistake);
 			return;
@@ -279,7 +209,7 @@ void judge_probe(struct probe *p, const struct bench_job *job)
 {
 	if (wants_second_look(p) && budget_ended(job))
 		return; /* the first look counts */
-	forget(&p->m);
+	measurement_forget(&p->m);
 	p->judged = true;
 	p->m.duration += job->duration_us;
 	p->m.detail = job->result ? json_incref(job->result) : NULL;
@@ -417,7 +347,7 @@ void judge_looks(struct probe *p, const char *others)
 		looks_free(&p->m);
 }
 
-/* By what its program or its family says, or else by its state alone. */
+/* By what its program or its check says, or else by its state alone. */
 static enum fault fault_of(const struct probe *p)
 {
 	static const enum fault faults[CHANGE_STATE_COUNT] = {
@@ -433,9 +363,9 @@ static enum fault fault_of(const struct probe *p)
 	if (of_line && p->m.state != CHANGE_INVALID)
 		return of_line;
 	if (p->m.state == CHANGE_SLOW)
-		return p->family->slow;
-	if (p->m.state == CHANGE_FAILED && p->family->failed)
-		return p->family->failed;
+		return p->check->slow;
+	if (p->m.state == CHANGE_FAILED && p->check->failed)
+		return p->check->failed;
 	return faults[p->m.state];
 }
 

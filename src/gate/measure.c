@@ -4,8 +4,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "gate/gate.h"
+#include "gate/judge.h"
 #include "gate/neighbours.h"
-#include "gate/probe.h"
 #include "gate/together.h"
 #include "sys/clock.h"
 
@@ -31,37 +32,42 @@ static unsigned int budget_ms(const struct profile *profile)
 }
 
 /* A check that is about nothing would be passed by any node. */
-static void decline_nothing(const char *name, const struct ynode *check, struct probes *ret)
+static void decline_nothing(const struct checked *t, struct probes *ret)
 {
-	struct probe *p = probe_add(ret, name, check, "none");
+	struct probe *p = probe_add(ret, t, "none");
 
-	probe_subject(p, "%s", ynode_text(check, "run", ""));
+	probe_subject(p, "%s", t->check->run);
 	probe_declines(p, CHANGE_CANNOT_MEASURE, NOTHING_TO_CHECK);
 	p->m.fault = FAULT_PROFILE_CHECKS_NOTHING;
 }
 
+/* The checks that are asked, and what they come to. */
+struct collection {
+	const struct strv *only;
+	struct probes *probes;
+};
+
+static void collect_one(const struct checked *t, void *arg)
+{
+	const struct collection *c = arg;
+	size_t before = c->probes->list.n;
+
+	if (!t->check->measure || (c->only && !strv_contains(c->only, t->name)))
+		return;
+	t->check->measure(t, c->probes);
+	if (c->probes->list.n == before && !check_may_lack(t))
+		decline_nothing(t, c->probes);
+}
+
 static void collect(const struct section_ctx *ctx, const struct strv *only, struct probes *ret)
 {
-	const struct ynode *checks = ynode_get(profile_section(ctx->profile, "gate"), "checks");
+	struct collection c = {only, ret};
 
-	for (size_t i = 0; checks && i < checks->keys.n; i++) {
-		const struct ynode *check = checks->items.v[i];
-		const struct probe_family *family = probe_family_of(ynode_text(check, "run", ""));
-		const char *name = checks->keys.v[i]->text;
-		size_t before = ret->list.n;
-
-		if (!family || (only && !strv_contains(only, name)))
-			continue;
-		family->want(ctx, name, check, ret);
-		if (ret->list.n == before && !gate_may_lack(ctx, check))
-			decline_nothing(name, check, ret);
-		for (size_t k = before; k < ret->list.n; k++)
-			ret->list.v[k]->family = family;
-	}
+	checks_each(ctx, profile_section(ctx->profile, "gate"), NULL, collect_one, &c);
 }
 
 /* What the profile wants of the numbers: "min 92% of line (46.0 GB/s), max 3us". */
-static char *wanted_of(const struct probe *p, const struct ynode *check)
+static char *wanted_of(const struct probe *p, const struct ynode *map)
 {
 	static const char *const keys[] = {"min", "floor", "max", "min_messages", "p9999"};
 	struct str out = {0};
@@ -76,20 +82,20 @@ static char *wanted_of(const struct probe *p, const struct ynode *check)
 	}
 	/* One that is declined early has no figures. */
 	for (size_t i = 0; !p->n_figures && i < array_len(keys); i++)
-		if (ynode_get(check, keys[i]))
+		if (ynode_get(map, keys[i]))
 			str_addf(&out, "%s%s %s", out.len ? ", " : "", keys[i],
-				 ynode_text(check, keys[i], ""));
+				 ynode_text(map, keys[i], ""));
 	return out.len ? str_take(&out) : xstrdup("a result");
 }
 
 static void plan_probe(const struct section_ctx *ctx, const struct probe *p, struct plan *plan)
 {
 	const struct ynode *checks = ynode_get(profile_section(ctx->profile, "gate"), "checks");
-	const struct ynode *check = ynode_get(checks, p->m.check);
-	const char *run = ynode_text(check, "run", "");
-	cleanup_free char *wanted = wanted_of(p, check);
-	struct change *c = plan_add(plan, "gate", &kind_benchmark, STAGE_GATE, PHASE_CHECK,
-				    check->at, "%s", p->m.id);
+	const struct ynode *map = ynode_get(checks, p->m.check);
+	const char *run = p->check->run;
+	cleanup_free char *wanted = wanted_of(p, map);
+	struct change *c = plan_add(plan, "gate", &kind_benchmark, STAGE_GATE, PHASE_CHECK, map->at,
+				    "%s", p->m.id);
 
 	change_target(c, "%s:%s", run, p->m.id + strlen("gate/") + strlen(p->m.check) + 1);
 	change_desired(c, "%s", wanted);

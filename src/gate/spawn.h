@@ -18,7 +18,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
-#include "gate/privileges.h"
+#include "sys/privileges.h"
 
 /* Limits of every child. Its memory has none: it is the first that the OOM killer takes. */
 #define SPAWN_FILE_MAX (64u << 20) /* bytes of a file that it writes */

@@ -54,6 +54,3 @@ extern const struct spec spec_page_size, spec_bool, spec_cpus, spec_module, spec
 
 /* The keys of a profile that are no section. */
 extern const struct spec schema_document;
-
-/* What the sections hold. */
-extern const struct spec spec_gate;

@@ -166,7 +166,10 @@ void want_cpus(struct ruling *r, const struct ynode *n, const char *key, const s
 /* --- all of them -------------------------------------------------------------------------- */
 
 static const struct rule *const subjects[] = {
-	rules_document, rules_devices, rules_references, rules_overlap, rules_gate,
+	rules_document,
+	rules_devices,
+	rules_references,
+	rules_overlap,
 };
 
 /* The first list that is too long; bases and drop-ins may have added up to it. */

@@ -40,7 +40,7 @@ struct rule {
 
 /* Each ends with NO_MORE_RULES. */
 extern const struct rule rules_document[], rules_devices[], rules_references[];
-extern const struct rule rules_overlap[], rules_gate[];
+extern const struct rule rules_overlap[];
 
 /* At n, which has a line and column. */
 void rule_error(struct ruling *r, const struct ynode *n, const char *key, const char *fmt, ...)

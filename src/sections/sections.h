@@ -20,11 +20,3 @@ int sections_kargs(const struct section_ctx *ctx, struct kargs *ret, struct err 
 
 /* Of a change that does not hold. */
 enum fault fault_of_change(const struct change *c);
-
-/* Whether the `run:` of a check of the gate is a look, which needs no load. */
-bool gate_looks(const char *run);
-/* Whether a set that the check is on has no member: its expect says then whether it may. */
-bool gate_may_lack(const struct section_ctx *ctx, const struct ynode *check);
-#define NOTHING_TO_CHECK                                                                           \
-	"there is nothing that this check is about: no VF, NUMA node or pair that it could take; " \
-	"see `railhead match --explain`, or leave the check out"

@@ -80,3 +80,20 @@ uint32_t pci_link_best(const struct pci_link *link)
 		return link->card ? link->card : link->above;
 	return link->card < link->above ? link->card : link->above;
 }
+
+/* 8b/10b up to 5 GT/s, 128b/130b up to 32, flits of 256 bytes with 242 of them above. */
+static double coding(double gts)
+{
+	return gts <= 5 ? 0.8 : gts <= 32 ? 128.0 / 130 : 242.0 / 256;
+}
+
+double pci_link_ceiling(const struct root *root, const char *addr)
+{
+	struct pci_link width cleanup_pci_link = {0}, speed cleanup_pci_link = {0};
+	double gts;
+
+	pci_link_read(root, addr, PCI_LINK_WIDTH, &width);
+	pci_link_read(root, addr, PCI_LINK_SPEED, &speed);
+	gts = pci_link_best(&speed) / 10.0;
+	return gts * 1e9 / 8 * coding(gts) * pci_link_best(&width);
+}

@@ -36,3 +36,9 @@ void pci_link_free(struct pci_link *link);
 
 /* What both ends are capable of; 0: unknown. */
 uint32_t pci_link_best(const struct pci_link *link);
+
+/*
+ * What the link of a function could carry one way, in bytes/s without packet headers, if it trained
+ * as both its ends are capable of; 0: not known.
+ */
+double pci_link_ceiling(const struct root *root, const char *addr);

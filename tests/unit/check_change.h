@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "checks/looks.h"
 #include "kinds/checks.h"
 #include "profile/language.h"
 #include "profile/value.h"
@@ -15,21 +16,21 @@ static const struct {
 	const struct target_item *item;
 	bool (*check)(const struct spec *spec, struct ynode *n, struct str *why);
 } check_sorts[] = {
-	{"carrier", &check_carrier, NULL},
-	{"speed", &check_speed, value_speed},
-	{"iommu-group", &check_iommu_group, NULL},
-	{"iommu-type", &check_iommu_type, value_word},
-	{"pcie-width", &check_pcie_width, NULL},
-	{"pcie-speed", &check_pcie_speed, value_speed},
+	{"carrier", &carrier_item, NULL},
+	{"speed", &port_speed_item, value_speed},
+	{"iommu-group", &iommu_group_item, NULL},
+	{"iommu-type", &iommu_type_item, value_word},
+	{"pcie-width", &pcie_width_item, NULL},
+	{"pcie-speed", &pcie_speed_item, value_speed},
 	{"pcie-payload", &check_pcie_payload, NULL},
-	{"pcie-errors", &check_pcie_errors, NULL},
-	{"pcie-corrected", &check_pcie_corrected, NULL},
-	{"rdma-link", &check_rdma_link, NULL},
-	{"rdma-speed", &check_rdma_speed, value_speed},
-	{"memlock", &check_memlock, value_size},
-	{"gpu-driver", &check_gpu_driver, NULL},
-	{"gpudirect", &check_gpudirect, NULL},
-	{"gpu-xid", &check_gpu_xid, NULL},
+	{"pcie-errors", &pcie_errors_item, NULL},
+	{"pcie-corrected", &pcie_corrected_item, NULL},
+	{"rdma-link", &rdma_link_item, NULL},
+	{"rdma-speed", &rdma_speed_item, value_speed},
+	{"memlock", &check_unit_memlock, value_size},
+	{"gpu-driver", &gpu_driver_item, NULL},
+	{"gpudirect", &gpudirect_item, NULL},
+	{"gpu-xid", &gpu_xid_item, NULL},
 	{"driver-version", &check_driver_version, NULL},
 	{"firmware-version", &check_firmware_version, NULL},
 };
@@ -59,7 +60,7 @@ static inline void check_wants(struct change *c, const char *desired, scalar_che
 	}
 	if (c->on.item == &check_pcie_payload)
 		c->want.number = __builtin_ctzll((unsigned long long)c->want.number) - 7;
-	for (size_t i = 0; c->on.item == &check_gpu_driver && i < array_len(flavors); i++)
+	for (size_t i = 0; c->on.item == &gpu_driver_item && i < array_len(flavors); i++)
 		if (streq(desired, flavors[i]))
 			c->want.number = (int64_t)i;
 }

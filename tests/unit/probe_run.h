@@ -2,10 +2,20 @@
 /* From a check of a profile to what is run for it. Include after cmocka.h. */
 #pragma once
 
-#include "gate/probe.h"
+#include "checks/probe.h"
 #include "tree.h"
 
 #define HEAD "schema: 1\nname: sku\nversion: 1.0.0\nmatch: {dmi: {sys_vendor: ACME}}\n"
+
+/* The probes of a check's map. */
+static inline void check_measures(const struct section_ctx *ctx, const char *name,
+				  const struct ynode *map, struct probes *ret)
+{
+	const struct check *check = check_find(ynode_text(map, "run", ""));
+
+	assert_non_null(check);
+	check->measure(&(struct checked){ctx, check, name, map, NULL}, ret);
+}
 
 /* "ID: words | resources | wanted", or "ID: reason" of one that is not run. */
 static inline void add_probe(const struct probe *p, struct str *out)
@@ -63,13 +73,13 @@ static inline void on_machine_free(struct on_machine *m)
 }
 
 /*
- * The probes of a check of that family, in a profile that has these other sections, on the
+ * The probes of a check of that word, in a profile that has these other sections, on the
  * machine that is the tree.
  */
-static inline void gives(struct tmp *t, const char *others, const struct probe_family *family,
-			 const char *check, const char *want)
+static inline void gives(struct tmp *t, const char *others, const char *run, const char *check,
+			 const char *want)
 {
-	cleanup_free char *keys = xasprintf("run: %s, %s", family->run, check);
+	cleanup_free char *keys = xasprintf("run: %s, %s", run, check);
 	cleanup_str struct str got = {0};
 	struct measurements all = {0};
 	struct probes probes = {0};
@@ -78,7 +88,7 @@ static inline void gives(struct tmp *t, const char *others, const struct probe_f
 
 	on_machine(t, others, keys, &m);
 	checks = ynode_get(profile_section(m.profile, "gate"), "checks");
-	family->want(&m.ctx, "c", checks->items.v[0], &probes);
+	check_measures(&m.ctx, "c", checks->items.v[0], &probes);
 	for (size_t i = 0; i < probes.list.n; i++) {
 		add_probe(probes.list.v[i], &got);
 		vec_push(&all.list, probes.list.v[i]->m);

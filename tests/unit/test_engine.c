@@ -14,7 +14,7 @@
 
 #include "engine/freeze.h"
 #include "engine/run.h"
-#include "kinds/checks.h"
+#include "checks/looks.h"
 #include "kinds/netlink.h"
 #include "kinds/vf.h"
 #include "sys/clock.h"
@@ -452,7 +452,7 @@ static void test_absent(void **state)
 
 	add_attr(&run, PHASE_SYSCTL, "x", "1");
 	add_attr(&run, PHASE_SYSCTL, "y", "1")->optional = true;
-	add_item(&run, &check_pcie_width, STAGE_EARLY, PHASE_CHECK, "z", "0000:3b:00.0", 1);
+	add_item(&run, &pcie_width_item, STAGE_EARLY, PHASE_CHECK, "z", "0000:3b:00.0", 1);
 	applies(&run, STAGE_EARLY, "x=failed y=unsupported z=failed");
 	assert_text(find(&run, "x")->reason, "/proc/sys/x: no such file");
 	assert_text(find(&run, "y")->reason, "there is no such file");

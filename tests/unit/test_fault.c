@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "gate/gate.h"
-#include "gate/probe.h"
+#include "gate/judge.h"
 #include "kinds/checks.h"
 
 static bool is_sentence(const char *text)
@@ -146,19 +146,14 @@ static void test_errors(void **state)
 	assert_int_equal(err_copy(NULL, -7, &err), -7);
 }
 
-/* The state that a measurement ends in says which fault it is; of a slow one its family does. */
+/* The state that a measurement ends in says which fault it is; of a slow one its check does. */
 static void test_measurements(void **state)
 {
-	static const char *const runs[] = {"memory_bandwidth", "memory_latency", "jitter",
-					   "rdma_loopback",    "rdma_pairs",	 "gpu_health",
-					   "gpu_copy",	       "gpu_peer",	 "gpu_rdma",
-					   "storage_read",     "command"};
-
 	(void)state;
-	for (size_t i = 0; i < array_len(runs); i++)
-		assert_true(probe_family_of(runs[i])->slow);
+	for (const struct check *const *c = check_table; *c; c++)
+		assert_int_equal(!(*c)->slow, !(*c)->measure);
 	for (enum change_state s = CHANGE_FAILED; s < CHANGE_TO_MEASURE; s++) {
-		struct probe p = {.m.state = s, .m.demanded = true, .family = &probe_jitter};
+		struct probe p = {.m.state = s, .m.demanded = true, .check = check_find("jitter")};
 
 		judge_fault(&p);
 		assert_true(p.m.fault);
@@ -167,14 +162,15 @@ static void test_measurements(void **state)
 	/* nothing is wrong with what is not there to be measured */
 	for (int demanded = 0; demanded <= 1; demanded++) {
 		struct probe p = {.m = {.state = CHANGE_UNSUPPORTED, .demanded = demanded},
-				  .family = &probe_jitter};
+				  .check = check_find("jitter")};
 
 		judge_fault(&p);
 		assert_int_equal(p.m.fault, demanded ? FAULT_GATE_UNSUPPORTED : FAULT_NONE);
 	}
 	/* its program knows better, unless others disturbed it */
 	for (enum change_state s = CHANGE_SAME; s <= CHANGE_CANNOT_MEASURE; s++) {
-		struct probe p = {.m = {.state = s, .demanded = true}, .family = &probe_gpu_health};
+		struct probe p = {.m = {.state = s, .demanded = true},
+				  .check = check_find("gpu_health")};
 
 		p.m.detail = json_pack("{s:s}", "fault", "RH-GPU-WORN");
 		judge_fault(&p);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "gate/judge.h"
 #include "probe_run.h"
 
 #define SETS                                             \
@@ -64,25 +65,25 @@ static int setup(void **state)
 
 static void test_health(void **state)
 {
-	gives(*state, SETS, &probe_gpu_health, "on: two",
+	gives(*state, SETS, "gpu_health", "on: two",
 	      "gate/c/0000:1b:00.0: gpu_health --gpu 0000:1b:00.0 | 0000:1b:00.0 | value no "
 	      "faults;\n"
 	      "gate/c/0000:2b:00.0: gpu_health --gpu 0000:2b:00.0 | 0000:2b:00.0 | value no "
 	      "faults;\n");
-	gives(*state, SETS, &probe_gpu_health, "on: none", "");
+	gives(*state, SETS, "gpu_health", "on: none", "");
 }
 
 /* A node that isn't known is none to be asked for, but all of them may be used. */
 static void test_copy(void **state)
 {
-	gives(*state, SETS, &probe_gpu_copy, "on: gpus, min: 20GB/s, size: 64M",
+	gives(*state, SETS, "gpu_copy", "on: gpus, min: 20GB/s, size: 64M",
 	      "gate/c/0000:1b:00.0: gpu_copy --gpu 0000:1b:00.0 --node 0 --size 64M | 0000:1b:00.0 "
 	      "node0 | value 20GB/s;\n"
 	      "gate/c/0000:2b:00.0: gpu_copy --gpu 0000:2b:00.0 --node 0 --size 64M | 0000:2b:00.0 "
 	      "node0 | value 20GB/s;\n"
 	      "gate/c/0000:9b:00.0: gpu_copy --gpu 0000:9b:00.0 --size 64M | 0000:9b:00.0 node0 "
 	      "node1 | value 20GB/s;\n");
-	gives(*state, SETS, &probe_gpu_copy, "on: two, min: 80% of pcie",
+	gives(*state, SETS, "gpu_copy", "on: two, min: 80% of pcie",
 	      "gate/c/0000:1b:00.0: gpu_copy --gpu 0000:1b:00.0 --node 0 | 0000:1b:00.0 node0 | "
 	      "value 80% of pcie (50.4 GB/s);\n"
 	      "gate/c/0000:2b:00.0: gpu_copy of 0000:2b:00.0: 80% of pcie of what is not known: "
@@ -92,49 +93,48 @@ static void test_copy(void **state)
 
 static void test_peer(void **state)
 {
-	gives(*state, SETS, &probe_gpu_peer, "on: gpus, min: 300GB/s",
+	gives(*state, SETS, "gpu_peer", "on: gpus, min: 300GB/s",
 	      "gate/c/0000:1b:00.0-0000:2b:00.0: gpu_peer --gpu 0000:1b:00.0 --peer 0000:2b:00.0 | "
 	      "0000:1b:00.0 0000:2b:00.0 | value 300GB/s;\n"
 	      "gate/c/0000:2b:00.0-0000:9b:00.0: gpu_peer --gpu 0000:2b:00.0 --peer 0000:9b:00.0 | "
 	      "0000:2b:00.0 0000:9b:00.0 | value 300GB/s;\n"
 	      "gate/c/0000:9b:00.0-0000:1b:00.0: gpu_peer --gpu 0000:9b:00.0 --peer 0000:1b:00.0 | "
 	      "0000:9b:00.0 0000:1b:00.0 | value 300GB/s;\n");
-	gives(*state, SETS, &probe_gpu_peer, "on: two, min: 300GB/s, size: 1G",
+	gives(*state, SETS, "gpu_peer", "on: two, min: 300GB/s, size: 1G",
 	      "gate/c/0000:1b:00.0-0000:2b:00.0: gpu_peer --gpu 0000:1b:00.0 --peer 0000:2b:00.0 "
 	      "--size 1G | 0000:1b:00.0 0000:2b:00.0 | value 300GB/s;\n");
-	gives(*state, SETS, &probe_gpu_peer, "on: one, min: 300GB/s",
+	gives(*state, SETS, "gpu_peer", "on: one, min: 300GB/s",
 	      "gate/c/0000:9b:00.0: gpu_peer of 0000:9b:00.0: it is the only one of the set, and a "
 	      "pair needs two\n");
-	gives(*state, SETS, &probe_gpu_peer, "on: none, min: 300GB/s", "");
+	gives(*state, SETS, "gpu_peer", "on: none, min: 300GB/s", "");
 }
 
 /* By nearness: the first NIC is on node 0; the second takes what is left. */
 static void test_rdma(void **state)
 {
-	gives(*state, SETS, &probe_gpu_rdma,
-	      "on: two, with: rails, min: 80% of set, floor: 160Gb/s",
+	gives(*state, SETS, "gpu_rdma", "on: two, with: rails, min: 80% of set, floor: 160Gb/s",
 	      "gate/c/0000:3b:00.0-0000:1b:00.0: gpu_rdma --gpu 0000:1b:00.0 --device mlx5_0 | "
 	      "0000:3b:00.0 0000:1b:00.0 node0 | value 80% of set, and 160Gb/s;\n"
 	      "gate/c/0000:9c:00.0-0000:2b:00.0: gpu_rdma --gpu 0000:2b:00.0 --device mlx5_1 | "
 	      "0000:9c:00.0 0000:2b:00.0 node1 | value 80% of set, and 160Gb/s;\n");
-	gives(*state, SETS, &probe_gpu_rdma, "on: two, with: rails, min: 80% of line, size: 8M",
+	gives(*state, SETS, "gpu_rdma", "on: two, with: rails, min: 80% of line, size: 8M",
 	      "gate/c/0000:3b:00.0-0000:1b:00.0: gpu_rdma --gpu 0000:1b:00.0 --device mlx5_0 "
 	      "--size 8M | 0000:3b:00.0 0000:1b:00.0 node0 | value 80% of line (40.0 GB/s);\n"
 	      "gate/c/0000:9c:00.0-0000:2b:00.0: gpu_rdma of 0000:9c:00.0 with 0000:2b:00.0: 80% "
 	      "of "
 	      "line of what is not known: the kernel tells no speed of its port; write min as a "
 	      "rate\n");
-	gives(*state, SETS, &probe_gpu_rdma, "on: gpus, with: slow, min: 1GB/s",
+	gives(*state, SETS, "gpu_rdma", "on: gpus, with: slow, min: 1GB/s",
 	      "gate/c/0000:9d:00.0-0000:1b:00.0: gpu_rdma of 0000:9d:00.0 with 0000:1b:00.0: "
 	      "0000:9d:00.0 has no RDMA device; see that its RDMA module (mlx5_ib, irdma, bnxt_re) "
 	      "is loaded\n");
 	/* more NICs than GPUs: the nearest is shared */
-	gives(*state, SETS, &probe_gpu_rdma, "on: one, with: rails, min: 1GB/s",
+	gives(*state, SETS, "gpu_rdma", "on: one, with: rails, min: 1GB/s",
 	      "gate/c/0000:3b:00.0-0000:9b:00.0: gpu_rdma --gpu 0000:9b:00.0 --device mlx5_0 | "
 	      "0000:3b:00.0 0000:9b:00.0 node0 | value 1GB/s;\n"
 	      "gate/c/0000:9c:00.0-0000:9b:00.0: gpu_rdma --gpu 0000:9b:00.0 --device mlx5_1 | "
 	      "0000:9c:00.0 0000:9b:00.0 node1 | value 1GB/s;\n");
-	gives(*state, SETS, &probe_gpu_rdma, "on: none, with: rails, min: 1GB/s", "");
+	gives(*state, SETS, "gpu_rdma", "on: none, with: rails, min: 1GB/s", "");
 }
 
 /* --- judged --------------------------------------------------------------------------------- */

@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-#include "gate/probe.h"
+#include "gate/judge.h"
+#include "sys/pci_link.h"
 #include "profile/schema.h"
 #include "fragment.h"
 #include "tree.h"
@@ -53,15 +54,22 @@ static void probes_gone(struct probes *probes)
 	probes_free(probes);
 }
 
+static struct checked as_checked(const char *name, const struct ynode *map)
+{
+	return (struct checked){
+		.check = check_find(ynode_text(map, "run", "")), .name = name, .map = map};
+}
+
 static struct probe *rdma_probe(struct probes *probes, const struct ynode *check, const char *tail)
 {
 	static const struct ceilings ceilings = {.line = 50e9, .pcie = 60e9};
-	struct probe *p = probe_add(probes, "rails", check, "%s", tail);
+	struct checked t = as_checked("rails", check);
+	struct probe *p = probe_add(probes, &t, "%s", tail);
 
 	probe_subject(p, "rdma_loopback of %s", tail);
-	probe_judges(p, check, "min", "value", QUANTITY_RATE, &ceilings);
-	probe_judges(p, check, "max", "latency", QUANTITY_TIME, NULL);
-	probe_judges(p, check, "min_messages", "messages", QUANTITY_MESSAGES, NULL);
+	probe_judges(p, &t, "min", "value", &ceilings);
+	probe_judges(p, &t, "max", "latency", NULL);
+	probe_judges(p, &t, "min_messages", "messages", NULL);
 	return p;
 }
 
@@ -144,11 +152,12 @@ static void test_mistakes(void **state)
 		cleanup_free char *text = xasprintf("{run: command, %s}", t[i].check);
 		struct ynode *check = check_fragment(text);
 		struct probes probes = {0};
-		struct probe *p = probe_add(&probes, "x", check, "command");
+		struct checked of = as_checked("x", check);
+		struct probe *p = probe_add(&probes, &of, "command");
 
 		probe_subject(p, "command x");
-		probe_judges(p, check, "min", "value", QUANTITY_RATE, NULL);
-		probe_judges(p, check, "max", "value", QUANTITY_TIME, NULL);
+		probe_judges(p, &of, "min", "value", NULL);
+		probe_judges(p, &of, "max", "value", NULL);
 		judge(p, CHANGE_SAME, t[i].line, NULL);
 		assert_int_equal(p->m.state, t[i].reason ? CHANGE_FAILED : CHANGE_SAME);
 		if (t[i].reason) {
@@ -249,10 +258,11 @@ static void test_second_look(void **state)
 
 static struct probe *bandwidth_probe(struct probes *probes, const struct ynode *check)
 {
-	struct probe *p = probe_add(probes, "memory", check, "node0");
+	struct checked t = as_checked("memory", check);
+	struct probe *p = probe_add(probes, &t, "node0");
 
 	probe_subject(p, "memory_bandwidth of node 0");
-	probe_judges(p, check, "min", "value", QUANTITY_RATE, NULL);
+	probe_judges(p, &t, "min", "value", NULL);
 	return p;
 }
 
@@ -408,10 +418,11 @@ static void test_share_of_unknown(void **state)
 	static const struct ceilings none;
 	struct ynode *check = check_fragment("{run: rdma_loopback, min: 92% of line}");
 	struct probes probes = {0};
-	struct probe *p = probe_add(&probes, "rails", check, "a");
+	struct checked t = as_checked("rails", check);
+	struct probe *p = probe_add(&probes, &t, "a");
 
 	(void)state;
-	probe_judges(p, check, "min", "value", QUANTITY_RATE, &none);
+	probe_judges(p, &t, "min", "value", &none);
 	assert_true(probe_is_declined(p));
 	assert_int_equal(p->m.state, CHANGE_CANNOT_MEASURE);
 	assert_text(p->m.reason, "92% of line of what is not known");
@@ -517,7 +528,7 @@ static void test_causes(void **state)
 	ynode_free(check);
 }
 
-static void test_pcie_ceiling(void **state)
+static void test_link_ceiling(void **state)
 {
 	static const struct {
 		const char *width, *speed;
@@ -536,7 +547,7 @@ static void test_pcie_ceiling(void **state)
 
 		tmp_write(tmp, NIC "max_link_width", t[i].width);
 		tmp_write(tmp, NIC "max_link_speed", t[i].speed);
-		got = pcie_ceiling(&tmp->root, "0000:3b:00.0");
+		got = pci_link_ceiling(&tmp->root, "0000:3b:00.0");
 		if (got < t[i].want * 0.999 || got > t[i].want * 1.001)
 			fail_msg("row %zu: %g", i, got);
 	}
@@ -544,19 +555,25 @@ static void test_pcie_ceiling(void **state)
 
 /* --- the whole list ------------------------------------------------------------------------ */
 
-/* A word that the language has and nobody does would pass for ever. */
-static void test_each_run_is_built(void **state)
+/* A check that is neither looked at nor measured would pass for ever. */
+static void test_each_check_is_built(void **state)
 {
-	const struct spec *checks = spec_child(spec_child(schema_profile(), "gate"), "checks");
-	const struct spec *run = spec_child(spec_child(checks, "any"), "run");
+	const struct spec *all = spec_child(spec_child(schema_profile(), "gate"), "checks");
+	const struct spec *map = spec_child(all, "any");
+	size_t n = 0;
 
 	(void)state;
-	assert_non_null(run);
-	for (size_t i = 0; run->words[i]; i++)
-		if (gate_looks(run->words[i]) == gate_measures(run->words[i]))
-			fail_msg("%s is %s", run->words[i],
-				 gate_looks(run->words[i]) ? "both a look and a benchmark"
-							   : "neither a look nor a benchmark");
+	for (const struct check *c; (c = check_table[n]); n++) {
+		assert_string_equal(spec_child(map, "run")->words[n], c->run);
+		if (!!c->look + !!c->look_whole + !!c->measure != 1)
+			fail_msg("%s is not one of: a look at functions, at the whole, a benchmark",
+				 c->run);
+		for (size_t i = 0; i < array_len(c->required) && c->required[i]; i++)
+			assert_non_null(spec_field(map, c->required[i]));
+		for (size_t i = 0; i < array_len(c->optional) && c->optional[i]; i++)
+			assert_non_null(spec_field(map, c->optional[i]));
+	}
+	assert_null(spec_child(map, "run")->words[n]);
 }
 
 int main(void)
@@ -573,8 +590,8 @@ int main(void)
 		cmocka_unit_test(test_share_of_unknown),
 		cmocka_unit_test(test_sets),
 		cmocka_unit_test_setup_teardown(test_causes, tmp_setup, tmp_teardown),
-		cmocka_unit_test_setup_teardown(test_pcie_ceiling, tmp_setup, tmp_teardown),
-		cmocka_unit_test(test_each_run_is_built),
+		cmocka_unit_test_setup_teardown(test_link_ceiling, tmp_setup, tmp_teardown),
+		cmocka_unit_test(test_each_check_is_built),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

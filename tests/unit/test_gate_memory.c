@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "gate/probe.h"
+#include "gate/causes.h"
+#include "probe_run.h"
 #include "fragment.h"
 #include "tree.h"
 
@@ -40,14 +41,11 @@ struct trial {
 
 static void begin(struct trial *x, struct tmp *t, const char *profile, const char *check)
 {
-	const char *run;
-
 	*x = (struct trial){.profile = {.doc = fragment(profile)}, .check = check_fragment(check)};
 	x->ctx = (struct section_ctx){.root = &t->root, .node = &x->node, .profile = &x->profile};
 	cpus_parse("0-2", &x->node.nodes);
 	cpus_parse("0-1", &x->node.nodes_with_cpu);
-	run = ynode_text(x->check, "run", "");
-	probe_family_of(run)->want(&x->ctx, "x", x->check, &x->probes);
+	check_measures(&x->ctx, "x", x->check, &x->probes);
 }
 
 static void end(struct trial *x)

@@ -73,7 +73,7 @@ static int setup(void **state)
  */
 static void test_loopback(void **state)
 {
-	gives(*state, SETS, &probe_rdma_loopback, "on: rails, min: 50% of line, max: 5us, size: 1M",
+	gives(*state, SETS, "rdma_loopback", "on: rails, min: 50% of line, max: 5us, size: 1M",
 	      "gate/c/0000:3b:00.0: rdma_loopback --device mlx5_0 --size 1M --traffic-class 106 | "
 	      "0000:3b:00.0 node0 | value 50% of line (7.9 GB/s); latency 5us;\n"
 	      "gate/c/0000:5e:00.0: rdma_loopback --device mlx5_1 --size 1M --traffic-class 104 | "
@@ -84,11 +84,11 @@ static void test_loopback(void **state)
 
 static void test_no_device(void **state)
 {
-	gives(*state, SETS, &probe_rdma_loopback, "on: others, min: 1GB/s, min_messages: 1M/s",
+	gives(*state, SETS, "rdma_loopback", "on: others, min: 1GB/s, min_messages: 1M/s",
 	      "gate/c/0000:7a:00.0: rdma_loopback --device rxe0 | 0000:7a:00.0 node0 node1 | value "
 	      "1GB/s; messages 1M/s;\n"
 	      "gate/c/0000:7b:00.0: rdma_loopback of 0000:7b:00.0: " NO_DRIVER);
-	gives(*state, SETS, &probe_rdma_loopback, "on: others, min: 50% of line",
+	gives(*state, SETS, "rdma_loopback", "on: others, min: 50% of line",
 	      "gate/c/0000:7a:00.0: rdma_loopback of 0000:7a:00.0: 50% of line of what is not "
 	      "known: the kernel tells no speed of its port; write min as a rate\n"
 	      "gate/c/0000:7b:00.0: rdma_loopback of 0000:7b:00.0: " NO_DRIVER);
@@ -96,7 +96,7 @@ static void test_no_device(void **state)
 
 static void test_vfs(void **state)
 {
-	gives(*state, SETS, &probe_rdma_loopback, "on: vfs of first, min: 1GB/s",
+	gives(*state, SETS, "rdma_loopback", "on: vfs of first, min: 1GB/s",
 	      "gate/c/0000:3b:00.0/0: rdma_loopback --device mlx5_2 --traffic-class 106 | "
 	      "0000:3b:00.1 0000:3b:00.0 node0 | value 1GB/s;\n"
 	      "gate/c/0000:3b:00.0/1: rdma_loopback of 0000:3b:00.0/1: 0000:3b:00.0/1 has no RDMA "
@@ -108,22 +108,22 @@ static void test_vfs(void **state)
 
 static void test_pairs(void **state)
 {
-	gives(*state, SETS, &probe_rdma_pairs, "on: rails, min: 40% of line",
+	gives(*state, SETS, "rdma_pairs", "on: rails, min: 40% of line",
 	      "gate/c/0000:3b:00.0-0000:5e:00.0: rdma_pairs --device mlx5_0 --peer mlx5_1 "
 	      "--traffic-class 106 | 0000:3b:00.0 node0 0000:5e:00.0 node1 | value 40% of line "
 	      "(5.0 GB/s);\n"
 	      "gate/c/0000:5e:00.0-0000:3b:00.0: rdma_pairs --device mlx5_1 --peer mlx5_0 "
 	      "--traffic-class 104 | 0000:5e:00.0 node1 0000:3b:00.0 node0 | value 40% of line "
 	      "(5.0 GB/s);\n");
-	gives(*state, SETS, &probe_rdma_pairs, "on: rails, with: first, min: 1GB/s",
+	gives(*state, SETS, "rdma_pairs", "on: rails, with: first, min: 1GB/s",
 	      "gate/c/0000:3b:00.0-0000:3b:00.0: rdma_pairs --device mlx5_0 --peer mlx5_0 "
 	      "--traffic-class 106 | 0000:3b:00.0 node0 | value 1GB/s;\n"
 	      "gate/c/0000:5e:00.0: rdma_pairs of 0000:5e:00.0: there is no other for it; a pair "
 	      "needs two of the set, or one of each set\n");
-	gives(*state, SETS, &probe_rdma_pairs, "on: first, min: 1GB/s",
+	gives(*state, SETS, "rdma_pairs", "on: first, min: 1GB/s",
 	      "gate/c/0000:3b:00.0: rdma_pairs of 0000:3b:00.0: there is no other for it; a pair "
 	      "needs two of the set, or one of each set\n");
-	gives(*state, SETS, &probe_rdma_pairs, "on: others, with: rails, min: 1GB/s",
+	gives(*state, SETS, "rdma_pairs", "on: others, with: rails, min: 1GB/s",
 	      "gate/c/0000:7a:00.0-0000:3b:00.0: rdma_pairs --device rxe0 --peer mlx5_0 | "
 	      "0000:7a:00.0 node0 node1 0000:3b:00.0 | value 1GB/s;\n"
 	      "gate/c/0000:7b:00.0-0000:5e:00.0: rdma_pairs from 0000:7b:00.0 to "

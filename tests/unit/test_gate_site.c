@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "gate/probe.h"
+#include "gate/judge.h"
+#include "probe_run.h"
 #include "fragment.h"
 #include "tree.h"
 
@@ -21,8 +22,7 @@ struct site {
 };
 
 /* The probes of the profile's one check. */
-static void open_site(struct site *s, const struct tmp *t, const struct probe_family *family,
-		      const char *text)
+static void open_site(struct site *s, const struct tmp *t, const char *text)
 {
 	struct device_set set = {0};
 	const struct ynode *checks;
@@ -34,7 +34,7 @@ static void open_site(struct site *s, const struct tmp *t, const struct probe_fa
 	cpus_parse("0-1", &s->node.nodes);
 	s->ctx = (struct section_ctx){&t->root, &s->node, &s->profile, &s->sets};
 	checks = ynode_get(profile_section(&s->profile, "gate"), "checks");
-	family->want(&s->ctx, checks->keys.v[0]->text, checks->items.v[0], &s->probes);
+	check_measures(&s->ctx, checks->keys.v[0]->text, checks->items.v[0], &s->probes);
 	assert_int_equal(s->probes.list.n, 1);
 }
 
@@ -84,7 +84,7 @@ static void test_storage(void **state)
 		cleanup_free char *words = xasprintf("%s storage_read %s", BENCH_PATH, t[i].words);
 		struct site s;
 
-		open_site(&s, *state, &probe_storage_read, text);
+		open_site(&s, *state, text);
 		assert_words(&s.probes.list.v[0]->argv, words);
 		assert_words(&s.probes.list.v[0]->resources, "storage");
 		assert_string_equal(s.probes.list.v[0]->m.id, "gate/data/mnt/ai/file");
@@ -98,7 +98,7 @@ static void test_cause(void **state)
 	struct bench_job job = {.state = CHANGE_SAME};
 	struct site s;
 
-	open_site(&s, *state, &probe_storage_read,
+	open_site(&s, *state,
 		  "{gate: {checks: {data: {run: storage_read, path: /f, min: 2GB/s}}}}");
 	job.result = json_loads("{\"value\": 1e9, \"cause\": \"tcp, not rdma\"}", 0, NULL);
 	judge_probe(s.probes.list.v[0], &job);
@@ -120,7 +120,7 @@ static void test_command(void **state)
 	struct site s;
 
 	tmp_write(t, "etc/passwd", "nobody:x:99:98::/:/bin/false\nslurm:x:5:6::/:/bin/false\n");
-	open_site(&s, t, &probe_command,
+	open_site(&s, t,
 		  "{gate: {checks: {site: {run: command, command: [/bin/sh, -c, \"a b\"]}}}}");
 	p = s.probes.list.v[0];
 	if (probe_is_declined(p))
@@ -131,13 +131,13 @@ static void test_command(void **state)
 	assert_words(&p->resources, "node0 node1 0000:3b:00.0 storage");
 	assert_true(p->as->uid == 99 && p->as->gid == 98 && p->as->capabilities == 0);
 	close_site(&s);
-	open_site(&s, t, &probe_command,
+	open_site(&s, t,
 		  "{gate: {checks: {site: {run: command, command: [/bin/sh], user: slurm, "
 		  "capabilities: [CAP_CHOWN, CAP_DAC_OVERRIDE]}}}}");
 	p = s.probes.list.v[0];
 	assert_true(p->as->uid == 5 && p->as->gid == 6 && p->as->capabilities == 3);
 	close_site(&s);
-	open_site(&s, t, &probe_command, "{gate: {checks: {site: {run: command, command: [sh]}}}}");
+	open_site(&s, t, "{gate: {checks: {site: {run: command, command: [sh]}}}}");
 	assert_int_equal(s.probes.list.v[0]->m.state, CHANGE_CANNOT_MEASURE);
 	assert_text(s.probes.list.v[0]->m.reason,
 		    "command sh: not run: sh: write the program's absolute path");

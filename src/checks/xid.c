@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "kinds/xid.h"
+#include "checks/xid.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,8 @@
 #include "base/str.h"
 #include "base/version.h"
 #include "boot/kargs.h"
-#include "kinds/checks.h"
+#include "checks/check.h"
+#include "checks/looks.h"
 #include "kinds/function.h"
 #include "profile/value.h"
 #include "sys/acs.h"
@@ -271,7 +272,7 @@ static int look_group(const struct kind_ctx *ctx, struct change *c, struct err *
 	return 0;
 }
 
-const struct target_item check_iommu_group = {
+const struct target_item iommu_group_item = {
 	.kind = &kind_check, .look = look_group, .fault = FAULT_PCI_IOMMU_GROUP};
 
 /* --- types ------------------------------------------------------------------------------- */
@@ -421,5 +422,21 @@ static int look_type(const struct kind_ctx *ctx, struct change *c, struct err *e
 	return 0;
 }
 
-const struct target_item check_iommu_type = {
+const struct target_item iommu_type_item = {
 	.kind = &kind_check, .look = look_type, .fault = FAULT_PCI_IOMMU_TYPE};
+
+/* isolated (1), or in any group (0) */
+static void emit(const struct checked *t, struct subject of)
+{
+	const struct ynode *type = ynode_get(t->map, "type");
+	bool isolated = ynode_bool(t->map, "isolated", false);
+
+	if (isolated || !type)
+		check_look(t, of, "", &iommu_group_item, "iommu-group",
+			   isolated ? "isolated" : "any")
+			->want = (struct value){.type = VALUE_BOOL, .number = isolated};
+	if (type)
+		check_look_wanting(t, of, "/type", &iommu_type_item, "iommu-type", type, NULL);
+}
+
+CHECK(iommu_groups, .required = {"on"}, .optional = {"isolated", "type"}, .look = emit);

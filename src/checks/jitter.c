@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Jitter of CPUs: a list, or those that the profile or this boot isolates. */
-#include "gate/probe.h"
+#include "checks/probe.h"
 
 #include "base/mem.h"
 #include "sys/read.h"
@@ -41,15 +41,14 @@ static void needs_nodes_of(struct probe *p, const struct section_ctx *ctx, const
 	}
 }
 
-static void want_jitter(const struct section_ctx *ctx, const char *name, const struct ynode *check,
-			struct probes *ret)
+static void want_jitter(const struct checked *t, struct probes *ret)
 {
-	struct probe *p = probe_add(ret, name, check, "cpus");
+	struct probe *p = probe_add(ret, t, "cpus");
 	cleanup_free char *list = NULL;
 	struct cpus cpus;
 
-	probe_judges(p, check, "p9999", "value", QUANTITY_TIME, NULL);
-	if (!cpus_of(ctx, ynode_get(check, "cpus"), &cpus)) {
+	probe_judges(p, t, "p9999", "value", NULL);
+	if (!cpus_of(t->ctx, ynode_get(t->map, "cpus"), &cpus)) {
 		probe_declines(p, CHANGE_CANNOT_MEASURE,
 			       "no CPU is isolated: kernel_args.isolate_cpus isolates some, or "
 			       "write a list of CPUs");
@@ -58,10 +57,9 @@ static void want_jitter(const struct section_ctx *ctx, const char *name, const s
 	list = cpus_format(&cpus);
 	probe_subject(p, "jitter of CPUs %s", list);
 	probe_option(p, "--cpus", "%s", list);
-	needs_nodes_of(p, ctx, &cpus);
+	needs_nodes_of(p, t->ctx, &cpus);
 	p->budget_ms = BUDGET_MS;
 	p->remedy = "check what runs there (isolate_cpus, irq), and the BIOS's power management";
 }
 
-const struct probe_family probe_jitter = {
-	.run = "jitter", .slow = FAULT_CPU_JITTER, .want = want_jitter};
+CHECK(jitter, .required = {"cpus", "p9999"}, .measure = want_jitter, .slow = FAULT_CPU_JITTER);

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "gate/probe.h"
+#include "checks/probe.h"
 #include "kinds/mount.h"
 
 static bool is_below(const char *path, const char *dir)
@@ -34,24 +34,23 @@ static const struct ynode *find_mount(const struct profile *profile, const char 
 	return found;
 }
 
-static void want_storage(const struct section_ctx *ctx, const char *name, const struct ynode *check,
-			 struct probes *ret)
+static void want_storage(const struct checked *t, struct probes *ret)
 {
-	const char *path = ynode_text(check, "path", ""), *dir;
-	const struct ynode *mount = find_mount(ctx->profile, path, &dir);
-	struct probe *p = probe_add(ret, name, check, "%s", path[0] == '/' ? path + 1 : path);
+	const char *path = ynode_text(t->map, "path", ""), *dir;
+	const struct ynode *mount = find_mount(t->ctx->profile, path, &dir);
+	struct probe *p = probe_add(ret, t, "%s", path[0] == '/' ? path + 1 : path);
 
 	probe_subject(p, "storage_read of %s", path);
 	probe_option(p, "--path", "%s", path);
-	probe_option(p, "--size", "%s", ynode_text(check, "size", "1M"));
+	probe_option(p, "--size", "%s", ynode_text(t->map, "size", "1M"));
 	if (mount)
 		probe_option(p, "--mount", "%s", dir);
 	if (mount && mount_wants_rdma(mount))
 		probe_option(p, "--transport", "rdma");
 	probe_resource(p, PROBE_STORAGE);
-	probe_judges(p, check, "min", "value", QUANTITY_RATE, NULL);
+	probe_judges(p, t, "min", "value", NULL);
 	p->remedy = "measure the server or the disk by itself, and look at what else reads now";
 }
 
-const struct probe_family probe_storage_read = {
-	.run = "storage_read", .slow = FAULT_STORAGE_READ, .want = want_storage};
+CHECK(storage_read, .required = {"path", "min"}, .optional = {"size"}, .measure = want_storage,
+      .slow = FAULT_STORAGE_READ);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "gate/privileges.h"
+#include "sys/privileges.h"
 
 #include <errno.h>
 #include <grp.h>

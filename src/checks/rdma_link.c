@@ -10,7 +10,8 @@
 
 #include "base/str.h"
 #include "base/units.h"
-#include "kinds/checks.h"
+#include "checks/check.h"
+#include "checks/looks.h"
 #include "kinds/function.h"
 #include "kinds/roce.h"
 #include "sys/netlink.h"
@@ -276,7 +277,7 @@ static int look_link(const struct kind_ctx *ctx, struct change *c, struct err *e
 	return look(ctx, c, judge_state, err);
 }
 
-const struct target_item check_rdma_link = {
+const struct target_item rdma_link_item = {
 	.kind = &kind_check, .look = look_link, .fault = FAULT_RDMA_LINK};
 
 static int look_speed(const struct kind_ctx *ctx, struct change *c, struct err *err)
@@ -284,5 +285,17 @@ static int look_speed(const struct kind_ctx *ctx, struct change *c, struct err *
 	return look(ctx, c, judge_rate, err);
 }
 
-const struct target_item check_rdma_speed = {
+const struct target_item rdma_speed_item = {
 	.kind = &kind_check, .look = look_speed, .fault = FAULT_RDMA_SPEED};
+
+static void emit(const struct checked *t, struct subject of)
+{
+	const struct ynode *least = ynode_get(t->map, "speed");
+
+	check_settles(t, check_look(t, of, "", &rdma_link_item, "rdma-link", "ACTIVE"));
+	if (least)
+		check_settles(t, check_look_wanting(t, of, "/speed", &rdma_speed_item, "rdma-speed",
+						    least, NULL));
+}
+
+CHECK(rdma_link, .required = {"on"}, .optional = {"speed"}, .look = emit);

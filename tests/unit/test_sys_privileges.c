@@ -9,7 +9,7 @@
 
 #include <linux/capability.h>
 
-#include "gate/privileges.h"
+#include "sys/privileges.h"
 #include "tree.h"
 
 static void test_user(void **state)

@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "kinds/checks.h"
+#include "checks/check.h"
+#include "checks/looks.h"
 #include "kinds/function.h"
 #include "sys/pci_express.h"
 #include "sys/read.h"
@@ -150,7 +151,7 @@ static int look_errors(const struct kind_ctx *ctx, struct change *c, struct err 
 	return 0;
 }
 
-const struct target_item check_pcie_errors = {
+const struct target_item pcie_errors_item = {
 	.kind = &kind_check, .look = look_errors, .fault = FAULT_PCI_ERRORS};
 
 static int look_corrected(const struct kind_ctx *ctx, struct change *c, struct err *err)
@@ -177,5 +178,18 @@ static int look_corrected(const struct kind_ctx *ctx, struct change *c, struct e
 	return 0;
 }
 
-const struct target_item check_pcie_corrected = {
+const struct target_item pcie_corrected_item = {
 	.kind = &kind_check, .look = look_corrected, .fault = FAULT_PCI_CORRECTED};
+
+static void emit(const struct checked *t, struct subject of)
+{
+	const struct ynode *most = ynode_get(t->map, "corrected");
+	cleanup_free char *text = most ? xasprintf("%s or fewer", most->text) : NULL;
+
+	check_look(t, of, "", &pcie_errors_item, "pcie-errors", "0");
+	if (most)
+		check_look(t, of, "/corrected", &pcie_corrected_item, "pcie-corrected", text)
+			->want = most->value;
+}
+
+CHECK(pcie_errors, .required = {"on"}, .optional = {"corrected"}, .look = emit);

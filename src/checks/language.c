@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The profile language: the gate, its checks and what each of them takes. */
+/* The profile language: the gate and the keys of its checks. */
+#include "checks/check.h"
+#include "checks/section.h"
 #include "profile/language.h"
 
 /*
@@ -28,10 +30,7 @@ static const struct spec gate_reuse = {
 static const struct spec check_run = {
 	.what = "a check",
 	.check = value_word,
-	.words = WORDS("memory_bandwidth", "memory_latency", "jitter", "pcie_link", "pcie_errors",
-		       "iommu_groups", "carrier", "rdma_link", "rdma_loopback", "rdma_pairs",
-		       "gpu_driver", "gpu_health", "gpu_xid", "gpu_copy", "gpu_peer", "gpudirect",
-		       "gpu_rdma", "storage_read", "memlock", "command"),
+	.words = check_words,
 };
 static const struct spec check_on = {
 	.what = "a device set, or \"vfs of SET\"",
@@ -78,7 +77,7 @@ static const struct spec message_size = {
 	.max = 1 << 30,
 	.pattern = "^[1-9][0-9]*[KMG]$",
 };
-/* Of a PCIe link, or of the netdevs that have a carrier: rules_gate.c says which. */
+/* Of a PCIe link, or of the netdevs that have a carrier: rules.c says which. */
 static const struct spec speed = {
 	.what = "a speed such as 32GT/s (PCIe) or 400Gb/s (carrier)",
 	.check = value_speed,
@@ -148,7 +147,7 @@ static const struct spec command = {
 	.what = "a program and its arguments, such as [/usr/local/bin/site-check, --fast]",
 	.item = &argument,
 };
-/* All keys of all checks; which run takes which is in rules_gate.c. */
+/* All keys of all checks; which run takes which is in the row of each. */
 static const struct spec gate_check = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {run: pcie_link, on: rails, width: 16}",
@@ -217,7 +216,7 @@ static const struct spec gate_checks = {
 	.key = &check_name,
 	.item = &gate_check,
 };
-const struct spec spec_gate = {
+const struct spec gate_language = {
 	.kind = SPEC_MAP,
 	.what = "a map (budget, admit_degraded, checks)",
 	.fields = FIELDS(

@@ -12,7 +12,8 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "base/vec.h"
-#include "kinds/checks.h"
+#include "checks/check.h"
+#include "checks/looks.h"
 #include "kinds/function.h"
 #include "sys/port.h"
 #include "sys/read.h"
@@ -127,7 +128,7 @@ static int look_carrier(const struct kind_ctx *ctx, struct change *c, struct err
 	return each(ctx, c, judge_carrier, err);
 }
 
-const struct target_item check_carrier = {
+const struct target_item carrier_item = {
 	.kind = &kind_check, .look = look_carrier, .fault = FAULT_NIC_CARRIER};
 
 static bool judge_speed(struct change *c, const char *addr, const char *name, char carrier,
@@ -166,5 +167,17 @@ static int look_speed(const struct kind_ctx *ctx, struct change *c, struct err *
 	return each(ctx, c, judge_speed, err);
 }
 
-const struct target_item check_speed = {
+const struct target_item port_speed_item = {
 	.kind = &kind_check, .look = look_speed, .fault = FAULT_NIC_SPEED};
+
+static void emit(const struct checked *t, struct subject of)
+{
+	const struct ynode *least = ynode_get(t->map, "speed");
+
+	check_settles(t, check_look(t, of, "", &carrier_item, "carrier", "up"));
+	if (least)
+		check_settles(t, check_look_wanting(t, of, "/speed", &port_speed_item, "speed",
+						    least, NULL));
+}
+
+CHECK(carrier, .required = {"on"}, .optional = {"speed"}, .look = emit);

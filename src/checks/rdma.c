@@ -8,14 +8,14 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "gate/probe.h"
+#include "checks/probe.h"
 #include "kinds/roce.h"
 #include "sections/overlay.h"
 #include "sys/read.h"
 
 #define DEV "/sys/bus/pci/devices/"
 
-enum { BUDGET_MS = 800, MBIT = 125000 };
+enum { BUDGET_MS = 800 };
 
 /* One end: a function that the check is about. */
 struct rdma_fn {
@@ -83,46 +83,6 @@ static void find_ends(const struct section_ctx *ctx, const char *on, struct rdma
 	}
 }
 
-/* --- what it could do ----------------------------------------------------------------------- */
-
-/* In bytes/s. Of Ethernet the netdev says it better: a soft device's rate is a guess. */
-double probe_line_rate(const struct section_ctx *ctx, const struct pci_fn *fn, const char *ibdev)
-{
-	cleanup_free char *rate = NULL;
-	int64_t mbit;
-
-	if (fn->net.n &&
-	    read_i64(ctx->root, &mbit, NULL, "/sys/class/net/%s/speed", fn->net.v[0]) == 0 &&
-	    mbit > 0)
-		return (double)mbit * MBIT;
-	/* "400 Gb/sec (4X NDR)" */
-	if (read_text(ctx->root, &rate, NULL, "/sys/class/infiniband/%s/ports/1/rate", ibdev) == 0)
-		return strtod(rate, NULL) * 1000 * MBIT;
-	return 0;
-}
-
-static double lower(double a, double b)
-{
-	return a <= 0 ? b : b <= 0 ? a : a < b ? a : b;
-}
-
-static double line_of(const struct section_ctx *ctx, const struct rdma_fn *end)
-{
-	return probe_line_rate(ctx, end->fn, end->ibdev);
-}
-
-/* Every byte crosses PCIe, in both directions: a line beyond that can't be filled. */
-static struct ceilings ceilings_of(const struct section_ctx *ctx, const struct rdma_fn *near,
-				   const struct rdma_fn *far)
-{
-	struct ceilings c = {.pcie = lower(pcie_ceiling(ctx->root, near->fn->addr),
-					   pcie_ceiling(ctx->root, far->fn->addr))};
-	double line = lower(line_of(ctx, near), line_of(ctx, far));
-
-	c.line = line > 0 ? lower(line, c.pcie) : 0;
-	return c;
-}
-
 /* --- probes --------------------------------------------------------------------------------- */
 
 /* The ToS that the profile gives the PF's traffic is that of what is measured. */
@@ -161,86 +121,85 @@ static void needs_end(struct probe *p, const struct section_ctx *ctx, const stru
 	probe_needs_node(p, ctx->node, end->fn->numa);
 }
 
-static void judges(struct probe *p, const struct section_ctx *ctx, const struct ynode *check,
-		   const struct rdma_fn *near, const struct rdma_fn *far)
+static void judges(struct probe *p, const struct checked *t, const struct rdma_fn *near,
+		   const struct rdma_fn *far)
 {
-	const char *size = ynode_text(check, "size", NULL);
-	const char *tos = traffic_class(ctx, near->pf);
-	struct ceilings ceilings = ceilings_of(ctx, near, far);
+	const char *tos = traffic_class(t->ctx, near->pf);
+	struct ceilings ceilings =
+		probe_ceilings(t->ctx, near->fn, near->ibdev, far->fn, far->ibdev);
 
-	if (size)
-		probe_option(p, "--size", "%s", size);
+	probe_passes(p, t, "size");
 	if (tos)
 		probe_option(p, "--traffic-class", "%s", tos);
 	p->budget_ms = BUDGET_MS;
 	p->remedy = "see the port's counters for drops and retransmissions (ethtool -S, "
 		    "/sys/class/infiniband/*/ports/*/hw_counters), and what else uses it";
-	probe_judges(p, check, "min", "value", QUANTITY_RATE, &ceilings);
-	probe_judges(p, check, "max", "latency", QUANTITY_TIME, NULL);
-	probe_judges(p, check, "min_messages", "messages", QUANTITY_MESSAGES, NULL);
+	probe_judges(p, t, "min", "value", &ceilings);
+	probe_judges(p, t, "max", "latency", NULL);
+	probe_judges(p, t, "min_messages", "messages", NULL);
 }
 
-static void want_loopback(const struct section_ctx *ctx, const char *name,
-			  const struct ynode *check, struct probes *ret)
+static void want_loopback(const struct checked *t, struct probes *ret)
 {
 	struct rdma_fns ends cleanup_fns = {0};
 
-	find_ends(ctx, ynode_text(check, "on", ""), &ends);
+	find_ends(t->ctx, ynode_text(t->map, "on", ""), &ends);
 	for (size_t i = 0; i < ends.list.n; i++) {
 		const struct rdma_fn *end = &ends.list.v[i];
-		struct probe *p = probe_add(ret, name, check, "%s", end->name);
+		struct probe *p = probe_add(ret, t, "%s", end->name);
 
 		probe_subject(p, "rdma_loopback of %s", end->name);
 		if (!is_usable(p, end))
 			continue;
 		probe_option(p, "--device", "%s", end->ibdev);
-		needs_end(p, ctx, end);
-		judges(p, ctx, check, end, end);
+		needs_end(p, t->ctx, end);
+		judges(p, t, end, end);
 	}
 }
 
-static void want_pair(const struct section_ctx *ctx, const char *name, const struct ynode *check,
-		      const struct rdma_fn *near, const struct rdma_fn *far, struct probes *ret)
+static void want_pair(const struct checked *t, const struct rdma_fn *near,
+		      const struct rdma_fn *far, struct probes *ret)
 {
 	struct probe *p;
 
 	if (!far) {
-		p = probe_add(ret, name, check, "%s", near->name);
+		p = probe_add(ret, t, "%s", near->name);
 		probe_subject(p, "rdma_pairs of %s", near->name);
 		probe_declines(p, CHANGE_CANNOT_MEASURE,
 			       "there is no other for it; a pair needs two of the set, or one of "
 			       "each set");
 		return;
 	}
-	p = probe_add(ret, name, check, "%s-%s", near->name, far->name);
+	p = probe_add(ret, t, "%s-%s", near->name, far->name);
 	probe_subject(p, "rdma_pairs from %s to %s", near->name, far->name);
 	if (!is_usable(p, near) || !is_usable(p, far))
 		return;
 	probe_option(p, "--device", "%s", near->ibdev);
 	probe_option(p, "--peer", "%s", far->ibdev);
-	needs_end(p, ctx, near);
-	needs_end(p, ctx, far);
-	judges(p, ctx, check, near, far);
+	needs_end(p, t->ctx, near);
+	needs_end(p, t->ctx, far);
+	judges(p, t, near, far);
 }
 
 /* Of a set with another: the first with the first, and so on. Alone: a ring. */
-static void want_pairs(const struct section_ctx *ctx, const char *name, const struct ynode *check,
-		       struct probes *ret)
+static void want_pairs(const struct checked *t, struct probes *ret)
 {
-	const char *on = ynode_text(check, "on", ""), *with = ynode_text(check, "with", NULL);
+	const char *on = ynode_text(t->map, "on", ""), *with = ynode_text(t->map, "with", NULL);
 	struct rdma_fns ends cleanup_fns = {0}, others cleanup_fns = {0};
 
-	find_ends(ctx, on, &ends);
-	find_ends(ctx, with ? with : on, &others);
+	find_ends(t->ctx, on, &ends);
+	find_ends(t->ctx, with ? with : on, &others);
 	for (size_t i = 0; i < ends.list.n; i++) {
 		size_t k = with ? i : (i + 1) % ends.list.n;
 		bool alone = k >= others.list.n || (!with && ends.list.n < 2);
 
-		want_pair(ctx, name, check, &ends.list.v[i], alone ? NULL : &others.list.v[k], ret);
+		want_pair(t, &ends.list.v[i], alone ? NULL : &others.list.v[k], ret);
 	}
 }
 
-const struct probe_family probe_rdma_loopback = {
-	.run = "rdma_loopback", .slow = FAULT_RDMA_LOOPBACK, .want = want_loopback};
-const struct probe_family probe_rdma_pairs = {
-	.run = "rdma_pairs", .slow = FAULT_RDMA_PAIRS, .want = want_pairs};
+CHECK(rdma_loopback, .required = {"on", "min"},
+      .optional = {"floor", "max", "min_messages", "size"}, .shares = "line pcie set",
+      .measure = want_loopback, .slow = FAULT_RDMA_LOOPBACK);
+CHECK(rdma_pairs, .required = {"on", "min"},
+      .optional = {"with", "floor", "max", "min_messages", "size"}, .shares = "line pcie set",
+      .measure = want_pairs, .slow = FAULT_RDMA_PAIRS);

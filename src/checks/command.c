@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "gate/probe.h"
+#include "checks/probe.h"
 
 /* Nothing is known of what it uses: nothing else is measured beside it. */
 static void take_everything(const struct section_ctx *ctx, struct probe *p)
@@ -33,12 +33,11 @@ static int set_program(const struct ynode *command, struct probe *p, struct err 
 	return 0;
 }
 
-static int set_privileges(const struct section_ctx *ctx, const struct ynode *check, struct probe *p,
-			  struct err *err)
+static int set_privileges(const struct checked *t, struct probe *p, struct err *err)
 {
-	const struct ynode *names = ynode_get(check, "capabilities");
+	const struct ynode *names = ynode_get(t->map, "capabilities");
 	struct privileges *as = p->as = xnew(struct privileges);
-	int r = privileges_user(ctx->root, ynode_text(check, "user", NULL), as, err);
+	int r = privileges_user(t->ctx->root, ynode_text(t->map, "user", NULL), as, err);
 
 	for (size_t i = 0; r == 0 && names && i < names->items.n; i++)
 		r = privileges_add(as, names->items.v[i]->text, err);
@@ -46,32 +45,28 @@ static int set_privileges(const struct section_ctx *ctx, const struct ynode *che
 }
 
 /* min: is of its value; so is max:, but beside a min: of its latency. */
-static void set_figures(const struct ynode *check, struct probe *p)
+static void set_figures(const struct checked *t, struct probe *p)
 {
-	const char *latency = ynode_get(check, "min") ? "latency" : "value";
+	const char *latency = ynode_get(t->map, "min") ? "latency" : "value";
 
-	probe_judges(p, check, "min", "value", QUANTITY_RATE, NULL);
-	probe_judges(p, check, "max", latency, QUANTITY_TIME, NULL);
+	probe_judges(p, t, "min", "value", NULL);
+	probe_judges(p, t, "max", latency, NULL);
 }
 
-static void want_command(const struct section_ctx *ctx, const char *name, const struct ynode *check,
-			 struct probes *ret)
+static void want_command(const struct checked *t, struct probes *ret)
 {
-	const struct ynode *command = ynode_get(check, "command");
-	struct probe *p = probe_add(ret, name, check, "command");
+	const struct ynode *command = ynode_get(t->map, "command");
+	struct probe *p = probe_add(ret, t, "command");
 	struct err err = {0};
 
 	probe_subject(p, "command %s", command->items.v[0]->text);
 	p->budget_ms = 0;
-	take_everything(ctx, p);
-	set_figures(check, p);
-	if (set_program(command, p, &err) < 0 || set_privileges(ctx, check, p, &err) < 0)
+	take_everything(t->ctx, p);
+	set_figures(t, p);
+	if (set_program(command, p, &err) < 0 || set_privileges(t, p, &err) < 0)
 		probe_declines(p, CHANGE_CANNOT_MEASURE, "not run: %s", err.text);
 }
 
-const struct probe_family probe_command = {
-	.run = "command",
-	.slow = FAULT_HOST_COMMAND,
-	.failed = FAULT_HOST_COMMAND, /* it may exit with any status: the node is not well */
-	.want = want_command,
-};
+/* Its program may exit with any status: the node is not well then. */
+CHECK(command, .required = {"command"}, .optional = {"min", "max", "user", "capabilities"},
+      .measure = want_command, .slow = FAULT_HOST_COMMAND, .failed = FAULT_HOST_COMMAND);

@@ -10,7 +10,7 @@
 #include "check_change.h"
 #include "engine/run.h"
 #include "kinds/kind.h"
-#include "kinds/xid.h"
+#include "checks/xid.h"
 #include "tree.h"
 
 #define GPU "0000:1b:00.0"
@@ -199,24 +199,25 @@ struct log_case {
 #define HERE "PCI:0000:1b:00"
 
 static const struct log_case logs[] = {
-	{"", 0, 0, ""},
-	{"<6>[    1.0] nvidia: loaded\n", 0, 0, ""},
+	{"", 0, 0, "", FAULT_NONE},
+	{"<6>[    1.0] nvidia: loaded\n", 0, 0, "", FAULT_NONE},
 	{LINE(HERE, "79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus."), 1, 0,
 	 "Xid 79, the GPU has fallen off the bus: power", FAULT_GPU_OFF_BUS},
-	{LINE("PCI:0000:1c:00", "79, GPU has fallen off the bus."), 0, 0, ""},
-	{LINE("PCI:0001:1b:00", "79, GPU has fallen off the bus."), 0, 0, ""},
-	{LINE("PCI:0000:1b:00 GPU-I:01 GPU-CI:00", "94, pid=7, name=x, Contained"), 1, 0,
-	 "Xid 94,"},
-	{LINE("0000:1b:00", "48, DBE"), 1, 0, "Xid 48,"}, /* of old drivers */
+	{LINE("PCI:0000:1c:00", "79, GPU has fallen off the bus."), 0, 0, "", FAULT_NONE},
+	{LINE("PCI:0001:1b:00", "79, GPU has fallen off the bus."), 0, 0, "", FAULT_NONE},
+	{LINE("PCI:0000:1b:00 GPU-I:01 GPU-CI:00", "94, pid=7, name=x, Contained"), 1, 0, "Xid 94,",
+	 FAULT_NONE},
+	{LINE("0000:1b:00", "48, DBE"), 1, 0, "Xid 48,", FAULT_NONE}, /* of old drivers */
 	{LINE(HERE, "13, Graphics SM Warp Exception") LINE(HERE, "31, pid=1, name=x, MMU Fault")
 		 LINE(HERE, "43, pid=1") LINE(HERE, "45, pid=1"),
-	 0, 4, ""},
+	 0, 4, "", FAULT_NONE},
 	{LINE(HERE, "63, Row Remapper: New row marked") LINE(HERE, "63, Row Remapper: again")
 		 LINE(HERE, "31, MMU Fault") LINE(HERE, "74, NVLink"),
 	 2, 1, "Xid 63 (2 times), a row", FAULT_GPU_NVLINK},
 	{LINE(HERE, "149, NETIR_LINK_EVT  Fatal   XC0 i0 Link 01 (0x021425c6)"), 1, 0,
 	 "a fatal NVLink error", FAULT_GPU_NVLINK},
-	{LINE(HERE, "149, NETIR_LINK_EVT  Nonfatal XC0 i0 Link 01 (0x021425c6)"), 0, 1, ""},
+	{LINE(HERE, "149, NETIR_LINK_EVT  Nonfatal XC0 i0 Link 01 (0x021425c6)"), 0, 1, "",
+	 FAULT_NONE},
 	{LINE(HERE, "333, something new"), 1, 0, "Xid 333, see NVIDIA's catalog", FAULT_GPU_XID},
 	{LINE(HERE, "119, Timeout after 45s of waiting for RPC response from GPU0 GSP!")
 		 LINE(HERE, "154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset "
@@ -228,15 +229,15 @@ static const struct log_case logs[] = {
 			    "Required)")
 			 LINE(HERE, "154, GPU recovery action changed from 0x1 (GPU Reset "
 				    "Required) to 0x0 (None)"),
-	 0, 0, ""},
+	 0, 0, "", FAULT_NONE},
 	/* another GPU's recovery is not this one's */
 	{LINE(HERE, "119, Timeout")
 		 LINE("PCI:0000:1c:00", "154, GPU recovery action changed from 0x1 (GPU Reset "
 					"Required) to 0x0 (None)"),
-	 1, 0, "Xid 119,"},
+	 1, 0, "Xid 119,", FAULT_NONE},
 	{LINE(HERE, "nonsense") "NVRM: Xid (PCI:0000:1b:00\nNVRM: Xid (\nNVRM: Xid (PCI:): 79,", 0,
-	 0, ""},
-	{LINE(HERE, "99999999999, too large") LINE(HERE, "4000, too large"), 0, 0, ""},
+	 0, "", FAULT_NONE},
+	{LINE(HERE, "99999999999, too large") LINE(HERE, "4000, too large"), 0, 0, "", FAULT_NONE},
 };
 
 static void test_xids(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How probes are put together, and the table of their families. */
-#include "gate/probe.h"
+/* How probes are put together. */
+#include "checks/probe.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,41 +10,16 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "plan/render.h"
+#include "sys/pci_link.h"
 #include "sys/read.h"
 
-enum { BUDGET_MS = 1500, PAGE_MOST = 1 << 30 };
+enum { BUDGET_MS = 1500, PAGE_MOST = 1 << 30, MBIT = 125000 };
 
-static const struct probe_family *const families[] = {
-	&probe_memory_bandwidth, &probe_memory_latency, &probe_jitter,	 &probe_rdma_loopback,
-	&probe_rdma_pairs,	 &probe_gpu_health,	&probe_gpu_copy, &probe_gpu_peer,
-	&probe_gpu_rdma,	 &probe_storage_read,	&probe_command,
-};
-
-const struct probe_family *probe_family_of(const char *run)
-{
-	for (size_t i = 0; i < array_len(families); i++)
-		if (streq(families[i]->run, run))
-			return families[i];
-	return NULL;
-}
-
-bool gate_measures(const char *run)
-{
-	return probe_family_of(run) != NULL;
-}
-
-bool gate_needs_load(const char *run)
-{
-	const struct probe_family *family = probe_family_of(run);
-
-	return family && !family->no_load;
-}
-
-static enum on_fail consequence_of(const struct ynode *check, const char *key, const char *fallback)
+static enum on_fail consequence_of(const struct ynode *map, const char *key, const char *fallback)
 {
 	enum on_fail f = ON_FAIL_BLOCK;
 
-	on_fail_parse(ynode_text(check, key, fallback), &f);
+	on_fail_parse(ynode_text(map, key, fallback), &f);
 	return f;
 }
 
@@ -57,27 +32,27 @@ static void add_text(struct strv *list, const char *fmt, va_list ap)
 	str_free(&text);
 }
 
-struct probe *probe_add(struct probes *probes, const char *name, const struct ynode *check,
-			const char *tail_fmt, ...)
+struct probe *probe_add(struct probes *probes, const struct checked *t, const char *tail_fmt, ...)
 {
 	struct probe *p = xnew(struct probe);
 	struct str id = {0};
 	va_list ap;
 
-	str_addf(&id, "gate/%s/", name);
+	str_addf(&id, "gate/%s/", t->name);
 	va_start(ap, tail_fmt);
 	str_vaddf(&id, tail_fmt, ap);
 	va_end(ap);
 	p->m.id = str_take(&id);
-	p->m.check = xstrdup(name);
-	p->m.origin = render_place(check->at);
-	p->m.on_fail = consequence_of(check, "on_fail", "block");
-	p->on_intermittent = consequence_of(check, "on_intermittent", "warn");
+	p->m.check = xstrdup(t->name);
+	p->m.origin = render_place(t->map->at);
+	p->m.on_fail = consequence_of(t->map, "on_fail", "block");
+	p->on_intermittent = consequence_of(t->map, "on_intermittent", "warn");
+	p->check = t->check;
 	p->subject = xstrdup(p->m.id);
 	strv_add(&p->argv, BENCH_PATH);
-	strv_add(&p->argv, ynode_text(check, "run", ""));
+	strv_add(&p->argv, t->check->run);
 	p->budget_ms = BUDGET_MS;
-	p->timeout_ms = (unsigned int)(ynode_number_of(check, "timeout", 0) / 1000);
+	p->timeout_ms = (unsigned int)(ynode_number_of(t->map, "timeout", 0) / 1000);
 	vec_push(&probes->list, p);
 	return p;
 }
@@ -102,6 +77,15 @@ void probe_option(struct probe *p, const char *option, const char *fmt, ...)
 	va_start(ap, fmt);
 	add_text(&p->argv, fmt, ap);
 	va_end(ap);
+}
+
+void probe_passes(struct probe *p, const struct checked *t, const char *key)
+{
+	const char *value = ynode_text(t->map, key, NULL);
+	cleanup_free char *option = xasprintf("--%s", key);
+
+	if (value)
+		probe_option(p, option, "%s", value);
 }
 
 void probe_resource(struct probe *p, const char *fmt, ...)
@@ -134,8 +118,42 @@ void probe_needs_function(struct probe *p, const struct pci_fn *fn)
 		probe_resource(p, "%s", fn->physfn);
 }
 
+static double lower(double a, double b)
+{
+	return a <= 0 ? b : b <= 0 ? a : a < b ? a : b;
+}
+
+/* Of a port, in bytes/s. Of Ethernet the netdev says it better: a soft device's rate is a guess. */
+static double line_rate(const struct root *root, const struct pci_fn *fn, const char *ibdev)
+{
+	cleanup_free char *rate = NULL;
+	int64_t mbit;
+
+	if (fn->net.n &&
+	    read_i64(root, &mbit, NULL, "/sys/class/net/%s/speed", fn->net.v[0]) == 0 && mbit > 0)
+		return (double)mbit * MBIT;
+	/* "400 Gb/sec (4X NDR)" */
+	if (read_text(root, &rate, NULL, "/sys/class/infiniband/%s/ports/1/rate", ibdev) == 0)
+		return strtod(rate, NULL) * 1000 * MBIT;
+	return 0;
+}
+
+struct ceilings probe_ceilings(const struct section_ctx *ctx, const struct pci_fn *a,
+			       const char *a_ibdev, const struct pci_fn *b, const char *b_ibdev)
+{
+	double line = lower(a_ibdev ? line_rate(ctx->root, a, a_ibdev) : 0,
+			    b_ibdev ? line_rate(ctx->root, b, b_ibdev) : 0);
+	struct ceilings c = {
+		.pcie = lower(pci_link_ceiling(ctx->root, a->addr),
+			      pci_link_ceiling(ctx->root, b->addr)),
+	};
+
+	c.line = line > 0 ? lower(line, c.pcie) : 0;
+	return c;
+}
+
 /* wanted is a share, such as "92% of line". */
-static void resolve_share(struct probe *p, const struct ynode *check, const struct ynode *wanted,
+static void resolve_share(struct probe *p, const struct ynode *map, const struct ynode *wanted,
 			  const struct ceilings *ceilings, struct figure *f)
 {
 	const char *text = wanted->text, *of = wanted->value.of;
@@ -144,8 +162,8 @@ static void resolve_share(struct probe *p, const struct ynode *check, const stru
 
 	if (streq(of, "set")) {
 		f->share_of_set = percent;
-		f->limit = (double)ynode_number_of(check, "floor", 0);
-		f->wanted = xasprintf("%s, and %s", text, ynode_text(check, "floor", ""));
+		f->limit = (double)ynode_number_of(map, "floor", 0);
+		f->wanted = xasprintf("%s, and %s", text, ynode_text(map, "floor", ""));
 		return;
 	}
 	if (ceilings)
@@ -163,17 +181,17 @@ static void resolve_share(struct probe *p, const struct ynode *check, const stru
 		       streq(of, "line") ? "speed of its port" : "width and speed of its link");
 }
 
-void probe_judges(struct probe *p, const struct ynode *check, const char *name, const char *key,
-		  enum quantity quantity, const struct ceilings *ceilings)
+void probe_judges(struct probe *p, const struct checked *t, const char *name, const char *key,
+		  const struct ceilings *ceilings)
 {
-	const struct ynode *wanted = ynode_get(check, name);
-	struct figure f = {.key = key, .name = name, .quantity = quantity};
+	const struct ynode *wanted = ynode_get(t->map, name);
+	struct figure f = {.key = key, .name = name, .quantity = key_quantity(name)};
 
 	if (!wanted || p->n_figures == FIGURES_MAX)
 		return;
-	f.at_most = quantity == QUANTITY_TIME;
+	f.at_most = f.quantity == QUANTITY_TIME;
 	if (wanted->value.type == VALUE_SHARE) {
-		resolve_share(p, check, wanted, ceilings, &f);
+		resolve_share(p, t->map, wanted, ceilings, &f);
 	} else {
 		f.limit = (double)wanted->value.number;
 		f.wanted = xstrdup(wanted->text);

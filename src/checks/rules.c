@@ -1,44 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Contradictions: the gate and its checks. */
-#include "profile/rules.h"
-
 #include <string.h>
 
-/*
- * Besides run, timeout and on_fail, which each check takes, and on_intermittent of each that
- * measures a figure.
- */
-static const struct check_keys {
-	const char *run;
-	const char *required[3], *optional[6];
-	const char *shares; /* of what a min: may be a share; "": only an absolute rate */
-} check_keys[] = {
-	{"memory_bandwidth", {"per", "min"}, {NULL}, ""},
-	{"memory_latency", {"per", "max"}, {NULL}, ""},
-	{"jitter", {"cpus", "p9999"}, {NULL}, ""},
-	{"pcie_link", {"on"}, {"speed", "width"}, ""},
-	{"pcie_errors", {"on"}, {"corrected"}, ""},
-	{"iommu_groups", {"on"}, {"isolated", "type"}, ""},
-	{"carrier", {"on"}, {"speed"}, ""},
-	{"rdma_link", {"on"}, {"speed"}, ""},
-	{"rdma_loopback", {"on", "min"}, {"floor", "max", "min_messages", "size"}, "line pcie set"},
-	{"rdma_pairs",
-	 {"on", "min"},
-	 {"with", "floor", "max", "min_messages", "size"},
-	 "line pcie set"},
-	{"gpu_driver", {"on"}, {"flavor"}, ""},
-	{"gpu_health", {"on"}, {NULL}, ""},
-	{"gpu_xid", {"on"}, {NULL}, ""},
-	{"gpu_copy", {"on", "min"}, {"floor", "size"}, "pcie set"},
-	{"gpu_peer", {"on", "min"}, {"floor", "size"}, "pcie set"},
-	{"gpudirect", {"on", "with"}, {NULL}, ""},
-	{"gpu_rdma", {"on", "with", "min"}, {"floor", "size"}, "line pcie set"},
-	{"storage_read", {"path", "min"}, {"size"}, ""},
-	{"memlock", {"units"}, {"limit"}, ""},
-	{"command", {"command"}, {"min", "max", "user", "capabilities"}, ""},
-};
+#include "checks/check.h"
+#include "checks/section.h"
 
-static bool has_own(const struct check_keys *k, const char *key)
+static bool has_own(const struct check *k, const char *key)
 {
 	for (size_t i = 0; i < array_len(k->required); i++)
 		if (k->required[i] && streq(k->required[i], key))
@@ -49,12 +16,12 @@ static bool has_own(const struct check_keys *k, const char *key)
 	return false;
 }
 
-static bool has_figure(const struct check_keys *k)
+static bool has_figure(const struct check *k)
 {
 	return has_own(k, "min") || has_own(k, "max") || has_own(k, "p9999");
 }
 
-static bool takes(const struct check_keys *k, const char *key)
+static bool takes(const struct check *k, const char *key)
 {
 	static const char *const common[] = {"run", "timeout", "on_fail"};
 
@@ -64,7 +31,7 @@ static bool takes(const struct check_keys *k, const char *key)
 	return has_own(k, key) || (has_figure(k) && streq(key, "on_intermittent"));
 }
 
-static char *keys_text(const struct check_keys *k)
+static char *keys_text(const struct check *k)
 {
 	struct str out = {0};
 
@@ -86,7 +53,7 @@ static void want_key(struct ruling *r, const struct ynode *check, const char *na
 }
 
 static void judge_keys(struct ruling *r, const struct ynode *check, const char *name,
-		       const struct check_keys *k)
+		       const struct check *k)
 {
 	const struct spec *all = spec_child(spec_child(schema_profile(), "gate"), "checks");
 	const struct spec *spec = spec_child(all, "any");
@@ -105,19 +72,24 @@ static void judge_keys(struct ruling *r, const struct ynode *check, const char *
 	}
 }
 
+static const char *shares_of(const struct check *k)
+{
+	return k->shares ? k->shares : "";
+}
+
 /* A share of what the device has none of. */
 static void judge_share(struct ruling *r, const struct ynode *check, const char *name,
-			const struct check_keys *k)
+			const struct check *k)
 {
 	const struct ynode *min = ynode_get(check, "min");
 	const char *share = strstr(scalar(min), "% of ");
 	cleanup_free char *key = xasprintf("%s.min", name);
 
-	if (!share || strstr(k->shares, share + strlen("% of ")))
+	if (!share || strstr(shares_of(k), share + strlen("% of ")))
 		return;
 	if (streq(k->run, "memory_bandwidth"))
 		rule_error(r, min, key, "memory has no line rate; write a rate such as 180GB/s");
-	else if (*k->shares)
+	else if (k->shares)
 		rule_error(r, min, key,
 			   "%s has no line rate; write a rate, or a share of pcie or set", k->run);
 	else
@@ -126,13 +98,13 @@ static void judge_share(struct ruling *r, const struct ynode *check, const char 
 
 /* All members may be equally slow: what they are to each other proves nothing by itself. */
 static void judge_floor(struct ruling *r, const struct ynode *check, const char *name,
-			const struct check_keys *k)
+			const struct check *k)
 {
 	const struct ynode *min = ynode_get(check, "min"), *floor = ynode_get(check, "floor");
 	bool of_set = strstr(scalar(min), "% of set");
 	cleanup_free char *key = xasprintf("%s.%s", name, of_set ? "min" : "floor");
 
-	if (!strstr(k->shares, "set"))
+	if (!strstr(shares_of(k), "set"))
 		return;
 	if (of_set && !floor)
 		rule_error(r, min, key,
@@ -143,7 +115,7 @@ static void judge_floor(struct ruling *r, const struct ynode *check, const char 
 }
 
 static void judge_speed(struct ruling *r, const struct ynode *check, const char *name,
-			const struct check_keys *k)
+			const struct check *k)
 {
 	const struct ynode *speed = ynode_get(check, "speed");
 	bool gts = strstr(scalar(speed), "GT/s"), bits = strstr(scalar(speed), "b/s");
@@ -216,9 +188,10 @@ static void checks_have_their_keys(struct ruling *r)
 		const struct ynode *check = checks->items.v[i];
 		cleanup_free char *name = xasprintf("gate.checks.%.64s", checks->keys.v[i]->text);
 
-		for (size_t j = 0; check->kind == YAML_MAP && j < array_len(check_keys); j++)
-			if (text_is(check, "run", check_keys[j].run))
-				judge_keys(r, check, name, &check_keys[j]);
+		const struct check *k = check_find(ynode_text(check, "run", ""));
+
+		if (check->kind == YAML_MAP && k)
+			judge_keys(r, check, name, k);
 	}
 }
 
@@ -230,21 +203,22 @@ static void checks_are_sound(struct ruling *r)
 		const struct ynode *check = checks->items.v[i];
 		cleanup_free char *name = xasprintf("gate.checks.%.64s", checks->keys.v[i]->text);
 
+		const struct check *k = check_find(ynode_text(check, "run", ""));
+
 		if (check->kind != YAML_MAP)
 			continue;
-		for (size_t j = 0; j < array_len(check_keys); j++)
-			if (text_is(check, "run", check_keys[j].run)) {
-				judge_share(r, check, name, &check_keys[j]);
-				judge_floor(r, check, name, &check_keys[j]);
-				judge_speed(r, check, name, &check_keys[j]);
-			}
+		if (k) {
+			judge_share(r, check, name, k);
+			judge_floor(r, check, name, k);
+			judge_speed(r, check, name, k);
+		}
 		judge_timeout(r, check, name);
 		judge_isolation(r, check, name);
 		judge_whole_gpus(r, check, name);
 	}
 }
 
-const struct rule rules_gate[] = {
+const struct rule gate_rules[] = {
 	RULE_OF_WHOLE("checks-have-their-keys", checks_have_their_keys),
 	RULE("checks-are-sound", checks_are_sound),
 	NO_MORE_RULES,

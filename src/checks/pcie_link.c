@@ -10,9 +10,9 @@
 
 #include "base/str.h"
 #include "base/units.h"
-#include "kinds/checks.h"
+#include "checks/check.h"
+#include "checks/looks.h"
 #include "kinds/function.h"
-#include "kinds/pci.h"
 #include "sys/pci_link.h"
 #include "sys/read.h"
 
@@ -144,7 +144,7 @@ static int look_width(const struct kind_ctx *ctx, struct change *c, struct err *
 	return judge(c, &width, &e, e.now, err);
 }
 
-const struct target_item check_pcie_width = {.kind = &kind_check, .look = look_width};
+const struct target_item pcie_width_item = {.kind = &kind_check, .look = look_width};
 
 static int look_speed(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
@@ -167,64 +167,27 @@ static int look_speed(const struct kind_ctx *ctx, struct change *c, struct err *
 	return judge(c, &speed, &e, idle ? pci_link_best(&e) : e.now, err);
 }
 
-const struct target_item check_pcie_speed = {.kind = &kind_check, .look = look_speed};
+const struct target_item pcie_speed_item = {.kind = &kind_check, .look = look_speed};
 
-/* --- payload ----------------------------------------------------------------------------- */
-
-enum { PAYLOAD_SHIFT = 5, SMALLEST = 128 };
-
-static unsigned int payload_limit(const struct pci_express *x)
+/* At least so many lanes, and tenths of GT/s; a word is max, as much as both ends can do. */
+static void emit(const struct checked *t, struct subject of)
 {
-	return SMALLEST << (pci_express_long(x, PCI_EXP_DEVCAP) & PCI_EXP_DEVCAP_PAYLOAD);
-}
+	const struct ynode *want_width = ynode_get(t->map, "width");
+	const struct ynode *want_speed = ynode_get(t->map, "speed");
+	bool both = !want_width && !want_speed;
+	struct change *c;
 
-/* The first on the way to the root that is capable of less than wanted; its limit, or 0. */
-static unsigned int find_limit(const struct kind_ctx *ctx, const char *addr,
-			       const struct pci_express *own, unsigned int want, char **ret)
-{
-	cleanup_strv struct strv path = {0};
-	struct pci_express x = *own;
-
-	pci_ports_above(ctx->root, addr, &path, NULL);
-	strv_add(&path, addr);
-	for (size_t i = path.n; i-- > 0;) {
-		if (!streq(path.v[i], addr) && pci_express_read(ctx->root, path.v[i], &x, NULL) < 0)
-			continue;
-		if (payload_limit(&x) >= want)
-			continue;
-		*ret = xstrdup(path.v[i]);
-		return payload_limit(&x);
+	if (want_width || both) {
+		c = check_look_wanting(t, of, "/width", &pcie_width_item, "pcie-width", want_width,
+				       "max");
+		c->compare = COMPARE_AT_LEAST;
+		if (want_width) /* a word of the powers of two */
+			c->want = (struct value){.type = VALUE_NUMBER,
+						 .number = INT64_C(1) << want_width->value.number};
 	}
-	return 0;
+	if (want_speed || both)
+		check_look_wanting(t, of, "/speed", &pcie_speed_item, "pcie-speed", want_speed,
+				   "max");
 }
 
-static int look_payload(const struct kind_ctx *ctx, struct change *c, struct err *err)
-{
-	const char *addr = c->on.name;
-	unsigned int want = SMALLEST << c->want.number, have, limit;
-	cleanup_free char *at = NULL;
-	struct pci_express x;
-	int r = pci_read(ctx, c, addr, &x, err);
-
-	if (r)
-		return r < 0 ? r : 0;
-	have = SMALLEST << ((pci_express_word(&x, PCI_EXP_DEVCTL) & PCI_EXP_DEVCTL_PAYLOAD) >>
-			    PAYLOAD_SHIFT);
-	change_observe(c, "%u", have);
-	c->state = have >= want ? CHANGE_SAME : CHANGE_DIFFERS;
-	if (c->state == CHANGE_SAME)
-		return 0;
-	limit = find_limit(ctx, addr, &x, want, &at);
-	if (limit)
-		change_reason(c, "%s is capable of %u at most: that is the hardware; ask for %u",
-			      at, limit, limit);
-	else
-		change_reason(c, "all on the way to the root are capable of it, and the kernel "
-				 "left what the firmware had set: name pci=pcie_bus_safe (or "
-				 "pci=pcie_bus_perf, which lowers read requests) in "
-				 "kernel_args.set, or set Max Payload Size in the BIOS");
-	return 0;
-}
-
-const struct target_item check_pcie_payload = {
-	.kind = &kind_check, .look = look_payload, .fault = FAULT_PCI_PAYLOAD};
+CHECK(pcie_link, .required = {"on"}, .optional = {"speed", "width"}, .look = emit);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "checks/gpu.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "node/nearness.h"
+#include "sys/read.h"
+
+/*
+ * The first use of a GPU may initialise all of them, where persistence mode is off: seconds
+ * each. That is no fault, only a wait.
+ */
+enum { TIMEOUT_MS = 30000 };
+
+char *gpu_driver_of(const struct root *root, const char *addr)
+{
+	char *driver = NULL;
+
+	read_link_name(root, &driver, NULL, "/sys/bus/pci/devices/%s/driver", addr);
+	return driver;
+}
+
+/*
+ * "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15 ...", of the proprietary
+ * one "NVIDIA UNIX x86_64 Kernel Module  535.104.05 ..." (nv-procfs.c of the open modules).
+ */
+const char *gpu_nvidia_flavor(const struct root *root)
+{
+	cleanup_free char *text = NULL;
+
+	if (read_text(root, &text, NULL, GPU_NVIDIA_VERSION) < 0)
+		return NULL;
+	return strstr(text, "Open Kernel Module") ? "open" : "proprietary";
+}
+
+int gpu_unbound(struct change *c, const char *addr, const char *driver)
+{
+	c->fault = FAULT_GPU_DRIVER;
+	change_observe(c, "%s", driver ? driver : "no driver");
+	if (!driver)
+		change_reason(
+			c,
+			"no driver is bound to %s: load nvidia (modules.load), and see NVRM in "
+			"the kernel log for why it did not take it",
+			addr);
+	else if (streq(driver, "nouveau"))
+		change_reason(c, "nouveau has it: name it in modules.blacklist, and in the "
+				 "initramfs");
+	else
+		change_reason(c, "%s has %s: it was given away (to a virtual machine?)", driver,
+			      addr);
+	c->state = CHANGE_DIFFERS;
+	return 0;
+}
+
+const struct device_set *gpu_set(const struct checked *t, const char *key)
+{
+	return device_sets_find(t->ctx->sets, ynode_text(t->map, key, ""));
+}
+
+void gpu_gives_time(struct probe *p)
+{
+	p->shares_process = true;
+	if (!p->timeout_ms)
+		p->timeout_ms = TIMEOUT_MS;
+}
+
+void gpu_pairs(const struct checked *t,
+	       void (*each)(const struct checked *t, const struct pci_fn *nic,
+			    const struct pci_fn *gpu, void *arg),
+	       void *arg)
+{
+	const struct device_set *gpus = gpu_set(t, "on"), *nics = gpu_set(t, "with");
+	struct pairs pairs = {0};
+
+	if (!gpus || !nics || gpus->fn.n == 0)
+		return;
+	pairs_find(t->ctx->root, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
+	for (size_t i = 0; i < pairs.n; i++) {
+		const struct pair *p = &pairs.v[i];
+
+		each(t, p->nic, p->gpu ? p->gpu : p->nearest, arg);
+	}
+	vec_free(&pairs);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the checks of GPUs share. */
+#pragma once
+
+#include "checks/probe.h"
+
+#define GPU_NVIDIA_VERSION "/proc/driver/nvidia/version"
+
+/* The driver that is bound to a function, or NULL. The caller frees. */
+char *gpu_driver_of(const struct root *root, const char *addr);
+/* Of NVIDIA's modules: "open" or "proprietary", static; NULL: not loaded, or a captured tree does
+ * not tell. */
+const char *gpu_nvidia_flavor(const struct root *root);
+/* What a look finds of a GPU that neither nvidia nor amdgpu has: CHANGE_DIFFERS; 0. */
+int gpu_unbound(struct change *c, const char *addr, const char *driver);
+
+/* The set that a key of the check names; NULL: the node has none. */
+const struct device_set *gpu_set(const struct checked *t, const char *key);
+/* The time that the first use of a GPU may take, and one process for all of them. */
+void gpu_gives_time(struct probe *p);
+/*
+ * Each NIC of with: and the GPU of on: that is its own by nearness, as pairs: judges, or else the
+ * nearest. None where a set is empty: its expect says whether it may be.
+ */
+void gpu_pairs(const struct checked *t,
+	       void (*each)(const struct checked *t, const struct pci_fn *nic,
+			    const struct pci_fn *gpu, void *arg),
+	       void *arg);

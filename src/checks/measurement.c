@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "checks/measurement.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+/* Of the keys of checks that want a figure. */
+static const struct {
+	const char *key;
+	enum quantity quantity;
+} keys[] = {
+	{"min", QUANTITY_RATE},	     {"max", QUANTITY_TIME},
+	{"p9999", QUANTITY_TIME},    {"min_messages", QUANTITY_MESSAGES},
+	{"faults", QUANTITY_FAULTS}, /* of gpu_health, which has no key for it */
+};
+
+enum quantity key_quantity(const char *key)
+{
+	for (size_t i = 0; i < array_len(keys); i++)
+		if (streq(keys[i].key, key))
+			return keys[i].quantity;
+	return QUANTITY_FAULTS;
+}
+
+void readings_add(struct readings *r, const char *key, double value)
+{
+	for (size_t i = 0; i < array_len(keys); i++)
+		if (streq(keys[i].key, key))
+			vec_push(&r->list,
+				 ((struct reading){keys[i].key, keys[i].quantity, value}));
+}
+
+char *quantity_format(enum quantity q, double v)
+{
+	switch (q) {
+	case QUANTITY_RATE:
+		return v >= 1e9 ? xasprintf("%.1f GB/s", v / 1e9) : xasprintf("%.1f MB/s", v / 1e6);
+	case QUANTITY_TIME:
+		return v >= 1e6	  ? xasprintf("%.2f ms", v / 1e6)
+		       : v >= 1e3 ? xasprintf("%.2f us", v / 1e3)
+				  : xasprintf("%.1f ns", v);
+	case QUANTITY_MESSAGES:
+		return v >= 1e6 ? xasprintf("%.2f M/s", v / 1e6) : xasprintf("%.1f K/s", v / 1e3);
+	case QUANTITY_FAULTS:
+		break;
+	}
+	return xasprintf("%.0f %s", v, v == 1 ? "fault" : "faults");
+}
+
+void measurement_forget(struct measurement *m)
+{
+	vec_free(&m->readings.list);
+	free(m->measured);
+	free(m->wanted);
+	free(m->reason);
+	json_decref(m->detail);
+	m->measured = m->wanted = m->reason = NULL;
+	m->detail = NULL;
+}
+
+void looks_free(struct measurement *m)
+{
+	for (size_t i = 0; i < m->looks.n; i++) {
+		free(m->looks.v[i].measured);
+		vec_free(&m->looks.v[i].readings.list);
+	}
+	vec_free(&m->looks);
+}
+
+void measurement_free(struct measurement *m)
+{
+	measurement_forget(m);
+	looks_free(m);
+	free(m->id);
+	free(m->check);
+	free(m->origin);
+}
+
+void measurements_free(struct measurements *m)
+{
+	for (size_t i = 0; i < m->list.n; i++)
+		measurement_free(&m->list.v[i]);
+	vec_free(&m->list);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What comes of a benchmark: its figures, each look, and the state that they add up to. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/fault.h"
+#include "base/vec.h"
+#include "plan/change.h"
+
+enum quantity {
+	QUANTITY_RATE,	   /* bytes per second */
+	QUANTITY_TIME,	   /* nanoseconds */
+	QUANTITY_MESSAGES, /* per second */
+	QUANTITY_FAULTS,   /* how many were found */
+};
+
+/* A figure that was measured for a key of the check. */
+struct reading {
+	const char *name; /* the key: "min", "p9999"; static */
+	enum quantity quantity;
+	double value;
+};
+
+struct readings {
+	VEC(struct reading) list;
+};
+
+/* One of several times that something was measured. */
+struct look {
+	enum change_state state;
+	char *measured; /* as that of the measurement */
+	struct readings readings;
+	double whole, own_pct, others_pct; /* of the program's line; NAN: it has none */
+};
+
+struct measurement {
+	char *id;     /* gate/NAME/node0 */
+	char *check;  /* NAME */
+	char *origin; /* "FILE:LINE:COL", or NULL */
+	enum change_state state;
+	enum on_fail on_fail; /* of its state */
+	char *measured;	  /* "211.4 GB/s", or NULL: of the figure that is wrong, or of the first */
+	char *wanted;	  /* "180GB/s" */
+	bool demanded;	  /* the profile wants a number: without one there is no pass */
+	char *reason;	  /* unless SAME: what and why, with the remedy */
+	enum fault fault; /* unless it holds */
+	json_t *detail;	  /* the bench program's own line, or NULL */
+	VEC(struct look) looks; /* if it was measured more than once */
+	struct readings readings;
+	uint64_t duration; /* microseconds */
+};
+
+struct measurements {
+	VEC(struct measurement) list;
+};
+
+void measurement_free(struct measurement *m);
+/* What a look came to, for the next one to say it. */
+void measurement_forget(struct measurement *m);
+void looks_free(struct measurement *m);
+void measurements_free(struct measurements *m);
+/* Adds none where no check has such a key. */
+void readings_add(struct readings *r, const char *key, double value);
+
+/* What a key of a check wants a figure of: "min" a rate. Of a key that wants none: FAULTS. */
+enum quantity key_quantity(const char *key);
+/* "211.4 GB/s", "84.2 ns", "2.13 M/s", "2 faults" */
+char *quantity_format(enum quantity q, double value);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* memlock: how much memory the processes of services may lock. */
+#include "checks/check.h"
+#include "kinds/checks.h"
+
+/* units: of the machine, not of a function. */
+static void emit(const struct checked *t)
+{
+	const struct ynode *units = ynode_get(t->map, "units");
+
+	for (size_t i = 0; units && i < units->items.n; i++)
+		check_look_wanting(t, (struct subject){units->items.v[i]->text, -1}, "",
+				   &check_unit_memlock, "memlock", ynode_get(t->map, "limit"),
+				   "unlimited");
+}
+
+CHECK(memlock, .required = {"units"}, .optional = {"limit"}, .look_whole = emit);
