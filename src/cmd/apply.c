@@ -52,13 +52,7 @@ static void print_stage(const struct apply *a, const struct run *run, unsigned i
 /* A failure outranks a pending reboot. */
 static int exit_code(const struct apply *a)
 {
-	static const int codes[] = {
-		[APPLY_DONE] = EXIT_OK,
-		[APPLY_BROKEN] = EXIT_INTERNAL,
-		[APPLY_NO_ARGS] = EXIT_ARGS,
-		[APPLY_FAILED] = EXIT_FAILED,
-	};
-	int code = a->end == APPLY_NO_PROFILE ? exit_of_run(a->run_status) : codes[a->end];
+	int code = exit_of_end(a->end, a->run_status);
 
 	return code == EXIT_OK && a->reboot && !a->unit ? EXIT_REBOOT : code;
 }

@@ -115,8 +115,11 @@ bool load_named(struct invocation *inv, const char *arg, const struct node *node
 		struct profile **ret);
 /* Whether the profile's match: holds for that node. */
 bool profile_fits(const struct profile *p, const struct node *node);
-/* The exit code of a run that can't go on; after saying why, with all diagnostics. */
+/* The exit code of a run that can't go on. */
 int exit_of_run(enum run_status status);
+/* The exit code of a verb that applied changes. */
+int exit_of_end(enum run_end end, enum run_status status);
+/* Says why a run can't go on, with all diagnostics; returns exit_of_run(). */
 int explain_run(const struct run *run);
 /* What the record's warnings are; once, at the end of a verb. */
 void say_warnings(const struct status *s);

@@ -49,6 +49,16 @@ int exit_of_run(enum run_status status)
 	return codes[status];
 }
 
+int exit_of_end(enum run_end end, enum run_status status)
+{
+	static const int codes[] = {
+		[END_DONE] = EXIT_OK,	      [END_REFUSED] = EXIT_OK,	 [END_UNKNOWN] = EXIT_USAGE,
+		[END_BROKEN] = EXIT_INTERNAL, [END_NO_ARGS] = EXIT_ARGS, [END_FAILED] = EXIT_FAILED,
+	};
+
+	return end == END_NO_PROFILE ? exit_of_run(status) : codes[end];
+}
+
 int explain_run(const struct run *run)
 {
 	print_diags(stderr, run_diags(run));

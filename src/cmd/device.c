@@ -17,15 +17,15 @@ static void print(const struct invocation *inv, const struct recovery *r)
 	const struct record *record = &r->status.record;
 	const char *verdict = verdict_name(record->verdict.kind);
 
-	if (r->end == RECOVERY_REFUSED)
+	if (r->end == END_REFUSED)
 		complain("%s: nothing done: the verdict is '%s', and a device is brought back only "
 			 "after the gate has admitted work; see `railhead status`",
 			 r->device, verdict);
-	else if (r->end == RECOVERY_UNKNOWN)
+	else if (r->end == END_UNKNOWN)
 		complain("--device %s: no device set has it, or it is protected; those that are "
 			 "brought back have a file " STATE_DIR "/device-ADDRESS",
 			 r->device);
-	else if (!inv->json && !r->lost && r->end == RECOVERY_DONE && record->verdict.admit)
+	else if (!inv->json && !r->lost && r->end == END_DONE && record->verdict.admit)
 		printf("%s: nothing was lost\n", r->device);
 	else if (!inv->json)
 		printf("%s: %llu set; verdict: %s\n", r->device, (unsigned long long)r->applied,
@@ -36,24 +36,10 @@ static void print(const struct invocation *inv, const struct recovery *r)
 
 static int exit_code(const struct recovery *r)
 {
-	int code = EXIT_OK;
+	int code = exit_of_end(r->end, r->run_status);
+	bool judged = r->end != END_REFUSED && code == EXIT_OK;
 
-	switch (r->end) {
-	case RECOVERY_REFUSED:
-		return EXIT_OK;
-	case RECOVERY_UNKNOWN:
-		return EXIT_USAGE;
-	case RECOVERY_BROKEN:
-		return EXIT_INTERNAL;
-	case RECOVERY_NOT_APPLIED:
-		return EXIT_FAILED;
-	case RECOVERY_NO_PROFILE:
-		code = exit_of_run(r->run_status);
-		break;
-	case RECOVERY_DONE:
-		break;
-	}
-	return code == EXIT_OK && !r->status.record.verdict.admit ? EXIT_GATE : code;
+	return judged && !r->status.record.verdict.admit ? EXIT_GATE : code;
 }
 
 int apply_device(struct invocation *inv)

@@ -23,19 +23,12 @@ static const uint64_t stage_budget[] = {
 
 enum { LOCK_WAIT_US = 10 * 1000000 };
 
-/* The first that went wrong counts; that there is no profile may be no error at all. */
-static void worse(struct apply *a, enum apply_end end)
-{
-	if (a->end == APPLY_DONE || (a->end == APPLY_NO_PROFILE && end == APPLY_BROKEN))
-		a->end = end;
-}
-
 static void move(struct apply *a, enum flow_event event, const struct verdict *v)
 {
 	struct flow flow = {.root = a->root, .status = &a->status, .complain = a->complain};
 
 	if (flow_move(&flow, event, v) < 0)
-		worse(a, APPLY_BROKEN);
+		run_end_at(&a->end, END_BROKEN);
 }
 
 /* --- the verdict --------------------------------------------------------------------------- */
@@ -84,7 +77,7 @@ static void stage_verdict(struct apply *a, const struct run *run, unsigned int s
 }
 
 /* Kernel arguments that will not come are an end of their own. */
-static enum apply_end end_of(const struct run *run, const struct stage_result *result)
+static enum run_end end_of(const struct run *run, const struct stage_result *result)
 {
 	size_t args = 0;
 
@@ -92,8 +85,8 @@ static enum apply_end end_of(const struct run *run, const struct stage_result *r
 		args += run->plan.list.v[i]->kind == &kind_bootenv &&
 			run->plan.list.v[i]->state == CHANGE_FAILED;
 	if (!result->count[CHANGE_FAILED])
-		return APPLY_DONE;
-	return args == result->count[CHANGE_FAILED] ? APPLY_NO_ARGS : APPLY_FAILED;
+		return END_DONE;
+	return args == result->count[CHANGE_FAILED] ? END_NO_ARGS : END_FAILED;
 }
 
 static void no_profile(struct apply *a, const struct run *run, enum stage stage)
@@ -102,7 +95,7 @@ static void no_profile(struct apply *a, const struct run *run, enum stage stage)
 	struct err err = {0};
 	struct verdict v;
 
-	worse(a, APPLY_NO_PROFILE);
+	run_end_at(&a->end, END_NO_PROFILE);
 	a->run_status = run->status;
 	if (run->status == RUN_SPECIAL)
 		return; /* rescue, kdump, containers: nothing at all is written */
@@ -138,7 +131,7 @@ static int open_run(struct apply *a, enum stage stage, struct run *run)
 	}
 	if (r < 0) {
 		a->complain(err.text);
-		worse(a, APPLY_BROKEN);
+		run_end_at(&a->end, END_BROKEN);
 	}
 	return r;
 }
@@ -208,7 +201,7 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	if (stage == STAGE_DEVICES && result.count[CHANGE_SET])
 		watch_again(a, &run);
 	a->over(a, &run, stages, &result);
-	worse(a, end_of(&run, &result));
+	run_end_at(&a->end, end_of(&run, &result));
 	a->reboot |= result.reboot;
 	a->may_reboot = run.site.reboot;
 	run_close(&run);
@@ -253,7 +246,7 @@ void apply_run(struct apply *a)
 	lock = state_lock(a->root, clock_usec() + LOCK_WAIT_US, &err);
 	if (lock < 0) {
 		a->complain(err.text);
-		worse(a, APPLY_BROKEN);
+		run_end_at(&a->end, END_BROKEN);
 		return;
 	}
 	run_locked(a);

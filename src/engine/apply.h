@@ -9,15 +9,6 @@
 
 #include "engine/flow.h"
 
-/* What went wrong first. */
-enum apply_end {
-	APPLY_DONE,
-	APPLY_BROKEN,	  /* railhead could not work; complain was told why */
-	APPLY_NO_PROFILE, /* run_status says why */
-	APPLY_NO_ARGS,	  /* nothing but kernel arguments, which will not come */
-	APPLY_FAILED,	  /* changes failed */
-};
-
 struct apply {
 	/* Set by the caller. */
 	const struct root *root;
@@ -34,7 +25,7 @@ struct apply {
 		     const struct stage_result *result);
 
 	/* What came of it. */
-	enum apply_end end;
+	enum run_end end;
 	enum run_status run_status;
 	struct status status;
 	bool reboot;	 /* kernel arguments were written, or wait, for the next boot */

@@ -28,18 +28,10 @@ struct device_run {
 	struct reasons failures; /* of this run: ID and reason of what could not be applied */
 };
 
-/* The first that went wrong counts; that there is no profile may be no error at all. */
-static void worse(struct device_run *d, enum recovery_end end)
-{
-	if (d->of->end == RECOVERY_DONE ||
-	    (d->of->end == RECOVERY_NO_PROFILE && end == RECOVERY_BROKEN))
-		d->of->end = end;
-}
-
 static void broken(struct device_run *d, const struct err *err)
 {
 	d->of->complain(err->text);
-	worse(d, RECOVERY_BROKEN);
+	run_end_at(&d->of->end, END_BROKEN);
 }
 
 static bool open_run(struct device_run *d, struct run *run, uint64_t waited)
@@ -57,7 +49,7 @@ static bool open_run(struct device_run *d, struct run *run, uint64_t waited)
 static void no_profile(struct device_run *d, const struct run *run)
 {
 	d->of->explain(run);
-	worse(d, RECOVERY_NO_PROFILE);
+	run_end_at(&d->of->end, END_NO_PROFILE);
 	d->of->run_status = run->status;
 }
 
@@ -68,7 +60,7 @@ static void move(struct device_run *d, const struct run *run, enum flow_event ev
 {
 	d->flow.run = run;
 	if (flow_move(&d->flow, event, v) < 0)
-		worse(d, RECOVERY_BROKEN);
+		run_end_at(&d->of->end, END_BROKEN);
 	d->flow.run = NULL;
 }
 
@@ -255,7 +247,7 @@ static void apply_back(struct device_run *d, struct run *run)
 		if (d->watch.list.v[i].state == WATCHED_BACK && !d->watch.list.v[i].tried)
 			note_back(d, run, &d->watch.list.v[i], &result);
 	if (result.count[CHANGE_FAILED])
-		worse(d, RECOVERY_NOT_APPLIED);
+		run_end_at(&d->of->end, END_FAILED);
 }
 
 /* Something was lost. Returns false if nothing more can be done now. */
@@ -369,11 +361,11 @@ static void run_locked(struct device_run *d)
 
 	/* What is missing then is the gate's to say, or a stage's that is still to come. */
 	if (flow_find(FLOW_DEVICE, was)->acts & FLOW_REFUSES) {
-		d->of->end = RECOVERY_REFUSED;
+		d->of->end = END_REFUSED;
 		return;
 	}
 	if (!asked && !d->of->unit) {
-		d->of->end = RECOVERY_UNKNOWN;
+		d->of->end = END_UNKNOWN;
 		return;
 	}
 	rounds(d, asked);
@@ -399,7 +391,7 @@ void recovery_run(struct recovery *r)
 	watch_load(r->root, &d.watch);
 	run_locked(&d);
 	/* Nobody else would look again in this boot. */
-	if (r->end == RECOVERY_BROKEN && r->unit && !r->status.record.verdict.admit &&
+	if (r->end == END_BROKEN && r->unit && !r->status.record.verdict.admit &&
 	    service_retry(r->root, true, &err) < 0)
 		r->complain(err.text);
 	reasons_free(&d.failures);

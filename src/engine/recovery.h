@@ -17,16 +17,6 @@
 #include "engine/flow.h"
 #include "engine/watch.h"
 
-enum recovery_end {
-	RECOVERY_DONE,	  /* the record says what came of it */
-	RECOVERY_REFUSED, /* the gate has not admitted work before */
-	RECOVERY_UNKNOWN, /* no such function is watched */
-	/* What went wrong first, whatever the verdict is. */
-	RECOVERY_BROKEN,      /* railhead could not work; complain was told why */
-	RECOVERY_NO_PROFILE,  /* run_status says why */
-	RECOVERY_NOT_APPLIED, /* a change failed */
-};
-
 struct recovery {
 	/* Set by the caller. */
 	const struct root *root;
@@ -37,7 +27,7 @@ struct recovery {
 	struct sink (*sink)(const struct run *run);
 
 	/* What came of it. */
-	enum recovery_end end;
+	enum run_end end;
 	struct status status;
 	enum run_status run_status;
 	uint64_t applied; /* how many changes were set */

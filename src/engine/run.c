@@ -238,3 +238,9 @@ void run_verdict(const struct run *run, struct verdict *ret)
 		reasons_add(&ret->reasons, fault, line);
 	}
 }
+
+void run_end_at(enum run_end *end, enum run_end at)
+{
+	if (*end == END_DONE || (*end == END_NO_PROFILE && at == END_BROKEN))
+		*end = at;
+}

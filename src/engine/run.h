@@ -29,6 +29,20 @@ enum run_status {
 	RUN_UNFIT,   /* the profile can't be planned on this machine */
 };
 
+/* How a verb that applies changes ended. */
+enum run_end {
+	END_DONE,
+	END_REFUSED, /* recovery: the gate has not admitted work before */
+	END_UNKNOWN, /* recovery: no such function is watched */
+	/* What went wrong first, whatever the verdict is. */
+	END_BROKEN,	/* railhead could not work; complain was told why */
+	END_NO_PROFILE, /* run_status says why */
+	END_NO_ARGS,	/* nothing failed but kernel arguments, which will not come */
+	END_FAILED,	/* changes failed */
+};
+/* The first that went wrong counts; that there is no profile may be no error at all. */
+void run_end_at(enum run_end *end, enum run_end at);
+
 struct run_options {
 	const char *profile;	     /* --profile: a name or a file; no matching then. Or NULL. */
 	const struct root *profiles; /* whose search path; NULL: the node's own */
