@@ -127,6 +127,40 @@ with_log() {
   measured "gate/copy/$b" failed "^gpu_copy of $b: no result within 4000 ms; killed$"
 }
 
+@test "what only asks the driver has its turn after the load, which may bring a fault out" {
+  with_log
+  gate_ends 0 ready
+  grep -q "gpu_copy.*gpu_peer.*gpu_health" "$BATS_TEST_TMPDIR/starts"
+}
+
+# The program's user must be able to write there.
+with_errors_under_load() { # FILE
+  local program=$bench
+  bench=$BATS_TEST_TMPDIR/erring
+  chmod a+rx "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_TEST_TMPDIR"
+  chmod 666 "$1"
+  printf '#!/bin/sh\nprintf "DLP 3\\nTOTAL_ERR_FATAL 3\\n" >%s\nexec %s "$@"\n' "$1" "$program" >"$bench"
+  chmod +x "$bench"
+}
+
+@test "an error of the link that the load brings out is seen, and names the benchmarks" {
+  local dev
+  for dev in "$a" "$b"; do
+    put "$root/sys/devices/pci0000:00/$dev/aer_dev_fatal" "TOTAL_ERR_FATAL 0"
+    put "$root/sys/devices/pci0000:00/$dev/aer_dev_nonfatal" "TOTAL_ERR_NONFATAL 0"
+  done
+  sed -i 's/^  checks:/&\n    errors: {run: pcie_errors, on: gpus}/' "$root/etc/railhead/profiles/site.yaml"
+  gate_ends 0 ready
+  with_errors_under_load "$root/sys/devices/pci0000:00/$a/aer_dev_fatal"
+  gate_ends 7 blocked --again
+  jq -e --arg a "$a" '.reasons | length == 1 and (.[0] | .code == "RH-PCI-ERRORS"
+    and (.text | startswith("gate/errors/\($a): found '"'3'"'") and contains("DLP 3")
+      and endswith("so since the load of the benchmarks (copy, peer): it was well before them")))' "$gate_out"
+  # by now that is so before them
+  gate_ends 7 blocked --again
+  jq -e '.reasons | length == 1 and (.[0].text | contains("since the load") | not)' "$gate_out"
+}
+
 @test "a slow one is named with its figure, both wanted and measured, and what may be the cause" {
   put "$root/sys/devices/pci0000:00/$a/current_link_width" 4
   model "$a d2h 500000000"

@@ -55,8 +55,53 @@ static void settle_kargs(struct work *w)
 	}
 }
 
+enum { NAMED = 3 }; /* so many benchmarks are named, the others counted */
+
+static void blame_load(struct change *c, const struct strv *loaded)
+{
+	cleanup_free char *found = take_ptr(c->reason);
+	cleanup_str struct str names = {0};
+
+	for (size_t i = 0; i < loaded->n && i < NAMED; i++)
+		str_addf(&names, "%s%s", i ? ", " : "", loaded->v[i]);
+	if (loaded->n > NAMED)
+		str_addf(&names, " and %zu more", loaded->n - NAMED);
+	change_reason(c, "%s%sso since the load of the benchmarks (%s): it was well before them",
+		      found ? found : "", found ? "; " : "", str_get(&names));
+}
+
+static bool may_settle(const struct plan *plan, const bool *held)
+{
+	for (size_t i = 0; i < plan->list.n; i++)
+		if (held[i] && !change_holds(plan->list.v[i]) && plan->list.v[i]->settles)
+			return true;
+	return false;
+}
+
+/*
+ * The benchmarks are the first load that the machine carries since it was switched on: errors of a
+ * link and a carrier that is lost under load show only now.
+ */
+static void look_after_load(struct work *w, const struct strv *loaded, struct stage_result *result)
+{
+	const struct plan *plan = &w->run.plan;
+	cleanup_free bool *held = xcalloc(plan->list.n, sizeof(*held));
+	struct stage_result after;
+
+	for (size_t i = 0; i < plan->list.n; i++)
+		held[i] = change_holds(plan->list.v[i]);
+	run_look_gate(&w->run, 0, &after);
+	if (may_settle(plan, held))
+		run_look_gate(&w->run, CHECKS_WAIT_US, &after);
+	memcpy(result->count, after.count, sizeof(result->count));
+	for (size_t i = 0; i < plan->list.n; i++)
+		if (held[i] && !change_holds(plan->list.v[i]))
+			blame_load(plan->list.v[i], loaded);
+}
+
 static void look_and_measure(struct work *w)
 {
+	cleanup_strv struct strv loaded = {0};
 	struct stage_result result;
 	struct err err = {0};
 	int r;
@@ -66,8 +111,10 @@ static void look_and_measure(struct work *w)
 		w->j->complain(err.text);
 	w->j->at_work(&w->run, STAGE_GATE, true);
 	run_look_gate(&w->run, CHECKS_WAIT_US, &result);
-	r = w->goes_on ? numbers_take_rest(&w->run, w->record, &err)
-		       : numbers_take(&w->run, w->j->again, w->record, &err);
+	r = w->goes_on ? numbers_take_rest(&w->run, w->record, &loaded, &err)
+		       : numbers_take(&w->run, w->j->again, w->record, &loaded, &err);
+	if (loaded.n)
+		look_after_load(w, &loaded, &result);
 	if (r < 0)
 		verdict_simple(&w->v, VERDICT_BLOCKED, FAULT_GATE_FAILED, err.text);
 	else

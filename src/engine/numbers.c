@@ -113,7 +113,8 @@ static int measure_all(const struct section_ctx *ctx, struct record *r, struct e
 	return e;
 }
 
-int numbers_take(const struct run *run, bool again, struct record *r, struct err *err)
+int numbers_take(const struct run *run, bool again, struct record *r, struct strv *loaded,
+		 struct err *err)
 {
 	struct section_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
 	cleanup_strv struct strv this_boot = {0};
@@ -121,15 +122,20 @@ int numbers_take(const struct run *run, bool again, struct record *r, struct err
 	benchmarks_of(run->profile, false, &this_boot);
 	if (reuse(run, again, &ctx, &this_boot, r))
 		return measure_some(&ctx, &this_boot, r, err);
+	benchmarks_of(run->profile, true, loaded);
 	return measure_all(&ctx, r, err);
 }
 
-int numbers_take_rest(const struct run *run, struct record *r, struct err *err)
+int numbers_take_rest(const struct run *run, struct record *r, struct strv *loaded, struct err *err)
 {
 	struct section_ctx ctx = {run->root, &run->node, run->profile, &run->sets};
-	cleanup_strv struct strv only = {0};
+	cleanup_strv struct strv only = {0}, under_load = {0};
 
 	still_to_come(&r->measurements, &only);
+	benchmarks_of(run->profile, true, &under_load);
+	for (size_t i = 0; i < only.n; i++)
+		if (strv_contains(&under_load, only.v[i]))
+			strv_add(loaded, only.v[i]);
 	return measure_some(&ctx, &only, r, err);
 }
 

@@ -10,9 +10,14 @@
 
 #include "engine/record.h"
 
-/* Into the record. again: measured, whatever the boot before has left. */
-int numbers_take(const struct run *run, bool again, struct record *r, struct err *err);
+/*
+ * Into the record. again: measured, whatever the boot before has left. loaded: gets the names of
+ * the checks whose benchmarks put load on the machine now.
+ */
+int numbers_take(const struct run *run, bool again, struct record *r, struct strv *loaded,
+		 struct err *err);
 /* Measures what could not be measured yet, or undisturbed; the others stay. */
-int numbers_take_rest(const struct run *run, struct record *r, struct err *err);
+int numbers_take_rest(const struct run *run, struct record *r, struct strv *loaded,
+		      struct err *err);
 /* With the verdict in the record: leaves what the next boot may use (engine/pass.h). */
 int numbers_pass(const struct run *run, const struct record *r, struct err *err);

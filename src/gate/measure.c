@@ -206,19 +206,44 @@ static char *others_text(const struct neighbours *before, const struct neighbour
 			       "for a hypervisor that takes CPUs away");
 }
 
+static bool is_wanted(const struct probe *p)
+{
+	return !probe_is_declined(p);
+}
+
+/*
+ * Those that are wanted, in the order in which they have their turn: what only asks a driver comes
+ * last, since load may be what brings a fault out.
+ */
+static size_t choose(const struct probes *all, bool (*wanted)(const struct probe *p),
+		     struct probe **ret)
+{
+	size_t n = 0;
+
+	for (int asks = 0; asks <= 1; asks++)
+		for (size_t i = 0; i < all->list.n; i++)
+			if (all->list.v[i]->check->no_load == asks && wanted(all->list.v[i]))
+				ret[n++] = all->list.v[i];
+	return n;
+}
+
+/* What only asks a driver is asked again with the others: theirs is the heaviest load. */
+static bool is_asked_again(const struct probe *p)
+{
+	return wants_second_look(p) || (p->check->no_load && p->m.state == CHANGE_SAME);
+}
+
 /* Measures again the probes that were slow, alone or beside their set, or disturbed. */
 static int look_again(struct probes *all, uint64_t end, char **ret_others, struct err *err)
 {
 	cleanup_free struct probe **again = xcalloc(all->list.n, sizeof(*again));
 	struct neighbours before, after;
-	size_t n = 0;
+	size_t n = choose(all, wants_second_look, again);
 	int r;
 
-	for (size_t i = 0; i < all->list.n; i++)
-		if (wants_second_look(all->list.v[i]))
-			again[n++] = all->list.v[i];
 	if (n == 0 || clock_usec() >= end)
 		return 0;
+	n = choose(all, is_asked_again, again);
 	neighbours_look(&before);
 	r = look(all, again, n, LONG_TIMES, end, err);
 	neighbours_look(&after);
@@ -232,13 +257,9 @@ static int run_all(struct probes *all, unsigned int times, uint64_t end, struct 
 {
 	cleanup_free struct probe **todo = xcalloc(all->list.n, sizeof(*todo));
 	cleanup_free char *others = NULL;
-	size_t n = 0;
-	int r;
+	size_t n = choose(all, is_wanted, todo);
+	int r = look(all, todo, n, times, end, err);
 
-	for (size_t i = 0; i < all->list.n; i++)
-		if (!probe_is_declined(all->list.v[i]))
-			todo[n++] = all->list.v[i];
-	r = look(all, todo, n, times, end, err);
 	if (r == 0 && times < LONG_TIMES)
 		r = look_again(all, end, &others, err);
 	for (size_t i = 0; r == 0 && i < n; i++)
