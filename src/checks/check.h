@@ -56,7 +56,7 @@ bool check_may_lack(const struct checked *t);
 	"there is nothing that this check is about: no VF, NUMA node or pair that it could take; " \
 	"see `railhead match --explain`, or leave the check out"
 
-/* --- looks: ids are gate/NAME/ADDRESS[/vfN], of units gate/NAME/UNIT ------------------------ */
+/* --- looks: ids are gate/NAME/ADDRESS[/VF], of units gate/NAME/UNIT ------------------------- */
 
 /* sort: what its target begins with; suffix: of its id */
 struct change *check_look(const struct checked *t, struct subject of, const char *suffix,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* GPUs: whether their driver has them, of which flavor, and what work opens is there. */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

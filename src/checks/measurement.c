@@ -6,30 +6,27 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Of the keys of checks that want a figure. */
-static const struct {
-	const char *key;
-	enum quantity quantity;
-} keys[] = {
+const struct figure_key figure_keys[] = {
 	{"min", QUANTITY_RATE},	     {"max", QUANTITY_TIME},
 	{"p9999", QUANTITY_TIME},    {"min_messages", QUANTITY_MESSAGES},
 	{"faults", QUANTITY_FAULTS}, /* of gpu_health, which has no key for it */
+	{NULL, QUANTITY_FAULTS},
 };
 
-enum quantity key_quantity(const char *key)
+const struct figure_key *figure_key_find(const char *key)
 {
-	for (size_t i = 0; i < array_len(keys); i++)
-		if (streq(keys[i].key, key))
-			return keys[i].quantity;
-	return QUANTITY_FAULTS;
+	for (const struct figure_key *k = figure_keys; k->key; k++)
+		if (streq(k->key, key))
+			return k;
+	return NULL;
 }
 
 void readings_add(struct readings *r, const char *key, double value)
 {
-	for (size_t i = 0; i < array_len(keys); i++)
-		if (streq(keys[i].key, key))
-			vec_push(&r->list,
-				 ((struct reading){keys[i].key, keys[i].quantity, value}));
+	const struct figure_key *k = figure_key_find(key);
+
+	if (k)
+		vec_push(&r->list, ((struct reading){k->key, k->quantity, value}));
 }
 
 char *quantity_format(enum quantity q, double v)
@@ -60,7 +57,7 @@ void measurement_forget(struct measurement *m)
 	m->detail = NULL;
 }
 
-void looks_free(struct measurement *m)
+void measurement_looks_free(struct measurement *m)
 {
 	for (size_t i = 0; i < m->looks.n; i++) {
 		free(m->looks.v[i].measured);
@@ -72,7 +69,7 @@ void looks_free(struct measurement *m)
 void measurement_free(struct measurement *m)
 {
 	measurement_forget(m);
-	looks_free(m);
+	measurement_looks_free(m);
 	free(m->id);
 	free(m->check);
 	free(m->origin);

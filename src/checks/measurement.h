@@ -59,12 +59,18 @@ struct measurements {
 void measurement_free(struct measurement *m);
 /* What a look came to, for the next one to say it. */
 void measurement_forget(struct measurement *m);
-void looks_free(struct measurement *m);
+void measurement_looks_free(struct measurement *m);
 void measurements_free(struct measurements *m);
 /* Adds none where no check has such a key. */
 void readings_add(struct readings *r, const char *key, double value);
 
-/* What a key of a check wants a figure of: "min" a rate. Of a key that wants none: FAULTS. */
-enum quantity key_quantity(const char *key);
+/* Keys of a check that want a figure, of which of a line: "min" a rate. */
+struct figure_key {
+	const char *key;
+	enum quantity quantity;
+};
+extern const struct figure_key figure_keys[]; /* ended by a key of NULL */
+/* NULL: it wants none. */
+const struct figure_key *figure_key_find(const char *key);
 /* "211.4 GB/s", "84.2 ns", "2.13 M/s", "2 faults" */
 char *quantity_format(enum quantity q, double value);

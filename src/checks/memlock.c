@@ -10,7 +10,7 @@ static void emit(const struct checked *t)
 
 	for (size_t i = 0; units && i < units->items.n; i++)
 		check_look_wanting(t, (struct subject){units->items.v[i]->text, -1}, "",
-				   &check_unit_memlock, "memlock", ynode_get(t->map, "limit"),
+				   &unit_memlock_item, "memlock", ynode_get(t->map, "limit"),
 				   "unlimited");
 }
 

@@ -5,7 +5,6 @@
  * (Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats). A root port also counts the
  * messages that came to it from everything below.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -185,10 +185,14 @@ void probe_judges(struct probe *p, const struct checked *t, const char *name, co
 		  const struct ceilings *ceilings)
 {
 	const struct ynode *wanted = ynode_get(t->map, name);
-	struct figure f = {.key = key, .name = name, .quantity = key_quantity(name)};
+	const struct figure_key *is = figure_key_find(name);
+	struct figure f = {.key = key, .name = name};
 
 	if (!wanted || p->n_figures == FIGURES_MAX)
 		return;
+	if (!is)
+		abort(); /* a row of figure_keys is missing */
+	f.quantity = is->quantity;
 	f.at_most = f.quantity == QUANTITY_TIME;
 	if (wanted->value.type == VALUE_SHARE) {
 		resolve_share(p, t->map, wanted, ceilings, &f);

@@ -4,7 +4,6 @@
  * (Documentation/ABI/stable/sysfs-class-infiniband). Reading either may ask the firmware, and
  * of InfiniBand the port itself: they are read apart.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "checks/check.h"
+#include "checks/measurement.h"
 #include "checks/section.h"
 
 static bool has_own(const struct check *k, const char *key)
@@ -16,9 +17,12 @@ static bool has_own(const struct check *k, const char *key)
 	return false;
 }
 
-static bool has_figure(const struct check *k)
+static bool has_figure(const struct check *c)
 {
-	return has_own(k, "min") || has_own(k, "max") || has_own(k, "p9999");
+	for (const struct figure_key *k = figure_keys; k->key; k++)
+		if (has_own(c, k->key))
+			return true;
+	return false;
 }
 
 static bool takes(const struct check *k, const char *key)
@@ -187,7 +191,6 @@ static void checks_have_their_keys(struct ruling *r)
 	for (size_t i = 0; i < count(checks, YAML_MAP); i++) {
 		const struct ynode *check = checks->items.v[i];
 		cleanup_free char *name = xasprintf("gate.checks.%.64s", checks->keys.v[i]->text);
-
 		const struct check *k = check_find(ynode_text(check, "run", ""));
 
 		if (check->kind == YAML_MAP && k)
@@ -202,7 +205,6 @@ static void checks_are_sound(struct ruling *r)
 	for (size_t i = 0; i < count(checks, YAML_MAP); i++) {
 		const struct ynode *check = checks->items.v[i];
 		cleanup_free char *name = xasprintf("gate.checks.%.64s", checks->keys.v[i]->text);
-
 		const struct check *k = check_find(ynode_text(check, "run", ""));
 
 		if (check->kind != YAML_MAP)

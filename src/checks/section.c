@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The section gate: the looks of its checks become changes here; gate/ runs what is measured. */
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/str.h"
 #include "checks/check.h"
@@ -85,7 +83,7 @@ static void look_at_each(const struct checked *t)
 /* A check that is about nothing would be passed by any node. */
 static void complain_of_nothing(const struct checked *t)
 {
-	struct change *c = check_look(t, (struct subject){"none", -1}, "", &check_given, "given",
+	struct change *c = check_look(t, (struct subject){"none", -1}, "", &given_item, "given",
 				      "something to look at");
 
 	change_observe(c, "nothing");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "checks/check.h"
 
-#include "base/str.h"
+#include "base/mem.h"
 
 #define CHECKS(X)           \
 	X(memory_bandwidth) \

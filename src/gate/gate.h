@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include <jansson.h>
 #include <stdbool.h>
 
 #include "checks/measurement.h"
@@ -33,6 +32,7 @@ int gate_measure(const struct section_ctx *ctx, const struct strv *only, struct 
  * For numbers that thresholds are made from.
  */
 int gate_measure_long(const struct section_ctx *ctx, struct measurements *ret, struct err *err);
+
 enum verdict_kind {
 	VERDICT_READY,
 	VERDICT_DEGRADED, /* only what may degrade failed */

@@ -207,7 +207,7 @@ static bool budget_ended(const struct bench_job *job)
 
 void judge_probe(struct probe *p, const struct bench_job *job)
 {
-	if (wants_second_look(p) && budget_ended(job))
+	if ((wants_second_look(p) || p->m.looks.n) && budget_ended(job))
 		return; /* the first look counts */
 	measurement_forget(&p->m);
 	p->judged = true;
@@ -344,7 +344,7 @@ void judge_looks(struct probe *p, const char *others)
 		p->m.reason = xasprintf("%s; %s", before, others);
 	}
 	if (p->m.looks.n < 2) /* the measurement itself says it all */
-		looks_free(&p->m);
+		measurement_looks_free(&p->m);
 }
 
 /* By what its program or its check says, or else by its state alone. */

@@ -20,7 +20,7 @@ static int look_given(const struct kind_ctx *ctx, struct change *c, struct err *
 	return 0;
 }
 
-const struct target_item check_given = {.kind = &kind_check, .look = look_given};
+const struct target_item given_item = {.kind = &kind_check, .look = look_given};
 
 static int look_pages(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
@@ -59,7 +59,7 @@ static int look_pages(const struct kind_ctx *ctx, struct change *c, struct err *
 	return 0;
 }
 
-const struct target_item check_pages = {
+const struct target_item pages_item = {
 	.kind = &kind_check, .look = look_pages, .fault = FAULT_MEMORY_PAGES_SHORT};
 
 static int look_param(const struct kind_ctx *ctx, struct change *c, struct err *err)
@@ -97,7 +97,7 @@ static int look_param(const struct kind_ctx *ctx, struct change *c, struct err *
 	return 0;
 }
 
-const struct target_item check_param = {
+const struct target_item param_item = {
 	.kind = &kind_check, .look = look_param, .fault = FAULT_KERNEL_MODULE_OPTION};
 
 static int look_unloaded(const struct kind_ctx *ctx, struct change *c, struct err *err)
@@ -121,7 +121,7 @@ static int look_unloaded(const struct kind_ctx *ctx, struct change *c, struct er
 	return 0;
 }
 
-const struct target_item check_unloaded = {
+const struct target_item unloaded_item = {
 	.kind = &kind_check, .look = look_unloaded, .fault = FAULT_KERNEL_MODULE_UNWANTED};
 
 static int look_driver_version(const struct kind_ctx *ctx, struct change *c, struct err *err)
@@ -152,7 +152,7 @@ static int look_driver_version(const struct kind_ctx *ctx, struct change *c, str
 	return 0;
 }
 
-const struct target_item check_driver_version = {
+const struct target_item driver_version_item = {
 	.kind = &kind_check, .look = look_driver_version, .fault = FAULT_KERNEL_MODULE_VERSION};
 
 /* The file that says what firmware runs on a function, by what it is. */
@@ -196,7 +196,7 @@ static int look_firmware_version(const struct kind_ctx *ctx, struct change *c, s
 	return 0;
 }
 
-const struct target_item check_firmware_version = {
+const struct target_item firmware_version_item = {
 	.kind = &kind_check, .look = look_firmware_version, .fault = FAULT_PCI_FIRMWARE};
 
 const struct kind kind_check = {.name = "check", .look = item_look};

@@ -24,10 +24,10 @@ static char *desired_arrived(const struct change *c)
 	return xstrdup(ARRIVED);
 }
 
-const struct target_item check_arrived = {.kind = &kind_check,
-					  .look = look_arrived,
-					  .desired = desired_arrived,
-					  .fault = FAULT_BOOT_ARGS_LOST};
+const struct target_item arrived_item = {.kind = &kind_check,
+					 .look = look_arrived,
+					 .desired = desired_arrived,
+					 .fault = FAULT_BOOT_ARGS_LOST};
 
 static int look_entries(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
@@ -52,7 +52,7 @@ static char *desired_entries(const struct change *c)
 	return xstrdup(TAKEN);
 }
 
-const struct target_item check_entries = {.kind = &kind_check,
-					  .look = look_entries,
-					  .desired = desired_entries,
-					  .fault = FAULT_BOOT_ENTRIES};
+const struct target_item entries_item = {.kind = &kind_check,
+					 .look = look_entries,
+					 .desired = desired_entries,
+					 .fault = FAULT_BOOT_ENTRIES};

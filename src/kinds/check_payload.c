@@ -62,5 +62,5 @@ static int look_payload(const struct kind_ctx *ctx, struct change *c, struct err
 	return 0;
 }
 
-const struct target_item check_pcie_payload = {
+const struct target_item pcie_payload_item = {
 	.kind = &kind_check, .look = look_payload, .fault = FAULT_PCI_PAYLOAD};

@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Items of kind check that sections have in common: facts that are judged and never set. Those of
- * one check of the gate are in checks/.
+ * Items of kind check: facts that are judged and never set. on.name is the address of a function
+ * where nothing else is said. Those of one check of the gate are in checks/.
  */
 #pragma once
 
 #include "kinds/target.h"
 
 /* check.c: the section has judged topology already */
-extern const struct target_item check_given;
+extern const struct target_item given_item;
 /* How many pages there are, neither more nor less. A part: its name is the size's directory
  * ("hugepages-1048576kB"), its index the NUMA node. */
-extern const struct target_item check_pages;
+extern const struct target_item pages_item;
 /* on.name: a module, on.key: its parameter, where the module shows it; a text is wanted */
-extern const struct target_item check_param;
+extern const struct target_item param_item;
 /* on.name: a module that is not live */
-extern const struct target_item check_unloaded;
+extern const struct target_item unloaded_item;
 /* on.name: a module; and of a function. A version is wanted (COMPARE_VERSION). */
-extern const struct target_item check_driver_version, check_firmware_version;
+extern const struct target_item driver_version_item, firmware_version_item;
 
 /* check_kargs.c. on.name: an argument that the kernel of this boot was given, and nothing
  * overrides it */
-extern const struct target_item check_arrived;
+extern const struct target_item arrived_item;
 /*
  * Menu entries still take railhead's variable: that matters only to the next boot, and only where
  * GRUB reads railhead's file at all, since a network boot has no such entries.
  */
-extern const struct target_item check_entries;
+extern const struct target_item entries_item;
 
 /* check_payload.c: at least that payload of a packet, by its code in the registers: 0 is 128 bytes,
  * 5 is 4096 */
-extern const struct target_item check_pcie_payload;
+extern const struct target_item pcie_payload_item;
 
 /* limit.c. on.name: a service; a word is unlimited, or so many bytes: each of its processes may
  * lock them at least */
-extern const struct target_item check_unit_memlock;
+extern const struct target_item unit_memlock_item;

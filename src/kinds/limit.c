@@ -207,7 +207,7 @@ static int look_memlock(const struct kind_ctx *ctx, struct change *c, struct err
 	return 0;
 }
 
-const struct target_item check_unit_memlock = {
+const struct target_item unit_memlock_item = {
 	.kind = &kind_check, .look = look_memlock, .fault = FAULT_HOST_MEMLOCK};
 
 /* --- as a kind of its own ------------------------------------------------------------------ */

@@ -2,7 +2,7 @@
 /*
  * The profile language, schema 1: the keys of the document, and values that several sections have.
  * The keys of a section are in its own file of the room sections/, those of the gate in
- * language_gate.c.
+ * src/checks/language.c.
  */
 #include "profile/language.h"
 #include "profile/profile.h"

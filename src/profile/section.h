@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A section is one top-level key of a profile: what may stand below it, and what it makes of a
- * machine. Each is a file of the room sections/ that exports one const struct, and a line in that
- * room's table.c. The linker brings the table here: this room walks all sections and knows none.
+ * machine. Each is a file of the room sections/ (gate: of checks/) that exports one const struct,
+ * and a line in that room's table.c. The linker brings the table here: this room walks all sections
+ * and knows none.
  *
  * A section reads topology and emits changes. It never writes, and never reads a tunable value.
  */

@@ -150,7 +150,7 @@ static void emit_node(struct plan *plan, const struct ynode *item, int node, uin
 	if (at_boot(item)) {
 		c = plan_add(plan, "hugepages", &kind_check, STAGE_GATE, PHASE_CHECK, item->at,
 			     "hugepages/%s/node%d", size, node);
-		change_on(c, NULL, &check_pages);
+		change_on(c, NULL, &pages_item);
 		change_part(c, dir, NULL, NULL)->index = (unsigned int)node;
 		change_target(c, "pages:%llu:%d", (unsigned long long)(bytes >> 10), node);
 		change_waits_for(c, "kernel_args/next_boot");

@@ -10,7 +10,7 @@ struct change *judged(struct plan *plan, const char *section, struct place at, c
 	struct change *c =
 		plan_add(plan, section, &kind_check, STAGE_GATE, PHASE_CHECK, at, "%s", id);
 
-	change_on(c, NULL, &check_given);
+	change_on(c, NULL, &given_item);
 	change_target(c, "given");
 	change_desired(c, "%s", desired);
 	change_observe(c, "%s", observed);

@@ -162,7 +162,7 @@ static void emit_arrived(const char *arg, const struct ynode *section, struct pl
 	struct change *c = plan_add(plan, "kernel_args", &kind_check, STAGE_GATE, PHASE_CHECK,
 				    section->at, "kernel_args/arrived/%s", arg);
 
-	change_on(c, arg, &check_arrived);
+	change_on(c, arg, &arrived_item);
 	change_target(c, "cmdline:%s", arg);
 	item_desired(c);
 	change_waits_for(c, "kernel_args/next_boot");
@@ -177,7 +177,7 @@ static void emit_entries(const struct ynode *section, struct plan *plan)
 	struct change *c = plan_add(plan, "kernel_args", &kind_check, STAGE_GATE, PHASE_CHECK,
 				    section->at, "kernel_args/loader");
 
-	change_on(c, NULL, &check_entries);
+	change_on(c, NULL, &entries_item);
 	change_target(c, "loader");
 	item_desired(c);
 	c->on_fail = ON_FAIL_WARN;

@@ -145,7 +145,7 @@ static void emit_options(const struct ynode *options, struct plan *plan)
 						    PHASE_CHECK, params->keys.v[j]->at,
 						    "modules/options/%s/%s", module, param);
 
-			change_on(c, module, &check_param);
+			change_on(c, module, &param_item);
 			c->on.key = param;
 			change_target(c, "param:%s/%s", module, param);
 			change_want(c, params->items.v[j]);
@@ -169,7 +169,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 		struct change *c = plan_add(plan, "modules", &kind_check, STAGE_GATE, PHASE_CHECK,
 					    item->at, "modules/blacklist/%s", item->text);
 
-		change_on(c, item->text, &check_unloaded);
+		change_on(c, item->text, &unloaded_item);
 		change_target(c, "unloaded:%s", item->text);
 		change_desired(c, "absent");
 	}

@@ -79,7 +79,7 @@ static void emit_payload(const struct pci_fn *fn, const struct field *f, const s
 {
 	struct change *c = add(fn, f, &kind_check, value, plan);
 
-	change_on(c, fn->addr, &check_pcie_payload);
+	change_on(c, fn->addr, &pcie_payload_item);
 	change_target(c, "pcie-payload:%s", fn->addr);
 }
 

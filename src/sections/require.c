@@ -69,7 +69,7 @@ static void require_drivers(const struct ynode *drivers, struct plan *plan)
 		const char *module = drivers->keys.v[i]->text;
 		cleanup_free char *id = xasprintf("require/driver/%s", module);
 
-		check(plan, drivers->items.v[i], id, &check_driver_version, "driver-version",
+		check(plan, drivers->items.v[i], id, &driver_version_item, "driver-version",
 		      module);
 	}
 }
@@ -86,7 +86,7 @@ static void require_firmware(const struct section_ctx *ctx, const struct ynode *
 			cleanup_free char *id =
 				xasprintf("require/firmware/%s/%s", set->sel->name, addr);
 
-			check(plan, firmware->items.v[i], id, &check_firmware_version,
+			check(plan, firmware->items.v[i], id, &firmware_version_item,
 			      "firmware-version", addr);
 		}
 	}

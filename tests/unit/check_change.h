@@ -22,17 +22,17 @@ static const struct {
 	{"iommu-type", &iommu_type_item, value_word},
 	{"pcie-width", &pcie_width_item, NULL},
 	{"pcie-speed", &pcie_speed_item, value_speed},
-	{"pcie-payload", &check_pcie_payload, NULL},
+	{"pcie-payload", &pcie_payload_item, NULL},
 	{"pcie-errors", &pcie_errors_item, NULL},
 	{"pcie-corrected", &pcie_corrected_item, NULL},
 	{"rdma-link", &rdma_link_item, NULL},
 	{"rdma-speed", &rdma_speed_item, value_speed},
-	{"memlock", &check_unit_memlock, value_size},
+	{"memlock", &unit_memlock_item, value_size},
 	{"gpu-driver", &gpu_driver_item, NULL},
 	{"gpudirect", &gpudirect_item, NULL},
 	{"gpu-xid", &gpu_xid_item, NULL},
-	{"driver-version", &check_driver_version, NULL},
-	{"firmware-version", &check_firmware_version, NULL},
+	{"driver-version", &driver_version_item, NULL},
+	{"firmware-version", &firmware_version_item, NULL},
 };
 
 static const struct spec check_words = {
@@ -58,7 +58,7 @@ static inline void check_wants(struct change *c, const char *desired, scalar_che
 			.type = VALUE_NUMBER,
 			.number = streq(desired, "isolated") ? 1 : strtoll(desired, NULL, 10)};
 	}
-	if (c->on.item == &check_pcie_payload)
+	if (c->on.item == &pcie_payload_item)
 		c->want.number = __builtin_ctzll((unsigned long long)c->want.number) - 7;
 	for (size_t i = 0; c->on.item == &gpu_driver_item && i < array_len(flavors); i++)
 		if (streq(desired, flavors[i]))

@@ -404,6 +404,7 @@ static void test_overwritten(void **state)
 		find(&run, "x")->reason,
 		"matched the profile, but now reads '2' at the end of the stage: another "
 		"change has undone it");
+	assert_int_equal(find(&run, "x")->fault, FAULT_HOST_UNDONE);
 	run_close(&run);
 }
 
@@ -520,6 +521,7 @@ static void test_deadline_over(void **state)
 	assert_int_equal(result.count[CHANGE_FAILED], 2);
 	assert_int_equal(result.count[CHANGE_SAME], 1); /* what holds needs no time */
 	assert_string_equal(find(&run, "y")->reason, "not begun: the stage's deadline was reached");
+	assert_int_equal(find(&run, "y")->fault, FAULT_GATE_STAGE_TIME);
 	assert_string_equal(tree_text(t, "proc/sys/x"), "0\n");
 	run_close(&run);
 }
