@@ -38,14 +38,16 @@ _snapshots = {SNAPSHOT: (MAIN, "boot2"), DEVICES_SNAPSHOT: (DEVICES, "boot2")}
 LONGEST = ("bootdir", MAIN, DEVICES, "trials-more", "trials")
 
 # The states whose cases are the short form: what CI sees on another release of Debian.
-SHORT = ("bootdir2", "panic", "soft-reboot", "soft-reboot, bad")
+SHORT = ("bootdir2", "soft-reboot", "soft-reboot, bad")
 
-# States and guests that `make check` has no time for: variations of a trial, whose decision the unit
-# tests and the model see too, and of a disk's layout. `make check-long` runs their cases, of both
-# releases.
-LONG = ("shell", "memory", "version back", "no reboot", "own reboot", "entry", "entries", "menu back",
-        "direct", "read-only", "writable", "recovery", "rescue", "single", "crash",
-        "initramfs-tools: hang", "initramfs-tools: none", "xfs3", "cut-xfs", "lvm")
+# States, guests and cases that `make check` has no time for: variations of a trial, whose decision
+# the unit tests and the model see too, of a disk's layout and of a package's life. `make check-long`
+# runs them, of both releases.
+LONG = ("shell", "emergency", "memory", "version back", "no reboot", "own reboot", "entry", "entries",
+        "menu back", "direct", "read-only", "writable", "recovery", "rescue", "single", "crash",
+        "initramfs-tools: hang", "initramfs-tools: none", "xfs3", "cut-xfs", "cut-vfat", "lvm",
+        "snapshot: reinstall, downgrade and upgrade restart nothing and keep the args and edits",
+        "snapshot: a user's own GRUB_CMDLINE_LINUX outlives apply, a new kernel, reset and removal")
 
 # They need systemd 254, which Debian 12 has not.
 SOFT_REBOOTS = ("soft-reboot", "soft-reboot, bad")
@@ -116,11 +118,15 @@ def _of_release(release):
 def select(words, release):
     """The cases whose state or title contains one of the words; all if none."""
     return [entry for entry in _of_release(release)
-            if not words or any(word in f"{entry[0]}: {entry[1]}" for word in words)]
+            if not words or any(word in title_of(entry) for word in words)]
+
+
+def title_of(entry):
+    return f"{entry[0]}: {entry[1]}"
 
 
 def _is_long(entry):
-    return entry[0] in LONG or _guest_and_state(entry)[0] in LONG
+    return bool({entry[0], _guest_and_state(entry)[0], title_of(entry)}.intersection(LONG))
 
 
 def without_long(selected):
