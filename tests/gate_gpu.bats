@@ -153,12 +153,13 @@ with_errors_under_load() { # FILE
   gate_ends 0 ready
   with_errors_under_load "$root/sys/devices/pci0000:00/$a/aer_dev_fatal"
   gate_ends 7 blocked --again
-  jq -e --arg a "$a" '.reasons | length == 1 and (.[0] | .code == "RH-PCI-ERRORS"
-    and (.text | startswith("gate/errors/\($a): found '"'3'"'") and contains("DLP 3")
-      and endswith("so since the load of the benchmarks (copy, peer): it was well before them")))' "$gate_out"
+  jq -e --arg a "$a" '(.reasons | length == 1) and (.reasons[0]
+    | startswith("gate/errors/\($a): found '"'3'"'") and contains("DLP 3")
+      and endswith("so since the load of the benchmarks (copy, peer): it was well before them"))
+    and .faults[0].code == "RH-PCI-ERRORS"' "$gate_out"
   # by now that is so before them
   gate_ends 7 blocked --again
-  jq -e '.reasons | length == 1 and (.[0].text | contains("since the load") | not)' "$gate_out"
+  jq -e '(.reasons | length == 1) and (.reasons[0] | contains("since the load") | not)' "$gate_out"
 }
 
 @test "a slow one is named with its figure, both wanted and measured, and what may be the cause" {

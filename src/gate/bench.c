@@ -425,7 +425,8 @@ void bench_rounds(const struct bench_job *jobs, size_t n, size_t *ret)
 		memset(taken, 0, (n + 1) * sizeof(*taken));
 		for (size_t j = 0; j < i; j++)
 			if (share_resource(&jobs[i], &jobs[j]))
-				taken[ret[j]] = true;
+				for (size_t k = jobs[i].last ? 0 : ret[j]; k <= ret[j]; k++)
+					taken[k] = true;
 		for (ret[i] = 0; taken[ret[i]];)
 			ret[i]++;
 	}

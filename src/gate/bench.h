@@ -50,6 +50,7 @@ struct bench_job {
 	unsigned int deadline_ms;	  /* counted from the start of this child */
 	bool yields; /* told by SIGTERM that its time is over, it prints its line */
 	bool many;   /* it prints a line for each of several measurements */
+	bool last;   /* not before any job before it that shares a resource with it */
 	const struct strv *resources; /* "node0", "0000:3b:00.0"; NULL: it disturbs nobody */
 	const struct privileges *as;  /* NULL: those of the caller */
 
@@ -79,7 +80,8 @@ int bench_run(struct bench_job *jobs, size_t n, unsigned int budget_ms, struct e
 void bench_job_take(struct bench_job *job, json_t *line);
 /*
  * Gives each job the first round in which nothing before it shares a resource with it: those of a
- * ring, of which each shares one with the next, are done in two rounds, not one after another.
+ * ring, of which each shares one with the next, are done in two rounds, not one after another. One
+ * that is last gets the first round after theirs.
  */
 void bench_rounds(const struct bench_job *jobs, size_t n, size_t *ret);
 

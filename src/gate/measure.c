@@ -148,6 +148,7 @@ static bool fill_job(struct attempt *a, unsigned int times, struct bench_job *jo
 		job->argv[n + 1] = a->budget;
 	}
 	job->yields = p->budget_ms != 0;
+	job->last = p->check->no_load;
 	job->deadline_ms = deadline_ms + p->setup_ms;
 	return true;
 }
