@@ -41,11 +41,11 @@ LONGEST = ("bootdir", MAIN, DEVICES, "trials-more", "trials")
 SHORT = ("bootdir2", "soft-reboot", "soft-reboot, bad")
 
 # States, guests and cases that `make check` has no time for: variations of a trial, whose decision
-# the unit tests and the model see too, of a disk's layout and of a package's life. `make check-long`
-# runs them, of both releases.
+# the unit tests and the model see too, of a disk's layout and of a package's life, and power cuts.
+# `make check-long` runs them, of both releases.
 LONG = ("shell", "emergency", "memory", "version back", "no reboot", "own reboot", "entry", "entries",
         "menu back", "direct", "read-only", "writable", "recovery", "rescue", "single", "crash",
-        "initramfs-tools: hang", "initramfs-tools: none", "xfs3", "cut-xfs", "cut-vfat", "lvm",
+        "initramfs-tools: hang", "initramfs-tools: none", "xfs3", "lvm", "cut-ext4", "cut-xfs", "cut-vfat",
         "snapshot: reinstall, downgrade and upgrade restart nothing and keep the args and edits",
         "snapshot: a user's own GRUB_CMDLINE_LINUX outlives apply, a new kernel, reset and removal")
 
