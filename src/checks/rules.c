@@ -184,40 +184,49 @@ static void judge_whole_gpus(struct ruling *r, const struct ynode *check, const 
 		rule_error(r, on, key, "GPUs are looked at as a whole; name the set itself");
 }
 
-static void checks_have_their_keys(struct ruling *r)
+/* check: the row of its run, or NULL; name: its path. */
+static void each_check(struct ruling *r, void (*judge)(struct ruling *r, const struct ynode *map,
+						       const char *name, const struct check *check))
 {
 	const struct ynode *checks = ynode_get(section(r, "gate"), "checks");
 
 	for (size_t i = 0; i < count(checks, YAML_MAP); i++) {
-		const struct ynode *check = checks->items.v[i];
+		const struct ynode *map = checks->items.v[i];
 		cleanup_free char *name = xasprintf("gate.checks.%.64s", checks->keys.v[i]->text);
-		const struct check *k = check_find(ynode_text(check, "run", ""));
 
-		if (check->kind == YAML_MAP && k)
-			judge_keys(r, check, name, k);
+		if (map->kind == YAML_MAP)
+			judge(r, map, name, check_find(ynode_text(map, "run", "")));
 	}
+}
+
+static void judge_own_keys(struct ruling *r, const struct ynode *map, const char *name,
+			   const struct check *check)
+{
+	if (check)
+		judge_keys(r, map, name, check);
+}
+
+static void checks_have_their_keys(struct ruling *r)
+{
+	each_check(r, judge_own_keys);
+}
+
+static void judge_soundness(struct ruling *r, const struct ynode *map, const char *name,
+			    const struct check *check)
+{
+	if (check) {
+		judge_share(r, map, name, check);
+		judge_floor(r, map, name, check);
+		judge_speed(r, map, name, check);
+	}
+	judge_timeout(r, map, name);
+	judge_isolation(r, map, name);
+	judge_whole_gpus(r, map, name);
 }
 
 static void checks_are_sound(struct ruling *r)
 {
-	const struct ynode *checks = ynode_get(section(r, "gate"), "checks");
-
-	for (size_t i = 0; i < count(checks, YAML_MAP); i++) {
-		const struct ynode *check = checks->items.v[i];
-		cleanup_free char *name = xasprintf("gate.checks.%.64s", checks->keys.v[i]->text);
-		const struct check *k = check_find(ynode_text(check, "run", ""));
-
-		if (check->kind != YAML_MAP)
-			continue;
-		if (k) {
-			judge_share(r, check, name, k);
-			judge_floor(r, check, name, k);
-			judge_speed(r, check, name, k);
-		}
-		judge_timeout(r, check, name);
-		judge_isolation(r, check, name);
-		judge_whole_gpus(r, check, name);
-	}
+	each_check(r, judge_soundness);
 }
 
 const struct rule gate_rules[] = {

@@ -396,12 +396,11 @@ class Run:
 
     def _report(self, entry, begin, reason):
         self.number += 1
-        took = f" # {self._spend(begin, f'{entry[0]}: {entry[1]}')}" if begin else ""
-        print(f"{'not ok' if reason else 'ok'} {self.number} - {self.suite} {entry[0]}: {entry[1]}"
-              f"{took}")
+        took = f" # {self._spend(begin, title_of(entry))}" if begin else ""
+        print(f"{'not ok' if reason else 'ok'} {self.number} - {self.suite} {title_of(entry)}{took}")
         if reason:
             self.failed += 1
-            self.reasons.append(f"{self.number} - {entry[0]}: {entry[1]}: {reason.splitlines()[0]}"
+            self.reasons.append(f"{self.number} - {title_of(entry)}: {reason.splitlines()[0]}"
                                 f" (logs in {os.path.relpath(self.vm.directory)})")
             print("".join(f"#   {line}\n" for line in _shorten(reason)), end="")
         else:

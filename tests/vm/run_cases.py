@@ -37,8 +37,8 @@ def directory():
 
 
 def list_cases(selected):
-    for state, title, _ in selected:
-        print(f"{state}: {title}")
+    for entry in selected:
+        print(harness.title_of(entry))
 
 
 def fresh_directory():
