@@ -371,6 +371,9 @@ keys: $(BUILD)/railhead $(BUILD)/test/test_flow ## rewrite railhead.profile(5) a
 	$(Q)tests/lint/faults --write
 	$(Q)GOLDEN=1 $(BUILD)/test/test_flow >/dev/null
 
+kernel-names: ## rewrite src/sys/kernel_names.inc from the documents of Debian's kernels
+	$(Q)src/sys/gen-kernel-names
+
 format: ## rewrite C sources by .clang-format
 	$(Q)clang-format -i $$(git ls-files 'src/*.[ch]' 'tests/*.[ch]')
 

@@ -134,3 +134,16 @@ size_t str_distance(const char *a, const char *b)
 	}
 	return d[la % 3][lb];
 }
+
+bool str_is_near(const char *word, const char *known, size_t *best)
+{
+	size_t len = strlen(word);
+	size_t limit = len / 3 > 2 ? len / 3 : 2;
+	size_t d = str_distance(word, known);
+
+	/* Two changes make any word of two letters into any other. */
+	if (d > limit || d >= len || d >= strlen(known) || d >= *best)
+		return false;
+	*best = d;
+	return true;
+}

@@ -36,3 +36,8 @@ char *str_printable(const char *s, size_t most);
 int str_index(const char *s, const char *const *list, size_t n);
 /* The distance between two words (Damerau-Levenshtein, optimal string alignment). */
 size_t str_distance(const char *a, const char *b);
+/*
+ * Whether known may be meant by word, and is nearer than *best, which the distance then becomes;
+ * SIZE_MAX at first.
+ */
+bool str_is_near(const char *word, const char *known, size_t *best);

@@ -100,19 +100,6 @@ bool item_same(enum item_identity identity, const struct ynode *a, const struct 
 
 /* --- near words --------------------------------------------------------------------------- */
 
-static bool is_near(const char *word, const char *known, size_t *best)
-{
-	size_t len = strlen(word);
-	size_t limit = len / 3 > 2 ? len / 3 : 2;
-	size_t d = str_distance(word, known);
-
-	/* Two changes make any word of two letters into any other. */
-	if (d > limit || d >= len || d >= strlen(known) || d >= *best)
-		return false;
-	*best = d;
-	return true;
-}
-
 bool word_is_one_of(const char *word, const char *const *words)
 {
 	for (; words && *words; words++)
@@ -127,7 +114,7 @@ const char *nearest_word(const char *word, const char *const *words)
 	size_t best = SIZE_MAX;
 
 	for (; words && *words; words++)
-		if (is_near(word, *words, &best))
+		if (str_is_near(word, *words, &best))
 			near = *words;
 	return near;
 }
@@ -138,7 +125,7 @@ static const char *nearest_field(const struct spec *s, const char *key)
 	size_t best = SIZE_MAX;
 
 	for (const struct field *f = s->fields; f->name; f++)
-		if (is_near(key, f->name, &best))
+		if (str_is_near(key, f->name, &best))
 			near = f->name;
 	return near;
 }

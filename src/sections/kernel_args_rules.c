@@ -11,8 +11,10 @@
 #include "base/karg.h"
 #include "base/mem.h"
 #include "base/words.h"
+#include "sys/kernel_names.h"
 
 #define SET "kernel_args.set"
+#define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
 /* --- arguments that are wrong as they stand ------------------------------------------------ */
 
@@ -73,6 +75,20 @@ static void warn_of_deadly(struct ruling *r, const struct ynode *arg)
 				  arg->text, deadly_args[i].why);
 }
 
+/* A name that is no name has been rejected for its form. */
+static void warn_of_unknown(struct ruling *r, const struct ynode *arg)
+{
+	size_t len = arg_key_len(arg->text);
+	cleanup_free char *near = NULL;
+
+	if (!len || strspn(arg->text, NAME_CHARS) < len || kernel_arg_known(arg->text))
+		return;
+	near = kernel_arg_near(arg->text);
+	rule_warn(r, arg, SET, "%.80s: no document of the kernel has such an argument; %s%s%s",
+		  arg->text, near ? "did you mean '" : "is the name misspelt", near ?: "",
+		  near ? "'?" : "?");
+}
+
 static void judge_arg(struct ruling *r, const struct ynode *arg)
 {
 	const char *mode = arg_boot_mode(arg->text);
@@ -93,6 +109,7 @@ static void judge_arg(struct ruling *r, const struct ynode *arg)
 		rule_error(r, arg, SET, "%.80s: %s", arg->text, bad_args[i].why);
 		return;
 	}
+	warn_of_unknown(r, arg);
 }
 
 static void args_are_known_good(struct ruling *r)

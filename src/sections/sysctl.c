@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sysctl: values passed to the kernel verbatim, in document order. */
+#include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "profile/language.h"
 #include "sections/kernel_line.h"
+#include "sys/kernel_names.h"
 
 #define SYSCTL_PART "([A-Za-z0-9_*?:@-]|\\[|\\])+"
 static const struct spec sysctl_key = {
@@ -109,6 +112,78 @@ static void sysctls_are_said_once(struct ruling *r)
 	vec_free(&paths);
 }
 
+/* Neither a pattern, nor what has been rejected for its form. */
+static bool is_one_path(const char *path)
+{
+	return !strpbrk(path, "*?[") && strchr(path, '/') && *path != '/' && !strstr(path, "//") &&
+	       !strstr(path, "..");
+}
+
+static void names_are_known(struct ruling *r)
+{
+	const struct ynode *sysctl = section(r, "sysctl");
+
+	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
+		const struct ynode *n = sysctl->keys.v[i];
+		cleanup_free char *path = as_path(n->text), *near = NULL;
+		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
+
+		if (!is_one_path(path) || sysctl_known(path))
+			continue;
+		near = sysctl_near(path);
+		rule_warn(r, n, key, "no document of the kernel has such a sysctl; %s%s%s",
+			  near ? "did you mean '" : "is the name misspelt", near ?: "",
+			  near ? "'?" : "?");
+	}
+}
+
+/* A number with a unit, which no sysctl takes: kernel/sysctl.c, proc_get_long(). */
+static bool has_unit(const char *text, uint64_t *ret_bytes)
+{
+	size_t digits = strspn(text, "0123456789");
+	const char *rest = text[digits] ? text + digits + 1 : text;
+	cleanup_free char *size =
+		xasprintf("%.*s%c", (int)digits, text, toupper((unsigned char)text[digits]));
+
+	return (!*rest || streq(rest, "B") || streq(rest, "iB")) &&
+	       parse_size(size, ret_bytes) == 0;
+}
+
+/* Sysctls that take words which elsewhere are booleans. */
+static bool takes_switch_words(const char *path)
+{
+	return streq(path, "kernel/printk_devkmsg"); /* on, off, ratelimit */
+}
+
+static bool is_switch(const char *text)
+{
+	static const char *const words[] = {"on", "off", "yes", "no", "true", "false", NULL};
+
+	return word_is_one_of(text, words);
+}
+
+static void values_are_numbers(struct ruling *r)
+{
+	const struct ynode *sysctl = section(r, "sysctl");
+
+	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
+		const struct ynode *n = sysctl->keys.v[i], *value = line_value(sysctl->items.v[i]);
+		cleanup_free char *path = as_path(n->text);
+		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
+		uint64_t bytes;
+
+		if (has_unit(scalar(value), &bytes))
+			rule_warn(r, value, key,
+				  "'%.40s': the kernel takes no unit here; write %llu", value->text,
+				  (unsigned long long)bytes);
+		else if (is_switch(scalar(value)) && !takes_switch_words(path))
+			rule_warn(r, value, key, "'%.40s': the kernel takes numbers here; write %d",
+				  value->text,
+				  streq(value->text, "on") || streq(value->text, "yes") ||
+					  streq(value->text, "true"));
+	}
+}
+
 static const struct ynode *sysctl_value(const struct ruling *r, const char *path)
 {
 	const struct ynode *sysctl = section(r, "sysctl");
@@ -135,6 +210,8 @@ static void balancing_agrees(struct ruling *r)
 static const struct rule rules[] = {
 	RULE("sysctls-have-no-section", sysctls_have_no_section),
 	RULE("sysctls-are-said-once", sysctls_are_said_once),
+	RULE("names-are-known", names_are_known),
+	RULE("values-are-numbers", values_are_numbers),
 	RULE("balancing-agrees", balancing_agrees),
 	NO_MORE_RULES,
 };

@@ -85,15 +85,17 @@ static void null_deletes(void **state)
 	struct profile *p;
 
 	tmp_write(t, "b.yaml",
-		  BASE("b") "kernel_args: {iommu: strict}\nsysctl: {a.b: 1, a.c: 2}\n"
+		  BASE("b") "kernel_args: {iommu: strict}\nsysctl: {vm.swappiness: 1, "
+			    "vm.dirty_ratio: 2}\n"
 			    "hugepages: [{size: 1G, per_node: 1}]\n");
 	tmp_write(t, "p.yaml",
-		  BASE("p") "extends: b\nkernel_args: {iommu: ~}\nsysctl:\n  a.b:\nhugepages: "
+		  BASE("p") "extends: b\nkernel_args: {iommu: ~}\nsysctl:\n  "
+			    "vm.swappiness:\nhugepages: "
 			    "null\n");
 	p = load(t, "p.yaml", NULL);
 	assert_int_equal(t->diags.list.n, 0);
 	assert_null(ynode_get(profile_section(p, "kernel_args"), "iommu"));
-	assert_null(ynode_get(profile_section(p, "sysctl"), "a.b"));
+	assert_null(ynode_get(profile_section(p, "sysctl"), "vm.swappiness"));
 	assert_null(profile_section(p, "hugepages"));
 	profile_free(p);
 }

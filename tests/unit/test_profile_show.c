@@ -210,14 +210,15 @@ static void origins(void **state)
 	struct profile *p;
 	char *text;
 
-	tmp_write(t, "base.yaml",
-		  "schema: 1\nname: base\nabstract: true\nsysctl:\n  vm.a: 1\n  vm.b: 1\n");
+	tmp_write(
+		t, "base.yaml",
+		"schema: 1\nname: base\nabstract: true\nsysctl:\n  vm.swappiness: 1\n  vm.b: 1\n");
 	tmp_write(t, "a.yaml", HEAD("a") "extends: base\nsysctl:\n  vm.b: 2\n");
 	tmp_write(t, ETC "a.d/site.yaml", "schema: 1\nsysctl: {vm.c: 3}\n");
 	p = load(t, tmp_path(t, "a.yaml"));
 	text = round_trip(t, p);
 	assert_non_null(strstr(text, "schema: 1  # a.yaml:1\n"));
-	assert_non_null(strstr(text, "  vm.a: 1  # base.yaml:5\n"));
+	assert_non_null(strstr(text, "  vm.swappiness: 1  # base.yaml:5\n"));
 	assert_non_null(strstr(text, "  vm.b: 2  # a.yaml:6\n"));
 	assert_non_null(strstr(text, "  vm.c: 3  # a.d/site.yaml:2\n"));
 	assert_true(str_starts(text, "schema: "));
@@ -253,7 +254,7 @@ static const struct {
 	{"hugepages: [{size: 1G, per_node: 4, at: runtime}]\n", NULL, NULL},
 	{"hugepages: [{size: 1G, per_node: 4, at: runtime, default: true}]\n",
 	 "default_hugepagesz=1G", NULL},
-	{"sysctl: {vm.a: 1}\n", NULL, NULL},
+	{"sysctl: {vm.swappiness: 1}\n", NULL, NULL},
 };
 
 static void derived_without_a_node(void **state)
@@ -289,18 +290,19 @@ static void dropins(void **state)
 	static const struct {
 		const char *file, *text, *target, *error;
 	} cases[] = {
-		{"tree/a.d/x.yaml", "schema: 1\nsysctl: {vm.b: 1}\n", "tree/a.yaml", NULL},
+		{"tree/a.d/x.yaml", "schema: 1\nsysctl: {vm.dirty_ratio: 1}\n", "tree/a.yaml",
+		 NULL},
 		{"tree/a.d/x.yaml", "schema: 1\nname: x\n", "tree/a.yaml", "a drop-in can't have"},
 		{"tree/a.d/x.yaml", "schema: 1\nsriov: {gpus: {vfs: 1}}\n", "tree/a.yaml",
 		 "no device set 'gpus'"},
 		{"tree/a.d/x.yaml", "schema: 1\nsriov: {rails: {vfs: 1}}\n", "tree/a.yaml", NULL},
-		{"tree/b.d/x.yaml", "schema: 1\nsysctl: {vm.a: 1}\n", USR "b.yaml", NULL},
+		{"tree/b.d/x.yaml", "schema: 1\nsysctl: {vm.swappiness: 1}\n", USR "b.yaml", NULL},
 		{"tree/c.d/x.yaml", "schema: 1\nsriov: {rails: {vfs: 1}}\n", NULL, NULL},
 		{"tree/c.d/x.yaml", "schema: 1\nmatch: {arch: x86_64}\nsysctl: {vm.a: null}\n",
 		 NULL, NULL},
 		{"tree/c.d/x.yaml", "schema: 1\nkernel_args: {set: [iommu=on]}\n", NULL,
 		 "iommu=on: the kernel has no such option"},
-		{"tree/c.d/x.yaml", "sysctl: {vm.a: 1}\n", NULL, "missing"},
+		{"tree/c.d/x.yaml", "sysctl: {vm.swappiness: 1}\n", NULL, "missing"},
 	};
 	struct tmp *t = *state;
 

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sys/kernel_names.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "sys/kernel_names.inc"
+#include "sys/read.h"
+
+/* The names of a table, one a line, in the order of their bytes. */
+struct names {
+	const char *text;
+	size_t len;
+};
+#define NAMES(table)                       \
+	(struct names)                     \
+	{                                  \
+		(table), sizeof(table) - 1 \
+	}
+
+static size_t line_len(const char *line)
+{
+	return strcspn(line, "\n");
+}
+
+static int compare_line(const char *name, const char *line)
+{
+	size_t len = line_len(line), own = strlen(name);
+	int r = memcmp(name, line, own < len ? own : len);
+
+	return r ?: (own > len) - (own < len);
+}
+
+static bool names_have(struct names t, const char *name)
+{
+	size_t low = 0, high = t.len; /* where lines begin */
+
+	while (low < high) {
+		size_t line = low + (high - low) / 2;
+		int r;
+
+		while (line > low && t.text[line - 1] != '\n')
+			line--;
+		r = compare_line(name, t.text + line);
+		if (r == 0)
+			return true;
+		if (r < 0)
+			high = line;
+		else
+			low = line + line_len(t.text + line) + 1;
+	}
+	return false;
+}
+
+/* A path of the table, for the interface that another path is about. */
+static void for_same_interface(char **line, const char *path)
+{
+	const char *star = strchr(*line, '*');
+	cleanup_free char *dir = NULL;
+
+	for (size_t i = 0; star && i < 3; i++)
+		path += strcspn(path, "/") + (strchr(path, '/') != NULL);
+	if (!star || !strchr(path, '/'))
+		return;
+	dir = xasprintf("%.*s%.*s%s", (int)(star - *line), *line, (int)strcspn(path, "/"), path,
+			star + 1);
+	free(*line);
+	*line = take_ptr(dir);
+}
+
+static char *nearest(struct names t, const char *name)
+{
+	char *near = NULL;
+	size_t best = SIZE_MAX;
+
+	for (size_t at = 0; at < t.len; at += line_len(t.text + at) + 1) {
+		cleanup_free char *line = xstrndup(t.text + at, line_len(t.text + at));
+
+		for_same_interface(&line, name);
+		if (str_is_near(name, line, &best)) {
+			free(near);
+			near = take_ptr(line);
+		}
+	}
+	return near;
+}
+
+/* --- arguments of the kernel -------------------------------------------------------------- */
+
+/* kernel/params.c: parameq() takes - for _. */
+static char *arg_name(const char *arg)
+{
+	char *name = xstrndup(arg, strcspn(arg, "="));
+
+	for (char *p = name; *p; p++)
+		*p = *p == '-' ? '_' : *p;
+	return name;
+}
+
+bool kernel_arg_known(const char *arg)
+{
+	cleanup_free char *name = arg_name(arg);
+
+	return strchr(name, '.') || names_have(NAMES(kernel_args), name);
+}
+
+char *kernel_arg_near(const char *arg)
+{
+	cleanup_free char *name = arg_name(arg);
+
+	return nearest(NAMES(kernel_args), name);
+}
+
+/* --- sysctls ------------------------------------------------------------------------------ */
+
+/* "net/ipv4/conf/": a directory of each interface is below. */
+static size_t of_interfaces(const char *path)
+{
+	static const char *const dirs[] = {"net/ipv4/conf/", "net/ipv4/neigh/", "net/ipv6/conf/",
+					   "net/ipv6/neigh/"};
+
+	for (size_t i = 0; i < array_len(dirs); i++)
+		if (str_starts(path, dirs[i]))
+			return strlen(dirs[i]);
+	return 0;
+}
+
+static char *without_interface(const char *path)
+{
+	size_t dir = of_interfaces(path);
+
+	if (!dir || !strchr(path + dir, '/'))
+		return xstrdup(path);
+	return xasprintf("%.*s*%s", (int)dir, path, strchr(path + dir, '/'));
+}
+
+/* The length of the module's directory that the path is in; 0: in none. */
+static size_t module_dir(const char *path)
+{
+	for (const char *end = strchr(path, '/'); end; end = strchr(end + 1, '/')) {
+		cleanup_free char *dir = xstrndup(path, (size_t)(end - path));
+
+		if (names_have(NAMES(sysctl_dirs), dir))
+			return (size_t)(end - path);
+	}
+	return 0;
+}
+
+/* Whether no document has any name in that directory: then all may be right. */
+static bool is_undocumented(const char *path, size_t dir)
+{
+	cleanup_free char *first = xasprintf("\n%.*s/", (int)dir, path);
+
+	return dir && !strstr(sysctls, first);
+}
+
+bool sysctl_known(const char *path)
+{
+	cleanup_free char *name = without_interface(path);
+
+	return names_have(NAMES(sysctls), name) || is_undocumented(path, module_dir(path));
+}
+
+char *sysctl_near(const char *path)
+{
+	char *near = nearest(NAMES(sysctls), path);
+
+	for (char *p = near; p && *p; p++)
+		*p = *p == '/' ? '.' : *p;
+	return near;
+}
+
+static bool sysctl_may_lack(const struct root *root, const char *path)
+{
+	size_t dir = module_dir(path) ?: of_interfaces(path);
+
+	if (dir && strchr(path + dir, '/')) {
+		if (of_interfaces(path))
+			dir += strcspn(path + dir, "/");
+		if (!root_exists(root, "/proc/sys/%.*s", (int)dir, path))
+			return true;
+	}
+	return sysctl_known(path);
+}
+
+/* --- sysfs -------------------------------------------------------------------------------- */
+
+/* Whose entries are devices, drivers or modules, which come and go. */
+static bool has_instances(const char *dir, const char *name)
+{
+	static const char *const dirs[] = {
+		"/sys/class/*",	      "/sys/bus/*/devices",
+		"/sys/bus/*/drivers", "/sys/bus/*/drivers/*",
+		"/sys/module",	      "/sys/block",
+		"/sys/dev/*",	      "/sys/devices/virtual/*",
+	};
+
+	for (size_t i = 0; i < array_len(dirs); i++)
+		if (fnmatch(dirs[i], dir, FNM_PATHNAME) == 0)
+			return true;
+	/* "cpu7", "node1", "0000:18:00.0" */
+	return str_starts(dir, "/sys/devices/") && strpbrk(name, "0123456789");
+}
+
+/* "rx-12", "rx-*" and "rx-[0-3]" are "rx-#". */
+static bool word_known(const char *name)
+{
+	cleanup_str struct str word = {0};
+
+	for (const char *p = name; *p; p++) {
+		bool number = isdigit((unsigned char)*p) || strchr("*?[", *p);
+
+		if (*p == '[' && strchr(p, ']'))
+			p = strchr(p, ']');
+		if (!number)
+			str_addf(&word, "%c", *p);
+		else if (!word.len || word.s[word.len - 1] != '#')
+			str_add(&word, "#");
+	}
+	return streq(str_get(&word), "#") || names_have(NAMES(sysfs_words), str_get(&word));
+}
+
+static bool any_is_there(const struct root *root, const char *pattern)
+{
+	cleanup_strv struct strv found = {0};
+
+	return read_glob(root, pattern, &found, NULL) == 0 && found.n > 0;
+}
+
+static bool sysfs_may_lack(const struct root *root, const char *path)
+{
+	const char *end = path + strlen("/sys");
+
+	while (*end) {
+		cleanup_free char *dir = xstrndup(path, (size_t)(end - path));
+		size_t len = strcspn(end + 1, "/");
+		cleanup_free char *name = xstrndup(end + 1, len);
+		cleanup_free char *here = xasprintf("%s/%s", dir, name);
+
+		end += 1 + len;
+		if (any_is_there(root, here))
+			continue;
+		if (has_instances(dir, name))
+			return true;
+		if (!word_known(name))
+			return false;
+	}
+	return true;
+}
+
+bool kernel_path_may_lack(const struct root *root, const char *path)
+{
+	if (str_starts(path, "/proc/sys/"))
+		return sysctl_may_lack(root, path + strlen("/proc/sys/"));
+	return str_starts(path, "/sys/") && sysfs_may_lack(root, path);
+}
