@@ -138,8 +138,9 @@ pcie: {rails: {max_read_request: 4096}, first: {max_read_request: 256}}'
   poke "$root/$TREE/$PORT/config" 0x02 0x6f08
   apply 6
   [[ $output == *"pcie/$PF0/relaxed_ordering"*"root port $PORT (8086:6f08, Xeon E5 v4)"* ]]
-  sections 'unsupported: skip
-pcie: {rails: {relaxed_ordering: true}}'
+  sections 'pcie: {rails: {relaxed_ordering: true, optional: [max_read_request]}}'
+  apply 6
+  sections 'pcie: {rails: {relaxed_ordering: true, optional: [relaxed_ordering]}}'
   apply 0
 }
 

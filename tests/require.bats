@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# require and unsupported: what a node must already have, and what a kernel may lack.
+# require and optional: what a node must already have, and what a kernel may lack.
 
 bats_require_minimum_version 1.5.0
 load lib/fakenode
@@ -55,11 +55,49 @@ firmware() { # ADDRESS VERSION
   [[ $output == *"require/firmware/rails/$PF0"*"shows no firmware version"* ]]
 }
 
-@test "unsupported: fail is the default, skip lets a knob be absent" {
-  want 'sysctl: {vm.no_such_knob: 1}'
+@test "a file that the kernel lacks: an error; forgiven where it is optional and its name is known" {
+  want 'sysctl: {vm.compaction_proactiveness: 1}'
   run -5 "$railhead" verify --root "$root"
-  [[ $output == *"sysctl/vm.no_such_knob"*"no such file"* ]]
-  want 'unsupported: skip' 'sysctl: {vm.no_such_knob: 1}'
+  [[ $output == *"sysctl/vm.compaction_proactiveness"*"no such file"* ]]
+  want 'sysctl: {vm.compaction_proactiveness: {value: 1, optional: true}}'
   run -0 "$railhead" verify --root "$root"
-  [[ $output == *"unsupported"*"sysctl/vm.no_such_knob"* ]]
+  [[ $output == *"unsupported"*"sysctl/vm.compaction_proactiveness"* ]]
+  [[ $output != *"all "*" as wanted"* ]]
+}
+
+@test "... but not where the name is misspelt, nor a value that the kernel rejects" {
+  mkdir -p "$root/sys/class/net/eth0"
+  for line in 'sysctl: {vm.compaction_proactivenes: {value: 1, optional: true}}' \
+    'sysfs: {/sys/class/net/eth0/thraeded: {value: 1, optional: true}}' \
+    'sysfs: {"/sys/class/net/eth0/queues/rx-*/rps_cpu": {value: 1, optional: true}}'; do
+    want "$line"
+    run -5 "$railhead" verify --root "$root"
+    [[ $output == *"failed"*"optional does not forgive its absence; is it misspelt?"* ]]
+    run -6 "$railhead" apply --root "$root"
+    run -7 "$railhead" gate --root "$root"
+  done
+  # below a device that is not there all may be missing
+  want 'sysfs: {/sys/class/net/eth7/thraeded: {value: 1, optional: true}}'
+  run -0 "$railhead" verify --root "$root"
+}
+
+@test "unsupported: is gone, and its successor is named" {
+  want 'unsupported: skip' 'sysctl: {vm.swappiness: 1}'
+  run -3 "$railhead" verify --root "$root"
+  [[ $output == *"sku.yaml:5:1: unsupported: unknown key; say what may be missing where it is set: optional: true"* ]]
+}
+
+@test "the verdict lists what was skipped, and verify does not say that all is as wanted" {
+  want 'sysctl: {vm.compaction_proactiveness: {value: 1, optional: true}, vm.page_lock_unfairness: {value: 1, optional: true}}'
+  run -0 "$railhead" gate --root "$root"
+  run -0 "$railhead" status --root "$root"
+  [[ $output == *"verdict: ready"*$'\n'"without: sysctl: vm.compaction_proactiveness, vm.page_lock_unfairness"$'\n'* ]]
+  run -0 "$railhead" status --json --root "$root"
+  jq -e '.skipped == ["sysctl/vm.compaction_proactiveness", "sysctl/vm.page_lock_unfairness"]' <<<"$output"
+  mkdir -p "$root/proc/sys/vm"
+  echo 1 >"$root/proc/sys/vm/compaction_proactiveness"
+  echo 1 >"$root/proc/sys/vm/page_lock_unfairness"
+  run -0 "$railhead" gate --root "$root"
+  run -0 "$railhead" status --root "$root"
+  [[ $output != *without:* ]]
 }

@@ -197,6 +197,10 @@ static const struct spec gate_check = {
 		KEY("type", &group_type, "Type that each IOMMU group must have."),
 		KEY("timeout", &timeout, "Time that the check may take; default 10s, 30s for GPUs.",
 		    .class = KEY_GOVERNS),
+		KEY("optional", &spec_bool,
+		    "Whether the node may lack what the check needs, which is no failure then; "
+		    "default false.",
+		    .class = KEY_GOVERNS),
 		KEY("on_fail", &on_fail, "Consequence of a check that fails; default block.",
 		    .class = KEY_GOVERNS),
 		KEY("on_intermittent", &on_fail,

@@ -43,7 +43,7 @@ struct measurement {
 	enum on_fail on_fail; /* of its state */
 	char *measured;	  /* "211.4 GB/s", or NULL: of the figure that is wrong, or of the first */
 	char *wanted;	  /* "180GB/s" */
-	bool demanded;	  /* the profile wants a number: without one there is no pass */
+	bool demanded;	  /* not optional: without a result there is no pass */
 	char *reason;	  /* unless SAME: what and why, with the remedy */
 	enum fault fault; /* unless it holds */
 	json_t *detail;	  /* the bench program's own line, or NULL */

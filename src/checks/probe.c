@@ -47,6 +47,7 @@ struct probe *probe_add(struct probes *probes, const struct checked *t, const ch
 	p->m.origin = render_place(t->map->at);
 	p->m.on_fail = consequence_of(t->map, "on_fail", "block");
 	p->on_intermittent = consequence_of(t->map, "on_intermittent", "warn");
+	p->optional = ynode_bool(t->map, "optional", false);
 	p->check = t->check;
 	p->subject = xstrdup(p->m.id);
 	strv_add(&p->argv, BENCH_PATH);

@@ -43,7 +43,8 @@ struct probe {
 	const char *remedy; /* of a slow one, where no cause stands out; static */
 	const struct check *check;
 	enum on_fail on_intermittent;
-	bool judged; /* since the last judge_look() */
+	bool optional; /* the node may lack what it needs */
+	bool judged;   /* since the last judge_look() */
 
 	/* Where causes are looked for, if it is slow: */
 	struct strv functions; /* PCI addresses that the data passes */

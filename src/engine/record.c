@@ -250,6 +250,8 @@ void record_set_verdict(struct record *r, const struct verdict *v)
 
 	for (size_t i = 0; i < v->reasons.list.n; i++)
 		reasons_add_as(&now.reasons, &v->reasons.list.v[i]);
+	for (size_t i = 0; i < v->skipped.n; i++)
+		strv_add(&now.skipped, v->skipped.v[i]);
 	verdict_free(&r->verdict);
 	r->verdict = now;
 	r->judged = true;

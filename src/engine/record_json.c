@@ -629,6 +629,7 @@ static void put_verdict(json_t *doc, const struct record *r)
 		put_text(doc, "verdict", verdict_name(r->verdict.kind));
 		json_object_set_new(doc, "admit", json_boolean(r->verdict.admit));
 		put_reasons(doc, &r->verdict.reasons);
+		put_texts_if(doc, "skipped", &r->verdict.skipped);
 		put_int(doc, "judged_usec", r->judged_at);
 	}
 	if (r->begun)
@@ -647,6 +648,8 @@ static void verdict_in(const json_t *doc, struct record *r)
 	r->verdict.admit = r->judged && json_is_true(json_object_get(doc, "admit"));
 	if (r->judged)
 		reasons_in(doc, &r->verdict.reasons);
+	if (r->judged)
+		texts_in(doc, "skipped", &r->verdict.skipped);
 	r->judged_at = usec_in(doc, "judged_usec");
 	r->begun = count_in(judging, "begun");
 	r->begun_at = usec_in(judging, "since_usec");

@@ -44,12 +44,23 @@ static struct kind_ctx make_ctx(const struct run *run, enum stage running)
 static void fail(struct change *c, const char *text)
 {
 	change_reason(c, "%s", text);
-	c->state = c->optional ? CHANGE_UNSUPPORTED : CHANGE_FAILED;
+	c->state = CHANGE_FAILED;
+}
+
+/*
+ * A driver or kernel may lack what is optional, and no more: a value that it rejects has been
+ * looked for and not been got.
+ */
+static bool is_forgiven(const struct change *c, int code)
+{
+	return c->optional && (code == -EOPNOTSUPP || c->kind->optional_may_fail);
 }
 
 static void fail_by(struct change *c, const struct err *err)
 {
 	fail(c, err->text);
+	if (is_forgiven(c, err->code))
+		c->state = CHANGE_UNSUPPORTED;
 	/* What could not be looked at has not been seen to be wrong. */
 	if (err->fault || c->kind == &kind_check)
 		c->fault = err->fault ? err->fault : FAULT_GATE_CANNOT_LOOK;
@@ -201,7 +212,7 @@ static void tell(const struct phase_run *p, const struct change *c)
 
 /*
  * After a set that returned success: the machine, not our belief, says what is there. held: it has
- * read as wanted since, so that another value is a failure of an optional change, too.
+ * read as wanted since.
  */
 static void read_back(struct phase_run *p, struct change *c, bool held)
 {
@@ -221,10 +232,8 @@ static void read_back(struct phase_run *p, struct change *c, bool held)
 		   !(c->state == CHANGE_WAITS &&
 		     c->kind->begins)) { /* a look that fails it has said why */
 		fail_reading(c, "was set, but reads back", "");
-		if (held) {
+		if (held)
 			c->fault = FAULT_HOST_UNDONE;
-			c->state = CHANGE_FAILED;
-		}
 	}
 }
 
@@ -651,7 +660,6 @@ static void look_again(struct phase_run *p, struct change *c)
 	fail_reading(c, "matched the profile, but now reads",
 		     " at the end of the stage: another change has undone it");
 	c->fault = FAULT_HOST_UNDONE;
-	c->state = CHANGE_FAILED; /* optional or not: the kernel has it */
 }
 
 /*

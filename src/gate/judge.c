@@ -214,16 +214,19 @@ void judge_probe(struct probe *p, const struct bench_job *job)
 	p->m.duration += job->duration_us;
 	p->m.detail = job->result ? json_incref(job->result) : NULL;
 	p->m.state = job->state == CHANGE_UNKNOWN ? CHANGE_CANNOT_MEASURE : job->state;
-	p->m.demanded = p->n_figures > 0;
+	p->m.demanded = !p->optional;
 	if (job->state == CHANGE_SAME) {
 		judge_measured(p);
 		judge_validity(p);
-	} else if (job->state == CHANGE_UNSUPPORTED && p->m.demanded)
-		p->m.reason =
-			xasprintf("%s: unsupported (%s), and the profile requires %s; leave the "
-				  "check out, or write on_fail: warn",
-				  p->subject, job->reason, p->figures[0].wanted);
-	else
+	} else if (job->state == CHANGE_UNSUPPORTED && p->m.demanded) {
+		bool figure = p->n_figures > 0;
+
+		p->m.reason = xasprintf("%s: unsupported (%s)%s%s; leave the check out, or write "
+					"optional: true",
+					p->subject, job->reason,
+					figure ? ", and the profile requires " : "",
+					figure ? p->figures[0].wanted : "");
+	} else
 		p->m.reason = xasprintf("%s: %s", p->subject, job->reason);
 	if (!p->m.wanted && p->n_figures)
 		p->m.wanted = xstrdup(p->figures[0].wanted);

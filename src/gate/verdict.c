@@ -144,6 +144,8 @@ static void judge_change(const struct plan *plan, const struct change *c, struct
 	bool may_come = c->settles && c->state == CHANGE_DIFFERS;
 	size_t followers;
 
+	if (c->state == CHANGE_UNSUPPORTED && c->optional)
+		strv_add(&j->v->skipped, c->id);
 	if (change_holds(c))
 		return;
 	found(j, c->id, c->on_fail, may_come);
@@ -185,6 +187,8 @@ static void judge_measurement(const struct measurement *m, struct judgement *j)
 {
 	cleanup_free char *text = NULL;
 
+	if (m->state == CHANGE_UNSUPPORTED && !m->demanded)
+		strv_add(&j->v->skipped, m->id);
 	if (measurement_holds(m))
 		return;
 	text = xasprintf("%s: %s", m->id, m->reason);
@@ -253,4 +257,5 @@ void verdict_free(struct verdict *v)
 {
 	reasons_free(&v->reasons);
 	strv_free(&v->awaited);
+	strv_free(&v->skipped);
 }

@@ -8,6 +8,7 @@
 #include "kinds/claim.h"
 #include "kinds/function.h"
 #include "kinds/kind.h"
+#include "sys/kernel_names.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 
@@ -39,13 +40,18 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		c->state = CHANGE_WAITS;
 		return 0;
 	}
-	if (c->optional) {
+	if (c->optional && kernel_path_may_lack(ctx->root, c->target)) {
 		change_reason(c, "there is no such file");
 		c->state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
 	if (of_function(c->target, addr) && function_gone(ctx->root, addr, err) < 0)
 		return node_find(ctx->node, addr) ? -ENODEV : never_there(c->target, addr, err);
+	if (c->optional)
+		return err_set(err, -ENOENT,
+			       "%s: no such file, and its name is none that a kernel has, so that "
+			       "optional does not forgive its absence; is it misspelt?",
+			       c->target);
 	return err_set(err, -ENOENT,
 		       "%s: no such file; is its module or device missing, or the name misspelt? "
 		       "Mark it optional if it need not exist",

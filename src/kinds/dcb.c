@@ -152,7 +152,7 @@ static int no_dcb(const struct dcb_port *port, struct err *err)
 	return err_set(err, -EOPNOTSUPP,
 		       "%s: the driver %s offers no DCB, or this kernel was built without "
 		       "CONFIG_DCB; leave trust, dscp_map, pfc, ets, buffers and cable_length out "
-		       "of qos, or write unsupported: skip",
+		       "of qos, or name them in qos.SET.optional",
 		       port->addr, *port->driver ? port->driver : "(none)");
 }
 
@@ -170,8 +170,8 @@ static int want_offered(const struct dcb_port *port, const struct change *c, str
 	    (item->group != DCB_BUFFER || info->has_buffer))
 		return 0;
 	return err_set(err, -EOPNOTSUPP,
-		       "%s (%s): the driver %s offers no %s by DCB; leave qos.SET.%s out, or write "
-		       "unsupported: skip",
+		       "%s (%s): the driver %s offers no %s by DCB; leave qos.SET.%s out, or name "
+		       "it in qos.SET.optional",
 		       port->addr, port->dev.name, port->driver, what[item->group], c->on.key);
 }
 
@@ -339,7 +339,8 @@ static int see(struct dcb_port *port, const struct change *c, const char *desire
 		return 0;
 	return err_set(err, -EOPNOTSUPP,
 		       "%s (%s): the driver %s took %s %s without a word and left it at %s: it has "
-		       "no function for it; leave qos.SET.%s out, or write unsupported: skip",
+		       "no function for it; leave qos.SET.%s out, or name it in "
+		       "qos.SET.optional",
 		       port->addr, port->dev.name, port->driver, c->on.key, desired, before,
 		       c->on.key);
 }

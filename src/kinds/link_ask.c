@@ -12,7 +12,7 @@
 /* Those of all rows: a function is asked once. */
 static void find_files(struct strv *ret)
 {
-	for (const struct field *row = section_find("link")->spec->item->fields; row->name; row++) {
+	for (const struct field *row = section_find("link")->spec->item->fields; row->item; row++) {
 		const struct link_item *item = row->item;
 
 		if (item->how == LINK_FILE)

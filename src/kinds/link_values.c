@@ -96,8 +96,8 @@ static int not_offered(const struct link_job *job, const struct part *part, cons
 
 	return err_set(err, -EOPNOTSUPP,
 		       "%s (%s): the driver %s, or this kernel, offers no %s; leave link.SET.%s "
-		       "out",
-		       port->name, job->addr, job->driver, key, key);
+		       "out, or name %s in link.SET.optional",
+		       port->name, job->addr, job->driver, key, key, job->key);
 }
 
 static int have_number(const struct link_job *job, const struct part *part, const struct port *port,
@@ -160,22 +160,39 @@ static const struct eth_flags *flags_of(const struct link_job *job, const struct
 	return job->item->group == ETH_FEATURES ? &port->features : &port->private_flags;
 }
 
+/* One that the driver lacks is another thing than one that is misspelt. */
+static const char *near_flag(const char *name, const struct eth_flags *flags)
+{
+	const char *near = NULL;
+	size_t best = SIZE_MAX;
+
+	for (size_t i = 0; i < flags->n; i++)
+		if (str_is_near(name, flags->v[i].name, &best))
+			near = flags->v[i].name;
+	return near;
+}
+
 static int no_such_flag(const struct link_job *job, const struct part *part,
 			const struct port *port, struct err *err)
 {
+	const char *near = near_flag(part->name, flags_of(job, port));
 	cleanup_str struct str known = {0};
 
+	if (near)
+		return err_set(err, -ENOENT,
+			       "%s (%s): link.SET.%s.%s: there is no such name; did you mean '%s'?",
+			       port->name, job->addr, job->key, part->name, near);
 	if (job->item->group == ETH_FEATURES)
 		return err_set(
 			err, -EOPNOTSUPP,
 			"%s (%s): this kernel knows no feature %s (ethtool -k %s lists them); "
-			"leave link.SET.features.%s out",
+			"leave link.SET.features.%s out, or name features in link.SET.optional",
 			port->name, job->addr, part->name, port->name, part->name);
 	for (size_t i = 0; i < port->private_flags.n; i++)
 		str_addf(&known, "%s%s", i ? ", " : "", port->private_flags.v[i].name);
 	return err_set(err, -EOPNOTSUPP,
 		       "%s (%s): the driver %s has no private flag %s (it has: %.400s); leave "
-		       "link.SET.private_flags.%s out",
+		       "link.SET.private_flags.%s out, or name private_flags in link.SET.optional",
 		       port->name, job->addr, job->driver, part->name, known.len ? known.s : "none",
 		       part->name);
 }

@@ -39,4 +39,5 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return machine_insert_module(c->on.name, NULL, err);
 }
 
-const struct kind kind_module = {.name = "module", .blocks = true, .look = look, .set = set};
+const struct kind kind_module = {
+	.name = "module", .blocks = true, .optional_may_fail = true, .look = look, .set = set};

@@ -459,5 +459,9 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	return words ? err_set(err, r, "%s", words) : r;
 }
 
-const struct kind kind_mount = {
-	.name = "mount", .blocks = true, .begins = true, .look = look, .set = set};
+const struct kind kind_mount = {.name = "mount",
+				.blocks = true,
+				.optional_may_fail = true,
+				.begins = true,
+				.look = look,
+				.set = set};

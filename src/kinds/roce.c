@@ -90,8 +90,8 @@ static int no_vendor(const struct about *a, struct err *err)
 {
 	return err_set(err, -EOPNOTSUPP,
 		       "%s: no %s: railhead knows no way to set it with the driver %s; leave it "
-		       "out, or write unsupported: skip",
-		       a->place.addr, a->key, a->place.driver);
+		       "out, or name %.*s in qos.SET.optional",
+		       a->place.addr, a->key, a->place.driver, (int)strcspn(a->key, "./"), a->key);
 }
 
 /*
@@ -132,12 +132,13 @@ static int unreadable(const struct about *a, const struct cc_read *got, struct e
 			       got->path, a->key);
 	if (got->result == -ENOENT)
 		return err_set(err, -EOPNOTSUPP,
-			       "%s: %s has no such file; leave %s out, or write unsupported: skip",
+			       "%s: %s has no such file; leave %s out, or name %.*s in "
+			       "qos.SET.optional",
 			       got->path,
 			       str_starts(got->path, CMA_ROOT) ? "rdma_cm"
 			       : a->v			       ? a->v->name
 							       : "the kernel",
-			       a->key);
+			       a->key, (int)strcspn(a->key, "./"), a->key);
 	return err_errno(err, got->result, "%s", got->path);
 }
 

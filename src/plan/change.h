@@ -137,7 +137,7 @@ struct change {
 	 */
 	char *while_id;
 	bool steady;   /* ... such a later change: looked at again in its phase, same or not */
-	bool optional; /* where it can't be done it is unsupported, not failed */
+	bool optional; /* what the driver or kernel lacks is unsupported, not failed */
 	bool late;     /* absent in early is no fault: looked for again in devices */
 	bool premise;  /* a check of what the other changes take for granted: reported first */
 	bool settles;  /* a check that comes true by itself soon after boot: a carrier */

@@ -30,6 +30,8 @@ struct kind {
 	 * a set leaves in the struct change is lost with the child; only the error returns.
 	 */
 	bool blocks;
+	/* It is there or not: an optional one may be kept away by anything. */
+	bool optional_may_fail;
 	/* A set may only begin what others go on with: that it still waits then is no failure. */
 	bool begins;
 	/* Fills observed and state (SAME, DIFFERS, WAITS, UNSUPPORTED; reason with the last

@@ -168,13 +168,6 @@ static const struct spec devices = {
 	.item = &device_set,
 };
 
-/* What becomes of a value that a driver or kernel has no knob for: a failure, if not said. */
-static const struct spec unsupported = {
-	.what = "a policy",
-	.check = value_word,
-	.words = WORDS("fail", "skip"),
-};
-
 const struct spec spec_page_size = {
 	.what = "a page size",
 	.check = value_page_size,
@@ -279,8 +272,5 @@ const struct spec schema_document = {
 		       KEY("match", &match, "Conditions that the machines of this profile meet.",
 			   .class = KEY_SELECTS),
 		       KEY("devices", &devices, "Sets of PCI functions that other sections name.",
-			   .class = KEY_SELECTS),
-		       KEY("unsupported", &unsupported,
-			   "Result of a setting that the driver or kernel has no knob for; default "
-			   "fail.")),
+			   .class = KEY_SELECTS)),
 };

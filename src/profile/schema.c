@@ -201,13 +201,25 @@ static void check_list(struct walk *w, const struct spec *s, const struct ynode 
 
 /* --- maps --------------------------------------------------------------------------------- */
 
+/* What a key of earlier profiles has become. */
+static const char *successor(const char *name)
+{
+	return streq(name, "unsupported")
+		       ? "say what may be missing where it is set: optional: true, or a list of "
+			 "keys, in the set (qos: {rails: {dcqcn: ..., optional: [dcqcn]}})"
+		       : NULL;
+}
+
 static void unknown_key(struct walk *w, const struct spec *s, const struct ynode *key,
 			const char *name)
 {
 	const char *near = nearest_field(s, name);
 	cleanup_free char *known = known_fields(w, s);
 
-	if (near)
+	if (successor(name))
+		diag_error(w->diags, key->at, str_get(&w->path), "unknown key; %s",
+			   successor(name));
+	else if (near)
 		diag_error(w->diags, key->at, str_get(&w->path), "unknown key; did you mean '%s'?",
 			   near);
 	else

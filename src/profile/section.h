@@ -55,8 +55,6 @@ struct section {
 	/* emit() is called with an empty section where the profile has none: other sections
 	 * give it work too (hugepages to kernel_args, devices to expect). */
 	bool always;
-	/* Its values are knobs that a kernel or driver may lack: `unsupported: skip` holds. */
-	bool knobs;
 	/* Sets what a driver makes of a function: the stage waits for netdevs that udev named. */
 	bool awaits_netdevs;
 	/*

@@ -197,6 +197,27 @@ static void print_verdict(const struct page *p)
 	print_faults(p);
 }
 
+/* What is optional and missing on this node: the verdict says nothing of that. */
+static void print_skipped(const struct page *p)
+{
+	const struct strv *skipped = &p->record->verdict.skipped;
+	cleanup(fold_free) struct fold f = {0};
+	cleanup_str struct str text = {0};
+	VEC(struct fold_item) items = {0};
+
+	for (size_t i = 0; i < skipped->n; i++)
+		vec_push(&items, ((struct fold_item){"", skipped->v[i], "", NULL}));
+	fold(items.v, items.n, &p->record->sets, p->screen->utf8, &f);
+	for (size_t r = 0; r < f.rows.n; r++) {
+		cleanup_free char *subject = fold_subject(&f.rows.v[r]);
+
+		str_addf(&text, "%s%s", r ? ", " : "", subject);
+	}
+	if (text.len)
+		print_line(p, "without:", text.s);
+	vec_free(&items);
+}
+
 /* --- what else ------------------------------------------------------------------------------- */
 
 static void print_waiting(const struct page *p)
@@ -404,6 +425,7 @@ void status_render(FILE *out, const struct record *r, const struct screen *scree
 	print_verdict(&p);
 	if (by_hand)
 		print_line(&p, "by hand:", by_hand);
+	print_skipped(&p);
 	print_waiting(&p);
 	for (size_t i = 0; i < r->warnings.n; i++)
 		print_line(&p, "warning:", r->warnings.v[i]);

@@ -21,12 +21,14 @@ static const struct spec cpus = {
 	.words = WORDS("local_node"),
 	.pattern = CPUS,
 };
+OPTIONAL_KEYS(optional, "affinity");
 static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {affinity: local_node}",
 	.fields = FIELDS(
 		KEY("affinity", &cpus,
-		    "CPUs that serve the interrupts of each member, isolated CPUs excepted.")),
+		    "CPUs that serve the interrupts of each member, isolated CPUs excepted."),
+		OPTIONAL_KEY(optional)),
 };
 static BY_SET(by_set, keys, ", such as {rails: {affinity: local_node}}");
 
@@ -50,6 +52,7 @@ static void emit_affinity(const struct section_ctx *ctx, const struct ynode *sec
 		     fn->addr);
 	change_on(c, fn->addr, NULL);
 	c->on.node = isolated;
+	c->optional = overlay_optional(ctx, section, fn, "affinity");
 	change_want(c, value);
 	change_target(c, "affinity:%s%s%s", fn->addr, isolated ? "/" : "",
 		      isolated ? isolated->text : "");
@@ -173,6 +176,5 @@ const struct section section_irq = {
 	.awaits_netdevs = true,
 	.always = true,
 	.set_rules = set_rules,
-	.knobs = true,
 	.emit = emit,
 };

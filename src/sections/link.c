@@ -109,6 +109,10 @@ static const struct spec pause_frames = {
 				ETH_PAUSE, ETHTOOL_A_PAUSE_TX)),
 };
 
+OPTIONAL_KEYS(optional, "up", "private_flags", "channels", "rings", "mtu", "coalesce", "pause",
+	      "features", "tx_queue_len", "napi_defer_hard_irqs", "gro_flush_timeout",
+	      "threaded_napi");
+
 /*
  * A row for each key: what it is, then where the kernel has it; in the order in which they are set.
  * A map is one change and one message.
@@ -141,7 +145,8 @@ static const struct spec keys = {
 		    .item = LINK(LINK_FILE, .file = "gro_flush_timeout", .scale = NSEC_PER_USEC)),
 		KEY("threaded_napi", &spec_bool,
 		    "Whether kernel threads poll, which the scheduler can place.",
-		    .item = LINK(LINK_FILE, .file = "threaded"), .since = KERNEL(5, 12))),
+		    .item = LINK(LINK_FILE, .file = "threaded"), .since = KERNEL(5, 12)),
+		OPTIONAL_KEY(optional)),
 };
 static BY_SET(by_set, keys, ", such as {rails: {mtu: 9000}}");
 
@@ -166,6 +171,7 @@ static void begin_change(struct values *v, const struct ynode *at)
 
 	change_on(c, addr, item);
 	c->on.key = v->row->name;
+	c->optional = overlay_optional(v->ctx, v->section, v->fn, v->row->name);
 	change_target(c, "link:%s/%s", addr, v->row->name);
 	change_lane(c, "%s", addr);
 	if (item->file)
@@ -247,7 +253,7 @@ static void emit_function(const struct section_ctx *ctx, const struct ynode *sec
 			  const struct pci_fn *fn, struct plan *plan)
 {
 	emit_up(ctx, section, fn, false, plan);
-	for (const struct field *row = keys.fields + 1; row->name; row++)
+	for (const struct field *row = keys.fields + 1; row->item; row++)
 		emit_row(ctx, section, fn, row, plan);
 	emit_up(ctx, section, fn, true, plan);
 	order_vfs(ctx, fn, plan);
@@ -310,7 +316,7 @@ static const struct set_rule set_rules[] = {
 
 static void files(struct strv *ret)
 {
-	for (const struct field *row = keys.fields; row->name; row++) {
+	for (const struct field *row = keys.fields; row->item; row++) {
 		const struct link_item *item = row->item;
 		cleanup_free char *path =
 			item->file ? xasprintf("/sys/class/net/*/%s", item->file) : NULL;
@@ -329,7 +335,6 @@ const struct section section_link = {
 	.failed = FAULT_NIC_SETTING_FAILED,
 	.set_rules = set_rules,
 	.awaits_netdevs = true,
-	.knobs = true,
 	.files = files,
 	.emit = emit,
 };

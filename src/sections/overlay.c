@@ -90,6 +90,21 @@ void overlay_keys(const struct section_ctx *ctx, const struct ynode *section,
 	}
 }
 
+bool overlay_optional(const struct section_ctx *ctx, const struct ynode *section,
+		      const struct pci_fn *fn, const char *path)
+{
+	const struct ynode *said = overlay_value(ctx, section, fn, "optional");
+	size_t len = strcspn(path, ".");
+
+	if (!said || said->kind != YAML_LIST)
+		return ynode_is_true(said);
+	for (size_t i = 0; i < said->items.n; i++)
+		if (strlen(said->items.v[i]->text) == len &&
+		    strncmp(said->items.v[i]->text, path, len) == 0)
+			return true;
+	return false;
+}
+
 unsigned int overlay_vfs(const struct section_ctx *ctx, const struct pci_fn *fn)
 {
 	const struct ynode *section = profile_section(ctx->profile, "sriov");

@@ -24,5 +24,34 @@ const struct ynode *overlay_value(const struct section_ctx *ctx, const struct yn
 void overlay_keys(const struct section_ctx *ctx, const struct ynode *section,
 		  const struct pci_fn *fn, const char *path, struct strv *ret);
 
+/*
+ * Whether the driver or kernel may lack a key for fn, "mtu" or "dcqcn.np.cnp_dscp": by `optional`
+ * of the section's narrowest set that says it, true or a list with the key's first word.
+ */
+bool overlay_optional(const struct section_ctx *ctx, const struct ynode *section,
+		      const struct pci_fn *fn, const char *path);
+
+/* The key for that, the last of a set's keys: OPTIONAL_KEYS(optional, "mtu", "rings"); */
+#define OPTIONAL_KEYS(table, ...)                                                          \
+	static const struct spec table = {                                                 \
+		.kind = SPEC_EITHER,                                                       \
+		.what = "true, or a list of the set's keys",                               \
+		.scalar = &spec_bool,                                                      \
+		.list =                                                                    \
+			&(const struct spec){                                              \
+				.kind = SPEC_LIST,                                         \
+				.what = "a list of the set's keys",                        \
+				.item = &(const struct spec){.what = "a key of the set",   \
+							     .check = value_word,          \
+							     .words = WORDS(__VA_ARGS__)}, \
+				.identity = ITEM_TEXT,                                     \
+			},                                                                 \
+	}
+#define OPTIONAL_KEY(table)                                                                   \
+	KEY("optional", &(table),                                                             \
+	    "Keys of the set that the driver or kernel may lack: true for all of them, or a " \
+	    "list; default false.",                                                           \
+	    .class = KEY_GOVERNS)
+
 /* How many VFs the profile's sriov section wants on fn; 0 if it says nothing of it. */
 unsigned int overlay_vfs(const struct section_ctx *ctx, const struct pci_fn *fn);

@@ -29,6 +29,8 @@ static const struct spec aspm = {
 
 #define SETTING(key, of, help, setting) KEY(key, of, help, .item = (setting))
 
+OPTIONAL_KEYS(optional, "max_read_request", "relaxed_ordering", "aspm");
+
 /* A row for each key: what it is, then where the function has it. */
 static const struct spec keys = {
 	.kind = SPEC_MAP,
@@ -43,7 +45,8 @@ static const struct spec keys = {
 				 "Power saving states of the link above the function.", &pci_aspm),
 			 KEY("max_payload", &size,
 			     "Payload size that the function must at least have.",
-			     .class = KEY_JUDGES)),
+			     .class = KEY_JUDGES),
+			 OPTIONAL_KEY(optional)),
 };
 static BY_SET(by_set, keys, ", such as {rails: {max_read_request: 4096}}");
 
@@ -61,8 +64,8 @@ static struct change *add(const struct pci_fn *fn, const struct field *f, const 
 	return c;
 }
 
-static void emit_setting(const struct pci_fn *fn, const struct field *f, const struct ynode *value,
-			 struct plan *plan)
+static struct change *emit_setting(const struct pci_fn *fn, const struct field *f,
+				   const struct ynode *value, struct plan *plan)
 {
 	const struct pci_setting *setting = f->item;
 	struct change *c = add(fn, f, &kind_pci, value, plan);
@@ -72,6 +75,7 @@ static void emit_setting(const struct pci_fn *fn, const struct field *f, const s
 	change_lane(c, "%s", fn->addr);
 	if (setting->files)
 		change_file(c, "/sys/bus/pci/devices/%s/%s", fn->addr, setting->files);
+	return c;
 }
 
 static void emit_payload(const struct pci_fn *fn, const struct field *f, const struct ynode *value,
@@ -95,8 +99,9 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 			const struct ynode *value = overlay_value(ctx, section, fns.v[i], f->name);
 
 			if (value && f->item)
-				emit_setting(fns.v[i], f, value, plan);
-			else if (value)
+				emit_setting(fns.v[i], f, value, plan)->optional =
+					overlay_optional(ctx, section, fns.v[i], f->name);
+			else if (value && f->class == KEY_JUDGES)
 				emit_payload(fns.v[i], f, value, plan);
 		}
 	vec_free(&fns);
@@ -142,6 +147,5 @@ const struct section section_pcie = {
 	.differs = FAULT_PCI_SETTING_DIFFERS,
 	.failed = FAULT_PCI_SETTING_FAILED,
 	.set_rules = set_rules,
-	.knobs = true,
 	.emit = emit,
 };

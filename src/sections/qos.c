@@ -262,6 +262,9 @@ static const struct spec dcqcn = {
 			     .item = ROCE(ROCE_PRIORITIES, .shows = "roce_*/enable/*"))),
 };
 
+OPTIONAL_KEYS(optional, "buffers", "ets", "cable_length", "pfc", "dscp_map", "trust", "dcqcn",
+	      "roce_tos", "traffic_class");
+
 /*
  * A row with an item is one change and one message; a map without one has such rows. trust comes
  * after dscp_map: with the first entry of that, most drivers trust DSCPs and need no more. The
@@ -290,7 +293,8 @@ static const struct spec keys = {
 		    "bits of ECN.",
 		    .item = ROCE(ROCE_TOS)),
 		KEY("traffic_class", &tos, "ToS byte that is forced upon all queue pairs.",
-		    .item = ROCE(ROCE_CLASS, .file[CC_BNXT] = {.name = "roce_dscp", .shift = 2}))),
+		    .item = ROCE(ROCE_CLASS, .file[CC_BNXT] = {.name = "roce_dscp", .shift = 2})),
+		OPTIONAL_KEY(optional)),
 };
 static BY_SET(by_set, keys, ", such as {rails: {trust: dscp, pfc: [3]}}");
 
@@ -346,6 +350,7 @@ static struct change *add_row(const struct port *p, const struct field *row, con
 	for (char *dot = slashed; (dot = strchr(dot, '.'));)
 		*dot = '/';
 	c = add(p, row->name, slashed, row->item, at);
+	c->optional = overlay_optional(p->ctx, p->section, p->fn, path);
 	if (c->kind == &kind_roce) {
 		const struct roce_item *item = row->item;
 
@@ -419,12 +424,13 @@ static void emit_roce_priority(const struct port *p)
 		return;
 	c = add(p, "roce_priority", "roce_priority", &dcb_roce_priority.sort, pfc);
 	c->want = pfc->items.v[0]->value;
+	c->optional = overlay_optional(p->ctx, p->section, p->fn, "pfc");
 	item_desired(c);
 }
 
 static void emit_rows(const struct port *p, const struct field *rows, const char *above)
 {
-	for (const struct field *row = rows; row->name; row++) {
+	for (const struct field *row = rows; row->name && row->spec != &optional; row++) {
 		cleanup_free char *path = xasprintf("%s%s", above, row->name);
 		cleanup_free char *below = xasprintf("%s.", path);
 		struct change *c;
@@ -707,6 +713,5 @@ const struct section section_qos = {
 	.failed = FAULT_NIC_QOS_FAILED,
 	.set_rules = set_rules,
 	.awaits_netdevs = true,
-	.knobs = true,
 	.emit = emit,
 };

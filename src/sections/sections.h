@@ -10,9 +10,6 @@
 #include "profile/section.h"
 #include "sys/root.h"
 
-/* `unsupported: skip`: a knob that is not there is no failure. */
-bool section_skips_unsupported(const struct section_ctx *ctx);
-
 /* Surveyed sets + all sections -> the plan of all stages. */
 int sections_emit(const struct section_ctx *ctx, struct plan *ret, struct err *err);
 /* All kernel arguments that the profile wants on this node, in order. */

@@ -173,6 +173,8 @@ static const struct spec mode = {
 	.check = value_word,
 	.words = eswitch_words,
 };
+/* Not so the VFs or a mode as such. */
+OPTIONAL_KEYS(optional, "vf");
 static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {vfs: 8, vf: {driver: netdev}}",
@@ -193,7 +195,11 @@ static const struct spec keys = {
 			 KEY("workers", A_NUMBER_OF("VFs that are bound at the same time", 1, 256),
 			     "Number of VFs that are bound at the same time; default 256.",
 			     .class = KEY_GOVERNS),
-			 KEY("mode", &mode, "Mode of the eswitch, set by devlink.")),
+			 KEY("mode", &mode, "Mode of the eswitch, set by devlink."),
+			 KEY("optional", &optional,
+			     "Whether the driver may lack settings of vf that the PF makes: true, "
+			     "or [vf]; default false.",
+			     .class = KEY_GOVERNS)),
 };
 static BY_SET(by_set, keys, "");
 
@@ -372,7 +378,7 @@ static struct change *emit_address(const struct pf *pf, unsigned int index)
 		return NULL;
 	item_desired(c);
 	c->deadline_ms = ADDRESS_MS;
-	c->optional = section_skips_unsupported(pf->ctx); /* not so the VFs or a mode as such */
+	c->optional = overlay_optional(pf->ctx, pf->section, pf->fn, "vf");
 	return c;
 }
 

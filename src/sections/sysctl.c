@@ -224,6 +224,5 @@ const struct section section_sysctl = {
 	.differs = FAULT_KERNEL_SYSCTL_DIFFERS,
 	.failed = FAULT_KERNEL_SYSCTL_FAILED,
 	.rules = rules,
-	.knobs = true,
 	.emit = emit,
 };

@@ -259,7 +259,7 @@ static void judge_all_shown(struct ruling *r, const struct selector *s, const st
 
 	if (may_be_empty(r, s))
 		return;
-	for (; row->name; row++) {
+	for (; row->item; row++) {
 		const struct link_item *item = row->item;
 		cleanup_free char *key = xasprintf("link.%s", row->name);
 		struct shown shown = {key, item->file, item->scale};
@@ -318,6 +318,5 @@ const struct section section_sysfs = {
 	.differs = FAULT_KERNEL_SYSFS_DIFFERS,
 	.failed = FAULT_KERNEL_SYSFS_FAILED,
 	.rules = rules,
-	.knobs = true,
 	.emit = emit,
 };

@@ -58,29 +58,12 @@ enum fault fault_of_change(const struct change *c)
 	return c->state == CHANGE_FAILED ? section->failed : section->differs;
 }
 
-bool section_skips_unsupported(const struct section_ctx *ctx)
-{
-	const struct ynode *policy = profile_section(ctx->profile, "unsupported");
-
-	return policy && streq(policy->text, "skip");
-}
-
-static void apply_policy(const struct section_ctx *ctx, const struct section *section,
-			 struct plan *plan, size_t from)
-{
-	if (!section->knobs || !section_skips_unsupported(ctx))
-		return;
-	for (size_t i = from; i < plan->list.n; i++)
-		plan->list.v[i]->optional = true;
-}
-
 int sections_emit(const struct section_ctx *ctx, struct plan *ret, struct err *err)
 {
 	static const struct ynode nothing = {.kind = YAML_MAP};
 
 	for (const struct section *const *s = sections; *s; s++) {
 		const struct ynode *section = profile_section(ctx->profile, (*s)->name);
-		size_t from = ret->list.n;
 		int r;
 
 		if (!section && (*s)->always)
@@ -90,7 +73,6 @@ int sections_emit(const struct section_ctx *ctx, struct plan *ret, struct err *e
 		r = (*s)->emit(ctx, section, ret, err);
 		if (r < 0)
 			return err_wrap(err, "%s", (*s)->name);
-		apply_policy(ctx, *s, ret, from);
 	}
 	plan_find_contests(ret, "sysfs");
 	return 0;

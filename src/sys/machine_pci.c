@@ -66,7 +66,7 @@ static int refused(const struct root *root, const struct writing *w, struct err 
 			err, -EOPNOTSUPP,
 			"%s: the kernel is locked down (Secure Boot), and lets nobody write "
 			"to config space: have the firmware set it, turn Secure Boot off, or "
-			"write unsupported: skip",
+			"name the key in pcie.SET.optional",
 			w->addr);
 	return err_errno(err, -w->error, "%s: writing to its config space", w->addr);
 }

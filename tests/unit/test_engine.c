@@ -368,7 +368,7 @@ static void test_reads_back_otherwise(void **state)
 	add_attr(&run, PHASE_SYSCTL, "x", "much")->compare = COMPARE_AT_LEAST;
 	add_attr(&run, PHASE_SYSCTL, "y", "much")->compare = COMPARE_AT_LEAST;
 	plan_find(&run.plan, "y")->optional = true;
-	applies(&run, STAGE_EARLY, "x=failed y=unsupported");
+	applies(&run, STAGE_EARLY, "x=failed y=failed"); /* optional or not */
 	assert_string_equal(find(&run, "x")->reason, "was set, but reads back 'much'");
 	assert_string_equal(find(&run, "x")->before, "0");
 	run_close(&run);
@@ -452,11 +452,14 @@ static void test_absent(void **state)
 	struct run run = make_run(t);
 
 	add_attr(&run, PHASE_SYSCTL, "x", "1");
-	add_attr(&run, PHASE_SYSCTL, "y", "1")->optional = true;
+	add_attr(&run, PHASE_SYSCTL, "vm/swappiness", "1")->optional = true;
+	add_attr(&run, PHASE_SYSCTL, "vm/swapiness", "1")->optional = true;
 	add_item(&run, &pcie_width_item, STAGE_EARLY, PHASE_CHECK, "z", "0000:3b:00.0", 1);
-	applies(&run, STAGE_EARLY, "x=failed y=unsupported z=failed");
+	applies(&run, STAGE_EARLY,
+		"x=failed vm/swappiness=unsupported vm/swapiness=failed z=failed");
 	assert_text(find(&run, "x")->reason, "/proc/sys/x: no such file");
-	assert_text(find(&run, "y")->reason, "there is no such file");
+	assert_text(find(&run, "vm/swappiness")->reason, "there is no such file");
+	assert_text(find(&run, "vm/swapiness")->reason, "is it misspelt?");
 	assert_text(find(&run, "z")->reason, "0000:3b:00.0 is gone from the bus");
 	assert_false(tree_has(t, "proc/sys/x"));
 	run_close(&run);
@@ -473,7 +476,7 @@ static void test_late(void **state)
 	} t[] = {
 		{"0\n", false, CHANGE_SET, NULL},
 		{"1\n", false, CHANGE_SAME, NULL},
-		{NULL, false, CHANGE_FAILED, "/proc/sys/x: no such file"},
+		{NULL, false, CHANGE_FAILED, "/proc/sys/vm/swappiness: no such file"},
 		{NULL, true, CHANGE_UNSUPPORTED, "there is no such file"},
 	};
 	struct tmp *tmp = *state;
@@ -481,24 +484,24 @@ static void test_late(void **state)
 	for (size_t i = 0; i < array_len(t); i++) {
 		struct stage_result result;
 		struct run run = make_run(tmp);
-		struct change *c = add_attr(&run, PHASE_SYSCTL, "x", "1");
+		struct change *c = add_attr(&run, PHASE_SYSCTL, "vm/swappiness", "1");
 
 		c->late = true;
 		c->optional = t[i].optional;
 		applies(&run, STAGE_EARLY, "");
-		assert_state(&run, "x", CHANGE_WAITS);
+		assert_state(&run, "vm/swappiness", CHANGE_WAITS);
 		assert_text(c->reason, "tried again once devices are up");
 		if (t[i].then)
-			tmp_write(tmp, "proc/sys/x", t[i].then);
+			tmp_write(tmp, "proc/sys/vm/swappiness", t[i].then);
 		result = apply_until(&run, STAGE_DEVICES, clock_usec() + 60 * SECOND, NULL);
-		assert_state(&run, "x", t[i].state);
+		assert_state(&run, "vm/swappiness", t[i].state);
 		assert_int_equal(result.count[t[i].state], 1);
 		if (t[i].reason)
 			assert_text(c->reason, t[i].reason);
 		else
 			assert_null(c->reason);
 		if (t[i].then)
-			tree_remove(tmp, "proc/sys/x");
+			tree_remove(tmp, "proc/sys/vm/swappiness");
 		run_close(&run);
 	}
 }

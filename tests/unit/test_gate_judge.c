@@ -214,7 +214,7 @@ static void test_outcomes(void **state)
 			t[i].job == CHANGE_UNSUPPORTED
 				? "rdma_loopback of a: unsupported (port 1 is INIT), and "
 				  "the profile requires 1GB/s; leave the check out, or "
-				  "write on_fail: warn"
+				  "write optional: true"
 				: "rdma_loopback of a: port 1 is INIT");
 		assert_true(p->m.demanded);
 		assert_string_equal(p->m.wanted, "1GB/s");

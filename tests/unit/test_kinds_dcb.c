@@ -181,7 +181,7 @@ static void test_not_offered(void **state)
 	fake->no_pfc = fake->no_ets = fake->no_buffer = true;
 	gives(t, "pfc", "3", CHANGE_FAILED,
 	      PF " (rail0): the driver mlx5_core offers no priority flow control by DCB; leave "
-		 "qos.SET.pfc out, or write unsupported: skip");
+		 "qos.SET.pfc out, or name it in qos.SET.optional");
 	gives(t, "ets", "priorities 3:3", CHANGE_FAILED, "offers no transmission selection");
 	gives(t, "buffers", "priorities 3:1", CHANGE_FAILED, "offers no buffers");
 	assert_int_equal(fake->orders, 0);

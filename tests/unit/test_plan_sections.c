@@ -446,7 +446,7 @@ static void test_vfs_max(void **state)
 	}
 }
 
-/* --- require, unsupported ------------------------------------------------------------------- */
+/* --- require, optional ------------------------------------------------------------------- */
 
 static void test_require(void **state)
 {
@@ -472,32 +472,27 @@ static void test_require(void **state)
 	planned_free(&p);
 }
 
-/* The policy is for knobs, never for what is judged. */
-static void test_unsupported(void **state)
+/* Each section's list of keys that may be missing has those that it sets, and no others. */
+static void test_optional_keys(void **state)
 {
-	static const struct {
-		const char *text;
-		bool optional;
-	} cases[] = {
-		{"", false},
-		{"unsupported: fail\n", false},
-		{"unsupported: skip\n", true},
-	};
+	static const char *const of_sets[] = {"pcie", "link", "qos", "irq"};
 
-	for (size_t i = 0; i < array_len(cases); i++) {
-		cleanup_free char *text = xasprintf("%sexpect: {cpus: 8}\n"
-						    "sysctl: {vm.swappiness: 1}\n"
-						    "sysfs: {/sys/kernel/x: 1}\n",
-						    cases[i].text);
-		struct planned p;
+	(void)state;
+	for (size_t i = 0; i < array_len(of_sets); i++) {
+		const struct spec *set = section_find(of_sets[i])->spec->item;
+		const struct spec *list = spec_field(set, "optional")->spec->list;
+		size_t n = 0;
 
-		planned_make(*state, text, &p);
-		assert_int_equal(plan_find(&p.plan, "sysctl/vm.swappiness")->optional,
-				 cases[i].optional);
-		assert_int_equal(plan_find(&p.plan, "sysfs//sys/kernel/x")->optional,
-				 cases[i].optional);
-		assert_false(plan_find(&p.plan, "expect/cpus")->optional);
-		planned_free(&p);
+		for (const struct field *row = set->fields; row->name; row++) {
+			bool sets = row->class == KEY_INHERITS;
+
+			n += sets;
+			if (sets != word_is_one_of(row->name, list->item->words))
+				fail_msg("%s.%s", of_sets[i], row->name);
+		}
+		for (const char *const *word = list->item->words; *word; word++)
+			n--;
+		assert_int_equal(n, 0);
 	}
 }
 
@@ -697,12 +692,15 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, tmp_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_iommu),	TEST(test_isolation),	    TEST(test_kernel_args),
-		TEST(test_hugepages),	TEST(test_hugepages_unfit), TEST(test_hugepages_many_nodes),
-		TEST(test_modules),	TEST(test_sysctl_paths),    TEST(test_values),
-		TEST(test_vfs),		TEST(test_vfs_max),	    TEST(test_require),
-		TEST(test_unsupported), TEST(test_expect),	    TEST(test_gate_checks),
-		TEST(test_ids),		TEST(test_parsed_once),	    cmocka_unit_test(test_compare),
+		TEST(test_iommu),	    TEST(test_isolation),
+		TEST(test_kernel_args),	    TEST(test_hugepages),
+		TEST(test_hugepages_unfit), TEST(test_hugepages_many_nodes),
+		TEST(test_modules),	    TEST(test_sysctl_paths),
+		TEST(test_values),	    TEST(test_vfs),
+		TEST(test_vfs_max),	    TEST(test_require),
+		TEST(test_optional_keys),   TEST(test_expect),
+		TEST(test_gate_checks),	    TEST(test_ids),
+		TEST(test_parsed_once),	    cmocka_unit_test(test_compare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

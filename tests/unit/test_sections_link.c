@@ -134,11 +134,29 @@ static void test_not_up_and_down(void **state)
 
 static void test_optional(void **state)
 {
-	struct planned p;
+	static const struct {
+		const char *link;
+		bool mtu, rings;
+	} t[] = {
+		{"one: {mtu: 9000, rings: {rx: 512}}", false, false},
+		{"one: {mtu: 9000, rings: {rx: 512}, optional: true}", true, true},
+		{"one: {mtu: 9000, rings: {rx: 512}, optional: false}", false, false},
+		{"one: {mtu: 9000, rings: {rx: 512}, optional: [rings]}", false, true},
+		{"one: {mtu: 9000, rings: {rx: 512}, optional: []}", false, false},
+		{"nics: {mtu: 9000, optional: [mtu]}, one: {rings: {rx: 512}}", true, false},
+		{"nics: {mtu: 9000, optional: true}, one: {rings: {rx: 512}, optional: [rings]}",
+		 false, true},
+	};
 
-	plan_it(*state, "unsupported: skip\nlink: {one: {mtu: 9000}}\n", &p);
-	assert_true(plan_find(&p.plan, B "mtu")->optional);
-	planned_free(&p);
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_free char *text = xasprintf("link: {%s}\n", t[i].link);
+		struct planned p;
+
+		plan_it(*state, text, &p);
+		assert_int_equal(plan_find(&p.plan, B "mtu")->optional, t[i].mtu);
+		assert_int_equal(plan_find(&p.plan, B "rings")->optional, t[i].rings);
+		planned_free(&p);
+	}
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, tmp_teardown)

@@ -126,7 +126,7 @@ def refusals(vm):
     equal("MTUs of what was refused", [_mtus(vm, pf) for pf in NICS], before)
     _profile(vm, DEVICES + "link: {nics: {rings: {rx: 500}}}\n")
     contains("railhead apply", exits(vm, APPLY, 6, 120), "rounded 500 to 504; set rx: 504")
-    _profile(vm, DEVICES + "unsupported: skip\nlink: {nics: {rings: {rx: 504},"
+    _profile(vm, DEVICES + "link: {nics: {rings: {rx: 504}, optional: [coalesce],"
              " coalesce: {adaptive_rx: true, rx_usecs: 60us}}}\n")
     contains("railhead apply", exits(vm, APPLY, 0, 120), "coalesce: unsupported",
              "offers no coalesce.adaptive_rx")
