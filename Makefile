@@ -224,14 +224,14 @@ ahead: | $(if $(SETUP),set-up)
 
 check: export GRUB_READER_FILES ?= 10000
 check: export GRUB_READER_SCRIPT ?= 1000
-check: check-units check-fuzz check-bats check-vm ## all tests, the VM included
+check: check-units check-fuzz check-bats lies check-vm ## all tests, the VM included
 	$(Q)tests/lib/tally
 
 # Side by side, since each of the two waits for half of its time.
 check-units: ahead build-tests build-tests-arm64
 	$(call parallel,--output-sync=target check-unit check-arm64)
 
-check-fast: check-unit check-fuzz check-bats ## cmocka, fuzz corpora and bats, without the VM
+check-fast: check-unit check-fuzz check-bats lies ## cmocka, fuzz corpora and bats, without the VM
 
 # All that the fast tests are made of, so that it can be made side by side (make -j).
 # Those for another CPU are the unit tests.
@@ -287,6 +287,9 @@ check-fuzz: ahead $(FUZZ_REPLAY) ## fuzz targets over their corpora
 
 check-bats: ahead all $(BUILD)/test/grub_reader $(BUILD)/simnode $(GPU_STANDINS) ## the programs, from outside
 	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
+
+lies: ahead all $(GPU_STANDINS) ## incidents in which "ready" would be a lie, and their healthy twins (tests/lies)
+	$(Q)tests/lib/sandbox tests/lies/run
 
 check-vm: all ## boot a real Debian in QEMU (DIST=trixie: Debian 13 instead of 12)
 	$(Q)tests/vm/run
@@ -438,5 +441,5 @@ help: ## this list
 		/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all ahead arm64 set-up bench bench-gate build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
-	check-units check-unit check-fuzz check-bats check-vm check-long demo demo-sim fuzz lint schema keys format install \
+	check-units check-unit check-fuzz check-bats lies check-vm check-long demo demo-sim fuzz lint schema keys format install \
 	install-railhead install-gate install-profiles dist deb rpm clean distclean help
