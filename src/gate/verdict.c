@@ -194,7 +194,10 @@ static void judge_measurement(const struct measurement *m, struct judgement *j)
 	text = xasprintf("%s: %s", m->id, m->reason);
 	reasons_add_as(
 		&j->v->reasons,
-		&(struct reason){.fault = m->fault, .on_fail = consequence(m), .text = text});
+		&(struct reason){.fault = m->fault,
+				 .on_fail = consequence(m),
+				 .lasting = m->state == CHANGE_NOT_YET ? m->fault : FAULT_NONE,
+				 .text = text});
 	found(j, m->id, consequence(m), measurement_may_come(m->state));
 }
 

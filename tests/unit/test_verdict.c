@@ -354,6 +354,29 @@ static void test_waiting(void **state)
 	}
 }
 
+/* A measurement that is not there yet is waited for under one code, and is its own fault then. */
+static void test_lasting_measurement(void **state)
+{
+	struct gated g = gated("");
+	struct measurements m = {0};
+	struct plan none = {0};
+	struct verdict v;
+
+	(void)state;
+	measure(&m, "gate/fabric/x", CHANGE_NOT_YET, ON_FAIL_BLOCK);
+	m.list.v[0].fault = FAULT_GPU_FABRIC_DOWN;
+	gate_judge(&g.profile, &none, &m, &v);
+	assert_int_equal(v.kind, VERDICT_WAITING);
+	assert_int_equal(v.reasons.list.v[0].fault, FAULT_GATE_NOT_YET);
+	verdict_give_up(&v, 90000000);
+	assert_int_equal(v.kind, VERDICT_BLOCKED);
+	assert_int_equal(v.reasons.list.v[0].fault, FAULT_GPU_FABRIC_DOWN);
+	assert_int_equal(v.reasons.list.v[1].fault, FAULT_GATE_WAIT_OVER);
+	verdict_free(&v);
+	measurements_free(&m);
+	gated_free(&g);
+}
+
 /* What could not even be looked at does not come by itself. */
 static void test_failed_is_not_waited_for(void **state)
 {
@@ -726,6 +749,7 @@ int main(void)
 		cmocka_unit_test(test_followers),
 		cmocka_unit_test(test_worst),
 		cmocka_unit_test(test_waiting),
+		cmocka_unit_test(test_lasting_measurement),
 		cmocka_unit_test(test_failed_is_not_waited_for),
 		cmocka_unit_test(test_wait),
 		cmocka_unit_test(test_admit_degraded),
