@@ -229,6 +229,316 @@ S
   measured "gate/copy/$a" "cannot measure" "^gpu_copy of $a: libcuda.so.1: .* install NVIDIA's driver"
 }
 
+@test "no way to each other, whatever NVML calls the reason, is not the rate that is required" {
+  model "$a $b 0" "$b $a 0"
+  for p in 1 2 3 5; do
+    model "$a p2p $p" "$b p2p $p"
+    gate_ends 7 blocked --again
+    measured "gate/peer/$a-$b" unsupported "the profile requires 1GB/s"
+    [ "$(jq -r ".faults[].code" "$gate_out")" = RH-GATE-UNSUPPORTED ]
+  done
+}
+
+# --- what a GPU must show ------------------------------------------------------------------------
+
+# The only check: no load, so that it is quick.
+checks_only() { # LINE OF gate.checks
+  sed -i '/^    /d' "$root/etc/railhead/profiles/site.yaml"
+  printf '    %s\n' "$@" >>"$root/etc/railhead/profiles/site.yaml"
+}
+
+# Measured again in the same boot, be it after a pass.
+ends() { gate_ends "$1" "$2" --again; } # STATUS VERDICT
+
+fault_is() { # CODE
+  jq -e --arg code "$1" '[.faults[].code] | unique == [$code]' "$gate_out" >/dev/null || {
+    jq -c .faults "$gate_out"
+    return 1
+  }
+}
+
+# As a GPU of that device id.
+models() { # DEVICE-ID
+  local gpu
+  for gpu in "$a" "$b"; do put "$root/sys/devices/pci0000:00/$gpu/device" "0x$1"; done
+  sed -i "s/10de:[0-9a-f]*/10de:$1/" "$root/etc/railhead/profiles/site.yaml"
+}
+
+shows_nothing() {
+  local f
+  for f in PersistenceMode EccMode TotalEccErrors RemappedRows RetiredPagesPendingStatus CurrPcieLinkWidth \
+    CurrPcieLinkGeneration CurrentClocksEventReasons CurrentClocksThrottleReasons GpuFabricInfo GpuFabricInfoV \
+    MigMode; do
+    model "nvmlDeviceGet$f fails $1"
+  done
+}
+
+@test "a GPU that answers no question of its health is not healthy, whatever its model" {
+  checks_only 'health: {run: gpu_health, on: gpus}'
+  shows_nothing 3
+  ends 7 blocked
+  measured "gate/health/$a" slow "^gpu_health of $a: does not show ECC mode, ECC errors, remapped rows, PCIe width, clocks' reasons: .* install a driver"
+  fault_is RH-GPU-NOT-SHOWN
+  shows_nothing 13 # symbols that the library has, and the driver has not
+  ends 7 blocked
+  fault_is RH-GPU-NOT-SHOWN
+  models 2204 # GeForce RTX 3090: no model of the list
+  ends 7 blocked
+  measured "gate/health/$b" slow "answers none of the questions"
+  fault_is RH-GPU-NOT-SHOWN
+}
+
+@test "what must be shown goes by the model, and healthy GPUs of each pass" {
+  checks_only 'health: {run: gpu_health, on: gpus}'
+  model "$a ecc -1" "$a uncorrected -1" "$a rows_corrected -1"
+  models 2204 # of a GPU for games, one answer
+  ends 0 ready
+  models 1eb8 # T4: retired pages in place of remapped rows
+  ends 7 blocked
+  measured "gate/health/$b" slow "does not show retired pages:"
+  measured "gate/health/$a" slow "does not show ECC mode, ECC errors, retired pages:"
+  model "$a ecc 1" "$a uncorrected 0" "$a retire_pending 0" "$b retire_pending 0"
+  ends 0 ready
+  models 2941 # GB200: by NVLink-C2C, so that PCIe is not asked for
+  ends 7 blocked
+  measured "gate/health/$a" slow "does not show remapped rows:"
+  model "$a rows_corrected 0" "$a width -1" "$b width -1" "$a generation -1" "$b generation -1"
+  ends 0 ready
+  models 2901 # B200
+  ends 7 blocked
+  measured "gate/health/$a" slow "does not show PCIe width:"
+}
+
+@test "remapped rows of a GPU with MIG, and errors where ECC is off, can't be shown" {
+  checks_only 'health: {run: gpu_health, on: gpus}'
+  model "$a mig 1" "$a rows_corrected -1"
+  ends 0 ready
+  model "$a mig 0"
+  ends 7 blocked
+  measured "gate/health/$a" slow "does not show remapped rows:"
+  model "$a rows_corrected 0" "$a ecc 0" "$a uncorrected -1"
+  ends 7 blocked
+  fault_is RH-GPU-ECC-OFF
+}
+
+@test "a driver without the symbol of what must be shown" {
+  checks_only 'health: {run: gpu_health, on: gpus}'
+  cp "$BATS_TEST_DIRNAME"/../build/gpu-standin/old/libnvidia-ml.so.1 "$lib"
+  ends 7 blocked
+  measured "gate/health/$a" slow "does not show remapped rows:"
+  fault_is RH-GPU-NOT-SHOWN
+}
+
+@test "the profile says by must_show what a virtual GPU shows" {
+  shows_nothing 3
+  checks_only 'health: {run: gpu_health, on: gpus, must_show: []}'
+  ends 0 ready
+  checks_only 'health: {run: gpu_health, on: gpus, must_show: [clocks]}'
+  ends 7 blocked
+  measured "gate/health/$a" slow "does not show clocks' reasons:"
+  model "nvmlDeviceGetCurrentClocksEventReasons fails 0"
+  ends 0 ready
+}
+
+# --- the NVLink fabric ---------------------------------------------------------------------------
+
+fabric() { checks_only "fabric: {run: gpu_fabric, on: gpus, mode: $1}"; }
+
+# What a GPU says of the fabric that a healthy one of that mode says; all from public reports.
+healthy_fabric() { # MODE
+  local gpu
+  for gpu in "$a" "$b"; do
+    case $1 in
+      none) model "$gpu fabric 0" ;;
+      node) model "$gpu fabric 3" "$gpu fabric_status 0" "$gpu clique 0" "$gpu cluster 0" ;;
+      multinode) model "$gpu fabric 3" "$gpu fabric_status 0" "$gpu clique 4026" "$gpu cluster 77" ;;
+    esac
+    model "$gpu fabric_health 0" "$gpu fabric_summary 0"
+  done
+}
+
+@test "fabric: healthy GPUs pass in their mode, with a health mask and without, by drivers of any age" {
+  local version mode
+  for mode in none node multinode; do
+    fabric $mode
+    healthy_fabric $mode
+    ends 0 ready
+    measured "gate/fabric/$a" same
+    measured "gate/fabric/$b" same
+    for version in 2 1; do # 1: the call is there, and knows no struct of ours
+      model "driver fabric_version $version"
+      ends 0 ready
+    done
+    model "nvmlDeviceGetGpuFabricInfoV fails 13"
+    ends 0 ready
+    model "nvmlDeviceGetGpuFabricInfoV fails 0" "driver fabric_version 3"
+  done
+  # each field "false", bandwidth full, configuration right, partition assigned; healthy
+  model "$a fabric_health $((0x11aa))" "$a fabric_summary 1"
+  ends 0 ready
+  jq -e --arg a "$a" '.measurements[] | select(.id == "gate/fabric/\($a)") | .detail | .fabric == "completed"
+    and .clique == 4026 and .health.bandwidth == "full" and .health_mask == 4522' "$gate_out"
+}
+
+@test "fabric: that is not supported passes in mode none alone" {
+  local mode
+  for mode in node multinode; do
+    fabric $mode
+    healthy_fabric $mode
+    model "$b fabric 0"
+    ends 7 blocked
+    measured "gate/fabric/$a" same
+    measured "gate/fabric/$b" slow "^gpu_fabric of $b: it is in no NVLink fabric .*mode: $mode"
+    fault_is RH-GPU-FABRIC-DOWN
+    model "$b fabric -1" # NVML_ERROR_NOT_SUPPORTED, as of an A100
+    ends 7 blocked
+    fault_is RH-GPU-FABRIC-DOWN
+  done
+  fabric none
+  ends 0 ready
+}
+
+@test "fabric: a driver that can't say is no pass, but in mode none" {
+  local old=$BATS_TEST_DIRNAME/../build/gpu-standin/old/libnvidia-ml.so.1 mode
+  cp "$old" "$lib"
+  for mode in node multinode; do
+    fabric $mode
+    ends 7 blocked
+    measured "gate/fabric/$a" slow "^gpu_fabric of $a: the driver .* can't say .*nvmlDeviceGetGpuFabricInfoV"
+    fault_is RH-GPU-NOT-SHOWN
+  done
+  fabric none
+  ends 0 ready
+  cp "${old/old\//}" "$lib"
+  fabric node
+  model "nvmlDeviceGetGpuFabricInfoV fails 13" "nvmlDeviceGetGpuFabricInfo fails 26" # dropped as deprecated
+  ends 7 blocked
+  fault_is RH-GPU-NOT-SHOWN
+}
+
+@test "fabric: not there yet is waited for, half of the GPUs or all; it comes, or it blocks with its own code" {
+  local mode state
+  for mode in node multinode; do
+    healthy_fabric $mode
+    fabric $mode
+    for state in 1 2; do
+      model "$b fabric $state"
+      ends 7 waiting
+      measured "gate/fabric/$a" same
+      measured "gate/fabric/$b" "not yet" "^gpu_fabric of $b: not in .*(not started|in progress).*(fabricmanager|NMX-C)"
+      fault_is RH-GATE-NOT-YET
+    done
+    model "$b fabric 3"
+    gate_ends 0 ready --retry
+  done
+  model "$a fabric 2" "$b fabric 2"
+  sed -i 's/^gate:/&\n  wait: 2s/' "$root/etc/railhead/profiles/site.yaml"
+  ends 7 waiting
+  sleep 2
+  gate_ends 7 blocked --retry
+  jq -e '[.faults[].code] == ["RH-GPU-FABRIC-DOWN", "RH-GPU-FABRIC-DOWN", "RH-GATE-WAIT-OVER"]' "$gate_out"
+  jq -e '.reasons[0] | contains("journalctl -u nvidia-imex")' "$gate_out"
+}
+
+# The profile says that there is none; CUDA says 802 until it is complete.
+@test "fabric: in mode none a GPU that waits for one is not ready either" {
+  fabric none
+  model "$a fabric 2"
+  ends 7 waiting
+  measured "gate/fabric/$a" "not yet" "mode: none"
+  model "$a fabric 3" # whatever its clique
+  ends 0 ready
+  model "$a fabric_status 999"
+  ends 7 blocked
+  fault_is RH-GPU-FABRIC
+}
+
+@test "fabric: one that has rejected a GPU, and what it says of its health" {
+  local mask summary words mode=node
+  fabric $mode
+  healthy_fabric $mode
+  model "$b fabric_status 23"
+  ends 7 blocked
+  measured "gate/fabric/$b" slow "has not taken it .*stand-in's 23.*journalctl -u nvidia-fabricmanager"
+  fault_is RH-GPU-FABRIC
+  model "$b fabric_status 0"
+  while read -r mask summary words; do
+    model "$b fabric_health $((mask))" "$b fabric_summary $summary"
+    ends 7 blocked
+    measured "gate/fabric/$b" slow "$words"
+    fault_is RH-GPU-FABRIC-HEALTH
+  done <<'END'
+0x1 0 bandwidth is degraded
+0x4 0 recovers a route
+0x10 0 route is unhealthy
+0x40 0 recovers from an access timeout
+0x500 0 too few NVLinks
+0xf00 0 configured wrongly \(15\)
+0x2 2 unhealthy, and does not say why
+0xaa 3 limited capacity
+0x15 2 bandwidth is degraded.*recovers a route.*route is unhealthy
+END
+  # too old for a summary: the mask still counts
+  model "driver fabric_version 2" "$b fabric_health 16"
+  ends 7 blocked
+  fault_is RH-GPU-FABRIC-HEALTH
+}
+
+@test "fabric: of several nodes, one cluster and one clique, neither of them zero" {
+  fabric multinode
+  healthy_fabric multinode
+  gpu 0000:3c:00.0 2
+  sed -i 's/expect: 2/expect: 3/' "$root/etc/railhead/profiles/site.yaml"
+  model "0000:3c:00.0 gpu 2" "0000:3c:00.0 fabric 3" "0000:3c:00.0 clique 4026" "0000:3c:00.0 cluster 77"
+  ends 0 ready
+  model "$b clique 4027"
+  ends 7 blocked
+  measured "gate/fabric/$a" same
+  measured "gate/fabric/$b" slow "clique 4027 .*0000:3b:00.0.* clique 4026"
+  fault_is RH-GPU-FABRIC-CLIQUE
+  model "$b clique 4026" "$b cluster 78"
+  ends 7 blocked
+  measured "gate/fabric/$a" same
+  measured "gate/fabric/$b" slow "is in cluster 00000000-0000-0000-0000-00000000004e"
+  fault_is RH-GPU-FABRIC-CLIQUE
+  model "$b cluster 0"
+  ends 7 blocked
+  measured "gate/fabric/$b" slow "cluster UUID is zero"
+  fault_is RH-GPU-FABRIC-CLIQUE
+  model "$b cluster 77" "$b clique 0"
+  ends 7 blocked
+  measured "gate/fabric/$b" slow "clique id is 0"
+  fault_is RH-GPU-FABRIC-CLIQUE
+  model "$b clique 4026" "$b fabric_health $((0x2000))"
+  ends 7 blocked
+  measured "gate/fabric/$b" slow "no NVLink partition"
+  fault_is RH-GPU-FABRIC-CLIQUE
+  # one that is not there yet has none to compare
+  model "$b fabric 2" "$b clique 0" "$b cluster 0" "$b fabric_health 0"
+  ends 7 waiting
+  measured "gate/fabric/$a" same
+}
+
+@test "fabric: it is asked in every boot, and after the load" {
+  sed -i 's/  budget: 30s/&\n  reuse: 24h/; s/^    health:.*/&\n    fabric: {run: gpu_fabric, on: gpus, mode: node}/' \
+    "$root/etc/railhead/profiles/site.yaml"
+  healthy_fabric node
+  with_log
+  gate_ends 0 ready
+  grep -q "gpu_copy.*gpu_peer.*gpu_fabric" "$BATS_TEST_TMPDIR/starts"
+  reused
+  model "$b fabric_health 1"
+  gate_ends 7 blocked
+  measured "gate/copy/$a" same
+  fault_is RH-GPU-FABRIC-HEALTH
+}
+
+@test "fabric: without a mode the profile is rejected, with the words" {
+  checks_only 'fabric: {run: gpu_fabric, on: gpus}'
+  run -3 --separate-stderr "$railhead" check "$root/etc/railhead/profiles/site.yaml"
+  [[ $stderr$output == *"gate.checks.fabric.mode: missing; gpu_fabric requires it: none, node or multinode"* ]]
+}
+
 # --- a pass that is used again -------------------------------------------------------------------
 
 reused() { # after an orderly reboot, from now on

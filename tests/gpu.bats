@@ -144,7 +144,6 @@ clocks=136|RH-GPU-CLOCKS|power brake: the chassis
 clocks=64|RH-GPU-CLOCKS|by temperature
 clocks=32|RH-GPU-CLOCKS|by temperature
 clocks=8|RH-GPU-CLOCKS|held down by the hardware
-fabric=3 fabric_status=999|RH-GPU-FABRIC|fabric has not taken it
 END
 }
 
@@ -160,19 +159,87 @@ END
 	holds '.value == 0 and .clocks_reasons == 0'
 }
 
-@test "health: what the GPU or the driver does not show is named, not judged" {
+@test "health: what must not be shown is named where it is hidden, and not judged" {
 	model "$a ecc -1" "$a uncorrected -1" "$a width -1"
 	measures 0 gpu_health --gpu $a
 	holds '.value == 0 and .not_shown == ["ECC mode","ECC errors","retired pages","PCIe width"]'
-	model "nvmlDeviceGetGpuFabricInfo fails 26" "nvmlDeviceGetPersistenceMode fails 13"
+	model "nvmlDeviceGetPersistenceMode fails 13"
 	measures 0 gpu_health --gpu $a
-	holds '.value == 0 and (.not_shown | index("NVLink fabric") and index("persistence mode"))'
+	holds '.value == 0 and (.not_shown | index("persistence mode"))'
 	use "$root/build/gpu-standin/old"
 	model "$a gpu 0" "$a retire_pending 0" "$a clocks 64" "$a persistence 0"
 	measures 0 gpu_health --gpu $a
-	holds '.not_shown == ["remapped rows","NVLink fabric"] and .value == 1'
+	holds '.not_shown == ["remapped rows"] and .value == 1'
 	holds '(.faults[0] | test("temperature")) and (.note | test("nvidia-persistenced"))'
 	holds '.retired_pages == 0'
+}
+
+@test "health: each question can be required, and an unknown one is rejected" {
+	while IFS='|' read -r word facts name; do
+		: >"$lib/node"
+		model "$a gpu 0"
+		for fact in $facts; do model "$a ${fact/=/ }"; done
+		measures 0 gpu_health --gpu $a --must_show "clocks,$word"
+		holds ".value == 1 and .fault == \"RH-GPU-NOT-SHOWN\" and (.faults[0] | test(\"^does not show $name: \"))"
+		measures 0 gpu_health --gpu $a --must_show none
+		holds '.value == 0'
+	done <<'END'
+ecc|ecc=-1|ECC mode
+ecc_errors|uncorrected=-1|ECC errors
+remapped_rows|rows_corrected=-1|remapped rows
+retired_pages||retired pages
+pcie_width|width=-1|PCIe width
+pcie_width|width_max=-1|PCIe width
+clocks|clocks=-1|clocks' reasons
+END
+	measures 0 gpu_health --gpu $a --must_show ecc,rows
+	holds '.result == "cannot measure" and (.reason | test("no question is called .rows.$"))'
+}
+
+@test "health: that a question fails is a fault by itself, and no answer that is missing" {
+	model "nvmlDeviceGetRemappedRows fails 999"
+	measures 0 gpu_health --gpu $a --must_show remapped_rows
+	holds '.value == 1 and .fault == "RH-GPU-HEALTH" and (.faults[0] | test("^remapped rows: NVML error 999"))'
+}
+
+@test "fabric: one line for each GPU, with what it is in" {
+	model "$a fabric 3" "$a clique 4026" "$a cluster 77" "$b fabric 3" "$b clique 4026" "$b cluster 77"
+	measures 0 gpu_fabric --gpu $a --mode multinode --others $b
+	holds '.result == "measured" and .value == 0 and .unit == "faults" and .mode == "multinode"'
+	holds '.cluster == "00000000-0000-0000-0000-00000000004d" and .clique == 4026'
+	holds '.health | keys == ["access_timeout_recovery","bandwidth","configuration","route_recovery","routes"]'
+	holds '.health | all(. == "not supported")'
+	measures 0 gpu_fabric --gpu $a --mode rack
+	holds '.result == "cannot measure" and (.reason | test("not none, node or multinode"))'
+	measures 2 gpu_fabric --gpu $a
+	measures 2 gpu_fabric --mode node
+}
+
+@test "fabric: another that can't be asked, or is not in the fabric, is its own matter" {
+	model "$a fabric 3" "$a clique 1" "$a cluster 1" "$b fabric 1" "$b clique 2"
+	measures 0 gpu_fabric --gpu $a --mode multinode --others "$b,0000:01:00.0"
+	holds '.value == 0'
+	model "$b fabric 3" "$b fabric_status 3"
+	measures 0 gpu_fabric --gpu $a --mode multinode --others $b
+	holds '.value == 0'
+	model "$b fabric_status 0" # of two that differ nobody knows which is right
+	measures 0 gpu_fabric --gpu $a --mode multinode --others $b
+	holds '.value == 1 and .fault == "RH-GPU-FABRIC-CLIQUE"'
+}
+
+@test "fabric: a state of tomorrow, a GPU that is lost, a call that fails" {
+	model "$a fabric 4"
+	measures 0 gpu_fabric --gpu $a --mode node
+	holds '.value == 1 and .fault == "RH-GPU-FABRIC-DOWN" and (.faults[0] | test("is 4, which"))'
+	model "nvmlDeviceGetGpuFabricInfoV fails 999"
+	measures 0 gpu_fabric --gpu $a --mode node
+	holds '.value == 1 and (.faults[0] | test("^NVLink fabric: NVML error 999"))'
+	model "nvmlDeviceGetHandleByPciBusId_v2 fails 15"
+	measures 0 gpu_fabric --gpu $a --mode none
+	holds '.value == 1 and .fault == "RH-GPU-OFF-BUS"'
+	rm "$lib"/*
+	measures 0 gpu_fabric --gpu $a --mode none
+	holds '.result == "cannot measure" and (.reason | test("^libnvidia-ml.so.1: "))'
 }
 
 @test "health: a GPU that is lost is a fault, a driver that isn't there is no answer" {

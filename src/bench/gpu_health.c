@@ -6,70 +6,28 @@
  *
  * The speed of the link is no fault here: an idle GPU lets it fall to generation 1
  * (gpu_copy says what it is under load). What this GPU or driver doesn't show is named in
- * "not_shown", and isn't judged.
+ * "not_shown"; a fault that is of what --must_show names, and that nothing at all is shown. The
+ * NVLink fabric is gpu_fabric's.
  */
 #include "bench/gpu_health.h"
 
-#include <stdarg.h>
+#include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
+#include "base/words.h"
+#include "bench/gpu_findings.h"
 #include "bench/pool.h"
-#include "bench/nvml.h"
 
 #define CLOCK_LOOKS 4
 #define CLOCK_GAP_NS 50000000u
 
 struct health {
-	const struct nvml *nvml;
-	nvml_device dev;
-	json_t *line, *faults, *hidden;
-	enum fault gravest;
+	struct gpu_findings f;
+	bool ecc_off, mig;
 };
-
-static void fault(struct health *h, enum fault code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void fault(struct health *h, enum fault code, const char *fmt, ...)
-{
-	va_list ap;
-
-	h->gravest = fault_graver(h->gravest, code ? code : FAULT_GPU_HEALTH);
-	va_start(ap, fmt);
-	json_array_append_new(h->faults, json_vsprintf(fmt, ap));
-	va_end(ap);
-}
-
-static void show(struct health *h, const char *key, json_t *value)
-{
-	json_object_set_new(h->line, key, value);
-}
-
-/* By this GPU, by the library's part in the driver, or by a library that is newer. */
-static bool is_hidden(int result)
-{
-	return result == NVML_NOT_SUPPORTED || result == NVML_FUNCTION_NOT_FOUND ||
-	       result == NVML_DEPRECATED;
-}
-
-/*
- * True when there is an answer. What isn't supported is named and passed over. Another
- * failure is a fault of the GPU: NVML answered the calls before.
- */
-static bool answered(struct health *h, int result, const char *what)
-{
-	struct err err = {0};
-
-	if (result == NVML_SUCCESS)
-		return true;
-	if (is_hidden(result)) {
-		json_array_append_new(h->hidden, json_string(what));
-		return false;
-	}
-	nvml_check(h->nvml, result, &err, "%s", what);
-	fault(h, err.fault, "%s", err.text);
-	return false;
-}
 
 /* --- memory ------------------------------------------------------------------------------ */
 
@@ -77,52 +35,58 @@ static void look_ecc_mode(struct health *h)
 {
 	int now, next;
 
-	if (!answered(h, h->nvml->ecc_mode(h->dev, &now, &next), "ECC mode"))
+	if (!gpu_answered(&h->f, h->f.nvml.ecc_mode(h->f.dev, &now, &next), "ECC mode"))
 		return;
-	show(h, "ecc", json_boolean(now));
+	gpu_show(&h->f, "ecc", json_boolean(now));
+	h->ecc_off = !now;
 	if (!now)
-		fault(h, FAULT_GPU_ECC_OFF,
-		      "ECC is off, so that errors of its memory go unseen: `nvidia-smi -e 1` and "
-		      "a reset of the GPU%s",
-		      next ? " (asked for already: reset it, or reboot)" : "");
+		gpu_fault(
+			&h->f, FAULT_GPU_ECC_OFF,
+			"ECC is off, so that errors of its memory go unseen: `nvidia-smi -e 1` and "
+			"a reset of the GPU%s",
+			next ? " (asked for already: reset it, or reboot)" : "");
 	else if (!next)
-		fault(h, FAULT_GPU_ECC_OFF,
-		      "ECC will be off after the next reset: `nvidia-smi -e 1`");
+		gpu_fault(&h->f, FAULT_GPU_ECC_OFF,
+			  "ECC will be off after the next reset: `nvidia-smi -e 1`");
 }
 
 static void look_ecc_errors(struct health *h)
 {
 	unsigned long long n;
 
-	if (!answered(h, h->nvml->ecc_errors(h->dev, NVML_ERROR_UNCORRECTED, NVML_VOLATILE, &n),
-		      "ECC errors"))
+	if (!gpu_answered(&h->f,
+			  h->f.nvml.ecc_errors(h->f.dev, NVML_ERROR_UNCORRECTED, NVML_VOLATILE, &n),
+			  "ECC errors"))
 		return;
-	show(h, "uncorrected_errors", json_integer((json_int_t)n));
+	gpu_show(&h->f, "uncorrected_errors", json_integer((json_int_t)n));
 	if (n)
-		fault(h, FAULT_GPU_MEMORY,
-		      "%llu uncorrectable memory error%s since the driver was loaded: reset the "
-		      "GPU, then run NVIDIA's field diagnostic; replace it if they come again",
-		      n, n == 1 ? "" : "s");
+		gpu_fault(
+			&h->f, FAULT_GPU_MEMORY,
+			"%llu uncorrectable memory error%s since the driver was loaded: reset the "
+			"GPU, then run NVIDIA's field diagnostic; replace it if they come again",
+			n, n == 1 ? "" : "s");
 }
 
 static void look_rows(struct health *h)
 {
 	unsigned int corrected, uncorrected, pending, failed;
-	int r = h->nvml->remapped_rows ? h->nvml->remapped_rows(h->dev, &corrected, &uncorrected,
-								&pending, &failed)
-				       : NVML_NOT_SUPPORTED;
+	int r = h->f.nvml.remapped_rows ? h->f.nvml.remapped_rows(h->f.dev, &corrected,
+								  &uncorrected, &pending, &failed)
+					: NVML_NOT_SUPPORTED;
 
-	if (!answered(h, r, "remapped rows"))
+	if (!gpu_answered(&h->f, r, "remapped rows"))
 		return;
-	show(h, "remapped_rows", json_integer((json_int_t)corrected + uncorrected));
+	gpu_show(&h->f, "remapped_rows", json_integer((json_int_t)corrected + uncorrected));
 	if (failed)
-		fault(h, FAULT_GPU_WORN,
-		      "remapping a row of its memory has failed: no spare rows are left; replace "
-		      "the GPU");
+		gpu_fault(
+			&h->f, FAULT_GPU_WORN,
+			"remapping a row of its memory has failed: no spare rows are left; replace "
+			"the GPU");
 	if (pending)
-		fault(h, FAULT_GPU_MEMORY,
-		      "a row of its memory waits to be remapped: reset the GPU, or reboot, before "
-		      "it takes work");
+		gpu_fault(&h->f, FAULT_GPU_MEMORY,
+			  "a row of its memory waits to be remapped: reset the GPU, or reboot, "
+			  "before "
+			  "it takes work");
 }
 
 static void look_pages(struct health *h)
@@ -130,15 +94,16 @@ static void look_pages(struct health *h)
 	unsigned int single = 0, twice = 0; /* with room for none, the count is all we get */
 	int pending;
 
-	if (!answered(h, h->nvml->retired_pending(h->dev, &pending), "retired pages"))
+	if (!gpu_answered(&h->f, h->f.nvml.retired_pending(h->f.dev, &pending), "retired pages"))
 		return;
-	h->nvml->retired_pages(h->dev, NVML_RETIRED_SINGLE_BIT, &single, NULL);
-	h->nvml->retired_pages(h->dev, NVML_RETIRED_DOUBLE_BIT, &twice, NULL);
-	show(h, "retired_pages", json_integer((json_int_t)single + twice));
+	h->f.nvml.retired_pages(h->f.dev, NVML_RETIRED_SINGLE_BIT, &single, NULL);
+	h->f.nvml.retired_pages(h->f.dev, NVML_RETIRED_DOUBLE_BIT, &twice, NULL);
+	gpu_show(&h->f, "retired_pages", json_integer((json_int_t)single + twice));
 	if (pending)
-		fault(h, FAULT_GPU_MEMORY,
-		      "a page of its memory waits to be retired: reset the GPU, or reboot, before "
-		      "it takes work");
+		gpu_fault(&h->f, FAULT_GPU_MEMORY,
+			  "a page of its memory waits to be retired: reset the GPU, or reboot, "
+			  "before "
+			  "it takes work");
 }
 
 /* --- link and clocks --------------------------------------------------------------------- */
@@ -147,35 +112,37 @@ static void look_width(struct health *h)
 {
 	unsigned int now, max;
 
-	if (!answered(h, h->nvml->pcie_width(h->dev, &now), "PCIe width") ||
-	    !answered(h, h->nvml->pcie_width_max(h->dev, &max), "most PCIe width"))
+	if (!gpu_answered(&h->f, h->f.nvml.pcie_width(h->f.dev, &now), "PCIe width") ||
+	    !gpu_answered(&h->f, h->f.nvml.pcie_width_max(h->f.dev, &max), "most PCIe width"))
 		return;
-	show(h, "pcie_width", json_integer(now));
-	show(h, "pcie_width_max", json_integer(max));
+	gpu_show(&h->f, "pcie_width", json_integer(now));
+	gpu_show(&h->f, "pcie_width_max", json_integer(max));
 	if (now < max)
-		fault(h, FAULT_GPU_LINK_WIDTH,
-		      "its PCIe link has %u lanes of %u: reseat the GPU or its riser, and see the "
-		      "slot's settings in the BIOS",
-		      now, max);
+		gpu_fault(&h->f, FAULT_GPU_LINK_WIDTH,
+			  "its PCIe link has %u lanes of %u: reseat the GPU or its riser, and see "
+			  "the "
+			  "slot's settings in the BIOS",
+			  now, max);
 }
 
 static void look_generation(struct health *h)
 {
 	unsigned int now, max;
 
-	if (!answered(h, h->nvml->pcie_generation(h->dev, &now), "PCIe generation") ||
-	    !answered(h, h->nvml->pcie_generation_max(h->dev, &max), "most PCIe generation"))
+	if (!gpu_answered(&h->f, h->f.nvml.pcie_generation(h->f.dev, &now), "PCIe generation") ||
+	    !gpu_answered(&h->f, h->f.nvml.pcie_generation_max(h->f.dev, &max),
+			  "most PCIe generation"))
 		return;
-	show(h, "pcie_generation", json_integer(now));
-	show(h, "pcie_generation_max", json_integer(max));
+	gpu_show(&h->f, "pcie_generation", json_integer(now));
+	gpu_show(&h->f, "pcie_generation_max", json_integer(max));
 }
 
 static int read_reasons(struct health *h, unsigned long long *ret)
 {
-	if (h->nvml->clocks_reasons)
-		return h->nvml->clocks_reasons(h->dev, ret);
-	if (h->nvml->clocks_reasons_old)
-		return h->nvml->clocks_reasons_old(h->dev, ret);
+	if (h->f.nvml.clocks_reasons)
+		return h->f.nvml.clocks_reasons(h->f.dev, ret);
+	if (h->f.nvml.clocks_reasons_old)
+		return h->f.nvml.clocks_reasons_old(h->f.dev, ret);
 	return NVML_NOT_SUPPORTED;
 }
 
@@ -187,23 +154,24 @@ static void look_clocks(struct health *h)
 	for (int i = 0; i < CLOCK_LOOKS; i++) {
 		if (i)
 			sleep_ns(CLOCK_GAP_NS);
-		if (!answered(h, read_reasons(h, &now), "clocks' reasons"))
+		if (!gpu_answered(&h->f, read_reasons(h, &now), "clocks' reasons"))
 			return;
 		all &= now;
 	}
-	show(h, "clocks_reasons", json_integer((json_int_t)all));
+	gpu_show(&h->f, "clocks_reasons", json_integer((json_int_t)all));
 	if (all & NVML_CLOCKS_HW_POWER_BRAKE)
-		fault(h, FAULT_GPU_CLOCKS,
-		      "clocks are held down by the power brake: the chassis asks for less power; "
-		      "see the power supplies and the BMC");
+		gpu_fault(
+			&h->f, FAULT_GPU_CLOCKS,
+			"clocks are held down by the power brake: the chassis asks for less power; "
+			"see the power supplies and the BMC");
 	if (all & (NVML_CLOCKS_HW_THERMAL | NVML_CLOCKS_SW_THERMAL))
-		fault(h, FAULT_GPU_CLOCKS,
-		      "clocks are held down by temperature: see fans, air flow and the GPU's "
-		      "heat sink");
+		gpu_fault(&h->f, FAULT_GPU_CLOCKS,
+			  "clocks are held down by temperature: see fans, air flow and the GPU's "
+			  "heat sink");
 	else if (all & NVML_CLOCKS_HW_SLOWDOWN && !(all & NVML_CLOCKS_HW_POWER_BRAKE))
-		fault(h, FAULT_GPU_CLOCKS,
-		      "clocks are held down by the hardware (heat, power brake or power draw): "
-		      "see `nvidia-smi -q -d PERFORMANCE` and the BMC");
+		gpu_fault(&h->f, FAULT_GPU_CLOCKS,
+			  "clocks are held down by the hardware (heat, power brake or power draw): "
+			  "see `nvidia-smi -q -d PERFORMANCE` and the BMC");
 }
 
 /* --- the driver's state ------------------------------------------------------------------ */
@@ -212,84 +180,136 @@ static void look_persistence(struct health *h)
 {
 	int on;
 
-	if (!answered(h, h->nvml->persistence(h->dev, &on), "persistence mode"))
+	if (!gpu_answered(&h->f, h->f.nvml.persistence(h->f.dev, &on), "persistence mode"))
 		return;
-	show(h, "persistence_mode", json_boolean(on));
+	gpu_show(&h->f, "persistence_mode", json_boolean(on));
 	if (!on)
-		show(h, "note",
-		     json_string(
-			     "persistence mode is off: each first use of the GPU initialises it "
-			     "anew, which takes seconds; enable nvidia-persistenced.service"));
+		gpu_show(
+			&h->f, "note",
+			json_string(
+				"persistence mode is off: each first use of the GPU initialises it "
+				"anew, which takes seconds; enable nvidia-persistenced.service"));
 }
 
-/* Of a GPU on an NVSwitch board. What isn't done yet is CUDA's business, which says 802. */
-static void look_fabric(struct health *h)
+/* nvml.h: a GPU with MIG can't tell the rows that were remapped. */
+static void look_mig(struct health *h)
 {
-	static const char *const states[] = {"not supported", "not started", "in progress",
-					     "completed"};
-	struct nvml_fabric f = {0};
-	int r = h->nvml->fabric ? h->nvml->fabric(h->dev, &f) : NVML_NOT_SUPPORTED;
+	unsigned int now, next;
+	int r = h->f.nvml.mig_mode ? h->f.nvml.mig_mode(h->f.dev, &now, &next) : NVML_NOT_SUPPORTED;
 
-	if (!answered(h, r, "NVLink fabric") || f.state >= array_len(states))
+	if (r != NVML_SUCCESS) /* of one that has none there is nothing to say */
 		return;
-	show(h, "fabric", json_string(states[f.state]));
-	if (f.state == NVML_FABRIC_COMPLETED && f.status != NVML_SUCCESS)
-		fault(h, FAULT_GPU_FABRIC,
-		      "the NVLink fabric has not taken it (%s): see nvidia-fabricmanager's log",
-		      h->nvml->error_string(f.status));
+	h->mig = now;
+	gpu_show(&h->f, "mig", json_boolean(now));
 }
 
-/* -------------------------------------------------------------------------------------- */
+/* --- what must be shown ------------------------------------------------------------------ */
 
-/* What an error of the lookup says of the GPU itself, not of the driver's installation. */
-static bool is_broken_gpu(int result)
+static bool has_mig(const struct health *h)
 {
-	return result == NVML_GPU_IS_LOST || result == NVML_RESET_REQUIRED ||
-	       result == NVML_INSUFFICIENT_POWER || result == NVML_IRQ_ISSUE ||
-	       result == NVML_CORRUPTED_INFOROM;
+	return h->mig;
 }
 
-static int look_all(struct health *h, const char *addr, struct err *err)
+static bool has_no_ecc(const struct health *h)
 {
-	static void (*const looks[])(struct health * h) = {
-		look_ecc_mode,	 look_ecc_errors, look_rows,	    look_pages,	 look_width,
-		look_generation, look_clocks,	  look_persistence, look_fabric,
-	};
-	int result = h->nvml->device_by_address(addr, &h->dev);
-	int r = nvml_check(h->nvml, result, err, "%s", addr);
+	return h->ecc_off;
+}
 
-	if (is_broken_gpu(result)) {
-		fault(h, err->fault, "%s", err->text);
-		return 0;
+/* In their order: some excuse others. */
+static const struct question {
+	const char *word; /* of --must_show; NULL: nothing is judged by the answer */
+	const char *name;
+	void (*look)(struct health *h);
+	bool (*is_excused)(const struct health *h); /* it can't be shown, and need not be */
+} questions[] = {
+	{NULL, "MIG", look_mig, NULL},
+	{"ecc", "ECC mode", look_ecc_mode, NULL},
+	{"ecc_errors", "ECC errors", look_ecc_errors, has_no_ecc},
+	{"remapped_rows", "remapped rows", look_rows, has_mig},
+	{"retired_pages", "retired pages", look_pages, NULL},
+	{"pcie_width", "PCIe width", look_width, NULL},
+	{NULL, "PCIe generation", look_generation, NULL},
+	{"clocks", "clocks' reasons", look_clocks, NULL},
+	{NULL, "persistence mode", look_persistence, NULL},
+};
+
+/* A word that no question has would require nothing. */
+static int check_words(const char *list, struct err *err)
+{
+	cleanup_free char *copy = xstrdup(list);
+	char *rest = copy, *word;
+
+	while ((word = strsep(&rest, ",")) != NULL) {
+		bool known = streq(word, "any") || streq(word, "none");
+
+		for (size_t i = 0; i < array_len(questions); i++)
+			known = known || (questions[i].word && streq(questions[i].word, word));
+		if (!known)
+			return err_set(err, -EINVAL, "--must_show: no question is called '%s'",
+				       word);
 	}
-	for (size_t i = 0; r == 0 && i < array_len(looks); i++)
-		looks[i](h);
-	return r;
+	return 0;
+}
+
+/* Asks it. Returns whether the GPU showed something, be it a fault. */
+static bool ask(struct health *h, const struct question *q)
+{
+	size_t hidden = json_array_size(h->f.hidden);
+
+	q->look(h);
+	return json_array_size(h->f.hidden) == hidden;
+}
+
+/* What is not known is not healthy. */
+static void blame_hidden(struct health *h, const char *names, bool any)
+{
+	static const char remedy[] =
+		"install a driver that supports this GPU; of a virtual GPU, whose guest can't see "
+		"that, write must_show: with what it shows";
+
+	if (*names)
+		gpu_fault(&h->f, FAULT_GPU_NOT_SHOWN,
+			  "does not show %s: nobody knows whether that is in order; %s", names,
+			  remedy);
+	else if (!any)
+		gpu_fault(&h->f, FAULT_GPU_NOT_SHOWN,
+			  "answers none of the questions by which its health is judged; %s",
+			  remedy);
+}
+
+static void look_all(struct health *h, const char *must_show)
+{
+	struct str names = {0};
+	bool any = commas_have(must_show, "none");
+
+	for (size_t i = 0; i < array_len(questions); i++) {
+		const struct question *q = &questions[i];
+		bool shown = ask(h, q);
+
+		if (!q->word)
+			continue;
+		any = any || shown;
+		if (!shown && commas_have(must_show, q->word) &&
+		    !(q->is_excused && q->is_excused(h)))
+			str_addf(&names, "%s%s", names.len ? ", " : "", q->name);
+	}
+	blame_hidden(h, str_get(&names), any);
+	str_free(&names);
 }
 
 static int run(const struct options *o, json_t *line, struct err *err)
 {
-	const char *addr = option_text(o, "gpu", "");
-	struct nvml nvml;
-	struct health h = {
-		.nvml = &nvml, .line = line, .faults = json_array(), .hidden = json_array()};
-	int r = nvml_open(&nvml, err);
+	const char *must_show = option_text(o, "must_show", "any");
+	struct health h = {0};
+	int r = check_words(must_show, err);
 
-	if (r == 0)
-		r = look_all(&h, addr, err);
-	if (r == 0) {
-		show(&h, "gpu", json_string(addr));
-		show(&h, "value", json_integer((json_int_t)json_array_size(h.faults)));
-		show(&h, "unit", json_string("faults"));
-		show(&h, "faults", json_incref(h.faults));
-		if (h.gravest)
-			show(&h, "fault", json_string(fault_code(h.gravest)));
-		show(&h, "not_shown", json_incref(h.hidden));
-	}
-	json_decref(h.faults);
-	json_decref(h.hidden);
-	nvml_close(&nvml);
-	return r;
+	if (r < 0)
+		return r;
+	r = gpu_findings_begin(&h.f, option_text(o, "gpu", ""), line, err);
+	if (r == 0 && h.f.dev)
+		look_all(&h, must_show);
+	gpu_show(&h.f, "must_show", json_string(must_show));
+	return gpu_findings_end(&h.f, r);
 }
 
 const struct benchmark gpu_health = {
@@ -300,6 +320,11 @@ const struct benchmark gpu_health = {
 		     .type = OPTION_TEXT,
 		     .required = true,
 		     .help = "PCI address of the GPU"},
+		    {.name = "must_show",
+		     .arg = "WORDS",
+		     .type = OPTION_TEXT,
+		     .help = "ecc, ecc_errors, remapped_rows, retired_pages, pcie_width, clocks; "
+			     "any of them (if not said), or none"},
 		    {.name = "budget",
 		     .arg = "MS",
 		     .type = OPTION_NUMBER,

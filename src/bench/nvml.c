@@ -19,6 +19,7 @@ static const struct symbol symbols[] = {
 	SYMBOL(struct nvml, persistence, "nvmlDeviceGetPersistenceMode"),
 	SYMBOL(struct nvml, ecc_mode, "nvmlDeviceGetEccMode"),
 	SYMBOL(struct nvml, ecc_errors, "nvmlDeviceGetTotalEccErrors"),
+	OPTIONAL_SYMBOL(struct nvml, mig_mode, "nvmlDeviceGetMigMode"),
 	OPTIONAL_SYMBOL(struct nvml, remapped_rows, "nvmlDeviceGetRemappedRows"),
 	SYMBOL(struct nvml, retired_pages, "nvmlDeviceGetRetiredPages"),
 	SYMBOL(struct nvml, retired_pending, "nvmlDeviceGetRetiredPagesPendingStatus"),
@@ -32,6 +33,7 @@ static const struct symbol symbols[] = {
 			"nvmlDeviceGetCurrentClocksThrottleReasons"),
 	OPTIONAL_SYMBOL(struct nvml, p2p_status, "nvmlDeviceGetP2PStatus"),
 	OPTIONAL_SYMBOL(struct nvml, fabric, "nvmlDeviceGetGpuFabricInfo"),
+	OPTIONAL_SYMBOL(struct nvml, fabric_versioned, "nvmlDeviceGetGpuFabricInfoV"),
 	{0},
 };
 
@@ -85,6 +87,19 @@ int nvml_check(const struct nvml *n, int result, struct err *err, const char *fm
 	err_set(err, code, "%s: NVML error %d (%s)%s%s", what, result, n->error_string(result),
 		m ? "; " : "", m ? m->remedy : "");
 	return err_fault(err, code, m ? m->fault : FAULT_NONE);
+}
+
+bool nvml_is_hidden(int result)
+{
+	return result == NVML_NOT_SUPPORTED || result == NVML_FUNCTION_NOT_FOUND ||
+	       result == NVML_DEPRECATED;
+}
+
+bool nvml_is_broken_gpu(int result)
+{
+	return result == NVML_GPU_IS_LOST || result == NVML_RESET_REQUIRED ||
+	       result == NVML_INSUFFICIENT_POWER || result == NVML_IRQ_ISSUE ||
+	       result == NVML_CORRUPTED_INFOROM;
 }
 
 int nvml_open(struct nvml *n, struct err *err)

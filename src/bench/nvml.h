@@ -15,6 +15,7 @@
 /* Those that a sentence is written about. */
 enum nvml_result {
 	NVML_SUCCESS = 0,
+	NVML_INVALID_ARGUMENT = 2,
 	NVML_NOT_SUPPORTED = 3,
 	NVML_NO_PERMISSION = 4,
 	NVML_NOT_FOUND = 6,
@@ -27,6 +28,7 @@ enum nvml_result {
 	NVML_RESET_REQUIRED = 16,
 	NVML_OPERATING_SYSTEM = 17,
 	NVML_LIB_RM_VERSION_MISMATCH = 18,
+	NVML_ARGUMENT_VERSION_MISMATCH = 25,
 	NVML_DEPRECATED = 26,
 	NVML_UNKNOWN = 999,
 };
@@ -63,12 +65,35 @@ enum { /* nvmlGpuFabricState_t */
        NVML_FABRIC_COMPLETED = 3,
 };
 
+enum { /* nvmlGpuFabricInfo_v3_t.healthSummary */
+       NVML_FABRIC_HEALTHY = 1,
+       NVML_FABRIC_UNHEALTHY = 2,
+       NVML_FABRIC_LIMITED_CAPACITY = 3,
+};
+
+#define NVML_FABRIC_UUID_LEN 16
+
 struct nvml_fabric { /* nvmlGpuFabricInfo_t */
-	unsigned char cluster[16];
+	unsigned char cluster[NVML_FABRIC_UUID_LEN];
 	int status; /* of a fabric that is completed: an enum nvml_result */
 	unsigned int clique;
 	unsigned char state;
 };
+
+/* nvmlGpuFabricInfo_v3_t. That of version 2 is the same without the summary. */
+struct nvml_fabric_v3 {
+	unsigned int version; /* NVML_FABRIC_V2 or V3, set by the caller */
+	unsigned char cluster[NVML_FABRIC_UUID_LEN];
+	int status;
+	unsigned int clique;
+	unsigned char state;
+	unsigned int health;   /* the mask: see gpu_fabric.c */
+	unsigned char summary; /* version 3 alone; 0: not supported */
+};
+
+/* NVML_STRUCT_VERSION: the size, and the version in the highest byte. */
+#define NVML_FABRIC_V2 (36u | 2u << 24)
+#define NVML_FABRIC_V3 ((unsigned int)sizeof(struct nvml_fabric_v3) | 3u << 24)
 
 typedef struct nvml_device *nvml_device;
 
@@ -84,6 +109,7 @@ struct nvml {
 	int (*persistence)(nvml_device d, int *ret);
 	int (*ecc_mode)(nvml_device d, int *ret_current, int *ret_pending);
 	int (*ecc_errors)(nvml_device d, int type, int counter, unsigned long long *ret);
+	int (*mig_mode)(nvml_device d, unsigned int *ret_current, unsigned int *ret_pending);
 	int (*remapped_rows)(nvml_device d, unsigned int *ret_corrected,
 			     unsigned int *ret_uncorrected, unsigned int *ret_pending,
 			     unsigned int *ret_failed);
@@ -97,7 +123,9 @@ struct nvml {
 	int (*clocks_reasons)(nvml_device d, unsigned long long *ret);
 	int (*clocks_reasons_old)(nvml_device d, unsigned long long *ret);
 	int (*p2p_status)(nvml_device a, nvml_device b, int index, int *ret);
+	/* The first is deprecated as of CUDA 13.0, and knows no health. */
 	int (*fabric)(nvml_device d, struct nvml_fabric *ret);
+	int (*fabric_versioned)(nvml_device d, struct nvml_fabric_v3 *ret);
 };
 
 /* Opens and initialises it. *err has what is wrong and what to do. */
@@ -107,3 +135,11 @@ void nvml_close(struct nvml *n);
 /* As cuda_check(). */
 int nvml_check(const struct nvml *n, int result, struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/*
+ * Whether the result says that the question can't be answered: by this GPU, by the library's part
+ * in the driver, or by a library that is newer.
+ */
+bool nvml_is_hidden(int result);
+/* What an error of the lookup says of the GPU itself, not of the driver's installation. */
+bool nvml_is_broken_gpu(int result);

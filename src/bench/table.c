@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "bench/benchmark.h"
 #include "bench/gpu_copy.h"
+#include "bench/gpu_fabric.h"
 #include "bench/gpu_health.h"
 #include "bench/gpu_peer.h"
 #include "bench/gpu_rdma.h"
@@ -16,8 +17,8 @@
 #include "bench/storage_read.h"
 
 const struct benchmark *const benchmarks[] = {
-	&memory_bandwidth, &memory_latency, &jitter,   &rdma_loopback, &rdma_pairs, &gpu_health,
-	&gpu_copy,	   &gpu_peer,	    &gpu_rdma, &storage_read,  NULL,
+	&memory_bandwidth, &memory_latency, &jitter,   &rdma_loopback, &rdma_pairs,   &gpu_health,
+	&gpu_fabric,	   &gpu_copy,	    &gpu_peer, &gpu_rdma,      &storage_read, NULL,
 };
 
 const struct benchmark *benchmark_find(const char *name)

@@ -59,6 +59,18 @@ const struct device_set *gpu_set(const struct checked *t, const char *key)
 	return device_sets_find(t->ctx->sets, ynode_text(t->map, key, ""));
 }
 
+struct probe *gpu_asks(const struct checked *t, const struct pci_fn *gpu, struct probes *ret)
+{
+	struct probe *p = probe_add(ret, t, "%s", gpu->addr);
+
+	probe_subject(p, "%s of %s", t->check->run, gpu->addr);
+	probe_option(p, "--gpu", "%s", gpu->addr);
+	probe_resource(p, "%s", gpu->addr);
+	probe_wants_no_faults(p);
+	gpu_gives_time(p);
+	return p;
+}
+
 void gpu_gives_time(struct probe *p)
 {
 	p->shares_process = true;

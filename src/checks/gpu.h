@@ -16,6 +16,8 @@ int gpu_unbound(struct change *c, const char *addr, const char *driver);
 
 /* The set that a key of the check names; NULL: the node has none. */
 const struct device_set *gpu_set(const struct checked *t, const char *key);
+/* Adds a probe of the check's benchmark that asks the GPU's driver for faults, without load. */
+struct probe *gpu_asks(const struct checked *t, const struct pci_fn *gpu, struct probes *ret);
 /* The time that the first use of a GPU may take, and one process for all of them. */
 void gpu_gives_time(struct probe *p);
 /*

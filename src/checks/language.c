@@ -117,6 +117,23 @@ static const struct spec gpu_flavor = {
 	.check = value_word,
 	.words = WORDS("open", "proprietary"),
 };
+static const struct spec fabric_mode = {
+	.what = "a mode",
+	.check = value_word,
+	.words = WORDS("none", "node", "multinode"),
+};
+static const struct spec health_question = {
+	.what = "a question of a GPU's health",
+	.check = value_word,
+	.words = WORDS("ecc", "ecc_errors", "remapped_rows", "retired_pages", "pcie_width",
+		       "clocks"),
+};
+static const struct spec health_questions = {
+	.kind = SPEC_LIST,
+	.what = "a list of questions, such as [ecc, remapped_rows]",
+	.item = &health_question,
+	.identity = ITEM_TEXT,
+};
 static const struct spec user_name = {
 	.what = "a user's name",
 	.check = value_name,
@@ -187,6 +204,13 @@ static const struct spec gate_check = {
 		    "Corrected errors since boot that pass; not judged by default."),
 		KEY("flavor", &gpu_flavor,
 		    "Flavor of the kernel modules that passes; any by default."),
+		KEY("must_show", &health_questions,
+		    "Questions that each GPU must answer; default those that its model can, [] "
+		    "none."),
+		KEY("mode", &fabric_mode,
+		    "NVLink fabric that each GPU must be part of: none, that of its node "
+		    "(NVSwitch) "
+		    "or one of several nodes (NVL72)."),
 		KEY("units", &spec_units, "Services whose processes are checked.",
 		    .class = KEY_SELECTS),
 		KEY("limit", &spec_memlock,

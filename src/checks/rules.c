@@ -5,6 +5,7 @@
 #include "checks/check.h"
 #include "checks/measurement.h"
 #include "checks/section.h"
+#include "profile/language.h"
 
 static bool has_own(const struct check *k, const char *key)
 {
@@ -47,13 +48,28 @@ static char *keys_text(const struct check *k)
 	return str_take(&out);
 }
 
+/* "none, node or multinode" of a key that takes words alone; else "". */
+static char *words_text(const char *key)
+{
+	const struct spec *all = spec_child(spec_child(schema_profile(), "gate"), "checks");
+	const struct spec *spec = spec_child(spec_child(all, "any"), key);
+	const char *const *words = spec && spec->check == value_word ? spec->words : NULL;
+	struct str out = {0};
+
+	for (size_t i = 0; words && words[i]; i++)
+		str_addf(&out, "%s%s", !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
+	return str_take(&out);
+}
+
 static void want_key(struct ruling *r, const struct ynode *check, const char *name, const char *key,
 		     const char *run)
 {
 	cleanup_free char *path = xasprintf("%s.%s", name, key);
+	cleanup_free char *words = words_text(key);
 
 	if (!ynode_get(check, key))
-		rule_error(r, check, path, "missing; %s requires it", run);
+		rule_error(r, check, path, "missing; %s requires it%s%s", run, *words ? ": " : "",
+			   words);
 }
 
 static void judge_keys(struct ruling *r, const struct ynode *check, const char *name,

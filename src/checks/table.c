@@ -16,6 +16,7 @@
 	X(rdma_pairs)       \
 	X(gpu_driver)       \
 	X(gpu_health)       \
+	X(gpu_fabric)       \
 	X(gpu_xid)          \
 	X(gpu_copy)         \
 	X(gpu_peer)         \

@@ -9,18 +9,49 @@
 
 #include "model.h"
 
-enum { SUCCESS = 0, UNINITIALIZED = 1, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3, NOT_FOUND = 6 };
+enum {
+	SUCCESS = 0,
+	UNINITIALIZED = 1,
+	INVALID_ARGUMENT = 2,
+	NOT_SUPPORTED = 3,
+	NOT_FOUND = 6,
+	ARGUMENT_VERSION_MISMATCH = 25,
+};
 
 struct device {
 	char addr[32];
 };
 
+/* As nvml.h has them: the first, and what is asked for by its version and size (2 and 3). */
 struct fabric {
 	unsigned char cluster[16];
 	int status;
 	unsigned int clique;
 	unsigned char state;
 };
+
+struct fabric_v2 {
+	unsigned int version;
+	unsigned char cluster[16];
+	int status;
+	unsigned int clique;
+	unsigned char state;
+	unsigned int health;
+};
+
+struct fabric_v3 {
+	unsigned int version;
+	unsigned char cluster[16];
+	int status;
+	unsigned int clique;
+	unsigned char state;
+	unsigned int health;
+	unsigned char summary;
+};
+
+_Static_assert(sizeof(struct fabric) == 28, "nvmlGpuFabricInfo_t");
+_Static_assert(sizeof(struct fabric_v2) == 36, "nvmlGpuFabricInfo_v2_t");
+_Static_assert(sizeof(struct fabric_v3) == 40, "nvmlGpuFabricInfo_v3_t");
 
 static atomic_int up; /* inits without a shutdown, as the API reference counts them */
 
@@ -192,12 +223,66 @@ int nvmlDeviceGetRemappedRows(const struct device *d, unsigned int *corrected,
 	return r == SUCCESS ? get_uint(d, "remap_failed", 0, failed) : r;
 }
 
+/* "cluster N": its UUID ends with that number; 0: it is zero throughout. */
+static int get_fabric(const struct device *d, struct fabric *ret)
+{
+	long long cluster = model_number(d->addr, "cluster", 0);
+	long long state;
+	int r = get(d, "fabric", 0, &state);
+
+	if (r != SUCCESS)
+		return r;
+	memset(ret->cluster, 0, sizeof(ret->cluster));
+	for (int i = 15; i >= 8; i--, cluster >>= 8)
+		ret->cluster[i] = (unsigned char)cluster;
+	ret->status = (int)model_number(d->addr, "fabric_status", 0);
+	ret->clique = (unsigned int)model_number(d->addr, "clique", 0);
+	ret->state = (unsigned char)state;
+	return SUCCESS;
+}
+
 int nvmlDeviceGetGpuFabricInfo(const struct device *d, struct fabric *ret)
 {
 	BEGIN();
-	ret->status = (int)model_number(d->addr, "fabric_status", 0);
-	ret->state = (unsigned char)model_number(d->addr, "fabric", 0);
+	return get_fabric(d, ret);
+}
+
+/* "driver fabric_version 2": it knows the structs up to that one. */
+int nvmlDeviceGetGpuFabricInfoV(const struct device *d, struct fabric_v3 *ret)
+{
+	static const unsigned int sizes[] = {
+		[2] = sizeof(struct fabric_v2), [3] = sizeof(struct fabric_v3)};
+	unsigned int version = ret->version >> 24;
+	struct fabric f;
+	int r;
+
+	BEGIN();
+	if (version < 2 || version > 3 || version > model_number("driver", "fabric_version", 3) ||
+	    (ret->version & 0xffffff) != sizes[version])
+		return ARGUMENT_VERSION_MISMATCH;
+	r = get_fabric(d, &f);
+	if (r != SUCCESS)
+		return r;
+	memcpy(ret->cluster, f.cluster, sizeof(ret->cluster));
+	ret->status = f.status;
+	ret->clique = f.clique;
+	ret->state = f.state;
+	ret->health = (unsigned int)model_number(d->addr, "fabric_health", 0);
+	if (version == 3)
+		ret->summary = (unsigned char)model_number(d->addr, "fabric_summary", 0);
 	return SUCCESS;
+}
+
+/* Now and after the next reset. */
+int nvmlDeviceGetMigMode(const struct device *d, unsigned int *now, unsigned int *next)
+{
+	int r;
+
+	BEGIN();
+	r = get_uint(d, "mig", 0, now);
+	if (r == SUCCESS)
+		*next = *now;
+	return r;
 }
 #endif
 

@@ -7,7 +7,8 @@
  *   0000:3b:00.0 gpu 0                  there is such a GPU
  *   0000:3b:00.0 h2d 2000000000         bytes per second
  *   0000:3b:00.0 0000:86:00.0 2000000000   ... from it to that peer; 0: no access
- *   0000:3b:00.0 remap_pending 1        what NVML says; an absent key is a healthy GPU's
+ *   0000:3b:00.0 remap_pending 1        what NVML says; an absent key is a healthy GPU's; where
+ *                                       not, -1: not supported
  *   cuInit fails 802                    so does every function: fails N, hangs 0, crashes 0,
  *                                       sleeps MILLISECONDS
  *

@@ -63,14 +63,77 @@ static int setup(void **state)
 	return 0;
 }
 
+#define HEALTH(gpu, words)                                                                     \
+	"gate/c/" gpu ": gpu_health --gpu " gpu " --must_show " words " | " gpu " | value no " \
+	"faults;\n"
+#define ROWS "ecc,ecc_errors,remapped_rows,pcie_width,clocks"
+
 static void test_health(void **state)
 {
 	gives(*state, SETS, "gpu_health", "on: two",
-	      "gate/c/0000:1b:00.0: gpu_health --gpu 0000:1b:00.0 | 0000:1b:00.0 | value no "
-	      "faults;\n"
-	      "gate/c/0000:2b:00.0: gpu_health --gpu 0000:2b:00.0 | 0000:2b:00.0 | value no "
-	      "faults;\n");
+	      HEALTH("0000:1b:00.0", ROWS) HEALTH("0000:2b:00.0", ROWS));
+	gives(*state, SETS, "gpu_health", "on: one, must_show: [clocks, ecc]",
+	      HEALTH("0000:9b:00.0", "clocks,ecc"));
+	gives(*state, SETS, "gpu_health", "on: one, must_show: []", HEALTH("0000:9b:00.0", "none"));
 	gives(*state, SETS, "gpu_health", "on: none", "");
+}
+
+/* By the model, at both ends of each range; of the neighbours and of other makers any answer. */
+static void test_models(void **state)
+{
+	static const struct {
+		const char *id, *words;
+	} models[] = {
+		{"10de:1db0", "any"},
+		{"10de:1db1", "ecc,ecc_errors,retired_pages,pcie_width,clocks"},
+		{"10de:1eb8", "ecc,ecc_errors,retired_pages,pcie_width,clocks"},
+		{"10de:20b0", ROWS},
+		{"10de:20b2", ROWS},
+		{"10de:20c2", "any"}, /* a card for mining */
+		{"10de:2204", "any"}, /* GeForce */
+		{"10de:2236", ROWS},
+		{"10de:2335", ROWS},
+		{"10de:2342", "ecc,ecc_errors,remapped_rows,clocks"},
+		{"10de:2684", "any"}, /* GeForce */
+		{"10de:26b9", ROWS},
+		{"10de:2901", ROWS},
+		{"10de:2941", "ecc,ecc_errors,remapped_rows,clocks"},
+		{"10de:3182", ROWS},
+		{"10de:31c2", "ecc,ecc_errors,remapped_rows,clocks"},
+		{"10de:3200", "any"},
+		{"1002:2335", "any"},
+	};
+
+	for (size_t i = 0; i < array_len(models); i++) {
+		struct tree_fn fn = functions[2];
+		cleanup_free char *sets =
+			xasprintf("devices:\n  gpus: {pci: \"%s\"}\n", models[i].id);
+		cleanup_free char *want = xasprintf(
+			"gate/c/0000:9b:00.0: gpu_health --gpu 0000:9b:00.0 --must_show %s | "
+			"0000:9b:00.0 | value no faults;\n",
+			models[i].words);
+		struct tmp *t = *state;
+
+		fn.ids = models[i].id;
+		tree_pci(t, &fn);
+		gives(t, sets, "gpu_health", "on: gpus", want);
+	}
+}
+
+#define FABRIC(gpu, words) \
+	"gate/c/" gpu ": gpu_fabric --gpu " gpu " --mode " words " | " gpu " | value no faults;\n"
+
+static void test_fabric(void **state)
+{
+	gives(*state, SETS, "gpu_fabric", "on: two, mode: node",
+	      FABRIC("0000:1b:00.0", "node") FABRIC("0000:2b:00.0", "node"));
+	gives(*state, SETS, "gpu_fabric", "on: gpus, mode: multinode",
+	      FABRIC("0000:1b:00.0", "multinode --others 0000:2b:00.0,0000:9b:00.0")
+		      FABRIC("0000:2b:00.0", "multinode --others 0000:1b:00.0,0000:9b:00.0") FABRIC(
+			      "0000:9b:00.0", "multinode --others 0000:1b:00.0,0000:2b:00.0"));
+	gives(*state, SETS, "gpu_fabric", "on: one, mode: multinode",
+	      FABRIC("0000:9b:00.0", "multinode"));
+	gives(*state, SETS, "gpu_fabric", "on: none, mode: none", "");
 }
 
 /* A node that isn't known is none to be asked for, but all of them may be used. */
@@ -212,6 +275,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_health, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_models, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_fabric, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_copy, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_peer, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_rdma, setup, tmp_teardown),
