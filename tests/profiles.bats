@@ -78,6 +78,21 @@ golden() { # MACHINE
   done
 }
 
+# Of the A100 NVML knows no state (nvml.h: Hopper and later); an AMD GPU has none.
+@test "GPUs with an NVLink fabric are judged by its state, each in the mode of its machine" {
+  local name mode
+  for name in $(concrete); do
+    case $name in
+      hgx-* | dgx-h100 | azure-nd-h100-v5) mode=node ;;
+      gb200) mode=multinode ;;
+      *) mode=null ;;
+    esac
+    run -0 --separate-stderr "$railhead" show "$name" --json --root "$MACHINES/$name"
+    jq -e --arg mode "$mode" '[.. | objects | select(.run? == "gpu_fabric") | .mode] ==
+      (if $mode == "null" then [] else [$mode] end)' <<<"$output" || { echo "$name: not $mode"; false; }
+  done
+}
+
 @test "nothing is planned or judged for a protected function" {
   # the machine, and the part of it that its profile protects
   while read -r name addr; do
