@@ -304,6 +304,10 @@ shows_nothing() {
   measured "gate/health/$a" slow "does not show remapped rows:"
   model "$a rows_corrected 0" "$a width -1" "$b width -1" "$a generation -1" "$b generation -1"
   ends 0 ready
+  models 2342 # GH200 report one lane of one
+  model "$a width 1" "$b width 1" "$a width_max 1" "$b width_max 1"
+  ends 0 ready
+  model "$a width -1"
   models 2901 # B200
   ends 7 blocked
   measured "gate/health/$a" slow "does not show PCIe width:"

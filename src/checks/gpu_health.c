@@ -15,8 +15,10 @@
 
 /*
  * What a GPU of a data centre must show, by its device id (pci.ids; the halves of a chip's range
- * that have their own CPU: NVIDIA's open driver). Of other models a single answer is enough: those
- * for games and desktops have neither ECC nor spare rows, and those to come are not known yet.
+ * that have their own CPU: NVIDIA's open driver). V100, T4, A10 and GH200 show all of it in a guest
+ * that has the whole GPU too, by `nvidia-smi -q` as others published it; a virtual GPU shows none
+ * of it (NVIDIA/TensorRT-LLM#1861). Of other models a single answer is enough: those for games and
+ * desktops have neither ECC nor spare rows, and those to come are not known yet.
  */
 static const struct model {
 	uint16_t first, last;
