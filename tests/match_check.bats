@@ -94,6 +94,34 @@ Y
   [[ $output == *"sriov.rails.vfs"*"$PF0"* ]]
 }
 
+@test "check --root: page sizes by the architecture and the running kernel of that machine" {
+  put "$root/proc/sys/kernel/arch" aarch64
+  put "$root/proc/cpuinfo" "CPU implementer : 0x41"
+  rm -r "$root/sys/devices/system/node/node0/hugepages"
+  for kib in 2048 524288 16777216; do
+    mkdir -p "$root/sys/devices/system/node/node0/hugepages/hugepages-${kib}kB"
+  done
+  { good a Supermicro; echo 'hugepages: [{size: 1G, per_node: 1}]'; } | write a.yaml
+  run -0 "$railhead" check --root "$root" "$BATS_TEST_TMPDIR/a.yaml"
+  [[ $output == *"a.yaml:5:20: warning: hugepages[0].size: the kernel of this machine has no pages of 1G, but 2M, 512M and 16G with a base page of 64K"* ]]
+  { good a Supermicro; echo 'hugepages: [{size: 64K, per_node: 1}, {size: 16G, nodes: {0: 0}}]'; } | write a.yaml
+  run -3 "$railhead" check --root "$root" "$BATS_TEST_TMPDIR/a.yaml"
+  [[ $output == *"hugepages[1].size: no arm64 kernel has pages of 16G and of 64K"* ]]
+  { good a Supermicro; echo 'hugepages: [{size: 512M, per_node: 1}]'; } | write a.yaml
+  run -0 "$railhead" check --root "$root" "$BATS_TEST_TMPDIR/a.yaml"
+  [[ $output != *warning* ]]
+}
+
+@test "check --root: the memory of that machine counts, not the least that expect asks for" {
+  { good a Supermicro
+    echo 'expect: {memory: ">=4G", numa_nodes: 2}'
+    echo 'hugepages: [{size: 1G, per_node: 2}]'; } | write a.yaml
+  run -3 "$railhead" check "$BATS_TEST_TMPDIR/a.yaml"
+  [[ $output == *"a.yaml:6:12: hugepages: 4096M of pages (2 x 1G x 2 nodes), but expect.memory (at 5:18) lets a machine of 4096M pass"* ]]
+  put "$root/proc/meminfo" "MemTotal:       16777216 kB"
+  run -0 "$railhead" check --root "$root" "$BATS_TEST_TMPDIR/a.yaml"
+}
+
 @test "check: a file that is not there is named" {
   run -3 "$railhead" check "$BATS_TEST_TMPDIR/absent.yaml"
   [[ $output == *"absent.yaml"*"No such file"* ]]

@@ -8,7 +8,6 @@
 #include "base/str.h"
 #include "sys/devlink.h"
 
-enum { MELLANOX = 0x15b3 };
 
 /* The adapter's own parameters by devlink: nothing to install. */
 static void by_devlink(const char *pf, const char *count, const struct devlink_sriov *now,
@@ -41,7 +40,7 @@ static void remedy(const struct kind_ctx *ctx, const char *pf, const char *count
 
 	if (ctx->root->live && devlink_sriov(pf, &now, NULL) == 0)
 		by_devlink(pf, count, &now, text);
-	else if (fn && fn->vendor == MELLANOX)
+	else if (fn && fn->vendor == VENDOR_MELLANOX)
 		str_addf(text,
 			 "run `mlxconfig -d %s set SRIOV_EN=1 NUM_OF_VFS=%s`, then power-cycle the "
 			 "node; SR-IOV must be enabled in the BIOS too",

@@ -24,6 +24,8 @@ enum {
 	CLASS_SERIAL_INFINIBAND = 0x0c06, /* of HCAs older than that class */
 };
 
+enum { VENDOR_MELLANOX = 0x15b3 };
+
 enum cpu_vendor { CPU_UNKNOWN, CPU_INTEL, CPU_AMD, CPU_ARM };
 
 struct pci_fn {
@@ -60,7 +62,8 @@ struct node {
 	unsigned int sockets;	    /* distinct physical packages of present CPUs; 0 unknown */
 	uint64_t memory;	    /* MemTotal in bytes; 0 unknown */
 	VEC(struct node_memory) memory_of; /* of NUMA nodes, as far as they say; by number */
-	VEC(struct pci_fn) pci;		   /* sorted by address; VFs included */
+	VEC(uint64_t) page_sizes; /* huge pages that its kernel offers, in bytes; none: unknown */
+	VEC(struct pci_fn) pci;	  /* sorted by address; VFs included */
 };
 
 /* The CPUs of a NUMA node that are online now; none where the kernel tells of none. */

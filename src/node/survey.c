@@ -227,6 +227,18 @@ static void survey_memory_of(const struct root *root, struct node *node)
 	}
 }
 
+/* "hugepages-1048576kB"; those of any NUMA node are those of all. */
+static void survey_page_sizes(const struct root *root, struct node *node)
+{
+	cleanup_strv struct strv names = {0};
+	unsigned long long kib;
+
+	read_dir(root, &names, NULL, NODE_DIR "/node%d/hugepages", cpus_first(&node->nodes));
+	for (size_t i = 0; i < names.n; i++)
+		if (sscanf(names.v[i], "hugepages-%llukB", &kib) == 1)
+			vec_push(&node->page_sizes, (uint64_t)kib << 10);
+}
+
 static void survey_memory(const struct root *root, struct node *node)
 {
 	cleanup_free char *text = NULL;
@@ -244,6 +256,7 @@ static void survey_memory(const struct root *root, struct node *node)
 	    sscanf(text, "MemTotal: %llu kB", &kib) == 1)
 		node->memory = kib << 10;
 	survey_memory_of(root, node);
+	survey_page_sizes(root, node);
 }
 
 static uint32_t read_id(const struct root *root, const char *addr, const char *file)
@@ -394,6 +407,7 @@ void node_free(struct node *node)
 	}
 	vec_free(&node->pci);
 	vec_free(&node->memory_of);
+	vec_free(&node->page_sizes);
 	memset(node, 0, sizeof(*node));
 }
 

@@ -2,11 +2,12 @@
 /* Contradictions: pools of huge pages. */
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "sections/hugepages.h"
 
 enum { MEGABYTE = 1 << 20, GIGABYTE = 1 << 30 };
 
-/* Facts: mm/hugetlb.c, arch/x86/mm/hugetlbpage.c. */
+/* Facts: mm/hugetlb.c. */
 
 static void pool_counts_one_way(struct ruling *r, const struct ynode *pool, const char *key)
 {
@@ -74,23 +75,144 @@ static void cma_leaves_boot_pages(struct ruling *r)
 	}
 }
 
-/* --- sizes of an architecture ------------------------------------------------------------- */
+/* --- sizes of a kernel -------------------------------------------------------------------- */
 
-static bool is_x86(const struct ruling *r)
+enum { SIZES_MAX = 5 };
+
+/*
+ * The sizes that one kernel can have together, by the page that it was built for
+ * (Documentation/arch/arm64/hugetlbpage.rst, arch/x86/mm/hugetlbpage.c,
+ * arch/powerpc/mm/hugetlbpage.c: radix, then hash).
+ */
+static const struct page_kernel {
+	const char *arch, *base;
+	const char *sizes[SIZES_MAX];
+} kernels[] = {
+	{"x86_64", "4K", {"2M", "1G"}},		 {"aarch64", "4K", {"64K", "2M", "32M", "1G"}},
+	{"aarch64", "16K", {"2M", "32M", "1G"}}, {"aarch64", "64K", {"2M", "512M", "16G"}},
+	{"ppc64le", "64K", {"2M", "1G"}},	 {"ppc64le", "4K", {"64K", "16G"}},
+};
+
+/* Kernels of that table, a bit for each. */
+typedef unsigned int kernel_set;
+
+/* The architecture that the profile is for, or that the node has; "" where neither is known. */
+static const char *wanted_arch(const struct ruling *r)
 {
-	enum cpu_vendor v = wanted_vendor(r);
+	const char *said = ynode_text(section(r, "match"), "arch", "");
 
-	return text_is(section(r, "match"), "arch", "x86_64") ||
-	       (r->node && streq(r->node->arch ? r->node->arch : "", "x86_64")) || v == CPU_INTEL ||
-	       v == CPU_AMD;
+	if (*said)
+		return said;
+	switch (wanted_vendor(r)) {
+	case CPU_INTEL:
+	case CPU_AMD:
+		return "x86_64";
+	case CPU_ARM:
+		return "aarch64";
+	default:
+		return r->node && r->node->arch ? r->node->arch : "";
+	}
 }
 
-/* arm64 has 64K, 32M, 512M and 16G, which of them its base page says; POWER has 16G. */
+static kernel_set kernels_of(const char *arch)
+{
+	kernel_set set = 0;
+
+	for (size_t i = 0; i < array_len(kernels); i++)
+		if (!*arch || streq(kernels[i].arch, arch))
+			set |= 1U << i;
+	return set;
+}
+
+static bool kernel_has(const struct page_kernel *k, uint64_t size)
+{
+	uint64_t one;
+
+	for (size_t i = 0; i < SIZES_MAX && k->sizes[i]; i++)
+		if (parse_size(k->sizes[i], &one) == 0 && one == size)
+			return true;
+	return false;
+}
+
+/* Those of a set that have the size. */
+static kernel_set kernels_with(kernel_set set, uint64_t size)
+{
+	for (size_t i = 0; i < array_len(kernels); i++)
+		if (!kernel_has(&kernels[i], size))
+			set &= ~(1U << i);
+	return set;
+}
+
+static const char *between(size_t i, size_t n)
+{
+	return i == 0 ? "" : i + 1 == n ? " and " : ", ";
+}
+
+/* "64K, 2M, 32M and 1G with a base page of 4K; ..." */
+static void add_kernels(struct str *text, kernel_set set)
+{
+	const char *sep = "";
+
+	for (size_t i = 0; i < array_len(kernels); i++) {
+		size_t n = 0;
+
+		if (!(set & 1U << i))
+			continue;
+		while (n < SIZES_MAX && kernels[i].sizes[n])
+			n++;
+		str_add(text, sep);
+		for (size_t j = 0; j < n; j++)
+			str_addf(text, "%s%s", between(j, n), kernels[i].sizes[j]);
+		str_addf(text, " with a base page of %s", kernels[i].base);
+		sep = "; ";
+	}
+}
+
+/* "1G" or "2M and 64K": the sizes of the pools before one. */
+static void add_sizes_before(struct str *text, const struct ynode *pools, size_t before)
+{
+	for (size_t i = 0; i < before; i++)
+		str_addf(text, "%s%.20s", between(i, before),
+			 ynode_text(pools->items.v[i], "size", "?"));
+}
+
+static void tell_size(struct ruling *r, const struct ynode *pools, size_t i, bool arm)
+{
+	const struct ynode *size = ynode_get(pools->items.v[i], "size");
+	cleanup_free char *key = xasprintf("hugepages[%zu].size", i);
+	cleanup_str struct str others = {0}, have = {0};
+
+	add_sizes_before(&others, pools, i);
+	add_kernels(&have, kernels_of("aarch64"));
+	rule_error(r, size, key,
+		   "no %skernel has pages of %.20s and of %s: arm64 has %s; keep the sizes of one "
+		   "base page",
+		   arm ? "arm64 " : "", size->text, str_get(&others), str_get(&have));
+}
+
+/* What is sure of any architecture where none is said; x86 has a rule of its own. */
+static void sizes_are_of_one_kernel(struct ruling *r)
+{
+	const struct ynode *pools = section(r, "hugepages");
+	const char *arch = wanted_arch(r);
+	kernel_set set = streq(arch, "x86_64") ? 0 : kernels_of(arch);
+	uint64_t bytes;
+
+	for (size_t i = 0; set && i < count(pools, YAML_LIST); i++) {
+		if (!ynode_number(ynode_get(pools->items.v[i], "size"), &bytes))
+			continue;
+		set = kernels_with(set, bytes);
+		if (!set)
+			tell_size(r, pools, i, streq(arch, "aarch64"));
+	}
+}
+
 static void sizes_are_of_the_machine(struct ruling *r)
 {
 	const struct ynode *pools = section(r, "hugepages");
+	bool x86 = streq(wanted_arch(r), "x86_64");
 
-	for (size_t i = 0; is_x86(r) && i < count(pools, YAML_LIST); i++) {
+	for (size_t i = 0; x86 && i < count(pools, YAML_LIST); i++) {
 		const struct ynode *size = ynode_get(pools->items.v[i], "size");
 		cleanup_free char *key = xasprintf("hugepages[%zu].size", i);
 		uint64_t bytes;
@@ -99,6 +221,84 @@ static void sizes_are_of_the_machine(struct ruling *r)
 			rule_error(r, size, key, "x86 has no pages of %.20s; write 2M or 1G",
 				   size->text);
 	}
+}
+
+/*
+ * The kernel that runs on the machine shows its base page by what it offers. A warning: another
+ * kernel may be meant for it, and the stage names the pool that this one lacks.
+ */
+static void sizes_are_of_the_running_kernel(struct ruling *r)
+{
+	const struct ynode *pools = section(r, "hugepages");
+	kernel_set set = r->node && r->node->page_sizes.n ? kernels_of(r->node->arch) : 0;
+	uint64_t bytes;
+
+	for (size_t i = 0; set && i < r->node->page_sizes.n; i++)
+		set = kernels_with(set, r->node->page_sizes.v[i]);
+	for (size_t i = 0; set && i < count(pools, YAML_LIST); i++) {
+		const struct ynode *size = ynode_get(pools->items.v[i], "size");
+		cleanup_free char *key = xasprintf("hugepages[%zu].size", i);
+		cleanup_str struct str have = {0};
+
+		if (!ynode_number(size, &bytes) || kernels_with(set, bytes) ||
+		    streq(r->node->arch, "x86_64"))
+			continue;
+		add_kernels(&have, set);
+		rule_warn(r, size, key,
+			  "the kernel of this machine has no pages of %.20s, but %s; boot another "
+			  "kernel, or write a size that this one has",
+			  size->text, str_get(&have));
+	}
+}
+
+/* --- the memory that is guaranteed -------------------------------------------------------- */
+
+/* "600 x 1G x 2 nodes" to text; returns the bytes, or UINT64_MAX where they are too many. */
+static uint64_t pool_at_least(const struct ynode *pool, uint64_t numa_nodes, struct str *text)
+{
+	const struct ynode *nodes = ynode_get(pool, "nodes");
+	uint64_t size = ynode_number_of(pool, "size", 0);
+	uint64_t pages = ynode_number_of(pool, "per_node", 0), n;
+
+	str_addf(text, "%s", text->len ? " + " : "");
+	if (nodes) {
+		for (size_t i = 0; i < count(nodes, YAML_MAP); i++)
+			pages += ynode_number(nodes->items.v[i], &n) ? n : 0;
+		numa_nodes = 1;
+	}
+	str_addf(text, "%llu x %.20s", (unsigned long long)pages, ynode_text(pool, "size", "?"));
+	if (numa_nodes > 1)
+		str_addf(text, " x %llu nodes", (unsigned long long)numa_nodes);
+	if (__builtin_mul_overflow(size, pages * numa_nodes, &size))
+		return UINT64_MAX;
+	return size;
+}
+
+/*
+ * The smallest machine that expect.memory lets pass must hold all pages, and a kernel. Where the
+ * machine is known, its own memory is what counts.
+ */
+static void pages_fit_the_expected(struct ruling *r)
+{
+	const struct ynode *pools = section(r, "hugepages"), *expect = section(r, "expect");
+	const struct ynode *memory = ynode_get(expect, "memory");
+	cleanup_str struct str sum = {0};
+	uint64_t least = 0, nodes = 1, bytes = 0;
+
+	if ((r->node && r->node->memory) || !ynode_number(memory, &least))
+		return;
+	ynode_number(ynode_get(expect, "numa_nodes"), &nodes);
+	for (size_t i = 0; i < count(pools, YAML_LIST); i++)
+		if (__builtin_add_overflow(bytes, pool_at_least(pools->items.v[i], nodes, &sum),
+					   &bytes))
+			bytes = UINT64_MAX;
+	if (bytes >= least && bytes)
+		rule_error(r, pools, "hugepages",
+			   "%lluM of pages (%s), but expect.memory (at %u:%u) lets a machine of "
+			   "%lluM pass; ask for fewer pages or more memory%s",
+			   (unsigned long long)(bytes >> 20), str_get(&sum), memory->at.line,
+			   memory->at.col, (unsigned long long)(least >> 20),
+			   nodes > 1 ? ", or write nodes: if not all nodes have CPUs" : "");
 }
 
 /* --- the machine, when it is known -------------------------------------------------------- */
@@ -199,7 +399,10 @@ static void pages_fit_each_node(struct ruling *r)
 const struct rule hugepages_rules[] = {
 	RULE("pools-are-sound", pools_are_sound),
 	RULE("cma-leaves-boot-pages", cma_leaves_boot_pages),
+	RULE("sizes-are-of-one-kernel", sizes_are_of_one_kernel),
 	RULE("sizes-are-of-the-machine", sizes_are_of_the_machine),
+	RULE("sizes-are-of-the-running-kernel", sizes_are_of_the_running_kernel),
+	RULE("pages-fit-the-expected", pages_fit_the_expected),
 	RULE("nodes-are-there", nodes_are_there),
 	RULE("pages-are-there", pages_are_there),
 	RULE("pages-fit-each-node", pages_fit_each_node),

@@ -584,27 +584,97 @@ static bool lists(const struct ynode *list, uint64_t number)
 	return false;
 }
 
-/* RDMA's own DSCP must come out in a priority that PFC stops, if PFC is there at all. */
-static void want_lossless(struct ruling *r, const struct selector *s, const struct ynode *view,
-			  const char *path)
+/* mlx5 and no other, as far as the profile says: by its PCI ids or its driver. */
+static bool is_of_mlx5(const struct ruling *r, const struct selector *s)
 {
-	const struct ynode *pfc = tree_get(view, "qos.pfc"), *map = tree_get(view, "qos.dscp_map");
-	uint64_t byte, to;
-
-	if (!count(pfc, YAML_LIST) || !ynode_number(tree_get(view, path), &byte) ||
-	    !ynode_number(mapped(map, (unsigned int)(byte >> 2), SIZE_MAX), &to) || lists(pfc, to))
-		return;
-	set_error(r, s, view, path,
-		  "its DSCP, %llu, goes to priority %llu by dscp_map (line %u), which pfc (line "
-		  "%u) does not list; make the three agree",
-		  (unsigned long long)(byte >> 2), (unsigned long long)to,
-		  mapped(map, (unsigned int)(byte >> 2), SIZE_MAX)->at.line, pfc->at.line);
+	for (size_t i = 0; s && i <= r->p->devices.n; i++, s = find_set(r, s->in))
+		if (s->vendor == VENDOR_MELLANOX || (s->driver && streq(s->driver, "mlx5_core")))
+			return true;
+	return false;
 }
 
+/* The priority of RDMA's own packets, and how it comes about. */
+struct rdma_priority {
+	uint64_t dscp, number;
+	const struct ynode *map; /* the line of dscp_map that says so; NULL: nobody does */
+};
+
+/*
+ * A DSCP that dscp_map names goes where that says. Of the others mlx5 and most switches make
+ * eighths (att/netarbiter has mlnx_qos print them); with trust: pcp nobody looks.
+ */
+static bool rdma_priority(const struct ynode *view, const char *path, struct rdma_priority *ret)
+{
+	const struct ynode *map = tree_get(view, "qos.dscp_map");
+	uint64_t byte;
+
+	if (!ynode_number(tree_get(view, path), &byte))
+		return false;
+	ret->dscp = byte >> 2;
+	ret->number = ret->dscp >> 3;
+	ret->map = mapped(map, (unsigned int)ret->dscp, SIZE_MAX);
+	if (ret->map)
+		return ynode_number(ret->map, &ret->number);
+	return ynode_is_word(tree_get(view, "qos.trust"), DCB_TRUST_DSCP);
+}
+
+/* It must be in the list, if the list has any. A driver that we don't know may do otherwise. */
+static void want_listed(struct ruling *r, const struct selector *s, const struct ynode *view,
+			const char *path, const char *list)
+{
+	const struct ynode *allowed = tree_get(view, list);
+	struct rdma_priority p;
+	void (*tell)(struct ruling *, const struct selector *, const struct ynode *, const char *,
+		     const char *, ...);
+
+	if (!count(allowed, YAML_LIST) || !rdma_priority(view, path, &p) ||
+	    lists(allowed, p.number))
+		return;
+	tell = is_of_mlx5(r, s) || (p.map && streq(list, "qos.pfc")) ? set_error : set_warn;
+	if (p.map)
+		tell(r, s, view, path,
+		     "its DSCP, %llu, goes to priority %llu by dscp_map (line %u), which %s (line "
+		     "%u) does not list; make the three agree",
+		     (unsigned long long)p.dscp, (unsigned long long)p.number, p.map->at.line,
+		     list + strlen("qos."), allowed->at.line);
+	else
+		tell(r, s, view, path,
+		     "its DSCP, %llu, goes to priority %llu by default (an eighth of the DSCP), "
+		     "which %s (line %u) does not list; make the two agree, or write dscp_map: "
+		     "{%llu: %.10s}",
+		     (unsigned long long)p.dscp, (unsigned long long)p.number,
+		     list + strlen("qos."), allowed->at.line, (unsigned long long)p.dscp,
+		     scalar(allowed->items.v[0]));
+}
+
+/* RDMA's own DSCP must come out in a priority that PFC stops, and that DCQCN slows down. */
 static void rdma_is_lossless(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
-	want_lossless(r, s, view, "qos.roce_tos");
-	want_lossless(r, s, view, "qos.traffic_class");
+	static const char *const marks[] = {"qos.roce_tos", "qos.traffic_class"};
+
+	for (size_t i = 0; i < array_len(marks); i++) {
+		want_listed(r, s, view, marks[i], "qos.pfc");
+		want_listed(r, s, view, marks[i], "qos.dcqcn.priorities");
+	}
+}
+
+/* Without a word of RDMA's own packets: whichever priority they have, one of the two is missing. */
+static void dcqcn_meets_pfc(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	const struct ynode *pfc = tree_get(view, "qos.pfc");
+	const struct ynode *dcqcn = tree_get(view, "qos.dcqcn.priorities");
+	uint64_t number;
+
+	if (!count(pfc, YAML_LIST) || !count(dcqcn, YAML_LIST) || tree_get(view, "qos.roce_tos") ||
+	    tree_get(view, "qos.traffic_class"))
+		return;
+	for (size_t i = 0; i < dcqcn->items.n; i++)
+		if (!ynode_number(dcqcn->items.v[i], &number) || lists(pfc, number))
+			return;
+	set_warn(r, s, view, "qos.dcqcn.priorities",
+		 "none of them is in pfc (line %u): RoCE is lossless on one priority and slowed "
+		 "down on another; make the two agree",
+		 pfc->at.line);
 }
 
 static void traffic_class_forces_all(struct ruling *r, const struct selector *s,
@@ -696,6 +766,7 @@ static const struct set_rule set_rules[] = {
 	{"trust-uses-the-map", trust_uses_the_map},
 	{"dscps-go-one-way", dscps_go_one_way},
 	{"rdma-is-lossless", rdma_is_lossless},
+	{"dcqcn-meets-pfc", dcqcn_meets_pfc},
 	{"traffic-class-forces-all", traffic_class_forces_all},
 	{"bandwidth-is-of-ets", bandwidth_is_of_ets},
 	{"bandwidth-is-all", bandwidth_is_all},
