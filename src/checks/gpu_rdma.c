@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* gpu_rdma: writes of a NIC from and to a GPU's memory, through one port and back. */
+#include <string.h>
+
+#include "base/mem.h"
 #include "checks/gpu.h"
 #include "kinds/roce.h"
 
@@ -17,6 +20,8 @@ static void want_pair(const struct checked *t, const struct pci_fn *nic, const s
 		probe_option(p, "--device", "%s", place.ibdev);
 		probe_passes(p, t, "size");
 		probe_needs_function(p, nic);
+		if (!streq(place.owner, nic->addr))
+			probe_resource(p, "%s", place.owner);
 		probe_needs_function(p, gpu);
 		probe_needs_node(p, t->ctx->node, nic->numa); /* a CPU of it polls */
 		ceilings = probe_ceilings(t->ctx, nic, place.ibdev, gpu, NULL);

@@ -3,38 +3,10 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "base/version.h"
+#include "checks/dmabuf.h"
 #include "checks/gpu.h"
 #include "checks/looks.h"
 #include "kinds/function.h"
-#include "sys/read.h"
-
-/* PCI drivers whose RDMA drivers have reg_user_mr_dmabuf: mlx5_ib, irdma, bnxt_re, efa. */
-static const char *const takes_dmabuf[] = {"mlx5_core", "ice", "i40e", "idpf", "bnxt_en", "efa"};
-
-static bool nic_takes_dmabuf(const char *driver)
-{
-	for (size_t i = 0; i < array_len(takes_dmabuf); i++)
-		if (driver && streq(takes_dmabuf[i], driver))
-			return true;
-	return false;
-}
-
-/* Of the three things that dma-buf takes, the first that is missing; NULL: none. */
-static char *no_dmabuf(const struct kind_ctx *ctx, const char *nic, const char *gpu_driver)
-{
-	cleanup_free char *driver = gpu_driver_of(ctx->root, nic);
-	const char *flavor = streq(gpu_driver, "nvidia") ? gpu_nvidia_flavor(ctx->root) : "open";
-
-	if (!nic_takes_dmabuf(driver))
-		return xasprintf("the driver of %s (%s) takes no dma-buf", nic,
-				 driver ? driver : "none");
-	if (!flavor || !streq(flavor, "open"))
-		return xstrdup("the nvidia modules are not the open ones");
-	if (!version_fits(">=5.12", ctx->node->kernel))
-		return xasprintf("kernel %s is older than 5.12", ctx->node->kernel);
-	return NULL;
-}
 
 static bool has_peermem(const struct root *root)
 {
@@ -42,27 +14,45 @@ static bool has_peermem(const struct root *root)
 	       root_exists(root, "/sys/module/nv_peer_mem");
 }
 
+static void tell_lack(struct change *c, const char *lacks, bool nvidia)
+{
+	change_observe(c, "neither");
+	if (nvidia)
+		change_reason(
+			c,
+			"%s, and nvidia_peermem is not loaded: install the open kernel "
+			"modules, or load nvidia_peermem (modules.load), which needs the RDMA "
+			"stack of DOCA-OFED",
+			lacks);
+	else
+		change_reason(c,
+			      "%s, and amdgpu has no other way: boot a kernel and load a driver of "
+			      "the NIC that have it",
+			      lacks);
+	c->state = CHANGE_DIFFERS;
+}
+
 static int judge_paths(const struct kind_ctx *ctx, struct change *c, const char *nic,
 		       const char *gpu_driver)
 {
-	cleanup_free char *lacks = no_dmabuf(ctx, nic, gpu_driver);
+	bool nvidia = streq(gpu_driver, "nvidia");
+	cleanup_free char *why = NULL;
+	enum dmabuf by_dmabuf = dmabuf_of(ctx, nic, gpu_driver, &why);
 
 	c->state = CHANGE_SAME;
-	if (!lacks) {
+	if (by_dmabuf == DMABUF_WORKS) {
 		change_observe(c, "dma-buf");
-		return 0;
-	}
-	if (streq(gpu_driver, "nvidia") && has_peermem(ctx->root)) {
+	} else if (nvidia && has_peermem(ctx->root)) {
 		change_observe(c, "nvidia_peermem");
-		return 0;
+	} else if (by_dmabuf == DMABUF_UNKNOWN) {
+		c->state = CHANGE_UNSUPPORTED;
+		change_reason(c,
+			      "%s, so that nothing tells whether dma-buf works; a check gpu_rdma "
+			      "measures it",
+			      why);
+	} else {
+		tell_lack(c, why, nvidia);
 	}
-	change_observe(c, "neither");
-	change_reason(
-		c,
-		"%s, and nvidia_peermem is not loaded: install the open kernel modules, or load "
-		"nvidia_peermem (modules.load), which needs the RDMA stack of DOCA-OFED",
-		lacks);
-	c->state = CHANGE_DIFFERS;
 	return 0;
 }
 

@@ -24,6 +24,7 @@ struct rdma_fn {
 	const struct pci_fn *pf; /* of the set */
 	char *ibdev;		 /* NULL: none */
 	char *driver;
+	char owner[PCI_ADDR_MAX]; /* whose RDMA device it is; "": not known */
 };
 struct rdma_fns {
 	VEC(struct rdma_fn) list;
@@ -52,6 +53,7 @@ static void add_end(const struct section_ctx *ctx, const struct pci_fn *pf, cons
 		cc_place_find(ctx->root, fn->addr, &place);
 		end.ibdev = take_ptr(place.ibdev);
 		end.driver = take_ptr(place.driver);
+		memcpy(end.owner, place.owner, sizeof(end.owner));
 		cc_place_free(&place);
 	}
 	vec_push(&ret->list, end);
@@ -118,6 +120,8 @@ static bool is_usable(struct probe *p, const struct rdma_fn *end)
 static void needs_end(struct probe *p, const struct section_ctx *ctx, const struct rdma_fn *end)
 {
 	probe_needs_function(p, end->fn);
+	if (!streq(end->owner, end->fn->addr))
+		probe_resource(p, "%s", end->owner); /* of a bond: one device for both */
 	probe_needs_node(p, ctx->node, end->fn->numa);
 }
 

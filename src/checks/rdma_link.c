@@ -4,6 +4,7 @@
  * (Documentation/ABI/stable/sysfs-class-infiniband). Reading either may ask the firmware, and
  * of InfiniBand the port itself: they are read apart.
  */
+#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "base/units.h"
 #include "checks/check.h"
 #include "checks/looks.h"
+#include "checks/rdma_module.h"
 #include "kinds/function.h"
 #include "kinds/roce.h"
 #include "sys/netlink.h"
@@ -29,15 +31,18 @@ struct rdma_port {
 	char name[64]; /* "mlx5_0" */
 	unsigned int port;
 	unsigned int state, phys;
-	unsigned int speed; /* Mb/s; 0 unknown */
-	char layer;	    /* I(nfiniBand) or E(thernet) */
-	char lanes[24];	    /* "4X", of "400 Gb/sec (4X NDR)"; "-" unknown */
-	char kind[24];	    /* "NDR" */
+	unsigned int speed;    /* Mb/s; 0 unknown */
+	char layer;	       /* I(nfiniBand) or E(thernet) */
+	char lanes[24];	       /* "4X", of "400 Gb/sec (4X NDR)"; "-" unknown */
+	char kind[24];	       /* "NDR" */
+	char member[IFNAMSIZ]; /* the function's netdev, where it is a member of a bond; or "-" */
+	unsigned int carrier;  /* of that: 1 it has one */
 };
 
 struct question {
 	const struct root *root;
 	const struct strv *devices;
+	const char *member; /* as above; read with the ports, under rtnl */
 };
 
 /* --- reading ----------------------------------------------------------------------------- */
@@ -53,20 +58,23 @@ static unsigned int read_number(const struct root *root, const char *dir, const 
 	return n;
 }
 
-static void add_port(const struct root *root, const char *dir, struct str *text)
+static void add_port(const struct question *q, const char *dir, struct str *text)
 {
+	const struct root *root = q->root;
 	cleanup_free char *rate = NULL, *layer = NULL;
 	char lanes[24] = "-", kind[24] = "-";
 	double speed = 0;
+	cleanup_free char *netdev = xasprintf("/sys/class/net/%s", q->member);
 	const char *name = dir + strlen(IB);
 
 	if (read_text(root, &rate, NULL, "%s/rate", dir) == 0)
 		sscanf(rate, "%lf Gb/sec (%23s %23[^)])", &speed, lanes, kind);
 	read_text(root, &layer, NULL, "%s/link_layer", dir);
-	str_addf(text, "%.*s %s %u %u %.0f %c %s %s\n", (int)strcspn(name, "/"), name,
+	str_addf(text, "%.*s %s %u %u %.0f %c %s %s %s %u\n", (int)strcspn(name, "/"), name,
 		 strrchr(dir, '/') + 1, read_number(root, dir, "state"),
 		 read_number(root, dir, "phys_state"), speed * MEGABITS_PER_GIGABIT,
-		 layer && streq(layer, "InfiniBand") ? 'I' : 'E', lanes, kind);
+		 layer && streq(layer, "InfiniBand") ? 'I' : 'E', lanes, kind, q->member,
+		 read_number(root, netdev, "carrier"));
 }
 
 static int read_ports(const void *arg, struct netlink_answer *ret, struct err *err)
@@ -81,14 +89,14 @@ static int read_ports(const void *arg, struct netlink_answer *ret, struct err *e
 
 		read_glob(q->root, pattern, &ports, NULL);
 		for (size_t j = 0; j < ports.n; j++)
-			add_port(q->root, ports.v[j], &text);
+			add_port(q, ports.v[j], &text);
 	}
 	ret->len = text.len;
 	ret->data = str_take(&text);
 	return 0;
 }
 
-/* Its own RDMA devices, or the soft one of its netdev. */
+/* Its own RDMA devices, or the soft one of its netdev, or the bond's that it is in. */
 static void find_devices(const struct root *root, const struct cc_place *place, struct strv *ret)
 {
 	read_dir(root, ret, NULL, "/sys/bus/pci/devices/%s/infiniband", place->addr);
@@ -98,27 +106,9 @@ static void find_devices(const struct root *root, const struct cc_place *place, 
 
 /* --- no device at all -------------------------------------------------------------------- */
 
-/* Which module makes RDMA devices of what a driver has bound. */
-static const struct {
-	const char *driver, *module;
-} rdma_modules[] = {
-	{"mlx5_core", "mlx5_ib"}, {"mlx4_core", "mlx4_ib"}, {"bnxt_en", "bnxt_re"},
-	{"ice", "irdma"},	  {"i40e", "irdma"},	    {"idpf", "irdma"},
-	{"qede", "qedr"},	  {"cxgb4", "iw_cxgb4"},    {"hns3", "hns_roce_hw_v2"},
-	{"mana", "mana_ib"},	  {"ionic", "ionic_rdma"},  {"vmxnet3", "vmw_pvrdma"},
-};
-
-static const char *module_for(const char *driver)
-{
-	for (size_t i = 0; i < array_len(rdma_modules); i++)
-		if (streq(rdma_modules[i].driver, driver))
-			return rdma_modules[i].module;
-	return NULL;
-}
-
 static void blame_absence(const struct root *root, struct change *c, const struct cc_place *place)
 {
-	const char *module = place->driver ? module_for(place->driver) : NULL;
+	const char *module = rdma_module_of(place->driver);
 
 	c->fault = place->driver ? FAULT_RDMA_DEVICE : FAULT_PCI_DRIVER;
 	if (function_has(root, place->addr, "infiniband"))
@@ -154,14 +144,31 @@ static enum fault fault_of_link(const struct rdma_port *p)
 	return p->phys == PHYS_DISABLED ? FAULT_NIC_DOWN : FAULT_RDMA_LINK;
 }
 
+/*
+ * The RDMA device of a bond is ACTIVE as long as any member has a carrier (RoCE LAG), and so says
+ * nothing of one of them. Not so IPoIB, whose carrier is a matter of multicast.
+ */
+static bool member_has_carrier(struct change *c, const struct rdma_port *p)
+{
+	if (p->carrier || streq(p->member, "-") || p->layer == 'I')
+		return true;
+	change_observe(c, "no carrier");
+	change_reason(c,
+		      "%s, a member of a bond, has no carrier, while the bond's RDMA device %s "
+		      "lives on another member: check the cable, the transceiver and the switch "
+		      "port",
+		      p->member, p->name);
+	return false;
+}
+
 static bool judge_state(struct change *c, const struct rdma_port *p)
 {
 	static const char *const names[] = {"unknown", "DOWN", "INIT", "ARMED", "ACTIVE"};
 
 	change_observe(c, "%s", p->state < array_len(names) ? names[p->state] : "unknown");
-	if (p->state == PORT_ACTIVE)
-		return true;
 	c->fault = fault_of_link(p);
+	if (p->state == PORT_ACTIVE)
+		return member_has_carrier(c, p);
 	if (p->state == PORT_INIT && p->layer == 'I')
 		change_reason(c,
 			      "port %u of %s has a link, and no subnet manager has configured it: "
@@ -225,8 +232,9 @@ static void judge_ports(struct change *c, char *lines,
 	for (char *line = strtok_r(lines, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		struct rdma_port p;
 
-		if (sscanf(line, "%63s %u %u %u %u %c %23s %23s", p.name, &p.port, &p.state,
-			   &p.phys, &p.speed, &p.layer, p.lanes, p.kind) != 8)
+		if (sscanf(line, "%63s %u %u %u %u %c %23s %23s %15s %u", p.name, &p.port, &p.state,
+			   &p.phys, &p.speed, &p.layer, p.lanes, p.kind, p.member,
+			   &p.carrier) != 10)
 			continue;
 		c->state = judge(c, &p) ? CHANGE_SAME : CHANGE_DIFFERS;
 		if (c->state == CHANGE_DIFFERS)
@@ -241,7 +249,7 @@ static int look(const struct kind_ctx *ctx, struct change *c,
 	cleanup_strv struct strv devices = {0};
 	struct cc_place place cleanup_place = {0};
 	cleanup_free char *addr = NULL;
-	struct question q = {ctx->root, &devices};
+	struct question q = {ctx->root, &devices, "-"};
 	int r;
 
 	c->state = CHANGE_DIFFERS;
@@ -253,6 +261,8 @@ static int look(const struct kind_ctx *ctx, struct change *c,
 	}
 	cc_place_find(ctx->root, addr, &place);
 	find_devices(ctx->root, &place, &devices);
+	if (place.bonded)
+		q.member = place.netdev;
 	if (!devices.n) {
 		change_observe(c, "no RDMA device");
 		blame_absence(ctx->root, c, &place);

@@ -602,11 +602,11 @@ static bool no_rdma(struct about *a)
 				    "container), and is left alone there");
 		a->c->state = CHANGE_UNSUPPORTED;
 	} else {
-		change_reason(
-			a->c,
-			"%s has no RDMA device (yet); is its RDMA driver loaded, and is it no "
-			"member of a bond?",
-			a->place.addr);
+		change_reason(a->c, "%s has no RDMA device (yet); is its RDMA driver loaded?%s",
+			      a->place.addr,
+			      a->place.bonded
+				      ? " Nor has another port of the card that is in its bond"
+				      : "");
 		a->c->state = CHANGE_WAITS;
 	}
 	return true;

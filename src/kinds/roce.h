@@ -75,6 +75,9 @@ struct cc_place {
 	char addr[PCI_ADDR_MAX];
 	char *driver;	      /* NULL: none */
 	char *netdev, *ibdev; /* NULL: none (here) */
+	bool bonded;	      /* the netdev is a member of a bond */
+	/* whose RDMA device it is: addr, or of another member of the bond on the same card */
+	char owner[PCI_ADDR_MAX];
 };
 
 /* NULL: no line is of that driver. */

@@ -181,6 +181,44 @@ static char *soft_ibdev(const struct root *root, const char *netdev)
 	return NULL;
 }
 
+/* The same card: what is before the function's number is the same. */
+static bool same_card(const char *a, const char *b)
+{
+	size_t len = strcspn(a, ".");
+
+	return strcspn(b, ".") == len && strncmp(a, b, len) == 0;
+}
+
+/*
+ * RoCE LAG: of two ports of one card that are members of a bond, mlx5 and bnxt keep the RDMA device
+ * of the first alone (mlx5_bond_0), and it stands for both (mlx5 lag.c, mlx5_lag_is_roce(); bnxt_re
+ * does the same).
+ */
+static void find_bonded(struct cc_place *place)
+{
+	cleanup_free char *text = NULL;
+	char *rest = NULL;
+
+	if (read_text(place->root, &text, NULL, "/sys/class/net/%s/master/bonding/slaves",
+		      place->netdev) < 0)
+		return;
+	place->bonded = true;
+	if (function_has(place->root, place->addr, "infiniband"))
+		return; /* its own, here or in a container */
+	for (char *name = strtok_r(text, " ", &rest); name && !place->ibdev;
+	     name = strtok_r(NULL, " ", &rest)) {
+		cleanup_free char *addr = NULL;
+
+		if (read_link_name(place->root, &addr, NULL, "/sys/class/net/%s/device", name) <
+			    0 ||
+		    !same_card(addr, place->addr) || streq(addr, place->addr))
+			continue;
+		place->ibdev = function_ibdev(place->root, addr);
+		if (place->ibdev)
+			snprintf(place->owner, sizeof(place->owner), "%s", addr);
+	}
+}
+
 void cc_place_find(const struct root *root, const char *addr, struct cc_place *ret)
 {
 	struct netdev dev;
@@ -191,8 +229,11 @@ void cc_place_find(const struct root *root, const char *addr, struct cc_place *r
 	if (function_netdev(root, addr, &dev, NULL) == 0)
 		ret->netdev = xstrdup(dev.name);
 	ret->ibdev = function_ibdev(root, addr);
+	snprintf(ret->owner, sizeof(ret->owner), "%s", addr);
 	if (!ret->ibdev && ret->netdev && !function_has(root, addr, "infiniband"))
 		ret->ibdev = soft_ibdev(root, ret->netdev);
+	if (ret->netdev)
+		find_bonded(ret);
 }
 
 void cc_place_free(struct cc_place *place)

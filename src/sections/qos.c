@@ -662,14 +662,14 @@ static void rdma_is_lossless(struct ruling *r, const struct selector *s, const s
 static void dcqcn_meets_pfc(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
 	const struct ynode *pfc = tree_get(view, "qos.pfc");
-	const struct ynode *dcqcn = tree_get(view, "qos.dcqcn.priorities");
+	const struct ynode *slowed = tree_get(view, "qos.dcqcn.priorities");
 	uint64_t number;
 
-	if (!count(pfc, YAML_LIST) || !count(dcqcn, YAML_LIST) || tree_get(view, "qos.roce_tos") ||
+	if (!count(pfc, YAML_LIST) || !count(slowed, YAML_LIST) || tree_get(view, "qos.roce_tos") ||
 	    tree_get(view, "qos.traffic_class"))
 		return;
-	for (size_t i = 0; i < dcqcn->items.n; i++)
-		if (!ynode_number(dcqcn->items.v[i], &number) || lists(pfc, number))
+	for (size_t i = 0; i < slowed->items.n; i++)
+		if (!ynode_number(slowed->items.v[i], &number) || lists(pfc, number))
 			return;
 	set_warn(r, s, view, "qos.dcqcn.priorities",
 		 "none of them is in pfc (line %u): RoCE is lossless on one priority and slowed "

@@ -152,33 +152,82 @@ static void test_taken(void **state)
 
 /* --- GPUDirect ------------------------------------------------------------------------------ */
 
-static void direct_gives(struct tmp *t, const char *pair, const char *kernel, struct wanted w)
+#define SYMBOLS "proc/kallsyms"
+#define CORE                                                   \
+	"0000000000000000 T _text\n"                           \
+	"0000000000000000 T pci_p2pdma_distance_many\n"        \
+	"0000000000000000 T ib_umem_dmabuf_get\t[ib_uverbs]\n" \
+	"0000000000000000 t nv_dma_buf_map\t[nvidia]\n"
+#define MLX5 "0000000000000000 t mlx5_ib_reg_user_mr_dmabuf\t[mlx5_ib]\n"
+#define IONIC "0000000000000000 t ionic_reg_user_mr_dmabuf\t[ionic_rdma]\n"
+
+static void direct_gives(struct tmp *t, const char *pair, struct wanted w)
 {
 	cleanup_free char *target = xasprintf("gpudirect:%s", pair);
 
-	gives(t, target, "dma-buf or nvidia_peermem", kernel, w);
+	gives(t, target, "dma-buf or nvidia_peermem", "3.10.0", w); /* no version says anything */
 }
 
 static void test_gpudirect(void **state)
 {
 	struct tmp *t = *state;
 
-	direct_gives(t, NIC "," GPU, "5.12.0", SAME("dma-buf"));
-	direct_gives(t, NIC "," AMD, "6.8.0", SAME("dma-buf"));
-	direct_gives(t, NIC "," GPU, "5.10.0-21-amd64", DIFFERS("neither", "kernel 5.10.0-21"));
-	direct_gives(t, OLD_NIC "," GPU, "6.8.0", DIFFERS("neither", "(mlx4_core) takes no dma"));
+	tmp_write(t, SYMBOLS, CORE MLX5);
+	tmp_write(t, "sys/module/mlx4_ib/initstate", "live\n");
+	direct_gives(t, NIC "," GPU, SAME("dma-buf"));
+	direct_gives(t, NIC "," AMD, SAME("dma-buf"));
+	direct_gives(t, OLD_NIC "," GPU,
+		     DIFFERS("neither", "(mlx4_ib) takes no dma-buf, and nvidia_peermem is not"));
 	tmp_write(t, VERSION, CLOSED);
-	direct_gives(t, NIC "," GPU, "6.8.0", DIFFERS("neither", "not the open ones"));
+	direct_gives(t, NIC "," GPU, DIFFERS("neither", "not the open ones"));
 	tmp_write(t, PEERMEM, "0\n");
-	direct_gives(t, NIC "," GPU, "6.8.0", SAME("nvidia_peermem"));
-	direct_gives(t, OLD_NIC "," GPU, "6.8.0", SAME("nvidia_peermem"));
-	direct_gives(t, OLD_NIC "," AMD, "6.8.0", DIFFERS("neither", "mlx4_core"));
+	direct_gives(t, NIC "," GPU, SAME("nvidia_peermem"));
+	direct_gives(t, OLD_NIC "," GPU, SAME("nvidia_peermem"));
+	direct_gives(t, OLD_NIC "," AMD,
+		     DIFFERS("neither", "(mlx4_ib) takes no dma-buf, and amdgpu has no other way"));
 	tmp_write(t, VERSION, OPEN);
-	direct_gives(t, NIC "," GPU, "6.8.0", SAME("dma-buf"));
+	direct_gives(t, NIC "," GPU, SAME("dma-buf"));
 	tree_remove(t, VERSION);
-	direct_gives(t, NIC "," GPU, "6.8.0", UNSUPPORTED("does not tell"));
+	direct_gives(t, NIC "," GPU, UNSUPPORTED("does not tell"));
 	tree_remove(t, PCI GPU "/driver");
-	direct_gives(t, NIC "," GPU, "6.8.0", DIFFERS("no driver", "load nvidia"));
+	direct_gives(t, NIC "," GPU, DIFFERS("no driver", "load nvidia"));
+}
+
+/* What is there counts: ionic's function, a kernel without p2pdma, a core without dma-buf. */
+static void test_dmabuf_is_seen(void **state)
+{
+	struct tmp *t = *state;
+
+	tree_link(t, PCI NIC "/driver", "../../../bus/pci/drivers/ionic");
+	tmp_write(t, SYMBOLS, CORE IONIC);
+	direct_gives(t, NIC "," AMD, SAME("dma-buf"));
+	tmp_write(t, SYMBOLS, CORE "0 t ionic_reg_user_mr_dmabuf\n"); /* built in */
+	direct_gives(t, NIC "," AMD, SAME("dma-buf"));
+	tmp_write(t, SYMBOLS, CORE MLX5);
+	direct_gives(
+		t, NIC "," AMD,
+		DIFFERS("neither", "module ionic_rdma, the RDMA driver of " NIC ", is not loaded"));
+	tree_link(t, PCI NIC "/driver", "../../../bus/pci/drivers/mlx5_core");
+	tmp_write(t, SYMBOLS, "0 T ib_umem_dmabuf_get\n" MLX5);
+	direct_gives(t, NIC "," AMD, DIFFERS("neither", "without CONFIG_PCI_P2PDMA, and amdgpu"));
+	tmp_write(t, SYMBOLS, "0 T ib_umem_get\n" MLX5);
+	direct_gives(t, NIC "," GPU, DIFFERS("neither", "the kernel's RDMA core takes no dma-buf"));
+}
+
+/* Not seen is not broken: the gate can measure it. */
+static void test_dmabuf_not_known(void **state)
+{
+	struct tmp *t = *state;
+
+	direct_gives(t, NIC "," GPU, UNSUPPORTED("gpu_rdma measures it"));
+	tmp_write(t, SYMBOLS, "");
+	direct_gives(t, NIC "," GPU, UNSUPPORTED("/proc/kallsyms lists no function"));
+	tmp_write(t, SYMBOLS, "0 T ib_umem_dmabuf_get\n" MLX5);
+	direct_gives(t, NIC "," GPU, UNSUPPORTED("nvidia modules show no function"));
+	tree_link(t, PCI NIC "/driver", "../../../bus/pci/drivers/some_nic");
+	direct_gives(t, NIC "," GPU, UNSUPPORTED(NIC " (some_nic) is not known"));
+	tmp_write(t, PEERMEM, "0\n");
+	direct_gives(t, NIC "," GPU, SAME("nvidia_peermem"));
 }
 
 /* --- Xids ----------------------------------------------------------------------------------- */
@@ -268,6 +317,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_nodes, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_taken, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_gpudirect, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_dmabuf_is_seen, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_dmabuf_not_known, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_xid_of_a_tree, setup, tmp_teardown),
 		cmocka_unit_test(test_xids),
 	};

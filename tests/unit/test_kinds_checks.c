@@ -119,6 +119,59 @@ static void test_rdma_link(void **state)
 	gives(t, "rdma-link:" ETH, "ACTIVE", CHANGE_SAME, "ACTIVE", NULL); /* soft RoCE */
 }
 
+#define PORT1 "0000:5e:00.0"
+#define PORT2 "0000:5e:00.1"
+#define BOND "sys/class/infiniband/mlx5_bond_0/ports/1/"
+
+/* RoCE LAG: one RDMA device for both ports of a card, below the first. */
+static void test_rdma_link_of_a_bond(void **state)
+{
+	static const struct tree_file bonded[] = {
+		{"sys/bus/pci/devices/" PORT1 "/driver", "->../../../bus/pci/drivers/mlx5_core"},
+		{"sys/bus/pci/devices/" PORT1 "/net/rail0/ifindex", "5\n"},
+		{"sys/bus/pci/devices/" PORT1 "/infiniband/mlx5_bond_0/fw_ver", "28.39\n"},
+		{"sys/bus/pci/devices/" PORT2 "/driver", "->../../../bus/pci/drivers/mlx5_core"},
+		{"sys/bus/pci/devices/" PORT2 "/net/rail1/ifindex", "6\n"},
+		{"sys/class/net/bond0/bonding/slaves", "rail0 rail1\n"},
+		{"sys/class/net/rail0/master", "->../bond0"},
+		{"sys/class/net/rail0/device", "->../../../bus/pci/devices/" PORT1},
+		{"sys/class/net/rail0/carrier", "1\n"},
+		{"sys/class/net/rail1/master", "->../bond0"},
+		{"sys/class/net/rail1/device", "->../../../bus/pci/devices/" PORT2},
+		{"sys/class/net/rail1/carrier", "1\n"},
+		{BOND "state", "4: ACTIVE\n"},
+		{BOND "phys_state", "5: LinkUp\n"},
+		{BOND "rate", "400 Gb/sec (4X NDR)\n"},
+		{BOND "link_layer", "Ethernet\n"},
+	};
+	struct tmp *t = *state;
+
+	tree_write(t, bonded, array_len(bonded));
+	for (int live = 0; live < 2; live++) {
+		t->root.live = live;
+		gives(t, "rdma-link:" PORT1, "ACTIVE", CHANGE_SAME, "ACTIVE", NULL);
+		gives(t, "rdma-link:" PORT2, "ACTIVE", CHANGE_SAME, "ACTIVE", NULL);
+		gives(t, "rdma-speed:" PORT2, "400Gb/s", CHANGE_SAME, "400Gb/s", NULL);
+	}
+	t->root.live = false;
+	/* the device stays ACTIVE by the other */
+	tmp_write(t, "sys/class/net/rail1/carrier", "0\n");
+	gives(t, "rdma-link:" PORT2, "ACTIVE", CHANGE_DIFFERS, "no carrier",
+	      "rail1, a member of a bond, has no carrier");
+	gives(t, "rdma-link:" PORT1, "ACTIVE", CHANGE_SAME, "ACTIVE", NULL);
+	tmp_write(t, "sys/class/net/rail1/carrier", "1\n");
+	tmp_write(t, "sys/class/net/rail0/carrier", "0\n");
+	gives(t, "rdma-link:" PORT1, "ACTIVE", CHANGE_DIFFERS, "no carrier", "rail0, a member");
+	tmp_write(t, BOND "state", "1: DOWN\n");
+	gives(t, "rdma-link:" PORT2, "ACTIVE", CHANGE_DIFFERS, "DOWN", "port 1 of mlx5_bond_0");
+	/* a bond with another card has no device for both; nor has a container's */
+	tree_link(t, "sys/class/net/rail0/device", "../../../bus/pci/devices/" NIC);
+	gives(t, "rdma-link:" PORT2, "ACTIVE", CHANGE_DIFFERS, "no RDMA device", "mlx5_ib");
+	tree_link(t, "sys/class/net/rail0/device", "../../../bus/pci/devices/" PORT1);
+	tree_dir(t, "sys/bus/pci/devices/" PORT2 "/infiniband");
+	gives(t, "rdma-link:" PORT2, "ACTIVE", CHANGE_DIFFERS, "no RDMA device", "namespace");
+}
+
 static void test_no_rdma_device(void **state)
 {
 	struct tmp *t = *state;
@@ -261,8 +314,9 @@ static void test_memlock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_rdma_link),	TEST(test_no_rdma_device), TEST(test_rdma_speed),
-		TEST(test_pcie_errors), TEST(test_pcie_corrected), TEST(test_memlock),
+		TEST(test_rdma_link),  TEST(test_no_rdma_device), TEST(test_rdma_link_of_a_bond),
+		TEST(test_rdma_speed), TEST(test_pcie_errors),	  TEST(test_pcie_corrected),
+		TEST(test_memlock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

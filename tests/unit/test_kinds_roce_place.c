@@ -11,6 +11,7 @@
 #include "tree.h"
 
 #define PF "0000:3b:00.0"
+#define PF1 "0000:3b:00.1"
 #define PF_DIR "sys/bus/pci/devices/" PF "/"
 
 static const struct tree_file machine[] = {
@@ -72,10 +73,36 @@ static void files_by_their_being_there(void **state)
 	cc_place_free(&place);
 }
 
+/* RoCE LAG: what is set of the second port is set of the one device that both have. */
+static void a_bond_by_the_other_port(void **state)
+{
+	struct tmp *t = *state;
+	static const struct tree_file bonded[] = {
+		{"sys/class/net/bond0/bonding/slaves", "rail1 rail0\n"},
+		{"sys/class/net/rail0/master", "->../bond0"},
+		{"sys/class/net/rail0/device", "->../../../bus/pci/devices/" PF},
+		{"sys/class/net/rail1/device", "->../../../bus/pci/devices/" PF1},
+		{"sys/bus/pci/devices/" PF1 "/infiniband/mlx5_bond_0/node_type", "1: CA\n"},
+	};
+	struct cc_place place;
+
+	cc_place_find(&t->root, PF, &place);
+	assert_false(place.bonded);
+	assert_string_equal(place.owner, PF);
+	cc_place_free(&place);
+	tree_write(t, bonded, array_len(bonded));
+	cc_place_find(&t->root, PF, &place);
+	assert_true(place.bonded);
+	assert_string_equal(place.ibdev, "mlx5_bond_0");
+	assert_string_equal(place.owner, PF1);
+	cc_place_free(&place);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(software_by_its_netdev, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(a_bond_by_the_other_port, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(files_by_their_being_there, setup, tmp_teardown),
 	};
 
