@@ -151,6 +151,34 @@ value() { cat "$root/$1"; }
   [ "$(value sys/bus/pci/devices/$PF1/sriov_numvfs)" = 8 ]
 }
 
+# ConnectX-7 as some come from the factory: SRIOV_EN=0 on every card.
+@test "no PF offers SR-IOV: a fault of the machine; all else is applied, and the firmware's remedy told" {
+  rm "$root"/sys/devices/pci0000:00/*/sriov_* # as without the capability
+  run -0 "$railhead" check --root "$root" "$root/etc/railhead/profiles/sku.yaml"
+  [[ $output == *"warning: sriov.rails.vfs: $PF0 has no SR-IOV capability"*"$PF1 has no SR-IOV capability"* ]]
+  run -0 "$railhead" apply --root "$root" --stage early
+  [ "$(value proc/sys/vm/swappiness)" = 10 ]
+  run -6 "$railhead" apply --root "$root"
+  for pf in "$PF0" "$PF1"; do
+    [[ $output == *"sriov/$pf/numvfs: failed: the PF offers no SR-IOV"*"mlxconfig -d $pf set SRIOV_EN=1 NUM_OF_VFS=2"* ]]
+  done
+  [ "$(value sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages)" = 4 ]
+  [ "$(value sys/kernel/mm/transparent_hugepage/enabled)" = never ]
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"verdict: blocked"*"numvfs: the PF offers no SR-IOV"*"mlxconfig -d $PF0 set"*"mlxconfig -d $PF1 set"*"RH-NIC-VF-FAILED (site, 2 times)"* ]]
+  [[ $output != *invalid* && $output != *autoprobe* ]]
+  # none asked for, none missed
+  sed -i 's/vfs: 2, vf: {driver: netdev}/vfs: 0/' "$root/etc/railhead/profiles/sku.yaml"
+  run -0 "$railhead" apply --root "$root"
+}
+
+@test "every PF's firmware has too few VFs: the machine's fault, too" {
+  for pf in "$PF0" "$PF1"; do echo 1 >"$root/sys/devices/pci0000:00/$pf/sriov_totalvfs"; done
+  run -6 "$railhead" apply --root "$root"
+  [[ $output == *"sriov/$PF1/numvfs: failed: 2 VFs asked, 1 possible"*"NUM_OF_VFS=2"* ]]
+  [ "$(value proc/sys/vm/swappiness)" = 10 ]
+}
+
 @test "killed at any write: the next run converges" {
   cp -a "$root" "$BATS_TEST_TMPDIR/pristine"
   for n in 1 2 3 4 6 8 11; do

@@ -502,19 +502,22 @@ static void emit_pf(const struct pf *pf)
 {
 	const struct ynode *at = value_of(pf, "vfs");
 	bool vfs_first = has_vfs_first(pf->fn);
+	bool has_sriov = pf->fn->totalvfs; /* else there is no file; the number says why */
 	struct change *last, **each;
 
 	if (!at)
 		return;
 	emit_link(pf, at);
-	emit_autoprobe(pf, at, true);
+	if (has_sriov)
+		emit_autoprobe(pf, at, true);
 	last = vfs_first ? NULL : emit_eswitch(pf);
 	last = then(last, emit_numvfs(pf, at));
 	last = then(last, vfs_first ? emit_eswitch(pf) : NULL);
 	each = xcalloc(pf->vfs + 1, sizeof(struct change *));
 	for (unsigned int i = 0; i < pf->vfs; i++)
 		each[i] = then(last, emit_address(pf, i));
-	emit_autoprobe(pf, at, false);
+	if (has_sriov)
+		emit_autoprobe(pf, at, false);
 	for (unsigned int i = 0; i < pf->vfs; i++)
 		then(each[i], emit_driver(pf, i, at));
 	free(each);

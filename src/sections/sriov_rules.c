@@ -155,22 +155,24 @@ const struct set_rule sriov_set_rules[] = {
 
 /* --- the machine, when it is known -------------------------------------------------------- */
 
-static void tell_lack(struct ruling *r, const struct selector *s, const struct ynode *view,
-		      const struct pci_fn *fn, bool all)
+/*
+ * A fault of the machine, whether one of its cards or all are so (ConnectX-7 comes with
+ * SRIOV_EN=0): a warning, so that all else of the profile holds. The stage names the firmware's
+ * remedy for each PF, and the node is blocked.
+ */
+static void warn_of_lack(struct ruling *r, const struct selector *s, const struct ynode *view,
+			 const struct pci_fn *fn)
 {
-	void (*tell)(struct ruling *, const struct selector *, const struct ynode *, const char *,
-		     const char *, ...) = all ? set_error : set_warn;
-
 	if (!fn->totalvfs)
-		tell(r, s, view, "sriov.vfs",
-		     "%s has no SR-IOV capability; turn it on in its firmware (SRIOV_EN, "
-		     "NUM_OF_VFS) or the BIOS",
-		     fn->addr);
+		set_warn(r, s, view, "sriov.vfs",
+			 "%s has no SR-IOV capability; turn it on in its firmware (SRIOV_EN, "
+			 "NUM_OF_VFS) or the BIOS",
+			 fn->addr);
 	else
-		tell(r, s, view, "sriov.vfs",
-		     "%s has %u VFs at most; ask for fewer, or raise its firmware's limit "
-		     "(NUM_OF_VFS)",
-		     fn->addr, fn->totalvfs);
+		set_warn(r, s, view, "sriov.vfs",
+			 "%s has %u VFs at most; ask for fewer, or raise its firmware's limit "
+			 "(NUM_OF_VFS)",
+			 fn->addr, fn->totalvfs);
 }
 
 /* Whether a set in s that says how many has fn: its count holds, not that of s. */
@@ -192,56 +194,28 @@ static bool narrower_counts(const struct ruling *r, const struct selector *s,
 	return false;
 }
 
-/* A set and a function of it that can't have as many VFs as the section asks for there. */
-struct lack {
-	const struct device_set *set;
-	const struct pci_fn *fn;
-};
-
-struct lacks {
-	VEC(struct lack) list;
-	size_t concerned; /* functions that any VFs are asked of */
-};
-
-static void find_lacks(const struct ruling *r, const struct device_set *set, struct lacks *ret)
+static void members_have_the_vfs(struct ruling *r, const struct device_set *set)
 {
 	cleanup_ynode struct ynode *view = set_view(r, set->sel);
 	uint64_t vfs = 0;
 
 	if (!ynode_number(tree_get(view, "sriov.vfs"), &vfs))
 		return;
-	for (size_t i = 0; i < set->fn.n; i++) {
-		if (!vfs || narrower_counts(r, set->sel, set->fn.v[i]))
-			continue;
-		ret->concerned++;
-		if (vfs > set->fn.v[i]->totalvfs)
-			vec_push(&ret->list, ((struct lack){set, set->fn.v[i]}));
-	}
+	for (size_t i = 0; i < set->fn.n; i++)
+		if (vfs > set->fn.v[i]->totalvfs && !narrower_counts(r, set->sel, set->fn.v[i]))
+			warn_of_lack(r, set->sel, view, set->fn.v[i]);
 }
 
-/*
- * Where no PF can have what is asked of it, the profile asks for what this machine is not.
- * Where some can, the others are faults of those cards: the stage does what it can and names
- * them.
- */
 static void pfs_have_the_vfs(struct ruling *r)
 {
 	const struct ynode *sriov = section(r, "sriov");
-	struct lacks lacks = {0};
 
 	for (size_t i = 0; r->sets && i < count(sriov, YAML_MAP); i++) {
 		const struct device_set *set = device_sets_find(r->sets, sriov->keys.v[i]->text);
 
 		if (set)
-			find_lacks(r, set, &lacks);
+			members_have_the_vfs(r, set);
 	}
-	for (size_t i = 0; i < lacks.list.n; i++) {
-		const struct lack *l = &lacks.list.v[i];
-		cleanup_ynode struct ynode *view = set_view(r, l->set->sel);
-
-		tell_lack(r, l->set->sel, view, l->fn, lacks.list.n == lacks.concerned);
-	}
-	vec_free(&lacks.list);
 }
 
 const struct rule sriov_rules[] = {
