@@ -93,6 +93,52 @@ line() { grep "^  $1: " "$file"; }
   [[ $(line rails) == *'expect: 1}' ]]
 }
 
+# A line of /proc/net/ipv6_route: DESTINATION LENGTH NEXT-HOP FLAGS NETDEV
+route6() {
+  printf '%s %s %032x 00 %s 00000400 00000001 00000000 %s %8s\n' "$1" "$2" 0 "$3" "$4" "$5"
+}
+
+zeros=00000000000000000000000000000000
+router=fe800000000000000000000000000001
+
+@test "draft: the NIC below an IPv6 default route alone is protected" {
+  fake_node "$root"
+  mkdir -p "$root/proc/net"
+  printf 'Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n' >"$root/proc/net/route"
+  { # a subnet's, the kernel's own for what has none, a rejected one, the way out
+    route6 20010db8000000000000000000000000 40 $zeros 00000001 eth0
+    route6 $zeros 00 $zeros 00200200 lo
+    route6 $zeros 00 $router 00000203 eth0
+    route6 $zeros 00 $router 00000003 eth1
+  } >"$root/proc/net/ipv6_route"
+  holds "$root"
+  [ "$(line mgmt)" = "  mgmt: {address: \"$PF1\", link: ethernet, protect: true}" ]
+  [[ $(head -n 1 "$file") == "# A starter profile"* ]]
+}
+
+@test "draft: a default route by a gateway of the other family counts; half of all addresses do not" {
+  fake_node "$root"
+  mkdir -p "$root/proc/net"
+  { printf 'Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\n'
+    printf 'eth0\t00000000\t0101A8C0\t0003\t0\t0\t0\t00000080\n'
+    printf 'eth1\t00000000\t00000000\t0001\t0\t0\t0\t00000000\n'; } >"$root/proc/net/route"
+  draft "$root"
+  [[ $(line mgmt) == *"$PF1"* ]]
+}
+
+@test "draft: where the way in is not known, the first line and stderr say so" {
+  fake_node "$root"
+  run -0 --separate-stderr "$railhead" draft --root "$root" starter
+  [[ ${lines[0]} == "# WARNING: which NIC is the way into this machine is not known"* ]]
+  [[ $stderr == *"warning: which NIC is the way into this machine is not known"* ]]
+  holds "$root"
+  # a route over what is no PCI function protects none either
+  mkdir -p "$root/proc/net"
+  printf 'Iface\tDestination\tGateway\nusb0\t00000000\t0101A8C0\n' >"$root/proc/net/route"
+  run -0 --separate-stderr "$railhead" draft --root "$root" starter
+  [[ ${lines[0]} == "# WARNING: "* ]]
+}
+
 @test "draft: without DMI the machine is told by its parts" {
   cp -a "$MACHINES/gb200" "$root"
   rm -r "$root/sys/class/dmi"
@@ -124,4 +170,18 @@ line() { grep "^  $1: " "$file"; }
   draft "$BATS_TEST_TMPDIR/s.tar"
   diff "$file.live" "$file"
   holds "$BATS_TEST_TMPDIR/s.tar"
+}
+
+@test "draft: a snapshot knows the way in as its machine does" {
+  fake_node "$root"
+  mkdir -p "$root/sys/class/net/bond0" "$root/proc/net"
+  ln -s ../eth1 "$root/sys/class/net/bond0/lower_eth1"
+  printf 'Iface\tDestination\tGateway\nbond0\t00000000\t0101A8C0\n' >"$root/proc/net/route"
+  "$railhead" survey --root "$root" --snapshot "$BATS_TEST_TMPDIR/s.tar" 2>/dev/null
+  [ "$(tar xOf "$BATS_TEST_TMPDIR/s.tar" railhead-snapshot.json | jq -c .uplinks)" = '["bond0","eth1"]' ]
+  draft "$root"
+  cp "$file" "$file.live"
+  draft "$BATS_TEST_TMPDIR/s.tar"
+  diff "$file.live" "$file"
+  [[ $(line mgmt) == *"$PF1"*"protect: true"* ]]
 }

@@ -15,6 +15,7 @@ static int run(struct invocation *inv)
 	cleanup_free char *name = NULL;
 	struct err err = {0};
 	struct node node;
+	bool way_in;
 	int code = EXIT_OK;
 
 	if (wanted && !profile_name_is_valid(wanted)) {
@@ -28,10 +29,12 @@ static int run(struct invocation *inv)
 		complain("%s", err.text);
 		return EXIT_INTERNAL;
 	}
-	if (draft_profile(&inv->root, &node, wanted, &name, &text, &err) < 0) {
+	if (draft_profile(&inv->root, &node, wanted, &name, &way_in, &text, &err) < 0) {
 		complain("draft: %s", err.text);
 		code = EXIT_NO_MATCH;
 	} else {
+		if (!way_in)
+			complain("warning: " DRAFT_NO_WAY_IN);
 		fputs(str_get(&text), stdout);
 		if (!isatty(STDOUT_FILENO))
 			fprintf(stderr,

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "node/scrub.h"
+#include "node/uplinks.h"
 #include "sys/archive.h"
 #include "sys/clock.h"
 #include "sys/read.h"
@@ -464,9 +465,18 @@ static int add_files(struct capture *c, const char *pattern, struct err *err)
 
 static int add_info(struct capture *c, struct err *err)
 {
-	json_t *doc = json_pack("{s:i, s:s, s:s, s:s}", "format", SNAPSHOT_FORMAT, "railhead",
-				RAILHEAD_VERSION, "kernel", c->node->kernel, "arch", c->node->arch);
-	cleanup_free char *text = doc ? json_dumps(doc, JSON_INDENT(2)) : NULL;
+	json_t *doc, *names = json_array();
+	cleanup_strv struct strv uplinks = {0};
+	cleanup_free char *text = NULL;
+
+	/* Their names alone: routes have addresses. */
+	node_uplinks(c->root, &uplinks);
+	for (size_t i = 0; i < uplinks.n; i++)
+		json_array_append_new(names, json_string(uplinks.v[i]));
+	doc = json_pack("{s:i, s:s, s:s, s:s, s:o}", "format", SNAPSHOT_FORMAT, "railhead",
+			RAILHEAD_VERSION, "kernel", c->node->kernel, "arch", c->node->arch,
+			"uplinks", names);
+	text = doc ? json_dumps(doc, JSON_INDENT(2)) : NULL;
 
 	json_decref(doc);
 	if (!text)

@@ -60,6 +60,11 @@ static char *name_of(const struct node *node)
 
 static void add_head(struct draft *d, const char *name)
 {
+	if (!d->sets.way_in)
+		str_add(d->out, "# WARNING: " DRAFT_NO_WAY_IN ".\n"
+				"# Name it before anything else: mgmt: {address: \"0000:xx:00.0\", "
+				"protect: true}\n"
+				"# below devices:, or draft on the machine itself.\n");
 	str_addf(
 		d->out,
 		"# A starter profile, drafted from one machine. It changes nothing there yet: "
@@ -394,13 +399,14 @@ static void add_gate(struct draft *d)
 }
 
 int draft_profile(const struct root *root, const struct node *node, const char *name,
-		  char **ret_name, struct str *ret, struct err *err)
+		  char **ret_name, bool *ret_way_in, struct str *ret, struct err *err)
 {
 	struct draft d = {.root = root, .node = node, .out = ret};
 	bool known;
 
 	*ret_name = name ? xstrdup(name) : name_of(node);
 	draft_sets_find(root, node, &d.sets);
+	*ret_way_in = d.sets.way_in;
 	add_head(&d, *ret_name);
 	known = add_match(&d);
 	add_devices(&d);

@@ -23,6 +23,7 @@ struct draft_set {
 
 struct draft_sets {
 	VEC(struct draft_set) set;
+	bool way_in; /* the NIC with the default route is known, and in a set that is protected */
 };
 
 /*
@@ -33,10 +34,15 @@ struct draft_sets {
 void draft_sets_find(const struct root *root, const struct node *node, struct draft_sets *ret);
 void draft_sets_free(struct draft_sets *sets);
 
+/* What an author is told first where way_in is not so, on stderr and in the file. */
+#define DRAFT_NO_WAY_IN                                                                     \
+	"which NIC is the way into this machine is not known (no default route leads over " \
+	"one), so that none is protected as such"
+
 /*
  * The profile as text. name: what to call it, or NULL: made of the DMI's words; the file
- * must be called like it. The caller frees *ret_name. -ENODATA: the tree says nothing that a
- * match could go by.
+ * must be called like it. The caller frees *ret_name. *ret_way_in: draft_sets.way_in. -ENODATA: the
+ * tree says nothing that a match could go by.
  */
 int draft_profile(const struct root *root, const struct node *node, const char *name,
-		  char **ret_name, struct str *ret, struct err *err);
+		  char **ret_name, bool *ret_way_in, struct str *ret, struct err *err);

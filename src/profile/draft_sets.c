@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which functions of a machine an author would want to speak of, and under which names. */
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "node/uplinks.h"
 #include "profile/draft.h"
 #include "profile/schema.h"
-#include "sys/read.h"
 
 enum {
 	CLASS_NVME = 0x0108,
@@ -35,39 +34,7 @@ struct sorter {
 	VEC(struct group) groups;
 };
 
-/* --- the way out --------------------------------------------------------------------------- */
-
-/* A bond, bridge or VLAN stands on other netdevs: lower_NAME links. */
-static void add_uplink(struct sorter *s, const char *name, int depth)
-{
-	cleanup_strv struct strv names = {0};
-
-	if (depth > 4 || strv_contains(&s->uplinks, name))
-		return;
-	strv_add(&s->uplinks, name);
-	read_dir(s->root, &names, NULL, "/sys/class/net/%s", name);
-	for (size_t i = 0; i < names.n; i++)
-		if (str_starts(names.v[i], "lower_"))
-			add_uplink(s, names.v[i] + strlen("lower_"), depth + 1);
-}
-
-/* Lines of "Iface Destination ...", in hexadecimal; 0 is the default route. */
-static void find_uplinks(struct sorter *s)
-{
-	cleanup_free char *text = NULL;
-	char *line, *rest;
-
-	if (read_text(s->root, &text, NULL, "/proc/net/route") < 0)
-		return; /* a captured machine does not say */
-	for (rest = text; (line = strsep(&rest, "\n"));) {
-		char name[32];
-		unsigned int destination, gateway;
-
-		if (sscanf(line, "%31s %x %x", name, &destination, &gateway) == 3 &&
-		    destination == 0 && gateway != 0)
-			add_uplink(s, name, 0);
-	}
-}
+/* --- roles --------------------------------------------------------------------------------- */
 
 static bool is_uplink(const struct sorter *s, const struct pci_fn *fn)
 {
@@ -76,8 +43,6 @@ static bool is_uplink(const struct sorter *s, const struct pci_fn *fn)
 			return true;
 	return false;
 }
-
-/* --- roles --------------------------------------------------------------------------------- */
 
 /* Drivers of NICs that do RDMA, whether or not their RDMA driver is loaded now. */
 static bool does_rdma(const struct pci_fn *fn)
@@ -234,6 +199,15 @@ static void take(const struct sorter *s, struct draft_sets *sets, struct group *
 	vec_free(&g->set.fn);
 }
 
+/* Whether a function with the default route has been found, and so is protected. */
+static bool has_way_in(const struct sorter *s)
+{
+	for (size_t i = 0; i < s->node->pci.n; i++)
+		if (is_uplink(s, &s->node->pci.v[i]))
+			return true;
+	return false;
+}
+
 void draft_sets_find(const struct root *root, const struct node *node, struct draft_sets *ret)
 {
 	static const struct {
@@ -249,7 +223,7 @@ void draft_sets_find(const struct root *root, const struct node *node, struct dr
 	struct group *rails;
 
 	memset(ret, 0, sizeof(*ret));
-	find_uplinks(&s);
+	node_uplinks(root, &s.uplinks);
 	for (size_t i = 0; i < node->pci.n; i++) {
 		enum role role = role_of(&s, &node->pci.v[i]);
 
@@ -265,6 +239,7 @@ void draft_sets_find(const struct root *root, const struct node *node, struct dr
 		for (size_t j = 0; j < s.groups.n; j++)
 			if (s.groups.v[j].role == rest[i].role && &s.groups.v[j] != rails)
 				take(&s, ret, &s.groups.v[j], rest[i].name, rest[i].why);
+	ret->way_in = has_way_in(&s);
 	strv_free(&s.uplinks);
 	vec_free(&s.groups);
 }
