@@ -23,12 +23,12 @@ static int look_xid(const struct kind_ctx *ctx, struct change *c, struct err *er
 	r = kernel_log_read(&log, err);
 	if (r < 0)
 		return r;
-	n = xid_faults(log, addr, &text, &harmless, &gravest);
+	n = xid_faults(log, addr, c->want.set, &text, &harmless, &gravest);
 	c->state = n ? CHANGE_DIFFERS : CHANGE_SAME;
 	if (n)
 		change_observe(c, "%zu", n);
 	else
-		change_observe(c, harmless ? "none (%zu of applications)" : "none", harmless);
+		change_observe(c, harmless ? "none (%zu that are no faults)" : "none", harmless);
 	if (n)
 		c->fault = gravest;
 	if (n)
@@ -42,7 +42,11 @@ const struct target_item gpu_xid_item = {
 
 static void emit(const struct checked *t, struct subject of)
 {
-	check_look(t, of, "", &gpu_xid_item, "gpu-xid", "none");
+	const struct ynode *fatal = ynode_get(t->map, "fatal");
+	struct change *c = check_look(t, of, "", &gpu_xid_item, "gpu-xid", "none");
+
+	if (fatal)
+		c->want = fatal->value;
 }
 
-CHECK(gpu_xid, .required = {"on"}, .look = emit);
+CHECK(gpu_xid, .required = {"on"}, .optional = {"fatal"}, .look = emit);

@@ -2,6 +2,7 @@
 /* The profile language: the gate and the keys of its checks. */
 #include "checks/check.h"
 #include "checks/section.h"
+#include "checks/xid.h"
 #include "profile/language.h"
 
 /*
@@ -134,6 +135,12 @@ static const struct spec health_questions = {
 	.item = &health_question,
 	.identity = ITEM_TEXT,
 };
+static const struct spec xids = {
+	.what = "one Xid or several, such as 79 or 46-48,79",
+	.check = value_numbers,
+	.max = XID_MAX,
+	.pattern = "^0*[0-9]{1,3}(-0*[0-9]{1,3})?(,0*[0-9]{1,3}(-0*[0-9]{1,3})?)*$",
+};
 static const struct spec user_name = {
 	.what = "a user's name",
 	.check = value_name,
@@ -211,6 +218,9 @@ static const struct spec gate_check = {
 		    "NVLink fabric that each GPU must be part of: none, that of its node "
 		    "(NVSwitch) "
 		    "or one of several nodes (NVL72)."),
+		KEY("fatal", &xids,
+		    "Xids that are faults of the node; by default all that NVIDIA's catalog does "
+		    "not lay to an application."),
 		KEY("units", &spec_units, "Services whose processes are checked.",
 		    .class = KEY_SELECTS),
 		KEY("limit", &spec_memlock,

@@ -242,6 +242,15 @@ static void judge_ports(struct change *c, char *lines,
 	}
 }
 
+/*
+ * efa_query_port() says ACTIVE and LinkUp whatever the link is, and the device has no netdev whose
+ * carrier could be asked instead; what is wrong shows as lost traffic alone.
+ */
+static bool is_always_active(const struct cc_place *place)
+{
+	return place->driver && streq(place->driver, "efa");
+}
+
 static int look(const struct kind_ctx *ctx, struct change *c,
 		bool (*judge)(struct change *c, const struct rdma_port *p), struct err *err)
 {
@@ -278,6 +287,13 @@ static int look(const struct kind_ctx *ctx, struct change *c,
 	change_reason(c, "%s shows no port", devices.v[0]);
 	if (got.len)
 		judge_ports(c, got.data, judge);
+	if (c->state == CHANGE_SAME && judge == judge_state && is_always_active(&place)) {
+		c->state = CHANGE_UNSUPPORTED;
+		change_reason(c,
+			      "%s says ACTIVE whether it has a link or not, and has no netdev to "
+			      "ask: let a command of the site measure it (run: command)",
+			      devices.v[0]);
+	}
 	return 0;
 }
 

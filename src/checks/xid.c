@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 enum {
-	NUMBERS = 512,
+	NUMBERS = XID_MAX + 1,
 	NVLINK_FIRST = 144, /* of NVLink 5, which says itself how bad it is */
 	NVLINK_LAST = 150,
 	RECOVERY = 154,
@@ -71,14 +71,19 @@ static bool is_of_nvlink(int number)
 	return number >= NVLINK_FIRST && number <= NVLINK_LAST;
 }
 
-static bool is_harmless(int number, const char *text)
+bool xid_is_fatal(int number)
 {
-	if (is_of_nvlink(number))
-		return strcasestr(text, "nonfatal");
 	for (size_t i = 0; i < array_len(harmless); i++)
 		if (number >= harmless[i].from && number <= harmless[i].to)
-			return true;
-	return false;
+			return false;
+	return true;
+}
+
+static bool is_harmless(int number, const char *text, const struct cpus *fatal)
+{
+	if (is_of_nvlink(number) && strcasestr(text, "nonfatal"))
+		return true;
+	return fatal ? !cpus_has(fatal, (unsigned int)number) : !xid_is_fatal(number);
 }
 
 static enum fault fault_of_xid(int number)
@@ -143,8 +148,8 @@ static size_t say(const unsigned int *times, struct str *ret, enum fault *graves
 	return n;
 }
 
-size_t xid_faults(const char *log, const char *addr, struct str *ret, size_t *ret_harmless,
-		  enum fault *ret_gravest)
+size_t xid_faults(const char *log, const char *addr, const struct cpus *fatal, struct str *ret,
+		  size_t *ret_harmless, enum fault *ret_gravest)
 {
 	cleanup_free char *copy = xstrdup(log);
 	char *rest = copy, *line;
@@ -157,7 +162,7 @@ size_t xid_faults(const char *log, const char *addr, struct str *ret, size_t *re
 
 		if (number == RECOVERY && strstr(text, "to 0x0 "))
 			memset(times, 0, sizeof(times));
-		else if (number >= 0 && is_harmless(number, text))
+		else if (number >= 0 && is_harmless(number, text, fatal))
 			(*ret_harmless)++;
 		else if (number >= 0)
 			times[number]++;

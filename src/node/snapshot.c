@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "node/scrub.h"
+#include "node/snapshot_info.h"
 #include "node/uplinks.h"
 #include "sys/archive.h"
 #include "sys/clock.h"

@@ -11,9 +11,6 @@
 #include "node/node.h"
 #include "sys/root.h"
 
-#define SNAPSHOT_INFO "railhead-snapshot.json" /* first in the archive: what it is */
-#define SNAPSHOT_FORMAT 1
-
 struct snapshot_result {
 	size_t files, links;
 	size_t denied;	   /* files that only root may read */

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "node/snapshot.h"
+#include "node/snapshot_info.h"
 #include "sys/read.h"
 
 enum { NAME_MAX_LEN = 32, DEPTH_MAX = 4 };

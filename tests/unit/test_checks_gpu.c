@@ -297,7 +297,8 @@ static void test_xids(void **state)
 		size_t harmless = 99;
 		enum fault gravest = FAULT_COUNT;
 
-		if (xid_faults(logs[i].log, GPU, &text, &harmless, &gravest) != logs[i].faults ||
+		if (xid_faults(logs[i].log, GPU, NULL, &text, &harmless, &gravest) !=
+			    logs[i].faults ||
 		    harmless != logs[i].harmless)
 			fail_msg("case %zu: %s (%zu harmless)", i, str_get(&text), harmless);
 		assert_text(str_get(&text), logs[i].text);
@@ -307,6 +308,42 @@ static void test_xids(void **state)
 		assert_true(logs[i].faults || !text.len);
 		str_free(&text);
 	}
+}
+
+/* What the profile lists is a fault, and nothing else; NVLink's nonfatal ones are none ever. */
+static void test_fatal_by_the_profile(void **state)
+{
+	static const char log[] = LINE(HERE, "79, off the bus") LINE(HERE, "43, pid=1")
+		LINE(HERE, "149, Fatal") LINE(HERE, "149, NETIR_LINK_EVT  Nonfatal");
+	struct str text = {0};
+	struct cpus fatal;
+	enum fault gravest;
+	size_t harmless;
+
+	(void)state;
+	assert_int_equal(cpus_parse("43-44,149", &fatal), 0);
+	assert_int_equal(xid_faults(log, GPU, &fatal, &text, &harmless, &gravest), 2);
+	assert_int_equal(harmless, 2);
+	assert_text(str_get(&text), "Xid 43, see NVIDIA's catalog of Xid errors; Xid 149, a fatal");
+	str_free(&text);
+}
+
+/* The shipped list is that of a check without one, so that either may be read for the other. */
+static void test_shipped_list_is_the_default(void **state)
+{
+	FILE *f = fopen("profiles/nvidia-gpu-base.yaml", "r");
+	char line[512], list[512] = "";
+	struct cpus fatal;
+
+	(void)state;
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		sscanf(line, " fatal: %511s", list);
+	fclose(f);
+	assert_int_equal(cpus_parse(list, &fatal), 0);
+	for (int i = 1; i <= XID_MAX; i++)
+		if (cpus_has(&fatal, (unsigned int)i) != xid_is_fatal(i))
+			fail_msg("Xid %d", i);
 }
 
 int main(void)
@@ -321,6 +358,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_dmabuf_not_known, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_xid_of_a_tree, setup, tmp_teardown),
 		cmocka_unit_test(test_xids),
+		cmocka_unit_test(test_fatal_by_the_profile),
+		cmocka_unit_test(test_shipped_list_is_the_default),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

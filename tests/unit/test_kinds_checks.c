@@ -119,6 +119,20 @@ static void test_rdma_link(void **state)
 	gives(t, "rdma-link:" ETH, "ACTIVE", CHANGE_SAME, "ACTIVE", NULL); /* soft RoCE */
 }
 
+/* An EFA that says ACTIVE proves nothing; one that is not there, or says otherwise, is a fault. */
+static void test_rdma_link_of_efa(void **state)
+{
+	const char *link = "rdma-link:" NIC;
+	struct tmp *t = *state;
+
+	tree_link(t, DEV "driver", "../../../../bus/pci/drivers/efa");
+	tmp_write(t, IB_PORT "link_layer", "Unknown\n");
+	gives(t, link, "ACTIVE", CHANGE_UNSUPPORTED, "ACTIVE", "mlx5_0 says ACTIVE whether it has");
+	gives(t, "rdma-speed:" NIC, "400Gb/s", CHANGE_SAME, "400Gb/s", NULL);
+	port_is(t, "1: DOWN\n", "3: Disabled\n");
+	gives(t, link, "ACTIVE", CHANGE_DIFFERS, "DOWN", "port 1 of mlx5_0");
+}
+
 #define PORT1 "0000:5e:00.0"
 #define PORT2 "0000:5e:00.1"
 #define BOND "sys/class/infiniband/mlx5_bond_0/ports/1/"
@@ -314,9 +328,10 @@ static void test_memlock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_rdma_link),  TEST(test_no_rdma_device), TEST(test_rdma_link_of_a_bond),
-		TEST(test_rdma_speed), TEST(test_pcie_errors),	  TEST(test_pcie_corrected),
-		TEST(test_memlock),
+		TEST(test_rdma_link),		TEST(test_no_rdma_device),
+		TEST(test_rdma_link_of_a_bond), TEST(test_rdma_link_of_efa),
+		TEST(test_rdma_speed),		TEST(test_pcie_errors),
+		TEST(test_pcie_corrected),	TEST(test_memlock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 
 #include "node/scrub.h"
 #include "node/snapshot.h"
+#include "node/snapshot_info.h"
 #include "node/vpd.h"
 #include "sys/archive.h"
 #include "sys/read.h"
