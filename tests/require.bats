@@ -97,7 +97,7 @@ firmware() { # ADDRESS VERSION
   mkdir -p "$root/proc/sys/vm"
   echo 1 >"$root/proc/sys/vm/compaction_proactiveness"
   echo 1 >"$root/proc/sys/vm/page_lock_unfairness"
-  run -0 "$railhead" gate --root "$root"
+  run -0 "$railhead" gate --again --root "$root"
   run -0 "$railhead" status --root "$root"
   [[ $output != *without:* ]]
 }
