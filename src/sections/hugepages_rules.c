@@ -230,7 +230,8 @@ static void sizes_are_of_the_machine(struct ruling *r)
 static void sizes_are_of_the_running_kernel(struct ruling *r)
 {
 	const struct ynode *pools = section(r, "hugepages");
-	kernel_set set = r->node && r->node->page_sizes.n ? kernels_of(r->node->arch) : 0;
+	bool known = r->node && r->node->page_sizes.n && !streq(r->node->arch, "x86_64");
+	kernel_set set = known ? kernels_of(r->node->arch) : 0;
 	uint64_t bytes;
 
 	for (size_t i = 0; set && i < r->node->page_sizes.n; i++)
@@ -240,8 +241,7 @@ static void sizes_are_of_the_running_kernel(struct ruling *r)
 		cleanup_free char *key = xasprintf("hugepages[%zu].size", i);
 		cleanup_str struct str have = {0};
 
-		if (!ynode_number(size, &bytes) || kernels_with(set, bytes) ||
-		    streq(r->node->arch, "x86_64"))
+		if (!ynode_number(size, &bytes) || kernels_with(set, bytes))
 			continue;
 		add_kernels(&have, set);
 		rule_warn(r, size, key,
