@@ -180,6 +180,8 @@ E
     [[ $output != *warning* ]] || { echo "$output"; false; }
     run -5 "$railhead" plan --json --root "$BATS_TEST_TMPDIR/machines/$(on "$name")" --profile "$file"
     jq -e '[.changes[] | select(.state == "failed")] == []' <<<"$output"
+    # the sets have as many members as the example says
+    jq -e '[.changes[] | select(.id | test("^devices/.*/expect$")).state] | length > 0 and all(. == "same")' <<<"$output"
     jq -e '[.changes[] | select(.step == "limits")] | length >= 3' <<<"$output"
     # a comment stands before each line, but for the inside of a map
     run ! awk '/^ *#/ { said = 1; next } /^$/ { said = 0; next }

@@ -188,6 +188,22 @@ teardown() {
   block "schema: " >"$BATS_TEST_TMPDIR/my-sku.yaml"
   run -0 "$railhead" check "$BATS_TEST_TMPDIR/my-sku.yaml"
   [ "$output" = "$BATS_TEST_TMPDIR/my-sku.yaml: ok, profile my-sku , digest ${output##* }" ]
+  # by its match, and with the count of each of its sets
+  python3 "$top/tests/lib/machine" "$BATS_TEST_TMPDIR" "$top/tests/fixtures/machines/hgx-h100-cx7.toml"
+  root=$BATS_TEST_TMPDIR/hgx-h100-cx7
+  mkdir -p "$root/etc/railhead/profiles"
+  cp "$BATS_TEST_TMPDIR/my-sku.yaml" "$root/etc/railhead/profiles"
+  counts "$railhead" plan --json --root "$root"
+}
+
+# The sets of the profile that the node matches have as many members as the profile expects.
+counts() { # COMMAND...
+  "$@" >"$BATS_TEST_TMPDIR/plan" || [ "$?" -eq 5 ]
+  jq -e '[.changes[] | select(.id | test("^devices/.*/expect$"))] | length > 0 and all(.state == "same")' \
+    "$BATS_TEST_TMPDIR/plan" || {
+    jq -c '.changes[] | select(.id | startswith("devices/")) | {id, state, reason}' "$BATS_TEST_TMPDIR/plan"
+    return 1
+  }
 }
 
 @test "the layout names the rooms that there are; the schema's line is where it is installed" {

@@ -75,7 +75,7 @@ struct verdict {
 	enum verdict_kind kind;
 	struct reasons reasons;
 	bool admit; /* work may run */
-	/* Ids of what is optional and missing: the verdict says nothing of that. */
+	/* Ids of what is optional and missing, and of what a check could not tell: not judged. */
 	struct strv skipped;
 	/* Of WAITING: ids of what may still come, and the verdict if it does not. */
 	struct strv awaited;

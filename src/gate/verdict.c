@@ -144,7 +144,7 @@ static void judge_change(const struct plan *plan, const struct change *c, struct
 	bool may_come = c->settles && c->state == CHANGE_DIFFERS;
 	size_t followers;
 
-	if (c->state == CHANGE_UNSUPPORTED && c->optional)
+	if (c->state == CHANGE_UNSUPPORTED && (c->optional || c->kind == &kind_check))
 		strv_add(&j->v->skipped, c->id);
 	if (change_holds(c))
 		return;

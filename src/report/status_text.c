@@ -197,7 +197,7 @@ static void print_verdict(const struct page *p)
 	print_faults(p);
 }
 
-/* What is optional and missing on this node: the verdict says nothing of that. */
+/* What is optional and missing on this node, or can't be told there: the verdict is without it. */
 static void print_skipped(const struct page *p)
 {
 	const struct strv *skipped = &p->record->verdict.skipped;
