@@ -10,7 +10,7 @@ load lib/fakebench
 load lib/eventually
 
 top=$(realpath "$BATS_TEST_DIRNAME/..")
-pages=("$top"/README.md "$top"/docs/{operating,profiles,images,development}.md)
+pages=("$top"/README.md "$top"/docs/{operating,ready,profiles,images,development}.md)
 
 # What each exits with.
 declare -gA runs=(
@@ -204,6 +204,12 @@ counts() { # COMMAND...
     jq -c '.changes[] | select(.id | startswith("devices/")) | {id, state, reason}' "$BATS_TEST_TMPDIR/plan"
     return 1
   }
+}
+
+@test "ready.md has the rules that the incidents of tests/lies are filed under, word for word" {
+  sed -n '/^RULES = {/,/^}/s/^ *"\(.*\)": "\(.*\)",$/| \1 | \2 |/p' "$top/tests/lies/run" >"$BATS_TEST_TMPDIR/rules"
+  [ "$(wc -l <"$BATS_TEST_TMPDIR/rules")" -ge 10 ]
+  sed -n '/^| rule |/,/^$/p' "$top/docs/ready.md" | tail -n +3 | sed '/^$/d' | diff "$BATS_TEST_TMPDIR/rules" -
 }
 
 @test "the layout names the rooms that there are; the schema's line is where it is installed" {
