@@ -58,6 +58,8 @@ static const struct {
 	 AT(keep)},
 	{OPT_RENEW, "renew", NULL, "(used by railhead-renew.timer) publish the verdict again",
 	 AT(renew)},
+	{OPT_RECHECK, "recheck", NULL,
+	 "(used by railhead-recheck.timer) look again at a node that may take work", AT(recheck)},
 	{OPT_FOR, "for", "DURATION", "admit work for this long: 1m to 7d", AT(for_time)},
 	{OPT_REASON, "reason", "TEXT", "record this reason", AT(reason)},
 	{OPT_END, "end", NULL, "end the admission now", AT(end)},

@@ -235,6 +235,10 @@ static const struct spec gate_check = {
 		    "Whether the node may lack what the check needs, which is no failure then; "
 		    "default false.",
 		    .class = KEY_GOVERNS),
+		KEY("on_drift", &spec_on_drift,
+		    "Consequence of a check that passed and fails after the verdict; default "
+		    "lapse.",
+		    .class = KEY_GOVERNS),
 		KEY("on_fail", &on_fail, "Consequence of a check that fails; default block.",
 		    .class = KEY_GOVERNS),
 		KEY("on_intermittent", &on_fail,

@@ -28,7 +28,7 @@ static bool has_figure(const struct check *c)
 
 static bool takes(const struct check *k, const char *key)
 {
-	static const char *const common[] = {"run", "timeout", "on_fail", "optional"};
+	static const char *const common[] = {"run", "timeout", "on_fail", "optional", "on_drift"};
 
 	for (size_t i = 0; i < array_len(common); i++)
 		if (streq(common[i], key))
@@ -44,7 +44,8 @@ static char *keys_text(const struct check *k)
 		str_addf(&out, "%s, ", k->required[i]);
 	for (size_t i = 0; i < array_len(k->optional) && k->optional[i]; i++)
 		str_addf(&out, "%s, ", k->optional[i]);
-	str_addf(&out, "timeout, optional, on_fail%s", has_figure(k) ? ", on_intermittent" : "");
+	str_addf(&out, "timeout, optional, on_drift, on_fail%s",
+		 has_figure(k) ? ", on_intermittent" : "");
 	return str_take(&out);
 }
 

@@ -21,6 +21,7 @@ struct change *check_look(const struct checked *t, struct subject of, const char
 	change_desired(c, "%s", desired);
 	on_fail_parse(ynode_text(t->map, "on_fail", "block"), &c->on_fail);
 	c->optional = ynode_bool(t->map, "optional", false);
+	c->drift_warns = streq(ynode_text(t->map, "on_drift", ""), "warn");
 	return c;
 }
 

@@ -52,6 +52,7 @@ enum verb_option {
 	OPT_GATE = 1 << 23,
 	OPT_UNDO = 1 << 24,
 	OPT_RENEW = 1 << 25,
+	OPT_RECHECK = 1 << 28,
 	OPT_COLOUR = 1 << 26,
 	OPT_NO_PAGER = 1 << 27,
 	OPT_SCREEN = OPT_COLOUR | OPT_NO_PAGER, /* of verbs that print for people */
@@ -63,7 +64,7 @@ struct invocation {
 	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
 	bool json, retry, explain, again, reset, resolved, all, schema, mend, end, keep, renew,
-		merge, force, undo, no_pager;
+		recheck, merge, force, undo, no_pager;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
 	const char *profile, *snapshot, *format, *device, *for_time, *reason, *runs, *margin,

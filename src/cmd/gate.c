@@ -15,6 +15,7 @@
 #include "boot/service.h"
 #include "cmd/cmd.h"
 #include "engine/judgement.h"
+#include "engine/recheck.h"
 #include "report/status_text.h"
 #include "sys/manager.h"
 
@@ -71,6 +72,27 @@ static int judge(const struct invocation *inv, struct judgement *j)
 	return exit_code(j);
 }
 
+static int recheck(struct invocation *inv)
+{
+	struct recheck r = {.root = &inv->root,
+			    .pause_usec = inv->root.live ? RECHECK_PAUSE_US : 0,
+			    .complain = complain_text};
+	int code = recheck_run(&r) < 0 ? EXIT_INTERNAL : EXIT_OK;
+	struct screen screen = screen_look();
+
+	if (inv->json && r.status.record.boot_id)
+		print_json(record_to_json(&r.status.record));
+	else if (r.news)
+		status_render(stdout, &r.status.record, &screen);
+	say_warnings(&r.status);
+	if (code == EXIT_OK && r.looked && !record_admits(&r.status.record))
+		code = EXIT_GATE;
+	if (r.admitted)
+		code = open_target(&inv->root, !in_own_service(), code);
+	recheck_free(&r);
+	return code;
+}
+
 static int run(struct invocation *inv)
 {
 	struct judgement j = {.root = &inv->root,
@@ -83,10 +105,13 @@ static int run(struct invocation *inv)
 			      .at_work = show_progress};
 	int code = EXIT_OK;
 
-	if (inv->retry + inv->again + inv->keep + inv->renew > 1) {
-		complain("gate: --again, --retry, --keep and --renew exclude each other");
+	if (inv->retry + inv->again + inv->keep + inv->renew + inv->recheck > 1) {
+		complain("gate: --again, --retry, --keep, --renew and --recheck exclude each "
+			 "other");
 		return EXIT_USAGE;
 	}
+	if (inv->recheck)
+		return recheck(inv);
 	if (inv->keep)
 		code = keep(&j);
 	else if (inv->renew)
@@ -105,7 +130,8 @@ const struct verb verb_gate = {
 	.name = "gate",
 	.args = "",
 	.help = "verify, measure and judge the node; start dependent units when it is ready",
-	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_AGAIN | OPT_RETRY | OPT_KEEP | OPT_RENEW,
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_AGAIN | OPT_RETRY | OPT_KEEP |
+		   OPT_RENEW | OPT_RECHECK,
 	.writes = true,
 	.run = run,
 };

@@ -115,6 +115,12 @@ const struct flow_row flow_rows[] = {
 	{FLOW_DEVICE_BACK, LAPSED, ADMITTED, OPENS | FLOW_JOURNALS},
 	{FLOW_DEVICE_BACK, BUT(LAPSED), NEVER, 0},
 
+	{FLOW_DRIFTED, ADMITTED, LAPSED,
+	 FLOW_WITHDRAWS | FLOW_DROPS_PASS | FLOW_JUDGES | FLOW_RECORDS | FLOW_JOURNALS},
+	{FLOW_DRIFTED, BUT(ADMITTED), NEVER, 0},
+	{FLOW_STILL_SO, ADMITTED, SAME, FLOW_JUDGES | FLOW_CLAIMS | FLOW_JOURNALS},
+	{FLOW_STILL_SO, BUT(ADMITTED), NEVER, 0},
+
 	{FLOW_ADMIT, WAITING | LAPSED | KEPT_OUT, SAME, FLOW_CLAIMS | FLOW_JOURNALS_HAND},
 	{FLOW_ADMIT, UNJUDGED | AT_WORK | ADMITTED, SAME, FLOW_REFUSES},
 	{FLOW_ADMIT_ENDS, ANY, SAME, FLOW_HAND_OVER | FLOW_RECORDS | FLOW_HAND_TIMER_OFF},
@@ -184,6 +190,8 @@ const char *flow_event_name(enum flow_event e)
 		[FLOW_DEVICE_LOST] = "a device is lost",
 		[FLOW_DEVICE_AWAY] = "a look after a loss keeps work out",
 		[FLOW_DEVICE_BACK] = "a look after a loss admits work",
+		[FLOW_DRIFTED] = "two later looks find that the node changed",
+		[FLOW_STILL_SO] = "a later look admits work, with other warnings",
 		[FLOW_ADMIT] = "a person admits work",
 		[FLOW_ADMIT_ENDS] = "an admission by a person ends",
 	};

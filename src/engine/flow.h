@@ -59,6 +59,9 @@ enum flow_event {
 	FLOW_DEVICE_LOST,
 	FLOW_DEVICE_AWAY, /* judged again: something is still lost, or keeps work out */
 	FLOW_DEVICE_BACK, /* judged again: admits work */
+	/* of a later look */
+	FLOW_DRIFTED,  /* what admitted work is not so any more */
+	FLOW_STILL_SO, /* it is; what only warns is another */
 	/* of a person, or of the timer that ends what a person admitted */
 	FLOW_ADMIT,
 	FLOW_ADMIT_ENDS,

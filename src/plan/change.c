@@ -64,6 +64,13 @@ int state_parse(const char *name, enum change_state *ret)
 	return i < 0 ? -EINVAL : 0;
 }
 
+void plan_take_drift(struct plan *plan)
+{
+	for (size_t i = 0; i < plan->list.n; i++)
+		if (plan->list.v[i]->drift_warns)
+			plan->list.v[i]->on_fail = ON_FAIL_WARN;
+}
+
 const char *on_fail_name(enum on_fail f)
 {
 	return on_fail_names[f];

@@ -136,11 +136,12 @@ struct change {
 	 * A later change asserts the steady value, so that a run after a kill repairs it.
 	 */
 	char *while_id;
-	bool steady;   /* ... such a later change: looked at again in its phase, same or not */
-	bool optional; /* what the driver or kernel lacks is unsupported, not failed */
-	bool late;     /* absent in early is no fault: looked for again in devices */
-	bool premise;  /* a check of what the other changes take for granted: reported first */
-	bool settles;  /* a check that comes true by itself soon after boot: a carrier */
+	bool steady;	  /* ... such a later change: looked at again in its phase, same or not */
+	bool optional;	  /* what the driver or kernel lacks is unsupported, not failed */
+	bool drift_warns; /* that it holds no more, after the verdict, keeps no work out */
+	bool late;	  /* absent in early is no fault: looked for again in devices */
+	bool premise;	  /* a check of what the other changes take for granted: reported first */
+	bool settles;	  /* a check that comes true by itself soon after boot: a carrier */
 	unsigned int deadline_ms; /* of its set; of one that settles: how long it may take */
 	/*
 	 * Its set may stand in line in the kernel behind those of the other changes that say
@@ -227,6 +228,9 @@ const char *stage_name(enum stage s);
 int stage_parse(const char *name, enum stage *ret); /* -EINVAL */
 const char *state_name(enum change_state s);
 int state_parse(const char *name, enum change_state *ret); /* -EINVAL */
+/* Before a look after the verdict is judged: `on_drift: warn` of those that hold no more. */
+void plan_take_drift(struct plan *plan);
+
 const char *on_fail_name(enum on_fail f);
 int on_fail_parse(const char *name, enum on_fail *ret); /* -EINVAL */
 

@@ -168,6 +168,11 @@ static const struct spec devices = {
 	.item = &device_set,
 };
 
+const struct spec spec_on_drift = {
+	.what = "a consequence of a later change",
+	.check = value_word,
+	.words = WORDS("lapse", "warn"),
+};
 const struct spec spec_page_size = {
 	.what = "a page size",
 	.check = value_page_size,

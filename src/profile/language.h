@@ -49,8 +49,9 @@
 #define GIGABIT (1000 * MEGABIT)
 
 /* Values that more than one table has. */
+enum { ON_DRIFT_LAPSE, ON_DRIFT_WARN }; /* of spec_on_drift */
 extern const struct spec spec_page_size, spec_bool, spec_cpus, spec_module, spec_set_name,
-	spec_numa_node, spec_mtu, spec_cpu_vendor, spec_memlock, spec_units;
+	spec_numa_node, spec_mtu, spec_on_drift, spec_cpu_vendor, spec_memlock, spec_units;
 
 /* The keys of a profile that are no section. */
 extern const struct spec schema_document;

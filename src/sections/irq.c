@@ -28,7 +28,7 @@ static const struct spec keys = {
 	.fields = FIELDS(
 		KEY("affinity", &cpus,
 		    "CPUs that serve the interrupts of each member, isolated CPUs excepted."),
-		OPTIONAL_KEY(optional)),
+		GOVERNING_KEYS(optional)),
 };
 static BY_SET(by_set, keys, ", such as {rails: {affinity: local_node}}");
 
@@ -52,7 +52,7 @@ static void emit_affinity(const struct section_ctx *ctx, const struct ynode *sec
 		     fn->addr);
 	change_on(c, fn->addr, NULL);
 	c->on.node = isolated;
-	c->optional = overlay_optional(ctx, section, fn, "affinity");
+	overlay_govern(ctx, section, fn, "affinity", c);
 	change_want(c, value);
 	change_target(c, "affinity:%s%s%s", fn->addr, isolated ? "/" : "",
 		      isolated ? isolated->text : "");

@@ -15,6 +15,9 @@ static const struct spec line_map = {
 	.fields = FIELDS(KEY("value", &line_text, "Value of the file.", .flags = FIELD_REQUIRED),
 			 KEY("optional", &spec_bool,
 			     "Whether the kernel may lack the file; default false.",
+			     .class = KEY_GOVERNS),
+			 KEY("on_drift", &spec_on_drift,
+			     "Consequence of another value after the verdict; default lapse.",
 			     .class = KEY_GOVERNS)),
 };
 const struct spec kernel_line = {
@@ -33,6 +36,7 @@ void kernel_line_emit(const char *section, enum phase phase, const struct ynode 
 	change_target(c, "%s", path);
 	change_want(c, line_value(line));
 	c->optional = line->kind == YAML_MAP && ynode_bool(line, "optional", false);
+	c->drift_warns = line->kind == YAML_MAP && text_is(line, "on_drift", "warn");
 	c->late = true;
 }
 

@@ -146,7 +146,7 @@ static const struct spec keys = {
 		KEY("threaded_napi", &spec_bool,
 		    "Whether kernel threads poll, which the scheduler can place.",
 		    .item = LINK(LINK_FILE, .file = "threaded"), .since = KERNEL(5, 12)),
-		OPTIONAL_KEY(optional)),
+		GOVERNING_KEYS(optional)),
 };
 static BY_SET(by_set, keys, ", such as {rails: {mtu: 9000}}");
 
@@ -171,7 +171,7 @@ static void begin_change(struct values *v, const struct ynode *at)
 
 	change_on(c, addr, item);
 	c->on.key = v->row->name;
-	c->optional = overlay_optional(v->ctx, v->section, v->fn, v->row->name);
+	overlay_govern(v->ctx, v->section, v->fn, v->row->name, c);
 	change_target(c, "link:%s/%s", addr, v->row->name);
 	change_lane(c, "%s", addr);
 	if (item->file)

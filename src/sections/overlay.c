@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "profile/language.h"
 
 static bool set_has(const struct device_set *set, const struct pci_fn *fn)
 {
@@ -90,10 +91,8 @@ void overlay_keys(const struct section_ctx *ctx, const struct ynode *section,
 	}
 }
 
-bool overlay_optional(const struct section_ctx *ctx, const struct ynode *section,
-		      const struct pci_fn *fn, const char *path)
+static bool names_key(const struct ynode *said, const char *path)
 {
-	const struct ynode *said = overlay_value(ctx, section, fn, "optional");
 	size_t len = strcspn(path, ".");
 
 	if (!said || said->kind != YAML_LIST)
@@ -103,6 +102,15 @@ bool overlay_optional(const struct section_ctx *ctx, const struct ynode *section
 		    strncmp(said->items.v[i]->text, path, len) == 0)
 			return true;
 	return false;
+}
+
+void overlay_govern(const struct section_ctx *ctx, const struct ynode *section,
+		    const struct pci_fn *fn, const char *path, struct change *c)
+{
+	const struct ynode *drift = overlay_value(ctx, section, fn, "on_drift");
+
+	c->optional = names_key(overlay_value(ctx, section, fn, "optional"), path);
+	c->drift_warns = drift && ynode_is_word(drift, ON_DRIFT_WARN);
 }
 
 unsigned int overlay_vfs(const struct section_ctx *ctx, const struct pci_fn *fn)

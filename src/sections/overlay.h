@@ -25,13 +25,15 @@ void overlay_keys(const struct section_ctx *ctx, const struct ynode *section,
 		  const struct pci_fn *fn, const char *path, struct strv *ret);
 
 /*
- * Whether the driver or kernel may lack a key for fn, "mtu" or "dcqcn.np.cnp_dscp": by `optional`
- * of the section's narrowest set that says it, true or a list with the key's first word.
+ * Whether the driver or kernel may lack a key for fn, "mtu" or "dcqcn.np.cnp_dscp", and what
+ * becomes of a later change: by `optional`, true or a list with the key's first word, and by
+ * `on_drift`, each of the section's narrowest set that says it. Fills optional and drift_warns of
+ * c.
  */
-bool overlay_optional(const struct section_ctx *ctx, const struct ynode *section,
-		      const struct pci_fn *fn, const char *path);
+void overlay_govern(const struct section_ctx *ctx, const struct ynode *section,
+		    const struct pci_fn *fn, const char *path, struct change *c);
 
-/* The key for that, the last of a set's keys: OPTIONAL_KEYS(optional, "mtu", "rings"); */
+/* The keys for that, the last of a set's keys: OPTIONAL_KEYS(optional, "mtu", "rings"); */
 #define OPTIONAL_KEYS(table, ...)                                                          \
 	static const struct spec table = {                                                 \
 		.kind = SPEC_EITHER,                                                       \
@@ -47,11 +49,14 @@ bool overlay_optional(const struct section_ctx *ctx, const struct ynode *section
 				.identity = ITEM_TEXT,                                     \
 			},                                                                 \
 	}
-#define OPTIONAL_KEY(table)                                                                   \
+#define GOVERNING_KEYS(table)                                                                 \
 	KEY("optional", &(table),                                                             \
 	    "Keys of the set that the driver or kernel may lack: true for all of them, or a " \
 	    "list; default false.",                                                           \
-	    .class = KEY_GOVERNS)
+	    .class = KEY_GOVERNS),                                                            \
+		KEY("on_drift", &spec_on_drift,                                               \
+		    "Consequence of another value after the verdict; default lapse.",         \
+		    .class = KEY_GOVERNS)
 
 /* How many VFs the profile's sriov section wants on fn; 0 if it says nothing of it. */
 unsigned int overlay_vfs(const struct section_ctx *ctx, const struct pci_fn *fn);

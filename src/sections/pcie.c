@@ -46,7 +46,7 @@ static const struct spec keys = {
 			 KEY("max_payload", &size,
 			     "Payload size that the function must at least have.",
 			     .class = KEY_JUDGES),
-			 OPTIONAL_KEY(optional)),
+			 GOVERNING_KEYS(optional)),
 };
 static BY_SET(by_set, keys, ", such as {rails: {max_read_request: 4096}}");
 
@@ -99,8 +99,8 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 			const struct ynode *value = overlay_value(ctx, section, fns.v[i], f->name);
 
 			if (value && f->item)
-				emit_setting(fns.v[i], f, value, plan)->optional =
-					overlay_optional(ctx, section, fns.v[i], f->name);
+				overlay_govern(ctx, section, fns.v[i], f->name,
+					       emit_setting(fns.v[i], f, value, plan));
 			else if (value && f->class == KEY_JUDGES)
 				emit_payload(fns.v[i], f, value, plan);
 		}

@@ -294,7 +294,7 @@ static const struct spec keys = {
 		    .item = ROCE(ROCE_TOS)),
 		KEY("traffic_class", &tos, "ToS byte that is forced upon all queue pairs.",
 		    .item = ROCE(ROCE_CLASS, .file[CC_BNXT] = {.name = "roce_dscp", .shift = 2})),
-		OPTIONAL_KEY(optional)),
+		GOVERNING_KEYS(optional)),
 };
 static BY_SET(by_set, keys, ", such as {rails: {trust: dscp, pfc: [3]}}");
 
@@ -350,7 +350,7 @@ static struct change *add_row(const struct port *p, const struct field *row, con
 	for (char *dot = slashed; (dot = strchr(dot, '.'));)
 		*dot = '/';
 	c = add(p, row->name, slashed, row->item, at);
-	c->optional = overlay_optional(p->ctx, p->section, p->fn, path);
+	overlay_govern(p->ctx, p->section, p->fn, path, c);
 	if (c->kind == &kind_roce) {
 		const struct roce_item *item = row->item;
 
@@ -424,13 +424,13 @@ static void emit_roce_priority(const struct port *p)
 		return;
 	c = add(p, "roce_priority", "roce_priority", &dcb_roce_priority.sort, pfc);
 	c->want = pfc->items.v[0]->value;
-	c->optional = overlay_optional(p->ctx, p->section, p->fn, "pfc");
+	overlay_govern(p->ctx, p->section, p->fn, "pfc", c);
 	item_desired(c);
 }
 
 static void emit_rows(const struct port *p, const struct field *rows, const char *above)
 {
-	for (const struct field *row = rows; row->name && row->spec != &optional; row++) {
+	for (const struct field *row = rows; row->name && row->class != KEY_GOVERNS; row++) {
 		cleanup_free char *path = xasprintf("%s%s", above, row->name);
 		cleanup_free char *below = xasprintf("%s.", path);
 		struct change *c;

@@ -179,27 +179,31 @@ static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {vfs: 8, vf: {driver: netdev}}",
 	/* vfs may come from a wider set: see sriov_rules.c */
-	.fields = FIELDS(KEY("vfs", &count_of_vfs,
-			     "Number of VFs of each member, or max for all that it can have."),
-			 KEY("vf", &vf, "Settings of each VF."),
-			 KEY("timeout", &timeout,
-			     "Time until the kernel has made the VFs of one member; default 30s "
-			     "and 250ms for each VF.",
-			     .class = KEY_GOVERNS),
-			 KEY("wait", &timeout,
-			     "Time that the devices stage waits at boot for the members and their "
-			     "driver; default 30s.",
-			     .class = KEY_GOVERNS),
-			 /* Each is a process that sleeps in the kernel; the engine has room for
-			  * so many. */
-			 KEY("workers", A_NUMBER_OF("VFs that are bound at the same time", 1, 256),
-			     "Number of VFs that are bound at the same time; default 256.",
-			     .class = KEY_GOVERNS),
-			 KEY("mode", &mode, "Mode of the eswitch, set by devlink."),
-			 KEY("optional", &optional,
-			     "Whether the driver may lack settings of vf that the PF makes: true, "
-			     "or [vf]; default false.",
-			     .class = KEY_GOVERNS)),
+	.fields =
+		FIELDS(KEY("vfs", &count_of_vfs,
+			   "Number of VFs of each member, or max for all that it can have."),
+		       KEY("vf", &vf, "Settings of each VF."),
+		       KEY("timeout", &timeout,
+			   "Time until the kernel has made the VFs of one member; default 30s "
+			   "and 250ms for each VF.",
+			   .class = KEY_GOVERNS),
+		       KEY("wait", &timeout,
+			   "Time that the devices stage waits at boot for the members and their "
+			   "driver; default 30s.",
+			   .class = KEY_GOVERNS),
+		       /* Each is a process that sleeps in the kernel; the engine has room for
+			* so many. */
+		       KEY("workers", A_NUMBER_OF("VFs that are bound at the same time", 1, 256),
+			   "Number of VFs that are bound at the same time; default 256.",
+			   .class = KEY_GOVERNS),
+		       KEY("mode", &mode, "Mode of the eswitch, set by devlink."),
+		       KEY("optional", &optional,
+			   "Whether the driver may lack settings of vf that the PF makes: true, "
+			   "or [vf]; default false.",
+			   .class = KEY_GOVERNS),
+		       KEY("on_drift", &spec_on_drift,
+			   "Consequence of other settings of vf after the verdict; default lapse.",
+			   .class = KEY_GOVERNS)),
 };
 static BY_SET(by_set, keys, "");
 
@@ -378,7 +382,7 @@ static struct change *emit_address(const struct pf *pf, unsigned int index)
 		return NULL;
 	item_desired(c);
 	c->deadline_ms = ADDRESS_MS;
-	c->optional = overlay_optional(pf->ctx, pf->section, pf->fn, "vf");
+	overlay_govern(pf->ctx, pf->section, pf->fn, "vf", c);
 	return c;
 }
 

@@ -120,6 +120,8 @@ static const struct {
 	[FLOW_DEVICE_LOST] = {VERDICT_LAPSED, false},
 	[FLOW_DEVICE_AWAY] = {VERDICT_LAPSED, false},
 	[FLOW_DEVICE_BACK] = {VERDICT_READY, true},
+	[FLOW_DRIFTED] = {VERDICT_LAPSED, false},
+	[FLOW_STILL_SO] = {VERDICT_READY, true},
 };
 
 static void set_verdict(struct record *r, enum verdict_kind kind, bool admit, const char *reason)

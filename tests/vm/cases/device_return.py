@@ -99,6 +99,36 @@ systemctl daemon-reload
 """
 
 
+def _recheck(vm):
+    """The timer's unit, now: two looks where the first finds a change."""
+    vm.sh("systemctl start railhead-recheck.service", 120)
+
+
+@case(DEVICES_SNAPSHOT, "a sysctl that another program sets later: lapsed, nothing is set, work stays; ready when it heals")
+def later_change(vm):
+    _with_profile(vm)
+    work, netdev = _work(vm), vm.sh(f"ls {PCI}/{PFS[0]}/net")
+    setting = f"/proc/sys/net/ipv4/conf/{netdev}/rp_filter"
+    expect(is_active(vm, "railhead-recheck.timer"), "the timer does not run")
+    # a VF that a container has is as it should be
+    vm.sh(f"ip netns add pod && ip link set $(ls {PCI}/{PFS[0]}/virtfn1/net) netns pod")
+    _recheck(vm)
+    exits(vm, "railhead status", 0)
+    vm.sh(f"echo 0 >{setting}")
+    _recheck(vm)
+    _expect_withdrawn(vm, f"conf.{netdev}.rp_filter: found '0', expected '2'",
+                      "another program set it")
+    expect(vm.run(f"test -e {READY}").status != 0, "the ready file is there")
+    equal("what was found", vm.read(setting), "0")
+    equal("work", _work(vm), work)
+    vm.sh(f"echo 2 >{setting}")
+    _recheck(vm)
+    exits(vm, "railhead status", 0)
+    expect(vm.run(f"test -e {READY}").status == 0, "there is no ready file")
+    equal("work", _work(vm), work)
+    vm.sh("ip netns del pod")
+
+
 @case(DEVICES_SNAPSHOT, "rmmod and modprobe of a driver: ready is withdrawn, all comes back by itself")
 def driver_reload(vm):
     _with_profile(vm)

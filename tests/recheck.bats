@@ -1,0 +1,120 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# gate --recheck: a node is looked at after its verdict; what changed lapses it, what healed restores it.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+
+setup() {
+  root=$BATS_TEST_TMPDIR/root
+  fake_node "$root"
+  put "$root/proc/sys/vm/swappiness" 10
+  put "$root/sys/class/net/eth0/carrier" 1
+  want 'sysctl: {vm.swappiness: 10}'
+}
+
+want() { # SECTIONS...
+  { printf 'schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: Supermicro}}\n'
+    printf 'devices: {rails: {pci: "15b3:1021"}}\n'
+    printf '%s\n' "$@"; } | profile "$root" sku
+}
+
+ready() {
+  run -0 "$railhead" gate --root "$root"
+}
+
+recheck() { # STATUS VERDICT
+  run "-$1" "$railhead" gate --recheck --root "$root"
+  [ "$(jq -r .verdict "$root/run/railhead/status.json")" = "$2" ]
+  if [ "$2" = ready ]; then [ -e "$root/run/railhead/ready" ]; else [ ! -e "$root/run/railhead/ready" ]; fi
+}
+
+@test "a node as it was judged: nothing is written or said" {
+  ready
+  files() { find "$root" ! -name lock -printf '%p %T@ %s\n' | sort; }
+  files >"$BATS_TEST_TMPDIR/before"
+  recheck 0 ready
+  [ -z "$output" ]
+  files | diff "$BATS_TEST_TMPDIR/before" -
+  [ "$(cat "$root/proc/sys/vm/swappiness")" = 10 ]
+}
+
+@test "a value that another program set lapses the node, and is not set again; the node heals with it" {
+  ready
+  put "$root/proc/sys/vm/swappiness" 60
+  recheck 7 lapsed
+  [[ $output == *"verdict: lapsed"*"sysctl/vm.swappiness: found '60', expected '10'; so since the node was judged: another program set it"* ]]
+  [ "$(cat "$root/proc/sys/vm/swappiness")" = 60 ]
+  jq -e '.faults[0].code == "RH-KERNEL-SYSCTL-DIFFERS"' "$root/run/railhead/status.json"
+  # the same once more is no news
+  recheck 7 lapsed
+  [ -z "$output" ]
+  put "$root/proc/sys/vm/swappiness" 10
+  recheck 0 ready
+  [[ $output == *"verdict: ready"* ]]
+  recheck 0 ready
+  [ -z "$output" ]
+}
+
+@test "on_drift: warn keeps no work out, and says so once; before the verdict it blocks all the same" {
+  want 'sysctl: {vm.swappiness: {value: 10, on_drift: warn}}'
+  ready
+  put "$root/proc/sys/vm/swappiness" 60
+  recheck 0 ready
+  [[ $output == *"verdict: ready"*"sysctl/vm.swappiness: found '60', expected '10'"* ]]
+  recheck 0 ready
+  [ -z "$output" ]
+  put "$root/proc/sys/vm/swappiness" 10
+  recheck 0 ready
+  [[ $output == *"verdict: ready (work is admitted)"* && $output != *swappiness* ]]
+  put "$root/proc/sys/vm/swappiness" 60
+  run -7 "$railhead" gate --again --root "$root"
+}
+
+@test "a check that fails later lapses the node; of a set, on_drift: warn only warns" {
+  put "$root/sys/bus/pci/devices/$PF0/aer_dev_fatal" "DLP 0"$'\n'"TOTAL_ERR_FATAL 0"
+  put "$root/sys/bus/pci/devices/$PF1/aer_dev_fatal" "DLP 0"$'\n'"TOTAL_ERR_FATAL 0"
+  want 'gate: {checks: {errors: {run: pcie_errors, on: rails}}}'
+  ready
+  put "$root/sys/bus/pci/devices/$PF1/aer_dev_fatal" "DLP 2"$'\n'"TOTAL_ERR_FATAL 2"
+  recheck 7 lapsed
+  [[ $output == *"gate/errors/$PF1: found '2', expected '0'"* ]]
+  put "$root/sys/bus/pci/devices/$PF1/aer_dev_fatal" "DLP 0"$'\n'"TOTAL_ERR_FATAL 0"
+  recheck 0 ready
+  want 'gate: {checks: {errors: {run: pcie_errors, on: rails, on_drift: warn}}}'
+  run -0 "$railhead" gate --root "$root"
+  put "$root/sys/bus/pci/devices/$PF1/aer_dev_fatal" "DLP 2"$'\n'"TOTAL_ERR_FATAL 2"
+  recheck 0 ready
+  [[ $output == *"gate/errors/$PF1: found '2'"* ]]
+}
+
+@test "nothing is looked at before a verdict, while a run is at work, or on a node that is kept out" {
+  run -0 "$railhead" gate --recheck --root "$root"
+  [ ! -e "$root/run/railhead/ready" ]
+  put "$root/proc/sys/vm/swappiness" 60
+  run -7 "$railhead" gate --root "$root"
+  put "$root/proc/sys/vm/swappiness" 10
+  run -0 "$railhead" gate --recheck --root "$root" # the gate's to judge
+  [ "$(jq -r .verdict "$root/run/railhead/status.json")" = blocked ]
+  ready
+  put "$root/proc/sys/vm/swappiness" 60
+  run -0 python3 -c 'if True:
+    import fcntl, subprocess, sys
+    lock = open(sys.argv[1], "r+")
+    fcntl.lockf(lock, fcntl.LOCK_EX)
+    sys.exit(subprocess.run(sys.argv[2:]).returncode)' "$root/run/railhead/lock" \
+    "$railhead" gate --recheck --root "$root"
+  [ -e "$root/run/railhead/ready" ]
+}
+
+@test "a profile that changed on disk is no drift: the node is looked at by the one of its boot, or not" {
+  ready
+  want 'sysctl: {vm.swappiness: 20}'
+  recheck 0 ready
+}
+
+@test "it goes with no other option of gate" {
+  for option in --again --retry --keep --renew; do
+    run -2 "$railhead" gate --recheck "$option" --root "$root"
+  done
+}
