@@ -53,10 +53,11 @@ struct node {
 		char *chassis_asset_tag; /* of virtual machines: which cloud */
 	} dmi;
 	enum cpu_vendor cpu_vendor;
-	char *arch;	   /* as uname -m says it: "x86_64", "aarch64"; "" unknown */
-	char *kernel;	   /* release of the kernel that wrote the tree; "" unknown */
-	char *cmdline;	   /* /proc/cmdline, "" if unknown */
-	struct cpus cpus;  /* present */
+	char *arch;		  /* as uname -m says it: "x86_64", "aarch64"; "" unknown */
+	char *kernel;		  /* release of the kernel that wrote the tree; "" unknown */
+	char *cmdline;		  /* /proc/cmdline, "" if unknown */
+	struct cpus cpus;	  /* present */
+	struct cpus cpus_offline; /* of those; none where the kernel does not say */
 	struct cpus nodes; /* NUMA nodes that are online; node 0 alone where there is no NUMA */
 	struct cpus nodes_with_cpu; /* those that have CPUs */
 	unsigned int sockets;	    /* distinct physical packages of present CPUs; 0 unknown */
@@ -68,6 +69,8 @@ struct node {
 
 /* The CPUs of a NUMA node that are online now; none where the kernel tells of none. */
 void node_cpus_of(const struct root *root, int numa, struct cpus *ret);
+/* How many CPUs there are that may run anything. */
+size_t node_count_online(const struct node *node);
 int node_survey(const struct root *root, struct node *ret, struct err *err);
 void node_free(struct node *node);
 /*

@@ -161,12 +161,22 @@ static void cpus_of_dirs(const struct root *root, struct cpus *ret, const char *
 	}
 }
 
+size_t node_count_online(const struct node *node)
+{
+	return cpus_count(&node->cpus) - cpus_count(&node->cpus_offline);
+}
+
 static void survey_cpu(const struct root *root, struct node *node)
 {
 	cleanup_free char *info = NULL;
+	struct cpus online;
 
 	if (!read_cpus(root, &node->cpus, CPU_DIR "/present"))
 		cpus_of_dirs(root, &node->cpus, CPU_DIR, "cpu");
+	if (read_cpus(root, &online, CPU_DIR "/online")) {
+		node->cpus_offline = node->cpus;
+		cpus_remove_all(&node->cpus_offline, &online);
+	}
 	node->sockets = count_packages(root, &node->cpus);
 	/*
 	 * The whole is megabytes on large machines, and the kernel may ask every CPU for its

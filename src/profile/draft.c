@@ -179,8 +179,8 @@ static void add_expect(struct draft *d)
 		str_addf(d->out, "  cpu_vendor: %s\n", cpu_vendor_name(n->cpu_vendor));
 	if (n->sockets)
 		str_addf(d->out, "  cpu_sockets: %u\n", n->sockets);
-	if (cpus_count(&n->cpus))
-		str_addf(d->out, "  cpus: %zu\n", cpus_count(&n->cpus));
+	if (node_count_online(n))
+		str_addf(d->out, "  cpus: %zu\n", node_count_online(n));
 	str_addf(d->out, "  numa_nodes: %zu\n", cpus_count(&n->nodes));
 	/* What firmware keeps for itself differs by a little from boot to boot. */
 	if (n->memory)

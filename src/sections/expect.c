@@ -65,7 +65,7 @@ static uint64_t nodes_of(const struct node *node)
 
 static uint64_t cpus_of(const struct node *node)
 {
-	return cpus_count(&node->cpus);
+	return node_count_online(node);
 }
 
 /* Vendors and the words of spec_cpu_vendor have the same order, but for the unknown one. */
@@ -88,8 +88,11 @@ static const struct spec keys = {
 	.fields = FIELDS(
 		FACT("cpu_sockets", &sockets, "Number of CPU sockets.", sockets_of, NULL,
 		     FAULT_CPU_SOCKETS, "a CPU is missing or disabled"),
-		FACT("cpus", &cpus, "Number of CPUs (threads).", cpus_of, NULL, FAULT_CPU_COUNT,
-		     "a core is disabled, or SMT is set otherwise in the BIOS"),
+		FACT("cpus", &cpus, "Number of CPUs (threads) that are online.", cpus_of, NULL,
+		     FAULT_CPU_COUNT,
+		     "a core is disabled, SMT is set otherwise in the BIOS, or CPUs are offline "
+		     "(nosmt, "
+		     "maxcpus= of the command line; see /sys/devices/system/cpu/offline)"),
 		FACT("numa_nodes", &nodes, "Number of NUMA nodes.", nodes_of, NULL,
 		     FAULT_MEMORY_NODES, "see the BIOS options for NUMA (NPS, SNC, interleaving)"),
 		FACT("memory", &bytes, "Amount of memory.", memory_of, show_memory,
