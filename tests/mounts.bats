@@ -103,6 +103,10 @@ M
 /mnt/c: {type: tmpfs}
 /mnt/d: {type: tmpfs, optional: true}
 /mnt/e: {type: hugetlbfs, pagesize: 2M, mode: 700}
+/mnt/f: {type: ext4, what: /dev/sda3}
+/mnt/g: {type: ext4, what: /dev/sda4, options: "ro,noatime"}
+/mnt/h: {type: squashfs, what: /dev/sda5}
+/mnt/i: {type: ext4, what: /dev/sda6, options: noatime}
 Y
   mountinfo <<'M'
 25 1 253:2 / / rw,relatime - ext4 /dev/vda2 rw
@@ -111,6 +115,10 @@ Y
 28 25 0:51 / /mnt/b rw,relatime - nfs4 server:/export rw,vers=4.2,proto=tcp
 29 25 0:52 / /mnt/e rw,relatime - hugetlbfs hugetlbfs rw,pagesize=1024M
 30 25 0:52 / /mnt/e\040f rw,relatime - tmpfs tmpfs rw
+31 25 8:3 / /mnt/f rw,relatime - ext4 /dev/sda3 ro,errors=remount-ro
+32 25 8:4 / /mnt/g ro,noatime - ext4 /dev/sda4 ro
+33 25 8:5 / /mnt/h ro,relatime - squashfs /dev/sda5 ro
+34 25 8:6 / /mnt/i rw,noatime - ext4 /dev/sda6 rw,errors=remount-ro
 M
   [ "$(seen /dev/shm)" = "differs no size" ]
   [ "$(seen /mnt/a)" = "differs server:/other proto=tcp no port rsize=262144" ]
@@ -118,6 +126,8 @@ M
   [ "$(seen /mnt/c)" = "differs not mounted" ]
   [ "$(seen /mnt/d)" = "unsupported not mounted" ]
   [ "$(seen /mnt/e)" = "differs pagesize=1024M no mode" ]
+  [ "$(seen /mnt/f)" = "differs ro" ]
+  [[ $(seen /mnt/g) == "same "* && $(seen /mnt/h) == "same "* && $(seen /mnt/i) == "same "* ]]
 }
 
 @test "mounts: the last mount over a directory counts; a tree without a table says nothing" {

@@ -250,6 +250,26 @@ static bool source_is(const struct table *t, struct libmnt_fs *fs, const char *w
 	       (!shown[len] || (shown[len] == '/' && !shown[len + 1]));
 }
 
+/* File systems that are never written to. */
+static bool is_read_only_type(const char *type)
+{
+	static const char *const types[] = {"squashfs", "erofs", "iso9660", "cramfs", "romfs"};
+
+	return str_index(type, types, array_len(types)) >= 0;
+}
+
+/*
+ * A disk's file system that nobody asked to be so: mount(8) falls back to it where the device takes
+ * no writes, and the kernel where it met an error (errors=remount-ro of ext4).
+ */
+static bool is_made_read_only(const struct ynode *mount, const char *shown)
+{
+	const char *type = ynode_text(mount, "type", "");
+
+	return mount_type_of(type) == MOUNT_DISK && !is_read_only_type(type) &&
+	       commas_have(shown, "ro") && !commas_have(ynode_text(mount, "options", ""), "ro");
+}
+
 /* What differs, " TYPE SOURCE OPTION..."; empty: nothing. */
 static void compare(const struct table *t, struct libmnt_fs *fs, const struct change *c,
 		    struct str *found)
@@ -263,6 +283,8 @@ static void compare(const struct table *t, struct libmnt_fs *fs, const struct ch
 		str_addf(found, " %s", t->lib->mnt_fs_get_fstype(fs));
 	if (what && !source_is(t, fs, what, mount_type_of(type)))
 		str_addf(found, " %s", t->lib->mnt_fs_get_source(fs));
+	if (is_made_read_only(c->on.node, shown ? shown : ""))
+		str_add(found, " ro");
 	for (const struct field *f = keys->fields; f->name; f++) {
 		struct wanted w;
 
@@ -362,6 +384,11 @@ static int look_at(const struct kind_ctx *ctx, struct change *c, struct err *err
 	if (found.len && strstr(found.s, " no nconnect") && mount_wants_rdma(c->on.node))
 		change_reason(c, "this kernel ignores nconnect with proto: rdma (Linux 6.1 does); "
 				 "leave it out");
+	else if (found.len && streq(found.s, " ro"))
+		change_reason(c,
+			      "the kernel made it read-only after an error, or the device takes no "
+			      "writes: see the kernel log, check the file system (fsck), and mount "
+			      "it again");
 	c->state = found.len ? CHANGE_DIFFERS : CHANGE_SAME;
 	c->settles &= !found.len; /* what is mounted does not change by itself */
 	return 0;
