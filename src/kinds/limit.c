@@ -118,16 +118,28 @@ static char *say(const struct limit *limit, uint64_t v)
 
 bool limit_unit_exists(const struct root *root, const char *unit)
 {
-	static const char *const dirs[] = {"/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib"};
+	static const char *const dirs[] = {
+		"/etc/systemd/system",		 "/run/systemd/system",
+		"/run/systemd/transient",	 "/run/systemd/generator",
+		"/run/systemd/generator.early",	 "/run/systemd/generator.late",
+		"/usr/local/lib/systemd/system", "/usr/lib/systemd/system",
+		"/lib/systemd/system",
+	};
 	const char *at = strchr(unit, '@'), *type = strrchr(unit, '.');
 	cleanup_free char *template =
 		at && type ? xasprintf("%.*s@%s", (int)(at - unit), unit, type) : xstrdup(unit);
 
 	for (size_t i = 0; i < array_len(dirs); i++)
-		if (root_exists(root, "%s/systemd/system/%s", dirs[i], unit) ||
-		    root_exists(root, "%s/systemd/system/%s", dirs[i], template))
+		if (root_exists(root, "%s/%s", dirs[i], unit) ||
+		    root_exists(root, "%s/%s", dirs[i], template))
 			return true;
 	return false;
+}
+
+/* Whether units run there at all: in a captured tree none does. */
+static bool has_units(const struct root *root)
+{
+	return root->live || root_exists(root, "/sys/fs/cgroup");
 }
 
 /*
@@ -138,7 +150,7 @@ static void say_idle(const struct kind_ctx *ctx, struct change *c, const char *u
 {
 	change_observe(c, "not running");
 	c->state = CHANGE_UNSUPPORTED;
-	if (!ctx->root->live && !root_exists(ctx->root, "/sys/fs/cgroup"))
+	if (!has_units(ctx->root))
 		change_reason(c, "the tree has no control groups, so no running units");
 	else if (limit_unit_exists(ctx->root, unit))
 		change_reason(c, "%s does not run (yet); `railhead verify` judges it when it does",
@@ -197,13 +209,29 @@ static void look_processes(const struct kind_ctx *ctx, struct change *c, const c
 	c->state = CHANGE_SAME;
 }
 
+/* Neither runs nor will: a misspelt name would be passed by any node. */
+static void complain_of_no_unit(struct change *c, const char *unit)
+{
+	change_observe(c, "not installed");
+	change_reason(c,
+		      "%s does not run, and no file of that name says how it would: is the name "
+		      "misspelt? Where a node may lack the service, write optional: true",
+		      unit);
+	c->fault = FAULT_PROFILE_CHECKS_NOTHING;
+	c->state = CHANGE_DIFFERS;
+}
+
 static int look_memlock(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
+	const char *unit = c->on.name;
 	bool unlimited = c->want.type == VALUE_WORD;
 
 	(void)err;
-	look_processes(ctx, c, c->on.name, &limit_memlock,
+	look_processes(ctx, c, unit, &limit_memlock,
 		       unlimited ? UINT64_MAX : (uint64_t)c->want.number);
+	if (c->state == CHANGE_UNSUPPORTED && !c->optional && has_units(ctx->root) &&
+	    !limit_unit_exists(ctx->root, unit))
+		complain_of_no_unit(c, unit);
 	return 0;
 }
 
