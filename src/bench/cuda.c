@@ -56,7 +56,7 @@ static const struct meaning {
 	enum fault fault; /* FAULT_NONE: it says nothing of the GPU itself */
 	const char *remedy;
 } meanings[] = {
-	{CU_SYSTEM_NOT_READY, -EAGAIN, FAULT_NONE,
+	{CU_SYSTEM_NOT_READY, -EAGAIN, FAULT_GPU_FABRIC_DOWN,
 	 "on a board with NVSwitch the fabric manager has not finished: see `systemctl status "
 	 "nvidia-fabricmanager` and the fabric's state in `nvidia-smi -q`; it must be of the "
 	 "driver's version"},
