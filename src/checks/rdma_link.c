@@ -24,7 +24,7 @@ enum { MEGABITS_PER_GIGABIT = 1000, BYTES_PER_MEGABIT = 125000 };
 
 /* include/rdma/ib_verbs.h, enum ib_port_state; drivers/infiniband/core/sysfs.c prints them. */
 enum { PORT_NOP, PORT_DOWN, PORT_INIT, PORT_ARMED, PORT_ACTIVE };
-enum { PHYS_POLLING = 2, PHYS_DISABLED = 3, PHYS_TRAINING = 4, PHYS_RECOVERY = 6 };
+enum { PHYS_POLLING = 2, PHYS_DISABLED, PHYS_TRAINING, PHYS_LINK_UP, PHYS_RECOVERY };
 
 /* Of one port, as one line of text: it comes from another process. */
 struct rdma_port {
@@ -161,13 +161,21 @@ static bool member_has_carrier(struct change *c, const struct rdma_port *p)
 	return false;
 }
 
+/* An InfiniBand port keeps its state while the link below is being recovered, or switched off. */
+static bool has_link(const struct rdma_port *p)
+{
+	return !p->phys || p->phys == PHYS_LINK_UP;
+}
+
 static bool judge_state(struct change *c, const struct rdma_port *p)
 {
 	static const char *const names[] = {"unknown", "DOWN", "INIT", "ARMED", "ACTIVE"};
+	bool active = p->state == PORT_ACTIVE;
 
-	change_observe(c, "%s", p->state < array_len(names) ? names[p->state] : "unknown");
+	change_observe(c, active && !has_link(p) ? "%s without a link" : "%s",
+		       p->state < array_len(names) ? names[p->state] : "unknown");
 	c->fault = fault_of_link(p);
-	if (p->state == PORT_ACTIVE)
+	if (active && has_link(p))
 		return member_has_carrier(c, p);
 	if (p->state == PORT_INIT && p->layer == 'I')
 		change_reason(c,

@@ -102,6 +102,13 @@ static void test_rdma_link(void **state)
 	gives(t, link, "ACTIVE", CHANGE_DIFFERS, "DOWN", "finds no partner: check the cable");
 	port_is(t, "1: DOWN\n", "6: LinkErrorRecovery\n");
 	gives(t, link, "ACTIVE", CHANGE_DIFFERS, "DOWN", "recovering from link errors");
+	/* an InfiniBand port stays ACTIVE while its link comes again, or does not */
+	port_is(t, "4: ACTIVE\n", "6: LinkErrorRecovery\n");
+	gives(t, link, "ACTIVE", CHANGE_DIFFERS, "ACTIVE without a link", "recovering from link");
+	port_is(t, "4: ACTIVE\n", "3: Disabled\n");
+	gives(t, link, "ACTIVE", CHANGE_DIFFERS, "ACTIVE without a link", "is switched off");
+	port_is(t, "4: ACTIVE\n", ""); /* of a driver that does not say */
+	gives(t, link, "ACTIVE", CHANGE_SAME, "ACTIVE", NULL);
 	port_is(t, "", "");
 	gives(t, link, "ACTIVE", CHANGE_DIFFERS, "unknown", "is not up");
 	/* on Ethernet there is no subnet manager to ask for */
