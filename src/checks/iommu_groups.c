@@ -407,10 +407,15 @@ static int look_type(const struct kind_ctx *ctx, struct change *c, struct err *e
 	if (find_group(ctx, c, &addr, &group))
 		return 0;
 	r = read_text(ctx->root, &type, err, GROUPS "/%s/type", group);
-	if (r < 0 && r != -ENOENT)
+	if (r == -ENOENT)
+		return err_set(err, -EOPNOTSUPP,
+			       "this kernel (%s) does not show the type of an IOMMU group; write "
+			       "optional: true for such kernels",
+			       ctx->node->kernel);
+	if (r < 0)
 		return r;
-	change_observe(c, "%s", r < 0 ? "not shown" : type);
-	if (r < 0 || !tells(ctx, want, type)) {
+	change_observe(c, "%s", type);
+	if (!tells(ctx, want, type)) {
 		change_reason(c, "the kernel of this tree (%s) does not show it",
 			      ctx->node->kernel);
 		c->state = CHANGE_UNSUPPORTED;

@@ -4,6 +4,7 @@
  * (Documentation/ABI/stable/sysfs-class-infiniband). Reading either may ask the firmware, and
  * of InfiniBand the port itself: they are read apart.
  */
+#include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -295,13 +296,12 @@ static int look(const struct kind_ctx *ctx, struct change *c,
 	change_reason(c, "%s shows no port", devices.v[0]);
 	if (got.len)
 		judge_ports(c, got.data, judge);
-	if (c->state == CHANGE_SAME && judge == judge_state && is_always_active(&place)) {
-		c->state = CHANGE_UNSUPPORTED;
-		change_reason(c,
-			      "%s says ACTIVE whether it has a link or not, and has no netdev to "
-			      "ask: let a command of the site measure it (run: command)",
-			      devices.v[0]);
-	}
+	if (c->state == CHANGE_SAME && judge == judge_state && is_always_active(&place))
+		return err_set(err, -EOPNOTSUPP,
+			       "%s says ACTIVE whether it has a link or not, and has no netdev to "
+			       "ask: let a command of the site measure it (run: command), and "
+			       "write optional: true here",
+			       devices.v[0]);
 	return 0;
 }
 
