@@ -56,6 +56,23 @@ recheck() { # STATUS VERDICT
   [ -z "$output" ]
 }
 
+@test "who changed it is named where the node's own files say so" {
+  ready
+  put "$root/proc/sys/vm/swappiness" 60
+  put "$root/usr/lib/sysctl.d/99-site.conf" "vm.swappiness = 60" # hidden
+  put "$root/etc/sysctl.d/99-site.conf" "# vm.swappiness=60"$'\n'$'\n'"-vm/swappiness=10"
+  recheck 7 lapsed
+  [[ $output == *"another program set it"* && $output != *sysctl.d* ]]
+  put "$root/etc/sysctl.d/90-kubelet.conf" "vm.dirty_ratio=60"$'\n'"; x"$'\n'"vm.swappiness = 60 "
+  recheck 7 lapsed
+  [[ $output == *"another program set it (/etc/sysctl.d/90-kubelet.conf:3 gives it that value)"* ]]
+  rm -r "$root/etc/sysctl.d" "$root/usr/lib/sysctl.d"
+  put "$root/run/tuned/tuned.pid" 1
+  put "$root/etc/tuned/active_profile" throughput-performance
+  recheck 7 lapsed
+  [[ $output == *"another program set it (tuned runs, with profile throughput-performance)"* ]]
+}
+
 @test "on_drift: warn keeps no work out, and says so once; before the verdict it blocks all the same" {
   want 'sysctl: {vm.swappiness: {value: 10, on_drift: warn}}'
   ready

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "engine/culprit.h"
 #include "engine/flow.h"
 #include "engine/journal.h"
 #include "engine/run.h"
@@ -38,13 +39,15 @@ static void blame_others(struct run *run)
 {
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		struct change *c = run->plan.list.v[i];
-		cleanup_free char *found = NULL;
+		cleanup_free char *found = NULL, *by = NULL;
 
 		if (c->state != CHANGE_DIFFERS || !c->kind->set)
 			continue;
 		found = take_ptr(c->reason);
-		change_reason(c, "%s%sso since the node was judged: another program set it",
-			      found ? found : "", found ? "; " : "");
+		by = culprit_of(run->root, c);
+		change_reason(c, "%s%sso since the node was judged: another program set it%s%s%s",
+			      found ? found : "", found ? "; " : "", by ? " (" : "", by ? by : "",
+			      by ? ")" : "");
 	}
 }
 

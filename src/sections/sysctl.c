@@ -10,6 +10,7 @@
 #include "profile/language.h"
 #include "sections/kernel_line.h"
 #include "sys/kernel_names.h"
+#include "sys/sysctl_d.h"
 
 #define SYSCTL_PART "([A-Za-z0-9_*?:@-]|\\[|\\])+"
 static const struct spec sysctl_key = {
@@ -25,21 +26,6 @@ static const struct spec keys = {
 	.item = &kernel_line,
 };
 
-/*
- * The path below /proc/sys. sysctl.d(5): where the first separator is a dot, dots and slashes
- * change places, so that net.ipv4.conf.enp3s0/200.forwarding names the VLAN enp3s0.200.
- */
-static char *as_path(const char *key)
-{
-	char *path = xstrdup(key);
-
-	if (path[strcspn(path, "./")] == '/')
-		return path;
-	for (char *p = path; *p; p++)
-		*p = *p == '.' ? '/' : *p == '/' ? '.' : *p;
-	return path;
-}
-
 /* --- changes ------------------------------------------------------------------------------ */
 
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
@@ -51,7 +37,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	(void)err;
 	for (size_t i = 0; i < section->keys.n; i++) {
 		const struct ynode *key = section->keys.v[i];
-		cleanup_free char *below = as_path(key->text);
+		cleanup_free char *below = sysctl_path(key->text);
 		cleanup_free char *path = xasprintf("/proc/sys/%s", below);
 
 		kernel_line_emit("sysctl", PHASE_SYSCTL, key, section->items.v[i], path, plan);
@@ -77,7 +63,7 @@ static void sysctls_have_no_section(struct ruling *r)
 
 	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
 		const struct ynode *n = sysctl->keys.v[i];
-		cleanup_free char *path = as_path(n->text);
+		cleanup_free char *path = sysctl_path(n->text);
 		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
 
 		for (size_t j = 0; j < array_len(owned_sysctls); j++)
@@ -100,7 +86,7 @@ static void sysctls_are_said_once(struct ruling *r)
 		const struct ynode *n = sysctl->keys.v[i];
 		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
 
-		vec_push(&paths, as_path(n->text));
+		vec_push(&paths, sysctl_path(n->text));
 		for (size_t j = 0; j < i; j++)
 			if (streq(paths.v[i], paths.v[j]))
 				rule_error(r, n, key, "%.80s at %u:%u is the same file; keep one",
@@ -125,7 +111,7 @@ static void names_are_known(struct ruling *r)
 
 	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
 		const struct ynode *n = sysctl->keys.v[i];
-		cleanup_free char *path = as_path(n->text), *near = NULL;
+		cleanup_free char *path = sysctl_path(n->text), *near = NULL;
 		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
 
 		if (!is_one_path(path) || sysctl_known(path))
@@ -168,7 +154,7 @@ static void values_are_numbers(struct ruling *r)
 
 	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
 		const struct ynode *n = sysctl->keys.v[i], *value = line_value(sysctl->items.v[i]);
-		cleanup_free char *path = as_path(n->text);
+		cleanup_free char *path = sysctl_path(n->text);
 		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
 		uint64_t bytes;
 
@@ -189,7 +175,7 @@ static const struct ynode *sysctl_value(const struct ruling *r, const char *path
 	const struct ynode *sysctl = section(r, "sysctl");
 
 	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
-		cleanup_free char *have = as_path(sysctl->keys.v[i]->text);
+		cleanup_free char *have = sysctl_path(sysctl->keys.v[i]->text);
 
 		if (streq(have, path))
 			return line_value(sysctl->items.v[i]);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What sysctl.d(5) says: keys, and the files that systemd-sysctl reads. */
+#pragma once
+
+#include "sys/root.h"
+
+/*
+ * The path below /proc/sys. Where the first separator of a key is a dot, dots and slashes change
+ * places, so that net.ipv4.conf.enp3s0/200.forwarding names the VLAN enp3s0.200. The caller frees.
+ */
+char *sysctl_path(const char *key);
+
+/*
+ * "/etc/sysctl.d/99-x.conf:3": a line that gives the file at path, below /proc/sys, that value;
+ * NULL: none does, of the files that are read. The caller frees.
+ */
+char *sysctl_d_line(const struct root *root, const char *path, const char *value);
