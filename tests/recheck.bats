@@ -124,6 +124,42 @@ recheck() { # STATUS VERDICT
   [ -e "$root/run/railhead/ready" ]
 }
 
+@test "what a container has is no drift: a netdev, an RDMA device, the sysctls of an interface" {
+  mkdir -p "$root/proc/sys/net/ipv4/conf/eth1"
+  put "$root/proc/sys/net/ipv4/conf/eth1/rp_filter" 2
+  for pf in "$PF0" "$PF1"; do
+    dev=$(realpath "$root/sys/bus/pci/devices/$pf")
+    put "$dev/infiniband/mlx5_$pf/ports/1/state" "4: ACTIVE"
+    mkdir -p "$root/sys/class/infiniband"
+    ln -sr "$dev/infiniband/mlx5_$pf" "$root/sys/class/infiniband/mlx5_$pf"
+    put "$(echo "$dev"/net/*)/carrier" 1
+    put "$(echo "$dev"/net/*)/flags" 0x1003
+    put "$(echo "$dev"/net/*)/operstate" up
+  done
+  want 'sysctl: {net.ipv4.conf.eth1.rp_filter: 2}' 'gate: {checks: {c: {run: carrier, on: rails, timeout: 1s}, r: {run: rdma_link, on: rails, timeout: 1s}}}'
+  ready
+  rm -r "$root/sys/class/infiniband/mlx5_$PF1" "$dev"/net/* "$dev"/infiniband/* "$root/sys/class/net/eth1" "$root/proc/sys/net/ipv4/conf/eth1"
+  recheck 0 ready
+  put "$(echo "$(realpath "$root/sys/bus/pci/devices/$PF0")"/net/*)/carrier" 0
+  recheck 7 lapsed
+  jq -e '.faults | map(.code) == ["RH-NIC-CARRIER"]' "$root/run/railhead/status.json"
+}
+
+@test "a ready file that somebody removed is a gate's to make again" {
+  ready
+  rm "$root/run/railhead/ready"
+  run -0 "$railhead" gate --recheck --root "$root"
+  [ ! -e "$root/run/railhead/ready" ]
+}
+
+@test "a state that can't be locked is an error, and not taken for a run at work" {
+  ready
+  rm "$root/run/railhead/lock"
+  mkdir "$root/run/railhead/lock"
+  run ! "$railhead" gate --recheck --root "$root"
+  [[ $output == *lock* ]]
+}
+
 @test "a profile that changed on disk is no drift: the node is looked at by the one of its boot, or not" {
   ready
   want 'sysctl: {vm.swappiness: 20}'

@@ -2,15 +2,20 @@
 #include "engine/recheck.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "engine/culprit.h"
 #include "engine/flow.h"
 #include "engine/journal.h"
 #include "engine/run.h"
 #include "engine/watch.h"
+#include "kinds/function.h"
 #include "sys/clock.h"
+#include "sys/read.h"
 #include "sys/state.h"
 
 struct later_look {
@@ -27,27 +32,121 @@ static bool is_due(const struct recheck *r)
 	enum flow_state state = flow_state(&r->status.record);
 	cleanup(watch_free) struct watch watch = {0};
 
-	if (r->status.new_user_space || (state != FLOW_ADMITTED && state != FLOW_LAPSED))
+	/* A run ended before it had written why it withdrew work: a gate finds that out. */
+	if (r->status.claim_lost || r->status.new_user_space ||
+	    (state != FLOW_ADMITTED && state != FLOW_LAPSED))
 		return false;
 	watch_load(r->root, &watch);
 	watch_look(r->root, &watch);
 	return !watch_lost(&watch);
 }
 
-/* What held when the node was judged, or was made so, and does not now. */
-static void blame_others(struct run *run)
+/* A container has the function's netdev or RDMA device, or the netdev that a sysctl is about. */
+static bool is_given_away(const struct root *root, const struct change *c)
 {
+	static const char *const classes[] = {"net", "infiniband"};
+	static const char *const of_netdevs[] = {
+		"/proc/sys/net/ipv4/conf/", "/proc/sys/net/ipv4/neigh/", "/proc/sys/net/ipv6/conf/",
+		"/proc/sys/net/ipv6/neigh/"};
+
+	for (size_t i = 0; c->on.name && i < array_len(classes); i++) {
+		cleanup_strv struct strv there = {0};
+
+		if (function_has(root, c->on.name, classes[i]) &&
+		    read_dir(root, &there, NULL, "/sys/bus/pci/devices/%s/%s", c->on.name,
+			     classes[i]) == 0 &&
+		    !there.n)
+			return true;
+	}
+	for (size_t i = 0; i < array_len(of_netdevs); i++) {
+		const char *name = c->target + strlen(of_netdevs[i]);
+
+		if (str_starts(c->target, of_netdevs[i]))
+			return !root_exists(root, "%s", c->target) &&
+			       !root_exists(root, "/sys/class/net/%.*s", (int)strcspn(name, "/"),
+					    name);
+	}
+	return false;
+}
+
+static void spare_given_away(struct run *run)
+{
+	for (size_t i = 0; i < run->plan.list.n; i++) {
+		struct change *c = run->plan.list.v[i];
+
+		if (!change_holds(c) && is_given_away(run->root, c))
+			c->state = CHANGE_UNSUPPORTED;
+	}
+}
+
+/*
+ * The kernel's log may lose a GPU's fault, by its own length or by `dmesg -C`: that the log is
+ * silent by now heals nothing.
+ */
+static bool lapsed_by_log(const struct later_look *l)
+{
+	const struct reasons *reasons = &l->record->verdict.reasons;
+
+	for (size_t i = 0; i < l->run.plan.list.n; i++) {
+		const struct change *c = l->run.plan.list.v[i];
+
+		for (size_t k = 0; str_starts(c->target, "gpu-xid:") && k < reasons->list.n; k++)
+			if (str_starts(reasons->list.v[k].text, c->id))
+				return true;
+	}
+	return false;
+}
+
+/* Said once: the node is not looked at any more before a gate judges it by another profile. */
+static int warn_of_profile(struct later_look *l)
+{
+	const struct verdict *was = &l->record->verdict;
+	const char *why = l->run.status == RUN_OK ? "the profile is another now" : l->run.why.text;
+	cleanup_free char *text =
+		xasprintf("not looked at after the verdict: %s; run `railhead gate --again`", why);
+
+	if (flow_state(l->record) != FLOW_ADMITTED)
+		return 0;
+	l->v = (struct verdict){.kind = was->kind, .admit = was->admit};
+	for (size_t i = 0; i < was->reasons.list.n; i++)
+		if (!str_starts(was->reasons.list.v[i].text, "not looked at after the verdict: "))
+			reasons_add_as(&l->v.reasons, &was->reasons.list.v[i]);
+	for (size_t i = 0; i < was->skipped.n; i++)
+		strv_add(&l->v.skipped, was->skipped.v[i]);
+	reasons_add_as(&l->v.reasons, &(struct reason){.fault = FAULT_PROFILE_CHANGED,
+						       .on_fail = ON_FAIL_WARN,
+						       .text = text});
+	return 1;
+}
+
+#define BY_OTHERS "so since the node was judged: another program set it"
+
+/* What a device lost is the reason of its own lapse, and by nobody's hand. */
+static bool held_when_judged(const struct record *r, const struct change *c)
+{
+	const struct reasons *reasons = &r->verdict.reasons;
+
+	for (size_t i = 0; i < reasons->list.n; i++)
+		if (str_starts(reasons->list.v[i].text, c->id))
+			return strstr(reasons->list.v[i].text, BY_OTHERS);
+	return flow_state(r) == FLOW_ADMITTED;
+}
+
+/* What held when the node was judged, or was made so, and does not now. */
+static void blame_others(struct later_look *l)
+{
+	struct run *run = &l->run;
+
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		struct change *c = run->plan.list.v[i];
 		cleanup_free char *found = NULL, *by = NULL;
 
-		if (c->state != CHANGE_DIFFERS || !c->kind->set)
+		if (c->state != CHANGE_DIFFERS || !c->kind->set || !held_when_judged(l->record, c))
 			continue;
 		found = take_ptr(c->reason);
 		by = culprit_of(run->root, c);
-		change_reason(c, "%s%sso since the node was judged: another program set it%s%s%s",
-			      found ? found : "", found ? "; " : "", by ? " (" : "", by ? by : "",
-			      by ? ")" : "");
+		change_reason(c, "%s%s" BY_OTHERS "%s%s%s", found ? found : "", found ? "; " : "",
+			      by ? " (" : "", by ? by : "", by ? ")" : "");
 	}
 }
 
@@ -65,19 +164,22 @@ static int look_and_judge(struct later_look *l)
 		return r;
 	}
 	if (l->run.status != RUN_OK || !streq(record_digest(l->record), l->run.profile->digest)) {
-		run_close(&l->run);
-		return 0;
+		r = warn_of_profile(l);
+		if (!r)
+			run_close(&l->run);
+		return r;
 	}
 	l->flow.run = &l->run;
 	/* VFs that a guest or a container has are as they should be. */
 	watch_load(l->of->root, &watch);
 	watch_spare(&watch, &l->run.plan);
 	run_look_gate(&l->run, 0, &result);
-	blame_others(&l->run);
+	spare_given_away(&l->run);
+	blame_others(l);
 	plan_take_drift(&l->run.plan);
 	gate_judge(l->run.profile, &l->run.plan, &l->record->measurements, &l->v);
 	if (!l->v.admit)
-		l->v.kind = VERDICT_LAPSED;
+		verdict_lapse(&l->v);
 	if (!record_says(l->record, &l->v))
 		record_set_stage(l->record, &l->run, STAGES_ALL, &result);
 	return 1;
@@ -90,8 +192,11 @@ static enum flow_event event_of(const struct later_look *l, enum flow_state was)
 	return l->v.admit ? FLOW_STILL_SO : FLOW_DRIFTED;
 }
 
-/* drifts: a look that finds the node changed counts. *ret: whether it is so and does not count. */
-static int look(struct recheck *r, bool counts, bool *ret)
+/*
+ * first: judged_at of the record at a first look that found the node changed, if another gate has
+ * not judged it since, or 0. Where this look is such a first one *first becomes that, else 0.
+ */
+static int look(struct recheck *r, uint64_t *first)
 {
 	struct later_look l = {
 		.of = r,
@@ -103,31 +208,44 @@ static int look(struct recheck *r, bool counts, bool *ret)
 	if (found <= 0)
 		return found;
 	r->looked = true;
-	*ret = was == FLOW_ADMITTED && !l.v.admit && !counts;
-	if (!*ret && !record_says(l.record, &l.v)) {
+	if (was == FLOW_ADMITTED && !l.v.admit && *first != l.record->judged_at) {
+		*first = l.record->judged_at;
+		goto out;
+	}
+	*first = 0;
+	if (was == FLOW_LAPSED && l.v.admit && lapsed_by_log(&l))
+		goto out;
+	if (!record_says(l.record, &l.v)) {
 		found = flow_move(&l.flow, event_of(&l, was), &l.v);
 		r->news = l.flow.news;
 		r->admitted = found == 0 && was == FLOW_LAPSED && l.v.admit;
 	}
+out:
 	verdict_free(&l.v);
 	run_close(&l.run);
 	return found < 0 ? found : 0;
 }
 
 /* With the lock, which others may have in the pause between two looks. */
-static int look_locked(struct recheck *r, bool counts, bool *ret)
+static int look_locked(struct recheck *r, uint64_t *first)
 {
 	cleanup_close int lock = -1;
 	struct err err = {0};
 
-	*ret = false;
 	lock = state_lock(r->root, clock_usec(), &err);
-	if (lock < 0)
-		return 0;
+	if (lock < 0 && lock != -EBUSY)
+		r->complain(err.text);
+	if (lock < 0) {
+		*first = 0;
+		return lock == -EBUSY ? 0 : lock;
+	}
 	status_free(&r->status);
 	r->looked = false;
 	status_load(r->root, &r->status);
-	return is_due(r) ? look(r, counts, ret) : 0;
+	if (is_due(r))
+		return look(r, first);
+	*first = 0;
+	return 0;
 }
 
 static void pause_for(uint64_t usec)
@@ -140,13 +258,13 @@ static void pause_for(uint64_t usec)
 
 int recheck_run(struct recheck *r)
 {
-	bool again;
-	int found = look_locked(r, false, &again);
+	uint64_t first = 0;
+	int found = look_locked(r, &first);
 
-	if (found < 0 || !again)
+	if (found < 0 || !first)
 		return found;
 	pause_for(r->pause_usec);
-	return look_locked(r, true, &again);
+	return look_locked(r, &first);
 }
 
 void recheck_free(struct recheck *r)

@@ -136,8 +136,7 @@ static void withdraw(struct device_run *d)
 
 static void stay_lapsed(struct device_run *d, const struct run *run, struct verdict *v)
 {
-	v->kind = VERDICT_LAPSED;
-	v->admit = false;
+	verdict_lapse(v);
 	for (size_t i = 0; i < d->failures.list.n; i++)
 		reasons_add_as(&v->reasons, &d->failures.list.v[i]);
 	add_lost(d, v);

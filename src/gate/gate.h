@@ -97,6 +97,9 @@ void verdict_simple(struct verdict *ret, enum verdict_kind kind, enum fault faul
 		    const char *reason);
 /* Of WAITING: usec is long enough. It becomes what it is otherwise, and a reason says so. */
 void verdict_give_up(struct verdict *v, uint64_t usec);
+/* No work is admitted any more; what waits is called by its own fault: nobody looks for it again.
+ */
+void verdict_lapse(struct verdict *v);
 void verdict_free(struct verdict *v);
 /* gate.wait of the profile, in microseconds; 10 minutes where it says nothing. */
 uint64_t gate_wait(const struct profile *profile);

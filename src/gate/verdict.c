@@ -228,6 +228,20 @@ uint64_t gate_wait(const struct profile *profile)
 			       GATE_WAIT_S * UINT64_C(1000000));
 }
 
+static void take_lasting(struct reasons *r)
+{
+	for (size_t i = 0; i < r->list.n; i++)
+		if (r->list.v[i].lasting)
+			r->list.v[i].fault = r->list.v[i].lasting;
+}
+
+void verdict_lapse(struct verdict *v)
+{
+	take_lasting(&v->reasons);
+	v->kind = VERDICT_LAPSED;
+	v->admit = false;
+}
+
 void verdict_give_up(struct verdict *v, uint64_t usec)
 {
 	cleanup_free char *time = format_duration(usec);
@@ -237,9 +251,7 @@ void verdict_give_up(struct verdict *v, uint64_t usec)
 	if (v->awaited.n > 1)
 		str_addf(&text, " and %zu more", v->awaited.n - 1);
 	str_add(&text, ", and waits no more; mend what is said of that, then run `railhead gate`");
-	for (size_t i = 0; i < v->reasons.list.n; i++)
-		if (v->reasons.list.v[i].lasting)
-			v->reasons.list.v[i].fault = v->reasons.list.v[i].lasting;
+	take_lasting(&v->reasons);
 	reasons_add_as(&v->reasons, &(struct reason){.fault = FAULT_GATE_WAIT_OVER,
 						     .on_fail = v->otherwise == VERDICT_DEGRADED
 									? ON_FAIL_DEGRADE

@@ -195,10 +195,17 @@ static bool sysctl_may_lack(const struct root *root, const char *path)
 static bool has_instances(const char *dir, const char *name)
 {
 	static const char *const dirs[] = {
-		"/sys/class/*",	      "/sys/bus/*/devices",
-		"/sys/bus/*/drivers", "/sys/bus/*/drivers/*",
-		"/sys/module",	      "/sys/block",
-		"/sys/dev/*",	      "/sys/devices/virtual/*",
+		"/sys/class/*",
+		"/sys/bus/*/devices",
+		"/sys/bus/*/drivers",
+		"/sys/bus/*/drivers/*",
+		"/sys/module",
+		"/sys/block",
+		"/sys/kernel/debug",
+		"/sys/kernel/security",
+		"/sys/fs/*",
+		"/sys/dev/*",
+		"/sys/devices/virtual/*",
 	};
 
 	for (size_t i = 0; i < array_len(dirs); i++)
