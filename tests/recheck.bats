@@ -136,9 +136,18 @@ recheck() { # STATUS VERDICT
     put "$(echo "$dev"/net/*)/flags" 0x1003
     put "$(echo "$dev"/net/*)/operstate" up
   done
-  want 'sysctl: {net.ipv4.conf.eth1.rp_filter: 2}' 'gate: {checks: {c: {run: carrier, on: rails, timeout: 1s}, r: {run: rdma_link, on: rails, timeout: 1s}}}'
+  for pf in "$PF0" "$PF1"; do
+    put "$root/sys/bus/pci/devices/$pf/aer_dev_fatal" "DLP 0"$'\n'"TOTAL_ERR_FATAL 0"
+  done
+  want 'sysctl: {net.ipv4.conf.eth1.rp_filter: 2}' 'gate: {checks: {c: {run: carrier, on: rails, timeout: 1s}, r: {run: rdma_link, on: rails, timeout: 1s}, e: {run: pcie_errors, on: rails}}}'
   ready
   rm -r "$root/sys/class/infiniband/mlx5_$PF1" "$dev"/net/* "$dev"/infiniband/* "$root/sys/class/net/eth1" "$root/proc/sys/net/ipv4/conf/eth1"
+  recheck 0 ready
+  # what else is about that function is judged as before
+  put "$root/sys/bus/pci/devices/$PF1/aer_dev_fatal" "DLP 2"$'\n'"TOTAL_ERR_FATAL 2"
+  recheck 7 lapsed
+  jq -e '.faults | map(.code) == ["RH-PCI-ERRORS"]' "$root/run/railhead/status.json"
+  put "$root/sys/bus/pci/devices/$PF1/aer_dev_fatal" "DLP 0"$'\n'"TOTAL_ERR_FATAL 0"
   recheck 0 ready
   put "$(echo "$(realpath "$root/sys/bus/pci/devices/$PF0")"/net/*)/carrier" 0
   recheck 7 lapsed

@@ -5,6 +5,7 @@
 #include "checks/check.h"
 #include "checks/section.h"
 #include "kinds/checks.h"
+#include "profile/language.h"
 #include "sections/overlay.h"
 
 struct change *check_look(const struct checked *t, struct subject of, const char *suffix,
@@ -21,7 +22,7 @@ struct change *check_look(const struct checked *t, struct subject of, const char
 	change_desired(c, "%s", desired);
 	on_fail_parse(ynode_text(t->map, "on_fail", "block"), &c->on_fail);
 	c->optional = ynode_bool(t->map, "optional", false);
-	c->drift_warns = streq(ynode_text(t->map, "on_drift", ""), "warn");
+	c->drift_warns = ynode_is_word(ynode_get(t->map, "on_drift"), ON_DRIFT_WARN);
 	return c;
 }
 

@@ -59,15 +59,14 @@ enum { NAMED = 3 }; /* so many benchmarks are named, the others counted */
 
 static void blame_load(struct change *c, const struct strv *loaded)
 {
-	cleanup_free char *found = take_ptr(c->reason);
 	cleanup_str struct str names = {0};
 
 	for (size_t i = 0; i < loaded->n && i < NAMED; i++)
 		str_addf(&names, "%s%s", i ? ", " : "", loaded->v[i]);
 	if (loaded->n > NAMED)
 		str_addf(&names, " and %zu more", loaded->n - NAMED);
-	change_reason(c, "%s%sso since the load of the benchmarks (%s): it was well before them",
-		      found ? found : "", found ? "; " : "", str_get(&names));
+	change_reason_more(c, "so since the load of the benchmarks (%s): it was well before them",
+			   str_get(&names));
 }
 
 static bool may_settle(const struct plan *plan, const bool *held)

@@ -2,71 +2,70 @@
 #include "engine/recheck.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <poll.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/culprit.h"
 #include "engine/flow.h"
-#include "engine/journal.h"
 #include "engine/run.h"
 #include "engine/watch.h"
 #include "kinds/function.h"
 #include "sys/clock.h"
-#include "sys/read.h"
+#include "sys/kernel_names.h"
 #include "sys/state.h"
 
 struct later_look {
 	struct recheck *of;
 	struct record *record;
 	struct flow flow;
+	struct watch watch;
 	struct run run;
 	struct verdict v;
 };
 
 /* Neither a verdict to look at, nor one that others are at work on. */
-static bool is_due(const struct recheck *r)
+static bool is_due(struct later_look *l)
 {
-	enum flow_state state = flow_state(&r->status.record);
-	cleanup(watch_free) struct watch watch = {0};
+	const struct status *status = &l->of->status;
+	enum flow_state state = flow_state(l->record);
 
 	/* A run ended before it had written why it withdrew work: a gate finds that out. */
-	if (r->status.claim_lost || r->status.new_user_space ||
+	if (status->claim_lost || status->new_user_space ||
 	    (state != FLOW_ADMITTED && state != FLOW_LAPSED))
 		return false;
-	watch_load(r->root, &watch);
-	watch_look(r->root, &watch);
-	return !watch_lost(&watch);
+	watch_load(l->of->root, &l->watch);
+	watch_look(l->of->root, &l->watch);
+	return !watch_lost(&l->watch);
 }
 
-/* A container has the function's netdev or RDMA device, or the netdev that a sysctl is about. */
+/* The netdev or RDMA device of a check's function, or VF, is in a container. */
+static bool is_of_container(const struct root *root, const struct change *c)
+{
+	bool net = str_starts(c->target, "carrier:") || str_starts(c->target, "speed:");
+	bool rdma = str_starts(c->target, "rdma-link:") || str_starts(c->target, "rdma-speed:");
+	cleanup_free char *addr = NULL, *ibdev = NULL;
+	struct netdev dev;
+
+	if ((!net && !rdma) || function_or_vf(root, c->on.name, c->on.vf, &addr, NULL) < 0)
+		return false;
+	if (net)
+		return function_has(root, addr, "net") &&
+		       function_netdev(root, addr, &dev, NULL) < 0;
+	ibdev = function_ibdev(root, addr);
+	return function_has(root, addr, "infiniband") && !ibdev;
+}
+
+/* Or the netdev that a sysctl is about. Whatever else is about the function is judged as before. */
 static bool is_given_away(const struct root *root, const struct change *c)
 {
-	static const char *const classes[] = {"net", "infiniband"};
-	static const char *const of_netdevs[] = {
-		"/proc/sys/net/ipv4/conf/", "/proc/sys/net/ipv4/neigh/", "/proc/sys/net/ipv6/conf/",
-		"/proc/sys/net/ipv6/neigh/"};
+	cleanup_free char *netdev = sysctl_interface(c->target);
 
-	for (size_t i = 0; c->on.name && i < array_len(classes); i++) {
-		cleanup_strv struct strv there = {0};
-
-		if (function_has(root, c->on.name, classes[i]) &&
-		    read_dir(root, &there, NULL, "/sys/bus/pci/devices/%s/%s", c->on.name,
-			     classes[i]) == 0 &&
-		    !there.n)
-			return true;
-	}
-	for (size_t i = 0; i < array_len(of_netdevs); i++) {
-		const char *name = c->target + strlen(of_netdevs[i]);
-
-		if (str_starts(c->target, of_netdevs[i]))
-			return !root_exists(root, "%s", c->target) &&
-			       !root_exists(root, "/sys/class/net/%.*s", (int)strcspn(name, "/"),
-					    name);
-	}
-	return false;
+	if (netdev)
+		return !root_exists(root, "%s", c->target) &&
+		       !root_exists(root, "/sys/class/net/%s", netdev);
+	return is_of_container(root, c);
 }
 
 static void spare_given_away(struct run *run)
@@ -139,14 +138,13 @@ static void blame_others(struct later_look *l)
 
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		struct change *c = run->plan.list.v[i];
-		cleanup_free char *found = NULL, *by = NULL;
+		cleanup_free char *by = NULL;
 
 		if (c->state != CHANGE_DIFFERS || !c->kind->set || !held_when_judged(l->record, c))
 			continue;
-		found = take_ptr(c->reason);
 		by = culprit_of(run->root, c);
-		change_reason(c, "%s%s" BY_OTHERS "%s%s%s", found ? found : "", found ? "; " : "",
-			      by ? " (" : "", by ? by : "", by ? ")" : "");
+		change_reason_more(c, BY_OTHERS "%s%s%s", by ? " (" : "", by ? by : "",
+				   by ? ")" : "");
 	}
 }
 
@@ -154,7 +152,6 @@ static void blame_others(struct later_look *l)
 static int look_and_judge(struct later_look *l)
 {
 	struct run_options opt = {.freeze = FREEZE_BOOT};
-	cleanup(watch_free) struct watch watch = {0};
 	struct stage_result result;
 	struct err err = {0};
 	int r = run_open(l->of->root, &opt, &l->run, &err);
@@ -171,8 +168,7 @@ static int look_and_judge(struct later_look *l)
 	}
 	l->flow.run = &l->run;
 	/* VFs that a guest or a container has are as they should be. */
-	watch_load(l->of->root, &watch);
-	watch_spare(&watch, &l->run.plan);
+	watch_spare(&l->watch, &l->run.plan);
 	run_look_gate(&l->run, 0, &result);
 	spare_given_away(&l->run);
 	blame_others(l);
@@ -192,68 +188,68 @@ static enum flow_event event_of(const struct later_look *l, enum flow_state was)
 	return l->v.admit ? FLOW_STILL_SO : FLOW_DRIFTED;
 }
 
-/*
- * first: judged_at of the record at a first look that found the node changed, if another gate has
- * not judged it since, or 0. Where this look is such a first one *first becomes that, else 0.
- */
-static int look(struct recheck *r, uint64_t *first)
+/* Moves the verdict where it is to be another, or has other reasons. */
+static int move(struct later_look *l)
 {
-	struct later_look l = {
-		.of = r,
-		.record = &r->status.record,
-		.flow = {.root = r->root, .status = &r->status, .complain = r->complain}};
-	enum flow_state was = flow_state(l.record);
-	int found = look_and_judge(&l);
+	enum flow_state was = flow_state(l->record);
+	bool heals = was == FLOW_LAPSED && l->v.admit;
+	int r;
 
-	if (found <= 0)
-		return found;
-	r->looked = true;
-	if (was == FLOW_ADMITTED && !l.v.admit && *first != l.record->judged_at) {
-		*first = l.record->judged_at;
-		goto out;
-	}
+	if (record_says(l->record, &l->v) || (heals && lapsed_by_log(l)))
+		return 0;
+	r = flow_move(&l->flow, event_of(l, was), &l->v);
+	l->of->news = l->flow.news;
+	l->of->admitted = r == 0 && heals;
+	return r;
+}
+
+/*
+ * *first: judged_at of the record at a first look that found the node changed, or 0: none did.
+ * Where this look is such a first one, of the verdict that is there now, it becomes that, else 0.
+ */
+static int look(struct later_look *l, uint64_t *first)
+{
+	uint64_t before = *first, judged = l->record->judged_at;
+	int r = look_and_judge(l);
+
 	*first = 0;
-	if (was == FLOW_LAPSED && l.v.admit && lapsed_by_log(&l))
-		goto out;
-	if (!record_says(l.record, &l.v)) {
-		found = flow_move(&l.flow, event_of(&l, was), &l.v);
-		r->news = l.flow.news;
-		r->admitted = found == 0 && was == FLOW_LAPSED && l.v.admit;
-	}
-out:
-	verdict_free(&l.v);
-	run_close(&l.run);
-	return found < 0 ? found : 0;
+	if (r <= 0)
+		return r;
+	l->of->looked = true;
+	if (flow_state(l->record) == FLOW_ADMITTED && !l->v.admit && before != judged)
+		*first = judged;
+	else
+		r = move(l);
+	verdict_free(&l->v);
+	run_close(&l->run);
+	return r < 0 ? r : 0;
 }
 
 /* With the lock, which others may have in the pause between two looks. */
 static int look_locked(struct recheck *r, uint64_t *first)
 {
+	struct later_look l = {
+		.of = r,
+		.record = &r->status.record,
+		.flow = {.root = r->root, .status = &r->status, .complain = r->complain}};
 	cleanup_close int lock = -1;
 	struct err err = {0};
+	int found = 0;
 
 	lock = state_lock(r->root, clock_usec(), &err);
-	if (lock < 0 && lock != -EBUSY)
-		r->complain(err.text);
+	if (lock == -EBUSY)
+		return 0;
 	if (lock < 0) {
-		*first = 0;
-		return lock == -EBUSY ? 0 : lock;
+		r->complain(err.text);
+		return lock;
 	}
 	status_free(&r->status);
 	r->looked = false;
 	status_load(r->root, &r->status);
-	if (is_due(r))
-		return look(r, first);
-	*first = 0;
-	return 0;
-}
-
-static void pause_for(uint64_t usec)
-{
-	struct timespec t = {(time_t)(usec / 1000000), (long)(usec % 1000000) * 1000};
-
-	while (nanosleep(&t, &t) < 0 && errno == EINTR)
-		;
+	if (is_due(&l))
+		found = look(&l, first);
+	watch_free(&l.watch);
+	return found;
 }
 
 int recheck_run(struct recheck *r)
@@ -263,7 +259,7 @@ int recheck_run(struct recheck *r)
 
 	if (found < 0 || !first)
 		return found;
-	pause_for(r->pause_usec);
+	poll(NULL, 0, (int)(r->pause_usec / 1000));
 	return look_locked(r, &first);
 }
 

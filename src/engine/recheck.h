@@ -26,9 +26,9 @@ struct recheck {
 
 	/* What came of it. */
 	struct status status;
-	bool looked;   /* the node had a verdict that is to be looked at */
+	bool looked;   /* there was a verdict to look at */
 	bool news;     /* the verdict is another now, or has other reasons */
-	bool admitted; /* again: railhead-ready.target is to be opened */
+	bool admitted; /* work is admitted again, and railhead-ready.target to be opened */
 };
 
 /* Takes the lock of the state, and leaves it; where it is held nothing is done. */

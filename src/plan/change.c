@@ -167,6 +167,19 @@ void change_reason(struct change *c, const char *fmt, ...)
 	SETTER(reason);
 }
 
+void change_reason_more(struct change *c, const char *fmt, ...)
+{
+	cleanup_free char *before = take_ptr(c->reason);
+	struct str text = {0};
+	va_list ap;
+
+	str_addf(&text, "%s%s", before ? before : "", before ? "; " : "");
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	c->reason = str_take(&text);
+}
+
 void change_file(struct change *c, const char *fmt, ...)
 {
 	SETTER(file);

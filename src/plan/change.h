@@ -210,6 +210,9 @@ void change_needs(struct change *c, const char *fmt, ...) __attribute__((format(
 void change_while(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_observe(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_reason(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Behind the reason that there is, and "; ". */
+void change_reason_more(struct change *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 void change_file(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_note(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

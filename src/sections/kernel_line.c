@@ -36,7 +36,8 @@ void kernel_line_emit(const char *section, enum phase phase, const struct ynode 
 	change_target(c, "%s", path);
 	change_want(c, line_value(line));
 	c->optional = line->kind == YAML_MAP && ynode_bool(line, "optional", false);
-	c->drift_warns = line->kind == YAML_MAP && text_is(line, "on_drift", "warn");
+	c->drift_warns =
+		line->kind == YAML_MAP && ynode_is_word(ynode_get(line, "on_drift"), ON_DRIFT_WARN);
 	c->late = true;
 }
 

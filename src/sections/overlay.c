@@ -107,10 +107,8 @@ static bool names_key(const struct ynode *said, const char *path)
 void overlay_govern(const struct section_ctx *ctx, const struct ynode *section,
 		    const struct pci_fn *fn, const char *path, struct change *c)
 {
-	const struct ynode *drift = overlay_value(ctx, section, fn, "on_drift");
-
 	c->optional = names_key(overlay_value(ctx, section, fn, "optional"), path);
-	c->drift_warns = drift && ynode_is_word(drift, ON_DRIFT_WARN);
+	c->drift_warns = ynode_is_word(overlay_value(ctx, section, fn, "on_drift"), ON_DRIFT_WARN);
 }
 
 unsigned int overlay_vfs(const struct section_ctx *ctx, const struct pci_fn *fn)

@@ -13,6 +13,8 @@
 #include "sys/kernel_names.inc"
 #include "sys/read.h"
 
+#define PROC_SYS "/proc/sys/"
+
 /* The names of a table, one a line, in the order of their bytes. */
 struct names {
 	const char *text;
@@ -91,6 +93,11 @@ static char *nearest(struct names t, const char *name)
 	return near;
 }
 
+char *kernel_name_hint(const char *near)
+{
+	return near ? xasprintf("did you mean '%s'?", near) : xstrdup("is the name misspelt?");
+}
+
 /* --- arguments of the kernel -------------------------------------------------------------- */
 
 /* kernel/params.c: parameq() takes - for _. */
@@ -129,6 +136,14 @@ static size_t of_interfaces(const char *path)
 		if (str_starts(path, dirs[i]))
 			return strlen(dirs[i]);
 	return 0;
+}
+
+char *sysctl_interface(const char *path)
+{
+	const char *below = str_starts(path, PROC_SYS) ? path + strlen(PROC_SYS) : "";
+	size_t dir = of_interfaces(below);
+
+	return dir ? xstrndup(below + dir, strcspn(below + dir, "/")) : NULL;
 }
 
 static char *without_interface(const char *path)
@@ -263,7 +278,7 @@ static bool sysfs_may_lack(const struct root *root, const char *path)
 
 bool kernel_path_may_lack(const struct root *root, const char *path)
 {
-	if (str_starts(path, "/proc/sys/"))
-		return sysctl_may_lack(root, path + strlen("/proc/sys/"));
+	if (str_starts(path, PROC_SYS))
+		return sysctl_may_lack(root, path + strlen(PROC_SYS));
 	return str_starts(path, "/sys/") && sysfs_may_lack(root, path);
 }

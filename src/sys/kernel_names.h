@@ -23,6 +23,15 @@ bool sysctl_known(const char *path);
 /* As kernel_arg_near(), with dots: "net.core.rmem_max". */
 char *sysctl_near(const char *path);
 
+/* For an author: "did you mean 'vm.swappiness'?"; without a near name whether it is misspelt. */
+char *kernel_name_hint(const char *near); /* the caller frees */
+
+/*
+ * The interface that a file of /proc/sys is about, by its whole path: "eth0.5" of
+ * "/proc/sys/net/ipv4/conf/eth0.5/rp_filter". NULL: none. The caller frees.
+ */
+char *sysctl_interface(const char *path);
+
 /*
  * Whether a kernel, driver or machine may well lack the file, a path or pattern of which nothing
  * is there: each of the missing names is one that the kernel has, or they are below a device or a

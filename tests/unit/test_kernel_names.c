@@ -125,6 +125,19 @@ static void test_sysctls(void **state)
 	assert_string_equal(near, "vm.swappiness");
 }
 
+static void test_interfaces(void **state)
+{
+	cleanup_free char *vlan = sysctl_interface("/proc/sys/net/ipv4/conf/eth0.5/rp_filter");
+	cleanup_free char *neigh = sysctl_interface("/proc/sys/net/ipv6/neigh/ib0/locktime");
+
+	(void)state;
+	assert_string_equal(vlan, "eth0.5");
+	assert_string_equal(neigh, "ib0");
+	assert_null(sysctl_interface("/proc/sys/net/ipv4/ip_forward"));
+	assert_null(sysctl_interface("net/ipv4/conf/eth0/rp_filter"));
+	assert_null(sysctl_interface("carrier:0000:18:00.0"));
+}
+
 static void test_absent_paths(void **state)
 {
 	struct tmp *t = *state;
@@ -180,6 +193,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_tables, tmp_setup, tmp_teardown),
 		cmocka_unit_test(test_args),
 		cmocka_unit_test(test_sysctls),
+		cmocka_unit_test(test_interfaces),
 		cmocka_unit_test_setup_teardown(test_absent_paths, tmp_setup, tmp_teardown),
 	};
 
