@@ -188,7 +188,7 @@ static void look_persistence(struct health *h)
 			&h->f, "note",
 			json_string(
 				"persistence mode is off: each first use of the GPU initialises it "
-				"anew, which takes seconds; enable nvidia-persistenced.service"));
+				"again, which takes seconds; enable nvidia-persistenced.service"));
 }
 
 /* nvml.h: a GPU with MIG can't tell the rows that were remapped. */

@@ -52,9 +52,9 @@ enum verb_option {
 	OPT_GATE = 1 << 23,
 	OPT_UNDO = 1 << 24,
 	OPT_RENEW = 1 << 25,
-	OPT_RECHECK = 1 << 28,
 	OPT_COLOUR = 1 << 26,
 	OPT_NO_PAGER = 1 << 27,
+	OPT_RECHECK = 1 << 28,
 	OPT_SCREEN = OPT_COLOUR | OPT_NO_PAGER, /* of verbs that print for people */
 };
 

@@ -79,14 +79,14 @@ static void warn_of_deadly(struct ruling *r, const struct ynode *arg)
 static void warn_of_unknown(struct ruling *r, const struct ynode *arg)
 {
 	size_t len = arg_key_len(arg->text);
-	cleanup_free char *near = NULL;
+	cleanup_free char *near = NULL, *hint = NULL;
 
 	if (!len || strspn(arg->text, NAME_CHARS) < len || kernel_arg_known(arg->text))
 		return;
 	near = kernel_arg_near(arg->text);
-	rule_warn(r, arg, SET, "%.80s: no document of the kernel has such an argument; %s%s%s",
-		  arg->text, near ? "did you mean '" : "is the name misspelt", near ?: "",
-		  near ? "'?" : "?");
+	hint = kernel_name_hint(near);
+	rule_warn(r, arg, SET, "%.80s: no document of the kernel has such an argument; %s",
+		  arg->text, hint);
 }
 
 static void judge_arg(struct ruling *r, const struct ynode *arg)

@@ -111,15 +111,14 @@ static void names_are_known(struct ruling *r)
 
 	for (size_t i = 0; i < count(sysctl, YAML_MAP); i++) {
 		const struct ynode *n = sysctl->keys.v[i];
-		cleanup_free char *path = sysctl_path(n->text), *near = NULL;
+		cleanup_free char *path = sysctl_path(n->text), *near = NULL, *hint = NULL;
 		cleanup_free char *key = xasprintf("sysctl.%.80s", n->text);
 
 		if (!is_one_path(path) || sysctl_known(path))
 			continue;
 		near = sysctl_near(path);
-		rule_warn(r, n, key, "no document of the kernel has such a sysctl; %s%s%s",
-			  near ? "did you mean '" : "is the name misspelt", near ?: "",
-			  near ? "'?" : "?");
+		hint = kernel_name_hint(near);
+		rule_warn(r, n, key, "no document of the kernel has such a sysctl; %s", hint);
 	}
 }
 

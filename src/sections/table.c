@@ -3,8 +3,6 @@
 
 #include <stddef.h>
 
-#include "base/str.h"
-
 /*
  * Every section of the profile language, in the order of emission: what a function is told of in
  * one phase it is told in this order.
