@@ -62,6 +62,23 @@ static int look_pages(const struct kind_ctx *ctx, struct change *c, struct err *
 const struct target_item pages_item = {
 	.kind = &kind_check, .look = look_pages, .fault = FAULT_MEMORY_PAGES_SHORT};
 
+/* One that sysfs does not show: of mode 0, or there is none of that name. */
+static void judge_hidden(const struct kind_ctx *ctx, struct change *c)
+{
+	change_observe(c, "not shown");
+	if (module_has_param(ctx->root, c->on.name, c->on.key) == 0) {
+		change_reason(c,
+			      "the module has no such parameter, and the kernel ignores it; is it "
+			      "misspelt? `modinfo -p %s` lists them",
+			      c->on.name);
+		c->state = CHANGE_DIFFERS;
+		return;
+	}
+	change_reason(c, "the module does not show this parameter in sysfs (mode 0), so its "
+			 "value can't be checked");
+	c->state = CHANGE_UNSUPPORTED;
+}
+
 static int look_param(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	const char *module = c->on.name;
@@ -78,11 +95,7 @@ static int look_param(const struct kind_ctx *ctx, struct change *c, struct err *
 	}
 	r = read_text(ctx->root, &text, err, "/sys/module/%s/parameters/%s", dir, c->on.key);
 	if (r == -ENOENT) {
-		change_observe(c, "not shown");
-		change_reason(c,
-			      "the module does not show this parameter in sysfs (mode 0), so its "
-			      "value can't be checked");
-		c->state = CHANGE_UNSUPPORTED;
+		judge_hidden(ctx, c);
 		return 0;
 	}
 	if (r < 0)

@@ -9,8 +9,12 @@
 /* clang-format off */
 #define LIBKMOD_FUNCTIONS(X) \
 	X(kmod_list_next) \
+	X(kmod_module_get_info) \
 	X(kmod_module_get_initstate) \
 	X(kmod_module_get_module) \
+	X(kmod_module_info_free_list) \
+	X(kmod_module_info_get_key) \
+	X(kmod_module_info_get_value) \
 	X(kmod_module_new_from_lookup) \
 	X(kmod_module_probe_insert_module) \
 	X(kmod_module_unref) \

@@ -2,6 +2,7 @@
 #include "sys/module.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/vec.h"
@@ -53,6 +54,44 @@ static int ask_libkmod(const char *name, enum module_state *ret, struct err *err
 	lib->kmod_module_unref_list(list);
 	lib->kmod_unref(ctx);
 	return r < 0 ? err_errno(err, r, "module %s", name) : 0;
+}
+
+/* Each has its type, "parmtype=NAME:TYPE", described or not: include/linux/moduleparam.h. */
+static int find_param(const struct libkmod *lib, struct kmod_list *info, const char *param)
+{
+	cleanup_free char *name = module_sysfs_name(param);
+	size_t len = strlen(name);
+
+	for (struct kmod_list *i = info; i; i = lib->kmod_list_next(info, i)) {
+		const char *value = lib->kmod_module_info_get_value(i);
+
+		if (streq(lib->kmod_module_info_get_key(i), "parmtype") &&
+		    strncmp(value, name, len) == 0 && value[len] == ':')
+			return 1;
+	}
+	return 0;
+}
+
+int module_has_param(const struct root *root, const char *name, const char *param)
+{
+	const struct libkmod *lib = root->live ? libkmod_get(NULL) : NULL;
+	struct kmod_ctx *ctx = lib ? lib->kmod_new(NULL, NULL) : NULL;
+	struct kmod_list *list = NULL, *info = NULL;
+	int r = -ENODATA;
+
+	if (ctx && lib->kmod_module_new_from_lookup(ctx, name, &list) == 0 && list) {
+		struct kmod_module *mod = lib->kmod_module_get_module(list);
+
+		if (lib->kmod_module_get_info(mod, &info) > 0)
+			r = find_param(lib, info, param);
+		lib->kmod_module_info_free_list(info);
+		lib->kmod_module_unref(mod);
+	}
+	if (ctx) {
+		lib->kmod_module_unref_list(list);
+		lib->kmod_unref(ctx);
+	}
+	return r;
 }
 
 int module_state(const struct root *root, const char *name, enum module_state *ret, struct err *err)

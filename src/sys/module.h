@@ -20,5 +20,10 @@ enum module_state {
  */
 int module_state(const struct root *root, const char *name, enum module_state *ret,
 		 struct err *err);
+/*
+ * Whether the module's file says that it has the parameter: 1, 0, or -ENODATA where nothing is said
+ * of its parameters (a tree, a module that is built into a kernel before 5.2).
+ */
+int module_has_param(const struct root *root, const char *name, const char *param);
 /* "mlx5-core" -> "mlx5_core"; caller frees. */
 char *module_sysfs_name(const char *name);

@@ -51,3 +51,14 @@ def unknown_key(vm):
     equal("exit status of check", said.status, 3)
     contains("railhead check", said.output, f"vm-bench.yaml:{line}:1", "sysctll", "sysctl")
     equal("the machine", vm.sh(FACTS), before)
+
+
+@case(SNAPSHOT, "a parameter that a module has not is named; one that sysfs does not show is let be")
+def parameters(vm):
+    # numdummies is of mode 0.
+    vm.sh(f"sed -i 's/numdummies: 3/numdummies: 3, nmdummies: 3/' {PROFILE}")
+    result = vm.run("railhead verify", 120)
+    equal("exit status of verify", result.status, 5)
+    contains("railhead verify", result.output, "modules/options/dummy/nmdummies",
+             "the module has no such parameter", "modinfo -p dummy")
+    expect("modules/options/dummy/numdummies" not in result.output, result.output)
