@@ -102,6 +102,8 @@ M
 /mnt/b: {type: xfs, what: /dev/sda2}
 /mnt/c: {type: tmpfs}
 /mnt/d: {type: tmpfs, optional: true}
+/mnt/dd: {type: tmpfs, size: 1M, optional: true}
+/mnt/de: {type: ext4, what: /dev/sda7, optional: true}
 /mnt/e: {type: hugetlbfs, pagesize: 2M, mode: 700}
 /mnt/f: {type: ext4, what: /dev/sda3}
 /mnt/g: {type: ext4, what: /dev/sda4, options: "ro,noatime"}
@@ -119,12 +121,17 @@ Y
 32 25 8:4 / /mnt/g ro,noatime - ext4 /dev/sda4 ro
 33 25 8:5 / /mnt/h ro,relatime - squashfs /dev/sda5 ro
 34 25 8:6 / /mnt/i rw,noatime - ext4 /dev/sda6 rw,errors=remount-ro
+35 25 0:51 / /mnt/dd rw,relatime - nfs4 server:/export rw,vers=4.2,proto=tcp
+36 25 8:7 / /mnt/de rw,relatime - ext4 /dev/sda7 ro,errors=remount-ro
 M
   [ "$(seen /dev/shm)" = "differs no size" ]
   [ "$(seen /mnt/a)" = "differs server:/other proto=tcp no port rsize=262144" ]
   [ "$(seen /mnt/b)" = "differs nfs4 server:/export" ]
   [ "$(seen /mnt/c)" = "differs not mounted" ]
   [ "$(seen /mnt/d)" = "unsupported not mounted" ]
+  # optional is whether it may be missing
+  [ "$(seen /mnt/dd)" = "differs nfs4 no size" ]
+  [ "$(seen /mnt/de)" = "differs ro" ]
   [ "$(seen /mnt/e)" = "differs pagesize=1024M no mode" ]
   [ "$(seen /mnt/f)" = "differs ro" ]
   [[ $(seen /mnt/g) == "same "* && $(seen /mnt/h) == "same "* && $(seen /mnt/i) == "same "* ]]

@@ -347,12 +347,15 @@ static void say_absent(const struct kind_ctx *ctx, struct change *c)
 
 	change_observe(c, "not mounted");
 	c->state = CHANGE_DIFFERS;
-	if (!ctx->root->live)
-		return;
 	if (ctx->running == STAGE_GATE) {
-		say_why(ctx, c);
+		if (c->optional)
+			c->state = CHANGE_UNSUPPORTED;
+		if (ctx->root->live)
+			say_why(ctx, c);
 		return;
 	}
+	if (!ctx->root->live)
+		return;
 	state = is_network(c) ? manager_unit_state(retry) : NULL;
 	if (state && (streq(state, "activating") || streq(state, "active"))) {
 		change_reason(c,
@@ -409,8 +412,6 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 			*err = why;
 		return r;
 	}
-	if (c->optional && c->state == CHANGE_DIFFERS && ctx->running == STAGE_GATE)
-		c->state = CHANGE_UNSUPPORTED;
 	return 0;
 }
 

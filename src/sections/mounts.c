@@ -143,7 +143,10 @@ static const struct spec keys = {
 		       MOUNT_NFS),
 		OPTION("wsize", &block,
 		       "Largest NFS write; the server may grant less, which fails.", MOUNT_NFS),
-		KEY("optional", &spec_bool, "Whether the mount may fail; default false.",
+		KEY("optional", &spec_bool,
+		    "Whether the mount may be missing (one that is there is compared all the "
+		    "same); default "
+		    "false.",
 		    .class = KEY_GOVERNS),
 		KEY("timeout", &timeout,
 		    "Time that one attempt may take, and that the gate waits for a mount; default "
