@@ -385,6 +385,10 @@ static const struct fault_row rows[] = {
 	  "railhead found or set the right value, and another program or another line of the "
 	  "profile changed it before the stage ended.",
 	  "Look for the other program in udev rules, tuned and the network manager."),
+	F(HOST_FLAPS, "RH-HOST-FLAPS", SITE,
+	  "Something that the node was judged by came and went too often since the gate.",
+	  "The journal has what it was each time. Look for the program that changes it, or for the "
+	  "cable; the node is ready when all has held for an hour, or by `railhead gate --again`."),
 	F(HOST_LIMIT_DIFFERS, "RH-HOST-LIMIT-DIFFERS", RETRY,
 	  "A file of section limits is not as the profile says.", CONTENDED),
 	F(HOST_LIMIT_PROCESS, "RH-HOST-LIMIT-PROCESS", SITE,

@@ -16,6 +16,12 @@
 #include "sys/kernel_names.h"
 #include "sys/state.h"
 
+enum {
+	LAPSES_MOST = 4
+}; /* since the gate: a switch that is updated takes a port away once or twice */
+
+#define QUIET_US UINT64_C(3600000000)
+
 struct later_look {
 	struct recheck *of;
 	struct record *record;
@@ -106,12 +112,8 @@ static int warn_of_profile(struct later_look *l)
 
 	if (flow_state(l->record) != FLOW_ADMITTED)
 		return 0;
-	l->v = (struct verdict){.kind = was->kind, .admit = was->admit};
-	for (size_t i = 0; i < was->reasons.list.n; i++)
-		if (!str_starts(was->reasons.list.v[i].text, "not looked at after the verdict: "))
-			reasons_add_as(&l->v.reasons, &was->reasons.list.v[i]);
-	for (size_t i = 0; i < was->skipped.n; i++)
-		strv_add(&l->v.skipped, was->skipped.v[i]);
+	verdict_copy(&l->v, was);
+	reasons_drop(&l->v.reasons, FAULT_PROFILE_CHANGED);
 	reasons_add_as(&l->v.reasons, &(struct reason){.fault = FAULT_PROFILE_CHANGED,
 						       .on_fail = ON_FAIL_WARN,
 						       .text = text});
@@ -181,6 +183,42 @@ static int look_and_judge(struct later_look *l)
 	return 1;
 }
 
+/* --- what comes and goes ------------------------------------------------------------------ */
+
+static bool says_all(const struct reasons *said, const struct reasons *now)
+{
+	for (size_t i = 0; i < now->list.n; i++) {
+		bool found = false;
+
+		for (size_t k = 0; !found && k < said->list.n; k++)
+			found = streq(said->list.v[k].text, now->list.v[i].text);
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A value that somebody sets and another resets would have the node ready and not ready for ever.
+ * With l->v of a look that keeps work out.
+ */
+static void count_lapse(struct later_look *l, enum flow_state was)
+{
+	struct drift *drift = &l->record->drift;
+	const struct verdict *before = &l->record->verdict;
+
+	drift->lapses += was == FLOW_ADMITTED;
+	if (drift->lapses < LAPSES_MOST)
+		return;
+	drift->quiet_at = clock_usec() + QUIET_US;
+	reasons_add(&l->v.reasons, FAULT_HOST_FLAPS, RECORD_HELD_BACK);
+	/* It comes and goes: no news. */
+	if (was == FLOW_LAPSED && says_all(&before->reasons, &l->v.reasons)) {
+		verdict_free(&l->v);
+		verdict_copy(&l->v, before);
+	}
+}
+
 static enum flow_event event_of(const struct later_look *l, enum flow_state was)
 {
 	if (was == FLOW_LAPSED)
@@ -192,10 +230,14 @@ static enum flow_event event_of(const struct later_look *l, enum flow_state was)
 static int move(struct later_look *l)
 {
 	enum flow_state was = flow_state(l->record);
-	bool heals = was == FLOW_LAPSED && l->v.admit;
+	bool heals = was == FLOW_LAPSED && l->v.admit, held_back = record_is_held_back(l->record);
 	int r;
 
-	if (record_says(l->record, &l->v) || (heals && lapsed_by_log(l)))
+	if (!l->v.admit)
+		count_lapse(l, was);
+	else if (heals && (held_back || lapsed_by_log(l)))
+		return 0;
+	if (record_says(l->record, &l->v) && !held_back)
 		return 0;
 	r = flow_move(&l->flow, event_of(l, was), &l->v);
 	l->of->news = l->flow.news;

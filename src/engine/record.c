@@ -246,12 +246,9 @@ void record_set_numbers(struct record *r, const struct record_numbers *numbers)
 
 void record_set_verdict(struct record *r, const struct verdict *v)
 {
-	struct verdict now = {.kind = v->kind, .admit = v->admit};
+	struct verdict now;
 
-	for (size_t i = 0; i < v->reasons.list.n; i++)
-		reasons_add_as(&now.reasons, &v->reasons.list.v[i]);
-	for (size_t i = 0; i < v->skipped.n; i++)
-		strv_add(&now.skipped, v->skipped.v[i]);
+	verdict_copy(&now, v);
 	verdict_free(&r->verdict);
 	r->verdict = now;
 	r->judged = true;
@@ -280,6 +277,7 @@ void record_begin(struct record *r)
 	record_set_simple(r, VERDICT_WAITING, FAULT_GATE_AT_WORK, text);
 	r->begun = begun;
 	r->begun_at = now;
+	r->drift = (struct drift){0};
 	measurements_free(&r->measurements);
 	r->measured = false;
 }
@@ -298,6 +296,11 @@ bool record_says(const struct record *r, const struct verdict *v)
 bool record_is_unjudged(const struct record *r)
 {
 	return r->verdict.kind == VERDICT_WAITING && !r->waiting.until;
+}
+
+bool record_is_held_back(const struct record *r)
+{
+	return clock_usec() < r->drift.quiet_at;
 }
 
 bool record_is_let_in(const struct record *r)

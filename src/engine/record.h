@@ -81,6 +81,12 @@ struct waiting {
 	uint64_t looked;       /* when it was looked for last */
 };
 
+/* Lapses by later looks, since the last gate. */
+struct drift {
+	unsigned int lapses;
+	uint64_t quiet_at; /* after too many of them, when all may have held for long enough */
+};
+
 /*
  * Work let in by hand (`railhead admit`) on a node that the verdict keeps it from. The verdict
  * stays what it is. The admission ends with the boot, is of one profile, and has an end, after
@@ -109,6 +115,7 @@ struct record {
 	struct record_numbers numbers;
 	VEC(struct record_device) devices;
 	struct waiting waiting;
+	struct drift drift;
 	struct admission admission;
 	struct strv warnings; /* sentences: what could not be told to other readers, each once */
 };
@@ -154,6 +161,12 @@ void record_set_device(struct record *r, const struct record_device *device);
 
 /* The verdict is there now: no judgement is under way any more. */
 void record_set_verdict(struct record *r, const struct verdict *v);
+/* It lapsed too often, and is not ready again before all has held for a while. */
+bool record_is_held_back(const struct record *r);
+#define RECORD_HELD_BACK                                                                         \
+	"the node has lapsed too often since the gate: it is ready again when all has held for " \
+	"an "                                                                                    \
+	"hour, or by `railhead gate --again`; `journalctl -t railhead` has each change"
 /* A judgement begins: until its verdict nothing is admitted by one, and nothing is measured. */
 void record_begin(struct record *r);
 /* One that lets no work in, with one reason. */

@@ -553,6 +553,14 @@ static void put_waiting(json_t *doc, const struct waiting *w)
 					      (json_int_t)w->looked));
 }
 
+static void put_drift(json_t *doc, const struct drift *d)
+{
+	if (d->lapses)
+		json_object_set_new(doc, "drift",
+				    json_pack("{s:I, s:I}", "lapses", (json_int_t)d->lapses,
+					      "quiet_usec", (json_int_t)d->quiet_at));
+}
+
 static void put_admission(json_t *doc, const struct admission *a)
 {
 	if (a->until)
@@ -666,6 +674,7 @@ json_t *record_to_json(const struct record *r)
 	put_text(doc, "user_space", *r->user_space ? r->user_space : NULL);
 	put_verdict(doc, r);
 	put_waiting(doc, &r->waiting);
+	put_drift(doc, &r->drift);
 	put_admission(doc, &r->admission);
 	put_profile(doc, &r->profile);
 	if (r->sets.list.n)
@@ -684,6 +693,7 @@ json_t *record_to_json(const struct record *r)
 static void read_all(struct record *r, const json_t *doc, const struct keys *keys)
 {
 	const json_t *waiting = json_object_get(doc, "waiting");
+	const json_t *drift = json_object_get(doc, "drift");
 	const json_t *measurements = json_object_get(doc, "measurements");
 	const json_t *stages = json_object_get(doc, "stages");
 
@@ -693,6 +703,7 @@ static void read_all(struct record *r, const json_t *doc, const struct keys *key
 	r->waiting =
 		(struct waiting){usec_in(waiting, "since_usec"), usec_in(waiting, "until_usec"),
 				 usec_in(waiting, "looked_usec")};
+	r->drift = (struct drift){count_in(drift, "lapses"), usec_in(drift, "quiet_usec")};
 	admission_in(json_object_get(doc, "admission"), &r->admission);
 	profile_in(json_object_get(doc, "profile"), &r->profile);
 	sets_in(json_object_get(doc, "sets"), r);

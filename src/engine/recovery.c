@@ -304,6 +304,10 @@ static void judge_again(struct device_run *d)
 		gate_judge(run.profile, &run.plan, &d->record->measurements, &v);
 		record_set_stage(d->record, &run, STAGES_ALL, &result);
 	}
+	if (v.admit && record_is_held_back(d->record)) {
+		verdict_free(&v);
+		verdict_simple(&v, VERDICT_LAPSED, FAULT_HOST_FLAPS, RECORD_HELD_BACK);
+	}
 	if (v.admit)
 		move(d, &run, FLOW_DEVICE_BACK, &v);
 	else

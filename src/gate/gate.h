@@ -58,6 +58,8 @@ struct reasons {
 /* Copies the text. One that keeps work out stands before those that do not, else in order. */
 void reasons_add(struct reasons *r, enum fault fault, const char *text);
 void reasons_add_as(struct reasons *r, const struct reason *like);
+/* Takes out those of a fault. */
+void reasons_drop(struct reasons *r, enum fault fault);
 void reasons_free(struct reasons *r);
 
 /* A fault that one reason or several have. */
@@ -100,6 +102,8 @@ void verdict_give_up(struct verdict *v, uint64_t usec);
 /* No work is admitted any more; what waits is called by its own fault: nobody looks for it again.
  */
 void verdict_lapse(struct verdict *v);
+/* Its kind, admission, reasons and what was skipped: as it is recorded. */
+void verdict_copy(struct verdict *ret, const struct verdict *v);
 void verdict_free(struct verdict *v);
 /* gate.wait of the profile, in microseconds; 10 minutes where it says nothing. */
 uint64_t gate_wait(const struct profile *profile);

@@ -46,6 +46,18 @@ void reasons_add(struct reasons *r, enum fault fault, const char *text)
 	reasons_add_as(r, &(struct reason){.fault = fault, .text = (char *)text});
 }
 
+void reasons_drop(struct reasons *r, enum fault fault)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->list.n; i++)
+		if (r->list.v[i].fault == fault)
+			free(r->list.v[i].text);
+		else
+			r->list.v[n++] = r->list.v[i];
+	r->list.n = n;
+}
+
 void reasons_free(struct reasons *r)
 {
 	for (size_t i = 0; i < r->list.n; i++)
@@ -266,6 +278,15 @@ void verdict_simple(struct verdict *ret, enum verdict_kind kind, enum fault faul
 	memset(ret, 0, sizeof(*ret));
 	ret->kind = kind;
 	reasons_add(&ret->reasons, fault, reason);
+}
+
+void verdict_copy(struct verdict *ret, const struct verdict *v)
+{
+	*ret = (struct verdict){.kind = v->kind, .admit = v->admit};
+	for (size_t i = 0; i < v->reasons.list.n; i++)
+		reasons_add_as(&ret->reasons, &v->reasons.list.v[i]);
+	for (size_t i = 0; i < v->skipped.n; i++)
+		strv_add(&ret->skipped, v->skipped.v[i]);
 }
 
 void verdict_free(struct verdict *v)
