@@ -179,6 +179,24 @@ value() { cat "$root/$1"; }
   [ "$(value proc/sys/vm/swappiness)" = 10 ]
 }
 
+@test "a NUMA node lacks a DIMM: its pages are not asked of it, all else is applied, the node is blocked" {
+  put "$root/sys/devices/system/node/node0/meminfo" "Node 0 MemTotal:        12582912 kB"
+  put "$root/sys/devices/system/node/node1/meminfo" "Node 1 MemTotal:        6144 kB"
+  run -0 "$railhead" check --root "$root" "$root/etc/railhead/profiles/sku.yaml"
+  [[ $output == *"warning: hugepages: 8M of pages on NUMA node 1, but this machine has 6M of memory there: is a DIMM missing?"* ]]
+  run -5 "$railhead" plan --root "$root"
+  run -6 "$railhead" apply --root "$root"
+  [[ $output == *"hugepages/2M/node1: failed: 8M of pages on NUMA node 1, but this machine has 6M"* ]]
+  [ "$(value proc/sys/vm/swappiness)" = 10 ]
+  [ "$(value sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages)" = 4 ]
+  [ "$(value sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages)" = 0 ]
+  run -7 "$railhead" gate --root "$root"
+  [[ $output == *"blocked"*"hugepages/2M/node1"* && $output != *invalid* ]]
+  # pages that are there are no less there
+  put "$root/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages" 4
+  run -0 "$railhead" apply --root "$root"
+}
+
 @test "killed at any write: the next run converges" {
   cp -a "$root" "$BATS_TEST_TMPDIR/pristine"
   for n in 1 2 3 4 6 8 11; do

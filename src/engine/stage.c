@@ -132,6 +132,10 @@ static void look(const struct run *run, const struct kind_ctx *ctx, struct chang
 		fail_by(c, &err);
 	else
 		judge_waiting(run, c);
+	if (c->state == CHANGE_DIFFERS && c->withheld) {
+		fail(c, c->withheld);
+		c->reboot = false;
+	}
 	if (c->state == CHANGE_SAME) { /* why it did not hold before is past */
 		free(c->reason);
 		c->reason = NULL;

@@ -122,6 +122,12 @@ void change_waits_for(struct change *c, const char *fmt, ...)
 	SETTER(waits_for);
 }
 
+void change_withhold(struct change *c, const char *why)
+{
+	free(c->withheld);
+	c->withheld = why ? xstrdup(why) : NULL;
+}
+
 void change_needs(struct change *c, const char *fmt, ...)
 {
 	SETTER(needs);
@@ -272,6 +278,7 @@ static void change_free(struct change *c)
 	free(c->desired);
 	free(c->waits_for);
 	free(c->needs);
+	free(c->withheld);
 	free(c->while_id);
 	free(c->observed);
 	free(c->before);

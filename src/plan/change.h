@@ -157,6 +157,7 @@ struct change {
 	char *reason;	/* of waits, failed, unsupported: why, and what to do */
 	/* Which fault it is while it does not hold; FAULT_NONE: that of its section. */
 	enum fault fault;
+	char *withheld;	   /* why what differs is not set; or NULL */
 	char *note;	   /* which other changes have or set some of its files; or NULL */
 	uint64_t started;  /* of one that was set: clock_usec() when its set began; else 0 */
 	uint64_t duration; /* microseconds in set */
@@ -206,6 +207,8 @@ struct part *change_part(struct change *c, const char *name, const void *item,
 void change_desired(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_lane(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_waits_for(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* What differs fails by this reason, and is not set. NULL: nothing does. Copied. */
+void change_withhold(struct change *c, const char *why);
 void change_needs(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_while(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_observe(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

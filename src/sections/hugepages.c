@@ -129,7 +129,8 @@ static int boot_kargs(const struct section_ctx *ctx, const struct ynode *section
 	return 0;
 }
 
-static void emit_node(struct plan *plan, const struct ynode *item, int node, uint64_t pages)
+static void emit_node(struct plan *plan, const struct ynode *item, int node, uint64_t pages,
+		      const char *lack)
 {
 	const char *size = ynode_text(item, "size", "");
 	uint64_t bytes = ynode_number_of(item, "size", 0);
@@ -149,6 +150,7 @@ static void emit_node(struct plan *plan, const struct ynode *item, int node, uin
 		change_target(c, "/sys/devices/system/node/node%d/hugepages/%s/nr_hugepages", node,
 			      dir);
 		change_lane(c, "node%d", node);
+		change_withhold(c, lack);
 	}
 	c->want = (struct value){.type = VALUE_NUMBER, .number = (int64_t)pages};
 	change_desired(c, "%llu", (unsigned long long)pages);
@@ -164,8 +166,11 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 
 		if (r < 0)
 			return r;
-		for (int n = cpus_next(&want->nodes, -1); n >= 0; n = cpus_next(&want->nodes, n))
-			emit_node(plan, item, n, want->pages[n]);
+		for (int n = cpus_next(&want->nodes, -1); n >= 0; n = cpus_next(&want->nodes, n)) {
+			cleanup_free char *lack = hugepages_lack(ctx->node, section, n);
+
+			emit_node(plan, item, n, want->pages[n], lack);
+		}
 	}
 	return 0;
 }

@@ -15,4 +15,12 @@ static inline bool pool_at_boot(const struct ynode *pool)
 	return !at || at->value.number == AT_BOOT;
 }
 
+enum { ALL_NODES = -1 };
+
+/*
+ * A sentence where the pools ask for more memory than a NUMA node of the machine (of; ALL_NODES:
+ * any) has; NULL: they do not, or its memory is not known. Caller frees.
+ */
+char *hugepages_lack(const struct node *node, const struct ynode *pools, int of);
+
 extern const struct rule hugepages_rules[];

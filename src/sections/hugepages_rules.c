@@ -333,67 +333,65 @@ static void nodes_are_there(struct ruling *r)
 	}
 }
 
-static uint64_t pool_bytes(const struct ruling *r, const struct ynode *pool)
+/* What a pool takes of one NUMA node, or of all; 0 where that is no number. */
+static uint64_t pool_bytes(const struct node *node, const struct ynode *pool, int of)
 {
 	const struct ynode *nodes = ynode_get(pool, "nodes");
-	uint64_t size = ynode_number_of(pool, "size", 0), n = 0;
-	uint64_t pages =
-		ynode_number_of(pool, "per_node", 0) * cpus_count(&r->node->nodes_with_cpu);
+	uint64_t size = ynode_number_of(pool, "size", 0), pages = 0, id = 0, n = 0;
 
 	for (size_t i = 0; i < count(nodes, YAML_MAP); i++)
-		if (ynode_number(nodes->items.v[i], &n))
+		if ((of == ALL_NODES ||
+		     (ynode_number(nodes->keys.v[i], &id) && id == (uint64_t)of)) &&
+		    ynode_number(nodes->items.v[i], &n))
 			pages += n;
-	return __builtin_mul_overflow(size, pages, &size) ? 0 : size;
-}
-
-static void pages_are_there(struct ruling *r)
-{
-	const struct ynode *pools = section(r, "hugepages");
-	uint64_t bytes = 0;
-
-	if (!r->node || !cpus_count(&r->node->nodes) || r->node->memory_of.n)
-		return; /* pages_fit_each_node() says it better */
-	for (size_t i = 0; i < count(pools, YAML_LIST); i++)
-		bytes += pool_bytes(r, pools->items.v[i]);
-	if (r->node->memory && bytes > r->node->memory)
-		rule_error(r, pools, "hugepages",
-			   "%lluM of pages, but this machine has %lluM of memory",
-			   (unsigned long long)(bytes >> 20),
-			   (unsigned long long)(r->node->memory >> 20));
-}
-
-/* What the pool takes of one NUMA node; 0 where that is no number. */
-static uint64_t pool_bytes_of(const struct ruling *r, const struct ynode *pool, unsigned int node)
-{
-	const struct ynode *nodes = ynode_get(pool, "nodes");
-	cleanup_free char *name = xasprintf("%u", node);
-	uint64_t size = ynode_number_of(pool, "size", 0), pages = 0;
-
-	if (nodes)
-		pages = ynode_number_of(nodes, name, 0);
-	else if (cpus_has(&r->node->nodes_with_cpu, node))
+	if (!nodes && of == ALL_NODES)
+		pages = ynode_number_of(pool, "per_node", 0) * cpus_count(&node->nodes_with_cpu);
+	else if (!nodes && cpus_has(&node->nodes_with_cpu, (unsigned int)of))
 		pages = ynode_number_of(pool, "per_node", 0);
 	return __builtin_mul_overflow(size, pages, &size) ? 0 : size;
 }
 
+static char *lack_of(const struct node *node, const struct ynode *pools, int of, uint64_t memory)
+{
+	cleanup_free char *where =
+		of == ALL_NODES ? xstrdup("") : xasprintf(" on NUMA node %d", of);
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < count(pools, YAML_LIST); i++)
+		bytes += pool_bytes(node, pools->items.v[i], of);
+	if (!memory || bytes <= memory)
+		return NULL;
+	return xasprintf(
+		"%lluM of pages%s, but this machine has %lluM of memory%s: is a DIMM missing? "
+		"Else ask for fewer pages (nodes:)",
+		(unsigned long long)(bytes >> 20), where, (unsigned long long)(memory >> 20),
+		*where ? " there" : "");
+}
+
 /* What one node lacks, the kernel takes from another, and the application finds too late. */
-static void pages_fit_each_node(struct ruling *r)
+char *hugepages_lack(const struct node *node, const struct ynode *pools, int of)
+{
+	char *lack = NULL;
+
+	if (!node->memory_of.n && cpus_count(&node->nodes))
+		return lack_of(node, pools, ALL_NODES, node->memory);
+	for (size_t i = 0; !lack && i < node->memory_of.n; i++) {
+		const struct node_memory *m = &node->memory_of.v[i];
+
+		if (of == ALL_NODES || m->node == (unsigned int)of)
+			lack = lack_of(node, pools, (int)m->node, m->bytes);
+	}
+	return lack;
+}
+
+/* A fault of the machine: all else of the profile holds, and the node is blocked by its pages. */
+static void pages_are_there(struct ruling *r)
 {
 	const struct ynode *pools = section(r, "hugepages");
+	cleanup_free char *lack = r->node ? hugepages_lack(r->node, pools, ALL_NODES) : NULL;
 
-	for (size_t i = 0; r->node && i < r->node->memory_of.n; i++) {
-		const struct node_memory *m = &r->node->memory_of.v[i];
-		uint64_t bytes = 0;
-
-		for (size_t j = 0; j < count(pools, YAML_LIST); j++)
-			bytes += pool_bytes_of(r, pools->items.v[j], m->node);
-		if (bytes > m->bytes)
-			rule_error(r, pools, "hugepages",
-				   "%lluM of pages on NUMA node %u, which has %lluM of memory on "
-				   "this machine; write nodes: with fewer for it",
-				   (unsigned long long)(bytes >> 20), m->node,
-				   (unsigned long long)(m->bytes >> 20));
-	}
+	if (lack)
+		rule_warn(r, pools, "hugepages", "%s", lack);
 }
 
 const struct rule hugepages_rules[] = {
@@ -405,6 +403,5 @@ const struct rule hugepages_rules[] = {
 	RULE("pages-fit-the-expected", pages_fit_the_expected),
 	RULE("nodes-are-there", nodes_are_there),
 	RULE("pages-are-there", pages_are_there),
-	RULE("pages-fit-each-node", pages_fit_each_node),
 	NO_MORE_RULES,
 };

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "kinds/checks.h"
 #include "profile/language.h"
+#include "sections/hugepages.h"
 #include "sections/kernel_args.h"
 #include "sections/sections.h"
 
@@ -145,16 +146,20 @@ static int own_kargs(const struct section_ctx *ctx, const struct ynode *section,
 /* --- changes --------------------------------------------------------------------------------- */
 
 /* Emitted without any argument too: what an earlier profile left must go. */
-static void emit_next_boot(const struct kargs *wanted, const struct ynode *section,
-			   struct plan *plan)
+static void emit_next_boot(const struct section_ctx *ctx, const struct kargs *wanted,
+			   const struct ynode *section, struct plan *plan)
 {
 	cleanup_free char *line = kargs_line(wanted);
+	cleanup_free char *lack =
+		hugepages_lack(ctx->node, profile_section(ctx->profile, "hugepages"), ALL_NODES);
 	struct change *c = plan_add(plan, "kernel_args", &kind_bootenv, STAGE_INITRD, PHASE_BOOT,
 				    section->at, "kernel_args/next_boot");
 
 	for (size_t i = 0; i < wanted->n; i++)
 		change_part(c, wanted->v[i].text, NULL, NULL);
 	change_desired(c, "%s", line);
+	/* A kernel whose pages take all of its memory does not boot. */
+	change_withhold(c, lack);
 }
 
 static void emit_arrived(const char *arg, const struct ynode *section, struct plan *plan)
@@ -191,7 +196,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 
 	if (r < 0)
 		return r;
-	emit_next_boot(&wanted, section, plan);
+	emit_next_boot(ctx, &wanted, section, plan);
 	for (size_t i = 0; i < wanted.n; i++)
 		/* hugepagesz=1G alone says nothing; the pair is verified by page counts */
 		if (karg_rule(wanted.v[i].text) != KARG_PAGES)

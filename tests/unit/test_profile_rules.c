@@ -108,7 +108,7 @@ static const struct rule_case cases[] = {
 	 "gate.checks.a.cpus: this machine has no CPU 16"},
 	{"hugepages: [{size: 1G, nodes: {0: 1, 2: 1}}]\n", "this machine has no NUMA node 2"},
 	{"hugepages: [{size: 1G, per_node: 3}, {size: 2M, nodes: {0: 2048}}]\n",
-	 "10240M of pages, but this machine has 8192M of memory"},
+	 "warning: hugepages: 10240M of pages, but this machine has 8192M of memory"},
 	{"hugepages: [{size: 1G, per_node: 2}, {size: 2M, nodes: {0: 1024}}]\n", NULL},
 	{"hugepages: [{size: 512M, per_node: 2}]\n", "x86 has no pages of 512M"},
 	/* a profile for any vendor is no mistake on one of them */
