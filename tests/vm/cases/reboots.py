@@ -150,9 +150,8 @@ def malformed_changes_nothing(vm):
 
 # --- railhead=off -----------------------------------------------------------
 
-@state("off")
+@state("off", after="mended")
 def off(vm):
-    vm.sh(f"sed -i 's/^hugepagez:/hugepages:/' {PROFILE}")
     vm.sh(r"sed -i 's#^\(\s*linux\s.*\)$#\1 railhead=off#' /boot/grub/grub.cfg")
     vm.seen["env"] = _facts(vm)
     _boot_again(vm)
