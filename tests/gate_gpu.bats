@@ -325,6 +325,23 @@ shows_nothing() {
   fault_is RH-GPU-ECC-OFF
 }
 
+@test "MIG mode: judged where the profile says which" {
+  checks_only 'health: {run: gpu_health, on: gpus}'
+  model "$a mig 1" "$a rows_corrected -1"
+  ends 0 ready
+  checks_only 'health: {run: gpu_health, on: gpus, mig: false}'
+  ends 7 blocked
+  fault_is RH-GPU-MIG
+  measured "gate/health/$a" slow 'it is in MIG mode: `nvidia-smi -mig 0`, and a reset of the GPU'
+  model "$a mig_next 0"
+  ends 7 blocked
+  measured "gate/health/$a" slow "asked for already"
+  checks_only 'health: {run: gpu_health, on: gpus, mig: true}'
+  ends 7 blocked
+  measured "gate/health/$a" slow "not in MIG mode from its next reset"
+  measured "gate/health/$b" slow "it is not in MIG mode:"
+}
+
 @test "a driver without the symbol of what must be shown" {
   checks_only 'health: {run: gpu_health, on: gpus}'
   cp "$BATS_TEST_DIRNAME"/../build/gpu-standin/old/libnvidia-ml.so.1 "$lib"

@@ -26,6 +26,7 @@
 
 struct health {
 	struct gpu_findings f;
+	const char *want_mig; /* "on" or "off"; NULL: either */
 	bool ecc_off, mig;
 };
 
@@ -194,13 +195,27 @@ static void look_persistence(struct health *h)
 /* nvml.h: a GPU with MIG can't tell the rows that were remapped. */
 static void look_mig(struct health *h)
 {
-	unsigned int now, next;
+	unsigned int now, next, want;
 	int r = h->f.nvml.mig_mode ? h->f.nvml.mig_mode(h->f.dev, &now, &next) : NVML_NOT_SUPPORTED;
 
-	if (r != NVML_SUCCESS) /* of one that has none there is nothing to say */
+	if (r == NVML_SUCCESS) { /* of one that has none there is nothing to say */
+		h->mig = now;
+		gpu_show(&h->f, "mig", json_boolean(now));
+	} else {
+		now = next = 0;
+	}
+	if (!h->want_mig)
 		return;
-	h->mig = now;
-	gpu_show(&h->f, "mig", json_boolean(now));
+	want = streq(h->want_mig, "on");
+	if (now != want)
+		gpu_fault(&h->f, FAULT_GPU_MIG,
+			  "it is %s MIG mode: `nvidia-smi -mig %d`, and a reset of the GPU%s",
+			  now ? "in" : "not in", want,
+			  next == want ? " (asked for already: reset it, or reboot)" : "");
+	else if (next != want)
+		gpu_fault(&h->f, FAULT_GPU_MIG,
+			  "it is %s MIG mode from its next reset: `nvidia-smi -mig %d`",
+			  next ? "in" : "not in", want);
 }
 
 /* --- what must be shown ------------------------------------------------------------------ */
@@ -300,8 +315,11 @@ static void look_all(struct health *h, const char *must_show)
 static int run(const struct options *o, json_t *line, struct err *err)
 {
 	const char *must_show = option_text(o, "must_show", "any");
-	struct health h = {0};
+	struct health h = {.want_mig = option_text(o, "mig", NULL)};
 	int r = check_words(must_show, err);
+
+	if (r == 0 && h.want_mig && !streq(h.want_mig, "on") && !streq(h.want_mig, "off"))
+		r = err_set(err, -EINVAL, "--mig: on or off, not '%s'", h.want_mig);
 
 	if (r < 0)
 		return r;
@@ -325,6 +343,10 @@ const struct benchmark gpu_health = {
 		     .type = OPTION_TEXT,
 		     .help = "ecc, ecc_errors, remapped_rows, retired_pages, pcie_width, clocks; "
 			     "any of them (if not said), or none"},
+		    {.name = "mig",
+		     .arg = "WORD",
+		     .type = OPTION_TEXT,
+		     .help = "on or off: the other is a fault; either is fine if not said"},
 		    {.name = "budget",
 		     .arg = "MS",
 		     .type = OPTION_NUMBER,

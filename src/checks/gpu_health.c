@@ -65,6 +65,7 @@ static char *profile_requires(const struct checked *t)
 static void want_health(const struct checked *t, struct probes *ret)
 {
 	const struct device_set *gpus = gpu_set(t, "on");
+	const struct ynode *mig = ynode_get(t->map, "mig");
 	cleanup_free char *required = profile_requires(t);
 
 	for (size_t i = 0; gpus && i < gpus->fn.n; i++) {
@@ -72,8 +73,11 @@ static void want_health(const struct checked *t, struct probes *ret)
 		struct probe *p = gpu_asks(t, gpu, ret);
 
 		probe_option(p, "--must_show", "%s", required ? required : model_shows(gpu));
+		if (mig)
+			probe_option(p, "--mig", "%s",
+				     ynode_bool(t->map, "mig", false) ? "on" : "off");
 	}
 }
 
-CHECK(gpu_health, .required = {"on"}, .optional = {"must_show"}, .measure = want_health,
+CHECK(gpu_health, .required = {"on"}, .optional = {"must_show", "mig"}, .measure = want_health,
       .slow = FAULT_GPU_HEALTH, .no_load = true);

@@ -214,6 +214,10 @@ static const struct spec gate_check = {
 		KEY("must_show", &health_questions,
 		    "Questions that each GPU must answer; default those that its model can, [] "
 		    "none."),
+		KEY("mig", &spec_bool,
+		    "Whether each GPU must be in MIG mode (true) or out of it (false); not judged "
+		    "by "
+		    "default."),
 		KEY("mode", &fabric_mode,
 		    "NVLink fabric that each GPU must be part of: none, that of its node "
 		    "(NVSwitch) "

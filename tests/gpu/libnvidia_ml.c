@@ -281,7 +281,7 @@ int nvmlDeviceGetMigMode(const struct device *d, unsigned int *now, unsigned int
 	BEGIN();
 	r = get_uint(d, "mig", 0, now);
 	if (r == SUCCESS)
-		*next = *now;
+		*next = (unsigned int)model_number(d->addr, "mig_next", (int)*now);
 	return r;
 }
 #endif
