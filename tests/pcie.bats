@@ -168,6 +168,37 @@ pcie: {rails: {max_read_request: 4096}, first: {max_read_request: 256}}'
   run -0 "$railhead" verify --root "$root" --stage gate
 }
 
+@test "pcie_link: a switch whose own link is narrow or slow slows all below it" {
+  sections 'gate: {checks: {links: {run: pcie_link, on: rails, width: 16, speed: 32GT/s}}}'
+  local dev
+  for dev in $PF0 $PF1 $DOWN $UP $PORT 0000:80:01.0; do
+    put "$root/sys/bus/pci/devices/$dev/max_link_width" 16
+    put "$root/sys/bus/pci/devices/$dev/current_link_width" 16
+    put "$root/sys/bus/pci/devices/$dev/max_link_speed" "32.0 GT/s PCIe"
+    put "$root/sys/bus/pci/devices/$dev/current_link_speed" "32.0 GT/s PCIe"
+  done
+  run -0 "$railhead" verify --root "$root" --stage gate
+  put "$root/sys/bus/pci/devices/$UP/current_link_width" 4
+  run -5 "$railhead" verify --root "$root" --stage gate
+  [[ $output == *"gate/links/$PF0/width"*"16, but x4 above switch $UP"*"capable of x16"*"switches: false"* ]]
+  [[ $output != *"$PF1"* ]]
+  put "$root/sys/bus/pci/devices/$UP/current_link_width" 16
+  put "$root/sys/bus/pci/devices/$UP/current_link_speed" "8.0 GT/s PCIe"
+  run -5 "$railhead" verify --root "$root" --stage gate
+  [[ $output == *"gate/links/$PF0/speed"*"but 8.0 GT/s above switch $UP"* ]]
+  # both ends can do no more: that is how the machine is built
+  put "$root/sys/bus/pci/devices/$PORT/max_link_speed" "8.0 GT/s PCIe"
+  run -0 "$railhead" verify --root "$root" --stage gate
+  put "$root/sys/bus/pci/devices/$PORT/max_link_speed" "32.0 GT/s PCIe"
+  sections 'gate: {checks: {links: {run: pcie_link, on: rails, width: 16, switches: false}}}'
+  run -0 "$railhead" verify --root "$root" --stage gate
+  # a kernel that does not know the link of a switch says nothing of it
+  sections 'gate: {checks: {links: {run: pcie_link, on: rails, width: 16}}}'
+  put "$root/sys/bus/pci/devices/$UP/current_link_speed" "Unknown"
+  put "$root/sys/bus/pci/devices/$UP/current_link_width" 255
+  run -0 "$railhead" verify --root "$root" --stage gate
+}
+
 # --- irq --------------------------------------------------------------------------------------
 
 @test "irq: vectors go round the local CPUs that are not isolated; then nothing is written" {

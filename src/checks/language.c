@@ -207,6 +207,10 @@ static const struct spec gate_check = {
 		KEY("size", &message_size, "Size of a message, copy or read.",
 		    .class = KEY_GOVERNS),
 		KEY("speed", &speed, "Lowest speed of the link that passes."),
+		KEY("switches", &spec_bool,
+		    "Whether the links of the PCIe switches above count as well, which must be as "
+		    "good "
+		    "as both their ends are capable of; default true."),
 		KEY("corrected", &corrected,
 		    "Corrected errors since boot that pass; not judged by default."),
 		KEY("flavor", &gpu_flavor,

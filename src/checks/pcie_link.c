@@ -116,6 +116,33 @@ static void blame(struct change *c, const struct quantity *q, const struct pci_l
 		c->fault = FAULT_PCI_SLOT_LIMIT;
 }
 
+/* A switch whose own link trained to less than both its ends can do slows all that is below it. */
+static void judge_switches(const struct kind_ctx *ctx, struct change *c, const struct quantity *q,
+			   const char *addr)
+{
+	struct pci_link e cleanup_pci_link = {0};
+	cleanup_free char *now = NULL, *best = NULL, *was = NULL;
+
+	if (!pci_link_read_switch(ctx->root, addr, q->which, &e))
+		return;
+	if (!e.now || e.now >= pci_link_best(&e)) {
+		judge_switches(ctx, c, q, e.addr);
+		return;
+	}
+	now = say(q, e.now);
+	best = say(q, pci_link_best(&e));
+	was = take_ptr(c->observed);
+	change_observe(c, "%s, but %s above switch %s", was, now, e.addr);
+	change_reason(
+		c,
+		"the link of switch %s, which it is below, trained to %s, and both its ends are "
+		"capable of %s: reseat the switch's board or its cable, and check the BIOS; where "
+		"all boards of this kind are wired so, write switches: false",
+		e.addr, now, best);
+	c->fault = fault_of_link(ctx, q, e.addr);
+	c->state = CHANGE_DIFFERS;
+}
+
 static int judge(struct change *c, const struct quantity *q, const struct pci_link *e, uint32_t now,
 		 struct err *err)
 {
@@ -141,7 +168,10 @@ static int look_width(const struct kind_ctx *ctx, struct change *c, struct err *
 	if (r < 0)
 		return r;
 	change_observe(c, "%u", e.now);
-	return judge(c, &width, &e, e.now, err);
+	r = judge(c, &width, &e, e.now, err);
+	if (r == 0 && c->state == CHANGE_SAME && ynode_bool(c->on.node, "switches", true))
+		judge_switches(ctx, c, &width, e.addr);
+	return r;
 }
 
 const struct target_item pcie_width_item = {.kind = &kind_check, .look = look_width};
@@ -164,7 +194,10 @@ static int look_speed(const struct kind_ctx *ctx, struct change *c, struct err *
 	idle = e.now == SLOWEST && pci_link_best(&e) > e.now && fn && pci_fn_may_idle(fn);
 	best = say(&speed, pci_link_best(&e));
 	change_observe(c, idle ? "%s, idle; both ends are capable of %s" : "%s", text, best);
-	return judge(c, &speed, &e, idle ? pci_link_best(&e) : e.now, err);
+	r = judge(c, &speed, &e, idle ? pci_link_best(&e) : e.now, err);
+	if (r == 0 && c->state == CHANGE_SAME && ynode_bool(c->on.node, "switches", true))
+		judge_switches(ctx, c, &speed, e.addr);
+	return r;
 }
 
 const struct target_item pcie_speed_item = {.kind = &kind_check, .look = look_speed};
@@ -181,13 +214,16 @@ static void emit(const struct checked *t, struct subject of)
 		c = check_look_wanting(t, of, "/width", &pcie_width_item, "pcie-width", want_width,
 				       "max");
 		c->compare = COMPARE_AT_LEAST;
+		c->on.node = t->map;
 		if (want_width) /* a word of the powers of two */
 			c->want = (struct value){.type = VALUE_NUMBER,
 						 .number = INT64_C(1) << want_width->value.number};
 	}
-	if (want_speed || both)
-		check_look_wanting(t, of, "/speed", &pcie_speed_item, "pcie-speed", want_speed,
-				   "max");
+	if (want_speed || both) {
+		c = check_look_wanting(t, of, "/speed", &pcie_speed_item, "pcie-speed", want_speed,
+				       "max");
+		c->on.node = t->map;
+	}
 }
 
-CHECK(pcie_link, .required = {"on"}, .optional = {"speed", "width"}, .look = emit);
+CHECK(pcie_link, .required = {"on"}, .optional = {"speed", "width", "switches"}, .look = emit);

@@ -68,6 +68,19 @@ void pci_link_read(const struct root *root, const char *addr, enum pci_link_quan
 	ret->card = read_one(root, q, ret->addr, true);
 }
 
+/* Above a function stand root port, or root port, upstream port and downstream port, and so on. */
+bool pci_link_read_switch(const struct root *root, const char *addr, enum pci_link_quantity q,
+			  struct pci_link *ret)
+{
+	cleanup_strv struct strv ports = {0};
+
+	*ret = (struct pci_link){0};
+	if (pci_ports_above(root, addr, &ports, NULL) < 0 || ports.n < 3)
+		return false;
+	pci_link_read(root, ports.v[ports.n - 2], q, ret);
+	return true;
+}
+
 void pci_link_free(struct pci_link *link)
 {
 	free(link->addr);

@@ -31,6 +31,9 @@ const char *pci_link_file(enum pci_link_quantity q, bool max);
 /* What can't be read is 0. The result is to be freed. */
 void pci_link_read(const struct root *root, const char *addr, enum pci_link_quantity q,
 		   struct pci_link *ret);
+/* The same of the switch that the function, or another switch's upstream port, is below, if any. */
+bool pci_link_read_switch(const struct root *root, const char *addr, enum pci_link_quantity q,
+			  struct pci_link *ret);
 void pci_link_free(struct pci_link *link);
 #define cleanup_pci_link cleanup(pci_link_free)
 
