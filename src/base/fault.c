@@ -313,9 +313,10 @@ static const struct fault_row rows[] = {
 	  "The PCIe link of a GPU trained to a lower speed than required.",
 	  "Reseat the GPU or its board; check the BIOS link speed."),
 	F(GPU_DRIVER, "RH-GPU-DRIVER", SITE,
-	  "A GPU has no driver, another driver, or lacks its device nodes.",
-	  "Install and load the driver that the profile requires; NVRM in the kernel log says why "
-	  "it rejected a GPU."),
+	  "A GPU has no driver, another driver than the profile or its own library requires, or no "
+	  "device nodes.",
+	  "Install and load the driver that the profile requires, with libraries of its version; "
+	  "NVRM in the kernel log says why it rejected a GPU."),
 	F(GPU_DIRECT, "RH-GPU-DIRECT", SITE, "A NIC cannot read a GPU's memory directly.",
 	  "Install the open kernel modules, or load nvidia_peermem."),
 	F(GPU_XID, "RH-GPU-XID", REBOOT,

@@ -60,10 +60,10 @@ static const struct meaning {
 	 "on a board with NVSwitch the fabric manager has not finished: see `systemctl status "
 	 "nvidia-fabricmanager` and the fabric's state in `nvidia-smi -q`; it must be of the "
 	 "driver's version"},
-	{CU_SYSTEM_DRIVER_MISMATCH, -EINVAL, FAULT_NONE,
+	{CU_SYSTEM_DRIVER_MISMATCH, -EINVAL, FAULT_GPU_DRIVER,
 	 "libcuda and the loaded kernel module are of different versions, as after an update of "
 	 "the driver: reboot, or unload and load the nvidia modules"},
-	{CU_NO_DEVICE, -ENODEV, FAULT_NONE,
+	{CU_NO_DEVICE, -ENODEV, FAULT_GPU_DRIVER,
 	 "the driver has no usable GPU: see NVRM in the kernel log, and whether nvidia is bound "
 	 "(`lspci -k`)"},
 	{CU_INVALID_DEVICE, -ENODEV, FAULT_NONE,

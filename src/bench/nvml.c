@@ -41,16 +41,16 @@ static const struct symbol symbols[] = {
 static const struct meaning {
 	int result;
 	int code;
-	enum fault fault; /* FAULT_NONE: it says nothing of the GPU itself */
+	enum fault fault; /* FAULT_NONE: it says nothing of the GPU or its driver */
 	const char *remedy;
 } meanings[] = {
 	{NVML_NO_PERMISSION, -EPERM, FAULT_NONE, "this user may not ask the driver: run as root"},
-	{NVML_NOT_FOUND, -ENODEV, FAULT_NONE,
+	{NVML_NOT_FOUND, -ENODEV, FAULT_GPU_DRIVER,
 	 "the driver does not have this GPU: is nvidia bound to it (`lspci -k`)? See NVRM in the "
 	 "kernel log"},
 	{NVML_INSUFFICIENT_POWER, -EIO, FAULT_GPU_POWER,
 	 "its external power is not connected: check the cables"},
-	{NVML_DRIVER_NOT_LOADED, -ENODEV, FAULT_NONE,
+	{NVML_DRIVER_NOT_LOADED, -ENODEV, FAULT_GPU_DRIVER,
 	 "the nvidia module is not loaded: load it (modules.load), and see NVRM in the kernel log"},
 	{NVML_IRQ_ISSUE, -EIO, FAULT_GPU_HEALTH,
 	 "its interrupts do not arrive: see NVRM in the kernel log"},
@@ -63,7 +63,7 @@ static const struct meaning {
 	 "reset it: `nvidia-smi --gpu-reset -i ADDRESS`, or reboot"},
 	{NVML_OPERATING_SYSTEM, -EIO, FAULT_NONE,
 	 "/dev/nvidiactl is missing, or a cgroup does not allow it: `nvidia-modprobe -c 0`"},
-	{NVML_LIB_RM_VERSION_MISMATCH, -EINVAL, FAULT_NONE,
+	{NVML_LIB_RM_VERSION_MISMATCH, -EINVAL, FAULT_GPU_DRIVER,
 	 "the library and the loaded kernel module are of different versions, as after an update "
 	 "of the driver: reboot, or unload and load the nvidia modules"},
 };
