@@ -38,7 +38,7 @@ _snapshots = {SNAPSHOT: (MAIN, "boot2"), DEVICES_SNAPSHOT: (DEVICES, "boot2")}
 LONGEST = ("bootdir", MAIN, DEVICES, "trials-more", "trials")
 
 # The states whose cases are the short form: what CI sees on another release of Debian.
-SHORT = ("bootdir2", "soft-reboot", "soft-reboot, bad")
+SHORT = ("soft-reboot", "soft-reboot, bad")
 
 # States, guests and cases that `make check` has no time for: variations of a trial, whose decision
 # the unit tests and the model see too, of a disk's layout and of a package's life, and power cuts.
@@ -46,18 +46,16 @@ SHORT = ("bootdir2", "soft-reboot", "soft-reboot, bad")
 LONG = ("shell", "emergency", "memory", "version back", "no reboot", "own reboot", "entry", "entries",
         "menu back", "direct", "read-only", "writable", "recovery", "rescue", "single", "crash",
         "malformed", "reset", "initramfs-tools: hang", "initramfs-tools: none", "initramfs-tools: break",
-        "xfs", "lvm", "lvm-bios", "cut-ext4", "cut-xfs", "cut-vfat",
+        "xfs", "lvm", "cut-ext4", "cut-xfs", "cut-vfat",
         "snapshot: reinstall, downgrade and upgrade restart nothing and keep the args and edits",
         "snapshot: a user's own GRUB_CMDLINE_LINUX outlives apply, a new kernel, reset and removal",
-        "snapshot: waiting: after gate.wait it is blocked; admit lets work in, a timer ends that, and work"
-        " goes on",
-        "snapshot: a gate that is killed each time: after three the node is blocked, and says so",
+        "snapshot: removing takes the args out, purging leaves nothing, and the guest boots",
+        "devices: irqbalance of Debian is told to leave the vectors of the profile alone",
         "devices: mounts: NFS over RDMA without a device, and where the server has TCP alone: why, in time;"
         " then it comes",
         "devices: mounts: NFS at a wrong port is refused, and reported with the server's words in time",
         "devices: killed before each write of the creation of an igb VF, the next run converges",
         "devices: network managers leave the VFs alone where the profile asks for it",
-        "devices: the unit ends in time with a frozen PF, and the verdict names it",
         "devices: VFs get the addresses of a list; what the driver can't do is named",
         "devices: the double's faults: on one PF or all, and it leaves nothing behind")
 
