@@ -222,6 +222,172 @@ static void modules_exist(struct ruling *r)
 					   name_of(load->items.v[i]), no_modules[j].why);
 }
 
+/* Those of nodes that railhead is for, and each that is near one of them. */
+static const char *const usual[] = {"8021q",
+				    "amdgpu",
+				    "bnxt_en",
+				    "bnxt_re",
+				    "bonding",
+				    "br_netfilter",
+				    "bridge",
+				    "coretemp",
+				    "cxgb4",
+				    "dummy",
+				    "edac_core",
+				    "efa",
+				    "ena",
+				    "fuse",
+				    "gdrdrv",
+				    "geneve",
+				    "gve",
+				    "hfi1",
+				    "i40e",
+				    "iavf",
+				    "ib_cm",
+				    "ib_core",
+				    "ib_ipoib",
+				    "ib_iser",
+				    "ib_isert",
+				    "ib_srp",
+				    "ib_srpt",
+				    "ib_ucm",
+				    "ib_umad",
+				    "ib_uverbs",
+				    "ice",
+				    "igb",
+				    "igbvf",
+				    "intel_rapl_msr",
+				    "ip6_tables",
+				    "ip_tables",
+				    "ip_vs",
+				    "ipmi_devintf",
+				    "ipmi_msghandler",
+				    "ipmi_si",
+				    "ipmi_ssif",
+				    "irdma",
+				    "iw_cm",
+				    "iw_cxgb4",
+				    "ixgbe",
+				    "ixgbevf",
+				    "knem",
+				    "ko2iblnd",
+				    "ksocklnd",
+				    "kvm",
+				    "kvm_amd",
+				    "kvm_intel",
+				    "lnet",
+				    "lustre",
+				    "macvlan",
+				    "macvtap",
+				    "mana",
+				    "mana_ib",
+				    "mlx4_core",
+				    "mlx4_en",
+				    "mlx4_ib",
+				    "mlx5_core",
+				    "mlx5_ib",
+				    "mlx5_vdpa",
+				    "mlx5_vfio_pci",
+				    "mlx_compat",
+				    "mlxfw",
+				    "msr",
+				    "nf_conntrack",
+				    "nf_nat",
+				    "nf_tables",
+				    "nfs",
+				    "nfsd",
+				    "nfsv3",
+				    "nfsv4",
+				    "nouveau",
+				    "nv_peer_mem",
+				    "nvidia",
+				    "nvidia_drm",
+				    "nvidia_fs",
+				    "nvidia_modeset",
+				    "nvidia_peermem",
+				    "nvidia_uvm",
+				    "nvme",
+				    "nvme_core",
+				    "nvme_fabrics",
+				    "nvme_rdma",
+				    "nvme_tcp",
+				    "nvmet",
+				    "nvmet_rdma",
+				    "nvmet_tcp",
+				    "ocrdma",
+				    "overlay",
+				    "pcspkr",
+				    "qede",
+				    "qedr",
+				    "rdma_cm",
+				    "rdma_rxe",
+				    "rdma_ucm",
+				    "rds",
+				    "rds_rdma",
+				    "rpcrdma",
+				    "rpcsec_gss_krb5",
+				    "sch_fq",
+				    "sch_mqprio",
+				    "siw",
+				    "smc",
+				    "smc_diag",
+				    "sunrpc",
+				    "tcp_bbr",
+				    "tcp_dctcp",
+				    "tcp_htcp",
+				    "tls",
+				    "tun",
+				    "veth",
+				    "vfio",
+				    "vfio_iommu_type1",
+				    "vfio_pci",
+				    "vfio_pci_core",
+				    "vhost",
+				    "vhost_net",
+				    "virtio_net",
+				    "vxlan",
+				    "wireguard",
+				    "xfs",
+				    "xpmem",
+				    "xprtrdma",
+				    NULL};
+
+/* Without digits: mlx4_ib is no mlx5_ib that was misspelt. */
+static bool same_but_digits(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		a += strspn(a, "0123456789");
+		b += strspn(b, "0123456789");
+		if (*a != *b || !*a)
+			return *a == *b;
+	}
+}
+
+/* An optional module is not missed, whatever it is called: here is where an author hears of it. */
+static void want_usual(struct ruling *r, const struct ynode *at, const char *key, const char *given)
+{
+	cleanup_free char *name = module_sysfs_name(given);
+	const char *near =
+		str_index(name, usual, array_len(usual) - 1) < 0 ? nearest_word(name, usual) : NULL;
+
+	if (near && !same_but_digits(name, near))
+		rule_warn(r, at, key, "%.64s: did you mean '%s'?", given, near);
+}
+
+static void names_are_usual(struct ruling *r)
+{
+	const struct ynode *load = ynode_get(section(r, "modules"), "load");
+	const struct ynode *black = ynode_get(section(r, "modules"), "blacklist");
+	const struct ynode *options = ynode_get(section(r, "modules"), "options");
+
+	for (size_t i = 0; i < count(load, YAML_LIST); i++)
+		want_usual(r, load->items.v[i], "modules.load", name_of(load->items.v[i]));
+	for (size_t i = 0; i < count(black, YAML_LIST); i++)
+		want_usual(r, black->items.v[i], "modules.blacklist", scalar(black->items.v[i]));
+	for (size_t i = 0; i < count(options, YAML_MAP); i++)
+		want_usual(r, options->keys.v[i], "modules.options", options->keys.v[i]->text);
+}
+
 /* --- options ------------------------------------------------------------------------------ */
 
 static const struct {
@@ -279,6 +445,7 @@ static void blacklisted_needs_no_options(struct ruling *r)
 static const struct rule rules[] = {
 	RULE("loaded-is-not-blacklisted", loaded_is_not_blacklisted),
 	RULE("modules-exist", modules_exist),
+	RULE("names-are-usual", names_are_usual),
 	RULE("options-are-sound", options_are_sound),
 	RULE("blacklisted-needs-no-options", blacklisted_needs_no_options),
 	NO_MORE_RULES,
