@@ -457,6 +457,13 @@ def status_json(vm):
     return record
 
 
+def expect_fault(vm, code, about):
+    """The record has a fault of that code, whose reason has the words."""
+    faults = [(fault["code"], fault["reason"]) for fault in status_json(vm).get("faults", [])]
+    expect(any(one == code and about in reason for one, reason in faults),
+           f"no {code} of {about}: {faults}")
+
+
 def json_of(vm, command, statuses=(0,), timeout=60):
     """Run a railhead command that prints JSON, with one of the exit statuses."""
     result = vm.run(f"{command} 2>/run/stderr", timeout)

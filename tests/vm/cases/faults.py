@@ -2,7 +2,7 @@
 
 import time
 
-from harness import (DEVICES_SNAPSHOT, case, contains, equal, expect, is_active,
+from harness import (DEVICES_SNAPSHOT, case, contains, equal, expect, expect_fault, is_active,
                      leave_devices, status_json)
 
 PAGES = "/sys/devices/system/node/node{}/hugepages/hugepages-1048576kB/nr_hugepages"
@@ -33,6 +33,8 @@ def spill(vm):
     result = vm.run("railhead verify", 120)
     equal("exit status of verify", result.status, 5)
     contains("railhead verify", result.output, f"node{short}=0", f"node{other}=2")
+    vm.run("railhead gate --again", 180)
+    expect_fault(vm, "RH-MEMORY-PAGES-SHORT", f"node{short}")
 
 
 def _freeze(vm, function, how):
@@ -99,6 +101,7 @@ def frozen_unit(vm):
     result, seconds = _restart(vm, "railhead-devices.service")
     equal(f"result of the unit after {seconds:.0f} s", result, "exit-code")
     equal("VFs of the other PF", len(_links(vm, "0000:81:00.0")), 2)
+    expect_fault(vm, "RH-KERNEL-STUCK", "0000:41:00.0")
     _restart(vm, "railhead-gate.service")
     status = vm.run("railhead status")
     equal("exit status of status", status.status, 7)

@@ -5,7 +5,7 @@ The guest "lvm-bios" boots from such a disk; the other devices are shown to a co
 guest as its /boot while it runs.
 """
 
-from harness import case, contains, equal, exits, expect, is_active, state, status_json
+from harness import case, contains, equal, exits, expect, expect_fault, is_active, state, status_json
 
 LVM_BIOS = "lvm-bios"
 BOOTDIR = "bootdir"
@@ -39,6 +39,7 @@ def lvm_says_so(vm):
         said = exits(vm, f"railhead {command}", status, 120)
         contains(f"railhead {command}", said, "GRUB can't write to the LVM volume vm-root",
                  NO_TRIAL, wanted)
+    expect_fault(vm, "RH-BOOT-NO-LOADER", "transparent_hugepage=never")
     contains("console", vm.console(), NO_TRIAL)
 
 

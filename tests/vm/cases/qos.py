@@ -7,7 +7,7 @@ with it.
 
 import json
 
-from harness import (DEVICES_SNAPSHOT, case, contains, equal, exits, expect, load_igb,
+from harness import (DEVICES_SNAPSHOT, case, contains, equal, exits, expect, expect_fault, load_igb,
                      status_json)
 
 from cases.sriov import APPLY, HEAD, NICS, PCI, PROFILE
@@ -346,6 +346,7 @@ def refused(vm):
     _load(vm, f"faulty={NICS[0]} stubborn=roce_rp/rpg_gd")
     _profile(vm, QOS)
     _fails(vm, "dcqcn/rp/rpg_gd", "roce_rp/rpg_gd", "11")
+    expect_fault(vm, "RH-NIC-QOS-FAILED", "rpg_gd")
     _expect_qos(vm, NICS[1])
     _fault(vm, "stubborn", "")
     for fault, value, change, words in (

@@ -5,8 +5,8 @@ What an igb sends to its own VF stays in the NIC; two igb of the guest have no w
 
 import json
 
-from harness import (DEVICES_SNAPSHOT, case, contains, equal, exits, expect, leave_devices,
-                     status_json)
+from harness import (DEVICES_SNAPSHOT, case, contains, equal, exits, expect, expect_fault,
+                     leave_devices, status_json)
 
 from cases.sriov import APPLY, HEAD, NICS, PCI, PROFILE
 
@@ -131,6 +131,7 @@ def gate(vm):
         equal("readings", sorted(one["readings"]), ["max", "min", "min_messages"])
     measured, verdict = _gate(vm, "90GB/s", 7)
     equal("verdict", verdict, "blocked")
+    expect_fault(vm, "RH-RDMA-LOOPBACK", NICS[0])
     for pf, one in zip(NICS, measured):
         equal("state", one["state"], "slow")
         contains("reason", one["reason"], f"rdma_loopback of {pf}: measured",

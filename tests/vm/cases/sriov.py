@@ -7,7 +7,7 @@ case is about.
 import contextlib
 import json
 
-from harness import (DEVICES, DEVICES_SNAPSHOT, case, contains, equal, exits, expect,
+from harness import (DEVICES, DEVICES_SNAPSHOT, case, contains, equal, exits, expect, expect_fault,
                      leave_devices, state, status_json)
 from vm import NVMES
 
@@ -150,6 +150,7 @@ def _vanishes(vm, path):
     said = exits(vm, f"/run/payload/atwrite 1 {path}"
                  f" 'echo 1 >{PCI}/{NICS[0]}/remove' {APPLY}", 6, 180)
     contains("railhead apply", said, NICS[0])
+    expect_fault(vm, "RH-PCI-GONE", NICS[0])
     expect(vm.run(f"test -e {PCI}/{NICS[0]}").status != 0, f"{NICS[0]} is still there")
     _expect_vfs(vm, NICS[1], 2, "vfio-pci")
 
@@ -354,6 +355,7 @@ def no_acs(vm):
         said = vm.run("railhead status").output
         with_acs, without = (_port_of(vm, _disks[name]) for name in names)
         contains("railhead status", said, without, "no ACS", "hardware")
+        expect_fault(vm, "RH-PCI-IOMMU-GROUP", without)
         expect(with_acs not in said, f"{with_acs} has ACS, and is named:\n{said}")
 
 

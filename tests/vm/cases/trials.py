@@ -12,7 +12,7 @@ import time
 
 import prepare
 from cases.layouts import FIRST_BOOTS, SWITCH
-from harness import (case, contains, equal, exits, expect, is_active, json_of,
+from harness import (case, contains, equal, exits, expect, expect_fault, is_active, json_of,
                      state, status_json)
 from vm import ORDERLY_REBOOT, REBOOT
 
@@ -174,6 +174,7 @@ def rejection_is_remembered(vm):
     came_back(vm, PANIC, "REJECTED", "2 trial boots", "UTC")
     before = vm.sh(f"stat -c '%Y %Z' {ENV}")
     exits(vm, "railhead gate", 7, 180)
+    expect_fault(vm, "RH-BOOT-ARGS-REJECTED", "2 trial boots")
     equal("times of railhead.env", vm.sh(f"stat -c '%Y %Z' {ENV}"), before)
 
 

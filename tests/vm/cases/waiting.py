@@ -5,7 +5,7 @@ The gate is begun anew as a boot does it, by its unit and the target, in a copy 
 was ready: what a boot has of it is the same, and takes a tenth of the time.
 """
 
-from harness import (SNAPSHOT, case, contains, equal, exits, expect, gate_ready, is_active,
+from harness import (SNAPSHOT, case, contains, equal, exits, expect, expect_fault, gate_ready, is_active,
                      leave_devices, let_stop, status_json)
 from cases.device_return import _wait
 
@@ -67,6 +67,7 @@ def carrier_comes(vm):
           " railhead-retry.service) -gt 0", 60)
     _wait(vm, "! systemctl is-active -q railhead-retry.service")
     equal("verdict after a look in vain", status_json(vm)["verdict"], "waiting")
+    expect_fault(vm, "RH-GATE-NOT-YET", "0000:41:00.0")
     # it may be at work again by now
     equal("result of the look in vain", vm.sh("systemctl show -p Result --value railhead-retry.service"),
           "success")
@@ -90,6 +91,7 @@ def blocked_and_admitted(vm):
     _wait(vm, "railhead status | grep -q verdict:.blocked", 120)
     contains("reasons", " ".join(status_json(vm)["reasons"]), "gate.wait: waited ",
              "for gate/links/0000:41:00.0, and waits no more")
+    expect_fault(vm, "RH-GATE-WAIT-OVER", "0000:41:00.0")
     _wait(vm, "! systemctl is-active -q railhead-retry.timer", 30)
     exits(vm, "railhead admit --for 1m --reason 'the cable is on its way' 2>&1", 0, 120)
     _wait(vm, "systemctl is-active -q gated.service")
@@ -157,7 +159,7 @@ def killed_gate_ends(vm):
     for begun in (1, 2, 3):
         _kill_when_at_work(vm, begun)
     _wait(vm, "railhead status | grep -q verdict:.blocked", 60)
-    contains("reasons", " ".join(status_json(vm)["reasons"]), "the gate was begun 3 times, and killed")
+    expect_fault(vm, "RH-GATE-KILLED", "the gate was begun 3 times, and killed")
     expect(not is_active(vm, "railhead-ready.target"), "the target is active")
     vm.sh("rm /run/hang")
     gate_ready(vm)
