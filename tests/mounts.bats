@@ -104,6 +104,7 @@ M
 /mnt/d: {type: tmpfs, optional: true}
 /mnt/dd: {type: tmpfs, size: 1M, optional: true}
 /mnt/de: {type: ext4, what: /dev/sda7, optional: true}
+/mnt/df: {type: nfs, what: "server:/f", optional: true}
 /mnt/e: {type: hugetlbfs, pagesize: 2M, mode: 700}
 /mnt/f: {type: ext4, what: /dev/sda3}
 /mnt/g: {type: ext4, what: /dev/sda4, options: "ro,noatime"}
@@ -123,6 +124,7 @@ Y
 34 25 8:6 / /mnt/i rw,noatime - ext4 /dev/sda6 rw,errors=remount-ro
 35 25 0:51 / /mnt/dd rw,relatime - nfs4 server:/export rw,vers=4.2,proto=tcp
 36 25 8:7 / /mnt/de rw,relatime - ext4 /dev/sda7 ro,errors=remount-ro
+37 25 0:53 / /mnt/df rw,relatime - autofs systemd-1 rw,fd=29
 M
   [ "$(seen /dev/shm)" = "differs no size" ]
   [ "$(seen /mnt/a)" = "differs server:/other proto=tcp no port rsize=262144" ]
@@ -132,6 +134,7 @@ M
   # optional is whether it may be missing
   [ "$(seen /mnt/dd)" = "differs nfs4 no size" ]
   [ "$(seen /mnt/de)" = "differs ro" ]
+  [ "$(seen /mnt/df)" = "unsupported not mounted" ] # an automount that nobody has used yet
   [ "$(seen /mnt/e)" = "differs pagesize=1024M no mode" ]
   [ "$(seen /mnt/f)" = "differs ro" ]
   [[ $(seen /mnt/g) == "same "* && $(seen /mnt/h) == "same "* && $(seen /mnt/i) == "same "* ]]

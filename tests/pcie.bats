@@ -186,6 +186,18 @@ pcie: {rails: {max_read_request: 4096}, first: {max_read_request: 256}}'
   put "$root/sys/bus/pci/devices/$UP/current_link_speed" "8.0 GT/s PCIe"
   run -5 "$railhead" verify --root "$root" --stage gate
   [[ $output == *"gate/links/$PF0/speed"*"but 8.0 GT/s above switch $UP"* ]]
+  # what the check says passes, passes there too
+  sections 'gate: {checks: {links: {run: pcie_link, on: rails, width: 16, speed: 8GT/s}}}'
+  run -0 "$railhead" verify --root "$root" --stage gate
+  # a GPU that is idle lowers the link above a switch of its own
+  sections 'gate: {checks: {links: {run: pcie_link, on: rails}}}'
+  run -5 "$railhead" verify --root "$root" --stage gate
+  for dev in $PF0 $UP $DOWN; do put "$root/sys/bus/pci/devices/$dev/vendor" 0x15b3; done
+  put "$root/sys/bus/pci/devices/$PF0/class" 0x120000
+  run -0 "$railhead" verify --root "$root" --stage gate
+  put "$root/sys/bus/pci/devices/$UP/vendor" 0x1000
+  put "$root/sys/bus/pci/devices/$PF0/class" 0x020000
+  sections 'gate: {checks: {links: {run: pcie_link, on: rails, width: 16, speed: 32GT/s}}}'
   # both ends can do no more: that is how the machine is built
   put "$root/sys/bus/pci/devices/$PORT/max_link_speed" "8.0 GT/s PCIe"
   run -0 "$railhead" verify --root "$root" --stage gate

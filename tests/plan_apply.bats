@@ -192,6 +192,10 @@ value() { cat "$root/$1"; }
   [ "$(value sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages)" = 0 ]
   run -7 "$railhead" gate --root "$root"
   [[ $output == *"blocked"*"hugepages/2M/node1"* && $output != *invalid* ]]
+  # none left at all is no less known
+  put "$root/sys/devices/system/node/node1/meminfo" "Node 1 MemTotal:        0 kB"
+  run -6 "$railhead" apply --root "$root"
+  [[ $output == *"8M of pages on NUMA node 1, but this machine has 0M of memory there"* ]]
   # pages that are there are no less there
   put "$root/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages" 4
   run -0 "$railhead" apply --root "$root"

@@ -204,7 +204,8 @@ static void look_mig(struct health *h)
 	} else {
 		now = next = 0;
 	}
-	if (!h->want_mig)
+	if (!h->want_mig ||
+	    (r != NVML_SUCCESS && !nvml_is_hidden(r) && !gpu_answered(&h->f, r, "MIG mode")))
 		return;
 	want = streq(h->want_mig, "on");
 	if (now != want)

@@ -116,6 +116,24 @@ static void blame(struct change *c, const struct quantity *q, const struct pci_l
 		c->fault = FAULT_PCI_SLOT_LIMIT;
 }
 
+/*
+ * Whether a switch's link says nothing: unknown, as good as wanted, or one that a GPU lowers while
+ * it is idle, since the switch is the GPU's own (AMD's have one, with bridges of their vendor).
+ */
+static bool passes(const struct kind_ctx *ctx, const struct change *c, const struct quantity *q,
+		   const struct pci_link *e)
+{
+	const struct pci_fn *fn = node_find(ctx->node, c->on.name);
+	const struct pci_fn *at = node_find(ctx->node, e->addr);
+
+	if (!e->now || e->now >= pci_link_best(e))
+		return true;
+	if (q->which != PCI_LINK_SPEED)
+		return false;
+	return (c->want.type != VALUE_WORD && e->now >= (uint64_t)c->want.number) ||
+	       (fn && at && pci_fn_may_idle(fn) && at->vendor == fn->vendor);
+}
+
 /* A switch whose own link trained to less than both its ends can do slows all that is below it. */
 static void judge_switches(const struct kind_ctx *ctx, struct change *c, const struct quantity *q,
 			   const char *addr)
@@ -125,7 +143,7 @@ static void judge_switches(const struct kind_ctx *ctx, struct change *c, const s
 
 	if (!pci_link_read_switch(ctx->root, addr, q->which, &e))
 		return;
-	if (!e.now || e.now >= pci_link_best(&e)) {
+	if (passes(ctx, c, q, &e)) {
 		judge_switches(ctx, c, q, e.addr);
 		return;
 	}

@@ -16,11 +16,10 @@
 #include "sys/kernel_names.h"
 #include "sys/state.h"
 
-enum {
-	LAPSES_MOST = 4
-}; /* since the gate: a switch that is updated takes a port away once or twice */
-
 #define QUIET_US UINT64_C(3600000000)
+#define FORGOTTEN_US (24 * QUIET_US)
+
+enum { REASONS_MOST = 32 }; /* that are kept of a node that flaps */
 
 struct later_look {
 	struct recheck *of;
@@ -185,17 +184,28 @@ static int look_and_judge(struct later_look *l)
 
 /* --- what comes and goes ------------------------------------------------------------------ */
 
-static bool says_all(const struct reasons *said, const struct reasons *now)
+static bool says(const struct reasons *said, const struct reason *now)
 {
-	for (size_t i = 0; i < now->list.n; i++) {
-		bool found = false;
+	for (size_t i = 0; i < said->list.n; i++)
+		if (streq(said->list.v[i].text, now->text))
+			return true;
+	return false;
+}
 
-		for (size_t k = 0; !found && k < said->list.n; k++)
-			found = streq(said->list.v[k].text, now->list.v[i].text);
-		if (!found)
-			return false;
-	}
-	return true;
+/* What comes and goes in turns is no news: the reasons are all that there were. */
+static void keep_reasons(struct later_look *l)
+{
+	const struct verdict *before = &l->record->verdict;
+	struct verdict all;
+
+	if (before->reasons.list.n > REASONS_MOST)
+		return;
+	verdict_copy(&all, before);
+	for (size_t i = 0; i < l->v.reasons.list.n; i++)
+		if (!says(&before->reasons, &l->v.reasons.list.v[i]))
+			reasons_add_as(&all.reasons, &l->v.reasons.list.v[i]);
+	verdict_free(&l->v);
+	l->v = all;
 }
 
 /*
@@ -205,18 +215,17 @@ static bool says_all(const struct reasons *said, const struct reasons *now)
 static void count_lapse(struct later_look *l, enum flow_state was)
 {
 	struct drift *drift = &l->record->drift;
-	const struct verdict *before = &l->record->verdict;
+	uint64_t now = clock_usec();
 
+	if (was == FLOW_ADMITTED && now > drift->quiet_at + FORGOTTEN_US)
+		drift->lapses = 0;
 	drift->lapses += was == FLOW_ADMITTED;
-	if (drift->lapses < LAPSES_MOST)
+	drift->quiet_at = now + QUIET_US;
+	if (drift->lapses < RECORD_LAPSES_MOST)
 		return;
-	drift->quiet_at = clock_usec() + QUIET_US;
 	reasons_add(&l->v.reasons, FAULT_HOST_FLAPS, RECORD_HELD_BACK);
-	/* It comes and goes: no news. */
-	if (was == FLOW_LAPSED && says_all(&before->reasons, &l->v.reasons)) {
-		verdict_free(&l->v);
-		verdict_copy(&l->v, before);
-	}
+	if (was == FLOW_LAPSED)
+		keep_reasons(l);
 }
 
 static enum flow_event event_of(const struct later_look *l, enum flow_state was)
@@ -230,14 +239,16 @@ static enum flow_event event_of(const struct later_look *l, enum flow_state was)
 static int move(struct later_look *l)
 {
 	enum flow_state was = flow_state(l->record);
-	bool heals = was == FLOW_LAPSED && l->v.admit, held_back = record_is_held_back(l->record);
+	bool heals = was == FLOW_LAPSED && l->v.admit;
+	bool flaps = l->record->drift.lapses >= RECORD_LAPSES_MOST;
 	int r;
 
 	if (!l->v.admit)
 		count_lapse(l, was);
-	else if (heals && (held_back || lapsed_by_log(l)))
+	else if (heals && (record_is_held_back(l->record) || lapsed_by_log(l)))
 		return 0;
-	if (record_says(l->record, &l->v) && !held_back)
+	/* The hour is written down again. */
+	if (record_says(l->record, &l->v) && !(flaps && was == FLOW_LAPSED))
 		return 0;
 	r = flow_move(&l->flow, event_of(l, was), &l->v);
 	l->of->news = l->flow.news;

@@ -300,7 +300,7 @@ bool record_is_unjudged(const struct record *r)
 
 bool record_is_held_back(const struct record *r)
 {
-	return clock_usec() < r->drift.quiet_at;
+	return r->drift.lapses >= RECORD_LAPSES_MOST && clock_usec() < r->drift.quiet_at;
 }
 
 bool record_is_let_in(const struct record *r)

@@ -83,8 +83,8 @@ struct waiting {
 
 /* Lapses by later looks, since the last gate. */
 struct drift {
-	unsigned int lapses;
-	uint64_t quiet_at; /* after too many of them, when all may have held for long enough */
+	unsigned int lapses; /* none of them a day after the one before */
+	uint64_t quiet_at;   /* when all may have held for long enough since the newest */
 };
 
 /*
@@ -161,6 +161,7 @@ void record_set_device(struct record *r, const struct record_device *device);
 
 /* The verdict is there now: no judgement is under way any more. */
 void record_set_verdict(struct record *r, const struct verdict *v);
+enum { RECORD_LAPSES_MOST = 4 }; /* a switch that is updated takes a port away once or twice */
 /* It lapsed too often, and is not ready again before all has held for a while. */
 bool record_is_held_back(const struct record *r);
 #define RECORD_HELD_BACK                                                                         \

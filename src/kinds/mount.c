@@ -377,7 +377,8 @@ static int look_at(const struct kind_ctx *ctx, struct change *c, struct err *err
 		return r;
 	/* the last one covers those before it */
 	fs = t.lib->mnt_table_find_target(t.table, c->on.name, MNT_ITER_BACKWARD);
-	if (!fs) {
+	/* Where nobody has been yet an automount has its own type. */
+	if (!fs || streq(t.lib->mnt_fs_get_fstype(fs), "autofs")) {
 		say_absent(ctx, c);
 		return 0;
 	}

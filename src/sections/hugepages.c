@@ -167,7 +167,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 		if (r < 0)
 			return r;
 		for (int n = cpus_next(&want->nodes, -1); n >= 0; n = cpus_next(&want->nodes, n)) {
-			cleanup_free char *lack = hugepages_lack(ctx->node, section, n);
+			cleanup_free char *lack = hugepages_lack(ctx->node, section, n, false);
 
 			emit_node(plan, item, n, want->pages[n], lack);
 		}

@@ -19,8 +19,9 @@ enum { ALL_NODES = -1 };
 
 /*
  * A sentence where the pools ask for more memory than a NUMA node of the machine (of; ALL_NODES:
- * any) has; NULL: they do not, or its memory is not known. Caller frees.
+ * any) has; NULL: they do not, or its memory is not known. boot: of pools that kernel arguments ask
+ * for. Caller frees.
  */
-char *hugepages_lack(const struct node *node, const struct ynode *pools, int of);
+char *hugepages_lack(const struct node *node, const struct ynode *pools, int of, bool boot);
 
 extern const struct rule hugepages_rules[];

@@ -351,15 +351,17 @@ static uint64_t pool_bytes(const struct node *node, const struct ynode *pool, in
 	return __builtin_mul_overflow(size, pages, &size) ? 0 : size;
 }
 
-static char *lack_of(const struct node *node, const struct ynode *pools, int of, uint64_t memory)
+static char *lack_of(const struct node *node, const struct ynode *pools, int of, bool boot,
+		     uint64_t memory)
 {
 	cleanup_free char *where =
 		of == ALL_NODES ? xstrdup("") : xasprintf(" on NUMA node %d", of);
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < count(pools, YAML_LIST); i++)
-		bytes += pool_bytes(node, pools->items.v[i], of);
-	if (!memory || bytes <= memory)
+		if (!boot || pool_at_boot(pools->items.v[i]))
+			bytes += pool_bytes(node, pools->items.v[i], of);
+	if (bytes <= memory)
 		return NULL;
 	return xasprintf(
 		"%lluM of pages%s, but this machine has %lluM of memory%s: is a DIMM missing? "
@@ -369,17 +371,17 @@ static char *lack_of(const struct node *node, const struct ynode *pools, int of,
 }
 
 /* What one node lacks, the kernel takes from another, and the application finds too late. */
-char *hugepages_lack(const struct node *node, const struct ynode *pools, int of)
+char *hugepages_lack(const struct node *node, const struct ynode *pools, int of, bool boot)
 {
 	char *lack = NULL;
 
 	if (!node->memory_of.n && cpus_count(&node->nodes))
-		return lack_of(node, pools, ALL_NODES, node->memory);
+		return node->memory ? lack_of(node, pools, ALL_NODES, boot, node->memory) : NULL;
 	for (size_t i = 0; !lack && i < node->memory_of.n; i++) {
 		const struct node_memory *m = &node->memory_of.v[i];
 
 		if (of == ALL_NODES || m->node == (unsigned int)of)
-			lack = lack_of(node, pools, (int)m->node, m->bytes);
+			lack = lack_of(node, pools, (int)m->node, boot, m->bytes);
 	}
 	return lack;
 }
@@ -388,7 +390,7 @@ char *hugepages_lack(const struct node *node, const struct ynode *pools, int of)
 static void pages_are_there(struct ruling *r)
 {
 	const struct ynode *pools = section(r, "hugepages");
-	cleanup_free char *lack = r->node ? hugepages_lack(r->node, pools, ALL_NODES) : NULL;
+	cleanup_free char *lack = r->node ? hugepages_lack(r->node, pools, ALL_NODES, false) : NULL;
 
 	if (lack)
 		rule_warn(r, pools, "hugepages", "%s", lack);

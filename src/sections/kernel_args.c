@@ -150,8 +150,8 @@ static void emit_next_boot(const struct section_ctx *ctx, const struct kargs *wa
 			   const struct ynode *section, struct plan *plan)
 {
 	cleanup_free char *line = kargs_line(wanted);
-	cleanup_free char *lack =
-		hugepages_lack(ctx->node, profile_section(ctx->profile, "hugepages"), ALL_NODES);
+	cleanup_free char *lack = hugepages_lack(
+		ctx->node, profile_section(ctx->profile, "hugepages"), ALL_NODES, true);
 	struct change *c = plan_add(plan, "kernel_args", &kind_bootenv, STAGE_INITRD, PHASE_BOOT,
 				    section->at, "kernel_args/next_boot");
 

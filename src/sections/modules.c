@@ -236,6 +236,7 @@ static const char *const usual[] = {"8021q",
 				    "edac_core",
 				    "efa",
 				    "ena",
+				    "erdma",
 				    "fuse",
 				    "gdrdrv",
 				    "geneve",
@@ -248,6 +249,7 @@ static const char *const usual[] = {"8021q",
 				    "ib_ipoib",
 				    "ib_iser",
 				    "ib_isert",
+				    "ib_sdp",
 				    "ib_srp",
 				    "ib_srpt",
 				    "ib_ucm",
@@ -256,6 +258,7 @@ static const char *const usual[] = {"8021q",
 				    "ice",
 				    "igb",
 				    "igbvf",
+				    "igc",
 				    "intel_rapl_msr",
 				    "ip6_tables",
 				    "ip_tables",
@@ -267,6 +270,7 @@ static const char *const usual[] = {"8021q",
 				    "irdma",
 				    "iw_cm",
 				    "iw_cxgb4",
+				    "ixgb",
 				    "ixgbe",
 				    "ixgbevf",
 				    "knem",
@@ -285,6 +289,7 @@ static const char *const usual[] = {"8021q",
 				    "mlx4_en",
 				    "mlx4_ib",
 				    "mlx5_core",
+				    "mlx5_dpll",
 				    "mlx5_ib",
 				    "mlx5_vdpa",
 				    "mlx5_vfio_pci",
@@ -309,9 +314,13 @@ static const char *const usual[] = {"8021q",
 				    "nvme",
 				    "nvme_core",
 				    "nvme_fabrics",
+				    "nvme_fc",
+				    "nvme_loop",
 				    "nvme_rdma",
 				    "nvme_tcp",
+				    "nvmem_core",
 				    "nvmet",
+				    "nvmet_fc",
 				    "nvmet_rdma",
 				    "nvmet_tcp",
 				    "ocrdma",
@@ -327,6 +336,7 @@ static const char *const usual[] = {"8021q",
 				    "rpcrdma",
 				    "rpcsec_gss_krb5",
 				    "sch_fq",
+				    "sch_fq_codel",
 				    "sch_mqprio",
 				    "siw",
 				    "smc",
@@ -344,13 +354,15 @@ static const char *const usual[] = {"8021q",
 				    "vfio_pci_core",
 				    "vhost",
 				    "vhost_net",
+				    "virtio_blk",
 				    "virtio_net",
+				    "virtio_pci",
 				    "vxlan",
 				    "wireguard",
 				    "xfs",
 				    "xpmem",
 				    "xprtrdma",
-				    NULL};
+				    "xt_conntrack"};
 
 /* Without digits: mlx4_ib is no mlx5_ib that was misspelt. */
 static bool same_but_digits(const char *a, const char *b)
@@ -367,9 +379,14 @@ static bool same_but_digits(const char *a, const char *b)
 static void want_usual(struct ruling *r, const struct ynode *at, const char *key, const char *given)
 {
 	cleanup_free char *name = module_sysfs_name(given);
-	const char *near =
-		str_index(name, usual, array_len(usual) - 1) < 0 ? nearest_word(name, usual) : NULL;
+	size_t changes = strlen(name) < 10 ? 2 : 3; /* fewer than these */
+	const char *near = NULL;
 
+	if (strlen(name) < 5 || str_index(name, usual, array_len(usual)) >= 0)
+		return;
+	for (size_t i = 0; i < array_len(usual); i++)
+		if (str_is_near(name, usual[i], &changes))
+			near = usual[i];
 	if (near && !same_but_digits(name, near))
 		rule_warn(r, at, key, "%.64s: did you mean '%s'?", given, near);
 }
@@ -377,13 +394,10 @@ static void want_usual(struct ruling *r, const struct ynode *at, const char *key
 static void names_are_usual(struct ruling *r)
 {
 	const struct ynode *load = ynode_get(section(r, "modules"), "load");
-	const struct ynode *black = ynode_get(section(r, "modules"), "blacklist");
 	const struct ynode *options = ynode_get(section(r, "modules"), "options");
 
 	for (size_t i = 0; i < count(load, YAML_LIST); i++)
 		want_usual(r, load->items.v[i], "modules.load", name_of(load->items.v[i]));
-	for (size_t i = 0; i < count(black, YAML_LIST); i++)
-		want_usual(r, black->items.v[i], "modules.blacklist", scalar(black->items.v[i]));
 	for (size_t i = 0; i < count(options, YAML_MAP); i++)
 		want_usual(r, options->keys.v[i], "modules.options", options->keys.v[i]->text);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "sys/libkmod.h"
 #include "sys/read.h"
@@ -56,20 +57,24 @@ static int ask_libkmod(const char *name, enum module_state *ret, struct err *err
 	return r < 0 ? err_errno(err, r, "module %s", name) : 0;
 }
 
-/* Each has its type, "parmtype=NAME:TYPE", described or not: include/linux/moduleparam.h. */
+/*
+ * module_param() gives each its type, "parmtype=NAME:TYPE"; one of module_param_cb() has a
+ * description at most, "parm=NAME:TEXT": include/linux/moduleparam.h.
+ */
 static int find_param(const struct libkmod *lib, struct kmod_list *info, const char *param)
 {
+	static const char *const of_all[] = {"async_probe", "dyndbg"}; /* load_module() */
 	cleanup_free char *name = module_sysfs_name(param);
 	size_t len = strlen(name);
 
 	for (struct kmod_list *i = info; i; i = lib->kmod_list_next(info, i)) {
 		const char *value = lib->kmod_module_info_get_value(i);
 
-		if (streq(lib->kmod_module_info_get_key(i), "parmtype") &&
+		if (str_starts(lib->kmod_module_info_get_key(i), "parm") &&
 		    strncmp(value, name, len) == 0 && value[len] == ':')
 			return 1;
 	}
-	return 0;
+	return str_index(name, of_all, array_len(of_all)) >= 0;
 }
 
 int module_has_param(const struct root *root, const char *name, const char *param)
