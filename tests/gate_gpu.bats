@@ -342,6 +342,16 @@ shows_nothing() {
   measured "gate/health/$b" slow "it is not in MIG mode:"
 }
 
+@test "MIG mode that the driver can't tell is not taken for off; a driver without it has none" {
+  checks_only 'health: {run: gpu_health, on: gpus, mig: false}'
+  ends 0 ready
+  model "nvmlDeviceGetMigMode fails 999"
+  ends 7 blocked
+  measured "gate/health/$a" slow "MIG mode: NVML error 999"
+  model "nvmlDeviceGetMigMode fails 3" # not supported
+  ends 0 ready
+}
+
 @test "a driver without the symbol of what must be shown" {
   checks_only 'health: {run: gpu_health, on: gpus}'
   cp "$BATS_TEST_DIRNAME"/../build/gpu-standin/old/libnvidia-ml.so.1 "$lib"

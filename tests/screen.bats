@@ -24,7 +24,7 @@ setup() {
 teardown() {
   sim_stop
   while [ "$terminals" -gt 0 ]; do
-    in_tmux kill-server 2>/dev/null || true
+    in_tmux kill-server 2>/dev/null || true # one that has ended by itself is as good
     terminals=$((terminals - 1))
   done
 }
@@ -250,8 +250,9 @@ Y
   printf 'ro \e[2J \u202e x\n' >node/proc/cmdline
   for verb in "survey" "survey --all" "match --explain" "draft" "show hgx-h100-cx7" "plan --profile hgx-h100-cx7" "status"; do
     # shellcheck disable=SC2086
-    "$railhead" $verb --root node >out 2>&1 || true
+    "$railhead" $verb --root node >out 2>&1 || true # what it prints is looked at, whatever it ends in
     echo "$verb"
+    [ -s out ]
     run ! grep -P '[\x00-\x08\x0b-\x1f\x7f]|\xe2\x80\xae|\xc2\x9b' out
   done
   "$railhead" survey --root node >out

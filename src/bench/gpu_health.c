@@ -195,18 +195,19 @@ static void look_persistence(struct health *h)
 /* nvml.h: a GPU with MIG can't tell the rows that were remapped. */
 static void look_mig(struct health *h)
 {
-	unsigned int now, next, want;
+	unsigned int now = 0, next = 0, want;
 	int r = h->f.nvml.mig_mode ? h->f.nvml.mig_mode(h->f.dev, &now, &next) : NVML_NOT_SUPPORTED;
 
 	if (r == NVML_SUCCESS) { /* of one that has none there is nothing to say */
 		h->mig = now;
 		gpu_show(&h->f, "mig", json_boolean(now));
-	} else {
-		now = next = 0;
 	}
-	if (!h->want_mig ||
-	    (r != NVML_SUCCESS && !nvml_is_hidden(r) && !gpu_answered(&h->f, r, "MIG mode")))
+	if (!h->want_mig)
 		return;
+	if (r != NVML_SUCCESS && !nvml_is_hidden(r)) {
+		gpu_answered(&h->f, r, "MIG mode");
+		return;
+	}
 	want = streq(h->want_mig, "on");
 	if (now != want)
 		gpu_fault(&h->f, FAULT_GPU_MIG,

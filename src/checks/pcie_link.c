@@ -161,8 +161,8 @@ static void judge_switches(const struct kind_ctx *ctx, struct change *c, const s
 	c->state = CHANGE_DIFFERS;
 }
 
-static int judge(struct change *c, const struct quantity *q, const struct pci_link *e, uint32_t now,
-		 struct err *err)
+static int judge(const struct kind_ctx *ctx, struct change *c, const struct quantity *q,
+		 const struct pci_link *e, uint32_t now, struct err *err)
 {
 	bool most = c->want.type == VALUE_WORD;
 	uint32_t want = most ? pci_link_best(e) : (uint32_t)c->want.number;
@@ -175,6 +175,8 @@ static int judge(struct change *c, const struct quantity *q, const struct pci_li
 	c->state = now >= want ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)
 		blame(c, q, e, want);
+	else if (ynode_bool(c->on.node, "switches", true))
+		judge_switches(ctx, c, q, e->addr);
 	return 0;
 }
 
@@ -186,10 +188,7 @@ static int look_width(const struct kind_ctx *ctx, struct change *c, struct err *
 	if (r < 0)
 		return r;
 	change_observe(c, "%u", e.now);
-	r = judge(c, &width, &e, e.now, err);
-	if (r == 0 && c->state == CHANGE_SAME && ynode_bool(c->on.node, "switches", true))
-		judge_switches(ctx, c, &width, e.addr);
-	return r;
+	return judge(ctx, c, &width, &e, e.now, err);
 }
 
 const struct target_item pcie_width_item = {.kind = &kind_check, .look = look_width};
@@ -212,10 +211,7 @@ static int look_speed(const struct kind_ctx *ctx, struct change *c, struct err *
 	idle = e.now == SLOWEST && pci_link_best(&e) > e.now && fn && pci_fn_may_idle(fn);
 	best = say(&speed, pci_link_best(&e));
 	change_observe(c, idle ? "%s, idle; both ends are capable of %s" : "%s", text, best);
-	r = judge(c, &speed, &e, idle ? pci_link_best(&e) : e.now, err);
-	if (r == 0 && c->state == CHANGE_SAME && ynode_bool(c->on.node, "switches", true))
-		judge_switches(ctx, c, &speed, e.addr);
-	return r;
+	return judge(ctx, c, &speed, &e, idle ? pci_link_best(&e) : e.now, err);
 }
 
 const struct target_item pcie_speed_item = {.kind = &kind_check, .look = look_speed};

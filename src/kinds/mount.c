@@ -347,15 +347,14 @@ static void say_absent(const struct kind_ctx *ctx, struct change *c)
 
 	change_observe(c, "not mounted");
 	c->state = CHANGE_DIFFERS;
-	if (ctx->running == STAGE_GATE) {
-		if (c->optional)
-			c->state = CHANGE_UNSUPPORTED;
-		if (ctx->root->live)
-			say_why(ctx, c);
-		return;
-	}
+	if (c->optional && ctx->running == STAGE_GATE)
+		c->state = CHANGE_UNSUPPORTED;
 	if (!ctx->root->live)
 		return;
+	if (ctx->running == STAGE_GATE) {
+		say_why(ctx, c);
+		return;
+	}
 	state = is_network(c) ? manager_unit_state(retry) : NULL;
 	if (state && (streq(state, "activating") || streq(state, "active"))) {
 		change_reason(c,
@@ -408,12 +407,9 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		c->state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
-	if (r < 0) {
-		if (err)
-			*err = why;
-		return r;
-	}
-	return 0;
+	if (r < 0 && err)
+		*err = why;
+	return r;
 }
 
 /* --- setting ------------------------------------------------------------------------------ */

@@ -129,12 +129,13 @@ static int boot_kargs(const struct section_ctx *ctx, const struct ynode *section
 	return 0;
 }
 
-static void emit_node(struct plan *plan, const struct ynode *item, int node, uint64_t pages,
-		      const char *lack)
+static void emit_node(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
+		      const struct ynode *item, int node, uint64_t pages)
 {
 	const char *size = ynode_text(item, "size", "");
 	uint64_t bytes = ynode_number_of(item, "size", 0);
 	cleanup_free char *dir = xasprintf("hugepages-%llukB", (unsigned long long)(bytes >> 10));
+	cleanup_free char *lack = NULL;
 	struct change *c;
 
 	if (pool_at_boot(item)) {
@@ -150,6 +151,7 @@ static void emit_node(struct plan *plan, const struct ynode *item, int node, uin
 		change_target(c, "/sys/devices/system/node/node%d/hugepages/%s/nr_hugepages", node,
 			      dir);
 		change_lane(c, "node%d", node);
+		lack = hugepages_lack(ctx->node, section, node, false);
 		change_withhold(c, lack);
 	}
 	c->want = (struct value){.type = VALUE_NUMBER, .number = (int64_t)pages};
@@ -166,11 +168,8 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 
 		if (r < 0)
 			return r;
-		for (int n = cpus_next(&want->nodes, -1); n >= 0; n = cpus_next(&want->nodes, n)) {
-			cleanup_free char *lack = hugepages_lack(ctx->node, section, n, false);
-
-			emit_node(plan, item, n, want->pages[n], lack);
-		}
+		for (int n = cpus_next(&want->nodes, -1); n >= 0; n = cpus_next(&want->nodes, n))
+			emit_node(ctx, section, plan, item, n, want->pages[n]);
 	}
 	return 0;
 }

@@ -34,27 +34,48 @@ static enum module_state state_of(int initstate)
 	}
 }
 
-static int ask_libkmod(const char *name, enum module_state *ret, struct err *err)
+/* What libkmod knows of a module by its name or an alias. */
+struct found {
+	const struct libkmod *lib;
+	struct kmod_ctx *ctx;
+	struct kmod_list *list;
+	struct kmod_module *mod; /* the first of them; NULL: there is none */
+};
+
+static void found_free(struct found *f)
 {
-	const struct libkmod *lib = libkmod_get(err);
-	struct kmod_ctx *ctx = lib ? lib->kmod_new(NULL, NULL) : NULL;
-	struct kmod_list *list = NULL;
+	if (f->mod)
+		f->lib->kmod_module_unref(f->mod);
+	if (f->ctx) {
+		f->lib->kmod_module_unref_list(f->list);
+		f->lib->kmod_unref(f->ctx);
+	}
+}
+#define cleanup_found cleanup(found_free)
+
+static int find(const char *name, struct found *ret, struct err *err)
+{
 	int r;
 
-	if (!lib)
+	*ret = (struct found){.lib = libkmod_get(err)};
+	if (!ret->lib)
 		return -ELIBACC;
-	r = ctx ? lib->kmod_module_new_from_lookup(ctx, name, &list) : -ENOMEM;
-	if (r == 0)
-		*ret = MODULE_MISSING;
-	if (r == 0 && list) {
-		struct kmod_module *mod = lib->kmod_module_get_module(list);
-
-		*ret = state_of(lib->kmod_module_get_initstate(mod));
-		lib->kmod_module_unref(mod);
-	}
-	lib->kmod_module_unref_list(list);
-	lib->kmod_unref(ctx);
+	ret->ctx = ret->lib->kmod_new(NULL, NULL);
+	r = ret->ctx ? ret->lib->kmod_module_new_from_lookup(ret->ctx, name, &ret->list) : -ENOMEM;
+	if (r == 0 && ret->list)
+		ret->mod = ret->lib->kmod_module_get_module(ret->list);
 	return r < 0 ? err_errno(err, r, "module %s", name) : 0;
+}
+
+static int ask_libkmod(const char *name, enum module_state *ret, struct err *err)
+{
+	struct found f cleanup_found = {0};
+	int r = find(name, &f, err);
+
+	if (r < 0)
+		return r;
+	*ret = f.mod ? state_of(f.lib->kmod_module_get_initstate(f.mod)) : MODULE_MISSING;
+	return 0;
 }
 
 /*
@@ -79,23 +100,15 @@ static int find_param(const struct libkmod *lib, struct kmod_list *info, const c
 
 int module_has_param(const struct root *root, const char *name, const char *param)
 {
-	const struct libkmod *lib = root->live ? libkmod_get(NULL) : NULL;
-	struct kmod_ctx *ctx = lib ? lib->kmod_new(NULL, NULL) : NULL;
-	struct kmod_list *list = NULL, *info = NULL;
+	struct found f cleanup_found = {0};
+	struct kmod_list *info = NULL;
 	int r = -ENODATA;
 
-	if (ctx && lib->kmod_module_new_from_lookup(ctx, name, &list) == 0 && list) {
-		struct kmod_module *mod = lib->kmod_module_get_module(list);
-
-		if (lib->kmod_module_get_info(mod, &info) > 0)
-			r = find_param(lib, info, param);
-		lib->kmod_module_info_free_list(info);
-		lib->kmod_module_unref(mod);
-	}
-	if (ctx) {
-		lib->kmod_module_unref_list(list);
-		lib->kmod_unref(ctx);
-	}
+	if (!root->live || find(name, &f, NULL) < 0 || !f.mod)
+		return r;
+	if (f.lib->kmod_module_get_info(f.mod, &info) > 0)
+		r = find_param(f.lib, info, param);
+	f.lib->kmod_module_info_free_list(info);
 	return r;
 }
 

@@ -37,8 +37,11 @@ _snapshots = {SNAPSHOT: (MAIN, "boot2"), DEVICES_SNAPSHOT: (DEVICES, "boot2")}
 # first state others begin from.
 LONGEST = ("bootdir", MAIN, DEVICES, "trials-more", "trials")
 
+# They need systemd 254, which Debian 12 has not.
+SOFT_REBOOTS = ("soft-reboot", "soft-reboot, bad")
+
 # The states whose cases are the short form: what CI sees on another release of Debian.
-SHORT = ("soft-reboot", "soft-reboot, bad")
+SHORT = SOFT_REBOOTS
 
 # States, guests and cases that `make check` has no time for: variations of a trial, whose decision
 # the unit tests and the model see too, of a disk's layout and of a package's life, and power cuts.
@@ -58,9 +61,6 @@ LONG = ("shell", "emergency", "memory", "version back", "no reboot", "own reboot
         "devices: network managers leave the VFs alone where the profile asks for it",
         "devices: VFs get the addresses of a list; what the driver can't do is named",
         "devices: the double's faults: on one PF or all, and it leaves nothing behind")
-
-# They need systemd 254, which Debian 12 has not.
-SOFT_REBOOTS = ("soft-reboot", "soft-reboot, bad")
 
 State = collections.namedtuple("State", "name enter guest after kept")
 PREVIOUS = "the state of the same guest that is declared before"

@@ -55,13 +55,14 @@ def unknown_key(vm):
 
 @case(SNAPSHOT, "a parameter that a module has not is named; one that sysfs does not show is let be")
 def parameters(vm):
-    # numdummies is of mode 0.
-    vm.sh(f"sed -i 's/numdummies: 3/numdummies: 3, nmdummies: 3/' {PROFILE}")
+    # numdummies is of mode 0, and every module takes async_probe.
+    vm.sh(f"sed -i 's/numdummies: 3/numdummies: 3, nmdummies: 3, async_probe: 1/' {PROFILE}")
     result = vm.run("railhead verify", 120)
     equal("exit status of verify", result.status, 5)
     contains("railhead verify", result.output, "modules/options/dummy/nmdummies",
              "the module has no such parameter", "modinfo -p dummy")
-    contains("railhead verify", result.output, "unsupported modules/options/dummy/numdummies")
+    contains("railhead verify", result.output, "unsupported modules/options/dummy/numdummies",
+             "unsupported modules/options/dummy/async_probe")
 
 
 @case(SNAPSHOT, "pages that a NUMA node has no memory for: no trial, and all else is applied")
