@@ -184,6 +184,12 @@ class Console(unittest.TestCase):
         self.assertFalse(vm.waits_for_itself(hung + " percpu_rwsem_wait+0x1/0x2\n __sb_start_write+0x1\n"))
         self.assertFalse(vm.waits_for_itself(" __wait_rcu_gp+0x12b/0x140\n" + hung))
 
+    def test_a_dump_of_registers_is_the_last_word(self):
+        dump = "[   75.345976] CS:  0010 DS: 0000\n[   75.346007] CR2: 0000000000000042 CR3: 0000000103ee8000 CR4: 6e0\n"
+        self.assertTrue(vm.ends_in_dump("rcu: INFO: rcu_preempt detected stalls\n" + dump + "[   75.3] Call Trace:\n"))
+        self.assertFalse(vm.ends_in_dump(dump + "[   80.0] systemd[1]: Started x.\n" * 100))
+        self.assertFalse(vm.ends_in_dump("[   75.3] railhead[1]: CR2: no dump\n"))
+
 
 class Dcb(unittest.TestCase):
     def test_an_acknowledgement_of_the_second_before(self):

@@ -49,6 +49,15 @@ def crawls(boot):
                                    for time, later in zip(times, times[1:]))
 
 
+# A kernel dumps the registers of a CPU that is stuck, or on which it found a fault of its own.
+REGISTERS = re.compile(r"^\[ *[0-9.]+\] CR2: [0-9a-f]{16} CR3: ", re.M)
+
+
+def ends_in_dump(boot):
+    """Are a CPU's registers the last that a kernel said?"""
+    return bool(REGISTERS.search(boot[-3000:]))
+
+
 # systemd's line on a job that does not end, which it writes again and again.
 JOB_RUNS = re.compile(r"Job \S+ running \((?:(\d+)min )?(\d+)s / [^)]*\)\s*\Z")
 
@@ -573,6 +582,8 @@ class Guest:
         boot = console[max(map(console.rfind, BOOT_BEGINS)):]
         if waits_for_itself(boot):
             return "a kernel waits for itself or its own CPUs; the boot ends with:\n" + boot[-600:]
+        if ends_in_dump(boot) and self._still_for() > STANDSTILL:
+            return "a kernel is stuck, and dumped a CPU's registers:\n" + boot[-3000:]
         if boot.startswith(BOOT_BEGINS) and not RAILHEAD_RUNS.search(boot) \
                 and (self._still_for() > STANDSTILL or crawls(boot) or waits_for_job(boot)):
             return "a boot stands still before railhead runs; it ends with:\n" + boot[-600:]
