@@ -73,7 +73,7 @@ int bake_env(const char *current, const struct kargs *wanted, char **ret, struct
 	else
 		env_init(&env, &nobody);
 	if (r == 0 && !holds(&env, wanted)) {
-		r = env_plan_adopt(&env, wanted, &nobody, &plan, err);
+		r = env_plan_adopt(&env, wanted, true, &nobody, &plan, err);
 		env = plan.after;
 	}
 	if (r < 0)

@@ -27,6 +27,9 @@ static const struct {
 /* The selectors and the state are written as one piece: they lie in one sector. */
 #define HEAD_OFFSET (fields[ENV_F_GOOD].offset)
 #define HEAD_LEN (fields[ENV_F_REFUSED].offset + fields[ENV_F_REFUSED].width - HEAD_OFFSET)
+/* The whole line of the count, which may not be there yet. */
+#define BEGUN_OFFSET (fields[ENV_F_BEGUN].offset - strlen(ENV_VAR_BEGUN "="))
+#define BEGUN_LEN (strlen(ENV_VAR_BEGUN "=") + fields[ENV_F_BEGUN].width + 1)
 
 void boot_id_read(const struct root *root, struct boot_id *ret)
 {
@@ -104,6 +107,8 @@ void env_render(const struct boot_env *env, char ret[ENV_SIZE])
 		size_t len = strlen(fields[f].name);
 		char *value = ret + fields[f].offset;
 
+		if (f == ENV_F_BEGUN && !env->begun)
+			continue;
 		memcpy(value - len - 1, fields[f].name, len);
 		value[-1] = '=';
 		memset(value, ' ', fields[f].width);
@@ -123,6 +128,8 @@ void env_render(const struct boot_env *env, char ret[ENV_SIZE])
 	put_refused(ret, env);
 	put(ret, ENV_F_A, env->slot[0]);
 	put(ret, ENV_F_B, env->slot[1]);
+	if (env->begun)
+		ret[fields[ENV_F_BEGUN].offset] = env->begun;
 }
 
 static void get(const char *buf, enum env_field f, char *ret)
@@ -233,6 +240,19 @@ static int parse_selectors(const char *buf, struct boot_env *env, struct err *er
 	return 0;
 }
 
+/* A file without args that were committed has no such line, nor one that an older railhead made. */
+static int parse_begun(const char *buf, struct boot_env *env, struct err *err)
+{
+	const char *line = buf + BEGUN_OFFSET;
+
+	if (*line == '#')
+		return 0;
+	env->begun = buf[fields[ENV_F_BEGUN].offset];
+	if (env->begun == '\0' || !strchr("0123-", env->begun))
+		return bad(err, ENV_F_BEGUN, "is none of 0, 1, 2, 3, -");
+	return 0;
+}
+
 int env_parse(const char *buf, size_t len, struct boot_env *ret, struct err *err)
 {
 	struct boot_env env = {0};
@@ -252,6 +272,8 @@ int env_parse(const char *buf, size_t len, struct boot_env *ret, struct err *err
 		r = get_words(buf, ENV_F_A, env.slot[0], err);
 	if (r == 0)
 		r = get_words(buf, ENV_F_B, env.slot[1], err);
+	if (r == 0)
+		r = parse_begun(buf, &env, err);
 	if (r < 0)
 		return r;
 	/* What is meant is known; now every other byte must be where it belongs. */
@@ -358,6 +380,20 @@ static void step_slot(struct env_plan *plan, char slot, const char *line)
 		return;
 	snprintf(text, ENV_SLOT_SIZE + 1, "%s", line);
 	step(plan, fields[f].offset, fields[f].width);
+}
+
+static void step_begun(struct env_plan *plan, char begun)
+{
+	if (plan->after.begun == begun || (!plan->after.begun && begun == ENV_NONE))
+		return;
+	plan->after.begun = begun;
+	step(plan, BEGUN_OFFSET, BEGUN_LEN);
+}
+
+/* GRUB begins to count before args are good that it may have to leave out. */
+static void step_count(struct env_plan *plan, const char *line, bool counts)
+{
+	step_begun(plan, *line && counts ? '0' : ENV_NONE);
 }
 
 /* Nothing armed may be written to. */
@@ -474,13 +510,14 @@ int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned 
 	return 0;
 }
 
-int env_plan_adopt(const struct boot_env *env, const struct kargs *args, const struct boot_id *id,
-		   struct env_plan *ret, struct err *err)
+int env_plan_adopt(const struct boot_env *env, const struct kargs *args, bool counts,
+		   const struct boot_id *id, struct env_plan *ret, struct err *err)
 {
 	int r = fill_free_slot(env, args, 0, id, ret, err);
 
 	if (r < 0)
 		return r;
+	step_count(ret, env_slot(&ret->after, env_free_slot(env)), counts);
 	ret->after.good = env_free_slot(env);
 	ret->after.try_ = ENV_NONE;
 	step_head(ret, id);
@@ -493,10 +530,35 @@ void env_plan_commit(const struct boot_env *env, char slot, const struct boot_id
 	begin(ret, env);
 	if (env->good == slot && env->try_ == ENV_NONE)
 		return;
+	step_count(ret, env_slot(env, slot), true);
 	ret->after.good = slot;
 	ret->after.try_ = ENV_NONE;
 	speak_of(&ret->after, 0, env_slot(env, slot), id);
 	step_head(ret, id);
+}
+
+void env_plan_arrived(const struct boot_env *env, bool counts, struct env_plan *ret)
+{
+	begin(ret, env);
+	if (env->begun && env->begun != ENV_NONE)
+		step_count(ret, env_slot(env, env->good), counts);
+}
+
+void env_plan_left_out(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
+{
+	char left_out = env->good, empty = env_free_slot(env);
+
+	/* A trial of others that died before those boots is not written down yet: once is enough.
+	 */
+	env_plan_died(env, 1, id, ret);
+	if (env_slot_index(left_out) < 0)
+		return;
+	step_disarm(ret, id);
+	step_slot(ret, empty, "");
+	ret->after.good = empty;
+	speak_of(&ret->after, 1, env_slot(env, left_out), id);
+	step_head(ret, id);
+	step_begun(ret, ENV_NONE);
 }
 
 void env_plan_disarm(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
@@ -558,4 +620,5 @@ void env_plan_reset(const struct boot_env *env, const struct boot_id *id, struct
 	step_head(ret, id);
 	step_slot(ret, 'a', "");
 	step_slot(ret, 'b', "");
+	step_begun(ret, ENV_NONE);
 }

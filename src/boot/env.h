@@ -11,6 +11,9 @@
  *   adopt   the same
  *   commit, died, ...   head
  *   reset   head; both slots
+ *   left out  the slot not in use, emptied; head; the count
+ *
+ * The count of begun boots (railhead_begun), which GRUB writes too, lies in a sector of its own.
  *
  * Writes that would change nothing are left out: a plan may be empty.
  */
@@ -38,6 +41,7 @@ struct env_refused {
 struct boot_env {
 	char good;			 /* 'a', 'b' or ENV_NONE */
 	char try_;			 /* 'a', 'b', ENV_TAKEN or ENV_NONE */
+	char begun;			 /* '0' to '3', ENV_NONE: not counted; '\0': absent */
 	char slot[2][ENV_SLOT_SIZE + 1]; /* padding cut; "" is a slot without args */
 	struct {
 		unsigned int deaths;	       /* 0..99 */
@@ -90,7 +94,7 @@ int env_read(int dirfd, struct boot_env *ret, struct err *err);
 int env_create(const struct root *root, int dirfd, const struct boot_id *id, struct boot_env *ret,
 	       struct err *err);
 
-#define ENV_STEPS_MAX 4
+#define ENV_STEPS_MAX 5
 struct env_write {
 	size_t offset;
 	size_t len;
@@ -110,9 +114,19 @@ struct env_plan {
  */
 int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned int deaths,
 		 const struct boot_id *id, struct env_plan *ret, struct err *err);
-/* The args are on the line of this very boot already: make them good with no trial. */
-int env_plan_adopt(const struct boot_env *env, const struct kargs *args, const struct boot_id *id,
-		   struct env_plan *ret, struct err *err);
+/*
+ * The args are on the line of this very boot already: make them good with no trial. counts: GRUB
+ * can write there, and is to count the boots that begin with them.
+ */
+int env_plan_adopt(const struct boot_env *env, const struct kargs *args, bool counts,
+		   const struct boot_id *id, struct env_plan *ret, struct err *err);
+/* This boot, which GRUB has counted as begun, came as far as railhead. counts: as for adopt. */
+void env_plan_arrived(const struct boot_env *env, bool counts, struct env_plan *ret);
+/*
+ * GRUB left the args of the good slot out of this boot, since two with them had begun and not come
+ * to railhead: no slot with args is good, and one trial of them on the kernel of id counts as dead.
+ */
+void env_plan_left_out(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
 /* The trial of slot is over and well: it becomes good. */
 void env_plan_commit(const struct boot_env *env, char slot, const struct boot_id *id,
 		     struct env_plan *ret);

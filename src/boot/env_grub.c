@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 
 #define SIGNATURE_LEN strlen(ENV_SIGNATURE)
 
@@ -97,22 +98,25 @@ static bool append(char *buf, size_t len, const char *line)
 	return true;
 }
 
-bool env_grub_take(char *buf, size_t len)
+/* save_env: false, and buf as it was, if GRUB refuses the file. */
+static bool save(char *buf, size_t len, const char *name, char value)
 {
-	static const char name[] = ENV_VAR_TRY "=";
-	const char line[] = {ENV_TAKEN, '\n', '\0'};
-	size_t space = used(buf, len), n = strlen(name);
-	char whole[sizeof(name) + sizeof(line)];
+	cleanup_free char *line = xasprintf("%s=%c\n", name, value);
+	size_t space = used(buf, len), n = strlen(name) + 1;
 
 	if (buf[space - 1] != '\n')
 		return false;
 	/* Any line that begins so, wherever the reader would see a name begin. */
 	for (size_t pos = SIGNATURE_LEN; pos + n < space; pos = line_end(buf, len, pos) + 1)
-		if (memcmp(buf + pos, name, n) == 0)
+		if (memcmp(buf + pos, line, n) == 0)
 			return replace(buf, len, pos + n, line_end(buf, len, pos + n) - (pos + n),
-				       ENV_TAKEN);
-	snprintf(whole, sizeof(whole), "%s%s", name, line);
-	return append(buf, len, whole);
+				       value);
+	return append(buf, len, line);
+}
+
+bool env_grub_take(char *buf, size_t len)
+{
+	return save(buf, len, ENV_VAR_TRY, ENV_TAKEN);
 }
 
 /* --- the snippet --------------------------------------------------------------------- */
@@ -157,17 +161,16 @@ static char slot_of(const char *selector)
 	return streq(selector, "a") || streq(selector, "b") ? *selector : ENV_NONE;
 }
 
-/* Whether the file says, once save_env has written it, that the trial is taken. */
-static bool disarms(const char *buf, size_t len)
+/* Whether the file, written by save_env, says that the trial is taken. */
+static bool disarm(char *buf, size_t len)
 {
-	cleanup_free char *after = copy(buf, len);
 	const char taken[] = {ENV_TAKEN, '\0'};
 	struct vars v;
 	bool r;
 
-	if (!env_grub_take(after, len))
+	if (!env_grub_take(buf, len))
 		return false;
-	load(after, len, &v);
+	load(buf, len, &v);
 	r = streq(v.value[ENV_F_TRY], taken);
 	free(v.text);
 	return r;
@@ -187,19 +190,35 @@ static void add_words(char *line, const char *s)
 	}
 }
 
-static void add_marks(char *line, char slot, bool trial)
+static void add_mark(char *line, const char *mark, const char *before, char slot)
 {
-	char marks[128];
+	cleanup_free char *word = xasprintf("%s%s%c", mark, before, slot);
 
-	snprintf(marks, sizeof(marks), ENV_ARG_SLOT "%c", slot);
-	add_words(line, marks);
-	if (!trial)
-		return;
-	snprintf(marks, sizeof(marks), ENV_ARG_TRIAL "%c " ENV_TRIAL_EXTRA, slot);
-	add_words(line, marks);
+	add_words(line, word);
 }
 
-static void snippet(const struct vars *v, bool can_take, struct env_grub *ret)
+/* What follows a count; '\0' for what is none. */
+static char count_after(const char *begun)
+{
+	static const char after[] = {'1', '2', '3', '2'};
+
+	return strlen(begun) == 1 && *begun >= '0' && *begun <= '3' ? after[*begun - '0'] : '\0';
+}
+
+/* A boot with the good slot begins. */
+static void count_boot(char *buf, size_t len, const struct vars *v, bool can_save,
+		       struct env_grub *ret)
+{
+	const char *begun = v->value[ENV_F_BEGUN];
+	char next = count_after(begun);
+
+	if (next && can_save)
+		save(buf, len, ENV_VAR_BEGUN, next);
+	ret->left_out = streq(begun, "2");
+}
+
+static void snippet(char *buf, size_t len, const struct vars *v, bool can_save,
+		    struct env_grub *ret)
 {
 	char armed = slot_of(v->value[ENV_F_TRY]);
 
@@ -207,17 +226,24 @@ static void snippet(const struct vars *v, bool can_take, struct env_grub *ret)
 	if (!ret->taken_by_snippet)
 		return;
 	ret->slot = slot_of(v->value[ENV_F_GOOD]);
-	if (armed != ENV_NONE && can_take) {
+	if (armed != ENV_NONE && can_save && disarm(buf, len)) {
 		ret->slot = armed;
 		ret->trial = true;
 	}
 	if (ret->slot == ENV_NONE)
 		return;
-	add_words(ret->kargs, v->value[ret->slot == 'a' ? ENV_F_A : ENV_F_B]);
-	add_marks(ret->kargs, ret->slot, ret->trial);
+	if (!ret->trial)
+		count_boot(buf, len, v, can_save, ret);
+	if (!ret->left_out)
+		add_words(ret->kargs, v->value[ret->slot == 'a' ? ENV_F_A : ENV_F_B]);
+	add_mark(ret->kargs, ENV_ARG_SLOT, ret->left_out ? ENV_LEFT_OUT : "", ret->slot);
+	if (ret->trial) {
+		add_mark(ret->kargs, ENV_ARG_TRIAL, "", ret->slot);
+		add_words(ret->kargs, ENV_TRIAL_EXTRA);
+	}
 }
 
-void env_grub_read(const char *buf, size_t len, bool can_save, struct env_grub *ret)
+void env_grub_boot(char *buf, size_t len, bool can_save, struct env_grub *ret)
 {
 	struct vars v;
 
@@ -226,6 +252,13 @@ void env_grub_read(const char *buf, size_t len, bool can_save, struct env_grub *
 		return;
 	ret->loads = true;
 	load(buf, len, &v);
-	snippet(&v, can_save && disarms(buf, len), ret);
+	snippet(buf, len, &v, can_save, ret);
 	free(v.text);
+}
+
+void env_grub_read(const char *buf, size_t len, bool can_save, struct env_grub *ret)
+{
+	cleanup_free char *after = len ? copy(buf, len) : NULL;
+
+	env_grub_boot(after, len, can_save, ret);
 }

@@ -40,6 +40,7 @@ struct env_grub {
 	bool taken_by_snippet; /* it says our layout: the snippet goes by the selectors */
 	char slot;	       /* that the next boot gets: 'a', 'b' or ENV_NONE */
 	bool trial;	       /* it gets it on trial: GRUB can write that down */
+	bool left_out;	       /* it gets the slot's mark without the slot's args */
 	/*
 	 * The words of $railhead_kargs with one blank between them, as the variable, unquoted
 	 * at the end of a linux line, brings them; "" without a slot. GRUB's linux command
@@ -53,6 +54,8 @@ struct env_grub {
  * can_save: whether GRUB can write to the file's disk, and the file has no holes.
  */
 void env_grub_read(const char *buf, size_t len, bool can_save, struct env_grub *ret);
+/* The same, and buf becomes what save_env leaves of the file. */
+void env_grub_boot(char *buf, size_t len, bool can_save, struct env_grub *ret);
 
 /* Whether load_env and grub-editenv accept the file. */
 bool env_grub_loads(const char *buf, size_t len);

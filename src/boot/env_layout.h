@@ -33,7 +33,12 @@
  *                                    arrive, and when the last trial was armed
  *       523   1524  railhead_a       the args of slot a
  *      2059   1524  railhead_b       the args of slot b
- *      3584    512  #
+ *      3599      1  railhead_begun   boots with the good slot in a row that have begun and not come
+ *                                    to railhead: 0, 1, 2; from 2 on GRUB leaves the args out of
+ *                                    every other boot: 3 is set by one without, 2 by one with
+ *                                    them; -: GRUB counts none. Absent where no args were ever
+ *                                    committed: there '#'
+ *      3601    495  #
  *
  * The grub.d snippet is generated from this header (src/boot/gen-snippet.sh).
  */
@@ -45,15 +50,20 @@
 #define ENV_SLOT_SIZE 1524
 #define ENV_LAYOUT "1"
 
-/* GRUB's variables. The snippet needs the first four and sets the last. */
+/* GRUB's variables. The snippet needs the first five and sets the last. */
 #define ENV_VAR_GOOD "railhead_good"
 #define ENV_VAR_TRY "railhead_try"
+#define ENV_VAR_BEGUN "railhead_begun"
 #define ENV_VAR_A "railhead_a"
 #define ENV_VAR_B "railhead_b"
 #define ENV_VAR_KARGS "railhead_kargs"
 
-/* What the snippet adds to the kernel command line. */
+/*
+ * What the snippet adds to the kernel command line: the slot, or, where GRUB left the args of the
+ * good slot out, ENV_LEFT_OUT and that slot ("railhead.slot=-a").
+ */
 #define ENV_ARG_SLOT "railhead.slot="
+#define ENV_LEFT_OUT "-"
 #define ENV_ARG_TRIAL "railhead.trial="
 /*
  * A panic reboots after 30 s; dracut's shell and its emergency mode reboot too. A root that
@@ -80,7 +90,8 @@ enum {
 	X(TIME, "railhead_time", 288, 12)        \
 	X(REFUSED, "railhead_refused", 318, 193) \
 	X(A, "railhead_a", 523, ENV_SLOT_SIZE)   \
-	X(B, "railhead_b", 2059, ENV_SLOT_SIZE)
+	X(B, "railhead_b", 2059, ENV_SLOT_SIZE)  \
+	X(BEGUN, "railhead_begun", 3599, 1)
 
 enum env_field {
 #define X(member, name, offset, width) ENV_F_##member,

@@ -97,6 +97,17 @@ static char slot_of_boot(const char *cmdline)
 	return slot && strlen(slot) == 1 && env_slot_index(*slot) >= 0 ? *slot : ENV_NONE;
 }
 
+char trial_left_out(const char *cmdline)
+{
+	cleanup_free char *mark = kargs_value(cmdline, MARK_SLOT);
+	const size_t len = strlen(ENV_LEFT_OUT);
+
+	return mark && str_starts(mark, ENV_LEFT_OUT) && strlen(mark) == len + 1 &&
+			       env_slot_index(mark[len]) >= 0
+		       ? mark[len]
+		       : ENV_NONE;
+}
+
 static bool trial_of_boot(const struct trial_facts *f, char slot)
 {
 	cleanup_free char *trial = kargs_value(f->cmdline, MARK_TRIAL);
@@ -120,7 +131,11 @@ static unsigned int count_deaths(const struct trial_facts *f, const struct trial
 
 static void gather(const struct trial_facts *f, struct trial *t)
 {
+	t->left_out = trial_left_out(f->cmdline);
 	t->slot = slot_of_boot(f->cmdline);
+	/* The boot is as one with the slot that is empty in its stead: see trial_arrived(). */
+	if (t->left_out != ENV_NONE && f->env && f->env->good != t->left_out)
+		t->slot = f->env->good;
 	t->is_trial = trial_of_boot(f, t->slot);
 	t->deaths = count_deaths(f, t);
 	t->note = trial_died(f, t) ? NOTE_DIED : NOTE_NONE;
@@ -332,8 +347,12 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		       diff);
 		t->next_boot_tries = true;
 	} else if (!conflicts(f, t)) {
-		decide(t, KARGS_WRITE_AND_REBOOT, "kernel arguments differ (%s): trial %u of %d",
-		       diff, t->deaths + 1, TRIAL_MAX);
+		decide(t, KARGS_WRITE_AND_REBOOT, "kernel arguments differ (%s): trial %u of %d%s",
+		       diff, t->deaths + 1, TRIAL_MAX,
+		       t->left_out == ENV_NONE ? ""
+					       : "; GRUB left the earlier ones out of this boot, "
+						 "since two boots in a row with them did not come "
+						 "to railhead");
 	}
 }
 
@@ -376,6 +395,23 @@ void trial_decide(const struct trial_facts *f, struct trial *ret)
 		decide_differs(f, ret, diff);
 }
 
+int trial_arrived(int dirfd, const char *cmdline, bool counts, const struct boot_id *id,
+		  struct err *err)
+{
+	struct boot_env env;
+	struct env_plan plan;
+	int r = env_read(dirfd, &env, err);
+
+	if (r < 0)
+		return r;
+	if (env.good == trial_left_out(cmdline) && env.good != ENV_NONE)
+		env_plan_left_out(&env, id, &plan);
+	else
+		env_plan_arrived(&env, counts, &plan);
+	r = env_write(dirfd, &plan, err);
+	return r < 0 ? r : plan.n > 0;
+}
+
 /* --- doing it ------------------------------------------------------------------------- */
 
 int trial_write(const struct root *root, int dirfd, const struct trial_facts *f,
@@ -400,7 +436,7 @@ int trial_write(const struct root *root, int dirfd, const struct trial_facts *f,
 	else if (slot_is(f->env, f->env->good, f->wanted))
 		env_plan_disarm(f->env, id, &plan);
 	else
-		r = env_plan_adopt(f->env, f->wanted, id, &plan, err);
+		r = env_plan_adopt(f->env, f->wanted, !f->no_trial_why, id, &plan, err);
 	return r < 0 ? r : env_write(dirfd, &plan, err);
 }
 

@@ -62,6 +62,7 @@ struct trial {
 	enum kargs_decision decision;
 	char *why;		/* a sentence that names the layer and the remedy */
 	char slot;		/* the slot that this boot got: 'a', 'b'; ENV_NONE: unknown */
+	char left_out;		/* the slot whose args GRUB left out of this boot, or ENV_NONE */
 	bool is_trial;		/* this boot is a trial */
 	enum trial_note note;	/* due at the verdict: trial_settle() */
 	bool next_boot_tries;	/* of NOT_ARRIVED: these arguments had no turn yet */
@@ -77,6 +78,9 @@ void trial_decide(const struct trial_facts *facts, struct trial *ret);
 void trial_free(struct trial *t);
 #define cleanup_trial __attribute__((__cleanup__(trial_free)))
 
+/* The slot whose args GRUB left out of the boot with that line, or ENV_NONE. */
+char trial_left_out(const char *cmdline);
+
 const char *kargs_decision_name(enum kargs_decision d); /* "same", "reboot", "write", ... */
 
 /*
@@ -91,5 +95,13 @@ const char *kargs_decision_name(enum kargs_decision d); /* "same", "reboot", "wr
  */
 int trial_write(const struct root *root, int dirfd, const struct trial_facts *facts,
 		const struct trial *t, const struct boot_id *id, struct err *err);
+/*
+ * First thing in a boot, before a decision: GRUB counts boots that have begun, and this one came as
+ * far as railhead. Where GRUB left the args out after two that had not, no slot with args is good
+ * from here on, and the decision sees one dead trial of them. counts: GRUB can write there. 1:
+ * wrote, 0: nothing was due.
+ */
+int trial_arrived(int dirfd, const char *cmdline, bool counts, const struct boot_id *id,
+		  struct err *err);
 /* At the verdict: writes t->note down. 1: wrote, 0: nothing was due. */
 int trial_settle(int dirfd, const struct trial *t, const struct boot_id *id, struct err *err);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "boot/mode.h"
+#include "sys/read.h"
 
 /* GRUB is more lenient than we are: what it gives to the next boot must be known. */
 static void read_damaged(struct boot_view *v)
@@ -69,6 +71,43 @@ int boot_view_close(struct boot_view *v, struct err *err)
 {
 	trial_free(&v->trial);
 	return bootpart_close(&v->part, err);
+}
+
+/* Whether GRUB has counted this boot. The file is looked at without mounting anything for writing.
+ */
+static bool is_counted(const struct bootpart *part)
+{
+	struct boot_env env;
+
+	return part->dirfd >= 0 && env_read(part->dirfd, &env, NULL) == 0 && env.begun &&
+	       env.begun != ENV_NONE && (env.begun != '0' || part->no_trial_why);
+}
+
+int boot_arrived(const struct root *root, struct err *err)
+{
+	cleanup_free char *cmdline = NULL;
+	struct bootpart part;
+	struct boot_id id;
+	bool counted;
+	int r, closed;
+
+	if (!boot_is_of_machine(root) || read_text(root, &cmdline, NULL, "/proc/cmdline") < 0)
+		return 0;
+	if (bootpart_open(root, false, &part, NULL) < 0)
+		return 0;
+	counted = is_counted(&part);
+	bootpart_close(&part, NULL);
+	if (!counted)
+		return 0;
+	r = bootpart_open(root, true, &part, err);
+	if (r < 0)
+		return r;
+	boot_id_read(root, &id);
+	r = trial_arrived(part.dirfd, cmdline, !part.no_trial_why, &id, err);
+	if (r < 0)
+		err_wrap(err, "%s", part.path);
+	closed = bootpart_close(&part, r < 0 ? NULL : err);
+	return closed < 0 && r >= 0 ? closed : r;
 }
 
 int boot_settle(const struct root *root, const struct node *node, const struct kargs *wanted,

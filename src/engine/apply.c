@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "boot/view.h"
 #include "engine/journal.h"
 #include "engine/watch.h"
 #include "plan/render.h"
@@ -169,6 +170,17 @@ static const char *lack_of_initramfs(const struct apply *a, enum stage stage)
 	       "railhead in it, make it anew (dracut --force, update-initramfs -u)";
 }
 
+/* GRUB counts boots that have begun, whatever their profile and mode. */
+static void arrive(struct apply *a)
+{
+	struct err err = {0};
+
+	if (boot_arrived(a->root, &err) >= 0)
+		return;
+	a->complain(err.text);
+	run_end_at(&a->end, END_BROKEN);
+}
+
 /* Returns false if no further stage makes sense. */
 static bool apply_stage(struct apply *a, enum stage stage)
 {
@@ -180,6 +192,8 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	struct sink sink;
 	struct run run;
 
+	if (stages & STAGES(STAGE_INITRD))
+		arrive(a);
 	if (open_run(a, stage, &run) < 0)
 		return false;
 	a->opened(&run);

@@ -40,7 +40,7 @@ static void plans(const char *file, const struct boot_env *env)
 	kargs_split(&args, env->slot[0], NULL);
 	if (env_plan_arm(env, &args, env->state.deaths + 1, &id, &plan, NULL) == 0)
 		carry_out(file, &plan);
-	if (env_plan_adopt(env, &args, &id, &plan, NULL) == 0)
+	if (env_plan_adopt(env, &args, true, &id, &plan, NULL) == 0)
 		carry_out(file, &plan);
 	for (char slot = 'a'; slot <= 'b'; slot++) {
 		env_plan_commit(env, slot, &id, &plan);
@@ -53,6 +53,12 @@ static void plans(const char *file, const struct boot_env *env)
 	env_plan_no_variable(env, &id, &plan);
 	carry_out(file, &plan);
 	env_plan_died(env, 2, &id, &plan);
+	carry_out(file, &plan);
+	env_plan_arrived(env, true, &plan);
+	carry_out(file, &plan);
+	env_plan_arrived(env, false, &plan);
+	carry_out(file, &plan);
+	env_plan_left_out(env, &id, &plan);
 	carry_out(file, &plan);
 	env_plan_reset(env, &id, &plan);
 	carry_out(file, &plan);
@@ -67,6 +73,7 @@ static void sound_file(char ret[ENV_SIZE])
 	strcpy(env.slot[1], "iommu=pt");
 	strcpy(env.state.hash, "0123456789abcdef");
 	strcpy(env.state.kernel, id.kernel);
+	env.begun = '1';
 	env.state.n_refused = 1;
 	env.state.refused[0] = (struct env_refused){"fedcba9876543210", "76543210", 2, 1790000000};
 	env_render(&env, ret);

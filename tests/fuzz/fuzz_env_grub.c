@@ -14,7 +14,7 @@
 
 static void sound_file(char ret[ENV_SIZE])
 {
-	struct boot_env env = {.good = 'a', .try_ = 'b'};
+	struct boot_env env = {.good = 'a', .try_ = 'b', .begun = '1'};
 
 	strcpy(env.slot[0], "iommu=pt");
 	strcpy(env.slot[1], "intel_iommu=on,sm_on  hugepagesz=1G hugepages=0:32,1:32");
@@ -67,17 +67,21 @@ static void as_parsed(const struct boot_env *env, const struct env_grub *rw,
 	must(rw->slot == env_next_slot(env));
 	must(rw->trial == (env_slot_index(env->try_) >= 0));
 	must(ro->slot == env->good);
-	words_of(env_slot(env, rw->slot), &want);
+	must(rw->left_out == (rw->slot != ENV_NONE && !rw->trial && env->begun == '2'));
+	if (!rw->left_out)
+		words_of(env_slot(env, rw->slot), &want);
 	if (rw->slot != ENV_NONE)
-		str_addf(&want, ENV_ARG_SLOT "%c", rw->slot);
+		str_addf(&want, ENV_ARG_SLOT "%s%c", rw->left_out ? ENV_LEFT_OUT : "", rw->slot);
 	if (rw->trial)
 		str_addf(&want, " " ENV_ARG_TRIAL "%c " ENV_TRIAL_EXTRA, rw->slot);
 	must(streq(rw->kargs, str_get(&want)));
 }
 
 /* Whatever the file is: what is refused gives nothing, and a trial is taken once. */
-static void of_any_file(char *buf, size_t len, const struct env_grub *rw, const struct env_grub *ro)
+static void of_any_file(const char *buf, size_t len, const struct env_grub *rw,
+			const struct env_grub *ro)
 {
+	cleanup_free char *after = memcpy(xcalloc(len ? len : 1, 1), buf, len);
 	struct env_grub again;
 
 	must(rw->loads == ro->loads && rw->taken_by_snippet == ro->taken_by_snippet);
@@ -85,25 +89,31 @@ static void of_any_file(char *buf, size_t len, const struct env_grub *rw, const 
 	must(rw->taken_by_snippet || (rw->slot == ENV_NONE && !rw->trial));
 	must((rw->slot == ENV_NONE) == !*rw->kargs);
 	must(!ro->trial && (rw->trial || rw->slot == ro->slot));
-	if (!rw->trial)
-		return;
-	must(env_grub_take(buf, len));
-	env_grub_read(buf, len, true, &again);
-	must(!again.trial);
+	must(!rw->left_out || !rw->trial);
+	env_grub_boot(after, len, false, &again);
+	must(memcmp(after, buf, len) == 0 && streq(again.kargs, ro->kargs));
+	env_grub_boot(after, len, true, &again);
+	must(streq(again.kargs, rw->kargs) && again.loads == env_grub_loads(after, len));
+	env_grub_read(after, len, true, &again);
+	must(!again.trial || !rw->trial);
 }
 
-/* What save_env refuses stays as it is; a sound file stays sound. */
-static void taken(const char *buf, size_t len, bool sound)
+/* A sound file stays sound: GRUB writes the two selectors of its own. */
+static void booted(const char *buf, size_t len, const struct env_grub *rw)
 {
+	static const char counts[] = {['0'] = '1', ['1'] = '2', ['2'] = '3', ['3'] = '2'};
 	cleanup_free char *after = memcpy(xcalloc(len, 1), buf, len);
-	struct boot_env env;
+	struct boot_env env, then;
+	struct env_grub g;
 
-	if (!env_grub_take(after, len)) {
-		must(memcmp(after, buf, len) == 0 && !sound);
-		return;
-	}
-	must(env_grub_loads(after, len));
-	must(!sound || (env_parse(after, len, &env, NULL) == 0 && env.try_ == ENV_TAKEN));
+	must(env_parse(buf, len, &env, NULL) == 0);
+	env_grub_boot(after, len, true, &g);
+	must(env_parse(after, len, &then, NULL) == 0);
+	must(then.try_ == (rw->trial ? ENV_TAKEN : env.try_));
+	if (rw->trial || rw->slot == ENV_NONE || !env.begun || env.begun == ENV_NONE)
+		must(then.begun == env.begun);
+	else
+		must(then.begun == counts[(int)env.begun]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -118,8 +128,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	env_grub_read(buf, len, false, &ro);
 	if (sound)
 		as_parsed(&env, &rw, &ro);
-	if (rw.loads)
-		taken(buf, len, sound);
+	if (sound)
+		booted(buf, len, &rw);
 	of_any_file(buf, len, &rw, &ro);
 	return 0;
 }

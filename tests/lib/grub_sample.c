@@ -92,7 +92,9 @@ static void random_slot(char *ret)
 
 static void sound(struct sample *s)
 {
-	struct boot_env env = {.good = any_of("aabb-"), .try_ = any_of("aabbt--")};
+	struct boot_env env = {.good = any_of("aabb-"),
+			       .try_ = any_of("aabbt--"),
+			       .begun = one_in(6) ? '\0' : any_of("012233-")};
 	size_t n = 0;
 
 	random_slot(env.slot[0]);
@@ -326,13 +328,27 @@ static void resize(struct sample *s)
 static void soup(struct sample *s)
 {
 	static const char *const names[] = {
-		ENV_VAR_GOOD, ENV_VAR_TRY, "railhead_layout", ENV_VAR_A,       ENV_VAR_B,
-		ENV_VAR_GOOD, ENV_VAR_TRY, "railhead_layout", "railhead_tr",   "railhead_tryx",
-		"",	      "#",	   "saved_entry",     " railhead_try", "railhead_try\0z",
+		ENV_VAR_GOOD,
+		ENV_VAR_TRY,
+		"railhead_layout",
+		ENV_VAR_A,
+		ENV_VAR_B,
+		ENV_VAR_GOOD,
+		ENV_VAR_TRY,
+		"railhead_layout",
+		"railhead_tr",
+		"railhead_tryx",
+		"",
+		"#",
+		"saved_entry",
+		" railhead_try",
+		ENV_VAR_BEGUN,
+		"railhead_try\0z",
 	};
 	static const char *const values[] = {
-		"a",   "b",   "-",	 "t", "1", "1",	     "a",	  "b", "",  " a",  "a ",
-		"\\a", "\\b", "x=1 y=2", "=", "#", "a\\\nb", "a\tb\rc d", "!", "(", "b\\", "long",
+		"a",  "b",  "-",   "t",	  "1",	     "1", "a",	  "b",	    "",
+		" a", "a ", "\\a", "\\b", "x=1 y=2", "=", "#",	  "a\\\nb", "a\tb\rc d",
+		"!",  "(",  "b\\", "2",	  "3",	     "0", "long",
 	};
 	size_t n = 1 + below(14);
 
@@ -341,14 +357,14 @@ static void soup(struct sample *s)
 	if (!one_in(4))
 		insert(s, s->len, "railhead_layout=1\nrailhead_good=a\n", 34);
 	while (n-- > 0) {
-		size_t name = below(15), value = below(22);
+		size_t name = below(16), value = below(25);
 		char text[ENV_SLOT_SIZE + 1];
 
 		random_slot(text);
-		insert(s, s->len, names[name], name == 14 ? 14 : strlen(names[name]));
+		insert(s, s->len, names[name], name == 15 ? 14 : strlen(names[name]));
 		if (!one_in(12))
 			insert(s, s->len, "=", 1);
-		if (value == 21)
+		if (value == 24)
 			insert(s, s->len, text, strlen(text));
 		else
 			insert(s, s->len, values[value], strlen(values[value]));
@@ -408,6 +424,7 @@ const char *sample_kind(size_t k)
 
 #define SIG ENV_SIGNATURE
 #define ARMED "railhead_layout=1\nrailhead_good=a\nrailhead_try=b\nrailhead_a=A\nrailhead_b=B\n"
+#define GOOD "railhead_layout=1\nrailhead_good=a\nrailhead_a=A\n"
 #define C(text)                        \
 	{                              \
 		text, sizeof(text) - 1 \
@@ -469,6 +486,25 @@ static const struct {
 	C(SIG "railhead_b=B\nrailhead_layout=1\nrailhead_try=\\b\n###"),
 	C(SIG "railhead_b=B\nrailhead_layout=1\nrailhead_try=\\b\n"),
 	C(SIG "railhead_b=B\nrailhead_layout=1\nrailhead_try=b\0\\\n\n\n"),
+	/* boots that have begun */
+	C(SIG GOOD "railhead_begun=0\n"),
+	C(SIG GOOD "railhead_begun=1\n##"),
+	C(SIG GOOD "railhead_begun=2\n"),
+	C(SIG GOOD "railhead_begun=3\n"),
+	C(SIG GOOD "railhead_begun=4\n"),
+	C(SIG GOOD "railhead_begun=22\n"),
+	C(SIG GOOD "railhead_begun=2 \n"),
+	C(SIG GOOD "railhead_begun=-\n"),
+	C(SIG GOOD "railhead_begun=\n"),
+	C(SIG GOOD "railhead_begun=2\nrailhead_begun=0\n"),
+	C(SIG GOOD "railhead_begun=0\nrailhead_begun=2\n####"),
+	C(SIG GOOD "railhead_begun\0=1\n#################"),
+	C(SIG GOOD "railhead_begun\0=2\n################"),
+	C(SIG ARMED "railhead_begun=2\n"),
+	C(SIG ARMED "railhead_try=-\nrailhead_begun=2\n"),
+	C(SIG "railhead_layout=1\nrailhead_good=-\nrailhead_begun=2\n"),
+	C(SIG "railhead_layout=1\nrailhead_good=c\nrailhead_begun=1\n"),
+	C(SIG "railhead_layout=1\nrailhead_good=b\nrailhead_begun=!\n"),
 	/* values that look like operators of GRUB's test command */
 	C(SIG "railhead_layout=1\nrailhead_good=!\nrailhead_try==\n"),
 	C(SIG "railhead_layout=1\nrailhead_good=(\nrailhead_try=!=\n"),
@@ -489,6 +525,7 @@ static const struct {
 	/* other things than the snippet's variables must stay GRUB's own */
 	C(SIG "railhead_layout=1\nrailhead_good=a\nrailhead_file=x\nrailhead_trial=a\nprefix=/\n"),
 	C(SIG "railhead_layout=1\nrailhead_good=a\nrailhead_armed=b\nrailhead_slot=b\n"),
+	C(SIG "railhead_layout=1\nrailhead_good=a\nrailhead_args=b\nrailhead_next=2\n"),
 };
 
 enum { N_CORNERS = sizeof(corners) / sizeof(*corners) };

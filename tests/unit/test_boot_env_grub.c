@@ -80,6 +80,14 @@ static const struct {
 	/* written into the value of another: the reader still sees b */
 	{FILE(SIG GOOD "railhead_try=b\nx\nrailhead_try=-\n"), true, true, 'b', TRIAL},
 	{FILE(SIG GOOD "x\nrailhead_try=-\nrailhead_try=b\n"), true, true, 'a', A},
+	/* boots that have begun */
+	{FILE(SIG GOOD "railhead_begun=0\n"), true, true, 'a', A},
+	{FILE(SIG GOOD "railhead_begun=1\n"), true, true, 'a', A},
+	{FILE(SIG GOOD "railhead_begun=2\n"), true, true, 'a', "railhead.slot=-a"},
+	{FILE(SIG GOOD "railhead_begun=3\n"), true, true, 'a', A},
+	{FILE(SIG GOOD "railhead_begun=2 \n"), true, true, 'a', A},
+	{FILE(SIG GOOD "railhead_begun=-\n"), true, true, 'a', A},
+	{FILE(SIG ARMED "railhead_begun=2\n"), true, true, 'b', TRIAL},
 #undef FILE
 };
 
@@ -110,6 +118,30 @@ static void test_read_only(void **state)
 	assert_int_equal(g.slot, 'a');
 	assert_false(g.trial);
 	assert_string_equal(g.kargs, A);
+}
+
+static char count_of_boot(char begun)
+{
+	struct boot_env env = {.good = 'a', .try_ = ENV_NONE, .begun = begun};
+	struct env_grub g;
+	char buf[ENV_SIZE];
+
+	env_render(&env, buf);
+	env_grub_boot(buf, sizeof(buf), true, &g);
+	assert_int_equal(g.left_out, begun == '2');
+	assert_int_equal(env_parse(buf, sizeof(buf), &env, NULL), 0);
+	return env.begun;
+}
+
+static void test_count(void **state)
+{
+	(void)state;
+	assert_int_equal(count_of_boot('0'), '1');
+	assert_int_equal(count_of_boot('1'), '2');
+	assert_int_equal(count_of_boot('2'), '3');
+	assert_int_equal(count_of_boot('3'), '2');
+	assert_int_equal(count_of_boot(ENV_NONE), ENV_NONE);
+	assert_int_equal(count_of_boot('\0'), '\0');
 }
 
 /* save_env moves no byte of a sound file: after it, the file says that the trial is taken. */
@@ -155,9 +187,8 @@ static void test_long(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_read_only),
-		cmocka_unit_test(test_take),
+		cmocka_unit_test(test_cases), cmocka_unit_test(test_read_only),
+		cmocka_unit_test(test_count), cmocka_unit_test(test_take),
 		cmocka_unit_test(test_long),
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Series of boots against a model of GRUB: it parses the file's bytes, disarms a trial,
- * and makes the command line as dracut/grub.d/05_railhead.in does.
+ * Series of boots against the model of GRUB (boot/env_grub.h), which tests/grub_reader.bats holds
+ * against GRUB itself: it reads and writes the file's bytes as dracut/grub.d/05_railhead.in does.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "boot/env_grub.h"
 #include "boot/trial.h"
 
 /* A tree: nothing is flushed as it would be for the machine that runs the test. */
@@ -27,7 +28,9 @@ struct machine {
 	bool grub_writes; /* false: save_env fails */
 	bool entry_has_variable;
 	const char *dropped;	/* this token never reaches the kernel */
-	const char *deadly;	/* a boot with this token dies before the initrd stage ends */
+	const char *deadly;	/* a boot with this token dies before the initrd stage begins */
+	const char *deadly_on;	/* ... on this kernel alone */
+	const char *needed;	/* a boot without this token dies there */
 	bool no_commit;		/* no boot reaches its verdict */
 	const char *image_args; /* on each line, not ours */
 	bool loader_ok;
@@ -38,7 +41,7 @@ struct machine {
 	int boot; /* number of this boot */
 	char *cmdline;
 	/* what was counted */
-	int reboots, writes;
+	int reboots, writes, counts, lost;
 	struct trial last;
 };
 
@@ -63,39 +66,32 @@ static void machine_done(struct machine *m)
 	trial_free(&m->last);
 }
 
-/* save_env: overwrites the one byte */
-static bool grub_save_try(struct machine *m)
+/* Opened for writing by GRUB's disk driver, not by us. */
+static void write_back(struct machine *m, const char *text, size_t len)
 {
-	int fd;
+	int fd = openat(m->dirfd, ENV_FILE_NAME, O_WRONLY);
 
-	if (!m->grub_writes)
-		return false;
-	fd = openat(m->dirfd, ENV_FILE_NAME, O_WRONLY);
-	assert_int_equal(pwrite(fd, "t", 1, 54), 1);
+	assert_int_equal(pwrite(fd, text, len, 0), (ssize_t)len);
 	close(fd);
-	return true;
 }
 
 static char *grub(struct machine *m)
 {
-	struct boot_env env;
+	cleanup_free char *text = NULL;
 	struct str line = {0};
-	char slot, trial = 0;
+	struct env_grub g;
+	size_t len;
 
 	str_addf(&line, "%sroot=/dev/vda1 ro%s%s", m->grub_reads ? "BOOT_IMAGE=/vmlinuz " : "",
 		 m->image_args ? " " : "", m->image_args ? m->image_args : "");
-	if (!m->grub_reads || m->grub_late || env_read(m->dirfd, &env, NULL) < 0) {
+	if (!m->grub_reads || m->grub_late || env_read_bytes(m->dirfd, &text, &len, NULL) < 0) {
 		m->grub_late = false;
 		return str_take(&line);
 	}
-	slot = env.good;
-	if (env_slot_index(env.try_) >= 0 && grub_save_try(m))
-		slot = trial = env.try_;
-	if (env_slot_index(slot) < 0 || !m->entry_has_variable)
-		return str_take(&line);
-	str_addf(&line, " %s %s%c", env_slot(&env, slot), ENV_ARG_SLOT, slot);
-	if (trial)
-		str_addf(&line, " %s%c %s", ENV_ARG_TRIAL, trial, ENV_TRIAL_EXTRA);
+	env_grub_boot(text, len, m->grub_writes, &g);
+	write_back(m, text, len);
+	if (m->entry_has_variable)
+		str_addf(&line, "%s%s", *g.kargs ? " " : "", g.kargs);
 	return str_take(&line);
 }
 
@@ -150,6 +146,36 @@ static void decide(struct machine *m, const char *wanted, struct trial *t, bool 
 	}
 }
 
+/* Comes as far as railhead's first stage. */
+static void arrive(struct machine *m)
+{
+	struct boot_id id = {.time = 1790000000 + m->boot};
+	struct err err = {0};
+	int r;
+
+	snprintf(id.id, sizeof(id.id), "boot-%d", m->boot);
+	snprintf(id.kernel, sizeof(id.kernel), "%s", m->kernel);
+	r = trial_arrived(m->dirfd, m->cmdline, m->grub_writes, &id, &err);
+	assert_true(r >= 0 || err.code == -ENOENT || err.code == -EBADMSG);
+	m->counts += r > 0;
+}
+
+/* A boot begins; false if it ends before railhead runs. */
+static bool begin(struct machine *m)
+{
+	m->boot++;
+	free(m->cmdline);
+	m->cmdline = lose(grub(m), m->dropped);
+	if ((m->deadly && kargs_has(m->cmdline, m->deadly) &&
+	     (!m->deadly_on || streq(m->deadly_on, m->kernel))) ||
+	    (m->needed && !kargs_has(m->cmdline, m->needed))) {
+		m->lost++;
+		return false;
+	}
+	arrive(m);
+	return true;
+}
+
 static void settle(struct machine *m)
 {
 	struct boot_id id = {.time = 1790000000};
@@ -167,13 +193,7 @@ static void settle(struct machine *m)
 static enum kargs_decision power_on(struct machine *m, const char *wanted)
 {
 	for (int i = 0; i < 10; i++) {
-		bool dies;
-
-		m->boot++;
-		free(m->cmdline);
-		m->cmdline = lose(grub(m), m->dropped);
-		dies = m->deadly && kargs_has(m->cmdline, m->deadly);
-		if (dies)
+		if (!begin(m))
 			continue; /* panic=30: GRUB comes again by itself */
 		trial_free(&m->last);
 		decide(m, wanted, &m->last, true, false);
@@ -406,10 +426,7 @@ static void test_other_args_after_a_death(void **state)
 			cleanup_free char *wanted = xasprintf("bad=1 n=%d", m.boot);
 
 			assert_true(boots++ < 6);
-			m.boot++;
-			free(m.cmdline);
-			m.cmdline = grub(&m);
-			if (kargs_has(m.cmdline, m.deadly))
+			if (!begin(&m))
 				continue;
 			trial_free(&m.last);
 			decide(&m, wanted, &m.last, true, false);
@@ -614,6 +631,195 @@ static void test_power_cut_while_arming(void **state)
 	}
 }
 
+/* --- good args on a kernel or image that they were never tried on --------------------------- */
+
+/* Rolled back to a kernel that they kill: three boots are lost, then it boots without them. */
+static void test_other_kernel(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	m.kernel = "6.9";
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	m.kernel = m.deadly_on = "6.1";
+	m.deadly = "a=1";
+	m.reboots = m.lost = 0;
+	assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+	assert_int_equal(m.lost, 3);
+	assert_int_equal(m.reboots, 1);
+	assert_false(kargs_has(m.cmdline, "a=1"));
+	assert_non_null(strstr(m.last.why, "2 trial boots with them on kernel 6.1 died"));
+	/* Each boot from here on lives. */
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+	assert_int_equal(m.lost, 3);
+	/* The older image wants none at all, or others. */
+	assert_int_equal(power_on(&m, ""), KARGS_SAME);
+	assert_int_equal(power_on(&m, "old=1"), KARGS_SAME);
+	/* Back to the newer kernel: they come again, by one trial. */
+	m.kernel = "6.9";
+	m.reboots = 0;
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(m.reboots, 1);
+	assert_int_equal(m.lost, 3);
+	machine_done(&m);
+}
+
+/* The same, and the older image's profile wants others: they are tried as any others. */
+static void test_other_image(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	m.kernel = "6.1-old";
+	m.deadly = "a=1";
+	m.reboots = 0;
+	assert_int_equal(power_on(&m, "old=1"), KARGS_SAME);
+	assert_int_equal(m.lost, 2);
+	assert_int_equal(m.reboots, 1);
+	machine_done(&m);
+}
+
+/* Two power cuts in a row before railhead: the args are left out once, tried, and good again. */
+static void test_two_power_cuts(void **state)
+{
+	struct machine m;
+	struct boot_env env;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	m.reboots = 0;
+	for (int cuts = 1; cuts <= 2; cuts++) {
+		for (int i = 0; i < cuts; i++)
+			free(grub(&m));
+		assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+		assert_int_equal(m.reboots, cuts - 1);
+	}
+	assert_int_equal(m.last.note, NOTE_COMMIT);
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_string_equal(env_slot(&env, env.good), "a=1");
+	assert_int_equal(env.begun, '0');
+	/* One cut now and then is none. */
+	for (int i = 0; i < 10; i++) {
+		free(grub(&m));
+		assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	}
+	assert_int_equal(m.reboots, 1);
+	machine_done(&m);
+}
+
+/* It says why, while it goes to try them once more. */
+static void test_left_out_is_said(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	free(grub(&m));
+	free(grub(&m));
+	assert_true(begin(&m));
+	assert_true(kargs_has(m.cmdline, "railhead.slot=-b"));
+	assert_false(kargs_has(m.cmdline, "a=1"));
+	trial_free(&m.last);
+	decide(&m, "a=1", &m.last, true, false);
+	assert_int_equal(m.last.decision, KARGS_WRITE_AND_REBOOT);
+	assert_non_null(strstr(m.last.why, "trial 2 of 2; GRUB left the earlier ones out"));
+	machine_done(&m);
+}
+
+/* A machine that does not boot without them gets them in every other boot. */
+static void test_needed_args(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	m.needed = "a=1";
+	for (int cuts = 2; cuts < 6; cuts++) {
+		m.lost = m.reboots = 0;
+		for (int i = 0; i < cuts; i++)
+			free(grub(&m));
+		assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+		assert_true(m.lost <= 1);
+		assert_int_equal(m.reboots, 0);
+	}
+	machine_done(&m);
+}
+
+/* Cut after every step of what a boot without the args writes down. */
+static void test_power_cut_while_left_out(void **state)
+{
+	(void)state;
+	for (size_t cut = 0; cut <= ENV_STEPS_MAX; cut++) {
+		struct boot_id id = {.id = "boot-9", .kernel = "6.1"};
+		struct boot_env env;
+		struct env_plan plan;
+		struct machine m;
+
+		machine_init(&m);
+		assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+		free(grub(&m));
+		free(grub(&m));
+		free(grub(&m));
+		assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+		assert_int_equal(env.begun, '3');
+		env_plan_left_out(&env, &id, &plan);
+		plan.n = cut < plan.n ? cut : plan.n;
+		assert_int_equal(env_write(m.dirfd, &plan, NULL), 0);
+		assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+		assert_true(m.reboots <= 2);
+		machine_done(&m);
+	}
+}
+
+/* A trial that died, and then the good args twice: the trial's args have had their turn. */
+static void test_left_out_after_a_death(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_true(begin(&m));
+	trial_free(&m.last);
+	decide(&m, "a=2", &m.last, true, false);
+	for (int i = 0; i < 3; i++)
+		free(grub(&m));
+	m.reboots = 0;
+	assert_int_equal(power_on(&m, "a=2"), KARGS_REJECTED);
+	assert_int_equal(m.reboots, 0);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(m.reboots, 1);
+	machine_done(&m);
+}
+
+/* Where GRUB can't write nothing is counted, and nothing is left out. */
+static void test_count_without_grub(void **state)
+{
+	struct machine m;
+	struct boot_env env;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	m.grub_writes = false;
+	for (int i = 0; i < 5; i++)
+		free(grub(&m));
+	m.counts = 0;
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_int_equal(env.begun, ENV_NONE);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(m.counts, 1);
+	machine_done(&m);
+}
+
 /* No boot reaches a verdict: two trials, then the args count as rejected. */
 static void test_no_verdict(void **state)
 {
@@ -770,6 +976,14 @@ int main(void)
 		cmocka_unit_test(test_power_cut_while_creating),
 		cmocka_unit_test(test_power_cut_hides_trial),
 		cmocka_unit_test(test_power_cut_while_arming),
+		cmocka_unit_test(test_other_kernel),
+		cmocka_unit_test(test_other_image),
+		cmocka_unit_test(test_two_power_cuts),
+		cmocka_unit_test(test_left_out_is_said),
+		cmocka_unit_test(test_needed_args),
+		cmocka_unit_test(test_power_cut_while_left_out),
+		cmocka_unit_test(test_left_out_after_a_death),
+		cmocka_unit_test(test_count_without_grub),
 		cmocka_unit_test(test_no_verdict),
 		cmocka_unit_test(test_flip_flop),
 		cmocka_unit_test(test_image_args),
