@@ -197,8 +197,12 @@ boot_one() { # FILE
 @test "EFI: the snippet finds the file on the system partition by its UUID, trial and all" {
   local img=$BATS_TEST_TMPDIR/esp.img probe=$BATS_TEST_TMPDIR/probe
   mkfs.vfat -C -i 1234abcd "$img" 8192 >/dev/null
-  mmd -i "$img" ::/EFI ::/EFI/railhead
+  mmd -i "$img" ::/EFI ::/EFI/railhead ::/EFI/railhead/1234-ABCD ::/EFI/railhead/other
   sound "$BATS_TEST_TMPDIR/env" b old=1 new=1
+  mcopy -i "$img" "$BATS_TEST_TMPDIR/env" ::/EFI/railhead/1234-ABCD/railhead.env
+  # another installation's, and that of an image that was baked before grub.cfg was made
+  sound "$BATS_TEST_TMPDIR/env" b other=1 other=2
+  mcopy -i "$img" "$BATS_TEST_TMPDIR/env" ::/EFI/railhead/other/railhead.env
   mcopy -i "$img" "$BATS_TEST_TMPDIR/env" ::/EFI/railhead/railhead.env
   # shellcheck disable=SC2016
   printf '#!/bin/sh\ncase $1 in *uuid) echo 1234-ABCD ;; *) echo fat ;; esac\n' >"$probe"
@@ -207,10 +211,15 @@ boot_one() { # FILE
   grep -q 'railhead_esp="1234-ABCD"' "$BATS_TEST_TMPDIR/snippet"
   run -0 boot "$img" < <(echo grub_platform=efi && cat "$BATS_TEST_TMPDIR/snippet")
   [[ $output == "[new=1][railhead.slot=b][railhead.trial=b][panic=30]"* ]]
-  mcopy -i "$img" ::/EFI/railhead/railhead.env - | grep -qx railhead_try=t
+  mcopy -i "$img" ::/EFI/railhead/1234-ABCD/railhead.env - | grep -qx railhead_try=t
+  mcopy -i "$img" ::/EFI/railhead/other/railhead.env - | grep -qx railhead_try=b
   # the next boot: the trial is taken
   run -0 boot "$img" < <(echo grub_platform=efi && cat "$BATS_TEST_TMPDIR/snippet")
   [ "$output" = "[old=1][railhead.slot=a]" ]
+  # no file of its own: the baked one
+  mdel -i "$img" ::/EFI/railhead/1234-ABCD/railhead.env
+  run -0 boot "$img" < <(echo grub_platform=efi && cat "$BATS_TEST_TMPDIR/snippet")
+  [[ $output == "[other=2][railhead.slot=b][railhead.trial=b]"* ]]
   # no such partition: no args
   mkfs.vfat -C -i 99999999 "$BATS_TEST_TMPDIR/other.img" 8192
   run -0 boot "$BATS_TEST_TMPDIR/other.img" < <(echo grub_platform=efi && cat "$BATS_TEST_TMPDIR/snippet")

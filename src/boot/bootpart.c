@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "boot/env_layout.h"
+#include "boot/env.h"
 #include "boot/esp.h"
 #include "boot/grub.h"
 #include "boot/place.h"
@@ -42,6 +42,19 @@ static void check_loader(const struct root *root, const struct grub_config *c, c
 	b->entry_lacks_kargs = r == -ESTALE;
 }
 
+static int make_directories(struct place *p, const char *dir, struct err *err)
+{
+	for (const char *end = dir; *end; end += *end == '/') {
+		cleanup_free char *part = NULL;
+
+		end = strchrnul(end, '/');
+		part = xstrndup(dir, (size_t)(end - dir));
+		if (mkdirat(p->fd, part, 0755) < 0 && errno != EEXIST)
+			return err_errno(err, -errno, "%s: %s", p->found, part);
+	}
+	return 0;
+}
+
 /* Opens the directory `dir` of a place as that of the env file. */
 static int take_directory(const struct root *root, struct place *p, const char *dir, bool write,
 			  struct bootpart *b, struct err *err)
@@ -64,9 +77,9 @@ static int take_directory(const struct root *root, struct place *p, const char *
 		if (r < 0)
 			return r;
 		b->writable = true;
-		if (b->efi && ((mkdirat(p->fd, "EFI", 0755) < 0 && errno != EEXIST) ||
-			       (mkdirat(p->fd, dir, 0755) < 0 && errno != EEXIST)))
-			return err_errno(err, -errno, "%s: %s", p->found, dir);
+		r = b->efi ? make_directories(p, dir, err) : 0;
+		if (r < 0)
+			return r;
 	}
 	b->dirfd = openat(p->fd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (b->dirfd < 0 && errno != ENOENT)
@@ -133,12 +146,62 @@ static int boot_config(const struct root *root, const struct fstab *t, struct gr
 	return 0;
 }
 
+#define ESP_DIR "EFI/railhead"
+
+static char *esp_path(const struct place *esp, const char *dir)
+{
+	return xasprintf("%s/%s/%s", esp->mounted ? esp->at : "ESP:", dir, ENV_FILE_NAME);
+}
+
+/*
+ * An image that was baked before its grub.cfg was made, and an installation with an older snippet,
+ * have their file one directory further up, where GRUB looks if there is none in the installation's
+ * own. The first write takes it over.
+ */
+static bool has_env(int dirfd)
+{
+	struct stat st;
+
+	return dirfd >= 0 && fstatat(dirfd, ENV_FILE_NAME, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_size > 0;
+}
+
+static int take_env_over(const struct root *root, int from, int to, struct err *err)
+{
+	cleanup_free char *text = NULL;
+	size_t len;
+	int r = env_read_bytes(from, &text, &len, err);
+
+	if (r == 0)
+		r = machine_create_durable(root, to, ENV_FILE_NAME, text, len, err);
+	if (r == 0 && unlinkat(from, ENV_FILE_NAME, 0) < 0)
+		r = err_errno(err, -errno, "%s of an earlier installation", ENV_FILE_NAME);
+	return r;
+}
+
+static int find_env(const struct root *root, const struct place *esp, struct bootpart *b,
+		    struct err *err)
+{
+	cleanup_close int above = openat(esp->fd, ESP_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (has_env(b->dirfd) || !has_env(above))
+		return 0;
+	if (b->writable)
+		return take_env_over(root, above, b->dirfd, err);
+	if (b->dirfd >= 0)
+		close(b->dirfd);
+	b->dirfd = take_fd(above);
+	free(b->path);
+	b->path = esp_path(esp, ESP_DIR);
+	return 0;
+}
+
 static int open_efi(const struct root *root, const struct fstab *t, bool write, struct bootpart *b,
 		    struct err *err)
 {
 	cleanup_place struct place esp = {.fd = -1};
 	cleanup_grub_config struct grub_config config = {0};
-	cleanup_free char *uuid = NULL;
+	cleanup_free char *uuid = NULL, *installation = NULL, *dir = NULL;
 	struct err why = {0};
 	dev_t dev = 0;
 	/* /boot is closed again before the ESP is opened: they may be one. */
@@ -160,8 +223,11 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 	uuid = root->live && esp.device ? place_probe(esp.device, "UUID") : NULL;
 	grub_config_read_esp(esp.fd, esp.mounted ? esp.at : "ESP:", &config);
 	check_loader(root, &config, uuid, b);
-	b->path = xasprintf("%s/EFI/railhead/%s", esp.mounted ? esp.at : "ESP:", ENV_FILE_NAME);
-	return take_directory(root, &esp, "EFI/railhead", write, b, err);
+	installation = grub_installation(&config);
+	dir = xasprintf(ESP_DIR "%s%s", installation ? "/" : "", installation ? installation : "");
+	b->path = esp_path(&esp, dir);
+	r = take_directory(root, &esp, dir, write, b, err);
+	return r < 0 ? r : find_env(root, &esp, b, err);
 }
 
 int bootpart_open(const struct root *root, bool write, struct bootpart *ret, struct err *err)

@@ -3,10 +3,11 @@
  * Where railhead.env lives, and whether GRUB will read it.
  *
  *  - BIOS: beside grub.cfg, in /boot/grub (Debian, Ubuntu) or /boot/grub2 (Fedora, RHEL).
- *  - EFI (sys/firmware/efi is there): EFI/railhead on the ESP, which is what fstab mounts
- *    at /boot/efi, /efi or (vfat) /boot; else the ESP or XBOOTLDR partition of the disk
- *    that holds the root or /boot file system or that LoaderDevicePartUUID names: never
- *    that of another disk.
+ *  - EFI (sys/firmware/efi is there): in EFI/railhead/INSTALLATION on the ESP, with the name that
+ *    grub.cfg has for the installation, so that several on one disk do not overwrite each other's.
+ *    The ESP is what fstab mounts at /boot/efi, /efi or (vfat) /boot; else the ESP or XBOOTLDR
+ *    partition of the disk that holds the root or /boot file system or that LoaderDevicePartUUID
+ *    names: never that of another disk.
  *
  * A file system that is not mounted is mounted read-only, or read-write when `write` is
  * asked, without being attached anywhere (machine_mount_fd); one that is mounted read-only

@@ -139,16 +139,12 @@ static char *env_value(const char *env, const char *name)
 	return NULL;
 }
 
-char *grub_kernelopts(const struct grub_config *c)
+/* What the first line that begins with `set` ("set x=") gives the variable; NULL if none does. */
+static char *set_value(const char *cfg, const char *set)
 {
-	static const char set[] = "set kernelopts=";
-	char *value = env_value(c->env, "kernelopts");
-	const char *cfg = c->cfg, *line;
+	const char *line;
 	size_t len;
 
-	if (value && *value)
-		return value;
-	free(value);
 	while (cfg && next_line(&cfg, &line, &len)) {
 		if (len < strlen(set) || memcmp(line, set, strlen(set)) != 0)
 			continue;
@@ -161,6 +157,25 @@ char *grub_kernelopts(const struct grub_config *c)
 		return xstrndup(line, len);
 	}
 	return NULL;
+}
+
+char *grub_kernelopts(const struct grub_config *c)
+{
+	char *value = env_value(c->env, "kernelopts");
+
+	if (value && *value)
+		return value;
+	free(value);
+	return set_value(c->cfg, "set kernelopts=");
+}
+
+char *grub_installation(const struct grub_config *c)
+{
+	static const char known[] =
+		"0123456789-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	cleanup_free char *value = set_value(c->cfg, "set railhead_installation=");
+
+	return value && *value && !value[strspn(value, known)] ? take_ptr(value) : NULL;
 }
 
 /*

@@ -43,6 +43,12 @@ int grub_config_check(const struct root *root, const struct grub_config *c, cons
 /* The same, of a grub.cfg that is there, whatever booted this machine. */
 int grub_cfg_check(const struct grub_config *c, const char *esp_uuid, struct err *err);
 
+/*
+ * The directory below EFI/railhead on the EFI system partition that grub.cfg takes railhead.env
+ * from; NULL if it names none, as an older snippet. Caller frees.
+ */
+char *grub_installation(const struct grub_config *c);
+
 /* The value of $kernelopts when entries are read; NULL if it has none. Caller frees. */
 char *grub_kernelopts(const struct grub_config *c);
 

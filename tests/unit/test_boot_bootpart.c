@@ -16,6 +16,7 @@
 #include "boot/grub.h"
 #include "boot/env.h"
 #include "boot/place.h"
+#include "sys/machine.h"
 
 struct tree {
 	char path[64];
@@ -144,6 +145,8 @@ static void test_bls(void **state)
 	tree_done(&t);
 }
 
+#define REAL "railhead.env\\nexport railhead_kargs\\nlinux /v $railhead_kargs\\n"
+
 static void test_efi(void **state)
 {
 	struct bootpart b;
@@ -173,7 +176,71 @@ static void test_efi(void **state)
 	tree_done(&t);
 }
 
-#define REAL "railhead.env\\nexport railhead_kargs\\nlinux /v $railhead_kargs\\n"
+/* The file that is found, and what is in it. */
+static void expect_env(const struct tree *t, bool write, const char *path, const char *args)
+{
+	struct boot_env env;
+	struct bootpart b;
+	struct err err;
+
+	assert_int_equal(bootpart_open(&t->root, write, &b, &err), 0);
+	assert_string_equal(b.path, path);
+	if (args) {
+		assert_int_equal(env_read(b.dirfd, &env, &err), 0);
+		assert_string_equal(env.slot[0], args);
+	} else {
+		assert_int_equal(env_read(b.dirfd, &env, &err), -ENOENT);
+	}
+	bootpart_close(&b, NULL);
+}
+
+static void lay_env(const struct tree *t, const char *dir, const char *args)
+{
+	struct boot_env env = {.good = 'a', .try_ = ENV_NONE};
+	cleanup_close int fd = -1;
+	char buf[ENV_SIZE];
+
+	sh(t, "mkdir -p %s", dir);
+	strcpy(env.slot[0], args);
+	env_render(&env, buf);
+	fd = root_open(&t->root, O_RDONLY | O_DIRECTORY, NULL, "/%s", dir);
+	assert_int_equal(machine_create_durable(&t->root, fd, ENV_FILE_NAME, buf, ENV_SIZE, NULL),
+			 0);
+}
+
+/* Two installations on one disk: grub.cfg of each names its own directory. */
+static void test_installations(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	tree_init(&t);
+	sh(&t, "mkdir -p sys/firmware/efi boot/grub boot/efi etc; "
+	       "echo 'UUID=AB-1 /boot/efi vfat umask=0077 0 1' > etc/fstab; "
+	       "printf 'set railhead_installation=\"1234-AB\"\\n" REAL "' > boot/grub/grub.cfg");
+	lay_env(&t, "boot/efi/EFI/railhead/other", "other=1");
+	expect_env(&t, false, "/boot/efi/EFI/railhead/1234-AB/railhead.env", NULL);
+	lay_env(&t, "boot/efi/EFI/railhead/1234-AB", "own=1");
+	expect_env(&t, true, "/boot/efi/EFI/railhead/1234-AB/railhead.env", "own=1");
+	/* A file further up is used where there is none, and taken over by the first write. */
+	lay_env(&t, "boot/efi/EFI/railhead", "baked=1");
+	expect_env(&t, true, "/boot/efi/EFI/railhead/1234-AB/railhead.env", "own=1");
+	sh(&t, "rm boot/efi/EFI/railhead/1234-AB/railhead.env");
+	expect_env(&t, false, "/boot/efi/EFI/railhead/railhead.env", "baked=1");
+	sh(&t, "rmdir boot/efi/EFI/railhead/1234-AB");
+	expect_env(&t, false, "/boot/efi/EFI/railhead/railhead.env", "baked=1");
+	expect_env(&t, true, "/boot/efi/EFI/railhead/1234-AB/railhead.env", "baked=1");
+	sh(&t, "test ! -e boot/efi/EFI/railhead/railhead.env");
+	expect_env(&t, false, "/boot/efi/EFI/railhead/1234-AB/railhead.env", "baked=1");
+	/* an empty one is none */
+	sh(&t, ": > boot/efi/EFI/railhead/railhead.env; "
+	       "rm boot/efi/EFI/railhead/1234-AB/railhead.env");
+	expect_env(&t, false, "/boot/efi/EFI/railhead/1234-AB/railhead.env", NULL);
+	/* what is no name of a directory of ours is not followed */
+	sh(&t, "sed -i 's/1234-AB/..\\/x/' boot/grub/grub.cfg");
+	expect_env(&t, false, "/boot/efi/EFI/railhead/railhead.env", NULL);
+	tree_done(&t);
+}
 
 /* RHEL 8: grub.cfg and grubenv are on the ESP, the entries in /boot. */
 static void test_esp_config(void **state)
@@ -385,13 +452,10 @@ static void test_snippet(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bios),
-		cmocka_unit_test(test_bls),
-		cmocka_unit_test(test_efi),
-		cmocka_unit_test(test_esp_config),
-		cmocka_unit_test(test_booted),
-		cmocka_unit_test(test_bad_fstab),
-		cmocka_unit_test(test_place_no_trial),
+		cmocka_unit_test(test_bios),	   cmocka_unit_test(test_bls),
+		cmocka_unit_test(test_efi),	   cmocka_unit_test(test_installations),
+		cmocka_unit_test(test_esp_config), cmocka_unit_test(test_booted),
+		cmocka_unit_test(test_bad_fstab),  cmocka_unit_test(test_place_no_trial),
 		cmocka_unit_test(test_snippet),
 	};
 
