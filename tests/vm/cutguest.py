@@ -265,8 +265,10 @@ def _kind(before, after):
         return "commit"
     if new["try"] != old["try"]:
         return {"t": "taken", "-": "disarm"}.get(new["try"], "arm")
-    if before[512:] != after[512:]:
+    if before[512:envfile.COUNT_LINE] != after[512:envfile.COUNT_LINE]:
         return "slot"
+    if before[512:] != after[512:]:
+        return "count"
     return "state" if before != after else None
 
 

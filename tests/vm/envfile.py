@@ -27,6 +27,9 @@ def _layout():
 
 
 SIZE, FIELDS = _layout()
+# Absent until args are committed.
+COUNT = "railhead_begun"
+COUNT_LINE = FIELDS[COUNT][0] - len(COUNT + "=")
 SIGNATURE = b"# GRUB Environment Block\n"
 # So begins the first sector of the file.
 BEGINNING = SIGNATURE + b"railhead_good="
@@ -40,6 +43,8 @@ def parse(data):
     frame[:len(SIGNATURE)] = SIGNATURE
     values = {}
     for name, (offset, width) in FIELDS.items():
+        if name == COUNT and data[COUNT_LINE:COUNT_LINE + 1] == b"#":
+            continue
         value = data[offset:offset + width]
         if not re.fullmatch(rb"[ !#%&(-\[\]-~]*", value):
             raise Damaged(f"{name} is {value!r}")
@@ -50,8 +55,9 @@ def parse(data):
     if wrong:
         raise Damaged(f"byte {wrong[0]} is {data[wrong[0]]:#x}, and {len(wrong) - 1} others")
     for name, wanted in (("railhead_good", "[ab-]"), ("railhead_try", "[abt-]"),
-                         ("railhead_layout", "1"), ("railhead_deaths", "[0-9]+")):
-        if not re.fullmatch(wanted, values[name]):
+                         ("railhead_layout", "1"), ("railhead_deaths", "[0-9]+"),
+                         (COUNT, "[0-3-]")):
+        if not re.fullmatch(wanted, values.get(name, "-")):
             raise Damaged(f"{name} is {values[name]!r}")
     return values
 
@@ -59,4 +65,6 @@ def parse(data):
 def meaning(values):
     armed = values["railhead_try"] in ("a", "b")
     slot = values["railhead_try"] if armed else values["railhead_good"]
+    if not armed and values.get(COUNT) == "2":
+        return Meaning("", False)  # GRUB leaves the args out
     return Meaning(values.get(f"railhead_{slot}", ""), armed)

@@ -48,7 +48,8 @@ SHORT = SOFT_REBOOTS
 # `make check-long` runs them, of both releases.
 LONG = ("shell", "emergency", "memory", "version back", "no reboot", "own reboot", "entry", "entries",
         "menu back", "direct", "read-only", "writable", "recovery", "rescue", "single", "crash",
-        "malformed", "reset", "initramfs-tools: hang", "initramfs-tools: none", "initramfs-tools: break",
+        "malformed", "reset", "two cuts", "other image", "initramfs-tools: hang",
+        "initramfs-tools: none", "initramfs-tools: break",
         "xfs", "lvm", "cut-ext4", "cut-xfs", "cut-vfat",
         "snapshot: reinstall, downgrade and upgrade restart nothing and keep the args and edits",
         "snapshot: a user's own GRUB_CMDLINE_LINUX outlives apply, a new kernel, reset and removal",

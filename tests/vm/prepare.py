@@ -267,7 +267,7 @@ def layout(name, directory):
 CUTS = {
     "cut-ext4": ("bootdir", (2, "/boot/grub/railhead.env")),
     "cut-xfs": ("xfs", (1, "/grub/railhead.env")),
-    "cut-vfat": ("efi", (1, "/EFI/railhead/railhead.env")),
+    "cut-vfat": ("efi", (1, "/EFI/railhead/20070000-7261-696c-6865-616400000006/railhead.env")),
 }
 
 

@@ -22,7 +22,9 @@ BOOTDIR, EFI, XFS, LVM = "bootdir", "efi", "xfs", "lvm"
 INITRAMFS_TOOLS = "initramfs-tools"
 FIRST_BOOTS = "bootdir2"  # where other guests begin, too
 BIOS_ENV = "/boot/grub/railhead.env"
-ESP_ENV = "/boot/efi/EFI/railhead/railhead.env"
+# By the partition of the root, or, on LVM, by its file system (layouts/gpt.sh, layouts/common.sh).
+ESP_ENV = "/boot/efi/EFI/railhead/20070000-7261-696c-6865-616400000006/railhead.env"
+LVM_ENV = "/boot/efi/EFI/railhead/20070000-7261-696c-6865-616400000004/railhead.env"
 PROFILE = "/etc/railhead/profiles/vm-layout.yaml"
 SWITCH = "initrd-switch-root.service"  # on the console where the root is entered
 ENTERED = "Welcome to"  # the same where the initramfs has no systemd
@@ -34,7 +36,7 @@ LAYOUTS = {
     BOOTDIR: Layout(BIOS_ENV, "2", "ext4", ESP_ENV),
     EFI: Layout(ESP_ENV, "1", "vfat", BIOS_ENV),
     XFS: Layout(BIOS_ENV, "1", "xfs", ESP_ENV),
-    LVM: Layout(ESP_ENV, "1", "vfat", BIOS_ENV),
+    LVM: Layout(LVM_ENV, "1", "vfat", BIOS_ENV),
     INITRAMFS_TOOLS: Layout(BIOS_ENV, "2", "ext4", ESP_ENV, ENTERED),
 }
 
@@ -242,7 +244,7 @@ def _declare_esp(name):
         equal("mounts of the partition", vm.run(f"findmnt {esp}").output, "")
         said = json_of(vm, "railhead kargs --json", timeout=120)
         equal("device", said["device"], esp)
-        equal("file", said["file"], "ESP:/EFI/railhead/railhead.env")
+        equal("file", said["file"], LAYOUTS[name].env.replace("/boot/efi", "ESP:"))
         equal("state", said["state"], "same")
         equal("args of the next boot", said["next_boot"], said["wanted"])
         equal("mounts left", vm.run(f"findmnt {esp}").output, "")

@@ -19,6 +19,7 @@ import tarfile
 
 import envfile
 from harness import case, contains, equal, exits, expect, state, status_json
+from cases.layouts import ESP_ENV
 from prepare import CUTS
 
 PROFILE = "/etc/railhead/profiles/vm-layout.yaml"
@@ -28,7 +29,7 @@ FIRST = ["transparent_hugepage=never", "skew_tick=1"]
 LONG = ["transparent_hugepage=never", "skew_tick=0"] + [f"pad.{c}={c * 400}" for c in "abc"]
 
 ENV_FILES = {"cut-ext4": "/boot/grub/railhead.env", "cut-xfs": "/boot/grub/railhead.env",
-             "cut-vfat": "/boot/efi/EFI/railhead/railhead.env"}
+             "cut-vfat": ESP_ENV}
 
 NO_FILE, ODD_FILE = "no file", "short args"  # the first and the third life
 Life = collections.namedtuple("Life", "name args cuts")

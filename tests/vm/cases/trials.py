@@ -261,6 +261,55 @@ def emergency_comes_back(vm):
     rejected(vm, EMERGENCY)
 
 
+# --- good args on another image ------------------------------------------------------
+
+# An older image: its initramfs crashes the kernel where one of the args is on the line.
+CRASH = ("mkdir -p /run/image/usr/lib/dracut/hooks/cmdline && cd /run/image"
+         " && printf 'case \" $(cat /proc/cmdline) \" in *\" skew_tick=1 \"*)"
+         " echo c >/proc/sysrq-trigger ;; esac\\n' >usr/lib/dracut/hooks/cmdline/00-crash.sh"
+         " && find . | cpio --quiet -o -H newc | gzip >/boot/older.img"
+         f" && sed -i 's#^\\(\\s*initrd\\s.*\\)#\\1 /boot/older.img#' {MENU}")
+
+
+def _end_crash(vm, console, number):
+    """The button ends a kernel that nothing told to reboot when it panics."""
+    end = time.monotonic() + 300
+    while len(re.findall("end Kernel panic|Rebooting in [0-9]+ seconds", vm.console(console))) < number:
+        expect(time.monotonic() < end, f"no crash {number}:\n" + vm.console(console)[-2000:])
+        time.sleep(0.2)
+    vm.qmp("system_reset")
+
+
+@state("other image", guest=OTHERS, after=FIRST_BOOTS)
+def other_image(vm):
+    vm.dead_end = STUCK
+    vm.sh(CRASH)
+    settle(vm)
+    before, console = vm.resets, vm.console_size()
+    vm.send(REBOOT)
+    for number in (1, 2, 3):
+        _end_crash(vm, console, number)
+    # The trial's, and one more of the firmware's.
+    vm.wait_for_shell(400, resets=3)
+    vm.wait_until_booted()
+    look(vm, vm.resets - before, console)
+
+
+@case("other image", "good args crash another image: three boots are lost, then it boots without them")
+def other_image_boots(vm):
+    lines = kernels(vm)
+    expect(re.search("railhead.slot=[ab]( |$)", lines[0]), f"no slot in {lines[0]}")
+    expect(re.search("railhead.slot=[ab]( |$)", lines[1]), f"no slot in {lines[1]}")
+    expect(re.search("railhead.slot=-[ab]( |$)", lines[2]), f"the args are in {lines[2]}")
+    equal("trials", len(trials(vm)), 1)
+    equal("boots", len(lines), 5)
+    for arg in WANTED:
+        expect(arg not in vm.seen["args"], f"{arg} is in {' '.join(vm.seen['args'])}")
+    equal("verdict", vm.seen["status"]["verdict"], "blocked")
+    contains("railhead status", exits(vm, "railhead status", 7), "REJECTED", "skew_tick=1")
+    contains("the console", vm.seen["console"], "GRUB left")
+
+
 # --- power cuts, versions -----------------------------------------------------------
 
 @state("reset", guest=OTHERS, after=FIRST_BOOTS)
@@ -276,6 +325,32 @@ def reset(vm):
     vm.wait_for_shell(400, resets=2)
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
+
+
+@state("two cuts", guest=OTHERS)
+def two_cuts(vm):
+    settle(vm)
+    console = vm.console_size()
+    vm.send(REBOOT)
+    for cut in (1, 2):
+        end = time.monotonic() + 300
+        while vm.console(console).count("] Command line: ") < cut:
+            expect(time.monotonic() < end, f"boot {cut} did not begin:\n" + vm.console(console)[-2000:])
+            time.sleep(0.1)
+        vm.qmp("system_reset")
+    before = vm.resets
+    vm.wait_for_shell(400, resets=1)
+    vm.wait_until_booted()
+    look(vm, vm.resets - before, console)
+
+
+@case("two cuts", "two cuts in a row before railhead runs: the args are left out once, and come back")
+def two_cuts_converge(vm):
+    lines = kernels(vm)
+    expect(re.search("railhead.slot=-[ab]( |$)", lines[2]), f"the args are in {lines[2]}")
+    equal("trials", len(trials(vm)), 1)
+    equal("boots", len(lines), 4)
+    is_converged(vm, WANTED + ["version=2"])
 
 
 @case("reset", "a trial that was cut short by a reset is made again, and rejects nothing")
