@@ -72,7 +72,7 @@ int bake_env(const char *current, const struct kargs *wanted, char **ret, struct
 		r = env_parse(current, strlen(current), &env, err);
 	else
 		env_init(&env, &nobody);
-	if (r == 0 && !holds(&env, wanted)) {
+	if (r >= 0 && !holds(&env, wanted)) {
 		r = env_plan_adopt(&env, wanted, true, &nobody, &plan, err);
 		env = plan.after;
 	}

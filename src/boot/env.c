@@ -27,9 +27,12 @@ static const struct {
 /* The selectors and the state are written as one piece: they lie in one sector. */
 #define HEAD_OFFSET (fields[ENV_F_GOOD].offset)
 #define HEAD_LEN (fields[ENV_F_REFUSED].offset + fields[ENV_F_REFUSED].width - HEAD_OFFSET)
-/* The whole line of the count, which may not be there yet. */
-#define BEGUN_OFFSET (fields[ENV_F_BEGUN].offset - strlen(ENV_VAR_BEGUN "="))
-#define BEGUN_LEN (strlen(ENV_VAR_BEGUN "=") + fields[ENV_F_BEGUN].width + 1)
+/* The count and the copy of the head's values: the last sector. */
+#define COUNT_OFFSET (fields[ENV_F_BEGUN].offset - strlen(ENV_VAR_BEGUN "="))
+#define LAST_LEN (fields[ENV_F_COPY].offset + fields[ENV_F_COPY].width + 1 - COUNT_OFFSET)
+#define SUM_LEN (fields[ENV_F_BOOT].width - ENV_BOOT_LEN)
+#define SUM_OFFSET (fields[ENV_F_BOOT].offset + ENV_BOOT_LEN)
+enum { SECTOR = 512 };
 
 void boot_id_read(const struct root *root, struct boot_id *ret)
 {
@@ -63,15 +66,25 @@ const char *env_slot(const struct boot_env *env, char slot)
 	return i < 0 ? "" : env->slot[i];
 }
 
+void env_boot(const char *boot_id, char ret[ENV_BOOT_LEN + 1])
+{
+	size_t n = 0;
+
+	for (; *boot_id && n < ENV_BOOT_LEN; boot_id++)
+		if (*boot_id != '-')
+			ret[n++] = *boot_id;
+	ret[n] = '\0';
+}
+
 static void set_writer(struct boot_env *env, const struct boot_id *id)
 {
-	snprintf(env->state.boot, sizeof(env->state.boot), "%s", id->id);
+	env_boot(id->id, env->state.boot);
 	env->state.time = id->time;
 }
 
 void env_init(struct boot_env *ret, const struct boot_id *id)
 {
-	*ret = (struct boot_env){.good = 'a', .try_ = ENV_NONE};
+	*ret = (struct boot_env){.good = 'a', .try_ = ENV_NONE, .begun = ENV_NONE};
 	set_writer(ret, id);
 }
 
@@ -97,23 +110,80 @@ static void put_refused(char *buf, const struct boot_env *env)
 	put(buf, ENV_F_REFUSED, text.s);
 }
 
+/* All that is the same in each file; the values stay. */
+static void frame(char buf[ENV_SIZE])
+{
+	char values[ENV_SIZE];
+
+	memcpy(values, buf, ENV_SIZE);
+	memset(buf, '#', ENV_SIZE);
+	memcpy(buf, ENV_SIGNATURE, strlen(ENV_SIGNATURE));
+	for (int f = 0; f < ENV_F_COUNT; f++) {
+		size_t len = strlen(fields[f].name), at = fields[f].offset;
+
+		memcpy(buf + at - len - 1, fields[f].name, len);
+		buf[at - 1] = '=';
+		memcpy(buf + at, values + at, fields[f].width);
+		buf[at + fields[f].width] = '\n';
+	}
+}
+
+/* Of the values in the first sector but those that GRUB writes, the sum among them or not. */
+static bool is_copied(enum env_field f)
+{
+	return f <= ENV_F_REFUSED && f != ENV_F_TRY;
+}
+
+static void sum_up(const char *buf, char ret[KARGS_HASH_LEN + 1])
+{
+	struct str values = {0};
+
+	for (enum env_field f = 0; f < ENV_F_COUNT; f++)
+		if (is_copied(f))
+			str_addn(&values, buf + fields[f].offset,
+				 f == ENV_F_BOOT ? ENV_BOOT_LEN : fields[f].width);
+	kargs_hash_line(str_get(&values), ret);
+	str_free(&values);
+}
+
+static bool adds_up(const char *buf)
+{
+	char sum[KARGS_HASH_LEN + 1];
+
+	sum_up(buf, sum);
+	return memcmp(buf + SUM_OFFSET, sum, SUM_LEN) == 0;
+}
+
+/* From the values to their copy, or back. */
+static void copy_values(char *buf, bool back)
+{
+	char *copy = buf + fields[ENV_F_COPY].offset;
+
+	for (enum env_field f = 0; f < ENV_F_COUNT; f++) {
+		char *value = buf + fields[f].offset;
+
+		if (!is_copied(f))
+			continue;
+		memcpy(back ? value : copy, back ? copy : value, fields[f].width);
+		copy += fields[f].width;
+	}
+}
+
+void env_seal(char buf[ENV_SIZE])
+{
+	char sum[KARGS_HASH_LEN + 1];
+
+	sum_up(buf, sum);
+	memcpy(buf + SUM_OFFSET, sum, SUM_LEN);
+	copy_values(buf, false);
+}
+
 void env_render(const struct boot_env *env, char ret[ENV_SIZE])
 {
 	char text[32];
 
-	memset(ret, '#', ENV_SIZE);
-	memcpy(ret, ENV_SIGNATURE, strlen(ENV_SIGNATURE));
-	for (int f = 0; f < ENV_F_COUNT; f++) {
-		size_t len = strlen(fields[f].name);
-		char *value = ret + fields[f].offset;
-
-		if (f == ENV_F_BEGUN && !env->begun)
-			continue;
-		memcpy(value - len - 1, fields[f].name, len);
-		value[-1] = '=';
-		memset(value, ' ', fields[f].width);
-		value[fields[f].width] = '\n';
-	}
+	memset(ret, ' ', ENV_SIZE);
+	frame(ret);
 	ret[fields[ENV_F_GOOD].offset] = env->good;
 	ret[fields[ENV_F_TRY].offset] = env->try_;
 	put(ret, ENV_F_LAYOUT, ENV_LAYOUT);
@@ -122,14 +192,14 @@ void env_render(const struct boot_env *env, char ret[ENV_SIZE])
 	put(ret, ENV_F_RESULT, env->state.no_variable ? "v" : "-");
 	put(ret, ENV_F_HASH, env->state.hash);
 	put(ret, ENV_F_KERNEL, env->state.kernel);
-	put(ret, ENV_F_BOOT, env->state.boot);
+	memcpy(ret + fields[ENV_F_BOOT].offset, env->state.boot, strlen(env->state.boot));
 	snprintf(text, sizeof(text), "%lld", (long long)env->state.time);
 	put(ret, ENV_F_TIME, text);
 	put_refused(ret, env);
 	put(ret, ENV_F_A, env->slot[0]);
 	put(ret, ENV_F_B, env->slot[1]);
-	if (env->begun)
-		ret[fields[ENV_F_BEGUN].offset] = env->begun;
+	ret[fields[ENV_F_BEGUN].offset] = env->begun;
+	env_seal(ret);
 }
 
 static void get(const char *buf, enum env_field f, char *ret)
@@ -202,6 +272,19 @@ static int get_refused(const char *buf, struct boot_env *env, struct err *err)
 	return 0;
 }
 
+/* Without the sum behind it. */
+static int get_boot(const char *buf, struct boot_env *env, struct err *err)
+{
+	char text[64];
+	int r = get_words(buf, ENV_F_BOOT, text, err);
+
+	text[ENV_BOOT_LEN] = '\0';
+	for (size_t len = strlen(text); len > 0 && text[len - 1] == ' '; len--)
+		text[len - 1] = '\0';
+	memcpy(env->state.boot, text, sizeof(env->state.boot));
+	return r;
+}
+
 static int parse_state(const char *buf, struct boot_env *env, struct err *err)
 {
 	char result = buf[fields[ENV_F_RESULT].offset];
@@ -219,7 +302,7 @@ static int parse_state(const char *buf, struct boot_env *env, struct err *err)
 	if (r == 0)
 		r = get_words(buf, ENV_F_KERNEL, env->state.kernel, err);
 	if (r == 0)
-		r = get_words(buf, ENV_F_BOOT, env->state.boot, err);
+		r = get_boot(buf, env, err);
 	if (r == 0)
 		r = get_number(buf, ENV_F_TIME, &env->state.time, err);
 	if (r == 0)
@@ -235,58 +318,82 @@ static int parse_selectors(const char *buf, struct boot_env *env, struct err *er
 		return bad(err, ENV_F_LAYOUT, "is not " ENV_LAYOUT ", the only one known here");
 	if (env->good == '\0' || !strchr("ab-", env->good))
 		return bad(err, ENV_F_GOOD, "is none of a, b, -");
-	if (env->try_ == '\0' || !strchr("abt-", env->try_))
-		return bad(err, ENV_F_TRY, "is none of a, b, t, -");
 	return 0;
 }
 
-/* A file without args that were committed has no such line, nor one that an older railhead made. */
-static int parse_begun(const char *buf, struct boot_env *env, struct err *err)
+/* What GRUB writes is in no sum; what it can't have written is as if it were not there. */
+static void parse_counters(const char *buf, struct boot_env *env)
 {
-	const char *line = buf + BEGUN_OFFSET;
-
-	if (*line == '#')
-		return 0;
+	env->try_ = buf[fields[ENV_F_TRY].offset];
+	if (env->try_ == '\0' || !strchr("abt-", env->try_))
+		env->try_ = ENV_NONE;
 	env->begun = buf[fields[ENV_F_BEGUN].offset];
 	if (env->begun == '\0' || !strchr("0123-", env->begun))
-		return bad(err, ENV_F_BEGUN, "is none of 0, 1, 2, 3, -");
+		env->begun = ENV_NONE;
+}
+
+/*
+ * Of a slot that boots GRUB takes what is there, and so the kernel's line has it: then it is to be
+ * found. But for what GRUB reads as something else.
+ */
+static void parse_slot(const char *buf, char slot, struct boot_env *env)
+{
+	enum env_field f = slot == 'a' ? ENV_F_A : ENV_F_B;
+	char *text = env->slot[env_slot_index(slot)];
+
+	if (get_words(buf, f, text, NULL) == 0)
+		return;
+	if (env->good != slot && env->try_ != slot)
+		*text = '\0';
+	for (char *p = text; *p; p++)
+		if ((unsigned char)*p < ' ' || strchr("\"'\\$", *p))
+			*p = '?';
+}
+
+static int differs(const char *buf, const char *wanted, struct err *err)
+{
+	for (size_t i = 0; i < ENV_SIZE; i++)
+		if (buf[i] != wanted[i]) {
+			err_set(err, -EBADMSG,
+				"%s is damaged: byte %zu is 0x%02x instead of 0x%02x; it was "
+				"edited by something else than railhead or GRUB",
+				ENV_FILE_NAME, i, (unsigned char)buf[i], (unsigned char)wanted[i]);
+			return 1;
+		}
 	return 0;
 }
 
 int env_parse(const char *buf, size_t len, struct boot_env *ret, struct err *err)
 {
 	struct boot_env env = {0};
-	char again[ENV_SIZE];
+	char text[ENV_SIZE];
 	int r;
 
 	if (len != ENV_SIZE)
 		return err_set(err, -EBADMSG, "%s is damaged: %zu bytes long instead of %d",
 			       ENV_FILE_NAME, len, ENV_SIZE);
-	if (memcmp(buf, ENV_SIGNATURE, strlen(ENV_SIGNATURE)) != 0)
-		return err_set(err, -EBADMSG, "%s is damaged: it does not begin with \"%.*s\"",
-			       ENV_FILE_NAME, (int)strlen(ENV_SIGNATURE) - 1, ENV_SIGNATURE);
-	r = parse_selectors(buf, &env, err);
+	memcpy(text, buf, ENV_SIZE);
+	frame(text);
+	if (!adds_up(text)) {
+		copy_values(text, true);
+		if (!adds_up(text))
+			return err_set(err, -EBADMSG,
+				       "%s is damaged: neither its values nor the copy of them add "
+				       "up; it was edited by something else than railhead or GRUB",
+				       ENV_FILE_NAME);
+	}
+	r = parse_selectors(text, &env, err);
 	if (r == 0)
-		r = parse_state(buf, &env, err);
-	if (r == 0)
-		r = get_words(buf, ENV_F_A, env.slot[0], err);
-	if (r == 0)
-		r = get_words(buf, ENV_F_B, env.slot[1], err);
-	if (r == 0)
-		r = parse_begun(buf, &env, err);
+		r = parse_state(text, &env, err);
 	if (r < 0)
 		return r;
-	/* What is meant is known; now every other byte must be where it belongs. */
-	env_render(&env, again);
-	for (size_t i = 0; i < ENV_SIZE; i++)
-		if (buf[i] != again[i])
-			return err_set(
-				err, -EBADMSG,
-				"%s is damaged: byte %zu is 0x%02x instead of 0x%02x; it was "
-				"edited by something else than railhead or GRUB",
-				ENV_FILE_NAME, i, (unsigned char)buf[i], (unsigned char)again[i]);
+	parse_counters(text, &env);
+	parse_slot(text, 'a', &env);
+	parse_slot(text, 'b', &env);
 	*ret = env;
-	return 0;
+	/* What is meant is known; now every byte must be where it belongs. */
+	env_render(&env, text);
+	return differs(buf, text, err);
 }
 
 /* --- the file ----------------------------------------------------------------------- */
@@ -369,6 +476,7 @@ static void step_head(struct env_plan *plan, const struct boot_id *id)
 {
 	set_writer(&plan->after, id);
 	step(plan, HEAD_OFFSET, HEAD_LEN);
+	step(plan, COUNT_OFFSET, LAST_LEN);
 }
 
 static void step_slot(struct env_plan *plan, char slot, const char *line)
@@ -382,18 +490,10 @@ static void step_slot(struct env_plan *plan, char slot, const char *line)
 	step(plan, fields[f].offset, fields[f].width);
 }
 
-static void step_begun(struct env_plan *plan, char begun)
+/* GRUB is to count boots with args that it may have to leave out. */
+static char count_for(const char *line, bool counts)
 {
-	if (plan->after.begun == begun || (!plan->after.begun && begun == ENV_NONE))
-		return;
-	plan->after.begun = begun;
-	step(plan, BEGUN_OFFSET, BEGUN_LEN);
-}
-
-/* GRUB begins to count before args are good that it may have to leave out. */
-static void step_count(struct env_plan *plan, const char *line, bool counts)
-{
-	step_begun(plan, *line && counts ? '0' : ENV_NONE);
+	return *line && counts ? '0' : ENV_NONE;
 }
 
 /* Nothing armed may be written to. */
@@ -517,8 +617,8 @@ int env_plan_adopt(const struct boot_env *env, const struct kargs *args, bool co
 
 	if (r < 0)
 		return r;
-	step_count(ret, env_slot(&ret->after, env_free_slot(env)), counts);
 	ret->after.good = env_free_slot(env);
+	ret->after.begun = count_for(env_slot(&ret->after, ret->after.good), counts);
 	ret->after.try_ = ENV_NONE;
 	step_head(ret, id);
 	return 0;
@@ -530,8 +630,8 @@ void env_plan_commit(const struct boot_env *env, char slot, const struct boot_id
 	begin(ret, env);
 	if (env->good == slot && env->try_ == ENV_NONE)
 		return;
-	step_count(ret, env_slot(env, slot), true);
 	ret->after.good = slot;
+	ret->after.begun = count_for(env_slot(env, slot), true);
 	ret->after.try_ = ENV_NONE;
 	speak_of(&ret->after, 0, env_slot(env, slot), id);
 	step_head(ret, id);
@@ -539,9 +639,13 @@ void env_plan_commit(const struct boot_env *env, char slot, const struct boot_id
 
 void env_plan_arrived(const struct boot_env *env, bool counts, struct env_plan *ret)
 {
+	char begun = count_for(env_slot(env, env->good), counts);
+
 	begin(ret, env);
-	if (env->begun && env->begun != ENV_NONE)
-		step_count(ret, env_slot(env, env->good), counts);
+	if (env->begun == begun)
+		return;
+	ret->after.begun = begun;
+	step(ret, COUNT_OFFSET, strlen(ENV_VAR_BEGUN "=") + 1);
 }
 
 void env_plan_left_out(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
@@ -556,9 +660,9 @@ void env_plan_left_out(const struct boot_env *env, const struct boot_id *id, str
 	step_disarm(ret, id);
 	step_slot(ret, empty, "");
 	ret->after.good = empty;
+	ret->after.begun = ENV_NONE;
 	speak_of(&ret->after, 1, env_slot(env, left_out), id);
 	step_head(ret, id);
-	step_begun(ret, ENV_NONE);
 }
 
 void env_plan_disarm(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
@@ -605,6 +709,19 @@ void env_plan_no_variable(const struct boot_env *env, const struct boot_id *id,
 	step_head(ret, id);
 }
 
+void env_plan_mend(const char *buf, const struct boot_env *env, const struct boot_id *id,
+		   struct env_plan *ret)
+{
+	char text[ENV_SIZE];
+
+	begin(ret, env);
+	set_writer(&ret->after, id);
+	env_render(&ret->after, text);
+	for (size_t at = 0; at < ENV_SIZE; at += SECTOR)
+		if (memcmp(buf + at, text + at, SECTOR) != 0)
+			step(ret, at, SECTOR);
+}
+
 void env_plan_reset(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
 {
 	struct boot_env *e = &ret->after;
@@ -616,9 +733,9 @@ void env_plan_reset(const struct boot_env *env, const struct boot_id *id, struct
 	e->good = ENV_NONE;
 	e->try_ = ENV_NONE;
 	speak_of(e, 0, "", id);
+	e->begun = ENV_NONE;
 	e->state.n_refused = 0;
 	step_head(ret, id);
 	step_slot(ret, 'a', "");
 	step_slot(ret, 'b', "");
-	step_begun(ret, ENV_NONE);
 }

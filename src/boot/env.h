@@ -11,9 +11,10 @@
  *   adopt   the same
  *   commit, died, ...   head
  *   reset   head; both slots
- *   left out  the slot not in use, emptied; head; the count
+ *   left out  the slot not in use, emptied; head
  *
- * The count of begun boots (railhead_begun), which GRUB writes too, lies in a sector of its own.
+ * Each head is followed by the last sector, with the copy of its values and the count of begun
+ * boots (railhead_begun), which GRUB writes too.
  *
  * Writes that would change nothing are left out: a plan may be empty.
  */
@@ -28,7 +29,7 @@
 #include "boot/kargs.h"
 #include "sys/root.h"
 
-enum { ENV_REFUSED_MAX = 4, ENV_KERNEL_HASH_LEN = 8 };
+enum { ENV_REFUSED_MAX = 4, ENV_KERNEL_HASH_LEN = 8, ENV_BOOT_LEN = 28 };
 
 /* Args that are not tried again on that kernel, until an operator says --retry. */
 struct env_refused {
@@ -41,14 +42,14 @@ struct env_refused {
 struct boot_env {
 	char good;			 /* 'a', 'b' or ENV_NONE */
 	char try_;			 /* 'a', 'b', ENV_TAKEN or ENV_NONE */
-	char begun;			 /* '0' to '3', ENV_NONE: not counted; '\0': absent */
+	char begun;			 /* '0' to '3', or ENV_NONE: not counted */
 	char slot[2][ENV_SLOT_SIZE + 1]; /* padding cut; "" is a slot without args */
 	struct {
 		unsigned int deaths;	       /* 0..99 */
 		bool no_variable;	       /* result 'v' */
 		char hash[KARGS_HASH_LEN + 1]; /* "" before the first trial */
 		char kernel[65];
-		char boot[37];				     /* boot id of the last writer */
+		char boot[ENV_BOOT_LEN + 1];		     /* of the last writer: env_boot() */
 		int64_t time;				     /* seconds since 1970; 0 unknown */
 		struct env_refused refused[ENV_REFUSED_MAX]; /* the newest last */
 		size_t n_refused;
@@ -65,6 +66,9 @@ struct boot_id {
 /* Fills ret from below root: boot id ("" if unknown), uname or "" if not live, the time. */
 void boot_id_read(const struct root *root, struct boot_id *ret);
 
+/* A boot id as the state has it. */
+void env_boot(const char *boot_id, char ret[ENV_BOOT_LEN + 1]);
+
 /* 'a' or 'b' to 0 or 1; -1 for anything else. */
 int env_slot_index(char slot);
 /* The slot that does not boot by default: where the next args go. */
@@ -79,22 +83,28 @@ const char *env_slot(const struct boot_env *env, char slot);
 
 /* An empty one: no slot has args, slot a is good, so that the marker tells GRUB read it. */
 void env_init(struct boot_env *ret, const struct boot_id *id);
-/* -EBADMSG with what is wrong and where. */
+/*
+ * 1: it is not as it was written, and what was written is known: *err says where, *ret is as it was
+ * written, and env_plan_mend() mends the file. So after any one byte was changed; but a slot that
+ * boots holds what GRUB takes from it. -EBADMSG with what is wrong and where.
+ */
 int env_parse(const char *buf, size_t len, struct boot_env *ret, struct err *err);
 void env_render(const struct boot_env *env, char ret[ENV_SIZE]);
+/* Sums up the values of a file and copies them, as env_render() does in the end. */
+void env_seal(char buf[ENV_SIZE]);
 
 /* The file as it is; -EBADMSG only if it is far too long. Caller frees. */
 int env_read_bytes(int dirfd, char **ret, size_t *ret_len, struct err *err);
 /*
  * -ENOENT: no such file, dirfd is -1, or an empty file, which says nothing: a power cut can
- * leave that of a new name on vfat. -EBADMSG: damaged.
+ * leave that of a new name on vfat. 1, -EBADMSG: as env_parse().
  */
 int env_read(int dirfd, struct boot_env *ret, struct err *err);
 /* Makes the file (env_init), or replaces an empty or damaged one; see machine_create_durable. */
 int env_create(const struct root *root, int dirfd, const struct boot_id *id, struct boot_env *ret,
 	       struct err *err);
 
-#define ENV_STEPS_MAX 5
+#define ENV_STEPS_MAX 8
 struct env_write {
 	size_t offset;
 	size_t len;
@@ -144,6 +154,9 @@ void env_plan_not_arrived(const struct boot_env *env, const struct boot_id *id,
 /* GRUB took the trial, but booted an entry without the variable: nothing was tried. */
 void env_plan_no_variable(const struct boot_env *env, const struct boot_id *id,
 			  struct env_plan *ret);
+/* The sectors in which the file, these ENV_SIZE bytes, is not as env says. */
+void env_plan_mend(const char *buf, const struct boot_env *env, const struct boot_id *id,
+		   struct env_plan *ret);
 /* Gives up ownership: no slot is good, both are empty. */
 void env_plan_reset(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
 

@@ -24,7 +24,9 @@
  *                                    booted had not the variable; else -
  *       125     16  railhead_hash    of the args that deaths and result speak of
  *       158     64  railhead_kernel  release of the kernel that armed them
- *       237     36  railhead_boot    id of the boot that wrote this file last
+ *       237     36  railhead_boot    id of the boot that wrote this file last, without dashes
+ *                                    and 28 digits long, and 8 digits that sum up all values
+ *                                    of this sector but railhead_try, which GRUB writes
  *       288     12  railhead_time    when, in seconds since 1970
  *       318    193  railhead_refused args that are not to be tried again, at most four of
  *                                    "ARGS.KERNEL.RESULT.TIME", the newest last: hash of the
@@ -36,9 +38,10 @@
  *      3599      1  railhead_begun   boots with the good slot in a row that have begun and not come
  *                                    to railhead: 0, 1, 2; from 2 on GRUB leaves the args out of
  *                                    every other boot: 3 is set by one without, 2 by one with
- *                                    them; -: GRUB counts none. Absent where no args were ever
- *                                    committed: there '#'
- *      3601    495  #
+ *                                    them; -: GRUB counts none
+ *      3615    326  railhead_copy    the values of the first sector but railhead_try, one behind
+ *                                    the other, written after them: what they are mended from
+ *      3942    154  #
  *
  * The grub.d snippet is generated from this header (src/boot/gen-snippet.sh).
  */
@@ -91,7 +94,8 @@ enum {
 	X(REFUSED, "railhead_refused", 318, 193) \
 	X(A, "railhead_a", 523, ENV_SLOT_SIZE)   \
 	X(B, "railhead_b", 2059, ENV_SLOT_SIZE)  \
-	X(BEGUN, "railhead_begun", 3599, 1)
+	X(BEGUN, "railhead_begun", 3599, 1)      \
+	X(COPY, "railhead_copy", 3615, 326)
 
 enum env_field {
 #define X(member, name, offset, width) ENV_F_##member,

@@ -221,7 +221,7 @@ static void read_env(const struct root *root, struct mending *m)
 			err_set(&err, r, "there is no %s", ENV_FILE_NAME);
 		bootpart_close(&part, NULL);
 	}
-	m->have_env = r == 0;
+	m->have_env = r >= 0;
 	snprintf(m->env_why, sizeof(m->env_why), "%s", err.text);
 }
 

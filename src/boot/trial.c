@@ -78,7 +78,10 @@ static bool slot_is(const struct boot_env *env, char slot, const struct kargs *w
 
 static bool written_now(const struct trial_facts *f)
 {
-	return f->env && *f->boot_id && streq(f->env->state.boot, f->boot_id);
+	char boot[ENV_BOOT_LEN + 1];
+
+	env_boot(f->boot_id, boot);
+	return f->env && *boot && streq(f->env->state.boot, boot);
 }
 
 /* The state in the file speaks of the wanted args on this kernel. */
@@ -385,7 +388,8 @@ void trial_decide(const struct trial_facts *f, struct trial *ret)
 	*ret = (struct trial){0};
 	gather(f, ret);
 	diff = difference(ret);
-	if (f->env_damage && (f->wanted->n > 0 || *diff))
+	/* Where all is in force the file is made again with what is. */
+	if (f->env_damage && *diff)
 		decide_damaged(f, ret);
 	else if (!*diff)
 		decide_arrived(f, ret);
@@ -395,21 +399,63 @@ void trial_decide(const struct trial_facts *f, struct trial *ret)
 		decide_differs(f, ret, diff);
 }
 
+static void plan_arrived(const struct boot_env *env, const char *cmdline, bool counts,
+			 const struct boot_id *id, struct env_plan *ret)
+{
+	if (env->good != ENV_NONE && env->good == trial_left_out(cmdline))
+		env_plan_left_out(env, id, ret);
+	else
+		env_plan_arrived(env, counts, ret);
+}
+
+bool trial_arrival_is_due(int dirfd, const char *cmdline, bool counts)
+{
+	const struct boot_id nobody = {.id = ""};
+	struct env_plan plan;
+	struct boot_env env;
+	int r = env_read(dirfd, &env, NULL);
+
+	if (r == 0)
+		plan_arrived(&env, cmdline, counts, &nobody, &plan);
+	return r > 0 || (r == 0 && plan.n > 0);
+}
+
+/* 1: it was to be mended, and has been; *err says what was wrong. */
+static int mend(int dirfd, const struct boot_id *id, struct err *err)
+{
+	cleanup_free char *text = NULL;
+	struct err later = {0};
+	struct boot_env env;
+	struct env_plan plan;
+	size_t len;
+	int r = env_read_bytes(dirfd, &text, &len, err), w;
+
+	if (r == 0)
+		r = env_parse(text, len, &env, err);
+	if (r <= 0)
+		return r;
+	env_plan_mend(text, &env, id, &plan);
+	w = env_write(dirfd, &plan, &later);
+	if (w < 0)
+		*err = later;
+	return w < 0 ? w : 1;
+}
+
 int trial_arrived(int dirfd, const char *cmdline, bool counts, const struct boot_id *id,
 		  struct err *err)
 {
 	struct boot_env env;
 	struct env_plan plan;
-	int r = env_read(dirfd, &env, err);
+	int mended = mend(dirfd, id, err);
+	int r = mended < 0 ? mended : env_read(dirfd, &env, NULL);
 
+	if (r > 0)
+		return err_set(err, -EIO, "%s could not be mended", ENV_FILE_NAME);
 	if (r < 0)
 		return r;
-	if (env.good == trial_left_out(cmdline) && env.good != ENV_NONE)
-		env_plan_left_out(&env, id, &plan);
-	else
-		env_plan_arrived(&env, counts, &plan);
-	r = env_write(dirfd, &plan, err);
-	return r < 0 ? r : plan.n > 0;
+	plan_arrived(&env, cmdline, counts, id, &plan);
+	r = env_write(dirfd, &plan, mended ? NULL : err);
+	return r < 0 ? r : mended ? 2 : plan.n > 0;
 }
 
 /* --- doing it ------------------------------------------------------------------------- */

@@ -98,10 +98,13 @@ int trial_write(const struct root *root, int dirfd, const struct trial_facts *fa
 /*
  * First thing in a boot, before a decision: GRUB counts boots that have begun, and this one came as
  * far as railhead. Where GRUB left the args out after two that had not, no slot with args is good
- * from here on, and the decision sees one dead trial of them. counts: GRUB can write there. 1:
- * wrote, 0: nothing was due.
+ * from here on, and the decision sees one dead trial of them. A file that can be mended is mended.
+ * counts: GRUB can write there. 1: wrote, 2: mended the file, and *err says what was wrong, 0:
+ * nothing was due.
  */
 int trial_arrived(int dirfd, const char *cmdline, bool counts, const struct boot_id *id,
 		  struct err *err);
+/* Whether trial_arrived() would write. */
+bool trial_arrival_is_due(int dirfd, const char *cmdline, bool counts);
 /* At the verdict: writes t->note down. 1: wrote, 0: nothing was due. */
 int trial_settle(int dirfd, const struct trial *t, const struct boot_id *id, struct err *err);

@@ -24,7 +24,8 @@ static int read_env(struct boot_view *v, struct err *err)
 	struct err why = {0};
 	int r = v->part.dirfd < 0 ? -ENOENT : env_read(v->part.dirfd, &v->env, &why);
 
-	v->have_env = r == 0;
+	/* What can be mended is so by the next boot: here the file counts as what was written. */
+	v->have_env = r >= 0;
 	if (r == -EBADMSG) {
 		snprintf(v->env_damage, sizeof(v->env_damage), "%s", why.text);
 		read_damaged(v);
@@ -73,31 +74,21 @@ int boot_view_close(struct boot_view *v, struct err *err)
 	return bootpart_close(&v->part, err);
 }
 
-/* Whether GRUB has counted this boot. The file is looked at without mounting anything for writing.
- */
-static bool is_counted(const struct bootpart *part)
-{
-	struct boot_env env;
-
-	return part->dirfd >= 0 && env_read(part->dirfd, &env, NULL) == 0 && env.begun &&
-	       env.begun != ENV_NONE && (env.begun != '0' || part->no_trial_why);
-}
-
 int boot_arrived(const struct root *root, struct err *err)
 {
 	cleanup_free char *cmdline = NULL;
 	struct bootpart part;
 	struct boot_id id;
-	bool counted;
 	int r, closed;
+	bool due;
 
 	if (!boot_is_of_machine(root) || read_text(root, &cmdline, NULL, "/proc/cmdline") < 0)
 		return 0;
 	if (bootpart_open(root, false, &part, NULL) < 0)
 		return 0;
-	counted = is_counted(&part);
+	due = trial_arrival_is_due(part.dirfd, cmdline, !part.no_trial_why);
 	bootpart_close(&part, NULL);
-	if (!counted)
+	if (!due)
 		return 0;
 	r = bootpart_open(root, true, &part, err);
 	if (r < 0)
@@ -148,7 +139,7 @@ int boot_env_reset(const struct root *root, char **ret_path, struct err *err)
 			    part.loader_why ? part.loader_why : "no directory of GRUB was found");
 	} else {
 		r = env_read(part.dirfd, &env, err);
-		if (r == -ENOENT || r == -EBADMSG) {
+		if (r == -ENOENT || r == -EBADMSG || r > 0) {
 			r = env_create(root, part.dirfd, &id, &env, err);
 		} else if (r == 0) {
 			env_plan_reset(&env, &id, &plan);

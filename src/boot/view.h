@@ -29,8 +29,8 @@ int boot_view_open(const struct root *root, const struct node *node, const struc
 int boot_view_close(struct boot_view *v, struct err *err);
 
 /*
- * First thing in a boot, whatever its profile and mode: see trial_arrived(). 1: wrote, 0: nothing;
- * so where no railhead.env is found, which whoever looks at the kernel arguments reports.
+ * First thing in a boot, whatever its profile and mode: as trial_arrived(), and 0 where no
+ * railhead.env is found, which whoever looks at the kernel arguments reports.
  */
 int boot_arrived(const struct root *root, struct err *err);
 

@@ -173,12 +173,17 @@ static const char *lack_of_initramfs(const struct apply *a, enum stage stage)
 /* GRUB counts boots that have begun, whatever their profile and mode. */
 static void arrive(struct apply *a)
 {
+	cleanup_free char *mended = NULL;
 	struct err err = {0};
+	int r = boot_arrived(a->root, &err);
 
-	if (boot_arrived(a->root, &err) >= 0)
-		return;
-	a->complain(err.text);
-	run_end_at(&a->end, END_BROKEN);
+	if (r == 2) {
+		mended = xasprintf("mended: %s", err.text);
+		a->complain(mended);
+	} else if (r < 0) {
+		a->complain(err.text);
+		run_end_at(&a->end, END_BROKEN);
+	}
 }
 
 /* Returns false if no further stage makes sense. */

@@ -26,7 +26,8 @@ static void carry_out(const char *file, const struct env_plan *plan)
 
 		must(w->len <= sizeof(w->data) && w->offset + w->len <= ENV_SIZE);
 		memcpy(buf + w->offset, w->data, w->len);
-		must(env_parse(buf, ENV_SIZE, &now, NULL) == 0);
+		/* The copy of the head may lag behind. */
+		must(env_parse(buf, ENV_SIZE, &now, NULL) >= 0);
 	}
 	env_render(&plan->after, after);
 	must(memcmp(buf, after, ENV_SIZE) == 0);
@@ -79,10 +80,44 @@ static void sound_file(char ret[ENV_SIZE])
 	env_render(&env, ret);
 }
 
+/* What can be mended is mended, by the same values. */
+static void mend(const char *file, const struct boot_env *env, char ret[ENV_SIZE])
+{
+	struct boot_env after;
+	struct env_plan plan;
+
+	env_plan_mend(file, env, &id, &plan);
+	must(plan.n <= ENV_STEPS_MAX);
+	memcpy(ret, file, ENV_SIZE);
+	for (size_t i = 0; i < plan.n; i++)
+		memcpy(ret + plan.step[i].offset, plan.step[i].data, plan.step[i].len);
+	must(env_parse(ret, ENV_SIZE, &after, NULL) == 0);
+	must(after.good == env->good && after.try_ == env->try_ &&
+	     after.state.deaths == env->state.deaths &&
+	     after.state.n_refused == env->state.n_refused);
+}
+
+static void of_file(const char *file)
+{
+	struct boot_env env = {0};
+	char again[ENV_SIZE];
+	int r = env_parse(file, ENV_SIZE, &env, NULL);
+
+	if (r < 0)
+		return;
+	env_render(&env, again);
+	must((memcmp(file, again, ENV_SIZE) == 0) == (r == 0));
+	if (r > 0) {
+		mend(file, &env, again);
+		must(env_parse(again, ENV_SIZE, &env, NULL) == 0);
+	}
+	plans(again, &env);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct boot_env env = {0};
-	char buf[ENV_SIZE], again[ENV_SIZE];
+	char buf[ENV_SIZE];
 
 	if (size == ENV_SIZE) {
 		memcpy(buf, data, ENV_SIZE);
@@ -92,10 +127,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (size_t i = 0; i + 2 < size; i += 3)
 			buf[(data[i] | data[i + 1] << 8) % ENV_SIZE] = (char)data[i + 2];
 	}
-	if (env_parse(buf, ENV_SIZE, &env, NULL) < 0)
-		return 0;
-	env_render(&env, again);
-	must(memcmp(buf, again, ENV_SIZE) == 0);
-	plans(buf, &env);
+	of_file(buf);
+	env_seal(buf);
+	of_file(buf);
 	return 0;
 }

@@ -34,6 +34,8 @@ static char *file_of(const uint8_t *data, size_t size, size_t *len)
 		sound_file(buf);
 		for (size_t i = 1; i + 2 < size; i += 3)
 			buf[(data[i] | data[i + 1] << 8) % ENV_SIZE] = (char)data[i + 2];
+		if (size % 3 == 2)
+			env_seal(buf);
 	} else if (size > 0 && *data == '=') {
 		*len = head + size - 1;
 		buf = xcalloc(*len, 1);

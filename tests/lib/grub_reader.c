@@ -177,6 +177,8 @@ static void at_its_place(const char *name, const char *value, void *data)
 {
 	const char *text = *(const char **)data;
 
+	if (!text)
+		return;
 #define X(member, field, offset, width)                                               \
 	if (streq(name, field) &&                                                     \
 	    (strlen(value) != (width) || memcmp(value, text + (offset), width) != 0)) \

@@ -92,9 +92,8 @@ static void random_slot(char *ret)
 
 static void sound(struct sample *s)
 {
-	struct boot_env env = {.good = any_of("aabb-"),
-			       .try_ = any_of("aabbt--"),
-			       .begun = one_in(6) ? '\0' : any_of("012233-")};
+	struct boot_env env = {
+		.good = any_of("aabb-"), .try_ = any_of("aabbt--"), .begun = any_of("012233--")};
 	size_t n = 0;
 
 	random_slot(env.slot[0]);
@@ -103,7 +102,7 @@ static void sound(struct sample *s)
 	if (!one_in(4))
 		random_hex(env.state.hash, 16);
 	random_text(env.state.kernel, below(65));
-	random_hex(env.state.boot, one_in(4) ? 0 : 36);
+	random_hex(env.state.boot, one_in(4) ? 0 : ENV_BOOT_LEN);
 	env.state.time = one_in(4) ? 0 : (int64_t)below(1000000000000);
 	for (env.state.n_refused = below(ENV_REFUSED_MAX + 1); n < env.state.n_refused; n++) {
 		struct env_refused *r = &env.state.refused[n];
@@ -563,4 +562,6 @@ void sample_make(uint64_t seed, size_t i, struct sample *s)
 	for (size_t j = 1; j < s->len; j++)
 		if ((s->text[j] == '*' || s->text[j] == '?') && s->text[j - 1] != '!')
 			s->text[j] = '+';
+	if (streq(s->kind, "sound"))
+		env_seal(s->text);
 }

@@ -141,7 +141,6 @@ static void test_count(void **state)
 	assert_int_equal(count_of_boot('2'), '3');
 	assert_int_equal(count_of_boot('3'), '2');
 	assert_int_equal(count_of_boot(ENV_NONE), ENV_NONE);
-	assert_int_equal(count_of_boot('\0'), '\0');
 }
 
 /* save_env moves no byte of a sound file: after it, the file says that the trial is taken. */

@@ -892,22 +892,61 @@ static void test_no_loader(void **state)
 	machine_done(&m);
 }
 
+static void truncate_env(struct machine *m)
+{
+	int fd = openat(m->dirfd, ENV_FILE_NAME, O_WRONLY);
+
+	assert_int_equal(ftruncate(fd, 1024), 0);
+	close(fd);
+}
+
 static void test_damaged(void **state)
 {
 	struct machine m;
-	int fd;
+	struct boot_env env;
 
 	(void)state;
 	machine_init(&m);
 	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
-	fd = openat(m.dirfd, ENV_FILE_NAME, O_WRONLY);
-	assert_int_equal(ftruncate(fd, 1024), 0);
-	close(fd);
+	truncate_env(&m);
 	assert_int_equal(power_on(&m, WANTED), KARGS_DAMAGED);
 	assert_non_null(strstr(m.last.why, "1024 bytes long"));
 	assert_non_null(strstr(m.last.why, "GRUB takes no arguments from it"));
 	assert_int_equal(m.reboots, 1);
+	/* They are on the line, wherever from: the file is made again. */
+	m.image_args = WANTED;
+	assert_int_equal(power_on(&m, WANTED), KARGS_WRITE_NO_REBOOT);
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_string_equal(env_slot(&env, env.good), WANTED);
+	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
+	assert_int_equal(m.reboots, 1);
 	machine_done(&m);
+}
+
+/* One byte of it is changed, anywhere: the machine is as before within one boot and one reboot. */
+static void test_one_byte(void **state)
+{
+	static const unsigned char changes[] = {0x01, 0x20, 0x80};
+
+	(void)state;
+	for (size_t i = 0; i < ENV_SIZE; i += i < 523 || i > 3583 ? 1 : 37)
+		for (size_t j = 0; j < array_len(changes); j++) {
+			cleanup_free char *text = NULL;
+			struct machine m;
+			size_t len;
+
+			machine_init(&m);
+			assert_int_equal(power_on(&m, "a=1 b=2"), KARGS_SAME);
+			assert_int_equal(env_read_bytes(m.dirfd, &text, &len, NULL), 0);
+			text[i] = (char)(text[i] ^ changes[j]);
+			write_back(&m, text, len);
+			m.reboots = 0;
+			if (power_on(&m, "a=1 b=2") != KARGS_SAME ||
+			    power_on(&m, "a=1 b=2") != KARGS_SAME || m.reboots > 1)
+				fail_msg("byte %zu ^ 0x%02x: %d reboots, %s", i, changes[j],
+					 m.reboots, m.last.why);
+			machine_done(&m);
+		}
 }
 
 /* Armed by hand in a running system, and asked again before the reboot. */
@@ -989,6 +1028,7 @@ int main(void)
 		cmocka_unit_test(test_image_args),
 		cmocka_unit_test(test_no_loader),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_one_byte),
 		cmocka_unit_test(test_armed_in_this_boot),
 		cmocka_unit_test(test_after_reset),
 	};
