@@ -75,6 +75,10 @@ static const struct fault_row rows[] = {
 	  "A boot with the profile's kernel arguments failed, and the boot loader went back to the "
 	  "arguments before.",
 	  "Correct kernel_args, or run `railhead apply --retry` after the cause is mended."),
+	F(BOOT_ARGS_UNFIT, "RH-BOOT-ARGS-UNFIT", PROFILE,
+	  "Something failed in a boot with the profile's kernel arguments that holds without them, "
+	  "and the boot loader goes back to the arguments before.",
+	  "Correct kernel_args, or mend what the reason names and run `railhead apply --retry`."),
 	F(BOOT_ARGS_LOST, "RH-BOOT-ARGS-LOST", SITE,
 	  "The boot loader was given the profile's kernel arguments, and this boot lacks one or "
 	  "more of them.",

@@ -95,6 +95,22 @@ static void put(char *buf, enum env_field f, const char *value)
 	memcpy(buf + fields[f].offset, value, strnlen(value, fields[f].width));
 }
 
+static char refused_result(const struct env_refused *e)
+{
+	if (e->deaths)
+		return (char)('0' + e->deaths);
+	return e->unfit ? 'h' : 'n';
+}
+
+static char result_of(const struct boot_env *env)
+{
+	if (env->state.no_variable)
+		return 'v';
+	return env->state.look == ENV_LOOK_BACK	    ? 'l'
+	       : env->state.look == ENV_LOOK_SECOND ? 's'
+						    : ENV_NONE;
+}
+
 /* As wide as ENV_REFUSED_MAX entries at most: times have ten digits until 2286. */
 static void put_refused(char *buf, const struct boot_env *env)
 {
@@ -105,7 +121,7 @@ static void put_refused(char *buf, const struct boot_env *env)
 		const struct env_refused *e = &env->state.refused[i];
 
 		str_addf(&text, "%s%s.%s.%c.%lld", i ? " " : "", e->hash, e->kernel,
-			 e->deaths ? (char)('0' + e->deaths) : 'n', (long long)e->time);
+			 refused_result(e), (long long)e->time);
 	}
 	put(buf, ENV_F_REFUSED, text.s);
 }
@@ -189,7 +205,7 @@ void env_render(const struct boot_env *env, char ret[ENV_SIZE])
 	put(ret, ENV_F_LAYOUT, ENV_LAYOUT);
 	snprintf(text, sizeof(text), "%u", env->state.deaths);
 	put(ret, ENV_F_DEATHS, text);
-	put(ret, ENV_F_RESULT, env->state.no_variable ? "v" : "-");
+	ret[fields[ENV_F_RESULT].offset] = result_of(env);
 	put(ret, ENV_F_HASH, env->state.hash);
 	put(ret, ENV_F_KERNEL, env->state.kernel);
 	memcpy(ret + fields[ENV_F_BOOT].offset, env->state.boot, strlen(env->state.boot));
@@ -248,12 +264,13 @@ static bool parse_refused(char *text, struct env_refused *e)
 	uint64_t time;
 
 	if (!text || strlen(hash) != KARGS_HASH_LEN || strlen(kernel) != ENV_KERNEL_HASH_LEN ||
-	    strlen(result) != 1 || !strchr("123456789n", *result) || parse_u64(text, &time) < 0 ||
+	    strlen(result) != 1 || !strchr("123456789nh", *result) || parse_u64(text, &time) < 0 ||
 	    time > INT64_MAX)
 		return false;
 	snprintf(e->hash, sizeof(e->hash), "%s", hash);
 	snprintf(e->kernel, sizeof(e->kernel), "%s", kernel);
-	e->deaths = *result == 'n' ? 0 : (unsigned int)(*result - '0');
+	e->unfit = *result == 'h';
+	e->deaths = strchr("nh", *result) ? 0 : (unsigned int)(*result - '0');
 	e->time = (int64_t)time;
 	return true;
 }
@@ -295,9 +312,12 @@ static int parse_state(const char *buf, struct boot_env *env, struct err *err)
 	if (r < 0)
 		return r;
 	env->state.deaths = (unsigned int)deaths;
-	if (result != 'v' && result != ENV_NONE)
-		return bad(err, ENV_F_RESULT, "is neither v nor -");
+	if (!result || !strchr("vls-", result))
+		return bad(err, ENV_F_RESULT, "is none of v, l, s, -");
 	env->state.no_variable = result == 'v';
+	env->state.look = result == 'l'	  ? ENV_LOOK_BACK
+			  : result == 's' ? ENV_LOOK_SECOND
+					  : ENV_LOOK_NONE;
 	r = get_words(buf, ENV_F_HASH, env->state.hash, err);
 	if (r == 0)
 		r = get_words(buf, ENV_F_KERNEL, env->state.kernel, err);
@@ -511,6 +531,7 @@ static void speak_of(struct boot_env *e, unsigned int deaths, const char *line,
 {
 	e->state.deaths = deaths > 99 ? 99 : deaths;
 	e->state.no_variable = false;
+	e->state.look = ENV_LOOK_NONE;
 	kargs_hash_line(line, e->state.hash);
 	snprintf(e->state.kernel, sizeof(e->state.kernel), "%s", id->kernel);
 }
@@ -602,6 +623,11 @@ int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned 
 
 	if (r < 0)
 		return r;
+	/* One that died in between has decided nothing. */
+	if (deaths && env->state.look == ENV_LOOK_SECOND &&
+	    streq(env->state.hash, ret->after.state.hash) &&
+	    streq(env->state.kernel, ret->after.state.kernel))
+		ret->after.state.look = ENV_LOOK_SECOND;
 	ret->after.try_ = env_free_slot(env);
 	/* After a reset: a mark must tell, also once the trial died, that GRUB reads. */
 	if (ret->after.good == ENV_NONE)
@@ -705,6 +731,7 @@ void env_plan_no_variable(const struct boot_env *env, const struct boot_id *id,
 {
 	begin(ret, env);
 	ret->after.try_ = ENV_NONE;
+	ret->after.state.look = ENV_LOOK_NONE;
 	ret->after.state.no_variable = true;
 	step_head(ret, id);
 }
@@ -720,6 +747,42 @@ void env_plan_mend(const char *buf, const struct boot_env *env, const struct boo
 	for (size_t at = 0; at < ENV_SIZE; at += SECTOR)
 		if (memcmp(buf + at, text + at, SECTOR) != 0)
 			step(ret, at, SECTOR);
+}
+
+void env_plan_unfit(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
+{
+	struct boot_env *e = &ret->after;
+
+	env_plan_not_arrived(env, id, ret);
+	e->state.refused[e->state.n_refused - 1].unfit = true;
+	ret->n = 0;
+	step_head(ret, id);
+}
+
+void env_plan_look_back(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
+{
+	begin(ret, env);
+	ret->after.try_ = ENV_NONE;
+	speak_of(&ret->after, 0, env_slot(env, env_free_slot(env)), id);
+	ret->after.state.look = ENV_LOOK_BACK;
+	step_head(ret, id);
+}
+
+void env_plan_look_again(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
+{
+	begin(ret, env);
+	ret->after.try_ = env_free_slot(env);
+	ret->after.state.look = ENV_LOOK_SECOND;
+	step_head(ret, id);
+}
+
+void env_plan_look_over(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
+{
+	begin(ret, env);
+	if (env->state.look != ENV_LOOK_BACK)
+		return;
+	ret->after.state.look = ENV_LOOK_NONE;
+	step_head(ret, id);
 }
 
 void env_plan_reset(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)

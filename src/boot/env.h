@@ -35,8 +35,16 @@ enum { ENV_REFUSED_MAX = 4, ENV_KERNEL_HASH_LEN = 8, ENV_BOOT_LEN = 28 };
 struct env_refused {
 	char hash[KARGS_HASH_LEN + 1];
 	char kernel[ENV_KERNEL_HASH_LEN + 1]; /* of the release */
-	unsigned int deaths;		      /* 1..9 trials died; 0: they did not arrive */
+	unsigned int deaths;		      /* 1..9 trials died; 0: see unfit */
 	int64_t time;			      /* the last trial was armed, seconds since 1970 */
+	bool unfit; /* something failed that held without them; false: they did not arrive */
+};
+
+/* A trial that came to its verdict, while something failed (boot/health.h). */
+enum env_look {
+	ENV_LOOK_NONE,
+	ENV_LOOK_BACK,	 /* result 'l': the next boot looks, without the args */
+	ENV_LOOK_SECOND, /* result 's': that has been done, this trial decides */
 };
 
 struct boot_env {
@@ -47,6 +55,7 @@ struct boot_env {
 	struct {
 		unsigned int deaths;	       /* 0..99 */
 		bool no_variable;	       /* result 'v' */
+		enum env_look look;	       /* results 'l' and 's' */
 		char hash[KARGS_HASH_LEN + 1]; /* "" before the first trial */
 		char kernel[65];
 		char boot[ENV_BOOT_LEN + 1];		     /* of the last writer: env_boot() */
@@ -157,6 +166,16 @@ void env_plan_no_variable(const struct boot_env *env, const struct boot_id *id,
 /* The sectors in which the file, these ENV_SIZE bytes, is not as env says. */
 void env_plan_mend(const char *buf, const struct boot_env *env, const struct boot_id *id,
 		   struct env_plan *ret);
+/* Something failed with the args of this trial that held without them: refused. */
+void env_plan_unfit(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
+/*
+ * back: something failed in this trial; the next boot has the earlier args, and looks. again: it
+ * has looked, the args are armed for the trial that decides. over: other args are wanted by now.
+ */
+void env_plan_look_back(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
+void env_plan_look_again(const struct boot_env *env, const struct boot_id *id,
+			 struct env_plan *ret);
+void env_plan_look_over(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
 /* Gives up ownership: no slot is good, both are empty. */
 void env_plan_reset(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
 

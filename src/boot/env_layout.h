@@ -21,7 +21,10 @@
  *        90      2  railhead_deaths  trials of these args on this kernel that died, but for
  *                                    the one that "t" stands for
  *       109      1  railhead_result  v: GRUB took the trial, but the menu entry that was
- *                                    booted had not the variable; else -
+ *                                    booted had not the variable; l: something failed in the
+ *                                    trial, and the next boot, with the earlier args, looks
+ *                                    whether that fails without them; s: that was so, and
+ *                                    the args are on trial for the second time; else -
  *       125     16  railhead_hash    of the args that deaths and result speak of
  *       158     64  railhead_kernel  release of the kernel that armed them
  *       237     36  railhead_boot    id of the boot that wrote this file last, without dashes
@@ -31,8 +34,9 @@
  *       318    193  railhead_refused args that are not to be tried again, at most four of
  *                                    "ARGS.KERNEL.RESULT.TIME", the newest last: hash of the
  *                                    args, first 8 digits of the hash of the kernel's
- *                                    release, how many trials died (1-9) or n: they did not
- *                                    arrive, and when the last trial was armed
+ *                                    release, how many trials died (1-9), n: they did not
+ *                                    arrive, or h: something failed that held without them,
+ *                                    and when the last trial was armed
  *       523   1524  railhead_a       the args of slot a
  *      2059   1524  railhead_b       the args of slot b
  *      3599      1  railhead_begun   boots with the good slot in a row that have begun and not come

@@ -15,6 +15,8 @@ enum { CMDLINE_MAX = 2047 };
 #define MARK_SLOT "railhead.slot"
 #define MARK_TRIAL "railhead.trial"
 
+#define REMEDY_RETRY "Change them in the profile, or run `railhead apply --retry` and reboot"
+
 const char *kargs_decision_name(enum kargs_decision d)
 {
 	static const char *const names[] = {
@@ -23,6 +25,7 @@ const char *kargs_decision_name(enum kargs_decision d)
 		[KARGS_WRITE_NO_REBOOT] = "write",
 		[KARGS_NOT_ARRIVED] = "not-arrived",
 		[KARGS_REJECTED] = "rejected",
+		[KARGS_UNFIT] = "unfit",
 		[KARGS_CONFLICT] = "conflict",
 		[KARGS_NO_LOADER] = "no-loader",
 		[KARGS_DAMAGED] = "damaged",
@@ -149,11 +152,72 @@ static void gather(const struct trial_facts *f, struct trial *t)
 	kargs_conflicts(f->wanted, &t->owned, f->cmdline, &t->conflicts);
 }
 
+/* The entry that refuses the wanted args, if it counts. */
+static const struct env_refused *refused(const struct trial_facts *f)
+{
+	return f->env && !f->retry ? env_refused(f->env, f->wanted, f->kernel) : NULL;
+}
+
+/* --- what failed in a trial ---------------------------------------------------------------- */
+
+/* The next boot with the earlier args, or this one, is to show what fails without the wanted. */
+static bool looks_back(const struct trial_facts *f)
+{
+	return f->env && f->env->state.look == ENV_LOOK_BACK && f->env->try_ == ENV_NONE &&
+	       !f->retry;
+}
+
+static void decide_look_back(const struct trial_facts *f, struct trial *t, const char *diff)
+{
+	t->note = state_is_ours(f) && slot_is(f->env, env_free_slot(f->env), f->wanted)
+			  ? NOTE_LOOKED_BACK
+			  : NOTE_LOOK_OVER;
+	t->next_boot_tries = true;
+	decide(t, KARGS_NOT_ARRIVED,
+	       "kernel arguments differ (%s): something failed in a trial, so this boot goes on "
+	       "with the earlier ones, and its verdict shows what fails without them; the next "
+	       "boot tries these",
+	       diff);
+}
+
+/* The verdict of this trial was not the good one, and GRUB takes the earlier args from now on. */
+static bool trial_is_lost(const struct trial_facts *f, const struct trial *t)
+{
+	const struct env_refused *no = env_refused(f->env, f->wanted, f->kernel);
+
+	return f->env->try_ == ENV_NONE && slot_is(f->env, t->slot, f->wanted) &&
+	       ((no && no->unfit) || (f->env->state.look == ENV_LOOK_BACK && state_is_ours(f)));
+}
+
+static void decide_lost(const struct trial_facts *f, struct trial *t)
+{
+	cleanup_free char *line = kargs_line(f->wanted);
+
+	if (f->retry) {
+		decide(t, KARGS_WRITE_AND_REBOOT,
+		       "kernel arguments (%s) were on trial in this boot: they are tried once more",
+		       line);
+	} else if (f->env->state.look == ENV_LOOK_BACK) {
+		t->next_boot_tries = true;
+		decide(t, KARGS_NOT_ARRIVED,
+		       "something failed in this trial of kernel arguments (%s): the next boot has "
+		       "the earlier ones, and shows what fails without them",
+		       line);
+	} else {
+		decide(t, KARGS_UNFIT,
+		       "kernel arguments (%s) are REFUSED: something failed in this trial that "
+		       "held before; the next boot has the earlier ones. " REMEDY_RETRY,
+		       line);
+	}
+}
+
 /* --- this boot has what is wanted, and nothing of ours beyond it ------------------------- */
 
 static void decide_arrived(const struct trial_facts *f, struct trial *t)
 {
-	if (t->is_trial) {
+	if (t->is_trial && trial_is_lost(f, t)) {
+		decide_lost(f, t);
+	} else if (t->is_trial) {
 		t->note = NOTE_COMMIT;
 		decide(t, KARGS_SAME, "all kernel arguments of the trial of slot %c arrived",
 		       t->slot);
@@ -255,8 +319,6 @@ static char *last_armed(int64_t when)
 	return xstrdup(text);
 }
 
-#define REMEDY_RETRY "Change them in the profile, or run `railhead apply --retry` and reboot"
-
 static void decide_rejected(const struct trial_facts *f, struct trial *t, unsigned int deaths,
 			    int64_t when, const char *diff)
 {
@@ -276,6 +338,12 @@ static void decide_refused(const struct trial_facts *f, struct trial *t,
 
 	if (e->deaths)
 		decide_rejected(f, t, e->deaths, e->time, diff);
+	else if (e->unfit)
+		decide(t, KARGS_UNFIT,
+		       "kernel arguments REFUSED (%s): something failed in a trial with them on "
+		       "kernel %s that held before%s; the earlier arguments are in "
+		       "force. " REMEDY_RETRY,
+		       diff, f->kernel, last);
 	else
 		decide(t, KARGS_NOT_ARRIVED,
 		       "kernel arguments did not arrive in an earlier trial (%s)%s, and are not "
@@ -323,8 +391,7 @@ static bool conflicts(const struct trial_facts *f, struct trial *t)
 
 static void decide_differs(const struct trial_facts *f, struct trial *t, const char *diff)
 {
-	const struct env_refused *refused =
-		f->env && !f->retry ? env_refused(f->env, f->wanted, f->kernel) : NULL;
+	const struct env_refused *no = refused(f);
 
 	if (t->is_trial) {
 		decide_trial(f, t, diff);
@@ -334,13 +401,15 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		       "a trial of slot %c is armed (%s); it takes a reboot", f->env->try_, diff);
 	} else if (loader_passed_by(f, t)) {
 		decide_passed_by(f, t, diff);
+	} else if (looks_back(f)) {
+		decide_look_back(f, t, diff);
 	} else if (armed_but_not_taken(f) && !f->retry) {
 		decide(t, KARGS_NOT_ARRIVED,
 		       "kernel arguments did not arrive (%s): GRUB read %s, but took no trial: it "
 		       "can't write to that disk, or this boot came by kexec",
 		       diff, ENV_FILE_NAME);
-	} else if (refused) {
-		decide_refused(f, t, refused, diff);
+	} else if (no) {
+		decide_refused(f, t, no, diff);
 	} else if (t->deaths >= TRIAL_MAX) {
 		decide_rejected(f, t, t->deaths, f->env->state.time, diff);
 	} else if (t->note == NOTE_DIED && !state_is_ours(f) && !f->retry) {
@@ -486,6 +555,19 @@ int trial_write(const struct root *root, int dirfd, const struct trial_facts *f,
 	return r < 0 ? r : env_write(dirfd, &plan, err);
 }
 
+void trial_weigh(const struct boot_env *env, enum trial_health health, struct trial *t)
+{
+	bool second = env->state.look == ENV_LOOK_SECOND;
+
+	if (t->note == NOTE_COMMIT && health != TRIAL_FIT) {
+		t->note = health == TRIAL_UNFIT || second ? NOTE_UNFIT : NOTE_LOOK_BACK;
+		t->reboot = !second; /* the third was into this trial */
+	} else if (t->note == NOTE_LOOKED_BACK) {
+		t->note = health == TRIAL_FIT ? NOTE_LOOKED_BACK : NOTE_UNFIT;
+		t->reboot = health == TRIAL_FIT;
+	}
+}
+
 static void plan_note(const struct boot_env *env, const struct trial *t, const struct boot_id *id,
 		      struct env_plan *ret)
 {
@@ -501,6 +583,18 @@ static void plan_note(const struct boot_env *env, const struct trial *t, const s
 		break;
 	case NOTE_NO_VARIABLE:
 		env_plan_no_variable(env, id, ret);
+		break;
+	case NOTE_UNFIT:
+		env_plan_unfit(env, id, ret);
+		break;
+	case NOTE_LOOK_BACK:
+		env_plan_look_back(env, id, ret);
+		break;
+	case NOTE_LOOKED_BACK:
+		env_plan_look_again(env, id, ret);
+		break;
+	case NOTE_LOOK_OVER:
+		env_plan_look_over(env, id, ret);
 		break;
 	case NOTE_SUPERSEDED:
 	case NOTE_NONE:

@@ -12,7 +12,13 @@
  *  - these args are not refused on this kernel: fewer than TRIAL_MAX trials of them died,
  *    and none booted without the args,
  *  - the last trial was not one of other args that died without any boot having reached a
- *    verdict since: so args that are others in each boot can't make a loop either.
+ *    verdict since: so args that are others in each boot can't make a loop either,
+ *  - no boot with the earlier args is to show first what fails without them.
+ *
+ * A trial in which something failed is compared with a boot without its args (boot/health.h). Where
+ * none is known, the node goes back once to make it, and tries once more where the same failed:
+ * with the reboot into the trial that is three of its own, and whatever that trial ends in is the
+ * end.
  */
 #pragma once
 
@@ -29,6 +35,7 @@ enum kargs_decision {
 	KARGS_WRITE_NO_REBOOT,	/* this boot has the args, the next would not (trial_write) */
 	KARGS_NOT_ARRIVED,	/* GRUB did not bring them, or the kernel did not take them */
 	KARGS_REJECTED,		/* the trials died */
+	KARGS_UNFIT,		/* something failed in the trial that held without them */
 	KARGS_CONFLICT,		/* what else is on the line would keep them out of force */
 	KARGS_NO_LOADER,	/* nothing here can bring args to the next boot */
 	KARGS_DAMAGED,		/* railhead.env is malformed */
@@ -42,6 +49,10 @@ enum trial_note {
 	NOTE_NOT_ARRIVED, /* this trial booted without its args */
 	NOTE_NO_VARIABLE, /* GRUB took the trial, and booted an entry without our variable */
 	NOTE_SUPERSEDED,  /* other args are wanted by now: no trial at the next boot */
+	NOTE_UNFIT,	  /* something failed in the trial that held without its args */
+	NOTE_LOOK_BACK,	  /* something failed in this trial; the next boot looks without its args */
+	NOTE_LOOKED_BACK, /* this boot has looked without them: they are tried once more */
+	NOTE_LOOK_OVER,	  /* the same, and other args are wanted by now */
 };
 
 struct trial_facts {
@@ -67,6 +78,7 @@ struct trial {
 	enum trial_note note;	/* due at the verdict: trial_settle() */
 	bool next_boot_tries;	/* of NOT_ARRIVED: these arguments had no turn yet */
 	bool armed;		/* the trial is armed by this very boot: just reboot */
+	bool reboot;		/* once the note is written: trial_weigh() */
 	unsigned int deaths;	/* trials of the wanted args on this kernel that died */
 	struct kargs missing;	/* wanted, not in force in this boot */
 	struct kargs dropped;	/* ours in this boot, wanted no longer */
@@ -82,6 +94,15 @@ void trial_free(struct trial *t);
 char trial_left_out(const char *cmdline);
 
 const char *kargs_decision_name(enum kargs_decision d); /* "same", "reboot", "write", ... */
+
+enum trial_health {
+	TRIAL_FIT,	    /* nothing failed, or only what fails without the args, too */
+	TRIAL_UNFIT,	    /* something else failed */
+	TRIAL_NOT_COMPARED, /* something failed, and what fails without the args is not known */
+};
+
+/* At the verdict: what NOTE_COMMIT and NOTE_LOOKED_BACK become by what failed; sets reboot. */
+void trial_weigh(const struct boot_env *env, enum trial_health health, struct trial *t);
 
 /*
  * Does what a decision of WRITE_AND_REBOOT (arms) or WRITE_NO_REBOOT (adopts) asks,

@@ -8,6 +8,8 @@
 #include "base/mem.h"
 #include "boot/mode.h"
 #include "sys/read.h"
+#include "base/str.h"
+#include "boot/health.h"
 
 /* GRUB is more lenient than we are: what it gives to the next boot must be known. */
 static void read_damaged(struct boot_view *v)
@@ -33,6 +35,21 @@ static int read_env(struct boot_view *v, struct err *err)
 		return err_set(err, r, "%s", why.text);
 	}
 	return 0;
+}
+
+/* In the initramfs nothing of it is there. */
+static void name_items(const struct root *root, const struct kargs *wanted, struct boot_view *v)
+{
+	cleanup_free char *was = v->trial.why, *names = NULL;
+	cleanup_health struct health h = {0};
+	char args[KARGS_HASH_LEN + 1];
+
+	kargs_hash(wanted, args);
+	v->trial.why = NULL;
+	if (health_kept(root, HEALTH_OF_TRIAL, NULL, v->id.kernel, args, &h) && h.refused &&
+	    h.failed.n)
+		names = health_names(&h.failed);
+	v->trial.why = names ? xasprintf("%s. Failed in the trial: %s", was, names) : xstrdup(was);
 }
 
 int boot_view_open(const struct root *root, const struct node *node, const struct kargs *wanted,
@@ -65,6 +82,8 @@ int boot_view_open(const struct root *root, const struct node *node, const struc
 		.retry = retry,
 	};
 	trial_decide(&ret->facts, &ret->trial);
+	if (ret->trial.decision == KARGS_UNFIT)
+		name_items(root, wanted, ret);
 	return 0;
 }
 
@@ -99,28 +118,6 @@ int boot_arrived(const struct root *root, struct err *err)
 		err_wrap(err, "%s", part.path);
 	closed = bootpart_close(&part, r < 0 ? NULL : err);
 	return closed < 0 && r >= 0 ? closed : r;
-}
-
-int boot_settle(const struct root *root, const struct node *node, const struct kargs *wanted,
-		struct err *err)
-{
-	struct boot_view v;
-	bool due;
-	int r, closed;
-
-	r = boot_view_open(root, node, wanted, false, false, &v, err);
-	if (r < 0)
-		return r;
-	due = v.trial.note != NOTE_NONE;
-	r = boot_view_close(&v, err);
-	if (r < 0 || !due)
-		return r;
-	r = boot_view_open(root, node, wanted, true, false, &v, err);
-	if (r < 0)
-		return r;
-	r = trial_settle(v.part.dirfd, &v.trial, &v.id, err);
-	closed = boot_view_close(&v, r < 0 ? NULL : err);
-	return r < 0 ? r : closed < 0 ? closed : r;
 }
 
 int boot_env_reset(const struct root *root, char **ret_path, struct err *err)

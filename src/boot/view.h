@@ -2,7 +2,7 @@
 /*
  * One look at all that kernel arguments depend on: the boot partition, railhead.env, this
  * boot's command line, and the decision that follows. Used by the bootenv kind, by the
- * commit at the verdict, and by `railhead kargs`.
+ * commit at the verdict (boot/settle.h), and by `railhead kargs`.
  */
 #pragma once
 
@@ -33,13 +33,6 @@ int boot_view_close(struct boot_view *v, struct err *err);
  * railhead.env is found, which whoever looks at the kernel arguments reports.
  */
 int boot_arrived(const struct root *root, struct err *err);
-
-/*
- * At the verdict: makes the trial of this boot good, or writes down how one ended (see
- * trial.h). Opens the partition for writing only if something is due. 1: wrote, 0: nothing.
- */
-int boot_settle(const struct root *root, const struct node *node, const struct kargs *wanted,
-		struct err *err);
 
 /* Empties railhead.env (creates it if absent): nothing of ours on the next boot. */
 int boot_env_reset(const struct root *root, char **ret_path, struct err *err);

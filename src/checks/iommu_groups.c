@@ -436,12 +436,16 @@ static void emit(const struct checked *t, struct subject of)
 	const struct ynode *type = ynode_get(t->map, "type");
 	bool isolated = ynode_bool(t->map, "isolated", false);
 
-	if (isolated || !type)
-		check_look(t, of, "", &iommu_group_item, "iommu-group",
-			   isolated ? "isolated" : "any")
-			->want = (struct value){.type = VALUE_BOOL, .number = isolated};
+	if (isolated || !type) {
+		struct change *c = check_look(t, of, "", &iommu_group_item, "iommu-group",
+					      isolated ? "isolated" : "any");
+
+		c->want = (struct value){.type = VALUE_BOOL, .number = isolated};
+		c->of_args = true;
+	}
 	if (type)
-		check_look_wanting(t, of, "/type", &iommu_type_item, "iommu-type", type, NULL);
+		check_look_wanting(t, of, "/type", &iommu_type_item, "iommu-type", type, NULL)
+			->of_args = true;
 }
 
 CHECK(iommu_groups, .required = {"on"}, .optional = {"isolated", "type"}, .look = emit);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The items of kind check that this room's looks are about, for unit tests. on.name is the address
- * of a function, or of a PF where on.vf says which of its VFs is meant.
+ * The items of kind check that this room's looks are about, for others and unit tests. on.name is
+ * the address of a function, or of a PF where on.vf says which of its VFs is meant.
  */
 #pragma once
 

@@ -64,11 +64,29 @@ static int keep(struct judgement *j)
 	return judgement_stop(j) < 0 ? EXIT_INTERNAL : EXIT_OK;
 }
 
+/* Returns only on failure, or where the reboot is the operator's. */
+static void reboot_or_say(const struct judgement *j)
+{
+	struct err err = {0};
+
+	if (!j->unit || !j->may_reboot) {
+		complain("a reboot is due, into other kernel arguments%s",
+			 j->may_reboot ? "" : ", and " SITE_FILE " says reboot: false");
+		return;
+	}
+	printf("rebooting into other kernel arguments\n");
+	fflush(stdout);
+	if (service_reboot(j->root, &err) < 0)
+		complain("reboot: %s", err.text);
+}
+
 static int judge(const struct invocation *inv, struct judgement *j)
 {
 	judgement_run(j);
 	if (j->status.record.boot_id)
 		print(inv, j);
+	if (j->reboot)
+		reboot_or_say(j);
 	return exit_code(j);
 }
 

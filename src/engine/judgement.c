@@ -5,7 +5,9 @@
 
 #include "base/mem.h"
 #include "boot/service.h"
-#include "boot/view.h"
+#include "boot/health.h"
+#include "boot/settle.h"
+#include "engine/fitness.h"
 #include "engine/journal.h"
 #include "engine/numbers.h"
 #include "engine/watch.h"
@@ -35,20 +37,68 @@ struct work {
 
 /* --- looks and numbers --------------------------------------------------------------------- */
 
-/* Kernel arguments that arrived become the good ones now, whatever the benchmarks say. */
+static void block(struct verdict *v, enum fault fault, const char *text)
+{
+	reasons_add(&v->reasons, fault, text);
+	v->kind = VERDICT_BLOCKED;
+	v->admit = false;
+}
+
+/* Of a trial that is not kept as it is. What this boot's look said of it was so before. */
+static void say_settled(struct work *w, const struct settled *s)
+{
+	cleanup_free char *names = health_names(&s->failed), *text = NULL;
+	const char *lack = s->lack ? s->lack : "";
+
+	if (s->note == NOTE_UNFIT || s->note == NOTE_LOOKED_BACK)
+		reasons_drop(&w->v.reasons, FAULT_BOOT_ARGS_DIFFER);
+	switch (s->note) {
+	case NOTE_UNFIT:
+		text = xasprintf("kernel_args/next_boot: kernel arguments are REFUSED: %s "
+				 "failed in their trial%s%s%s; correct kernel_args, or mend that "
+				 "and run `railhead apply --retry`",
+				 *names ? names : "something",
+				 *lack ? ", and what fails without them can't be kept: "
+				       : " and held before",
+				 lack, s->reboot ? ". The node reboots into the earlier ones" : "");
+		block(&w->v, FAULT_BOOT_ARGS_UNFIT, text);
+		break;
+	case NOTE_LOOK_BACK:
+		text = xasprintf("kernel_args/next_boot: %s failed in the trial of kernel "
+				 "arguments; the next boot, with the earlier ones, shows whether "
+				 "that fails without them",
+				 names);
+		block(&w->v, FAULT_BOOT_ARGS_DIFFER, text);
+		break;
+	case NOTE_LOOKED_BACK:
+		block(&w->v, FAULT_BOOT_ARGS_DIFFER,
+		      "kernel_args/next_boot: what failed in the trial of kernel arguments fails "
+		      "without them, too; the next boot tries them once more");
+		break;
+	default:
+		break;
+	}
+}
+
+/* Kernel arguments that arrived become the good ones, whatever the benchmarks say. */
 static void settle_kargs(struct work *w)
 {
-	struct verdict *v = &w->v;
+	cleanup_strv struct strv failed = {0};
+	cleanup_settled struct settled s = {0};
 	struct err err = {0};
-	int r = boot_settle(w->run.root, &w->run.node, &w->run.kargs, &err);
+	int r;
 
+	fitness_look(&w->run, &failed);
+	r = boot_settle(w->run.root, &w->run.node, &w->run.kargs, w->run.profile->digest, &failed,
+			&s, &err);
+	say_settled(w, &s);
+	w->j->reboot = s.reboot;
+	w->j->may_reboot = w->run.site.reboot;
 	if (r < 0) {
 		cleanup_free char *text = xasprintf(
 			"kernel_args/next_boot: could not be made permanent: %s", err.text);
 
-		reasons_add(&v->reasons, FAULT_BOOT_TRIAL_OPEN, text);
-		v->kind = VERDICT_BLOCKED;
-		v->admit = false;
+		block(&w->v, FAULT_BOOT_TRIAL_OPEN, text);
 	} else if (r > 0) {
 		w->j->complain(ENV_FILE_NAME
 			       ": what became of the trial of kernel arguments is written down");

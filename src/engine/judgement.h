@@ -35,8 +35,10 @@ struct judgement {
 	/* What came of it. */
 	enum judgement_end end;
 	struct status status;
-	bool admitted; /* railhead-ready.target is to be opened */
-	bool show;     /* to people: one by hand, or with a verdict that is news */
+	bool admitted;	 /* railhead-ready.target is to be opened */
+	bool reboot;	 /* the node is to go into other kernel arguments, once (boot/settle.h) */
+	bool may_reboot; /* railhead.conf */
+	bool show;	 /* to people: one by hand, or with a verdict that is news */
 };
 
 /* Takes the lock of the state, and leaves it. Returns a negative errno if end is FAILED. */

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/culprit.h"
+#include "engine/fitness.h"
 #include "engine/flow.h"
 #include "engine/run.h"
 #include "engine/watch.h"
@@ -173,6 +174,7 @@ static int look_and_judge(struct later_look *l)
 	run_look_gate(&l->run, 0, &result);
 	spare_given_away(&l->run);
 	blame_others(l);
+	fitness_learn(&l->run);
 	plan_take_drift(&l->run.plan);
 	gate_judge(l->run.profile, &l->run.plan, &l->record->measurements, &l->v);
 	if (!l->v.admit)

@@ -30,7 +30,7 @@ static int unsupported(struct change *c, const char *why)
 static const enum fault faults[] = {
 	[KARGS_NO_LOADER] = FAULT_BOOT_NO_LOADER,    [KARGS_NOT_ARRIVED] = FAULT_BOOT_ARGS_LOST,
 	[KARGS_REJECTED] = FAULT_BOOT_ARGS_REJECTED, [KARGS_CONFLICT] = FAULT_BOOT_ARGS_CONFLICT,
-	[KARGS_DAMAGED] = FAULT_BOOT_ENV_DAMAGED,
+	[KARGS_DAMAGED] = FAULT_BOOT_ENV_DAMAGED,    [KARGS_UNFIT] = FAULT_BOOT_ARGS_UNFIT,
 };
 
 static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot_view *v,
@@ -60,6 +60,7 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot
 		break;
 	case KARGS_NOT_ARRIVED:
 	case KARGS_REJECTED:
+	case KARGS_UNFIT:
 	case KARGS_CONFLICT:
 	case KARGS_DAMAGED:
 		break;

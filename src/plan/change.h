@@ -140,6 +140,7 @@ struct change {
 	bool optional;	  /* what the driver or kernel lacks is unsupported, not failed */
 	bool drift_warns; /* that it holds no more, after the verdict, keeps no work out */
 	bool late;	  /* absent in early is no fault: looked for again in devices */
+	bool of_args;	  /* depends on the kernel arguments: no trial of them is judged by it */
 	bool premise;	  /* a check of what the other changes take for granted: reported first */
 	bool settles;	  /* a check that comes true by itself soon after boot: a carrier */
 	unsigned int deadline_ms; /* of its set; of one that settles: how long it may take */

@@ -145,6 +145,7 @@ static void emit_node(const struct section_ctx *ctx, const struct ynode *section
 		change_part(c, dir, NULL, NULL)->index = (unsigned int)node;
 		change_target(c, "pages:%llu:%d", (unsigned long long)(bytes >> 10), node);
 		change_waits_for(c, "kernel_args/next_boot");
+		c->of_args = true;
 	} else {
 		c = plan_add(plan, "hugepages", &kind_attr, STAGE_INITRD, PHASE_MEMORY, item->at,
 			     "hugepages/%s/node%d", size, node);

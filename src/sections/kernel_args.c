@@ -158,6 +158,7 @@ static void emit_next_boot(const struct section_ctx *ctx, const struct kargs *wa
 	for (size_t i = 0; i < wanted->n; i++)
 		change_part(c, wanted->v[i].text, NULL, NULL);
 	change_desired(c, "%s", line);
+	c->of_args = true;
 	/* A kernel whose pages take all of its memory does not boot. */
 	change_withhold(c, lack);
 }
@@ -169,6 +170,7 @@ static void emit_arrived(const char *arg, const struct ynode *section, struct pl
 
 	change_on(c, arg, &arrived_item);
 	change_target(c, "cmdline:%s", arg);
+	c->of_args = true;
 	item_desired(c);
 	change_waits_for(c, "kernel_args/next_boot");
 }
@@ -186,6 +188,7 @@ static void emit_entries(const struct ynode *section, struct plan *plan)
 	change_target(c, "loader");
 	item_desired(c);
 	c->on_fail = ON_FAIL_WARN;
+	c->of_args = true;
 }
 
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
