@@ -126,6 +126,7 @@ static void weigh(struct work *w, struct trial *t)
 	if (w->v->have_env)
 		trial_weigh(&w->v->env, health, t);
 	w->out->note = t->note;
+	w->out->trial = t->is_trial;
 	w->out->reboot = t->reboot;
 	if (t->note == NOTE_UNFIT)
 		keep_refusal(w);

@@ -15,6 +15,7 @@
 
 struct settled {
 	enum trial_note note; /* what is written down in railhead.env */
+	bool trial;	      /* this boot was on trial */
 	bool reboot;	      /* the node is to go into other arguments, once, by itself */
 	struct strv failed;   /* of NOTE_UNFIT, NOTE_LOOK_BACK: the items that are why */
 	char *lack;	      /* why nothing could be compared, a sentence; or NULL */

@@ -48,19 +48,20 @@ static void block(struct verdict *v, enum fault fault, const char *text)
 static void say_settled(struct work *w, const struct settled *s)
 {
 	cleanup_free char *names = health_names(&s->failed), *text = NULL;
-	const char *lack = s->lack ? s->lack : "";
 
 	if (s->note == NOTE_UNFIT || s->note == NOTE_LOOKED_BACK)
 		reasons_drop(&w->v.reasons, FAULT_BOOT_ARGS_DIFFER);
 	switch (s->note) {
 	case NOTE_UNFIT:
-		text = xasprintf("kernel_args/next_boot: kernel arguments are REFUSED: %s "
-				 "failed in their trial%s%s%s; correct kernel_args, or mend that "
-				 "and run `railhead apply --retry`",
+		text = xasprintf("kernel_args/next_boot: kernel arguments are REFUSED: %s failed "
+				 "in their trial%s%s; %s. Correct kernel_args, or mend that and "
+				 "run `railhead apply --retry`",
 				 *names ? names : "something",
-				 *lack ? ", and what fails without them can't be kept: "
-				       : " and held before",
-				 lack, s->reboot ? ". The node reboots into the earlier ones" : "");
+				 s->lack ? ", and what fails without them can't be kept: "
+					 : " and held before",
+				 s->lack ? s->lack : "",
+				 s->trial ? "the next boot has the earlier ones"
+					  : "the earlier ones are in force");
 		block(&w->v, FAULT_BOOT_ARGS_UNFIT, text);
 		break;
 	case NOTE_LOOK_BACK:
