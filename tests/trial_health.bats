@@ -222,7 +222,7 @@ boot_back() {
   trial
   put "$width" 8
   gate 7
-  fault RH-BOOT-ARGS-UNFIT "what fails without them can't be kept: /var/lib/railhead"
+  fault RH-BOOT-ARGS-UNFIT "what fails without them is not known: /var/lib/railhead"
   boot
   run -9 initrd
   gate 7

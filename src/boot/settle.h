@@ -18,7 +18,7 @@ struct settled {
 	bool trial;	      /* this boot was on trial */
 	bool reboot;	      /* the node is to go into other arguments, once, by itself */
 	struct strv failed;   /* of NOTE_UNFIT, NOTE_LOOK_BACK: the items that are why */
-	char *lack;	      /* why nothing could be compared, a sentence; or NULL */
+	char *lack;	      /* why nothing could be compared; or NULL */
 };
 
 void settled_free(struct settled *s);

@@ -57,7 +57,7 @@ static void say_settled(struct work *w, const struct settled *s)
 				 "in their trial%s%s; %s. Correct kernel_args, or mend that and "
 				 "run `railhead apply --retry`",
 				 *names ? names : "something",
-				 s->lack ? ", and what fails without them can't be kept: "
+				 s->lack ? ", and what fails without them is not known: "
 					 : " and held before",
 				 s->lack ? s->lack : "",
 				 s->trial ? "the next boot has the earlier ones"

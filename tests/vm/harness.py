@@ -47,7 +47,7 @@ SHORT = SOFT_REBOOTS
 # the unit tests and the model see too, of a disk's layout and of a package's life, and power cuts.
 # `make check-long` runs them, of both releases.
 LONG = ("shell", "emergency", "memory", "version back", "no reboot", "own reboot", "entry", "entries",
-        "menu back", "direct", "read-only", "writable", "recovery", "rescue", "single", "crash",
+        "menu back", "direct", "uplink", "read-only", "writable", "recovery", "rescue", "single", "crash",
         "malformed", "reset", "two cuts", "other image", "initramfs-tools: hang",
         "initramfs-tools: none", "initramfs-tools: break",
         "xfs", "lvm", "cut-ext4", "cut-xfs", "cut-vfat",

@@ -546,6 +546,44 @@ def trial_is_made(vm):
     is_converged(vm, WANTED + ["version=5"])
 
 
+# --- args that take something away ----------------------------------------------------------
+
+NIC_AWAY = "module_blacklist=igb"
+NIC = ("-netdev", "hubport,id=up,hubid=9", "-device", "igb,id=up,netdev=up,romfile=")
+
+
+@state("uplink", guest=OTHERS, after=FIRST_BOOTS, kept=False)  # another QEMU
+def uplink(vm):
+    vm.sh(f"printf 'devices:\\n  mgmt: {{pci: \"8086:10c9\", protect: true}}\\n' >>{PROFILE}")
+    vm.sh("echo 'ACTION==\"add\", SUBSYSTEM==\"net\", RUN+=\"/bin/sh -c \\'ip link set $name up\\'\"'"
+          " >/etc/udev/rules.d/99-up.rules")
+    settle(vm)
+    vm.seen["made"] = [_cut_and_boot(vm, more=NIC)]
+    vm.seen["nic"] = vm.sh("basename $(realpath /sys/bus/pci/drivers/igb/0*)").strip()
+    # What a later look learns, too, five minutes after the verdict.
+    vm.sh("for i in $(seq 100); do grep -q 1 /sys/bus/pci/drivers/igb/0*/net/*/carrier && break;"
+          " sleep .2; done")
+    exits(vm, "railhead gate --again", 0, 180)
+    contains("uplinks", vm.read("/var/lib/railhead/uplinks"), vm.seen["nic"])
+    arm(vm, WANTED + [NIC_AWAY])
+    before, console = vm.resets, vm.console_size()
+    vm.send(REBOOT)
+    wait_for_resets(vm, before + 2, 900)
+    vm.wait_for_shell(300)
+    vm.wait_until_booted()
+    look(vm, vm.resets - before, console)
+
+
+@case("uplink", "args that take the uplink away: one boot back by itself, refused, and it is said why")
+def uplink_is_back(vm):
+    equal("reboots", vm.seen["resets"], 2)
+    equal("trials", [NIC_AWAY in line for line in trials(vm)], [True])
+    came_back(vm, NIC_AWAY, "REFUSED", f"uplink/{vm.seen['nic']}", "railhead apply --retry")
+    expect_fault(vm, "RH-BOOT-ARGS-UNFIT", f"uplink/{vm.seen['nic']}")
+    contains("console", vm.seen["console"], "rebooting into other kernel arguments")
+    equal("state", json_of(vm, "railhead kargs --json", (9,))["state"], "unfit")
+
+
 # --- boots in which nothing is to be done ---------------------------------------------------
 
 def _special(name, title, menu):
