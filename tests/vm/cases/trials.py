@@ -549,13 +549,14 @@ def trial_is_made(vm):
 # --- args that take something away ----------------------------------------------------------
 
 NIC_AWAY = "module_blacklist=igb"
-NIC = ("-netdev", "hubport,id=up,hubid=9", "-device", "igb,id=up,netdev=up,romfile=")
+NIC = ("-device", "pcie-root-port,id=rpup,bus=pcie.0,chassis=9,slot=9",
+       "-netdev", "hubport,id=up,hubid=9", "-device", "igb,id=nicup,bus=rpup,netdev=up,romfile=")
 
 
 @state("uplink", guest=OTHERS, after=FIRST_BOOTS, kept=False)  # another QEMU
 def uplink(vm):
     vm.sh(f"printf 'devices:\\n  mgmt: {{pci: \"8086:10c9\", protect: true}}\\n' >>{PROFILE}")
-    vm.sh("echo 'ACTION==\"add\", SUBSYSTEM==\"net\", RUN+=\"/bin/sh -c \\'ip link set $name up\\'\"'"
+    vm.sh("echo 'ACTION==\"add\", SUBSYSTEM==\"net\", RUN+=\"/bin/ip link set $name up\"'"
           " >/etc/udev/rules.d/99-up.rules")
     settle(vm)
     vm.seen["made"] = [_cut_and_boot(vm, more=NIC)]
