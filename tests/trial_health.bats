@@ -198,6 +198,20 @@ boot_back() {
   is_in_force old=1
 }
 
+@test "the refusal can't be written down: no reboot, and GRUB goes back by itself, as from a trial that died" {
+  wants new=1
+  trial
+  put "$width" 8
+  run -7 strace -f -o /dev/null -P "$env" -e trace=pwrite64 -e inject=pwrite64:error=EIO "$railhead" gate --root "$root"
+  [[ $output != *"a reboot is due"* ]]
+  fault RH-BOOT-TRIAL-OPEN "Input/output error"
+  in_env railhead_try=t
+  boot
+  has old=1
+  run -8 initrd
+  [[ $(grub-editenv "$env" list) == *$'\n'"railhead_deaths=1"* ]]
+}
+
 @test "what was known of another profile, or is torn, counts for nothing" {
   local text
   for text in "$(printf 'railhead health 1\nprofile 0123\nkernel \nargs 0123456789abcdef\nrefused no\nfailed gate/width/%s\nend 1' $PF0)" torn ""; do

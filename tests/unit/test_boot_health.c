@@ -645,6 +645,38 @@ static void test_converged_writes_nothing(void **state)
 	machine_done(&m);
 }
 
+/* With another kernel what failed says nothing, but a verdict comes first all the same. */
+static void test_other_kernel_looks_over(void **state)
+{
+	cleanup_kargs struct kargs wanted = {0};
+	struct boot_env env = {.good = 'a', .try_ = ENV_NONE, .slot = {"old=1", "new=1"}};
+	struct trial_facts f = {.wanted = &wanted,
+				.cmdline = "BOOT_IMAGE=/v ro old=1 railhead.slot=a",
+				.env = &env,
+				.loader_ok = true,
+				.boot_id = "boot-9"};
+	static const struct {
+		const char *kernel;
+		enum trial_note note;
+	} rows[] = {{"6.1", NOTE_LOOKED_BACK}, {"6.2", NOTE_LOOK_OVER}};
+
+	(void)state;
+	kargs_split(&wanted, "new=1", NULL);
+	kargs_hash(&wanted, env.state.hash);
+	strcpy(env.state.kernel, "6.1");
+	env.state.look = ENV_LOOK_BACK;
+	for (size_t i = 0; i < array_len(rows); i++) {
+		struct trial t;
+
+		f.kernel = rows[i].kernel;
+		trial_decide(&f, &t);
+		assert_int_equal(t.decision, KARGS_NOT_ARRIVED);
+		assert_true(t.next_boot_tries);
+		assert_int_equal(t.note, rows[i].note);
+		trial_free(&t);
+	}
+}
+
 #define BOOTS(test) cmocka_unit_test_setup_teardown(test, tmp_setup, tmp_teardown)
 
 int main(void)
@@ -671,6 +703,7 @@ int main(void)
 		BOOTS(test_retry),
 		BOOTS(test_retry_in_the_trial),
 		BOOTS(test_death_in_the_second),
+		cmocka_unit_test(test_other_kernel_looks_over),
 		BOOTS(test_converged_writes_nothing),
 	};
 
