@@ -100,6 +100,12 @@ static const struct fault_row rows[] = {
 	  "A menu entry of the boot loader does not take railhead's arguments: the next boot may "
 	  "lack them.",
 	  "Write the boot loader's menu again (grub-mkconfig, grubby)."),
+	F(BOOT_COUNTED, "RH-BOOT-COUNTED", RETRY,
+	  "An update of the operating system is not confirmed yet, or a boot loader counts this "
+	  "boot "
+	  "for another reason, so that a reboot by railhead could undo the update.",
+	  "Let the updater confirm this boot before anything reboots the node: railhead tries the "
+	  "kernel arguments in the first boot that nothing else counts."),
 	F(BOOT_TRIAL_OPEN, "RH-BOOT-TRIAL-OPEN", SITE,
 	  "The outcome of a trial of kernel arguments could not be recorded, so that the next boot "
 	  "goes back to the arguments before.",

@@ -97,6 +97,7 @@ static int open_bios(const struct root *root, const struct fstab *t, bool write,
 	if (r < 0)
 		return r;
 	grub_config_read(boot.fd, &config);
+	blocks_read(boot.fd, "/boot", "/boot", &b->blocks);
 	check_loader(root, &config, NULL, b);
 	if (!config.dir)
 		return 0;
@@ -131,7 +132,7 @@ static int place_esp(const struct root *root, const struct fstab *t, dev_t disk_
 }
 
 static int boot_config(const struct root *root, const struct fstab *t, struct grub_config *ret,
-		       dev_t *ret_dev, struct err *err)
+		       struct blocks *blocks, dev_t *ret_dev, struct err *err)
 {
 	cleanup_place struct place boot = {.fd = -1};
 	struct stat st;
@@ -143,6 +144,8 @@ static int boot_config(const struct root *root, const struct fstab *t, struct gr
 		return err_errno(err, -errno, "%s", boot.found);
 	*ret_dev = st.st_dev;
 	grub_config_read(boot.fd, ret);
+	if (blocks)
+		blocks_read(boot.fd, "/boot", "/boot", blocks);
 	return 0;
 }
 
@@ -205,7 +208,7 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 	struct err why = {0};
 	dev_t dev = 0;
 	/* /boot is closed again before the ESP is opened: they may be one. */
-	int r = boot_config(root, t, &config, &dev, err);
+	int r = boot_config(root, t, &config, &b->blocks, &dev, err);
 
 	if (r < 0)
 		return r;
@@ -222,6 +225,9 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 		return -ELIBACC;
 	uuid = root->live && esp.device ? place_probe(esp.device, "UUID") : NULL;
 	grub_config_read_esp(esp.fd, esp.mounted ? esp.at : "ESP:", &config);
+	/* an EFI system partition at /boot was read as that */
+	if (!esp.mounted || !streq(esp.at, "/boot"))
+		blocks_read(esp.fd, NULL, esp.mounted ? esp.at : "ESP:", &b->blocks);
 	check_loader(root, &config, uuid, b);
 	installation = grub_installation(&config);
 	dir = xasprintf(ESP_DIR "%s%s", installation ? "/" : "", installation ? installation : "");
@@ -230,12 +236,87 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 	return r < 0 ? r : find_env(root, &esp, b, err);
 }
 
+/* --- the blocks of others -------------------------------------------------------------------- */
+
+/* Where the file system of a file is mounted as fstab says; else the file's directory. */
+static char *place_of(const struct fstab *t, const char *path)
+{
+	char *at = xstrdup(path), *slash;
+
+	while ((slash = strrchr(at, '/')) && slash != at) {
+		*slash = '\0';
+		if (fstab_find(t, at))
+			return at;
+	}
+	free(at);
+	return xstrndup(path, (size_t)(strrchr(path, '/') - path));
+}
+
+/* The file that RAUC's configuration names may be anywhere. */
+static void read_raucs_block(const struct root *root, const struct fstab *t, struct blocks *blocks)
+{
+	cleanup_rauc_conf struct rauc_conf conf = {0};
+	cleanup_place struct place p = {.fd = -1};
+	cleanup_free char *at = NULL;
+	struct err err = {0};
+	int r;
+
+	rauc_conf_read(root, &conf);
+	if (!conf.grubenv)
+		return;
+	at = place_of(t, conf.grubenv);
+	r = place_open(root, t, *at ? at : "/", false, &p, &err);
+	if (r == 0)
+		blocks_read_raucs(p.fd, at, conf.grubenv + strlen(at) + 1, conf.grubenv, blocks);
+	else if (r != -ENOENT)
+		blocks->trouble = xasprintf("%s: %s", conf.grubenv, err.text);
+}
+
+static int open_block_place(const struct root *root, const struct fstab *t, const struct block *b,
+			    struct place *p, struct err *err)
+{
+	cleanup_grub_config struct grub_config config = {0};
+	dev_t dev = 0;
+	int r;
+
+	if (b->at)
+		return place_open(root, t, *b->at ? b->at : "/", true, p, err);
+	r = boot_config(root, t, &config, NULL, &dev, err);
+	return r < 0 ? r : place_esp(root, t, dev, true, p, err);
+}
+
+int bootpart_write_block(const struct root *root, const struct block *b, size_t offset, char byte,
+			 struct err *err)
+{
+	cleanup_place struct place p = {.fd = -1};
+	cleanup_fstab struct fstab t = {0};
+	cleanup_free char *remounted = NULL;
+	int r = fstab_read(root, &t, err), closed = 0;
+
+	if (r == 0)
+		r = open_block_place(root, &t, b, &p, err);
+	if (r == 0)
+		r = place_make_writable(root, &p, &remounted, err);
+	if (r == 0)
+		r = machine_overwrite(p.fd, b->name, (off_t)offset, &byte, 1, err);
+	if (remounted)
+		closed = machine_remount(remounted, false, r < 0 ? NULL : err);
+	if (r == 0)
+		r = closed;
+	return r < 0 ? err_wrap(err, "%s", b->path), r : 0;
+}
+
+/* --- all ---------------------------------------------------------------------------------------
+ */
+
 int bootpart_open(const struct root *root, bool write, struct bootpart *ret, struct err *err)
 {
 	struct bootpart b = {.dirfd = -1};
 	cleanup_fstab struct fstab t = {0};
 	int r = fstab_read(root, &t, err);
 
+	if (r == 0)
+		read_raucs_block(root, &t, &b.blocks);
 	if (r == 0 && !root->live && !write && !root_exists(root, "boot"))
 		no_loader(&b, "this tree has no /boot, as captured machines have none: what its "
 			      "boot loader would pass is not known here");
@@ -269,6 +350,7 @@ int bootpart_close(struct bootpart *b, struct err *err)
 	free(b->loader_why);
 	free(b->no_trial_why);
 	free(b->remounted);
+	blocks_free(&b->blocks);
 	*b = (struct bootpart){.dirfd = -1};
 	return r;
 }

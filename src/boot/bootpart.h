@@ -20,6 +20,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "boot/blocks.h"
 #include "sys/root.h"
 
 enum loader {
@@ -47,7 +48,8 @@ struct bootpart {
 	 * there), or NULL. Then there is no trial and no automatic reboot.
 	 */
 	char *no_trial_why;
-	char *remounted; /* the mount point to make read-only again, or NULL */
+	char *remounted;      /* the mount point to make read-only again, or NULL */
+	struct blocks blocks; /* of /boot, of the EFI system partition, and RAUC's */
 };
 
 /*
@@ -58,3 +60,10 @@ struct bootpart {
 int bootpart_open(const struct root *root, bool write, struct bootpart *ret, struct err *err);
 /* Undoes mounts and frees. Every bootpart_open() that returned 0 needs one. */
 int bootpart_close(struct bootpart *b, struct err *err);
+
+/*
+ * Replaces one byte of such a block in place (machine_overwrite), on a file system that is mounted
+ * or made writable for that. No bootpart may be open.
+ */
+int bootpart_write_block(const struct root *root, const struct block *b, size_t offset, char byte,
+			 struct err *err);

@@ -29,6 +29,7 @@ const char *kargs_decision_name(enum kargs_decision d)
 		[KARGS_CONFLICT] = "conflict",
 		[KARGS_NO_LOADER] = "no-loader",
 		[KARGS_DAMAGED] = "damaged",
+		[KARGS_COUNTED] = "counted",
 	};
 
 	return names[d];
@@ -418,7 +419,14 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		       "boot goes on with the earlier ones; the next boot tries these",
 		       diff);
 		t->next_boot_tries = true;
-	} else if (!conflicts(f, t)) {
+	} else if (conflicts(f, t)) {
+		return;
+	} else if (f->other_counter) {
+		decide(t, KARGS_COUNTED,
+		       "kernel arguments differ (%s), and railhead makes no reboot for them now: "
+		       "%s. The first boot that nothing else counts tries them by itself",
+		       diff, f->other_counter);
+	} else {
 		decide(t, KARGS_WRITE_AND_REBOOT, "kernel arguments differ (%s): trial %u of %d%s",
 		       diff, t->deaths + 1, TRIAL_MAX,
 		       t->left_out == ENV_NONE ? ""

@@ -11,6 +11,7 @@
  *    has been no trial yet that would show whether it does,
  *  - these args are not refused on this kernel: fewer than TRIAL_MAX trials of them died,
  *    and none booted without the args,
+ *  - nobody else counts this boot (boot/counters.h),
  *  - the last trial was not one of other args that died without any boot having reached a
  *    verdict since: so args that are others in each boot can't make a loop either,
  *  - no boot with the earlier args is to show first what fails without them.
@@ -39,6 +40,7 @@ enum kargs_decision {
 	KARGS_CONFLICT,		/* what else is on the line would keep them out of force */
 	KARGS_NO_LOADER,	/* nothing here can bring args to the next boot */
 	KARGS_DAMAGED,		/* railhead.env is malformed */
+	KARGS_COUNTED,		/* a reboot would use up somebody else's attempt */
 };
 
 /* What the boot's verdict has to write down. */
@@ -64,6 +66,7 @@ struct trial_facts {
 	bool loader_ok;		    /* bootpart: LOADER_GRUB */
 	const char *loader_why;	    /* when !loader_ok */
 	const char *no_trial_why;   /* bootpart: a trial can't be disarmed there; or NULL */
+	const char *other_counter;  /* a counter of boots that is armed (counters.h); or NULL */
 	const char *boot_id;
 	const char *kernel;
 	bool retry; /* apply --retry: rejected and not arrived args are tried once more */

@@ -52,6 +52,28 @@ static void name_items(const struct root *root, const struct kargs *wanted, stru
 	v->trial.why = names ? xasprintf("%s. Failed in the trial: %s", was, names) : xstrdup(was);
 }
 
+/* Asked only where a reboot would follow. */
+static void ask_counters(const struct root *root, struct boot_view *v)
+{
+	struct counters *c = &v->counters;
+
+	if (v->trial.decision != KARGS_WRITE_AND_REBOOT || v->trial.armed)
+		return;
+	counters_judge(root, &v->part.blocks, v->facts.cmdline, c);
+	if (c->armed) {
+		v->facts.other_counter = c->armed;
+		trial_free(&v->trial);
+		trial_decide(&v->facts, &v->trial);
+	} else if (c->block) {
+		char *why = v->trial.why;
+
+		v->trial.why = xasprintf("%s; RAUC has counted this boot, and gets the attempt of "
+					 "%s back before",
+					 why, c->what);
+		free(why);
+	}
+}
+
 int boot_view_open(const struct root *root, const struct node *node, const struct kargs *wanted,
 		   bool write, bool retry, struct boot_view *ret, struct err *err)
 {
@@ -82,6 +104,7 @@ int boot_view_open(const struct root *root, const struct node *node, const struc
 		.retry = retry,
 	};
 	trial_decide(&ret->facts, &ret->trial);
+	ask_counters(root, ret);
 	if (ret->trial.decision == KARGS_UNFIT)
 		name_items(root, wanted, ret);
 	return 0;
@@ -90,8 +113,46 @@ int boot_view_open(const struct root *root, const struct node *node, const struc
 int boot_view_close(struct boot_view *v, struct err *err)
 {
 	trial_free(&v->trial);
+	counters_free(&v->counters);
 	return bootpart_close(&v->part, err);
 }
+
+/* --- an attempt of RAUC's ----------------------------------------------------------------------
+ */
+
+int boot_attempt_give_back(const struct root *root, const struct node *node,
+			   const struct kargs *wanted, bool retry, struct attempt *ret,
+			   struct err *err)
+{
+	struct boot_view v;
+	int r = boot_view_open(root, node, wanted, false, retry, &v, err);
+
+	*ret = (struct attempt){0};
+	if (r < 0)
+		return r;
+	if (v.counters.block) {
+		ret->block = *v.counters.block;
+		ret->offset = v.counters.offset;
+		*v.counters.block = (struct block){0};
+	}
+	r = boot_view_close(&v, err);
+	if (r == 0 && ret->block.path)
+		r = bootpart_write_block(root, &ret->block, ret->offset, '0', err);
+	return r;
+}
+
+int boot_attempt_take(const struct root *root, const struct attempt *a, struct err *err)
+{
+	return a->block.path ? bootpart_write_block(root, &a->block, a->offset, '1', err) : 0;
+}
+
+void boot_attempt_free(struct attempt *a)
+{
+	block_free(&a->block);
+}
+
+/* --- first thing in a boot -------------------------------------------------------------------
+ */
 
 int boot_arrived(const struct root *root, struct err *err)
 {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "boot/bootpart.h"
+#include "boot/counters.h"
 #include "boot/env.h"
 #include "boot/env_grub.h"
 #include "boot/trial.h"
@@ -19,6 +20,7 @@ struct boot_view {
 	bool have_env;
 	char env_damage[ERR_TEXT_MAX]; /* "" unless the file is malformed */
 	struct env_grub grub;	       /* if it is: what GRUB takes of it all the same */
+	struct counters counters;      /* points into part */
 	struct trial_facts facts;      /* points into this struct and the caller's wanted, node */
 	struct trial trial;
 };
@@ -27,6 +29,25 @@ struct boot_view {
 int boot_view_open(const struct root *root, const struct node *node, const struct kargs *wanted,
 		   bool write, bool retry, struct boot_view *ret, struct err *err);
 int boot_view_close(struct boot_view *v, struct err *err);
+
+/* An attempt of RAUC's that was given back. */
+struct attempt {
+	struct block block; /* path NULL: none was */
+	size_t offset;
+};
+
+/*
+ * Before a trial is armed: gives the attempt back that RAUC's counter has taken for this boot, so
+ * that the next boot comes to the same slot. Before and not after: a power cut in between must
+ * leave no trial to the other slot. A caller that then fails to arm takes the attempt again.
+ */
+int boot_attempt_give_back(const struct root *root, const struct node *node,
+			   const struct kargs *wanted, bool retry, struct attempt *ret,
+			   struct err *err);
+/* Nothing to do where none was given back. */
+int boot_attempt_take(const struct root *root, const struct attempt *a, struct err *err);
+void boot_attempt_free(struct attempt *a);
+#define cleanup_attempt __attribute__((__cleanup__(boot_attempt_free)))
 
 /*
  * First thing in a boot, whatever its profile and mode: as trial_arrived(), and 0 where no

@@ -31,6 +31,7 @@ static const enum fault faults[] = {
 	[KARGS_NO_LOADER] = FAULT_BOOT_NO_LOADER,    [KARGS_NOT_ARRIVED] = FAULT_BOOT_ARGS_LOST,
 	[KARGS_REJECTED] = FAULT_BOOT_ARGS_REJECTED, [KARGS_CONFLICT] = FAULT_BOOT_ARGS_CONFLICT,
 	[KARGS_DAMAGED] = FAULT_BOOT_ENV_DAMAGED,    [KARGS_UNFIT] = FAULT_BOOT_ARGS_UNFIT,
+	[KARGS_COUNTED] = FAULT_BOOT_COUNTED,
 };
 
 static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot_view *v,
@@ -63,6 +64,7 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot
 	case KARGS_UNFIT:
 	case KARGS_CONFLICT:
 	case KARGS_DAMAGED:
+	case KARGS_COUNTED:
 		break;
 	}
 	err_set(err, -EIO, "%s", t->why ? t->why : kargs_decision_name(t->decision));
@@ -110,17 +112,30 @@ static int write_once(const struct kind_ctx *ctx, const struct kargs *wanted, st
 	return closed < 0 && r >= 0 ? closed : r;
 }
 
+static int write_env(const struct kind_ctx *ctx, const struct kargs *wanted, struct err *err)
+{
+	int r = write_once(ctx, wanted, err);
+
+	if (r > 0)
+		r = write_once(ctx, wanted, err);
+	if (r > 0)
+		return err_set(err, -EIO, "%s was created, but is not there", ENV_FILE_NAME);
+	return r;
+}
+
 static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct kargs wanted cleanup_kargs = {0};
+	struct attempt attempt cleanup_attempt = {0};
+	struct err later = {0};
 	int r;
 
 	wanted_of(c, &wanted);
-	r = write_once(ctx, &wanted, err);
-	if (r > 0)
-		r = write_once(ctx, &wanted, err);
-	if (r > 0)
-		return err_set(err, -EIO, "%s was created, but is not there", ENV_FILE_NAME);
+	r = boot_attempt_give_back(ctx->root, ctx->node, &wanted, ctx->retry, &attempt, err);
+	if (r == 0)
+		r = write_env(ctx, &wanted, err);
+	if (r < 0 && boot_attempt_take(ctx->root, &attempt, &later) < 0)
+		err_wrap(err, "%s", later.text);
 	return r;
 }
 

@@ -33,6 +33,7 @@ struct machine {
 	const char *needed;	/* a boot without this token dies there */
 	bool no_commit;		/* no boot reaches its verdict */
 	const char *image_args; /* on each line, not ours */
+	const char *counter;	/* of an updater's, armed */
 	bool loader_ok;
 	const char *kernel;
 	/* where it is */
@@ -119,6 +120,7 @@ static void decide(struct machine *m, const char *wanted, struct trial *t, bool 
 				.cmdline = m->cmdline,
 				.loader_ok = m->loader_ok,
 				.loader_why = m->loader_ok ? NULL : "no grub.cfg",
+				.other_counter = m->counter,
 				.boot_id = id.id,
 				.kernel = m->kernel,
 				.retry = retry};
@@ -994,6 +996,29 @@ static void test_after_reset(void **state)
 	machine_done(&m);
 }
 
+/* Whatever is wanted, no reboot and no trial until the update is confirmed; then one. */
+static void test_other_counter(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	m.counter = "greenboot counts";
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(power_on(&m, i == 1 ? "" : "a=2"), KARGS_COUNTED);
+		assert_non_null(strstr(m.last.why, "greenboot counts"));
+		assert_int_equal(m.last.note, NOTE_NONE);
+	}
+	/* What needs no reboot goes on. */
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(m.reboots, 1);
+	m.counter = NULL;
+	assert_int_equal(power_on(&m, "a=2"), KARGS_SAME);
+	assert_int_equal(m.reboots, 2);
+	machine_done(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1031,6 +1056,7 @@ int main(void)
 		cmocka_unit_test(test_one_byte),
 		cmocka_unit_test(test_armed_in_this_boot),
 		cmocka_unit_test(test_after_reset),
+		cmocka_unit_test(test_other_counter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

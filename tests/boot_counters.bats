@@ -1,0 +1,245 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Counters of boots that updaters keep: railhead's own reboot must not use up their attempts.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+
+setup() {
+  root=$BATS_TEST_TMPDIR/root
+  fake_node "$root"
+  profile "$root" sku <<'Y'
+schema: 1
+name: sku
+match: {dmi: {sys_vendor: Supermicro}}
+kernel_args: {set: [transparent_hugepage=never]}
+Y
+  grub "$root/boot/grub"
+  env=$root/boot/grub/railhead.env
+  block=$root/boot/grub/grubenv
+}
+
+grub() { # DIRECTORY
+  mkdir -p "$1"
+  sed -e '/-x .usr.sbin.railhead/d' "$BATS_TEST_DIRNAME/../build/05_railhead" | sh >"$1/grub.cfg"
+  # shellcheck disable=SC2016 # GRUB's variable
+  echo 'linux /vmlinuz root=/dev/vda2 ro $railhead_kargs' >>"$1/grub.cfg"
+}
+
+grubenv() { # NAME=VALUE...
+  mkdir -p "${block%/*}"
+  [ -e "$block" ] || grub-editenv "$block" create
+  grub-editenv "$block" set "$@"
+}
+
+cmdline() {
+  echo "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro $*" >"$root/proc/cmdline"
+}
+
+# What railhead reboots after, as its boot unit does.
+boot_unit() { # EXIT
+  RAILHEAD_INITRAMFS=1 run "-$1" "$railhead" apply --root "$root" --stage initrd
+}
+
+next_boot() {
+  printf '%08x-2222-3333-4444-555555555555\n' $((++boots)) >"$root/proc/sys/kernel/random/boot_id"
+}
+
+# RAUC as its script leaves it in a boot of slot A after an update: B is the old system.
+rauc() {
+  grubenv "ORDER=A B" A_OK=1 B_OK=1 A_TRY=1 B_TRY=0
+  cmdline rauc.slot=A
+}
+
+# No trial, no reboot, named in status with its fault; the args are not in force, so not ready.
+held_back() { # WORD...
+  local word before
+  before=$(sha256sum "$block" 2>/dev/null) || :
+  boot_unit 9
+  [[ $output != *rebooting* ]]
+  [ ! -e "$env" ] || grub-editenv "$env" list | grep -qx railhead_try=-
+  run -9 "$railhead" kargs --root "$root"
+  [[ $output == *"counted: "*"transparent_hugepage=never"* ]]
+  for word in "$@" "The first boot that nothing else counts tries them by itself"; do
+    [[ $output == *"$word"* ]]
+  done
+  run -7 "$railhead" gate --root "$root"
+  run -7 "$railhead" status --root "$root"
+  [[ $output == *"$1"* ]]
+  jq -e '[.faults[].code] | index("RH-BOOT-COUNTED")' "$root/run/railhead/status.json"
+  [ "$before" = "$(sha256sum "$block" 2>/dev/null || :)" ]
+}
+
+tries_by_itself() {
+  next_boot
+  boot_unit 8
+  grub-editenv "$env" list | grep -q '^railhead_try=[ab]$'
+}
+
+@test "RAUC: the attempt of this boot is given back, then the reboot; no other byte is changed" {
+  rauc
+  cp "$block" "$BATS_TEST_TMPDIR/before"
+  inode=$(stat -c %i "$block")
+  run -5 "$railhead" kargs --root "$root"
+  [[ $output == *"gets the attempt of slot A (A_TRY=1 in /boot/grub/grubenv) back"* ]]
+  cmp "$block" "$BATS_TEST_TMPDIR/before"
+  boot_unit 8
+  [[ $output == *rebooting* ]]
+  [ "$(stat -c %i "$block")" = "$inode" ]
+  [ "$(stat -c %s "$block")" = 1024 ]
+  run cmp -l "$block" "$BATS_TEST_TMPDIR/before"
+  [ "${#lines[@]}" = 1 ]
+  grub-editenv "$block" list | grep -qx A_TRY=0
+  grub-editenv "$block" list | grep -qx B_TRY=0
+  # once more in the same boot: nothing is written
+  before=$(stat -c '%y' "$block" "$env")
+  boot_unit 8
+  [ "$before" = "$(stat -c '%y' "$block" "$env")" ]
+}
+
+@test "RAUC: the attempt comes back before the trial is armed, and both are on the disk" {
+  rauc
+  "$railhead" kargs --reset --root "$root"
+  RAILHEAD_INITRAMFS=1 run -8 strace -f -y -o "$BATS_TEST_TMPDIR/trace" -e trace=pwrite64,fsync \
+    "$railhead" apply --stage initrd --root "$root"
+  grep -oE '(pwrite64|fsync)\([0-9]+<[^>]*/(grubenv|railhead\.env)>' "$BATS_TEST_TMPDIR/trace" |
+    sed -E 's#\([0-9]+<.*/# #; s#>##' >"$BATS_TEST_TMPDIR/order"
+  [ "$(sed -n '1,3p' "$BATS_TEST_TMPDIR/order")" = "pwrite64 grubenv
+fsync grubenv
+pwrite64 railhead.env" ]
+}
+
+@test "RAUC: a trial that can't be armed takes the attempt again" {
+  rauc
+  "$railhead" kargs --reset --root "$root"
+  cp "$block" "$BATS_TEST_TMPDIR/before"
+  RAILHEAD_INITRAMFS=1 run strace -f -o /dev/null -P "$env" -e trace=pwrite64 \
+    -e inject=pwrite64:error=EIO "$railhead" apply --stage initrd --root "$root"
+  [ "$status" != 8 ]
+  cmp "$block" "$BATS_TEST_TMPDIR/before"
+}
+
+@test "RAUC: an attempt that can't be given back arms no trial, and is named" {
+  rauc
+  "$railhead" kargs --reset --root "$root"
+  RAILHEAD_INITRAMFS=1 run strace -f -o /dev/null -P "$block" -e trace=pwrite64 \
+    -e inject=pwrite64:error=EIO "$railhead" apply --stage initrd --root "$root"
+  [ "$status" != 8 ]
+  [[ $output == */boot/grub/grubenv* ]]
+  grub-editenv "$env" list | grep -qx railhead_try=-
+}
+
+@test "RAUC: marked good, nothing is given back" {
+  rauc
+  grubenv A_TRY=0
+  before=$(stat -c '%y' "$block")
+  boot_unit 8
+  [ "$before" = "$(stat -c '%y' "$block")" ]
+}
+
+@test "RAUC: the slot that booted is not known, or another one comes next: no reboot" {
+  rauc
+  cmdline
+  held_back "no slot of its ORDER is named by rauc.slot="
+  cmdline rauc.slot=A
+  grubenv "ORDER=B A" A_TRY=0
+  next_boot
+  held_back "RAUC would boot slot B next and not slot A"
+  grubenv "ORDER=A B"
+  tries_by_itself
+}
+
+@test "RAUC: arguments that all arrived ask nothing of its counters" {
+  rauc
+  cmdline rauc.slot=A transparent_hugepage=never
+  before=$(sha256sum "$block")
+  boot_unit 0
+  [ "$before" = "$(sha256sum "$block")" ]
+}
+
+@test "RAUC: its environment is on the EFI system partition, or where system.conf says" {
+  block=$root/boot/efi/EFI/BOOT/grubenv
+  mkdir -p "$root/sys/firmware/efi" "$root/etc/rauc"
+  rm -r "$root/boot/grub"
+  env=$root/boot/efi/EFI/railhead/railhead.env
+  grub "$root/boot/efi/EFI/BOOT"
+  rauc
+  boot_unit 8
+  grub-editenv "$block" list | grep -qx A_TRY=0
+  # elsewhere
+  rm "$block" "$env"
+  block=$root/grubenv/env
+  rauc
+  printf '[system]\nbootloader=grub\ngrubenv=/grubenv/env\n' >"$root/etc/rauc/system.conf"
+  next_boot
+  boot_unit 8
+  grub-editenv "$block" list | grep -qx A_TRY=0
+  # it is not there
+  rm "$block" "$env"
+  next_boot
+  held_back "no ORDER is in GRUB's environment (/grubenv/env)"
+}
+
+@test "greenboot: no reboot while its counter is armed; the boot after tries by itself" {
+  grubenv boot_counter=2 boot_success=0
+  held_back "greenboot counts the boots" "boot_counter=2 in /boot/grub/grubenv"
+  grub-editenv "$block" unset boot_counter
+  grubenv boot_success=0
+  tries_by_itself
+}
+
+@test "Mender: no reboot while its update is not committed; the boot after tries by itself" {
+  block=$root/boot/grub-mender-grubenv/mender_grubenv1/env
+  grubenv bootcount=1 mender_boot_part=3 upgrade_available=1
+  held_back "Mender has an update on trial" "mender_grubenv1/env"
+  grubenv bootcount=0 upgrade_available=0
+  tries_by_itself
+}
+
+@test "systemd's boot counting: no reboot, named" {
+  local vars=$root/sys/firmware/efi/efivars
+  mkdir -p "$vars" "$root/boot/efi"
+  grub "$root/boot/efi/EFI/debian"
+  printf '\6\0\0\0/\0l\0+\0002\0\0\0' >"$vars/LoaderBootCountPath-4a67b082-0a4c-41cf-b6c7-440b29bb8c4f"
+  env=$root/boot/efi/EFI/railhead/railhead.env
+  held_back "LoaderBootCountPath: /l+2"
+  rm "$vars"/*
+  tries_by_itself
+}
+
+@test "several counters: the reboot waits for all, and RAUC's attempt stays" {
+  rauc
+  grubenv boot_counter=1 boot_success=0
+  held_back greenboot
+  grub-editenv "$block" unset boot_counter
+  tries_by_itself
+  grub-editenv "$block" list | grep -qx A_TRY=0
+}
+
+@test "blocks that count nothing: none, empty, cut, another signature, Fedora's menu" {
+  local text
+  for text in "" "# GRUB Env" "# GRUB Environment Block" "boot_counter=2" \
+    "$(printf '# GRUB Environment Block\nboot_counter=2')" \
+    "$(printf '# GRUB Environment Block\nsaved_entry=0\nmenu_auto_hide=1\nboot_success=0\nboot_indeterminate=1\n.')"; do
+    printf '%s' "$text" >"$block"
+    rm -f "$env"
+    next_boot
+    boot_unit 8
+    [ "$text" = "$(cat "$block")" ]
+  done
+}
+
+@test "a block that can't be read holds the reboot back" {
+  grubenv x=1
+  RAILHEAD_INITRAMFS=1 run -9 strace -f -o /dev/null -P "$block" -e trace=read -e inject=read:error=EIO \
+    "$railhead" apply --stage initrd --root "$root"
+  [[ $output == *"is not known: /boot/grub/grubenv can't be read"* ]]
+}
+
+@test "reboot: false, and by hand: neither is a trial armed while a counter is" {
+  grubenv boot_counter=2 boot_success=0
+  run -9 "$railhead" apply --root "$root" --stage initrd
+  printf 'schema: 1\nreboot: false\n' >"$root/etc/railhead/railhead.conf"
+  boot_unit 9
+  [ ! -e "$env" ] || grub-editenv "$env" list | grep -qx railhead_try=-
+}
