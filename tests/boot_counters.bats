@@ -149,6 +149,16 @@ pwrite64 railhead.env" ]
   tries_by_itself
 }
 
+@test "RAUC: the only slot that is left is not put at risk" {
+  rauc
+  grubenv A_TRY=1 B_TRY=1
+  cmdline rauc.slot=B
+  held_back "RAUC has no slot to boot but B, should a trial fail"
+  grubenv A_TRY=0 B_TRY=0
+  cmdline rauc.slot=A
+  tries_by_itself
+}
+
 @test "RAUC: arguments that all arrived ask nothing of its counters" {
   rauc
   cmdline rauc.slot=A transparent_hugepage=never

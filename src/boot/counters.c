@@ -183,6 +183,21 @@ static const struct slot *next_slot(const struct slots *s, const struct slot *ag
 	return NULL;
 }
 
+/*
+ * Should the trial die, its slot counts as tried, and GRUB boots another one. Without any, the
+ * script ends in its rescue entry, whatever arguments were good.
+ */
+static bool has_fallback(const struct slots *s)
+{
+	for (size_t i = 0; i < s->list.n; i++) {
+		const struct slot *one = &s->list.v[i];
+
+		if (one != s->booted && one->ok && !one->tried)
+			return true;
+	}
+	return false;
+}
+
 /* The place of "1" in the only line X_TRY=1; NULL: it is not as plain as that. */
 static const struct var *plain_try(const struct block *b, const struct vars *v, const char *name)
 {
@@ -254,6 +269,9 @@ static void judge_slots(struct block *b, const struct vars *v, const char *cmdli
 		armed(ret, "RAUC would boot %s%s next and not slot %s, which runs (%s in %s)",
 		      next ? "slot " : "no slot", next ? next->name : "", s.booted->name, shown,
 		      b->path);
+	else if (!has_fallback(&s))
+		armed(ret, "RAUC has no slot to boot but %s, should a trial fail (%s in %s)",
+		      s.booted->name, shown, b->path);
 	else if (s.booted->tried && !ret->armed)
 		give_back(b, v, s.booted, ret);
 }

@@ -18,8 +18,9 @@
  *
  * railhead understands RAUC's counters in GRUB's environment. It gives the attempt of this boot
  * back, because the boot that a trial needs must come to the same slot. An update thereby gets at
- * most one more boot for each trial, and trials are bounded (trial.h). With any other counter that
- * is armed railhead makes no reboot.
+ * most one more boot for each trial, and trials are bounded (trial.h). A trial that dies has used
+ * up the attempt, so that GRUB boots another slot: without one there is no trial. With any other
+ * counter that is armed railhead makes no reboot.
  */
 #pragma once
 

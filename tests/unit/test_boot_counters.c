@@ -93,9 +93,18 @@ static void test_rauc(void **state)
 		/* marked good */
 		{"ORDER=A B\nA_OK=1\nB_OK=1\nA_TRY=0\nB_TRY=0\n", "rauc.slot=A", NULL, NULL},
 		/* what the script sets before it loads the block */
-		{"ORDER=A B\nA_OK=1\n", "rauc.slot=A", NULL, NULL},
-		/* B is the fallback, A has died */
-		{"ORDER=A B\nA_OK=1\nB_OK=1\nA_TRY=1\nB_TRY=1\n", "rauc.slot=B", NULL,
+		{"ORDER=A B\nA_OK=1\nB_OK=1\n", "rauc.slot=A", NULL, NULL},
+		/* B is the fallback, A has died: B is all there is; nor is the second slot filled
+		 */
+		{"ORDER=A B\nA_OK=1\nB_OK=1\nA_TRY=1\nB_TRY=1\n", "rauc.slot=B",
+		 "RAUC has no slot to boot but B, should a trial fail (ORDER=A B, A_OK=1 A_TRY=1",
+		 NULL},
+		{"ORDER=A B\nA_OK=1\nA_TRY=0\n", "rauc.slot=A", "RAUC has no slot to boot but A",
+		 NULL},
+		{"ORDER=A\nA_OK=1\nA_TRY=1\n", "rauc.slot=A", "RAUC has no slot to boot but A",
+		 NULL},
+		/* the first slot is bad, the second one runs, the third is the way back */
+		{"ORDER=A B C\nA_OK=0\nB_OK=1\nB_TRY=1\nC_OK=1\n", "rauc.slot=B", NULL,
 		 "slot B (B_TRY=1"},
 		/* an update was installed in this boot: it comes next */
 		{"ORDER=B A\nA_OK=1\nB_OK=1\nA_TRY=0\nB_TRY=0\n", "rauc.slot=A",

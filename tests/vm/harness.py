@@ -50,7 +50,7 @@ LONG = ("shell", "emergency", "memory", "version back", "no reboot", "own reboot
         "menu back", "direct", "uplink", "read-only", "writable", "recovery", "rescue", "single", "crash",
         "malformed", "reset", "two cuts", "other image", "initramfs-tools: hang",
         "initramfs-tools: none", "initramfs-tools: break",
-        "xfs", "lvm", "cut-ext4", "cut-xfs", "cut-vfat",
+        "rauc", "rauc, dead", "greenboot", "green", "xfs", "lvm", "cut-ext4", "cut-xfs", "cut-vfat",
         "snapshot: reinstall, downgrade and upgrade restart nothing and keep the args and edits",
         "snapshot: a user's own GRUB_CMDLINE_LINUX outlives apply, a new kernel, reset and removal",
         "snapshot: removing takes the args out, purging leaves nothing, and the guest boots",

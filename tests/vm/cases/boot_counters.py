@@ -1,0 +1,155 @@
+"""GRUB as a site with A/B slots has it: the script around the entries is RAUC's
+(contrib/grub.conf), its variables lie in the grubenv of Debian's GRUB. Then greenboot's script
+(grub2/08_greenboot.cfg), whose counter holds railhead's own reboot back.
+
+Neither RAUC nor greenboot runs in the guest: what they write is written by grub-editenv.
+"""
+
+import re
+
+from cases.layouts import FIRST_BOOTS
+from cases.trials import (MENU, OTHERS, STUCK, WANTED, came_back, is_converged, kernels,
+                          power_cycle, settle, trials, want)
+from harness import case, contains, equal, exits, expect_fault, state, status_json
+
+BLOCK = "/boot/grub/grubenv"
+
+# Behind Debian's own menu, whose last word on the default this is. One kernel serves both slots:
+# which one came is seen by rauc.slot= on its line.
+RAUC = r"""
+set ORDER="A B"
+set A_OK=0
+set B_OK=0
+set A_TRY=0
+set B_TRY=0
+load_env
+set default=slot-R
+for SLOT in $ORDER; do
+    if [ "$SLOT" == "A" ]; then
+        OK=$A_OK
+        TRY=$A_TRY
+        A_TRY=1
+    fi
+    if [ "$SLOT" == "B" ]; then
+        OK=$B_OK
+        TRY=$B_TRY
+        B_TRY=1
+    fi
+    if [ "$OK" -eq 1 -a "$TRY" -eq 0 ]; then
+        set default=slot-$SLOT
+        break
+    fi
+done
+save_env A_TRY A_OK B_TRY B_OK ORDER
+"""
+
+GREENBOOT = r"""
+insmod increment
+load_env
+if [ -n "${boot_counter}" -a "${boot_success}" = "0" ]; then
+  if [ "${boot_counter}" = "0" -o "${boot_counter}" = "-1" ]; then
+    set boot_counter=-1
+  else
+    decrement boot_counter
+  fi
+  save_env boot_counter
+fi
+set boot_success=0
+save_env boot_success
+"""
+
+
+def _add_script(vm, script, slots):
+    """The script goes behind the menu, with a copy of its first entry for each slot."""
+    menu = vm.sh(f"cat {MENU}")
+    entry = re.search(r"^menuentry .*?^\}$", menu, re.M | re.S).group(0)
+    contains("the first entry", entry, "$railhead_kargs")
+    text = menu + "\n" + script
+    for slot in slots:
+        body = re.sub(r"^(\s*linux\s.*)$", rf"\1 rauc.slot={slot}", entry.split("\n", 1)[1],
+                      flags=re.M)
+        text += f"menuentry 'Slot {slot}' --id slot-{slot} {{\n{body}\n"
+    vm.sh(f"cat >{MENU} <<'END-OF-MENU'\n{text}\nEND-OF-MENU")
+    settle(vm)
+
+
+def _set(vm, *values):
+    vm.sh(f"grub-editenv {BLOCK} set {' '.join(values)}")
+
+
+def _block(vm):
+    return dict(line.split("=", 1) for line in vm.sh(f"grub-editenv {BLOCK} list").splitlines())
+
+
+def _slots(vm):
+    """Of each kernel that was started."""
+    return [re.findall(r"rauc\.slot=(\w+)", line) for line in kernels(vm)]
+
+
+@state("rauc", guest=OTHERS, after=FIRST_BOOTS)
+def rauc(vm):
+    _add_script(vm, RAUC, "ABR")
+    # The image of slot A was installed, and brings a profile with other arguments.
+    _set(vm, "'ORDER=A B'", "A_OK=1", "B_OK=1", "A_TRY=0", "B_TRY=0")
+    want(vm, WANTED + ["version=7"])
+    power_cycle(vm, 2)
+
+
+@case("rauc", "RAUC: an update with new arguments: railhead's reboot comes back to its slot")
+def rauc_stays(vm):
+    equal("reboots", vm.seen["resets"], 2)
+    equal("slots of the kernels", _slots(vm), [["A"], ["A"]])
+    equal("trials", len(trials(vm)), 1)
+    is_converged(vm, WANTED + ["version=7"])
+    block = _block(vm)
+    # Nothing has marked it good yet: it is GRUB that has counted the second boot, too.
+    equal("A_TRY, B_TRY", (block["A_TRY"], block["B_TRY"]), ("1", "0"))
+
+
+@state("rauc, dead", guest=OTHERS)
+def rauc_dead(vm):
+    _set(vm, "A_TRY=0")
+    want(vm, WANTED + ["rdinit=/nonexistent"])
+    vm.dead_end = STUCK
+    power_cycle(vm, 3)
+
+
+@case("rauc, dead", "RAUC: a trial that dies ends in the old slot, and is not made there again")
+def rauc_goes_back(vm):
+    equal("slots of the kernels", _slots(vm), [["A"], ["A"], ["B"]])
+    equal("reboots", vm.seen["resets"], 3)
+    came_back(vm, "rdinit=/nonexistent", "RAUC has no slot to boot but B")
+    expect_fault(vm, "RH-BOOT-COUNTED", "RAUC has no slot to boot but B")
+
+
+@state("greenboot", guest=OTHERS, after=FIRST_BOOTS)
+def greenboot(vm):
+    _add_script(vm, GREENBOOT, "")
+    _set(vm, "boot_counter=3", "boot_success=0")
+    want(vm, WANTED + ["version=8"])
+    power_cycle(vm, 1)
+
+
+@case("greenboot", "greenboot: no reboot by railhead while the counter is armed, and it is named")
+def greenboot_holds_back(vm):
+    equal("reboots", vm.seen["resets"], 1)
+    equal("boot_counter", _block(vm)["boot_counter"], "2")
+    equal("verdict", status_json(vm)["verdict"], "blocked")
+    contains("railhead status", exits(vm, "railhead status", 7), "version=8", "greenboot counts",
+             "boot_counter=2", BLOCK)
+    expect_fault(vm, "RH-BOOT-COUNTED", "greenboot counts")
+
+
+@state("green", guest=OTHERS)
+def green(vm):
+    # what greenboot does with a boot that is well
+    _set(vm, "boot_success=1")
+    vm.sh(f"grub-editenv {BLOCK} unset boot_counter")
+    power_cycle(vm, 2)
+
+
+@case("green", "greenboot: the boot after the confirmed one tries the arguments by itself")
+def green_tries(vm):
+    equal("reboots", vm.seen["resets"], 2)
+    equal("trials", len(trials(vm)), 1)
+    is_converged(vm, WANTED + ["version=8"])
