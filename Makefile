@@ -397,6 +397,8 @@ install-railhead: $(BUILD)/railhead $(BUILD)/05_railhead
 	$(INSTALL) -D -m 755 units/irqbalance-policy $(DESTDIR)$(LIBEXECDIR)/irqbalance-policy
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR) units/*.service units/*.target \
 		units/*.timer
+	$(INSTALL) -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-generators \
+		units/railhead-generator
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR)/sysinit.target.wants
 	ln -sf ../railhead-trial.timer $(DESTDIR)$(UNITDIR)/sysinit.target.wants/
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UDEVRULESDIR) units/*.rules

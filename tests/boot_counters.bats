@@ -253,3 +253,42 @@ pwrite64 railhead.env" ]
   boot_unit 9
   [ ! -e "$env" ] || grub-editenv "$env" list | grep -qx railhead_try=-
 }
+
+# --- boot-complete.target ---------------------------------------------------------------------
+
+generate() { # CONF; the drop-in, if any
+  rm -rf "$BATS_TEST_TMPDIR/units"
+  mkdir -p "$BATS_TEST_TMPDIR/units" "$root/etc/railhead"
+  printf '%b' "$1" >"$root/etc/railhead/railhead.conf"
+  sed "s#^conf=#&$root#" "$BATS_TEST_DIRNAME/../units/railhead-generator" >"$BATS_TEST_TMPDIR/generator"
+  sh "$BATS_TEST_TMPDIR/generator" "$BATS_TEST_TMPDIR/units" "$BATS_TEST_TMPDIR/early" "$BATS_TEST_TMPDIR/late"
+  dropin=$BATS_TEST_TMPDIR/units/boot-complete.target.d/railhead.conf
+}
+
+@test "boot_complete: true makes boot-complete.target require the gate, any other word does not" {
+  local conf
+  for conf in 'schema: 1\nboot_complete: true\n' 'schema: 1\n\tboot_complete:  true # why\nreboot: false' \
+    'boot_complete: true'; do
+    generate "$conf"
+    grep -qx Requires=railhead-gate.service "$dropin"
+    grep -qx After=railhead-gate.service "$dropin"
+  done
+  for conf in '' 'schema: 1\n' 'boot_complete: false\n' '# boot_complete: true\n' 'boot_complete: truer\n' \
+    'xboot_complete: true\n' 'boot_complete:\n'; do
+    generate "$conf"
+    [ ! -e "${dropin%/*}" ]
+  done
+  rm "$root/etc/railhead/railhead.conf"
+  sh "$BATS_TEST_TMPDIR/generator" "$BATS_TEST_TMPDIR/units" x x
+  [ ! -e "${dropin%/*}" ]
+}
+
+@test "boot_complete: a form that the generator does not read blocks the node, named" {
+  generate '{schema: 1, boot_complete: true}\n'
+  [ ! -e "$dropin" ]
+  run -7 "$railhead" gate --root "$root"
+  [[ $output == *"boot_complete: write 'boot_complete: true' on a line of its own"* ]]
+  generate 'schema: 1\nboot_complete: true\n'
+  run "$railhead" gate --root "$root"
+  [[ $output != *railhead.conf* ]]
+}

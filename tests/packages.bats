@@ -86,6 +86,7 @@ files() { # PACKAGE
 ./usr/lib/dracut/modules.d/90railhead/module-setup.sh
 ./usr/lib/dracut/modules.d/90railhead/railhead-pre-pivot.sh
 ./usr/lib/kernel/install.d/95-railhead.install
+./usr/lib/systemd/system-generators/railhead-generator
 ./usr/libexec/railhead/irqbalance-policy
 ./usr/libexec/railhead/railhead-bench
 ./usr/sbin/railhead

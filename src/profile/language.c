@@ -245,7 +245,8 @@ const struct spec schema_site = {
 		KEY("require_signature", &spec_bool,
 		    "Whether profiles must be signed; not implemented."),
 		KEY("boot_complete", &spec_bool,
-		    "Whether the verdict decides if a boot counts as good; not implemented."),
+		    "Whether boot-complete.target requires a verdict that admits work; default "
+		    "false."),
 		KEY("reboot", &spec_bool,
 		    "Whether railhead may reboot the node for new kernel arguments; default "
 		    "true.")),

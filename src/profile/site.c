@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 
 #include "profile/load.h"
 #include "profile/schema.h"
@@ -11,12 +12,37 @@
 /* A promise that can't be kept is no promise: who writes true relies on it. */
 static void refuse_later(const struct ynode *doc, struct diags *diags)
 {
-	static const char *const later[] = {"require_signature", "boot_complete"};
+	static const char key[] = "require_signature";
 
-	for (size_t i = 0; i < array_len(later); i++)
-		if (ynode_bool(doc, later[i], false))
-			diag_error(diags, ynode_get(doc, later[i])->at, later[i],
-				   "not implemented by this railhead; write false or remove it");
+	if (ynode_bool(doc, key, false))
+		diag_error(diags, ynode_get(doc, key)->at, key,
+			   "not implemented by this railhead; write false or remove it");
+}
+
+/* Whether units/railhead-generator, which reads lines and not YAML, finds "boot_complete: true". */
+static bool generator_sees(char *text)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\n"))) {
+		char *rest = NULL;
+		const char *key = strtok_r(line, " \t", &rest);
+		const char *value = strtok_r(NULL, " \t", &rest);
+
+		if (key && value && streq(key, "boot_complete:") && streq(value, "true"))
+			return true;
+	}
+	return false;
+}
+
+static void check_boot_complete(const struct ynode *doc, char *text, struct diags *diags)
+{
+	static const char key[] = "boot_complete";
+
+	if (ynode_bool(doc, key, false) && !generator_sees(text))
+		diag_error(diags, ynode_get(doc, key)->at, key,
+			   "write 'boot_complete: true' on a line of its own: systemd gets it from "
+			   "a generator that reads no other form");
 }
 
 static struct ynode *read_site(const struct root *root, int fd, struct diags *diags)
@@ -35,8 +61,10 @@ static struct ynode *read_site(const struct root *root, int fd, struct diags *di
 		return NULL;
 	}
 	doc = yaml_parse(SITE_FILE, text, len, diags);
-	if (doc && schema_check(doc, SCHEMA_SITE, diags))
+	if (doc && schema_check(doc, SCHEMA_SITE, diags)) {
 		refuse_later(doc, diags);
+		check_boot_complete(doc, text, diags);
+	}
 	return doc;
 }
 

@@ -2,15 +2,17 @@
 (contrib/grub.conf), its variables lie in the grubenv of Debian's GRUB. Then greenboot's script
 (grub2/08_greenboot.cfg), whose counter holds railhead's own reboot back.
 
-Neither RAUC nor greenboot runs in the guest: what they write is written by grub-editenv.
+Neither RAUC nor greenboot runs in the guest: what they write is written by grub-editenv. At last
+boot-complete.target, which with boot_complete in railhead.conf waits for the verdict.
 """
 
 import re
 
 from cases.layouts import FIRST_BOOTS
-from cases.trials import (MENU, OTHERS, STUCK, WANTED, came_back, is_converged, kernels,
+from cases.trials import (MENU, OTHERS, PROFILE, STUCK, WANTED, came_back, is_converged, kernels,
                           power_cycle, settle, trials, want)
-from harness import case, contains, equal, exits, expect_fault, state, status_json
+from harness import (case, contains, equal, exits, expect, expect_fault, is_active, state,
+                     status_json)
 
 BLOCK = "/boot/grub/grubenv"
 
@@ -153,3 +155,51 @@ def green_tries(vm):
     equal("reboots", vm.seen["resets"], 2)
     equal("trials", len(trials(vm)), 1)
     is_converged(vm, WANTED + ["version=8"])
+
+
+# --- boot-complete.target -------------------------------------------------------------
+
+CONFIRM = """[Unit]
+Requires=boot-complete.target
+After=boot-complete.target
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/usr/bin/true
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+@state("boot complete", guest=OTHERS, after=FIRST_BOOTS)
+def boot_complete(vm):
+    vm.sh("printf 'schema: 1\\nboot_complete: true\\n' >/etc/railhead/railhead.conf")
+    vm.sh(f"cat >/etc/systemd/system/confirm.service <<'END'\n{CONFIRM}END")
+    vm.sh("systemctl enable confirm.service")
+    vm.sh(f"sed -i 's/^hugepages:/hugepagez:/' {PROFILE}")
+    power_cycle(vm, 1)
+
+
+@case("boot complete", "boot_complete: a node that is blocked is not confirmed, and the boot goes on")
+def blocked_is_not_confirmed(vm):
+    equal("verdict", vm.seen["status"]["verdict"], "blocked")
+    for unit in ("boot-complete.target", "confirm.service"):
+        expect(not is_active(vm, unit), f"{unit} is active")
+    expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
+
+
+@state("boot complete, fit", guest=OTHERS)
+def boot_complete_fit(vm):
+    vm.sh(f"sed -i 's/^hugepagez:/hugepages:/' {PROFILE}")
+    power_cycle(vm, 1)
+
+
+@case("boot complete, fit", "boot_complete: a node that is ready is confirmed after its verdict")
+def ready_is_confirmed(vm):
+    equal("verdict", vm.seen["status"]["verdict"], "ready")
+    for unit in ("boot-complete.target", "confirm.service"):
+        expect(is_active(vm, unit), f"{unit} is not active")
+    started = [int(vm.sh(f"systemctl show -P {stamp} {unit}")) for stamp, unit in
+               (("ActiveEnterTimestampMonotonic", "railhead-gate.service"),
+                ("ActiveEnterTimestampMonotonic", "boot-complete.target"))]
+    equal("order of the gate and the target", started, sorted(started))
