@@ -113,10 +113,34 @@ pwrite64 railhead.env" ]
   rauc
   "$railhead" kargs --reset --root "$root"
   cp "$block" "$BATS_TEST_TMPDIR/before"
+  touch -d @1 "$block"
   RAILHEAD_INITRAMFS=1 run strace -f -o /dev/null -P "$env" -e trace=pwrite64 \
     -e inject=pwrite64:error=EIO "$railhead" apply --stage initrd --root "$root"
   [ "$status" != 8 ]
   cmp "$block" "$BATS_TEST_TMPDIR/before"
+  [ "$(stat -c %Y "$block")" != 1 ] # written twice
+}
+
+@test "RAUC: killed at any write, a trial is armed only for the slot that has its attempt back" {
+  local when armed=0 open=0
+  for when in 1 2 3 4; do
+    rm -f "$block"
+    rauc
+    next_boot
+    "$railhead" kargs --reset --root "$root"
+    RAILHEAD_INITRAMFS=1 run strace -f -o /dev/null -e trace=fsync -P "$block" -P "$env" \
+      -e inject=fsync:signal=KILL:when=$when "$railhead" apply --stage initrd --root "$root"
+    if grub-editenv "$env" list | grep -q '^railhead_try=[ab]$'; then
+      grub-editenv "$block" list | grep -qx A_TRY=0
+      armed=$((armed + 1))
+    else
+      # The next boot, which RAUC's script counts again, does it all.
+      open=$((open + 1))
+      rauc
+      tries_by_itself
+    fi
+  done
+  [ $armed -gt 0 ] && [ $open -gt 0 ]
 }
 
 @test "RAUC: an attempt that can't be given back arms no trial, and is named" {
