@@ -390,6 +390,13 @@ static bool conflicts(const struct trial_facts *f, struct trial *t)
 	return true;
 }
 
+static const char *left_out_note(const struct trial *t)
+{
+	return t->left_out == ENV_NONE ? ""
+				       : "; GRUB left the earlier ones out of this boot, since two "
+					 "boots in a row with them did not come to railhead";
+}
+
 static void decide_differs(const struct trial_facts *f, struct trial *t, const char *diff)
 {
 	const struct env_refused *no = refused(f);
@@ -399,7 +406,8 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 	} else if (armed_but_not_taken(f) && written_now(f)) {
 		t->armed = true;
 		decide(t, KARGS_WRITE_AND_REBOOT,
-		       "a trial of slot %c is armed (%s); it takes a reboot", f->env->try_, diff);
+		       "a trial of slot %c is armed (%s); it takes a reboot%s", f->env->try_, diff,
+		       left_out_note(t));
 	} else if (loader_passed_by(f, t)) {
 		decide_passed_by(f, t, diff);
 	} else if (looks_back(f)) {
@@ -428,11 +436,7 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		       diff, f->other_counter);
 	} else {
 		decide(t, KARGS_WRITE_AND_REBOOT, "kernel arguments differ (%s): trial %u of %d%s",
-		       diff, t->deaths + 1, TRIAL_MAX,
-		       t->left_out == ENV_NONE ? ""
-					       : "; GRUB left the earlier ones out of this boot, "
-						 "since two boots in a row with them did not come "
-						 "to railhead");
+		       diff, t->deaths + 1, TRIAL_MAX, left_out_note(t));
 	}
 }
 
