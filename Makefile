@@ -394,13 +394,14 @@ install-profiles:
 
 install-railhead: $(BUILD)/railhead $(BUILD)/05_railhead
 	$(INSTALL) -D -m 755 $(BUILD)/railhead $(DESTDIR)$(SBINDIR)/railhead
-	$(INSTALL) -D -m 755 units/irqbalance-policy $(DESTDIR)$(LIBEXECDIR)/irqbalance-policy
+	$(INSTALL) -D -m 755 -t $(DESTDIR)$(LIBEXECDIR) units/irqbalance-policy units/trial-guard
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UNITDIR) units/*.service units/*.target \
 		units/*.timer
 	$(INSTALL) -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-generators \
 		units/railhead-generator
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR)/sysinit.target.wants
-	ln -sf ../railhead-trial.timer $(DESTDIR)$(UNITDIR)/sysinit.target.wants/
+	ln -sf ../railhead-trial.timer ../railhead-trial-guard.service \
+		$(DESTDIR)$(UNITDIR)/sysinit.target.wants/
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(UDEVRULESDIR) units/*.rules
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/system-preset units/*.preset
 	$(INSTALL) -D -m 644 -t $(DESTDIR)$(PREFIX)/lib/systemd/catalog units/*.catalog

@@ -76,8 +76,27 @@
  * A panic reboots after 30 s; dracut's shell and its emergency mode reboot too. A root that
  * does not appear is waited for without end by systemd in a dracut initramfs: not here. Its
  * limit must be above dracut's own rd.retry (180 s), after which degraded arrays are started.
+ *
+ * The rest makes the kernel panic where it finds that it hangs (admin-guide/kernel-parameters.txt,
+ * admin-guide/sysctl/kernel.rst): an oops, a CPU that does not schedule for two minutes (twice
+ * watchdog_thresh, 60 being its maximum), that takes no interrupt for one minute (needs a PMU) or
+ * holds up RCU for two (needs none), a task that stands in D for five to ten minutes. The kernel's
+ * own times, of 20, 10, 21 and 120 s, are for messages: GPU drivers, large memories, slow arrays
+ * and busy hypervisors are known to pass them on healthy nodes, and a trial that hangs may last as
+ * long as one that waits (units/railhead-trial.timer). sysctl.X is in force from Linux 5.8 on,
+ * before the initramfs's first program; for older kernels units/trial-guard does it in the
+ * initramfs, where their own words (softlockup_panic=1) would come into force without the times.
+ * They are set back when the trial is over (boot/detectors.c). What an older snippet added must
+ * stay a part of it, in this order.
  */
-#define ENV_TRIAL_EXTRA "panic=30 rd.shell=0 rd.emergency=reboot rd.timeout=240"
+/* clang-format off: src/boot/gen-snippet.sh reads a line */
+#define ENV_TRIAL_EXTRA                                                              \
+	"panic=30 rd.shell=0 rd.emergency=reboot rd.timeout=240 oops=panic "         \
+	"rcupdate.rcu_cpu_stall_timeout=120 sysctl.kernel.watchdog_thresh=60 "       \
+	"sysctl.kernel.hung_task_timeout_secs=300 sysctl.kernel.softlockup_panic=1 " \
+	"sysctl.kernel.hardlockup_panic=1 sysctl.kernel.panic_on_rcu_stall=1 "       \
+	"sysctl.kernel.hung_task_panic=1"
+/* clang-format on */
 
 enum {
 	ENV_NONE = '-',	 /* no slot */

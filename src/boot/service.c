@@ -2,11 +2,13 @@
 #include "boot/service.h"
 
 #include "base/mem.h"
+#include "boot/detectors.h"
 #include "boot/kargs.h"
 #include "sys/machine.h"
 #include "sys/state.h"
 
 #define TRIAL_TIMER "railhead-trial.timer"
+#define TRIAL_GUARD "railhead-trial-guard.service"
 #define TRIAL_OVER "trial-over" /* in STATE_DIR; conditions of the timer and its service */
 #define RETRY_TIMER "railhead-retry.timer"
 #define ADMIT_END "railhead-admit-end"
@@ -30,18 +32,41 @@ static bool is_trial(const char *cmdline)
 
 int service_trial_gate_begins(const struct root *root, const char *cmdline, struct err *err)
 {
-	return root->live && is_trial(cmdline) ? machine_restart_unit(TRIAL_TIMER, err) : 0;
+	struct err later = {0};
+	int r, s;
+
+	if (!root->live || !is_trial(cmdline))
+		return 0;
+	r = machine_restart_unit(TRIAL_TIMER, err);
+	s = machine_restart_unit(TRIAL_GUARD, r < 0 ? &later : err);
+	return r < 0 ? r : s;
 }
 
-int service_trial_over(const struct root *root, const char *cmdline, struct err *err)
+static int stop_clocks(const struct root *root, struct err *err)
+{
+	struct err later = {0};
+	int r, s;
+
+	if (!root->live)
+		return 0;
+	r = machine_stop_unit(TRIAL_TIMER, err);
+	s = machine_stop_unit(TRIAL_GUARD, r < 0 ? &later : err);
+	return r < 0 ? r : s;
+}
+
+int service_trial_over(const struct root *root, const char *cmdline, const struct plan *plan,
+		       struct err *err)
 {
 	struct err later = {0};
 	int r, s;
 
 	if (!is_trial(cmdline) || root_exists(root, STATE_DIR "/" TRIAL_OVER))
 		return 0;
-	r = state_write(root, TRIAL_OVER, "the verdict is there\n", err);
-	s = root->live ? machine_stop_unit(TRIAL_TIMER, r < 0 ? &later : err) : 0;
+	/* First: once the mark is there, nobody does it any more. */
+	r = detectors_set_back(root, cmdline, plan, err);
+	s = state_write(root, TRIAL_OVER, "the verdict is there\n", r < 0 ? &later : err);
+	r = r < 0 ? r : s;
+	s = stop_clocks(root, r < 0 ? &later : err);
 	return r < 0 ? r : s;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is asked of the service manager: the one reboot, opening the target, and the time
- * that a trial boot has (units/railhead-trial.timer).
+ * that a trial boot has (units/railhead-trial.timer, units/railhead-trial-guard.service).
  */
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "plan/change.h"
 #include "sys/root.h"
 
 /* `systemctl --force reboot`; see machine_reboot(). Returns only on failure. */
@@ -24,10 +25,12 @@ int service_open_target(bool wait, struct err *err);
  * For a boot that tries kernel arguments (its command line says so), else 0 and nothing
  * done. begins: the gate has a deadline of its own, so its ten minutes begin anew. over: the
  * verdict is there, the boot is not ended any more: /run/railhead/trial-over holds the units back
- * from then on, however they are started (a soft-reboot, emergency and back).
+ * from then on, however they are started (a soft-reboot, emergency and back), and the kernel's
+ * detectors are set back (boot/detectors.h); plan: of the profile, or NULL.
  */
 int service_trial_gate_begins(const struct root *root, const char *cmdline, struct err *err);
-int service_trial_over(const struct root *root, const char *cmdline, struct err *err);
+int service_trial_over(const struct root *root, const char *cmdline, const struct plan *plan,
+		       struct err *err);
 
 /*
  * While the verdict is waiting, units/railhead-retry.timer looks again. Nothing to do below

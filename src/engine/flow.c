@@ -339,7 +339,7 @@ static void set_timers(struct move *m)
 	if (does(m, FLOW_TRIAL_BEGINS) && cmdline)
 		note_lesser(m, service_trial_gate_begins(root, cmdline, &err), &err, "");
 	if (does(m, FLOW_TRIAL_OVER) && cmdline)
-		note_lesser(m, service_trial_over(root, cmdline, &err), &err, "");
+		note_lesser(m, service_trial_over(root, cmdline, &m->f->run->plan, &err), &err, "");
 	if (does(m, FLOW_RETRY_ON) || (does(m, FLOW_RETRY_OFF) && m->waited))
 		note_lesser(m, service_retry(root, does(m, FLOW_RETRY_ON), &err), &err, "");
 	if (does(m, FLOW_HAND_TIMER_OFF) && m->by_hand)

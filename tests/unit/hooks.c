@@ -96,8 +96,9 @@ TELLS(void, journal_admitted, (const struct root *root, const struct record *r, 
 TELLS(int, service_trial_gate_begins,
       (const struct root *root, const char *cmdline, struct err *err), (root, cmdline, err),
       "trial begins")
-TELLS(int, service_trial_over, (const struct root *root, const char *cmdline, struct err *err),
-      (root, cmdline, err), "trial over")
+TELLS(int, service_trial_over,
+      (const struct root *root, const char *cmdline, const struct plan *plan, struct err *err),
+      (root, cmdline, plan, err), "trial over")
 TELLS(int, service_retry, (const struct root *root, bool on, struct err *err), (root, on, err),
       on ? "retry on" : "retry off")
 TELLS(int, service_admission_over, (const struct root *root, struct err *err), (root, err),

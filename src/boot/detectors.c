@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "boot/detectors.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "boot/karg_token.h"
+#include "boot/kargs.h"
+#include "sys/machine.h"
+#include "sys/read.h"
+#include "sys/sysctl_d.h"
+
+#define PROC_SYS "/proc/sys/"
+
+enum { CONFIG_MAX_SIZE = 4 << 20 };
+
+struct detector {
+	const char *file;
+	const char *trial;  /* its value in a trial */
+	const char *key;    /* an argument that sets it too, beside sysctl.X; or NULL */
+	const char *word;   /* the value of that argument which means 1; NULL: the value itself */
+	const char *config; /* what the kernel was built with; or NULL */
+	const char *plain;  /* the kernel's default */
+};
+
+/*
+ * Admin guide of the kernel: kernel-parameters.txt, sysctl/kernel.rst; lib/Kconfig.debug. What
+ * panics comes before the times, so that no shorter time is in force while a hang still panics.
+ */
+static const struct detector detectors[] = {
+	{PROC_SYS "kernel/hung_task_panic", "1", "hung_task_panic", NULL,
+	 "CONFIG_BOOTPARAM_HUNG_TASK_PANIC", "0"},
+	{PROC_SYS "kernel/softlockup_panic", "1", "softlockup_panic", NULL,
+	 "CONFIG_BOOTPARAM_SOFTLOCKUP_PANIC", "0"},
+	{PROC_SYS "kernel/hardlockup_panic", "1", "nmi_watchdog", "panic",
+	 "CONFIG_BOOTPARAM_HARDLOCKUP_PANIC", "0"},
+	{PROC_SYS "kernel/panic_on_rcu_stall", "1", NULL, NULL, NULL, "0"},
+	{PROC_SYS "kernel/panic_on_oops", "1", "oops", "panic", "CONFIG_PANIC_ON_OOPS", "0"},
+	{PROC_SYS "kernel/panic", "30", "panic", NULL, "CONFIG_PANIC_TIMEOUT", "0"},
+	{PROC_SYS "kernel/hung_task_timeout_secs", "300", NULL, NULL,
+	 "CONFIG_DEFAULT_HUNG_TASK_TIMEOUT", "120"},
+	{PROC_SYS "kernel/watchdog_thresh", "60", "watchdog_thresh", NULL, NULL, "10"},
+	{"/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout", "120",
+	 "rcupdate.rcu_cpu_stall_timeout", NULL, "CONFIG_RCU_CPU_STALL_TIMEOUT", "21"},
+};
+
+/* The path below /proc/sys, or NULL. */
+static const char *sysctl_of(const struct detector *d)
+{
+	return str_starts(d->file, PROC_SYS) ? d->file + strlen(PROC_SYS) : NULL;
+}
+
+static bool profile_asks(const struct plan *plan, const struct detector *d)
+{
+	for (size_t i = 0; plan && i < plan->list.n; i++) {
+		const char *target = plan->list.v[i]->target;
+
+		if (target && fnmatch(target, d->file, FNM_PATHNAME) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Of a list such as nmi_watchdog=1,panic: "1" with the word, "0" with its contrary, or NULL. */
+static const char *said_by_word(const char *value, const char *word)
+{
+	cleanup_free char *words = xstrdup(value), *contrary = xasprintf("no%s", word);
+	const char *said = NULL;
+	char *rest = words, *one;
+
+	while ((one = strsep(&rest, ",")))
+		if (streq(one, word) || streq(one, contrary))
+			said = streq(one, word) ? "1" : "0";
+	return said;
+}
+
+/* "sysctl.kernel.panic", as fs/proc/proc_sysctl.c takes it: with slashes, too. */
+static bool is_sysctl(const struct token *t, const char *path)
+{
+	cleanup_free char *name = xstrndup(t->name, t->name_len), *wanted = NULL;
+
+	if (!path)
+		return false;
+	wanted = xasprintf("sysctl/%s", path);
+	for (char *p = name; *p; p++)
+		if (*p == '.')
+			*p = '/';
+	return streq(name, wanted);
+}
+
+/* What an argument that is not the trial's says of it; NULL: nothing. Caller frees. */
+static char *said_by_word_of_line(const struct detector *d, const char *text)
+{
+	struct token t = token_of(text);
+	cleanup_free char *value = t.value ? xstrndup(t.value, t.value_len) : NULL;
+	const char *said = NULL;
+
+	if (!value)
+		return NULL;
+	if (is_sysctl(&t, sysctl_of(d)))
+		said = value;
+	else if (d->key && token_named(&t, d->key))
+		said = d->word ? said_by_word(value, d->word) : value;
+	return said ? xstrdup(said) : NULL;
+}
+
+static char *said_on_line(const struct detector *d, const struct kargs *line)
+{
+	for (size_t i = line->n; i > 0; i--) {
+		char *said = said_by_word_of_line(d, line->v[i - 1].text);
+
+		if (said)
+			return said;
+	}
+	return NULL;
+}
+
+/* "CONFIG_X=y", "CONFIG_X=120"; kernels up to 5.18 have the number of a switch in CONFIG_X_VALUE.
+ */
+static char *built_in(const char *config, const char *name)
+{
+	size_t len = name ? strlen(name) : 0;
+
+	for (const char *p = name ? strstr(config, name) : NULL; p; p = strstr(p + len, name)) {
+		const char *value = p + len;
+
+		if (p > config && p[-1] != '\n')
+			continue;
+		if (str_starts(value, "_VALUE="))
+			value += strlen("_VALUE");
+		if (*value != '=')
+			continue;
+		value++;
+		return *value == 'y' ? xstrdup("1") : xstrndup(value, strcspn(value, "\n"));
+	}
+	return NULL;
+}
+
+/* "" where it lies nowhere. Caller frees. */
+static char *read_config(const struct root *root)
+{
+	static const char *const places[] = {"/boot/config-%s", "/lib/modules/%s/config",
+					     "/usr/lib/modules/%s/config"};
+	cleanup_free char *release = NULL;
+	char *text = NULL;
+
+	if (read_text(root, &release, NULL, "/proc/sys/kernel/osrelease") < 0)
+		return xstrdup("");
+	for (size_t i = 0; i < array_len(places); i++) {
+		const char *at = strstr(places[i], "%s");
+		cleanup_free char *path = xasprintf("%.*s%s%s", (int)(at - places[i]), places[i],
+						    release, at + strlen("%s"));
+
+		if (read_file(root, CONFIG_MAX_SIZE, &text, NULL, NULL, path) == 0)
+			return text;
+	}
+	return xstrdup("");
+}
+
+static int set_back(const struct root *root, const struct detector *d, const struct kargs *line,
+		    const char *config, struct err *err)
+{
+	cleanup_free char *said = said_on_line(d, line), *built = built_in(config, d->config);
+	const char *back = said ? said : built ? built : d->plain;
+
+	return streq(back, d->trial) ? 0 : machine_write_attr(root, d->file, back, err);
+}
+
+/* Something else may have set it since, or wants what the trial wanted. */
+static bool is_the_trials(const struct root *root, const struct detector *d,
+			  const struct plan *plan)
+{
+	cleanup_free char *now = NULL, *line = NULL;
+
+	if (read_text(root, &now, NULL, "%s", d->file) < 0 || !streq(now, d->trial) ||
+	    profile_asks(plan, d))
+		return false;
+	if (sysctl_of(d))
+		line = sysctl_d_line(root, sysctl_of(d), d->trial);
+	return !line;
+}
+
+int detectors_set_back(const struct root *root, const char *cmdline, const struct plan *plan,
+		       struct err *err)
+{
+	const struct kargs none = {0};
+	cleanup_free char *others = kargs_predict(cmdline, &none, &none);
+	cleanup_free char *config = read_config(root);
+	cleanup_kargs struct kargs line = {0};
+	struct err later = {0};
+	int first = 0;
+
+	kargs_split(&line, others, NULL);
+	for (size_t i = 0; i < array_len(detectors); i++) {
+		int r = 0;
+
+		if (is_the_trials(root, &detectors[i], plan))
+			r = set_back(root, &detectors[i], &line, config, first ? &later : err);
+		if (!first)
+			first = r;
+	}
+	return first;
+}
