@@ -89,13 +89,9 @@
  * They are set back when the trial is over (boot/detectors.c). What an older snippet added must
  * stay a part of it, in this order.
  */
-/* clang-format off: src/boot/gen-snippet.sh reads a line */
-#define ENV_TRIAL_EXTRA                                                              \
-	"panic=30 rd.shell=0 rd.emergency=reboot rd.timeout=240 oops=panic "         \
-	"rcupdate.rcu_cpu_stall_timeout=120 sysctl.kernel.watchdog_thresh=60 "       \
-	"sysctl.kernel.hung_task_timeout_secs=300 sysctl.kernel.softlockup_panic=1 " \
-	"sysctl.kernel.hardlockup_panic=1 sysctl.kernel.panic_on_rcu_stall=1 "       \
-	"sysctl.kernel.hung_task_panic=1"
+/* One line, which src/boot/gen-snippet.sh reads. */
+/* clang-format off */
+#define ENV_TRIAL_EXTRA "panic=30 rd.shell=0 rd.emergency=reboot rd.timeout=240 oops=panic rcupdate.rcu_cpu_stall_timeout=120 sysctl.kernel.watchdog_thresh=60 sysctl.kernel.hung_task_timeout_secs=300 sysctl.kernel.softlockup_panic=1 sysctl.kernel.hardlockup_panic=1 sysctl.kernel.panic_on_rcu_stall=1 sysctl.kernel.hung_task_panic=1"
 /* clang-format on */
 
 enum {

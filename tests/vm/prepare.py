@@ -238,6 +238,7 @@ LAYOUTS = {
     "trials": ("layouts.img", False),
     "trials-more": ("layouts.img", False),
     "efi": ("layouts.img", True),
+    "hangs": ("layouts.img", True),
     "xfs": ("xfs.img", False),
     "lvm": ("lvm.img", True),
     "lvm-bios": ("lvm.img", False),
@@ -253,6 +254,8 @@ def layout(name, directory):
     image_name, efi = LAYOUTS[name]
     hardware = small_hardware() + (_ovmf(qemu_dir, directory) if efi else [])
     files = [VARIABLES] if efi else []
+    if name == "hangs":
+        hardware += ["-device", "i6300esb"]
     if name == "efi":
         stranger = os.path.join(directory, STRANGER)
         make_overlay(qemu_dir, os.path.join(disks, "stranger.img"), stranger)

@@ -1,0 +1,184 @@
+"""Kernel arguments that hang a trial where systemd's timer does not help: a guest that starts by EFI
+and has a hardware watchdog, an i6300esb.
+
+The times are shortened in the guest, never in what is tried: GRUB's two stages and the script of the
+initramfs would take eleven minutes.
+"""
+
+import re
+
+from cases.trials import MENU as BIOS_MENU, STUCK, WANTED, want
+from harness import case, contains, equal, exits, expect, is_active, state, status_json
+from vm import REBOOT
+
+HANGS = "hangs"
+BOOTED = "hangs2"
+MENU = BIOS_MENU
+GUARD = "/usr/libexec/railhead/trial-guard"
+ESB = "$(grep -l 0x25ab /sys/bus/pci/devices/*/device)"
+
+
+def power_cycle(vm, resets, timeout=600):
+    """Into two trials and back; note what came of it."""
+    before, console = vm.resets, vm.console_size()
+    vm.send(REBOOT)
+    vm.wait_for_shell(timeout, resets=resets)
+    vm.wait_until_booted()
+    vm.seen.update(resets=vm.resets - before, console=vm.console(console),
+                   args=vm.read("/proc/cmdline").split(), status=status_json(vm))
+
+
+def arm(vm, args):
+    vm.dead_end = STUCK
+    want(vm, args)
+    exits(vm, "railhead apply", 8, 120)
+
+
+def trials(vm):
+    return [line for line in re.findall(r"\] Command line: (.*)", vm.seen["console"])
+            if "railhead.trial=" in line]
+
+
+def came_back(vm, bad):
+    """Two trials were reset, and the node stands with the args before them."""
+    equal("trials", len(trials(vm)), 2)
+    expect(all(bad in line for line in trials(vm)), f"a trial without {bad}: {trials(vm)}")
+    equal("reboots", vm.seen["resets"], 4)
+    expect(bad not in vm.seen["args"], f"{bad} is in {' '.join(vm.seen['args'])}")
+    equal("verdict", vm.seen["status"]["verdict"], "blocked")
+    contains("railhead status", exits(vm, "railhead status", 7), bad, "REJECTED")
+    expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
+
+
+def nothing_is_armed(vm):
+    equal("the watchdog's register of its being enabled",
+          vm.sh(f"od -An -tu1 -j104 -N1 $(dirname {ESB})/config").strip(), "0")
+    equal("the watchdog's state", vm.read("/sys/class/watchdog/watchdog0/state"), "inactive")
+    expect(not is_active(vm, "railhead-trial-guard.service"), "the guard is active")
+
+
+@state(BOOTED, guest=HANGS)
+def boot(vm):
+    vm.start()
+    vm.wait_for_reset(1, 400)
+    vm.wait_for_shell(400)
+    vm.wait_until_booted()
+
+
+@case(BOOTED, "a trial arms the watchdog in its initramfs; after the verdict nothing is armed")
+def nothing_is_left_armed(vm):
+    trial = vm.boots_on_console()[2]
+    contains("console of the trial", trial, "the watchdog watchdog0 resets this trial", "in 660 s")
+    contains("/proc/cmdline", vm.read("/proc/cmdline"), "railhead.trial=")
+    equal("verdict", status_json(vm)["verdict"], "ready")
+    nothing_is_armed(vm)
+    equal("failed units", vm.sh("systemctl --failed --plain --no-legend --no-pager"), "")
+
+
+@case(BOOTED, "after the verdict a hang of the workload does not panic: the detectors are set back")
+def detectors_are_back(vm):
+    contains("/proc/cmdline", vm.read("/proc/cmdline"), "sysctl.kernel.hung_task_panic=1")
+    for name, value in (("panic", 0), ("panic_on_oops", 0), ("softlockup_panic", 0),
+                        ("hardlockup_panic", 0), ("panic_on_rcu_stall", 0), ("hung_task_panic", 0),
+                        ("hung_task_timeout_secs", 120), ("watchdog_thresh", 10)):
+        equal(name, vm.read(f"/proc/sys/kernel/{name}"), str(value))
+    equal("rcu_cpu_stall_timeout",
+          vm.read("/sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"), "21")
+
+
+@case(BOOTED, "the orderly way out of a trial stops the watchdog")
+def stopping_disarms(vm):
+    vm.sh("rm /run/railhead/trial-over && systemctl start railhead-trial-guard.service")
+    equal("the state", vm.read("/sys/class/watchdog/watchdog0/state"), "active")
+    equal("the time", vm.read("/sys/class/watchdog/watchdog0/timeout"), "660")
+    vm.sh("systemctl stop railhead-trial-guard.service && touch /run/railhead/trial-over")
+    nothing_is_armed(vm)
+
+
+@case(BOOTED, "the service manager's own watchdog is left to it")
+def owner_keeps_it(vm):
+    vm.sh("mkdir -p /etc/systemd/system.conf.d && printf '[Manager]\\nRuntimeWatchdogSec=5min\\n'"
+          " >/etc/systemd/system.conf.d/w.conf && systemctl daemon-reexec")
+    equal("the state", vm.read("/sys/class/watchdog/watchdog0/state"), "active")
+    vm.sh("rm /run/railhead/trial-over && systemctl start railhead-trial-guard.service")
+    contains("kernel log", vm.sh("dmesg"), "watchdog0 has an owner")
+    vm.sh("systemctl stop railhead-trial-guard.service && touch /run/railhead/trial-over")
+    equal("the state", vm.read("/sys/class/watchdog/watchdog0/state"), "active")
+    equal("the time", vm.read("/sys/class/watchdog/watchdog0/timeout"), "300")
+
+
+BEFORE = "rdinit=/usr/bin/cat"
+
+
+@state("hang before", guest=HANGS, after=BOOTED)
+def hang_before(vm):
+    contains(MENU, vm.read(MENU), "0x52080")
+    vm.sh(f"sed -i 's/0x52080/0x7000/' {MENU}")  # 28 s twice
+    arm(vm, WANTED + [BEFORE])
+    power_cycle(vm, 4)
+
+
+@case("hang before", "a hang before the initramfs: the watchdog that GRUB armed resets, twice")
+def hang_before_comes_back(vm):
+    came_back(vm, BEFORE)
+    nothing_is_armed(vm)
+
+
+AFTER = "guest.hang=manager"
+# As the guest's initramfs has it: 25 s, and where the line says so PID 1 freezes, as it does after a
+# crash of its own: no timer of its runs any more.
+SHORT_GUARD = f"""set -e
+mkdir -p /root/over/usr/libexec/railhead
+sed -e 's/^least=.*/least=20/' -e 's/^times=.*/times=25/' \\
+  -e 's/^exit 0$/grep -q {AFTER} \\/proc\\/cmdline \\&\\& [ "$1" = arm ] \\&\\& kill -SEGV 1/' \\
+  {GUARD} >/root/over{GUARD}
+chmod 755 /root/over{GUARD}
+image=/boot/initrd.img-$(uname -r)
+truncate -s %4 $image
+(cd /root/over && find . | cpio --quiet -o -H newc) >>$image
+"""
+
+
+@state("hang after", guest=HANGS, after=BOOTED)
+def hang_after(vm):
+    vm.sh(SHORT_GUARD)
+    arm(vm, WANTED + [AFTER])
+    power_cycle(vm, 4)
+
+
+@case("hang after", "a hang after the initramfs armed the watchdog: it resets, twice")
+def hang_after_comes_back(vm):
+    came_back(vm, AFTER)
+    contains("console", vm.seen["console"], "resets this trial of kernel arguments in 25 s",
+             "Freezing execution")
+    nothing_is_armed(vm)
+
+
+TASK = "guest.hang=task"
+# A writer on a file system that is frozen stands in D.
+TASK_UNIT = f"""[Unit]
+DefaultDependencies=no
+After=local-fs.target
+Before=railhead-gate.service
+ConditionKernelCommandLine={TASK}
+[Service]
+Type=oneshot
+TimeoutStartSec=infinity
+ExecStart=/bin/sh -c 'fsfreeze --freeze / && touch /root/hangs'
+"""
+
+
+@state("hung task", guest=HANGS, after=BOOTED)
+def hung_task(vm):
+    unit = "/etc/systemd/system/guest-hang.service"
+    vm.sh(f"cat >{unit} <<'X'\n{TASK_UNIT}X\nsystemctl add-wants sysinit.target guest-hang.service")
+    # The user's own words behind ours: five minutes are too long to be waited for here.
+    vm.sh(f"sed -i 's/$railhead_kargs/& sysctl.kernel.hung_task_timeout_secs=20 panic=3/' {MENU}")
+    arm(vm, WANTED + [TASK])
+    power_cycle(vm, 4)
+
+
+@case("hung task", "a task that stands in D: the kernel panics, twice; the user's words outlive it")
+def hung_task_comes_back(vm):
+    came_back(vm, TASK)
+    equal("panics", len(re.findall("Kernel panic - not syncing: hung_task", vm.seen["console"])), 2)
