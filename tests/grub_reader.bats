@@ -226,6 +226,72 @@ boot_one() { # FILE
   [ "$output" = "" ]
 }
 
+# The snippet in a trial on EFI, with functions for the commands that load a module or write to a
+# device (grub-emu would write to its own memory): the log of them.
+arms() { # SCRIPT: definitions, and what of the machine differs
+  sound "$BATS_TEST_TMPDIR/env" b old=1 new=1
+  one_file "$BATS_TEST_TMPDIR/env"
+  mkdir -p "$BATS_TEST_TMPDIR/one/grub/x86_64-efi"
+  for mod in setpci memrw regexp; do
+    echo "not a module" >"$BATS_TEST_TMPDIR/one/grub/x86_64-efi/$mod.mod"
+  done
+  [ -z "${2:-}" ] || rm "$BATS_TEST_TMPDIR/one/grub/x86_64-efi/$2.mod"
+  rm -f "$BATS_TEST_TMPDIR/one.img"
+  ext_image "$BATS_TEST_TMPDIR/one.img" 16 "$BATS_TEST_TMPDIR/one"
+  # shellcheck disable=SC2016
+  run -0 boot "$BATS_TEST_TMPDIR/one.img" < <(
+    printf 'prefix=(hd0)/grub\ngrub_platform=efi\ngrub_cpu=x86_64\nlog=""\n'
+    for size in word dword; do
+      printf 'function put_%s { log="$log,%s:$1:$2"; }\n' $size $size
+    done
+    echo 'function load { log="$log,load:$1"; }'
+    echo 'function setpci { if [ "$1" = -v ]; then railhead_bar=$bar; else log="$log,pci:$3"; fi; }'
+    echo 'bar=febd1000'
+    printf '%s\n' "$1"
+    sed -e 's#set railhead_file=""#set railhead_file="$prefix/railhead.env"#' -e 's/insmod /load /; s/write_/put_/' "$work/snippet"
+    echo 'if [ -n "$railhead_trial" ]; then railhead_kargs="trial$log"; fi'
+  )
+}
+
+@test "EFI: a trial arms an i6300esb by its registers, two stages of 336 s" {
+  arms ""
+  unlock=,word:0xfebd100c:0x80,word:0xfebd100c:0x86
+  [ "$output" = "[trial,load:setpci,load:memrw,load:regexp,pci:COMMAND.w=2:2,pci:68.b=0$unlock,dword:0xfebd1000:0x52080$unlock,dword:0xfebd1004:0x52080$unlock,word:0xfebd100c:0x100,pci:60.w=3,pci:68.b=2]" ]
+}
+
+@test "EFI: no i6300esb, none that the firmware gave an address, lockdown, BIOS: nothing is written" {
+  for bar in "" 0 1; do
+    arms "bar=$bar"
+    [ "$output" = "[trial,load:setpci,load:memrw,load:regexp]" ]
+  done
+  arms "lockdown=y"
+  [ "$output" = "[trial]" ]
+  arms "grub_platform=pc"
+  [ "$output" = "[trial]" ]
+}
+
+@test "EFI: a module that is not there or does not load: nothing is written, and the trial boots" {
+  for mod in setpci memrw regexp; do
+    arms "" $mod
+    [ "$output" = "[trial]" ]
+    arms "function load { log=\"\$log,load:\$1\"; if [ \"\$1\" = $mod ]; then false; fi; }"
+    [[ $output == "[trial"*",load:$mod]" ]]
+  done
+}
+
+# As above, by the real insmod on a file that is none.
+@test "EFI: an insmod that fails says so and waits for nobody" {
+  arms ""
+  debugfs -w -R "rm /grub/railhead.env" "$BATS_TEST_TMPDIR/one.img" 2>/dev/null
+  debugfs -w -R "write $BATS_TEST_TMPDIR/env /grub/railhead.env" "$BATS_TEST_TMPDIR/one.img" 2>/dev/null
+  # shellcheck disable=SC2016
+  run -0 boot "$BATS_TEST_TMPDIR/one.img" < <(
+    printf 'prefix=(hd0)/grub\ngrub_platform=efi\ngrub_cpu=x86_64\n'
+    sed -e 's#set railhead_file=""#set railhead_file="$prefix/railhead.env"#' "$work/snippet"
+  )
+  [[ $output == "[new=1][railhead.slot=b][railhead.trial=b][panic=30]"* ]]
+}
+
 @test "no file, a directory in its place: no args, and the script goes on" {
   mkdir -p "$BATS_TEST_TMPDIR/one/grub/railhead.env"
   ext_image "$BATS_TEST_TMPDIR/one.img" 16 "$BATS_TEST_TMPDIR/one"
