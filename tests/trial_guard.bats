@@ -117,7 +117,7 @@ said() { cat "$fake/dev/kmsg"; }
 }
 
 @test "guard: an operator's boot and a crash kernel are not armed, and what GRUB armed is stopped" {
-  for word in railhead=off single rescue emergency systemd.unit=rescue.target rd.break rd.break=pre-mount break=top; do
+  for word in railhead=off single rescue emergency systemd.unit=rescue.target rd.break rd.break=pre-mount break=top init=/bin/sh 1 s S -b; do
     watchdog 0 inactive 0 2046
     esb 002
     cmdline "ro railhead.trial=a $word"
@@ -125,6 +125,14 @@ said() { cat "$fake/dev/kmsg"; }
     [ "$(cat "$fake/dev/watchdog0")" = untouched ]
     [ "$(lock)" = 0 ]
   done
+  watchdog 0 inactive 0 2046
+  for word in init=/sbin/init init=/usr/lib/systemd/systemd singles systemd.unit=multi-user.target; do
+    cmdline "ro railhead.trial=a $word"
+    run -0 "$script" arm
+    [ ! -s "$fake/dev/watchdog0" ]
+    run -0 "$script" disarm
+  done
+  echo untouched >"$fake/dev/watchdog0"
   cmdline "ro railhead.trial=a"
   : >"$fake/proc/vmcore"
   esb 002
