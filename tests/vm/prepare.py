@@ -239,6 +239,7 @@ LAYOUTS = {
     "trials-more": ("layouts.img", False),
     "efi": ("layouts.img", True),
     "hangs": ("layouts.img", True),
+    "stalls": ("layouts.img", False),
     "xfs": ("xfs.img", False),
     "lvm": ("lvm.img", True),
     "lvm-bios": ("lvm.img", False),
@@ -256,13 +257,15 @@ def layout(name, directory):
     files = [VARIABLES] if efi else []
     if name == "hangs":
         hardware += ["-device", "i6300esb"]
+    if name == "stalls":
+        hardware += ["-smp", "2"]  # the last one counts
     if name == "efi":
         stranger = os.path.join(directory, STRANGER)
         make_overlay(qemu_dir, os.path.join(disks, "stranger.img"), stranger)
         hardware += other_disk(stranger)
         files += [STRANGER]
     return Guest(qemu_dir, accel, os.path.join(disks, image_name), directory, hardware=hardware,
-                 files=files)
+                 files=files, payload=payload(full_disk()) if name == "stalls" else None)
 
 
 # The layout of each guest whose power is cut, and where railhead.env is there: the number
@@ -287,7 +290,7 @@ def cut_guest(name, directory):
 
 def disks_of(names):
     """Build what the guests with these names are made from besides full_disk()."""
-    if {MAIN, DEVICES} & set(names):
+    if {MAIN, DEVICES, "stalls"} & set(names):
         payload(full_disk())
     _layouts(*(CUTS[name][0] if name in CUTS else name
                for name in names if name not in (MAIN, DEVICES)))

@@ -1,5 +1,7 @@
-"""Kernel arguments that hang a trial where systemd's timer does not help: a guest that starts by EFI
-and has a hardware watchdog, an i6300esb.
+"""Kernel arguments that hang a trial where systemd's timer does not help.
+
+hangs   starts by EFI and has a hardware watchdog, an i6300esb
+stalls  has two CPUs, one of which hangs
 
 The times are shortened in the guest, never in what is tried: GRUB's two stages and the script of the
 initramfs would take eleven minutes.
@@ -18,7 +20,7 @@ GUARD = "/usr/libexec/railhead/trial-guard"
 ESB = "$(grep -l 0x25ab /sys/bus/pci/devices/*/device)"
 
 
-def power_cycle(vm, resets, timeout=600):
+def power_cycle(vm, resets, timeout=1200):
     """Into two trials and back; note what came of it."""
     before, console = vm.resets, vm.console_size()
     vm.send(REBOOT)
@@ -57,12 +59,28 @@ def nothing_is_armed(vm):
     expect(not is_active(vm, "railhead-trial-guard.service"), "the guard is active")
 
 
-@state(BOOTED, guest=HANGS)
-def boot(vm):
+def first_boots(vm):
     vm.start()
     vm.wait_for_reset(1, 400)
     vm.wait_for_shell(400)
     vm.wait_until_booted()
+
+
+def hang_by_unit(vm, word, command, user):
+    """Into a trial in which a unit hangs before the gate; user: words behind ours, the user's own."""
+    unit = "/etc/systemd/system/guest-hang.service"
+    text = (f"[Unit]\nDefaultDependencies=no\nAfter=local-fs.target\nBefore=railhead-gate.service\n"
+            f"ConditionKernelCommandLine={word}\n[Service]\nType=oneshot\n"
+            f"TimeoutStartSec=infinity\nExecStart=/bin/sh -c '{command}'\n")
+    vm.sh(f"cat >{unit} <<'X'\n{text}X\nsystemctl add-wants sysinit.target guest-hang.service")
+    vm.sh(f"sed -i 's/$railhead_kargs/& {user}/' {MENU}")
+    arm(vm, WANTED + [word])
+    power_cycle(vm, 4)
+
+
+@state(BOOTED, guest=HANGS)
+def boot(vm):
+    first_boots(vm)
 
 
 @case(BOOTED, "a trial arms the watchdog in its initramfs; after the verdict nothing is armed")
@@ -155,30 +173,40 @@ def hang_after_comes_back(vm):
 
 
 TASK = "guest.hang=task"
-# A writer on a file system that is frozen stands in D.
-TASK_UNIT = f"""[Unit]
-DefaultDependencies=no
-After=local-fs.target
-Before=railhead-gate.service
-ConditionKernelCommandLine={TASK}
-[Service]
-Type=oneshot
-TimeoutStartSec=infinity
-ExecStart=/bin/sh -c 'fsfreeze --freeze / && touch /root/hangs'
-"""
 
 
 @state("hung task", guest=HANGS, after=BOOTED)
 def hung_task(vm):
-    unit = "/etc/systemd/system/guest-hang.service"
-    vm.sh(f"cat >{unit} <<'X'\n{TASK_UNIT}X\nsystemctl add-wants sysinit.target guest-hang.service")
-    # The user's own words behind ours: five minutes are too long to be waited for here.
-    vm.sh(f"sed -i 's/$railhead_kargs/& sysctl.kernel.hung_task_timeout_secs=20 panic=3/' {MENU}")
-    arm(vm, WANTED + [TASK])
-    power_cycle(vm, 4)
+    # A writer on a file system that is frozen stands in D. Five minutes are too long to be waited for.
+    hang_by_unit(vm, TASK, "fsfreeze --freeze / && touch /root/hangs",
+                 "sysctl.kernel.hung_task_timeout_secs=20 panic=3")
 
 
-@case("hung task", "a task that stands in D: the kernel panics, twice; the user's words outlive it")
+@case("hung task", "a task that stands in D: the kernel panics, twice")
 def hung_task_comes_back(vm):
     came_back(vm, TASK)
     equal("panics", len(re.findall("Kernel panic - not syncing: hung_task", vm.seen["console"])), 2)
+
+
+# --- a CPU ------------------------------------------------------------------------------------
+
+STALLS = "stalls"
+CPU = "guest.hang=cpu"
+
+
+@state("stalls2", guest=STALLS)
+def two_cpus(vm):
+    first_boots(vm)
+
+
+@state("stall", guest=STALLS)
+def stall(vm):
+    vm.sh("tar -C /root -xf /dev/disk/by-id/virtio-payload ./irqsoff.ko")
+    hang_by_unit(vm, CPU, "insmod /root/irqsoff.ko && sleep infinity",
+                 "rcupdate.rcu_cpu_stall_timeout=15 panic=3")
+
+
+@case("stall", "a CPU with interrupts off, and no PMU that would find out: RCU does, twice")
+def stall_comes_back(vm):
+    came_back(vm, CPU)
+    equal("panics", len(re.findall("Kernel panic - not syncing: RCU Stall", vm.seen["console"])), 2)
