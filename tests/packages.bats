@@ -138,7 +138,7 @@ files() { # PACKAGE
   done
   diff "$BATS_TEST_TMPDIR/preinst" "$BATS_TEST_TMPDIR/postinst"
   # Those that the dracut module takes from the package.
-  units=$(grep -o 'systemdsystemunitdir/railhead-[a-z.]*' "$top/dracut/90railhead/module-setup.sh" | sort -u)
+  units=$(grep -o 'systemdsystemunitdir/railhead-[a-z.-]*' "$top/dracut/90railhead/module-setup.sh" | sort -u)
   [ "$units" = "systemdsystemunitdir/railhead-initrd.service
 systemdsystemunitdir/railhead-trial-guard.service
 systemdsystemunitdir/railhead-trial.service
