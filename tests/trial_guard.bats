@@ -181,9 +181,9 @@ said() { cat "$fake/dev/kmsg"; }
     echo 10 >"$fake/proc/sys/kernel/$name"
   done
   run -0 "$script" arm
-  run -0 sh -c 'cd "$1" && cat watchdog_thresh hung_task_timeout_secs softlockup_panic panic_on_rcu_stall hung_task_panic panic | xargs' \
-    - "$fake/proc/sys/kernel"
-  [ "$output" = "60 300 1 1 1 10" ]
+  cd "$fake/proc/sys/kernel"
+  run -0 paste -sd ' ' watchdog_thresh hung_task_timeout_secs softlockup_panic panic_on_rcu_stall hung_task_panic panic
+  [ "${lines[*]}" = "60 300 1 1 1 10" ]
   [ ! -e "$fake/proc/sys/kernel/hardlockup_panic" ] # a kernel without it
   # the times before what panics
   [[ $extra == *watchdog_thresh=*softlockup_panic=* && $extra == *hung_task_timeout_secs=*hung_task_panic=* ]]
