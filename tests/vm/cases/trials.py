@@ -347,7 +347,7 @@ def two_cuts(vm):
             time.sleep(0.1)
         vm.qmp("system_reset")
     before = vm.resets
-    vm.wait_for_shell(400, resets=1)
+    vm.wait_for_shell(400, resets=3)
     vm.wait_until_booted()
     look(vm, vm.resets - before, console)
 
