@@ -97,8 +97,11 @@ static void env_file(void **state)
 	free(take_ptr(again));
 	assert_int_equal(bake_env(first, &one, &again, &err), 0);
 	assert_int_equal(again[54], ENV_NONE);
+	/* one byte that is not ours is mended */
 	first[54] = '?';
-	assert_int_equal(bake_env(first, &one, &x, &err), -EBADMSG);
+	free(take_ptr(again));
+	assert_int_equal(bake_env(first, &one, &again, &err), 0);
+	assert_int_equal(again[54], ENV_NONE);
 	assert_int_equal(bake_env("mine", &one, &x, &err), -EBADMSG);
 	assert_int_equal(bake_env("", &one, &x, &err), 0);
 }

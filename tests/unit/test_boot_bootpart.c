@@ -196,7 +196,7 @@ static void expect_env(const struct tree *t, bool write, const char *path, const
 
 static void lay_env(const struct tree *t, const char *dir, const char *args)
 {
-	struct boot_env env = {.good = 'a', .try_ = ENV_NONE};
+	struct boot_env env = {.good = 'a', .try_ = ENV_NONE, .begun = ENV_NONE};
 	cleanup_close int fd = -1;
 	char buf[ENV_SIZE];
 
