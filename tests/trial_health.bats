@@ -133,6 +133,18 @@ boot_back() {
   is_in_force new=1
 }
 
+@test "a counter of others is armed by then: the node goes back with its next boot, not by itself" {
+  wants new=1
+  trial
+  put "$width" 8
+  { printf '# GRUB Environment Block\nboot_counter=2\nboot_success=0\n' && head -c 900 /dev/zero | tr '\0' '#'; } >"$root/boot/grub/grubenv"
+  gate 7
+  [[ $output == *"no reboot into other kernel arguments now: "*greenboot* ]]
+  [[ $output != *"a reboot is due"* ]]
+  in_env railhead_result=l
+  in_env railhead_try=-
+}
+
 @test "an item that fails without the args, too: tried once more, and kept, in three reboots" {
   wants new=1
   trial

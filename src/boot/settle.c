@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "boot/counters.h"
 #include "boot/health.h"
 #include "boot/view.h"
 
@@ -10,6 +11,7 @@ void settled_free(struct settled *s)
 {
 	strv_free(&s->failed);
 	free(s->lack);
+	free(s->counted);
 	*s = (struct settled){0};
 }
 
@@ -134,6 +136,21 @@ static void weigh(struct work *w, struct trial *t)
 		keep_refusal(w);
 }
 
+/* Others' counters would count the reboot, and may end in another system: the next one does. */
+static void ask_counters(const struct root *root, struct boot_view *v, struct settled *ret)
+{
+	struct counters c = {0};
+
+	if (!ret->reboot)
+		return;
+	counters_judge(root, &v->part.blocks, v->facts.cmdline, &c);
+	if (c.armed || c.block) {
+		ret->counted = xstrdup(c.armed ? c.armed : c.what);
+		ret->reboot = false;
+	}
+	counters_free(&c);
+}
+
 static int write_note(const struct root *root, const struct node *node, const struct kargs *wanted,
 		      enum trial_note note, struct err *err)
 {
@@ -163,6 +180,7 @@ int boot_settle(const struct root *root, const struct node *node, const struct k
 		return r;
 	kargs_hash(wanted, w.wanted);
 	weigh(&w, &v.trial);
+	ask_counters(root, &v, ret);
 	r = boot_view_close(&v, err);
 	if (r == 0 && ret->note != NOTE_NONE)
 		r = write_note(root, node, wanted, ret->note, err);

@@ -19,6 +19,7 @@ struct settled {
 	bool reboot;	      /* the node is to go into other arguments, once, by itself */
 	struct strv failed;   /* of NOTE_UNFIT, NOTE_LOOK_BACK: the items that are why */
 	char *lack;	      /* why nothing could be compared; or NULL */
+	char *counted;	      /* the counter of others that forbids the reboot; or NULL */
 };
 
 void settled_free(struct settled *s);

@@ -93,6 +93,12 @@ static void settle_kargs(struct work *w)
 	r = boot_settle(w->run.root, &w->run.node, &w->run.kargs, w->run.profile->digest, &failed,
 			&s, &err);
 	say_settled(w, &s);
+	if (s.counted) {
+		cleanup_free char *text =
+			xasprintf("no reboot into other kernel arguments now: %s", s.counted);
+
+		w->j->complain(text);
+	}
 	w->j->reboot = s.reboot;
 	w->j->may_reboot = w->run.site.reboot;
 	if (r < 0) {
