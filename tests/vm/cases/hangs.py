@@ -148,7 +148,7 @@ AFTER = "guest.hang=manager"
 SHORT_GUARD = f"""set -e
 mkdir -p /root/over/usr/libexec/railhead
 sed -e 's/^least=.*/least=20/' -e 's/^times=.*/times=25/' \\
-  -e 's/^exit 0$/grep -q {AFTER} \\/proc\\/cmdline \\&\\& [ "$1" = arm ] \\&\\& kill -SEGV 1/' \\
+  -e 's/^exit 0$/read -r line <\\/proc\\/cmdline; case "$1 $line" in "arm "*{AFTER}*) kill -SEGV 1 ;; esac/' \\
   {GUARD} >/root/over{GUARD}
 chmod 755 /root/over{GUARD}
 image=/boot/initrd.img-$(uname -r)

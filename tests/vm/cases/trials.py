@@ -587,7 +587,11 @@ def uplink(vm):
 def uplink_is_back(vm):
     equal("reboots", vm.seen["resets"], 2)
     equal("trials", [NIC_AWAY in line for line in trials(vm)], [True])
-    came_back(vm, NIC_AWAY, "REFUSED", f"uplink/{vm.seen['nic']}", "railhead apply --retry")
+    expect(NIC_AWAY not in vm.seen["args"], f"{NIC_AWAY} is in {' '.join(vm.seen['args'])}")
+    equal("verdict", vm.seen["status"]["verdict"], "blocked")
+    contains("railhead status", exits(vm, "railhead status", 7), "REFUSED",
+             f"uplink/{vm.seen['nic']}", "railhead apply --retry")
+    contains("railhead kargs", exits(vm, "railhead kargs", 9), NIC_AWAY)
     expect_fault(vm, "RH-BOOT-ARGS-UNFIT", f"uplink/{vm.seen['nic']}")
     contains("console", vm.seen["console"], "rebooting into other kernel arguments")
     equal("state", json_of(vm, "railhead kargs --json", (9,))["state"], "unfit")
