@@ -216,9 +216,10 @@ static void decide_lost(const struct trial_facts *f, struct trial *t)
 
 static void decide_arrived(const struct trial_facts *f, struct trial *t)
 {
+	/* After a commit the line still says trial, and the slot may hold other args by then. */
 	if (t->is_trial && trial_is_lost(f, t)) {
 		decide_lost(f, t);
-	} else if (t->is_trial) {
+	} else if (t->is_trial && slot_is(f->env, t->slot, f->wanted)) {
 		t->note = NOTE_COMMIT;
 		decide(t, KARGS_SAME, "all kernel arguments of the trial of slot %c arrived",
 		       t->slot);
