@@ -217,9 +217,14 @@ static void decide_lost(const struct trial_facts *f, struct trial *t)
 static void decide_arrived(const struct trial_facts *f, struct trial *t)
 {
 	/* After a commit the line still says trial, and the slot may hold other args by then. */
+	bool of_wanted = t->is_trial && slot_is(f->env, t->slot, f->wanted);
+
+	/* Args on trial that are wanted no longer, and that the kernel lost: no death. */
+	if (t->is_trial && !of_wanted && f->env->try_ == ENV_TAKEN)
+		t->note = NOTE_SUPERSEDED;
 	if (t->is_trial && trial_is_lost(f, t)) {
 		decide_lost(f, t);
-	} else if (t->is_trial && slot_is(f->env, t->slot, f->wanted)) {
+	} else if (of_wanted) {
 		t->note = NOTE_COMMIT;
 		decide(t, KARGS_SAME, "all kernel arguments of the trial of slot %c arrived",
 		       t->slot);

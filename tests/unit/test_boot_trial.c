@@ -860,6 +860,29 @@ static void test_flip_flop(void **state)
 	machine_done(&m);
 }
 
+/* The kernel loses what is on trial, and it is wanted no longer by then: that is no death. */
+static void test_lost_and_wanted_no_longer(void **state)
+{
+	struct machine m;
+	struct boot_env env;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, ""), KARGS_SAME);
+	assert_true(begin(&m));
+	trial_free(&m.last);
+	decide(&m, "a=2", &m.last, true, false);
+	assert_int_equal(m.last.decision, KARGS_WRITE_AND_REBOOT);
+	m.dropped = "a=2";
+	power_on(&m, "");
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_int_equal(env.try_, ENV_NONE);
+	m.dropped = NULL;
+	assert_int_equal(power_on(&m, "a=2"), KARGS_SAME);
+	assert_int_equal(m.last.deaths, 0);
+	machine_done(&m);
+}
+
 static void test_image_args(void **state)
 {
 	struct machine m;
@@ -1050,6 +1073,7 @@ int main(void)
 		cmocka_unit_test(test_count_without_grub),
 		cmocka_unit_test(test_no_verdict),
 		cmocka_unit_test(test_flip_flop),
+		cmocka_unit_test(test_lost_and_wanted_no_longer),
 		cmocka_unit_test(test_image_args),
 		cmocka_unit_test(test_no_loader),
 		cmocka_unit_test(test_damaged),
