@@ -1042,6 +1042,27 @@ static void test_other_counter(void **state)
 	machine_done(&m);
 }
 
+/* The line of a committed trial still says so; the slot was emptied since. */
+static void test_reset_in_a_trial(void **state)
+{
+	struct machine m;
+	struct boot_env env;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_true(kargs_has(m.cmdline, "railhead.trial=b"));
+	reset(&m);
+	trial_free(&m.last);
+	decide(&m, "a=1", &m.last, false, false);
+	assert_int_equal(m.last.decision, KARGS_WRITE_NO_REBOOT);
+	assert_int_equal(m.last.note, NOTE_NONE);
+	settle(&m);
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_int_equal(env.good, ENV_NONE);
+	machine_done(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1080,6 +1101,7 @@ int main(void)
 		cmocka_unit_test(test_one_byte),
 		cmocka_unit_test(test_armed_in_this_boot),
 		cmocka_unit_test(test_after_reset),
+		cmocka_unit_test(test_reset_in_a_trial),
 		cmocka_unit_test(test_other_counter),
 	};
 
