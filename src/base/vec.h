@@ -40,5 +40,7 @@ struct strv {
 void strv_add(struct strv *l, const char *s);
 void strv_sort(struct strv *l); /* by bytes, as LC_ALL=C sort does */
 int strv_contains(const struct strv *l, const char *s);
+/* "a, b and 3 more": so many are named, the others counted; "" of none. Caller frees. */
+char *strv_some(const struct strv *l, size_t most);
 void strv_free(struct strv *l);
 #define cleanup_strv cleanup(strv_free)

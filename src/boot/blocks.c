@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "boot/blocks.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "boot/esp.h"
 #include "sys/read.h"
 
 enum {
@@ -44,21 +44,6 @@ static void add(int top, const char *at, const char *name, const char *path, boo
 	vec_push(&b->list, block);
 }
 
-static void list_vendors(int top, struct strv *ret)
-{
-	int fd = openat(top, "EFI", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_closedir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *e;
-
-	while (dir && (e = readdir(dir))) {
-		cleanup_free char *name = xasprintf("EFI/%s/grubenv", e->d_name);
-
-		if (*e->d_name != '.')
-			strv_add(ret, name);
-	}
-	strv_sort(ret);
-}
-
 void blocks_read(int top, const char *at, const char *shown, struct blocks *b)
 {
 	static const char *const usual[] = {"grub/grubenv", "grub2/grubenv", "grubenv"};
@@ -67,9 +52,12 @@ void blocks_read(int top, const char *at, const char *shown, struct blocks *b)
 
 	for (size_t i = 0; i < array_len(usual); i++)
 		strv_add(&names, usual[i]);
-	list_vendors(top, &vendors);
-	for (size_t i = 0; i < vendors.n; i++)
-		strv_add(&names, vendors.v[i]);
+	esp_vendors(top, &vendors);
+	for (size_t i = 0; i < vendors.n; i++) {
+		cleanup_free char *name = xasprintf("EFI/%s/grubenv", vendors.v[i]);
+
+		strv_add(&names, name);
+	}
 	for (size_t i = 0; i < array_len(menders); i++)
 		for (int n = 1; n <= 2; n++) {
 			cleanup_free char *name =

@@ -151,9 +151,15 @@ static int boot_config(const struct root *root, const struct fstab *t, struct gr
 
 #define ESP_DIR "EFI/railhead"
 
+/* For people. */
+static const char *esp_name(const struct place *esp)
+{
+	return esp->mounted ? esp->at : "ESP:";
+}
+
 static char *esp_path(const struct place *esp, const char *dir)
 {
-	return xasprintf("%s/%s/%s", esp->mounted ? esp->at : "ESP:", dir, ENV_FILE_NAME);
+	return xasprintf("%s/%s/%s", esp_name(esp), dir, ENV_FILE_NAME);
 }
 
 /*
@@ -224,10 +230,10 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 	if (root->live && esp.device && !libblkid_get(err))
 		return -ELIBACC;
 	uuid = root->live && esp.device ? place_probe(esp.device, "UUID") : NULL;
-	grub_config_read_esp(esp.fd, esp.mounted ? esp.at : "ESP:", &config);
+	grub_config_read_esp(esp.fd, esp_name(&esp), &config);
 	/* an EFI system partition at /boot was read as that */
 	if (!esp.mounted || !streq(esp.at, "/boot"))
-		blocks_read(esp.fd, NULL, esp.mounted ? esp.at : "ESP:", &b->blocks);
+		blocks_read(esp.fd, NULL, esp_name(&esp), &b->blocks);
 	check_loader(root, &config, uuid, b);
 	installation = grub_installation(&config);
 	dir = xasprintf(ESP_DIR "%s%s", installation ? "/" : "", installation ? installation : "");

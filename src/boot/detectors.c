@@ -19,7 +19,7 @@ enum { CONFIG_MAX_SIZE = 4 << 20 };
 struct detector {
 	const char *file;
 	const char *trial;  /* its value in a trial */
-	const char *key;    /* an argument that sets it too, beside sysctl.X; or NULL */
+	const char *key;    /* another argument than sysctl.X that sets it; or NULL */
 	const char *word;   /* the value of that argument which means 1; NULL: the value itself */
 	const char *config; /* what the kernel was built with; or NULL */
 	const char *plain;  /* the kernel's default */
@@ -141,17 +141,18 @@ static char *built_in(const char *config, const char *name)
 /* "" where it lies nowhere. Caller frees. */
 static char *read_config(const struct root *root)
 {
-	static const char *const places[] = {"/boot/config-%s", "/lib/modules/%s/config",
-					     "/usr/lib/modules/%s/config"};
+	static const char *const places[][2] = {
+		{"/boot/config-", ""},
+		{"/lib/modules/", "/config"},
+		{"/usr/lib/modules/", "/config"},
+	};
 	cleanup_free char *release = NULL;
 	char *text = NULL;
 
 	if (read_text(root, &release, NULL, "/proc/sys/kernel/osrelease") < 0)
 		return xstrdup("");
 	for (size_t i = 0; i < array_len(places); i++) {
-		const char *at = strstr(places[i], "%s");
-		cleanup_free char *path = xasprintf("%.*s%s%s", (int)(at - places[i]), places[i],
-						    release, at + strlen("%s"));
+		cleanup_free char *path = xasprintf("%s%s%s", places[i][0], release, places[i][1]);
 
 		if (read_file(root, CONFIG_MAX_SIZE, &text, NULL, NULL, path) == 0)
 			return text;

@@ -144,7 +144,7 @@ static void frame(char buf[ENV_SIZE])
 	}
 }
 
-/* Of the values in the first sector but those that GRUB writes, the sum among them or not. */
+/* The values in the first sector, but the one that GRUB writes. */
 static bool is_copied(enum env_field f)
 {
 	return f <= ENV_F_REFUSED && f != ENV_F_TRY;
@@ -353,8 +353,8 @@ static void parse_counters(const char *buf, struct boot_env *env)
 }
 
 /*
- * Of a slot that boots GRUB takes what is there, and so the kernel's line has it: then it is to be
- * found. But for what GRUB reads as something else.
+ * GRUB gives the kernel whatever a slot that boots holds, and it is looked for on that line: such a
+ * slot is read as it is, but for characters that GRUB reads as something else.
  */
 static void parse_slot(const char *buf, char slot, struct boot_env *env)
 {

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -157,4 +158,16 @@ int esp_find(const struct root *root, dev_t fs, char **ret, struct err *err)
 	strv_free(&found.esp);
 	strv_free(&found.xbootldr);
 	return r;
+}
+
+void esp_vendors(int top, struct strv *ret)
+{
+	int fd = openat(top, "EFI", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_closedir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (*e->d_name != '.')
+			strv_add(ret, e->d_name);
+	strv_sort(ret);
 }

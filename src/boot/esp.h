@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "base/vec.h"
 #include "sys/root.h"
 
 /*
@@ -17,6 +18,9 @@
  * told which one, with the remedy.
  */
 int esp_find(const struct root *root, dev_t fs, char **ret, struct err *err);
+
+/* The directories of EFI on such a partition, opened at top, in order. */
+void esp_vendors(int top, struct strv *ret);
 
 /*
  * The block device that fstab's first field names (LABEL=, UUID=, PARTLABEL=, PARTUUID= or

@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "boot/booted.h"
 #include "boot/env_layout.h"
+#include "boot/esp.h"
 #include "sys/read.h"
 
 enum { GRUB_CFG_MAX = 4 << 20, GRUBENV_MAX = 65536 };
@@ -406,18 +407,6 @@ static bool take_vendor(int esp, const char *vendor, struct grub_config *c, char
 	return true;
 }
 
-static void list_vendors(int esp, struct strv *ret)
-{
-	int fd = openat(esp, "EFI", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_closedir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *e;
-
-	while (dir && (e = readdir(dir)))
-		if (*e->d_name != '.')
-			strv_add(ret, e->d_name);
-	strv_sort(ret);
-}
-
 void grub_config_read_esp(int esp, const char *at, struct grub_config *c)
 {
 	cleanup_strv struct strv vendors = {0};
@@ -425,7 +414,7 @@ void grub_config_read_esp(int esp, const char *at, struct grub_config *c)
 
 	if (c->cfg)
 		return;
-	list_vendors(esp, &vendors);
+	esp_vendors(esp, &vendors);
 	for (size_t i = 0; i < vendors.n; i++) {
 		if (take_vendor(esp, vendors.v[i], c, &name))
 			continue;

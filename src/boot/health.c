@@ -9,8 +9,6 @@
 #include "base/units.h"
 #include "sys/state.h"
 
-enum { NAMED = 3 }; /* so many items are named, the others counted */
-
 static const char *const files[] = {
 	[HEALTH_OF_TRIAL] = "trial-failed",
 	[HEALTH_BEFORE] = "trial-before",
@@ -148,16 +146,4 @@ size_t health_news(const struct strv *now, const struct strv *before, struct str
 		if (!strv_contains(before, now->v[i]))
 			strv_add(ret, now->v[i]);
 	return ret->n;
-}
-
-char *health_names(const struct strv *failed)
-{
-	struct str text = {0};
-
-	str_add(&text, "");
-	for (size_t i = 0; i < failed->n && i < NAMED; i++)
-		str_addf(&text, "%s%s", i ? ", " : "", failed->v[i]);
-	if (failed->n > NAMED)
-		str_addf(&text, " and %zu more", failed->n - NAMED);
-	return str_take(&text);
 }

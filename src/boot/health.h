@@ -15,8 +15,8 @@
 #include "boot/kargs.h"
 #include "sys/root.h"
 
-/* So many ids are kept; where more failed, nothing is. */
-enum { HEALTH_ITEMS_MAX = 2048 };
+/* So many ids are kept; where more failed, nothing is. So many are named to people. */
+enum { HEALTH_ITEMS_MAX = 2048, HEALTH_NAMED = 3 };
 
 enum health_of {
 	HEALTH_OF_TRIAL, /* with the arguments on trial */
@@ -51,5 +51,3 @@ bool health_kept(const struct root *root, enum health_of which, const char *prof
 
 /* Those that fail now and did not before. Returns how many they are. */
 size_t health_news(const struct strv *now, const struct strv *before, struct strv *ret);
-/* "a, b, c and 4 more". Caller frees. */
-char *health_names(const struct strv *failed);

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "boot/detectors.h"
-#include "boot/kargs.h"
+#include "boot/trial.h"
 #include "sys/machine.h"
 #include "sys/state.h"
 
@@ -23,19 +23,12 @@ int service_open_target(bool wait, struct err *err)
 	return machine_start_unit("railhead-ready.target", wait, err);
 }
 
-static bool is_trial(const char *cmdline)
-{
-	cleanup_free char *trial = kargs_value(cmdline, "railhead.trial");
-
-	return trial;
-}
-
 int service_trial_gate_begins(const struct root *root, const char *cmdline, struct err *err)
 {
 	struct err later = {0};
 	int r, s;
 
-	if (!root->live || !is_trial(cmdline))
+	if (!root->live || !trial_on_line(cmdline))
 		return 0;
 	r = machine_restart_unit(TRIAL_TIMER, err);
 	s = machine_restart_unit(TRIAL_GUARD, r < 0 ? &later : err);
@@ -60,7 +53,7 @@ int service_trial_over(const struct root *root, const char *cmdline, const struc
 	struct err later = {0};
 	int r, s;
 
-	if (!is_trial(cmdline) || root_exists(root, STATE_DIR "/" TRIAL_OVER))
+	if (!trial_on_line(cmdline) || root_exists(root, STATE_DIR "/" TRIAL_OVER))
 		return 0;
 	/* First: once the mark is there, nobody does it any more. */
 	r = detectors_set_back(root, cmdline, plan, err);

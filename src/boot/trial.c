@@ -104,6 +104,13 @@ static char slot_of_boot(const char *cmdline)
 	return slot && strlen(slot) == 1 && env_slot_index(*slot) >= 0 ? *slot : ENV_NONE;
 }
 
+bool trial_on_line(const char *cmdline)
+{
+	cleanup_free char *trial = kargs_value(cmdline, MARK_TRIAL);
+
+	return trial;
+}
+
 char trial_left_out(const char *cmdline)
 {
 	cleanup_free char *mark = kargs_value(cmdline, MARK_SLOT);

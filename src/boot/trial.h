@@ -93,6 +93,8 @@ void trial_decide(const struct trial_facts *facts, struct trial *ret);
 void trial_free(struct trial *t);
 #define cleanup_trial __attribute__((__cleanup__(trial_free)))
 
+/* Whether GRUB took a trial for the boot with that line; also after the trial is over. */
+bool trial_on_line(const char *cmdline);
 /* The slot whose args GRUB left out of the boot with that line, or ENV_NONE. */
 char trial_left_out(const char *cmdline);
 

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "boot/mode.h"
-#include "sys/read.h"
 #include "base/str.h"
 #include "boot/health.h"
+#include "boot/mode.h"
+#include "sys/read.h"
 
 /* GRUB is more lenient than we are: what it gives to the next boot must be known. */
 static void read_damaged(struct boot_view *v)
@@ -26,7 +26,7 @@ static int read_env(struct boot_view *v, struct err *err)
 	struct err why = {0};
 	int r = v->part.dirfd < 0 ? -ENOENT : env_read(v->part.dirfd, &v->env, &why);
 
-	/* What can be mended is so by the next boot: here the file counts as what was written. */
+	/* A file that can be mended counts as the one that was written. */
 	v->have_env = r >= 0;
 	if (r == -EBADMSG) {
 		snprintf(v->env_damage, sizeof(v->env_damage), "%s", why.text);
@@ -48,7 +48,7 @@ static void name_items(const struct root *root, const struct kargs *wanted, stru
 	v->trial.why = NULL;
 	if (health_kept(root, HEALTH_OF_TRIAL, NULL, v->id.kernel, args, &h) && h.refused &&
 	    h.failed.n)
-		names = health_names(&h.failed);
+		names = strv_some(&h.failed, HEALTH_NAMED);
 	v->trial.why = names ? xasprintf("%s. Failed in the trial: %s", was, names) : xstrdup(was);
 }
 

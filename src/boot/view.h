@@ -51,7 +51,7 @@ void boot_attempt_free(struct attempt *a);
 
 /*
  * First thing in a boot, whatever its profile and mode: as trial_arrived(), and 0 where no
- * railhead.env is found, which whoever looks at the kernel arguments reports.
+ * railhead.env is found: the look at the kernel arguments reports that.
  */
 int boot_arrived(const struct root *root, struct err *err);
 

@@ -148,16 +148,13 @@ static void print_json_rows(const struct rows *rows, const struct row *top)
 static int unknown(const struct rows *rows, const char *key)
 {
 	cleanup_strv struct strv near = {0};
-	cleanup_str struct str list = {0};
+	cleanup_free char *list = NULL;
 	cleanup_free char *said = str_printable(key, UNKNOWN_MAX);
 
 	rows_near(rows, key, &near);
-	for (size_t i = 0; i < near.n && i < SHOWN; i++)
-		str_addf(&list, "%s%s", i ? ", " : "", near.v[i]);
-	if (near.n > SHOWN)
-		str_addf(&list, " and %zu more", near.n - SHOWN);
+	list = strv_some(&near, SHOWN);
 	if (near.n)
-		complain("unknown key '%s'; did you mean %s?", said, list.s);
+		complain("unknown key '%s'; did you mean %s?", said, list);
 	else
 		complain("unknown key '%s'; `railhead explain` lists all keys", said);
 	return EXIT_USAGE;

@@ -7,7 +7,7 @@
 #include "base/pci_address.h"
 #include "base/str.h"
 #include "boot/health.h"
-#include "boot/kargs.h"
+#include "boot/trial.h"
 #include "checks/looks.h"
 #include "kinds/checks.h"
 #include "kinds/kind.h"
@@ -23,13 +23,6 @@
 enum { WAYS_MAX = 64, WAIT_US = 30 * 1000000 };
 
 /* --- which boot this is ---------------------------------------------------------------------- */
-
-static bool is_trial(const struct run *run)
-{
-	cleanup_free char *trial = kargs_value(run->node.cmdline, "railhead.trial");
-
-	return trial;
-}
 
 static bool has_args(const struct run *run)
 {
@@ -182,7 +175,7 @@ void fitness_learn(const struct run *run)
 	cleanup_strv struct strv kept = {0}, ways = {0};
 	cleanup_str struct str text = {0};
 
-	if (is_trial(run) || !has_args(run))
+	if (trial_on_line(run->node.cmdline) || !has_args(run))
 		return;
 	read_ways(run->root, &kept);
 	ways_of(run, &kept, &ways);
@@ -198,7 +191,7 @@ void fitness_learn(const struct run *run)
 
 void fitness_look(struct run *run, struct strv *failed)
 {
-	if (!is_trial(run) && has_args(run)) {
+	if (!trial_on_line(run->node.cmdline) && has_args(run)) {
 		fitness_learn(run);
 		return;
 	}

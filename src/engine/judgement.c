@@ -47,7 +47,7 @@ static void block(struct verdict *v, enum fault fault, const char *text)
 /* Of a trial that is not kept as it is. What this boot's look said of it was so before. */
 static void say_settled(struct work *w, const struct settled *s)
 {
-	cleanup_free char *names = health_names(&s->failed), *text = NULL;
+	cleanup_free char *names = strv_some(&s->failed, HEALTH_NAMED), *text = NULL;
 
 	if (s->note == NOTE_UNFIT || s->note == NOTE_LOOKED_BACK)
 		reasons_drop(&w->v.reasons, FAULT_BOOT_ARGS_DIFFER);
@@ -116,14 +116,10 @@ enum { NAMED = 3 }; /* so many benchmarks are named, the others counted */
 
 static void blame_load(struct change *c, const struct strv *loaded)
 {
-	cleanup_str struct str names = {0};
+	cleanup_free char *names = strv_some(loaded, NAMED);
 
-	for (size_t i = 0; i < loaded->n && i < NAMED; i++)
-		str_addf(&names, "%s%s", i ? ", " : "", loaded->v[i]);
-	if (loaded->n > NAMED)
-		str_addf(&names, " and %zu more", loaded->n - NAMED);
 	change_reason_more(c, "so since the load of the benchmarks (%s): it was well before them",
-			   str_get(&names));
+			   names);
 }
 
 static bool may_settle(const struct plan *plan, const bool *held)

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "boot/kargs.h"
+#include "boot/trial.h"
 #include "checks/check.h"
 #include "engine/pass.h"
 #include "gate/binding.h"
@@ -56,7 +56,7 @@ static bool reuse(const struct run *run, bool again, const struct section_ctx *c
 		  const struct strv *this_boot, struct record *r)
 {
 	uint64_t usec = reuse_of(run->profile);
-	cleanup_free char *why = NULL, *trial = kargs_value(run->node.cmdline, "railhead.trial");
+	cleanup_free char *why = NULL;
 	struct err err = {0};
 	struct pass pass;
 	bool used, asked;
@@ -67,7 +67,7 @@ static bool reuse(const struct run *run, bool again, const struct section_ctx *c
 		why = xstrdup(err.text);
 	else if (asked && again)
 		why = xstrdup("--again");
-	else if (asked && trial)
+	else if (asked && trial_on_line(run->node.cmdline))
 		why = xstrdup("this boot tries kernel arguments");
 	else if (asked)
 		why = refusal(&pass, run, ctx, usec);

@@ -208,11 +208,9 @@ static const struct record_set *set_of(const struct record_sets *sets, const cha
 static void list_addresses(struct str *out, const struct strv *addresses)
 {
 	size_t shown = addresses->n > LISTED_MAX ? LISTED_MAX - 1 : addresses->n;
+	cleanup_free char *text = strv_some(addresses, shown);
 
-	for (size_t i = 0; i < shown; i++)
-		str_addf(out, "%s%s", i ? ", " : "", addresses->v[i]);
-	if (shown < addresses->n)
-		str_addf(out, " and %zu more", addresses->n - shown);
+	str_add(out, text);
 }
 
 /* Of a set some members of which are missing. Takes them out of rest. */

@@ -76,7 +76,8 @@ static void sound_file(char ret[ENV_SIZE])
 	strcpy(env.state.kernel, id.kernel);
 	env.begun = '1';
 	env.state.n_refused = 1;
-	env.state.refused[0] = (struct env_refused){"fedcba9876543210", "76543210", 2, 1790000000};
+	env.state.refused[0] =
+		(struct env_refused){"fedcba9876543210", "76543210", 2, 1790000000, false};
 	env_render(&env, ret);
 }
 

@@ -74,8 +74,9 @@ static void test_round_trip(void **state)
 	env.state.deaths = 2;
 	env.state.no_variable = true;
 	env.state.n_refused = 2;
-	env.state.refused[0] = (struct env_refused){"0123456789abcdef", "01234567", 2, 1790000000};
-	env.state.refused[1] = (struct env_refused){"fedcba9876543210", "76543210", 0, 5};
+	env.state.refused[0] =
+		(struct env_refused){"0123456789abcdef", "01234567", 2, 1790000000, false};
+	env.state.refused[1] = (struct env_refused){"fedcba9876543210", "76543210", 0, 5, false};
 	env.state.time = 1790000000;
 	strcpy(env.state.hash, "0123456789abcdef");
 	strcpy(env.state.kernel, "6.1");
@@ -143,7 +144,8 @@ static void test_one_byte(void **state)
 	strcpy(env.slot[1], "other=1");
 	env.begun = '0';
 	env.state.n_refused = 1;
-	env.state.refused[0] = (struct env_refused){"0123456789abcdef", "01234567", 2, 1790000000};
+	env.state.refused[0] =
+		(struct env_refused){"0123456789abcdef", "01234567", 2, 1790000000, false};
 	env_render(&env, sound);
 	for (size_t i = 0; i < ENV_SIZE; i++)
 		for (size_t j = 0; j < sizeof(changes); j++) {

@@ -109,7 +109,7 @@ static void test_too_many(void **state)
 static void test_news_and_names(void **state)
 {
 	cleanup_strv struct strv now = {0}, before = {0}, news = {0};
-	cleanup_free char *none = health_names(&before), *names = NULL, *many = NULL;
+	cleanup_free char *none = strv_some(&before, HEALTH_NAMED), *names = NULL, *many = NULL;
 
 	(void)state;
 	assert_string_equal(none, "");
@@ -118,7 +118,7 @@ static void test_news_and_names(void **state)
 	health_add(&before, "b");
 	health_add(&before, "z");
 	assert_int_equal(health_news(&now, &before, &news), 4);
-	many = health_names(&news);
+	many = strv_some(&news, HEALTH_NAMED);
 	assert_string_equal(many, "a, c, d and 1 more");
 	assert_int_equal(health_news(&before, &before, &news), 4); /* none is added */
 }
