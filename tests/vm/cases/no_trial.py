@@ -98,12 +98,17 @@ def new_arg(vm):
     vm.sh(f"sed -i 's/skew_tick=1\\]/skew_tick=1, {NEW_ARG}]/' {PROFILE}")
 
 
+# The file but for the count of begun boots, which says once that GRUB can't count there.
+def _env_but_count(vm):
+    return vm.sh(f"LC_ALL=C sed 's/^railhead_begun=.*//' {ENV} | sha256sum")
+
+
 def _declare(number, name, make, fstype, reason):
     @case("bootdir: other devices", f"/boot on {name}: no trial, no reboot, and the reason is told")
     def recognised(vm):
         vm.sh(MOVE_BOOT % (number, number, make, fstype, fstype), 180)
         vm.sh("rm -rf /run/railhead")
-        before, resets = vm.sh(f"sha256sum {ENV}"), vm.resets
+        before, resets = _env_but_count(vm), vm.resets
         for command, status in (("plan", 5), ("kargs", 9), ("apply", 9)):
             said = exits(vm, f"railhead {command} 2>&1", status, 180)
             contains(f"railhead {command}", said, reason, NO_TRIAL, "Wanted: ", f" {NEW_ARG}")
@@ -115,7 +120,9 @@ def _declare(number, name, make, fstype, reason):
         exits(vm, "railhead gate", 7, 180)
         equal("verdict", status_json(vm)["verdict"], "blocked")
         contains("railhead status", vm.run("railhead status").output, reason)
-        equal("railhead.env", vm.sh(f"sha256sum {ENV}"), before)
+        equal("railhead.env", _env_but_count(vm), before)
+        count = vm.sh(f"LC_ALL=C sed -n 's/^railhead_begun=//p' {ENV}")
+        equal("railhead_begun", count, "-")
         expect(vm.run("test -e /run/railhead/reboot").status != 0, "a reboot is asked for")
         equal("reboots", vm.resets - resets, 0)
 
