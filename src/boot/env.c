@@ -27,9 +27,9 @@ static const struct {
 /* The selectors and the state are written as one piece: they lie in one sector. */
 #define HEAD_OFFSET (fields[ENV_F_GOOD].offset)
 #define HEAD_LEN (fields[ENV_F_REFUSED].offset + fields[ENV_F_REFUSED].width - HEAD_OFFSET)
-/* The count and the copy of the head's values: the last sector. */
+/* The count, the copy of the head's values and what no decision but forgiveness needs. */
 #define COUNT_OFFSET (fields[ENV_F_BEGUN].offset - strlen(ENV_VAR_BEGUN "="))
-#define LAST_LEN (fields[ENV_F_COPY].offset + fields[ENV_F_COPY].width + 1 - COUNT_OFFSET)
+#define LAST_LEN (fields[ENV_F_HEALTHY].offset + fields[ENV_F_HEALTHY].width + 1 - COUNT_OFFSET)
 #define SUM_LEN (fields[ENV_F_BOOT].width - ENV_BOOT_LEN)
 #define SUM_OFFSET (fields[ENV_F_BOOT].offset + ENV_BOOT_LEN)
 enum { SECTOR = 512 };
@@ -215,6 +215,9 @@ void env_render(const struct boot_env *env, char ret[ENV_SIZE])
 	put(ret, ENV_F_A, env->slot[0]);
 	put(ret, ENV_F_B, env->slot[1]);
 	ret[fields[ENV_F_BEGUN].offset] = env->begun;
+	put(ret, ENV_F_ENDS, env->ends);
+	snprintf(text, sizeof(text), "%u", env->healthy);
+	put(ret, ENV_F_HEALTHY, text);
 	env_seal(ret);
 }
 
@@ -341,15 +344,22 @@ static int parse_selectors(const char *buf, struct boot_env *env, struct err *er
 	return 0;
 }
 
-/* What GRUB writes is in no sum; what it can't have written is as if it were not there. */
+/* What is in no sum, and what nobody can have written, is as if it were not there. */
 static void parse_counters(const char *buf, struct boot_env *env)
 {
+	int64_t healthy;
+
 	env->try_ = buf[fields[ENV_F_TRY].offset];
 	if (env->try_ == '\0' || !strchr("abt-", env->try_))
 		env->try_ = ENV_NONE;
 	env->begun = buf[fields[ENV_F_BEGUN].offset];
 	if (env->begun == '\0' || !strchr("0123-", env->begun))
 		env->begun = ENV_NONE;
+	get(buf, ENV_F_ENDS, env->ends);
+	if (strspn(env->ends, "ptsualPTSUAL") != strlen(env->ends))
+		*env->ends = '\0';
+	if (get_number(buf, ENV_F_HEALTHY, &healthy, NULL) == 0)
+		env->healthy = (unsigned int)healthy;
 }
 
 /*

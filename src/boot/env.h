@@ -51,6 +51,8 @@ struct boot_env {
 	char good;			 /* 'a', 'b' or ENV_NONE */
 	char try_;			 /* 'a', 'b', ENV_TAKEN or ENV_NONE */
 	char begun;			 /* '0' to '3', or ENV_NONE: not counted */
+	char ends[ENV_ENDS_MAX + 1];	 /* enum env_end each, the oldest first */
+	unsigned int healthy;		 /* 0..99 */
 	char slot[2][ENV_SLOT_SIZE + 1]; /* padding cut; "" is a slot without args */
 	struct {
 		unsigned int deaths;	       /* 0..99 */

@@ -45,7 +45,11 @@
  *                                    them; -: GRUB counts none
  *      3615    326  railhead_copy    the values of the first sector but railhead_try, one behind
  *                                    the other, written after them: what they are mended from
- *      3942    154  #
+ *      3956      8  railhead_ends    how each boot with the args of hash ended, the oldest first:
+ *                                    enum env_end
+ *      3982      2  railhead_healthy boots in a row that came to a good verdict while args were
+ *                                    refused: after so many they are tried again
+ *      3985    111  #
  *
  * The grub.d snippet is generated from this header (src/boot/gen-snippet.sh).
  */
@@ -99,22 +103,38 @@ enum {
 	ENV_TAKEN = 't', /* GRUB has taken the trial */
 };
 
+/*
+ * How a boot with args that railhead had to judge ended. In capitals while that is told by the boot
+ * itself and no later one has confirmed it.
+ */
+enum env_end {
+	ENV_END_PANIC = 'p',   /* the kernel's last words are in pstore */
+	ENV_END_TIMER = 't',   /* railhead-trial.timer: no verdict in time */
+	ENV_END_STOP = 's',    /* an orderly shutdown or reboot before the verdict */
+	ENV_END_UNKNOWN = 'u', /* reset, power cut, or a panic that left nothing */
+	ENV_END_ALONE = 'a',   /* railhead was told to leave that boot alone */
+	ENV_END_LOST = 'l',    /* it came to its verdict, and lost */
+	ENV_ENDS_MAX = 8,
+};
+
 /* X(member, name, offset of the value, width of the value) */
-#define ENV_FIELDS(X)                            \
-	X(GOOD, "railhead_good", 39, 1)          \
-	X(TRY, "railhead_try", 54, 1)            \
-	X(LAYOUT, "railhead_layout", 72, 1)      \
-	X(DEATHS, "railhead_deaths", 90, 2)      \
-	X(RESULT, "railhead_result", 109, 1)     \
-	X(HASH, "railhead_hash", 125, 16)        \
-	X(KERNEL, "railhead_kernel", 158, 64)    \
-	X(BOOT, "railhead_boot", 237, 36)        \
-	X(TIME, "railhead_time", 288, 12)        \
-	X(REFUSED, "railhead_refused", 318, 193) \
-	X(A, "railhead_a", 523, ENV_SLOT_SIZE)   \
-	X(B, "railhead_b", 2059, ENV_SLOT_SIZE)  \
-	X(BEGUN, "railhead_begun", 3599, 1)      \
-	X(COPY, "railhead_copy", 3615, 326)
+#define ENV_FIELDS(X)                                \
+	X(GOOD, "railhead_good", 39, 1)              \
+	X(TRY, "railhead_try", 54, 1)                \
+	X(LAYOUT, "railhead_layout", 72, 1)          \
+	X(DEATHS, "railhead_deaths", 90, 2)          \
+	X(RESULT, "railhead_result", 109, 1)         \
+	X(HASH, "railhead_hash", 125, 16)            \
+	X(KERNEL, "railhead_kernel", 158, 64)        \
+	X(BOOT, "railhead_boot", 237, 36)            \
+	X(TIME, "railhead_time", 288, 12)            \
+	X(REFUSED, "railhead_refused", 318, 193)     \
+	X(A, "railhead_a", 523, ENV_SLOT_SIZE)       \
+	X(B, "railhead_b", 2059, ENV_SLOT_SIZE)      \
+	X(BEGUN, "railhead_begun", 3599, 1)          \
+	X(COPY, "railhead_copy", 3615, 326)          \
+	X(ENDS, "railhead_ends", 3956, ENV_ENDS_MAX) \
+	X(HEALTHY, "railhead_healthy", 3982, 2)
 
 enum env_field {
 #define X(member, name, offset, width) ENV_F_##member,
