@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "boot/ends.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 #include "sys/state.h"
@@ -532,6 +533,7 @@ static void step_disarm(struct env_plan *plan, const struct boot_id *id)
 	if (env_slot_index(plan->after.try_) < 0)
 		return;
 	plan->after.try_ = ENV_NONE;
+	ends_drop(plan->after.ends);
 	step_head(plan, id);
 }
 
@@ -539,10 +541,15 @@ static void step_disarm(struct env_plan *plan, const struct boot_id *id)
 static void speak_of(struct boot_env *e, unsigned int deaths, const char *line,
 		     const struct boot_id *id)
 {
+	char hash[KARGS_HASH_LEN + 1];
+
+	kargs_hash_line(line, hash);
+	if (!streq(e->state.hash, hash) || !streq(e->state.kernel, id->kernel))
+		*e->ends = '\0';
 	e->state.deaths = deaths > 99 ? 99 : deaths;
 	e->state.no_variable = false;
 	e->state.look = ENV_LOOK_NONE;
-	kargs_hash_line(line, e->state.hash);
+	memcpy(e->state.hash, hash, sizeof(hash));
 	snprintf(e->state.kernel, sizeof(e->state.kernel), "%s", id->kernel);
 }
 
@@ -638,6 +645,13 @@ int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned 
 	    streq(env->state.hash, ret->after.state.hash) &&
 	    streq(env->state.kernel, ret->after.state.kernel))
 		ret->after.state.look = ENV_LOOK_SECOND;
+	/* Whoever tries args again that were refused, or of which some trials died, begins anew. */
+	if (deaths < env->state.deaths || ret->after.state.n_refused < env->state.n_refused)
+		*ret->after.ends = '\0';
+	if (env->try_ == ENV_TAKEN)
+		ends_settle(ret->after.ends);
+	ends_drop(ret->after.ends);
+	ends_open(ret->after.ends);
 	ret->after.try_ = env_free_slot(env);
 	/* After a reset: a mark must tell, also once the trial died, that GRUB reads. */
 	if (ret->after.good == ENV_NONE)
@@ -653,6 +667,7 @@ int env_plan_adopt(const struct boot_env *env, const struct kargs *args, bool co
 
 	if (r < 0)
 		return r;
+	*ret->after.ends = '\0';
 	ret->after.good = env_free_slot(env);
 	ret->after.begun = count_for(env_slot(&ret->after, ret->after.good), counts);
 	ret->after.try_ = ENV_NONE;
@@ -670,6 +685,7 @@ void env_plan_commit(const struct boot_env *env, char slot, const struct boot_id
 	ret->after.begun = count_for(env_slot(env, slot), true);
 	ret->after.try_ = ENV_NONE;
 	speak_of(&ret->after, 0, env_slot(env, slot), id);
+	ends_drop(ret->after.ends);
 	step_head(ret, id);
 }
 
@@ -698,6 +714,7 @@ void env_plan_left_out(const struct boot_env *env, const struct boot_id *id, str
 	ret->after.good = empty;
 	ret->after.begun = ENV_NONE;
 	speak_of(&ret->after, 1, env_slot(env, left_out), id);
+	snprintf(ret->after.ends, sizeof(ret->after.ends), "%c", ENV_END_UNKNOWN);
 	step_head(ret, id);
 }
 
@@ -707,6 +724,7 @@ void env_plan_disarm(const struct boot_env *env, const struct boot_id *id, struc
 	if (env->try_ == ENV_NONE)
 		return;
 	ret->after.try_ = ENV_NONE;
+	ends_drop(ret->after.ends);
 	step_head(ret, id);
 }
 
@@ -719,9 +737,24 @@ void env_plan_died(const struct boot_env *env, unsigned int most, const struct b
 	if (env->try_ != ENV_TAKEN)
 		return;
 	e->try_ = ENV_NONE;
-	if (++e->state.deaths >= most)
+	if (!ends_give_back(env->ends) && ++e->state.deaths >= most)
 		refuse(e, e->state.deaths);
+	ends_settle(e->ends);
 	step_head(ret, id);
+}
+
+void env_plan_ended(const struct boot_env *env, enum env_end end, struct env_plan *ret)
+{
+	begin(ret, env);
+	if (env->try_ == ENV_TAKEN && ends_note(ret->after.ends, end))
+		step(ret, fields[ENV_F_ENDS].offset, fields[ENV_F_ENDS].width);
+}
+
+/* The trial came to its verdict. */
+static void lose(struct boot_env *e)
+{
+	ends_note(e->ends, ENV_END_LOST);
+	ends_settle(e->ends);
 }
 
 void env_plan_not_arrived(const struct boot_env *env, const struct boot_id *id,
@@ -732,6 +765,7 @@ void env_plan_not_arrived(const struct boot_env *env, const struct boot_id *id,
 	begin(ret, env);
 	e->try_ = ENV_NONE;
 	speak_of(e, 0, env_slot(env, env_free_slot(env)), id);
+	lose(e);
 	refuse(e, 0);
 	step_head(ret, id);
 }
@@ -743,6 +777,7 @@ void env_plan_no_variable(const struct boot_env *env, const struct boot_id *id,
 	ret->after.try_ = ENV_NONE;
 	ret->after.state.look = ENV_LOOK_NONE;
 	ret->after.state.no_variable = true;
+	ends_drop(ret->after.ends);
 	step_head(ret, id);
 }
 
@@ -775,6 +810,7 @@ void env_plan_look_back(const struct boot_env *env, const struct boot_id *id, st
 	ret->after.try_ = ENV_NONE;
 	speak_of(&ret->after, 0, env_slot(env, env_free_slot(env)), id);
 	ret->after.state.look = ENV_LOOK_BACK;
+	lose(&ret->after);
 	step_head(ret, id);
 }
 
@@ -783,6 +819,7 @@ void env_plan_look_again(const struct boot_env *env, const struct boot_id *id, s
 	begin(ret, env);
 	ret->after.try_ = env_free_slot(env);
 	ret->after.state.look = ENV_LOOK_SECOND;
+	ends_open(ret->after.ends);
 	step_head(ret, id);
 }
 

@@ -51,7 +51,7 @@ struct boot_env {
 	char good;			 /* 'a', 'b' or ENV_NONE */
 	char try_;			 /* 'a', 'b', ENV_TAKEN or ENV_NONE */
 	char begun;			 /* '0' to '3', or ENV_NONE: not counted */
-	char ends[ENV_ENDS_MAX + 1];	 /* enum env_end each, the oldest first */
+	char ends[ENV_ENDS_MAX + 1];	 /* of trials of the args of state: boot/ends.h */
 	unsigned int healthy;		 /* 0..99 */
 	char slot[2][ENV_SLOT_SIZE + 1]; /* padding cut; "" is a slot without args */
 	struct {
@@ -154,11 +154,13 @@ void env_plan_commit(const struct boot_env *env, char slot, const struct boot_id
 /* No trial at the next boot; the slots stay. */
 void env_plan_disarm(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
 /*
- * The trial that GRUB took died: it is counted; args of which `most` trials have died are
- * refused.
+ * The trial that GRUB took died: it is counted, unless its end gives the attempt back
+ * (boot/ends.h); args of which `most` trials have died are refused.
  */
 void env_plan_died(const struct boot_env *env, unsigned int most, const struct boot_id *id,
 		   struct env_plan *ret);
+/* This boot is the trial that GRUB took, and ends before its verdict. One write in one sector. */
+void env_plan_ended(const struct boot_env *env, enum env_end end, struct env_plan *ret);
 /* The args of this trial did not arrive, although it booted: refused. */
 void env_plan_not_arrived(const struct boot_env *env, const struct boot_id *id,
 			  struct env_plan *ret);

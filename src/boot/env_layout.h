@@ -45,8 +45,8 @@
  *                                    them; -: GRUB counts none
  *      3615    326  railhead_copy    the values of the first sector but railhead_try, one behind
  *                                    the other, written after them: what they are mended from
- *      3956      8  railhead_ends    how each boot with the args of hash ended, the oldest first:
- *                                    enum env_end
+ *      3956      8  railhead_ends    how each trial of the args of hash ended, the oldest first:
+ *                                    enum env_end (boot/ends.h)
  *      3982      2  railhead_healthy boots in a row that came to a good verdict while args were
  *                                    refused: after so many they are tried again
  *      3985    111  #
@@ -104,16 +104,16 @@ enum {
 };
 
 /*
- * How a boot with args that railhead had to judge ended. In capitals while that is told by the boot
- * itself and no later one has confirmed it.
+ * How a trial ended. The letter of a trial is a capital from its arming on, U at first; the trial
+ * itself replaces U by the cause that it sees, and the boot after it makes the letter small.
  */
 enum env_end {
-	ENV_END_PANIC = 'p',   /* the kernel's last words are in pstore */
+	ENV_END_PANIC = 'p',   /* the kernel's last words are in pstore (boot/pstore.h) */
 	ENV_END_TIMER = 't',   /* railhead-trial.timer: no verdict in time */
 	ENV_END_STOP = 's',    /* an orderly shutdown or reboot before the verdict */
 	ENV_END_UNKNOWN = 'u', /* reset, power cut, or a panic that left nothing */
-	ENV_END_ALONE = 'a',   /* railhead was told to leave that boot alone */
-	ENV_END_LOST = 'l',    /* it came to its verdict, and lost */
+	ENV_END_ALONE = 'a',   /* railhead was told to leave that boot alone (boot/mode.h) */
+	ENV_END_LOST = 'l',    /* it came to its verdict, and lost, or the args were not in force */
 	ENV_ENDS_MAX = 8,
 };
 

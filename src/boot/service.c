@@ -9,6 +9,7 @@
 
 #define TRIAL_TIMER "railhead-trial.timer"
 #define TRIAL_GUARD "railhead-trial-guard.service"
+#define TRIAL_STOP "railhead-trial-stop.service"
 #define TRIAL_OVER "trial-over" /* in STATE_DIR; conditions of the timer and its service */
 #define RETRY_TIMER "railhead-retry.timer"
 #define ADMIT_END "railhead-admit-end"
@@ -35,16 +36,24 @@ int service_trial_gate_begins(const struct root *root, const char *cmdline, stru
 	return r < 0 ? r : s;
 }
 
+/* Those of the mark at an orderly shutdown, too, which has nothing to say any more. */
 static int stop_clocks(const struct root *root, struct err *err)
 {
+	static const char *const units[] = {TRIAL_TIMER, TRIAL_GUARD, TRIAL_STOP};
 	struct err later = {0};
-	int r, s;
+	int r = 0;
 
-	if (!root->live)
-		return 0;
-	r = machine_stop_unit(TRIAL_TIMER, err);
-	s = machine_stop_unit(TRIAL_GUARD, r < 0 ? &later : err);
-	return r < 0 ? r : s;
+	for (size_t i = 0; root->live && i < array_len(units); i++) {
+		int s = machine_stop_unit(units[i], r < 0 ? &later : err);
+
+		r = r < 0 ? r : s;
+	}
+	return r;
+}
+
+bool service_trial_is_over(const struct root *root)
+{
+	return root_exists(root, STATE_DIR "/" TRIAL_OVER);
 }
 
 int service_trial_over(const struct root *root, const char *cmdline, const struct plan *plan,
@@ -53,7 +62,7 @@ int service_trial_over(const struct root *root, const char *cmdline, const struc
 	struct err later = {0};
 	int r, s;
 
-	if (!trial_on_line(cmdline) || root_exists(root, STATE_DIR "/" TRIAL_OVER))
+	if (!trial_on_line(cmdline) || service_trial_is_over(root))
 		return 0;
 	/* First: once the mark is there, nobody does it any more. */
 	r = detectors_set_back(root, cmdline, plan, err);

@@ -32,6 +32,9 @@ int service_trial_gate_begins(const struct root *root, const char *cmdline, stru
 int service_trial_over(const struct root *root, const char *cmdline, const struct plan *plan,
 		       struct err *err);
 
+/* Whether that mark is there; it stays for the whole boot. */
+bool service_trial_is_over(const struct root *root);
+
 /*
  * While the verdict is waiting, units/railhead-retry.timer looks again. Nothing to do below
  * another root. Stopping a timer that does not run is success.

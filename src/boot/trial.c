@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "boot/ends.h"
 
 /* COMMAND_LINE_SIZE of x86 and arm64; what is longer is cut without a word. */
 enum { CMDLINE_MAX = 2047 };
@@ -140,7 +141,7 @@ static unsigned int count_deaths(const struct trial_facts *f, const struct trial
 {
 	if (!state_is_ours(f) || f->retry)
 		return 0;
-	return f->env->state.deaths + trial_died(f, t);
+	return f->env->state.deaths + (trial_died(f, t) && !ends_give_back(f->env->ends));
 }
 
 static void gather(const struct trial_facts *f, struct trial *t)
@@ -153,6 +154,7 @@ static void gather(const struct trial_facts *f, struct trial *t)
 	t->is_trial = trial_of_boot(f, t->slot);
 	t->deaths = count_deaths(f, t);
 	t->note = trial_died(f, t) ? NOTE_DIED : NOTE_NONE;
+	t->end = t->note == NOTE_DIED ? ends_last(f->env->ends) : '\0';
 	if (f->env)
 		kargs_split(&t->owned, env_slot(f->env, t->slot), NULL);
 	kargs_missing(f->wanted, f->cmdline, &t->missing);
@@ -333,16 +335,24 @@ static char *last_armed(int64_t when)
 	return xstrdup(text);
 }
 
+/* ": both panicked"; "" where the file says nothing of these args' trials. Caller frees. */
+static char *how_they_died(const struct trial_facts *f)
+{
+	cleanup_free char *how = state_is_ours(f) ? ends_deaths(f->env->ends) : NULL;
+
+	return how && *how ? xasprintf(": %s", how) : xstrdup("");
+}
+
 static void decide_rejected(const struct trial_facts *f, struct trial *t, unsigned int deaths,
 			    int64_t when, const char *diff)
 {
-	cleanup_free char *last = last_armed(when);
+	cleanup_free char *last = last_armed(when), *how = how_they_died(f);
 
 	t->deaths = deaths;
 	decide(t, KARGS_REJECTED,
-	       "kernel arguments REJECTED (%s): %u trial boots with them on kernel %s died%s; the "
-	       "earlier arguments are in force. " REMEDY_RETRY,
-	       diff, deaths, f->kernel, last);
+	       "kernel arguments REJECTED (%s): %u trial boots with them on kernel %s died%s%s; "
+	       "the earlier arguments are in force. " REMEDY_RETRY,
+	       diff, deaths, f->kernel, last, how);
 }
 
 static void decide_refused(const struct trial_facts *f, struct trial *t,
@@ -410,6 +420,16 @@ static const char *left_out_note(const struct trial *t)
 					 "boots in a row with them did not come to railhead";
 }
 
+static const char *given_back_note(const struct trial_facts *f, const struct trial *t)
+{
+	if (t->note != NOTE_DIED || !state_is_ours(f) || !ends_give_back(f->env->ends))
+		return "";
+	return t->end == ENV_END_STOP ? " again, since the last one was shut down or rebooted in "
+					"order before its verdict"
+				      : " again, since railhead was told to leave the boot of the "
+					"last one alone";
+}
+
 static void decide_differs(const struct trial_facts *f, struct trial *t, const char *diff)
 {
 	const struct env_refused *no = refused(f);
@@ -448,8 +468,9 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		       "%s. The first boot that nothing else counts tries them by itself",
 		       diff, f->other_counter);
 	} else {
-		decide(t, KARGS_WRITE_AND_REBOOT, "kernel arguments differ (%s): trial %u of %d%s",
-		       diff, t->deaths + 1, TRIAL_MAX, left_out_note(t));
+		decide(t, KARGS_WRITE_AND_REBOOT,
+		       "kernel arguments differ (%s): trial %u of %d%s%s", diff, t->deaths + 1,
+		       TRIAL_MAX, given_back_note(f, t), left_out_note(t));
 	}
 }
 
@@ -628,6 +649,33 @@ static void plan_note(const struct boot_env *env, const struct trial *t, const s
 	}
 }
 
+/* Whether the boot with that line is the trial that GRUB took, as far as can be known. */
+static bool is_that_trial(const struct boot_env *env, const char *cmdline, enum env_end end)
+{
+	cleanup_free char *trial = kargs_value(cmdline, MARK_TRIAL);
+	cleanup_free char *slot = kargs_value(cmdline, MARK_SLOT);
+
+	if (trial)
+		return slot && streq(slot, trial) && *slot != env->good;
+	/* GRUB takes a trial before its menu is there, and recovery entries have no variable. */
+	return end == ENV_END_ALONE && !slot;
+}
+
+int trial_ended(int dirfd, const char *cmdline, enum env_end end, bool write, struct err *err)
+{
+	struct env_plan plan;
+	struct boot_env env;
+	int r = env_read(dirfd, &env, err);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	env_plan_ended(&env, end, &plan);
+	if (!plan.n || !is_that_trial(&env, cmdline, end))
+		return 0;
+	r = write ? env_write(dirfd, &plan, err) : 0;
+	return r < 0 ? r : 1;
+}
+
 int trial_settle(int dirfd, const struct trial *t, const struct boot_id *id, struct err *err)
 {
 	struct boot_env env;
@@ -639,6 +687,8 @@ int trial_settle(int dirfd, const struct trial *t, const struct boot_id *id, str
 	r = env_read(dirfd, &env, err);
 	if (r < 0)
 		return r;
+	if (t->end) /* a panic is known from elsewhere than the file */
+		ends_note(env.ends, t->end);
 	plan_note(&env, t, id, &plan);
 	r = env_write(dirfd, &plan, err);
 	return r < 0 ? r : plan.n > 0;

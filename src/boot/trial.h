@@ -10,7 +10,8 @@
  *  - GRUB is known to read the file (the marker railhead.slot= is on this boot's line), or there
  *    has been no trial yet that would show whether it does,
  *  - these args are not refused on this kernel: fewer than TRIAL_MAX trials of them died,
- *    and none booted without the args,
+ *    and none booted without the args. A trial that ended for a reason of others is tried again,
+ *    ENV_GIVEN_MAX times (boot/ends.h), which with the deaths bounds the reboots,
  *  - nobody else counts this boot (boot/counters.h),
  *  - the last trial was not one of other args that died without any boot having reached a
  *    verdict since: so args that are others in each boot can't make a loop either,
@@ -60,7 +61,8 @@ enum trial_note {
 struct trial_facts {
 	const struct kargs *wanted;
 	const char *cmdline;	    /* /proc/cmdline of this boot */
-	const struct boot_env *env; /* NULL: absent or damaged */
+	const struct boot_env *env; /* NULL: absent or damaged. A panic of the trial that GRUB took
+				     * is noted in it: ends_note() */
 	const char *env_damage;	    /* what is wrong with the file, or NULL */
 	const char *env_gives;	    /* if so: what GRUB takes of it; NULL or "": nothing */
 	bool loader_ok;		    /* bootpart: LOADER_GRUB */
@@ -79,6 +81,7 @@ struct trial {
 	char left_out;		/* the slot whose args GRUB left out of this boot, or ENV_NONE */
 	bool is_trial;		/* this boot is a trial */
 	enum trial_note note;	/* due at the verdict: trial_settle() */
+	char end;		/* of NOTE_DIED: enum env_end; '\0': not known */
 	bool next_boot_tries;	/* of NOT_ARRIVED: these arguments had no turn yet */
 	bool armed;		/* the trial is armed by this very boot: just reboot */
 	bool reboot;		/* once the note is written: trial_weigh() */
@@ -132,5 +135,12 @@ int trial_arrived(int dirfd, const char *cmdline, bool counts, const struct boot
 		  struct err *err);
 /* Whether trial_arrived() would write. */
 bool trial_arrival_is_due(int dirfd, const char *cmdline, bool counts);
+/*
+ * This boot ends, or is left alone, for that reason. Notes it if the boot is the trial that GRUB
+ * took and no cause is noted yet. With ENV_END_ALONE, a boot without any mark of GRUB's counts as
+ * that trial, too: it may also be an operator's boot after a trial that died, and then that trial
+ * gets one of the few attempts back. 1: it was due, and was written if write says so.
+ */
+int trial_ended(int dirfd, const char *cmdline, enum env_end end, bool write, struct err *err);
 /* At the verdict: writes t->note down. 1: wrote, 0: nothing was due. */
 int trial_settle(int dirfd, const struct trial *t, const struct boot_id *id, struct err *err);

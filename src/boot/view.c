@@ -7,8 +7,11 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "boot/ends.h"
 #include "boot/health.h"
 #include "boot/mode.h"
+#include "boot/pstore.h"
+#include "boot/service.h"
 #include "sys/read.h"
 
 /* GRUB is more lenient than we are: what it gives to the next boot must be known. */
@@ -35,6 +38,14 @@ static int read_env(struct boot_view *v, struct err *err)
 		return err_set(err, r, "%s", why.text);
 	}
 	return 0;
+}
+
+/* The file has the time of the last write, which is that of the arming. */
+static void look_for_panic(const struct root *root, const char *cmdline, struct boot_env *env)
+{
+	if (env->try_ == ENV_TAKEN && !trial_on_line(cmdline) &&
+	    pstore_has_panic(root, env->state.time))
+		ends_note(env->ends, ENV_END_PANIC);
 }
 
 /* In the initramfs nothing of it is there. */
@@ -90,6 +101,8 @@ int boot_view_open(const struct root *root, const struct node *node, const struc
 		bootpart_close(&ret->part, NULL);
 		return r;
 	}
+	if (ret->have_env)
+		look_for_panic(root, node->cmdline, &ret->env);
 	ret->facts = (struct trial_facts){
 		.wanted = wanted,
 		.cmdline = node->cmdline,
@@ -154,16 +167,13 @@ void boot_attempt_free(struct attempt *a)
 /* --- first thing in a boot -------------------------------------------------------------------
  */
 
-int boot_arrived(const struct root *root, struct err *err)
+static int arrived(const struct root *root, const char *cmdline, struct err *err)
 {
-	cleanup_free char *cmdline = NULL;
 	struct bootpart part;
 	struct boot_id id;
 	int r, closed;
 	bool due;
 
-	if (!boot_is_of_machine(root) || read_text(root, &cmdline, NULL, "/proc/cmdline") < 0)
-		return 0;
 	if (bootpart_open(root, false, &part, NULL) < 0)
 		return 0;
 	due = trial_arrival_is_due(part.dirfd, cmdline, !part.no_trial_why);
@@ -179,6 +189,47 @@ int boot_arrived(const struct root *root, struct err *err)
 		err_wrap(err, "%s", part.path);
 	closed = bootpart_close(&part, r < 0 ? NULL : err);
 	return closed < 0 && r >= 0 ? closed : r;
+}
+
+int boot_arrived(const struct root *root, struct err *err)
+{
+	cleanup_free char *cmdline = NULL;
+	struct err later = {0};
+	int r, noted = 0;
+
+	if (!boot_is_of_machine(root) || read_text(root, &cmdline, NULL, "/proc/cmdline") < 0)
+		return 0;
+	r = arrived(root, cmdline, err);
+	if (boot_mode(root, cmdline, NULL) != BOOT_NORMAL)
+		noted = boot_ended(root, ENV_END_ALONE, r < 0 ? &later : err);
+	return noted < 0 && r >= 0 ? noted : r;
+}
+
+/* 1: it is due, and written if write says so. */
+static int ended(const struct root *root, const char *cmdline, enum env_end end, bool write,
+		 struct err *err)
+{
+	struct bootpart part;
+	int r = bootpart_open(root, write, &part, err), closed;
+
+	if (r < 0)
+		return r;
+	r = trial_ended(part.dirfd, cmdline, end, write, err);
+	if (r < 0)
+		err_wrap(err, "%s", part.path);
+	closed = bootpart_close(&part, r < 0 ? NULL : err);
+	return closed < 0 && r >= 0 ? closed : r;
+}
+
+int boot_ended(const struct root *root, enum env_end end, struct err *err)
+{
+	cleanup_free char *cmdline = NULL;
+
+	if (!boot_is_of_machine(root) || service_trial_is_over(root) ||
+	    read_text(root, &cmdline, NULL, "/proc/cmdline") < 0 ||
+	    ended(root, cmdline, end, false, NULL) <= 0)
+		return 0;
+	return ended(root, cmdline, end, true, err);
 }
 
 int boot_env_reset(const struct root *root, char **ret_path, struct err *err)

@@ -51,9 +51,18 @@ void boot_attempt_free(struct attempt *a);
 
 /*
  * First thing in a boot, whatever its profile and mode: as trial_arrived(), and 0 where no
- * railhead.env is found: the look at the kernel arguments reports that.
+ * railhead.env is found: the look at the kernel arguments reports that. In a trial that railhead is
+ * told to leave alone (boot/mode.h) that is noted, the only write there; what kills such a boot
+ * before railhead runs counts against the arguments.
  */
 int boot_arrived(const struct root *root, struct err *err);
+
+/*
+ * This boot ends now, for that reason: as trial_ended(), and nothing after the trial's verdict or
+ * where no railhead.env can be read. Takes no lock: a gate that hangs holds it, and what is written
+ * is a field that a verdict does not read. 1: wrote.
+ */
+int boot_ended(const struct root *root, enum env_end end, struct err *err);
 
 /* Empties railhead.env (creates it if absent): nothing of ours on the next boot. */
 int boot_env_reset(const struct root *root, char **ret_path, struct err *err);

@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "boot/ends.h"
 #include "boot/env_grub.h"
 #include "boot/trial.h"
 
@@ -27,11 +28,14 @@ struct machine {
 	bool grub_late;	  /* XFS: at its next boot GRUB does not find the new file yet */
 	bool grub_writes; /* false: save_env fails */
 	bool entry_has_variable;
-	const char *dropped;	/* this token never reaches the kernel */
-	const char *deadly;	/* a boot with this token dies before the initrd stage begins */
-	const char *deadly_on;	/* ... on this kernel alone */
-	const char *needed;	/* a boot without this token dies there */
-	bool no_commit;		/* no boot reaches its verdict */
+	const char *dropped;   /* this token never reaches the kernel */
+	const char *deadly;    /* a boot with this token dies before the initrd stage begins */
+	const char *deadly_on; /* ... on this kernel alone */
+	const char *needed;    /* a boot without this token dies there */
+	bool no_commit;	       /* no boot reaches its verdict */
+	const char *
+		ends; /* of its trials, in order: enum env_end, or '-': it lives. NULL: so do all */
+	bool panicked;		/* the last trial left a record in pstore */
 	const char *image_args; /* on each line, not ours */
 	const char *counter;	/* of an updater's, armed */
 	bool loader_ok;
@@ -130,10 +134,13 @@ static void decide(struct machine *m, const char *wanted, struct trial *t, bool 
 	snprintf(id.id, sizeof(id.id), "boot-%d", m->boot);
 	snprintf(id.kernel, sizeof(id.kernel), "%s", m->kernel);
 	kargs_split(&w, wanted, NULL);
-	if (env_read(m->dirfd, &env, &err) == 0)
+	if (env_read(m->dirfd, &env, &err) == 0) {
 		f.env = &env;
-	else if (err.code == -EBADMSG)
+		if (m->panicked && env.try_ == ENV_TAKEN && !trial_on_line(m->cmdline))
+			ends_note(env.ends, ENV_END_PANIC);
+	} else if (err.code == -EBADMSG) {
 		f.env_damage = err.text;
+	}
 	trial_decide(&f, t);
 	assert_non_null(t->why);
 	if (write &&
@@ -162,6 +169,21 @@ static void arrive(struct machine *m)
 	m->counts += r > 0;
 }
 
+/* What the script has for this trial; false if it ends before its verdict. */
+static bool live_through(struct machine *m)
+{
+	struct err err;
+
+	if (!m->ends || !*m->ends || !trial_on_line(m->cmdline) || *m->ends++ == '-')
+		return true;
+	m->panicked = m->ends[-1] == ENV_END_PANIC;
+	if (strchr("sta", m->ends[-1]))
+		assert_true(trial_ended(m->dirfd, m->cmdline, (enum env_end)m->ends[-1], true,
+					&err) >= 0);
+	m->lost++;
+	return false;
+}
+
 /* A boot begins; false if it ends before railhead runs. */
 static bool begin(struct machine *m)
 {
@@ -175,7 +197,7 @@ static bool begin(struct machine *m)
 		return false;
 	}
 	arrive(m);
-	return true;
+	return live_through(m);
 }
 
 static void settle(struct machine *m)
@@ -1063,6 +1085,204 @@ static void test_reset_in_a_trial(void **state)
 	machine_done(&m);
 }
 
+/* --- how trials end ----------------------------------------------------------------------------
+ */
+
+/* The args' trials end so; what comes of them, in how many reboots, and what is kept of it. */
+static void ends_in(const char *ends, enum kargs_decision decision, int reboots, const char *why,
+		    const char *kept)
+{
+	struct machine m;
+	struct boot_env env;
+
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "good=1"), KARGS_SAME);
+	m.reboots = 0;
+	m.ends = ends;
+	assert_int_equal(power_on(&m, "new=1"), decision);
+	assert_int_equal(m.reboots, reboots);
+	if (why && !strstr(m.last.why, why))
+		fail_msg("%s: %s", ends, m.last.why);
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_string_equal(env.ends, kept);
+	/* And so it stays, without a byte more. */
+	m.writes = 0;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(power_on(&m, "new=1"), decision);
+	assert_int_equal(m.writes, 0);
+	assert_int_equal(m.reboots, reboots);
+	machine_done(&m);
+}
+
+static void test_ends(void **state)
+{
+	(void)state;
+	ends_in("-", KARGS_SAME, 1, NULL, "");
+	ends_in("pp", KARGS_REJECTED, 2, "2 trial boots with them on kernel 6.1 died", "pp");
+	ends_in("pp", KARGS_REJECTED, 2, "UTC: both panicked; the earlier", "pp");
+	ends_in("tt", KARGS_REJECTED, 2, ": both came to no verdict within ten minutes;", "tt");
+	ends_in("uu", KARGS_REJECTED, 2, ": both ended without a trace (reset, power cut);", "uu");
+	ends_in("up", KARGS_REJECTED, 2, ": one panicked, one ended without a trace", "up");
+	ends_in("p-", KARGS_SAME, 2, NULL, "p");
+	/* Somebody else's shutdown, or a boot that railhead leaves alone, is no death ... */
+	ends_in("ss-", KARGS_SAME, 3, NULL, "ss");
+	ends_in("aa-", KARGS_SAME, 3, NULL, "aa");
+	ends_in("sup-", KARGS_REJECTED, 3, "one panicked, one ended", "sup");
+	ends_in("usa-", KARGS_SAME, 4, NULL, "usa");
+	/* ... but two of them are all: no loop comes of one that reboots each boot. */
+	ends_in("sss-", KARGS_SAME, 4, NULL, "sss");
+	ends_in("ssss", KARGS_REJECTED, TRIAL_MAX + ENV_GIVEN_MAX,
+		"2 trial boots with them on kernel 6.1 died, the last one armed 2026-09-21 14:13 "
+		"UTC: both were shut down before their verdict",
+		"ssss");
+	ends_in("asap", KARGS_REJECTED, TRIAL_MAX + ENV_GIVEN_MAX,
+		": one panicked, one was left alone by railhead", "asap");
+}
+
+/* A boot's first look, and what it writes. */
+static void look(struct machine *m, const char *wanted, bool retry)
+{
+	trial_free(&m->last);
+	decide(m, wanted, &m->last, true, retry);
+}
+
+/* Why the same trial comes again is said. */
+static void test_given_back_is_said(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	m.ends = "s";
+	m.boot = 1;
+	m.cmdline = grub(&m);
+	look(&m, "new=1", false);
+	assert_false(begin(&m));
+	assert_true(begin(&m));
+	look(&m, "new=1", false);
+	assert_int_equal(m.last.decision, KARGS_WRITE_AND_REBOOT);
+	assert_non_null(strstr(m.last.why, "trial 1 of 2 again, since the last one was shut down"));
+	machine_done(&m);
+}
+
+/* Other args are wanted by then: the trial that was given back is counted neither. */
+static void test_given_back_and_wanted_no_longer(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "good=1"), KARGS_SAME);
+	m.ends = "s";
+	look(&m, "new=1", false);
+	assert_false(begin(&m));
+	assert_int_equal(power_on(&m, "good=1"), KARGS_SAME);
+	m.deadly = "new=1";
+	m.reboots = 0;
+	assert_int_equal(power_on(&m, "new=1"), KARGS_REJECTED);
+	assert_int_equal(m.reboots, TRIAL_MAX);
+	machine_done(&m);
+}
+
+/* What is kept is lost, changed or full: never more reboots than with a few more attempts. */
+static void test_ends_are_lost(void **state)
+{
+	static const char *const texts[] = {"",	  "p",	      "U",	 "S",
+					    "pU", "ppppppps", "ppppppp", "UUUUUUUS"};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(texts); i++) {
+		char buf[ENV_SIZE];
+		struct boot_env env;
+		struct machine m;
+
+		machine_init(&m);
+		assert_int_equal(power_on(&m, "good=1"), KARGS_SAME);
+		m.reboots = 0;
+		m.deadly = "new=1";
+		look(&m, "new=1", false);
+		assert_false(begin(&m));
+		assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+		snprintf(env.ends, sizeof(env.ends), "%s", texts[i]);
+		env_render(&env, buf);
+		write_back(&m, buf, sizeof(buf));
+		assert_int_equal(power_on(&m, "new=1"), KARGS_REJECTED);
+		assert_true(m.reboots <= 1 + ENV_GIVEN_MAX);
+		machine_done(&m);
+	}
+}
+
+/* An operator's retry begins anew: two more attempts may be given back. */
+static void test_retry_after_ends(void **state)
+{
+	struct machine m;
+	struct boot_env env;
+
+	(void)state;
+	machine_init(&m);
+	m.ends = "ssssss-";
+	assert_int_equal(power_on(&m, "new=1"), KARGS_REJECTED);
+	look(&m, "new=1", true);
+	assert_int_equal(m.last.decision, KARGS_WRITE_AND_REBOOT);
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_string_equal(env.ends, "U");
+	assert_int_equal(power_on(&m, "new=1"), KARGS_SAME);
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_string_equal(env.ends, "ss");
+	machine_done(&m);
+}
+
+/* The first cause stays, but a panic is one whatever was announced. */
+static void test_first_cause(void **state)
+{
+	char ends[ENV_ENDS_MAX + 1] = "";
+
+	(void)state;
+	assert_false(ends_note(ends, ENV_END_STOP));
+	ends_open(ends);
+	assert_true(ends_note(ends, ENV_END_STOP));
+	assert_false(ends_note(ends, ENV_END_TIMER));
+	assert_true(ends_give_back(ends));
+	assert_true(ends_note(ends, ENV_END_PANIC));
+	assert_string_equal(ends, "P");
+	assert_false(ends_give_back(ends));
+	ends_settle(ends);
+	assert_string_equal(ends, "p");
+	assert_false(ends_note(ends, ENV_END_STOP));
+	for (int i = 0; i < 2 * ENV_ENDS_MAX; i++) {
+		ends_open(ends);
+		ends_settle(ends);
+	}
+	assert_string_equal(ends, "puuuuuuu");
+}
+
+/* Who may say how a trial ended: the trial, and a boot left alone of which nothing is known. */
+static void test_who_may_say(void **state)
+{
+	struct machine m;
+	struct err err;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(trial_ended(m.dirfd, "root=x", ENV_END_ALONE, true, &err), 0);
+	assert_int_equal(power_on(&m, "good=1"), KARGS_SAME);
+	assert_int_equal(trial_ended(m.dirfd, m.cmdline, ENV_END_STOP, true, &err), 0);
+	look(&m, "new=1", false);
+	/* armed, and not taken */
+	assert_int_equal(trial_ended(m.dirfd, "root=x", ENV_END_ALONE, true, &err), 0);
+	m.boot++;
+	free(m.cmdline);
+	m.cmdline = grub(&m);
+	assert_int_equal(trial_ended(m.dirfd, "x railhead.slot=b", ENV_END_ALONE, true, &err), 0);
+	assert_int_equal(trial_ended(m.dirfd, "x railhead.slot=b", ENV_END_STOP, true, &err), 0);
+	assert_int_equal(trial_ended(m.dirfd, "root=x", ENV_END_STOP, true, &err), 0);
+	assert_int_equal(trial_ended(m.dirfd, "root=x single", ENV_END_ALONE, false, &err), 1);
+	assert_int_equal(trial_ended(m.dirfd, m.cmdline, ENV_END_STOP, true, &err), 1);
+	assert_int_equal(trial_ended(m.dirfd, m.cmdline, ENV_END_STOP, true, &err), 0);
+	assert_int_equal(trial_ended(m.dirfd, "root=x single", ENV_END_ALONE, true, &err), 0);
+	machine_done(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1103,6 +1323,13 @@ int main(void)
 		cmocka_unit_test(test_after_reset),
 		cmocka_unit_test(test_reset_in_a_trial),
 		cmocka_unit_test(test_other_counter),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_given_back_is_said),
+		cmocka_unit_test(test_given_back_and_wanted_no_longer),
+		cmocka_unit_test(test_ends_are_lost),
+		cmocka_unit_test(test_retry_after_ends),
+		cmocka_unit_test(test_first_cause),
+		cmocka_unit_test(test_who_may_say),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
