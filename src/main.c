@@ -72,6 +72,9 @@ static const struct {
 	{OPT_GATE, "gate", "UNIT",
 	 "hold this service back until the node may take work; may be repeated", AT(gates)},
 	{OPT_MEND, "mend", NULL, "repair GRUB's menu entries (Fedora, RHEL)", AT(mend)},
+	{OPT_ENDED, "ended", "HOW",
+	 "(used by railhead-trial.service) note how this trial of arguments ends: timer or stop",
+	 AT(ended)},
 	{OPT_UNDO, "undo", NULL, "remove what bake created, or what kargs --mend wrote", AT(undo)},
 };
 

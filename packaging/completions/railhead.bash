@@ -33,6 +33,7 @@ _railhead_value() {
   STAGE) _railhead_words "initrd early devices gate" ;;
   FORMAT) _railhead_words "line bootc uki grubby" ;;
   WHEN) _railhead_words "auto always never" ;;
+  HOW) _railhead_words "timer stop" ;;
   ADDRESS) _railhead_words "$(ls /sys/bus/pci/devices 2>/dev/null)" ;;
   UNIT) _railhead_words "$(systemctl list-unit-files --no-legend --type=service,target 2>/dev/null | cut -d ' ' -f 1)" ;;
   KEY) _railhead_words "$({ "$program" explain; "$program" explain RH; } 2>/dev/null | cut -f 1)" ;;

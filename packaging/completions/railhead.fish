@@ -30,6 +30,8 @@ function __railhead_value -a what typed state
             printf '%s\n' line bootc uki grubby
         case WHEN
             printf '%s\n' auto always never
+        case HOW
+            printf '%s\n' timer stop
         case ADDRESS
             command ls /sys/bus/pci/devices 2>/dev/null
         case UNIT

@@ -10,21 +10,22 @@
 static const struct {
 	enum env_end end;
 	const char *name;
-	const char *text;	/* "it ..." */
+	const char *text;	/* what became of it */
 	const char *one, *more; /* "one ...", "both ..." */
 } ends_known[] = {
 	{ENV_END_PANIC, "panic", "the kernel panicked", "panicked", "panicked"},
-	{ENV_END_TIMER, "timer", "it came to no verdict within ten minutes",
+	{ENV_END_TIMER, "timer", "no verdict within ten minutes",
 	 "came to no verdict within ten minutes", "came to no verdict within ten minutes"},
-	{ENV_END_STOP, "stop", "it was shut down or rebooted in order before its verdict",
+	{ENV_END_STOP, "stop", "an orderly shutdown or reboot before the verdict",
 	 "was shut down before its verdict", "were shut down before their verdict"},
 	{ENV_END_UNKNOWN, "unknown",
-	 "it ended without a trace: a reset, a power cut, or a panic that left no record",
+	 "no trace: a reset, a power cut, or a panic that left no record",
 	 "ended without a trace (reset, power cut)", "ended without a trace (reset, power cut)"},
 	{ENV_END_ALONE, "alone", "railhead was told to leave that boot alone",
 	 "was left alone by railhead", "were left alone by railhead"},
-	{ENV_END_LOST, "lost", "it came to its verdict, and lost", "lost at its verdict",
-	 "lost at their verdicts"},
+	{ENV_END_LOST, "lost",
+	 "at the verdict something failed, or the arguments were not in force",
+	 "lost at its verdict", "lost at their verdicts"},
 };
 
 static size_t index_of(char end)

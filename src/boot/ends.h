@@ -39,7 +39,7 @@ bool ends_counts(const char *ends, size_t i);
 /* Whether the trial of the capital gives its attempt back. */
 bool ends_give_back(const char *ends);
 
-/* What became of a trial: "the kernel panicked"; any case of the letter. */
+/* What became of a trial, without a full stop: "the kernel panicked"; any case of the letter. */
 const char *end_text(char end);
 /* A name for programs: "panic", "timer", "stop", "unknown", "alone", "lost". */
 const char *end_name(char end);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is asked of the service manager: the one reboot, opening the target, and the time
- * that a trial boot has (units/railhead-trial.timer, units/railhead-trial-guard.service).
+ * What is asked of the service manager: the one reboot, opening the target, and the time that a
+ * trial boot has (units/railhead-trial.timer, units/railhead-trial-guard.service,
+ * units/railhead-trial-stop.service).
  */
 #pragma once
 

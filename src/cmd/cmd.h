@@ -55,6 +55,7 @@ enum verb_option {
 	OPT_COLOUR = 1 << 26,
 	OPT_NO_PAGER = 1 << 27,
 	OPT_RECHECK = 1 << 28,
+	OPT_ENDED = 1 << 29,
 	OPT_SCREEN = OPT_COLOUR | OPT_NO_PAGER, /* of verbs that print for people */
 };
 
@@ -68,7 +69,7 @@ struct invocation {
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
 	const char *profile, *snapshot, *format, *device, *for_time, *reason, *runs, *margin,
-		*colour;
+		*colour, *ended;
 	struct strv gates; /* --gate, each */
 	char **args;	   /* what is left of argv, NULL-terminated */
 	int nargs;

@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
+#include "boot/ends.h"
 #include "boot/view.h"
 #include "cmd/cmd.h"
+#include "cmd/kargs_story.h"
 #include "sys/clock.h"
 #include "sys/state.h"
 
@@ -39,6 +42,36 @@ static int write_alone(struct invocation *inv)
 		}
 	}
 	return inv->reset ? reset(inv) : kargs_mend(inv);
+}
+
+/* No lock: see boot_ended(). */
+static int note_end(const struct invocation *inv)
+{
+	struct err err = {0};
+	enum env_end end;
+	int r;
+
+	if (inv->reset || inv->mend) {
+		complain("kargs: --ended, --reset and --mend exclude each other");
+		return EXIT_USAGE;
+	}
+	if (streq(inv->ended, "timer")) {
+		end = ENV_END_TIMER;
+	} else if (streq(inv->ended, "stop")) {
+		end = ENV_END_STOP;
+	} else {
+		complain("kargs --ended %.*s: expected one of: timer, stop", UNKNOWN_MAX,
+			 inv->ended);
+		return EXIT_USAGE;
+	}
+	r = boot_ended(&inv->root, end, &err);
+	if (r < 0) {
+		complain("kargs --ended: %s", err.text);
+		return EXIT_INTERNAL;
+	}
+	if (r > 0)
+		printf("%s: noted of this trial: %s\n", ENV_FILE_NAME, end_text((char)end));
+	return EXIT_OK;
 }
 
 static json_t *names(const struct kargs *l)
@@ -80,6 +113,7 @@ static int show(struct invocation *inv, const struct run *run, struct boot_view 
 			json_object_set_new(doc, "file", json_string(v->part.path));
 		if (v->part.device)
 			json_object_set_new(doc, "device", json_string(v->part.device));
+		json_object_set_new(doc, "story", kargs_story_json(v));
 		print_json(doc);
 	} else {
 		print_line("wanted", &run->kargs);
@@ -93,6 +127,7 @@ static int show(struct invocation *inv, const struct run *run, struct boot_view 
 		       v->part.found ? ", " : "", v->part.found ? v->part.found : "");
 		printf("%-10s %s%s%s\n", "state", kargs_decision_name(t->decision),
 		       t->why ? ": " : "", t->why ? t->why : "");
+		kargs_story_print(v);
 	}
 	switch (t->decision) {
 	case KARGS_SAME:
@@ -114,6 +149,8 @@ static int run(struct invocation *inv)
 
 	if (inv->format)
 		return print_kargs_format(inv);
+	if (inv->ended)
+		return note_end(inv);
 	if (inv->reset && inv->mend) {
 		complain("kargs: --reset and --mend exclude each other; run one after the other");
 		return EXIT_USAGE;
@@ -141,6 +178,7 @@ const struct verb verb_kargs = {
 	.name = "kargs",
 	.args = "",
 	.help = "show kernel arguments: wanted, current and next boot",
-	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RESET | OPT_MEND | OPT_UNDO | OPT_FORMAT,
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RESET | OPT_MEND | OPT_UNDO |
+		   OPT_FORMAT | OPT_ENDED,
 	.run = run,
 };

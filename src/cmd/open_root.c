@@ -58,7 +58,7 @@ static int unpack(struct invocation *inv, struct err *err)
 
 bool invocation_writes(const struct invocation *inv, const struct verb *verb)
 {
-	return verb->writes || inv->reset || inv->mend;
+	return verb->writes || inv->reset || inv->mend || inv->ended;
 }
 
 int invocation_open_root(struct invocation *inv, const struct verb *verb)

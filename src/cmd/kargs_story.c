@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cmd/kargs_story.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "boot/ends.h"
+
+enum story_state {
+	STORY_NONE,    /* nothing was ever tried, or all was given up */
+	STORY_ARMED,   /* the next boot tries them */
+	STORY_RUNNING, /* this boot is the trial */
+	STORY_ENDED,   /* the trial ended before its verdict, and nothing follows from it yet */
+	STORY_KEPT,    /* they are good */
+	STORY_REFUSED, /* they are not tried again */
+	STORY_LOOKING, /* a boot with the earlier ones is to show what fails without them */
+	STORY_STOPPED, /* some trials ended, and no trial is under way */
+};
+
+static const char *const names[] = {
+	[STORY_NONE] = "none",	     [STORY_ARMED] = "armed",	  [STORY_RUNNING] = "running",
+	[STORY_ENDED] = "ended",     [STORY_KEPT] = "kept",	  [STORY_REFUSED] = "refused",
+	[STORY_LOOKING] = "looking", [STORY_STOPPED] = "stopped",
+};
+
+/* --- what it speaks of -------------------------------------------------------------------------
+ */
+
+/* The slot that holds the arguments which the state speaks of, or ENV_NONE. */
+static char slot_told(const struct boot_env *env)
+{
+	char hash[KARGS_HASH_LEN + 1];
+
+	for (char slot = 'a'; slot <= 'b'; slot++) {
+		kargs_hash_line(env_slot(env, slot), hash);
+		if (*env_slot(env, slot) && streq(hash, env->state.hash))
+			return slot;
+	}
+	return ENV_NONE;
+}
+
+static const struct env_refused *refused(const struct boot_view *v, char slot)
+{
+	cleanup_kargs struct kargs args = {0};
+
+	kargs_split(&args, env_slot(&v->env, slot), NULL);
+	return env_refused(&v->env, &args, v->env.state.kernel);
+}
+
+static enum story_state state_of(const struct boot_view *v, char slot)
+{
+	const struct boot_env *env = &v->env;
+
+	if (!v->have_env || !*env->state.hash || (slot == ENV_NONE && !*env->ends))
+		return STORY_NONE;
+	if (env_slot_index(env->try_) >= 0)
+		return STORY_ARMED;
+	if (v->trial.is_trial && env->try_ == ENV_TAKEN)
+		return STORY_RUNNING;
+	if (env->try_ == ENV_TAKEN)
+		return STORY_ENDED;
+	if (env->state.look == ENV_LOOK_BACK)
+		return STORY_LOOKING;
+	if (refused(v, slot))
+		return STORY_REFUSED;
+	return slot != ENV_NONE && slot == env->good ? STORY_KEPT : STORY_STOPPED;
+}
+
+/* --- each boot ---------------------------------------------------------------------------------
+ */
+
+/* The trial of the last letter has not ended. */
+static bool is_open(const struct boot_view *v, enum story_state state, size_t i)
+{
+	return !v->env.ends[i + 1] && ends_last(v->env.ends) &&
+	       (state == STORY_ARMED || state == STORY_RUNNING);
+}
+
+static char *boot_text(const struct boot_view *v, enum story_state state, size_t i)
+{
+	char end = v->env.ends[i];
+
+	if (is_open(v, state, i) && ends_last(v->env.ends) == ENV_END_UNKNOWN)
+		return xstrdup(state == STORY_ARMED ? "the next boot" : "this boot");
+	return xasprintf("%s%s", end_text(end), ends_counts(v->env.ends, i) ? "" : "; not counted");
+}
+
+/* --- what happens next -------------------------------------------------------------------------
+ */
+
+static char *next_trial(const struct boot_view *v)
+{
+	return xasprintf(
+		"`railhead apply`, or the initramfs of the next boot, arms trial %u of %d of "
+		"the required arguments",
+		v->trial.deaths + 1, TRIAL_MAX);
+}
+
+/* Of arguments that are not on trial: by what this boot has decided. */
+static char *next_of_others(const struct boot_view *v)
+{
+	if (v->trial.decision == KARGS_WRITE_AND_REBOOT)
+		return v->trial.armed ? xstrdup("a reboot tries them") : next_trial(v);
+	if (v->trial.decision == KARGS_SAME || v->trial.decision == KARGS_WRITE_NO_REBOOT)
+		return xstrdup("no trial: this boot has the required arguments");
+	if (v->trial.next_boot_tries)
+		return xstrdup("the next boot tries the required arguments");
+	return xstrdup("no trial; the state says why");
+}
+
+static char *next_of(const struct boot_view *v, enum story_state state)
+{
+	switch (state) {
+	case STORY_ARMED:
+		return xasprintf("the next boot tries them: trial %u of %d; if it dies, the boot "
+				 "after it has the earlier ones",
+				 v->env.state.deaths + 1, TRIAL_MAX);
+	case STORY_RUNNING:
+		if (ends_last(v->env.ends) == ENV_END_ALONE)
+			return xstrdup(
+				"railhead leaves this boot alone; the first boot in which it may "
+				"act goes on");
+		return xstrdup("the verdict of this boot decides; without one in ten minutes the "
+			       "node reboots into the earlier ones");
+	case STORY_KEPT:
+		return v->trial.decision == KARGS_SAME ? xstrdup("each boot has them")
+						       : next_of_others(v);
+	case STORY_REFUSED:
+		if (v->trial.decision != KARGS_REJECTED && v->trial.decision != KARGS_UNFIT &&
+		    v->trial.decision != KARGS_NOT_ARRIVED)
+			return next_of_others(v);
+		return xstrdup("they are not tried again on this kernel, unless `railhead apply "
+			       "--retry` and a reboot say so");
+	case STORY_LOOKING:
+		return xstrdup("a boot with the earlier ones shows at its verdict what fails "
+			       "without them; by that they are tried once more, or refused");
+	case STORY_NONE:
+	case STORY_ENDED:
+	case STORY_STOPPED:
+		break;
+	}
+	if (v->trial.decision == KARGS_REJECTED)
+		return xstrdup("they are not tried again on this kernel, unless `railhead apply "
+			       "--retry` and a reboot say so");
+	return next_of_others(v);
+}
+
+/* --- both forms ---------------------------------------------------------------------------------
+ */
+
+static void print_row(const char *title, const char *text)
+{
+	printf("%-10s %s\n", title, text);
+}
+
+static void print_boots(const struct boot_view *v, enum story_state state)
+{
+	for (size_t i = 0; v->env.ends[i]; i++) {
+		cleanup_free char *title = xasprintf("trial %zu", i + 1);
+		cleanup_free char *text = boot_text(v, state, i);
+
+		print_row(title, text);
+	}
+}
+
+void kargs_story_print(const struct boot_view *v)
+{
+	const char *kernel = v->env.state.kernel;
+	char slot = v->have_env ? slot_told(&v->env) : ENV_NONE;
+	enum story_state state = state_of(v, slot);
+	cleanup_free char *next = next_of(v, state), *tried = NULL;
+
+	if (state == STORY_NONE) {
+		print_row("trials", "no trial so far");
+	} else {
+		tried = xasprintf("%s%s%s",
+				  slot == ENV_NONE ? "(arguments that are in no slot any more)"
+						   : env_slot(&v->env, slot),
+				  *kernel ? ", on kernel " : "", kernel);
+		print_row(state == STORY_KEPT ? "kept" : "tried", tried);
+		print_boots(v, state);
+	}
+	print_row("what next", next);
+}
+
+static json_t *boots_json(const struct boot_view *v, enum story_state state)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; v->env.ends[i]; i++) {
+		cleanup_free char *text = boot_text(v, state, i);
+		json_t *boot = json_object();
+
+		if (!is_open(v, state, i)) {
+			json_object_set_new(boot, "end", json_string(end_name(v->env.ends[i])));
+			json_object_set_new(boot, "counts",
+					    json_boolean(ends_counts(v->env.ends, i)));
+		}
+		json_object_set_new(boot, "text", json_string(text));
+		json_array_append_new(list, boot);
+	}
+	return list;
+}
+
+json_t *kargs_story_json(const struct boot_view *v)
+{
+	char slot = v->have_env ? slot_told(&v->env) : ENV_NONE;
+	enum story_state state = state_of(v, slot);
+	cleanup_free char *next = next_of(v, state);
+	json_t *doc = json_object();
+
+	json_object_set_new(doc, "state", json_string(names[state]));
+	if (state != STORY_NONE) {
+		if (slot != ENV_NONE)
+			json_object_set_new(doc, "tried", json_string(env_slot(&v->env, slot)));
+		if (*v->env.state.kernel)
+			json_object_set_new(doc, "kernel", json_string(v->env.state.kernel));
+		json_object_set_new(doc, "boots", boots_json(v, state));
+	}
+	json_object_set_new(doc, "next", json_string(next));
+	return doc;
+}

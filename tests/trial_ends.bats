@@ -1,0 +1,266 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# How trials of kernel arguments end before their verdict: what is noted, what comes of it, and what
+# `railhead kargs` tells. Series with more turns are in tests/unit/test_boot_trial.c.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+load lib/trials
+
+setup() {
+  trial_node
+  wants new=1
+}
+
+ends() { # LETTERS
+  in_env "railhead_ends=$1 *" || {
+    grub-editenv "$env" list | grep railhead_ends
+    return 1
+  }
+}
+
+ended() { # timer|stop
+  run -0 "$railhead" kargs --ended "$1" --root "$root"
+}
+
+# The trial that the boot before has armed.
+trial_begins() {
+  boot
+  has railhead.trial=a || has railhead.trial=b
+  run -0 initrd
+}
+
+# The boot after it, which has the old args and arms the next one.
+arms_again() { # WORDS
+  boot
+  has old=1
+  run -5 "$railhead" kargs --root "$root"
+  [[ $output == *"$1"* ]]
+  run -8 initrd
+}
+
+story() { # LINE...
+  run "$railhead" kargs --root "$root"
+  for line; do
+    grep -qxE -- "$line" <<<"$output" || {
+      printf 'no line %s in\n%s\n' "$line" "$output"
+      return 1
+    }
+  done
+}
+
+told() { # FILTER VALUE
+  run "$railhead" kargs --json --root "$root"
+  [ "$(jq -cr ".story | $1" <<<"$output")" = "$2" ] || {
+    jq .story <<<"$output"
+    return 1
+  }
+}
+
+@test "two orderly stops: the attempt is given back, and the third trial is kept" {
+  arms_again "trial 1 of 2"
+  ends U
+  for _ in 1 2; do
+    trial_begins
+    ended stop
+    [[ $output == *"an orderly shutdown or reboot before the verdict"* ]]
+    arms_again "trial 1 of 2 again, since the last one was shut down or rebooted in order"
+  done
+  ends ssU
+  story 'tried +new=1' 'trial 1 +an orderly shutdown or reboot before the verdict; not counted' \
+    'trial 3 +the next boot' 'what next +the next boot tries them: trial 1 of 2; .*'
+  trial_begins
+  gate 0
+  is_in_force new=1
+  ends ss
+  story 'kept +new=1' 'trial 2 .*; not counted' 'what next +each boot has them'
+}
+
+@test "orderly stops in each trial make no loop: two are given back, two count" {
+  arms_again "trial 1 of 2"
+  for said in "trial 1 of 2 again" "trial 1 of 2 again" "trial 2 of 2"; do
+    trial_begins
+    ended stop
+    arms_again "$said"
+  done
+  trial_begins
+  ended stop
+  boot
+  has old=1
+  run -9 initrd
+  [[ $output == *"2 trial boots with them"*"both were shut down before their verdict"* ]]
+  gate 7
+  fault RH-BOOT-ARGS-REJECTED "both were shut down before their verdict"
+  is_in_force old=1
+  ends ssss
+  told '[.boots[].counts]' '[false,false,true,true]'
+}
+
+@test "an orderly stop is noted by the trial alone, once, and not after its verdict" {
+  ended stop
+  [ -z "$output" ]
+  arms_again "trial 1 of 2"
+  ended stop
+  [ -z "$output" ]
+  trial_begins
+  ended timer
+  ended stop
+  [ -z "$output" ]
+  ends T
+  arms_again "trial 2 of 2"
+  ends tU
+  trial_begins
+  gate 0
+  [ -e "$root/run/railhead/trial-over" ]
+  before=$(cksum "$env")
+  ended stop
+  [ -z "$output" ]
+  ended timer
+  [ "$(cksum "$env")" = "$before" ]
+  ends t
+}
+
+@test "a panic and the timer: both are named, in the reason and in the story" {
+  arms_again "trial 1 of 2"
+  trial_begins
+  story 'trial 1 +this boot' 'what next +the verdict of this boot decides; without one in ten minutes.*'
+  told .state running
+  ended timer
+  arms_again "trial 2 of 2"
+  trial_begins
+  put "$root/sys/fs/pstore/dmesg-efi-1" "Panic#1 Part1"
+  touch -d '+1 hour' "$root/sys/fs/pstore/dmesg-efi-1"
+  boot
+  run -9 initrd
+  [[ $output == *"one panicked, one came to no verdict within ten minutes"* ]]
+  told '[.boots[].end]' '["timer","panic"]'
+  gate 7
+  fault RH-BOOT-ARGS-REJECTED "one panicked"
+  ends tp
+  rm "$root/sys/fs/pstore/dmesg-efi-1"
+  boot
+  run -9 initrd
+  [[ $output == *"one panicked, one came to no verdict within ten minutes"* ]]
+  told .state refused
+  story 'tried +new=1' 'trial 1 +no verdict within ten minutes' 'trial 2 +the kernel panicked' \
+    'what next +they are not tried again .*apply --retry.*'
+  # Asked for by a person, they begin anew.
+  run -8 "$railhead" apply --retry --root "$root"
+  ends U
+}
+
+@test "a panic outranks an orderly stop; a record of before the arming counts for nothing" {
+  arms_again "trial 1 of 2"
+  put "$root/sys/fs/pstore/dmesg-efi-1" "Panic#1 Part1"
+  touch -d '-1 hour' "$root/sys/fs/pstore/dmesg-efi-1"
+  trial_begins
+  ended stop
+  arms_again "trial 1 of 2 again"
+  trial_begins
+  ended stop
+  mkdir -p "$root/var/lib/systemd/pstore/17"
+  put "$root/var/lib/systemd/pstore/17/dmesg-efi-2" "Panic#1 Part1"
+  touch -d '+1 hour' "$root/var/lib/systemd/pstore/17/dmesg-efi-2"
+  arms_again "trial 2 of 2"
+  ends spU
+}
+
+@test "resets leave no trace: rejected after two, as ever, and so it is told" {
+  arms_again "trial 1 of 2"
+  boot
+  arms_again "trial 2 of 2"
+  told '[.boots[] | .end]' '["unknown",null]'
+  boot
+  boot
+  run -9 initrd
+  [[ $output == *"both ended without a trace (reset, power cut)"* ]]
+  gate 7
+  ends uu
+}
+
+@test "boots that railhead is told to leave alone, with GRUB's mark or without, are no death" {
+  arms_again "trial 1 of 2"
+  boot
+  put "$root/proc/cmdline" "$(cat "$root/proc/cmdline") railhead=off"
+  initrd || :
+  ends A
+  ended stop # the operator reboots
+  ends A
+  arms_again "trial 1 of 2 again, since railhead was told to leave the boot"
+  # The recovery entry, which has no variable: GRUB took the trial before its menu was there.
+  boot
+  put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro single"
+  initrd || :
+  ends aA
+  arms_again "trial 1 of 2 again"
+  # Nothing of ours is written where no trial is taken.
+  put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro single"
+  before=$(cksum "$env")
+  initrd || :
+  [ "$(cksum "$env")" = "$before" ]
+}
+
+@test "what is kept is lost: a trial that ends counts as a death, as it did without" {
+  arms_again "trial 1 of 2"
+  trial_begins
+  printf ' ' | dd of="$env" bs=1 seek=3956 conv=notrunc status=none
+  ended stop
+  [ -z "$output" ]
+  arms_again "trial 2 of 2"
+}
+
+@test "the story of a node that tried nothing, and of one that gave all up" {
+  is_in_force old=1
+  "$railhead" kargs --reset --root "$root" >/dev/null
+  story 'trials +no trial so far' 'what next +`railhead apply`, or the initramfs of the next boot, arms trial 1 of 2.*'
+  told .state none
+  rm "$env"
+  story 'trials +no trial so far'
+}
+
+@test "refused for what failed at the verdict: the story says that it came so far" {
+  arms_again "trial 1 of 2"
+  trial_begins
+  put "$width" 8
+  gate 7
+  told .state looking
+  put "$width" 16
+  boot
+  run -9 initrd
+  gate 7
+  ends l
+  story 'trial 1 +at the verdict something failed.*' 'what next +they are not tried again.*'
+}
+
+@test "--ended takes two words, and no other option beside it; a write that fails is said" {
+  run -2 "$railhead" kargs --ended never --root "$root"
+  [[ $output == *"kargs --ended never: expected one of: timer, stop"* ]]
+  run -2 "$railhead" kargs --ended stop --reset --root "$root"
+  arms_again "trial 1 of 2"
+  trial_begins
+  run -1 strace -f -o /dev/null -P "$env" -e trace=pwrite64 -e inject=pwrite64:error=EIO "$railhead" kargs --ended stop --root "$root"
+  [[ $output == *"Input/output error"* ]]
+  printf x >"$env"
+  ended stop
+  rm "$env"
+  ended stop
+  [ -z "$output" ]
+}
+
+# --- the units ---------------------------------------------------------------------------------------
+
+units=$BATS_TEST_DIRNAME/../units
+
+@test "the units run what is there: in a trial alone, and until its verdict" {
+  for unit in railhead-trial.service railhead-trial-stop.service railhead-trial.timer; do
+    grep -qx 'ConditionKernelCommandLine=railhead.trial' "$units/$unit"
+    grep -qx 'ConditionPathExists=!/run/railhead/trial-over' "$units/$unit"
+  done
+  grep -qx 'ExecStart=-/usr/sbin/railhead kargs --ended timer' "$units/railhead-trial.service"
+  grep -qx 'ExecStop=-/usr/sbin/railhead kargs --ended stop' "$units/railhead-trial-stop.service"
+  # Stopped after the gate and before /boot goes.
+  grep -q '^Before=.*railhead-gate.service' "$units/railhead-trial-stop.service"
+  grep -q '^After=.*boot.mount' "$units/railhead-trial-stop.service"
+  run -0 make -s -C "$BATS_TEST_DIRNAME/.." -n install-railhead
+  [[ $output == *../railhead-trial-stop.service* ]]
+}
