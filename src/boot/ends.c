@@ -55,8 +55,7 @@ static const char *open_letter(const char *ends)
 	return len && isupper(ends[len - 1]) ? ends + len - 1 : NULL;
 }
 
-/* --- keeping -----------------------------------------------------------------------------------
- */
+/* --- keeping ----------------------------------------------------------------------------- */
 
 void ends_open(char ends[ENV_ENDS_MAX + 1])
 {
@@ -97,8 +96,7 @@ void ends_drop(char *ends)
 		ends[open - ends] = '\0';
 }
 
-/* --- what follows -------------------------------------------------------------------------------
- */
+/* --- what follows ------------------------------------------------------------------------ */
 
 char ends_last(const char *ends)
 {

@@ -25,8 +25,7 @@ static const char *const names[] = {
 	[STORY_LOOKING] = "looking", [STORY_STOPPED] = "stopped",
 };
 
-/* --- what it speaks of -------------------------------------------------------------------------
- */
+/* --- what it speaks of ------------------------------------------------------------------- */
 
 /* The slot that holds the arguments which the state speaks of, or ENV_NONE. */
 static char slot_told(const struct boot_env *env)
@@ -68,8 +67,7 @@ static enum story_state state_of(const struct boot_view *v, char slot)
 	return slot != ENV_NONE && slot == env->good ? STORY_KEPT : STORY_STOPPED;
 }
 
-/* --- each boot ---------------------------------------------------------------------------------
- */
+/* --- each boot --------------------------------------------------------------------------- */
 
 /* The trial of the last letter has not ended. */
 static bool is_open(const struct boot_view *v, enum story_state state, size_t i)
@@ -87,8 +85,7 @@ static char *boot_text(const struct boot_view *v, enum story_state state, size_t
 	return xasprintf("%s%s", end_text(end), ends_counts(v->env.ends, i) ? "" : "; not counted");
 }
 
-/* --- what happens next -------------------------------------------------------------------------
- */
+/* --- what happens next ------------------------------------------------------------------- */
 
 static char *next_trial(const struct boot_view *v)
 {
@@ -108,6 +105,12 @@ static char *next_of_others(const struct boot_view *v)
 	if (v->trial.next_boot_tries)
 		return xstrdup("the next boot tries the required arguments");
 	return xstrdup("no trial; the state says why");
+}
+
+static char *next_of_refused(void)
+{
+	return xstrdup("they are not tried again on this kernel, unless `railhead apply --retry` "
+		       "and a reboot say so");
 }
 
 static char *next_of(const struct boot_view *v, enum story_state state)
@@ -131,8 +134,7 @@ static char *next_of(const struct boot_view *v, enum story_state state)
 		if (v->trial.decision != KARGS_REJECTED && v->trial.decision != KARGS_UNFIT &&
 		    v->trial.decision != KARGS_NOT_ARRIVED)
 			return next_of_others(v);
-		return xstrdup("they are not tried again on this kernel, unless `railhead apply "
-			       "--retry` and a reboot say so");
+		return next_of_refused();
 	case STORY_LOOKING:
 		return xstrdup("a boot with the earlier ones shows at its verdict what fails "
 			       "without them; by that they are tried once more, or refused");
@@ -142,13 +144,11 @@ static char *next_of(const struct boot_view *v, enum story_state state)
 		break;
 	}
 	if (v->trial.decision == KARGS_REJECTED)
-		return xstrdup("they are not tried again on this kernel, unless `railhead apply "
-			       "--retry` and a reboot say so");
+		return next_of_refused();
 	return next_of_others(v);
 }
 
-/* --- both forms ---------------------------------------------------------------------------------
- */
+/* --- both forms -------------------------------------------------------------------------- */
 
 static void print_row(const char *title, const char *text)
 {

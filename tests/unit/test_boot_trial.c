@@ -1085,8 +1085,7 @@ static void test_reset_in_a_trial(void **state)
 	machine_done(&m);
 }
 
-/* --- how trials end ----------------------------------------------------------------------------
- */
+/* --- how trials end ---------------------------------------------------------------------- */
 
 /* The args' trials end so; what comes of them, in how many reboots, and what is kept of it. */
 static void ends_in(const char *ends, enum kargs_decision decision, int reboots, const char *why,

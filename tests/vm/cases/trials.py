@@ -407,6 +407,75 @@ def operators_trial(vm):
     is_converged(vm, WANTED + ["version=3"])
 
 
+# --- ends that say nothing against the args ------------------------------------------------
+
+# Somebody's first-boot service that reboots the node before railhead has judged, three boots long.
+STOPPER = """cat >/etc/systemd/system/stopper.service <<'E' && systemctl enable stopper.service
+[Unit]
+Before=railhead-gate.service
+After=railhead-early.service
+ConditionKernelCommandLine=railhead.trial
+ConditionPathExists=!/var/stopped3
+[Service]
+Type=oneshot
+ExecStart=/bin/sh -c 'for n in 1 2 3; do test -e /var/stopped$n || break; done; touch /var/stopped$n; \
+ test $n = 3 || { systemctl --no-block reboot; sleep 300; }'
+[Install]
+WantedBy=multi-user.target
+E"""
+
+
+def ends_kept(vm):
+    return re.search("^railhead_ends=([A-Za-z]*)", vm.seen["env"], re.M).group(1)
+
+
+@state("orderly stops", guest=OTHERS, after=FIRST_BOOTS)
+def orderly_stops(vm):
+    vm.sh(STOPPER)
+    arm(vm, WANTED + ["version=8"])
+    before, console = vm.resets, vm.console_size()
+    vm.send(REBOOT)
+    wait_for_resets(vm, before + 5, 900)
+    vm.wait_for_shell(300)
+    vm.wait_until_booted()
+    look(vm, vm.resets - before, console)
+
+
+@case("orderly stops", "two trials that others reboot in order count for nothing: the third is kept")
+def orderly_stops_are_no_deaths(vm):
+    equal("trials", len(trials(vm)), 3)
+    equal("reboots", vm.seen["resets"], 5)
+    equal("how they ended", ends_kept(vm), "ss")
+    is_converged(vm, WANTED + ["version=8"])
+    story = json_of(vm, "railhead kargs --json", (0,))["story"]
+    equal("state", story["state"], "kept")
+    equal("boots", [(boot["end"], boot["counts"]) for boot in story["boots"]],
+          [("stop", False), ("stop", False)])
+    expect(not is_active(vm, "railhead-trial-stop.service"), "the unit is active after the verdict")
+
+
+@state("left alone", guest=OTHERS, after=FIRST_BOOTS)
+def left_alone(vm):
+    arm(vm, WANTED + ["version=9"])
+    vm.sh(f"sed -i 's/set default=\"0\"/set default=\"1>1\"/' {MENU}")
+    settle(vm)
+    vm.send(REBOOT)
+    vm.wait_for_shell(300, resets=1)
+    vm.seen["in_recovery"] = vm.sh(f"cat {ENV}")
+    vm.sh(f"sed -i 's/set default=\"1>1\"/set default=\"0\"/' {MENU}")
+    settle(vm)
+    power_cycle(vm, 2)
+
+
+@case("left alone", "the recovery entry while a trial is armed: the trial is made after it, and kept")
+def left_alone_is_no_death(vm):
+    contains("railhead.env in the recovery boot", vm.seen["in_recovery"], "\nrailhead_try=t\n",
+             "\nrailhead_ends=A ")
+    equal("trials", len(trials(vm)), 1)
+    equal("how they ended", ends_kept(vm), "a")
+    is_converged(vm, WANTED + ["version=9"])
+
+
 # --- args that never arrive ------------------------------------------------------------
 
 def settle(vm):
