@@ -55,6 +55,8 @@ static void plans(const char *file, const struct boot_env *env)
 	carry_out(file, &plan);
 	env_plan_died(env, 2, &id, &plan);
 	carry_out(file, &plan);
+	env_plan_ended(env, ENV_END_STOP, &plan);
+	carry_out(file, &plan);
 	env_plan_arrived(env, true, &plan);
 	carry_out(file, &plan);
 	env_plan_arrived(env, false, &plan);

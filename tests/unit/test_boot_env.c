@@ -286,6 +286,155 @@ static void test_other_plans(void **state)
 	assert_int_equal(env_plan_arm(&env, &bad, 0, &ID, &plan, &err), -EINVAL);
 }
 
+static void plan_arm(const struct boot_env *env, struct env_plan *plan)
+{
+	cleanup_kargs struct kargs l = {0};
+
+	args(&l, "new=1");
+	assert_int_equal(env_plan_arm(env, &l, env->state.deaths, &ID, plan, NULL), 0);
+}
+
+static void plan_arm_others(const struct boot_env *env, struct env_plan *plan)
+{
+	cleanup_kargs struct kargs l = {0};
+
+	args(&l, "other=1");
+	assert_int_equal(env_plan_arm(env, &l, 0, &ID, plan, NULL), 0);
+}
+
+static void plan_arm_anew(const struct boot_env *env, struct env_plan *plan)
+{
+	cleanup_kargs struct kargs l = {0};
+
+	args(&l, "new=1");
+	assert_int_equal(env_plan_arm(env, &l, env->state.deaths - 1, &ID, plan, NULL), 0);
+}
+
+static void plan_adopt(const struct boot_env *env, struct env_plan *plan)
+{
+	cleanup_kargs struct kargs l = {0};
+
+	args(&l, "new=1");
+	assert_int_equal(env_plan_adopt(env, &l, true, &ID, plan, NULL), 0);
+}
+
+static void plan_commit(const struct boot_env *env, struct env_plan *plan)
+{
+	env_plan_commit(env, 'b', &ID, plan);
+}
+
+static void plan_died(const struct boot_env *env, struct env_plan *plan)
+{
+	env_plan_died(env, 9, &ID, plan);
+}
+
+static void plan_left_out(const struct boot_env *env, struct env_plan *plan)
+{
+	env_plan_left_out(env, &ID, plan);
+}
+
+static void plan_disarm(const struct boot_env *env, struct env_plan *plan)
+{
+	env_plan_disarm(env, &ID, plan);
+}
+
+static void plan_not_arrived(const struct boot_env *env, struct env_plan *plan)
+{
+	env_plan_not_arrived(env, &ID, plan);
+}
+
+static void plan_no_variable(const struct boot_env *env, struct env_plan *plan)
+{
+	env_plan_no_variable(env, &ID, plan);
+}
+
+static void plan_unfit(const struct boot_env *env, struct env_plan *plan)
+{
+	env_plan_unfit(env, &ID, plan);
+}
+
+static void plan_look_back(const struct boot_env *env, struct env_plan *plan)
+{
+	env_plan_look_back(env, &ID, plan);
+}
+
+static void plan_look_again(const struct boot_env *env, struct env_plan *plan)
+{
+	env_plan_look_again(env, &ID, plan);
+}
+
+static void plan_stop(const struct boot_env *env, struct env_plan *plan)
+{
+	env_plan_ended(env, ENV_END_STOP, plan);
+	assert_true(plan->n <= 1);
+}
+
+static void plan_reset(const struct boot_env *env, struct env_plan *plan)
+{
+	env_plan_reset(env, &ID, plan);
+}
+
+/* What each plan makes of how the trials of the args ended, and of the deaths, 1 before. */
+static void test_ends(void **state)
+{
+	static const struct {
+		void (*plan)(const struct boot_env *env, struct env_plan *plan);
+		char try_;
+		const char *before, *after;
+		unsigned int deaths;
+	} rows[] = {
+		{plan_arm, 't', "U", "uU", 1},
+		{plan_arm, 't', "sT", "stU", 1},
+		{plan_arm, 'b', "pU", "pU", 1}, /* what was armed was not taken */
+		{plan_arm, '-', "pU", "pU", 1},
+		{plan_arm, '-', "pp", "ppU", 1},
+		{plan_arm, 't', "ppppppp", "pppppppU", 1},
+		{plan_arm, 't', "pppppppS", "ppppppps", 1}, /* full */
+		{plan_arm_others, 't', "pU", "U", 0},
+		{plan_arm_anew, '-', "pp", "U", 0},
+		{plan_adopt, '-', "pU", "", 0},
+		{plan_commit, 't', "pU", "p", 0},
+		{plan_commit, 't', "pS", "p", 0}, /* a soft-reboot, and then a verdict */
+		{plan_died, 't', "U", "u", 2},
+		{plan_died, 't', "S", "s", 1},
+		{plan_died, 't', "A", "a", 1},
+		{plan_died, 't', "saS", "sas", 2},
+		{plan_died, 't', "ss", "ss", 2}, /* the letter is lost */
+		{plan_died, 't', "", "", 2},
+		{plan_left_out, '-', "pp", "u", 1},
+		{plan_disarm, 't', "pU", "p", 1},
+		{plan_not_arrived, 't', "pU", "pl", 0},
+		{plan_no_variable, 't', "pU", "p", 1},
+		{plan_unfit, 't', "pS", "pl", 0},
+		{plan_unfit, '-', "pl", "pl", 0},
+		{plan_look_back, 't', "U", "l", 0},
+		{plan_look_again, '-', "l", "lU", 1},
+		{plan_stop, 't', "pU", "pS", 1},
+		{plan_stop, 't', "pT", "pT", 1},
+		{plan_stop, 't', "p", "p", 1},
+		{plan_stop, '-', "pU", "pU", 1},
+		{plan_stop, 'b', "pU", "pU", 1},
+		{plan_reset, 't', "pU", "", 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(rows); i++) {
+		struct boot_env env = {.good = 'a', .slot = {"old=1", "new=1"}}, now;
+		struct env_plan plan;
+
+		env.try_ = rows[i].try_;
+		env.begun = ENV_NONE;
+		env.state.deaths = 1;
+		kargs_hash_line("new=1", env.state.hash);
+		snprintf(env.state.kernel, sizeof(env.state.kernel), "%s", ID.kernel);
+		snprintf(env.ends, sizeof(env.ends), "%s", rows[i].before);
+		rows[i].plan(&env, &plan);
+		play(&env, &plan, plan.n, &now);
+		if (!streq(now.ends, rows[i].after) || now.state.deaths != rows[i].deaths)
+			fail_msg("row %zu: '%s', %u deaths", i, now.ends, now.state.deaths);
+	}
+}
+
 /* Trials that ended badly: counted, then refused; the newest four are remembered. */
 static void test_refused(void **state)
 {
@@ -488,12 +637,13 @@ static void test_grub_agrees(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout),	       cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_one_byte),       cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_arm_steps),      cmocka_unit_test(test_commit_steps),
-		cmocka_unit_test(test_other_plans),    cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_refused_damage), cmocka_unit_test(test_arm_after_reset),
-		cmocka_unit_test(test_file),	       cmocka_unit_test(test_grub_agrees),
+		cmocka_unit_test(test_layout),		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_one_byte),	cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_arm_steps),	cmocka_unit_test(test_commit_steps),
+		cmocka_unit_test(test_other_plans),	cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_refused),		cmocka_unit_test(test_refused_damage),
+		cmocka_unit_test(test_arm_after_reset), cmocka_unit_test(test_file),
+		cmocka_unit_test(test_grub_agrees),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
