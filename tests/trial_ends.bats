@@ -103,6 +103,11 @@ told() { # FILTER VALUE
   ended stop
   [ -z "$output" ]
   trial_begins
+  put "$root/run/railhead/trial-over" "the verdict is there, and could not be written down"
+  ended stop
+  [ -z "$output" ]
+  ends U
+  rm "$root/run/railhead/trial-over"
   ended timer
   ended stop
   [ -z "$output" ]
