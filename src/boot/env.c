@@ -640,8 +640,8 @@ int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned 
 
 	if (r < 0)
 		return r;
-	/* One that died in between has decided nothing. */
-	if (deaths && env->state.look == ENV_LOOK_SECOND &&
+	/* One that died in between, or was given back, has decided nothing. */
+	if ((deaths || ends_give_back(env->ends)) && env->state.look == ENV_LOOK_SECOND &&
 	    streq(env->state.hash, ret->after.state.hash) &&
 	    streq(env->state.kernel, ret->after.state.kernel))
 		ret->after.state.look = ENV_LOOK_SECOND;

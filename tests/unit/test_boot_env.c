@@ -435,6 +435,26 @@ static void test_ends(void **state)
 	}
 }
 
+/* A second trial that is given back decides all the same; one that a person arms is a first one. */
+static void test_second_is_given_back(void **state)
+{
+	struct boot_env env = {
+		.good = 'a', .try_ = 't', .begun = ENV_NONE, .slot = {"old=1", "new=1"}};
+	struct env_plan plan;
+
+	(void)state;
+	kargs_hash_line("new=1", env.state.hash);
+	snprintf(env.state.kernel, sizeof(env.state.kernel), "%s", ID.kernel);
+	env.state.look = ENV_LOOK_SECOND;
+	snprintf(env.ends, sizeof(env.ends), "lS");
+	plan_arm(&env, &plan);
+	assert_int_equal(plan.after.state.look, ENV_LOOK_SECOND);
+	assert_string_equal(plan.after.ends, "lsU");
+	snprintf(env.ends, sizeof(env.ends), "lU");
+	plan_arm(&env, &plan);
+	assert_int_equal(plan.after.state.look, ENV_LOOK_NONE);
+}
+
 /* Trials that ended badly: counted, then refused; the newest four are remembered. */
 static void test_refused(void **state)
 {
@@ -637,12 +657,19 @@ static void test_grub_agrees(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout),		cmocka_unit_test(test_round_trip),
-		cmocka_unit_test(test_one_byte),	cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_arm_steps),	cmocka_unit_test(test_commit_steps),
-		cmocka_unit_test(test_other_plans),	cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_refused),		cmocka_unit_test(test_refused_damage),
-		cmocka_unit_test(test_arm_after_reset), cmocka_unit_test(test_file),
+		cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_one_byte),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_arm_steps),
+		cmocka_unit_test(test_commit_steps),
+		cmocka_unit_test(test_other_plans),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_second_is_given_back),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_refused_damage),
+		cmocka_unit_test(test_arm_after_reset),
+		cmocka_unit_test(test_file),
 		cmocka_unit_test(test_grub_agrees),
 	};
 
