@@ -503,10 +503,15 @@ static void step(struct env_plan *plan, size_t offset, size_t len)
 }
 
 /* The selectors and the state as plan->after has them now. */
-static void step_head(struct env_plan *plan, const struct boot_id *id)
+static void step_head_alone(struct env_plan *plan, const struct boot_id *id)
 {
 	set_writer(&plan->after, id);
 	step(plan, HEAD_OFFSET, HEAD_LEN);
+}
+
+static void step_head(struct env_plan *plan, const struct boot_id *id)
+{
+	step_head_alone(plan, id);
 	step(plan, COUNT_OFFSET, LAST_LEN);
 }
 
@@ -521,10 +526,34 @@ static void step_slot(struct env_plan *plan, char slot, const char *line)
 	step(plan, fields[f].offset, fields[f].width);
 }
 
-/* GRUB is to count boots with args that it may have to leave out. */
-static char count_for(const char *line, bool counts)
+/*
+ * GRUB is to count boots while it may have args to leave out: those of the good slot, and those of
+ * the other one, which one bad byte makes good.
+ */
+static char count_for(const struct boot_env *env, bool counts)
 {
-	return *line && counts ? '0' : ENV_NONE;
+	return counts && (*env->slot[0] || *env->slot[1]) ? '0' : ENV_NONE;
+}
+
+/* The count alone. */
+static void step_count(struct env_plan *plan, char begun)
+{
+	if (plan->after.begun == begun)
+		return;
+	plan->after.begun = begun;
+	step(plan, COUNT_OFFSET, strlen(ENV_VAR_BEGUN "=") + 1);
+}
+
+/* Where none are good the earlier args are of no use, and boots need no count. */
+static void step_good(struct env_plan *plan, char slot, bool counts, const struct boot_id *id)
+{
+	plan->after.good = slot;
+	plan->after.try_ = ENV_NONE;
+	step_head_alone(plan, id);
+	if (!*env_slot(&plan->after, slot))
+		step_slot(plan, env_free_slot(&plan->after), "");
+	plan->after.begun = count_for(&plan->after, counts);
+	step(plan, COUNT_OFFSET, LAST_LEN);
 }
 
 /* Nothing armed may be written to. */
@@ -616,7 +645,8 @@ static void begin(struct env_plan *plan, const struct boot_env *env)
 
 /* The args into the slot not in use, and a clean state that speaks of them. */
 static int fill_free_slot(const struct boot_env *env, const struct kargs *args, unsigned int deaths,
-			  const struct boot_id *id, struct env_plan *ret, struct err *err)
+			  bool counts, const struct boot_id *id, struct env_plan *ret,
+			  struct err *err)
 {
 	cleanup_free char *line = kargs_line(args);
 	int r = kargs_check(args, err);
@@ -627,6 +657,9 @@ static int fill_free_slot(const struct boot_env *env, const struct kargs *args, 
 	step_disarm(ret, id);
 	if (env->good == ENV_NONE)
 		step_slot(ret, 'b', "");
+	/* First: no args may boot for good before their boots are counted. */
+	if (*line && counts)
+		step_count(ret, '0');
 	step_slot(ret, env_free_slot(env), line);
 	speak_of(&ret->after, deaths, line, id);
 	forgive(&ret->after);
@@ -636,7 +669,7 @@ static int fill_free_slot(const struct boot_env *env, const struct kargs *args, 
 int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned int deaths,
 		 const struct boot_id *id, struct env_plan *ret, struct err *err)
 {
-	int r = fill_free_slot(env, args, deaths, id, ret, err);
+	int r = fill_free_slot(env, args, deaths, true, id, ret, err);
 
 	if (r < 0)
 		return r;
@@ -663,15 +696,12 @@ int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned 
 int env_plan_adopt(const struct boot_env *env, const struct kargs *args, bool counts,
 		   const struct boot_id *id, struct env_plan *ret, struct err *err)
 {
-	int r = fill_free_slot(env, args, 0, id, ret, err);
+	int r = fill_free_slot(env, args, 0, counts, id, ret, err);
 
 	if (r < 0)
 		return r;
 	*ret->after.ends = '\0';
-	ret->after.good = env_free_slot(env);
-	ret->after.begun = count_for(env_slot(&ret->after, ret->after.good), counts);
-	ret->after.try_ = ENV_NONE;
-	step_head(ret, id);
+	step_good(ret, env_free_slot(env), counts, id);
 	return 0;
 }
 
@@ -681,23 +711,17 @@ void env_plan_commit(const struct boot_env *env, char slot, const struct boot_id
 	begin(ret, env);
 	if (env->good == slot && env->try_ == ENV_NONE)
 		return;
-	ret->after.good = slot;
-	ret->after.begun = count_for(env_slot(env, slot), true);
-	ret->after.try_ = ENV_NONE;
 	speak_of(&ret->after, 0, env_slot(env, slot), id);
 	ends_drop(ret->after.ends);
-	step_head(ret, id);
+	if (*env_slot(env, slot))
+		step_count(ret, '0');
+	step_good(ret, slot, true, id);
 }
 
 void env_plan_arrived(const struct boot_env *env, bool counts, struct env_plan *ret)
 {
-	char begun = count_for(env_slot(env, env->good), counts);
-
 	begin(ret, env);
-	if (env->begun == begun)
-		return;
-	ret->after.begun = begun;
-	step(ret, COUNT_OFFSET, strlen(ENV_VAR_BEGUN "=") + 1);
+	step_count(ret, count_for(env, counts));
 }
 
 void env_plan_left_out(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)
@@ -712,7 +736,7 @@ void env_plan_left_out(const struct boot_env *env, const struct boot_id *id, str
 	step_disarm(ret, id);
 	step_slot(ret, empty, "");
 	ret->after.good = empty;
-	ret->after.begun = ENV_NONE;
+	ret->after.begun = count_for(&ret->after, true);
 	speak_of(&ret->after, 1, env_slot(env, left_out), id);
 	snprintf(ret->after.ends, sizeof(ret->after.ends), "%c", ENV_END_UNKNOWN);
 	step_head(ret, id);

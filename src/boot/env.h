@@ -7,14 +7,16 @@
  * means either the state before or the state after. The head (selectors and state, one
  * sector) is the last of them where a slot changes before it counts:
  *
- *   arm     head without a trial, if one was armed; the slot not in use; head
+ *   arm     head without a trial, if one was armed; the count; the slot not in use; head
  *   adopt   the same
- *   commit, died, ...   head
+ *   commit  the count; head; the other slot, emptied, if the args are none
+ *   died, ...   head
  *   reset   head; both slots
  *   left out  the slot not in use, emptied; head
  *
  * Each head is followed by the last sector, with the copy of its values and the count of begun
- * boots (railhead_begun), which GRUB writes too.
+ * boots (railhead_begun), which GRUB writes too. It is written before a slot has args, and not
+ * taken away while one has any: GRUB never boots uncounted args for good.
  *
  * Writes that would change nothing are left out: a plan may be empty.
  */

@@ -149,8 +149,11 @@ static void gather(const struct trial_facts *f, struct trial *t)
 	t->left_out = trial_left_out(f->cmdline);
 	t->slot = slot_of_boot(f->cmdline);
 	/* The boot is as one with the slot that is empty in its stead: see trial_arrived(). */
-	if (t->left_out != ENV_NONE && f->env && f->env->good != t->left_out)
+	if (t->left_out != ENV_NONE && f->env &&
+	    (f->env->good != t->left_out || !*env_slot(f->env, f->env->good)))
 		t->slot = f->env->good;
+	if (t->slot == t->left_out)
+		t->left_out = ENV_NONE; /* it had none */
 	t->is_trial = trial_of_boot(f, t->slot);
 	t->deaths = count_deaths(f, t);
 	t->note = trial_died(f, t) ? NOTE_DIED : NOTE_NONE;
@@ -517,7 +520,7 @@ void trial_decide(const struct trial_facts *f, struct trial *ret)
 static void plan_arrived(const struct boot_env *env, const char *cmdline, bool counts,
 			 const struct boot_id *id, struct env_plan *ret)
 {
-	if (env->good != ENV_NONE && env->good == trial_left_out(cmdline))
+	if (*env_slot(env, env->good) && env->good == trial_left_out(cmdline))
 		env_plan_left_out(env, id, ret);
 	else
 		env_plan_arrived(env, counts, ret);

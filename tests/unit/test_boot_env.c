@@ -207,6 +207,7 @@ static void test_arm_steps(void **state)
 	strcpy(env.slot[0], "old=1");
 	strcpy(env.slot[1], "older=1");
 	env.try_ = 'b';
+	env.begun = '0';
 	args(&l, "new=1 hugepagesz=1G hugepages=0:1,1:1");
 	assert_int_equal(env_plan_arm(&env, &l, 1, &ID, &plan, &err), 0);
 	assert_int_equal(plan.n, 5);
@@ -244,12 +245,14 @@ static void test_commit_steps(void **state)
 	env_plan_commit(&env, 'b', &ID, &plan);
 	for (size_t n = 0; n <= plan.n; n++) {
 		play(&env, &plan, n, &now);
-		assert_string_equal(env_slot(&now, env_next_slot(&now)), n ? "new=1" : "old=1");
+		assert_string_equal(env_slot(&now, env_next_slot(&now)), n > 1 ? "new=1" : "old=1");
+		assert_int_equal(now.begun, n ? '0' : ENV_NONE);
 	}
 	assert_int_equal(now.begun, '0');
 	assert_int_equal(now.try_, ENV_NONE);
 	assert_int_equal(now.state.deaths, 0);
 	assert_string_equal(now.slot[0], "old=1");
+	assert_true(plan.step[1].offset + plan.step[1].len <= 512);
 	/* once more: nothing */
 	env_plan_commit(&now, 'b', &ID, &plan);
 	assert_int_equal(plan.n, 0);

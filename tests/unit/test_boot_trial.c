@@ -802,6 +802,107 @@ static void test_power_cut_while_left_out(void **state)
 	}
 }
 
+/* The next boot is of another kernel, which a=1 kills: the node comes back without them. */
+static void comes_back(struct machine *m, const char *wanted)
+{
+	m->kernel = m->deadly_on = "6.1-old";
+	m->deadly = "a=1";
+	m->lost = 0;
+	power_on(m, wanted);
+	assert_false(kargs_has(m->cmdline, "a=1"));
+	assert_true(m->lost <= 3);
+}
+
+/* Cut after every step by which args become good: GRUB counts the boots with them. */
+static void test_power_cut_while_made_good(void **state)
+{
+	(void)state;
+	for (int adopts = 0; adopts <= 1; adopts++)
+		for (size_t cut = 0; cut <= ENV_STEPS_MAX; cut++) {
+			cleanup_kargs struct kargs w = {0};
+			struct boot_id id = {.id = "boot-9", .kernel = "6.1"};
+			struct boot_env env;
+			struct env_plan plan;
+			struct machine m;
+
+			machine_init(&m);
+			assert_int_equal(power_on(&m, ""), KARGS_SAME);
+			kargs_split(&w, "a=1", NULL);
+			if (adopts) {
+				assert_int_equal(env_create(&ROOT, m.dirfd, &id, &env, NULL), 0);
+				assert_int_equal(env_plan_adopt(&env, &w, true, &id, &plan, NULL),
+						 0);
+			} else {
+				m.no_commit = true;
+				assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+				m.no_commit = false;
+				assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+				env_plan_commit(&env, 'b', &id, &plan);
+			}
+			plan.n = cut < plan.n ? cut : plan.n;
+			assert_int_equal(env_write(m.dirfd, &plan, NULL), 0);
+			comes_back(&m, "a=1");
+			machine_done(&m);
+		}
+}
+
+/*
+ * No args are good, and one byte makes the slot of those good that are refused, or on trial: GRUB
+ * counts boots with them all the same.
+ */
+static void test_one_byte_makes_refused_good(void **state)
+{
+	(void)state;
+	for (int taken = 0; taken <= 1; taken++) {
+		cleanup_free char *text = NULL;
+		struct machine m;
+		size_t len;
+
+		machine_init(&m);
+		m.deadly = "a=1";
+		assert_int_equal(power_on(&m, ""), KARGS_SAME);
+		if (!taken) {
+			assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+		} else {
+			assert_true(begin(&m));
+			trial_free(&m.last);
+			decide(&m, "a=1", &m.last, true, false);
+			if (m.last.decision == KARGS_WRITE_AND_REBOOT)
+				free(grub(&m));
+		}
+		assert_int_equal(env_read_bytes(m.dirfd, &text, &len, NULL), 0);
+		assert_int_equal(text[39], 'a');
+		text[39] = 'b';
+		write_back(&m, text, len);
+		m.lost = 0;
+		for (int i = 0; i < 3; i++)
+			power_on(&m, "a=1");
+		assert_true(m.lost <= 3);
+		assert_false(kargs_has(m.cmdline, "a=1"));
+		machine_done(&m);
+	}
+}
+
+/* None are wanted any more: none are kept, so that no boot is counted and nothing is written. */
+static void test_none_are_kept(void **state)
+{
+	struct machine m;
+	struct boot_env env;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(power_on(&m, ""), KARGS_SAME);
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_string_equal(env.slot[0], "");
+	assert_string_equal(env.slot[1], "");
+	assert_int_equal(env.begun, ENV_NONE);
+	m.counts = m.writes = 0;
+	assert_int_equal(power_on(&m, ""), KARGS_SAME);
+	assert_int_equal(m.counts + m.writes, 0);
+	machine_done(&m);
+}
+
 /* A trial that died, and then the good args twice: the trial's args have had their turn. */
 static void test_left_out_after_a_death(void **state)
 {
@@ -1309,6 +1410,9 @@ int main(void)
 		cmocka_unit_test(test_left_out_is_said),
 		cmocka_unit_test(test_needed_args),
 		cmocka_unit_test(test_power_cut_while_left_out),
+		cmocka_unit_test(test_power_cut_while_made_good),
+		cmocka_unit_test(test_one_byte_makes_refused_good),
+		cmocka_unit_test(test_none_are_kept),
 		cmocka_unit_test(test_left_out_after_a_death),
 		cmocka_unit_test(test_count_without_grub),
 		cmocka_unit_test(test_no_verdict),
