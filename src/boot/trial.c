@@ -123,12 +123,27 @@ char trial_left_out(const char *cmdline)
 		       : ENV_NONE;
 }
 
-static bool trial_of_boot(const struct trial_facts *f, char slot)
+/* The verdict of this trial was not the good one, and GRUB takes the earlier args from now on. */
+static bool trial_is_lost(const struct trial_facts *f, char slot)
+{
+	const struct env_refused *no = env_refused(f->env, f->wanted, f->kernel);
+
+	return f->env->try_ == ENV_NONE && slot_is(f->env, slot, f->wanted) &&
+	       ((no && no->unfit) || (f->env->state.look == ENV_LOOK_BACK && state_is_ours(f)));
+}
+
+/* Once committed, the boot is no trial any more, whatever its line says. */
+static bool line_says_trial(const struct trial_facts *f, char slot)
 {
 	cleanup_free char *trial = kargs_value(f->cmdline, MARK_TRIAL);
 
-	/* Once committed, the boot is no trial any more, whatever its line says. */
 	return trial && slot != ENV_NONE && *trial == slot && f->env && f->env->good != slot;
+}
+
+/* The file may be another one by now, as after a backup was restored: its trial is none. */
+static bool trial_of_boot(const struct trial_facts *f, char slot)
+{
+	return line_says_trial(f, slot) && (f->env->try_ == ENV_TAKEN || trial_is_lost(f, slot));
 }
 
 /* GRUB took a trial, and this boot, which GRUB brought as well, is another one. */
@@ -193,15 +208,6 @@ static void decide_look_back(const struct trial_facts *f, struct trial *t, const
 	       diff);
 }
 
-/* The verdict of this trial was not the good one, and GRUB takes the earlier args from now on. */
-static bool trial_is_lost(const struct trial_facts *f, const struct trial *t)
-{
-	const struct env_refused *no = env_refused(f->env, f->wanted, f->kernel);
-
-	return f->env->try_ == ENV_NONE && slot_is(f->env, t->slot, f->wanted) &&
-	       ((no && no->unfit) || (f->env->state.look == ENV_LOOK_BACK && state_is_ours(f)));
-}
-
 static void decide_lost(const struct trial_facts *f, struct trial *t)
 {
 	cleanup_free char *line = kargs_line(f->wanted);
@@ -226,6 +232,24 @@ static void decide_lost(const struct trial_facts *f, struct trial *t)
 
 /* --- this boot has what is wanted, and nothing of ours beyond it ------------------------- */
 
+/*
+ * Args that came by a trial, in a file that speaks of none of them: it was replaced in this boot.
+ * No verdict of theirs was ever written there, so they are not made good.
+ */
+static bool is_unknown_trial(const struct trial_facts *f)
+{
+	return f->env && trial_on_line(f->cmdline) && !slot_is(f->env, f->env->good, f->wanted);
+}
+
+static void decide_unknown_trial(const struct trial_facts *f, struct trial *t)
+{
+	/* Armed ones that are not wanted are disarmed. */
+	decide(t, env_slot_index(f->env->try_) >= 0 ? KARGS_WRITE_NO_REBOOT : KARGS_SAME,
+	       "all kernel arguments are in force, by a trial that %s knows nothing of: it was "
+	       "replaced since. The next boot has the earlier ones, and tries these",
+	       ENV_FILE_NAME);
+}
+
 static void decide_arrived(const struct trial_facts *f, struct trial *t)
 {
 	/* After a commit the line still says trial, and the slot may hold other args by then. */
@@ -234,7 +258,7 @@ static void decide_arrived(const struct trial_facts *f, struct trial *t)
 	/* Args on trial that are wanted no longer, and that the kernel lost: no death. */
 	if (t->is_trial && !of_wanted && f->env->try_ == ENV_TAKEN)
 		t->note = NOTE_SUPERSEDED;
-	if (t->is_trial && trial_is_lost(f, t)) {
+	if (t->is_trial && trial_is_lost(f, t->slot)) {
 		decide_lost(f, t);
 	} else if (of_wanted) {
 		t->note = NOTE_COMMIT;
@@ -242,6 +266,8 @@ static void decide_arrived(const struct trial_facts *f, struct trial *t)
 		       t->slot);
 	} else if (f->env ? slot_is(f->env, env_next_slot(f->env), f->wanted) : f->wanted->n == 0) {
 		decide(t, KARGS_SAME, "all kernel arguments are in force");
+	} else if (is_unknown_trial(f)) {
+		decide_unknown_trial(f, t);
 	} else if (!f->loader_ok) {
 		decide(t, KARGS_SAME,
 		       "all kernel arguments are in force; they do not come from railhead (%s)",
@@ -457,6 +483,12 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		decide_refused(f, t, no, diff);
 	} else if (t->deaths >= TRIAL_MAX) {
 		decide_rejected(f, t, t->deaths, f->env->state.time, diff);
+	} else if (line_says_trial(f, t->slot) && !f->retry) {
+		decide(t, KARGS_NOT_ARRIVED,
+		       "kernel arguments differ (%s), and %s knows nothing of the trial of others "
+		       "in this boot; the next boot tries these",
+		       diff, ENV_FILE_NAME);
+		t->next_boot_tries = true;
 	} else if (t->note == NOTE_DIED && !state_is_ours(f) && !f->retry) {
 		decide(t, KARGS_NOT_ARRIVED,
 		       "kernel arguments differ (%s); a trial of others has just died, so this "
@@ -597,7 +629,7 @@ int trial_write(const struct root *root, int dirfd, const struct trial_facts *f,
 	}
 	if (t->decision == KARGS_WRITE_AND_REBOOT)
 		r = env_plan_arm(f->env, f->wanted, t->deaths, id, &plan, err);
-	else if (slot_is(f->env, f->env->good, f->wanted))
+	else if (slot_is(f->env, f->env->good, f->wanted) || is_unknown_trial(f))
 		env_plan_disarm(f->env, id, &plan);
 	else
 		r = env_plan_adopt(f->env, f->wanted, !f->no_trial_why, id, &plan, err);

@@ -1178,7 +1178,7 @@ static void test_reset_in_a_trial(void **state)
 	reset(&m);
 	trial_free(&m.last);
 	decide(&m, "a=1", &m.last, false, false);
-	assert_int_equal(m.last.decision, KARGS_WRITE_NO_REBOOT);
+	assert_int_equal(m.last.decision, KARGS_SAME);
 	assert_int_equal(m.last.note, NOTE_NONE);
 	settle(&m);
 	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
@@ -1383,6 +1383,122 @@ static void test_who_may_say(void **state)
 	machine_done(&m);
 }
 
+/*
+ * railhead.env is another one by the time that a trial of a=1 in slot b runs. Args are made good by
+ * the verdict of their trial alone, and a file that was never written for it has none. wanted,
+ * except in the last rows: a=1.
+ *
+ *     what the file says                         the boot               written down
+ *     -----------------------------------------  ---------------------  -----------------------
+ *     nothing: no trial, no args                 has its args           nothing
+ *     nothing, and it is new                     has its args           nothing
+ *     nothing, after a reset                     has its args           nothing
+ *     a=1 is refused                             has its args           nothing
+ *     others are armed                           has its args           they are disarmed
+ *     a=1 is armed                               has its args           nothing: they are tried
+ *     others are good                            has its args           nothing
+ *     a=1 is good                                has its args           nothing
+ *     GRUB took the trial of a=1                 is that trial          a=1 is good
+ *     GRUB took a trial of others                has its args           that one is over
+ *     nothing, and the kernel lost a=1           tries it later         nothing
+ *     nothing, and others are wanted             tries them later       nothing
+ */
+static void test_other_file_in_a_trial(void **state)
+{
+	static const struct {
+		struct boot_env env;
+		const char *wanted, *lost;
+		enum kargs_decision decision;
+		char good, try_; /* once the boot is over; 0: not one byte is written */
+	} rows[] = {
+		{{.good = 'a', .slot = {"", "x=1"}}, "a=1", NULL, KARGS_SAME, 0, 0},
+		{{.good = 'a'}, "a=1", NULL, KARGS_SAME, 0, 0},
+		{{.good = ENV_NONE}, "a=1", NULL, KARGS_SAME, 0, 0},
+		{{.good = 'a', .state.n_refused = 1}, "a=1", NULL, KARGS_SAME, 0, 0},
+		{{.good = 'a', .try_ = 'b', .slot = {"", "x=1"}},
+		 "a=1",
+		 NULL,
+		 KARGS_WRITE_NO_REBOOT,
+		 'a',
+		 ENV_NONE},
+		{{.good = 'a', .try_ = 'b', .slot = {"", "a=1"}}, "a=1", NULL, KARGS_SAME, 0, 0},
+		{{.good = 'a', .slot = {"x=1", ""}}, "a=1", NULL, KARGS_SAME, 0, 0},
+		{{.good = 'b', .slot = {"", "x=1"}}, "a=1", NULL, KARGS_SAME, 0, 0},
+		{{.good = 'a', .slot = {"a=1", ""}}, "a=1", NULL, KARGS_SAME, 0, 0},
+		{{.good = 'a', .try_ = 't', .slot = {"", "a=1"}},
+		 "a=1",
+		 NULL,
+		 KARGS_SAME,
+		 'b',
+		 ENV_NONE},
+		{{.good = 'a', .try_ = 't', .slot = {"", "x=1"}},
+		 "a=1",
+		 NULL,
+		 KARGS_SAME,
+		 'a',
+		 ENV_NONE},
+		{{.good = 'a', .slot = {"", "x=1"}}, "a=1", "a=1", KARGS_NOT_ARRIVED, 0, 0},
+		{{.good = 'a', .slot = {"", "a=1"}}, "a=1", "a=1", KARGS_NOT_ARRIVED, 0, 0},
+		{{.good = 'a', .slot = {"x=1", ""}}, "x=1", NULL, KARGS_NOT_ARRIVED, 0, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(rows); i++) {
+		struct boot_env env = rows[i].env, after;
+		char before[ENV_SIZE], hash[KARGS_HASH_LEN + 1];
+		cleanup_free char *now = NULL;
+		struct machine m;
+		size_t len;
+
+		machine_init(&m);
+		assert_int_equal(power_on(&m, ""), KARGS_SAME);
+		assert_true(begin(&m));
+		trial_free(&m.last);
+		decide(&m, "a=1", &m.last, true, false);
+		m.dropped = rows[i].lost;
+		m.reboots = 0;
+		assert_true(begin(&m));
+		env.try_ = env.try_ ? env.try_ : ENV_NONE;
+		env.begun = *env.slot[0] || *env.slot[1] ? '0' : ENV_NONE;
+		if (env.state.n_refused) {
+			env.state.refused[0].deaths = 2;
+			kargs_hash_line("a=1", env.state.refused[0].hash);
+			kargs_hash_line("6.1", hash);
+			memcpy(env.state.refused[0].kernel, hash, ENV_KERNEL_HASH_LEN);
+		}
+		env_render(&env, before);
+		write_back(&m, before, ENV_SIZE);
+		m.writes = 0;
+		/* The stages and the gate, and all of them once more. */
+		for (int again = 0; again < 2; again++) {
+			trial_free(&m.last);
+			decide(&m, rows[i].wanted, &m.last, true, false);
+			if (again == 0 && m.last.decision != rows[i].decision)
+				fail_msg("row %zu: %s: %s", i, kargs_decision_name(m.last.decision),
+					 m.last.why);
+			assert_true(m.last.decision != KARGS_WRITE_AND_REBOOT);
+			settle(&m);
+		}
+		assert_int_equal(env_read_bytes(m.dirfd, &now, &len, NULL), 0);
+		if (!rows[i].good) {
+			assert_memory_equal(now, before, ENV_SIZE);
+		} else {
+			assert_int_equal(env_read(m.dirfd, &after, NULL), 0);
+			assert_int_equal(after.good, rows[i].good);
+			assert_int_equal(after.try_, rows[i].try_);
+		}
+		/* The later boots converge. */
+		m.dropped = NULL;
+		for (int boots = 0; boots < 3; boots++)
+			power_on(&m, rows[i].wanted);
+		assert_int_equal(m.last.decision,
+				 env.state.n_refused ? KARGS_REJECTED : KARGS_SAME);
+		assert_int_equal(kargs_has(m.cmdline, rows[i].wanted), !env.state.n_refused);
+		assert_true(m.reboots <= 1);
+		machine_done(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1425,6 +1541,7 @@ int main(void)
 		cmocka_unit_test(test_armed_in_this_boot),
 		cmocka_unit_test(test_after_reset),
 		cmocka_unit_test(test_reset_in_a_trial),
+		cmocka_unit_test(test_other_file_in_a_trial),
 		cmocka_unit_test(test_other_counter),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_given_back_is_said),
