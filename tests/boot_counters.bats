@@ -222,6 +222,22 @@ pwrite64 railhead.env" ]
   tries_by_itself
 }
 
+@test "armed after the trial was: the reboot into it waits, too, and no other reboot takes it" {
+  local counter
+  for counter in greenboot RAUC; do
+    rm -f "$block" "$env"
+    cmdline
+    next_boot
+    run -8 "$railhead" apply --root "$root"
+    grub-editenv "$env" list | grep -q '^railhead_try=[ab]$'
+    if [ $counter = RAUC ]; then rauc; else grubenv boot_counter=2 boot_success=0; fi
+    boot_unit 9
+    [[ $output == *$counter* || $output == *A_TRY=1* ]]
+    run -7 "$railhead" gate --root "$root"
+    grub-editenv "$env" list | grep -qx railhead_try=-
+  done
+}
+
 @test "Mender: no reboot while its update is not committed; the boot after tries by itself" {
   block=$root/boot/grub-mender-grubenv/mender_grubenv1/env
   grubenv bootcount=1 mender_boot_part=3 upgrade_available=1

@@ -442,6 +442,14 @@ static bool conflicts(const struct trial_facts *f, struct trial *t)
 	return true;
 }
 
+static void decide_counted(const struct trial_facts *f, struct trial *t, const char *diff)
+{
+	decide(t, KARGS_COUNTED,
+	       "kernel arguments differ (%s), and railhead makes no reboot for them now: %s. The "
+	       "first boot that nothing else counts tries them by itself",
+	       diff, f->other_counter);
+}
+
 static const char *left_out_note(const struct trial *t)
 {
 	return t->left_out == ENV_NONE ? ""
@@ -465,6 +473,9 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 
 	if (t->is_trial) {
 		decide_trial(f, t, diff);
+	} else if (armed_but_not_taken(f) && written_now(f) && f->other_counter) {
+		t->note = NOTE_SUPERSEDED;
+		decide_counted(f, t, diff);
 	} else if (armed_but_not_taken(f) && written_now(f)) {
 		t->armed = true;
 		decide(t, KARGS_WRITE_AND_REBOOT,
@@ -498,10 +509,7 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 	} else if (conflicts(f, t)) {
 		return;
 	} else if (f->other_counter) {
-		decide(t, KARGS_COUNTED,
-		       "kernel arguments differ (%s), and railhead makes no reboot for them now: "
-		       "%s. The first boot that nothing else counts tries them by itself",
-		       diff, f->other_counter);
+		decide_counted(f, t, diff);
 	} else {
 		decide(t, KARGS_WRITE_AND_REBOOT,
 		       "kernel arguments differ (%s): trial %u of %d%s%s", diff, t->deaths + 1,

@@ -51,7 +51,7 @@ enum trial_note {
 	NOTE_DIED,	  /* an earlier boot was a trial and died */
 	NOTE_NOT_ARRIVED, /* this trial booted without its args */
 	NOTE_NO_VARIABLE, /* GRUB took the trial, and booted an entry without our variable */
-	NOTE_SUPERSEDED,  /* other args are wanted by now: no trial at the next boot */
+	NOTE_SUPERSEDED,  /* other args are wanted, or a counter armed by now: no trial is next */
 	NOTE_UNFIT,	  /* something failed in the trial that held without its args */
 	NOTE_LOOK_BACK,	  /* something failed in this trial; the next boot looks without its args */
 	NOTE_LOOKED_BACK, /* this boot has looked without them: they are tried once more */

@@ -68,11 +68,13 @@ static void ask_counters(const struct root *root, struct boot_view *v)
 {
 	struct counters *c = &v->counters;
 
-	if (v->trial.decision != KARGS_WRITE_AND_REBOOT || v->trial.armed)
+	if (v->trial.decision != KARGS_WRITE_AND_REBOOT)
 		return;
 	counters_judge(root, &v->part.blocks, v->facts.cmdline, c);
-	if (c->armed) {
-		v->facts.other_counter = c->armed;
+	/* The attempt was given back before the trial was armed; this one was taken since. */
+	if (c->armed || (c->block && v->trial.armed)) {
+		v->facts.other_counter = c->armed ? c->armed : c->what;
+		c->block = NULL;
 		trial_free(&v->trial);
 		trial_decide(&v->facts, &v->trial);
 	} else if (c->block) {

@@ -1165,6 +1165,35 @@ static void test_other_counter(void **state)
 	machine_done(&m);
 }
 
+/* A counter is armed after a trial was: the reboot into it would be counted, too. */
+static void test_other_counter_after_arming(void **state)
+{
+	struct machine m;
+	struct trial t;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	decide(&m, "a=2", &t, true, false);
+	assert_int_equal(t.decision, KARGS_WRITE_AND_REBOOT);
+	trial_free(&t);
+	m.counter = "greenboot counts";
+	trial_free(&m.last);
+	decide(&m, "a=2", &m.last, true, false);
+	assert_int_equal(m.last.decision, KARGS_COUNTED);
+	assert_non_null(strstr(m.last.why, "greenboot counts"));
+	settle(&m);
+	/* Whoever reboots now gets no trial either. */
+	m.reboots = 0;
+	assert_int_equal(power_on(&m, "a=2"), KARGS_COUNTED);
+	assert_false(kargs_has(m.cmdline, "railhead.trial=a"));
+	assert_int_equal(m.reboots, 0);
+	m.counter = NULL;
+	assert_int_equal(power_on(&m, "a=2"), KARGS_SAME);
+	assert_int_equal(m.reboots, 1);
+	machine_done(&m);
+}
+
 /* The line of a committed trial still says so; the slot was emptied since. */
 static void test_reset_in_a_trial(void **state)
 {
@@ -1550,6 +1579,7 @@ int main(void)
 		cmocka_unit_test(test_retry_after_ends),
 		cmocka_unit_test(test_first_cause),
 		cmocka_unit_test(test_who_may_say),
+		cmocka_unit_test(test_other_counter_after_arming),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
