@@ -210,7 +210,7 @@ boot_one() { # FILE
   snippet "$probe" >"$BATS_TEST_TMPDIR/snippet"
   grep -q 'railhead_esp="1234-ABCD"' "$BATS_TEST_TMPDIR/snippet"
   run -0 boot "$img" < <(echo grub_platform=efi && cat "$BATS_TEST_TMPDIR/snippet")
-  [[ $output == "[new=1][railhead.slot=b][railhead.trial=b][panic=30]"* ]]
+  [[ $output == "[railhead.trial=b][panic=30]"*"[new=1][railhead.slot=b]" ]]
   mcopy -i "$img" ::/EFI/railhead/1234-ABCD/railhead.env - | grep -qx railhead_try=t
   mcopy -i "$img" ::/EFI/railhead/other/railhead.env - | grep -qx railhead_try=b
   # the next boot: the trial is taken
@@ -219,7 +219,7 @@ boot_one() { # FILE
   # no file of its own: the baked one
   mdel -i "$img" ::/EFI/railhead/1234-ABCD/railhead.env
   run -0 boot "$img" < <(echo grub_platform=efi && cat "$BATS_TEST_TMPDIR/snippet")
-  [[ $output == "[other=2][railhead.slot=b][railhead.trial=b]"* ]]
+  [[ $output == "[railhead.trial=b]"*"[other=2][railhead.slot=b]" ]]
   # no such partition: no args
   mkfs.vfat -C -i 99999999 "$BATS_TEST_TMPDIR/other.img" 8192
   run -0 boot "$BATS_TEST_TMPDIR/other.img" < <(echo grub_platform=efi && cat "$BATS_TEST_TMPDIR/snippet")
@@ -289,7 +289,7 @@ arms() { # SCRIPT: definitions, and what of the machine differs
     printf 'prefix=(hd0)/grub\ngrub_platform=efi\ngrub_cpu=x86_64\n'
     sed -e 's#set railhead_file=""#set railhead_file="$prefix/railhead.env"#' "$work/snippet"
   )
-  [[ $output == "[new=1][railhead.slot=b][railhead.trial=b][panic=30]"* ]]
+  [[ $output == "[railhead.trial=b][panic=30]"*"[new=1][railhead.slot=b]" ]]
 }
 
 @test "no file, a directory in its place: no args, and the script goes on" {
@@ -331,7 +331,7 @@ arms() { # SCRIPT: definitions, and what of the machine differs
     debugfs -w -R "fallocate /grub/railhead.env $hole $hole" "$BATS_TEST_TMPDIR/one.img"
   done
   run -0 boot "$BATS_TEST_TMPDIR/one.img" < <(echo "prefix=(hd0)/grub" && cat "$work/snippet")
-  [[ $output == "[new=1][railhead.slot=b][railhead.trial=b]"* ]]
+  [[ $output == "[railhead.trial=b]"*"[new=1][railhead.slot=b]" ]]
 }
 
 # As env_grub.h says: what grub-editenv refuses, and the loader unpacks.

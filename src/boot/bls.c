@@ -253,7 +253,7 @@ static void take_before(struct words *l, size_t from, size_t marker, const struc
 			}
 }
 
-/* ... and what a trial adds, right behind the trial's. */
+/* ... and what a trial or a count adds, right behind theirs. */
 static void take_behind(struct words *l, size_t marker, const struct words *ours)
 {
 	if (take_run(l, marker + 1, ours))
@@ -285,12 +285,13 @@ static void take_slot(struct words *l, size_t from, size_t marker, const struct 
 	}
 }
 
-static void take_trial(struct words *l, size_t marker)
+/* A trial's, or that of a boot that GRUB counted. */
+static void take_added(struct words *l, size_t marker, const char *added)
 {
 	struct words ours cleanup_words = {0};
 
 	l->v[marker].gone = true;
-	split(ENV_TRIAL_EXTRA, strlen(ENV_TRIAL_EXTRA), &ours);
+	split(added, strlen(added), &ours);
 	take_behind(l, marker, &ours);
 }
 
@@ -305,7 +306,9 @@ static void take_ours(struct words *l, const struct boot_env *env, bool *unknown
 		}
 	for (size_t i = 0; i < l->n; i++)
 		if (starts(&l->v[i], ENV_ARG_TRIAL))
-			take_trial(l, i);
+			take_added(l, i, ENV_TRIAL_EXTRA);
+		else if (starts(&l->v[i], ENV_ARG_BEGUN))
+			take_added(l, i, ENV_BEGUN_EXTRA);
 }
 
 /* Leaves the variable once, where the kernel reads it, if at all; true if it is left. */

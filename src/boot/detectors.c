@@ -183,8 +183,9 @@ static bool is_the_trials(const struct root *root, const struct detector *d,
 	return !line;
 }
 
-int detectors_set_back(const struct root *root, const char *cmdline, const struct plan *plan,
-		       struct err *err)
+/* name: of one alone, or NULL. */
+static int set_back_those(const struct root *root, const char *cmdline, const struct plan *plan,
+			  const char *name, struct err *err)
 {
 	const struct kargs none = {0};
 	cleanup_free char *others = kargs_predict(cmdline, &none, &none);
@@ -197,10 +198,23 @@ int detectors_set_back(const struct root *root, const char *cmdline, const struc
 	for (size_t i = 0; i < array_len(detectors); i++) {
 		int r = 0;
 
+		if (name && !streq(detectors[i].file, name))
+			continue;
 		if (is_the_trials(root, &detectors[i], plan))
 			r = set_back(root, &detectors[i], &line, config, first ? &later : err);
 		if (!first)
 			first = r;
 	}
 	return first;
+}
+
+int detectors_set_back(const struct root *root, const char *cmdline, const struct plan *plan,
+		       struct err *err)
+{
+	return set_back_those(root, cmdline, plan, NULL, err);
+}
+
+int detectors_set_panic_back(const struct root *root, const char *cmdline, struct err *err)
+{
+	return set_back_those(root, cmdline, NULL, PROC_SYS "kernel/panic", err);
 }

@@ -19,3 +19,5 @@
  */
 int detectors_set_back(const struct root *root, const char *cmdline, const struct plan *plan,
 		       struct err *err);
+/* The same of the one setting that a boot which GRUB counts has (ENV_BEGUN_EXTRA). */
+int detectors_set_panic_back(const struct root *root, const char *cmdline, struct err *err);

@@ -212,9 +212,13 @@ static void count_boot(char *buf, size_t len, const struct vars *v, bool can_sav
 	const char *begun = v->value[ENV_F_BEGUN];
 	char next = count_after(begun);
 
-	if (next && can_save)
-		save(buf, len, ENV_VAR_BEGUN, next);
 	ret->left_out = streq(begun, "2");
+	if (!next)
+		return;
+	if (can_save)
+		save(buf, len, ENV_VAR_BEGUN, next);
+	add_mark(ret->kargs, ENV_ARG_BEGUN, "", next);
+	add_words(ret->kargs, ENV_BEGUN_EXTRA);
 }
 
 static void snippet(char *buf, size_t len, const struct vars *v, bool can_save,
@@ -232,15 +236,15 @@ static void snippet(char *buf, size_t len, const struct vars *v, bool can_save,
 	}
 	if (ret->slot == ENV_NONE)
 		return;
-	if (!ret->trial)
-		count_boot(buf, len, v, can_save, ret);
-	if (!ret->left_out)
-		add_words(ret->kargs, v->value[ret->slot == 'a' ? ENV_F_A : ENV_F_B]);
-	add_mark(ret->kargs, ENV_ARG_SLOT, ret->left_out ? ENV_LEFT_OUT : "", ret->slot);
 	if (ret->trial) {
 		add_mark(ret->kargs, ENV_ARG_TRIAL, "", ret->slot);
 		add_words(ret->kargs, ENV_TRIAL_EXTRA);
+	} else {
+		count_boot(buf, len, v, can_save, ret);
 	}
+	if (!ret->left_out)
+		add_words(ret->kargs, v->value[ret->slot == 'a' ? ENV_F_A : ENV_F_B]);
+	add_mark(ret->kargs, ENV_ARG_SLOT, ret->left_out ? ENV_LEFT_OUT : "", ret->slot);
 }
 
 void env_grub_boot(char *buf, size_t len, bool can_save, struct env_grub *ret)

@@ -75,7 +75,18 @@
  */
 #define ENV_ARG_SLOT "railhead.slot="
 #define ENV_LEFT_OUT "-"
+/*
+ * Before the args of a trial, with what it adds; an older snippet puts both behind the slot. The
+ * args come last, so that a profile's panic=10 is in force in its trial, too.
+ */
 #define ENV_ARG_TRIAL "railhead.trial="
+/*
+ * Before the args of a boot that GRUB counts as begun, with the count and what it adds: where good
+ * args kill a kernel that they were not tried on, behind railhead's initrd stage too, the panic
+ * ends in a reboot. Set back by stage early (boot/detectors.c).
+ */
+#define ENV_ARG_BEGUN "railhead.begun="
+#define ENV_BEGUN_EXTRA "panic=30"
 /*
  * A panic reboots after 30 s; dracut's shell and its emergency mode reboot too. A root that
  * does not appear is waited for without end by systemd in a dracut initramfs: not here. Its

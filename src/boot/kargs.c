@@ -187,22 +187,48 @@ static size_t ours_begin(const struct kargs *line, size_t from, size_t mark,
 	return at;
 }
 
-/* What a trial adds behind the mark; an older snippet's is a part of it. Ends where? */
-static size_t ours_end(const struct kargs *line, size_t mark)
+/* A mark with what was added behind it; an older snippet's is a part of that. Ends where? */
+static size_t added_end(const struct kargs *line, size_t mark, const char *added)
 {
 	cleanup_kargs struct kargs extra = {0};
-	size_t at = mark + 1, i = 0;
+	size_t at = mark + 1;
 
-	if (at == line->n || !str_starts(line->v[at].text, ENV_ARG_TRIAL))
-		return at;
-	kargs_split(&extra, ENV_TRIAL_EXTRA, NULL);
-	for (at++; at < line->n; at++, i++) {
+	kargs_split(&extra, added, NULL);
+	for (size_t i = 0; at < line->n; at++, i++) {
 		while (i < extra.n && !streq(line->v[at].text, extra.v[i].text))
 			i++;
 		if (i == extra.n)
 			break;
 	}
 	return at;
+}
+
+/* An older snippet's trial stands behind the slot. */
+static size_t ours_end(const struct kargs *line, size_t mark)
+{
+	size_t at = mark + 1;
+
+	if (at == line->n || !str_starts(line->v[at].text, ENV_ARG_TRIAL))
+		return at;
+	return added_end(line, at, ENV_TRIAL_EXTRA);
+}
+
+/* The last mark of a trial or a count before that of the slot; `mark` if there is none. */
+static size_t added_begin(const struct kargs *line, size_t from, size_t mark, size_t *ret_end)
+{
+	*ret_end = mark;
+	for (size_t i = mark; i > from; i--) {
+		const char *text = line->v[i - 1].text;
+		const char *added = str_starts(text, ENV_ARG_TRIAL)   ? ENV_TRIAL_EXTRA
+				    : str_starts(text, ENV_ARG_BEGUN) ? ENV_BEGUN_EXTRA
+								      : NULL;
+
+		if (!added)
+			continue;
+		*ret_end = added_end(line, i - 1, added);
+		return i - 1;
+	}
+	return mark;
 }
 
 static void add_all(struct kargs *to, const struct kargs *from, size_t begin, size_t end)
@@ -219,9 +245,14 @@ char *kargs_predict(const char *cmdline, const struct kargs *owned, const struct
 	split(&line, cmdline, NULL, true);
 	/* A menu entry with the variable in two places gets ours in both of them. */
 	for (size_t i = 0; i < line.n; i++) {
+		size_t begin, added, end;
+
 		if (i < done || !str_starts(line.v[i].text, ENV_ARG_SLOT))
 			continue;
-		add_all(&next, &line, done, ours_begin(&line, done, i, owned));
+		begin = ours_begin(&line, done, i, owned);
+		added = added_begin(&line, done, i, &end);
+		add_all(&next, &line, done, added < begin ? added : begin);
+		add_all(&next, &line, end, begin);
 		add_all(&next, wanted, 0, wanted->n);
 		done = ours_end(&line, i);
 	}

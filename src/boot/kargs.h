@@ -94,10 +94,11 @@ void kargs_conflicts(const struct kargs *wanted, const struct kargs *owned, cons
  * What the next boot's line will be: this boot's without `owned` and railhead's own marks,
  * and `wanted` where ours stood: before the mark railhead.slot= (before each, if the menu
  * entry has the variable twice), at the end if there is no mark. The tokens of owned that
- * stand in their order right before the mark are ours, and what a trial adds right behind
- * it (ENV_TRIAL_EXTRA); equal ones elsewhere are the user's and stay, as does all if there
- * is no mark. The marks of the next boot are not part of it. What stands behind "--" is
- * kept; if ours stood there, wanted goes there, where the kernel does not see it. Tokens
+ * stand in their order right before the mark are ours, and what a trial or a count adds, which
+ * stands right behind its own mark before them (ENV_TRIAL_EXTRA, ENV_BEGUN_EXTRA; an older
+ * snippet's trial stands behind the slot's mark); equal ones elsewhere are the user's and stay, as
+ * does all if there is no mark. The marks of the next boot are not part of it. What stands behind
+ * "--" is kept; if ours stood there, wanted goes there, where the kernel does not see it. Tokens
  * with one blank between them. Caller frees.
  */
 char *kargs_predict(const char *cmdline, const struct kargs *owned, const struct kargs *wanted);

@@ -3,14 +3,19 @@
 
 #include "base/mem.h"
 #include "boot/detectors.h"
+#include "boot/kargs.h"
+#include "boot/mode.h"
 #include "boot/trial.h"
 #include "sys/machine.h"
+#include "sys/read.h"
 #include "sys/state.h"
 
 #define TRIAL_TIMER "railhead-trial.timer"
 #define TRIAL_GUARD "railhead-trial-guard.service"
 #define TRIAL_STOP "railhead-trial-stop.service"
 #define TRIAL_OVER "trial-over" /* in STATE_DIR; conditions of the timer and its service */
+#define BEGUN_OVER "begun-over"
+#define MARK_BEGUN "railhead.begun"
 #define RETRY_TIMER "railhead-retry.timer"
 #define ADMIT_END "railhead-admit-end"
 
@@ -70,6 +75,20 @@ int service_trial_over(const struct root *root, const char *cmdline, const struc
 	r = r < 0 ? r : s;
 	s = stop_clocks(root, r < 0 ? &later : err);
 	return r < 0 ? r : s;
+}
+
+int service_begun_over(const struct root *root, struct err *err)
+{
+	cleanup_free char *cmdline = NULL, *begun = NULL;
+	int r;
+
+	if (!boot_is_of_machine(root) || read_text(root, &cmdline, NULL, "/proc/cmdline") < 0)
+		return 0;
+	begun = kargs_value(cmdline, MARK_BEGUN);
+	if (!begun || root_exists(root, STATE_DIR "/" BEGUN_OVER))
+		return 0;
+	r = state_write(root, BEGUN_OVER, "the root file system is there\n", err);
+	return r < 0 ? r : detectors_set_panic_back(root, cmdline, err);
 }
 
 int service_retry(const struct root *root, bool on, struct err *err)

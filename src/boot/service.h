@@ -37,6 +37,13 @@ int service_trial_over(const struct root *root, const char *cmdline, const struc
 bool service_trial_is_over(const struct root *root);
 
 /*
+ * For a boot that GRUB counted (its command line says so), else 0 and nothing done: it came as far
+ * as the root file system, so that a panic ends as the kernel was told. Once a boot:
+ * /run/railhead/begun-over.
+ */
+int service_begun_over(const struct root *root, struct err *err);
+
+/*
  * While the verdict is waiting, units/railhead-retry.timer looks again. Nothing to do below
  * another root. Stopping a timer that does not run is success.
  */

@@ -423,7 +423,7 @@ static void decide_conflict(struct trial *t, const struct kargs *missing)
 static bool conflicts(const struct trial_facts *f, struct trial *t)
 {
 	/* what GRUB adds to a trial */
-	const size_t marks = strlen(" " ENV_ARG_SLOT "a " ENV_ARG_TRIAL "a " ENV_TRIAL_EXTRA);
+	const size_t marks = strlen(ENV_ARG_TRIAL "a " ENV_TRIAL_EXTRA "  " ENV_ARG_SLOT "a");
 	cleanup_free char *next = kargs_predict(f->cmdline, &t->owned, f->wanted);
 	cleanup_kargs struct kargs missing = {0};
 

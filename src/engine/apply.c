@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "boot/service.h"
 #include "boot/view.h"
 #include "engine/journal.h"
 #include "engine/watch.h"
@@ -186,6 +187,15 @@ static void arrive(struct apply *a)
 	}
 }
 
+/* The same. In the initramfs the kernel's configuration, which knows its default, is not there. */
+static void let_panic(struct apply *a)
+{
+	struct err err = {0};
+
+	if (service_begun_over(a->root, &err) < 0)
+		a->complain(err.text);
+}
+
 /* Returns false if no further stage makes sense. */
 static bool apply_stage(struct apply *a, enum stage stage)
 {
@@ -199,6 +209,8 @@ static bool apply_stage(struct apply *a, enum stage stage)
 
 	if (stages & STAGES(STAGE_INITRD))
 		arrive(a);
+	if (stage == STAGE_EARLY)
+		let_panic(a);
 	if (open_run(a, stage, &run) < 0)
 		return false;
 	a->opened(&run);

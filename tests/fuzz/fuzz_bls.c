@@ -87,7 +87,7 @@ static void undone(const char *options, const struct boot_env *env)
 	if (!words.n || !is_plain(plain) || !is_plain(env->slot[0]))
 		return;
 	want = xasprintf(OPTIONS "%s $" ENV_VAR_KARGS "\n", plain);
-	flat = xasprintf(OPTIONS "%s %s " ENV_ARG_SLOT "a " ENV_ARG_TRIAL "a " ENV_TRIAL_EXTRA "\n",
+	flat = xasprintf(OPTIONS "%s " ENV_ARG_TRIAL "a " ENV_TRIAL_EXTRA " %s " ENV_ARG_SLOT "a\n",
 			 plain, env->slot[0]);
 	must(bls_judge(flat, NULL) == BLS_FLAT);
 	must(bls_mend(flat, env, NULL, &m));

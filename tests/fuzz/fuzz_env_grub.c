@@ -70,12 +70,14 @@ static void as_parsed(const struct boot_env *env, const struct env_grub *rw,
 	must(rw->trial == (env_slot_index(env->try_) >= 0));
 	must(ro->slot == env->good);
 	must(rw->left_out == (rw->slot != ENV_NONE && !rw->trial && env->begun == '2'));
+	if (rw->trial)
+		str_addf(&want, ENV_ARG_TRIAL "%c " ENV_TRIAL_EXTRA " ", rw->slot);
+	else if (rw->slot != ENV_NONE && env->begun != ENV_NONE)
+		str_addf(&want, ENV_ARG_BEGUN "%c " ENV_BEGUN_EXTRA " ", "1232"[env->begun - '0']);
 	if (!rw->left_out)
 		words_of(env_slot(env, rw->slot), &want);
 	if (rw->slot != ENV_NONE)
 		str_addf(&want, ENV_ARG_SLOT "%s%c", rw->left_out ? ENV_LEFT_OUT : "", rw->slot);
-	if (rw->trial)
-		str_addf(&want, " " ENV_ARG_TRIAL "%c " ENV_TRIAL_EXTRA, rw->slot);
 	must(streq(rw->kargs, str_get(&want)));
 }
 

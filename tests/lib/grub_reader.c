@@ -207,12 +207,17 @@ static int check_sound(size_t i, const struct sample *s, const struct boot_env *
 	if (g.left_out != (g.slot != ENV_NONE && !g.trial && env->begun == '2'))
 		return complain(i, s, "env_parse says another count of begun boots");
 	snprintf(args, sizeof(args), "%s", g.left_out ? "" : env_slot(env, g.slot));
+	if (g.trial)
+		str_addf(&words, "railhead.trial=%c " ENV_TRIAL_EXTRA " ", g.slot);
+	else if (g.slot != ENV_NONE && env->begun != ENV_NONE)
+		str_addf(&words, "railhead.begun=%c " ENV_BEGUN_EXTRA " ",
+			 env->begun == '0'   ? '1'
+			 : env->begun == '2' ? '3'
+					     : '2');
 	for (char *p, *w = strtok_r(args, " ", &p); w; w = strtok_r(NULL, " ", &p))
 		str_addf(&words, "%s ", w);
 	if (g.slot != ENV_NONE)
 		str_addf(&words, "railhead.slot=%s%c", g.left_out ? "-" : "", g.slot);
-	if (g.trial)
-		str_addf(&words, " railhead.trial=%c " ENV_TRIAL_EXTRA, g.slot);
 	return streq(str_get(&words), g.kargs) ? 0 : complain(i, s, "env_parse says other args");
 }
 

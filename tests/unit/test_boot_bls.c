@@ -131,6 +131,12 @@ static void test_mend_options(void **state)
 		 B " railhead.slot=b"},
 		{"root=x " B " railhead.slot=b railhead.trial=b " OLDER " quiet", "root=x quiet " V,
 		 B " railhead.slot=b railhead.trial=b " OLDER},
+		/* ... before ours; a count's, too */
+		{"root=x panic=30 railhead.trial=b " EXTRA " " B " railhead.slot=b quiet panic=30",
+		 "root=x panic=30 quiet panic=30 " V,
+		 "railhead.trial=b " EXTRA " " B " railhead.slot=b"},
+		{"root=x panic=30 railhead.begun=1 panic=30 " A " railhead.slot=a quiet",
+		 "root=x panic=30 quiet " V, "railhead.begun=1 panic=30 " A " railhead.slot=a"},
 		/* ... not in one piece any more */
 		{"panic=30 " B " railhead.slot=b railhead.trial=b rd.shell=0 quiet panic=30",
 		 "panic=30 quiet " V, B " railhead.slot=b railhead.trial=b rd.shell=0 panic=30"},

@@ -202,6 +202,36 @@ static void test_when(void **state)
 	is(t, SYSCTL "panic", "30");
 }
 
+/* A boot that GRUB counted: its panic=30 alone, once, to what the line or the kernel says. */
+static void test_counted_boot(void **state)
+{
+	static const struct {
+		const char *line, *panic;
+	} rows[] = {
+		{"ro railhead.begun=1 panic=30 a=1 railhead.slot=a", "0"},
+		{"ro panic=5 railhead.begun=1 panic=30 a=1 railhead.slot=a", "5"},
+		{"ro railhead.begun=3 panic=30 railhead.slot=-a panic=30", "30"},
+		{"ro railhead.begun=1 panic=30 panic=30 railhead.slot=a", "30"},
+		{"ro railhead.slot=a", "30"},
+		{"ro railhead.slot=a panic=30", "30"},
+		{"ro " TRIAL, "30"},
+	};
+	struct tmp *t = *state;
+
+	for (size_t i = 0; i < array_len(rows); i++) {
+		tree_write(t, trial, array_len(trial));
+		tmp_write(t, "proc/cmdline", rows[i].line);
+		assert_int_equal(service_begun_over(&t->root, &t->err), 0);
+		is(t, SYSCTL "panic", rows[i].panic);
+		is(t, SYSCTL "hung_task_panic", "1");
+		tmp_write(t, SYSCTL "panic", "30\n");
+		assert_int_equal(service_begun_over(&t->root, &t->err), 0);
+		is(t, SYSCTL "panic", "30");
+		if (tree_has(t, "run/railhead/begun-over"))
+			tree_remove(t, "run/railhead/begun-over");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +243,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_the_users_arguments, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_what_others_ask_for, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_absent, tmp_setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_counted_boot, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_when, tmp_setup, tmp_teardown),
 	};
 

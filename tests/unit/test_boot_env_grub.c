@@ -16,7 +16,8 @@
 #define GOOD "railhead_layout=1\nrailhead_good=a\nrailhead_a=A\nrailhead_b=B\n"
 #define ARMED GOOD "railhead_try=b\n"
 #define A "A railhead.slot=a"
-#define TRIAL "B railhead.slot=b railhead.trial=b " ENV_TRIAL_EXTRA
+#define COUNTED(n) "railhead.begun=" n " " ENV_BEGUN_EXTRA " "
+#define TRIAL "railhead.trial=b " ENV_TRIAL_EXTRA " B railhead.slot=b"
 
 /* loads, layout known, slot, args; trial where the args say so. */
 static const struct {
@@ -81,10 +82,10 @@ static const struct {
 	{FILE(SIG GOOD "railhead_try=b\nx\nrailhead_try=-\n"), true, true, 'b', TRIAL},
 	{FILE(SIG GOOD "x\nrailhead_try=-\nrailhead_try=b\n"), true, true, 'a', A},
 	/* boots that have begun */
-	{FILE(SIG GOOD "railhead_begun=0\n"), true, true, 'a', A},
-	{FILE(SIG GOOD "railhead_begun=1\n"), true, true, 'a', A},
-	{FILE(SIG GOOD "railhead_begun=2\n"), true, true, 'a', "railhead.slot=-a"},
-	{FILE(SIG GOOD "railhead_begun=3\n"), true, true, 'a', A},
+	{FILE(SIG GOOD "railhead_begun=0\n"), true, true, 'a', COUNTED("1") A},
+	{FILE(SIG GOOD "railhead_begun=1\n"), true, true, 'a', COUNTED("2") A},
+	{FILE(SIG GOOD "railhead_begun=2\n"), true, true, 'a', COUNTED("3") "railhead.slot=-a"},
+	{FILE(SIG GOOD "railhead_begun=3\n"), true, true, 'a', COUNTED("2") A},
 	{FILE(SIG GOOD "railhead_begun=2 \n"), true, true, 'a', A},
 	{FILE(SIG GOOD "railhead_begun=-\n"), true, true, 'a', A},
 	{FILE(SIG ARMED "railhead_begun=2\n"), true, true, 'b', TRIAL},

@@ -333,6 +333,9 @@ static void test_conflicts(void **state)
 		/* what a trial adds is nobody's conflict */
 		{"panic=10", "panic=10",
 		 "panic=10 railhead.slot=a railhead.trial=a " ENV_TRIAL_EXTRA, ""},
+		{"panic=10", "panic=10",
+		 "railhead.trial=a " ENV_TRIAL_EXTRA " panic=10 railhead.slot=a", ""},
+		{"panic=10", "panic=10", "railhead.begun=1 panic=30 panic=10 railhead.slot=a", ""},
 		{"panic=10", "panic=10", "panic=10 railhead.slot=a panic=30", "panic=30"},
 		{"hugepagesz=1G hugepages=4", "hugepagesz=1G hugepages=4",
 		 "hugepagesz=1G hugepages=2 hugepagesz=1G hugepages=4",
@@ -369,6 +372,25 @@ static void test_predict(void **state)
 		 "a=1", "a=2", "panic=30 a=2 panic=30"},
 		{"a=1 railhead.slot=b railhead.trial=b panic=30 quiet", "a=1", "", "quiet"},
 		{"a=1 railhead.slot=b railhead.trial=b", "a=1", "a=2", "a=2"},
+		/* ... before ours, or, by an older snippet, behind them */
+		{"panic=30 railhead.trial=b " ENV_TRIAL_EXTRA " a=1 railhead.slot=b panic=30",
+		 "a=1", "a=2", "panic=30 a=2 panic=30"},
+		{"railhead.trial=b panic=30 oops=panic a=1 railhead.slot=b", "a=1", "", ""},
+		{"railhead.trial=b panic=30 x panic=10 railhead.slot=b", "panic=10", "a", "x a"},
+		/* ours are not known, or equal to what was added */
+		{"railhead.trial=b " ENV_TRIAL_EXTRA " panic=10 railhead.slot=b", "", "",
+		 "panic=10"},
+		{"railhead.trial=b " ENV_TRIAL_EXTRA " panic=30 railhead.slot=b", "panic=30", "a=1",
+		 "a=1"},
+		{"railhead.trial=b " ENV_TRIAL_EXTRA " railhead.slot=b", "panic=30", "a=1", "a=1"},
+		/* a boot that was counted */
+		{"ro railhead.begun=1 panic=30 a=1 railhead.slot=a x", "a=1", "a=2", "ro a=2 x"},
+		{"railhead.begun=3 panic=30 railhead.slot=-a panic=30", "", "b", "b panic=30"},
+		{"panic=30 railhead.begun=2 railhead.slot=a", "", "b", "panic=30 b"},
+		/* the variable twice */
+		{"railhead.begun=1 panic=30 a=1 railhead.slot=a ro railhead.begun=1 panic=30 a=1 "
+		 "railhead.slot=a",
+		 "a=1", "b", "b ro b"},
 		/* no trial: panic=30 is the user's */
 		{"a=1 railhead.slot=b panic=30", "a=1", "a=2", "a=2 panic=30"},
 		/* equal to one of ours, elsewhere */

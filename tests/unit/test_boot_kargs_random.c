@@ -321,10 +321,22 @@ struct boot {
 	char *line;
 };
 
-/* The line as GRUB puts it together, on a trial perhaps of an older snippet. */
+/* A trial, perhaps of an older snippet, or a boot that is counted. */
+static void random_added(struct kargs *l)
+{
+	kargs_split(l,
+		    below(3) ? ENV_ARG_TRIAL "b " ENV_TRIAL_EXTRA
+			     : ENV_ARG_BEGUN "1 " ENV_BEGUN_EXTRA,
+		    NULL);
+	while (l->n > 2 && below(3) == 0)
+		free(l->v[--l->n].text);
+}
+
+/* The line as GRUB puts it together. */
 static void random_boot(struct boot *b)
 {
 	cleanup_kargs struct kargs all = {0}, extra = {0};
+	bool older = false;
 
 	*b = (struct boot){0};
 	random_theirs(&b->before);
@@ -332,14 +344,15 @@ static void random_boot(struct boot *b)
 	add_all(&all, &b->before);
 	if (below(5)) {
 		random_ours(&b->owned, true);
+		if (below(2))
+			random_added(&extra);
+		older = extra.n && str_starts(extra.v[0].text, ENV_ARG_TRIAL) && below(2);
+		if (!older)
+			add_all(&all, &extra);
 		add_all(&all, &b->owned);
 		kargs_add(&all, ENV_ARG_SLOT "b", NULL);
-		if (below(2)) {
-			kargs_split(&extra, ENV_ARG_TRIAL "b " ENV_TRIAL_EXTRA, NULL);
-			while (extra.n > 1 && below(3) == 0)
-				free(extra.v[--extra.n].text);
+		if (older)
 			add_all(&all, &extra);
-		}
 	}
 	add_all(&all, &b->behind);
 	b->line = kargs_line(&all);

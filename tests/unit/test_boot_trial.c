@@ -512,6 +512,29 @@ static void test_users_own_key(void **state)
 	machine_done(&m);
 }
 
+/* What a trial and a count add is before ours: the last one wins. */
+static void test_keys_of_a_trial(void **state)
+{
+	static const char *const wanted[] = {
+		"panic=10",
+		"panic=30",
+		"oops=panic panic=0",
+		"rd.timeout=90 panic=10",
+		"sysctl.kernel.hung_task_panic=0 rcupdate.rcu_cpu_stall_timeout=60",
+	};
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	for (size_t i = 0; i < array_len(wanted); i++) {
+		assert_int_equal(power_on(&m, wanted[i]), KARGS_SAME);
+		assert_int_equal(m.reboots, i + 1);
+		assert_int_equal(power_on(&m, wanted[i]), KARGS_SAME);
+		assert_true(kargs_has(m.cmdline, "railhead.begun=1"));
+	}
+	machine_done(&m);
+}
+
 static void test_line_too_long(void **state)
 {
 	struct machine m;
@@ -1542,6 +1565,7 @@ int main(void)
 		cmocka_unit_test(test_other_args_after_a_death),
 		cmocka_unit_test(test_conflict),
 		cmocka_unit_test(test_users_own_key),
+		cmocka_unit_test(test_keys_of_a_trial),
 		cmocka_unit_test(test_line_too_long),
 		cmocka_unit_test(test_variable_comes_back),
 		cmocka_unit_test(test_deadly_after_reset),
