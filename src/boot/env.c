@@ -611,6 +611,15 @@ const struct env_refused *env_refused(const struct boot_env *env, const struct k
 	return NULL;
 }
 
+/* The entry for the args that the state speaks of, or NULL. */
+static const struct env_refused *refused_now(const struct boot_env *e)
+{
+	for (size_t i = 0; i < e->state.n_refused; i++)
+		if (refused_is(&e->state.refused[i], e->state.hash, e->state.kernel))
+			return &e->state.refused[i];
+	return NULL;
+}
+
 /* Takes the args that the state speaks of off the list. */
 static void forgive(struct boot_env *e)
 {
@@ -619,6 +628,8 @@ static void forgive(struct boot_env *e)
 	for (size_t i = 0; i < e->state.n_refused; i++)
 		if (!refused_is(&e->state.refused[i], e->state.hash, e->state.kernel))
 			e->state.refused[n++] = e->state.refused[i];
+	if (n < e->state.n_refused)
+		e->healthy = 0;
 	e->state.n_refused = n;
 }
 
@@ -635,6 +646,7 @@ static void refuse(struct boot_env *e, unsigned int deaths)
 	memcpy(last->hash, e->state.hash, sizeof(last->hash));
 	hash_kernel(e->state.kernel, last->kernel);
 	e->state.deaths = 0;
+	e->healthy = 0;
 }
 
 static void begin(struct env_plan *plan, const struct boot_env *env)
@@ -662,17 +674,20 @@ static int fill_free_slot(const struct boot_env *env, const struct kargs *args, 
 		step_count(ret, '0');
 	step_slot(ret, env_free_slot(env), line);
 	speak_of(&ret->after, deaths, line, id);
-	forgive(&ret->after);
 	return 0;
 }
 
-int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned int deaths,
-		 const struct boot_id *id, struct env_plan *ret, struct err *err)
+static int arm(const struct boot_env *env, const struct kargs *args, unsigned int deaths,
+	       bool stay_refused, const struct boot_id *id, struct env_plan *ret, struct err *err)
 {
 	int r = fill_free_slot(env, args, deaths, true, id, ret, err);
 
 	if (r < 0)
 		return r;
+	if (!stay_refused)
+		forgive(&ret->after);
+	else
+		ret->after.healthy = 0;
 	/* One that died in between, or was given back, has decided nothing. */
 	if ((deaths || ends_give_back(env->ends)) && env->state.look == ENV_LOOK_SECOND &&
 	    streq(env->state.hash, ret->after.state.hash) &&
@@ -693,6 +708,27 @@ int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned 
 	return 0;
 }
 
+int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned int deaths,
+		 const struct boot_id *id, struct env_plan *ret, struct err *err)
+{
+	return arm(env, args, deaths, false, id, ret, err);
+}
+
+int env_plan_try_again(const struct boot_env *env, const struct kargs *args,
+		       const struct boot_id *id, struct env_plan *ret, struct err *err)
+{
+	return arm(env, args, 0, true, id, ret, err);
+}
+
+void env_plan_healthy(const struct boot_env *env, struct env_plan *ret)
+{
+	begin(ret, env);
+	if (env->healthy == 99)
+		return;
+	ret->after.healthy++;
+	step(ret, COUNT_OFFSET, LAST_LEN);
+}
+
 int env_plan_adopt(const struct boot_env *env, const struct kargs *args, bool counts,
 		   const struct boot_id *id, struct env_plan *ret, struct err *err)
 {
@@ -701,6 +737,7 @@ int env_plan_adopt(const struct boot_env *env, const struct kargs *args, bool co
 	if (r < 0)
 		return r;
 	*ret->after.ends = '\0';
+	forgive(&ret->after);
 	step_good(ret, env_free_slot(env), counts, id);
 	return 0;
 }
@@ -713,6 +750,7 @@ void env_plan_commit(const struct boot_env *env, char slot, const struct boot_id
 		return;
 	speak_of(&ret->after, 0, env_slot(env, slot), id);
 	ends_drop(ret->after.ends);
+	forgive(&ret->after);
 	if (*env_slot(env, slot))
 		step_count(ret, '0');
 	step_good(ret, slot, true, id);
@@ -755,14 +793,15 @@ void env_plan_disarm(const struct boot_env *env, const struct boot_id *id, struc
 void env_plan_died(const struct boot_env *env, unsigned int most, const struct boot_id *id,
 		   struct env_plan *ret)
 {
+	const struct env_refused *again = refused_now(env);
 	struct boot_env *e = &ret->after;
 
 	begin(ret, env);
 	if (env->try_ != ENV_TAKEN)
 		return;
 	e->try_ = ENV_NONE;
-	if (!ends_give_back(env->ends) && ++e->state.deaths >= most)
-		refuse(e, e->state.deaths);
+	if (!ends_give_back(env->ends) && (++e->state.deaths >= most || again))
+		refuse(e, e->state.deaths + (again ? again->deaths : 0));
 	ends_settle(e->ends);
 	step_head(ret, id);
 }
@@ -869,6 +908,7 @@ void env_plan_reset(const struct boot_env *env, const struct boot_id *id, struct
 	speak_of(e, 0, "", id);
 	e->begun = ENV_NONE;
 	e->state.n_refused = 0;
+	e->healthy = 0;
 	step_head(ret, id);
 	step_slot(ret, 'a', "");
 	step_slot(ret, 'b', "");

@@ -33,7 +33,10 @@
 
 enum { ENV_REFUSED_MAX = 4, ENV_KERNEL_HASH_LEN = 8, ENV_BOOT_LEN = 28 };
 
-/* Args that are not tried again on that kernel, until an operator says --retry. */
+/*
+ * Args that are not tried again on that kernel, until an operator says --retry or the node has had
+ * as many healthy boots as the site asks for.
+ */
 struct env_refused {
 	char hash[KARGS_HASH_LEN + 1];
 	char kernel[ENV_KERNEL_HASH_LEN + 1]; /* of the release */
@@ -54,7 +57,7 @@ struct boot_env {
 	char try_;			 /* 'a', 'b', ENV_TAKEN or ENV_NONE */
 	char begun;			 /* '0' to '3', or ENV_NONE: not counted */
 	char ends[ENV_ENDS_MAX + 1];	 /* of trials of the args of state: boot/ends.h */
-	unsigned int healthy;		 /* 0..99 */
+	unsigned int healthy;		 /* boots since args were refused last: 0..99 */
 	char slot[2][ENV_SLOT_SIZE + 1]; /* padding cut; "" is a slot without args */
 	struct {
 		unsigned int deaths;	       /* 0..99 */
@@ -138,6 +141,12 @@ struct env_plan {
 int env_plan_arm(const struct boot_env *env, const struct kargs *args, unsigned int deaths,
 		 const struct boot_id *id, struct env_plan *ret, struct err *err);
 /*
+ * Args that are refused have earned one more trial. They stay refused while it lasts, so that they
+ * are at once if it dies, and healthy boots count from 0 again.
+ */
+int env_plan_try_again(const struct boot_env *env, const struct kargs *args,
+		       const struct boot_id *id, struct env_plan *ret, struct err *err);
+/*
  * The args are on the line of this very boot already: make them good with no trial. counts: GRUB
  * can write there, and is to count the boots that begin with them.
  */
@@ -157,7 +166,8 @@ void env_plan_commit(const struct boot_env *env, char slot, const struct boot_id
 void env_plan_disarm(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
 /*
  * The trial that GRUB took died: it is counted, unless its end gives the attempt back
- * (boot/ends.h); args of which `most` trials have died are refused.
+ * (boot/ends.h); args of which `most` trials have died, or one since they were refused, are
+ * refused.
  */
 void env_plan_died(const struct boot_env *env, unsigned int most, const struct boot_id *id,
 		   struct env_plan *ret);
@@ -182,6 +192,8 @@ void env_plan_look_back(const struct boot_env *env, const struct boot_id *id, st
 void env_plan_look_again(const struct boot_env *env, const struct boot_id *id,
 			 struct env_plan *ret);
 void env_plan_look_over(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
+/* A healthy boot, without args that are refused. One sector is written. */
+void env_plan_healthy(const struct boot_env *env, struct env_plan *ret);
 /* Gives up ownership: no slot is good, both are empty. */
 void env_plan_reset(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
 

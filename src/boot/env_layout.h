@@ -47,8 +47,8 @@
  *                                    the other, written after them: what they are mended from
  *      3956      8  railhead_ends    how each trial of the args of hash ended, the oldest first:
  *                                    enum env_end (boot/ends.h)
- *      3982      2  railhead_healthy boots in a row that came to a good verdict while args were
- *                                    refused: after so many they are tried again
+ *      3982      2  railhead_healthy boots that came to a healthy verdict, without args that are
+ *                                    refused: after so many as the site says they are tried again
  *      3985    111  #
  *
  * The grub.d snippet is generated from this header (src/boot/gen-snippet.sh).

@@ -6,6 +6,9 @@
 #include "boot/counters.h"
 #include "boot/health.h"
 #include "boot/view.h"
+#include "sys/state.h"
+
+#define COUNTED "healthy" /* in STATE_DIR: railhead_healthy has counted this boot */
 
 void settled_free(struct settled *s)
 {
@@ -115,6 +118,17 @@ static void keep_refusal(struct work *w)
 	health_keep(w->root, HEALTH_OF_TRIAL, &h, NULL); /* the journal of this boot has them */
 }
 
+/* A gate by hand, in a boot that was counted, counts none. First: a boot is rather lost than two.
+ */
+static enum trial_health count_health(struct work *w)
+{
+	keep_before(w);
+	if (w->failed->n || root_exists(w->root, STATE_DIR "/" COUNTED) ||
+	    state_write(w->root, COUNTED, "this boot counts as healthy\n", NULL) < 0)
+		return TRIAL_UNFIT;
+	return TRIAL_FIT;
+}
+
 static void weigh(struct work *w, struct trial *t)
 {
 	enum trial_health health = TRIAL_FIT;
@@ -123,6 +137,8 @@ static void weigh(struct work *w, struct trial *t)
 		health = compare_trial(w);
 	else if (t->note == NOTE_LOOKED_BACK)
 		health = compare_back(w);
+	else if (t->note == NOTE_HEALTHY)
+		health = count_health(w);
 	else
 		keep_before(w);
 	if (w->v->have_env)

@@ -186,6 +186,22 @@ static const struct env_refused *refused(const struct trial_facts *f)
 	return f->env && !f->retry ? env_refused(f->env, f->wanted, f->kernel) : NULL;
 }
 
+/* Healthy boots until refused args are tried again. */
+static unsigned int boots_left(const struct trial_facts *f)
+{
+	return f->env->healthy < f->retry_after ? f->retry_after - f->env->healthy : 0;
+}
+
+/* The last sentence for args that are refused. Caller frees. */
+static char *remedy_retry(const struct trial_facts *f)
+{
+	unsigned int left = f->retry_after ? boots_left(f) : 0;
+
+	return left ? xasprintf(REMEDY_RETRY "; they are tried again after %u more healthy boot%s",
+				left, left == 1 ? "" : "s")
+		    : xstrdup(REMEDY_RETRY);
+}
+
 /* --- what failed in a trial ---------------------------------------------------------------- */
 
 /* The next boot with the earlier args, or this one, is to show what fails without the wanted. */
@@ -210,7 +226,7 @@ static void decide_look_back(const struct trial_facts *f, struct trial *t, const
 
 static void decide_lost(const struct trial_facts *f, struct trial *t)
 {
-	cleanup_free char *line = kargs_line(f->wanted);
+	cleanup_free char *line = kargs_line(f->wanted), *remedy = remedy_retry(f);
 
 	if (f->retry) {
 		decide(t, KARGS_WRITE_AND_REBOOT,
@@ -225,8 +241,8 @@ static void decide_lost(const struct trial_facts *f, struct trial *t)
 	} else {
 		decide(t, KARGS_UNFIT,
 		       "kernel arguments (%s) are REFUSED: something failed in this trial that "
-		       "held before; the next boot has the earlier ones. " REMEDY_RETRY,
-		       line);
+		       "held before; the next boot has the earlier ones. %s",
+		       line, remedy);
 	}
 }
 
@@ -376,32 +392,38 @@ static void decide_rejected(const struct trial_facts *f, struct trial *t, unsign
 			    int64_t when, const char *diff)
 {
 	cleanup_free char *last = last_armed(when), *how = how_they_died(f);
+	cleanup_free char *remedy = remedy_retry(f);
 
 	t->deaths = deaths;
 	decide(t, KARGS_REJECTED,
-	       "kernel arguments REJECTED (%s): %u trial boots with them on kernel %s died%s%s; "
-	       "the earlier arguments are in force. " REMEDY_RETRY,
-	       diff, deaths, f->kernel, last, how);
+	       "kernel arguments REJECTED (%s): %u trial boot%s with them on kernel %s died%s%s; "
+	       "the earlier arguments are in force. %s",
+	       diff, deaths, deaths == 1 ? "" : "s", f->kernel, last, how, remedy);
 }
 
 static void decide_refused(const struct trial_facts *f, struct trial *t,
 			   const struct env_refused *e, const char *diff)
 {
-	cleanup_free char *last = last_armed(e->time);
+	cleanup_free char *last = last_armed(e->time), *remedy = remedy_retry(f);
 
-	if (e->deaths)
+	/* Once a boot, and not in the one that refused them. */
+	if (t->note == NOTE_NONE && f->retry_after && !written_now(f))
+		t->note = NOTE_HEALTHY;
+	/* One trial since then has died, too. */
+	if (t->note == NOTE_DIED && state_is_ours(f))
+		decide_rejected(f, t, e->deaths + t->deaths, f->env->state.time, diff);
+	else if (e->deaths)
 		decide_rejected(f, t, e->deaths, e->time, diff);
 	else if (e->unfit)
 		decide(t, KARGS_UNFIT,
 		       "kernel arguments REFUSED (%s): something failed in a trial with them on "
-		       "kernel %s that held before%s; the earlier arguments are in "
-		       "force. " REMEDY_RETRY,
-		       diff, f->kernel, last);
+		       "kernel %s that held before%s; the earlier arguments are in force. %s",
+		       diff, f->kernel, last, remedy);
 	else
 		decide(t, KARGS_NOT_ARRIVED,
 		       "kernel arguments did not arrive in an earlier trial (%s)%s, and are not "
-		       "tried again on kernel %s. " REMEDY_RETRY,
-		       diff, last, f->kernel);
+		       "tried again on kernel %s. %s",
+		       diff, last, f->kernel, remedy);
 }
 
 /* --- whether the next boot would have them --------------------------------------------------- */
@@ -457,9 +479,15 @@ static const char *left_out_note(const struct trial *t)
 					 "boots in a row with them did not come to railhead";
 }
 
+/* The last trial of the wanted args said nothing against them: it is tried again. */
+static bool was_given_back(const struct trial_facts *f, const struct trial *t)
+{
+	return t->note == NOTE_DIED && state_is_ours(f) && ends_give_back(f->env->ends);
+}
+
 static const char *given_back_note(const struct trial_facts *f, const struct trial *t)
 {
-	if (t->note != NOTE_DIED || !state_is_ours(f) || !ends_give_back(f->env->ends))
+	if (!was_given_back(f, t))
 		return "";
 	return t->end == ENV_END_STOP ? " again, since the last one was shut down or rebooted in "
 					"order before its verdict"
@@ -471,6 +499,7 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 {
 	const struct env_refused *no = refused(f);
 
+	t->again = no && f->retry_after && (!boots_left(f) || was_given_back(f, t));
 	if (t->is_trial) {
 		decide_trial(f, t, diff);
 	} else if (armed_but_not_taken(f) && written_now(f) && f->other_counter) {
@@ -490,7 +519,7 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		       "kernel arguments did not arrive (%s): GRUB read %s, but took no trial: it "
 		       "can't write to that disk, or this boot came by kexec",
 		       diff, ENV_FILE_NAME);
-	} else if (no) {
+	} else if (no && !t->again) {
 		decide_refused(f, t, no, diff);
 	} else if (t->deaths >= TRIAL_MAX) {
 		decide_rejected(f, t, t->deaths, f->env->state.time, diff);
@@ -510,6 +539,11 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		return;
 	} else if (f->other_counter) {
 		decide_counted(f, t, diff);
+	} else if (t->again && !was_given_back(f, t)) {
+		decide(t, KARGS_WRITE_AND_REBOOT,
+		       "kernel arguments differ (%s), and were rejected: tried again after %u "
+		       "healthy boots%s",
+		       diff, f->env->healthy, left_out_note(t));
 	} else {
 		decide(t, KARGS_WRITE_AND_REBOOT,
 		       "kernel arguments differ (%s): trial %u of %d%s%s", diff, t->deaths + 1,
@@ -635,7 +669,9 @@ int trial_write(const struct root *root, int dirfd, const struct trial_facts *f,
 		r = env_create(root, dirfd, id, NULL, err);
 		return r < 0 ? r : 1;
 	}
-	if (t->decision == KARGS_WRITE_AND_REBOOT)
+	if (t->decision == KARGS_WRITE_AND_REBOOT && t->again)
+		r = env_plan_try_again(f->env, f->wanted, id, &plan, err);
+	else if (t->decision == KARGS_WRITE_AND_REBOOT)
 		r = env_plan_arm(f->env, f->wanted, t->deaths, id, &plan, err);
 	else if (slot_is(f->env, f->env->good, f->wanted) || is_unknown_trial(f))
 		env_plan_disarm(f->env, id, &plan);
@@ -654,6 +690,8 @@ void trial_weigh(const struct boot_env *env, enum trial_health health, struct tr
 	} else if (t->note == NOTE_LOOKED_BACK) {
 		t->note = health == TRIAL_FIT ? NOTE_LOOKED_BACK : NOTE_UNFIT;
 		t->reboot = health == TRIAL_FIT;
+	} else if (t->note == NOTE_HEALTHY && health != TRIAL_FIT) {
+		t->note = NOTE_NONE;
 	}
 }
 
@@ -684,6 +722,9 @@ static void plan_note(const struct boot_env *env, const struct trial *t, const s
 		break;
 	case NOTE_LOOK_OVER:
 		env_plan_look_over(env, id, ret);
+		break;
+	case NOTE_HEALTHY:
+		env_plan_healthy(env, ret);
 		break;
 	case NOTE_SUPERSEDED:
 	case NOTE_NONE:

@@ -10,8 +10,10 @@
  *  - GRUB is known to read the file (the marker railhead.slot= is on this boot's line), or there
  *    has been no trial yet that would show whether it does,
  *  - these args are not refused on this kernel: fewer than TRIAL_MAX trials of them died,
- *    and none booted without the args. A trial that ended for a reason of others is tried again,
- *    ENV_GIVEN_MAX times (boot/ends.h), which with the deaths bounds the reboots,
+ *    and none booted without the args; or retry_after healthy boots have passed since, each of
+ *    which came to a verdict: one more trial, and then as many boots again. A trial that ended for
+ *    a reason of others is tried again, ENV_GIVEN_MAX times (boot/ends.h), which with the deaths
+ *    bounds the reboots,
  *  - nobody else counts this boot (boot/counters.h),
  *  - the last trial was not one of other args that died without any boot having reached a
  *    verdict since: so args that are others in each boot can't make a loop either,
@@ -56,6 +58,7 @@ enum trial_note {
 	NOTE_LOOK_BACK,	  /* something failed in this trial; the next boot looks without its args */
 	NOTE_LOOKED_BACK, /* this boot has looked without them: they are tried once more */
 	NOTE_LOOK_OVER,	  /* the same, and other args are wanted by now */
+	NOTE_HEALTHY,	  /* a boot without args that are refused: one of those that forgive them */
 };
 
 struct trial_facts {
@@ -72,6 +75,7 @@ struct trial_facts {
 	const char *boot_id;
 	const char *kernel;
 	bool retry; /* apply --retry: rejected and not arrived args are tried once more */
+	unsigned int retry_after; /* healthy boots until refused args are tried again; 0: never */
 };
 
 struct trial {
@@ -84,6 +88,7 @@ struct trial {
 	char end;		/* of NOTE_DIED: enum env_end; '\0': not known */
 	bool next_boot_tries;	/* of NOT_ARRIVED: these arguments had no turn yet */
 	bool armed;		/* the trial is armed by this very boot: just reboot */
+	bool again;		/* the trial that WRITE_AND_REBOOT arms is one of refused args */
 	bool reboot;		/* once the note is written: trial_weigh() */
 	unsigned int deaths;	/* trials of the wanted args on this kernel that died */
 	struct kargs missing;	/* wanted, not in force in this boot */
@@ -109,7 +114,10 @@ enum trial_health {
 	TRIAL_NOT_COMPARED, /* something failed, and what fails without the args is not known */
 };
 
-/* At the verdict: what NOTE_COMMIT and NOTE_LOOKED_BACK become by what failed; sets reboot. */
+/*
+ * At the verdict: what NOTE_COMMIT, NOTE_LOOKED_BACK and NOTE_HEALTHY become by what failed; sets
+ * reboot.
+ */
 void trial_weigh(const struct boot_env *env, enum trial_health health, struct trial *t);
 
 /*

@@ -12,6 +12,7 @@
 #include "boot/mode.h"
 #include "boot/pstore.h"
 #include "boot/service.h"
+#include "profile/site.h"
 #include "sys/read.h"
 
 /* GRUB is more lenient than we are: what it gives to the next boot must be known. */
@@ -61,6 +62,19 @@ static void name_items(const struct root *root, const struct kargs *wanted, stru
 	    h.failed.n)
 		names = strv_some(&h.failed, HEALTH_NAMED);
 	v->trial.why = names ? xasprintf("%s. Failed in the trial: %s", was, names) : xstrdup(was);
+}
+
+/* The site is asked only where args were refused. */
+static unsigned int retry_after(const struct root *root, const struct boot_view *v)
+{
+	struct diags diags = {0};
+	struct site site;
+
+	if (!v->have_env || (!v->env.state.n_refused && !v->env.state.deaths))
+		return 0;
+	site_load(root, &site, &diags); /* errors are reported by who reads it first */
+	diags_free(&diags);
+	return site.retry_after;
 }
 
 /* Asked only where a reboot would follow. */
@@ -117,6 +131,7 @@ int boot_view_open(const struct root *root, const struct node *node, const struc
 		.boot_id = ret->id.id,
 		.kernel = ret->id.kernel,
 		.retry = retry,
+		.retry_after = retry_after(root, ret),
 	};
 	trial_decide(&ret->facts, &ret->trial);
 	ask_counters(root, ret);

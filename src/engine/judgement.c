@@ -44,24 +44,34 @@ static void block(struct verdict *v, enum fault fault, const char *text)
 	v->admit = false;
 }
 
+static char *tried_again(unsigned int boots)
+{
+	return boots ? xasprintf("; they are tried again after %u more healthy boot%s", boots,
+				 boots == 1 ? "" : "s")
+		     : xstrdup("");
+}
+
 /* Of a trial that is not kept as it is. What this boot's look said of it was so before. */
 static void say_settled(struct work *w, const struct settled *s)
 {
 	cleanup_free char *names = strv_some(&s->failed, HEALTH_NAMED), *text = NULL;
+	cleanup_free char *again = NULL;
 
 	if (s->note == NOTE_UNFIT || s->note == NOTE_LOOKED_BACK)
 		reasons_drop(&w->v.reasons, FAULT_BOOT_ARGS_DIFFER);
 	switch (s->note) {
 	case NOTE_UNFIT:
+		again = tried_again(w->run.site.retry_after);
 		text = xasprintf("kernel_args/next_boot: kernel arguments are REFUSED: %s failed "
 				 "in their trial%s%s; %s. Correct kernel_args, or mend that and "
-				 "run `railhead apply --retry`",
+				 "run `railhead apply --retry`%s",
 				 *names ? names : "something",
 				 s->lack ? ", and what fails without them is not known: "
 					 : " and held before",
 				 s->lack ? s->lack : "",
 				 s->trial ? "the next boot has the earlier ones"
-					  : "the earlier ones are in force");
+					  : "the earlier ones are in force",
+				 again);
 		block(&w->v, FAULT_BOOT_ARGS_UNFIT, text);
 		break;
 	case NOTE_LOOK_BACK:
@@ -106,6 +116,9 @@ static void settle_kargs(struct work *w)
 			"kernel_args/next_boot: could not be made permanent: %s", err.text);
 
 		block(&w->v, FAULT_BOOT_TRIAL_OPEN, text);
+	} else if (r > 0 && s.note == NOTE_HEALTHY) {
+		w->j->complain(ENV_FILE_NAME ": this boot counts as healthy, without the kernel "
+					     "arguments that were rejected");
 	} else if (r > 0) {
 		w->j->complain(ENV_FILE_NAME
 			       ": what became of the trial of kernel arguments is written down");

@@ -232,6 +232,13 @@ static const struct spec priority = {
 	.max = 1000,
 };
 
+static const struct spec healthy_boots = {
+	.what = "a number of boots",
+	.check = value_int,
+	.min = 0,
+	.max = 99,
+};
+
 /* What site.c makes of it: defaults, and what can't be done yet. */
 const struct spec schema_site = {
 	.kind = SPEC_MAP,
@@ -249,7 +256,11 @@ const struct spec schema_site = {
 		    "false."),
 		KEY("reboot", &spec_bool,
 		    "Whether railhead may reboot the node for new kernel arguments; default "
-		    "true.")),
+		    "true."),
+		KEY("retry_kernel_args_after", &healthy_boots,
+		    "Number of healthy boots after which rejected kernel arguments are tried "
+		    "again, "
+		    "0 to 99; default 10, 0 is never.")),
 };
 
 #define OF_THE_FILE (FIELD_NO_DROPIN | FIELD_NOT_INHERITED)

@@ -9,6 +9,8 @@
 #include "profile/schema.h"
 #include "sys/read.h"
 
+enum { RETRY_AFTER = 10 };
+
 /* A promise that can't be kept is no promise: who writes true relies on it. */
 static void refuse_later(const struct ynode *doc, struct diags *diags)
 {
@@ -74,7 +76,7 @@ void site_load(const struct root *root, struct site *ret, struct diags *diags)
 	cleanup_ynode struct ynode *doc = NULL;
 	size_t before = diags->errors;
 
-	*ret = (struct site){.reboot = true};
+	*ret = (struct site){.reboot = true, .retry_after = RETRY_AFTER};
 	if (fd == -ENOENT)
 		return;
 	if (fd < 0)
@@ -82,9 +84,12 @@ void site_load(const struct root *root, struct site *ret, struct diags *diags)
 	else
 		doc = read_site(root, fd, diags);
 	ret->reboot = false;
+	ret->retry_after = 0;
 	if (diags->errors > before)
 		return;
 	ret->admit_off = ynode_bool(doc, "admit_off", false);
 	ret->admit_none = ynode_bool(doc, "admit_none", false);
 	ret->reboot = ynode_bool(doc, "reboot", true);
+	ret->retry_after =
+		(unsigned int)ynode_number_of(doc, "retry_kernel_args_after", RETRY_AFTER);
 }

@@ -17,10 +17,13 @@ struct site {
 	bool admit_off;	 /* a node with railhead=off may work; default false */
 	bool admit_none; /* so may one that no profile matches; default false */
 	bool reboot;	 /* railhead may reboot the node by itself; default true */
+	/* Healthy boots after which refused kernel args are tried again: 0..99, 0 never,
+	 * default 10. */
+	unsigned int retry_after;
 };
 
 /*
  * Without a file: the defaults. With one that is invalid (*diags has errors): nothing is
- * admitted and nothing reboots.
+ * admitted, nothing reboots and nothing is tried again.
  */
 void site_load(const struct root *root, struct site *ret, struct diags *diags);

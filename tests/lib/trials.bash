@@ -45,7 +45,7 @@ boot() {
   list=$(sed -n "s/^railhead_$slot=//p" "$BATS_TEST_TMPDIR/list")
   put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro $list railhead.slot=$slot${try:+$([[ $try != [ab] ]] || echo " railhead.trial=$try panic=30")}"
   boots=$((boots + 1))
-  put "$root/proc/sys/kernel/random/boot_id" "$(printf '22222222-2222-3333-4444-%012d' $boots)"
+  put "$root/proc/sys/kernel/random/boot_id" "$(printf '%08d-2222-3333-4444-555555555555' $boots)"
   rm -rf "$root/run/railhead"
 }
 

@@ -458,6 +458,60 @@ static void test_second_is_given_back(void **state)
 	assert_int_equal(plan.after.state.look, ENV_LOOK_NONE);
 }
 
+/* Healthy boots, one sector each; then one more trial, in which the args stay refused. */
+static void test_try_again(void **state)
+{
+	cleanup_kargs struct kargs l = {0}, other = {0};
+	struct boot_env env, now, then;
+	struct env_plan plan;
+	struct err err;
+
+	(void)state;
+	env_init(&env, &ID);
+	args(&l, "x=1");
+	args(&other, "y=1");
+	assert_int_equal(env_plan_arm(&env, &l, 1, &ID, &plan, &err), 0);
+	play(&env, &plan, plan.n, &now);
+	now.try_ = ENV_TAKEN;
+	now.healthy = 7;
+	env_plan_died(&now, 2, &ID, &plan);
+	play(&now, &plan, plan.n, &env);
+	assert_int_equal(env.healthy, 0);
+	assert_int_equal(env_refused(&env, &l, ID.kernel)->deaths, 2);
+	for (unsigned int i = 1; i <= 101; i++) {
+		env_plan_healthy(&env, &plan);
+		assert_int_equal(plan.n, i < 100);
+		if (plan.n)
+			assert_true(plan.step[0].offset >= ENV_SIZE - 512);
+		play(&env, &plan, plan.n, &now);
+		env = now;
+		assert_int_equal(env.healthy, i > 99 ? 99 : i);
+	}
+	assert_int_equal(env_plan_try_again(&env, &l, &ID, &plan, &err), 0);
+	play(&env, &plan, plan.n, &now);
+	assert_int_equal(now.healthy, 0);
+	assert_int_equal(now.try_, 'b');
+	assert_int_equal(env_refused(&now, &l, ID.kernel)->deaths, 2);
+	now.try_ = ENV_TAKEN;
+	/* dead: at once, whatever else would be needed */
+	env_plan_died(&now, 2, &ID, &plan);
+	play(&now, &plan, plan.n, &then);
+	assert_int_equal(env_refused(&then, &l, ID.kernel)->deaths, 3);
+	assert_int_equal(then.state.n_refused, 1);
+	assert_int_equal(then.state.deaths, 0);
+	/* well: no longer refused */
+	now.healthy = 1;
+	env_plan_commit(&now, 'b', &ID, &plan);
+	play(&now, &plan, plan.n, &then);
+	assert_null(env_refused(&then, &l, ID.kernel));
+	assert_int_equal(then.healthy, 0);
+	/* others in between forgive nothing */
+	assert_int_equal(env_plan_arm(&now, &other, 0, &ID, &plan, &err), 0);
+	play(&now, &plan, plan.n, &then);
+	assert_non_null(env_refused(&then, &l, ID.kernel));
+	assert_int_equal(then.healthy, 1);
+}
+
 /* Trials that ended badly: counted, then refused; the newest four are remembered. */
 static void test_refused(void **state)
 {
@@ -670,6 +724,7 @@ int main(void)
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_second_is_given_back),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_try_again),
 		cmocka_unit_test(test_refused_damage),
 		cmocka_unit_test(test_arm_after_reset),
 		cmocka_unit_test(test_file),

@@ -16,6 +16,7 @@
 
 #define ENV "boot/grub/" ENV_FILE_NAME
 #define KEPT "var/lib/railhead/"
+#define COUNTED "run/railhead/healthy"
 
 /* --- the files ------------------------------------------------------------------------------- */
 
@@ -218,6 +219,8 @@ static bool boot(struct machine *m)
 
 	snprintf(id, sizeof(id), "boot-%d\n", ++m->boot);
 	tmp_write(m->t, "proc/sys/kernel/random/boot_id", id);
+	if (tree_has(m->t, COUNTED))
+		tree_remove(m->t, COUNTED);
 	free(m->cmdline);
 	m->cmdline = node.cmdline = grub(m);
 	kargs_split(&wanted, m->wanted, NULL);
@@ -289,7 +292,9 @@ static void test_nothing_fails(void **state)
 	machine_done(&m);
 }
 
-/* Refused for good, by one look back: the old args are in force, and no boot of them tries again.
+/*
+ * Refused, by one look back: the old args are in force, and no boot of them tries again. Where
+ * nothing fails it counts as healthy.
  */
 static void refused(struct machine *m, int reboots)
 {
@@ -300,10 +305,80 @@ static void refused(struct machine *m, int reboots)
 		power_on(m);
 		assert_int_equal(m->decision, KARGS_UNFIT);
 		assert_text(m->why, "Failed in the trial: uplink/0000:41:00.0");
-		assert_int_equal(m->last.note, NOTE_NONE);
+		assert_int_equal(m->last.note,
+				 m->fails == nic_fails_with_new ? NOTE_HEALTHY : NOTE_NONE);
 	}
 	assert_int_equal(m->reboots, reboots);
 	assert_true(has(m, "old=1"));
+}
+
+/* Once more, after two boots in which nothing failed: one trial, and one reboot back. */
+static void test_forgiven(void **state)
+{
+	struct machine m;
+	struct boot_env env;
+
+	settle_old(&m, *state);
+	tmp_write(m.t, "etc/railhead/railhead.conf", "schema: 1\nretry_kernel_args_after: 2\n");
+	m.fails = nic_fails_with_new;
+	power_on(&m);
+	for (int round = 0; round < 3; round++) {
+		/* A boot in which something fails counts for nothing. */
+		m.fails = gpu_fails_and_nic_with_new;
+		power_on(&m);
+		assert_int_equal(m.last.note, NOTE_NONE);
+		m.fails = nic_fails_with_new;
+		/* The boot back from a trial counts, too. */
+		for (int i = round ? 1 : 2; i > 0; i--) {
+			cleanup_free char *left =
+				xasprintf("tried again after %d more healthy boot%s. Failed in", i,
+					  i == 1 ? "" : "s");
+
+			m.reboots = 0;
+			power_on(&m);
+			assert_int_equal(m.decision, KARGS_UNFIT);
+			assert_text(m.why, left);
+			assert_int_equal(m.last.note, NOTE_HEALTHY);
+		}
+		assert_int_equal(m.reboots, 0);
+		if (round == 2)
+			m.fails = NULL;
+		power_on(&m);
+		assert_int_equal(m.reboots, round < 2 ? 2 : 1);
+		assert_int_equal(has(&m, "new=1"), round == 2);
+	}
+	assert_true(read_file(&m, &env));
+	assert_int_equal(env.state.n_refused, 0);
+	machine_done(&m);
+}
+
+/* The gate by hand, in a boot that was counted; and one that can't be marked as such. */
+static void test_counted_once(void **state)
+{
+	cleanup_kargs struct kargs wanted = {0};
+	struct node node = {0};
+	struct machine m;
+	struct boot_env env;
+
+	settle_old(&m, *state);
+	m.fails = nic_fails_with_new;
+	power_on(&m);
+	power_on(&m);
+	assert_int_equal(m.last.note, NOTE_HEALTHY);
+	node.cmdline = m.cmdline;
+	kargs_split(&wanted, m.wanted, NULL);
+	for (int i = 0; i < 3; i++) {
+		verdict(&m, &wanted, &node);
+		assert_int_equal(m.last.note, NOTE_NONE);
+	}
+	assert_true(read_file(&m, &env));
+	assert_int_equal(env.healthy, 1);
+	tree_remove(m.t, COUNTED);
+	tree_dir(m.t, COUNTED);
+	tmp_write(m.t, COUNTED "/x", "a directory that is not empty\n");
+	verdict(&m, &wanted, &node);
+	assert_int_equal(m.last.note, NOTE_NONE);
+	machine_done(&m);
 }
 
 static void test_fails_with_the_args(void **state)
@@ -688,6 +763,8 @@ int main(void)
 		BOOTS(test_too_many),
 		cmocka_unit_test(test_news_and_names),
 		BOOTS(test_nothing_fails),
+		BOOTS(test_forgiven),
+		BOOTS(test_counted_once),
 		BOOTS(test_fails_with_the_args),
 		BOOTS(test_fails_without_them_too),
 		BOOTS(test_one_of_two_fails_without_them),

@@ -38,6 +38,8 @@ struct machine {
 	bool panicked;		/* the last trial left a record in pstore */
 	const char *image_args; /* on each line, not ours */
 	const char *counter;	/* of an updater's, armed */
+	unsigned int retry_after;
+	bool sick; /* something fails in each boot, with any args */
 	bool loader_ok;
 	const char *kernel;
 	/* where it is */
@@ -127,7 +129,8 @@ static void decide(struct machine *m, const char *wanted, struct trial *t, bool 
 				.other_counter = m->counter,
 				.boot_id = id.id,
 				.kernel = m->kernel,
-				.retry = retry};
+				.retry = retry,
+				.retry_after = m->retry_after};
 	struct err err = {0};
 	int r;
 
@@ -203,11 +206,16 @@ static bool begin(struct machine *m)
 static void settle(struct machine *m)
 {
 	struct boot_id id = {.time = 1790000000};
+	struct boot_env env;
 	struct err err;
 	int r;
 
 	snprintf(id.id, sizeof(id.id), "boot-%d", m->boot);
 	snprintf(id.kernel, sizeof(id.kernel), "%s", m->kernel);
+	if (m->sick && m->last.note == NOTE_HEALTHY) {
+		assert_int_equal(env_read(m->dirfd, &env, NULL), 0);
+		trial_weigh(&env, TRIAL_UNFIT, &m->last);
+	}
 	r = m->no_commit ? 0 : trial_settle(m->dirfd, &m->last, &id, &err);
 	assert_true(r >= 0);
 	m->writes += r;
@@ -1551,6 +1559,193 @@ static void test_other_file_in_a_trial(void **state)
 	}
 }
 
+static unsigned int healthy(struct machine *m)
+{
+	struct boot_env env;
+
+	assert_int_equal(env_read(m->dirfd, &env, NULL), 0);
+	return env.healthy;
+}
+
+/* Two power cuts rejected good args: after three healthy boots they are tried again, and kept. */
+static void test_forgiven(void **state)
+{
+	struct machine m;
+	struct boot_env env;
+
+	(void)state;
+	machine_init(&m);
+	m.retry_after = 3;
+	assert_int_equal(power_on(&m, "old=1"), KARGS_SAME);
+	m.deadly = "a=1";
+	assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+	assert_non_null(strstr(m.last.why, "`railhead apply --retry` and reboot; they are tried "
+					   "again after 3 more healthy boots"));
+	assert_int_equal(healthy(&m), 0);
+	m.deadly = NULL;
+	m.reboots = m.writes = 0;
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+		assert_int_equal(healthy(&m), i + 1);
+		assert_int_equal(m.writes, i + 1);
+	}
+	assert_non_null(strstr(m.last.why, "again after 1 more healthy boot"));
+	assert_int_equal(m.reboots, 0);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(m.reboots, 1);
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_int_equal(env.state.n_refused, 0);
+	assert_int_equal(env.healthy, 0);
+	/* converged: nothing is counted */
+	m.writes = 0;
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(m.writes, 0);
+	machine_done(&m);
+}
+
+/* They still kill: each time one boot, and the healthy boots count from 0 again. */
+static void test_forgiven_and_deadly(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	m.retry_after = 2;
+	assert_int_equal(power_on(&m, "old=1"), KARGS_SAME);
+	m.deadly = "a=1";
+	assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+	for (int round = 1; round <= 9; round++) {
+		cleanup_free char *why =
+			xasprintf("%d trial boots with them", round + 2 > 9 ? 9 : round + 2);
+
+		m.lost = m.reboots = 0;
+		assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+		assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+		assert_int_equal(m.reboots, 0);
+		assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+		assert_int_equal(m.lost, 1);
+		assert_int_equal(m.reboots, 1);
+		assert_int_equal(healthy(&m), 0);
+		if (round < 8)
+			assert_non_null(strstr(m.last.why, why));
+		assert_non_null(strstr(m.last.why, "again after 2 more healthy boots"));
+	}
+	machine_done(&m);
+}
+
+/* A boot in which something fails, one that has no verdict, a kernel that they aren't refused on.
+ */
+static void test_what_counts_as_healthy(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	m.retry_after = 2;
+	assert_int_equal(power_on(&m, "old=1"), KARGS_SAME);
+	m.deadly = "a=1";
+	assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+	m.writes = 0;
+	m.sick = true;
+	assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+	m.sick = false;
+	m.no_commit = true;
+	assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+	m.no_commit = false;
+	/* nothing is refused of what is wanted */
+	assert_int_equal(power_on(&m, "old=1"), KARGS_SAME);
+	assert_int_equal(healthy(&m), 1);
+	assert_int_equal(m.writes, 0);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+	assert_int_equal(healthy(&m), 2);
+	/* a site that wants none of it */
+	m.retry_after = 0;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+	assert_null(strstr(m.last.why, "healthy"));
+	assert_int_equal(m.writes, 1);
+	machine_done(&m);
+}
+
+/* An operator's --retry is as before, and forgives at once. */
+static void test_retry_before_forgiven(void **state)
+{
+	struct machine m;
+	struct trial t;
+
+	(void)state;
+	machine_init(&m);
+	m.retry_after = 5;
+	m.deadly = "a=1";
+	assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+	assert_int_equal(healthy(&m), 1);
+	decide(&m, "a=1", &t, true, true);
+	assert_int_equal(t.decision, KARGS_WRITE_AND_REBOOT);
+	trial_free(&t);
+	assert_int_equal(healthy(&m), 0);
+	m.lost = 0;
+	assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+	assert_int_equal(m.lost, 2);
+	machine_done(&m);
+}
+
+/* Args that the kernel lost: forgiven as well, and lost again. */
+static void test_forgiven_did_not_arrive(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	m.retry_after = 2;
+	m.dropped = "a=1";
+	assert_int_equal(power_on(&m, "a=1"), KARGS_NOT_ARRIVED);
+	for (int round = 0; round < 3; round++) {
+		m.reboots = 0;
+		for (int i = 0; i < 2; i++) {
+			assert_int_equal(power_on(&m, "a=1"), KARGS_NOT_ARRIVED);
+			assert_non_null(strstr(m.last.why, "in an earlier trial"));
+			assert_non_null(strstr(m.last.why, "more healthy boot"));
+		}
+		assert_int_equal(m.reboots, 0);
+		if (round == 2)
+			m.dropped = NULL;
+		assert_int_equal(power_on(&m, "a=1"), round < 2 ? KARGS_NOT_ARRIVED : KARGS_SAME);
+		assert_int_equal(m.reboots, 1);
+	}
+	machine_done(&m);
+}
+
+/* Cut after every step of arming what is forgiven: at most one boot is lost more, none for ever. */
+static void test_power_cut_while_forgiving(void **state)
+{
+	(void)state;
+	for (size_t cut = 0; cut <= ENV_STEPS_MAX; cut++) {
+		cleanup_kargs struct kargs w = {0};
+		struct boot_id id = {.id = "boot-x", .kernel = "6.1"};
+		struct boot_env env;
+		struct env_plan plan;
+		struct machine m;
+
+		machine_init(&m);
+		m.retry_after = 1;
+		m.deadly = "a=1";
+		kargs_split(&w, "a=1", NULL);
+		assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+		assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+		assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+		assert_int_equal(env_plan_try_again(&env, &w, &id, &plan, NULL), 0);
+		plan.n = cut < plan.n ? cut : plan.n;
+		assert_int_equal(env_write(m.dirfd, &plan, NULL), 0);
+		m.lost = 0;
+		assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+		assert_true(m.lost <= 2);
+		assert_int_equal(healthy(&m), 0);
+		machine_done(&m);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1595,6 +1790,12 @@ int main(void)
 		cmocka_unit_test(test_after_reset),
 		cmocka_unit_test(test_reset_in_a_trial),
 		cmocka_unit_test(test_other_file_in_a_trial),
+		cmocka_unit_test(test_forgiven),
+		cmocka_unit_test(test_forgiven_and_deadly),
+		cmocka_unit_test(test_what_counts_as_healthy),
+		cmocka_unit_test(test_retry_before_forgiven),
+		cmocka_unit_test(test_forgiven_did_not_arrive),
+		cmocka_unit_test(test_power_cut_while_forgiving),
 		cmocka_unit_test(test_other_counter),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_given_back_is_said),

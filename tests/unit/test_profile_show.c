@@ -334,7 +334,9 @@ static void site(void **state)
 {
 	static const struct {
 		const char *text;
-		struct site wanted;
+		struct {
+			bool admit_off, admit_none, reboot;
+		} wanted;
 		const char *error; /* or NULL */
 	} cases[] = {
 		{"schema: 1\n", {false, false, true}, NULL},
@@ -376,7 +378,10 @@ static void site(void **state)
 	for (size_t i = 0; i < array_len(cases); i++) {
 		tmp_write(t, "etc/railhead/railhead.conf", cases[i].text);
 		site_load(&t->root, &got, &t->diags);
-		assert_memory_equal(&got, &cases[i].wanted, sizeof(got));
+		assert_int_equal(got.retry_after, cases[i].error ? 0 : 10);
+		assert_true(got.admit_off == cases[i].wanted.admit_off &&
+			    got.admit_none == cases[i].wanted.admit_none &&
+			    got.reboot == cases[i].wanted.reboot);
 		assert_int_equal(t->diags.errors > 0, cases[i].error != NULL);
 		if (cases[i].error) {
 			char *text = diag_format(&t->diags.list.v[0]);
@@ -385,6 +390,33 @@ static void site(void **state)
 				fail_msg("%s", text);
 			free(text);
 		}
+		diags_free(&t->diags);
+	}
+}
+
+static void site_retries(void **state)
+{
+	static const struct {
+		const char *text;
+		int after; /* -1: an error */
+	} cases[] = {
+		{"0", 0},   {"1", 1},	{"10", 10}, {"99", 99},	 {"100", -1},
+		{"-1", -1}, {"1d", -1}, {"no", -1}, {">=3", -1}, {"[1]", -1},
+	};
+	struct tmp *t = *state;
+	struct site got;
+
+	site_load(&t->root, &got, &t->diags);
+	assert_int_equal(got.retry_after, 10);
+	for (size_t i = 0; i < array_len(cases); i++) {
+		cleanup_free char *text =
+			xasprintf("schema: 1\nretry_kernel_args_after: %s\n", cases[i].text);
+
+		tmp_write(t, "etc/railhead/railhead.conf", text);
+		site_load(&t->root, &got, &t->diags);
+		if ((t->diags.errors > 0) != (cases[i].after < 0))
+			fail_msg("%s", text);
+		assert_int_equal(got.retry_after, cases[i].after < 0 ? 0 : cases[i].after);
 		diags_free(&t->diags);
 	}
 }
@@ -401,6 +433,7 @@ int main(void)
 		TEST(derived_without_a_node),
 		TEST(dropins),
 		TEST(site),
+		TEST(site_retries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -175,11 +175,12 @@ def panic_again(vm):
     power_cycle(vm, 1)
 
 
-@case("panic again", "rejected args are remembered: no trial, nothing written")
+@case("panic again", "rejected args are remembered: no trial, and one healthy boot is counted once")
 def rejection_is_remembered(vm):
     equal("reboots", vm.seen["resets"], 1)
     equal("trials", trials(vm), [])
     came_back(vm, PANIC, "REJECTED", "2 trial boots", "UTC")
+    contains("railhead.env", vm.seen["env"], "\nrailhead_healthy=1 \n")
     before = vm.sh(f"stat -c '%Y %Z' {ENV}")
     exits(vm, "railhead gate", 7, 180)
     expect_fault(vm, "RH-BOOT-ARGS-REJECTED", "2 trial boots")
@@ -379,6 +380,51 @@ def version_is_back(vm):
     equal("trials", len(trials(vm)), 1)
     is_converged(vm, WANTED)
     expect("version=2" not in vm.seen["args"], "version=2 is still there")
+
+
+@state("cut trials", guest=OTHERS, after=FIRST_BOOTS)
+def cut_trials(vm):
+    vm.sh("printf 'schema: 1\\nretry_kernel_args_after: 1\\n' >/etc/railhead/railhead.conf")
+    arm(vm, WANTED + ["version=4"])
+    before, console = vm.resets, vm.console_size()
+    vm.send(REBOOT)
+    for cut in (1, 2):
+        end = time.monotonic() + 300
+        while len(re.findall(r"\] Command line: .*railhead\.trial=", vm.console(console))) < cut:
+            expect(time.monotonic() < end, f"no trial {cut}:\n" + vm.console(console)[-2000:])
+            time.sleep(0.1)
+        vm.qmp("system_reset")
+    vm.wait_for_shell(400, resets=2)
+    vm.wait_until_booted()
+    look(vm, vm.resets - before, console)
+
+
+@case("cut trials", "good args, and two power cuts in their trials: rejected, until a healthy boot has passed")
+def cut_trials_reject(vm):
+    equal("trials", len(trials(vm)), 2)
+    came_back(vm, "version=4", "REJECTED", "2 trial boots",
+              "they are tried again after 1 more healthy boot")
+    contains("railhead.env", vm.seen["env"], "\nrailhead_healthy=0 \n")
+
+
+@state("forgiven", guest=OTHERS)
+def forgiven(vm):
+    power_cycle(vm, 1)
+    equal("trials before a healthy boot", trials(vm), [])
+    contains("railhead.env", vm.seen["env"], "\nrailhead_healthy=1 \n")
+    exits(vm, "railhead gate --again", 7, 180)
+    contains("railhead.env", vm.sh(f"cat {ENV}"), "\nrailhead_healthy=1 \n")
+    power_cycle(vm, 2)
+
+
+@case("forgiven", "rejected args after a healthy boot: one trial by itself, and they are kept")
+def forgiven_and_kept(vm):
+    equal("reboots", vm.seen["resets"], 2)
+    equal("trials", len(trials(vm)), 1)
+    is_converged(vm, WANTED + ["version=4"])
+    expect(not re.search(r"railhead_refused=\S", vm.seen["env"]), f"still refused: {vm.seen['env']}")
+    expect(re.search(r"railhead\.trial=[ab] panic=30 .* version=4 railhead\.slot=", trials(vm)[0]),
+           f"the args do not stand last: {trials(vm)[0]}")
 
 
 @state("no reboot", guest=OTHERS, after=FIRST_BOOTS)
