@@ -237,6 +237,7 @@ static const struct spec healthy_boots = {
 	.check = value_int,
 	.min = 0,
 	.max = 99,
+	.unit = "boots",
 };
 
 /* What site.c makes of it: defaults, and what can't be done yet. */
