@@ -88,6 +88,23 @@ int machine_mount_fd(const char *source, const char *fstype, bool read_write, st
  */
 int machine_remount(const char *target, bool read_write, struct err *err);
 
+/* --- machine_efi.c: a variable of the EFI firmware -------------------------------------- */
+
+/*
+ * By efivarfs, which lays four bytes of attributes before the value. name: "Name-GUID". Below a
+ * root that is not live the variable is a plain file of the tree. -ENOENT: there is no such
+ * variable, no EFI, or efivarfs is not mounted.
+ *
+ * read: at most 1024 bytes (-EFBIG), with a NUL behind them; caller frees. write: kept over power
+ * cuts; nothing is written where the variable has that value, since the firmware's flash wears
+ * out. remove: absent is success.
+ */
+int machine_efi_read(const struct root *root, const char *name, char **ret, size_t *ret_len,
+		     struct err *err);
+int machine_efi_write(const struct root *root, const char *name, const void *value, size_t len,
+		      struct err *err);
+int machine_efi_remove(const struct root *root, const char *name, struct err *err);
+
 /* --- machine_unit.c: what is asked of the service manager ------------------------------- */
 
 /*
