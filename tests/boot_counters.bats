@@ -272,7 +272,7 @@ pwrite64 railhead.env" ]
     "$(printf '# GRUB Environment Block\nboot_counter=2')" \
     "$(printf '# GRUB Environment Block\nsaved_entry=0\nmenu_auto_hide=1\nboot_success=0\nboot_indeterminate=1\n.')"; do
     printf '%s' "$text" >"$block"
-    rm -f "$env"
+    rm -f "$env" "$root/etc/railhead/reboots"
     next_boot
     boot_unit 8
     [ "$text" = "$(cat "$block")" ]

@@ -90,8 +90,9 @@ static const struct fault_row rows[] = {
 	  "Remove arguments from the boot loader's configuration (/etc/default/grub, grubby), or "
 	  "from the profile."),
 	F(BOOT_ENV_DAMAGED, "RH-BOOT-ENV-DAMAGED", SITE,
-	  "The file that passes kernel arguments to the boot loader is damaged.",
-	  "Run `railhead kargs --reset`, then `railhead apply`."),
+	  "The file that passes kernel arguments to the boot loader is damaged, and no trial can "
+	  "bring them.",
+	  "Mend what the reason names, run `railhead kargs --reset`, then `railhead apply`."),
 	F(BOOT_NO_LOADER, "RH-BOOT-NO-LOADER", SITE,
 	  "railhead cannot bring kernel arguments to the next boot: it does not know the boot "
 	  "loader, or a failed boot would have no way back.",
@@ -106,6 +107,12 @@ static const struct fault_row rows[] = {
 	  "for another reason, so that a reboot by railhead could undo the update.",
 	  "Let the updater confirm this boot before anything reboots the node: railhead tries the "
 	  "kernel arguments in the first boot that nothing else counts."),
+	F(BOOT_LOOP, "RH-BOOT-LOOP", SITE,
+	  "railhead has rebooted the node for kernel arguments time and again with no verdict in "
+	  "between, or cannot tell how often: it makes no more reboots.",
+	  "Find what takes back what railhead writes (a disk or an EFI system partition that is "
+	  "restored, arguments that are others in each boot), then run `railhead apply --retry` or "
+	  "`railhead kargs --reset`."),
 	F(BOOT_TRIAL_OPEN, "RH-BOOT-TRIAL-OPEN", SITE,
 	  "The outcome of a trial of kernel arguments could not be recorded, so that the next boot "
 	  "goes back to the arguments before.",

@@ -6,6 +6,7 @@
 #include "boot/counters.h"
 #include "boot/health.h"
 #include "boot/view.h"
+#include "boot/witness.h"
 #include "sys/state.h"
 
 #define COUNTED "healthy" /* in STATE_DIR: railhead_healthy has counted this boot */
@@ -15,6 +16,7 @@ void settled_free(struct settled *s)
 	strv_free(&s->failed);
 	free(s->lack);
 	free(s->counted);
+	free(s->not_set_back);
 	*s = (struct settled){0};
 }
 
@@ -26,6 +28,7 @@ struct work {
 	const struct strv *failed; /* in this boot */
 	char wanted[KARGS_HASH_LEN + 1];
 	struct settled *out;
+	bool held; /* by the count of railhead's reboots, which then stays */
 };
 
 static struct health of_this_boot(const struct work *w, const char *args)
@@ -152,6 +155,22 @@ static void weigh(struct work *w, struct trial *t)
 		keep_refusal(w);
 }
 
+/* A count that is damaged is made again by the verdict. */
+static void ask_witness(struct work *w)
+{
+	cleanup_witness struct witness now = {0};
+
+	w->held = w->v->trial.decision == KARGS_HELD && !w->v->witness.lost;
+	if (!w->out->reboot)
+		return;
+	witness_read(w->root, &now);
+	w->out->counted = witness_why_held(&now);
+	if (w->out->counted) {
+		w->out->reboot = false;
+		w->held = !now.lost;
+	}
+}
+
 /* Others' counters would count the reboot, and may end in another system: the next one does. */
 static void ask_counters(const struct root *root, struct boot_view *v, struct settled *ret)
 {
@@ -188,6 +207,7 @@ int boot_settle(const struct root *root, const struct node *node, const struct k
 {
 	struct boot_view v;
 	struct work w = {.root = root, .v = &v, .profile = profile, .failed = failed, .out = ret};
+	struct err later = {0};
 	int r;
 
 	*ret = (struct settled){0};
@@ -196,11 +216,14 @@ int boot_settle(const struct root *root, const struct node *node, const struct k
 		return r;
 	kargs_hash(wanted, w.wanted);
 	weigh(&w, &v.trial);
+	ask_witness(&w);
 	ask_counters(root, &v, ret);
 	r = boot_view_close(&v, err);
 	if (r == 0 && ret->note != NOTE_NONE)
 		r = write_note(root, node, wanted, ret->note, err);
 	if (r < 0)
 		ret->reboot = false; /* what is not written down may be so in each boot */
+	else if (!ret->reboot && !w.held && witness_set_back(root, &later) < 0)
+		ret->not_set_back = xstrdup(later.text);
 	return r;
 }

@@ -31,6 +31,7 @@ const char *kargs_decision_name(enum kargs_decision d)
 		[KARGS_NO_LOADER] = "no-loader",
 		[KARGS_DAMAGED] = "damaged",
 		[KARGS_COUNTED] = "counted",
+		[KARGS_HELD] = "held",
 	};
 
 	return names[d];
@@ -537,6 +538,10 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		t->next_boot_tries = true;
 	} else if (conflicts(f, t)) {
 		return;
+	} else if (f->held) {
+		decide(t, KARGS_HELD,
+		       "kernel arguments differ (%s), and railhead makes no reboot for them: %s",
+		       diff, f->held);
 	} else if (f->other_counter) {
 		decide_counted(f, t, diff);
 	} else if (t->again && !was_given_back(f, t)) {
@@ -546,8 +551,10 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		       diff, f->env->healthy, left_out_note(t));
 	} else {
 		decide(t, KARGS_WRITE_AND_REBOOT,
-		       "kernel arguments differ (%s): trial %u of %d%s%s", diff, t->deaths + 1,
-		       TRIAL_MAX, given_back_note(f, t), left_out_note(t));
+		       "kernel arguments differ (%s): trial %u of %d%s%s%s%s", diff, t->deaths + 1,
+		       TRIAL_MAX, given_back_note(f, t), left_out_note(t),
+		       f->env_damage ? "; the file is made again, since " : "",
+		       f->env_damage ? f->env_damage : "");
 	}
 }
 
@@ -580,13 +587,11 @@ void trial_decide(const struct trial_facts *f, struct trial *ret)
 	*ret = (struct trial){0};
 	gather(f, ret);
 	diff = difference(ret);
-	/* Where all is in force the file is made again with what is. */
-	if (f->env_damage && *diff)
-		decide_damaged(f, ret);
-	else if (!*diff)
+	/* A damaged file is made again: with what is in force, or for a trial of what is wanted. */
+	if (!*diff)
 		decide_arrived(f, ret);
 	else if (!f->loader_ok || f->no_trial_why)
-		decide_without_loader(f, ret, diff);
+		f->env_damage ? decide_damaged(f, ret) : decide_without_loader(f, ret, diff);
 	else
 		decide_differs(f, ret, diff);
 }

@@ -15,6 +15,8 @@
  *    a reason of others is tried again, ENV_GIVEN_MAX times (boot/ends.h), which with the deaths
  *    bounds the reboots,
  *  - nobody else counts this boot (boot/counters.h),
+ *  - railhead has made fewer than REBOOTS_MAX reboots since the last settled verdict: the rest of
+ *    this list is known from railhead.env, which may be lost, and this is not (boot/witness.h),
  *  - the last trial was not one of other args that died without any boot having reached a
  *    verdict since: so args that are others in each boot can't make a loop either,
  *  - no boot with the earlier args is to show first what fails without them.
@@ -23,6 +25,9 @@
  * none is known, the node goes back once to make it, and tries once more where the same failed:
  * with the reboot into the trial that is three of its own, and whatever that trial ends in is the
  * end.
+ *
+ * A file that is damaged beyond mending is made again, and its args have a trial: what it knew of
+ * dead ones is lost, which the budget of reboots makes up for.
  */
 #pragma once
 
@@ -42,8 +47,9 @@ enum kargs_decision {
 	KARGS_UNFIT,		/* something failed in the trial that held without them */
 	KARGS_CONFLICT,		/* what else is on the line would keep them out of force */
 	KARGS_NO_LOADER,	/* nothing here can bring args to the next boot */
-	KARGS_DAMAGED,		/* railhead.env is malformed */
+	KARGS_DAMAGED,		/* railhead.env is malformed, and no trial can bring args */
 	KARGS_COUNTED,		/* a reboot would use up somebody else's attempt */
+	KARGS_HELD,		/* the budget of railhead's reboots is spent */
 };
 
 /* What the boot's verdict has to write down. */
@@ -71,6 +77,7 @@ struct trial_facts {
 	bool loader_ok;		    /* bootpart: LOADER_GRUB */
 	const char *loader_why;	    /* when !loader_ok */
 	const char *no_trial_why;   /* bootpart: a trial can't be disarmed there; or NULL */
+	const char *held;	    /* why railhead may make no reboot (witness.h); or NULL */
 	const char *other_counter;  /* a counter of boots that is armed (counters.h); or NULL */
 	const char *boot_id;
 	const char *kernel;

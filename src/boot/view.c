@@ -77,6 +77,34 @@ static unsigned int retry_after(const struct root *root, const struct boot_view 
 	return site.retry_after;
 }
 
+static void decide_again(struct boot_view *v)
+{
+	trial_free(&v->trial);
+	trial_decide(&v->facts, &v->trial);
+}
+
+/* A person who says --retry sets the count back. */
+static void ask_witness(const struct root *root, bool retry, struct boot_view *v)
+{
+	cleanup_free char *was = NULL;
+
+	if (v->trial.decision != KARGS_WRITE_AND_REBOOT || v->trial.armed || retry)
+		return;
+	witness_read(root, &v->witness);
+	v->held = witness_why_held(&v->witness);
+	if (v->held) {
+		v->facts.held = v->held;
+		decide_again(v);
+	} else if (v->witness.reboots) {
+		was = v->trial.why;
+		v->trial.why = xasprintf("%s; reboots by railhead since the last verdict: %u of at "
+					 "most %d%s%s",
+					 was, v->witness.reboots, REBOOTS_MAX,
+					 v->witness.damage ? "; " : "",
+					 v->witness.damage ? v->witness.damage : "");
+	}
+}
+
 /* Asked only where a reboot would follow. */
 static void ask_counters(const struct root *root, struct boot_view *v)
 {
@@ -89,8 +117,7 @@ static void ask_counters(const struct root *root, struct boot_view *v)
 	if (c->armed || (c->block && v->trial.armed)) {
 		v->facts.other_counter = c->armed ? c->armed : c->what;
 		c->block = NULL;
-		trial_free(&v->trial);
-		trial_decide(&v->facts, &v->trial);
+		decide_again(v);
 	} else if (c->block) {
 		char *why = v->trial.why;
 
@@ -134,6 +161,7 @@ int boot_view_open(const struct root *root, const struct node *node, const struc
 		.retry_after = retry_after(root, ret),
 	};
 	trial_decide(&ret->facts, &ret->trial);
+	ask_witness(root, retry, ret);
 	ask_counters(root, ret);
 	if (ret->trial.decision == KARGS_UNFIT)
 		name_items(root, wanted, ret);
@@ -144,6 +172,8 @@ int boot_view_close(struct boot_view *v, struct err *err)
 {
 	trial_free(&v->trial);
 	counters_free(&v->counters);
+	witness_free(&v->witness);
+	free(v->held);
 	return bootpart_close(&v->part, err);
 }
 
@@ -255,8 +285,10 @@ int boot_env_reset(const struct root *root, char **ret_path, struct err *err)
 	struct bootpart part;
 	struct boot_env env;
 	struct boot_id id;
-	int r = bootpart_open(root, true, &part, err), closed;
+	int r = witness_set_back(root, err), closed;
 
+	if (r >= 0)
+		r = bootpart_open(root, true, &part, err);
 	if (r < 0)
 		return r;
 	boot_id_read(root, &id);

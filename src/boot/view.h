@@ -11,6 +11,7 @@
 #include "boot/env.h"
 #include "boot/env_grub.h"
 #include "boot/trial.h"
+#include "boot/witness.h"
 #include "node/node.h"
 
 struct boot_view {
@@ -21,6 +22,8 @@ struct boot_view {
 	char env_damage[ERR_TEXT_MAX]; /* "" unless the file is malformed */
 	struct env_grub grub;	       /* if it is: what GRUB takes of it all the same */
 	struct counters counters;      /* points into part */
+	struct witness witness;	       /* read where a reboot would follow */
+	char *held;		       /* by that; or NULL */
 	struct trial_facts facts;      /* points into this struct and the caller's wanted, node */
 	struct trial trial;
 };
@@ -64,5 +67,8 @@ int boot_arrived(const struct root *root, struct err *err);
  */
 int boot_ended(const struct root *root, enum env_end end, struct err *err);
 
-/* Empties railhead.env (creates it if absent): nothing of ours on the next boot. */
+/*
+ * Empties railhead.env (creates it if absent): nothing of ours on the next boot; and no reboot of
+ * railhead's is counted.
+ */
 int boot_env_reset(const struct root *root, char **ret_path, struct err *err);

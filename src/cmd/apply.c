@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "boot/service.h"
 #include "cmd/cmd.h"
 #include "engine/apply.h"
 #include "report/changes.h"
@@ -63,13 +62,12 @@ static int reboot_now(const struct apply *a, bool initramfs)
 	struct err err = {0};
 	int code = exit_code(a);
 
-	printf("kernel arguments were written; rebooting to bring them into force\n");
-	fflush(stdout);
 	/* Whatever else failed: with other arguments it may not. */
-	if (initramfs)
+	if (reboot_node(a->root,
+			"kernel arguments were written; rebooting to bring them into force",
+			initramfs, &err) == 0)
 		return EXIT_REBOOT;
-	if (service_reboot(a->root, &err) < 0)
-		complain("reboot: %s", err.text);
+	complain("reboot: %s", err.text);
 	return code == EXIT_OK ? EXIT_INTERNAL : code;
 }
 

@@ -142,6 +142,12 @@ int kargs_mend(struct invocation *inv);
  * is reached. Returns code, or EXIT_INTERNAL after saying why.
  */
 int open_target(const struct root *root, bool wait, int code);
+/*
+ * The only way in which a verb reboots the node: counts the reboot (boot/witness.h), says why, and
+ * reboots. by_caller: the caller does that, 0. Else returns only on failure; where the reboot could
+ * not be counted, none was asked for.
+ */
+int reboot_node(const struct root *root, const char *why, bool by_caller, struct err *err);
 /* What a person watches while a stage of this run is at work (progress.h). */
 void show_progress(const struct run *run, enum stage stage, bool begins);
 

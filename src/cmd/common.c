@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "boot/service.h"
+#include "boot/witness.h"
 #include "cmd/cmd.h"
 #include "engine/freeze.h"
 #include "engine/journal.h"
@@ -152,6 +153,17 @@ int open_target(const struct root *root, bool wait, int code)
 		return code;
 	complain("%s", err.text);
 	return EXIT_INTERNAL;
+}
+
+int reboot_node(const struct root *root, const char *why, bool by_caller, struct err *err)
+{
+	int r = witness_count(root, err);
+
+	if (r < 0)
+		return r;
+	puts(why);
+	fflush(stdout);
+	return by_caller ? 0 : service_reboot(root, err);
 }
 
 void show_progress(const struct run *run, enum stage stage, bool begins)

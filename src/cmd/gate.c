@@ -74,9 +74,7 @@ static void reboot_or_say(const struct judgement *j)
 			 j->may_reboot ? "" : ", and " SITE_FILE " says reboot: false");
 		return;
 	}
-	printf("rebooting into other kernel arguments\n");
-	fflush(stdout);
-	if (service_reboot(j->root, &err) < 0)
+	if (reboot_node(j->root, "rebooting into other kernel arguments", false, &err) < 0)
 		complain("reboot: %s", err.text);
 }
 

@@ -109,6 +109,13 @@ static void settle_kargs(struct work *w)
 
 		w->j->complain(text);
 	}
+	if (s.not_set_back) {
+		cleanup_free char *text =
+			xasprintf("the count of railhead's reboots could not be set back: %s",
+				  s.not_set_back);
+
+		w->j->complain(text);
+	}
 	w->j->reboot = s.reboot;
 	w->j->may_reboot = w->run.site.reboot;
 	if (r < 0) {

@@ -31,7 +31,7 @@ static const enum fault faults[] = {
 	[KARGS_NO_LOADER] = FAULT_BOOT_NO_LOADER,    [KARGS_NOT_ARRIVED] = FAULT_BOOT_ARGS_LOST,
 	[KARGS_REJECTED] = FAULT_BOOT_ARGS_REJECTED, [KARGS_CONFLICT] = FAULT_BOOT_ARGS_CONFLICT,
 	[KARGS_DAMAGED] = FAULT_BOOT_ENV_DAMAGED,    [KARGS_UNFIT] = FAULT_BOOT_ARGS_UNFIT,
-	[KARGS_COUNTED] = FAULT_BOOT_COUNTED,
+	[KARGS_COUNTED] = FAULT_BOOT_COUNTED,	     [KARGS_HELD] = FAULT_BOOT_LOOP,
 };
 
 static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot_view *v,
@@ -65,6 +65,7 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct boot
 	case KARGS_CONFLICT:
 	case KARGS_DAMAGED:
 	case KARGS_COUNTED:
+	case KARGS_HELD:
 		break;
 	}
 	err_set(err, -EIO, "%s", t->why ? t->why : kargs_decision_name(t->decision));
@@ -131,7 +132,12 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	int r;
 
 	wanted_of(c, &wanted);
-	r = boot_attempt_give_back(ctx->root, ctx->node, &wanted, ctx->retry, &attempt, err);
+	/* Before the trial is armed: its reboot, and those after it, are to have the whole budget.
+	 */
+	r = ctx->retry ? witness_set_back(ctx->root, err) : 0;
+	if (r >= 0)
+		r = boot_attempt_give_back(ctx->root, ctx->node, &wanted, ctx->retry, &attempt,
+					   err);
 	if (r == 0)
 		r = write_env(ctx, &wanted, err);
 	if (r < 0 && boot_attempt_take(ctx->root, &attempt, &later) < 0)

@@ -40,6 +40,7 @@ struct machine {
 	const char *counter;	/* of an updater's, armed */
 	unsigned int retry_after;
 	bool sick; /* something fails in each boot, with any args */
+	const char *held;	/* why railhead may make no reboot */
 	bool loader_ok;
 	const char *kernel;
 	/* where it is */
@@ -127,6 +128,7 @@ static void decide(struct machine *m, const char *wanted, struct trial *t, bool 
 				.loader_ok = m->loader_ok,
 				.loader_why = m->loader_ok ? NULL : "no grub.cfg",
 				.other_counter = m->counter,
+				.held = m->held,
 				.boot_id = id.id,
 				.kernel = m->kernel,
 				.retry = retry,
@@ -1087,11 +1089,21 @@ static void test_damaged(void **state)
 	(void)state;
 	machine_init(&m);
 	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
+	/* GRUB takes nothing from it: it is made again, and a trial brings the args. */
 	truncate_env(&m);
+	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
+	assert_int_equal(m.reboots, 2);
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_string_equal(env_slot(&env, env.good), WANTED);
+	m.reboots = 1;
+	/* Where none can, it waits for a person. */
+	truncate_env(&m);
+	m.loader_ok = false;
 	assert_int_equal(power_on(&m, WANTED), KARGS_DAMAGED);
 	assert_non_null(strstr(m.last.why, "1024 bytes long"));
 	assert_non_null(strstr(m.last.why, "GRUB takes no arguments from it"));
 	assert_int_equal(m.reboots, 1);
+	m.loader_ok = true;
 	/* They are on the line, wherever from: the file is made again. */
 	m.image_args = WANTED;
 	assert_int_equal(power_on(&m, WANTED), KARGS_WRITE_NO_REBOOT);
@@ -1099,6 +1111,33 @@ static void test_damaged(void **state)
 	assert_string_equal(env_slot(&env, env.good), WANTED);
 	assert_int_equal(power_on(&m, WANTED), KARGS_SAME);
 	assert_int_equal(m.reboots, 1);
+	machine_done(&m);
+}
+
+/* The budget of reboots is spent: nothing is armed, until it is not. */
+static void test_held(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	m.writes = m.reboots = 0;
+	m.held = "it has made 5";
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(power_on(&m, "a=2"), KARGS_HELD);
+		assert_string_equal(kargs_decision_name(m.last.decision), "held");
+		assert_non_null(strstr(m.last.why, "(+a=2 -a=1)"));
+		assert_non_null(strstr(m.last.why, "makes no reboot for them: it has made 5"));
+	}
+	/* What needs no reboot is as ever. */
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(m.writes, 0);
+	assert_int_equal(m.reboots, 0);
+	truncate_env(&m);
+	assert_int_equal(power_on(&m, "a=2"), KARGS_HELD);
+	m.held = NULL;
+	assert_int_equal(power_on(&m, "a=2"), KARGS_SAME);
 	machine_done(&m);
 }
 
@@ -1785,6 +1824,7 @@ int main(void)
 		cmocka_unit_test(test_image_args),
 		cmocka_unit_test(test_no_loader),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_one_byte),
 		cmocka_unit_test(test_armed_in_this_boot),
 		cmocka_unit_test(test_after_reset),
