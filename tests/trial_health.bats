@@ -66,6 +66,18 @@ boot_back() {
   in_env railhead_try=-
 }
 
+@test "the budget of reboots is spent by then: the node goes back with its next boot, not by itself" {
+  wants new=1
+  trial
+  put "$width" 8
+  put "$root/etc/railhead/reboots" "reboots=5 boot=x"
+  gate 7
+  [[ $output == *"no reboot into other kernel arguments now: railhead has made 5 reboots with no verdict in between"* ]]
+  [[ $output != *"a reboot is due"* ]]
+  in_env railhead_result=l
+  grep -q '^reboots=5 ' "$root/etc/railhead/reboots"
+}
+
 @test "an item that fails without the args, too: tried once more, and kept, in three reboots" {
   wants new=1
   trial

@@ -540,8 +540,8 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 		return;
 	} else if (f->held) {
 		decide(t, KARGS_HELD,
-		       "kernel arguments differ (%s), and railhead makes no reboot for them: %s",
-		       diff, f->held);
+		       "kernel arguments differ (%s), and no reboot is made for them: %s", diff,
+		       f->held);
 	} else if (f->other_counter) {
 		decide_counted(f, t, diff);
 	} else if (t->again && !was_given_back(f, t)) {

@@ -122,12 +122,13 @@ char *witness_why_held(const struct witness *w)
 	if (w->of_this_boot || w->reboots < REBOOTS_MAX)
 		return NULL;
 	if (w->lost)
-		return xasprintf("how many railhead has made before is not known (%s). The verdict "
-				 "of this boot begins the count again, and the next boot tries "
-				 "them; `" SET_BACK_BY "` does so at once",
-				 w->damage);
+		return xasprintf(
+			"how many reboots railhead has made before is not known (%s). The "
+			"verdict of this boot begins the count again, and the next boot may "
+			"reboot; `" SET_BACK_BY "` begins it at once",
+			w->damage);
 	return xasprintf(
-		"it has made %u with no verdict in between (" WITNESS_FILE
+		"railhead has made %u reboots with no verdict in between (" WITNESS_FILE
 		", EFI variable RailheadReboots). See that " ENV_FILE_NAME " is kept from "
 		"boot to boot, that GRUB can write there, and that each boot wants the same "
 		"arguments; then `" SET_BACK_BY "` sets the count back",
@@ -206,7 +207,7 @@ int witness_count(const struct root *root, struct err *err)
 		return 0;
 	why = witness_why_held(&w);
 	if (why)
-		return err_set(err, -EDQUOT, "railhead makes no reboot: %s", why);
+		return err_set(err, -EDQUOT, "%s", why);
 	state_boot_id(root, boot_id);
 	text = render(w.reboots + 1, boot_id);
 	return write_both(root, text, err);

@@ -1123,12 +1123,13 @@ static void test_held(void **state)
 	machine_init(&m);
 	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
 	m.writes = m.reboots = 0;
-	m.held = "it has made 5";
+	m.held = "railhead has made 5 reboots";
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(power_on(&m, "a=2"), KARGS_HELD);
 		assert_string_equal(kargs_decision_name(m.last.decision), "held");
 		assert_non_null(strstr(m.last.why, "(+a=2 -a=1)"));
-		assert_non_null(strstr(m.last.why, "makes no reboot for them: it has made 5"));
+		assert_non_null(strstr(m.last.why,
+				       "no reboot is made for them: railhead has made 5 reboots"));
 	}
 	/* What needs no reboot is as ever. */
 	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);

@@ -116,10 +116,10 @@ static void test_budget(void **state)
 		tree_init(&t, efi);
 		assert_int_equal(witness_set_back(&t.root, &err), 0);
 		spend(&t);
-		held_by(&t, "it has made 5 with no verdict in between");
+		held_by(&t, "railhead has made 5 reboots with no verdict in between");
 		/* whoever asks all the same is refused, and nothing is written */
 		assert_int_equal(witness_count(&t.root, &err), -EDQUOT);
-		assert_non_null(strstr(err.text, "makes no reboot: it has made 5"));
+		assert_non_null(strstr(err.text, "has made 5 reboots"));
 		assert_int_equal(reboots(&t), 5);
 		assert_int_equal(witness_set_back(&t.root, &err), 1);
 		assert_int_equal(reboots(&t), 0);
@@ -157,11 +157,11 @@ static void test_places(void **state)
 	spend(&t);
 	/* each is enough, and the larger one counts */
 	sh(&t, "cp ./" WITNESS_FILE " kept && rm ./" WITNESS_FILE);
-	held_by(&t, "it has made 5");
+	held_by(&t, "railhead has made 5 reboots");
 	sh(&t, "mv kept ./" WITNESS_FILE "; rm " VARIABLE);
-	held_by(&t, "it has made 5");
+	held_by(&t, "railhead has made 5 reboots");
 	sh(&t, "printf '\\7\\0\\0\\0reboots=2 boot=x\\n' >" VARIABLE);
-	held_by(&t, "it has made 5");
+	held_by(&t, "railhead has made 5 reboots");
 	sh(&t, "printf 'reboots=1 boot=x\\n' >./" WITNESS_FILE);
 	assert_int_equal(reboots(&t), 2);
 	assert_int_equal(witness_count(&t.root, &err), 0);
@@ -243,7 +243,7 @@ static void test_larger_than_the_budget(void **state)
 	(void)state;
 	tree_init(&t, false);
 	sh(&t, "mkdir etc/railhead && echo 'reboots=99 boot=x' >./" WITNESS_FILE);
-	held_by(&t, "it has made 99");
+	held_by(&t, "railhead has made 99 reboots");
 	tree_done(&t);
 }
 

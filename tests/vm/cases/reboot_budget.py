@@ -73,7 +73,7 @@ def _is_held(vm, place):
     equal("kernels", len(kernels(vm)), 1 + BUDGET)
     expect(not any(arg in line for line in kernels(vm) for arg in WANTED), "a boot has the arguments")
     equal("verdict", status_json(vm)["verdict"], "blocked")
-    expect_fault(vm, "RH-BOOT-LOOP", "it has made 5 with no verdict in between")
+    expect_fault(vm, "RH-BOOT-LOOP", "railhead has made 5 reboots with no verdict in between")
     contains("railhead kargs", exits(vm, "railhead kargs", 9), "held", "railhead kargs --reset")
     expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
     expect(not is_active(vm, "railhead-ready.target"), "the target is active")
