@@ -48,9 +48,9 @@ SHORT = SOFT_REBOOTS
 # `make check-long` runs them, of both releases.
 LONG = ("shell", "emergency", "memory", "version back", "no reboot", "own reboot", "entry", "entries",
         "menu back", "direct", "uplink", "read-only", "writable", "recovery", "rescue", "single", "crash",
-        "malformed", "reset", "cut trials", "orderly stops", "left alone", "forgiven", "hangs", "stalls",
-         "two cuts", "other image", "initramfs-tools: hang", "initramfs-tools: none",
-         "initramfs-tools: break",
+         "malformed", "reset", "cut trials", "orderly stops", "left alone", "forgiven", "hangs",
+         "stalls", "two cuts", "other image", "initramfs-tools: hang", "initramfs-tools: none",
+         "initramfs-tools: break", "lost env", "lost env, efi",
         "rauc", "rauc, dead", "greenboot", "green", "boot complete", "boot complete, fit",
         "xfs", "lvm", "cut-ext4", "cut-xfs", "cut-vfat",
         "snapshot: reinstall, downgrade and upgrade restart nothing and keep the args and edits",
