@@ -39,8 +39,8 @@ struct machine {
 	const char *image_args; /* on each line, not ours */
 	const char *counter;	/* of an updater's, armed */
 	unsigned int retry_after;
-	bool sick; /* something fails in each boot, with any args */
-	const char *held;	/* why railhead may make no reboot */
+	bool sick;	  /* something fails in each boot, with any args */
+	const char *held; /* why railhead may make no reboot */
 	bool loader_ok;
 	const char *kernel;
 	/* where it is */
