@@ -45,6 +45,44 @@ holds() {
 	holds '.result == "cannot measure" and (.reason | test("5120 is no multiple of 4K"))'
 }
 
+@test "what the requests took: the median, the slowest of a hundred and the slowest of all" {
+	head -c 4M /dev/urandom >"$dir/data"
+	run --separate-stderr "$bench" storage_read --path "$dir/data" --budget 100 --size 64K --depth 4
+	holds '.result == "measured" and .p50 > 0 and .p50 <= .p99 and .p99 <= .max'
+	# no longer than all of them together, which were four at once
+	holds '.p50 * .bytes / .size / 8 <= (.windows_ms + 1) * 1000000 and .max <= (.windows_ms + 1) * 1000000'
+}
+
+@test "each boot begins at another place of the file, all runs of a boot at the same" {
+	local offsets=()
+	head -c 32M /dev/urandom >"$dir/data"
+	for boot in 1 2 3 4 1; do # bound over the kernel's, in namespaces of their own
+		echo "$boot-5d5e-4c66-9a7b-2f6d1e8c9b10" >"$dir/boot"
+		run --separate-stderr unshare -m sh -ec '
+			mount --make-rprivate /
+			mount --bind "$1" /proc/sys/kernel/random/boot_id
+			shift
+			exec "$@"' sh "$dir/boot" "$bench" storage_read --path "$dir/data" --budget 20 --size 64K
+		holds '.result == "measured" and .offset % 65536 == 0 and .offset < 33554432'
+		offsets+=("$(jq .offset <<<"$output")")
+	done
+	[ "${offsets[0]}" = "${offsets[4]}" ]
+	[ "$(printf '%s\n' "${offsets[@]}" | sort -u | wc -l)" = 4 ]
+}
+
+@test "a run is repeated where it began; a place that the file has not is named" {
+	head -c 1M /dev/urandom >"$dir/data"
+	run --separate-stderr "$bench" storage_read --path "$dir/data" --budget 20 --size 64K --offset 131072
+	holds '.result == "measured" and .offset == 131072'
+	for offset in 65535 1048576; do
+		run --separate-stderr "$bench" storage_read --path "$dir/data" --size 64K --offset "$offset"
+		holds ".result == \"cannot measure\" and (.reason | test(\"^--offset: $offset is no multiple of 65536, .* within the file\"))"
+	done
+	# of one request there is no choice
+	run --separate-stderr "$bench" storage_read --path "$dir/data" --budget 20 --size 1M
+	holds '.result == "measured" and .offset == 0'
+}
+
 @test "what can't be read is named, with what to do" {
 	run "$bench" storage_read --path "$dir"
 	holds '.result == "cannot measure" and (.reason | test("is a directory; write a file of some GiB into it"))'

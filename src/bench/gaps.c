@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The histogram of gaps, and what a piece of work waits in them: see jitter.h. */
-#include "bench/jitter.h"
+#include "bench/gaps.h"
 
 static size_t bucket_of(uint64_t ns)
 {
@@ -20,6 +19,16 @@ void gaps_add(struct gaps *g, uint64_t ns)
 	g->sum[i] += ns;
 	if (ns > g->most)
 		g->most = ns;
+}
+
+void gaps_merge(struct gaps *g, const struct gaps *other)
+{
+	for (size_t i = 0; i < GAP_BUCKETS; i++) {
+		g->count[i] += other->count[i];
+		g->sum[i] += other->sum[i];
+	}
+	if (other->most > g->most)
+		g->most = other->most;
 }
 
 /*
@@ -44,4 +53,18 @@ double gaps_wait(const struct gaps *g, double share)
 		sum += (double)g->sum[i];
 	}
 	return count > 0 ? (sum - allowed) / count : 0;
+}
+
+double gaps_quantile(const struct gaps *g, double q)
+{
+	uint64_t all = 0, seen = 0;
+
+	for (size_t i = 0; i < GAP_BUCKETS; i++)
+		all += g->count[i];
+	for (size_t i = 0; i < GAP_BUCKETS; i++) {
+		seen += g->count[i];
+		if (g->count[i] && (double)seen >= q * (double)all)
+			return (double)g->sum[i] / (double)g->count[i];
+	}
+	return 0;
 }

@@ -21,8 +21,9 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "bench/pool.h"
 #include "bench/disturb.h"
+#include "bench/gaps.h"
+#include "bench/pool.h"
 #include "bench/time_over.h"
 
 #define BUDGET_MS 500

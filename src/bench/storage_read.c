@@ -7,6 +7,9 @@
  * storage is fast, and no request is counted by halves. The median of the windows is reported,
  * and it stops early once they agree. A read that never comes back keeps the process from
  * ending, and is the business of who has set its deadline.
+ *
+ * Each boot begins at another place of the file, or else the cache of the server or the disk would
+ * answer from the second boot on. What each request took is counted too: "p50", "p99" and "max".
  */
 #include "bench/storage_read.h"
 
@@ -26,8 +29,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "bench/pool.h"
+#include "bench/gaps.h"
 #include "bench/mounts.h"
+#include "bench/pool.h"
 #include "bench/stats.h"
 #include "bench/time_over.h"
 
@@ -41,6 +45,7 @@
 #define WINDOWS_FLOOR 4	 /* of slow storage, within twice the budget */
 #define AGREE_PCT 2
 #define BUDGET_MS 1500
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
 #define HOLES_MOST 1000 /* that are looked at, of a file that has many small ones */
 #define HOLES_SHARE 100 /* one part in so many may be holes */
 
@@ -49,6 +54,7 @@ struct storage {
 	const char *path;
 	uint64_t file_size, size; /* of a request */
 	uint64_t requests;	  /* that the file has */
+	uint64_t first;		  /* of them, which is read first */
 	unsigned int depth;
 	uint64_t per_window; /* requests */
 	struct mount mount;
@@ -62,6 +68,14 @@ struct storage {
 	double rates[WINDOWS_MOST];
 	size_t windows;
 	uint64_t elapsed_ns;
+	struct gaps times; /* of all requests */
+};
+
+/* One of the depth. */
+struct reader {
+	struct storage *storage;
+	pthread_t thread;
+	struct gaps times; /* of its requests */
 };
 
 /* --- what is read ------------------------------------------------------------------------ */
@@ -194,7 +208,39 @@ static int refuse_holes(const struct storage *s, const struct stat *st, struct e
 		       s->path, data >> 20, s->file_size >> 20);
 }
 
-static int open_storage(struct storage *s, struct err *err)
+/* --- where it begins ---------------------------------------------------------------------- */
+
+uint64_t storage_first(const char *boot_id, uint64_t requests)
+{
+	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+
+	for (; *boot_id; boot_id++)
+		hash = (hash ^ (unsigned char)*boot_id) * 0x100000001b3u;
+	return hash % requests;
+}
+
+static int find_first(struct storage *s, const struct options *o, struct err *err)
+{
+	uint64_t offset = option_number(o, "offset", 0);
+	cleanup_free char *boot_id = NULL;
+	int r;
+
+	s->first = offset / s->size;
+	if (option_text(o, "offset", NULL))
+		return offset % s->size == 0 && s->first < s->requests
+			       ? 0
+			       : err_set(err, -EINVAL,
+					 "--offset: %" PRIu64 " is no multiple of %" PRIu64
+					 ", the size of a request, within the file",
+					 offset, s->size);
+	r = read_whole(BOOT_ID, &boot_id);
+	if (r < 0)
+		return err_errno(err, r, BOOT_ID);
+	s->first = storage_first(boot_id, s->requests);
+	return 0;
+}
+
+static int open_storage(struct storage *s, const struct options *o, struct err *err)
 {
 	struct stat st;
 	int r = check_type(s, &st, err);
@@ -213,7 +259,8 @@ static int open_storage(struct storage *s, struct err *err)
 			       "%s has %" PRIu64 " bytes, fewer than a request of %" PRIu64
 			       "; write a file of some GiB there",
 			       s->path, s->file_size, s->size);
-	return refuse_holes(s, &st, err);
+	r = find_first(s, o, err);
+	return r == 0 ? refuse_holes(s, &st, err) : r;
 }
 
 /* --- reading ----------------------------------------------------------------------------- */
@@ -247,7 +294,8 @@ static int read_one(const struct storage *s, char *buf, uint64_t at)
 
 static void *read_on(void *arg)
 {
-	struct storage *s = arg;
+	struct reader *reader = arg;
+	struct storage *s = reader->storage;
 	void *buf = mmap(NULL, s->size, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	int none = 0;
@@ -257,13 +305,16 @@ static void *read_on(void *arg)
 		return NULL;
 	}
 	while (!atomic_load(&s->stop) && !atomic_load(&s->failed)) {
-		uint64_t i = atomic_fetch_add(&s->next, 1) % s->requests;
+		uint64_t i = (s->first + atomic_fetch_add(&s->next, 1)) % s->requests;
+		uint64_t start = clock_ns();
 		int r = read_one(s, buf, i * s->size);
 
-		if (r)
+		if (r) {
 			atomic_compare_exchange_strong(&s->failed, &none, r);
-		else
+		} else {
+			gaps_add(&reader->times, clock_ns() - start);
 			count(s);
+		}
 	}
 	munmap(buf, s->size);
 	return NULL;
@@ -298,14 +349,16 @@ static bool is_over(const struct storage *s, uint64_t budget_ns)
 
 static int measure(struct storage *s, uint64_t budget_ns, struct err *err)
 {
-	cleanup_free pthread_t *threads = xcalloc(s->depth, sizeof(*threads));
+	cleanup_free struct reader *readers = xcalloc(s->depth, sizeof(*readers));
 	uint64_t start = clock_ns();
 	unsigned int n = 0;
 	int r = 0;
 
 	atomic_store(&s->ended_ns[0], start);
-	for (; n < s->depth && r == 0; n += r == 0)
-		r = pthread_create(&threads[n], NULL, read_on, s);
+	for (; n < s->depth && r == 0; n += r == 0) {
+		readers[n].storage = s;
+		r = pthread_create(&readers[n].thread, NULL, read_on, &readers[n]);
+	}
 	if (r)
 		atomic_store(&s->stop, true);
 	while (r == 0 && !is_over(s, budget_ns)) {
@@ -314,8 +367,10 @@ static int measure(struct storage *s, uint64_t budget_ns, struct err *err)
 		s->elapsed_ns = clock_ns() - start;
 	}
 	atomic_store(&s->stop, true);
-	for (unsigned int i = 0; i < n; i++)
-		pthread_join(threads[i], NULL);
+	for (unsigned int i = 0; i < n; i++) {
+		pthread_join(readers[i].thread, NULL);
+		gaps_merge(&s->times, &readers[i].times);
+	}
 	s->elapsed_ns = clock_ns() - start;
 	if (r)
 		return err_errno(err, -r, "thread %u", n);
@@ -390,6 +445,10 @@ static void report(struct storage *s, const struct options *o, json_t *line)
 	add_number(line, "windows", s->windows);
 	json_object_set_new(line, "spread_pct",
 			    json_real(s->windows ? stats_spread_pct(s->rates, s->windows) : 0));
+	add_number(line, "p50", (uint64_t)gaps_quantile(&s->times, 0.5));
+	add_number(line, "p99", (uint64_t)gaps_quantile(&s->times, 0.99));
+	add_number(line, "max", s->times.most);
+	add_number(line, "offset", s->first * s->size);
 	add_number(line, "size", s->size);
 	add_number(line, "depth", s->depth);
 	add_number(line, "bytes", bytes);
@@ -422,7 +481,7 @@ static int run(const struct options *o, json_t *line, struct err *err)
 		s.per_window = 2 * s.depth;
 	r = check_mounted(o, err);
 	if (r == 0)
-		r = open_storage(&s, err);
+		r = open_storage(&s, o, err);
 	if (r == 0)
 		r = measure(&s, option_number(o, "budget", BUDGET_MS) * 1000000u, err);
 	if (r == 0)
@@ -434,7 +493,7 @@ static int run(const struct options *o, json_t *line, struct err *err)
 
 const struct benchmark storage_read = {
 	.name = "storage_read",
-	.summary = "read rate of a file or block device, past this node's page cache",
+	.summary = "read rate and latency of a file or block device, past this node's page cache",
 	.options = {{.name = "path",
 		     .arg = "PATH",
 		     .type = OPTION_TEXT,
@@ -450,6 +509,11 @@ const struct benchmark storage_read = {
 		     .min = 1,
 		     .max = DEPTH_MOST,
 		     .help = "so many requests at once (16)"},
+		    {.name = "offset",
+		     .arg = "BYTES",
+		     .type = OPTION_NUMBER,
+		     .max = INT64_MAX,
+		     .help = "which byte is read first (one that the id of the boot gives)"},
 		    {.name = "mount",
 		     .arg = "DIR",
 		     .type = OPTION_TEXT,

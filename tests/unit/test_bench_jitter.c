@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "bench/disturb.h"
-#include "bench/jitter.h"
+#include "bench/gaps.h"
 
 #define MS 1000000u
 #define close_to(a, b, pct) \
