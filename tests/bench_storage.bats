@@ -129,6 +129,31 @@ holds() {
 	holds '.result == "measured" and (.transport != null or .cause == null)'
 }
 
+@test "the gate records what requests took, and judges it where the profile has a threshold" {
+	. "$BATS_TEST_DIRNAME/lib/fakenode.bash"
+	gate_need
+	root=$dir/root gate_out=$dir/out
+	fake_node "$root"
+	head -c 4M /dev/urandom >"$dir/data"
+	profile "$root" site <<-Y
+		schema: 1
+		name: site
+		match: {dmi: {sys_vendor: Supermicro}}
+		gate:
+		  checks:
+		    told: {run: storage_read, path: $dir/data, min: 1MB/s, timeout: 2s}
+		    fine: {run: storage_read, path: $dir/data, min: 1MB/s, p50: 20000ms, p99: 20000ms, max: 20000ms, timeout: 2s}
+		    late: {run: storage_read, path: $dir/data, min: 1MB/s, p99: 1ns, timeout: 2s}
+	Y
+	status=0
+	gate --root "$root" || status=$?
+	[ "$status" -eq 7 ]
+	measured "gate/told$dir/data" same
+	measured "gate/fine$dir/data" same
+	measured "gate/late$dir/data" slow "p99 measured [0-9.]+ [mun]s, required at most 1ns"
+	jq -e '[.measurements[].readings | keys == ["max", "min", "p50", "p99"]] | all' "$gate_out"
+}
+
 @test "a server that never answers costs its deadline, and the other checks nothing" {
 	. "$BATS_TEST_DIRNAME/lib/simnode.bash"
 	sim_need

@@ -182,18 +182,23 @@ static void resolve_share(struct probe *p, const struct ynode *map, const struct
 		       streq(of, "line") ? "speed of its port" : "width and speed of its link");
 }
 
+static enum quantity quantity_of_key(const char *name)
+{
+	const struct figure_key *is = figure_key_find(name);
+
+	if (!is)
+		abort(); /* a row of figure_keys is missing */
+	return is->quantity;
+}
+
 void probe_judges(struct probe *p, const struct checked *t, const char *name, const char *key,
 		  const struct ceilings *ceilings)
 {
 	const struct ynode *wanted = ynode_get(t->map, name);
-	const struct figure_key *is = figure_key_find(name);
-	struct figure f = {.key = key, .name = name};
+	struct figure f = {.key = key, .name = name, .quantity = quantity_of_key(name)};
 
 	if (!wanted || p->n_figures == FIGURES_MAX)
 		return;
-	if (!is)
-		abort(); /* a row of figure_keys is missing */
-	f.quantity = is->quantity;
 	f.at_most = f.quantity == QUANTITY_TIME;
 	if (wanted->value.type == VALUE_SHARE) {
 		resolve_share(p, t->map, wanted, ceilings, &f);
@@ -202,6 +207,15 @@ void probe_judges(struct probe *p, const struct checked *t, const char *name, co
 		f.wanted = xstrdup(wanted->text);
 	}
 	p->figures[p->n_figures++] = f;
+}
+
+void probe_tells(struct probe *p, const struct checked *t, const char *name, const char *key)
+{
+	if (ynode_get(t->map, name))
+		probe_judges(p, t, name, key, NULL);
+	else if (p->n_figures < FIGURES_MAX)
+		p->figures[p->n_figures++] = (struct figure){
+			.key = key, .name = name, .quantity = quantity_of_key(name)};
 }
 
 void probe_wants_no_faults(struct probe *p)

@@ -20,7 +20,7 @@ struct figure {
 	bool at_most;		   /* a latency; else at least */
 	double limit;		   /* 0: not judged by itself */
 	unsigned int share_of_set; /* in percent, of the median of the check's probes; 0: none */
-	char *wanted;		   /* "92% of line (46.0 GB/s)" */
+	char *wanted;		   /* "92% of line (46.0 GB/s)"; NULL: it is told, and not judged */
 };
 
 enum { FIGURES_MAX = 4 };
@@ -94,6 +94,8 @@ struct ceilings probe_ceilings(const struct section_ctx *ctx, const struct pci_f
  */
 void probe_judges(struct probe *p, const struct checked *t, const char *name, const char *key,
 		  const struct ceilings *ceilings);
+/* The same, and without the key the figure is a reading of the measurement all the same. */
+void probe_tells(struct probe *p, const struct checked *t, const char *name, const char *key);
 
 /* "value" counts faults, and "faults" are their texts: any is one too many. */
 void probe_wants_no_faults(struct probe *p);

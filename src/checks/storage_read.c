@@ -49,8 +49,11 @@ static void want_storage(const struct checked *t, struct probes *ret)
 		probe_option(p, "--transport", "rdma");
 	probe_resource(p, PROBE_STORAGE);
 	probe_judges(p, t, "min", "value", NULL);
+	probe_tells(p, t, "p50", "p50");
+	probe_tells(p, t, "p99", "p99");
+	probe_tells(p, t, "max", "max");
 	p->remedy = "measure the server or the disk by itself, and look at what else reads now";
 }
 
-CHECK(storage_read, .required = {"path", "min"}, .optional = {"size"}, .measure = want_storage,
-      .slow = FAULT_STORAGE_READ);
+CHECK(storage_read, .required = {"path", "min"}, .optional = {"p50", "p99", "max", "size"},
+      .measure = want_storage, .slow = FAULT_STORAGE_READ);

@@ -58,20 +58,23 @@ json_t *calibration_new(const char *node, const struct profile *profile)
 			 "checks");
 }
 
-/* Beside a share of the set stands a floor: that is the number which is a node's own. */
+/*
+ * NULL: the profile has no threshold for it. Beside a share of the set stands a floor: that is the
+ * number which is a node's own.
+ */
 static const char *key_of(const struct profile *profile, const char *check, const char *key)
 {
 	const struct ynode *checks = ynode_get(profile_section(profile, "gate"), "checks");
-	const char *text = ynode_text(ynode_get(checks, check), key, "");
+	const char *text = ynode_text(ynode_get(checks, check), key, NULL);
 
-	return strstr(text, "% of set") ? "floor" : key;
+	return text && strstr(text, "% of set") ? "floor" : text ? key : NULL;
 }
 
-static void add_reading(json_t *doc, const struct profile *profile, const struct measurement *m,
+static void add_reading(json_t *doc, const char *key, const struct measurement *m,
 			const struct reading *r)
 {
 	json_t *check = sub(sub(doc, "checks"), m->check);
-	json_t *series = sub(check, key_of(profile, m->check, r->name));
+	json_t *series = sub(check, key);
 	json_t *members = sub(series, "members");
 
 	json_object_set_new(series, "quantity", json_string(quantities[r->quantity]));
@@ -95,9 +98,12 @@ int calibration_add(json_t *doc, const struct profile *profile, const struct mea
 			return err_set(err, -EINVAL, "%s: %s", one->id,
 				       one->reason ? one->reason : state_name(one->state));
 		for (size_t j = 0; j < one->readings.list.n; j++) {
-			if (one->readings.list.v[j].quantity == QUANTITY_FAULTS)
+			const struct reading *r = &one->readings.list.v[j];
+			const char *key = key_of(profile, one->check, r->name);
+
+			if (!key || r->quantity == QUANTITY_FAULTS)
 				continue;
-			add_reading(doc, profile, one, &one->readings.list.v[j]);
+			add_reading(doc, key, one, r);
 			added++;
 		}
 	}

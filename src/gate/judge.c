@@ -26,6 +26,12 @@ static void show(struct probe *p, const struct figure *f, double value)
 	p->m.wanted = xstrdup(f->wanted);
 }
 
+/* It is no more than told, where the line has it. */
+static bool is_told(const struct figure *f)
+{
+	return !f->wanted;
+}
+
 static bool is_wrong(const struct figure *f, double value)
 {
 	return f->at_most ? value > f->limit : value < f->limit;
@@ -123,7 +129,7 @@ static void judge_measured(struct probe *p)
 		const struct figure *f = &p->figures[i];
 		const json_t *number = json_object_get(p->m.detail, f->key);
 		double value = json_number_value(number);
-		cleanup_free char *mistake = mistake_in(p, f);
+		cleanup_free char *mistake = is_told(f) && !number ? NULL : mistake_in(p, f);
 
 		if (mistake) {
 			measurement_forget(&p->m);
@@ -131,7 +137,10 @@ static void judge_measured(struct probe *p)
 			p->m.reason = xasprintf("%s: %s", p->subject, mistake);
 			return;
 		}
-		readings_add(&p->m.readings, f->name, value);
+		if (number)
+			readings_add(&p->m.readings, f->name, value);
+		if (is_told(f))
+			continue;
 		if (!p->m.measured)
 			show(p, f, value);
 		if (is_wrong(f, value) && f->quantity == QUANTITY_FAULTS)

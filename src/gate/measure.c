@@ -69,13 +69,16 @@ static void collect(const struct section_ctx *ctx, const struct strv *only, stru
 /* What the profile wants of the numbers: "min 92% of line (46.0 GB/s), max 3us". */
 static char *wanted_of(const struct probe *p, const struct ynode *map)
 {
-	static const char *const keys[] = {"min", "floor", "max", "min_messages", "p9999"};
+	static const char *const keys[] = {"min", "floor", "max",  "min_messages",
+					   "p50", "p99",   "p9999"};
 	struct str out = {0};
 
 	for (size_t i = 0; i < p->n_figures; i++) {
 		const struct figure *f = &p->figures[i];
 
-		str_add(&out, i ? ", " : "");
+		if (!f->wanted) /* it is told, and not judged */
+			continue;
+		str_add(&out, out.len ? ", " : "");
 		if (f->quantity != QUANTITY_FAULTS) /* "no faults" needs no name */
 			str_addf(&out, "%s ", f->name);
 		str_add(&out, f->wanted);

@@ -32,7 +32,8 @@ static inline void add_probe(const struct probe *p, struct str *out)
 		str_addf(out, " %s", p->resources.v[i]);
 	str_add(out, " |");
 	for (size_t i = 0; i < p->n_figures; i++)
-		str_addf(out, " %s %s;", p->figures[i].key, p->figures[i].wanted);
+		str_addf(out, " %s%s%s;", p->figures[i].key, p->figures[i].wanted ? " " : "",
+			 p->figures[i].wanted ? p->figures[i].wanted : "");
 	str_add(out, "\n");
 }
 

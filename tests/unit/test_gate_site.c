@@ -112,6 +112,56 @@ static void test_cause(void **state)
 	close_site(&s);
 }
 
+static void storage_gives(const struct tmp *t, const char *keys, const char *line,
+			  enum change_state state, const char *reason, const char *readings)
+{
+	cleanup_free char *text = xasprintf(
+		"{gate: {checks: {data: {run: storage_read, path: /f, min: 2GB/s%s}}}}", keys);
+	struct bench_job job = {.state = CHANGE_SAME, .result = json_loads(line, 0, NULL)};
+	cleanup_str struct str got = {0};
+	const struct measurement *m;
+	struct site s;
+
+	open_site(&s, t, text);
+	m = &s.probes.list.v[0]->m;
+	judge_probe(s.probes.list.v[0], &job);
+	assert_int_equal(m->state, state);
+	assert_string_equal(m->reason ? m->reason : "", reason);
+	for (size_t i = 0; i < m->readings.list.n; i++) {
+		const struct reading *r = &m->readings.list.v[i];
+		cleanup_free char *value = quantity_format(r->quantity, r->value);
+
+		str_addf(&got, "%s %s;", r->name, value);
+	}
+	assert_string_equal(str_get(&got), readings);
+	bench_job_clear(&job);
+	close_site(&s);
+}
+
+/* What requests took is a reading always, and a threshold where the profile has one. */
+static void test_latency(void **state)
+{
+	static const char line[] = "{\"value\": 3e9, \"unit\": \"B/s\", \"p50\": 4e6, "
+				   "\"p99\": 9e6, \"max\": 8e8}";
+	static const char all[] = "min 3.0 GB/s;p50 4.00 ms;p99 9.00 ms;max 800.00 ms;";
+
+	storage_gives(*state, "", line, CHANGE_SAME, "", all);
+	storage_gives(*state, ", p50: 4ms, p99: 9ms, max: 800ms", line, CHANGE_SAME, "", all);
+	storage_gives(*state, ", p50: 3ms", line, CHANGE_SLOW,
+		      "storage_read of /f: p50 measured 4.00 ms, required at most 3ms", all);
+	storage_gives(*state, ", p99: 8ms, max: 1ms", line, CHANGE_SLOW,
+		      "storage_read of /f: p99 measured 9.00 ms, required at most 8ms; max "
+		      "measured 800.00 ms, required at most 1ms",
+		      all);
+	/* of a program that tells none: no threshold, no figure */
+	storage_gives(*state, "", "{\"value\": 3e9}", CHANGE_SAME, "", "min 3.0 GB/s;");
+	storage_gives(*state, ", p99: 9ms", "{\"value\": 3e9}", CHANGE_FAILED,
+		      "storage_read of /f: no number \"p99\" in its result", "");
+	storage_gives(*state, "", "{\"value\": 3e9, \"p99\": -1}", CHANGE_FAILED,
+		      "storage_read of /f: \"p99\" of its result is -1, and can't be at or below 0",
+		      "");
+}
+
 /* Nothing else is measured beside it, and it has nothing but what it asks for. */
 static void test_command(void **state)
 {
@@ -151,6 +201,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_storage),
 		TEST(test_cause),
+		TEST(test_latency),
 		TEST(test_command),
 	};
 
