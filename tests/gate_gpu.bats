@@ -162,6 +162,52 @@ with_errors_under_load() { # FILE
   jq -e '(.reasons | length == 1) and (.reasons[0] | contains("since the load") | not)' "$gate_out"
 }
 
+# What the gate starts notes when it runs; memory and storage take their time.
+with_turns() {
+  local program=$bench
+  bench=$BATS_TEST_TMPDIR/turns.sh
+  cat >"$bench" <<S
+#!/bin/sh
+echo "begins \$1" >>$BATS_TEST_TMPDIR/turns
+case \$1 in
+memory_* | storage_*)
+  sleep 0.3
+  echo '{"result":"measured","value":100000000000,"unit":"B/s"}'
+  ;;
+*) $program "\$@" ;;
+esac
+echo "ends \$1" >>$BATS_TEST_TMPDIR/turns
+S
+  chmod +x "$bench"
+}
+
+@test "drivers start after memory and storage were measured, not beside them" {
+  with_turns
+  model "nvmlInit_v2 sleeps 300" "cuInit sleeps 300"
+  for gpus in "health peer" health; do
+    profile "$root" site <<Y
+schema: 1
+name: site
+match: {dmi: {sys_vendor: Supermicro}}
+devices: {gpus: {pci: "10de:2330", expect: 2}}
+gate:
+  checks:
+    health: {run: gpu_health, on: gpus}
+    disk: {run: storage_read, path: /dev/null, min: 1GB/s}
+    $([[ $gpus != *peer* ]] || echo 'peer: {run: gpu_peer, on: gpus, min: 1GB/s}')
+    memory: {run: memory_bandwidth, per: node, min: 1GB/s}
+Y
+    rm -f "$BATS_TEST_TMPDIR/turns"
+    gate_ends 0 ready --again
+    # both nodes beside each other, then the disk, then what starts the driver
+    [ "$(sed 's/^[a-z]* //' "$BATS_TEST_TMPDIR/turns" | uniq -c | xargs)" = \
+      "4 memory_bandwidth 2 storage_read 2 together" ] || {
+      cat "$BATS_TEST_TMPDIR/turns" >&2
+      return 1
+    }
+  done
+}
+
 @test "a slow one is named with its figure, both wanted and measured, and what may be the cause" {
   put "$root/sys/devices/pci0000:00/$a/current_link_width" 4
   model "$a d2h 500000000"

@@ -67,13 +67,15 @@ struct probe *gpu_asks(const struct checked *t, const struct pci_fn *gpu, struct
 	probe_option(p, "--gpu", "%s", gpu->addr);
 	probe_resource(p, "%s", gpu->addr);
 	probe_wants_no_faults(p);
-	gpu_gives_time(p);
+	gpu_starts(p, t);
 	return p;
 }
 
-void gpu_gives_time(struct probe *p)
+void gpu_starts(struct probe *p, const struct checked *t)
 {
 	p->shares_process = true;
+	p->late = true;
+	probe_starts_driver(p, t->ctx->node);
 	if (!p->timeout_ms)
 		p->timeout_ms = TIMEOUT_MS;
 }

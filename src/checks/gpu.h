@@ -18,8 +18,11 @@ int gpu_unbound(struct change *c, const char *addr, const char *driver);
 const struct device_set *gpu_set(const struct checked *t, const char *key);
 /* Adds a probe of the check's benchmark that asks the GPU's driver for faults, without load. */
 struct probe *gpu_asks(const struct checked *t, const struct pci_fn *gpu, struct probes *ret);
-/* The time that the first use of a GPU may take, and one process for all of them. */
-void gpu_gives_time(struct probe *p);
+/*
+ * The first use of a GPU: the time that it may take, one process for all of them, and no
+ * measurement on the CPUs that it spins on.
+ */
+void gpu_starts(struct probe *p, const struct checked *t);
 /*
  * Each NIC of with: and the GPU of on: that is its own by nearness, as pairs: judges, or else the
  * nearest. None where a set is empty: its expect says whether it may be.

@@ -21,7 +21,7 @@ static void want_copy(const struct checked *t, struct probes *ret)
 		probe_judges(p, t, "min", "value", &ceilings);
 		p->remedy = "see the GPU's PCIe link and clocks under load (`nvidia-smi -q -d "
 			    "PERFORMANCE,CLOCK`), and what else uses it";
-		gpu_gives_time(p);
+		gpu_starts(p, t);
 	}
 }
 

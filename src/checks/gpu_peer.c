@@ -17,7 +17,7 @@ static void want_one_peer(const struct checked *t, const struct pci_fn *a, const
 	probe_judges(p, t, "min", "value", &ceilings);
 	p->remedy = "see the state of NVLinks and their errors (`nvidia-smi nvlink -s`, `-e`), and "
 		    "nvidia-fabricmanager's log";
-	gpu_gives_time(p);
+	gpu_starts(p, t);
 }
 
 /*

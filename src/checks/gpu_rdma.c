@@ -28,7 +28,7 @@ static void want_pair(const struct checked *t, const struct pci_fn *nic, const s
 		probe_judges(p, t, "min", "value", &ceilings);
 		p->remedy = "see whether a PCIe switch is above both of them (`railhead survey`), "
 			    "ACS of the bridges between them, and the IOMMU mode";
-		gpu_gives_time(p);
+		gpu_starts(p, t);
 	} else {
 		probe_declines(p, CHANGE_CANNOT_MEASURE,
 			       "%s has no RDMA device; see that its RDMA module (mlx5_ib, irdma, "

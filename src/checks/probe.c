@@ -108,6 +108,27 @@ void probe_needs_node(struct probe *p, const struct node *node, int numa)
 	}
 }
 
+static void add_nodes(struct strv *list, const struct node *node)
+{
+	const struct cpus *nodes = &node->nodes_with_cpu;
+
+	for (int n = cpus_next(nodes, -1); n >= 0; n = cpus_next(nodes, n)) {
+		cleanup_free char *name = xasprintf("node%d", n);
+
+		strv_add(list, name);
+	}
+}
+
+void probe_needs_cpus(struct probe *p, const struct node *node)
+{
+	add_nodes(&p->resources, node);
+}
+
+void probe_starts_driver(struct probe *p, const struct node *node)
+{
+	add_nodes(&p->start_disturbs, node);
+}
+
 void probe_needs_function(struct probe *p, const struct pci_fn *fn)
 {
 	if (strv_contains(&p->functions, fn->addr))
@@ -270,6 +291,7 @@ static void probe_free(struct probe *p)
 	free(p->as);
 	strv_free(&p->argv);
 	strv_free(&p->resources);
+	strv_free(&p->start_disturbs);
 	strv_free(&p->functions);
 	for (size_t i = 0; i < p->n_figures; i++)
 		free(p->figures[i].wanted);

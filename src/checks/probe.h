@@ -33,6 +33,8 @@ struct probe {
 	char *subject;	      /* "memory_bandwidth of node 0": sentences begin with it */
 	struct strv argv;     /* the program and its words, without --budget */
 	struct strv resources;
+	struct strv start_disturbs; /* the resources that the start of its driver disturbs */
+	bool late;		 /* its driver or server may hang: others have their turn first */
 	struct privileges *as;	 /* owned; NULL: those of the gate */
 	unsigned int budget_ms;	 /* --budget of the bench program; 0: the program takes none */
 	unsigned int timeout_ms; /* of the check; 0: PROBE_TIMEOUT_MS */
@@ -75,6 +77,16 @@ void probe_passes(struct probe *p, const struct checked *t, const char *key);
 void probe_resource(struct probe *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* The memory and CPUs of a NUMA node; -1 (unknown): of all nodes. Causes are looked for there. */
 void probe_needs_node(struct probe *p, const struct node *node, int numa);
+/*
+ * The CPUs of all nodes, any of which its threads may run on: nothing that measures a node runs
+ * beside it.
+ */
+void probe_needs_cpus(struct probe *p, const struct node *node);
+/*
+ * Its process starts a driver, which spins on any CPU: nothing that measures a node runs beside it,
+ * but what starts a driver as well.
+ */
+void probe_starts_driver(struct probe *p, const struct node *node);
 /* The function, and that causes are looked for on its way. */
 void probe_needs_function(struct probe *p, const struct pci_fn *fn);
 

@@ -48,6 +48,8 @@ static void want_storage(const struct checked *t, struct probes *ret)
 	if (mount && mount_wants_rdma(mount))
 		probe_option(p, "--transport", "rdma");
 	probe_resource(p, PROBE_STORAGE);
+	probe_needs_cpus(p, t->ctx->node);
+	p->late = true;
 	probe_judges(p, t, "min", "value", NULL);
 	probe_tells(p, t, "p50", "p50");
 	probe_tells(p, t, "p99", "p99");

@@ -33,7 +33,7 @@ struct stream {
 
 struct child {
 	struct bench_job *job;
-	size_t round; /* no two of a round share a resource */
+	size_t round; /* no two of a round disturb each other */
 	enum child_phase phase;
 	struct spawned spawned;
 	int pidfd;
@@ -409,12 +409,21 @@ static bool running(const struct child *c)
 	return c->phase != WAITING && c->phase != DONE;
 }
 
-static bool share_resource(const struct bench_job *a, const struct bench_job *b)
+static bool have_common(const struct strv *a, const struct strv *b)
 {
-	for (size_t i = 0; a->resources && b->resources && i < a->resources->n; i++)
-		if (strv_contains(b->resources, a->resources->v[i]))
+	for (size_t i = 0; a && b && i < a->n; i++)
+		if (strv_contains(b, a->v[i]))
 			return true;
 	return false;
+}
+
+static bool disturb(const struct bench_job *a, const struct bench_job *b)
+{
+	bool both_start = a->start_disturbs && b->start_disturbs;
+
+	return have_common(a->resources, b->resources) ||
+	       (!both_start && (have_common(a->start_disturbs, b->resources) ||
+				have_common(b->start_disturbs, a->resources)));
 }
 
 void bench_rounds(const struct bench_job *jobs, size_t n, size_t *ret)
@@ -424,7 +433,7 @@ void bench_rounds(const struct bench_job *jobs, size_t n, size_t *ret)
 	for (size_t i = 0; i < n; i++) {
 		memset(taken, 0, (n + 1) * sizeof(*taken));
 		for (size_t j = 0; j < i; j++)
-			if (share_resource(&jobs[i], &jobs[j]))
+			if (disturb(&jobs[i], &jobs[j]))
 				for (size_t k = jobs[i].last ? 0 : ret[j]; k <= ret[j]; k++)
 					taken[k] = true;
 		for (ret[i] = 0; taken[ret[i]];)
@@ -442,7 +451,7 @@ static bool may_start(const struct child *all, size_t n, const struct child *c)
 		bool counts =
 			running(&all[i]) || (all[i].phase == WAITING && all[i].round < c->round);
 
-		if (counts && share_resource(all[i].job, c->job))
+		if (counts && disturb(all[i].job, c->job))
 			return false;
 	}
 	return true;
@@ -455,7 +464,7 @@ static void finish_too_late(const struct child *all, size_t n, struct child *c,
 	const struct child *slowest = NULL;
 
 	for (size_t i = 0; i < n; i++)
-		if (all[i].started_us && share_resource(all[i].job, c->job) &&
+		if (all[i].started_us && disturb(all[i].job, c->job) &&
 		    (!slowest || all[i].job->duration_us > slowest->job->duration_us))
 			slowest = &all[i];
 	finish(c, CHANGE_UNKNOWN,

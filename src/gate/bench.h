@@ -3,8 +3,9 @@
  * The gate's children: runs measuring programs (railhead-bench, a site's own) with
  * deadlines and collects the one JSON line that each prints.
  *
- * Jobs that name a resource in common run one after another, those with nothing in common at the
- * same time; the order given decides who is first, and nobody is passed by for ever. Every child is
+ * Jobs that name a resource in common run one after another, and so do a job that starts a driver
+ * and one that measures what such a start disturbs; those with nothing in common run at the same
+ * time; the order given decides who is first, and nobody is passed by for ever. Every child is
  * a session of its own, gets a clean environment, /dev/null as input and the limits of spawn.h (no
  * core dumps, small files, few of everything), is the first that goes when memory is short, and
  * gets SIGKILL when the caller dies. A child that yields gets SIGTERM shortly before its deadline,
@@ -52,7 +53,13 @@ struct bench_job {
 	bool many;   /* it prints a line for each of several measurements */
 	bool last;   /* not before any job before it that shares a resource with it */
 	const struct strv *resources; /* "node0", "0000:3b:00.0"; NULL: it disturbs nobody */
-	const struct privileges *as;  /* NULL: those of the caller */
+	/*
+	 * What the start of a driver disturbs, which spins on any CPU: jobs that have one of these
+	 * as a resource run before or after it, unless they start a driver as well. NULL: it starts
+	 * none.
+	 */
+	const struct strv *start_disturbs;
+	const struct privileges *as; /* NULL: those of the caller */
 
 	/* out */
 	/*
@@ -79,9 +86,9 @@ int bench_run(struct bench_job *jobs, size_t n, unsigned int budget_ms, struct e
 /* The job, without a result so far, comes to what the line says; CHANGE_FAILED if it is none. */
 void bench_job_take(struct bench_job *job, json_t *line);
 /*
- * Gives each job the first round in which nothing before it shares a resource with it: those of a
- * ring, of which each shares one with the next, are done in two rounds, not one after another. One
- * that is last gets the first round after theirs.
+ * Gives each job the first round in which nothing before it disturbs it: those of a ring, of which
+ * each shares one with the next, are done in two rounds, not one after another. One that is last
+ * gets the first round after theirs.
  */
 void bench_rounds(const struct bench_job *jobs, size_t n, size_t *ret);
 

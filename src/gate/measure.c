@@ -143,6 +143,8 @@ static bool fill_job(struct attempt *a, unsigned int times, struct bench_job *jo
 	if (n + 3 > BENCH_ARGS_MAX)
 		return false;
 	*job = (struct bench_job){.name = p->m.id, .resources = &p->resources, .as = p->as};
+	if (p->start_disturbs.n)
+		job->start_disturbs = &p->start_disturbs;
 	for (size_t i = 0; i < n; i++)
 		job->argv[i] = p->argv.v[i];
 	if (p->budget_ms) {
@@ -215,18 +217,26 @@ static bool is_wanted(const struct probe *p)
 	return !probe_is_declined(p);
 }
 
+enum turn { TURN_FIRST, TURN_LATE, TURN_LAST };
+
+static enum turn turn_of(const struct probe *p)
+{
+	return p->check->no_load ? TURN_LAST : p->late ? TURN_LATE : TURN_FIRST;
+}
+
 /*
- * Those that are wanted, in the order in which they have their turn: what only asks a driver comes
- * last, since load may be what brings a fault out.
+ * Those that are wanted, in the order in which they have their turn: late is what may hang, and
+ * would keep others from it; what only asks a driver comes last, since load may be what brings a
+ * fault out.
  */
 static size_t choose(const struct probes *all, bool (*wanted)(const struct probe *p),
 		     struct probe **ret)
 {
 	size_t n = 0;
 
-	for (int asks = 0; asks <= 1; asks++)
+	for (int turn = TURN_FIRST; turn <= TURN_LAST; turn++)
 		for (size_t i = 0; i < all->list.n; i++)
-			if (all->list.v[i]->check->no_load == asks && wanted(all->list.v[i]))
+			if ((int)turn_of(all->list.v[i]) == turn && wanted(all->list.v[i]))
 				ret[n++] = all->list.v[i];
 	return n;
 }

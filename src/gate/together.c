@@ -90,6 +90,7 @@ static void make_copy(struct group *g)
 		.yields = true,
 		.many = true,
 		.resources = &g->resources,
+		.start_disturbs = g->jobs[0]->start_disturbs, /* as that of each of them */
 	};
 }
 

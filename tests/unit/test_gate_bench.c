@@ -669,6 +669,47 @@ static void test_several_resources(void **state)
 	rmdir(dir);
 }
 
+/*
+ * Two that start drivers run side by side, each waits for the other; what measures the CPUs that
+ * they spin on does not run meanwhile, and what needs none of these runs at any time.
+ */
+static void test_start_of_drivers(void **state)
+{
+	static const size_t rounds[] = {0, 1, 1, 0, 2};
+	char dir[] = "/tmp/railhead-test.XXXXXX";
+	struct bench_job jobs[5];
+	size_t got[5];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	for (size_t i = 0; i < array_len(jobs); i++) {
+		jobs[i] = sh("cd \"$0\" && mkdir cpus && sleep 0.1 && rmdir cpus && echo '" OK "'",
+			     5000, &node0);
+		jobs[i].argv[3] = dir;
+	}
+	for (size_t i = 1; i <= 2; i++) {
+		jobs[i].argv[2] = "cd \"$0\" && mkdir $1 && until rmdir $2; do sleep 0.01; done "
+				  "2>&-; ! [ -e cpus ] && echo '" OK "'";
+		jobs[i].argv[4] = i == 1 ? "a" : "b";
+		jobs[i].argv[5] = i == 1 ? "b" : "a";
+		jobs[i].start_disturbs = &both;
+	}
+	jobs[1].resources = &gpu;   /* with figures that need no CPU ... */
+	jobs[2].resources = &node0; /* ... and with such as do, once it has started */
+	jobs[3].resources = NULL;
+	jobs[3].argv[2] = "echo '" OK "'";
+	bench_rounds(jobs, array_len(jobs), got);
+	for (size_t i = 0; i < array_len(jobs); i++)
+		assert_int_equal(got[i], rounds[i]);
+	run_ms(jobs, array_len(jobs));
+	for (size_t i = 0; i < array_len(jobs); i++) {
+		if (jobs[i].state != CHANGE_SAME)
+			fail_msg("%zu: %s", i, jobs[i].reason);
+		bench_job_clear(&jobs[i]);
+	}
+	assert_int_equal(rmdir(dir), 0);
+}
+
 /* --- one that hangs in the kernel ---------------------------------------------------- */
 
 /*
@@ -748,6 +789,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_several_resources),
 	cmocka_unit_test(test_many_lines),
 	cmocka_unit_test(test_ring_in_two_rounds),
+	cmocka_unit_test(test_start_of_drivers),
 	cmocka_unit_test(test_abandoned),
 };
 

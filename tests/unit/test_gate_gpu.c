@@ -200,6 +200,42 @@ static void test_rdma(void **state)
 	gives(*state, SETS, "gpu_rdma", "on: none, with: rails, min: 1GB/s", "");
 }
 
+/* The start of the driver may spin on any CPU, wherever the GPU is. */
+static void test_start(void **state)
+{
+	static const char *const checks[] = {
+		"run: gpu_health, on: gpus",
+		"run: gpu_fabric, on: gpus, mode: node",
+		"run: gpu_copy, on: gpus, min: 1GB/s",
+		"run: gpu_peer, on: gpus, min: 1GB/s",
+		"run: gpu_rdma, on: gpus, with: rails, min: 1GB/s",
+	};
+
+	for (size_t i = 0; i < array_len(checks); i++) {
+		struct measurements all = {0};
+		struct probes probes = {0};
+		struct on_machine m;
+
+		on_machine(*state, SETS, checks[i], &m);
+		check_measures(&m.ctx, "c",
+			       ynode_get(profile_section(m.profile, "gate"), "checks")->items.v[0],
+			       &probes);
+		assert_int_not_equal(probes.list.n, 0);
+		for (size_t k = 0; k < probes.list.n; k++) {
+			const struct probe *p = probes.list.v[k];
+
+			assert_int_equal(p->start_disturbs.n, 2);
+			assert_string_equal(p->start_disturbs.v[0], "node0");
+			assert_string_equal(p->start_disturbs.v[1], "node1");
+			assert_true(p->late);
+			vec_push(&all.list, p->m);
+		}
+		measurements_free(&all);
+		probes_free(&probes);
+		on_machine_free(&m);
+	}
+}
+
 /* --- judged --------------------------------------------------------------------------------- */
 
 static void judged(const char *line, enum change_state is, const char *reason)
@@ -280,6 +316,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_copy, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_peer, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_rdma, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_start, setup, tmp_teardown),
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test_setup_teardown(test_looks, setup, tmp_teardown),
 	};

@@ -32,6 +32,7 @@ static void open_site(struct site *s, const struct tmp *t, const char *text)
 	vec_push(&set.fn, &s->nic);
 	vec_push(&s->sets.set, set);
 	cpus_parse("0-1", &s->node.nodes);
+	cpus_parse("0-1", &s->node.nodes_with_cpu);
 	s->ctx = (struct section_ctx){&t->root, &s->node, &s->profile, &s->sets};
 	checks = ynode_get(profile_section(&s->profile, "gate"), "checks");
 	check_measures(&s->ctx, checks->keys.v[0]->text, checks->items.v[0], &s->probes);
@@ -86,7 +87,8 @@ static void test_storage(void **state)
 
 		open_site(&s, *state, text);
 		assert_words(&s.probes.list.v[0]->argv, words);
-		assert_words(&s.probes.list.v[0]->resources, "storage");
+		assert_words(&s.probes.list.v[0]->resources, "storage node0 node1");
+		assert_true(s.probes.list.v[0]->late);
 		assert_string_equal(s.probes.list.v[0]->m.id, "gate/data/mnt/ai/file");
 		close_site(&s);
 	}
