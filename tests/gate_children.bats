@@ -142,6 +142,16 @@ S
   no_process "$mark\.3"
 }
 
+@test "what a program may write: segments of shared memory, and no file that fills a disk" {
+  site 30s <<S
+shared||f=\$(mktemp /dev/shm/railhead.XXXXXX) && truncate -s 2G "\$f" && rm "\$f" && $good
+grows||f=\$(mktemp /tmp/railhead.XXXXXX); truncate -s 5G "\$f"; s=\$?; rm "\$f"; exit \$s
+S
+  status_is 7 gate --root "$root"
+  measured gate/shared/command same
+  measured gate/grows/command failed "exit status 153" # of a shell whose child SIGXFSZ ended
+}
+
 @test "a program has the privileges that its check names, and no others" {
   caps='for c in Prm Eff Inh Bnd Amb; do grep -q "Cap$c:.0*WANTED$" /proc/self/status || exit 9; done'
   site 30s <<S

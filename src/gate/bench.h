@@ -7,14 +7,15 @@
  * and one that measures what such a start disturbs; those with nothing in common run at the same
  * time; the order given decides who is first, and nobody is passed by for ever. Every child is
  * a session of its own, gets a clean environment, /dev/null as input and the limits of spawn.h (no
- * core dumps, small files, few of everything), is the first that goes when memory is short, and
- * gets SIGKILL when the caller dies. A child that yields gets SIGTERM shortly before its deadline,
- * and what it prints until the deadline counts. A child over its deadline gets SIGTERM, unless it
- * had that before, then SIGKILL; one that doesn't end even then (it is stuck in the kernel) is
- * reported and abandoned. What it started ends with it: background processes, daemons in sessions
- * of their own, fork bombs (spawn.h). So each job ends at most BENCH_GRACE_MS after its deadline,
- * whatever the child does, and no job is lost to another's failure. All of them end with the
- * budget: a job that runs then is over its deadline, and one whose turn has not come is told so.
+ * core dumps, files of a few GiB, few of everything), is the first that goes when memory is short,
+ * and gets SIGKILL when the caller dies. A child that yields gets SIGTERM shortly before its
+ * deadline, and what it prints until the deadline counts. A child over its deadline gets SIGTERM,
+ * unless it had that before, then SIGKILL; one that doesn't end even then (it is stuck in the
+ * kernel) is reported and abandoned. What it started ends with it: background processes, daemons in
+ * sessions of their own, fork bombs (spawn.h). So each job ends at most BENCH_GRACE_MS after its
+ * deadline, whatever the child does, and no job is lost to another's failure. All of them end with
+ * the budget: a job that runs then is over its deadline, and one whose turn has not come is told
+ * so.
  *
  * What a child prints on stdout, at most BENCH_OUTPUT_MAX bytes, and exit status 0:
  *

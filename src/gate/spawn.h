@@ -21,10 +21,15 @@
 #include "sys/privileges.h"
 
 /* Limits of every child. Its memory has none: it is the first that the OOM killer takes. */
-#define SPAWN_FILE_MAX (64u << 20) /* bytes of a file that it writes */
-#define SPAWN_FDS_MAX 4096	   /* open files */
-#define SPAWN_PROCESSES_MAX 512	   /* of its user, unless that is root: those have no limit */
-#define SPAWN_SWEEP_MS 300	   /* how long a keeper that is a subreaper looks for the rest */
+/*
+ * Bytes of a file that it makes so long: a log that grows without end fills no disk. Of shared
+ * memory (memfd, tmpfs, hugetlbfs) the limit holds too, setrlimit(2) knows no difference: so it is
+ * far above the segments of NCCL, MPI and CUDA, and the 1G pages of DPDK.
+ */
+#define SPAWN_FILE_MAX (4ull << 30)
+#define SPAWN_FDS_MAX 4096	/* open files */
+#define SPAWN_PROCESSES_MAX 512 /* of its user, unless that is root: those have no limit */
+#define SPAWN_SWEEP_MS 300	/* how long a keeper that is a subreaper looks for the rest */
 
 struct spawn_note;
 

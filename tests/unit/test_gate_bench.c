@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -367,16 +368,53 @@ static void test_output_costs_no_memory(void **state)
 static void test_limits(void **state)
 {
 	/* Soft and hard. */
-	struct bench_job job = sh("set -e; l() { grep \"^Max $1\" /proc/self/limits | grep -qE "
-				  "\" $2 +$2 \"; }; l 'core file size' 0; l 'file size' 67108864; "
-				  "[ $(ulimit -n) -le 4096 ]; [ $(ulimit -H -n) -le 4096 ]; "
-				  "[ $(cat /proc/self/oom_score_adj) = 1000 ]; echo '" OK "'",
-				  5000, NULL);
+	struct bench_job job =
+		sh("set -e; l() { grep \"^Max $1\" /proc/self/limits | grep -qE "
+		   "\" $2 +$2 \"; }; l 'core file size' 0; l 'file size' 4294967296; "
+		   "[ $(ulimit -n) -le 4096 ]; [ $(ulimit -H -n) -le 4096 ]; "
+		   "[ $(cat /proc/self/oom_score_adj) = 1000 ]; echo '" OK "'",
+		   5000, NULL);
 
 	(void)state;
 	run_ms(&job, 1);
 	assert_string_equal(job.reason, "");
 	bench_job_clear(&job);
+}
+
+/* `self shared-memory`: a segment of 2 GiB, of which one page is used. */
+static _Noreturn void use_shared_memory(void)
+{
+	const off_t size = 2ll << 30;
+	int fd = memfd_create("segment", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, size) < 0 || pwrite(fd, "x", 1, size - 1) != 1)
+		_exit(1);
+	puts(OK);
+	exit(0);
+}
+
+/* The limit of files lets shared memory be, and ends what fills a disk. */
+static void test_file_size(void **state)
+{
+	struct bench_job jobs[] = {
+		{.argv = {"/proc/self/exe", "shared-memory"}, .deadline_ms = 20000},
+		sh("exec truncate -s 5G \"$0\"", 20000, NULL),
+	};
+	char path[] = "/tmp/railhead-test.XXXXXX";
+	int fd;
+
+	(void)state;
+	if (geteuid() != 0) /* it may not execute itself */
+		return;
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	close(fd);
+	jobs[1].argv[3] = path;
+	run_ms(jobs, array_len(jobs));
+	assert_string_equal(jobs[0].reason, "");
+	assert_non_null(strstr(jobs[1].reason, "(File size limit exceeded)"));
+	bench_job_clear(&jobs[0]);
+	unlink(path);
 }
 
 #define HAS_CAPS(set)                                              \
@@ -779,6 +817,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_caller_dies),
 	cmocka_unit_test(test_output_costs_no_memory),
 	cmocka_unit_test(test_limits),
+	cmocka_unit_test(test_file_size),
 	cmocka_unit_test(test_privileges),
 	cmocka_unit_test(test_many_at_once),
 	cmocka_unit_test(test_one_resource_in_turn),
@@ -815,6 +854,8 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strncmp(argv[1], "unkillable", 10) == 0)
 		be_unkillable();
+	if (argc == 2 && streq(argv[1], "shared-memory"))
+		use_shared_memory();
 	if (argc == 3 && streq(argv[1], "flees"))
 		flee(argv[2]);
 	failed = cmocka_run_group_tests_name("gate_bench", tests, NULL, NULL);
