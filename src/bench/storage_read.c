@@ -9,7 +9,8 @@
  * ending, and is the business of who has set its deadline.
  *
  * Each boot begins at another place of the file, or else the cache of the server or the disk would
- * answer from the second boot on. What each request took is counted too: "p50", "p99" and "max".
+ * answer from the second boot on; so does a look of another budget. What each request took is
+ * counted too: "p50", "p99" and "max".
  */
 #include "bench/storage_read.h"
 
@@ -210,13 +211,16 @@ static int refuse_holes(const struct storage *s, const struct stat *st, struct e
 
 /* --- where it begins ---------------------------------------------------------------------- */
 
-uint64_t storage_first(const char *boot_id, uint64_t requests)
+uint64_t storage_first(const char *boot_id, uint64_t budget_ms, uint64_t requests)
 {
-	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a, and what ends MurmurHash3 */
 
 	for (; *boot_id; boot_id++)
 		hash = (hash ^ (unsigned char)*boot_id) * 0x100000001b3u;
-	return hash % requests;
+	hash ^= budget_ms;
+	hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
+	hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
+	return (hash ^ hash >> 33) % requests;
 }
 
 static int find_first(struct storage *s, const struct options *o, struct err *err)
@@ -236,7 +240,7 @@ static int find_first(struct storage *s, const struct options *o, struct err *er
 	r = read_whole(BOOT_ID, &boot_id);
 	if (r < 0)
 		return err_errno(err, r, BOOT_ID);
-	s->first = storage_first(boot_id, s->requests);
+	s->first = storage_first(boot_id, option_number(o, "budget", BUDGET_MS), s->requests);
 	return 0;
 }
 
@@ -513,7 +517,8 @@ const struct benchmark storage_read = {
 		     .arg = "BYTES",
 		     .type = OPTION_NUMBER,
 		     .max = INT64_MAX,
-		     .help = "which byte is read first (one that the id of the boot gives)"},
+		     .help = "which byte is read first (one that the id of the boot and the budget "
+			     "give)"},
 		    {.name = "mount",
 		     .arg = "DIR",
 		     .type = OPTION_TEXT,

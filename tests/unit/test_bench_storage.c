@@ -23,12 +23,12 @@ static void test_one_boot(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++) {
-		uint64_t first = storage_first(BOOT, requests[i]);
+		uint64_t first = storage_first(BOOT, 1500, requests[i]);
 
 		assert_true(first < requests[i]);
-		assert_true(first == storage_first(BOOT, requests[i]));
+		assert_true(first == storage_first(BOOT, 1500, requests[i]));
 	}
-	assert_true(storage_first("", 10) < 10); /* a kernel that tells none */
+	assert_true(storage_first("", 1500, 10) < 10); /* a kernel that tells none */
 }
 
 /* Boots begin all over the file: of 160 each sixteenth of it has some, and none has a third. */
@@ -41,10 +41,29 @@ static void test_many_boots(void **state)
 	for (unsigned int i = 0; i < 160; i++) {
 		snprintf(boot, 9, "%08x", i * 2654435761u);
 		boot[8] = '-';
-		parts[storage_first(boot, 1600) / 100]++;
+		parts[storage_first(boot, 1500, 1600) / 100]++;
 	}
 	for (size_t i = 0; i < 16; i++)
 		assert_in_range(parts[i], 1, 50);
+}
+
+/* In 90 of 100 boots at least the second, longer look begins far from the first. */
+static void test_second_look(void **state)
+{
+	unsigned int far = 0;
+	char boot[] = BOOT;
+
+	(void)state;
+	for (unsigned int i = 0; i < 100; i++) {
+		uint64_t first, second;
+
+		snprintf(boot, 9, "%08x", i * 2654435761u);
+		boot[8] = '-';
+		first = storage_first(boot, 1500, 1024);
+		second = storage_first(boot, 4000, 1024);
+		far += (first > second ? first - second : second - first) > 10;
+	}
+	assert_in_range(far, 90, 100);
 }
 
 #define US 1000u
@@ -99,9 +118,9 @@ static void test_merge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_boot), cmocka_unit_test(test_many_boots),
-		cmocka_unit_test(test_times),	 cmocka_unit_test(test_even),
-		cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_one_boot),    cmocka_unit_test(test_many_boots),
+		cmocka_unit_test(test_second_look), cmocka_unit_test(test_times),
+		cmocka_unit_test(test_even),	    cmocka_unit_test(test_merge),
 	};
 
 	return cmocka_run_group_tests_name("bench_storage", tests, NULL, NULL);
