@@ -223,30 +223,6 @@ static void test_keys(void **state)
 	good_free(&n);
 }
 
-/* A figure that is told, and has no threshold in the profile, gets none. */
-static void test_told(void **state)
-{
-	struct good n = good("node42", "disk: {min: 1GB/s, p99: 20ms}");
-	struct measurement one = measurement("disk", "f", CHANGE_SAME);
-	struct measurements m = {0};
-	struct strv notes = {0};
-	struct err err = {0};
-	cleanup_free char *text = NULL;
-
-	(void)state;
-	add_reading(&one, "min", QUANTITY_RATE, 10e9);
-	add_reading(&one, "p99", QUANTITY_TIME, 9e6);
-	add_reading(&one, "max", QUANTITY_TIME, 5e8);
-	vec_push(&m.list, one);
-	assert_int_equal(calibration_add(n.doc, &n.profile, &m, &err), 0);
-	text = section_of(n.doc, &notes);
-	assert_text(text, "      min: 9000MB/s\n");
-	assert_text(text, "      p99: 9900000ns\n");
-	assert_null(strstr(text, "max:"));
-	measurements_free(&m);
-	good_free(&n);
-}
-
 static void test_not_measured(void **state)
 {
 	static const enum change_state bad[] = {CHANGE_FAILED, CHANGE_CANNOT_MEASURE,
@@ -331,11 +307,11 @@ static void test_hundred_gates(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_threshold), cmocka_unit_test(test_text),
-		cmocka_unit_test(test_members),	  cmocka_unit_test(test_time),
-		cmocka_unit_test(test_floor),	  cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_told),	  cmocka_unit_test(test_not_measured),
-		cmocka_unit_test(test_faults),	  cmocka_unit_test(test_hundred_gates),
+		cmocka_unit_test(test_threshold),     cmocka_unit_test(test_text),
+		cmocka_unit_test(test_members),	      cmocka_unit_test(test_time),
+		cmocka_unit_test(test_floor),	      cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_not_measured),  cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_hundred_gates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

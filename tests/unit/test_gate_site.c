@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "gate/calibrate.h"
 #include "gate/judge.h"
 #include "probe_run.h"
 #include "fragment.h"
@@ -164,6 +165,35 @@ static void test_latency(void **state)
 		      "");
 }
 
+/* A threshold is made of what the profile has one for, and not of all that is told. */
+static void test_calibrated(void **state)
+{
+	struct bench_job job = {.state = CHANGE_SAME};
+	struct measurements m = {0};
+	struct err err = {0};
+	const json_t *data;
+	struct site s;
+	json_t *doc;
+
+	open_site(&s, *state,
+		  "{gate: {checks: {data: {run: storage_read, path: /f, min: 2GB/s, p99: 9ms}}}}");
+	s.profile.name = (char *)"sku";
+	job.result =
+		json_loads("{\"value\": 3e9, \"p50\": 4e6, \"p99\": 8e6, \"max\": 8e8}", 0, NULL);
+	judge_probe(s.probes.list.v[0], &job);
+	doc = calibration_new("node", &s.profile);
+	vec_push(&m.list, s.probes.list.v[0]->m);
+	assert_int_equal(calibration_add(doc, &s.profile, &m, &err), 0);
+	data = json_object_get(json_object_get(doc, "checks"), "data");
+	assert_non_null(json_object_get(data, "min"));
+	assert_non_null(json_object_get(data, "p99"));
+	assert_int_equal(json_object_size(data), 2);
+	json_decref(doc);
+	vec_free(&m.list);
+	bench_job_clear(&job);
+	close_site(&s);
+}
+
 /* Nothing else is measured beside it, and it has nothing but what it asks for. */
 static void test_command(void **state)
 {
@@ -201,10 +231,8 @@ static void test_command(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_storage),
-		TEST(test_cause),
-		TEST(test_latency),
-		TEST(test_command),
+		TEST(test_storage),    TEST(test_cause),   TEST(test_latency),
+		TEST(test_calibrated), TEST(test_command),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
