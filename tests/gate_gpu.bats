@@ -162,6 +162,24 @@ with_errors_under_load() { # FILE
   jq -e '(.reasons | length == 1) and (.reasons[0] | contains("since the load") | not)' "$gate_out"
 }
 
+@test "what rises under load and still passes is in the record, before and after" {
+  local dev=$root/sys/devices/pci0000:00/$a program=$bench
+  put "$dev/aer_dev_fatal" "TOTAL_ERR_FATAL 0"
+  put "$dev/aer_dev_nonfatal" "TOTAL_ERR_NONFATAL 0"
+  put "$dev/aer_dev_correctable" "BadTLP 2"
+  sed -i 's/^  checks:/&\n    errors: {run: pcie_errors, on: gpus, corrected: 100}/' \
+    "$root/etc/railhead/profiles/site.yaml"
+  bench=$BATS_TEST_TMPDIR/corrected
+  chmod a+rx "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_TEST_TMPDIR"
+  chmod 666 "$dev/aer_dev_correctable"
+  printf '#!/bin/sh\necho BadTLP 40 >%s\nexec %s "$@"\n' "$dev/aer_dev_correctable" "$program" >"$bench"
+  chmod +x "$bench"
+  gate_ends 0 ready
+  jq -e --arg id "gate/errors/$a" '[.. | objects | select(has("id") and has("kind"))] | INDEX(.id)
+    | (.["\($id)/corrected"] | .state == "same" and .before == "2" and .observed == "40")
+      and (.[$id] | .state == "same" and (has("before") | not))' "$gate_out"
+}
+
 # What the gate starts notes when it runs; memory and storage take their time.
 with_turns() {
   local program=$bench

@@ -142,12 +142,30 @@ static void blame_load(struct change *c, const struct strv *loaded)
 			   names);
 }
 
-static bool may_settle(const struct plan *plan, const bool *held)
+/* What a look came to before the load. */
+struct before {
+	bool held;
+	char *observed; /* or NULL */
+};
+
+static bool may_settle(const struct plan *plan, const struct before *before)
 {
 	for (size_t i = 0; i < plan->list.n; i++)
-		if (held[i] && !change_holds(plan->list.v[i]) && plan->list.v[i]->settles)
+		if (before[i].held && !change_holds(plan->list.v[i]) && plan->list.v[i]->settles)
 			return true;
 	return false;
+}
+
+/* A counter may rise under load and hold all the same: what it was is in the record. */
+static void compare(struct change *c, struct before *before, const struct strv *loaded)
+{
+	if (before->observed && c->observed && !streq(before->observed, c->observed)) {
+		free(c->before);
+		c->before = take_ptr(before->observed);
+	}
+	if (before->held && !change_holds(c))
+		blame_load(c, loaded);
+	free(before->observed);
 }
 
 /*
@@ -157,18 +175,21 @@ static bool may_settle(const struct plan *plan, const bool *held)
 static void look_after_load(struct work *w, const struct strv *loaded, struct stage_result *result)
 {
 	const struct plan *plan = &w->run.plan;
-	cleanup_free bool *held = xcalloc(plan->list.n, sizeof(*held));
+	cleanup_free struct before *before = xcalloc(plan->list.n, sizeof(*before));
 	struct stage_result after;
 
-	for (size_t i = 0; i < plan->list.n; i++)
-		held[i] = change_holds(plan->list.v[i]);
+	for (size_t i = 0; i < plan->list.n; i++) {
+		const struct change *c = plan->list.v[i];
+
+		before[i] =
+			(struct before){change_holds(c), c->observed ? xstrdup(c->observed) : NULL};
+	}
 	run_look_gate(&w->run, 0, &after);
-	if (may_settle(plan, held))
+	if (may_settle(plan, before))
 		run_look_gate(&w->run, CHECKS_WAIT_US, &after);
 	memcpy(result->count, after.count, sizeof(result->count));
 	for (size_t i = 0; i < plan->list.n; i++)
-		if (held[i] && !change_holds(plan->list.v[i]))
-			blame_load(plan->list.v[i], loaded);
+		compare(plan->list.v[i], &before[i], loaded);
 }
 
 static void look_and_measure(struct work *w)

@@ -154,8 +154,12 @@ struct change {
 
 	enum change_state state;
 	char *observed; /* what is there now; NULL if it could not be read */
-	char *before;	/* of a change that was set: what was there before */
-	char *reason;	/* of waits, failed, unsupported: why, and what to do */
+	/*
+	 * Of a change that was set: what was there before. Of a look after the load of the gate's
+	 * benchmarks: what was there before that load, if it was something else.
+	 */
+	char *before;
+	char *reason; /* of waits, failed, unsupported: why, and what to do */
 	/* Which fault it is while it does not hold; FAULT_NONE: that of its section. */
 	enum fault fault;
 	char *withheld;	   /* why what differs is not set; or NULL */
