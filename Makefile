@@ -100,7 +100,7 @@ all: $(BUILD)/railhead $(BUILD)/railhead-bench $(BUILD)/05_railhead ## build the
 
 $(BUILD)/railhead: $(call obj,release,src/main.c $(ROOM_SRC))
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS))
+	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS)) -lm
 
 $(BUILD)/railhead-bench: $(call obj,release,$(BENCH_SRC) $(BASE_SRC))
 	$(call say,LINK,$@)
@@ -259,7 +259,7 @@ $(BUILD)/test/libtest.a: $(TEST_OBJ)
 $(BUILD)/test/test_%: $(BUILD)/$(UNIT)/tests/unit/test_%.o $(BUILD)/test/libtest.a
 	$(call say,LINK,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(TEST_LDFLAGS) $(HOOKS) -o $@ $^ $(call pkg,--libs,$(LIBS) $(BENCH_LIBS) $(TEST_LIBS))
+	$(Q)$(CC) $(TEST_LDFLAGS) $(HOOKS) -o $@ $^ $(call pkg,--libs,$(LIBS) $(BENCH_LIBS) $(TEST_LIBS)) -lm
 
 $(BUILD)/test/test_bench_gpu: | $(GPU_STANDINS)
 
@@ -275,12 +275,12 @@ check-arm64: build-tests-arm64 ## the unit tests for arm64, under qemu-user
 # Each target over its corpus. The random search is `make fuzz`.
 $(BUILD)/test/fuzz_%: $(BUILD)/test/tests/fuzz/fuzz_%.o $(BUILD)/test/tests/fuzz/replay.o $(BUILD)/test/libtest.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS))
+	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS)) -lm
 
 # Drives GRUB's own readers in tests/grub_reader.bats.
 $(BUILD)/test/grub_reader: $(call obj,test,$(GRUB_READER_SRC)) $(BUILD)/test/libtest.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS))
+	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS)) -lm
 
 check-fuzz: ahead $(FUZZ_REPLAY) ## fuzz targets over their corpora
 	$(Q)tests/lib/run-fuzz replay $(FUZZ_REPLAY)
@@ -348,7 +348,7 @@ $(BUILD)/fuzz/%.o: %.c | $(BUILD)/deps-ok $(BUILD)/fuzz/clang-ok
 
 $(BUILD)/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(call obj,fuzz,$(FUZZ_LIB_SRC))
 	$(call say,LINK,$@)
-	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(call pkg,--libs,$(LIBS))
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(call pkg,--libs,$(LIBS)) -lm
 
 lint: $(BUILD)/railhead ## rooms, warnings, shell scripts, formatting, man pages, what follows from tables
 	$(Q)tests/lint/rooms

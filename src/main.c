@@ -64,8 +64,10 @@ static const struct {
 	{OPT_REASON, "reason", "TEXT", "record this reason", AT(reason)},
 	{OPT_END, "end", NULL, "end the admission now", AT(end)},
 	{OPT_RUNS, "runs", "N", "measure this often (default 10)", AT(runs)},
-	{OPT_MARGIN, "margin", "PERCENT", "set thresholds this much below the median (default 10%)",
-	 AT(margin)},
+	{OPT_CALIBRATE, "false-blocks", "PERCENT",
+	 "block at most so many of the gates of good nodes (default 0.1%)", AT(false_blocks)},
+	{OPT_CALIBRATE, "loss", "PERCENT", "find a member that is so much worse (default 5%)",
+	 AT(loss)},
 	{OPT_MERGE, "merge", NULL, "combine the --json output of many nodes into thresholds",
 	 AT(merge)},
 	{OPT_FORCE, "force", NULL, "measure even though the node is running work", AT(force)},
@@ -80,7 +82,7 @@ static const struct {
 
 static void usage_option(FILE *out, size_t i)
 {
-	fprintf(out, "  --%-8s %-9s %s\n", options[i].name, options[i].arg ? options[i].arg : "",
+	fprintf(out, "  --%-12s %-9s %s\n", options[i].name, options[i].arg ? options[i].arg : "",
 		options[i].help);
 }
 

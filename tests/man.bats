@@ -16,7 +16,7 @@ page=$BATS_TEST_DIRNAME/../packaging/man/railhead.8
   run -0 diff "$BATS_TEST_TMPDIR/verbs" "$BATS_TEST_TMPDIR/documented"
   common=" $(sed -n '/^Options of most verbs/,/^\.Sh/s/^\.It Fl -\([a-z-]*\).*/\1/p' "$page" | xargs) "
   while read -r verb; do
-    own=" $(sed -n "s/^\.It Cm $verb\( .*\)/\1/p" "$page" | grep -oE 'Fl -[a-z]+' | sed 's/Fl -//' | xargs) "
+    own=" $(sed -n "s/^\.It Cm $verb\( .*\)/\1/p" "$page" | grep -oE 'Fl -[a-z-]+' | sed 's/Fl -//' | xargs) "
     for option in $("$railhead" "$verb" --help | sed -n 's/^  --\([a-z-]*\).*/\1/p'); do
       [[ $common == *" $option "* || $own == *" $option "* ]] || {
         echo "railhead(8) has no --$option of $verb"

@@ -6,6 +6,7 @@
  */
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -19,20 +20,25 @@
 
 enum {
 	RUNS = 10,
+	RUNS_MIN = 3, /* fewer say nothing of how far they spread */
 	RUNS_MAX = 1000,
-	MARGIN_PCT = 10,
-	MARGIN_MAX_PCT = 50,
 	GAP_MS = 1000, /* between two runs: what comes and goes on a node is not in all of them */
 	LOCK_WAIT_US = 10 * 1000000,
 	FILE_MAX = 16 << 20,
 };
 
-static int print_section(json_t *const *docs, size_t n, unsigned int margin)
+/* What the thresholds are to promise, in percent. */
+struct wanted {
+	double false_blocks, loss;
+};
+
+static int print_section(json_t *const *docs, size_t n, const struct wanted *wanted)
 {
 	cleanup_free char *text = NULL;
 	struct strv notes = {0};
 	struct err err = {0};
-	int r = calibration_section(docs, n, margin, &text, &notes, &err);
+	int r = calibration_section(docs, n, wanted->false_blocks / 100, wanted->loss / 100, &text,
+				    &notes, &err);
 
 	for (size_t i = 0; i < notes.n; i++)
 		complain("%s", notes.v[i]);
@@ -87,7 +93,7 @@ static bool is_free(const struct invocation *inv)
 	return !admitted || inv->force;
 }
 
-static int calibrate(struct invocation *inv, unsigned int runs, unsigned int margin)
+static int calibrate(struct invocation *inv, unsigned int runs, const struct wanted *wanted)
 {
 	cleanup_close int lock = -1;
 	struct utsname name;
@@ -111,7 +117,7 @@ static int calibrate(struct invocation *inv, unsigned int runs, unsigned int mar
 	if (code == EXIT_OK && inv->json)
 		print_json(json_incref(doc));
 	else if (code == EXIT_OK)
-		code = print_section(&doc, 1, margin);
+		code = print_section(&doc, 1, wanted);
 	json_decref(doc);
 	run_close(&run);
 	return code;
@@ -136,7 +142,7 @@ static json_t *load(const char *file)
 	return NULL;
 }
 
-static int merge(const struct invocation *inv, unsigned int margin)
+static int merge(const struct invocation *inv, const struct wanted *wanted)
 {
 	cleanup_free json_t **docs = xcalloc((size_t)inv->nargs, sizeof(*docs));
 	size_t n = 0;
@@ -150,7 +156,7 @@ static int merge(const struct invocation *inv, unsigned int margin)
 			code = EXIT_INVALID;
 	}
 	if (code == EXIT_OK)
-		code = print_section(docs, n, margin);
+		code = print_section(docs, n, wanted);
 	for (size_t i = 0; i < n; i++)
 		json_decref(docs[i]);
 	return code;
@@ -158,38 +164,50 @@ static int merge(const struct invocation *inv, unsigned int margin)
 
 /* --- the verb -------------------------------------------------------------------------------- */
 
-/* "10" or, of a margin, "10%". */
-static bool parse_number(const char *option, const char *text, const char *unit, unsigned int max,
-			 unsigned int *ret)
+static bool parse_runs(const char *text, unsigned int *ret)
 {
-	size_t len = text ? strlen(text) : 0, tail = strlen(unit);
-	cleanup_free char *digits = NULL;
 	uint64_t n;
 
 	if (!text)
 		return true;
-	if (len > tail && streq(text + len - tail, unit))
-		len -= tail;
-	digits = xstrndup(text, len);
-	if (parse_u64(digits, &n) == 0 && n >= 1 && n <= max) {
+	if (parse_u64(text, &n) == 0 && n >= RUNS_MIN && n <= RUNS_MAX) {
 		*ret = (unsigned int)n;
 		return true;
 	}
-	complain("calibrate: --%s %s: must be 1 to %u%s", option, text, max, unit);
+	complain("calibrate: --runs %s: must be %d to %d", text, RUNS_MIN, RUNS_MAX);
+	return false;
+}
+
+/* "0.1%" or "0.1" */
+static bool parse_percent(const char *option, const char *text, double min, double max, double *ret)
+{
+	double n;
+	char *end;
+
+	if (!text)
+		return true;
+	n = strtod(text, &end);
+	if (end != text && (!*end || streq(end, "%")) && n >= min && n <= max) {
+		*ret = n;
+		return true;
+	}
+	complain("calibrate: --%s %s: must be %g%% to %g%%", option, text, min, max);
 	return false;
 }
 
 static int run(struct invocation *inv)
 {
-	unsigned int runs = RUNS, margin = MARGIN_PCT;
+	struct wanted wanted = {.false_blocks = 0.1, .loss = 5};
+	unsigned int runs = RUNS;
 
-	if (!parse_number("runs", inv->runs, "", RUNS_MAX, &runs) ||
-	    !parse_number("margin", inv->margin, "%", MARGIN_MAX_PCT, &margin))
+	if (!parse_runs(inv->runs, &runs) ||
+	    !parse_percent("false-blocks", inv->false_blocks, 0.001, 10, &wanted.false_blocks) ||
+	    !parse_percent("loss", inv->loss, 1, 50, &wanted.loss))
 		return EXIT_USAGE;
 	if (inv->merge && inv->nargs && !inv->runs && !inv->json)
-		return merge(inv, margin);
+		return merge(inv, &wanted);
 	if (!inv->merge && !inv->nargs)
-		return calibrate(inv, runs, margin);
+		return calibrate(inv, runs, &wanted);
 	complain("calibrate: files go with --merge, which takes what `railhead calibrate --json` "
 		 "printed on each node, and measures nothing itself");
 	return EXIT_USAGE;
@@ -199,8 +217,8 @@ const struct verb verb_calibrate = {
 	.name = "calibrate",
 	.args = "[FILE...]",
 	.help = "measure this known-good node and print thresholds for its profile",
-	.options =
-		OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RUNS | OPT_MARGIN | OPT_MERGE | OPT_FORCE,
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_RUNS | OPT_CALIBRATE | OPT_MERGE |
+		   OPT_FORCE,
 	.max_args = 100000,
 	.run = run,
 };

@@ -46,7 +46,7 @@ enum verb_option {
 	OPT_END = 1 << 17,
 	OPT_KEEP = 1 << 18,
 	OPT_RUNS = 1 << 19,
-	OPT_MARGIN = 1 << 20,
+	OPT_CALIBRATE = 1 << 20,
 	OPT_MERGE = 1 << 21,
 	OPT_FORCE = 1 << 22,
 	OPT_GATE = 1 << 23,
@@ -68,8 +68,8 @@ struct invocation {
 		recheck, merge, force, undo, no_pager;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
-	const char *profile, *snapshot, *format, *device, *for_time, *reason, *runs, *margin,
-		*colour, *ended;
+	const char *profile, *snapshot, *format, *device, *for_time, *reason, *runs, *false_blocks,
+		*loss, *colour, *ended;
 	struct strv gates; /* --gate, each */
 	char **args;	   /* what is left of argv, NULL-terminated */
 	int nargs;

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "checks/probe.h"
+#include "gate/fleet.h"
 
 enum { SCHEMA = 1 };
 
@@ -161,25 +163,7 @@ int calibration_check(const json_t *doc, struct err *err)
 	return 0;
 }
 
-/* --- arithmetic ------------------------------------------------------------------------------ */
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* values become sorted. percent 50: the median. Between two: in proportion. */
-static double percentile(double *values, size_t n, double percent)
-{
-	double at = (double)(n - 1) * percent / 100;
-	size_t low = (size_t)at;
-
-	qsort(values, n, sizeof(*values), by_value);
-	return low + 1 < n ? values[low] + (values[low + 1] - values[low]) * (at - (double)low)
-			   : values[n - 1];
-}
+/* --- texts ---------------------------------------------------------------------------------- */
 
 static double distance(double a, double b)
 {
@@ -189,14 +173,6 @@ static double distance(double a, double b)
 static bool is_worse(enum quantity q, double a, double b)
 {
 	return is_time(q) ? a > b : a < b;
-}
-
-double calibration_threshold(enum quantity q, double median, double worst, unsigned int margin_pct)
-{
-	double margin = is_time(q) ? margin_pct : -(double)margin_pct;
-	double of_median = median * (100 + margin) / 100, of_worst = worst * (200 + margin) / 200;
-
-	return is_worse(q, of_worst, of_median) ? of_worst : of_median;
 }
 
 /* Down, but to 1 at least: 0 is no threshold. */
@@ -223,167 +199,310 @@ char *calibration_text(enum quantity q, double threshold)
 	return xstrdup("");
 }
 
-/* --- a check's key, on one node and on all of them ----------------------------------------------
+/* --- a figure of a check, on all nodes -----------------------------------------------------------
  */
 
-struct seen {
-	const char *node;
-	const char *weakest; /* id of the member */
-	double median;	     /* its */
-	double worst, best;  /* of all members */
-	size_t runs, members;
-	bool left_out;
+/* A calibration under way. */
+struct work {
+	const json_t **docs; /* those of a node stand together */
+	size_t *node_of;     /* of each doc */
+	size_t n_docs, n_nodes;
+	struct promise promise;
+	struct str *out;
+	struct strv *notes;
 };
 
-/* Of one node. */
-static struct seen look_at(const json_t *doc, enum quantity q, const json_t *series)
+struct key {
+	const char *check, *name;
+	enum quantity quantity;
+	VEC(struct series) members;
+	struct node_left *left; /* of each node */
+	size_t n_left;
+};
+
+static void __attribute__((format(printf, 2, 3))) note(struct work *w, const char *fmt, ...)
 {
-	struct seen s = {.node = text_in(doc, "node")};
+	cleanup_str struct str text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	strv_add(w->notes, str_get(&text));
+}
+
+static const char *name_of(const struct work *w, size_t node)
+{
+	for (size_t i = 0; i < w->n_docs; i++)
+		if (w->node_of[i] == node)
+			return text_in(w->docs[i], "node");
+	return "";
+}
+
+static json_t *members_of(const struct work *w, size_t doc, const struct key *k)
+{
+	const json_t *check = json_object_get(json_object_get(w->docs[doc], "checks"), k->check);
+
+	return json_object_get(json_object_get(check, k->name), "members");
+}
+
+static size_t docs_with(const struct work *w, const struct key *k, const char *id)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n_docs; i++)
+		n += json_object_get(members_of(w, i, k), id) != NULL;
+	return n;
+}
+
+static bool is_member(const struct key *k, const char *id)
+{
+	for (size_t i = 0; i < k->members.n; i++)
+		if (streq(k->members.v[i].id, id))
+			return true;
+	return false;
+}
+
+/* Those that most nodes have. */
+static void find_members(const struct work *w, struct key *k)
+{
 	json_t *values;
 	const char *id;
 
-	json_object_foreach(json_object_get(series, "members"), id, values)
-	{
-		size_t n = json_array_size(values);
-		cleanup_free double *v = xcalloc(n, sizeof(*v));
-		double median, low, high;
-
-		for (size_t i = 0; i < n; i++)
-			v[i] = json_number_value(json_array_get(values, i));
-		median = percentile(v, n, 50);
-		low = is_time(q) ? v[n - 1] : v[0];
-		high = is_time(q) ? v[0] : v[n - 1];
-		if (!s.members || is_worse(q, median, s.median)) {
-			s.median = median;
-			s.weakest = id;
+	for (size_t i = 0; i < w->n_docs; i++)
+		json_object_foreach(members_of(w, i, k), id, values)
+		{
+			if (!is_member(k, id) && 2 * docs_with(w, k, id) > w->n_docs)
+				vec_push(&k->members, (struct series){.id = id});
 		}
-		s.worst = !s.members || is_worse(q, low, s.worst) ? low : s.worst;
-		s.best = !s.members || is_worse(q, s.best, high) ? high : s.best;
-		s.runs = n;
-		s.members++;
+}
+
+static void add_samples(struct work *w, struct key *k)
+{
+	for (size_t i = 0; i < w->n_docs; i++) {
+		const json_t *members = members_of(w, i, k);
+
+		if (json_object_size(members) != k->members.n)
+			k->left[w->node_of[i]].why = LEFT_LACKS;
+		for (size_t m = 0; m < k->members.n; m++) {
+			struct series *s = &k->members.v[m];
+			const json_t *values = json_object_get(members, s->id);
+
+			if (!values)
+				k->left[w->node_of[i]].why = LEFT_LACKS;
+			for (size_t v = 0; v < json_array_size(values); v++) {
+				double value = json_number_value(json_array_get(values, v));
+
+				vec_push(&s->list, ((struct sample){w->node_of[i], value}));
+			}
+		}
 	}
-	return s;
 }
 
-static double percentile_of(const struct seen *s, size_t n, double percent)
+static void key_free(struct key *k)
 {
-	cleanup_free double *medians = xcalloc(n, sizeof(*medians));
-	size_t k = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (!s[i].left_out)
-			medians[k++] = s[i].median;
-	return percentile(medians, k, percent);
+	for (size_t i = 0; i < k->members.n; i++)
+		vec_free(&k->members.v[i].list);
+	vec_free(&k->members);
+	free(k->left);
 }
 
-/* Against the median of all; it is never more than half of them. */
-static void leave_out(struct seen *s, size_t n, enum quantity q, unsigned int margin_pct,
-		      const char *name, const char *key, struct strv *notes)
+static char *why_left(const struct node_left *l)
 {
-	double middle = percentile_of(s, n, 50);
-	double limit = calibration_threshold(q, middle, middle, margin_pct);
+	switch (l->why) {
+	case LEFT_SLOW:
+		return xasprintf("%s is %.1f %% worse than on the other nodes", l->id, l->by * 100);
+	case LEFT_FAST:
+		return xasprintf("%s is %.1f %% better than on the other nodes, and no like of "
+				 "theirs",
+				 l->id, l->by * 100);
+	case LEFT_INTERMITTENT:
+		return xasprintf("%s is %.1f %% worse in one run than in others", l->id,
+				 l->by * 100);
+	case LEFT_LACKS:
+		return xstrdup("its members are others than those of most nodes");
+	case LEFT_NOT:
+		break;
+	}
+	return xstrdup("");
+}
 
-	for (size_t i = 0; i < n; i++) {
-		cleanup_free char *its = quantity_format(q, s[i].median);
-		cleanup_free char *all = quantity_format(q, middle);
-		cleanup_free char *note = NULL;
+/* The first of many; the rest are in no way other. */
+enum { NAMED_MOST = 10 };
 
-		if (!is_worse(q, s[i].median, limit))
+static void tell_left(struct work *w, struct key *k)
+{
+	for (size_t i = 0; i < w->n_nodes; i++) {
+		cleanup_free char *why = why_left(&k->left[i]);
+
+		if (k->left[i].why == LEFT_NOT)
 			continue;
-		s[i].left_out = true;
-		note = xasprintf("%s is left out of %s.%s: its median is %s, that of all %s",
-				 s[i].node, name, key, its, all);
-		strv_add(notes, note);
-	}
-}
-
-static void describe_node(struct str *out, const struct seen *s, enum quantity q)
-{
-	cleanup_free char *median = quantity_format(q, s->median);
-	cleanup_free char *worst = quantity_format(q, s->worst);
-	cleanup_free char *best = quantity_format(q, s->best);
-
-	str_addf(out,
-		 "      # %zu run%s; weakest of %zu: %s, median %s; of all %s to %s (%.1f %%)\n",
-		 s->runs, s->runs == 1 ? "" : "s", s->members, s->weakest, median, worst, best,
-		 distance(s->best, s->worst) / s->median * 100);
-}
-
-static void describe_fleet(struct str *out, const struct seen *s, size_t n, enum quantity q,
-			   double worst)
-{
-	cleanup_free char *p5 = quantity_format(q, percentile_of(s, n, 5));
-	cleanup_free char *p50 = quantity_format(q, percentile_of(s, n, 50));
-	cleanup_free char *p95 = quantity_format(q, percentile_of(s, n, 95));
-	cleanup_free char *last = quantity_format(q, worst);
-	size_t out_n = 0;
-
-	for (size_t i = 0; i < n; i++)
-		out_n += s[i].left_out;
-	str_addf(out, "      # %zu nodes; medians: 5%% %s, 50%% %s, 95%% %s; worst run %s\n",
-		 n - out_n, p5, p50, p95, last);
-	for (size_t i = 0; i < n; i++) {
-		cleanup_free char *median = quantity_format(q, s[i].median);
-
-		if (s[i].left_out)
-			str_addf(out, "      # left out: %s, median %s\n", s[i].node, median);
-	}
-}
-
-/* The line of the key. What it finds is said, since a wide spread makes it find little. */
-static void conclude(struct str *out, const struct seen *s, size_t n, enum quantity q,
-		     unsigned int margin_pct, const char *name, const char *key, struct strv *notes)
-{
-	double median = 0, worst = 0, threshold, finds;
-	cleanup_free char *text = NULL, *note = NULL;
-	bool any = false;
-
-	for (size_t i = 0; i < n; i++) {
-		if (s[i].left_out)
+		if (++k->n_left > NAMED_MOST)
 			continue;
-		if (!any || is_worse(q, s[i].median, median))
-			median = s[i].median;
-		if (!any || is_worse(q, s[i].worst, worst))
-			worst = s[i].worst;
-		any = true;
+		note(w, "%s is left out of %s.%s: %s", name_of(w, i), k->check, k->name, why);
+		str_addf(w->out, "      # left out: %s: %s\n", name_of(w, i), why);
 	}
-	if (n > 1)
-		describe_fleet(out, s, n, q, worst);
-	else
-		describe_node(out, s, q);
-	threshold = calibration_threshold(q, median, worst, margin_pct);
-	finds = distance(threshold, median) / median * 100;
-	text = calibration_text(q, threshold);
-	str_addf(out, "      %s: %s\n", key, text);
-	if (finds <= 1.5 * margin_pct)
+	if (k->n_left <= NAMED_MOST)
 		return;
-	note = xasprintf("%s.%s: the runs spread so far that only what is %.0f %% worse is found; "
-			 "is the node idle, and nothing throttled?",
-			 name, key, finds);
-	strv_add(notes, note);
+	note(w, "%zu more nodes are left out of %s.%s", k->n_left - NAMED_MOST, k->check, k->name);
+	str_addf(w->out, "      # left out: %zu more\n", k->n_left - NAMED_MOST);
 }
+
+/* --- its threshold
+ * -------------------------------------------------------------------------------- */
+
+/* Of all members: one threshold is for each of them. */
+struct common {
+	const struct series *weakest;
+	struct fit fit; /* its */
+	double best;	/* typical of the strongest member */
+	double threshold, finds;
+	size_t lacks; /* the most of any; SIZE_MAX: no number is enough */
+};
+
+static void add_member(const struct work *w, const struct key *k, const struct series *s,
+		       struct common *c)
+{
+	struct fit fit;
+	size_t lacks;
+
+	fleet_fit(k->quantity, s, &w->promise, k->left, &fit);
+	lacks = fleet_lacks(&fit, &w->promise);
+	c->lacks = lacks > c->lacks ? lacks : c->lacks;
+	if (!c->weakest || is_worse(k->quantity, fit.threshold, c->threshold))
+		c->threshold = fit.threshold;
+	if (!c->weakest || is_worse(k->quantity, c->best, fit.typical))
+		c->best = fit.typical;
+	if (!c->weakest || is_worse(k->quantity, fit.typical, c->fit.typical)) {
+		c->weakest = s;
+		c->fit = fit;
+	}
+}
+
+/* By the threshold that all members have. */
+static void find_loss(const struct work *w, const struct key *k, struct common *c)
+{
+	for (size_t i = 0; i < k->members.n; i++) {
+		struct fit fit;
+		double finds;
+
+		fleet_fit(k->quantity, &k->members.v[i], &w->promise, k->left, &fit);
+		finds = fleet_finds(k->quantity, &fit, c->threshold);
+		c->finds = finds > c->finds ? finds : c->finds;
+	}
+}
+
+/* Members of one node that differ may be as they should be, and may not: one node can't tell. */
+static void tell_apart(struct work *w, const struct key *k, const struct common *c)
+{
+	double by = distance(c->best, c->fit.typical) / c->best;
+
+	if (w->n_nodes == 1 && by > w->promise.loss)
+		note(w,
+		     "%s.%s: %s is %.1f %% worse than the best member. If that is a lost part, the "
+		     "threshold takes the loss for good",
+		     k->check, k->name, c->weakest->id, by * 100);
+	if (c->fit.stray)
+		note(w,
+		     "%s.%s: %zu of %zu runs of %s were slow now and then, and are left out: is "
+		     "the "
+		     "node idle, and nothing throttled?",
+		     k->check, k->name, c->fit.stray, c->fit.stray + c->fit.runs, c->weakest->id);
+}
+
+static void tell_unkept(struct work *w, const struct key *k, const struct common *c)
+{
+	cleanup_free char *more = NULL;
+
+	if (c->finds <= w->promise.loss)
+		return;
+	if (c->lacks == SIZE_MAX)
+		more = xasprintf("the figures of good nodes spread by %.1f %%, and no number of %s "
+				 "changes that",
+				 c->fit.spread * 100, w->n_nodes > 1 ? "nodes" : "runs");
+	else if (c->lacks)
+		more = xasprintf("it takes %zu %s%s more", c->lacks,
+				 w->n_nodes > 1 ? "node" : "run", c->lacks > 1 ? "s" : "");
+	else
+		more = xstrdup("its members differ, and one threshold is for all of them");
+	note(w, "%s.%s finds what is %.1f %% worse, not %.1f %%: %s", k->check, k->name,
+	     c->finds * 100, w->promise.loss * 100, more);
+}
+
+static void describe(struct work *w, const struct key *k, const struct common *c)
+{
+	cleanup_free char *typical = quantity_format(k->quantity, c->fit.typical);
+
+	str_add(w->out, "      # ");
+	if (w->n_nodes > 1)
+		str_addf(w->out, "%zu nodes, ", c->fit.nodes);
+	str_addf(w->out, "%zu run%s; weakest of %zu: %s, %s; ", c->fit.runs,
+		 c->fit.runs == 1 ? "" : "s", k->members.n, c->weakest->id, typical);
+	if (w->n_nodes > 1)
+		str_addf(w->out, "nodes spread by %.2f %%, ", c->fit.between * 100);
+	str_addf(w->out, "runs %sby %.2f %%\n      # finds what is %.1f %% worse\n",
+		 w->n_nodes > 1 ? "" : "spread ", c->fit.within * 100, c->finds * 100);
+}
+
+static int conclude(struct work *w, struct key *k, struct err *err)
+{
+	struct common c = {0};
+	cleanup_free char *text = NULL;
+
+	if (2 * k->n_left >= w->n_nodes)
+		return err_set(err, -EINVAL,
+			       "%s.%s: %zu of %zu nodes would be left out; there is no fleet of "
+			       "good nodes in these files",
+			       k->check, k->name, k->n_left, w->n_nodes);
+	for (size_t i = 0; i < k->members.n; i++)
+		add_member(w, k, &k->members.v[i], &c);
+	find_loss(w, k, &c);
+	describe(w, k, &c);
+	tell_apart(w, k, &c);
+	tell_unkept(w, k, &c);
+	text = calibration_text(k->quantity, c.threshold);
+	str_addf(w->out, "      %s: %s\n", k->name, text);
+	return 0;
+}
+
+static int add_key(struct work *w, const char *check, const char *name, enum quantity q,
+		   struct err *err)
+{
+	struct key k = {.check = check,
+			.name = name,
+			.quantity = q,
+			.left = xcalloc(w->n_nodes, sizeof(struct node_left))};
+	int r;
+
+	find_members(w, &k);
+	add_samples(w, &k);
+	fleet_leave_out(q, k.members.v, k.members.n, &w->promise, k.left, w->n_nodes);
+	tell_left(w, &k);
+	r = conclude(w, &k, err);
+	key_free(&k);
+	return r;
+}
+
+/* --- all of them
+ * ----------------------------------------------------------------------------------- */
 
 /* -EINVAL if a doc lacks what the first one has. */
-static int add_key(struct str *out, json_t *const *docs, size_t n, unsigned int margin_pct,
-		   const char *name, const char *key, struct strv *notes, struct err *err)
+static int same_keys(json_t *const *docs, size_t n, struct err *err)
 {
-	cleanup_free struct seen *s = xcalloc(n, sizeof(*s));
-	enum quantity q = QUANTITY_RATE;
+	json_t *check, *series;
+	const char *name, *key;
 
-	for (size_t i = 0; i < n; i++) {
+	json_object_foreach(json_object_get(docs[0], "checks"), name, check)
+		json_object_foreach(check, key, series) for (size_t i = 1; i < n; i++)
+	{
 		const json_t *checks = json_object_get(docs[i], "checks");
-		const json_t *series = json_object_get(json_object_get(checks, name), key);
+		const json_t *its = json_object_get(json_object_get(checks, name), key);
 
-		if (!is_series(series) || (i && (int)q != quantity_of(series)))
+		if (!is_series(its) || quantity_of(its) != quantity_of(series))
 			return err_set(err, -EINVAL, "%s has no such numbers for %s.%s as %s",
 				       text_in(docs[i], "node"), name, key,
 				       text_in(docs[0], "node"));
-		q = (enum quantity)quantity_of(series);
-		s[i] = look_at(docs[i], q, series);
 	}
-	if (n > 1)
-		leave_out(s, n, q, margin_pct, name, key, notes);
-	conclude(out, s, n, q, margin_pct, name, key, notes);
 	return 0;
 }
 
@@ -406,35 +525,104 @@ static int same_profile(json_t *const *docs, size_t n, struct err *err)
 	return 0;
 }
 
-int calibration_section(json_t *const *docs, size_t n, unsigned int margin_pct, char **ret,
-			struct strv *notes, struct err *err)
+/* How many figures a gate of such a node judges. */
+static size_t count_figures(const json_t *doc)
 {
-	const json_t *profile = json_object_get(docs[0], "profile");
 	json_t *check, *series;
-	cleanup_str struct str out = {0};
 	const char *name, *key;
-	int r = same_profile(docs, n, err);
+	size_t n = 0;
 
-	str_addf(&out,
-		 "# Measured with profile %s %.12s on %s%s. Margin: %u %%.\n"
-		 "# A drop-in: /etc/railhead/profiles/%s.d/50-calibrated.yaml\n"
-		 "schema: 1\n"
-		 "gate:\n"
-		 "  checks:\n",
-		 text_in(profile, "name"), text_in(profile, "digest"), text_in(docs[0], "node"),
-		 n > 1 ? " and others" : "", margin_pct, text_in(profile, "name"));
-	json_object_foreach(json_object_get(docs[0], "checks"), name, check)
+	json_object_foreach(json_object_get(doc, "checks"), name, check)
+		json_object_foreach(check, key, series) n +=
+		json_object_size(json_object_get(series, "members"));
+	return n;
+}
+
+static int by_node(const void *a, const void *b)
+{
+	return strcmp(text_in(*(const json_t *const *)a, "node"),
+		      text_in(*(const json_t *const *)b, "node"));
+}
+
+static void number_nodes(struct work *w)
+{
+	qsort(w->docs, w->n_docs, sizeof(*w->docs), by_node);
+	for (size_t i = 0; i < w->n_docs; i++) {
+		if (i && by_node(&w->docs[i - 1], &w->docs[i]) != 0)
+			w->n_nodes++;
+		w->node_of[i] = w->n_nodes;
+	}
+	w->n_nodes++;
+}
+
+static void begin(const struct work *w)
+{
+	const json_t *profile = json_object_get(w->docs[0], "profile");
+
+	str_addf(w->out, "# Measured with profile %s %.12s on %s", text_in(profile, "name"),
+		 text_in(profile, "digest"), text_in(w->docs[0], "node"));
+	if (w->n_nodes > 1)
+		str_addf(w->out, " and %zu other%s", w->n_nodes - 1, w->n_nodes > 2 ? "s" : "");
+	str_addf(
+		w->out,
+		".\n# %zu figures; by their thresholds together at most %.3g %% of the gates of %s "
+		"blocked\n"
+		"# (%d %% confidence), and what is as much worse as is said of each is found in %d "
+		"of "
+		"100.\n"
+		"# A drop-in: /etc/railhead/profiles/%s.d/50-calibrated.yaml\n"
+		"schema: 1\n"
+		"gate:\n"
+		"  checks:\n",
+		w->promise.figures, w->promise.false_blocks * 100,
+		w->n_nodes > 1 ? "good nodes are" : "this node are", FLEET_CONFIDENCE_PCT,
+		FLEET_FINDS_PCT, text_in(profile, "name"));
+}
+
+static int add_checks(struct work *w, const json_t *doc, struct err *err)
+{
+	json_t *check, *series;
+	const char *name, *key;
+	int r = 0;
+
+	json_object_foreach(json_object_get(doc, "checks"), name, check)
 	{
-		const char *page = text_in(json_object_get(docs[0], "pages"), name);
+		const char *page = text_in(json_object_get(doc, "pages"), name);
 
-		str_addf(&out, "    %s:%s%s\n", name, is_word(page) ? " # on pages of " : "",
+		str_addf(w->out, "    %s:%s%s\n", name, is_word(page) ? " # on pages of " : "",
 			 is_word(page) ? page : "");
 		json_object_foreach(check, key, series)
 		{
 			if (r == 0)
-				r = add_key(&out, docs, n, margin_pct, name, key, notes, err);
+				r = add_key(w, name, key, (enum quantity)quantity_of(series), err);
 		}
 	}
+	return r;
+}
+
+int calibration_section(json_t *const *docs, size_t n, double false_blocks, double loss, char **ret,
+			struct strv *notes, struct err *err)
+{
+	cleanup_str struct str out = {0};
+	cleanup_free const json_t **sorted = xcalloc(n, sizeof(*sorted));
+	cleanup_free size_t *node_of = xcalloc(n, sizeof(*node_of));
+	struct work w = {.docs = sorted,
+			 .node_of = node_of,
+			 .n_docs = n,
+			 .promise = {false_blocks, loss, count_figures(docs[0])},
+			 .out = &out,
+			 .notes = notes};
+	int r = same_profile(docs, n, err);
+
+	if (r == 0)
+		r = same_keys(docs, n, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = docs[i];
+	number_nodes(&w);
+	begin(&w);
+	r = add_checks(&w, docs[0], err);
 	if (r == 0)
 		*ret = str_take(&out);
 	return r;

@@ -29,19 +29,18 @@ int calibration_add(json_t *doc, const struct profile *profile, const struct mea
 /* -EINVAL unless it is one, whole: it may have been through hands and networks. */
 int calibration_check(const json_t *doc, struct err *err);
 
-/*
- * The lowest (of a time: highest) value that still passes, from the median of the weakest member's
- * runs and the worst value seen: a margin below the median, and half a margin below the worst.
- */
-double calibration_threshold(enum quantity q, double median, double worst, unsigned int margin_pct);
 /* As profiles write it, rounded to the side that passes more: "19170MB/s", "83ns", "2100K/s". */
 char *calibration_text(enum quantity q, double threshold);
 
 /*
  * A drop-in for the profile: gate.checks.NAME.KEY of all that docs have, with what was seen of each
- * in comments. Several docs are those of several nodes with the same profile (else -EINVAL); one
- * whose median is worse than that of all by more than the margin is left out there, and a
- * sentence that names it is added to *notes. *ret: caller frees.
+ * in comments. Several docs are those of several nodes, or of several boots of one, with the same
+ * profile (else -EINVAL).
+ *
+ * By all thresholds together at most the share false_blocks (0 to 1) of the gates of good nodes is
+ * blocked, and a member that is `loss` (0 to 1) worse is found (fleet.h). What is not found is a
+ * sentence in *notes, with how much more is to be measured; so is each node that is left out.
+ * *ret: caller frees.
  */
-int calibration_section(json_t *const *docs, size_t n, unsigned int margin_pct, char **ret,
+int calibration_section(json_t *const *docs, size_t n, double false_blocks, double loss, char **ret,
 			struct strv *notes, struct err *err);
