@@ -318,6 +318,14 @@ bench: all $(BUILD)/simnode ## figures of railhead itself: system calls, forks, 
 bench-gate: ## what the gate makes of healthy and slow memory beside load; hours, goes on where it was
 	$(Q)tests/bench/gate-load 40
 
+bench-fleet: $(BUILD)/bench/fleet ## false blocks and misses of calibrated thresholds, over a simulated fleet
+	$(Q)$<
+
+$(BUILD)/bench/fleet: $(call obj,release,tests/bench/fleet.c src/gate/fleet.c src/gate/tolerance.c $(BASE_SRC))
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(REL_LDFLAGS) -o $@ $^ -lm
+
 # What tests/bench/gate holds the measurements against: as its users build them, for this CPU.
 $(BUILD)/bench/%: tests/bench/%.c
 	$(call say,CC,$<)
@@ -444,6 +452,6 @@ help: ## this list
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all ahead arm64 set-up bench bench-gate build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
+.PHONY: all ahead arm64 set-up bench bench-fleet bench-gate build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
 	check-units check-unit check-fuzz check-bats lies check-vm check-long demo demo-sim fuzz lint schema keys format install \
 	install-railhead install-gate install-profiles dist deb rpm clean distclean help
