@@ -125,6 +125,34 @@ railhead: n9 is left out of memory.min: gate/memory/node0 is 25.0 % worse in one
   [[ $output == *$'\n      min: 392602'MB/s ]]
 }
 
+@test "members that differ on all nodes have thresholds of their own, and the gate judges by them" {
+  for ((k = 0; k < 19; k++)); do
+    node n$k $((397 + k % 7))e8 $((397 + k % 5))e8
+    jq --argjson b $((348 + k % 5)) '.checks.memory.min.members["gate/memory/node1"] = [$b * 1e8, $b * 1e8]' \
+      "$BATS_TEST_TMPDIR/n$k.json" >"$BATS_TEST_TMPDIR/m$k.json"
+  done
+  merge 0 m{0..18}
+  [[ -z $stderr && $output == *$'\n      min: 34'[0-9][0-9][0-9]MB/s$'\n      members:\n        "node0": {min: 39'[0-9][0-9][0-9]MB/s} ]]
+  mkdir -p "$root/etc/railhead/profiles/sku.d"
+  cat >"$root/etc/railhead/profiles/sku.d/50-calibrated.yaml" <<<"$output"
+  bench_value 35e9
+  run -7 with_bench "$railhead" gate --root "$root"
+  [[ $output == *"gate/memory/node0"*"required at least 39"* && $output != *"node1: "*"required"* ]]
+  bench_value 39.5e9
+  run -0 with_bench "$railhead" gate --root "$root" --again
+}
+
+@test "a threshold of a member that the node has not is skipped, and the check's other keys are not taken" {
+  sed -i 's/min: 1GB.s/&, members: {node7: {min: 2GB\/s}}/' "$root/etc/railhead/profiles/sku.yaml"
+  run -0 with_bench "$railhead" gate --root "$root"
+  jq -e '.skipped == ["gate/memory/node7"]' "$root/run/railhead/status.json"
+  run -0 "$railhead" plan --root "$root"
+  [[ $output == *"members: names node7, and on this node the check has node0, node1"* ]]
+  sed -i 's/node7: {min/node1: {max: 3us, min/' "$root/etc/railhead/profiles/sku.yaml"
+  run -3 "$railhead" check --root "$root" "$root/etc/railhead/profiles/sku.yaml"
+  [[ $output$stderr == *"gate.checks.memory.members.node1.max: the check itself has no max"* ]]
+}
+
 @test "a node without the others' members, and a fleet that is none" {
   for n in 1 2 3 4; do node n$n 20e9 20e9; done
   jq '.node = "n5" | .checks.memory.min.members["gate/memory/node7"] = [1]' "$BATS_TEST_TMPDIR/n1.json" \

@@ -171,6 +171,29 @@ static const struct spec command = {
 	.what = "a program and its arguments, such as [/usr/local/bin/site-check, --fast]",
 	.item = &argument,
 };
+static const struct spec member_name = {
+	.what = "a member of the check, such as node1 or 0000:3b:00.0",
+	.check = value_line,
+	.pattern = "^" LINE_CHAR "+$",
+};
+/* The figures of gate_check: those of one member. */
+static const struct spec member = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {min: 180GB/s}",
+	.fields =
+		FIELDS(KEY("min", &rate, "Lowest rate that passes."),
+		       KEY("floor", &floor_rate, "Lowest rate, where min is a share of the set."),
+		       KEY("min_messages", &message_rate, "Lowest rate of small messages."),
+		       KEY("max", &latency, "Highest latency that passes."),
+		       KEY("p9999", &latency, "Longest wait for a CPU, in 99.99% of the moments.")),
+};
+static const struct spec members = {
+	.kind = SPEC_MAP_OF,
+	.any = "MEMBER",
+	.what = "a map of members to their thresholds, such as {node1: {min: 180GB/s}}",
+	.key = &member_name,
+	.item = &member,
+};
 /* All keys of all checks; which run takes which is in the row of each. */
 static const struct spec gate_check = {
 	.kind = SPEC_MAP,
@@ -208,6 +231,9 @@ static const struct spec gate_check = {
 		    "Highest latency that passes, of the fastest 99% of the reads."),
 		KEY("p9999", &latency,
 		    "Longest wait for a CPU that passes, in 99.99% of the moments."),
+		KEY("members", &members,
+		    "Thresholds of members that are not like the others, in place of those of the "
+		    "check."),
 		KEY("size", &message_size, "Size of a message, copy or read.",
 		    .class = KEY_GOVERNS),
 		KEY("speed", &speed, "Lowest speed of the link that passes."),

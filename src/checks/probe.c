@@ -140,6 +140,19 @@ void probe_needs_function(struct probe *p, const struct pci_fn *fn)
 		probe_resource(p, "%s", fn->physfn);
 }
 
+const char *probe_member(const struct probe *p)
+{
+	return p->m.id + strlen("gate/") + strlen(p->m.check) + 1;
+}
+
+const struct ynode *probe_wants(const struct probe *p, const struct ynode *map, const char *key)
+{
+	const struct ynode *own = ynode_get(ynode_get(map, "members"), probe_member(p));
+	const struct ynode *wanted = ynode_get(own, key);
+
+	return wanted ? wanted : ynode_get(map, key);
+}
+
 static double lower(double a, double b)
 {
 	return a <= 0 ? b : b <= 0 ? a : a < b ? a : b;
@@ -184,8 +197,10 @@ static void resolve_share(struct probe *p, const struct ynode *map, const struct
 
 	if (streq(of, "set")) {
 		f->share_of_set = percent;
-		f->limit = (double)ynode_number_of(map, "floor", 0);
-		f->wanted = xasprintf("%s, and %s", text, ynode_text(map, "floor", ""));
+		const struct ynode *floor = probe_wants(p, map, "floor");
+
+		f->limit = floor ? (double)floor->value.number : 0;
+		f->wanted = xasprintf("%s, and %s", text, floor ? floor->text : "");
 		return;
 	}
 	if (ceilings)
@@ -215,7 +230,7 @@ static enum quantity quantity_of_key(const char *name)
 void probe_judges(struct probe *p, const struct checked *t, const char *name, const char *key,
 		  const struct ceilings *ceilings)
 {
-	const struct ynode *wanted = ynode_get(t->map, name);
+	const struct ynode *wanted = probe_wants(p, t->map, name);
 	struct figure f = {.key = key, .name = name, .quantity = quantity_of_key(name)};
 
 	if (!wanted || p->n_figures == FIGURES_MAX)

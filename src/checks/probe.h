@@ -109,6 +109,11 @@ void probe_judges(struct probe *p, const struct checked *t, const char *name, co
 /* The same, and without the key the figure is a reading of the measurement all the same. */
 void probe_tells(struct probe *p, const struct checked *t, const char *name, const char *key);
 
+/* Which member of its check it measures: the TAIL of its id. */
+const char *probe_member(const struct probe *p);
+/* What the check (its map) wants by that key: for this member, or else for all. NULL: nothing. */
+const struct ynode *probe_wants(const struct probe *p, const struct ynode *map, const char *key);
+
 /* "value" counts faults, and "faults" are their texts: any is one too many. */
 void probe_wants_no_faults(struct probe *p);
 

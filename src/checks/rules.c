@@ -33,7 +33,8 @@ static bool takes(const struct check *k, const char *key)
 	for (size_t i = 0; i < array_len(common); i++)
 		if (streq(common[i], key))
 			return true;
-	return has_own(k, key) || (has_figure(k) && streq(key, "on_intermittent"));
+	return has_own(k, key) ||
+	       (has_figure(k) && (streq(key, "on_intermittent") || streq(key, "members")));
 }
 
 static char *keys_text(const struct check *k)
@@ -45,7 +46,7 @@ static char *keys_text(const struct check *k)
 	for (size_t i = 0; i < array_len(k->optional) && k->optional[i]; i++)
 		str_addf(&out, "%s, ", k->optional[i]);
 	str_addf(&out, "timeout, optional, on_drift, on_fail%s",
-		 has_figure(k) ? ", on_intermittent" : "");
+		 has_figure(k) ? ", on_intermittent, members" : "");
 	return str_take(&out);
 }
 
@@ -133,6 +134,28 @@ static void judge_floor(struct ruling *r, const struct ynode *check, const char 
 			   "too, a rate that each must reach");
 	else if (floor && !of_set)
 		rule_error(r, floor, key, "only beside a min: that is a share of the set");
+}
+
+/* A member's threshold stands in the place of one that all have. */
+static void judge_members(struct ruling *r, const struct ynode *check, const char *name,
+			  const struct check *k)
+{
+	const struct ynode *members = has_figure(k) ? ynode_get(check, "members") : NULL;
+
+	for (size_t i = 0; i < count(members, YAML_MAP); i++) {
+		const struct ynode *own = members->items.v[i];
+
+		for (size_t j = 0; j < count(own, YAML_MAP); j++) {
+			const char *key = own->keys.v[j]->text;
+			cleanup_free char *path = xasprintf("%s.members.%.64s.%s", name,
+							    members->keys.v[i]->text, key);
+
+			if (!ynode_get(check, key))
+				rule_error(r, own->keys.v[j], path,
+					   "the check itself has no %s, which this would replace",
+					   key);
+		}
+	}
 }
 
 static void judge_speed(struct ruling *r, const struct ynode *check, const char *name,
@@ -235,6 +258,7 @@ static void judge_soundness(struct ruling *r, const struct ynode *map, const cha
 		judge_share(r, map, name, check);
 		judge_floor(r, map, name, check);
 		judge_speed(r, map, name, check);
+		judge_members(r, map, name, check);
 	}
 	judge_timeout(r, map, name);
 	judge_isolation(r, map, name);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +209,7 @@ struct work {
 	size_t *node_of;     /* of each doc */
 	size_t n_docs, n_nodes;
 	struct promise promise;
+	json_t *own; /* of the check at hand: {MEMBER: {KEY: TEXT}} */
 	struct str *out;
 	struct strv *notes;
 };
@@ -379,6 +381,32 @@ static void add_member(const struct work *w, const struct key *k, const struct s
 	}
 }
 
+/* Where one for all finds too little, and the members' own find more: see "members:". */
+static void give_own(struct work *w, const struct key *k, struct common *c)
+{
+	double finds = 0;
+
+	for (size_t i = 0; i < k->members.n; i++) {
+		struct fit fit;
+
+		fleet_fit(k->quantity, &k->members.v[i], &w->promise, k->left, &fit);
+		finds = fmax(finds, fleet_finds(k->quantity, &fit, fit.threshold));
+	}
+	if (c->finds <= w->promise.loss || finds > c->finds - w->promise.loss / 2)
+		return;
+	c->finds = finds;
+	for (size_t i = 0; i < k->members.n; i++) {
+		const char *member = k->members.v[i].id + strlen("gate/") + strlen(k->check) + 1;
+		cleanup_free char *text = NULL;
+		struct fit fit;
+
+		fleet_fit(k->quantity, &k->members.v[i], &w->promise, k->left, &fit);
+		text = calibration_text(k->quantity, fit.threshold);
+		if (fit.threshold != c->threshold)
+			json_object_set_new(sub(w->own, member), k->name, json_string(text));
+	}
+}
+
 /* By the threshold that all members have. */
 static void find_loss(const struct work *w, const struct key *k, struct common *c)
 {
@@ -424,7 +452,7 @@ static void tell_unkept(struct work *w, const struct key *k, const struct common
 		more = xasprintf("it takes %zu %s%s more", c->lacks,
 				 w->n_nodes > 1 ? "node" : "run", c->lacks > 1 ? "s" : "");
 	else
-		more = xstrdup("its members differ, and one threshold is for all of them");
+		more = xstrdup("the worst run of a node that is not left out stands so low");
 	note(w, "%s.%s finds what is %.1f %% worse, not %.1f %%: %s", k->check, k->name,
 	     c->finds * 100, w->promise.loss * 100, more);
 }
@@ -457,6 +485,7 @@ static int conclude(struct work *w, struct key *k, struct err *err)
 	for (size_t i = 0; i < k->members.n; i++)
 		add_member(w, k, &k->members.v[i], &c);
 	find_loss(w, k, &c);
+	give_own(w, k, &c);
 	describe(w, k, &c);
 	tell_apart(w, k, &c);
 	tell_unkept(w, k, &c);
@@ -579,6 +608,28 @@ static void begin(const struct work *w)
 		FLEET_FINDS_PCT, text_in(profile, "name"));
 }
 
+static void add_own(struct work *w)
+{
+	json_t *keys, *text;
+	const char *member, *key;
+
+	if (json_object_size(w->own))
+		str_add(w->out, "      members:\n");
+	json_object_foreach(w->own, member, keys)
+	{
+		const char *between = "";
+
+		str_addf(w->out, "        \"%s\": {", member);
+		json_object_foreach(keys, key, text)
+		{
+			str_addf(w->out, "%s%s: %s", between, key, json_string_value(text));
+			between = ", ";
+		}
+		str_add(w->out, "}\n");
+	}
+	json_object_clear(w->own);
+}
+
 static int add_checks(struct work *w, const json_t *doc, struct err *err)
 {
 	json_t *check, *series;
@@ -596,6 +647,7 @@ static int add_checks(struct work *w, const json_t *doc, struct err *err)
 			if (r == 0)
 				r = add_key(w, name, key, (enum quantity)quantity_of(series), err);
 		}
+		add_own(w);
 	}
 	return r;
 }
@@ -610,19 +662,21 @@ int calibration_section(json_t *const *docs, size_t n, double false_blocks, doub
 			 .node_of = node_of,
 			 .n_docs = n,
 			 .promise = {false_blocks, loss, count_figures(docs[0])},
+			 .own = json_object(),
 			 .out = &out,
 			 .notes = notes};
 	int r = same_profile(docs, n, err);
 
 	if (r == 0)
 		r = same_keys(docs, n, err);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < n; i++)
-		sorted[i] = docs[i];
-	number_nodes(&w);
-	begin(&w);
-	r = add_checks(&w, docs[0], err);
+	if (r == 0) {
+		for (size_t i = 0; i < n; i++)
+			sorted[i] = docs[i];
+		number_nodes(&w);
+		begin(&w);
+		r = add_checks(&w, docs[0], err);
+	}
+	json_decref(w.own);
 	if (r == 0)
 		*ret = str_take(&out);
 	return r;

@@ -42,10 +42,43 @@ static void decline_nothing(const struct checked *t, struct probes *ret)
 }
 
 /* The checks that are asked, and what they come to. */
+enum { MEMBERS_NAMED = 4 };
+
 struct collection {
 	const struct strv *only;
 	struct probes *probes;
 };
+
+static bool measures(const struct probes *probes, size_t from, const char *member)
+{
+	for (size_t i = from; i < probes->list.n; i++)
+		if (streq(probe_member(probes->list.v[i]), member))
+			return true;
+	return false;
+}
+
+/* A threshold of its own for what this node has not: whether it may lack that, its set says. */
+static void decline_strangers(const struct checked *t, size_t from, struct probes *ret)
+{
+	const struct ynode *members = ynode_get(t->map, "members");
+	cleanup_strv struct strv known = {0};
+	cleanup_free char *some = NULL;
+
+	for (size_t i = from; i < ret->list.n; i++)
+		strv_add(&known, probe_member(ret->list.v[i]));
+	some = strv_some(&known, MEMBERS_NAMED);
+	for (size_t i = 0; members && i < members->keys.n; i++) {
+		const char *name = members->keys.v[i]->text;
+		struct probe *p;
+
+		if (measures(ret, from, name))
+			continue;
+		p = probe_add(ret, t, "%s", name);
+		p->optional = true;
+		probe_declines(p, CHANGE_UNSUPPORTED,
+			       "members: names %s, and on this node the check has %s", name, some);
+	}
+}
 
 static void collect_one(const struct checked *t, void *arg)
 {
@@ -57,6 +90,7 @@ static void collect_one(const struct checked *t, void *arg)
 	t->check->measure(t, c->probes);
 	if (c->probes->list.n == before && !check_may_lack(t))
 		decline_nothing(t, c->probes);
+	decline_strangers(t, before, c->probes);
 }
 
 static void collect(const struct section_ctx *ctx, const struct strv *only, struct probes *ret)
@@ -85,9 +119,9 @@ static char *wanted_of(const struct probe *p, const struct ynode *map)
 	}
 	/* One that is declined early has no figures. */
 	for (size_t i = 0; !p->n_figures && i < array_len(keys); i++)
-		if (ynode_get(map, keys[i]))
+		if (probe_wants(p, map, keys[i]))
 			str_addf(&out, "%s%s %s", out.len ? ", " : "", keys[i],
-				 ynode_text(map, keys[i], ""));
+				 probe_wants(p, map, keys[i])->text);
 	return out.len ? str_take(&out) : xstrdup("a result");
 }
 
@@ -100,7 +134,7 @@ static void plan_probe(const struct section_ctx *ctx, const struct probe *p, str
 	struct change *c = plan_add(plan, "gate", &kind_benchmark, STAGE_GATE, PHASE_CHECK, map->at,
 				    "%s", p->m.id);
 
-	change_target(c, "%s:%s", run, p->m.id + strlen("gate/") + strlen(p->m.check) + 1);
+	change_target(c, "%s:%s", run, probe_member(p));
 	change_desired(c, "%s", wanted);
 	c->on_fail = p->m.on_fail;
 	/* A program of the site is looked for on the running machine, not in a tree. */
