@@ -42,7 +42,7 @@
  *      3599      1  railhead_begun   boots with the good slot in a row that have begun and not come
  *                                    to railhead: 0, 1, 2; from 2 on GRUB leaves the args out of
  *                                    every other boot: 3 is set by one without, 2 by one with
- *                                    them; -: GRUB counts none
+ *                                    them; -: GRUB counts none, as where no slot has args
  *      3615    326  railhead_copy    the values of the first sector but railhead_try, one behind
  *                                    the other, written after them: what they are mended from
  *      3956      8  railhead_ends    how each trial of the args of hash ended, the oldest first:

@@ -510,6 +510,13 @@ static void test_try_again(void **state)
 	play(&now, &plan, plan.n, &then);
 	assert_non_null(env_refused(&then, &l, ID.kernel));
 	assert_int_equal(then.healthy, 1);
+	/* on the line of a boot by other means, or none are owned any more */
+	assert_int_equal(env_plan_adopt(&now, &l, true, &ID, &plan, &err), 0);
+	play(&now, &plan, plan.n, &then);
+	assert_null(env_refused(&then, &l, ID.kernel));
+	env_plan_reset(&now, &ID, &plan);
+	play(&now, &plan, plan.n, &then);
+	assert_int_equal(then.healthy, 0);
 }
 
 /* Trials that ended badly: counted, then refused; the newest four are remembered. */

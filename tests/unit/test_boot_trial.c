@@ -916,6 +916,38 @@ static void test_one_byte_makes_refused_good(void **state)
 	}
 }
 
+/* No args are good, and GRUB counts for those that are rejected: there is nothing to leave out. */
+static void test_none_are_left_out(void **state)
+{
+	struct machine m;
+	struct boot_env env;
+
+	(void)state;
+	machine_init(&m);
+	m.deadly = "a=1";
+	assert_int_equal(power_on(&m, ""), KARGS_SAME);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+	for (int i = 0; i < 2; i++)
+		free(grub(&m));
+	assert_true(begin(&m));
+	assert_true(kargs_has(m.cmdline, "railhead.slot=-a"));
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_int_equal(env.good, 'a');
+	assert_int_equal(env.begun, '0');
+	assert_string_equal(env.slot[1], "a=1");
+	trial_free(&m.last);
+	decide(&m, "a=1", &m.last, true, false);
+	assert_int_equal(m.last.decision, KARGS_REJECTED);
+	trial_free(&m.last);
+	decide(&m, "fine=1", &m.last, true, false);
+	assert_int_equal(m.last.decision, KARGS_WRITE_AND_REBOOT);
+	assert_null(strstr(m.last.why, "left the earlier ones out"));
+	m.lost = 0;
+	assert_int_equal(power_on(&m, "fine=1"), KARGS_SAME);
+	assert_int_equal(m.lost, 0);
+	machine_done(&m);
+}
+
 /* None are wanted any more: none are kept, so that no boot is counted and nothing is written. */
 static void test_none_are_kept(void **state)
 {
@@ -1622,6 +1654,11 @@ static void test_forgiven(void **state)
 	assert_non_null(strstr(m.last.why, "`railhead apply --retry` and reboot; they are tried "
 					   "again after 3 more healthy boots"));
 	assert_int_equal(healthy(&m), 0);
+	/* The gate by hand: this boot is the one that rejected them. */
+	trial_free(&m.last);
+	decide(&m, "a=1", &m.last, true, false);
+	settle(&m);
+	assert_int_equal(healthy(&m), 0);
 	m.deadly = NULL;
 	m.reboots = m.writes = 0;
 	for (unsigned int i = 0; i < 3; i++) {
@@ -1816,6 +1853,7 @@ int main(void)
 		cmocka_unit_test(test_power_cut_while_left_out),
 		cmocka_unit_test(test_power_cut_while_made_good),
 		cmocka_unit_test(test_one_byte_makes_refused_good),
+		cmocka_unit_test(test_none_are_left_out),
 		cmocka_unit_test(test_none_are_kept),
 		cmocka_unit_test(test_left_out_after_a_death),
 		cmocka_unit_test(test_count_without_grub),
