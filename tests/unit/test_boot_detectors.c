@@ -10,7 +10,8 @@
 #include "boot/service.h"
 #include "tree.h"
 
-#define TRIAL "railhead.slot=a railhead.trial=a " ENV_TRIAL_EXTRA
+#define TRIAL "railhead.trial=a " ENV_TRIAL_EXTRA " railhead.slot=a"
+#define OLDER_TRIAL "railhead.slot=a railhead.trial=a " ENV_TRIAL_EXTRA
 #define SYSCTL "proc/sys/kernel/"
 #define RCU "sys/module/rcupdate/parameters/rcu_cpu_stall_timeout"
 
@@ -88,6 +89,17 @@ static void test_back_to_the_kernels_default(void **state)
 
 	assert_int_equal(set_back(t, "ro " TRIAL " quiet", NULL), 0);
 	are_plain(t);
+	assert_int_equal(set_back(t, "ro " OLDER_TRIAL " quiet", NULL), 0);
+	are_plain(t);
+	/* Those of the profile stand between the trial's and the slot's mark. */
+	assert_int_equal(set_back(t,
+				  "ro railhead.trial=a " ENV_TRIAL_EXTRA
+				  " panic=30 hung_task_panic=1 railhead.slot=a",
+				  NULL),
+			 0);
+	is(t, SYSCTL "panic", "30");
+	is(t, SYSCTL "hung_task_panic", "1");
+	is(t, SYSCTL "softlockup_panic", "0");
 	/* twice done is done */
 	assert_int_equal(detectors_set_back(&t->root, "ro " TRIAL, NULL, &t->err), 0);
 	are_plain(t);
