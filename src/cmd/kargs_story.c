@@ -89,6 +89,9 @@ static char *boot_text(const struct boot_view *v, enum story_state state, size_t
 
 static char *next_trial(const struct boot_view *v)
 {
+	if (v->trial.again)
+		return xstrdup("`railhead apply`, or the initramfs of the next boot, arms one more "
+			       "trial of the required arguments, after healthy boots");
 	return xasprintf(
 		"`railhead apply`, or the initramfs of the next boot, arms trial %u of %d of "
 		"the required arguments",
@@ -107,16 +110,25 @@ static char *next_of_others(const struct boot_view *v)
 	return xstrdup("no trial; the state says why");
 }
 
-static char *next_of_refused(void)
+static char *next_of_refused(const struct boot_view *v)
 {
+	unsigned int after = v->facts.retry_after;
+
+	if (after > v->env.healthy)
+		return xasprintf("they are tried again on this kernel after %u more healthy "
+				 "boot%s, or by `railhead apply --retry` and a reboot",
+				 after - v->env.healthy, after - v->env.healthy == 1 ? "" : "s");
 	return xstrdup("they are not tried again on this kernel, unless `railhead apply --retry` "
 		       "and a reboot say so");
 }
 
-static char *next_of(const struct boot_view *v, enum story_state state)
+static char *next_of(const struct boot_view *v, char slot, enum story_state state)
 {
 	switch (state) {
 	case STORY_ARMED:
+		if (refused(v, slot))
+			return xstrdup("the next boot tries them once more; if it dies, the boot "
+				       "after it has the earlier ones");
 		return xasprintf("the next boot tries them: trial %u of %d; if it dies, the boot "
 				 "after it has the earlier ones",
 				 v->env.state.deaths + 1, TRIAL_MAX);
@@ -134,7 +146,7 @@ static char *next_of(const struct boot_view *v, enum story_state state)
 		if (v->trial.decision != KARGS_REJECTED && v->trial.decision != KARGS_UNFIT &&
 		    v->trial.decision != KARGS_NOT_ARRIVED)
 			return next_of_others(v);
-		return next_of_refused();
+		return next_of_refused(v);
 	case STORY_LOOKING:
 		return xstrdup("a boot with the earlier ones shows at its verdict what fails "
 			       "without them; by that they are tried once more, or refused");
@@ -144,7 +156,7 @@ static char *next_of(const struct boot_view *v, enum story_state state)
 		break;
 	}
 	if (v->trial.decision == KARGS_REJECTED)
-		return next_of_refused();
+		return next_of_refused(v);
 	return next_of_others(v);
 }
 
@@ -170,7 +182,7 @@ void kargs_story_print(const struct boot_view *v)
 	const char *kernel = v->env.state.kernel;
 	char slot = v->have_env ? slot_told(&v->env) : ENV_NONE;
 	enum story_state state = state_of(v, slot);
-	cleanup_free char *next = next_of(v, state), *tried = NULL;
+	cleanup_free char *next = next_of(v, slot, state), *tried = NULL;
 
 	if (state == STORY_NONE) {
 		print_row("trials", "no trial so far");
@@ -208,7 +220,7 @@ json_t *kargs_story_json(const struct boot_view *v)
 {
 	char slot = v->have_env ? slot_told(&v->env) : ENV_NONE;
 	enum story_state state = state_of(v, slot);
-	cleanup_free char *next = next_of(v, state);
+	cleanup_free char *next = next_of(v, slot, state);
 	json_t *doc = json_object();
 
 	json_object_set_new(doc, "state", json_string(names[state]));

@@ -1768,6 +1768,24 @@ static void test_retry_before_forgiven(void **state)
 	machine_done(&m);
 }
 
+/* An orderly stop in the one more trial: that is tried again at once, and does not wait as long again. */
+static void test_forgiven_and_given_back(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	m.retry_after = 2;
+	assert_int_equal(power_on(&m, "old=1"), KARGS_SAME);
+	m.ends = "pps-";
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(power_on(&m, "a=1"), KARGS_REJECTED);
+	m.reboots = 0;
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(m.reboots, 2);
+	machine_done(&m);
+}
+
 /* Args that the kernel lost: forgiven as well, and lost again. */
 static void test_forgiven_did_not_arrive(void **state)
 {
@@ -1873,6 +1891,7 @@ int main(void)
 		cmocka_unit_test(test_forgiven_and_deadly),
 		cmocka_unit_test(test_what_counts_as_healthy),
 		cmocka_unit_test(test_retry_before_forgiven),
+		cmocka_unit_test(test_forgiven_and_given_back),
 		cmocka_unit_test(test_forgiven_did_not_arrive),
 		cmocka_unit_test(test_power_cut_while_forgiving),
 		cmocka_unit_test(test_other_counter),
