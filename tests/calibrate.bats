@@ -104,6 +104,20 @@ merge() { # STATUS [OPTION...] NODE...
   [[ $output == *"on a."*"of this node"*"# 5 runs;"* ]]
 }
 
+@test "what the gates of a fleet measured makes thresholds, from status --json" {
+  for n in 1 2 3 4 5; do
+    bench_value $((20000 + n * 10))e6 '"page": "1G"'
+    run -0 with_bench "$railhead" gate --again --root "$root"
+    "$railhead" status --json --root "$root" >"$BATS_TEST_TMPDIR/n$n.json"
+  done
+  merge 0 n{1..5}
+  [[ $output == *"on n1 and 4 others."*"memory: # on pages of 1G"*"# 5 nodes, 5 runs; weakest of 2: gate/memory/node"* ]]
+  jq 'del(.measurements[].readings)' "$BATS_TEST_TMPDIR/n1.json" >"$BATS_TEST_TMPDIR/bad.json"
+  merge 3 bad
+  [[ $stderr == *"bad.json: "* ]]
+  rm -f "$BATS_TEST_TMPDIR/bad.json"
+}
+
 @test "a node that is worse or better than its like, or slow now and then, is named and left out" {
   for n in 1 2 3 4 5 6; do node n$n 20e9 20.02e9 19.99e9; done
   node n7 15e9 15e9 15e9

@@ -125,15 +125,32 @@ static int calibrate(struct invocation *inv, unsigned int runs, const struct wan
 
 /* --- many nodes ------------------------------------------------------------------------------ */
 
+/* "n42" of DIR/n42.json: a status does not say which node's it is. */
+static char *node_of(const char *file)
+{
+	const char *name = strrchr(file, '/');
+	char *node = xstrdup(name ? name + 1 : file), *end = strrchr(node, '.');
+
+	if (end && end != node)
+		*end = '\0';
+	return node;
+}
+
 static json_t *load(const char *file)
 {
+	cleanup_free char *node = node_of(file);
 	struct err err = {0};
 	json_error_t where;
-	json_t *doc = json_load_file(file, JSON_REJECT_DUPLICATES, &where);
+	json_t *doc = json_load_file(file, JSON_REJECT_DUPLICATES, &where), *status;
 
 	if (!doc) {
 		complain("%s: %s", file, where.text);
 		return NULL;
+	}
+	status = calibration_of_status(doc, node);
+	if (status) {
+		json_decref(doc);
+		doc = status;
 	}
 	if (calibration_check(doc, &err) == 0)
 		return doc;
@@ -208,8 +225,9 @@ static int run(struct invocation *inv)
 		return merge(inv, &wanted);
 	if (!inv->merge && !inv->nargs)
 		return calibrate(inv, runs, &wanted);
-	complain("calibrate: files go with --merge, which takes what `railhead calibrate --json` "
-		 "printed on each node, and measures nothing itself");
+	complain(
+		"calibrate: files go with --merge, which takes what `railhead calibrate --json` or "
+		"`railhead status --json` printed on each node, and measures nothing itself");
 	return EXIT_USAGE;
 }
 

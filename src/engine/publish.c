@@ -104,6 +104,57 @@ static void add_faults(struct str *out, const struct record *record)
 	}
 }
 
+/* Base units, as Prometheus asks for. */
+static const struct {
+	const char *name, *help;
+	double unit;
+} figures[] = {
+	[QUANTITY_RATE] = {"railhead_gate_rate_bytes_per_second",
+			   "Rate that the gate measured last.", 1},
+	[QUANTITY_TIME] = {"railhead_gate_latency_seconds", "Latency that the gate measured last.",
+			   1e-9},
+	[QUANTITY_MESSAGES] = {"railhead_gate_messages_per_second",
+			       "Rate of small messages that the gate measured last.", 1},
+	[QUANTITY_FAULTS] = {"railhead_gate_faults", "Faults that a check of the gate found last.",
+			     1},
+};
+
+static void add_figure(struct str *out, const struct measurement *m, const struct reading *r)
+{
+	const size_t prefix = strlen("gate/") + strlen(m->check) + 1;
+	const char *member = strlen(m->id) > prefix ? m->id + prefix : m->id;
+
+	str_addf(out, "%s{", figures[r->quantity].name);
+	add_label(out, "check", m->check);
+	str_add(out, ",");
+	add_label(out, "member", member);
+	str_add(out, ",");
+	add_label(out, "key", r->name);
+	str_addf(out, "} %.6g\n", r->value * figures[r->quantity].unit);
+}
+
+/* Those of one name stand together. */
+static void add_figures(struct str *out, const struct measurements *all)
+{
+	for (size_t q = 0; q < array_len(figures); q++) {
+		bool any = false;
+
+		for (size_t i = 0; i < all->list.n; i++) {
+			const struct measurement *m = &all->list.v[i];
+
+			for (size_t k = 0; k < m->readings.list.n; k++) {
+				if (m->readings.list.v[k].quantity != q)
+					continue;
+				if (!any)
+					str_addf(out, "# HELP %s %s\n# TYPE %s gauge\n",
+						 figures[q].name, figures[q].help, figures[q].name);
+				any = true;
+				add_figure(out, m, &m->readings.list.v[k]);
+			}
+		}
+	}
+}
+
 char *publish_metrics(const struct record *record, bool ready)
 {
 	struct str out = {0};
@@ -129,6 +180,7 @@ char *publish_metrics(const struct record *record, bool ready)
 	str_add(&out, "} 1\n");
 	add_changes(&out, record);
 	add_faults(&out, record);
+	add_figures(&out, &record->measurements);
 	return str_take(&out);
 }
 

@@ -116,6 +116,52 @@ int calibration_add(json_t *doc, const struct profile *profile, const struct mea
 			       "threshold");
 }
 
+static void add_recorded(json_t *doc, const json_t *measurement)
+{
+	const char *id = text_in(measurement, "id"), *check = text_in(measurement, "check"), *key;
+	bool share = strstr(text_in(measurement, "desired"), "% of set");
+	const char *page = text_in(json_object_get(measurement, "detail"), "page");
+	json_t *readings = json_object_get(measurement, "readings"), *value;
+
+	if (is_word(page))
+		json_object_set_new(sub(doc, "pages"), check, json_string(page));
+	json_object_foreach(readings, key, value)
+	{
+		const struct figure_key *f = figure_key_find(key);
+		json_t *series, *members;
+
+		if (!f || f->quantity == QUANTITY_FAULTS)
+			continue;
+		series = sub(sub(sub(doc, "checks"), check),
+			     share && streq(key, "min") ? "floor" : key);
+		json_object_set_new(series, "quantity", json_string(quantities[f->quantity]));
+		members = sub(series, "members");
+		json_object_set_new(members, id, json_array());
+		json_array_append(json_object_get(members, id), value);
+	}
+}
+
+json_t *calibration_of_status(const json_t *status, const char *node)
+{
+	const json_t *measurements = json_object_get(status, "measurements");
+	json_t *profile = json_object_get(status, "profile"), *doc;
+
+	if (!json_is_array(measurements) || !json_is_object(profile))
+		return NULL;
+	doc = json_pack("{s:i, s:s, s:O, s:{}}", "calibration", SCHEMA, "node", node, "profile",
+			profile, "checks");
+	for (size_t i = 0; i < json_array_size(measurements); i++) {
+		const json_t *m = json_array_get(measurements, i);
+		const char *state = text_in(m, "state");
+
+		if (streq(state, state_name(CHANGE_SAME)) ||
+		    streq(state, state_name(CHANGE_SLOW)) ||
+		    streq(state, state_name(CHANGE_INTERMITTENT)))
+			add_recorded(doc, m);
+	}
+	return doc;
+}
+
 /* -1: none of them */
 static int quantity_of(const json_t *series)
 {

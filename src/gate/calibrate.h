@@ -26,6 +26,12 @@ json_t *calibration_new(const char *node, const struct profile *profile);
  */
 int calibration_add(json_t *doc, const struct profile *profile, const struct measurements *m,
 		    struct err *err);
+/*
+ * The numbers of a node that its gate measured, from what `railhead status --json` printed there:
+ * one run. NULL: it is no such document, or has none that a threshold is for. Caller:
+ * json_decref().
+ */
+json_t *calibration_of_status(const json_t *status, const char *node);
 /* -EINVAL unless it is one, whole: it may have been through hands and networks. */
 int calibration_check(const json_t *doc, struct err *err);
 

@@ -1768,7 +1768,8 @@ static void test_retry_before_forgiven(void **state)
 	machine_done(&m);
 }
 
-/* An orderly stop in the one more trial: that is tried again at once, and does not wait as long again. */
+/* An orderly stop in the one more trial: that is tried again at once, and does not wait as long
+ * again. */
 static void test_forgiven_and_given_back(void **state)
 {
 	struct machine m;

@@ -176,6 +176,48 @@ static void test_metrics_text(void **state)
 	record_free(&r);
 }
 
+/* Every figure of the gate, in base units; those of one name together. */
+static void test_figures(void **state)
+{
+	struct record r = record_of(
+		"{\"verdict\": \"ready\", \"admit\": true, \"measurements\": ["
+		"{\"id\": \"gate/memory/node0\", \"check\": \"memory\", \"state\": \"same\","
+		" \"on_fail\": \"block\", \"readings\": {\"min\": 211400000000.0}},"
+		"{\"id\": \"gate/near/node0\", \"check\": \"near\", \"state\": \"slow\","
+		" \"on_fail\": \"block\", \"readings\": {\"max\": 84.25}},"
+		"{\"id\": \"gate/rails/0000:3b:00.0/x\", \"check\": \"rails\", \"state\": \"same\","
+		" \"on_fail\": \"block\", \"readings\": {\"min_messages\": 2130000.0,"
+		" \"min\": 48000000000.0}},"
+		"{\"id\": \"gate/gpus\", \"check\": \"gpus\", \"state\": \"same\","
+		" \"on_fail\": \"block\", \"readings\": {\"faults\": 0.0}}]}");
+	cleanup_free char *text = publish_metrics(&r, true);
+	const char *at = strstr(text, "# HELP railhead_gate");
+
+	(void)state;
+	assert_non_null(at);
+	assert_string_equal(
+		at, "# HELP railhead_gate_rate_bytes_per_second Rate that the gate measured last.\n"
+		    "# TYPE railhead_gate_rate_bytes_per_second gauge\n"
+		    "railhead_gate_rate_bytes_per_second{check=\"memory\",member=\"node0\",key="
+		    "\"min\"} "
+		    "2.114e+11\n"
+		    "railhead_gate_rate_bytes_per_second{check=\"rails\",member=\"0000:3b:00.0/x\","
+		    "key=\"min\"} 4.8e+10\n"
+		    "# HELP railhead_gate_latency_seconds Latency that the gate measured last.\n"
+		    "# TYPE railhead_gate_latency_seconds gauge\n"
+		    "railhead_gate_latency_seconds{check=\"near\",member=\"node0\",key=\"max\"} "
+		    "8.425e-08\n"
+		    "# HELP railhead_gate_messages_per_second Rate of small messages that the gate "
+		    "measured last.\n"
+		    "# TYPE railhead_gate_messages_per_second gauge\n"
+		    "railhead_gate_messages_per_second{check=\"rails\",member=\"0000:3b:00.0/x\","
+		    "key=\"min_messages\"} 2.13e+06\n"
+		    "# HELP railhead_gate_faults Faults that a check of the gate found last.\n"
+		    "# TYPE railhead_gate_faults gauge\n"
+		    "railhead_gate_faults{check=\"gpus\",member=\"gate/gpus\",key=\"faults\"} 0\n");
+	record_free(&r);
+}
+
 /* Only while the ready file is there, and only against the verdict. */
 static void test_by_hand(void **state)
 {
@@ -421,6 +463,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup_dirs, tmp_teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_metrics_text),
+		cmocka_unit_test(test_figures),
 		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_feature_values),
 		cmocka_unit_test(test_texts_of_little),
