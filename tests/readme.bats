@@ -97,7 +97,7 @@ new_tree() {
 railhead() {
   local more=()
   [[ " $* " == *" --root "* || $1 == explain ]] || more=(--root "$root")
-  [[ $1 != calibrate ]] || more+=(--runs 2)
+  [[ $1 != calibrate ]] || more+=(--runs 3)
   with_bench "$railhead" "$@" "${more[@]}"
 }
 
