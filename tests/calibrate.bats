@@ -104,6 +104,35 @@ merge() { # STATUS [OPTION...] NODE...
   [[ $output == *"on a."*"of this node"*"# 5 runs;"* ]]
 }
 
+@test "thresholds keep what they were measured on, and the gate warns on another kernel or firmware" {
+  put "$root/proc/sys/kernel/osrelease" 6.1.0-50-amd64
+  fw=$root/sys/class/infiniband/mlx5_0/fw_ver
+  mkdir -p "$root/sys/devices/pci0000:00/$PF0/infiniband/mlx5_0"
+  put "$fw" 28.39.1002
+  calibrate 0 --runs 3
+  [[ $output == *$'gate:\n  calibrated_on:\n    - "kernel: 6.1.0-50-amd64"\n'*'"firmware of nics: 28.39.1002"'*$'\n  checks:\n'* ]]
+  mkdir -p "$root/etc/railhead/profiles/sku.d"
+  cat >"$root/etc/railhead/profiles/sku.d/50-calibrated.yaml" <<<"$output"
+  run -0 with_bench "$railhead" gate --root "$root"
+  [[ $output != *calibrated_on* ]]
+  put "$root/proc/sys/kernel/osrelease" 6.1.0-51-amd64
+  rm "$fw"
+  run -0 with_bench "$railhead" gate --root "$root" --again
+  [[ $output == *"gate/calibrated_on: this node has kernel: 6.1.0-51-amd64, calibrated on 6.1.0-50-amd64, not known, calibrated on firmware of nics: 28.39.1002: the thresholds may not fit"* ]]
+  jq -e '.verdict == "ready" and any(.faults[]; .code == "RH-GATE-CALIBRATION" and .on_fail == "warn")' "$root/run/railhead/status.json"
+}
+
+@test "figures of two kernels do not go together" {
+  node a 20e9 20e9 20e9
+  node b 20e9 20e9 20e9
+  jq '.basis = ["kernel: 6.1"]' "$BATS_TEST_TMPDIR/b.json" >"$BATS_TEST_TMPDIR/c.json"
+  jq '.node = "d" | .basis = ["kernel: 6.8"]' "$BATS_TEST_TMPDIR/b.json" >"$BATS_TEST_TMPDIR/d.json"
+  merge 3 c d
+  [[ $stderr == *"b was measured with kernel: 6.1, and d with kernel: 6.8: numbers of the same kernel, BIOS and firmware go together" ]]
+  merge 0 a c
+  [[ $output == *'- "kernel: 6.1"'* ]]
+}
+
 @test "what the gates of a fleet measured makes thresholds, from status --json" {
   for n in 1 2 3 4 5; do
     bench_value $((20000 + n * 10))e6 '"page": "1G"'

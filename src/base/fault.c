@@ -444,6 +444,10 @@ static const struct fault_row rows[] = {
 	F(GATE_STAGE_TIME, "RH-GATE-STAGE-TIME", RETRY,
 	  "The time of a stage was over before the change began.",
 	  APPLY " `railhead status --json` has the duration of each change."),
+	F(GATE_CALIBRATION, "RH-GATE-CALIBRATION", PROFILE,
+	  "The thresholds were measured with another kernel, BIOS or firmware.",
+	  "Run `railhead calibrate` on nodes like this one, or write what the thresholds hold for "
+	  "as well into gate.calibrated_on."),
 	F(GATE_INTERMITTENT, "RH-GATE-INTERMITTENT", RETRY,
 	  "A part was slow in one look, and not in the next.",
 	  "Watch the part: `railhead gate --again` measures again. Replace the part if that "

@@ -296,6 +296,17 @@ static const struct spec gate_checks = {
 	.key = &check_name,
 	.item = &gate_check,
 };
+static const struct spec basis = {
+	.what = "a text such as \"kernel: 6.1.0-50-amd64\"",
+	.check = value_line,
+	.pattern = "^" LINE_CHAR "+$",
+};
+static const struct spec calibrated_on = {
+	.kind = SPEC_LIST,
+	.what = "a list of texts, as `railhead calibrate` prints them",
+	.item = &basis,
+	.identity = ITEM_TEXT,
+};
 const struct spec gate_language = {
 	.kind = SPEC_MAP,
 	.what = "a map (budget, admit_degraded, checks)",
@@ -311,6 +322,10 @@ const struct spec gate_language = {
 		    .class = KEY_GOVERNS),
 		KEY("reuse", &gate_reuse,
 		    "Time that measurements are used again after an orderly reboot; default never.",
+		    .class = KEY_GOVERNS),
+		KEY("calibrated_on", &calibrated_on,
+		    "Kernel, BIOS, microcode and firmware that the thresholds were measured with; "
+		    "others are reported as a warning.",
 		    .class = KEY_GOVERNS),
 		KEY("checks", &gate_checks,
 		    "Checks that the node must pass, by names of your own.")),

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "gate/basis.h"
 #include "gate/calibrate.h"
 #include "sys/clock.h"
 #include "sys/state.h"
@@ -95,6 +96,7 @@ static bool is_free(const struct invocation *inv)
 
 static int calibrate(struct invocation *inv, unsigned int runs, const struct wanted *wanted)
 {
+	cleanup_strv struct strv basis = {0};
 	cleanup_close int lock = -1;
 	struct utsname name;
 	struct err err = {0};
@@ -112,7 +114,8 @@ static int calibrate(struct invocation *inv, unsigned int runs, const struct wan
 	if (!open_look(inv, &run, &code))
 		return code;
 	uname(&name);
-	doc = calibration_new(name.nodename, run.profile);
+	basis_take(&(struct section_ctx){run.root, &run.node, run.profile, &run.sets}, &basis);
+	doc = calibration_new(name.nodename, run.profile, &basis);
 	code = measure(&run, runs, doc);
 	if (code == EXIT_OK && inv->json)
 		print_json(json_incref(doc));

@@ -11,6 +11,7 @@
 #include "engine/journal.h"
 #include "engine/numbers.h"
 #include "engine/watch.h"
+#include "gate/basis.h"
 #include "sys/clock.h"
 #include "sys/state.h"
 
@@ -132,6 +133,29 @@ static void settle_kargs(struct work *w)
 	}
 }
 
+/* Thresholds may fit or not: the figures are judged all the same. */
+static void say_calibration(struct work *w)
+{
+	const struct ynode *on =
+		ynode_get(profile_section(w->run.profile, "gate"), "calibrated_on");
+	const struct section_ctx ctx = {w->run.root, &w->run.node, w->run.profile, &w->run.sets};
+	cleanup_free char *difference = NULL, *text = NULL;
+	cleanup_strv struct strv now = {0};
+
+	if (!on)
+		return;
+	basis_take(&ctx, &now);
+	difference = basis_difference(&now, on);
+	if (!difference)
+		return;
+	text = xasprintf("gate/calibrated_on: this node has %s: the thresholds may not fit. Run "
+			 "`railhead calibrate` on nodes like this one",
+			 difference);
+	reasons_add_as(&w->v.reasons, &(struct reason){.fault = FAULT_GATE_CALIBRATION,
+						       .on_fail = ON_FAIL_WARN,
+						       .text = text});
+}
+
 enum { NAMED = 3 }; /* so many benchmarks are named, the others counted */
 
 static void blame_load(struct change *c, const struct strv *loaded)
@@ -212,6 +236,7 @@ static void look_and_measure(struct work *w)
 		verdict_simple(&w->v, VERDICT_BLOCKED, FAULT_GATE_FAILED, err.text);
 	else
 		gate_judge(w->run.profile, &w->run.plan, &w->record->measurements, &w->v);
+	say_calibration(w);
 	w->j->at_work(&w->run, STAGE_GATE, false);
 	result.duration = clock_usec() - result.started;
 	if (!w->goes_on)

@@ -39,6 +39,13 @@ static json_t *sub(json_t *obj, const char *key)
 	return child;
 }
 
+static json_t *list_in(json_t *obj, const char *key)
+{
+	if (!json_object_get(obj, key))
+		json_object_set_new(obj, key, json_array());
+	return json_object_get(obj, key);
+}
+
 static const char *text_in(const json_t *obj, const char *key)
 {
 	const char *s = json_string_value(json_object_get(obj, key));
@@ -53,12 +60,15 @@ static bool is_word(const char *s)
 	       !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:")];
 }
 
-json_t *calibration_new(const char *node, const struct profile *profile)
+json_t *calibration_new(const char *node, const struct profile *profile, const struct strv *basis)
 {
-	return json_pack("{s:i, s:s, s:{s:s, s:s, s:s}, s:{}}", "calibration", SCHEMA, "node", node,
-			 "profile", "name", profile->name, "version",
-			 profile->version ? profile->version : "", "digest", profile->digest,
-			 "checks");
+	json_t *doc = json_pack("{s:i, s:s, s:{s:s, s:s, s:s}, s:{}}", "calibration", SCHEMA,
+				"node", node, "profile", "name", profile->name, "version",
+				profile->version ? profile->version : "", "digest", profile->digest,
+				"checks");
+	for (size_t i = 0; basis && i < basis->n; i++)
+		json_array_append_new(list_in(doc, "basis"), json_string(basis->v[i]));
+	return doc;
 }
 
 /*
@@ -630,9 +640,18 @@ static void number_nodes(struct work *w)
 	w->n_nodes++;
 }
 
+/* Text i of the basis, which may have been through hands and networks; "" behind the last. */
+static const char *basis_in(const json_t *doc, size_t i)
+{
+	const char *text = json_string_value(json_array_get(json_object_get(doc, "basis"), i));
+
+	return text && !text[strcspn(text, "\n\"\\")] && strlen(text) < 256 ? text : "";
+}
+
 static void begin(const struct work *w)
 {
 	const json_t *profile = json_object_get(w->docs[0], "profile");
+	size_t with = 0; /* the first that tells its basis */
 
 	str_addf(w->out, "# Measured with profile %s %.12s on %s", text_in(profile, "name"),
 		 text_in(profile, "digest"), text_in(w->docs[0], "node"));
@@ -647,11 +666,17 @@ static void begin(const struct work *w)
 		"100.\n"
 		"# A drop-in: /etc/railhead/profiles/%s.d/50-calibrated.yaml\n"
 		"schema: 1\n"
-		"gate:\n"
-		"  checks:\n",
+		"gate:\n",
 		w->promise.figures, w->promise.false_blocks * 100,
 		w->n_nodes > 1 ? "good nodes are" : "this node are", FLEET_CONFIDENCE_PCT,
 		FLEET_FINDS_PCT, text_in(profile, "name"));
+	while (with < w->n_docs && !*basis_in(w->docs[with], 0))
+		with++;
+	if (with < w->n_docs)
+		str_add(w->out, "  calibrated_on:\n");
+	for (size_t i = 0; with < w->n_docs && *basis_in(w->docs[with], i); i++)
+		str_addf(w->out, "    - \"%s\"\n", basis_in(w->docs[with], i));
+	str_add(w->out, "  checks:\n");
 }
 
 static void add_own(struct work *w)
@@ -698,6 +723,23 @@ static int add_checks(struct work *w, const json_t *doc, struct err *err)
 	return r;
 }
 
+/* Figures of two kernels are two populations. Where a doc does not say, nothing is compared. */
+static int same_basis(json_t *const *docs, size_t n, struct err *err)
+{
+	for (size_t i = 1; i < n; i++)
+		for (size_t k = 0; *basis_in(docs[0], k) && *basis_in(docs[i], 0); k++) {
+			if (streq(basis_in(docs[0], k), basis_in(docs[i], k)))
+				continue;
+			return err_set(err, -EINVAL,
+				       "%s was measured with %s, and %s with %s: numbers of the "
+				       "same kernel, BIOS and firmware go together",
+				       text_in(docs[0], "node"), basis_in(docs[0], k),
+				       text_in(docs[i], "node"),
+				       *basis_in(docs[i], k) ? basis_in(docs[i], k) : "none");
+		}
+	return 0;
+}
+
 int calibration_section(json_t *const *docs, size_t n, double false_blocks, double loss, char **ret,
 			struct strv *notes, struct err *err)
 {
@@ -713,6 +755,8 @@ int calibration_section(json_t *const *docs, size_t n, double false_blocks, doub
 			 .notes = notes};
 	int r = same_profile(docs, n, err);
 
+	if (r == 0)
+		r = same_basis(docs, n, err);
 	if (r == 0)
 		r = same_keys(docs, n, err);
 	if (r == 0) {

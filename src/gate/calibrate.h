@@ -18,8 +18,11 @@
 #include "gate/gate.h"
 #include "profile/profile.h"
 
-/* Without numbers. node: how it is called where it is told of. */
-json_t *calibration_new(const char *node, const struct profile *profile);
+/*
+ * Without numbers. node: how it is called where it is told of. basis: what the numbers stand on
+ * (basis.h), or NULL.
+ */
+json_t *calibration_new(const char *node, const struct profile *profile, const struct strv *basis);
 /*
  * Adds one run's numbers. Slow is a number too. -EINVAL, with its id and reason: something could
  * not be measured, or nothing was.
@@ -41,7 +44,7 @@ char *calibration_text(enum quantity q, double threshold);
 /*
  * A drop-in for the profile: gate.checks.NAME.KEY of all that docs have, with what was seen of each
  * in comments. Several docs are those of several nodes, or of several boots of one, with the same
- * profile (else -EINVAL).
+ * profile and the same basis (else -EINVAL), which becomes gate.calibrated_on.
  *
  * By all thresholds together at most the share false_blocks (0 to 1) of the gates of good nodes is
  * blocked, and a member that is `loss` (0 to 1) worse is found (fleet.h). What is not found is a

@@ -70,7 +70,7 @@ static struct good good(const char *name, const char *checks)
 	struct good n = {.profile = {.name = (char *)"sku", .digest = "abcdef0123456789"}};
 
 	n.profile.doc = fragment(text);
-	n.doc = calibration_new(name, &n.profile);
+	n.doc = calibration_new(name, &n.profile, NULL);
 	return n;
 }
 
