@@ -404,6 +404,7 @@ static void test_file_size(void **state)
 	int fd;
 
 	(void)state;
+	NEEDS_PTRACE();
 	if (geteuid() != 0) /* it may not execute itself */
 		return;
 	fd = mkstemp(path);
