@@ -92,6 +92,7 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_REPLAY := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/test/%)
 GRUB_READER_SRC := tests/lib/grub_reader.c tests/lib/grub_sample.c
 FUZZ_LIB_SRC := $(ROOM_SRC)
+HISTORIES_SRC := $(sort $(wildcard tests/histories/*.c))
 
 obj = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2))
 
@@ -198,7 +199,7 @@ $(BUILD)/deps-ok: Makefile
 -include $(patsubst %.o,%.d,$(call obj,release,src/main.c $(ROOM_SRC) $(BENCH_SRC)) \
 	$(call obj,$(UNIT),$(ROOM_SRC) $(BENCH_SRC) $(UNIT_SRC)) \
 	$(call obj,test,$(FUZZ_SRC) tests/fuzz/replay.c $(GRUB_READER_SRC)) \
-	$(call obj,fuzz,$(FUZZ_LIB_SRC) $(FUZZ_SRC)) $(SIM_OBJ))
+	$(call obj,fuzz,$(FUZZ_LIB_SRC) $(FUZZ_SRC)) $(call obj,release,$(HISTORIES_SRC)) $(SIM_OBJ))
 
 # With Debian's cross compiler, and libraries that are unpacked and installed nowhere.
 FOR_ARM64 := BUILD=build/arm64 SYSROOT=$(CURDIR)/build/arm64/root CROSS_COMPILE=aarch64-linux-gnu-
@@ -281,6 +282,19 @@ $(BUILD)/test/fuzz_%: $(BUILD)/test/tests/fuzz/fuzz_%.o $(BUILD)/test/tests/fuzz
 $(BUILD)/test/grub_reader: $(call obj,test,$(GRUB_READER_SRC)) $(BUILD)/test/libtest.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(call pkg,--libs,$(LIBS)) -lm
+
+# All histories of a trial: railhead's own objects, on a disk in memory.
+HISTORIES_DOORS := openat fstat pwrite pread fsync read_fd read_text machine_create_durable bootpart_open \
+	bootpart_close boot_id_read counters_judge state_keep state_kept
+
+$(BUILD)/release/libroom.a: $(call obj,release,$(ROOM_SRC))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/histories: $(call obj,release,$(HISTORIES_SRC)) $(BUILD)/release/libroom.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(REL_LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(HISTORIES_DOORS)) -o $@ $^ \
+		$(call pkg,--libs,$(LIBS))
 
 check-fuzz: ahead $(FUZZ_REPLAY) ## fuzz targets over their corpora
 	$(Q)tests/lib/run-fuzz replay $(FUZZ_REPLAY)

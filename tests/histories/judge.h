@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The invariants of trials, as code. docs/trials.md has their table, which is made from this one. */
+#pragma once
+
+#include "world.h"
+
+/* X(NAME, what always holds, where it is not promised) */
+#define INVARIANTS(X)                                                                          \
+	X(LOST,                                                                                \
+	  "args on trial kill at most 2 boots, good args that kill another kernel at most 3",  \
+	  "GRUB can't write; a cut or a kill at a write, and other args in between, may cost " \
+	  "one more each")                                                                     \
+	X(REBOOTS,                                                                             \
+	  "railhead makes at most 3 reboots for what a profile wants on a kernel",             \
+	  "a boot that was cut, stopped, killed or left alone may cost one more")              \
+	X(BOOTABLE,                                                                            \
+	  "GRUB reads the file, and gives a boot args that were written, whole, or none",      \
+	  "a byte of a slot, a name or the signature was changed by others")                   \
+	X(COMMITTED,                                                                           \
+	  "args that a boot has without a trial came to a verdict before, and nothing failed " \
+	  "that holds without them",                                                           \
+	  "")                                                                                  \
+	X(READY, "a node that is ready has the args that its profile wants, and no others", "") \
+	X(STUCK,                                                                               \
+	  "undisturbed boots come to ready, at most 6, where the args are good",               \
+	  "two boots with the args ended without a verdict (REJECTED), something failed with " \
+	  "them (REFUSED), GRUB can't write, an updater's counter is armed")                   \
+	X(QUIET, "a boot of a node that is ready, to which nothing happens, writes nothing", "")
+
+enum invariant {
+#define X(name, text, unless) INVARIANT_##name,
+	INVARIANTS(X)
+#undef X
+		INVARIANT_COUNT,
+	INVARIANT_NONE = INVARIANT_COUNT
+};
+
+extern const char *const invariant_name[INVARIANT_COUNT];
+extern const char *const invariant_text[INVARIANT_COUNT];
+extern const char *const invariant_unless[INVARIANT_COUNT];
+
+/* Counts what has been, in next->past. */
+void judge_count(const struct state *before, struct state *next, const struct event *e,
+		 const struct seen *seen);
+/* The invariant that the event breaks, or INVARIANT_NONE. */
+enum invariant judge_event(const struct state *before, const struct state *next,
+			   const struct event *e, const struct seen *seen);
+/* The invariant that what follows from a state breaks, if nothing happens to it any more. */
+enum invariant judge_state(const struct state *s);
+
+/* Faults that are known: a line each, which goes with the fault. NULL: it is none of them. */
+const char *judge_known(enum invariant broken, const struct state *before,
+			const struct state *next, const struct event *e, const struct seen *seen);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The code of railhead that trials of kernel arguments go through, called on a disk in memory:
+ * boot_arrived(), the kind bootenv (look and set), boot_settle() and boot_env_reset(), all of the
+ * objects that railhead itself is linked from. The linker (--wrap, see the Makefile) puts this file
+ * where they call the kernel or look at the machine. GRUB is env_grub_boot(), which
+ * tests/grub_reader.bats and tests/histories.bats hold against GRUB.
+ *
+ * A call depends on its struct facts alone, so each is made once and remembered. Files, command
+ * lines and kept health are interned: equal contents have equal numbers.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Sets of arguments that a profile can want. ARGS_OTHER: none of them, a torn or changed slot. */
+enum args { ARGS_NONE, ARGS_ONE, ARGS_TWO, ARGS_COUNT, ARGS_OTHER = ARGS_COUNT };
+enum { KERNELS = 2, BOOT_IDS = 3 };
+
+extern const char *const args_text[ARGS_COUNT];
+extern const char *const kernel_name[KERNELS];
+
+enum op { OP_GRUB, OP_ARRIVE, OP_STAGE, OP_SETTLE, OP_RESET };
+
+enum fact_flag {
+	FACT_CAN_SAVE = 1,  /* GRUB can write to the disk (OP_GRUB) */
+	FACT_COUNTER = 2,   /* an updater's counter is armed */
+	FACT_RETRY = 4,	    /* apply --retry */
+	FACT_FAILS = 8,	    /* an item fails in this boot */
+	FACT_FAILS_TOO = 16 /* ... and another one */
+};
+
+struct facts {
+	uint32_t file; /* 0: absent */
+	uint16_t before, trial; /* health that is kept; 0: none */
+	uint16_t line;
+	uint8_t op, wanted, kernel, boot, flags, unused;
+};
+
+/* What a power cut or a kill leaves. */
+struct snap {
+	uint32_t file;
+	uint16_t before, trial;
+};
+
+struct call {
+	struct snap end;
+	const struct snap *cut, *kill; /* distinct ones */
+	uint16_t n_cuts, n_kills;
+	uint16_t line; /* OP_GRUB: with the arguments that GRUB gives */
+	uint8_t note;  /* OP_SETTLE: enum trial_note */
+	uint8_t decision; /* OP_STAGE, OP_SETTLE: enum change_state of the look */
+	bool reboot;   /* railhead reboots */
+	bool same;     /* the look found the arguments in force */
+	bool blocked;  /* the settlement keeps work out */
+	bool failed;   /* the call returned an error */
+	bool loads;    /* OP_GRUB: the file counts for GRUB */
+	bool left_out;
+};
+
+const struct call *machine_call(const struct facts *f);
+/* Calls that were made, files that were seen: for the report. */
+size_t machine_calls(void);
+size_t machine_files(void);
+const char *machine_file(uint32_t file, size_t *len);
+uint32_t machine_intern(const char *text, size_t len);
+
+/* The same file, written in an earlier boot: only whether this boot wrote it is ever asked. */
+uint32_t machine_aged(uint32_t file);
+/* The first boot id that is nowhere in the file. */
+uint8_t machine_free_boot(uint32_t file);
+
+struct line {
+	const char *text;
+	uint8_t args; /* enum args: those on the line, whole and in order */
+	bool slot, trial, left_out;
+};
+enum { LINE_BARE, LINE_NETWORK }; /* without our variable; not brought by GRUB */
+const struct line *machine_line(uint16_t line);
+/* The kernel loses the last of these arguments. */
+uint16_t machine_drop(uint16_t line, enum args args);
+
+/* One byte changed: 0 when the class has no such byte. */
+struct flip {
+	const char *name;
+	uint16_t offset;
+	char to; /* 0: the lowest bit */
+};
+extern const struct flip flips[];
+extern const size_t n_flips;
+uint32_t machine_flip(uint32_t file, size_t which);

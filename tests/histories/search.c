@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * All histories of a node to a depth, breadth first over merged states (world.h).
+ *
+ *   histories [--depth N] [--faults N] [--states N] [--keep-going] [--known]
+ *   histories --files DIR N       writes N of the files that were reached, for GRUB's own reader
+ *   histories --invariants        their table, for docs/trials.md
+ *
+ * --faults bounds those events that count as faults (world.h); without it there is no bound.
+ * --states ends the search at so many. Exit status 1: an invariant is broken; its shortest history
+ * is printed. 2: --states was too few for the depth.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "boot/trial.h"
+#include "judge.h"
+
+static struct {
+	unsigned int depth, faults;
+	size_t states_max;
+	bool keep_going, known;
+	const char *files_dir;
+	size_t files;
+} opt = {.depth = 4, .faults = UINT8_MAX, .states_max = 60000000};
+
+struct origin {
+	uint32_t parent;
+	struct event event;
+};
+
+static struct {
+	struct state *state;
+	struct origin *origin;
+	size_t n, cap;
+	uint32_t *slot;
+	size_t size;
+} all;
+
+static struct {
+	uint64_t transitions, distinct, known;
+	unsigned int depth;
+	bool full;
+	uint64_t broken[INVARIANT_COUNT], of_kind[EVENT_COUNT];
+} figures;
+
+/* --- the set ----------------------------------------------------------------------------------- */
+
+static size_t hash_state(const struct state *s)
+{
+	const unsigned char *p = (const void *)s;
+	uint64_t h = 0x2545f4914f6cdd1du;
+
+	_Static_assert(sizeof(struct state) % 8 == 0, "hashed by words");
+	for (size_t i = 0; i < sizeof(*s); i += 8) {
+		uint64_t w;
+
+		memcpy(&w, p + i, 8);
+		h = (h ^ w) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 32;
+	}
+	return h;
+}
+
+static void grow(void)
+{
+	size_t size = all.size ? all.size * 2 : 1 << 20;
+
+	free(all.slot);
+	all.slot = xcalloc(size, sizeof(*all.slot));
+	all.size = size;
+	for (size_t i = 0; i < all.n; i++) {
+		size_t at = hash_state(&all.state[i]) & (size - 1);
+
+		while (all.slot[at])
+			at = (at + 1) & (size - 1);
+		all.slot[at] = (uint32_t)i + 1;
+	}
+}
+
+/* True: it is new. */
+static bool add(const struct state *s, uint32_t parent, const struct event *e)
+{
+	size_t at;
+
+	if (all.n * 2 >= all.size)
+		grow();
+	for (at = hash_state(s) & (all.size - 1); all.slot[at]; at = (at + 1) & (all.size - 1))
+		if (memcmp(&all.state[all.slot[at] - 1], s, sizeof(*s)) == 0)
+			return false;
+	if (all.n == opt.states_max) {
+		figures.full = true;
+		return false;
+	}
+	if (all.n == all.cap) {
+		all.cap = all.cap ? all.cap * 2 : 1 << 16;
+		all.state = xrealloc(all.state, all.cap, sizeof(*all.state));
+		all.origin = xrealloc(all.origin, all.cap, sizeof(*all.origin));
+	}
+	all.state[all.n] = *s;
+	all.origin[all.n] = (struct origin){.parent = parent, .event = *e};
+	all.slot[at] = (uint32_t)++all.n;
+	return true;
+}
+
+/* --- what people read ---------------------------------------------------------------------------- */
+
+static void print_event(unsigned int n, const struct event *e)
+{
+	printf("  %u. %s%s", n, event_text[e->kind], entry_text[e->entry]);
+	if (e->kind == EVENT_FLIP)
+		printf(": %s", flips[e->which].name);
+	else if (e->which)
+		printf(" (no. %u)", e->which);
+	printf("\n");
+}
+
+static void print_bytes(const char *label, const char *text, size_t from, size_t len)
+{
+	printf("%s", label);
+	for (size_t i = 0; i < len; i++)
+		printf("%c", text[from + i] >= ' ' && text[from + i] < 127 ? text[from + i] : '?');
+}
+
+static void print_state(const struct state *s)
+{
+	size_t len;
+	const char *text = machine_file(s->file, &len);
+
+	printf("     ");
+	if (!text || len < 4096) {
+		printf("no file of 4096 bytes (%zu)", len);
+	} else {
+		print_bytes("good ", text, 39, 1);
+		print_bytes(" try ", text, 54, 1);
+		print_bytes(" begun ", text, 3599, 1);
+		print_bytes(" deaths ", text, 90, 2);
+		print_bytes("result ", text, 109, 1);
+		print_bytes(" hash ", text, 125, 4);
+		print_bytes(" kernel ", text, 158, 4);
+		print_bytes("boot ", text, 237, 1);
+		print_bytes(" a '", text, 523, 4);
+		print_bytes("' b '", text, 2059, 4);
+		printf("'");
+		if (text[318] != ' ')
+			print_bytes(" refused ", text, 318, 40);
+	}
+	printf("; wants %s; menu %s%s%s", *args_text[s->wanted] ? "" : "none",
+	       kernel_name[s->kernel], s->up ? "; up" : "; off", s->counter ? "; counter" : "");
+	printf(" %.4s\n", args_text[s->wanted]);
+	if (s->up)
+		printf("     kernel %s, %.160s\n", kernel_name[s->runs], machine_line(s->line)->text);
+}
+
+static void print_history(uint32_t state, const struct event *last, const struct state *end)
+{
+	VEC(uint32_t) path = {0};
+	unsigned int n = 0;
+
+	for (uint32_t i = state;; i = all.origin[i].parent) {
+		vec_push(&path, i);
+		if (all.origin[i].parent == UINT32_MAX)
+			break;
+	}
+	printf("  on a machine where %s, whose profile wants a=1:\n",
+	       natures[all.state[state].nature].name);
+	for (size_t i = path.n - 1; i > 0; i--) {
+		print_event(++n, &all.origin[path.v[i - 1]].event);
+		print_state(&all.state[path.v[i - 1]]);
+	}
+	if (last) {
+		print_event(++n, last);
+		print_state(end);
+	}
+	vec_free(&path);
+}
+
+static void report(enum invariant broken, uint32_t state, const struct event *last,
+		   const struct state *end)
+{
+	if (figures.broken[broken]++)
+		return;
+	printf("broken: %s: %s\n", invariant_name[broken], invariant_text[broken]);
+	print_history(state, last, end);
+	fflush(stdout);
+}
+
+/* --- the search ------------------------------------------------------------------------------------ */
+
+struct step {
+	struct state next;
+	struct event event;
+	struct seen seen;
+};
+static VEC(struct step) steps;
+
+static void collect(const struct state *next, const struct event *e, const struct seen *seen)
+{
+	struct step s = {.next = *next, .event = *e, .seen = *seen};
+
+	vec_push(&steps, s);
+}
+
+static bool is_known(enum invariant broken, uint32_t at, const struct step *s)
+{
+	struct state before = all.state[at];
+	const char *known = judge_known(broken, &before, &s->next, &s->event, &s->seen);
+
+	if (!known)
+		return false;
+	figures.known++;
+	if (opt.known)
+		printf("known: %s: %s\n", invariant_name[broken], known);
+	return true;
+}
+
+static void take(uint32_t at, struct step *s)
+{
+	struct state before = all.state[at];
+	enum invariant broken;
+
+	judge_count(&before, &s->next, &s->event, &s->seen);
+	figures.transitions++;
+	figures.of_kind[s->event.kind]++;
+	if (memcmp(&before, &s->next, sizeof(before)) != 0)
+		figures.distinct++;
+	broken = judge_event(&before, &s->next, &s->event, &s->seen);
+	if (broken != INVARIANT_NONE) {
+		if (!is_known(broken, at, s))
+			report(broken, at, &s->event, &s->next);
+		return; /* what comes of it would break the same again */
+	}
+	if (!add(&s->next, at, &s->event))
+		return;
+	broken = judge_state(&s->next);
+	if (broken != INVARIANT_NONE && !is_known(broken, at, s))
+		report(broken, at, &s->event, &s->next);
+}
+
+static bool any_broken(void)
+{
+	for (int i = 0; i < INVARIANT_COUNT; i++)
+		if (figures.broken[i])
+			return true;
+	return false;
+}
+
+static void search(void)
+{
+	size_t begin = 0, end;
+
+	for (uint8_t i = 0; i < n_natures; i++) {
+		struct state s;
+
+		world_init(i, &s);
+		add(&s, UINT32_MAX, &(struct event){0});
+	}
+	while (figures.depth < opt.depth && begin < all.n && !figures.full &&
+	       (opt.keep_going || !any_broken())) {
+		for (end = all.n; begin < end; begin++) {
+			struct state s = all.state[begin];
+
+			steps.n = 0;
+			world_expand(&s, (uint8_t)opt.faults, collect);
+			for (size_t i = 0; i < steps.n; i++)
+				take((uint32_t)begin, &steps.v[i]);
+		}
+		figures.depth++;
+	}
+}
+
+/* --- the report --------------------------------------------------------------------------------------- */
+
+static void print_figures(double seconds)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	printf("depth %u, ", figures.depth);
+	if (opt.faults == UINT8_MAX)
+		printf("any number of faults");
+	else
+		printf("at most %u fault%s", opt.faults, opt.faults == 1 ? "" : "s");
+	printf(": %zu states, %llu transitions, %llu of them to a different state, %zu files, "
+	       "%zu calls of railhead and GRUB, %.0f s, %ld MiB\n",
+	       all.n, (unsigned long long)figures.transitions,
+	       (unsigned long long)figures.distinct, machine_files(), machine_calls(), seconds,
+	       u.ru_maxrss / 1024);
+	if (figures.known)
+		printf("%llu transitions broke an invariant in a way that is known (judge.c)\n",
+		       (unsigned long long)figures.known);
+	for (int i = 0; i < INVARIANT_COUNT; i++)
+		if (figures.broken[i])
+			printf("%s was broken %llu times\n", invariant_name[i],
+			       (unsigned long long)figures.broken[i]);
+}
+
+static void write_files(void)
+{
+	size_t n = machine_files() - 1, done = 0;
+
+	/* Spread over all of them, since those that were found first are alike. */
+	for (size_t i = 0; i < opt.files && i < n; i++) {
+		cleanup_free char *path = xasprintf("%s/%06zu", opt.files_dir, done);
+		size_t len, which = 1 + (n > opt.files ? i * n / opt.files : i);
+		const char *text = machine_file((uint32_t)which, &len);
+		int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+		if (fd < 0 || write(fd, text, len) != (ssize_t)len || close(fd) < 0) {
+			perror(path);
+			exit(3);
+		}
+		done++;
+	}
+	printf("%zu files of %zu\n", done, n);
+}
+
+static void print_invariants(void)
+{
+	printf("| name | what always holds | unless |\n|---|---|---|\n");
+	for (int i = 0; i < INVARIANT_COUNT; i++)
+		printf("| %s | %s | %s |\n", invariant_name[i], invariant_text[i],
+		       invariant_unless[i]);
+}
+
+static unsigned long number(const char *text)
+{
+	char *end;
+	unsigned long n = text ? strtoul(text, &end, 10) : 0;
+
+	if (!text || *end || !*text) {
+		fprintf(stderr, "histories: a number is missing\n");
+		exit(3);
+	}
+	return n;
+}
+
+static void parse(char **argv)
+{
+	for (argv++; *argv; argv++) {
+		if (strcmp(*argv, "--depth") == 0)
+			opt.depth = (unsigned int)number(*++argv);
+		else if (strcmp(*argv, "--faults") == 0)
+			opt.faults = (unsigned int)number(*++argv);
+		else if (strcmp(*argv, "--states") == 0)
+			opt.states_max = number(*++argv);
+		else if (strcmp(*argv, "--keep-going") == 0)
+			opt.keep_going = true;
+		else if (strcmp(*argv, "--known") == 0)
+			opt.known = true;
+		else if (strcmp(*argv, "--files") == 0 && argv[1])
+			opt.files_dir = *++argv, opt.files = number(*++argv);
+		else if (strcmp(*argv, "--invariants") == 0)
+			print_invariants(), exit(0);
+		else
+			fprintf(stderr, "histories: unknown: %s\n", *argv), exit(3);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct timespec from, to;
+
+	(void)argc;
+	parse(argv);
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	search();
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	print_figures((double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9);
+	if (opt.files_dir)
+		write_files();
+	return any_broken() ? 1 : figures.full ? 2 : 0;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A node and all that can happen to it.
+ *
+ * Two histories are merged where they lead to the same struct state. Such a state decides all that
+ * can happen from it on, because
+ *  - a boot begins from the file, the kept health, what the profile wants and the kernel alone;
+ *  - a boot id only matters by whether this boot wrote the file: an id of an earlier boot is
+ *    replaced by one and the same (machine_aged), and this boot's is the first that is free;
+ *  - the time is always the same: no decision reads it, and reports are not part of a state;
+ *  - counts of what has been, which the judge keeps, stop at the number above which they say
+ *    nothing else. They tell more states apart than the product does; they merge none.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "machine.h"
+
+/* What arguments do on a kernel; for each machine it is always the same. */
+enum effect {
+	EFFECT_GOOD,
+	EFFECT_KILLS,	    /* no boot with them comes as far as railhead */
+	EFFECT_KILLS_LATE,  /* ... as far as its verdict */
+	EFFECT_DROPPED,	    /* the kernel loses one */
+	EFFECT_FAILS,	    /* an item fails with them */
+};
+
+struct nature {
+	const char *name;
+	enum effect effect[ARGS_COUNT][KERNELS];
+	bool broken;	/* another item fails in each boot */
+	bool read_only; /* GRUB can't write */
+};
+extern const struct nature natures[];
+extern const unsigned int n_natures;
+
+struct state {
+	uint32_t file;
+	uint32_t saved;		/* a copy of the file that somebody made; 0: none */
+	uint16_t before, trial; /* what failed: health.h */
+	uint16_t line;		/* of this boot; 0: the machine is off, or on its way */
+	uint8_t nature;
+	uint8_t wanted;	 /* enum args: by the profile */
+	uint8_t kernel;	 /* that the menu boots */
+	uint8_t runs;	 /* the kernel of this boot */
+	uint8_t boot;	 /* id of this boot */
+	bool up;	 /* it has come to its end: the operator can log in */
+	bool alone;	 /* railhead=off, rescue: no unit of railhead runs */
+	bool counter;	 /* an updater's counter is armed */
+	uint8_t faults;	 /* so many so far */
+	struct {	 /* of the judge: see judge.c */
+		uint8_t lost[ARGS_COUNT][KERNELS];
+		uint8_t ended[ARGS_COUNT];
+		uint8_t reboots;
+		uint8_t proven, failed; /* bits: 1 << enum args */
+		uint8_t marks;
+	} past;
+	uint8_t unused[4]; /* 0; no byte is between the members: states are compared as bytes */
+};
+_Static_assert(sizeof(struct state) == 40, "no byte is between the members");
+
+/* --- events: a row is what people read --------------------------------------------------------- */
+
+/* X(name, faults that it counts as, text) */
+#define EVENTS(X)                                                                              \
+	/* a boot, by how it ends */                                                           \
+	X(BOOT, 0, "a boot, to its end")                                                       \
+	X(BOOT_FAILS, 0, "a boot in which an item fails")                                      \
+	X(PANIC, 0, "a boot that panics before railhead")                                      \
+	X(HANG, 0, "a boot that hangs before railhead, until a watchdog or a person resets it") \
+	X(CUT, 0, "a boot whose power is cut before railhead")                                 \
+	X(CUT_GRUB, 0, "a boot whose power is cut before GRUB writes")                         \
+	X(ALONE, 0, "a boot that railhead leaves alone (railhead=off, rescue)")                \
+	X(CUT_WRITE, 0, "a boot whose power is cut at a write of railhead")                    \
+	X(KILL_WRITE, 0, "a boot in which railhead is killed at a write")                      \
+	X(LATE_PANIC, 0, "a boot that panics before the verdict")                              \
+	X(LATE_HANG, 0, "a boot that hangs before the verdict, until the timer resets it")     \
+	X(LATE_CUT, 0, "a boot whose power is cut before the verdict")                         \
+	X(LATE_STOP, 0, "a boot that is stopped in order before the verdict")                  \
+	/* in a system that runs */                                                            \
+	X(SOFT, 0, "a soft-reboot, or the gate again")                                         \
+	X(SOFT_FAILS, 0, "a soft-reboot after which an item fails")                            \
+	X(APPLY, 0, "railhead apply, by hand")                                                 \
+	X(RETRY, 0, "railhead apply --retry, by hand")                                         \
+	X(RESET, 0, "railhead kargs --reset")                                                  \
+	X(HAND_CUT, 0, "power is cut at a write of a railhead that was run by hand")           \
+	X(HAND_KILL, 0, "a railhead that was run by hand is killed at a write")                \
+	/* what people and updaters do */                                                      \
+	X(WANT_NONE, 0, "the profile wants no arguments")                                      \
+	X(WANT_ONE, 0, "the profile wants a=1")                                                \
+	X(WANT_TWO, 0, "the profile wants a=2")                                                \
+	X(OTHER_KERNEL, 0, "the menu boots the other kernel")                                  \
+	X(COUNTER, 0, "an updater arms its counter, or disarms it")                            \
+	/* faults */                                                                           \
+	X(SAVE, 0, "somebody copies railhead.env")                                             \
+	X(RESTORE, 1, "the copy of railhead.env comes back")                                   \
+	X(LOST, 1, "railhead.env is lost")                                                     \
+	X(EMPTIED, 1, "railhead.env is empty")                                                 \
+	X(FORGOTTEN, 1, "/var/lib/railhead is lost")                                           \
+	X(FLIP, 1, "one byte changes")
+
+enum event_kind {
+#define X(name, faults, text) EVENT_##name,
+	EVENTS(X)
+#undef X
+		EVENT_COUNT
+};
+
+/* How a boot begins. X(name, faults, text) */
+#define ENTRIES(X)                                                            \
+	X(MENU, 0, "")                                                        \
+	X(BARE, 0, ", by a menu entry without the variable")                  \
+	X(READ_ONLY, 1, ", while GRUB can't write")                           \
+	X(NETWORK, 0, ", not by GRUB")                                        \
+	X(KEXEC, 0, ", by kexec with the line of this boot")                  \
+	X(KEXEC_OTHER, 0, ", by kexec with the line of this boot, on the other kernel")
+
+enum entry {
+#define X(name, faults, text) ENTRY_##name,
+	ENTRIES(X)
+#undef X
+		ENTRY_COUNT
+};
+
+struct event {
+	uint8_t kind;  /* enum event_kind */
+	uint8_t entry; /* enum entry, of a boot */
+	uint8_t which; /* of the writes, of the flips */
+	uint8_t resumed;
+};
+
+extern const char *const event_text[EVENT_COUNT];
+extern const char *const entry_text[ENTRY_COUNT];
+
+/* What was seen on the way, for the judge. */
+struct seen {
+	uint16_t line;	   /* of the boot that the event began, or went on with */
+	bool began;	   /* a boot began */
+	bool by_grub;	   /* with GRUB's file, and our variable */
+	bool could_save;   /* GRUB could write */
+	bool counts;	   /* the file counted for GRUB */
+	bool killed;	   /* the arguments ended it */
+	bool rebooted;	   /* railhead did */
+	bool settled;	   /* it came to a verdict */
+	bool ready;	   /* which is that */
+	bool fit;	   /* nothing failed that the arguments are to blame for */
+	bool wrote;	   /* railhead, after its arrival */
+};
+
+void world_init(uint8_t nature, struct state *ret);
+/* Calls emit for each thing that can happen next. */
+void world_expand(const struct state *s, uint8_t faults_max,
+		  void (*emit)(const struct state *next, const struct event *e,
+			       const struct seen *seen));
+/* A boot to its end to which nothing happens. */
+void world_calm_boot(const struct state *s, struct state *ret, struct seen *seen);
+enum effect world_effect(const struct state *s, enum args args, uint8_t kernel);
