@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "boot/trial.h"
 
 const char *const invariant_name[INVARIANT_COUNT] = {
@@ -36,7 +37,9 @@ enum mark {
 	MARK_COUNTER = 8,  /* an updater's counter was armed */
 	MARK_KEXEC = 16,   /* a kernel was started with the line of another boot */
 	MARK_KERNEL = 32,  /* the kernel has changed */
-	MARK_CUT = 64,	   /* the power was cut at a write, or railhead killed */
+	MARK_HALF = 64,	   /* a cut or a kill left a file that is not as it was written */
+	MARK_GOOD = 256,   /* railhead_good or railhead_try was changed */
+	MARK_TWICE = 128,  /* a byte of such a file, or a second one, before it was mended */
 };
 
 static void less(uint8_t *n)
@@ -71,13 +74,18 @@ static bool tears(uint8_t flip)
 	return at < 39 || at == 40 || at == 72 || (at >= 523 && at < 3584);
 }
 
-static void count_event(struct state *n, const struct event *e)
+static void count_event(const struct state *before, struct state *n, const struct event *e)
 {
 	switch ((enum event_kind)e->kind) {
 	case EVENT_RETRY:
+		if (n->file == before->file)
+			break;
+		/* fall through */
 	case EVENT_RESET:
+		if (e->kind == EVENT_RESET && machine_line(before->line)->trial)
+			n->past.marks |= MARK_REPLACED;
 		n->past.ended[n->wanted] = 0;
-		n->past.failed &= (uint8_t)~(1 << n->wanted);
+		n->past.failed = 0;
 		begin_again(n);
 		break;
 	case EVENT_RESTORE:
@@ -95,7 +103,16 @@ static void count_event(struct state *n, const struct event *e)
 		begin_again(n);
 		break;
 	case EVENT_FLIP:
-		n->past.marks |= (uint8_t)(MARK_FLIPPED | (tears(e->which) ? MARK_TORN : 0));
+		n->past.marks |= MARK_FLIPPED;
+		/* GRUB writes these two, so that no sum has them: they count as what they say. */
+		if (flips[e->which].offset == 54 || flips[e->which].offset == 3599)
+			memset(n->past.ended, ENDED_MOST, sizeof(n->past.ended));
+		if (flips[e->which].offset == 39 || flips[e->which].offset == 54)
+			n->past.marks |= MARK_GOOD;
+		if (tears(e->which))
+			n->past.marks |= MARK_TORN;
+		if (!machine_sound(before->file) || before->past.marks & MARK_FLIPPED)
+			n->past.marks |= MARK_TWICE;
 		begin_again(n);
 		break;
 	case EVENT_COUNTER:
@@ -116,7 +133,10 @@ static void count_event(struct state *n, const struct event *e)
 	case EVENT_KILL_WRITE:
 	case EVENT_HAND_CUT:
 	case EVENT_HAND_KILL:
-		n->past.marks |= MARK_CUT;
+		if (n->file && !machine_sound(n->file))
+			n->past.marks |= MARK_HALF;
+		if (e->which >= 200)
+			n->past.marks |= MARK_REPLACED;
 		one_more_each(n);
 		less(&n->past.reboots);
 		break;
@@ -147,7 +167,7 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	const struct line *line = machine_line(seen->line);
 	enum args args = (enum args)line->args;
 
-	count_event(n, e);
+	count_event(before, n, e);
 	if (seen->rebooted)
 		more(&n->past.reboots, REBOOTS_MOST + 1);
 	if (seen->began && !seen->settled && !seen->rebooted) {
@@ -158,11 +178,12 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	}
 	if (seen->killed && seen->by_grub && seen->could_save)
 		more(&n->past.lost[args][before->kernel], LOST_GOOD + 1);
-	if (!seen->settled)
+	if (!seen->judged)
 		return;
 	if (!seen->fit)
-		n->past.failed |= (uint8_t)(1 << before->wanted);
-	else if (args < ARGS_COUNT)
+		n->past.failed |= (uint8_t)(1 << args);
+	/* What fails with other arguments, too, is no fault of these. */
+	if (args < ARGS_COUNT && (seen->fit || n->past.failed & ~(1 << args)))
 		n->past.proven |= (uint8_t)(1 << args);
 }
 
@@ -211,7 +232,8 @@ enum invariant judge_event(const struct state *before, const struct state *n,
 	if (seen->by_grub && !line->trial && (args == ARGS_ONE || args == ARGS_TWO) &&
 	    !(before->past.proven & 1 << args))
 		return INVARIANT_COMMITTED;
-	if (seen->ready && args != before->wanted)
+	if (seen->ready && args != before->wanted &&
+	    !(args == ARGS_OTHER && before->past.marks & MARK_TORN))
 		return INVARIANT_READY;
 	return INVARIANT_NONE;
 }
@@ -219,35 +241,102 @@ enum invariant judge_event(const struct state *before, const struct state *n,
 /* A person, or an updater, is needed: what docs/operating.md and the reports say. */
 static bool needs_person(const struct state *s)
 {
-	return s->counter || natures[s->nature].read_only ||
+	return s->counter || s->past.marks & MARK_TWICE || natures[s->nature].read_only ||
 	       world_effect(s, (enum args)s->wanted, s->kernel) != EFFECT_GOOD ||
-	       s->past.ended[s->wanted] >= ENDED_MOST || s->past.failed & 1 << s->wanted;
+	       s->past.ended[s->wanted] >= ENDED_MOST || s->past.failed;
+}
+
+static enum invariant undisturbed(const struct state *s)
+{
+	struct state at = *s, next;
+	struct seen seen = {0};
+	bool over = false;
+
+	for (int i = 0; i < CALM_BOOTS && !over; i++, at = next) {
+		world_calm_boot(&at, &next, &seen);
+		over = seen.ready && !seen.rebooted;
+	}
+	if (!over)
+		return INVARIANT_STUCK;
+	for (int i = 0; i < 2; i++, at = next)
+		world_calm_boot(&at, &next, &seen);
+	return seen.ready && !seen.wrote ? INVARIANT_NONE : INVARIANT_QUIET;
+}
+
+/* What has been, and the boot that is, say nothing of the next one. */
+static void strip(const struct state *s, struct state *ret)
+{
+	*ret = (struct state){.file = machine_aged(s->file),
+			      .before = s->before,
+			      .trial = s->trial,
+			      .nature = s->nature,
+			      .wanted = s->wanted,
+			      .kernel = s->kernel,
+			      .counter = s->counter};
+}
+
+static struct {
+	struct verdict_of {
+		struct state s;
+		uint8_t broken; /* one more than the invariant; 0: a free place */
+	} *v;
+	size_t n, size;
+} known_ends;
+
+static struct verdict_of *place_of(const struct state *s)
+{
+	size_t at = world_hash(s) & (known_ends.size - 1);
+
+	while (known_ends.v[at].broken && memcmp(&known_ends.v[at].s, s, sizeof(*s)) != 0)
+		at = (at + 1) & (known_ends.size - 1);
+	return &known_ends.v[at];
+}
+
+static void grow_ends(void)
+{
+	struct verdict_of *was = known_ends.v;
+	size_t size = known_ends.size;
+
+	known_ends.size = size ? size * 2 : 1 << 14;
+	known_ends.v = xcalloc(known_ends.size, sizeof(*known_ends.v));
+	for (size_t i = 0; i < size; i++)
+		if (was[i].broken)
+			*place_of(&was[i].s) = was[i];
+	free(was);
 }
 
 enum invariant judge_state(const struct state *s)
 {
-	struct state at = *s, next;
-	struct seen seen = {0};
+	struct verdict_of *v;
+	struct state from;
 
-	if (needs_person(s))
+	if (needs_person(s) || natures[s->nature].broken)
 		return INVARIANT_NONE;
-	for (int i = 0; i < CALM_BOOTS; i++) {
-		world_calm_boot(&at, &next, &seen);
-		at = next;
-		if (seen.settled && !seen.rebooted &&
-		    (seen.ready || (natures[s->nature].broken && seen.settled)))
-			break;
+	strip(s, &from);
+	if (known_ends.n * 2 >= known_ends.size)
+		grow_ends();
+	v = place_of(&from);
+	if (!v->broken) {
+		v->s = from;
+		v->broken = (uint8_t)(undisturbed(&from) + 1);
+		known_ends.n++;
 	}
-	if (natures[s->nature].broken)
-		return INVARIANT_NONE;
-	if (!seen.ready)
-		return INVARIANT_STUCK;
-	world_calm_boot(&at, &next, &seen);
-	return seen.ready && !seen.wrote ? INVARIANT_NONE : INVARIANT_QUIET;
+	return (enum invariant)(v->broken - 1);
 }
 
 /* X(the invariant, whether the history is one of these, its name) */
-#define KNOWN_FAULTS(X)
+#define KNOWN_FAULTS(X)                                                                        \
+	X(LOST, (marks & (MARK_HALF | MARK_KERNEL)) == (MARK_HALF | MARK_KERNEL),              \
+	  "1: a cut between the head and the count of begun boots, then another kernel")      \
+	X(STUCK, (marks & (MARK_HALF | MARK_KERNEL)) == (MARK_HALF | MARK_KERNEL),             \
+	  "1: a cut between the head and the count of begun boots, then another kernel")      \
+	X(STUCK, marks & MARK_GOOD, "5: a selector is flipped to a slot that kills") \
+	X(LOST, marks & MARK_GOOD, "5: a selector is flipped to a slot that kills") \
+	X(BOOTABLE, marks & MARK_GOOD, "5: a selector is flipped to the slot that is being written") \
+	X(COMMITTED, marks & MARK_GOOD, "5: a selector is flipped to a slot on trial or refused") \
+	X(COMMITTED, marks & MARK_REPLACED, "2: the file is replaced in a boot whose line says trial") \
+	X(READY, next->wanted == ARGS_NONE && marks & (MARK_KEXEC | MARK_REPLACED),                              \
+	  "no args wanted, no file: a kexec with an old line is ready")
 
 const char *judge_known(enum invariant broken, const struct state *before, const struct state *next,
 			const struct event *e, const struct seen *seen)

@@ -613,6 +613,26 @@ const struct call *machine_call(const struct facts *f)
 
 /* --- boot ids -------------------------------------------------------------------------------------- */
 
+static bool is_sound(uint32_t file)
+{
+	struct boot_env env;
+	size_t len;
+	const char *text = machine_file(file, &len);
+
+	return text && env_parse(text, len, &env, NULL) == 0;
+}
+
+static VEC(uint8_t) sound; /* by file: one more than the answer */
+
+bool machine_sound(uint32_t file)
+{
+	while (sound.n <= file)
+		vec_push(&sound, 0);
+	if (!sound.v[file])
+		sound.v[file] = is_sound(file) + 1;
+	return sound.v[file] - 1;
+}
+
 static VEC(uint32_t) aged; /* by file; 0: not known yet */
 
 static uint32_t make_older(uint32_t file)
@@ -701,7 +721,7 @@ const struct flip flips[] = {
 };
 const size_t n_flips = sizeof(flips) / sizeof(*flips);
 
-uint32_t machine_flip(uint32_t file, size_t which)
+static uint32_t make_flip(uint32_t file, size_t which)
 {
 	const struct flip *f = &flips[which];
 	char copy[FILE_MAX];
@@ -713,4 +733,20 @@ uint32_t machine_flip(uint32_t file, size_t which)
 	memcpy(copy, text, len);
 	copy[f->offset] = f->to ? f->to : (char)(copy[f->offset] ^ 1);
 	return intern(&files, copy, len);
+}
+
+static VEC(uint32_t *) flipped; /* by file */
+
+uint32_t machine_flip(uint32_t file, size_t which)
+{
+	while (flipped.n <= file)
+		vec_push(&flipped, NULL);
+	if (!flipped.v[file]) {
+		uint32_t *to = xcalloc(n_flips, sizeof(*to));
+
+		for (size_t i = 0; i < n_flips; i++)
+			to[i] = make_flip(file, i);
+		flipped.v[file] = to;
+	}
+	return flipped.v[file][which];
 }

@@ -69,6 +69,8 @@ uint32_t machine_intern(const char *text, size_t len);
 
 /* The same file, written in an earlier boot: only whether this boot wrote it is ever asked. */
 uint32_t machine_aged(uint32_t file);
+/* As it was written, to the byte. */
+bool machine_sound(uint32_t file);
 /* The first boot id that is nowhere in the file. */
 uint8_t machine_free_boot(uint32_t file);
 

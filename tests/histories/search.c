@@ -54,22 +54,6 @@ static struct {
 
 /* --- the set ----------------------------------------------------------------------------------- */
 
-static size_t hash_state(const struct state *s)
-{
-	const unsigned char *p = (const void *)s;
-	uint64_t h = 0x2545f4914f6cdd1du;
-
-	_Static_assert(sizeof(struct state) % 8 == 0, "hashed by words");
-	for (size_t i = 0; i < sizeof(*s); i += 8) {
-		uint64_t w;
-
-		memcpy(&w, p + i, 8);
-		h = (h ^ w) * 0x9e3779b97f4a7c15u;
-		h ^= h >> 32;
-	}
-	return h;
-}
-
 static void grow(void)
 {
 	size_t size = all.size ? all.size * 2 : 1 << 20;
@@ -78,7 +62,7 @@ static void grow(void)
 	all.slot = xcalloc(size, sizeof(*all.slot));
 	all.size = size;
 	for (size_t i = 0; i < all.n; i++) {
-		size_t at = hash_state(&all.state[i]) & (size - 1);
+		size_t at = world_hash(&all.state[i]) & (size - 1);
 
 		while (all.slot[at])
 			at = (at + 1) & (size - 1);
@@ -93,7 +77,7 @@ static bool add(const struct state *s, uint32_t parent, const struct event *e)
 
 	if (all.n * 2 >= all.size)
 		grow();
-	for (at = hash_state(s) & (all.size - 1); all.slot[at]; at = (at + 1) & (all.size - 1))
+	for (at = world_hash(s) & (all.size - 1); all.slot[at]; at = (at + 1) & (all.size - 1))
 		if (memcmp(&all.state[all.slot[at] - 1], s, sizeof(*s)) == 0)
 			return false;
 	if (all.n == opt.states_max) {
@@ -160,7 +144,8 @@ static void print_state(const struct state *s)
 		printf("     kernel %s, %.160s\n", kernel_name[s->runs], machine_line(s->line)->text);
 }
 
-static void print_history(uint32_t state, const struct event *last, const struct state *end)
+static void print_history(uint32_t state, const struct event *last, const struct state *end,
+			  unsigned int calm)
 {
 	VEC(uint32_t) path = {0};
 	unsigned int n = 0;
@@ -180,6 +165,18 @@ static void print_history(uint32_t state, const struct event *last, const struct
 		print_event(++n, last);
 		print_state(end);
 	}
+	if (!calm)
+		return;
+	printf("  then, undisturbed:\n");
+	for (struct state s = *end, next; n < 40 && calm--; s = next) {
+		struct seen seen;
+
+		world_calm_boot(&s, &next, &seen);
+		printf("  %u. a boot: %s%s%s%s\n", ++n, seen.killed ? "killed" : "",
+		       seen.ready ? "ready" : seen.settled ? "not ready" : "",
+		       seen.rebooted ? " reboots" : "", seen.wrote ? " writes" : "");
+		print_state(&next);
+	}
 	vec_free(&path);
 }
 
@@ -189,7 +186,8 @@ static void report(enum invariant broken, uint32_t state, const struct event *la
 	if (figures.broken[broken]++)
 		return;
 	printf("broken: %s: %s\n", invariant_name[broken], invariant_text[broken]);
-	print_history(state, last, end);
+	print_history(state, last, end,
+		      broken == INVARIANT_STUCK || broken == INVARIANT_QUIET ? 3 : 0);
 	fflush(stdout);
 }
 
@@ -290,9 +288,10 @@ static void print_figures(double seconds)
 	else
 		printf("at most %u fault%s", opt.faults, opt.faults == 1 ? "" : "s");
 	printf(": %zu states, %llu transitions, %llu of them to a different state, %zu files, "
-	       "%zu calls of railhead and GRUB, %.0f s, %ld MiB\n",
+	       "%zu calls of railhead and GRUB, %.0f s (%ld of a CPU), %ld MiB\n",
 	       all.n, (unsigned long long)figures.transitions,
 	       (unsigned long long)figures.distinct, machine_files(), machine_calls(), seconds,
+	       (long)(u.ru_utime.tv_sec + u.ru_stime.tv_sec),
 	       u.ru_maxrss / 1024);
 	if (figures.known)
 		printf("%llu transitions broke an invariant in a way that is known (judge.c)\n",
@@ -375,6 +374,26 @@ int main(int argc, char **argv)
 	search();
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	print_figures((double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9);
+	if (getenv("PROJ")) {
+		for (int mode = 0; mode < 6; mode++) {
+			size_t cnt = 0;
+			uint32_t *slot = xcalloc(1 << 25, 4);
+			struct state *v = xcalloc(all.n + 1, sizeof(*v));
+			for (size_t i = 0; i < all.n; i++) {
+				struct state t = all.state[i];
+				if (mode >= 1) memset(&t.past, 0, sizeof(t.past));
+				if (mode >= 2) t.before = t.trial = 0;
+				if (mode >= 3) t.line = t.up = t.runs = t.boot = t.alone = 0;
+				if (mode >= 4) t.nature = t.wanted = t.kernel = t.counter = 0;
+				if (mode == 5) { t = all.state[i]; t.past.marks = 0; }
+				size_t at = world_hash(&t) & ((1 << 25) - 1);
+				while (slot[at] && memcmp(&v[slot[at]-1], &t, sizeof t)) at = (at + 1) & ((1 << 25) - 1);
+				if (!slot[at]) { v[cnt] = t; slot[at] = (uint32_t)++cnt; }
+			}
+			printf("mode %d: %zu\n", mode, cnt);
+			free(v); free(slot);
+		}
+	}
 	if (opt.files_dir)
 		write_files();
 	return any_broken() ? 1 : figures.full ? 2 : 0;

@@ -187,6 +187,8 @@ static void settle(struct state n, unsigned int fails, enum event_kind kind, boo
 	struct state end = n;
 
 	snapped(&end, &c.end);
+	seen.judged = true;
+	seen.fit = !(fails & FACT_FAILS);
 	for (uint8_t i = 0; with_faults && !w.calm && i < c.n_cuts; i++) {
 		struct state cut = n;
 
@@ -205,7 +207,6 @@ static void settle(struct state n, unsigned int fails, enum event_kind kind, boo
 	}
 	seen.settled = true;
 	seen.ready = c.same && !c.blocked && !(fails & (FACT_FAILS | FACT_FAILS_TOO));
-	seen.fit = !(fails & FACT_FAILS);
 	seen.wrote |= end.file != n.file;
 	seen.rebooted = c.reboot;
 	if (c.reboot)
@@ -406,6 +407,22 @@ static void outside(void)
 	for (uint8_t i = 0; i < n_flips; i++)
 		if (n = *w.s, n.file = machine_flip(n.file, i), n.file != w.s->file)
 			changed(EVENT_FLIP, i, n);
+}
+
+size_t world_hash(const struct state *s)
+{
+	const unsigned char *p = (const void *)s;
+	uint64_t h = 0x2545f4914f6cdd1du;
+
+	_Static_assert(sizeof(struct state) % 8 == 0, "hashed by words");
+	for (size_t i = 0; i < sizeof(*s); i += 8) {
+		uint64_t word;
+
+		memcpy(&word, p + i, 8);
+		h = (h ^ word) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 32;
+	}
+	return h;
 }
 
 void world_init(uint8_t nature, struct state *ret)

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "machine.h"
@@ -50,16 +51,17 @@ struct state {
 	bool alone;	 /* railhead=off, rescue: no unit of railhead runs */
 	bool counter;	 /* an updater's counter is armed */
 	uint8_t faults;	 /* so many so far */
+	uint8_t unused;	 /* 0; no byte is between the members: states are compared as bytes */
 	struct {	 /* of the judge: see judge.c */
 		uint8_t lost[ARGS_COUNT][KERNELS];
 		uint8_t ended[ARGS_COUNT];
 		uint8_t reboots;
 		uint8_t proven, failed; /* bits: 1 << enum args */
-		uint8_t marks;
+		uint16_t marks;
 	} past;
-	uint8_t unused[4]; /* 0; no byte is between the members: states are compared as bytes */
+	uint16_t unused_too;
 };
-_Static_assert(sizeof(struct state) == 40, "no byte is between the members");
+_Static_assert(sizeof(struct state) == 40 && offsetof(struct state, unused_too) == 38, "no byte is between the members");
 
 /* --- events: a row is what people read --------------------------------------------------------- */
 
@@ -143,12 +145,14 @@ struct seen {
 	bool counts;	   /* the file counted for GRUB */
 	bool killed;	   /* the arguments ended it */
 	bool rebooted;	   /* railhead did */
-	bool settled;	   /* it came to a verdict */
+	bool judged;	   /* it came as far as its settlement */
+	bool settled;	   /* ... and to its verdict */
 	bool ready;	   /* which is that */
 	bool fit;	   /* nothing failed that the arguments are to blame for */
 	bool wrote;	   /* railhead, after its arrival */
 };
 
+size_t world_hash(const struct state *s);
 void world_init(uint8_t nature, struct state *ret);
 /* Calls emit for each thing that can happen next. */
 void world_expand(const struct state *s, uint8_t faults_max,
