@@ -31,15 +31,13 @@ enum {
 };
 
 enum mark {
-	MARK_FLIPPED = 1,  /* a byte, anywhere */
-	MARK_TORN = 2,	   /* ... in a slot, a name or the signature */
-	MARK_REPLACED = 4, /* the file was lost, emptied, or another one came back */
-	MARK_COUNTER = 8,  /* an updater's counter was armed */
-	MARK_KEXEC = 16,   /* a kernel was started with the line of another boot */
-	MARK_KERNEL = 32,  /* the kernel has changed */
-	MARK_HALF = 64,	   /* a cut or a kill left a file that is not as it was written */
-	MARK_GOOD = 256,   /* railhead_good or railhead_try was changed */
-	MARK_TWICE = 128,  /* a byte of such a file, or a second one, before it was mended */
+	MARK_FLIPPED = 1,   /* a byte, anywhere */
+	MARK_TORN = 2,	    /* ... in a slot, a name or the signature */
+	MARK_SELECTOR = 4,  /* ... railhead_good or railhead_try */
+	MARK_TWICE = 8,	    /* ... a second one */
+	MARK_REPLACED = 16, /* the file was lost, emptied or another, in a boot on trial */
+	MARK_FOREIGN = 32,  /* the file does not know the line of the boot that runs */
+	MARK_HALF = 64,	    /* a cut or a kill left a file that is not as it was written */
 };
 
 static void less(uint8_t *n)
@@ -74,6 +72,13 @@ static bool tears(uint8_t flip)
 	return at < 39 || at == 40 || at == 72 || (at >= 523 && at < 3584);
 }
 
+static void replaced(const struct state *before, struct state *n)
+{
+	n->past.marks |= MARK_FOREIGN;
+	if (before->up && machine_line(before->line)->trial)
+		n->past.marks |= MARK_REPLACED;
+}
+
 static void count_event(const struct state *before, struct state *n, const struct event *e)
 {
 	switch ((enum event_kind)e->kind) {
@@ -82,21 +87,23 @@ static void count_event(const struct state *before, struct state *n, const struc
 			break;
 		/* fall through */
 	case EVENT_RESET:
-		if (e->kind == EVENT_RESET && machine_line(before->line)->trial)
-			n->past.marks |= MARK_REPLACED;
-		n->past.ended[n->wanted] = 0;
+		/* Two boots that began and did not come to railhead count still. */
+		if (n->past.ended[n->wanted])
+			n->past.ended[n->wanted] = 1;
+		if (e->kind == EVENT_RESET)
+			replaced(before, n);
 		n->past.failed = 0;
 		begin_again(n);
 		break;
 	case EVENT_RESTORE:
 		memset(n->past.ended, ENDED_MOST, sizeof(n->past.ended)); /* as it says */
-		n->past.failed = 0xff;
-		n->past.marks |= MARK_REPLACED;
+		n->past.failed = (1 << ARGS_OTHER) - 1;
+		replaced(before, n);
 		begin_again(n);
 		break;
 	case EVENT_LOST:
 	case EVENT_EMPTIED:
-		n->past.marks |= MARK_REPLACED;
+		replaced(before, n);
 		begin_again(n);
 		break;
 	case EVENT_FORGOTTEN:
@@ -108,7 +115,7 @@ static void count_event(const struct state *before, struct state *n, const struc
 		if (flips[e->which].offset == 54 || flips[e->which].offset == 3599)
 			memset(n->past.ended, ENDED_MOST, sizeof(n->past.ended));
 		if (flips[e->which].offset == 39 || flips[e->which].offset == 54)
-			n->past.marks |= MARK_GOOD;
+			n->past.marks |= MARK_SELECTOR;
 		if (tears(e->which))
 			n->past.marks |= MARK_TORN;
 		if (!machine_sound(before->file) || before->past.marks & MARK_FLIPPED)
@@ -116,11 +123,7 @@ static void count_event(const struct state *before, struct state *n, const struc
 		begin_again(n);
 		break;
 	case EVENT_COUNTER:
-		n->past.marks |= MARK_COUNTER;
-		begin_again(n);
-		break;
 	case EVENT_OTHER_KERNEL:
-		n->past.marks |= MARK_KERNEL;
 		begin_again(n);
 		break;
 	case EVENT_WANT_NONE:
@@ -136,7 +139,7 @@ static void count_event(const struct state *before, struct state *n, const struc
 		if (n->file && !machine_sound(n->file))
 			n->past.marks |= MARK_HALF;
 		if (e->which >= 200)
-			n->past.marks |= MARK_REPLACED;
+			replaced(before, n);
 		one_more_each(n);
 		less(&n->past.reboots);
 		break;
@@ -153,12 +156,26 @@ static void count_event(const struct state *before, struct state *n, const struc
 	default:
 		break;
 	}
-	if (e->entry != ENTRY_MENU)
+	if (e->entry != ENTRY_MENU) {
+		one_more_each(n);
 		less(&n->past.reboots);
+	}
+	if (e->entry == ENTRY_BARE)
+		n->past.reboots = 0; /* the trial counts as never made */
 	if (e->entry == ENTRY_KEXEC_OTHER)
-		n->past.marks |= MARK_KERNEL;
+		begin_again(n);
 	if (e->entry == ENTRY_KEXEC || e->entry == ENTRY_KEXEC_OTHER)
-		n->past.marks |= MARK_KEXEC;
+		n->past.marks |= MARK_FOREIGN;
+}
+
+/* A mark that can explain nothing any more goes. */
+static void clear_marks(struct state *n, bool cut)
+{
+	if (!n->up)
+		n->past.marks &= (uint16_t)~MARK_FOREIGN;
+	/* The count is written last. */
+	if (!cut && machine_sound(n->file))
+		n->past.marks &= (uint16_t)~MARK_HALF;
 }
 
 void judge_count(const struct state *before, struct state *n, const struct event *e,
@@ -168,6 +185,8 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	enum args args = (enum args)line->args;
 
 	count_event(before, n, e);
+	clear_marks(n, e->kind == EVENT_CUT_WRITE || e->kind == EVENT_KILL_WRITE ||
+			       e->kind == EVENT_HAND_CUT || e->kind == EVENT_HAND_KILL);
 	if (seen->rebooted)
 		more(&n->past.reboots, REBOOTS_MOST + 1);
 	if (seen->began && !seen->settled && !seen->rebooted) {
@@ -326,17 +345,17 @@ enum invariant judge_state(const struct state *s)
 
 /* X(the invariant, whether the history is one of these, its name) */
 #define KNOWN_FAULTS(X)                                                                        \
-	X(LOST, (marks & (MARK_HALF | MARK_KERNEL)) == (MARK_HALF | MARK_KERNEL),              \
+	X(LOST, before->past.marks & MARK_HALF,                                                \
 	  "1: a cut between the head and the count of begun boots, then another kernel")      \
-	X(STUCK, (marks & (MARK_HALF | MARK_KERNEL)) == (MARK_HALF | MARK_KERNEL),             \
+	X(STUCK, marks & MARK_HALF,                                                            \
 	  "1: a cut between the head and the count of begun boots, then another kernel")      \
-	X(STUCK, marks & MARK_GOOD, "5: a selector is flipped to a slot that kills") \
-	X(LOST, marks & MARK_GOOD, "5: a selector is flipped to a slot that kills") \
-	X(BOOTABLE, marks & MARK_GOOD, "5: a selector is flipped to the slot that is being written") \
-	X(COMMITTED, marks & MARK_GOOD, "5: a selector is flipped to a slot on trial or refused") \
+	X(STUCK, marks & MARK_SELECTOR, "5: a selector is flipped to a slot that kills") \
+	X(LOST, marks & MARK_SELECTOR, "5: a selector is flipped to a slot that kills") \
+	X(BOOTABLE, marks & MARK_SELECTOR, "5: a selector is flipped to the slot that is being written") \
+	X(COMMITTED, marks & MARK_SELECTOR, "5: a selector is flipped to a slot on trial or refused") \
 	X(COMMITTED, marks & MARK_REPLACED, "2: the file is replaced in a boot whose line says trial") \
-	X(READY, next->wanted == ARGS_NONE && marks & (MARK_KEXEC | MARK_REPLACED),                              \
-	  "no args wanted, no file: a kexec with an old line is ready")
+	X(READY, next->wanted == ARGS_NONE && marks & MARK_FOREIGN,                              \
+	  "no args wanted, and the file does not know those of this boot: ready with them")
 
 const char *judge_known(enum invariant broken, const struct state *before, const struct state *next,
 			const struct event *e, const struct seen *seen)
@@ -350,4 +369,18 @@ const char *judge_known(enum invariant broken, const struct state *before, const
 	KNOWN_FAULTS(X)
 #undef X
 	return NULL;
+}
+
+bool judge_covers(const struct state *a, const struct state *b)
+{
+	for (int i = 0; i < ARGS_COUNT; i++) {
+		for (int k = 0; k < KERNELS; k++)
+			if (a->past.lost[i][k] < b->past.lost[i][k])
+				return false;
+		if (a->past.ended[i] > b->past.ended[i])
+			return false;
+	}
+	return a->past.reboots >= b->past.reboots && a->faults <= b->faults &&
+	       !(a->past.failed & ~b->past.failed) && !(a->past.proven & ~b->past.proven) &&
+	       !(a->past.marks & ~b->past.marks);
 }

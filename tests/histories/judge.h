@@ -8,8 +8,8 @@
 #define INVARIANTS(X)                                                                          \
 	X(LOST,                                                                                \
 	  "args on trial kill at most 2 boots, good args that kill another kernel at most 3",  \
-	  "GRUB can't write; a cut or a kill at a write, and other args in between, may cost " \
-	  "one more each")                                                                     \
+	  "GRUB can't write; a cut or a kill at a write, other args in between, and a boot that " \
+	  "GRUB's entry did not begin may cost one more each")                                                                     \
 	X(REBOOTS,                                                                             \
 	  "railhead makes at most 3 reboots for what a profile wants on a kernel",             \
 	  "a boot that was cut, stopped, killed or left alone may cost one more")              \
@@ -47,6 +47,13 @@ enum invariant judge_event(const struct state *before, const struct state *next,
 			   const struct event *e, const struct seen *seen);
 /* The invariant that what follows from a state breaks, if nothing happens to it any more. */
 enum invariant judge_state(const struct state *s);
+
+/*
+ * Of two states that differ in what has been alone: whether the first breaks each invariant that
+ * the second breaks, now and after any events. It has lost as many boots and made as many reboots,
+ * and nothing more that excuses it; no event changes that, since each changes both in the same way.
+ */
+bool judge_covers(const struct state *a, const struct state *b);
 
 /* Faults that are known: a line each, which goes with the fault. NULL: it is none of them. */
 const char *judge_known(enum invariant broken, const struct state *before,

@@ -40,7 +40,8 @@ struct origin {
 static struct {
 	struct state *state;
 	struct origin *origin;
-	size_t n, cap;
+	uint32_t *next; /* of the same core; 0: none */
+	size_t n, cap, cores;
 	uint32_t *slot;
 	size_t size;
 } all;
@@ -54,31 +55,57 @@ static struct {
 
 /* --- the set ----------------------------------------------------------------------------------- */
 
-static void grow(void)
+/* What a state is but for what has been. */
+static struct state core(const struct state *s)
 {
-	size_t size = all.size ? all.size * 2 : 1 << 20;
+	struct state c = *s;
 
-	free(all.slot);
-	all.slot = xcalloc(size, sizeof(*all.slot));
-	all.size = size;
-	for (size_t i = 0; i < all.n; i++) {
-		size_t at = world_hash(&all.state[i]) & (size - 1);
-
-		while (all.slot[at])
-			at = (at + 1) & (size - 1);
-		all.slot[at] = (uint32_t)i + 1;
-	}
+	memset(&c.past, 0, sizeof(c.past));
+	c.faults = 0;
+	return c;
 }
 
-/* True: it is new. */
+/* Where the states of a core begin: a list, the newest first. */
+static uint32_t *place(const struct state *c)
+{
+	size_t at = world_hash(c) & (all.size - 1);
+
+	for (; all.slot[at]; at = (at + 1) & (all.size - 1)) {
+		struct state other = core(&all.state[all.slot[at] - 1]);
+
+		if (memcmp(&other, c, sizeof(other)) == 0)
+			break;
+	}
+	return &all.slot[at];
+}
+
+static void grow(void)
+{
+	uint32_t *was = all.slot;
+	size_t size = all.size;
+
+	all.size = size ? size * 2 : 1 << 20;
+	all.slot = xcalloc(all.size, sizeof(*all.slot));
+	for (size_t i = 0; i < size; i++)
+		if (was[i]) {
+			struct state c = core(&all.state[was[i] - 1]);
+
+			*place(&c) = was[i];
+		}
+	free(was);
+}
+
+/* True: it is new, and none that was found before covers it. */
 static bool add(const struct state *s, uint32_t parent, const struct event *e)
 {
-	size_t at;
+	struct state c = core(s);
+	uint32_t *first;
 
-	if (all.n * 2 >= all.size)
+	if (all.cores * 2 >= all.size)
 		grow();
-	for (at = world_hash(s) & (all.size - 1); all.slot[at]; at = (at + 1) & (all.size - 1))
-		if (memcmp(&all.state[all.slot[at] - 1], s, sizeof(*s)) == 0)
+	first = place(&c);
+	for (uint32_t i = *first; i; i = all.next[i - 1])
+		if (judge_covers(&all.state[i - 1], s))
 			return false;
 	if (all.n == opt.states_max) {
 		figures.full = true;
@@ -88,10 +115,13 @@ static bool add(const struct state *s, uint32_t parent, const struct event *e)
 		all.cap = all.cap ? all.cap * 2 : 1 << 16;
 		all.state = xrealloc(all.state, all.cap, sizeof(*all.state));
 		all.origin = xrealloc(all.origin, all.cap, sizeof(*all.origin));
+		all.next = xrealloc(all.next, all.cap, sizeof(*all.next));
 	}
+	all.cores += !*first;
 	all.state[all.n] = *s;
 	all.origin[all.n] = (struct origin){.parent = parent, .event = *e};
-	all.slot[at] = (uint32_t)++all.n;
+	all.next[all.n] = *first;
+	*first = (uint32_t)++all.n;
 	return true;
 }
 
@@ -287,9 +317,9 @@ static void print_figures(double seconds)
 		printf("any number of faults");
 	else
 		printf("at most %u fault%s", opt.faults, opt.faults == 1 ? "" : "s");
-	printf(": %zu states, %llu transitions, %llu of them to a different state, %zu files, "
+	printf(": %zu states (%zu but for what has been), %llu transitions, %llu of them to a different state, %zu files, "
 	       "%zu calls of railhead and GRUB, %.0f s (%ld of a CPU), %ld MiB\n",
-	       all.n, (unsigned long long)figures.transitions,
+	       all.n, all.cores, (unsigned long long)figures.transitions,
 	       (unsigned long long)figures.distinct, machine_files(), machine_calls(), seconds,
 	       (long)(u.ru_utime.tv_sec + u.ru_stime.tv_sec),
 	       u.ru_maxrss / 1024);
@@ -374,26 +404,6 @@ int main(int argc, char **argv)
 	search();
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	print_figures((double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9);
-	if (getenv("PROJ")) {
-		for (int mode = 0; mode < 6; mode++) {
-			size_t cnt = 0;
-			uint32_t *slot = xcalloc(1 << 25, 4);
-			struct state *v = xcalloc(all.n + 1, sizeof(*v));
-			for (size_t i = 0; i < all.n; i++) {
-				struct state t = all.state[i];
-				if (mode >= 1) memset(&t.past, 0, sizeof(t.past));
-				if (mode >= 2) t.before = t.trial = 0;
-				if (mode >= 3) t.line = t.up = t.runs = t.boot = t.alone = 0;
-				if (mode >= 4) t.nature = t.wanted = t.kernel = t.counter = 0;
-				if (mode == 5) { t = all.state[i]; t.past.marks = 0; }
-				size_t at = world_hash(&t) & ((1 << 25) - 1);
-				while (slot[at] && memcmp(&v[slot[at]-1], &t, sizeof t)) at = (at + 1) & ((1 << 25) - 1);
-				if (!slot[at]) { v[cnt] = t; slot[at] = (uint32_t)++cnt; }
-			}
-			printf("mode %d: %zu\n", mode, cnt);
-			free(v); free(slot);
-		}
-	}
 	if (opt.files_dir)
 		write_files();
 	return any_broken() ? 1 : figures.full ? 2 : 0;
