@@ -37,6 +37,7 @@ enum mark {
 	MARK_TWICE = 8,	    /* ... a second one */
 	MARK_REPLACED = 16, /* the file was lost, emptied or another, in a boot on trial */
 	MARK_FOREIGN = 32,  /* the file does not know the line of the boot that runs */
+	MARK_NO_SAVE = 128, /* GRUB refuses to write to a file with such a byte */
 	MARK_HALF = 64,	    /* a cut or a kill left a file that is not as it was written */
 };
 
@@ -72,6 +73,12 @@ static bool tears(uint8_t flip)
 	return at < 39 || at == 40 || at == 72 || (at >= 523 && at < 3584);
 }
 
+/* save_env wants a line feed before the '#' at the end. */
+static bool keeps_grub_from_writing(uint8_t flip)
+{
+	return flips[flip].offset >= 3985;
+}
+
 static void replaced(const struct state *before, struct state *n)
 {
 	n->past.marks |= MARK_FOREIGN;
@@ -83,7 +90,8 @@ static void count_event(const struct state *before, struct state *n, const struc
 {
 	switch ((enum event_kind)e->kind) {
 	case EVENT_RETRY:
-		if (n->file == before->file)
+		/* It is about the kernel that runs. */
+		if (n->file == before->file || n->runs != n->kernel)
 			break;
 		/* fall through */
 	case EVENT_RESET:
@@ -92,7 +100,7 @@ static void count_event(const struct state *before, struct state *n, const struc
 			n->past.ended[n->wanted] = 1;
 		if (e->kind == EVENT_RESET)
 			replaced(before, n);
-		n->past.failed = 0;
+		n->past.failed &= (uint8_t)~(1 << n->wanted);
 		begin_again(n);
 		break;
 	case EVENT_RESTORE:
@@ -111,6 +119,9 @@ static void count_event(const struct state *before, struct state *n, const struc
 		break;
 	case EVENT_FLIP:
 		n->past.marks |= MARK_FLIPPED;
+		replaced(before, n);
+		if (keeps_grub_from_writing(e->which))
+			n->past.marks |= MARK_NO_SAVE;
 		/* GRUB writes these two, so that no sum has them: they count as what they say. */
 		if (flips[e->which].offset == 54 || flips[e->which].offset == 3599)
 			memset(n->past.ended, ENDED_MOST, sizeof(n->past.ended));
@@ -169,12 +180,12 @@ static void count_event(const struct state *before, struct state *n, const struc
 }
 
 /* A mark that can explain nothing any more goes. */
-static void clear_marks(struct state *n, bool cut)
+static void clear_marks(struct state *n, bool judged)
 {
 	if (!n->up)
 		n->past.marks &= (uint16_t)~MARK_FOREIGN;
 	/* The count is written last. */
-	if (!cut && machine_sound(n->file))
+	if (judged && machine_sound(n->file))
 		n->past.marks &= (uint16_t)~MARK_HALF;
 }
 
@@ -185,8 +196,7 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	enum args args = (enum args)line->args;
 
 	count_event(before, n, e);
-	clear_marks(n, e->kind == EVENT_CUT_WRITE || e->kind == EVENT_KILL_WRITE ||
-			       e->kind == EVENT_HAND_CUT || e->kind == EVENT_HAND_KILL);
+	clear_marks(n, seen->judged);
 	if (seen->rebooted)
 		more(&n->past.reboots, REBOOTS_MOST + 1);
 	if (seen->began && !seen->settled && !seen->rebooted) {
@@ -262,7 +272,7 @@ static bool needs_person(const struct state *s)
 {
 	return s->counter || s->past.marks & MARK_TWICE || natures[s->nature].read_only ||
 	       world_effect(s, (enum args)s->wanted, s->kernel) != EFFECT_GOOD ||
-	       s->past.ended[s->wanted] >= ENDED_MOST || s->past.failed;
+	       s->past.ended[s->wanted] >= ENDED_MOST || s->past.failed & 1 << s->wanted;
 }
 
 static enum invariant undisturbed(const struct state *s)
@@ -349,12 +359,14 @@ enum invariant judge_state(const struct state *s)
 	  "1: a cut between the head and the count of begun boots, then another kernel")      \
 	X(STUCK, marks & MARK_HALF,                                                            \
 	  "1: a cut between the head and the count of begun boots, then another kernel")      \
+	X(STUCK, marks & MARK_NO_SAVE, "6: a byte behind the last line keeps GRUB from counting boots") \
+	X(LOST, marks & MARK_NO_SAVE, "6: a byte behind the last line keeps GRUB from counting boots") \
 	X(STUCK, marks & MARK_SELECTOR, "5: a selector is flipped to a slot that kills") \
 	X(LOST, marks & MARK_SELECTOR, "5: a selector is flipped to a slot that kills") \
 	X(BOOTABLE, marks & MARK_SELECTOR, "5: a selector is flipped to the slot that is being written") \
 	X(COMMITTED, marks & MARK_SELECTOR, "5: a selector is flipped to a slot on trial or refused") \
 	X(COMMITTED, marks & MARK_REPLACED, "2: the file is replaced in a boot whose line says trial") \
-	X(READY, next->wanted == ARGS_NONE && marks & MARK_FOREIGN,                              \
+	X(READY, next->wanted == ARGS_NONE && marks & (MARK_FOREIGN | MARK_TWICE | MARK_SELECTOR),                              \
 	  "no args wanted, and the file does not know those of this boot: ready with them")
 
 const char *judge_known(enum invariant broken, const struct state *before, const struct state *next,
