@@ -365,6 +365,7 @@ enum invariant judge_state(const struct state *s)
 	X(LOST, marks & MARK_SELECTOR, "5: a selector is flipped to a slot that kills") \
 	X(BOOTABLE, marks & MARK_SELECTOR, "5: a selector is flipped to the slot that is being written") \
 	X(COMMITTED, marks & MARK_SELECTOR, "5: a selector is flipped to a slot on trial or refused") \
+	X(STUCK, marks & MARK_REPLACED, "2: the file is replaced in a boot whose line says trial") \
 	X(COMMITTED, marks & MARK_REPLACED, "2: the file is replaced in a boot whose line says trial") \
 	X(READY, next->wanted == ARGS_NONE && marks & (MARK_FOREIGN | MARK_TWICE | MARK_SELECTOR),                              \
 	  "no args wanted, and the file does not know those of this boot: ready with them")
