@@ -200,10 +200,10 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	if (seen->rebooted)
 		more(&n->past.reboots, REBOOTS_MOST + 1);
 	if (seen->began && !seen->settled && !seen->rebooted) {
-		if (args < ARGS_COUNT)
-			more(&n->past.ended[args], ENDED_MOST);
-		if (args != before->wanted)
-			more(&n->past.ended[before->wanted], ENDED_MOST);
+		/* Another entry may take the trial of any, and its line does not tell of which. */
+		for (enum args a = 0; a < ARGS_COUNT; a++)
+			if (a == args || a == before->wanted || e->entry != ENTRY_MENU)
+				more(&n->past.ended[a], ENDED_MOST);
 	}
 	if (seen->killed && seen->by_grub && seen->could_save)
 		more(&n->past.lost[args][before->kernel], LOST_GOOD + 1);
