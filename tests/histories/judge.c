@@ -199,12 +199,12 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	clear_marks(n, seen->judged);
 	if (seen->rebooted)
 		more(&n->past.reboots, REBOOTS_MOST + 1);
-	if (seen->began && !seen->settled && !seen->rebooted) {
-		/* Another entry may take the trial of any, and its line does not tell of which. */
-		for (enum args a = 0; a < ARGS_COUNT; a++)
-			if (a == args || a == before->wanted || e->entry != ENTRY_MENU)
-				more(&n->past.ended[a], ENDED_MOST);
-	}
+	/* Another entry may take the trial of any args, and its line does not tell of which. */
+	for (enum args a = 0; a < ARGS_COUNT; a++)
+		if (e->entry == ENTRY_BARE ||
+		    (seen->began && !seen->settled && !seen->rebooted &&
+		     (a == args || a == before->wanted || e->entry != ENTRY_MENU)))
+			more(&n->past.ended[a], ENDED_MOST);
 	if (seen->killed && seen->by_grub && seen->could_save)
 		more(&n->past.lost[args][before->kernel], LOST_GOOD + 1);
 	if (!seen->judged)
@@ -267,12 +267,25 @@ enum invariant judge_event(const struct state *before, const struct state *n,
 	return INVARIANT_NONE;
 }
 
+/* One trial that ended is enough, where GRUB then had to leave the good arguments out. */
+static bool ended(const struct state *s)
+{
+	unsigned int n = s->past.ended[s->wanted];
+
+	for (enum args a = 0; a < ARGS_COUNT; a++)
+		if (n && a != s->wanted &&
+		    (s->past.ended[a] >= ENDED_MOST ||
+		     world_effect(s, a, s->kernel) == EFFECT_KILLS))
+			return true;
+	return n >= ENDED_MOST;
+}
+
 /* A person, or an updater, is needed: what docs/operating.md and the reports say. */
 static bool needs_person(const struct state *s)
 {
 	return s->counter || s->past.marks & MARK_TWICE || natures[s->nature].read_only ||
 	       world_effect(s, (enum args)s->wanted, s->kernel) != EFFECT_GOOD ||
-	       s->past.ended[s->wanted] >= ENDED_MOST || s->past.failed & 1 << s->wanted;
+	       ended(s) || s->past.failed & 1 << s->wanted;
 }
 
 static enum invariant undisturbed(const struct state *s)
@@ -353,12 +366,22 @@ enum invariant judge_state(const struct state *s)
 	return (enum invariant)(v->broken - 1);
 }
 
+static bool kills_late(const struct state *s)
+{
+	for (enum args a = 0; a < ARGS_COUNT; a++)
+		if (world_effect(s, a, s->kernel) == EFFECT_KILLS_LATE && s->past.proven & 1 << a)
+			return true;
+	return false;
+}
+
 /* X(the invariant, whether the history is one of these, its name) */
 #define KNOWN_FAULTS(X)                                                                        \
 	X(LOST, before->past.marks & MARK_HALF,                                                \
 	  "1: a cut between the head and the count of begun boots, then another kernel")      \
 	X(STUCK, marks & MARK_HALF,                                                            \
 	  "1: a cut between the head and the count of begun boots, then another kernel")      \
+	X(STUCK, kills_late(next), "8: good args kill another kernel behind its initrd stage") \
+	X(LOST, kills_late(next), "8: good args kill another kernel behind its initrd stage") \
 	X(STUCK, marks & MARK_NO_SAVE, "6: a byte behind the last line keeps GRUB from counting boots") \
 	X(LOST, marks & MARK_NO_SAVE, "6: a byte behind the last line keeps GRUB from counting boots") \
 	X(STUCK, marks & MARK_SELECTOR, "5: a selector is flipped to a slot that kills") \
