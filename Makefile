@@ -237,7 +237,7 @@ check-fast: check-unit check-fuzz check-bats lies ## cmocka, fuzz corpora and ba
 # All that the fast tests are made of, so that it can be made side by side (make -j).
 # Those for another CPU are the unit tests.
 TEST_PROGRAMS := $(UNIT_BIN) $(GPU_STANDINS) $(if $(CROSS_COMPILE),,$(BUILD)/simnode \
-	$(FUZZ_REPLAY) $(BUILD)/test/grub_reader $(BUILD)/test/railhead-bench-stalls $(BUILD)/test/load)
+	$(FUZZ_REPLAY) $(BUILD)/histories $(BUILD)/test/grub_reader $(BUILD)/test/railhead-bench-stalls $(BUILD)/test/load)
 
 build-tests: all $(TEST_PROGRAMS) ## build the fast tests, and run none
 
@@ -296,10 +296,13 @@ $(BUILD)/histories: $(call obj,release,$(HISTORIES_SRC)) $(BUILD)/release/libroo
 	$(Q)$(CC) $(REL_LDFLAGS) $(addprefix -Wl$(comma)--wrap=,$(HISTORIES_DOORS)) -o $@ $^ \
 		$(call pkg,--libs,$(LIBS))
 
+seeded-bugs: $(BUILD)/histories ## seed bugs into copies of railhead: each must break an invariant of its trials
+	$(Q)tests/lib/sandbox tests/seeded/run
+
 check-fuzz: ahead $(FUZZ_REPLAY) ## fuzz targets over their corpora
 	$(Q)tests/lib/run-fuzz replay $(FUZZ_REPLAY)
 
-check-bats: ahead all $(BUILD)/test/grub_reader $(BUILD)/simnode $(GPU_STANDINS) ## the programs, from outside
+check-bats: ahead all $(BUILD)/histories $(BUILD)/test/grub_reader $(BUILD)/simnode $(GPU_STANDINS) ## the programs, from outside
 	$(Q)tests/lib/run-bats $(sort $(wildcard tests/*.bats))
 
 lies: ahead all $(GPU_STANDINS) ## incidents in which "ready" would be a lie, and their healthy twins (tests/lies)
@@ -310,8 +313,10 @@ check-vm: all ## boot a real Debian in QEMU (DIST=trixie: Debian 13 instead of 1
 
 # Each part is run, whatever came of those before.
 check-long: export RAILHEAD_POWER_CUTS ?= 5
-check-long: all ## what check has no time for: all of Debian 13, power cuts at any moment, bare Debians
-	$(Q)failed=; for part in 'env DIST=trixie tests/vm/run' 'tests/vm/run --long' \
+check-long: all $(BUILD)/histories ## what check has no time for: all of Debian 13, power cuts at any moment, bare Debians
+	$(Q)failed=; for part in 'tests/lib/sandbox build/histories --depth 8 --faults 0' \
+			'tests/lib/sandbox build/histories --depth 6 --faults 1' \
+			'tests/lib/sandbox build/histories --depth 4' 'env DIST=trixie tests/vm/run' 'tests/vm/run --long' \
 			tests/long/bare; do \
 		echo "# $$part"; $$part || failed="$$failed, $$part"; done; \
 		[ -z "$$failed" ] || { echo "failed: $${failed#, }"; exit 1; }
@@ -455,7 +460,7 @@ rpm: ## build/rpm/*.rpm, the source package too
 
 clean: ## remove what was built, keep the caches of the VM and of arm64's libraries
 	$(Q)rm -rf --one-file-system $(foreach b,$(sort build build/arm64 $(BUILD)),$(addprefix $(b)/,release test gpu-standin fuzz \
-		lint tsan bench railhead* simnode* sandbox 05_railhead deps-ok fuse-ok)) \
+		lint tsan bench histories seeded railhead* simnode* sandbox 05_railhead deps-ok fuse-ok)) \
 		build/deb build/rpm build/tally.d
 
 distclean: ## remove build/ whole
@@ -467,5 +472,5 @@ help: ## this list
 		/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all ahead arm64 set-up bench bench-fleet bench-gate build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
-	check-units check-unit check-fuzz check-bats lies check-vm check-long demo demo-sim fuzz lint schema keys format install \
+	check-units check-unit check-fuzz check-bats seeded-bugs lies check-vm check-long demo demo-sim fuzz lint schema keys format install \
 	install-railhead install-gate install-profiles dist deb rpm clean distclean help

@@ -8,7 +8,7 @@
 #   GRUB_READER_FILES=3000      for the editor and the file systems; 10000 in make check
 #   GRUB_READER_SCRIPT=300      of them for the snippet, on each file system; 1000 in make check
 #
-# All five parts run at once in setup_file, each leaves its status and its log.
+# All six parts run at once in setup_file, each leaves its status and its log.
 
 bats_require_minimum_version 1.5.0
 
@@ -88,6 +88,20 @@ part_fs() { # ext4|vfat|xfs
   if [ "$1" = ext4 ]; then e2fsck -fn "$img"; fi
 }
 
+# Files that the checker of histories reached (tests/histories), all of them through the script: what
+# ties its GRUB to GRUB.
+part_reached() {
+  local top_work=$work
+  local work=$top_work/reached files=1000 scripts=1000
+  mkdir -p "$work/tree" "$work/after" "$work/samples"
+  "$top/build/histories" --depth 4 --files "$work/samples" 1000
+  export GRUB_SAMPLES=$work/samples
+  "$reader" make "$work/tree" 1 1000
+  "$reader" after "$work/after" 1 1000
+  cp "$top_work/snippet" "$work/snippet"
+  seed=1 part_fs ext4
+}
+
 # GRUB can't write to a loop device: a disk that is read-only.
 part_readonly() {
   local img=$work/readonly.img
@@ -125,6 +139,7 @@ setup_file() {
   in_background vfat part_fs vfat
   in_background xfs part_fs xfs
   in_background readonly part_readonly
+  in_background reached part_reached
   wait
 }
 
@@ -155,6 +170,11 @@ well() { # PART
 
 @test "a disk that GRUB can't write to: no trial is taken, the good slot boots" {
   well readonly
+}
+
+@test "1,000 files that histories lead to: GRUB boots the same slot with the same args, leaves the same file" {
+  well reached
+  tail -n 3 "$work/reached.log"
 }
 
 # --- single cases: one file, what the snippet says of it ---------------------------------

@@ -100,7 +100,7 @@ static void count_event(const struct state *before, struct state *n, const struc
 			n->past.ended[n->wanted] = 1;
 		if (e->kind == EVENT_RESET)
 			replaced(before, n);
-		n->past.failed &= (uint8_t)~(1 << n->wanted);
+		n->past.failed &= (uint8_t) ~(1 << n->wanted);
 		begin_again(n);
 		break;
 	case EVENT_RESTORE:
@@ -245,8 +245,8 @@ static bool is_whole(const struct state *before, const struct line *line)
 	       world_effect(before, ARGS_TWO, before->kernel) == EFFECT_DROPPED;
 }
 
-enum invariant judge_event(const struct state *before, const struct state *n,
-			   const struct event *e, const struct seen *seen)
+enum invariant judge_event(const struct state *before, const struct state *n, const struct event *e,
+			   const struct seen *seen)
 {
 	const struct line *line = machine_line(seen->line);
 	enum args args = (enum args)line->args;
@@ -284,8 +284,8 @@ static bool ended(const struct state *s)
 static bool needs_person(const struct state *s)
 {
 	return s->counter || s->past.marks & MARK_TWICE || natures[s->nature].read_only ||
-	       world_effect(s, (enum args)s->wanted, s->kernel) != EFFECT_GOOD ||
-	       ended(s) || s->past.failed & 1 << s->wanted;
+	       world_effect(s, (enum args)s->wanted, s->kernel) != EFFECT_GOOD || ended(s) ||
+	       s->past.failed & 1 << s->wanted;
 }
 
 static enum invariant undisturbed(const struct state *s)
@@ -321,7 +321,7 @@ static struct {
 	struct verdict_of {
 		struct state s;
 		uint8_t broken; /* one more than the invariant; 0: a free place */
-	} *v;
+	} * v;
 	size_t n, size;
 } known_ends;
 
@@ -375,22 +375,27 @@ static bool kills_late(const struct state *s)
 }
 
 /* X(the invariant, whether the history is one of these, its name) */
-#define KNOWN_FAULTS(X)                                                                        \
-	X(LOST, before->past.marks & MARK_HALF,                                                \
-	  "1: a cut between the head and the count of begun boots, then another kernel")      \
-	X(STUCK, marks & MARK_HALF,                                                            \
-	  "1: a cut between the head and the count of begun boots, then another kernel")      \
-	X(STUCK, kills_late(next), "8: good args kill another kernel behind its initrd stage") \
-	X(LOST, kills_late(next), "8: good args kill another kernel behind its initrd stage") \
-	X(STUCK, marks & MARK_NO_SAVE, "6: a byte behind the last line keeps GRUB from counting boots") \
-	X(LOST, marks & MARK_NO_SAVE, "6: a byte behind the last line keeps GRUB from counting boots") \
-	X(STUCK, marks & MARK_SELECTOR, "5: a selector is flipped to a slot that kills") \
-	X(LOST, marks & MARK_SELECTOR, "5: a selector is flipped to a slot that kills") \
-	X(BOOTABLE, marks & MARK_SELECTOR, "5: a selector is flipped to the slot that is being written") \
-	X(COMMITTED, marks & MARK_SELECTOR, "5: a selector is flipped to a slot on trial or refused") \
-	X(STUCK, marks & MARK_REPLACED, "2: the file is replaced in a boot whose line says trial") \
-	X(COMMITTED, marks & MARK_REPLACED, "2: the file is replaced in a boot whose line says trial") \
-	X(READY, next->wanted == ARGS_NONE && marks & (MARK_FOREIGN | MARK_TWICE | MARK_SELECTOR),                              \
+#define KNOWN_FAULTS(X)                                                                            \
+	X(LOST, before->past.marks &MARK_HALF,                                                     \
+	  "1: a cut between the head and the count of begun boots, then another kernel")           \
+	X(STUCK, marks &MARK_HALF,                                                                 \
+	  "1: a cut between the head and the count of begun boots, then another kernel")           \
+	X(STUCK, kills_late(next), "8: good args kill another kernel behind its initrd stage")     \
+	X(LOST, kills_late(next), "8: good args kill another kernel behind its initrd stage")      \
+	X(STUCK, marks &MARK_NO_SAVE,                                                              \
+	  "6: a byte behind the last line keeps GRUB from counting boots")                         \
+	X(LOST, marks &MARK_NO_SAVE,                                                               \
+	  "6: a byte behind the last line keeps GRUB from counting boots")                         \
+	X(STUCK, marks &MARK_SELECTOR, "5: a selector is flipped to a slot that kills")            \
+	X(LOST, marks &MARK_SELECTOR, "5: a selector is flipped to a slot that kills")             \
+	X(BOOTABLE, marks &MARK_SELECTOR,                                                          \
+	  "5: a selector is flipped to the slot that is being written")                            \
+	X(COMMITTED, marks &MARK_SELECTOR,                                                         \
+	  "5: a selector is flipped to a slot on trial or refused")                                \
+	X(STUCK, marks &MARK_REPLACED, "2: the file is replaced in a boot whose line says trial")  \
+	X(COMMITTED, marks &MARK_REPLACED,                                                         \
+	  "2: the file is replaced in a boot whose line says trial")                               \
+	X(READY, next->wanted == ARGS_NONE && marks & (MARK_FOREIGN | MARK_TWICE | MARK_SELECTOR), \
 	  "no args wanted, and the file does not know those of this boot: ready with them")
 
 const char *judge_known(enum invariant broken, const struct state *before, const struct state *next,
@@ -399,8 +404,8 @@ const char *judge_known(enum invariant broken, const struct state *before, const
 	unsigned int marks = next->past.marks;
 
 	(void)broken, (void)before, (void)e, (void)seen, (void)marks;
-#define X(invariant, is, name)                            \
-	if (broken == INVARIANT_##invariant && (is))      \
+#define X(invariant, is, name)                       \
+	if (broken == INVARIANT_##invariant && (is)) \
 		return name;
 	KNOWN_FAULTS(X)
 #undef X

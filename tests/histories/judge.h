@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The invariants of trials, as code. docs/trials.md has their table, which is made from this one. */
+/* The invariants of trials, as code. docs/trials.md has their table, which is made from this one.
+ */
 #pragma once
 
 #include "world.h"
 
 /* X(NAME, what always holds, where it is not promised) */
-#define INVARIANTS(X)                                                                          \
-	X(LOST,                                                                                \
-	  "args on trial kill at most 2 boots, good args that kill another kernel at most 3",  \
+#define INVARIANTS(X)                                                                             \
+	X(LOST,                                                                                   \
+	  "args on trial kill at most 2 boots, good args that kill another kernel at most 3",     \
 	  "GRUB can't write; a cut or a kill at a write, other args in between, and a boot that " \
-	  "GRUB's entry did not begin may cost one more each")                                                                     \
-	X(REBOOTS,                                                                             \
-	  "railhead makes at most 3 reboots for what a profile wants on a kernel",             \
-	  "a boot that was cut, stopped, killed or left alone may cost one more")              \
-	X(BOOTABLE,                                                                            \
-	  "GRUB reads the file, and gives a boot args that were written, whole, or none",      \
-	  "a byte of a slot, a name or the signature was changed by others")                   \
-	X(COMMITTED,                                                                           \
-	  "args that a boot has without a trial came to a verdict before, and nothing failed " \
-	  "that holds without them",                                                           \
-	  "")                                                                                  \
-	X(READY, "a node that is ready has the args that its profile wants, and no others", "") \
-	X(STUCK,                                                                               \
-	  "undisturbed boots come to ready, at most 6, where the args are good",               \
-	  "two boots with the args ended without a verdict (REJECTED; one, where GRUB left the " \
-	  "good args out after it; a boot by an entry without the variable counts as one), "   \
-	  "something failed with them (REFUSED), GRUB can't write, an updater's counter is "   \
-	  "armed, two bytes were changed")                   \
+	  "GRUB's entry did not begin may cost one more each")                                    \
+	X(REBOOTS, "railhead makes at most 3 reboots for what a profile wants on a kernel",       \
+	  "a boot that was cut, stopped, killed or left alone may cost one more")                 \
+	X(BOOTABLE,                                                                               \
+	  "GRUB reads the file, and gives a boot args that were written, whole, or none",         \
+	  "a byte of a slot, a name or the signature was changed by others")                      \
+	X(COMMITTED,                                                                              \
+	  "args that a boot has without a trial came to a verdict before, and nothing failed "    \
+	  "that holds without them",                                                              \
+	  "")                                                                                     \
+	X(READY, "a node that is ready has the args that its profile wants, and no others", "")   \
+	X(STUCK, "undisturbed boots come to ready, at most 6, where the args are good",           \
+	  "two boots with the args ended without a verdict (REJECTED; one, where GRUB left the "  \
+	  "good args out after it; a boot by an entry without the variable counts as one), "      \
+	  "something failed with them (REFUSED), GRUB can't write, an updater's counter is "      \
+	  "armed, two bytes were changed")                                                        \
 	X(QUIET, "a boot of a node that is ready, to which nothing happens, writes nothing", "")
 
 enum invariant {
@@ -58,5 +57,5 @@ enum invariant judge_state(const struct state *s);
 bool judge_covers(const struct state *a, const struct state *b);
 
 /* Faults that are known: a line each, which goes with the fault. NULL: it is none of them. */
-const char *judge_known(enum invariant broken, const struct state *before,
-			const struct state *next, const struct event *e, const struct seen *seen);
+const char *judge_known(enum invariant broken, const struct state *before, const struct state *next,
+			const struct event *e, const struct seen *seen);

@@ -120,7 +120,8 @@ const char *machine_file(uint32_t file, size_t *len)
 	return file ? files.list.v[file].s : NULL;
 }
 
-/* --- command lines ----------------------------------------------------------------------------- */
+/* --- command lines -----------------------------------------------------------------------------
+ */
 
 static VEC(struct line) known_lines;
 
@@ -183,7 +184,8 @@ uint16_t machine_drop(uint16_t line, enum args args)
 	return line_number(out);
 }
 
-/* --- the disk ---------------------------------------------------------------------------------- */
+/* --- the disk ----------------------------------------------------------------------------------
+ */
 
 struct bytes {
 	char text[FILE_MAX];
@@ -204,14 +206,14 @@ static uint32_t number_of(const struct bytes *b)
 	return b->there ? intern(&files, b->text, b->len) : 0;
 }
 
-#define add_snap(list, number)                                                               \
-	do {                                                                                 \
-		struct snap s_ = {.file = (number), .before = m.before, .trial = m.trial};   \
-		bool has_ = false;                                                           \
-		for (size_t i_ = 0; i_ < (list)->n; i_++)                                    \
-			has_ |= memcmp(&(list)->v[i_], &s_, sizeof(s_)) == 0;                \
-		if (!has_)                                                                   \
-			vec_push((list), s_);                                                \
+#define add_snap(list, number)                                                             \
+	do {                                                                               \
+		struct snap s_ = {.file = (number), .before = m.before, .trial = m.trial}; \
+		bool has_ = false;                                                         \
+		for (size_t i_ = 0; i_ < (list)->n; i_++)                                  \
+			has_ |= memcmp(&(list)->v[i_], &s_, sizeof(s_)) == 0;              \
+		if (!has_)                                                                 \
+			vec_push((list), s_);                                              \
 	} while (0)
 
 static void may_be_killed(void)
@@ -232,8 +234,8 @@ static void may_be_cut(void)
 
 		for (size_t i = 0; i < n; i++)
 			if (set & (size_t)1 << i)
-				memcpy(b.text + dirty[i] * SECTOR,
-				       m.cache.text + dirty[i] * SECTOR, SECTOR);
+				memcpy(b.text + dirty[i] * SECTOR, m.cache.text + dirty[i] * SECTOR,
+				       SECTOR);
 		add_snap(&m.cuts, number_of(&b));
 	}
 }
@@ -338,7 +340,8 @@ int __wrap_machine_create_durable(const struct root *root, int dirfd, const char
 	return 0;
 }
 
-/* --- the machine ------------------------------------------------------------------------------- */
+/* --- the machine -------------------------------------------------------------------------------
+ */
 
 int __wrap_bootpart_open(const struct root *root, bool write, struct bootpart *ret,
 			 struct err *err);
@@ -419,7 +422,8 @@ int __wrap_state_kept(const struct root *root, const char *name, char **ret, str
 	return 0;
 }
 
-/* --- calls --------------------------------------------------------------------------------------- */
+/* --- calls ---------------------------------------------------------------------------------------
+ */
 
 static const struct root tree = {.fd = -1};
 
@@ -611,7 +615,8 @@ const struct call *machine_call(const struct facts *f)
 	return &memo.call[memo.n - 1];
 }
 
-/* --- boot ids -------------------------------------------------------------------------------------- */
+/* --- boot ids
+ * -------------------------------------------------------------------------------------- */
 
 static bool is_sound(uint32_t file)
 {
@@ -679,9 +684,13 @@ uint8_t machine_free_boot(uint32_t file)
 	abort(); /* a file has two places for an id: the values and their copy */
 }
 
-/* --- flips ------------------------------------------------------------------------------------------- */
+/* --- flips
+ * ------------------------------------------------------------------------------------------- */
 
-#define AT(name, offset, to) {name, offset, to}
+#define AT(name, offset, to)     \
+	{                        \
+		name, offset, to \
+	}
 /*
  * One byte of each class. Bytes of one class have the same readers: a name and its '=' are read by
  * GRUB alone and written again by frame(); the values of the first sector count by their sum

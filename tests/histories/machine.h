@@ -33,7 +33,7 @@ enum fact_flag {
 };
 
 struct facts {
-	uint32_t file; /* 0: absent */
+	uint32_t file;		/* 0: absent */
 	uint16_t before, trial; /* health that is kept; 0: none */
 	uint16_t line;
 	uint8_t op, wanted, kernel, boot, flags, unused;
@@ -49,14 +49,14 @@ struct call {
 	struct snap end;
 	const struct snap *cut, *kill; /* distinct ones */
 	uint16_t n_cuts, n_kills;
-	uint16_t line; /* OP_GRUB: with the arguments that GRUB gives */
-	uint8_t note;  /* OP_SETTLE: enum trial_note */
+	uint16_t line;	  /* OP_GRUB: with the arguments that GRUB gives */
+	uint8_t note;	  /* OP_SETTLE: enum trial_note */
 	uint8_t decision; /* OP_STAGE, OP_SETTLE: enum change_state of the look */
-	bool reboot;   /* railhead reboots */
-	bool same;     /* the look found the arguments in force */
-	bool blocked;  /* the settlement keeps work out */
-	bool failed;   /* the call returned an error */
-	bool loads;    /* OP_GRUB: the file counts for GRUB */
+	bool reboot;	  /* railhead reboots */
+	bool same;	  /* the look found the arguments in force */
+	bool blocked;	  /* the settlement keeps work out */
+	bool failed;	  /* the call returned an error */
+	bool loads;	  /* OP_GRUB: the file counts for GRUB */
 	bool left_out;
 };
 

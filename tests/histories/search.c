@@ -53,7 +53,8 @@ static struct {
 	uint64_t broken[INVARIANT_COUNT], of_kind[EVENT_COUNT];
 } figures;
 
-/* --- the set ----------------------------------------------------------------------------------- */
+/* --- the set -----------------------------------------------------------------------------------
+ */
 
 /* What a state is but for what has been. */
 static struct state core(const struct state *s)
@@ -125,7 +126,8 @@ static bool add(const struct state *s, uint32_t parent, const struct event *e)
 	return true;
 }
 
-/* --- what people read ---------------------------------------------------------------------------- */
+/* --- what people read ----------------------------------------------------------------------------
+ */
 
 static void print_event(unsigned int n, const struct event *e)
 {
@@ -171,7 +173,8 @@ static void print_state(const struct state *s)
 	       kernel_name[s->kernel], s->up ? "; up" : "; off", s->counter ? "; counter" : "");
 	printf(" %.4s\n", args_text[s->wanted]);
 	if (s->up)
-		printf("     kernel %s, %.160s\n", kernel_name[s->runs], machine_line(s->line)->text);
+		printf("     kernel %s, %.160s\n", kernel_name[s->runs],
+		       machine_line(s->line)->text);
 }
 
 static void print_history(uint32_t state, const struct event *last, const struct state *end,
@@ -203,7 +206,9 @@ static void print_history(uint32_t state, const struct event *last, const struct
 
 		world_calm_boot(&s, &next, &seen);
 		printf("  %u. a boot: %s%s%s%s\n", ++n, seen.killed ? "killed" : "",
-		       seen.ready ? "ready" : seen.settled ? "not ready" : "",
+		       seen.ready     ? "ready"
+		       : seen.settled ? "not ready"
+				      : "",
 		       seen.rebooted ? " reboots" : "", seen.wrote ? " writes" : "");
 		print_state(&next);
 	}
@@ -221,7 +226,8 @@ static void report(enum invariant broken, uint32_t state, const struct event *la
 	fflush(stdout);
 }
 
-/* --- the search ------------------------------------------------------------------------------------ */
+/* --- the search
+ * ------------------------------------------------------------------------------------ */
 
 struct step {
 	struct state next;
@@ -305,7 +311,8 @@ static void search(void)
 	}
 }
 
-/* --- the report --------------------------------------------------------------------------------------- */
+/* --- the report
+ * --------------------------------------------------------------------------------------- */
 
 static void print_figures(double seconds)
 {
@@ -317,12 +324,12 @@ static void print_figures(double seconds)
 		printf("any number of faults");
 	else
 		printf("at most %u fault%s", opt.faults, opt.faults == 1 ? "" : "s");
-	printf(": %zu states (%zu but for what has been), %llu transitions, %llu of them to a different state, %zu files, "
+	printf(": %zu states (%zu but for what has been), %llu transitions, %llu of them to a "
+	       "different state, %zu files, "
 	       "%zu calls of railhead and GRUB, %.0f s (%ld of a CPU), %ld MiB\n",
 	       all.n, all.cores, (unsigned long long)figures.transitions,
 	       (unsigned long long)figures.distinct, machine_files(), machine_calls(), seconds,
-	       (long)(u.ru_utime.tv_sec + u.ru_stime.tv_sec),
-	       u.ru_maxrss / 1024);
+	       (long)(u.ru_utime.tv_sec + u.ru_stime.tv_sec), u.ru_maxrss / 1024);
 	if (figures.known)
 		printf("%llu transitions broke an invariant in a way that is known (judge.c)\n",
 		       (unsigned long long)figures.known);
@@ -332,24 +339,35 @@ static void print_figures(double seconds)
 			       (unsigned long long)figures.broken[i]);
 }
 
+static void write_file(size_t n, uint32_t file)
+{
+	cleanup_free char *path = xasprintf("%s/%06zu", opt.files_dir, n);
+	size_t len;
+	const char *text = machine_file(file, &len);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	if (fd < 0 || write(fd, text, len) != (ssize_t)len || close(fd) < 0) {
+		perror(path);
+		exit(3);
+	}
+}
+
+/* Half of them sound, if there are so many; spread, since those that were found first are alike. */
 static void write_files(void)
 {
-	size_t n = machine_files() - 1, done = 0;
+	VEC(uint32_t) of[2] = {{0}};
+	size_t done = 0, most[2];
 
-	/* Spread over all of them, since those that were found first are alike. */
-	for (size_t i = 0; i < opt.files && i < n; i++) {
-		cleanup_free char *path = xasprintf("%s/%06zu", opt.files_dir, done);
-		size_t len, which = 1 + (n > opt.files ? i * n / opt.files : i);
-		const char *text = machine_file((uint32_t)which, &len);
-		int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-
-		if (fd < 0 || write(fd, text, len) != (ssize_t)len || close(fd) < 0) {
-			perror(path);
-			exit(3);
-		}
-		done++;
-	}
-	printf("%zu files of %zu\n", done, n);
+	for (uint32_t i = 1; i < machine_files(); i++)
+		vec_push(&of[machine_sound(i)], i);
+	most[1] = of[1].n < opt.files / 2 ? of[1].n : opt.files / 2;
+	most[0] = of[0].n < opt.files - most[1] ? of[0].n : opt.files - most[1];
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < most[k]; i++)
+			write_file(done++, of[k].v[i * of[k].n / most[k]]);
+	printf("%zu files of %zu, %zu of them sound\n", done, machine_files() - 1, most[1]);
+	vec_free(&of[0]);
+	vec_free(&of[1]);
 }
 
 static void print_invariants(void)
@@ -403,7 +421,8 @@ int main(int argc, char **argv)
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	search();
 	clock_gettime(CLOCK_MONOTONIC, &to);
-	print_figures((double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9);
+	print_figures((double)(to.tv_sec - from.tv_sec) +
+		      (double)(to.tv_nsec - from.tv_nsec) / 1e9);
 	if (opt.files_dir)
 		write_files();
 	return any_broken() ? 1 : figures.full ? 2 : 0;

@@ -45,14 +45,18 @@ const struct nature natures[] = {
 	 {[ARGS_ONE] = {GOOD, EFFECT_KILLS_LATE}},
 	 false,
 	 false},
-	{"the kernel loses one of a=2", {[ARGS_TWO] = {EFFECT_DROPPED, EFFECT_DROPPED}}, false, false},
+	{"the kernel loses one of a=2",
+	 {[ARGS_TWO] = {EFFECT_DROPPED, EFFECT_DROPPED}},
+	 false,
+	 false},
 	{"an item fails with a=2", {[ARGS_TWO] = {EFFECT_FAILS, EFFECT_FAILS}}, false, false},
 	{"an item fails with any arguments", {{GOOD}}, true, false},
 	{"GRUB can never write", {{GOOD}}, false, true},
 };
 const unsigned int n_natures = sizeof(natures) / sizeof(*natures);
 
-/* --- what is the same in all events ------------------------------------------------------------- */
+/* --- what is the same in all events -------------------------------------------------------------
+ */
 
 static struct {
 	const struct state *s; /* before the event */
@@ -178,7 +182,8 @@ static unsigned int failing(const struct state *n)
 	       (natures[n->nature].broken ? FACT_FAILS_TOO : 0);
 }
 
-/* --- the gate -------------------------------------------------------------------------------------- */
+/* --- the gate
+ * -------------------------------------------------------------------------------------- */
 
 static void settle(struct state n, unsigned int fails, enum event_kind kind, bool with_faults)
 {
@@ -215,7 +220,8 @@ static void settle(struct state n, unsigned int fails, enum event_kind kind, boo
 		up(kind, 0, end, &seen);
 }
 
-/* --- a boot, from railhead on ------------------------------------------------------------------------ */
+/* --- a boot, from railhead on
+ * ------------------------------------------------------------------------ */
 
 /* Whatever came before the initrd stage's end, which has just been. */
 static void go_on(struct state n, enum event_kind kind, uint8_t which, bool with_faults)
@@ -280,7 +286,8 @@ static void initrd(struct state n, enum event_kind kind, uint8_t which, bool wit
 	w.seen = was;
 }
 
-/* --- a boot -------------------------------------------------------------------------------------------- */
+/* --- a boot
+ * -------------------------------------------------------------------------------------------- */
 
 static void boot(enum entry entry)
 {
@@ -343,7 +350,8 @@ void world_calm_boot(const struct state *s, struct state *ret, struct seen *seen
 	*seen = w.calm_seen;
 }
 
-/* --- in a system that runs ------------------------------------------------------------------------------- */
+/* --- in a system that runs
+ * ------------------------------------------------------------------------------- */
 
 static void by_hand(enum event_kind kind, enum op op, unsigned int flags)
 {
@@ -379,7 +387,8 @@ static void running(void)
 	boot(ENTRY_KEXEC_OTHER);
 }
 
-/* --- around it ---------------------------------------------------------------------------------------------- */
+/* --- around it
+ * ---------------------------------------------------------------------------------------------- */
 
 static void changed(enum event_kind kind, uint8_t which, struct state n)
 {

@@ -22,10 +22,10 @@
 /* What arguments do on a kernel; for each machine it is always the same. */
 enum effect {
 	EFFECT_GOOD,
-	EFFECT_KILLS,	    /* no boot with them comes as far as railhead */
-	EFFECT_KILLS_LATE,  /* ... as far as its verdict */
-	EFFECT_DROPPED,	    /* the kernel loses one */
-	EFFECT_FAILS,	    /* an item fails with them */
+	EFFECT_KILLS,	   /* no boot with them comes as far as railhead */
+	EFFECT_KILLS_LATE, /* ... as far as its verdict */
+	EFFECT_DROPPED,	   /* the kernel loses one */
+	EFFECT_FAILS,	   /* an item fails with them */
 };
 
 struct nature {
@@ -43,16 +43,16 @@ struct state {
 	uint16_t before, trial; /* what failed: health.h */
 	uint16_t line;		/* of this boot; 0: the machine is off, or on its way */
 	uint8_t nature;
-	uint8_t wanted;	 /* enum args: by the profile */
-	uint8_t kernel;	 /* that the menu boots */
-	uint8_t runs;	 /* the kernel of this boot */
-	uint8_t boot;	 /* id of this boot */
-	bool up;	 /* it has come to its end: the operator can log in */
-	bool alone;	 /* railhead=off, rescue: no unit of railhead runs */
-	bool counter;	 /* an updater's counter is armed */
-	uint8_t faults;	 /* so many so far */
-	uint8_t unused;	 /* 0; no byte is between the members: states are compared as bytes */
-	struct {	 /* of the judge: see judge.c */
+	uint8_t wanted; /* enum args: by the profile */
+	uint8_t kernel; /* that the menu boots */
+	uint8_t runs;	/* the kernel of this boot */
+	uint8_t boot;	/* id of this boot */
+	bool up;	/* it has come to its end: the operator can log in */
+	bool alone;	/* railhead=off, rescue: no unit of railhead runs */
+	bool counter;	/* an updater's counter is armed */
+	uint8_t faults; /* so many so far */
+	uint8_t unused; /* 0; no byte is between the members: states are compared as bytes */
+	struct {	/* of the judge: see judge.c */
 		uint8_t lost[ARGS_COUNT][KERNELS];
 		uint8_t ended[ARGS_COUNT];
 		uint8_t reboots;
@@ -61,46 +61,48 @@ struct state {
 	} past;
 	uint16_t unused_too;
 };
-_Static_assert(sizeof(struct state) == 40 && offsetof(struct state, unused_too) == 38, "no byte is between the members");
+_Static_assert(sizeof(struct state) == 40 && offsetof(struct state, unused_too) == 38,
+	       "no byte is between the members");
 
-/* --- events: a row is what people read --------------------------------------------------------- */
+/* --- events: a row is what people read ---------------------------------------------------------
+ */
 
 /* X(name, faults that it counts as, text) */
-#define EVENTS(X)                                                                              \
-	/* a boot, by how it ends */                                                           \
-	X(BOOT, 0, "a boot, to its end")                                                       \
-	X(BOOT_FAILS, 0, "a boot in which an item fails")                                      \
-	X(PANIC, 0, "a boot that panics before railhead")                                      \
+#define EVENTS(X)                                                                               \
+	/* a boot, by how it ends */                                                            \
+	X(BOOT, 0, "a boot, to its end")                                                        \
+	X(BOOT_FAILS, 0, "a boot in which an item fails")                                       \
+	X(PANIC, 0, "a boot that panics before railhead")                                       \
 	X(HANG, 0, "a boot that hangs before railhead, until a watchdog or a person resets it") \
-	X(CUT, 0, "a boot whose power is cut before railhead")                                 \
-	X(CUT_GRUB, 0, "a boot whose power is cut before GRUB writes")                         \
-	X(ALONE, 0, "a boot that railhead leaves alone (railhead=off, rescue)")                \
-	X(CUT_WRITE, 0, "a boot whose power is cut at a write of railhead")                    \
-	X(KILL_WRITE, 0, "a boot in which railhead is killed at a write")                      \
-	X(LATE_PANIC, 0, "a boot that panics before the verdict")                              \
-	X(LATE_HANG, 0, "a boot that hangs before the verdict, until the timer resets it")     \
-	X(LATE_CUT, 0, "a boot whose power is cut before the verdict")                         \
-	X(LATE_STOP, 0, "a boot that is stopped in order before the verdict")                  \
-	/* in a system that runs */                                                            \
-	X(SOFT, 0, "a soft-reboot, or the gate again")                                         \
-	X(SOFT_FAILS, 0, "a soft-reboot after which an item fails")                            \
-	X(APPLY, 0, "railhead apply, by hand")                                                 \
-	X(RETRY, 0, "railhead apply --retry, by hand")                                         \
-	X(RESET, 0, "railhead kargs --reset")                                                  \
-	X(HAND_CUT, 0, "power is cut at a write of a railhead that was run by hand")           \
-	X(HAND_KILL, 0, "a railhead that was run by hand is killed at a write")                \
-	/* what people and updaters do */                                                      \
-	X(WANT_NONE, 0, "the profile wants no arguments")                                      \
-	X(WANT_ONE, 0, "the profile wants a=1")                                                \
-	X(WANT_TWO, 0, "the profile wants a=2")                                                \
-	X(OTHER_KERNEL, 0, "the menu boots the other kernel")                                  \
-	X(COUNTER, 0, "an updater arms its counter, or disarms it")                            \
-	/* faults */                                                                           \
-	X(SAVE, 0, "somebody copies railhead.env")                                             \
-	X(RESTORE, 1, "the copy of railhead.env comes back")                                   \
-	X(LOST, 1, "railhead.env is lost")                                                     \
-	X(EMPTIED, 1, "railhead.env is empty")                                                 \
-	X(FORGOTTEN, 1, "/var/lib/railhead is lost")                                           \
+	X(CUT, 0, "a boot whose power is cut before railhead")                                  \
+	X(CUT_GRUB, 0, "a boot whose power is cut before GRUB writes")                          \
+	X(ALONE, 0, "a boot that railhead leaves alone (railhead=off, rescue)")                 \
+	X(CUT_WRITE, 0, "a boot whose power is cut at a write of railhead")                     \
+	X(KILL_WRITE, 0, "a boot in which railhead is killed at a write")                       \
+	X(LATE_PANIC, 0, "a boot that panics before the verdict")                               \
+	X(LATE_HANG, 0, "a boot that hangs before the verdict, until the timer resets it")      \
+	X(LATE_CUT, 0, "a boot whose power is cut before the verdict")                          \
+	X(LATE_STOP, 0, "a boot that is stopped in order before the verdict")                   \
+	/* in a system that runs */                                                             \
+	X(SOFT, 0, "a soft-reboot, or the gate again")                                          \
+	X(SOFT_FAILS, 0, "a soft-reboot after which an item fails")                             \
+	X(APPLY, 0, "railhead apply, by hand")                                                  \
+	X(RETRY, 0, "railhead apply --retry, by hand")                                          \
+	X(RESET, 0, "railhead kargs --reset")                                                   \
+	X(HAND_CUT, 0, "power is cut at a write of a railhead that was run by hand")            \
+	X(HAND_KILL, 0, "a railhead that was run by hand is killed at a write")                 \
+	/* what people and updaters do */                                                       \
+	X(WANT_NONE, 0, "the profile wants no arguments")                                       \
+	X(WANT_ONE, 0, "the profile wants a=1")                                                 \
+	X(WANT_TWO, 0, "the profile wants a=2")                                                 \
+	X(OTHER_KERNEL, 0, "the menu boots the other kernel")                                   \
+	X(COUNTER, 0, "an updater arms its counter, or disarms it")                             \
+	/* faults */                                                                            \
+	X(SAVE, 0, "somebody copies railhead.env")                                              \
+	X(RESTORE, 1, "the copy of railhead.env comes back")                                    \
+	X(LOST, 1, "railhead.env is lost")                                                      \
+	X(EMPTIED, 1, "railhead.env is empty")                                                  \
+	X(FORGOTTEN, 1, "/var/lib/railhead is lost")                                            \
 	X(FLIP, 1, "one byte changes")
 
 enum event_kind {
@@ -111,12 +113,12 @@ enum event_kind {
 };
 
 /* How a boot begins. X(name, faults, text) */
-#define ENTRIES(X)                                                            \
-	X(MENU, 0, "")                                                        \
-	X(BARE, 0, ", by a menu entry without the variable")                  \
-	X(READ_ONLY, 1, ", while GRUB can't write")                           \
-	X(NETWORK, 0, ", not by GRUB")                                        \
-	X(KEXEC, 0, ", by kexec with the line of this boot")                  \
+#define ENTRIES(X)                                           \
+	X(MENU, 0, "")                                       \
+	X(BARE, 0, ", by a menu entry without the variable") \
+	X(READ_ONLY, 1, ", while GRUB can't write")          \
+	X(NETWORK, 0, ", not by GRUB")                       \
+	X(KEXEC, 0, ", by kexec with the line of this boot") \
 	X(KEXEC_OTHER, 0, ", by kexec with the line of this boot, on the other kernel")
 
 enum entry {
@@ -138,18 +140,18 @@ extern const char *const entry_text[ENTRY_COUNT];
 
 /* What was seen on the way, for the judge. */
 struct seen {
-	uint16_t line;	   /* of the boot that the event began, or went on with */
-	bool began;	   /* a boot began */
-	bool by_grub;	   /* with GRUB's file, and our variable */
-	bool could_save;   /* GRUB could write */
-	bool counts;	   /* the file counted for GRUB */
-	bool killed;	   /* the arguments ended it */
-	bool rebooted;	   /* railhead did */
-	bool judged;	   /* it came as far as its settlement */
-	bool settled;	   /* ... and to its verdict */
-	bool ready;	   /* which is that */
-	bool fit;	   /* nothing failed that the arguments are to blame for */
-	bool wrote;	   /* railhead, after its arrival */
+	uint16_t line;	 /* of the boot that the event began, or went on with */
+	bool began;	 /* a boot began */
+	bool by_grub;	 /* with GRUB's file, and our variable */
+	bool could_save; /* GRUB could write */
+	bool counts;	 /* the file counted for GRUB */
+	bool killed;	 /* the arguments ended it */
+	bool rebooted;	 /* railhead did */
+	bool judged;	 /* it came as far as its settlement */
+	bool settled;	 /* ... and to its verdict */
+	bool ready;	 /* which is that */
+	bool fit;	 /* nothing failed that the arguments are to blame for */
+	bool wrote;	 /* railhead, after its arrival */
 };
 
 size_t world_hash(const struct state *s);

@@ -113,7 +113,7 @@ static int make(const char *dir, uint64_t seed, size_t n)
 	       seed, n, t.valid, t.loads, t.slots, t.damaged_slots, t.trials);
 	for (size_t k = 0; sample_kind(k); k++)
 		printf("%s %zu%s", sample_kind(k), t.of_kind[k], sample_kind(k + 1) ? ", " : "\n");
-	return n >= 1000 && one_sided(&t, n);
+	return n >= 1000 && sample_kind(0) && one_sided(&t, n);
 }
 
 static int proto(const char *dir, size_t n)
@@ -428,7 +428,7 @@ static int after(const char *dir, uint64_t seed, size_t n)
 	printf("%zu files written by save_env, %zu of them in vain, %zu to count a boot; "
 	       "the args left out of %zu\n",
 	       written, in_vain, counted, left_out);
-	return n >= 1000 &&
+	return n >= 1000 && sample_kind(0) &&
 	       (written < n / 10 || in_vain == 0 || counted < n / 10 || left_out < n / 50);
 }
 

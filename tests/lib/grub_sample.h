@@ -21,5 +21,8 @@ struct sample {
 /* The kinds of damage by number; NULL behind the last. */
 const char *sample_kind(size_t k);
 
-/* File i of a seed, always the same. */
+/*
+ * File i of a seed, always the same. With GRUB_SAMPLES=DIR in the environment: the file DIR/%06zu,
+ * and no kind of damage is expected.
+ */
 void sample_make(uint64_t seed, size_t i, struct sample *ret);
