@@ -24,9 +24,11 @@ const char *const invariant_unless[INVARIANT_COUNT] = {
 
 enum {
 	LOST_ON_TRIAL = 2,
-	LOST_GOOD = 3, /* two that began, and a trial */
+	LOST_GOOD = 4, /* two that began, a trial, and one that was armed before */
+	LOST_UNDISTURBED = 3,
 	REBOOTS_MOST = 3,
 	CALM_BOOTS = 6,
+	CALM_BOOTS_ALL = 8,
 	ENDED_MOST = 2,
 };
 
@@ -37,7 +39,7 @@ enum mark {
 	MARK_TWICE = 8,	    /* ... a second one */
 	MARK_REPLACED = 16, /* the file was lost, emptied or another, in a boot on trial */
 	MARK_FOREIGN = 32,  /* the file does not know the line of the boot that runs */
-	MARK_NO_SAVE = 128, /* GRUB refuses to write to a file with such a byte */
+	MARK_NO_SAVE = 128, /* GRUB counts no boots */
 	MARK_HALF = 64,	    /* a cut or a kill left a file that is not as it was written */
 };
 
@@ -76,7 +78,7 @@ static bool tears(uint8_t flip)
 /* save_env wants a line feed before the '#' at the end. */
 static bool keeps_grub_from_writing(uint8_t flip)
 {
-	return flips[flip].offset >= 3985;
+	return flips[flip].offset >= 3985 || (flips[flip].offset == 3599 && flips[flip].to == 'x');
 }
 
 static void replaced(const struct state *before, struct state *n)
@@ -149,8 +151,10 @@ static void count_event(const struct state *before, struct state *n, const struc
 	case EVENT_HAND_KILL:
 		if (n->file && !machine_sound(n->file))
 			n->past.marks |= MARK_HALF;
-		if (e->which >= 200)
+		if (e->which >= 200) {
 			replaced(before, n);
+			begin_again(n);
+		}
 		one_more_each(n);
 		less(&n->past.reboots);
 		break;
@@ -283,26 +287,31 @@ static bool ended(const struct state *s)
 /* A person, or an updater, is needed: what docs/operating.md and the reports say. */
 static bool needs_person(const struct state *s)
 {
-	return s->counter || s->past.marks & MARK_TWICE || natures[s->nature].read_only ||
+	return s->counter || natures[s->nature].read_only ||
 	       world_effect(s, (enum args)s->wanted, s->kernel) != EFFECT_GOOD || ended(s) ||
 	       s->past.failed & 1 << s->wanted;
 }
 
 static enum invariant undisturbed(const struct state *s)
 {
+	unsigned int killed = 0, reboots = 0;
 	struct state at = *s, next;
 	struct seen seen = {0};
-	bool over = false;
+	bool ready = false, quiet = false;
 
-	for (int i = 0; i < CALM_BOOTS && !over; i++, at = next) {
+	for (int i = 0; i < CALM_BOOTS_ALL; i++, at = next) {
 		world_calm_boot(&at, &next, &seen);
-		over = seen.ready && !seen.rebooted;
+		killed += seen.killed;
+		reboots += seen.rebooted;
+		ready |= i < CALM_BOOTS && seen.ready && !seen.rebooted;
+		quiet = seen.ready && !seen.wrote;
 	}
-	if (!over)
-		return INVARIANT_STUCK;
-	for (int i = 0; i < 2; i++, at = next)
-		world_calm_boot(&at, &next, &seen);
-	return seen.ready && !seen.wrote ? INVARIANT_NONE : INVARIANT_QUIET;
+	if (killed > (unsigned int)LOST_UNDISTURBED + machine_armed(s->file) &&
+	    !natures[s->nature].read_only)
+		return INVARIANT_LOST;
+	if (reboots > REBOOTS_MOST)
+		return INVARIANT_REBOOTS;
+	return !ready ? INVARIANT_STUCK : quiet ? INVARIANT_NONE : INVARIANT_QUIET;
 }
 
 /* What has been, and the boot that is, say nothing of the next one. */
@@ -350,10 +359,9 @@ static void grow_ends(void)
 enum invariant judge_state(const struct state *s)
 {
 	struct verdict_of *v;
+	enum invariant broken;
 	struct state from;
 
-	if (needs_person(s) || natures[s->nature].broken)
-		return INVARIANT_NONE;
 	strip(s, &from);
 	if (known_ends.n * 2 >= known_ends.size)
 		grow_ends();
@@ -363,7 +371,13 @@ enum invariant judge_state(const struct state *s)
 		v->broken = (uint8_t)(undisturbed(&from) + 1);
 		known_ends.n++;
 	}
-	return (enum invariant)(v->broken - 1);
+	broken = (enum invariant)(v->broken - 1);
+	if (s->past.marks & MARK_TWICE)
+		return INVARIANT_NONE;
+	if ((broken == INVARIANT_STUCK || broken == INVARIANT_QUIET) &&
+	    (needs_person(s) || natures[s->nature].broken))
+		return INVARIANT_NONE;
+	return broken;
 }
 
 static bool kills_late(const struct state *s)
@@ -375,28 +389,31 @@ static bool kills_late(const struct state *s)
 }
 
 /* X(the invariant, whether the history is one of these, its name) */
+/* clang-format off */
 #define KNOWN_FAULTS(X)                                                                            \
-	X(LOST, before->past.marks &MARK_HALF,                                                     \
-	  "1: a cut between the head and the count of begun boots, then another kernel")           \
-	X(STUCK, marks &MARK_HALF,                                                                 \
-	  "1: a cut between the head and the count of begun boots, then another kernel")           \
-	X(STUCK, kills_late(next), "8: good args kill another kernel behind its initrd stage")     \
-	X(LOST, kills_late(next), "8: good args kill another kernel behind its initrd stage")      \
-	X(STUCK, marks &MARK_NO_SAVE,                                                              \
-	  "6: a byte behind the last line keeps GRUB from counting boots")                         \
-	X(LOST, marks &MARK_NO_SAVE,                                                               \
-	  "6: a byte behind the last line keeps GRUB from counting boots")                         \
-	X(STUCK, marks &MARK_SELECTOR, "5: a selector is flipped to a slot that kills")            \
-	X(LOST, marks &MARK_SELECTOR, "5: a selector is flipped to a slot that kills")             \
-	X(BOOTABLE, marks &MARK_SELECTOR,                                                          \
-	  "5: a selector is flipped to the slot that is being written")                            \
-	X(COMMITTED, marks &MARK_SELECTOR,                                                         \
-	  "5: a selector is flipped to a slot on trial or refused")                                \
-	X(STUCK, marks &MARK_REPLACED, "2: the file is replaced in a boot whose line says trial")  \
-	X(COMMITTED, marks &MARK_REPLACED,                                                         \
-	  "2: the file is replaced in a boot whose line says trial")                               \
-	X(READY, next->wanted == ARGS_NONE && marks & (MARK_FOREIGN | MARK_TWICE | MARK_SELECTOR), \
-	  "no args wanted, and the file does not know those of this boot: ready with them")
+	X(LOST, (marks | before->past.marks) & MARK_HALF, HALF)                                    \
+	X(STUCK, marks & MARK_HALF, HALF)                                                          \
+	X(LOST, marks & MARK_REPLACED, REPLACED)                                                   \
+	X(STUCK, marks & MARK_REPLACED, REPLACED)                                                  \
+	X(COMMITTED, marks & MARK_REPLACED, REPLACED)                                              \
+	X(LOST, marks & MARK_SELECTOR, SELECTOR)                                                   \
+	X(REBOOTS, marks & MARK_SELECTOR, SELECTOR)                                                \
+	X(BOOTABLE, marks & MARK_SELECTOR, SELECTOR)                                               \
+	X(COMMITTED, marks & MARK_SELECTOR, SELECTOR)                                              \
+	X(STUCK, marks & MARK_SELECTOR, SELECTOR)                                                  \
+	X(LOST, marks & MARK_NO_SAVE, NO_SAVE)                                                     \
+	X(STUCK, marks & MARK_NO_SAVE, NO_SAVE)                                                    \
+	X(READY, next->wanted == ARGS_NONE && marks & (MARK_FOREIGN | MARK_TWICE | MARK_SELECTOR), FOREIGN) \
+	X(LOST, kills_late(next), LATE)                                                            \
+	X(STUCK, kills_late(next), LATE)
+/* clang-format on */
+
+#define HALF "a cut between the head and the count of begun boots, then another kernel"
+#define REPLACED "the file is replaced in a boot whose line says trial"
+#define SELECTOR "a selector is flipped to a slot that is refused, or was never on trial"
+#define NO_SAVE "a byte keeps GRUB from counting boots, then another kernel"
+#define FOREIGN "no args wanted, and the file does not know those of this boot: ready with them"
+#define LATE "good args kill another kernel behind its initrd stage"
 
 const char *judge_known(enum invariant broken, const struct state *before, const struct state *next,
 			const struct event *e, const struct seen *seen)

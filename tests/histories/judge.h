@@ -8,7 +8,8 @@
 /* X(NAME, what always holds, where it is not promised) */
 #define INVARIANTS(X)                                                                             \
 	X(LOST,                                                                                   \
-	  "args on trial kill at most 2 boots, good args that kill another kernel at most 3",     \
+	  "args on trial kill at most 2 boots, good args that kill another kernel at most 3 (4 "  \
+	  "where a trial was armed)",                                                             \
 	  "GRUB can't write; a cut or a kill at a write, other args in between, and a boot that " \
 	  "GRUB's entry did not begin may cost one more each")                                    \
 	X(REBOOTS, "railhead makes at most 3 reboots for what a profile wants on a kernel",       \

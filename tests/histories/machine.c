@@ -627,6 +627,41 @@ static bool is_sound(uint32_t file)
 	return text && env_parse(text, len, &env, NULL) == 0;
 }
 
+static enum resting rest_of(uint32_t file)
+{
+	struct boot_env env;
+	size_t len;
+	const char *text = machine_file(file, &len);
+
+	if (!text || !len)
+		return REST_ABSENT;
+	if (env_parse(text, len, &env, NULL) < 0)
+		return REST_DAMAGED;
+	if (env_slot_index(env.try_) >= 0)
+		return env.state.look == ENV_LOOK_SECOND ? REST_AGAIN : REST_ARMED;
+	if (env.try_ == ENV_TAKEN)
+		return REST_TAKEN;
+	if (env.state.look == ENV_LOOK_BACK)
+		return REST_BACK;
+	return env.begun == '2' ? REST_OUT : REST_GOOD;
+}
+
+static VEC(uint8_t) rests; /* by file: one more than the answer */
+
+enum resting machine_rest(uint32_t file)
+{
+	while (rests.n <= file)
+		vec_push(&rests, 0);
+	if (!rests.v[file])
+		rests.v[file] = (uint8_t)(rest_of(file) + 1);
+	return (enum resting)(rests.v[file] - 1);
+}
+
+bool machine_armed(uint32_t file)
+{
+	return machine_rest(file) == REST_ARMED || machine_rest(file) == REST_AGAIN;
+}
+
 static VEC(uint8_t) sound; /* by file: one more than the answer */
 
 bool machine_sound(uint32_t file)

@@ -71,6 +71,25 @@ uint32_t machine_intern(const char *text, size_t len);
 uint32_t machine_aged(uint32_t file);
 /* As it was written, to the byte. */
 bool machine_sound(uint32_t file);
+bool machine_armed(uint32_t file);
+/* What the file stands for, for people: X(name, its word, what the operator sees) */
+#define RESTS(X)                                                                                 \
+	X(ABSENT, "absent", "no railhead.env: nothing was ever tried")                           \
+	X(GOOD, "good", "the good args boot, or none are good")                                  \
+	X(ARMED, "armed", "`a trial is armed`; the next boot is the trial")                      \
+	X(TAKEN, "taken", "a trial runs (`railhead.trial=` on its line), or has died")           \
+	X(BACK, "back", "something failed in the trial: the next boot shows what fails without") \
+	X(AGAIN, "again", "the trial that decides is armed")                                     \
+	X(OUT, "out",                                                                            \
+	  "two boots with the good args did not come to railhead: GRUB leaves them out")         \
+	X(DAMAGED, "damaged", "two bytes or more were changed: `railhead kargs --reset`")
+enum resting {
+#define X(name, word, text) REST_##name,
+	RESTS(X)
+#undef X
+		REST_COUNT
+};
+enum resting machine_rest(uint32_t file);
 /* The first boot id that is nowhere in the file. */
 uint8_t machine_free_boot(uint32_t file);
 

@@ -4,7 +4,8 @@
  *
  *   histories [--depth N] [--faults N] [--states N] [--keep-going] [--known]
  *   histories --files DIR N       writes N of the files that were reached, for GRUB's own reader
- *   histories --invariants        their table, for docs/trials.md
+ *   histories --states-table      the states of the file and what leads from one to another
+ *   histories --invariants        their table; both are in docs/trials.md
  *
  * --faults bounds those events that count as faults (world.h); without it there is no bound.
  * --states ends the search at so many. Exit status 1: an invariant is broken; its shortest history
@@ -27,7 +28,7 @@
 static struct {
 	unsigned int depth, faults;
 	size_t states_max;
-	bool keep_going, known;
+	bool keep_going, known, states;
 	const char *files_dir;
 	size_t files;
 } opt = {.depth = 4, .faults = UINT8_MAX, .states_max = 60000000};
@@ -50,6 +51,7 @@ static struct {
 	uint64_t transitions, distinct, known;
 	unsigned int depth;
 	bool full;
+	uint16_t moves[EVENT_COUNT][REST_COUNT]; /* sets of enum resting */
 	uint64_t broken[INVARIANT_COUNT], of_kind[EVENT_COUNT];
 } figures;
 
@@ -264,6 +266,9 @@ static void take(uint32_t at, struct step *s)
 	judge_count(&before, &s->next, &s->event, &s->seen);
 	figures.transitions++;
 	figures.of_kind[s->event.kind]++;
+	if (opt.states && s->event.entry == ENTRY_MENU)
+		figures.moves[s->event.kind][machine_rest(before.file)] |=
+			(uint16_t)(1 << machine_rest(s->next.file));
 	if (memcmp(&before, &s->next, sizeof(before)) != 0)
 		figures.distinct++;
 	broken = judge_event(&before, &s->next, &s->event, &s->seen);
@@ -378,6 +383,85 @@ static void print_invariants(void)
 		       invariant_unless[i]);
 }
 
+static const char *const rest_word[REST_COUNT] = {
+#define X(name, word, text) word,
+	RESTS(X)
+#undef X
+};
+static const char *const rest_text[REST_COUNT] = {
+#define X(name, word, text) text,
+	RESTS(X)
+#undef X
+};
+
+static void print_moves(enum event_kind kind)
+{
+	printf("| %s |", event_text[kind]);
+	for (int from = 0; from < REST_DAMAGED; from++) {
+		const char *between = "";
+
+		for (int to = 0; to < REST_COUNT; to++)
+			if (figures.moves[kind][from] & 1 << to) {
+				printf("%s %s", between, to == from ? "·" : rest_word[to]);
+				between = ",";
+			}
+		printf(" |");
+	}
+	printf("\n");
+}
+
+/* The edges of these events: what comes of boots. */
+static void print_drawing(void)
+{
+	static const struct {
+		enum event_kind kind;
+		const char *word;
+	} drawn[] = {{EVENT_BOOT, "boot"},
+		     {EVENT_BOOT_FAILS, "an item fails"},
+		     {EVENT_PANIC, "ends before railhead"},
+		     {EVENT_LATE_HANG, "ends before the verdict"}};
+
+	printf("```mermaid\nstateDiagram-v2\n    [*] --> absent\n");
+	for (int from = 0; from < REST_DAMAGED; from++)
+		for (int to = 0; to < REST_DAMAGED; to++) {
+			const char *between = ": ";
+
+			if (from == to)
+				continue;
+			for (size_t i = 0; i < sizeof(drawn) / sizeof(*drawn); i++) {
+				if (!(figures.moves[drawn[i].kind][from] & 1 << to))
+					continue;
+				if (*between == ':')
+					printf("    %s --> %s", rest_word[from], rest_word[to]);
+				printf("%s%s", between, drawn[i].word);
+				between = "<br>";
+			}
+			if (*between != ':')
+				printf("\n");
+		}
+	printf("```\n");
+}
+
+static void print_states(void)
+{
+	printf("| state | what the operator sees |\n|---|---|\n");
+	for (int i = 0; i < REST_COUNT; i++)
+		printf("| %s | %s |\n", rest_word[i], rest_text[i]);
+	printf("\n");
+	print_drawing();
+	printf("\n| event |");
+	for (int i = 0; i < REST_DAMAGED; i++)
+		printf(" %s |", rest_word[i]);
+	printf("\n|---|");
+	for (int i = 0; i < REST_DAMAGED; i++)
+		printf("---|");
+	printf("\n");
+	for (int i = 0; i < EVENT_COUNT; i++)
+		if (i < EVENT_WANT_NONE) /* of the others none changes the state by itself, but by
+					    its bytes */
+			print_moves((enum event_kind)i);
+}
+
 static unsigned long number(const char *text)
 {
 	char *end;
@@ -405,6 +489,8 @@ static void parse(char **argv)
 			opt.known = true;
 		else if (strcmp(*argv, "--files") == 0 && argv[1])
 			opt.files_dir = *++argv, opt.files = number(*++argv);
+		else if (strcmp(*argv, "--states-table") == 0)
+			opt.states = true;
 		else if (strcmp(*argv, "--invariants") == 0)
 			print_invariants(), exit(0);
 		else
@@ -421,6 +507,10 @@ int main(int argc, char **argv)
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	search();
 	clock_gettime(CLOCK_MONOTONIC, &to);
+	if (opt.states) {
+		print_states();
+		return any_broken();
+	}
 	print_figures((double)(to.tv_sec - from.tv_sec) +
 		      (double)(to.tv_nsec - from.tv_nsec) / 1e9);
 	if (opt.files_dir)
