@@ -184,12 +184,12 @@ static void count_event(const struct state *before, struct state *n, const struc
 }
 
 /* A mark that can explain nothing any more goes. */
-static void clear_marks(struct state *n, bool judged)
+static void clear_marks(struct state *n, bool arrived)
 {
 	if (!n->up)
 		n->past.marks &= (uint16_t)~MARK_FOREIGN;
 	/* The count is written last. */
-	if (judged && machine_sound(n->file))
+	if (arrived && machine_sound(n->file))
 		n->past.marks &= (uint16_t)~MARK_HALF;
 }
 
@@ -200,7 +200,7 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	enum args args = (enum args)line->args;
 
 	count_event(before, n, e);
-	clear_marks(n, seen->judged);
+	clear_marks(n, seen->began && seen->judged);
 	if (seen->rebooted)
 		more(&n->past.reboots, REBOOTS_MOST + 1);
 	/* Another entry may take the trial of any args, and its line does not tell of which. */
