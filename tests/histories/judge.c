@@ -98,8 +98,8 @@ static void count_event(const struct state *before, struct state *n, const struc
 		/* fall through */
 	case EVENT_RESET:
 		/* Two boots that began and did not come to railhead count still. */
-		if (n->past.ended[n->wanted])
-			n->past.ended[n->wanted] = 1;
+		if (n->past.ended[n->wanted][n->kernel])
+			n->past.ended[n->wanted][n->kernel] = 1;
 		if (e->kind == EVENT_RESET)
 			replaced(before, n);
 		n->past.failed &= (uint8_t) ~(1 << n->wanted);
@@ -183,6 +183,16 @@ static void count_event(const struct state *before, struct state *n, const struc
 		n->past.marks |= MARK_FOREIGN;
 }
 
+/* A trial that was armed for one kernel and ended on another counts for the first. */
+static void blur_kernels(const struct state *before, struct state *n, const struct event *e)
+{
+	bool rests = machine_rest(n->file) == REST_GOOD || machine_rest(n->file) == REST_ABSENT;
+
+	if ((!rests && (e->kind == EVENT_OTHER_KERNEL || e->entry == ENTRY_KEXEC_OTHER)) ||
+	    (before->up && before->runs != before->kernel && n->file != before->file))
+		memset(n->past.ended, ENDED_MOST, sizeof(n->past.ended));
+}
+
 /* A mark that can explain nothing any more goes. */
 static void clear_marks(struct state *n, bool arrived)
 {
@@ -200,6 +210,7 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	enum args args = (enum args)line->args;
 
 	count_event(before, n, e);
+	blur_kernels(before, n, e);
 	clear_marks(n, seen->began && seen->judged);
 	if (seen->rebooted)
 		more(&n->past.reboots, REBOOTS_MOST + 1);
@@ -208,7 +219,7 @@ void judge_count(const struct state *before, struct state *n, const struct event
 		if (e->entry == ENTRY_BARE ||
 		    (seen->began && !seen->settled && !seen->rebooted &&
 		     (a == args || a == before->wanted || e->entry != ENTRY_MENU)))
-			more(&n->past.ended[a], ENDED_MOST);
+			more(&n->past.ended[a][n->kernel], ENDED_MOST);
 	if (seen->killed && seen->by_grub && seen->could_save)
 		more(&n->past.lost[args][before->kernel], LOST_GOOD + 1);
 	if (!seen->judged)
@@ -274,11 +285,11 @@ enum invariant judge_event(const struct state *before, const struct state *n, co
 /* One trial that ended is enough, where GRUB then had to leave the good arguments out. */
 static bool ended(const struct state *s)
 {
-	unsigned int n = s->past.ended[s->wanted];
+	unsigned int n = s->past.ended[s->wanted][s->kernel];
 
 	for (enum args a = 0; a < ARGS_COUNT; a++)
 		if (n && a != s->wanted &&
-		    (s->past.ended[a] >= ENDED_MOST ||
+		    (s->past.ended[a][s->kernel] >= ENDED_MOST ||
 		     world_effect(s, a, s->kernel) == EFFECT_KILLS))
 			return true;
 	return n >= ENDED_MOST;
@@ -433,10 +444,9 @@ bool judge_covers(const struct state *a, const struct state *b)
 {
 	for (int i = 0; i < ARGS_COUNT; i++) {
 		for (int k = 0; k < KERNELS; k++)
-			if (a->past.lost[i][k] < b->past.lost[i][k])
+			if (a->past.lost[i][k] < b->past.lost[i][k] ||
+			    a->past.ended[i][k] > b->past.ended[i][k])
 				return false;
-		if (a->past.ended[i] > b->past.ended[i])
-			return false;
 	}
 	return a->past.reboots >= b->past.reboots && a->faults <= b->faults &&
 	       !(a->past.failed & ~b->past.failed) && !(a->past.proven & ~b->past.proven) &&

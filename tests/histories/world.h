@@ -51,17 +51,17 @@ struct state {
 	bool alone;	/* railhead=off, rescue: no unit of railhead runs */
 	bool counter;	/* an updater's counter is armed */
 	uint8_t faults; /* so many so far */
-	uint8_t unused; /* 0; no byte is between the members: states are compared as bytes */
+	uint8_t unused; /* 0: no byte is between the members */
 	struct {	/* of the judge: see judge.c */
 		uint8_t lost[ARGS_COUNT][KERNELS];
-		uint8_t ended[ARGS_COUNT];
+		uint8_t ended[ARGS_COUNT][KERNELS];
 		uint8_t reboots;
-		uint8_t proven, failed; /* bits: 1 << enum args */
+		uint8_t proven : 4, failed : 4; /* bits: 1 << enum args */
 		uint16_t marks;
 	} past;
-	uint16_t unused_too;
 };
-_Static_assert(sizeof(struct state) == 40 && offsetof(struct state, unused_too) == 38,
+/* States are compared as bytes, so none may be between the members. */
+_Static_assert(sizeof(struct state) == 40 && offsetof(struct state, past.marks) == 38,
 	       "no byte is between the members");
 
 /* --- events: a row is what people read ---------------------------------------------------------
