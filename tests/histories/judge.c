@@ -282,14 +282,17 @@ enum invariant judge_event(const struct state *before, const struct state *n, co
 	return INVARIANT_NONE;
 }
 
-/* One trial that ended is enough, where GRUB then had to leave the good arguments out. */
+/*
+ * One trial that ended is enough, where GRUB then had to leave the good arguments out, whose boots
+ * it counts on all kernels.
+ */
 static bool ended(const struct state *s)
 {
 	unsigned int n = s->past.ended[s->wanted][s->kernel];
 
 	for (enum args a = 0; a < ARGS_COUNT; a++)
 		if (n && a != s->wanted &&
-		    (s->past.ended[a][s->kernel] >= ENDED_MOST ||
+		    (s->past.ended[a][0] + s->past.ended[a][1] >= ENDED_MOST ||
 		     world_effect(s, a, s->kernel) == EFFECT_KILLS))
 			return true;
 	return n >= ENDED_MOST;
