@@ -285,7 +285,9 @@ $(BUILD)/test/grub_reader: $(call obj,test,$(GRUB_READER_SRC)) $(BUILD)/test/lib
 
 # All histories of a trial: railhead's own objects, on a disk in memory.
 HISTORIES_DOORS := openat fstat pwrite pread fsync read_fd read_text machine_create_durable bootpart_open \
-	bootpart_close boot_id_read counters_judge state_keep state_kept
+	bootpart_close boot_id_read counters_judge state_keep state_kept state_boot_id state_write root_exists \
+	read_file machine_write_file machine_remove_file machine_efi_read machine_efi_write machine_efi_remove \
+	place_open place_name place_make_writable site_load pstore_has_panic
 
 $(BUILD)/release/libroom.a: $(call obj,release,$(ROOM_SRC))
 	$(call say,AR,$@)

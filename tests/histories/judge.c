@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "boot/trial.h"
+#include "boot/witness.h"
 
 const char *const invariant_name[INVARIANT_COUNT] = {
 #define X(name, text, unless) #name,
@@ -212,8 +213,18 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	count_event(before, n, e);
 	blur_kernels(before, n, e);
 	clear_marks(n, seen->began && seen->judged);
-	if (seen->rebooted)
+	if (seen->healthy) { /* one of those that forgive */
+		one_more_each(n);
+		n->past.reboots = 0;
+	}
+	if (seen->rebooted) {
 		more(&n->past.reboots, REBOOTS_MOST + 1);
+		more(&n->unsettled, REBOOTS_MAX + 1);
+	} else if (seen->settled && before->unsettled < REBOOTS_MAX) {
+		n->unsettled = 0;
+	}
+	if (e->kind == EVENT_RETRY || e->kind == EVENT_RESET)
+		n->unsettled = 0;
 	/* Another entry may take the trial of any args, and its line does not tell of which. */
 	for (enum args a = 0; a < ARGS_COUNT; a++)
 		if (e->entry == ENTRY_BARE ||
@@ -271,6 +282,8 @@ enum invariant judge_event(const struct state *before, const struct state *n, co
 		return INVARIANT_LOST;
 	if (n->past.reboots > REBOOTS_MOST)
 		return INVARIANT_REBOOTS;
+	if (n->unsettled > REBOOTS_MAX)
+		return INVARIANT_BUDGET;
 	if (seen->by_grub && reads(before) && !(seen->counts && is_whole(before, line)))
 		return INVARIANT_BOOTABLE;
 	if (seen->by_grub && !line->trial && (args == ARGS_ONE || args == ARGS_TWO) &&
@@ -282,28 +295,11 @@ enum invariant judge_event(const struct state *before, const struct state *n, co
 	return INVARIANT_NONE;
 }
 
-/*
- * One trial that ended is enough, where GRUB then had to leave the good arguments out, whose boots
- * it counts on all kernels.
- */
-static bool ended(const struct state *s)
-{
-	unsigned int n = s->past.ended[s->wanted][s->kernel];
-
-	for (enum args a = 0; a < ARGS_COUNT; a++)
-		if (n && a != s->wanted &&
-		    (s->past.ended[a][0] + s->past.ended[a][1] >= ENDED_MOST ||
-		     world_effect(s, a, s->kernel) == EFFECT_KILLS))
-			return true;
-	return n >= ENDED_MOST;
-}
-
 /* A person, or an updater, is needed: what docs/operating.md and the reports say. */
 static bool needs_person(const struct state *s)
 {
 	return s->counter || natures[s->nature].read_only ||
-	       world_effect(s, (enum args)s->wanted, s->kernel) != EFFECT_GOOD || ended(s) ||
-	       s->past.failed & 1 << s->wanted;
+	       world_effect(s, (enum args)s->wanted, s->kernel) != EFFECT_GOOD;
 }
 
 static enum invariant undisturbed(const struct state *s)
@@ -317,6 +313,10 @@ static enum invariant undisturbed(const struct state *s)
 		world_calm_boot(&at, &next, &seen);
 		killed += seen.killed;
 		reboots += seen.rebooted;
+		if (seen.healthy) { /* one of those that forgive */
+			killed -= killed > 0;
+			reboots = 0;
+		}
 		ready |= i < CALM_BOOTS && seen.ready && !seen.rebooted;
 		quiet = seen.ready && !seen.wrote;
 	}
@@ -337,7 +337,9 @@ static void strip(const struct state *s, struct state *ret)
 			      .nature = s->nature,
 			      .wanted = s->wanted,
 			      .kernel = s->kernel,
-			      .counter = s->counter};
+			      .counter = s->counter,
+			      .panicked = s->panicked,
+			      .witness = s->witness & (uint8_t)~1};
 }
 
 static struct {
@@ -451,7 +453,7 @@ bool judge_covers(const struct state *a, const struct state *b)
 			    a->past.ended[i][k] > b->past.ended[i][k])
 				return false;
 	}
-	return a->past.reboots >= b->past.reboots && a->faults <= b->faults &&
-	       !(a->past.failed & ~b->past.failed) && !(a->past.proven & ~b->past.proven) &&
-	       !(a->past.marks & ~b->past.marks);
+	return a->past.reboots >= b->past.reboots && a->unsettled >= b->unsettled &&
+	       a->faults <= b->faults && !(a->past.failed & ~b->past.failed) &&
+	       !(a->past.proven & ~b->past.proven) && !(a->past.marks & ~b->past.marks);
 }

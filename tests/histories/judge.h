@@ -6,27 +6,30 @@
 #include "world.h"
 
 /* X(NAME, what always holds, where it is not promised) */
-#define INVARIANTS(X)                                                                             \
-	X(LOST,                                                                                   \
-	  "args on trial kill at most 2 boots, good args that kill another kernel at most 3 (4 "  \
-	  "where a trial was armed)",                                                             \
-	  "GRUB can't write; a cut or a kill at a write, other args in between, and a boot that " \
-	  "GRUB's entry did not begin may cost one more each")                                    \
-	X(REBOOTS, "railhead makes at most 3 reboots for what a profile wants on a kernel",       \
-	  "a boot that was cut, stopped, killed or left alone may cost one more")                 \
-	X(BOOTABLE,                                                                               \
-	  "GRUB reads the file, and gives a boot args that were written, whole, or none",         \
-	  "a byte of a slot, a name or the signature was changed by others")                      \
-	X(COMMITTED,                                                                              \
-	  "args that a boot has without a trial came to a verdict before, and nothing failed "    \
-	  "that holds without them",                                                              \
-	  "")                                                                                     \
-	X(READY, "a node that is ready has the args that its profile wants, and no others", "")   \
-	X(STUCK, "undisturbed boots come to ready, at most 6, where the args are good",           \
-	  "two boots with the args ended without a verdict (REJECTED; one, where GRUB left the "  \
-	  "good args out after it; a boot by an entry without the variable counts as one), "      \
-	  "something failed with them (REFUSED), GRUB can't write, an updater's counter is "      \
-	  "armed, two bytes were changed")                                                        \
+#define INVARIANTS(X)                                                                              \
+	X(LOST,                                                                                    \
+	  "args on trial kill at most 2 boots, good args that kill another kernel at most 3 (4 "   \
+	  "where a trial was armed)",                                                              \
+	  "GRUB can't write; a cut or a kill at a write, other args in between, and a boot that "  \
+	  "GRUB's entry did not begin may cost one more each")                                     \
+	X(REBOOTS, "railhead makes at most 3 reboots for what a profile wants on a kernel",        \
+	  "a boot that was cut, stopped, killed or left alone may cost one more")                  \
+	X(BUDGET,                                                                                  \
+	  "railhead makes at most 5 reboots with no settled verdict in between, whatever is lost", \
+	  "")                                                                                      \
+	X(BOOTABLE,                                                                                \
+	  "GRUB reads the file, and gives a boot args that were written, whole, or none",          \
+	  "a byte of a slot, a name or the signature was changed by others")                       \
+	X(COMMITTED,                                                                               \
+	  "args that a boot has without a trial came to a verdict before, and nothing failed "     \
+	  "that holds without them",                                                               \
+	  "")                                                                                      \
+	X(READY, "a node that is ready has the args that its profile wants, and no others", "")    \
+	X(STUCK, "undisturbed boots come to ready, at most 6, where the args are good",            \
+	  "two boots with the args ended without a verdict (REJECTED; one, where GRUB left the "   \
+	  "good args out after it; a boot by an entry without the variable counts as one), "       \
+	  "something failed with them (REFUSED), GRUB can't write, an updater's counter is "       \
+	  "armed, two bytes were changed")                                                         \
 	X(QUIET, "a boot of a node that is ready, to which nothing happens, writes nothing", "")
 
 enum invariant {

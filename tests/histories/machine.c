@@ -15,8 +15,11 @@
 #include "boot/health.h"
 #include "boot/settle.h"
 #include "boot/view.h"
+#include "boot/witness.h"
 #include "kinds/kind.h"
 #include "plan/change.h"
+#include "profile/site.h"
+#include "sys/state.h"
 
 enum { DIR_FD = 1000000, FILE_FD = 1000001, SECTOR = 512, FILE_MAX = 8192 };
 
@@ -125,6 +128,15 @@ const char *machine_file(uint32_t file, size_t *len)
 
 static VEC(struct line) known_lines;
 
+/* What the snippet adds stands in one piece. */
+static void blank_out(char *text, const char *extra)
+{
+	char *at = strstr(text, extra);
+
+	if (at)
+		memset(at, ' ', strlen(extra));
+}
+
 /* Only blanks separate them, and railhead's marks are none of them. */
 static enum args args_of(const char *text)
 {
@@ -133,9 +145,9 @@ static enum args args_of(const char *text)
 	struct str ours = {0};
 	enum args a = ARGS_OTHER;
 
+	blank_out(copy, ENV_TRIAL_EXTRA);
+	blank_out(copy, ENV_BEGUN_EXTRA);
 	while ((word = strsep(&rest, " "))) {
-		if (str_starts(word, "railhead.trial="))
-			break;
 		if (!*word || str_starts(word, "BOOT_IMAGE=") || str_starts(word, "root=") ||
 		    streq(word, "ro") || str_starts(word, "railhead."))
 			continue;
@@ -198,6 +210,7 @@ static struct {
 	struct bytes cache, disk; /* as programs see it; as a power cut leaves it */
 	bool dirty[FILE_MAX / SECTOR];
 	uint16_t before, trial;
+	uint8_t witness, counted;
 	VEC(struct snap) cuts, kills;
 } m;
 
@@ -206,14 +219,18 @@ static uint32_t number_of(const struct bytes *b)
 	return b->there ? intern(&files, b->text, b->len) : 0;
 }
 
-#define add_snap(list, number)                                                             \
-	do {                                                                               \
-		struct snap s_ = {.file = (number), .before = m.before, .trial = m.trial}; \
-		bool has_ = false;                                                         \
-		for (size_t i_ = 0; i_ < (list)->n; i_++)                                  \
-			has_ |= memcmp(&(list)->v[i_], &s_, sizeof(s_)) == 0;              \
-		if (!has_)                                                                 \
-			vec_push((list), s_);                                              \
+#define add_snap(list, number)                                                \
+	do {                                                                  \
+		struct snap s_ = {.file = (number),                           \
+				  .before = m.before,                         \
+				  .trial = m.trial,                           \
+				  .witness = m.witness,                       \
+				  .counted = m.counted};                      \
+		bool has_ = false;                                            \
+		for (size_t i_ = 0; i_ < (list)->n; i_++)                     \
+			has_ |= memcmp(&(list)->v[i_], &s_, sizeof(s_)) == 0; \
+		if (!has_)                                                    \
+			vec_push((list), s_);                                 \
 	} while (0)
 
 static void may_be_killed(void)
@@ -389,7 +406,8 @@ int __wrap_read_text(const struct root *root, char **ret, struct err *err, const
 	(void)root, (void)err;
 	if (!streq(fmt, "/proc/cmdline"))
 		return -ENOENT;
-	*ret = xstrdup(machine_line(m.f->line)->text);
+	*ret = xasprintf("%s%s", machine_line(m.f->line)->text,
+			 m.f->flags & FACT_ALONE ? " railhead=off" : "");
 	return 0;
 }
 
@@ -420,6 +438,128 @@ int __wrap_state_kept(const struct root *root, const char *name, char **ret, str
 		return -ENOENT;
 	*ret = xstrdup(healths.list.v[n].s);
 	return 0;
+}
+
+/* --- the count of railhead's own reboots: a file, on a machine without EFI variables
+ * --------------
+ */
+
+enum { THIS_BOOT = 1 };
+
+int __real_read_file(const struct root *root, size_t max, char **ret, size_t *ret_len,
+		     struct err *err, const char *path);
+int __wrap_read_file(const struct root *root, size_t max, char **ret, size_t *ret_len,
+		     struct err *err, const char *path);
+int __wrap_read_file(const struct root *root, size_t max, char **ret, size_t *ret_len,
+		     struct err *err, const char *path)
+{
+	if (!streq(path, WITNESS_FILE))
+		return __real_read_file(root, max, ret, ret_len, err, path);
+	if (m.witness < 2)
+		return -ENOENT;
+	*ret = xasprintf("reboots=%d boot=%s\n", m.witness / 2,
+			 m.witness & THIS_BOOT ? boot_ids[m.f->boot] : earlier);
+	*ret_len = strlen(*ret);
+	return 0;
+}
+
+/* A file is written and renamed: it has the one content or the other. */
+static void witness_becomes(uint8_t witness)
+{
+	may_be_cut();
+	may_be_killed();
+	m.witness = witness;
+	may_be_cut();
+	may_be_killed();
+}
+
+int __wrap_machine_write_file(const struct root *root, const char *path, const char *text,
+			      mode_t mode, struct err *err);
+int __wrap_machine_write_file(const struct root *root, const char *path, const char *text,
+			      mode_t mode, struct err *err)
+{
+	unsigned int reboots;
+
+	(void)root, (void)mode, (void)err;
+	if (!streq(path, WITNESS_FILE) || sscanf(text, "reboots=%u", &reboots) != 1)
+		abort();
+	witness_becomes((uint8_t)(reboots * 2 | THIS_BOOT));
+	return 0;
+}
+
+int __wrap_machine_remove_file(const struct root *root, const char *path, struct err *err);
+int __wrap_machine_remove_file(const struct root *root, const char *path, struct err *err)
+{
+	(void)root, (void)path, (void)err;
+	witness_becomes(0);
+	return 0;
+}
+
+int __wrap_machine_efi_read(const struct root *root, const char *name, char **ret, size_t *ret_len,
+			    struct err *err);
+int __wrap_machine_efi_read(const struct root *root, const char *name, char **ret, size_t *ret_len,
+			    struct err *err)
+{
+	(void)root, (void)name, (void)ret, (void)ret_len, (void)err;
+	return -ENOENT;
+}
+
+int __wrap_machine_efi_write(const struct root *root, const char *name, const void *value,
+			     size_t len, struct err *err);
+int __wrap_machine_efi_write(const struct root *root, const char *name, const void *value,
+			     size_t len, struct err *err)
+{
+	(void)root, (void)name, (void)value, (void)len;
+	return err_set(err, -ENOENT, "this machine has no EFI variables");
+}
+
+int __wrap_machine_efi_remove(const struct root *root, const char *name, struct err *err);
+int __wrap_machine_efi_remove(const struct root *root, const char *name, struct err *err)
+{
+	(void)root, (void)name, (void)err;
+	return 0;
+}
+
+void __wrap_state_boot_id(const struct root *root, char ret[37]);
+void __wrap_state_boot_id(const struct root *root, char ret[37])
+{
+	(void)root;
+	snprintf(ret, 37, "%s", boot_ids[m.f->boot]);
+}
+
+/* --- marks of this boot, the site, pstore --------------------------------------------------------
+ */
+
+bool __wrap_root_exists(const struct root *root, const char *fmt, ...);
+bool __wrap_root_exists(const struct root *root, const char *fmt, ...)
+{
+	(void)root;
+	if (streq(fmt, WITNESS_FILE))
+		return m.witness >= 2;
+	return streq(fmt, STATE_DIR "/healthy") && m.counted;
+}
+
+int __wrap_state_write(const struct root *root, const char *name, const char *text,
+		       struct err *err);
+int __wrap_state_write(const struct root *root, const char *name, const char *text, struct err *err)
+{
+	(void)root, (void)text, (void)err;
+	m.counted |= streq(name, "healthy");
+	return 0;
+}
+
+void __wrap_site_load(const struct root *root, struct site *ret, struct diags *diags);
+void __wrap_site_load(const struct root *root, struct site *ret, struct diags *diags)
+{
+	(void)root, (void)diags;
+	*ret = (struct site){.reboot = true, .retry_after = RETRY_AFTER};
+}
+
+bool __wrap_pstore_has_panic(const struct root *root, int64_t since);
+bool __wrap_pstore_has_panic(const struct root *root, int64_t since)
+{
+	(void)root, (void)since;
+	return m.f->flags & FACT_PANICKED;
 }
 
 /* --- calls ---------------------------------------------------------------------------------------
@@ -531,8 +671,17 @@ static void make_call(struct call *ret)
 	case OP_STAGE:
 		do_stage(ret);
 		break;
+	case OP_COUNT:
+		ret->failed = witness_count(&tree, &err) < 0;
+		break;
 	case OP_SETTLE:
 		do_settle(ret);
+		break;
+	case OP_STOP:
+		ret->failed = boot_ended(&tree, ENV_END_STOP, &err) < 0;
+		break;
+	case OP_TIMER:
+		ret->failed = boot_ended(&tree, ENV_END_TIMER, &err) < 0;
 		break;
 	case OP_RESET:
 		ret->failed = boot_env_reset(&tree, NULL, &err) < 0;
@@ -601,10 +750,16 @@ const struct call *machine_call(const struct facts *f)
 	m.f = f;
 	m.before = f->before;
 	m.trial = f->trial;
+	m.witness = f->witness;
+	m.counted = f->counted;
 	m.cuts.n = m.kills.n = 0;
 	load_file(f->file);
 	make_call(&c);
-	c.end = (struct snap){.file = number_of(&m.cache), .before = m.before, .trial = m.trial};
+	c.end = (struct snap){.file = number_of(&m.cache),
+			      .before = m.before,
+			      .trial = m.trial,
+			      .witness = m.witness,
+			      .counted = m.counted};
 	c.n_cuts = (uint16_t)m.cuts.n;
 	c.n_kills = (uint16_t)m.kills.n;
 	c.cut = keep_snaps(m.cuts.v, m.cuts.n);

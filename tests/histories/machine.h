@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The code of railhead that trials of kernel arguments go through, called on a disk in memory:
- * boot_arrived(), the kind bootenv (look and set), boot_settle() and boot_env_reset(), all of the
- * objects that railhead itself is linked from. The linker (--wrap, see the Makefile) puts this file
- * where they call the kernel or look at the machine. GRUB is env_grub_boot(), which
- * tests/grub_reader.bats and tests/histories.bats hold against GRUB.
+ * boot_arrived(), boot_ended(), the kind bootenv (look and set), witness_count(), boot_settle() and
+ * boot_env_reset(), all of the objects that railhead itself is linked from. The linker (--wrap, see
+ * the Makefile) puts this file where they call the kernel or look at the machine. GRUB is
+ * env_grub_boot(), which tests/grub_reader.bats and tests/histories.bats hold against GRUB.
  *
  * A call depends on its struct facts alone, so each is made once and remembered. Files, command
  * lines and kept health are interned: equal contents have equal numbers.
@@ -22,27 +22,35 @@ enum { KERNELS = 2, BOOT_IDS = 3 };
 extern const char *const args_text[ARGS_COUNT];
 extern const char *const kernel_name[KERNELS];
 
-enum op { OP_GRUB, OP_ARRIVE, OP_STAGE, OP_SETTLE, OP_RESET };
+enum op { OP_GRUB, OP_ARRIVE, OP_STAGE, OP_COUNT, OP_SETTLE, OP_RESET, OP_STOP, OP_TIMER };
 
 enum fact_flag {
-	FACT_CAN_SAVE = 1,  /* GRUB can write to the disk (OP_GRUB) */
-	FACT_COUNTER = 2,   /* an updater's counter is armed */
-	FACT_RETRY = 4,	    /* apply --retry */
-	FACT_FAILS = 8,	    /* an item fails in this boot */
-	FACT_FAILS_TOO = 16 /* ... and another one */
+	FACT_CAN_SAVE = 1,   /* GRUB can write to the disk (OP_GRUB) */
+	FACT_COUNTER = 2,    /* an updater's counter is armed */
+	FACT_RETRY = 4,	     /* apply --retry */
+	FACT_FAILS = 8,	     /* an item fails in this boot */
+	FACT_FAILS_TOO = 16, /* ... and another one */
+	FACT_PANICKED = 32,  /* pstore has a panic since the trial was armed */
+	FACT_ALONE = 64,     /* railhead=off is on the line */
 };
+enum { RETRY_AFTER = 2 }; /* retry_kernel_args_after of the site */
 
 struct facts {
 	uint32_t file;		/* 0: absent */
 	uint16_t before, trial; /* health that is kept; 0: none */
 	uint16_t line;
-	uint8_t op, wanted, kernel, boot, flags, unused;
+	uint8_t op, wanted, kernel, boot, flags;
+	uint8_t witness; /* railhead's reboots, twice; 1 more: this boot asked for the last */
+	uint8_t counted; /* /run/railhead/healthy is there */
+	uint8_t unused;
 };
 
 /* What a power cut or a kill leaves. */
 struct snap {
 	uint32_t file;
 	uint16_t before, trial;
+	uint8_t witness, counted;
+	uint16_t unused; /* 0 */
 };
 
 struct call {

@@ -94,8 +94,12 @@ static void switch_off(struct state *n)
 	n->line = 0;
 	n->boot = 0;
 	n->runs = 0;
-	n->up = n->alone = false;
+	n->up = n->alone = n->counted = false;
+	n->witness &= (uint8_t)~1;
 	n->file = machine_aged(n->file);
+	/* Nobody asks for the record of another trial than the one that GRUB took. */
+	if (machine_rest(n->file) != REST_TAKEN)
+		n->panicked = false;
 }
 
 static void off(enum event_kind kind, uint8_t which, struct state n, const struct seen *seen)
@@ -115,6 +119,22 @@ static void snapped(struct state *n, const struct snap *s)
 	n->file = s->file;
 	n->before = s->before;
 	n->trial = s->trial;
+	n->witness = s->witness;
+	n->counted = s->counted;
+}
+
+/* What the call was not told, and so has not touched. */
+static void restore(const struct state *s, enum op op, struct snap *to)
+{
+	if (op == OP_STAGE || op == OP_SETTLE)
+		return;
+	to->before = s->before;
+	to->trial = s->trial;
+	to->counted = s->counted;
+	if (op == OP_COUNT)
+		to->file = s->file;
+	else if (op != OP_RESET)
+		to->witness = s->witness;
 }
 
 static struct call call(const struct state *s, enum op op, unsigned int flags)
@@ -125,6 +145,8 @@ static struct call call(const struct state *s, enum op op, unsigned int flags)
 			  .wanted = s->wanted,
 			  .kernel = s->runs,
 			  .boot = s->boot,
+			  .witness = s->witness,
+			  .counted = s->counted,
 			  .flags = (uint8_t)(flags | (s->counter ? FACT_COUNTER : 0))};
 
 	/* As few distinct calls as there can be. */
@@ -132,37 +154,45 @@ static struct call call(const struct state *s, enum op op, unsigned int flags)
 	case OP_GRUB:
 		f.line = 0, f.wanted = 0, f.kernel = 0, f.boot = 0;
 		f.flags = flags & FACT_CAN_SAVE;
+		f.witness = f.counted = 0;
 		break;
 	case OP_ARRIVE:
+	case OP_STOP:
+	case OP_TIMER:
+		f.wanted = 0;
+		f.flags = flags & FACT_ALONE;
+		f.witness = f.counted = 0;
+		break;
+	case OP_COUNT:
+		f.file = 0;
+		f.line = 0;
+		/* fall through */
 	case OP_RESET:
 		f.wanted = 0;
 		f.flags = 0;
+		f.counted = 0;
 		break;
 	case OP_STAGE:
 	case OP_SETTLE:
 		f.before = s->before;
 		f.trial = s->trial;
+		f.flags |= s->panicked ? FACT_PANICKED : 0;
 		break;
 	}
 	{
 		struct call c = *machine_call(&f);
 
-		if (op == OP_GRUB || op == OP_ARRIVE || op == OP_RESET) {
-			/* These do not touch what is kept. */
-			c.end.before = s->before;
-			c.end.trial = s->trial;
-		}
+		restore(s, op, &c.end);
 		return c;
 	}
 }
 
 static void snapped_of(const struct state *s, struct state *n, const struct snap *snap, enum op op)
 {
-	snapped(n, snap);
-	if (op == OP_ARRIVE || op == OP_RESET) {
-		n->before = s->before;
-		n->trial = s->trial;
-	}
+	struct snap whole = *snap;
+
+	restore(s, op, &whole);
+	snapped(n, &whole);
 }
 
 enum effect world_effect(const struct state *s, enum args args, uint8_t kernel)
@@ -180,6 +210,15 @@ static unsigned int failing(const struct state *n)
 {
 	return (effect(n) == EFFECT_FAILS ? FACT_FAILS : 0) |
 	       (natures[n->nature].broken ? FACT_FAILS_TOO : 0);
+}
+
+/* As reboot_node(): true, and the boot is over, unless the count of reboots forbids it. */
+static bool reboots(struct state *n)
+{
+	struct call c = call(n, OP_COUNT, 0);
+
+	snapped(n, &c.end);
+	return !c.failed;
 }
 
 /* --- the gate
@@ -213,8 +252,9 @@ static void settle(struct state n, unsigned int fails, enum event_kind kind, boo
 	seen.settled = true;
 	seen.ready = c.same && !c.blocked && !(fails & (FACT_FAILS | FACT_FAILS_TOO));
 	seen.wrote |= end.file != n.file;
-	seen.rebooted = c.reboot;
-	if (c.reboot)
+	seen.healthy = c.note == NOTE_HEALTHY;
+	seen.rebooted = c.reboot && reboots(&end);
+	if (seen.rebooted)
 		off(kind, 0, end, &seen);
 	else
 		up(kind, 0, end, &seen);
@@ -222,6 +262,15 @@ static void settle(struct state n, unsigned int fails, enum event_kind kind, boo
 
 /* --- a boot, from railhead on
  * ------------------------------------------------------------------------ */
+
+/* The units note how the boot ends. */
+static void ends(enum event_kind kind, enum op op, struct state n, const struct seen *seen)
+{
+	struct call c = call(&n, op, 0);
+
+	snapped(&n, &c.end);
+	off(kind, 0, n, seen);
+}
 
 /* Whatever came before the initrd stage's end, which has just been. */
 static void go_on(struct state n, enum event_kind kind, uint8_t which, bool with_faults)
@@ -234,10 +283,12 @@ static void go_on(struct state n, enum event_kind kind, uint8_t which, bool with
 		return;
 	}
 	if (with_faults && !w.calm) {
-		off(EVENT_LATE_PANIC, 0, n, &seen);
-		off(EVENT_LATE_HANG, 0, n, &seen);
 		off(EVENT_LATE_CUT, 0, n, &seen);
-		off(EVENT_LATE_STOP, 0, n, &seen);
+		ends(EVENT_LATE_HANG, OP_TIMER, n, &seen);
+		ends(EVENT_LATE_STOP, OP_STOP, n, &seen);
+		n.panicked = true;
+		off(EVENT_LATE_PANIC, 0, n, &seen);
+		n.panicked = w.s->panicked;
 		settle(n, failing(&n) | FACT_FAILS, EVENT_BOOT_FAILS, false);
 	}
 	w.event.which = which;
@@ -278,12 +329,21 @@ static void initrd(struct state n, enum event_kind kind, uint8_t which, bool wit
 		cuts_and_kills(&n, &c, OP_STAGE, 50);
 	snapped(&n, &c.end);
 	w.seen.wrote = n.file != arrived;
-	w.seen.rebooted = c.reboot;
-	if (c.reboot)
+	w.seen.rebooted = c.reboot && reboots(&n);
+	if (w.seen.rebooted)
 		off(kind, which, n, &w.seen);
 	else
 		go_on(n, kind, which, with_faults);
 	w.seen = was;
+}
+
+static void alone(struct state n)
+{
+	struct call c = call(&n, OP_ARRIVE, FACT_ALONE);
+
+	snapped(&n, &c.end);
+	n.alone = true;
+	up(EVENT_ALONE, 0, n, &w.seen);
 }
 
 /* --- a boot
@@ -331,9 +391,7 @@ static void boot(enum entry entry)
 		return;
 	}
 	if (!w.calm) {
-		n.alone = true;
-		up(EVENT_ALONE, 0, n, &w.seen);
-		n.alone = false;
+		alone(n);
 	}
 	initrd(n, EVENT_BOOT, 0, true);
 }

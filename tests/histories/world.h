@@ -43,16 +43,19 @@ struct state {
 	uint16_t before, trial; /* what failed: health.h */
 	uint16_t line;		/* of this boot; 0: the machine is off, or on its way */
 	uint8_t nature;
-	uint8_t wanted; /* enum args: by the profile */
-	uint8_t kernel; /* that the menu boots */
-	uint8_t runs;	/* the kernel of this boot */
-	uint8_t boot;	/* id of this boot */
-	bool up;	/* it has come to its end: the operator can log in */
-	bool alone;	/* railhead=off, rescue: no unit of railhead runs */
-	bool counter;	/* an updater's counter is armed */
-	uint8_t faults; /* so many so far */
-	uint8_t unused; /* 0: no byte is between the members */
-	struct {	/* of the judge: see judge.c */
+	uint8_t wanted;	   /* enum args: by the profile */
+	uint8_t kernel;	   /* that the menu boots */
+	uint8_t runs;	   /* the kernel of this boot */
+	uint8_t boot;	   /* id of this boot */
+	uint8_t faults;	   /* so many so far */
+	uint8_t witness;   /* as in struct facts */
+	bool up : 1;	   /* it has come to its end: the operator can log in */
+	bool alone : 1;	   /* railhead=off, rescue: no unit of railhead runs */
+	bool counter : 1;  /* an updater's counter is armed */
+	bool panicked : 1; /* the trial left a record in pstore */
+	bool counted : 1;  /* this boot counts as healthy already */
+	uint8_t unsettled; /* of the judge: reboots by railhead since the last settled verdict */
+	struct {	   /* of the judge: see judge.c */
 		uint8_t lost[ARGS_COUNT][KERNELS];
 		uint8_t ended[ARGS_COUNT][KERNELS];
 		uint8_t reboots;
@@ -152,6 +155,7 @@ struct seen {
 	bool ready;	 /* which is that */
 	bool fit;	 /* nothing failed that the arguments are to blame for */
 	bool wrote;	 /* railhead, after its arrival */
+	bool healthy;	 /* the boot counts as one of those that forgive */
 };
 
 size_t world_hash(const struct state *s);
