@@ -316,7 +316,7 @@ check-vm: all ## boot a real Debian in QEMU (DIST=trixie: Debian 13 instead of 1
 # Each part is run, whatever came of those before.
 check-long: export RAILHEAD_POWER_CUTS ?= 5
 check-long: all $(BUILD)/histories ## what check has no time for: all of Debian 13, power cuts at any moment, bare Debians
-	$(Q)failed=; for part in 'tests/lib/sandbox build/histories --depth 7 --faults 0' \
+	$(Q)failed=; for part in 'tests/lib/sandbox build/histories --depth 6 --faults 0' \
 			'tests/lib/sandbox build/histories --depth 5 --faults 1' \
 			'tests/lib/sandbox build/histories --depth 4' 'env DIST=trixie tests/vm/run' 'tests/vm/run --long' \
 			tests/long/bare; do \

@@ -237,6 +237,24 @@ static void add_all(struct kargs *to, const struct kargs *from, size_t begin, si
 		kargs_add(to, from->v[i].text, from->v[i].origin);
 }
 
+bool kargs_between_marks(const char *cmdline, struct kargs *ret)
+{
+	cleanup_kargs struct kargs line = {0};
+
+	split(&line, cmdline, NULL, true);
+	for (size_t i = line.n; i-- > 0;) {
+		size_t begin, end;
+
+		if (!str_starts(line.v[i].text, ENV_ARG_SLOT))
+			continue;
+		begin = added_begin(&line, 0, i, &end);
+		if (begin < i)
+			add_all(ret, &line, end, i);
+		return begin < i;
+	}
+	return false;
+}
+
 char *kargs_predict(const char *cmdline, const struct kargs *owned, const struct kargs *wanted)
 {
 	cleanup_kargs struct kargs line = {0}, next = {0};

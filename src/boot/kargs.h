@@ -91,6 +91,13 @@ void kargs_conflicts(const struct kargs *wanted, const struct kargs *owned, cons
 		     struct kargs *ret);
 
 /*
+ * The arguments of ours that the line itself tells: those between the mark of a trial or a count,
+ * with what stands right behind that, and the mark of the slot. False: the line has not both marks.
+ * Appends to *ret.
+ */
+bool kargs_between_marks(const char *cmdline, struct kargs *ret);
+
+/*
  * What the next boot's line will be: this boot's without `owned` and railhead's own marks,
  * and `wanted` where ours stood: before the mark railhead.slot= (before each, if the menu
  * entry has the variable twice), at the end if there is no mark. The tokens of owned that

@@ -174,7 +174,8 @@ static void gather(const struct trial_facts *f, struct trial *t)
 	t->deaths = count_deaths(f, t);
 	t->note = trial_died(f, t) ? NOTE_DIED : NOTE_NONE;
 	t->end = t->note == NOTE_DIED ? ends_last(f->env->ends) : '\0';
-	if (f->env)
+	/* The file may be another one by now; the line is this boot's. */
+	if (!kargs_between_marks(f->cmdline, &t->owned) && f->env)
 		kargs_split(&t->owned, env_slot(f->env, t->slot), NULL);
 	kargs_missing(f->wanted, f->cmdline, &t->missing);
 	kargs_dropped(&t->owned, f->wanted, f->cmdline, &t->dropped);

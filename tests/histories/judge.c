@@ -28,8 +28,8 @@ enum {
 	LOST_GOOD = 4, /* two that began, a trial, and one that was armed before */
 	LOST_UNDISTURBED = 3,
 	REBOOTS_MOST = 3,
-	CALM_BOOTS = 6,
-	CALM_BOOTS_ALL = 8,
+	CALM_BOOTS = 9,
+	CALM_BOOTS_ALL = 11,
 	ENDED_MOST = 2,
 };
 
@@ -399,7 +399,8 @@ enum invariant judge_state(const struct state *s)
 static bool kills_late(const struct state *s)
 {
 	for (enum args a = 0; a < ARGS_COUNT; a++)
-		if (world_effect(s, a, s->kernel) == EFFECT_KILLS_LATE && s->past.proven & 1 << a)
+		if (world_effect(s, a, s->kernel) == EFFECT_KILLS_LATE &&
+		    (s->past.proven & 1 << a || s->past.marks & MARK_SELECTOR))
 			return true;
 	return false;
 }
@@ -407,28 +408,20 @@ static bool kills_late(const struct state *s)
 /* X(the invariant, whether the history is one of these, its name) */
 /* clang-format off */
 #define KNOWN_FAULTS(X)                                                                            \
-	X(LOST, (marks | before->past.marks) & MARK_HALF, HALF)                                    \
-	X(STUCK, marks & MARK_HALF, HALF)                                                          \
-	X(LOST, marks & MARK_REPLACED, REPLACED)                                                   \
-	X(STUCK, marks & MARK_REPLACED, REPLACED)                                                  \
-	X(COMMITTED, marks & MARK_REPLACED, REPLACED)                                              \
+	X(LOST, marks & MARK_NO_SAVE, NO_SAVE)                                                     \
+	X(STUCK, marks & MARK_NO_SAVE, NO_SAVE)                                                    \
 	X(LOST, marks & MARK_SELECTOR, SELECTOR)                                                   \
 	X(REBOOTS, marks & MARK_SELECTOR, SELECTOR)                                                \
 	X(BOOTABLE, marks & MARK_SELECTOR, SELECTOR)                                               \
 	X(COMMITTED, marks & MARK_SELECTOR, SELECTOR)                                              \
 	X(STUCK, marks & MARK_SELECTOR, SELECTOR)                                                  \
-	X(LOST, marks & MARK_NO_SAVE, NO_SAVE)                                                     \
-	X(STUCK, marks & MARK_NO_SAVE, NO_SAVE)                                                    \
-	X(READY, next->wanted == ARGS_NONE && marks & (MARK_FOREIGN | MARK_TWICE | MARK_SELECTOR), FOREIGN) \
 	X(LOST, kills_late(next), LATE)                                                            \
 	X(STUCK, kills_late(next), LATE)
 /* clang-format on */
 
-#define HALF "a cut between the head and the count of begun boots, then another kernel"
-#define REPLACED "the file is replaced in a boot whose line says trial"
-#define SELECTOR "a selector is flipped to a slot that is refused, or was never on trial"
 #define NO_SAVE "a byte keeps GRUB from counting boots, then another kernel"
-#define FOREIGN "no args wanted, and the file does not know those of this boot: ready with them"
+#define SELECTOR \
+	"a selector is flipped to a slot that was never on trial, and GRUB boots what it reads"
 #define LATE "good args kill another kernel behind its initrd stage"
 
 const char *judge_known(enum invariant broken, const struct state *before, const struct state *next,

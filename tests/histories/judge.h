@@ -25,7 +25,7 @@
 	  "that holds without them",                                                               \
 	  "")                                                                                      \
 	X(READY, "a node that is ready has the args that its profile wants, and no others", "")    \
-	X(STUCK, "undisturbed boots come to ready, at most 6, where the args are good",            \
+	X(STUCK, "undisturbed boots come to ready, at most 9, where the args are good",            \
 	  "two boots with the args ended without a verdict (REJECTED; one, where GRUB left the "   \
 	  "good args out after it; a boot by an entry without the variable counts as one), "       \
 	  "something failed with them (REFUSED), GRUB can't write, an updater's counter is "       \

@@ -496,14 +496,45 @@ static void test_value_and_hash(void **state)
 	assert_string_not_equal(h1, h2);
 }
 
+/* What the line itself says of ours. */
+static void test_between_marks(void **state)
+{
+	static const struct {
+		const char *line, *ours; /* NULL: it does not tell */
+	} t[] = {
+		{"", NULL},
+		{"root=x a=1", NULL},
+		{"root=x a=1 railhead.slot=a", NULL},
+		{"root=x railhead.begun=1 panic=30 a=1 b railhead.slot=a quiet", "a=1 b"},
+		{"root=x railhead.begun=1 panic=30 panic=30 railhead.slot=a", "panic=30"},
+		{"root=x railhead.trial=b " ENV_TRIAL_EXTRA " a=1 railhead.slot=b", "a=1"},
+		{"root=x railhead.trial=b panic=30 rd.shell=0 a=1 railhead.slot=b", "a=1"},
+		{"root=x railhead.trial=b " ENV_TRIAL_EXTRA " railhead.slot=b", ""},
+		{"root=x railhead.begun=3 panic=30 railhead.slot=-a", ""},
+		/* an older snippet's trial */
+		{"root=x a=1 railhead.slot=b railhead.trial=b panic=30", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_kargs struct kargs ours = {0};
+		bool told = kargs_between_marks(t[i].line, &ours);
+		cleanup_free char *line = kargs_line(&ours);
+
+		if (told != (t[i].ours != NULL) || !streq(line, t[i].ours ? t[i].ours : ""))
+			fail_msg("'%s': %d, '%s'", t[i].line, told, line);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_split),	   cmocka_unit_test(test_equal),
-		cmocka_unit_test(test_has),	   cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_dropped),	   cmocka_unit_test(test_conflicts),
-		cmocka_unit_test(test_predict),	   cmocka_unit_test(test_check),
-		cmocka_unit_test(test_check_list), cmocka_unit_test(test_value_and_hash),
+		cmocka_unit_test(test_between_marks),  cmocka_unit_test(test_split),
+		cmocka_unit_test(test_equal),	       cmocka_unit_test(test_has),
+		cmocka_unit_test(test_missing),	       cmocka_unit_test(test_dropped),
+		cmocka_unit_test(test_conflicts),      cmocka_unit_test(test_predict),
+		cmocka_unit_test(test_check),	       cmocka_unit_test(test_check_list),
+		cmocka_unit_test(test_value_and_hash),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1318,6 +1318,25 @@ static void test_reset_in_a_trial(void **state)
 	machine_done(&m);
 }
 
+/* A line of an older file, by kexec, where the profile wants nothing: what is on it is ours all the
+ * same. */
+static void test_line_of_another_file(void **state)
+{
+	struct machine m;
+	struct trial t;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(unlinkat(m.dirfd, ENV_FILE_NAME, 0), 0);
+	decide(&m, "", &t, false, false);
+	assert_int_not_equal(t.decision, KARGS_SAME);
+	assert_int_equal(t.dropped.n, 1);
+	trial_free(&t);
+	machine_done(&m);
+}
+
 /* --- how trials end ---------------------------------------------------------------------- */
 
 /* The args' trials end so; what comes of them, in how many reboots, and what is kept of it. */
@@ -1896,6 +1915,7 @@ int main(void)
 		cmocka_unit_test(test_forgiven_did_not_arrive),
 		cmocka_unit_test(test_power_cut_while_forgiving),
 		cmocka_unit_test(test_other_counter),
+		cmocka_unit_test(test_line_of_another_file),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_given_back_is_said),
 		cmocka_unit_test(test_given_back_and_wanted_no_longer),
