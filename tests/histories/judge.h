@@ -12,7 +12,9 @@
 	  "where a trial was armed)",                                                              \
 	  "GRUB can't write; a cut or a kill at a write, other args in between, and a boot that "  \
 	  "GRUB's entry did not begin may cost one more each")                                     \
-	X(REBOOTS, "railhead makes at most 3 reboots for what a profile wants on a kernel",        \
+	X(REBOOTS,                                                                                 \
+	  "railhead makes at most 3 reboots for what a profile wants on a kernel, and as many "    \
+	  "after healthy boots that forgive",                                                      \
 	  "a boot that was cut, stopped, killed or left alone may cost one more")                  \
 	X(BUDGET,                                                                                  \
 	  "railhead makes at most 5 reboots with no settled verdict in between, whatever is lost", \
@@ -25,11 +27,10 @@
 	  "that holds without them",                                                               \
 	  "")                                                                                      \
 	X(READY, "a node that is ready has the args that its profile wants, and no others", "")    \
-	X(STUCK, "undisturbed boots come to ready, at most 9, where the args are good",            \
-	  "two boots with the args ended without a verdict (REJECTED; one, where GRUB left the "   \
-	  "good args out after it; a boot by an entry without the variable counts as one), "       \
-	  "something failed with them (REFUSED), GRUB can't write, an updater's counter is "       \
-	  "armed, two bytes were changed")                                                         \
+	X(STUCK,                                                                                   \
+	  "undisturbed boots come to ready, at most 9, where the args are good: what was "         \
+	  "rejected or refused is forgiven after healthy ones, here 2",                            \
+	  "GRUB can't write, an updater's counter is armed, two bytes were changed")               \
 	X(QUIET, "a boot of a node that is ready, to which nothing happens, writes nothing", "")
 
 enum invariant {
