@@ -110,7 +110,9 @@ static void judge_share(struct ruling *r, const struct ynode *check, const char 
 	if (!share || strstr(shares_of(k), share + strlen("% of ")))
 		return;
 	if (streq(k->run, "memory_bandwidth"))
-		rule_error(r, min, key, "memory has no line rate; write a rate such as 180GB/s");
+		rule_error(r, min, key,
+			   "memory has no line rate; write a rate such as 180GB/s, or a share of "
+			   "the set of NUMA nodes");
 	else if (k->shares)
 		rule_error(r, min, key,
 			   "%s has no line rate; write a rate, or a share of pcie or set", k->run);
@@ -134,6 +136,18 @@ static void judge_floor(struct ruling *r, const struct ynode *check, const char 
 			   "too, a rate that each must reach");
 	else if (floor && !of_set)
 		rule_error(r, floor, key, "only beside a min: that is a share of the set");
+}
+
+/* Pairs of near and of far nodes are no set whose members are alike. */
+static void judge_pairs(struct ruling *r, const struct ynode *check, const char *name)
+{
+	const struct ynode *min = ynode_get(check, "min");
+	cleanup_free char *key = xasprintf("%s.min", name);
+
+	if (strstr(scalar(min), "% of set") && text_is(check, "per", "node_pair"))
+		rule_error(r, min, key,
+			   "the rates of pairs of nodes differ with their distance; write a rate, "
+			   "or per: node");
 }
 
 /* A member's threshold stands in the place of one that all have. */
@@ -257,6 +271,7 @@ static void judge_soundness(struct ruling *r, const struct ynode *map, const cha
 	if (check) {
 		judge_share(r, map, name, check);
 		judge_floor(r, map, name, check);
+		judge_pairs(r, map, name);
 		judge_speed(r, map, name, check);
 		judge_members(r, map, name, check);
 	}

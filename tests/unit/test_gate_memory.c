@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "gate/causes.h"
+#include "gate/judge.h"
 #include "probe_run.h"
 #include "fragment.h"
 #include "tree.h"
@@ -39,13 +40,19 @@ struct trial {
 	struct probes probes;
 };
 
-static void begin(struct trial *x, struct tmp *t, const char *profile, const char *check)
+static void begin_on(struct trial *x, struct tmp *t, const char *nodes, const char *profile,
+		     const char *check)
 {
 	*x = (struct trial){.profile = {.doc = fragment(profile)}, .check = check_fragment(check)};
 	x->ctx = (struct section_ctx){.root = &t->root, .node = &x->node, .profile = &x->profile};
 	cpus_parse("0-2", &x->node.nodes);
-	cpus_parse("0-1", &x->node.nodes_with_cpu);
+	cpus_parse(nodes, &x->node.nodes_with_cpu);
 	check_measures(&x->ctx, "x", x->check, &x->probes);
+}
+
+static void begin(struct trial *x, struct tmp *t, const char *profile, const char *check)
+{
+	begin_on(x, t, "0-1", profile, check);
 }
 
 static void end(struct trial *x)
@@ -144,6 +151,54 @@ static void test_figures(void **state)
 	assert_int_equal(p->figures[0].limit, 250);
 	assert_int_equal(p->budget_ms, 600);
 	end(&x);
+}
+
+/* What nodes of these rates come to, in GB/s: "ok slow". */
+static void check_set(struct tmp *t, const char *nodes, const char *more, const int *rates,
+		      const char *want)
+{
+	cleanup_free char *check = xasprintf(
+		"{run: memory_bandwidth, per: node, min: 95%% of set, floor: 180GB/s%s}", more);
+	cleanup_str struct str got = {0};
+	struct trial x;
+
+	begin_on(&x, t, nodes, "{name: a}", check);
+	for (size_t i = 0; i < x.probes.list.n; i++) {
+		struct bench_job job = {
+			.state = CHANGE_SAME,
+			.result = json_pack("{s:f}", "value", rates[i] * 1e9),
+		};
+
+		judge_probe(x.probes.list.v[i], &job);
+		json_decref(job.result);
+	}
+	judge_sets(&x.probes);
+	for (size_t i = 0; i < x.probes.list.n; i++)
+		str_addf(&got, "%s%s", i ? " " : "",
+			 x.probes.list.v[i]->m.state == CHANGE_SLOW ? "slow" : "ok");
+	assert_string_equal(str_get(&got), want);
+	end(&x);
+}
+
+/* A socket that has lost 1 of 12 channels reaches 91.7% of the other one's rate. */
+static void test_sockets_beside_each_other(void **state)
+{
+	struct tmp *t = *state;
+
+	check_set(t, "0-1", "", (const int[]){360, 330}, "ok slow");
+	check_set(t, "0-1", "", (const int[]){330, 360}, "slow ok");
+	check_set(t, "0-1", "", (const int[]){360, 345}, "ok ok");
+	/* the same loss on both is that of no one: only the floor is left */
+	check_set(t, "0-1", "", (const int[]){330, 330}, "ok ok");
+	check_set(t, "0-1", "", (const int[]){170, 170}, "slow slow");
+	/* a node without others */
+	check_set(t, "0", "", (const int[]){181}, "ok");
+	check_set(t, "0", "", (const int[]){179}, "slow");
+	/* nodes that differ by design */
+	check_set(t, "0-1", ", members: {node1: {min: 60% of set}}", (const int[]){360, 240},
+		  "ok ok");
+	check_set(t, "0-1", ", members: {node1: {min: 60% of set}}", (const int[]){360, 210},
+		  "ok slow");
 }
 
 static void test_jitter(void **state)
@@ -250,6 +305,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_nodes, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_pairs, setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_figures, setup, tmp_teardown),
+		cmocka_unit_test_setup_teardown(test_sockets_beside_each_other, setup,
+						tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_jitter, setup, tmp_teardown),
 		cmocka_unit_test(test_causes),
 		cmocka_unit_test_setup_teardown(test_governor, setup, tmp_teardown),
