@@ -152,6 +152,49 @@ E
   false
 }
 
+@test "each threshold has its arithmetic in a comment: the paper, the share, the smallest loss" {
+  local all
+  # the lab's figures mean nothing
+  mapfile -t all < <(find "$profiles" -name '*.yaml' ! -name soft-roce-lab.yaml | sort)
+  run -0 "$here/lib/thresholds" "${all[@]}"
+  [ -z "$output" ]
+}
+
+@test "arithmetic in a comment that is wrong, or is not there, is found" {
+  local profile=$BATS_TEST_TMPDIR/p.yaml
+  while IFS='|' read -r from edit complaint; do
+    sed "$edit" "$profiles/$from.yaml" >"$profile"
+    run -1 "$here/lib/thresholds" "$profile"
+    [[ $output == *"$complaint"* ]] || { echo "$edit: $output"; false; }
+  done <<'E'
+hgx-h100-cx7|s/min: 180GB/min: 280GB/|memory: no '280GB/s is ...% of ... GB/s on paper'
+hgx-h100-cx7|s/59% of 307/58% of 307/|memory: 180GB/s is 59% of 307, not 58%
+hgx-h100-cx7|s/Finds 3 of 8/Finds 2 of 8/|memory: no smallest loss that 180GB/s finds is named
+hgx-h100-cx7|s/Finds 3 of 8/Finds 4 of 8/|memory: no smallest loss that 180GB/s finds is named
+hgx-h100-cx7|s/Passes 2 of 8/And 2 of 8/|memory: its comment has no 'passes'
+hgx-h100-cx7|s/Finds 8 of 16/Finds 9 of 16/|gpu-rdma: no threshold finds 9 16 lanes and no less
+metal-base|s/95% of set/90% of set/|memory-even: no threshold finds 1 12 channels and no less
+metal-base|s/or more in the half/no more in the half/; s/Finds one stop/One stop/|jitter: its comment has no 'finds'
+cx7-base|s/92% of line/40% of line/|rails: no smallest loss that 40% of line finds is named
+gb200|s/Finds 35% lost/Finds 25% lost/|memory: no smallest loss that 300GB/s finds is named
+E
+}
+
+# A figure that nobody has measured on the machine may not keep work out.
+@test "latency, jitter, nodes beside each other, and GPUDirect of metal machines only warn" {
+  local name
+  for name in $(concrete); do
+    run -0 --separate-stderr "$railhead" show "$name" --json --root "$MACHINES/$name"
+    jq -e '[.. | objects | select(.run? | IN("jitter", "memory_latency")), (.. | objects |
+        select(.run? == "memory_bandwidth" and .floor?))] | all(.on_fail == "warn")' <<<"$output" ||
+      { echo "$name"; false; }
+    case $name in
+      hgx-* | dgx-*) jq -e '[.. | objects | select(.run? == "gpu_rdma") | [.on, .with, .on_fail]] ==
+        [["gpus", "rails", "warn"]]' <<<"$output" || { echo "$name"; false; } ;;
+    esac
+  done
+}
+
 @test "the example of profiles/README.md is a profile" {
   cp "$profiles"/*.yaml "$BATS_TEST_TMPDIR"
   sed -n 's/^      //p' "$profiles/README.md" >"$BATS_TEST_TMPDIR/xe9680-h100.yaml"
