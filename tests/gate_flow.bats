@@ -634,3 +634,22 @@ $MEMORY"
   in_record '.verdict == "blocked" and .measurements[0].observed == "1.9 GB/s"'
   in_record '.measurements[0].reason | test("measured 1.9 GB/s, required at least 2GB/s over the whole time, stalls included \\(2.4 GB/s without\\); likely: stalls that no other task accounts for took 21% of the time")'
 }
+
+# --- NUMA nodes beside each other --------------------------------------------------------------------
+
+# One of 12 channels is 8% of a node's rate, which no profile's number for good nodes would show.
+@test "memory of a node that lost a channel is slow beside the others, and only warns if it shall" {
+  gated '  checks: {even: {run: memory_bandwidth, per: node, min: 95% of set, floor: 100GB/s, on_fail: warn}}'
+  cat >"$BATS_TEST_TMPDIR/bench" <<'E'
+#!/bin/sh
+rate=360e9
+[ "$3" = 0 ] || rate=330e9
+echo "{\"bench\": \"memory_bandwidth\", \"result\": \"measured\", \"value\": $rate, \"unit\": \"B/s\"}"
+E
+  chmod 755 "$BATS_TEST_TMPDIR/bench"
+  run -0 with_bench "$railhead" gate --root "$root"
+  [[ $output == *"memory_bandwidth of node 1: measured 330.0 GB/s, required at least 95% of the median of the other members (360.0 GB/s)"* ]]
+  in_record '[.measurements[] | "\(.id) \(.state) \(.desired)"] == ["gate/even/node0 same 95% of set, and 100GB/s",
+    "gate/even/node1 slow 95% of set, and 100GB/s"]'
+  in_record '.verdict == "ready"'
+}
