@@ -181,7 +181,7 @@ static void test_calibrated(void **state)
 	job.result =
 		json_loads("{\"value\": 3e9, \"p50\": 4e6, \"p99\": 8e6, \"max\": 8e8}", 0, NULL);
 	judge_probe(s.probes.list.v[0], &job);
-	doc = calibration_new("node", &s.profile);
+	doc = calibration_new("node", &s.profile, NULL);
 	vec_push(&m.list, s.probes.list.v[0]->m);
 	assert_int_equal(calibration_add(doc, &s.profile, &m, &err), 0);
 	data = json_object_get(json_object_get(doc, "checks"), "data");
