@@ -220,7 +220,7 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	if (seen->rebooted) {
 		more(&n->past.reboots, REBOOTS_MOST + 1);
 		more(&n->unsettled, REBOOTS_MAX + 1);
-	} else if (seen->settled && before->unsettled < REBOOTS_MAX) {
+	} else if (seen->settled && (seen->ready || !natures[n->nature].forgets)) {
 		n->unsettled = 0;
 	}
 	if (e->kind == EVENT_RETRY || e->kind == EVENT_RESET)
@@ -262,7 +262,7 @@ static bool reads(const struct state *before)
 	size_t len;
 
 	machine_file(before->file, &len);
-	return len > 0 && !(before->past.marks & MARK_TORN);
+	return len > 0 && !(before->past.marks & MARK_TORN) && !natures[before->nature].forgets;
 }
 
 static bool is_whole(const struct state *before, const struct line *line)
@@ -280,7 +280,7 @@ enum invariant judge_event(const struct state *before, const struct state *n, co
 	(void)e;
 	if (is_lost(n))
 		return INVARIANT_LOST;
-	if (n->past.reboots > REBOOTS_MOST)
+	if (n->past.reboots > REBOOTS_MOST && !natures[n->nature].forgets)
 		return INVARIANT_REBOOTS;
 	if (n->unsettled > REBOOTS_MAX)
 		return INVARIANT_BUDGET;
@@ -298,13 +298,13 @@ enum invariant judge_event(const struct state *before, const struct state *n, co
 /* A person, or an updater, is needed: what docs/operating.md and the reports say. */
 static bool needs_person(const struct state *s)
 {
-	return s->counter || natures[s->nature].read_only ||
+	return s->counter || natures[s->nature].read_only || natures[s->nature].forgets ||
 	       world_effect(s, (enum args)s->wanted, s->kernel) != EFFECT_GOOD;
 }
 
 static enum invariant undisturbed(const struct state *s)
 {
-	unsigned int killed = 0, reboots = 0;
+	unsigned int killed = 0, reboots = 0, all = s->witness / 2;
 	struct state at = *s, next;
 	struct seen seen = {0};
 	bool ready = false, quiet = false;
@@ -313,6 +313,11 @@ static enum invariant undisturbed(const struct state *s)
 		world_calm_boot(&at, &next, &seen);
 		killed += seen.killed;
 		reboots += seen.rebooted;
+		all += seen.rebooted;
+		if (seen.settled && !seen.rebooted && (seen.ready || !natures[s->nature].forgets))
+			all = 0;
+		if (all > REBOOTS_MAX)
+			return INVARIANT_BUDGET;
 		if (seen.healthy) { /* one of those that forgive */
 			killed -= killed > 0;
 			reboots = 0;
@@ -323,7 +328,7 @@ static enum invariant undisturbed(const struct state *s)
 	if (killed > (unsigned int)LOST_UNDISTURBED + machine_armed(s->file) &&
 	    !natures[s->nature].read_only)
 		return INVARIANT_LOST;
-	if (reboots > REBOOTS_MOST)
+	if (reboots > REBOOTS_MOST && !natures[s->nature].forgets)
 		return INVARIANT_REBOOTS;
 	return !ready ? INVARIANT_STUCK : quiet ? INVARIANT_NONE : INVARIANT_QUIET;
 }

@@ -30,7 +30,9 @@
 	X(STUCK,                                                                                   \
 	  "undisturbed boots come to ready, at most 9, where the args are good: what was "         \
 	  "rejected or refused is forgiven after healthy ones, here 2",                            \
-	  "GRUB can't write, an updater's counter is armed, two bytes were changed")               \
+	  "GRUB can't write, the file is lost before each boot, an updater's counter is armed, "   \
+	  "two "                                                                                   \
+	  "bytes were changed")                                                                    \
 	X(QUIET, "a boot of a node that is ready, to which nothing happens, writes nothing", "")
 
 enum invariant {

@@ -34,24 +34,19 @@ static const uint8_t entry_faults[ENTRY_COUNT] = {
 
 #define GOOD EFFECT_GOOD
 const struct nature natures[] = {
-	{"all arguments are good", {{GOOD}}, false, false},
-	{"a=1 kills each kernel", {[ARGS_ONE] = {EFFECT_KILLS, EFFECT_KILLS}}, false, false},
-	{"a=1 kills the other kernel", {[ARGS_ONE] = {GOOD, EFFECT_KILLS}}, false, false},
-	{"a=1 kills each kernel after the initrd stage",
-	 {[ARGS_ONE] = {EFFECT_KILLS_LATE, EFFECT_KILLS_LATE}},
-	 false,
-	 false},
-	{"a=1 kills the other kernel after the initrd stage",
-	 {[ARGS_ONE] = {GOOD, EFFECT_KILLS_LATE}},
-	 false,
-	 false},
-	{"the kernel loses one of a=2",
-	 {[ARGS_TWO] = {EFFECT_DROPPED, EFFECT_DROPPED}},
-	 false,
-	 false},
-	{"an item fails with a=2", {[ARGS_TWO] = {EFFECT_FAILS, EFFECT_FAILS}}, false, false},
-	{"an item fails with any arguments", {{GOOD}}, true, false},
-	{"GRUB can never write", {{GOOD}}, false, true},
+	{.name = "all arguments are good"},
+	{.name = "a=1 kills each kernel", .effect = {[ARGS_ONE] = {EFFECT_KILLS, EFFECT_KILLS}}},
+	{.name = "a=1 kills the other kernel", .effect = {[ARGS_ONE] = {GOOD, EFFECT_KILLS}}},
+	{.name = "a=1 kills each kernel after the initrd stage",
+	 .effect = {[ARGS_ONE] = {EFFECT_KILLS_LATE, EFFECT_KILLS_LATE}}},
+	{.name = "a=1 kills the other kernel after the initrd stage",
+	 .effect = {[ARGS_ONE] = {GOOD, EFFECT_KILLS_LATE}}},
+	{.name = "the kernel loses one of a=2",
+	 .effect = {[ARGS_TWO] = {EFFECT_DROPPED, EFFECT_DROPPED}}},
+	{.name = "an item fails with a=2", .effect = {[ARGS_TWO] = {EFFECT_FAILS, EFFECT_FAILS}}},
+	{.name = "an item fails with any arguments", .broken = true},
+	{.name = "GRUB can never write", .read_only = true},
+	{.name = "railhead.env is lost before each boot", .forgets = true},
 };
 const unsigned int n_natures = sizeof(natures) / sizeof(*natures);
 
@@ -363,6 +358,8 @@ static void boot(enum entry entry)
 			       .could_save = grub && entry != ENTRY_READ_ONLY &&
 					     !natures[w.s->nature].read_only};
 	switch_off(&n);
+	if (natures[n.nature].forgets)
+		n.file = 0;
 	n.runs = kexec ? runs : w.s->kernel;
 	n.boot = machine_free_boot(n.file);
 	n.line = LINE_NETWORK;

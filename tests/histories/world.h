@@ -33,6 +33,7 @@ struct nature {
 	enum effect effect[ARGS_COUNT][KERNELS];
 	bool broken;	/* another item fails in each boot */
 	bool read_only; /* GRUB can't write */
+	bool forgets;	/* railhead.env is lost before each boot */
 };
 extern const struct nature natures[];
 extern const unsigned int n_natures;
