@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "bench/stats.h"
+#include "base/quantile.h"
 
 #define LEAD_NS 200000 /* from the wake-up call to the common start: all are awake by then */
 #define PIECES_LEAST 3
@@ -107,7 +107,7 @@ static void work_window(struct member *m)
 	}
 	m->own_ns = (double)(clock_of(CLOCK_THREAD_CPUTIME_ID) - own);
 	m->wall_ns = (double)(now - p->start_ns);
-	m->rate = stats_median(m->pieces, n);
+	m->rate = median_of(m->pieces, n);
 	m->whole = amount * 1e9 / (m->own_ns > 0 ? m->own_ns : m->wall_ns);
 	m->all_own_ns += m->own_ns;
 	m->all_wall_ns += m->wall_ns;

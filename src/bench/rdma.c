@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/quantile.h"
 #include "base/units.h"
 #include "bench/pool.h"
 #include "bench/facts.h"
@@ -148,7 +149,7 @@ static int one_window(struct rdma_bench *b, enum figure f, double *ret, struct e
 	r = rdma_link_latency_window(b->link, PING_SIZE, WINDOW_NS, trips, TRIPS_MOST, &n, err);
 	if (r < 0)
 		return r;
-	*ret = stats_median(trips, n);
+	*ret = median_of(trips, n);
 	b->trips_n += n;
 	return 0;
 }
@@ -247,11 +248,11 @@ static void report_end(const struct rdma_bench *b, enum rdma_side side, json_t *
 
 static void report_figures(const struct rdma_bench *b, json_t *line)
 {
-	set_number(line, "value", stats_median(b->figures[RATE], b->rounds));
+	set_number(line, "value", median_of(b->figures[RATE], b->rounds));
 	json_object_set_new(line, "unit", json_string("B/s"));
-	set_number(line, "latency", stats_median(b->figures[LATENCY], b->rounds));
-	set_number(line, "latency_p99", stats_quantile(b->trips, b->trips_n, 0.99));
-	set_number(line, "messages", stats_median(b->figures[MESSAGES], b->rounds));
+	set_number(line, "latency", median_of(b->figures[LATENCY], b->rounds));
+	set_number(line, "latency_p99", quantile_of(b->trips, b->trips_n, 0.99));
+	set_number(line, "messages", median_of(b->figures[MESSAGES], b->rounds));
 	json_object_set_new(line, "spread_pct",
 			    json_real(stats_spread_pct(b->figures[RATE], b->rounds)));
 	set_number(line, "size", (double)b->size);

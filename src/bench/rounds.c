@@ -2,6 +2,7 @@
 #include "bench/rounds.h"
 
 #include "base/mem.h"
+#include "base/quantile.h"
 #include "bench/pool.h"
 #include "bench/stats.h"
 #include "bench/time_over.h"
@@ -86,7 +87,7 @@ int rounds_run(struct rounds *r, struct err *err)
 
 double rounds_median(const struct rounds *r, size_t kind)
 {
-	return stats_median(r->rates[kind], r->n);
+	return median_of(r->rates[kind], r->n);
 }
 
 size_t rounds_lowest(const struct rounds *r)

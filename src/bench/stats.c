@@ -1,42 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "bench/stats.h"
 
-#include <string.h>
-
 #include "base/mem.h"
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-double stats_quantile(const double *v, size_t n, double q)
-{
-	cleanup_free double *sorted = xcalloc(n, sizeof(*sorted));
-	double pos = q * (double)(n - 1);
-	size_t low = (size_t)pos;
-
-	memcpy(sorted, v, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), by_value);
-	if (low + 1 >= n)
-		return sorted[n - 1];
-	return sorted[low] + (pos - (double)low) * (sorted[low + 1] - sorted[low]);
-}
-
-double stats_median(const double *v, size_t n)
-{
-	return stats_quantile(v, n, 0.5);
-}
+#include "base/quantile.h"
 
 double stats_spread_pct(const double *v, size_t n)
 {
-	double median = stats_median(v, n);
+	double median = median_of(v, n);
 
 	if (median <= 0)
 		return 0;
-	return 50 * (stats_quantile(v, n, 0.75) - stats_quantile(v, n, 0.25)) / median;
+	return 50 * (quantile_of(v, n, 0.75) - quantile_of(v, n, 0.25)) / median;
 }
 
 static bool close_to(double a, double b, double pct)
@@ -52,7 +26,7 @@ bool stats_agree(const double *v, size_t n, size_t least, double pct)
 
 	if (n < least || n < 4)
 		return false;
-	if (!close_to(stats_median(v, half), stats_median(v + half, n - half), pct))
+	if (!close_to(median_of(v, half), median_of(v + half, n - half), pct))
 		return false;
 
 	/* A drift shows between the halves; a beat with a periodic disturbance here. */
@@ -61,5 +35,5 @@ bool stats_agree(const double *v, size_t n, size_t least, double pct)
 
 	for (size_t i = 0; i < n; i++)
 		(i % 2 ? odd : even)[i / 2] = v[i];
-	return close_to(stats_median(even, n - half), stats_median(odd, half), pct);
+	return close_to(median_of(even, n - half), median_of(odd, half), pct);
 }

@@ -9,10 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* v is left alone; n >= 1. q in 0..1, linear between neighbours. */
-double stats_quantile(const double *v, size_t n, double q);
-double stats_median(const double *v, size_t n);
-
 /* Half the interquartile range in percent of the median: how far windows scatter. */
 double stats_spread_pct(const double *v, size_t n);
 

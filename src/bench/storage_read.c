@@ -28,6 +28,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/mem.h"
+#include "base/quantile.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "bench/gaps.h"
@@ -439,7 +440,7 @@ static void report(struct storage *s, const struct options *o, json_t *line)
 {
 	uint64_t bytes = atomic_load(&s->done) * s->size;
 	double whole = (double)bytes * 1e9 / (double)(s->elapsed_ns ? s->elapsed_ns : 1);
-	double rate = s->windows ? stats_median(s->rates, s->windows) : whole;
+	double rate = s->windows ? median_of(s->rates, s->windows) : whole;
 
 	if (!s->mount.transport[0])
 		add_block_transport(s);

@@ -2,6 +2,7 @@
 #include "bench/windows.h"
 
 #include "base/mem.h"
+#include "base/quantile.h"
 #include "bench/stats.h"
 
 void windows_add(struct windows *w, const struct window *one)
@@ -33,7 +34,7 @@ static double of_rates(const struct windows *w, double (*estimate)(const double 
 
 double windows_median(const struct windows *w)
 {
-	return of_rates(w, stats_median);
+	return of_rates(w, median_of);
 }
 
 double windows_spread_pct(const struct windows *w)

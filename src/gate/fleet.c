@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/quantile.h"
 #include "gate/tolerance.h"
 
 /* No figure is trusted to repeat better: clocks, temperatures and BIOS settings differ. */
@@ -42,26 +43,13 @@ static double loss_of(enum quantity q, double distance)
 	return q == QUANTITY_TIME ? exp(distance) - 1 : 1 - exp(-distance);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double median(double *v, size_t n)
-{
-	qsort(v, n, sizeof(*v), by_value);
-	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
 /* --- what does not belong to the rest -----------------------------------------------------------
  */
 
 /* How far from the middle of n values one must be to be no like of theirs. */
-static double cut(double *deviations, size_t n, const struct promise *p)
+static double cut(const double *deviations, size_t n, const struct promise *p)
 {
-	double mad = n ? median(deviations, n) : 0, count = n ? (double)n : 1;
+	double mad = n ? median_of(deviations, n) : 0, count = n ? (double)n : 1;
 	double factor = tolerance_factor(count, MAD_EFFICIENCY * (count - 1), LEAVES_OUT / count,
 					 LEAVES_OUT_SURELY);
 
@@ -105,8 +93,8 @@ static struct levels levels(enum quantity q, const struct series *s, size_t node
 	for (size_t k = 0; k < s->list.n;) {
 		size_t node = s->list.v[k].node, n = runs_of_node(q, s, &k, runs);
 
-		l.of[node] = median(runs, n);
-		l.worst[node] = runs[0];
+		l.of[node] = median_of(runs, n);
+		l.worst[node] = quantile_of(runs, n, 0);
 		for (size_t i = 0; n > 1 && i < n; i++)
 			off[n_off++] = fabs(runs[i] - l.of[node]);
 	}
@@ -131,7 +119,7 @@ static void leave_out_of(enum quantity q, const struct series *s, const struct p
 	for (size_t i = 0; i < nodes; i++)
 		if (!isnan(l.of[i]))
 			v[n++] = l.of[i];
-	middle = n ? median(v, n) : 0;
+	middle = n ? median_of(v, n) : 0;
 	for (size_t i = 0; i < n; i++)
 		v[i] = fabs(v[i] - middle);
 	far = cut(v, n, p);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/quantile.h"
 #include "base/str.h"
 #include "gate/causes.h"
 #include "gate/gate.h"
@@ -243,13 +244,6 @@ void judge_probe(struct probe *p, const struct bench_job *job)
 
 /* --- members of a set, beside each other --------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * The median of that figure of all the check's other probes: "other", since a slow one among
  * three would pull the middle down to itself.
@@ -270,10 +264,7 @@ static double median_of_others(const struct probes *probes, const struct probe *
 		if (r)
 			values[n++] = r->value;
 	}
-	if (n == 0)
-		return 0;
-	qsort(values, n, sizeof(*values), by_value);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+	return n ? median_of(values, n) : 0;
 }
 
 static void judge_beside(const struct probes *probes, struct probe *p, const struct figure *f)

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "base/quantile.h"
 #include "bench/stats.h"
 #include "bench/windows.h"
 
@@ -17,9 +18,9 @@ static void test_median(void **state)
 	const double one[] = {7}, even[] = {4, 1, 3, 2}, odd[] = {9, -1, 5};
 
 	(void)state;
-	near(stats_median(one, 1), 7);
-	near(stats_median(even, 4), 2.5);
-	near(stats_median(odd, 3), 5);
+	near(median_of(one, 1), 7);
+	near(median_of(even, 4), 2.5);
+	near(median_of(odd, 3), 5);
 	near(even[0], 4); /* the input is left alone */
 }
 
@@ -28,10 +29,10 @@ static void test_quantiles(void **state)
 	const double v[] = {50, 10, 40, 20, 30};
 
 	(void)state;
-	near(stats_quantile(v, 5, 0), 10);
-	near(stats_quantile(v, 5, 1), 50);
-	near(stats_quantile(v, 5, 0.25), 20);
-	near(stats_quantile(v, 5, 0.9), 46);
+	near(quantile_of(v, 5, 0), 10);
+	near(quantile_of(v, 5, 1), 50);
+	near(quantile_of(v, 5, 0.25), 20);
+	near(quantile_of(v, 5, 0.9), 46);
 }
 
 static void test_spread(void **state)
@@ -52,7 +53,7 @@ static void test_outliers(void **state)
 	(void)state;
 	for (size_t i = 0; i < array_len(v); i++)
 		v[i] = i % 3 ? 100 + (double)(i % 5) * 0.1 : 20;
-	assert_true(stats_median(v, array_len(v)) > 99.9);
+	assert_true(median_of(v, array_len(v)) > 99.9);
 }
 
 static void fill(double *v, size_t n, double base)
