@@ -66,6 +66,13 @@ void measurement_looks_free(struct measurement *m)
 	vec_free(&m->looks);
 }
 
+const char *member_of_id(const char *id, const char *check)
+{
+	const size_t before = strlen("gate/") + strlen(check) + 1;
+
+	return strlen(id) > before ? id + before : id;
+}
+
 void measurement_free(struct measurement *m)
 {
 	measurement_forget(m);

@@ -142,7 +142,7 @@ void probe_needs_function(struct probe *p, const struct pci_fn *fn)
 
 const char *probe_member(const struct probe *p)
 {
-	return p->m.id + strlen("gate/") + strlen(p->m.check) + 1;
+	return member_of_id(p->m.id, p->m.check);
 }
 
 const struct ynode *probe_wants(const struct probe *p, const struct ynode *map, const char *key)

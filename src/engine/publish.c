@@ -121,13 +121,10 @@ static const struct {
 
 static void add_figure(struct str *out, const struct measurement *m, const struct reading *r)
 {
-	const size_t prefix = strlen("gate/") + strlen(m->check) + 1;
-	const char *member = strlen(m->id) > prefix ? m->id + prefix : m->id;
-
 	str_addf(out, "%s{", figures[r->quantity].name);
 	add_label(out, "check", m->check);
 	str_add(out, ",");
-	add_label(out, "member", member);
+	add_label(out, "member", member_of_id(m->id, m->check));
 	str_add(out, ",");
 	add_label(out, "key", r->name);
 	str_addf(out, "} %.6g\n", r->value * figures[r->quantity].unit);

@@ -9,14 +9,6 @@
 
 enum { NAMED_MOST = 3 };
 
-static const char *value_of(const struct binding *b, const char *name)
-{
-	for (size_t i = 0; i < b->list.n; i++)
-		if (streq(b->list.v[i].name, name))
-			return b->list.v[i].value;
-	return NULL;
-}
-
 /* Versions that its members have, each once. */
 static void add_firmware(const struct binding *b, const struct device_set *set, struct strv *ret)
 {
@@ -25,10 +17,10 @@ static void add_firmware(const struct binding *b, const struct device_set *set, 
 
 	for (size_t i = 0; i < set->fn.n; i++) {
 		cleanup_free char *name = xasprintf("firmware of %s", set->fn.v[i]->addr);
-		const char *version = value_of(b, name);
+		const struct binding_part *version = binding_find(b, name);
 
-		if (version && !strv_contains(&versions, version))
-			strv_add(&versions, version);
+		if (version && !strv_contains(&versions, version->value))
+			strv_add(&versions, version->value);
 	}
 	if (!versions.n)
 		return;
@@ -44,12 +36,12 @@ void basis_take(const struct section_ctx *ctx, struct strv *ret)
 
 	binding_take(ctx->root, ctx->profile, ctx->node, ctx->sets, &b);
 	for (size_t i = 0; i < array_len(names); i++) {
-		const char *value = value_of(&b, names[i]);
+		const struct binding_part *part = binding_find(&b, names[i]);
 		cleanup_free char *text = NULL;
 
-		if (!value || !*value)
+		if (!part)
 			continue;
-		text = xasprintf("%s: %s", names[i], value);
+		text = xasprintf("%s: %s", names[i], part->value);
 		strv_add(ret, text);
 	}
 	for (size_t i = 0; i < ctx->sets->set.n; i++)

@@ -35,6 +35,11 @@ static struct binding_part *find(const struct binding *b, const char *name)
 	return NULL;
 }
 
+const struct binding_part *binding_find(const struct binding *b, const char *name)
+{
+	return find(b, name);
+}
+
 /* Takes value over; NULL or "": it is not known. What has two of a name has both in one part. */
 static void add(struct binding *b, char *value, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -33,6 +33,8 @@ struct binding {
 void binding_take(const struct root *root, const struct profile *profile, const struct node *node,
 		  const struct device_sets *sets, struct binding *ret);
 void binding_free(struct binding *b);
+/* NULL: it has no such part. */
+const struct binding_part *binding_find(const struct binding *b, const char *name);
 
 /* As an object, a key for each name; and back, where only texts count. */
 json_t *binding_to_json(const struct binding *b);

@@ -83,17 +83,13 @@ static const char *key_of(const struct profile *profile, const char *check, cons
 	return text && strstr(text, "% of set") ? "floor" : text ? key : NULL;
 }
 
-static void add_reading(json_t *doc, const char *key, const struct measurement *m,
-			const struct reading *r)
+static void add_value(json_t *doc, const char *check, const char *key, enum quantity q,
+		      const char *id, double value)
 {
-	json_t *check = sub(sub(doc, "checks"), m->check);
-	json_t *series = sub(check, key);
-	json_t *members = sub(series, "members");
+	json_t *series = sub(sub(sub(doc, "checks"), check), key);
 
-	json_object_set_new(series, "quantity", json_string(quantities[r->quantity]));
-	if (!json_object_get(members, m->id))
-		json_object_set_new(members, m->id, json_array());
-	json_array_append_new(json_object_get(members, m->id), json_real(r->value));
+	json_object_set_new(series, "quantity", json_string(quantities[q]));
+	json_array_append_new(list_in(sub(series, "members"), id), json_real(value));
 }
 
 int calibration_add(json_t *doc, const struct profile *profile, const struct measurements *m,
@@ -116,7 +112,7 @@ int calibration_add(json_t *doc, const struct profile *profile, const struct mea
 
 			if (!key || r->quantity == QUANTITY_FAULTS)
 				continue;
-			add_reading(doc, key, one, r);
+			add_value(doc, one->check, key, r->quantity, one->id, r->value);
 			added++;
 		}
 	}
@@ -138,16 +134,10 @@ static void add_recorded(json_t *doc, const json_t *measurement)
 	json_object_foreach(readings, key, value)
 	{
 		const struct figure_key *f = figure_key_find(key);
-		json_t *series, *members;
 
-		if (!f || f->quantity == QUANTITY_FAULTS)
-			continue;
-		series = sub(sub(sub(doc, "checks"), check),
-			     share && streq(key, "min") ? "floor" : key);
-		json_object_set_new(series, "quantity", json_string(quantities[f->quantity]));
-		members = sub(series, "members");
-		json_object_set_new(members, id, json_array());
-		json_array_append(json_object_get(members, id), value);
+		if (f && f->quantity != QUANTITY_FAULTS)
+			add_value(doc, check, share && streq(key, "min") ? "floor" : key,
+				  f->quantity, id, json_number_value(value));
 	}
 }
 
@@ -274,6 +264,7 @@ struct key {
 	const char *check, *name;
 	enum quantity quantity;
 	VEC(struct series) members;
+	struct fit *fits;	/* of each member */
 	struct node_left *left; /* of each node */
 	size_t n_left;
 };
@@ -362,6 +353,7 @@ static void key_free(struct key *k)
 	for (size_t i = 0; i < k->members.n; i++)
 		vec_free(&k->members.v[i].list);
 	vec_free(&k->members);
+	free(k->fits);
 	free(k->left);
 }
 
@@ -418,61 +410,54 @@ struct common {
 	size_t lacks; /* the most of any; SIZE_MAX: no number is enough */
 };
 
-static void add_member(const struct work *w, const struct key *k, const struct series *s,
-		       struct common *c)
+static void fit_members(const struct work *w, struct key *k)
 {
-	struct fit fit;
-	size_t lacks;
+	k->fits = xcalloc(k->members.n, sizeof(*k->fits));
+	for (size_t i = 0; i < k->members.n; i++)
+		fleet_fit(k->quantity, &k->members.v[i], &w->promise, k->left, &k->fits[i]);
+}
 
-	fleet_fit(k->quantity, s, &w->promise, k->left, &fit);
-	lacks = fleet_lacks(&fit, &w->promise);
+static void add_member(const struct work *w, const struct key *k, size_t i, struct common *c)
+{
+	const struct fit *fit = &k->fits[i];
+	size_t lacks = fleet_lacks(fit, &w->promise);
+
 	c->lacks = lacks > c->lacks ? lacks : c->lacks;
-	if (!c->weakest || is_worse(k->quantity, fit.threshold, c->threshold))
-		c->threshold = fit.threshold;
-	if (!c->weakest || is_worse(k->quantity, c->best, fit.typical))
-		c->best = fit.typical;
-	if (!c->weakest || is_worse(k->quantity, fit.typical, c->fit.typical)) {
-		c->weakest = s;
-		c->fit = fit;
+	if (!c->weakest || is_worse(k->quantity, fit->threshold, c->threshold))
+		c->threshold = fit->threshold;
+	if (!c->weakest || is_worse(k->quantity, c->best, fit->typical))
+		c->best = fit->typical;
+	if (!c->weakest || is_worse(k->quantity, fit->typical, c->fit.typical)) {
+		c->weakest = &k->members.v[i];
+		c->fit = *fit;
 	}
+}
+
+/* What all members find: by that threshold, or (0) each by its own. */
+static double loss_found(const struct key *k, double threshold)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < k->members.n; i++)
+		most = fmax(most, fleet_finds(k->quantity, &k->fits[i],
+					      threshold ? threshold : k->fits[i].threshold));
+	return most;
 }
 
 /* Where one for all finds too little, and the members' own find more: see "members:". */
 static void give_own(struct work *w, const struct key *k, struct common *c)
 {
-	double finds = 0;
+	double finds = loss_found(k, 0);
 
-	for (size_t i = 0; i < k->members.n; i++) {
-		struct fit fit;
-
-		fleet_fit(k->quantity, &k->members.v[i], &w->promise, k->left, &fit);
-		finds = fmax(finds, fleet_finds(k->quantity, &fit, fit.threshold));
-	}
 	if (c->finds <= w->promise.loss || finds > c->finds - w->promise.loss / 2)
 		return;
 	c->finds = finds;
 	for (size_t i = 0; i < k->members.n; i++) {
-		const char *member = k->members.v[i].id + strlen("gate/") + strlen(k->check) + 1;
-		cleanup_free char *text = NULL;
-		struct fit fit;
+		const char *member = member_of_id(k->members.v[i].id, k->check);
+		cleanup_free char *text = calibration_text(k->quantity, k->fits[i].threshold);
 
-		fleet_fit(k->quantity, &k->members.v[i], &w->promise, k->left, &fit);
-		text = calibration_text(k->quantity, fit.threshold);
-		if (fit.threshold != c->threshold)
+		if (k->fits[i].threshold != c->threshold)
 			json_object_set_new(sub(w->own, member), k->name, json_string(text));
-	}
-}
-
-/* By the threshold that all members have. */
-static void find_loss(const struct work *w, const struct key *k, struct common *c)
-{
-	for (size_t i = 0; i < k->members.n; i++) {
-		struct fit fit;
-		double finds;
-
-		fleet_fit(k->quantity, &k->members.v[i], &w->promise, k->left, &fit);
-		finds = fleet_finds(k->quantity, &fit, c->threshold);
-		c->finds = finds > c->finds ? finds : c->finds;
 	}
 }
 
@@ -538,9 +523,10 @@ static int conclude(struct work *w, struct key *k, struct err *err)
 			       "%s.%s: %zu of %zu nodes would be left out; there is no fleet of "
 			       "good nodes in these files",
 			       k->check, k->name, k->n_left, w->n_nodes);
+	fit_members(w, k);
 	for (size_t i = 0; i < k->members.n; i++)
-		add_member(w, k, &k->members.v[i], &c);
-	find_loss(w, k, &c);
+		add_member(w, k, i, &c);
+	c.finds = loss_found(k, c.threshold);
 	give_own(w, k, &c);
 	describe(w, k, &c);
 	tell_apart(w, k, &c);

@@ -49,14 +49,6 @@ struct collection {
 	struct probes *probes;
 };
 
-static bool measures(const struct probes *probes, size_t from, const char *member)
-{
-	for (size_t i = from; i < probes->list.n; i++)
-		if (streq(probe_member(probes->list.v[i]), member))
-			return true;
-	return false;
-}
-
 /* A threshold of its own for what this node has not: whether it may lack that, its set says. */
 static void decline_strangers(const struct checked *t, size_t from, struct probes *ret)
 {
@@ -64,14 +56,16 @@ static void decline_strangers(const struct checked *t, size_t from, struct probe
 	cleanup_strv struct strv known = {0};
 	cleanup_free char *some = NULL;
 
+	if (!members)
+		return;
 	for (size_t i = from; i < ret->list.n; i++)
 		strv_add(&known, probe_member(ret->list.v[i]));
 	some = strv_some(&known, MEMBERS_NAMED);
-	for (size_t i = 0; members && i < members->keys.n; i++) {
+	for (size_t i = 0; i < members->keys.n; i++) {
 		const char *name = members->keys.v[i]->text;
 		struct probe *p;
 
-		if (measures(ret, from, name))
+		if (strv_contains(&known, name))
 			continue;
 		p = probe_add(ret, t, "%s", name);
 		p->optional = true;
