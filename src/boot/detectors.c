@@ -160,12 +160,18 @@ static char *read_config(const struct root *root)
 	return xstrdup("");
 }
 
+/* config: read by the first that needs it, which the caller frees. */
 static int set_back(const struct root *root, const struct detector *d, const struct kargs *line,
-		    const char *config, struct err *err)
+		    char **config, struct err *err)
 {
-	cleanup_free char *said = said_on_line(d, line), *built = built_in(config, d->config);
-	const char *back = said ? said : built ? built : d->plain;
+	cleanup_free char *said = said_on_line(d, line), *built = NULL;
+	const char *back;
 
+	if (!said && !*config)
+		*config = read_config(root);
+	if (!said)
+		built = built_in(*config, d->config);
+	back = said ? said : built ? built : d->plain;
 	return streq(back, d->trial) ? 0 : machine_write_attr(root, d->file, back, err);
 }
 
@@ -189,7 +195,7 @@ static int set_back_those(const struct root *root, const char *cmdline, const st
 {
 	const struct kargs none = {0};
 	cleanup_free char *others = kargs_predict(cmdline, &none, &none);
-	cleanup_free char *config = read_config(root);
+	cleanup_free char *config = NULL;
 	cleanup_kargs struct kargs line = {0};
 	struct err later = {0};
 	int first = 0;
@@ -201,7 +207,7 @@ static int set_back_those(const struct root *root, const char *cmdline, const st
 		if (name && !streq(detectors[i].file, name))
 			continue;
 		if (is_the_trials(root, &detectors[i], plan))
-			r = set_back(root, &detectors[i], &line, config, first ? &later : err);
+			r = set_back(root, &detectors[i], &line, &config, first ? &later : err);
 		if (!first)
 			first = r;
 	}

@@ -599,25 +599,22 @@ static bool refused_is(const struct env_refused *e, const char *hash, const char
 	return streq(e->hash, hash) && streq(e->kernel, kernel);
 }
 
+static const struct env_refused *refused_as(const struct boot_env *env, const char *hash,
+					    const char *release)
+{
+	for (size_t i = 0; i < env->state.n_refused; i++)
+		if (refused_is(&env->state.refused[i], hash, release))
+			return &env->state.refused[i];
+	return NULL;
+}
+
 const struct env_refused *env_refused(const struct boot_env *env, const struct kargs *args,
 				      const char *kernel)
 {
 	char hash[KARGS_HASH_LEN + 1];
 
 	kargs_hash(args, hash);
-	for (size_t i = 0; i < env->state.n_refused; i++)
-		if (refused_is(&env->state.refused[i], hash, kernel))
-			return &env->state.refused[i];
-	return NULL;
-}
-
-/* The entry for the args that the state speaks of, or NULL. */
-static const struct env_refused *refused_now(const struct boot_env *e)
-{
-	for (size_t i = 0; i < e->state.n_refused; i++)
-		if (refused_is(&e->state.refused[i], e->state.hash, e->state.kernel))
-			return &e->state.refused[i];
-	return NULL;
+	return refused_as(env, hash, kernel);
 }
 
 /* Takes the args that the state speaks of off the list. */
@@ -693,7 +690,8 @@ static int arm(const struct boot_env *env, const struct kargs *args, unsigned in
 	    streq(env->state.hash, ret->after.state.hash) &&
 	    streq(env->state.kernel, ret->after.state.kernel))
 		ret->after.state.look = ENV_LOOK_SECOND;
-	/* Whoever tries args again that were refused, or of which some trials died, begins anew. */
+	/* Args that were refused, or of which some trials died, are tried from the beginning again.
+	 */
 	if (deaths < env->state.deaths || ret->after.state.n_refused < env->state.n_refused)
 		*ret->after.ends = '\0';
 	if (env->try_ == ENV_TAKEN)
@@ -793,7 +791,7 @@ void env_plan_disarm(const struct boot_env *env, const struct boot_id *id, struc
 void env_plan_died(const struct boot_env *env, unsigned int most, const struct boot_id *id,
 		   struct env_plan *ret)
 {
-	const struct env_refused *again = refused_now(env);
+	const struct env_refused *again = refused_as(env, env->state.hash, env->state.kernel);
 	struct boot_env *e = &ret->after;
 
 	begin(ret, env);

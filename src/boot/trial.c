@@ -188,20 +188,26 @@ static const struct env_refused *refused(const struct trial_facts *f)
 	return f->env && !f->retry ? env_refused(f->env, f->wanted, f->kernel) : NULL;
 }
 
-/* Healthy boots until refused args are tried again. */
-static unsigned int boots_left(const struct trial_facts *f)
+unsigned int trial_boots_left(const struct trial_facts *f)
 {
-	return f->env->healthy < f->retry_after ? f->retry_after - f->env->healthy : 0;
+	unsigned int healthy = f->env ? f->env->healthy : 0;
+
+	return healthy < f->retry_after ? f->retry_after - healthy : 0;
+}
+
+char *trial_again_text(unsigned int boots)
+{
+	return boots ? xasprintf("; they are tried again after %u more healthy boot%s", boots,
+				 boots == 1 ? "" : "s")
+		     : xstrdup("");
 }
 
 /* The last sentence for args that are refused. Caller frees. */
 static char *remedy_retry(const struct trial_facts *f)
 {
-	unsigned int left = f->retry_after ? boots_left(f) : 0;
+	cleanup_free char *again = trial_again_text(trial_boots_left(f));
 
-	return left ? xasprintf(REMEDY_RETRY "; they are tried again after %u more healthy boot%s",
-				left, left == 1 ? "" : "s")
-		    : xstrdup(REMEDY_RETRY);
+	return xasprintf(REMEDY_RETRY "%s", again);
 }
 
 /* --- what failed in a trial ---------------------------------------------------------------- */
@@ -501,7 +507,7 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 {
 	const struct env_refused *no = refused(f);
 
-	t->again = no && f->retry_after && (!boots_left(f) || was_given_back(f, t));
+	t->again = no && f->retry_after && (!trial_boots_left(f) || was_given_back(f, t));
 	if (t->is_trial) {
 		decide_trial(f, t, diff);
 	} else if (armed_but_not_taken(f) && written_now(f) && f->other_counter) {

@@ -113,6 +113,11 @@ bool trial_on_line(const char *cmdline);
 /* The slot whose args GRUB left out of the boot with that line, or ENV_NONE. */
 char trial_left_out(const char *cmdline);
 
+/* Healthy boots until refused args are tried again; 0: they are due, or never. */
+unsigned int trial_boots_left(const struct trial_facts *f);
+/* "; they are tried again after 3 more healthy boots", "" of 0. Caller frees. */
+char *trial_again_text(unsigned int boots);
+
 const char *kargs_decision_name(enum kargs_decision d); /* "same", "reboot", "write", ... */
 
 enum trial_health {

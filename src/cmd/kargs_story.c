@@ -112,12 +112,12 @@ static char *next_of_others(const struct boot_view *v)
 
 static char *next_of_refused(const struct boot_view *v)
 {
-	unsigned int after = v->facts.retry_after;
+	unsigned int left = trial_boots_left(&v->facts);
 
-	if (after > v->env.healthy)
+	if (left)
 		return xasprintf("they are tried again on this kernel after %u more healthy "
 				 "boot%s, or by `railhead apply --retry` and a reboot",
-				 after - v->env.healthy, after - v->env.healthy == 1 ? "" : "s");
+				 left, left == 1 ? "" : "s");
 	return xstrdup("they are not tried again on this kernel, unless `railhead apply --retry` "
 		       "and a reboot say so");
 }

@@ -45,13 +45,6 @@ static void block(struct verdict *v, enum fault fault, const char *text)
 	v->admit = false;
 }
 
-static char *tried_again(unsigned int boots)
-{
-	return boots ? xasprintf("; they are tried again after %u more healthy boot%s", boots,
-				 boots == 1 ? "" : "s")
-		     : xstrdup("");
-}
-
 /* Of a trial that is not kept as it is. What this boot's look said of it was so before. */
 static void say_settled(struct work *w, const struct settled *s)
 {
@@ -62,7 +55,7 @@ static void say_settled(struct work *w, const struct settled *s)
 		reasons_drop(&w->v.reasons, FAULT_BOOT_ARGS_DIFFER);
 	switch (s->note) {
 	case NOTE_UNFIT:
-		again = tried_again(w->run.site.retry_after);
+		again = trial_again_text(w->run.site.retry_after);
 		text = xasprintf("kernel_args/next_boot: kernel arguments are REFUSED: %s failed "
 				 "in their trial%s%s; %s. Correct kernel_args, or mend that and "
 				 "run `railhead apply --retry`%s",
