@@ -635,10 +635,10 @@ $MEMORY"
   in_record '.measurements[0].reason | test("measured 1.9 GB/s, required at least 2GB/s over the whole time, stalls included \\(2.4 GB/s without\\); likely: stalls that no other task accounts for took 21% of the time")'
 }
 
-# --- NUMA nodes beside each other --------------------------------------------------------------------
+# --- NUMA nodes compared with each other -------------------------------------------------------------
 
 # One of 12 channels is 8% of a node's rate, which no profile's number for good nodes would show.
-@test "memory of a node that lost a channel is slow beside the others, and only warns if it shall" {
+@test "memory of a node that lost a channel is slower than the others, and only warns if it shall" {
   gated '  checks: {even: {run: memory_bandwidth, per: node, min: 95% of set, floor: 100GB/s, on_fail: warn}}'
   cat >"$BATS_TEST_TMPDIR/bench" <<'E'
 #!/bin/sh

@@ -200,7 +200,7 @@ S
   chmod +x "$bench"
 }
 
-@test "drivers start after memory and storage were measured, not beside them" {
+@test "drivers start after memory and storage were measured, not at the same time" {
   with_turns
   model "nvmlInit_v2 sleeps 300" "cuInit sleeps 300"
   for gpus in "health peer" health; do
@@ -218,7 +218,7 @@ gate:
 Y
     rm -f "$BATS_TEST_TMPDIR/turns"
     gate_ends 0 ready --again
-    # both nodes beside each other, then the disk, then what starts the driver
+    # both nodes at the same time, then the disk, then what starts the driver
     [ "$(sed 's/^[a-z]* //' "$BATS_TEST_TMPDIR/turns" | uniq -c | xargs)" = \
       "4 memory_bandwidth 2 storage_read 2 together" ] || {
       cat "$BATS_TEST_TMPDIR/turns" >&2

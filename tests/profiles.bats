@@ -181,7 +181,7 @@ E
 }
 
 # A figure that nobody has measured on the machine may not keep work out.
-@test "latency, jitter, nodes beside each other, and GPUDirect of metal machines only warn" {
+@test "latency, jitter, nodes compared with each other, and GPUDirect of metal machines only warn" {
   local name
   for name in $(concrete); do
     run -0 --separate-stderr "$railhead" show "$name" --json --root "$MACHINES/$name"

@@ -43,7 +43,7 @@ efi() {
   env=$root$env
 }
 
-# A boot whose line has these arguments besides: none by default.
+# A boot whose line has these arguments in addition: none by default.
 boot() { # ARGUMENTS
   boots=$((boots + 1))
   put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro $*"
@@ -243,7 +243,7 @@ spend() { # REBOOTS; the file of arguments is lost before each boot
   initrd 1
   [[ $output != *rebooting* ]]
   [[ $output == *"reboot: railhead can't count its reboots (directory /etc is read-only; this machine has no EFI variables), and so makes none: make /etc/railhead/reboots writable, or reboot the node yourself"* ]]
-  # the trial is armed, and whoever reboots the node brings it
+  # the trial is armed, and any reboot brings it
   grub-editenv "$env" list | grep -q '^railhead_try=[ab]$'
 }
 

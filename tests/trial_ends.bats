@@ -149,7 +149,7 @@ told() { # FILTER VALUE
   told .state refused
   story 'tried +new=1' 'trial 1 +no verdict within ten minutes' 'trial 2 +the kernel panicked' \
     'what next +they are tried again on this kernel after 10 more healthy boots, or by .*apply --retry.*'
-  # Asked for by a person, they begin anew.
+  # Asked for by a person, they begin again.
   run -8 "$railhead" apply --retry --root "$root"
   ends U
 }
@@ -237,7 +237,7 @@ told() { # FILTER VALUE
   story 'trial 1 +at the verdict something failed.*' 'what next +they are tried again on this kernel after 10 more healthy boots.*'
 }
 
-@test "--ended takes two words, and no other option beside it; a write that fails is said" {
+@test "--ended takes two words, and no other option with it; a write that fails is said" {
   run -2 "$railhead" kargs --ended never --root "$root"
   [[ $output == *"kargs --ended never: expected one of: timer, stop"* ]]
   run -2 "$railhead" kargs --ended stop --reset --root "$root"

@@ -18,7 +18,7 @@ struct gaps {
 };
 
 void gaps_add(struct gaps *g, uint64_t ns);
-/* All of the other's, besides. */
+/* Adds all of the other's. */
 void gaps_merge(struct gaps *g, const struct gaps *other);
 
 /*

@@ -31,8 +31,8 @@ struct witness {
 	bool of_this_boot;    /* this boot has asked for the last of them */
 	/*
 	 * What is wrong with what was read, or NULL. Where no copy is left that can be read,
-	 * reboots is REBOOTS_MAX: no reboot in this boot, whoever damages the count each time; and
-	 * lost is set: the verdict makes the count again, so that the next boot is free.
+	 * reboots is REBOOTS_MAX: no reboot in this boot, also if the count is damaged each time;
+	 * and lost is set: the verdict makes the count again, so that the next boot is free.
 	 */
 	char *damage;
 	bool lost;

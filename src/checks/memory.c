@@ -67,7 +67,7 @@ static void want_latency(const struct checked *t, struct probes *ret)
 	want_each(t, judge_latency, ret);
 }
 
-/* Sockets of one machine have the same channels: one that has lost some is seen beside the others.
+/* Sockets of one machine have the same channels: one that has lost some is slower than the others.
  */
 CHECK(memory_bandwidth, .required = {"per", "min"}, .optional = {"floor"}, .shares = "set",
       .measure = want_bandwidth, .slow = FAULT_MEMORY_BANDWIDTH);

@@ -79,12 +79,12 @@ void probe_resource(struct probe *p, const char *fmt, ...) __attribute__((format
 void probe_needs_node(struct probe *p, const struct node *node, int numa);
 /*
  * The CPUs of all nodes, any of which its threads may run on: nothing that measures a node runs
- * beside it.
+ * at the same time.
  */
 void probe_needs_cpus(struct probe *p, const struct node *node);
 /*
- * Its process starts a driver, which spins on any CPU: nothing that measures a node runs beside it,
- * but what starts a driver as well.
+ * Its process starts a driver, which spins on any CPU: nothing that measures a node runs at the
+ * same time, but what starts a driver as well.
  */
 void probe_starts_driver(struct probe *p, const struct node *node);
 /* The function, and that causes are looked for on its way. */

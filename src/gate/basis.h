@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What thresholds from figures stand on, besides the parts that require: names: a kernel, a BIOS or
- * a firmware of another version may be faster or slower, and is no lost part. A list of texts, such
- * as "kernel: 6.1.0-50-amd64" and "firmware of rails: 28.39.1002"; gate.calibrated_on keeps them.
+ * What thresholds from figures stand on, in addition to the parts that require: names: a kernel, a
+ * BIOS or a firmware of another version may be faster or slower, and is no lost part. A list of
+ * texts, such as "kernel: 6.1.0-50-amd64" and "firmware of rails: 28.39.1002"; gate.calibrated_on
+ * keeps them.
  */
 #pragma once
 

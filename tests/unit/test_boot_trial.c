@@ -1286,7 +1286,7 @@ static void test_other_counter_after_arming(void **state)
 	assert_int_equal(m.last.decision, KARGS_COUNTED);
 	assert_non_null(strstr(m.last.why, "greenboot counts"));
 	settle(&m);
-	/* Whoever reboots now gets no trial either. */
+	/* A reboot now brings no trial either. */
 	m.reboots = 0;
 	assert_int_equal(power_on(&m, "a=2"), KARGS_COUNTED);
 	assert_false(kargs_has(m.cmdline, "railhead.trial=a"));
@@ -1463,7 +1463,7 @@ static void test_ends_are_lost(void **state)
 	}
 }
 
-/* An operator's retry begins anew: two more attempts may be given back. */
+/* An operator's retry begins again: two more attempts may be given back. */
 static void test_retry_after_ends(void **state)
 {
 	struct machine m;

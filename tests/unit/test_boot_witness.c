@@ -117,7 +117,7 @@ static void test_budget(void **state)
 		assert_int_equal(witness_set_back(&t.root, &err), 0);
 		spend(&t);
 		held_by(&t, "railhead has made 5 reboots with no verdict in between");
-		/* whoever asks all the same is refused, and nothing is written */
+		/* a call all the same is refused, and nothing is written */
 		assert_int_equal(witness_count(&t.root, &err), -EDQUOT);
 		assert_non_null(strstr(err.text, "has made 5 reboots"));
 		assert_int_equal(reboots(&t), 5);

@@ -89,7 +89,7 @@ static void test_look(void **state)
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prctl(PR_SET_NAME, "a) R 1 (\001b");
-		setpriority(PRIO_PROCESS, 0, -20); /* the busiest are named, whoever else is */
+		setpriority(PRIO_PROCESS, 0, -20); /* only the busiest are named */
 		for (volatile int i = 0;; i++)
 			;
 	}
