@@ -185,3 +185,14 @@ router=fe800000000000000000000000000001
   diff "$file.live" "$file"
   [[ $(line mgmt) == *"$PF1"*"protect: true"* ]]
 }
+
+@test "draft: the checks that it leaves commented out are of sets that it names, and valid" {
+  local m
+  for m in "$MACHINES"/*; do
+    draft "$m"
+    sed -i -E '/^gate:/,$s/^( +)#/\1/' "$file"
+    run -0 --separate-stderr "$railhead" check "$file"
+    grep -q "gpus-health: {run: gpu_health, on: gpus}" "$file" || [[ $m != */hgx-* ]]
+    grep -q "carrier: {run: carrier" "$file" || ! grep -q "^  rails:" "$file"
+  done
+}

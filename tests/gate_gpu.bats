@@ -236,6 +236,21 @@ Y
   measured "gate/copy/$b" same
 }
 
+@test "a slow one that another process uses was not measured, and the process is named" {
+  sleep 600 &
+  local user=$!
+  model "$a d2h 500000000" "$a user $user"
+  gate --root "$root" || true
+  kill "$user"
+  measured "gate/copy/$a" invalid "disturbed: another process uses the GPU [(]sleep, PID $user[)]"
+}
+
+@test "one that is fast enough passes, whatever else uses it" {
+  model "$a user 1"
+  gate_ends 0 ready
+  measured "gate/copy/$a" same
+}
+
 @test "faults are told in full, each with what to do" {
   model "$b remap_pending 1" "$b width 8"
   gate_ends 7 blocked

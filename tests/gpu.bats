@@ -76,6 +76,20 @@ holds() {
 	holds '.result == "measured" and (.setup_note | test("nvidia-persistenced"))'
 }
 
+@test "copies: other processes on the GPU are named, our own is not" {
+	measures 0 gpu_copy --gpu $a --budget 100
+	holds 'has("gpu_users") | not'
+	model "$a user $$"
+	measures 0 gpu_copy --gpu $a --budget 100
+	holds ".gpu_users == [\"$(cat /proc/$$/comm), PID $$\"]"
+	model "$a user 4194305" # ended since: no process has this number
+	measures 0 gpu_copy --gpu $a --budget 100
+	holds '.gpu_users == ["PID 4194305"]'
+	model "$a user 0" "$b user $$" "$a $b 1000000000" "$b $a 1000000000"
+	measures 0 gpu_peer --gpu $a --peer $b --budget 100
+	holds '.gpu_users | length == 1'
+}
+
 @test "copies: libcuda is enough; without NVML the link is not told" {
 	use "$root/build/gpu-standin" libcuda
 	model "$a gpu 0"

@@ -109,7 +109,7 @@ static int run(const struct options *o, json_t *line, struct err *err)
 	if (r == 0)
 		r = rounds_run(&rounds, err);
 	if (r == 0) {
-		gpu_facts_report(&c.gpu, line);
+		gpu_facts_report(&c.gpu, NULL, line);
 		if (option_text(o, "node", NULL))
 			json_object_set_new(line, "node",
 					    json_integer((json_int_t)option_number(o, "node", 0)));

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mempolicy.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "bench/nvml.h"
 
 #define NODES_MOST 1024
+#define PROCESSES_MOST 64
 
 /* --- the place --------------------------------------------------------------------------- */
 
@@ -71,8 +73,43 @@ static void add_persistence(const struct nvml *n, nvml_device d, json_t *line)
 						"nvidia-persistenced.service"));
 }
 
-void gpu_facts_report(const struct gpu *g, json_t *line)
+/* The name of a process; "" for one that has ended or that this user must not see. */
+static void name_of(unsigned int pid, char ret[32])
 {
+	char path[32];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	f = fopen(path, "re");
+	if (!f || !fgets(ret, 32, f))
+		*ret = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+	if (f)
+		fclose(f);
+}
+
+/* Processes with a CUDA context there, without those of our own program. */
+static void add_users(const struct nvml *n, nvml_device d, json_t *users)
+{
+	struct nvml_process p[PROCESSES_MOST];
+	unsigned int count = PROCESSES_MOST;
+	char own[32], name[32], text[64];
+
+	if (!n->compute_processes || n->compute_processes(d, &count, p) != NVML_SUCCESS)
+		return;
+	name_of((unsigned int)getpid(), own);
+	for (unsigned int i = 0; i < count && i < PROCESSES_MOST; i++) {
+		name_of(p[i].pid, name);
+		if (p[i].pid == (unsigned int)getpid() || (*own && streq(name, own)))
+			continue;
+		snprintf(text, sizeof(text), "%s%sPID %u", name, *name ? ", " : "", p[i].pid);
+		json_array_append_new(users, json_string(text));
+	}
+}
+
+void gpu_facts_report(const struct gpu *g, const char *peer, json_t *line)
+{
+	json_t *users = json_array();
 	struct nvml n;
 	nvml_device d;
 
@@ -81,8 +118,14 @@ void gpu_facts_report(const struct gpu *g, json_t *line)
 	if (nvml_open(&n, NULL) == 0 && n.device_by_address(g->addr, &d) == NVML_SUCCESS) {
 		add_link(&n, d, line);
 		add_persistence(&n, d, line);
+		add_users(&n, d, users);
+		if (peer && n.device_by_address(peer, &d) == NVML_SUCCESS)
+			add_users(&n, d, users);
 	}
 	nvml_close(&n);
+	if (json_array_size(users))
+		json_object_set(line, "gpu_users", users);
+	json_decref(users);
 }
 
 /* --- between two GPUs -------------------------------------------------------------------- */

@@ -17,9 +17,10 @@ int gpu_stand_on(unsigned int node, struct err *err);
 
 /*
  * Adds the GPU's address, setup_ms and, as far as NVML tells, the state of its PCIe link now
- * (to be asked under load: an idle GPU lets it sleep) and a note where persistence mode is off.
+ * (to be asked under load: an idle GPU lets it sleep), a note where persistence mode is off, and
+ * in "gpu_users" the other processes that have a context on the GPU or its peer (NULL: none).
  */
-void gpu_facts_report(const struct gpu *g, json_t *line);
+void gpu_facts_report(const struct gpu *g, const char *peer, json_t *line);
 
 enum gpu_path { GPU_PATH_UNKNOWN, GPU_PATH_NVLINK, GPU_PATH_PCIE, GPU_PATH_NONE };
 

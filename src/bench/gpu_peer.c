@@ -144,7 +144,7 @@ static void report(struct peers *p, json_t *line)
 	enum gpu_path path = gpu_path_between(p->gpu[TO_PEER].addr, peer->addr, &by_design, &why);
 
 	p->gpu[TO_PEER].setup_ns += peer->setup_ns;
-	gpu_facts_report(&p->gpu[TO_PEER], line);
+	gpu_facts_report(&p->gpu[TO_PEER], peer->addr, line);
 	json_object_set_new(line, "peer", json_string(peer->addr));
 	json_object_set_new(line, "peer_access", json_true());
 	if (path == GPU_PATH_NVLINK || path == GPU_PATH_PCIE)

@@ -253,7 +253,7 @@ static void report(const struct direct *d, json_t *line)
 {
 	const struct rdma_link_side *s = &d->link->side[RDMA_NEAR];
 
-	gpu_facts_report(&d->gpu, line);
+	gpu_facts_report(&d->gpu, NULL, line);
 	json_object_set_new(line, "device", json_string(s->end.device));
 	json_object_set_new(line, "port", json_integer(s->end.port));
 	json_object_set_new(line, "path", json_string(d->path));

@@ -31,6 +31,7 @@ static const struct symbol symbols[] = {
 	OPTIONAL_SYMBOL(struct nvml, clocks_reasons, "nvmlDeviceGetCurrentClocksEventReasons"),
 	OPTIONAL_SYMBOL(struct nvml, clocks_reasons_old,
 			"nvmlDeviceGetCurrentClocksThrottleReasons"),
+	OPTIONAL_SYMBOL(struct nvml, compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3"),
 	OPTIONAL_SYMBOL(struct nvml, p2p_status, "nvmlDeviceGetP2PStatus"),
 	OPTIONAL_SYMBOL(struct nvml, fabric, "nvmlDeviceGetGpuFabricInfo"),
 	OPTIONAL_SYMBOL(struct nvml, fabric_versioned, "nvmlDeviceGetGpuFabricInfoV"),

@@ -95,6 +95,12 @@ struct nvml_fabric_v3 {
 #define NVML_FABRIC_V2 (36u | 2u << 24)
 #define NVML_FABRIC_V3 ((unsigned int)sizeof(struct nvml_fabric_v3) | 3u << 24)
 
+struct nvml_process { /* nvmlProcessInfo_t, of _v3 */
+	unsigned int pid;
+	unsigned long long memory;
+	unsigned int gpu_instance, compute_instance;
+};
+
 typedef struct nvml_device *nvml_device;
 
 /* Optional ones (see nvml.c) are NULL where the library is too old. */
@@ -122,6 +128,8 @@ struct nvml {
 	int (*pcie_generation_max)(nvml_device d, unsigned int *ret);
 	int (*clocks_reasons)(nvml_device d, unsigned long long *ret);
 	int (*clocks_reasons_old)(nvml_device d, unsigned long long *ret);
+	/* *n: in, what ret has room for; out, how many there are. */
+	int (*compute_processes)(nvml_device d, unsigned int *n, struct nvml_process *ret);
 	int (*p2p_status)(nvml_device a, nvml_device b, int index, int *ret);
 	/* The first is deprecated as of CUDA 13.0, and knows no health. */
 	int (*fabric)(nvml_device d, struct nvml_fabric *ret);

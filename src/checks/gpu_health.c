@@ -4,8 +4,6 @@
 #include "base/str.h"
 #include "checks/gpu.h"
 
-#define NVIDIA 0x10de
-
 /* Row remapping came with Ampere (NVIDIA, "GPU Memory Error Management": GA100, GA10x, AD10x,
  * GH100, GB10x); before, pages were retired. */
 #define PAGES "ecc,ecc_errors,retired_pages,pcie_width,clocks"
@@ -43,7 +41,7 @@ static const struct model {
 
 static const char *model_shows(const struct pci_fn *gpu)
 {
-	for (size_t i = 0; gpu->vendor == NVIDIA && i < array_len(models); i++)
+	for (size_t i = 0; gpu->vendor == VENDOR_NVIDIA && i < array_len(models); i++)
 		if (gpu->device >= models[i].first && gpu->device <= models[i].last)
 			return models[i].shows;
 	return "any";

@@ -173,6 +173,7 @@ static char *why_invalid(const json_t *line, bool slow)
 {
 	const char *own = json_string_value(json_object_get(line, "invalid"));
 	double others = line_number(line, "others_pct"), switches = line_number(line, "switches");
+	const json_t *users = json_object_get(line, "gpu_users");
 
 	if (own && *own)
 		return xstrdup(own);
@@ -183,6 +184,9 @@ static char *why_invalid(const json_t *line, bool slow)
 		return xasprintf("other work had %.0f%% of the node's CPUs", others);
 	if (slow && switches > 0)
 		return xasprintf("other tasks ran on its CPU %.0f times", switches);
+	if (slow && json_array_size(users))
+		return xasprintf("another process uses the GPU (%s)",
+				 json_string_value(json_array_get(users, 0)));
 	return NULL;
 }
 

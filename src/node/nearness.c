@@ -9,8 +9,6 @@ enum {
 	CLASS_VGA = 0x0300,	  /* of BMCs, and of some GPUs */
 	CLASS_3D = 0x0302,	  /* GPUs without an output */
 	CLASS_ACCELERATOR = 0x12, /* base class */
-	VENDOR_NVIDIA = 0x10de,
-	VENDOR_AMD = 0x1002,
 };
 
 static const char *const names[NEAR_COUNT] = {"pcie_switch", "root_port", "numa_node", "far"};

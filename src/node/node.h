@@ -24,7 +24,7 @@ enum {
 	CLASS_SERIAL_INFINIBAND = 0x0c06, /* of HCAs older than that class */
 };
 
-enum { VENDOR_MELLANOX = 0x15b3 };
+enum { VENDOR_AMD = 0x1002, VENDOR_NVIDIA = 0x10de, VENDOR_MELLANOX = 0x15b3 };
 
 enum cpu_vendor { CPU_UNKNOWN, CPU_INTEL, CPU_AMD, CPU_ARM };
 

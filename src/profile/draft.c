@@ -379,6 +379,23 @@ static void add_link_check(struct draft *d, const struct draft_set *set)
 	str_add(d->out, "GT/s}\n");
 }
 
+/* What is usual for a set, commented out: only a node that is known to be good tells its figures.
+ */
+static void add_usual_checks(struct draft *d, const struct draft_set *set)
+{
+	const char *name = set->name;
+
+	if (str_starts(name, "gpus") && set->fn.v[0]->vendor == VENDOR_NVIDIA)
+		str_addf(d->out,
+			 "    #%s-driver: {run: gpu_driver, on: %s}\n"
+			 "    #%s-health: {run: gpu_health, on: %s}\n"
+			 "    #%s-xid: {run: gpu_xid, on: %s}\n"
+			 "    #%s-copy: {run: gpu_copy, on: %s, min: 20GB/s}\n",
+			 name, name, name, name, name, name, name, name);
+	else if (streq(name, "rails"))
+		str_addf(d->out, "    #carrier: {run: carrier, on: %s, timeout: 60s}\n", name);
+}
+
 static void add_gate(struct draft *d)
 {
 	cleanup_str struct str checks = {0};
@@ -392,10 +409,13 @@ static void add_gate(struct draft *d)
 	d->out = out;
 	str_addf(out,
 		 "\n# What must hold before the node may work. Measure memory on a node that is "
-		 "known to be good\n# and take a tenth off.\ngate:\n  budget: 60s\n  %schecks:\n%s"
-		 "    #memory: {run: memory_bandwidth, per: node, min: 100GB/s}\n"
-		 "    #carrier: {run: carrier, on: rails, timeout: 60s}\n",
+		 "known to be good\n# and take a tenth off; `railhead calibrate` says how much "
+		 "from many.\ngate:\n  budget: 60s\n  %schecks:\n%s"
+		 "    #memory: {run: memory_bandwidth, per: node, min: 100GB/s}\n",
 		 checks.len ? "" : "#", str_get(&checks));
+	for (size_t i = 0; i < d->sets.set.n; i++)
+		if (!d->sets.set.v[i].protect)
+			add_usual_checks(d, &d->sets.set.v[i]);
 }
 
 int draft_profile(const struct root *root, const struct node *node, const char *name,
