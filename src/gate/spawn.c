@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -125,25 +126,32 @@ static bool each_child(pid_t of, bool (*each)(pid_t pid, void *arg), void *arg)
 
 static bool kill_it(pid_t pid, void *arg)
 {
-	(void)arg;
 	kill(pid, SIGKILL); /* ours, and nobody waited for it: its number can't be another's */
+	*(pid_t *)arg = pid;
 	return false;
 }
 
-/* Of a subreaper: whoever loses its parent to this becomes a child, and is met next time. */
+/*
+ * Of a subreaper: an orphan becomes its child, and is met next time. It waits as long as a killed
+ * child hangs in the kernel, so that the gate sees it hang (spawn_where()).
+ */
 static void sweep(void)
 {
 	static const struct timespec pause = {.tv_nsec = 1000000};
 	uint64_t end = clock_usec() + SPAWN_SWEEP_MS * 1000u;
-	pid_t pid;
 
 	for (;;) {
+		pid_t last = 0, pid;
+
 		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
 			continue;
 		if (pid < 0 || clock_usec() > end)
 			return;
-		each_child(getpid(), kill_it, NULL);
-		nanosleep(&pause, NULL);
+		each_child(getpid(), kill_it, &last);
+		if (last)
+			waitpid(last, NULL, 0);
+		else
+			nanosleep(&pause, NULL); /* it came while we looked */
 	}
 }
 
@@ -169,6 +177,14 @@ static void take_streams(const struct spawn *s)
 	if (in < 0 || dup2(in, 0) < 0 || dup2(s->out, 1) < 0 || dup2(s->err, 2) < 0)
 		_exit(127);
 	syscall(SYS_close_range, 3u, ~0u, 0u); /* before 5.9: our fds are O_CLOEXEC anyway */
+}
+
+/* Where a /proc can't be mounted the machine's stays, which most programs can do with. */
+static void take_own_proc(void)
+{
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) == 0 &&
+	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+		errno = 0;
 }
 
 /* True once the program has ended; others that ended are orphans that came here. */
@@ -197,7 +213,9 @@ static void keep(const struct spawn *s, struct spawn_note *note, bool sealed)
 
 	die_with_gate(s);
 	take_streams(s);
-	if (!sealed)
+	if (sealed)
+		take_own_proc();
+	else
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&set);
@@ -227,11 +245,11 @@ static void keep(const struct spawn *s, struct spawn_note *note, bool sealed)
 	_exit(0);
 }
 
-/* A fork that is the first of a PID namespace, or a plain one where that can't be had. */
-static pid_t fork_keeper(bool *ret_sealed)
+/* A fork that is the first of its namespaces, or a plain one where these can't be had. */
+static pid_t fork_sealed(bool *ret_sealed)
 {
 	/* flags, stack, two thread ids and TLS: in their places on x86 and Arm, all 0. */
-	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
+	pid_t pid = (pid_t)syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0);
 
 	*ret_sealed = pid >= 0;
 	return pid >= 0 ? pid : fork();
@@ -245,7 +263,7 @@ int spawn_start(const struct spawn *s, struct spawned *ret, struct err *err)
 	if (page == MAP_FAILED)
 		return err_errno(err, -errno, "mmap");
 	*ret = (struct spawned){.note = page};
-	ret->keeper = fork_keeper(&ret->sealed);
+	ret->keeper = s->as ? fork_sealed(&ret->sealed) : fork();
 	if (ret->keeper == 0)
 		keep(s, page, getpid() == 1);
 	if (ret->keeper < 0) {

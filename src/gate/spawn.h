@@ -3,12 +3,17 @@
  * Inside this room: one measuring child, and everything that comes of it.
  *
  * Between the gate and the program stands a keeper, a process of ours that waits for the
- * program; what the program starts stays below the keeper, however it detaches itself. Where
- * this process may (as root), the keeper is the first of a PID namespace: the kernel ends all
- * of that with it, a fork bomb too (pid_namespaces(7)). /proc stays the machine's: a program finds
- * itself there as /proc/self, not by what getpid() says. Else it is a subreaper, which ends
- * what it finds below it, again and again for a moment: all but what forks faster than it is
- * found.
+ * program; what the program starts stays below the keeper, however it detaches itself.
+ *
+ * Of a site's own program, where this process may (as root), the keeper is the first of a PID
+ * namespace: the kernel ends all of that with it, a fork bomb too (pid_namespaces(7)). The
+ * namespace has its own /proc, in a mount namespace that takes the machine's mounts and gives none
+ * back: libcuda reads /proc/PID of what getpid() says, and without that cuInit() fails with
+ * CUDA_ERROR_OPERATING_SYSTEM (304; seen with driver 580 on an H100).
+ *
+ * Of our own benchmarks the keeper is a subreaper, which ends what it finds below it, again and
+ * again for a moment: all but what forks faster than it is found. They see the machine's processes,
+ * and so does NVML, which shows no process of another PID namespace.
  */
 #pragma once
 
@@ -35,13 +40,13 @@ struct spawn_note;
 
 struct spawned {
 	pid_t keeper;
-	bool sealed; /* a PID namespace */
+	bool sealed; /* in a PID namespace of its own */
 	struct spawn_note *note;
 };
 
 struct spawn {
 	const char *const *argv;
-	const struct privileges *as; /* NULL: those of this process */
+	const struct privileges *as; /* a site's own program; NULL: ours, with our privileges */
 	int out, err;		     /* its stdout and stderr */
 };
 

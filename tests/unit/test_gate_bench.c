@@ -91,6 +91,8 @@ static struct bench_job sh(const char *script, unsigned int deadline_ms,
 	};
 }
 
+static const struct privileges root = {0};
+
 static uint64_t now_ms(void)
 {
 	struct timespec t;
@@ -297,7 +299,8 @@ static uint64_t read_count(int fd)
 static void test_one_that_flees(void **state)
 {
 	char path[] = "/tmp/railhead-test-XXXXXX";
-	struct bench_job job = {.argv = {"/proc/self/exe", "flees", path}, .deadline_ms = 500};
+	struct bench_job job = {
+		.argv = {"/proc/self/exe", "flees", path}, .deadline_ms = 500, .as = &root};
 	uint64_t n = 0;
 	int fd;
 
@@ -334,6 +337,8 @@ static void test_caller_dies(void **state)
 	if (caller == 0) {
 		struct bench_job job = sh(script, 60000, NULL);
 
+		if (geteuid() == 0)
+			job.as = &root;
 		run_ms(&job, 1);
 		_exit(0);
 	}
@@ -426,7 +431,6 @@ static void test_privileges(void **state)
 {
 	static const struct privileges nobody = {.uid = 65534, .gid = 65534};
 	static const struct privileges raw = {.uid = 65534, .gid = 65534, .capabilities = 1 << 13};
-	static const struct privileges root = {0};
 	static const struct {
 		const struct privileges *as;
 		const char *script;
@@ -464,6 +468,31 @@ static void test_privileges(void **state)
 }
 
 /* None ends before all have begun. */
+/*
+ * libcuda finds itself below /proc by its number. Our own benchmarks are in the machine's PID
+ * namespace, where NVML shows them other processes; a site's program has its own, and its own
+ * mounts.
+ */
+#define SEES_ITSELF "read -r n rest </proc/self/stat && [ \"$n\" = $$ ] && "
+
+static void test_own_proc(void **state)
+{
+	char mine[256];
+	struct bench_job jobs[2];
+
+	(void)state;
+	snprintf(mine, sizeof(mine), SEES_ITSELF "[ -d /proc/%d ] && echo '" OK "'", getpid());
+	jobs[0] = sh(mine, 5000, NULL);
+	jobs[1] = sh(SEES_ITSELF "[ $$ -lt 50 ] && echo '" OK "'", 5000, NULL);
+	jobs[1].as = &root;
+	run_ms(jobs, geteuid() == 0 ? 2 : 1);
+	for (int i = 0; i < (geteuid() == 0 ? 2 : 1); i++) {
+		if (jobs[i].state != CHANGE_SAME)
+			fail_msg("%d: %s", i, jobs[i].reason);
+		bench_job_clear(&jobs[i]);
+	}
+}
+
 static void test_many_at_once(void **state)
 {
 	static const char script[] = ": >\"$0/$1\"; until [ $(ls \"$0\" | wc -l) = 40 ]; do "
@@ -820,6 +849,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_limits),
 	cmocka_unit_test(test_file_size),
 	cmocka_unit_test(test_privileges),
+	cmocka_unit_test(test_own_proc),
 	cmocka_unit_test(test_many_at_once),
 	cmocka_unit_test(test_one_resource_in_turn),
 	cmocka_unit_test(test_turn_after_a_hung_one),
