@@ -386,6 +386,13 @@ static const struct fault_row rows[] = {
 	F(GPU_RDMA, "RH-GPU-RDMA", SITE, "RDMA between a NIC and a GPU is slower than required.",
 	  SLOW_HERE " Check ACS and the IOMMU mode on the way between the two."),
 
+	F(STORAGE_QUEUE_DIFFERS, "RH-STORAGE-QUEUE-DIFFERS", RETRY,
+	  "The queue of a disk has another value than the profile's.", CONTENDED),
+	F(STORAGE_QUEUE_FAILED, "RH-STORAGE-QUEUE-FAILED", PROFILE,
+	  "The queue of a disk could not be set.", SEE_REASON " Correct section block."),
+	F(STORAGE_DISK_ABSENT, "RH-STORAGE-DISK-ABSENT", SITE,
+	  "A storage controller of a device set has no disk.",
+	  "Look for its namespaces (`nvme list-ns`) or drives, and for its driver."),
 	F(STORAGE_MOUNT_DIFFERS, "RH-STORAGE-MOUNT-DIFFERS", RETRY,
 	  "A mount of the profile is absent or has other options.", APPLY),
 	F(STORAGE_MOUNT_FAILED, "RH-STORAGE-MOUNT-FAILED", SITE,

@@ -15,9 +15,9 @@ static int look_benchmark(const struct kind_ctx *ctx, struct change *c, struct e
 const struct kind kind_benchmark = {.name = "benchmark", .look = look_benchmark};
 
 static const struct kind *const kinds[] = {
-	&kind_attr,    &kind_file,  &kind_bootenv,   &kind_module, &kind_vf,
-	&kind_netlink, &kind_roce,  &kind_pci,	     &kind_irq,	   &kind_limit,
-	&kind_mount,   &kind_check, &kind_benchmark,
+	&kind_attr,    &kind_file,  &kind_bootenv, &kind_module,    &kind_vf,
+	&kind_netlink, &kind_roce,  &kind_pci,	   &kind_irq,	    &kind_limit,
+	&kind_block,   &kind_mount, &kind_check,   &kind_benchmark,
 };
 
 /* The attr kind asks for itself: it has files, of which some may be contested. */

@@ -64,9 +64,10 @@ extern const struct kind kind_bootenv; /* kernel arguments of the next boot */
 extern const struct kind kind_module;
 extern const struct kind kind_vf; /* number of VFs, driver of a VF */
 extern const struct kind kind_netlink;
-extern const struct kind kind_roce; /* congestion control and RDMA's defaults, by vendor */
-extern const struct kind kind_pci;  /* a function's config space */
-extern const struct kind kind_irq;  /* affinity of a function's vectors */
+extern const struct kind kind_roce;  /* congestion control and RDMA's defaults, by vendor */
+extern const struct kind kind_pci;   /* a function's config space */
+extern const struct kind kind_irq;   /* affinity of a function's vectors */
+extern const struct kind kind_block; /* queues of a function's disks */
 extern const struct kind kind_mount;
 extern const struct kind kind_limit;	 /* a resource limit of running processes; never set */
 extern const struct kind kind_check;	 /* a fact to be judged; never set */

@@ -18,6 +18,7 @@
 	X(link)        \
 	X(qos)         \
 	X(irq)         \
+	X(block)       \
 	X(sysctl)      \
 	X(sysfs)       \
 	X(limits)      \

@@ -475,7 +475,7 @@ static void test_require(void **state)
 /* Each section's list of keys that may be missing has those that it sets, and no others. */
 static void test_optional_keys(void **state)
 {
-	static const char *const of_sets[] = {"pcie", "link", "qos", "irq"};
+	static const char *const of_sets[] = {"pcie", "link", "qos", "irq", "block"};
 
 	(void)state;
 	for (size_t i = 0; i < array_len(of_sets); i++) {

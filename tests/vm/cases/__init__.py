@@ -13,6 +13,7 @@ from cases import drivers    # noqa: F401
 from cases import faults     # noqa: F401
 from cases import sriov      # noqa: F401
 from cases import pcie       # noqa: F401
+from cases import block      # noqa: F401
 from cases import qos        # noqa: F401
 from cases import rdma       # noqa: F401
 from cases import gpu        # noqa: F401

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "kinds/block.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "kinds/disks.h"
+#include "kinds/function.h"
+#include "sys/clock.h"
+#include "sys/machine.h"
+#include "sys/read.h"
+#include "sys/uevent.h"
+
+enum {
+	WAIT_US = 5 * 1000000, /* for namespaces, which come behind the probe of their controller */
+	SCHEDULED_MAX = 2048,  /* MAX_SCHED_RQ of block/blk-mq-sched.h, with a scheduler */
+};
+
+/* --- files ---------------------------------------------------------------------------------- */
+
+static const char *disk_named(const struct change *c, const struct disk *disk)
+{
+	const struct block_item *item = c->on.item;
+
+	return item->of_head ? disk->head : disk->name;
+}
+
+static char *path_of(const struct change *c, const struct disk *disk)
+{
+	const struct block_item *item = c->on.item;
+
+	return xasprintf("/sys/block/%s/queue/%s", disk_named(c, disk), item->file);
+}
+
+static int not_offered(const struct change *c, const struct disk *disk, struct err *err)
+{
+	const struct block_item *item = c->on.item;
+
+	return err_set(err, -EOPNOTSUPP,
+		       "%s (%s): its driver, or this kernel, offers no queue/%s; leave "
+		       "block.SET.%s out, or name %s in block.SET.optional",
+		       disk_named(c, disk), c->on.name, item->file, c->on.key, c->on.key);
+}
+
+/*
+ * -ENODEV: the disk went meanwhile. A queue without writeback throttling, as it is with the
+ * scheduler bfq, has none to read (-EINVAL, queue_wb_lat_show()): that is off.
+ */
+static int read_value(const struct root *root, const struct change *c, const struct disk *disk,
+		      char **ret, struct err *err)
+{
+	const struct block_item *item = c->on.item;
+	cleanup_free char *path = path_of(c, disk);
+	struct err why = {0};
+	int r = read_text(root, ret, &why, "%s", path);
+
+	if (r == -ENOENT && !root_exists(root, "/sys/block/%s", disk_named(c, disk)))
+		return -ENODEV;
+	if (r == -ENOENT)
+		return not_offered(c, disk, err);
+	if (r == -EINVAL && streq(item->file, "wbt_lat_usec")) {
+		*ret = xstrdup("0");
+		return 0;
+	}
+	return r < 0 ? err_copy(err, r, &why) : 0;
+}
+
+/* --- which disks ---------------------------------------------------------------------------- */
+
+static bool is_spared(const struct change *c, const struct disk *disk)
+{
+	return disk->carries && !ynode_is_true(c->on.node);
+}
+
+/* 0, or what the look at a function without disks finds. */
+static int no_disk(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	int r = function_gone(ctx->root, c->on.name, err);
+
+	if (r < 0)
+		return r;
+	change_observe(c, "no disk");
+	change_reason(
+		c,
+		"%s has no disk (yet): is its driver bound (modules.load), and has a drive of "
+		"NVMe a namespace (`nvme list-ns`)?",
+		c->on.name);
+	c->fault = FAULT_STORAGE_DISK_ABSENT;
+	c->state = CHANGE_WAITS;
+	return 0;
+}
+
+/* Nothing is set before it is sure that the disk of the system is not hit. */
+static int say_unknown(const struct kind_ctx *ctx, struct change *c, const struct disks *disks,
+		       struct err *err)
+{
+	if (ctx->root->live)
+		return err_set(err, -ENODATA,
+			       "%s, so none is set: write block.SET.system_disk: true if the set "
+			       "may have it",
+			       disks->unknown);
+	change_observe(c, "unknown");
+	change_reason(c, "%s", disks->unknown);
+	c->state = CHANGE_DIFFERS;
+	return 0;
+}
+
+static bool are_unknown(const struct change *c, const struct disks *disks)
+{
+	return disks->unknown && !ynode_is_true(c->on.node);
+}
+
+/* --- look ----------------------------------------------------------------------------------- */
+
+struct tally {
+	size_t seen, spared;
+	const struct disk *first_spared;
+	struct err missing;
+};
+
+static int compare(const struct kind_ctx *ctx, struct change *c, const struct disks *disks,
+		   const struct disk *disk, struct tally *t, struct err *err)
+{
+	cleanup_free char *text = NULL;
+	int r = read_value(ctx->root, c, disk, &text, err);
+	bool equal;
+
+	if (r < 0)
+		return r;
+	equal = change_equal(COMPARE_TEXT, c->desired, text);
+	if (!t->seen++ || (!equal && c->state == CHANGE_SAME))
+		change_observe(c, disks->n > 1 && !equal ? "%s of %s" : "%s", text,
+			       disk_named(c, disk));
+	if (!equal)
+		c->state = CHANGE_DIFFERS;
+	return 0;
+}
+
+static void say_spared(struct change *c, const struct tally *t)
+{
+	const struct disk *disk = t->first_spared;
+	cleanup_free char *more =
+		t->spared > 1 ? xasprintf(" and %zu more", t->spared - 1) : xstrdup("");
+	cleanup_free char *text =
+		xasprintf("%s%s left as it is: %s of the running system lies on it; write "
+			  "block.SET.system_disk: true if the set may have it",
+			  disk->name, more, disk->carries);
+
+	if (t->seen) {
+		change_note(c, "%s", text);
+		return;
+	}
+	change_observe(c, "left as it is");
+	change_reason(c, "%s", text);
+	c->state = CHANGE_UNSUPPORTED;
+}
+
+static int judge(const struct kind_ctx *ctx, struct change *c, const struct disks *disks,
+		 struct err *err)
+{
+	struct tally t = {0};
+
+	c->state = CHANGE_SAME;
+	for (size_t i = 0; i < disks->n; i++) {
+		const struct disk *disk = &disks->v[i];
+		struct err why = {0};
+		int r;
+
+		if (is_spared(c, disk)) {
+			t.first_spared = t.spared++ ? t.first_spared : disk;
+			continue;
+		}
+		r = compare(ctx, c, disks, disk, &t, &why);
+		if (r == -EOPNOTSUPP)
+			t.missing = why;
+		else if (r < 0 && r != -ENODEV)
+			return err_copy(err, r, &why);
+	}
+	if (t.spared)
+		say_spared(c, &t);
+	else if (!t.seen && !t.missing.code)
+		return no_disk(ctx, c, err); /* the last of them went meanwhile */
+	return target_lacks(c, &t.missing, err);
+}
+
+static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	struct disks disks cleanup_disks = {0};
+
+	disks_of(ctx->root, c->on.name, &disks);
+	if (!disks.n)
+		return no_disk(ctx, c, err);
+	return are_unknown(c, &disks) ? say_unknown(ctx, c, &disks, err)
+				      : judge(ctx, c, &disks, err);
+}
+
+/* --- set ------------------------------------------------------------------------------------ */
+
+/* "none, mq-deadline": what "[none] mq-deadline" lists. Caller frees. */
+static char *listed(const char *text)
+{
+	struct str out = {0};
+
+	for (const char *p = text; *p; p += strspn(p, " []")) {
+		size_t n;
+
+		p += strspn(p, " []");
+		n = strcspn(p, " []");
+		if (n)
+			str_addf(&out, "%s%.*s", out.len ? ", " : "", (int)n, p);
+		p += n;
+	}
+	return str_take(&out);
+}
+
+static int no_scheduler(const struct change *c, const struct disk *disk, const char *text,
+			struct err *err)
+{
+	cleanup_free char *has = listed(text);
+
+	return err_set(err, -EINVAL,
+		       "%s: this kernel has no scheduler %s (no module %s-iosched), but %.200s; "
+		       "write one of these",
+		       disk->name, c->desired, c->desired, has);
+}
+
+/*
+ * Without a scheduler the queue has the tags of its hardware and can't grow beyond them; with one
+ * it has its own, at most MAX_SCHED_RQ (blk_mq_tag_update_depth() of block/blk-mq-tag.c).
+ */
+static int too_many(const struct root *root, const struct change *c, const struct disk *disk,
+		    struct err *err)
+{
+	cleanup_free char *scheduler = NULL;
+	uint64_t tags = 0;
+
+	if (read_text(root, &scheduler, NULL, "/sys/block/%s/queue/scheduler", disk->name) == 0 &&
+	    !change_equal(COMPARE_TEXT, "none", scheduler))
+		return err_set(err, -EINVAL,
+			       "%s: %s requests were asked for, and a scheduler has at most %d; "
+			       "write fewer",
+			       disk->name, c->desired, SCHEDULED_MAX);
+	if (read_u64(root, &tags, NULL, "/sys/block/%s/mq/0/nr_tags", disk->name) < 0)
+		return err_wrap(err, "%s", disk->name);
+	return err_set(err, -EINVAL,
+		       "%s: %s requests were asked for, and without a scheduler the queue has the "
+		       "%llu of the hardware at most; write fewer, or scheduler: mq-deadline",
+		       disk->name, c->desired, (unsigned long long)tags);
+}
+
+static int explain(const struct root *root, const struct change *c, const struct disk *disk,
+		   const char *text, int r, struct err *err)
+{
+	const struct block_item *item = c->on.item;
+
+	if (r == -ENODEV || !root_exists(root, "/sys/block/%s", disk_named(c, disk)))
+		return 0; /* it went meanwhile: the look after this says what is there */
+	if (r == -EINVAL && streq(item->file, "scheduler"))
+		return no_scheduler(c, disk, text, err);
+	if (r == -EINVAL && streq(item->file, "nr_requests"))
+		return too_many(root, c, disk, err);
+	return err_wrap(err, "%s (%s)", disk_named(c, disk), c->on.name);
+}
+
+static int set_one(const struct root *root, const struct change *c, const struct disk *disk,
+		   struct err *err)
+{
+	cleanup_free char *path = path_of(c, disk), *text = NULL;
+	int r = read_value(root, c, disk, &text, err);
+
+	if (r == -ENODEV)
+		return 0;
+	if (r < 0 || change_equal(COMPARE_TEXT, c->desired, text))
+		return r;
+	r = machine_write_attr(root, path, c->desired, err);
+	return r < 0 ? explain(root, c, disk, text, r, err) : 0;
+}
+
+struct awaited {
+	const struct root *root;
+	const char *addr;
+	struct disks *disks;
+};
+
+static bool has_disks(void *arg)
+{
+	const struct awaited *w = arg;
+
+	disks_free(w->disks);
+	disks_of(w->root, w->addr, w->disks);
+	return w->disks->n > 0;
+}
+
+static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	struct disks disks cleanup_disks = {0};
+	struct awaited w = {ctx->root, c->on.name, &disks};
+	uint64_t enough = clock_usec() + (ctx->root->live ? WAIT_US : 0);
+	struct err missing = {0};
+
+	uevent_wait(has_disks, &w, enough < ctx->deadline ? enough : ctx->deadline);
+	if (are_unknown(c, &disks))
+		return err_set(err, -ENODATA, "%s", disks.unknown);
+	for (size_t i = 0; i < disks.n; i++) {
+		int r = is_spared(c, &disks.v[i]) ? 0 : set_one(ctx->root, c, &disks.v[i], err);
+
+		if (r == -EOPNOTSUPP && c->optional)
+			missing = *err;
+		else if (r < 0)
+			return r;
+	}
+	return missing.code ? err_copy(err, missing.code, &missing) : 0;
+}
+
+const struct kind kind_block = {.name = "block", .blocks = true, .look = look, .set = set};
+
+/* --- judged --------------------------------------------------------------------------------- */
+
+/* Writes to io_poll change nothing: drivers have parameters (queue_poll_store()). */
+static int look_poll(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	int r = look(ctx, c, err);
+
+	if (r == 0 && c->state == CHANGE_DIFFERS && c->observed && !streq(c->observed, "unknown"))
+		change_reason(c, "a driver has queues for polled I/O or none from its start: for "
+				 "NVMe write modules: {options: {nvme: {poll_queues: N}}}, for "
+				 "virtio options of virtio_blk");
+	return r;
+}
+
+const struct block_item block_poll_item = {
+	.sort = {.kind = &kind_check, .look = look_poll, .fault = FAULT_STORAGE_QUEUE_DIFFERS},
+	.file = "io_poll",
+	.of_head = true,
+};

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * block: the queues of the disks of a set's functions, one change of each key for each function.
+ * In a function's lane the scheduler comes first: a change of it sets nr_requests to the new
+ * default (blk_mq_init_sched() of block/blk-mq-sched.c) and turns writeback throttling on or off
+ * (wbt_enable_default() of block/blk-wbt.c, ELEVATOR_FLAG_DISABLE_WBT of bfq).
+ *
+ * The disk that carries the running system is left alone unless system_disk says otherwise: a set
+ * of all NVMe drives has it, and no name tells it apart.
+ */
+#include "kinds/block.h"
+
+#include <inttypes.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "profile/language.h"
+#include "profile/rules.h"
+#include "sections/overlay.h"
+
+enum {
+	SET_MS = 30000,	      /* until the I/O in flight is done */
+	SCHEDULED_MAX = 2048, /* MAX_SCHED_RQ of block/blk-mq-sched.h */
+	PAGE = 4096,
+};
+
+static const struct spec scheduler = {
+	.what = "an I/O scheduler",
+	.check = value_word,
+	.words = WORDS("none", "mq-deadline", "kyber", "bfq"),
+};
+/* The kernel counts in pages, and rounds down. */
+static const struct spec read_ahead = {
+	.what = "a size such as 128K",
+	.check = value_size,
+	.min = 0,
+	.max = 1 << 30,
+};
+static const struct spec latency = {
+	.what = "a duration such as 2ms",
+	.check = value_duration,
+	.min = 0,
+	.max = 10 * SECOND,
+};
+
+/* As the kernel numbers them. */
+static const struct spec of_three = {
+	.what = "a number of the kernel's",
+	.check = value_word,
+	.words = WORDS("0", "1", "2"),
+};
+
+/* In so many of the profile's units the kernel counts. */
+struct setting {
+	struct block_item item;
+	unsigned int scale;
+};
+
+#define SETTING(key, of, help, in, ...) \
+	KEY(key, of, help, .item = &(const struct setting){{.file = (in), __VA_ARGS__}, 1})
+
+OPTIONAL_KEYS(optional, "scheduler", "nr_requests", "wbt_latency", "rq_affinity", "nomerges",
+	      "read_ahead");
+
+static const struct spec keys = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {scheduler: none, read_ahead: 128K}",
+	.fields = FIELDS(
+		SETTING("scheduler", &scheduler, "I/O scheduler of the disks.", "scheduler"),
+		SETTING("nr_requests", A_NUMBER_OF("requests", 4, 10240),
+			"Requests that a queue may have at a time: with scheduler none at most "
+			"those "
+			"of the hardware, else 2048.",
+			"nr_requests"),
+		SETTING("wbt_latency", &latency,
+			"Latency of reads for whose sake the kernel throttles writeback; 0us turns "
+			"the throttling off.",
+			"wbt_lat_usec"),
+		SETTING("rq_affinity", &of_three,
+			"CPU that completes a request: 1 one of the group that has sent it, 2 that "
+			"CPU itself, 0 any.",
+			"rq_affinity"),
+		SETTING("nomerges", &of_three,
+			"Whether requests are merged: 0 all tries, 1 the simple ones, 2 never.",
+			"nomerges"),
+		KEY("read_ahead", &read_ahead,
+		    "Amount that is read ahead of a sequential reader, in whole pages.",
+		    .item = &(const struct setting){{.file = "read_ahead_kb", .of_head = true},
+						    1024}),
+		KEY("io_poll", &spec_bool,
+		    "Whether the driver must have queues for polled I/O, which modules.options "
+		    "make "
+		    "(nvme: poll_queues).",
+		    .class = KEY_JUDGES),
+		KEY("system_disk", &spec_bool,
+		    "Whether the disk that carries the running system (/, /usr, /boot, the ESP) is "
+		    "set as well; default false.",
+		    .class = KEY_GOVERNS),
+		GOVERNING_KEYS(optional)),
+};
+static BY_SET(by_set, keys, ", such as {data: {scheduler: none}}");
+
+/* --- changes ------------------------------------------------------------------------------ */
+
+/* Where sysfs has the disks of a function, by its driver; else as of a SCSI controller. */
+static const struct {
+	const char *driver, *dir;
+} places[] = {
+	{"nvme", "nvme/*/nvme*n*"},
+	{"virtio-pci", "virtio*/block/*"},
+	{"ahci", "ata*/host*/target*/*/block/*"},
+};
+
+static const char *place_of(const struct pci_fn *fn)
+{
+	for (size_t i = 0; fn->driver && i < array_len(places); i++)
+		if (streq(fn->driver, places[i].driver))
+			return places[i].dir;
+	return "host*/target*/*/block/*";
+}
+
+static struct change *add(const struct section_ctx *ctx, const struct ynode *section,
+			  const struct pci_fn *fn, const struct field *row,
+			  const struct ynode *value, struct plan *plan)
+{
+	bool judged = row->class == KEY_JUDGES;
+	struct change *c =
+		plan_add(plan, "block", judged ? &kind_check : &kind_block,
+			 judged ? STAGE_GATE : STAGE_DEVICES, judged ? PHASE_CHECK : PHASE_PORT,
+			 value->at, "block/%s/%s", fn->addr, row->name);
+
+	change_want(c, value);
+	change_target(c, "block:%s/%s", fn->addr, row->name);
+	c->on.key = row->name;
+	c->on.node = overlay_value(ctx, section, fn, "system_disk");
+	return c;
+}
+
+static void emit_setting(const struct section_ctx *ctx, const struct ynode *section,
+			 const struct pci_fn *fn, const struct field *row,
+			 const struct ynode *value, struct plan *plan)
+{
+	const struct setting *setting = row->item;
+	struct change *c = add(ctx, section, fn, row, value, plan);
+
+	change_on(c, fn->addr, &setting->item);
+	overlay_govern(ctx, section, fn, row->name, c);
+	change_lane(c, "%s", fn->addr);
+	if (value->value.type == VALUE_NUMBER)
+		change_desired(c, "%" PRId64, value->value.number / setting->scale);
+	change_file(c, "/sys/bus/pci/devices/%s/%s/queue/%s", fn->addr, place_of(fn),
+		    setting->item.file);
+	c->deadline_ms = SET_MS;
+}
+
+static void emit_poll(const struct section_ctx *ctx, const struct ynode *section,
+		      const struct pci_fn *fn, const struct field *row, const struct ynode *value,
+		      struct plan *plan)
+{
+	struct change *c = add(ctx, section, fn, row, value, plan);
+
+	change_on(c, fn->addr, &block_poll_item);
+	change_desired(c, "%d", ynode_is_true(value));
+}
+
+static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
+		struct err *err)
+{
+	struct fn_list fns = {0};
+
+	(void)err;
+	overlay_functions(ctx, section, &fns);
+	for (size_t i = 0; i < fns.n; i++)
+		for (const struct field *row = keys.fields; row->name; row++) {
+			const struct ynode *value =
+				overlay_value(ctx, section, fns.v[i], row->name);
+
+			if (value && row->item)
+				emit_setting(ctx, section, fns.v[i], row, value, plan);
+			else if (value && row->class == KEY_JUDGES)
+				emit_poll(ctx, section, fns.v[i], row, value, plan);
+		}
+	vec_free(&fns);
+	return 0;
+}
+
+/* --- rules -------------------------------------------------------------------------------- */
+
+static void scheduler_has_so_many(struct ruling *r, const struct selector *s,
+				  const struct ynode *view)
+{
+	const struct ynode *by = tree_get(view, "block.scheduler");
+	const struct ynode *requests = tree_get(view, "block.nr_requests");
+	uint64_t n;
+
+	if (*scalar(by) && !streq(by->text, "none") && ynode_number(requests, &n) &&
+	    n > SCHEDULED_MAX)
+		set_error(
+			r, s, view, "block.nr_requests",
+			"a scheduler has at most %d requests, and scheduler (line %u) is %s; write "
+			"fewer",
+			SCHEDULED_MAX, by->at.line, by->text);
+}
+
+static void bfq_throttles_by_itself(struct ruling *r, const struct selector *s,
+				    const struct ynode *view)
+{
+	const struct ynode *by = tree_get(view, "block.scheduler");
+	const struct ynode *wanted = tree_get(view, "block.wbt_latency");
+
+	if (streq(scalar(by), "bfq") && wanted && wanted->value.number)
+		set_error(r, s, view, "block.wbt_latency",
+			  "the kernel turns writeback throttling off for bfq (line %u), which is "
+			  "fair by itself; write 0us, or leave it out",
+			  by->at.line);
+}
+
+/* The kernel rounds down to its pages, which have 4K at least. */
+static void pages_are_read_ahead(struct ruling *r, const struct selector *s,
+				 const struct ynode *view)
+{
+	const struct ynode *size = tree_get(view, "block.read_ahead");
+	uint64_t bytes;
+
+	if (ynode_number(size, &bytes) && bytes % PAGE)
+		set_error(r, s, view, "block.read_ahead",
+			  "the kernel reads whole pages ahead, and %.20s is none; write a multiple "
+			  "of 4K",
+			  size->text);
+}
+
+static const struct set_rule set_rules[] = {
+	{"scheduler-has-so-many", scheduler_has_so_many},
+	{"bfq-throttles-by-itself", bfq_throttles_by_itself},
+	{"pages-are-read-ahead", pages_are_read_ahead},
+	NO_MORE_SET_RULES,
+};
+
+const struct section section_block = {
+	.name = "block",
+	.spec = &by_set,
+	.help = "Disks of the members of a set: their queues, as sysfs shows them.",
+	.class = KEY_SETS,
+	.differs = FAULT_STORAGE_QUEUE_DIFFERS,
+	.failed = FAULT_STORAGE_QUEUE_FAILED,
+	.set_rules = set_rules,
+	.awaits_netdevs = true,
+	.emit = emit,
+};
