@@ -22,6 +22,7 @@
 #include "kinds/link.h"
 #include "profile/language.h"
 #include "profile/rules.h"
+#include "sections/link_memory.h"
 #include "sections/overlay.h"
 
 enum {
@@ -308,6 +309,10 @@ static void adaptive_moves_the_rest(struct ruling *r, const struct selector *s,
 				 tree_get(view, pairs[i].adaptive)->at.line);
 }
 
+static const struct rule rules[] = {
+	RULE_OF_WHOLE("rings-fit-the-memory", rings_fit_the_memory),
+	NO_MORE_RULES,
+};
 static const struct set_rule set_rules[] = {
 	{"pause-excludes-pfc", pause_excludes_pfc},
 	{"adaptive-moves-the-rest", adaptive_moves_the_rest},
@@ -333,6 +338,7 @@ const struct section section_link = {
 	.class = KEY_SETS,
 	.differs = FAULT_NIC_SETTING_DIFFERS,
 	.failed = FAULT_NIC_SETTING_FAILED,
+	.rules = rules,
 	.set_rules = set_rules,
 	.awaits_netdevs = true,
 	.files = files,
