@@ -182,6 +182,10 @@ static const struct fault_row rows[] = {
 	  "says.",
 	  "Require fewer pages, or fit more memory on that node; the kernel log (HugeTLB) says how "
 	  "many it found."),
+	F(MEMORY_KUBELET_STATE, "RH-MEMORY-KUBELET-STATE", SITE,
+	  "The state of the kubelet's memory manager has other huge pages than the profile makes: "
+	  "the kubelet will not start.",
+	  "Drain the node, stop the kubelet and remove /var/lib/kubelet/memory_manager_state."),
 	F(MEMORY_PAGES_FAILED, "RH-MEMORY-PAGES-FAILED", PROFILE, "Huge pages could not be made.",
 	  SEE_REASON " After `railhead apply` by hand, reboot: early in the boot memory is whole. "
 		     "Else require fewer pages."),

@@ -28,6 +28,13 @@ extern const struct target_item arrived_item;
  */
 extern const struct target_item entries_item;
 
+/*
+ * check_kubelet.c. A part for each pool on each NUMA node: its name is the resource's
+ * ("hugepages-1Gi"), its index the node, a number of bytes is wanted.
+ */
+#define KUBELET_STATE "/var/lib/kubelet/memory_manager_state"
+extern const struct target_item kubelet_state_item;
+
 /* check_payload.c: at least that payload of a packet, by its code in the registers: 0 is 128 bytes,
  * 5 is 4096 */
 extern const struct target_item pcie_payload_item;

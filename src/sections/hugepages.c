@@ -159,9 +159,54 @@ static void emit_node(const struct section_ctx *ctx, const struct ynode *section
 	change_desired(c, "%llu", (unsigned long long)pages);
 }
 
+/* As the kubelet calls a resource: "hugepages-2Mi". Caller frees. */
+static char *resource_of(uint64_t bytes)
+{
+	static const char units[] = "KMG";
+	size_t unit = 0;
+
+	for (bytes >>= 10; units[unit + 1] && bytes % 1024 == 0; unit++)
+		bytes >>= 10;
+	return xasprintf("hugepages-%llu%ci", (unsigned long long)bytes, units[unit]);
+}
+
+static void add_recorded(struct change *c, const struct ynode *item, const struct counts *want)
+{
+	uint64_t bytes = ynode_number_of(item, "size", 0);
+	cleanup_free char *resource = resource_of(bytes);
+
+	for (int n = cpus_next(&want->nodes, -1); n >= 0; n = cpus_next(&want->nodes, n)) {
+		struct part *part = change_part(c, resource, NULL, NULL);
+
+		part->index = (unsigned int)n;
+		part->want = (struct value){.type = VALUE_NUMBER,
+					    .number = (int64_t)(bytes * want->pages[n])};
+	}
+}
+
+/* Where a kubelet has run on the node that wrote down how many pages there were. */
+static struct change *add_kubelet(const struct section_ctx *ctx, const struct ynode *section,
+				  struct plan *plan)
+{
+	struct change *c;
+
+	if (!section->items.n || !root_exists(ctx->root, KUBELET_STATE))
+		return NULL;
+	c = plan_add(plan, "hugepages", &kind_check, STAGE_GATE, PHASE_CHECK, section->at,
+		     "hugepages/kubelet_state");
+	change_on(c, NULL, &kubelet_state_item);
+	change_target(c, "kubelet-state");
+	change_desired(c, "as the profile");
+	c->on_fail = ON_FAIL_WARN;
+	c->of_args = true;
+	return c;
+}
+
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
+	struct change *kubelet = add_kubelet(ctx, section, plan);
+
 	for (size_t i = 0; i < section->items.n; i++) {
 		const struct ynode *item = section->items.v[i];
 		struct counts *want cleanup_free = xnew(struct counts);
@@ -171,6 +216,8 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 			return r;
 		for (int n = cpus_next(&want->nodes, -1); n >= 0; n = cpus_next(&want->nodes, n))
 			emit_node(ctx, section, plan, item, n, want->pages[n]);
+		if (kubelet)
+			add_recorded(kubelet, item, want);
 	}
 	return 0;
 }

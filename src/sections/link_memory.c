@@ -141,10 +141,11 @@ static void add_sets(const struct ruling *r, struct groups *all)
 /* "8 functions x 64 queues x 8192 x 12K" to text; returns the bytes. */
 static uint64_t add_product(struct str *text, const struct group *g)
 {
-	str_addf(text, "%s%llu function%s x %llu queues x %llu descriptors x %lluK",
+	str_addf(text, "%s%llu function%s x %llu queue%s x %llu descriptors x %lluK",
 		 text->len ? " + " : "", (unsigned long long)g->functions,
 		 g->functions == 1 ? "" : "s", (unsigned long long)g->queues,
-		 (unsigned long long)g->descriptors, (unsigned long long)(g->buffer >> 10));
+		 g->queues == 1 ? "" : "s", (unsigned long long)g->descriptors,
+		 (unsigned long long)(g->buffer >> 10));
 	return g->functions * g->queues * g->descriptors * g->buffer;
 }
 

@@ -73,6 +73,19 @@ static const struct rule_case cases[] = {
 	{BOTH "sriov: {cap: {vfs: 8}}\n", NULL},
 	{BOTH "sriov: {cap: {vfs: max}}\n", NULL},
 	{RAILS "sriov: {rails: {vfs: 0}}\n", NULL},
+	/* receive rings: 3 x 16 x 8192 x 2K is 768M of 8G, and 3 x 16 x 1024 x 2K less than 2 % */
+	{RAILS "link: {rails: {rings: {rx: 8192}}}\n",
+	 "warning: link: buffers of receive rings take 768M at least (3 functions x 16 queues x "
+	 "8192 descriptors x 2K) of 8192M of memory"},
+	{RAILS "link: {rails: {rings: {rx: 1024}}}\n", NULL},
+	{RAILS "link: {rails: {rings: {tx: 8192}, mtu: 9000}}\n", NULL},
+	{RAILS "link: {rails: {rings: {rx: 8192}, channels: {combined: 2}}}\n", NULL},
+	{"devices: {all: {driver: mlx5_core}, far: {in: all, numa: 1}, none: {pci: \"15b3:1017\", "
+	 "expect: \">=0\"}}\n"
+	 "link: {all: {rings: {rx: 8192}, mtu: 9000}, far: {mtu: 1500, channels: {rx: 1}}, "
+	 "none: {rings: {rx: 8192}}}\n",
+	 "take 1568M at least (1 function x 16 queues x 8192 descriptors x 12K + 2 functions x 1 "
+	 "queue x 8192 descriptors x 2K) of"},
 	/* the narrower set's count is what holds for its functions */
 	{"devices: {all: {driver: mlx5_core, address: \"*.0\"}, b: {in: all, numa: 1}}\n"
 	 "sriov: {all: {vfs: 16}, b: {vfs: 8}}\n",
