@@ -223,6 +223,58 @@ char *cpus_format(const struct cpus *c)
 	return str_take(&out);
 }
 
+/* Of the group that ends at end (exclusive), group 0 being the last. */
+static int parse_group(const char *begin, const char *end, unsigned int group, struct cpus *ret)
+{
+	uint32_t bits = 0;
+
+	if (end == begin || end - begin > 8)
+		return -EINVAL;
+	for (const char *p = begin; p < end; p++) {
+		if (!isxdigit((unsigned char)*p))
+			return -EINVAL;
+		bits = bits << 4 | (uint32_t)(isdigit((unsigned char)*p)
+						      ? *p - '0'
+						      : tolower((unsigned char)*p) - 'a' + 10);
+	}
+	if (group >= CPUS_MAX / 32)
+		return bits ? -ERANGE : 0;
+	ret->bit[group / 2] |= (uint64_t)bits << (group % 2 * 32);
+	return 0;
+}
+
+int cpus_parse_mask(const char *s, struct cpus *ret)
+{
+	const char *end = s + strlen(s);
+	struct cpus set = {0};
+	int r = 0;
+
+	for (unsigned int group = 0; r == 0 && end; group++) {
+		const char *comma = memrchr(s, ',', (size_t)(end - s));
+
+		r = parse_group(comma ? comma + 1 : s, end, group, &set);
+		end = comma;
+	}
+	if (r == 0)
+		*ret = set;
+	return r;
+}
+
+char *cpus_format_mask(const struct cpus *c)
+{
+	struct str out = {0};
+
+	for (int group = CPUS_MAX / 32 - 1; group >= 0; group--) {
+		uint32_t bits = (uint32_t)(c->bit[group / 2] >> (group % 2 * 32));
+
+		if (out.len)
+			str_addf(&out, ",%08x", bits);
+		else if (bits || !group)
+			str_addf(&out, "%x", bits);
+	}
+	return str_take(&out);
+}
+
 bool cpus_has(const struct cpus *c, unsigned int n)
 {
 	return n < CPUS_MAX && (c->bit[n / 64] >> (n % 64) & 1);

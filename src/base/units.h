@@ -48,6 +48,12 @@ struct cpus {
  */
 int cpus_parse(const char *s, struct cpus *ret);
 char *cpus_format(const struct cpus *c); /* caller frees */
+/*
+ * As the kernel prints bitmaps with %*pb: "3", "00000001,0000ff00", hexadecimal groups of 32 bits,
+ * the highest first. -EINVAL for other text, -ERANGE above CPUS_MAX-1.
+ */
+int cpus_parse_mask(const char *s, struct cpus *ret);
+char *cpus_format_mask(const struct cpus *c); /* caller frees */
 bool cpus_has(const struct cpus *c, unsigned int n);
 void cpus_add(struct cpus *c, unsigned int n);
 void cpus_remove_all(struct cpus *c, const struct cpus *gone); /* c &= ~gone */

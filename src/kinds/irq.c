@@ -19,11 +19,11 @@
 #include "base/units.h"
 #include "kinds/function.h"
 #include "kinds/kind.h"
+#include "kinds/near_cpus.h"
 #include "sys/machine.h"
 #include "sys/read.h"
 
 #define DEV "/sys/bus/pci/devices/"
-#define CPU_DIR "/sys/devices/system/cpu/"
 
 struct vector {
 	unsigned int irq;
@@ -55,97 +55,6 @@ static void job_free(struct job *job)
 }
 #define cleanup_job cleanup(job_free)
 
-/* --- allowed CPUs ------------------------------------------------------------------------ */
-
-/* What is absent, or no list ("(null)" of a kernel without nohz_full=), is none. */
-static bool read_list(const struct root *root, struct cpus *ret, const char *path)
-{
-	cleanup_free char *text = NULL;
-
-	memset(ret, 0, sizeof(*ret));
-	return read_text(root, &text, NULL, "%s", path) == 0 && cpus_parse(text, ret) == 0;
-}
-
-static void add_all(struct cpus *to, const struct cpus *more)
-{
-	for (int n = cpus_next(more, -1); n >= 0; n = cpus_next(more, n))
-		cpus_add(to, (unsigned int)n);
-}
-
-static void find_isolated(const struct root *root, const struct ynode *planned, struct cpus *ret)
-{
-	struct cpus list;
-
-	read_list(root, ret, CPU_DIR "isolated");
-	read_list(root, &list, CPU_DIR "nohz_full");
-	add_all(ret, &list);
-	if (ynode_cpus(planned))
-		add_all(ret, ynode_cpus(planned));
-}
-
-static void keep_online(const struct kind_ctx *ctx, struct cpus *cpus)
-{
-	struct cpus online, offline = *cpus;
-
-	if (!read_list(ctx->root, &online, CPU_DIR "online"))
-		online = ctx->node->cpus;
-	cpus_remove_all(&offline, &online);
-	cpus_remove_all(cpus, &offline);
-}
-
-static int find_local(const struct kind_ctx *ctx, struct job *job, struct err *err)
-{
-	const struct pci_fn *fn = node_find(ctx->node, job->addr);
-	cleanup_free char *path = NULL;
-
-	if (cpus_count(&ctx->node->nodes) <= 1) { /* then the firmware need not say which */
-		job->allowed = ctx->node->cpus;
-		job->where = xstrdup("node 0");
-		return 0;
-	}
-	if (!fn || fn->numa < 0)
-		return err_set(err, -ENODATA,
-			       "the firmware does not say which NUMA node %s is on (numa_node -1): "
-			       "name CPUs in affinity, or see the BIOS (_PXM)",
-			       job->addr);
-	path = xasprintf("/sys/devices/system/node/node%d/cpulist", fn->numa);
-	read_list(ctx->root, &job->allowed, path);
-	job->where = xasprintf("node %d", fn->numa);
-	if (!cpus_count(&job->allowed))
-		return err_set(err, -ENODATA,
-			       "node %d, which %s is on, has no CPUs: name CPUs in affinity",
-			       fn->numa, job->addr);
-	return 0;
-}
-
-static int find_allowed(const struct kind_ctx *ctx, struct job *job, const struct change *c,
-			struct err *err)
-{
-	struct cpus isolated;
-	int r = 0;
-
-	if (c->want.type == VALUE_SET) {
-		job->allowed = *c->want.set;
-		job->where = xasprintf("CPUs %s", c->desired);
-	} else {
-		r = find_local(ctx, job, err);
-	}
-	if (r < 0)
-		return r;
-	keep_online(ctx, &job->allowed);
-	if (!cpus_count(&job->allowed))
-		return err_set(err, -ENODATA, "%s: no CPU of %s is online", job->addr, job->where);
-	find_isolated(ctx->root, c->on.node, &isolated);
-	cpus_remove_all(&job->allowed, &isolated);
-	if (!cpus_count(&job->allowed))
-		return err_set(err, -ENODATA,
-			       "%s: all CPUs of %s are isolated (isolate_cpus, isolcpus=, "
-			       "nohz_full=), and none is left for its interrupts: leave some out "
-			       "there, or name other CPUs in affinity",
-			       job->addr, job->where);
-	return 0;
-}
-
 /* --- vectors ----------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
@@ -163,11 +72,11 @@ static void add_vector(const struct root *root, unsigned int irq, struct vectors
 	struct stat st;
 
 	/* The directory is made when a handler is registered (kernel/irq/proc.c). */
-	if (root_stat(root, &st, asked) < 0 || !read_list(root, &v.asked, asked)) {
+	if (root_stat(root, &st, asked) < 0 || !near_read_list(root, &v.asked, asked)) {
 		ret->idle++;
 		return;
 	}
-	read_list(root, &v.effective, effective);
+	near_read_list(root, &v.effective, effective);
 	v.managed = !(st.st_mode & S_IWUSR); /* newer kernels show it so */
 	vec_push(ret, v);
 }
@@ -261,10 +170,11 @@ static void place(struct job *job)
 /* 1: there is nothing to be known of a tree. */
 static int prepare(const struct kind_ctx *ctx, struct change *c, struct job *job, struct err *err)
 {
+	static const struct near_words near = {"affinity", "interrupts"};
 	int r;
 
 	job->addr = xstrdup(c->on.name);
-	r = find_allowed(ctx, job, c, err);
+	r = near_cpus(ctx, c, &c->want, &near, &job->allowed, &job->where, err);
 	if (r < 0)
 		return r;
 	read_vectors(ctx->root, job->addr, &job->vectors);

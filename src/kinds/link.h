@@ -17,6 +17,7 @@ enum link_how {
 	LINK_ATTR,    /* a u32 of rtnetlink, no boolean */
 	LINK_UP,      /* administratively */
 	LINK_FILE,    /* a number, 0 or 1 for a boolean */
+	LINK_QUEUES,  /* a file of each queue: queues.c */
 };
 
 struct link_item {
@@ -25,11 +26,21 @@ struct link_item {
 	enum eth_group group; /* of LINK_ETHTOOL */
 	uint16_t attr, max;   /* of LINK_ATTR: IFLA_MTU, and IFLA_MAX_MTU or 0 */
 	const char *file;     /* below the netdev's directory, in which the value shows; or NULL */
-	unsigned int scale;   /* so many of the kernel's units are one of the profile's; 0: one */
+	const char *queues, *of_queue; /* of LINK_QUEUES: "rx", "rps_cpus" */
+	bool in_turn;		       /* ... CPUs go round the queues; else each has all of them */
+	unsigned int scale; /* so many of the kernel's units are one of the profile's; 0: one */
 };
 
 int link_look(const struct kind_ctx *ctx, struct change *c, struct err *err);
 int link_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
+
+/*
+ * queues.c: the value of one part, in each queue of that direction: CPUs, as near_cpus.h has them
+ * (on.node: those that the profile isolates), the word none, which is no CPU, or a number.
+ */
+int queues_look(const struct kind_ctx *ctx, struct change *c, struct err *err);
+int queues_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
+char *queues_desired(const struct change *c);
 
 /* Rows of section link: what an item is. */
 #define LINK(by, ...)                                                 \
@@ -38,6 +49,15 @@ int link_set(const struct kind_ctx *ctx, struct change *c, struct err *err);
 					    .set = link_set,          \
 					    .desired = link_desired}, \
 				   .how = (by),                       \
+				   __VA_ARGS__})
+#define LINK_QUEUE(direction, file_of_it, ...)                          \
+	(&(const struct link_item){.sort = {.kind = &kind_netlink,      \
+					    .look = queues_look,        \
+					    .set = queues_set,          \
+					    .desired = queues_desired}, \
+				   .how = LINK_QUEUES,                  \
+				   .queues = (direction),               \
+				   .of_queue = (file_of_it),            \
 				   __VA_ARGS__})
 #define LINK_NUMBER(of, number, most) \
 	(&(const struct eth_item){.group = (of), .attr = (number), .max = (most)})

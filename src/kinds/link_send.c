@@ -215,6 +215,8 @@ static int send_all(const struct kind_ctx *ctx, const struct sending *s, struct 
 		return r < 0 ? refused(r, s, err) : 0;
 	case LINK_FILE:
 		return send_file(ctx->root, s, err);
+	case LINK_QUEUES: /* set by queues.c */
+		break;
 	}
 	return 0;
 }

@@ -270,6 +270,8 @@ int link_have(const struct link_job *job, const struct part *part, const struct 
 		return 0;
 	case LINK_FILE:
 		return have_file(job, part, port, ret, err);
+	case LINK_QUEUES: /* looked at by queues.c */
+		break;
 	}
 	return not_offered(job, part, port, err);
 }

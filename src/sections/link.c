@@ -48,6 +48,14 @@ static const struct spec switches = {
 	.item = &spec_bool,
 };
 
+/* Isolated CPUs are left out. The order of the words: kinds/queues.c. */
+static const struct spec queue_cpus = {
+	.what = "local_node, none or a CPU list such as 2-17",
+	.check = value_cpus,
+	.words = WORDS("local_node", "none"),
+	.pattern = CPUS,
+};
+
 /* Netlink of ethtool has them since Linux 5.7. */
 #define NUMBER(key, of, help, group, attr, max) \
 	KEY(key, of, help, .item = LINK_NUMBER(group, attr, max), .since = KERNEL(5, 7))
@@ -112,7 +120,7 @@ static const struct spec pause_frames = {
 
 OPTIONAL_KEYS(optional, "up", "private_flags", "channels", "rings", "mtu", "coalesce", "pause",
 	      "features", "tx_queue_len", "napi_defer_hard_irqs", "gro_flush_timeout",
-	      "threaded_napi");
+	      "threaded_napi", "rps", "rps_flows", "xps");
 
 /*
  * A row for each key: what it is, then where the kernel has it; in the order in which they are set.
@@ -147,6 +155,17 @@ static const struct spec keys = {
 		KEY("threaded_napi", &spec_bool,
 		    "Whether kernel threads poll, which the scheduler can place.",
 		    .item = LINK(LINK_FILE, .file = "threaded"), .since = KERNEL(5, 12)),
+		KEY("rps", &queue_cpus,
+		    "CPUs that share the received packets of each queue, which RDMA has none of; "
+		    "none: the CPU of its interrupt.",
+		    .item = LINK_QUEUE("rx", "rps_cpus")),
+		KEY("rps_flows", A_NUMBER_OF("flows", 0, 1 << 20),
+		    "Flows that each receive queue steers to the CPUs of their readers (RFS).",
+		    .item = LINK_QUEUE("rx", "rps_flow_cnt")),
+		KEY("xps", &queue_cpus,
+		    "CPUs that go round the transmit queues, each to send by its own; none: by a "
+		    "hash.",
+		    .item = LINK_QUEUE("tx", "xps_cpus", .in_turn = true)),
 		GOVERNING_KEYS(optional)),
 };
 static BY_SET(by_set, keys, ", such as {rails: {mtu: 9000}}");
@@ -172,11 +191,15 @@ static void begin_change(struct values *v, const struct ynode *at)
 
 	change_on(c, addr, item);
 	c->on.key = v->row->name;
+	c->on.node = ynode_get(profile_section(v->ctx->profile, "kernel_args"), "isolate_cpus");
 	overlay_govern(v->ctx, v->section, v->fn, v->row->name, c);
 	change_target(c, "link:%s/%s", addr, v->row->name);
 	change_lane(c, "%s", addr);
 	if (item->file)
 		change_file(c, "/sys/bus/pci/devices/%s/net/*/%s", addr, item->file);
+	if (item->how == LINK_QUEUES)
+		change_file(c, "/sys/bus/pci/devices/%s/net/*/queues/%s-*/%s", addr, item->queues,
+			    item->of_queue);
 	c->deadline_ms = SET_MS;
 	/*
 	 * One at a time: rtnl is one lock for all functions, which each of these holds for as long
@@ -309,6 +332,29 @@ static void adaptive_moves_the_rest(struct ruling *r, const struct selector *s,
 				 tree_get(view, pairs[i].adaptive)->at.line);
 }
 
+static void queues_have_cpus(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	static const char *const paths[] = {"link.rps", "link.xps"};
+
+	for (size_t i = 0; i < array_len(paths); i++) {
+		const struct ynode *list = tree_get(view, paths[i]);
+		cleanup_free char *key = set_key(r, s, paths[i]);
+
+		want_cpus(r, list, key, ynode_cpus(list));
+	}
+}
+
+/* store_rps_dev_flow_table_cnt() of net/core/net-sysfs.c */
+static void flows_are_a_power(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	const struct ynode *flows = tree_get(view, "link.rps_flows");
+	uint64_t n;
+
+	if (ynode_number(flows, &n) && n & (n - 1))
+		set_error(r, s, view, "link.rps_flows",
+			  "the kernel rounds %.20s up to a power of two; write that", flows->text);
+}
+
 static const struct rule rules[] = {
 	RULE_OF_WHOLE("rings-fit-the-memory", rings_fit_the_memory),
 	NO_MORE_RULES,
@@ -316,6 +362,8 @@ static const struct rule rules[] = {
 static const struct set_rule set_rules[] = {
 	{"pause-excludes-pfc", pause_excludes_pfc},
 	{"adaptive-moves-the-rest", adaptive_moves_the_rest},
+	{"queues-have-cpus", queues_have_cpus},
+	{"flows-are-a-power", flows_are_a_power},
 	NO_MORE_SET_RULES,
 };
 

@@ -14,12 +14,13 @@ static bool same(const struct cpus *a, const struct cpus *b)
 
 static void check_set(const struct cpus *c)
 {
-	cleanup_free char *text = cpus_format(c);
+	cleanup_free char *text = cpus_format(c), *mask = cpus_format_mask(c);
 	struct cpus again = {0}, walked = {0}, rest = *c;
 	size_t n = 0;
 	int last = -1;
 
 	must(cpus_parse(text, &again) == 0 && same(c, &again));
+	must(cpus_parse_mask(mask, &again) == 0 && same(c, &again));
 	for (int i = cpus_next(c, -1); i >= 0; i = cpus_next(c, i)) {
 		must(i > last && cpus_has(c, (unsigned int)i));
 		must(n > 0 || i == cpus_first(c));
@@ -58,6 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r = cpus_parse(text, &a);
 	must(r == 0 || r == -EINVAL || r == -ERANGE);
 	must(r == 0 || cpus_count(&a) == 0);
+	r = cpus_parse_mask(text, &b);
+	must(r == 0 || r == -EINVAL || r == -ERANGE);
 	if (second)
 		cpus_parse(second, &b);
 	check_set(&a);

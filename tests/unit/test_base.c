@@ -229,6 +229,57 @@ static void test_cpus(void **state)
 	}
 }
 
+/* As bitmaps are in sysfs, and what is not one. */
+static void test_cpu_masks(void **state)
+{
+	static const struct {
+		const char *text;
+		int code;
+		const char *list, *canonical;
+	} t[] = {
+		{"0", 0, "", "0"},
+		{"00000000,00000000", 0, "", "0"},
+		{"3", 0, "0-1", "3"},
+		{"Ff", 0, "0-7", "ff"},
+		{"00000001,00000000", 0, "32", "1,00000000"},
+		{"80000000,00000001,0000ff00", 0, "8-15,32,95", "80000000,00000001,0000ff00"},
+		{"1,0", 0, "32", "1,00000000"},
+		{"", -EINVAL, NULL, NULL},
+		{",1", -EINVAL, NULL, NULL},
+		{"1,", -EINVAL, NULL, NULL},
+		{"1,,1", -EINVAL, NULL, NULL},
+		{"0x1", -EINVAL, NULL, NULL},
+		{"1-2", -EINVAL, NULL, NULL},
+		{"000000001", -EINVAL, NULL, NULL},
+	};
+	struct cpus high = {0}, again;
+	cleanup_free char *text = NULL, *beyond = NULL, *zero = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < array_len(t); i++) {
+		struct cpus set = {.bit = {0, 42}}, untouched = set;
+		cleanup_free char *list = NULL, *mask = NULL;
+
+		assert_int_equal(cpus_parse_mask(t[i].text, &set), t[i].code);
+		if (t[i].code < 0) {
+			assert_memory_equal(&set, &untouched, sizeof(set));
+			continue;
+		}
+		list = cpus_format(&set);
+		mask = cpus_format_mask(&set);
+		assert_string_equal(list, t[i].list);
+		assert_string_equal(mask, t[i].canonical);
+	}
+	cpus_add(&high, CPUS_MAX - 1);
+	text = cpus_format_mask(&high);
+	assert_int_equal(cpus_parse_mask(text, &again), 0);
+	assert_memory_equal(&high, &again, sizeof(high));
+	beyond = xasprintf("1,%s", text);
+	assert_int_equal(cpus_parse_mask(beyond, &again), -ERANGE);
+	zero = xasprintf("0,%s", text);
+	assert_int_equal(cpus_parse_mask(zero, &again), 0);
+}
+
 static void test_cpus_members(void **state)
 {
 	struct cpus set = {0}, gone = {0};
@@ -483,14 +534,15 @@ static void test_version(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_u64),	  cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_durations), cmocka_unit_test(test_format_duration),
-		cmocka_unit_test(test_rates),	  cmocka_unit_test(test_gts),
-		cmocka_unit_test(test_cpus),	  cmocka_unit_test(test_cpus_members),
-		cmocka_unit_test(test_distance),  cmocka_unit_test(test_str),
-		cmocka_unit_test(test_err),	  cmocka_unit_test(test_err_cut),
-		cmocka_unit_test(test_sha256),	  cmocka_unit_test(test_strv),
-		cmocka_unit_test(test_vec),	  cmocka_unit_test(test_version),
+		cmocka_unit_test(test_u64),	     cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_durations),    cmocka_unit_test(test_format_duration),
+		cmocka_unit_test(test_rates),	     cmocka_unit_test(test_gts),
+		cmocka_unit_test(test_cpus),	     cmocka_unit_test(test_cpu_masks),
+		cmocka_unit_test(test_cpus_members), cmocka_unit_test(test_distance),
+		cmocka_unit_test(test_str),	     cmocka_unit_test(test_err),
+		cmocka_unit_test(test_err_cut),	     cmocka_unit_test(test_sha256),
+		cmocka_unit_test(test_strv),	     cmocka_unit_test(test_vec),
+		cmocka_unit_test(test_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,3 +133,34 @@ def refusals(vm):
     for name in _names(vm):
         _seen(vm, name, "-g", {"RX": "504"})
         _seen(vm, name, "-c", {"rx-usecs": "60"})
+
+
+def _queues(vm, name, direction, file):
+    """The CPUs of each queue, in order; masks as numbers."""
+    text = vm.sh(f"cd /sys/class/net/{name}/queues && for n in $(ls -d {direction}-* | sort -V);"
+                 f" do cat $n/{file}; done")
+    return [int(mask.replace(",", ""), 16) for mask in text.split()]
+
+
+@case(DEVICES_SNAPSHOT, "packets that are received go to the CPUs of the NIC's node, and those CPUs send by queues of their own")
+def queues(vm):
+    _profile(vm, DEVICES + "link: {nics: {rps: local_node, rps_flows: 256, xps: local_node}}\n")
+    vm.sh(APPLY, 60)
+    for pf, name in zip(NICS, _names(vm)):
+        node = vm.sh(f"cat {PCI}/{pf}/numa_node").strip()
+        cpus = int(vm.sh(f"cat /sys/devices/system/node/node{node}/cpumap").strip().replace(",", ""), 16)
+        rps, xps = _queues(vm, name, "rx", "rps_cpus"), _queues(vm, name, "tx", "xps_cpus")
+        equal(f"rps_cpus of {name}", set(rps), {cpus})
+        sent = 0
+        for mask in xps:
+            expect(mask and mask & ~cpus == 0, f"xps_cpus of {name}: {xps}")
+            sent |= mask
+        equal(f"CPUs of all transmit queues of {name}", sent, cpus)
+        equal(f"rps_flow_cnt of {name}", set(_queues(vm, name, "rx", "rps_flow_cnt")), {0x256})
+    vm.sh(f"strace -f -e trace=openat,openat2 -o /run/trace {APPLY}", 60)
+    equal("queues that a second run opens for writing",
+          vm.run("grep -c '/queues/.*O_\\(WRONLY\\|RDWR\\)' /run/trace").output.strip(), "0")
+    # Channels make all queues anew; the values come back with the next run.
+    vm.sh(f"ethtool -L {_names(vm)[0]} combined 1 && ethtool -L {_names(vm)[0]} combined 2")
+    vm.sh(APPLY, 60)
+    vm.sh("railhead verify --stage devices 2>&1", 60)

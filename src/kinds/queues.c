@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Files of each queue of a function's netdevs: Documentation/ABI/testing/sysfs-class-net-queues.
+ * The kernel takes rtnl to show xps_cpus (xps_cpus_show() of net/core/net-sysfs.c) and the name of
+ * a representor's port, so they are read apart. A netdev with a single transmit queue has no map of
+ * them: -ENOENT of the read.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "base/vec.h"
+#include "kinds/function.h"
+#include "kinds/link.h"
+#include "kinds/near_cpus.h"
+#include "kinds/netlink.h"
+#include "profile/value.h"
+#include "sys/machine.h"
+#include "sys/netlink.h"
+#include "sys/port.h"
+#include "sys/read.h"
+
+/* --- what there is -------------------------------------------------------------------------- */
+
+struct queue {
+	char netdev[IFNAMSIZ];
+	unsigned int number, of; /* of so many of that direction */
+	char *text;		 /* NULL: the kernel has none to show */
+};
+
+struct queues {
+	struct queue *v;
+	size_t n;
+	size_t cap;
+};
+
+static void queues_free(struct queues *q)
+{
+	for (size_t i = 0; i < q->n; i++)
+		free(q->v[i].text);
+	vec_free(q);
+}
+#define cleanup_queues __attribute__((__cleanup__(queues_free)))
+
+struct question {
+	const struct root *root;
+	const struct link_item *item;
+	const struct netdevs *netdevs;
+};
+
+static char *path_of(const struct link_item *item, const char *netdev, unsigned int number)
+{
+	return xasprintf("/sys/class/net/%s/queues/%s-%u/%s", netdev, item->queues, number,
+			 item->of_queue);
+}
+
+static unsigned int count_queues(const struct question *q, const char *netdev)
+{
+	unsigned int n = 0;
+
+	while (root_exists(q->root, "/sys/class/net/%s/queues/%s-%u", netdev, q->item->queues, n))
+		n++;
+	return n;
+}
+
+/* "eth0 3 8 00ff": the queue, of how many, and its text, or "-". */
+static int add_netdev(const struct question *q, const char *netdev, struct str *out,
+		      struct err *err)
+{
+	cleanup_free char *port = NULL;
+	unsigned int n = count_queues(q, netdev);
+
+	if (read_text(q->root, &port, NULL, "/sys/class/net/%s/phys_port_name", netdev) == 0 &&
+	    port_is_representor(port))
+		return 0;
+	for (unsigned int i = 0; i < n; i++) {
+		cleanup_free char *path = path_of(q->item, netdev, i), *text = NULL;
+		int r = read_text(q->root, &text, err, "%s", path);
+
+		if (r < 0 && r != -ENOENT)
+			return r;
+		str_addf(out, "%s %u %u %s\n", netdev, i, n, r == 0 ? text : "-");
+	}
+	return 0;
+}
+
+/* A netlink_question, though no netlink is spoken: its text is the answer. */
+static int ask(const void *arg, struct netlink_answer *ret, struct err *err)
+{
+	const struct question *q = arg;
+	struct str out = {0};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < q->netdevs->n; i++)
+		r = add_netdev(q, q->netdevs->v[i].name, &out, err);
+	if (r < 0) {
+		str_free(&out);
+		return r;
+	}
+	ret->len = out.len;
+	ret->data = str_take(&out);
+	return 0;
+}
+
+static void parse(const char *data, size_t len, struct queues *ret)
+{
+	cleanup_free char *all = xstrndup(len ? data : "", len);
+	char *rest = all, *line;
+
+	while ((line = strsep(&rest, "\n"))) {
+		struct queue q = {0};
+		int text = 0;
+
+		if (sscanf(line, "%15s %u %u %n", q.netdev, &q.number, &q.of, &text) != 3 || !text)
+			continue;
+		q.text = streq(line + text, "-") ? NULL : xstrdup(line + text);
+		vec_push(ret, q);
+	}
+}
+
+/* -ENODEV: it has no netdev (yet). */
+static int read_queues(const struct kind_ctx *ctx, const struct change *c, bool apart,
+		       struct queues *ret, struct err *err)
+{
+	struct netdevs netdevs = {0};
+	struct question q = {.root = ctx->root, .item = c->on.item, .netdevs = &netdevs};
+	struct netlink_answer answer cleanup_answer = {0};
+	int r = function_netdevs(ctx->root, c->on.name, &netdevs, err);
+
+	if (r == 0)
+		r = apart ? netlink_ask_apart(ask, &q, "rtnl", NETLINK_APART_MS, &answer, err)
+			  : ask(&q, &answer, err);
+	if (r == 0)
+		parse(answer.data, answer.len, ret);
+	vec_free(&netdevs);
+	return r;
+}
+
+/* --- what is wanted ------------------------------------------------------------------------- */
+
+enum { WORD_NONE = 1 }; /* behind local_node */
+
+struct wanted {
+	const struct link_item *item;
+	const struct value *value;
+	struct cpus cpus; /* none: of a number, and of none */
+	char *where;	  /* "node 0", "CPUs 2-3", "no CPU", "4096 flows" */
+};
+
+static bool is_number(const struct value *v)
+{
+	return v->type == VALUE_NUMBER;
+}
+
+static int find_wanted(const struct kind_ctx *ctx, const struct change *c, struct wanted *ret,
+		       struct err *err)
+{
+	const struct near_words words = {c->on.key, "packets"};
+	const struct value *v = &c->parts.v[0].want;
+
+	*ret = (struct wanted){.item = c->on.item, .value = v};
+	if (is_number(v))
+		ret->where = xasprintf("%lld flows", (long long)v->number);
+	else if (v->type == VALUE_WORD && v->number == WORD_NONE)
+		ret->where = xstrdup("no CPU");
+	else
+		return near_cpus(ctx, c, v, &words, &ret->cpus, &ret->where, err);
+	return 0;
+}
+
+/* The CPUs of a queue: the queue and the CPUs go round, whichever there are more of. */
+static void take_turn(const struct wanted *w, const struct queue *q, struct cpus *ret)
+{
+	size_t all = cpus_count(&w->cpus), i = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	for (int n = cpus_next(&w->cpus, -1); n >= 0; n = cpus_next(&w->cpus, n), i++)
+		if (all >= q->of ? i % q->of == q->number : q->number % all == i)
+			cpus_add(ret, (unsigned int)n);
+}
+
+static char *text_of(const struct wanted *w, const struct queue *q)
+{
+	struct cpus turn;
+
+	if (is_number(w->value))
+		return xasprintf("%lld", (long long)w->value->number);
+	if (!w->item->in_turn || !cpus_count(&w->cpus))
+		return cpus_format_mask(&w->cpus);
+	take_turn(w, q, &turn);
+	return cpus_format_mask(&turn);
+}
+
+static bool same_mask(const char *a, const char *b)
+{
+	struct cpus x, y;
+
+	return cpus_parse_mask(a, &x) == 0 && cpus_parse_mask(b, &y) == 0 &&
+	       memcmp(&x, &y, sizeof(x)) == 0;
+}
+
+static bool is_right(const struct wanted *w, const struct queue *q)
+{
+	cleanup_free char *want = text_of(w, q);
+
+	return is_number(w->value) ? streq(want, q->text) : same_mask(want, q->text);
+}
+
+char *queues_desired(const struct change *c)
+{
+	const struct value *v = &c->parts.v[0].want;
+
+	return v->type == VALUE_SET ? cpus_format(v->set) : value_text(v, v->number);
+}
+
+/* --- look ----------------------------------------------------------------------------------- */
+
+static int not_offered(const struct change *c, const struct queue *q, struct err *err)
+{
+	const struct link_item *item = c->on.item;
+
+	return err_set(err, -EOPNOTSUPP,
+		       "%s (%s) has no %s for its %u %s queue%s: this kernel was built without it, "
+		       "or there is one queue alone, which takes none; leave link.SET.%s out, or "
+		       "name %s in link.SET.optional",
+		       q->netdev, c->on.name, item->of_queue, q->of, item->queues,
+		       q->of == 1 ? "" : "s", c->on.key, c->on.key);
+}
+
+static int judge(struct change *c, const struct wanted *w, const struct queues *all,
+		 struct err *err)
+{
+	const struct queue *wrong = NULL;
+	struct err missing = {0};
+	size_t right = 0, there = 0;
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct queue *q = &all->v[i];
+
+		if (!q->text) {
+			not_offered(c, q, &missing);
+			continue;
+		}
+		there++;
+		if (is_right(w, q))
+			right++;
+		else if (!wrong)
+			wrong = q;
+	}
+	if (wrong)
+		change_observe(c, "%zu of %zu queues on %s; %s-%u of %s has %s", right, there,
+			       w->where, w->item->queues, wrong->number, wrong->netdev,
+			       wrong->text);
+	else
+		change_observe(c, "%zu queue%s on %s", there, there == 1 ? "" : "s", w->where);
+	c->state = wrong ? CHANGE_DIFFERS : CHANGE_SAME;
+	return target_lacks(c, &missing, err);
+}
+
+int queues_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	struct queues all cleanup_queues = {0};
+	struct wanted w = {0};
+	int r = read_queues(ctx, c, ctx->root->live, &all, err);
+
+	if (r == -ENODEV)
+		return target_no_netdev(ctx->root, c, " (modules.load)");
+	if (r < 0)
+		return r;
+	if (!all.n)
+		return look_elsewhere(c); /* of a tree that was captured without them */
+	r = find_wanted(ctx, c, &w, err);
+	if (r == 0)
+		r = judge(c, &w, &all, err);
+	free(w.where);
+	return r;
+}
+
+/* --- set ------------------------------------------------------------------------------------ */
+
+static int set_all(const struct kind_ctx *ctx, const struct change *c, const struct wanted *w,
+		   const struct queues *all, struct err *err)
+{
+	struct err missing = {0};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < all->n; i++) {
+		const struct queue *q = &all->v[i];
+		cleanup_free char *path = path_of(w->item, q->netdev, q->number);
+		cleanup_free char *text = text_of(w, q);
+
+		if (!q->text)
+			not_offered(c, q, &missing);
+		else if (!is_right(w, q))
+			r = machine_write_attr(ctx->root, path, text, err);
+	}
+	return r == 0 && missing.code ? err_copy(err, missing.code, &missing) : r;
+}
+
+int queues_set(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	struct queues all cleanup_queues = {0};
+	struct wanted w = {0};
+	int r = ctx->root->live ? function_wait_named(ctx->root, c->on.name, ctx->deadline, err)
+				: 0;
+
+	if (r == 0)
+		r = read_queues(ctx, c, false, &all, err);
+	if (r == 0)
+		r = find_wanted(ctx, c, &w, err);
+	if (r == 0)
+		r = set_all(ctx, c, &w, &all, err);
+	free(w.where);
+	return r;
+}
