@@ -14,10 +14,12 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "base/vec.h"
+#include "kinds/cache.h"
 #include "kinds/function.h"
 #include "kinds/link.h"
 #include "kinds/near_cpus.h"
 #include "kinds/netlink.h"
+#include "profile/section.h"
 #include "profile/value.h"
 #include "sys/machine.h"
 #include "sys/netlink.h"
@@ -27,6 +29,7 @@
 /* --- what there is -------------------------------------------------------------------------- */
 
 struct queue {
+	const struct link_item *item; /* whose file it is */
 	char netdev[IFNAMSIZ];
 	unsigned int number, of; /* of so many of that direction */
 	char *text;		 /* NULL: the kernel has none to show */
@@ -48,7 +51,7 @@ static void queues_free(struct queues *q)
 
 struct question {
 	const struct root *root;
-	const struct link_item *item;
+	const struct link_item *item; /* NULL: all rows of section link that are of queues */
 	const struct netdevs *netdevs;
 };
 
@@ -58,34 +61,60 @@ static char *path_of(const struct link_item *item, const char *netdev, unsigned 
 			 item->of_queue);
 }
 
-static unsigned int count_queues(const struct question *q, const char *netdev)
+/* The n-th row of section link, if that is of queues and asked for; *end: there are not so many. */
+static const struct link_item *row_of(const struct link_item *only, size_t n, bool *end)
+{
+	const struct field *rows = section_find("link")->spec->item->fields;
+	const struct link_item *item = rows[n].item;
+
+	*end = !item;
+	return item && item->how == LINK_QUEUES && (!only || only == item) ? item : NULL;
+}
+
+static unsigned int count_queues(const struct root *root, const struct link_item *item,
+				 const char *netdev)
 {
 	unsigned int n = 0;
 
-	while (root_exists(q->root, "/sys/class/net/%s/queues/%s-%u", netdev, q->item->queues, n))
+	while (root_exists(root, "/sys/class/net/%s/queues/%s-%u", netdev, item->queues, n))
 		n++;
 	return n;
 }
 
-/* "eth0 3 8 00ff": the queue, of how many, and its text, or "-". */
+/* "12 eth0 3 8 00ff": the row, the queue, of how many, and its text, or "-". */
+static int add_files(const struct root *root, size_t row, const struct link_item *item,
+		     const char *netdev, struct str *out, struct err *err)
+{
+	unsigned int n = count_queues(root, item, netdev);
+
+	for (unsigned int i = 0; i < n; i++) {
+		cleanup_free char *path = path_of(item, netdev, i), *text = NULL;
+		int r = read_text(root, &text, err, "%s", path);
+
+		if (r < 0 && r != -ENOENT && r != -EINVAL)
+			return r;
+		str_addf(out, "%zu %s %u %u %s\n", row, netdev, i, n, r == 0 ? text : "-");
+	}
+	return 0;
+}
+
 static int add_netdev(const struct question *q, const char *netdev, struct str *out,
 		      struct err *err)
 {
 	cleanup_free char *port = NULL;
-	unsigned int n = count_queues(q, netdev);
+	bool end = false;
+	int r = 0;
 
 	if (read_text(q->root, &port, NULL, "/sys/class/net/%s/phys_port_name", netdev) == 0 &&
 	    port_is_representor(port))
 		return 0;
-	for (unsigned int i = 0; i < n; i++) {
-		cleanup_free char *path = path_of(q->item, netdev, i), *text = NULL;
-		int r = read_text(q->root, &text, err, "%s", path);
+	for (size_t row = 0; r == 0 && !end; row++) {
+		const struct link_item *item = row_of(q->item, row, &end);
 
-		if (r < 0 && r != -ENOENT)
-			return r;
-		str_addf(out, "%s %u %u %s\n", netdev, i, n, r == 0 ? text : "-");
+		if (item)
+			r = add_files(q->root, row, item, netdev, out, err);
 	}
-	return 0;
+	return r;
 }
 
 /* A netlink_question, though no netlink is spoken: its text is the answer. */
@@ -114,22 +143,27 @@ static void parse(const char *data, size_t len, struct queues *ret)
 	while ((line = strsep(&rest, "\n"))) {
 		struct queue q = {0};
 		int text = 0;
+		size_t row;
+		bool end;
 
-		if (sscanf(line, "%15s %u %u %n", q.netdev, &q.number, &q.of, &text) != 3 || !text)
+		if (sscanf(line, "%zu %15s %u %u %n", &row, q.netdev, &q.number, &q.of, &text) !=
+			    4 ||
+		    !text)
 			continue;
+		q.item = row_of(NULL, row, &end);
 		q.text = streq(line + text, "-") ? NULL : xstrdup(line + text);
 		vec_push(ret, q);
 	}
 }
 
-/* -ENODEV: it has no netdev (yet). */
-static int read_queues(const struct kind_ctx *ctx, const struct change *c, bool apart,
-		       struct queues *ret, struct err *err)
+/* item: as that of a question. -ENODEV: it has no netdev (yet). */
+static int read_queues(const struct root *root, const char *addr, const struct link_item *item,
+		       bool apart, struct queues *ret, struct err *err)
 {
 	struct netdevs netdevs = {0};
-	struct question q = {.root = ctx->root, .item = c->on.item, .netdevs = &netdevs};
+	struct question q = {.root = root, .item = item, .netdevs = &netdevs};
 	struct netlink_answer answer cleanup_answer = {0};
-	int r = function_netdevs(ctx->root, c->on.name, &netdevs, err);
+	int r = function_netdevs(root, addr, &netdevs, err);
 
 	if (r == 0)
 		r = apart ? netlink_ask_apart(ask, &q, "rtnl", NETLINK_APART_MS, &answer, err)
@@ -139,6 +173,22 @@ static int read_queues(const struct kind_ctx *ctx, const struct change *c, bool 
 	vec_free(&netdevs);
 	return r;
 }
+
+static int ask_apart(const struct root *root, const char *addr, void **ret, struct err *err)
+{
+	struct queues *all = xnew(struct queues);
+
+	*ret = all;
+	return read_queues(root, addr, NULL, root->live, all, err);
+}
+
+static void free_cached(void *arg)
+{
+	queues_free(arg);
+	free(arg);
+}
+
+static struct cache functions = {.ask = ask_apart, .free = free_cached};
 
 /* --- what is wanted ------------------------------------------------------------------------- */
 
@@ -241,6 +291,8 @@ static int judge(struct change *c, const struct wanted *w, const struct queues *
 	for (size_t i = 0; i < all->n; i++) {
 		const struct queue *q = &all->v[i];
 
+		if (q->item != w->item)
+			continue;
 		if (!q->text) {
 			not_offered(c, q, &missing);
 			continue;
@@ -263,19 +315,20 @@ static int judge(struct change *c, const struct wanted *w, const struct queues *
 
 int queues_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	struct queues all cleanup_queues = {0};
+	const struct cached *all = cache_get(&functions, ctx->root, c->on.name);
+	const struct queues *queues = all->info;
 	struct wanted w = {0};
-	int r = read_queues(ctx, c, ctx->root->live, &all, err);
+	int r;
 
-	if (r == -ENODEV)
+	if (all->result == -ENODEV)
 		return target_no_netdev(ctx->root, c, " (modules.load)");
-	if (r < 0)
-		return r;
-	if (!all.n)
+	if (all->result < 0)
+		return cached_failure(all, err, "%s", c->on.name);
+	if (!queues->n)
 		return look_elsewhere(c); /* of a tree that was captured without them */
 	r = find_wanted(ctx, c, &w, err);
 	if (r == 0)
-		r = judge(c, &w, &all, err);
+		r = judge(c, &w, queues, err);
 	free(w.where);
 	return r;
 }
@@ -309,7 +362,7 @@ int queues_set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 				: 0;
 
 	if (r == 0)
-		r = read_queues(ctx, c, false, &all, err);
+		r = read_queues(ctx->root, c->on.name, c->on.item, false, &all, err);
 	if (r == 0)
 		r = find_wanted(ctx, c, &w, err);
 	if (r == 0)
