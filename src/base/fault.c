@@ -168,6 +168,14 @@ static const struct fault_row rows[] = {
 	F(CPU_JITTER, "RH-CPU-JITTER", SITE,
 	  "A CPU that is kept for work was interrupted for too long.",
 	  SLOW_HERE " Compare the BIOS (SMIs, C-states) with a good node."),
+	F(CPU_ISOLATION, "RH-CPU-ISOLATION", SITE,
+	  "The kernel isolates other CPUs than the profile says.",
+	  "Read the lines with 'Housekeeping' in the kernel log, and look for a program that "
+	  "changes the masks."),
+	F(CPU_ISOLATION_CONFLICT, "RH-CPU-ISOLATION-CONFLICT", SITE,
+	  "A file of kubelet, systemd or tuned says otherwise of the CPUs that the profile "
+	  "isolates.",
+	  "The reason names both files: make the two agree."),
 
 	F(MEMORY_AMOUNT, "RH-MEMORY-AMOUNT", RESEAT,
 	  "The node has another amount of memory than the profile expects.",

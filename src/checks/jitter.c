@@ -3,6 +3,7 @@
 #include "checks/probe.h"
 
 #include "base/mem.h"
+#include "profile/isolation.h"
 #include "sys/read.h"
 
 enum { BUDGET_MS = 500 };
@@ -18,10 +19,8 @@ static bool cpus_of(const struct section_ctx *ctx, const struct ynode *cpus, str
 
 	if (cpus && cpus->value.type == VALUE_WORD)
 		cpus = ynode_get(args, "isolate_cpus");
-	if (ynode_cpus(cpus)) {
-		*ret = *ynode_cpus(cpus);
-		return true;
-	}
+	if (cpus)
+		return isolated_on(ctx->node, cpus, ret, NULL) == 0;
 	return read_text(ctx->root, &text, NULL, "/sys/devices/system/cpu/isolated") == 0 &&
 	       cpus_parse(text, ret) == 0 && cpus_count(ret);
 }

@@ -35,6 +35,12 @@ extern const struct target_item entries_item;
 #define KUBELET_STATE "/var/lib/kubelet/memory_manager_state"
 extern const struct target_item kubelet_state_item;
 
+/*
+ * check_isolation.c. on.node: kernel_args.isolate_cpus of the profile. Its CPUs are among those
+ * of isolcpus= and of nohz_full= in this boot, and none of them serves unbound workqueues.
+ */
+extern const struct target_item isolated_item, tickless_item, workqueues_item;
+
 /* check_payload.c: at least that payload of a packet, by its code in the registers: 0 is 128 bytes,
  * 5 is 4096 */
 extern const struct target_item pcie_payload_item;

@@ -3,7 +3,7 @@
  * Which CPUs serve a function's interrupts: one vector on one CPU, round the CPUs that are allowed,
  * as drivers lay out their completion vectors. On a function, by its address in on.name; wanted are
  * CPUs or the word local_node. Isolated CPUs are never used, be they those of this boot or those of
- * on.node, which the profile isolates; NULL: none.
+ * on.node, the profile's isolate_cpus; NULL: none.
  *
  * A vector that is on an allowed CPU already stays there, unless too many are: what a driver or a
  * run before this one has spread is not moved. Judged is smp_affinity_list, what is asked of the

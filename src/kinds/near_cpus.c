@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "base/units.h"
+#include "profile/isolation.h"
 #include "sys/read.h"
 
 #define CPU_DIR "/sys/devices/system/cpu/"
@@ -24,15 +25,22 @@ static void add_all(struct cpus *to, const struct cpus *more)
 		cpus_add(to, (unsigned int)n);
 }
 
-static void find_isolated(const struct root *root, const struct ynode *planned, struct cpus *ret)
+static int find_isolated(const struct kind_ctx *ctx, const struct ynode *planned, struct cpus *ret,
+			 struct err *err)
 {
 	struct cpus list;
+	int r;
 
-	near_read_list(root, ret, CPU_DIR "isolated");
-	near_read_list(root, &list, CPU_DIR "nohz_full");
+	near_read_list(ctx->root, ret, CPU_DIR "isolated");
+	near_read_list(ctx->root, &list, CPU_DIR "nohz_full");
 	add_all(ret, &list);
-	if (ynode_cpus(planned))
-		add_all(ret, ynode_cpus(planned));
+	if (!planned)
+		return 0;
+	r = isolated_on(ctx->node, planned, &list, err);
+	if (r < 0)
+		return err_wrap(err, "isolate_cpus");
+	add_all(ret, &list);
+	return 0;
 }
 
 static void keep_online(const struct kind_ctx *ctx, struct cpus *cpus)
@@ -96,7 +104,9 @@ int near_cpus(const struct kind_ctx *ctx, const struct change *c, const struct v
 	keep_online(ctx, ret);
 	if (!cpus_count(ret))
 		return err_set(err, -ENODATA, "%s: no CPU of %s is online", c->on.name, where);
-	find_isolated(ctx->root, c->on.node, &isolated);
+	r = find_isolated(ctx, c->on.node, &isolated, err);
+	if (r < 0)
+		return r;
 	cpus_remove_all(ret, &isolated);
 	if (!cpus_count(ret))
 		return err_set(err, -ENODATA,

@@ -13,8 +13,8 @@ struct near_words {
 };
 
 /*
- * want: a set of CPUs, or a word, which is local_node; c->on.node: a list of CPUs that the profile
- * isolates, or NULL. *ret_where, "node 0" or "CPUs 2-17", is the caller's to free. -ENODATA with a
+ * want: a set of CPUs, or a word, which is local_node; c->on.node: isolate_cpus of the profile,
+ * or NULL. *ret_where, "node 0" or "CPUs 2-17", is the caller's to free. -ENODATA with a
  * sentence: there are none, or the node is not known.
  */
 int near_cpus(const struct kind_ctx *ctx, const struct change *c, const struct value *want,

@@ -46,6 +46,13 @@ struct node_memory {
 	uint64_t bytes; /* 0: a node of CPUs or devices alone */
 };
 
+/* Where an online CPU is. */
+struct cpu_place {
+	unsigned int cpu;
+	int core; /* the first online CPU of its core; -1: the kernel does not say */
+	int numa; /* -1: the kernel does not say */
+};
+
 struct node {
 	struct {
 		char *sys_vendor, *product_name, *product_family, *product_sku, *product_version;
@@ -59,9 +66,10 @@ struct node {
 	struct cpus cpus;	  /* present */
 	struct cpus cpus_offline; /* of those; none where the kernel does not say */
 	struct cpus nodes; /* NUMA nodes that are online; node 0 alone where there is no NUMA */
-	struct cpus nodes_with_cpu; /* those that have CPUs */
-	unsigned int sockets;	    /* distinct physical packages of present CPUs; 0 unknown */
-	uint64_t memory;	    /* MemTotal in bytes; 0 unknown */
+	struct cpus nodes_with_cpu;   /* those that have CPUs */
+	VEC(struct cpu_place) places; /* of the online CPUs, by number */
+	unsigned int sockets;	      /* distinct physical packages of present CPUs; 0 unknown */
+	uint64_t memory;	      /* MemTotal in bytes; 0 unknown */
 	VEC(struct node_memory) memory_of; /* of NUMA nodes, as far as they say; by number */
 	VEC(uint64_t) page_sizes; /* huge pages that its kernel offers, in bytes; none: unknown */
 	VEC(struct pci_fn) pci;	  /* sorted by address; VFs included */
@@ -69,6 +77,17 @@ struct node {
 
 /* The CPUs of a NUMA node that are online now; none where the kernel tells of none. */
 void node_cpus_of(const struct root *root, int numa, struct cpus *ret);
+/*
+ * The first per_node cores of each NUMA node that has CPUs, each core with all of its SMT siblings,
+ * so that one core never serves both the system and isolated work. CPU 0, which the kernel boots
+ * on, is among them. -ENODATA: where CPUs are is not known; -ERANGE: a node has no core beyond
+ * these. The error begins with the node or CPU that it is about, and has no remedy.
+ */
+int node_first_cores(const struct node *node, unsigned int per_node, struct cpus *ret,
+		     struct err *err);
+/* The CPUs of a NUMA node, and those that are online, as places have them. */
+void node_places_of(const struct node *node, int numa, struct cpus *ret);
+void node_online(const struct node *node, struct cpus *ret);
 /* How many CPUs there are that may run anything. */
 size_t node_count_online(const struct node *node);
 int node_survey(const struct root *root, struct node *ret, struct err *err);

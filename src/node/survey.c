@@ -95,23 +95,30 @@ static bool read_cpus(const struct root *root, struct cpus *ret, const char *pat
 	return true;
 }
 
-/*
- * CPUs of one package, by the first of the two names that is there (the second is what
- * kernels before 5.3 call it); only cpu itself where both are missing.
- */
-static void package_of(const struct root *root, int cpu, struct cpus *ret)
+/* A list of CPUs that has two names: the second is what kernels before 5.3 call it. */
+struct siblings {
+	const char *name, *old_name;
+};
+static const struct siblings of_package = {"package_cpus_list", "core_siblings_list"};
+static const struct siblings of_core = {"core_cpus_list", "thread_siblings_list"};
+
+/* Those of cpu, by the first of the two names that is there; cpu alone where both are missing. */
+static bool siblings_of(const struct root *root, unsigned int cpu, const struct siblings *list,
+			struct cpus *ret)
 {
-	static const char *const names[] = {"package_cpus_list", "core_siblings_list"};
+	const char *const names[] = {list->name, list->old_name};
 
 	for (size_t i = 0; i < array_len(names); i++) {
 		cleanup_free char *text = NULL;
 
-		if (read_text(root, &text, NULL, CPU_DIR "/cpu%d/topology/%s", cpu, names[i]) ==
+		if (read_text(root, &text, NULL, CPU_DIR "/cpu%u/topology/%s", cpu, names[i]) ==
 			    0 &&
-		    cpus_parse(text, ret) == 0)
-			return;
+		    cpus_parse(text, ret) == 0 && cpus_has(ret, cpu))
+			return true;
 	}
-	cpus_add(ret, (unsigned int)cpu);
+	*ret = (struct cpus){0};
+	cpus_add(ret, cpu);
+	return false;
 }
 
 /*
@@ -132,7 +139,7 @@ static unsigned int count_packages(const struct root *root, const struct cpus *c
 		if (read_u64(root, &id, NULL, CPU_DIR "/cpu%d/topology/physical_package_id", cpu) <
 		    0)
 			continue;
-		package_of(root, cpu, &package);
+		siblings_of(root, (unsigned int)cpu, &of_package, &package);
 		cpus_remove_all(&left, &package);
 		while (i < seen.n && seen.v[i] != id)
 			i++;
@@ -219,6 +226,49 @@ static void find_nodes_with_cpu(const struct root *root, struct node *node)
 		if (cpus_count(&cpus) > 0)
 			cpus_add(&node->nodes_with_cpu, (unsigned int)n);
 	}
+}
+
+/* One look per core; what is offline has no topology and is in no node's list. */
+static void find_cores(const struct root *root, struct node *node)
+{
+	for (size_t i = 0; i < node->places.n; i++) {
+		struct cpu_place *first = &node->places.v[i];
+		struct cpus core = {0};
+
+		if (first->core >= 0 || !siblings_of(root, first->cpu, &of_core, &core))
+			continue;
+		for (size_t j = i; j < node->places.n; j++)
+			if (cpus_has(&core, node->places.v[j].cpu))
+				node->places.v[j].core = (int)first->cpu;
+	}
+}
+
+static void find_nodes_of_cpus(const struct root *root, struct node *node)
+{
+	bool one = cpus_count(&node->nodes) == 1; /* then the kernel may have no NUMA at all */
+
+	for (int n = cpus_next(&node->nodes, -1); n >= 0; n = cpus_next(&node->nodes, n)) {
+		struct cpus of_node;
+
+		node_cpus_of(root, n, &of_node);
+		for (size_t i = 0; i < node->places.n; i++)
+			if (one || cpus_has(&of_node, node->places.v[i].cpu))
+				node->places.v[i].numa = n;
+	}
+}
+
+static void survey_places(const struct root *root, struct node *node)
+{
+	struct cpus online = node->cpus;
+
+	cpus_remove_all(&online, &node->cpus_offline);
+	for (int cpu = cpus_next(&online, -1); cpu >= 0; cpu = cpus_next(&online, cpu)) {
+		struct cpu_place place = {(unsigned int)cpu, -1, -1};
+
+		vec_push(&node->places, place);
+	}
+	find_nodes_of_cpus(root, node);
+	find_cores(root, node);
 }
 
 /* "Node 0 MemTotal:  16777216 kB" */
@@ -388,6 +438,7 @@ int node_survey(const struct root *root, struct node *ret, struct err *err)
 	survey_dmi(root, &node);
 	survey_cpu(root, &node);
 	survey_memory(root, &node);
+	survey_places(root, &node);
 	if (read_text(root, &node.cmdline, NULL, "/proc/cmdline") < 0)
 		node.cmdline = xstrdup("");
 	if (read_text(root, &node.kernel, NULL, "/proc/sys/kernel/osrelease") < 0)
@@ -417,6 +468,7 @@ void node_free(struct node *node)
 	}
 	vec_free(&node->pci);
 	vec_free(&node->memory_of);
+	vec_free(&node->places);
 	vec_free(&node->page_sizes);
 	memset(node, 0, sizeof(*node));
 }

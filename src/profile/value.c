@@ -265,12 +265,13 @@ static const struct unit_name *units_of(const struct spec *s)
 		{125000000, "Gb/s"}, {125000, "Mb/s"}, {1, " bytes/s"}};
 	static const struct unit_name percent[] = {{1, "%"}};
 	static const struct unit_name metres[] = {{1, "m"}};
+	static const struct unit_name per_node[] = {{1, " per node"}};
 	static const struct {
 		scalar_check *check;
 		const struct unit_name *units;
 	} of_checks[] = {
 		{value_size, sizes},	  {value_duration, durations}, {value_rate, rates},
-		{value_percent, percent}, {value_metres, metres},
+		{value_percent, percent}, {value_metres, metres},      {value_per_node, per_node},
 	};
 
 	for (size_t i = 0; i < array_len(of_checks); i++)
@@ -457,6 +458,14 @@ bool value_metres(const struct spec *s, struct ynode *n, struct str *why)
 {
 	uint64_t v = 0;
 	int r = parse_suffixed(n->text, "m", &v);
+
+	return judge_unit(s, n, r, v, why) && in_range(s, n, why);
+}
+
+bool value_per_node(const struct spec *s, struct ynode *n, struct str *why)
+{
+	uint64_t v = 0;
+	int r = parse_suffixed(n->text, " per node", &v);
 
 	return judge_unit(s, n, r, v, why) && in_range(s, n, why);
 }

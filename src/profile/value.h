@@ -14,7 +14,8 @@ scalar_check value_schema, value_name, value_label, value_bool, value_int, value
 scalar_check value_size, value_page_size, value_mode, value_duration, value_latency, value_rate,
 	value_measure, value_speed;
 scalar_check value_message_rate, value_capability;
-scalar_check value_percent, value_metres, value_numbers, value_cpus, value_memory, value_version;
+scalar_check value_percent, value_metres, value_per_node, value_numbers, value_cpus, value_memory,
+	value_version;
 scalar_check value_set_name, value_on_set, value_pci_id, value_pci_address, value_mac, value_guid;
 scalar_check value_module, value_param, value_module_value, value_kernel_arg, value_pattern;
 scalar_check value_sysctl_key, value_sysfs_path, value_line, value_feature;

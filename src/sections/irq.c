@@ -8,6 +8,7 @@
  */
 #include "base/mem.h"
 #include "base/str.h"
+#include "profile/isolation.h"
 #include "profile/language.h"
 #include "profile/rules.h"
 #include "sections/overlay.h"
@@ -55,7 +56,7 @@ static void emit_affinity(const struct section_ctx *ctx, const struct ynode *sec
 	overlay_govern(ctx, section, fn, "affinity", c);
 	change_want(c, value);
 	change_target(c, "affinity:%s%s%s", fn->addr, isolated ? "/" : "",
-		      isolated ? isolated->text : "");
+		      isolated ? ynode_text(isolated, "keep", isolated->text) : "");
 	change_lane(c, "%s", fn->addr);
 }
 
@@ -147,17 +148,18 @@ static void irqs_keep_off_isolated(struct ruling *r, const struct selector *s,
 {
 	const struct ynode *list = tree_get(view, "irq.affinity");
 	const struct ynode *isolated = isolated_of(r->p);
-	struct cpus left;
+	struct cpus left, gone;
 
-	if (!ynode_cpus(list) || !ynode_cpus(isolated))
+	if (!ynode_cpus(list) || !isolated || !(r->node || ynode_cpus(isolated)) ||
+	    isolated_on(r->node, isolated, &gone, NULL) < 0)
 		return;
 	left = *ynode_cpus(list);
-	cpus_remove_all(&left, ynode_cpus(isolated));
+	cpus_remove_all(&left, &gone);
 	if (!cpus_count(&left))
 		set_error(r, s, view, "irq.affinity",
 			  "isolate_cpus: %.80s (line %u) has all of them, and isolated CPUs take "
 			  "no interrupts; name others, or leave some out there",
-			  isolated->text, isolated->at.line);
+			  ynode_text(isolated, "keep", isolated->text), isolated->at.line);
 }
 
 static const struct set_rule set_rules[] = {

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "kinds/checks.h"
+#include "profile/isolation.h"
 #include "profile/language.h"
 #include "sections/hugepages.h"
 #include "sections/kernel_args.h"
@@ -36,13 +37,40 @@ static const struct spec kernel_arg_list = {
 	.item = &kernel_arg,
 	.identity = ITEM_ARG,
 };
+/*
+ * Cores, and not CPUs: a core's SMT siblings stay together, and the number is the same with SMT on
+ * and off. Those with the lowest numbers stay, as CPU 0 must, and as the tools that derive
+ * kubelet's reservedSystemCPUs choose them (performance-profile-creator of OpenShift's node tuning
+ * operator).
+ */
+static const struct spec cores_kept = {
+	.what = "a number of cores such as 2 per node",
+	.check = value_per_node,
+	.pattern = "^[1-9][0-9]{0,3} per node$",
+	.min = 1,
+	.max = CPUS_MAX - 1,
+};
+static const struct spec isolated_rest = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {keep: 2 per node}",
+	.fields = FIELDS(KEY("keep", &cores_kept,
+			     "Cores of each NUMA node that stay for the system, with all of their "
+			     "SMT siblings, the first ones; all other online CPUs are isolated.",
+			     .flags = FIELD_REQUIRED)),
+};
+static const struct spec isolated_cpus = {
+	.kind = SPEC_EITHER,
+	.what = "a CPU list such as 2-47,50-95, or {keep: 2 per node}",
+	.scalar = &spec_cpus,
+	.map = &isolated_rest,
+};
 static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map (iommu, isolate_cpus, set)",
 	.fields = FIELDS(KEY("iommu", &iommu_mode,
 			     "IOMMU mode, written as the arguments that the kernel of this CPU "
 			     "vendor knows."),
-			 KEY("isolate_cpus", &spec_cpus,
+			 KEY("isolate_cpus", &isolated_cpus,
 			     "CPUs to isolate: isolcpus and nohz_full for them, irqaffinity for "
 			     "the others."),
 			 KEY("set", &kernel_arg_list, "Further kernel arguments.")),
@@ -104,16 +132,18 @@ static int want_iommu(const struct section_ctx *ctx, const struct ynode *iommu, 
 static int want_isolation(const struct section_ctx *ctx, const struct ynode *list, struct kargs *l,
 			  struct err *err)
 {
-	const struct cpus *isolated = ynode_cpus(list);
-	struct cpus rest = ctx->node->cpus;
+	struct cpus isolated, rest = ctx->node->cpus;
 	cleanup_free char *text = NULL, *irq = NULL, *arg = NULL;
+	int r = isolated_on(ctx->node, list, &isolated, err);
 
-	if (cpus_count(&rest) && cpus_last(isolated) > cpus_last(&rest))
+	if (r < 0)
+		return err_wrap(err, "isolate_cpus");
+	if (cpus_count(&rest) && cpus_last(&isolated) > cpus_last(&rest))
 		return err_set(err, -ERANGE,
 			       "isolate_cpus: CPU %d is not there; this node has 0-%d",
-			       cpus_last(isolated), cpus_last(&rest));
-	cpus_remove_all(&rest, isolated);
-	text = cpus_format(isolated);
+			       cpus_last(&isolated), cpus_last(&rest));
+	cpus_remove_all(&rest, &isolated);
+	text = cpus_format(&isolated);
 	arg = xasprintf("isolcpus=%s", text);
 	want(l, list, arg);
 	free(take_ptr(arg));
@@ -175,6 +205,42 @@ static void emit_arrived(const char *arg, const struct ynode *section, struct pl
 	change_waits_for(c, "kernel_args/next_boot");
 }
 
+/* What the kernel makes of the arguments: by its own files, not by the command line. */
+static void emit_isolation(const struct section_ctx *ctx, const struct ynode *isolate,
+			   struct plan *plan)
+{
+	static const struct {
+		const char *name;
+		const struct target_item *item;
+		enum on_fail on_fail;
+		const char *before;
+	} looks[] = {
+		{"isolated", &isolated_item, ON_FAIL_BLOCK, ""},
+		{"tickless", &tickless_item, ON_FAIL_BLOCK, ""},
+		{"workqueues", &workqueues_item, ON_FAIL_WARN, "none of "},
+	};
+	cleanup_free char *list = NULL, *kept = NULL;
+	struct cpus isolated;
+
+	if (!isolate || isolated_on(ctx->node, isolate, &isolated, NULL) < 0)
+		return;
+	list = cpus_format(&isolated);
+	kept = kept_text(ctx->node, &isolated);
+	for (size_t i = 0; i < array_len(looks); i++) {
+		struct change *c =
+			plan_add(plan, "kernel_args", &kind_check, STAGE_GATE, PHASE_CHECK,
+				 isolate->at, "kernel_args/isolate_cpus/%s", looks[i].name);
+
+		change_on(c, NULL, looks[i].item);
+		c->on.node = isolate;
+		change_target(c, "cpus:%s", looks[i].name);
+		change_desired(c, "%sCPUs %s%s", looks[i].before, list, i ? "" : kept);
+		c->on_fail = looks[i].on_fail;
+		c->of_args = true;
+		change_waits_for(c, "kernel_args/next_boot");
+	}
+}
+
 /*
  * On a node whose arguments are in force nothing else would tell that grubby or a new kernel
  * took the next boot's away: that is no reason to keep this boot from its work.
@@ -204,6 +270,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 		/* hugepagesz=1G alone says nothing; the pair is verified by page counts */
 		if (karg_rule(wanted.v[i].text) != KARG_PAGES)
 			emit_arrived(wanted.v[i].text, section, plan);
+	emit_isolation(ctx, ynode_get(section, "isolate_cpus"), plan);
 	if (wanted.n)
 		emit_entries(section, plan);
 	return 0;
@@ -218,7 +285,16 @@ static const struct ynode *lacks_vendor(const struct node *node, const struct yn
 
 static const struct ynode *lacks_cpus(const struct node *node, const struct ynode *section)
 {
-	return cpus_count(&node->cpus) ? NULL : ynode_get(section, "isolate_cpus");
+	const struct ynode *list = ynode_get(section, "isolate_cpus");
+
+	return ynode_cpus(list) && !cpus_count(&node->cpus) ? list : NULL;
+}
+
+static const struct ynode *lacks_cores(const struct node *node, const struct ynode *section)
+{
+	const struct ynode *rest = ynode_get(section, "isolate_cpus");
+
+	return rest && !ynode_cpus(rest) && !node->places.n ? rest : NULL;
 }
 
 static const struct kargs_need needs[] = {
@@ -228,6 +304,9 @@ static const struct kargs_need needs[] = {
 	/* isolcpus= and nohz_full= need no other CPU */
 	{"", lacks_cpus,
 	 "isolate_cpus: irqaffinity= needs all CPUs; write expect: {cpus: N} or look at a node"},
+	{"isolate_cpus", lacks_cores,
+	 "isolate_cpus: which CPUs stay depends on the machine's cores; look at a node, or name "
+	 "the CPUs to isolate in a list"},
 	NO_MORE_NEEDS,
 };
 

@@ -11,6 +11,7 @@
 #include "base/karg.h"
 #include "base/mem.h"
 #include "base/words.h"
+#include "profile/isolation.h"
 #include "sys/kernel_names.h"
 
 #define SET "kernel_args.set"
@@ -279,6 +280,28 @@ static bool cpus_of(const struct ynode *arg, struct cpus *ret)
 	return cpus_parse(cpus_text(arg), ret) == 0;
 }
 
+/* What isolate_cpus names, as far as it is known without a node or with this one. */
+static bool isolated_here(const struct ruling *r, struct cpus *ret, struct err *err)
+{
+	const struct ynode *isolate = ynode_get(section(r, "kernel_args"), "isolate_cpus");
+
+	return isolate && (ynode_cpus(isolate) || (r->node && ynode_get(isolate, "keep"))) &&
+	       isolated_on(r->node, isolate, ret, err) == 0;
+}
+
+/* keep: against the cores of this machine. */
+static void cores_are_there(struct ruling *r)
+{
+	const struct ynode *isolate = ynode_get(section(r, "kernel_args"), "isolate_cpus");
+	const struct ynode *keep = ynode_get(isolate, "keep");
+	struct err err = {0};
+	struct cpus isolated;
+	uint64_t n;
+
+	if (r->node && ynode_exact(keep, &n) && !isolated_here(r, &isolated, &err))
+		rule_error(r, keep, "kernel_args.isolate_cpus.keep", "%s", err.text);
+}
+
 static void isolation_agrees(struct ruling *r)
 {
 	const struct ynode *isolcpus = find_arg(r, "isolcpus");
@@ -344,10 +367,8 @@ static void rcu_is_offloaded_once(struct ruling *r)
 
 	if (!rcu || !cpus_of(rcu, &more) || !(nohz || key))
 		return;
-	if (nohz ? !cpus_of(nohz, &offloaded) : !ynode_cpus(key))
+	if (nohz ? !cpus_of(nohz, &offloaded) : !isolated_here(r, &offloaded, NULL))
 		return;
-	if (!nohz)
-		offloaded = *ynode_cpus(key);
 	cpus_remove_all(&more, &offloaded);
 	if (!cpus_count(&more))
 		rule_warn(r, rcu, SET,
@@ -391,12 +412,12 @@ static bool known_cpus(const struct ruling *r, struct cpus *ret)
 static void some_cpus_stay(struct ruling *r)
 {
 	const struct ynode *list = ynode_get(section(r, "kernel_args"), "isolate_cpus");
-	const struct cpus *isolated = ynode_cpus(list);
-	struct cpus rest;
+	struct cpus isolated, rest;
 
-	if (!isolated || cpus_count(isolated) < 2 || !known_cpus(r, &rest))
+	if (!isolated_here(r, &isolated, NULL) || cpus_count(&isolated) < 2 ||
+	    !known_cpus(r, &rest))
 		return;
-	cpus_remove_all(&rest, isolated);
+	cpus_remove_all(&rest, &isolated);
 	if (cpus_count(&rest) < 2)
 		rule_warn(r, list, "kernel_args.isolate_cpus",
 			  "only CPU 0 stays for the system, its interrupts and all that is not "
@@ -532,6 +553,7 @@ const struct rule kernel_args_rules[] = {
 	RULE("isolcpus-flags-are-known", isolcpus_flags_are_known),
 	RULE("rcu-is-offloaded-once", rcu_is_offloaded_once),
 	RULE("cpus-are-there", cpus_are_there),
+	RULE("cores-are-there", cores_are_there),
 	RULE("some-cpus-stay", some_cpus_stay),
 	RULE("args-are-of-the-vendor", args_are_of_the_vendor),
 	RULE("aspm-is-not-turned-off", aspm_is_not_turned_off),

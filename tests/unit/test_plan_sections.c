@@ -184,6 +184,126 @@ static void test_isolation(void **state)
 	}
 }
 
+/* A machine's CPUs, and what each core and each node has of them. */
+static void write_cores(struct tmp *t, const char *online, const char *const *cores,
+			const char *const *nodes)
+{
+	struct cpus core;
+
+	tmp_write(t, "sys/devices/system/cpu/present", "0-7");
+	tmp_write(t, "sys/devices/system/cpu/online", online);
+	for (unsigned int n = 0; n < 8; n++) { /* of the case before */
+		cleanup_free char *path =
+			xasprintf("sys/devices/system/cpu/cpu%u/topology/thread_siblings_list", n);
+
+		tmp_write(t, path, "");
+	}
+	for (size_t i = 0; cores[i]; i++) {
+		assert_int_equal(cpus_parse(cores[i], &core), 0);
+		for (int n = cpus_next(&core, -1); n >= 0; n = cpus_next(&core, n)) {
+			cleanup_free char *path = xasprintf(
+				"sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", n);
+
+			tmp_write(t, path, cores[i]);
+		}
+	}
+	for (size_t i = 0; nodes[i]; i++) {
+		cleanup_free char *path = xasprintf("sys/devices/system/node/node%zu/cpulist", i);
+
+		tmp_write(t, path, nodes[i]);
+	}
+}
+
+/* Cores stay, not CPUs: the siblings of both numberings, and a node of memory alone. */
+static void test_isolation_but_for_cores(void **state)
+{
+	static const struct {
+		const char *online, *cores[9], *nodes[4], *keep, *args;
+		int code;
+	} t[] = {
+		/* siblings are the second half, as on x86 */
+		{"0-7",
+		 {"0,4", "1,5", "2,6", "3,7"},
+		 {"0-1,4-5", "2-3,6-7", ""},
+		 "1 per node",
+		 "isolcpus=1,3,5,7 nohz_full=1,3,5,7 irqaffinity=0,2,4,6",
+		 0},
+		/* siblings are neighbours, as on POWER and in many guests */
+		{"0-7",
+		 {"0-1", "2-3", "4-5", "6-7"},
+		 {"0-3", "4-7", ""},
+		 "1 per node",
+		 "isolcpus=2-3,6-7 nohz_full=2-3,6-7 irqaffinity=0-1,4-5",
+		 0},
+		/* no SMT; nodes take turns */
+		{"0-7",
+		 {"0", "1", "2", "3", "4", "5", "6", "7"},
+		 {"0,2,4,6", "1,3,5,7", ""},
+		 "3 per node",
+		 "isolcpus=6-7 nohz_full=6-7 irqaffinity=0-5",
+		 0},
+		/* what is offline is in no list: it may come back for the system */
+		{"0-2,4-6",
+		 {"0,4", "1,5", "2,6"},
+		 {"0-1,4-5", "2,6", ""},
+		 "1 per node",
+		 "NUMA node 1 has 1 core (CPUs 2,6), and to keep 1 leaves none to isolate; keep "
+		 "fewer",
+		 -ERANGE},
+		{"0-5",
+		 {"0,4", "1,5", "2", "3"},
+		 {"0-1,4-5", "2-3", ""},
+		 "1 per node",
+		 "isolcpus=1,3,5 nohz_full=1,3,5 irqaffinity=0,2,4,6-7",
+		 0},
+		{"0-7",
+		 {"0,4", "1,5", "2,6", "3,7"},
+		 {"0-1,4-5", "2-3,6-7", ""},
+		 "2 per node",
+		 "NUMA node 0 has 2 cores (CPUs 0-1,4-5), and to keep 2 leaves none to isolate",
+		 -ERANGE},
+		{"0-7",
+		 {"0,4", "1,5", "2,6"},
+		 {"0-1,4-5", "2-3,6-7", ""},
+		 "1 per node",
+		 "CPU 3 has no list of SMT siblings",
+		 -ENODATA},
+		{"0-7",
+		 {"0,4", "1,5", "2,6", "3,7"},
+		 {"0-1,4-5", "2-3,6", ""},
+		 "1 per node",
+		 "CPU 7 is in no NUMA node's cpulist",
+		 -ENODATA},
+		/* a list that lacks the CPU itself says nothing */
+		{"0-7",
+		 {"0,4", "1,5", "2,6", "3"},
+		 {"0-1,4-5", "2-3,6-7", ""},
+		 "1 per node",
+		 "CPU 7 has no list of SMT siblings",
+		 -ENODATA},
+	};
+
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup_free char *text =
+			xasprintf("kernel_args: {isolate_cpus: {keep: %s}}\n", t[i].keep);
+		cleanup_free char *line = NULL;
+		struct planned p;
+
+		write_cores(*state, t[i].online, t[i].cores, t[i].nodes);
+		planned_make(*state, text, &p);
+		line = kargs_line(&p.kargs);
+		if (p.result != t[i].code)
+			fail_msg("%zu: %d, %s, %s", i, p.result, line, p.err.text);
+		if (p.result < 0) {
+			assert_text(p.err.text, t[i].args);
+			assert_text(p.err.text, "in a list");
+		} else {
+			assert_string_equal(line, t[i].args);
+		}
+		planned_free(&p);
+	}
+}
+
 static void test_kernel_args(void **state)
 {
 	gives(*state, "kernel_args",
@@ -192,14 +312,20 @@ static void test_kernel_args(void **state)
 	      "kernel_args/next_boot initrd.boot [] bootenv  = intel_iommu=on iommu=pt "
 	      "isolcpus=4-7 nohz_full=4-7 irqaffinity=0-3 pci=realloc nosmt "
 	      "default_hugepagesz=1G hugepagesz=1G hugepages=0:2,1:2\n"
+#define ISOLATES(name, text)                                                          \
+	"kernel_args/isolate_cpus/" name " gate.check [] check cpus:" name " = " text \
+	" waits-for kernel_args/next_boot"
 #define ARRIVED(arg)                                                   \
 	"kernel_args/arrived/" arg " gate.check [] check cmdline:" arg \
 	" = on the command line waits-for kernel_args/next_boot\n"
 	      ARRIVED("intel_iommu=on") ARRIVED("iommu=pt") ARRIVED("isolcpus=4-7")
 		      ARRIVED("nohz_full=4-7") ARRIVED("irqaffinity=0-3") ARRIVED("pci=realloc")
 			      ARRIVED("nosmt") /* page counts tell of the others */
-	      "kernel_args/loader gate.check [] check loader = menu entries take them "
-	      "on-fail warn\n");
+	      ISOLATES("isolated", "CPUs 4-7") "\n" ISOLATES("tickless", "CPUs 4-7") "\n" ISOLATES(
+		      "workqueues", "none of CPUs 4-7") " on-fail warn\n"
+							"kernel_args/loader gate.check [] check "
+							"loader = menu entries take them "
+							"on-fail warn\n");
 	/* none wanted: what an earlier profile left must still go */
 	gives(*state, NULL, "", "kernel_args/next_boot initrd.boot [] bootenv  = \n");
 }
@@ -692,15 +818,25 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, tmp_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_iommu),	    TEST(test_isolation),
-		TEST(test_kernel_args),	    TEST(test_hugepages),
-		TEST(test_hugepages_unfit), TEST(test_hugepages_many_nodes),
-		TEST(test_modules),	    TEST(test_sysctl_paths),
-		TEST(test_values),	    TEST(test_vfs),
-		TEST(test_vfs_max),	    TEST(test_require),
-		TEST(test_optional_keys),   TEST(test_expect),
-		TEST(test_gate_checks),	    TEST(test_ids),
-		TEST(test_parsed_once),	    cmocka_unit_test(test_compare),
+		TEST(test_iommu),
+		TEST(test_isolation),
+		TEST(test_isolation_but_for_cores),
+		TEST(test_kernel_args),
+		TEST(test_hugepages),
+		TEST(test_hugepages_unfit),
+		TEST(test_hugepages_many_nodes),
+		TEST(test_modules),
+		TEST(test_sysctl_paths),
+		TEST(test_values),
+		TEST(test_vfs),
+		TEST(test_vfs_max),
+		TEST(test_require),
+		TEST(test_optional_keys),
+		TEST(test_expect),
+		TEST(test_gate_checks),
+		TEST(test_ids),
+		TEST(test_parsed_once),
+		cmocka_unit_test(test_compare),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

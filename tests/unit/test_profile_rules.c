@@ -34,6 +34,9 @@ static struct pci_fn nics[] = {
 	 .driver = (char *)"mlx5_core"},
 };
 
+/* CPU n and n + 8 are one core; the first four cores are on node 0. */
+static struct cpu_place places[16];
+
 /* 16 CPUs, 2 NUMA nodes with 4G each, three ports of which one has no SR-IOV. */
 static struct node the_node(void)
 {
@@ -42,8 +45,11 @@ static struct node the_node(void)
 		.cpu_vendor = CPU_INTEL,
 		.memory = 8ULL << 30,
 		.pci = {.v = nics, .n = 3},
+		.places = {.v = places, .n = array_len(places)},
 	};
 
+	for (unsigned int i = 0; i < array_len(places); i++)
+		places[i] = (struct cpu_place){i, (int)i % 8, (int)i % 8 / 4};
 	assert_int_equal(cpus_parse("0-15", &n.cpus), 0);
 	assert_int_equal(cpus_parse("0-1", &n.nodes), 0);
 	assert_int_equal(cpus_parse("0-1", &n.nodes_with_cpu), 0);
@@ -112,6 +118,19 @@ static const struct rule_case cases[] = {
 	 "this machine has no CPU 20; its last is 15"},
 	{"kernel_args: {isolate_cpus: 2-15}\n", NULL},
 	{"kernel_args: {isolate_cpus: 1-15}\n", "warning: kernel_args.isolate_cpus: only CPU 0"},
+	{"kernel_args: {isolate_cpus: {keep: 3 per node}}\n", NULL},
+	{"kernel_args: {isolate_cpus: {keep: 4 per node}}\n",
+	 "kernel_args.isolate_cpus.keep: NUMA node 0 has 4 cores (CPUs 0-3,8-11), and to "
+	 "keep 4 leaves none to isolate; keep fewer"},
+	{"kernel_args: {isolate_cpus: {keep: 2 per node}, set: [\"rcu_nocbs=2,10\"]}\n",
+	 "warning: kernel_args.set: rcu_nocbs=2,10: isolate_cpus:"},
+	{"kernel_args: {isolate_cpus: {keep: 3 per node}, set: [\"rcu_nocbs=2,10\"]}\n", NULL},
+	{"devices: {rails: {pci: \"15b3:1021\"}}\n"
+	 "kernel_args: {isolate_cpus: {keep: 1 per node}}\nirq: {rails: {affinity: 2-3}}\n",
+	 "irq.rails.affinity: isolate_cpus: 1 per node (line"},
+	{"devices: {rails: {pci: \"15b3:1021\"}}\n"
+	 "kernel_args: {isolate_cpus: {keep: 1 per node}}\nirq: {rails: {affinity: \"0,3\"}}\n",
+	 NULL},
 	{"kernel_args: {set: [\"isolcpus=managed_irq,domain,2-16\"]}\n",
 	 "kernel_args.set: this machine has no CPU 16"},
 	{"kernel_args: {set: [irqaffinity=0-16]}\n", "this machine has no CPU 16"},

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the kernel of this boot made of isolcpus= and nohz_full=, by what it shows itself: an
+ * argument that has arrived is still dropped where the kernel rejects its list or was built without
+ * it (kernel/sched/isolation.c). Unbound workqueues keep off the CPUs of either argument
+ * (workqueue_init_early() in kernel/workqueue.c), until somebody writes their mask.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "kinds/checks.h"
+#include "profile/isolation.h"
+#include "sys/read.h"
+
+#define CPU_DIR "/sys/devices/system/cpu/"
+#define WORKQUEUES "/sys/devices/virtual/workqueue/cpumask"
+
+/* Sets ret to the CPUs that the profile isolates. */
+static int find_wanted(const struct kind_ctx *ctx, const struct change *c, struct cpus *ret,
+		       struct err *err)
+{
+	int r = isolated_on(ctx->node, c->on.node, ret, err);
+
+	return r < 0 ? err_wrap(err, "isolate_cpus") : 0;
+}
+
+/* Cpusets may isolate more, while the node works. */
+static bool cpus_within(const struct cpus *cpus, const struct cpus *in)
+{
+	struct cpus rest = *cpus;
+
+	cpus_remove_all(&rest, in);
+	return !cpus_count(&rest);
+}
+
+static void observe(struct change *c, const struct cpus *cpus)
+{
+	cleanup_free char *text = cpus_format(cpus);
+
+	if (*text)
+		change_observe(c, "CPUs %s", text);
+	else
+		change_observe(c, "none");
+}
+
+static int not_shown(struct change *c, const char *why)
+{
+	change_observe(c, "not shown");
+	change_reason(c, "%s", why);
+	c->state = CHANGE_UNSUPPORTED;
+	return 0;
+}
+
+/* "(null)" of a kernel that was given no nohz_full= is no list, and so none. */
+static int look_list(const struct kind_ctx *ctx, struct change *c, const char *file,
+		     const char *absent, const char *remedy, struct err *err)
+{
+	cleanup_free char *text = NULL;
+	struct cpus wanted, have = {0};
+	int r = find_wanted(ctx, c, &wanted, err);
+
+	if (r < 0)
+		return r;
+	r = read_text(ctx->root, &text, err, CPU_DIR "%s", file);
+	if (r == -ENOENT)
+		return not_shown(c, absent);
+	if (r < 0)
+		return r;
+	if (cpus_parse(text, &have) < 0)
+		have = (struct cpus){0};
+	observe(c, &have);
+	c->state = cpus_within(&wanted, &have) ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (c->state == CHANGE_DIFFERS)
+		change_reason(c, "%s", remedy);
+	return 0;
+}
+
+static int look_domains(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	return look_list(ctx, c, "isolated", "this kernel does not show which CPUs are isolated",
+			 "the kernel was given isolcpus= and isolates others: see 'Housekeeping' "
+			 "in the kernel log of this boot",
+			 err);
+}
+
+static int look_ticks(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	return look_list(ctx, c, "nohz_full",
+			 "this kernel was built without CONFIG_NO_HZ_FULL and ignores nohz_full=: "
+			 "the tick and RCU's callbacks stay on the isolated CPUs",
+			 "the kernel was given nohz_full= and has others: see 'Housekeeping' and "
+			 "'NO_HZ' in the kernel log of this boot",
+			 err);
+}
+
+/* "f,ffffffff": words of 32 bits in hexadecimal, the highest first (lib/vsprintf.c, %*pb). */
+static bool parse_mask(const char *text, struct cpus *ret)
+{
+	unsigned int bit = 0;
+
+	*ret = (struct cpus){0};
+	for (size_t i = strlen(text); i-- > 0;) {
+		const char *digits = "0123456789abcdef", *at;
+
+		if (text[i] == ',')
+			continue;
+		at = strchr(digits, tolower((unsigned char)text[i]));
+		if (!at || bit + 4 > CPUS_MAX)
+			return false;
+		for (unsigned int b = 0; b < 4; b++)
+			if ((at - digits) >> b & 1)
+				cpus_add(ret, bit + b);
+		bit += 4;
+	}
+	return bit > 0;
+}
+
+static int look_workqueues(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	cleanup_free char *text = NULL;
+	struct cpus wanted, have, others;
+	int r = find_wanted(ctx, c, &wanted, err);
+
+	if (r < 0)
+		return r;
+	r = read_text(ctx->root, &text, err, WORKQUEUES);
+	if (r == -ENOENT)
+		return not_shown(c, "this kernel does not show where its workqueues run");
+	if (r < 0)
+		return r;
+	if (!parse_mask(text, &have))
+		return err_set(err, -EINVAL, WORKQUEUES ": '%.80s' is no mask of CPUs", text);
+	observe(c, &have);
+	others = have;
+	cpus_remove_all(&others, &wanted);
+	c->state = cpus_within(&have, &others) ? CHANGE_SAME : CHANGE_DIFFERS;
+	if (c->state == CHANGE_DIFFERS)
+		change_reason(c, "kernel work of any program may run on isolated CPUs; look for "
+				 "what writes " WORKQUEUES);
+	return 0;
+}
+
+const struct target_item isolated_item = {
+	.kind = &kind_check, .look = look_domains, .fault = FAULT_CPU_ISOLATION};
+const struct target_item tickless_item = {
+	.kind = &kind_check, .look = look_ticks, .fault = FAULT_CPU_ISOLATION};
+const struct target_item workqueues_item = {
+	.kind = &kind_check, .look = look_workqueues, .fault = FAULT_CPU_ISOLATION};

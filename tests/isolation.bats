@@ -1,0 +1,117 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# isolate_cpus on a machine that is a directory tree: two NUMA nodes of two cores with two threads
+# each, and a third node of memory alone.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+
+KEPT="0,2,4,6" ISOLATED="1,3,5,7"
+
+setup() {
+  cd "$BATS_TEST_DIRNAME/.." || exit 1
+  railhead=$PWD/build/railhead
+  root=$BATS_TEST_TMPDIR/root
+  fake_node "$root"
+  local cpu node cpus=$root/sys/devices/system/cpu
+  put "$cpus/present" 0-7
+  put "$cpus/online" 0-7
+  for cpu in 0 1 2 3 4 5 6 7; do
+    put "$cpus/cpu$cpu/topology/thread_siblings_list" "$((cpu % 4)),$((cpu % 4 + 4))"
+    put "$cpus/cpu$cpu/topology/physical_package_id" $((cpu % 4 / 2))
+  done
+  put "$root/sys/devices/system/node/online" 0-2
+  put "$root/sys/devices/system/node/node0/cpulist" 0-1,4-5
+  put "$root/sys/devices/system/node/node1/cpulist" 2-3,6-7
+  put "$root/sys/devices/system/node/node2/cpulist" ""
+  isolate '{keep: 1 per node}'
+}
+
+isolate() { # VALUE
+  printf 'schema: 1\nname: sku\nmatch: {dmi: {sys_vendor: Supermicro}}\nkernel_args: {isolate_cpus: %s}\n' "$1" |
+    profile "$root" sku
+}
+
+# As the kernel is after the boot with these arguments.
+booted() { # [ISOLATED [NOHZ_FULL [WORKQUEUES]]]
+  put "$root/proc/cmdline" "isolcpus=$ISOLATED nohz_full=$ISOLATED irqaffinity=$KEPT"
+  put "$root/sys/devices/system/cpu/isolated" "${1-$ISOLATED}"
+  put "$root/sys/devices/system/cpu/nohz_full" "${2-$ISOLATED}"
+  put "$root/sys/devices/virtual/workqueue/cpumask" "${3-55}"
+}
+
+change() { # ID FIELD; of the plan
+  jq -r --arg id "$1" --arg field "$2" '.changes[] | select(.id == $id) | .[$field]' "$BATS_TEST_TMPDIR/plan"
+}
+
+plan() { # [ROOT]
+  "$railhead" plan --json --root "${1:-$root}" --profile "$root/etc/railhead/profiles/sku.yaml" \
+    >"$BATS_TEST_TMPDIR/plan" || [ $? -eq 5 ]
+}
+
+@test "keep: first cores of each node stay with their siblings, and the plan names which and why" {
+  plan
+  [ "$(change kernel_args/next_boot desired)" = "isolcpus=$ISOLATED nohz_full=$ISOLATED irqaffinity=$KEPT" ]
+  [ "$(change kernel_args/isolate_cpus/isolated desired)" = "CPUs $ISOLATED; node 0 keeps 0,4, node 1 keeps 2,6" ]
+  run -5 "$railhead" plan --root "$root"
+  [[ $output == *"CPUs $ISOLATED; node 0 keeps 0,4, node 1 keeps 2,6"* ]]
+}
+
+@test "keep: a snapshot gives the plan of its machine" {
+  "$railhead" survey --root "$root" --snapshot "$BATS_TEST_TMPDIR/node.tar"
+  plan "$BATS_TEST_TMPDIR/node.tar"
+  [ "$(change kernel_args/next_boot desired)" = "isolcpus=$ISOLATED nohz_full=$ISOLATED irqaffinity=$KEPT" ]
+}
+
+@test "keep: a node without cores to isolate, and CPUs of which the kernel tells too little, are named" {
+  isolate '{keep: 2 per node}'
+  run -3 "$railhead" plan --root "$root"
+  [[ $output == *"isolate_cpus.keep: NUMA node 0 has 2 cores (CPUs 0-1,4-5), and to keep 2 leaves none to isolate; keep fewer"* ]]
+  isolate '{keep: 1 per node}'
+  rm "$root/sys/devices/system/cpu/cpu3/topology/thread_siblings_list"
+  rm "$root/sys/devices/system/cpu/cpu7/topology/thread_siblings_list"
+  run -3 "$railhead" plan --root "$root"
+  [[ $output == *"isolate_cpus.keep: CPU 3 has no list of SMT siblings"*"name the CPUs to isolate in a list"* ]]
+}
+
+@test "keep: what is offline is not isolated, and another boot with it isolates it" {
+  put "$root/sys/devices/system/cpu/online" 0-6
+  put "$root/sys/devices/system/cpu/cpu3/topology/thread_siblings_list" 3
+  put "$root/sys/devices/system/node/node1/cpulist" 2-3,6
+  plan
+  [ "$(change kernel_args/next_boot desired)" = "isolcpus=1,3,5 nohz_full=1,3,5 irqaffinity=0,2,4,6-7" ]
+}
+
+# The states of the looks at what the kernel shows.
+looks() {
+  plan
+  jq -r '.changes[] | select(.id | startswith("kernel_args/isolate_cpus/")) | "\(.id | split("/")[2]) \(.state)"' \
+    "$BATS_TEST_TMPDIR/plan" | tr '\n' ' '
+}
+
+@test "isolation is judged by what the kernel shows: isolated, nohz_full, workqueues" {
+  booted
+  [ "$(looks)" = "isolated same tickless same workqueues same " ]
+  booted 1,3
+  [ "$(looks)" = "isolated differs tickless same workqueues same " ]
+  [ "$(change kernel_args/isolate_cpus/isolated observed)" = "CPUs 1,3" ]
+  [ "$(change kernel_args/isolate_cpus/isolated fault)" = RH-CPU-ISOLATION ]
+  booted 1,3,5-7 # a cpuset isolates one more
+  [ "$(looks)" = "isolated same tickless same workqueues same " ]
+  booted "$ISOLATED" "(null)"
+  [ "$(looks)" = "isolated same tickless differs workqueues same " ]
+  [ "$(change kernel_args/isolate_cpus/tickless observed)" = none ]
+  booted "$ISOLATED" "$ISOLATED" 00000000,000000ff
+  [ "$(looks)" = "isolated same tickless same workqueues differs " ]
+  [ "$(change kernel_args/isolate_cpus/workqueues observed)" = "CPUs 0-7" ]
+  [ "$(change kernel_args/isolate_cpus/workqueues on_fail)" = warn ]
+  booted "$ISOLATED" "$ISOLATED" xyz
+  [ "$(looks)" = "isolated same tickless same workqueues failed " ]
+}
+
+@test "isolation: a kernel that shows none of it is none of the node's faults" {
+  booted
+  rm "$root/sys/devices/system/cpu/"{isolated,nohz_full} "$root/sys/devices/virtual/workqueue/cpumask"
+  [ "$(looks)" = "isolated unsupported tickless unsupported workqueues unsupported " ]
+  [[ $(change kernel_args/isolate_cpus/tickless reason) == *CONFIG_NO_HZ_FULL* ]]
+}
