@@ -115,3 +115,14 @@ looks() {
   [ "$(looks)" = "isolated unsupported tickless unsupported workqueues unsupported " ]
   [[ $(change kernel_args/isolate_cpus/tickless reason) == *CONFIG_NO_HZ_FULL* ]]
 }
+
+@test "draft: offers to keep cores where each node has more" {
+  run -0 "$railhead" draft --root "$root"
+  [[ $output != *isolate_cpus* ]]
+  for node in 0 1; do
+    put "$root/sys/devices/system/node/node$node/cpulist" 0-7
+  done
+  put "$root/sys/devices/system/node/online" 0
+  run -0 "$railhead" draft --root "$root"
+  [[ $output == *"#  isolate_cpus: {keep: 2 per node} "* ]]
+}

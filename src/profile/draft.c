@@ -192,16 +192,16 @@ static void add_expect(struct draft *d)
 
 static void add_kernel_args(struct draft *d)
 {
-	int last = cpus_last(&d->node->cpus);
+	struct cpus kept;
 
 	str_add(d->out,
 		"\n# Kernel arguments: railhead tries them in one extra boot and goes back if they "
 		"fail.\n#kernel_args:\n"
 		"#  iommu: passthrough      # DMA without translation; strict or lazy where VMs "
 		"get VFs\n");
-	if (last >= 3)
-		str_addf(d->out, "#  isolate_cpus: 2-%d    # never 0; leave the system some\n",
-			 last);
+	if (node_first_cores(d->node, 2, &kept, NULL) == 0)
+		str_add(d->out,
+			"#  isolate_cpus: {keep: 2 per node}    # the other cores, for pinned work\n");
 	str_add(d->out, "#  set: [pci=realloc]\n");
 }
 
