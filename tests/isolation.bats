@@ -44,9 +44,8 @@ change() { # ID FIELD; of the plan
   jq -r --arg id "$1" --arg field "$2" '.changes[] | select(.id == $id) | .[$field]' "$BATS_TEST_TMPDIR/plan"
 }
 
-plan() { # [ROOT]
-  "$railhead" plan --json --root "${1:-$root}" --profile "$root/etc/railhead/profiles/sku.yaml" \
-    >"$BATS_TEST_TMPDIR/plan" || [ $? -eq 5 ]
+plan() { # [ARGUMENT...]
+  "$railhead" plan --json --root "$root" "$@" >"$BATS_TEST_TMPDIR/plan" || [ $? -eq 5 ]
 }
 
 @test "keep: first cores of each node stay with their siblings, and the plan names which and why" {
@@ -59,7 +58,7 @@ plan() { # [ROOT]
 
 @test "keep: a snapshot gives the plan of its machine" {
   "$railhead" survey --root "$root" --snapshot "$BATS_TEST_TMPDIR/node.tar"
-  plan "$BATS_TEST_TMPDIR/node.tar"
+  plan --root "$BATS_TEST_TMPDIR/node.tar" --profile "$root/etc/railhead/profiles/sku.yaml"
   [ "$(change kernel_args/next_boot desired)" = "isolcpus=$ISOLATED nohz_full=$ISOLATED irqaffinity=$KEPT" ]
 }
 
@@ -125,4 +124,101 @@ looks() {
   put "$root/sys/devices/system/node/online" 0
   run -0 "$railhead" draft --root "$root"
   [[ $output == *"#  isolate_cpus: {keep: 2 per node} "* ]]
+}
+
+# The state of the look at another program's files, and why.
+said() { # NAME
+  plan
+  jq -r --arg id "kernel_args/isolate_cpus/$1" \
+    '.changes[] | select(.id == $id) | "\(.state) \(.on_fail) \(.fault // "-"): \(.reason // "")"' "$BATS_TEST_TMPDIR/plan"
+}
+
+kubelet() { # FILE; the keys from stdin
+  put "$root/$1" "$(printf 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n%s' "$(cat)")"
+}
+
+@test "others: of programs that are not there, and of files that divide no CPUs, nothing is said" {
+  [ -z "$(said kubelet)$(said systemd)$(said tuned)" ]
+  put "$root/etc/systemd/system.conf" $'[Manager]\n#CPUAffinity=\nLogLevel=info'
+  put "$root/etc/tuned/active_profile" throughput-performance
+  put "$root/etc/tuned/cpu-partitioning-variables.conf" "isolated_cores=1"
+  # kubeadm's kubeconfig has a name that is that of a configuration elsewhere
+  put "$root/etc/kubernetes/kubelet.conf" $'apiVersion: v1\nkind: Config\nclusters: []'
+  put "$root/etc/kubernetes/kubelet/notes.conf" '{ no YAML: ['
+  [ -z "$(said kubelet)$(said systemd)$(said tuned)" ]
+}
+
+@test "kubelet: reserved CPUs that are those that stay, pinned pods: agrees" {
+  kubelet var/lib/kubelet/config.yaml <<<$'reservedSystemCPUs: "0,2,4,6"\ncpuManagerPolicy: static\ntopologyManagerPolicy: restricted'
+  [ "$(said kubelet)" = "same warn -: " ]
+}
+
+@test "kubelet: what disagrees is named with both files and lines, and keeps no work out" {
+  kubelet var/lib/kubelet/config.yaml <<<$'cpuManagerPolicy: static\nreservedSystemCPUs: 0-1\ntopologyManagerPolicy: single-numa-node'
+  run -0 said kubelet
+  [[ $output == "differs warn RH-CPU-ISOLATION-CONFLICT: "* ]]
+  [[ $output == *"/var/lib/kubelet/config.yaml:4: reservedSystemCPUs has CPUs 1, which isolate_cpus (/etc/railhead/profiles/sku.yaml:4) isolates"* ]]
+  [[ $output == *"config.yaml:4: reservedSystemCPUs lacks CPUs 2,4,6, which isolate_cpus (/etc/railhead/profiles/sku.yaml:4) keeps"* ]]
+  [[ $output == *"write \"0,2,4,6\""* ]]
+  [[ $output != *Policy* ]]
+
+  kubelet var/lib/kubelet/config.yaml </dev/null
+  run -0 said kubelet
+  [[ $output == *"/var/lib/kubelet/config.yaml: no reservedSystemCPUs: "*"write \"0,2,4,6\""* ]]
+  [[ $output == *"/var/lib/kubelet/config.yaml: cpuManagerPolicy is none: "* ]]
+
+  kubelet var/lib/kubelet/config.yaml <<<$'reservedSystemCPUs: first two\ncpuManagerPolicy: static'
+  run -0 said kubelet
+  [[ $output == *"config.yaml:3: reservedSystemCPUs 'first two' is no list of CPUs"* ]]
+  [[ $output == *"config.yaml: topologyManagerPolicy is none: "* ]]
+}
+
+@test "kubelet: later files and flags are over earlier files; JSON is read; comments are none" {
+  kubelet var/lib/kubelet/config.yaml <<<$'reservedSystemCPUs: 0-1\ncpuManagerPolicy: none'
+  put "$root/etc/kubernetes/kubelet/config.json" \
+    '{"kind": "KubeletConfiguration", "cpuManagerPolicy": "static", "topologyManagerPolicy": "restricted"}'
+  run -0 said kubelet
+  [[ $output == *"config.yaml:3: reservedSystemCPUs has CPUs 1,"* && $output != *"cpuManagerPolicy"* ]]
+  put "$root/etc/systemd/system/kubelet.service.d/20-cpus.conf" \
+    $'[Service]\n# --reserved-cpus=7\nEnvironment="KUBELET_EXTRA_ARGS=--cpu-manager-policy-options=x=true --reserved-cpus=0,2,4,6"'
+  [ "$(said kubelet)" = "same warn -: " ]
+  put "$root/etc/default/kubelet" 'KUBELET_EXTRA_ARGS="--cpu-manager-policy none"'
+  run -0 said kubelet
+  [[ $output == *"/etc/default/kubelet:1: cpuManagerPolicy is none: "* ]]
+}
+
+@test "kubelet: a file that is no YAML is named with its line, and the node goes on" {
+  put "$root/var/lib/kubelet/config.yaml" $'kind: KubeletConfiguration\nreservedSystemCPUs: [0'
+  run -0 said kubelet
+  [[ $output == "differs warn "*"/var/lib/kubelet/config.yaml:"[23]:*"kubelet does not start with such a file" ]]
+  put "$root/var/lib/kubelet/config.yaml" ""
+  run -0 said kubelet
+  [[ $output == "differs warn "*"/var/lib/kubelet/config.yaml"* ]]
+}
+
+@test "systemd: CPUAffinity= with isolated CPUs is named; lists are merged, empty ones and hidden files drop out" {
+  put "$root/etc/systemd/system.conf" $'[Manager]\nCPUAffinity=0 2'
+  [ "$(said systemd)" = "same warn -: " ]
+  put "$root/usr/lib/systemd/system.conf.d/50-cpus.conf" $'[Manager]\n\nCPUAffinity=1, 3-4'
+  run -0 said systemd
+  [[ $output == *"/usr/lib/systemd/system.conf.d/50-cpus.conf:3: CPUAffinity= lets services run on CPUs 1,3, which isolate_cpus (/etc/railhead/profiles/sku.yaml:4) isolates"* ]]
+  [ "$(change kernel_args/isolate_cpus/systemd observed)" = "CPUAffinity=0,2,1,3-4" ]
+  put "$root/etc/systemd/system.conf.d/50-cpus.conf" $'[Manager]\nCPUAffinity=\nCPUAffinity=4'
+  [ "$(said systemd)" = "same warn -: " ]
+  [ "$(change kernel_args/isolate_cpus/systemd observed)" = "CPUAffinity=4" ]
+  put "$root/etc/systemd/system.conf.d/60-cpus.conf" $'[Manager]\nCPUAffinity=all'
+  run -0 said systemd
+  [[ $output == *"/etc/systemd/system.conf.d/60-cpus.conf:2: CPUAffinity=4,all is no list of CPUs"* ]]
+}
+
+@test "tuned: isolated_cores of the active profile is the same list" {
+  put "$root/etc/tuned/active_profile" cpu-partitioning
+  put "$root/etc/tuned/cpu-partitioning-variables.conf" $'# isolated_cores=2\nisolated_cores = 1,3,5,7'
+  [ "$(said tuned)" = "same warn -: " ]
+  put "$root/etc/tuned/cpu-partitioning-variables.conf" 'isolated_cores=2-7'
+  run -0 said tuned
+  [[ $output == *"/etc/tuned/cpu-partitioning-variables.conf:1: isolated_cores=2-7, and isolate_cpus (/etc/railhead/profiles/sku.yaml:4) isolates 1,3,5,7"* ]]
+  # tuned computes it itself: only the kernel tells then
+  put "$root/etc/tuned/cpu-partitioning-variables.conf" 'isolated_cores=${f:calc_isolated_cores:2}'
+  [ -z "$(said tuned)" ]
 }

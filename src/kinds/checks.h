@@ -41,6 +41,14 @@ extern const struct target_item kubelet_state_item;
  */
 extern const struct target_item isolated_item, tickless_item, workqueues_item;
 
+/*
+ * check_cpu_files.c. on.node: the same. The files of kubelet, of systemd and of tuned agree with
+ * it.
+ */
+extern const struct target_item kubelet_cpus_item, systemd_cpus_item, tuned_cpus_item;
+/* Whether the files of that one of these say anything of CPUs. */
+bool cpu_files_say(const struct root *root, const struct target_item *item);
+
 /* check_payload.c: at least that payload of a packet, by its code in the registers: 0 is 128 bytes,
  * 5 is 4096 */
 extern const struct target_item pcie_payload_item;

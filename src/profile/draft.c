@@ -200,8 +200,8 @@ static void add_kernel_args(struct draft *d)
 		"#  iommu: passthrough      # DMA without translation; strict or lazy where VMs "
 		"get VFs\n");
 	if (node_first_cores(d->node, 2, &kept, NULL) == 0)
-		str_add(d->out,
-			"#  isolate_cpus: {keep: 2 per node}    # the other cores, for pinned work\n");
+		str_add(d->out, "#  isolate_cpus: {keep: 2 per node}    # the other cores, for "
+				"pinned work\n");
 	str_add(d->out, "#  set: [pci=realloc]\n");
 }
 

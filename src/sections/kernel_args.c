@@ -241,6 +241,34 @@ static void emit_isolation(const struct section_ctx *ctx, const struct ynode *is
 	}
 }
 
+/* Where others divide the CPUs too. Of files that say nothing of it, nothing is said. */
+static void emit_others(const struct section_ctx *ctx, const struct ynode *isolate,
+			struct plan *plan)
+{
+	static const struct {
+		const char *name, *desired;
+		const struct target_item *item;
+	} others[] = {
+		{"kubelet", "CPUs that stay reserved, the others pinned", &kubelet_cpus_item},
+		{"systemd", "services on CPUs that stay", &systemd_cpus_item},
+		{"tuned", "the same CPUs isolated", &tuned_cpus_item},
+	};
+
+	for (size_t i = 0; isolate && i < array_len(others); i++) {
+		struct change *c;
+
+		if (!cpu_files_say(ctx->root, others[i].item))
+			continue;
+		c = plan_add(plan, "kernel_args", &kind_check, STAGE_GATE, PHASE_CHECK, isolate->at,
+			     "kernel_args/isolate_cpus/%s", others[i].name);
+		change_on(c, NULL, others[i].item);
+		c->on.node = isolate;
+		change_target(c, "cpus:%s", others[i].name);
+		change_desired(c, "%s", others[i].desired);
+		c->on_fail = ON_FAIL_WARN;
+	}
+}
+
 /*
  * On a node whose arguments are in force nothing else would tell that grubby or a new kernel
  * took the next boot's away: that is no reason to keep this boot from its work.
@@ -271,6 +299,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 		if (karg_rule(wanted.v[i].text) != KARG_PAGES)
 			emit_arrived(wanted.v[i].text, section, plan);
 	emit_isolation(ctx, ynode_get(section, "isolate_cpus"), plan);
+	emit_others(ctx, ynode_get(section, "isolate_cpus"), plan);
 	if (wanted.n)
 		emit_entries(section, plan);
 	return 0;
