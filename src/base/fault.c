@@ -176,7 +176,15 @@ static const struct fault_row rows[] = {
 	  "A file of kubelet, systemd or tuned says otherwise of the CPUs that the profile "
 	  "isolates.",
 	  "The reason names both files: make the two agree."),
+	F(CPU_SETTING_DIFFERS, "RH-CPU-SETTING-DIFFERS", RETRY,
+	  "A setting of the CPUs has another value than the profile's.", CONTENDED),
+	F(CPU_SETTING_FAILED, "RH-CPU-SETTING-FAILED", PROFILE,
+	  "A value of section cpu could not be set.", SEE_REASON " Correct the profile."),
 
+	F(MEMORY_SETTING_DIFFERS, "RH-MEMORY-SETTING-DIFFERS", RETRY,
+	  "A setting of the memory management has another value than the profile's.", CONTENDED),
+	F(MEMORY_SETTING_FAILED, "RH-MEMORY-SETTING-FAILED", PROFILE,
+	  "A value of section memory could not be set.", SEE_REASON " Correct the profile."),
 	F(MEMORY_AMOUNT, "RH-MEMORY-AMOUNT", RESEAT,
 	  "The node has another amount of memory than the profile expects.",
 	  "Look for a DIMM that is missing or disabled: `dmidecode -t memory` and the BMC's log."),

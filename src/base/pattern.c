@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 
 enum {
@@ -75,4 +76,26 @@ size_t pattern_weight(const char *text)
 	}
 	/* One file of sysfs has many paths: which of them a line takes says nothing of it. */
 	return sysfs ? names : names * WEIGHT_NAMES + all;
+}
+
+/* The next component of a path, or "" at its end. Caller frees. */
+static char *next_part(const char **path)
+{
+	const char *begin = *path + strspn(*path, "/");
+	size_t len = strcspn(begin, "/");
+
+	*path = begin + len;
+	return xstrndup(begin, len);
+}
+
+bool paths_meet(const char *a, const char *b)
+{
+	for (;;) {
+		cleanup_free char *pa = next_part(&a), *pb = next_part(&b);
+
+		if (!*pa && !*pb)
+			return true;
+		if (!*pa || !*pb || !patterns_meet(pa, pb))
+			return false;
+	}
 }

@@ -8,6 +8,8 @@
 bool pattern_is(const char *text);
 /* Whether a name without slashes can match both. Of two patterns that is assumed. */
 bool patterns_meet(const char *a, const char *b);
+/* The same of paths, which "*" does not go beyond the slashes of. */
+bool paths_meet(const char *a, const char *b);
 /*
  * How specific a pattern is: the more of it is literal, the more; a class ([ab]) counts more than
  * "?", and that more than "*". SIZE_MAX for a text that is no pattern, so that a path comes before

@@ -2,9 +2,11 @@
 /* Attributes of procfs and sysfs: one file, or all that a pattern matches as one record. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kinds/attr.h"
 #include "kinds/claim.h"
 #include "kinds/function.h"
 #include "kinds/kind.h"
@@ -33,6 +35,7 @@ static int never_there(const char *path, const char *addr, struct err *err)
 
 static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
+	const struct attr_item *item = c->on.item;
 	char addr[PCI_ADDR_MAX];
 
 	if (c->late && ctx->running == STAGE_EARLY) {
@@ -40,11 +43,13 @@ static int absent(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		c->state = CHANGE_WAITS;
 		return 0;
 	}
-	if (c->optional && kernel_path_may_lack(ctx->root, c->target)) {
+	if (c->optional && (item || kernel_path_may_lack(ctx->root, c->target))) {
 		change_reason(c, "there is no such file");
 		c->state = CHANGE_UNSUPPORTED;
 		return 0;
 	}
+	if (item)
+		return err_set(err, -ENOENT, "%s: no such file: %s", c->target, item->absent);
 	if (of_function(c->target, addr) && function_gone(ctx->root, addr, err) < 0)
 		return node_find(ctx->node, addr) ? -ENODEV : never_there(c->target, addr, err);
 	if (c->optional)
@@ -81,6 +86,26 @@ static void judge(struct change *c, const struct claim *claim, size_t wrong)
 		c->fault = FAULT_PROFILE_CONFLICT;
 }
 
+/* A word that its driver does not take is no kernel's to lack: "performance powersave". */
+static int reject_word(const struct kind_ctx *ctx, const struct change *c, const char *file,
+		       struct err *err)
+{
+	const struct attr_item *item = c->on.item;
+	int dir = (int)(strrchr(file, '/') - file);
+	cleanup_free char *offers = NULL, *driver = NULL, *padded = NULL, *word = NULL;
+
+	if (!item || !item->offers ||
+	    read_text(ctx->root, &offers, NULL, "%.*s/%s", dir, file, item->offers) < 0)
+		return 0;
+	padded = xasprintf(" %s ", offers);
+	word = xasprintf(" %s ", c->desired);
+	if (strstr(padded, word))
+		return 0;
+	read_text(ctx->root, &driver, NULL, "%.*s/scaling_driver", dir, file);
+	return err_set(err, -EINVAL, "%s: the driver (%s) has no '%s'; expected one of: %s", file,
+		       driver ?: "unknown", c->desired, offers);
+}
+
 static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	struct claim claim cleanup_claim = {0};
@@ -108,6 +133,9 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 				change_observe(c, "%s", text);
 			continue;
 		}
+		r = reject_word(ctx, c, files->v[i], err);
+		if (r < 0)
+			return r;
 		if (!wrong++)
 			change_observe(c, files->n > 1 ? "%s in %s" : "%s", text, files->v[i]);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The files of kubelet, systemd and tuned against the CPUs that the profile isolates. They are
- * others' to change, and a node works where they disagree, only slower: the section that emits these
- * looks lets them warn.
+ * others' to change, and a node works where they disagree, only slower: the section that emits
+ * these looks lets them warn.
  */
 #include "base/mem.h"
 #include "base/str.h"
@@ -86,10 +86,11 @@ static void judge_reserved(const struct kubelet *k, const struct wanted *w, stru
 			 k->reserved.at, taken, w->profile);
 	if (*open) {
 		add_part(reason);
-		str_addf(reason,
-			 "%s: reservedSystemCPUs lacks CPUs %s, which %s keeps for the system: pods "
-			 "would share them with its interrupts",
-			 k->reserved.at, open, w->profile);
+		str_addf(
+			reason,
+			"%s: reservedSystemCPUs lacks CPUs %s, which %s keeps for the system: pods "
+			"would share them with its interrupts",
+			k->reserved.at, open, w->profile);
 	}
 	if (reason->len)
 		str_addf(reason, "; write \"%s\", or change the profile", kept);
@@ -154,7 +155,8 @@ static int look_systemd(const struct kind_ctx *ctx, struct change *c, struct err
 	if (!said.text)
 		return judge(c, &reason);
 	if (cpus_parse(said.text, &cpus) < 0) {
-		str_addf(&reason, "%s: CPUAffinity=%.80s is no list of CPUs, and systemd ignores it",
+		str_addf(&reason,
+			 "%s: CPUAffinity=%.80s is no list of CPUs, and systemd ignores it",
 			 said.at, said.text);
 		return judge(c, &reason);
 	}

@@ -13,8 +13,8 @@ struct said {
 
 /*
  * kubelet's configuration (KubeletConfiguration of kubelet.config.k8s.io/v1beta1): the files of
- * kubeadm, EKS and of config directories, the later over the earlier, and flags over all of them, as
- * kubelet takes them.
+ * kubeadm, EKS and of config directories, the later over the earlier, and flags over all of them,
+ * as kubelet takes them.
  */
 struct kubelet {
 	char *file;  /* the last that was read: where what is lacking belongs */

@@ -68,6 +68,7 @@ enum compare {
 	COMPARE_TEXT,	  /* equal but for white space; "[x] y" is x */
 	COMPARE_AT_LEAST, /* numbers */
 	COMPARE_PARAM,	  /* as the kernel prints module parameters: Y is 1, N is 0 */
+	COMPARE_MASK,	  /* hexadecimal words, whatever zeros are in front */
 	COMPARE_VERSION,  /* ">=24.10" or "24.10" (base/version.h) */
 };
 

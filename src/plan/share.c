@@ -7,28 +7,6 @@
 #include "base/str.h"
 #include "plan/change.h"
 
-/* The next component of a path, or "" at its end. Caller frees. */
-static char *next_part(const char **path)
-{
-	const char *begin = *path + strspn(*path, "/");
-	size_t len = strcspn(begin, "/");
-
-	*path = begin + len;
-	return xstrndup(begin, len);
-}
-
-static bool paths_meet(const char *a, const char *b)
-{
-	for (;;) {
-		cleanup_free char *pa = next_part(&a), *pb = next_part(&b);
-
-		if (!*pa && !*pb)
-			return true;
-		if (!*pa || !*pb || !patterns_meet(pa, pb))
-			return false;
-	}
-}
-
 /*
  * Whether the two may match one file. Links of sysfs lead to each device by many names (from its
  * class, its bus, its driver, its PF, the policy that CPUs share), but a file has the same name in

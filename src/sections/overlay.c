@@ -91,7 +91,7 @@ void overlay_keys(const struct section_ctx *ctx, const struct ynode *section,
 	}
 }
 
-static bool names_key(const struct ynode *said, const char *path)
+bool overlay_names_key(const struct ynode *said, const char *path)
 {
 	size_t len = strcspn(path, ".");
 
@@ -107,7 +107,7 @@ static bool names_key(const struct ynode *said, const char *path)
 void overlay_govern(const struct section_ctx *ctx, const struct ynode *section,
 		    const struct pci_fn *fn, const char *path, struct change *c)
 {
-	c->optional = names_key(overlay_value(ctx, section, fn, "optional"), path);
+	c->optional = overlay_names_key(overlay_value(ctx, section, fn, "optional"), path);
 	c->drift_warns = ynode_is_word(overlay_value(ctx, section, fn, "on_drift"), ON_DRIFT_WARN);
 }
 

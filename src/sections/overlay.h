@@ -33,6 +33,9 @@ void overlay_keys(const struct section_ctx *ctx, const struct ynode *section,
 void overlay_govern(const struct section_ctx *ctx, const struct ynode *section,
 		    const struct pci_fn *fn, const char *path, struct change *c);
 
+/* Whether said, true or a list, has the first word of a path; NULL has none. */
+bool overlay_names_key(const struct ynode *said, const char *path);
+
 /* The keys for that, the last of a set's keys: OPTIONAL_KEYS(optional, "mtu", "rings"); */
 #define OPTIONAL_KEYS(table, ...)                                                          \
 	static const struct spec table = {                                                 \

@@ -19,6 +19,8 @@
 	X(qos)         \
 	X(irq)         \
 	X(block)       \
+	X(cpu)         \
+	X(memory)      \
 	X(sysctl)      \
 	X(sysfs)       \
 	X(limits)      \

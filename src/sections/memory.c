@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * memory: how the kernel manages pages behind the back of programs. Facts: the kernel's
+ * admin-guide/mm/{transhuge,ksm}.rst and admin-guide/sysctl/vm.rst. Pools of huge pages are the
+ * section hugepages.
+ */
+#include "profile/language.h"
+#include "sections/tuning.h"
+
+#define THP "/sys/kernel/mm/transparent_hugepage/"
+#define NO_THP                                                                           \
+	"this kernel was built without CONFIG_TRANSPARENT_HUGEPAGE: leave the key out, " \
+	"or make it optional"
+
+static const struct spec thp = {
+	.what = "a use of transparent huge pages",
+	.check = value_word,
+	.words = WORDS("always", "madvise", "never"),
+};
+static const struct spec thp_defrag = {
+	.what = "a way to make huge pages",
+	.check = value_word,
+	.words = WORDS("always", "defer", "defer+madvise", "madvise", "never"),
+};
+static const struct spec scan_sleep = {
+	.what = "a time between two scans, such as 10s",
+	.check = value_duration,
+	.min = 1000,
+	.max = 3600 * SECOND,
+};
+static const struct spec khugepaged = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {defrag: false}",
+	.fields = FIELDS(
+		TUNING("defrag", &spec_bool,
+		       "Whether khugepaged compacts memory to collapse pages into huge pages.",
+		       .attr.absent = NO_THP, .file = THP "khugepaged/defrag",
+		       .values = {"0", "1"}),
+		TUNING("pages_to_scan", A_NUMBER_OF("pages", 1, 4194304),
+		       "Number of pages that khugepaged looks at in one scan.",
+		       .attr.absent = NO_THP, .file = THP "khugepaged/pages_to_scan"),
+		TUNING("scan_sleep", &scan_sleep, "Time between two scans of khugepaged.",
+		       .attr.absent = NO_THP, .file = THP "khugepaged/scan_sleep_millisecs",
+		       .unit = 1000)),
+};
+static const struct spec ksm = {
+	.what = "a state of same-page merging",
+	.check = value_word,
+	.words = WORDS("stop", "run", "unmerge"),
+};
+TUNING_OPTIONAL(optional, "thp", "thp_defrag", "khugepaged", "ksm", "compaction_proactiveness",
+		"zone_reclaim");
+static const struct spec keys = {
+	.kind = SPEC_MAP,
+	.what = "a map such as {thp: never, ksm: stop}",
+	.fields = FIELDS(
+		TUNING("thp", &thp, "Memory that gets transparent huge pages.",
+		       .attr.absent = NO_THP, .file = THP "enabled", .arg = "transparent_hugepage"),
+		TUNING("thp_defrag", &thp_defrag,
+		       "When a page fault compacts memory to get a huge page.",
+		       .attr.absent = NO_THP, .file = THP "defrag"),
+		KEY("khugepaged", &khugepaged,
+		    "The kernel thread that collapses pages into huge pages."),
+		TUNING("ksm", &ksm,
+		       "Merging of equal pages: stop keeps what is merged, unmerge undoes it.",
+		       .attr.absent =
+			       "this kernel was built without CONFIG_KSM: leave the key out, "
+			       "or make it optional",
+		       .file = "/sys/kernel/mm/ksm/run", .values = {"0", "1", "2"}),
+		KEY("compaction_proactiveness", A_NUMBER_OF("percent", 0, 100),
+		    "How hard the kernel compacts memory in the background; 0: not at all.",
+		    .since = KERNEL(5, 9),
+		    .item = &(
+			    const struct tuning){.attr.absent = "the key needs Linux 5.9 and "
+								"CONFIG_COMPACTION: leave it "
+								"out, or make it optional",
+						 .file = "/proc/sys/vm/compaction_proactiveness"}),
+		TUNING("zone_reclaim", &spec_bool,
+		       "Whether a NUMA node that is full frees its own pages before it takes "
+		       "another "
+		       "node's.",
+		       .attr.absent =
+			       "this kernel was built without CONFIG_NUMA: leave the key out, "
+			       "or make it optional",
+		       .file = "/proc/sys/vm/zone_reclaim_mode", .values = {"0", "1"}),
+		TUNING_GOVERNS(optional)),
+};
+
+static int emit(const struct section_ctx *ctx, const struct ynode *node, struct plan *plan,
+		struct err *err)
+{
+	(void)err;
+	tuning_emit_all(ctx, "memory", node, plan);
+	return 0;
+}
+
+static void said_once(struct ruling *r)
+{
+	tunings_are_said_once(r, "memory");
+}
+
+static const struct rule rules[] = {
+	RULE("memory-is-said-once", said_once),
+	NO_MORE_RULES,
+};
+
+static void files(struct strv *ret)
+{
+	tuning_files("memory", ret);
+}
+
+const struct section section_memory = {
+	.name = "memory",
+	.spec = &keys,
+	.help = "What the kernel does with pages by itself.",
+	.class = KEY_SETS,
+	.differs = FAULT_MEMORY_SETTING_DIFFERS,
+	.failed = FAULT_MEMORY_SETTING_FAILED,
+	.rules = rules,
+	.files = files,
+	.emit = emit,
+};
