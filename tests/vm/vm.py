@@ -216,6 +216,16 @@ def small_hardware():
     return ["-machine", "q35", "-cpu", CPU, "-smp", "1", "-m", "2G"]
 
 
+def threaded_cores():
+    """Behind small_hardware(), for the last of an option counts: two NUMA nodes of two cores with
+    two threads each. Intel's CPUs tell their threads by leaves that QEMU always has."""
+    args = ["-cpu", CPU + ",vendor=GenuineIntel", "-smp", "8,sockets=2,cores=2,threads=2"]
+    for node in (0, 1):
+        args += ["-object", f"memory-backend-ram,id=m{node},size=1G",
+                 "-numa", f"node,nodeid={node},memdev=m{node},cpus={4 * node}-{4 * node + 3}"]
+    return args
+
+
 def other_disk(path):
     """A disk that is not booted from; the kernel sees it before the guest's own."""
     return ["-drive", f"if=none,id=other,file={path},format=qcow2,cache=unsafe",
