@@ -252,6 +252,17 @@ irq: {rails: {affinity: local_node}}'
   [[ $output == *"irq/$PF1/affinity"*"all CPUs of node 1 are isolated"* ]]
 }
 
+@test "irq: cores that isolate_cpus keeps serve the interrupts of their node" {
+  vectors
+  for cpu in 0 1 2 3; do
+    put "$root/sys/devices/system/cpu/cpu$cpu/topology/core_cpus_list" $cpu
+  done
+  sections 'kernel_args: {isolate_cpus: {keep: 1 per node}}
+irq: {rails: {affinity: local_node}}'
+  apply 0
+  [ "$(cpus_of 50 51 54 55)" = "0 0 2 2" ]
+}
+
 @test "irq: irqbalance asks a script, which bans the functions of the profile and no others" {
   vectors
   sections 'irq: {rails: {affinity: local_node}}'

@@ -199,6 +199,12 @@ static bool differs_in_one(const struct path *row, const struct path *wanted)
 	return near == 1;
 }
 
+/* Of one name alone, a key that has it exactly is nearer than a section that is called alike. */
+static bool differs_in_one_of_several(const struct path *row, const struct path *wanted)
+{
+	return wanted->n > 1 && differs_in_one(row, wanted);
+}
+
 static bool ends_alike(const struct path *row, const struct path *wanted)
 {
 	return wanted->n && streq(row->part[row->n - 1], wanted->part[wanted->n - 1]);
@@ -212,7 +218,7 @@ static bool ends_nearly_alike(const struct path *row, const struct path *wanted)
 void rows_near(const struct rows *rows, const char *path, struct strv *ret)
 {
 	static bool (*const ways[])(const struct path *, const struct path *) = {
-		differs_in_one, ends_alike, ends_nearly_alike};
+		differs_in_one_of_several, ends_alike, differs_in_one, ends_nearly_alike};
 	struct path wanted = split(path);
 
 	for (size_t w = 0; w < array_len(ways) && !ret->n; w++)

@@ -18,11 +18,12 @@ static inline const struct field *row_find(const char *section, const char *key)
 /* Accepted by the row's own spec; the caller frees it, after whatever has its value. */
 static inline struct ynode *row_value(const struct field *row, const char *text)
 {
+	const struct spec *spec = spec_for(row->spec, YAML_SCALAR);
 	struct ynode *n = ynode_scalar((struct place){0}, text, true);
 	cleanup_str struct str why = {0};
 
-	if (!row->spec->check(row->spec, n, &why))
+	if (!spec->check(spec, n, &why))
 		fail_msg("%s", str_get(&why));
-	n->value.spec = row->spec;
+	n->value.spec = spec;
 	return n;
 }
