@@ -33,6 +33,31 @@
 		.max = (most),               \
 	})
 
+/* Which keys of a set or section (`of`) may be lacking, and what becomes of later changes. */
+#define OPTIONAL_KEYS_OF(of, table, ...)                                                   \
+	static const struct spec table = {                                                 \
+		.kind = SPEC_EITHER,                                                       \
+		.what = "true, or a list of the " of "'s keys",                            \
+		.scalar = &spec_bool,                                                      \
+		.list =                                                                    \
+			&(const struct spec){                                              \
+				.kind = SPEC_LIST,                                         \
+				.what = "a list of the " of "'s keys",                     \
+				.item = &(const struct spec){.what = "a key of the " of,   \
+							     .check = value_word,          \
+							     .words = WORDS(__VA_ARGS__)}, \
+				.identity = ITEM_TEXT,                                     \
+			},                                                                 \
+	}
+#define GOVERNING_KEYS_OF(of, who, table)                                               \
+	KEY("optional", &(table),                                                       \
+	    "Keys of the " of " that the " who " may lack: true for all of them, or a " \
+	    "list; default false.",                                                     \
+	    .class = KEY_GOVERNS),                                                      \
+		KEY("on_drift", &spec_on_drift,                                         \
+		    "Consequence of another value after the verdict; default lapse.",   \
+		    .class = KEY_GOVERNS)
+
 /*
  * Parts of patterns. A pattern may use only what means the same in ECMA 262 and in POSIX: so
  * no class escapes, and a bracket that is meant stands outside of brackets.

@@ -37,29 +37,8 @@ void overlay_govern(const struct section_ctx *ctx, const struct ynode *section,
 bool overlay_names_key(const struct ynode *said, const char *path);
 
 /* The keys for that, the last of a set's keys: OPTIONAL_KEYS(optional, "mtu", "rings"); */
-#define OPTIONAL_KEYS(table, ...)                                                          \
-	static const struct spec table = {                                                 \
-		.kind = SPEC_EITHER,                                                       \
-		.what = "true, or a list of the set's keys",                               \
-		.scalar = &spec_bool,                                                      \
-		.list =                                                                    \
-			&(const struct spec){                                              \
-				.kind = SPEC_LIST,                                         \
-				.what = "a list of the set's keys",                        \
-				.item = &(const struct spec){.what = "a key of the set",   \
-							     .check = value_word,          \
-							     .words = WORDS(__VA_ARGS__)}, \
-				.identity = ITEM_TEXT,                                     \
-			},                                                                 \
-	}
-#define GOVERNING_KEYS(table)                                                                 \
-	KEY("optional", &(table),                                                             \
-	    "Keys of the set that the driver or kernel may lack: true for all of them, or a " \
-	    "list; default false.",                                                           \
-	    .class = KEY_GOVERNS),                                                            \
-		KEY("on_drift", &spec_on_drift,                                               \
-		    "Consequence of another value after the verdict; default lapse.",         \
-		    .class = KEY_GOVERNS)
+#define OPTIONAL_KEYS(table, ...) OPTIONAL_KEYS_OF("set", table, __VA_ARGS__)
+#define GOVERNING_KEYS(table) GOVERNING_KEYS_OF("set", "driver or kernel", table)
 
 /* How many VFs the profile's sriov section wants on fn; 0 if it says nothing of it. */
 unsigned int overlay_vfs(const struct section_ctx *ctx, const struct pci_fn *fn);

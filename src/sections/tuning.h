@@ -33,29 +33,8 @@ struct tuning {
 #define TUNING(key, of, help, ...) KEY(key, of, help, .item = &(const struct tuning){__VA_ARGS__})
 
 /* The keys behind them: TUNING_GOVERNS(optional) with TUNING_OPTIONAL(optional, "thp", "ksm"). */
-#define TUNING_OPTIONAL(table, ...)                                                          \
-	static const struct spec table = {                                                   \
-		.kind = SPEC_EITHER,                                                         \
-		.what = "true, or a list of the section's keys",                             \
-		.scalar = &spec_bool,                                                        \
-		.list =                                                                      \
-			&(const struct spec){                                                \
-				.kind = SPEC_LIST,                                           \
-				.what = "a list of the section's keys",                      \
-				.item = &(const struct spec){.what = "a key of the section", \
-							     .check = value_word,            \
-							     .words = WORDS(__VA_ARGS__)},   \
-				.identity = ITEM_TEXT,                                       \
-			},                                                                   \
-	}
-#define TUNING_GOVERNS(table)                                                                 \
-	KEY("optional", &(table),                                                             \
-	    "Keys of the section that the kernel may lack: true for all of them, or a list; " \
-	    "default false.",                                                                 \
-	    .class = KEY_GOVERNS),                                                            \
-		KEY("on_drift", &spec_on_drift,                                               \
-		    "Consequence of another value after the verdict; default lapse.",         \
-		    .class = KEY_GOVERNS)
+#define TUNING_OPTIONAL(table, ...) OPTIONAL_KEYS_OF("section", table, __VA_ARGS__)
+#define TUNING_GOVERNS(table) GOVERNING_KEYS_OF("section", "kernel", table)
 
 /* The changes of all keys that a profile gives in a section of that name. */
 void tuning_emit_all(const struct section_ctx *ctx, const char *section, const struct ynode *node,
