@@ -73,12 +73,30 @@ plan() { # [ARGUMENT...]
   [[ $output == *"isolate_cpus.keep: CPU 3 has no list of SMT siblings"*"name the CPUs to isolate in a list"* ]]
 }
 
-@test "keep: what is offline is not isolated, and another boot with it isolates it" {
-  put "$root/sys/devices/system/cpu/online" 0-6
-  put "$root/sys/devices/system/cpu/cpu3/topology/thread_siblings_list" 3
-  put "$root/sys/devices/system/node/node1/cpulist" 2-3,6
+offline() { # SIBLING ONLINE CPULIST; of node 1: a CPU whose sibling is alone then
+  put "$root/sys/devices/system/cpu/online" "$2"
+  put "$root/sys/devices/system/cpu/cpu$1/topology/thread_siblings_list" "$1"
+  put "$root/sys/devices/system/node/node1/cpulist" "$3"
+}
+
+@test "keep: what is offline stays where this boot has it, so that the arguments stay the same" {
+  offline 3 0-6 2-3,6
   plan
   [ "$(change kernel_args/next_boot desired)" = "isolcpus=1,3,5 nohz_full=1,3,5 irqaffinity=0,2,4,6-7" ]
+  booted
+  plan
+  [ "$(change kernel_args/next_boot state)" = same ]
+  [ "$(looks)" = "isolated same tickless same workqueues same " ]
+  # nosmt, or a sibling of a core that stays
+  put "$root/proc/cmdline" "isolcpus=domain,$ISOLATED nohz_full=$ISOLATED irqaffinity=$KEPT nosmt"
+  put "$root/sys/devices/system/cpu/online" 0-3
+  put "$root/sys/devices/system/node/node0/cpulist" 0-1
+  put "$root/sys/devices/system/node/node1/cpulist" 2-3
+  for cpu in 0 1 2 3; do
+    put "$root/sys/devices/system/cpu/cpu$cpu/topology/thread_siblings_list" $cpu
+  done
+  plan
+  [ "$(change kernel_args/next_boot desired)" = "isolcpus=$ISOLATED nohz_full=$ISOLATED irqaffinity=$KEPT" ]
 }
 
 # The states of the looks at what the kernel shows.

@@ -3,7 +3,7 @@
 #include "checks/probe.h"
 
 #include "base/mem.h"
-#include "profile/isolation.h"
+#include "kinds/isolation.h"
 #include "sys/read.h"
 
 enum { BUDGET_MS = 500 };

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "kinds/checks.h"
 #include "kinds/cpu_files.h"
-#include "profile/isolation.h"
+#include "kinds/isolation.h"
 
 /* What the profile wants, and how a reason calls that. */
 struct wanted {

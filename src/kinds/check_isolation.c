@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kinds/checks.h"
-#include "profile/isolation.h"
+#include "kinds/isolation.h"
 #include "sys/read.h"
 
 #define CPU_DIR "/sys/devices/system/cpu/"

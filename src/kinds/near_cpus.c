@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 #include "base/units.h"
-#include "profile/isolation.h"
+#include "kinds/isolation.h"
 #include "sys/read.h"
 
 #define CPU_DIR "/sys/devices/system/cpu/"

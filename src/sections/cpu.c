@@ -6,7 +6,7 @@
  */
 #include "base/mem.h"
 #include "base/str.h"
-#include "profile/isolation.h"
+#include "kinds/isolation.h"
 #include "profile/language.h"
 #include "sections/tuning.h"
 #include "sys/read.h"

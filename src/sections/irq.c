@@ -8,7 +8,7 @@
  */
 #include "base/mem.h"
 #include "base/str.h"
-#include "profile/isolation.h"
+#include "kinds/isolation.h"
 #include "profile/language.h"
 #include "profile/rules.h"
 #include "sections/overlay.h"

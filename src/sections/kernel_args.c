@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "kinds/checks.h"
-#include "profile/isolation.h"
+#include "kinds/isolation.h"
 #include "profile/language.h"
 #include "sections/hugepages.h"
 #include "sections/kernel_args.h"
@@ -55,7 +55,7 @@ static const struct spec isolated_rest = {
 	.what = "a map such as {keep: 2 per node}",
 	.fields = FIELDS(KEY("keep", &cores_kept,
 			     "Cores of each NUMA node that stay for the system, with all of their "
-			     "SMT siblings, the first ones; all other online CPUs are isolated.",
+			     "SMT siblings, the first ones; all other CPUs are isolated.",
 			     .flags = FIELD_REQUIRED)),
 };
 static const struct spec isolated_cpus = {

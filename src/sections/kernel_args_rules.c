@@ -11,7 +11,7 @@
 #include "base/karg.h"
 #include "base/mem.h"
 #include "base/words.h"
-#include "profile/isolation.h"
+#include "kinds/isolation.h"
 #include "sys/kernel_names.h"
 
 #define SET "kernel_args.set"

@@ -242,7 +242,7 @@ static void test_isolation_but_for_cores(void **state)
 		 "3 per node",
 		 "isolcpus=6-7 nohz_full=6-7 irqaffinity=0-5",
 		 0},
-		/* what is offline is in no list: it may come back for the system */
+		/* what is offline, and was not isolated, is for the system when it comes back */
 		{"0-2,4-6",
 		 {"0,4", "1,5", "2,6"},
 		 {"0-1,4-5", "2,6", ""},

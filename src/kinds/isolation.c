@@ -1,10 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/isolation.h"
+#include "kinds/isolation.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "boot/kargs.h"
+
+/* "domain,managed_irq,2-47" -> "2-47" */
+static bool isolated_by(const char *cmdline, struct cpus *ret)
+{
+	cleanup_free char *value = kargs_value(cmdline, "isolcpus");
+
+	return value && cpus_parse(value + strcspn(value, "0123456789"), ret) == 0;
+}
+
+/*
+ * What is offline stays where this boot has it, so that neither a CPU that goes offline nor nosmt,
+ * whose siblings are, makes other arguments of the same profile.
+ */
+static void add_offline(const struct node *node, struct cpus *ret)
+{
+	struct cpus isolated;
+
+	if (!cpus_count(&node->cpus_offline) || !isolated_by(node->cmdline, &isolated))
+		return;
+	for (int n = cpus_next(&isolated, -1); n >= 0; n = cpus_next(&isolated, n))
+		if (cpus_has(&node->cpus_offline, (unsigned int)n))
+			cpus_add(ret, (unsigned int)n);
+}
 
 int isolated_on(const struct node *node, const struct ynode *isolate, struct cpus *ret,
 		struct err *err)
@@ -25,6 +50,7 @@ int isolated_on(const struct node *node, const struct ynode *isolate, struct cpu
 					    : "name the CPUs to isolate in a list");
 	node_online(node, ret);
 	cpus_remove_all(ret, &kept);
+	add_offline(node, ret);
 	return 0;
 }
 
