@@ -64,21 +64,6 @@ static void emit_idle_states(const struct section_ctx *ctx, const struct tuning 
 	}
 }
 
-/* As the kernel shows a mask: words of 32 bits, the highest first. */
-static char *mask_text(const struct cpus *cpus)
-{
-	struct str text = {0};
-
-	for (int word = cpus_last(cpus) / 32; word >= 0; word--) {
-		uint32_t bits = 0;
-
-		for (unsigned int b = 0; b < 32; b++)
-			bits |= (uint32_t)cpus_has(cpus, (unsigned int)word * 32 + b) << b;
-		str_addf(&text, text.len ? ",%08x" : "%x", bits);
-	}
-	return str_take(&text);
-}
-
 static void emit_workqueues(const struct section_ctx *ctx, const struct tuning *t, const char *id,
 			    const struct ynode *value, struct plan *plan)
 {
@@ -90,7 +75,7 @@ static void emit_workqueues(const struct section_ctx *ctx, const struct tuning *
 	node_online(ctx->node, &kept);
 	if (isolate && isolated_on(ctx->node, isolate, &isolated, NULL) == 0)
 		cpus_remove_all(&kept, &isolated);
-	mask = mask_text(&kept);
+	mask = cpus_format_mask(&kept);
 	tuning_add(ctx, t, id, value, t->file, mask, plan)->compare = COMPARE_MASK;
 }
 
