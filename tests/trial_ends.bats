@@ -269,3 +269,31 @@ units=$BATS_TEST_DIRNAME/../units
   run -0 make -s -C "$BATS_TEST_DIRNAME/.." -n install-railhead
   [[ $output == *../railhead-trial-stop.service* ]]
 }
+
+# --- boots that GRUB counts ----------------------------------------------------------
+
+counted() { # COUNT STAGE [ARGUMENT]: GRUB has counted this boot so; the count after the stage
+  boot
+  grub-editenv "$env" set railhead_begun=2
+  put "$root/proc/cmdline" "$(cat "$root/proc/cmdline") ${3:-}"
+  run "$railhead" apply --stage "$2" --root "$root"
+  in_env "railhead_begun=$1"
+}
+
+@test "the count of begun boots: stage early sets it back, by one write, and the initrd stage leaves it" {
+  wants old=1
+  counted 2 initrd
+  run "$railhead" apply --stage early --root "$root"
+  in_env 'railhead_begun=0'
+  before=$(stat -c %y "$env")
+  run "$railhead" apply --stage early --root "$root"
+  [ "$(stat -c %y "$env")" = "$before" ]
+}
+
+@test "the count of begun boots: the initrd stage sets it back where no stage early may follow" {
+  wants old=1
+  for word in railhead=off emergency systemd.unit=rescue.target; do
+    counted 0 initrd "$word"
+    counted 0 early "$word"
+  done
+}

@@ -702,6 +702,8 @@ static int arm(const struct boot_env *env, const struct kargs *args, unsigned in
 	/* After a reset: a mark must tell, also once the trial died, that GRUB reads. */
 	if (ret->after.good == ENV_NONE)
 		ret->after.good = ret->after.try_ == 'a' ? 'b' : 'a';
+	/* This boot ends in a reboot by railhead, before stage early: it is not lost. */
+	ret->after.begun = count_for(&ret->after, true);
 	step_head(ret, id);
 	return 0;
 }
@@ -754,10 +756,12 @@ void env_plan_commit(const struct boot_env *env, char slot, const struct boot_id
 	step_good(ret, slot, true, id);
 }
 
-void env_plan_arrived(const struct boot_env *env, bool counts, struct env_plan *ret)
+void env_plan_arrived(const struct boot_env *env, bool counts, bool in_root, struct env_plan *ret)
 {
 	begin(ret, env);
-	step_count(ret, count_for(env, counts));
+	/* Before: only so that GRUB counts at all. */
+	if (in_root || env->begun == ENV_NONE)
+		step_count(ret, count_for(env, counts));
 }
 
 void env_plan_left_out(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret)

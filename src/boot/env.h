@@ -152,11 +152,15 @@ int env_plan_try_again(const struct boot_env *env, const struct kargs *args,
  */
 int env_plan_adopt(const struct boot_env *env, const struct kargs *args, bool counts,
 		   const struct boot_id *id, struct env_plan *ret, struct err *err);
-/* This boot, which GRUB has counted as begun, came as far as railhead. counts: as for adopt. */
-void env_plan_arrived(const struct boot_env *env, bool counts, struct env_plan *ret);
+/*
+ * This boot, which GRUB has counted as begun, came as far as railhead: in_root: to stage early, so
+ * that the count begins again. counts: as for adopt.
+ */
+void env_plan_arrived(const struct boot_env *env, bool counts, bool in_root, struct env_plan *ret);
 /*
  * GRUB left the args of the good slot out of this boot, since two with them had begun and not come
- * to railhead: no slot with args is good, and one trial of them on the kernel of id counts as dead.
+ * to stage early: no slot with args is good, and one trial of them on the kernel of id counts as
+ * dead.
  */
 void env_plan_left_out(const struct boot_env *env, const struct boot_id *id, struct env_plan *ret);
 /* The trial of slot is over and well: it becomes good. */

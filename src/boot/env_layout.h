@@ -40,8 +40,8 @@
  *       523   1524  railhead_a       the args of slot a
  *      2059   1524  railhead_b       the args of slot b
  *      3599      1  railhead_begun   boots with the good slot in a row that have begun and not come
- *                                    to railhead: 0, 1, 2; from 2 on GRUB leaves the args out of
- *                                    every other boot: 3 is set by one without, 2 by one with
+ *                                    to stage early: 0, 1, 2; from 2 on GRUB leaves the args out
+ *                                    of every other boot: 3 is set by one without, 2 by one with
  *                                    them; -: GRUB counts none, as where no slot has args
  *      3615    326  railhead_copy    the values of the first sector but railhead_try, one behind
  *                                    the other, written after them: what they are mended from
@@ -83,7 +83,7 @@
 /*
  * Before the args of a boot that GRUB counts as begun, with the count and what it adds: where good
  * args kill a kernel that they were not tried on, behind railhead's initrd stage too, the panic
- * ends in a reboot. Set back by stage early (boot/detectors.c).
+ * ends in a reboot. Set back by stage early (boot/detectors.c), as the count is.
  */
 #define ENV_ARG_BEGUN "railhead.begun="
 #define ENV_BEGUN_EXTRA "panic=30"

@@ -484,7 +484,8 @@ static const char *left_out_note(const struct trial *t)
 {
 	return t->left_out == ENV_NONE ? ""
 				       : "; GRUB left the earlier ones out of this boot, since two "
-					 "boots in a row with them did not come to railhead";
+					 "boots in a row with them did not come to stage "
+					 "early";
 }
 
 /* The last trial of the wanted args said nothing against them: it is tried again. */
@@ -603,16 +604,16 @@ void trial_decide(const struct trial_facts *f, struct trial *ret)
 		decide_differs(f, ret, diff);
 }
 
-static void plan_arrived(const struct boot_env *env, const char *cmdline, bool counts,
+static void plan_arrived(const struct boot_env *env, const struct arrival *a,
 			 const struct boot_id *id, struct env_plan *ret)
 {
-	if (*env_slot(env, env->good) && env->good == trial_left_out(cmdline))
+	if (*env_slot(env, env->good) && env->good == trial_left_out(a->cmdline))
 		env_plan_left_out(env, id, ret);
 	else
-		env_plan_arrived(env, counts, ret);
+		env_plan_arrived(env, a->counts, a->in_root, ret);
 }
 
-bool trial_arrival_is_due(int dirfd, const char *cmdline, bool counts)
+bool trial_arrival_is_due(int dirfd, const struct arrival *a)
 {
 	const struct boot_id nobody = {.id = ""};
 	struct env_plan plan;
@@ -620,7 +621,7 @@ bool trial_arrival_is_due(int dirfd, const char *cmdline, bool counts)
 	int r = env_read(dirfd, &env, NULL);
 
 	if (r == 0)
-		plan_arrived(&env, cmdline, counts, &nobody, &plan);
+		plan_arrived(&env, a, &nobody, &plan);
 	return r > 0 || (r == 0 && plan.n > 0);
 }
 
@@ -645,8 +646,7 @@ static int mend(int dirfd, const struct boot_id *id, struct err *err)
 	return w < 0 ? w : 1;
 }
 
-int trial_arrived(int dirfd, const char *cmdline, bool counts, const struct boot_id *id,
-		  struct err *err)
+int trial_arrived(int dirfd, const struct arrival *a, const struct boot_id *id, struct err *err)
 {
 	struct boot_env env;
 	struct env_plan plan;
@@ -657,7 +657,7 @@ int trial_arrived(int dirfd, const char *cmdline, bool counts, const struct boot
 		return err_set(err, -EIO, "%s could not be mended", ENV_FILE_NAME);
 	if (r < 0)
 		return r;
-	plan_arrived(&env, cmdline, counts, id, &plan);
+	plan_arrived(&env, a, id, &plan);
 	r = env_write(dirfd, &plan, mended ? NULL : err);
 	return r < 0 ? r : mended ? 2 : plan.n > 0;
 }

@@ -144,17 +144,23 @@ void trial_weigh(const struct boot_env *env, enum trial_health health, struct tr
  */
 int trial_write(const struct root *root, int dirfd, const struct trial_facts *facts,
 		const struct trial *t, const struct boot_id *id, struct err *err);
+/* How far a boot has come, and whether GRUB counts it. */
+struct arrival {
+	const char *cmdline;
+	bool counts;  /* GRUB can write there */
+	bool in_root; /* as far as stage early, or no further stage is to be waited for */
+};
+
 /*
- * First thing in a boot, before a decision: GRUB counts boots that have begun, and this one came as
- * far as railhead. Where GRUB left the args out after two that had not, no slot with args is good
- * from here on, and the decision sees one dead trial of them. A file that can be mended is mended.
- * counts: GRUB can write there. 1: wrote, 2: mended the file, and *err says what was wrong, 0:
- * nothing was due.
+ * First thing in a boot, before a decision: GRUB counts boots that have begun, and in_root sets the
+ * count back. The initrd stage leaves it, since args that kill this kernel behind it are left out
+ * by the count, too. Where GRUB left the args out after two boots that had not come so far, no slot
+ * with args is good from here on, and the decision sees one dead trial of them. A file that can be
+ * mended is mended. 1: wrote, 2: mended the file, and *err says what was wrong, 0: nothing was due.
  */
-int trial_arrived(int dirfd, const char *cmdline, bool counts, const struct boot_id *id,
-		  struct err *err);
+int trial_arrived(int dirfd, const struct arrival *a, const struct boot_id *id, struct err *err);
 /* Whether trial_arrived() would write. */
-bool trial_arrival_is_due(int dirfd, const char *cmdline, bool counts);
+bool trial_arrival_is_due(int dirfd, const struct arrival *a);
 /*
  * This boot ends, or is left alone, for that reason. Notes it if the boot is the trial that GRUB
  * took and no cause is noted yet. With ENV_END_ALONE, a boot without any mark of GRUB's counts as

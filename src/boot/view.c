@@ -214,8 +214,9 @@ void boot_attempt_free(struct attempt *a)
 /* --- first thing in a boot -------------------------------------------------------------------
  */
 
-static int arrived(const struct root *root, const char *cmdline, struct err *err)
+static int arrived(const struct root *root, const char *cmdline, bool in_root, struct err *err)
 {
+	struct arrival a = {.cmdline = cmdline, .in_root = in_root};
 	struct bootpart part;
 	struct boot_id id;
 	int r, closed;
@@ -223,7 +224,8 @@ static int arrived(const struct root *root, const char *cmdline, struct err *err
 
 	if (bootpart_open(root, false, &part, NULL) < 0)
 		return 0;
-	due = trial_arrival_is_due(part.dirfd, cmdline, !part.no_trial_why);
+	a.counts = !part.no_trial_why;
+	due = trial_arrival_is_due(part.dirfd, &a);
 	bootpart_close(&part, NULL);
 	if (!due)
 		return 0;
@@ -231,23 +233,26 @@ static int arrived(const struct root *root, const char *cmdline, struct err *err
 	if (r < 0)
 		return r;
 	boot_id_read(root, &id);
-	r = trial_arrived(part.dirfd, cmdline, !part.no_trial_why, &id, err);
+	a.counts = !part.no_trial_why;
+	r = trial_arrived(part.dirfd, &a, &id, err);
 	if (r < 0)
 		err_wrap(err, "%s", part.path);
 	closed = bootpart_close(&part, r < 0 ? NULL : err);
 	return closed < 0 && r >= 0 ? closed : r;
 }
 
-int boot_arrived(const struct root *root, struct err *err)
+int boot_arrived(const struct root *root, bool in_root, struct err *err)
 {
 	cleanup_free char *cmdline = NULL;
 	struct err later = {0};
 	int r, noted = 0;
+	bool alone;
 
 	if (!boot_is_of_machine(root) || read_text(root, &cmdline, NULL, "/proc/cmdline") < 0)
 		return 0;
-	r = arrived(root, cmdline, err);
-	if (boot_mode(root, cmdline, NULL) != BOOT_NORMAL)
+	alone = boot_mode(root, cmdline, NULL) != BOOT_NORMAL;
+	r = arrived(root, cmdline, in_root || alone, err);
+	if (alone)
 		noted = boot_ended(root, ENV_END_ALONE, r < 0 ? &later : err);
 	return noted < 0 && r >= 0 ? noted : r;
 }

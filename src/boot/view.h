@@ -53,12 +53,13 @@ void boot_attempt_free(struct attempt *a);
 #define cleanup_attempt __attribute__((__cleanup__(boot_attempt_free)))
 
 /*
- * First thing in a boot, whatever its profile and mode: as trial_arrived(), and 0 where no
- * railhead.env is found: the look at the kernel arguments reports that. In a trial that railhead is
- * told to leave alone (boot/mode.h) that is noted, the only write there; what kills such a boot
- * before railhead runs counts against the arguments.
+ * First thing in the initrd stage and in stage early (in_root), whatever the boot's profile and
+ * mode: as trial_arrived(), and 0 where no railhead.env is found: the look at the kernel arguments
+ * reports that. A boot that railhead is told to leave alone (boot/mode.h) may never come to stage
+ * early, so that the first of the two stages is as the second; if it is a trial that is noted,
+ * and what kills such a boot before railhead runs counts against the arguments.
  */
-int boot_arrived(const struct root *root, struct err *err);
+int boot_arrived(const struct root *root, bool in_root, struct err *err);
 
 /*
  * This boot ends now, for that reason: as trial_ended(), and nothing after the trial's verdict or

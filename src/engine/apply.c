@@ -172,11 +172,11 @@ static const char *lack_of_initramfs(const struct apply *a, enum stage stage)
 }
 
 /* GRUB counts boots that have begun, whatever their profile and mode. */
-static void arrive(struct apply *a)
+static void arrive(struct apply *a, enum stage stage)
 {
 	cleanup_free char *mended = NULL;
 	struct err err = {0};
-	int r = boot_arrived(a->root, &err);
+	int r = boot_arrived(a->root, stage == STAGE_EARLY, &err);
 
 	if (r == 2) {
 		mended = xasprintf("mended: %s", err.text);
@@ -207,8 +207,8 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	struct sink sink;
 	struct run run;
 
-	if (stages & STAGES(STAGE_INITRD))
-		arrive(a);
+	if (stage == STAGE_INITRD || stage == STAGE_EARLY)
+		arrive(a, stage);
 	if (stage == STAGE_EARLY)
 		let_panic(a);
 	if (open_run(a, stage, &run) < 0)

@@ -57,9 +57,9 @@ static void plans(const char *file, const struct boot_env *env)
 	carry_out(file, &plan);
 	env_plan_ended(env, ENV_END_STOP, &plan);
 	carry_out(file, &plan);
-	env_plan_arrived(env, true, &plan);
+	env_plan_arrived(env, true, true, &plan);
 	carry_out(file, &plan);
-	env_plan_arrived(env, false, &plan);
+	env_plan_arrived(env, false, true, &plan);
 	carry_out(file, &plan);
 	env_plan_left_out(env, &id, &plan);
 	carry_out(file, &plan);

@@ -401,10 +401,10 @@ enum invariant judge_state(const struct state *s)
 	return broken;
 }
 
-static bool kills_late(const struct state *s)
+static bool kills_last(const struct state *s)
 {
 	for (enum args a = 0; a < ARGS_COUNT; a++)
-		if (world_effect(s, a, s->kernel) == EFFECT_KILLS_LATE &&
+		if (world_effect(s, a, s->kernel) == EFFECT_KILLS_LAST &&
 		    (s->past.proven & 1 << a || s->past.marks & MARK_SELECTOR))
 			return true;
 	return false;
@@ -420,14 +420,14 @@ static bool kills_late(const struct state *s)
 	X(BOOTABLE, marks & MARK_SELECTOR, SELECTOR)                                               \
 	X(COMMITTED, marks & MARK_SELECTOR, SELECTOR)                                              \
 	X(STUCK, marks & MARK_SELECTOR, SELECTOR)                                                  \
-	X(LOST, kills_late(next), LATE)                                                            \
-	X(STUCK, kills_late(next), LATE)
+	X(LOST, kills_last(next), LAST)                                                            \
+	X(STUCK, kills_last(next), LAST)
 /* clang-format on */
 
 #define NO_SAVE "a byte keeps GRUB from counting boots, then another kernel"
 #define SELECTOR \
 	"a selector is flipped to a slot that was never on trial, and GRUB boots what it reads"
-#define LATE "good args kill another kernel behind its initrd stage"
+#define LAST "good args kill another kernel behind stage early"
 
 const char *judge_known(enum invariant broken, const struct state *before, const struct state *next,
 			const struct event *e, const struct seen *seen)

@@ -666,7 +666,8 @@ static void make_call(struct call *ret)
 		do_grub(ret);
 		break;
 	case OP_ARRIVE:
-		ret->failed = boot_arrived(&tree, &err) < 0;
+	case OP_ROOT:
+		ret->failed = boot_arrived(&tree, m.f->op == OP_ROOT, &err) < 0;
 		break;
 	case OP_STAGE:
 		do_stage(ret);

@@ -22,7 +22,7 @@ enum { KERNELS = 2, BOOT_IDS = 3 };
 extern const char *const args_text[ARGS_COUNT];
 extern const char *const kernel_name[KERNELS];
 
-enum op { OP_GRUB, OP_ARRIVE, OP_STAGE, OP_COUNT, OP_SETTLE, OP_RESET, OP_STOP, OP_TIMER };
+enum op { OP_GRUB, OP_ARRIVE, OP_ROOT, OP_STAGE, OP_COUNT, OP_SETTLE, OP_RESET, OP_STOP, OP_TIMER };
 
 enum fact_flag {
 	FACT_CAN_SAVE = 1,   /* GRUB can write to the disk (OP_GRUB) */
@@ -89,7 +89,7 @@ bool machine_armed(uint32_t file);
 	X(BACK, "back", "something failed in the trial: the next boot shows what fails without") \
 	X(AGAIN, "again", "the trial that decides is armed")                                     \
 	X(OUT, "out",                                                                            \
-	  "two boots with the good args did not come to railhead: GRUB leaves them out")         \
+	  "two boots with the good args did not come to stage early: GRUB leaves them out")      \
 	X(DAMAGED, "damaged", "two bytes or more were changed: `railhead kargs --reset`")
 enum resting {
 #define X(name, word, text) REST_##name,

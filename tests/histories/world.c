@@ -41,6 +41,8 @@ const struct nature natures[] = {
 	 .effect = {[ARGS_ONE] = {EFFECT_KILLS_LATE, EFFECT_KILLS_LATE}}},
 	{.name = "a=1 kills the other kernel after the initrd stage",
 	 .effect = {[ARGS_ONE] = {GOOD, EFFECT_KILLS_LATE}}},
+	{.name = "a=1 kills the other kernel after stage early",
+	 .effect = {[ARGS_ONE] = {GOOD, EFFECT_KILLS_LAST}}},
 	{.name = "the kernel loses one of a=2",
 	 .effect = {[ARGS_TWO] = {EFFECT_DROPPED, EFFECT_DROPPED}}},
 	{.name = "an item fails with a=2", .effect = {[ARGS_TWO] = {EFFECT_FAILS, EFFECT_FAILS}}},
@@ -152,6 +154,7 @@ static struct call call(const struct state *s, enum op op, unsigned int flags)
 		f.witness = f.counted = 0;
 		break;
 	case OP_ARRIVE:
+	case OP_ROOT:
 	case OP_STOP:
 	case OP_TIMER:
 		f.wanted = 0;
@@ -267,33 +270,11 @@ static void ends(enum event_kind kind, enum op op, struct state n, const struct 
 	off(kind, 0, n, seen);
 }
 
-/* Whatever came before the initrd stage's end, which has just been. */
-static void go_on(struct state n, enum event_kind kind, uint8_t which, bool with_faults)
-{
-	struct seen seen = w.seen;
+/* How a boot goes on after a stage that was killed. */
+typedef void (*after)(struct state n, enum event_kind kind, uint8_t which, bool with_faults);
 
-	if (effect(&n) == EFFECT_KILLS_LATE) {
-		seen.killed = true;
-		off(kind, which, n, &seen);
-		return;
-	}
-	if (with_faults && !w.calm) {
-		off(EVENT_LATE_CUT, 0, n, &seen);
-		ends(EVENT_LATE_HANG, OP_TIMER, n, &seen);
-		ends(EVENT_LATE_STOP, OP_STOP, n, &seen);
-		n.panicked = true;
-		off(EVENT_LATE_PANIC, 0, n, &seen);
-		n.panicked = w.s->panicked;
-		settle(n, failing(&n) | FACT_FAILS, EVENT_BOOT_FAILS, false);
-	}
-	w.event.which = which;
-	settle(n, failing(&n), kind, with_faults);
-}
-
-static void initrd(struct state n, enum event_kind kind, uint8_t which, bool with_faults);
-
-/* A stage that was killed is done again, by stage early. */
-static void cuts_and_kills(const struct state *n, const struct call *c, enum op op, uint8_t base)
+static void cuts_and_kills(const struct state *n, const struct call *c, enum op op, uint8_t base,
+			   after then)
 {
 	for (uint8_t i = 0; i < c->n_cuts; i++) {
 		struct state cut = *n;
@@ -305,10 +286,62 @@ static void cuts_and_kills(const struct state *n, const struct call *c, enum op 
 		struct state killed = *n;
 
 		snapped_of(n, &killed, &c->kill[i], op);
-		initrd(killed, EVENT_KILL_WRITE, (uint8_t)(base + i), false);
+		then(killed, EVENT_KILL_WRITE, (uint8_t)(base + i), false);
 	}
 }
 
+static void end_early(struct state n, uint8_t which)
+{
+	off(EVENT_LATE_CUT, which, n, &w.seen);
+	ends(EVENT_LATE_HANG, OP_TIMER, n, &w.seen);
+	ends(EVENT_LATE_STOP, OP_STOP, n, &w.seen);
+	n.panicked = true;
+	off(EVENT_LATE_PANIC, which, n, &w.seen);
+}
+
+static void killed(struct state n, enum event_kind kind, uint8_t which)
+{
+	struct seen seen = w.seen;
+
+	seen.killed = true;
+	off(kind, which, n, &seen);
+}
+
+/* Behind the arrival of stage early. */
+static void to_verdict(struct state n, enum event_kind kind, uint8_t which, bool with_faults)
+{
+	if (effect(&n) == EFFECT_KILLS_LAST) {
+		killed(n, kind, which);
+		return;
+	}
+	if (with_faults && !w.calm)
+		settle(n, failing(&n) | FACT_FAILS, EVENT_BOOT_FAILS, false);
+	w.event.which = which;
+	settle(n, failing(&n), kind, with_faults);
+}
+
+/* Whatever came before the initrd stage's end, which has just been. */
+static void go_on(struct state n, enum event_kind kind, uint8_t which, bool with_faults)
+{
+	uint32_t was = n.file;
+	struct call c;
+
+	if (effect(&n) == EFFECT_KILLS_LATE) {
+		killed(n, kind, which);
+		return;
+	}
+	c = call(&n, OP_ROOT, 0);
+	if (with_faults && !w.calm) {
+		end_early(n, 0);
+		cuts_and_kills(&n, &c, OP_ROOT, 80, to_verdict);
+	}
+	snapped(&n, &c.end);
+	if (with_faults && !w.calm && n.file != was)
+		end_early(n, 1);
+	to_verdict(n, kind, which, with_faults);
+}
+
+/* A stage that was killed is done again, by stage early. */
 static void initrd(struct state n, enum event_kind kind, uint8_t which, bool with_faults)
 {
 	struct seen was = w.seen;
@@ -316,12 +349,12 @@ static void initrd(struct state n, enum event_kind kind, uint8_t which, bool wit
 	uint32_t arrived;
 
 	if (with_faults && !w.calm)
-		cuts_and_kills(&n, &c, OP_ARRIVE, 0);
+		cuts_and_kills(&n, &c, OP_ARRIVE, 0, initrd);
 	snapped(&n, &c.end);
 	arrived = n.file;
 	c = call(&n, OP_STAGE, 0);
 	if (with_faults && !w.calm)
-		cuts_and_kills(&n, &c, OP_STAGE, 50);
+		cuts_and_kills(&n, &c, OP_STAGE, 50, initrd);
 	snapped(&n, &c.end);
 	w.seen.wrote = n.file != arrived;
 	w.seen.rebooted = c.reboot && reboots(&n);

@@ -23,7 +23,8 @@
 enum effect {
 	EFFECT_GOOD,
 	EFFECT_KILLS,	   /* no boot with them comes as far as railhead */
-	EFFECT_KILLS_LATE, /* ... as far as its verdict */
+	EFFECT_KILLS_LATE, /* ... as far as stage early: behind the initrd stage */
+	EFFECT_KILLS_LAST, /* ... as far as its verdict: behind stage early */
 	EFFECT_DROPPED,	   /* the kernel loses one */
 	EFFECT_FAILS,	   /* an item fails with them */
 };

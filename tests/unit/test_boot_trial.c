@@ -32,6 +32,7 @@ struct machine {
 	const char *deadly;    /* a boot with this token dies before the initrd stage begins */
 	const char *deadly_on; /* ... on this kernel alone */
 	const char *needed;    /* a boot without this token dies there */
+	bool late;	       /* what is deadly kills behind the initrd stage */
 	bool no_commit;	       /* no boot reaches its verdict */
 	const char *
 		ends; /* of its trials, in order: enum env_end, or '-': it lives. NULL: so do all */
@@ -160,16 +161,18 @@ static void decide(struct machine *m, const char *wanted, struct trial *t, bool 
 	}
 }
 
-/* Comes as far as railhead's first stage. */
-static void arrive(struct machine *m)
+/* Comes as far as railhead's first stage, or the second. */
+static void arrive(struct machine *m, bool in_root)
 {
+	struct arrival a = {
+		.cmdline = m->cmdline, .counts = m->grub_writes, .in_root = in_root};
 	struct boot_id id = {.time = 1790000000 + m->boot};
 	struct err err = {0};
 	int r;
 
 	snprintf(id.id, sizeof(id.id), "boot-%d", m->boot);
 	snprintf(id.kernel, sizeof(id.kernel), "%s", m->kernel);
-	r = trial_arrived(m->dirfd, m->cmdline, m->grub_writes, &id, &err);
+	r = trial_arrived(m->dirfd, &a, &id, &err);
 	assert_true(r >= 0 || err.code == -ENOENT || err.code == -EBADMSG);
 	m->counts += r > 0;
 }
@@ -189,19 +192,23 @@ static bool live_through(struct machine *m)
 	return false;
 }
 
+static bool is_deadly(const struct machine *m)
+{
+	return m->deadly && kargs_has(m->cmdline, m->deadly) &&
+	       (!m->deadly_on || streq(m->deadly_on, m->kernel));
+}
+
 /* A boot begins; false if it ends before railhead runs. */
 static bool begin(struct machine *m)
 {
 	m->boot++;
 	free(m->cmdline);
 	m->cmdline = lose(grub(m), m->dropped);
-	if ((m->deadly && kargs_has(m->cmdline, m->deadly) &&
-	     (!m->deadly_on || streq(m->deadly_on, m->kernel))) ||
-	    (m->needed && !kargs_has(m->cmdline, m->needed))) {
+	if ((!m->late && is_deadly(m)) || (m->needed && !kargs_has(m->cmdline, m->needed))) {
 		m->lost++;
 		return false;
 	}
-	arrive(m);
+	arrive(m, false);
 	return live_through(m);
 }
 
@@ -223,6 +230,18 @@ static void settle(struct machine *m)
 	m->writes += r;
 }
 
+/* From the initrd stage on to the verdict; false if it ends before stage early. */
+static bool go_on(struct machine *m)
+{
+	if (m->late && is_deadly(m)) {
+		m->lost++;
+		return false;
+	}
+	arrive(m, true);
+	settle(m);
+	return true;
+}
+
 /* A power cycle: boots until a boot needs no reboot, 10 at most. */
 static enum kargs_decision power_on(struct machine *m, const char *wanted)
 {
@@ -231,11 +250,10 @@ static enum kargs_decision power_on(struct machine *m, const char *wanted)
 			continue; /* panic=30: GRUB comes again by itself */
 		trial_free(&m->last);
 		decide(m, wanted, &m->last, true, false);
-		if (m->last.decision != KARGS_WRITE_AND_REBOOT) {
-			settle(m);
+		if (m->last.decision == KARGS_WRITE_AND_REBOOT)
+			m->reboots++;
+		else if (go_on(m))
 			return m->last.decision;
-		}
-		m->reboots++;
 	}
 	fail_msg("a reboot loop: %s", m->last.why);
 	return KARGS_DAMAGED;
@@ -846,6 +864,54 @@ static void comes_back(struct machine *m, const char *wanted)
 	assert_true(m->lost <= 3);
 }
 
+/* The same, killed by them behind the initrd stage, which leaves the count. */
+static void test_other_kernel_dies_late(void **state)
+{
+	struct machine m;
+	struct boot_env env;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	m.late = true;
+	comes_back(&m, "a=1");
+	assert_int_equal(m.last.decision, KARGS_REJECTED);
+	assert_int_equal(m.lost, 3);
+	/* Other args have their trial there, and each kernel its own. */
+	assert_int_equal(power_on(&m, "b=1"), KARGS_SAME);
+	m.kernel = "6.1";
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_int_equal(env.begun, '0');
+	machine_done(&m);
+}
+
+/* A boot of good args writes once; railhead's own reboots, and trials that die, are no lost boots. */
+static void test_count_of_good_args(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	m.counts = m.writes = 0;
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(m.counts, 1);
+	assert_int_equal(m.writes, 0);
+	m.deadly = "a=2";
+	assert_int_equal(power_on(&m, "a=2"), KARGS_REJECTED);
+	assert_int_equal(m.lost, 2);
+	assert_true(kargs_has(m.cmdline, "a=1"));
+	/* None: no args go on trial, which GRUB counts all the same. */
+	m.deadly = NULL;
+	m.needed = "a=1";
+	m.lost = 0;
+	assert_int_equal(power_on(&m, ""), KARGS_REJECTED);
+	assert_int_equal(m.lost, 2);
+	assert_true(kargs_has(m.cmdline, "a=1"));
+	machine_done(&m);
+}
+
 /* Cut after every step by which args become good: GRUB counts the boots with them. */
 static void test_power_cut_while_made_good(void **state)
 {
@@ -931,6 +997,7 @@ static void test_none_are_left_out(void **state)
 		free(grub(&m));
 	assert_true(begin(&m));
 	assert_true(kargs_has(m.cmdline, "railhead.slot=-a"));
+	arrive(&m, true);
 	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
 	assert_int_equal(env.good, 'a');
 	assert_int_equal(env.begun, '0');
@@ -1892,6 +1959,8 @@ int main(void)
 		cmocka_unit_test(test_power_cut_while_made_good),
 		cmocka_unit_test(test_one_byte_makes_refused_good),
 		cmocka_unit_test(test_none_are_left_out),
+		cmocka_unit_test(test_other_kernel_dies_late),
+		cmocka_unit_test(test_count_of_good_args),
 		cmocka_unit_test(test_none_are_kept),
 		cmocka_unit_test(test_left_out_after_a_death),
 		cmocka_unit_test(test_count_without_grub),

@@ -43,7 +43,7 @@ def no_more_reboots(vm):
     expect("railhead.trial" not in vm.read("/proc/cmdline"), "the boot is a trial")
 
 
-@case("boot3", "railhead.env is as it was: GRUB counted the boot, the initrd stage counts from 0 again")
+@case("boot3", "railhead.env is as it was: GRUB counted the boot, stage early counts from 0 again")
 def environment_untouched(vm):
     equal("railhead.env", _facts(vm), vm.seen["env"])
     equal("boots that have begun", _facts(vm).split()[-1], "0")
