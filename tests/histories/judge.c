@@ -24,6 +24,7 @@ const char *const invariant_unless[INVARIANT_COUNT] = {
 };
 
 enum {
+	LOST_NONE = 1, /* 0: one that is excused already, since the excuse came before it */
 	LOST_ON_TRIAL = 2,
 	LOST_GOOD = 4, /* two that began, a trial, and one that was armed before */
 	LOST_UNDISTURBED = 3,
@@ -31,6 +32,7 @@ enum {
 	CALM_BOOTS = 9,
 	CALM_BOOTS_ALL = 11,
 	ENDED_MOST = 2,
+	ENDED_CHANGED, /* by others: the count says what it says, until stage early */
 };
 
 enum mark {
@@ -38,10 +40,7 @@ enum mark {
 	MARK_TORN = 2,	    /* ... in a slot, a name or the signature */
 	MARK_SELECTOR = 4,  /* ... railhead_good or railhead_try */
 	MARK_TWICE = 8,	    /* ... a second one */
-	MARK_REPLACED = 16, /* the file was lost, emptied or another, in a boot on trial */
-	MARK_FOREIGN = 32,  /* the file does not know the line of the boot that runs */
-	MARK_NO_SAVE = 128, /* GRUB counts no boots */
-	MARK_HALF = 64,	    /* a cut or a kill left a file that is not as it was written */
+	MARK_NO_SAVE = 16,  /* GRUB counts no boots */
 };
 
 static void less(uint8_t *n)
@@ -65,8 +64,13 @@ static void one_more_each(struct state *s)
 
 static void begin_again(struct state *s)
 {
-	memset(s->past.lost, 0, sizeof(s->past.lost));
+	memset(s->past.lost, LOST_NONE, sizeof(s->past.lost));
 	s->past.reboots = 0;
+}
+
+void judge_init(struct state *s)
+{
+	begin_again(s);
 }
 
 static bool tears(uint8_t flip)
@@ -82,13 +86,6 @@ static bool keeps_grub_from_writing(uint8_t flip)
 	return flips[flip].offset >= 3985 || (flips[flip].offset == 3599 && flips[flip].to == 'x');
 }
 
-static void replaced(const struct state *before, struct state *n)
-{
-	n->past.marks |= MARK_FOREIGN;
-	if (before->up && machine_line(before->line)->trial)
-		n->past.marks |= MARK_REPLACED;
-}
-
 static void count_event(const struct state *before, struct state *n, const struct event *e)
 {
 	switch ((enum event_kind)e->kind) {
@@ -98,36 +95,26 @@ static void count_event(const struct state *before, struct state *n, const struc
 			break;
 		/* fall through */
 	case EVENT_RESET:
-		/* Two boots that began and did not come to railhead count still. */
-		if (n->past.ended[n->wanted][n->kernel])
-			n->past.ended[n->wanted][n->kernel] = 1;
-		if (e->kind == EVENT_RESET)
-			replaced(before, n);
 		n->past.failed &= (uint8_t) ~(1 << n->wanted);
 		begin_again(n);
 		break;
 	case EVENT_RESTORE:
-		memset(n->past.ended, ENDED_MOST, sizeof(n->past.ended)); /* as it says */
+		n->past.ended = ENDED_CHANGED;
 		n->past.failed = (1 << ARGS_OTHER) - 1;
-		replaced(before, n);
 		begin_again(n);
 		break;
 	case EVENT_LOST:
 	case EVENT_EMPTIED:
-		replaced(before, n);
-		begin_again(n);
-		break;
 	case EVENT_FORGOTTEN:
 		begin_again(n);
 		break;
 	case EVENT_FLIP:
 		n->past.marks |= MARK_FLIPPED;
-		replaced(before, n);
 		if (keeps_grub_from_writing(e->which))
 			n->past.marks |= MARK_NO_SAVE;
-		/* GRUB writes these two, so that no sum has them: they count as what they say. */
-		if (flips[e->which].offset == 54 || flips[e->which].offset == 3599)
-			memset(n->past.ended, ENDED_MOST, sizeof(n->past.ended));
+		/* GRUB writes it, so that no sum has it: it counts as what it says. */
+		if (flips[e->which].offset == 3599)
+			n->past.ended = ENDED_CHANGED;
 		if (flips[e->which].offset == 39 || flips[e->which].offset == 54)
 			n->past.marks |= MARK_SELECTOR;
 		if (tears(e->which))
@@ -150,12 +137,8 @@ static void count_event(const struct state *before, struct state *n, const struc
 	case EVENT_KILL_WRITE:
 	case EVENT_HAND_CUT:
 	case EVENT_HAND_KILL:
-		if (n->file && !machine_sound(n->file))
-			n->past.marks |= MARK_HALF;
-		if (e->which >= 200) {
-			replaced(before, n);
+		if (e->which >= 200)
 			begin_again(n);
-		}
 		one_more_each(n);
 		less(&n->past.reboots);
 		break;
@@ -180,28 +163,18 @@ static void count_event(const struct state *before, struct state *n, const struc
 		n->past.reboots = 0; /* the trial counts as never made */
 	if (e->entry == ENTRY_KEXEC_OTHER)
 		begin_again(n);
-	if (e->entry == ENTRY_KEXEC || e->entry == ENTRY_KEXEC_OTHER)
-		n->past.marks |= MARK_FOREIGN;
 }
 
-/* A trial that was armed for one kernel and ended on another counts for the first. */
-static void blur_kernels(const struct state *before, struct state *n, const struct event *e)
+/* As GRUB counts them: trials apart, and those that railhead ends in the initrd stage. */
+static void count_boot(struct state *n, const struct seen *seen, const struct line *line)
 {
-	bool rests = machine_rest(n->file) == REST_GOOD || machine_rest(n->file) == REST_ABSENT;
-
-	if ((!rests && (e->kind == EVENT_OTHER_KERNEL || e->entry == ENTRY_KEXEC_OTHER)) ||
-	    (before->up && before->runs != before->kernel && n->file != before->file))
-		memset(n->past.ended, ENDED_MOST, sizeof(n->past.ended));
-}
-
-/* A mark that can explain nothing any more goes. */
-static void clear_marks(struct state *n, bool arrived)
-{
-	if (!n->up)
-		n->past.marks &= (uint16_t)~MARK_FOREIGN;
-	/* The count is written last. */
-	if (arrived && machine_sound(n->file))
-		n->past.marks &= (uint16_t)~MARK_HALF;
+	if (!seen->began)
+		return;
+	if (seen->came ||
+	    (seen->rebooted && !seen->judged && n->past.ended != ENDED_CHANGED))
+		n->past.ended = 0;
+	else if (seen->ran_grub && !line->trial && n->past.ended < ENDED_MOST)
+		more(&n->past.ended, ENDED_MOST);
 }
 
 void judge_count(const struct state *before, struct state *n, const struct event *e,
@@ -211,8 +184,10 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	enum args args = (enum args)line->args;
 
 	count_event(before, n, e);
-	blur_kernels(before, n, e);
-	clear_marks(n, seen->began && seen->judged);
+	/* GRUB marked none that it began: a name was changed. */
+	if (seen->by_grub && !line->slot && before->past.marks & MARK_TORN)
+		one_more_each(n);
+	count_boot(n, seen, line);
 	if (seen->healthy) { /* one of those that forgive */
 		one_more_each(n);
 		n->past.reboots = 0;
@@ -223,16 +198,16 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	} else if (seen->settled && (seen->ready || !natures[n->nature].forgets)) {
 		n->unsettled = 0;
 	}
+	/* It set the count back, for a verdict or a person, and was cut or killed then. */
+	if ((seen->judged || !seen->began) && !n->witness)
+		n->unsettled = 0;
 	if (e->kind == EVENT_RETRY || e->kind == EVENT_RESET)
 		n->unsettled = 0;
-	/* Another entry may take the trial of any args, and its line does not tell of which. */
-	for (enum args a = 0; a < ARGS_COUNT; a++)
-		if (e->entry == ENTRY_BARE ||
-		    (seen->began && !seen->settled && !seen->rebooted &&
-		     (a == args || a == before->wanted || e->entry != ENTRY_MENU)))
-			more(&n->past.ended[a][n->kernel], ENDED_MOST);
 	if (seen->killed && seen->by_grub && seen->could_save)
-		more(&n->past.lost[args][before->kernel], LOST_GOOD + 1);
+		more(&n->past.lost[args][line->trial ? machine_trial_kernel(before->file,
+									   before->kernel)
+						    : before->kernel],
+		     LOST_NONE + LOST_GOOD + 2);
 	if (!seen->judged)
 		return;
 	if (!seen->fit)
@@ -244,7 +219,10 @@ void judge_count(const struct state *before, struct state *n, const struct event
 
 static unsigned int lost_most(const struct state *s, enum args args)
 {
-	return s->past.proven & 1 << args ? LOST_GOOD : LOST_ON_TRIAL;
+	unsigned int most = s->past.proven & 1 << args ? LOST_GOOD : LOST_ON_TRIAL;
+
+	/* The copy may be from before the trial. */
+	return LOST_NONE + most + !!(s->past.marks & MARK_TWICE);
 }
 
 static bool is_lost(const struct state *n)
@@ -280,7 +258,8 @@ enum invariant judge_event(const struct state *before, const struct state *n, co
 	(void)e;
 	if (is_lost(n))
 		return INVARIANT_LOST;
-	if (n->past.reboots > REBOOTS_MOST && !natures[n->nature].forgets)
+	if (n->past.reboots > REBOOTS_MOST && !natures[n->nature].forgets &&
+	    !(n->past.marks & MARK_TWICE))
 		return INVARIANT_REBOOTS;
 	if (n->unsettled > REBOOTS_MAX)
 		return INVARIANT_BUDGET;
@@ -289,6 +268,9 @@ enum invariant judge_event(const struct state *before, const struct state *n, co
 	if (seen->by_grub && !line->trial && (args == ARGS_ONE || args == ARGS_TWO) &&
 	    !(before->past.proven & 1 << args))
 		return INVARIANT_COMMITTED;
+	if (seen->by_grub && line->left_out && before->past.ended < ENDED_MOST &&
+	    !(before->past.marks & MARK_TORN))
+		return INVARIANT_KEPT;
 	if (seen->ready && args != before->wanted &&
 	    !(args == ARGS_OTHER && before->past.marks & MARK_TORN))
 		return INVARIANT_READY;
@@ -447,11 +429,11 @@ bool judge_covers(const struct state *a, const struct state *b)
 {
 	for (int i = 0; i < ARGS_COUNT; i++) {
 		for (int k = 0; k < KERNELS; k++)
-			if (a->past.lost[i][k] < b->past.lost[i][k] ||
-			    a->past.ended[i][k] > b->past.ended[i][k])
+			if (a->past.lost[i][k] < b->past.lost[i][k])
 				return false;
 	}
 	return a->past.reboots >= b->past.reboots && a->unsettled >= b->unsettled &&
-	       a->faults <= b->faults && !(a->past.failed & ~b->past.failed) &&
+	       a->had.faults <= b->had.faults && a->had.incidents <= b->had.incidents &&
+	       a->past.ended <= b->past.ended && !(a->past.failed & ~b->past.failed) &&
 	       !(a->past.proven & ~b->past.proven) && !(a->past.marks & ~b->past.marks);
 }

@@ -10,12 +10,14 @@
 	X(LOST,                                                                                    \
 	  "args on trial kill at most 2 boots, good args that kill another kernel at most 3 (4 "   \
 	  "where a trial was armed)",                                                              \
-	  "GRUB can't write; a cut or a kill at a write, other args in between, and a boot that "  \
+	  "GRUB can't write; a cut or a kill at a write, two changed bytes, other args in "        \
+	  "between, and a boot that "                                                              \
 	  "GRUB's entry did not begin may cost one more each")                                     \
 	X(REBOOTS,                                                                                 \
 	  "railhead makes at most 3 reboots for what a profile wants on a kernel, and as many "    \
 	  "after healthy boots that forgive",                                                      \
-	  "a boot that was cut, stopped, killed or left alone may cost one more")                  \
+	  "a boot that was cut, stopped, killed or left alone may cost one more, and two changed " \
+	  "bytes a series")                  \
 	X(BUDGET,                                                                                  \
 	  "railhead makes at most 5 reboots with no settled verdict in between, whatever is lost", \
 	  "")                                                                                      \
@@ -26,6 +28,9 @@
 	  "args that a boot has without a trial came to a verdict before, and nothing failed "     \
 	  "that holds without them",                                                               \
 	  "")                                                                                      \
+	X(KEPT,                                                                                    \
+	  "GRUB leaves good args out only after two boots in a row that ended before stage early", \
+	  "the count of such boots, a slot or a name was changed by others")                                         \
 	X(READY, "a node that is ready has the args that its profile wants, and no others", "")    \
 	X(STUCK,                                                                                   \
 	  "undisturbed boots come to ready, at most 9, where the args are good: what was "         \
@@ -47,6 +52,8 @@ extern const char *const invariant_name[INVARIANT_COUNT];
 extern const char *const invariant_text[INVARIANT_COUNT];
 extern const char *const invariant_unless[INVARIANT_COUNT];
 
+/* Nothing has been yet. */
+void judge_init(struct state *s);
 /* Counts what has been, in next->past. */
 void judge_count(const struct state *before, struct state *next, const struct event *e,
 		 const struct seen *seen);

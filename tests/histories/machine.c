@@ -818,6 +818,30 @@ bool machine_armed(uint32_t file)
 	return machine_rest(file) == REST_ARMED || machine_rest(file) == REST_AGAIN;
 }
 
+static VEC(uint8_t) kernels; /* by file: one more than the answer, KERNELS: none */
+
+static uint8_t kernel_of(uint32_t file)
+{
+	struct boot_env env;
+	size_t len;
+	const char *text = machine_file(file, &len);
+	uint8_t k = KERNELS;
+
+	if (text && env_parse(text, len, &env, NULL) >= 0)
+		for (k = 0; k < KERNELS && !streq(env.state.kernel, kernel_name[k]); k++)
+			;
+	return k;
+}
+
+uint8_t machine_trial_kernel(uint32_t file, uint8_t otherwise)
+{
+	while (kernels.n <= file)
+		vec_push(&kernels, 0);
+	if (!kernels.v[file])
+		kernels.v[file] = (uint8_t)(kernel_of(file) + 1);
+	return kernels.v[file] > KERNELS ? otherwise : (uint8_t)(kernels.v[file] - 1);
+}
+
 static VEC(uint8_t) sound; /* by file: one more than the answer */
 
 bool machine_sound(uint32_t file)

@@ -80,6 +80,8 @@ uint32_t machine_aged(uint32_t file);
 /* As it was written, to the byte. */
 bool machine_sound(uint32_t file);
 bool machine_armed(uint32_t file);
+/* The kernel that the trial of that file counts for; otherwise, where the file says none. */
+uint8_t machine_trial_kernel(uint32_t file, uint8_t otherwise);
 /* What the file stands for, for people: X(name, its word, what the operator sees) */
 #define RESTS(X)                                                                                 \
 	X(ABSENT, "absent", "no railhead.env: nothing was ever tried")                           \

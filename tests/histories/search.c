@@ -2,12 +2,13 @@
 /*
  * All histories of a node to a depth, breadth first over merged states (world.h).
  *
- *   histories [--depth N] [--faults N] [--states N] [--keep-going] [--known]
+ *   histories [--depth N] [--faults N] [--incidents N] [--states N] [--keep-going] [--known]
  *   histories --files DIR N       writes N of the files that were reached, for GRUB's own reader
  *   histories --states-table      the states of the file and what leads from one to another
  *   histories --invariants        their table; both are in docs/trials.md
  *
- * --faults bounds those events that count as faults (world.h); without it there is no bound.
+ * --faults bounds those events that count as faults (world.h), --incidents those that are no ordinary
+ * boot to its end; without them there is no bound.
  * --states ends the search at so many. Exit status 1: an invariant is broken; its shortest history
  * is printed. 2: --states was too few for the depth.
  */
@@ -26,12 +27,13 @@
 #include "judge.h"
 
 static struct {
-	unsigned int depth, faults;
+	unsigned int depth;
+	struct bounds most;
 	size_t states_max;
 	bool keep_going, known, states;
 	const char *files_dir;
 	size_t files;
-} opt = {.depth = 4, .faults = UINT8_MAX, .states_max = 60000000};
+} opt = {.depth = 4, .most = {UNBOUNDED, UNBOUNDED}, .states_max = 60000000};
 
 struct origin {
 	uint32_t parent;
@@ -64,7 +66,7 @@ static struct state core(const struct state *s)
 	struct state c = *s;
 
 	memset(&c.past, 0, sizeof(c.past));
-	c.faults = 0;
+	memset(&c.had, 0, sizeof(c.had));
 	return c;
 }
 
@@ -173,7 +175,8 @@ static void print_state(const struct state *s)
 	}
 	printf("; wants %s; menu %s%s%s", *args_text[s->wanted] ? "" : "none",
 	       kernel_name[s->kernel], s->up ? "; up" : "; off", s->counter ? "; counter" : "");
-	printf(" %.4s\n", args_text[s->wanted]);
+	printf(" %.4s; reboots counted %u, made %u\n", args_text[s->wanted], s->witness / 2,
+	       s->unsettled);
 	if (s->up)
 		printf("     kernel %s, %.160s\n", kernel_name[s->runs],
 		       machine_line(s->line)->text);
@@ -308,7 +311,7 @@ static void search(void)
 			struct state s = all.state[begin];
 
 			steps.n = 0;
-			world_expand(&s, (uint8_t)opt.faults, collect);
+			world_expand(&s, &opt.most, collect);
 			for (size_t i = 0; i < steps.n; i++)
 				take((uint32_t)begin, &steps.v[i]);
 		}
@@ -319,16 +322,25 @@ static void search(void)
 /* --- the report
  * --------------------------------------------------------------------------------------- */
 
+static void print_bound(uint8_t most, const char *what)
+{
+	if (most == UNBOUNDED)
+		printf("any number of %ss", what);
+	else
+		printf("at most %u %s%s", most, what, most == 1 ? "" : "s");
+}
+
 static void print_figures(double seconds)
 {
 	struct rusage u;
 
 	getrusage(RUSAGE_SELF, &u);
 	printf("depth %u, ", figures.depth);
-	if (opt.faults == UINT8_MAX)
-		printf("any number of faults");
-	else
-		printf("at most %u fault%s", opt.faults, opt.faults == 1 ? "" : "s");
+	print_bound(opt.most.faults, "fault");
+	if (opt.most.incidents != UNBOUNDED) {
+		printf(", ");
+		print_bound(opt.most.incidents, "incident");
+	}
 	printf(": %zu states (%zu but for what has been), %llu transitions, %llu of them to a "
 	       "different state, %zu files, "
 	       "%zu calls of railhead and GRUB, %.0f s (%ld of a CPU), %ld MiB\n",
@@ -480,7 +492,9 @@ static void parse(char **argv)
 		if (strcmp(*argv, "--depth") == 0)
 			opt.depth = (unsigned int)number(*++argv);
 		else if (strcmp(*argv, "--faults") == 0)
-			opt.faults = (unsigned int)number(*++argv);
+			opt.most.faults = (uint8_t)number(*++argv);
+		else if (strcmp(*argv, "--incidents") == 0)
+			opt.most.incidents = (uint8_t)number(*++argv);
 		else if (strcmp(*argv, "--states") == 0)
 			opt.states_max = number(*++argv);
 		else if (strcmp(*argv, "--keep-going") == 0)

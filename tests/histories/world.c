@@ -60,12 +60,20 @@ static struct {
 	void (*emit)(const struct state *next, const struct event *e, const struct seen *seen);
 	struct event event;
 	struct seen seen;
-	uint8_t faults_max;
+	struct bounds most;
 	/* Nothing but a boot to its end: where that leads. */
 	bool calm;
 	struct state *calm_end;
 	struct seen calm_seen;
 } w;
+
+/* False: that is one too many. What is not bounded is not counted, so that it parts no states. */
+static bool count(uint8_t *n, uint8_t most, int more)
+{
+	if (most != UNBOUNDED)
+		*n = (uint8_t)(*n + more);
+	return *n <= most;
+}
 
 static void emit(enum event_kind kind, uint8_t which, struct state n, const struct seen *seen)
 {
@@ -78,12 +86,9 @@ static void emit(enum event_kind kind, uint8_t which, struct state n, const stru
 		w.calm_seen = *seen;
 		return;
 	}
-	n.faults = (uint8_t)(n.faults + event_faults[kind] + entry_faults[e.entry]);
-	if (w.faults_max != UINT8_MAX && n.faults > w.faults_max)
-		return;
-	if (w.faults_max == UINT8_MAX)
-		n.faults = 0;
-	w.emit(&n, &e, seen);
+	if (count(&n.had.faults, w.most.faults, event_faults[kind] + entry_faults[e.entry]) &&
+	    count(&n.had.incidents, w.most.incidents, kind != EVENT_BOOT || e.entry != ENTRY_MENU))
+		w.emit(&n, &e, seen);
 }
 
 static void switch_off(struct state *n)
@@ -336,6 +341,7 @@ static void go_on(struct state n, enum event_kind kind, uint8_t which, bool with
 		cuts_and_kills(&n, &c, OP_ROOT, 80, to_verdict);
 	}
 	snapped(&n, &c.end);
+	w.seen.came = true;
 	if (with_faults && !w.calm && n.file != was)
 		end_early(n, 1);
 	to_verdict(n, kind, which, with_faults);
@@ -371,7 +377,9 @@ static void alone(struct state n)
 
 	snapped(&n, &c.end);
 	n.alone = true;
+	w.seen.came = true;
 	up(EVENT_ALONE, 0, n, &w.seen);
+	w.seen.came = false;
 }
 
 /* --- a boot
@@ -387,6 +395,7 @@ static void boot(enum entry entry)
 
 	w.event = (struct event){.entry = (uint8_t)entry};
 	w.seen = (struct seen){.began = true,
+			       .ran_grub = grub,
 			       .by_grub = entry == ENTRY_MENU || entry == ENTRY_READ_ONLY,
 			       .could_save = grub && entry != ENTRY_READ_ONLY &&
 					     !natures[w.s->nature].read_only};
@@ -441,22 +450,35 @@ void world_calm_boot(const struct state *s, struct state *ret, struct seen *seen
 /* --- in a system that runs
  * ------------------------------------------------------------------------------- */
 
+static struct state one_by_hand(const struct state *s, enum op op, unsigned int flags, uint8_t base)
+{
+	struct call c = call(s, op, flags);
+	struct state n = *s;
+
+	for (uint8_t i = 0; i < c.n_cuts; i++) {
+		snapped_of(s, &n, &c.cut[i], op);
+		off(EVENT_HAND_CUT, (uint8_t)(base + i), n, &w.seen);
+	}
+	for (uint8_t i = 0; i < c.n_kills; i++) {
+		snapped_of(s, &n, &c.kill[i], op);
+		up(EVENT_HAND_KILL, (uint8_t)(base + i), n, &w.seen);
+	}
+	snapped_of(s, &n, &c.end, op);
+	return n;
+}
+
+/* All stages, where it is apply. */
 static void by_hand(enum event_kind kind, enum op op, unsigned int flags)
 {
-	struct call c = call(w.s, op, flags);
 	struct state n = *w.s;
 
 	w.event = (struct event){0};
 	w.seen = (struct seen){.line = w.s->line};
-	for (uint8_t i = 0; i < c.n_cuts; i++) {
-		snapped_of(w.s, &n, &c.cut[i], op);
-		off(EVENT_HAND_CUT, (uint8_t)(kind == EVENT_RESET ? 200 + i : i), n, &w.seen);
-	}
-	for (uint8_t i = 0; i < c.n_kills; i++) {
-		snapped_of(w.s, &n, &c.kill[i], op);
-		up(EVENT_HAND_KILL, (uint8_t)(kind == EVENT_RESET ? 200 + i : i), n, &w.seen);
-	}
-	snapped_of(w.s, &n, &c.end, op);
+	if (op == OP_STAGE)
+		n = one_by_hand(&n, OP_ARRIVE, 0, 100);
+	n = one_by_hand(&n, op, flags, kind == EVENT_RESET ? 200 : 0);
+	if (op == OP_STAGE)
+		n = one_by_hand(&n, OP_ROOT, 0, 150);
 	up(kind, 0, n, &w.seen);
 }
 
@@ -493,8 +515,8 @@ static void outside(void)
 		if (n = *w.s, n.wanted = i, i != w.s->wanted)
 			changed((enum event_kind)(EVENT_WANT_NONE + i), 0, n);
 	n = *w.s, n.kernel ^= 1, changed(EVENT_OTHER_KERNEL, 0, n);
-	n = *w.s, n.counter ^= true, changed(EVENT_COUNTER, 0, n);
-	if (w.faults_max == 0)
+	n = *w.s, n.counter ^= 1, changed(EVENT_COUNTER, 0, n);
+	if (w.most.faults == 0)
 		return; /* nobody would bring the copy back */
 	n = *w.s, n.saved = machine_aged(n.file), changed(EVENT_SAVE, 0, n);
 	n = *w.s, n.file = n.saved, changed(EVENT_RESTORE, 0, n);
@@ -527,15 +549,25 @@ void world_init(uint8_t nature, struct state *ret)
 	memset(ret, 0, sizeof(*ret));
 	ret->nature = nature;
 	ret->wanted = ARGS_ONE;
+	judge_init(ret);
 }
 
-void world_expand(const struct state *s, uint8_t faults_max,
+void world_expand(const struct state *s, const struct bounds *most,
 		  void (*to)(const struct state *next, const struct event *e,
 			     const struct seen *seen))
 {
 	w.s = s;
 	w.emit = to;
-	w.faults_max = faults_max;
+	w.most = *most;
+	/* Then all that comes is ordinary boots. */
+	if (s->had.incidents == most->incidents && most->incidents != UNBOUNDED) {
+		struct state next;
+		struct seen seen;
+
+		world_calm_boot(s, &next, &seen);
+		to(&next, &(struct event){.kind = EVENT_BOOT, .entry = ENTRY_MENU}, &seen);
+		return;
+	}
 	boot(ENTRY_MENU);
 	boot(ENTRY_BARE);
 	boot(ENTRY_READ_ONLY);

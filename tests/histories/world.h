@@ -44,29 +44,34 @@ struct state {
 	uint32_t saved;		/* a copy of the file that somebody made; 0: none */
 	uint16_t before, trial; /* what failed: health.h */
 	uint16_t line;		/* of this boot; 0: the machine is off, or on its way */
-	uint8_t nature;
-	uint8_t wanted;	   /* enum args: by the profile */
-	uint8_t kernel;	   /* that the menu boots */
-	uint8_t runs;	   /* the kernel of this boot */
-	uint8_t boot;	   /* id of this boot */
-	uint8_t faults;	   /* so many so far */
+	uint8_t nature : 4;
+	uint8_t wanted : 2;  /* enum args: by the profile */
+	uint8_t kernel : 1;  /* that the menu boots */
+	uint8_t runs : 1;    /* the kernel of this boot */
+	uint8_t boot : 2;    /* id of this boot */
+	uint8_t up : 1;	     /* it has come to its end: the operator can log in */
+	uint8_t alone : 1;   /* railhead=off, rescue: no unit of railhead runs */
+	uint8_t counter : 1; /* an updater's counter is armed */
+	uint8_t panicked : 1; /* the trial left a record in pstore */
+	uint8_t counted : 1; /* this boot counts as healthy already */
+	uint8_t zero : 1;
 	uint8_t witness;   /* as in struct facts */
-	bool up : 1;	   /* it has come to its end: the operator can log in */
-	bool alone : 1;	   /* railhead=off, rescue: no unit of railhead runs */
-	bool counter : 1;  /* an updater's counter is armed */
-	bool panicked : 1; /* the trial left a record in pstore */
-	bool counted : 1;  /* this boot counts as healthy already */
 	uint8_t unsettled; /* of the judge: reboots by railhead since the last settled verdict */
-	struct {	   /* of the judge: see judge.c */
+	struct {	   /* so many so far */
+		uint8_t faults;
+		uint8_t incidents; /* events that are no ordinary boot */
+	} had;
+	struct { /* of the judge: see judge.c */
 		uint8_t lost[ARGS_COUNT][KERNELS];
-		uint8_t ended[ARGS_COUNT][KERNELS];
 		uint8_t reboots;
 		uint8_t proven : 4, failed : 4; /* bits: 1 << enum args */
-		uint16_t marks;
+		uint8_t marks;
+		uint8_t ended; /* boots of GRUB's, in a row, that did not come to stage early */
 	} past;
+	uint16_t zeros;
 };
 /* States are compared as bytes, so none may be between the members. */
-_Static_assert(sizeof(struct state) == 40 && offsetof(struct state, past.marks) == 38,
+_Static_assert(sizeof(struct state) == 32 && offsetof(struct state, zeros) == 30,
 	       "no byte is between the members");
 
 /* --- events: a row is what people read ---------------------------------------------------------
@@ -147,6 +152,8 @@ extern const char *const entry_text[ENTRY_COUNT];
 struct seen {
 	uint16_t line;	 /* of the boot that the event began, or went on with */
 	bool began;	 /* a boot began */
+	bool ran_grub;	 /* GRUB ran in it */
+	bool came;	 /* it came to stage early, or is left alone by railhead */
 	bool by_grub;	 /* with GRUB's file, and our variable */
 	bool could_save; /* GRUB could write */
 	bool counts;	 /* the file counted for GRUB */
@@ -160,10 +167,16 @@ struct seen {
 	bool healthy;	 /* the boot counts as one of those that forgive */
 };
 
+/* Of events of a sort in one history; UNBOUNDED: there may be any number. */
+enum { UNBOUNDED = UINT8_MAX };
+struct bounds {
+	uint8_t faults, incidents;
+};
+
 size_t world_hash(const struct state *s);
 void world_init(uint8_t nature, struct state *ret);
 /* Calls emit for each thing that can happen next. */
-void world_expand(const struct state *s, uint8_t faults_max,
+void world_expand(const struct state *s, const struct bounds *most,
 		  void (*emit)(const struct state *next, const struct event *e,
 			       const struct seen *seen));
 /* A boot to its end to which nothing happens. */
