@@ -802,7 +802,8 @@ void env_plan_died(const struct boot_env *env, unsigned int most, const struct b
 	if (env->try_ != ENV_TAKEN)
 		return;
 	e->try_ = ENV_NONE;
-	if (!ends_give_back(env->ends) && (++e->state.deaths >= most || again))
+	/* Of no args, where others wrote that GRUB took one. */
+	if (*e->state.hash && !ends_give_back(env->ends) && (++e->state.deaths >= most || again))
 		refuse(e, e->state.deaths + (again ? again->deaths : 0));
 	ends_settle(e->ends);
 	step_head(ret, id);

@@ -197,12 +197,14 @@ static void add_mark(char *line, const char *mark, const char *before, char slot
 	add_words(line, word);
 }
 
-/* What follows a count; '\0' for what is none. */
+/* What follows a count; '\0': none is kept. What is neither was changed by others, and counts as 0. */
 static char count_after(const char *begun)
 {
 	static const char after[] = {'1', '2', '3', '2'};
 
-	return strlen(begun) == 1 && *begun >= '0' && *begun <= '3' ? after[*begun - '0'] : '\0';
+	if (!*begun || streq(begun, "-"))
+		return '\0';
+	return strlen(begun) == 1 && *begun >= '0' && *begun <= '3' ? after[*begun - '0'] : '1';
 }
 
 /* A boot with the good slot begins. */

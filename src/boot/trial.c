@@ -604,10 +604,42 @@ void trial_decide(const struct trial_facts *f, struct trial *ret)
 		decide_differs(f, ret, diff);
 }
 
+/* A trial was taken, before this boot: GRUB counts each boot after that, by whatever entry. */
+static bool is_after_trial(const struct boot_env *env, const struct arrival *a)
+{
+	return (env->begun != ENV_NONE && env->begun != '0') || !grub_brought_it(a->cmdline);
+}
+
+/* GRUB took a trial that died, or took it for this boot, by an entry without the variable. */
+static void plan_unmarked(const struct boot_env *env, const struct arrival *a,
+			  const struct boot_id *id, struct env_plan *ret)
+{
+	struct boot_id nobody = *id; /* the look asks whether this boot has armed anything */
+	struct boot_env counts;
+
+	*nobody.id = '\0';
+	env_plan_arrived(env, a->counts, a->in_root, ret);
+	counts = ret->after;
+	if (is_after_trial(env, a))
+		env_plan_died(&counts, TRIAL_MAX, &nobody, ret);
+	else
+		env_plan_no_variable(&counts, &nobody, ret);
+}
+
+static bool is_unmarked(const char *cmdline)
+{
+	cleanup_free char *mark = kargs_value(cmdline, MARK_SLOT);
+
+	return !mark;
+}
+
 static void plan_arrived(const struct boot_env *env, const struct arrival *a,
 			 const struct boot_id *id, struct env_plan *ret)
 {
-	if (*env_slot(env, env->good) && env->good == trial_left_out(a->cmdline))
+	if (env->try_ == ENV_TAKEN && is_unmarked(a->cmdline) &&
+	    (!a->alone || is_after_trial(env, a)))
+		plan_unmarked(env, a, id, ret);
+	else if (*env_slot(env, env->good) && env->good == trial_left_out(a->cmdline))
 		env_plan_left_out(env, id, ret);
 	else
 		env_plan_arrived(env, a->counts, a->in_root, ret);

@@ -214,9 +214,8 @@ void boot_attempt_free(struct attempt *a)
 /* --- first thing in a boot -------------------------------------------------------------------
  */
 
-static int arrived(const struct root *root, const char *cmdline, bool in_root, struct err *err)
+static int arrived(const struct root *root, struct arrival a, struct err *err)
 {
-	struct arrival a = {.cmdline = cmdline, .in_root = in_root};
 	struct bootpart part;
 	struct boot_id id;
 	int r, closed;
@@ -251,7 +250,10 @@ int boot_arrived(const struct root *root, bool in_root, struct err *err)
 	if (!boot_is_of_machine(root) || read_text(root, &cmdline, NULL, "/proc/cmdline") < 0)
 		return 0;
 	alone = boot_mode(root, cmdline, NULL) != BOOT_NORMAL;
-	r = arrived(root, cmdline, in_root || alone, err);
+	r = arrived(root,
+		    (struct arrival){
+			    .cmdline = cmdline, .in_root = in_root || alone, .alone = alone},
+		    err);
 	if (alone)
 		noted = boot_ended(root, ENV_END_ALONE, r < 0 ? &later : err);
 	return noted < 0 && r >= 0 ? noted : r;

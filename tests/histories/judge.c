@@ -83,7 +83,7 @@ static bool tears(uint8_t flip)
 /* save_env wants a line feed before the '#' at the end. */
 static bool keeps_grub_from_writing(uint8_t flip)
 {
-	return flips[flip].offset >= 3985 || (flips[flip].offset == 3599 && flips[flip].to == 'x');
+	return flips[flip].offset >= 3985;
 }
 
 static void count_event(const struct state *before, struct state *n, const struct event *e)
@@ -155,12 +155,12 @@ static void count_event(const struct state *before, struct state *n, const struc
 	default:
 		break;
 	}
-	if (e->entry != ENTRY_MENU) {
-		one_more_each(n);
+	if (e->entry != ENTRY_MENU)
 		less(&n->past.reboots);
-	}
 	if (e->entry == ENTRY_BARE)
 		n->past.reboots = 0; /* the trial counts as never made */
+	if (e->entry == ENTRY_READ_ONLY || e->entry == ENTRY_KEXEC || e->entry == ENTRY_KEXEC_OTHER)
+		one_more_each(n);
 	if (e->entry == ENTRY_KEXEC_OTHER)
 		begin_again(n);
 }
@@ -184,8 +184,10 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	enum args args = (enum args)line->args;
 
 	count_event(before, n, e);
+	if (seen->came && machine_sound(n->file))
+		n->past.marks &= (uint8_t)~MARK_NO_SAVE;
 	/* GRUB marked none that it began: a name was changed. */
-	if (seen->by_grub && !line->slot && before->past.marks & MARK_TORN)
+	if (seen->ran_grub && !line->slot && before->past.marks & MARK_TORN)
 		one_more_each(n);
 	count_boot(n, seen, line);
 	if (seen->healthy) { /* one of those that forgive */

@@ -86,7 +86,9 @@ static const struct {
 	{FILE(SIG GOOD "railhead_begun=1\n"), true, true, 'a', COUNTED("2") A},
 	{FILE(SIG GOOD "railhead_begun=2\n"), true, true, 'a', COUNTED("3") "railhead.slot=-a"},
 	{FILE(SIG GOOD "railhead_begun=3\n"), true, true, 'a', COUNTED("2") A},
-	{FILE(SIG GOOD "railhead_begun=2 \n"), true, true, 'a', A},
+	{FILE(SIG GOOD "railhead_begun=2 \n"), true, true, 'a', COUNTED("1") A},
+	{FILE(SIG GOOD "railhead_begun=x\n"), true, true, 'a', COUNTED("1") A},
+	{FILE(SIG GOOD "railhead_begun=\n"), true, true, 'a', A},
 	{FILE(SIG GOOD "railhead_begun=-\n"), true, true, 'a', A},
 	{FILE(SIG ARMED "railhead_begun=2\n"), true, true, 'b', TRIAL},
 #undef FILE

@@ -912,6 +912,97 @@ static void test_count_of_good_args(void **state)
 	machine_done(&m);
 }
 
+/* GRUB has taken the trial of a=2, which the boot before has armed. */
+static void take_trial(struct machine *m)
+{
+	assert_int_equal(power_on(m, "a=1"), KARGS_SAME);
+	assert_true(begin(m));
+	trial_free(&m->last);
+	decide(m, "a=2", &m->last, true, false);
+	assert_int_equal(m->last.decision, KARGS_WRITE_AND_REBOOT);
+	free(grub(m));
+}
+
+static unsigned int deaths(struct machine *m)
+{
+	struct boot_env env;
+
+	assert_int_equal(env_read(m->dirfd, &env, NULL), 0);
+	return env.state.deaths;
+}
+
+/* A trial that died, then a boot by an entry without the variable, or not by GRUB at all. */
+static void test_death_before_another_entry(void **state)
+{
+	(void)state;
+	for (int network = 0; network <= 1; network++) {
+		struct machine m;
+
+		machine_init(&m);
+		m.deadly = "a=2";
+		take_trial(&m);
+		m.entry_has_variable = false;
+		m.grub_reads = !network;
+		assert_int_equal(power_on(&m, "a=2"), KARGS_NOT_ARRIVED);
+		assert_int_equal(deaths(&m), 1);
+		m.entry_has_variable = m.grub_reads = true;
+		m.lost = 0;
+		assert_int_equal(power_on(&m, "a=2"), KARGS_REJECTED);
+		assert_int_equal(m.lost, 1);
+		machine_done(&m);
+	}
+}
+
+/* GRUB takes the trial for an entry without the variable, and that boot has no verdict. */
+static void test_no_death_by_another_entry(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_true(begin(&m));
+	trial_free(&m.last);
+	decide(&m, "a=2", &m.last, true, false);
+	m.entry_has_variable = false;
+	assert_true(begin(&m));
+	trial_free(&m.last);
+	decide(&m, "a=2", &m.last, true, false);
+	assert_int_equal(m.last.decision, KARGS_NOT_ARRIVED);
+	assert_non_null(strstr(m.last.why, "has no $railhead_kargs"));
+	m.entry_has_variable = true;
+	assert_true(begin(&m));
+	trial_free(&m.last);
+	decide(&m, "a=2", &m.last, true, false);
+	assert_non_null(strstr(m.last.why, "trial 1 of 2"));
+	assert_int_equal(power_on(&m, "a=2"), KARGS_SAME);
+	machine_done(&m);
+}
+
+/* Two bytes, before any trial: the file says that GRUB took one, and left its args out. */
+static void test_trial_of_nothing(void **state)
+{
+	cleanup_free char *text = NULL;
+	struct machine m;
+	struct boot_env env;
+	size_t len;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(env_create(&ROOT, m.dirfd, &(struct boot_id){.id = "boot-0"}, &env, NULL), 0);
+	snprintf(env.slot[0], sizeof(env.slot[0]), "a=1");
+	env.try_ = ENV_TAKEN;
+	env.begun = '2';
+	text = xcalloc(ENV_SIZE, 1);
+	env_render(&env, text);
+	len = ENV_SIZE;
+	write_back(&m, text, len);
+	assert_true(begin(&m));
+	assert_int_equal(env_read(m.dirfd, &env, NULL), 0);
+	assert_int_equal(env.state.n_refused, 0);
+	machine_done(&m);
+}
+
 /* Cut after every step by which args become good: GRUB counts the boots with them. */
 static void test_power_cut_while_made_good(void **state)
 {
@@ -1961,6 +2052,9 @@ int main(void)
 		cmocka_unit_test(test_none_are_left_out),
 		cmocka_unit_test(test_other_kernel_dies_late),
 		cmocka_unit_test(test_count_of_good_args),
+		cmocka_unit_test(test_death_before_another_entry),
+		cmocka_unit_test(test_no_death_by_another_entry),
+		cmocka_unit_test(test_trial_of_nothing),
 		cmocka_unit_test(test_none_are_kept),
 		cmocka_unit_test(test_left_out_after_a_death),
 		cmocka_unit_test(test_count_without_grub),
