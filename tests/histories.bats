@@ -19,6 +19,10 @@ setup() {
   [ "${BASH_REMATCH[1]}" -gt 1000000 ]
 }
 
+@test "eight events, two of them no ordinary boots: no invariant is broken" {
+  build/histories --depth 8 --incidents 2
+}
+
 @test "docs/trials.md is as the code is" {
   tests/histories/page
 }
