@@ -26,6 +26,8 @@ calibrate() { # STATUS [OPTION...]
   run "-$1" --separate-stderr with_bench "$railhead" calibrate --root "$root" "${@:2}"
 }
 
+boot_again() { put "$root/proc/sys/kernel/random/boot_id" "$(cat /proc/sys/kernel/random/uuid)"; }
+
 # The numbers of a node, as calibrate --json prints them.
 node() { # NAME VALUE...
   jq -n --arg node "$1" '{calibration: 1, node: $node, profile: {name: "sku", version: "", digest: "d1"},
@@ -93,13 +95,13 @@ merge() { # STATUS [OPTION...] NODE...
 @test "--json of nodes goes into --merge" {
   calibrate 0 --runs 3 --json
   jq -e '.checks.memory.min.members["gate/memory/node1"] == [20e9, 20e9, 20e9]' <<<"$output"
-  jq '.node = "a"' <<<"$output" >"$BATS_TEST_TMPDIR/a.json"
-  jq '.node = "b" | .checks.memory.min.members[] = [22e9, 22e9]' <<<"$output" >"$BATS_TEST_TMPDIR/b.json"
+  jq '.node = "a" | .boot_id = "a1"' <<<"$output" >"$BATS_TEST_TMPDIR/a.json"
+  jq '.node = "b" | .boot_id = "b1" | .checks.memory.min.members[] = [22e9, 22e9]' <<<"$output" >"$BATS_TEST_TMPDIR/b.json"
   merge 0 a b
   [[ $output == *"on a and 1 other."*"# 2 nodes, 5 runs; weakest of 2: gate/memory/node"[01]", 21.0 GB/s;"* ]]
   [[ $stderr == *"memory.min finds what is "*" worse, not 5.0 %: the figures of good nodes spread by "*", and no number of nodes changes that" ]]
   # several boots of one node
-  jq '.node = "a"' "$BATS_TEST_TMPDIR/b.json" >"$BATS_TEST_TMPDIR/a2.json"
+  jq '.node = "a" | .measured += 600' "$BATS_TEST_TMPDIR/b.json" >"$BATS_TEST_TMPDIR/a2.json"
   merge 0 a a2
   [[ $output == *"on a."*"of this node"*"# 5 runs;"* ]]
 }
@@ -136,6 +138,7 @@ merge() { # STATUS [OPTION...] NODE...
 @test "what the gates of a fleet measured makes thresholds, from status --json" {
   for n in 1 2 3 4 5; do
     bench_value $((20000 + n * 10))e6 '"page": "1G"'
+    boot_again
     run -0 with_bench "$railhead" gate --again --root "$root"
     "$railhead" status --json --root "$root" >"$BATS_TEST_TMPDIR/n$n.json"
   done
@@ -145,6 +148,91 @@ merge() { # STATUS [OPTION...] NODE...
   merge 3 bad
   [[ $stderr == *"bad.json: "* ]]
   rm -f "$BATS_TEST_TMPDIR/bad.json"
+}
+
+# A check of the profile, whose program says what its requests took as well.
+storage() { # KEYS
+  sed -i -E "s#^    (memory|data):.*#    data: {run: storage_read, path: /data, min: 1MB/s$1}#" "$root/etc/railhead/profiles/sku.yaml"
+  bench_value 5e8 '"p50": 1e6, "p99": 2e6, "max": 3e6'
+}
+
+@test "figures that no threshold judges are told, and calibrate names them and makes no threshold of them" {
+  storage ", p99: 900ms"
+  for n in 1 2 3; do
+    boot_again
+    run -0 with_bench "$railhead" gate --again --root "$root"
+    "$railhead" status --json --root "$root" >"$BATS_TEST_TMPDIR/n$n.json"
+  done
+  jq -e '.measurements[0] | .told == ["p50", "max"] and .readings.p50 == 1e6' "$BATS_TEST_TMPDIR/n1.json"
+  merge 0 n{1..3}
+  [[ $output == *$'\n      min: '*MB/s$'\n'* && $output == *$'\n      p99: '*ns ]]
+  [[ $output != *p50:* && $output != *max:* && $output == *"# 2 figures;"* ]]
+  left='railhead: data.p50, data.max: measured, and no threshold is made: the profile has none for them; write one into gate.checks for each that the gate is to judge'
+  [ "$stderr" = "$left" ]
+  calibrate 0 --runs 3 --force
+  [[ $output != *p50:* && $output != *max:* && $output == *$'\n      p99: '*ns && $stderr == "$left" ]]
+  calibrate 0 --runs 3 --force --json
+  [ -z "$stderr" ]
+  cat >"$BATS_TEST_TMPDIR/n4.json" <<<"$output"
+  merge 0 n4
+  [[ $output != *p50:* && $stderr == "$left" ]]
+  storage ", p50: 900ms, p99: 900ms, max: 900ms"
+  calibrate 0 --runs 3 --force
+  [[ -z $stderr && $output == *$'\n      p50: '*$'\n      max: '* ]]
+}
+
+@test "a status or a calibration that is named twice, or copied, counts once, and is named" {
+  for n in 1 2 3; do
+    boot_again
+    bench_value $((20000 + n * 10))e6
+    run -0 with_bench "$railhead" gate --again --root "$root"
+    "$railhead" status --json --root "$root" >"$BATS_TEST_TMPDIR/n$n.json"
+  done
+  cp "$BATS_TEST_TMPDIR/n2.json" "$BATS_TEST_TMPDIR/copy.json"
+  merge 0 n{1..3}
+  once=$output
+  merge 0 n1 n2 n2 n3 copy n1
+  [ "$output" = "$once" ]
+  [ "$stderr" = "railhead: $BATS_TEST_TMPDIR/n2.json is left out: $BATS_TEST_TMPDIR/n2.json has the same figures
+railhead: $BATS_TEST_TMPDIR/copy.json is left out: $BATS_TEST_TMPDIR/n2.json has the same figures
+railhead: $BATS_TEST_TMPDIR/n1.json is left out: $BATS_TEST_TMPDIR/n1.json has the same figures" ]
+  calibrate 0 --runs 3 --json --force
+  jq -e '(.measured | type) == "number" and .boot_id == $id' --arg id "$(cat "$root/proc/sys/kernel/random/boot_id")" <<<"$output"
+  cat >"$BATS_TEST_TMPDIR/c.json" <<<"$output"
+  cp "$BATS_TEST_TMPDIR/c.json" "$BATS_TEST_TMPDIR/d.json"
+  merge 0 c d
+  [[ $output == *"# 3 runs;"* && $stderr == *"/d.json is left out: "*"/c.json has the same figures" ]]
+  # of a railhead that did not say when: what is the same throughout
+  node e 20e9 20.1e9 20e9
+  cp "$BATS_TEST_TMPDIR/e.json" "$BATS_TEST_TMPDIR/f.json"
+  merge 0 e f
+  [[ $output == *"# 3 runs;"* && $stderr == *"/f.json is left out: "*"/e.json has the same figures" ]]
+}
+
+@test "figures that a later boot took over count once, and a later gate of the same boot counts" {
+  sed -i 's/^gate:/&\n  reuse: 24h/' "$root/etc/railhead/profiles/sku.yaml"
+  mkdir -p "$BATS_TEST_TMPDIR"/boot{1,2,3}
+  boot_again
+  run -0 with_bench "$railhead" gate --root "$root"
+  "$railhead" status --json --root "$root" >"$BATS_TEST_TMPDIR/boot1/n1.json"
+  "$railhead" gate --keep --root "$root"
+  rm -rf "$root/run/railhead"
+  boot_again
+  bench_value 21e9
+  run -0 with_bench "$railhead" gate --root "$root"
+  "$railhead" status --json --root "$root" >"$BATS_TEST_TMPDIR/boot2/n1.json"
+  jq -e '.numbers.boots_ago == 1' "$BATS_TEST_TMPDIR/boot2/n1.json"
+  merge 0 boot2/n1 # a node's only status: its figures count
+  [[ $stderr != *"left out"* && $output == *"# 1 run;"* ]]
+  merge 0 boot1/n1 boot2/n1
+  [[ $stderr == "railhead: $BATS_TEST_TMPDIR/boot2/n1.json is left out: $BATS_TEST_TMPDIR/boot1/n1.json has the same figures"* ]]
+  [[ $output == *"# 1 run;"* ]]
+  # the same boot measures once more, a second later at least
+  run -0 with_bench "$railhead" gate --again --root "$root"
+  "$railhead" status --json --root "$root" |
+    jq '.numbers.measured += 1' >"$BATS_TEST_TMPDIR/boot3/n1.json"
+  merge 0 boot2/n1 boot3/n1
+  [[ $stderr != *"left out"* && $output == *"# 2 runs;"* ]]
 }
 
 @test "a node that is worse or better than its like, or slow now and then, is named and left out" {
@@ -213,7 +301,8 @@ railhead: n9 is left out of memory.min: gate/memory/node0 is 25.0 % worse in one
   for filter in '.calibration = 2' 'del(.checks)' '.node = "x\ny: z"' '.checks.memory.min.quantity = "size"' \
     '.checks.memory.min.members = {}' '.checks.memory.min.members[] = []' '.checks.memory.min.members[] = [-1]' \
     '.checks.memory.min.members[] = [1e300]' \
-    '.checks.memory.min.members[] = ["1"]' '.checks["a: {b}"] = .checks.memory' '[.]'; do
+    '.checks.memory.min.members[] = ["1"]' '.checks["a: {b}"] = .checks.memory' '[.]' \
+    '.told = {"a\nb": ["p50"]}' '.told.memory = ["x\ny"]' '.told.memory = [1]'; do
     jq "$filter" "$BATS_TEST_TMPDIR/a.json" >"$BATS_TEST_TMPDIR/bad.json"
     echo "$filter"
     merge 3 b bad

@@ -21,12 +21,12 @@ const struct figure_key *figure_key_find(const char *key)
 	return NULL;
 }
 
-void readings_add(struct readings *r, const char *key, double value)
+void readings_add(struct readings *r, const char *key, double value, bool told)
 {
 	const struct figure_key *k = figure_key_find(key);
 
 	if (k)
-		vec_push(&r->list, ((struct reading){k->key, k->quantity, value}));
+		vec_push(&r->list, ((struct reading){k->key, k->quantity, value, told}));
 }
 
 char *quantity_format(enum quantity q, double v)

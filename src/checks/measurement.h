@@ -21,6 +21,7 @@ struct reading {
 	const char *name; /* the key: "min", "p9999"; static */
 	enum quantity quantity;
 	double value;
+	bool told; /* the profile has no threshold for it: it was recorded, and judged by nothing */
 };
 
 struct readings {
@@ -64,7 +65,7 @@ void measurement_forget(struct measurement *m);
 void measurement_looks_free(struct measurement *m);
 void measurements_free(struct measurements *m);
 /* Adds none where no check has such a key. */
-void readings_add(struct readings *r, const char *key, double value);
+void readings_add(struct readings *r, const char *key, double value, bool told);
 
 /* Keys of a check that want a figure, of which of a line: "min" a rate. */
 struct figure_key {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -99,6 +100,7 @@ static int calibrate(struct invocation *inv, unsigned int runs, const struct wan
 	cleanup_strv struct strv basis = {0};
 	cleanup_close int lock = -1;
 	struct utsname name;
+	char boot_id[37];
 	struct err err = {0};
 	struct run run;
 	json_t *doc;
@@ -115,7 +117,8 @@ static int calibrate(struct invocation *inv, unsigned int runs, const struct wan
 		return code;
 	uname(&name);
 	basis_take(&(struct section_ctx){run.root, &run.node, run.profile, &run.sets}, &basis);
-	doc = calibration_new(name.nodename, run.profile, &basis);
+	state_boot_id(&inv->root, boot_id);
+	doc = calibration_new(name.nodename, run.profile, &basis, boot_id, time(NULL));
 	code = measure(&run, runs, doc);
 	if (code == EXIT_OK && inv->json)
 		print_json(json_incref(doc));
@@ -162,19 +165,39 @@ static json_t *load(const char *file)
 	return NULL;
 }
 
+/* Numbers that count twice would make the fleet look larger, and spread less, than they are. */
+static bool is_new(const json_t *doc, const char *file, json_t *seen)
+{
+	cleanup_strv struct strv marks = {0};
+	const char *before = NULL;
+
+	calibration_marks(doc, &marks);
+	for (size_t i = 0; i < marks.n && !before; i++)
+		before = json_string_value(json_object_get(seen, marks.v[i]));
+	for (size_t i = 0; i < marks.n && !before; i++)
+		json_object_set_new(seen, marks.v[i], json_string(file));
+	if (before)
+		complain("%s is left out: %s has the same figures", file, before);
+	return !before;
+}
+
 static int merge(const struct invocation *inv, const struct wanted *wanted)
 {
 	cleanup_free json_t **docs = xcalloc((size_t)inv->nargs, sizeof(*docs));
+	json_t *seen = json_object();
 	size_t n = 0;
 	int code = EXIT_OK;
 
 	for (int i = 0; i < inv->nargs; i++) {
 		docs[n] = load(inv->args[i]);
-		if (docs[n])
+		if (!docs[n])
+			code = EXIT_INVALID;
+		else if (is_new(docs[n], inv->args[i], seen))
 			n++;
 		else
-			code = EXIT_INVALID;
+			json_decref(docs[n]);
 	}
+	json_decref(seen);
 	if (code == EXIT_OK)
 		code = print_section(docs, n, wanted);
 	for (size_t i = 0; i < n; i++)

@@ -169,10 +169,17 @@ static json_t *readings_to_json(const struct readings *r)
 	return obj;
 }
 
+/* The figures, and the names of those that nothing judged. */
 static void put_readings(json_t *obj, const struct readings *r)
 {
+	cleanup_strv struct strv told = {0};
+
+	for (size_t i = 0; i < r->list.n; i++)
+		if (r->list.v[i].told)
+			strv_add(&told, r->list.v[i].name);
 	if (r->list.n)
 		json_object_set_new(obj, "readings", readings_to_json(r));
+	put_texts_if(obj, "told", &told);
 }
 
 static json_t *look_to_json(const struct look *look)
@@ -191,20 +198,23 @@ static json_t *look_to_json(const struct look *look)
 	return obj;
 }
 
-static void readings_in(const json_t *obj, struct readings *ret)
+/* obj: what put_readings() wrote to; readings: its figures. */
+static void readings_in(const json_t *obj, json_t *readings, struct readings *ret)
 {
+	cleanup_strv struct strv told = {0};
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)obj, key, value) if (json_is_number(value))
-		readings_add(ret, key, json_number_value(value));
+	texts_in(obj, "told", &told);
+	json_object_foreach(readings, key, value) if (json_is_number(value))
+		readings_add(ret, key, json_number_value(value), strv_contains(&told, key));
 }
 
-static struct look look_in(const json_t *obj, const struct keys *keys)
+static struct look look_in(json_t *obj, const struct keys *keys)
 {
 	struct look look = {.state = state_in(obj, keys), .measured = copy_in(obj, keys->observed)};
 
-	readings_in(keys->flat_looks ? obj : json_object_get(obj, "readings"), &look.readings);
+	readings_in(obj, keys->flat_looks ? obj : json_object_get(obj, "readings"), &look.readings);
 	for (size_t i = 0; i < array_len(of_line); i++) {
 		const json_t *value = json_object_get(obj, of_line[i]);
 
@@ -259,7 +269,7 @@ static struct measurement measurement_in(const json_t *obj, const struct keys *k
 		.detail = json_incref(json_object_get(obj, "detail")),
 	};
 
-	readings_in(json_object_get(obj, "readings"), &m.readings);
+	readings_in(obj, json_object_get(obj, "readings"), &m.readings);
 	for (size_t i = 0; i < json_array_size(looks); i++)
 		vec_push(&m.looks, look_in(json_array_get(looks, i), keys));
 	if (m.state != CHANGE_SAME && !m.reason)

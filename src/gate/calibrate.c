@@ -60,10 +60,12 @@ static bool is_word(const char *s)
 	       !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:")];
 }
 
-json_t *calibration_new(const char *node, const struct profile *profile, const struct strv *basis)
+json_t *calibration_new(const char *node, const struct profile *profile, const struct strv *basis,
+			const char *boot_id, int64_t measured)
 {
-	json_t *doc = json_pack("{s:i, s:s, s:{s:s, s:s, s:s}, s:{}}", "calibration", SCHEMA,
-				"node", node, "profile", "name", profile->name, "version",
+	json_t *doc = json_pack("{s:i, s:s, s:s, s:I, s:{s:s, s:s, s:s}, s:{}}", "calibration",
+				SCHEMA, "node", node, "boot_id", boot_id, "measured",
+				(json_int_t)measured, "profile", "name", profile->name, "version",
 				profile->version ? profile->version : "", "digest", profile->digest,
 				"checks");
 	for (size_t i = 0; basis && i < basis->n; i++)
@@ -92,6 +94,26 @@ static void add_value(json_t *doc, const char *check, const char *key, enum quan
 	json_array_append_new(list_in(sub(series, "members"), id), json_real(value));
 }
 
+static bool has_text(const json_t *list, const char *text)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *is = json_string_value(json_array_get(list, i));
+
+		if (is && streq(is, text))
+			return true;
+	}
+	return false;
+}
+
+/* Of several members and runs once. */
+static void add_told(json_t *doc, const char *check, const char *key)
+{
+	json_t *names = list_in(sub(doc, "told"), check);
+
+	if (!has_text(names, key))
+		json_array_append_new(names, json_string(key));
+}
+
 int calibration_add(json_t *doc, const struct profile *profile, const struct measurements *m,
 		    struct err *err)
 {
@@ -110,6 +132,8 @@ int calibration_add(json_t *doc, const struct profile *profile, const struct mea
 			const struct reading *r = &one->readings.list.v[j];
 			const char *key = key_of(profile, one->check, r->name);
 
+			if (r->told)
+				add_told(doc, one->check, r->name);
 			if (!key || r->quantity == QUANTITY_FAULTS)
 				continue;
 			add_value(doc, one->check, key, r->quantity, one->id, r->value);
@@ -135,7 +159,9 @@ static void add_recorded(json_t *doc, const json_t *measurement)
 	{
 		const struct figure_key *f = figure_key_find(key);
 
-		if (f && f->quantity != QUANTITY_FAULTS)
+		if (f && has_text(json_object_get(measurement, "told"), key))
+			add_told(doc, check, key);
+		else if (f && f->quantity != QUANTITY_FAULTS)
 			add_value(doc, check, share && streq(key, "min") ? "floor" : key,
 				  f->quantity, id, json_number_value(value));
 	}
@@ -150,6 +176,9 @@ json_t *calibration_of_status(const json_t *status, const char *node)
 		return NULL;
 	doc = json_pack("{s:i, s:s, s:O, s:{}}", "calibration", SCHEMA, "node", node, "profile",
 			profile, "checks");
+	json_object_set(doc, "boot_id", json_object_get(status, "boot_id"));
+	json_object_set(doc, "measured",
+			json_object_get(json_object_get(status, "numbers"), "measured"));
 	for (size_t i = 0; i < json_array_size(measurements); i++) {
 		const json_t *m = json_array_get(measurements, i);
 		const char *state = text_in(m, "state");
@@ -160,6 +189,26 @@ json_t *calibration_of_status(const json_t *status, const char *node)
 			add_recorded(doc, m);
 	}
 	return doc;
+}
+
+void calibration_marks(const json_t *doc, struct strv *ret)
+{
+	const json_t *measured = json_object_get(doc, "measured");
+	cleanup_free char *of_node = NULL, *of_boot = NULL, *all = NULL;
+
+	if (!json_is_integer(measured)) {
+		all = json_dumps(doc, JSON_COMPACT | JSON_SORT_KEYS);
+		strv_add(ret, or_empty(all));
+		return;
+	}
+	of_node = xasprintf("%" JSON_INTEGER_FORMAT " on node %s", json_integer_value(measured),
+			    text_in(doc, "node"));
+	strv_add(ret, of_node);
+	if (!*text_in(doc, "boot_id"))
+		return;
+	of_boot = xasprintf("%" JSON_INTEGER_FORMAT " in boot %s", json_integer_value(measured),
+			    text_in(doc, "boot_id"));
+	strv_add(ret, of_boot);
 }
 
 /* -1: none of them */
@@ -192,6 +241,21 @@ static bool is_series(const json_t *series)
 	return true;
 }
 
+static int check_told(const json_t *doc, struct err *err)
+{
+	json_t *told = json_object_get(doc, "told"), *keys;
+	const char *name;
+
+	json_object_foreach(told, name, keys) for (size_t i = 0; i < json_array_size(keys); i++)
+	{
+		const char *key = json_string_value(json_array_get(keys, i));
+
+		if (!is_word(name) || !key || !figure_key_find(key))
+			return err_set(err, -EINVAL, "told.%.64s names no figure", name);
+	}
+	return 0;
+}
+
 int calibration_check(const json_t *doc, struct err *err)
 {
 	json_t *checks = json_object_get(doc, "checks"), *check, *series;
@@ -207,7 +271,7 @@ int calibration_check(const json_t *doc, struct err *err)
 			    !is_series(series)) return err_set(err, -EINVAL,
 							       "has no numbers for %.64s.%.32s",
 							       name, key);
-	return 0;
+	return check_told(doc, err);
 }
 
 /* --- texts ---------------------------------------------------------------------------------- */
@@ -726,6 +790,35 @@ static int same_basis(json_t *const *docs, size_t n, struct err *err)
 	return 0;
 }
 
+/* What was measured of any node, and no threshold is made of. */
+static void tell_told(struct work *w)
+{
+	cleanup_strv struct strv names = {0};
+	cleanup_free char *text = NULL;
+	json_t *told, *keys;
+	const char *check;
+
+	for (size_t i = 0; i < w->n_docs; i++) {
+		told = json_object_get(w->docs[i], "told");
+		json_object_foreach(told, check, keys) for (size_t k = 0; k < json_array_size(keys);
+							    k++)
+		{
+			cleanup_free char *name = xasprintf(
+				"%s.%s", check, json_string_value(json_array_get(keys, k)));
+
+			if (!strv_contains(&names, name))
+				strv_add(&names, name);
+		}
+	}
+	if (!names.n)
+		return;
+	text = strv_some(&names, NAMED_MOST);
+	note(w,
+	     "%s: measured, and no threshold is made: the profile has none for %s; write one into "
+	     "gate.checks for each that the gate is to judge",
+	     text, names.n > 1 ? "them" : "it");
+}
+
 int calibration_section(json_t *const *docs, size_t n, double false_blocks, double loss, char **ret,
 			struct strv *notes, struct err *err)
 {
@@ -751,6 +844,7 @@ int calibration_section(json_t *const *docs, size_t n, double false_blocks, doub
 		number_nodes(&w);
 		begin(&w);
 		r = add_checks(&w, docs[0], err);
+		tell_told(&w);
 	}
 	json_decref(w.own);
 	if (r == 0)

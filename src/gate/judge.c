@@ -139,7 +139,7 @@ static void judge_measured(struct probe *p)
 			return;
 		}
 		if (number)
-			readings_add(&p->m.readings, f->name, value);
+			readings_add(&p->m.readings, f->name, value, is_told(f));
 		if (is_told(f))
 			continue;
 		if (!p->m.measured)

@@ -70,7 +70,7 @@ static struct good good(const char *name, const char *checks)
 	struct good n = {.profile = {.name = (char *)"sku", .digest = "abcdef0123456789"}};
 
 	n.profile.doc = fragment(text);
-	n.doc = calibration_new(name, &n.profile, NULL);
+	n.doc = calibration_new(name, &n.profile, NULL, "b", 0);
 	return n;
 }
 
@@ -82,7 +82,7 @@ static void good_free(struct good *n)
 
 static void add_reading(struct measurement *m, const char *name, enum quantity q, double value)
 {
-	vec_push(&m->readings.list, ((struct reading){name, q, value}));
+	vec_push(&m->readings.list, ((struct reading){name, q, value, false}));
 }
 
 static struct measurement measurement(const char *check, const char *tail, enum change_state is)

@@ -134,7 +134,7 @@ static void storage_gives(const struct tmp *t, const char *keys, const char *lin
 		const struct reading *r = &m->readings.list.v[i];
 		cleanup_free char *value = quantity_format(r->quantity, r->value);
 
-		str_addf(&got, "%s %s;", r->name, value);
+		str_addf(&got, "%s %s%s;", r->name, value, r->told ? ", told" : "");
 	}
 	assert_string_equal(str_get(&got), readings);
 	bench_job_clear(&job);
@@ -146,16 +146,17 @@ static void test_latency(void **state)
 {
 	static const char line[] = "{\"value\": 3e9, \"unit\": \"B/s\", \"p50\": 4e6, "
 				   "\"p99\": 9e6, \"max\": 8e8}";
-	static const char all[] = "min 3.0 GB/s;p50 4.00 ms;p99 9.00 ms;max 800.00 ms;";
-
-	storage_gives(*state, "", line, CHANGE_SAME, "", all);
-	storage_gives(*state, ", p50: 4ms, p99: 9ms, max: 800ms", line, CHANGE_SAME, "", all);
+	storage_gives(*state, "", line, CHANGE_SAME, "",
+		      "min 3.0 GB/s;p50 4.00 ms, told;p99 9.00 ms, told;max 800.00 ms, told;");
+	storage_gives(*state, ", p50: 4ms, p99: 9ms, max: 800ms", line, CHANGE_SAME, "",
+		      "min 3.0 GB/s;p50 4.00 ms;p99 9.00 ms;max 800.00 ms;");
 	storage_gives(*state, ", p50: 3ms", line, CHANGE_SLOW,
-		      "storage_read of /f: p50 measured 4.00 ms, required at most 3ms", all);
+		      "storage_read of /f: p50 measured 4.00 ms, required at most 3ms",
+		      "min 3.0 GB/s;p50 4.00 ms;p99 9.00 ms, told;max 800.00 ms, told;");
 	storage_gives(*state, ", p99: 8ms, max: 1ms", line, CHANGE_SLOW,
 		      "storage_read of /f: p99 measured 9.00 ms, required at most 8ms; max "
 		      "measured 800.00 ms, required at most 1ms",
-		      all);
+		      "min 3.0 GB/s;p50 4.00 ms, told;p99 9.00 ms;max 800.00 ms;");
 	/* of a program that tells none: no threshold, no figure */
 	storage_gives(*state, "", "{\"value\": 3e9}", CHANGE_SAME, "", "min 3.0 GB/s;");
 	storage_gives(*state, ", p99: 9ms", "{\"value\": 3e9}", CHANGE_FAILED,
@@ -171,7 +172,7 @@ static void test_calibrated(void **state)
 	struct bench_job job = {.state = CHANGE_SAME};
 	struct measurements m = {0};
 	struct err err = {0};
-	const json_t *data;
+	const json_t *data, *told;
 	struct site s;
 	json_t *doc;
 
@@ -181,13 +182,17 @@ static void test_calibrated(void **state)
 	job.result =
 		json_loads("{\"value\": 3e9, \"p50\": 4e6, \"p99\": 8e6, \"max\": 8e8}", 0, NULL);
 	judge_probe(s.probes.list.v[0], &job);
-	doc = calibration_new("node", &s.profile, NULL);
+	doc = calibration_new("node", &s.profile, NULL, "b", 0);
 	vec_push(&m.list, s.probes.list.v[0]->m);
 	assert_int_equal(calibration_add(doc, &s.profile, &m, &err), 0);
 	data = json_object_get(json_object_get(doc, "checks"), "data");
 	assert_non_null(json_object_get(data, "min"));
 	assert_non_null(json_object_get(data, "p99"));
 	assert_int_equal(json_object_size(data), 2);
+	told = json_object_get(json_object_get(doc, "told"), "data");
+	assert_int_equal(json_array_size(told), 2);
+	assert_string_equal(json_string_value(json_array_get(told, 0)), "p50");
+	assert_string_equal(json_string_value(json_array_get(told, 1)), "max");
 	json_decref(doc);
 	vec_free(&m.list);
 	bench_job_clear(&job);
