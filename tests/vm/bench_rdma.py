@@ -21,8 +21,9 @@ import prepare                                # noqa: E402
 from harness import leave_devices             # noqa: E402
 from vm import Guest                          # noqa: E402
 
+from cases.rdma import MIB, perftest          # noqa: E402
+
 BENCH = "/usr/libexec/railhead/railhead-bench"
-MIB = 1 << 20  # perftest's MB
 THRESHOLD, THROTTLE = 0.9, 0.8  # of what was calibrated
 CALIBRATIONS = 9
 LONG_MS = 4000  # of windows in the look that counts (src/gate/measure.c)
@@ -48,16 +49,6 @@ for i in $(seq 100); do
   exit 0
 done
 exit 1"""
-
-# Its server listens on port 18515. The client's output ends with the line of figures.
-PEER = """%(tool)s >/run/server 2>&1 &
-for i in $(seq 100); do grep -q ':4853 .* 0A ' /proc/net/tcp && break; sleep 0.1; done
-start=${EPOCHREALTIME/.}
-%(tool)s 127.0.0.1 >/run/client 2>&1 || { cat /run/server /run/client; exit 1; }
-end=${EPOCHREALTIME/.}
-wait
-grep -A 1 '^ #bytes' /run/client | tail -n 1
-echo $((end - start))"""
 
 OURS = """start=${EPOCHREALTIME/.}
 %s
@@ -93,16 +84,10 @@ def ours(guest, words):
 
 
 def peer(guest, name):
-    """perftest's figure, in our units, and its seconds; one run in some prints no number."""
-    for _ in range(5):
-        lines = guest.sh(PEER % {"tool": PEERS[name]}, 300).splitlines()
-        words = lines[-2].split()
-        figure = {"bandwidth": lambda: float(words[3]) * MIB,
-                  "latency": lambda: float(words[4]) * 1000,
-                  "messages": lambda: float(words[4]) * 1e6}[name]()
-        if 0 < figure < float("inf"):
-            return figure, int(lines[-1]) / 1e6
-    raise SystemExit(f"{PEERS[name]} printed no number in five runs:\n" + "\n".join(lines))
+    """perftest's figure, in our units, and its seconds."""
+    column, unit = {"bandwidth": (3, MIB), "latency": (4, 1000), "messages": (4, 1e6)}[name]
+    figure, seconds = perftest(guest, PEERS[name], column)
+    return figure * unit, seconds
 
 
 def compare(guest, rounds):

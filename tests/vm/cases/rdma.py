@@ -4,13 +4,25 @@ What an igb sends to its own VF stays in the NIC; two igb of the guest have no w
 """
 
 import json
+import statistics
 
-from harness import (DEVICES_SNAPSHOT, case, contains, equal, exits, expect, expect_fault,
+from harness import (DEVICES_SNAPSHOT, Failed, case, contains, equal, exits, expect, expect_fault,
                      leave_devices, status_json)
 
 from cases.sriov import APPLY, HEAD, NICS, PCI, PROFILE
 
 BENCH = "/usr/libexec/railhead/railhead-bench"
+MIB = 1 << 20  # perftest's MB
+
+# Its server listens on port 18515. The client's output ends with the line of figures.
+PEER = """%(tool)s >/run/server 2>&1 &
+for i in $(seq 100); do grep -q ':4853 .* 0A ' /proc/net/tcp && break; sleep 0.1; done
+start=${EPOCHREALTIME/.}
+%(tool)s 127.0.0.1 >/run/client 2>&1 || { cat /run/server /run/client; exit 1; }
+end=${EPOCHREALTIME/.}
+wait
+grep -A 1 '^ #bytes' /run/client | tail -n 1
+echo $((end - start))"""
 
 
 def _netdev(vm, function):
@@ -71,6 +83,32 @@ def loopback(vm):
     contains("reason", line["reason"], "port 1 of rxe0 is DOWN", "carrier")
     line = _bench(vm, "rdma_loopback --device mlx5_0", "cannot measure")
     contains("reason", line["reason"], "there is no RDMA device mlx5_0; there are: rxe0")
+
+
+def perftest(vm, command, column):
+    """The number in a column of perftest's line, and the client's seconds; some runs print none."""
+    for _ in range(5):
+        lines = vm.sh(PEER % {"tool": command}, 300).splitlines()
+        figure = float(lines[-2].split()[column])
+        if 0 < figure < float("inf"):
+            return figure, int(lines[-1]) / 1e6
+    raise Failed(f"{command} printed no number in five runs:\n" + "\n".join(lines))
+
+
+@case(DEVICES_SNAPSHOT, "rdma_loopback on soft-RoCE: its rate is that of perftest, within 4 times")
+def beside_perftest(vm):
+    _soft_roce(vm, NICS[0])
+    vm.sh("ip link set lo up")  # the two ends of perftest meet there
+    for tool in "ib_write_bw", "ib_read_bw":
+        ratios = []
+        for _ in range(3):  # in turn, since the guest's host is busy with other things as well
+            ours = _bench(vm, "rdma_loopback --device rxe0")["value"]
+            peer, seconds = perftest(vm, f"{tool} -d rxe0 -F -n 1000", 3)
+            ratios.append(ours / (peer * MIB))
+            print(f"# rdma_loopback {ours / 1e6:.1f} MB/s, {tool} {peer * MIB / 1e6:.1f} MB/s in"
+                  f" {seconds:.1f} s: ratio {ratios[-1]:.2f}", flush=True)
+        middle = statistics.median(ratios)
+        expect(1 / 4 <= middle <= 4, f"rdma_loopback is {middle:.2f} of {tool}")
 
 
 @case(DEVICES_SNAPSHOT, "rdma_loopback: too little memlock, and a device without its library, are named")
