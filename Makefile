@@ -337,7 +337,10 @@ bench: all $(BUILD)/simnode ## figures of railhead itself: system calls, forks, 
 	$(Q)tests/bench/plan500
 	$(Q)tests/bench/sriov-sim 20ms
 
-bench-gate: ## what the gate makes of healthy and slow memory beside load; hours, goes on where it was
+bench-gate: all ## what the gate measures, beside STREAM, mbw, cyclictest and fio in turn: figures, times, ratios
+	$(Q)tests/bench/gate
+
+bench-gate-load: ## what the gate makes of healthy and slow memory beside load; hours, goes on where it was
 	$(Q)tests/bench/gate-load 40
 
 bench-fleet: $(BUILD)/bench/fleet ## false blocks and misses of calibrated thresholds, over a simulated fleet
@@ -353,6 +356,11 @@ $(BUILD)/bench/%: tests/bench/%.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 $(WARN) -O3 -march=native -pthread -o $@ $<
+
+$(BUILD)/bench/ordinary.so: tests/bench/ordinary.c
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -D_GNU_SOURCE -std=gnu11 $(filter-out -Wmissing-prototypes,$(WARN)) -O2 -fPIC -shared -o $@ $<
 
 # --- fuzzing: clang's libFuzzer; nothing else needs clang ----------------------------
 
@@ -474,6 +482,6 @@ help: ## this list
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all ahead arm64 set-up bench bench-fleet bench-gate build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
+.PHONY: all ahead arm64 set-up bench bench-fleet bench-gate bench-gate-load build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
 	check-units check-unit check-fuzz check-bats seeded-bugs lies check-vm check-long demo demo-sim fuzz lint schema keys format install \
 	install-railhead install-gate install-profiles dist deb rpm clean distclean help

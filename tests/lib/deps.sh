@@ -22,7 +22,7 @@ test_packages="$unit_libraries rpm rpmlint cpio libfuse3-dev fuse3 bats pciutils
   grub-common grub-emu e2fsprogs dosfstools mtools xfsprogs
   python3 python3-jsonschema python3-yaml clang-format lintian zsh fish man-db tmux less"
 arm64_packages="make pkg-config gcc-aarch64-linux-gnu qemu-user"
-bench_packages="jq mbw rt-tests"
+bench_packages="jq mbw rt-tests fio"
 vm_packages="mmdebstrap binutils python3 fdisk e2fsprogs grub-common
   grub-efi-amd64-bin ovmf dosfstools mtools xfsprogs ca-certificates"
 

@@ -24,12 +24,9 @@ part_rdma() {
     ' "$work/rdma.out" >"$work/rdma_all.times"
   awk 'NF == 5 && $4 > 0 { peer += $5 } $1 == "messages" { print peer; peer = 0 }
     ' "$work/rdma.out" >"$work/rdma_perftest.times"
-  echo 0 >"$work/rdma_all.touches"
   echo "# RDMA: soft-RoCE on igb in the VM, two CPUs"
   head_line
-  judge_figures rdma_bandwidth "write / ib_write_bw" higher MB/s 1e6
-  judge_figures rdma_latency "latency / ib_send_lat" lower us 1e3
-  judge_figures rdma_messages "messages / ib_write_bw -s 8" higher K/s 1e3
-  judge_times "all of ours / all three" rdma_all rdma_perftest
-  echo
+  row rdma_bandwidth "write / ib_write_bw" higher MB/s 1e6 rdma_all rdma_perftest
+  row rdma_latency "latency / ib_send_lat" lower us 1e3
+  row rdma_messages "messages / ib_write_bw -s 8" higher K/s 1e3
 }
