@@ -97,14 +97,6 @@ static int read_ports(const void *arg, struct netlink_answer *ret, struct err *e
 	return 0;
 }
 
-/* Its own RDMA devices, or the soft one of its netdev, or the bond's that it is in. */
-static void find_devices(const struct root *root, const struct cc_place *place, struct strv *ret)
-{
-	read_dir(root, ret, NULL, "/sys/bus/pci/devices/%s/infiniband", place->addr);
-	if (!ret->n && place->ibdev)
-		strv_add(ret, place->ibdev);
-}
-
 /* --- no device at all -------------------------------------------------------------------- */
 
 static void blame_absence(const struct root *root, struct change *c, const struct cc_place *place)
@@ -278,7 +270,7 @@ static int look(const struct kind_ctx *ctx, struct change *c,
 		return 0;
 	}
 	cc_place_find(ctx->root, addr, &place);
-	find_devices(ctx->root, &place, &devices);
+	cc_place_devices(&place, &devices);
 	if (place.bonded)
 		q.member = place.netdev;
 	if (!devices.n) {

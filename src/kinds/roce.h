@@ -89,6 +89,8 @@ char *cc_file(const struct cc_place *place, const struct cc_vendor *v, const cha
 
 void cc_place_find(const struct root *root, const char *addr, struct cc_place *ret);
 void cc_place_free(struct cc_place *place);
+/* The function's own RDMA devices, or the soft one of its netdev, or the bond's. Appends. */
+void cc_place_devices(const struct cc_place *place, struct strv *ret);
 #define cleanup_place cleanup(cc_place_free)
 
 /* --- roce_read.c: the files ---------------------------------------------------------------- */

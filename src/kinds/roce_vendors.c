@@ -236,6 +236,15 @@ void cc_place_find(const struct root *root, const char *addr, struct cc_place *r
 		find_bonded(ret);
 }
 
+void cc_place_devices(const struct cc_place *place, struct strv *ret)
+{
+	size_t before = ret->n;
+
+	read_dir(place->root, ret, NULL, DEV "%s/infiniband", place->addr);
+	if (ret->n == before && place->ibdev)
+		strv_add(ret, place->ibdev);
+}
+
 void cc_place_free(struct cc_place *place)
 {
 	free(place->driver);
