@@ -247,7 +247,7 @@ $(call obj,test,$(wildcard src/sys/*.c)): TEST_CFLAGS += -O0
 TEST_OBJ := $(call obj,$(UNIT),$(ROOM_SRC) $(filter-out src/bench/main.c,$(BENCH_SRC)) tests/unit/hooks.c)
 # The doors of tests/unit/hooks.h.
 comma := ,
-HOOKED := netlink_talk syscall parse_u64 parse_size parse_duration parse_latency parse_rate \
+HOOKED := netlink_talk syscall ioctl parse_u64 parse_size parse_duration parse_latency parse_rate \
 	parse_message_rate parse_gts cpus_parse journal_verdict journal_admitted \
 	service_trial_gate_begins service_trial_over service_retry service_admission_over
 HOOKS := $(addprefix -Wl$(comma)--wrap=,$(HOOKED))

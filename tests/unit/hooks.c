@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <linux/netlink.h>
+#include <linux/nvme_ioctl.h>
 #include <stdarg.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 
 #include "base/str.h"
@@ -31,7 +33,11 @@ int __wrap_netlink_talk(int protocol, struct nlmsghdr *msg, struct netlink_answe
 long __real_syscall(long number, ...);
 long __wrap_syscall(long number, ...);
 
+int __real_ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, ...);
+
 static netlink_kernel kernel;
+static nvme_drive drive;
 static bool lacks_openat2;
 
 void test_netlink(netlink_kernel instead)
@@ -46,6 +52,24 @@ int __wrap_netlink_talk(int protocol, struct nlmsghdr *msg, struct netlink_answe
 		return __real_netlink_talk(protocol, msg, ret, err);
 	msg->nlmsg_seq = 1;
 	return kernel(protocol, msg, ret, err);
+}
+
+void test_nvme(nvme_drive instead)
+{
+	drive = instead;
+}
+
+/* Each has one argument. */
+int __wrap_ioctl(int fd, unsigned long request, ...)
+{
+	va_list ap;
+	void *arg;
+
+	va_start(ap, request);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	return request == NVME_IOCTL_ADMIN_CMD && drive ? drive(arg)
+							: __real_ioctl(fd, request, arg);
 }
 
 void test_openat2(bool there)

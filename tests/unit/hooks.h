@@ -13,6 +13,12 @@ typedef int (*netlink_kernel)(int protocol, const struct nlmsghdr *msg, struct n
 			      struct err *err);
 void test_netlink(netlink_kernel kernel);
 
+/* Answers every admin command to an NVMe drive instead of the kernel, as ioctl(2) does; NULL: the
+ * kernel again. */
+struct nvme_passthru_cmd;
+typedef int (*nvme_drive)(const struct nvme_passthru_cmd *cmd);
+void test_nvme(nvme_drive drive);
+
 /* Whether this kernel has openat2(2). */
 void test_openat2(bool there);
 
