@@ -180,6 +180,8 @@ static const struct fault_row rows[] = {
 	  "A setting of the CPUs has another value than the profile's.", CONTENDED),
 	F(CPU_SETTING_FAILED, "RH-CPU-SETTING-FAILED", PROFILE,
 	  "A value of section cpu could not be set.", SEE_REASON " Correct the profile."),
+	F(CPU_THROTTLED, "RH-CPU-THROTTLED", SITE, "A CPU slowed itself down against its own heat.",
+	  "Check fans, air flow, heat sinks and the BMC's log."),
 
 	F(MEMORY_SETTING_DIFFERS, "RH-MEMORY-SETTING-DIFFERS", RETRY,
 	  "A setting of the memory management has another value than the profile's.", CONTENDED),
@@ -210,6 +212,12 @@ static const struct fault_row rows[] = {
 	  SLOW_HERE " Look for a DIMM or channel that is missing, and for a lower memory clock."),
 	F(MEMORY_LATENCY, "RH-MEMORY-LATENCY", SITE, "Memory answers later than required.",
 	  SLOW_HERE " Compare the BIOS with a good node."),
+	F(MEMORY_ERRORS, "RH-MEMORY-ERRORS", REPLACE,
+	  "The memory had errors that ECC could not correct.",
+	  "Replace the DIMM that the reason names; where it names none, read the BMC's log."),
+	F(MEMORY_CORRECTED, "RH-MEMORY-CORRECTED", RESEAT,
+	  "The memory has more errors that ECC corrected than allowed.",
+	  "Reseat the DIMM that the reason names; replace it if the errors come again."),
 
 	F(PCI_MISSING, "RH-PCI-MISSING", RESEAT,
 	  "A device set has fewer members than the profile expects.",
@@ -342,6 +350,13 @@ static const struct fault_row rows[] = {
 	F(RDMA_DATA, "RH-RDMA-DATA", SITE, "An RDMA write completed, and its bytes did not arrive.",
 	  "Read the IOMMU's faults in the kernel log, and compare ACS and the IOMMU mode with a "
 	  "good node; replace the card if neither explains the loss."),
+	F(RDMA_ERRORS, "RH-RDMA-ERRORS", RESEAT,
+	  "An RDMA port has received damaged symbols or packets, or its link was interrupted.",
+	  "Clean or replace the cable or transceiver, and check the switch port; replace the NIC "
+	  "if "
+	  "the errors come again."),
+	F(RDMA_LOSS, "RH-RDMA-LOSS", SITE, "Packets of RDMA were lost and sent again.",
+	  "Check PFC and ECN on the way, and drops on the switch ports."),
 
 	F(GPU_LINK_WIDTH, "RH-GPU-LINK-WIDTH", RESEAT,
 	  "The PCIe link of a GPU has fewer lanes than required.",
@@ -420,6 +435,12 @@ static const struct fault_row rows[] = {
 	  SEE_REASON " Check the device or the server."),
 	F(STORAGE_READ, "RH-STORAGE-READ", SITE, "Storage is slower than required.",
 	  SLOW_HERE " Check the device, or the server and the way to it."),
+	F(STORAGE_FAILING, "RH-STORAGE-FAILING", REPLACE, "A drive reports that it is failing.",
+	  "Save what is on the drive, and replace it."),
+	F(STORAGE_HOT, "RH-STORAGE-HOT", SITE, "A drive is hotter or colder than it may be.",
+	  "Check fans and air flow."),
+	F(STORAGE_WORN, "RH-STORAGE-WORN", REPLACE,
+	  "A drive has used up more of its endurance than allowed.", "Plan to replace the drive."),
 
 	F(HOST_CONF, "RH-HOST-CONF", SITE, "railhead.conf has errors.",
 	  "Correct the lines that the reasons name; railhead guesses no policy."),

@@ -262,6 +262,37 @@ static void rivals_free(struct rivals *rivals)
 	vec_free(&rivals->list);
 }
 
+void counts_add(struct count_list *counts, const char *member, unsigned int row, uint64_t value)
+{
+	struct count count = {xstrdup(member), row, value};
+
+	vec_push(&counts->list, count);
+}
+
+const struct count *counts_find(const struct count_list *counts, const char *member,
+				unsigned int row)
+{
+	for (size_t i = 0; i < counts->list.n; i++)
+		if (counts->list.v[i].row == row && streq(counts->list.v[i].member, member))
+			return &counts->list.v[i];
+	return NULL;
+}
+
+void counts_free(struct count_list *counts)
+{
+	for (size_t i = 0; i < counts->list.n; i++)
+		free(counts->list.v[i].member);
+	vec_free(&counts->list);
+}
+
+void change_loaded(struct change *c)
+{
+	counts_free(&c->unloaded);
+	c->unloaded = c->counts;
+	c->counts = (struct count_list){0};
+	c->loaded = true;
+}
+
 static void change_free(struct change *c)
 {
 	rivals_free(&c->yields_to);
@@ -283,6 +314,8 @@ static void change_free(struct change *c)
 	free(c->observed);
 	free(c->before);
 	free(c->reason);
+	counts_free(&c->counts);
+	counts_free(&c->unloaded);
 	free(c);
 }
 

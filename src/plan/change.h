@@ -107,6 +107,17 @@ struct part {
 	struct value want;
 };
 
+/* A counter, as a look found it. */
+struct count {
+	char *member;	  /* whose: "mlx5_0 port 1" */
+	unsigned int row; /* which, in the table of its family (checks/counters.h) */
+	uint64_t value;
+};
+
+struct count_list {
+	VEC(struct count) list;
+};
+
 struct change {
 	char *id;	     /* profile path + PCI address + VF index; the same in every run */
 	const char *section; /* its name; static */
@@ -152,8 +163,13 @@ struct change {
 	bool queues;
 	unsigned int parallel; /* begins while fewer than so many are under way; 0: PARALLEL */
 	enum on_fail on_fail;
+	bool of_load; /* what the gate's load brought out, a later look does not find again */
 
 	enum change_state state;
+	/* Of a look at counters: what it found; and of one after the gate's load (change_loaded()),
+	 * what the look before it had found. */
+	struct count_list counts, unloaded;
+	bool loaded;
 	char *observed; /* what is there now; NULL if it could not be read */
 	/*
 	 * Of a change that was set: what was there before. Of a look after the load of the gate's
@@ -224,6 +240,15 @@ void change_reason_more(struct change *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void change_file(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void change_note(struct change *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The next look is one after the load of the gate's benchmarks. */
+void change_loaded(struct change *c);
+/* member is copied. */
+void counts_add(struct count_list *counts, const char *member, unsigned int row, uint64_t value);
+/* NULL: it has none. */
+const struct count *counts_find(const struct count_list *counts, const char *member,
+				unsigned int row);
+void counts_free(struct count_list *counts);
 
 /* The number that is there in the place of want's: sets observed, and SAME or DIFFERS. */
 void change_found(struct change *c, int64_t number);
