@@ -113,6 +113,21 @@ static const struct spec corrected = {
 	.min = 0,
 	.max = 1000000,
 };
+static const struct spec rise = {
+	.what = "how much a counter may rise",
+	.unit = "counts",
+	.check = value_int,
+	.min = 0,
+	.max = 1000000,
+};
+/* A drive may use up more than it is rated for; 255 stands for more than 254. */
+static const struct spec wear = {
+	.what = "a part of the rated endurance",
+	.unit = "percent",
+	.check = value_int,
+	.min = 0,
+	.max = 254,
+};
 static const struct spec gpu_flavor = {
 	.what = "a flavor of NVIDIA's kernel modules",
 	.check = value_word,
@@ -242,7 +257,17 @@ static const struct spec gate_check = {
 		    "good "
 		    "as both their ends are capable of; default true."),
 		KEY("corrected", &corrected,
-		    "Corrected errors since boot that pass; not judged by default."),
+		    "Corrected errors since boot that pass, of a function or DIMM; not judged by "
+		    "default."),
+		KEY("rise", &rise,
+		    "Most that each counter may rise under the load of the benchmarks; default 0, "
+		    "and 2 symbol errors."),
+		KEY("on_rise", &on_fail,
+		    "Consequence of a counter that rises by more than that; default warn.",
+		    .class = KEY_GOVERNS),
+		KEY("wear", &wear,
+		    "Part of the rated endurance that a drive may have used up, of which more is a "
+		    "warning; not judged by default."),
 		KEY("flavor", &gpu_flavor,
 		    "Flavor of the kernel modules that passes; any by default."),
 		KEY("must_show", &health_questions,

@@ -30,3 +30,13 @@ extern const struct target_item gpu_driver_item;
 extern const struct target_item gpudirect_item;
 /* none in the kernel's log that is a fault of the GPU or node */
 extern const struct target_item gpu_xid_item;
+/*
+ * Counters around the load (checks/counters.h). The node's: uncorrected, those that rose under
+ * load, and so many corrected ones or fewer; what throttled.
+ */
+struct counter_look;
+extern const struct counter_look memory_errors_look, memory_rise_look, memory_corrected_look;
+extern const struct counter_look throttling_look;
+/* A function's: what may not rise, and what may by so many; of a drive what it has used up. */
+extern const struct counter_look port_errors_look, port_rise_look;
+extern const struct counter_look nvme_health_look, nvme_rise_look, nvme_wear_look;

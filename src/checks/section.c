@@ -102,7 +102,7 @@ static void emit_one(const struct checked *t, void *arg)
 	(void)arg;
 	if (t->check->measure)
 		return;
-	if (t->check->look)
+	if (t->check->look && (!t->check->look_whole || ynode_get(t->map, "on")))
 		look_at_each(t);
 	else
 		t->check->look_whole(t);

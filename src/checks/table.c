@@ -9,6 +9,10 @@
 	X(jitter)           \
 	X(pcie_link)        \
 	X(pcie_errors)      \
+	X(memory_errors)    \
+	X(port_errors)      \
+	X(nvme_health)      \
+	X(throttling)       \
 	X(iommu_groups)     \
 	X(carrier)          \
 	X(rdma_link)        \

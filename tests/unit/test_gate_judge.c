@@ -566,9 +566,11 @@ static void test_each_check_is_built(void **state)
 	(void)state;
 	for (const struct check *c; (c = check_table[n]); n++) {
 		assert_string_equal(spec_child(map, "run")->words[n], c->run);
-		if (!!c->look + !!c->look_whole + !!c->measure != 1)
-			fail_msg("%s is not one of: a look at functions, at the whole, a benchmark",
-				 c->run);
+		if ((c->look || c->look_whole) == !!c->measure)
+			fail_msg("%s is neither a look nor a benchmark, or both", c->run);
+		/* where it may do without a set, it must be a look at the whole, too */
+		if (c->look && c->look_whole == NULL && !streq(or_empty(c->required[0]), "on"))
+			fail_msg("%s looks at functions, and requires no set", c->run);
 		for (size_t i = 0; i < array_len(c->required) && c->required[i]; i++)
 			assert_non_null(spec_field(map, c->required[i]));
 		for (size_t i = 0; i < array_len(c->optional) && c->optional[i]; i++)

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * memory_errors: what EDAC has counted since its driver came (Documentation/ABI/testing/
+ * sysfs-devices-edac). A controller's totals hold those of its DIMMs, or ranks, and those whose
+ * DIMM is not known (drivers/edac/edac_mc.c, edac_inc_ce_error()): here each error is counted once.
+ *
+ * No corrected error may come under load, where the profile says nothing: mcelog reports a DIMM
+ * that has ten of them in a day (ce-error-threshold of mcelog.conf), and the gate is a minute.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "checks/counters.h"
+#include "sys/read.h"
+
+#define EDAC "/sys/devices/system/edac/mc/"
+
+static const struct counter counters[] = {
+	{
+		.file = "ue_count",
+		.text = "uncorrected errors",
+		.class = COUNTER_FAULT,
+		.fault = FAULT_MEMORY_ERRORS,
+		.remedy = "data was lost: replace the DIMM; where none is named, the BMC's log may "
+			  "name it",
+	},
+	{
+		.file = "ce_count",
+		.text = "corrected errors",
+		.class = COUNTER_RISE,
+		.fault = FAULT_MEMORY_CORRECTED,
+		.remedy = "the DIMM is failing, or its contacts are: reseat it, and replace it if "
+			  "the errors come again",
+	},
+};
+
+/* The controllers, and what they have below. */
+static int find(const struct root *root, const struct change *c, struct strv *ret, struct err *err)
+{
+	static const char *const patterns[] = {
+		EDAC "mc[0-9]*",
+		EDAC "mc[0-9]*/dimm[0-9]*",
+		EDAC "mc[0-9]*/rank[0-9]*",
+	};
+	int r = 0;
+
+	(void)c;
+	for (size_t i = 0; r == 0 && i < array_len(patterns); i++)
+		r = read_glob(root, patterns[i], ret, err);
+	return r;
+}
+
+static bool is_controller(const char *path)
+{
+	return !strchr(path + strlen(EDAC), '/');
+}
+
+/* "CPU_SrcID#0_MC#0_Chan#1_DIMM#0 (mc0/dimm2)"; the board's own names, where somebody wrote them */
+static char *name(const struct root *root, const char *path, const struct counter *k)
+{
+	const char *place = path + strlen(EDAC);
+	cleanup_free char *label = NULL;
+
+	(void)k;
+	if (is_controller(path))
+		return xasprintf("%s, DIMM not known", place);
+	if (read_text(root, &label, NULL, "%s/dimm_label", path) < 0 || !*label)
+		return xstrdup(place);
+	return xasprintf("%.*s (%s)", (int)strcspn(label, "\n"), label, place);
+}
+
+/* What the DIMMs of a controller have of its counter. */
+static uint64_t sum_dimms(const struct root *root, const char *controller, const char *file)
+{
+	cleanup_free char *pattern = xasprintf("%s/*[0-9]/dimm_%s", controller, file);
+	cleanup_strv struct strv files = {0};
+	uint64_t sum = 0;
+
+	read_glob(root, pattern, &files, NULL);
+	for (size_t i = 0; i < files.n; i++) {
+		uint64_t n = 0;
+
+		read_u64(root, &n, NULL, "%s", files.v[i]);
+		sum += n;
+	}
+	return sum;
+}
+
+static int read_edac(const struct root *root, const char *path, const struct counter_family *f,
+		     uint64_t *values, bool *there, struct err *err)
+{
+	bool whole = is_controller(path);
+
+	(void)err;
+	for (size_t i = 0; i < f->n; i++) {
+		const char *file = f->counters[i].file;
+		uint64_t dimms;
+
+		there[i] = read_u64(root, &values[i], NULL, "%s/%s%s", path, whole ? "" : "dimm_",
+				    file) == 0;
+		if (!there[i] || !whole)
+			continue;
+		dimms = sum_dimms(root, path, file);
+		/* an error may have come between the two */
+		values[i] -= dimms < values[i] ? dimms : values[i];
+	}
+	return 0;
+}
+
+static const struct counter_family edac = {
+	.sort = "memory-errors",
+	.counters = counters,
+	.n = array_len(counters),
+	.find = find,
+	.name = name,
+	.read = read_edac,
+	.absent =
+		"the kernel counts no memory errors here: no EDAC driver has a memory controller; "
+		"load that of the CPU (modules.load: amd64_edac, skx_edac, i10nm_edac), and see "
+		"EDAC in the kernel log; of a virtual machine write optional: true",
+};
+
+const struct counter_look memory_errors_look =
+	COUNTER_LOOK(&edac, FAULT_MEMORY_ERRORS, .classes = COUNTER_FAULT);
+const struct counter_look memory_rise_look =
+	COUNTER_LOOK(&edac, FAULT_MEMORY_CORRECTED, .classes = COUNTER_RISE, .follows = true);
+const struct counter_look memory_corrected_look = COUNTER_LOOK(
+	&edac, FAULT_MEMORY_CORRECTED, .classes = COUNTER_RISE, .at_most = true, .follows = true);
+
+static void emit(const struct checked *t)
+{
+	static const struct subject memory = {"memory", -1};
+
+	counters_emit(t, memory, "", &memory_errors_look, "0");
+	counters_emit_rise(t, memory, "/rise", &memory_rise_look, true);
+	counters_emit_at_most(t, memory, "corrected", &memory_corrected_look);
+}
+
+CHECK(memory_errors, .optional = {"corrected", "rise", "on_rise"}, .look_whole = emit);
