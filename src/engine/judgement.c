@@ -155,8 +155,12 @@ static void blame_load(struct change *c, const struct strv *loaded)
 {
 	cleanup_free char *names = strv_some(loaded, NAMED);
 
-	change_reason_more(c, "so since the load of the benchmarks (%s): it was well before them",
-			   names);
+	if (c->of_load) /* it has said what rose by how much, or what it could not see */
+		change_reason_more(c, JUDGED_UNDER_LOAD " (%s)", names);
+	else
+		change_reason_more(
+			c, "so since the load of the benchmarks (%s): it was well before them",
+			names);
 }
 
 /* What a look came to before the load. */
@@ -196,10 +200,11 @@ static void look_after_load(struct work *w, const struct strv *loaded, struct st
 	struct stage_result after;
 
 	for (size_t i = 0; i < plan->list.n; i++) {
-		const struct change *c = plan->list.v[i];
+		struct change *c = plan->list.v[i];
 
 		before[i] =
 			(struct before){change_holds(c), c->observed ? xstrdup(c->observed) : NULL};
+		change_loaded(c);
 	}
 	run_look_gate(&w->run, 0, &after);
 	if (may_settle(plan, before))

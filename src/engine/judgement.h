@@ -11,6 +11,9 @@
 
 #include "engine/flow.h"
 
+/* In the reason of a change that is of_load. */
+#define JUDGED_UNDER_LOAD "the load was that of the benchmarks"
+
 enum judgement_end {
 	JUDGEMENT_FAILED, /* there is no verdict, or it could not be written; complain was told why
 			   */
