@@ -184,3 +184,41 @@ def gate(vm):
     equal("verdict", verdict, "blocked")
     equal("state", measured[0]["state"], "cannot measure")
     contains("reason", measured[0]["reason"], f"{NICS[0]} has no RDMA device with the driver igb")
+
+
+# A site's program as the load, which takes the link down; its last word is no figure to judge.
+LINK_FALLS = HEAD + """devices:
+  nics: {pci: "8086:10c9", expect: 2}
+gate:
+  budget: 60s
+  checks:
+    ports: {run: port_errors, on: nics}
+    load:
+      run: command
+      command: [/bin/sh, -c, "%s echo '{\\"result\\": \\"measured\\", \\"value\\": 1}'"]
+      user: root
+      capabilities: [CAP_NET_ADMIN]
+"""
+
+
+@case(DEVICES_SNAPSHOT, "a port whose link falls under load blocks, by the kernel's own counter; one that fell before does not")
+def link_falls(vm):
+    _soft_roce(vm, *NICS)
+    name = _netdev(vm, NICS[1])
+    downed = "/sys/class/infiniband/rxe1/ports/1/hw_counters/link_downed"
+    vm.sh(f"ip link set {name} down; ip link set {name} up")
+    _wait_active(vm, "rxe1")
+    before = int(vm.read(downed))
+    expect(before > 0, f"rxe1 has lost its link, and its link_downed is {before}")
+    vm.sh(f"cat >{PROFILE} <<'PROFILE'\n{LINK_FALLS % ''}PROFILE\nrailhead check {PROFILE}"
+          f" && {APPLY}", 180)
+    exits(vm, "railhead gate 2>&1", 0, 120)
+    fall = f"ip link set {name} down; ip link set {name} up;"
+    vm.sh(f"cat >{PROFILE} <<'PROFILE'\n{LINK_FALLS % fall}PROFILE\nrailhead check {PROFILE}")
+    exits(vm, "railhead gate --again 2>&1", 7, 120)
+    now = int(vm.read(downed))
+    expect(now > before, f"link_downed stays at {now}")
+    expect_fault(vm, "RH-RDMA-ERRORS",
+                 f"rxe1 port 1: link_downed rose by {now - before} under load, to {now}")
+    contains("the reason", status_json(vm)["reasons"][0], f"gate/ports/{NICS[1]}: found",
+             "the load was that of the benchmarks (load)")

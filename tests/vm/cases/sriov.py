@@ -359,6 +359,30 @@ def no_acs(vm):
         expect(with_acs not in said, f"{with_acs} has ACS, and is named:\n{said}")
 
 
+@case("nvme", "a drive's critical warning is read from the drive, by its bit, and blocks; one that is over does not")
+def nvme_warns(vm):
+    drive = _disks["nvme0"]
+    text = ("devices:\n" + _disk_set("nvme0")
+            + "gate:\n  checks:\n    drives: {run: nvme_health, on: nvme0, wear: 90}\n")
+
+    def warn(bits):
+        vm.qmp("qom-set", path="/machine/peripheral/nvme0", property="smart_critical_warning",
+               value=bits)
+
+    with _other_profile(vm, text):
+        _apply(vm)
+        exits(vm, "railhead gate 2>&1", 0, 120)
+        warn(1 << 3)
+        exits(vm, "railhead gate --again 2>&1", 7, 120)
+        expect_fault(vm, "RH-STORAGE-FAILING", "it takes reads alone")
+        contains("the reason", status_json(vm)["reasons"][0], f"gate/drives/{drive}: found")
+        warn(1 << 1)
+        exits(vm, "railhead gate --again 2>&1", 7, 120)
+        expect_fault(vm, "RH-STORAGE-HOT", "its temperature is beyond a threshold")
+        warn(0)
+        exits(vm, "railhead gate --again 2>&1", 0, 120)
+
+
 @case("nvme", "killed before each write of the creation of NVMe VFs, the next run converges")
 def killed_nvme(vm):
     names = ("nvme0", "nvme1")
