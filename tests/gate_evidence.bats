@@ -195,4 +195,10 @@ $ALL"
   put "$root/sys/devices/pci0000:00/0000:c1:00.0/class" 0x010802
   gate 0 --again
   in_record '.verdict == "ready" and (.skipped | sort == ["gate/drives/0000:c1:00.0", "gate/drives/0000:c1:00.0/rise", "gate/drives/0000:c1:00.0/wear"])'
+  run -0 "$railhead" plan --json --root "$root"
+  [ "$(jq -c '[.changes[] | select(.id | startswith("gate/drives/")) | [.on_fail, .desired]]' <<<"$output")" = \
+    '[[null,"0"],["warn","as before the load"],["warn","at most 90"]]' ] || {
+    jq -c '.changes[] | select(.id | startswith("gate/drives/"))' <<<"$output" >&2
+    return 1
+  }
 }

@@ -138,8 +138,6 @@ __attribute__((format(printf, 4, 5))) static void blame(struct findings *f, enum
 
 static uint64_t spare_of(const struct change *c, const struct counter *k)
 {
-	if (k->class == COUNTER_STILL)
-		return 0;
 	return c->want.number == BY_SPARE ? k->spare : (uint64_t)c->want.number;
 }
 

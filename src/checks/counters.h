@@ -26,7 +26,7 @@ struct counter {
 	enum counter_class class;
 	enum fault fault;
 	const char *remedy;
-	uint64_t spare; /* of COUNTER_RISE: a rise that passes where the check says nothing */
+	uint64_t spare; /* a rise that passes where the check says nothing */
 	uint64_t top;	/* where it stops to count; 0: it does not */
 	/* Of a log: little-endian, so many bytes at an offset; of those, one bit from 1; 0: all. */
 	uint16_t at;
