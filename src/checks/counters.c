@@ -46,8 +46,8 @@ static int read_files(const struct root *root, const char *path, const struct co
 static int add_member(const struct question *q, const char *path, struct str *text, struct err *err)
 {
 	const struct counter_family *f = q->family;
-	uint64_t values[COUNTERS_MAX] = {0};
-	bool there[COUNTERS_MAX] = {0};
+	cleanup_free uint64_t *values = xcalloc(f->n, sizeof(*values));
+	cleanup_free bool *there = xcalloc(f->n, sizeof(*there));
 	int r = (f->read ? f->read : read_files)(q->root, path, f, values, there, err);
 
 	for (size_t i = 0; r == 0 && i < f->n; i++) {

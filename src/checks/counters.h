@@ -33,8 +33,6 @@ struct counter {
 	uint8_t bytes, bit;
 };
 
-enum { COUNTERS_MAX = 16 }; /* of a family */
-
 struct counter_family {
 	const char *sort; /* targets begin with it */
 	const struct counter *counters;
