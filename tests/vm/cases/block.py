@@ -12,8 +12,8 @@ def _queue(vm, disk, name):
 
 
 def _queues(vm, disk):
-    return vm.sh(f"cd /sys/block/{disk}/queue && grep -H . scheduler nr_requests wbt_lat_usec"
-                 " rq_affinity nomerges read_ahead_kb")
+    return {name: _queue(vm, disk, name) for name in
+            ("scheduler", "nr_requests", "wbt_lat_usec", "rq_affinity", "nomerges", "read_ahead_kb")}
 
 
 def _id(vm, disk):
