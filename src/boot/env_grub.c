@@ -197,7 +197,7 @@ static void add_mark(char *line, const char *mark, const char *before, char slot
 	add_words(line, word);
 }
 
-/* What follows a count; '\0': none is kept. What is neither was changed by others, and counts as 0. */
+/* What follows a count; '\0': none is kept. What is neither counts as 0: others changed it. */
 static char count_after(const char *begun)
 {
 	static const char after[] = {'1', '2', '3', '2'};

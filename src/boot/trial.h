@@ -157,8 +157,9 @@ struct arrival {
  * count back. The initrd stage leaves it, since args that kill this kernel behind it are left out
  * by the count, too. Where GRUB left the args out after two boots that had not come so far, no slot
  * with args is good from here on, and the decision sees one dead trial of them. A trial that GRUB
- * took, and not for this line, died, or was none (an entry without the variable). A file that can be
- * mended is mended. 1: wrote, 2: mended the file, and *err says what was wrong, 0: nothing was due.
+ * took, and not for this line, died, or was none (an entry without the variable). A file that can
+ * be mended is mended. 1: wrote, 2: mended the file, and *err says what was wrong, 0: nothing was
+ * due.
  */
 int trial_arrived(int dirfd, const struct arrival *a, const struct boot_id *id, struct err *err);
 /* Whether trial_arrived() would write. */
@@ -166,7 +167,8 @@ bool trial_arrival_is_due(int dirfd, const struct arrival *a);
 /*
  * This boot ends, or is left alone, for that reason. Notes it if the boot is the trial that GRUB
  * took and no cause is noted yet. With ENV_END_ALONE, a boot without any mark of GRUB's counts as
- * that trial, too: trial_arrived() has seen to one that comes after it. 1: it was due, and was written if write says so.
+ * that trial, too: trial_arrived() has seen to one that comes after it. 1: it was due, and was
+ * written if write says so.
  */
 int trial_ended(int dirfd, const char *cmdline, enum env_end end, bool write, struct err *err);
 /* At the verdict: writes t->note down. 1: wrote, 0: nothing was due. */

@@ -244,17 +244,16 @@ int boot_arrived(const struct root *root, bool in_root, struct err *err)
 {
 	cleanup_free char *cmdline = NULL;
 	struct err later = {0};
+	struct arrival a = {0};
 	int r, noted = 0;
-	bool alone;
 
 	if (!boot_is_of_machine(root) || read_text(root, &cmdline, NULL, "/proc/cmdline") < 0)
 		return 0;
-	alone = boot_mode(root, cmdline, NULL) != BOOT_NORMAL;
-	r = arrived(root,
-		    (struct arrival){
-			    .cmdline = cmdline, .in_root = in_root || alone, .alone = alone},
-		    err);
-	if (alone)
+	a.cmdline = cmdline;
+	a.alone = boot_mode(root, cmdline, NULL) != BOOT_NORMAL;
+	a.in_root = in_root || a.alone;
+	r = arrived(root, a, err);
+	if (a.alone)
 		noted = boot_ended(root, ENV_END_ALONE, r < 0 ? &later : err);
 	return noted < 0 && r >= 0 ? noted : r;
 }

@@ -36,11 +36,11 @@ enum {
 };
 
 enum mark {
-	MARK_FLIPPED = 1,   /* a byte, anywhere */
-	MARK_TORN = 2,	    /* ... in a slot, a name or the signature */
-	MARK_SELECTOR = 4,  /* ... railhead_good or railhead_try */
-	MARK_TWICE = 8,	    /* ... a second one */
-	MARK_NO_SAVE = 16,  /* GRUB counts no boots */
+	MARK_FLIPPED = 1,  /* a byte, anywhere */
+	MARK_TORN = 2,	   /* ... in a slot, a name or the signature */
+	MARK_SELECTOR = 4, /* ... railhead_good or railhead_try */
+	MARK_TWICE = 8,	   /* ... a second one */
+	MARK_NO_SAVE = 16, /* GRUB counts no boots */
 };
 
 static void less(uint8_t *n)
@@ -170,8 +170,7 @@ static void count_boot(struct state *n, const struct seen *seen, const struct li
 {
 	if (!seen->began)
 		return;
-	if (seen->came ||
-	    (seen->rebooted && !seen->judged && n->past.ended != ENDED_CHANGED))
+	if (seen->came || (seen->rebooted && !seen->judged && n->past.ended != ENDED_CHANGED))
 		n->past.ended = 0;
 	else if (seen->ran_grub && !line->trial && n->past.ended < ENDED_MOST)
 		more(&n->past.ended, ENDED_MOST);
@@ -206,9 +205,9 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	if (e->kind == EVENT_RETRY || e->kind == EVENT_RESET)
 		n->unsettled = 0;
 	if (seen->killed && seen->by_grub && seen->could_save)
-		more(&n->past.lost[args][line->trial ? machine_trial_kernel(before->file,
-									   before->kernel)
-						    : before->kernel],
+		more(&n->past.lost[args]
+				  [line->trial ? machine_trial_kernel(before->file, before->kernel)
+					       : before->kernel],
 		     LOST_NONE + LOST_GOOD + 2);
 	if (!seen->judged)
 		return;

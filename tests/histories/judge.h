@@ -17,7 +17,7 @@
 	  "railhead makes at most 3 reboots for what a profile wants on a kernel, and as many "    \
 	  "after healthy boots that forgive",                                                      \
 	  "a boot that was cut, stopped, killed or left alone may cost one more, and two changed " \
-	  "bytes a series")                  \
+	  "bytes a series")                                                                        \
 	X(BUDGET,                                                                                  \
 	  "railhead makes at most 5 reboots with no settled verdict in between, whatever is lost", \
 	  "")                                                                                      \
@@ -30,7 +30,7 @@
 	  "")                                                                                      \
 	X(KEPT,                                                                                    \
 	  "GRUB leaves good args out only after two boots in a row that ended before stage early", \
-	  "the count of such boots, a slot or a name was changed by others")                                         \
+	  "the count of such boots, a slot or a name was changed by others")                       \
 	X(READY, "a node that is ready has the args that its profile wants, and no others", "")    \
 	X(STUCK,                                                                                   \
 	  "undisturbed boots come to ready, at most 9, where the args are good: what was "         \

@@ -7,8 +7,8 @@
  *   histories --states-table      the states of the file and what leads from one to another
  *   histories --invariants        their table; both are in docs/trials.md
  *
- * --faults bounds those events that count as faults (world.h), --incidents those that are no ordinary
- * boot to its end; without them there is no bound.
+ * --faults bounds those events that count as faults (world.h), --incidents those that are no
+ * ordinary boot to its end; without them there is no bound.
  * --states ends the search at so many. Exit status 1: an invariant is broken; its shortest history
  * is printed. 2: --states was too few for the depth.
  */

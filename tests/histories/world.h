@@ -45,15 +45,15 @@ struct state {
 	uint16_t before, trial; /* what failed: health.h */
 	uint16_t line;		/* of this boot; 0: the machine is off, or on its way */
 	uint8_t nature : 4;
-	uint8_t wanted : 2;  /* enum args: by the profile */
-	uint8_t kernel : 1;  /* that the menu boots */
-	uint8_t runs : 1;    /* the kernel of this boot */
-	uint8_t boot : 2;    /* id of this boot */
-	uint8_t up : 1;	     /* it has come to its end: the operator can log in */
-	uint8_t alone : 1;   /* railhead=off, rescue: no unit of railhead runs */
-	uint8_t counter : 1; /* an updater's counter is armed */
+	uint8_t wanted : 2;   /* enum args: by the profile */
+	uint8_t kernel : 1;   /* that the menu boots */
+	uint8_t runs : 1;     /* the kernel of this boot */
+	uint8_t boot : 2;     /* id of this boot */
+	uint8_t up : 1;	      /* it has come to its end: the operator can log in */
+	uint8_t alone : 1;    /* railhead=off, rescue: no unit of railhead runs */
+	uint8_t counter : 1;  /* an updater's counter is armed */
 	uint8_t panicked : 1; /* the trial left a record in pstore */
-	uint8_t counted : 1; /* this boot counts as healthy already */
+	uint8_t counted : 1;  /* this boot counts as healthy already */
 	uint8_t zero : 1;
 	uint8_t witness;   /* as in struct facts */
 	uint8_t unsettled; /* of the judge: reboots by railhead since the last settled verdict */

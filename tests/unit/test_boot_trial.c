@@ -164,8 +164,7 @@ static void decide(struct machine *m, const char *wanted, struct trial *t, bool 
 /* Comes as far as railhead's first stage, or the second. */
 static void arrive(struct machine *m, bool in_root)
 {
-	struct arrival a = {
-		.cmdline = m->cmdline, .counts = m->grub_writes, .in_root = in_root};
+	struct arrival a = {.cmdline = m->cmdline, .counts = m->grub_writes, .in_root = in_root};
 	struct boot_id id = {.time = 1790000000 + m->boot};
 	struct err err = {0};
 	int r;
@@ -886,7 +885,8 @@ static void test_other_kernel_dies_late(void **state)
 	machine_done(&m);
 }
 
-/* A boot of good args writes once; railhead's own reboots, and trials that die, are no lost boots. */
+/* A boot of good args writes once; railhead's own reboots, and trials that die, are no lost boots.
+ */
 static void test_count_of_good_args(void **state)
 {
 	struct machine m;
@@ -989,7 +989,8 @@ static void test_trial_of_nothing(void **state)
 
 	(void)state;
 	machine_init(&m);
-	assert_int_equal(env_create(&ROOT, m.dirfd, &(struct boot_id){.id = "boot-0"}, &env, NULL), 0);
+	assert_int_equal(env_create(&ROOT, m.dirfd, &(struct boot_id){.id = "boot-0"}, &env, NULL),
+			 0);
 	snprintf(env.slot[0], sizeof(env.slot[0]), "a=1");
 	env.try_ = ENV_TAKEN;
 	env.begun = '2';
