@@ -854,6 +854,9 @@ void env_plan_mend(const char *buf, const struct boot_env *env, const struct boo
 
 	begin(ret, env);
 	set_writer(&ret->after, id);
+	/* A count that others changed: GRUB counted, and does so from here on. */
+	if (env->begun == ENV_NONE && buf[fields[ENV_F_BEGUN].offset] != ENV_NONE)
+		ret->after.begun = count_for(env, true);
 	env_render(&ret->after, text);
 	for (size_t at = 0; at < ENV_SIZE; at += SECTOR)
 		if (memcmp(buf + at, text + at, SECTOR) != 0)

@@ -979,6 +979,31 @@ static void test_no_death_by_another_entry(void **state)
 	machine_done(&m);
 }
 
+/* The mend alone, cut before the arrival: GRUB counts on where the count was changed. */
+static void test_mended_count(void **state)
+{
+	struct boot_id id = {.id = "boot-9"};
+	cleanup_free char *text = NULL;
+	struct boot_env env;
+	struct env_plan plan;
+	struct machine m;
+	size_t len;
+
+	(void)state;
+	machine_init(&m);
+	assert_int_equal(power_on(&m, "a=1"), KARGS_SAME);
+	assert_int_equal(env_read_bytes(m.dirfd, &text, &len, NULL), 0);
+	text[3599] = 'x';
+	assert_int_equal(env_parse(text, len, &env, NULL), 1);
+	env_plan_mend(text, &env, &id, &plan);
+	assert_int_equal(plan.after.begun, '0');
+	text[3599] = ENV_NONE;
+	assert_int_equal(env_parse(text, len, &env, NULL), 0);
+	env_plan_mend(text, &env, &id, &plan);
+	assert_int_equal(plan.after.begun, ENV_NONE);
+	machine_done(&m);
+}
+
 /* Two bytes, before any trial: the file says that GRUB took one, and left its args out. */
 static void test_trial_of_nothing(void **state)
 {
@@ -2055,6 +2080,7 @@ int main(void)
 		cmocka_unit_test(test_count_of_good_args),
 		cmocka_unit_test(test_death_before_another_entry),
 		cmocka_unit_test(test_no_death_by_another_entry),
+		cmocka_unit_test(test_mended_count),
 		cmocka_unit_test(test_trial_of_nothing),
 		cmocka_unit_test(test_none_are_kept),
 		cmocka_unit_test(test_left_out_after_a_death),
