@@ -69,7 +69,7 @@ files() { # PACKAGE
   run -0 files railhead
   for file in /usr/sbin/railhead /etc/grub.d/05_railhead /usr/share/man/man8/railhead.8.gz \
     /usr/lib/dracut/modules.d/90railhead/module-setup.sh /usr/lib/udev/rules.d/90-railhead.rules \
-    /usr/share/initramfs-tools/scripts/init-bottom/railhead; do
+    /usr/share/initramfs-tools/scripts/init-bottom/railhead /usr/share/doc/railhead/tutorials.md.gz; do
     [[ $'\n'$output$'\n' == *$'\n'"$file"$'\n'* ]] || { echo "no $file"; return 1; }
   done
   # Nothing is left of a /usr/local, a build directory, or what another package has.

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/words.h"
 #include "kinds/isolation.h"
+#include "profile/tutorials.h"
 #include "sys/kernel_names.h"
 
 #define SET "kernel_args.set"
@@ -19,32 +20,34 @@
 
 /* --- arguments that are wrong as they stand ------------------------------------------------ */
 
-#define POOLS "the hugepages section sets page pools; write hugepages: [{size: 1G, per_node: 32}]"
+#define POOLS                                           \
+	"the hugepages section sets page pools; write " \
+	"hugepages: [{size: 1G, per_node: 32}]" TUTORIAL_HUGEPAGES
+#define NO_OPTION "the kernel has no such option and ignores it; write iommu: "
 #define ROOT_FS "the root file system is the boot loader's to name, not a profile's"
 
 /* Arguments that never belong into set; value NULL: whatever it is. */
 static const struct {
 	const char *key, *value, *why;
 } bad_args[] = {
-	{"iommu", "on",
-	 "the kernel has no such option and ignores it; write iommu: passthrough, lazy or strict"},
+	{"iommu", "on", NO_OPTION "passthrough, lazy or strict" TUTORIAL_IOMMU_ON},
 	{"iommu", "strict",
-	 "the kernel has no such option on x86 and ignores it; write iommu: strict"},
-	{"iommu", "lazy", "the kernel has no such option and ignores it; write iommu: lazy"},
-	{"iommu", "passthrough",
-	 "the kernel has no such option and ignores it; write iommu: passthrough"},
+	 "the kernel has no such option on x86 and ignores it; "
+	 "write iommu: strict" TUTORIAL_IOMMU_ON},
+	{"iommu", "lazy", NO_OPTION "lazy" TUTORIAL_IOMMU_ON},
+	{"iommu", "passthrough", NO_OPTION "passthrough" TUTORIAL_IOMMU_ON},
 	{"amd_iommu", "on",
-	 "the kernel has no such option (the AMD IOMMU is on by default); leave it out"},
-	{"amd_iommu", "pt",
-	 "the kernel has no such option and ignores it; write iommu: passthrough"},
-	{"intel_iommu", "pt",
-	 "the kernel has no such option and ignores it; write iommu: passthrough"},
+	 "the kernel has no such option (the AMD IOMMU is on by default); "
+	 "leave it out" TUTORIAL_AMD_IOMMU_ON},
+	{"amd_iommu", "pt", NO_OPTION "passthrough" TUTORIAL_AMD_IOMMU_ON},
+	{"intel_iommu", "pt", NO_OPTION "passthrough" TUTORIAL_IOMMU_ON},
 	{"pcie_acs_override", NULL,
 	 "it comes with a patch that the kernel never took, and is ignored; write "
 	 "pci=config_acs=... or pci=disable_acs_redir=..."},
 	{"hugepages", NULL, POOLS},
 	{"hugepagesz", NULL, POOLS},
-	{"default_hugepagesz", NULL, "write hugepages: [{size: 1G, ..., default: true}]"},
+	{"default_hugepagesz", NULL,
+	 "write hugepages: [{size: 1G, ..., default: true}]" TUTORIAL_HUGEPAGES},
 	{"ro", NULL, ROOT_FS},
 	{"rw", NULL, ROOT_FS},
 	{"initrd", NULL, "the initramfs is the boot loader's to name, not a profile's"},
@@ -228,7 +231,8 @@ static void iommu_is_not_turned_off(struct ruling *r)
 		if (!arg || !commas_have(arg_value(arg->text), "off"))
 			continue;
 		rule_error(r, arg, SET,
-			   "%.80s: iommu: %.20s at %u:%u %s; keep iommu: and drop the argument",
+			   "%.80s: iommu: %.20s at %u:%u %s; "
+			   "keep iommu: and drop the argument" TUTORIAL_IOMMU_OFF,
 			   arg->text, scalar(iommu), iommu->at.line, iommu->at.col,
 			   ynode_is_word(iommu, IOMMU_DISABLED)
 				   ? "already writes this argument"
@@ -326,14 +330,14 @@ static void cpu0_stays(struct ruling *r)
 	if (ynode_cpus(list) && cpus_has(ynode_cpus(list), 0))
 		rule_error(r, list, "kernel_args.isolate_cpus",
 			   "CPU 0 can't be isolated: the kernel boots on it and keeps it for "
-			   "itself; begin at 1 or later");
+			   "itself; begin at 1 or later" TUTORIAL_ISOLCPUS);
 	for (size_t i = 0; i < array_len(args); i++) {
 		const struct ynode *arg = find_arg(r, args[i]);
 
 		if (arg && cpus_of(arg, &cpus) && cpus_has(&cpus, 0))
 			rule_error(r, arg, SET,
 				   "%.80s: CPU 0 can't be isolated: the kernel boots on it and "
-				   "keeps it for itself",
+				   "keeps it for itself" TUTORIAL_ISOLCPUS,
 				   arg->text);
 	}
 }
@@ -372,7 +376,8 @@ static void rcu_is_offloaded_once(struct ruling *r)
 	cpus_remove_all(&more, &offloaded);
 	if (!cpus_count(&more))
 		rule_warn(r, rcu, SET,
-			  "%.80s: %s (at %u:%u) offloads these CPUs already; leave it out",
+			  "%.80s: %s (at %u:%u) offloads these CPUs already; "
+			  "leave it out" TUTORIAL_ISOLCPUS,
 			  rcu->text, nohz ? "nohz_full=" : "isolate_cpus:", (nohz ?: key)->at.line,
 			  (nohz ?: key)->at.col);
 }

@@ -91,10 +91,12 @@ static const struct spec coalesce = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {adaptive_rx: true}",
 	.fields = FIELDS(SWITCH("adaptive_rx",
-				"Whether the driver adapts rx_usecs and rx_frames to the traffic.",
+				"Whether the driver adapts rx_usecs and rx_frames to the netdev's "
+				"traffic; RDMA traffic has no part in this.",
 				ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX),
 			 SWITCH("adaptive_tx",
-				"Whether the driver adapts tx_usecs and tx_frames to the traffic.",
+				"Whether the driver adapts tx_usecs and tx_frames to the netdev's "
+				"traffic; RDMA traffic has no part in this.",
 				ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX),
 			 NUMBER("rx_usecs", &interval,
 				"Time that a receive interrupt waits for more packets.",

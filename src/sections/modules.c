@@ -10,6 +10,7 @@
 #include "kinds/checks.h"
 #include "profile/language.h"
 #include "profile/rules.h"
+#include "profile/tutorials.h"
 #include "sections/sections.h"
 #include "sys/module.h"
 
@@ -205,10 +206,11 @@ static void loaded_is_not_blacklisted(struct ruling *r)
 static const struct {
 	const char *name, *why;
 } no_modules[] = {
-	{"ib_ucm", "the kernel has no such module any more; leave it out (rdma_ucm is another)"},
-	{"rpcrdma_core", "no kernel has such a module; write rpcrdma"},
-	{"dma_buf", "it is built into the kernel, never a module; leave it out"},
-	{"dmabuf", "it is built into the kernel, never a module; leave it out"},
+	{"ib_ucm", "the kernel has no such module any more; "
+		   "leave it out (rdma_ucm is another)" TUTORIAL_IB_UCM},
+	{"rpcrdma_core", "no kernel has such a module; write rpcrdma" TUTORIAL_RPCRDMA_CORE},
+	{"dma_buf", "it is built into the kernel, never a module; leave it out" TUTORIAL_DMABUF},
+	{"dmabuf", "it is built into the kernel, never a module; leave it out" TUTORIAL_DMABUF},
 };
 
 static void modules_exist(struct ruling *r)
@@ -292,7 +294,7 @@ static const struct {
 } no_params[] = {
 	{"nvidia_peermem", "peermem_enabled",
 	 "the module has no such parameter; loading it is what enables it (its parameters are "
-	 "peerdirect_support and persistent_api_support)"},
+	 "peerdirect_support and persistent_api_support)" TUTORIAL_PEERMEM_ENABLED},
 };
 
 static void judge_option(struct ruling *r, const char *module, const struct ynode *param)

@@ -2,6 +2,7 @@
 /* Contradictions: VFs. */
 #include "base/mem.h"
 #include "kinds/vf.h"
+#include "profile/tutorials.h"
 #include "sections/sriov.h"
 #include "sys/devlink.h"
 
@@ -46,7 +47,8 @@ static void vfio_has_iommu(struct ruling *r)
 			continue;
 		rule_error(r, ynode_get(set, "vf"), key,
 			   "vfio-pci needs the IOMMU, which is disabled at %u:%u; write driver: "
-			   "netdev (VFs for containers need no IOMMU) or iommu: passthrough",
+			   "netdev (VFs for containers need no IOMMU) or "
+			   "iommu: passthrough" TUTORIAL_SRIOV_IOMMU,
 			   off->at.line, off->at.col);
 	}
 }
@@ -143,6 +145,36 @@ static void mtu_fits_the_pf(struct ruling *r, const struct selector *s, const st
 			  tree_get(view, "link.mtu")->at.col);
 }
 
+/*
+ * Ids of VFs alone: those with MLX5_PCI_DEV_IS_VF in mlx5_core_pci_table
+ * (drivers/net/ethernet/mellanox/mlx5/core/main.c).
+ */
+static bool id_is_of_vfs(int vendor, int device)
+{
+	static const int vfs[] = {0x1012, 0x1014, 0x1016, 0x1018, 0x101a, 0x101c, 0x101e, 0xa2d3};
+
+	for (size_t i = 0; vendor == 0x15b3 && i < array_len(vfs); i++)
+		if (device == vfs[i])
+			return true;
+	return false;
+}
+
+/* A guest's set of VFs is right, and has none of its own. */
+static void members_are_no_vfs(struct ruling *r, const struct selector *s, const struct ynode *view)
+{
+	const struct ynode *vfs = tree_get(view, "sriov.vfs");
+	const struct selector *of = s;
+
+	for (size_t i = 0; of && of->device < 0 && i < r->p->devices.n; i++)
+		of = find_set(r, of->in);
+	if (vfs && !is_zero(vfs) && of && id_is_of_vfs(of->vendor, of->device))
+		set_warn(r, s, view, "sriov.vfs",
+			 "%04x:%04x is the id of VFs, which have no VFs (a ConnectX-7 is "
+			 "15b3:1021); write the id of the PF, "
+			 "or leave sriov: out in a guest" TUTORIAL_VF_ID,
+			 (unsigned int)of->vendor, (unsigned int)of->device);
+}
+
 const struct set_rule sriov_set_rules[] = {
 	{"none-needs-no-more", none_needs_no_more},
 	{"netdev-keys-have-one", netdev_keys_have_one},
@@ -150,6 +182,7 @@ const struct set_rule sriov_set_rules[] = {
 	{"rates-are-in-order", rates_are_in_order},
 	{"addresses-are-of-the-link", addresses_are_of_the_link},
 	{"mtu-fits-the-pf", mtu_fits_the_pf},
+	{"members-are-no-vfs", members_are_no_vfs},
 	NO_MORE_SET_RULES,
 };
 

@@ -8,6 +8,7 @@
 #include "base/words.h"
 #include "kinds/link.h"
 #include "profile/language.h"
+#include "profile/tutorials.h"
 #include "sections/kernel_line.h"
 #include "sys/module.h"
 
@@ -46,7 +47,8 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 static const struct {
 	const char *dir, *file, *why;
 } owned_files[] = {
-	{"/sys/", "sriov_numvfs", "the sriov section makes VFs; write sriov: {SET: {vfs: ...}}"},
+	{"/sys/", "sriov_numvfs",
+	 "the sriov section makes VFs; write sriov: {SET: {vfs: ...}}" TUTORIAL_NUMVFS},
 	{"/sys/", "sriov_drivers_autoprobe",
 	 "sriov: turns it off and on again as it makes VFs; leave it out"},
 	{"/sys/", "driver_override", "write sriov: {SET: {vf: {driver: ...}}}"},
@@ -72,7 +74,8 @@ static const struct {
 	{"/sys/power/", "state", "the write puts the machine to sleep; leave it out"},
 	{"/sys/power/", "disk", "the file is about sleep to disk; leave it out"},
 	{"/sys/kernel/iommu_groups/", "type",
-	 "the kernel rejects writes while a driver is bound; write kernel_args: {iommu: ...}"},
+	 "the kernel rejects writes while a driver is bound; "
+	 "write kernel_args: {iommu: ...}" TUTORIAL_GROUP_TYPE},
 	{"/sys/", "traffic_class",
 	 "it reads back in other words; write qos: {SET: {traffic_class: ...}}"},
 };
