@@ -393,6 +393,7 @@ lint: $(BUILD)/railhead ## rooms, warnings, shell scripts, formatting, man pages
 	$(Q)tests/lint/format
 	$(Q)tests/lint/man
 	$(Q)tests/lint/keys
+	$(Q)tests/lint/seeds
 	$(Q)tests/lint/faults
 	$(Q)$(MAKE) --no-print-directory -s DEV=1 CFLAGS='-O2' \
 		$(patsubst $(BUILD)/release/%,$(BUILD)/lint/%,$(call obj,release,src/main.c $(ROOM_SRC) \
@@ -406,8 +407,9 @@ schema: $(BUILD)/railhead ## rewrite the JSON Schema of profiles from the tables
 	$(Q)$(BUILD)/railhead check --schema >$(BUILD)/schema.tmp
 	$(Q)mv $(BUILD)/schema.tmp profiles/railhead-profile.schema.json
 
-keys: $(BUILD)/railhead $(BUILD)/test/test_flow ## rewrite railhead.profile(5) and docs/{evidence,faults,verdict}.md from the tables
+keys: $(BUILD)/railhead $(BUILD)/test/test_flow ## rewrite railhead.profile(5) and docs/{evidence,seeds,faults,verdict}.md from the tables
 	$(Q)tests/lint/keys --write
+	$(Q)tests/lint/seeds --write
 	$(Q)tests/lint/faults --write
 	$(Q)GOLDEN=1 $(BUILD)/test/test_flow >/dev/null
 
