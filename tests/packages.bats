@@ -17,7 +17,7 @@ setup_file() {
   "$top/packaging/deb/build" >"$BATS_FILE_TMPDIR/paths" || return 1
   cp "$top"/build/deb/railhead* "$DEBS/"
   # Outside of git the date is that of the files, as make dist leaves it.
-  (cd "$top" && cp -a LICENSE Makefile VERSION dracut packaging profiles src units "$copy/")
+  (cd "$top" && cp -a LICENSE Makefile VERSION docs dracut packaging profiles src units "$copy/")
   touch -d "@$(git -C "$top" log -1 --format=%ct)" "$copy/VERSION"
   (umask 027 && cd / && TZ=Asia/Tokyo LC_ALL=C.UTF-8 "$copy/packaging/deb/build") >/dev/null || return 1
   mv "$copy/build/deb" "$AGAIN"
