@@ -164,7 +164,9 @@ static int look_systemd(const struct kind_ctx *ctx, struct change *c, struct err
 	if (*taken)
 		str_addf(&reason,
 			 "%s: CPUAffinity= lets services run on CPUs %s, which %s isolates; leave "
-			 "them out there, or drop the line: services keep off isolated CPUs then",
+			 "them out there, or drop the line: by itself the scheduler places nothing "
+			 "on "
+			 "isolated CPUs",
 			 said.at, taken, w.profile);
 	return judge(c, &reason);
 }
