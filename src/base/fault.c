@@ -259,6 +259,10 @@ static const struct fault_row rows[] = {
 	F(PCI_PAIRS, "RH-PCI-PAIRS", SITE,
 	  "A NIC has no GPU of its own as near as the profile requires.",
 	  "Move cards to the slots of the SKU; `railhead survey` shows all pairs."),
+	F(PCI_P2P, "RH-PCI-P2P", PROFILE,
+	  "The way between a NIC and its GPU is not as pairs.p2p of the profile wants.",
+	  "Set ACS of the bridges that the reason names, by kernel_args.set as it says or in the "
+	  "BIOS; docs/p2p.md explains the choice."),
 	F(PCI_LINK_WIDTH, "RH-PCI-LINK-WIDTH", RESEAT,
 	  "The PCIe link of a device has fewer lanes than required.",
 	  "Reseat the device; check the slot and the BIOS bifurcation."),

@@ -12,6 +12,7 @@
 #include "checks/check.h"
 #include "checks/looks.h"
 #include "kinds/function.h"
+#include "kinds/pci.h"
 #include "profile/value.h"
 #include "sys/acs.h"
 #include "sys/read.h"
@@ -85,31 +86,6 @@ static void name_ports(const struct acs_ports *ports, enum acs_state state, stru
 	for (size_t i = 0; i < ports->n; i++)
 		if (ports->v[i]->state == state)
 			str_addf(ret, "%s%s", ret->len ? " " : "", ports->v[i]->addr);
-}
-
-/* "pci=NAMEVALUE" of this boot, with the one option alone; NULL if it has none. */
-static char *pci_argument(const char *cmdline, const char *name)
-{
-	cleanup_free char *copy = xstrdup(cmdline);
-	char *rest = copy, *token, *option;
-
-	while ((token = strsep(&rest, " \t\n"))) {
-		if (!str_starts(token, "pci="))
-			continue;
-		token += strlen("pci=");
-		while ((option = strsep(&token, ",")))
-			if (str_starts(option, name))
-				return xasprintf("pci=%s", option);
-	}
-	return NULL;
-}
-
-/* The argument that takes bits of ACS away (drivers/pci/pci.c, pci_setup()), or NULL. */
-static char *acs_argument(const char *cmdline)
-{
-	char *arg = pci_argument(cmdline, "disable_acs_redir=");
-
-	return arg ? arg : pci_argument(cmdline, "config_acs=");
 }
 
 /*

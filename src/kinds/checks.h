@@ -53,6 +53,18 @@ bool cpu_files_say(const struct root *root, const struct target_item *item);
  * 5 is 4096 */
 extern const struct target_item pcie_payload_item;
 
+/*
+ * check_p2p.c. on.name: a NIC; the way between it and its GPU is as wanted. The parts are all pairs
+ * that are wanted so, by turns a NIC and its GPU, since one kernel argument names the bridges of
+ * all.
+ */
+enum p2p_wish {
+	P2P_WISH_DIRECT,     /* no bridge between them sends their traffic to the root complex */
+	P2P_WISH_TRANSLATED, /* isolated, but for what the IOMMU has translated for the NIC */
+	P2P_WISH_ISOLATED,   /* all that they send each other passes the IOMMU */
+};
+extern const struct target_item p2p_item;
+
 /* limit.c. on.name: a service; a word is unlimited, or so many bytes: each of its processes may
  * lock them at least */
 extern const struct target_item unit_memlock_item;

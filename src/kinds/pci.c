@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <pci/pci.h>
+#include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "kinds/function.h"
 #include "sys/machine.h"
@@ -24,6 +26,33 @@ int pci_read(const struct kind_ctx *ctx, struct change *c, const char *addr,
 		return 1;
 	}
 	return r < 0 ? err_copy(err, r, &why) : 0;
+}
+
+/* --- the kernel's own arguments ----------------------------------------------------------- */
+
+char *pci_argument(const char *cmdline, const char *name)
+{
+	cleanup_free char *copy = xstrdup(cmdline);
+	char *rest = copy, *token, *option, *found = NULL;
+
+	while ((token = strsep(&rest, " \t\n"))) {
+		if (!str_starts(token, "pci="))
+			continue;
+		token += strlen("pci=");
+		while ((option = strsep(&token, ",")))
+			if (str_starts(option, name)) {
+				free(found);
+				found = xasprintf("pci=%s", option);
+			}
+	}
+	return found;
+}
+
+char *acs_argument(const char *cmdline)
+{
+	char *arg = pci_argument(cmdline, "disable_acs_redir=");
+
+	return arg ? arg : pci_argument(cmdline, "config_acs=");
 }
 
 /* --- relaxed ordering -------------------------------------------------------------------- */

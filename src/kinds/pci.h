@@ -39,3 +39,11 @@ extern const struct pci_setting pci_aspm;
  */
 int pci_read(const struct kind_ctx *ctx, struct change *c, const char *addr,
 	     struct pci_express *ret, struct err *err);
+
+/*
+ * "pci=NAMEVALUE" of a command line, with the one option alone: the last one that has it, as that
+ * is the one in force (drivers/pci/pci.c, pci_setup()). NULL: none has. The caller frees.
+ */
+char *pci_argument(const char *cmdline, const char *name);
+/* The argument that sets bits of ACS; the same. */
+char *acs_argument(const char *cmdline);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* pairs: each NIC is to have a GPU of its own, and near. Topology, so the section judges it itself.
  */
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/str.h"
+#include "kinds/checks.h"
 #include "node/nearness.h"
 #include "profile/language.h"
 #include "profile/rules.h"
@@ -14,6 +17,12 @@ static const struct spec nearness = {
 	.check = value_word,
 	.words = WORDS("pcie_switch", "root_port", "numa_node"),
 };
+/* In the order of enum p2p_wish. */
+static const struct spec p2p_wish = {
+	.what = "a way between NIC and GPU",
+	.check = value_word,
+	.words = WORDS("direct", "translated", "isolated"),
+};
 static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {nics: rails, gpus: gpus, within: pcie_switch}",
@@ -23,7 +32,11 @@ static const struct spec keys = {
 			     .class = KEY_SELECTS),
 			 KEY("within", &nearness,
 			     "Distance within which each NIC must have a GPU of its own.",
-			     .flags = FIELD_REQUIRED)),
+			     .flags = FIELD_REQUIRED),
+			 KEY("p2p", &p2p_wish,
+			     "Way that traffic between each NIC and its GPU takes: straight "
+			     "through the switch above both, or checked by the IOMMU; default: "
+			     "whichever there is.")),
 };
 
 /* --- changes ------------------------------------------------------------------------------ */
@@ -54,6 +67,12 @@ static char *remedy(const struct pairs *pairs, const struct pair *p, const char 
 	return str_take(&text);
 }
 
+/* One whose GPU is too far is a fault of its own, and no bridge's. */
+static bool is_near(const struct pair *p, const struct ynode *within)
+{
+	return p->gpu && p->how <= (enum nearness)within->value.number;
+}
+
 static void judge(struct plan *plan, const struct ynode *within, const struct pairs *pairs,
 		  const struct pair *p)
 {
@@ -63,7 +82,25 @@ static void judge(struct plan *plan, const struct ynode *within, const struct pa
 				: xstrdup("no GPU");
 
 	judged(plan, "pairs", within->at, id, within->text, observed,
-	       p->gpu && p->how <= (enum nearness)within->value.number, why);
+	       is_near(p, within), why);
+}
+
+static void add_way(struct plan *plan, const struct ynode *within, const struct ynode *p2p,
+		    const struct pairs *pairs, const struct pair *p)
+{
+	struct change *c = plan_add(plan, "pairs", &kind_check, STAGE_GATE, PHASE_CHECK, p2p->at,
+				    "pairs/%s/p2p", p->nic->addr);
+
+	change_on(c, p->nic->addr, &p2p_item);
+	change_want(c, p2p);
+	change_target(c, "p2p:%s,%s", p->nic->addr, p->gpu->addr);
+	c->of_args = true;
+	for (size_t i = 0; i < pairs->n; i++) {
+		if (!is_near(&pairs->v[i], within))
+			continue;
+		change_part(c, pairs->v[i].nic->addr, NULL, NULL);
+		change_part(c, pairs->v[i].gpu->addr, NULL, NULL);
+	}
 }
 
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
@@ -74,6 +111,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	const struct device_set *gpus =
 		device_sets_find(ctx->sets, ynode_text(section, "gpus", ""));
 	const struct ynode *within = ynode_get(section, "within");
+	const struct ynode *p2p = ynode_get(section, "p2p");
 	struct pairs pairs = {0};
 
 	(void)err;
@@ -82,8 +120,11 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	if (!gpus->fn.n && device_set_holds(gpus)) /* its expect lets it be absent */
 		return 0;
 	pairs_find(ctx->root, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
-	for (size_t i = 0; i < pairs.n; i++)
+	for (size_t i = 0; i < pairs.n; i++) {
 		judge(plan, within, &pairs, &pairs.v[i]);
+		if (p2p && is_near(&pairs.v[i], within))
+			add_way(plan, within, p2p, &pairs, &pairs.v[i]);
+	}
 	vec_free(&pairs);
 	return 0;
 }
@@ -98,8 +139,73 @@ static void pairs_are_of_two(struct ruling *r)
 		rule_error(r, gpus, "pairs.gpus", "nics: names the same set; name the GPUs' set");
 }
 
+/* Two root ports are joined by the root complex alone. */
+static void straight_needs_a_bridge(struct ruling *r)
+{
+	const struct ynode *pairs = section(r, "pairs"), *p2p = ynode_get(pairs, "p2p");
+
+	if (!text_is(pairs, "within", "numa_node") ||
+	    !(text_is(pairs, "p2p", "direct") || text_is(pairs, "p2p", "translated")))
+		return;
+	rule_error(r, p2p, "pairs.p2p",
+		   "%s: only a bridge above both can send traffic straight, and within: numa_node "
+		   "accepts pairs without one; write within: pcie_switch, or p2p: isolated",
+		   p2p->text);
+}
+
+static void isolation_needs_an_iommu(struct ruling *r)
+{
+	const struct ynode *pairs = section(r, "pairs"), *p2p = ynode_get(pairs, "p2p");
+	const struct ynode *iommu = ynode_get(section(r, "kernel_args"), "iommu");
+
+	if (!*scalar(p2p) || streq(p2p->text, "direct") || !streq(scalar(iommu), "disabled"))
+		return;
+	rule_error(r, p2p, "pairs.p2p",
+		   "%s: needs the IOMMU that kernel_args.iommu at %u:%u turns off; write iommu: "
+		   "lazy, strict or passthrough",
+		   p2p->text, iommu->at.line, iommu->at.col);
+}
+
+/* Whether an argument of the profile sets bits of ACS. */
+static bool sets_acs(struct ruling *r)
+{
+	const struct ynode *set = set_list(r);
+
+	for (size_t i = 0; i < count(set, YAML_LIST); i++) {
+		const char *arg = scalar(set->items.v[i]);
+
+		if (arg_is(arg, "pci") &&
+		    (strstr(arg, "config_acs=") || strstr(arg, "disable_acs_redir=")))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * With an IOMMU the kernel sets source validation, redirects and upstream forwarding on each port
+ * that has them (pci_request_acs() of drivers/iommu/intel/dmar.c and drivers/iommu/amd/init.c,
+ * pci_std_enable_acs() of drivers/pci/pci.c), also where iommu=pt lets DMA through untranslated.
+ */
+static void an_iommu_redirects(struct ruling *r)
+{
+	const struct ynode *p2p = ynode_get(section(r, "pairs"), "p2p");
+	const struct ynode *iommu = ynode_get(section(r, "kernel_args"), "iommu");
+
+	if (!text_is(section(r, "pairs"), "p2p", "direct") || !*scalar(iommu) ||
+	    streq(scalar(iommu), "disabled") || sets_acs(r))
+		return;
+	rule_warn(r, p2p, "pairs.p2p",
+		  "direct: with iommu: %s at %u:%u the kernel turns ACS redirect on at each port "
+		  "that has it, unless kernel_args.set has pci=config_acs=...; `railhead verify` "
+		  "on the node prints the argument",
+		  scalar(iommu), iommu->at.line, iommu->at.col);
+}
+
 static const struct rule rules[] = {
 	RULE("pairs-are-of-two", pairs_are_of_two),
+	RULE("pairs-p2p-needs-a-bridge", straight_needs_a_bridge),
+	RULE_OF_WHOLE("pairs-p2p-needs-an-iommu", isolation_needs_an_iommu),
+	RULE_OF_WHOLE("pairs-p2p-and-an-iommu", an_iommu_redirects),
 	NO_MORE_RULES,
 };
 

@@ -46,7 +46,8 @@ static bool multifunction(const struct libpci *pci, struct pci_dev *dev)
 }
 
 /* Ports that face downwards need ACS, and so does each function of a card with several. */
-static enum acs_state judge_role(const struct libpci *pci, struct pci_dev *dev)
+static enum acs_state judge_role(const struct libpci *pci, struct pci_dev *dev,
+				 struct acs_port *port)
 {
 	struct pci_cap *exp = pci->pci_find_cap(dev, PCI_CAP_ID_EXP, PCI_CAP_NORMAL);
 
@@ -59,31 +60,58 @@ static enum acs_state judge_role(const struct libpci *pci, struct pci_dev *dev)
 	case PCI_EXP_TYPE_ROOT_EC:
 		return ACS_CONVENTIONAL;
 	case PCI_EXP_TYPE_ROOT_PORT:
-	case PCI_EXP_TYPE_DOWNSTREAM:
+		port->role = ACS_ROOT_PORT;
 		return ACS_MISSING;
+	case PCI_EXP_TYPE_DOWNSTREAM:
+		port->role = ACS_SWITCH_DOWN;
+		return ACS_MISSING;
+	case PCI_EXP_TYPE_UPSTREAM:
+		port->role = ACS_SWITCH_UP;
+		break;
 	default:
-		return multifunction(pci, dev) ? ACS_MISSING : ACS_APART;
+		break;
 	}
+	return multifunction(pci, dev) ? ACS_MISSING : ACS_APART;
+}
+
+static enum ats_state ats_of(const struct libpci *pci, struct pci_dev *dev)
+{
+	struct pci_cap *ats = pci->pci_find_cap(dev, PCI_EXT_CAP_ID_ATS, PCI_CAP_EXTENDED);
+
+	if (!ats)
+		return ATS_NONE;
+	return pci->pci_read_word(dev, (int)ats->addr + PCI_ATS_CTRL) & PCI_ATS_CTRL_ENABLE
+		       ? ATS_ON
+		       : ATS_OFF;
+}
+
+/* False: it has no such capability. */
+static bool read_registers(const struct libpci *pci, struct pci_dev *dev, struct acs_port *port)
+{
+	struct pci_cap *acs = pci->pci_find_cap(dev, PCI_EXT_CAP_ID_ACS, PCI_CAP_EXTENDED);
+
+	port->ats = ats_of(pci, dev);
+	if (!acs)
+		return false;
+	port->can = pci->pci_read_word(dev, (int)acs->addr + PCI_ACS_CAP);
+	port->does = pci->pci_read_word(dev, (int)acs->addr + PCI_ACS_CTRL);
+	return true;
 }
 
 static enum acs_state judge(const struct libpci *pci, struct pci_dev *dev, enum pci_reach reach,
 			    struct acs_port *port)
 {
 	enum acs_state state;
-	struct pci_cap *acs;
+	bool has;
 
 	if (reach <= PCI_REACH_HEADER)
 		return reach == PCI_REACH_NONE ? ACS_UNREADABLE : ACS_HEADER;
-	state = judge_role(pci, dev);
+	state = judge_role(pci, dev, port);
+	has = reach == PCI_REACH_ALL && read_registers(pci, dev, port);
 	if (state != ACS_MISSING)
 		return state;
-	if (reach == PCI_REACH_STANDARD)
-		return ACS_SHORT;
-	acs = pci->pci_find_cap(dev, PCI_EXT_CAP_ID_ACS, PCI_CAP_EXTENDED);
-	if (!acs)
-		return ACS_MISSING;
-	port->can = pci->pci_read_word(dev, (int)acs->addr + PCI_ACS_CAP);
-	port->does = pci->pci_read_word(dev, (int)acs->addr + PCI_ACS_CTRL);
+	if (!has)
+		return reach == PCI_REACH_ALL ? ACS_MISSING : ACS_SHORT;
 	/* What the capability lacks is not needed there: it can't be switched off either. */
 	port->needs = REQUIRED & port->can;
 	return (port->does & port->needs) == port->needs ? ACS_APART : ACS_OFF;
@@ -95,6 +123,7 @@ static void read_port(const struct libpci *pci, struct pci_access *access, void 
 	enum pci_reach reach;
 	struct pci_dev *dev = pci_lib_function(pci, access, port->addr, &reach);
 
+	port->role = ACS_OTHER;
 	port->state = judge(pci, dev, reach, port);
 	pci->pci_free_dev(dev);
 }

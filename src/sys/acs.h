@@ -4,6 +4,9 @@
  * kernel judges them when it forms IOMMU groups (pci_acs_enabled() in drivers/pci/pci.c,
  * pci_device_group() and REQ_ACS_FLAGS in drivers/iommu/iommu.c). Quirks, by which the kernel
  * knows better of some devices, are not seen here: ask only of functions that do share a group.
+ * The registers themselves, and that of Address Translation Services, are there for those who judge
+ * the way between two functions (include/uapi/linux/pci_regs.h; PCI Express Base Specification,
+ * sections 6.12 and 10).
  */
 #pragma once
 
@@ -23,10 +26,23 @@ enum acs_state {
 	ACS_UNREADABLE,	  /* no config space at all, as in a tree without it */
 };
 
+enum acs_role { ACS_ROOT_PORT, ACS_SWITCH_DOWN, ACS_SWITCH_UP, ACS_OTHER };
+
+/* Address Translation Services: the function asks the IOMMU for addresses, and keeps them. */
+enum ats_state {
+	ATS_UNKNOWN, /* its extended config space can't be read */
+	ATS_NONE,    /* no such capability */
+	ATS_OFF,
+	ATS_ON,
+};
+
 struct acs_port {
 	char addr[20];
 	enum acs_state state;
-	uint16_t can, does, needs; /* capability, control, and the bits control must have */
+	enum acs_role role; /* ACS_OTHER, too, where it can't be read */
+	enum ats_state ats;
+	uint16_t can, does; /* capability and control; 0 without an ACS capability */
+	uint16_t needs;	    /* the bits that its control must have to keep apart */
 };
 
 struct acs; /* opaque; what was read of each function, so that each is read once */

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The way between a NIC and its GPU, as pairs.p2p wants it: ACS of the bridges on it, ATS of the
+ * NIC. docs/p2p.md has the rules and their sources. Registers are read, and never written.
+ */
+#include <pci/pci.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/version.h"
+#include "kinds/checks.h"
+#include "kinds/function.h"
+#include "kinds/pci.h"
+#include "node/p2p.h"
+
+#define WITH_CONFIG_ACS ">=6.11" /* 47c8846a49ba, "PCI: Extend ACS configurability" */
+
+/* Bits of the control register, from the last digit of pci=config_acs= on (kernel-parameters.txt).
+ */
+static const char *const bit_names[] = {
+	"source validation",	 "translation blocking", "request redirect",
+	"completion redirect",	 "upstream forwarding",	 "egress control",
+	"direct translated P2P",
+};
+
+/* One pair, and how it is to be. */
+struct wanted {
+	enum p2p_wish wish;
+	const char *nic, *gpu;
+	struct p2p_way way;
+};
+
+/* What keeps a port from the wish: bits that are on, are off, can't be on. */
+struct lack {
+	uint16_t on, off, never;
+};
+
+/* --- what a port must have --------------------------------------------------------------- */
+
+static struct lack lack_of(const struct wanted *w, const struct acs_port *p, bool of_nic)
+{
+	struct lack lack = {0};
+
+	if (w->wish == P2P_WISH_DIRECT) {
+		lack.on = p2p_redirects(p);
+		return lack;
+	}
+	lack.off = (uint16_t)(p->needs & ~p->does);
+	if (w->wish != P2P_WISH_TRANSLATED || !of_nic)
+		return lack;
+	lack.on = p->does & PCI_ACS_CTRL_BLOCK;
+	/* Below the highest of them there is no GPU to send it to straight. */
+	if (p == w->way.nic.v[0] && !(p->does & PCI_ACS_CTRL_TRANS))
+		*(p->can & PCI_ACS_CAP_TRANS ? &lack.off : &lack.never) |= PCI_ACS_CTRL_TRANS;
+	return lack;
+}
+
+/*
+ * Each bit is stated: what is left open gets the firmware's value, not the one that the kernel
+ * sets by itself. Where traffic goes straight, the other bits of ACS keep nothing apart.
+ */
+static uint16_t control_for(enum p2p_wish wish, const struct acs_port *p, const struct lack *l)
+{
+	return wish == P2P_WISH_DIRECT ? 0 : (uint16_t)((p->does | l->off) & ~l->on);
+}
+
+/* --- the ports of the way ---------------------------------------------------------------- */
+
+struct leg {
+	const struct acs_ports *ports;
+	const char *above;
+	bool of_nic;
+};
+
+/*
+ * Straight traffic turns round below the bridge that is above both; what is to be checked goes up
+ * to the root, and must not turn round anywhere.
+ */
+static size_t legs_of(const struct wanted *w, struct leg ret[3])
+{
+	size_t n = 0;
+
+	if (w->wish != P2P_WISH_DIRECT)
+		ret[n++] = (struct leg){&w->way.common, "both", false};
+	ret[n++] = (struct leg){&w->way.nic, w->nic, true};
+	ret[n++] = (struct leg){&w->way.gpu, w->gpu, false};
+	return n;
+}
+
+static const char *role_name(const struct acs_port *p)
+{
+	static const char *const names[] = {[ACS_ROOT_PORT] = "root port",
+					    [ACS_SWITCH_DOWN] = "switch port",
+					    [ACS_SWITCH_UP] = "upstream port of a switch",
+					    [ACS_OTHER] = "bridge"};
+
+	return names[p->role];
+}
+
+static void begin(struct str *text, const char *separator)
+{
+	if (text->len)
+		str_add(text, separator);
+}
+
+/* "request redirect and completion redirect are" */
+static void name_bits(struct str *text, uint16_t bits)
+{
+	size_t left = (size_t)__builtin_popcount(bits), many = left;
+
+	for (size_t i = 0; i < array_len(bit_names); i++)
+		if (bits & 1U << i) {
+			str_add(text, bit_names[i]);
+			left--;
+			str_add(text, left > 1 ? ", " : left ? " and " : "");
+		}
+	str_add(text, many > 1 ? " are" : " is");
+}
+
+static void add_clause(struct str *text, const struct acs_port *p, const char *above,
+		       uint16_t bits, const char *how)
+{
+	if (!bits)
+		return;
+	begin(text, "; ");
+	str_addf(text, "%s (%s above %s): ACS ", p->addr, role_name(p), above);
+	name_bits(text, bits);
+	str_addf(text, " %s", how);
+}
+
+/* What isolates nothing by its make; NULL: it is none of those. */
+static const char *unfit(const struct acs_port *p)
+{
+	switch (p->state) {
+	case ACS_MISSING:
+		return "has no ACS capability: that is the hardware, unless a BIOS option 'ACS "
+		       "enable' hides it";
+	case ACS_CONVENTIONAL:
+		return "leads to conventional PCI, where nothing is kept apart";
+	default:
+		return NULL;
+	}
+}
+
+static const char *unreadable(const struct acs_port *p)
+{
+	switch (p->state) {
+	case ACS_HEADER:
+		return "only 64 bytes of its config space can be read, and ACS is behind them: run "
+		       "it (or take the snapshot) as root";
+	case ACS_SHORT:
+		return "its extended config space, in which ACS is, can't be reached (ACPI table "
+		       "MCFG, or pci=nommconf)";
+	default:
+		return "its config space is not there to be read";
+	}
+}
+
+struct verdict {
+	struct str lacks;   /* sentences on what must be other */
+	struct str unknown; /* ... on what can't be read */
+	bool mends;	    /* an argument can set what is lacking */
+};
+
+static void judge_port(const struct wanted *w, const struct leg *leg, const struct acs_port *p,
+		       struct verdict *v)
+{
+	struct lack lack = lack_of(w, p, leg->of_nic);
+	const char *why = w->wish == P2P_WISH_DIRECT ? NULL : unfit(p);
+
+	if (!p2p_readable(p)) {
+		begin(&v->unknown, "; ");
+		str_addf(&v->unknown, "%s (bridge above %s): %s", p->addr, leg->above,
+			 unreadable(p));
+		return;
+	}
+	if (why) {
+		begin(&v->lacks, "; ");
+		str_addf(&v->lacks, "%s (%s above %s) %s", p->addr, role_name(p), leg->above, why);
+	}
+	add_clause(&v->lacks, p, leg->above, lack.on, "on");
+	add_clause(&v->lacks, p, leg->above, lack.off, "off");
+	add_clause(&v->lacks, p, leg->above, lack.never, "beyond it: that is the hardware");
+	v->mends |= lack.on || lack.off;
+}
+
+static void judge_ports(const struct wanted *w, struct verdict *v)
+{
+	static const char *const consequences[] = {
+		[P2P_WISH_DIRECT] = "goes through the root complex",
+		[P2P_WISH_TRANSLATED] = "is not both checked by the IOMMU and straight",
+		[P2P_WISH_ISOLATED] = "can pass the IOMMU by",
+	};
+	struct leg legs[3];
+	size_t n = legs_of(w, legs);
+
+	for (size_t l = 0; l < n; l++)
+		for (size_t i = 0; i < legs[l].ports->n; i++)
+			judge_port(w, &legs[l], legs[l].ports->v[i], v);
+	if (v->lacks.len)
+		str_addf(&v->lacks, ": traffic between %s and %s %s", w->nic, w->gpu,
+			 consequences[w->wish]);
+}
+
+static void judge_ats(const struct kind_ctx *ctx, const struct wanted *w, struct verdict *v)
+{
+	const struct acs_port *nic = acs_port(ctx->acs, w->nic, NULL);
+	cleanup_free char *noats = pci_argument(ctx->node->cmdline, "noats");
+
+	if (w->wish != P2P_WISH_TRANSLATED || (nic && nic->ats == ATS_ON))
+		return;
+	if (!nic || nic->ats == ATS_UNKNOWN) {
+		begin(&v->unknown, "; ");
+		str_addf(&v->unknown, "%s: %s", w->nic,
+			 nic ? unreadable(nic) : "libpci gave up on it");
+		return;
+	}
+	begin(&v->lacks, "; ");
+	if (nic->ats == ATS_NONE)
+		str_addf(&v->lacks,
+			 "%s has no ATS: switch it on in its firmware (ATS_ENABLED of mlxconfig), "
+			 "which takes a reboot",
+			 w->nic);
+	else if (noats)
+		str_addf(&v->lacks, "ATS of %s is off: %s of this boot forbids it", w->nic, noats);
+	else
+		str_addf(&v->lacks,
+			 "ATS of %s is off: the kernel turns it on when an IOMMU that knows it "
+			 "serves the NIC (kernel_args.iommu)",
+			 w->nic);
+}
+
+/* --- the remedy -------------------------------------------------------------------------- */
+
+/* "0000000@0000:02:00.0" with a ';' before it; or the address alone, for old kernels. */
+static void add_to_argument(const struct wanted *w, const struct acs_port *p,
+			    const struct lack *lack, bool bits, struct str *arg)
+{
+	uint16_t control = control_for(w->wish, p, lack);
+
+	if (strstr(str_get(arg), p->addr) || !(lack->on || lack->off))
+		return;
+	begin(arg, ";");
+	for (size_t i = array_len(bit_names); bits && i-- > 0;)
+		str_add(arg, control & 1U << i ? "1" : "0");
+	str_addf(arg, "%s%s", bits ? "@" : "", p->addr);
+}
+
+static void add_ports_to_argument(const struct wanted *w, bool bits, struct str *arg)
+{
+	struct leg legs[3];
+	size_t n = legs_of(w, legs);
+
+	for (size_t l = 0; l < n; l++)
+		for (size_t i = 0; i < legs[l].ports->n; i++) {
+			struct lack lack = lack_of(w, legs[l].ports->v[i], legs[l].of_nic);
+
+			add_to_argument(w, legs[l].ports->v[i], &lack, bits, arg);
+		}
+}
+
+/*
+ * What must be written for all pairs of the section, since the kernel takes the last such argument
+ * alone. *ret_first: the NIC of the first pair that needs it.
+ */
+static char *argument_for_all(const struct kind_ctx *ctx, const struct change *c, bool bits,
+			      const char **ret_first)
+{
+	struct str arg = {0};
+
+	*ret_first = c->on.name;
+	for (size_t i = 0; i + 1 < c->parts.n; i += 2) {
+		struct wanted w = {.wish = (enum p2p_wish)c->want.number,
+				   .nic = c->parts.v[i].name,
+				   .gpu = c->parts.v[i + 1].name};
+		bool none = !arg.len;
+
+		if (p2p_way_find(ctx->acs, w.nic, w.gpu, &w.way, NULL) == 0)
+			add_ports_to_argument(&w, bits, &arg);
+		if (none && arg.len)
+			*ret_first = w.nic;
+		p2p_way_free(&w.way);
+	}
+	return xasprintf("pci=%s=%s", bits ? "config_acs" : "disable_acs_redir", str_get(&arg));
+}
+
+/* Of a boot that has such an argument already. */
+static void tell_of_present(const char *present, const char *arg, struct str *text)
+{
+	if (!present)
+		return;
+	if (streq(present, arg))
+		str_addf(text,
+			 "; this boot has it, and the ports are not so: kernels from 6.11 on before "
+			 "6.12.23, 6.13.11 and 6.14.2 take its first device alone and clear no bit "
+			 "that the firmware set, or something has set the ports since (setpci)");
+	else
+		str_addf(text,
+			 "; this boot has %s: merge the two, since the kernel takes the last one "
+			 "alone",
+			 present);
+}
+
+static void add_remedy(const struct kind_ctx *ctx, const struct change *c, struct str *text)
+{
+	bool bits = version_fits(WITH_CONFIG_ACS, ctx->node->kernel);
+	cleanup_free char *present = acs_argument(ctx->node->cmdline), *arg = NULL;
+	const char *first;
+
+	if (!bits && c->want.number != P2P_WISH_DIRECT) {
+		if (present)
+			str_addf(text, "; %s of this boot takes it away", present);
+		else
+			str_add(text, "; switch ACS on in the BIOS ('ACS control', 'ACS enable') "
+				      "and set kernel_args.iommu, by which the kernel sets it");
+		return;
+	}
+	arg = argument_for_all(ctx, c, bits, &first);
+	if (!streq(first, c->on.name)) {
+		str_addf(text, "; the kernel argument that pairs/%s/p2p names sets it for all pairs",
+			 first);
+		return;
+	}
+	str_addf(text,
+		 "; write kernel_args: {set: [\"%s\"]}, which takes a reboot, or set ACS in the "
+		 "BIOS ('ACS control', 'ACS enable')",
+		 arg);
+	tell_of_present(present, arg, text);
+}
+
+/* --- the look ---------------------------------------------------------------------------- */
+
+static const char *name_of(enum p2p_wish wish, bool holds)
+{
+	static const char *const names[][2] = {
+		[P2P_WISH_DIRECT] = {"redirected", "direct"},
+		[P2P_WISH_TRANSLATED] = {"not translated", "translated"},
+		[P2P_WISH_ISOLATED] = {"not isolated", "isolated"},
+	};
+
+	return names[wish][holds];
+}
+
+static void conclude(const struct kind_ctx *ctx, struct change *c, const struct wanted *w,
+		     struct verdict *v)
+{
+	c->state = v->lacks.len || v->unknown.len ? CHANGE_DIFFERS : CHANGE_SAME;
+	change_observe(c, "%s",
+		       v->unknown.len && !v->lacks.len ? "unknown"
+						       : name_of(w->wish, !v->lacks.len));
+	if (v->mends)
+		add_remedy(ctx, c, &v->lacks);
+	if (v->unknown.len) {
+		begin(&v->lacks, "; ");
+		str_add(&v->lacks, v->unknown.s);
+	}
+	if (v->lacks.len)
+		change_reason(c, "%s", v->lacks.s);
+}
+
+static bool tell_of_data_direct(const struct kind_ctx *ctx, struct change *c)
+{
+	const struct pci_fn *fn = p2p_data_direct_of(ctx->root, ctx->node, c->on.name);
+
+	if (!fn)
+		return false;
+	change_observe(c, "Data Direct");
+	change_reason(c,
+		      "data between %s and GPUs goes by its Data Direct function %s, whose bridges "
+		      "have rules of their own: `rdma_topo check` of rdma-core judges them",
+		      c->on.name, fn->addr);
+	c->state = CHANGE_UNSUPPORTED;
+	return true;
+}
+
+static const char *gpu_of(const struct change *c)
+{
+	for (size_t i = 0; i + 1 < c->parts.n; i += 2)
+		if (streq(c->parts.v[i].name, c->on.name))
+			return c->parts.v[i + 1].name;
+	return NULL;
+}
+
+static int look_p2p(const struct kind_ctx *ctx, struct change *c, struct err *err)
+{
+	struct wanted w = {.wish = (enum p2p_wish)c->want.number,
+			   .nic = c->on.name,
+			   .gpu = gpu_of(c)};
+	struct verdict v = {0};
+	int r = function_gone(ctx->root, w.nic, err);
+
+	if (r == 0)
+		r = function_gone(ctx->root, w.gpu, err);
+	if (r == 0 && tell_of_data_direct(ctx, c))
+		return 0;
+	if (r == 0)
+		r = p2p_way_find(ctx->acs, w.nic, w.gpu, &w.way, err);
+	if (r == 0) {
+		judge_ports(&w, &v);
+		judge_ats(ctx, &w, &v);
+		conclude(ctx, c, &w, &v);
+	}
+	str_free(&v.lacks);
+	str_free(&v.unknown);
+	p2p_way_free(&w.way);
+	return r;
+}
+
+const struct target_item p2p_item = {.kind = &kind_check, .look = look_p2p, .fault = FAULT_PCI_P2P};

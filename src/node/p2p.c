@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "node/p2p.h"
+
+#include <pci/pci.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "node/vpd.h"
+#include "sys/read.h"
+
+enum { MELLANOX = 0x15b3, DATA_DIRECT = 0x2100 };
+
+static void take_from(const struct acs_ports *all, size_t first, struct acs_ports *ret)
+{
+	for (size_t i = first; i < all->n; i++)
+		vec_push(ret, all->v[i]);
+}
+
+int p2p_way_find(struct acs *acs, const char *nic, const char *gpu, struct p2p_way *ret,
+		 struct err *err)
+{
+	struct acs_ports a = {0}, b = {0};
+	int r = acs_ports_above(acs, nic, &a, err);
+	size_t n = 0;
+
+	if (r == 0)
+		r = acs_ports_above(acs, gpu, &b, err);
+	if (r == 0) {
+		while (n < a.n && n < b.n && a.v[n] == b.v[n]) /* each port is read once */
+			vec_push(&ret->common, a.v[n++]);
+		take_from(&a, n, &ret->nic);
+		take_from(&b, n, &ret->gpu);
+	}
+	vec_free(&a);
+	vec_free(&b);
+	return r;
+}
+
+void p2p_way_free(struct p2p_way *way)
+{
+	vec_free(&way->common);
+	vec_free(&way->nic);
+	vec_free(&way->gpu);
+}
+
+uint16_t p2p_redirects(const struct acs_port *port)
+{
+	return port->does &
+	       (PCI_ACS_CTRL_REQ_RED | PCI_ACS_CTRL_CMPLT_RED | PCI_ACS_CTRL_EGRESS);
+}
+
+bool p2p_readable(const struct acs_port *port)
+{
+	return port->state != ACS_SHORT && port->state != ACS_HEADER &&
+	       port->state != ACS_UNREADABLE;
+}
+
+enum p2p_redirect p2p_redirect_of(const struct p2p_way *way)
+{
+	const struct acs_ports *legs[] = {&way->nic, &way->gpu};
+	enum p2p_redirect found = P2P_DIRECT;
+
+	if (!way->common.n)
+		return P2P_ROOT_COMPLEX;
+	for (size_t l = 0; l < array_len(legs); l++)
+		for (size_t i = 0; i < legs[l]->n; i++) {
+			if (p2p_redirects(legs[l]->v[i]))
+				return P2P_REDIRECTED;
+			if (!p2p_readable(legs[l]->v[i]))
+				found = P2P_UNKNOWN;
+		}
+	return found;
+}
+
+/* Keyword V3 as a text; NULL: none can be read. */
+static char *identifier_of(const struct root *root, const char *addr)
+{
+	cleanup_free char *path = xasprintf("/sys/bus/pci/devices/%s/vpd", addr), *vpd = NULL;
+	struct vpd_field f;
+	size_t len;
+
+	if (read_file(root, VPD_MAX, &vpd, &len, NULL, path) < 0 || !vpd_find(vpd, len, "V3", &f))
+		return NULL;
+	return xstrndup((const char *)f.data, f.len);
+}
+
+const struct pci_fn *p2p_data_direct_of(const struct root *root, const struct node *node,
+					const char *nic)
+{
+	for (size_t i = 0; i < node->pci.n; i++) {
+		const struct pci_fn *fn = &node->pci.v[i];
+		cleanup_free char *own = NULL, *its = NULL;
+
+		if (fn->vendor != MELLANOX || fn->device != DATA_DIRECT || streq(fn->addr, nic))
+			continue;
+		own = identifier_of(root, nic);
+		its = identifier_of(root, fn->addr);
+		if (own && its && streq(own, its))
+			return fn;
+	}
+	return NULL;
+}

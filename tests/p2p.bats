@@ -1,0 +1,366 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# pairs.p2p: the bridges between a NIC and its GPU from their config space, on trees of many
+# topologies. Where kernel-boot/rdma_topo of rdma-core 65 knows a topology, docs/p2p.md has its
+# verdict on the same tree.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+load lib/pcitree
+
+ROOT0=sys/devices/pci0000:00/0000:00:01.0 # a root port
+UP=$ROOT0/0000:01:00.0                    # the switch below it
+NIC_PORT=$UP/0000:02:00.0 GPU_PORT=$UP/0000:02:01.0
+NIC=$PF0 GPU=0000:45:00.0
+# What the kernel sets with an IOMMU (SV, RR, CR, UF), and the capability of a usual port.
+DEFAULT=0x001d CAN=0x005f
+
+# --- the tree ---------------------------------------------------------------------------------
+
+link() { ln -sfn "../../../${1#sys/}" "$root/sys/bus/pci/devices/${1##*/}"; } # PATH
+
+# An endpoint; ATS control if it has ATS.
+endpoint() { # PATH [ATS-CONTROL]
+  local ats=()
+  [ $# -lt 2 ] || ats=(0x100 0x000f 0x102 0x0001 0x106 "$2")
+  config "$root/$1/config" 0x06 0x0010 0x34 0x0040 0x40 0x0010 0x42 0x0002 "${ats[@]}"
+  link "$1"
+}
+
+nic() { # DIR [ATS-CONTROL]
+  mv "$root/sys/devices/pci0000:00/$NIC" "$root/$1/$NIC"
+  endpoint "$1/$NIC" "${@:2}"
+}
+
+gpu() { # DIR [ADDRESS [NUMA]]
+  local addr=${2:-$GPU}
+  put "$root/$1/$addr/vendor" 0x10de
+  put "$root/$1/$addr/device" 0x2330
+  put "$root/$1/$addr/class" 0x030200
+  put "$root/$1/$addr/numa_node" "${3:-0}"
+  endpoint "$1/$addr"
+}
+
+port() { bridge "$root/$1" "${@:2}"; } # PATH TYPE [CAPABILITY CONTROL]
+
+# A NIC and a GPU below two ports of one switch.
+switch() { # ROOT-PORT-CONTROL NIC-PORT-CONTROL GPU-PORT-CONTROL [NIC-ATS-CONTROL]
+  port $ROOT0 4 $CAN "$1"
+  port $UP 5
+  port $NIC_PORT 6 $CAN "$2"
+  port $GPU_PORT 6 $CAN "$3"
+  nic $NIC_PORT "${@:4}"
+  gpu $GPU_PORT
+}
+
+# The GPU behind a second switch, as on boards with one in the NIC.
+nested() { # NIC-PORT-CONTROL GPU-PORT-CONTROL INNER-PORT-CONTROL
+  port $ROOT0 4 $CAN $DEFAULT
+  port $UP 5
+  port $NIC_PORT 6 $CAN "$1"
+  port $GPU_PORT 6 $CAN "$2"
+  port $GPU_PORT/0000:03:00.0 5
+  port $GPU_PORT/0000:03:00.0/0000:04:00.0 6 $CAN "$3"
+  nic $NIC_PORT
+  gpu $GPU_PORT/0000:03:00.0/0000:04:00.0
+}
+
+# Two root ports of one socket, and no switch.
+apart() { # NIC-ROOT-PORT-CONTROL GPU-ROOT-PORT-CONTROL [CAPABILITY]
+  port $ROOT0 4 "${3:-$CAN}" "$1"
+  port sys/devices/pci0000:00/0000:00:02.0 4 "${3:-$CAN}" "$2"
+  nic $ROOT0
+  gpu sys/devices/pci0000:00/0000:00:02.0
+}
+
+# --- profile and verdict ------------------------------------------------------------------------
+
+wish() { # P2P [WITHIN [SECTIONS]]
+  profile "$root" sku <<Y
+schema: 1
+name: sku
+match: {dmi: {sys_vendor: Supermicro}}
+devices: {nics: {address: "$NIC"}, gpus: {pci: "10de:2330"}}
+pairs: {nics: nics, gpus: gpus, within: ${2:-pcie_switch}, p2p: $1}
+$3
+Y
+}
+
+kernel() { put "$root/proc/sys/kernel/osrelease" "$1"; }
+
+holds() { # OBSERVED
+  run -0 "$railhead" verify --all --root "$root" --stage gate
+  [[ $output == *"same        pairs/$NIC/p2p "*"'$1'"* ]]
+}
+
+differs() { # OBSERVED TEXT...
+  run -5 "$railhead" verify --root "$root" --stage gate
+  [[ $output == *"differs"*"pairs/$NIC/p2p"*"'$1'"* ]] || fail_with "$1"
+  shift
+  for text; do [[ $output == *"$text"* ]] || fail_with "$text"; done
+}
+
+fail_with() {
+  echo "expected: $1"
+  return 1
+}
+
+setup() {
+  root=$BATS_TEST_TMPDIR/root
+  fake_node "$root"
+  kernel 6.12.40
+  cmdline intel_iommu=on iommu=pt
+  wish direct
+}
+
+# --- direct -----------------------------------------------------------------------------------
+
+@test "direct: a switch that redirects is named with port, bit and argument; its twin without passes" {
+  switch $DEFAULT $DEFAULT $DEFAULT
+  differs redirected \
+    "0000:02:00.0 (switch port above $NIC): ACS request redirect and completion redirect are on; 0000:02:01.0 (switch port above $GPU): ACS request redirect and completion redirect are on: traffic between $NIC and $GPU goes through the root complex" \
+    'write kernel_args: {set: ["pci=config_acs=0000000@0000:02:00.0;0000000@0000:02:01.0"]}'
+  [[ $output != *0000:00:01.0* ]] # above both: straight traffic does not come there
+  run "$railhead" verify --root "$root" --stage gate --json
+  [ "$(jq -r '.. | objects | select(.id? == "pairs/'$NIC'/p2p") | .fault' <<<"$output")" = RH-PCI-P2P ]
+  port $NIC_PORT 6 $CAN 0
+  port $GPU_PORT 6 $CAN 0
+  holds direct
+}
+
+@test "direct: the argument that is printed passes as the profile's own, and then nothing warns" {
+  switch $DEFAULT $DEFAULT $DEFAULT
+  differs redirected
+  arg=$(grep -o 'kernel_args: {set: \[[^]]*\]}' <<<"$output" | head -1)
+  wish direct pcie_switch "${arg%\}}, iommu: passthrough}"
+  run -0 "$railhead" check --strict --root "$root" "$root/etc/railhead/profiles/sku.yaml"
+  run -0 "$railhead" kargs --format=line --profile "$root/etc/railhead/profiles/sku.yaml" --root "$root"
+  [[ $output == *"pci=config_acs=0000000@0000:02:00.0;0000000@0000:02:01.0"* ]]
+}
+
+@test "direct: only the port that redirects is named, whichever of the two" {
+  switch $DEFAULT 0 0x0009
+  differs redirected "0000:02:01.0 (switch port above $GPU): ACS completion redirect is on: traffic"
+  [[ $output != *0000:02:00.0* && $output == *"config_acs=0000000@0000:02:01.0\""* ]]
+}
+
+@test "direct: egress control redirects, too; source validation, blocking and forwarding do not" {
+  switch $DEFAULT 0x0020 0
+  differs redirected "ACS egress control is on"
+  port $NIC_PORT 6 $CAN 0x0053
+  holds direct
+}
+
+@test "direct: a second switch between is looked through" {
+  nested 0 0 $DEFAULT
+  differs redirected "0000:04:00.0 (switch port above $GPU): ACS request redirect"
+  port $GPU_PORT/0000:03:00.0/0000:04:00.0 6 $CAN 0
+  holds direct
+}
+
+@test "direct: ports without ACS can't redirect, nor can a bridge to conventional PCI" {
+  port $ROOT0 4 $CAN $DEFAULT
+  port $UP 5
+  port $NIC_PORT 6
+  port $GPU_PORT 7
+  nic $NIC_PORT
+  gpu $GPU_PORT
+  holds direct
+}
+
+@test "direct: functions of one card below one root port have no bridge between them" {
+  wish direct root_port
+  port $ROOT0 4 $CAN $DEFAULT
+  nic $ROOT0
+  gpu $ROOT0
+  holds direct
+}
+
+@test "direct: a GPU that is too far is the pair's fault, and no bridge is blamed" {
+  apart $DEFAULT $DEFAULT
+  run -5 "$railhead" verify --all --root "$root" --stage gate
+  [[ $output == *"differs"*"pairs/$NIC "* && $output != *"/p2p"* ]]
+}
+
+@test "direct: what can't be read is unknown, and whose fault that is" {
+  switch $DEFAULT 0 0
+  truncate -s 64 "$root/$NIC_PORT/config"
+  differs unknown "0000:02:00.0 (bridge above $NIC): only 64 bytes of its config space can be read"*"as root"
+  rm "$root/$NIC_PORT/config"
+  differs unknown "0000:02:00.0 (bridge above $NIC): its config space is not there to be read"
+  rm "$root/sys/bus/pci/devices/0000:02:00.0" # a bridge that only the path has
+  differs unknown "0000:02:00.0 (bridge above $NIC): its config space is not there to be read"
+  port $NIC_PORT 6 $CAN 0
+  truncate -s 256 "$root/$NIC_PORT/config"
+  differs unknown "its extended config space, in which ACS is, can't be reached"
+  # one port is enough to redirect, whatever the other does
+  port $GPU_PORT 6 $CAN $DEFAULT
+  differs redirected "0000:02:01.0" "its extended config space"
+}
+
+@test "direct: a VF has the bridges of its PF" {
+  switch $DEFAULT $DEFAULT 0
+  vf=$NIC_PORT/0000:41:00.1
+  mkdir -p "$root/$vf"
+  for id in vendor:0x15b3 device:0x101e class:0x020000 numa_node:0; do
+    put "$root/$vf/${id%%:*}" "${id#*:}"
+  done
+  ln -s "../$PF0" "$root/$vf/physfn"
+  endpoint "$vf"
+  NIC=0000:41:00.1
+  wish direct
+  differs redirected "0000:02:00.0 (switch port above 0000:41:00.1): ACS request redirect"
+}
+
+@test "direct: an older kernel gets the argument that it has" {
+  switch $DEFAULT $DEFAULT $DEFAULT
+  kernel 6.8.0-40-generic
+  differs redirected '["pci=disable_acs_redir=0000:02:00.0;0000:02:01.0"]'
+  kernel 6.11.0
+  differs redirected '["pci=config_acs='
+}
+
+@test "direct: an argument of this boot is to be merged, or was in vain" {
+  switch $DEFAULT $DEFAULT 0
+  cmdline "pci=realloc,config_acs=xx111x1@0000:80:00.0"
+  differs redirected "this boot has pci=config_acs=xx111x1@0000:80:00.0: merge the two"
+  cmdline "pci=config_acs=0@1:1.0 pci=config_acs=0000000@0000:02:00.0"
+  differs redirected "this boot has it, and the ports are not so" "before 6.12.23, 6.13.11 and 6.14.2"
+}
+
+@test "direct: one argument names the ports of all pairs, and stands once" {
+  switch $DEFAULT $DEFAULT $DEFAULT
+  second=sys/devices/pci0000:80/0000:80:01.0
+  port $second 4 $CAN $DEFAULT
+  port $second/0000:81:00.0 5
+  port $second/0000:81:00.0/0000:82:00.0 6 $CAN $DEFAULT
+  port $second/0000:81:00.0/0000:82:01.0 6 $CAN 0
+  rm -r "$root/sys/devices/pci0000:00/$PF1/physfn" 2>/dev/null || :
+  mv "$root/sys/devices/pci0000:00/$PF1" "$root/$second/0000:81:00.0/0000:82:00.0/0000:83:00.0"
+  rm "$root/sys/bus/pci/devices/$PF1"
+  endpoint $second/0000:81:00.0/0000:82:00.0/0000:83:00.0
+  gpu $second/0000:81:00.0/0000:82:01.0 0000:84:00.0 1
+  wish direct
+  sed -i 's/nics: {address: [^}]*}/nics: {pci: "15b3:1021"}/' "$root/etc/railhead/profiles/sku.yaml"
+  differs redirected 'config_acs=0000000@0000:02:00.0;0000000@0000:02:01.0;0000000@0000:82:00.0"]' \
+    "the kernel argument that pairs/$NIC/p2p names sets it for all pairs"
+  [ "$(grep -o 'config_acs=' <<<"$output" | wc -l)" = 1 ]
+}
+
+# --- isolated ---------------------------------------------------------------------------------
+
+@test "isolated: as the kernel sets all ports with an IOMMU; one that is off is named up to the root" {
+  wish isolated
+  switch $DEFAULT $DEFAULT $DEFAULT
+  holds isolated
+  port $ROOT0 4 $CAN 0x0001
+  port $GPU_PORT 6 $CAN 0x0055
+  differs "not isolated" \
+    "0000:00:01.0 (root port above both): ACS request redirect, completion redirect and upstream forwarding are off; 0000:02:01.0 (switch port above $GPU): ACS completion redirect is off: traffic between $NIC and $GPU can pass the IOMMU by" \
+    '["pci=config_acs=0011101@0000:00:01.0;1011101@0000:02:01.0"]' # what was on stays on
+}
+
+@test "isolated: hardware without ACS can't, and no argument is offered" {
+  wish isolated
+  switch $DEFAULT $DEFAULT $DEFAULT
+  port $NIC_PORT 6
+  port $GPU_PORT 7
+  differs "not isolated" "0000:02:00.0 (switch port above $NIC) has no ACS capability: that is the hardware" \
+    "0000:02:01.0 (bridge above $GPU) leads to conventional PCI"
+  [[ $output != *config_acs* ]]
+}
+
+@test "isolated: two root ports, each with its ACS; a bit that a port lacks is not asked of it" {
+  wish isolated numa_node
+  apart $DEFAULT $DEFAULT
+  holds isolated
+  port $ROOT0 4 0x0017 0x0015 # no completion redirect, as Vera's root ports
+  holds isolated
+  port $ROOT0 4 0x0017 0
+  kernel 6.8.0
+  differs "not isolated" "0000:00:01.0 (root port above $NIC): ACS source validation, request redirect and upstream forwarding are off" \
+    "switch ACS on in the BIOS"
+  cmdline "pci=disable_acs_redir=0000:00:01.0"
+  differs "not isolated" "pci=disable_acs_redir=0000:00:01.0 of this boot takes it away"
+}
+
+# --- translated -------------------------------------------------------------------------------
+
+@test "translated: isolated, the NIC's port lets translated traffic go straight, and the NIC has ATS on" {
+  wish translated
+  switch $DEFAULT 0x005d $DEFAULT 0x8000
+  holds translated
+  port $NIC_PORT 6 $CAN $DEFAULT
+  differs "not translated" "0000:02:00.0 (switch port above $NIC): ACS direct translated P2P is off: traffic between $NIC and $GPU is not both checked by the IOMMU and straight" \
+    '["pci=config_acs=1011101@0000:02:00.0"]'
+  port $NIC_PORT 6 0x001f $DEFAULT
+  differs "not translated" "ACS direct translated P2P is beyond it: that is the hardware"
+  [[ $output != *config_acs* ]]
+}
+
+@test "translated: blocked translations, and ATS that is off, forbidden or not there" {
+  wish translated
+  switch $DEFAULT 0x005f $DEFAULT 0x0000
+  cmdline intel_iommu=on pci=noats
+  differs "not translated" "0000:02:00.0 (switch port above $NIC): ACS translation blocking is on" \
+    '["pci=config_acs=1011101@0000:02:00.0"]' "ATS of $NIC is off: pci=noats of this boot forbids it"
+  port $NIC_PORT 6 $CAN 0x005d
+  cmdline intel_iommu=on
+  differs "not translated" "ATS of $NIC is off: the kernel turns it on when an IOMMU"
+  endpoint $NIC_PORT/$NIC
+  differs "not translated" "$NIC has no ATS: switch it on in its firmware (ATS_ENABLED of mlxconfig)"
+  truncate -s 64 "$root/$NIC_PORT/$NIC/config"
+  differs unknown "$NIC: only 64 bytes of its config space can be read"
+}
+
+# --- Data Direct ------------------------------------------------------------------------------
+
+# A VPD with one keyword V3.
+vpd() { # FILE ID
+  printf '\x90\x%02x\x00V3\x%02x%s\x78' $((${#2} + 3)) ${#2} "$2" | {
+    # shellcheck disable=SC2059 # the first printf writes the escapes
+    printf "$(cat)" >"$1"
+  }
+}
+
+@test "Data Direct: the bridges of the NIC are not judged in its place, and that is said" {
+  wish isolated numa_node
+  apart 0 0
+  mkdir -p "$root/sys/devices/pci0000:00/0000:09:00.0"
+  put "$root/sys/devices/pci0000:00/0000:09:00.0/vendor" 0x15b3
+  put "$root/sys/devices/pci0000:00/0000:09:00.0/device" 0x2100
+  put "$root/sys/devices/pci0000:00/0000:09:00.0/class" 0x088000
+  endpoint sys/devices/pci0000:00/0000:09:00.0
+  vpd "$root/$ROOT0/$NIC/vpd" 1234-56
+  vpd "$root/sys/devices/pci0000:00/0000:09:00.0/vpd" 1234-99 # of another card
+  differs "not isolated"
+  vpd "$root/sys/devices/pci0000:00/0000:09:00.0/vpd" 1234-56
+  run -0 "$railhead" verify --all --root "$root" --stage gate
+  [[ $output == *"unsupported"*"pairs/$NIC/p2p"*"Data Direct function 0000:09:00.0"*"rdma_topo check"* ]]
+}
+
+# --- the profile ------------------------------------------------------------------------------
+
+profile_says() { # CODE TEXT
+  run "-$1" "$railhead" check "${@:3}" "$root/etc/railhead/profiles/sku.yaml"
+  [[ $output == *"$2"* ]]
+}
+
+@test "check: wishes that contradict the rest of the profile" {
+  wish direct numa_node
+  profile_says 3 "pairs.p2p: direct: only a bridge above both can send traffic straight, and within: numa_node"
+  wish translated numa_node
+  profile_says 3 "pairs.p2p: translated: only a bridge above both"
+  wish isolated pcie_switch "kernel_args: {iommu: disabled}"
+  profile_says 3 "pairs.p2p: isolated: needs the IOMMU that kernel_args.iommu at"
+  wish strait
+  profile_says 3 "direct"
+}
+
+@test "check: direct with an IOMMU warns that the kernel will redirect; an argument that sets ACS does not" {
+  wish direct pcie_switch "kernel_args: {iommu: passthrough}"
+  profile_says 0 "pairs.p2p: direct: with iommu: passthrough at" # a warning
+  wish direct pcie_switch 'kernel_args: {iommu: passthrough, set: ["pci=config_acs=0000000@pci:1000:c030"]}'
+  run -0 "$railhead" check "$root/etc/railhead/profiles/sku.yaml"
+  [[ $output != *p2p* ]]
+}
