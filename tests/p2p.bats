@@ -133,7 +133,8 @@ setup() {
   differs redirected
   arg=$(grep -o 'kernel_args: {set: \[[^]]*\]}' <<<"$output" | head -1)
   wish direct pcie_switch "${arg%\}}, iommu: passthrough}"
-  run -0 "$railhead" check --strict --root "$root" "$root/etc/railhead/profiles/sku.yaml"
+  profile_says 0 ""
+  [[ $output != *warning* && $output != *p2p* ]]
   run -0 "$railhead" kargs --format=line --profile "$root/etc/railhead/profiles/sku.yaml" --root "$root"
   [[ $output == *"pci=config_acs=0000000@0000:02:00.0;0000000@0000:02:01.0"* ]]
 }
@@ -185,7 +186,7 @@ setup() {
 @test "direct: what can't be read is unknown, and whose fault that is" {
   switch $DEFAULT 0 0
   truncate -s 64 "$root/$NIC_PORT/config"
-  differs unknown "0000:02:00.0 (bridge above $NIC): only 64 bytes of its config space can be read"*"as root"
+  differs unknown "0000:02:00.0 (bridge above $NIC): only 64 bytes of its config space can be read, and ACS is behind them: run it (or take the snapshot) as root"
   rm "$root/$NIC_PORT/config"
   differs unknown "0000:02:00.0 (bridge above $NIC): its config space is not there to be read"
   rm "$root/sys/bus/pci/devices/0000:02:00.0" # a bridge that only the path has
@@ -196,20 +197,6 @@ setup() {
   # one port is enough to redirect, whatever the other does
   port $GPU_PORT 6 $CAN $DEFAULT
   differs redirected "0000:02:01.0" "its extended config space"
-}
-
-@test "direct: a VF has the bridges of its PF" {
-  switch $DEFAULT $DEFAULT 0
-  vf=$NIC_PORT/0000:41:00.1
-  mkdir -p "$root/$vf"
-  for id in vendor:0x15b3 device:0x101e class:0x020000 numa_node:0; do
-    put "$root/$vf/${id%%:*}" "${id#*:}"
-  done
-  ln -s "../$PF0" "$root/$vf/physfn"
-  endpoint "$vf"
-  NIC=0000:41:00.1
-  wish direct
-  differs redirected "0000:02:00.0 (switch port above 0000:41:00.1): ACS request redirect"
 }
 
 @test "direct: an older kernel gets the argument that it has" {
@@ -315,12 +302,9 @@ setup() {
 
 # --- Data Direct ------------------------------------------------------------------------------
 
-# A VPD with one keyword V3.
+# A VPD with one keyword V3, of 7 letters.
 vpd() { # FILE ID
-  printf '\x90\x%02x\x00V3\x%02x%s\x78' $((${#2} + 3)) ${#2} "$2" | {
-    # shellcheck disable=SC2059 # the first printf writes the escapes
-    printf "$(cat)" >"$1"
-  }
+  printf '\x90\x0a\x00V3\x07%s\x78' "$2" >"$1"
 }
 
 @test "Data Direct: the bridges of the NIC are not judged in its place, and that is said" {
