@@ -222,7 +222,6 @@ setup() {
   port $second/0000:81:00.0 5
   port $second/0000:81:00.0/0000:82:00.0 6 $CAN $DEFAULT
   port $second/0000:81:00.0/0000:82:01.0 6 $CAN 0
-  rm -r "$root/sys/devices/pci0000:00/$PF1/physfn" 2>/dev/null || :
   mv "$root/sys/devices/pci0000:00/$PF1" "$root/$second/0000:81:00.0/0000:82:00.0/0000:83:00.0"
   rm "$root/sys/bus/pci/devices/$PF1"
   endpoint $second/0000:81:00.0/0000:82:00.0/0000:83:00.0
@@ -321,6 +320,41 @@ vpd() { # FILE ID
   vpd "$root/sys/devices/pci0000:00/0000:09:00.0/vpd" 1234-56
   run -0 "$railhead" verify --all --root "$root" --stage gate
   [[ $output == *"unsupported"*"pairs/$NIC/p2p"*"Data Direct function 0000:09:00.0"*"rdma_topo check"* ]]
+}
+
+# --- survey and draft -------------------------------------------------------------------------
+
+survey_says() { # ROW JSON
+  run -0 "$railhead" survey --root "$root"
+  [[ $output == *"redirect"*"NIC ATS"*"$NIC  $GPU  $1"* ]] || fail_with "$1"
+  run -0 "$railhead" survey --json --root "$root"
+  [ "$(jq -c '.pairs[] | select(.gpu) | [.redirect, .redirected_at, .nic_ats, .gpu_ats, .data_direct]' <<<"$output")" = "$2" ]
+}
+
+@test "survey: whether the pair's traffic is redirected, where, and ATS" {
+  switch $DEFAULT $DEFAULT 0 0x8000
+  survey_says "pcie_switch  0          yes       on" '["yes",["0000:02:00.0"],"on","none",false]'
+  port $NIC_PORT 6 $CAN 0
+  endpoint $NIC_PORT/$NIC 0
+  survey_says "pcie_switch  0          no        off" '["no",[],"off","none",false]'
+  truncate -s 64 "$root/$NIC_PORT/config" "$root/$NIC_PORT/$NIC/config"
+  survey_says "pcie_switch  0          unknown   unknown" '[null,[],null,"none",false]'
+}
+
+@test "survey: what the root complex joins" {
+  apart $DEFAULT $DEFAULT
+  survey_says "numa_node  0          root complex  none" '["root complex",[],"none","none",false]'
+}
+
+@test "draft: the wish is proposed where there are pairs, and not else" {
+  run -0 "$railhead" draft --root "$root"
+  [[ $output != *pairs* ]]
+  switch $DEFAULT $DEFAULT $DEFAULT
+  run -0 "$railhead" draft --root "$root"
+  [[ $output != *pairs* ]] # one NIC has no GPU of its own
+  rm "$root/sys/bus/pci/devices/$PF1"
+  run -0 "$railhead" draft --root "$root"
+  [[ $output == *"#pairs: {nics: rails, gpus: gpus, within: pcie_switch, p2p: direct}"* ]]
 }
 
 # --- the profile ------------------------------------------------------------------------------

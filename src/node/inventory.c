@@ -332,6 +332,19 @@ static void take_all(const struct root *root, struct thing_list *list, const cha
 			take(root, list, names.v[i]);
 }
 
+static void take_pairs(const struct root *root, const struct node *node, struct inventory *ret)
+{
+	struct acs *acs = acs_new(root);
+
+	pairs_of_node(root, node, &ret->pairs);
+	ret->ways = xcalloc(ret->pairs.n ? ret->pairs.n : 1, sizeof(*ret->ways));
+	for (size_t i = 0; i < ret->pairs.n; i++)
+		if (ret->pairs.v[i].gpu)
+			p2p_fact_take(root, node, acs, ret->pairs.v[i].nic->addr,
+				      ret->pairs.v[i].gpu->addr, &ret->ways[i]);
+	acs_free(acs);
+}
+
 void inventory_take(const struct root *root, const struct node *node, struct inventory *ret)
 {
 	*ret = (struct inventory){0};
@@ -347,7 +360,7 @@ void inventory_take(const struct root *root, const struct node *node, struct inv
 	take_all(root, &ret->net, "/sys/class/net", take_netdev);
 	take_all(root, &ret->rdma, "/sys/class/infiniband", take_rdma);
 	take_modules(root, &ret->modules);
-	pairs_of_node(root, node, &ret->pairs);
+	take_pairs(root, node, ret);
 }
 
 void inventory_free(struct inventory *inv)
@@ -360,6 +373,9 @@ void inventory_free(struct inventory *inv)
 	free_list(&inv->gpus);
 	free_list(&inv->modules);
 	free_list(&inv->groups);
+	for (size_t i = 0; i < inv->pairs.n; i++)
+		strv_free(&inv->ways[i].at);
+	free(inv->ways);
 	vec_free(&inv->pairs);
 	*inv = (struct inventory){0};
 }

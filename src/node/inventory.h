@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "node/nearness.h"
 #include "node/node.h"
+#include "node/p2p.h"
 #include "sys/root.h"
 
 struct fact {
@@ -45,6 +46,7 @@ struct inventory {
 	struct thing_list modules; /* those that state a version */
 	struct thing_list groups;  /* IOMMU groups: type, devices */
 	struct pairs pairs;	   /* NICs and GPUs; points to the node's functions */
+	struct p2p_fact *ways;	   /* of each pair; all zero where it has no GPU */
 };
 
 /*

@@ -100,3 +100,51 @@ const struct pci_fn *p2p_data_direct_of(const struct root *root, const struct no
 	}
 	return NULL;
 }
+
+/* --- for a survey ------------------------------------------------------------------------ */
+
+static enum ats_state ats_of(struct acs *acs, const char *addr)
+{
+	const struct acs_port *fn = acs_port(acs, addr, NULL);
+
+	return fn ? fn->ats : ATS_UNKNOWN;
+}
+
+void p2p_fact_take(const struct root *root, const struct node *node, struct acs *acs,
+		   const char *nic, const char *gpu, struct p2p_fact *ret)
+{
+	struct p2p_way way = {0};
+	const struct acs_ports *legs[] = {&way.nic, &way.gpu};
+
+	*ret = (struct p2p_fact){.redirect = P2P_UNKNOWN,
+				 .data_direct = p2p_data_direct_of(root, node, nic) != NULL,
+				 .nic_ats = ats_of(acs, nic),
+				 .gpu_ats = ats_of(acs, gpu)};
+	if (p2p_way_find(acs, nic, gpu, &way, NULL) == 0)
+		ret->redirect = p2p_redirect_of(&way);
+	for (size_t l = 0; ret->redirect == P2P_REDIRECTED && l < array_len(legs); l++)
+		for (size_t i = 0; i < legs[l]->n; i++)
+			if (p2p_redirects(legs[l]->v[i]))
+				strv_add(&ret->at, legs[l]->v[i]->addr);
+	p2p_way_free(&way);
+}
+
+const char *p2p_redirect_name(enum p2p_redirect r)
+{
+	static const char *const names[] = {[P2P_DIRECT] = "no",
+					    [P2P_REDIRECTED] = "yes",
+					    [P2P_ROOT_COMPLEX] = "root complex",
+					    [P2P_UNKNOWN] = "unknown"};
+
+	return names[r];
+}
+
+const char *p2p_ats_name(enum ats_state s)
+{
+	static const char *const names[] = {[ATS_UNKNOWN] = "unknown",
+					    [ATS_NONE] = "none",
+					    [ATS_OFF] = "off",
+					    [ATS_ON] = "on"};
+
+	return names[s];
+}

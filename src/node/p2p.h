@@ -40,3 +40,19 @@ enum p2p_redirect p2p_redirect_of(const struct p2p_way *way);
  */
 const struct pci_fn *p2p_data_direct_of(const struct root *root, const struct node *node,
 					const char *nic);
+
+/* What a survey shows of one pair. */
+struct p2p_fact {
+	enum p2p_redirect redirect;
+	bool data_direct; /* ... of the NIC's own bridges; its data goes another way */
+	enum ats_state nic_ats, gpu_ats;
+	struct strv at; /* the ports that redirect */
+};
+
+/* libpci missing, or a function gone: all is unknown. strv_free() ret->at. */
+void p2p_fact_take(const struct root *root, const struct node *node, struct acs *acs,
+		   const char *nic, const char *gpu, struct p2p_fact *ret);
+/* "no", "yes", "root complex", "unknown" */
+const char *p2p_redirect_name(enum p2p_redirect r);
+/* "on", "off", "none", "unknown" */
+const char *p2p_ats_name(enum ats_state s);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "node/nearness.h"
 #include "profile/emit.h"
 #include "profile/search.h"
 #include "sys/module.h"
@@ -340,6 +341,48 @@ static void add_sriov(struct draft *d)
 			 able->name, able->fn.v[0]->totalvfs);
 }
 
+/* --- pairs --------------------------------------------------------------------------------- */
+
+static const struct draft_set *set_called(const struct draft *d, const char *name)
+{
+	for (size_t i = 0; i < d->sets.set.n; i++)
+		if (streq(d->sets.set.v[i].name, name))
+			return &d->sets.set.v[i];
+	return NULL;
+}
+
+/* How near the pair is that is farthest apart; NEAR_NOT, too, where a NIC has no GPU of its own. */
+static enum nearness farthest(const struct root *root, const struct draft_set *nics,
+			      const struct draft_set *gpus)
+{
+	enum nearness worst = NEAR_SWITCH;
+	struct pairs pairs = {0};
+
+	pairs_find(root, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
+	for (size_t i = 0; i < pairs.n; i++) {
+		enum nearness how = pairs.v[i].gpu ? pairs.v[i].how : NEAR_NOT;
+
+		worst = how > worst ? how : worst;
+	}
+	vec_free(&pairs);
+	return worst;
+}
+
+/* Straight traffic needs a bridge that is above both. */
+static void add_pairs(struct draft *d)
+{
+	const struct draft_set *nics = set_called(d, "rails"), *gpus = set_called(d, "gpus");
+	enum nearness how = nics && gpus ? farthest(d->root, nics, gpus) : NEAR_NOT;
+
+	if (how == NEAR_NOT)
+		return;
+	str_addf(d->out,
+		 "\n# Each NIC has a GPU of its own so near. p2p: direct asks that no bridge between "
+		 "sends their\n# traffic through the root complex; isolated, where VMs get them, that "
+		 "each does.\n#pairs: {nics: rails, gpus: gpus, within: %s, p2p: %s}\n",
+		 nearness_name(how), how == NEAR_NUMA ? "isolated" : "direct");
+}
+
 /* --- gate ------------------------------------------------------------------------------------ */
 
 /* The least of the members, so that the check holds now. False if one is unknown. */
@@ -435,6 +478,7 @@ int draft_profile(const struct root *root, const struct node *node, const char *
 	add_hugepages(&d);
 	add_modules(&d);
 	add_sriov(&d);
+	add_pairs(&d);
 	str_add(ret, "\n#sysctl:\n#  net.core.rmem_max: 268435456\n"
 		     "#  net.ipv4.conf.all.rp_filter: 2\n");
 	add_gate(&d);

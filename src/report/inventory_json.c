@@ -154,18 +154,39 @@ static json_t *dmi_json(const struct node *node)
 	return obj;
 }
 
-static json_t *pairs_json(const struct pairs *pairs)
+static json_t *redirect_json(enum p2p_redirect r)
+{
+	return r == P2P_UNKNOWN ? json_null() : json_string(p2p_redirect_name(r));
+}
+
+static json_t *ats_json(enum ats_state s)
+{
+	return s == ATS_UNKNOWN ? json_null() : json_string(p2p_ats_name(s));
+}
+
+static void add_way(json_t *obj, const struct p2p_fact *way)
+{
+	json_object_set_new(obj, "redirect", redirect_json(way->redirect));
+	json_object_set_new(obj, "redirected_at", strv_json(&way->at));
+	json_object_set_new(obj, "nic_ats", ats_json(way->nic_ats));
+	json_object_set_new(obj, "gpu_ats", ats_json(way->gpu_ats));
+	json_object_set_new(obj, "data_direct", json_boolean(way->data_direct));
+}
+
+static json_t *pairs_json(const struct inventory *inv)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < pairs->n; i++) {
-		const struct pair *p = &pairs->v[i];
+	for (size_t i = 0; i < inv->pairs.n; i++) {
+		const struct pair *p = &inv->pairs.v[i];
 		json_t *obj = json_object();
 
 		json_object_set_new(obj, "nic", json_string(p->nic->addr));
 		json_object_set_new(obj, "gpu", p->gpu ? json_string(p->gpu->addr) : json_null());
-		if (p->gpu)
+		if (p->gpu) {
 			json_object_set_new(obj, "nearness", json_string(nearness_name(p->how)));
+			add_way(obj, &inv->ways[i]);
+		}
 		json_array_append_new(array, obj);
 	}
 	return array;
@@ -194,6 +215,6 @@ json_t *inventory_to_json(const struct node *node, const struct inventory *inv)
 	json_object_set_new(doc, "gpus", list_json(&inv->gpus, "address", NULL));
 	json_object_set_new(doc, "modules", list_json(&inv->modules, "name", NULL));
 	json_object_set_new(doc, "iommu_groups", list_json(&inv->groups, "group", NULL));
-	json_object_set_new(doc, "pairs", pairs_json(&inv->pairs));
+	json_object_set_new(doc, "pairs", pairs_json(inv));
 	return doc;
 }

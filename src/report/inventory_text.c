@@ -267,17 +267,27 @@ static char *nodes_of(const struct pci_fn *nic, const struct pci_fn *gpu)
 	return xasprintf("%d, %d", nic->numa, gpu->numa);
 }
 
+static const char *redirect_of(const struct pair *p, const struct p2p_fact *way)
+{
+	if (!p->gpu)
+		return "-";
+	return way->data_direct ? "Data Direct" : p2p_redirect_name(way->redirect);
+}
+
 static void print_pairs(const struct view *v)
 {
-	static const char *const heading[] = {"NIC", "GPU", "nearness", "NUMA node", NULL};
+	static const char *const heading[] = {"NIC",	   "GPU",     "nearness", "NUMA node",
+					      "redirect", "NIC ATS", NULL};
 	struct table t = {.name = "pair", .heading = heading};
 
 	for (size_t i = 0; i < v->inv->pairs.n; i++) {
 		const struct pair *p = &v->inv->pairs.v[i];
+		const struct p2p_fact *way = &v->inv->ways[i];
 		cleanup_free char *nodes = nodes_of(p->nic, p->gpu);
 
 		table_add(&t, p->nic->addr, p->gpu ? p->gpu->addr : "none left",
-			  p->gpu ? nearness_name(p->how) : "-", nodes);
+			  p->gpu ? nearness_name(p->how) : "-", nodes, redirect_of(p, way),
+			  p->gpu ? p2p_ats_name(way->nic_ats) : "-");
 	}
 	if (t.rows.n)
 		fprintf(v->out, "\nEach NIC and the GPU that goes with it:\n");
