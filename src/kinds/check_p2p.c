@@ -118,8 +118,8 @@ static void name_bits(struct str *text, uint16_t bits)
 	str_add(text, many > 1 ? " are" : " is");
 }
 
-static void add_clause(struct str *text, const struct acs_port *p, const char *above,
-		       uint16_t bits, const char *how)
+static void add_clause(struct str *text, const struct acs_port *p, const char *above, uint16_t bits,
+		       const char *how)
 {
 	if (!bits)
 		return;
@@ -291,10 +291,11 @@ static void tell_of_present(const char *present, const char *arg, struct str *te
 	if (!present)
 		return;
 	if (streq(present, arg))
-		str_addf(text,
-			 "; this boot has it, and the ports are not so: kernels from 6.11 on before "
-			 "6.12.23, 6.13.11 and 6.14.2 take its first device alone and clear no bit "
-			 "that the firmware set, or something has set the ports since (setpci)");
+		str_addf(
+			text,
+			"; this boot has it, and the ports are not so: kernels from 6.11 on before "
+			"6.12.23, 6.13.11 and 6.14.2 take its first device alone and clear no bit "
+			"that the firmware set, or something has set the ports since (setpci)");
 	else
 		str_addf(text,
 			 "; this boot has %s: merge the two, since the kernel takes the last one "
@@ -318,7 +319,8 @@ static void add_remedy(const struct kind_ctx *ctx, const struct change *c, struc
 	}
 	arg = argument_for_all(ctx, c, bits, &first);
 	if (!streq(first, c->on.name)) {
-		str_addf(text, "; the kernel argument that pairs/%s/p2p names sets it for all pairs",
+		str_addf(text,
+			 "; the kernel argument that pairs/%s/p2p names sets it for all pairs",
 			 first);
 		return;
 	}
@@ -384,9 +386,8 @@ static const char *gpu_of(const struct change *c)
 
 static int look_p2p(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	struct wanted w = {.wish = (enum p2p_wish)c->want.number,
-			   .nic = c->on.name,
-			   .gpu = gpu_of(c)};
+	struct wanted w = {
+		.wish = (enum p2p_wish)c->want.number, .nic = c->on.name, .gpu = gpu_of(c)};
 	struct verdict v = {0};
 	int r = function_gone(ctx->root, w.nic, err);
 

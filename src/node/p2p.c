@@ -45,8 +45,7 @@ void p2p_way_free(struct p2p_way *way)
 
 uint16_t p2p_redirects(const struct acs_port *port)
 {
-	return port->does &
-	       (PCI_ACS_CTRL_REQ_RED | PCI_ACS_CTRL_CMPLT_RED | PCI_ACS_CTRL_EGRESS);
+	return port->does & (PCI_ACS_CTRL_REQ_RED | PCI_ACS_CTRL_CMPLT_RED | PCI_ACS_CTRL_EGRESS);
 }
 
 bool p2p_readable(const struct acs_port *port)
@@ -141,10 +140,8 @@ const char *p2p_redirect_name(enum p2p_redirect r)
 
 const char *p2p_ats_name(enum ats_state s)
 {
-	static const char *const names[] = {[ATS_UNKNOWN] = "unknown",
-					    [ATS_NONE] = "none",
-					    [ATS_OFF] = "off",
-					    [ATS_ON] = "on"};
+	static const char *const names[] = {
+		[ATS_UNKNOWN] = "unknown", [ATS_NONE] = "none", [ATS_OFF] = "off", [ATS_ON] = "on"};
 
 	return names[s];
 }

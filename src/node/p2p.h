@@ -9,7 +9,7 @@
 #include "sys/acs.h"
 
 struct p2p_way {
-	struct acs_ports common; /* above both, the root port first; none: no bridge is */
+	struct acs_ports common;   /* above both, the root port first; none: no bridge is */
 	struct acs_ports nic, gpu; /* above the one alone, the highest first */
 };
 

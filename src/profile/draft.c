@@ -377,8 +377,10 @@ static void add_pairs(struct draft *d)
 	if (how == NEAR_NOT)
 		return;
 	str_addf(d->out,
-		 "\n# Each NIC has a GPU of its own so near. p2p: direct asks that no bridge between "
-		 "sends their\n# traffic through the root complex; isolated, where VMs get them, that "
+		 "\n# Each NIC has a GPU of its own so near. p2p: direct asks that no bridge "
+		 "between "
+		 "sends their\n# traffic through the root complex; isolated, where VMs get them, "
+		 "that "
 		 "each does.\n#pairs: {nics: rails, gpus: gpus, within: %s, p2p: %s}\n",
 		 nearness_name(how), how == NEAR_NUMA ? "isolated" : "direct");
 }

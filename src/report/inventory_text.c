@@ -276,7 +276,7 @@ static const char *redirect_of(const struct pair *p, const struct p2p_fact *way)
 
 static void print_pairs(const struct view *v)
 {
-	static const char *const heading[] = {"NIC",	   "GPU",     "nearness", "NUMA node",
+	static const char *const heading[] = {"NIC",	  "GPU",     "nearness", "NUMA node",
 					      "redirect", "NIC ATS", NULL};
 	struct table t = {.name = "pair", .heading = heading};
 

@@ -26,17 +26,18 @@ static const struct spec p2p_wish = {
 static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {nics: rails, gpus: gpus, within: pcie_switch}",
-	.fields = FIELDS(KEY("nics", &spec_set_name, "Set of NICs.", .flags = FIELD_REQUIRED,
-			     .class = KEY_SELECTS),
-			 KEY("gpus", &spec_set_name, "Set of GPUs.", .flags = FIELD_REQUIRED,
-			     .class = KEY_SELECTS),
-			 KEY("within", &nearness,
-			     "Distance within which each NIC must have a GPU of its own.",
-			     .flags = FIELD_REQUIRED),
-			 KEY("p2p", &p2p_wish,
-			     "Way that traffic between each NIC and its GPU takes: straight "
-			     "through the switch above both, or checked by the IOMMU; default: "
-			     "whichever there is.")),
+	.fields =
+		FIELDS(KEY("nics", &spec_set_name, "Set of NICs.", .flags = FIELD_REQUIRED,
+			   .class = KEY_SELECTS),
+		       KEY("gpus", &spec_set_name, "Set of GPUs.", .flags = FIELD_REQUIRED,
+			   .class = KEY_SELECTS),
+		       KEY("within", &nearness,
+			   "Distance within which each NIC must have a GPU of its own.",
+			   .flags = FIELD_REQUIRED),
+		       KEY("p2p", &p2p_wish,
+			   "How traffic between each NIC and its GPU is to go: straight, straight "
+			   "once the IOMMU has translated it, or through the IOMMU; default: not "
+			   "judged.")),
 };
 
 /* --- changes ------------------------------------------------------------------------------ */
@@ -81,8 +82,7 @@ static void judge(struct plan *plan, const struct ynode *within, const struct pa
 	char *observed = p->gpu ? xasprintf("%s, %s", p->gpu->addr, nearness_name(p->how))
 				: xstrdup("no GPU");
 
-	judged(plan, "pairs", within->at, id, within->text, observed,
-	       is_near(p, within), why);
+	judged(plan, "pairs", within->at, id, within->text, observed, is_near(p, within), why);
 }
 
 static void add_way(struct plan *plan, const struct ynode *within, const struct ynode *p2p,
