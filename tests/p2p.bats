@@ -246,6 +246,24 @@ setup() {
     '["pci=config_acs=0011101@0000:00:01.0;1011101@0000:02:01.0"]' # what was on stays on
 }
 
+@test "isolated: traffic does not turn round at the upper port of a switch, so it needs no ACS" {
+  wish isolated
+  switch $DEFAULT $DEFAULT $DEFAULT
+  pcie "$root/$UP" 5 0x0081 # one of several functions, as of switches with a DMA engine
+  holds isolated
+}
+
+@test "isolated: functions that no bridge keeps apart, as in a VM" {
+  wish isolated numa_node
+  endpoint sys/devices/pci0000:00/$NIC
+  gpu sys/devices/pci0000:00
+  holds isolated # by their make: integrated into the root complex
+  config "$root/sys/devices/pci0000:00/$GPU/config"
+  differs "not isolated" "$GPU is conventional PCI, or a virtual machine shows it as that"
+  truncate -s 64 "$root/sys/devices/pci0000:00/$GPU/config"
+  differs unknown "$GPU: only 64 bytes of its config space can be read"
+}
+
 @test "isolated: hardware without ACS can't, and no argument is offered" {
   wish isolated
   switch $DEFAULT $DEFAULT $DEFAULT
@@ -371,6 +389,10 @@ profile_says() { # CODE TEXT
   profile_says 3 "pairs.p2p: translated: only a bridge above both"
   wish isolated pcie_switch "kernel_args: {iommu: disabled}"
   profile_says 3 "pairs.p2p: isolated: needs the IOMMU that kernel_args.iommu at"
+  wish direct pcie_switch 'gate: {checks: {groups: {run: iommu_groups, on: gpus, isolated: true}}}'
+  profile_says 3 "isolated: pairs.p2p: direct at"
+  wish direct pcie_switch 'gate: {checks: {groups: {run: iommu_groups, on: gpus, type: identity}}}'
+  profile_says 0 ""
   wish strait
   profile_says 3 "direct"
 }

@@ -46,6 +46,8 @@ static struct lack lack_of(const struct wanted *w, const struct acs_port *p, boo
 		lack.on = p2p_redirects(p);
 		return lack;
 	}
+	if (p->role == ACS_SWITCH_UP) /* nothing turns round there */
+		return lack;
 	lack.off = (uint16_t)(p->needs & ~p->does);
 	if (w->wish != P2P_WISH_TRANSLATED || !of_nic)
 		return lack;
@@ -132,15 +134,12 @@ static void add_clause(struct str *text, const struct acs_port *p, const char *a
 /* What isolates nothing by its make; NULL: it is none of those. */
 static const char *unfit(const struct acs_port *p)
 {
-	switch (p->state) {
-	case ACS_MISSING:
+	if (p->state == ACS_MISSING && p->role != ACS_SWITCH_UP)
 		return "has no ACS capability: that is the hardware, unless a BIOS option 'ACS "
 		       "enable' hides it";
-	case ACS_CONVENTIONAL:
+	if (p->state == ACS_CONVENTIONAL)
 		return "leads to conventional PCI, where nothing is kept apart";
-	default:
-		return NULL;
-	}
+	return NULL;
 }
 
 static const char *unreadable(const struct acs_port *p)
@@ -203,17 +202,44 @@ static void judge_ports(const struct wanted *w, struct verdict *v)
 			 consequences[w->wish]);
 }
 
+/* Where no bridge is above it, as in a VM, nothing may keep it apart. */
+static void judge_function(const struct kind_ctx *ctx, const char *addr, struct verdict *v)
+{
+	const struct acs_port *fn = acs_port(ctx->acs, addr, NULL);
+
+	if (!fn || !p2p_readable(fn)) {
+		begin(&v->unknown, "; ");
+		str_addf(&v->unknown, "%s: %s", addr, fn ? unreadable(fn) : "libpci gave up on it");
+	} else if (fn->state == ACS_CONVENTIONAL) {
+		begin(&v->lacks, "; ");
+		str_addf(&v->lacks,
+			 "%s is conventional PCI, or a virtual machine shows it as that, "
+			 "and nothing keeps it apart",
+			 addr);
+	}
+}
+
+static void judge_functions(const struct kind_ctx *ctx, const struct wanted *w, struct verdict *v)
+{
+	if (w->wish == P2P_WISH_DIRECT)
+		return;
+	judge_function(ctx, w->nic, v);
+	judge_function(ctx, w->gpu, v);
+}
+
 static void judge_ats(const struct kind_ctx *ctx, const struct wanted *w, struct verdict *v)
 {
 	const struct acs_port *nic = acs_port(ctx->acs, w->nic, NULL);
 	cleanup_free char *noats = pci_argument(ctx->node->cmdline, "noats");
 
-	if (w->wish != P2P_WISH_TRANSLATED || (nic && nic->ats == ATS_ON))
+	if (w->wish != P2P_WISH_TRANSLATED || !nic || !p2p_readable(nic) || nic->ats == ATS_ON)
 		return;
-	if (!nic || nic->ats == ATS_UNKNOWN) {
+	if (nic->ats == ATS_UNKNOWN) {
 		begin(&v->unknown, "; ");
-		str_addf(&v->unknown, "%s: %s", w->nic,
-			 nic ? unreadable(nic) : "libpci gave up on it");
+		str_addf(&v->unknown,
+			 "%s: its extended config space, in which ATS is, can't be "
+			 "reached",
+			 w->nic);
 		return;
 	}
 	begin(&v->lacks, "; ");
@@ -399,6 +425,7 @@ static int look_p2p(const struct kind_ctx *ctx, struct change *c, struct err *er
 		r = p2p_way_find(ctx->acs, w.nic, w.gpu, &w.way, err);
 	if (r == 0) {
 		judge_ports(&w, &v);
+		judge_functions(ctx, &w, &v);
 		judge_ats(ctx, &w, &v);
 		conclude(ctx, c, &w, &v);
 	}

@@ -201,10 +201,43 @@ static void an_iommu_redirects(struct ruling *r)
 		  scalar(iommu), iommu->at.line, iommu->at.col);
 }
 
+/* Whether on: names that set, or VFs of it. */
+static bool is_about(const struct ynode *on, const char *set)
+{
+	static const char vfs[] = "vfs of ";
+	const char *text = scalar(on);
+
+	return streq(str_starts(text, vfs) ? text + strlen(vfs) : text, set);
+}
+
+/* Ports that redirect nothing isolate nothing (REQ_ACS_FLAGS in drivers/iommu/iommu.c). */
+static void straight_shares_groups(struct ruling *r)
+{
+	const struct ynode *pairs = section(r, "pairs");
+	const struct ynode *checks = ynode_get(section(r, "gate"), "checks");
+
+	if (!text_is(pairs, "p2p", "direct") || !text_is(pairs, "within", "pcie_switch"))
+		return;
+	for (size_t i = 0; i < count(checks, YAML_MAP); i++) {
+		const struct ynode *check = checks->items.v[i], *on = ynode_get(check, "on");
+
+		if (!text_is(check, "run", "iommu_groups") ||
+		    !ynode_bool(check, "isolated", false) ||
+		    !(is_about(on, ynode_text(pairs, "nics", "")) ||
+		      is_about(on, ynode_text(pairs, "gpus", ""))))
+			continue;
+		rule_error(r, ynode_get(check, "isolated"), "gate.checks",
+			   "isolated: pairs.p2p: direct at %u:%u puts all below a switch into one "
+			   "IOMMU group; write p2p: translated or isolated, or drop isolated",
+			   ynode_get(pairs, "p2p")->at.line, ynode_get(pairs, "p2p")->at.col);
+	}
+}
+
 static const struct rule rules[] = {
 	RULE("pairs-are-of-two", pairs_are_of_two),
 	RULE("pairs-p2p-needs-a-bridge", straight_needs_a_bridge),
 	RULE_OF_WHOLE("pairs-p2p-needs-an-iommu", isolation_needs_an_iommu),
+	RULE("pairs-p2p-shares-groups", straight_shares_groups),
 	RULE_OF_WHOLE("pairs-p2p-and-an-iommu", an_iommu_redirects),
 	NO_MORE_RULES,
 };
