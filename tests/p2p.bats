@@ -122,7 +122,7 @@ setup() {
     'write kernel_args: {set: ["pci=config_acs=0000000@0000:02:00.0;0000000@0000:02:01.0"]}'
   [[ $output != *0000:00:01.0* ]] # above both: straight traffic does not come there
   run "$railhead" verify --root "$root" --stage gate --json
-  [ "$(jq -r '.. | objects | select(.id? == "pairs/'$NIC'/p2p") | .fault' <<<"$output")" = RH-PCI-P2P ]
+  [ "$(jq -r '.. | objects | select(.id? == "pairs/'$NIC'/p2p") | .fault' <<<"$output")" = RH-PCI-ACS ]
   port $NIC_PORT 6 $CAN 0
   port $GPU_PORT 6 $CAN 0
   holds direct

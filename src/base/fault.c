@@ -259,7 +259,7 @@ static const struct fault_row rows[] = {
 	F(PCI_PAIRS, "RH-PCI-PAIRS", SITE,
 	  "A NIC has no GPU of its own as near as the profile requires.",
 	  "Move cards to the slots of the SKU; `railhead survey` shows all pairs."),
-	F(PCI_P2P, "RH-PCI-P2P", PROFILE,
+	F(PCI_ACS, "RH-PCI-ACS", PROFILE,
 	  "The way between a NIC and its GPU is not as pairs.p2p of the profile wants.",
 	  "Set ACS of the bridges that the reason names, by kernel_args.set as it says or in the "
 	  "BIOS; docs/p2p.md explains the choice."),

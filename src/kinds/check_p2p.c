@@ -435,4 +435,4 @@ static int look_p2p(const struct kind_ctx *ctx, struct change *c, struct err *er
 	return r;
 }
 
-const struct target_item p2p_item = {.kind = &kind_check, .look = look_p2p, .fault = FAULT_PCI_P2P};
+const struct target_item p2p_item = {.kind = &kind_check, .look = look_p2p, .fault = FAULT_PCI_ACS};
