@@ -201,15 +201,6 @@ static void an_iommu_redirects(struct ruling *r)
 		  scalar(iommu), iommu->at.line, iommu->at.col);
 }
 
-/* Whether on: names that set, or VFs of it. */
-static bool is_about(const struct ynode *on, const char *set)
-{
-	static const char vfs[] = "vfs of ";
-	const char *text = scalar(on);
-
-	return streq(str_starts(text, vfs) ? text + strlen(vfs) : text, set);
-}
-
 /* Ports that redirect nothing isolate nothing (REQ_ACS_FLAGS in drivers/iommu/iommu.c). */
 static void straight_shares_groups(struct ruling *r)
 {
@@ -219,12 +210,13 @@ static void straight_shares_groups(struct ruling *r)
 	if (!text_is(pairs, "p2p", "direct") || !text_is(pairs, "within", "pcie_switch"))
 		return;
 	for (size_t i = 0; i < count(checks, YAML_MAP); i++) {
-		const struct ynode *check = checks->items.v[i], *on = ynode_get(check, "on");
+		const struct ynode *check = checks->items.v[i];
+		bool vfs;
+		const char *set = set_name_in(ynode_text(check, "on", ""), &vfs);
 
 		if (!text_is(check, "run", "iommu_groups") ||
 		    !ynode_bool(check, "isolated", false) ||
-		    !(is_about(on, ynode_text(pairs, "nics", "")) ||
-		      is_about(on, ynode_text(pairs, "gpus", ""))))
+		    !(text_is(pairs, "nics", set) || text_is(pairs, "gpus", set)))
 			continue;
 		rule_error(r, ynode_get(check, "isolated"), "gate.checks",
 			   "isolated: pairs.p2p: direct at %u:%u puts all below a switch into one "
