@@ -302,6 +302,20 @@ setup() {
   [[ $output != *config_acs* ]]
 }
 
+@test "translated: of two ports above the NIC the higher one sends straight" {
+  wish translated
+  switch $DEFAULT 0x005d $DEFAULT 0x8000
+  inner=$NIC_PORT/0000:05:00.0/0000:06:00.0
+  port $NIC_PORT/0000:05:00.0 5
+  port $inner 6 $CAN $DEFAULT
+  mv "$root/$NIC_PORT/$NIC" "$root/$inner/$NIC"
+  link $inner/$NIC
+  holds translated
+  port $NIC_PORT 6 $CAN $DEFAULT
+  port $inner 6 $CAN 0x005d
+  differs "not translated" "0000:02:00.0 (switch port above $NIC): ACS direct translated P2P is off: traffic"
+}
+
 @test "translated: blocked translations, and ATS that is off, forbidden or not there" {
   wish translated
   switch $DEFAULT 0x005f $DEFAULT 0x0000
