@@ -8,8 +8,9 @@
  * rxe_hw_counters.c).
  *
  * What they hold from before may be of a cable that was pulled while the node was installed: the
- * rise under load is judged. NVSentinel's monitor of NICs, too, takes a link that went down,
- * integrity errors and overruns for faults at any rise.
+ * rise under load is judged. NVSentinel's monitor of NICs, too, takes a link that went down for a
+ * fault at any rise. Integrity errors and overruns, which it takes for such, are counted in 4 bits
+ * here: one that has stopped can't rise, which is no reason to block a node for ever.
  */
 #include <stdio.h>
 #include <string.h>
@@ -46,8 +47,8 @@ enum {
 static const struct counter counters[] = {
 	ROW("counters/link_downed", STILL, .top = STOPS_8),
 	ROW("hw_counters/link_downed", STILL, .top = 0),
-	ROW("counters/local_link_integrity_errors", STILL, .top = STOPS_4),
-	ROW("counters/excessive_buffer_overrun_errors", STILL, .top = STOPS_4),
+	ROW("counters/local_link_integrity_errors", RISE, .top = STOPS_4),
+	ROW("counters/excessive_buffer_overrun_errors", RISE, .top = STOPS_4),
 	ROW("counters/symbol_error", RISE, .top = STOPS_16, .spare = SYMBOLS_A_MINUTE),
 	ROW("counters/link_error_recovery", RISE, .top = STOPS_8),
 	ROW("counters/port_rcv_errors", RISE, .top = STOPS_16),
