@@ -31,7 +31,7 @@ struct check {
 	/* Keys that it takes, besides run, timeout and on_fail, and on_intermittent of figures. */
 	const char *required[3], *optional[6];
 	const char *shares; /* of what a min may be a share: "line pcie set"; NULL: of nothing */
-	/* One of these three; look_whole beside look: where the check names no set. */
+	/* One of these three; look_whole as well as look: where the check names no set. */
 	void (*look)(const struct checked *t, struct subject of); /* at each function of its set */
 	void (*look_whole)(const struct checked *t);
 	void (*measure)(const struct checked *t, struct probes *ret);
