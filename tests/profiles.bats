@@ -4,6 +4,7 @@
 # its plan is the golden one in fixtures/plans. GOLDEN=1 writes those anew: read the diff.
 
 bats_require_minimum_version 1.5.0
+load lib/disks
 load lib/fakenode
 
 here=$BATS_TEST_DIRNAME
@@ -213,11 +214,28 @@ E
   done
 }
 
+# What the machine's description has no words for: SMT siblings, and two NVMe drives.
+has_cores_and_drives() { # ROOT
+  local root=$1 cpu thread
+  for cpu in {0..111}; do
+    for thread in $cpu $((cpu + 112)); do
+      put "$root/sys/devices/system/cpu/cpu$thread/topology/core_cpus_list" "$cpu,$((cpu + 112))"
+    done
+  done
+  controller 0000:01:00.0 nvme 0x010802
+  controller 0000:02:00.0 nvme 0x010802
+  disk nvme0n1 259:0 pci0000:00/0000:01:00.0/nvme/nvme0
+  disk nvme1n1 259:1 pci0000:00/0000:02:00.0/nvme/nvme1
+  mkdir -p "$root/proc/self"
+  mounted "22 1 259:1 / / rw shared:1 - ext4 /dev/nvme1n1 rw"
+}
+
 @test "docs/examples: each profile has a sentence to each line, passes check, and makes a plan" {
   examples=$BATS_TEST_DIRNAME/../docs/examples/profiles
   python3 "$here/lib/machine" "$BATS_TEST_TMPDIR/machines" "$here"/fixtures/machines/{hgx-h100-cx7,azure-nd-h100-v5,generic-cx6dx}.toml
-  on() { case $1 in gpudirect-nfs) echo hgx-h100-cx7 ;; aks-infiniband) echo azure-nd-h100-v5 ;;
-    *) echo generic-cx6dx ;; esac; }
+  on() { case $1 in gpudirect-nfs | roce-host | low-jitter | iommu-isolated) echo hgx-h100-cx7 ;;
+    aks-infiniband) echo azure-nd-h100-v5 ;; *) echo generic-cx6dx ;; esac; }
+  has_cores_and_drives "$BATS_TEST_TMPDIR/machines/hgx-h100-cx7"
   for file in "$examples"/*.yaml; do
     name=$(basename "$file" .yaml)
     run -0 "$railhead" check --root "$BATS_TEST_TMPDIR/machines/$(on "$name")" "$file"
@@ -225,7 +243,7 @@ E
     run -5 "$railhead" plan --json --root "$BATS_TEST_TMPDIR/machines/$(on "$name")" --profile "$file"
     jq -e '[.changes[] | select(.state == "failed")] == []' <<<"$output"
     # each section has changes, and the sets have as many members as the example says
-    for step in $(grep -oE '^(devices|modules|sriov|link|qos|kernel_args|hugepages|limits|mounts|sysctl|expect)\b' "$file"); do
+    for step in $(grep -oE '^(devices|modules|sriov|link|qos|irq|block|kernel_args|hugepages|cpu|memory|limits|mounts|sysctl|expect)\b' "$file"); do
       jq -e --arg step "$step" '[.changes[] | select(.id | startswith($step + "/"))] | length > 0' <<<"$output" ||
         { echo "$name: nothing of $step"; false; }
     done
