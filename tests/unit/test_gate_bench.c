@@ -481,6 +481,7 @@ static void test_own_proc(void **state)
 	struct bench_job jobs[2];
 
 	(void)state;
+	NEEDS_SUBREAPERS();
 	snprintf(mine, sizeof(mine), SEES_ITSELF "[ -d /proc/%d ] && echo '" OK "'", getpid());
 	jobs[0] = sh(mine, 5000, NULL);
 	jobs[1] = sh(SEES_ITSELF "[ $$ -lt 50 ] && echo '" OK "'", 5000, NULL);
