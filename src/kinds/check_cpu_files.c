@@ -164,9 +164,7 @@ static int look_systemd(const struct kind_ctx *ctx, struct change *c, struct err
 	if (*taken)
 		str_addf(&reason,
 			 "%s: CPUAffinity= lets services run on CPUs %s, which %s isolates; leave "
-			 "them out there, or drop the line: by itself the scheduler places nothing "
-			 "on "
-			 "isolated CPUs",
+			 "them out there",
 			 said.at, taken, w.profile);
 	return judge(c, &reason);
 }
