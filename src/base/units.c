@@ -260,6 +260,14 @@ int cpus_parse_mask(const char *s, struct cpus *ret)
 	return r;
 }
 
+bool cpus_same_mask(const char *a, const char *b)
+{
+	struct cpus x, y;
+
+	return cpus_parse_mask(a, &x) == 0 && cpus_parse_mask(b, &y) == 0 &&
+	       memcmp(&x, &y, sizeof(x)) == 0;
+}
+
 char *cpus_format_mask(const struct cpus *c)
 {
 	struct str out = {0};
@@ -284,6 +292,12 @@ void cpus_add(struct cpus *c, unsigned int n)
 {
 	if (n < CPUS_MAX)
 		c->bit[n / 64] |= 1ULL << (n % 64);
+}
+
+void cpus_add_all(struct cpus *c, const struct cpus *more)
+{
+	for (size_t i = 0; i < array_len(c->bit); i++)
+		c->bit[i] |= more->bit[i];
 }
 
 void cpus_remove_all(struct cpus *c, const struct cpus *gone)

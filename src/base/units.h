@@ -54,8 +54,11 @@ char *cpus_format(const struct cpus *c); /* caller frees */
  */
 int cpus_parse_mask(const char *s, struct cpus *ret);
 char *cpus_format_mask(const struct cpus *c); /* caller frees */
+/* Whether both are masks, and of the same CPUs, whatever zeros are in front. */
+bool cpus_same_mask(const char *a, const char *b);
 bool cpus_has(const struct cpus *c, unsigned int n);
 void cpus_add(struct cpus *c, unsigned int n);
+void cpus_add_all(struct cpus *c, const struct cpus *more);    /* c |= more */
 void cpus_remove_all(struct cpus *c, const struct cpus *gone); /* c &= ~gone */
 size_t cpus_count(const struct cpus *c);
 int cpus_last(const struct cpus *c);  /* highest member, or -1 */

@@ -5,7 +5,6 @@
  * it (kernel/sched/isolation.c). Unbound workqueues keep off the CPUs of either argument
  * (workqueue_init_early() in kernel/workqueue.c), until somebody writes their mask.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -96,28 +95,6 @@ static int look_ticks(const struct kind_ctx *ctx, struct change *c, struct err *
 			 err);
 }
 
-/* "f,ffffffff": words of 32 bits in hexadecimal, the highest first (lib/vsprintf.c, %*pb). */
-static bool parse_mask(const char *text, struct cpus *ret)
-{
-	unsigned int bit = 0;
-
-	*ret = (struct cpus){0};
-	for (size_t i = strlen(text); i-- > 0;) {
-		const char *digits = "0123456789abcdef", *at;
-
-		if (text[i] == ',')
-			continue;
-		at = strchr(digits, tolower((unsigned char)text[i]));
-		if (!at || bit + 4 > CPUS_MAX)
-			return false;
-		for (unsigned int b = 0; b < 4; b++)
-			if ((at - digits) >> b & 1)
-				cpus_add(ret, bit + b);
-		bit += 4;
-	}
-	return bit > 0;
-}
-
 static int look_workqueues(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
 	cleanup_free char *text = NULL;
@@ -131,7 +108,7 @@ static int look_workqueues(const struct kind_ctx *ctx, struct change *c, struct 
 		return not_shown(c, "this kernel does not show where its workqueues run");
 	if (r < 0)
 		return r;
-	if (!parse_mask(text, &have))
+	if (cpus_parse_mask(text, &have) < 0)
 		return err_set(err, -EINVAL, WORKQUEUES ": '%.80s' is no mask of CPUs", text);
 	observe(c, &have);
 	others = have;

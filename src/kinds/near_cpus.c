@@ -19,12 +19,6 @@ bool near_read_list(const struct root *root, struct cpus *ret, const char *path)
 	return read_text(root, &text, NULL, "%s", path) == 0 && cpus_parse(text, ret) == 0;
 }
 
-static void add_all(struct cpus *to, const struct cpus *more)
-{
-	for (int n = cpus_next(more, -1); n >= 0; n = cpus_next(more, n))
-		cpus_add(to, (unsigned int)n);
-}
-
 static int find_isolated(const struct kind_ctx *ctx, const struct ynode *planned, struct cpus *ret,
 			 struct err *err)
 {
@@ -33,13 +27,13 @@ static int find_isolated(const struct kind_ctx *ctx, const struct ynode *planned
 
 	near_read_list(ctx->root, ret, CPU_DIR "isolated");
 	near_read_list(ctx->root, &list, CPU_DIR "nohz_full");
-	add_all(ret, &list);
+	cpus_add_all(ret, &list);
 	if (!planned)
 		return 0;
 	r = isolated_on(ctx->node, planned, &list, err);
 	if (r < 0)
 		return err_wrap(err, "isolate_cpus");
-	add_all(ret, &list);
+	cpus_add_all(ret, &list);
 	return 0;
 }
 

@@ -245,19 +245,11 @@ static char *text_of(const struct wanted *w, const struct queue *q)
 	return cpus_format_mask(&turn);
 }
 
-static bool same_mask(const char *a, const char *b)
-{
-	struct cpus x, y;
-
-	return cpus_parse_mask(a, &x) == 0 && cpus_parse_mask(b, &y) == 0 &&
-	       memcmp(&x, &y, sizeof(x)) == 0;
-}
-
 static bool is_right(const struct wanted *w, const struct queue *q)
 {
 	cleanup_free char *want = text_of(w, q);
 
-	return is_number(w->value) ? streq(want, q->text) : same_mask(want, q->text);
+	return is_number(w->value) ? streq(want, q->text) : cpus_same_mask(want, q->text);
 }
 
 char *queues_desired(const struct change *c)

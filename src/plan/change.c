@@ -375,14 +375,6 @@ static bool same_words(const char *a, const char *b)
 	}
 }
 
-/* "0000000f,ffffffff" is "f,ffffffff". */
-static bool same_mask(const char *a, const char *b)
-{
-	a += strspn(a, "0,");
-	b += strspn(b, "0,");
-	return streq(a, b);
-}
-
 bool change_equal(enum compare how, const char *desired, const char *observed)
 {
 	uint64_t want, have;
@@ -396,7 +388,7 @@ bool change_equal(enum compare how, const char *desired, const char *observed)
 	case COMPARE_PARAM:
 		return streq(param_value(desired), param_value(observed));
 	case COMPARE_MASK:
-		return same_mask(desired, observed);
+		return cpus_same_mask(desired, observed);
 	case COMPARE_VERSION:
 		return version_fits(desired, observed);
 	}

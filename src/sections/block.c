@@ -163,24 +163,21 @@ static void emit_poll(const struct section_ctx *ctx, const struct ynode *section
 	change_desired(c, "%d", ynode_is_true(value));
 }
 
+static void emit_key(const struct section_ctx *ctx, const struct ynode *section,
+		     const struct pci_fn *fn, const struct field *row, const struct ynode *value,
+		     struct plan *plan)
+{
+	if (row->item)
+		emit_setting(ctx, section, fn, row, value, plan);
+	else if (row->class == KEY_JUDGES)
+		emit_poll(ctx, section, fn, row, value, plan);
+}
+
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
-	struct fn_list fns = {0};
-
 	(void)err;
-	overlay_functions(ctx, section, &fns);
-	for (size_t i = 0; i < fns.n; i++)
-		for (const struct field *row = keys.fields; row->name; row++) {
-			const struct ynode *value =
-				overlay_value(ctx, section, fns.v[i], row->name);
-
-			if (value && row->item)
-				emit_setting(ctx, section, fns.v[i], row, value, plan);
-			else if (value && row->class == KEY_JUDGES)
-				emit_poll(ctx, section, fns.v[i], row, value, plan);
-		}
-	vec_free(&fns);
+	overlay_each_key(ctx, section, keys.fields, emit_key, plan);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "kinds/isolation.h"
 #include "profile/language.h"
 #include "profile/rules.h"
+#include "sections/kernel_args.h"
 #include "sections/overlay.h"
 
 #define DROP_IN "/run/systemd/system/irqbalance.service.d/50-railhead.conf"
@@ -150,8 +151,7 @@ static void irqs_keep_off_isolated(struct ruling *r, const struct selector *s,
 	const struct ynode *isolated = isolated_of(r->p);
 	struct cpus left, gone;
 
-	if (!ynode_cpus(list) || !isolated || !(r->node || ynode_cpus(isolated)) ||
-	    isolated_on(r->node, isolated, &gone, NULL) < 0)
+	if (!ynode_cpus(list) || !isolated_here(r, &gone, NULL))
 		return;
 	left = *ynode_cpus(list);
 	cpus_remove_all(&left, &gone);

@@ -5,3 +5,6 @@
 #include "profile/rules.h"
 
 extern const struct rule kernel_args_rules[];
+
+/* What isolate_cpus names, as far as it is known without a node or with the ruling's. */
+bool isolated_here(const struct ruling *r, struct cpus *ret, struct err *err);

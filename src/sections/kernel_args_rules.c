@@ -284,8 +284,7 @@ static bool cpus_of(const struct ynode *arg, struct cpus *ret)
 	return cpus_parse(cpus_text(arg), ret) == 0;
 }
 
-/* What isolate_cpus names, as far as it is known without a node or with this one. */
-static bool isolated_here(const struct ruling *r, struct cpus *ret, struct err *err)
+bool isolated_here(const struct ruling *r, struct cpus *ret, struct err *err)
 {
 	const struct ynode *isolate = ynode_get(section(r, "kernel_args"), "isolate_cpus");
 

@@ -76,6 +76,27 @@ const struct ynode *overlay_value(const struct section_ctx *ctx, const struct yn
 	return best;
 }
 
+void overlay_each_key(const struct section_ctx *ctx, const struct ynode *section,
+		      const struct field *keys,
+		      void (*emit)(const struct section_ctx *ctx, const struct ynode *section,
+				   const struct pci_fn *fn, const struct field *key,
+				   const struct ynode *value, struct plan *plan),
+		      struct plan *plan)
+{
+	struct fn_list fns = {0};
+
+	overlay_functions(ctx, section, &fns);
+	for (size_t i = 0; i < fns.n; i++)
+		for (const struct field *key = keys; key->name; key++) {
+			const struct ynode *value =
+				overlay_value(ctx, section, fns.v[i], key->name);
+
+			if (value)
+				emit(ctx, section, fns.v[i], key, value, plan);
+		}
+	vec_free(&fns);
+}
+
 void overlay_keys(const struct section_ctx *ctx, const struct ynode *section,
 		  const struct pci_fn *fn, const char *path, struct strv *ret)
 {

@@ -20,6 +20,14 @@ void overlay_functions(const struct section_ctx *ctx, const struct ynode *sectio
 const struct ynode *overlay_value(const struct section_ctx *ctx, const struct ynode *section,
 				  const struct pci_fn *fn, const char *path);
 
+/* Calls emit with each key of a set, of each of those functions, that has a value for it. */
+void overlay_each_key(const struct section_ctx *ctx, const struct ynode *section,
+		      const struct field *keys,
+		      void (*emit)(const struct section_ctx *ctx, const struct ynode *section,
+				   const struct pci_fn *fn, const struct field *key,
+				   const struct ynode *value, struct plan *plan),
+		      struct plan *plan);
+
 /* The keys of the map at that path that any of those sets has for fn, once each; appends. */
 void overlay_keys(const struct section_ctx *ctx, const struct ynode *section,
 		  const struct pci_fn *fn, const char *path, struct strv *ret);

@@ -87,24 +87,21 @@ static void emit_payload(const struct pci_fn *fn, const struct field *f, const s
 	change_target(c, "pcie-payload:%s", fn->addr);
 }
 
+static void emit_key(const struct section_ctx *ctx, const struct ynode *section,
+		     const struct pci_fn *fn, const struct field *f, const struct ynode *value,
+		     struct plan *plan)
+{
+	if (f->item)
+		overlay_govern(ctx, section, fn, f->name, emit_setting(fn, f, value, plan));
+	else if (f->class == KEY_JUDGES)
+		emit_payload(fn, f, value, plan);
+}
+
 static int emit(const struct section_ctx *ctx, const struct ynode *section, struct plan *plan,
 		struct err *err)
 {
-	struct fn_list fns = {0};
-
 	(void)err;
-	overlay_functions(ctx, section, &fns);
-	for (size_t i = 0; i < fns.n; i++)
-		for (const struct field *f = keys.fields; f->name; f++) {
-			const struct ynode *value = overlay_value(ctx, section, fns.v[i], f->name);
-
-			if (value && f->item)
-				overlay_govern(ctx, section, fns.v[i], f->name,
-					       emit_setting(fns.v[i], f, value, plan));
-			else if (value && f->class == KEY_JUDGES)
-				emit_payload(fns.v[i], f, value, plan);
-		}
-	vec_free(&fns);
+	overlay_each_key(ctx, section, keys.fields, emit_key, plan);
 	return 0;
 }
 
