@@ -13,18 +13,22 @@ void node_online(const struct node *node, struct cpus *ret)
 
 void node_places_of(const struct node *node, int numa, struct cpus *ret)
 {
+	const struct cpu_places *places = node_places(node);
+
 	*ret = (struct cpus){0};
-	for (size_t i = 0; i < node->places.n; i++)
-		if (node->places.v[i].numa == numa)
-			cpus_add(ret, node->places.v[i].cpu);
+	for (size_t i = 0; i < places->list.n; i++)
+		if (places->list.v[i].numa == numa)
+			cpus_add(ret, places->list.v[i].cpu);
 }
 
 static int places_are_known(const struct node *node, struct err *err)
 {
-	if (!node->places.n)
+	const struct cpu_places *places = node_places(node);
+
+	if (!places->list.n)
 		return err_set(err, -ENODATA, "the kernel does not say which CPUs are online");
-	for (size_t i = 0; i < node->places.n; i++) {
-		const struct cpu_place *place = &node->places.v[i];
+	for (size_t i = 0; i < places->list.n; i++) {
+		const struct cpu_place *place = &places->list.v[i];
 
 		if (place->numa < 0)
 			return err_set(err, -ENODATA,
@@ -47,23 +51,24 @@ static bool begins_core(const struct cpu_place *place, int numa)
 	return place->core == (int)place->cpu && place->numa == numa;
 }
 
-static void add_core(const struct node *node, int core, struct cpus *ret)
+static void add_core(const struct cpu_places *places, int core, struct cpus *ret)
 {
-	for (size_t i = 0; i < node->places.n; i++)
-		if (node->places.v[i].core == core)
-			cpus_add(ret, node->places.v[i].cpu);
+	for (size_t i = 0; i < places->list.n; i++)
+		if (places->list.v[i].core == core)
+			cpus_add(ret, places->list.v[i].cpu);
 }
 
 static int add_first(const struct node *node, int numa, unsigned int per_node, struct cpus *ret,
 		     struct err *err)
 {
+	const struct cpu_places *places = node_places(node);
 	cleanup_free char *text = NULL;
 	unsigned int cores = 0;
 	struct cpus of_node;
 
-	for (size_t i = 0; i < node->places.n; i++)
-		if (begins_core(&node->places.v[i], numa) && ++cores <= per_node)
-			add_core(node, node->places.v[i].core, ret);
+	for (size_t i = 0; i < places->list.n; i++)
+		if (begins_core(&places->list.v[i], numa) && ++cores <= per_node)
+			add_core(places, places->list.v[i].core, ret);
 	if (!cores || cores > per_node) /* none: a node of memory alone */
 		return 0;
 	node_places_of(node, numa, &of_node);

@@ -53,6 +53,12 @@ struct cpu_place {
 	int numa; /* -1: the kernel does not say */
 };
 
+/* Looked for when first asked: a file for each core, which few profiles need. */
+struct cpu_places {
+	const struct root *root; /* where to look; NULL: it was looked for */
+	VEC(struct cpu_place) list;
+};
+
 struct node {
 	struct {
 		char *sys_vendor, *product_name, *product_family, *product_sku, *product_version;
@@ -66,10 +72,10 @@ struct node {
 	struct cpus cpus;	  /* present */
 	struct cpus cpus_offline; /* of those; none where the kernel does not say */
 	struct cpus nodes; /* NUMA nodes that are online; node 0 alone where there is no NUMA */
-	struct cpus nodes_with_cpu;   /* those that have CPUs */
-	VEC(struct cpu_place) places; /* of the online CPUs, by number */
-	unsigned int sockets;	      /* distinct physical packages of present CPUs; 0 unknown */
-	uint64_t memory;	      /* MemTotal in bytes; 0 unknown */
+	struct cpus nodes_with_cpu; /* those that have CPUs */
+	struct cpu_places *places;  /* see node_places(); NULL: a node that was not surveyed */
+	unsigned int sockets;	    /* distinct physical packages of present CPUs; 0 unknown */
+	uint64_t memory;	    /* MemTotal in bytes; 0 unknown */
 	VEC(struct node_memory) memory_of; /* of NUMA nodes, as far as they say; by number */
 	VEC(uint64_t) page_sizes; /* huge pages that its kernel offers, in bytes; none: unknown */
 	VEC(struct pci_fn) pci;	  /* sorted by address; VFs included */
@@ -88,6 +94,11 @@ int node_first_cores(const struct node *node, unsigned int per_node, struct cpus
 /* The CPUs of a NUMA node, and those that are online, as places have them. */
 void node_places_of(const struct node *node, int numa, struct cpus *ret);
 void node_online(const struct node *node, struct cpus *ret);
+/*
+ * Places of the online CPUs, by number; none where the kernel does not say. The first call reads
+ * below the root of the survey, which must be there still, and is made by one thread alone.
+ */
+const struct cpu_places *node_places(const struct node *node);
 /* How many CPUs there are that may run anything. */
 size_t node_count_online(const struct node *node);
 int node_survey(const struct root *root, struct node *ret, struct err *err);

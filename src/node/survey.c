@@ -229,21 +229,22 @@ static void find_nodes_with_cpu(const struct root *root, struct node *node)
 }
 
 /* One look per core; what is offline has no topology and is in no node's list. */
-static void find_cores(const struct root *root, struct node *node)
+static void find_cores(const struct root *root, struct cpu_places *places)
 {
-	for (size_t i = 0; i < node->places.n; i++) {
-		struct cpu_place *first = &node->places.v[i];
+	for (size_t i = 0; i < places->list.n; i++) {
+		struct cpu_place *first = &places->list.v[i];
 		struct cpus core = {0};
 
 		if (first->core >= 0 || !siblings_of(root, first->cpu, &of_core, &core))
 			continue;
-		for (size_t j = i; j < node->places.n; j++)
-			if (cpus_has(&core, node->places.v[j].cpu))
-				node->places.v[j].core = (int)first->cpu;
+		for (size_t j = i; j < places->list.n; j++)
+			if (cpus_has(&core, places->list.v[j].cpu))
+				places->list.v[j].core = (int)first->cpu;
 	}
 }
 
-static void find_nodes_of_cpus(const struct root *root, struct node *node)
+static void find_nodes_of_cpus(const struct root *root, const struct node *node,
+			       struct cpu_places *places)
 {
 	bool one = cpus_count(&node->nodes) == 1; /* then the kernel may have no NUMA at all */
 
@@ -251,24 +252,31 @@ static void find_nodes_of_cpus(const struct root *root, struct node *node)
 		struct cpus of_node;
 
 		node_cpus_of(root, n, &of_node);
-		for (size_t i = 0; i < node->places.n; i++)
-			if (one || cpus_has(&of_node, node->places.v[i].cpu))
-				node->places.v[i].numa = n;
+		for (size_t i = 0; i < places->list.n; i++)
+			if (one || cpus_has(&of_node, places->list.v[i].cpu))
+				places->list.v[i].numa = n;
 	}
 }
 
-static void survey_places(const struct root *root, struct node *node)
+const struct cpu_places *node_places(const struct node *node)
 {
-	struct cpus online = node->cpus;
+	static const struct cpu_places none;
+	struct cpu_places *places = node->places;
+	const struct root *root = places ? places->root : NULL;
+	struct cpus online;
 
-	cpus_remove_all(&online, &node->cpus_offline);
+	if (!root)
+		return places ?: &none;
+	places->root = NULL;
+	node_online(node, &online);
 	for (int cpu = cpus_next(&online, -1); cpu >= 0; cpu = cpus_next(&online, cpu)) {
 		struct cpu_place place = {(unsigned int)cpu, -1, -1};
 
-		vec_push(&node->places, place);
+		vec_push(&places->list, place);
 	}
-	find_nodes_of_cpus(root, node);
-	find_cores(root, node);
+	find_nodes_of_cpus(root, node, places);
+	find_cores(root, places);
+	return places;
 }
 
 /* "Node 0 MemTotal:  16777216 kB" */
@@ -438,7 +446,8 @@ int node_survey(const struct root *root, struct node *ret, struct err *err)
 	survey_dmi(root, &node);
 	survey_cpu(root, &node);
 	survey_memory(root, &node);
-	survey_places(root, &node);
+	node.places = xnew(struct cpu_places);
+	node.places->root = root;
 	if (read_text(root, &node.cmdline, NULL, "/proc/cmdline") < 0)
 		node.cmdline = xstrdup("");
 	if (read_text(root, &node.kernel, NULL, "/proc/sys/kernel/osrelease") < 0)
@@ -468,7 +477,9 @@ void node_free(struct node *node)
 	}
 	vec_free(&node->pci);
 	vec_free(&node->memory_of);
-	vec_free(&node->places);
+	if (node->places)
+		vec_free(&node->places->list);
+	free(node->places);
 	vec_free(&node->page_sizes);
 	memset(node, 0, sizeof(*node));
 }

@@ -323,7 +323,7 @@ static const struct ynode *lacks_cores(const struct node *node, const struct yno
 {
 	const struct ynode *rest = ynode_get(section, "isolate_cpus");
 
-	return rest && !ynode_cpus(rest) && !node->places.n ? rest : NULL;
+	return rest && !ynode_cpus(rest) && !node_places(node)->list.n ? rest : NULL;
 }
 
 static const struct kargs_need needs[] = {
