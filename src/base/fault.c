@@ -440,7 +440,7 @@ static const struct fault_row rows[] = {
 	F(STORAGE_READ, "RH-STORAGE-READ", SITE, "Storage is slower than required.",
 	  SLOW_HERE " Check the device, or the server and the way to it."),
 	F(STORAGE_FAILING, "RH-STORAGE-FAILING", REPLACE, "A drive reports that it is failing.",
-	  "Save what is on the drive, and replace it."),
+	  "Back up the drive, and replace it."),
 	F(STORAGE_HOT, "RH-STORAGE-HOT", SITE, "A drive is hotter or colder than it may be.",
 	  "Check fans and air flow."),
 	F(STORAGE_WORN, "RH-STORAGE-WORN", REPLACE,

@@ -148,7 +148,7 @@ int trial_write(const struct root *root, int dirfd, const struct trial_facts *fa
 struct arrival {
 	const char *cmdline;
 	bool counts;  /* GRUB can write there */
-	bool in_root; /* as far as stage early, or no further stage is to be waited for */
+	bool in_root; /* stage early has come, or this boot may have none */
 	bool alone;   /* railhead leaves it alone: trial_ended() notes what that says of a trial */
 };
 

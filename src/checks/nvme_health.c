@@ -15,7 +15,7 @@
 
 enum { CLASS_NVME = 0x010802 };
 
-#define REPLACE "save what is on the drive, and replace it"
+#define REPLACE "back up the drive, and replace it"
 #define WARNING(bit_, fault_, remedy_, text_)                                               \
 	{                                                                                   \
 		.file = "critical_warning", .text = text_, .class = COUNTER_FAULT,          \

@@ -56,8 +56,9 @@ char *calibration_text(enum quantity q, double threshold);
  *
  * By all thresholds together at most the share false_blocks (0 to 1) of the gates of good nodes is
  * blocked, and a member that is `loss` (0 to 1) worse is found (fleet.h). What is not found is a
- * sentence in *notes, with how much more is to be measured; so are each node that is left out and
- * the figures that the profile has no threshold for.
+ * sentence in *notes, with the nodes or runs that are still required; so are each node that is left
+ * out and the figures that the profile has no threshold for.
+ *
  * *ret: caller frees.
  */
 int calibration_section(json_t *const *docs, size_t n, double false_blocks, double loss, char **ret,

@@ -24,7 +24,7 @@ static const char *const bit_names[] = {
 	"direct translated P2P",
 };
 
-/* One pair, and how it is to be. */
+/* One pair, and the wish for it. */
 struct wanted {
 	enum p2p_wish wish;
 	const char *nic, *gpu;
@@ -76,8 +76,8 @@ struct leg {
 };
 
 /*
- * Straight traffic turns round below the bridge that is above both; what is to be checked goes up
- * to the root, and must not turn round anywhere.
+ * Straight traffic turns round below the bridge that is above both; traffic that the IOMMU checks
+ * goes up to the root, and must not turn round anywhere.
  */
 static size_t legs_of(const struct wanted *w, struct leg ret[3])
 {

@@ -427,7 +427,7 @@ static void test_drive_warns(void **state)
 		{FAULT_STORAGE_FAILING, "nvme0: its spare blocks are used up to their threshold"},
 		{FAULT_STORAGE_HOT, "nvme0: its temperature is beyond a threshold; check fans"},
 		{FAULT_STORAGE_FAILING, "nvme0: its reliability is degraded by media or internal"},
-		{FAULT_STORAGE_FAILING, "nvme0: it takes reads alone; save what is on the drive"},
+		{FAULT_STORAGE_FAILING, "nvme0: it takes reads alone; back up the drive"},
 		{FAULT_STORAGE_FAILING, "nvme0: the backup of its volatile memory has failed"},
 		{FAULT_STORAGE_FAILING, "nvme0: its persistent memory region is unreliable"},
 		{FAULT_STORAGE_FAILING,
@@ -466,7 +466,8 @@ static void test_drive_wears(void **state)
 	finds(&l, CHANGE_SAME, "nvme0 media_errors 511", NULL);
 	change_loaded(l.c);
 	health_log[161] = 2;
-	finds(&l, CHANGE_DIFFERS, NULL, "nvme0: media_errors rose by 256 under load, to 767; save");
+	finds(&l, CHANGE_DIFFERS, NULL,
+	      "nvme0: media_errors rose by 256 under load, to 767; back up");
 	run_close(&l.run);
 }
 
