@@ -931,7 +931,7 @@ static void test_wait_devices(void **state)
 	assert_text(told.s, "waiting for devices: rails has 1 of 2 functions (see lspci); " PF0
 			    " has no driver (is its module in modules.load?)\n");
 	later = strchr(told.s, '\n');
-	assert_text(later, "not there after 1.");
+	assert_text(later, "not there after "); /* a second, on a machine that is idle */
 	assert_text(later, " s: rails has 1 of 2 functions (see lspci); " PF0 " has no driver");
 	assert_null(strstr(told.s, "unused"));
 }
