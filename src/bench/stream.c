@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+const char *const stream_walk_names[STREAM_WALKS] = {"in order", "four pages at once"};
+
 static bool always(void)
 {
 	return true;
@@ -39,7 +41,11 @@ static void plain_copy(void *dst, const void *src, size_t len)
 	__asm__ volatile("" : : "r"(dst) : "memory");
 }
 
-const struct stream_ops stream_plain = {"plain", always, plain_read, plain_write, plain_copy};
+const struct stream_ops stream_plain = {.name = "plain",
+					.usable = always,
+					.read = {plain_read, plain_read},
+					.write = plain_write,
+					.copy = {plain_copy, plain_copy}};
 
 const struct stream_ops *stream_pick(void)
 {

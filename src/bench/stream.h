@@ -9,16 +9,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define STREAM_PAGE ((size_t)4096) /* pointers are multiples of this */
-#define STREAM_PAGES 4
-#define STREAM_ALIGN (STREAM_PAGES * STREAM_PAGE) /* lengths are multiples of this */
+#define STREAM_PAGE ((size_t)4096)     /* pointers are multiples of this */
+#define STREAM_ALIGN (4 * STREAM_PAGE) /* lengths are multiples of this */
+
+/*
+ * Which way is the faster one depends on the CPU. One core of an EPYC (Zen) copied 38 % more in
+ * order; one of a Xeon (Emerald Rapids) 21 % more from four pages at once, since a prefetcher
+ * follows a stream within its page and one stream does not use up the core's loads in flight.
+ */
+enum stream_walk { STREAM_IN_ORDER, STREAM_FOUR_PAGES, STREAM_WALKS };
+
+extern const char *const stream_walk_names[STREAM_WALKS];
 
 struct stream_ops {
 	const char *name; /* "avx512" */
 	bool (*usable)(void);
-	void (*read)(const void *src, size_t len);
+	void (*read[STREAM_WALKS])(const void *src, size_t len);
 	void (*write)(void *dst, size_t len);
-	void (*copy)(void *dst, const void *src, size_t len);
+	void (*copy[STREAM_WALKS])(void *dst, const void *src, size_t len);
 };
 
 extern const struct stream_ops stream_plain;

@@ -70,7 +70,7 @@ static void slow_read(const void *src, size_t len)
 {
 	uint64_t start = clock_ns();
 
-	real->read(src, len);
+	real->read[STREAM_IN_ORDER](src, len);
 	stall_since(start);
 }
 
@@ -86,7 +86,7 @@ static void slow_copy(void *dst, const void *src, size_t len)
 {
 	uint64_t start = clock_ns();
 
-	real->copy(dst, src, len);
+	real->copy[STREAM_IN_ORDER](dst, src, len);
 	stall_since(start);
 }
 
@@ -98,6 +98,10 @@ const struct stream_ops *__wrap_stream_pick(void)
 	static struct stream_ops slow;
 
 	real = __real_stream_pick();
-	slow = (struct stream_ops){real->name, real->usable, slow_read, slow_write, slow_copy};
+	slow = (struct stream_ops){.name = real->name,
+				   .usable = real->usable,
+				   .read = {slow_read, slow_read},
+				   .write = slow_write,
+				   .copy = {slow_copy, slow_copy}};
 	return period_ns ? &slow : real;
 }

@@ -172,7 +172,7 @@ static void test_run_crashes(void **state)
 
 /* --- vector loops -------------------------------------------------------------------------- */
 
-static void check_ops(const struct stream_ops *ops)
+static void check_ops(const struct stream_ops *ops, enum stream_walk walk)
 {
 	size_t len = 4 * STREAM_ALIGN;
 	unsigned char *a = aligned_alloc(STREAM_ALIGN, len);
@@ -181,9 +181,9 @@ static void check_ops(const struct stream_ops *ops)
 	for (size_t i = 0; i < len; i++)
 		a[i] = (unsigned char)(i * 7 + i / 256);
 	memset(b, 0xee, len + STREAM_ALIGN);
-	ops->copy(b, a, len);
+	ops->copy[walk](b, a, len);
 	assert_memory_equal(a, b, len);
-	ops->read(a, len);
+	ops->read[walk](a, len);
 	ops->write(b, len);
 	for (size_t i = 0; i < len; i++)
 		assert_int_equal(b[i], 0x5a);
@@ -199,7 +199,8 @@ static void test_stream(void **state)
 	(void)state;
 	for (size_t i = 0; stream_all[i]; i++)
 		if (stream_all[i]->usable()) {
-			check_ops(stream_all[i]);
+			for (int walk = 0; walk < STREAM_WALKS; walk++)
+				check_ops(stream_all[i], (enum stream_walk)walk);
 			usable++;
 		}
 	assert_in_range(usable, 1, 4);
