@@ -141,10 +141,10 @@ codes() {
   sed -i 's/pcie_link, on: nics, timeout: 1ms/pcie_link, on: nics/' "$root"/etc/railhead/profiles/sku.yaml
   run -0 "$railhead" apply --root "$root"
   run -7 "$railhead" gate --root "$root"
-  jq -r '.faults[] | "\(.code) \(.reason)"' "$record" | sed 's/: .*//' >seen
-  cat seen
-  grep -qx "RH-GATE-CANNOT-LOOK gate/width/$PF0/width" seen
-  grep -qx "RH-NIC-NETDEV gate/links/$PF0" seen
-  grep -qx "RH-RDMA-DEVICE gate/rdma/$PF1" seen
-  ! grep -q LINK-WIDTH seen
+  jq -r '.faults[] | "\(.code) \(.reason)"' "$record" | sed 's/: .*//' >"$BATS_TEST_TMPDIR/seen"
+  cat "$BATS_TEST_TMPDIR/seen"
+  grep -qx "RH-GATE-CANNOT-LOOK gate/width/$PF0/width" "$BATS_TEST_TMPDIR/seen"
+  grep -qx "RH-NIC-NETDEV gate/links/$PF0" "$BATS_TEST_TMPDIR/seen"
+  grep -qx "RH-RDMA-DEVICE gate/rdma/$PF1" "$BATS_TEST_TMPDIR/seen"
+  ! grep -q LINK-WIDTH "$BATS_TEST_TMPDIR/seen"
 }

@@ -27,9 +27,10 @@ static const char *const irdma_enable[] = {"roce_dcqcn_enable", NULL};
 	"set "                                                                                  \
 	"ROCE_CC_PRIO_MASK_P1=MASK, of a card's second port _P2, then a cold boot) and leave "  \
 	"dcqcn.priorities out, or install DOCA-OFED"
-#define BNXT_INBOX                                                                             \
-	"the kernel's own bnxt_re offers nothing of DCQCN; install Broadcom's bnxt_re, which " \
-	"has it below /sys/kernel/config/bnxt_re"
+#define BNXT_INBOX                                                                            \
+	"the kernel's own bnxt_re has DCQCN in debugfs alone (cc_config, since 6.15), which " \
+	"railhead "                                                                           \
+	"does not set; install Broadcom's bnxt_re, which has it below /sys/kernel/config/bnxt_re"
 #define IRDMA_PARAM                                                                                \
 	"irdma has DCQCN's parameters as options of Intel's own module alone: modules: {options: " \
 	"{irdma: {dcqcn_...: ...}}}"
