@@ -176,6 +176,16 @@ static void count_boot(struct state *n, const struct seen *seen, const struct li
 		more(&n->past.ended, ENDED_MOST);
 }
 
+/*
+ * Whether the verdict of a boot that railhead did not end begins another series of its reboots: not
+ * that of a boot that the budget held back (boot/witness.h).
+ */
+static bool settles(const struct state *n, const struct seen *seen)
+{
+	return seen->settled &&
+	       (seen->ready || (!natures[n->nature].forgets && n->witness / 2 < REBOOTS_MAX));
+}
+
 void judge_count(const struct state *before, struct state *n, const struct event *e,
 		 const struct seen *seen)
 {
@@ -196,7 +206,7 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	if (seen->rebooted) {
 		more(&n->past.reboots, REBOOTS_MOST + 1);
 		more(&n->unsettled, REBOOTS_MAX + 1);
-	} else if (seen->settled && (seen->ready || !natures[n->nature].forgets)) {
+	} else if (settles(n, seen)) {
 		n->unsettled = 0;
 	}
 	/* It set the count back, for a verdict or a person, and was cut or killed then. */
@@ -287,7 +297,7 @@ static bool needs_person(const struct state *s)
 
 static enum invariant undisturbed(const struct state *s)
 {
-	unsigned int killed = 0, reboots = 0, all = s->witness / 2;
+	unsigned int killed = 0, reboots = 0, all = s->unsettled;
 	struct state at = *s, next;
 	struct seen seen = {0};
 	bool ready = false, quiet = false;
@@ -297,7 +307,7 @@ static enum invariant undisturbed(const struct state *s)
 		killed += seen.killed;
 		reboots += seen.rebooted;
 		all += seen.rebooted;
-		if (seen.settled && !seen.rebooted && (seen.ready || !natures[s->nature].forgets))
+		if (!seen.rebooted && settles(&next, &seen))
 			all = 0;
 		if (all > REBOOTS_MAX)
 			return INVARIANT_BUDGET;
@@ -313,7 +323,9 @@ static enum invariant undisturbed(const struct state *s)
 		return INVARIANT_LOST;
 	if (reboots > REBOOTS_MOST && !natures[s->nature].forgets)
 		return INVARIANT_REBOOTS;
-	return !ready ? INVARIANT_STUCK : quiet ? INVARIANT_NONE : INVARIANT_QUIET;
+	if (!ready)
+		return all < REBOOTS_MAX ? INVARIANT_STUCK : INVARIANT_NONE;
+	return quiet ? INVARIANT_NONE : INVARIANT_QUIET;
 }
 
 /* What has been, and the boot that is, say nothing of the next one. */
@@ -327,6 +339,7 @@ static void strip(const struct state *s, struct state *ret)
 			      .kernel = s->kernel,
 			      .counter = s->counter,
 			      .panicked = s->panicked,
+			      .unsettled = s->unsettled,
 			      .witness = s->witness & (uint8_t)~1};
 }
 
@@ -433,7 +446,7 @@ bool judge_covers(const struct state *a, const struct state *b)
 			if (a->past.lost[i][k] < b->past.lost[i][k])
 				return false;
 	}
-	return a->past.reboots >= b->past.reboots && a->unsettled >= b->unsettled &&
+	return a->past.reboots >= b->past.reboots && a->unsettled == b->unsettled &&
 	       a->had.faults <= b->had.faults && a->had.incidents <= b->had.incidents &&
 	       a->past.ended <= b->past.ended && !(a->past.failed & ~b->past.failed) &&
 	       !(a->past.proven & ~b->past.proven) && !(a->past.marks & ~b->past.marks);

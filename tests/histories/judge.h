@@ -36,8 +36,7 @@
 	  "undisturbed boots come to ready, at most 9, where the args are good: what was "         \
 	  "rejected or refused is forgiven after healthy ones, here 2",                            \
 	  "GRUB can't write, the file is lost before each boot, an updater's counter is armed, "   \
-	  "two "                                                                                   \
-	  "bytes were changed")                                                                    \
+	  "two bytes were changed, the 5 reboots of BUDGET were made")                             \
 	X(QUIET, "a boot of a node that is ready, to which nothing happens, writes nothing", "")
 
 enum invariant {
