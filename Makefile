@@ -318,7 +318,8 @@ check-long: export RAILHEAD_POWER_CUTS ?= 5
 check-long: all $(BUILD)/histories ## what check has no time for: all of Debian 13, power cuts at any moment, bare Debians
 	$(Q)failed=; for part in 'tests/lib/sandbox build/histories --depth 6 --faults 0' \
 			'tests/lib/sandbox build/histories --depth 5 --faults 1' \
-			'tests/lib/sandbox build/histories --depth 4' 'env DIST=trixie tests/vm/run' 'tests/vm/run --long' \
+			'tests/lib/sandbox build/histories --depth 4' \
+			'tests/lib/sandbox build/histories --depth 8 --incidents 3' 'env DIST=trixie tests/vm/run' 'tests/vm/run --long' \
 			tests/long/bare; do \
 		echo "# $$part"; $$part || failed="$$failed, $$part"; done; \
 		[ -z "$$failed" ] || { echo "failed: $${failed#, }"; exit 1; }

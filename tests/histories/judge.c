@@ -86,7 +86,8 @@ static bool keeps_grub_from_writing(uint8_t flip)
 	return flips[flip].offset >= 3985;
 }
 
-static void count_event(const struct state *before, struct state *n, const struct event *e)
+static void count_event(const struct state *before, struct state *n, const struct event *e,
+			const struct seen *seen)
 {
 	switch ((enum event_kind)e->kind) {
 	case EVENT_RETRY:
@@ -158,10 +159,10 @@ static void count_event(const struct state *before, struct state *n, const struc
 	if (e->entry != ENTRY_MENU)
 		less(&n->past.reboots);
 	if (e->entry == ENTRY_BARE)
-		n->past.reboots = 0; /* the trial counts as never made */
+		n->past.reboots = seen->rebooted; /* the trial counts as never made */
 	if (e->entry == ENTRY_READ_ONLY || e->entry == ENTRY_KEXEC || e->entry == ENTRY_KEXEC_OTHER)
 		one_more_each(n);
-	if (e->entry == ENTRY_KEXEC_OTHER)
+	if (e->entry == ENTRY_KEXEC_OTHER) /* its reboot was for the other kernel */
 		begin_again(n);
 }
 
@@ -192,7 +193,9 @@ void judge_count(const struct state *before, struct state *n, const struct event
 	const struct line *line = machine_line(seen->line);
 	enum args args = (enum args)line->args;
 
-	count_event(before, n, e);
+	if (seen->rebooted) /* first: a boot that was cut gives back its own, too */
+		more(&n->past.reboots, REBOOTS_MOST + 1);
+	count_event(before, n, e, seen);
 	if (seen->came && machine_sound(n->file))
 		n->past.marks &= (uint8_t)~MARK_NO_SAVE;
 	/* GRUB marked none that it began: a name was changed. */
@@ -203,12 +206,10 @@ void judge_count(const struct state *before, struct state *n, const struct event
 		one_more_each(n);
 		n->past.reboots = 0;
 	}
-	if (seen->rebooted) {
-		more(&n->past.reboots, REBOOTS_MOST + 1);
+	if (seen->rebooted)
 		more(&n->unsettled, REBOOTS_MAX + 1);
-	} else if (settles(n, seen)) {
+	else if (settles(n, seen))
 		n->unsettled = 0;
-	}
 	/* It set the count back, for a verdict or a person, and was cut or killed then. */
 	if ((seen->judged || !seen->began) && !n->witness)
 		n->unsettled = 0;
@@ -280,7 +281,7 @@ enum invariant judge_event(const struct state *before, const struct state *n, co
 	    !(before->past.proven & 1 << args))
 		return INVARIANT_COMMITTED;
 	if (seen->by_grub && line->left_out && before->past.ended < ENDED_MOST &&
-	    !(before->past.marks & MARK_TORN))
+	    !(before->past.marks & (MARK_TORN | MARK_TWICE)))
 		return INVARIANT_KEPT;
 	if (seen->ready && args != before->wanted &&
 	    !(args == ARGS_OTHER && before->past.marks & MARK_TORN))

@@ -30,7 +30,7 @@
 	  "")                                                                                      \
 	X(KEPT,                                                                                    \
 	  "GRUB leaves good args out only after two boots in a row that ended before stage early", \
-	  "the count of such boots, a slot or a name was changed by others")                       \
+	  "the count of such boots, a slot or a name was changed by others, or two bytes were")    \
 	X(READY, "a node that is ready has the args that its profile wants, and no others", "")    \
 	X(STUCK,                                                                                   \
 	  "undisturbed boots come to ready, at most 9, where the args are good: what was "         \
