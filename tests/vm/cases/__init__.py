@@ -29,6 +29,7 @@ from cases import powercut   # noqa: F401
 from cases import trials     # noqa: F401
 from cases import boot_counters  # noqa: F401
 from cases import hangs     # noqa: F401
+from cases import other_kernel  # noqa: F401
 from cases import reboot_budget  # noqa: F401
 from cases import cores     # noqa: F401
 from cases import soft_reboot  # noqa: F401
