@@ -252,6 +252,45 @@ told() { # FILTER VALUE
   [ -z "$output" ]
 }
 
+# GRUB has counted two boots with the good args that did not come to stage early, and leaves them out.
+left_out() {
+  local good
+  good=$(grub-editenv "$env" list | sed -n 's/^railhead_good=//p')
+  boot
+  grub-editenv "$env" set railhead_begun=3
+  put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro railhead.begun=3 panic=30 railhead.slot=-$good"
+}
+
+@test "good args that GRUB left out: two boots, no trial, and both reason and story say so" {
+  wants old=1
+  left_out
+  run -8 initrd
+  [[ $output == *"GRUB left the earlier ones out of this boot"* ]]
+  ends oU
+  story 'tried +old=1' \
+    'trial 1 +none: it stands for two boots in a row, with them as good ones, that did not come to stage early' \
+    'trial 2 +the next boot' 'what next +the next boot tries them: trial 2 of 2; .*'
+  told '[.boots[] | [.end, .counts]]' '[["left-out",true],[null,null]]'
+  trial_begins
+  boot
+  run -9 initrd
+  [[ $output == *"REJECTED (+old=1): 2 trial boots"*": one ended without a trace (reset, power cut), one stands for two boots with them as good ones that did not come to stage early"* ]]
+  gate 7
+  ends ou
+  fault RH-BOOT-ARGS-REJECTED "one stands for two boots with them as good ones"
+  # Two power cuts look the same: the trial is kept.
+  run -8 "$railhead" apply --retry --root "$root"
+  trial_begins
+  gate 0
+  left_out
+  run -8 initrd
+  ends oU
+  trial_begins
+  gate 0
+  is_in_force old=1
+  story 'kept +old=1' 'trial 1 +none: .*' 'what next +each boot has them'
+}
+
 # --- the units ---------------------------------------------------------------------------------------
 
 units=$BATS_TEST_DIRNAME/../units

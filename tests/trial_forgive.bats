@@ -103,6 +103,15 @@ waits() { # HEALTHY-BOOTS
   [ "$(sha256sum "$env")" = "$sum" ]
 }
 
+@test "after one healthy boot, in the singular" {
+  site 'retry_kernel_args_after: 1'
+  rejected
+  waits 1
+  boot
+  run -5 "$railhead" kargs --root "$root"
+  [[ $output == *"were rejected: tried again after 1 healthy boot"[!s]* ]]
+}
+
 @test "dead again: rejected at once, and as many boots again" {
   rejected
   waits 2

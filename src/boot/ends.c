@@ -26,6 +26,11 @@ static const struct {
 	{ENV_END_LOST, "lost",
 	 "at the verdict something failed, or the arguments were not in force",
 	 "lost at its verdict", "lost at their verdicts"},
+	{ENV_END_LEFT_OUT, "left-out",
+	 "none: it stands for two boots in a row, with them as good ones, that did not come to "
+	 "stage early",
+	 "stands for two boots with them as good ones that did not come to stage early",
+	 "stand for boots with them as good ones that did not come to stage early"},
 };
 
 static size_t index_of(char end)

@@ -41,7 +41,7 @@ bool ends_give_back(const char *ends);
 
 /* What became of a trial, without a full stop: "the kernel panicked"; any case of the letter. */
 const char *end_text(char end);
-/* A name for programs: "panic", "timer", "stop", "unknown", "alone", "lost". */
+/* A name for programs: "panic", "timer", "stop", "unknown", "alone", "lost", "left-out". */
 const char *end_name(char end);
 /* How the trials that count ended: "both panicked"; "" where nothing is known. Caller frees. */
 char *ends_deaths(const char *ends);

@@ -357,7 +357,7 @@ static void parse_counters(const char *buf, struct boot_env *env)
 	if (env->begun == '\0' || !strchr("0123-", env->begun))
 		env->begun = ENV_NONE;
 	get(buf, ENV_F_ENDS, env->ends);
-	if (strspn(env->ends, "ptsualPTSUAL") != strlen(env->ends))
+	if (strspn(env->ends, "ptsualoPTSUAL") != strlen(env->ends))
 		*env->ends = '\0';
 	if (get_number(buf, ENV_F_HEALTHY, &healthy, NULL) == 0)
 		env->healthy = (unsigned int)healthy;
@@ -778,7 +778,7 @@ void env_plan_left_out(const struct boot_env *env, const struct boot_id *id, str
 	ret->after.good = empty;
 	ret->after.begun = count_for(&ret->after, true);
 	speak_of(&ret->after, 1, env_slot(env, left_out), id);
-	snprintf(ret->after.ends, sizeof(ret->after.ends), "%c", ENV_END_UNKNOWN);
+	snprintf(ret->after.ends, sizeof(ret->after.ends), "%c", ENV_END_LEFT_OUT);
 	step_head(ret, id);
 }
 

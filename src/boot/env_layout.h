@@ -125,6 +125,8 @@ enum env_end {
 	ENV_END_UNKNOWN = 'u', /* reset, power cut, or a panic that left nothing */
 	ENV_END_ALONE = 'a',   /* railhead was told to leave that boot alone (boot/mode.h) */
 	ENV_END_LOST = 'l',    /* it came to its verdict, and lost, or the args were not in force */
+	ENV_END_LEFT_OUT = 'o', /* no trial: as good ones they ended two boots before stage early,
+				 * and GRUB left them out. Never a capital */
 	ENV_ENDS_MAX = 8,
 };
 

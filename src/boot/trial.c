@@ -555,8 +555,8 @@ static void decide_differs(const struct trial_facts *f, struct trial *t, const c
 	} else if (t->again && !was_given_back(f, t)) {
 		decide(t, KARGS_WRITE_AND_REBOOT,
 		       "kernel arguments differ (%s), and were rejected: tried again after %u "
-		       "healthy boots%s",
-		       diff, f->env->healthy, left_out_note(t));
+		       "healthy boot%s%s",
+		       diff, f->env->healthy, f->env->healthy == 1 ? "" : "s", left_out_note(t));
 	} else {
 		decide(t, KARGS_WRITE_AND_REBOOT,
 		       "kernel arguments differ (%s): trial %u of %d%s%s%s%s", diff, t->deaths + 1,

@@ -404,7 +404,7 @@ static void test_ends(void **state)
 		{plan_died, 't', "saS", "sas", 2},
 		{plan_died, 't', "ss", "ss", 2}, /* the letter is lost */
 		{plan_died, 't', "", "", 2},
-		{plan_left_out, '-', "pp", "u", 1},
+		{plan_left_out, '-', "pp", "o", 1},
 		{plan_disarm, 't', "pU", "p", 1},
 		{plan_not_arrived, 't', "pU", "pl", 0},
 		{plan_no_variable, 't', "pU", "p", 1},
