@@ -229,12 +229,13 @@ told() { # FILTER VALUE
   put "$width" 8
   gate 7
   told .state looking
+  story 'trial 1 +at the verdict something failed'
   put "$width" 16
   boot
   run -9 initrd
   gate 7
   ends l
-  story 'trial 1 +at the verdict something failed.*' 'what next +they are tried again on this kernel after 10 more healthy boots.*'
+  story 'trial 1 +at the verdict something failed' 'what next +they are tried again on this kernel after 10 more healthy boots.*'
 }
 
 @test "--ended takes two words, and no other option with it; a write that fails is said" {
@@ -250,6 +251,39 @@ told() { # FILTER VALUE
   rm "$env"
   ended stop
   [ -z "$output" ]
+}
+
+@test "the profile asks for others in a running trial: the story says that no verdict decides" {
+  arms_again "trial 1 of 2"
+  trial_begins
+  wants newer=1
+  told .state running
+  story 'tried +new=1' 'trial 1 +this boot' 'what next +the next boot tries the required arguments'
+}
+
+@test "a trial without its args: given up at the verdict, and it is told for what" {
+  arms_again "trial 1 of 2"
+  boot
+  sed -i 's/ new=1 / /' "$root/proc/cmdline"
+  run initrd
+  story 'trial 1 +this boot' \
+    'what next +the arguments are not in force: at its verdict this boot gives them up, and the next one has the earlier ones'
+  gate 7
+  ends l
+  story 'trial 1 +at the verdict the arguments were not in force' 'what next +they are tried again on this kernel after 10 more .*'
+}
+
+@test "GRUB took the trial by an entry without the variable: the next one that has it tries them" {
+  arms_again "trial 1 of 2"
+  boot
+  put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro"
+  run initrd
+  next='what next +the next boot by a menu entry with the variable tries the required arguments'
+  story "$next"
+  gate 7
+  story "$next"
+  boot
+  run -8 initrd
 }
 
 # GRUB has counted two boots with the good args that did not come to stage early, and leaves them out.

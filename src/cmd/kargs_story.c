@@ -76,13 +76,26 @@ static bool is_open(const struct boot_view *v, enum story_state state, size_t i)
 	       (state == STORY_ARMED || state == STORY_RUNNING);
 }
 
-static char *boot_text(const struct boot_view *v, enum story_state state, size_t i)
+/* For what a trial lost at its verdict; the file knows it of the last one. */
+static const char *lost_text(const struct boot_view *v, char slot, size_t i)
+{
+	const struct env_refused *no = refused(v, slot);
+
+	if (v->env.state.look != ENV_LOOK_NONE || (no && no->unfit))
+		return "at the verdict something failed";
+	if (no && !no->deaths && !v->env.ends[i + 1])
+		return "at the verdict the arguments were not in force";
+	return end_text(ENV_END_LOST);
+}
+
+static char *boot_text(const struct boot_view *v, char slot, enum story_state state, size_t i)
 {
 	char end = v->env.ends[i];
 
 	if (is_open(v, state, i) && ends_last(v->env.ends) == ENV_END_UNKNOWN)
 		return xstrdup(state == STORY_ARMED ? "the next boot" : "this boot");
-	return xasprintf("%s%s", end_text(end), ends_counts(v->env.ends, i) ? "" : "; not counted");
+	return xasprintf("%s%s", end == ENV_END_LOST ? lost_text(v, slot, i) : end_text(end),
+			 ends_counts(v->env.ends, i) ? "" : "; not counted");
 }
 
 /* --- what happens next ------------------------------------------------------------------- */
@@ -107,7 +120,26 @@ static char *next_of_others(const struct boot_view *v)
 		return xstrdup("no trial: this boot has the required arguments");
 	if (v->trial.next_boot_tries)
 		return xstrdup("the next boot tries the required arguments");
+	if (v->trial.note == NOTE_NO_VARIABLE || v->env.state.no_variable)
+		return xstrdup("the next boot by a menu entry with the variable tries the required "
+			       "arguments");
 	return xstrdup("no trial; the state says why");
+}
+
+static char *next_of_running(const struct boot_view *v)
+{
+	if (ends_last(v->env.ends) == ENV_END_ALONE)
+		return xstrdup(
+			"railhead leaves this boot alone; the first boot in which it may act "
+			"goes on");
+	if (v->trial.next_boot_tries)
+		return next_of_others(v);
+	if (v->trial.decision == KARGS_NOT_ARRIVED)
+		return xstrdup(
+			"the arguments are not in force: at its verdict this boot gives them "
+			"up, and the next one has the earlier ones");
+	return xstrdup("the verdict of this boot decides; without one in ten minutes the node "
+		       "reboots into the earlier ones");
 }
 
 static char *next_of_refused(const struct boot_view *v)
@@ -133,12 +165,7 @@ static char *next_of(const struct boot_view *v, char slot, enum story_state stat
 				 "after it has the earlier ones",
 				 v->env.state.deaths + 1, TRIAL_MAX);
 	case STORY_RUNNING:
-		if (ends_last(v->env.ends) == ENV_END_ALONE)
-			return xstrdup(
-				"railhead leaves this boot alone; the first boot in which it may "
-				"act goes on");
-		return xstrdup("the verdict of this boot decides; without one in ten minutes the "
-			       "node reboots into the earlier ones");
+		return next_of_running(v);
 	case STORY_KEPT:
 		return v->trial.decision == KARGS_SAME ? xstrdup("each boot has them")
 						       : next_of_others(v);
@@ -167,11 +194,11 @@ static void print_row(const char *title, const char *text)
 	printf("%-10s %s\n", title, text);
 }
 
-static void print_boots(const struct boot_view *v, enum story_state state)
+static void print_boots(const struct boot_view *v, char slot, enum story_state state)
 {
 	for (size_t i = 0; v->env.ends[i]; i++) {
 		cleanup_free char *title = xasprintf("trial %zu", i + 1);
-		cleanup_free char *text = boot_text(v, state, i);
+		cleanup_free char *text = boot_text(v, slot, state, i);
 
 		print_row(title, text);
 	}
@@ -192,17 +219,17 @@ void kargs_story_print(const struct boot_view *v)
 						   : env_slot(&v->env, slot),
 				  *kernel ? ", on kernel " : "", kernel);
 		print_row(state == STORY_KEPT ? "kept" : "tried", tried);
-		print_boots(v, state);
+		print_boots(v, slot, state);
 	}
 	print_row("what next", next);
 }
 
-static json_t *boots_json(const struct boot_view *v, enum story_state state)
+static json_t *boots_json(const struct boot_view *v, char slot, enum story_state state)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; v->env.ends[i]; i++) {
-		cleanup_free char *text = boot_text(v, state, i);
+		cleanup_free char *text = boot_text(v, slot, state, i);
 		json_t *boot = json_object();
 
 		if (!is_open(v, state, i)) {
@@ -229,7 +256,7 @@ json_t *kargs_story_json(const struct boot_view *v)
 			json_object_set_new(doc, "tried", json_string(env_slot(&v->env, slot)));
 		if (*v->env.state.kernel)
 			json_object_set_new(doc, "kernel", json_string(v->env.state.kernel));
-		json_object_set_new(doc, "boots", boots_json(v, state));
+		json_object_set_new(doc, "boots", boots_json(v, slot, state));
 	}
 	json_object_set_new(doc, "next", json_string(next));
 	return doc;
