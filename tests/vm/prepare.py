@@ -293,7 +293,7 @@ def cut_guest(name, directory):
 
 def disks_of(names):
     """Build what the guests with these names are made from besides full_disk()."""
-    if {MAIN, DEVICES, "stalls"} & set(names):
+    if {MAIN, DEVICES, "stalls", "trials-more"} & set(names):
         payload(full_disk())
     _layouts(*(CUTS[name][0] if name in CUTS else name
                for name in names if name not in (MAIN, DEVICES)))

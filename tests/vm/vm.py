@@ -232,6 +232,12 @@ def other_disk(path):
             "-device", "virtio-blk,bus=pcie.0,drive=other"]
 
 
+def payload_disk(path):
+    """What cases bring into the guest."""
+    return ["-drive", f"if=none,id=payload,file={path},format=raw,readonly=on",
+            "-device", "virtio-blk,bus=pcie.0,drive=payload,serial=payload"]
+
+
 def make_overlay(qemu, image, to):
     """A disk that is a raw image until it is written to."""
     if os.path.exists(to):
@@ -338,10 +344,7 @@ class Guest:
         ]
         command += self._disk(read_only)
         if self.payload:
-            command += [
-                "-drive", f"if=none,id=payload,file={self.payload},format=raw,readonly=on",
-                "-device", "virtio-blk,bus=pcie.0,drive=payload,serial=payload",
-            ]
+            command += payload_disk(self.payload)
         return command
 
     def _accelerator(self):

@@ -8,11 +8,12 @@ the line. Nobody presses a button.
 
 import re
 
-from cases.hangs import STALLS
-from cases.layouts import SWITCH
-from cases.trials import MENU, STUCK, WANTED, is_converged, kernels, look, power_cycle, settle, trials
+import prepare
+from cases.layouts import FIRST_BOOTS, SWITCH
+from cases.trials import (MENU, OTHERS, STUCK, WANTED, cut_and_boot, is_converged, kernels, look,
+                          power_cycle, settle, trials)
 from harness import case, contains, equal, exits, expect, is_active, json_of, state
-from vm import REBOOT
+from vm import REBOOT, payload_disk
 
 INSTALL = f"""set -e
 tar -xOf /dev/disk/by-id/virtio-payload ./other-kernel.tar | tar -C / -x
@@ -42,9 +43,10 @@ def versions(vm):
     return re.findall(r"\] Linux version (\S+)", vm.seen["console"])
 
 
-@state("other kernel", guest=STALLS, after="stalls2")
+@state("other kernel", guest=OTHERS, after=FIRST_BOOTS, kept=False)  # another QEMU
 def other_kernel(vm):
     vm.dead_end = STUCK
+    cut_and_boot(vm, more=payload_disk(prepare.payload(prepare.full_disk())))
     vm.seen["version"] = vm.sh("uname -r")
     vm.sh(INSTALL, 300)
     settle(vm)
@@ -84,7 +86,7 @@ def boots_without(vm):
     expect(is_active(vm, "multi-user.target"), "multi-user.target is not active")
 
 
-@state("kernel back", guest=STALLS)
+@state("kernel back", guest=OTHERS, kept=False)
 def kernel_back(vm):
     vm.sh(f"cat /root/menu >{MENU}")
     settle(vm)

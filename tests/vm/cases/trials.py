@@ -529,7 +529,7 @@ def settle(vm):
     vm.sh("sync && fsfreeze --freeze / && fsfreeze --unfreeze /")
 
 
-def _cut_and_boot(vm, whole=True, **options):
+def cut_and_boot(vm, whole=True, **options):
     """A power cycle without a word to the guest; returns the reboots that it made.
 
     whole: the boot goes on to its verdict, not only past the initramfs.
@@ -556,7 +556,7 @@ def entry(vm):
     equal("lines that lost the variable", vm.run(f"diff /root/menu {MENU} | grep -c '^<'").output,
           "1\n")
     settle(vm)
-    vm.seen["made"] = [_cut_and_boot(vm, whole=cycle in (0, 2)) for cycle in range(3)]
+    vm.seen["made"] = [cut_and_boot(vm, whole=cycle in (0, 2)) for cycle in range(3)]
 
 
 @case("entry", "the default entry lost the variable: one reboot in three power cycles, named")
@@ -571,7 +571,7 @@ def entry_is_named(vm):
 def entries(vm):
     vm.sh(f"sed -i 's/ \\$railhead_kargs//' {MENU}")
     settle(vm)
-    vm.seen["made"] = [_cut_and_boot(vm)]
+    vm.seen["made"] = [cut_and_boot(vm)]
 
 
 @case("entries", "no entry has the variable: no reboot at all, named")
@@ -616,7 +616,7 @@ def direct(vm):
     line = " ".join(arg for arg in vm.read("/proc/cmdline").split()
                     if arg.split("=")[0] in ("root", "ro", "console", "systemd.show_status"))
     vm.seen["before"] = vm.sh(f"sha256sum {ENV}; sync")
-    vm.seen["made"] = [_cut_and_boot(vm, more=("-kernel", kernel, "-initrd", initrd,
+    vm.seen["made"] = [cut_and_boot(vm, more=("-kernel", kernel, "-initrd", initrd,
                                                "-append", line))]
 
 
@@ -682,7 +682,7 @@ def uplink(vm):
     vm.sh("echo 'ACTION==\"add\", SUBSYSTEM==\"net\", RUN+=\"/bin/ip link set $name up\"'"
           " >/etc/udev/rules.d/99-up.rules")
     settle(vm)
-    vm.seen["made"] = [_cut_and_boot(vm, more=NIC)]
+    vm.seen["made"] = [cut_and_boot(vm, more=NIC)]
     vm.seen["nic"] = vm.sh("basename $(realpath /sys/bus/pci/drivers/igb/0*)").strip()
     # What a later look learns, too, five minutes after the verdict.
     vm.sh("for i in $(seq 100); do grep -q 1 /sys/bus/pci/drivers/igb/0*/net/*/carrier && break;"
