@@ -261,6 +261,14 @@ static bool is_known(enum invariant broken, uint32_t at, const struct step *s)
 	return true;
 }
 
+/* The page draws a node that keeps what GRUB and railhead write. */
+static bool is_drawn(const struct state *before, const struct event *e)
+{
+	const struct nature *n = &natures[before->nature];
+
+	return opt.states && e->entry == ENTRY_MENU && !n->read_only && !n->forgets;
+}
+
 static void take(uint32_t at, struct step *s)
 {
 	struct state before = all.state[at];
@@ -269,7 +277,7 @@ static void take(uint32_t at, struct step *s)
 	judge_count(&before, &s->next, &s->event, &s->seen);
 	figures.transitions++;
 	figures.of_kind[s->event.kind]++;
-	if (opt.states && s->event.entry == ENTRY_MENU)
+	if (is_drawn(&before, &s->event))
 		figures.moves[s->event.kind][machine_rest(before.file)] |=
 			(uint16_t)(1 << machine_rest(s->next.file));
 	if (memcmp(&before, &s->next, sizeof(before)) != 0)
