@@ -286,6 +286,24 @@ told() { # FILTER VALUE
   run -8 initrd
 }
 
+@test "a trial is armed and GRUB can't write: the story does not promise it to the next boot" {
+  arms_again "trial 1 of 2"
+  put "$root/proc/cmdline" "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro railhead.begun=1 panic=30 old=1 railhead.slot=b"
+  put "$root/proc/sys/kernel/random/boot_id" 99999999-2222-3333-4444-555555555555
+  rm -rf "$root/run/railhead"
+  run -9 initrd
+  story 'trial 1 +not taken yet' \
+    'what next +the next boot by a GRUB that can write to railhead.env tries them: trial 1 of 2; .*'
+  told .state armed
+}
+
+@test "an updater counts the boots: the story says which boot tries the arguments" {
+  { printf '# GRUB Environment Block\nboot_counter=2\nboot_success=0\n' && head -c 900 /dev/zero | tr '\0' '#'; } >"$root/boot/grub/grubenv"
+  boot
+  run -9 initrd
+  story 'what next +the first boot that nothing else counts tries the required arguments'
+}
+
 # GRUB has counted two boots with the good args that did not come to stage early, and leaves them out.
 left_out() {
   local good

@@ -76,6 +76,12 @@ static bool is_open(const struct boot_view *v, enum story_state state, size_t i)
 	       (state == STORY_ARMED || state == STORY_RUNNING);
 }
 
+/* The trial that is armed was not taken for this boot. */
+static bool was_passed_by(const struct boot_view *v)
+{
+	return v->trial.decision == KARGS_NOT_ARRIVED;
+}
+
 /* For what a trial lost at its verdict; the file knows it of the last one. */
 static const char *lost_text(const struct boot_view *v, char slot, size_t i)
 {
@@ -93,7 +99,9 @@ static char *boot_text(const struct boot_view *v, char slot, enum story_state st
 	char end = v->env.ends[i];
 
 	if (is_open(v, state, i) && ends_last(v->env.ends) == ENV_END_UNKNOWN)
-		return xstrdup(state == STORY_ARMED ? "the next boot" : "this boot");
+		return xstrdup(state == STORY_RUNNING ? "this boot"
+			       : was_passed_by(v)     ? "not taken yet"
+						      : "the next boot");
 	return xasprintf("%s%s", end == ENV_END_LOST ? lost_text(v, slot, i) : end_text(end),
 			 ends_counts(v->env.ends, i) ? "" : "; not counted");
 }
@@ -122,6 +130,9 @@ static char *next_of_others(const struct boot_view *v)
 		return xstrdup("the next boot tries the required arguments");
 	if (v->trial.note == NOTE_NO_VARIABLE || v->env.state.no_variable)
 		return xstrdup("the next boot by a menu entry with the variable tries the required "
+			       "arguments");
+	if (v->trial.decision == KARGS_COUNTED)
+		return xstrdup("the first boot that nothing else counts tries the required "
 			       "arguments");
 	return xstrdup("no trial; the state says why");
 }
@@ -154,16 +165,23 @@ static char *next_of_refused(const struct boot_view *v)
 		       "and a reboot say so");
 }
 
+static char *next_of_armed(const struct boot_view *v, char slot)
+{
+	cleanup_free char *trial = refused(v, slot) ? xstrdup(" once more")
+						    : xasprintf(": trial %u of %d",
+								v->env.state.deaths + 1, TRIAL_MAX);
+
+	return xasprintf("the next boot%s tries them%s; if it dies, the boot after it has the "
+			 "earlier ones",
+			 was_passed_by(v) ? " by a GRUB that can write to " ENV_FILE_NAME : "",
+			 trial);
+}
+
 static char *next_of(const struct boot_view *v, char slot, enum story_state state)
 {
 	switch (state) {
 	case STORY_ARMED:
-		if (refused(v, slot))
-			return xstrdup("the next boot tries them once more; if it dies, the boot "
-				       "after it has the earlier ones");
-		return xasprintf("the next boot tries them: trial %u of %d; if it dies, the boot "
-				 "after it has the earlier ones",
-				 v->env.state.deaths + 1, TRIAL_MAX);
+		return next_of_armed(v, slot);
 	case STORY_RUNNING:
 		return next_of_running(v);
 	case STORY_KEPT:
