@@ -396,6 +396,13 @@ static char *how_they_died(const struct trial_facts *f)
 	return how && *how ? xasprintf(": %s", how) : xstrdup("");
 }
 
+/* Where good args were left out there are no earlier ones. */
+static const char *in_force(const struct trial *t)
+{
+	return t->owned.n ? "the earlier arguments are in force"
+			  : "none of railhead's are in force";
+}
+
 static void decide_rejected(const struct trial_facts *f, struct trial *t, unsigned int deaths,
 			    int64_t when, const char *diff)
 {
@@ -405,8 +412,8 @@ static void decide_rejected(const struct trial_facts *f, struct trial *t, unsign
 	t->deaths = deaths;
 	decide(t, KARGS_REJECTED,
 	       "kernel arguments REJECTED (%s): %u trial boot%s with them on kernel %s died%s%s; "
-	       "the earlier arguments are in force. %s",
-	       diff, deaths, deaths == 1 ? "" : "s", f->kernel, last, how, remedy);
+	       "%s. %s",
+	       diff, deaths, deaths == 1 ? "" : "s", f->kernel, last, how, in_force(t), remedy);
 }
 
 static void decide_refused(const struct trial_facts *f, struct trial *t,
@@ -425,8 +432,8 @@ static void decide_refused(const struct trial_facts *f, struct trial *t,
 	else if (e->unfit)
 		decide(t, KARGS_UNFIT,
 		       "kernel arguments REFUSED (%s): something failed in a trial with them on "
-		       "kernel %s that held before%s; the earlier arguments are in force. %s",
-		       diff, f->kernel, last, remedy);
+		       "kernel %s that held before%s; %s. %s",
+		       diff, f->kernel, last, in_force(t), remedy);
 	else
 		decide(t, KARGS_NOT_ARRIVED,
 		       "kernel arguments did not arrive in an earlier trial (%s)%s, and are not "
