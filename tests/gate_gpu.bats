@@ -105,13 +105,14 @@ with_log() {
   chmod +x "$bench"
 }
 
-@test "eight GPUs: all checks in one process, which initialises the library once" {
+@test "eight GPUs: all loads in one process, which initialises the library once, after a look by NVML alone" {
   eight_gpus
   with_log
   model "cuInit sleeps 1000"
   gate_ends 0 ready
-  [ "$(wc -l <"$BATS_TEST_TMPDIR/starts")" = 1 ]
-  grep -qx "together .*" "$BATS_TEST_TMPDIR/starts"
+  [ "$(wc -l <"$BATS_TEST_TMPDIR/starts")" = 2 ]
+  [ "$(grep -cx "together .*" "$BATS_TEST_TMPDIR/starts")" = 2 ]
+  [ "$(grep -c "gpu_copy.*gpu_peer" "$BATS_TEST_TMPDIR/starts")" = 1 ]
   [ "$(jq '[.measurements[] | select(.state == "same")] | length' "$gate_out")" = 24 ]
   jq -e '[.measurements[] | .detail | has("task") or has("took_us")] | any | not' "$gate_out"
 }
@@ -128,10 +129,96 @@ with_log() {
   measured "gate/copy/$b" failed "^gpu_copy of $b: no result within 4000 ms; killed$"
 }
 
-@test "what only asks the driver has its turn after the load, which may bring a fault out" {
+@test "what only asks the driver has its turn before the load, and after it, which may bring a fault out" {
   with_log
   gate_ends 0 ready
-  grep -q "gpu_copy.*gpu_peer.*gpu_health" "$BATS_TEST_TMPDIR/starts"
+  [[ $(sed -n 1p "$BATS_TEST_TMPDIR/starts") == *gpu_health*gpu_health* ]]
+  [[ $(sed -n 1p "$BATS_TEST_TMPDIR/starts") != *gpu_copy* ]]
+  sed -n 2p "$BATS_TEST_TMPDIR/starts" | grep -q "gpu_copy.*gpu_peer.*gpu_health"
+  jq -e '[.measurements[] | has("looks")] | any | not' "$gate_out"
+}
+
+# From the beginning of the load on; NVML alone does not begin it.
+model_under_load() { # LINE
+  local program=$bench
+  bench=$BATS_TEST_TMPDIR/loaded
+  chmod a+rx "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_TEST_TMPDIR"
+  chmod 666 "$lib/node"
+  printf '#!/bin/sh\ncase "$*" in *gpu_copy*) echo "%s" >>%s ;; esac\nexec %s "$@"\n' "$1" "$lib/node" "$program" >"$bench"
+  chmod +x "$bench"
+}
+
+@test "a fault that stood before the load is told from one that the load brought out" {
+  model "$b width 8"
+  model_under_load "$b remap_pending 1"
+  gate_ends 7 blocked
+  measured "gate/health/$b" slow \
+    "^gpu_health of $b: its PCIe link has 8 lanes of 16[^;]*; since the load of the benchmarks [(]copy, peer[)]: a row of its memory waits"
+  measured "gate/health/$a" same
+  measured "gate/copy/$b" same
+  # by now both were there before
+  gate_ends 7 blocked --again
+  measured "gate/health/$b" slow "^gpu_health of $b: a row of its memory waits"
+  jq -e '[.reasons[] | contains("since the load")] | any | not' "$gate_out"
+}
+
+@test "more errors than before the load are the load's" {
+  model "$b uncorrected 2"
+  sed -i 's/health: {/&on_fail: warn, /' "$root/etc/railhead/profiles/site.yaml" # else there is no load
+  model_under_load "$b uncorrected 5"
+  gate_ends 0 ready
+  measured "gate/health/$b" slow "^gpu_health of $b: since the load of the benchmarks [(]copy, peer[)]: 5 uncorrectable memory errors"
+}
+
+@test "a fault that is gone after the load came and went" {
+  model "$b width 8"
+  model_under_load "$b width 16"
+  gate_ends 0 ready
+  measured "gate/health/$b" intermittent "^gpu_health of $b: slow in one look"
+}
+
+@test "a GPU that must be reset or replaced takes no load, which its other faults need not keep off" {
+  with_log
+  while read -r key value code; do
+    model "$b $key $value"
+    gate_ends 7 blocked --again
+    measured "gate/health/$b" slow "reset|replace"
+    measured "gate/copy/$b" "cannot measure" \
+      "^gpu_copy of $b: not run: $b takes no load before what gate/health/$b says is mended$"
+    measured "gate/peer/$a-$b" "cannot measure" "^gpu_peer between $a and $b: not run: $b takes no load"
+    measured "gate/copy/$a" same
+    run ! grep -q "gpu_copy --gpu $b" "$BATS_TEST_TMPDIR/starts"
+    [ "$(jq -r '[.faults[].code] | unique | join(" ")' "$gate_out")" = "$code" ]
+    sed -i '$d' "$lib/node"
+  done <<E2
+remap_pending 1 RH-GPU-MEMORY
+remap_failed 1 RH-GPU-WORN
+uncorrected 1 RH-GPU-MEMORY
+E2
+  model "$b ecc 0" "$b width 8"
+  gate_ends 7 blocked --again
+  measured "gate/copy/$b" same
+}
+
+@test "a GPU whose fault the profile lets pass takes load" {
+  sed -i 's/health: {/&on_fail: warn, /' "$root/etc/railhead/profiles/site.yaml"
+  model "$b remap_pending 1"
+  gate_ends 0 ready
+  measured "gate/health/$b" slow "a row of its memory waits"
+  measured "gate/copy/$b" same
+}
+
+@test "a driver that does not answer before the load is not asked again, and no load makes it hang" {
+  with_log
+  sed -i 's/gpu_health, on: gpus/&, timeout: 2s/' "$root/etc/railhead/profiles/site.yaml"
+  model "nvmlInit_v2 hangs 0"
+  gate_ends 7 blocked
+  for gpu in "$a" "$b"; do
+    measured "gate/health/$gpu" failed "no result within 2000 ms"
+    measured "gate/copy/$gpu" "cannot measure" "not run: $gpu takes no load before what gate/health/$gpu says is mended"
+  done
+  run ! grep -q gpu_copy "$BATS_TEST_TMPDIR/starts"
+  [ "$gate_ms" -lt 15000 ]
 }
 
 # The program's user must be able to write there.
@@ -218,9 +305,9 @@ gate:
 Y
     rm -f "$BATS_TEST_TMPDIR/turns"
     gate_ends 0 ready --again
-    # both nodes at the same time, then the disk, then what starts the driver
+    # both nodes at the same time, then the disk, then what starts the driver: before a load, too
     [ "$(sed 's/^[a-z]* //' "$BATS_TEST_TMPDIR/turns" | uniq -c | xargs)" = \
-      "4 memory_bandwidth 2 storage_read 2 together" ] || {
+      "4 memory_bandwidth 2 storage_read $([[ $gpus == *peer* ]] && echo 4 || echo 2) together" ] || {
       cat "$BATS_TEST_TMPDIR/turns" >&2
       return 1
     }

@@ -3,11 +3,19 @@
 
 #include <stdarg.h>
 
+/* Of its memory, or of the GPU as a whole; the others are of what is around it. */
+static bool is_unfit(enum fault code)
+{
+	return code == FAULT_GPU_MEMORY || code == FAULT_GPU_WORN || code == FAULT_GPU_OFF_BUS ||
+	       code == FAULT_GPU_XID;
+}
+
 void gpu_fault(struct gpu_findings *f, enum fault code, const char *fmt, ...)
 {
 	va_list ap;
 
 	f->gravest = fault_graver(f->gravest, code ? code : FAULT_GPU_HEALTH);
+	f->unfit = f->unfit || is_unfit(code);
 	va_start(ap, fmt);
 	json_array_append_new(f->faults, json_vsprintf(fmt, ap));
 	va_end(ap);
@@ -47,6 +55,7 @@ int gpu_findings_begin(struct gpu_findings *f, const char *addr, json_t *line, s
 	if (!nvml_is_broken_gpu(result))
 		return r;
 	f->dev = NULL;
+	f->unfit = true;
 	gpu_fault(f, err->fault, "%s", err->text);
 	return 0;
 }
@@ -60,6 +69,8 @@ int gpu_findings_end(struct gpu_findings *f, int r)
 		gpu_show(f, "faults", json_incref(f->faults));
 		if (f->gravest)
 			gpu_show(f, "fault", json_string(fault_code(f->gravest)));
+		if (f->unfit)
+			gpu_show(f, "unfit", json_true());
 		gpu_show(f, "not_shown", json_incref(f->hidden));
 	}
 	json_decref(f->faults);

@@ -14,6 +14,7 @@ struct gpu_findings {
 	json_t *line; /* the benchmark's; borrowed */
 	json_t *faults, *hidden;
 	enum fault gravest;
+	bool unfit; /* it must be reset or replaced before it takes load */
 };
 
 /*

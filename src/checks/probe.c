@@ -304,6 +304,8 @@ static void probe_free(struct probe *p)
 {
 	free(p->subject);
 	free(p->as);
+	free(p->loads);
+	json_decref(p->stood);
 	strv_free(&p->argv);
 	strv_free(&p->resources);
 	strv_free(&p->start_disturbs);

@@ -45,8 +45,12 @@ struct probe {
 	const char *remedy; /* of a slow one, where no cause stands out; static */
 	const struct check *check;
 	enum on_fail on_intermittent;
-	bool optional; /* the node may lack what it needs */
-	bool judged;   /* since the last judge_look() */
+	bool optional;	  /* the node may lack what it needs */
+	bool judged;	  /* since the last judge_look() */
+	bool loads_asked; /* it loads a device that another probe asks about, which goes first */
+	/* Of one that asks about a device that others load (gate/asked.h), both owned: */
+	json_t *stood; /* the faults before that load; NULL: not known */
+	char *loads;   /* "copy, peer": the benchmarks that have loaded it since; NULL: none */
 
 	/* Where causes are looked for, if it is slow: */
 	struct strv functions; /* PCI addresses that the data passes */

@@ -52,18 +52,43 @@ static bool is_wrong_on_the_whole(const struct probe *p, const struct figure *f)
 	       is_wrong(f, json_number_value(whole));
 }
 
+/* Whether a load came between, and the fault was not told before it. */
+static bool is_of_load(const struct probe *p, const json_t *fault)
+{
+	const json_t *before;
+	size_t i;
+
+	json_array_foreach(p->stood, i, before) if (json_equal(before, fault)) return false;
+	return p->loads && p->stood;
+}
+
+static void add_faults(const struct probe *p, bool of_load, struct str *text)
+{
+	const json_t *faults = json_object_get(p->m.detail, "faults"), *fault;
+	bool first = true;
+	size_t i;
+
+	json_array_foreach(faults, i, fault)
+	{
+		if (is_of_load(p, fault) != of_load)
+			continue;
+		str_add(text, text->len ? "; " : "");
+		if (of_load && first)
+			str_addf(text, "since the load of the benchmarks (%s): ", p->loads);
+		str_add(text, json_is_string(fault) ? json_string_value(fault) : "?");
+		first = false;
+	}
+}
+
 /* What the program found, each a sentence that says what to do. */
 static void blame_faults(struct probe *p, const struct figure *f, double value)
 {
-	const json_t *faults = json_object_get(p->m.detail, "faults"), *fault;
 	struct str text = {0};
-	size_t i;
 
 	show(p, f, value);
 	p->m.state = CHANGE_SLOW;
-	json_array_foreach(faults, i, fault)
-		str_addf(&text, "%s%s", i ? "; " : "",
-			 json_is_string(fault) ? json_string_value(fault) : "?");
+	add_faults(p, false, &text);
+	add_faults(p, true, &text);
 	p->m.reason = xasprintf("%s: %s", p->subject, text.len ? text.s : p->m.measured);
 	str_free(&text);
 }

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "gate/asked.h"
 #include "gate/gate.h"
 #include "gate/judge.h"
 #include "gate/neighbours.h"
@@ -295,16 +296,68 @@ static int look_again(struct probes *all, uint64_t end, char **ret_others, struc
 	return r;
 }
 
+/* What is looked at in parts, and how long. */
+struct turns {
+	struct probe **todo;
+	size_t n;
+	unsigned int times;
+	uint64_t end;
+};
+
+static int look_part(struct probes *all, const struct turns *of, bool (*is)(const struct probe *p),
+		     struct err *err)
+{
+	cleanup_free struct probe **part = xcalloc(of->n, sizeof(*part));
+	size_t n = 0;
+
+	for (size_t i = 0; i < of->n; i++)
+		if (is(of->todo[i]))
+			part[n++] = of->todo[i];
+	return n ? look(all, part, n, of->times, of->end, err) : 0;
+}
+
+static bool is_far(const struct probe *p)
+{
+	return !p->check->no_load && !p->loads_asked;
+}
+
+static bool is_asking(const struct probe *p)
+{
+	return p->check->no_load;
+}
+
+static bool is_near(const struct probe *p)
+{
+	return p->loads_asked ? !probe_is_declined(p) : p->check->no_load && asked_answers(p);
+}
+
+/*
+ * A driver that hangs when it is asked has the time that all others have left, so what loads no
+ * device that is asked about has its turn before.
+ */
+static int look_around_load(struct probes *all, const struct turns *of, struct err *err)
+{
+	int r = look_part(all, of, is_far, err);
+
+	if (r == 0)
+		r = look_part(all, of, is_asking, err);
+	if (r < 0)
+		return r;
+	asked_take(all);
+	return look_part(all, of, is_near, err);
+}
+
 static int run_all(struct probes *all, unsigned int times, uint64_t end, struct err *err)
 {
 	cleanup_free struct probe **todo = xcalloc(all->list.n, sizeof(*todo));
 	cleanup_free char *others = NULL;
-	size_t n = choose(all, is_wanted, todo);
-	int r = look(all, todo, n, times, end, err);
+	struct turns of = {todo, choose(all, is_wanted, todo), times, end};
+	int r = asked_find(all) ? look_around_load(all, &of, err)
+				: look(all, todo, of.n, times, end, err);
 
 	if (r == 0 && times < LONG_TIMES)
 		r = look_again(all, end, &others, err);
-	for (size_t i = 0; r == 0 && i < n; i++)
+	for (size_t i = 0; r == 0 && i < of.n; i++)
 		judge_looks(todo[i], others);
 	return r;
 }
