@@ -111,6 +111,38 @@ S
   measured gate/good/command same
 }
 
+# Each way in which there is no figure.
+no_figures() { # ON_FAIL
+  site 3s <<S
+crash|on_fail: $1, |kill -SEGV \$\$
+garbage|on_fail: $1, |echo Segmentation fault
+own|on_fail: $1, |echo '{"result": "cannot measure", "reason": "no licence"}'
+lacks|on_fail: $1, |echo '{"result": "unsupported", "reason": "no such rack"}'
+missing|on_fail: $1, user: nemo, |$good
+hangs|on_fail: $1, timeout: 300ms, |exec sleep $mark.4
+S
+  sed -i 's/^  checks:/&\n    nothing: {run: gpu_copy, on: gpus, min: 1GB\/s, on_fail: '"$1"'}/; s/^gate:/devices: {gpus: {pci: "10de:2330", expect: ">=0"}}\n&/' \
+    "$root/etc/railhead/profiles/site.yaml"
+}
+
+@test "no figure: the consequence is on_fail's, and a check that warns keeps no work out" {
+  put "$root/etc/passwd" "root:x:0:0::/root:/bin/sh"
+  while read -r on_fail status verdict; do
+    no_figures "$on_fail"
+    status_is "$status" gate --again --root "$root"
+    [ "$(jq -r .verdict "$gate_out")" = "$verdict" ]
+    jq -e --arg f "$on_fail" '([.measurements[] | .state] | all(. != "same")) and (.reasons | length) >= 6
+      and ([.faults[].on_fail] | unique) == [$f]' "$gate_out" >/dev/null || {
+      jq '.reasons, .faults' "$gate_out" >&2
+      return 1
+    }
+  done <<'E2'
+warn 0 ready
+degrade 7 degraded
+block 7 blocked
+E2
+}
+
 @test "a child that prints 1 GB costs the gate no memory" {
   site 30s <<S
 out||head -c 1G /dev/zero

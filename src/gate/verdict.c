@@ -188,13 +188,6 @@ bool measurement_may_come(enum change_state s)
 	return s == CHANGE_NOT_YET || s == CHANGE_INVALID;
 }
 
-/* Only what can be measured may be forgiven: a benchmark that can't run proves nothing. */
-static enum on_fail consequence(const struct measurement *m)
-{
-	return m->state == CHANGE_FAILED || m->state == CHANGE_CANNOT_MEASURE ? ON_FAIL_BLOCK
-									      : m->on_fail;
-}
-
 static void judge_measurement(const struct measurement *m, struct judgement *j)
 {
 	cleanup_free char *text = NULL;
@@ -207,10 +200,10 @@ static void judge_measurement(const struct measurement *m, struct judgement *j)
 	reasons_add_as(
 		&j->v->reasons,
 		&(struct reason){.fault = m->fault,
-				 .on_fail = consequence(m),
+				 .on_fail = m->on_fail,
 				 .lasting = m->state == CHANGE_NOT_YET ? m->fault : FAULT_NONE,
 				 .text = text});
-	found(j, m->id, consequence(m), measurement_may_come(m->state));
+	found(j, m->id, m->on_fail, measurement_may_come(m->state));
 }
 
 void gate_judge(const struct profile *profile, const struct plan *plan,

@@ -59,7 +59,7 @@ enum change_state {
 	CHANGE_INTERMITTENT,   /* slow in one look, and not in the next: its on_intermittent */
 	CHANGE_INVALID,	       /* others disturbed it, so that its figure says nothing: waiting */
 	CHANGE_NOT_YET,	       /* a port or peer that comes up still: waiting */
-	CHANGE_CANNOT_MEASURE, /* block */
+	CHANGE_CANNOT_MEASURE, /* something that it needs is missing: its on_fail */
 	CHANGE_TO_MEASURE,     /* known when the gate has run (see gate_plan()) */
 	CHANGE_STATE_COUNT,
 };
