@@ -180,7 +180,74 @@ ALL='    dimms: {run: memory_errors}
   gated "  checks:
 $ALL"
   gate 0
-  in_record '.verdict == "ready" and .reasons == []'
+  in_record '.verdict == "ready" and .reasons == [] and .numbers.unjudged == ["dimms", "ports", "heat"]'
+  run -0 "$railhead" status --root "$root"
+  [[ $output == *"numbers: none; no load in this boot, so no rise of counters is judged (dimms, ports, heat)"* ]]
+}
+
+orderly_reboot() {
+  "$railhead" gate --keep --root "$root"
+  rm -rf "$root/run/railhead"
+  put "$root/proc/sys/kernel/random/boot_id" "$(cat /proc/sys/kernel/random/uuid)"
+}
+
+reusing() { # LINES
+  checked "$1"
+  sed -i 's/^gate:/&\n  reuse: 24h/' "$root/etc/railhead/profiles/sku.yaml"
+}
+
+@test "figures of an earlier boot: no load, so that no rise is judged, which is said; what stands is judged" {
+  reusing "    dimms: {run: memory_errors, corrected: 10}
+    ports: {run: port_errors, on: nics}
+    heat: {run: throttling}"
+  gate 0
+  in_record '.numbers.boots_ago == 0 and (.numbers | has("unjudged") | not)'
+  orderly_reboot
+  load_puts "$mc/ce_count" 6 # nothing puts it there
+  gate 0
+  in_record '.verdict == "ready" and .numbers.boots_ago == 1 and .numbers.unjudged == ["dimms", "ports", "heat"]'
+  run -0 "$railhead" status --root "$root"
+  [[ $output == *"numbers: measured "*" ago, in the boot before"*"; no load in this boot, so no rise of counters is judged (dimms, ports, heat)"* ]]
+  run -0 "$railhead" gate --recheck --root "$root"
+  in_record '.numbers.unjudged == ["dimms", "ports", "heat"]'
+
+  bench_value 1e9 # what puts it there is gone
+  for how in "ue_count:RH-MEMORY-ERRORS:uncorrected errors 1 since boot" "ce_count:RH-MEMORY-CORRECTED:corrected errors 11"; do
+    IFS=: read -r file code said <<<"$how"
+    orderly_reboot
+    put "$mc/$file" "$([ "$file" = ue_count ] && echo 1 || echo 15)"
+    put "$mc/dimm1/dimm_$file" "$([ "$file" = ue_count ] && echo 1 || echo 11)"
+    gate 7
+    in_record ".verdict == \"blocked\" and .numbers.boots_ago > 0 and .faults[0].code == \"$code\" and (.reasons[0] | contains(\"$said\"))"
+    put "$mc/$file" 0
+    put "$mc/dimm1/dimm_$file" 0
+    run -0 with_bench "$railhead" gate --root "$root" # a pass again
+  done
+}
+
+@test "figures beside which a counter rose serve no other boot, which would not say so" {
+  local link=$root/sys/devices/pci0000:00/$PF0
+  reusing '    dimms: {run: memory_errors}'
+  load_puts "$mc/ce_count" 6
+  gate 0
+  in_record '.verdict == "ready" and (.reasons | length == 1)'
+  [ ! -e "$root/run/railhead/pass.json" ]
+  gate 0 --again # nothing rises any more
+  in_record '.reasons == []'
+  [ -e "$root/run/railhead/pass.json" ]
+
+  put "$link/aer_dev_fatal" "TOTAL_ERR_FATAL 0"
+  put "$link/aer_dev_nonfatal" "TOTAL_ERR_NONFATAL 0"
+  put "$link/aer_dev_correctable" "BadTLP 2"
+  reusing '    errors: {run: pcie_errors, on: nics, corrected: 5, on_fail: warn}'
+  load_puts "$link/aer_dev_correctable" "BadTLP 40"
+  gate 0 --again
+  in_record '.verdict == "ready" and (.reasons | length == 1) and (.reasons[0] | contains("so since the load of the benchmarks (memory)"))'
+  [ ! -e "$root/run/railhead/pass.json" ]
+  # before the load that was so, too: the next boot finds it by itself
+  gate 0 --again
+  in_record '.verdict == "ready" and (.reasons | length == 1)'
+  [ -e "$root/run/railhead/pass.json" ]
 }
 
 @test "what a captured tree does not hold is listed, and a node without a drive has nothing to check" {

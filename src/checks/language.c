@@ -302,7 +302,8 @@ static const struct spec gate_check = {
 		    "Consequence of a check that passed and fails after the verdict; default "
 		    "lapse.",
 		    .class = KEY_GOVERNS),
-		KEY("on_fail", &on_fail, "Consequence of a check that fails or gives no figure; default block.",
+		KEY("on_fail", &on_fail,
+		    "Consequence of a check that fails or gives no figure; default block.",
 		    .class = KEY_GOVERNS),
 		KEY("on_intermittent", &on_fail,
 		    "Consequence of a benchmark that is slow in one of its two looks; default "

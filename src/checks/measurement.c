@@ -73,6 +73,13 @@ const char *member_of_id(const char *id, const char *check)
 	return strlen(id) > before ? id + before : id;
 }
 
+char *check_of_id(const char *id)
+{
+	const char *name = id + strlen("gate/");
+
+	return xstrndup(name, strcspn(name, "/"));
+}
+
 void measurement_free(struct measurement *m)
 {
 	measurement_forget(m);

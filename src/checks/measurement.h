@@ -59,6 +59,8 @@ struct measurements {
 
 /* Which member of its check an id tells of: what stands behind "gate/NAME/", or else all of it. */
 const char *member_of_id(const char *id, const char *check);
+/* The NAME in an id of a check, "gate/NAME/...". The caller frees. */
+char *check_of_id(const char *id);
 void measurement_free(struct measurement *m);
 /* What a look came to, for the next one to say it. */
 void measurement_forget(struct measurement *m);

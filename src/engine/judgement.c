@@ -158,9 +158,7 @@ static void blame_load(struct change *c, const struct strv *loaded)
 	if (c->of_load) /* it has said what rose by how much, or what it could not see */
 		change_reason_more(c, JUDGED_UNDER_LOAD " (%s)", names);
 	else
-		change_reason_more(
-			c, "so since the load of the benchmarks (%s): it was well before them",
-			names);
+		change_reason_more(c, SINCE_THE_LOAD " (%s): it was well before them", names);
 }
 
 /* What a look came to before the load. */
@@ -214,6 +212,21 @@ static void look_after_load(struct work *w, const struct strv *loaded, struct st
 		compare(plan->list.v[i], &before[i], loaded);
 }
 
+/* What only a load brings out was looked at once, and not judged. */
+static void say_unjudged(struct work *w)
+{
+	const struct plan *plan = &w->run.plan;
+
+	for (size_t i = 0; i < plan->list.n; i++) {
+		const struct change *c = plan->list.v[i];
+		cleanup_free char *check = c->of_load ? check_of_id(c->id) : NULL;
+
+		if (check && c->state == CHANGE_SAME &&
+		    !strv_contains(&w->record->numbers.unjudged, check))
+			strv_add(&w->record->numbers.unjudged, check);
+	}
+}
+
 static void look_and_measure(struct work *w)
 {
 	cleanup_strv struct strv loaded = {0};
@@ -230,6 +243,8 @@ static void look_and_measure(struct work *w)
 		       : numbers_take(&w->run, w->j->again, w->record, &loaded, &err);
 	if (loaded.n)
 		look_after_load(w, &loaded, &result);
+	else if (!w->goes_on)
+		say_unjudged(w);
 	if (r < 0)
 		verdict_simple(&w->v, VERDICT_BLOCKED, FAULT_GATE_FAILED, err.text);
 	else

@@ -42,7 +42,8 @@ void pass_use(struct pass *pass, const struct strv *this_boot, struct record *r)
 
 /*
  * Writes what the record holds as the pass of this boot, if it is one: the verdict is ready, and
- * all that was measured is enough. Else, and with binding NULL, this boot has none.
+ * all that was measured is enough, and its load brought nothing out. Else, and with binding NULL,
+ * this boot has none.
  */
 int pass_store(const struct root *root, const struct record *r, const struct binding *binding,
 	       struct err *err);

@@ -74,6 +74,7 @@ static void numbers_free(struct record_numbers *n)
 {
 	free(n->why);
 	strv_free(&n->this_boot);
+	strv_free(&n->unjudged);
 }
 
 void record_end_admission(struct record *r)

@@ -69,6 +69,7 @@ struct record_numbers {
 	int64_t boots_ago;
 	char *why;	       /* why they were measured again; or NULL */
 	struct strv this_boot; /* of those of an earlier boot: checks that this boot has measured */
+	struct strv unjudged;  /* checks of counters that no load of this boot could raise */
 };
 
 /*

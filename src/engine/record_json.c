@@ -304,6 +304,7 @@ static json_t *numbers_to_json(const struct record_numbers *n)
 
 	put_text(obj, keys_now.why, n->why);
 	put_texts_if(obj, "this_boot", &n->this_boot);
+	put_texts_if(obj, "unjudged", &n->unjudged);
 	return obj;
 }
 
@@ -314,6 +315,7 @@ static void numbers_in(const json_t *obj, const struct keys *keys, struct record
 	ret->boots_ago = int_in(obj, "boots_ago");
 	ret->why = copy_in(obj, keys->why);
 	texts_in(obj, "this_boot", &ret->this_boot);
+	texts_in(obj, "unjudged", &ret->unjudged);
 }
 
 /* --- stages ------------------------------------------------------------------------------ */

@@ -393,7 +393,7 @@ static char *numbers_line(const struct record *r, int64_t now)
 
 		return xasprintf("measured %s ago, %s%s%s%s", time,
 				 n->boots_ago > 1 ? before : "in the boot before",
-				 names ? " (in this boot: " : "", names ? names : "",
+				 names ? " (in this boot: " : "", or_empty(names),
 				 names ? ")" : "");
 	}
 	return xasprintf("measured %s ago%s%s%s", time, n->why ? " (again: " : "",
@@ -404,9 +404,15 @@ static void print_numbers(const struct page *p)
 {
 	const struct measurements *m = &p->record->measurements;
 	cleanup_free char *when = numbers_line(p->record, time(NULL));
+	cleanup_free char *unjudged = names_of(&p->record->numbers.unjudged);
+	cleanup_free char *line =
+		unjudged ? xasprintf("%s; no load in this boot, so no rise of counters is judged "
+				     "(%s)",
+				     when ? when : "none", unjudged)
+			 : NULL;
 
-	if (when)
-		print_line(p, "numbers:", when);
+	if (line || when)
+		print_line(p, "numbers:", line ? line : when);
 	if (p->screen->terminal)
 		print_folded_numbers(p, m);
 	for (size_t i = 0; !p->screen->terminal && i < m->list.n; i++) {
