@@ -126,6 +126,17 @@ ALL='    dimms: {run: memory_errors}
   [ "$(jq -c .reasons "$record")" = "$reasons" ]
   in_record '.verdict == "ready"'
 
+  # nor does a retry, which has no load either
+  put "$mc/ce_count" 4
+  put "$root/sys/class/net/eth0/carrier" 0
+  checked '    dimms: {run: memory_errors}
+    links: {run: carrier, on: nics, timeout: 1s}'
+  gate 7 --again
+  in_record '.verdict == "waiting" and (.reasons | length == 2)'
+  put "$root/sys/class/net/eth0/carrier" 1
+  gate 0 --retry
+  in_record '.verdict == "ready" and (.reasons | length == 1) and .faults[0].code == "RH-MEMORY-CORRECTED"'
+
   put "$mc/ce_count" 4
   gated '  admit_degraded: true
   checks:

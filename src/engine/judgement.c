@@ -10,6 +10,7 @@
 #include "engine/fitness.h"
 #include "engine/journal.h"
 #include "engine/numbers.h"
+#include "engine/under_load.h"
 #include "engine/watch.h"
 #include "gate/basis.h"
 #include "sys/clock.h"
@@ -227,6 +228,13 @@ static void say_unjudged(struct work *w)
 	}
 }
 
+static void judge_all(struct work *w)
+{
+	gate_judge(w->run.profile, &w->run.plan, &w->record->measurements, &w->v);
+	if (w->goes_on)
+		under_load_keep(w->record, &w->run, &w->v);
+}
+
 static void look_and_measure(struct work *w)
 {
 	cleanup_strv struct strv loaded = {0};
@@ -248,7 +256,7 @@ static void look_and_measure(struct work *w)
 	if (r < 0)
 		verdict_simple(&w->v, VERDICT_BLOCKED, FAULT_GATE_FAILED, err.text);
 	else
-		gate_judge(w->run.profile, &w->run.plan, &w->record->measurements, &w->v);
+		judge_all(w);
 	say_calibration(w);
 	w->j->at_work(&w->run, STAGE_GATE, false);
 	result.duration = clock_usec() - result.started;
@@ -275,7 +283,7 @@ static bool looks_keep_out(struct work *w)
 	verdict_free(&w->v);
 	if (!keep_out)
 		return false;
-	gate_judge(w->run.profile, &w->run.plan, &w->record->measurements, &w->v);
+	judge_all(w);
 	record_set_stage(w->record, &w->run, STAGES_ALL, &result);
 	return true;
 }

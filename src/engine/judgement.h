@@ -11,10 +11,6 @@
 
 #include "engine/flow.h"
 
-/* In the reason of a change that is of_load; of one that is not, and held before the load. */
-#define JUDGED_UNDER_LOAD "the load was that of the benchmarks"
-#define SINCE_THE_LOAD "so since the load of the benchmarks"
-
 enum judgement_end {
 	JUDGEMENT_FAILED, /* there is no verdict, or it could not be written; complain was told why
 			   */

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "engine/judgement.h"
+#include "engine/under_load.h"
 #include "sys/state.h"
 
 #define PASS_FILE "pass.json"
@@ -108,12 +108,6 @@ void pass_use(struct pass *pass, const struct strv *this_boot, struct record *r)
 	record_set_numbers(r, &numbers);
 }
 
-/* The next boot has no load that could bring it out once more, and would not say so. */
-static bool is_of_load(const struct reason *r)
-{
-	return strstr(r->text, JUDGED_UNDER_LOAD) || strstr(r->text, SINCE_THE_LOAD);
-}
-
 /*
  * ready: what degrades is no pass, nor is a benchmark that only warns, nor what was not measured
  * at all.
@@ -121,7 +115,7 @@ static bool is_of_load(const struct reason *r)
 static bool is_pass(const struct record *r)
 {
 	for (size_t i = 0; i < r->verdict.reasons.list.n; i++)
-		if (is_of_load(&r->verdict.reasons.list.v[i]))
+		if (under_load_is(&r->verdict.reasons.list.v[i]))
 			return false;
 	for (size_t i = 0; i < r->measurements.list.n; i++)
 		if (r->measurements.list.v[i].state != CHANGE_SAME)

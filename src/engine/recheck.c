@@ -10,8 +10,8 @@
 #include "engine/culprit.h"
 #include "engine/fitness.h"
 #include "engine/flow.h"
-#include "engine/judgement.h"
 #include "engine/run.h"
+#include "engine/under_load.h"
 #include "engine/watch.h"
 #include "kinds/function.h"
 #include "sys/clock.h"
@@ -152,35 +152,6 @@ static void blame_others(struct later_look *l)
 	}
 }
 
-/* The change that the reason, "ID: ...", is of. */
-static bool holds_now(const struct run *run, const struct reason *r)
-{
-	const char *end = strstr(r->text, ": "); /* an address has colons, too */
-	cleanup_free char *id = xstrndup(r->text, end ? (size_t)(end - r->text) : 0);
-	const struct change *c = plan_find(&run->plan, id);
-
-	return c && c->of_load && change_holds(c);
-}
-
-/*
- * What the load of the gate brought out and kept no work out: no later look has a load to find it
- * again.
- */
-static void keep_of_load(struct later_look *l)
-{
-	const struct reasons *said = &l->record->verdict.reasons;
-
-	for (size_t i = 0; i < said->list.n; i++) {
-		const struct reason *r = &said->list.v[i];
-
-		if (!strstr(r->text, JUDGED_UNDER_LOAD) || !holds_now(&l->run, r))
-			continue;
-		reasons_add_as(&l->v.reasons, r);
-		if (r->on_fail == ON_FAIL_DEGRADE && l->v.kind == VERDICT_READY)
-			l->v.kind = VERDICT_DEGRADED;
-	}
-}
-
 /* Whether there is a verdict in l->v: this boot's profile was looked at. */
 static int look_and_judge(struct later_look *l)
 {
@@ -208,7 +179,7 @@ static int look_and_judge(struct later_look *l)
 	fitness_learn(&l->run);
 	plan_take_drift(&l->run.plan);
 	gate_judge(l->run.profile, &l->run.plan, &l->record->measurements, &l->v);
-	keep_of_load(l);
+	under_load_keep(l->record, &l->run, &l->v);
 	if (!l->v.admit)
 		verdict_lapse(&l->v);
 	if (!record_says(l->record, &l->v))
