@@ -225,14 +225,14 @@ ahead: | $(if $(SETUP),set-up)
 
 check: export GRUB_READER_FILES ?= 10000
 check: export GRUB_READER_SCRIPT ?= 1000
-check: check-units check-fuzz check-bats lies check-vm ## all tests, the VM included
+check: check-units check-fuzz check-bats lies bench-fleet check-vm ## all tests, the VM included
 	$(Q)tests/lib/tally
 
 # Side by side, since each of the two waits for half of its time.
 check-units: ahead build-tests build-tests-arm64
 	$(call parallel,--output-sync=target check-unit check-arm64)
 
-check-fast: check-unit check-fuzz check-bats lies ## cmocka, fuzz corpora and bats, without the VM
+check-fast: check-unit check-fuzz check-bats lies bench-fleet ## cmocka, fuzz corpora and bats, without the VM
 
 # All that the fast tests are made of, so that it can be made side by side (make -j).
 # Those for another CPU are the unit tests.
