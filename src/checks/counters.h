@@ -3,7 +3,8 @@
  * Evidence around the load: counters that the kernel or a device keeps of errors, looked at before
  * the benchmarks of the gate and after them (engine/judgement.c). A counter is a row of its
  * family's table; a family says where its members are and how they are read. What rose, by how
- * much, what began again and what is gone is told alike of all.
+ * much, what began again and what is gone is told alike of all. What only a GPU's driver knows is
+ * asked around the load as well: gate/asked.h.
  */
 #pragma once
 
