@@ -188,7 +188,8 @@ model_under_load() { # LINE
     measured "gate/peer/$a-$b" "cannot measure" "^gpu_peer between $a and $b: not run: $b takes no load"
     measured "gate/copy/$a" same
     run ! grep -q "gpu_copy --gpu $b" "$BATS_TEST_TMPDIR/starts"
-    [ "$(jq -r '[.faults[].code] | unique | join(" ")' "$gate_out")" = "$code" ]
+    [ "$(jq -r '[.faults[].code] | join(" ")' "$gate_out")" = "$code" ] # said once
+    jq -e --arg b "$b" '[.measurements[] | select(.follows) | .check] == ["copy", "peer"]' "$gate_out"
     sed -i '$d' "$lib/node"
   done <<E2
 remap_pending 1 RH-GPU-MEMORY

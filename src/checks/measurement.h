@@ -46,6 +46,7 @@ struct measurement {
 	char *wanted;	  /* "180GB/s" */
 	bool demanded;	  /* not optional: without a result there is no pass */
 	char *reason;	  /* unless SAME: what and why, with the remedy */
+	bool follows;	  /* from another that blocks the node, whose reason says it for both */
 	enum fault fault; /* unless it holds */
 	json_t *detail;	  /* the bench program's own line, or NULL */
 	VEC(struct look) looks; /* if it was measured more than once */

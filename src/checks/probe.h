@@ -48,6 +48,7 @@ struct probe {
 	bool optional;	  /* the node may lack what it needs */
 	bool judged;	  /* since the last judge_look() */
 	bool loads_asked; /* it loads a device that another probe asks about, which goes first */
+	const struct probe *kept_off_by; /* ... and by which it is not run; NULL: by none */
 	/* Of one that asks about a device that others load (gate/asked.h), both owned: */
 	json_t *stood; /* the faults before that load; NULL: not known */
 	char *loads;   /* "copy, peer": the benchmarks that have loaded it since; NULL: none */

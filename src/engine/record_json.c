@@ -237,6 +237,8 @@ static json_t *measurement_to_json(const struct measurement *m)
 	put_text(obj, "on_fail", on_fail_name(m->on_fail));
 	json_object_set_new(obj, "demanded", json_boolean(m->demanded));
 	put_text(obj, "reason", m->reason);
+	if (m->follows)
+		json_object_set_new(obj, "follows", json_true());
 	put_text(obj, "fault", fault_code(m->fault));
 	if (m->detail)
 		json_object_set(obj, "detail", m->detail);
@@ -265,6 +267,7 @@ static struct measurement measurement_in(const json_t *obj, const struct keys *k
 		.demanded = json_is_true(json_object_get(obj, "demanded")),
 		.measured = copy_in(obj, keys->observed),
 		.reason = copy_in(obj, "reason"),
+		.follows = json_is_true(json_object_get(obj, "follows")),
 		.fault = fault_in(obj, "fault"),
 		.detail = json_incref(json_object_get(obj, "detail")),
 	};

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "gate/gate.h"
 
 enum { NAMED = 3 }; /* so many benchmarks are named, the others counted */
 
@@ -53,6 +54,7 @@ static void decline_loads(struct probes *all, const struct probe *asking)
 		if (!p->loads_asked || !loads(p, asking))
 			continue;
 		p->m.fault = fault;
+		p->kept_off_by = asking;
 		probe_declines(p, CHANGE_CANNOT_MEASURE,
 			       "not run: %s takes no load before what %s says is mended",
 			       probe_member(asking), asking->m.id);
@@ -86,5 +88,15 @@ void asked_take(struct probes *all)
 		keep(all, p);
 		if (p->m.state == CHANGE_SAME) /* nothing to tell of before the load */
 			measurement_looks_free(&p->m);
+	}
+}
+
+void asked_end(struct probes *all)
+{
+	for (size_t i = 0; i < all->list.n; i++) {
+		struct probe *p = all->list.v[i];
+		const struct measurement *by = p->kept_off_by ? &p->kept_off_by->m : NULL;
+
+		p->m.follows = by && !measurement_holds(by) && by->on_fail == ON_FAIL_BLOCK;
 	}
 }

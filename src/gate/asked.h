@@ -22,5 +22,7 @@ bool asked_find(struct probes *all);
  * After the look before the load: keeps what stood then, and declines the loads of what takes none.
  */
 void asked_take(struct probes *all);
+/* After the last look: loads that were declined follow from what was asked. */
+void asked_end(struct probes *all);
 /* Whether to ask it again after the load. */
 bool asked_answers(const struct probe *p);

@@ -359,6 +359,7 @@ static int run_all(struct probes *all, unsigned int times, uint64_t end, struct 
 		r = look_again(all, end, &others, err);
 	for (size_t i = 0; r == 0 && i < of.n; i++)
 		judge_looks(todo[i], others);
+	asked_end(all);
 	return r;
 }
 

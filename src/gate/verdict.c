@@ -194,7 +194,7 @@ static void judge_measurement(const struct measurement *m, struct judgement *j)
 
 	if (m->state == CHANGE_UNSUPPORTED && !m->demanded)
 		strv_add(&j->v->skipped, m->id);
-	if (measurement_holds(m))
+	if (measurement_holds(m) || m->follows)
 		return;
 	text = xasprintf("%s: %s", m->id, m->reason);
 	reasons_add_as(

@@ -127,6 +127,27 @@ static void test_demanded(void **state)
 	gated_free(&g);
 }
 
+/* A load that was kept off: the reason is that of the measurement that keeps it off. */
+static void test_follows(void **state)
+{
+	struct gated g = gated("");
+	struct plan none = {0};
+	struct measurements m = {0};
+	struct verdict v;
+
+	(void)state;
+	measure(&m, "gate/health/a", CHANGE_SLOW, ON_FAIL_BLOCK);
+	measure(&m, "gate/copy/a", CHANGE_CANNOT_MEASURE, ON_FAIL_BLOCK);
+	m.list.v[1].follows = true;
+	gate_judge(&g.profile, &none, &m, &v);
+	assert_int_equal(v.kind, VERDICT_BLOCKED);
+	assert_int_equal(v.reasons.list.n, 1);
+	assert_text(v.reasons.list.v[0].text, "gate/health/a: ");
+	verdict_free(&v);
+	measurements_free(&m);
+	gated_free(&g);
+}
+
 static void test_changes(void **state)
 {
 	static const struct {
@@ -744,6 +765,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_measurements),
 		cmocka_unit_test(test_demanded),
+		cmocka_unit_test(test_follows),
 		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_followers),
