@@ -19,12 +19,13 @@ DEFAULT=0x001d CAN=0x005f
 
 link() { ln -sfn "../../../${1#sys/}" "$root/sys/bus/pci/devices/${1##*/}"; } # PATH
 
-# An endpoint; ATS control if it has ATS.
+# An endpoint, in an IOMMU group of its own; ATS control if it has ATS.
 endpoint() { # PATH [ATS-CONTROL]
   local ats=()
   [ $# -lt 2 ] || ats=(0x100 0x000f 0x102 0x0001 0x106 "$2")
   config "$root/$1/config" 0x06 0x0010 0x34 0x0040 0x40 0x0010 0x42 0x0002 "${ats[@]}"
   link "$1"
+  group "$root/$1" "$((++groups))"
 }
 
 nic() { # DIR [ATS-CONTROL]
@@ -107,6 +108,7 @@ fail_with() {
 
 setup() {
   root=$BATS_TEST_TMPDIR/root
+  groups=0
   fake_node "$root"
   kernel 6.12.40
   cmdline intel_iommu=on iommu=pt
@@ -286,6 +288,47 @@ setup() {
     "switch ACS on in the BIOS"
   cmdline "pci=disable_acs_redir=0000:00:01.0"
   differs "not isolated" "pci=disable_acs_redir=0000:00:01.0 of this boot takes it away"
+}
+
+# The firmware sets ACS on some machines without any IOMMU: nothing checks what goes up.
+@test "isolated and translated need an IOMMU for both; direct does not" {
+  wish isolated
+  switch $DEFAULT 0x005d $DEFAULT 0x8000
+  holds isolated
+  rm "$root/$GPU_PORT/$GPU/iommu_group"
+  differs "no IOMMU" "the IOMMU is on, but not for $GPU: the firmware's DMAR or IVRS table"
+  [[ $output != *config_acs* ]]
+  rm -r "$root/$NIC_PORT/$NIC/iommu_group" "$root/sys/kernel/iommu_groups"
+  differs "no IOMMU" "the IOMMU is off: enable VT-d, AMD-Vi or the SMMU in the BIOS"
+  wish translated
+  cmdline iommu=off
+  differs "no IOMMU" "the kernel argument iommu=off of this boot says so; set kernel_args.iommu"
+  run "$railhead" verify --root "$root" --stage gate --json
+  [ "$(jq -r '.. | objects | select(.id? == "pairs/'$NIC'/p2p") | .fault' <<<"$output")" = RH-PCI-IOMMU-GROUP ]
+  port $NIC_PORT 6 $CAN 0
+  port $GPU_PORT 6 $CAN 0
+  wish direct
+  holds direct
+}
+
+# VMs get VFs: below the PF's bridges, and apart from each other by their make.
+@test "isolated and translated with SR-IOV: the bridges of the PF, which are those of its VFs" {
+  switch $DEFAULT $DEFAULT $DEFAULT 0x8000
+  vf=0000:41:00.2
+  put "$root/$NIC_PORT/$vf/vendor" 0x15b3
+  put "$root/$NIC_PORT/$vf/device" 0x101e
+  put "$root/$NIC_PORT/$vf/class" 0x020000
+  put "$root/$NIC_PORT/$vf/numa_node" 0
+  ln -sfn "../$NIC" "$root/$NIC_PORT/$vf/physfn"
+  ln -sfn "../$vf" "$root/$NIC_PORT/$NIC/virtfn0"
+  endpoint $NIC_PORT/$vf 0x8000
+  wish isolated pcie_switch 'gate: {checks: {groups: {run: iommu_groups, on: gpus, isolated: true}}}'
+  holds isolated
+  [[ $output == *"same        gate/groups/$GPU "* && $output != *"pairs/$vf"* ]]
+  wish translated
+  differs "not translated" "0000:02:00.0 (switch port above $NIC): ACS direct translated P2P is off"
+  port $NIC_PORT 6 $CAN 0x005d
+  holds translated
 }
 
 # --- translated -------------------------------------------------------------------------------

@@ -12,6 +12,7 @@
 #include "checks/check.h"
 #include "checks/looks.h"
 #include "kinds/function.h"
+#include "kinds/iommu.h"
 #include "kinds/pci.h"
 #include "profile/value.h"
 #include "sys/acs.h"
@@ -22,46 +23,11 @@
 
 enum { NAMED = 2 }; /* so many members of a group are named, the others counted */
 
-/* --- no group at all --------------------------------------------------------------------- */
-
-/* The argument of this boot that keeps the IOMMU off, or NULL. */
-static const char *off_argument(const char *cmdline)
-{
-	static const char *const off[] = {"iommu=off", "intel_iommu=off", "amd_iommu=off"};
-
-	for (size_t i = 0; i < array_len(off); i++)
-		if (kargs_has(cmdline, off[i]))
-			return off[i];
-	return NULL;
-}
-
-static void blame_off(const struct kind_ctx *ctx, struct change *c, const char *addr)
-{
-	const char *off = off_argument(ctx->node->cmdline);
-	cleanup_strv struct strv groups = {0};
-
-	if (read_dir(ctx->root, &groups, NULL, GROUPS) == 0 && groups.n)
-		change_reason(c,
-			      "the IOMMU is on, but not for %s: the firmware's DMAR or IVRS table "
-			      "leaves it out, or the kernel was told to (intel_iommu=igfx_off)",
-			      addr);
-	else if (off)
-		change_reason(c,
-			      "the IOMMU is off: the kernel argument %s of this boot says so; set "
-			      "kernel_args.iommu to passthrough, lazy or strict",
-			      off);
-	else if (ctx->node->cpu_vendor == CPU_INTEL &&
-		 !kargs_has(ctx->node->cmdline, "intel_iommu=on"))
-		change_reason(c, "the IOMMU is off, and no intel_iommu=on on the kernel command "
-				 "line: set kernel_args.iommu, and enable VT-d in the BIOS");
-	else
-		change_reason(c, "the IOMMU is off: enable VT-d, AMD-Vi or the SMMU in the BIOS; "
-				 "the command line does not forbid it");
-}
-
 /* The group's number. 1: there is none, and the change says why. */
 static int find_group(const struct kind_ctx *ctx, struct change *c, char **addr, char **group)
 {
+	cleanup_free char *why = NULL;
+
 	c->state = CHANGE_DIFFERS;
 	if (function_or_vf(ctx->root, c->on.name, c->on.vf, addr, NULL) < 0) {
 		change_observe(c, "no such VF");
@@ -69,13 +35,13 @@ static int find_group(const struct kind_ctx *ctx, struct change *c, char **addr,
 		c->fault = FAULT_NIC_VF_ABSENT;
 		return 1;
 	}
-	if (read_link_name(ctx->root, group, NULL, DEV "%s/iommu_group", *addr) < 0) {
-		change_observe(c, "no group");
-		c->fault = FAULT_PCI_IOMMU_GROUP;
-		blame_off(ctx, c, *addr);
-		return 1;
-	}
-	return 0;
+	*group = iommu_group_of(ctx, *addr, &why);
+	if (*group)
+		return 0;
+	change_observe(c, "no group");
+	change_reason(c, "%s", why);
+	c->fault = FAULT_PCI_IOMMU_GROUP;
+	return 1;
 }
 
 /* --- shared groups ----------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "base/version.h"
 #include "kinds/checks.h"
 #include "kinds/function.h"
+#include "kinds/iommu.h"
 #include "kinds/pci.h"
 #include "node/p2p.h"
 
@@ -402,6 +403,26 @@ static bool tell_of_data_direct(const struct kind_ctx *ctx, struct change *c)
 	return true;
 }
 
+/* Nothing checks then, whatever the ports are told, and with an IOMMU the kernel tells them. */
+static bool tell_of_no_iommu(const struct kind_ctx *ctx, struct change *c, const struct wanted *w)
+{
+	const char *const functions[] = {w->nic, w->gpu};
+
+	for (size_t i = 0; w->wish != P2P_WISH_DIRECT && i < array_len(functions); i++) {
+		cleanup_free char *why = NULL;
+		cleanup_free char *group = iommu_group_of(ctx, functions[i], &why);
+
+		if (group)
+			continue;
+		change_observe(c, "no IOMMU");
+		change_reason(c, "%s", why);
+		c->state = CHANGE_DIFFERS;
+		c->fault = FAULT_PCI_IOMMU_GROUP;
+		return true;
+	}
+	return false;
+}
+
 static const char *gpu_of(const struct change *c)
 {
 	for (size_t i = 0; i + 1 < c->parts.n; i += 2)
@@ -419,7 +440,7 @@ static int look_p2p(const struct kind_ctx *ctx, struct change *c, struct err *er
 
 	if (r == 0)
 		r = function_gone(ctx->root, w.gpu, err);
-	if (r == 0 && tell_of_data_direct(ctx, c))
+	if (r == 0 && (tell_of_data_direct(ctx, c) || tell_of_no_iommu(ctx, c, &w)))
 		return 0;
 	if (r == 0)
 		r = p2p_way_find(ctx->acs, w.nic, w.gpu, &w.way, err);
