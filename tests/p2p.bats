@@ -214,7 +214,14 @@ setup() {
   cmdline "pci=realloc,config_acs=xx111x1@0000:80:00.0"
   differs redirected "this boot has pci=config_acs=xx111x1@0000:80:00.0: merge the two"
   cmdline "pci=config_acs=0@1:1.0 pci=config_acs=0000000@0000:02:00.0"
-  differs redirected "this boot has it, and the ports are not so" "before 6.12.23, 6.13.11 and 6.14.2"
+  differs redirected "this boot has pci=config_acs=0000000@0000:02:00.0, and the ports are not so" "before 6.12.23, 6.13.11 and 6.14.2"
+  [[ $output != *"write kernel_args"* ]]
+  # one of two ports has been set since
+  cmdline "pci=config_acs=0000000@0000:02:01.0;0000000@0000:02:00.0"
+  differs redirected "this boot has pci=config_acs=0000000@0000:02:01.0;0000000@0000:02:00.0, and the ports are not so"
+  [[ $output != *"write kernel_args"* && $output != *merge* ]]
+  cmdline "pci=config_acs=0011101@0000:02:00.0"
+  differs redirected "write kernel_args" "merge the two"
 }
 
 @test "direct: one argument names the ports of all pairs, and stands once" {
@@ -372,6 +379,86 @@ setup() {
   differs "not translated" "$NIC has no ATS: switch it on in its firmware (ATS_ENABLED of mlxconfig)"
   truncate -s 64 "$root/$NIC_PORT/$NIC/config"
   differs unknown "$NIC: only 64 bytes of its config space can be read"
+}
+
+# --- the argument, written by railhead ------------------------------------------------------------
+
+# acs: set wants to know how many there are.
+sets_acs() { # P2P [WITHIN [SECTIONS]]
+  wish "$1" "${2:-pcie_switch}, acs: set" "$3"
+  sed -i -e "s/nics: {address: [^}]*/&, expect: 1/; s/gpus: {pci: [^}]*/&, expect: 1/" "$root/etc/railhead/profiles/sku.yaml"
+}
+
+next_boot() { # ARGUMENTS
+  run "$railhead" plan --root "$root" --json
+  [ "$(jq -r '.. | objects | select(.id? == "kernel_args/next_boot") | .desired' <<<"$output")" = "$1" ] || fail_with "$1"
+}
+
+@test "acs: set: the argument is that of the topology, before and after the registers obey it" {
+  sets_acs direct
+  switch $DEFAULT $DEFAULT $DEFAULT
+  arg="pci=config_acs=0000000@0000:02:00.0;0000000@0000:02:01.0"
+  next_boot "$arg"
+  differs redirected "pairs.acs sets them by a kernel argument, which this boot lacks"
+  [[ $output != *"write kernel_args"* ]]
+  port $NIC_PORT 6 $CAN 0
+  port $GPU_PORT 6 $CAN 0
+  cmdline intel_iommu=on iommu=pt "$arg"
+  next_boot "$arg"
+  holds direct
+  [[ $output == *"same        kernel_args/arrived/$arg"* ]]
+  # others than root, and an initramfs without libpci, read no register
+  truncate -s 64 "$root/$NIC_PORT/config" "$root/$GPU_PORT/config"
+  next_boot "$arg"
+  port $NIC_PORT 6 $CAN $DEFAULT
+  port $GPU_PORT 6 $CAN 0
+  differs redirected "this boot has $arg, and the ports are not so: kernels from 6.11 on before"
+}
+
+@test "acs: set: the bits of each wish, and the argument of older kernels" {
+  switch $DEFAULT $DEFAULT $DEFAULT 0x8000
+  sets_acs isolated
+  next_boot "pci=config_acs=0011101@0000:00:01.0;0011101@0000:01:00.0;0011101@0000:02:00.0;0011101@0000:02:01.0"
+  sets_acs translated
+  next_boot "pci=config_acs=1011101@0000:02:00.0"
+  kernel 6.8.0-40-generic
+  run "$railhead" plan --root "$root"
+  [[ $output == *"Linux 6.8.0-40-generic has no pci=config_acs="*"take Linux 6.11"* ]]
+  sets_acs direct
+  next_boot "pci=disable_acs_redir=0000:02:00.0;0000:02:01.0"
+}
+
+@test "acs: set: a lost GPU changes no argument; the node keeps what it has" {
+  sets_acs direct
+  switch $DEFAULT 0 0
+  arg="pci=config_acs=0000000@0000:02:00.0;0000000@0000:02:01.0"
+  cmdline intel_iommu=on "$arg"
+  rm "$root/sys/bus/pci/devices/$GPU"
+  next_boot "$arg"
+  cmdline intel_iommu=on
+  next_boot ""
+}
+
+@test "acs: set: functions with no bridge between them, and a GPU too far, need no argument" {
+  sets_acs direct root_port
+  port $ROOT0 4 $CAN $DEFAULT
+  nic $ROOT0
+  gpu $ROOT0
+  next_boot ""
+  rm -r "${root:?}/$ROOT0/$GPU"
+  port sys/devices/pci0000:00/0000:00:02.0 4 $CAN $DEFAULT
+  gpu sys/devices/pci0000:00/0000:00:02.0
+  next_boot ""
+}
+
+@test "acs: set: without a node nothing is derived, and that is said; with one it is" {
+  sets_acs direct pcie_switch "kernel_args: {set: [quiet]}"
+  switch $DEFAULT $DEFAULT $DEFAULT
+  sed s/Supermicro/Other/ "$root/etc/railhead/profiles/sku.yaml" >"$BATS_TEST_TMPDIR/sku.yaml"
+  run -3 "$railhead" kargs --format=line --profile "$BATS_TEST_TMPDIR/sku.yaml" --root "$root"
+  [[ $output == *"pairs: acs: the argument names the bridges of the machine; look at a node"* ]]
+  run -0 "$railhead" kargs --format=line --root "$root"
+  [ "$output" = "quiet pci=config_acs=0000000@0000:02:00.0;0000000@0000:02:01.0" ]
 }
 
 # --- Data Direct ------------------------------------------------------------------------------

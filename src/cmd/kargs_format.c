@@ -55,6 +55,7 @@ static int source_given(struct invocation *inv, struct source *s)
 		return EXIT_INVALID;
 	profile_free(s->loaded);
 	s->profile = s->loaded = on_node;
+	device_sets_prepare(&inv->root, &s->surveyed, s->profile->devices.v, s->profile->devices.n);
 	s->node = &s->surveyed;
 	return EXIT_OK;
 }

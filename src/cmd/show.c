@@ -179,10 +179,12 @@ static void resolve(struct view *v)
 
 	if (!v->resolved)
 		return;
+	if (node)
+		device_sets_prepare(v->root, &v->node, v->profile->devices.v,
+				    v->profile->devices.n);
 	derive_kargs(v->root, node, v->profile, &v->derived);
 	if (!node)
 		return;
-	device_sets_prepare(v->root, &v->node, v->profile->devices.v, v->profile->devices.n);
 	if (sets_account(node, v->profile, &v->sets, NULL) < 0)
 		v->has_node = false; /* a circle of sets, which the check has refused */
 }

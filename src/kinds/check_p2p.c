@@ -8,14 +8,11 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/version.h"
 #include "kinds/checks.h"
 #include "kinds/function.h"
 #include "kinds/iommu.h"
 #include "kinds/pci.h"
 #include "node/p2p.h"
-
-#define WITH_CONFIG_ACS ">=6.11" /* 47c8846a49ba, "PCI: Extend ACS configurability" */
 
 /* Bits of the control register, from the last digit of pci=config_acs= on (kernel-parameters.txt).
  */
@@ -260,20 +257,6 @@ static void judge_ats(const struct kind_ctx *ctx, const struct wanted *w, struct
 
 /* --- the remedy -------------------------------------------------------------------------- */
 
-/* "0000000@0000:02:00.0" with a ';' before it; or the address alone, for old kernels. */
-static void add_to_argument(const struct wanted *w, const struct acs_port *p,
-			    const struct lack *lack, bool bits, struct str *arg)
-{
-	uint16_t control = control_for(w->wish, p, lack);
-
-	if (strstr(str_get(arg), p->addr) || !(lack->on || lack->off))
-		return;
-	begin(arg, ";");
-	for (size_t i = array_len(bit_names); bits && i-- > 0;)
-		str_add(arg, control & 1U << i ? "1" : "0");
-	str_addf(arg, "%s%s", bits ? "@" : "", p->addr);
-}
-
 static void add_ports_to_argument(const struct wanted *w, bool bits, struct str *arg)
 {
 	struct leg legs[3];
@@ -281,9 +264,12 @@ static void add_ports_to_argument(const struct wanted *w, bool bits, struct str 
 
 	for (size_t l = 0; l < n; l++)
 		for (size_t i = 0; i < legs[l].ports->n; i++) {
-			struct lack lack = lack_of(w, legs[l].ports->v[i], legs[l].of_nic);
+			const struct acs_port *p = legs[l].ports->v[i];
+			struct lack lack = lack_of(w, p, legs[l].of_nic);
 
-			add_to_argument(w, legs[l].ports->v[i], &lack, bits, arg);
+			if (lack.on || lack.off)
+				p2p_argument_add(arg, p->addr, control_for(w->wish, p, &lack),
+						 bits);
 		}
 }
 
@@ -294,7 +280,7 @@ static void add_ports_to_argument(const struct wanted *w, bool bits, struct str 
 static char *argument_for_all(const struct kind_ctx *ctx, const struct change *c, bool bits,
 			      const char **ret_first)
 {
-	struct str arg = {0};
+	cleanup_str struct str arg = {0};
 
 	*ret_first = c->on.name;
 	for (size_t i = 0; i + 1 < c->parts.n; i += 2) {
@@ -309,33 +295,54 @@ static char *argument_for_all(const struct kind_ctx *ctx, const struct change *c
 			*ret_first = w.nic;
 		p2p_way_free(&w.way);
 	}
-	return xasprintf("pci=%s=%s", bits ? "config_acs" : "disable_acs_redir", str_get(&arg));
+	return p2p_argument(&arg, bits);
 }
 
-/* Of a boot that has such an argument already. */
-static void tell_of_present(const char *present, const char *arg, struct str *text)
+#define NOT_SO                                                                                     \
+	"; this boot has %s, and the ports are not so: kernels from 6.11 on before 6.12.23, "      \
+	"6.13.11 and 6.14.2 take "                                                                 \
+	"its first device alone and clear no bit that the firmware set, or something has set the " \
+	"ports since (setpci)"
+
+/* Whether the argument of this boot says all that arg does, of other ports as well perhaps. */
+static bool says_all(const char *present, const char *arg)
 {
-	if (!present)
-		return;
-	if (streq(present, arg))
-		str_addf(
-			text,
-			"; this boot has it, and the ports are not so: kernels from 6.11 on before "
-			"6.12.23, 6.13.11 and 6.14.2 take its first device alone and clear no bit "
-			"that the firmware set, or something has set the ports since (setpci)");
+	size_t option = (size_t)(strrchr(arg, '=') + 1 - arg);
+	cleanup_free char *copy = xstrdup(arg + option), *said = NULL;
+	char *rest = copy, *port;
+
+	if (!present || strncmp(present, arg, option) != 0)
+		return false;
+	said = xasprintf(";%s;", present + option);
+	while ((port = strsep(&rest, ";"))) {
+		cleanup_free char *whole = xasprintf(";%s;", port);
+
+		if (!strstr(said, whole))
+			return false;
+	}
+	return true;
+}
+
+/* Where pairs.acs writes it: c->on.node. */
+static void tell_of_own(const char *present, struct str *text)
+{
+	if (present)
+		str_addf(text, NOT_SO, present);
 	else
-		str_addf(text,
-			 "; this boot has %s: merge the two, since the kernel takes the last one "
-			 "alone",
-			 present);
+		str_add(text, "; pairs.acs sets them by a kernel argument, which this boot lacks: "
+			      "kernel_args/next_boot says whether the next one has it");
 }
 
 static void add_remedy(const struct kind_ctx *ctx, const struct change *c, struct str *text)
 {
-	bool bits = version_fits(WITH_CONFIG_ACS, ctx->node->kernel);
+	bool bits = p2p_kernel_has_bits(ctx->node->kernel);
 	cleanup_free char *present = acs_argument(ctx->node->cmdline), *arg = NULL;
 	const char *first;
 
+	if (c->on.node) {
+		tell_of_own(present, text);
+		return;
+	}
 	if (!bits && c->want.number != P2P_WISH_DIRECT) {
 		if (present)
 			str_addf(text, "; %s of this boot takes it away", present);
@@ -351,11 +358,19 @@ static void add_remedy(const struct kind_ctx *ctx, const struct change *c, struc
 			 first);
 		return;
 	}
+	if (says_all(present, arg)) {
+		str_addf(text, NOT_SO, present);
+		return;
+	}
 	str_addf(text,
 		 "; write kernel_args: {set: [\"%s\"]}, which takes a reboot, or set ACS in the "
 		 "BIOS ('ACS control', 'ACS enable')",
 		 arg);
-	tell_of_present(present, arg, text);
+	if (present)
+		str_addf(text,
+			 "; this boot has %s: merge the two, since the kernel takes the last one "
+			 "alone",
+			 present);
 }
 
 /* --- the look ---------------------------------------------------------------------------- */

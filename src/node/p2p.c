@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/version.h"
 #include "node/vpd.h"
 #include "sys/read.h"
 
@@ -98,6 +99,30 @@ const struct pci_fn *p2p_data_direct_of(const struct root *root, const struct no
 			return fn;
 	}
 	return NULL;
+}
+
+/* --- the kernel argument ----------------------------------------------------------------- */
+
+enum { CONTROL_BITS = 7 };
+
+void p2p_argument_add(struct str *value, const char *port, uint16_t control, bool bits)
+{
+	if (strstr(str_get(value), port))
+		return;
+	str_add(value, value->len ? ";" : "");
+	for (unsigned int i = CONTROL_BITS; bits && i-- > 0;)
+		str_add(value, control & 1U << i ? "1" : "0");
+	str_addf(value, "%s%s", bits ? "@" : "", port);
+}
+
+char *p2p_argument(const struct str *value, bool bits)
+{
+	return xasprintf("pci=%s=%s", bits ? "config_acs" : "disable_acs_redir", str_get(value));
+}
+
+bool p2p_kernel_has_bits(const char *kernel)
+{
+	return version_fits(">=6.11", kernel);
 }
 
 /* --- for a survey ------------------------------------------------------------------------ */

@@ -41,6 +41,16 @@ enum p2p_redirect p2p_redirect_of(const struct p2p_way *way);
 const struct pci_fn *p2p_data_direct_of(const struct root *root, const struct node *node,
 					const char *nic);
 
+/*
+ * Appends a port to the value of the kernel argument that sets ACS, unless it has the port; by the
+ * seven bits of its control register, or by the address alone.
+ */
+void p2p_argument_add(struct str *value, const char *port, uint16_t control, bool bits);
+/* "pci=config_acs=0000000@0000:02:00.0", or "pci=disable_acs_redir=..."; the caller frees. */
+char *p2p_argument(const struct str *value, bool bits);
+/* Whether that kernel has the first: 47c8846a49ba, "PCI: Extend ACS configurability". */
+bool p2p_kernel_has_bits(const char *kernel);
+
 /* What a survey shows of one pair. */
 struct p2p_fact {
 	enum p2p_redirect redirect;

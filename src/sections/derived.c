@@ -83,13 +83,15 @@ static void derive_section(const struct section_ctx *ctx, const struct section *
 void derive_kargs(const struct root *root, const struct node *node, const struct profile *p,
 		  struct derived *ret)
 {
-	struct device_sets none = {0};
-	struct section_ctx ctx = {root, node, p, &none};
+	struct device_sets sets = {0};
+	struct section_ctx ctx = {root, node, p, &sets};
 	struct node expected;
 
 	node_from_expect(p, &expected);
 	if (!node)
 		ctx.node = &expected;
+	else /* of a circle of sets, which the check rejects, none is known */
+		device_sets_resolve(node, p->devices.v, p->devices.n, &sets, NULL);
 	memset(ret, 0, sizeof(*ret));
 	for (const struct section *const *s = sections; *s; s++) {
 		const struct ynode *n = profile_section(p, (*s)->name);
@@ -97,6 +99,7 @@ void derive_kargs(const struct root *root, const struct node *node, const struct
 		if (n && (*s)->kargs)
 			derive_section(&ctx, *s, n, ret);
 	}
+	device_sets_free(&sets);
 	node_free(&expected);
 }
 

@@ -10,6 +10,7 @@
 #include "profile/language.h"
 #include "profile/rules.h"
 #include "sections/judged.h"
+#include "sections/pairs.h"
 
 /* In the order of enum nearness. */
 static const struct spec nearness = {
@@ -22,6 +23,11 @@ static const struct spec p2p_wish = {
 	.what = "a way between NIC and GPU",
 	.check = value_word,
 	.words = WORDS("direct", "translated", "isolated"),
+};
+static const struct spec acs_mode = {
+	.what = "what is done about ACS",
+	.check = value_word,
+	.words = WORDS("judge", "set"),
 };
 static const struct spec keys = {
 	.kind = SPEC_MAP,
@@ -37,7 +43,11 @@ static const struct spec keys = {
 		       KEY("p2p", &p2p_wish,
 			   "How traffic between each NIC and its GPU is to go: straight, straight "
 			   "once the IOMMU has translated it, or through the IOMMU; default: not "
-			   "judged.")),
+			   "judged."),
+		       KEY("acs", &acs_mode,
+			   "Whether a kernel argument sets ACS of the bridges on the way as p2p "
+			   "wants, or ACS is only judged; default: judge.",
+			   .class = KEY_SETS)),
 };
 
 /* --- changes ------------------------------------------------------------------------------ */
@@ -68,12 +78,6 @@ static char *remedy(const struct pairs *pairs, const struct pair *p, const char 
 	return str_take(&text);
 }
 
-/* One whose GPU is too far is a fault of its own, and no bridge's. */
-static bool is_near(const struct pair *p, const struct ynode *within)
-{
-	return p->gpu && p->how <= (enum nearness)within->value.number;
-}
-
 static void judge(struct plan *plan, const struct ynode *within, const struct pairs *pairs,
 		  const struct pair *p)
 {
@@ -82,21 +86,25 @@ static void judge(struct plan *plan, const struct ynode *within, const struct pa
 	char *observed = p->gpu ? xasprintf("%s, %s", p->gpu->addr, nearness_name(p->how))
 				: xstrdup("no GPU");
 
-	judged(plan, "pairs", within->at, id, within->text, observed, is_near(p, within), why);
+	judged(plan, "pairs", within->at, id, within->text, observed, pair_is_near(p, within), why);
 }
 
-static void add_way(struct plan *plan, const struct ynode *within, const struct ynode *p2p,
-		    const struct pairs *pairs, const struct pair *p)
+static void add_way(struct plan *plan, const struct ynode *section, const struct pairs *pairs,
+		    const struct pair *p)
 {
+	const struct ynode *within = ynode_get(section, "within");
+	const struct ynode *p2p = ynode_get(section, "p2p");
 	struct change *c = plan_add(plan, "pairs", &kind_check, STAGE_GATE, PHASE_CHECK, p2p->at,
 				    "pairs/%s/p2p", p->nic->addr);
 
 	change_on(c, p->nic->addr, &p2p_item);
+	if (pairs_set_acs(section))
+		c->on.node = ynode_get(section, "acs");
 	change_want(c, p2p);
 	change_target(c, "p2p:%s,%s", p->nic->addr, p->gpu->addr);
 	c->of_args = true;
 	for (size_t i = 0; i < pairs->n; i++) {
-		if (!is_near(&pairs->v[i], within))
+		if (!pair_is_near(&pairs->v[i], within))
 			continue;
 		change_part(c, pairs->v[i].nic->addr, NULL, NULL);
 		change_part(c, pairs->v[i].gpu->addr, NULL, NULL);
@@ -122,8 +130,8 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	pairs_find(ctx->root, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
 	for (size_t i = 0; i < pairs.n; i++) {
 		judge(plan, within, &pairs, &pairs.v[i]);
-		if (p2p && is_near(&pairs.v[i], within))
-			add_way(plan, within, p2p, &pairs, &pairs.v[i]);
+		if (p2p && pair_is_near(&pairs.v[i], within))
+			add_way(plan, section, &pairs, &pairs.v[i]);
 	}
 	vec_free(&pairs);
 	return 0;
@@ -192,12 +200,12 @@ static void an_iommu_redirects(struct ruling *r)
 	const struct ynode *iommu = ynode_get(section(r, "kernel_args"), "iommu");
 
 	if (!text_is(section(r, "pairs"), "p2p", "direct") || !*scalar(iommu) ||
-	    streq(scalar(iommu), "disabled") || sets_acs(r))
+	    streq(scalar(iommu), "disabled") || sets_acs(r) || pairs_set_acs(section(r, "pairs")))
 		return;
 	rule_warn(r, p2p, "pairs.p2p",
 		  "direct: with iommu: %s at %u:%u the kernel turns ACS redirect on at each port "
-		  "that has it, unless kernel_args.set has pci=config_acs=...; `railhead verify` "
-		  "on the node prints the argument",
+		  "that has it; write acs: set, or the argument that `railhead verify` on the node "
+		  "prints to kernel_args.set",
 		  scalar(iommu), iommu->at.line, iommu->at.col);
 }
 
@@ -218,11 +226,45 @@ static void straight_shares_groups(struct ruling *r)
 		    !ynode_bool(check, "isolated", false) ||
 		    !(text_is(pairs, "nics", set) || text_is(pairs, "gpus", set)))
 			continue;
-		rule_error(r, ynode_get(check, "isolated"), "gate.checks",
-			   "isolated: pairs.p2p: direct at %u:%u puts all below a switch into one "
-			   "IOMMU group; write p2p: translated or isolated, or drop isolated",
-			   ynode_get(pairs, "p2p")->at.line, ynode_get(pairs, "p2p")->at.col);
+		rule_error(
+			r, ynode_get(check, "isolated"), "gate.checks",
+			"isolated: pairs.p2p: direct at %u:%u puts each function below a switch "
+			"into the IOMMU group of its port; write p2p: translated or isolated, or "
+			"drop isolated",
+			ynode_get(pairs, "p2p")->at.line, ynode_get(pairs, "p2p")->at.col);
 	}
+}
+
+/* A function that is lost must not change the arguments, and so reboot the node. */
+static void set_is_counted(struct ruling *r, const struct ynode *pairs, const char *key)
+{
+	const char *name = ynode_text(pairs, key, "");
+	const struct selector *set = find_set(r, name);
+
+	if (set && set->expect < 0)
+		rule_error(r, ynode_get(pairs, "acs"), "pairs.acs",
+			   "set: depends on all %s being there; write how many in "
+			   "devices.%s.expect",
+			   key, name);
+}
+
+static void setting_acs_needs(struct ruling *r)
+{
+	const struct ynode *pairs = section(r, "pairs"), *acs = ynode_get(pairs, "acs");
+
+	if (!pairs_set_acs(pairs))
+		return;
+	if (!ynode_get(pairs, "p2p"))
+		rule_error(r, acs, "pairs.acs",
+			   "set: p2p says how, and is missing; write p2p: direct, translated or "
+			   "isolated");
+	if (sets_acs(r))
+		rule_error(
+			r, acs, "pairs.acs",
+			"set: kernel_args.set has an argument for ACS, too, and the kernel takes "
+			"the last one alone; drop one of the two");
+	set_is_counted(r, pairs, "nics");
+	set_is_counted(r, pairs, "gpus");
 }
 
 static const struct rule rules[] = {
@@ -231,6 +273,7 @@ static const struct rule rules[] = {
 	RULE_OF_WHOLE("pairs-p2p-needs-an-iommu", isolation_needs_an_iommu),
 	RULE("pairs-p2p-shares-groups", straight_shares_groups),
 	RULE_OF_WHOLE("pairs-p2p-and-an-iommu", an_iommu_redirects),
+	RULE_OF_WHOLE("pairs-acs-needs", setting_acs_needs),
 	NO_MORE_RULES,
 };
 
@@ -243,4 +286,6 @@ const struct section section_pairs = {
 	.failed = FAULT_PCI_PAIRS,
 	.rules = rules,
 	.emit = emit,
+	.kargs = pairs_kargs,
+	.needs = pairs_needs,
 };

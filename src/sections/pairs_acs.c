@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sections/pairs.h"
+
+#include <errno.h>
+#include <pci/pci.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "boot/kargs.h"
+#include "kinds/checks.h"
+#include "kinds/pci.h"
+#include "node/node.h"
+#include "node/p2p.h"
+#include "sys/pci_express.h"
+
+/* What an IOMMU has the kernel set: pci_std_enable_acs() of drivers/pci/pci.c. */
+enum {
+	ISOLATED = PCI_ACS_CTRL_VALID | PCI_ACS_CTRL_REQ_RED | PCI_ACS_CTRL_CMPLT_RED |
+		   PCI_ACS_CTRL_FORWARD,
+};
+
+bool pairs_set_acs(const struct ynode *section)
+{
+	return streq(ynode_text(section, "acs", ""), "set");
+}
+
+bool pair_is_near(const struct pair *p, const struct ynode *within)
+{
+	return p->gpu && p->how <= (enum nearness)within->value.number;
+}
+
+struct job {
+	const struct section_ctx *ctx;
+	enum p2p_wish wish;
+	bool bits;
+	struct str value;
+};
+
+static void add_ports(struct job *job, const struct strv *ports, size_t from, size_t to)
+{
+	uint16_t control = job->wish == P2P_WISH_DIRECT	      ? 0
+			   : job->wish == P2P_WISH_TRANSLATED ? ISOLATED | PCI_ACS_CTRL_TRANS
+							      : ISOLATED;
+
+	for (size_t i = from; i < to; i++)
+		p2p_argument_add(&job->value, ports->v[i], control, job->bits);
+}
+
+/*
+ * Straight traffic turns round below the bridge that is above both. What the IOMMU has translated
+ * does so at the highest port that is above the NIC alone; there and at all others the kernel has
+ * set the rest by itself, as `translated` wants an IOMMU.
+ */
+static int add_pair(struct job *job, const struct pair *p, struct err *err)
+{
+	cleanup_strv struct strv nic = {0}, gpu = {0};
+	size_t common = 0;
+	int r = pci_ports_above(job->ctx->root, p->nic->addr, &nic, err);
+
+	if (r == 0)
+		r = pci_ports_above(job->ctx->root, p->gpu->addr, &gpu, err);
+	if (r < 0)
+		return r;
+	while (common < nic.n && common < gpu.n && streq(nic.v[common], gpu.v[common]))
+		common++;
+	if (job->wish == P2P_WISH_TRANSLATED) {
+		add_ports(job, &nic, common, common < nic.n ? common + 1 : common);
+		return 0;
+	}
+	add_ports(job, &nic, job->wish == P2P_WISH_ISOLATED ? 0 : common, nic.n);
+	add_ports(job, &gpu, common, gpu.n);
+	return 0;
+}
+
+static bool all_are_near(const struct pairs *pairs, const struct ynode *within)
+{
+	for (size_t i = 0; i < pairs->n; i++)
+		if (!pair_is_near(&pairs->v[i], within))
+			return false;
+	return true;
+}
+
+static void want(struct kargs *l, const struct ynode *why, const char *text)
+{
+	cleanup_free char *origin =
+		xasprintf("%s:%u", why->at.file ? why->at.file : "profile", why->at.line);
+
+	kargs_add(l, text, origin);
+}
+
+static int want_argument(struct job *job, const struct pairs *pairs, const struct ynode *acs,
+			 struct kargs *wanted, struct err *err)
+{
+	cleanup_free char *arg = NULL;
+	int r = 0;
+
+	if (!job->bits && job->wish != P2P_WISH_DIRECT)
+		return err_set(
+			err, -EOPNOTSUPP,
+			"acs: set: Linux %s has no pci=config_acs=, which %u:%u needs for all "
+			"but p2p: direct; take Linux 6.11, or leave ACS to the kernel and the "
+			"BIOS (acs: judge)",
+			job->ctx->node->kernel, acs->at.line, acs->at.col);
+	for (size_t i = 0; r == 0 && i < pairs->n; i++)
+		r = add_pair(job, &pairs->v[i], err);
+	if (r < 0 || !job->value.len)
+		return r;
+	arg = p2p_argument(&job->value, job->bits);
+	want(wanted, acs, arg);
+	return 0;
+}
+
+/* With a NIC or a GPU lost, or not there yet, the next boot gets what this one has. */
+static void keep_present(const struct section_ctx *ctx, const struct ynode *acs,
+			 struct kargs *wanted)
+{
+	cleanup_free char *present = acs_argument(ctx->node->cmdline);
+
+	if (present)
+		want(wanted, acs, present);
+}
+
+int pairs_kargs(const struct section_ctx *ctx, const struct ynode *section, struct kargs *wanted,
+		struct err *err)
+{
+	const struct device_set *nics =
+		device_sets_find(ctx->sets, ynode_text(section, "nics", ""));
+	const struct device_set *gpus =
+		device_sets_find(ctx->sets, ynode_text(section, "gpus", ""));
+	const struct ynode *p2p = ynode_get(section, "p2p");
+	struct job job = {.ctx = ctx, .bits = p2p_kernel_has_bits(ctx->node->kernel)};
+	struct pairs pairs = {0};
+	int r = 0;
+
+	if (!pairs_set_acs(section) || !p2p || !nics || !gpus)
+		return 0;
+	job.wish = (enum p2p_wish)p2p->value.number;
+	pairs_find(ctx->root, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
+	if (device_set_holds(nics) && device_set_holds(gpus) &&
+	    all_are_near(&pairs, ynode_get(section, "within")))
+		r = want_argument(&job, &pairs, ynode_get(section, "acs"), wanted, err);
+	else
+		keep_present(ctx, ynode_get(section, "acs"), wanted);
+	vec_free(&pairs);
+	str_free(&job.value);
+	return r;
+}
+
+/* --- without a node -------------------------------------------------------------------------- */
+
+static const struct ynode *lacks_bridges(const struct node *node, const struct ynode *section)
+{
+	return pairs_set_acs(section) && !node->pci.n ? ynode_get(section, "acs") : NULL;
+}
+
+const struct kargs_need pairs_needs[] = {
+	{"acs", lacks_bridges,
+	 "acs: the argument names the bridges of the machine; look at a node"},
+	NO_MORE_NEEDS,
+};
