@@ -399,6 +399,7 @@ next_boot() { # ARGUMENTS
   switch $DEFAULT $DEFAULT $DEFAULT
   arg="pci=config_acs=0000000@0000:02:00.0;0000000@0000:02:01.0"
   next_boot "$arg"
+  cmdline "pci=config_acs=0011101@0000:80:00.0" # of the image
   differs redirected "pairs.acs sets them by a kernel argument, which this boot lacks"
   [[ $output != *"write kernel_args"* ]]
   port $NIC_PORT 6 $CAN 0
@@ -482,6 +483,9 @@ vpd() { # FILE ID
   vpd "$root/sys/devices/pci0000:00/0000:09:00.0/vpd" 1234-56
   run -0 "$railhead" verify --all --root "$root" --stage gate
   [[ $output == *"unsupported"*"pairs/$NIC/p2p"*"Data Direct function 0000:09:00.0"*"rdma_topo check"* ]]
+  sets_acs isolated numa_node
+  run "$railhead" plan --root "$root"
+  [[ $output == *"acs: set: NICs of this node move data by Data Direct functions"*"write acs: judge"* ]]
 }
 
 # --- survey and draft -------------------------------------------------------------------------

@@ -298,12 +298,6 @@ static char *argument_for_all(const struct kind_ctx *ctx, const struct change *c
 	return p2p_argument(&arg, bits);
 }
 
-#define NOT_SO                                                                                     \
-	"; this boot has %s, and the ports are not so: kernels from 6.11 on before 6.12.23, "      \
-	"6.13.11 and 6.14.2 take "                                                                 \
-	"its first device alone and clear no bit that the firmware set, or something has set the " \
-	"ports since (setpci)"
-
 /* Whether the argument of this boot says all that arg does, of other ports as well perhaps. */
 static bool says_all(const char *present, const char *arg)
 {
@@ -323,26 +317,12 @@ static bool says_all(const char *present, const char *arg)
 	return true;
 }
 
-/* Where pairs.acs writes it: c->on.node. */
-static void tell_of_own(const char *present, struct str *text)
-{
-	if (present)
-		str_addf(text, NOT_SO, present);
-	else
-		str_add(text, "; pairs.acs sets them by a kernel argument, which this boot lacks: "
-			      "kernel_args/next_boot says whether the next one has it");
-}
-
 static void add_remedy(const struct kind_ctx *ctx, const struct change *c, struct str *text)
 {
 	bool bits = p2p_kernel_has_bits(ctx->node->kernel);
 	cleanup_free char *present = acs_argument(ctx->node->cmdline), *arg = NULL;
 	const char *first;
 
-	if (c->on.node) {
-		tell_of_own(present, text);
-		return;
-	}
 	if (!bits && c->want.number != P2P_WISH_DIRECT) {
 		if (present)
 			str_addf(text, "; %s of this boot takes it away", present);
@@ -352,14 +332,24 @@ static void add_remedy(const struct kind_ctx *ctx, const struct change *c, struc
 		return;
 	}
 	arg = argument_for_all(ctx, c, bits, &first);
+	if (says_all(present, arg)) {
+		str_addf(
+			text,
+			"; this boot has %s, and the ports are not so: kernels from 6.11 on before "
+			"6.12.23, 6.13.11 and 6.14.2 take its first device alone and clear no bit "
+			"that the firmware set, or something has set the ports since (setpci)",
+			present);
+		return;
+	}
+	if (c->on.node) { /* pairs.acs */
+		str_add(text, "; pairs.acs sets them by a kernel argument, which this boot lacks: "
+			      "kernel_args/next_boot says whether the next one has it");
+		return;
+	}
 	if (!streq(first, c->on.name)) {
 		str_addf(text,
 			 "; the kernel argument that pairs/%s/p2p names sets it for all pairs",
 			 first);
-		return;
-	}
-	if (says_all(present, arg)) {
-		str_addf(text, NOT_SO, present);
 		return;
 	}
 	str_addf(text,

@@ -84,6 +84,19 @@ static char *identifier_of(const struct root *root, const char *addr)
 	return xstrndup((const char *)f.data, f.len);
 }
 
+static bool is_data_direct(const struct pci_fn *fn)
+{
+	return fn->vendor == MELLANOX && fn->device == DATA_DIRECT;
+}
+
+bool p2p_has_data_direct(const struct node *node)
+{
+	for (size_t i = 0; i < node->pci.n; i++)
+		if (is_data_direct(&node->pci.v[i]))
+			return true;
+	return false;
+}
+
 const struct pci_fn *p2p_data_direct_of(const struct root *root, const struct node *node,
 					const char *nic)
 {
@@ -91,7 +104,7 @@ const struct pci_fn *p2p_data_direct_of(const struct root *root, const struct no
 		const struct pci_fn *fn = &node->pci.v[i];
 		cleanup_free char *own = NULL, *its = NULL;
 
-		if (fn->vendor != MELLANOX || fn->device != DATA_DIRECT || streq(fn->addr, nic))
+		if (!is_data_direct(fn) || streq(fn->addr, nic))
 			continue;
 		own = identifier_of(root, nic);
 		its = identifier_of(root, fn->addr);

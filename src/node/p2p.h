@@ -41,6 +41,9 @@ enum p2p_redirect p2p_redirect_of(const struct p2p_way *way);
 const struct pci_fn *p2p_data_direct_of(const struct root *root, const struct node *node,
 					const char *nic);
 
+/* Whether the node has such a function at all, of whichever NIC. */
+bool p2p_has_data_direct(const struct node *node);
+
 /*
  * Appends a port to the value of the kernel argument that sets ACS, unless it has the port; by the
  * seven bits of its control register, or by the address alone.

@@ -18,7 +18,8 @@ bool pairs_set_acs(const struct ynode *section);
  */
 bool pair_is_near(const struct pair *p, const struct ynode *within);
 
-/* Of struct section. -EOPNOTSUPP: the kernel can't set the bits that are wanted. */
+/* Of struct section. -EOPNOTSUPP: the kernel can't set the bits that are wanted, or data
+ * goes by Data Direct functions. */
 int pairs_kargs(const struct section_ctx *ctx, const struct ynode *section, struct kargs *wanted,
 		struct err *err);
 extern const struct kargs_need pairs_needs[];

@@ -101,6 +101,12 @@ static int want_argument(struct job *job, const struct pairs *pairs, const struc
 			"but p2p: direct; take Linux 6.11, or leave ACS to the kernel and the "
 			"BIOS (acs: judge)",
 			job->ctx->node->kernel, acs->at.line, acs->at.col);
+	if (p2p_has_data_direct(job->ctx->node))
+		return err_set(
+			err, -EOPNOTSUPP,
+			"acs: set: NICs of this node move data by Data Direct functions, whose "
+			"bridges have rules of their own; write acs: judge, and the argument "
+			"that `rdma_topo check` of rdma-core asks for to kernel_args.set");
 	for (size_t i = 0; r == 0 && i < pairs->n; i++)
 		r = add_pair(job, &pairs->v[i], err);
 	if (r < 0 || !job->value.len)
