@@ -60,13 +60,14 @@ static void random_args(char *ret, size_t len)
 		"isolcpus=managed_irq,2-63,66-127",
 		"a.b=c#d",
 		"pci=realloc=on",
+		"pci=config_acs=0000000@0000:02:00.0;x@pci:1b36:000c",
 		"acpi_osi=!*",
 		"\t",
 	};
 	struct str line = {0};
 
 	while (line.len < len)
-		str_addf(&line, "%s%s", line.len ? " " : "", words[below(9)]);
+		str_addf(&line, "%s%s", line.len ? " " : "", words[below(10)]);
 	snprintf(ret, ENV_SLOT_SIZE + 1, "%.*s", (int)len, str_get(&line));
 	while (*ret && ret[strlen(ret) - 1] == ' ')
 		ret[strlen(ret) - 1] = '\0';

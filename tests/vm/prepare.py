@@ -13,7 +13,7 @@ import cache
 import host
 from cutguest import CutGuest
 from harness import DEVICES, MAIN
-from vm import Guest, make_overlay, other_disk, small_hardware, threaded_cores
+from vm import Guest, make_overlay, other_disk, small_hardware, switch_with_acs, threaded_cores
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
@@ -241,6 +241,7 @@ LAYOUTS = {
     "hangs": ("layouts.img", True),
     "stalls": ("layouts.img", False),
     "cores": ("layouts.img", False),
+    "p2p": ("layouts.img", False),
     "xfs": ("xfs.img", False),
     "lvm": ("lvm.img", True),
     "lvm-bios": ("lvm.img", False),
@@ -262,6 +263,8 @@ def layout(name, directory):
         hardware += ["-smp", "2"]  # the last one counts
     if name == "cores":
         hardware += threaded_cores()
+    if name == "p2p":
+        hardware += switch_with_acs()
     if name == "efi":
         stranger = os.path.join(directory, STRANGER)
         make_overlay(qemu_dir, os.path.join(disks, "stranger.img"), stranger)

@@ -226,6 +226,26 @@ def threaded_cores():
     return args
 
 
+def switch_with_acs():
+    """Behind small_hardware(): an IOMMU, and a switch with a NIC and what stands in for a GPU.
+
+    QEMU's ports of switches have no ACS, and its root ports have: two of these are below a switch's
+    upper port. ACS and config space are as of any port then, the type in it is a root port's.
+    """
+    args = ["-cpu", CPU + ",vendor=GenuineIntel",
+            "-device", "intel-iommu,intremap=off,device-iotlb=on",
+            "-device", "pcie-root-port,id=above,bus=pcie.0,chassis=1,slot=1,hotplug=off",
+            "-device", "x3130-upstream,id=switch,bus=above"]
+    for slot, name in ((1, "above-nic"), (2, "above-gpu")):
+        args += ["-device", f"pcie-root-port,id={name},bus=switch,chassis=2,slot={slot},hotplug=off"]
+    return args + [
+        "-netdev", "hubport,id=net,hubid=0",
+        "-device", "virtio-net-pci,bus=above-nic,netdev=net,romfile=,disable-legacy=on,"
+                   "iommu_platform=on,ats=on",
+        "-device", "virtio-rng-pci,bus=above-gpu,disable-legacy=on,iommu_platform=on",
+    ]
+
+
 def other_disk(path):
     """A disk that is not booted from; the kernel sees it before the guest's own."""
     return ["-drive", f"if=none,id=other,file={path},format=qcow2,cache=unsafe",

@@ -33,5 +33,6 @@ from cases import hangs     # noqa: F401
 from cases import other_kernel  # noqa: F401
 from cases import reboot_budget  # noqa: F401
 from cases import cores     # noqa: F401
+from cases import p2p       # noqa: F401
 from cases import soft_reboot  # noqa: F401
 from cases import initramfs_tools  # noqa: F401
