@@ -25,15 +25,20 @@ opens() { calls_of 'open|openat|openat2'; }
 
 changes() { "$railhead" plan --json --root "$root" | jq '.changes | length'; }
 
+# Counts the calls of a verb that finds everything as wanted.
+count() { # VERB...
+  run -0 strace -f -c -o "$summary" "$railhead" "$@" --root "$root"
+  [ "$(calls_of 'fork|vfork|clone|clone3')" -eq 0 ]
+  [ "$(calls_of 'total')" -gt 100 ] # the summary could be read
+}
+
 # Counts the calls of a second apply, which is converged.
 converged_apply() { # VFS-PER-PF
   fake_node "$root"
   sriov_profile "$root" "$1"
   fake_kernel "$root"
   run -0 "$railhead" apply --root "$root"
-  run -0 strace -f -c -o "$summary" "$railhead" apply --root "$root"
-  [ "$(calls_of 'fork|vfork|clone|clone3')" -eq 0 ]
-  [ "$(calls_of 'total')" -gt 100 ] # the summary could be read
+  count apply
 }
 
 @test "a converged apply forks nothing and opens fewer than 25 files for each change" {
@@ -64,21 +69,16 @@ converged_apply() { # VFS-PER-PF
   [ "$(opens)" -lt $((13 * functions)) ]
 }
 
-# Trials: GRUB counts each boot that begins (a block of railhead.env), stage early counts from 0 again.
-@test "a boot that has its kernel arguments writes 16 bytes to railhead.env and waits for them once" {
-  local stage
-  trial_node
-  grub-editenv "$env" set railhead_begun=1
-  for stage in initrd early devices; do
-    strace -f -o "$BATS_TEST_TMPDIR/$stage" -P "$env" "$railhead" apply --stage "$stage" --root "$root" || :
-  done
-  strace -f -o "$BATS_TEST_TMPDIR/gate" -P "$env" "$railhead" gate --root "$root"
-  cd "$BATS_TEST_TMPDIR"
-  grep -q 'read(' early # the trace could be read
-  run -0 grep -hoE 'p?write[v0-9]*\(.*|f(data)?sync\(.*' initrd early devices gate
-  [ "${#lines[@]}" = 2 ]
-  [[ ${lines[0]} == 'pwrite64('*', "railhead_begun=0", 16, 3584) = 16' ]]
-  [[ ${lines[1]} == 'fsync('*') = 0' || ${lines[1]} == 'fsync('*')'*'= 0' ]]
+# How many more calls 100 more settings cost, each.
+@test "a setting as wanted costs one read" {
+  settings_node "$root" 40
+  count plan --stage early
+  few=$(calls_of read)
+  settings_node "$root" 140
+  count plan --stage early
+  echo "$few reads of 55 settings, $(calls_of read) of 155"
+  [ "$(calls_of read)" -ge $((few + 100)) ] # each of them was read
+  [ "$(calls_of read)" -lt $((few + 110)) ] # and those of the longer profile
 }
 
 # In an initramfs nobody has seeded the kernel's random numbers yet: who asks for them waits, or

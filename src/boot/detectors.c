@@ -149,7 +149,7 @@ static char *read_config(const struct root *root)
 	cleanup_free char *release = NULL;
 	char *text = NULL;
 
-	if (read_text(root, &release, NULL, "/proc/sys/kernel/osrelease") < 0)
+	if (read_attr(root, &release, NULL, "/proc/sys/kernel/osrelease") < 0)
 		return xstrdup("");
 	for (size_t i = 0; i < array_len(places); i++) {
 		cleanup_free char *path = xasprintf("%s%s%s", places[i][0], release, places[i][1]);
@@ -181,7 +181,7 @@ static bool is_the_trials(const struct root *root, const struct detector *d,
 {
 	cleanup_free char *now = NULL, *line = NULL;
 
-	if (read_text(root, &now, NULL, "%s", d->file) < 0 || !streq(now, d->trial) ||
+	if (read_attr(root, &now, NULL, "%s", d->file) < 0 || !streq(now, d->trial) ||
 	    profile_asks(plan, d))
 		return false;
 	if (sysctl_of(d))

@@ -45,9 +45,9 @@ static void note_map(const struct root *root, const char *dev, const struct strv
 	cleanup_free char *uuid = NULL, *name = NULL;
 	struct map m = {0};
 
-	if (read_text(root, &uuid, NULL, "sys/class/block/%s/dm/uuid", dev) < 0 ||
+	if (read_attr(root, &uuid, NULL, "sys/class/block/%s/dm/uuid", dev) < 0 ||
 	    !str_starts(uuid, "CRYPT-LUKS2-") ||
-	    read_text(root, &name, NULL, "sys/class/block/%s/dm/name", dev) < 0)
+	    read_attr(root, &name, NULL, "sys/class/block/%s/dm/name", dev) < 0)
 		return;
 	for (size_t i = 0; i < ret->list.n; i++)
 		if (streq(ret->list.v[i].volume, name))
@@ -81,7 +81,7 @@ static char *name_of_source(const struct root *root, const char *source)
 		cleanup_free char *name = NULL;
 
 		if (str_starts(names.v[i], "dm-") &&
-		    read_text(root, &name, NULL, "sys/class/block/%s/dm/name", names.v[i]) == 0 &&
+		    read_attr(root, &name, NULL, "sys/class/block/%s/dm/name", names.v[i]) == 0 &&
 		    streq(name, source + strlen("/dev/mapper/")))
 			return xstrdup(names.v[i]);
 	}

@@ -82,7 +82,7 @@ int service_begun_over(const struct root *root, struct err *err)
 	cleanup_free char *cmdline = NULL, *begun = NULL;
 	int r;
 
-	if (!boot_is_of_machine(root) || read_text(root, &cmdline, NULL, "/proc/cmdline") < 0)
+	if (!boot_is_of_machine(root) || read_attr(root, &cmdline, NULL, "/proc/cmdline") < 0)
 		return 0;
 	begun = kargs_value(cmdline, MARK_BEGUN);
 	if (!begun || root_exists(root, STATE_DIR "/" BEGUN_OVER))

@@ -104,8 +104,8 @@ static char *judge_dm(const struct root *root, const char *dev, int depth)
 	cleanup_free char *uuid = NULL, *name = NULL;
 	const char *id;
 
-	read_text(root, &uuid, NULL, "sys/class/block/%s/dm/uuid", dev);
-	read_text(root, &name, NULL, "sys/class/block/%s/dm/name", dev);
+	read_attr(root, &uuid, NULL, "sys/class/block/%s/dm/uuid", dev);
+	read_attr(root, &name, NULL, "sys/class/block/%s/dm/name", dev);
 	id = uuid ? skip_partition(uuid) : "";
 	if (str_starts(id, "mpath-"))
 		return NULL;

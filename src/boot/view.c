@@ -247,7 +247,7 @@ int boot_arrived(const struct root *root, bool in_root, struct err *err)
 	struct arrival a = {0};
 	int r, noted = 0;
 
-	if (!boot_is_of_machine(root) || read_text(root, &cmdline, NULL, "/proc/cmdline") < 0)
+	if (!boot_is_of_machine(root) || read_attr(root, &cmdline, NULL, "/proc/cmdline") < 0)
 		return 0;
 	a.cmdline = cmdline;
 	a.alone = boot_mode(root, cmdline, NULL) != BOOT_NORMAL;
@@ -279,7 +279,7 @@ int boot_ended(const struct root *root, enum env_end end, struct err *err)
 	cleanup_free char *cmdline = NULL;
 
 	if (!boot_is_of_machine(root) || service_trial_is_over(root) ||
-	    read_text(root, &cmdline, NULL, "/proc/cmdline") < 0 ||
+	    read_attr(root, &cmdline, NULL, "/proc/cmdline") < 0 ||
 	    ended(root, cmdline, end, false, NULL) <= 0)
 		return 0;
 	return ended(root, cmdline, end, true, err);

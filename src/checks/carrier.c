@@ -33,7 +33,7 @@ static void add_line(const struct root *root, const char *name, struct str *text
 	int64_t speed = NO_SPEED;
 	int r;
 
-	if (read_text(root, &port, NULL, "/sys/class/net/%s/phys_port_name", name) == 0 &&
+	if (read_attr(root, &port, NULL, "/sys/class/net/%s/phys_port_name", name) == 0 &&
 	    port_is_representor(port))
 		return;
 	/* EINVAL: administratively down */

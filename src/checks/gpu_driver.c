@@ -30,7 +30,7 @@ static void observe_modules(const struct root *root, struct change *c, const cha
 {
 	cleanup_free char *version = NULL;
 
-	if (read_text(root, &version, NULL, "/sys/module/nvidia/version") == 0)
+	if (read_attr(root, &version, NULL, "/sys/module/nvidia/version") == 0)
 		change_observe(c, "%s, %s", flavor, version);
 	else
 		change_observe(c, "%s", flavor);

@@ -348,7 +348,7 @@ static int look_type(const struct kind_ctx *ctx, struct change *c, struct err *e
 
 	if (find_group(ctx, c, &addr, &group))
 		return 0;
-	r = read_text(ctx->root, &type, err, GROUPS "/%s/type", group);
+	r = read_attr(ctx->root, &type, err, GROUPS "/%s/type", group);
 	if (r == -ENOENT)
 		return err_set(err, -EOPNOTSUPP,
 			       "this kernel (%s) does not show the type of an IOMMU group; write "

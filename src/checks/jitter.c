@@ -21,7 +21,7 @@ static bool cpus_of(const struct section_ctx *ctx, const struct ynode *cpus, str
 		cpus = ynode_get(args, "isolate_cpus");
 	if (cpus)
 		return isolated_on(ctx->node, cpus, ret, NULL) == 0;
-	return read_text(ctx->root, &text, NULL, "/sys/devices/system/cpu/isolated") == 0 &&
+	return read_attr(ctx->root, &text, NULL, "/sys/devices/system/cpu/isolated") == 0 &&
 	       cpus_parse(text, ret) == 0 && cpus_count(ret);
 }
 

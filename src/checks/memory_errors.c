@@ -65,7 +65,7 @@ static char *name(const struct root *root, const char *path, const struct counte
 	(void)k;
 	if (is_controller(path))
 		return xasprintf("%s, DIMM not known", place);
-	if (read_text(root, &label, NULL, "%s/dimm_label", path) < 0 || !*label)
+	if (read_attr(root, &label, NULL, "%s/dimm_label", path) < 0 || !*label)
 		return xstrdup(place);
 	return xasprintf("%.*s (%s)", (int)strcspn(label, "\n"), label, place);
 }

@@ -40,7 +40,7 @@ static bool count_file(const struct root *root, struct tally *t, const char *add
 	char *rest, *line;
 	size_t named = 0;
 
-	if (read_text(root, &text, NULL, DEV "%s/%s", addr, file) < 0)
+	if (read_attr(root, &text, NULL, DEV "%s/%s", addr, file) < 0)
 		return false;
 	rest = text;
 	while ((line = strsep(&rest, "\n"))) {

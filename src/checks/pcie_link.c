@@ -203,7 +203,7 @@ static int look_speed(const struct kind_ctx *ctx, struct change *c, struct err *
 
 	if (r < 0)
 		return r;
-	r = read_text(ctx->root, &text, err, DEV "%s/%s", e.addr,
+	r = read_attr(ctx->root, &text, err, DEV "%s/%s", e.addr,
 		      pci_link_file(PCI_LINK_SPEED, false));
 	if (r < 0)
 		return r;

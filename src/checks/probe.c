@@ -168,7 +168,7 @@ static double line_rate(const struct root *root, const struct pci_fn *fn, const 
 	    read_i64(root, &mbit, NULL, "/sys/class/net/%s/speed", fn->net.v[0]) == 0 && mbit > 0)
 		return (double)mbit * MBIT;
 	/* "400 Gb/sec (4X NDR)" */
-	if (read_text(root, &rate, NULL, "/sys/class/infiniband/%s/ports/1/rate", ibdev) == 0)
+	if (read_attr(root, &rate, NULL, "/sys/class/infiniband/%s/ports/1/rate", ibdev) == 0)
 		return strtod(rate, NULL) * 1000 * MBIT;
 	return 0;
 }

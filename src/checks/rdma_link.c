@@ -54,7 +54,7 @@ static unsigned int read_number(const struct root *root, const char *dir, const 
 	cleanup_free char *text = NULL;
 	unsigned int n = 0;
 
-	if (read_text(root, &text, NULL, "%s/%s", dir, file) == 0)
+	if (read_attr(root, &text, NULL, "%s/%s", dir, file) == 0)
 		sscanf(text, "%u", &n);
 	return n;
 }
@@ -68,9 +68,9 @@ static void add_port(const struct question *q, const char *dir, struct str *text
 	cleanup_free char *netdev = xasprintf("/sys/class/net/%s", q->member);
 	const char *name = dir + strlen(IB);
 
-	if (read_text(root, &rate, NULL, "%s/rate", dir) == 0)
+	if (read_attr(root, &rate, NULL, "%s/rate", dir) == 0)
 		sscanf(rate, "%lf Gb/sec (%23s %23[^)])", &speed, lanes, kind);
-	read_text(root, &layer, NULL, "%s/link_layer", dir);
+	read_attr(root, &layer, NULL, "%s/link_layer", dir);
 	str_addf(text, "%.*s %s %u %u %.0f %c %s %s %s %u\n", (int)strcspn(name, "/"), name,
 		 strrchr(dir, '/') + 1, read_number(root, dir, "state"),
 		 read_number(root, dir, "phys_state"), speed * MEGABITS_PER_GIGABIT,

@@ -37,7 +37,7 @@ static char *name(const struct root *root, const char *path, const struct counte
 	cleanup_free char *package = NULL;
 
 	if (k == &counters[0] ||
-	    read_text(root, &package, NULL, CPU "%.*s/topology/physical_package_id", len,
+	    read_attr(root, &package, NULL, CPU "%.*s/topology/physical_package_id", len,
 		      path + strlen(CPU)) < 0)
 		return xasprintf("CPU %.*s", len, path + strlen(CPU));
 	return xasprintf("package %s", package);

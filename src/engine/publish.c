@@ -248,7 +248,7 @@ static bool is_special(const struct root *root)
 {
 	cleanup_free char *cmdline = NULL;
 
-	if (read_text(root, &cmdline, NULL, "/proc/cmdline") < 0)
+	if (read_attr(root, &cmdline, NULL, "/proc/cmdline") < 0)
 		cmdline = xstrdup("");
 	return boot_mode(root, cmdline, NULL) == BOOT_SPECIAL;
 }

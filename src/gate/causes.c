@@ -102,7 +102,7 @@ static void look_at_iommu(const struct root *root, const char *addr, struct caus
 {
 	cleanup_free char *type = NULL;
 
-	if (read_text(root, &type, NULL, DEV "%s/iommu_group/type", addr) < 0)
+	if (read_attr(root, &type, NULL, DEV "%s/iommu_group/type", addr) < 0)
 		cause_add(ret, false, "no IOMMU");
 	else if (streq(type, "DMA"))
 		cause_add(ret, true,
@@ -179,8 +179,8 @@ static void look_at_governor(const struct root *root, const struct cpus *cpus, s
 	cleanup_free char *governor = NULL, *driver = NULL;
 	int c = cpus_first(cpus);
 
-	if (read_text(root, &governor, NULL, CPU "cpufreq/scaling_governor", c) < 0 ||
-	    read_text(root, &driver, NULL, CPU "cpufreq/scaling_driver", c) < 0)
+	if (read_attr(root, &governor, NULL, CPU "cpufreq/scaling_governor", c) < 0 ||
+	    read_attr(root, &driver, NULL, CPU "cpufreq/scaling_driver", c) < 0)
 		return;
 	cause_add(ret,
 		  streq(governor, "powersave") && !streq(driver, "intel_pstate") &&

@@ -95,13 +95,13 @@ static int reject_word(const struct kind_ctx *ctx, const struct change *c, const
 	cleanup_free char *offers = NULL, *driver = NULL, *padded = NULL, *word = NULL;
 
 	if (!item || !item->offers ||
-	    read_text(ctx->root, &offers, NULL, "%.*s/%s", dir, file, item->offers) < 0)
+	    read_attr(ctx->root, &offers, NULL, "%.*s/%s", dir, file, item->offers) < 0)
 		return 0;
 	padded = xasprintf(" %s ", offers);
 	word = xasprintf(" %s ", c->desired);
 	if (strstr(padded, word))
 		return 0;
-	read_text(ctx->root, &driver, NULL, "%.*s/scaling_driver", dir, file);
+	read_attr(ctx->root, &driver, NULL, "%.*s/scaling_driver", dir, file);
 	return err_set(err, -EINVAL, "%s: the driver (%s) has no '%s'; expected one of: %s", file,
 		       driver ?: "unknown", c->desired, offers);
 }
@@ -118,14 +118,14 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		return r;
 	if (!claim.all)
 		return absent(ctx, c, err);
-	if (claim.contest && read_text(ctx->root, &contested, err, "%s", claim.first) < 0)
+	if (claim.contest && read_attr(ctx->root, &contested, err, "%s", claim.first) < 0)
 		return err->code;
 	if (!files->n)
 		change_observe(c, "no file of its own");
 	for (size_t i = 0; i < files->n; i++) {
 		cleanup_free char *text = NULL;
 
-		r = read_text(ctx->root, &text, err, "%s", files->v[i]);
+		r = read_attr(ctx->root, &text, err, "%s", files->v[i]);
 		if (r < 0)
 			return r;
 		if (change_equal(c->compare, c->desired, text)) {
@@ -154,7 +154,7 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		const char *file = claim.files.v[i];
 		cleanup_free char *text = NULL;
 
-		r = read_text(ctx->root, &text, err, "%s", file);
+		r = read_attr(ctx->root, &text, err, "%s", file);
 		if (r == 0 && !change_equal(c->compare, c->desired, text))
 			r = machine_write_attr(ctx->root, file, c->desired, err);
 	}

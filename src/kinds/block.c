@@ -55,7 +55,7 @@ static int read_value(const struct root *root, const struct change *c, const str
 	const struct block_item *item = c->on.item;
 	cleanup_free char *path = path_of(c, disk);
 	struct err why = {0};
-	int r = read_text(root, ret, &why, "%s", path);
+	int r = read_attr(root, ret, &why, "%s", path);
 
 	if (r == -ENOENT && !root_exists(root, "/sys/block/%s", disk_named(c, disk)))
 		return -ENODEV;
@@ -237,7 +237,7 @@ static int too_many(const struct root *root, const struct change *c, const struc
 	cleanup_free char *scheduler = NULL;
 	uint64_t tags = 0;
 
-	if (read_text(root, &scheduler, NULL, "/sys/block/%s/queue/scheduler", disk->name) == 0 &&
+	if (read_attr(root, &scheduler, NULL, "/sys/block/%s/queue/scheduler", disk->name) == 0 &&
 	    !change_equal(COMPARE_TEXT, "none", scheduler))
 		return err_set(err, -EINVAL,
 			       "%s: %s requests were asked for, and a scheduler has at most %d; "

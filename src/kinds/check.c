@@ -93,7 +93,7 @@ static int look_param(const struct kind_ctx *ctx, struct change *c, struct err *
 		c->state = CHANGE_WAITS;
 		return 0;
 	}
-	r = read_text(ctx->root, &text, err, "/sys/module/%s/parameters/%s", dir, c->on.key);
+	r = read_attr(ctx->root, &text, err, "/sys/module/%s/parameters/%s", dir, c->on.key);
 	if (r == -ENOENT) {
 		judge_hidden(ctx, c);
 		return 0;
@@ -150,7 +150,7 @@ static int look_driver_version(const struct kind_ctx *ctx, struct change *c, str
 		c->state = CHANGE_DIFFERS;
 		return 0;
 	}
-	if (read_text(ctx->root, &text, NULL, "/sys/module/%s/version", dir) < 0) {
+	if (read_attr(ctx->root, &text, NULL, "/sys/module/%s/version", dir) < 0) {
 		change_observe(c, "no version");
 		change_reason(c,
 			      "this driver shows none: it is the kernel's own, not the vendor's; "
@@ -181,7 +181,7 @@ static int read_firmware(const struct kind_ctx *ctx, const char *addr, char **re
 		cleanup_free char *pattern = xasprintf(patterns[i], addr);
 
 		if (read_glob(ctx->root, pattern, &paths, NULL) == 0 && paths.n)
-			return read_text(ctx->root, ret, NULL, "%s", paths.v[0]);
+			return read_attr(ctx->root, ret, NULL, "%s", paths.v[0]);
 	}
 	return -ENOENT;
 }

@@ -63,7 +63,7 @@ static int look_list(const struct kind_ctx *ctx, struct change *c, const char *f
 
 	if (r < 0)
 		return r;
-	r = read_text(ctx->root, &text, err, CPU_DIR "%s", file);
+	r = read_attr(ctx->root, &text, err, CPU_DIR "%s", file);
 	if (r == -ENOENT)
 		return not_shown(c, absent);
 	if (r < 0)
@@ -103,7 +103,7 @@ static int look_workqueues(const struct kind_ctx *ctx, struct change *c, struct 
 
 	if (r < 0)
 		return r;
-	r = read_text(ctx->root, &text, err, WORKQUEUES);
+	r = read_attr(ctx->root, &text, err, WORKQUEUES);
 	if (r == -ENOENT)
 		return not_shown(c, "this kernel does not show where its workqueues run");
 	if (r < 0)

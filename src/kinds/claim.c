@@ -71,7 +71,7 @@ static bool is_representors(const struct root *root, const char *path)
 	cleanup_free char *port = NULL;
 
 	return net &&
-	       read_text(root, &port, NULL, "%.*s/phys_port_name",
+	       read_attr(root, &port, NULL, "%.*s/phys_port_name",
 			 (int)(name - path + (long)strcspn(name, "/")), path) == 0 &&
 	       port_is_representor(port);
 }

@@ -64,7 +64,7 @@ static bool read_dev(const struct root *root, const char *name, dev_t *ret)
 	cleanup_free char *text = NULL;
 	unsigned int major, minor;
 
-	if (read_text(root, &text, NULL, "/sys/class/block/%s/dev", name) < 0 ||
+	if (read_attr(root, &text, NULL, "/sys/class/block/%s/dev", name) < 0 ||
 	    sscanf(text, "%u:%u", &major, &minor) != 2)
 		return false;
 	*ret = makedev(major, minor);
@@ -203,7 +203,7 @@ static bool is_optical(const struct root *root, const char *name)
 {
 	cleanup_free char *type = NULL;
 
-	return read_text(root, &type, NULL, "/sys/block/%s/device/type", name) == 0 &&
+	return read_attr(root, &type, NULL, "/sys/block/%s/device/type", name) == 0 &&
 	       streq(type, "5");
 }
 

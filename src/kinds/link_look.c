@@ -106,7 +106,7 @@ static bool read_port(const struct root *root, const char *name, const struct li
 		return known;
 	}
 	if (!item->file ||
-	    read_text(root, &text, NULL, "/sys/class/net/%s/%s", name, item->file) < 0)
+	    read_attr(root, &text, NULL, "/sys/class/net/%s/%s", name, item->file) < 0)
 		return false;
 	pair = xasprintf("%s=%s", item->file, text);
 	strv_add(&ret->files, pair);

@@ -16,7 +16,7 @@ bool near_read_list(const struct root *root, struct cpus *ret, const char *path)
 	cleanup_free char *text = NULL;
 
 	memset(ret, 0, sizeof(*ret));
-	return read_text(root, &text, NULL, "%s", path) == 0 && cpus_parse(text, ret) == 0;
+	return read_attr(root, &text, NULL, "%s", path) == 0 && cpus_parse(text, ret) == 0;
 }
 
 static int find_isolated(const struct kind_ctx *ctx, const struct ynode *planned, struct cpus *ret,

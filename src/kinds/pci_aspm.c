@@ -96,7 +96,7 @@ static char *policy_of(const struct root *root)
 	cleanup_free char *text = NULL;
 	const char *open;
 
-	if (read_text(root, &text, NULL, POLICY) < 0)
+	if (read_attr(root, &text, NULL, POLICY) < 0)
 		return NULL;
 	open = strchr(text, '[');
 	return open ? xstrndup(open + 1, strcspn(open + 1, "]")) : NULL;

@@ -89,7 +89,7 @@ static int add_files(const struct root *root, size_t row, const struct link_item
 
 	for (unsigned int i = 0; i < n; i++) {
 		cleanup_free char *path = path_of(item, netdev, i), *text = NULL;
-		int r = read_text(root, &text, err, "%s", path);
+		int r = read_attr(root, &text, err, "%s", path);
 
 		if (r < 0 && r != -ENOENT && r != -EINVAL)
 			return r;
@@ -105,7 +105,7 @@ static int add_netdev(const struct question *q, const char *netdev, struct str *
 	bool end = false;
 	int r = 0;
 
-	if (read_text(q->root, &port, NULL, "/sys/class/net/%s/phys_port_name", netdev) == 0 &&
+	if (read_attr(q->root, &port, NULL, "/sys/class/net/%s/phys_port_name", netdev) == 0 &&
 	    port_is_representor(port))
 		return 0;
 	for (size_t row = 0; r == 0 && !end; row++) {

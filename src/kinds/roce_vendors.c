@@ -176,7 +176,7 @@ static char *soft_ibdev(const struct root *root, const char *netdev)
 		cleanup_free char *text = NULL;
 		const char *name = paths.v[i] + strlen("/sys/class/infiniband/");
 
-		if (read_text(root, &text, NULL, "%s", paths.v[i]) == 0 && streq(text, netdev))
+		if (read_attr(root, &text, NULL, "%s", paths.v[i]) == 0 && streq(text, netdev))
 			return xstrndup(name, strcspn(name, "/"));
 	}
 	return NULL;
@@ -200,7 +200,7 @@ static void find_bonded(struct cc_place *place)
 	cleanup_free char *text = NULL;
 	char *rest = NULL;
 
-	if (read_text(place->root, &text, NULL, "/sys/class/net/%s/master/bonding/slaves",
+	if (read_attr(place->root, &text, NULL, "/sys/class/net/%s/master/bonding/slaves",
 		      place->netdev) < 0)
 		return;
 	place->bonded = true;

@@ -30,7 +30,7 @@ static bool is_contested(const struct kind_ctx *ctx, struct change *c)
 	if (!c->contests.list.n || c->kind == &kind_attr || claim_find(ctx, c, &claim, &err) < 0 ||
 	    !claim.contest)
 		return false;
-	if (read_text(ctx->root, &found, NULL, "%s", claim.first) == 0)
+	if (read_attr(ctx->root, &found, NULL, "%s", claim.first) == 0)
 		change_observe(c, "%s", found);
 	change_reason(c, CLAIM_LEFT "%s", claim.contest);
 	c->fault = FAULT_PROFILE_CONFLICT;

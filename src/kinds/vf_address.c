@@ -29,7 +29,7 @@ static bool has_files(const struct root *root, const struct change *c)
 		return false;
 	device = function_ibdev(root, pf);
 	return device &&
-	       read_text(root, &layer, NULL, DEV "%s/infiniband/%s/ports/1/link_layer", pf,
+	       read_attr(root, &layer, NULL, DEV "%s/infiniband/%s/ports/1/link_layer", pf,
 			 device) == 0 &&
 	       streq(layer, "InfiniBand");
 }
@@ -126,7 +126,7 @@ static int pf_node_guid(const struct root *root, const char *pf, uint64_t *ret, 
 			       "%s has no RDMA device whose node GUID those of its VFs could be "
 			       "derived from; is mlx5_ib loaded?",
 			       pf);
-	if (read_text(root, &text, err, DEV "%s/infiniband/%s/node_guid", pf, device) < 0)
+	if (read_attr(root, &text, err, DEV "%s/infiniband/%s/node_guid", pf, device) < 0)
 		return err->code;
 	if (sscanf(text, "%4x:%4x:%4x:%4x", &part[0], &part[1], &part[2], &part[3]) != 4)
 		return err_set(err, -EINVAL, "node GUID of %s: '%s' is none", pf, text);
@@ -198,10 +198,10 @@ static int observe_guids(const struct vf *vf, struct vf_state *ret, struct err *
 {
 	cleanup_free char *node = NULL, *port = NULL;
 	int index = vf->c->on.vf;
-	int r = read_text(vf->ctx->root, &node, err, DEV "%s/sriov/%d/node", vf->pf, index);
+	int r = read_attr(vf->ctx->root, &node, err, DEV "%s/sriov/%d/node", vf->pf, index);
 
 	if (r == 0)
-		r = read_text(vf->ctx->root, &port, err, DEV "%s/sriov/%d/port", vf->pf, index);
+		r = read_attr(vf->ctx->root, &port, err, DEV "%s/sriov/%d/port", vf->pf, index);
 	if (r < 0)
 		return r;
 	if (!guid_parse(node, &ret->have) || !guid_parse(port, &ret->port))
@@ -214,7 +214,7 @@ static int observe_guids(const struct vf *vf, struct vf_state *ret, struct err *
 static int observe_policy(const struct vf *vf, struct vf_state *ret, struct err *err)
 {
 	cleanup_free char *text = NULL;
-	int r = read_text(vf->ctx->root, &text, err, DEV "%s/sriov/%d/policy", vf->pf,
+	int r = read_attr(vf->ctx->root, &text, err, DEV "%s/sriov/%d/policy", vf->pf,
 			  vf->c->on.vf);
 
 	for (unsigned int i = 0; r == 0 && i < VF_POLICIES; i++)

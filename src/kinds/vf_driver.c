@@ -127,7 +127,7 @@ static bool pinned_to_none(const struct vf *vf)
 {
 	cleanup_free char *override = NULL;
 
-	return read_text(vf->root, &override, NULL, DEV "%s/driver_override", vf->addr) == 0 &&
+	return read_attr(vf->root, &override, NULL, DEV "%s/driver_override", vf->addr) == 0 &&
 	       streq(override, NONE);
 }
 
@@ -175,7 +175,7 @@ int vf_load_driver(const struct root *root, const char *addr, bool vfio, struct 
 		return 0;
 	if (vfio)
 		return machine_insert_module(VFIO, NULL, err);
-	return read_text(root, &alias, NULL, DEV "%s/modalias", addr) == 0
+	return read_attr(root, &alias, NULL, DEV "%s/modalias", addr) == 0
 		       ? machine_insert_module(alias, NULL, err)
 		       : 0;
 }
@@ -321,7 +321,7 @@ static int set_override(const struct vf *vf, struct err *err)
 
 	if (vf->want != VF_DRIVER_NETDEV)
 		return write_at(vf, "driver_override", vf_driver_words[vf->want], err);
-	read_text(vf->root, &override, NULL, DEV "%s/driver_override", vf->addr);
+	read_attr(vf->root, &override, NULL, DEV "%s/driver_override", vf->addr);
 	if (override && (streq(override, VFIO) || streq(override, NONE)))
 		/* ours, of another profile; "\n" is how the kernel clears it */
 		return write_at(vf, "driver_override", "\n", err);

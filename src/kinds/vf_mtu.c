@@ -65,7 +65,7 @@ static int refused(const struct root *root, const struct change *c, struct err *
 	cleanup_strv struct strv files = {0};
 
 	if (read_glob(root, pattern, &files, NULL) == 0 && files.n)
-		read_text(root, &pf_mtu, NULL, "%s", files.v[0]);
+		read_attr(root, &pf_mtu, NULL, "%s", files.v[0]);
 	return err_set(err, -EINVAL,
 		       "VF %d of %s: an MTU of %lld is more than its driver or the PF's port takes "
 		       "(the PF has %s): raise link.mtu of the PF, or ask less",

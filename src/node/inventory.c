@@ -44,7 +44,7 @@ static void read_facts(const struct root *root, struct thing *t, const struct at
 	for (size_t i = 0; i < n; i++) {
 		char *text = NULL;
 
-		if (read_text(root, &text, NULL, "%s/%s", dir, attrs[i].file) == 0 && *text)
+		if (read_attr(root, &text, NULL, "%s/%s", dir, attrs[i].file) == 0 && *text)
 			add_fact(t, attrs[i].key, text, attrs[i].number);
 		else
 			free(text);
@@ -163,7 +163,7 @@ static void take_numa_node(const struct root *root, struct thing_list *list, int
 	struct thing *t = push(list, name);
 
 	read_facts(root, t, attrs, array_len(attrs), dir);
-	if (read_text(root, &meminfo, NULL, "%s/meminfo", dir) < 0)
+	if (read_attr(root, &meminfo, NULL, "%s/meminfo", dir) < 0)
 		return;
 	set_fact(t, "memory", true, "%llu", (unsigned long long)node_memory(meminfo, " MemTotal:"));
 	set_fact(t, "free", true, "%llu", (unsigned long long)node_memory(meminfo, " MemFree:"));
@@ -316,7 +316,7 @@ static void take_modules(const struct root *root, struct thing_list *list)
 	for (size_t i = 0; i < names.n; i++) {
 		char *version = NULL;
 
-		if (read_text(root, &version, NULL, "/sys/module/%s/version", names.v[i]) == 0)
+		if (read_attr(root, &version, NULL, "/sys/module/%s/version", names.v[i]) == 0)
 			add_fact(push(list, names.v[i]), "version", version, false);
 	}
 }

@@ -41,7 +41,7 @@ static char **dmi_slot(const struct node *node, size_t i)
 static void survey_dmi(const struct root *root, struct node *node)
 {
 	for (size_t i = 0; i < array_len(dmi_fields); i++)
-		read_text(root, dmi_slot(node, i), NULL, "/sys/class/dmi/id/%s",
+		read_attr(root, dmi_slot(node, i), NULL, "/sys/class/dmi/id/%s",
 			  dmi_fields[i].name);
 }
 
@@ -89,7 +89,7 @@ static bool read_cpus(const struct root *root, struct cpus *ret, const char *pat
 {
 	cleanup_free char *text = NULL;
 
-	if (read_text(root, &text, NULL, "%s", path) < 0)
+	if (read_attr(root, &text, NULL, "%s", path) < 0)
 		return false;
 	cpus_parse(text, ret);
 	return true;
@@ -111,7 +111,7 @@ static bool siblings_of(const struct root *root, unsigned int cpu, const struct 
 	for (size_t i = 0; i < array_len(names); i++) {
 		cleanup_free char *text = NULL;
 
-		if (read_text(root, &text, NULL, CPU_DIR "/cpu%u/topology/%s", cpu, names[i]) ==
+		if (read_attr(root, &text, NULL, CPU_DIR "/cpu%u/topology/%s", cpu, names[i]) ==
 			    0 &&
 		    cpus_parse(text, ret) == 0 && cpus_has(ret, cpu))
 			return true;
@@ -204,7 +204,7 @@ static void survey_arch(const struct root *root, struct node *node)
 						[CPU_AMD] = "x86_64",
 						[CPU_ARM] = "aarch64"};
 
-	if (read_text(root, &node->arch, NULL, "/proc/sys/kernel/arch") < 0)
+	if (read_attr(root, &node->arch, NULL, "/proc/sys/kernel/arch") < 0)
 		node->arch = xstrdup(by_vendor[node->cpu_vendor]);
 }
 
@@ -287,7 +287,7 @@ static void survey_memory_of(const struct root *root, struct node *node)
 		unsigned long long kib;
 		struct node_memory m = {.node = (unsigned int)n};
 
-		if (read_text(root, &text, NULL, NODE_DIR "/node%d/meminfo", n) < 0 ||
+		if (read_attr(root, &text, NULL, NODE_DIR "/node%d/meminfo", n) < 0 ||
 		    sscanf(text, "Node %*d MemTotal: %llu kB", &kib) != 1)
 			continue;
 		m.bytes = kib << 10;
@@ -320,7 +320,7 @@ static void survey_memory(const struct root *root, struct node *node)
 		cpus_add(&node->nodes, 0);
 		cpus_add(&node->nodes_with_cpu, 0);
 	}
-	if (read_text(root, &text, NULL, "/proc/meminfo") == 0 &&
+	if (read_attr(root, &text, NULL, "/proc/meminfo") == 0 &&
 	    sscanf(text, "MemTotal: %llu kB", &kib) == 1)
 		node->memory = kib << 10;
 	survey_memory_of(root, node);
@@ -354,7 +354,7 @@ static bool ids_of_modalias(const struct root *root, struct pci_fn *fn)
 	unsigned int v, d, sv, sd, base, sub, prog;
 	cleanup_free char *text = NULL;
 
-	if (read_text(root, &text, NULL, PCI_DIR "/%s/modalias", fn->addr) < 0 ||
+	if (read_attr(root, &text, NULL, PCI_DIR "/%s/modalias", fn->addr) < 0 ||
 	    sscanf(text, "pci:v%8xd%8xsv%8xsd%8xbc%2xsc%2xi%2x", &v, &d, &sv, &sd, &base, &sub,
 		   &prog) != 7)
 		return false;
@@ -448,9 +448,9 @@ int node_survey(const struct root *root, struct node *ret, struct err *err)
 	survey_memory(root, &node);
 	node.places = xnew(struct cpu_places);
 	node.places->root = root;
-	if (read_text(root, &node.cmdline, NULL, "/proc/cmdline") < 0)
+	if (read_attr(root, &node.cmdline, NULL, "/proc/cmdline") < 0)
 		node.cmdline = xstrdup("");
-	if (read_text(root, &node.kernel, NULL, "/proc/sys/kernel/osrelease") < 0)
+	if (read_attr(root, &node.kernel, NULL, "/proc/sys/kernel/osrelease") < 0)
 		node.kernel = xstrdup("");
 	survey_arch(root, &node);
 	r = survey_pci(root, &node, err);

@@ -400,7 +400,7 @@ static bool least_link(const struct draft *d, const struct draft_set *set, uint6
 		uint32_t t;
 
 		if (read_u64(d->root, &w, NULL, PCI "/%s/current_link_width", addr) < 0 || !w ||
-		    read_text(d->root, &speed, NULL, PCI "/%s/current_link_speed", addr) < 0 ||
+		    read_attr(d->root, &speed, NULL, PCI "/%s/current_link_speed", addr) < 0 ||
 		    parse_gts(speed, &t) < 0)
 			return false;
 		*width = w < *width ? w : *width;

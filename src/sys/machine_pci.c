@@ -55,7 +55,7 @@ static bool locked_down(const struct root *root)
 {
 	cleanup_free char *text = NULL;
 
-	return read_text(root, &text, NULL, "/sys/kernel/security/lockdown") == 0 &&
+	return read_attr(root, &text, NULL, "/sys/kernel/security/lockdown") == 0 &&
 	       !strstr(text, "[none]");
 }
 

@@ -117,7 +117,7 @@ int module_state(const struct root *root, const char *name, enum module_state *r
 	cleanup_free char *dir = module_sysfs_name(name);
 	cleanup_free char *state = NULL;
 
-	if (read_text(root, &state, NULL, "/sys/module/%s/initstate", dir) == 0)
+	if (read_attr(root, &state, NULL, "/sys/module/%s/initstate", dir) == 0)
 		*ret = streq(state, "live") ? MODULE_LIVE : MODULE_COMING;
 	else if (root_exists(root, "/sys/module/%s", dir))
 		*ret = MODULE_BUILTIN; /* only built-in code has no initstate */

@@ -45,7 +45,7 @@ static uint32_t read_one(const struct root *root, enum pci_link_quantity q, cons
 	cleanup_free char *text = NULL;
 	uint32_t v = 0;
 
-	if (read_text(root, &text, NULL, DEV "%s/%s", addr, files[q][max]) < 0 ||
+	if (read_attr(root, &text, NULL, DEV "%s/%s", addr, files[q][max]) < 0 ||
 	    pci_link_parse(q, text, &v) < 0)
 		return 0;
 	return v;

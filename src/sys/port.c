@@ -239,7 +239,7 @@ static void append_files(const struct port_question *q, const char *name, struct
 	for (size_t i = 0; i < q->files->n; i++) {
 		cleanup_free char *text = NULL, *pair = NULL;
 
-		if (read_text(q->root, &text, NULL, "/sys/class/net/%s/%s", name, q->files->v[i]) <
+		if (read_attr(q->root, &text, NULL, "/sys/class/net/%s/%s", name, q->files->v[i]) <
 		    0)
 			continue;
 		pair = xasprintf("%s=%s", q->files->v[i], text);

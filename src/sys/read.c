@@ -11,6 +11,8 @@
 #include "base/pattern.h"
 #include "base/str.h"
 
+enum { READ_BLOCK = 4096 };
+
 #define FORMAT_PATH(path, fmt)                                                  \
 	char path[PATH_MAX];                                                    \
 	do {                                                                    \
@@ -23,28 +25,31 @@
 			return err_errno(err, -ENAMETOOLONG, "%.60s...", path); \
 	} while (0)
 
-int read_fd(int fd, size_t max, char **ret, size_t *ret_len)
+/* least: a read of fewer bytes was the last. */
+static int read_on(int fd, size_t max, size_t least, char **ret, size_t *ret_len)
 {
 	cleanup_str struct str text = {0};
-	char buf[4096];
+	char buf[READ_BLOCK];
+	ssize_t n;
 
-	for (;;) {
-		ssize_t n = read(fd, buf, sizeof(buf));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
+	do {
+		n = read(fd, buf, sizeof(buf));
+		if (n < 0 && errno != EINTR)
 			return -errno;
-		if (n == 0)
-			break;
-		if (text.len + (size_t)n > max)
+		if (n > 0 && text.len + (size_t)n > max)
 			return -EFBIG;
-		str_addn(&text, buf, (size_t)n);
-	}
+		if (n > 0)
+			str_addn(&text, buf, (size_t)n);
+	} while (n < 0 || (size_t)n >= least);
 	if (ret_len)
 		*ret_len = text.len;
 	*ret = str_take(&text);
 	return 0;
+}
+
+int read_fd(int fd, size_t max, char **ret, size_t *ret_len)
+{
+	return read_on(fd, max, 1, ret, ret_len);
 }
 
 int read_file(const struct root *root, size_t max, char **ret, size_t *ret_len, struct err *err,
@@ -90,6 +95,20 @@ int read_text(const struct root *root, char **ret, struct err *err, const char *
 	return r;
 }
 
+int read_attr(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
+{
+	cleanup_close int fd = -1;
+	int r;
+
+	FORMAT_PATH(path, fmt);
+	fd = root_open_path(root, path, O_RDONLY | O_NONBLOCK);
+	r = fd < 0 ? fd : read_on(fd, READ_TEXT_MAX, READ_BLOCK, ret, NULL);
+	if (r < 0)
+		return err_errno(err, r, "%s", path);
+	str_chomp(*ret);
+	return 0;
+}
+
 static int to_i64(const char *text, int64_t *ret)
 {
 	bool hex = str_starts(text, "0x") || str_starts(text, "0X");
@@ -112,7 +131,7 @@ int read_i64(const struct root *root, int64_t *ret, struct err *err, const char 
 	int r;
 
 	FORMAT_PATH(path, fmt);
-	r = read_text(root, &text, err, "%s", path);
+	r = read_attr(root, &text, err, "%s", path);
 	if (r < 0)
 		return r;
 	r = to_i64(text, ret);

@@ -18,7 +18,16 @@
 /* The whole text, trailing white space cut; the caller frees *ret. */
 int read_text(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The same with another limit and nothing cut; *ret_len may be NULL. */
+/*
+ * The same of an attribute of sysfs, configfs or /proc/sys, or of another file of one record such
+ * as /proc/cmdline, in one read: the kernel formats the whole of it for the first read
+ * (Documentation/filesystems/sysfs.rst; single_open() of fs/seq_file.c; proc_sys_call_handler() of
+ * fs/proc/proc_sysctl.c), so that a read which leaves room was the last. Not for files of many
+ * records, such as /proc/self/mountinfo: there a read ends before a record that finds no room.
+ */
+int read_attr(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* As read_text() with another limit and nothing cut; *ret_len may be NULL. */
 int read_file(const struct root *root, size_t max, char **ret, size_t *ret_len, struct err *err,
 	      const char *path);
 /* The first max bytes, or all of a shorter file; nothing cut. For /proc/cpuinfo and its like. */
@@ -26,7 +35,7 @@ int read_start(const struct root *root, size_t max, char **ret, size_t *ret_len,
 	       const char *path);
 int read_fd(int fd, size_t max, char **ret, size_t *ret_len);
 
-/* Decimal, or hexadecimal with 0x. */
+/* An attribute, as read_attr() reads it: decimal, or hexadecimal with 0x. */
 int read_u64(const struct root *root, uint64_t *ret, struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 int read_i64(const struct root *root, int64_t *ret, struct err *err, const char *fmt, ...)

@@ -222,6 +222,6 @@ void state_boot_id(const struct root *root, char ret[37])
 	cleanup_free char *id = NULL;
 
 	*ret = '\0';
-	if (read_text(root, &id, NULL, "/proc/sys/kernel/random/boot_id") == 0)
+	if (read_attr(root, &id, NULL, "/proc/sys/kernel/random/boot_id") == 0)
 		snprintf(ret, 37, "%s", id);
 }

@@ -400,8 +400,8 @@ void __wrap_counters_judge(const struct root *root, struct blocks *b, const char
 		ret->armed = xstrdup("greenboot counts");
 }
 
-int __wrap_read_text(const struct root *root, char **ret, struct err *err, const char *fmt, ...);
-int __wrap_read_text(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
+int __wrap_read_attr(const struct root *root, char **ret, struct err *err, const char *fmt, ...);
+int __wrap_read_attr(const struct root *root, char **ret, struct err *err, const char *fmt, ...)
 {
 	(void)root, (void)err;
 	if (!streq(fmt, "/proc/cmdline"))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# On top of fakenode.bash: a node of the size that railhead is for, and a profile of usual
-# length for either.
+# On top of fakenode.bash: a node of the size that railhead is for, a profile of usual length for
+# either, and a node of many settings.
 # shellcheck shell=bash
 
 # 8 PFs with SR-IOV among 256 PCI functions, most of them bridges; or among as many as asked for.
@@ -44,4 +44,24 @@ gate:
     links: {run: pcie_link, on: rails, speed: 32GT/s, width: 16}
     carriers: {run: carrier, on: rails}
 Y
+}
+
+# A small node, whose profile has 15 sysctls and as many values of sysfs as asked for; all are as
+# wanted.
+settings_node() { # ROOT [SYSFS-VALUES]
+  local root=$1 sysfs=${2:-40} i
+  fake_node "$root"
+  mkdir -p "$root/proc/sys/net/core" "$root/sys/kernel/mm/many"
+  {
+    printf 'schema: 1\nname: sku\nversion: 1.0.0\nmatch: {dmi: {sys_vendor: Supermicro}}\nsysctl:\n'
+    for ((i = 1; i <= 15; i++)); do
+      echo "$i" >"$root/proc/sys/net/core/value$i"
+      echo "  net.core.value$i: $i"
+    done
+    echo "sysfs:"
+    for ((i = 1; i <= sysfs; i++)); do
+      echo "$i" >"$root/sys/kernel/mm/many/value$i"
+      echo "  /sys/kernel/mm/many/value$i: $i"
+    done
+  } | profile "$root" sku
 }

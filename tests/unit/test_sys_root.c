@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "hooks.h"
@@ -445,6 +446,47 @@ static void test_text(void **state)
 	assert_int_equal(len, 8);
 }
 
+/* A read that fills the block may not be the last; one that leaves room is. */
+static void test_attributes(void **state)
+{
+	static const size_t lengths[] = {0, 1, 4095, 4096, 4097, 8192, 70000};
+	struct tmp *t = *state;
+	cleanup_free char *none = NULL;
+	struct err err = {0};
+
+	for (size_t i = 0; i < array_len(lengths); i++) {
+		cleanup_free char *text = NULL;
+
+		write_much(t, "attr", lengths[i]);
+		assert_int_equal(read_attr(&t->root, &text, &err, "%s", "attr"), 0);
+		assert_int_equal(strlen(text), lengths[i]);
+	}
+	write_much(t, "attr", READ_TEXT_MAX + 1);
+	assert_int_equal(read_attr(&t->root, &none, &err, "attr"), -EFBIG);
+	assert_text(err.text, "attr: File too large");
+	assert_int_equal(read_attr(&t->root, &none, &err, "dir"), -EISDIR);
+	assert_int_equal(read_attr(&t->root, &none, &err, "nowhere"), -ENOENT);
+	assert_text(err.text, "nowhere: No such file");
+	assert_null(none);
+}
+
+/* The file is no attribute, and comes in pieces: a short read is not its end. */
+static void test_text_in_pieces(void **state)
+{
+	cleanup_free char *text = NULL;
+	int ends[2];
+	size_t len;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	assert_int_equal(write(ends[1], "one ", 4), 4);
+	assert_int_equal(write(ends[1], "two", 3), 3);
+	close(ends[1]);
+	assert_int_equal(read_fd(ends[0], 64, &text, &len), 0);
+	assert_string_equal(text, "one two");
+	close(ends[0]);
+}
+
 static void test_numbers(void **state)
 {
 	static const struct {
@@ -853,6 +895,8 @@ int main(void)
 		TEST(test_glob_ends),
 		TEST(test_glob_keeps_err),
 		TEST(test_text),
+		TEST(test_attributes),
+		TEST(test_text_in_pieces),
 		TEST(test_numbers),
 		TEST(test_links_and_dirs),
 		TEST(test_state_files),
