@@ -17,7 +17,7 @@ enum {
 
 bool pattern_is(const char *text)
 {
-	return strpbrk(text, "*?[") != NULL;
+	return strpbrk(text, PATTERN_CHARACTERS) != NULL;
 }
 
 bool patterns_meet(const char *a, const char *b)

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define PATTERN_CHARACTERS "*?["
+
 bool pattern_is(const char *text);
 /* Whether a name without slashes can match both. Of two patterns that is assumed. */
 bool patterns_meet(const char *a, const char *b);

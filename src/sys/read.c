@@ -239,50 +239,54 @@ static int glob_too_many(const struct glob_walk *w)
 		       w->pattern, GLOB_DIRS_MAX, GLOB_PATHS_MAX);
 }
 
-/* The names in a directory; none if there is no such directory. */
+/* The names in a directory; none if there is no such directory, or a link to it goes round. */
 static int glob_names(struct glob_walk *w, const char *dir, struct strv *ret)
 {
 	struct err err;
 	int r;
 
-	if (++w->dirs > GLOB_DIRS_MAX)
-		return glob_too_many(w);
 	r = read_dir(w->root, ret, &err, "%s/", dir);
-	if (r == 0 || r == -ENOENT || r == -ENOTDIR)
+	if (r == -ENOENT || r == -ENOTDIR || r == -ELOOP)
 		return 0;
-	return err_copy(w->err, r, &err);
+	if (r < 0)
+		return err_copy(w->err, r, &err);
+	return ++w->dirs > GLOB_DIRS_MAX ? glob_too_many(w) : 0;
 }
 
-/* Matches one component after the other; prefix is what is matched so far. */
+static int glob_add(struct glob_walk *w, const char *path)
+{
+	if (w->ret->n >= GLOB_PATHS_MAX)
+		return glob_too_many(w);
+	strv_add(w->ret, path);
+	return 0;
+}
+
+/*
+ * prefix is what is matched so far, and is there. Of the pattern that follows, the parts up to the
+ * first "*", "?" or "[" are one look.
+ */
 static int glob_below(struct glob_walk *w, const char *prefix, const char *pattern)
 {
+	const char *part = pattern + strcspn(pattern, PATTERN_CHARACTERS), *rest;
+	cleanup_free char *dir = NULL, *own = NULL;
 	cleanup_strv struct strv names = {0};
-	cleanup_free char *part = NULL;
-	const char *rest;
 	int r;
 
-	pattern += strspn(pattern, "/");
-	if (!*pattern) {
-		if (w->ret->n >= GLOB_PATHS_MAX)
-			return glob_too_many(w);
-		strv_add(w->ret, prefix);
-		return 0;
-	}
-	rest = pattern + strcspn(pattern, "/");
-	part = xstrndup(pattern, (size_t)(rest - pattern));
-	if (!pattern_is(part)) {
-		cleanup_free char *path = xasprintf("%s/%s", prefix, part);
+	if (!*part) {
+		cleanup_free char *path = xasprintf("%s%s", prefix, pattern);
 
-		return root_exists(w->root, "%s", path) ? glob_below(w, path, rest) : 0;
+		return !*pattern || root_exists(w->root, "%s", path) ? glob_add(w, path) : 0;
 	}
-	r = glob_names(w, prefix, &names);
+	while (part[-1] != '/')
+		part--;
+	rest = part + strcspn(part, "/");
+	own = xstrndup(part, (size_t)(rest - part));
+	dir = xasprintf("%s%.*s", prefix, (int)(part - 1 - pattern), pattern);
+	r = glob_names(w, dir, &names);
 	for (size_t i = 0; r == 0 && i < names.n; i++) {
-		cleanup_free char *path = NULL;
+		cleanup_free char *path = xasprintf("%s/%s", dir, names.v[i]);
 
-		if (fnmatch(part, names.v[i], FNM_PERIOD) != 0)
-			continue;
-		path = xasprintf("%s/%s", prefix, names.v[i]);
-		if (!*rest || root_exists(w->root, "%s%s", path, pattern_is(rest) ? "" : rest))
+		if (fnmatch(own, names.v[i], FNM_PERIOD) == 0)
 			r = glob_below(w, path, rest);
 	}
 	return r;
@@ -290,7 +294,8 @@ static int glob_below(struct glob_walk *w, const char *prefix, const char *patte
 
 int read_glob(const struct root *root, const char *pattern, struct strv *ret, struct err *err)
 {
+	cleanup_free char *whole = xasprintf("/%s", pattern + strspn(pattern, "/"));
 	struct glob_walk w = {.root = root, .pattern = pattern, .ret = ret, .err = err};
 
-	return glob_below(&w, "", pattern);
+	return glob_below(&w, "", whole);
 }
