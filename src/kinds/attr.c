@@ -126,6 +126,8 @@ static int look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 		cleanup_free char *text = NULL;
 
 		r = read_attr(ctx->root, &text, err, "%s", files->v[i]);
+		if (r < 0 && claim.all == 1 && !root_exists(ctx->root, "%s", files->v[i]))
+			return absent(ctx, c, err);
 		if (r < 0)
 			return r;
 		if (change_equal(c->compare, c->desired, text)) {

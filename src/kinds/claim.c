@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/pattern.h"
 #include "base/str.h"
 #include "plan/render.h"
 #include "sys/port.h"
@@ -270,12 +271,23 @@ static void claim_one(struct search *s, const struct change *c, const char *path
 	}
 }
 
+static bool is_path_of_its_own(const struct change *c)
+{
+	return !c->file && !pattern_is(c->target) && !c->yields_to.list.n && !c->contests.list.n;
+}
+
 int claim_find(const struct kind_ctx *ctx, struct change *c, struct claim *ret, struct err *err)
 {
 	cleanup_strv struct strv paths = {0};
 	struct search s __attribute__((__cleanup__(search_free))) = {.root = ctx->root};
-	int r = find_files(ctx->root, c->file ? c->file : c->target, c->file != NULL, &paths, err);
+	int r;
 
+	if (is_path_of_its_own(c)) {
+		strv_add(&ret->files, c->target);
+		ret->all = 1;
+		return 0;
+	}
+	r = find_files(ctx->root, c->file ? c->file : c->target, c->file != NULL, &paths, err);
 	if (r == 0)
 		r = find_contenders(ctx->root, &c->yields_to, &s.may_own, err);
 	if (r == 0)

@@ -21,7 +21,10 @@ struct claim {
 	char *first;	  /* of these files, which the sentence is about */
 };
 
-/* Also sets the note of c: who has, or sets as well, some of its files. */
+/*
+ * Also sets the note of c: who has, or sets as well, some of its files. A path that no other change
+ * has is not looked at: its reader sees whether the file is there.
+ */
 int claim_find(const struct kind_ctx *ctx, struct change *c, struct claim *ret, struct err *err);
 void claim_free(struct claim *claim);
 #define cleanup_claim cleanup(claim_free)
