@@ -33,6 +33,8 @@ def create_vf(pf, index):
     os.makedirs(device, exist_ok=True)
     with open(os.path.join(device, "class"), "w") as file:
         file.write("0x020000\n")
+    with open(os.path.join(device, "modalias"), "w") as file:
+        file.write("pci:v000015B3d0000101Esv000015B3sd00000023bc02sc00i00\n")
     os.symlink(f"../{pf}", os.path.join(device, "physfn"))
     os.symlink(f"../../../devices/pci0000:00/{address}", os.path.join(BUS, "devices", address))
     os.symlink(f"../{address}", os.path.join(DEVICES, pf, f"virtfn{index}"))

@@ -3,12 +3,16 @@
 # either, and a node of many settings.
 # shellcheck shell=bash
 
-# 8 PFs with SR-IOV among 256 PCI functions, most of them bridges; or among as many as asked for.
+# 8 PFs with SR-IOV among 256 PCI functions, most of them bridges; or among as many as asked for. Each
+# has the modalias that every kernel shows.
 large_node() { # ROOT [FUNCTIONS]
   local root=$1 functions=${2:-256} i addr dev dirs=()
   fake_node "$root"
   for i in 2 3 4 5 6 7; do
     fake_pf "$root" "$(printf '0000:%02x:00.0' $((0x81 + i)))" $((i % 2)) "eth$i" $((i + 2))
+  done
+  for dev in "$root"/sys/devices/pci0000:00/*; do
+    echo pci:v000015B3d00001021sv000015B3sd00000023bc02sc00i00 >"$dev/modalias"
   done
   for ((i = 0; i < functions - 8; i++)); do
     dirs+=("$(printf '%s/sys/devices/pci0000:00/0001:%02x:%02x.0' "$root" $((i / 31)) $((i % 31)))")
@@ -21,6 +25,7 @@ large_node() { # ROOT [FUNCTIONS]
     echo 0x1000 >"$dev/subsystem_vendor"
     echo 0x100b >"$dev/subsystem_device"
     echo 0x060400 >"$dev/class"
+    echo pci:v00001000d0000C030sv00001000sd0000100Bbc06sc04i00 >"$dev/modalias"
     echo 0 >"$dev/numa_node"
     ln -s "../../../devices/pci0000:00/$addr" "$root/sys/bus/pci/devices/$addr"
   done
