@@ -47,6 +47,21 @@ converged_apply() { # VFS-PER-PF
   [ "$(opens)" -lt $((25 * $(changes))) ]
 }
 
+# How often a run looked at the functions.
+surveys() {
+  run -0 strace -f -e trace=openat2 -o "$summary" "$railhead" apply --root "$root"
+  echo $(($(grep -c '/modalias"' "$summary") / $(find "$root/sys/bus/pci/devices" -type l | wc -l)))
+}
+
+@test "stages share a survey until one of them sets anything" {
+  fake_node "$root"
+  sriov_profile "$root" 0
+  [ "$(surveys)" -eq 3 ] # initrd sets huge pages, early sysctls
+  [ "$(surveys)" -eq 1 ]
+  echo 60 >"$root/proc/sys/vm/swappiness"
+  [ "$(surveys)" -eq 2 ]
+}
+
 @test "one more VF costs fewer than 45 opens of a converged apply" {
   converged_apply 2
   few=$(opens)

@@ -113,11 +113,12 @@ static void no_profile(struct apply *a, const struct run *run, enum stage stage)
 
 /* --- a stage ------------------------------------------------------------------------------- */
 
-static int open_run(struct apply *a, enum stage stage, struct run *run)
+static int open_run(struct apply *a, enum stage stage, struct node *known, struct run *run)
 {
 	struct run_options opt = {.profile = a->profile,
 				  .freeze = a->unit ? FREEZE_BOOT : FREEZE_ANEW,
-				  .retry = a->retry};
+				  .retry = a->retry,
+				  .survey = known};
 	struct err err = {0};
 	int r = run_open(a->root, &opt, run, &err);
 
@@ -196,8 +197,11 @@ static void let_panic(struct apply *a)
 		a->complain(err.text);
 }
 
-/* Returns false if no further stage makes sense. */
-static bool apply_stage(struct apply *a, enum stage stage)
+/*
+ * known: the survey of the stage before, if that has set nothing; then of this one. Returns false
+ * if no further stage makes sense.
+ */
+static bool apply_stage(struct apply *a, enum stage stage, struct node *known)
 {
 	uint64_t deadline = clock_usec() + stage_budget[stage];
 	const char *lack = lack_of_initramfs(a, stage);
@@ -211,7 +215,7 @@ static bool apply_stage(struct apply *a, enum stage stage)
 		arrive(a, stage);
 	if (stage == STAGE_EARLY)
 		let_panic(a);
-	if (open_run(a, stage, &run) < 0)
+	if (open_run(a, stage, known, &run) < 0)
 		return false;
 	a->opened(&run);
 	if (run.status != RUN_OK) {
@@ -235,6 +239,8 @@ static bool apply_stage(struct apply *a, enum stage stage)
 	run_end_at(&a->end, end_of(&run, &result));
 	a->reboot |= result.reboot;
 	a->may_reboot = run.site.reboot;
+	if (!result.wrote)
+		*known = run_take_survey(&run);
 	run_close(&run);
 	return true;
 }
@@ -251,6 +257,8 @@ static bool begins_user_space(const struct apply *a)
 
 static void run_locked(struct apply *a)
 {
+	struct node known = {0};
+
 	status_load(a->root, &a->status);
 	/* First thing in a boot: nothing of an earlier one admits work any more. */
 	if (a->unit && a->last == STAGE_INITRD)
@@ -265,8 +273,9 @@ static void run_locked(struct apply *a)
 	else if (!record_admits(&a->status.record))
 		move(a, FLOW_STAGE_BEGINS, NULL);
 	for (enum stage s = a->first; s <= a->last; s++)
-		if (!apply_stage(a, s) || (a->reboot && a->unit && a->may_reboot))
+		if (!apply_stage(a, s, &known) || (a->reboot && a->unit && a->may_reboot))
 			break;
+	node_free(&known);
 }
 
 void apply_run(struct apply *a)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Applies the profile: one stage (the boot units) or all of them (by hand), each with its own
- * survey. What a stage found and set is in the record; the verdict moves as engine/flow.h says.
+ * Applies the profile: one stage (the boot units) or all of them (by hand), each with a survey
+ * of its own, unless the stage before it, in the same process, has set nothing. What a stage found
+ * and set is in the record; the verdict moves as engine/flow.h says.
  */
 #pragma once
 

@@ -155,6 +155,25 @@ static bool site_is_sound(struct run *run)
 	return false;
 }
 
+static int survey(struct run *run, struct err *err)
+{
+	struct node *known = run->opt.survey;
+
+	if (!known || !known->places)
+		return node_survey(run->root, &run->node, err);
+	run->node = *known;
+	*known = (struct node){0};
+	return 0;
+}
+
+struct node run_take_survey(struct run *run)
+{
+	struct node taken = run->node;
+
+	run->node = (struct node){0};
+	return taken;
+}
+
 int run_open(const struct root *root, const struct run_options *opt, struct run *ret,
 	     struct err *err)
 {
@@ -165,7 +184,7 @@ int run_open(const struct root *root, const struct run_options *opt, struct run 
 	ret->root = root;
 	ret->profiles = opt->profiles ? opt->profiles : root;
 	ret->opt = *opt;
-	r = node_survey(root, &ret->node, err);
+	r = survey(ret, err);
 	if (r < 0)
 		return r;
 	ret->acs = acs_new(root);

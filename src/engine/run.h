@@ -49,8 +49,9 @@ struct run_options {
 	char *const *files;	     /* candidates instead of the search path, */
 	size_t nfiles;		     /* if there are any */
 	enum freeze freeze;
-	bool retry;	 /* apply --retry */
-	uint64_t waited; /* what run_wait_devices() of a run before this one said */
+	bool retry;	     /* apply --retry */
+	uint64_t waited;     /* what run_wait_devices() of a run before this one said */
+	struct node *survey; /* of a run before this one, nothing set since: taken over; or NULL */
 };
 
 struct run {
@@ -81,6 +82,8 @@ int run_open(const struct root *root, const struct run_options *opt, struct run 
  * earlier boot wrote beyond /run. Returns the first error.
  */
 int run_withdraw(const struct run *run, struct err *err);
+/* The survey of a run that is about to close; the caller owns it. */
+struct node run_take_survey(struct run *run);
 void run_close(struct run *run);
 
 /* All errors and warnings of the chosen or given profile, or of railhead.conf; never NULL. */
@@ -113,6 +116,7 @@ struct stage_result {
 	uint64_t look_again;		  /* clock_usec() when its last look began; 0: no look */
 	size_t count[CHANGE_STATE_COUNT]; /* by state */
 	bool reboot; /* kernel arguments were written, or wait, for the next boot */
+	bool wrote;  /* something was set, well or not: the survey of the run is old */
 };
 
 /* Looks at all as the gate does; usec: waits for checks that come true, as run_wait_checks(). */

@@ -736,5 +736,6 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
 		ret->count[c->state]++;
 		ret->reboot |= c->reboot && (c->state == CHANGE_SET || c->state == CHANGE_WAITS);
 	}
+	ret->wrote = p.wrote;
 	ret->duration = clock_usec() - ret->started;
 }
