@@ -563,6 +563,25 @@ static void test_links_and_dirs(void **state)
 	assert_int_equal(names.n, 4);
 }
 
+/* More names than one call of the kernel returns. */
+static void test_great_directory(void **state)
+{
+	struct tmp *t = *state;
+	cleanup_strv struct strv names = {0};
+	struct err err = {0};
+
+	for (int i = 0; i < 400; i++) {
+		cleanup_free char *name = xasprintf("great/%03d%0200d", i, 0);
+
+		tmp_write(t, name, "");
+	}
+	assert_int_equal(read_dir(&t->root, &names, &err, "great"), 0);
+	assert_int_equal(names.n, 400);
+	for (size_t i = 0; i < names.n; i++)
+		assert_int_equal(strlen(names.v[i]), 203);
+	assert_int_equal(strncmp(names.v[399], "399", 3), 0);
+}
+
 /* --- writing --------------------------------------------------------------------------- */
 
 static int count_files(const struct tmp *t, const char *dir)
@@ -899,6 +918,7 @@ int main(void)
 		TEST(test_text_in_pieces),
 		TEST(test_numbers),
 		TEST(test_links_and_dirs),
+		TEST(test_great_directory),
 		TEST(test_state_files),
 		TEST(test_state_leftover_link),
 		TEST(test_write_fails),
