@@ -327,11 +327,11 @@ static void survey_memory(const struct root *root, struct node *node)
 	survey_page_sizes(root, node);
 }
 
-static uint32_t read_id(const struct root *root, const char *addr, const char *file)
+static uint32_t read_id(const struct root *dir, const char *file)
 {
 	uint64_t v;
 
-	return read_u64(root, &v, NULL, PCI_DIR "/%s/%s", addr, file) == 0 ? (uint32_t)v : 0;
+	return read_u64(dir, &v, NULL, "%s", file) == 0 ? (uint32_t)v : 0;
 }
 
 static bool is_address(const char *name)
@@ -349,12 +349,12 @@ static bool is_address(const char *name)
  * the device lock to print it (6.10.5 and stable kernels of that time), behind which a
  * stuck driver sits; config wakes a sleeping device.
  */
-static bool ids_of_modalias(const struct root *root, struct pci_fn *fn)
+static bool ids_of_modalias(const struct root *dir, struct pci_fn *fn)
 {
 	unsigned int v, d, sv, sd, base, sub, prog;
 	cleanup_free char *text = NULL;
 
-	if (read_attr(root, &text, NULL, PCI_DIR "/%s/modalias", fn->addr) < 0 ||
+	if (read_attr(dir, &text, NULL, "modalias") < 0 ||
 	    sscanf(text, "pci:v%8xd%8xsv%8xsd%8xbc%2xsc%2xi%2x", &v, &d, &sv, &sd, &base, &sub,
 		   &prog) != 7)
 		return false;
@@ -366,33 +366,31 @@ static bool ids_of_modalias(const struct root *root, struct pci_fn *fn)
 	return true;
 }
 
-static void ids_of_attributes(const struct root *root, struct pci_fn *fn)
+static void ids_of_attributes(const struct root *dir, struct pci_fn *fn)
 {
-	fn->vendor = (uint16_t)read_id(root, fn->addr, "vendor");
-	fn->device = (uint16_t)read_id(root, fn->addr, "device");
-	fn->subsystem_vendor = (uint16_t)read_id(root, fn->addr, "subsystem_vendor");
-	fn->subsystem_device = (uint16_t)read_id(root, fn->addr, "subsystem_device");
-	fn->class = read_id(root, fn->addr, "class");
+	fn->vendor = (uint16_t)read_id(dir, "vendor");
+	fn->device = (uint16_t)read_id(dir, "device");
+	fn->subsystem_vendor = (uint16_t)read_id(dir, "subsystem_vendor");
+	fn->subsystem_device = (uint16_t)read_id(dir, "subsystem_device");
+	fn->class = read_id(dir, "class");
 }
 
 /* -1: the firmware does not say, or there is no such file. */
-static int numa_of(const struct root *root, const char *addr)
+static int numa_of(const struct root *dir)
 {
 	int64_t numa;
 
-	if (read_i64(root, &numa, NULL, PCI_DIR "/%s/numa_node", addr) < 0 || numa < 0 ||
-	    numa >= CPUS_MAX)
+	if (read_i64(dir, &numa, NULL, "numa_node") < 0 || numa < 0 || numa >= CPUS_MAX)
 		return -1;
 	return (int)numa;
 }
 
 /* A virtio NIC's is not the function's own, but that of the virtio device on it. */
-static void survey_virtio(const struct root *root, struct pci_fn *fn)
+static void survey_virtio(const struct root *dir, struct pci_fn *fn)
 {
-	cleanup_free char *pattern = xasprintf(PCI_DIR "/%s/virtio*/net/*", fn->addr);
 	cleanup_strv struct strv paths = {0};
 
-	read_glob(root, pattern, &paths, NULL);
+	read_glob(dir, "virtio*/net/*", &paths, NULL);
 	for (size_t i = 0; i < paths.n; i++)
 		strv_add(&fn->net, strrchr(paths.v[i], '/') + 1);
 }
@@ -400,20 +398,24 @@ static void survey_virtio(const struct root *root, struct pci_fn *fn)
 static void survey_function(const struct root *root, struct pci_fn *fn)
 {
 	cleanup_free char *physfn = NULL;
+	cleanup_free char *path = xasprintf(PCI_DIR "/%s", fn->addr);
+	struct root dir cleanup_root;
 
-	if (!ids_of_modalias(root, fn))
-		ids_of_attributes(root, fn);
-	fn->totalvfs = read_id(root, fn->addr, "sriov_totalvfs");
-	fn->numa = numa_of(root, fn->addr);
-	read_link_name(root, &fn->driver, NULL, PCI_DIR "/%s/driver", fn->addr);
-	if (read_link_name(root, &physfn, NULL, PCI_DIR "/%s/physfn", fn->addr) == 0)
+	if (root_open_dir(root, &dir, path) < 0)
+		return;
+	if (!ids_of_modalias(&dir, fn))
+		ids_of_attributes(&dir, fn);
+	fn->totalvfs = read_id(&dir, "sriov_totalvfs");
+	fn->numa = numa_of(&dir);
+	read_link_name(&dir, &fn->driver, NULL, "driver");
+	if (read_link_name(&dir, &physfn, NULL, "physfn") == 0)
 		snprintf(fn->physfn, sizeof(fn->physfn), "%s", physfn);
 	/* Only network controllers have these; looking costs two system calls each. */
 	if (fn->class >> 16 == 0x02 || fn->class >> 8 == CLASS_SERIAL_INFINIBAND) {
-		read_dir(root, &fn->net, NULL, PCI_DIR "/%s/net", fn->addr);
-		read_dir(root, &fn->ibdevs, NULL, PCI_DIR "/%s/infiniband", fn->addr);
+		read_dir(&dir, &fn->net, NULL, "net");
+		read_dir(&dir, &fn->ibdevs, NULL, "infiniband");
 		if (fn->driver && streq(fn->driver, "virtio-pci"))
-			survey_virtio(root, fn);
+			survey_virtio(&dir, fn);
 	}
 }
 

@@ -155,20 +155,32 @@ int read_u64(const struct root *root, uint64_t *ret, struct err *err, const char
 	return 0;
 }
 
-static int link_text(const struct root *root, const char *path, char **ret, struct err *err)
+/* The length, or a negative errno. A name in the root's own directory has nothing to resolve. */
+static ssize_t link_of(const struct root *root, const char *path, char *buf, size_t size)
 {
-	cleanup_close int fd = root_open_path(root, path, O_PATH | O_NOFOLLOW);
-	char buf[PATH_MAX];
+	cleanup_close int fd = -1;
 	ssize_t n;
 
+	if (!strchr(path, '/')) {
+		n = readlinkat(root->fd, path, buf, size);
+		return n < 0 ? -errno : n;
+	}
+	fd = root_open_path(root, path, O_PATH | O_NOFOLLOW);
 	if (fd < 0)
-		return err_errno(err, fd, "%s", path);
-	n = readlinkat(fd, "", buf, sizeof(buf) - 1);
+		return fd;
+	n = readlinkat(fd, "", buf, size);
+	/* ENOENT is what readlink says of an O_PATH fd that is no link */
+	return n >= 0 ? n : errno == ENOENT ? -EINVAL : -errno;
+}
+
+static int link_text(const struct root *root, const char *path, char **ret, struct err *err)
+{
+	char buf[PATH_MAX];
+	ssize_t n = link_of(root, path, buf, sizeof(buf) - 1);
+
 	if (n < 0)
-		/* what readlink says of an O_PATH fd that is no link */
-		return err_errno(err, errno == ENOENT ? -EINVAL : -errno, "%s", path);
-	buf[n] = '\0';
-	*ret = xstrdup(buf);
+		return err_errno(err, (int)n, "%s", path);
+	*ret = xstrndup(buf, (size_t)n);
 	return 0;
 }
 

@@ -33,6 +33,14 @@ int root_init(struct root *root, const char *path, struct err *err)
 	return 0;
 }
 
+int root_open_dir(const struct root *root, struct root *ret, const char *path)
+{
+	int fd = root_open_path(root, path, O_PATH | O_DIRECTORY);
+
+	*ret = (struct root){.fd = fd};
+	return fd < 0 ? fd : 0;
+}
+
 void root_close(struct root *root)
 {
 	if (root->fd >= 0)

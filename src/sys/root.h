@@ -24,7 +24,14 @@ struct root {
 
 /* NULL or "/" is the machine itself. */
 int root_init(struct root *root, const char *path, struct err *err);
+/*
+ * A directory below a root, held as a root of its own: the way to it, which sysfs makes long, is
+ * resolved once for all of its files. What its links lead to is not found from there; what they say
+ * is (read_link). Needs root_close(), even where it returns a negative errno.
+ */
+int root_open_dir(const struct root *root, struct root *ret, const char *path);
 void root_close(struct root *root);
+#define cleanup_root cleanup(root_close)
 
 /* An fd, or a negative errno. flags as open(2); O_CLOEXEC is added. Never creates. */
 int root_open(const struct root *root, int flags, struct err *err, const char *fmt, ...)

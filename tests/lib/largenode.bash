@@ -54,14 +54,16 @@ Y
 # A small node, whose profile has 15 sysctls and as many values of sysfs as asked for; all are as
 # wanted.
 settings_node() { # ROOT [SYSFS-VALUES]
-  local root=$1 sysfs=${2:-40} i
+  local root=$1 sysfs=${2:-40} i key
   fake_node "$root"
-  mkdir -p "$root/proc/sys/net/core" "$root/sys/kernel/mm/many"
+  mkdir -p "$root/sys/kernel/mm/many"
   {
     printf 'schema: 1\nname: sku\nversion: 1.0.0\nmatch: {dmi: {sys_vendor: Supermicro}}\nsysctl:\n'
-    for ((i = 1; i <= 15; i++)); do
-      echo "$i" >"$root/proc/sys/net/core/value$i"
-      echo "  net.core.value$i: $i"
+    for key in net/core/{rmem_max,wmem_max,rmem_default,wmem_default,optmem_max,somaxconn} \
+      net/core/{netdev_max_backlog,busy_poll,busy_read,dev_weight} \
+      vm/{dirty_ratio,max_map_count,min_free_kbytes,zone_reclaim_mode,overcommit_memory}; do
+      echo 1 >"$root/proc/sys/$key"
+      echo "  ${key//\//.}: 1"
     done
     echo "sysfs:"
     for ((i = 1; i <= sysfs; i++)); do

@@ -304,6 +304,44 @@ static void test_exists(void **state)
 	}
 }
 
+/* A directory as a root: its files, what its links say, and no way out of it. */
+static void test_directory_as_root(void **state)
+{
+	struct tmp *t = *state;
+	struct err err = {0};
+	struct root none;
+
+	tmp_write(t, "sys/devices/a/vendor", "0x15b3\n");
+	tmp_write(t, "sys/devices/a/net/eth0/mtu", "1500\n");
+	tmp_write(t, "sys/devices/secret", "1");
+	tree_link(t, "sys/devices/a/driver", "/sys/bus/pci/drivers/mlx5_core");
+	tree_link(t, "sys/devices/a/out", "../secret");
+	tree_link(t, "sys/bus/a", "../devices/a");
+	for (int fallback = 0; fallback <= 1; fallback++) {
+		cleanup_free char *vendor = NULL, *driver = NULL, *text = NULL;
+		cleanup_strv struct strv net = {0};
+		struct root dir cleanup_root;
+
+		test_openat2(!fallback);
+		assert_int_equal(root_open_dir(&t->root, &dir, "/sys/bus/a"), 0);
+		assert_false(dir.live);
+		assert_int_equal(read_attr(&dir, &vendor, &err, "vendor"), 0);
+		assert_string_equal(vendor, "0x15b3");
+		assert_int_equal(read_link_name(&dir, &driver, &err, "driver"), 0);
+		assert_string_equal(driver, "mlx5_core");
+		assert_int_equal(read_link(&dir, &text, &err, "vendor"), -EINVAL);
+		assert_int_equal(read_link(&dir, &text, &err, "physfn"), -ENOENT);
+		assert_int_equal(read_dir(&dir, &net, &err, "net"), 0);
+		assert_string_equal(net.v[0], "eth0");
+		assert_int_equal(read_attr(&dir, &text, &err, "out"), -ENOENT);
+		assert_int_equal(read_attr(&dir, &text, &err, "../secret"), -ENOENT);
+		assert_null(text);
+	}
+	assert_int_equal(root_open_dir(&t->root, &none, "/sys/bus/b"), -ENOENT);
+	assert_int_equal(root_open_dir(&t->root, &none, "/sys/devices/secret"), -ENOTDIR);
+	root_close(&none);
+}
+
 /* --- reading ------------------------------------------------------------------------- */
 
 static void test_glob(void **state)
@@ -904,31 +942,19 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_open),
-		TEST(test_long_paths),
-		TEST(test_no_fd_leaks),
-		TEST(test_init),
-		TEST(test_exists),
-		TEST(test_glob),
-		TEST(test_glob_past_loops),
-		TEST(test_glob_ends),
-		TEST(test_glob_keeps_err),
-		TEST(test_text),
-		TEST(test_attributes),
-		TEST(test_text_in_pieces),
-		TEST(test_numbers),
-		TEST(test_links_and_dirs),
-		TEST(test_great_directory),
-		TEST(test_state_files),
-		TEST(test_state_leftover_link),
-		TEST(test_write_fails),
-		TEST(test_write_killed),
-		TEST(test_machine_files),
-		TEST(test_writes_stay_inside),
-		TEST(test_lock_held),
-		TEST(test_lock_left_by_worker),
-		TEST(test_boot_id),
-		TEST(test_beside_renames),
+		TEST(test_open),	   TEST(test_long_paths),
+		TEST(test_no_fd_leaks),	   TEST(test_init),
+		TEST(test_exists),	   TEST(test_directory_as_root),
+		TEST(test_glob),	   TEST(test_glob_past_loops),
+		TEST(test_glob_ends),	   TEST(test_glob_keeps_err),
+		TEST(test_text),	   TEST(test_attributes),
+		TEST(test_text_in_pieces), TEST(test_numbers),
+		TEST(test_links_and_dirs), TEST(test_great_directory),
+		TEST(test_state_files),	   TEST(test_state_leftover_link),
+		TEST(test_write_fails),	   TEST(test_write_killed),
+		TEST(test_machine_files),  TEST(test_writes_stay_inside),
+		TEST(test_lock_held),	   TEST(test_lock_left_by_worker),
+		TEST(test_boot_id),	   TEST(test_beside_renames),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
