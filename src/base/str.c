@@ -137,12 +137,16 @@ size_t str_distance(const char *a, const char *b)
 
 bool str_is_near(const char *word, const char *known, size_t *best)
 {
-	size_t len = strlen(word);
+	size_t len = strlen(word), of_known = strlen(known);
 	size_t limit = len / 3 > 2 ? len / 3 : 2;
-	size_t d = str_distance(word, known);
+	size_t d;
 
+	/* The distance is at least by how much one is longer. */
+	if (of_known > len + limit || len > of_known + limit)
+		return false;
+	d = str_distance(word, known);
 	/* Two changes make any word of two letters into any other. */
-	if (d > limit || d >= len || d >= strlen(known) || d >= *best)
+	if (d > limit || d >= len || d >= of_known || d >= *best)
 		return false;
 	*best = d;
 	return true;
