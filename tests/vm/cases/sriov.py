@@ -7,6 +7,7 @@ case is about.
 import contextlib
 import json
 
+import prepare
 from harness import (DEVICES, DEVICES_SNAPSHOT, case, contains, equal, exits, expect, expect_fault,
                      leave_devices, state, status_json)
 from vm import NVMES
@@ -357,6 +358,48 @@ def no_acs(vm):
         contains("railhead status", said, without, "no ACS", "hardware")
         expect_fault(vm, "RH-PCI-IOMMU-GROUP", without)
         expect(with_acs not in said, f"{with_acs} has ACS, and is named:\n{said}")
+
+
+@contextlib.contextmanager
+def _without_redirect(vm, port):
+    """Request redirect is off there for a while, as some firmware leaves it."""
+    vm.sh(f"setpci -s {port} ECAP_ACS+6.w=0:4")
+    try:
+        yield
+    finally:
+        vm.sh(f"setpci -s {port} ECAP_ACS+6.w=4:4")
+
+
+def _way_to(disk, nic):
+    """The sections of a profile in which a drive stands in for the GPU of a NIC."""
+    return (f'devices:\n  nic: {{pci: "8086:10c9", address: "{nic}", expect: 1}}\n' + _disk_set(disk)
+            + f"pairs: {{nics: nic, gpus: {disk}, within: numa_node, p2p: isolated}}\n")
+
+
+def _verify_way(vm, disk, nic, status):
+    with _other_profile(vm, _way_to(disk, nic)):
+        return exits(vm, "railhead verify --all --stage gate 2>&1", status, 120)
+
+
+@case("nvme", "pairs.p2p: the ports between a NIC and its GPU are judged by their registers; none is written")
+def way_between(vm):
+    ports = [_port_of(vm, one) for one in (NICS[0], _disks["nvme0"], NICS[1], _disks["nvme2"])]
+    # What an IOMMU has the kernel set: source validation, redirects and upstream forwarding.
+    equal("ACS", [vm.sh(f"setpci -s {port} ECAP_ACS+6.w") for port in ports[:3]], ["001d"] * 3)
+    said = _verify_way(vm, "nvme0", NICS[0], 0)
+    contains("railhead verify", said, f"pairs/{NICS[0]}/p2p ", "'isolated'")
+    with _without_redirect(vm, ports[0]):
+        said = _verify_way(vm, "nvme0", NICS[0], 5)
+        contains("railhead verify", said, f"{ports[0]} (root port above {NICS[0]}): "
+                 "ACS request redirect is off", "can pass the IOMMU by")
+        # An argument of Linux 6.11 can set it, in Debian 12 the firmware alone.
+        contains("railhead verify", said, "in the BIOS" if prepare.DIST == "bookworm"
+                 else f"pci=config_acs=0011101@{ports[0]}")
+        expect(f"{ports[1]} (" not in said, f"{ports[1]} is as it must be, and is named:\n{said}")
+        equal("ACS", vm.sh(f"setpci -s {ports[0]} ECAP_ACS+6.w"), "0019")
+    said = _verify_way(vm, "nvme2", NICS[1], 5)
+    contains("railhead verify", said, f"{ports[3]} (root port above {_disks['nvme2']}) has no ACS")
+    expect("config_acs" not in said, f"an argument for hardware that lacks ACS:\n{said}")
 
 
 @case("nvme", "a drive's critical warning is read from the drive, by its bit, and blocks; one that is over does not")
