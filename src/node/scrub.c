@@ -144,13 +144,16 @@ static void scrub_forms(struct scrub *s, const char *p, size_t len, struct str *
 
 static bool keep_vpd(struct scrub *s, const char *data, size_t len, struct str *ret)
 {
-	cleanup_free char *pn = vpd_part_number(data, len), *vpd = NULL;
+	cleanup_free char *pn = vpd_part_number(data, len), *v3 = NULL, *vpd = NULL;
+	struct vpd_field f;
 	size_t n;
 
-	(void)s;
-	if (!pn)
+	/* A UUID made of the MAC, by which functions of a card know each other (node/p2p.h). */
+	if (vpd_find(data, len, "V3", &f))
+		v3 = xasprintf("%zu", number_of(&s->uuids, (const char *)f.data, f.len));
+	if (!pn && !v3)
 		return false;
-	vpd = vpd_with_part_number(pn, &n);
+	vpd = vpd_with(pn, v3, &n);
 	str_addn(ret, vpd, n);
 	return true;
 }

@@ -4,7 +4,8 @@
  *
  * In every text, by form: MAC and IPoIB addresses (02:00:00:00:00:01), GUIDs and GIDs
  * (0000:0000:0000:0001) and UUIDs become numbers, the same for the same original in all of
- * a capture; zeros and broadcast stay. Some files have rules of their own (scrub.c).
+ * a capture; zeros and broadcast stay. So does the identifier in V3 of a VPD. Some files have rules
+ * of their own (scrub.c).
  */
 #pragma once
 

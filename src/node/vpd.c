@@ -90,20 +90,32 @@ char *vpd_part_number(const void *vpd, size_t len)
 	return text;
 }
 
-char *vpd_with_part_number(const char *pn, size_t *ret_len)
+static void add_keyword(struct str *fields, const char *key, const char *value)
 {
-	size_t n = strlen(pn) > 255 ? 255 : strlen(pn), len = 3 + KEYWORD_HEADER + n + 1;
-	char *vpd = xcalloc(1, len);
+	size_t n = strlen(value) > 255 ? 255 : strlen(value);
+	char len = (char)n;
 
+	str_add(fields, key);
+	str_addn(fields, &len, 1);
+	str_addn(fields, value, n);
+}
+
+char *vpd_with(const char *pn, const char *v3, size_t *ret_len)
+{
+	cleanup_str struct str fields = {0};
+	char *vpd;
+
+	if (pn)
+		add_keyword(&fields, "PN", pn);
+	if (v3)
+		add_keyword(&fields, "V3", v3);
+	*ret_len = 3 + fields.len + 1;
+	vpd = xcalloc(1, *ret_len);
 	vpd[0] = (char)TAG_VPD_R;
-	vpd[1] = (char)((KEYWORD_HEADER + n) & 0xff);
-	vpd[2] = (char)((KEYWORD_HEADER + n) >> 8);
-	vpd[3] = 'P';
-	vpd[4] = 'N';
-	vpd[5] = (char)n;
-	memcpy(vpd + 6, pn, n);
-	vpd[len - 1] = TAG_END;
-	*ret_len = len;
+	vpd[1] = (char)(fields.len & 0xff);
+	vpd[2] = (char)(fields.len >> 8);
+	memcpy(vpd + 3, fields.s, fields.len);
+	vpd[*ret_len - 1] = TAG_END;
 	return vpd;
 }
 

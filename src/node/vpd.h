@@ -21,5 +21,8 @@ struct vpd_field {
 bool vpd_find(const void *vpd, size_t len, const char *key, struct vpd_field *ret);
 /* The field PN without white space at its end; NULL if there is none. The caller frees. */
 char *vpd_part_number(const void *vpd, size_t len);
-/* A VPD that holds PN alone, for snapshots: serial numbers stand beside it. */
-char *vpd_with_part_number(const char *pn, size_t *ret_len);
+/*
+ * A VPD that holds PN, and V3 if it is not NULL, for snapshots: without the serial numbers of the
+ * card's. Each is cut at 255 bytes.
+ */
+char *vpd_with(const char *pn, const char *v3, size_t *ret_len);

@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const keys[] = {"PN", "SN", "EC", "RV"};
+	static const char *const keys[] = {"PN", "SN", "EC", "RV", "V3"};
 	cleanup_free char *pn = vpd_part_number(data, size);
 
 	for (size_t i = 0; i < array_len(keys); i++) {
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (pn) {
 		size_t len = 0;
-		cleanup_free char *vpd = vpd_with_part_number(pn, &len);
+		cleanup_free char *vpd = vpd_with(pn, NULL, &len);
 		cleanup_free char *again = vpd_part_number(vpd, len);
 
 		for (const char *p = pn; *p; p++)

@@ -570,10 +570,14 @@ static void test_vpd_of_part_number(void **state)
 	(void)state;
 	for (size_t i = 0; i < array_len(names); i++) {
 		size_t len;
-		cleanup_free char *vpd = vpd_with_part_number(names[i], &len);
+		cleanup_free char *vpd = vpd_with(names[i], "7", &len);
 		cleanup_free char *pn = vpd_part_number(vpd, len);
+		struct vpd_field v3;
 
 		assert_string_equal(pn, names[i]);
+		assert_true(vpd_find(vpd, len, "V3", &v3));
+		assert_int_equal(v3.len, 1);
+		assert_int_equal(*v3.data, '7');
 	}
 }
 
@@ -584,7 +588,7 @@ static void test_part_number_sets(void **state)
 	struct device_sets sets;
 	struct node node;
 	size_t len;
-	cleanup_free char *vpd = vpd_with_part_number("MCX715A", &len);
+	cleanup_free char *vpd = vpd_with("MCX715A", NULL, &len);
 	FILE *f;
 
 	make_node(t);

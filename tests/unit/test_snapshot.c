@@ -152,6 +152,36 @@ static void test_scrub_vpd(void **state)
 	scrub_free(&s);
 }
 
+/* The functions of one card still know each other, and nobody the card. */
+static void test_scrub_vpd_identifier(void **state)
+{
+	static const char *const vpds[] = {
+		"\x90\x0e\x00V3\x08"
+		"9bdf4d3a"
+		"SN\x00\x78",
+		"\x90\x0b\x00V3\x08"
+		"9BDF4d3a\x78",
+		"\x90\x0b\x00V3\x08"
+		"9bdf4d3b\x78",
+	};
+	static const size_t lens[] = {18, 15, 15};
+	struct scrub s = {0};
+
+	(void)state;
+	for (size_t i = 0; i < array_len(vpds); i++) {
+		struct str out = {0};
+		struct vpd_field v3;
+
+		assert_true(scrub_file(&s, NIC_DIR "vpd", vpds[i], lens[i], &out));
+		assert_null(memmem(out.s, out.len, "4d3", 3));
+		assert_true(vpd_find(out.s, out.len, "V3", &v3));
+		assert_int_equal(v3.len, 1);
+		assert_int_equal(*v3.data, i < 2 ? '1' : '2');
+		str_free(&out);
+	}
+	scrub_free(&s);
+}
+
 /* --- a capture and back ------------------------------------------------------------------ */
 
 static const struct tree_file machine[] = {
@@ -321,9 +351,10 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, tmp_setup, tmp_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_scrub),      TEST(test_scrub_config), TEST(test_scrub_vpd),
-		TEST(test_round_trip), TEST(test_huge_cpuinfo), TEST(test_odd_links),
-		TEST(test_format),
+		TEST(test_scrub),      TEST(test_scrub_config),
+		TEST(test_scrub_vpd),  TEST(test_scrub_vpd_identifier),
+		TEST(test_round_trip), TEST(test_huge_cpuinfo),
+		TEST(test_odd_links),  TEST(test_format),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
