@@ -464,28 +464,239 @@ next_boot() { # ARGUMENTS
 
 # --- Data Direct ------------------------------------------------------------------------------
 
-# A VPD with one keyword V3, of 7 letters.
-vpd() { # FILE ID
-  printf '\x90\x0a\x00V3\x07%s\x78' "$2" >"$1"
+DD_PORT=$NIC_PORT                      # of the switch, above the Data Direct function
+INNER=$GPU_PORT/0000:03:00.0/0000:04:00.0 # of a second switch, above the GPU
+DD=0000:09:00.0
+NIC_ROOT=sys/devices/pci0000:80/0000:80:01.0
+
+# A VPD with one keyword, V3, of 7 letters; without an ID a VPD without it.
+vpd() { # FILE [ID]
+  if [ $# -gt 1 ]; then
+    printf '\x90\x0a\x00V3\x07%s\x78' "$2" >"$1"
+  else
+    printf '\x90\x05\x00PN\x02AB\x78' >"$1"
+  fi
 }
 
-@test "Data Direct: the bridges of the NIC are not judged in its place, and that is said" {
-  wish isolated numa_node
-  apart 0 0
-  mkdir -p "$root/sys/devices/pci0000:00/0000:09:00.0"
-  put "$root/sys/devices/pci0000:00/0000:09:00.0/vendor" 0x15b3
-  put "$root/sys/devices/pci0000:00/0000:09:00.0/device" 0x2100
-  put "$root/sys/devices/pci0000:00/0000:09:00.0/class" 0x088000
-  endpoint sys/devices/pci0000:00/0000:09:00.0
-  vpd "$root/$ROOT0/$NIC/vpd" 1234-56
-  vpd "$root/sys/devices/pci0000:00/0000:09:00.0/vpd" 1234-99 # of another card
-  differs "not isolated"
-  vpd "$root/sys/devices/pci0000:00/0000:09:00.0/vpd" 1234-56
+dd_function() { # DIR ADDRESS [ID]
+  put "$root/$1/$2/vendor" 0x15b3
+  put "$root/$1/$2/device" 0x2100
+  put "$root/$1/$2/class" 0x088000
+  put "$root/$1/$2/numa_node" 0
+  endpoint "$1/$2"
+  vpd "$root/$1/$2/vpd" "${@:3}"
+}
+
+same_group() {
+  rm "$root/$DD_PORT/$DD/iommu_group" "$root/$INNER/$GPU/iommu_group"
+  group "$root/$DD_PORT/$DD" 40
+  group "$root/$INNER/$GPU" 40
+}
+
+# As on NVIDIA's boards: the NIC below a root port of its own; its Data Direct function below a
+# switch, and the GPU below a second one there.
+board() { # ROOT-PORT-CONTROL DD-PORT-CONTROL GPU-PORT-CONTROL [INNER-PORT-CONTROL [NIC-ROOT-PORT-CONTROL]]
+  port $ROOT0 4 $CAN "$1"
+  port $UP 5
+  port $DD_PORT 6 $CAN "$2"
+  port $GPU_PORT 6 $CAN "$3"
+  port $GPU_PORT/0000:03:00.0 5
+  port $INNER 6 $CAN "${4:-$DEFAULT}"
+  port $NIC_ROOT 4 $CAN "${5:-$DEFAULT}"
+  nic $NIC_ROOT
+  gpu $INNER
+  dd_function $DD_PORT $DD 1234-56
+  vpd "$root/$NIC_ROOT/$NIC/vpd" 1234-56
+  same_group
+}
+
+# What rdma_topo asks for on that board: source validation off, request redirect off, completion
+# redirect off; else the kernel's default.
+GOOD="0x001c 0x0019 0x0015"
+GOOD_ARG="pci=config_acs=0011100@0000:00:01.0;0011001@0000:02:00.0;0010101@0000:02:01.0"
+
+@test "Data Direct: the way of the data is judged, by the bits of rdma_topo, and not the NIC's" {
+  board $GOOD
+  holds direct
+  port $NIC_ROOT 4 $CAN 0 # no data comes there
+  holds direct
   run -0 "$railhead" verify --all --root "$root" --stage gate
-  [[ $output == *"unsupported"*"pairs/$NIC/p2p"*"Data Direct function 0000:09:00.0"*"rdma_topo check"* ]]
-  sets_acs isolated numa_node
+  [[ $output == *"same        pairs/$NIC "*"$GPU, pcie_switch by Data Direct $DD"* ]]
+}
+
+@test "Data Direct: the kernel's default fails at three ports, and the argument is that of rdma_topo" {
+  board $DEFAULT $DEFAULT $DEFAULT
+  differs redirected \
+    "0000:00:01.0 (root port above both): ACS source validation is on" \
+    "0000:02:00.0 (switch port above $DD): ACS request redirect is on" \
+    "0000:02:01.0 (switch port above $GPU): ACS completion redirect is on" \
+    "data between $NIC and $GPU goes by the NIC's Data Direct function $DD, and those bridges are to let that alone go straight" \
+    "write kernel_args: {set: [\"$GOOD_ARG\"]}"
+  [[ $output != *0000:04:00.0* && $output != *0000:80:01.0* ]]
+  cmdline intel_iommu=on "$GOOD_ARG"
+  differs redirected "this boot has $GOOD_ARG, and the ports are not so"
+  kernel 6.8.0
+  differs redirected "Linux 6.8.0 has no pci=config_acs=, which sets them: take Linux 6.11"
+  [[ $output != *"disable_acs_redir="* ]]
+}
+
+@test "Data Direct: a pair without Data Direct next to it keeps its own argument" {
+  board $DEFAULT $DEFAULT $DEFAULT
+  second=sys/devices/pci0000:90/0000:90:01.0
+  port $second 4 $CAN $DEFAULT
+  port $second/0000:91:00.0 5
+  port $second/0000:91:00.0/0000:92:00.0 6 $CAN $DEFAULT
+  port $second/0000:91:00.0/0000:92:01.0 6 $CAN 0
+  mv "$root/sys/devices/pci0000:00/$PF1" "$root/$second/0000:91:00.0/0000:92:00.0/0000:93:00.0"
+  rm "$root/sys/bus/pci/devices/$PF1"
+  endpoint $second/0000:91:00.0/0000:92:00.0/0000:93:00.0
+  vpd "$root/$second/0000:91:00.0/0000:92:00.0/0000:93:00.0/vpd"
+  gpu $second/0000:91:00.0/0000:92:01.0 0000:94:00.0 1
+  sed -i 's/nics: {address: [^}]*}/nics: {pci: "15b3:1021"}/' "$root/etc/railhead/profiles/sku.yaml"
+  differs redirected "$GOOD_ARG;0000000@0000:92:00.0\"]" "pairs/$NIC/p2p names sets it for all pairs"
+  kernel 6.8.0
+  differs redirected "take Linux 6.11" '["pci=disable_acs_redir=0000:92:00.0"]'
+}
+
+@test "Data Direct: ACS that is all off fails at four ports, and one that is off alone there" {
+  board 0 0 0 0
+  differs redirected "0000:00:01.0 (root port above both): ACS request redirect, completion redirect and upstream forwarding are off" \
+    "0000:02:00.0 (switch port above $DD): ACS source validation, completion redirect and upstream forwarding are off" \
+    "0000:02:01.0 (switch port above $GPU): ACS source validation, request redirect and upstream forwarding are off" \
+    "0000:04:00.0 (switch port above $GPU): ACS source validation, request redirect, completion redirect and upstream forwarding are off"
+  port $ROOT0 4 $CAN 0x001c
+  port $DD_PORT 6 $CAN 0x0019
+  port $GPU_PORT 6 $CAN 0x0015
+  differs redirected "0000:04:00.0" '["pci=config_acs=0011101@0000:04:00.0"]'
+  [[ $output != *0000:02:0* ]]
+  port $INNER 6 # without ACS
+  holds direct
+  port $INNER 6 $CAN $DEFAULT
+  port $DD_PORT 6 $CAN 0x0039 # which rdma_topo does not look at
+  port $GPU_PORT 6 $CAN 0x0035
+  differs redirected "0000:02:00.0 (switch port above $DD): ACS egress control is on" \
+    "0000:02:01.0 (switch port above $GPU): ACS egress control is on"
+}
+
+@test "Data Direct: the function and the GPU have one IOMMU group, and have one at all" {
+  board $GOOD
+  rm "$root/$INNER/$GPU/iommu_group"
+  group "$root/$INNER/$GPU" 41
+  differs redirected "the Data Direct function $DD is in IOMMU group 40, and $GPU in 41" "and not later (setpci)"
+  run "$railhead" verify --root "$root" --stage gate --json
+  [ "$(jq -r '.. | objects | select(.id? == "pairs/'$NIC'/p2p") | .fault' <<<"$output")" = RH-PCI-ACS ]
+  rm "$root/$INNER/$GPU/iommu_group"
+  differs "no IOMMU" "the IOMMU is on, but not for $GPU"
+}
+
+@test "Data Direct: what can't be read is unknown, whose ports and whose VPD" {
+  board $GOOD
+  truncate -s 64 "$root/$DD_PORT/config"
+  differs unknown "0000:02:00.0 (bridge above $DD): only 64 bytes of its config space can be read"
+  port $DD_PORT 6 $CAN 0x0019
+  wish isolated numa_node
+  vpd "$root/$DD_PORT/$DD/vpd" # it is some NIC's
+  differs unknown "this node has Data Direct functions (15b3:2100), and the VPD of $NIC or of one of them, which says whose they are, can't be read"
+  rm "$root/$DD_PORT/$DD/vpd"
+  differs unknown "the VPD of $NIC or of one of them"
+  vpd "$root/$DD_PORT/$DD/vpd" 1234-56
+  rm "$root/$NIC_ROOT/$NIC/vpd"
+  differs unknown "the VPD of $NIC or of one of them"
+  wish direct
+  run -5 "$railhead" verify --root "$root" --stage gate
+  [[ $output == *"no GPU within pcie_switch is left for $NIC: the nearest is $GPU (numa_node), as seen from the NIC: data may go by a Data Direct function, and a VPD that can't be read hides whose it is"* ]]
+}
+
+@test "Data Direct: a snapshot keeps whose the function is, by a number" {
+  board $DEFAULT $DEFAULT $DEFAULT
+  "$railhead" survey --root "$root" --snapshot "$BATS_TEST_TMPDIR/node.tar"
+  run -5 "$railhead" plan --root "$BATS_TEST_TMPDIR/node.tar" --profile "$root/etc/railhead/profiles/sku.yaml"
+  [[ $output == *"0000:02:00.0 (switch port above $DD): ACS request redirect is on"*"$GOOD_ARG"* ]]
+}
+
+@test "Data Direct: a function of another card, or of none, leaves the NIC to its own bridges" {
+  switch 0 0 0
+  dd_function sys/devices/pci0000:00 $DD 1234-99
+  vpd "$root/$NIC_PORT/$NIC/vpd" 1234-56
+  holds direct
+  port $NIC_PORT 6 $CAN $DEFAULT
+  differs redirected "0000:02:00.0 (switch port above $NIC): ACS request redirect and completion redirect are on"
+  vpd "$root/$NIC_PORT/$NIC/vpd" # no such card: a NIC without the keyword
+  differs redirected "0000:02:00.0 (switch port above $NIC)"
+  put "$root/$NIC_PORT/$NIC/vendor" 0x14e4 # nor one of NVIDIA's
+  rm "$root/$NIC_PORT/$NIC/vpd"
+  differs redirected "0000:02:00.0 (switch port above $NIC)"
+}
+
+@test "Data Direct: of two functions with one identifier the first by address counts" {
+  board $GOOD
+  dd_function $DD_PORT 0000:09:00.1 1234-56
+  holds direct
+  dd_function sys/devices/pci0000:00 0000:00:09.0 1234-56 # below no bridge: far from the GPU
+  run -5 "$railhead" verify --all --root "$root" --stage gate
+  [[ $output == *"differs"*"pairs/$NIC "*"no GPU within pcie_switch is left for $NIC"* && $output != *"/p2p"* ]]
+}
+
+@test "Data Direct: a GPU that is far from the function is far, however near the NIC is" {
+  switch 0 0 0
+  vpd "$root/$NIC_PORT/$NIC/vpd" 1234-56
+  port $NIC_ROOT 4 $CAN $DEFAULT
+  dd_function $NIC_ROOT $DD 1234-56
+  put "$root/$NIC_ROOT/$DD/numa_node" 1
+  run -5 "$railhead" verify --all --root "$root" --stage gate
+  [[ $output == *"differs"*"pairs/$NIC "*"$GPU (far)"* && $output != *"/p2p"* ]]
+}
+
+@test "Data Direct: isolated wants all of the function's, the GPU's and the NIC's own bridges" {
+  wish isolated
+  board $DEFAULT $DEFAULT $DEFAULT
+  holds isolated
+  config "$root/$NIC_ROOT/$NIC/config"
+  differs "not isolated" "$NIC is conventional PCI, or a virtual machine shows it as that"
+  endpoint $NIC_ROOT/$NIC
+  port $NIC_ROOT 4 $CAN 0x0001
+  port $DD_PORT 6 $CAN 0x0019
+  differs "not isolated" "0000:80:01.0 (root port above $NIC): ACS request redirect, completion redirect and upstream forwarding are off" \
+    "0000:02:00.0 (switch port above $DD): ACS request redirect is off" "Data Direct function $DD, and can pass the IOMMU by" \
+    '["pci=config_acs=0011101@0000:02:00.0;0011101@0000:80:01.0"]'
+}
+
+@test "Data Direct: translated has no bits that are known, and that is said" {
+  wish translated
+  board $GOOD
+  run -0 "$railhead" verify --all --root "$root" --stage gate
+  [[ $output == *"unsupported"*"pairs/$NIC/p2p"*"its Data Direct function $DD, for which no ACS is known"* ]]
+  sets_acs translated
   run "$railhead" plan --root "$root"
-  [[ $output == *"acs: set: NICs of this node move data by Data Direct functions"*"write acs: judge"* ]]
+  [[ $output == *"acs: set: NICs of this node move data by Data Direct functions"*"write p2p: direct or isolated"* ]]
+}
+
+@test "Data Direct: acs: set has the argument from sysfs alone, and keeps it without a VPD" {
+  sets_acs direct
+  board $DEFAULT $DEFAULT $DEFAULT
+  next_boot "$GOOD_ARG"
+  cmdline intel_iommu=on "$GOOD_ARG"
+  truncate -s 64 "$root/$DD_PORT/config" "$root/$GPU_PORT/config" "$root/$ROOT0/config"
+  next_boot "$GOOD_ARG"
+  rm "$root/$NIC_ROOT/$NIC/vpd"
+  sets_acs isolated numa_node
+  next_boot "$GOOD_ARG"
+  vpd "$root/$NIC_ROOT/$NIC/vpd" 1234-56
+  next_boot "pci=config_acs=0011101@0000:00:01.0;0011101@0000:01:00.0;0011101@0000:02:00.0;0011101@0000:02:01.0;0011101@0000:03:00.0;0011101@0000:04:00.0;0011101@0000:80:01.0"
+  kernel 6.8.0
+  sets_acs direct
+  run "$railhead" plan --root "$root"
+  [[ $output == *"Linux 6.8.0 has no pci=config_acs="*"p2p: direct without Data Direct"* ]]
+}
+
+@test "Data Direct: survey shows the way of the data, and unknown without a VPD" {
+  board $DEFAULT $DEFAULT $DEFAULT
+  survey_says "pcie_switch  0          yes, Data Direct  none" '["yes",["0000:02:00.0","0000:02:01.0"],"none","none",true]'
+  port $DD_PORT 6 $CAN 0x0019
+  port $GPU_PORT 6 $CAN 0x0015
+  survey_says "pcie_switch  0          no, Data Direct  none" '["no",[],"none","none",true]'
+  rm "$root/$DD_PORT/$DD/vpd"
+  survey_says "numa_node  0          unknown   none" '[null,[],"none","none",null]'
 }
 
 # --- survey and draft -------------------------------------------------------------------------

@@ -90,7 +90,8 @@ void gpu_pairs(const struct checked *t,
 
 	if (!gpus || !nics || gpus->fn.n == 0)
 		return;
-	pairs_find(t->ctx->root, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
+	pairs_find(t->ctx->root, t->ctx->node, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n,
+		   &pairs);
 	for (size_t i = 0; i < pairs.n; i++) {
 		const struct pair *p = &pairs.v[i];
 

@@ -26,8 +26,47 @@ static const char *const bit_names[] = {
 struct wanted {
 	enum p2p_wish wish;
 	const char *nic, *gpu;
+	const char *mover; /* of the NIC's data: the NIC or its Data Direct function; "": unknown */
 	struct p2p_way way;
+	struct acs_ports own; /* isolated: above a NIC whose data does not go there */
 };
+
+/* All traffic is let go straight, and no IOMMU need check any. */
+static bool straight_alone(const struct wanted *w)
+{
+	return w->wish == P2P_WISH_DIRECT && !w->way.data_direct;
+}
+
+/* Data alone is let go straight, from and to the Data Direct function. */
+static bool straight_data(const struct wanted *w)
+{
+	return w->wish == P2P_WISH_DIRECT && w->way.data_direct;
+}
+
+/* Names of the parts of a change: NIC, mover and GPU of each pair of the section. */
+enum { PARTS_OF_PAIR = 3 };
+
+static struct wanted wanted_of(const struct change *c, size_t part)
+{
+	const struct part *of = &c->parts.v[part];
+	struct wanted w = {.wish = (enum p2p_wish)c->want.number,
+			   .nic = of[0].name,
+			   .mover = of[1].name,
+			   .gpu = of[2].name};
+
+	w.way.data_direct = *w.mover && !streq(w.mover, w.nic);
+	return w;
+}
+
+/* The section adds its own pair to each change. */
+static size_t part_of(const struct change *c)
+{
+	size_t i = 0;
+
+	while (!streq(c->parts.v[i].name, c->on.name))
+		i += PARTS_OF_PAIR;
+	return i;
+}
 
 /* What keeps a port from the wish: bits that are on, are off, can't be on. */
 struct lack {
@@ -38,15 +77,12 @@ struct lack {
 
 static struct lack lack_of(const struct wanted *w, const struct acs_port *p, bool of_nic)
 {
-	struct lack lack = {0};
+	uint16_t off = w->wish == P2P_WISH_DIRECT ? p2p_off_for_direct(&w->way, p) : 0;
+	struct lack lack = {.on = p->does & off};
 
-	if (w->wish == P2P_WISH_DIRECT) {
-		lack.on = p2p_redirects(p);
+	if (straight_alone(w) || p->role == ACS_SWITCH_UP) /* nothing turns round there */
 		return lack;
-	}
-	if (p->role == ACS_SWITCH_UP) /* nothing turns round there */
-		return lack;
-	lack.off = (uint16_t)(p->needs & ~p->does);
+	lack.off = (uint16_t)(p->needs & ~p->does & ~off);
 	if (w->wish != P2P_WISH_TRANSLATED || !of_nic)
 		return lack;
 	lack.on = p->does & PCI_ACS_CTRL_BLOCK;
@@ -60,12 +96,14 @@ static struct lack lack_of(const struct wanted *w, const struct acs_port *p, boo
  * Each bit is stated: what is left open gets the firmware's value, not the one that the kernel
  * sets by itself. Where traffic goes straight, the other bits of ACS keep nothing apart.
  */
-static uint16_t control_for(enum p2p_wish wish, const struct acs_port *p, const struct lack *l)
+static uint16_t control_for(const struct wanted *w, const struct acs_port *p, const struct lack *l)
 {
-	return wish == P2P_WISH_DIRECT ? 0 : (uint16_t)((p->does | l->off) & ~l->on);
+	return straight_alone(w) ? 0 : (uint16_t)((p->does | l->off) & ~l->on);
 }
 
 /* --- the ports of the way ---------------------------------------------------------------- */
+
+enum { LEGS = 4 };
 
 struct leg {
 	const struct acs_ports *ports;
@@ -77,15 +115,53 @@ struct leg {
  * Straight traffic turns round below the bridge that is above both; traffic that the IOMMU checks
  * goes up to the root, and must not turn round anywhere.
  */
-static size_t legs_of(const struct wanted *w, struct leg ret[3])
+static size_t legs_of(const struct wanted *w, struct leg ret[LEGS])
 {
 	size_t n = 0;
 
-	if (w->wish != P2P_WISH_DIRECT)
+	if (!straight_alone(w))
 		ret[n++] = (struct leg){&w->way.common, "both", false};
-	ret[n++] = (struct leg){&w->way.nic, w->nic, true};
+	ret[n++] = (struct leg){&w->way.nic, w->mover, true};
 	ret[n++] = (struct leg){&w->way.gpu, w->gpu, false};
+	ret[n++] = (struct leg){&w->own, w->nic, false};
 	return n;
+}
+
+static bool has_port(const struct acs_ports *ports, const struct acs_port *port)
+{
+	for (size_t i = 0; i < ports->n; i++)
+		if (ports->v[i] == port)
+			return true;
+	return false;
+}
+
+/* Whatever moves the data: a NIC that is isolated must not reach the GPU by itself either. */
+static int find_own(struct acs *acs, struct wanted *w, struct err *err)
+{
+	struct acs_ports all = {0};
+	int r = acs_ports_above(acs, w->nic, &all, err);
+
+	for (size_t i = 0; i < all.n; i++)
+		if (!has_port(&w->way.common, all.v[i]) && !has_port(&w->way.nic, all.v[i]) &&
+		    !has_port(&w->way.gpu, all.v[i]))
+			vec_push(&w->own, all.v[i]);
+	vec_free(&all);
+	return r;
+}
+
+static int find_way(struct acs *acs, struct wanted *w, struct err *err)
+{
+	int r = p2p_way_find(acs, w->mover, w->gpu, &w->way, err);
+
+	if (r == 0 && w->wish == P2P_WISH_ISOLATED)
+		r = find_own(acs, w, err);
+	return r;
+}
+
+static void free_way(struct wanted *w)
+{
+	p2p_way_free(&w->way);
+	vec_free(&w->own);
 }
 
 static const char *role_name(const struct acs_port *p)
@@ -189,13 +265,20 @@ static void judge_ports(const struct wanted *w, struct verdict *v)
 		[P2P_WISH_TRANSLATED] = "is not both checked by the IOMMU and straight",
 		[P2P_WISH_ISOLATED] = "can pass the IOMMU by",
 	};
-	struct leg legs[3];
+	struct leg legs[LEGS];
 	size_t n = legs_of(w, legs);
 
 	for (size_t l = 0; l < n; l++)
 		for (size_t i = 0; i < legs[l].ports->n; i++)
 			judge_port(w, &legs[l], legs[l].ports->v[i], v);
-	if (v->lacks.len)
+	if (v->lacks.len && w->way.data_direct)
+		str_addf(&v->lacks,
+			 ": data between %s and %s goes by the NIC's Data Direct function %s, and "
+			 "%s",
+			 w->nic, w->gpu, w->mover,
+			 straight_data(w) ? "those bridges are to let that alone go straight"
+					  : consequences[w->wish]);
+	else if (v->lacks.len)
 		str_addf(&v->lacks, ": traffic between %s and %s %s", w->nic, w->gpu,
 			 consequences[w->wish]);
 }
@@ -219,10 +302,30 @@ static void judge_function(const struct kind_ctx *ctx, const char *addr, struct 
 
 static void judge_functions(const struct kind_ctx *ctx, const struct wanted *w, struct verdict *v)
 {
-	if (w->wish == P2P_WISH_DIRECT)
+	if (straight_alone(w))
 		return;
-	judge_function(ctx, w->nic, v);
+	judge_function(ctx, w->mover, v);
 	judge_function(ctx, w->gpu, v);
+	if (w->wish == P2P_WISH_ISOLATED && w->way.data_direct)
+		judge_function(ctx, w->nic, v);
+}
+
+/* As `rdma_topo check` asks: drivers of GPUs count a way as straight within one group alone. */
+static void judge_groups(const struct kind_ctx *ctx, const struct wanted *w, struct verdict *v)
+{
+	cleanup_free char *mover = NULL, *gpu = NULL, *why = NULL;
+
+	if (!straight_data(w) || v->lacks.len)
+		return;
+	mover = iommu_group_of(ctx, w->mover, &why);
+	gpu = mover ? iommu_group_of(ctx, w->gpu, &why) : NULL;
+	if (!gpu || streq(mover, gpu))
+		return;
+	str_addf(&v->lacks,
+		 "the Data Direct function %s is in IOMMU group %s, and %s in %s: data goes "
+		 "straight within one group alone, and the kernel forms groups at boot; boot with "
+		 "these bits set by pci=config_acs=, and not later (setpci)",
+		 w->mover, mover, w->gpu, gpu);
 }
 
 static void judge_ats(const struct kind_ctx *ctx, const struct wanted *w, struct verdict *v)
@@ -259,7 +362,7 @@ static void judge_ats(const struct kind_ctx *ctx, const struct wanted *w, struct
 
 static void add_ports_to_argument(const struct wanted *w, bool bits, struct str *arg)
 {
-	struct leg legs[3];
+	struct leg legs[LEGS];
 	size_t n = legs_of(w, legs);
 
 	for (size_t l = 0; l < n; l++)
@@ -268,9 +371,14 @@ static void add_ports_to_argument(const struct wanted *w, bool bits, struct str 
 			struct lack lack = lack_of(w, p, legs[l].of_nic);
 
 			if (lack.on || lack.off)
-				p2p_argument_add(arg, p->addr, control_for(w->wish, p, &lack),
-						 bits);
+				p2p_argument_add(arg, p->addr, control_for(w, p, &lack), bits);
 		}
+}
+
+/* The bits of Data Direct differ by port, and disable_acs_redir= has but one set of them. */
+static bool can_be_set(const struct wanted *w, bool bits)
+{
+	return *w->mover && (bits || !w->way.data_direct);
 }
 
 /*
@@ -283,17 +391,15 @@ static char *argument_for_all(const struct kind_ctx *ctx, const struct change *c
 	cleanup_str struct str arg = {0};
 
 	*ret_first = c->on.name;
-	for (size_t i = 0; i + 1 < c->parts.n; i += 2) {
-		struct wanted w = {.wish = (enum p2p_wish)c->want.number,
-				   .nic = c->parts.v[i].name,
-				   .gpu = c->parts.v[i + 1].name};
+	for (size_t i = 0; i < c->parts.n; i += PARTS_OF_PAIR) {
+		struct wanted w = wanted_of(c, i);
 		bool none = !arg.len;
 
-		if (p2p_way_find(ctx->acs, w.nic, w.gpu, &w.way, NULL) == 0)
+		if (can_be_set(&w, bits) && find_way(ctx->acs, &w, NULL) == 0)
 			add_ports_to_argument(&w, bits, &arg);
 		if (none && arg.len)
 			*ret_first = w.nic;
-		p2p_way_free(&w.way);
+		free_way(&w);
 	}
 	return p2p_argument(&arg, bits);
 }
@@ -317,13 +423,20 @@ static bool says_all(const char *present, const char *arg)
 	return true;
 }
 
-static void add_remedy(const struct kind_ctx *ctx, const struct change *c, struct str *text)
+static void add_remedy(const struct kind_ctx *ctx, const struct change *c, const struct wanted *w,
+		       struct str *text)
 {
 	bool bits = p2p_kernel_has_bits(ctx->node->kernel);
 	cleanup_free char *present = acs_argument(ctx->node->cmdline), *arg = NULL;
 	const char *first;
 
-	if (!bits && c->want.number != P2P_WISH_DIRECT) {
+	if (!bits && straight_data(w)) {
+		str_addf(text,
+			 "; Linux %s has no pci=config_acs=, which sets them: take Linux 6.11",
+			 ctx->node->kernel);
+		return;
+	}
+	if (!bits && !straight_alone(w)) {
 		if (present)
 			str_addf(text, "; %s of this boot takes it away", present);
 		else
@@ -384,7 +497,7 @@ static void conclude(const struct kind_ctx *ctx, struct change *c, const struct 
 		       v->unknown.len && !v->lacks.len ? "unknown"
 						       : name_of(w->wish, !v->lacks.len));
 	if (v->mends)
-		add_remedy(ctx, c, &v->lacks);
+		add_remedy(ctx, c, w, &v->lacks);
 	if (v->unknown.len) {
 		begin(&v->lacks, "; ");
 		str_add(&v->lacks, v->unknown.s);
@@ -393,17 +506,32 @@ static void conclude(const struct kind_ctx *ctx, struct change *c, const struct 
 		change_reason(c, "%s", v->lacks.s);
 }
 
-static bool tell_of_data_direct(const struct kind_ctx *ctx, struct change *c)
+static bool tell_of_no_mover(struct change *c, const struct wanted *w)
 {
-	const struct pci_fn *fn = p2p_data_direct_of(ctx->root, ctx->node, c->on.name);
+	if (*w->mover)
+		return false;
+	change_observe(c, "unknown");
+	change_reason(
+		c,
+		"this node has Data Direct functions (15b3:2100), and the VPD of %s or of one "
+		"of them, which says whose they are, can't be read: run it as root",
+		w->nic);
+	c->state = CHANGE_DIFFERS;
+	return true;
+}
 
-	if (!fn)
+/* rdma_topo rejects --virt there: data goes straight without the IOMMU, or not straight. */
+static bool tell_of_data_direct(struct change *c, const struct wanted *w)
+{
+	if (w->wish != P2P_WISH_TRANSLATED || !w->way.data_direct)
 		return false;
 	change_observe(c, "Data Direct");
-	change_reason(c,
-		      "data between %s and GPUs goes by its Data Direct function %s, whose bridges "
-		      "have rules of their own: `rdma_topo check` of rdma-core judges them",
-		      c->on.name, fn->addr);
+	change_reason(
+		c,
+		"data between %s and GPUs goes by its Data Direct function %s, for which no ACS "
+		"is known that is both checked by the IOMMU and straight; write p2p: direct or "
+		"isolated",
+		w->nic, w->mover);
 	c->state = CHANGE_UNSUPPORTED;
 	return true;
 }
@@ -411,9 +539,9 @@ static bool tell_of_data_direct(const struct kind_ctx *ctx, struct change *c)
 /* Nothing checks then, whatever the ports are told, and with an IOMMU the kernel tells them. */
 static bool tell_of_no_iommu(const struct kind_ctx *ctx, struct change *c, const struct wanted *w)
 {
-	const char *const functions[] = {w->nic, w->gpu};
+	const char *const functions[] = {w->mover, w->gpu};
 
-	for (size_t i = 0; w->wish != P2P_WISH_DIRECT && i < array_len(functions); i++) {
+	for (size_t i = 0; !straight_alone(w) && i < array_len(functions); i++) {
 		cleanup_free char *why = NULL;
 		cleanup_free char *group = iommu_group_of(ctx, functions[i], &why);
 
@@ -428,36 +556,29 @@ static bool tell_of_no_iommu(const struct kind_ctx *ctx, struct change *c, const
 	return false;
 }
 
-static const char *gpu_of(const struct change *c)
-{
-	for (size_t i = 0; i + 1 < c->parts.n; i += 2)
-		if (streq(c->parts.v[i].name, c->on.name))
-			return c->parts.v[i + 1].name;
-	return NULL;
-}
-
 static int look_p2p(const struct kind_ctx *ctx, struct change *c, struct err *err)
 {
-	struct wanted w = {
-		.wish = (enum p2p_wish)c->want.number, .nic = c->on.name, .gpu = gpu_of(c)};
+	struct wanted w = wanted_of(c, part_of(c));
 	struct verdict v = {0};
 	int r = function_gone(ctx->root, w.nic, err);
 
 	if (r == 0)
 		r = function_gone(ctx->root, w.gpu, err);
-	if (r == 0 && (tell_of_data_direct(ctx, c) || tell_of_no_iommu(ctx, c, &w)))
+	if (r == 0 &&
+	    (tell_of_no_mover(c, &w) || tell_of_data_direct(c, &w) || tell_of_no_iommu(ctx, c, &w)))
 		return 0;
 	if (r == 0)
-		r = p2p_way_find(ctx->acs, w.nic, w.gpu, &w.way, err);
+		r = find_way(ctx->acs, &w, err);
 	if (r == 0) {
 		judge_ports(&w, &v);
 		judge_functions(ctx, &w, &v);
 		judge_ats(ctx, &w, &v);
+		judge_groups(ctx, &w, &v);
 		conclude(ctx, c, &w, &v);
 	}
 	str_free(&v.lacks);
 	str_free(&v.unknown);
-	p2p_way_free(&w.way);
+	free_way(&w);
 	return r;
 }
 

@@ -338,10 +338,13 @@ static void take_pairs(const struct root *root, const struct node *node, struct 
 
 	pairs_of_node(root, node, &ret->pairs);
 	ret->ways = xcalloc(ret->pairs.n ? ret->pairs.n : 1, sizeof(*ret->ways));
-	for (size_t i = 0; i < ret->pairs.n; i++)
-		if (ret->pairs.v[i].gpu)
-			p2p_fact_take(root, node, acs, ret->pairs.v[i].nic->addr,
-				      ret->pairs.v[i].gpu->addr, &ret->ways[i]);
+	for (size_t i = 0; i < ret->pairs.n; i++) {
+		const struct pair *p = &ret->pairs.v[i];
+
+		if (p->gpu)
+			p2p_fact_take(acs, p->nic->addr, p->mover ? p->mover->addr : NULL,
+				      p->gpu->addr, &ret->ways[i]);
+	}
 	acs_free(acs);
 }
 

@@ -2,6 +2,7 @@
 #include "node/nearness.h"
 
 #include "base/mem.h"
+#include "node/p2p.h"
 #include "sys/pci_express.h"
 
 enum {
@@ -18,20 +19,25 @@ const char *nearness_name(enum nearness n)
 	return names[n];
 }
 
-/* A function and the bridges above it, from the root port down. */
+/* A function, and where its data goes in and out: the bridges above, from the root port down. */
 struct place_of {
 	const struct pci_fn *fn;
+	const struct pci_fn *mover; /* NULL: unknown */
+	int numa;
 	struct strv ports;
 };
 
-static struct place_of *places_of(const struct root *root, const struct pci_fn *const *fns,
-				  size_t n)
+static struct place_of *places_of(const struct root *root, const struct node *node,
+				  const struct pci_fn *const *fns, size_t n)
 {
 	struct place_of *places = xcalloc(n ? n : 1, sizeof(*places));
 
 	for (size_t i = 0; i < n; i++) {
-		places[i].fn = fns[i];
-		pci_ports_above(root, fns[i]->addr, &places[i].ports, NULL);
+		const struct pci_fn *mover = p2p_mover_of(root, node, fns[i]);
+		const struct pci_fn *at = mover ? mover : fns[i];
+
+		places[i] = (struct place_of){.fn = fns[i], .mover = mover, .numa = at->numa};
+		pci_ports_above(root, at->addr, &places[i].ports, NULL);
 	}
 	return places;
 }
@@ -60,7 +66,7 @@ static struct distance measure(const struct place_of *a, const struct place_of *
 		d.how = NEAR_SWITCH;
 	else if (d.common == 1)
 		d.how = NEAR_ROOT_PORT;
-	else if (a->fn->numa >= 0 && a->fn->numa == b->fn->numa)
+	else if (a->numa >= 0 && a->numa == b->numa)
 		d.how = NEAR_NUMA;
 	return d;
 }
@@ -117,18 +123,18 @@ static void find_nearest(const struct search *s, size_t nic, struct pair *ret)
 	}
 }
 
-void pairs_find(const struct root *root, const struct pci_fn *const *nics, size_t n_nics,
-		const struct pci_fn *const *gpus, size_t n_gpus, struct pairs *ret)
+void pairs_find(const struct root *root, const struct node *node, const struct pci_fn *const *nics,
+		size_t n_nics, const struct pci_fn *const *gpus, size_t n_gpus, struct pairs *ret)
 {
-	struct search s = {.nics = places_of(root, nics, n_nics),
-			   .gpus = places_of(root, gpus, n_gpus),
+	struct search s = {.nics = places_of(root, node, nics, n_nics),
+			   .gpus = places_of(root, node, gpus, n_gpus),
 			   .n_nics = n_nics,
 			   .n_gpus = n_gpus,
 			   .taken = xcalloc(n_gpus ? n_gpus : 1, sizeof(bool)),
 			   .out = ret};
 
 	for (size_t i = 0; i < n_nics; i++) {
-		struct pair p = {.nic = nics[i], .how = NEAR_NOT};
+		struct pair p = {.nic = nics[i], .mover = s.nics[i].mover, .how = NEAR_NOT};
 
 		find_nearest(&s, i, &p);
 		vec_push(ret, p);
@@ -170,7 +176,7 @@ void pairs_of_node(const struct root *root, const struct node *node, struct pair
 			vec_push(&nics, fn);
 	}
 	if (gpus.n)
-		pairs_find(root, nics.v, nics.n, gpus.v, gpus.n, ret);
+		pairs_find(root, node, nics.v, nics.n, gpus.v, gpus.n, ret);
 	vec_free(&nics);
 	vec_free(&gpus);
 }

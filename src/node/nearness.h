@@ -20,7 +20,8 @@ const char *nearness_name(enum nearness n);
 
 struct pair {
 	const struct pci_fn *nic;
-	const struct pci_fn *gpu; /* its own; NULL: there are fewer GPUs than NICs */
+	const struct pci_fn *mover; /* of its data; NULL: unknown (p2p_mover_of()) */
+	const struct pci_fn *gpu;   /* its own; NULL: there are fewer GPUs than NICs */
 	const struct pci_fn *nearest;
 	enum nearness how;	   /* to its own */
 	enum nearness nearest_how; /* to the nearest, which may be another's */
@@ -34,10 +35,11 @@ struct pairs {
 
 /*
  * Each NIC with a GPU of its own: the nearest pair first, of those that are equally near the one
- * that comes first. The result points to the functions; vec_free() it.
+ * that comes first. Near is what the function that moves the NIC's data is near to; the NIC itself
+ * where that is unknown. The result points to the functions; vec_free() it.
  */
-void pairs_find(const struct root *root, const struct pci_fn *const *nics, size_t n_nics,
-		const struct pci_fn *const *gpus, size_t n_gpus, struct pairs *ret);
+void pairs_find(const struct root *root, const struct node *node, const struct pci_fn *const *nics,
+		size_t n_nics, const struct pci_fn *const *gpus, size_t n_gpus, struct pairs *ret);
 
 /*
  * The same of all that look like it: network functions that are no VFs, and GPUs by their class

@@ -9,7 +9,7 @@
 #include "node/vpd.h"
 #include "sys/read.h"
 
-enum { MELLANOX = 0x15b3, DATA_DIRECT = 0x2100 };
+enum { DATA_DIRECT = 0x2100 };
 
 static void take_from(const struct acs_ports *all, size_t first, struct acs_ports *ret)
 {
@@ -44,9 +44,25 @@ void p2p_way_free(struct p2p_way *way)
 	vec_free(&way->gpu);
 }
 
-uint16_t p2p_redirects(const struct acs_port *port)
+static bool is_highest(const struct acs_ports *ports, const struct acs_port *port)
 {
-	return port->does & (PCI_ACS_CTRL_REQ_RED | PCI_ACS_CTRL_CMPLT_RED | PCI_ACS_CTRL_EGRESS);
+	return ports->n && ports->v[0] == port;
+}
+
+uint16_t p2p_off_for_direct(const struct p2p_way *way, const struct acs_port *port)
+{
+	if (!way->data_direct)
+		return PCI_ACS_CTRL_REQ_RED | PCI_ACS_CTRL_CMPLT_RED | PCI_ACS_CTRL_EGRESS;
+	if (is_highest(&way->nic, port))
+		return PCI_ACS_CTRL_REQ_RED | PCI_ACS_CTRL_EGRESS;
+	if (is_highest(&way->gpu, port))
+		return PCI_ACS_CTRL_CMPLT_RED | PCI_ACS_CTRL_EGRESS;
+	return is_highest(&way->common, port) ? PCI_ACS_CTRL_VALID : 0;
+}
+
+static bool redirects(const struct p2p_way *way, const struct acs_port *port)
+{
+	return port->does & p2p_off_for_direct(way, port);
 }
 
 bool p2p_readable(const struct acs_port *port)
@@ -64,7 +80,7 @@ enum p2p_redirect p2p_redirect_of(const struct p2p_way *way)
 		return P2P_ROOT_COMPLEX;
 	for (size_t l = 0; l < array_len(legs); l++)
 		for (size_t i = 0; i < legs[l]->n; i++) {
-			if (p2p_redirects(legs[l]->v[i]))
+			if (redirects(way, legs[l]->v[i]))
 				return P2P_REDIRECTED;
 			if (!p2p_readable(legs[l]->v[i]))
 				found = P2P_UNKNOWN;
@@ -72,24 +88,24 @@ enum p2p_redirect p2p_redirect_of(const struct p2p_way *way)
 	return found;
 }
 
-/* Keyword V3 as a text; NULL: none can be read. */
+/* Keyword V3 as a text, "" without one; NULL: the VPD can't be read. */
 static char *identifier_of(const struct root *root, const char *addr)
 {
 	cleanup_free char *path = xasprintf("/sys/bus/pci/devices/%s/vpd", addr), *vpd = NULL;
 	struct vpd_field f;
 	size_t len;
 
-	if (read_file(root, VPD_MAX, &vpd, &len, NULL, path) < 0 || !vpd_find(vpd, len, "V3", &f))
+	if (read_file(root, VPD_MAX, &vpd, &len, NULL, path) < 0)
 		return NULL;
-	return xstrndup((const char *)f.data, f.len);
+	return vpd_find(vpd, len, "V3", &f) ? xstrndup((const char *)f.data, f.len) : xstrdup("");
 }
 
 static bool is_data_direct(const struct pci_fn *fn)
 {
-	return fn->vendor == MELLANOX && fn->device == DATA_DIRECT;
+	return fn->vendor == VENDOR_MELLANOX && fn->device == DATA_DIRECT;
 }
 
-bool p2p_has_data_direct(const struct node *node)
+static bool has_data_direct(const struct node *node)
 {
 	for (size_t i = 0; i < node->pci.n; i++)
 		if (is_data_direct(&node->pci.v[i]))
@@ -97,21 +113,27 @@ bool p2p_has_data_direct(const struct node *node)
 	return false;
 }
 
-const struct pci_fn *p2p_data_direct_of(const struct root *root, const struct node *node,
-					const char *nic)
+const struct pci_fn *p2p_mover_of(const struct root *root, const struct node *node,
+				  const struct pci_fn *nic)
 {
+	cleanup_free char *own = NULL;
+	bool all_told = true;
+
+	if (nic->vendor != VENDOR_MELLANOX || !has_data_direct(node))
+		return nic;
+	own = identifier_of(root, nic->addr);
+	if (!own || !*own)
+		return own ? nic : NULL;
 	for (size_t i = 0; i < node->pci.n; i++) {
 		const struct pci_fn *fn = &node->pci.v[i];
-		cleanup_free char *own = NULL, *its = NULL;
+		cleanup_free char *its = is_data_direct(fn) ? identifier_of(root, fn->addr) : NULL;
 
-		if (!is_data_direct(fn) || streq(fn->addr, nic))
-			continue;
-		own = identifier_of(root, nic);
-		its = identifier_of(root, fn->addr);
-		if (own && its && streq(own, its))
+		if (its && streq(own, its))
 			return fn;
+		if (is_data_direct(fn) && (!its || !*its))
+			all_told = false;
 	}
-	return NULL;
+	return all_told ? nic : NULL;
 }
 
 /* --- the kernel argument ----------------------------------------------------------------- */
@@ -147,21 +169,19 @@ static enum ats_state ats_of(struct acs *acs, const char *addr)
 	return fn ? fn->ats : ATS_UNKNOWN;
 }
 
-void p2p_fact_take(const struct root *root, const struct node *node, struct acs *acs,
-		   const char *nic, const char *gpu, struct p2p_fact *ret)
+void p2p_fact_take(struct acs *acs, const char *nic, const char *mover, const char *gpu,
+		   struct p2p_fact *ret)
 {
-	struct p2p_way way = {0};
+	struct p2p_way way = {.data_direct = mover && !streq(mover, nic)};
 	const struct acs_ports *legs[] = {&way.nic, &way.gpu};
 
-	*ret = (struct p2p_fact){.redirect = P2P_UNKNOWN,
-				 .data_direct = p2p_data_direct_of(root, node, nic) != NULL,
-				 .nic_ats = ats_of(acs, nic),
-				 .gpu_ats = ats_of(acs, gpu)};
-	if (p2p_way_find(acs, nic, gpu, &way, NULL) == 0)
+	*ret = (struct p2p_fact){
+		.redirect = P2P_UNKNOWN, .nic_ats = ats_of(acs, nic), .gpu_ats = ats_of(acs, gpu)};
+	if (mover && p2p_way_find(acs, mover, gpu, &way, NULL) == 0)
 		ret->redirect = p2p_redirect_of(&way);
 	for (size_t l = 0; ret->redirect == P2P_REDIRECTED && l < array_len(legs); l++)
 		for (size_t i = 0; i < legs[l]->n; i++)
-			if (p2p_redirects(legs[l]->v[i]))
+			if (redirects(&way, legs[l]->v[i]))
 				strv_add(&ret->at, legs[l]->v[i]->addr);
 	p2p_way_free(&way);
 }

@@ -9,6 +9,7 @@
 #include "sys/acs.h"
 
 struct p2p_way {
+	bool data_direct; /* the NIC's end is its Data Direct function; the caller's to set */
 	struct acs_ports common;   /* above both, the root port first; none: no bridge is */
 	struct acs_ports nic, gpu; /* above the one alone, the highest first */
 };
@@ -26,23 +27,25 @@ enum p2p_redirect {
 };
 
 /*
- * The control bits by which a port sends up what it could deliver below itself: those of
- * pci_bridge_has_acs_redir() in drivers/pci/p2pdma.c.
+ * The control bits that must be off in a port of the way, so that traffic goes straight: those of
+ * pci_bridge_has_acs_redir() in drivers/pci/p2pdma.c. Data Direct has bits of its own (rdma_topo of
+ * rdma-core, compute_acs() of NVCX_DMA_Complex): where the way turns round, requests are to pass
+ * the port of the function and answers that of the GPU; without source validation in the root port
+ * the kernel puts all below it into one IOMMU group.
  */
-uint16_t p2p_redirects(const struct acs_port *port);
+uint16_t p2p_off_for_direct(const struct p2p_way *way, const struct acs_port *port);
 bool p2p_readable(const struct acs_port *port);
 enum p2p_redirect p2p_redirect_of(const struct p2p_way *way);
 
 /*
- * The Data Direct function (15b3:2100) of a ConnectX-8: that moves the data to and from GPUs, below
- * another root port, while the NIC is the function that programs name. The two have the same
- * identifier in keyword V3 of their VPD, which a snapshot leaves out. NULL: the NIC has none.
+ * The function that moves a NIC's data to and from GPUs: the Data Direct function (15b3:2100) of a
+ * ConnectX-8, below another root port, or the NIC itself. The two have the same identifier in
+ * keyword V3 of their VPD (rdma_topo); of several functions with one the first by address counts.
+ * nic: no VF, which has no VPD. NULL: the node has Data Direct functions, and a VPD that can't be
+ * read hides whose they are. No VPD is read on a node without them.
  */
-const struct pci_fn *p2p_data_direct_of(const struct root *root, const struct node *node,
-					const char *nic);
-
-/* Whether the node has such a function at all, of whichever NIC. */
-bool p2p_has_data_direct(const struct node *node);
+const struct pci_fn *p2p_mover_of(const struct root *root, const struct node *node,
+				  const struct pci_fn *nic);
 
 /*
  * Appends a port to the value of the kernel argument that sets ACS, unless it has the port; by the
@@ -57,14 +60,16 @@ bool p2p_kernel_has_bits(const char *kernel);
 /* What a survey shows of one pair. */
 struct p2p_fact {
 	enum p2p_redirect redirect;
-	bool data_direct; /* ... of the NIC's own bridges; its data goes another way */
 	enum ats_state nic_ats, gpu_ats;
 	struct strv at; /* the ports that redirect */
 };
 
-/* libpci missing, or a function gone: all is unknown. strv_free() ret->at. */
-void p2p_fact_take(const struct root *root, const struct node *node, struct acs *acs,
-		   const char *nic, const char *gpu, struct p2p_fact *ret);
+/*
+ * Of the way between the function that moves the NIC's data and the GPU; mover: NULL if it can't
+ * be told. libpci missing, or a function gone: all is unknown. strv_free() ret->at.
+ */
+void p2p_fact_take(struct acs *acs, const char *nic, const char *mover, const char *gpu,
+		   struct p2p_fact *ret);
 /* "no", "yes", "root complex", "unknown" */
 const char *p2p_redirect_name(enum p2p_redirect r);
 /* "on", "off", "none", "unknown" */

@@ -352,13 +352,13 @@ static const struct draft_set *set_called(const struct draft *d, const char *nam
 }
 
 /* How near the pair is that is farthest apart; NEAR_NOT, too, where a NIC has no GPU of its own. */
-static enum nearness farthest(const struct root *root, const struct draft_set *nics,
+static enum nearness farthest(const struct draft *d, const struct draft_set *nics,
 			      const struct draft_set *gpus)
 {
 	enum nearness worst = NEAR_SWITCH;
 	struct pairs pairs = {0};
 
-	pairs_find(root, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
+	pairs_find(d->root, d->node, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
 	for (size_t i = 0; i < pairs.n; i++) {
 		enum nearness how = pairs.v[i].gpu ? pairs.v[i].how : NEAR_NOT;
 
@@ -372,7 +372,7 @@ static enum nearness farthest(const struct root *root, const struct draft_set *n
 static void add_pairs(struct draft *d)
 {
 	const struct draft_set *nics = set_called(d, "rails"), *gpus = set_called(d, "gpus");
-	enum nearness how = nics && gpus ? farthest(d->root, nics, gpus) : NEAR_NOT;
+	enum nearness how = nics && gpus ? farthest(d, nics, gpus) : NEAR_NOT;
 
 	if (how == NEAR_NOT)
 		return;

@@ -164,13 +164,14 @@ static json_t *ats_json(enum ats_state s)
 	return s == ATS_UNKNOWN ? json_null() : json_string(p2p_ats_name(s));
 }
 
-static void add_way(json_t *obj, const struct p2p_fact *way)
+static void add_way(json_t *obj, const struct pair *p, const struct p2p_fact *way)
 {
 	json_object_set_new(obj, "redirect", redirect_json(way->redirect));
 	json_object_set_new(obj, "redirected_at", strv_json(&way->at));
 	json_object_set_new(obj, "nic_ats", ats_json(way->nic_ats));
 	json_object_set_new(obj, "gpu_ats", ats_json(way->gpu_ats));
-	json_object_set_new(obj, "data_direct", json_boolean(way->data_direct));
+	json_object_set_new(obj, "data_direct",
+			    p->mover ? json_boolean(p->mover != p->nic) : json_null());
 }
 
 static json_t *pairs_json(const struct inventory *inv)
@@ -185,7 +186,7 @@ static json_t *pairs_json(const struct inventory *inv)
 		json_object_set_new(obj, "gpu", p->gpu ? json_string(p->gpu->addr) : json_null());
 		if (p->gpu) {
 			json_object_set_new(obj, "nearness", json_string(nearness_name(p->how)));
-			add_way(obj, &inv->ways[i]);
+			add_way(obj, p, &inv->ways[i]);
 		}
 		json_array_append_new(array, obj);
 	}

@@ -267,11 +267,12 @@ static char *nodes_of(const struct pci_fn *nic, const struct pci_fn *gpu)
 	return xasprintf("%d, %d", nic->numa, gpu->numa);
 }
 
-static const char *redirect_of(const struct pair *p, const struct p2p_fact *way)
+static char *redirect_of(const struct pair *p, const struct p2p_fact *way)
 {
 	if (!p->gpu)
-		return "-";
-	return way->data_direct ? "Data Direct" : p2p_redirect_name(way->redirect);
+		return xstrdup("-");
+	return xasprintf("%s%s", p2p_redirect_name(way->redirect),
+			 p->mover && p->mover != p->nic ? ", Data Direct" : "");
 }
 
 static void print_pairs(const struct view *v)
@@ -284,9 +285,10 @@ static void print_pairs(const struct view *v)
 		const struct pair *p = &v->inv->pairs.v[i];
 		const struct p2p_fact *way = &v->inv->ways[i];
 		cleanup_free char *nodes = nodes_of(p->nic, p->gpu);
+		cleanup_free char *redirect = redirect_of(p, way);
 
 		table_add(&t, p->nic->addr, p->gpu ? p->gpu->addr : "none left",
-			  p->gpu ? nearness_name(p->how) : "-", nodes, redirect_of(p, way),
+			  p->gpu ? nearness_name(p->how) : "-", nodes, redirect,
 			  p->gpu ? p2p_ats_name(way->nic_ats) : "-");
 	}
 	if (t.rows.n)

@@ -74,6 +74,10 @@ static char *remedy(const struct pairs *pairs, const struct pair *p, const char 
 		 p->nic->addr, p->nearest->addr, nearness_name(p->nearest_how));
 	if (owner && owner != p->nic)
 		str_addf(&text, ", which goes with %s", owner->addr);
+	if (!p->mover)
+		str_add(&text,
+			", as seen from the NIC: data may go by a Data Direct function, and a "
+			"VPD that can't be read hides whose it is (run it as root)");
 	str_add(&text, "; see which slots the cards are in, and `railhead survey` for all pairs");
 	return str_take(&text);
 }
@@ -83,7 +87,10 @@ static void judge(struct plan *plan, const struct ynode *within, const struct pa
 {
 	cleanup_free char *id = xasprintf("pairs/%s", p->nic->addr);
 	cleanup_free char *why = remedy(pairs, p, within->text);
-	char *observed = p->gpu ? xasprintf("%s, %s", p->gpu->addr, nearness_name(p->how))
+	bool data_direct = p->mover && p->mover != p->nic;
+	char *observed = p->gpu ? xasprintf("%s, %s%s%s", p->gpu->addr, nearness_name(p->how),
+					    data_direct ? " by Data Direct " : "",
+					    data_direct ? p->mover->addr : "")
 				: xstrdup("no GPU");
 
 	judged(plan, "pairs", within->at, id, within->text, observed, pair_is_near(p, within), why);
@@ -104,10 +111,13 @@ static void add_way(struct plan *plan, const struct ynode *section, const struct
 	change_target(c, "p2p:%s,%s", p->nic->addr, p->gpu->addr);
 	c->of_args = true;
 	for (size_t i = 0; i < pairs->n; i++) {
-		if (!pair_is_near(&pairs->v[i], within))
+		const struct pair *of = &pairs->v[i];
+
+		if (!pair_is_near(of, within))
 			continue;
-		change_part(c, pairs->v[i].nic->addr, NULL, NULL);
-		change_part(c, pairs->v[i].gpu->addr, NULL, NULL);
+		change_part(c, of->nic->addr, NULL, NULL);
+		change_part(c, of->mover ? of->mover->addr : "", NULL, NULL);
+		change_part(c, of->gpu->addr, NULL, NULL);
 	}
 }
 
@@ -127,7 +137,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 		return 0;
 	if (!gpus->fn.n && device_set_holds(gpus)) /* its expect lets it be absent */
 		return 0;
-	pairs_find(ctx->root, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
+	pairs_find(ctx->root, ctx->node, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
 	for (size_t i = 0; i < pairs.n; i++) {
 		judge(plan, within, &pairs, &pairs.v[i]);
 		if (p2p && pair_is_near(&pairs.v[i], within))

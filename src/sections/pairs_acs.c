@@ -46,6 +46,22 @@ static void add_ports(struct job *job, const struct strv *ports, size_t from, si
 		p2p_argument_add(&job->value, ports->v[i], control, job->bits);
 }
 
+static void add_port(struct job *job, const struct strv *ports, size_t at, uint16_t without)
+{
+	if (at < ports->n)
+		p2p_argument_add(&job->value, ports->v[at], ISOLATED & ~without, job->bits);
+}
+
+/* The three ports whose bits differ from the kernel's (p2p_off_for_direct()). */
+static void add_data_direct(struct job *job, const struct strv *mover, const struct strv *gpu,
+			    size_t common)
+{
+	if (common)
+		add_port(job, mover, 0, PCI_ACS_CTRL_VALID);
+	add_port(job, mover, common, PCI_ACS_CTRL_REQ_RED);
+	add_port(job, gpu, common, PCI_ACS_CTRL_CMPLT_RED);
+}
+
 /*
  * Straight traffic turns round below the bridge that is above both. What the IOMMU has translated
  * does so at the highest port that is above the NIC alone; there and at all others the kernel has
@@ -53,31 +69,46 @@ static void add_ports(struct job *job, const struct strv *ports, size_t from, si
  */
 static int add_pair(struct job *job, const struct pair *p, struct err *err)
 {
-	cleanup_strv struct strv nic = {0}, gpu = {0};
+	cleanup_strv struct strv mover = {0}, gpu = {0}, own = {0};
 	size_t common = 0;
-	int r = pci_ports_above(job->ctx->root, p->nic->addr, &nic, err);
+	int r = pci_ports_above(job->ctx->root, p->mover->addr, &mover, err);
 
 	if (r == 0)
 		r = pci_ports_above(job->ctx->root, p->gpu->addr, &gpu, err);
+	if (r == 0 && job->wish == P2P_WISH_ISOLATED)
+		r = pci_ports_above(job->ctx->root, p->nic->addr, &own, err);
 	if (r < 0)
 		return r;
-	while (common < nic.n && common < gpu.n && streq(nic.v[common], gpu.v[common]))
+	while (common < mover.n && common < gpu.n && streq(mover.v[common], gpu.v[common]))
 		common++;
 	if (job->wish == P2P_WISH_TRANSLATED) {
-		add_ports(job, &nic, common, common < nic.n ? common + 1 : common);
+		add_ports(job, &mover, common, common < mover.n ? common + 1 : common);
 		return 0;
 	}
-	add_ports(job, &nic, job->wish == P2P_WISH_ISOLATED ? 0 : common, nic.n);
+	if (job->wish == P2P_WISH_DIRECT && p->mover != p->nic) {
+		add_data_direct(job, &mover, &gpu, common);
+		return 0;
+	}
+	add_ports(job, &mover, job->wish == P2P_WISH_ISOLATED ? 0 : common, mover.n);
 	add_ports(job, &gpu, common, gpu.n);
+	add_ports(job, &own, 0, own.n);
 	return 0;
 }
 
-static bool all_are_near(const struct pairs *pairs, const struct ynode *within)
+static bool all_are_known(const struct pairs *pairs, const struct ynode *within)
 {
 	for (size_t i = 0; i < pairs->n; i++)
-		if (!pair_is_near(&pairs->v[i], within))
+		if (!pair_is_near(&pairs->v[i], within) || !pairs->v[i].mover)
 			return false;
 	return true;
+}
+
+static bool any_has_data_direct(const struct pairs *pairs)
+{
+	for (size_t i = 0; i < pairs->n; i++)
+		if (pairs->v[i].mover != pairs->v[i].nic)
+			return true;
+	return false;
 }
 
 static void want(struct kargs *l, const struct ynode *why, const char *text)
@@ -91,22 +122,23 @@ static void want(struct kargs *l, const struct ynode *why, const char *text)
 static int want_argument(struct job *job, const struct pairs *pairs, const struct ynode *acs,
 			 struct kargs *wanted, struct err *err)
 {
+	bool data_direct = any_has_data_direct(pairs);
 	cleanup_free char *arg = NULL;
 	int r = 0;
 
-	if (!job->bits && job->wish != P2P_WISH_DIRECT)
+	if (!job->bits && (job->wish != P2P_WISH_DIRECT || data_direct))
 		return err_set(
 			err, -EOPNOTSUPP,
 			"acs: set: Linux %s has no pci=config_acs=, which %u:%u needs for all "
-			"but p2p: direct; take Linux 6.11, or leave ACS to the kernel and the "
-			"BIOS (acs: judge)",
+			"but p2p: direct without Data Direct; take Linux 6.11, or leave ACS to the "
+			"kernel and the BIOS (acs: judge)",
 			job->ctx->node->kernel, acs->at.line, acs->at.col);
-	if (p2p_has_data_direct(job->ctx->node))
+	if (data_direct && job->wish == P2P_WISH_TRANSLATED)
 		return err_set(
 			err, -EOPNOTSUPP,
-			"acs: set: NICs of this node move data by Data Direct functions, whose "
-			"bridges have rules of their own; write acs: judge, and the argument "
-			"that `rdma_topo check` of rdma-core asks for to kernel_args.set");
+			"acs: set: NICs of this node move data by Data Direct functions, for "
+			"which no ACS is known that is both checked by the IOMMU and straight; "
+			"write p2p: direct or isolated");
 	for (size_t i = 0; r == 0 && i < pairs->n; i++)
 		r = add_pair(job, &pairs->v[i], err);
 	if (r < 0 || !job->value.len)
@@ -116,7 +148,7 @@ static int want_argument(struct job *job, const struct pairs *pairs, const struc
 	return 0;
 }
 
-/* With a NIC or a GPU lost, or not there yet, the next boot gets what this one has. */
+/* With a NIC, a GPU or a VPD lost, or not there yet, the next boot gets what this one has. */
 static void keep_present(const struct section_ctx *ctx, const struct ynode *acs,
 			 struct kargs *wanted)
 {
@@ -141,9 +173,9 @@ int pairs_kargs(const struct section_ctx *ctx, const struct ynode *section, stru
 	if (!pairs_set_acs(section) || !p2p || !nics || !gpus)
 		return 0;
 	job.wish = (enum p2p_wish)p2p->value.number;
-	pairs_find(ctx->root, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
+	pairs_find(ctx->root, ctx->node, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
 	if (device_set_holds(nics) && device_set_holds(gpus) &&
-	    all_are_near(&pairs, ynode_get(section, "within")))
+	    all_are_known(&pairs, ynode_get(section, "within")))
 		r = want_argument(&job, &pairs, ynode_get(section, "acs"), wanted, err);
 	else
 		keep_present(ctx, ynode_get(section, "acs"), wanted);

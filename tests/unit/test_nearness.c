@@ -52,7 +52,7 @@ static void test_below_switches(void **state)
 	const struct pci_fn *n[] = {&nics[0], &nics[1]}, *g[] = {&gpus[0], &gpus[1]};
 	struct pairs pairs = {0};
 
-	pairs_find(&t->root, n, 2, g, 2, &pairs);
+	pairs_find(&t->root, &(struct node){0}, n, 2, g, 2, &pairs);
 	expect_pair(&pairs, 0, &gpus[1], NEAR_SWITCH);
 	expect_pair(&pairs, 1, &gpus[0], NEAR_SWITCH);
 	vec_free(&pairs);
@@ -73,7 +73,7 @@ static void test_nearest_first(void **state)
 	const struct pci_fn *n[] = {&nics[0], &nics[1]}, *g[] = {&gpus[0], &gpus[1]};
 	struct pairs pairs = {0};
 
-	pairs_find(&t->root, n, 2, g, 2, &pairs);
+	pairs_find(&t->root, &(struct node){0}, n, 2, g, 2, &pairs);
 	expect_pair(&pairs, 0, &gpus[1], NEAR_NOT);
 	assert_ptr_equal(pairs.v[0].nearest, &gpus[0]); /* another's */
 	assert_int_equal(pairs.v[0].nearest_how, NEAR_NUMA);
@@ -101,7 +101,7 @@ static void test_levels(void **state)
 		struct pairs pairs = {0};
 
 		g[i] = &gpus[i];
-		pairs_find(&t->root, n, 1, g, i + 1, &pairs);
+		pairs_find(&t->root, &(struct node){0}, n, 1, g, i + 1, &pairs);
 		expect_pair(&pairs, 0, &gpus[i], how[i]);
 		vec_free(&pairs);
 	}
@@ -118,7 +118,7 @@ static void test_no_bridges(void **state)
 	const struct pci_fn *n[] = {&nics[0], &nics[1]}, *g[] = {&gpus[0], &gpus[1]};
 	struct pairs pairs = {0};
 
-	pairs_find(&t->root, n, 2, g, 2, &pairs);
+	pairs_find(&t->root, &(struct node){0}, n, 2, g, 2, &pairs);
 	expect_pair(&pairs, 0, &gpus[0], NEAR_NOT);
 	expect_pair(&pairs, 1, &gpus[1], NEAR_NUMA);
 	vec_free(&pairs);
@@ -133,12 +133,12 @@ static void test_too_few(void **state)
 	const struct pci_fn *n[] = {&nics[0], &nics[1]}, *g[] = {&gpu};
 	struct pairs pairs = {0};
 
-	pairs_find(&t->root, n, 2, g, 1, &pairs);
+	pairs_find(&t->root, &(struct node){0}, n, 2, g, 1, &pairs);
 	expect_pair(&pairs, 0, &gpu, NEAR_ROOT_PORT);
 	expect_pair(&pairs, 1, NULL, NEAR_NOT);
 	assert_ptr_equal(pairs.v[1].nearest, &gpu);
 	vec_free(&pairs);
-	pairs_find(&t->root, n, 2, NULL, 0, &pairs);
+	pairs_find(&t->root, &(struct node){0}, n, 2, NULL, 0, &pairs);
 	expect_pair(&pairs, 0, NULL, NEAR_NOT);
 	assert_null(pairs.v[0].nearest);
 	vec_free(&pairs);
