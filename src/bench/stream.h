@@ -13,8 +13,8 @@
 #define STREAM_ALIGN (4 * STREAM_PAGE) /* lengths are multiples of this */
 
 /*
- * Which way is the faster one depends on the CPU. One core of an EPYC (Zen) copied 38 % more in
- * order; one of a Xeon (Emerald Rapids) 21 % more from four pages at once, since a prefetcher
+ * Which way is the faster one depends on the CPU. One core of an EPYC (Zen) copied a quarter more
+ * in order; one of a Xeon (Emerald Rapids) a fifth more from four pages at once, since a prefetcher
  * follows a stream within its page and one stream does not use up the core's loads in flight.
  */
 enum stream_walk { STREAM_IN_ORDER, STREAM_FOUR_PAGES, STREAM_WALKS };
