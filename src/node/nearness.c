@@ -27,13 +27,13 @@ struct place_of {
 	struct strv ports;
 };
 
-static struct place_of *places_of(const struct root *root, const struct node *node,
+static struct place_of *places_of(const struct root *root, const struct p2p_movers *movers,
 				  const struct pci_fn *const *fns, size_t n)
 {
 	struct place_of *places = xcalloc(n ? n : 1, sizeof(*places));
 
 	for (size_t i = 0; i < n; i++) {
-		const struct pci_fn *mover = p2p_mover_of(root, node, fns[i]);
+		const struct pci_fn *mover = p2p_mover_of(root, movers, fns[i]);
 		const struct pci_fn *at = mover ? mover : fns[i];
 
 		places[i] = (struct place_of){.fn = fns[i], .mover = mover, .numa = at->numa};
@@ -126,13 +126,16 @@ static void find_nearest(const struct search *s, size_t nic, struct pair *ret)
 void pairs_find(const struct root *root, const struct node *node, const struct pci_fn *const *nics,
 		size_t n_nics, const struct pci_fn *const *gpus, size_t n_gpus, struct pairs *ret)
 {
-	struct search s = {.nics = places_of(root, node, nics, n_nics),
-			   .gpus = places_of(root, node, gpus, n_gpus),
-			   .n_nics = n_nics,
+	struct p2p_movers movers = {0};
+	struct search s = {.n_nics = n_nics,
 			   .n_gpus = n_gpus,
 			   .taken = xcalloc(n_gpus ? n_gpus : 1, sizeof(bool)),
 			   .out = ret};
 
+	p2p_movers_find(root, node, &movers);
+	s.nics = places_of(root, &movers, nics, n_nics);
+	s.gpus = places_of(root, &movers, gpus, n_gpus);
+	p2p_movers_free(&movers);
 	for (size_t i = 0; i < n_nics; i++) {
 		struct pair p = {.nic = nics[i], .mover = s.nics[i].mover, .how = NEAR_NOT};
 

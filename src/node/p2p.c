@@ -105,33 +105,41 @@ static bool is_data_direct(const struct pci_fn *fn)
 	return fn->vendor == VENDOR_MELLANOX && fn->device == DATA_DIRECT;
 }
 
-static bool has_data_direct(const struct node *node)
+void p2p_movers_find(const struct root *root, const struct node *node, struct p2p_movers *ret)
 {
-	for (size_t i = 0; i < node->pci.n; i++)
-		if (is_data_direct(&node->pci.v[i]))
-			return true;
-	return false;
+	for (size_t i = 0; i < node->pci.n; i++) {
+		const struct pci_fn *fn = &node->pci.v[i];
+
+		if (is_data_direct(fn))
+			vec_push(&ret->list,
+				 ((struct p2p_mover){fn, identifier_of(root, fn->addr)}));
+	}
 }
 
-const struct pci_fn *p2p_mover_of(const struct root *root, const struct node *node,
+void p2p_movers_free(struct p2p_movers *movers)
+{
+	for (size_t i = 0; i < movers->list.n; i++)
+		free(movers->list.v[i].identifier);
+	vec_free(&movers->list);
+}
+
+const struct pci_fn *p2p_mover_of(const struct root *root, const struct p2p_movers *movers,
 				  const struct pci_fn *nic)
 {
 	cleanup_free char *own = NULL;
 	bool all_told = true;
 
-	if (nic->vendor != VENDOR_MELLANOX || !has_data_direct(node))
+	if (nic->vendor != VENDOR_MELLANOX || !movers->list.n)
 		return nic;
 	own = identifier_of(root, nic->addr);
 	if (!own || !*own)
 		return own ? nic : NULL;
-	for (size_t i = 0; i < node->pci.n; i++) {
-		const struct pci_fn *fn = &node->pci.v[i];
-		cleanup_free char *its = is_data_direct(fn) ? identifier_of(root, fn->addr) : NULL;
+	for (size_t i = 0; i < movers->list.n; i++) {
+		const char *its = movers->list.v[i].identifier;
 
 		if (its && streq(own, its))
-			return fn;
-		if (is_data_direct(fn) && (!its || !*its))
-			all_told = false;
+			return movers->list.v[i].fn;
+		all_told = all_told && its && *its;
 	}
 	return all_told ? nic : NULL;
 }

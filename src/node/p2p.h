@@ -37,6 +37,19 @@ uint16_t p2p_off_for_direct(const struct p2p_way *way, const struct acs_port *po
 bool p2p_readable(const struct acs_port *port);
 enum p2p_redirect p2p_redirect_of(const struct p2p_way *way);
 
+/* The Data Direct functions of a node; the VPD of each is read once. */
+struct p2p_mover {
+	const struct pci_fn *fn;
+	char *identifier; /* "": its VPD has none; NULL: its VPD can't be read */
+};
+
+struct p2p_movers {
+	VEC(struct p2p_mover) list; /* by address */
+};
+
+void p2p_movers_find(const struct root *root, const struct node *node, struct p2p_movers *ret);
+void p2p_movers_free(struct p2p_movers *movers);
+
 /*
  * The function that moves a NIC's data to and from GPUs: the Data Direct function (15b3:2100) of a
  * ConnectX-8, below another root port, or the NIC itself. The two have the same identifier in
@@ -44,7 +57,7 @@ enum p2p_redirect p2p_redirect_of(const struct p2p_way *way);
  * nic: no VF, which has no VPD. NULL: the node has Data Direct functions, and a VPD that can't be
  * read hides whose they are. No VPD is read on a node without them.
  */
-const struct pci_fn *p2p_mover_of(const struct root *root, const struct node *node,
+const struct pci_fn *p2p_mover_of(const struct root *root, const struct p2p_movers *movers,
 				  const struct pci_fn *nic);
 
 /*
