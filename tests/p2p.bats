@@ -54,6 +54,18 @@ switch() { # ROOT-PORT-CONTROL NIC-PORT-CONTROL GPU-PORT-CONTROL [NIC-ATS-CONTRO
   gpu $GPU_PORT
 }
 
+# Another switch below a root port, with PF1 below its first port; the second redirects nothing.
+second_switch() { # DIGIT of its buses
+  second=sys/devices/pci0000:${1}0/0000:${1}0:01.0
+  port $second 4 $CAN $DEFAULT
+  port $second/0000:${1}1:00.0 5
+  port $second/0000:${1}1:00.0/0000:${1}2:00.0 6 $CAN $DEFAULT
+  port $second/0000:${1}1:00.0/0000:${1}2:01.0 6 $CAN 0
+  mv "$root/sys/devices/pci0000:00/$PF1" "$root/$second/0000:${1}1:00.0/0000:${1}2:00.0/0000:${1}3:00.0"
+  rm "$root/sys/bus/pci/devices/$PF1"
+  endpoint $second/0000:${1}1:00.0/0000:${1}2:00.0/0000:${1}3:00.0
+}
+
 # The GPU behind a second switch, as on boards with one in the NIC.
 nested() { # NIC-PORT-CONTROL GPU-PORT-CONTROL INNER-PORT-CONTROL
   port $ROOT0 4 $CAN $DEFAULT
@@ -226,14 +238,7 @@ setup() {
 
 @test "direct: one argument names the ports of all pairs, and stands once" {
   switch $DEFAULT $DEFAULT $DEFAULT
-  second=sys/devices/pci0000:80/0000:80:01.0
-  port $second 4 $CAN $DEFAULT
-  port $second/0000:81:00.0 5
-  port $second/0000:81:00.0/0000:82:00.0 6 $CAN $DEFAULT
-  port $second/0000:81:00.0/0000:82:01.0 6 $CAN 0
-  mv "$root/sys/devices/pci0000:00/$PF1" "$root/$second/0000:81:00.0/0000:82:00.0/0000:83:00.0"
-  rm "$root/sys/bus/pci/devices/$PF1"
-  endpoint $second/0000:81:00.0/0000:82:00.0/0000:83:00.0
+  second_switch 8
   gpu $second/0000:81:00.0/0000:82:01.0 0000:84:00.0 1
   wish direct
   sed -i 's/nics: {address: [^}]*}/nics: {pci: "15b3:1021"}/' "$root/etc/railhead/profiles/sku.yaml"
@@ -542,14 +547,7 @@ GOOD_ARG="pci=config_acs=0011100@0000:00:01.0;0011001@0000:02:00.0;0010101@0000:
 
 @test "Data Direct: a pair without Data Direct next to it keeps its own argument" {
   board $DEFAULT $DEFAULT $DEFAULT
-  second=sys/devices/pci0000:90/0000:90:01.0
-  port $second 4 $CAN $DEFAULT
-  port $second/0000:91:00.0 5
-  port $second/0000:91:00.0/0000:92:00.0 6 $CAN $DEFAULT
-  port $second/0000:91:00.0/0000:92:01.0 6 $CAN 0
-  mv "$root/sys/devices/pci0000:00/$PF1" "$root/$second/0000:91:00.0/0000:92:00.0/0000:93:00.0"
-  rm "$root/sys/bus/pci/devices/$PF1"
-  endpoint $second/0000:91:00.0/0000:92:00.0/0000:93:00.0
+  second_switch 9
   vpd "$root/$second/0000:91:00.0/0000:92:00.0/0000:93:00.0/vpd"
   gpu $second/0000:91:00.0/0000:92:01.0 0000:94:00.0 1
   sed -i 's/nics: {address: [^}]*}/nics: {pci: "15b3:1021"}/' "$root/etc/railhead/profiles/sku.yaml"
