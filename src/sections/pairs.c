@@ -25,7 +25,7 @@ static const struct spec p2p_wish = {
 	.words = WORDS("direct", "translated", "isolated"),
 };
 static const struct spec acs_mode = {
-	.what = "what is done about ACS",
+	.what = "a way to treat ACS",
 	.check = value_word,
 	.words = WORDS("judge", "set"),
 };
