@@ -122,11 +122,11 @@ static void emit(const struct checked *t, struct subject of)
 /* Where no set is named: all of the node. */
 static void emit_all(const struct checked *t)
 {
-	const struct node *node = t->ctx->node;
+	const struct pci_functions *functions = node_functions(t->ctx->node);
 
-	for (size_t i = 0; i < node->pci.n; i++)
-		if (node->pci.v[i].class == CLASS_NVME)
-			emit(t, (struct subject){node->pci.v[i].addr, -1});
+	for (size_t i = 0; i < functions->n; i++)
+		if (functions->v[i].class == CLASS_NVME)
+			emit(t, (struct subject){functions->v[i].addr, -1});
 }
 
 CHECK(nvme_health, .optional = {"on", "wear", "rise", "on_rise"}, .look = emit,

@@ -270,7 +270,7 @@ static int check_files(struct invocation *inv)
 		complain("%s", err.text);
 		code = EXIT_INTERNAL;
 	}
-	if (cpus_count(&node.cpus) || node.pci.n) {
+	if (cpus_count(&node.cpus) || node_functions(&node)->n) {
 		m.node = &node; /* else the tree holds profiles, and no machine */
 		seals_find(&inv->root, &m.seals);
 	}

@@ -149,11 +149,12 @@ static bool is_up(const struct run *run, const char *addr)
 /* One that is down now may only come later; one whose function is gone does not come. */
 static void ways_of(const struct run *run, const struct strv *kept, struct strv *ret)
 {
+	const struct pci_functions *functions = node_functions(&run->node);
 	cleanup_strv struct strv uplinks = {0};
 
 	node_uplinks(run->root, &uplinks);
-	for (size_t i = 0; i < run->node.pci.n && ret->n < WAYS_MAX; i++) {
-		const struct pci_fn *fn = &run->node.pci.v[i];
+	for (size_t i = 0; i < functions->n && ret->n < WAYS_MAX; i++) {
+		const struct pci_fn *fn = &functions->v[i];
 
 		if (strv_contains(kept, fn->addr) ||
 		    (fn->net.n && (leads_out(fn, &uplinks) || is_protected(run, fn)) &&

@@ -159,7 +159,7 @@ static int survey(struct run *run, struct err *err)
 {
 	struct node *known = run->opt.survey;
 
-	if (!known || !known->places)
+	if (!known || !known->root)
 		return node_survey(run->root, &run->node, err);
 	run->node = *known;
 	*known = (struct node){0};

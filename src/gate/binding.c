@@ -379,14 +379,15 @@ static void add_machine(const struct root *root, const struct node *node, struct
  */
 static void add_numa(const struct root *root, const struct node *node, struct binding *b)
 {
+	const struct node_memory *memory = node_memory(node);
 	const uint64_t half = 1ull << (GIB_SHIFT - 1);
 
 	add(b, cpus_format(&node->nodes), "NUMA nodes");
 	for (int n = cpus_next(&node->nodes, -1); n >= 0; n = cpus_next(&node->nodes, n))
 		add(b, text_at(root, "/sys/devices/system/node/node%d/cpulist", n),
 		    "CPUs of node %d", n);
-	for (size_t i = 0; i < node->memory_of.n; i++) {
-		const struct node_memory *m = &node->memory_of.v[i];
+	for (size_t i = 0; i < memory->of.n; i++) {
+		const struct numa_memory *m = &memory->of.v[i];
 
 		add(b, xasprintf("%" PRIu64 " GiB", (m->bytes + half) >> GIB_SHIFT),
 		    "memory of node %u", m->node);

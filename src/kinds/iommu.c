@@ -31,7 +31,8 @@ static char *why_none(const struct kind_ctx *ctx, const char *addr)
 		return xasprintf("the IOMMU is off: the kernel argument %s of this boot says so; "
 				 "set kernel_args.iommu to passthrough, lazy or strict",
 				 off);
-	if (ctx->node->cpu_vendor == CPU_INTEL && !kargs_has(ctx->node->cmdline, "intel_iommu=on"))
+	if (node_cpu_vendor(ctx->node) == CPU_INTEL &&
+	    !kargs_has(ctx->node->cmdline, "intel_iommu=on"))
 		return xstrdup("the IOMMU is off, and no intel_iommu=on on the kernel command "
 			       "line: set kernel_args.iommu, and enable VT-d in the BIOS");
 	return xstrdup("the IOMMU is off: enable VT-d, AMD-Vi or the SMMU in the BIOS; the "

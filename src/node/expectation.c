@@ -266,10 +266,11 @@ static void groups_clear(struct groups *all)
 /* Groups of the smallest distance at which anything that is wanted holds. */
 static void find_nearest(const struct question *q, struct groups *ret)
 {
+	const struct pci_functions *functions = node_functions(q->node);
 	unsigned int best = FAR;
 
-	for (size_t i = 0; i < q->node->pci.n; i++) {
-		const struct pci_fn *fn = &q->node->pci.v[i];
+	for (size_t i = 0; i < functions->n; i++) {
+		const struct pci_fn *fn = &functions->v[i];
 		struct group g;
 
 		if (*fn->physfn)

@@ -144,7 +144,7 @@ static void take_machine(const struct root *root, struct thing *t)
 }
 
 /* "Node 0 MemTotal:  16777216 kB" */
-static uint64_t node_memory(const char *meminfo, const char *field)
+static uint64_t memory_field(const char *meminfo, const char *field)
 {
 	const char *p = strstr(meminfo, field);
 	unsigned long long kib;
@@ -165,18 +165,20 @@ static void take_numa_node(const struct root *root, struct thing_list *list, int
 	read_facts(root, t, attrs, array_len(attrs), dir);
 	if (read_attr(root, &meminfo, NULL, "%s/meminfo", dir) < 0)
 		return;
-	set_fact(t, "memory", true, "%llu", (unsigned long long)node_memory(meminfo, " MemTotal:"));
-	set_fact(t, "free", true, "%llu", (unsigned long long)node_memory(meminfo, " MemFree:"));
+	set_fact(t, "memory", true, "%llu",
+		 (unsigned long long)memory_field(meminfo, " MemTotal:"));
+	set_fact(t, "free", true, "%llu", (unsigned long long)memory_field(meminfo, " MemFree:"));
 }
 
 /* --- PCI ----------------------------------------------------------------------------------- */
 
 static unsigned int count_vfs(const struct node *node, const char *pf)
 {
+	const struct pci_functions *functions = node_functions(node);
 	unsigned int n = 0;
 
-	for (size_t i = 0; i < node->pci.n; i++)
-		n += streq(node->pci.v[i].physfn, pf);
+	for (size_t i = 0; i < functions->n; i++)
+		n += streq(functions->v[i].physfn, pf);
 	return n;
 }
 
@@ -350,14 +352,15 @@ static void take_pairs(const struct root *root, const struct node *node, struct 
 
 void inventory_take(const struct root *root, const struct node *node, struct inventory *ret)
 {
+	const struct pci_functions *functions = node_functions(node);
 	*ret = (struct inventory){0};
 	take_machine(root, &ret->machine);
 	for (int n = cpus_next(&node->nodes, -1); n >= 0; n = cpus_next(&node->nodes, n))
 		take_numa_node(root, &ret->numa, n);
-	for (size_t i = 0; i < node->pci.n; i++) {
-		take_function(root, node, &node->pci.v[i], &ret->pci);
-		if (is_gpu(&node->pci.v[i]))
-			take_gpu(root, &node->pci.v[i], &ret->gpus);
+	for (size_t i = 0; i < functions->n; i++) {
+		take_function(root, node, &functions->v[i], &ret->pci);
+		if (is_gpu(&functions->v[i]))
+			take_gpu(root, &functions->v[i], &ret->gpus);
 	}
 	take_groups(root, &ret->groups);
 	take_all(root, &ret->net, "/sys/class/net", take_netdev);

@@ -166,10 +166,11 @@ static bool is_nic(const struct pci_fn *fn)
 
 void pairs_of_node(const struct root *root, const struct node *node, struct pairs *ret)
 {
+	const struct pci_functions *functions = node_functions(node);
 	VEC(const struct pci_fn *) nics = {0}, gpus = {0};
 
-	for (size_t i = 0; i < node->pci.n; i++) {
-		const struct pci_fn *fn = &node->pci.v[i];
+	for (size_t i = 0; i < functions->n; i++) {
+		const struct pci_fn *fn = &functions->v[i];
 
 		if (*fn->physfn)
 			continue;

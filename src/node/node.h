@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The survey: what this machine is (topology, never tunable values), read once per stage
- * from below a root. Absent files are not errors: a captured tree or a container may lack
- * DMI; what is unknown stays NULL, 0 or -1.
+ * The survey: what this machine is (topology, never tunable values), read from below a root, and
+ * each part of it once. Parts that few profiles need are read when they are first asked for, by
+ * the functions below. Absent files are not errors: a captured tree or a container may lack DMI;
+ * what is unknown stays NULL, 0 or -1.
  */
 #pragma once
 
@@ -41,9 +42,21 @@ struct pci_fn {
 	struct strv ibdevs; /* its RDMA devices */
 };
 
-struct node_memory {
+struct pci_functions {
+	struct pci_fn *v; /* sorted by address; VFs included */
+	size_t n;
+	size_t cap;
+};
+
+struct numa_memory {
 	unsigned int node;
 	uint64_t bytes; /* 0: a node of CPUs or devices alone */
+};
+
+struct node_memory {
+	uint64_t bytes;		    /* MemTotal; 0 unknown */
+	VEC(struct numa_memory) of; /* of NUMA nodes, as far as they say; by number */
+	VEC(uint64_t) page_sizes;   /* huge pages that the kernel offers, in bytes; none: unknown */
 };
 
 /* Where an online CPU is. */
@@ -53,33 +66,50 @@ struct cpu_place {
 	int numa; /* -1: the kernel does not say */
 };
 
-/* Looked for when first asked: a file for each core, which few profiles need. */
 struct cpu_places {
-	const struct root *root; /* where to look; NULL: it was looked for */
-	VEC(struct cpu_place) list;
+	VEC(struct cpu_place) list; /* by number */
 };
 
 struct node {
+	char *kernel;		    /* release of the kernel that wrote the tree; "" unknown */
+	char *cmdline;		    /* /proc/cmdline, "" if unknown */
+	struct cpus cpus;	    /* present */
+	struct cpus cpus_offline;   /* of those; none where the kernel does not say */
+	struct cpus nodes;	    /* NUMA nodes that are online; node 0 alone without NUMA */
+	struct cpus nodes_with_cpu; /* those that have CPUs */
+
+	/* From here on: read by the functions below, when they are first asked. */
+	const struct root *root; /* where; NULL: a node that was not surveyed */
+	unsigned int asked;	 /* bits of parts */
 	struct {
 		char *sys_vendor, *product_name, *product_family, *product_sku, *product_version;
 		char *board_vendor, *board_name, *chassis_vendor, *bios_vendor;
 		char *chassis_asset_tag; /* of virtual machines: which cloud */
 	} dmi;
 	enum cpu_vendor cpu_vendor;
-	char *arch;		  /* as uname -m says it: "x86_64", "aarch64"; "" unknown */
-	char *kernel;		  /* release of the kernel that wrote the tree; "" unknown */
-	char *cmdline;		  /* /proc/cmdline, "" if unknown */
-	struct cpus cpus;	  /* present */
-	struct cpus cpus_offline; /* of those; none where the kernel does not say */
-	struct cpus nodes; /* NUMA nodes that are online; node 0 alone where there is no NUMA */
-	struct cpus nodes_with_cpu; /* those that have CPUs */
-	struct cpu_places *places;  /* see node_places(); NULL: a node that was not surveyed */
-	unsigned int sockets;	    /* distinct physical packages of present CPUs; 0 unknown */
-	uint64_t memory;	    /* MemTotal in bytes; 0 unknown */
-	VEC(struct node_memory) memory_of; /* of NUMA nodes, as far as they say; by number */
-	VEC(uint64_t) page_sizes; /* huge pages that its kernel offers, in bytes; none: unknown */
-	VEC(struct pci_fn) pci;	  /* sorted by address; VFs included */
+	char *arch;
+	unsigned int sockets;
+	struct node_memory memory;
+	struct cpu_places places;
+	struct pci_functions pci;
 };
+
+/*
+ * Parts of a surveyed node. The first call reads below the root of the survey, which must be there
+ * still, and is made by one thread alone. All belong to the node.
+ */
+/* The DMI field of that name ("sys_vendor"), NULL if there is no such name; "" if unknown. */
+const char *node_dmi(const struct node *node, const char *field);
+enum cpu_vendor node_cpu_vendor(const struct node *node);
+/* As uname -m says it: "x86_64", "aarch64"; "" unknown. */
+const char *node_arch(const struct node *node);
+/* Distinct physical packages of present CPUs; 0 unknown. */
+unsigned int node_sockets(const struct node *node);
+const struct node_memory *node_memory(const struct node *node);
+/* Of the online CPUs; none where the kernel does not say. */
+const struct cpu_places *node_places(const struct node *node);
+/* The survey has listed them: one that has left the bus since has its address alone. */
+const struct pci_functions *node_functions(const struct node *node);
 
 /* The CPUs of a NUMA node that are online now; none where the kernel tells of none. */
 void node_cpus_of(const struct root *root, int numa, struct cpus *ret);
@@ -94,11 +124,6 @@ int node_first_cores(const struct node *node, unsigned int per_node, struct cpus
 /* The CPUs of a NUMA node, and those that are online, as places have them. */
 void node_places_of(const struct node *node, int numa, struct cpus *ret);
 void node_online(const struct node *node, struct cpus *ret);
-/*
- * Places of the online CPUs, by number; none where the kernel does not say. The first call reads
- * below the root of the survey, which must be there still, and is made by one thread alone.
- */
-const struct cpu_places *node_places(const struct node *node);
 /* How many CPUs there are that may run anything. */
 size_t node_count_online(const struct node *node);
 int node_survey(const struct root *root, struct node *ret, struct err *err);
@@ -111,8 +136,6 @@ void node_free(struct node *node);
 int node_read_part_numbers(const struct root *root, struct node *node);
 
 const char *cpu_vendor_name(enum cpu_vendor v); /* "intel", "amd", "arm", "unknown" */
-/* The DMI field of that name ("sys_vendor"), NULL if there is no such name; "" if unknown. */
-const char *node_dmi(const struct node *node, const char *field);
 const struct pci_fn *node_find(const struct node *node, const char *addr);
 /* GPUs and accelerators lower the speed of their link while they are idle; the width stays. */
 bool pci_fn_may_idle(const struct pci_fn *fn);

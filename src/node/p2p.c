@@ -107,8 +107,10 @@ static bool is_data_direct(const struct pci_fn *fn)
 
 void p2p_movers_find(const struct root *root, const struct node *node, struct p2p_movers *ret)
 {
-	for (size_t i = 0; i < node->pci.n; i++) {
-		const struct pci_fn *fn = &node->pci.v[i];
+	const struct pci_functions *functions = node_functions(node);
+
+	for (size_t i = 0; i < functions->n; i++) {
+		const struct pci_fn *fn = &functions->v[i];
 
 		if (is_data_direct(fn))
 			vec_push(&ret->list,

@@ -25,11 +25,12 @@ static bool __attribute__((format(printf, 2, 3))) excluded(struct str *why, cons
 
 int node_ports(const struct node *node, const struct pci_fn *fn, int *ret_place)
 {
+	const struct pci_functions *functions = node_functions(node);
 	size_t card = (size_t)(strrchr(fn->addr, '.') - fn->addr);
 	int n = 0;
 
-	for (size_t i = 0; i < node->pci.n; i++) {
-		const struct pci_fn *other = &node->pci.v[i];
+	for (size_t i = 0; i < functions->n; i++) {
+		const struct pci_fn *other = &functions->v[i];
 
 		if (*other->physfn || strncmp(other->addr, fn->addr, card + 1) != 0)
 			continue;
@@ -254,10 +255,11 @@ int device_sets_resolve(const struct node *node, const struct selector *sels, si
 		return r;
 	memset(ret, 0, sizeof(*ret));
 	for (size_t i = 0; i < n; i++) {
+		const struct pci_functions *functions = node_functions(node);
 		struct device_set set = {.sel = &sels[i]};
 
-		for (size_t j = 0; j < node->pci.n; j++) {
-			const struct pci_fn *fn = &node->pci.v[j];
+		for (size_t j = 0; j < functions->n; j++) {
+			const struct pci_fn *fn = &functions->v[j];
 
 			if (selected(node, sels, n, &sels[i], fn) &&
 			    !protected_from(node, sels, n, &sels[i], fn))

@@ -402,9 +402,10 @@ static int add_dir(struct capture *c, const char *dir, const char *names, int de
 
 static const struct pci_fn *fn_of_netdev(const struct node *node, const char *name)
 {
-	for (size_t i = 0; i < node->pci.n; i++)
-		if (strv_contains(&node->pci.v[i].net, name))
-			return &node->pci.v[i];
+	const struct pci_functions *functions = node_functions(node);
+	for (size_t i = 0; i < functions->n; i++)
+		if (strv_contains(&functions->v[i].net, name))
+			return &functions->v[i];
 	return NULL;
 }
 
@@ -475,7 +476,7 @@ static int add_info(struct capture *c, struct err *err)
 	for (size_t i = 0; i < uplinks.n; i++)
 		json_array_append_new(names, json_string(uplinks.v[i]));
 	doc = json_pack("{s:i, s:s, s:s, s:s, s:o}", "format", SNAPSHOT_FORMAT, "railhead",
-			RAILHEAD_VERSION, "kernel", c->node->kernel, "arch", c->node->arch,
+			RAILHEAD_VERSION, "kernel", c->node->kernel, "arch", node_arch(c->node),
 			"uplinks", names);
 	text = doc ? json_dumps(doc, JSON_INDENT(2)) : NULL;
 

@@ -33,26 +33,47 @@ static const struct {
 #undef DMI
 };
 
+/* Each is a bit of node->asked. */
+enum part {
+	PART_CPU_VENDOR,
+	PART_ARCH,
+	PART_SOCKETS,
+	PART_MEMORY,
+	PART_PLACES,
+	PART_PCI,
+	PART_DMI, /* and so on: one for each of its fields */
+};
+
+/*
+ * The node, if that part of it is to be read now; else NULL. To its readers a node is const: they
+ * can't tell a part that was read early from one that is read now.
+ */
+static struct node *first_asked(const struct node *node, unsigned int part)
+{
+	struct node *filled = (struct node *)node;
+
+	if (!node->root || node->asked & 1U << part)
+		return NULL;
+	filled->asked |= 1U << part;
+	return filled;
+}
+
 static char **dmi_slot(const struct node *node, size_t i)
 {
 	return (char **)((char *)node + dmi_fields[i].offset);
 }
 
-static void survey_dmi(const struct root *root, struct node *node)
-{
-	for (size_t i = 0; i < array_len(dmi_fields); i++)
-		read_attr(root, dmi_slot(node, i), NULL, "/sys/class/dmi/id/%s",
-			  dmi_fields[i].name);
-}
-
 const char *node_dmi(const struct node *node, const char *field)
 {
-	for (size_t i = 0; i < array_len(dmi_fields); i++)
-		if (streq(dmi_fields[i].name, field)) {
-			char *value = *dmi_slot(node, i);
+	for (size_t i = 0; i < array_len(dmi_fields); i++) {
+		char **slot = dmi_slot(node, i);
 
-			return value ? value : "";
-		}
+		if (!streq(dmi_fields[i].name, field))
+			continue;
+		if (first_asked(node, PART_DMI + i))
+			read_attr(node->root, slot, NULL, "/sys/class/dmi/id/%s", field);
+		return *slot ? *slot : "";
+	}
 	return NULL;
 }
 
@@ -175,7 +196,6 @@ size_t node_count_online(const struct node *node)
 
 static void survey_cpu(const struct root *root, struct node *node)
 {
-	cleanup_free char *info = NULL;
 	struct cpus online;
 
 	if (!read_cpus(root, &node->cpus, CPU_DIR "/present"))
@@ -184,28 +204,46 @@ static void survey_cpu(const struct root *root, struct node *node)
 		node->cpus_offline = node->cpus;
 		cpus_remove_all(&node->cpus_offline, &online);
 	}
-	node->sockets = count_packages(root, &node->cpus);
+}
+
+unsigned int node_sockets(const struct node *node)
+{
+	struct node *filled = first_asked(node, PART_SOCKETS);
+
+	if (filled)
+		filled->sockets = count_packages(node->root, &node->cpus);
+	return node->sockets;
+}
+
+enum cpu_vendor node_cpu_vendor(const struct node *node)
+{
+	struct node *filled = first_asked(node, PART_CPU_VENDOR);
+	cleanup_free char *info = NULL;
+
 	/*
 	 * The whole is megabytes on large machines, and the kernel may ask every CPU for its
 	 * clock to write it; the first block says enough.
 	 */
-	if (read_start(root, 8192, &info, NULL, NULL, "/proc/cpuinfo") < 0)
-		return;
-	if (strstr(info, "\n\n"))
-		*strstr(info, "\n\n") = '\0';
-	node->cpu_vendor = vendor_of(info);
+	if (filled && read_start(node->root, 8192, &info, NULL, NULL, "/proc/cpuinfo") == 0) {
+		if (strstr(info, "\n\n"))
+			*strstr(info, "\n\n") = '\0';
+		filled->cpu_vendor = vendor_of(info);
+	}
+	return node->cpu_vendor;
 }
 
 /* Kernels before 6.1 have no such file; the vendor of the CPUs tells it too. */
-static void survey_arch(const struct root *root, struct node *node)
+const char *node_arch(const struct node *node)
 {
 	static const char *const by_vendor[] = {[CPU_UNKNOWN] = "",
 						[CPU_INTEL] = "x86_64",
 						[CPU_AMD] = "x86_64",
 						[CPU_ARM] = "aarch64"};
+	struct node *filled = first_asked(node, PART_ARCH);
 
-	if (read_attr(root, &node->arch, NULL, "/proc/sys/kernel/arch") < 0)
-		node->arch = xstrdup(by_vendor[node->cpu_vendor]);
+	if (filled && read_attr(node->root, &filled->arch, NULL, "/proc/sys/kernel/arch") < 0)
+		filled->arch = xstrdup(by_vendor[node_cpu_vendor(node)]);
+	return node->arch ? node->arch : "";
 }
 
 void node_cpus_of(const struct root *root, int numa, struct cpus *ret)
@@ -260,43 +298,40 @@ static void find_nodes_of_cpus(const struct root *root, const struct node *node,
 
 const struct cpu_places *node_places(const struct node *node)
 {
-	static const struct cpu_places none;
-	struct cpu_places *places = node->places;
-	const struct root *root = places ? places->root : NULL;
+	struct node *filled = first_asked(node, PART_PLACES);
 	struct cpus online;
 
-	if (!root)
-		return places ?: &none;
-	places->root = NULL;
+	if (!filled)
+		return &node->places;
 	node_online(node, &online);
 	for (int cpu = cpus_next(&online, -1); cpu >= 0; cpu = cpus_next(&online, cpu)) {
 		struct cpu_place place = {(unsigned int)cpu, -1, -1};
 
-		vec_push(&places->list, place);
+		vec_push(&filled->places.list, place);
 	}
-	find_nodes_of_cpus(root, node, places);
-	find_cores(root, places);
-	return places;
+	find_nodes_of_cpus(node->root, node, &filled->places);
+	find_cores(node->root, &filled->places);
+	return &node->places;
 }
 
 /* "Node 0 MemTotal:  16777216 kB" */
-static void survey_memory_of(const struct root *root, struct node *node)
+static void read_memory_of(const struct root *root, struct node *node)
 {
 	for (int n = cpus_next(&node->nodes, -1); n >= 0; n = cpus_next(&node->nodes, n)) {
 		cleanup_free char *text = NULL;
 		unsigned long long kib;
-		struct node_memory m = {.node = (unsigned int)n};
+		struct numa_memory m = {.node = (unsigned int)n};
 
 		if (read_attr(root, &text, NULL, NODE_DIR "/node%d/meminfo", n) < 0 ||
 		    sscanf(text, "Node %*d MemTotal: %llu kB", &kib) != 1)
 			continue;
 		m.bytes = kib << 10;
-		vec_push(&node->memory_of, m);
+		vec_push(&node->memory.of, m);
 	}
 }
 
 /* "hugepages-1048576kB"; those of any NUMA node are those of all. */
-static void survey_page_sizes(const struct root *root, struct node *node)
+static void read_page_sizes(const struct root *root, struct node *node)
 {
 	cleanup_strv struct strv names = {0};
 	unsigned long long kib;
@@ -304,14 +339,27 @@ static void survey_page_sizes(const struct root *root, struct node *node)
 	read_dir(root, &names, NULL, NODE_DIR "/node%d/hugepages", cpus_first(&node->nodes));
 	for (size_t i = 0; i < names.n; i++)
 		if (sscanf(names.v[i], "hugepages-%llukB", &kib) == 1)
-			vec_push(&node->page_sizes, (uint64_t)kib << 10);
+			vec_push(&node->memory.page_sizes, (uint64_t)kib << 10);
 }
 
-static void survey_memory(const struct root *root, struct node *node)
+const struct node_memory *node_memory(const struct node *node)
 {
+	struct node *filled = first_asked(node, PART_MEMORY);
 	cleanup_free char *text = NULL;
 	unsigned long long kib;
 
+	if (!filled)
+		return &node->memory;
+	if (read_attr(node->root, &text, NULL, "/proc/meminfo") == 0 &&
+	    sscanf(text, "MemTotal: %llu kB", &kib) == 1)
+		filled->memory.bytes = kib << 10;
+	read_memory_of(node->root, filled);
+	read_page_sizes(node->root, filled);
+	return &node->memory;
+}
+
+static void survey_nodes(const struct root *root, struct node *node)
+{
 	if (!read_cpus(root, &node->nodes, NODE_DIR "/online"))
 		cpus_of_dirs(root, &node->nodes, NODE_DIR, "node");
 	if (!read_cpus(root, &node->nodes_with_cpu, NODE_DIR "/has_cpu"))
@@ -320,11 +368,6 @@ static void survey_memory(const struct root *root, struct node *node)
 		cpus_add(&node->nodes, 0);
 		cpus_add(&node->nodes_with_cpu, 0);
 	}
-	if (read_attr(root, &text, NULL, "/proc/meminfo") == 0 &&
-	    sscanf(text, "MemTotal: %llu kB", &kib) == 1)
-		node->memory = kib << 10;
-	survey_memory_of(root, node);
-	survey_page_sizes(root, node);
 }
 
 static uint32_t read_id(const struct root *dir, const char *file)
@@ -395,7 +438,7 @@ static void survey_virtio(const struct root *dir, struct pci_fn *fn)
 		strv_add(&fn->net, strrchr(paths.v[i], '/') + 1);
 }
 
-static void survey_function(const struct root *root, struct pci_fn *fn)
+static void read_function(const struct root *root, struct pci_fn *fn)
 {
 	cleanup_free char *physfn = NULL;
 	cleanup_free char *path = xasprintf(PCI_DIR "/%s", fn->addr);
@@ -419,7 +462,7 @@ static void survey_function(const struct root *root, struct pci_fn *fn)
 	}
 }
 
-static int survey_pci(const struct root *root, struct node *node, struct err *err)
+static int list_functions(const struct root *root, struct node *node, struct err *err)
 {
 	cleanup_strv struct strv names = {0};
 	int r = read_dir(root, &names, err, PCI_DIR);
@@ -434,28 +477,32 @@ static int survey_pci(const struct root *root, struct node *node, struct err *er
 		if (!is_address(names.v[i]))
 			continue;
 		snprintf(fn.addr, sizeof(fn.addr), "%s", names.v[i]);
-		survey_function(root, &fn);
 		vec_push(&node->pci, fn);
 	}
 	return 0;
 }
 
+const struct pci_functions *node_functions(const struct node *node)
+{
+	struct node *filled = first_asked(node, PART_PCI);
+
+	for (size_t i = 0; filled && i < node->pci.n; i++)
+		read_function(node->root, &filled->pci.v[i]);
+	return &node->pci;
+}
+
 int node_survey(const struct root *root, struct node *ret, struct err *err)
 {
-	struct node node = {0};
+	struct node node = {.root = root};
 	int r;
 
-	survey_dmi(root, &node);
 	survey_cpu(root, &node);
-	survey_memory(root, &node);
-	node.places = xnew(struct cpu_places);
-	node.places->root = root;
+	survey_nodes(root, &node);
 	if (read_attr(root, &node.cmdline, NULL, "/proc/cmdline") < 0)
 		node.cmdline = xstrdup("");
 	if (read_attr(root, &node.kernel, NULL, "/proc/sys/kernel/osrelease") < 0)
 		node.kernel = xstrdup("");
-	survey_arch(root, &node);
-	r = survey_pci(root, &node, err);
+	r = list_functions(root, &node, err);
 	if (r < 0) {
 		node_free(&node);
 		return err_wrap(err, "survey");
@@ -478,19 +525,19 @@ void node_free(struct node *node)
 		strv_free(&node->pci.v[i].ibdevs);
 	}
 	vec_free(&node->pci);
-	vec_free(&node->memory_of);
-	if (node->places)
-		vec_free(&node->places->list);
-	free(node->places);
-	vec_free(&node->page_sizes);
+	vec_free(&node->memory.of);
+	vec_free(&node->memory.page_sizes);
+	vec_free(&node->places.list);
 	memset(node, 0, sizeof(*node));
 }
 
 const struct pci_fn *node_find(const struct node *node, const char *addr)
 {
-	for (size_t i = 0; i < node->pci.n; i++)
-		if (streq(node->pci.v[i].addr, addr))
-			return &node->pci.v[i];
+	const struct pci_functions *all = node_functions(node);
+
+	for (size_t i = 0; i < all->n; i++)
+		if (streq(all->v[i].addr, addr))
+			return &all->v[i];
 	return NULL;
 }
 

@@ -130,6 +130,7 @@ int node_read_part_numbers(const struct root *root, struct node *node)
 {
 	int found = 0;
 
+	node_functions(node); /* reads them */
 	for (size_t i = 0; i < node->pci.n; i++) {
 		struct pci_fn *fn = &node->pci.v[i];
 		cleanup_free char *path = NULL, *vpd = NULL;

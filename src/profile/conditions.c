@@ -54,26 +54,27 @@ static void ask_dmi(struct asking *a, const struct ynode *dmi)
 
 static void ask_arch(struct asking *a, const struct ynode *arch)
 {
-	const char *found = a->node->arch ? a->node->arch : "";
+	const char *found = node_arch(a->node);
 
 	answer(a, "arch", arch->text, found, streq(arch->text, found));
 }
 
-static void ask_cpu_vendor(struct asking *a, const struct ynode *vendor)
+static void ask_cpu_vendor(struct asking *a, const struct ynode *wanted)
 {
-	const char *found =
-		a->node->cpu_vendor == CPU_UNKNOWN ? "" : cpu_vendor_name(a->node->cpu_vendor);
+	enum cpu_vendor vendor = node_cpu_vendor(a->node);
+	const char *found = vendor == CPU_UNKNOWN ? "" : cpu_vendor_name(vendor);
 
-	answer(a, "cpu_vendor", vendor->text, found, streq(vendor->text, found));
+	answer(a, "cpu_vendor", wanted->text, found, streq(wanted->text, found));
 }
 
 /* VFs do not count: they come and go with what railhead itself sets. */
 static size_t functions_of(const struct node *node, unsigned int vendor, unsigned int device)
 {
+	const struct pci_functions *functions = node_functions(node);
 	size_t n = 0;
 
-	for (size_t i = 0; i < node->pci.n; i++) {
-		const struct pci_fn *fn = &node->pci.v[i];
+	for (size_t i = 0; i < functions->n; i++) {
+		const struct pci_fn *fn = &functions->v[i];
 
 		n += !*fn->physfn && fn->vendor == vendor && fn->device == device;
 	}

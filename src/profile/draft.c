@@ -132,8 +132,8 @@ static bool add_match(struct draft *d)
 		"still work.\nmatch:\n");
 	before = d->out->len;
 	dmi = add_match_dmi(d);
-	if (!dmi && *d->node->arch)
-		str_addf(d->out, "  arch: %s\n", d->node->arch);
+	if (!dmi && *node_arch(d->node))
+		str_addf(d->out, "  arch: %s\n", node_arch(d->node));
 	add_match_parts(d, dmi);
 	return d->out->len > before;
 }
@@ -176,17 +176,17 @@ static void add_expect(struct draft *d)
 	const struct node *n = d->node;
 
 	str_add(d->out, "\nexpect:\n");
-	if (n->cpu_vendor != CPU_UNKNOWN)
-		str_addf(d->out, "  cpu_vendor: %s\n", cpu_vendor_name(n->cpu_vendor));
-	if (n->sockets)
-		str_addf(d->out, "  cpu_sockets: %u\n", n->sockets);
+	if (node_cpu_vendor(n) != CPU_UNKNOWN)
+		str_addf(d->out, "  cpu_vendor: %s\n", cpu_vendor_name(node_cpu_vendor(n)));
+	if (node_sockets(n))
+		str_addf(d->out, "  cpu_sockets: %u\n", node_sockets(n));
 	if (node_count_online(n))
 		str_addf(d->out, "  cpus: %zu\n", node_count_online(n));
 	str_addf(d->out, "  numa_nodes: %zu\n", cpus_count(&n->nodes));
 	/* What firmware keeps for itself differs by a little from boot to boot. */
-	if (n->memory)
+	if (node_memory(n)->bytes)
 		str_addf(d->out, "  memory: \">=%lluM\"\n",
-			 (unsigned long long)(n->memory / 100 * 98 >> 20));
+			 (unsigned long long)(node_memory(n)->bytes / 100 * 98 >> 20));
 }
 
 /* --- kernel arguments, pages, modules ----------------------------------------------------- */
@@ -287,10 +287,11 @@ static void add_modules(struct draft *d)
 /* VFs of the PF; *driver is what the first has, "" for none. */
 static size_t vfs_of(const struct node *node, const struct pci_fn *pf, const char **driver)
 {
+	const struct pci_functions *functions = node_functions(node);
 	size_t n = 0;
 
-	for (size_t i = 0; i < node->pci.n; i++) {
-		const struct pci_fn *fn = &node->pci.v[i];
+	for (size_t i = 0; i < functions->n; i++) {
+		const struct pci_fn *fn = &functions->v[i];
 
 		if (!streq(fn->physfn, pf->addr))
 			continue;

@@ -200,14 +200,16 @@ static void take(const struct sorter *s, struct draft_sets *sets, struct group *
 /* Whether a function with the default route has been found, and so is protected. */
 static bool has_way_in(const struct sorter *s)
 {
-	for (size_t i = 0; i < s->node->pci.n; i++)
-		if (is_uplink(s, &s->node->pci.v[i]))
+	const struct pci_functions *functions = node_functions(s->node);
+	for (size_t i = 0; i < functions->n; i++)
+		if (is_uplink(s, &functions->v[i]))
 			return true;
 	return false;
 }
 
 void draft_sets_find(const struct root *root, const struct node *node, struct draft_sets *ret)
 {
+	const struct pci_functions *functions = node_functions(node);
 	static const struct {
 		enum role role;
 		const char *name, *why;
@@ -222,11 +224,11 @@ void draft_sets_find(const struct root *root, const struct node *node, struct dr
 
 	memset(ret, 0, sizeof(*ret));
 	node_uplinks(root, &s.uplinks);
-	for (size_t i = 0; i < node->pci.n; i++) {
-		enum role role = role_of(&s, &node->pci.v[i]);
+	for (size_t i = 0; i < functions->n; i++) {
+		enum role role = role_of(&s, &functions->v[i]);
 
 		if (role != ROLE_NONE)
-			add_to_group(&s, &node->pci.v[i], role);
+			add_to_group(&s, &functions->v[i], role);
 	}
 	settle_sriov(&s);
 	rails = find_rails(&s);

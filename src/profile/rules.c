@@ -128,7 +128,7 @@ enum cpu_vendor wanted_vendor(const struct ruling *r)
 	for (enum cpu_vendor v = CPU_INTEL; v <= CPU_ARM; v++)
 		if (streq(word, cpu_vendor_name(v)))
 			return v;
-	return r->node ? r->node->cpu_vendor : CPU_UNKNOWN;
+	return r->node ? node_cpu_vendor(r->node) : CPU_UNKNOWN;
 }
 
 static void want_expected(struct ruling *r, const struct ynode *n, const char *key,

@@ -132,11 +132,13 @@ static json_t *function_json(const struct pci_fn *fn, const struct thing *more,
 
 static json_t *pci_json(const struct node *node, const struct inventory *inv)
 {
+	const struct pci_functions *functions = node_functions(node);
 	struct pci_names *names = pci_names_open();
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < node->pci.n; i++)
-		json_array_append_new(array, function_json(&node->pci.v[i], &inv->pci.v[i], names));
+	for (size_t i = 0; i < functions->n; i++)
+		json_array_append_new(array,
+				      function_json(&functions->v[i], &inv->pci.v[i], names));
 	pci_names_close(names);
 	return array;
 }
@@ -201,14 +203,14 @@ json_t *inventory_to_json(const struct node *node, const struct inventory *inv)
 	add_facts(machine, &inv->machine);
 	json_object_set_new(doc, "machine", machine);
 	json_object_set_new(doc, "kernel", text_json(node->kernel));
-	json_object_set_new(doc, "arch", text_json(node->arch));
+	json_object_set_new(doc, "arch", text_json(node_arch(node)));
 	json_object_set_new(doc, "cmdline", text_json(node->cmdline));
-	json_object_set_new(cpu, "vendor", json_string(cpu_vendor_name(node->cpu_vendor)));
-	json_object_set_new(cpu, "sockets", json_integer(node->sockets));
+	json_object_set_new(cpu, "vendor", json_string(cpu_vendor_name(node_cpu_vendor(node))));
+	json_object_set_new(cpu, "sockets", json_integer(node_sockets(node)));
 	json_object_set_new(cpu, "present", cpus_json(&node->cpus));
 	json_object_set_new(cpu, "count", json_integer((json_int_t)cpus_count(&node->cpus)));
 	json_object_set_new(doc, "cpu", cpu);
-	json_object_set_new(doc, "memory", json_integer((json_int_t)node->memory));
+	json_object_set_new(doc, "memory", json_integer((json_int_t)node_memory(node)->bytes));
 	json_object_set_new(doc, "numa_nodes", list_json(&inv->numa, "node", NULL));
 	json_object_set_new(doc, "pci", pci_json(node, inv));
 	json_object_set_new(doc, "netdevs", list_json(&inv->net, "name", NULL));

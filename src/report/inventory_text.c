@@ -53,20 +53,21 @@ static void print_machine(const struct view *v)
 	const char *bios = thing_get(m, "bios_version"), *date = thing_get(m, "bios_date");
 	const char *type = v->inv->groups.n ? thing_get(&v->inv->groups.v[0], "type") : NULL;
 
-	fprintf(v->out, "machine   %s %s\n", or_unknown(node->dmi.sys_vendor),
-		or_unknown(node->dmi.product_name));
+	fprintf(v->out, "machine   %s %s\n", or_unknown(node_dmi(node, "sys_vendor")),
+		or_unknown(node_dmi(node, "product_name")));
 	if (bios || date)
 		fprintf(v->out, "firmware  %s%s%s %s\n", node_dmi(node, "bios_vendor"),
 			*node_dmi(node, "bios_vendor") ? " " : "", bios ? bios : "",
 			date ? date : "");
-	fprintf(v->out, "kernel    %s %s\n", or_unknown(node->kernel), node->arch);
+	fprintf(v->out, "kernel    %s %s\n", or_unknown(node->kernel), node_arch(node));
 	fprintf(v->out, "arguments %s\n", *node->cmdline ? node->cmdline : "unknown");
 	fprintf(v->out, "CPU       %s, %u socket%s, %zu CPUs (%s)\n",
 		thing_get(m, "cpu_model") ? thing_get(m, "cpu_model")
-					  : cpu_vendor_name(node->cpu_vendor),
-		node->sockets, node->sockets == 1 ? "" : "s", cpus_count(&node->cpus), cpus);
+					  : cpu_vendor_name(node_cpu_vendor(node)),
+		node_sockets(node), node_sockets(node) == 1 ? "" : "s", cpus_count(&node->cpus),
+		cpus);
 	fprintf(v->out, "memory    ");
-	print_size(v->out, node->memory);
+	print_size(v->out, node_memory(node)->bytes);
 	if (v->inv->groups.n)
 		fprintf(v->out, "\nIOMMU     %zu groups%s%s", v->inv->groups.n, type ? ", " : "",
 			type ? type : "");
@@ -120,12 +121,13 @@ static void print_rdma(const struct view *v, const char *name)
 /* "8 of 16 VFs: 0000:3b:00.1 to 0000:3b:01.0, igbvf" */
 static void print_vfs(const struct view *v, const struct pci_fn *pf)
 {
+	const struct pci_functions *functions = node_functions(v->node);
 	const struct pci_fn *first = NULL, *last = NULL;
 	bool same = true;
 	size_t n = 0;
 
-	for (size_t i = 0; i < v->node->pci.n; i++) {
-		const struct pci_fn *fn = &v->node->pci.v[i];
+	for (size_t i = 0; i < functions->n; i++) {
+		const struct pci_fn *fn = &functions->v[i];
 
 		if (!streq(fn->physfn, pf->addr))
 			continue;
@@ -211,10 +213,11 @@ static int group_of(const struct view *v, const struct pci_fn *fn)
 
 static void print_functions(struct view *v, int numa, const char *title)
 {
+	const struct pci_functions *functions = node_functions(v->node);
 	bool any = false;
 
-	for (size_t i = 0; i < v->node->pci.n; i++) {
-		const struct pci_fn *fn = &v->node->pci.v[i];
+	for (size_t i = 0; i < functions->n; i++) {
+		const struct pci_fn *fn = &functions->v[i];
 
 		if (group_of(v, fn) != numa)
 			continue;
@@ -232,12 +235,13 @@ static void print_functions(struct view *v, int numa, const char *title)
 /* Room for memory that is not there: a GB200 has a node for every GPU's, most of them empty. */
 static bool is_empty(const struct view *v, const struct thing *t)
 {
+	const struct pci_functions *functions = node_functions(v->node);
 	const char *memory = thing_get(t, "memory");
 
 	if (thing_get(t, "cpus") || !memory || !streq(memory, "0"))
 		return false;
-	for (size_t i = 0; i < v->node->pci.n; i++)
-		if (v->node->pci.v[i].numa == (int)strtol(t->name, NULL, 10))
+	for (size_t i = 0; i < functions->n; i++)
+		if (functions->v[i].numa == (int)strtol(t->name, NULL, 10))
 			return false;
 	return true;
 }

@@ -155,6 +155,7 @@ static void account_kept(const struct node *node, const struct profile *p, struc
 int sets_account(const struct node *node, const struct profile *profile, struct sets_account *ret,
 		 struct err *err)
 {
+	const struct pci_functions *functions = node_functions(node);
 	struct sets_account all = {0};
 	int r = device_sets_resolve(node, profile->devices.v, profile->devices.n, &all.sets, err);
 
@@ -163,8 +164,8 @@ int sets_account(const struct node *node, const struct profile *profile, struct 
 	for (size_t i = 0; i < all.sets.set.n; i++) {
 		struct set_account a = {.set = &all.sets.set.v[i]};
 
-		for (size_t j = 0; j < node->pci.n; j++)
-			account_for(node, profile, &all, &a, &node->pci.v[j]);
+		for (size_t j = 0; j < functions->n; j++)
+			account_for(node, profile, &all, &a, &functions->v[j]);
 		keep_near(&a);
 		account_kept(node, profile, &a);
 		vec_push(&all.list, a);

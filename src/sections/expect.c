@@ -45,12 +45,12 @@ struct fact {
 
 static uint64_t sockets_of(const struct node *node)
 {
-	return node->sockets;
+	return node_sockets(node);
 }
 
 static uint64_t memory_of(const struct node *node)
 {
-	return node->memory;
+	return node_memory(node)->bytes;
 }
 
 static char *show_memory(uint64_t bytes_there)
@@ -71,7 +71,7 @@ static uint64_t cpus_of(const struct node *node)
 /* Vendors and the words of spec_cpu_vendor have the same order, but for the unknown one. */
 static uint64_t vendor_of(const struct node *node)
 {
-	return (uint64_t)node->cpu_vendor - CPU_INTEL;
+	return (uint64_t)node_cpu_vendor(node) - CPU_INTEL;
 }
 
 static char *show_vendor(uint64_t vendor)

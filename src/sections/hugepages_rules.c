@@ -110,7 +110,7 @@ static const char *wanted_arch(const struct ruling *r)
 	case CPU_ARM:
 		return "aarch64";
 	default:
-		return r->node && r->node->arch ? r->node->arch : "";
+		return r->node ? node_arch(r->node) : "";
 	}
 }
 
@@ -194,7 +194,7 @@ static void tell_size(struct ruling *r, const struct ynode *pools, size_t i, boo
 static void sizes_are_of_one_kernel(struct ruling *r)
 {
 	const struct ynode *pools = section(r, "hugepages");
-	const char *arch = wanted_arch(r);
+	const char *arch = pools ? wanted_arch(r) : "x86_64";
 	kernel_set set = streq(arch, "x86_64") ? 0 : kernels_of(arch);
 	uint64_t bytes;
 
@@ -210,7 +210,7 @@ static void sizes_are_of_one_kernel(struct ruling *r)
 static void sizes_are_of_the_machine(struct ruling *r)
 {
 	const struct ynode *pools = section(r, "hugepages");
-	bool x86 = streq(wanted_arch(r), "x86_64");
+	bool x86 = pools && streq(wanted_arch(r), "x86_64");
 
 	for (size_t i = 0; x86 && i < count(pools, YAML_LIST); i++) {
 		const struct ynode *size = ynode_get(pools->items.v[i], "size");
@@ -230,12 +230,13 @@ static void sizes_are_of_the_machine(struct ruling *r)
 static void sizes_are_of_the_running_kernel(struct ruling *r)
 {
 	const struct ynode *pools = section(r, "hugepages");
-	bool known = r->node && r->node->page_sizes.n && !streq(r->node->arch, "x86_64");
-	kernel_set set = known ? kernels_of(r->node->arch) : 0;
+	const struct node_memory *memory = pools && r->node ? node_memory(r->node) : NULL;
+	bool known = memory && memory->page_sizes.n && !streq(node_arch(r->node), "x86_64");
+	kernel_set set = known ? kernels_of(node_arch(r->node)) : 0;
 	uint64_t bytes;
 
-	for (size_t i = 0; set && i < r->node->page_sizes.n; i++)
-		set = kernels_with(set, r->node->page_sizes.v[i]);
+	for (size_t i = 0; set && i < memory->page_sizes.n; i++)
+		set = kernels_with(set, memory->page_sizes.v[i]);
 	for (size_t i = 0; set && i < count(pools, YAML_LIST); i++) {
 		const struct ynode *size = ynode_get(pools->items.v[i], "size");
 		cleanup_free char *key = xasprintf("hugepages[%zu].size", i);
@@ -285,7 +286,7 @@ static void pages_fit_the_expected(struct ruling *r)
 	cleanup_str struct str sum = {0};
 	uint64_t least = 0, nodes = 1, bytes = 0;
 
-	if ((r->node && r->node->memory) || !ynode_number(memory, &least))
+	if (!ynode_number(memory, &least) || (r->node && node_memory(r->node)->bytes))
 		return;
 	ynode_number(ynode_get(expect, "numa_nodes"), &nodes);
 	for (size_t i = 0; i < count(pools, YAML_LIST); i++)
@@ -373,12 +374,16 @@ static char *lack_of(const struct node *node, const struct ynode *pools, int of,
 /* What one node lacks, the kernel takes from another, and the application finds too late. */
 char *hugepages_lack(const struct node *node, const struct ynode *pools, int of, bool boot)
 {
+	const struct node_memory *memory;
 	char *lack = NULL;
 
-	if (!node->memory_of.n && cpus_count(&node->nodes))
-		return node->memory ? lack_of(node, pools, ALL_NODES, boot, node->memory) : NULL;
-	for (size_t i = 0; !lack && i < node->memory_of.n; i++) {
-		const struct node_memory *m = &node->memory_of.v[i];
+	if (!count(pools, YAML_LIST))
+		return NULL;
+	memory = node_memory(node);
+	if (!memory->of.n && cpus_count(&node->nodes))
+		return memory->bytes ? lack_of(node, pools, ALL_NODES, boot, memory->bytes) : NULL;
+	for (size_t i = 0; !lack && i < memory->of.n; i++) {
+		const struct numa_memory *m = &memory->of.v[i];
 
 		if (of == ALL_NODES || m->node == (unsigned int)of)
 			lack = lack_of(node, pools, (int)m->node, boot, m->bytes);

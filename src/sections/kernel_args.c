@@ -114,7 +114,7 @@ static int want_iommu(const struct section_ctx *ctx, const struct ynode *iommu, 
 		      struct err *err)
 {
 	for (size_t i = 0; i < array_len(iommu_args); i++) {
-		if (iommu_args[i].vendor != ctx->node->cpu_vendor ||
+		if (iommu_args[i].vendor != node_cpu_vendor(ctx->node) ||
 		    !ynode_is_word(iommu, iommu_args[i].mode))
 			continue;
 		for (size_t j = 0; j < array_len(iommu_args[i].args); j++)
@@ -125,7 +125,7 @@ static int want_iommu(const struct section_ctx *ctx, const struct ynode *iommu, 
 	return err_set(err, -EOPNOTSUPP,
 		       "iommu: '%s' has no known argument for the CPU vendor of this node (%s); "
 		       "name the arguments in kernel_args.set",
-		       iommu->text, cpu_vendor_name(ctx->node->cpu_vendor));
+		       iommu->text, cpu_vendor_name(node_cpu_vendor(ctx->node)));
 }
 
 /* isolcpus and nohz_full must match; nohz_full offloads RCU callbacks as well. */
@@ -309,7 +309,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 
 static const struct ynode *lacks_vendor(const struct node *node, const struct ynode *section)
 {
-	return node->cpu_vendor == CPU_UNKNOWN ? ynode_get(section, "iommu") : NULL;
+	return node_cpu_vendor(node) == CPU_UNKNOWN ? ynode_get(section, "iommu") : NULL;
 }
 
 static const struct ynode *lacks_cpus(const struct node *node, const struct ynode *section)

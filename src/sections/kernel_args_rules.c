@@ -448,14 +448,14 @@ static const struct {
 /* What a profile for any vendor writes is pointless on this node; for one vendor it is wrong. */
 static void args_are_of_the_vendor(struct ruling *r)
 {
-	enum cpu_vendor vendor = wanted_vendor(r);
 	const struct ynode *said = vendor_said(r);
 
-	for (size_t i = 0; vendor != CPU_UNKNOWN && i < array_len(vendor_args); i++) {
+	for (size_t i = 0; i < array_len(vendor_args); i++) {
 		const struct ynode *arg = find_arg(r, vendor_args[i].key);
+		enum cpu_vendor vendor = arg ? wanted_vendor(r) : CPU_UNKNOWN;
 		const char *of = cpu_vendor_name(vendor_args[i].vendor);
 
-		if (!arg || vendor == vendor_args[i].vendor)
+		if (vendor == CPU_UNKNOWN || vendor == vendor_args[i].vendor)
 			continue;
 		if (said)
 			rule_error(

@@ -179,12 +179,15 @@ static void judge(struct ruling *r, const struct groups *all, uint64_t memory)
 void rings_fit_the_memory(struct ruling *r)
 {
 	const struct ynode *link = section(r, "link");
-	uint64_t memory = r->node ? r->node->memory : 0;
 	struct groups all = {0};
+	uint64_t memory;
 
+	if (!count(link, YAML_MAP))
+		return;
+	memory = r->node ? node_memory(r->node)->bytes : 0;
 	if (!memory)
 		memory = number_at(ynode_get(section(r, "expect"), "memory"), 0);
-	if (!memory || !count(link, YAML_MAP))
+	if (!memory)
 		return;
 	if (r->sets)
 		add_members(r, link, &all);

@@ -27,10 +27,12 @@ static bool wanted_by(const struct section_ctx *ctx, const struct ynode *section
 void overlay_functions(const struct section_ctx *ctx, const struct ynode *section,
 		       struct fn_list *ret)
 {
-	/* node->pci is sorted by address, so that ids come in a stable order. */
-	for (size_t i = 0; i < ctx->node->pci.n; i++)
-		if (wanted_by(ctx, section, &ctx->node->pci.v[i]))
-			vec_push(ret, &ctx->node->pci.v[i]);
+	const struct pci_functions *functions = node_functions(ctx->node);
+
+	/* They are sorted by address, so that ids come in a stable order. */
+	for (size_t i = 0; i < functions->n; i++)
+		if (wanted_by(ctx, section, &functions->v[i]))
+			vec_push(ret, &functions->v[i]);
 }
 
 /* How many `in:` lead up from a set: the deeper one is the narrower. */

@@ -188,7 +188,8 @@ int pairs_kargs(const struct section_ctx *ctx, const struct ynode *section, stru
 
 static const struct ynode *lacks_bridges(const struct node *node, const struct ynode *section)
 {
-	return pairs_set_acs(section) && !node->pci.n ? ynode_get(section, "acs") : NULL;
+	return pairs_set_acs(section) && !node_functions(node)->n ? ynode_get(section, "acs")
+								  : NULL;
 }
 
 const struct kargs_need pairs_needs[] = {

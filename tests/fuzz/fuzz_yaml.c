@@ -50,7 +50,7 @@ static void make_node(struct node *node)
 	node->cpu_vendor = CPU_INTEL;
 	node->cmdline = xstrdup("ro quiet");
 	node->sockets = 2;
-	node->memory = 64ULL << 30;
+	node->memory.bytes = 64ULL << 30;
 	must(cpus_parse("0-3", &node->cpus) == 0 && cpus_parse("0-1", &node->nodes) == 0);
 	node->nodes_with_cpu = node->nodes;
 	fn.class = 0x020000;

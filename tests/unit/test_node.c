@@ -81,18 +81,18 @@ static void test_machine(void **state)
 
 	make_node(t);
 	node = survey(t);
-	assert_string_equal(node.dmi.sys_vendor, "Supermicro");
+	assert_string_equal(node_dmi(&node, "sys_vendor"), "Supermicro");
 	assert_string_equal(node_dmi(&node, "product_name"), "SYS-821GE-TNHR");
 	assert_string_equal(node_dmi(&node, "board_name"), "");
 	assert_string_equal(node_dmi(&node, "bios_vendor"), ""); /* absent */
-	assert_null(node.dmi.bios_vendor);
+	assert_string_equal(node_dmi(&node, "bios_vendor"), "");
 	assert_null(node_dmi(&node, "serial"));
-	assert_int_equal(node.cpu_vendor, CPU_INTEL); /* the first block of cpuinfo */
-	assert_string_equal(cpu_vendor_name(node.cpu_vendor), "intel");
+	assert_int_equal(node_cpu_vendor(&node), CPU_INTEL); /* the first block of cpuinfo */
+	assert_string_equal(cpu_vendor_name(node_cpu_vendor(&node)), "intel");
 	assert_string_equal(node.cmdline, "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro quiet");
 	assert_string_equal(node.kernel, ""); /* not that of the machine that looks */
-	assert_int_equal(node.memory, 16ULL << 30);
-	assert_int_equal(node.sockets, 2);
+	assert_int_equal(node_memory(&node)->bytes, 16ULL << 30);
+	assert_int_equal(node_sockets(&node), 2);
 	cpus = cpus_format(&node.cpus);
 	assert_string_equal(cpus, "0-3");
 	nodes = cpus_format(&node.nodes);
@@ -115,9 +115,10 @@ static void test_functions(void **state)
 	tree_dir(t, "sys/bus/pci/devices/not-an-address");
 	tree_dir(t, "sys/bus/pci/devices/0000:3b:00.0-old");
 	node = survey(t);
-	assert_int_equal(node.pci.n, array_len(functions));
-	for (size_t i = 1; i < node.pci.n; i++)
-		assert_true(strcmp(node.pci.v[i - 1].addr, node.pci.v[i].addr) < 0);
+	assert_int_equal(node_functions(&node)->n, array_len(functions));
+	for (size_t i = 1; i < node_functions(&node)->n; i++)
+		assert_true(strcmp(node_functions(&node)->v[i - 1].addr,
+				   node_functions(&node)->v[i].addr) < 0);
 	fn = node_find(&node, "0000:3b:00.0");
 	assert_non_null(fn);
 	assert_int_equal(fn->vendor, 0x15b3);
@@ -150,11 +151,11 @@ static void test_nothing_there(void **state)
 {
 	struct node node = survey(*state);
 
-	assert_int_equal(node.pci.n, 0);
-	assert_int_equal(node.cpu_vendor, CPU_UNKNOWN);
-	assert_string_equal(cpu_vendor_name(node.cpu_vendor), "unknown");
-	assert_int_equal(node.sockets, 0);
-	assert_int_equal(node.memory, 0);
+	assert_int_equal(node_functions(&node)->n, 0);
+	assert_int_equal(node_cpu_vendor(&node), CPU_UNKNOWN);
+	assert_string_equal(cpu_vendor_name(node_cpu_vendor(&node)), "unknown");
+	assert_int_equal(node_sockets(&node), 0);
+	assert_int_equal(node_memory(&node)->bytes, 0);
 	assert_string_equal(node.cmdline, "");
 	assert_string_equal(node_dmi(&node, "sys_vendor"), "");
 	assert_int_equal(cpus_count(&node.cpus), 0);
@@ -183,11 +184,11 @@ static void test_odd_values(void **state)
 	node = survey(*state);
 	assert_int_equal(cpus_count(&node.cpus), 0);
 	assert_int_equal(cpus_count(&node.nodes), 1);
-	assert_int_equal(node.memory, 0);
-	assert_int_equal(node.pci.n, 2);
-	assert_int_equal(node.pci.v[0].vendor, 0);
-	assert_int_equal(node.pci.v[0].numa, -1);
-	assert_int_equal(node.pci.v[1].class, 0);
+	assert_int_equal(node_memory(&node)->bytes, 0);
+	assert_int_equal(node_functions(&node)->n, 2);
+	assert_int_equal(node_functions(&node)->v[0].vendor, 0);
+	assert_int_equal(node_functions(&node)->v[0].numa, -1);
+	assert_int_equal(node_functions(&node)->v[1].class, 0);
 	node_free(&node);
 }
 
@@ -210,7 +211,7 @@ static void test_vendors(void **state)
 
 		tmp_write(*state, "proc/cpuinfo", t[i].cpuinfo);
 		node = survey(*state);
-		assert_int_equal(node.cpu_vendor, t[i].vendor);
+		assert_int_equal(node_cpu_vendor(&node), t[i].vendor);
 		node_free(&node);
 	}
 }
@@ -241,7 +242,7 @@ static void test_sockets(void **state)
 			tmp_write(*state, name, t[i].ids[cpu]);
 		}
 		node = survey(*state);
-		assert_int_equal(node.sockets, t[i].sockets);
+		assert_int_equal(node_sockets(&node), t[i].sockets);
 		node_free(&node);
 	}
 }
@@ -268,7 +269,7 @@ static void test_package_lists(void **state)
 
 	tree_write(*state, files, array_len(files));
 	node = survey(*state);
-	assert_int_equal(node.sockets, 2);
+	assert_int_equal(node_sockets(&node), 2);
 	assert_int_equal(cpus_count(&node.cpus), 6);
 	node_free(&node);
 }
@@ -292,7 +293,7 @@ static void test_no_lists(void **state)
 	node = survey(*state);
 	assert_int_equal(cpus_count(&node.cpus), 2);
 	assert_true(cpus_has(&node.cpus, 12));
-	assert_int_equal(node.sockets, 2);
+	assert_int_equal(node_sockets(&node), 2);
 	assert_int_equal(cpus_count(&node.nodes), 3);
 	assert_int_equal(cpus_count(&node.nodes_with_cpu), 2);
 	assert_true(cpus_has(&node.nodes_with_cpu, 7));
@@ -318,9 +319,9 @@ static void test_gpu_memory_nodes(void **state)
 
 	tree_write(*state, files, array_len(files));
 	node = survey(*state);
-	assert_int_equal(node.cpu_vendor, CPU_ARM);
-	assert_string_equal(node.arch, "aarch64");
-	assert_int_equal(node.sockets, 2);
+	assert_int_equal(node_cpu_vendor(&node), CPU_ARM);
+	assert_string_equal(node_arch(&node), "aarch64");
+	assert_int_equal(node_sockets(&node), 2);
 	assert_int_equal(cpus_count(&node.cpus), 144);
 	assert_int_equal(cpus_count(&node.nodes), 34);
 	assert_int_equal(cpus_count(&node.nodes_with_cpu), 2);
@@ -339,7 +340,7 @@ static void test_huge_cpuinfo(void **state)
 		str_addf(&text, "processor\t: %d\nvendor_id\t: AuthenticAMD\n\n", i);
 	tmp_write(*state, "proc/cpuinfo", text.s);
 	node = survey(*state);
-	assert_int_equal(node.cpu_vendor, CPU_INTEL);
+	assert_int_equal(node_cpu_vendor(&node), CPU_INTEL);
 	node_free(&node);
 }
 
@@ -365,7 +366,7 @@ static void test_numa_values(void **state)
 		else
 			tree_remove(*state, FN("0000:01:00.0") "numa_node");
 		node = survey(*state);
-		assert_int_equal(node.pci.v[0].numa, t[i].numa);
+		assert_int_equal(node_functions(&node)->v[0].numa, t[i].numa);
 		node_free(&node);
 	}
 }
@@ -395,9 +396,10 @@ static void test_modalias(void **state)
 
 		tmp_write(*state, FN("0000:01:00.0") "modalias", t[i].modalias);
 		node = survey(*state);
-		assert_int_equal(node.pci.v[0].vendor, t[i].vendor);
-		assert_int_equal(node.pci.v[0].subsystem_device, t[i].subsystem_device);
-		assert_int_equal(node.pci.v[0].class, t[i].class);
+		assert_int_equal(node_functions(&node)->v[0].vendor, t[i].vendor);
+		assert_int_equal(node_functions(&node)->v[0].subsystem_device,
+				 t[i].subsystem_device);
+		assert_int_equal(node_functions(&node)->v[0].class, t[i].class);
 		node_free(&node);
 	}
 }
@@ -416,7 +418,7 @@ static void test_domains(void **state)
 	}
 	tree_dir(*state, "sys/bus/pci/devices/123456789abcdef0:00:00.0"); /* too long for any */
 	node = survey(*state);
-	assert_int_equal(node.pci.n, array_len(addrs));
+	assert_int_equal(node_functions(&node)->n, array_len(addrs));
 	for (size_t i = 0; i < array_len(addrs); i++) {
 		assert_non_null(node_find(&node, addrs[i]));
 		assert_int_equal(node_find(&node, addrs[i])->vendor, 0x15b3);
@@ -436,8 +438,8 @@ static void test_many_functions(void **state)
 		tree_pci(*state, &fn);
 	}
 	node = survey(*state);
-	assert_int_equal(node.pci.n, 700);
-	assert_int_equal(node.pci.v[699].device, 0x1021);
+	assert_int_equal(node_functions(&node)->n, 700);
+	assert_int_equal(node_functions(&node)->v[699].device, 0x1021);
 	node_free(&node);
 }
 
@@ -463,9 +465,9 @@ static void test_unreadable(void **state)
 	assert_string_equal(node_dmi(&node, "product_name"), "");
 	assert_string_equal(node_dmi(&node, "sys_vendor"), "Dell Inc.");
 	assert_string_equal(node.cmdline, "");
-	assert_int_equal(node.memory, 0);
-	assert_int_equal(node.pci.v[0].subsystem_vendor, 0x15b3);
-	assert_int_equal(node.pci.v[0].subsystem_device, 0);
+	assert_int_equal(node_memory(&node)->bytes, 0);
+	assert_int_equal(node_functions(&node)->v[0].subsystem_vendor, 0x15b3);
+	assert_int_equal(node_functions(&node)->v[0].subsystem_device, 0);
 	node_free(&node);
 }
 

@@ -381,7 +381,7 @@ static void selectors(void **state)
 static void the_machine_has_a_word(void **state)
 {
 	struct tmp *t = *state;
-	struct node node = {.memory = 8ULL << 30};
+	struct node node = {.memory.bytes = 8ULL << 30};
 
 	for (unsigned int i = 0; i < 8; i++)
 		cpus_add(&node.cpus, i);

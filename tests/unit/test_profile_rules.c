@@ -36,7 +36,6 @@ static struct pci_fn nics[] = {
 
 /* CPU n and n + 8 are one core; the first four cores are on node 0. */
 static struct cpu_place places[16];
-static struct cpu_places known = {.list = {.v = places, .n = array_len(places)}};
 
 /* 16 CPUs, 2 NUMA nodes with 4G each, three ports of which one has no SR-IOV. */
 static struct node the_node(void)
@@ -44,9 +43,9 @@ static struct node the_node(void)
 	struct node n = {
 		.arch = (char *)"x86_64",
 		.cpu_vendor = CPU_INTEL,
-		.memory = 8ULL << 30,
+		.memory.bytes = 8ULL << 30,
 		.pci = {.v = nics, .n = 3},
-		.places = &known,
+		.places = {.list = {.v = places, .n = array_len(places)}},
 	};
 
 	for (unsigned int i = 0; i < array_len(places); i++)

@@ -254,10 +254,10 @@ static void test_round_trip(void **state)
 	assert_int_equal(node_survey(&back, &node, &t->err), 0);
 	assert_string_equal(node_dmi(&node, "product_name"), "X1");
 	assert_string_equal(node.cmdline, "root=/dev/vda2 ro");
-	assert_int_equal(node.pci.n, 2);
-	assert_string_equal(node.pci.v[0].driver, "mlx5_core");
-	assert_string_equal(node.pci.v[0].net.v[0], "eth0");
-	assert_string_equal(node.pci.v[1].physfn, "0000:3b:00.0");
+	assert_int_equal(node_functions(&node)->n, 2);
+	assert_string_equal(node_functions(&node)->v[0].driver, "mlx5_core");
+	assert_string_equal(node_functions(&node)->v[0].net.v[0], "eth0");
+	assert_string_equal(node_functions(&node)->v[1].physfn, "0000:3b:00.0");
 	node_free(&node);
 	assert_true(root_exists(&back, "/sys/class/net/eth0/flags"));
 	assert_int_equal(read_text(&back, &mac, &t->err, "/sys/class/net/eth0/address"), 0);
@@ -294,7 +294,7 @@ static void test_huge_cpuinfo(void **state)
 	tmp_write(t, "proc/cpuinfo", text.s);
 	round_trip(t, &u, &back);
 	assert_int_equal(node_survey(&back, &node, &t->err), 0);
-	assert_int_equal(node.cpu_vendor, CPU_AMD);
+	assert_int_equal(node_cpu_vendor(&node), CPU_AMD);
 	node_free(&node);
 	root_close(&back);
 	scratch_remove(&u);
