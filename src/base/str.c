@@ -89,6 +89,15 @@ int str_index(const char *s, const char *const *list, size_t n)
 	return -1;
 }
 
+uint32_t str_hash(const char *s)
+{
+	uint32_t hash = 2166136261;
+
+	while (*s)
+		hash = (hash ^ (unsigned char)*s++) * 16777619;
+	return hash;
+}
+
 bool str_starts(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;

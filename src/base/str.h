@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct str {
 	char *s;
@@ -30,6 +31,8 @@ static inline const char *or_empty(const char *s)
 }
 
 bool str_starts(const char *s, const char *prefix);
+/* FNV-1a, 32 bits: for tables in memory, never kept. */
+uint32_t str_hash(const char *s);
 /* The first most characters, with '?' for control characters. Caller frees. */
 char *str_printable(const char *s, size_t most);
 /* The index of s in list, or -1. */

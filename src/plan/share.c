@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Changes that may be about one file: lines of one section, and changes of two. */
+#include <stdint.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -8,13 +9,19 @@
 #include "plan/change.h"
 
 /*
- * Whether the two may match one file. Links of sysfs lead to each device by many names (from its
- * class, its bus, its driver, its PF, the policy that CPUs share), but a file has the same name in
- * all of them. /proc/sys has no links.
+ * Links of sysfs lead to each device by many names (from its class, its bus, its driver, its PF,
+ * the policy that CPUs share), but a file has the same name in all of them. Neither /proc/sys nor
+ * /sys/kernel/mm has links.
  */
+static bool has_links(const char *path)
+{
+	return str_starts(path, "/sys/") && !str_starts(path, "/sys/kernel/mm/");
+}
+
+/* Whether the two may match one file. */
 static bool targets_meet(const char *a, const char *b, bool *ret_alias)
 {
-	*ret_alias = str_starts(a, "/sys/") && str_starts(b, "/sys/");
+	*ret_alias = has_links(a) && has_links(b);
 	if (*ret_alias)
 		return patterns_meet(strrchr(a, '/') + 1, strrchr(b, '/') + 1);
 	return paths_meet(a, b);
@@ -50,20 +57,59 @@ static void add_rival(struct rivals *all, struct rival rival)
 	all->list.v[at] = rival;
 }
 
+/*
+ * The last part of each change's path, as a number: of two that differ, the changes have no file in
+ * common, and of thousands of lines hardly any two have the same. 0: a pattern, which may match
+ * any.
+ */
+struct keys {
+	VEC(uint32_t) list; /* in the order of the plan; 0, too, where a change has no files */
+};
+
+static uint32_t key_of(const char *path)
+{
+	const char *name = path ? strrchr(path, '/') : NULL;
+
+	return name && !pattern_is(name) ? str_hash(name) | 1 : 0;
+}
+
+static struct keys keys_of(const struct plan *plan)
+{
+	struct keys keys = {0};
+
+	for (size_t i = 0; i < plan->list.n; i++)
+		vec_push(&keys.list, key_of(files_of(plan->list.v[i])));
+	return keys;
+}
+
+static bool may_meet(const struct keys *keys, size_t i, size_t j)
+{
+	uint32_t a = keys->list.v[i], b = keys->list.v[j];
+
+	return a == b || !a || !b;
+}
+
+static void share(struct change *a, struct change *b)
+{
+	bool alias;
+
+	if (!targets_meet(a->target, b->target, &alias))
+		return;
+	if (pattern_weight(a->target) > pattern_weight(b->target))
+		add_rival(&b->yields_to, as_rival(a, alias));
+	else
+		add_rival(&a->yields_to, as_rival(b, alias));
+}
+
 void plan_share_files(struct plan *plan, size_t from)
 {
-	for (size_t i = from; i < plan->list.n; i++)
-		for (size_t j = i + 1; j < plan->list.n; j++) {
-			struct change *a = plan->list.v[i], *b = plan->list.v[j];
-			bool alias;
+	struct keys keys = keys_of(plan);
 
-			if (!targets_meet(a->target, b->target, &alias))
-				continue;
-			if (pattern_weight(a->target) > pattern_weight(b->target))
-				add_rival(&b->yields_to, as_rival(a, alias));
-			else
-				add_rival(&a->yields_to, as_rival(b, alias));
-		}
+	for (size_t i = from; i < plan->list.n; i++)
+		for (size_t j = i + 1; j < plan->list.n; j++)
+			if (may_meet(&keys, i, j))
+				share(plan->list.v[i], plan->list.v[j]);
+	vec_free(&keys.list);
 }
 
 /* --- two sections ---------------------------------------------------------------------------- */
@@ -81,8 +127,12 @@ static void contest(struct change *line, struct change *c)
 
 void plan_find_contests(struct plan *plan, const char *section)
 {
+	struct keys keys = keys_of(plan);
+
 	for (size_t i = 0; i < plan->list.n; i++)
 		for (size_t j = 0; streq(plan->list.v[i]->section, section) && j < plan->list.n;
 		     j++)
-			contest(plan->list.v[i], plan->list.v[j]);
+			if (may_meet(&keys, i, j))
+				contest(plan->list.v[i], plan->list.v[j]);
+	vec_free(&keys.list);
 }

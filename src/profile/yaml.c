@@ -332,8 +332,7 @@ static bool add_pair(struct build *b, struct ynode *map, struct ynode *key, stru
 		return false;
 	}
 	if (pair_is_good(b, map, key)) {
-		vec_push(&map->keys, key);
-		vec_push(&map->items, value);
+		ynode_add(map, key, value);
 	} else {
 		vec_push(&b->dropped, key);
 		vec_push(&b->dropped, value);

@@ -25,7 +25,7 @@ enum {
 	YAML_BYTES_MAX = 1 << 20,
 	YAML_DEPTH_MAX = 64,
 	YAML_NODES_MAX = 50000,
-	YAML_KEYS_MAX = 2048, /* in one map; look-ups in a map are linear */
+	YAML_KEYS_MAX = 4096, /* in one map */
 	YAML_KEY_BYTES_MAX = 512,
 	YAML_ANCHORS_MAX = 256,
 	YAML_TEXT_MAX = 4 << 20, /* bytes of all scalars */
@@ -70,6 +70,8 @@ struct ynode {
 	/* list: items; map: keys and values side by side, in document order */
 	VEC(struct ynode *) items;
 	VEC(struct ynode *) keys; /* map only; scalars */
+	/* A map of many keys: a hash table of places among them, from 1; 0: free. */
+	VEC(uint32_t) slots;
 };
 
 /*
@@ -106,6 +108,8 @@ static inline void ynode_freep(struct ynode **n)
 /* Building and changing trees; text is copied, nodes are handed over. */
 struct ynode *ynode_new(enum yaml_kind kind, struct place at);
 struct ynode *ynode_scalar(struct place at, const char *text, bool plain);
+/* To the end of a map that has no such key yet. */
+void ynode_add(struct ynode *map, struct ynode *key, struct ynode *value);
 /* Where key stands in map, or -1. */
 int ynode_index(const struct ynode *map, const char *key);
 /* Replaces the value of key where it stands, or adds it at the end. */

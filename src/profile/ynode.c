@@ -2,6 +2,8 @@
 /* The tree that a document becomes: looking things up in it, building and changing it. */
 #include "profile/yaml.h"
 
+#include "base/str.h"
+
 struct ynode *ynode_new(enum yaml_kind kind, struct place at)
 {
 	struct ynode *n = xnew(struct ynode);
@@ -20,10 +22,59 @@ struct ynode *ynode_scalar(struct place at, const char *text, bool plain)
 	return n;
 }
 
+/* --- maps of many keys ---------------------------------------------------------------------- */
+
+enum { INDEXED = 16 }; /* keys: fewer are found sooner by looking at each */
+
+/* The slot of that key, or the free one where it belongs. */
+static size_t slot_of(const struct ynode *map, const char *key)
+{
+	size_t i = str_hash(key) & (map->slots.n - 1);
+
+	while (map->slots.v[i] && !streq(map->keys.v[map->slots.v[i] - 1]->text, key))
+		i = (i + 1) & (map->slots.n - 1);
+	return i;
+}
+
+static int find_indexed(const struct ynode *map, const char *key)
+{
+	return (int)map->slots.v[slot_of(map, key)] - 1;
+}
+
+/* At most half of the slots are taken once as many keys again have been added. */
+static void index_all(struct ynode *map)
+{
+	size_t n = 4 * INDEXED;
+
+	vec_free(&map->slots);
+	if (map->keys.n < INDEXED)
+		return;
+	while (n < 4 * map->keys.n)
+		n *= 2;
+	for (size_t i = 0; i < n; i++)
+		vec_push(&map->slots, 0);
+	for (size_t i = 0; i < map->keys.n; i++)
+		map->slots.v[slot_of(map, map->keys.v[i]->text)] = (uint32_t)i + 1;
+}
+
+void ynode_add(struct ynode *map, struct ynode *key, struct ynode *value)
+{
+	vec_push(&map->keys, key);
+	vec_push(&map->items, value);
+	if (2 * map->keys.n > map->slots.n)
+		index_all(map);
+	else
+		map->slots.v[slot_of(map, key->text)] = (uint32_t)map->keys.n;
+}
+
+/* --- looking up ------------------------------------------------------------------------------ */
+
 int ynode_index(const struct ynode *map, const char *key)
 {
 	if (!map || map->kind != YAML_MAP)
 		return -1;
+	if (map->slots.n)
+		return find_indexed(map, key);
 	for (size_t i = 0; i < map->keys.n; i++)
 		if (streq(map->keys.v[i]->text, key))
 			return (int)i;
@@ -113,10 +164,14 @@ struct ynode *ynode_copy(const struct ynode *n)
 	copy->value = copy_value(&n->value);
 	if (n->text)
 		copy->text = xstrdup(n->text);
-	for (size_t i = 0; i < n->keys.n; i++)
-		vec_push(&copy->keys, ynode_copy(n->keys.v[i]));
-	for (size_t i = 0; i < n->items.n; i++)
-		vec_push(&copy->items, ynode_copy(n->items.v[i]));
+	for (size_t i = 0; i < n->items.n; i++) {
+		struct ynode *item = ynode_copy(n->items.v[i]);
+
+		if (n->kind == YAML_MAP)
+			ynode_add(copy, ynode_copy(n->keys.v[i]), item);
+		else
+			vec_push(&copy->items, item);
+	}
 	return copy;
 }
 
@@ -130,6 +185,7 @@ void ynode_free(struct ynode *n)
 		ynode_free(n->items.v[i]);
 	vec_free(&n->keys);
 	vec_free(&n->items);
+	vec_free(&n->slots);
 	free(n->value.set);
 	free(n->text);
 	free(n);
@@ -140,8 +196,7 @@ void ynode_set(struct ynode *map, const struct ynode *key, struct ynode *value)
 	int i = ynode_index(map, key->text);
 
 	if (i < 0) {
-		vec_push(&map->keys, ynode_copy(key));
-		vec_push(&map->items, value);
+		ynode_add(map, ynode_copy(key), value);
 		return;
 	}
 	ynode_free(map->keys.v[i]);
@@ -164,6 +219,7 @@ void ynode_remove(struct ynode *map, const char *key)
 	}
 	map->keys.n--;
 	map->items.n--;
+	index_all(map);
 }
 
 const char *ynode_kind_name(const struct ynode *n)

@@ -181,7 +181,44 @@ static void many_keys(void **state)
 
 	for (int i = 0; i < 20000; i++)
 		str_addf(&s, "k%d: 1\n", i);
-	refused(*state, str_take(&s), "more than 2048 keys in one map");
+	refused(*state, str_take(&s), "more than 4096 keys in one map");
+}
+
+/* Behind the first 16 a map has an index, which follows what is added, replaced and removed. */
+static void finds_each_of_many_keys(void **state)
+{
+	cleanup_ynode struct ynode *map = ynode_new(YAML_MAP, (struct place){0});
+	cleanup_ynode struct ynode *copy = NULL;
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < 3000; i++) {
+		cleanup_ynode struct ynode *key = NULL;
+
+		snprintf(name, sizeof(name), "k%d", i % 2000); /* the last replace the first */
+		key = ynode_scalar((struct place){0}, name, true);
+		ynode_set(map, key,
+			  ynode_scalar((struct place){0}, i < 2000 ? "old" : "new", true));
+	}
+	for (int i = 0; i < 2000; i += 3) {
+		snprintf(name, sizeof(name), "k%d", i);
+		ynode_remove(map, name);
+	}
+	copy = ynode_copy(map);
+	assert_int_equal(copy->keys.n, 1333);
+	for (int i = 0; i < 2500; i++) {
+		bool there = i < 2000 && i % 3;
+		int at;
+
+		snprintf(name, sizeof(name), "k%d", i);
+		at = ynode_index(copy, name);
+		assert_int_equal(at, ynode_index(map, name));
+		assert_int_equal(at >= 0, there);
+		if (there) {
+			assert_string_equal(copy->keys.v[at]->text, name);
+			assert_string_equal(ynode_text(map, name, ""), i < 1000 ? "new" : "old");
+		}
+	}
 }
 
 static void many_values(void **state)
@@ -293,6 +330,7 @@ int main(void)
 		TEST(deep_indent),
 		TEST(many_anchors),
 		TEST(many_keys),
+		TEST(finds_each_of_many_keys),
 		TEST(many_values),
 		TEST(many_duplicates),
 		TEST(huge_key),
