@@ -21,10 +21,6 @@ int machine_write_attr(const struct root *root, const char *path, const char *te
 
 	if (fd < 0)
 		return err_errno(err, fd, "%s", path);
-	/* Below a captured root these are plain files: without this an old, longer value
-	 * would shine through. sysfs and procfs ignore it. */
-	if (!root->live && ftruncate(fd, 0) < 0 && errno != EINVAL)
-		return err_errno(err, -errno, "%s", path);
 	n = write(fd, text, len);
 	code = n < 0 ? -errno : 0;
 	worker_note_write();
@@ -32,6 +28,9 @@ int machine_write_attr(const struct root *root, const char *path, const char *te
 		return err_errno(err, code, "%s: writing '%.80s'", path, text);
 	if ((size_t)n != len)
 		return err_set(err, -EIO, "%s: the kernel took %zd of %zu bytes", path, n, len);
+	/* Below a captured root these are plain files: an old, longer value would shine through. */
+	if (!root->live && ftruncate(fd, n) < 0 && errno != EINVAL)
+		return err_errno(err, -errno, "%s", path);
 	return 0;
 }
 
