@@ -330,12 +330,11 @@ demo: ## see a node boot to ready, from nothing
 demo-sim: all $(BUILD)/simnode ## see 128 VFs come up on a simulated node (simnode, needs /dev/fuse)
 	$(Q)tests/simnode/demo
 
-bench: all $(BUILD)/simnode ## figures of railhead itself: system calls, forks, time (tests/bench)
-	$(Q)tests/bench/start
-	$(Q)tests/bench/converged
-	$(Q)tests/bench/check
-	$(Q)tests/bench/plan500
-	$(Q)tests/bench/sriov-sim 20ms
+bench: all $(BUILD)/simnode $(BUILD)/bench/race ## tables of what railhead costs, beside other programs (tests/bench/all; quiet machine)
+	$(Q)tests/bench/all
+
+bench-boot: ## what railhead adds to a boot in the VM: 20 pairs of boots, an hour (tests/bench/boot)
+	$(Q)tests/bench/boot
 
 bench-gate: all ## what the gate measures, beside STREAM, mbw, cyclictest and fio in turn: figures, times, ratios
 	$(Q)tests/bench/gate
@@ -484,6 +483,6 @@ help: ## this list
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
 		/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all ahead arm64 set-up bench bench-fleet bench-gate bench-gate-load build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
+.PHONY: all ahead arm64 set-up bench bench-boot bench-fleet bench-gate bench-gate-load build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
 	check-units check-unit check-fuzz check-bats seeded-bugs lies check-vm check-long demo demo-sim fuzz lint schema keys format install \
 	install-railhead install-gate install-profiles dist deb rpm clean distclean help

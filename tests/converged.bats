@@ -99,14 +99,16 @@ frugal() { # MOST
   frugal 16
 }
 
-@test "a setting as wanted costs its open, its read and its close, and 55 of them 8 calls each" {
+@test "a setting as wanted costs its open, its read and its close, and 55 of them 6 calls each" {
   settings_node "$root" 40
   count verify
-  [ "$(calls_of total)" -lt $((8 * 55)) ]
+  echo "verify: $(calls_of total)"
+  [ "$(calls_of total)" -lt $((6 * 55)) ]
   count apply --stage early
-  [ "$(calls_of total)" -lt $((9 * 55)) ]
+  echo "apply: $(calls_of total)"
+  [ "$(calls_of total)" -lt $((7 * 55)) ]
   count plan --stage early
-  [ "$(calls_of total)" -lt $((8 * 55)) ]
+  [ "$(calls_of total)" -lt $((6 * 55)) ]
   reads=$(calls_of read) all=$(calls_of total)
   settings_node "$root" 140
   count plan --stage early

@@ -4,7 +4,7 @@
 
 A non-zero sriov_numvfs gets its virtfn links; an address written to drivers_probe (a
 FIFO, so that writes side by side are all seen) gets a driver, and with it a netdev that
-udev has named.
+udev has named. With a number, each PF has so many VFs with their driver, and that is all.
 """
 
 import os
@@ -27,8 +27,15 @@ def read(path):
         return file.read().strip()
 
 
+def vf_address(pf, index):
+    """The functions behind the PF, one by one."""
+    bus, device, function = pf[:-5], int(pf[-4:-2], 16), int(pf[-1], 16)
+    number = device * 8 + function + index + 1
+    return f"{bus}:{number // 8:02x}.{number % 8}"
+
+
 def create_vf(pf, index):
-    address = f"{pf[:-1]}{index + 1}"
+    address = vf_address(pf, index)
     device = os.path.join(DEVICES, address)
     os.makedirs(device, exist_ok=True)
     with open(os.path.join(device, "class"), "w") as file:
@@ -86,4 +93,18 @@ def main():
             bind(os.read(probe, 4096).decode())
 
 
-main()
+def made(numvfs):
+    """As a boot has left it."""
+    for pf in os.listdir(DEVICES):
+        if os.path.exists(os.path.join(DEVICES, pf, "sriov_totalvfs")):
+            put(os.path.join(DEVICES, pf, "sriov_totalvfs"), str(max(8, numvfs)))
+            put(os.path.join(DEVICES, pf, "sriov_numvfs"), str(numvfs))
+            put(os.path.join(DEVICES, pf, "sriov_drivers_autoprobe"), "0")
+            create_vfs()
+            bind(" ".join(vf_address(pf, index) for index in range(numvfs)))
+
+
+if len(sys.argv) > 2:
+    made(int(sys.argv[2]))
+else:
+    main()

@@ -51,9 +51,9 @@ gate:
 Y
 }
 
-# A small node, whose profile has 15 sysctls and as many values of sysfs as asked for; all are as
-# wanted.
-settings_node() { # ROOT [SYSFS-VALUES]
+# A small node, whose profile has 15 sysctls, or more, and as many values of sysfs as asked for; all
+# are as wanted.
+settings_node() { # ROOT [SYSFS-VALUES [FURTHER-SYSCTLS]]
   local root=$1 sysfs=${2:-40} i key
   fake_node "$root"
   mkdir -p "$root/sys/kernel/mm/many"
@@ -64,6 +64,10 @@ settings_node() { # ROOT [SYSFS-VALUES]
       vm/{dirty_ratio,max_map_count,min_free_kbytes,zone_reclaim_mode,overcommit_memory}; do
       echo 1 >"$root/proc/sys/$key"
       echo "  ${key//\//.}: 1"
+    done
+    for ((i = 1; i <= ${3:-0}; i++)); do
+      echo 1 >"$root/proc/sys/net/core/more$i"
+      echo "  net.core.more$i: 1"
     done
     echo "sysfs:"
     for ((i = 1; i <= sysfs; i++)); do
