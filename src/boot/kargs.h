@@ -20,9 +20,12 @@
 
 #define KARGS_HASH_LEN 16
 
+struct ynode; /* of profile/yaml.h */
+
 struct karg {
 	char *text;   /* "intel_iommu=on,sm_on" */
 	char *origin; /* where it is wanted: "profile.yaml:12", or NULL */
+	const struct ynode *why; /* that wants it, of the profile; or NULL */
 };
 
 /* An ordered list. Zero is empty. */

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "profile/emit.h"
+#include "profile/lines.h"
 #include "profile/search.h"
 #include "report/inventory.h"
 #include "report/sets.h"
@@ -230,20 +231,20 @@ static json_t *tree_to_json(const struct ynode *n)
 }
 
 /* "kernel_args.set[1]": "roce-base.yaml:31" */
-static void origins_to_json(json_t *out, const struct ynode *n, const char *path)
+static json_t *origins_to_json(const struct profile *p)
 {
-	cleanup_free char *at = place_text(&n->at);
+	cleanup(profile_lines_free) struct profile_lines lines;
+	json_t *out = json_object();
 
-	if (n->kind == YAML_SCALAR || !n->items.n)
-		json_object_set_new(out, path, text_json(at));
-	for (size_t i = 0; i < n->items.n; i++) {
-		cleanup_free char *sub =
-			n->kind == YAML_MAP
-				? xasprintf("%s%s%s", path, *path ? "." : "", n->keys.v[i]->text)
-				: xasprintf("%s[%zu]", path, i);
+	profile_lines_of(p, &lines);
+	for (size_t i = 0; i < lines.list.n; i++) {
+		const struct ynode *n = lines.list.v[i].value;
+		cleanup_free char *at = place_text(&n->at);
 
-		origins_to_json(out, n->items.v[i], sub);
+		if (n->kind == YAML_SCALAR || !n->items.n)
+			json_object_set_new(out, lines.list.v[i].path, text_json(at));
 	}
+	return out;
 }
 
 static json_t *kargs_to_json(const struct derived *d)
@@ -271,15 +272,14 @@ static json_t *kargs_to_json(const struct derived *d)
 static void show_json(const struct view *v)
 {
 	const struct profile *p = v->profile;
-	json_t *origins = json_object(), *files = json_array(), *tree = tree_to_json(p->doc), *doc;
+	json_t *files = json_array(), *tree = tree_to_json(p->doc), *doc;
 
 	json_object_del(tree, "extends");
-	origins_to_json(origins, p->doc, "");
 	for (size_t i = 0; i < p->files.n; i++)
 		json_array_append_new(files, text_json(p->files.v[i]));
 	doc = json_pack("{s:s, s:o, s:s, s:o, s:o, s:o}", "name", p->name, "file",
 			text_json(p->file), "digest", p->digest, "files", files, "profile", tree,
-			"origins", origins);
+			"origins", origins_to_json(p));
 	if (v->resolved) {
 		json_object_set_new(doc, "kernel_args", kargs_to_json(&v->derived));
 		json_object_set_new(doc, "devices",

@@ -7,12 +7,12 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "engine/culprit.h"
 #include "engine/fitness.h"
 #include "engine/flow.h"
 #include "engine/run.h"
 #include "engine/under_load.h"
 #include "engine/watch.h"
+#include "engine/writers.h"
 #include "kinds/function.h"
 #include "sys/clock.h"
 #include "sys/kernel_names.h"
@@ -139,6 +139,7 @@ static bool held_when_judged(const struct record *r, const struct change *c)
 static void blame_others(struct later_look *l)
 {
 	struct run *run = &l->run;
+	cleanup(writer_files_free) struct writer_files files = {0};
 
 	for (size_t i = 0; i < run->plan.list.n; i++) {
 		struct change *c = run->plan.list.v[i];
@@ -146,7 +147,9 @@ static void blame_others(struct later_look *l)
 
 		if (c->state != CHANGE_DIFFERS || !c->kind->set || !held_when_judged(l->record, c))
 			continue;
-		by = culprit_of(run->root, c);
+		if (!files.root)
+			writer_files_read(run->root, &files);
+		by = writers_blame(&files, c);
 		change_reason_more(c, BY_OTHERS "%s%s%s", by ? " (" : "", by ? by : "",
 				   by ? ")" : "");
 	}

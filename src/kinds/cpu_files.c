@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "profile/diag.h"
 #include "profile/yaml.h"
+#include "sys/dropins.h"
 #include "sys/read.h"
 
 void said_free(struct said *s)
@@ -90,37 +91,6 @@ static void merge_affinity(const char *file, unsigned int line, const char *valu
 	say(ret, file, line, all.s);
 }
 
-static int by_base_name(const void *a, const void *b)
-{
-	const char *x = strrchr(*(char *const *)a, '/'), *y = strrchr(*(char *const *)b, '/');
-
-	return strcmp(x, y);
-}
-
-/* Drop-ins of all directories, by name; a file hides those of its name in later directories. */
-static void find_drop_ins(const struct root *root, const char *const *dirs, size_t n,
-			  struct strv *ret)
-{
-	cleanup_strv struct strv seen = {0};
-
-	for (size_t d = 0; d < n; d++) {
-		cleanup_free char *pattern = xasprintf("%s/system.conf.d/*.conf", dirs[d]);
-		cleanup_strv struct strv files = {0};
-
-		read_glob(root, pattern, &files, NULL);
-		for (size_t i = 0; i < files.n; i++) {
-			const char *name = strrchr(files.v[i], '/');
-
-			if (strv_contains(&seen, name))
-				continue;
-			strv_add(&seen, name);
-			strv_add(ret, files.v[i]);
-		}
-	}
-	if (ret->n)
-		qsort(ret->v, ret->n, sizeof(*ret->v), by_base_name);
-}
-
 bool systemd_affinity(const struct root *root, struct said *ret)
 {
 	static const char *const dirs[] = {"/etc/systemd", "/run/systemd", "/usr/local/lib/systemd",
@@ -136,7 +106,7 @@ bool systemd_affinity(const struct root *root, struct said *ret)
 		each_value(root, file, "CPUAffinity", merge_affinity, ret);
 		break;
 	}
-	find_drop_ins(root, dirs, array_len(dirs), &drop_ins);
+	dropins_find(root, dirs, array_len(dirs), "system.conf.d/*.conf", &drop_ins);
 	for (size_t i = 0; i < drop_ins.n; i++)
 		each_value(root, drop_ins.v[i], "CPUAffinity", merge_affinity, ret);
 	return ret->text != NULL;

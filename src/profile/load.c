@@ -278,7 +278,7 @@ static void add_dropin(struct loader *l, const char *path)
 	}
 	doc = document(l, path, fd, SCHEMA_DROPIN);
 	if (doc && ((l->merge && streq(l->merge, path)) || dropin_applies(l, doc)))
-		merge_layer(l->p->doc, doc, LAYER_DROPIN, l->diags);
+		merge_layer(l->p->doc, doc, LAYER_DROPIN, &l->p->shadows, l->diags);
 	else if (doc)
 		strv_add(&l->p->unmerged, path);
 }
@@ -306,10 +306,10 @@ static void resolve(struct loader *l, const struct ynode *own)
 	struct ynode *doc = ynode_new(YAML_MAP, own->at);
 
 	for (size_t i = 0; i < l->bases.n; i++)
-		merge_layer(doc, l->bases.v[i].doc, LAYER_BASE, l->diags);
+		merge_layer(doc, l->bases.v[i].doc, LAYER_BASE, &l->p->shadows, l->diags);
 	for (size_t i = l->bases.n; i > 0; i--)
 		strv_add(&l->p->ancestors, l->bases.v[i - 1].name);
-	merge_layer(doc, own, LAYER_OWN, l->diags);
+	merge_layer(doc, own, LAYER_OWN, &l->p->shadows, l->diags);
 	doc->at = own->at;
 	l->p->doc = doc;
 	if (!(l->flags & LOAD_NO_DROPINS))
@@ -493,7 +493,7 @@ static void judge_dropin_alone(const struct ynode *doc, struct diags *diags)
 	struct profile alone = {.doc = ynode_new(YAML_MAP, doc->at)};
 	struct diags ignored = {0};
 
-	merge_layer(alone.doc, doc, LAYER_DROPIN, &ignored);
+	merge_layer(alone.doc, doc, LAYER_DROPIN, NULL, &ignored);
 	selectors_fill(&alone);
 	rules_check(&alone, NULL, diags);
 	selectors_free(&alone);
@@ -503,7 +503,7 @@ static void judge_dropin_alone(const struct ynode *doc, struct diags *diags)
 
 static void judge_dropin(struct loader *l, struct profile *target, const struct ynode *doc)
 {
-	merge_layer(target->doc, doc, LAYER_DROPIN, l->diags);
+	merge_layer(target->doc, doc, LAYER_DROPIN, NULL, l->diags);
 	schema_complete(target->doc, l->diags);
 	selectors_free(target);
 	selectors_fill(target);
@@ -549,6 +549,7 @@ void profile_free(struct profile *p)
 	strv_free(&p->ancestors);
 	ynode_free(p->doc);
 	selectors_free(p);
+	shadows_free(&p->shadows);
 	strv_free(&p->files);
 	strv_free(&p->unmerged);
 	free(p);

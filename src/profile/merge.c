@@ -6,8 +6,32 @@
 
 struct merge {
 	struct diags *diags;
+	struct shadows *shadows; /* or NULL */
 	struct str path;
 };
+
+/* Of the key where the walk is. */
+static void note_shadow(struct merge *m, const struct ynode *old, struct place by, bool deleted)
+{
+	struct shadow shadow = {.at = old->at, .by = by, .deleted = deleted};
+
+	if (!m->shadows)
+		return;
+	shadow.key = xstrdup(str_get(&m->path));
+	if (m->path.len && shadow.key[m->path.len - 1] == '+')
+		shadow.key[m->path.len - 1] = '\0';
+	shadow.value = ynode_line(old);
+	vec_push(&m->shadows->list, shadow);
+}
+
+void shadows_free(struct shadows *shadows)
+{
+	for (size_t i = 0; i < shadows->list.n; i++) {
+		free(shadows->list.v[i].key);
+		free(shadows->list.v[i].value);
+	}
+	vec_free(&shadows->list);
+}
 
 static void lay_over(struct merge *m, struct ynode *base, const struct ynode *over,
 		     const struct spec *spec);
@@ -28,11 +52,13 @@ static struct ynode *settle(struct merge *m, const struct ynode *n, const struct
 	return copy;
 }
 
-static void append_item(struct ynode *list, struct ynode *item, const struct spec *spec)
+static void append_item(struct merge *m, struct ynode *list, struct ynode *item,
+			const struct spec *spec)
 {
 	for (size_t i = 0; spec && i < list->items.n; i++) {
 		if (!item_same(spec->identity, list->items.v[i], item))
 			continue;
+		note_shadow(m, list->items.v[i], item->at, false);
 		ynode_free(list->items.v[i]);
 		list->items.v[i] = item;
 		return;
@@ -54,7 +80,7 @@ static void append(struct merge *m, struct ynode *base, const struct ynode *key,
 		ynode_set(base, plain_key, list);
 	}
 	for (size_t i = 0; i < more->items.n; i++)
-		append_item(list, settle(m, more->items.v[i], spec ? spec->item : NULL), spec);
+		append_item(m, list, settle(m, more->items.v[i], spec ? spec->item : NULL), spec);
 }
 
 static void delete_key(struct merge *m, struct ynode *base, const struct ynode *key)
@@ -62,8 +88,12 @@ static void delete_key(struct merge *m, struct ynode *base, const struct ynode *
 	bool refused = strchr(key->text, '+') || streq(str_get(&m->path), "schema") ||
 		       streq(str_get(&m->path), "name");
 
+	const struct ynode *old = ynode_get(base, key->text);
+
+	if (old)
+		note_shadow(m, old, key->at, true);
 	/* An empty value is more often forgotten than meant. */
-	if (!ynode_get(base, key->text) && !refused)
+	if (!old && !refused)
 		diag_warn(
 			m->diags, key->at, str_get(&m->path),
 			"no value, and no base has one to delete; write a value or remove the key");
@@ -75,6 +105,16 @@ static bool is_append(const struct ynode *key, const struct ynode *value)
 	size_t len = strlen(key->text);
 
 	return len > 1 && key->text[len - 1] == '+' && value->kind == YAML_LIST;
+}
+
+static void replace(struct merge *m, struct ynode *base, const struct ynode *key,
+		    const struct ynode *value, const struct spec *spec)
+{
+	const struct ynode *old = ynode_get(base, key->text);
+
+	if (old)
+		note_shadow(m, old, value->at, false);
+	ynode_set(base, key, settle(m, value, spec_child(spec, key->text)));
 }
 
 static void lay_key(struct merge *m, struct ynode *base, const struct ynode *key,
@@ -89,7 +129,7 @@ static void lay_key(struct merge *m, struct ynode *base, const struct ynode *key
 	else if (old && old->kind == YAML_MAP && value->kind == YAML_MAP)
 		lay_over(m, old, value, spec_child(spec, key->text));
 	else
-		ynode_set(base, key, settle(m, value, spec_child(spec, key->text)));
+		replace(m, base, key, value, spec);
 }
 
 static void lay_over(struct merge *m, struct ynode *base, const struct ynode *over,
@@ -114,9 +154,10 @@ static bool is_left_out(const char *key, enum layer what)
 	return f->flags & FIELD_NOT_INHERITED || (what == LAYER_DROPIN && streq(key, "match"));
 }
 
-void merge_layer(struct ynode *doc, const struct ynode *layer, enum layer what, struct diags *diags)
+void merge_layer(struct ynode *doc, const struct ynode *layer, enum layer what,
+		 struct shadows *shadows, struct diags *diags)
 {
-	struct merge m = {.diags = diags};
+	struct merge m = {.diags = diags, .shadows = shadows};
 
 	for (size_t i = 0; i < layer->keys.n; i++) {
 		size_t was = keypath_key(&m.path, layer->keys.v[i]->text);

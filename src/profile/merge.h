@@ -8,6 +8,7 @@
 
 #include "base/sha256.h"
 #include "profile/diag.h"
+#include "profile/profile.h"
 #include "profile/yaml.h"
 
 enum layer { LAYER_BASE, LAYER_OWN, LAYER_DROPIN };
@@ -15,10 +16,12 @@ enum layer { LAYER_BASE, LAYER_OWN, LAYER_DROPIN };
 /*
  * Lays a document over doc (at first an empty map). What is a file's own (name, version,
  * extends, abstract, priority, schema) is left out of a base; a drop-in's match says when it
- * applies and is left out as well. Problems go to diags.
+ * applies and is left out as well. What the document replaces or deletes is added to shadows, unless
+ * that is NULL. Problems go to diags.
  */
 void merge_layer(struct ynode *doc, const struct ynode *layer, enum layer what,
-		 struct diags *diags);
+		 struct shadows *shadows, struct diags *diags);
+void shadows_free(struct shadows *shadows);
 
 /*
  * The identity of a resolved profile: of its values, not of how and in which files they

@@ -19,6 +19,19 @@
 /* The schema numbers that this railhead reads. */
 enum { SCHEMA_MIN = 1, SCHEMA_MAX = 1 };
 
+/* A value that a document laid over another one has replaced or deleted. */
+struct shadow {
+	char *key;	 /* "sysctl.vm.swappiness"; of an item of a list that of the list */
+	char *value;	 /* on one line */
+	struct place at; /* of the value */
+	struct place by; /* of what replaced or deleted it */
+	bool deleted;
+};
+
+struct shadows {
+	VEC(struct shadow) list; /* in the order of merging: the last one of a key was in force last */
+};
+
 struct profile {
 	char *name;
 	char *version; /* "" if not said */
@@ -31,6 +44,7 @@ struct profile {
 					 extends and abstract still there. Checked by the schema, so
 					 that readers need not check types again. */
 	VEC(struct selector) devices; /* from devices:, in document order */
+	struct shadows shadows;
 	struct strv files;	      /* all files read for it (places point in here) */
 	struct strv unmerged; /* those of them whose match: does not hold, or needs a node */
 };

@@ -115,6 +115,8 @@ int ynode_index(const struct ynode *map, const char *key);
 /* Replaces the value of key where it stands, or adds it at the end. */
 void ynode_set(struct ynode *map, const struct ynode *key, struct ynode *value);
 void ynode_remove(struct ynode *map, const char *key);
+/* The whole on one line, for people: "[a, b]", "{rx: 1, tx: 2}". The caller frees. */
+char *ynode_line(const struct ynode *n);
 /* "a map", "a list", "nothing" (null) or "a single value". */
 const char *ynode_kind_name(const struct ynode *n);
 

@@ -228,3 +228,27 @@ const char *ynode_kind_name(const struct ynode *n)
 		return "nothing";
 	return n->kind == YAML_MAP ? "a map" : n->kind == YAML_LIST ? "a list" : "a single value";
 }
+
+static void add_line(struct str *out, const struct ynode *n)
+{
+	if (n->kind == YAML_SCALAR) {
+		str_add(out, n->text);
+		return;
+	}
+	str_add(out, n->kind == YAML_MAP ? "{" : "[");
+	for (size_t i = 0; i < n->items.n; i++) {
+		str_addf(out, "%s%s%s", i ? ", " : "",
+			 n->kind == YAML_MAP ? n->keys.v[i]->text : "",
+			 n->kind == YAML_MAP ? ": " : "");
+		add_line(out, n->items.v[i]);
+	}
+	str_add(out, n->kind == YAML_MAP ? "}" : "]");
+}
+
+char *ynode_line(const struct ynode *n)
+{
+	struct str out = {0};
+
+	add_line(&out, n);
+	return str_take(&out);
+}

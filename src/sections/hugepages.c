@@ -14,6 +14,7 @@
 #include "kinds/checks.h"
 #include "profile/language.h"
 #include "sections/sections.h"
+#include "sections/want_arg.h"
 
 static const struct spec page_count = {
 	.what = "a count of pages",
@@ -106,8 +107,6 @@ static int boot_kargs(const struct section_ctx *ctx, const struct ynode *section
 	for (size_t i = 0; i < section->items.n; i++) {
 		const struct ynode *item = section->items.v[i];
 		const char *size = ynode_text(item, "size", "");
-		cleanup_free char *origin =
-			xasprintf("%s:%u", item->at.file ? item->at.file : "", item->at.line);
 		cleanup_free char *def = xasprintf("default_hugepagesz=%s", size);
 		cleanup_free char *sizearg = xasprintf("hugepagesz=%s", size);
 		struct counts *want cleanup_free = xnew(struct counts);
@@ -117,14 +116,14 @@ static int boot_kargs(const struct section_ctx *ctx, const struct ynode *section
 		if (r < 0)
 			return r;
 		if (ynode_bool(item, "default", false))
-			kargs_add(wanted, def, origin);
+			kargs_want(wanted, item, def);
 		if (!pool_at_boot(item))
 			continue;
 		for (int n = cpus_next(&want->nodes, -1); n >= 0; n = cpus_next(&want->nodes, n))
 			str_addf(&text, "%s%d:%llu", text.len ? "," : "hugepages=", n,
 				 (unsigned long long)want->pages[n]);
-		kargs_add(wanted, sizearg, origin);
-		kargs_add(wanted, str_get(&text), origin);
+		kargs_want(wanted, item, sizearg);
+		kargs_want(wanted, item, str_get(&text));
 	}
 	return 0;
 }

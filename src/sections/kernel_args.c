@@ -16,6 +16,7 @@
 #include "sections/hugepages.h"
 #include "sections/kernel_args.h"
 #include "sections/sections.h"
+#include "sections/want_arg.h"
 
 static const struct spec iommu_mode = {
 	.what = "an IOMMU mode",
@@ -78,14 +79,6 @@ static const struct spec keys = {
 
 /* --- the arguments --------------------------------------------------------------------------- */
 
-static void want(struct kargs *l, const struct ynode *why, const char *text)
-{
-	cleanup_free char *origin =
-		xasprintf("%s:%u", why->at.file ? why->at.file : "profile", why->at.line);
-
-	kargs_add(l, text, origin);
-}
-
 /*
  * The arguments that each vendor's driver honours (arch/x86/kernel/pci-dma.c,
  * drivers/iommu/{intel/iommu.c,amd/init.c,iommu.c}): `iommu=on`,
@@ -119,7 +112,7 @@ static int want_iommu(const struct section_ctx *ctx, const struct ynode *iommu, 
 			continue;
 		for (size_t j = 0; j < array_len(iommu_args[i].args); j++)
 			if (iommu_args[i].args[j])
-				want(l, iommu, iommu_args[i].args[j]);
+				kargs_want(l, iommu, iommu_args[i].args[j]);
 		return 0;
 	}
 	return err_set(err, -EOPNOTSUPP,
@@ -145,16 +138,16 @@ static int want_isolation(const struct section_ctx *ctx, const struct ynode *lis
 	cpus_remove_all(&rest, &isolated);
 	text = cpus_format(&isolated);
 	arg = xasprintf("isolcpus=%s", text);
-	want(l, list, arg);
+	kargs_want(l, list, arg);
 	free(take_ptr(arg));
 	arg = xasprintf("nohz_full=%s", text);
-	want(l, list, arg);
+	kargs_want(l, list, arg);
 	if (!cpus_count(&rest))
 		return 0;
 	free(take_ptr(arg));
 	irq = cpus_format(&rest);
 	arg = xasprintf("irqaffinity=%s", irq);
-	want(l, list, arg);
+	kargs_want(l, list, arg);
 	return 0;
 }
 
@@ -169,7 +162,7 @@ static int own_kargs(const struct section_ctx *ctx, const struct ynode *section,
 	if (r == 0 && isolate)
 		r = want_isolation(ctx, isolate, wanted, err);
 	for (size_t i = 0; r == 0 && set && i < set->items.n; i++)
-		want(wanted, set->items.v[i], set->items.v[i]->text);
+		kargs_want(wanted, set->items.v[i], set->items.v[i]->text);
 	return r;
 }
 
@@ -193,13 +186,13 @@ static void emit_next_boot(const struct section_ctx *ctx, const struct kargs *wa
 	change_withhold(c, lack);
 }
 
-static void emit_arrived(const char *arg, const struct ynode *section, struct plan *plan)
+static void emit_arrived(const struct karg *arg, struct plan *plan)
 {
 	struct change *c = plan_add(plan, "kernel_args", &kind_check, STAGE_GATE, PHASE_CHECK,
-				    section->at, "kernel_args/arrived/%s", arg);
+				    arg->why->at, "kernel_args/arrived/%s", arg->text);
 
-	change_on(c, arg, &arrived_item);
-	change_target(c, "cmdline:%s", arg);
+	change_on(c, arg->text, &arrived_item);
+	change_target(c, "cmdline:%s", arg->text);
 	c->of_args = true;
 	item_desired(c);
 	change_waits_for(c, "kernel_args/next_boot");
@@ -297,7 +290,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	for (size_t i = 0; i < wanted.n; i++)
 		/* hugepagesz=1G alone says nothing; the pair is verified by page counts */
 		if (karg_rule(wanted.v[i].text) != KARG_PAGES)
-			emit_arrived(wanted.v[i].text, section, plan);
+			emit_arrived(&wanted.v[i], plan);
 	emit_isolation(ctx, ynode_get(section, "isolate_cpus"), plan);
 	emit_others(ctx, ynode_get(section, "isolate_cpus"), plan);
 	if (wanted.n)

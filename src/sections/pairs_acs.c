@@ -11,6 +11,7 @@
 #include "kinds/pci.h"
 #include "node/node.h"
 #include "node/p2p.h"
+#include "sections/want_arg.h"
 #include "sys/pci_express.h"
 
 /* What an IOMMU has the kernel set: pci_std_enable_acs() of drivers/pci/pci.c. */
@@ -111,14 +112,6 @@ static bool any_has_data_direct(const struct pairs *pairs)
 	return false;
 }
 
-static void want(struct kargs *l, const struct ynode *why, const char *text)
-{
-	cleanup_free char *origin =
-		xasprintf("%s:%u", why->at.file ? why->at.file : "profile", why->at.line);
-
-	kargs_add(l, text, origin);
-}
-
 static int want_argument(struct job *job, const struct pairs *pairs, const struct ynode *acs,
 			 struct kargs *wanted, struct err *err)
 {
@@ -144,7 +137,7 @@ static int want_argument(struct job *job, const struct pairs *pairs, const struc
 	if (r < 0 || !job->value.len)
 		return r;
 	arg = p2p_argument(&job->value, job->bits);
-	want(wanted, acs, arg);
+	kargs_want(wanted, acs, arg);
 	return 0;
 }
 
@@ -155,7 +148,7 @@ static void keep_present(const struct section_ctx *ctx, const struct ynode *acs,
 	cleanup_free char *present = acs_argument(ctx->node->cmdline);
 
 	if (present)
-		want(wanted, acs, present);
+		kargs_want(wanted, acs, present);
 }
 
 int pairs_kargs(const struct section_ctx *ctx, const struct ynode *section, struct kargs *wanted,

@@ -7,9 +7,13 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "sys/dropins.h"
 #include "sys/read.h"
 
 enum { FILE_MAX_SIZE = 1 << 20 };
+
+const char *const sysctl_d_dirs[SYSCTL_D_DIRS] = {"/etc/sysctl.d", "/run/sysctl.d",
+						  "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d"};
 
 char *sysctl_path(const char *key)
 {
@@ -32,17 +36,16 @@ static char *trimmed(char *text)
 	return text;
 }
 
-/* "-key = value", "key=value"; the dash: errors of the line are passed over. */
-static bool gives(char *line, const char *path, const char *value)
+char *sysctl_d_value(char *line, const char *path)
 {
 	char *text = trimmed(line), *equals = strchr(text, '=');
 	cleanup_free char *wanted = NULL;
 
 	if (!*text || strchr("#;", *text) || !equals)
-		return false;
+		return NULL;
 	*equals = '\0';
 	wanted = sysctl_path(trimmed(text + (*text == '-')));
-	return fnmatch(wanted, path, FNM_PATHNAME) == 0 && streq(trimmed(equals + 1), value);
+	return fnmatch(wanted, path, FNM_PATHNAME) == 0 ? trimmed(equals + 1) : NULL;
 }
 
 static char *line_of_file(const struct root *root, const char *file, const char *path,
@@ -55,33 +58,22 @@ static char *line_of_file(const struct root *root, const char *file, const char 
 	if (read_file(root, FILE_MAX_SIZE, &text, NULL, NULL, file) < 0)
 		return NULL;
 	for (rest = text; (line = strsep(&rest, "\n"));) {
+		const char *given = sysctl_d_value(line, path);
+
 		n++;
-		if (gives(line, path, value))
+		if (given && streq(given, value))
 			return xasprintf("%s:%u", file, n);
 	}
 	return NULL;
 }
 
-/* A file hides those of its name in the directories that come later. */
 char *sysctl_d_line(const struct root *root, const char *path, const char *value)
 {
-	static const char *const dirs[] = {"/etc/sysctl.d", "/run/sysctl.d",
-					   "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d"};
-	cleanup_strv struct strv seen = {0};
-	char *found = line_of_file(root, "/etc/sysctl.conf", path, value);
+	cleanup_strv struct strv files = {0};
+	char *found = line_of_file(root, SYSCTL_CONF, path, value);
 
-	for (size_t d = 0; !found && d < array_len(dirs); d++) {
-		cleanup_strv struct strv names = {0};
-
-		read_dir(root, &names, NULL, "%s", dirs[d]);
-		for (size_t i = 0; !found && i < names.n; i++) {
-			cleanup_free char *file = xasprintf("%s/%s", dirs[d], names.v[i]);
-
-			if (strv_contains(&seen, names.v[i]) > 0)
-				continue;
-			strv_add(&seen, names.v[i]);
-			found = line_of_file(root, file, path, value);
-		}
-	}
+	dropins_find(root, sysctl_d_dirs, SYSCTL_D_DIRS, "*.conf", &files);
+	for (size_t i = 0; !found && i < files.n; i++)
+		found = line_of_file(root, files.v[i], path, value);
 	return found;
 }

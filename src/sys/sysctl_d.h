@@ -10,6 +10,16 @@
  */
 char *sysctl_path(const char *key);
 
+/* Where systemd-sysctl looks, the first directory first, and the file that procps reads besides. */
+enum { SYSCTL_D_DIRS = 4 };
+extern const char *const sysctl_d_dirs[SYSCTL_D_DIRS];
+#define SYSCTL_CONF "/etc/sysctl.conf"
+
+/*
+ * The value that a line, "key = value" or "-key=value" (the dash: errors are passed over), gives the
+ * file at path, below /proc/sys. A part of line, which is cut up; NULL: the line gives none.
+ */
+char *sysctl_d_value(char *line, const char *path);
 /*
  * "/etc/sysctl.d/99-x.conf:3": a line that gives the file at path, below /proc/sys, that value;
  * NULL: none does, of the files that are read. The caller frees.

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "engine/culprit.h"
+#include "engine/writers.h"
 #include "plan/kind.h"
 #include "tree.h"
 
@@ -39,10 +39,12 @@ static void test_links(void **state)
 	tmp_write(tmp, "sys/bus/pci/devices/" NIC "/net/enp24s0/x", "");
 	tmp_write(tmp, "sys/class/net/enp24s0/ifindex", "7\n");
 	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup(writer_files_free) struct writer_files files = {0};
 		cleanup_free char *said = NULL;
 
 		tmp_write(tmp, t[i].file, t[i].text);
-		said = culprit_of(&tmp->root, c);
+		writer_files_read(&tmp->root, &files);
+		said = writers_blame(&files, c);
 		if (t[i].said)
 			assert_string_equal(said, t[i].said);
 		else

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "boot/kargs.h"
+#include "profile/yaml.h"
+
+/* Appends a kernel argument that why, of the profile, wants. */
+void kargs_want(struct kargs *l, const struct ynode *why, const char *text);
