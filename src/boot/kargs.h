@@ -23,8 +23,8 @@
 struct ynode; /* of profile/yaml.h */
 
 struct karg {
-	char *text;   /* "intel_iommu=on,sm_on" */
-	char *origin; /* where it is wanted: "profile.yaml:12", or NULL */
+	char *text;		 /* "intel_iommu=on,sm_on" */
+	char *origin;		 /* where it is wanted: "profile.yaml:12", or NULL */
 	const struct ynode *why; /* that wants it, of the profile; or NULL */
 };
 

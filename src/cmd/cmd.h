@@ -88,13 +88,18 @@ struct verb {
 extern const struct verb *const verbs[]; /* NULL-terminated, in the order of the help */
 extern const struct verb verb_check, verb_explain, verb_show, verb_match, verb_survey, verb_draft,
 	verb_plan, verb_apply, verb_verify, verb_gate, verb_status, verb_admit, verb_calibrate,
-	verb_kargs, verb_bake;
+	verb_kargs, verb_bake, verb_why, verb_diff;
 
 /* Whether the verb, as it was asked for, changes anything of the root. */
 bool invocation_writes(const struct invocation *inv, const struct verb *verb);
 /* Opens root_path (NULL: this machine). An exit code; what is wrong is said already. */
 int invocation_open_root(struct invocation *inv, const struct verb *verb);
 void invocation_close_root(struct invocation *inv);
+/*
+ * A directory, or an archive that is unpacked into scratch; NULL: this machine. Both are the
+ * caller's to close, also after an error.
+ */
+int open_machine(const char *path, struct root *root, struct scratch *scratch, struct err *err);
 
 /* --- shared by the verbs (common.c) --------------------------------------------------- */
 

@@ -35,25 +35,39 @@ static void descend(struct root *root, const char *path)
 	*root = inner;
 }
 
-static int unpack(struct invocation *inv, struct err *err)
+static int unpack(const char *path, struct root *root, struct scratch *scratch, struct err *err)
 {
 	cleanup_close int dir = -1;
-	int r = scratch_make(&inv->scratch, err);
+	int r = scratch_make(scratch, err);
 
 	if (r < 0)
 		return r;
-	dir = open(inv->scratch.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = open(scratch->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
-		return err_errno(err, -errno, "%s", inv->scratch.path);
-	r = tar_unpack(inv->root_path, dir, err);
+		return err_errno(err, -errno, "%s", scratch->path);
+	r = tar_unpack(path, dir, err);
 	if (r == 0)
-		r = root_init(&inv->root, inv->scratch.path, err);
+		r = root_init(root, scratch->path, err);
 	if (r < 0)
 		return r;
-	descend(&inv->root, inv->scratch.path);
-	if (!is_tree(&inv->root))
-		return err_set(err, -EINVAL, "%s: holds neither proc/ nor sys/", inv->root_path);
+	descend(root, scratch->path);
+	if (!is_tree(root))
+		return err_set(err, -EINVAL, "%s: holds neither proc/ nor sys/", path);
 	return 0;
+}
+
+static bool is_archive(const char *path)
+{
+	struct stat st;
+
+	return path && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+int open_machine(const char *path, struct root *root, struct scratch *scratch, struct err *err)
+{
+	int r = is_archive(path) ? unpack(path, root, scratch, err) : root_init(root, path, err);
+
+	return r == 0 && !root->live ? snapshot_check(root, err) : r;
 }
 
 bool invocation_writes(const struct invocation *inv, const struct verb *verb)
@@ -64,20 +78,14 @@ bool invocation_writes(const struct invocation *inv, const struct verb *verb)
 int invocation_open_root(struct invocation *inv, const struct verb *verb)
 {
 	struct err err = {0};
-	struct stat st;
 	int r;
 
-	if (!inv->root_path || stat(inv->root_path, &st) < 0 || !S_ISREG(st.st_mode)) {
-		r = root_init(&inv->root, inv->root_path, &err);
-	} else if (invocation_writes(inv, verb)) {
+	if (is_archive(inv->root_path) && invocation_writes(inv, verb))
 		r = err_set(&err, -EINVAL,
 			    "%s writes, and %s is no directory: unpack it and give the directory",
 			    verb->name, inv->root_path);
-	} else {
-		r = unpack(inv, &err);
-	}
-	if (r == 0 && !inv->root.live)
-		r = snapshot_check(&inv->root, &err);
+	else
+		r = open_machine(inv->root_path, &inv->root, &inv->scratch, &err);
 	if (r == 0)
 		return EXIT_OK;
 	complain("%s", err.text);

@@ -200,8 +200,9 @@ static bool read_command(const struct subject *s, char *line, const char **value
 }
 
 /* KEY{name}="value" that assigns: neither == nor !=. */
-static bool takes_udev(char *line, const char *key, bool (*is)(const struct subject *, const char *),
-		       const struct subject *s, const char **value)
+static bool takes_udev(char *line, const char *key,
+		       bool (*is)(const struct subject *, const char *), const struct subject *s,
+		       const char **value)
 {
 	for (char *p = line; (p = strstr(p, key)); p++) {
 		char *name = p + strlen(key), *end = strchr(name, '}'), *quote;
@@ -326,7 +327,10 @@ struct source {
 	const char *only; /* lines that begin so; NULL: all */
 };
 
-#define LIB_DIRS(name) {"/etc/" name, "/run/" name, "/usr/local/lib/" name, "/usr/lib/" name}
+#define LIB_DIRS(name)                                                               \
+	{                                                                            \
+		"/etc/" name, "/run/" name, "/usr/local/lib/" name, "/usr/lib/" name \
+	}
 
 /* What is read later overrules what is read before. */
 static const struct source sources[] = {
@@ -372,8 +376,8 @@ static void add_line(struct writer_files *files, const struct source *source, co
 	str_chomp(text);
 	if (!*text || strchr("#;", *text) || (source->only && !str_starts(text, source->only)))
 		return;
-	vec_push(&files->lines, ((struct writer_line){source, xasprintf("%s:%u", path, n),
-						      xstrdup(text)}));
+	vec_push(&files->lines,
+		 ((struct writer_line){source, xasprintf("%s:%u", path, n), xstrdup(text)}));
 }
 
 static void read_lines(struct writer_files *files, const struct source *source, const char *path)
@@ -444,9 +448,9 @@ static void read_tuned_files(struct writer_files *files, const char *active)
 		for (char *line = text; line; line = strchr(line, '\n')) {
 			line += *line == '\n';
 			if (str_starts(line, "include=")) {
-				cleanup_free char *more = xstrndup(
-					line + strlen("include="),
-					strcspn(line + strlen("include="), "\n"));
+				cleanup_free char *more =
+					xstrndup(line + strlen("include="),
+						 strcspn(line + strlen("include="), "\n"));
 
 				add_names(&names, more);
 			}
@@ -504,8 +508,7 @@ static char *setting_of(const char *text, const char *key)
 
 static void add_writer(struct writers *ret, const char *by, char *says, const char *value)
 {
-	vec_push(&ret->list,
-		 ((struct writer){xstrdup(by), says, value ? xstrdup(value) : NULL}));
+	vec_push(&ret->list, ((struct writer){xstrdup(by), says, value ? xstrdup(value) : NULL}));
 }
 
 static bool add_manager(const struct root *root, const char *netdev, uint64_t ifindex,

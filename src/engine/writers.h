@@ -2,7 +2,8 @@
 /*
  * Who else sets what a change of the profile sets, where the node's own files say so: sysctl.d,
  * modprobe.d, tmpfiles.d, udev rules, units, tuned's profile, arguments of the boot loader, and the
- * programs that manage a link. Nothing is run: a rule or unit that is named may be for something else.
+ * programs that manage a link. Nothing is run: a rule or unit that is named may be for something
+ * else.
  */
 #pragma once
 

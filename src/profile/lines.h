@@ -21,8 +21,8 @@ void profile_lines_free(struct profile_lines *lines);
 /* NULL: the profile has none of that path. */
 const struct profile_line *profile_lines_find(const struct profile_lines *lines, const char *path);
 /*
- * The line that a change with that id was made from, by its origin; NULL: none. In block style a map
- * and its first key stand at the same place: that is the key where the id ends with its name.
+ * The line that a change with that id was made from, by its origin; NULL: none. In block style a
+ * map and its first key stand at the same place: that is the key where the id ends with its name.
  */
 const struct profile_line *profile_lines_at(const struct profile_lines *lines, struct place at,
 					    const char *id);

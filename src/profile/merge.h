@@ -16,8 +16,8 @@ enum layer { LAYER_BASE, LAYER_OWN, LAYER_DROPIN };
 /*
  * Lays a document over doc (at first an empty map). What is a file's own (name, version,
  * extends, abstract, priority, schema) is left out of a base; a drop-in's match says when it
- * applies and is left out as well. What the document replaces or deletes is added to shadows, unless
- * that is NULL. Problems go to diags.
+ * applies and is left out as well. What the document replaces or deletes is added to shadows,
+ * unless that is NULL. Problems go to diags.
  */
 void merge_layer(struct ynode *doc, const struct ynode *layer, enum layer what,
 		 struct shadows *shadows, struct diags *diags);

@@ -29,7 +29,8 @@ struct shadow {
 };
 
 struct shadows {
-	VEC(struct shadow) list; /* in the order of merging: the last one of a key was in force last */
+	VEC(struct shadow)
+	list; /* in the order of merging: the last one of a key was in force last */
 };
 
 struct profile {
@@ -45,7 +46,7 @@ struct profile {
 					 that readers need not check types again. */
 	VEC(struct selector) devices; /* from devices:, in document order */
 	struct shadows shadows;
-	struct strv files;	      /* all files read for it (places point in here) */
+	struct strv files;    /* all files read for it (places point in here) */
 	struct strv unmerged; /* those of them whose match: does not hold, or needs a node */
 };
 

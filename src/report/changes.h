@@ -2,6 +2,8 @@
 /* A plan as people read it: what is wrong first, what is as wanted as a count. */
 #pragma once
 
+#include <stddef.h>
+
 #include "engine/run.h"
 #include "report/screen.h"
 
@@ -13,3 +15,9 @@
  */
 void changes_render(FILE *out, const struct run *run, unsigned int stages, enum stage running,
 		    const struct screen *screen);
+/*
+ * Any changes of the run, in that order, as on a terminal of the screen's width; what is as wanted
+ * has one value. At most so many lines.
+ */
+void changes_print(FILE *out, const struct run *run, const struct change *const *changes, size_t n,
+		   const struct screen *screen, size_t most);

@@ -390,9 +390,8 @@ static struct change *emit_driver(const struct pf *pf, unsigned int index, const
 {
 	const struct ynode *value = value_of(pf, "vf.driver");
 	uint64_t workers = BINDS;
-	struct change *c =
-		add_of_vf(pf, index, "driver", "driver", &vf_driver, PHASE_VF_DRIVER,
-			  value ? value : at);
+	struct change *c = add_of_vf(pf, index, "driver", "driver", &vf_driver, PHASE_VF_DRIVER,
+				     value ? value : at);
 
 	c->want = value ? value->value
 			: (struct value){.type = VALUE_WORD, .number = VF_DRIVER_NETDEV};

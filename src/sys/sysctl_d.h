@@ -16,8 +16,8 @@ extern const char *const sysctl_d_dirs[SYSCTL_D_DIRS];
 #define SYSCTL_CONF "/etc/sysctl.conf"
 
 /*
- * The value that a line, "key = value" or "-key=value" (the dash: errors are passed over), gives the
- * file at path, below /proc/sys. A part of line, which is cut up; NULL: the line gives none.
+ * The value that a line, "key = value" or "-key=value" (the dash: errors are passed over), gives
+ * the file at path, below /proc/sys. A part of line, which is cut up; NULL: the line gives none.
  */
 char *sysctl_d_value(char *line, const char *path);
 /*

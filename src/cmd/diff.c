@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* diff: two profiles, two machines, or a profile and a machine. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "cmd/cmd.h"
+#include "profile/search.h"
+#include "report/facts.h"
+#include "report/inventory.h"
+#include "report/sides.h"
+#include "report/text.h"
+
+struct side_kind;
+
+/* One of the two, as it was named. */
+struct side {
+	const char *arg;
+	const struct side_kind *kind;
+	char *title;		 /* what it is */
+	struct profile *profile; /* of a profile */
+	const struct root *root; /* of a machine: that of --root, or own */
+	struct root own;
+	struct scratch scratch;
+	struct node node;
+	bool surveyed;
+	struct run run; /* whose sets lines are folded by */
+	bool ran;
+	struct facts facts;
+};
+
+/*
+ * A new kind of side is a row: how a person names it, and how it is opened. open() leaves the
+ * title and either a profile or a machine; an exit code, complaining.
+ */
+struct side_kind {
+	const char *name;
+	bool (*is)(const char *arg);
+	int (*open)(struct invocation *inv, struct side *s);
+};
+
+static bool ends_in(const char *text, const char *end)
+{
+	size_t len = strlen(text), n = strlen(end);
+
+	return len > n && streq(text + len - n, end);
+}
+
+/* --- machines --------------------------------------------------------------------------------- */
+
+static int survey(struct side *s)
+{
+	struct err err = {0};
+
+	if (node_survey(s->root, &s->node, &err) < 0) {
+		complain("%s", err.text);
+		return EXIT_INTERNAL;
+	}
+	s->surveyed = true;
+	node_read_part_numbers(s->root, &s->node);
+	s->title = xasprintf("%s %s: %s %s, kernel %s", s->kind->name, s->arg,
+			     or_empty(s->node.dmi.sys_vendor), or_empty(s->node.dmi.product_name),
+			     *s->node.kernel ? s->node.kernel : "unknown");
+	return EXIT_OK;
+}
+
+static bool is_node(const char *arg)
+{
+	return streq(arg, "node");
+}
+
+static int open_node(struct invocation *inv, struct side *s)
+{
+	s->root = &inv->root;
+	if (!inv->root.live)
+		s->arg = inv->root_path;
+	return survey(s);
+}
+
+/* An archive, or a directory that is written as a path: "./tree". */
+static bool is_snapshot(const char *arg)
+{
+	struct stat st;
+
+	if (ends_in(arg, ".yaml"))
+		return false;
+	if (stat(arg, &st) < 0)
+		return ends_in(arg, ".tar");
+	return S_ISREG(st.st_mode) || (S_ISDIR(st.st_mode) && strchr(arg, '/'));
+}
+
+static int open_snapshot(struct invocation *inv, struct side *s)
+{
+	struct err err = {0};
+	int r = open_machine(s->arg, &s->own, &s->scratch, &err);
+
+	(void)inv;
+	if (r < 0) {
+		complain("%s", err.text);
+		return r == -ELIBACC ? EXIT_INTERNAL : EXIT_USAGE;
+	}
+	s->root = &s->own;
+	return survey(s);
+}
+
+/* --- profiles --------------------------------------------------------------------------------- */
+
+static bool is_profile(const char *arg)
+{
+	(void)arg;
+	return true;
+}
+
+static int open_profile(struct invocation *inv, struct side *s)
+{
+	if (!load_named(inv, s->arg, NULL, &s->profile))
+		return EXIT_INVALID;
+	s->title = xasprintf("profile %s%s%s (%.12s, %s)", s->profile->name,
+			     *s->profile->version ? " " : "", s->profile->version,
+			     s->profile->digest, s->profile->file);
+	return EXIT_OK;
+}
+
+/* The first row that an argument fits. */
+static const struct side_kind kinds[] = {
+	{"node", is_node, open_node},
+	{"snapshot", is_snapshot, open_snapshot},
+	{"profile", is_profile, open_profile},
+};
+
+static int side_open(struct invocation *inv, const char *arg, struct side *s)
+{
+	*s = (struct side){.arg = arg, .own = {.fd = -1}};
+	for (size_t i = 0; !s->kind; i++)
+		if (kinds[i].is(arg))
+			s->kind = &kinds[i];
+	return s->kind->open(inv, s);
+}
+
+static void side_close(struct side *s)
+{
+	facts_free(&s->facts);
+	if (s->ran)
+		run_close(&s->run);
+	if (s->surveyed)
+		node_free(&s->node);
+	profile_free(s->profile);
+	root_close(&s->own);
+	scratch_remove(&s->scratch);
+	free(s->title);
+}
+
+/* --- what is held against what ---------------------------------------------------------------- */
+
+/* Looks at a machine by a profile; NULL: by the one that matches. False: none can be planned. */
+static bool look(struct invocation *inv, struct side *s, const char *profile)
+{
+	bool own = !profile && profile_dirs_exist(s->root);
+	struct run_options opt = {.profile = profile,
+				  .profiles = own ? s->root : profiles_root(inv),
+				  .freeze = FREEZE_IGNORE};
+	struct err err = {0};
+
+	if (run_open(s->root, &opt, &s->run, &err) < 0) {
+		complain("%s", err.text);
+		return false;
+	}
+	s->ran = true;
+	if (s->run.status != RUN_OK)
+		return false;
+	run_look(&s->run, STAGES_ALL, STAGE_COUNT);
+	return true;
+}
+
+static int profile_and_machine(struct invocation *inv, struct side *profile, struct side *machine)
+{
+	if (!look(inv, machine, profile->arg))
+		return machine->ran ? explain_run(&machine->run) : EXIT_INTERNAL;
+	facts_of_wanted(&machine->run.plan, &profile->facts, &machine->facts);
+	return EXIT_OK;
+}
+
+/* What profiles set there is known only of machines that a profile is for. */
+static void take_machine(struct invocation *inv, struct side *s)
+{
+	struct inventory inventory;
+
+	inventory_take(s->root, &s->node, &inventory);
+	facts_of_machine(&s->node, &inventory, &s->facts);
+	inventory_free(&inventory);
+	look(inv, s, inv->profile);
+}
+
+static int take_machines(struct invocation *inv, struct side *a, struct side *b)
+{
+	take_machine(inv, a);
+	take_machine(inv, b);
+	if (a->run.status == RUN_OK && b->run.status == RUN_OK && a->ran && b->ran) {
+		facts_of_plan(&a->run.plan, &a->facts);
+		facts_of_plan(&b->run.plan, &b->facts);
+	} else if (!inv->json) {
+		fprintf(stderr,
+			"note: set values are not compared: %s; --profile names a profile\n",
+			a->ran && a->run.status != RUN_OK ? a->run.why.text : b->run.why.text);
+	}
+	return EXIT_OK;
+}
+
+static int take_facts(struct invocation *inv, struct side *a, struct side *b)
+{
+	if (a->profile && b->profile) {
+		facts_of_profile(a->profile, &a->facts);
+		facts_of_profile(b->profile, &b->facts);
+		return EXIT_OK;
+	}
+	if (!a->profile && !b->profile)
+		return take_machines(inv, a, b);
+	return a->profile ? profile_and_machine(inv, a, b) : profile_and_machine(inv, b, a);
+}
+
+/* --- output ----------------------------------------------------------------------------------- */
+
+static char *both_places(const struct difference *d)
+{
+	const char *at[] = {d->a ? d->a->place : NULL, d->b ? d->b->place : NULL};
+	struct str out = {0};
+
+	for (size_t i = 0; i < array_len(at); i++) {
+		cleanup_free char *place = at[i] ? text_place(at[i]) : NULL;
+
+		if (place)
+			str_addf(&out, "%s%s", out.len ? " " : "", place);
+	}
+	return out.len ? str_take(&out) : NULL;
+}
+
+static void print_differences(const struct side *a, const struct side *b,
+			      const struct differences *all, const struct screen *screen)
+{
+	cleanup(record_sets_free) struct record_sets sets = {0};
+	cleanup(sides_free) struct sides lines = {0};
+
+	for (size_t i = 0; i < all->list.n; i++) {
+		const struct difference *d = &all->list.v[i];
+		const char *label = d->a && d->b ? "differs" : d->a ? "only in A" : "only in B";
+
+		vec_push(&lines.list, ((struct side_line){
+					      label, d->key, d->a ? d->a->value : d->b->value,
+					      d->a && d->b ? d->b->value : NULL, NULL,
+					      both_places(d)}));
+	}
+	if (a->ran)
+		record_sets_add(&sets, &a->run.sets);
+	else if (b->ran)
+		record_sets_add(&sets, &b->run.sets);
+	if (screen->terminal)
+		sides_render(stdout, &lines, &sets, screen, SIZE_MAX);
+	for (size_t i = 0; !screen->terminal && i < lines.list.n; i++) {
+		struct side_line *line = &lines.list.v[i];
+
+		line->reason = take_ptr(line->place);
+		sides_print_whole(stdout, line);
+	}
+}
+
+static void print_text(struct invocation *inv, const struct side *a, const struct side *b,
+		       const struct differences *all)
+{
+	struct screen screen = begin_page(inv);
+	size_t columns = screen.terminal ? screen.columns : 0;
+
+	text_labelled(stdout, "A:", 4, a->title, columns);
+	text_labelled(stdout, "B:", 4, b->title, columns);
+	print_differences(a, b, all, &screen);
+	if (all->list.n)
+		printf("%zu of %zu differ\n", all->list.n, all->compared);
+	else
+		printf("equal: all %zu\n", all->compared);
+}
+
+static json_t *side_json(const struct side *s)
+{
+	return json_pack("{s:s, s:o, s:o}", "kind", s->kind->name, "name", text_json(s->arg),
+			 "title", text_json(s->title));
+}
+
+static json_t *text_or_null(const char *text)
+{
+	return text ? text_json(text) : json_null();
+}
+
+static json_t *difference_json(const struct difference *d)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "key", text_json(d->key), "a",
+			 text_or_null(d->a ? d->a->value : NULL), "b",
+			 text_or_null(d->b ? d->b->value : NULL), "a_origin",
+			 text_or_null(d->a ? d->a->place : NULL), "b_origin",
+			 text_or_null(d->b ? d->b->place : NULL));
+}
+
+static void print_all_json(const struct side *a, const struct side *b,
+			   const struct differences *all)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < all->list.n; i++)
+		json_array_append_new(list, difference_json(&all->list.v[i]));
+	print_json(json_pack("{s:o, s:o, s:b, s:I, s:o}", "a", side_json(a), "b", side_json(b),
+			     "equal", !all->list.n, "compared", (json_int_t)all->compared,
+			     "differences", list));
+}
+
+/* --- the verb --------------------------------------------------------------------------------- */
+
+static int compare(struct invocation *inv, struct side *a, struct side *b)
+{
+	struct differences all;
+	int code;
+
+	if (inv->profile && (a->profile || b->profile)) {
+		complain("diff: --profile names the values that two machines are compared by; "
+			 "leave it out, %s is a profile itself",
+			 a->profile ? a->arg : b->arg);
+		return EXIT_USAGE;
+	}
+	code = take_facts(inv, a, b);
+	if (code)
+		return code;
+	facts_compare(&a->facts, &b->facts, &all);
+	if (inv->json)
+		print_all_json(a, b, &all);
+	else
+		print_text(inv, a, b, &all);
+	code = all.list.n ? EXIT_PENDING : EXIT_OK;
+	vec_free(&all.list);
+	return code;
+}
+
+static int run_diff(struct invocation *inv)
+{
+	struct side a, b;
+	int code = side_open(inv, inv->args[0], &a);
+
+	if (code == EXIT_OK) {
+		code = side_open(inv, inv->args[1], &b);
+		if (code == EXIT_OK)
+			code = compare(inv, &a, &b);
+		side_close(&b);
+	}
+	side_close(&a);
+	return code;
+}
+
+const struct verb verb_diff = {
+	.name = "diff",
+	.args = "SIDE SIDE",
+	.help = "compare profiles, this node and snapshots; exit 5 if they differ",
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_SCREEN,
+	.min_args = 2,
+	.max_args = 2,
+	.run = run_diff,
+};

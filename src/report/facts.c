@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/facts.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "plan/render.h"
+#include "profile/lines.h"
+#include "report/inventory.h"
+
+/* Takes value and place over. */
+static void add(struct facts *ret, const char *key, char *value, char *place, bool thing)
+{
+	vec_push(&ret->list, ((struct known){xstrdup(key), value, place, thing}));
+}
+
+void facts_free(struct facts *facts)
+{
+	for (size_t i = 0; i < facts->list.n; i++) {
+		free(facts->list.v[i].key);
+		free(facts->list.v[i].value);
+		free(facts->list.v[i].place);
+	}
+	vec_free(&facts->list);
+}
+
+/* --- profiles --------------------------------------------------------------------------------- */
+
+static bool is_list_of_scalars(const struct ynode *n)
+{
+	for (size_t i = 0; n->kind == YAML_LIST && i < n->items.n; i++)
+		if (n->items.v[i]->kind != YAML_SCALAR)
+			return false;
+	return n->kind == YAML_LIST;
+}
+
+static bool is_whole(const struct profile_line *line, const struct profile_lines *lines)
+{
+	const char *bracket = strrchr(line->path, '[');
+	const struct profile_line *list;
+	cleanup_free char *path = NULL;
+
+	if (line->key || !bracket)
+		return line->value->kind == YAML_SCALAR || is_list_of_scalars(line->value) ||
+		       !line->value->items.n;
+	path = xstrndup(line->path, (size_t)(bracket - line->path));
+	list = profile_lines_find(lines, path);
+	return line->value->kind == YAML_SCALAR && list && !is_list_of_scalars(list->value);
+}
+
+void facts_of_profile(const struct profile *p, struct facts *ret)
+{
+	cleanup(profile_lines_free) struct profile_lines lines;
+
+	profile_lines_of(p, &lines);
+	for (size_t i = 0; i < lines.list.n; i++) {
+		const struct profile_line *line = &lines.list.v[i];
+
+		if (!streq(line->path, "name") && !streq(line->path, "version") &&
+		    is_whole(line, &lines))
+			add(ret, line->path, ynode_line(line->value),
+			    render_place(line->value->at), false);
+	}
+}
+
+/* --- machines --------------------------------------------------------------------------------- */
+
+/* What tells the objects of a list apart. */
+static const char *const names[] = {"address", "name", "node", "group", "nic"};
+/* Names of pci.ids, memory that is free now, numbers that the kernel gives in the order of a boot. */
+static const char *const left_out[] = {"names", "free", "iommu_group", "iommu_groups"};
+
+static void add_json(struct facts *ret, const char *key, const json_t *value);
+
+static char *scalar_text(const json_t *value)
+{
+	if (json_is_string(value))
+		return xstrdup(json_string_value(value));
+	if (json_is_integer(value))
+		return xasprintf("%lld", (long long)json_integer_value(value));
+	if (json_is_boolean(value))
+		return xstrdup(json_is_true(value) ? "yes" : "no");
+	return xstrdup("unknown");
+}
+
+static const char *name_in(const json_t *obj)
+{
+	for (size_t i = 0; i < array_len(names); i++)
+		if (json_is_string(json_object_get(obj, names[i])))
+			return names[i];
+	return NULL;
+}
+
+/* "15b3:1021 mlx5_core" of a function, else what there is of a version or model. */
+static char *describe(const json_t *obj)
+{
+	static const char *const keys[] = {"vendor", "device", "driver", "model", "version", "hca_type"};
+	struct str out = {0};
+
+	for (size_t i = 0; i < array_len(keys); i++) {
+		const char *text = json_string_value(json_object_get(obj, keys[i]));
+
+		if (text)
+			str_addf(&out, "%s%s", !out.len ? "" : i == 1 ? ":" : " ", text);
+	}
+	return out.len ? str_take(&out) : xstrdup("there");
+}
+
+static void add_object(struct facts *ret, const char *key, const json_t *obj, const char *name)
+{
+	const char *member;
+	const json_t *value;
+
+	json_object_foreach((json_t *)obj, member, value)
+	{
+		cleanup_free char *path = xasprintf("%s%s%s", key, *key ? "/" : "", member);
+
+		if ((!name || !streq(member, name)) &&
+		    str_index(member, left_out, array_len(left_out)) < 0)
+			add_json(ret, path, value);
+	}
+}
+
+static void add_array(struct facts *ret, const char *key, const json_t *array)
+{
+	cleanup_str struct str text = {0};
+	bool scalars = true;
+
+	for (size_t i = 0; i < json_array_size(array); i++) {
+		const json_t *item = json_array_get(array, i);
+		const char *name = json_is_object(item) ? name_in(item) : NULL;
+		cleanup_free char *scalar = name ? NULL : scalar_text(item);
+		cleanup_free char *path =
+			name ? xasprintf("%s/%s", key,
+					 json_string_value(json_object_get(item, name)))
+			     : NULL;
+
+		scalars &= !name;
+		if (!name) {
+			str_addf(&text, "%s%s", i ? " " : "", scalar);
+			continue;
+		}
+		add(ret, path, describe(item), NULL, true);
+		add_object(ret, path, item, name);
+	}
+	if (scalars && text.len)
+		add(ret, key, str_take(&text), NULL, false);
+}
+
+static void add_json(struct facts *ret, const char *key, const json_t *value)
+{
+	if (json_is_object(value))
+		add_object(ret, key, value, NULL);
+	else if (json_is_array(value))
+		add_array(ret, key, value);
+	else
+		add(ret, key, scalar_text(value), NULL, false);
+}
+
+void facts_of_machine(const struct node *node, const struct inventory *inv, struct facts *ret)
+{
+	json_t *doc = inventory_to_json(node, inv);
+
+	add_object(ret, "", doc, NULL);
+	json_decref(doc);
+}
+
+void facts_of_plan(const struct plan *plan, struct facts *ret)
+{
+	for (size_t i = 0; i < plan->list.n; i++) {
+		const struct change *c = plan->list.v[i];
+		cleanup_free char *key = xasprintf("value/%s", c->id);
+
+		/* files of railhead's own follow from the profile */
+		if (c->observed && c->kind != &kind_file && c->kind != &kind_bootenv)
+			add(ret, key, xstrdup(c->observed), NULL, false);
+	}
+}
+
+void facts_of_wanted(const struct plan *plan, struct facts *wanted, struct facts *found)
+{
+	for (size_t i = 0; i < plan->list.n; i++) {
+		const struct change *c = plan->list.v[i];
+		const char *want = c->kind == &kind_file && *c->desired ? "the profile's text"
+									: c->desired;
+
+		if (c->state == CHANGE_TO_MEASURE)
+			continue;
+		add(wanted, c->id, xstrdup(want), render_place(c->origin), false);
+		add(found, c->id,
+		    xstrdup(change_holds(c) ? want : c->observed ? c->observed : "unknown"), NULL,
+		    false);
+	}
+}
+
+/* --- one against another ---------------------------------------------------------------------- */
+
+static int by_key(const void *a, const void *b)
+{
+	return strcmp((*(const struct known *const *)a)->key, (*(const struct known *const *)b)->key);
+}
+
+struct sorted {
+	const struct known **v;
+	size_t n;
+};
+
+static struct sorted sort(const struct facts *facts)
+{
+	struct sorted s = {xcalloc(facts->list.n + 1, sizeof(*s.v)), facts->list.n};
+
+	for (size_t i = 0; i < s.n; i++)
+		s.v[i] = &facts->list.v[i];
+	qsort(s.v, s.n, sizeof(*s.v), by_key);
+	return s;
+}
+
+static const struct known *find(const struct sorted *s, const char *key)
+{
+	const struct known wanted = {.key = (char *)key}, *p = &wanted;
+	const struct known **found = s->n ? bsearch(&p, s->v, s->n, sizeof(*s->v), by_key) : NULL;
+
+	return found ? *found : NULL;
+}
+
+/* Whether the fact is of a thing of its own side that the other lacks. */
+static bool is_of_missing(const struct known *fact, const struct sorted *own,
+			  const struct sorted *other)
+{
+	cleanup_free char *key = xstrdup(fact->key);
+
+	for (char *slash = key; (slash = strchr(slash + 1, '/'));) {
+		const struct known *thing;
+
+		*slash = '\0';
+		thing = find(own, key);
+		if (thing && thing->thing && !find(other, key))
+			return true;
+		*slash = '/';
+	}
+	return false;
+}
+
+static void compare_one(const struct known *fact, const struct known *to, bool swapped,
+			struct differences *ret)
+{
+	ret->compared++;
+	if (to && (fact->thing || streq(fact->value, to->value)))
+		return;
+	vec_push(&ret->list, ((struct difference){fact->key, swapped ? to : fact,
+						  swapped ? fact : to}));
+}
+
+void facts_compare(const struct facts *a, const struct facts *b, struct differences *ret)
+{
+	struct sorted in_a = sort(a), in_b = sort(b);
+
+	*ret = (struct differences){0};
+	for (size_t i = 0; i < a->list.n; i++)
+		if (!is_of_missing(&a->list.v[i], &in_a, &in_b))
+			compare_one(&a->list.v[i], find(&in_b, a->list.v[i].key), false, ret);
+	for (size_t i = 0; i < b->list.n; i++)
+		if (!find(&in_a, b->list.v[i].key) && !is_of_missing(&b->list.v[i], &in_b, &in_a))
+			compare_one(&b->list.v[i], NULL, true, ret);
+	free(in_a.v);
+	free(in_b.v);
+}

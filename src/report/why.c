@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/why.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "plan/render.h"
+#include "profile/search.h"
+#include "report/changes.h"
+#include "report/inventory.h"
+#include "report/text.h"
+#include "sections/sections.h"
+
+/* The block of a key, the rows of a list, and what is named of each. */
+enum { LABEL_WIDTH = 9, ROWS_MOST = 14, OTHERS_MOST = 4, SHADOWS_MOST = 3, LINE_MOST = 90 };
+
+struct page {
+	FILE *out;
+	const struct run *run;
+	const struct record *record;
+	const struct screen *screen;
+};
+
+static void print_line(const struct page *p, const char *label, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+static void print_line(const struct page *p, const char *label, const char *fmt, ...)
+{
+	cleanup_str struct str text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	text_labelled(p->out, label, LABEL_WIDTH, str_get(&text),
+		      p->screen->terminal ? p->screen->columns : 0);
+}
+
+/* --- the line of the profile ------------------------------------------------------------------ */
+
+/* .../NAME.d/x.yaml, below the root: profile_is_dropin() is about the caller's own paths. */
+static bool is_dropin(const char *file, const char *slash)
+{
+	return slash && slash - file > 2 && slash[-2] == '.' && slash[-1] == 'd';
+}
+
+/* "the profile", "base h100-base", "drop-in site.yaml" */
+static char *layer_of(const struct profile *p, const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	cleanup_free char *stem = NULL;
+
+	if (streq(file, p->file))
+		return xstrdup("the profile");
+	if (is_dropin(file, slash))
+		return xasprintf("drop-in %s", slash + 1);
+	stem = profile_stem(file);
+	return xasprintf("base %s", stem);
+}
+
+static char *place_and_layer(const struct profile *p, struct place at)
+{
+	cleanup_free char *place = render_place(at);
+	cleanup_free char *layer = layer_of(p, at.file ? at.file : "");
+
+	return xasprintf("%s (%s)", place, layer);
+}
+
+static char *value_of(const struct why_key *key)
+{
+	return key->line ? ynode_line(key->line->value) : NULL;
+}
+
+static void print_shadows(const struct page *p, const struct why_key *key)
+{
+	size_t n = key->shadows.n, first = n > SHADOWS_MOST ? n - SHADOWS_MOST : 0;
+
+	for (size_t i = n; i-- > first;) {
+		const struct shadow *s = key->shadows.v[i];
+		cleanup_free char *place = place_and_layer(p->run->profile, s->at);
+		cleanup_free char *value = text_cut(s->value, LINE_MOST, p->screen->utf8);
+		bool whole = streq(s->key, key->path);
+
+		print_line(p, i == n - 1 ? "over:" : "", "%s%s%s at %s", whole ? "" : s->key,
+			   whole ? "" : ": ", value, place);
+	}
+	if (first)
+		print_line(p, "", "and %zu more", first);
+}
+
+/* A key that a later document has deleted has no line any more. */
+static void print_deleted(const struct page *p, const struct why_key *key)
+{
+	const struct shadow *last = key->shadows.n ? key->shadows.v[key->shadows.n - 1] : NULL;
+	cleanup_free char *place =
+		last ? place_and_layer(p->run->profile, last->by) : xstrdup("");
+
+	if (last && last->deleted)
+		print_line(p, "line:", "deleted at %s", place);
+}
+
+static void print_key(const struct page *p, const struct why_key *key)
+{
+	cleanup_free char *value = value_of(key), *cut = NULL, *place = NULL;
+
+	style_begin(p->out, STYLE_GOOD);
+	fprintf(p->out, "%s", key->path);
+	style_end(p->out);
+	if (value)
+		cut = text_cut(value, LINE_MOST, p->screen->utf8);
+	fprintf(p->out, "%s%s\n", cut ? ": " : "", or_empty(cut));
+	if (key->line) {
+		place = place_and_layer(p->run->profile, key->line->value->at);
+		print_line(p, "line:", "%s", place);
+	} else {
+		print_deleted(p, key);
+	}
+	print_shadows(p, key);
+}
+
+/* --- the change ------------------------------------------------------------------------------- */
+
+static const char *or_unknown(const char *value)
+{
+	return value ? value : "unknown";
+}
+
+static void print_others(const struct page *p, const struct writers *others)
+{
+	size_t n = others->list.n, first = n > OTHERS_MOST ? n - OTHERS_MOST : 0;
+
+	for (size_t i = n; i-- > first;) {
+		const struct writer *w = &others->list.v[i];
+		cleanup_free char *says = text_cut(w->says, LINE_MOST, p->screen->utf8);
+
+		print_line(p, i == n - 1 ? "also:" : "", "%s%s %s", w->by, *w->by == '/' ? ":" : "",
+			   says);
+	}
+	if (first)
+		print_line(p, "", "and %zu more", first);
+}
+
+static void print_recorded(const struct page *p, const struct record_change *c)
+{
+	cleanup_free char *at = format_duration(c->started), *took = format_duration(c->duration);
+
+	if (c->state == CHANGE_SET)
+		print_line(p, "boot:", "set by stage %s %s after boot, in %s: %s -> %s",
+			   stage_name(c->stage), at, took, or_unknown(c->before),
+			   or_unknown(c->observed));
+	else
+		print_line(p, "boot:", "%s in stage %s: %s%s%s", state_name(c->state),
+			   stage_name(c->stage), or_unknown(c->observed), c->reason ? "; " : "",
+			   or_empty(c->reason));
+}
+
+static void print_measured(const struct page *p, const struct measurement *m)
+{
+	cleanup_free char *took = format_duration(m->duration);
+
+	print_line(p, "boot:", "measured in %s: %s, required %s: %s%s%s", took,
+		   m->measured ? m->measured : "no number", m->wanted ? m->wanted : "nothing",
+		   state_name(m->state), m->reason ? "; " : "", or_empty(m->reason));
+}
+
+static void print_now(const struct page *p, const struct change *c)
+{
+	cleanup_free char *found = text_cut(or_unknown(c->observed), LINE_MOST, p->screen->utf8);
+	cleanup_free char *wanted = text_cut(c->desired, LINE_MOST, p->screen->utf8);
+
+	found[strcspn(found, "\n")] = wanted[strcspn(wanted, "\n")] = '\0';
+	if (c->state == CHANGE_SAME)
+		print_line(p, "now:", "same: %s", found);
+	else if (c->state == CHANGE_TO_MEASURE)
+		print_line(p, "now:", "to measure by `railhead gate`: %s", wanted);
+	else
+		print_line(p, "now:", "%s: found %s, expected %s", state_name(c->state), found,
+			   wanted);
+}
+
+static void print_wrong(const struct page *p, const struct why_change *c)
+{
+	cleanup_free char *remedy = why_remedy(c);
+	enum fault fault = fault_of_change(c->now);
+
+	if (c->now->reason && !change_holds(c->now))
+		print_line(p, "wrong:", "%s", c->now->reason);
+	if (why_drifted(c))
+		print_line(p, "drift:", "held when stage %s ended: another program set it since",
+			   stage_name(c->then->stage));
+	if (remedy)
+		print_line(p, "remedy:", "%s", remedy);
+	if (remedy && fault)
+		print_line(p, "fault:", "%s (%s)", fault_code(fault),
+			   fault_action_name(fault_row(fault)->action));
+}
+
+static void print_change(const struct page *p, const struct why_change *c)
+{
+	print_line(p, "change:", "%s, stage %s", c->now->id, stage_name(c->now->stage));
+	if (c->now->target && *c->now->target)
+		print_line(p, "target:", "%s", c->now->target);
+	if (c->now->note)
+		print_line(p, "shared:", "%s", c->now->note);
+	print_others(p, &c->others);
+	if (c->measured)
+		print_measured(p, c->measured);
+	else if (c->then)
+		print_recorded(p, c->then);
+	print_now(p, c->now);
+	print_wrong(p, c);
+}
+
+/* --- several ---------------------------------------------------------------------------------- */
+
+struct chosen {
+	VEC(const struct why_change *) list;
+};
+
+/* What is wrong stands first. */
+static void order_changes(const struct why *why, struct chosen *ret)
+{
+	for (int holds = 0; holds < 2; holds++)
+		for (size_t k = 0; k < why->keys.n; k++)
+			for (size_t i = 0; i < why->keys.v[k].changes.n; i++) {
+				const struct why_change *c = &why->keys.v[k].changes.v[i];
+
+				if ((change_holds(c->now) ||
+				     c->now->state == CHANGE_TO_MEASURE) == (holds == 1))
+					vec_push(&ret->list, c);
+			}
+}
+
+static void print_rows(const struct page *p, const struct chosen *chosen)
+{
+	VEC(const struct change *) list = {0};
+
+	for (size_t i = 0; i < chosen->list.n; i++)
+		vec_push(&list, chosen->list.v[i]->now);
+	changes_print(p->out, p->run, list.v, list.n, p->screen, ROWS_MOST);
+	vec_free(&list);
+}
+
+static bool was_named(const struct writers *others, const struct writer *w)
+{
+	for (size_t i = 0; i < others->list.n; i++)
+		if (streq(others->list.v[i].by, w->by))
+			return true;
+	return false;
+}
+
+/* Who sets any of them, each once. */
+static void print_all_others(const struct page *p, const struct chosen *chosen)
+{
+	struct writers all = {0}; /* of texts that are the changes' */
+
+	for (size_t i = 0; i < chosen->list.n; i++)
+		for (size_t j = 0; j < chosen->list.v[i]->others.list.n; j++)
+			if (!was_named(&all, &chosen->list.v[i]->others.list.v[j]))
+				vec_push(&all.list, chosen->list.v[i]->others.list.v[j]);
+	print_others(p, &all);
+	vec_free(&all.list);
+}
+
+static void print_first_remedy(const struct page *p, const struct chosen *chosen)
+{
+	cleanup_free char *remedy = chosen->list.n ? why_remedy(chosen->list.v[0]) : NULL;
+
+	if (remedy)
+		print_line(p, "remedy:", "%s", remedy);
+}
+
+/* A key without a change, such as gate.wait, is its line alone. */
+static void print_keys(const struct page *p, const struct why *why)
+{
+	for (size_t k = 0; k < why->keys.n && k < ROWS_MOST; k++)
+		if (why->keys.n == 1 || !why->keys.v[k].changes.n)
+			print_key(p, &why->keys.v[k]);
+}
+
+static const char *record_lacks(const struct page *p)
+{
+	const struct record_profile *of = &p->record->profile;
+
+	if (!of->name)
+		return "railhead has not run in this boot: there is no record";
+	return of->digest && !streq(of->digest, p->run->profile->digest)
+		       ? "the record of this boot is that of another profile"
+		       : NULL;
+}
+
+void why_render(FILE *out, const struct run *run, const struct record *record,
+		const struct why *why, const struct screen *screen)
+{
+	struct page p = {out, run, record, screen};
+	struct chosen chosen = {0};
+
+	order_changes(why, &chosen);
+	if (why->about)
+		fprintf(out, "%s\n", why->about);
+	print_keys(&p, why);
+	if (chosen.list.n == 1) {
+		print_change(&p, chosen.list.v[0]);
+	} else if (chosen.list.n) {
+		print_rows(&p, &chosen);
+		print_all_others(&p, &chosen);
+		print_first_remedy(&p, &chosen);
+		print_line(&p, "more:", "`railhead why %s` has one of them in full",
+			   chosen.list.v[0]->now->id);
+	} else {
+		print_line(&p, "change:", "none: nothing on this node is set or checked for it");
+	}
+	if (chosen.list.n && record_lacks(&p))
+		print_line(&p, "boot:", "%s", record_lacks(&p));
+	vec_free(&chosen.list);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static json_t *place_json(struct place at)
+{
+	cleanup_free char *place = render_place(at);
+
+	return text_json(place);
+}
+
+static json_t *others_json(const struct writers *others)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < others->list.n; i++) {
+		const struct writer *w = &others->list.v[i];
+
+		json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "by", text_json(w->by),
+						      "says", text_json(w->says), "value",
+						      w->value ? text_json(w->value) : json_null()));
+	}
+	return list;
+}
+
+static json_t *recorded_json(const struct record_change *c)
+{
+	return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:I, s:I}", "stage", stage_name(c->stage),
+			 "state", state_name(c->state), "before", c->before, "after", c->observed,
+			 "reason", c->reason, "started_usec", (json_int_t)c->started,
+			 "duration_usec", (json_int_t)c->duration);
+}
+
+static json_t *change_json(const struct why_change *c)
+{
+	json_t *obj = change_to_json(c->now);
+	cleanup_free char *remedy = why_remedy(c);
+
+	json_object_set_new(obj, "also", others_json(&c->others));
+	json_object_set_new(obj, "drifted", json_boolean(why_drifted(c)));
+	if (c->then)
+		json_object_set_new(obj, "boot", recorded_json(c->then));
+	if (c->measured) {
+		const struct measurements one = {{(struct measurement *)c->measured, 1, 1}};
+
+		json_object_set_new(obj, "measured", measurements_to_json(&one));
+	}
+	if (remedy)
+		json_object_set_new(obj, "remedy", text_json(remedy));
+	return obj;
+}
+
+static json_t *shadow_json(const struct shadow *s)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:b}", "key", text_json(s->key), "value",
+			 text_json(s->value), "origin", place_json(s->at), "by", place_json(s->by),
+			 "deleted", s->deleted);
+}
+
+static json_t *key_json(const struct why_key *key)
+{
+	json_t *changes = json_array(), *over = json_array(), *obj;
+	cleanup_free char *value = value_of(key);
+
+	for (size_t i = 0; i < key->changes.n; i++)
+		json_array_append_new(changes, change_json(&key->changes.v[i]));
+	for (size_t i = 0; i < key->shadows.n; i++)
+		json_array_append_new(over, shadow_json(key->shadows.v[i]));
+	obj = json_pack("{s:o, s:o, s:o}", "key", text_json(key->path), "overrides", over,
+			"changes", changes);
+	if (!key->line)
+		return obj;
+	json_object_set_new(obj, "value", text_json(value));
+	json_object_set_new(obj, "origin", place_json(key->line->value->at));
+	return obj;
+}
+
+json_t *why_to_json(const struct run *run, const struct record *record, const struct why *why)
+{
+	json_t *keys = json_array(), *doc;
+
+	for (size_t i = 0; i < why->keys.n; i++)
+		json_array_append_new(keys, key_json(&why->keys.v[i]));
+	doc = json_pack("{s:s, s:s, s:b, s:o}", "profile", run->profile->name, "digest",
+			run->profile->digest, "recorded",
+			streq(record_digest(record), run->profile->digest), "keys", keys);
+	if (why->about)
+		json_object_set_new(doc, "device", text_json(why->about));
+	return doc;
+}
