@@ -90,7 +90,7 @@ static void usage(FILE *out)
 {
 	fprintf(out, "usage: railhead VERB [OPTION...]\n\n");
 	for (const struct verb *const *v = verbs; *v; v++)
-		fprintf(out, "  %-9s %-12s %s\n", (*v)->name, (*v)->args, (*v)->help);
+		fprintf(out, "  %-9s %-13s %s\n", (*v)->name, (*v)->args, (*v)->help);
 	fprintf(out, "\n");
 	for (size_t i = 0; i < array_len(options); i++)
 		usage_option(out, i);

@@ -141,6 +141,16 @@ options_of() { # VERB
   done
 }
 
+@test "why: keys and devices of this machine; diff: node, profiles and files" {
+  for shell in bash zsh fish; do
+    offered "$shell" "railhead why hugepages[].s" "hugepages[].size"
+    offered "$shell" "railhead why lo" $([ $shell = bash ] && echo lo || ls /sys/class/net | grep ^lo)
+    offered "$shell" "railhead diff --root $root nod" node
+    offered "$shell" "railhead diff --root $root node alph" alpha $([ $shell = bash ] || echo alpha-node.tar)
+  done
+  offered bash "railhead diff node not" "(files)"
+}
+
 # What stands for a value in --help is a case of each shell's table of values.
 @test "each word of the help for a value is known to all three" {
   for verb in $(verbs); do

@@ -41,6 +41,13 @@ _railhead_value() {
     _railhead_words "$(_railhead_profiles "$2")"
     ((${#COMPREPLY[@]})) || _railhead_files
     ;;
+  "ID|KEY|DEVICE")
+    _railhead_words "$("$program" explain 2>/dev/null | cut -f 1) $(ls /sys/bus/pci/devices /sys/class/net 2>/dev/null | grep -v ':$')"
+    ;;
+  SIDE)
+    _railhead_words "node $(_railhead_profiles)"
+    ((${#COMPREPLY[@]})) || _railhead_files
+    ;;
   "DIR|TAR" | FILE | FILE.tar | PROFILE) _railhead_files ;;
   DURATION | TEXT | N | PERCENT | NAME | "") ;; # the user's own words
   esac
@@ -90,8 +97,8 @@ _railhead() {
   elif [[ $cur == -* ]]; then
     _railhead_options
   else
-    # what is left of the usage without its options: "[NAME|FILE]", "PROFILE..."
-    value=$(sed -E "s/\\[--[^]]*\\]//g; s/^usage: [^ ]+ $verb//; s/[] .[]//g" <<<"$usage")
+    # the first word that is left of the usage without its options: "[NAME|FILE]", "PROFILE..."
+    value=$(sed -E "s/\\[--[^]]*\\]//g; s/^usage: [^ ]+ $verb *//; s/[].[]//g; s/ .*//" <<<"$usage")
     _railhead_value "$value"
     ((${#COMPREPLY[@]})) || [[ -n $cur ]] || _railhead_options
   fi

@@ -44,6 +44,14 @@ function __railhead_value -a what typed state
         case 'NAME|FILE'
             __railhead_profiles $state
             __fish_complete_path $typed
+        case 'ID|KEY|DEVICE' # keys with the text that describes them
+            set -l words (commandline -opc)
+            $words[1] explain 2>/dev/null
+            command ls /sys/bus/pci/devices /sys/class/net 2>/dev/null | string match -v '*:'
+        case SIDE
+            echo node
+            __railhead_profiles
+            __fish_complete_path $typed
         case 'DIR|TAR' FILE FILE.tar PROFILE
             __fish_complete_path $typed
         case DURATION TEXT N PERCENT NAME '' # the user's own words
@@ -79,9 +87,10 @@ function __railhead_complete
     else if string match -q -- '-*' $typed
         __railhead_options $help
     else
-        # what is left of the usage without its options: "[NAME|FILE]", "PROFILE..."
+        # the first word that is left of the usage without its options: "[NAME|FILE]", "PROFILE..."
         __railhead_value (string replace -ar '\[--[^]]*\]' '' -- $help[1] |
-            string replace -r "^usage: [^ ]+ $words[2]" '' | string replace -ar '[] .[]' '') "$typed"
+            string replace -r "^usage: [^ ]+ $words[2] *" '' |
+            string replace -ar '[].[]|(?<=[^ ]) .*' '') "$typed"
     end
 end
 

@@ -248,15 +248,16 @@ static void print_differences(const struct side *a, const struct side *b,
 		const struct difference *d = &all->list.v[i];
 		const char *label = d->a && d->b ? "differs" : d->a ? "only in A" : "only in B";
 
-		vec_push(&lines.list, ((struct side_line){
-					      label, d->key, d->a ? d->a->value : d->b->value,
-					      d->a && d->b ? d->b->value : NULL, NULL,
-					      both_places(d)}));
+		vec_push(&lines.list,
+			 ((struct side_line){label, d->key, d->a ? d->a->value : d->b->value,
+					     d->a && d->b ? d->b->value : NULL, NULL,
+					     both_places(d)}));
 	}
 	if (a->ran)
 		record_sets_add(&sets, &a->run.sets);
 	else if (b->ran)
 		record_sets_add(&sets, &b->run.sets);
+	lines.all_places = a->profile && b->profile;
 	if (screen->terminal)
 		sides_render(stdout, &lines, &sets, screen, SIZE_MAX);
 	for (size_t i = 0; !screen->terminal && i < lines.list.n; i++) {

@@ -203,8 +203,7 @@ static bool has_name(const struct pci_fn *fn, const char *name)
 {
 	return strcasecmp(fn->addr, name) == 0 || strv_contains(&fn->net, name) ||
 	       strv_contains(&fn->ibdevs, name) ||
-	       (str_starts(fn->addr, "0000:") &&
-		strcasecmp(fn->addr + strlen("0000:"), name) == 0);
+	       (str_starts(fn->addr, "0000:") && strcasecmp(fn->addr + strlen("0000:"), name) == 0);
 }
 
 static const struct pci_fn *function_named(const struct node *node, const char *name)
@@ -225,7 +224,10 @@ static void add_sets(const struct run *run, const struct pci_fn *fn, struct str 
 	for (size_t i = 0; i < run->sets.set.n; i++)
 		for (size_t j = 0; j < run->sets.set.v[i].fn.n; j++)
 			if (streq(run->sets.set.v[i].fn.v[j]->addr, addr))
-				str_addf(out, "%s%s", n++ ? ", " : *fn->physfn ? ", PF in " : ", in ",
+				str_addf(out, "%s%s",
+					 n++	       ? ", "
+					 : *fn->physfn ? ", PF in "
+						       : ", in ",
 					 run->sets.set.v[i].sel->name);
 	if (!n)
 		str_add(out, ", in no device set of the profile");
@@ -338,8 +340,9 @@ static void add_changes(struct search *s)
 		const struct change *c = s->run->plan.list.v[i];
 		const struct profile_line *line =
 			profile_lines_at(&s->why->lines, c->origin, c->id);
-		struct why_change change = {
-			.now = c, .then = recorded(s->record, c), .measured = measured(s->record, c)};
+		struct why_change change = {.now = c,
+					    .then = recorded(s->record, c),
+					    .measured = measured(s->record, c)};
 
 		if (!s->chosen[i])
 			continue;
@@ -369,8 +372,8 @@ static size_t order_of(const struct why *why, const struct why_key *key)
 static void sort_keys(struct why *why)
 {
 	for (size_t i = 1; i < why->keys.n; i++)
-		for (size_t j = i; j && order_of(why, &why->keys.v[j]) <
-						order_of(why, &why->keys.v[j - 1]);
+		for (size_t j = i;
+		     j && order_of(why, &why->keys.v[j]) < order_of(why, &why->keys.v[j - 1]);
 		     j--) {
 			struct why_key key = why->keys.v[j];
 
@@ -421,8 +424,7 @@ static void find_near(struct search *s)
 	}
 }
 
-bool why_ask(const struct run *run, const struct record *record, const char *asked,
-	     struct why *ret)
+bool why_ask(const struct run *run, const struct record *record, const char *asked, struct why *ret)
 {
 	static bool (*const ways[])(struct search *) = {
 		find_id, find_key, find_device, find_kernel_name, find_argument, find_row,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Why a value of the node is as it is: from the line of the profile, and what that line overrides,
- * over the change and who else sets the same, to what the boot recorded of it and what is wrong now.
+ * over the change and who else sets the same, to what the boot recorded of it and what is wrong
+ * now.
  */
 #pragma once
 
@@ -18,7 +19,7 @@ struct why_change {
 
 /* A line of the profile and the changes that were made from it. */
 struct why_key {
-	char *path;		       /* "sysctl.vm.swappiness" */
+	char *path;			 /* "sysctl.vm.swappiness" */
 	const struct profile_line *line; /* NULL: deleted, or of no line */
 	struct {
 		const struct shadow **v;
@@ -29,8 +30,8 @@ struct why_key {
 
 struct why {
 	struct profile_lines lines;
-	char *about;	  /* of a device: what it is; or NULL */
-	struct strv near; /* what may be meant, where nothing was found */
+	char *about;		  /* of a device: what it is; or NULL */
+	struct strv near;	  /* what may be meant, where nothing was found */
 	VEC(struct why_key) keys; /* in document order */
 };
 

@@ -35,18 +35,15 @@ static bool is_list_of_scalars(const struct ynode *n)
 	return n->kind == YAML_LIST;
 }
 
-static bool is_whole(const struct profile_line *line, const struct profile_lines *lines)
+/* Of a list that is one fact. */
+static bool is_item_of_scalars(const struct profile_line *line, const struct profile_lines *lines)
 {
-	const char *bracket = strrchr(line->path, '[');
-	const struct profile_line *list;
-	cleanup_free char *path = NULL;
+	const char *bracket = line->key ? NULL : strrchr(line->path, '[');
+	cleanup_free char *path =
+		bracket ? xstrndup(line->path, (size_t)(bracket - line->path)) : NULL;
+	const struct profile_line *list = path ? profile_lines_find(lines, path) : NULL;
 
-	if (line->key || !bracket)
-		return line->value->kind == YAML_SCALAR || is_list_of_scalars(line->value) ||
-		       !line->value->items.n;
-	path = xstrndup(line->path, (size_t)(bracket - line->path));
-	list = profile_lines_find(lines, path);
-	return line->value->kind == YAML_SCALAR && list && !is_list_of_scalars(list->value);
+	return list && is_list_of_scalars(list->value);
 }
 
 void facts_of_profile(const struct profile *p, struct facts *ret)
@@ -58,9 +55,10 @@ void facts_of_profile(const struct profile *p, struct facts *ret)
 		const struct profile_line *line = &lines.list.v[i];
 
 		if (!streq(line->path, "name") && !streq(line->path, "version") &&
-		    is_whole(line, &lines))
-			add(ret, line->path, ynode_line(line->value),
-			    render_place(line->value->at), false);
+		    !is_item_of_scalars(line, &lines))
+			add(ret, line->path, ynode_line(line->value), render_place(line->value->at),
+			    line->value->kind == YAML_MAP || (line->value->kind == YAML_LIST &&
+							      !is_list_of_scalars(line->value)));
 	}
 }
 
@@ -68,7 +66,8 @@ void facts_of_profile(const struct profile *p, struct facts *ret)
 
 /* What tells the objects of a list apart. */
 static const char *const names[] = {"address", "name", "node", "group", "nic"};
-/* Names of pci.ids, memory that is free now, numbers that the kernel gives in the order of a boot. */
+/* Names of pci.ids, memory that is free now, numbers that the kernel gives in the order of a boot.
+ */
 static const char *const left_out[] = {"names", "free", "iommu_group", "iommu_groups"};
 
 static void add_json(struct facts *ret, const char *key, const json_t *value);
@@ -95,7 +94,8 @@ static const char *name_in(const json_t *obj)
 /* "15b3:1021 mlx5_core" of a function, else what there is of a version or model. */
 static char *describe(const json_t *obj)
 {
-	static const char *const keys[] = {"vendor", "device", "driver", "model", "version", "hca_type"};
+	static const char *const keys[] = {"vendor", "device",	"driver",
+					   "model",  "version", "hca_type"};
 	struct str out = {0};
 
 	for (size_t i = 0; i < array_len(keys); i++) {
@@ -182,15 +182,17 @@ void facts_of_wanted(const struct plan *plan, struct facts *wanted, struct facts
 {
 	for (size_t i = 0; i < plan->list.n; i++) {
 		const struct change *c = plan->list.v[i];
-		const char *want = c->kind == &kind_file && *c->desired ? "the profile's text"
-									: c->desired;
+		const char *want =
+			c->kind == &kind_file && *c->desired ? "the profile's text" : c->desired;
 
 		if (c->state == CHANGE_TO_MEASURE)
 			continue;
 		add(wanted, c->id, xstrdup(want), render_place(c->origin), false);
 		add(found, c->id,
-		    xstrdup(change_holds(c) ? want : c->observed ? c->observed : "unknown"), NULL,
-		    false);
+		    xstrdup(change_holds(c) ? want
+			    : c->observed   ? c->observed
+					    : "unknown"),
+		    NULL, false);
 	}
 }
 
@@ -198,7 +200,8 @@ void facts_of_wanted(const struct plan *plan, struct facts *wanted, struct facts
 
 static int by_key(const void *a, const void *b)
 {
-	return strcmp((*(const struct known *const *)a)->key, (*(const struct known *const *)b)->key);
+	return strcmp((*(const struct known *const *)a)->key,
+		      (*(const struct known *const *)b)->key);
 }
 
 struct sorted {
@@ -230,14 +233,15 @@ static bool is_of_missing(const struct known *fact, const struct sorted *own,
 {
 	cleanup_free char *key = xstrdup(fact->key);
 
-	for (char *slash = key; (slash = strchr(slash + 1, '/'));) {
+	for (char *end = key; *(end += strcspn(end, "/.[")); end++) {
 		const struct known *thing;
+		char mark = *end;
 
-		*slash = '\0';
+		*end = '\0';
 		thing = find(own, key);
 		if (thing && thing->thing && !find(other, key))
 			return true;
-		*slash = '/';
+		*end = mark;
 	}
 	return false;
 }
@@ -245,11 +249,13 @@ static bool is_of_missing(const struct known *fact, const struct sorted *own,
 static void compare_one(const struct known *fact, const struct known *to, bool swapped,
 			struct differences *ret)
 {
-	ret->compared++;
-	if (to && (fact->thing || streq(fact->value, to->value)))
+	if (to && fact->thing)
 		return;
-	vec_push(&ret->list, ((struct difference){fact->key, swapped ? to : fact,
-						  swapped ? fact : to}));
+	ret->compared++;
+	if (to && streq(fact->value, to->value))
+		return;
+	vec_push(&ret->list,
+		 ((struct difference){fact->key, swapped ? to : fact, swapped ? fact : to}));
 }
 
 void facts_compare(const struct facts *a, const struct facts *b, struct differences *ret)

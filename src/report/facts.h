@@ -21,7 +21,10 @@ struct facts {
 	VEC(struct known) list;
 };
 
-/* Each scalar and each list of scalars, but for name and version. Appends, as all of these do. */
+/*
+ * Each scalar and list of scalars, but for name and version; maps and other lists are things.
+ * Appends, as all of these do.
+ */
 void facts_of_profile(const struct profile *p, struct facts *ret);
 /* What `survey` shows, but for what changes by itself and what is only a number of the kernel's. */
 void facts_of_machine(const struct node *node, const struct inventory *inv, struct facts *ret);

@@ -77,8 +77,12 @@ static void print_place(const struct page *p, const struct fold_row *row, size_t
 	for (size_t i = 1; i < row->items.n; i++)
 		if (!streq(place_of(p, row->items.v[i]), place))
 			return;
-	if (!*place || text_width(place) + GAP > room)
+	if (!*place || (text_width(place) + GAP > room && !p->lines->all_places))
 		return;
+	if (text_width(place) + GAP > room) {
+		fprintf(p->out, "\n%*s", LABEL_WIDTH + 1, "");
+		room = 0;
+	}
 	style_begin(p->out, STYLE_DIM);
 	fprintf(p->out, "%*s", (int)room, place);
 	style_end(p->out);
@@ -214,8 +218,7 @@ void sides_render(FILE *out, const struct sides *lines, const struct record_sets
 		  const struct screen *screen, size_t most)
 {
 	cleanup(page_free) struct page p = {.out = out, .screen = screen, .lines = lines};
-	bool reasons = false;
-	size_t shown;
+	size_t shown, reasons = 0;
 
 	for (size_t i = 0; i < lines->list.n; i++)
 		add_line(&p, &lines->list.v[i]);
@@ -224,15 +227,16 @@ void sides_render(FILE *out, const struct sides *lines, const struct record_sets
 	shown = p.fold.rows.n > most ? most : p.fold.rows.n;
 	for (size_t r = 0; r < shown; r++) {
 		print_row(&p, &p.fold.rows.v[r]);
-		reasons |= reason_of_row(&p, r) != NULL;
+		reasons += reason_of_row(&p, r) != NULL;
 	}
 	if (shown < p.fold.rows.n)
 		fprintf(out, "%-*s %zu more lines; --json has all\n", LABEL_WIDTH, "",
 			p.fold.rows.n - shown);
 	if (reasons)
 		fputc('\n', out);
-	for (size_t r = 0; r < shown; r++)
-		if (reason_of_row(&p, r))
+	reasons = 0;
+	for (size_t r = 0; r < shown && reasons <= most / 3; r++)
+		if (reason_of_row(&p, r) && ++reasons)
 			print_reason(&p, r);
 	if (shown)
 		fputc('\n', out);

@@ -20,12 +20,14 @@ struct side_line {
 
 struct sides {
 	VEC(struct side_line) list;
+	bool all_places; /* one that the line has no room for stands below */
 };
 
 void sides_free(struct sides *lines);
 /*
  * Lines that say the same of several members of those sets become one; values are cut to the
- * screen's width, and the reasons follow below. At most so many lines; the last counts the others.
+ * screen's width, and the reasons follow below. At most so many lines, the last of which counts the
+ * others, and a third as many reasons.
  */
 void sides_render(FILE *out, const struct sides *lines, const struct record_sets *sets,
 		  const struct screen *screen, size_t most);

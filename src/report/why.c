@@ -14,7 +14,14 @@
 #include "sections/sections.h"
 
 /* The block of a key, the rows of a list, and what is named of each. */
-enum { LABEL_WIDTH = 9, ROWS_MOST = 14, OTHERS_MOST = 4, SHADOWS_MOST = 3, LINE_MOST = 90 };
+enum {
+	LABEL_WIDTH = 9,
+	ROWS_MOST = 12,
+	OTHERS_MOST = 4,
+	SHADOWS_MOST = 3,
+	TARGETS_MOST = 2,
+	LINE_MOST = 90
+};
 
 struct page {
 	FILE *out;
@@ -93,8 +100,7 @@ static void print_shadows(const struct page *p, const struct why_key *key)
 static void print_deleted(const struct page *p, const struct why_key *key)
 {
 	const struct shadow *last = key->shadows.n ? key->shadows.v[key->shadows.n - 1] : NULL;
-	cleanup_free char *place =
-		last ? place_and_layer(p->run->profile, last->by) : xstrdup("");
+	cleanup_free char *place = last ? place_and_layer(p->run->profile, last->by) : xstrdup("");
 
 	if (last && last->deleted)
 		print_line(p, "line:", "deleted at %s", place);
@@ -226,8 +232,8 @@ static void order_changes(const struct why *why, struct chosen *ret)
 			for (size_t i = 0; i < why->keys.v[k].changes.n; i++) {
 				const struct why_change *c = &why->keys.v[k].changes.v[i];
 
-				if ((change_holds(c->now) ||
-				     c->now->state == CHANGE_TO_MEASURE) == (holds == 1))
+				if ((change_holds(c->now) || c->now->state == CHANGE_TO_MEASURE) ==
+				    (holds == 1))
 					vec_push(&ret->list, c);
 			}
 }
@@ -240,6 +246,33 @@ static void print_rows(const struct page *p, const struct chosen *chosen)
 		vec_push(&list, chosen->list.v[i]->now);
 	changes_print(p->out, p->run, list.v, list.n, p->screen, ROWS_MOST);
 	vec_free(&list);
+}
+
+/* What the changes of one key set, and what the boot made of all of them. */
+static void print_targets(const struct page *p, const struct chosen *chosen)
+{
+	cleanup_strv struct strv targets = {0};
+	cleanup_free char *list = NULL;
+
+	for (size_t i = 0; i < chosen->list.n; i++)
+		strv_add(&targets, or_empty(chosen->list.v[i]->now->target));
+	list = strv_some(&targets, TARGETS_MOST);
+	print_line(p, "target:", "%s", list);
+}
+
+static void print_counts(const struct page *p, const struct chosen *chosen)
+{
+	size_t count[CHANGE_STATE_COUNT] = {0};
+	cleanup_str struct str text = {0};
+
+	for (size_t i = 0; i < chosen->list.n; i++)
+		if (chosen->list.v[i]->then)
+			count[chosen->list.v[i]->then->state]++;
+	for (enum change_state s = 0; s < CHANGE_STATE_COUNT; s++)
+		if (count[s])
+			str_addf(&text, "%s%zu %s", text.len ? ", " : "", count[s], state_name(s));
+	if (text.len)
+		print_line(p, "boot:", "%s", text.s);
 }
 
 static bool was_named(const struct writers *others, const struct writer *w)
@@ -304,7 +337,10 @@ void why_render(FILE *out, const struct run *run, const struct record *record,
 		print_change(&p, chosen.list.v[0]);
 	} else if (chosen.list.n) {
 		print_rows(&p, &chosen);
+		if (why->keys.n == 1)
+			print_targets(&p, &chosen);
 		print_all_others(&p, &chosen);
+		print_counts(&p, &chosen);
 		print_first_remedy(&p, &chosen);
 		print_line(&p, "more:", "`railhead why %s` has one of them in full",
 			   chosen.list.v[0]->now->id);
@@ -332,9 +368,10 @@ static json_t *others_json(const struct writers *others)
 	for (size_t i = 0; i < others->list.n; i++) {
 		const struct writer *w = &others->list.v[i];
 
-		json_array_append_new(list, json_pack("{s:o, s:o, s:o}", "by", text_json(w->by),
-						      "says", text_json(w->says), "value",
-						      w->value ? text_json(w->value) : json_null()));
+		json_array_append_new(list,
+				      json_pack("{s:o, s:o, s:o}", "by", text_json(w->by), "says",
+						text_json(w->says), "value",
+						w->value ? text_json(w->value) : json_null()));
 	}
 	return list;
 }

@@ -9,7 +9,8 @@
 
 #include <errno.h>
 
-#include "profile_tmp.h"
+#include "profile/lines.h"
+#include "tree.h"
 
 #define HEAD(name) "schema: 1\nname: " name "\n"
 #define BASE(name) HEAD(name) "abstract: true\n"
@@ -131,6 +132,84 @@ static void append_replaces_the_same(void **state)
 	assert_int_equal(ynode_get(profile_section(p, "modules"), "load")->items.v[1]->kind,
 			 YAML_MAP);
 	assert_null(ynode_get(profile_section(p, "modules"), "load+"));
+	profile_free(p);
+}
+
+static void shadows_keep_what_was_replaced(void **state)
+{
+	static const struct {
+		const char *key, *value, *at, *by;
+		bool deleted;
+	} t[] = {
+		{"sysctl.a.b", "1", "c.yaml:4:15", "b.yaml:5:15", false},
+		{"sysctl.a.b", "2", "b.yaml:5:15", "p.yaml:4:15", false},
+		{"sysctl.a.c", "4", "c.yaml:4:23", "p.yaml:4:18", true},
+		{"kernel_args.set", "[x, y=1]", "b.yaml:6:20", "p.yaml:5:20", false},
+		{"kernel_args.set", "y=2", "p.yaml:5:24", "/p.d/x.yaml:2:21", false},
+		{"hugepages", "[{size: 1G, per_node: 1}]", "b.yaml:7:12", "/p.d/x.yaml:3:1", true},
+	};
+	struct tmp *tmp = *state;
+	struct profile *p;
+
+	tmp_write(tmp, "c.yaml", BASE("c") "sysctl: {a.b: 1, a.c: 4}\n");
+	tmp_write(tmp, "b.yaml",
+		  BASE("b") "extends: c\nsysctl: {a.b: 2}\nkernel_args: {set: [x, y=1]}\n"
+			    "hugepages: [{size: 1G, per_node: 1}]\n");
+	tmp_write(tmp, "p.yaml",
+		  HEAD("p") "extends: b\nsysctl: {a.b: 3, a.c: ~, a.d: 1}\n"
+			    "kernel_args: {set: [z, y=2]}\nmatch: {arch: x86_64}\n");
+	tmp_write(tmp, ETC "p.d/x.yaml", "schema: 1\nkernel_args: {set+: [y=3]}\nhugepages: ~\n");
+	p = load(tmp, "p.yaml", NULL);
+	assert_int_equal(p->shadows.list.n, array_len(t));
+	for (size_t i = 0; i < array_len(t); i++) {
+		const struct shadow *s = &p->shadows.list.v[i];
+		cleanup_free char *at = xasprintf("%s:%u:%u", s->at.file, s->at.line, s->at.col);
+		cleanup_free char *by = xasprintf("%s:%u:%u", s->by.file, s->by.line, s->by.col);
+
+		assert_string_equal(s->key, t[i].key);
+		assert_string_equal(s->value, t[i].value);
+		assert_text(at, t[i].at);
+		assert_text(by, t[i].by);
+		assert_int_equal(s->deleted, t[i].deleted);
+	}
+	profile_free(p);
+}
+
+static void lines_are_found_by_path_and_place(void **state)
+{
+	static const struct {
+		const char *of, *id, *path; /* the place is that of the value of `of` */
+	} t[] = {
+		{"sysctl", "sysctl/a.b", "sysctl.a.b"},
+		{"sysctl", "sysctl/other", "sysctl"},
+		{"gate.checks.links", "gate/links/0000:18:00.0", "gate.checks.links"},
+		{"gate.checks.links", "gate/links/run", "gate.checks.links.run"},
+		{"kernel_args.set[1]", "kernel_args/arrived/y", "kernel_args.set[1]"},
+	};
+	cleanup(profile_lines_free) struct profile_lines lines;
+	struct tmp *tmp = *state;
+	struct profile *p;
+
+	tmp_write(tmp, "p.yaml",
+		  BASE("p") "sysctl:\n  a.b: 1\nkernel_args:\n  set:\n    - x\n    - y\n"
+			    "devices: {n: {pci: \"15b3:1021\"}}\n"
+			    "gate:\n  checks:\n    links:\n      run: carrier\n      on: n\n");
+	p = load(tmp, "p.yaml", NULL);
+	profile_lines_of(p, &lines);
+	assert_null(profile_lines_find(&lines, "extends"));
+	assert_null(profile_lines_find(&lines, "sysctl.a"));
+	for (size_t i = 0; i < array_len(t); i++) {
+		const struct profile_line *of = profile_lines_find(&lines, t[i].of);
+
+		assert_non_null(of);
+		assert_string_equal(profile_lines_at(&lines, of->value->at, t[i].id)->path,
+				    t[i].path);
+	}
+	assert_null(profile_lines_at(&lines, (struct place){0}, "sysctl/a.b"));
+	assert_true(profile_path_is_below("sysctl.a.b", "sysctl.a.b"));
+	assert_true(profile_path_is_below("kernel_args.set[1]", "kernel_args.set"));
+	assert_false(profile_path_is_below("sysctl.a.b", "sysctl.a.bc"));
+	assert_false(profile_path_is_below("sysctls.a", "sysctl"));
 	profile_free(p);
 }
 
@@ -446,6 +525,8 @@ int main(void)
 		TEST(null_deletes),
 		TEST(null_of_nothing_warns),
 		TEST(append_replaces_the_same),
+		TEST(shadows_keep_what_was_replaced),
+		TEST(lines_are_found_by_path_and_place),
 		TEST(lists_stay_bounded),
 		TEST(bases_form_a_line),
 		TEST(diamonds_cost_nothing),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who else sets what the profile sets: links, where a tree has no netlink to look at them. */
+/* Who else sets what the profile sets: lines of files, and programs that manage a link. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "engine/writers.h"
+#include "kinds/checks.h"
+#include "kinds/vf.h"
 #include "plan/kind.h"
 #include "tree.h"
 
@@ -53,9 +55,113 @@ static void test_links(void **state)
 	plan_free(&plan);
 }
 
+/* Each file names one writer of one change, or none. */
+static void test_lines(void **state)
+{
+	enum { SYSCTL, SCHEDULER, PARAM, BLACKLIST, NUMVFS, ARG, MTU, SUBJECTS };
+	static const struct {
+		int of;
+		const char *file, *text, *by, *value; /* by NULL: none */
+	} t[] = {
+		{SYSCTL, "etc/sysctl.conf", "#vm.swappiness=1\n\tvm/swappiness =\t2 \n",
+		 "/etc/sysctl.conf:2", "2"},
+		{SYSCTL, "etc/sysctl.d/x.conf", "-vm.*=3\n", "/etc/sysctl.d/x.conf:1", "3"},
+		{SYSCTL, "etc/sysctl.d/x.txt", "vm.swappiness=3\n", NULL, NULL},
+		{SYSCTL, "etc/sysctl.d/x.conf", "vm.swappiness_x=3\nvm.swappiness\n", NULL, NULL},
+		{SYSCTL, "etc/sysctl.d/60-railhead.conf", "vm.swappiness=3\n", NULL, NULL},
+		{SYSCTL, "etc/sysctl.d/x.conf", "# Written by railhead for x\nvm.swappiness=3\n",
+		 NULL, NULL},
+		{SYSCTL, "etc/udev/rules.d/x.rules", "ACTION==\"add\", SYSCTL{vm/swappiness}=\"4\"",
+		 "/etc/udev/rules.d/x.rules:1", "4"},
+		{SYSCTL, "etc/udev/rules.d/x.rules", "RUN+=\"/bin/sysctl -w vm.swappiness=5\"",
+		 "/etc/udev/rules.d/x.rules:1", "5"},
+		{SYSCTL, "etc/default/grub.d/x.cfg",
+		 "GRUB_CMDLINE_LINUX='a sysctl.vm.swappiness=6'", "/etc/default/grub.d/x.cfg:1",
+		 "6"},
+		{SYSCTL, "run/systemd/system/x.service.d/y.conf",
+		 "ExecStartPre=/bin/sh -c 'echo 7 >/proc/sys/vm/swappiness'",
+		 "/run/systemd/system/x.service.d/y.conf:1", "7"},
+		{SYSCTL, "run/systemd/system/x.service.d/y.conf",
+		 "ExecStartPre=/bin/sysctl vm.swappiness=8",
+		 "/run/systemd/system/x.service.d/y.conf:1", "8"},
+		{SYSCTL, "etc/systemd/system/x.service", "Description=vm.swappiness", NULL, NULL},
+		{SCHEDULER, "etc/udev/rules.d/x.rules", "ATTR{queue/scheduler}:=\"none\"",
+		 "/etc/udev/rules.d/x.rules:1", "none"},
+		{SCHEDULER, "etc/udev/rules.d/x.rules",
+		 "ATTR{queue/scheduler}==\"none\", ATTR{queue/nr_requests}=\"1\"", NULL, NULL},
+		{SCHEDULER, "etc/udev/rules.d/x.rules", "ATTR{scheduler}!=\"none\"", NULL, NULL},
+		{SCHEDULER, "usr/lib/tmpfiles.d/x.conf",
+		 "w- /sys/block/sd?/queue/scheduler - - - - mq-deadline",
+		 "/usr/lib/tmpfiles.d/x.conf:1", "mq-deadline"},
+		{SCHEDULER, "usr/lib/tmpfiles.d/x.conf", "d /sys/block/sda/queue/scheduler", NULL,
+		 NULL},
+		{PARAM, "etc/modprobe.d/x.conf", "options ib-core a=1 netns-mode=0 b",
+		 "/etc/modprobe.d/x.conf:1", "0"},
+		{PARAM, "etc/modprobe.d/x.conf", "options ib_core_x netns_mode=0\noptions ib_core",
+		 NULL, NULL},
+		{PARAM, "etc/kernel/cmdline", "ro ib_core.netns_mode=1", "/etc/kernel/cmdline:1",
+		 "1"},
+		{BLACKLIST, "etc/modules-load.d/x.conf", "nouveau", "/etc/modules-load.d/x.conf:1",
+		 NULL},
+		{BLACKLIST, "etc/modprobe.d/x.conf", "blacklist nouveau_x", NULL, NULL},
+		{BLACKLIST, "etc/modprobe.d/x.conf", "install nouveau /bin/true",
+		 "/etc/modprobe.d/x.conf:1", NULL},
+		{NUMVFS, "etc/udev/rules.d/x.rules", "ATTR{sriov_numvfs}=\"8\"",
+		 "/etc/udev/rules.d/x.rules:1", "8"},
+		{NUMVFS, "etc/rc.local", "echo 4 > /sys/class/net/eth0/device/sriov_numvfs",
+		 "/etc/rc.local:1", "4"},
+		{NUMVFS, "etc/rc.local", "echo 4 > /x/sriov_numvfs_old", NULL, NULL},
+		{ARG, "etc/default/grub", "GRUB_CMDLINE_LINUX_DEFAULT=\"quiet iommu=off x\"",
+		 "/etc/default/grub:1", "off"},
+		{ARG, "etc/default/grub", "GRUB_CMDLINE_XEN=\"iommu=off\"", NULL, NULL},
+		{ARG, "etc/default/grub", "GRUB_CMDLINE_LINUX=\"intel_iommu=off\"", NULL, NULL},
+		{MTU, "etc/systemd/network/x.link", "[Link]\nMTUBytes=1500",
+		 "/etc/systemd/network/x.link:2", "1500"},
+		{MTU, "etc/netplan/x.yaml", "      mtu: 9000", "/etc/netplan/x.yaml:1", "9000"},
+		{MTU, "etc/network/interfaces", "  mtu 1500", "/etc/network/interfaces:1", "1500"},
+		{MTU, "etc/network/interfaces", "  mtunnel 1500", NULL, NULL},
+	};
+	struct tmp *tmp = *state;
+	struct plan plan = {0};
+	struct change *c[SUBJECTS];
+
+	for (int i = 0; i < SUBJECTS; i++)
+		c[i] = plan_add(&plan, "sysctl",
+				i == SYSCTL || i == SCHEDULER ? &kind_attr : &kind_check,
+				STAGE_EARLY, PHASE_SYSCTL, (struct place){0}, "%d", i);
+	change_target(c[SYSCTL], "/proc/sys/vm/swappiness");
+	change_target(c[SCHEDULER], "/sys/block/sda/queue/scheduler");
+	change_on(c[PARAM], "ib_core", &param_item);
+	c[PARAM]->on.key = "netns_mode";
+	change_on(c[BLACKLIST], "nouveau", &unloaded_item);
+	change_on(c[NUMVFS], NIC, &vf_numvfs);
+	change_on(c[ARG], "iommu=pt", &arrived_item);
+	change_file(c[MTU], "/sys/bus/pci/devices/" NIC "/net/*/mtu");
+	for (size_t i = 0; i < array_len(t); i++) {
+		cleanup(writer_files_free) struct writer_files files = {0};
+		cleanup(writers_free) struct writers all = {0}, own = {0};
+
+		tmp_write(tmp, t[i].file, t[i].text);
+		writer_files_read(&tmp->root, &files);
+		for (int s = 0; s < SUBJECTS; s++)
+			writers_find(&files, c[s], &all);
+		writers_find(&files, c[t[i].of], &own);
+		if (all.list.n != (t[i].by != NULL) || own.list.n != all.list.n)
+			fail_msg("%s: %zu writers, %zu of the change", t[i].text, all.list.n,
+				 own.list.n);
+		if (t[i].by)
+			assert_string_equal(own.list.v[0].by, t[i].by);
+		if (t[i].by && t[i].value)
+			assert_string_equal(own.list.v[0].value, t[i].value);
+		tree_remove(tmp, t[i].file);
+	}
+	plan_free(&plan);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_lines, tmp_setup, tmp_teardown),
 		cmocka_unit_test_setup_teardown(test_links, tmp_setup, tmp_teardown),
 	};
 
