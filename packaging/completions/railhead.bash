@@ -42,7 +42,7 @@ _railhead_value() {
     ((${#COMPREPLY[@]})) || _railhead_files
     ;;
   "ID|KEY|DEVICE")
-    _railhead_words "$("$program" explain 2>/dev/null | cut -f 1) $(ls /sys/bus/pci/devices /sys/class/net 2>/dev/null | grep -v ':$')"
+    _railhead_words "$({ "$program" explain | cut -f 1; ls /sys/bus/pci/devices; ls /sys/class/net; } 2>/dev/null)"
     ;;
   SIDE)
     _railhead_words "node $(_railhead_profiles)"

@@ -54,7 +54,8 @@ static void test_values(void **state)
 static void test_things(void **state)
 {
 	(void)state;
-	/* of one that is gone nothing below, whatever separates it; a name that begins alike stays */
+	/* of one that is gone nothing below, whatever separates it; a name that begins alike stays
+	 */
 	compare(LIST("*d/1", "nic", "d/1/x", "1", "d/1/y/z", "1", "d/10/x", "1", NULL),
 		LIST("d/10/x", "2", NULL), "d/1 nic|-;d/10/x 1|2;", 2);
 	compare(LIST("s", "1", NULL),

@@ -145,7 +145,7 @@ static void shadows_keep_what_was_replaced(void **state)
 		{"sysctl.a.b", "2", "b.yaml:5:15", "p.yaml:4:15", false},
 		{"sysctl.a.c", "4", "c.yaml:4:23", "p.yaml:4:18", true},
 		{"kernel_args.set", "[x, y=1]", "b.yaml:6:20", "p.yaml:5:20", false},
-		{"kernel_args.set", "y=2", "p.yaml:5:24", "/p.d/x.yaml:2:21", false},
+		{"kernel_args.set", "y=2", "p.yaml:5:24", "/p.d/x.yaml:2:22", false},
 		{"hugepages", "[{size: 1G, per_node: 1}]", "b.yaml:7:12", "/p.d/x.yaml:3:1", true},
 	};
 	struct tmp *tmp = *state;
