@@ -301,7 +301,6 @@ static const struct {
 /* "vm.swappiness=10", "/sys/block/sda/queue/scheduler=none", "governor=performance" */
 static bool read_tuned(const struct subject *s, char *line, const char **value)
 {
-	cleanup_free char *args = xstrdup(line);
 	char *equals = strchr(line, '='), *key = line;
 
 	if (!equals)
