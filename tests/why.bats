@@ -97,7 +97,7 @@ says() { # TEXT...: each is part of a line
     $'ATTR{device/sriov_numvfs}=="0", GOTO="end"\nSUBSYSTEM=="net", ACTION=="add", ATTR{device/sriov_numvfs}="8"'
   put "$root/usr/lib/udev/rules.d/80-vfs.rules" 'ATTR{device/sriov_numvfs}="4"' # hidden by the one in /etc
   why sriov/$PF0/numvfs
-  says "sriov.rails.vfs: 2" "sku.yaml:5:22" "target:  numvfs:$PF0" \
+  says "sriov.rails.vfs: 2" "sku.yaml:5:22" "target:  /sys/bus/pci/devices/$PF0/sriov_numvfs" \
     'also:    /etc/udev/rules.d/80-vfs.rules:2: SUBSYSTEM=="net", ACTION=="add", ATTR{device/sriov_numvfs}="8"' \
     "now:     differs: found 0, expected 2"
   [[ $output != *rules:1:* && $output != *'"4"'* ]]

@@ -34,7 +34,7 @@ struct subject {
 	struct kargs args;  /* kernel arguments whose keys matter */
 };
 
-static char *file_of(const struct change *c)
+char *writers_file(const struct change *c)
 {
 	if (c->file)
 		return xstrdup(c->file);
@@ -73,7 +73,7 @@ static void add_args(const struct change *c, struct subject *s)
 
 static struct subject subject_of(const struct change *c)
 {
-	struct subject s = {.file = file_of(c)};
+	struct subject s = {.file = writers_file(c)};
 
 	if (c->on.item == &param_item || c->on.item == &unloaded_item || c->kind == &kind_module)
 		s.module = c->on.name;

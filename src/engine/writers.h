@@ -35,6 +35,8 @@ void writer_files_free(struct writer_files *files);
 /* Appends. */
 void writers_find(const struct writer_files *files, const struct change *c, struct writers *ret);
 void writers_free(struct writers *w);
+/* The file of procfs or sysfs that the change sets, or a pattern; NULL: none is known. */
+char *writers_file(const struct change *c);
 /* The last of them whose line gives what the change has found; NULL: none. */
 const struct writer *writers_in_force(const struct writers *w, const struct change *c);
 /*

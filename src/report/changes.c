@@ -55,8 +55,7 @@ static void put_in_order(const struct run *run, unsigned int stages, enum stage 
 			}
 }
 
-/* A file of railhead's own has many lines; without any it is to go. */
-static const char *wanted_of(const struct change *c)
+const char *changes_wanted(const struct change *c)
 {
 	return c->kind == &kind_file && *c->desired ? "the profile's text" : c->desired;
 }
@@ -80,7 +79,7 @@ static const char *found_of(const struct change *c)
 static void print_whole(FILE *out, const struct change *c)
 {
 	struct side_line line = {state_name(c->state), c->id,	     found_of(c),
-				 wanted_of(c),	       reason_of(c), NULL};
+				 changes_wanted(c),    reason_of(c), NULL};
 
 	sides_print_whole(out, &line);
 	free(line.reason);
@@ -104,10 +103,11 @@ void changes_print(FILE *out, const struct run *run, const struct change *const 
 		bool one_value =
 			c->state == CHANGE_SAME || (c->state == CHANGE_TO_MEASURE && !c->note);
 
-		vec_push(&lines.list, ((struct side_line){state_name(c->state), c->id,
-							  one_value ? wanted_of(c) : found_of(c),
-							  one_value ? NULL : wanted_of(c),
-							  reason_of(c), short_place(c->origin)}));
+		vec_push(&lines.list,
+			 ((struct side_line){state_name(c->state), c->id,
+					     one_value ? changes_wanted(c) : found_of(c),
+					     one_value ? NULL : changes_wanted(c), reason_of(c),
+					     short_place(c->origin)}));
 	}
 	record_sets_add(&sets, &run->sets);
 	sides_render(out, &lines, &sets, screen, most);

@@ -15,6 +15,8 @@
  */
 void changes_render(FILE *out, const struct run *run, unsigned int stages, enum stage running,
 		    const struct screen *screen);
+/* What is wanted, in short: a file of railhead's own has many lines; without any it goes. */
+const char *changes_wanted(const struct change *c);
 /*
  * Any changes of the run, in that order, as on a terminal of the screen's width; what is as wanted
  * has one value. At most so many lines.

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "plan/render.h"
 #include "profile/lines.h"
+#include "report/changes.h"
 #include "report/inventory.h"
 
 /* Takes value and place over. */
@@ -182,8 +183,7 @@ void facts_of_wanted(const struct plan *plan, struct facts *wanted, struct facts
 {
 	for (size_t i = 0; i < plan->list.n; i++) {
 		const struct change *c = plan->list.v[i];
-		const char *want =
-			c->kind == &kind_file && *c->desired ? "the profile's text" : c->desired;
+		const char *want = changes_wanted(c);
 
 		if (c->state == CHANGE_TO_MEASURE)
 			continue;

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "kinds/checks.h"
 #include "plan/render.h"
 #include "profile/search.h"
 #include "report/changes.h"
@@ -129,7 +130,34 @@ static void print_key(const struct page *p, const struct why_key *key)
 
 static const char *or_unknown(const char *value)
 {
-	return value ? value : "unknown";
+	return !value ? "unknown" : *value ? value : "(nothing)";
+}
+
+/* The file, where there is one; else as the kind calls it. */
+static char *target_of(const struct change *c)
+{
+	char *file = writers_file(c);
+
+	if (file || !c->target || !*c->target || c->on.item == &given_item)
+		return file;
+	return xstrdup(c->target);
+}
+
+/* Each with its line: the change is of all of them. */
+static void print_arguments(const struct page *p, const struct change *c)
+{
+	const struct kargs *all = &p->run->kargs;
+	bool first = true;
+
+	for (size_t i = 0, n; c->kind == &kind_bootenv && i < all->n; i += n) {
+		cleanup_str struct str args = {0};
+		cleanup_free char *place = render_place(all->v[i].why->at);
+
+		for (n = 0; i + n < all->n && all->v[i + n].why == all->v[i].why; n++)
+			str_addf(&args, " %s", all->v[i + n].text);
+		print_line(p, first ? "wants:" : "", "%s:%s", place, args.s);
+		first = false;
+	}
 }
 
 static void print_others(const struct page *p, const struct writers *others)
@@ -173,7 +201,7 @@ static void print_measured(const struct page *p, const struct measurement *m)
 static void print_now(const struct page *p, const struct change *c)
 {
 	cleanup_free char *found = text_cut(or_unknown(c->observed), LINE_MOST, p->screen->utf8);
-	cleanup_free char *wanted = text_cut(c->desired, LINE_MOST, p->screen->utf8);
+	cleanup_free char *wanted = text_cut(changes_wanted(c), LINE_MOST, p->screen->utf8);
 
 	found[strcspn(found, "\n")] = wanted[strcspn(wanted, "\n")] = '\0';
 	if (c->state == CHANGE_SAME)
@@ -189,9 +217,10 @@ static void print_wrong(const struct page *p, const struct why_change *c)
 {
 	cleanup_free char *remedy = why_remedy(c);
 	enum fault fault = fault_of_change(c->now);
+	bool by_itself = c->now->state == CHANGE_WAITS || c->now->state == CHANGE_UNSUPPORTED;
 
-	if (c->now->reason && !change_holds(c->now))
-		print_line(p, "wrong:", "%s", c->now->reason);
+	if (c->now->reason && (by_itself || !change_holds(c->now)))
+		print_line(p, by_itself ? "reason:" : "wrong:", "%s", c->now->reason);
 	if (why_drifted(c))
 		print_line(p, "drift:", "held when stage %s ended: another program set it since",
 			   stage_name(c->then->stage));
@@ -204,9 +233,12 @@ static void print_wrong(const struct page *p, const struct why_change *c)
 
 static void print_change(const struct page *p, const struct why_change *c)
 {
+	cleanup_free char *target = target_of(c->now);
+
 	print_line(p, "change:", "%s, stage %s", c->now->id, stage_name(c->now->stage));
-	if (c->now->target && *c->now->target)
-		print_line(p, "target:", "%s", c->now->target);
+	if (target)
+		print_line(p, "target:", "%s", target);
+	print_arguments(p, c->now);
 	if (c->now->note)
 		print_line(p, "shared:", "%s", c->now->note);
 	print_others(p, &c->others);
@@ -254,10 +286,15 @@ static void print_targets(const struct page *p, const struct chosen *chosen)
 	cleanup_strv struct strv targets = {0};
 	cleanup_free char *list = NULL;
 
-	for (size_t i = 0; i < chosen->list.n; i++)
-		strv_add(&targets, or_empty(chosen->list.v[i]->now->target));
+	for (size_t i = 0; i < chosen->list.n; i++) {
+		cleanup_free char *target = target_of(chosen->list.v[i]->now);
+
+		if (target)
+			strv_add(&targets, target);
+	}
 	list = strv_some(&targets, TARGETS_MOST);
-	print_line(p, "target:", "%s", list);
+	if (*list)
+		print_line(p, "target:", "%s", list);
 }
 
 static void print_counts(const struct page *p, const struct chosen *chosen)

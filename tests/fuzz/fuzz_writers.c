@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files of others that may set what a profile sets: the first byte chooses the file, the rest is its
- * text. Each writer that is named is a line of that file, which holds the value.
+ * Files of others that may set what a profile sets: the first byte chooses the file, the rest is
+ * its text. Each writer that is named is a line of that file, which holds the value.
  */
 #include "fuzz.h"
 
@@ -16,10 +16,17 @@
 #include "kinds/vf.h"
 
 static const char *const files[] = {
-	"etc/sysctl.d/x.conf",	     "etc/modprobe.d/x.conf",	 "etc/modules-load.d/x.conf",
-	"etc/tmpfiles.d/x.conf",     "etc/udev/rules.d/x.rules", "etc/systemd/network/x.link",
-	"etc/systemd/system/x.service", "etc/default/grub",	 "etc/kernel/cmdline",
-	"etc/tuned/x/tuned.conf",    "etc/rc.local",
+	"etc/sysctl.d/x.conf",
+	"etc/modprobe.d/x.conf",
+	"etc/modules-load.d/x.conf",
+	"etc/tmpfiles.d/x.conf",
+	"etc/udev/rules.d/x.rules",
+	"etc/systemd/network/x.link",
+	"etc/systemd/system/x.service",
+	"etc/default/grub",
+	"etc/kernel/cmdline",
+	"etc/tuned/x/tuned.conf",
+	"etc/rc.local",
 };
 
 static char *path_of(const char *dir, const char *file)
