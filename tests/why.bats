@@ -25,7 +25,7 @@ want() { # LINES of the profile sku, from line 5 on
 
 why() { # [OPTION...] ASKED
   run --separate-stderr -0 "$railhead" why --root "$root" "$@"
-  [ "${#lines[@]}" -le 24 ]
+  [ "$(wc -l <<<"$output")" -le 24 ] || { echo "more than a screen:"; echo "$output"; return 1; }
 }
 
 json() { # FILTER ASKED
@@ -190,6 +190,17 @@ says() { # TEXT...: each is part of a line
   run -6 "$railhead" apply --root "$root" --stage devices
   why sriov/0000:18:00.0/numvfs
   says "sriov.rails.vfs: 2" "(the profile)" "boot:    failed in stage devices: 0; " "Cannot allocate memory"
+}
+
+@test "cause 11: the kubelet's configuration divides the CPUs otherwise; a limit of logins" {
+  want 'kernel_args: {isolate_cpus: "1,3"}' 'limits: {memlock: unlimited}'
+  put "$root/var/lib/kubelet/config.yaml" $'kind: KubeletConfiguration\ncpuManagerPolicy: static\nreservedSystemCPUs: 0-1'
+  why kernel_args/isolate_cpus/kubelet
+  says "kernel_args.isolate_cpus: 1,3" "sku.yaml:5:29" \
+    "wrong:   /var/lib/kubelet/config.yaml:3: reservedSystemCPUs has CPUs 1, which isolate_cpus"
+  put "$root/etc/security/limits.d/90-user.conf" '* hard memlock 64'
+  why limits
+  says "sku.yaml:6" "also:    /etc/security/limits.d/90-user.conf:1: * hard memlock 64"
 }
 
 # --- what may be asked -----------------------------------------------------------------------

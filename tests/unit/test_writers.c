@@ -58,7 +58,7 @@ static void test_links(void **state)
 /* Each file names one writer of one change, or none. */
 static void test_lines(void **state)
 {
-	enum { SYSCTL, SCHEDULER, PARAM, BLACKLIST, NUMVFS, ARG, MTU, SUBJECTS };
+	enum { SYSCTL, SCHEDULER, PARAM, BLACKLIST, NUMVFS, ARG, MTU, LIMIT, SUBJECTS };
 	static const struct {
 		int of;
 		const char *file, *text, *by, *value; /* by NULL: none */
@@ -120,6 +120,15 @@ static void test_lines(void **state)
 		{MTU, "etc/netplan/x.yaml", "      mtu: 9000", "/etc/netplan/x.yaml:1", "9000"},
 		{MTU, "etc/network/interfaces", "  mtu 1500", "/etc/network/interfaces:1", "1500"},
 		{MTU, "etc/network/interfaces", "  mtunnel 1500", NULL, NULL},
+		{LIMIT, "etc/security/limits.d/x.conf", "* - memlock 64",
+		 "/etc/security/limits.d/x.conf:1", "64"},
+		{LIMIT, "etc/security/limits.conf", "* - nofile 64\nroot", NULL, NULL},
+		{LIMIT, "etc/systemd/system/x.service.d/y.conf", "LimitMEMLOCK=8M",
+		 "/etc/systemd/system/x.service.d/y.conf:1", "8M"},
+		{LIMIT, "etc/systemd/system.conf", "DefaultLimitMEMLOCK=infinity",
+		 "/etc/systemd/system.conf:1", "infinity"},
+		{LIMIT, "etc/systemd/system.conf", "DefaultLimitMEMLOCKX=1\nDefaultLimitNOFILE=1",
+		 NULL, NULL},
 	};
 	struct tmp *tmp = *state;
 	struct plan plan = {0};
@@ -127,8 +136,10 @@ static void test_lines(void **state)
 
 	for (int i = 0; i < SUBJECTS; i++)
 		c[i] = plan_add(&plan, "sysctl",
-				i == SYSCTL || i == SCHEDULER ? &kind_attr : &kind_check,
-				STAGE_EARLY, PHASE_SYSCTL, (struct place){0}, "%d", i);
+				i == SYSCTL || i == SCHEDULER ? &kind_attr
+				: i == LIMIT		      ? &kind_limit
+							      : &kind_check,
+				STAGE_EARLY, PHASE_SYSCTL, (struct place){0}, "x%d/memlock", i);
 	change_target(c[SYSCTL], "/proc/sys/vm/swappiness");
 	change_target(c[SCHEDULER], "/sys/block/sda/queue/scheduler");
 	change_on(c[PARAM], "ib_core", &param_item);
