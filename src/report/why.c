@@ -21,7 +21,8 @@ enum {
 	OTHERS_MOST = 4,
 	SHADOWS_MOST = 3,
 	TARGETS_MOST = 2,
-	LINE_MOST = 90
+	LINE_MOST = 90,
+	VALUE_LEAST = 20
 };
 
 struct page {
@@ -107,6 +108,16 @@ static void print_deleted(const struct page *p, const struct why_key *key)
 		print_line(p, "line:", "deleted at %s", place);
 }
 
+/* Behind the path, on its line. */
+static size_t room_of_value(const struct page *p, const struct why_key *key)
+{
+	size_t path = text_width(key->path) + 2;
+
+	if (!p->screen->terminal || path + VALUE_LEAST > p->screen->columns)
+		return LINE_MOST;
+	return p->screen->columns - path;
+}
+
 static void print_key(const struct page *p, const struct why_key *key)
 {
 	cleanup_free char *value = value_of(key), *cut = NULL, *place = NULL;
@@ -115,7 +126,7 @@ static void print_key(const struct page *p, const struct why_key *key)
 	fprintf(p->out, "%s", key->path);
 	style_end(p->out);
 	if (value)
-		cut = text_cut(value, LINE_MOST, p->screen->utf8);
+		cut = text_cut(value, room_of_value(p, key), p->screen->utf8);
 	fprintf(p->out, "%s%s\n", cut ? ": " : "", or_empty(cut));
 	if (key->line) {
 		place = place_and_layer(p->run->profile, key->line->value->at);
