@@ -10,7 +10,7 @@
  */
 char *sysctl_path(const char *key);
 
-/* Where systemd-sysctl looks, the first directory first, and the file that procps reads besides. */
+/* Where systemd-sysctl looks, the first directory first; procps reads that file, too. */
 enum { SYSCTL_D_DIRS = 4 };
 extern const char *const sysctl_d_dirs[SYSCTL_D_DIRS];
 #define SYSCTL_CONF "/etc/sysctl.conf"
