@@ -437,6 +437,24 @@ void binding_free(struct binding *b)
 	vec_free(&b->list);
 }
 
+void binding_copy(const struct binding *b, struct binding *ret)
+{
+	*ret = (struct binding){0};
+	for (size_t i = 0; i < b->list.n; i++)
+		vec_push(&ret->list, ((struct binding_part){xstrdup(b->list.v[i].name),
+							    xstrdup(b->list.v[i].value)}));
+}
+
+bool binding_same(const struct binding *a, const struct binding *b)
+{
+	bool same = a->list.n == b->list.n;
+
+	for (size_t i = 0; same && i < a->list.n; i++)
+		same = streq(a->list.v[i].name, b->list.v[i].name) &&
+		       streq(a->list.v[i].value, b->list.v[i].value);
+	return same;
+}
+
 /* --- kept and compared --------------------------------------------------------------------- */
 
 json_t *binding_to_json(const struct binding *b)

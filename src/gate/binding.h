@@ -33,6 +33,8 @@ struct binding {
 void binding_take(const struct root *root, const struct profile *profile, const struct node *node,
 		  const struct device_sets *sets, struct binding *ret);
 void binding_free(struct binding *b);
+void binding_copy(const struct binding *b, struct binding *ret);
+bool binding_same(const struct binding *a, const struct binding *b); /* in the same order */
 /* NULL: it has no such part. */
 const struct binding_part *binding_find(const struct binding *b, const char *name);
 

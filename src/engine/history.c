@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "engine/history.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#define FIRST_TIME INT64_C(1735689600) /* 2025-01-01: no railhead has run before it */
+
+void boot_past_free(struct boot_past *b)
+{
+	free(b->boot_id);
+	strv_free(&b->faults);
+	free(b->reason);
+	free(b->profile);
+	free(b->version);
+	free(b->digest);
+	free(b->kernel);
+	free(b->railhead);
+	binding_free(&b->parts);
+	for (size_t i = 0; i < b->figures.n; i++) {
+		free(b->figures.v[i].check);
+		free(b->figures.v[i].subject);
+	}
+	vec_free(&b->figures);
+}
+
+void history_free(struct history *h)
+{
+	for (size_t i = 0; i < h->boots.n; i++)
+		boot_past_free(&h->boots.v[i]);
+	vec_free(&h->boots);
+}
+
+/* --- from the record --------------------------------------------------------------------- */
+
+static bool is_fresh(const struct record_numbers *numbers, const struct measurement *m)
+{
+	bool of_this_boot = !numbers->boots_ago || strv_contains(&numbers->this_boot, m->check);
+
+	return of_this_boot && (m->state == CHANGE_SAME || m->state == CHANGE_SLOW ||
+				m->state == CHANGE_INTERMITTENT);
+}
+
+static void add_figures(const struct record *r, struct boot_past *b)
+{
+	for (size_t i = 0; i < r->measurements.list.n; i++) {
+		const struct measurement *m = &r->measurements.list.v[i];
+
+		for (size_t k = 0; k < m->readings.list.n; k++) {
+			const struct reading *reading = &m->readings.list.v[k];
+
+			if (!isfinite(reading->value))
+				continue;
+			vec_push(&b->figures,
+				 ((struct past_figure){
+					 .check = xstrdup(m->check),
+					 .subject = xstrdup(member_of_id(m->id, m->check)),
+					 .key = reading->name,
+					 .quantity = reading->quantity,
+					 .value = reading->value,
+					 .fresh = is_fresh(&r->numbers, m),
+				 }));
+		}
+	}
+}
+
+static void add_faults(const struct reasons *reasons, struct strv *ret)
+{
+	struct fault_seen seen[FAULT_COUNT];
+	size_t n = reasons_faults(reasons, seen);
+
+	for (size_t i = 0; i < n; i++)
+		strv_add(ret, fault_code(seen[i].fault));
+}
+
+void history_of_record(const struct record *r, const struct run *run, struct boot_past *ret)
+{
+	const struct reasons *reasons = &r->verdict.reasons;
+
+	*ret = (struct boot_past){
+		.boot_id = xstrdup(r->boot_id),
+		.time = time(NULL),
+		.verdict = r->verdict.kind,
+		.admit = r->verdict.admit,
+		.reason = xstrdup(reasons->list.n ? reasons->list.v[0].text : ""),
+		.profile = xstrdup(or_empty(r->profile.name)),
+		.version = xstrdup(or_empty(r->profile.version)),
+		.digest = xstrdup(record_digest(r)),
+		.kernel = xstrdup(run ? or_empty(run->node.kernel) : ""),
+		.railhead = xstrdup(RAILHEAD_VERSION),
+		.judged = r->judged_at,
+	};
+	add_faults(reasons, &ret->faults);
+	for (enum stage s = 0; s < STAGE_COUNT; s++)
+		ret->stage[s] = (struct past_stage){r->stage[s].ran, r->stage[s].duration};
+	if (run && run->status == RUN_OK)
+		binding_take(run->root, run->profile, &run->node, &run->sets, &ret->parts);
+	add_figures(r, ret);
+}
+
+/* --- the list ---------------------------------------------------------------------------- */
+
+void history_put(struct history *h, struct boot_past *boot)
+{
+	for (size_t i = 0; i < h->boots.n; i++) {
+		struct boot_past *old = &h->boots.v[i];
+
+		if (!streq(old->boot_id, boot->boot_id))
+			continue;
+		/* The first verdict of the boot has set that count back. */
+		if (old->reboots > boot->reboots)
+			boot->reboots = old->reboots;
+		boot_past_free(old);
+		*old = *boot;
+		*boot = (struct boot_past){0};
+		return;
+	}
+	vec_push(&h->boots, *boot);
+	*boot = (struct boot_past){0};
+}
+
+void history_drop_oldest(struct history *h, size_t n)
+{
+	if (!n)
+		return;
+	for (size_t i = 0; i < n; i++)
+		boot_past_free(&h->boots.v[i]);
+	h->boots.n -= n;
+	memmove(h->boots.v, h->boots.v + n, h->boots.n * sizeof(*h->boots.v));
+}
+
+bool history_clock_is_off(const struct history *h, size_t i)
+{
+	int64_t time = h->boots.v[i].time;
+
+	return time < FIRST_TIME || (i && time < h->boots.v[i - 1].time);
+}

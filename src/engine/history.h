@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the boots of this node came to: /var/lib/railhead/history.json, an entry for each boot that
+ * a gate has judged, oldest first. A boot that is judged again has its entry replaced. Later looks
+ * (`gate --recheck`, `gate --renew`) write nothing.
+ *
+ * An entry holds no serial number: those are in digests (gate/binding.h).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/record.h"
+#include "gate/binding.h"
+
+/*
+ * Beyond either of them the oldest entries go. A hundred boots are two years of a node that reboots
+ * each week, and more than twice what a trend is found in (gate/trend.h).
+ */
+enum { HISTORY_BOOTS = 100, HISTORY_BYTES = 1 << 20 };
+
+/* A figure of the gate: a series over boots is one check, subject and key. */
+struct past_figure {
+	char *check;	 /* "memory" */
+	char *subject;	 /* "node0", "rails/0000:3b:00.0" */
+	const char *key; /* "min", "p9999"; static */
+	enum quantity quantity;
+	double value; /* in the unit of the quantity; quantity_format() prints it */
+	bool fresh;   /* measured in this boot, and undisturbed; else no point of a trend */
+};
+
+struct past_stage {
+	bool ran;
+	uint64_t duration; /* microseconds */
+};
+
+/* What one boot came to. All texts are owned; "" where it is not known. */
+struct boot_past {
+	char *boot_id;
+	int64_t time; /* of the verdict: wall clock, seconds, as the clock was then */
+	enum verdict_kind verdict;
+	bool admit;	    /* the verdict lets work in */
+	struct strv faults; /* codes, each once, the gravest first */
+	char *reason;	    /* the first of the verdict */
+	char *profile, *version, *digest;
+	char *kernel; /* release */
+	char *railhead;
+	struct past_stage stage[STAGE_COUNT];
+	uint64_t judged;      /* microseconds after boot */
+	uint64_t waited;      /* of those, for what was still to come */
+	unsigned int reboots; /* by railhead, before this boot, without a verdict in between */
+	struct binding parts; /* what figures stand on; empty where no profile was judged */
+	VEC(struct past_figure) figures;
+};
+
+struct history {
+	VEC(struct boot_past) boots; /* oldest first */
+};
+
+/*
+ * The history of a root; an empty one where there is none. Returns a negative errno, and an empty
+ * history, where it can't be read: -EACCES (it is root's), -EBADMSG of a file that is damaged,
+ * -EPROTO of one that a newer railhead wrote. *err has the file and a remedy.
+ */
+int history_read(const struct root *root, struct history *ret, struct err *err);
+void history_free(struct history *h);
+
+/* What is known of the boot whose record this is, with its verdict. run may be NULL. */
+void history_of_record(const struct record *r, const struct run *run, struct boot_past *ret);
+void boot_past_free(struct boot_past *b);
+
+/* Puts the boot, which is taken over, in the place of the entry with its id, or at the end. */
+void history_put(struct history *h, struct boot_past *boot);
+/*
+ * Writes it, without the oldest entries where it is too large; nothing where the file is the same.
+ */
+int history_write(const struct root *root, struct history *h, struct err *err);
+
+/* One boot, with all of its parts, as the file holds it. The caller's. */
+json_t *boot_past_to_json(const struct boot_past *b);
+void history_drop_oldest(struct history *h, size_t n); /* n: at most as many as there are */
+
+/*
+ * The time of boot i can't be right: it is before that of the boot before, or before railhead
+ * existed. Its clock was not set when the gate judged, or that of the boot before was.
+ */
+bool history_clock_is_off(const struct history *h, size_t i);
