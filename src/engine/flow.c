@@ -6,10 +6,12 @@
 #include "base/mem.h"
 #include "boot/service.h"
 #include "engine/freeze.h"
+#include "engine/history.h"
 #include "engine/journal.h"
 #include "engine/numbers.h"
 #include "engine/pass.h"
 #include "engine/watch.h"
+#include "sys/clock.h"
 
 /* --- the table --------------------------------------------------------------------------- */
 
@@ -27,6 +29,7 @@
 #define GATE_BEGINS (FLOW_BEGINS | FLOW_RECORDS | FLOW_TRIAL_BEGINS)
 #define STANDS_DOWN (FLOW_UNWATCHES | FLOW_DROPS_PASS | FLOW_JUDGES | FLOW_CLAIMS)
 #define STOPS (FLOW_UNWATCHES | FLOW_WITHDRAWS | FLOW_JUDGES | FLOW_RECORDS)
+#define ENDS (FLOW_JOURNALS | FLOW_HISTORY)
 #define OPENS (FLOW_JUDGES | FLOW_WAIT_OVER | FLOW_CLAIMS)
 
 /*
@@ -54,7 +57,7 @@ const struct flow_row flow_rows[] = {
 	{FLOW_GATE_AGAIN, ANY, AT_WORK, GATE_BEGINS},
 	{FLOW_GATE_LET_IN, AT_WORK, NEVER, 0},
 	{FLOW_GATE_LET_IN, BUT(AT_WORK), SAME, 0},
-	{FLOW_GATE_KILLED, AT_WORK, KEPT_OUT, STANDS_DOWN | FLOW_JOURNALS | FLOW_RETRY_OFF},
+	{FLOW_GATE_KILLED, AT_WORK, KEPT_OUT, STANDS_DOWN | ENDS | FLOW_RETRY_OFF},
 	{FLOW_GATE_KILLED, BUT(AT_WORK), NEVER, 0},
 	{FLOW_GATE_SPECIAL, ANY, KEPT_OUT,
 	 FLOW_UNWATCHES | FLOW_WITHDRAWS | FLOW_JUDGES | FLOW_JOURNALS | FLOW_TRIAL_OVER |
@@ -65,30 +68,26 @@ const struct flow_row flow_rows[] = {
 	{FLOW_RETRY, LAPSED | KEPT_OUT, SAME, FLOW_RETRY_OFF},
 	{FLOW_RETRY_WHOLE, ANY, AT_WORK, GATE_BEGINS},
 	{FLOW_JUDGED_ADMITS, AT_WORK, ADMITTED,
-	 OPENS | FLOW_STORES_PASS | FLOW_JOURNALS | FLOW_TRIAL_OVER | FLOW_RETRY_OFF |
-		 FLOW_HAND_TIMER_OFF},
+	 OPENS | FLOW_STORES_PASS | ENDS | FLOW_TRIAL_OVER | FLOW_RETRY_OFF | FLOW_HAND_TIMER_OFF},
 	{FLOW_JUDGED_ADMITS, WAITING, ADMITTED,
-	 OPENS | FLOW_STORES_PASS | FLOW_JOURNALS | FLOW_RETRY_OFF | FLOW_HAND_TIMER_OFF},
+	 OPENS | FLOW_STORES_PASS | ENDS | FLOW_RETRY_OFF | FLOW_HAND_TIMER_OFF},
 	{FLOW_JUDGED_ADMITS, BUT(AT_WORK | WAITING), NEVER, 0},
-	{FLOW_JUDGED_WAITS, AT_WORK, WAITING,
-	 STANDS_DOWN | FLOW_JOURNALS | FLOW_TRIAL_OVER | FLOW_RETRY_ON},
-	{FLOW_JUDGED_WAITS, WAITING, SAME, STANDS_DOWN | FLOW_JOURNALS | FLOW_RETRY_ON},
+	{FLOW_JUDGED_WAITS, AT_WORK, WAITING, STANDS_DOWN | ENDS | FLOW_TRIAL_OVER | FLOW_RETRY_ON},
+	{FLOW_JUDGED_WAITS, WAITING, SAME, STANDS_DOWN | ENDS | FLOW_RETRY_ON},
 	{FLOW_JUDGED_WAITS, BUT(AT_WORK | WAITING), NEVER, 0},
 	{FLOW_JUDGED_KEEPS_OUT, AT_WORK, KEPT_OUT,
-	 STANDS_DOWN | FLOW_JOURNALS | FLOW_TRIAL_OVER | FLOW_RETRY_OFF},
-	{FLOW_JUDGED_KEEPS_OUT, WAITING, KEPT_OUT, STANDS_DOWN | FLOW_JOURNALS | FLOW_RETRY_OFF},
+	 STANDS_DOWN | ENDS | FLOW_TRIAL_OVER | FLOW_RETRY_OFF},
+	{FLOW_JUDGED_KEEPS_OUT, WAITING, KEPT_OUT, STANDS_DOWN | ENDS | FLOW_RETRY_OFF},
 	{FLOW_JUDGED_KEEPS_OUT, BUT(AT_WORK | WAITING), NEVER, 0},
 	{FLOW_NO_PROFILE, AT_WORK, KEPT_OUT,
-	 FLOW_UNWATCHES | FLOW_JUDGES | FLOW_CLAIMS | FLOW_JOURNALS | FLOW_TRIAL_OVER |
-		 FLOW_RETRY_OFF},
+	 FLOW_UNWATCHES | FLOW_JUDGES | FLOW_CLAIMS | ENDS | FLOW_TRIAL_OVER | FLOW_RETRY_OFF},
 	{FLOW_NO_PROFILE, WAITING, KEPT_OUT,
-	 FLOW_UNWATCHES | FLOW_JUDGES | FLOW_CLAIMS | FLOW_JOURNALS | FLOW_RETRY_OFF},
+	 FLOW_UNWATCHES | FLOW_JUDGES | FLOW_CLAIMS | ENDS | FLOW_RETRY_OFF},
 	{FLOW_NO_PROFILE, BUT(AT_WORK | WAITING), NEVER, 0},
 	{FLOW_NO_PROFILE_ADMITS, AT_WORK, ADMITTED,
-	 FLOW_UNWATCHES | OPENS | FLOW_JOURNALS | FLOW_TRIAL_OVER | FLOW_RETRY_OFF |
-		 FLOW_HAND_TIMER_OFF},
+	 FLOW_UNWATCHES | OPENS | ENDS | FLOW_TRIAL_OVER | FLOW_RETRY_OFF | FLOW_HAND_TIMER_OFF},
 	{FLOW_NO_PROFILE_ADMITS, WAITING, ADMITTED,
-	 FLOW_UNWATCHES | OPENS | FLOW_JOURNALS | FLOW_RETRY_OFF | FLOW_HAND_TIMER_OFF},
+	 FLOW_UNWATCHES | OPENS | ENDS | FLOW_RETRY_OFF | FLOW_HAND_TIMER_OFF},
 	{FLOW_NO_PROFILE_ADMITS, BUT(AT_WORK | WAITING), NEVER, 0},
 	/*
 	 * Work is let in when there is room for the record: the retry timer's gate judges again.
@@ -226,8 +225,10 @@ struct move {
 	struct flow *f;
 	struct record *record;
 	unsigned int acts;
-	bool waited, by_hand; /* before the event */
-	struct err first;     /* of the record and its claims */
+	bool waited, by_hand;	/* before the event */
+	uint64_t waited_usec;	/* the same */
+	struct history history; /* with this boot; empty: it is not written */
+	struct err first;	/* of the record and its claims */
 };
 
 static bool does(const struct move *m, unsigned int acts)
@@ -252,6 +253,7 @@ static void note_lesser(struct move *m, int r, const struct err *err, const char
 		m->f->complain(text);
 }
 
+#define NO_HISTORY "; `railhead history` lacks this boot"
 #define MEASURES_AGAIN "; the next boot measures again"
 
 static void keep_losses(struct move *m)
@@ -288,6 +290,22 @@ static void take_back(struct move *m)
 		keep_losses(m);
 }
 
+/* The trends are for readers of the record, which is written before the history is. */
+static void take_history(struct move *m)
+{
+	const struct flow *f = m->f;
+	struct boot_past boot;
+	struct err err = {0};
+
+	if (!f->news || m->record->verdict.kind == VERDICT_OFF)
+		return;
+	history_of_record(m->record, f->run, &boot);
+	boot.waited = m->waited_usec;
+	boot.reboots = f->reboots;
+	note_lesser(m, history_add(f->root, &boot, &m->history, &err), &err, "");
+	history_trends_told(&m->history, &m->record->trends);
+}
+
 static void set_record(struct move *m, const struct verdict *v)
 {
 	if (does(m, FLOW_HAND_OVER)) {
@@ -298,6 +316,8 @@ static void set_record(struct move *m, const struct verdict *v)
 		m->f->news = !record_says(m->record, v);
 		record_set_verdict(m->record, v);
 	}
+	if (does(m, FLOW_HISTORY))
+		take_history(m);
 	if (does(m, FLOW_BEGINS))
 		record_begin(m->record);
 	if (does(m, FLOW_WAIT_OVER))
@@ -321,6 +341,8 @@ static void tell(struct move *m)
 
 	if (does(m, FLOW_STORES_PASS))
 		note_lesser(m, numbers_pass(f->run, m->record, &err), &err, MEASURES_AGAIN);
+	if (m->history.boots.n)
+		note_lesser(m, history_write(f->root, &m->history, &err), &err, NO_HISTORY);
 	if (does(m, FLOW_JOURNALS) && f->news)
 		journal_verdict(f->root, m->record);
 	if (does(m, FLOW_JOURNALS_HAND) && !m->first.code)
@@ -371,6 +393,26 @@ static int defect(const struct flow *f, enum flow_event event, enum flow_state f
 	return -EPROTO;
 }
 
+static int make_move(struct move *m, enum flow_event event, enum flow_state from,
+		     const struct verdict *v)
+{
+	const struct flow_row *row = flow_find(event, from);
+	const struct record *r = m->record;
+
+	take_back(m);
+	set_record(m, v);
+	if (!(next_of(row, from) & FLOW_BIT(flow_state(r))))
+		return defect(m->f, event, from);
+	write_record(m);
+	if (does(m, FLOW_CLAIMS) && m->first.code && r->verdict.admit) {
+		take_back_verdict(m);
+		return m->first.code;
+	}
+	tell(m);
+	set_timers(m);
+	return m->first.code;
+}
+
 int flow_move(struct flow *f, enum flow_event event, const struct verdict *v)
 {
 	struct record *r = &f->status->record;
@@ -379,21 +421,14 @@ int flow_move(struct flow *f, enum flow_event event, const struct verdict *v)
 	struct move m = {.f = f,
 			 .record = r,
 			 .waited = r->waiting.until || f->retries,
-			 .by_hand = record_is_let_in(r)};
+			 .by_hand = record_is_let_in(r),
+			 .waited_usec = r->waiting.until ? clock_usec() - r->waiting.since : 0};
+	int e;
 
 	if (!row || row->next == FLOW_NEVER)
 		return defect(f, event, from);
 	m.acts = row->acts;
-	take_back(&m);
-	set_record(&m, v);
-	if (!(next_of(row, from) & FLOW_BIT(flow_state(r))))
-		return defect(f, event, from);
-	write_record(&m);
-	if (does(&m, FLOW_CLAIMS) && m.first.code && r->verdict.admit) {
-		take_back_verdict(&m);
-		return m.first.code;
-	}
-	tell(&m);
-	set_timers(&m);
-	return m.first.code;
+	e = make_move(&m, event, from, v);
+	history_free(&m.history);
+	return e;
 }

@@ -93,8 +93,9 @@ enum flow_act {
 	FLOW_RETRY_ON = 1 << 19,      /* the timer that looks again runs */
 	FLOW_RETRY_OFF = 1 << 20,     /* and does not run */
 	FLOW_HAND_TIMER_OFF = 1 << 21, /* the timer of what was admitted by hand does not run */
+	FLOW_HISTORY = 1 << 22,	       /* the history has what this boot came to, if it is news */
 };
-#define FLOW_ACTS 22
+#define FLOW_ACTS 23
 
 struct flow_row {
 	enum flow_event event;
@@ -119,7 +120,8 @@ enum flow_state flow_state(const struct record *r);
 struct flow {
 	const struct root *root;
 	struct status *status;
-	const struct run *run;		    /* for FLOW_STORES_PASS */
+	const struct run *run;		    /* for FLOW_STORES_PASS, FLOW_HISTORY */
+	unsigned int reboots;		    /* for FLOW_HISTORY: counted when the gate began */
 	struct watch *watch;		    /* for FLOW_KEEPS_LOSS */
 	const char *over;		    /* for FLOW_HAND_OVER: why */
 	void (*complain)(const char *text); /* of an act that failed; the others are done */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "engine/history.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -104,7 +105,7 @@ void history_of_record(const struct record *r, const struct run *run, struct boo
 
 /* --- the list ---------------------------------------------------------------------------- */
 
-void history_put(struct history *h, struct boot_past *boot)
+static void put(struct history *h, struct boot_past *boot)
 {
 	for (size_t i = 0; i < h->boots.n; i++) {
 		struct boot_past *old = &h->boots.v[i];
@@ -121,6 +122,18 @@ void history_put(struct history *h, struct boot_past *boot)
 	}
 	vec_push(&h->boots, *boot);
 	*boot = (struct boot_past){0};
+}
+
+int history_add(const struct root *root, struct boot_past *boot, struct history *ret,
+		struct err *err)
+{
+	int r = history_read(root, ret, err);
+
+	if (r == 0 || r == -EBADMSG)
+		put(ret, boot);
+	else
+		boot_past_free(boot);
+	return r;
 }
 
 void history_drop_oldest(struct history *h, size_t n)

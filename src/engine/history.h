@@ -13,6 +13,11 @@
 
 #include "engine/record.h"
 #include "gate/binding.h"
+#include "gate/trend.h"
+#include "sys/state.h"
+
+#define HISTORY_FILE "history.json"
+#define HISTORY_PATH STATE_KEPT_DIR "/" HISTORY_FILE
 
 /*
  * Beyond either of them the oldest entries go. A hundred boots are two years of a node that reboots
@@ -70,8 +75,14 @@ void history_free(struct history *h);
 void history_of_record(const struct record *r, const struct run *run, struct boot_past *ret);
 void boot_past_free(struct boot_past *b);
 
-/* Puts the boot, which is taken over, in the place of the entry with its id, or at the end. */
-void history_put(struct history *h, struct boot_past *boot);
+/*
+ * The history with the boot, which is taken over: in the place of the entry with its id, or at the
+ * end. Nothing is written. What can't be read is replaced, and -EBADMSG returned for people to be
+ * told; but of a history that a newer railhead wrote, or that is there and can't be opened, *ret is
+ * empty: it is left alone.
+ */
+int history_add(const struct root *root, struct boot_past *boot, struct history *ret,
+		struct err *err);
 /*
  * Writes it, without the oldest entries where it is too large; nothing where the file is the same.
  */
@@ -80,6 +91,58 @@ int history_write(const struct root *root, struct history *h, struct err *err);
 /* One boot, with all of its parts, as the file holds it. The caller's. */
 json_t *boot_past_to_json(const struct boot_past *b);
 void history_drop_oldest(struct history *h, size_t n); /* n: at most as many as there are */
+
+/* Whether two figures are of one series. */
+bool past_figure_same(const struct past_figure *a, const struct past_figure *b);
+/* That of the same series in the boot; NULL: it has none. */
+const struct past_figure *boot_past_figure(const struct boot_past *b, const struct past_figure *f);
+bool past_figure_more_is_worse(const struct past_figure *f);
+
+/* --- what changed (history_changes.c) --- */
+
+/* Between a boot and the one before. */
+struct past_change {
+	char *part;	 /* "kernel", "profile", "firmware of 0000:3b:00.0" (gate/binding.h) */
+	char *was, *now; /* NULL: there was none, there is none; "": not shown (a serial number) */
+	size_t times;	 /* so many functions have the same change: part names the first */
+};
+
+/* A figure that differs by more than its noise. */
+struct past_step {
+	const struct past_figure *figure; /* of the history */
+	double percent;
+};
+
+struct past_changes {
+	VEC(struct past_change) list;
+	VEC(struct past_step) steps;
+};
+
+/*
+ * A boot that judged by no profile knows no parts: those of the next one are compared with the last
+ * that are known. So are figures: with the last that were measured.
+ */
+void history_changes(const struct history *h, size_t boot, struct past_changes *ret);
+void past_changes_free(struct past_changes *c);
+
+/* --- trends (history_trends.c) --- */
+
+/* A figure of the latest boot that becomes worse. */
+struct past_trend {
+	const struct past_figure *figure; /* of the history */
+	struct trend trend;
+};
+
+struct past_trends {
+	VEC(struct past_trend) list; /* in the order of the boot's figures; vec_free() */
+};
+
+/* A part that changed between two boots ends a segment (gate/trend.h). */
+void history_trends(const struct history *h, struct past_trends *ret);
+/* "memory node0 min: falls, by 5.1 % over 20 boots, to 172.1 GB/s now". The caller frees. */
+char *past_trend_text(const struct past_trend *t);
+/* Those sentences, in place of what the list holds; of many the first and a count. */
+void history_trends_told(const struct history *h, struct strv *ret);
 
 /*
  * The time of boot i can't be right: it is before that of the boot before, or before railhead

@@ -12,9 +12,6 @@
 #include "engine/history.h"
 #include "sys/state.h"
 
-#define HISTORY_FILE "history.json"
-#define HISTORY_PATH STATE_KEPT_DIR "/" HISTORY_FILE
-
 enum { HISTORY_SCHEMA = 1 };
 
 static const char *const units[] = {
@@ -146,8 +143,8 @@ static bool figure_in(json_t *obj, struct past_figure *ret)
 	k = figure_key_find(key);
 	if (!k)
 		return false;
-	*ret = (struct past_figure){xstrdup(check), xstrdup(subject), k->key,
-				    k->quantity,    value,	      fresh};
+	*ret = (struct past_figure){xstrdup(check), xstrdup(subject), k->key, k->quantity, value,
+				    fresh};
 	return true;
 }
 
@@ -228,11 +225,9 @@ static bool boot_in(json_t *obj, const struct boot_past *before, struct boot_pas
 	return true;
 }
 
-#define NEW_HISTORY "the next gate begins a new history"
-
 static int damaged(struct err *err, const char *what)
 {
-	return err_set(err, -EBADMSG, HISTORY_PATH ": %s; " NEW_HISTORY, what);
+	return err_set(err, -EBADMSG, HISTORY_PATH ": %s; a gate begins a new history", what);
 }
 
 static int boots_in(const json_t *list, struct history *ret, struct err *err)
@@ -277,6 +272,8 @@ int history_read(const struct root *root, struct history *ret, struct err *err)
 
 	*ret = (struct history){0};
 	r = state_kept(root, HISTORY_FILE, &text, err);
+	if (r == -EFBIG)
+		return damaged(err, "too large for a history");
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	doc = json_loads(text, 0, &where);

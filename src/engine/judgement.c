@@ -7,6 +7,7 @@
 #include "boot/service.h"
 #include "boot/health.h"
 #include "boot/settle.h"
+#include "boot/witness.h"
 #include "engine/fitness.h"
 #include "engine/journal.h"
 #include "engine/numbers.h"
@@ -339,8 +340,19 @@ static int conclude_killed(struct work *w)
 	return conclude(w, FLOW_GATE_KILLED);
 }
 
+/* Before the verdict, which may set the count back. */
+static void count_reboots(struct work *w)
+{
+	cleanup_witness struct witness witness = {0};
+
+	witness_read(w->run.root, &witness);
+	if (!witness.lost)
+		w->flow.reboots = witness.reboots;
+}
+
 static int judge(struct work *w)
 {
+	count_reboots(w);
 	if (w->run.status != RUN_OK) {
 		run_verdict(&w->run, &w->v);
 		record_set_profile(w->record, w->run.profile);

@@ -104,6 +104,7 @@ void record_free(struct record *r)
 	vec_free(&r->devices);
 	record_end_admission(r);
 	strv_free(&r->warnings);
+	strv_free(&r->trends);
 	*r = (struct record){0};
 }
 

@@ -119,6 +119,7 @@ struct record {
 	struct drift drift;
 	struct admission admission;
 	struct strv warnings; /* sentences: what could not be told to other readers, each once */
+	struct strv trends;   /* sentences: figures that become worse from boot to boot */
 };
 
 /* What is recorded of a change. */

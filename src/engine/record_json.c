@@ -702,6 +702,7 @@ json_t *record_to_json(const struct record *r)
 	if (r->devices.n)
 		put_devices(doc, r);
 	put_texts_if(doc, "warnings", &r->warnings);
+	put_texts_if(doc, "trends", &r->trends);
 	return doc;
 }
 
@@ -729,6 +730,7 @@ static void read_all(struct record *r, const json_t *doc, const struct keys *key
 	numbers_in(json_object_get(doc, "numbers"), keys, &r->numbers);
 	devices_in(json_object_get(doc, "devices"), r);
 	texts_in(doc, "warnings", &r->warnings);
+	texts_in(doc, "trends", &r->trends);
 }
 
 void record_parse(struct record *ret, const char *text, const char *boot_id)

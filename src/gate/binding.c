@@ -482,7 +482,7 @@ struct differences {
 	size_t n;
 };
 
-static bool shown(const char *value)
+bool binding_is_shown(const char *value)
 {
 	return !str_starts(value, digest_mark);
 }
@@ -495,7 +495,7 @@ static void differs(struct differences *d, const char *name, const char *now, co
 	str_addf(&d->text, "%s%s: ", d->n > 1 ? "; " : "", name);
 	if (!now || !was)
 		str_add(&d->text, now ? "not known before" : "not known now");
-	else if (shown(now) && shown(was))
+	else if (binding_is_shown(now) && binding_is_shown(was))
 		str_addf(&d->text, "%s, was %s", now, was);
 	else
 		str_add(&d->text, "another than before");

@@ -35,6 +35,7 @@ void binding_take(const struct root *root, const struct profile *profile, const 
 void binding_free(struct binding *b);
 void binding_copy(const struct binding *b, struct binding *ret);
 bool binding_same(const struct binding *a, const struct binding *b); /* in the same order */
+bool binding_is_shown(const char *value);			     /* no digest */
 /* NULL: it has no such part. */
 const struct binding_part *binding_find(const struct binding *b, const char *name);
 

@@ -435,6 +435,8 @@ void status_render(FILE *out, const struct record *r, const struct screen *scree
 	print_waiting(&p);
 	for (size_t i = 0; i < r->warnings.n; i++)
 		print_line(&p, "warning:", r->warnings.v[i]);
+	for (size_t i = 0; i < r->trends.n; i++)
+		print_line(&p, "trend:", r->trends.v[i]);
 	print_profile(&p);
 	print_stages(&p);
 	print_devices(&p);

@@ -22,6 +22,7 @@
 #define READY "run/railhead/ready"
 #define PASS "run/railhead/pass.json"
 #define KEPT "var/lib/railhead/pass.json"
+#define HISTORY "var/lib/railhead/history.json"
 #define FROZEN "run/railhead/profile"
 #define WATCHED "run/railhead/device-0000:41:00.0"
 
@@ -193,6 +194,7 @@ static void begin(struct scene *sc, struct tmp *t, enum flow_state s)
 	tmp_write(t, FROZEN, "sku abcdef0123456789\n");
 	tmp_write(t, WATCHED, "0 0\n");
 	unlink(tmp_path(t, KEPT));
+	unlink(tmp_path(t, HISTORY));
 	test_told(&sc->told);
 	strv_free(&complaints);
 }
@@ -267,6 +269,7 @@ static void check_files(const struct scene *sc, const struct flow_row *row, enum
 	assert_cell(tree_has(sc->t, PASS) == !drops);
 	assert_cell(drops || streq(tree_text(sc->t, PASS), "{}\n") == !(acts & FLOW_STORES_PASS));
 	assert_cell(tree_has(sc->t, KEPT) == (acts & FLOW_KEEPS_PASS && from == FLOW_ADMITTED));
+	assert_cell(tree_has(sc->t, HISTORY) == !!(acts & FLOW_HISTORY));
 	assert_cell(tree_has(sc->t, FROZEN) == !(acts & FLOW_FORGETS));
 	assert_cell(tree_has(sc->t, WATCHED) == !(acts & FLOW_UNWATCHES));
 }
@@ -559,6 +562,7 @@ static const char *const act_words[FLOW_ACTS] = {
 	"retry timer on",
 	"retry timer off",
 	"admission timer off",
+	"history",
 };
 
 #define ANY (FLOW_BIT(FLOW_STATE_COUNT) - 1)

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* history: what earlier boots came to, what changed between them, and which figures get worse. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "report/history_text.h"
+
+enum { BOOTS_SHOWN = 16 }; /* with heading and trends they fit on a terminal of 24 lines */
+
+static int how_many(const struct invocation *inv, size_t *ret)
+{
+	uint64_t n = 0;
+
+	*ret = inv->json ? HISTORY_BOOTS : BOOTS_SHOWN;
+	if (!inv->nargs)
+		return EXIT_OK;
+	if (parse_u64(inv->args[0], &n) < 0 || !n || n > INT_MAX) {
+		complain("history %s: expected a number of boots, from 1", inv->args[0]);
+		return EXIT_USAGE;
+	}
+	*ret = n;
+	return EXIT_OK;
+}
+
+static void say_unreadable(const struct err *err, int r)
+{
+	complain("%s%s", err->text,
+		 r == -EACCES && geteuid() ? "; run `railhead history` as root" : "");
+}
+
+static int run(struct invocation *inv)
+{
+	struct history history;
+	struct err err = {0};
+	size_t most;
+	int code = how_many(inv, &most), r;
+
+	if (code)
+		return code;
+	r = history_read(&inv->root, &history, &err);
+	if (r < 0) {
+		say_unreadable(&err, r);
+		code = EXIT_INTERNAL;
+	} else if (inv->json) {
+		print_json(history_to_json(&history, most));
+	} else if (!history.boots.n) {
+		printf("no history: no gate has ended here since railhead keeps one (" HISTORY_PATH
+		       " is not there, or this image does not keep /var)\n");
+	} else {
+		struct screen screen = begin_page(inv);
+
+		history_render(stdout, &history, most, &screen);
+	}
+	history_free(&history);
+	return code;
+}
+
+const struct verb verb_history = {
+	.name = "history",
+	.args = "[N]",
+	.help = "show what the latest boots came to, and what changed between them",
+	.options = OPT_ROOT | OPT_JSON | OPT_SCREEN,
+	.max_args = 1,
+	.run = run,
+};

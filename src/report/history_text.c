@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "report/history_text.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "report/table.h"
+#include "report/text.h"
+
+enum {
+	GAP = 2,	 /* between two columns of a table */
+	WHAT_LEAST = 20, /* columns of the last one, however narrow the terminal is */
+	LABEL_WIDTH = 9,
+	FAULTS_NAMED = 2,
+	STEPS_NAMED = 4,
+};
+
+static size_t first_of(const struct history *h, size_t most)
+{
+	return h->boots.n > most ? h->boots.n - most : 0;
+}
+
+/* "2026-11-20 04:12Z"; with a mark where the clock can't be right. */
+static char *time_of(const struct history *h, size_t boot)
+{
+	time_t at = (time_t)h->boots.v[boot].time;
+	char text[32] = "unknown";
+	struct tm tm;
+
+	if (gmtime_r(&at, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%d %H:%MZ", &tm);
+	return xasprintf("%s%s", text, history_clock_is_off(h, boot) ? "?" : "");
+}
+
+static char *own_time(const struct boot_past *b)
+{
+	uint64_t usec = 0;
+
+	for (enum stage s = 0; s < STAGE_COUNT; s++)
+		usec += b->stage[s].duration;
+	return format_duration(usec);
+}
+
+/* --- the last column ---------------------------------------------------------------------- */
+
+static void say(struct str *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void say(struct str *out, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (out->len)
+		str_add(out, "; ");
+	va_start(ap, fmt);
+	str_vaddf(out, fmt, ap);
+	va_end(ap);
+}
+
+static void say_faults(struct str *out, const struct boot_past *b)
+{
+	cleanup_free char *names = strv_some(&b->faults, FAULTS_NAMED);
+
+	if (b->faults.n)
+		say(out, "%s", names);
+	else if (!b->admit && *b->reason)
+		say(out, "%s", b->reason);
+}
+
+/* "firmware of 8 functions" */
+static char *name_of(const struct past_change *c)
+{
+	const char *of = strstr(c->part, " of ");
+
+	return c->times > 1 && of ? xasprintf("%.*s of %zu functions", (int)(of - c->part), c->part,
+					      c->times)
+				  : xstrdup(c->part);
+}
+
+static void say_change(struct str *out, const struct past_change *c, bool utf8)
+{
+	cleanup_free char *name = name_of(c);
+
+	if (!c->was)
+		say(out, "%s: now %s", name, *c->now ? c->now : "known");
+	else if (!c->now)
+		say(out, "%s: gone", name);
+	else if (!*c->was || !*c->now)
+		say(out, "%s: another", name);
+	else
+		say(out, "%s %s %s %s", name, c->was, utf8 ? "→" : "->", c->now);
+}
+
+static bool is_one_family(const struct past_figure *a, const struct past_figure *b)
+{
+	return streq(a->check, b->check) && streq(a->key, b->key);
+}
+
+/* Members of one check are told by the one that changed most; returns how many there are. */
+static size_t of_family(const struct past_changes *c, size_t first, const struct past_step **ret)
+{
+	size_t n = 0;
+
+	*ret = &c->steps.v[first];
+	for (size_t i = 0; i < c->steps.n; i++) {
+		const struct past_step *step = &c->steps.v[i];
+
+		if (!is_one_family(step->figure, c->steps.v[first].figure))
+			continue;
+		if (i < first)
+			return 0;
+		n++;
+		if (fabs(step->percent) > fabs((*ret)->percent))
+			*ret = step;
+	}
+	return n;
+}
+
+static void say_steps(struct str *out, const struct past_changes *c)
+{
+	size_t told = 0;
+
+	for (size_t i = 0; i < c->steps.n; i++) {
+		const struct past_step *most;
+		size_t n = of_family(c, i, &most);
+
+		if (!n || told++ >= STEPS_NAMED)
+			continue;
+		say(out, "%s %s %s %+.1f%%", most->figure->check, most->figure->subject,
+		    most->figure->key, most->percent);
+		if (n > 1)
+			str_addf(out, " (most of %zu)", n);
+	}
+	if (told > STEPS_NAMED)
+		say(out, "%zu checks more", told - STEPS_NAMED);
+}
+
+/* What happened, and what was another than in the boot before. */
+static char *what_of(const struct history *h, size_t boot, bool utf8)
+{
+	const struct boot_past *b = &h->boots.v[boot];
+	cleanup(past_changes_free) struct past_changes changes = {0};
+	cleanup_free char *waited = format_duration(b->waited);
+	struct str out = {0};
+
+	history_changes(h, boot, &changes);
+	say_faults(&out, b);
+	if (history_clock_is_off(h, boot))
+		say(&out, "the clock was not set");
+	if (b->waited >= 1000000)
+		say(&out, "waited %s", waited);
+	if (b->reboots)
+		say(&out, "%u %s by railhead before", b->reboots,
+		    b->reboots > 1 ? "reboots" : "reboot");
+	for (size_t i = 0; i < changes.list.n; i++)
+		say_change(&out, &changes.list.v[i], utf8);
+	say_steps(&out, &changes);
+	str_add(&out, "");
+	return str_take(&out);
+}
+
+/* --- the page ----------------------------------------------------------------------------- */
+
+static void add_row(struct table *t, const struct history *h, size_t boot,
+		    const struct screen *screen)
+{
+	const struct boot_past *b = &h->boots.v[boot];
+	cleanup_free char *time = time_of(h, boot), *what = what_of(h, boot, screen->utf8);
+	cleanup_free char *after = format_duration(b->judged), *own = own_time(b);
+
+	table_add(t, time, verdict_name(b->verdict), after, own, what);
+}
+
+/* A boot is one line: the last column is cut to what the others leave. */
+static void cut_rows(struct table *t, const struct screen *screen)
+{
+	size_t last = 0, left = 0, width, room;
+
+	while (t->heading[last + 1])
+		last++;
+	for (size_t c = 0; c < last; c++) {
+		width = text_width(t->heading[c]);
+		for (size_t r = 0; r < t->rows.n; r++)
+			if (text_width(t->rows.v[r].v[c]) > width)
+				width = text_width(t->rows.v[r].v[c]);
+		left += width + GAP;
+	}
+	room = screen->columns > left + WHAT_LEAST ? screen->columns - left : WHAT_LEAST;
+	for (size_t r = 0; r < t->rows.n; r++) {
+		char *whole = t->rows.v[r].v[last];
+
+		t->rows.v[r].v[last] = text_cut(whole, room, screen->utf8);
+		free(whole);
+	}
+}
+
+static void print_trends(FILE *out, const struct history *h, const struct screen *screen)
+{
+	struct past_trends trends = {0};
+
+	history_trends(h, &trends);
+	for (size_t i = 0; i < trends.list.n; i++) {
+		cleanup_free char *text = past_trend_text(&trends.list.v[i]);
+
+		text_labelled(out, "trend:", LABEL_WIDTH, text,
+			      screen->terminal ? screen->columns : 0);
+	}
+	vec_free(&trends.list);
+}
+
+void history_render(FILE *out, const struct history *h, size_t most, const struct screen *screen)
+{
+	static const char *const heading[] = {"VERDICT AT", "VERDICT", "AFTER",
+					      "RAILHEAD",   "WHAT",    NULL};
+	struct table t = {.name = "boot", .heading = heading};
+
+	for (size_t i = first_of(h, most); i < h->boots.n; i++)
+		add_row(&t, h, i, screen);
+	if (screen->terminal)
+		cut_rows(&t, screen);
+	table_print(out, &t, screen->terminal);
+	table_free(&t);
+	if (screen->terminal && first_of(h, most))
+		fprintf(out, "(%zu earlier boots: railhead history %zu)\n", first_of(h, most),
+			h->boots.n);
+	print_trends(out, h, screen);
+}
+
+/* --- JSON --------------------------------------------------------------------------------- */
+
+static json_t *text_or_null(const char *text)
+{
+	return text ? json_string(text) : json_null();
+}
+
+static json_t *changes_to_json(const struct past_changes *c)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < c->list.n; i++) {
+		const struct past_change *change = &c->list.v[i];
+		json_t *obj = json_pack("{s:s, s:o, s:o, s:I}", "part", change->part, "was",
+					text_or_null(change->was), "now", text_or_null(change->now),
+					"times", (json_int_t)change->times);
+
+		json_array_append_new(list, obj);
+	}
+	return list;
+}
+
+static json_t *series_to_json(const struct past_figure *f)
+{
+	return json_pack("{s:s, s:s, s:s}", "check", f->check, "subject", f->subject, "key",
+			 f->key);
+}
+
+static json_t *steps_to_json(const struct past_changes *c)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < c->steps.n; i++) {
+		json_t *obj = series_to_json(c->steps.v[i].figure);
+
+		json_object_set_new(obj, "percent", json_real(c->steps.v[i].percent));
+		json_array_append_new(list, obj);
+	}
+	return list;
+}
+
+static json_t *boot_to_json(const struct history *h, size_t boot)
+{
+	json_t *obj = boot_past_to_json(&h->boots.v[boot]);
+	cleanup(past_changes_free) struct past_changes changes = {0};
+
+	history_changes(h, boot, &changes);
+	json_object_set_new(obj, "clock_off", json_boolean(history_clock_is_off(h, boot)));
+	json_object_set_new(obj, "changed", changes_to_json(&changes));
+	json_object_set_new(obj, "steps", steps_to_json(&changes));
+	return obj;
+}
+
+static json_t *trends_to_json(const struct history *h)
+{
+	json_t *list = json_array();
+	struct past_trends trends = {0};
+
+	history_trends(h, &trends);
+	for (size_t i = 0; i < trends.list.n; i++) {
+		const struct past_trend *t = &trends.list.v[i];
+		cleanup_free char *text = past_trend_text(t);
+		json_t *obj = series_to_json(t->figure);
+
+		json_object_set_new(obj, "percent", json_real(t->trend.percent));
+		json_object_set_new(obj, "boots", json_integer((json_int_t)t->trend.boots));
+		json_object_set_new(obj, "z", json_real(t->trend.z));
+		json_object_set_new(obj, "text", json_string(text));
+		json_array_append_new(list, obj);
+	}
+	vec_free(&trends.list);
+	return list;
+}
+
+json_t *history_to_json(const struct history *h, size_t most)
+{
+	json_t *boots = json_array();
+
+	for (size_t i = first_of(h, most); i < h->boots.n; i++)
+		json_array_append_new(boots, boot_to_json(h, i));
+	return json_pack("{s:i, s:o, s:o}", "schema", 1, "boots", boots, "trends",
+			 trends_to_json(h));
+}
