@@ -296,13 +296,15 @@ static void take_history(struct move *m)
 	const struct flow *f = m->f;
 	struct boot_past boot;
 	struct err err = {0};
+	int r;
 
 	if (!f->news || m->record->verdict.kind == VERDICT_OFF)
 		return;
 	history_of_record(m->record, f->run, &boot);
 	boot.waited = m->waited_usec;
 	boot.reboots = f->reboots;
-	note_lesser(m, history_add(f->root, &boot, &m->history, &err), &err, "");
+	r = history_add(f->root, &boot, &m->history, &err);
+	note_lesser(m, r, &err, m->history.boots.n ? "" : NO_HISTORY);
 	history_trends_told(&m->history, &m->record->trends);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Figures that become worse from boot to boot: those that must be found, and healthy nodes, where
- * none may be. What counts as healthy was written down before the first run, and so was the
- * seed:
+ * none may be. The bounds of gate/trend.h were chosen on other random numbers; what counts as
+ * healthy here, and the seed, were written down before the first run:
  *
  *   1,000 nodes of 4 figures and 100 boots each, looked at after each boot. A figure has noise of
  *   0.1 to 3 % (uniform in the logarithm); of every three nodes one has normal noise, one noise
