@@ -47,6 +47,7 @@ static const struct {
 	{OPT_ALL, "all", NULL,
 	 "print everything, also equal values (plan, verify), bridges and VFs (survey)", AT(all)},
 	{OPT_COLOUR, "color", "WHEN", "auto, always or never; auto respects NO_COLOR", AT(colour)},
+	{OPT_WATCH, "watch", NULL, "print the verdict whenever it changes, until ^C", AT(watch)},
 	{OPT_NO_PAGER, "no-pager", NULL, "print directly, without less", AT(no_pager)},
 	{OPT_SCHEMA, "schema", NULL, "print the JSON Schema of profiles, for editors", AT(schema)},
 	{OPT_FORMAT, "format", "FORMAT",

@@ -56,6 +56,7 @@ enum verb_option {
 	OPT_NO_PAGER = 1 << 27,
 	OPT_RECHECK = 1 << 28,
 	OPT_ENDED = 1 << 29,
+	OPT_WATCH = 1 << 30,
 	OPT_SCREEN = OPT_COLOUR | OPT_NO_PAGER, /* of verbs that print for people */
 };
 
@@ -65,7 +66,7 @@ struct invocation {
 	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
 	bool json, retry, explain, again, reset, resolved, all, schema, mend, end, keep, renew,
-		recheck, merge, force, undo, no_pager;
+		recheck, merge, force, undo, no_pager, watch;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
 	const char *profile, *snapshot, *format, *device, *for_time, *reason, *runs, *false_blocks,
@@ -139,6 +140,8 @@ bool is_fault_code(const char *said); /* or the beginning of one */
 enum { UNKNOWN_MAX = 80 };	      /* characters of a misspelt word that are repeated */
 /* apply --device (device.c). Returns an exit code. */
 int apply_device(struct invocation *inv);
+/* status --watch (status_watch.c). Returns an exit code. */
+int status_watch(const struct invocation *inv);
 /* kargs --mend [--undo] (kargs_mend.c). Returns an exit code. */
 int kargs_mend(struct invocation *inv);
 

@@ -2,6 +2,7 @@
 /* status: the verdict and why. Exits 0 iff work is admitted. */
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "cmd/cmd.h"
 #include "report/status_text.h"
 #include "sys/state.h"
@@ -11,6 +12,8 @@ static int run(struct invocation *inv)
 	struct status status;
 	int code;
 
+	if (inv->watch)
+		return status_watch(inv);
 	status_load(&inv->root, &status);
 	if (status.record.begun && !state_is_locked(&inv->root)) {
 		/* It may have ended since the record was read. */
@@ -22,7 +25,9 @@ static int run(struct invocation *inv)
 	if (inv->json) {
 		print_json(record_to_json(&status.record));
 	} else if (!status.record.judged) {
-		printf("verdict: waiting (railhead has not run in this boot)\n");
+		cleanup_free char *line = status_line(&status.record);
+
+		printf("verdict: %s\n", line);
 	} else {
 		struct screen screen = begin_page(inv);
 
@@ -38,6 +43,6 @@ const struct verb verb_status = {
 	.name = "status",
 	.args = "",
 	.help = "show whether the node may take work, and why not; exit 0 if it may",
-	.options = OPT_ROOT | OPT_JSON | OPT_ALL | OPT_SCREEN,
+	.options = OPT_ROOT | OPT_JSON | OPT_ALL | OPT_WATCH | OPT_SCREEN,
 	.run = run,
 };

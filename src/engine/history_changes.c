@@ -97,9 +97,8 @@ static struct past_change *find_alike(struct past_changes *changes, const char *
 	for (size_t i = 0; addr && i < changes->list.n; i++) {
 		struct past_change *c = &changes->list.v[i];
 
-		if (address_in(c->part) &&
-		    strncmp(c->part, part, (size_t)(addr - part)) == 0 && same_text(c->was, was) &&
-		    same_text(c->now, now))
+		if (address_in(c->part) && strncmp(c->part, part, (size_t)(addr - part)) == 0 &&
+		    same_text(c->was, was) && same_text(c->now, now))
 			return c;
 	}
 	return NULL;

@@ -26,7 +26,8 @@ bool past_figure_more_is_worse(const struct past_figure *f)
 	return f->quantity == QUANTITY_TIME || f->quantity == QUANTITY_FAULTS;
 }
 
-/* The segment of each boot, by its index: a boot of which no part is known is in none of its own. */
+/* The segment of each boot, by its index: a boot of which no part is known is in none of its own.
+ */
 static void number_segments(const struct history *h, size_t *segment)
 {
 	const struct binding *last = NULL;

@@ -47,8 +47,7 @@ static void add_segment(const struct trend_point *p, size_t n, struct pairs *pai
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1; k < n; k++)
-			pairs->later_more +=
-				(p[k].value > p[i].value) - (p[k].value < p[i].value);
+			pairs->later_more += (p[k].value > p[i].value) - (p[k].value < p[i].value);
 	pairs->variance += variance_with_ties(p, n);
 	pairs->boots += p[n - 1].boot - p[0].boot;
 }

@@ -74,9 +74,9 @@ static char *name_of(const struct past_change *c)
 {
 	const char *of = strstr(c->part, " of ");
 
-	return c->times > 1 && of ? xasprintf("%.*s of %zu functions", (int)(of - c->part), c->part,
-					      c->times)
-				  : xstrdup(c->part);
+	return c->times > 1 && of
+		       ? xasprintf("%.*s of %zu functions", (int)(of - c->part), c->part, c->times)
+		       : xstrdup(c->part);
 }
 
 static void say_change(struct str *out, const struct past_change *c, bool utf8)

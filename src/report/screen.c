@@ -14,7 +14,7 @@
 #include "base/utf8.h"
 #include "sys/atomic_file.h"
 
-enum { COLUMNS_USUAL = 80, COLUMNS_LEAST = 40, SEQUENCE_MAX = 4 };
+enum { COLUMNS_USUAL = 80, COLUMNS_LEAST = 40, ROWS_USUAL = 24, SEQUENCE_MAX = 4 };
 
 /* One of the two streams. A character may come in two writes. */
 struct filter {
@@ -188,9 +188,17 @@ static unsigned int columns(void)
 	return n < COLUMNS_LEAST ? COLUMNS_LEAST : (unsigned int)n;
 }
 
+static unsigned int rows(void)
+{
+	struct winsize size = {0};
+
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row ? size.ws_row
+									   : ROWS_USUAL;
+}
+
 struct screen screen_look(void)
 {
-	return (struct screen){isatty(STDOUT_FILENO) == 1, is_utf8(), columns()};
+	return (struct screen){isatty(STDOUT_FILENO) == 1, is_utf8(), columns(), rows()};
 }
 
 /* --- colour ---------------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@ struct screen {
 	bool terminal;	      /* standard output is one; in a pipe nothing is folded or cut */
 	bool utf8;	      /* of the locale, as LC_ALL, LC_CTYPE or LANG names it */
 	unsigned int columns; /* of the terminal; else of $COLUMNS, else 80 */
+	unsigned int rows;    /* of the terminal, else 24 */
 };
 
 /* Lays the filter over both streams. Once, before anything is printed. */

@@ -150,7 +150,7 @@ static const char *admission(const struct record *r)
 							   : "work is admitted";
 }
 
-static enum style style_of(const struct record *r)
+enum style status_style(const struct record *r)
 {
 	if (record_admits(r))
 		return STYLE_GOOD;
@@ -187,7 +187,7 @@ static void print_verdict(const struct page *p)
 	cause_lines(p, &causes, &lines);
 	first = xasprintf("%s (%s)%s%s", verdict_name(p->record->verdict.kind),
 			  admission(p->record), lines.n ? ": " : "", lines.n ? lines.v[0] : "");
-	style_begin(p->out, style_of(p->record));
+	style_begin(p->out, status_style(p->record));
 	print_line(p, "verdict:", first);
 	style_end(p->out);
 	for (size_t i = 1; i < lines.n; i++)
@@ -216,6 +216,35 @@ static void print_skipped(const struct page *p)
 	if (text.len)
 		print_line(p, "without:", text.s);
 	vec_free(&items);
+}
+
+/* What has come so far. */
+static void add_stages(struct str *out, const struct record *r)
+{
+	const char *sep = "; stages: ";
+
+	for (enum stage st = 0; st < STAGE_COUNT; st++)
+		if (r->stage[st].ran) {
+			str_addf(out, "%s%s", sep, stage_name(st));
+			sep = ", ";
+		}
+}
+
+char *status_line(const struct record *r)
+{
+	const struct reasons *reasons = &r->verdict.reasons;
+	struct str out = {0};
+
+	if (!r->judged)
+		return xstrdup("waiting (railhead has not run in this boot)");
+	str_addf(&out, "%s (%s)", verdict_name(r->verdict.kind), admission(r));
+	if (reasons->list.n)
+		str_addf(&out, ": %s", reasons->list.v[0].text);
+	if (reasons->list.n > 1)
+		str_addf(&out, "; and %zu more", reasons->list.n - 1);
+	if (r->verdict.kind == VERDICT_WAITING)
+		add_stages(&out, r);
+	return str_take(&out);
 }
 
 /* --- what else ------------------------------------------------------------------------------- */

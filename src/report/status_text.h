@@ -10,4 +10,8 @@
 #include "engine/record.h"
 #include "report/screen.h"
 
+/* The verdict alone: "blocked (work is not admitted): REASON; and 2 more". The caller frees. */
+char *status_line(const struct record *r);
+/* Of the verdict. */
+enum style status_style(const struct record *r);
 void status_render(FILE *out, const struct record *r, const struct screen *screen);
