@@ -19,6 +19,7 @@ declare -gA runs=(
   ["railhead verify"]=5 # nothing was applied
   ["railhead why net.core.rmem_max"]=0
   ["railhead diff my-sku node"]=5 # nothing was applied
+  ["railhead history"]=0
   ["railhead gate"]=7
   ['railhead admit --for 4h --reason "cable ordered"']=0
   ["railhead calibrate"]=0
@@ -53,6 +54,8 @@ declare -gA elsewhere=(
   ["make check"]=".ci/run:make -k check"
   # it installs packages
   ["sudo tests/lib/deps.sh build"]=".ci/run:tests/lib/deps.sh --upgrade build"
+  # it goes on until ^C
+  ["railhead status --watch"]="tests/watch.bats:status --watch"
   # a journal and units are there in the guest
   ["journalctl -x -t railhead"]="tests/vm/show_boot.py:-t railhead"
   ["systemctl mask --runtime railhead-device@.service"]="tests/vm/harness.py:--runtime railhead-device@.service"
