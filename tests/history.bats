@@ -147,7 +147,8 @@ boots_with() { # GB/S...
   holds '(.boots | length == 100) and .boots[0].boot_id == "00000000-0000-0000-0000-2"'
   holds '.boots[98].figures[0].value == 199e9 and .boots[99].figures[0].value == 2e9'
   holds '.boots[98].parts == {BIOS: "1.1"}' # though the line has none of its own
-  history 0 100
+  jq -e '.boots | length == 100' "$store"
+  history 0 1000
   [ "${#lines[@]}" = 100 ]
   history 0
   [ "${#lines[@]}" = 16 ]

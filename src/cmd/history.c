@@ -2,6 +2,7 @@
 /* history: what earlier boots came to, what changed between them, and which figures get worse. */
 #include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@ static int how_many(const struct invocation *inv, size_t *ret)
 {
 	uint64_t n = 0;
 
-	*ret = inv->json ? HISTORY_BOOTS : BOOTS_SHOWN;
+	*ret = inv->json ? SIZE_MAX : BOOTS_SHOWN;
 	if (!inv->nargs)
 		return EXIT_OK;
 	if (parse_u64(inv->args[0], &n) < 0 || !n || n > INT_MAX) {

@@ -189,6 +189,11 @@ static double falls_in_steps(size_t i)
 	return (double)(30 - i / 4);
 }
 
+static double falls_once(size_t i)
+{
+	return i < 20 ? 100 : 90;
+}
+
 static void test_direction(void **state)
 {
 	struct trend t;
@@ -214,6 +219,9 @@ static void test_bounds(void **state)
 	assert_false(find(BOOTS, stays, false, &t));
 	assert_false(find(BOOTS, falls_a_little, false, &t));
 	assert_true(find(40, falls_in_steps, false, &t)); /* equal values do not hide it */
+	/* A pair of equal values is no noise: without any, one step is no chance. */
+	assert_true(find(40, falls_once, false, &t));
+	assert_false(find(30, falls_once, false, &t));
 	assert_true(find(BOOTS, falls, false, &t));
 	assert_int_equal(t.boots, TREND_WINDOW); /* what was long ago is over */
 }
