@@ -140,6 +140,12 @@ bool is_fault_code(const char *said); /* or the beginning of one */
 enum { UNKNOWN_MAX = 80 };	      /* characters of a misspelt word that are repeated */
 /* apply --device (device.c). Returns an exit code. */
 int apply_device(struct invocation *inv);
+/*
+ * status_load(), for people: a judgement that nobody is at any more says so (status.c). Returns
+ * whether the record is in the midst of one, which has written that work is admitted, and is about
+ * to make the ready file, or has just taken that away.
+ */
+bool status_load_settled(const struct root *root, struct status *ret);
 /* status --watch (status_watch.c). Returns an exit code. */
 int status_watch(const struct invocation *inv);
 /* kargs --mend [--undo] (kargs_mend.c). Returns an exit code. */

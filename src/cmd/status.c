@@ -7,6 +7,24 @@
 #include "report/status_text.h"
 #include "sys/state.h"
 
+bool status_load_settled(const struct root *root, struct status *ret)
+{
+	bool at_work;
+
+	status_load(root, ret);
+	if (!ret->record.begun && !ret->claim_lost)
+		return false;
+	at_work = state_is_locked(root);
+	if (!at_work) {
+		/* It may have ended since the record was read. */
+		status_free(ret);
+		status_load(root, ret);
+		if (ret->record.begun)
+			status_blame_killed(ret);
+	}
+	return at_work && ret->claim_lost;
+}
+
 static int run(struct invocation *inv)
 {
 	struct status status;
@@ -14,14 +32,7 @@ static int run(struct invocation *inv)
 
 	if (inv->watch)
 		return status_watch(inv);
-	status_load(&inv->root, &status);
-	if (status.record.begun && !state_is_locked(&inv->root)) {
-		/* It may have ended since the record was read. */
-		status_free(&status);
-		status_load(&inv->root, &status);
-		if (status.record.begun)
-			status_blame_killed(&status);
-	}
+	status_load_settled(&inv->root, &status);
 	if (inv->json) {
 		print_json(record_to_json(&status.record));
 	} else if (!status.record.judged) {

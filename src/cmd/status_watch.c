@@ -117,28 +117,6 @@ static void draw(struct watching *w, const struct record *r)
 	printf(" (^C ends)");
 }
 
-/*
- * Whether the look was in the midst of a judgement: it has written that work is admitted, and is
- * about to make the ready file, which wakes us.
- */
-static bool load(const struct root *root, struct status *ret)
-{
-	bool at_work;
-
-	status_load(root, ret);
-	if (!ret->record.begun && !ret->claim_lost)
-		return false;
-	at_work = state_is_locked(root);
-	if (!at_work) {
-		/* It may have ended since the record was read. */
-		status_free(ret);
-		status_load(root, ret);
-		if (ret->record.begun)
-			status_blame_killed(ret);
-	}
-	return at_work && ret->claim_lost;
-}
-
 static void show(struct watching *w, const struct record *r)
 {
 	w->code = record_admits(r) ? EXIT_OK : EXIT_GATE;
@@ -157,7 +135,7 @@ static void look(struct watching *w)
 	struct status status;
 	uint64_t now = clock_usec();
 
-	if (!load(&w->inv->root, &status))
+	if (!status_load_settled(&w->inv->root, &status))
 		w->unsettled = 0;
 	else if (!w->unsettled)
 		w->unsettled = now;
