@@ -237,7 +237,7 @@ static int boots_in(const json_t *list, struct history *ret, struct err *err)
 		struct boot_past b;
 
 		if (!boot_in(json_array_get(list, i), before, &b)) {
-			cleanup_free char *what = xasprintf("line %zu is damaged", i + 2);
+			cleanup_free char *what = xasprintf("entry %zu is damaged", i + 1);
 
 			history_free(ret);
 			return damaged(err, what);

@@ -17,6 +17,7 @@ enum {
 	LABEL_WIDTH = 9,
 	FAULTS_NAMED = 2,
 	STEPS_NAMED = 4,
+	MANY_SECONDS = 1000,
 };
 
 static size_t first_of(const struct history *h, size_t most)
@@ -36,13 +37,20 @@ static char *time_of(const struct history *h, size_t boot)
 	return xasprintf("%s%s", text, history_clock_is_off(h, boot) ? "?" : "");
 }
 
+/* In seconds, which take the least room, but where they are many. */
+static char *short_time(uint64_t usec)
+{
+	return usec < MANY_SECONDS * UINT64_C(1000000) ? xasprintf("%.0f s", (double)usec / 1e6)
+						       : format_duration(usec);
+}
+
 static char *own_time(const struct boot_past *b)
 {
 	uint64_t usec = 0;
 
 	for (enum stage s = 0; s < STAGE_COUNT; s++)
 		usec += b->stage[s].duration;
-	return format_duration(usec);
+	return short_time(usec);
 }
 
 /* --- the last column ---------------------------------------------------------------------- */
@@ -128,10 +136,12 @@ static void say_steps(struct str *out, const struct past_changes *c)
 
 		if (!n || told++ >= STEPS_NAMED)
 			continue;
-		say(out, "%s %s %s %+.1f%%", most->figure->check, most->figure->subject,
-		    most->figure->key, most->percent);
 		if (n > 1)
-			str_addf(out, " (most of %zu)", n);
+			say(out, "%s %s %+.1f%% of %zu", most->figure->check, most->figure->key,
+			    most->percent, n);
+		else
+			say(out, "%s %s %s %+.1f%%", most->figure->check, most->figure->subject,
+			    most->figure->key, most->percent);
 	}
 	if (told > STEPS_NAMED)
 		say(out, "%zu checks more", told - STEPS_NAMED);
@@ -168,15 +178,16 @@ static void add_row(struct table *t, const struct history *h, size_t boot,
 {
 	const struct boot_past *b = &h->boots.v[boot];
 	cleanup_free char *time = time_of(h, boot), *what = what_of(h, boot, screen->utf8);
-	cleanup_free char *after = format_duration(b->judged), *own = own_time(b);
+	cleanup_free char *after = short_time(b->judged), *own = own_time(b);
 
 	table_add(t, time, verdict_name(b->verdict), after, own, what);
 }
 
-/* A boot is one line: the last column is cut to what the others leave. */
-static void cut_rows(struct table *t, const struct screen *screen)
+/* A boot is one line: the last column is cut to what the others leave. Whether one was. */
+static bool cut_rows(struct table *t, const struct screen *screen)
 {
 	size_t last = 0, left = 0, width, room;
+	bool cut = false;
 
 	while (t->heading[last + 1])
 		last++;
@@ -192,8 +203,18 @@ static void cut_rows(struct table *t, const struct screen *screen)
 		char *whole = t->rows.v[r].v[last];
 
 		t->rows.v[r].v[last] = text_cut(whole, room, screen->utf8);
+		cut |= !streq(whole, t->rows.v[r].v[last]);
 		free(whole);
 	}
+	return cut;
+}
+
+static void print_left_out(FILE *out, size_t boots, bool cut)
+{
+	if (boots)
+		fprintf(out, "(%zu earlier boots: railhead history N)\n", boots);
+	if (cut)
+		fputs("(lines are cut: railhead history | cat)\n", out);
 }
 
 static void print_trends(FILE *out, const struct history *h, const struct screen *screen)
@@ -213,18 +234,17 @@ static void print_trends(FILE *out, const struct history *h, const struct screen
 void history_render(FILE *out, const struct history *h, size_t most, const struct screen *screen)
 {
 	static const char *const heading[] = {"VERDICT AT", "VERDICT", "AFTER",
-					      "RAILHEAD",   "WHAT",    NULL};
+					      "STAGES",	    "WHAT",    NULL};
 	struct table t = {.name = "boot", .heading = heading};
+	bool cut;
 
 	for (size_t i = first_of(h, most); i < h->boots.n; i++)
 		add_row(&t, h, i, screen);
-	if (screen->terminal)
-		cut_rows(&t, screen);
+	cut = screen->terminal && cut_rows(&t, screen);
 	table_print(out, &t, screen->terminal);
 	table_free(&t);
-	if (screen->terminal && first_of(h, most))
-		fprintf(out, "(%zu earlier boots: railhead history %zu)\n", first_of(h, most),
-			h->boots.n);
+	if (screen->terminal)
+		print_left_out(out, first_of(h, most), cut);
 	print_trends(out, h, screen);
 }
 
