@@ -303,3 +303,23 @@ boots_with() { # GB/S...
   done
   history 2 1 2
 }
+
+@test "another user is told that the history is root's, and reads the trends of the record" {
+  local open
+  open=$(mktemp -d) # which that user may enter
+  memory 1GB/s
+  # shellcheck disable=SC2046 # words
+  boots_with $(seq 20 -0.05 19.05)
+  gate 0 19e9
+  chmod 700 "${store%/*}"
+  cp -a "$root" "$open/root"
+  cp "$railhead" "$open/railhead"
+  chmod 755 "$open" "$open/root"
+  for verb in history status; do
+    setpriv --reuid=65534 --regid=65534 --clear-groups "$open/railhead" $verb --root "$open/root" \
+      >"$BATS_TEST_TMPDIR/$verb" 2>&1 || true
+  done
+  rm -rf "$open"
+  grep '/var/lib/railhead/history.json: .*ermission denied; run `railhead history` as root' "$BATS_TEST_TMPDIR/history"
+  grep 'trend:   memory node0 min: falls' "$BATS_TEST_TMPDIR/status"
+}
