@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "sys/pci_express.h"
 #include "sys/read.h"
 
 #define PCI_DIR "/sys/bus/pci/devices"
@@ -152,6 +153,41 @@ static uint64_t memory_field(const char *meminfo, const char *field)
 	return p && sscanf(p + strlen(field), "%llu kB", &kib) == 1 ? kib << 10 : 0;
 }
 
+/* Huge pages of each size that the node has: "2048" in KiB, as the kernel names the size. */
+static void take_huge_pages(const struct root *root, struct thing *t, const char *dir)
+{
+	static const struct attribute attrs[] = {
+		{"pages", "nr_hugepages", true},
+		{"free", "free_hugepages", true},
+	};
+	cleanup_strv struct strv names = {0};
+
+	read_dir(root, &names, NULL, "%s/hugepages", dir);
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_free char *of = xasprintf("%s/hugepages/%s", dir, names.v[i]);
+		unsigned long long kib;
+		cleanup_free char *size = NULL;
+
+		if (sscanf(names.v[i], "hugepages-%llukB", &kib) != 1)
+			continue;
+		size = xasprintf("%llu", kib);
+		read_facts(root, push(&t->parts, size), attrs, array_len(attrs), of);
+	}
+}
+
+/* The physical package of the node's first CPU. */
+static void take_socket(const struct root *root, struct thing *t)
+{
+	struct cpus cpus;
+	cleanup_free char *dir = NULL;
+	const char *list = thing_get(t, "cpus");
+
+	if (!list || cpus_parse(list, &cpus) < 0 || cpus_first(&cpus) < 0)
+		return;
+	dir = xasprintf("/sys/devices/system/cpu/cpu%d/topology", cpus_first(&cpus));
+	read_facts(root, t, &(struct attribute){"socket", "physical_package_id", true}, 1, dir);
+}
+
 static void take_numa_node(const struct root *root, struct thing_list *list, int n)
 {
 	static const struct attribute attrs[] = {
@@ -163,6 +199,8 @@ static void take_numa_node(const struct root *root, struct thing_list *list, int
 	struct thing *t = push(list, name);
 
 	read_facts(root, t, attrs, array_len(attrs), dir);
+	take_socket(root, t);
+	take_huge_pages(root, t, dir);
 	if (read_attr(root, &meminfo, NULL, "%s/meminfo", dir) < 0)
 		return;
 	set_fact(t, "memory", true, "%llu",
@@ -182,6 +220,15 @@ static unsigned int count_vfs(const struct node *node, const char *pf)
 	return n;
 }
 
+/* The bridge next above the function; a function of a root bus has none. */
+static void take_bridge(const struct root *root, struct thing *t)
+{
+	cleanup_strv struct strv above = {0};
+
+	if (pci_ports_above(root, t->name, &above, NULL) == 0 && above.n)
+		set_fact(t, "bridge", false, "%s", above.v[above.n - 1]);
+}
+
 static void take_function(const struct root *root, const struct node *node, const struct pci_fn *fn,
 			  struct thing_list *list)
 {
@@ -198,6 +245,7 @@ static void take_function(const struct root *root, const struct node *node, cons
 
 	read_facts(root, t, link, array_len(link), dir);
 	read_link_fact(root, t, "iommu_group", group);
+	take_bridge(root, t);
 	/* sriov_numvfs takes the device lock; the VFs themselves can be counted. */
 	if (fn->totalvfs)
 		set_fact(t, "numvfs", true, "%u", count_vfs(node, fn->addr));
@@ -277,7 +325,7 @@ static void take_rdma(const struct root *root, struct thing_list *list, const ch
 		take_port(root, &t->parts, dir, ports.v[i]);
 }
 
-/* --- GPUs and modules ------------------------------------------------------------------------- */
+/* --- GPUs, NVMe controllers and modules ------------------------------------------------------- */
 
 static bool is_gpu(const struct pci_fn *fn)
 {
@@ -308,6 +356,21 @@ static void take_gpu(const struct root *root, const struct pci_fn *fn, struct th
 		if (value)
 			add_fact(t, lines[i].key, value, false);
 	}
+}
+
+static void take_nvme(const struct root *root, struct thing_list *list, const char *name)
+{
+	static const struct attribute attrs[] = {
+		{"model", "model", false},
+		{"firmware", "firmware_rev", false},
+		{"state", "state", false},
+	};
+	cleanup_free char *dir = xasprintf("/sys/class/nvme/%s", name);
+	cleanup_free char *device = xasprintf("%s/device", dir);
+	struct thing *t = push(list, name);
+
+	read_facts(root, t, attrs, array_len(attrs), dir);
+	read_link_fact(root, t, "device", device);
 }
 
 static void take_modules(const struct root *root, struct thing_list *list)
@@ -365,6 +428,7 @@ void inventory_take(const struct root *root, const struct node *node, struct inv
 	take_groups(root, &ret->groups);
 	take_all(root, &ret->net, "/sys/class/net", take_netdev);
 	take_all(root, &ret->rdma, "/sys/class/infiniband", take_rdma);
+	take_all(root, &ret->nvme, "/sys/class/nvme", take_nvme);
 	take_modules(root, &ret->modules);
 	take_pairs(root, node, ret);
 }
@@ -377,6 +441,7 @@ void inventory_free(struct inventory *inv)
 	free_list(&inv->net);
 	free_list(&inv->rdma);
 	free_list(&inv->gpus);
+	free_list(&inv->nvme);
 	free_list(&inv->modules);
 	free_list(&inv->groups);
 	for (size_t i = 0; i < inv->pairs.n; i++)

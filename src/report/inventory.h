@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What `railhead survey` prints: the node and its inventory as text and as JSON. */
+/*
+ * What `railhead survey` prints: the node and its inventory as text and as JSON; and the words that
+ * the text and the page (report/page.h) share.
+ */
 #pragma once
 
 #include <jansson.h>
@@ -8,6 +11,7 @@
 
 #include "node/inventory.h"
 #include "node/node.h"
+#include "sys/pciids.h"
 
 /* Grouped by NUMA node; all: functions too that no profile would name (bridges, uncore). */
 void inventory_render(FILE *out, const struct node *node, const struct inventory *inv, bool all);
@@ -19,3 +23,26 @@ json_t *inventory_to_json(const struct node *node, const struct inventory *inv);
  * each byte that is not ASCII is '?'.
  */
 json_t *text_json(const char *s);
+
+/* --- words (inventory_words.c); the caller frees texts ------------------------------------ */
+
+/* Of a class that profiles name (storage, network, GPU, accelerator), or with a netdev. */
+bool inventory_shows(const struct pci_fn *fn);
+/* "1.5T", "251.0G", "64.0M" */
+char *size_text(uint64_t bytes);
+/* The NUMA node of the function; -1: unknown, or a number that is no node of this machine. */
+int numa_of(const struct node *node, const struct pci_fn *fn);
+/* Room for memory that is not there: a GB200 has a node for every GPU's, most of them empty. */
+bool numa_is_empty(const struct node *node, const struct thing *numa);
+
+struct function_names {
+	char class[128];
+	char product[320]; /* vendor and device; "" where neither is known */
+};
+struct function_names function_names(struct pci_names *names, const struct inventory *inv,
+				     const struct pci_fn *fn);
+
+/* The NUMA nodes of a pair: "0", "0, 1", "unknown". */
+char *pair_nodes(const struct pair *p);
+/* "no", "yes, Data Direct"; "-" without a GPU. */
+char *pair_redirect(const struct pair *p, const struct p2p_fact *way);

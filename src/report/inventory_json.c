@@ -211,11 +211,12 @@ json_t *inventory_to_json(const struct node *node, const struct inventory *inv)
 	json_object_set_new(cpu, "count", json_integer((json_int_t)cpus_count(&node->cpus)));
 	json_object_set_new(doc, "cpu", cpu);
 	json_object_set_new(doc, "memory", json_integer((json_int_t)node_memory(node)->bytes));
-	json_object_set_new(doc, "numa_nodes", list_json(&inv->numa, "node", NULL));
+	json_object_set_new(doc, "numa_nodes", list_json(&inv->numa, "node", "hugepages"));
 	json_object_set_new(doc, "pci", pci_json(node, inv));
 	json_object_set_new(doc, "netdevs", list_json(&inv->net, "name", NULL));
 	json_object_set_new(doc, "rdma", list_json(&inv->rdma, "name", "ports"));
 	json_object_set_new(doc, "gpus", list_json(&inv->gpus, "address", NULL));
+	json_object_set_new(doc, "nvme", list_json(&inv->nvme, "name", NULL));
 	json_object_set_new(doc, "modules", list_json(&inv->modules, "name", NULL));
 	json_object_set_new(doc, "iommu_groups", list_json(&inv->groups, "group", NULL));
 	json_object_set_new(doc, "pairs", pairs_json(inv));

@@ -18,26 +18,11 @@ struct view {
 	size_t left_out;
 };
 
-/* Base classes that profiles name: storage, network, display, coprocessors, crypto, accelerators.
- */
-static bool of_interest(const struct pci_fn *fn)
-{
-	static const uint8_t classes[] = {0x01, 0x02, 0x03, 0x0b, 0x10, 0x12};
-
-	for (size_t i = 0; i < array_len(classes); i++)
-		if (fn->class >> 16 == classes[i])
-			return true;
-	return fn->net.n || fn->ibdevs.n; /* old HCAs are of class "serial bus" */
-}
-
 static void print_size(FILE *out, uint64_t bytes)
 {
-	if (bytes >= 1ULL << 40)
-		fprintf(out, "%.1fT", (double)bytes / (double)(1ULL << 40));
-	else if (bytes >= 1ULL << 30)
-		fprintf(out, "%.1fG", (double)bytes / (double)(1ULL << 30));
-	else
-		fprintf(out, "%.1fM", (double)bytes / (double)(1ULL << 20));
+	cleanup_free char *text = size_text(bytes);
+
+	fputs(text, out);
 }
 
 static const char *or_unknown(const char *s)
@@ -166,35 +151,18 @@ static void print_link(const struct view *v, const struct thing *t)
 		fprintf(v->out, "      IOMMU group %s\n", group);
 }
 
-static void print_names(const struct view *v, const struct pci_fn *fn)
-{
-	const struct thing *gpu = thing_find(&v->inv->gpus, fn->addr);
-	struct pci_ids ids = {fn->class, fn->vendor, fn->device, fn->subsystem_vendor,
-			      fn->subsystem_device};
-	char class[128], vendor[128], device[192];
-	bool known;
-
-	if (!pci_names_get(v->names, PCI_NAME_CLASS, &ids, class, sizeof(class)))
-		snprintf(class, sizeof(class), "class %04x", fn->class >> 8);
-	known = pci_names_get(v->names, PCI_NAME_VENDOR, &ids, vendor, sizeof(vendor));
-	if (!pci_names_get(v->names, PCI_NAME_DEVICE, &ids, device, sizeof(device)))
-		snprintf(device, sizeof(device), "%s",
-			 thing_get(gpu, "model") ? thing_get(gpu, "model") : "");
-	fprintf(v->out, "%s%s%s%s%s", class, known || *device ? ": " : "", vendor,
-		known && *device ? " " : "", device);
-}
-
 static void print_function(const struct view *v, const struct pci_fn *fn, const struct thing *t)
 {
 	const struct thing *module = fn->driver ? thing_find(&v->inv->modules, fn->driver) : NULL;
+	struct function_names names = function_names(v->names, v->inv, fn);
 
-	fprintf(v->out, "  %s [%04x:%04x] ", fn->addr, fn->vendor, fn->device);
-	print_names(v, fn);
+	fprintf(v->out, "  %s [%04x:%04x] %s%s%s", fn->addr, fn->vendor, fn->device, names.class,
+		*names.product ? ": " : "", names.product);
 	fprintf(v->out, ", %s%s%s\n", fn->driver ? fn->driver : "no driver", module ? " " : "",
 		module ? thing_get(module, "version") : "");
 	if (fn->part_number)
 		fprintf(v->out, "      part %s\n", fn->part_number);
-	if (of_interest(fn))
+	if (inventory_shows(fn))
 		print_link(v, t);
 	for (size_t i = 0; i < fn->net.n; i++)
 		print_netdev(v, fn->net.v[i]);
@@ -205,12 +173,6 @@ static void print_function(const struct view *v, const struct pci_fn *fn, const 
 
 /* --- NUMA nodes --------------------------------------------------------------------------- */
 
-/* A number that is no node of this machine stands with the unknown ones. */
-static int group_of(const struct view *v, const struct pci_fn *fn)
-{
-	return fn->numa >= 0 && cpus_has(&v->node->nodes, (unsigned int)fn->numa) ? fn->numa : -1;
-}
-
 static void print_functions(struct view *v, int numa, const char *title)
 {
 	const struct pci_functions *functions = node_functions(v->node);
@@ -219,9 +181,9 @@ static void print_functions(struct view *v, int numa, const char *title)
 	for (size_t i = 0; i < functions->n; i++) {
 		const struct pci_fn *fn = &functions->v[i];
 
-		if (group_of(v, fn) != numa)
+		if (numa_of(v->node, fn) != numa)
 			continue;
-		if (!v->all && (*fn->physfn || !of_interest(fn))) {
+		if (!v->all && (*fn->physfn || !inventory_shows(fn))) {
 			v->left_out += !*fn->physfn;
 			continue;
 		}
@@ -230,20 +192,6 @@ static void print_functions(struct view *v, int numa, const char *title)
 		any = true;
 		print_function(v, fn, &v->inv->pci.v[i]);
 	}
-}
-
-/* Room for memory that is not there: a GB200 has a node for every GPU's, most of them empty. */
-static bool is_empty(const struct view *v, const struct thing *t)
-{
-	const struct pci_functions *functions = node_functions(v->node);
-	const char *memory = thing_get(t, "memory");
-
-	if (thing_get(t, "cpus") || !memory || !streq(memory, "0"))
-		return false;
-	for (size_t i = 0; i < functions->n; i++)
-		if (functions->v[i].numa == (int)strtol(t->name, NULL, 10))
-			return false;
-	return true;
 }
 
 static void print_numa(struct view *v, const struct thing *t)
@@ -264,21 +212,6 @@ static void print_numa(struct view *v, const struct thing *t)
 
 /* --- NICs and GPUs ------------------------------------------------------------------------- */
 
-static char *nodes_of(const struct pci_fn *nic, const struct pci_fn *gpu)
-{
-	if (!gpu || nic->numa == gpu->numa)
-		return nic->numa < 0 ? xstrdup("unknown") : xasprintf("%d", nic->numa);
-	return xasprintf("%d, %d", nic->numa, gpu->numa);
-}
-
-static char *redirect_of(const struct pair *p, const struct p2p_fact *way)
-{
-	if (!p->gpu)
-		return xstrdup("-");
-	return xasprintf("%s%s", p2p_redirect_name(way->redirect),
-			 p->mover && p->mover != p->nic ? ", Data Direct" : "");
-}
-
 static void print_pairs(const struct view *v)
 {
 	static const char *const heading[] = {"NIC",	  "GPU",     "nearness", "NUMA node",
@@ -288,8 +221,8 @@ static void print_pairs(const struct view *v)
 	for (size_t i = 0; i < v->inv->pairs.n; i++) {
 		const struct pair *p = &v->inv->pairs.v[i];
 		const struct p2p_fact *way = &v->inv->ways[i];
-		cleanup_free char *nodes = nodes_of(p->nic, p->gpu);
-		cleanup_free char *redirect = redirect_of(p, way);
+		cleanup_free char *nodes = pair_nodes(p);
+		cleanup_free char *redirect = pair_redirect(p, way);
 
 		table_add(&t, p->nic->addr, p->gpu ? p->gpu->addr : "none left",
 			  p->gpu ? nearness_name(p->how) : "-", nodes, redirect,
@@ -308,7 +241,7 @@ void inventory_render(FILE *out, const struct node *node, const struct inventory
 
 	print_machine(&v);
 	for (size_t i = 0; i < inv->numa.n; i++)
-		if (all || !is_empty(&v, &inv->numa.v[i]))
+		if (all || !numa_is_empty(node, &inv->numa.v[i]))
 			print_numa(&v, &inv->numa.v[i]);
 		else
 			empty++;
