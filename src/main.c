@@ -44,6 +44,8 @@ static const struct {
 	{OPT_SNAPSHOT, "snapshot", "FILE.tar",
 	 "write what planning reads to an archive, without serials and names; - is stdout",
 	 AT(snapshot)},
+	{OPT_HTML, "html", "FILE",
+	 "write a page with a drawing of the node, for a browser; - is stdout", AT(html)},
 	{OPT_ALL, "all", NULL,
 	 "print everything, also equal values (plan, verify), bridges and VFs (survey)", AT(all)},
 	{OPT_COLOUR, "color", "WHEN", "auto, always or never; auto respects NO_COLOR", AT(colour)},

@@ -6,6 +6,7 @@
 
 #include "engine/run.h"
 #include "engine/status.h"
+#include "report/page.h"
 #include "report/screen.h"
 #include "sys/root.h"
 #include "sys/scratch.h"
@@ -57,6 +58,7 @@ enum verb_option {
 	OPT_RECHECK = 1 << 28,
 	OPT_ENDED = 1 << 29,
 	OPT_WATCH = 1 << 30,
+	OPT_HTML = 1u << 31,
 	OPT_SCREEN = OPT_COLOUR | OPT_NO_PAGER, /* of verbs that print for people */
 };
 
@@ -69,8 +71,8 @@ struct invocation {
 		recheck, merge, force, undo, no_pager, watch;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
-	const char *profile, *snapshot, *format, *device, *for_time, *reason, *runs, *false_blocks,
-		*loss, *colour, *ended;
+	const char *profile, *snapshot, *html, *format, *device, *for_time, *reason, *runs,
+		*false_blocks, *loss, *colour, *ended;
 	struct strv gates; /* --gate, each */
 	char **args;	   /* what is left of argv, NULL-terminated */
 	int nargs;
@@ -167,6 +169,11 @@ void show_progress(const struct run *run, enum stage stage, bool begins);
 
 /* What is printed from here on is for people, and may fill more than a screen. */
 struct screen begin_page(const struct invocation *inv);
+/*
+ * --html FILE: the node that is surveyed as a page (report/page.h), page->record as the caller set
+ * it; the rest is filled in. FILE is replaced as a whole, "-" is standard output. An exit code.
+ */
+int write_html(struct invocation *inv, struct page *page);
 /* Prints a JSON document and its newline. */
 void print_json(json_t *doc);
 /* {"profile": ..., "digest": ...} of a run; "changes" may be added. */

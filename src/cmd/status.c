@@ -28,12 +28,19 @@ bool status_load_settled(const struct root *root, struct status *ret)
 static int run(struct invocation *inv)
 {
 	struct status status;
-	int code;
+	int code = EXIT_OK;
 
+	if (inv->html && (inv->json || inv->all || inv->watch)) {
+		complain("status: --html writes one page, of everything; leave out --json, --all "
+			 "and --watch");
+		return EXIT_USAGE;
+	}
 	if (inv->watch)
 		return status_watch(inv);
 	status_load_settled(&inv->root, &status);
-	if (inv->json) {
+	if (inv->html) {
+		code = write_html(inv, &(struct page){.record = &status.record});
+	} else if (inv->json) {
 		print_json(record_to_json(&status.record));
 	} else if (!status.record.judged) {
 		cleanup_free char *line = status_line(&status.record);
@@ -45,7 +52,8 @@ static int run(struct invocation *inv)
 		screen.terminal &= !inv->all;
 		status_render(stdout, &status.record, &screen);
 	}
-	code = record_admits(&status.record) ? EXIT_OK : EXIT_GATE;
+	if (code == EXIT_OK && !record_admits(&status.record))
+		code = EXIT_GATE;
 	status_free(&status);
 	return code;
 }
@@ -54,6 +62,6 @@ const struct verb verb_status = {
 	.name = "status",
 	.args = "",
 	.help = "show whether the node may take work, and why not; exit 0 if it may",
-	.options = OPT_ROOT | OPT_JSON | OPT_ALL | OPT_WATCH | OPT_SCREEN,
+	.options = OPT_ROOT | OPT_JSON | OPT_ALL | OPT_WATCH | OPT_HTML | OPT_SCREEN,
 	.run = run,
 };

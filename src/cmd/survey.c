@@ -95,6 +95,14 @@ static int run(struct invocation *inv)
 			 "redirect the output, or name a file");
 		return EXIT_USAGE;
 	}
+	if (inv->html) {
+		if (inv->snapshot || inv->json || inv->all) {
+			complain("survey: --html writes one page, of everything; leave out "
+				 "--snapshot, --json and --all");
+			return EXIT_USAGE;
+		}
+		return write_html(inv, &(struct page){0});
+	}
 	if (node_survey(&inv->root, &node, &err) < 0) {
 		complain("%s", err.text);
 		return EXIT_INTERNAL;
@@ -111,6 +119,6 @@ const struct verb verb_survey = {
 	.name = "survey",
 	.args = "",
 	.help = "describe this node; --snapshot captures it for work elsewhere",
-	.options = OPT_ROOT | OPT_JSON | OPT_ALL | OPT_SNAPSHOT | OPT_SCREEN,
+	.options = OPT_ROOT | OPT_JSON | OPT_ALL | OPT_SNAPSHOT | OPT_HTML | OPT_SCREEN,
 	.run = run,
 };

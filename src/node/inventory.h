@@ -33,17 +33,18 @@ struct thing {
 	char *name;
 	struct fact *facts;
 	size_t n_facts;
-	struct thing_list parts; /* an RDMA device's ports; huge pages of a NUMA node by their size */
+	struct thing_list
+		parts; /* an RDMA device's ports; huge pages of a NUMA node by their size */
 };
 
 struct inventory {
-	struct thing machine;	   /* cpu_model, cpus_online, bios_version, bios_date, iommu */
-	struct thing_list numa;	   /* "0": cpus, socket, memory, free, distances; "2048" KiB pages */
-	struct thing_list pci;	   /* by address, in the node's order: bridge, link, IOMMU, SR-IOV */
-	struct thing_list net;	   /* netdevs, virtual ones too */
-	struct thing_list rdma;	   /* RDMA devices; their parts are ports, named "1" */
-	struct thing_list gpus;	   /* by address */
-	struct thing_list nvme;	   /* NVMe controllers: model, firmware, state, device */
+	struct thing machine;	/* cpu_model, cpus_online, bios_version, bios_date, iommu */
+	struct thing_list numa; /* "0": cpus, socket, memory, free, distances; "2048" KiB pages */
+	struct thing_list pci;	/* by address, in the node's order: bridge, link, IOMMU, SR-IOV */
+	struct thing_list net;	/* netdevs, virtual ones too */
+	struct thing_list rdma; /* RDMA devices; their parts are ports, named "1" */
+	struct thing_list gpus; /* by address */
+	struct thing_list nvme; /* NVMe controllers: model, firmware, state, device */
 	struct thing_list modules; /* those that state a version */
 	struct thing_list groups;  /* IOMMU groups: type, devices */
 	struct pairs pairs;	   /* NICs and GPUs; points to the node's functions */

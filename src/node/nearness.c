@@ -151,7 +151,7 @@ void pairs_find(const struct root *root, const struct node *node, const struct p
 
 /* --- what looks like it ------------------------------------------------------------------ */
 
-static bool is_gpu(const struct pci_fn *fn)
+bool pci_fn_is_gpu(const struct pci_fn *fn)
 {
 	bool of_gpus = fn->vendor == VENDOR_NVIDIA || fn->vendor == VENDOR_AMD;
 
@@ -174,7 +174,7 @@ void pairs_of_node(const struct root *root, const struct node *node, struct pair
 
 		if (*fn->physfn)
 			continue;
-		if (is_gpu(fn))
+		if (pci_fn_is_gpu(fn))
 			vec_push(&gpus, fn);
 		else if (is_nic(fn))
 			vec_push(&nics, fn);

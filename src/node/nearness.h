@@ -18,6 +18,9 @@ enum nearness {
 /* "pcie_switch", "root_port", "numa_node", as profiles write it; "far". */
 const char *nearness_name(enum nearness n);
 
+/* By its class, and its vendor where a BMC's display has the same class. */
+bool pci_fn_is_gpu(const struct pci_fn *fn);
+
 struct pair {
 	const struct pci_fn *nic;
 	const struct pci_fn *mover; /* of its data; NULL: unknown (p2p_mover_of()) */
@@ -42,7 +45,7 @@ void pairs_find(const struct root *root, const struct node *node, const struct p
 		size_t n_nics, const struct pci_fn *const *gpus, size_t n_gpus, struct pairs *ret);
 
 /*
- * The same of all that look like it: network functions that are no VFs, and GPUs by their class
- * (not the little one of a BMC).
+ * The same of all that look like it: network functions that are no VFs, and GPUs
+ * (pci_fn_is_gpu()).
  */
 void pairs_of_node(const struct root *root, const struct node *node, struct pairs *ret);

@@ -22,6 +22,7 @@
 enum {
 	CLASS_ETHERNET = 0x0200,
 	CLASS_INFINIBAND = 0x0207,
+	CLASS_BRIDGE = 0x0604,
 	CLASS_SERIAL_INFINIBAND = 0x0c06, /* of HCAs older than that class */
 };
 
@@ -137,6 +138,8 @@ int node_read_part_numbers(const struct root *root, struct node *node);
 
 const char *cpu_vendor_name(enum cpu_vendor v); /* "intel", "amd", "arm", "unknown" */
 const struct pci_fn *node_find(const struct node *node, const char *addr);
+/* A PCI bridge: a root port, a port of a switch, or one to conventional PCI. */
+bool pci_fn_is_bridge(const struct pci_fn *fn);
 /* GPUs and accelerators lower the speed of their link while they are idle; the width stays. */
 bool pci_fn_may_idle(const struct pci_fn *fn);
 /*

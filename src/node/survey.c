@@ -541,6 +541,11 @@ const struct pci_fn *node_find(const struct node *node, const char *addr)
 	return NULL;
 }
 
+bool pci_fn_is_bridge(const struct pci_fn *fn)
+{
+	return fn->class >> 8 == CLASS_BRIDGE;
+}
+
 bool pci_fn_may_idle(const struct pci_fn *fn)
 {
 	return fn->class >> 16 == CLASS_DISPLAY || fn->class >> 16 == CLASS_ACCELERATOR;

@@ -146,6 +146,23 @@ static void find_members(const char *id, struct members *m)
 	}
 }
 
+struct id_subject id_subject_of(const char *id)
+{
+	struct id_subject ret = {.vf = -1, .numa = -1};
+
+	for (const char *s = id; *s;) {
+		struct id_part p = part_at(id, s);
+		int *number = p.mark == VF_MARK ? &ret.vf : p.mark == NODE_MARK ? &ret.numa : NULL;
+
+		if (p.mark == ADDRESS_MARK && !*ret.addr && p.len < sizeof(ret.addr))
+			memcpy(ret.addr, s, p.len);
+		else if (number && *number < 0)
+			*number = (int)strtol(s + strcspn(s, "0123456789"), NULL, 10);
+		s += p.len;
+	}
+	return ret;
+}
+
 static void members_free(struct members *m)
 {
 	strv_free(&m->addresses);

@@ -37,3 +37,10 @@ void fold_free(struct fold *f);
 /* "rails x8: link mtu", "modules load: ib_umad, rdma_ucm"; "" of a text without an id. Caller
  * frees. */
 char *fold_subject(const struct fold_row *row);
+
+/* Whom an id is about: the first PCI address, VF and NUMA node that it names; "", -1: none. */
+struct id_subject {
+	char addr[PCI_ADDR_MAX];
+	int vf, numa;
+};
+struct id_subject id_subject_of(const char *id);

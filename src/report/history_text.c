@@ -25,8 +25,7 @@ static size_t first_of(const struct history *h, size_t most)
 	return h->boots.n > most ? h->boots.n - most : 0;
 }
 
-/* "2026-11-20 04:12Z"; with a mark where the clock can't be right. */
-static char *time_of(const struct history *h, size_t boot)
+char *history_time(const struct history *h, size_t boot)
 {
 	time_t at = (time_t)h->boots.v[boot].time;
 	char text[32] = "unknown";
@@ -177,7 +176,7 @@ static void add_row(struct table *t, const struct history *h, size_t boot,
 		    const struct screen *screen)
 {
 	const struct boot_past *b = &h->boots.v[boot];
-	cleanup_free char *time = time_of(h, boot), *what = what_of(h, boot, screen->utf8);
+	cleanup_free char *time = history_time(h, boot), *what = what_of(h, boot, screen->utf8);
 	cleanup_free char *after = short_time(b->judged), *own = own_time(b);
 
 	table_add(t, time, verdict_name(b->verdict), after, own, what);

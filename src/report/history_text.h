@@ -11,3 +11,5 @@
 void history_render(FILE *out, const struct history *h, size_t most, const struct screen *screen);
 /* The same boots as JSON, each with what changed, and the trends. The caller's. */
 json_t *history_to_json(const struct history *h, size_t most);
+/* Of a boot: "2026-11-20 04:12Z", with a mark where the clock can't be right. The caller frees. */
+char *history_time(const struct history *h, size_t boot);

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "kinds/kind.h"
+#include "report/cause.h"
 #include "report/fold.h"
 #include "report/text.h"
 
@@ -34,37 +34,15 @@ static void print_line(const struct page *p, const char *label, const char *text
 
 /* --- the causes ------------------------------------------------------------------------------ */
 
-/* "ID: fault; its cause and remedy". */
-struct cause {
-	char *id; /* "" of a sentence without one */
-	char *fault;
-	const char *rest; /* in the reason; or NULL */
-};
-
 struct causes {
 	VEC(struct cause) list;
 	VEC(struct fold_item) items;
 };
 
-static struct cause split(const char *reason)
-{
-	const char *colon = strstr(reason, ": "), *blank = strchr(reason, ' ');
-	bool has_id = colon && blank > colon;
-	const char *fault = has_id ? colon + 2 : reason, *rest = strstr(fault, "; ");
-
-	return (struct cause){
-		.id = has_id ? xstrndup(reason, (size_t)(colon - reason)) : xstrdup(""),
-		.fault = rest ? xstrndup(fault, (size_t)(rest - fault)) : xstrdup(fault),
-		.rest = rest ? rest + 2 : NULL,
-	};
-}
-
 static void causes_free(struct causes *c)
 {
-	for (size_t i = 0; i < c->list.n; i++) {
-		free(c->list.v[i].id);
-		free(c->list.v[i].fault);
-	}
+	for (size_t i = 0; i < c->list.n; i++)
+		cause_free(&c->list.v[i]);
 	vec_free(&c->list);
 	vec_free(&c->items);
 }
@@ -72,39 +50,17 @@ static void causes_free(struct causes *c)
 static void read_causes(const struct reasons *reasons, struct causes *ret)
 {
 	for (size_t i = 0; i < reasons->list.n; i++) {
-		struct cause cause = split(reasons->list.v[i].text);
-		struct fold_item item = {"", cause.id, cause.fault, cause.rest};
+		struct cause cause = cause_of(reasons->list.v[i].text);
+		struct fold_item item = {"", cause.id, cause.what, cause.rest};
 
 		vec_push(&ret->list, cause);
 		vec_push(&ret->items, item);
 	}
 }
 
-static const struct record_change *change_of(const struct record *r, const char *id)
-{
-	for (enum stage s = 0; s < STAGE_COUNT; s++)
-		for (size_t i = 0; i < r->stage[s].changes.n; i++)
-			if (streq(r->stage[s].changes.v[i].id, id))
-				return &r->stage[s].changes.v[i];
-	return NULL;
-}
-
-/* Of a value that the cause says nothing more about: railhead sets it. NULL: of others. */
-static char *usual_remedy(const struct page *p, const char *id)
-{
-	const struct record_change *c = change_of(p->record, id);
-	const struct kind *kind = c && c->kind ? kind_find(c->kind) : NULL;
-	cleanup_free char *place = NULL;
-
-	if (!kind || !kind->set || c->state != CHANGE_DIFFERS)
-		return NULL;
-	place = text_place(c->origin ? c->origin : "the profile");
-	return xasprintf("`railhead apply` sets the value of %s; then run `railhead gate`", place);
-}
-
 static void print_remedy(const struct page *p, const struct cause *cause)
 {
-	cleanup_free char *usual = cause->rest ? NULL : usual_remedy(p, cause->id);
+	cleanup_free char *usual = cause->rest ? NULL : cause_usual_remedy(p->record, cause->id);
 
 	if (usual)
 		print_line(p, "remedy:", usual);
@@ -135,19 +91,6 @@ static void cause_lines(const struct page *p, const struct causes *causes, struc
 
 		strv_add(ret, more);
 	}
-}
-
-/* off and none are no judgement of the node: what admits work then is the site. */
-static const char *admission(const struct record *r)
-{
-	enum verdict_kind kind = r->verdict.kind;
-
-	if (!record_admits(r))
-		return "work is not admitted";
-	if (!r->verdict.admit)
-		return "work is admitted by hand";
-	return kind == VERDICT_OFF || kind == VERDICT_NONE ? "work is admitted by railhead.conf"
-							   : "work is admitted";
 }
 
 enum style status_style(const struct record *r)
@@ -186,7 +129,8 @@ static void print_verdict(const struct page *p)
 	read_causes(&p->record->verdict.reasons, &causes);
 	cause_lines(p, &causes, &lines);
 	first = xasprintf("%s (%s)%s%s", verdict_name(p->record->verdict.kind),
-			  admission(p->record), lines.n ? ": " : "", lines.n ? lines.v[0] : "");
+			  admission_text(p->record), lines.n ? ": " : "",
+			  lines.n ? lines.v[0] : "");
 	style_begin(p->out, status_style(p->record));
 	print_line(p, "verdict:", first);
 	style_end(p->out);
@@ -237,7 +181,7 @@ char *status_line(const struct record *r)
 
 	if (!r->judged)
 		return xstrdup("waiting (railhead has not run in this boot)");
-	str_addf(&out, "%s (%s)", verdict_name(r->verdict.kind), admission(r));
+	str_addf(&out, "%s (%s)", verdict_name(r->verdict.kind), admission_text(r));
 	if (reasons->list.n)
 		str_addf(&out, ": %s", reasons->list.v[0].text);
 	if (reasons->list.n > 1)

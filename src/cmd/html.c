@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* --html of survey and status: the page, in a file or on standard output. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "boot/witness.h"
+#include "cmd/cmd.h"
+
+static int print_page(const struct page *page)
+{
+	bool before = screen_raw(true);
+
+	page_render(stdout, page);
+	screen_raw(before);
+	return EXIT_OK;
+}
+
+/* To the end, and onto the disk. Closes it. */
+static int end_file(FILE *out)
+{
+	int r = ferror(out) ? -EIO : fflush(out) || fsync(fileno(out)) < 0 ? -errno : 0;
+
+	if (fclose(out) && r == 0)
+		r = -errno;
+	return r;
+}
+
+/* A reader, such as a browser, sees the old page or the new one. */
+static int write_file(const char *path, const struct page *page, struct err *err)
+{
+	cleanup_free char *temp = xasprintf("%s.XXXXXX", path);
+	int fd = mkostemp(temp, O_CLOEXEC), r;
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!out)
+		return err_errno(err, -errno, "%s", temp);
+	fchmod(fd, 0644); /* a page that its owner alone can read is as good */
+	page_render(out, page);
+	r = end_file(out);
+	if (r == 0 && rename(temp, path) < 0)
+		r = -errno;
+	if (r == 0)
+		return 0;
+	unlink(temp);
+	return err_errno(err, r, "%s", path);
+}
+
+static int write_page(const char *path, const struct page *page)
+{
+	struct err err = {0};
+
+	if (streq(path, "-"))
+		return print_page(page);
+	if (write_file(path, page, &err) == 0)
+		return EXIT_OK;
+	complain("--html: %s", err.text);
+	return EXIT_INTERNAL;
+}
+
+/* A page without what can't be read is still a page: a note says so. */
+static void take_past(struct invocation *inv, struct page *page, struct history *history,
+		      struct witness *witness)
+{
+	struct err err = {0};
+
+	witness_read(&inv->root, witness);
+	page->reboots = witness->lost ? 0 : witness->reboots;
+	page->reboot_due = page->reboots && witness->of_this_boot;
+	if (history_read(&inv->root, history, &err) < 0)
+		complain("--html: the page has no history: %s", err.text);
+	page->history = history;
+}
+
+int write_html(struct invocation *inv, struct page *page)
+{
+	struct witness witness cleanup_witness = {0};
+	cleanup(history_free) struct history history = {0};
+	struct inventory inventory;
+	struct err err = {0};
+	struct node node;
+	int code;
+
+	if (node_survey(&inv->root, &node, &err) < 0) {
+		complain("%s", err.text);
+		return EXIT_INTERNAL;
+	}
+	node_read_part_numbers(&inv->root, &node);
+	inventory_take(&inv->root, &node, &inventory);
+	if (page->record)
+		take_past(inv, page, &history, &witness);
+	page->node = &node;
+	page->inv = &inventory;
+	code = write_page(inv->html, page);
+	inventory_free(&inventory);
+	node_free(&node);
+	return code;
+}
