@@ -313,6 +313,9 @@ lies: ahead all $(GPU_STANDINS) ## incidents in which "ready" would be a lie, an
 check-vm: all ## boot a real Debian in QEMU (DIST=trixie: Debian 13 instead of 12)
 	$(Q)tests/vm/run
 
+check-pictures: all $(BUILD)/simnode ## open the pages of --html in Chromium: layout, completeness, accessibility
+	$(Q)tests/pictures/run
+
 # Each part is run, whatever came of those before.
 check-long: export RAILHEAD_POWER_CUTS ?= 5
 check-long: all $(BUILD)/histories ## what check has no time for: all of Debian 13, power cuts at any moment, bare Debians
@@ -481,8 +484,8 @@ distclean: ## remove build/ whole
 help: ## this list
 	$(Q)awk 'BEGIN { FS = ":.*## " } \
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+		/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all ahead arm64 set-up bench bench-boot bench-fleet bench-gate bench-gate-load build-tests build-tests-arm64 build/arm64/root check check-arm64 check-fast \
-	check-units check-unit check-fuzz check-bats seeded-bugs lies check-vm check-long demo demo-sim fuzz lint schema keys format install \
+	check-units check-unit check-fuzz check-bats seeded-bugs lies check-vm check-pictures check-long demo demo-sim fuzz lint schema keys format install \
 	install-railhead install-gate install-profiles dist deb rpm clean distclean help

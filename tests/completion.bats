@@ -113,7 +113,7 @@ options_of() { # VERB
 }
 
 @test "files where a file is meant, and nothing where the words are the user's" {
-  for line in "check not" "calibrate --merge not" "survey --snapshot not" "plan --root=not" "show not"; do
+  for line in "check not" "calibrate --merge not" "survey --snapshot not" "status --html not" "plan --root=not" "show not"; do
     offered bash "railhead $line" "(files)"
     offered zsh "railhead $line" notes.txt
     offered fish "railhead $line" "$([[ $line != *=not ]] || echo --root=)notes.txt"

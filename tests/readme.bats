@@ -19,6 +19,7 @@ declare -gA runs=(
   ["railhead verify"]=5 # nothing was applied
   ["railhead why net.core.rmem_max"]=0
   ["railhead diff my-sku node"]=5 # nothing was applied
+  ["railhead status --html node.html"]=7
   ["railhead history"]=0
   ["railhead gate"]=7
   ['railhead admit --for 4h --reason "cable ordered"']=0

@@ -2,7 +2,7 @@
 # Install the Debian packages that a part of the tree needs, and only those
 # that are missing.
 #
-#   tests/lib/deps.sh [--upgrade] build|test|arm64|bench|vm ...
+#   tests/lib/deps.sh [--upgrade] build|test|arm64|bench|pictures|vm ...
 #   tests/lib/deps.sh libraries: what the programs and their unit tests are
 #     linked with; prints the names, for tests/lib/sysroot
 #
@@ -23,11 +23,12 @@ test_packages="$unit_libraries rpm rpmlint cpio libfuse3-dev fuse3 bats pciutils
   python3 python3-jsonschema python3-yaml clang-format lintian zsh fish man-db tmux less"
 arm64_packages="make pkg-config gcc-aarch64-linux-gnu qemu-user"
 bench_packages="jq mbw rt-tests fio"
+pictures_packages="$test_packages chromium fonts-dejavu-core"
 vm_packages="mmdebstrap binutils python3 fdisk e2fsprogs grub-common
   grub-efi-amd64-bin ovmf dosfstools mtools xfsprogs ca-certificates"
 
 usage() {
-  echo "usage: $0 [--upgrade] build|test|arm64|bench|vm ... | libraries" >&2
+  echo "usage: $0 [--upgrade] build|test|arm64|bench|pictures|vm ... | libraries" >&2
   exit 2
 }
 
@@ -37,6 +38,7 @@ packages_of() {
     test) echo "$test_packages" ;;
     arm64) echo "$arm64_packages" ;;
     bench) echo "$bench_packages" ;;
+    pictures) echo "$pictures_packages" ;;
     vm) echo "$build_packages $vm_packages" ;;
     *) usage ;;
   esac
