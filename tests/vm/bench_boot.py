@@ -1,5 +1,5 @@
 """What railhead adds to a boot that has all it wants: pairs of boots of one guest, with railhead and
-without. CPU time and the time of multi-user.target are the guest's own, and so are the units'. For
+without. The emulator's CPU time holds on a busy machine too; the other times are the guest's own. For
 tests/bench/boot, which says more.
 
   bench_boot.py PAIRS
@@ -14,7 +14,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import prepare                                # noqa: E402
-from vm import Guest, full_hardware           # noqa: E402
+from vm import Guest, GuestError, full_hardware  # noqa: E402
 
 # No VFs: their drivers' work is the machine's, and tests/bench/sriov has it. What was measured in an
 # earlier boot counts, as it would on a node that was rebooted.
@@ -66,9 +66,11 @@ REACHED = SHOW % "ActiveEnterTimestampMonotonic" + "multi-user.target"
 def _boot(guest, with_railhead):
     """Seconds of CPU until all jobs of the boot are done, until multi-user.target, and the units'."""
     guest.sh(WITH if with_railhead else WITHOUT)
+    before = guest.cpu_seconds()
     guest.reboot()
     guest.sh("systemctl is-system-running --wait >/dev/null || :", 300)
-    found = {"CPU": float(guest.sh(BUSY)), "multi-user.target": int(guest.sh(REACHED)) / 1e6}
+    found = {"CPU of the emulator": guest.cpu_seconds() - before, "CPU": float(guest.sh(BUSY)),
+             "multi-user.target": int(guest.sh(REACHED)) / 1e6}
     guest.wait_until_booted()
     status = guest.run("railhead status")
     if with_railhead != (status.status == 0):
@@ -81,6 +83,19 @@ def _boot(guest, with_railhead):
         for unit in UNITS:
             found[f"CPU of {unit}"] = int(guest.sh(SHOW % "CPUUsageNSec" + unit)) / 1e9
     return found
+
+
+def _pair(guest):
+    """None, with a line that says so, where a boot does not come up: emulated ones do that at times."""
+    try:
+        return _boot(guest, True), _boot(guest, False)
+    except GuestError as error:
+        print(f"# a pair is left out: {str(error).splitlines()[0]}")
+        guest.power_cut()
+        guest.power_on()
+        guest.wait_for_shell(300)
+        guest.wait_until_booted()
+        return None
 
 
 def _row(name, values, further=""):
@@ -110,17 +125,16 @@ def main():
         guest.sh(f"cat >/etc/railhead/profiles/vm-bench.yaml <<'PROFILE'\n{PROFILE}PROFILE")
         guest.sh(PREPARE, 180)
         _boot(guest, True)  # measures, and so the next one need not
-        found = [(_boot(guest, True), _boot(guest, False)) for _ in range(pairs)]
-        print(guest.sh("journalctl -b -1 --no-pager -o cat | grep -E 'railhead-.*Consumed' || :"))
-    print(f"# VM, {guest.accel}: {pairs} pairs of boots, with railhead and without; seconds")
+        found = [pair for pair in (_pair(guest) for _ in range(pairs)) if pair]
+    print(f"# VM, {guest.accel}: {len(found)} pairs of boots, with railhead and without; seconds")
     print(f"{'':<34} {'median':>8} {'least':>8} {'most':>8}")
-    for name in ("CPU", "multi-user.target"):
+    for name in ("CPU of the emulator", "CPU", "multi-user.target"):
         _row(f"{name}, without", [without[name] for _, without in found])
         _row(f"{name}, with", [with_it[name] for with_it, _ in found])
         differences = [with_it[name] - without[name] for with_it, without in found]
         _row(f"{name}, difference", differences, _interval(differences))
     for name in found[0][0]:
-        if " of " in name:
+        if " of " in name and name not in found[0][1]:
             _row(name, [with_it[name] for with_it, _ in found])
 
 
