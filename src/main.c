@@ -22,7 +22,7 @@ enum { LONG_HELP = 256 };
 
 /* Option, what it takes, what it does: getopt's table and the help come from here. */
 static const struct {
-	enum verb_option bit;
+	verb_options bit;
 	const char *name;
 	const char *arg;
 	const char *help;

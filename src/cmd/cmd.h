@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "engine/run.h"
 #include "engine/status.h"
@@ -25,42 +26,42 @@ enum exit_code {
 	EXIT_ARGS = 9,	   /* kernel arguments were rejected or did not arrive */
 };
 
-/* Options; a verb names those that it takes. */
-enum verb_option {
-	OPT_ROOT = 1 << 0,
-	OPT_JSON = 1 << 1,
-	OPT_STAGE = 1 << 2,
-	OPT_PROFILE = 1 << 3,
-	OPT_RETRY = 1 << 4,
-	OPT_EXPLAIN = 1 << 5,
-	OPT_AGAIN = 1 << 6,
-	OPT_RESET = 1 << 7,
-	OPT_RESOLVED = 1 << 8,
-	OPT_ALL = 1 << 9,
-	OPT_SNAPSHOT = 1 << 10,
-	OPT_SCHEMA = 1 << 11,
-	OPT_FORMAT = 1 << 12,
-	OPT_MEND = 1 << 13,
-	OPT_DEVICE = 1 << 14,
-	OPT_FOR = 1 << 15,
-	OPT_REASON = 1 << 16,
-	OPT_END = 1 << 17,
-	OPT_KEEP = 1 << 18,
-	OPT_RUNS = 1 << 19,
-	OPT_CALIBRATE = 1 << 20,
-	OPT_MERGE = 1 << 21,
-	OPT_FORCE = 1 << 22,
-	OPT_GATE = 1 << 23,
-	OPT_UNDO = 1 << 24,
-	OPT_RENEW = 1 << 25,
-	OPT_COLOUR = 1 << 26,
-	OPT_NO_PAGER = 1 << 27,
-	OPT_RECHECK = 1 << 28,
-	OPT_ENDED = 1 << 29,
-	OPT_WATCH = 1 << 30,
-	OPT_HTML = 1u << 31,
-	OPT_SCREEN = OPT_COLOUR | OPT_NO_PAGER, /* of verbs that print for people */
-};
+/* Options; a verb names those that it takes, or-ed. An enumerator of C11 has 31 bits. */
+typedef uint64_t verb_options;
+#define OPT_BIT(n) (UINT64_C(1) << (n))
+#define OPT_ROOT OPT_BIT(0)
+#define OPT_JSON OPT_BIT(1)
+#define OPT_STAGE OPT_BIT(2)
+#define OPT_PROFILE OPT_BIT(3)
+#define OPT_RETRY OPT_BIT(4)
+#define OPT_EXPLAIN OPT_BIT(5)
+#define OPT_AGAIN OPT_BIT(6)
+#define OPT_RESET OPT_BIT(7)
+#define OPT_RESOLVED OPT_BIT(8)
+#define OPT_ALL OPT_BIT(9)
+#define OPT_SNAPSHOT OPT_BIT(10)
+#define OPT_SCHEMA OPT_BIT(11)
+#define OPT_FORMAT OPT_BIT(12)
+#define OPT_MEND OPT_BIT(13)
+#define OPT_DEVICE OPT_BIT(14)
+#define OPT_FOR OPT_BIT(15)
+#define OPT_REASON OPT_BIT(16)
+#define OPT_END OPT_BIT(17)
+#define OPT_KEEP OPT_BIT(18)
+#define OPT_RUNS OPT_BIT(19)
+#define OPT_CALIBRATE OPT_BIT(20)
+#define OPT_MERGE OPT_BIT(21)
+#define OPT_FORCE OPT_BIT(22)
+#define OPT_GATE OPT_BIT(23)
+#define OPT_UNDO OPT_BIT(24)
+#define OPT_RENEW OPT_BIT(25)
+#define OPT_COLOUR OPT_BIT(26)
+#define OPT_NO_PAGER OPT_BIT(27)
+#define OPT_RECHECK OPT_BIT(28)
+#define OPT_ENDED OPT_BIT(29)
+#define OPT_WATCH OPT_BIT(30)
+#define OPT_HTML OPT_BIT(31)
+#define OPT_SCREEN (OPT_COLOUR | OPT_NO_PAGER) /* of verbs that print for people */
 
 struct invocation {
 	struct root root;
@@ -82,7 +83,7 @@ struct verb {
 	const char *name;
 	const char *args;     /* "PROFILE...", or "" */
 	const char *help;     /* one line */
-	unsigned int options; /* enum verb_option, or-ed */
+	verb_options options; /* OPT_..., or-ed */
 	int min_args, max_args;
 	bool writes; /* below the root: a tree that goes at the end is refused */
 	int (*run)(struct invocation *inv); /* returns an exit code */
