@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* argv -> verb table -> exit code. The only place that exits. */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <jansson.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "cmd/cmd.h"
@@ -26,7 +28,8 @@ static const struct {
 	const char *name;
 	const char *arg;
 	const char *help;
-	/* of struct invocation: const char *, bool where arg is NULL, struct strv for --gate */
+	/* of struct invocation: const char *, bool where arg is NULL, struct strv where it may be
+	 * repeated */
 	size_t field;
 } options[] = {
 	{OPT_ROOT, "root", "DIR|TAR", "use this directory or snapshot instead of this machine",
@@ -51,6 +54,8 @@ static const struct {
 	{OPT_COLOUR, "color", "WHEN", "auto, always or never; auto respects NO_COLOR", AT(colour)},
 	{OPT_WATCH, "watch", NULL, "print the verdict whenever it changes, until ^C", AT(watch)},
 	{OPT_NO_PAGER, "no-pager", NULL, "print directly, without less", AT(no_pager)},
+	{OPT_BASES, "bases", "DIR",
+	 "look for bases here, too, before the search path; may be repeated", AT(bases)},
 	{OPT_SCHEMA, "schema", NULL, "print the JSON Schema of profiles, for editors", AT(schema)},
 	{OPT_FORMAT, "format", "FORMAT",
 	 "print the arguments for an image: line, bootc, uki or grubby", AT(format)},
@@ -134,7 +139,7 @@ static int take_option(struct invocation *inv, size_t i, const char *arg)
 		complain("--root: the path is empty; this machine is --root /");
 		return EXIT_USAGE;
 	}
-	if (options[i].bit == OPT_GATE)
+	if (options[i].bit & (OPT_GATE | OPT_BASES))
 		strv_add((struct strv *)field, arg);
 	else if (options[i].arg)
 		*(const char **)field = arg;
@@ -210,6 +215,7 @@ static int run_verb(const struct verb *v, int argc, char **argv)
 	if (code < 0)
 		code = open_and_run(&inv, v);
 	strv_free(&inv.gates);
+	strv_free(&inv.bases);
 	return code;
 }
 
@@ -273,8 +279,16 @@ static int run_program(int argc, char **argv)
 	return run_verb(v, argc - 1, argv + 1);
 }
 
+/* Started without one (<&-), no file that is opened later may become standard input. */
+static void open_stdin(void)
+{
+	if (fcntl(STDIN_FILENO, F_GETFD) < 0)
+		open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 int main(int argc, char **argv)
 {
+	open_stdin();
 	/* Whatever the caller's: systemd, udev, modprobe and others read what is written. */
 	umask(022);
 	seed_json();

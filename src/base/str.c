@@ -147,14 +147,14 @@ size_t str_distance(const char *a, const char *b)
 bool str_is_near(const char *word, const char *known, size_t *best)
 {
 	size_t len = strlen(word), of_known = strlen(known);
-	size_t limit = len / 3 > 2 ? len / 3 : 2;
+	size_t limit = len / 3 > 2 ? len / 3 : len > 3 ? 2 : 1;
 	size_t d;
 
 	/* The distance is at least by how much one is longer. */
 	if (of_known > len + limit || len > of_known + limit)
 		return false;
 	d = str_distance(word, known);
-	/* Two changes make any word of two letters into any other. */
+	/* Two changes make almost any word of three letters into almost any other. */
 	if (d > limit || d >= len || d >= of_known || d >= *best)
 		return false;
 	*best = d;

@@ -196,9 +196,8 @@ static void judge_timeout(struct ruling *r, const struct ynode *check, const cha
 	if (!ynode_number(timeout, &t) || t <= b)
 		return;
 	if (budget)
-		rule_error(r, timeout, key,
-			   "longer than the budget of all checks, %.40s (at %u:%u)", budget->text,
-			   budget->at.line, budget->at.col);
+		rule_error(r, timeout, key, "longer than the budget of all checks, %.40s (at %s)",
+			   budget->text, seen(r, budget));
 	else if (r->p->name && !r->p->abstract) /* else the profile may have one */
 		rule_error(r, timeout, key,
 			   "longer than the %ds that all checks have; write a gate.budget",
@@ -221,9 +220,9 @@ static void judge_isolation(struct ruling *r, const struct ynode *check, const c
 		want_cpus(r, cpus, cpus_key, ynode_cpus(cpus));
 	if (on && off && text_is(check, "run", "iommu_groups"))
 		rule_error(r, on, on_key,
-			   "without an IOMMU (disabled at %u:%u) there are no groups; drop one of "
+			   "without an IOMMU (disabled at %s) there are no groups; drop one of "
 			   "the two",
-			   off->at.line, off->at.col);
+			   seen(r, off));
 }
 
 /* VFs of a GPU are given to guests, and their driver is the guest's. */

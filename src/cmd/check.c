@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* check: validates files, or all that a boot of a tree reads, offline; all errors, not the first.
  */
+#include <errno.h>
+#include <fts.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "boot/seal.h"
@@ -13,10 +16,11 @@
 
 static json_t *diag_to_json(const struct diag *d)
 {
-	return json_pack("{s:s, s:i, s:i, s:s, s:s, s:s}", "file", d->at.file ? d->at.file : "",
-			 "line", (int)d->at.line, "column", (int)d->at.col, "key",
-			 d->key ? d->key : "", "severity", d->warning ? "warning" : "error",
-			 "message", d->text);
+	return json_pack("{s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:s?}", "file",
+			 d->at.file ? d->at.file : "", "line", (int)d->at.line, "column",
+			 (int)d->at.col, "key", d->key ? d->key : "", "severity",
+			 d->warning ? "warning" : "error", "code", d->code, "message", d->text,
+			 "remedy", diag_remedy(d));
 }
 
 /* The machine that profiles are judged for. */
@@ -24,6 +28,15 @@ struct machine {
 	const struct root *root;
 	struct node *node; /* NULL: none is known */
 	struct seals seals;
+};
+
+/* What goes through the whole of a run. */
+struct check {
+	const struct root *profiles; /* below which the search path is */
+	const struct machine *machine;
+	const struct strv *bases_in; /* --bases */
+	json_t *files;		     /* what is found goes in here; NULL: it is printed */
+	struct diags told;	     /* what has been printed, of all files */
 };
 
 /* What a file is judged as: a profile, or a drop-in of one. */
@@ -73,7 +86,9 @@ static void warn_of_seals(const struct seals *seals, struct place at, const char
 	for (size_t i = 0; i < seals->list.n; i++) {
 		cleanup_free char *text = seal_sentence(&seals->list.v[i]);
 
+		diags->code = "seal";
 		diag_warn(diags, at, key, "%s", text);
+		diags->code = NULL;
 	}
 }
 
@@ -95,8 +110,10 @@ static void judge_kargs(const struct profile *p, const struct machine *m, struct
 	derived_free(&derived);
 	if (!wanted.n)
 		return;
+	diags->code = "kernel-arguments";
 	if (kargs_check(&wanted, &err) < 0)
 		diag_error(diags, at->at, key, "%s", err.text);
+	diags->code = NULL;
 	warn_of_seals(&m->seals, at->at, key, diags);
 }
 
@@ -118,71 +135,187 @@ static void warn_of_sets(const struct profile *p, const struct machine *m, struc
 		if (!at || device_set_holds(set))
 			continue;
 		fault = device_set_fault(m->node, p->devices.v, p->devices.n, set);
+		diags->code = "empty-set";
 		diag_warn(diags, at->at, key, "%s", fault);
+		diags->code = NULL;
 	}
 	device_sets_free(&sets);
 }
 
-/* A file, what it is, and all that is wrong with it; returns an exit code. */
-static int report(const char *path, const struct verdict_of_file *f, const struct diags *diags,
-		  json_t *files)
+static bool is_told(const struct diags *told, const struct diag *d)
 {
-	if (files)
-		json_array_append_new(files, file_to_json(path, f, !diags->errors, diags));
+	for (size_t i = 0; i < told->list.n; i++) {
+		const struct diag *o = &told->list.v[i];
+
+		if (o->at.line == d->at.line && o->at.col == d->at.col &&
+		    streq(o->at.file, d->at.file) && streq(o->key, d->key) &&
+		    streq(o->text, d->text))
+			return true;
+	}
+	return false;
+}
+
+/* What a base lacks is told once, and not again of each profile that extends it. */
+static void print_new(struct check *c, const char *path, const struct diags *diags)
+{
+	size_t again = 0;
+
+	for (size_t i = 0; i < diags->list.n; i++) {
+		const struct diag *d = &diags->list.v[i];
+		cleanup_free char *line = diag_format(d);
+
+		if (is_told(&c->told, d)) {
+			again += !d->warning;
+			continue;
+		}
+		printf("%s\n", line);
+		diag_copy(&c->told, d);
+	}
+	if (again)
+		printf("%s: %zu error%s, listed above\n", path, again, again == 1 ? "" : "s");
+}
+
+/* A file, what it is, and all that is wrong with it; returns an exit code. */
+static int report(struct check *c, const char *path, const struct verdict_of_file *f,
+		  struct diags *diags)
+{
+	diags_sort(diags, path);
+	if (c->files)
+		json_array_append_new(c->files, file_to_json(path, f, !diags->errors, diags));
 	else
-		print_diags(stdout, diags);
-	if (!files && !diags->errors)
+		print_new(c, path, diags);
+	if (!c->files && !diags->errors)
 		print_good(path, f);
 	return diags->errors ? EXIT_INVALID : EXIT_OK;
 }
 
-static void judge_profile(const struct root *root, const struct machine *m, const struct profile *p,
+static void judge_profile(const struct check *c, const struct machine *m, const struct profile *p,
 			  bool below, struct diags *diags)
 {
-	profile_check_unmerged(root, p, below, diags);
+	profile_check_unmerged(c->profiles, p, below, c->bases_in, diags);
 	judge_kargs(p, m, diags);
 	if (m->node)
 		warn_of_sets(p, m, diags);
 }
 
-/*
- * Prints what is wrong, or adds it to files; returns an exit code. m: the machine that it
- * is for; its node is NULL where none is known. name: of the search path; NULL: path is the
- * caller's own. ties: those of all profiles, or NULL.
- */
-static int check_one(const struct root *root, const struct machine *m, const char *path,
-		     const char *name, const struct diags *ties, json_t *files)
+static void say_of_file(struct diags *diags, const char *path, const char *text)
 {
+	diags->code = "file";
+	diag_error(diags, (struct place){.file = path}, "", "%s", text);
+	diags->code = NULL;
+}
+
+/*
+ * Reports what is wrong; returns an exit code. m: the machine that the file is for; its node is
+ * NULL where none is known. name: of the search path; NULL: path is the caller's own. ties: those
+ * of all profiles, or NULL.
+ */
+static int check_one(struct check *c, const struct machine *m, const char *path, const char *name,
+		     const struct diags *ties)
+{
+	const char *shown = name || !streq(path, "-") ? path : "<stdin>";
 	struct verdict_of_file f = {.dropin = !name && profile_is_dropin(path)};
 	struct diags diags = {0};
 	struct err err = {0};
 	int code, r;
 
 	if (f.dropin)
-		r = profile_check_dropin(root, path, &f.target, &diags, &err);
+		r = profile_check_dropin(c->profiles, path, c->bases_in, &f.target, &diags, &err);
 	else if (name)
-		r = profile_load_named(root, name, m->node, &f.profile, &diags, &err);
+		r = profile_load_named(c->profiles, name, m->node, &f.profile, &diags, &err);
 	else
-		r = profile_load(root, path, false, m->node, &f.profile, &diags, &err);
+		r = profile_load_checked(c->profiles, path, c->bases_in, m->node, &f.profile,
+					 &diags, &err);
 	if (r < 0 && !diags.errors)
-		diag_error(&diags, (struct place){.file = path}, "", "%s",
-			   name ? err.text : strerror(-r));
+		say_of_file(&diags, shown, name ? err.text : strerror(-r));
 	if (f.profile)
-		judge_profile(root, m, f.profile, name, &diags);
+		judge_profile(c, m, f.profile, name, &diags);
 	for (size_t i = 0; ties && i < ties->list.n; i++)
 		if (streq(ties->list.v[i].at.file, path))
-			diag_error(&diags, ties->list.v[i].at, ties->list.v[i].key, "%s",
-				   ties->list.v[i].text);
-	code = report(path, &f, &diags, files);
+			diag_copy(&diags, &ties->list.v[i]);
+	code = report(c, shown, &f, &diags);
 	diags_free(&diags);
 	profile_free(f.profile);
 	free(f.target);
 	return code;
 }
 
+/* --- directories --------------------------------------------------------------------------- */
+
+/* Reports a fault of a path that names no profile. */
+static int report_path(struct check *c, const char *path, const char *text)
+{
+	struct verdict_of_file f = {0};
+	struct diags diags = {0};
+	int code;
+
+	say_of_file(&diags, path, text);
+	code = report(c, path, &f, &diags);
+	diags_free(&diags);
+	return code;
+}
+
+static int by_fts_name(const FTSENT **a, const FTSENT **b)
+{
+	return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* A link to /dev/null masks a profile of that name: there is nothing in it to check. */
+static bool is_mask(const FTSENT *e)
+{
+	struct stat st;
+
+	return e->fts_info == FTS_SL && stat(e->fts_accpath, &st) == 0 && S_ISCHR(st.st_mode);
+}
+
+/* Returns an exit code, EXIT_OK for what is passed over. *n counts the profiles and drop-ins. */
+static int check_entry(struct check *c, FTS *fts, FTSENT *e, size_t *n)
+{
+	bool hidden = *e->fts_name == '.' && e->fts_level > FTS_ROOTLEVEL;
+
+	if (e->fts_info == FTS_D && hidden)
+		fts_set(fts, e, FTS_SKIP);
+	if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR || e->fts_info == FTS_NS)
+		return report_path(c, e->fts_path, strerror(e->fts_errno));
+	if (e->fts_info == FTS_D || e->fts_info == FTS_DP || !profile_is_file_name(e->fts_name) ||
+	    is_mask(e))
+		return EXIT_OK;
+	++*n;
+	return check_one(c, c->machine, e->fts_path, NULL, NULL);
+}
+
+/* All *.yaml below a directory, by name; hidden ones and linked directories are left alone. */
+static int check_directory(struct check *c, char *dir)
+{
+	char *paths[] = {dir, NULL};
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_fts_name);
+	size_t n = 0;
+	int code = EXIT_OK;
+	FTSENT *e;
+
+	if (!fts)
+		return report_path(c, dir, strerror(errno));
+	while ((e = fts_read(fts)))
+		if (check_entry(c, fts, e, &n))
+			code = EXIT_INVALID;
+	fts_close(fts);
+	if (!n && code == EXIT_OK)
+		return report_path(c, dir, "no *.yaml below this directory");
+	return code;
+}
+
+static int check_arg(struct check *c, char *path)
+{
+	struct stat st;
+
+	if (!streq(path, "-") && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return check_directory(c, path);
+	return check_one(c, c->machine, path, NULL, NULL);
+}
+
 /* --- all that a boot of a tree would read ---------------------------------------------------- */
 
-static int check_site(const struct root *root, json_t *files)
+static int check_site(struct check *c, const struct root *root)
 {
 	struct verdict_of_file f = {0};
 	struct diags diags = {0};
@@ -191,15 +324,16 @@ static int check_site(const struct root *root, json_t *files)
 
 	site_load(root, &site, &diags);
 	if (diags.errors || root_exists(root, SITE_FILE))
-		code = report(SITE_FILE, &f, &diags, files);
+		code = report(c, SITE_FILE, &f, &diags);
 	diags_free(&diags);
 	return code;
 }
 
 /* The profile that the boot would choose is judged against the machine, each other one without. */
-static int check_tree(const struct root *root, const struct machine *m, const struct run *run,
-		      json_t *files)
+static int check_tree(struct check *c, const struct run *run)
 {
+	const struct root *root = c->profiles;
+	const struct machine *m = c->machine;
 	const char *chosen = run->match.chosen ? run->match.chosen->name : "";
 	const struct machine any = {.root = root};
 	struct profile_files found = {0};
@@ -217,11 +351,10 @@ static int check_tree(const struct root *root, const struct machine *m, const st
 		const struct profile_file *f = &found.list.v[i];
 		const struct machine *of = streq(f->name, chosen) ? m : &any;
 
-		if (!f->masked && !f->overridden_by &&
-		    check_one(root, of, f->path, f->name, &ties, files))
+		if (!f->masked && !f->overridden_by && check_one(c, of, f->path, f->name, &ties))
 			code = EXIT_INVALID;
 	}
-	if (check_site(root, files))
+	if (check_site(c, root))
 		code = EXIT_INVALID;
 	if (code == EXIT_OK && m->node && run->status != RUN_OK)
 		code = explain_run(run);
@@ -230,18 +363,18 @@ static int check_tree(const struct root *root, const struct machine *m, const st
 	return code;
 }
 
-static int open_tree(struct invocation *inv, const struct machine *m, json_t *files)
+static int open_tree(struct check *c)
 {
 	struct run_options opt = {.freeze = FREEZE_IGNORE};
 	struct err err = {0};
 	struct run run;
 	int code;
 
-	if (run_open(&inv->root, &opt, &run, &err) < 0) {
+	if (run_open(c->profiles, &opt, &run, &err) < 0) {
 		complain("%s", err.text);
 		return EXIT_INTERNAL;
 	}
-	code = check_tree(&inv->root, m, &run, files);
+	code = check_tree(c, &run);
 	run_close(&run);
 	return code;
 }
@@ -256,11 +389,27 @@ static int print_schema(void)
 	return EXIT_OK;
 }
 
+/* Each file, or without one all that a boot of the tree reads. */
+static int check_all(struct invocation *inv, struct check *c)
+{
+	int code = EXIT_OK;
+
+	for (int i = 0; i < inv->nargs; i++)
+		if (check_arg(c, inv->args[i]))
+			code = EXIT_INVALID;
+	if (inv->nargs)
+		return code;
+	inv->root.as_booted = true;
+	return open_tree(c);
+}
+
 static int check_files(struct invocation *inv)
 {
-	json_t *files = inv->json ? json_array() : NULL;
-	const struct root *profiles = inv->nargs ? profiles_root(inv) : &inv->root;
 	struct machine m = {.root = &inv->root};
+	struct check c = {.profiles = inv->nargs ? profiles_root(inv) : &inv->root,
+			  .machine = &m,
+			  .bases_in = inv->bases.n ? &inv->bases : NULL,
+			  .files = inv->json ? json_array() : NULL};
 	struct node node = {0};
 	struct err err = {0};
 	int code = EXIT_OK;
@@ -274,18 +423,11 @@ static int check_files(struct invocation *inv)
 		m.node = &node; /* else the tree holds profiles, and no machine */
 		seals_find(&inv->root, &m.seals);
 	}
-	for (int i = 0; i < inv->nargs && code != EXIT_INTERNAL; i++) {
-		int one = check_one(profiles, &m, inv->args[i], NULL, NULL, files);
-
-		if (one)
-			code = one;
-	}
-	if (!inv->nargs && code == EXIT_OK) {
-		inv->root.as_booted = true;
-		code = open_tree(inv, &m, files);
-	}
-	if (files)
-		print_json(json_pack("{s:o}", "files", files));
+	if (code == EXIT_OK)
+		code = check_all(inv, &c);
+	if (c.files)
+		print_json(json_pack("{s:o}", "files", c.files));
+	diags_free(&c.told);
 	seals_free(&m.seals);
 	node_free(&node);
 	return code;
@@ -307,7 +449,7 @@ const struct verb verb_check = {
 	.name = "check",
 	.args = "[PROFILE...]",
 	.help = "validate profiles offline; report every error with its place and the fix",
-	.options = OPT_ROOT | OPT_JSON | OPT_SCHEMA,
+	.options = OPT_ROOT | OPT_JSON | OPT_SCHEMA | OPT_BASES,
 	.min_args = 0, /* none with --schema, or --root */
 	.max_args = 1000,
 	.run = run,

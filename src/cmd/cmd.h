@@ -61,6 +61,7 @@ typedef uint64_t verb_options;
 #define OPT_ENDED OPT_BIT(29)
 #define OPT_WATCH OPT_BIT(30)
 #define OPT_HTML OPT_BIT(31)
+#define OPT_BASES OPT_BIT(32)
 #define OPT_SCREEN (OPT_COLOUR | OPT_NO_PAGER) /* of verbs that print for people */
 
 struct invocation {
@@ -75,6 +76,7 @@ struct invocation {
 	const char *profile, *snapshot, *html, *format, *device, *for_time, *reason, *runs,
 		*false_blocks, *loss, *colour, *ended;
 	struct strv gates; /* --gate, each */
+	struct strv bases; /* --bases, each */
 	char **args;	   /* what is left of argv, NULL-terminated */
 	int nargs;
 };

@@ -115,6 +115,11 @@ bool open_look(struct invocation *inv, struct run *run, int *code)
 		run_close(run);
 		return false;
 	}
+	if (inv->profile && !profile_fits(run->profile, &run->node))
+		fprintf(stderr,
+			"note: %s is not for this machine: its match: does not hold (railhead "
+			"match --explain)\n",
+			run->profile->name);
 	return true;
 }
 
@@ -125,6 +130,7 @@ bool load_named(struct invocation *inv, const char *arg, const struct node *node
 	struct err err = {0};
 	int r = profile_load_named(profiles_root(inv), arg, node, ret, &diags, &err);
 
+	diags_sort(&diags, arg);
 	/* what is said of the profile by itself need not be said again of it on a node */
 	if (r < 0 || !node)
 		print_diags(stderr, &diags);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/diag.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -31,6 +34,7 @@ static void push(struct diags *d, bool warning, struct place at, const char *key
 		.at = at,
 		.key = xstrdup(key),
 		.text = text,
+		.code = d->code ?: "invalid",
 		.warning = warning,
 	};
 
@@ -76,6 +80,84 @@ void diag_warn(struct diags *d, struct place at, const char *key, const char *fm
 	va_end(ap);
 }
 
+void diag_copy(struct diags *d, const struct diag *of)
+{
+	const char *was = d->code;
+
+	d->code = of->code;
+	if (of->warning)
+		diag_warn(d, of->at, of->key, "%s", of->text);
+	else
+		diag_error(d, of->at, of->key, "%s", of->text);
+	d->code = was;
+}
+
+/* --- in order ----------------------------------------------------------------------------- */
+
+static int by_place(const void *va, const void *vb, void *data)
+{
+	const struct diag *a = va, *b = vb;
+	const char *first = data;
+	int r = streq(b->at.file, first) - streq(a->at.file, first);
+
+	r = r ?: strcmp(a->at.file, b->at.file);
+	r = r ?: (a->at.line > b->at.line) - (a->at.line < b->at.line);
+	r = r ?: (a->at.col > b->at.col) - (a->at.col < b->at.col);
+	r = r ?: a->warning - b->warning;
+	r = r ?: strcmp(a->key, b->key);
+	return r ?: strcmp(a->text, b->text);
+}
+
+static void diag_free(struct diag *d)
+{
+	free((char *)d->at.file);
+	free(d->key);
+	free(d->text);
+}
+
+void diags_sort(struct diags *d, const char *first)
+{
+	size_t n = 0;
+
+	if (!d->list.n)
+		return;
+	qsort_r(d->list.v, d->list.n, sizeof(*d->list.v), by_place, (void *)first);
+	for (size_t i = 0; i < d->list.n; i++) {
+		if (i && by_place(&d->list.v[n - 1], &d->list.v[i], (void *)first) == 0) {
+			d->errors -= !d->list.v[i].warning;
+			diag_free(&d->list.v[i]);
+		} else {
+			d->list.v[n++] = d->list.v[i];
+		}
+	}
+	d->list.n = n;
+}
+
+/* --- as text ------------------------------------------------------------------------------ */
+
+/* Behind a text in quotes, which may be anything: "'a; b' is not ...". */
+static const char *past_quoted(const char *p)
+{
+	const char *end = strchr(p + 1, '\'');
+
+	while (end && isalnum((unsigned char)end[1]))
+		end = strchr(end + 1, '\'');
+	return end ? end : p;
+}
+
+const char *diag_remedy(const struct diag *d)
+{
+	const char *remedy = NULL;
+
+	for (const char *p = d->text; *p; p++) {
+		if (*p == '\'' && (p == d->text || strchr(" (=", p[-1])))
+			p = past_quoted(p);
+		else if (p[0] == ';' && p[1] == ' ')
+			remedy = p + 2;
+	}
+	return remedy;
+}
+
 char *diag_format(const struct diag *d)
 {
 	struct str out = {0};
@@ -93,11 +175,8 @@ char *diag_format(const struct diag *d)
 
 void diags_free(struct diags *d)
 {
-	for (size_t i = 0; i < d->list.n; i++) {
-		free((char *)d->list.v[i].at.file);
-		free(d->list.v[i].key);
-		free(d->list.v[i].text);
-	}
+	for (size_t i = 0; i < d->list.n; i++)
+		diag_free(&d->list.v[i]);
 	vec_free(&d->list);
 	d->errors = 0;
 }

@@ -27,3 +27,11 @@ static inline void keypath_back(struct str *path, size_t was)
 	if (path->s)
 		path->s[was] = '\0';
 }
+
+/* "vfs" of "sriov.SET.vfs"; points into path. */
+static inline const char *keypath_last(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+
+	return dot ? dot + 1 : path;
+}

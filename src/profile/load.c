@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,7 +31,8 @@ struct loader {
 	const struct root *root;
 	unsigned int flags;
 	const struct node *node;
-	const char *merge; /* the drop-in to merge whatever its match: says; or NULL */
+	const struct strv *bases_in; /* directories of the caller's with bases; or NULL */
+	const char *merge;	     /* the drop-in to merge whatever its match: says; or NULL */
 	struct profile *p;
 	struct diags *diags;
 	struct strv chain; /* names from the profile to what is read now */
@@ -40,9 +42,11 @@ struct loader {
 
 /* A file and how it was named: below the root, or by the caller. */
 struct source {
-	char *path;
+	char *path; /* STANDARD_INPUT: that */
 	bool below;
 };
+
+#define STANDARD_INPUT "<stdin>"
 
 /* --- one file ----------------------------------------------------------------------------- */
 
@@ -53,21 +57,43 @@ static int source_open(const struct loader *l, const struct source *s)
 
 	if (s->below)
 		return root_open_path(l->root, s->path, flags);
+	if (l->flags & LOAD_STDIN && streq(s->path, STANDARD_INPUT)) {
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+		return fd < 0 ? -errno : fd;
+	}
 	fd = open(s->path, flags | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-static bool file_error(struct loader *l, const char *file, const char *text)
+static bool refuse_file(struct diags *diags, const char *file, const char *text)
 {
-	diag_error(l->diags, (struct place){.file = file}, "", "%s", text);
-	l->broken = true;
+	diags->code = "file";
+	diag_error(diags, (struct place){.file = file}, "", "%s", text);
+	diags->code = NULL;
 	return false;
 }
 
-static bool refuse_file(struct diags *diags, const char *file, const char *text)
+static void file_error(struct loader *l, const char *file, const char *text)
 {
-	diag_error(diags, (struct place){.file = file}, "", "%s", text);
-	return false;
+	refuse_file(l->diags, file, text);
+	l->broken = true;
+}
+
+/* What is wrong with extends: at want. */
+static void base_error(struct loader *l, const struct ynode *want, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+static void base_error(struct loader *l, const struct ynode *want, const char *fmt, ...)
+{
+	cleanup_str struct str text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	l->diags->code = "base";
+	diag_error(l->diags, want->at, "extends", "%s", str_get(&text));
+	l->diags->code = NULL;
+	l->broken = true;
 }
 
 /* Who builds a tree without being root owns its files until they are in the image. */
@@ -107,7 +133,7 @@ static struct ynode *document(struct loader *l, const char *path, int fd, enum s
 
 	strv_add(&l->p->files, path);
 	file = l->p->files.v[l->p->files.n - 1];
-	if (!file_is_good(fd, file, l->flags, l->diags)) {
+	if (!streq(path, STANDARD_INPUT) && !file_is_good(fd, file, l->flags, l->diags)) {
 		l->broken = true;
 		return NULL;
 	}
@@ -131,11 +157,13 @@ static void check_stem(struct loader *l, const struct ynode *doc, const char *pa
 	const struct ynode *name = ynode_get(doc, "name");
 	cleanup_free char *stem = profile_stem(path);
 
+	l->diags->code = "name";
 	if (name && name->kind == YAML_SCALAR && profile_name_is_valid(name->text) &&
 	    !streq(name->text, stem))
 		diag_error(l->diags, name->at, "name",
 			   "'%.60s' is in a file named '%.60s'; both must be the same", name->text,
 			   stem);
+	l->diags->code = NULL;
 }
 
 /* --- bases -------------------------------------------------------------------------------- */
@@ -150,7 +178,19 @@ static char *chain_text(const struct loader *l, const char *last)
 	return str_take(&out);
 }
 
-/* The base's file: beside the one that extends it, else in the search path. Its fd. */
+static int base_open_in(const struct loader *l, const char *dir, bool below, const char *name,
+			struct source *ret)
+{
+	free(ret->path);
+	ret->below = below;
+	ret->path = xasprintf("%s/%s.yaml", dir, name);
+	return source_open(l, ret);
+}
+
+/*
+ * The base's file: beside the one that extends it, else where the caller says, else in the search
+ * path. Its fd.
+ */
 static int base_open(const struct loader *l, const char *name, const struct source *from,
 		     struct source *ret)
 {
@@ -161,12 +201,10 @@ static int base_open(const struct loader *l, const char *name, const struct sour
 	ret->below = from->below;
 	ret->path = xasprintf("%.*s%s.yaml", dir_len, from->path, name);
 	fd = source_open(l, ret);
-	for (size_t i = 0; fd == -ENOENT && profile_dirs[i]; i++) {
-		free(ret->path);
-		ret->below = true;
-		ret->path = xasprintf("%s/%s.yaml", profile_dirs[i], name);
-		fd = source_open(l, ret);
-	}
+	for (size_t i = 0; fd == -ENOENT && l->bases_in && i < l->bases_in->n; i++)
+		fd = base_open_in(l, l->bases_in->v[i], false, name, ret);
+	for (size_t i = 0; fd == -ENOENT && profile_dirs[i]; i++)
+		fd = base_open_in(l, profile_dirs[i], true, name, ret);
 	return fd;
 }
 
@@ -183,13 +221,11 @@ static bool base_may_follow(struct loader *l, const struct ynode *want)
 	cleanup_free char *chain = chain_text(l, want->text);
 
 	if (strv_contains(&l->chain, want->text))
-		diag_error(l->diags, want->at, "extends", "this goes round in a circle: %s", chain);
+		base_error(l, want, "this goes round in a circle: %s", chain);
 	else if (l->p->files.n >= FILES_MAX)
-		diag_error(l->diags, want->at, "extends", "more than %d files for one profile",
-			   FILES_MAX);
+		base_error(l, want, "more than %d files for one profile", FILES_MAX);
 	else
 		return true;
-	l->broken = true;
 	return false;
 }
 
@@ -227,10 +263,9 @@ static void add_base(struct loader *l, const struct ynode *want, const struct so
 	} else {
 		cleanup_free char *chain = chain_text(l, want->text);
 
-		diag_error(l->diags, want->at, "extends",
-			   "no profile '%.64s' beside this file or in the search path (%s): %s",
-			   want->text, chain, strerror(-fd));
-		l->broken = true;
+		base_error(l, want,
+			   "no profile '%.64s' beside this file%s or in the search path (%s): %s",
+			   want->text, l->bases_in ? ", below --bases" : "", chain, strerror(-fd));
 	}
 	free(s.path);
 }
@@ -327,6 +362,17 @@ static void take_facts(struct profile *p)
 	profile_digest(p->doc, p->digest);
 }
 
+/* Of standard input, which has no file name that its name: must be. */
+static void take_name(struct profile *p, const struct ynode *doc)
+{
+	const char *name = ynode_text(doc, "name", "");
+
+	if (!profile_name_is_valid(name))
+		return; /* the schema has said so */
+	free(p->name);
+	p->name = xstrdup(name);
+}
+
 static void loader_free(struct loader *l)
 {
 	for (size_t i = 0; i < l->bases.n; i++) {
@@ -343,7 +389,10 @@ static void load(struct loader *l, const struct source *s, int fd)
 
 	if (!own)
 		return;
-	check_stem(l, own, s->path);
+	if (streq(s->path, STANDARD_INPUT))
+		take_name(l->p, own);
+	else
+		check_stem(l, own, s->path);
 	strv_add(&l->chain, l->p->name);
 	add_bases(l, own, s);
 	resolve(l, own);
@@ -358,7 +407,8 @@ static void load(struct loader *l, const struct source *s, int fd)
 	rules_check(l->p, l->node, l->diags);
 }
 
-static int load_from(struct loader *with, const char *path, struct profile **ret, struct err *err)
+static int load_from(const struct loader *with, const char *path, struct profile **ret,
+		     struct err *err)
 {
 	struct loader l = *with;
 	struct source s = {.path = (char *)path, .below = l.flags & LOAD_BELOW_ROOT};
@@ -385,12 +435,13 @@ int load_profile(const struct root *root, const char *path, unsigned int flags,
 }
 
 void profile_check_unmerged(const struct root *root, const struct profile *p, bool below,
-			    struct diags *diags)
+			    const struct strv *bases_in, struct diags *diags)
 {
 	for (size_t i = 0; i < p->unmerged.n; i++) {
 		struct diags found = {0};
 		struct loader l = {.root = root,
 				   .flags = below ? LOAD_BELOW_ROOT | load_trust(root) : 0,
+				   .bases_in = bases_in,
 				   .merge = p->unmerged.v[i],
 				   .diags = &found};
 		cleanup_profile struct profile *merged = NULL;
@@ -399,19 +450,18 @@ void profile_check_unmerged(const struct root *root, const struct profile *p, bo
 		/* The warnings of the rest are known; p is valid, so the errors are not. */
 		for (size_t j = 0; j < found.list.n; j++)
 			if (!found.list.v[j].warning)
-				diag_error(diags, found.list.v[j].at, found.list.v[j].key, "%s",
-					   found.list.v[j].text);
+				diag_copy(diags, &found.list.v[j]);
 		diags_free(&found);
 	}
 }
 
-static int load_good(const struct root *root, const char *path, unsigned int flags,
-		     const struct node *node, struct profile **ret, struct diags *diags,
-		     struct err *err)
+static int load_good_with(const struct loader *l, const char *path, struct profile **ret,
+			  struct err *err)
 {
 	cleanup_profile struct profile *p = NULL;
+	struct diags *diags = l->diags;
 	size_t before = diags->errors;
-	int r = load_profile(root, path, flags, node, &p, diags, err);
+	int r = load_from(l, path, &p, err);
 
 	if (r < 0)
 		return r;
@@ -420,6 +470,29 @@ static int load_good(const struct root *root, const char *path, unsigned int fla
 			       diags->errors - before == 1 ? "" : "s");
 	*ret = take_ptr(p);
 	return 0;
+}
+
+static int load_good(const struct root *root, const char *path, unsigned int flags,
+		     const struct node *node, struct profile **ret, struct diags *diags,
+		     struct err *err)
+{
+	struct loader l = {.root = root, .flags = flags, .node = node, .diags = diags};
+
+	return load_good_with(&l, path, ret, err);
+}
+
+int profile_load_checked(const struct root *root, const char *path, const struct strv *bases_in,
+			 const struct node *node, struct profile **ret, struct diags *diags,
+			 struct err *err)
+{
+	bool standard = streq(path, "-");
+	struct loader l = {.root = root,
+			   .flags = standard ? LOAD_STDIN : 0,
+			   .node = node,
+			   .bases_in = bases_in,
+			   .diags = diags};
+
+	return load_good_with(&l, standard ? STANDARD_INPUT : path, ret, err);
 }
 
 int profile_load(const struct root *root, const char *path, bool trusted_only,
@@ -471,16 +544,19 @@ bool profile_is_dropin(const char *path)
  * The profile that a drop-in is for, without its other drop-ins: beside the directory, else
  * in the search path. NULL if there is none that is valid.
  */
-static struct profile *dropin_target(const struct root *root, const char *path)
+static struct profile *dropin_target(const struct root *root, const char *path,
+				     const struct strv *bases_in)
 {
 	cleanup_free char *stem = dropin_stem(path), *found = NULL;
 	cleanup_free char *beside = stem ? xasprintf("%s.yaml", stem) : NULL;
 	struct diags diags = {0};
+	struct loader l = {
+		.root = root, .flags = LOAD_NO_DROPINS, .bases_in = bases_in, .diags = &diags};
 	struct profile *p = NULL;
 	int r = -ENOENT;
 
 	if (beside)
-		r = load_good(root, beside, LOAD_NO_DROPINS, NULL, &p, &diags, NULL);
+		r = load_good_with(&l, beside, &p, NULL);
 	if (r == -ENOENT && stem && profile_find(root, strrchr(stem, '/') + 1, &found, NULL) == 0)
 		load_good(root, found, LOAD_BELOW_ROOT | LOAD_NO_DROPINS, NULL, &p, &diags, NULL);
 	diags_free(&diags);
@@ -510,8 +586,8 @@ static void judge_dropin(struct loader *l, struct profile *target, const struct 
 	rules_check(target, NULL, l->diags);
 }
 
-int profile_check_dropin(const struct root *root, const char *path, char **target,
-			 struct diags *diags, struct err *err)
+int profile_check_dropin(const struct root *root, const char *path, const struct strv *bases_in,
+			 char **target, struct diags *diags, struct err *err)
 {
 	struct loader l = {.root = root, .diags = diags};
 	struct source s = {.path = (char *)path};
@@ -526,7 +602,7 @@ int profile_check_dropin(const struct root *root, const char *path, char **targe
 		return err_errno(err, fd, "%s", path);
 	l.p = files;
 	doc = document(&l, path, fd, SCHEMA_DROPIN);
-	p = dropin_target(root, path);
+	p = dropin_target(root, path, bases_in);
 	if (p)
 		*target = xstrdup(p->file);
 	if (doc && p)

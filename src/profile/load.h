@@ -9,6 +9,7 @@ enum load_flags {
 	LOAD_ROOTS_ONLY = 1 << 1, /* only what root owns */
 	LOAD_UNSHARED = 1 << 2,	  /* only what nobody but its owner can write */
 	LOAD_NO_DROPINS = 1 << 3,
+	LOAD_STDIN = 1 << 4, /* the path that standard input has in messages means that */
 };
 
 /* Which of them hold for the files of the search path below root. */

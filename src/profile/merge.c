@@ -93,10 +93,12 @@ static void delete_key(struct merge *m, struct ynode *base, const struct ynode *
 	if (old)
 		note_shadow(m, old, key->at, true);
 	/* An empty value is more often forgotten than meant. */
+	m->diags->code = "nothing-to-delete";
 	if (!old && !refused)
 		diag_warn(
 			m->diags, key->at, str_get(&m->path),
 			"no value, and no base has one to delete; write a value or remove the key");
+	m->diags->code = NULL;
 	ynode_remove(base, key->text);
 }
 

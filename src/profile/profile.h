@@ -69,11 +69,19 @@ int profile_load(const struct root *root, const char *path, bool trusted_only,
 int profile_load_named(const struct root *root, const char *arg, const struct node *node,
 		       struct profile **ret, struct diags *diags, struct err *err);
 /*
+ * profile_load() of a file that an author checks: bases that do not lie beside it are looked for in
+ * the directories bases_in (may be NULL) before the search path. path "-" is standard input, whose
+ * bases lie in the current directory, and whose name is what it says itself.
+ */
+int profile_load_checked(const struct root *root, const char *path, const struct strv *bases_in,
+			 const struct node *node, struct profile **ret, struct diags *diags,
+			 struct err *err);
+/*
  * Judges p, which is valid, with each of its drop-ins that was not merged, one at a time: what the
  * machines get that match: it.
  */
 void profile_check_unmerged(const struct root *root, const struct profile *p, bool below,
-			    struct diags *diags);
+			    const struct strv *bases_in, struct diags *diags);
 /* Whether a file's directory is named NAME.d: then it is a drop-in of profile NAME. */
 bool profile_is_dropin(const char *path);
 /*
@@ -81,8 +89,8 @@ bool profile_is_dropin(const char *path);
  * the search path; if there is none, or it is invalid itself, by itself alone. *target is
  * the profile's file or NULL; the caller frees it. Fails as profile_load() does.
  */
-int profile_check_dropin(const struct root *root, const char *path, char **target,
-			 struct diags *diags, struct err *err);
+int profile_check_dropin(const struct root *root, const char *path, const struct strv *bases_in,
+			 char **target, struct diags *diags, struct err *err);
 void profile_free(struct profile *p);
 #define cleanup_profile __attribute__((__cleanup__(profile_freep)))
 static inline void profile_freep(struct profile **p)

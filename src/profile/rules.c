@@ -27,28 +27,106 @@ static bool is_said(const struct diags *d, struct place at, const char *key, con
 	return false;
 }
 
+/* Files of one profile by who is laid over whom: bases, the profile itself, its drop-ins. */
+static size_t layer_of(const struct ruling *r, const char *file)
+{
+	const struct strv *files = &r->p->files;
+	size_t i = 0;
+
+	while (i < files->n && !streq(files->v[i], file ? file : ""))
+		i++;
+	return i == 0 ? 1 : i <= r->p->ancestors.n ? 0 : i;
+}
+
+enum { PLACE = '\001' }; /* before a place in a text */
+
+const char *seen(struct ruling *r, const struct ynode *n)
+{
+	cleanup_free char *text =
+		xasprintf("%c%s:%u:%u", PLACE, n->at.file ? n->at.file : "", n->at.line, n->at.col);
+
+	if (!r->cause || layer_of(r, n->at.file) > layer_of(r, r->cause->at.file))
+		r->cause = n;
+	strv_add(&r->places, text);
+	return r->places.v[r->places.n - 1];
+}
+
+/* Each place in the text as it is read in a message about file. */
+static char *settle_places(const char *text, const char *file)
+{
+	struct str out = {0};
+	size_t len = strlen(file);
+
+	for (const char *p = text; *p; p++) {
+		if (*p != PLACE)
+			str_addf(&out, "%c", *p);
+		else if (strncmp(p + 1, file, len) == 0 && p[1 + len] == ':')
+			p += 1 + len;
+	}
+	return str_take(&out);
+}
+
+/* Whether `KEY: null` in a layer above deletes n, and no more than that. */
+static bool key_is_of(const struct ruling *r, const char *key, const struct ynode *n)
+{
+	const struct ynode *there = tree_get(r->p->doc, key);
+
+	return there && there->at.line == n->at.line && there->at.col == n->at.col &&
+	       streq(there->at.file ? there->at.file : "", n->at.file ? n->at.file : "");
+}
+
+/* What the author of a layer above n's can do about n, whose file is another's. */
+static void add_other_line(const struct ruling *r, const struct ynode *n, const char *key,
+			   struct str *text)
+{
+	const char *dot = strrchr(key, '.');
+
+	if (dot && key_is_of(r, key, n))
+		str_addf(text, ", or delete %s:%u:%u by `%s: null` below %.*s", n->at.file,
+			 n->at.line, n->at.col, dot + 1, (int)(dot - key), key);
+	else
+		str_addf(text, " (the other line is %s:%u:%u)", n->at.file, n->at.line, n->at.col);
+}
+
+static void say(struct ruling *r, bool warning, const struct ynode *n, const char *key,
+		const char *fmt, va_list ap)
+{
+	const struct ynode *at = n;
+	cleanup_str struct str marked = {0};
+	cleanup_free char *text = NULL;
+
+	str_vaddf(&marked, fmt, ap);
+	if (r->cause && layer_of(r, r->cause->at.file) > layer_of(r, n->at.file)) {
+		at = r->cause;
+		add_other_line(r, n, key, &marked);
+	}
+	text = settle_places(str_get(&marked), at->at.file ? at->at.file : "");
+	strv_free(&r->places);
+	r->cause = NULL;
+	if (is_said(r->diags, at->at, key, text))
+		return;
+	if (warning)
+		diag_warn(r->diags, at->at, key, "%s", text);
+	else
+		diag_error(r->diags, at->at, key, "%s", text);
+}
+
 void rule_error(struct ruling *r, const struct ynode *n, const char *key, const char *fmt, ...)
 {
-	cleanup_str struct str text = {0};
 	va_list ap;
 
 	va_start(ap, fmt);
-	str_vaddf(&text, fmt, ap);
+	say(r, false, n, key, fmt, ap);
 	va_end(ap);
-	if (!is_said(r->diags, n->at, key, str_get(&text)))
-		diag_error(r->diags, n->at, key, "%s", str_get(&text));
 }
 
 void rule_warn(struct ruling *r, const struct ynode *n, const char *key, const char *fmt, ...)
 {
-	cleanup_str struct str text = {0};
 	va_list ap;
 
 	va_start(ap, fmt);
-	str_vaddf(&text, fmt, ap);
+	say(r, true, n, key, fmt, ap);
 	va_end(ap);
-	if (!is_said(r->diags, n->at, key, str_get(&text)))
-		diag_warn(r->diags, n->at, key, "%s", str_get(&text));
 }
 
 /* --- the tree ----------------------------------------------------------------------------- */
@@ -141,8 +219,8 @@ static void want_expected(struct ruling *r, const struct ynode *n, const char *k
 	if (find_arg(r, "nosmt") || !ynode_exact(expect, &there) ||
 	    cpus_last(cpus) < (int64_t)there)
 		return;
-	rule_error(r, n, key, "CPU %d does not exist: expect.cpus (at %u:%u) is %llu",
-		   cpus_last(cpus), expect->at.line, expect->at.col, (unsigned long long)there);
+	rule_error(r, n, key, "CPU %d does not exist: expect.cpus (at %s) is %llu", cpus_last(cpus),
+		   seen(r, expect), (unsigned long long)there);
 }
 
 void want_cpus(struct ruling *r, const struct ynode *n, const char *key, const struct cpus *list)
@@ -191,6 +269,7 @@ static bool is_bounded(struct ruling *r)
 {
 	const struct ynode *list = long_list(r->p->doc);
 
+	r->diags->code = "too-many";
 	if (r->p->devices.n > SETS_MAX) {
 		rule_error(r, section(r, "devices"), "devices", "%zu sets; at most %d are allowed",
 			   r->p->devices.n, SETS_MAX);
@@ -217,8 +296,10 @@ static const struct selector **find_wider(const struct ruling *r)
 static void judge(struct ruling *r, const struct rule *rules)
 {
 	for (const struct rule *rule = rules; rule->name; rule++)
-		if (r->p->name || !rule->whole)
+		if (r->p->name || !rule->whole) {
+			r->diags->code = rule->name;
 			rule->check(r);
+		}
 }
 
 /* The rules of all sections at a time: what the profile says of a set is gathered once. */
@@ -254,6 +335,7 @@ void rules_check(const struct profile *p, const struct node *node, struct diags 
 			judge(&r, (*s)->rules);
 	if (p->name)
 		judge_sets(&r);
+	diags->code = NULL;
 	device_sets_free(&sets);
 	free(r.wider);
 }

@@ -20,6 +20,9 @@ struct ruling {
 	const struct selector *
 		*wider; /* by index of p->devices: the set that each is in, or NULL */
 	struct diags *diags;
+	/* Of the message that is written now, see seen(): */
+	struct strv places;
+	const struct ynode *cause; /* of the nodes seen() the one of the uppermost layer */
 };
 
 struct rule {
@@ -42,11 +45,20 @@ struct rule {
 extern const struct rule rules_document[], rules_devices[], rules_references[];
 extern const struct rule rules_overlap[];
 
-/* At n, which has a line and column. */
+/*
+ * At n, which has a line and column; but where a layer above n's, such as the author's own file
+ * above a base, holds what the message has seen(), at that line, and n's is named behind the text.
+ */
 void rule_error(struct ruling *r, const struct ynode *n, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 void rule_warn(struct ruling *r, const struct ynode *n, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/*
+ * Where another node is that a message is about, as an argument of its text: "4:21", with the file
+ * in front where that is another one than the message's. Valid until the message is written.
+ */
+const char *seen(struct ruling *r, const struct ynode *n);
 
 /* --- the tree ----------------------------------------------------------------------------- */
 

@@ -57,14 +57,20 @@ bool set_is_ethernet(const struct ruling *r, const struct selector *s)
 
 /* --- references --------------------------------------------------------------------------- */
 
-static char *set_names(const struct ruling *r, const char *meant, const char **near)
+/* All but `asker`, a set that looks for another one; *near: the one of them that may be meant. */
+static char *set_names(const struct ruling *r, const char *meant, const char *asker,
+		       const char **near)
 {
 	struct str out = {0};
 	VEC(const char *) names = {0};
 
 	for (size_t i = 0; i < r->p->devices.n; i++) {
-		str_addf(&out, "%s%s", i ? ", " : "", r->p->devices.v[i].name);
-		vec_push(&names, r->p->devices.v[i].name);
+		const char *name = r->p->devices.v[i].name;
+
+		if (streq(name, asker))
+			continue;
+		str_addf(&out, "%s%s", out.len ? ", " : "", name);
+		vec_push(&names, name);
 	}
 	vec_push(&names, NULL);
 	*near = nearest_word(meant, names.v);
@@ -77,16 +83,18 @@ bool must_be_absent(const struct selector *s)
 	return s->expect == 0 && !s->or_more;
 }
 
-void want_set(struct ruling *r, const struct ynode *n, const char *key, const char *name)
+static void want_set_of(struct ruling *r, const struct ynode *n, const char *key, const char *name,
+			const char *asker)
 {
 	const struct selector *set = find_set(r, name);
 	const char *near = NULL;
-	cleanup_free char *known = set ? NULL : set_names(r, name, &near);
+	cleanup_free char *known = set ? NULL : set_names(r, name, asker, &near);
 
 	if (!*name || strpbrk(name, " \t"))
 		return; /* no name at all: the schema has said so */
 	if (!set && !*known)
-		rule_error(r, n, key, "no device set '%.64s'; devices: defines none", name);
+		rule_error(r, n, key, "no device set '%.64s'; devices: defines no%s", name,
+			   *asker ? " other" : "ne");
 	else if (!set && near)
 		rule_error(r, n, key, "no device set '%.64s'; did you mean '%s'?", name, near);
 	else if (!set)
@@ -101,6 +109,11 @@ void want_set(struct ruling *r, const struct ynode *n, const char *key, const ch
 			"the set '%.64s' must be absent (expect: 0); write expect: \">=0\" if it "
 			"may be there",
 			name);
+}
+
+void want_set(struct ruling *r, const struct ynode *n, const char *key, const char *name)
+{
+	want_set_of(r, n, key, name, "");
 }
 
 /* --- the sets themselves ------------------------------------------------------------------ */
@@ -138,7 +151,7 @@ static void judge_in(struct ruling *r, const struct selector *s, const struct yn
 		rule_error(r, in, key, "more than %d sets in one another; name a wider one",
 			   SETS_DEPTH_MAX);
 	else
-		want_set(r, in, key, s->in);
+		want_set_of(r, in, key, s->in, s->name);
 }
 
 /* What a set asks and the set that it is in asks otherwise: no function has both. */
@@ -155,9 +168,9 @@ static void judge_against_wider(struct ruling *r, const struct selector *s, cons
 
 		if (*scalar(mine) && *scalar(its) && strcasecmp(mine->text, its->text) != 0)
 			rule_error(r, mine, key,
-				   "this set is in %s, which requires %.40s (at %u:%u), so it is "
+				   "this set is in %s, which requires %.40s (at %s), so it is "
 				   "always empty; drop one of the two",
-				   up->name, its->text, its->at.line, its->at.col);
+				   up->name, its->text, seen(r, its));
 	}
 }
 
@@ -385,8 +398,10 @@ void rule_each_set(struct ruling *r, const struct set_rule *rules)
 			if (depth_of(r, s) != depth)
 				continue;
 			view = set_view(r, s);
-			for (const struct set_rule *rule = rules; rule->name; rule++)
+			for (const struct set_rule *rule = rules; rule->name; rule++) {
+				r->diags->code = rule->name;
 				rule->check(r, s, view);
+			}
 		}
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Contradictions: what a profile is for. */
+#include <string.h>
+
 #include "profile/rules.h"
 
 /* An empty map or list asks for nothing. */
@@ -44,19 +46,37 @@ static void one_machine_is_meant(struct ruling *r)
 	const struct ynode *expect = ynode_get(section(r, "expect"), "cpu_vendor");
 
 	if (*scalar(vendor) && *scalar(expect) && !streq(vendor->text, expect->text))
-		rule_error(
-			r, expect, "expect.cpu_vendor",
-			"this profile matches CPUs of %.20s only (at %u:%u), so this never holds",
-			vendor->text, vendor->at.line, vendor->at.col);
+		rule_error(r, expect, "expect.cpu_vendor",
+			   "this profile matches CPUs of %.20s only (at %s), so this never holds",
+			   vendor->text, seen(r, vendor));
 	vendor = vendor ?: expect;
 	if (*scalar(arch) && *scalar(vendor) && !is_of(arch->text, vendor->text))
 		rule_error(r, arch, "match.arch",
-			   "no CPU of %.20s (at %u:%u) is %.20s; drop one of the two", vendor->text,
-			   vendor->at.line, vendor->at.col, arch->text);
+			   "no CPU of %.20s (at %s) is %.20s; drop one of the two", vendor->text,
+			   seen(r, vendor), arch->text);
+}
+
+/* fnmatch(3) without FNM_EXTMATCH: what a shell with extglob reads as alternatives is plain text.
+ */
+static void patterns_are_plain(struct ruling *r)
+{
+	const struct ynode *dmi = ynode_get(section(r, "match"), "dmi");
+
+	for (size_t i = 0; i < count(dmi, YAML_MAP); i++) {
+		const char *text = scalar(dmi->items.v[i]), *bracket = strchr(text, '(');
+		cleanup_free char *key = xasprintf("match.dmi.%.40s", dmi->keys.v[i]->text);
+
+		if (bracket && bracket > text && strchr("@+!?*", bracket[-1]) &&
+		    strchr(bracket, '|'))
+			rule_warn(r, dmi->items.v[i], key,
+				  "brackets and | are plain characters of a pattern, which has *, "
+				  "? and [...] only; write one pattern for all, or a profile each");
+	}
 }
 
 const struct rule rules_document[] = {
 	RULE_OF_WHOLE("match-is-there", match_is_there),
 	RULE("one-machine-is-meant", one_machine_is_meant),
+	RULE("patterns-are-plain", patterns_are_plain),
 	NO_MORE_RULES,
 };

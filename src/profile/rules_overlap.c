@@ -44,11 +44,11 @@ static void compare(const struct pair *p, const struct ynode *a, const struct yn
 		key = xasprintf("%s.%.64s.%s", p->section, p->b->name, below);
 		rule_error(
 			p->r, second, key,
-			"'%.64s' sets a different value at %u:%u, and the two sets share "
+			"'%.64s' sets a different value at %s, and the two sets share "
 			"functions%s; write the same value in both, or put one set into the other "
 			"(in: %.64s, or in: %.64s)",
-			p->a->name, first->at.line, first->at.col,
-			p->r->sets ? " on this machine" : "", p->a->name, p->b->name);
+			p->a->name, seen(p->r, first), p->r->sets ? " on this machine" : "",
+			p->a->name, p->b->name);
 	}
 }
 

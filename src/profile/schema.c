@@ -3,10 +3,12 @@
 #include "profile/schema.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "profile/keypath.h"
+#include "profile/synonyms.h"
 
 struct walk {
 	struct diags *diags;
@@ -15,6 +17,22 @@ struct walk {
 };
 
 static void check_value(struct walk *w, const struct spec *s, struct ynode *n);
+
+/* An error at the path that the walk has come to. code: see struct diag. */
+static void wrong(struct walk *w, const char *code, struct place at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+static void wrong(struct walk *w, const char *code, struct place at, const char *fmt, ...)
+{
+	cleanup_str struct str text = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	str_vaddf(&text, fmt, ap);
+	va_end(ap);
+	w->diags->code = code;
+	diag_error(w->diags, at, str_get(&w->path), "%s", str_get(&text));
+	w->diags->code = NULL;
+}
 
 /* --- specs -------------------------------------------------------------------------------- */
 
@@ -146,18 +164,31 @@ static char *known_fields(const struct walk *w, const struct spec *s)
 
 static void wrong_kind(struct walk *w, const struct spec *s, const struct ynode *n)
 {
-	diag_error(w->diags, n->at, str_get(&w->path), "expected %s, not %s", s->what,
-		   ynode_kind_name(n));
+	wrong(w, "wrong-kind", n->at, "expected %s, not %s", s->what, ynode_kind_name(n));
+}
+
+static size_t text_len_to(const char *text, const char *end)
+{
+	const char *p = strstr(text, end);
+
+	return p ? (size_t)(p - text) : strlen(text);
 }
 
 static void check_scalar(struct walk *w, const struct spec *s, struct ynode *n)
 {
 	cleanup_str struct str why = {0};
+	cleanup_free char *other = NULL;
 
-	if (s->check(s, n, &why))
+	if (s->check(s, n, &why)) {
 		n->value.spec = s;
+		return;
+	}
+	other = synonym_value(s, n);
+	if (other)
+		wrong(w, "synonym", n->at, "%.*s; write %s", (int)text_len_to(str_get(&why), "; "),
+		      str_get(&why), other);
 	else
-		diag_error(w->diags, n->at, str_get(&w->path), "%s", str_get(&why));
+		wrong(w, "value", n->at, "%s", str_get(&why));
 }
 
 static void check_twice(struct walk *w, const struct spec *s, const struct ynode *list, size_t i)
@@ -169,11 +200,10 @@ static void check_twice(struct walk *w, const struct spec *s, const struct ynode
 
 		if (!item_same(s->identity, first, n))
 			continue;
-		diag_error(w->diags, n->at, str_get(&w->path),
-			   "%.60s is already listed at %u:%u; %s", item_text(s->identity, n),
-			   first->at.line, first->at.col,
-			   s->identity == ITEM_ARG ? "write one argument with all its values"
-						   : "remove one of the two");
+		wrong(w, "twice", n->at, "%.60s is already listed at %u:%u; %s",
+		      item_text(s->identity, n), first->at.line, first->at.col,
+		      s->identity == ITEM_ARG ? "write one argument with all its values"
+					      : "remove one of the two");
 		return;
 	}
 }
@@ -183,8 +213,8 @@ static void check_list(struct walk *w, const struct spec *s, const struct ynode 
 	enum { ITEMS_MAX = 1024 };
 
 	if (n->items.n > ITEMS_MAX) {
-		diag_error(w->diags, n->at, str_get(&w->path), "%zu items; at most %d are allowed",
-			   n->items.n, ITEMS_MAX);
+		wrong(w, "too-many", n->at, "%zu items; at most %d are allowed", n->items.n,
+		      ITEMS_MAX);
 		return;
 	}
 	for (size_t i = 0; i < n->items.n; i++) {
@@ -213,18 +243,20 @@ static const char *successor(const char *name)
 static void unknown_key(struct walk *w, const struct spec *s, const struct ynode *key,
 			const char *name)
 {
-	const char *near = nearest_field(s, name);
+	const char *near = nearest_field(s, name), *row = synonym_key(name);
 	cleanup_free char *known = known_fields(w, s);
 
-	if (successor(name))
-		diag_error(w->diags, key->at, str_get(&w->path), "unknown key; %s",
-			   successor(name));
+	if (row && spec_field(s, keypath_last(row)))
+		wrong(w, "synonym", key->at, "unknown key; the key here is %s", keypath_last(row));
+	else if (row)
+		wrong(w, "synonym", key->at, "unknown key; write %s (railhead explain %s)", row,
+		      row);
+	else if (successor(name))
+		wrong(w, "unknown-key", key->at, "unknown key; %s", successor(name));
 	else if (near)
-		diag_error(w->diags, key->at, str_get(&w->path), "unknown key; did you mean '%s'?",
-			   near);
+		wrong(w, "unknown-key", key->at, "unknown key; did you mean '%s'?", near);
 	else
-		diag_error(w->diags, key->at, str_get(&w->path), "unknown key; expected one of: %s",
-			   known);
+		wrong(w, "unknown-key", key->at, "unknown key; expected one of: %s", known);
 }
 
 /* `key+:` needs a list to append to, and is nonsense beside `key:`. */
@@ -232,13 +264,13 @@ static bool may_append(struct walk *w, const struct spec *map, const struct fiel
 		       const struct ynode *doc, const struct ynode *key)
 {
 	if (!spec_may_append(map, f)) {
-		diag_error(w->diags, key->at, str_get(&w->path),
-			   "only lists of a base can be appended to; write %s:", f->name);
+		wrong(w, "append", key->at,
+		      "only lists of a base can be appended to; write %s:", f->name);
 		return false;
 	}
 	if (ynode_get(doc, f->name)) {
-		diag_error(w->diags, key->at, str_get(&w->path),
-			   "%s: and %s+: exclude each other; keep one", f->name, f->name);
+		wrong(w, "append", key->at, "%s: and %s+: exclude each other; keep one", f->name,
+		      f->name);
 		return false;
 	}
 	return true;
@@ -256,8 +288,8 @@ static void check_field(struct walk *w, const struct spec *s, const struct ynode
 	if (!f)
 		unknown_key(w, s, key, name);
 	else if (f->flags & FIELD_NO_DROPIN && w->kind == SCHEMA_DROPIN)
-		diag_error(w->diags, key->at, str_get(&w->path),
-			   "a drop-in can't have this; put it in the profile itself");
+		wrong(w, "not-in-dropin", key->at,
+		      "a drop-in can't have this; put it in the profile itself");
 	else if (append && !may_append(w, s, f, map, key))
 		return;
 	else if (ynode_is_null(value) && (append || f->flags & FIELD_OWN))
@@ -272,8 +304,19 @@ static bool key_is_good(struct walk *w, const struct spec *s, struct ynode *key)
 
 	if (s->key->check(s->key, key, &why))
 		return true;
-	diag_error(w->diags, key->at, str_get(&w->path), "%s", str_get(&why));
+	wrong(w, "key", key->at, "%s", str_get(&why));
 	return false;
+}
+
+static void missing(struct walk *w, const struct ynode *map, const struct field *f)
+{
+	size_t was;
+
+	if (synonym_is_in(map, f->name))
+		return;
+	was = keypath_key(&w->path, f->name);
+	wrong(w, "missing", map->at, "missing; %s is required", f->spec->what);
+	keypath_back(&w->path, was);
 }
 
 static void check_own(struct walk *w, const struct spec *s, const struct ynode *map)
@@ -283,7 +326,7 @@ static void check_own(struct walk *w, const struct spec *s, const struct ynode *
 			continue;
 		if (w->kind == SCHEMA_DROPIN && f->flags & FIELD_NO_DROPIN)
 			continue;
-		diag_error(w->diags, map->at, f->name, "missing; %s is required", f->spec->what);
+		missing(w, map, f);
 	}
 }
 
@@ -335,7 +378,9 @@ static bool schema_is_ours(const struct ynode *doc, struct diags *diags)
 		return true; /* the walk says what is wrong */
 	if (s->check(s, n, &why))
 		return true;
+	diags->code = "schema";
 	diag_error(diags, n->at, "schema", "%s", str_get(&why));
+	diags->code = NULL;
 	return false;
 }
 
@@ -344,10 +389,11 @@ bool schema_check(struct ynode *doc, enum schema_doc kind, struct diags *diags)
 	struct walk w = {.diags = diags, .kind = kind};
 
 	if (doc->kind != YAML_MAP) {
-		diag_error(diags, doc->at, "", "a %s, not %s",
-			   kind == SCHEMA_SITE ? "railhead.conf is a map of keys"
-					       : "profile is a map of sections",
-			   ynode_kind_name(doc));
+		wrong(&w, "wrong-kind", doc->at, "a %s, not %s",
+		      kind == SCHEMA_SITE ? "railhead.conf is a map of keys"
+					  : "profile is a map of sections",
+		      ynode_kind_name(doc));
+		str_free(&w.path);
 		return false;
 	}
 	if (!schema_is_ours(doc, diags))
@@ -358,14 +404,6 @@ bool schema_check(struct ynode *doc, enum schema_doc kind, struct diags *diags)
 }
 
 static void complete(struct walk *w, const struct spec *s, const struct ynode *n);
-
-static void missing(struct walk *w, const struct ynode *map, const struct field *f)
-{
-	size_t was = keypath_key(&w->path, f->name);
-
-	diag_error(w->diags, map->at, str_get(&w->path), "missing; %s is required", f->spec->what);
-	keypath_back(&w->path, was);
-}
 
 static void complete_map(struct walk *w, const struct spec *s, const struct ynode *n)
 {

@@ -460,18 +460,28 @@ static void build_free(struct build *b)
 	yaml_parser_delete(&b->parser);
 }
 
+static struct ynode *build_tree(struct build *b)
+{
+	struct ynode *doc;
+
+	if (!size_is_sane(b) || !bytes_are_text(b))
+		return NULL;
+	if (!yaml_parser_initialize(&b->parser))
+		abort(); /* out of memory, as the x* allocators */
+	yaml_parser_set_encoding(&b->parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&b->parser, (const unsigned char *)b->text, b->len);
+	doc = parse_document(b);
+	build_free(b);
+	return doc;
+}
+
 struct ynode *yaml_parse(const char *file, const char *text, size_t len, struct diags *diags)
 {
 	struct build b = {.file = file, .text = text, .len = len, .diags = diags};
 	struct ynode *doc;
 
-	if (!size_is_sane(&b) || !bytes_are_text(&b))
-		return NULL;
-	if (!yaml_parser_initialize(&b.parser))
-		abort(); /* out of memory, as the x* allocators */
-	yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&b.parser, (const unsigned char *)text, len);
-	doc = parse_document(&b);
-	build_free(&b);
+	diags->code = "syntax";
+	doc = build_tree(&b);
+	diags->code = NULL;
 	return doc;
 }

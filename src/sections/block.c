@@ -192,11 +192,10 @@ static void scheduler_has_so_many(struct ruling *r, const struct selector *s,
 
 	if (*scalar(by) && !streq(by->text, "none") && ynode_number(requests, &n) &&
 	    n > SCHEDULED_MAX)
-		set_error(
-			r, s, view, "block.nr_requests",
-			"a scheduler has at most %d requests, and scheduler (line %u) is %s; write "
-			"fewer",
-			SCHEDULED_MAX, by->at.line, by->text);
+		set_error(r, s, view, "block.nr_requests",
+			  "a scheduler has at most %d requests, and scheduler (at %s) is %s; write "
+			  "fewer",
+			  SCHEDULED_MAX, seen(r, by), by->text);
 }
 
 static void bfq_throttles_by_itself(struct ruling *r, const struct selector *s,
@@ -207,9 +206,9 @@ static void bfq_throttles_by_itself(struct ruling *r, const struct selector *s,
 
 	if (streq(scalar(by), "bfq") && wanted && wanted->value.number)
 		set_error(r, s, view, "block.wbt_latency",
-			  "the kernel turns writeback throttling off for bfq (line %u), which is "
+			  "the kernel turns writeback throttling off for bfq (at %s), which is "
 			  "fair by itself; write 0us, or leave it out",
-			  by->at.line);
+			  seen(r, by));
 }
 
 /* The kernel rounds down to its pages, which have 4K at least. */

@@ -167,10 +167,10 @@ static void preference_can_be_set(struct ruling *r)
 	    !text_is(cpu, "epp", "performance"))
 		rule_error(
 			r, ynode_get(cpu, "epp"), "cpu.epp",
-			"%.40s: governor: performance at %u:%u holds it at performance; write "
+			"%.40s: governor: performance at %s holds it at performance; write "
 			"governor: powersave (which intel_pstate and amd_pstate take for a range), "
 			"or leave epp out",
-			scalar(ynode_get(cpu, "epp")), said->at.line, said->at.col);
+			scalar(ynode_get(cpu, "epp")), seen(r, said));
 }
 
 static void housekeeping_is_known(struct ruling *r)

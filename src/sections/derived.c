@@ -16,7 +16,8 @@ void node_from_expect(const struct profile *p, struct node *ret)
 {
 	static const enum cpu_vendor vendors[] = {CPU_INTEL, CPU_AMD, CPU_ARM};
 	const struct ynode *expect = profile_section(p, "expect");
-	const char *vendor = ynode_text(expect, "cpu_vendor", "");
+	const char *vendor = ynode_text(profile_section(p, "match"), "cpu_vendor",
+					ynode_text(expect, "cpu_vendor", ""));
 	unsigned int cpus = exact(expect, "cpus"), nodes = exact(expect, "numa_nodes");
 
 	memset(ret, 0, sizeof(*ret));

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "profile/synonyms.h"
 #include "sections/hugepages.h"
 
 enum { MEGABYTE = 1 << 20, GIGABYTE = 1 << 30 };
@@ -13,7 +14,7 @@ static void pool_counts_one_way(struct ruling *r, const struct ynode *pool, cons
 {
 	bool per_node = ynode_get(pool, "per_node"), nodes = ynode_get(pool, "nodes");
 
-	if (pool->kind != YAML_MAP || per_node != nodes)
+	if (pool->kind != YAML_MAP || per_node != nodes || synonym_is_in(pool, "per_node"))
 		return;
 	rule_error(r, pool, key, "%s",
 		   per_node ? "both per_node: and nodes: are there; keep one"
@@ -30,14 +31,13 @@ static void pool_is_first_of(struct ruling *r, const struct ynode *pools, size_t
 		if (ynode_get(pool, "size") &&
 		    text_is(first, "size", ynode_text(pool, "size", "?")))
 			rule_error(r, pool, key,
-				   "size %s is already listed at %u:%u, and the kernel ignores the "
+				   "size %s is already listed at %s, and the kernel ignores the "
 				   "second; write one item",
-				   ynode_text(pool, "size", ""), first->at.line, first->at.col);
+				   ynode_text(pool, "size", ""), seen(r, first));
 		if (ynode_bool(pool, "default", false) && ynode_bool(first, "default", false))
-			rule_error(
-				r, pool, key,
-				"the default size is set already at %u:%u; keep one default: true",
-				first->at.line, first->at.col);
+			rule_error(r, pool, key,
+				   "the default size is set already at %s; keep one default: true",
+				   seen(r, first));
 	}
 }
 
@@ -69,9 +69,9 @@ static void cma_leaves_boot_pages(struct ruling *r)
 
 		if (is_gigantic(pool) && pool_at_boot(pool))
 			rule_error(r, pool, "hugepages",
-				   "with hugetlb_cma= (at %u:%u) the kernel allocates no %s pages "
+				   "with hugetlb_cma= (at %s) the kernel allocates no %s pages "
 				   "at boot; write at: runtime or drop hugetlb_cma=",
-				   cma->at.line, cma->at.col, ynode_text(pool, "size", ""));
+				   seen(r, cma), ynode_text(pool, "size", ""));
 	}
 }
 
@@ -295,10 +295,10 @@ static void pages_fit_the_expected(struct ruling *r)
 			bytes = UINT64_MAX;
 	if (bytes >= least && bytes)
 		rule_error(r, pools, "hugepages",
-			   "%lluM of pages (%s), but expect.memory (at %u:%u) lets a machine of "
+			   "%lluM of pages (%s), but expect.memory (at %s) lets a machine of "
 			   "%lluM pass; ask for fewer pages or more memory%s",
-			   (unsigned long long)(bytes >> 20), str_get(&sum), memory->at.line,
-			   memory->at.col, (unsigned long long)(least >> 20),
+			   (unsigned long long)(bytes >> 20), str_get(&sum), seen(r, memory),
+			   (unsigned long long)(least >> 20),
 			   nodes > 1 ? ", or write nodes: if not all nodes have CPUs" : "");
 }
 
@@ -313,9 +313,8 @@ static void want_numa_node(struct ruling *r, const struct ynode *n, const char *
 		return;
 	if (ynode_exact(expect, &there) && id >= there)
 		rule_error(r, n, key,
-			   "NUMA node %llu does not exist: expect.numa_nodes (at %u:%u) is %llu",
-			   (unsigned long long)id, expect->at.line, expect->at.col,
-			   (unsigned long long)there);
+			   "NUMA node %llu does not exist: expect.numa_nodes (at %s) is %llu",
+			   (unsigned long long)id, seen(r, expect), (unsigned long long)there);
 	if (r->node && cpus_count(&r->node->nodes) &&
 	    (id >= CPUS_MAX || !cpus_has(&r->node->nodes, (unsigned int)id)))
 		rule_error(r, n, key, "this machine has no NUMA node %llu", (unsigned long long)id);

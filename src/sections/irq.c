@@ -157,9 +157,9 @@ static void irqs_keep_off_isolated(struct ruling *r, const struct selector *s,
 	cpus_remove_all(&left, &gone);
 	if (!cpus_count(&left))
 		set_error(r, s, view, "irq.affinity",
-			  "isolate_cpus: %.80s (line %u) has all of them, and isolated CPUs take "
+			  "isolate_cpus: %.80s (at %s) has all of them, and isolated CPUs take "
 			  "no interrupts; name others, or leave some out there",
-			  ynode_text(isolated, "keep", isolated->text), isolated->at.line);
+			  ynode_text(isolated, "keep", isolated->text), seen(r, isolated));
 }
 
 static const struct set_rule set_rules[] = {

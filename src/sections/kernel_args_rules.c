@@ -174,8 +174,8 @@ static void args_are_not_both_ways(struct ruling *r)
 		if (!key || !arg || (both[i].value && !streq(arg_value(arg->text), both[i].value)))
 			continue;
 		rule_error(r, arg, SET,
-			   "%.80s: %s: at %u:%u already writes this argument; keep one of the two",
-			   arg->text, both[i].key, key->at.line, key->at.col);
+			   "%.80s: %s: at %s already writes this argument; keep one of the two",
+			   arg->text, both[i].key, seen(r, key));
 	}
 }
 
@@ -231,9 +231,9 @@ static void iommu_is_not_turned_off(struct ruling *r)
 		if (!arg || !commas_have(arg_value(arg->text), "off"))
 			continue;
 		rule_error(r, arg, SET,
-			   "%.80s: iommu: %.20s at %u:%u %s; "
+			   "%.80s: iommu: %.20s at %s %s; "
 			   "keep iommu: and drop the argument" TUTORIAL_IOMMU_OFF,
-			   arg->text, scalar(iommu), iommu->at.line, iommu->at.col,
+			   arg->text, scalar(iommu), seen(r, iommu),
 			   ynode_is_word(iommu, IOMMU_DISABLED)
 				   ? "already writes this argument"
 				   : "needs the IOMMU that this turns off");
@@ -250,9 +250,9 @@ static void iommu_is_not_turned_on(struct ruling *r)
 	    !commas_have(arg_value(arg->text), "on") || streq(arg_value(arg->text), "on"))
 		return;
 	rule_error(r, arg, SET,
-		   "%.80s: turns on the IOMMU that iommu: disabled at %u:%u turns off; keep one "
+		   "%.80s: turns on the IOMMU that iommu: disabled at %s turns off; keep one "
 		   "of the two",
-		   arg->text, iommu->at.line, iommu->at.col);
+		   arg->text, seen(r, iommu));
 }
 
 static void passthrough_flushes_nothing(struct ruling *r)
@@ -264,9 +264,9 @@ static void passthrough_flushes_nothing(struct ruling *r)
 		pt = old && streq(arg_value(old->text), "pt") ? old : NULL;
 	if (pt && strict)
 		rule_warn(r, strict, SET,
-			  "%.80s: it says how translations are flushed, and with %.40s (at %u:%u) "
+			  "%.80s: it says how translations are flushed, and with %.40s (at %s) "
 			  "there are none; drop one of the two",
-			  strict->text, pt->text, pt->at.line, pt->at.col);
+			  strict->text, pt->text, seen(r, pt));
 }
 
 /* --- isolation ---------------------------------------------------------------------------- */
@@ -315,9 +315,9 @@ static void isolation_agrees(struct ruling *r)
 		return;
 	if (memcmp(&a, &b, sizeof(a)) != 0)
 		rule_error(r, nohz, SET,
-			   "%.80s: isolcpus= at %u:%u names other CPUs, and the kernel then drops "
+			   "%.80s: isolcpus= at %s names other CPUs, and the kernel then drops "
 			   "one of the two; write isolate_cpus:",
-			   nohz->text, isolcpus->at.line, isolcpus->at.col);
+			   nohz->text, seen(r, isolcpus));
 }
 
 static void cpu0_stays(struct ruling *r)
@@ -375,10 +375,9 @@ static void rcu_is_offloaded_once(struct ruling *r)
 	cpus_remove_all(&more, &offloaded);
 	if (!cpus_count(&more))
 		rule_warn(r, rcu, SET,
-			  "%.80s: %s (at %u:%u) offloads these CPUs already; "
+			  "%.80s: %s (at %s) offloads these CPUs already; "
 			  "leave it out" TUTORIAL_ISOLCPUS,
-			  rcu->text, nohz ? "nohz_full=" : "isolate_cpus:", (nohz ?: key)->at.line,
-			  (nohz ?: key)->at.col);
+			  rcu->text, nohz ? "nohz_full=" : "isolate_cpus:", seen(r, (nohz ?: key)));
 }
 
 static void cpus_are_there(struct ruling *r)
@@ -461,9 +460,8 @@ static void args_are_of_the_vendor(struct ruling *r)
 			rule_error(
 				r, arg, SET,
 				"%.80s: the kernel reads it on %s CPUs only, and cpu_vendor: (at "
-				"%u:%u) is %s; leave it out",
-				arg->text, of, said->at.line, said->at.col,
-				cpu_vendor_name(vendor));
+				"%s) is %s; leave it out",
+				arg->text, of, seen(r, said), cpu_vendor_name(vendor));
 		else
 			rule_warn(r, arg, SET,
 				  "%.80s: the kernel reads it on %s CPUs only, and this machine's "

@@ -45,7 +45,7 @@ void kernel_line_differs(struct ruling *r, const struct ynode *value, const char
 			 const struct ynode *arg)
 {
 	rule_error(r, value, key,
-		   "%.80s at %u:%u of kernel_args.set sets a different value; make the two agree, "
+		   "%.80s at %s of kernel_args.set sets a different value; make the two agree, "
 		   "or drop one",
-		   arg->text, arg->at.line, arg->at.col);
+		   arg->text, seen(r, arg));
 }

@@ -297,11 +297,10 @@ static void files_can_be_opened(struct ruling *r)
 	if (line && line->kind == YAML_MAP) {
 		most = ynode_get(line, "value");
 		if (n > NR_OPEN && ynode_bool(line, "optional", false))
-			rule_error(
-				r, nofile, "limits.nofile",
-				"needs sysctl fs.nr_open (at %u:%u), which may fail there: logins "
-				"would fail, too; leave optional out",
-				line->at.line, line->at.col);
+			rule_error(r, nofile, "limits.nofile",
+				   "needs sysctl fs.nr_open (at %s), which may fail there: logins "
+				   "would fail, too; leave optional out",
+				   seen(r, line));
 	}
 	if (!most && n > NR_OPEN)
 		rule_error(r, nofile, "limits.nofile",
@@ -310,8 +309,7 @@ static void files_can_be_opened(struct ruling *r)
 			   NR_OPEN, (unsigned long long)n);
 	else if (most && (parse_u64(scalar(most), &there) < 0 || there < n))
 		rule_error(r, nofile, "limits.nofile",
-			   "more than sysctl fs.nr_open (at %u:%u): logins would fail",
-			   most->at.line, most->at.col);
+			   "more than sysctl fs.nr_open (at %s): logins would fail", seen(r, most));
 }
 
 static const struct rule rules[] = {

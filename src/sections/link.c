@@ -309,8 +309,8 @@ static void pause_excludes_pfc(struct ruling *r, const struct selector *s, const
 		if (ynode_is_true(tree_get(view, ways[i])))
 			set_error(r, s, view, ways[i],
 				  "a port pauses all traffic or single priorities, never both, and "
-				  "qos (line %u) turns on PFC; write false",
-				  pfc->at.line);
+				  "qos (at %s) turns on PFC; write false",
+				  seen(r, pfc));
 }
 
 static void adaptive_moves_the_rest(struct ruling *r, const struct selector *s,
@@ -329,9 +329,9 @@ static void adaptive_moves_the_rest(struct ruling *r, const struct selector *s,
 		if (ynode_is_true(tree_get(view, pairs[i].adaptive)) &&
 		    tree_get(view, pairs[i].fixed))
 			set_warn(r, s, view, pairs[i].fixed,
-				 "%s (line %u) moves this value by itself; keep one of the two",
+				 "%s (at %s) moves this value by itself; keep one of the two",
 				 strrchr(pairs[i].adaptive, '.') + 1,
-				 tree_get(view, pairs[i].adaptive)->at.line);
+				 seen(r, tree_get(view, pairs[i].adaptive)));
 }
 
 static void queues_have_cpus(struct ruling *r, const struct selector *s, const struct ynode *view)

@@ -195,10 +195,9 @@ static void loaded_is_not_blacklisted(struct ruling *r)
 
 			if (item_same(ITEM_NAME, black->items.v[i], load->items.v[j]))
 				rule_error(r, black->items.v[i], "modules.blacklist",
-					   "%.64s is to be loaded at %u:%u; remove it from one of "
+					   "%.64s is to be loaded at %s; remove it from one of "
 					   "the two",
-					   name, load->items.v[j]->at.line,
-					   load->items.v[j]->at.col);
+					   name, seen(r, load->items.v[j]));
 		}
 }
 
@@ -309,9 +308,9 @@ static void judge_option(struct ruling *r, const char *module, const struct ynod
 			rule_error(r, param, key, "%s", no_params[i].why);
 	if (given)
 		rule_error(r, param, key,
-			   "%.80s at %u:%u of kernel_args.set sets this parameter too, and which "
+			   "%.80s at %s of kernel_args.set sets this parameter too, and which "
 			   "one holds depends on who loads the module; keep one",
-			   given->text, given->at.line, given->at.col);
+			   given->text, seen(r, given));
 }
 
 static void options_are_sound(struct ruling *r)
@@ -335,9 +334,9 @@ static void blacklisted_needs_no_options(struct ruling *r)
 
 			if (names_same(module->text, scalar(black->items.v[j])))
 				rule_warn(r, module, key,
-					  "the module is blacklisted at %u:%u, so its options wait "
+					  "the module is blacklisted at %s, so its options wait "
 					  "for somebody who loads it by hand",
-					  black->items.v[j]->at.line, black->items.v[j]->at.col);
+					  seen(r, black->items.v[j]));
 		}
 }
 

@@ -369,8 +369,8 @@ static void judge_options(struct ruling *r, const struct ynode *mount, const cha
 			rule_error(r, value, at, "a key of %s, and the type is %.40s",
 				   names[o->types], ynode_text(mount, "type", ""));
 		else if (value && options_name(mount, o->name))
-			rule_error(r, value, at, "options (line %u) has %s too; leave it out there",
-				   ynode_get(mount, "options")->at.line, o->name);
+			rule_error(r, value, at, "options (at %s) has %s too; leave it out there",
+				   seen(r, ynode_get(mount, "options")), o->name);
 	}
 }
 
@@ -444,7 +444,7 @@ static void judge_pages(struct ruling *r, const struct ynode *mount, const char 
 		has_pool |= ynode_number_of(pools->items.v[i], "size", 0) == page;
 	if (!has_pool)
 		rule_warn(r, ynode_get(mount, "pagesize"), key,
-			  "hugepages (line %u) has no pool of %s pages", pools->at.line,
+			  "hugepages (at %s) has no pool of %s pages", seen(r, pools),
 			  ynode_text(mount, "pagesize", ""));
 }
 
@@ -476,11 +476,10 @@ static void judge_above(struct ruling *r, const struct ynode *all, size_t i, con
 
 		if (j != i && strncmp(path, above, len) == 0 && path[len] == '/' &&
 		    rank_of(all->items.v[j]) > rank_of(all->items.v[i]))
-			rule_error(
-				r, all->keys.v[i], key,
-				"lies below %.80s (line %u), which is mounted later: memory, then "
-				"disks, then nfs; mount it elsewhere",
-				above, all->keys.v[j]->at.line);
+			rule_error(r, all->keys.v[i], key,
+				   "lies below %.80s (at %s), which is mounted later: memory, then "
+				   "disks, then nfs; mount it elsewhere",
+				   above, seen(r, all->keys.v[j]));
 	}
 }
 

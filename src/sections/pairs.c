@@ -179,9 +179,9 @@ static void isolation_needs_an_iommu(struct ruling *r)
 	if (!*scalar(p2p) || streq(p2p->text, "direct") || !streq(scalar(iommu), "disabled"))
 		return;
 	rule_error(r, p2p, "pairs.p2p",
-		   "%s: needs the IOMMU that kernel_args.iommu at %u:%u turns off; write iommu: "
+		   "%s: needs the IOMMU that kernel_args.iommu at %s turns off; write iommu: "
 		   "lazy, strict or passthrough",
-		   p2p->text, iommu->at.line, iommu->at.col);
+		   p2p->text, seen(r, iommu));
 }
 
 /* Whether an argument of the profile sets bits of ACS. */
@@ -213,10 +213,10 @@ static void an_iommu_redirects(struct ruling *r)
 	    streq(scalar(iommu), "disabled") || sets_acs(r) || pairs_set_acs(section(r, "pairs")))
 		return;
 	rule_warn(r, p2p, "pairs.p2p",
-		  "direct: with iommu: %s at %u:%u the kernel turns ACS redirect on at each port "
+		  "direct: with iommu: %s at %s the kernel turns ACS redirect on at each port "
 		  "that has it; write acs: set, or the argument that `railhead verify` on the node "
 		  "prints to kernel_args.set",
-		  scalar(iommu), iommu->at.line, iommu->at.col);
+		  scalar(iommu), seen(r, iommu));
 }
 
 /* Ports that redirect nothing isolate nothing (REQ_ACS_FLAGS in drivers/iommu/iommu.c). */
@@ -238,10 +238,10 @@ static void straight_shares_groups(struct ruling *r)
 			continue;
 		rule_error(
 			r, ynode_get(check, "isolated"), "gate.checks",
-			"isolated: pairs.p2p: direct at %u:%u puts each function below a switch "
+			"isolated: pairs.p2p: direct at %s puts each function below a switch "
 			"into the IOMMU group of its port; write p2p: translated or isolated, or "
 			"drop isolated",
-			ynode_get(pairs, "p2p")->at.line, ynode_get(pairs, "p2p")->at.col);
+			seen(r, ynode_get(pairs, "p2p")));
 	}
 }
 

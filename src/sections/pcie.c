@@ -121,14 +121,14 @@ static void kernel_leaves_the_sizes(struct ruling *r, const struct selector *s,
 
 	if (tree_get(view, "pcie.max_read_request") && pci_says(pci, "pcie_bus_perf"))
 		set_error(r, s, view, "pcie.max_read_request",
-			  "pcie_bus_perf of %.80s (at %u:%u) lowers it to the payload's size; drop "
+			  "pcie_bus_perf of %.80s (at %s) lowers it to the payload's size; drop "
 			  "that one",
-			  pci->text, pci->at.line, pci->at.col);
+			  pci->text, seen(r, pci));
 	if (payload && payload->value.number && pci_says(pci, "pcie_bus_peer2peer"))
 		set_error(r, s, view, "pcie.max_payload",
-			  "pcie_bus_peer2peer of %.80s (at %u:%u) sets 128 everywhere; drop one of "
+			  "pcie_bus_peer2peer of %.80s (at %s) sets 128 everywhere; drop one of "
 			  "the two",
-			  pci->text, pci->at.line, pci->at.col);
+			  pci->text, seen(r, pci));
 }
 
 static const struct set_rule set_rules[] = {

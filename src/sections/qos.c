@@ -530,9 +530,9 @@ static void trust_uses_the_map(struct ruling *r, const struct selector *s, const
 
 	if (ynode_is_word(said, DCB_TRUST_PCP) && count(tree_get(view, "qos.dscp_map"), YAML_MAP))
 		set_error(r, s, view, "qos.dscp_map",
-			  "with trust: pcp (line %u) nobody looks at a packet's DSCP; write trust: "
+			  "with trust: pcp (at %s) nobody looks at a packet's DSCP; write trust: "
 			  "dscp or drop the map",
-			  said->at.line);
+			  seen(r, said));
 }
 
 /* What dscp_map makes of a DSCP: the value's node, or NULL. Values that are no priority are not
@@ -567,8 +567,8 @@ static void dscps_go_one_way(struct ruling *r, const struct selector *s, const s
 			if (!ynode_number(first, &before) || before == to)
 				continue;
 			rule_error(r, map->keys.v[i], key,
-				   "DSCP %d goes to priority %llu already at %u:%u; name it once",
-				   d, (unsigned long long)before, first->at.line, first->at.col);
+				   "DSCP %d goes to priority %llu already at %s; name it once", d,
+				   (unsigned long long)before, seen(r, first));
 			break;
 		}
 	}
@@ -633,17 +633,17 @@ static void want_listed(struct ruling *r, const struct selector *s, const struct
 	tell = is_of_mlx5(r, s) || (p.map && streq(list, "qos.pfc")) ? set_error : set_warn;
 	if (p.map)
 		tell(r, s, view, path,
-		     "its DSCP, %llu, goes to priority %llu by dscp_map (line %u), which %s (line "
-		     "%u) does not list; make the three agree",
-		     (unsigned long long)p.dscp, (unsigned long long)p.number, p.map->at.line,
-		     list + strlen("qos."), allowed->at.line);
+		     "its DSCP, %llu, goes to priority %llu by dscp_map (at %s), which %s (at "
+		     "%s) does not list; make the three agree",
+		     (unsigned long long)p.dscp, (unsigned long long)p.number, seen(r, p.map),
+		     list + strlen("qos."), seen(r, allowed));
 	else
 		tell(r, s, view, path,
 		     "its DSCP, %llu, goes to priority %llu by default (an eighth of the DSCP), "
-		     "which %s (line %u) does not list; make the two agree, or write dscp_map: "
+		     "which %s (at %s) does not list; make the two agree, or write dscp_map: "
 		     "{%llu: %.10s}",
 		     (unsigned long long)p.dscp, (unsigned long long)p.number,
-		     list + strlen("qos."), allowed->at.line, (unsigned long long)p.dscp,
+		     list + strlen("qos."), seen(r, allowed), (unsigned long long)p.dscp,
 		     scalar(allowed->items.v[0]));
 }
 
@@ -672,9 +672,9 @@ static void dcqcn_meets_pfc(struct ruling *r, const struct selector *s, const st
 		if (!ynode_number(slowed->items.v[i], &number) || lists(pfc, number))
 			return;
 	set_warn(r, s, view, "qos.dcqcn.priorities",
-		 "none of them is in pfc (line %u): RoCE is lossless on one priority and slowed "
+		 "none of them is in pfc (at %s): RoCE is lossless on one priority and slowed "
 		 "down on another; make the two agree",
-		 pfc->at.line);
+		 seen(r, pfc));
 }
 
 static void traffic_class_forces_all(struct ruling *r, const struct selector *s,
@@ -686,9 +686,9 @@ static void traffic_class_forces_all(struct ruling *r, const struct selector *s,
 	if (ynode_number(forced, &all) && ynode_number(tree_get(view, "qos.roce_tos"), &offered) &&
 	    all != offered)
 		set_warn(r, s, view, "qos.roce_tos",
-			 "traffic_class: %.10s (line %u) is forced upon all queue pairs, so that "
+			 "traffic_class: %.10s (at %s) is forced upon all queue pairs, so that "
 			 "this default is never used; drop one of the two",
-			 forced->text, forced->at.line);
+			 forced->text, seen(r, forced));
 }
 
 /* --- rules: classes and buffers ----------------------------------------------------------- */
@@ -751,8 +751,8 @@ static void buffers_have_sizes(struct ruling *r, const struct selector *s, const
 	for (size_t i = 0; count(sizes, YAML_MAP) && i < count(to, YAML_MAP); i++)
 		if (ynode_number(to->items.v[i], &number) && !entry(sizes, to->items.v[i]))
 			rule_error(r, to->items.v[i], key,
-				   "buffer %.10s has no size; add it to sizes: (line %u)",
-				   to->items.v[i]->text, sizes->at.line);
+				   "buffer %.10s has no size; add it to sizes: (at %s)",
+				   to->items.v[i]->text, seen(r, sizes));
 }
 
 static void rates_of_dcqcn_are_in_order(struct ruling *r, const struct selector *s,

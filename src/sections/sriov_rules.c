@@ -2,6 +2,7 @@
 /* Contradictions: VFs. */
 #include "base/mem.h"
 #include "kinds/vf.h"
+#include "profile/synonyms.h"
 #include "profile/tutorials.h"
 #include "sections/sriov.h"
 #include "sys/devlink.h"
@@ -28,7 +29,8 @@ static void vfs_are_counted(struct ruling *r)
 		const char *name = sriov->keys.v[i]->text;
 		cleanup_free char *key = xasprintf("sriov.%.64s.vfs", name);
 
-		if (sriov->items.v[i]->kind == YAML_MAP && !vfs_said(r, sriov, name))
+		if (sriov->items.v[i]->kind == YAML_MAP && !vfs_said(r, sriov, name) &&
+		    !synonym_is_in(sriov->items.v[i], "vfs"))
 			rule_error(r, sriov->items.v[i], key,
 				   "missing; a count of VFs, or max, is required");
 	}
@@ -46,10 +48,10 @@ static void vfio_has_iommu(struct ruling *r)
 		    !ynode_is_word(ynode_get(ynode_get(set, "vf"), "driver"), VF_DRIVER_VFIO))
 			continue;
 		rule_error(r, ynode_get(set, "vf"), key,
-			   "vfio-pci needs the IOMMU, which is disabled at %u:%u; write driver: "
+			   "vfio-pci needs the IOMMU, which is disabled at %s; write driver: "
 			   "netdev (VFs for containers need no IOMMU) or "
 			   "iommu: passthrough" TUTORIAL_SRIOV_IOMMU,
-			   off->at.line, off->at.col);
+			   seen(r, off));
 	}
 }
 
@@ -72,7 +74,8 @@ static void netdev_keys_have_one(struct ruling *r, const struct selector *s,
 	for (size_t i = 0; i < array_len(keys); i++)
 		if (tree_get(view, keys[i]))
 			set_error(r, s, view, keys[i],
-				  "VFs with driver: %s have no netdev; leave it out", driver->text);
+				  "VFs with driver: %s (at %s) have no netdev; leave it out",
+				  driver->text, seen(r, driver));
 }
 
 /* One address for each VF: enough of them, and one PF only. */
@@ -139,10 +142,9 @@ static void mtu_fits_the_pf(struct ruling *r, const struct selector *s, const st
 		return;
 	if (vf > pf)
 		set_error(r, s, view, "sriov.vf.mtu",
-			  "larger than the PF's, %llu (link at %u:%u), which is what its port "
+			  "larger than the PF's, %llu (link at %s), which is what its port "
 			  "takes; raise that one",
-			  (unsigned long long)pf, tree_get(view, "link.mtu")->at.line,
-			  tree_get(view, "link.mtu")->at.col);
+			  (unsigned long long)pf, seen(r, tree_get(view, "link.mtu")));
 }
 
 /*

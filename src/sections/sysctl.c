@@ -89,9 +89,8 @@ static void sysctls_are_said_once(struct ruling *r)
 		vec_push(&paths, sysctl_path(n->text));
 		for (size_t j = 0; j < i; j++)
 			if (streq(paths.v[i], paths.v[j]))
-				rule_error(r, n, key, "%.80s at %u:%u is the same file; keep one",
-					   sysctl->keys.v[j]->text, sysctl->keys.v[j]->at.line,
-					   sysctl->keys.v[j]->at.col);
+				rule_error(r, n, key, "%.80s at %s is the same file; keep one",
+					   sysctl->keys.v[j]->text, seen(r, sysctl->keys.v[j]));
 	}
 	for (size_t i = 0; i < paths.n; i++)
 		free(paths.v[i]);

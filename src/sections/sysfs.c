@@ -195,13 +195,11 @@ static void contradict(struct ruling *r, const struct ynode *line, const struct 
 		       const char *key, const struct ynode *other)
 {
 	cleanup_free char *at = xasprintf("sysfs.%.120s", line->text);
-	bool elsewhere = other->at.file && line->at.file && !streq(other->at.file, line->at.file);
 
 	rule_error(r, line, at,
-		   "this is %.40s, and %.120s at %s%s%u:%u says %.40s of the same file; drop one "
+		   "this is %.40s, and %.120s at %s says %.40s of the same file; drop one "
 		   "of the two",
-		   scalar(value), key, elsewhere ? other->at.file : "", elsewhere ? ":" : "",
-		   other->at.line, other->at.col, other->text);
+		   scalar(value), key, seen(r, other), other->text);
 }
 
 /* Then only a node can tell whether any member has the value of s. */

@@ -138,14 +138,13 @@ static void judge_line(struct ruling *r, const struct given *g, const char *sect
 	if (!t->emit)
 		desired = in_file(t, g->value, other ? t->other_values : t->values);
 	if (desired && streq(desired, scalar(value)))
-		rule_warn(r, line, key, "%.80s at %u:%u sets the same; leave this line out", g->key,
-			  g->value->at.line, g->value->at.col);
+		rule_warn(r, line, key, "%.80s at %s sets the same; leave this line out", g->key,
+			  seen(r, g->value));
 	else
 		rule_error(r, line, key,
-			   "%.80s at %u:%u sets another value of the same file%s%s; drop one of "
+			   "%.80s at %s sets another value of the same file%s%s; drop one of "
 			   "the two",
-			   g->key, g->value->at.line, g->value->at.col, desired ? ", " : "",
-			   desired ?: "");
+			   g->key, seen(r, g->value), desired ? ", " : "", desired ?: "");
 }
 
 static void judge_lines(struct ruling *r, const struct given *g)

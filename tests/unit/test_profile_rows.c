@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "profile/rows.h"
 #include "profile/section.h"
+#include "profile/synonyms.h"
 #include "profile/value.h"
 
 /* A sentence: one line that begins with a capital and has one full stop, at its end. */
@@ -175,12 +176,85 @@ static void test_near(void **state)
 	rows_free(&rows);
 }
 
+/* --- other tools' words --------------------------------------------------------------------- */
+
+static void want_row(const struct rows *rows, const struct synonym *s)
+{
+	for (size_t i = 0; i < rows->list.n; i++) {
+		const struct row *row = &rows->list.v[i];
+
+		if (streq(row->path, s->meant) && synonym_key(s->said))
+			return;
+	}
+	fail_msg("%s means %s, which is no row", s->said, s->meant);
+}
+
+/* A word that the language has itself would never be looked up where it has that meaning. */
+static void want_other_word(const struct synonym *s)
+{
+	for (const char *p = s->said; *p; p++)
+		if (isupper((unsigned char)*p) || *p == '-' || *p == '_')
+			fail_msg("%s: lower case, without - and _", s->said);
+	for (const struct synonym *o = synonyms_of_keys; o < s; o++)
+		if (streq(o->said, s->said))
+			fail_msg("%s is there twice", s->said);
+}
+
+static void test_synonyms_of_keys(void **state)
+{
+	struct rows rows = {0};
+
+	(void)state;
+	rows_of(schema_profile(), &rows);
+	for (const struct synonym *s = synonyms_of_keys; s->said; s++) {
+		want_row(&rows, s);
+		want_other_word(s);
+	}
+	assert_string_equal(synonym_key("numVfs"), "sriov.SET.vfs");
+	assert_string_equal(synonym_key("num_vfs"), "sriov.SET.vfs");
+	assert_null(synonym_key(""));
+	assert_null(synonym_key("vfs"));
+	rows_free(&rows);
+}
+
+/* Whether any key of the language takes meant for said. */
+static bool is_meant_somewhere(const struct rows *rows, const struct synonym *s)
+{
+	struct ynode n = {.kind = YAML_SCALAR, .text = (char *)s->said, .plain = true};
+	bool found = false;
+
+	for (size_t i = 0; i < rows->list.n && !found; i++) {
+		const struct spec *spec = spec_for(rows->list.v[i].spec, YAML_SCALAR);
+		cleanup_free char *other =
+			spec && spec->kind == SPEC_SCALAR ? synonym_value(spec, &n) : NULL;
+
+		found = other && streq(other, s->meant);
+	}
+	return found;
+}
+
+static void test_synonyms_of_words(void **state)
+{
+	struct rows rows = {0};
+
+	(void)state;
+	rows_of(schema_profile(), &rows);
+	for (const struct synonym *s = synonyms_of_words; s->said; s++)
+		if (!is_meant_somewhere(&rows, s))
+			fail_msg("no key takes %s for %s", s->meant, s->said);
+	rows_free(&rows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_complete), cmocka_unit_test(test_paths),
-		cmocka_unit_test(test_find),	 cmocka_unit_test(test_long_path),
+		cmocka_unit_test(test_complete),
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_long_path),
 		cmocka_unit_test(test_near),
+		cmocka_unit_test(test_synonyms_of_keys),
+		cmocka_unit_test(test_synonyms_of_words),
 	};
 
 	return cmocka_run_group_tests_name("profile/rows", tests, NULL, NULL);

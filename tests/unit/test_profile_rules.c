@@ -127,7 +127,7 @@ static const struct rule_case cases[] = {
 	{"kernel_args: {isolate_cpus: {keep: 3 per node}, set: [\"rcu_nocbs=2,10\"]}\n", NULL},
 	{"devices: {rails: {pci: \"15b3:1021\"}}\n"
 	 "kernel_args: {isolate_cpus: {keep: 1 per node}}\nirq: {rails: {affinity: 2-3}}\n",
-	 "irq.rails.affinity: isolate_cpus: 1 per node (line"},
+	 "irq.rails.affinity: isolate_cpus: 1 per node (at"},
 	{"devices: {rails: {pci: \"15b3:1021\"}}\n"
 	 "kernel_args: {isolate_cpus: {keep: 1 per node}}\nirq: {rails: {affinity: \"0,3\"}}\n",
 	 NULL},
