@@ -55,3 +55,26 @@ judge_text() {
     [[ $output == "refused "*"name"* ]]
   done
 }
+
+# Below each "properties", wherever that is.
+keys_without() { # FIELD
+  "$railhead" check --schema | jq -r --arg field "$1" '[paths(objects) as $p | select($p[-1] == "properties") |
+    getpath($p) | to_entries[] | select((.value | type) == "object") | select(.value[$field] // "" | length < 15) | .key] | unique[]'
+}
+
+@test "json schema: an editor shows what each key is for, and what each word of a value does" {
+  [ "$("$railhead" check --schema | jq '[paths(objects) | select(.[-2] == "properties")] | length')" -gt 200 ]
+  run -0 keys_without description
+  [ -z "$output" ]
+  run -0 keys_without markdownDescription
+  [ -z "$output" ]
+  # a word that is no number
+  run -0 bash -c '"$1" check --schema | jq -r "[.. | objects | select(.enum and .enumDescriptions) |
+    [.enum, .enumDescriptions, .markdownEnumDescriptions] | transpose[] |
+    select((.[0] | type) == \"string\" and (.[0] | test(\"^[A-Za-z]\")) and (.[1] == \"\" or .[1] == null or .[1] != .[2])) | .[0]][]"' - "$railhead"
+  [ -z "$output" ]
+  # an enum of values without any: none
+  run -0 bash -c '"$1" check --schema | jq "[.. | objects | select(.enum and (.enumDescriptions | not) and (.enum | map(type) | unique == [\"string\"]) and (.enum[0] | test(\"^[a-z]\")))] | length"' - "$railhead"
+  [ "$output" = 0 ]
+  [[ $("$railhead" check --schema | jq -r '.properties.kernel_args | .. | .iommu? // empty | .markdownDescription') == *'`passthrough`: DMA of the host is not translated'* ]]
+}

@@ -48,7 +48,7 @@ _railhead_value() {
     _railhead_words "node $(_railhead_profiles)"
     ((${#COMPREPLY[@]})) || _railhead_files
     ;;
-  "DIR|TAR" | FILE | FILE.tar | PROFILE) _railhead_files ;;
+  "DIR|TAR" | DIR | FILE | FILE.tar | PROFILE) _railhead_files ;;
   DURATION | TEXT | N | PERCENT | NAME | "") ;; # the user's own words
   esac
 }

@@ -52,7 +52,7 @@ function __railhead_value -a what typed state
             echo node
             __railhead_profiles
             __fish_complete_path $typed
-        case 'DIR|TAR' FILE FILE.tar PROFILE
+        case 'DIR|TAR' DIR FILE FILE.tar PROFILE
             __fish_complete_path $typed
         case DURATION TEXT N PERCENT NAME '' # the user's own words
     end

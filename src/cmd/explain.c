@@ -51,16 +51,27 @@ static json_t *words_json(const struct spec *spec)
 	return list;
 }
 
+/* By word; those that say it all themselves are left out. */
+static json_t *meanings_json(const struct spec *spec)
+{
+	json_t *doc = json_object();
+
+	for (const char *const *m = spec->meanings; m && *m; m += 2)
+		json_object_set_new(doc, *m, json_string(m[1]));
+	return doc;
+}
+
 static json_t *row_json(const struct row *row)
 {
 	const struct spec *scalar = scalar_of(row->spec);
 	cleanup_free char *min = NULL, *max = NULL, *kernel = kernel_of(row);
 
 	spec_range(scalar, &min, &max);
-	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s?, s:s?, s:s?, s:b, s:b, s:s?}", "key",
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:s?, s:s?, s:s?, s:b, s:b, s:s?}", "key",
 			 row->path, "help", row->field->help, "class", key_class_name(row->class),
-			 "value", row->spec->what, "words", words_json(scalar), "min", min, "max",
-			 max, "unit", scalar->unit, "map", row->group, "required",
+			 "value", row->spec->what, "words", words_json(scalar), "meanings",
+			 meanings_json(scalar), "min", min, "max", max, "unit", scalar->unit, "map",
+			 row->group, "required",
 			 (row->field->flags & (FIELD_REQUIRED | FIELD_OWN)) != 0, "kernel", kernel);
 }
 
@@ -79,17 +90,31 @@ static void print_line(const char *name, const char *fmt, ...)
 	printf("\n");
 }
 
+/* In one line, or each with what it does in a line of its own. */
+static void print_words(const struct spec *scalar)
+{
+	cleanup_str struct str words = {0};
+	int width = 0;
+
+	for (size_t i = 0; scalar->words && scalar->words[i]; i++) {
+		str_addf(&words, "%s%s", i ? ", " : "", scalar->words[i]);
+		width = (int)strlen(scalar->words[i]) > width ? (int)strlen(scalar->words[i])
+							      : width;
+	}
+	if (words.len && !scalar->meanings)
+		print_line("words", "%s", words.s);
+	for (size_t i = 0; scalar->meanings && scalar->words[i]; i++)
+		print_line(i ? "" : "words", "%-*s  %s", width, scalar->words[i],
+			   spec_meaning(scalar, scalar->words[i]) ?: "");
+}
+
 static void print_value(const struct row *row)
 {
 	const struct spec *scalar = scalar_of(row->spec);
 	cleanup_free char *min = NULL, *max = NULL, *kernel = kernel_of(row);
-	cleanup_str struct str words = {0};
 
-	for (size_t i = 0; scalar->words && scalar->words[i]; i++)
-		str_addf(&words, "%s%s", i ? ", " : "", scalar->words[i]);
 	print_line("value", "%s", row->spec->what);
-	if (words.len)
-		print_line("words", "%s", words.s);
+	print_words(scalar);
 	if (spec_range(scalar, &min, &max))
 		print_line("range", "%s to %s%s%s", min, max, scalar->unit ? " " : "",
 			   scalar->unit ? scalar->unit : "");

@@ -143,18 +143,24 @@ static json_t *checked(const struct spec *s, bool nullable)
 /* A reader of YAML makes an integer of 16, and a string of "16". */
 static json_t *words_of(const struct spec *s, bool nullable)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *meanings = json_array();
 
 	for (const char *const *w = s->words; *w; w++) {
+		const char *meaning = spec_meaning(s, *w) ?: "";
+
 		add(list, json_string(*w));
-		if (!(*w)[strspn(*w, "0123456789")])
-			add(list, json_integer(atoll(*w)));
-		else if (!(*w)[strspn(*w, "0123456789.")])
-			add(list, json_real(strtod(*w, NULL)));
+		add(meanings, json_string(meaning));
+		if ((*w)[strspn(*w, "0123456789.")])
+			continue;
+		add(list, strchr(*w, '.') ? json_real(strtod(*w, NULL)) : json_integer(atoll(*w)));
+		add(meanings, json_string(meaning));
 	}
-	if (nullable)
+	if (nullable) {
 		add(list, json_null());
-	return json_pack("{s:o}", "enum", list);
+		add(meanings, json_string("deletes what a base says"));
+	}
+	return json_pack("{s:o, s:O, s:o}", "enum", list, "enumDescriptions", meanings,
+			 "markdownEnumDescriptions", meanings);
 }
 
 json_t *json_schema_scalar(const struct spec *s, bool nullable)
@@ -186,6 +192,36 @@ static json_t *key_names(const struct spec *key)
 	return json_pack("{s:s, s:o}", "description", key->what, "enum", list);
 }
 
+/* The scalar whose words and range are of interest: of a list that of its items. */
+static const struct spec *scalar_of(const struct spec *s)
+{
+	if (s->kind == SPEC_EITHER && s->scalar)
+		s = s->scalar;
+	return s->kind == SPEC_LIST && s->item->kind == SPEC_SCALAR ? s->item : s;
+}
+
+/* All that `explain` prints, as an editor shows it beside the key. */
+static json_t *markdown_of(const struct field *f, const struct spec *s)
+{
+	const struct spec *scalar = scalar_of(s);
+	cleanup_free char *min = NULL, *max = NULL;
+	cleanup_str struct str out = {0};
+
+	str_addf(&out, "%s\n\nExpected: %s.", f->help, s->what);
+	for (const char *const *w = scalar->words; w && *w; w++) {
+		const char *meaning = spec_meaning(scalar, *w);
+
+		str_addf(&out, "%s- `%s`%s%s", w == scalar->words ? "\n\n" : "\n", *w,
+			 meaning ? ": " : "", meaning ?: "");
+	}
+	if (spec_range(scalar, &min, &max))
+		str_addf(&out, "\n\nRange: %s to %s%s%s.", min, max, scalar->unit ? " " : "",
+			 scalar->unit ?: "");
+	if (f->since)
+		str_addf(&out, "\n\nLinux %u.%u or later.", f->since >> 8, f->since & 0xff);
+	return json_string(str_get(&out));
+}
+
 /* What the key is for, before what its value must be. */
 static json_t *describe_key(const struct field *f, const struct spec *s, json_t *value)
 {
@@ -195,6 +231,7 @@ static json_t *describe_key(const struct field *f, const struct spec *s, json_t 
 	if (json_object_get(value, "$ref"))
 		value = json_pack("{s:[o]}", "allOf", value);
 	put(value, "description", json_string(text));
+	put(value, "markdownDescription", markdown_of(f, s));
 	return value;
 }
 

@@ -62,11 +62,15 @@ static const struct spec match_arch = {
 	.what = "an architecture",
 	.check = value_word,
 	.words = WORDS("x86_64", "aarch64"),
+	.meanings = WORDS("x86_64", "CPUs of Intel and AMD", "aarch64",
+			  "CPUs of Arm's 64-bit architecture"),
 };
 const struct spec spec_cpu_vendor = {
 	.what = "a CPU vendor",
 	.check = value_word,
 	.words = WORDS("intel", "amd", "arm"),
+	.meanings = WORDS("intel", "CPUs of Intel", "amd", "CPUs of AMD", "arm",
+			  "CPUs of Arm's architecture, whoever makes them"),
 };
 static const struct spec pci_id = {
 	.what = "a PCI id, \"vvvv:dddd\" (vendor and device, four hex digits each)",
@@ -133,6 +137,8 @@ static const struct spec link_layer = {
 	.what = "a link layer",
 	.check = value_word,
 	.words = WORDS("ethernet", "infiniband"),
+	.meanings = WORDS("ethernet", "ports that are Ethernet now, RoCE among them", "infiniband",
+			  "ports that are InfiniBand now"),
 };
 static const struct spec device_set = {
 	.kind = SPEC_MAP,
@@ -172,6 +178,8 @@ const struct spec spec_on_drift = {
 	.what = "a consequence of a later change",
 	.check = value_word,
 	.words = WORDS("lapse", "warn"),
+	.meanings = WORDS("lapse", "the verdict lapses: the node takes no more work", "warn",
+			  "the verdict stays, with a warning"),
 };
 const struct spec spec_page_size = {
 	.what = "a page size",
@@ -184,6 +192,7 @@ const struct spec spec_memlock = {
 	.what = "a size such as 64G, or unlimited",
 	.check = value_size,
 	.words = WORDS("unlimited"),
+	.meanings = WORDS("unlimited", "no limit"),
 	.min = 65536, /* what kernels before 5.16 gave everyone */
 	.max = INT64_C(1) << 50,
 	.pattern = "^" NUMBER_OF "[KMGT]$",

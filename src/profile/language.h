@@ -45,6 +45,7 @@
 				.what = "a list of the " of "'s keys",                     \
 				.item = &(const struct spec){.what = "a key of the " of,   \
 							     .check = value_word,          \
+							     .meaning = "may be lacking",  \
 							     .words = WORDS(__VA_ARGS__)}, \
 				.identity = ITEM_TEXT,                                     \
 			},                                                                 \

@@ -44,6 +44,14 @@ const struct field *spec_field(const struct spec *spec, const char *key)
 	return NULL;
 }
 
+const char *spec_meaning(const struct spec *s, const char *word)
+{
+	for (const char *const *m = s->meanings; m && *m; m += 2)
+		if (streq(*m, word))
+			return m[1];
+	return s->meaning;
+}
+
 const struct spec *spec_for(const struct spec *spec, enum yaml_kind kind)
 {
 	if (!spec || spec->kind != SPEC_EITHER)

@@ -72,8 +72,11 @@ struct spec {
 	/* SPEC_SCALAR */
 	scalar_check *check;
 	const char *const *words; /* what check accepts besides, or alone; NULL-ended */
-	int64_t min, max;	  /* in the unit that the check counts in; max 0: no range */
-	const char *unit;	  /* of a number that is written without one: "packets"; or NULL */
+	const char *const
+		*meanings;   /* pairs of a word and what it does, in any order; NULL-ended */
+	const char *meaning; /* of each word that has none of its own; or NULL */
+	int64_t min, max;    /* in the unit that the check counts in; max 0: no range */
+	const char *unit;    /* of a number that is written without one: "packets"; or NULL */
 	/* For editors; check may be stricter. NULL: the check's own, see json_schema.c. */
 	const char *pattern;
 	/* SPEC_LIST, SPEC_MAP_OF */
@@ -106,6 +109,8 @@ void schema_complete(const struct ynode *doc, struct diags *diags);
 bool spec_may_append(const struct spec *map, const struct field *field);
 /* The bounds of a number, as a profile writes them: "1s", "120s". False: it has none. */
 bool spec_range(const struct spec *s, char **min, char **max); /* the caller frees */
+/* What a word of a scalar does, for editors and `explain`; NULL: the word says it all. */
+const char *spec_meaning(const struct spec *s, const char *word);
 const struct field *spec_field(const struct spec *spec, const char *key);
 /* What spec says of the value of key ("set", not "set+") in a map; NULL if unknown. */
 const struct spec *spec_child(const struct spec *spec, const char *key);

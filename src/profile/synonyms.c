@@ -193,18 +193,18 @@ const struct synonym synonyms_of_words[] = {
 
 /* How a number ends elsewhere, and here; the longer ending of two stands first. */
 static const struct synonym endings[] = {
-	{"GiB/s", "GB/s"},  {"MiB/s", "MB/s"}, {"Gbit/s", "Gb/s"}, {"Mbit/s", "Mb/s"},
-	{"Gbps", "Gb/s"},   {"gbps", "Gb/s"},  {"Mbps", "Mb/s"},   {"mbps", "Mb/s"},
-	{"Gbit", "Gb/s"},   {"gbit", "Gb/s"},  {"GBps", "GB/s"},   {"Gb", "Gb/s"},
-	{"G", "Gb/s"},	    {"g", "Gb/s"},     {"GT", "GT/s"},	   {"GTps", "GT/s"},
-	{"GiB", "G"},	    {"MiB", "M"},      {"KiB", "K"},	   {"TiB", "T"},
-	{"GB", "G"},	    {"MB", "M"},       {"kB", "K"},	   {"KB", "K"},
-	{"TB", "T"},	    {"Gi", "G"},       {"Mi", "M"},	   {"Ki", "K"},
-	{"Ti", "T"},	    {"g", "G"},	       {"m", "M"},	   {"k", "K"},
-	{"seconds", "s"},   {"secs", "s"},     {"sec", "s"},	   {"minutes", "m"},
-	{"mins", "m"},	    {"min", "m"},      {"hours", "h"},	   {"hour", "h"},
-	{"msec", "ms"},	    {"usecs", "us"},   {"usec", "us"},	   {"\xc2\xb5s", "us"},
-	{"percent", "%"},   {"bytes", ""},     {"b", ""},	   {NULL, NULL},
+	{"GiB/s", "GB/s"}, {"MiB/s", "MB/s"}, {"Gbit/s", "Gb/s"}, {"Mbit/s", "Mb/s"},
+	{"Gbps", "Gb/s"},  {"gbps", "Gb/s"},  {"Mbps", "Mb/s"},	  {"mbps", "Mb/s"},
+	{"Gbit", "Gb/s"},  {"gbit", "Gb/s"},  {"GBps", "GB/s"},	  {"Gb", "Gb/s"},
+	{"G", "Gb/s"},	   {"g", "Gb/s"},     {"GT", "GT/s"},	  {"GTps", "GT/s"},
+	{"GiB", "G"},	   {"MiB", "M"},      {"KiB", "K"},	  {"TiB", "T"},
+	{"GB", "G"},	   {"MB", "M"},	      {"kB", "K"},	  {"KB", "K"},
+	{"TB", "T"},	   {"Gi", "G"},	      {"Mi", "M"},	  {"Ki", "K"},
+	{"Ti", "T"},	   {"g", "G"},	      {"m", "M"},	  {"k", "K"},
+	{"seconds", "s"},  {"secs", "s"},     {"sec", "s"},	  {"minutes", "m"},
+	{"mins", "m"},	   {"min", "m"},      {"hours", "h"},	  {"hour", "h"},
+	{"msec", "ms"},	   {"usecs", "us"},   {"usec", "us"},	  {"\xc2\xb5s", "us"},
+	{"percent", "%"},  {"bytes", ""},     {"b", ""},	  {NULL, NULL},
 };
 
 /* In lower case, without '-' and '_': as synonyms_of_keys has it. */

@@ -22,11 +22,24 @@ static const struct spec governor = {
 	.what = "a governor",
 	.check = value_word,
 	.words = WORDS("performance", "powersave", "schedutil", "ondemand", "conservative"),
+	.meanings = WORDS("performance",
+			  "the highest frequency; of intel_pstate and amd_pstate in active mode a "
+			  "preference for it",
+			  "powersave",
+			  "the lowest frequency; of intel_pstate and amd_pstate in active mode the "
+			  "CPU's own choice by epp",
+			  "schedutil", "the frequency follows the scheduler's load", "ondemand",
+			  "the frequency jumps with load", "conservative",
+			  "the frequency rises step by step with load"),
 };
 static const struct spec epp = {
 	.what = "a preference",
 	.check = value_word,
 	.words = WORDS("default", "performance", "balance_performance", "balance_power", "power"),
+	.meanings =
+		WORDS("default", "the firmware's own", "performance", "the fastest",
+		      "balance_performance", "fast, with some regard to energy", "balance_power",
+		      "economical, with some regard to speed", "power", "the most economical"),
 };
 static const struct spec latency = {
 	.what = "a latency such as 10us",
@@ -38,6 +51,7 @@ static const struct spec workqueue_cpus = {
 	.what = "the word housekeeping",
 	.check = value_word,
 	.words = WORDS("housekeeping"),
+	.meanings = WORDS("housekeeping", "the CPUs that isolate_cpus leaves"),
 };
 
 /*

@@ -34,6 +34,9 @@ static const struct spec page_when = {
 	.what = "a time to allocate pages",
 	.check = value_word,
 	.words = WORDS("boot", "runtime"),
+	.meanings = WORDS(
+		"boot", "by kernel arguments, while memory is whole; a change takes one reboot",
+		"runtime", "by the initramfs, without a reboot; fewer may be found than asked for"),
 };
 /* at: boot if not said; per_node counts nodes that have CPUs */
 static const struct spec keys = {

@@ -21,6 +21,7 @@ static const struct spec cpus = {
 	.what = "local_node or a CPU list such as 2-17",
 	.check = value_cpus,
 	.words = WORDS("local_node"),
+	.meanings = WORDS("local_node", "the CPUs of the member's NUMA node"),
 	.pattern = CPUS,
 };
 OPTIONAL_KEYS(optional, "affinity");

@@ -40,6 +40,7 @@ static const struct spec process_count = {
 	.unit = "processes",
 	.check = value_int,
 	.words = WORDS("unlimited"),
+	.meanings = WORDS("unlimited", "no limit"),
 	.min = 1024,
 	.max = 4194304, /* PID_MAX_LIMIT */
 };

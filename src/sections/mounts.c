@@ -87,6 +87,8 @@ static const struct spec protocol = {
 	.what = "a transport",
 	.check = value_word,
 	.words = WORDS("rdma", "rdma6", "tcp", "tcp6"),
+	.meanings = WORDS("rdma", "NFS over RDMA, IPv4", "rdma6", "NFS over RDMA, IPv6", "tcp",
+			  "NFS over TCP, IPv4", "tcp6", "NFS over TCP, IPv6"),
 };
 static const struct spec version = {
 	.what = "a version of NFS",

@@ -17,17 +17,25 @@ static const struct spec nearness = {
 	.what = "a nearness",
 	.check = value_word,
 	.words = WORDS("pcie_switch", "root_port", "numa_node"),
+	.meanings = WORDS("pcie_switch", "below one PCIe switch", "root_port",
+			  "below one root port", "numa_node", "at one NUMA node"),
 };
 /* In the order of enum p2p_wish. */
 static const struct spec p2p_wish = {
 	.what = "a way between NIC and GPU",
 	.check = value_word,
 	.words = WORDS("direct", "translated", "isolated"),
+	.meanings =
+		WORDS("direct", "straight, by the bridges between: for containers and bare metal",
+		      "translated", "straight, once the IOMMU has translated addresses (ATS)",
+		      "isolated", "up to the root and through the IOMMU: for VMs"),
 };
 static const struct spec acs_mode = {
 	.what = "a way to treat ACS",
 	.check = value_word,
 	.words = WORDS("judge", "set"),
+	.meanings = WORDS("judge", "ACS is looked at and never set", "set",
+			  "a kernel argument sets ACS, in a trial boot"),
 };
 static const struct spec keys = {
 	.kind = SPEC_MAP,

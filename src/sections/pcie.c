@@ -25,6 +25,9 @@ static const struct spec aspm = {
 	.what = "an ASPM state",
 	.check = value_word,
 	.words = WORDS("disabled", "l0s", "l1", "l0s_l1"),
+	.meanings = WORDS("disabled", "the link never sleeps: least latency", "l0s",
+			  "one direction may sleep, for less than a microsecond", "l1",
+			  "both directions may sleep, for some microseconds", "l0s_l1", "both"),
 };
 
 #define SETTING(key, of, help, setting) KEY(key, of, help, .item = (setting))

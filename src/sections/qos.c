@@ -48,6 +48,9 @@ static const struct spec scheduling = {
 	.what = "a transmission selection",
 	.check = value_word,
 	.words = dcb_scheduling_words,
+	.meanings = WORDS("ets", "its share of the bandwidth, ets.bandwidth", "strict",
+			  "before all classes with a lower number", "vendor",
+			  "as the NIC's maker likes"),
 };
 static const struct spec class_scheduling = {
 	.kind = SPEC_MAP_OF,
@@ -151,6 +154,8 @@ static const struct spec trust = {
 	.what = "a trust mode",
 	.check = value_word,
 	.words = dcb_trust_words,
+	.meanings = WORDS("dscp", "the DSCP of the IP header, by dscp_map: RoCE v2 that is routed",
+			  "pcp", "the priority of the VLAN tag"),
 };
 
 /* --- RDMA ------------------------------------------------------------------------------------- */

@@ -50,6 +50,10 @@ static const struct spec mac_rule = {
 	.words =
 		(const char *const[]){
 			[ADDRESS_DERIVED] = "derived", [ADDRESS_OF_DRIVER] = "driver", NULL},
+	.meanings = WORDS(
+		"derived",
+		"the same at each boot: made of the PF's permanent address and the VF's index",
+		"driver", "what the driver gives, which may be random"),
 };
 /* derived: stable, from the PF's own address and the VF's index */
 static const struct spec vf_mac = {
@@ -73,6 +77,8 @@ static const struct spec guid_rule = {
 	.what = "a rule for GUIDs",
 	.check = value_word,
 	.words = (const char *const[]){[ADDRESS_DERIVED] = "derived", NULL},
+	.meanings =
+		WORDS("derived", "the same at each boot: made of the PF's GUID and the VF's index"),
 };
 static const struct spec vf_guid = {
 	.kind = SPEC_EITHER,
@@ -97,6 +103,10 @@ static const struct spec link_state = {
 				       [IFLA_VF_LINK_STATE_ENABLE] = "enable",
 				       [IFLA_VF_LINK_STATE_DISABLE] = "disable",
 				       NULL},
+	.meanings =
+		WORDS("auto", "the VF's link follows the port; of InfiniBand the policy Follow",
+		      "enable", "up, also while the port is down: VFs of one PF reach each other",
+		      "disable", "down"),
 };
 /* IFLA_VF_RATE counts in Mb/s. */
 static const struct spec rate = {
@@ -110,6 +120,10 @@ static const struct spec driver = {
 	.what = "a binding of VFs",
 	.check = value_word,
 	.words = vf_driver_words,
+	.meanings = WORDS("netdev",
+			  "the VF's own driver, such as mlx5_core: for the host and containers",
+			  "vfio-pci", "for VMs and user space drivers; needs an IOMMU", "none",
+			  "no driver: somebody else binds the VFs"),
 };
 /* Below the budget of the devices stage, 150 s. */
 static const struct spec timeout = {
@@ -165,6 +179,7 @@ static const struct spec count_of_vfs = {
 	.unit = "VFs",
 	.check = value_int,
 	.words = WORDS("max"),
+	.meanings = WORDS("max", "all that each member can have"),
 	.min = 0,
 	.max = 65535,
 };
@@ -172,6 +187,8 @@ static const struct spec mode = {
 	.what = "an eswitch mode",
 	.check = value_word,
 	.words = eswitch_words,
+	.meanings = WORDS("legacy", "the embedded switch forwards by MAC address and VLAN",
+			  "switchdev", "each VF has a representor, and flows can be offloaded"),
 };
 /* Not so the VFs or a mode as such. */
 OPTIONAL_KEYS(optional, "vf");

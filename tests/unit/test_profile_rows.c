@@ -176,6 +176,43 @@ static void test_near(void **state)
 	rows_free(&rows);
 }
 
+/* --- meanings of words ---------------------------------------------------------------------- */
+
+static bool is_word_of(const struct spec *s, const char *word)
+{
+	return word_is_one_of(word, s->words);
+}
+
+/* A word that is no number has a meaning, and a meaning has its word. */
+static void want_meanings(const char *path, const struct spec *s)
+{
+	for (size_t i = 0; s && s->words && s->words[i]; i++)
+		if (isalpha((unsigned char)*s->words[i]) && !spec_meaning(s, s->words[i]))
+			fail_msg("%s: nothing says what %s does", path, s->words[i]);
+	for (size_t i = 0; s && s->meanings && s->meanings[i]; i += 2) {
+		if (!is_word_of(s, s->meanings[i]))
+			fail_msg("%s: no word %s", path, s->meanings[i]);
+		if (!s->meanings[i + 1] || !*s->meanings[i + 1])
+			fail_msg("%s: %s has no meaning", path, s->meanings[i]);
+	}
+}
+
+static void test_meanings(void **state)
+{
+	struct rows rows = {0};
+
+	(void)state;
+	rows_of(schema_profile(), &rows);
+	for (size_t i = 0; i < rows.list.n; i++) {
+		const struct spec *s = rows.list.v[i].spec, *list = spec_for(s, YAML_LIST);
+
+		want_meanings(rows.list.v[i].path, spec_for(s, YAML_SCALAR));
+		if (list && list->kind == SPEC_LIST)
+			want_meanings(rows.list.v[i].path, spec_for(list->item, YAML_SCALAR));
+	}
+	rows_free(&rows);
+}
+
 /* --- other tools' words --------------------------------------------------------------------- */
 
 static void want_row(const struct rows *rows, const struct synonym *s)
@@ -255,6 +292,7 @@ int main(void)
 		cmocka_unit_test(test_near),
 		cmocka_unit_test(test_synonyms_of_keys),
 		cmocka_unit_test(test_synonyms_of_words),
+		cmocka_unit_test(test_meanings),
 	};
 
 	return cmocka_run_group_tests_name("profile/rows", tests, NULL, NULL);
