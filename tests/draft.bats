@@ -193,6 +193,48 @@ router=fe800000000000000000000000000001
     sed -i -E '/^gate:/,$s/^( +)#/\1/' "$file"
     run -0 --separate-stderr "$railhead" check "$file"
     grep -q "gpus-health: {run: gpu_health, on: gpus}" "$file" || [[ $m != */hgx-* ]]
-    grep -q "carrier: {run: carrier" "$file" || ! grep -q "^  rails:" "$file"
+    grep -q "rails-carrier: {run: carrier" "$file" || ! grep -q "^  rails:.*ethernet" "$file"
   done
+}
+
+# Blocks that wait in comments: "#key:" and the lines "#  ..." below it; prose is "# ...".
+blocks() { sed -n -E 's/^#([a-z_]+):.*/\1/p' "$file"; }
+
+# uncomment BLOCK|'*': the file with that block, or all of them, as code
+uncomment() {
+  awk -v want="$1" '/^#[a-z_]+:/ { name = substr($0, 2); sub(/:.*/, "", name); on = want == "*" || name == want }
+    !/^#([a-z_]+:|  )/ { on = 0 } { if (on) sub(/^#/, ""); print }' "$file"
+}
+
+@test "draft: each block that it proposes is valid once it is uncommented, alone and with all others" {
+  local m block out=$BATS_TEST_TMPDIR/out
+  mkdir -p "$out"
+  for m in "$MACHINES"/*; do
+    draft "$m"
+    [[ " $(blocks | xargs) " == *" kernel_args "* ]]
+    grep -q '^  rails:.*ethernet' "$file" && [[ " $(blocks | xargs) " == *" link qos pcie irq "* ]]
+    for block in $(blocks) '*'; do
+      uncomment "$block" >"$out/starter.yaml"
+      ! cmp -s "$file" "$out/starter.yaml"
+      run -0 --separate-stderr "$railhead" check "$out/starter.yaml"
+      [ "${#lines[@]}" -eq 1 ] || { echo "$m $block: $output"; return 1; }
+    done
+  done
+}
+
+@test "draft: the profile that fits already is named, and is a base that holds" {
+  local out=$BATS_TEST_TMPDIR/out m=$MACHINES/hgx-h100-cx7
+  cp -r "$m" "$root"
+  mkdir -p "$root/usr/lib/railhead/profiles" "$out"
+  cp "$BATS_TEST_DIRNAME"/../profiles/*.yaml "$root/usr/lib/railhead/profiles"
+  run --separate-stderr "$railhead" draft --root "$root" starter
+  [ "$status" -eq 0 ]
+  [[ $stderr == *"note: the profile hgx-h100-cx7 is for this machine already"* ]]
+  printf '%s\n' "$output" >"$file"
+  grep -qx '#extends: hgx-h100-cx7' "$file"
+  uncomment extends >"$out/starter.yaml"
+  run -0 --separate-stderr "$railhead" check --bases "$root/usr/lib/railhead/profiles" "$out/starter.yaml"
+  # none where none fits
+  draft "$MACHINES/generic-e810"
+  ! grep -q extends "$file"
 }

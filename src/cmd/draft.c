@@ -8,11 +8,27 @@
 #include "profile/draft.h"
 #include "profile/search.h"
 
+/* The profile that the search path has for this node, or NULL; the caller frees. */
+static char *find_fitting(struct invocation *inv, const struct node *node, const char *name)
+{
+	struct match match = {0};
+	struct err err = {0};
+	char *fits = NULL;
+
+	if (match_profiles(profiles_root(inv), node, NULL, &match, &err) < 0)
+		return NULL;
+	/* the draft itself may have been kept already */
+	if (match.chosen && !streq(match.chosen->name, name ?: ""))
+		fits = xstrdup(match.chosen->name);
+	match_free(&match);
+	return fits;
+}
+
 static int run(struct invocation *inv)
 {
 	const char *wanted = inv->nargs ? inv->args[0] : NULL;
 	cleanup_str struct str text = {0};
-	cleanup_free char *name = NULL;
+	cleanup_free char *name = NULL, *fits = NULL;
 	struct err err = {0};
 	struct node node;
 	bool way_in;
@@ -29,12 +45,17 @@ static int run(struct invocation *inv)
 		complain("%s", err.text);
 		return EXIT_INTERNAL;
 	}
-	if (draft_profile(&inv->root, &node, wanted, &name, &way_in, &text, &err) < 0) {
+	fits = find_fitting(inv, &node, wanted);
+	if (draft_profile(&inv->root, &node, wanted, fits, &name, &way_in, &text, &err) < 0) {
 		complain("draft: %s", err.text);
 		code = EXIT_NO_MATCH;
 	} else {
 		if (!way_in)
 			complain("warning: " DRAFT_NO_WAY_IN);
+		if (fits)
+			complain("note: the profile %s is for this machine already (railhead show "
+				 "%s)",
+				 fits, fits);
 		fputs(str_get(&text), stdout);
 		if (!isatty(STDOUT_FILENO))
 			fprintf(stderr,

@@ -59,7 +59,8 @@ static char *name_of(const struct node *node)
 
 /* --- head, match, devices -------------------------------------------------------------------- */
 
-static void add_head(struct draft *d, const char *name)
+/* fits: a profile of the search path that is for this machine already, or NULL. */
+static void add_head(struct draft *d, const char *name, const char *fits)
 {
 	if (!d->sets.way_in)
 		str_add(d->out, "# WARNING: " DRAFT_NO_WAY_IN ".\n"
@@ -76,6 +77,12 @@ static void add_head(struct draft *d, const char *name)
 		"#   railhead plan --profile %s.yaml\n"
 		"schema: 1\nname: %s\nversion: 0.1.0\n",
 		name, name, name, name);
+	if (fits)
+		str_addf(d->out,
+			 "# The profile %s is for this machine already (railhead show %s). Take it "
+			 "as a base, or\n# write a drop-in of it: two profiles that match one "
+			 "machine are an error.\n#extends: %s\n",
+			 fits, fits, fits);
 }
 
 static bool makes_sku(const struct draft_set *set)
@@ -238,6 +245,20 @@ static void add_pool(struct draft *d, const struct page_size *size, struct str *
 			 str_get(&counts));
 }
 
+/* A quarter of the memory, and 32G of each node at most. */
+static void add_fitting_pool(struct draft *d)
+{
+	size_t nodes = cpus_count(&d->node->nodes_with_cpu);
+	uint64_t memory = node_memory(d->node)->bytes;
+	uint64_t gigabytes = memory / (nodes ? nodes : 1) / 4 / GIB;
+	bool small = memory && !gigabytes;
+	uint64_t pages = small ? 64 : !memory || gigabytes > 32 ? 32 : gigabytes;
+
+	str_addf(d->out,
+		 "\n#hugepages:\n#  - {size: %s, per_node: %llu, at: boot, default: true}\n",
+		 small ? "2M" : "1G", (unsigned long long)pages);
+}
+
 static void add_hugepages(struct draft *d)
 {
 	static const struct page_size sizes[] = {
@@ -255,8 +276,7 @@ static void add_hugepages(struct draft *d)
 			"memory is whole.\nhugepages:\n%s",
 			pools.s);
 	else
-		str_add(d->out, "\n#hugepages:\n#  - {size: 1G, per_node: 32, at: boot, default: "
-				"true}\n");
+		add_fitting_pool(d);
 }
 
 static void add_modules(struct draft *d)
@@ -342,6 +362,67 @@ static void add_sriov(struct draft *d)
 			 able->name, able->fn.v[0]->totalvfs);
 }
 
+/* --- ports ---------------------------------------------------------------------------------- */
+
+static bool is_port(const struct draft_set *set)
+{
+	return !set->protect && (set->ethernet || set->infiniband);
+}
+
+/* Lossless RoCE on priority 3; DCQCN is a matter of mlx5, and not of each kernel. */
+static void add_roce(struct str *out, const struct draft_set *set)
+{
+	bool mlx5 = set->fn.v[0]->vendor == VENDOR_MELLANOX;
+
+	if (set->ethernet && set->fn.v[0]->ibdevs.n)
+		str_addf(out, "#  %s: {trust: dscp, pfc: [3], roce_tos: 106%s}\n", set->name,
+			 mlx5 ? ", dcqcn: {priorities: [3]}, optional: [dcqcn]" : "");
+}
+
+static void add_mtu(struct str *out, const struct draft_set *set)
+{
+	if (set->ethernet)
+		str_addf(out, "#  %s: {up: true, mtu: 9000}\n", set->name);
+}
+
+static void add_reads(struct str *out, const struct draft_set *set)
+{
+	str_addf(out, "#  %s: {max_read_request: 4096, optional: [max_read_request]}\n", set->name);
+}
+
+static void add_affinity(struct str *out, const struct draft_set *set)
+{
+	str_addf(out, "#  %s: {affinity: local_node}\n", set->name);
+}
+
+/* What nodes of this kind usually want of their ports, a block for each section. */
+static void add_ports(struct draft *d)
+{
+	static const struct {
+		const char *section, *why;
+		void (*add)(struct str *out, const struct draft_set *set);
+	} blocks[] = {
+		{"link", "Jumbo frames; the switches must take them, too.", add_mtu},
+		{"qos", "RoCE: the switches must have the same priority and DSCP (26 << 2 | 2).",
+		 add_roce},
+		{"pcie", "Larger reads, where the device and the firmware leave that to software.",
+		 add_reads},
+		{"irq", "Interrupts at the CPUs that are near; isolated ones are left out.",
+		 add_affinity},
+	};
+
+	for (size_t i = 0; i < array_len(blocks); i++) {
+		cleanup_str struct str lines = {0};
+
+		for (size_t j = 0; j < d->sets.set.n; j++)
+			if (is_port(&d->sets.set.v[j]))
+				blocks[i].add(&lines, &d->sets.set.v[j]);
+		if (lines.len)
+			str_addf(d->out, "\n# %s\n#%s:\n%s", blocks[i].why, blocks[i].section,
+				 lines.s);
+	}
+}
+
 /* --- pairs --------------------------------------------------------------------------------- */
 
 static const struct draft_set *set_called(const struct draft *d, const char *name)
@@ -383,7 +464,7 @@ static void add_pairs(struct draft *d)
 		 "sends their\n# traffic through the root complex; isolated, where VMs get them, "
 		 "that "
 		 "each does.\n#pairs: {nics: rails, gpus: gpus, within: %s, p2p: %s}\n",
-		 nearness_name(how), how == NEAR_NUMA ? "isolated" : "direct");
+		 nearness_name(how), how == NEAR_NUMA ? "isolated" : "direct, acs: set");
 }
 
 /* --- gate ------------------------------------------------------------------------------------ */
@@ -425,6 +506,26 @@ static void add_link_check(struct draft *d, const struct draft_set *set)
 	str_add(d->out, "GT/s}\n");
 }
 
+/* RDMA of a port, and the way to a GPU's memory where rails have GPUs. */
+static void add_port_checks(struct draft *d, const struct draft_set *set)
+{
+	const char *name = set->name;
+	const struct draft_set *gpus = set_called(d, "gpus");
+
+	if (set->ethernet)
+		str_addf(d->out, "    #%s-carrier: {run: carrier, on: %s, timeout: 60s}\n", name,
+			 name);
+	if (!set->fn.v[0]->ibdevs.n)
+		return;
+	str_addf(d->out,
+		 "    #%s-rdma: {run: rdma_link, on: %s, timeout: 60s}\n"
+		 "    #%s-loopback: {run: rdma_loopback, on: %s, min: 92%% of line}\n"
+		 "    #%s-errors: {run: port_errors, on: %s}\n",
+		 name, name, name, name, name, name);
+	if (streq(name, "rails") && gpus && gpus->fn.v[0]->vendor == VENDOR_NVIDIA)
+		str_add(d->out, "    #gpudirect: {run: gpudirect, on: gpus, with: rails}\n");
+}
+
 /* What is usual for a set, commented out: only a node that is known to be good tells its figures.
  */
 static void add_usual_checks(struct draft *d, const struct draft_set *set)
@@ -438,8 +539,8 @@ static void add_usual_checks(struct draft *d, const struct draft_set *set)
 			 "    #%s-xid: {run: gpu_xid, on: %s}\n"
 			 "    #%s-copy: {run: gpu_copy, on: %s, min: 20GB/s}\n",
 			 name, name, name, name, name, name, name, name);
-	else if (streq(name, "rails"))
-		str_addf(d->out, "    #carrier: {run: carrier, on: %s, timeout: 60s}\n", name);
+	else if (is_port(set))
+		add_port_checks(d, set);
 }
 
 static void add_gate(struct draft *d)
@@ -465,7 +566,8 @@ static void add_gate(struct draft *d)
 }
 
 int draft_profile(const struct root *root, const struct node *node, const char *name,
-		  char **ret_name, bool *ret_way_in, struct str *ret, struct err *err)
+		  const char *fits, char **ret_name, bool *ret_way_in, struct str *ret,
+		  struct err *err)
 {
 	struct draft d = {.root = root, .node = node, .out = ret};
 	bool known;
@@ -473,7 +575,7 @@ int draft_profile(const struct root *root, const struct node *node, const char *
 	*ret_name = name ? xstrdup(name) : name_of(node);
 	draft_sets_find(root, node, &d.sets);
 	*ret_way_in = d.sets.way_in;
-	add_head(&d, *ret_name);
+	add_head(&d, *ret_name, fits);
 	known = add_match(&d);
 	add_devices(&d);
 	add_expect(&d);
@@ -481,6 +583,7 @@ int draft_profile(const struct root *root, const struct node *node, const char *
 	add_hugepages(&d);
 	add_modules(&d);
 	add_sriov(&d);
+	add_ports(&d);
 	add_pairs(&d);
 	str_add(ret, "\n#sysctl:\n#  net.core.rmem_max: 268435456\n"
 		     "#  net.ipv4.conf.all.rp_filter: 2\n");

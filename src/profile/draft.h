@@ -40,9 +40,11 @@ void draft_sets_free(struct draft_sets *sets);
 	"one), so that none is protected as such"
 
 /*
- * The profile as text. name: what to call it, or NULL: made of the DMI's words; the file
+ * The profile as text. fits: a profile that is for this machine already, which is proposed as a
+ * base, or NULL. name: what to call it, or NULL: made of the DMI's words; the file
  * must be called like it. The caller frees *ret_name. *ret_way_in: draft_sets.way_in. -ENODATA: the
  * tree says nothing that a match could go by.
  */
 int draft_profile(const struct root *root, const struct node *node, const char *name,
-		  char **ret_name, bool *ret_way_in, struct str *ret, struct err *err);
+		  const char *fits, char **ret_name, bool *ret_way_in, struct str *ret,
+		  struct err *err);
