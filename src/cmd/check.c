@@ -117,6 +117,17 @@ static void judge_kargs(const struct profile *p, const struct machine *m, struct
 	warn_of_seals(&m->seals, at->at, key, diags);
 }
 
+bool check_text(const struct root *root, const char *text, struct diags *ret)
+{
+	const struct machine any = {.root = root};
+	cleanup_profile struct profile *p = NULL;
+	int r = profile_check_text(root, text, &p, ret);
+
+	if (p)
+		judge_kargs(p, &any, ret);
+	return r == 0 && !ret->errors;
+}
+
 /* A fault of the machine as well as of the profile: a warning, since only a node can tell. */
 static void warn_of_sets(const struct profile *p, const struct machine *m, struct diags *diags)
 {

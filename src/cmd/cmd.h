@@ -93,8 +93,8 @@ struct verb {
 
 extern const struct verb *const verbs[]; /* NULL-terminated, in the order of the help */
 extern const struct verb verb_check, verb_explain, verb_show, verb_match, verb_survey, verb_draft,
-	verb_plan, verb_apply, verb_verify, verb_gate, verb_status, verb_history, verb_why,
-	verb_diff, verb_admit, verb_calibrate, verb_kargs, verb_bake;
+	verb_import, verb_plan, verb_apply, verb_verify, verb_gate, verb_status, verb_history,
+	verb_why, verb_diff, verb_admit, verb_calibrate, verb_kargs, verb_bake;
 
 /* Whether the verb, as it was asked for, changes anything of the root. */
 bool invocation_writes(const struct invocation *inv, const struct verb *verb);
@@ -139,6 +139,8 @@ void say_warnings(const struct status *s);
 /* Where a run by hand replaced the profile that this boot began with: says so, on record. */
 void say_frozen_anew(const struct run *run);
 
+/* Whether a profile as text, by itself, passes check; ret gets all that is wrong (check.c). */
+bool check_text(const struct root *root, const char *text, struct diags *ret);
 /* explain CODE (explain_fault.c). Returns an exit code. */
 int explain_fault(struct invocation *inv, const char *said);
 bool is_fault_code(const char *said); /* or the beginning of one */

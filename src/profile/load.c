@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ struct loader {
 	const struct root *root;
 	unsigned int flags;
 	const struct node *node;
+	int input;		     /* what STANDARD_INPUT is, with LOAD_STDIN */
 	const struct strv *bases_in; /* directories of the caller's with bases; or NULL */
 	const char *merge;	     /* the drop-in to merge whatever its match: says; or NULL */
 	struct profile *p;
@@ -58,7 +60,7 @@ static int source_open(const struct loader *l, const struct source *s)
 	if (s->below)
 		return root_open_path(l->root, s->path, flags);
 	if (l->flags & LOAD_STDIN && streq(s->path, STANDARD_INPUT)) {
-		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+		fd = fcntl(l->input, F_DUPFD_CLOEXEC, 0);
 		return fd < 0 ? -errno : fd;
 	}
 	fd = open(s->path, flags | O_CLOEXEC);
@@ -488,11 +490,27 @@ int profile_load_checked(const struct root *root, const char *path, const struct
 	bool standard = streq(path, "-");
 	struct loader l = {.root = root,
 			   .flags = standard ? LOAD_STDIN : 0,
+			   .input = STDIN_FILENO,
 			   .node = node,
 			   .bases_in = bases_in,
 			   .diags = diags};
 
 	return load_good_with(&l, standard ? STANDARD_INPUT : path, ret, err);
+}
+
+int profile_check_text(const struct root *root, const char *text, struct profile **ret,
+		       struct diags *diags)
+{
+	cleanup_close int fd = memfd_create("profile", MFD_CLOEXEC);
+	struct loader l = {
+		.root = root, .flags = LOAD_STDIN | LOAD_NO_DROPINS, .input = fd, .diags = diags};
+	size_t len = strlen(text);
+
+	if (fd < 0)
+		return -errno;
+	if (pwrite(fd, text, len, 0) != (ssize_t)len)
+		return -EIO;
+	return load_good_with(&l, STANDARD_INPUT, ret, NULL);
 }
 
 int profile_load(const struct root *root, const char *path, bool trusted_only,

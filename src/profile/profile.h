@@ -76,6 +76,9 @@ int profile_load_named(const struct root *root, const char *arg, const struct no
 int profile_load_checked(const struct root *root, const char *path, const struct strv *bases_in,
 			 const struct node *node, struct profile **ret, struct diags *diags,
 			 struct err *err);
+/* The same of a text that has no bases and no drop-ins. */
+int profile_check_text(const struct root *root, const char *text, struct profile **ret,
+		       struct diags *diags);
 /*
  * Judges p, which is valid, with each of its drop-ins that was not merged, one at a time: what the
  * machines get that match: it.

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The formats of sysctl.d, modprobe.d, modules-load.d, /etc/default/grub and command lines. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "profile/import.h"
+
+/* Without blanks at both ends, in place. */
+static char *trim(char *text)
+{
+	text += strspn(text, " \t\r");
+	str_chomp(text);
+	return text;
+}
+
+/* --- sysctl.d ------------------------------------------------------------------------------ */
+
+static void sysctl_line(struct import *im, const struct origin *from, char *text)
+{
+	bool may_lack = *text == '-';
+	char *key = text + may_lack, *value = strchr(key, '=');
+
+	if (!value && may_lack) {
+		import_refuse(im, from,
+			      "leaves a key out of patterns; a narrower line of sysctl: wins over "
+			      "a pattern, so give that key its value");
+		return;
+	}
+	if (!value) {
+		import_refuse(im, from, "no '=' in it, so that sysctl(8) skips it");
+		return;
+	}
+	*value++ = '\0';
+	import_sysctl(im, from, trim(key), trim(value), may_lack, NULL);
+}
+
+/* --- modprobe.d ---------------------------------------------------------------------------- */
+
+static void option(struct import *im, const struct origin *from, const char *module, char *word)
+{
+	char *value = strchr(word, '=');
+	struct slot slot = {
+		.section = "modules", .group = "options", .map = module, .key = word};
+
+	if (!value) {
+		import_refuse(im, from, "no value; write one, such as %s: 1", word);
+		return;
+	}
+	*value++ = '\0';
+	import_keep(im, from, &slot, value);
+}
+
+static void options_line(struct import *im, const struct origin *from, char *rest)
+{
+	char *module = import_word(&rest), *word;
+	bool any = false;
+
+	while (module && (word = import_word(&rest))) {
+		cleanup_free char *said = xasprintf("options %s %s", module, word);
+		struct origin one = {from->file, from->line, said};
+
+		option(im, &one, module, word);
+		any = true;
+	}
+	if (!any)
+		import_refuse(im, from, "it has no option");
+}
+
+static void blacklist_line(struct import *im, const struct origin *from, char *rest)
+{
+	char *module = import_word(&rest);
+	const struct slot slot = {
+		.section = "modules", .group = "blacklist", .key = module, .is_item = true};
+
+	if (module)
+		import_keep(im, from, &slot, module);
+	else
+		import_refuse(im, from, "it names no module");
+}
+
+static void modprobe_line(struct import *im, const struct origin *from, char *text)
+{
+	static const struct {
+		const char *command, *why;
+	} others[] = {
+		{"install",
+		 "runs a program in a module's place, which a profile cannot; modules.blacklist "
+		 "keeps a module from loading by its alias"},
+		{"remove", "runs a program when a module goes, which a profile cannot"},
+		{"softdep", "the order of modules is that of modules.load; leave it in modprobe.d"},
+		{"weakdep", "it is for the maker of the initramfs; leave it in modprobe.d"},
+		{"alias", "names of modules are no setting; leave it in modprobe.d"},
+		{"include", "modprobe reads no such line any more"},
+		{"config", "modprobe reads no such line any more"},
+	};
+	char *rest = text, *command = import_word(&rest);
+
+	if (streq(command, "options")) {
+		options_line(im, from, rest);
+		return;
+	}
+	if (streq(command, "blacklist")) {
+		blacklist_line(im, from, rest);
+		return;
+	}
+	for (size_t i = 0; i < array_len(others); i++)
+		if (streq(command, others[i].command)) {
+			import_refuse(im, from, "%s", others[i].why);
+			return;
+		}
+	import_refuse(im, from, "no command of modprobe.d(5)");
+}
+
+static void module_line(struct import *im, const struct origin *from, char *text)
+{
+	const struct slot slot = {
+		.section = "modules", .group = "load", .key = text, .is_item = true};
+
+	import_keep(im, from, &slot, text);
+}
+
+/* --- command lines ------------------------------------------------------------------------- */
+
+static void cmdline_line(struct import *im, const struct origin *from, char *text)
+{
+	import_arguments(im, from, text);
+}
+
+/* Of a shell's assignment: the quotes and backslashes go. In place. */
+static void unquote(char *text)
+{
+	char quote = '\0', *to = text;
+
+	for (char *p = text; *p; p++) {
+		if (!quote && (*p == '"' || *p == '\''))
+			quote = *p;
+		else if (quote == *p)
+			quote = '\0';
+		else if (!quote && *p == '#' && (p == text || isblank((unsigned char)p[-1])))
+			break;
+		else if (*p != '\\' || quote == '\'' || !p[1])
+			*to++ = *p;
+		else
+			*to++ = *++p;
+	}
+	*to = '\0';
+}
+
+/* V="b" takes back what V="a" said before; V="$V b" adds. */
+static void assign_again(struct import *im, const struct origin *from)
+{
+	cleanup_free char *why =
+		xasprintf("%s:%u assigns %s again", from->file, from->line, im->assigned);
+
+	for (size_t i = 0; i < im->list.n; i++)
+		if (im->list.v[i].section && im->list.v[i].of &&
+		    streq(im->list.v[i].of, im->assigned))
+			import_withdraw(&im->list.v[i], why);
+}
+
+static void assign(struct import *im, const struct origin *from, const char *name, char *value)
+{
+	unquote(value);
+	im->assigned = name;
+	if (!strchr(value, '$'))
+		assign_again(im, from);
+	import_arguments(im, from, value);
+	im->assigned = NULL;
+}
+
+static void grub_line(struct import *im, const struct origin *from, char *text)
+{
+	char *value;
+
+	if (str_starts(text, "export "))
+		text += strlen("export ");
+	value = strchr(text, '=');
+	if (!value || !str_starts(text, "GRUB_CMDLINE_LINUX")) {
+		import_refuse(im, from, "it is about GRUB's menu, and not about the kernel");
+		return;
+	}
+	if (str_starts(text, "GRUB_CMDLINE_LINUX_RECOVERY") ||
+	    str_starts(text, "GRUB_CMDLINE_LINUX_XEN")) {
+		import_refuse(im, from, "it is about boots of another kind");
+		return;
+	}
+	*value++ = '\0';
+	assign(im, from, text, value);
+}
+
+/* --- all of them --------------------------------------------------------------------------- */
+
+typedef void read_line(struct import *im, const struct origin *from, char *text);
+
+static const struct {
+	read_line *read;
+	const char *comments; /* what begins one */
+	bool joined;	      /* a backslash at the end of a line joins it to the next */
+} formats[] = {
+	[IMPORT_SYSCTL] = {sysctl_line, "#;", false},
+	[IMPORT_MODPROBE] = {modprobe_line, "#", true},
+	[IMPORT_MODULES_LOAD] = {module_line, "#;", false},
+	[IMPORT_CMDLINE] = {cmdline_line, "#", false},
+	[IMPORT_GRUB] = {grub_line, "#", true},
+};
+
+void import_text(struct import *im, const char *path, bool below, const char *text,
+		 enum import_kind kind)
+{
+	unsigned int number = 0, lines = 0;
+	char *line;
+
+	if (kind == IMPORT_TUNED) {
+		import_tuned(im, path, below, text);
+		return;
+	}
+	strv_add(&im->files, path);
+	while ((line = import_line(&text, &number, &lines, formats[kind].joined))) {
+		char *rest = trim(line);
+		cleanup_free char *said = xstrdup(rest);
+		const struct origin from = {path, number, said};
+
+		if (*rest && !strchr(formats[kind].comments, *rest))
+			formats[kind].read(im, &from, rest);
+		free(line);
+	}
+}
+
+/* --- which kind ---------------------------------------------------------------------------- */
+
+static bool ends_in(const char *path, const char *tail)
+{
+	size_t len = strlen(path), of_tail = strlen(tail);
+
+	return len >= of_tail && streq(path + len - of_tail, tail);
+}
+
+/* The kind that the first line that is no comment tells. */
+static enum import_kind kind_of_text(const char *text)
+{
+	static const char *const commands[] = {"options ", "blacklist ", "install ", "softdep ",
+					       "alias ",   "remove "};
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+
+		text += strspn(text, " \t\n");
+		len = strcspn(text, "\n");
+		if (*text == '[')
+			return IMPORT_TUNED;
+		if (str_starts(text, "GRUB_"))
+			return IMPORT_GRUB;
+		for (size_t i = 0; i < array_len(commands); i++)
+			if (str_starts(text, commands[i]))
+				return IMPORT_MODPROBE;
+		if (*text && !strchr("#;", *text))
+			return strcspn(text, "./") < strcspn(text, "= \n") && strcspn(text, "=") < len
+				       ? IMPORT_SYSCTL
+				       : IMPORT_UNKNOWN;
+		text += len;
+	}
+	return IMPORT_UNKNOWN;
+}
+
+enum import_kind import_kind_of(const char *path, const char *text)
+{
+	static const struct {
+		const char *part; /* of the path; with '$' its end */
+		enum import_kind kind;
+	} places[] = {
+		{"sysctl.d/", IMPORT_SYSCTL},	   {"sysctl.conf$", IMPORT_SYSCTL},
+		{"modprobe.d/", IMPORT_MODPROBE},  {"modules-load.d/", IMPORT_MODULES_LOAD},
+		{"tuned.conf$", IMPORT_TUNED},	   {"default/grub$", IMPORT_GRUB},
+		{"default/grub.d/", IMPORT_GRUB},  {"kernel/cmdline$", IMPORT_CMDLINE},
+		{"cmdline.d/", IMPORT_CMDLINE},	   {"proc/cmdline$", IMPORT_CMDLINE},
+		{"/etc/modules$", IMPORT_MODULES_LOAD},
+	};
+
+	for (size_t i = 0; i < array_len(places); i++) {
+		size_t len = strlen(places[i].part);
+		cleanup_free char *part = xstrndup(places[i].part, len - 1);
+		bool at_end = places[i].part[len - 1] == '$';
+
+		if (at_end ? ends_in(path, part) : strstr(path, places[i].part) != NULL)
+			return places[i].kind;
+	}
+	return text ? kind_of_text(text) : IMPORT_UNKNOWN;
+}

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * tuned.conf: sections of plug-ins, as Python's ConfigParser reads them (indented lines go on, a
+ * blank and # begin a comment), with the files that include= names and the variables of
+ * [variables]. What tuned computes (${f:...}) and what depends on devices or on the machine that
+ * tuned runs on is explained.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "profile/import.h"
+
+enum { DEPTH_MAX = 8 };
+
+struct option {
+	char *section, *key, *value, *said;
+	unsigned int line;
+};
+
+struct variable {
+	char *name, *value;
+};
+
+struct variables {
+	VEC(struct variable) list;
+};
+
+struct tuned {
+	struct import *im;
+	const char *path;
+	bool below;
+	VEC(struct option) options;
+	struct variables *variables; /* of all files */
+	unsigned int depth;
+};
+
+/* --- the file ------------------------------------------------------------------------------ */
+
+static char *trim(char *text)
+{
+	text += strspn(text, " \t\r");
+	str_chomp(text);
+	return text;
+}
+
+/* A # behind a blank begins a comment. In place. */
+static void cut_comment(char *text)
+{
+	for (char *p = text; *p; p++)
+		if (*p == '#' && p > text && isblank((unsigned char)p[-1])) {
+			*p = '\0';
+			return;
+		}
+}
+
+/* An indented line goes on with the value before it. */
+static void join(struct option *o, const char *text)
+{
+	char *value = xasprintf("%s%s%s", o->value, *o->value ? " " : "", text);
+	char *said = xasprintf("%s %s", o->said, text);
+
+	free(o->value);
+	free(o->said);
+	o->value = value;
+	o->said = said;
+}
+
+static void add_option(struct tuned *t, const char *section, char *text, unsigned int line)
+{
+	struct option o = {.section = xstrdup(section), .said = xstrdup(text), .line = line};
+	char *value = strchr(text, '=');
+
+	if (value)
+		*value++ = '\0';
+	o.key = xstrdup(trim(text));
+	o.value = xstrdup(value ? trim(value) : "");
+	vec_push(&t->options, o);
+}
+
+static void parse(struct tuned *t, const char *text, const char *section)
+{
+	cleanup_free char *now = xstrdup(section);
+	unsigned int number = 0, lines = 0;
+	bool open = false; /* whether the line before was an option */
+	char *line;
+
+	while ((line = import_line(&text, &number, &lines, false))) {
+		bool indented = isblank((unsigned char)*line);
+		char *rest;
+
+		cut_comment(line);
+		rest = trim(line);
+		if (*rest == '[' && strchr(rest, ']') && !indented) {
+			free(now);
+			now = xstrndup(rest + 1, strcspn(rest + 1, "]"));
+			open = false;
+		} else if (*rest && !strchr("#;", *rest)) {
+			if (indented && open)
+				join(&t->options.v[t->options.n - 1], rest);
+			else
+				add_option(t, now, rest, number);
+			open = true;
+		}
+		free(line);
+	}
+}
+
+static void options_free(struct tuned *t)
+{
+	for (size_t i = 0; i < t->options.n; i++) {
+		free(t->options.v[i].section);
+		free(t->options.v[i].key);
+		free(t->options.v[i].value);
+		free(t->options.v[i].said);
+	}
+	vec_free(&t->options);
+}
+
+static const char *attribute(const struct tuned *t, const char *section, const char *key)
+{
+	const char *value = NULL;
+
+	for (size_t i = 0; i < t->options.n; i++)
+		if (streq(t->options.v[i].section, section) && streq(t->options.v[i].key, key))
+			value = t->options.v[i].value;
+	return value;
+}
+
+/* --- variables ----------------------------------------------------------------------------- */
+
+static const char *variable(const struct tuned *t, const char *name)
+{
+	const struct variables *all = t->variables;
+
+	for (size_t i = all->list.n; i > 0; i--)
+		if (streq(all->list.v[i - 1].name, name))
+			return all->list.v[i - 1].value;
+	return NULL;
+}
+
+/* The text with the values of variables; those that are not known stay, as do functions. */
+static char *expand(const struct tuned *t, const char *text)
+{
+	struct str out = {0};
+
+	while (*text) {
+		size_t len = str_starts(text, "${") ? strcspn(text, "}") : 0;
+		cleanup_free char *name = len > 2 ? xstrndup(text + 2, len - 2) : NULL;
+		const char *value = name && !strchr(name, ':') ? variable(t, name) : NULL;
+
+		if (value) {
+			str_add(&out, value);
+			text += len + (text[len] == '}');
+		} else {
+			str_addn(&out, text++, 1);
+		}
+	}
+	return str_take(&out) ?: xstrdup("");
+}
+
+static bool define(struct tuned *t, const char *name, const char *text)
+{
+	cleanup_free char *own = xasprintf("${%s}", name);
+	cleanup_free char *value = expand(t, text);
+	struct variable v;
+
+	/* it is said to be what it was, and that is not known; or tuned computes it */
+	if (strstr(value, own) || strstr(value, "${f:"))
+		return false;
+	v = (struct variable){xstrdup(name), xstrdup(value)};
+	vec_push(&t->variables->list, v);
+	return true;
+}
+
+static void variable_line(struct tuned *t, const struct origin *from, const struct option *o)
+{
+	if (define(t, o->key, o->value))
+		import_refuse(t->im, from, "a variable, put into the lines that use it");
+	else
+		import_refuse(t->im, from, "a variable that tuned computes: its value is not here");
+}
+
+/* --- settings ------------------------------------------------------------------------------ */
+
+/* The plug-ins of tuned that a profile has no key for, or one of another kind. */
+static const struct {
+	const char *plugin, *why;
+} elsewhere[] = {
+	{"disk", "railhead sets disks by device set: block.SET.scheduler, block.SET.read_ahead"},
+	{"net", "railhead sets ports by device set: link.SET.channels, .rings, .coalesce, .features"},
+	{"irq", "railhead sets interrupts by device set: irq.SET.affinity"},
+	{"irqbalance", "interrupts of a device set: irq.SET.affinity, which leaves isolated CPUs out"},
+	{"systemd", "kernel_args.isolate_cpus isolates CPUs; CPUAffinity= stays in systemd's files"},
+	{"script", "it runs a program, which a profile cannot"},
+	{"service", "services are systemd's: a preset or a drop-in of the image"},
+	{"selinux", "it is SELinux's, and not about hardware"},
+	{"mounts", "mount options of file systems stay in fstab; mounts: has those of memory and NFS"},
+	{"acpi", "the platform profile is the firmware's; sysfs: has its file"},
+	{"uncore", "uncore frequencies have no key; sysfs: has their files"},
+	{"rtentsk", "it holds a socket open to keep a kernel feature on, which a profile cannot"},
+	{"audio", "power saving of sound is nothing for a node"},
+	{"video", "power saving of displays is nothing for a node"},
+	{"usb", "power saving of USB is nothing for a node"},
+	{"scsi_host", "power saving of SATA links is nothing for a node"},
+	{"eeepc_she", "power saving of a laptop is nothing for a node"},
+};
+
+/* Options with a key of the same meaning. */
+static const struct {
+	const char *plugin, *option, *section, *key;
+} rows[] = {
+	{"vm", "transparent_hugepages", "memory", "thp"},
+	{"vm", "transparent_hugepage", "memory", "thp"},
+	{"vm", "transparent_hugepage.defrag", "memory", "thp_defrag"},
+	{"cpu", "energy_performance_preference", "cpu", "epp"},
+	{"cpu", "governor", "cpu", "governor"},
+};
+
+/* Options of tuned itself in a section of a plug-in. */
+static const struct {
+	const char *option, *why;
+} governing[] = {
+	{"priority", "the order in which tuned acts; a profile has one of its own"},
+	{"replace", "a section of an included file that it replaces is imported all the same"},
+	{"type", "the plug-in that the section is for"},
+	{"enabled", "whether tuned acts on the section"},
+	{"devices", "the devices that the section is for"},
+	{"uname_regex", "the machines that the section is for"},
+	{"cpuinfo_regex", "the machines that the section is for"},
+};
+
+static void vm_amount(struct tuned *t, const struct origin *from, const struct option *o,
+		      const char *value)
+{
+	size_t len = strlen(value);
+	bool percent = len && value[len - 1] == '%';
+	bool background = strstr(o->key, "background") != NULL;
+	cleanup_free char *number = xstrndup(value, len - percent);
+	cleanup_free char *key = xasprintf("vm.dirty_%s%s", background ? "background_" : "",
+					   percent || strstr(o->key, "ratio") ? "ratio" : "bytes");
+
+	import_sysctl(t->im, from, key, number, false, NULL);
+}
+
+static void cpu_latency(struct tuned *t, const struct origin *from, const char *value)
+{
+	const struct slot slot = {.section = "cpu", .key = "max_cstate_latency"};
+	cleanup_free char *usec = xasprintf("%sus", value);
+
+	if (!*value || value[strspn(value, "0123456789")])
+		import_refuse(t->im, from,
+			      "an idle state by its name; write cpu: {max_cstate_latency: 10us}");
+	else
+		import_keep(t->im, from, &slot, usec);
+}
+
+static void cpu_boost(struct tuned *t, const struct origin *from, const char *value)
+{
+	const struct slot slot = {.section = "cpu", .key = "boost"};
+
+	import_keep(t->im, from, &slot, streq(value, "1") || streq(value, "true") ? "true" : "false");
+}
+
+/* "schedutil|ondemand": the first that the CPU has; a profile names one. */
+static void mapped(struct tuned *t, const struct origin *from, size_t row, const char *value)
+{
+	cleanup_free char *first = xstrndup(value, strcspn(value, "|"));
+	const struct slot slot = {.section = rows[row].section,
+				  .key = rows[row].key,
+				  .note = strchr(value, '|') ? "the first of several" : NULL};
+
+	import_keep(t->im, from, &slot, first);
+}
+
+/* "-quiet" takes an argument out of those before it. */
+static void remove_args(struct tuned *t, const struct origin *from, const char *words)
+{
+	cleanup_free char *copy = xstrdup(words);
+	cleanup_free char *why = xasprintf("%s:%u removes it", from->file, from->line);
+	char *rest = copy, *word;
+
+	while ((word = strsep(&rest, " \t")))
+		for (size_t i = 0; *word && i < t->im->list.n; i++)
+			if (t->im->list.v[i].section && t->im->list.v[i].is_item &&
+			    streq(t->im->list.v[i].value, word))
+				import_withdraw(&t->im->list.v[i], why);
+	import_refuse(t->im, from, "arguments that are removed from those before");
+}
+
+static void bootloader(struct tuned *t, const struct origin *from, const struct option *o,
+		       const char *value)
+{
+	if (!str_starts(o->key, "cmdline"))
+		import_refuse(t->im, from, "it is about tuned's own initrd or boot loader files");
+	else if (*value == '-')
+		remove_args(t, from, value + 1);
+	else
+		import_arguments(t->im, from, value + (*value == '+'));
+}
+
+/* name=param=1 param2=2, or +r in front: loaded again with them. */
+static void module(struct tuned *t, const struct origin *from, const char *name,
+		   const char *value)
+{
+	cleanup_free char *copy = xstrdup(str_starts(value, "+r") ? value + 2 : value);
+	const struct slot load = {
+		.section = "modules", .group = "load", .key = name, .is_item = true};
+	char *rest = copy, *word;
+	bool any = false;
+
+	while ((word = strsep(&rest, " ,\t"))) {
+		char *eq = strchr(word, '=');
+		struct slot slot = {
+			.section = "modules", .group = "options", .map = name, .key = word};
+
+		if (!eq)
+			continue;
+		*eq = '\0';
+		import_keep(t->im, from, &slot, eq + 1);
+		any = true;
+	}
+	if (!any)
+		import_keep(t->im, from, &load, name);
+}
+
+/* tuned raises a value that is less: ">2048". */
+static void sysctl(struct tuned *t, const struct origin *from, const struct option *o,
+		   const char *value)
+{
+	bool least = *value == '>';
+	const char *number = value + least + (least && value[1] == '=');
+
+	import_sysctl(t->im, from, o->key, number + strspn(number, " "), false,
+		      least ? "tuned leaves a greater value alone" : NULL);
+}
+
+static void sysfs(struct tuned *t, const struct origin *from, const struct option *o,
+		  const char *value)
+{
+	const struct slot slot = {.section = "sysfs", .key = o->key};
+
+	import_keep(t->im, from, &slot, value);
+}
+
+static void scheduler(struct tuned *t, const struct origin *from, const struct option *o)
+{
+	if (str_starts(o->key, "sched_"))
+		import_refuse(t->im, from, "since Linux 5.13 a file of debugfs, and no sysctl");
+	else if (streq(o->key, "isolated_cores"))
+		import_refuse(t->im, from,
+			      "CPUs are isolated by kernel_args: {isolate_cpus: ...}, from boot on");
+	else
+		import_refuse(t->im, from, "it moves processes, which a profile cannot");
+}
+
+/* --- a section ----------------------------------------------------------------------------- */
+
+/* Why no line of the section counts on any node; NULL: they do. */
+static char *section_off(const struct tuned *t, const char *section)
+{
+	const char *enabled = attribute(t, section, "enabled");
+	const char *devices = attribute(t, section, "devices");
+	const char *regex = attribute(t, section, "uname_regex")
+				    ?: attribute(t, section, "cpuinfo_regex");
+
+	if (enabled && strchr("0fFnN", *enabled))
+		return xasprintf("the section [%s] is not enabled", section);
+	if (regex)
+		return xasprintf("the section [%s] is for some machines alone (%s); write a profile "
+				 "that matches those",
+				 section, regex);
+	if (devices && !streq(devices, "*"))
+		return xasprintf("the section [%s] is for devices %s; write a device set", section,
+				 devices);
+	return NULL;
+}
+
+static bool governs(struct tuned *t, const struct origin *from, const struct option *o)
+{
+	for (size_t i = 0; i < array_len(governing); i++)
+		if (streq(o->key, governing[i].option)) {
+			import_refuse(t->im, from, "%s", governing[i].why);
+			return true;
+		}
+	return false;
+}
+
+static bool has_row(struct tuned *t, const struct origin *from, const char *plugin,
+		    const struct option *o, const char *value)
+{
+	for (size_t i = 0; i < array_len(rows); i++)
+		if (streq(rows[i].plugin, plugin) && streq(rows[i].option, o->key)) {
+			mapped(t, from, i, value);
+			return true;
+		}
+	return false;
+}
+
+static void of_cpu(struct tuned *t, const struct origin *from, const struct option *o,
+		   const char *value)
+{
+	if (streq(o->key, "force_latency"))
+		cpu_latency(t, from, value);
+	else if (streq(o->key, "boost"))
+		cpu_boost(t, from, value);
+	else if (streq(o->key, "no_turbo"))
+		cpu_boost(t, from, streq(value, "1") ? "0" : "1");
+	else if (streq(o->key, "energy_perf_bias"))
+		import_refuse(t->im, from, "the hint to the CPU is cpu.epp, or a file of sysfs:");
+	else
+		import_refuse(t->im, from, "it has no key; sysfs: has the files of CPUs");
+}
+
+static void of_vm(struct tuned *t, const struct origin *from, const struct option *o,
+		  const char *value)
+{
+	if (str_starts(o->key, "dirty_"))
+		vm_amount(t, from, o, value);
+	else
+		import_refuse(t->im, from, "the plug-in vm has no such option");
+}
+
+/* Whether the plug-in sets what a profile has no key for, or one of another kind. */
+static bool belongs_elsewhere(struct tuned *t, const struct origin *from, const char *plugin)
+{
+	for (size_t i = 0; i < array_len(elsewhere); i++)
+		if (streq(elsewhere[i].plugin, plugin)) {
+			import_refuse(t->im, from, "%s", elsewhere[i].why);
+			return true;
+		}
+	return false;
+}
+
+static void setting(struct tuned *t, const struct origin *from, const char *plugin,
+		    const struct option *o, const char *value)
+{
+	if (has_row(t, from, plugin, o, value))
+		return;
+	if (streq(plugin, "sysctl"))
+		sysctl(t, from, o, value);
+	else if (streq(plugin, "sysfs"))
+		sysfs(t, from, o, value);
+	else if (streq(plugin, "bootloader"))
+		bootloader(t, from, o, value);
+	else if (streq(plugin, "modules"))
+		module(t, from, o->key, value);
+	else if (streq(plugin, "scheduler"))
+		scheduler(t, from, o);
+	else if (streq(plugin, "cpu"))
+		of_cpu(t, from, o, value);
+	else if (streq(plugin, "vm"))
+		of_vm(t, from, o, value);
+	else
+		import_refuse(t->im, from, "railhead knows no plug-in %s of tuned", plugin);
+}
+
+static void plugin_option(struct tuned *t, const struct origin *from, const struct option *o)
+{
+	const char *plugin = attribute(t, o->section, "type") ?: o->section;
+	cleanup_free char *off = section_off(t, o->section);
+	cleanup_free char *value = expand(t, o->value);
+
+	if (governs(t, from, o) || belongs_elsewhere(t, from, plugin))
+		return;
+	if (off)
+		import_refuse(t->im, from, "%s", off);
+	else if (strstr(value, str_starts(o->key, "cmdline") ? "${f:" : "${"))
+		import_refuse(t->im, from, "tuned computes it, or it is said in another file; write "
+					   "the value that it has");
+	else
+		setting(t, from, plugin, o, value);
+}
+
+/* --- included files ------------------------------------------------------------------------ */
+
+static void read_tuned(struct import *im, const char *path, bool below, const char *text,
+		       struct variables *variables, unsigned int depth);
+
+/* The directory above that of the file: where profiles lie side by side. */
+static char *profiles_beside(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *end = slash;
+
+	while (end && end > path && end[-1] != '/')
+		end--;
+	return end && end > path ? xstrndup(path, (size_t)(end - path)) : xstrdup(slash ? "" : "../");
+}
+
+static bool include_profile(struct tuned *t, const char *name)
+{
+	static const char *const dirs[] = {"/etc/tuned/profiles/", "/etc/tuned/",
+					   "/usr/lib/tuned/profiles/", "/usr/lib/tuned/"};
+	cleanup_free char *beside = profiles_beside(t->path), *text = NULL;
+	cleanup_free char *path = xasprintf("%s%s/tuned.conf", beside, name);
+	bool below = t->below;
+	int r = import_read(t->im, path, below, &text);
+
+	for (size_t i = 0; r == -ENOENT && i < array_len(dirs); i++) {
+		free(path);
+		path = xasprintf("%s%s/tuned.conf", dirs[i], name);
+		below = true;
+		r = import_read(t->im, path, below, &text);
+	}
+	if (r < 0 || t->depth >= DEPTH_MAX)
+		return false;
+	if (!strv_contains(&t->im->files, path))
+		read_tuned(t->im, path, below, text, t->variables, t->depth + 1);
+	return true;
+}
+
+static void include_profiles(struct tuned *t, const struct origin *from, const struct option *o)
+{
+	cleanup_free char *names = expand(t, o->value);
+	char *rest = names, *name;
+	cleanup_str struct str missing = {0};
+
+	while ((name = strsep(&rest, ",; \t"))) {
+		bool may_lack = *name == '-';
+
+		if (*name && !include_profile(t, name + may_lack))
+			str_addf(&missing, " %s", name);
+	}
+	if (missing.len)
+		import_refuse(t->im, from, "no such profile of tuned here:%s", str_get(&missing));
+	else
+		import_refuse(t->im, from, "its lines are imported, before those of this file");
+}
+
+/* Of [variables]: a file of NAME=VALUE, at its own place or beside this one. */
+static void include_variables(struct tuned *t, const struct origin *from, const char *path)
+{
+	struct tuned other = {.im = t->im, .below = true, .variables = t->variables};
+	const char *slash = strrchr(path, '/'), *own = strrchr(t->path, '/');
+	cleanup_free char *text = NULL;
+	cleanup_free char *at = xstrdup(path);
+
+	if (import_read(t->im, at, true, &text) < 0) {
+		free(at);
+		at = xasprintf("%.*s%s", own ? (int)(own - t->path) + 1 : 0, t->path,
+			       slash ? slash + 1 : path);
+		other.below = t->below;
+		if (import_read(t->im, at, other.below, &text) < 0) {
+			import_refuse(t->im, from, "no such file here, nor beside this one");
+			return;
+		}
+	}
+	import_refuse(t->im, from, "its variables are put into the lines that use them");
+	strv_add(&t->im->files, at);
+	parse(&other, text, "variables");
+	for (size_t i = 0; i < other.options.n; i++) {
+		const struct option *o = &other.options.v[i];
+		const struct origin there = {at, o->line, o->said};
+
+		variable_line(t, &there, o);
+	}
+	options_free(&other);
+}
+
+/* --- the whole ----------------------------------------------------------------------------- */
+
+static void main_option(struct tuned *t, const struct origin *from, const struct option *o)
+{
+	if (streq(o->key, "include"))
+		include_profiles(t, from, o);
+	else
+		import_refuse(t->im, from, "it is about the profile of tuned, and no setting");
+}
+
+static void variables_option(struct tuned *t, const struct origin *from, const struct option *o)
+{
+	if (streq(o->key, "include")) {
+		include_variables(t, from, o->value);
+		return;
+	}
+	variable_line(t, from, o);
+}
+
+/* Included profiles first, then variables, then what uses them, wherever they stand in the file. */
+static void each_option(struct tuned *t, const char *section)
+{
+	for (size_t i = 0; i < t->options.n; i++) {
+		const struct option *o = &t->options.v[i];
+		const struct origin from = {t->path, o->line, o->said};
+		bool is_main = streq(o->section, "main"), is_variable = streq(o->section, "variables");
+
+		if (section ? !streq(o->section, section) : is_main || is_variable)
+			continue;
+		if (is_main)
+			main_option(t, &from, o);
+		else if (is_variable)
+			variables_option(t, &from, o);
+		else
+			plugin_option(t, &from, o);
+	}
+}
+
+static void read_tuned(struct import *im, const char *path, bool below, const char *text,
+		       struct variables *variables, unsigned int depth)
+{
+	struct tuned t = {
+		.im = im, .path = path, .below = below, .variables = variables, .depth = depth};
+
+	strv_add(&im->files, path);
+	parse(&t, text, "main");
+	each_option(&t, "main");
+	each_option(&t, "variables");
+	each_option(&t, NULL);
+	options_free(&t);
+}
+
+void import_tuned(struct import *im, const char *path, bool below, const char *text)
+{
+	struct variables variables = {0};
+
+	read_tuned(im, path, below, text, &variables, 0);
+	for (size_t i = 0; i < variables.list.n; i++) {
+		free(variables.list.v[i].name);
+		free(variables.list.v[i].value);
+	}
+	vec_free(&variables.list);
+}

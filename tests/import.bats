@@ -1,0 +1,140 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# import: files of other tools become a profile that check accepts, and each line of theirs is in
+# it, as a key or with the reason why not. What comes out of each file of fixtures/import is in
+# fixtures/import.golden: GOLDEN=1 writes that again; read the difference.
+
+bats_require_minimum_version 1.5.0
+load lib/fakenode
+
+fixtures=$BATS_TEST_DIRNAME/fixtures/import
+golden=$BATS_TEST_DIRNAME/fixtures/import.golden
+
+setup() {
+  out=$BATS_TEST_TMPDIR/imported.yaml
+  cd "$fixtures"
+}
+
+files() { find . -type f ! -name '*-variables.conf' -printf '%P\n' | sort; }
+
+import() { "$railhead" import "$@" >"$out" 2>"$BATS_TEST_TMPDIR/err"; }
+
+# FILE -> FILE:LINE of each line that says something: no blank one, no comment, no [section]; one
+# that goes on, by a backslash or an indented line, is the one that it begins with.
+lines_of() {
+  case $1 in
+    *sysctl* | *modules-load*) awk '!/^[ \t]*([#;]|$)/ { print FILENAME ":" FNR }' "$1" ;;
+    *tuned*) awk '!/^[ \t]*([#;]|$)/ && !/^\[/ && (!/^[ \t]/ || !option) { print FILENAME ":" FNR }
+      { option = !/^[ \t]*([#;]|$)/ && !/^\[/ }' "$1" ;;
+    *) awk '!on && !/^[ \t]*(#|$)/ { print FILENAME ":" FNR } { on = /\\$/ }' "$1" ;;
+  esac
+}
+
+places() { grep -oE '# [^ ]+:[0-9]+' "$out" | sed 's/^# //; s/:$//' | sort -u; }
+
+name_of() { tr / _ <<<"$1"; }
+
+@test "import: 30 files, each line of each is a key or has its reason, and check accepts the result" {
+  local file n=0
+  for file in $(files); do
+    import "$file" || { cat "$BATS_TEST_TMPDIR/err"; return 1; }
+    { lines_of "$file"
+      case $file in
+        tuned/rdma-node/*) lines_of tuned/base-latency/tuned.conf ;;
+        tuned/functions/*) lines_of tuned/functions/functions-variables.conf ;;
+      esac; } | sort -u >"$BATS_TEST_TMPDIR/lines"
+    [ -s "$BATS_TEST_TMPDIR/lines" ]
+    places | diff "$BATS_TEST_TMPDIR/lines" - || { echo "$file"; return 1; }
+    run "$railhead" check "$out"
+    [ "$status" -eq 0 ] || { echo "$file: $output"; return 1; }
+    n=$((n + 1))
+  done
+  [ "$n" -ge 30 ]
+}
+
+@test "import: what becomes of each line is as it was agreed" {
+  local file name
+  mkdir -p "$golden"
+  for file in $(files); do
+    import "$file"
+    name=$golden/$(name_of "$file").yaml
+    [ -z "${GOLDEN:-}" ] || cp "$out" "$name"
+    diff -u "$name" "$out"
+  done
+}
+
+@test "import: all of them at once are a profile, too, and a later file counts" {
+  # shellcheck disable=SC2046
+  import $(files)
+  run -0 "$railhead" check "$out"
+  for file in $(files); do lines_of "$file"; done | sort -u >"$BATS_TEST_TMPDIR/lines"
+  [ "$(comm -23 "$BATS_TEST_TMPDIR/lines" <(places) | wc -l)" -eq 0 ]
+  grep -q 'comes later, and counts instead' "$out"
+}
+
+@test "import DIR: the files below it that are known by where they lie, by name" {
+  import sysctl.d modprobe.d
+  run -0 "$railhead" check "$out"
+  [[ $(places) == *"sysctl.d/10-network.conf:2"* ]]
+  [[ $(places) == *"modprobe.d/nvidia.conf:3"* ]]
+}
+
+@test "import --root: what the administrator of a tree has set, in the order of its tools" {
+  local tree=$BATS_TEST_TMPDIR/tree
+  mkdir -p "$tree"/etc/{sysctl.d,modprobe.d,modules-load.d,default,tuned/mine} "$tree"/run/sysctl.d "$tree"/usr/lib/sysctl.d
+  echo 'vm.swappiness = 1' >"$tree/run/sysctl.d/50-a.conf"
+  echo 'vm.swappiness = 2' >"$tree/etc/sysctl.d/60-b.conf"
+  echo 'vm.swappiness = 3' >"$tree/run/sysctl.d/60-b.conf"
+  echo 'vm.swappiness = 4' >"$tree/usr/lib/sysctl.d/99-vendor.conf"
+  echo 'vm.swappiness = 5' >"$tree/etc/sysctl.d/99-backup.conf~"
+  echo 'blacklist nouveau' >"$tree/etc/modprobe.d/x.conf"
+  echo 'ib_umad' >"$tree/etc/modules-load.d/x.conf"
+  echo 'GRUB_CMDLINE_LINUX="pci=realloc"' >"$tree/etc/default/grub"
+  printf '[sysctl]\nvm.max_map_count=262144\n' >"$tree/etc/tuned/mine/tuned.conf"
+  echo mine >"$tree/etc/tuned/active_profile"
+  mkdir "$tree/etc/default/grub.d"
+  echo 'GRUB_CMDLINE_LINUX="pci=noaer"' >"$tree/etc/default/grub.d/50-x.cfg"
+  import --root "$tree"
+  run -0 "$railhead" check "$out"
+  grep -q '^    - "pci=noaer"   # /etc/default/grub.d/50-x.cfg:1$' "$out"
+  grep -q '^# /etc/default/grub:1: pci=realloc: /etc/default/grub.d/50-x.cfg:1 assigns GRUB_CMDLINE_LINUX again$' "$out"
+  grep -q '^  vm.swappiness: 2   # /etc/sysctl.d/60-b.conf:1$' "$out"
+  grep -q '^  vm.max_map_count: 262144   # /etc/tuned/mine/tuned.conf:2$' "$out"
+  [ "$(places)" = "/etc/default/grub.d/50-x.cfg:1
+/etc/default/grub:1
+/etc/modprobe.d/x.conf:1
+/etc/modules-load.d/x.conf:1
+/etc/sysctl.d/60-b.conf:1
+/etc/tuned/mine/tuned.conf:2
+/run/sysctl.d/50-a.conf:1" ]
+}
+
+@test "import: a file that nothing is known of, one that is not there, none at all: no half a profile" {
+  echo 'lorem ipsum' >"$BATS_TEST_TMPDIR/x"
+  run -1 --separate-stderr "$railhead" import sysctl.d/10-network.conf "$BATS_TEST_TMPDIR/x"
+  [ -z "$output" ]
+  [[ $stderr == *"neither its path nor its text says what it is; known are sysctl.d,"* ]]
+  run -1 --separate-stderr "$railhead" import none
+  [[ $stderr == *"import: none: No such file or directory"* ]]
+  mkdir "$BATS_TEST_TMPDIR/empty"
+  run -4 --separate-stderr "$railhead" import --root "$BATS_TEST_TMPDIR/empty"
+  [ -z "$output" ]
+}
+
+@test "import: the text tells the kind where the path does not" {
+  local kind
+  for kind in sysctl.d/20-globs.conf modprobe.d/mlx.conf grub-plain/default/grub tuned/modules/tuned.conf; do
+    cp "$kind" "$BATS_TEST_TMPDIR/plain"
+    import "$BATS_TEST_TMPDIR/plain"
+    run -0 "$railhead" check "$out"
+  done
+}
+
+@test "import: profiles of tuned that include one another in a circle end" {
+  mkdir -p "$BATS_TEST_TMPDIR"/t/{a,b}
+  printf '[main]\ninclude=b\n[sysctl]\nvm.swappiness=1\n' >"$BATS_TEST_TMPDIR/t/a/tuned.conf"
+  printf '[main]\ninclude=a\n[sysctl]\nvm.swappiness=2\n' >"$BATS_TEST_TMPDIR/t/b/tuned.conf"
+  import "$BATS_TEST_TMPDIR/t/a/tuned.conf"
+  run -0 "$railhead" check "$out"
+  grep -q '^  vm.swappiness: 1   ' "$out"
+}
