@@ -174,8 +174,8 @@ static bool take_names(struct import *im, const char *dir, const char *ending)
 /* What the administrator of a tree has set; the vendor's files below /usr/lib stay theirs. */
 static bool take_tree(struct import *im)
 {
-	static const char *const files[] = {"/etc/sysctl.conf", "/etc/modules", "/etc/kernel/cmdline",
-					    "/etc/default/grub"};
+	static const char *const files[] = {"/etc/sysctl.conf", "/etc/modules",
+					    "/etc/kernel/cmdline", "/etc/default/grub"};
 	bool good = take_tuned(im);
 
 	good &= take_conf(im, "modules-load.d");
@@ -197,9 +197,8 @@ static char *without_places(const char *text)
 
 	while (*text) {
 		size_t line = str_starts(text, " at ") ? strspn(text + 4, "0123456789") : 0;
-		size_t col = line && text[4 + line] == ':'
-				     ? strspn(text + 5 + line, "0123456789")
-				     : 0;
+		size_t col =
+			line && text[4 + line] == ':' ? strspn(text + 5 + line, "0123456789") : 0;
 
 		if (col)
 			text += 5 + line + col;

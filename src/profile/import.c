@@ -62,6 +62,15 @@ void import_withdraw(struct imported *one, const char *why)
 	one->section = NULL;
 }
 
+/* What a profile can hold without a word on its encoding. */
+static bool is_ascii(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text >= 0x7f || ((unsigned char)*text < ' ' && *text != '\t'))
+			return false;
+	return true;
+}
+
 void import_keep(struct import *im, const struct origin *from, const struct slot *slot,
 		 const char *value)
 {
@@ -86,11 +95,8 @@ void import_keep(struct import *im, const struct origin *from, const struct slot
 	one.is_item = slot->is_item;
 	one.may_lack = slot->may_lack;
 	vec_push(&im->list, one);
-	for (const char *p = value; *p; p++)
-		if ((unsigned char)*p >= 0x7f || ((unsigned char)*p < ' ' && *p != '\t')) {
-			import_withdraw(&im->list.v[im->list.n - 1], "it is not plain ASCII");
-			return;
-		}
+	if (!is_ascii(value) || !is_ascii(slot->key) || !is_ascii(or_empty(slot->map)))
+		import_withdraw(&im->list.v[im->list.n - 1], "it is not plain ASCII");
 }
 
 void import_refuse(struct import *im, const struct origin *from, const char *fmt, ...)
@@ -229,7 +235,7 @@ static void add_maps(struct writer *w, const char *section, const char *group)
 		if (done)
 			continue;
 		add(w, "    ");
-		add(w, first->map);
+		add_scalar(w, first->map);
 		add(w, ":\n");
 		for (size_t j = i; j < w->im->list.n; j++)
 			if (is_in(&w->im->list.v[j], section, group) &&
@@ -283,8 +289,8 @@ static void add_reasons(struct writer *w)
 
 		if (one->section)
 			continue;
-		text = xasprintf("%s# %s: %s: %s\n", begun ? "" : "\n# Not carried over:\n", one->at,
-				 one->said, one->note);
+		text = xasprintf("%s# %s: %s: %s\n", begun ? "" : "\n# Not carried over:\n",
+				 one->at, one->said, one->note);
 		add(w, text);
 		begun = true;
 	}
@@ -302,7 +308,8 @@ void import_write(struct import *im, const char *name, struct str *out)
 		kept += im->list.v[i].section != NULL;
 	head = xasprintf(
 		"# Imported from %zu file%s: of %zu settings %zu are carried over, with file and "
-		"line; the others are\n# at the end, each with the reason. A base: the profile of a "
+		"line; the others are\n# at the end, each with the reason. A base: the profile of "
+		"a "
 		"SKU says `extends: %s`.\nschema: 1\nname: %s\nabstract: true\n",
 		im->files.n, im->files.n == 1 ? "" : "s", im->list.n, kept, name, name);
 	add(&w, head);

@@ -29,9 +29,9 @@ struct imported {
 };
 
 struct import {
-	const struct root *root;  /* below which included files are looked for */
-	struct strv files;	  /* that have been read */
-	const char *assigned; /* the shell variable whose line is read now; or NULL */
+	const struct root *root; /* below which included files are looked for */
+	struct strv files;	 /* that have been read */
+	const char *assigned;	 /* the shell variable whose line is read now; or NULL */
 	VEC(struct imported) list;
 };
 
@@ -78,8 +78,8 @@ void import_text(struct import *im, const char *path, bool below, const char *te
 int import_read(const struct import *im, const char *path, bool below, char **ret);
 
 /* One sysctl, one argument, one file of sysfs: into its slot, or with the reason why not. */
-void import_sysctl(struct import *im, const struct origin *from, const char *key,
-		   const char *value, bool may_lack, const char *note);
+void import_sysctl(struct import *im, const struct origin *from, const char *key, const char *value,
+		   bool may_lack, const char *note);
 void import_argument(struct import *im, const struct origin *from, const char *word);
 void import_arguments(struct import *im, const struct origin *from, const char *words);
 /* The next word of *rest, in which double quotes keep blanks together; NULL: there is none. */

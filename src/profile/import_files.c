@@ -40,8 +40,7 @@ static void sysctl_line(struct import *im, const struct origin *from, char *text
 static void option(struct import *im, const struct origin *from, const char *module, char *word)
 {
 	char *value = strchr(word, '=');
-	struct slot slot = {
-		.section = "modules", .group = "options", .map = module, .key = word};
+	struct slot slot = {.section = "modules", .group = "options", .map = module, .key = word};
 
 	if (!value) {
 		import_refuse(im, from, "no value; write one, such as %s: 1", word);
@@ -239,8 +238,8 @@ static bool ends_in(const char *path, const char *tail)
 /* The kind that the first line that is no comment tells. */
 static enum import_kind kind_of_text(const char *text)
 {
-	static const char *const commands[] = {"options ", "blacklist ", "install ", "softdep ",
-					       "alias ",   "remove "};
+	static const char *const commands[] = {"options ", "blacklist ", "install ",
+					       "softdep ", "alias ",	 "remove "};
 
 	while (*text) {
 		size_t len = strcspn(text, "\n");
@@ -255,7 +254,8 @@ static enum import_kind kind_of_text(const char *text)
 			if (str_starts(text, commands[i]))
 				return IMPORT_MODPROBE;
 		if (*text && !strchr("#;", *text))
-			return strcspn(text, "./") < strcspn(text, "= \n") && strcspn(text, "=") < len
+			return strcspn(text, "./") < strcspn(text, "= \n") &&
+					       strcspn(text, "=") < len
 				       ? IMPORT_SYSCTL
 				       : IMPORT_UNKNOWN;
 		text += len;
@@ -269,11 +269,11 @@ enum import_kind import_kind_of(const char *path, const char *text)
 		const char *part; /* of the path; with '$' its end */
 		enum import_kind kind;
 	} places[] = {
-		{"sysctl.d/", IMPORT_SYSCTL},	   {"sysctl.conf$", IMPORT_SYSCTL},
-		{"modprobe.d/", IMPORT_MODPROBE},  {"modules-load.d/", IMPORT_MODULES_LOAD},
-		{"tuned.conf$", IMPORT_TUNED},	   {"default/grub$", IMPORT_GRUB},
-		{"default/grub.d/", IMPORT_GRUB},  {"kernel/cmdline$", IMPORT_CMDLINE},
-		{"cmdline.d/", IMPORT_CMDLINE},	   {"proc/cmdline$", IMPORT_CMDLINE},
+		{"sysctl.d/", IMPORT_SYSCTL},		{"sysctl.conf$", IMPORT_SYSCTL},
+		{"modprobe.d/", IMPORT_MODPROBE},	{"modules-load.d/", IMPORT_MODULES_LOAD},
+		{"tuned.conf$", IMPORT_TUNED},		{"default/grub$", IMPORT_GRUB},
+		{"default/grub.d/", IMPORT_GRUB},	{"kernel/cmdline$", IMPORT_CMDLINE},
+		{"cmdline.d/", IMPORT_CMDLINE},		{"proc/cmdline$", IMPORT_CMDLINE},
 		{"/etc/modules$", IMPORT_MODULES_LOAD},
 	};
 

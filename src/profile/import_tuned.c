@@ -189,14 +189,18 @@ static const struct {
 	const char *plugin, *why;
 } elsewhere[] = {
 	{"disk", "railhead sets disks by device set: block.SET.scheduler, block.SET.read_ahead"},
-	{"net", "railhead sets ports by device set: link.SET.channels, .rings, .coalesce, .features"},
+	{"net",
+	 "railhead sets ports by device set: link.SET.channels, .rings, .coalesce, .features"},
 	{"irq", "railhead sets interrupts by device set: irq.SET.affinity"},
-	{"irqbalance", "interrupts of a device set: irq.SET.affinity, which leaves isolated CPUs out"},
-	{"systemd", "kernel_args.isolate_cpus isolates CPUs; CPUAffinity= stays in systemd's files"},
+	{"irqbalance",
+	 "interrupts of a device set: irq.SET.affinity, which leaves isolated CPUs out"},
+	{"systemd",
+	 "kernel_args.isolate_cpus isolates CPUs; CPUAffinity= stays in systemd's files"},
 	{"script", "it runs a program, which a profile cannot"},
 	{"service", "services are systemd's: a preset or a drop-in of the image"},
 	{"selinux", "it is SELinux's, and not about hardware"},
-	{"mounts", "mount options of file systems stay in fstab; mounts: has those of memory and NFS"},
+	{"mounts",
+	 "mount options of file systems stay in fstab; mounts: has those of memory and NFS"},
 	{"acpi", "the platform profile is the firmware's; sysfs: has its file"},
 	{"uncore", "uncore frequencies have no key; sysfs: has their files"},
 	{"rtentsk", "it holds a socket open to keep a kernel feature on, which a profile cannot"},
@@ -260,7 +264,8 @@ static void cpu_boost(struct tuned *t, const struct origin *from, const char *va
 {
 	const struct slot slot = {.section = "cpu", .key = "boost"};
 
-	import_keep(t->im, from, &slot, streq(value, "1") || streq(value, "true") ? "true" : "false");
+	import_keep(t->im, from, &slot,
+		    streq(value, "1") || streq(value, "true") ? "true" : "false");
 }
 
 /* "schedutil|ondemand": the first that the CPU has; a profile names one. */
@@ -301,8 +306,7 @@ static void bootloader(struct tuned *t, const struct origin *from, const struct 
 }
 
 /* name=param=1 param2=2, or +r in front: loaded again with them. */
-static void module(struct tuned *t, const struct origin *from, const char *name,
-		   const char *value)
+static void module(struct tuned *t, const struct origin *from, const char *name, const char *value)
 {
 	cleanup_free char *copy = xstrdup(str_starts(value, "+r") ? value + 2 : value);
 	const struct slot load = {
@@ -349,8 +353,9 @@ static void scheduler(struct tuned *t, const struct origin *from, const struct o
 	if (str_starts(o->key, "sched_"))
 		import_refuse(t->im, from, "since Linux 5.13 a file of debugfs, and no sysctl");
 	else if (streq(o->key, "isolated_cores"))
-		import_refuse(t->im, from,
-			      "CPUs are isolated by kernel_args: {isolate_cpus: ...}, from boot on");
+		import_refuse(
+			t->im, from,
+			"CPUs are isolated by kernel_args: {isolate_cpus: ...}, from boot on");
 	else
 		import_refuse(t->im, from, "it moves processes, which a profile cannot");
 }
@@ -362,15 +367,16 @@ static char *section_off(const struct tuned *t, const char *section)
 {
 	const char *enabled = attribute(t, section, "enabled");
 	const char *devices = attribute(t, section, "devices");
-	const char *regex = attribute(t, section, "uname_regex")
-				    ?: attribute(t, section, "cpuinfo_regex");
+	const char *regex =
+		attribute(t, section, "uname_regex") ?: attribute(t, section, "cpuinfo_regex");
 
 	if (enabled && strchr("0fFnN", *enabled))
 		return xasprintf("the section [%s] is not enabled", section);
 	if (regex)
-		return xasprintf("the section [%s] is for some machines alone (%s); write a profile "
-				 "that matches those",
-				 section, regex);
+		return xasprintf(
+			"the section [%s] is for some machines alone (%s); write a profile "
+			"that matches those",
+			section, regex);
 	if (devices && !streq(devices, "*"))
 		return xasprintf("the section [%s] is for devices %s; write a device set", section,
 				 devices);
@@ -467,8 +473,9 @@ static void plugin_option(struct tuned *t, const struct origin *from, const stru
 	if (off)
 		import_refuse(t->im, from, "%s", off);
 	else if (strstr(value, str_starts(o->key, "cmdline") ? "${f:" : "${"))
-		import_refuse(t->im, from, "tuned computes it, or it is said in another file; write "
-					   "the value that it has");
+		import_refuse(t->im, from,
+			      "tuned computes it, or it is said in another file; write "
+			      "the value that it has");
 	else
 		setting(t, from, plugin, o, value);
 }
@@ -486,7 +493,8 @@ static char *profiles_beside(const char *path)
 
 	while (end && end > path && end[-1] != '/')
 		end--;
-	return end && end > path ? xstrndup(path, (size_t)(end - path)) : xstrdup(slash ? "" : "../");
+	return end && end > path ? xstrndup(path, (size_t)(end - path))
+				 : xstrdup(slash ? "" : "../");
 }
 
 static bool include_profile(struct tuned *t, const char *name)
@@ -584,7 +592,8 @@ static void each_option(struct tuned *t, const char *section)
 	for (size_t i = 0; i < t->options.n; i++) {
 		const struct option *o = &t->options.v[i];
 		const struct origin from = {t->path, o->line, o->said};
-		bool is_main = streq(o->section, "main"), is_variable = streq(o->section, "variables");
+		bool is_main = streq(o->section, "main"),
+		     is_variable = streq(o->section, "variables");
 
 		if (section ? !streq(o->section, section) : is_main || is_variable)
 			continue;

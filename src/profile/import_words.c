@@ -25,8 +25,8 @@ static const char *reason_for(const struct reason *reasons, const char *text)
 
 #define COMMAND "a command, which the kernel acts on once, and no setting"
 #define SECURITY "dangerous: it weakens the node's security; write it by hand if it is meant"
-#define PANICS                                                                            \
-	"dangerous: a panic reboots the node outside of railhead's budget; leave it in "  \
+#define PANICS                                                                           \
+	"dangerous: a panic reboots the node outside of railhead's budget; leave it in " \
 	"sysctl.d"
 #define POOLS "page pools have a section of their own: hugepages: [{size: 2M, per_node: ...}]"
 #define ONE_MACHINE "it is about one machine, and not about its SKU"
@@ -73,8 +73,8 @@ static char *with_dots(const char *key)
 	return copy;
 }
 
-void import_sysctl(struct import *im, const struct origin *from, const char *key,
-		   const char *value, bool may_lack, const char *note)
+void import_sysctl(struct import *im, const struct origin *from, const char *key, const char *value,
+		   bool may_lack, const char *note)
 {
 	cleanup_free char *dotted = with_dots(key);
 	const char *why = reason_for(sysctls_elsewhere, dotted);
@@ -93,7 +93,7 @@ void import_sysctl(struct import *im, const struct origin *from, const char *key
 
 #define OF_IMAGE "it is about this image's boot, and not about a SKU; leave it in the boot loader"
 #define OF_SCREEN "it is about what a boot shows; leave it in the boot loader"
-#define MITIGATION                                                                               \
+#define MITIGATION \
 	"dangerous: it turns protections of the kernel off; write it by hand if it is meant"
 
 static const struct reason args_elsewhere[] = {
@@ -160,10 +160,8 @@ static const struct reason args_elsewhere[] = {
 static const struct {
 	const char *arg, *mode;
 } iommu_modes[] = {
-	{"iommu=pt", "passthrough"},
-	{"iommu.passthrough=1", "passthrough"},
-	{"iommu.strict=1", "strict"},
-	{"iommu.strict=0", "lazy"},
+	{"iommu=pt", "passthrough"},  {"iommu.passthrough=1", "passthrough"},
+	{"iommu.strict=1", "strict"}, {"iommu.strict=0", "lazy"},
 	{"iommu=off", "disabled"},
 };
 

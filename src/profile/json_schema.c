@@ -70,22 +70,11 @@ const char *json_schema_pattern(const struct spec *spec)
 	return spec->pattern;
 }
 
-/* Whether the check takes this text, written without quotes. */
-static bool takes(const struct spec *s, const char *text)
-{
-	struct ynode n = {.kind = YAML_SCALAR, .text = (char *)text, .plain = true};
-	cleanup_str struct str why = {0};
-	bool taken = s->check(s, &n, &why);
-
-	free(n.value.set);
-	return taken;
-}
-
 static bool takes_int(const struct spec *s, int64_t v)
 {
 	cleanup_free char *text = xasprintf("%" PRId64, v);
 
-	return takes(s, text);
+	return spec_accepts(s, text);
 }
 
 static bool takes_ints(const struct spec *s)
@@ -96,7 +85,7 @@ static bool takes_ints(const struct spec *s)
 /* 0.5, and 1e-5, which is a good name for a module */
 static bool takes_fractions(const struct spec *s)
 {
-	return takes(s, "0.5") || takes(s, "1e-5");
+	return spec_accepts(s, "0.5") || spec_accepts(s, "1e-5");
 }
 
 static void add_numbers(json_t *obj, json_t *types, const struct spec *s)
@@ -110,7 +99,7 @@ static void add_numbers(json_t *obj, json_t *types, const struct spec *s)
 	if (s->max) {
 		put(obj, "minimum", json_integer(s->min));
 		put(obj, "maximum", json_integer(s->max));
-	} else if (!takes_int(s, -1) && !takes(s, "-0.5")) {
+	} else if (!takes_int(s, -1) && !spec_accepts(s, "-0.5")) {
 		put(obj, "minimum", json_integer(0));
 	}
 }
@@ -127,7 +116,7 @@ static json_t *checked(const struct spec *s, bool nullable)
 		if (pattern)
 			put(obj, "pattern", json_string(pattern));
 	}
-	if (takes(s, "true"))
+	if (spec_accepts(s, "true"))
 		add(types, json_string("boolean"));
 	if (nullable)
 		add(types, json_string("null"));

@@ -44,6 +44,16 @@ const struct field *spec_field(const struct spec *spec, const char *key)
 	return NULL;
 }
 
+bool spec_accepts(const struct spec *spec, const char *text)
+{
+	struct ynode n = {.kind = YAML_SCALAR, .text = (char *)text, .plain = true};
+	cleanup_str struct str why = {0};
+	bool accepted = spec->check(spec, &n, &why);
+
+	free(n.value.set);
+	return accepted;
+}
+
 const char *spec_meaning(const struct spec *s, const char *word)
 {
 	for (const char *const *m = s->meanings; m && *m; m += 2)
@@ -191,7 +201,7 @@ static void check_scalar(struct walk *w, const struct spec *s, struct ynode *n)
 		n->value.spec = s;
 		return;
 	}
-	other = synonym_value(s, n);
+	other = synonym_value(s, spec_accepts, n->text);
 	if (other)
 		wrong(w, "synonym", n->at, "%.*s; write %s", (int)text_len_to(str_get(&why), "; "),
 		      str_get(&why), other);

@@ -109,6 +109,8 @@ void schema_complete(const struct ynode *doc, struct diags *diags);
 bool spec_may_append(const struct spec *map, const struct field *field);
 /* The bounds of a number, as a profile writes them: "1s", "120s". False: it has none. */
 bool spec_range(const struct spec *s, char **min, char **max); /* the caller frees */
+/* Whether a scalar's check accepts this text, written without quotes. */
+bool spec_accepts(const struct spec *spec, const char *text);
 /* What a word of a scalar does, for editors and `explain`; NULL: the word says it all. */
 const char *spec_meaning(const struct spec *s, const char *word);
 const struct field *spec_field(const struct spec *spec, const char *key);

@@ -239,16 +239,6 @@ bool synonym_is_in(const struct ynode *map, const char *key)
 	return false;
 }
 
-static bool is_accepted(const struct spec *spec, const char *text)
-{
-	struct ynode n = {.kind = YAML_SCALAR, .text = (char *)text, .plain = true};
-	cleanup_str struct str why = {0};
-	bool accepted = spec->check(spec, &n, &why);
-
-	free(n.value.set);
-	return accepted;
-}
-
 static size_t number_end(const char *text)
 {
 	size_t start = strspn(text, ">= ");
@@ -279,16 +269,16 @@ static char *without_blanks(const char *text)
 	return str_take(&out);
 }
 
-static char *other_word(const struct spec *spec, const char *text)
+static char *other_word(const struct spec *spec, synonym_test *accepts, const char *text)
 {
 	for (const struct synonym *s = synonyms_of_words; s->said; s++)
-		if (streq(s->said, text) && is_accepted(spec, s->meant))
+		if (streq(s->said, text) && accepts(spec, s->meant))
 			return xstrdup(s->meant);
 	return NULL;
 }
 
 /* "1GiB" is 1G, if spec accepts that; only a number has an ending. */
-static char *other_ending(const struct spec *spec, const char *text)
+static char *other_ending(const struct spec *spec, synonym_test *accepts, const char *text)
 {
 	size_t digits = number_end(text);
 
@@ -300,20 +290,20 @@ static char *other_ending(const struct spec *spec, const char *text)
 		if (!streq(text + digits, s->said))
 			continue;
 		other = xasprintf("%.*s%s", (int)digits, text, s->meant);
-		if (is_accepted(spec, other))
+		if (accepts(spec, other))
 			return take_ptr(other);
 	}
 	return NULL;
 }
 
-char *synonym_value(const struct spec *spec, const struct ynode *n)
+char *synonym_value(const struct spec *spec, synonym_test *accepts, const char *said)
 {
-	cleanup_free char *dense = without_blanks(n->text);
-	const char *text = dense ?: n->text;
+	cleanup_free char *dense = without_blanks(said);
+	const char *text = dense ?: said;
 	char *other;
 
-	if (dense && *dense && is_accepted(spec, dense))
+	if (dense && *dense && accepts(spec, dense))
 		return take_ptr(dense);
-	other = other_word(spec, text);
-	return other ?: other_ending(spec, text);
+	other = other_word(spec, accepts, text);
+	return other ?: other_ending(spec, accepts, text);
 }

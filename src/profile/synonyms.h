@@ -6,7 +6,9 @@
  */
 #pragma once
 
-#include "profile/schema.h"
+#include "profile/yaml.h"
+
+struct spec;
 
 /*
  * The path of the row that an unknown key means: "sriov.SET.vfs" for numVfs. Case, '-' and '_' do
@@ -17,11 +19,14 @@ const char *synonym_key(const char *said);
 /* Whether a key of the map is another tool's word for that one, which its own error says. */
 bool synonym_is_in(const struct ynode *map, const char *key);
 
+/* Whether a spec accepts a text, written without quotes: spec_accepts(). */
+typedef bool synonym_test(const struct spec *spec, const char *text);
+
 /*
  * What a scalar that spec rejects would be in this language, such as 400Gb/s for 400Gbps, if spec
  * accepts that; NULL otherwise. The caller frees.
  */
-char *synonym_value(const struct spec *spec, const struct ynode *n);
+char *synonym_value(const struct spec *spec, synonym_test *accepts, const char *said);
 
 /* For the test that each row leads somewhere. */
 struct synonym {

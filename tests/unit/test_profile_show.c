@@ -318,7 +318,7 @@ static void dropins(void **state)
 		tmp_write(t, cases[i].file, cases[i].text);
 		path = xstrdup(tmp_path(t, cases[i].file));
 		assert_true(profile_is_dropin(path));
-		r = profile_check_dropin(&t->root, path, &target, &t->diags, &t->err);
+		r = profile_check_dropin(&t->root, path, NULL, &target, &t->diags, &t->err);
 		assert_int_equal(r, cases[i].error ? -EINVAL : 0);
 		assert_int_equal(t->diags.list.n > 0, cases[i].error != NULL);
 		if (cases[i].error)
