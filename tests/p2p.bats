@@ -729,7 +729,7 @@ survey_says() { # ROW JSON
   [[ $output != *pairs* ]] # one NIC has no GPU of its own
   rm "$root/sys/bus/pci/devices/$PF1"
   run -0 "$railhead" draft --root "$root"
-  [[ $output == *"#pairs: {nics: rails, gpus: gpus, within: pcie_switch, p2p: direct}"* ]]
+  [[ $output == *"#pairs: {nics: rails, gpus: gpus, within: pcie_switch, p2p: direct, acs: set}"* ]]
 }
 
 # --- the profile ------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ declare -gA runs=(
   ["grub2-mkconfig -o /etc/grub2.cfg && railhead kargs --reset"]=0
   ["railhead kargs --mend"]=0
   ["railhead check my-sku.yaml"]=0
+  ["railhead check --json - <my-sku.yaml"]=0
   ["railhead explain link.rails.mtu"]=0
   ["railhead draft my-sku >my-sku.yaml"]=0
   ["railhead survey"]=0
@@ -53,6 +54,10 @@ declare -gA elsewhere=(
   ["make demo"]="Makefile:tests/vm/demo"
   # this test is a part of it
   ["make check"]=".ci/run:make -k check"
+  # directories and bases of an author's own
+  ["railhead check --bases profiles my-profiles/"]="tests/check.bats:check --bases one --bases two mine/a.yaml"
+  # files of other tools
+  ["railhead import /etc/sysctl.d tuned.conf"]="tests/import.bats:import sysctl.d modprobe.d"
   # it installs packages
   ["sudo tests/lib/deps.sh build"]=".ci/run:tests/lib/deps.sh --upgrade build"
   # it goes on until ^C
