@@ -23,7 +23,6 @@ static const char *reason_for(const struct reason *reasons, const char *text)
 
 /* --- sysctls ------------------------------------------------------------------------------- */
 
-#define COMMAND "a command, which the kernel acts on once, and no setting"
 #define SECURITY "dangerous: it weakens the node's security; write it by hand if it is meant"
 #define PANICS                                                                           \
 	"dangerous: a panic reboots the node outside of railhead's budget; leave it in " \
@@ -32,12 +31,8 @@ static const char *reason_for(const struct reason *reasons, const char *text)
 #define ONE_MACHINE "it is about one machine, and not about its SKU"
 
 static const struct reason sysctls_elsewhere[] = {
-	{"vm.drop_caches", COMMAND},
-	{"vm.compact_memory", COMMAND},
-	{"net.ipv[46].route.flush", COMMAND},
 	{"vm.nr_hugepages*", POOLS},
 	{"vm.nr_overcommit_hugepages", POOLS},
-	{"kernel.modules_disabled", "dangerous: no module loads any more, drivers neither"},
 	{"kernel.core_pattern", "it may name a program that the kernel runs as root"},
 	{"kernel.modprobe", "it names a program that the kernel runs as root"},
 	{"kernel.hotplug", "it names a program that the kernel runs as root"},

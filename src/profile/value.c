@@ -172,7 +172,7 @@ bool value_count(const struct spec *s, struct ynode *n, struct str *why)
 	bool at_least = str_starts(n->text, ">=");
 
 	number.text += at_least ? 2 : 0;
-	if (*number.text == '-')
+	if (*number.text == '-' || *number.text == ' ')
 		return refuse(s, n, why, NULL);
 	if (!value_int(s, &number, why))
 		return false;

@@ -51,6 +51,12 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 static const struct {
 	const char *path, *why;
 } owned_sysctls[] = {
+	{"vm/drop_caches", "the file is a command, not a setting; leave it out"},
+	{"vm/compact_memory", "the file is a command, not a setting; leave it out"},
+	{"net/ipv4/route/flush", "the file is a command, not a setting; leave it out"},
+	{"net/ipv6/route/flush", "the file is a command, not a setting; leave it out"},
+	{"kernel/modules_disabled",
+	 "stage early writes it, and then no driver can be loaded any more; leave it out"},
 	{"vm/nr_hugepages",
 	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
 	{"vm/nr_hugepages_mempolicy",

@@ -15,12 +15,16 @@
 
 static const char *const texts[] = {
 	"vm.swappiness = 10\n-net.ipv4.conf.*.rp_filter=2\nnet/ipv4/ip_forward=1\nx\n= 1\n-\n",
-	"options a b=1 c=\"d e\" f\nblacklist g\ninstall h /bin/i\noptions \\\n  j \\\nk=l\noptions\n",
-	"GRUB_CMDLINE_LINUX=\"a=1 $b 'c' \\\\\"\nexport GRUB_CMDLINE_LINUX='d=\\\n2'\nGRUB_X=1\n=\n",
+	"options a b=1 c=\"d e\" f\nblacklist g\ninstall h /bin/i\noptions \\\n  j "
+	"\\\nk=l\noptions\n",
+	"GRUB_CMDLINE_LINUX=\"a=1 $b 'c' \\\\\"\nexport "
+	"GRUB_CMDLINE_LINUX='d=\\\n2'\nGRUB_X=1\n=\n",
 	"isolcpus=1-2 iommu=pt root=/dev/x \"a b\" quiet\n# no\n",
-	"[main]\ninclude=a,b;-c\n[variables]\nx=1\ny=${x}${y}${f:z:1}\n[sysctl]\na.b=${x}\n  go on\n"
+	"[main]\ninclude=a,b;-c\n[variables]\nx=1\ny=${x}${y}${f:z:1}\n[sysctl]\na.b=${x}\n  go "
+	"on\n"
 	"[bootloader]\ncmdline=+k=${y} l\ncmdline_m=-l\n[vm]\ndirty_bytes=4%\n[cpu]\ngovernor=a|b\n"
-	"force_latency=1\nboost=\n[modules]\nn=+r o=p\n[q\n]r=s\n[sysfs]\n/sys/t=u\n[v]\ntype=sysctl\n",
+	"force_latency=1\nboost=\n[modules]\nn=+r "
+	"o=p\n[q\n]r=s\n[sysfs]\n/sys/t=u\n[v]\ntype=sysctl\n",
 };
 
 /* Reproducible, and no more than that. */
@@ -33,7 +37,8 @@ static unsigned int next(unsigned int *seed)
 /* Some bytes of the text are others, gone, or there twice. */
 static char *mutated(const char *text, unsigned int *seed)
 {
-	static const char bytes[] = "\n\r\t =#;\"'\\$({}[]%+-|:,./*?\x01\x7f\xc3\xa9" "a0";
+	static const char bytes[] = "\n\r\t =#;\"'\\$({}[]%+-|:,./*?\x01\x7f\xc3\xa9"
+				    "a0";
 	struct str out = {0};
 
 	for (; *text; text++) {
