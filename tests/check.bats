@@ -35,8 +35,8 @@ check() { run "$railhead" check "$@"; }
   check tree
   [ "$status" -eq 3 ]
   [ "${#lines[@]}" -eq 3 ]
-  [[ ${lines[0]} == "tree/sku/a.yaml: ok, profile a "* ]]
-  [[ ${lines[2]} == "tree/sku/b.yaml: ok, profile b "* ]]
+  [[ ${lines[0]} == "tree/sku/a.yaml: ok, profile a, digest "* ]]
+  [[ ${lines[2]} == "tree/sku/b.yaml: ok, profile b, digest "* ]]
   [[ ${lines[1]} == "tree/sku/b.d/10-x.yaml:2:8: link.nosuch: no device set 'nosuch'"* ]]
 }
 
@@ -68,7 +68,7 @@ check() { run "$railhead" check "$@"; }
 @test "check -: standard input is a profile, by the name that it says" {
   good a
   run -0 "$railhead" check - <a.yaml
-  [[ $output == "<stdin>: ok, profile a "* ]]
+  [[ $output == "<stdin>: ok, profile a, digest "* ]]
   # through a pipe
   run -0 bash -c 'cat a.yaml | "$1" check -' - "$railhead"
   run -3 bash -c 'printf "schema: 1\nname: a\nfoos: 1\n" | "$1" check -' - "$railhead"

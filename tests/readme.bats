@@ -198,7 +198,7 @@ teardown() {
 @test "the profile is taken without a warning, and fits the machine that it is for" {
   block "schema: " >"$BATS_TEST_TMPDIR/my-sku.yaml"
   run -0 "$railhead" check "$BATS_TEST_TMPDIR/my-sku.yaml"
-  [ "$output" = "$BATS_TEST_TMPDIR/my-sku.yaml: ok, profile my-sku , digest ${output##* }" ]
+  [ "$output" = "$BATS_TEST_TMPDIR/my-sku.yaml: ok, profile my-sku, digest ${output##* }" ]
   # by its match, and with the count of each of its sets
   python3 "$top/tests/lib/machine" "$BATS_TEST_TMPDIR" "$top/tests/fixtures/machines/hgx-h100-cx7.toml"
   root=$BATS_TEST_TMPDIR/hgx-h100-cx7

@@ -67,8 +67,8 @@ static json_t *file_to_json(const char *path, const struct verdict_of_file *f, b
 static void print_good(const char *path, const struct verdict_of_file *f)
 {
 	if (f->profile)
-		printf("%s: ok, profile %s %s, digest %.12s\n", path, f->profile->name,
-		       f->profile->version, f->profile->digest);
+		printf("%s: ok, profile %s%s%s, digest %.12s\n", path, f->profile->name,
+		       *f->profile->version ? " " : "", f->profile->version, f->profile->digest);
 	else if (f->target)
 		printf("%s: ok, drop-in of %s\n", path, f->target);
 	else if (!f->dropin)

@@ -337,7 +337,7 @@ static void show_text(const struct view *v)
 	const struct profile *p = v->profile;
 	cleanup_str struct str out = {0};
 
-	printf("# %s %s, digest %s\n", p->name, p->version, p->digest);
+	printf("# %s%s%s, digest %s\n", p->name, *p->version ? " " : "", p->version, p->digest);
 	for (size_t i = 0; i < p->files.n; i++) {
 		cleanup_free char *file = str_printable(p->files.v[i], SIZE_MAX);
 
