@@ -69,7 +69,7 @@ name_of() { tr / _ <<<"$1"; }
   run -0 "$railhead" check "$out"
   for file in $(files); do lines_of "$file"; done | sort -u >"$BATS_TEST_TMPDIR/lines"
   [ "$(comm -23 "$BATS_TEST_TMPDIR/lines" <(places) | wc -l)" -eq 0 ]
-  grep -q 'comes later, and counts instead' "$out"
+  grep -q 'overrides this line' "$out"
 }
 
 @test "import DIR: the files below it that are known by where they lie, by name" {

@@ -132,7 +132,7 @@ static const struct spec on_fail = {
 	.words = WORDS("block", "degrade", "warn"),
 	.meanings = WORDS("block", "the node is not ready", "degrade",
 			  "the node is degraded, and admits work where gate.admit_degraded says so",
-			  "warn", "a warning beside the verdict"),
+			  "warn", "a warning in addition to the verdict"),
 };
 static const struct spec corrected = {
 	.what = "a number of errors",
@@ -176,7 +176,7 @@ static const struct spec health_question = {
 	.words = WORDS("ecc", "ecc_errors", "remapped_rows", "retired_pages", "pcie_width",
 		       "clocks"),
 	.meanings =
-		WORDS("ecc", "ECC is on, and is to be at the next reset", "ecc_errors",
+		WORDS("ecc", "ECC is on, and stays on after the next reset", "ecc_errors",
 		      "uncorrected errors of this boot", "remapped_rows",
 		      "rows that failed and have spare ones; none is left to fail", "retired_pages",
 		      "pages that are out of use, of GPUs without row remapping", "pcie_width",

@@ -30,7 +30,7 @@ struct machine {
 	struct seals seals;
 };
 
-/* What goes through the whole of a run. */
+/* The state of one run of check. */
 struct check {
 	const struct root *profiles; /* below which the search path is */
 	const struct machine *machine;
@@ -166,7 +166,7 @@ static bool is_told(const struct diags *told, const struct diag *d)
 	return false;
 }
 
-/* What a base lacks is told once, and not again of each profile that extends it. */
+/* Prints each error of a base once, and only a count for each profile that extends the base. */
 static void print_new(struct check *c, const char *path, const struct diags *diags)
 {
 	size_t again = 0;

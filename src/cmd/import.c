@@ -171,7 +171,7 @@ static bool take_names(struct import *im, const char *dir, const char *ending)
 	return good;
 }
 
-/* What the administrator of a tree has set; the vendor's files below /usr/lib stay theirs. */
+/* Reads the administrator's files of a tree, not the vendor's below /usr/lib. */
 static bool take_tree(struct import *im)
 {
 	static const char *const files[] = {"/etc/sysctl.conf", "/etc/modules",
@@ -218,7 +218,7 @@ static void withdraw_one(struct imported *one, const char *text)
 	import_withdraw(one, why);
 }
 
-/* What check says of a line is why it is not carried over. Returns how many lines that were. */
+/* Withdraws each setting that check rejects, with check's reason. Returns how many. */
 static size_t withdraw(struct import *im, const struct diags *diags)
 {
 	size_t n = 0;

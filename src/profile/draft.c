@@ -395,7 +395,7 @@ static void add_affinity(struct str *out, const struct draft_set *set)
 	str_addf(out, "#  %s: {affinity: local_node}\n", set->name);
 }
 
-/* What nodes of this kind usually want of their ports, a block for each section. */
+/* Proposes the usual settings of ports as comments, one block for each section. */
 static void add_ports(struct draft *d)
 {
 	static const struct {

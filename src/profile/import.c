@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What has been imported, and the profile that is written of it. */
+/* The list of imported settings, and how it is written as a profile. */
 #include "profile/import.h"
 
 #include <ctype.h>
@@ -62,7 +62,7 @@ void import_withdraw(struct imported *one, const char *why)
 	one->section = NULL;
 }
 
-/* What a profile can hold without a word on its encoding. */
+/* Profiles are written in ASCII: other bytes may have any encoding. */
 static bool is_ascii(const char *text)
 {
 	for (; *text; text++)
@@ -77,11 +77,12 @@ void import_keep(struct import *im, const struct origin *from, const struct slot
 	struct imported one = start(im, from);
 
 	for (size_t i = 0; i < im->list.n; i++) {
-		cleanup_free char *why = xasprintf(
-			streq(slot->section, "kernel_args") && slot->is_item
-				? "%s:%u has this argument, too; write one with all its values"
-				: "%s:%u comes later, and counts instead",
-			from->file, from->line);
+		cleanup_free char *why =
+			xasprintf(streq(slot->section, "kernel_args") && slot->is_item
+					  ? "%s:%u sets this argument again; write one argument "
+					    "with all values"
+					  : "%s:%u overrides this line",
+				  from->file, from->line);
 
 		if (is_of_slot(&im->list.v[i], slot))
 			import_withdraw(&im->list.v[i], why);
@@ -307,11 +308,11 @@ void import_write(struct import *im, const char *name, struct str *out)
 	for (size_t i = 0; i < im->list.n; i++)
 		kept += im->list.v[i].section != NULL;
 	head = xasprintf(
-		"# Imported from %zu file%s: of %zu settings %zu are carried over, with file and "
-		"line; the others are\n# at the end, each with the reason. A base: the profile of "
-		"a "
-		"SKU says `extends: %s`.\nschema: 1\nname: %s\nabstract: true\n",
-		im->files.n, im->files.n == 1 ? "" : "s", im->list.n, kept, name, name);
+		"# Imported from %zu file%s. %zu of %zu settings are keys here, each with its file "
+		"and "
+		"line; the others\n# are listed at the end with the reason. This is a base: write "
+		"`extends: %s` in the profile\n# of a SKU.\nschema: 1\nname: %s\nabstract: true\n",
+		im->files.n, im->files.n == 1 ? "" : "s", kept, im->list.n, name, name);
 	add(&w, head);
 	for (size_t i = 0; i < array_len(sections); i++)
 		add_section(&w, sections[i]);

@@ -28,7 +28,7 @@ static void sysctl_line(struct import *im, const struct origin *from, char *text
 		return;
 	}
 	if (!value) {
-		import_refuse(im, from, "no '=' in it, so that sysctl(8) skips it");
+		import_refuse(im, from, "has no '=': sysctl(8) skips the line");
 		return;
 	}
 	*value++ = '\0';
@@ -43,7 +43,7 @@ static void option(struct import *im, const struct origin *from, const char *mod
 	struct slot slot = {.section = "modules", .group = "options", .map = module, .key = word};
 
 	if (!value) {
-		import_refuse(im, from, "no value; write one, such as %s: 1", word);
+		import_refuse(im, from, "has no value; write one, such as %s: 1", word);
 		return;
 	}
 	*value++ = '\0';
@@ -63,7 +63,7 @@ static void options_line(struct import *im, const struct origin *from, char *res
 		any = true;
 	}
 	if (!any)
-		import_refuse(im, from, "it has no option");
+		import_refuse(im, from, "has no option");
 }
 
 static void blacklist_line(struct import *im, const struct origin *from, char *rest)
@@ -75,7 +75,7 @@ static void blacklist_line(struct import *im, const struct origin *from, char *r
 	if (module)
 		import_keep(im, from, &slot, module);
 	else
-		import_refuse(im, from, "it names no module");
+		import_refuse(im, from, "names no module");
 }
 
 static void modprobe_line(struct import *im, const struct origin *from, char *text)
@@ -89,7 +89,7 @@ static void modprobe_line(struct import *im, const struct origin *from, char *te
 		{"remove", "runs a program when a module goes, which a profile cannot"},
 		{"softdep", "the order of modules is that of modules.load; leave it in modprobe.d"},
 		{"weakdep", "it is for the maker of the initramfs; leave it in modprobe.d"},
-		{"alias", "names of modules are no setting; leave it in modprobe.d"},
+		{"alias", "gives a module another name; leave it in modprobe.d"},
 		{"include", "modprobe reads no such line any more"},
 		{"config", "modprobe reads no such line any more"},
 	};
@@ -176,12 +176,12 @@ static void grub_line(struct import *im, const struct origin *from, char *text)
 		text += strlen("export ");
 	value = strchr(text, '=');
 	if (!value || !str_starts(text, "GRUB_CMDLINE_LINUX")) {
-		import_refuse(im, from, "it is about GRUB's menu, and not about the kernel");
+		import_refuse(im, from, "configures GRUB, not the kernel");
 		return;
 	}
 	if (str_starts(text, "GRUB_CMDLINE_LINUX_RECOVERY") ||
 	    str_starts(text, "GRUB_CMDLINE_LINUX_XEN")) {
-		import_refuse(im, from, "it is about boots of another kind");
+		import_refuse(im, from, "applies to recovery or Xen boots only");
 		return;
 	}
 	*value++ = '\0';

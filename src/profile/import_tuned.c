@@ -177,9 +177,9 @@ static bool define(struct tuned *t, const char *name, const char *text)
 static void variable_line(struct tuned *t, const struct origin *from, const struct option *o)
 {
 	if (define(t, o->key, o->value))
-		import_refuse(t->im, from, "a variable, put into the lines that use it");
+		import_refuse(t->im, from, "a variable; the lines that use it have its value");
 	else
-		import_refuse(t->im, from, "a variable that tuned computes: its value is not here");
+		import_refuse(t->im, from, "a variable that only tuned can compute");
 }
 
 /* --- settings ------------------------------------------------------------------------------ */
@@ -196,7 +196,7 @@ static const struct {
 	 "interrupts of a device set: irq.SET.affinity, which leaves isolated CPUs out"},
 	{"systemd",
 	 "kernel_args.isolate_cpus isolates CPUs; CPUAffinity= stays in systemd's files"},
-	{"script", "it runs a program, which a profile cannot"},
+	{"script", "runs a program; a profile cannot"},
 	{"service", "services are systemd's: a preset or a drop-in of the image"},
 	{"selinux", "it is SELinux's, and not about hardware"},
 	{"mounts",
@@ -204,11 +204,11 @@ static const struct {
 	{"acpi", "the platform profile is the firmware's; sysfs: has its file"},
 	{"uncore", "uncore frequencies have no key; sysfs: has their files"},
 	{"rtentsk", "it holds a socket open to keep a kernel feature on, which a profile cannot"},
-	{"audio", "power saving of sound is nothing for a node"},
-	{"video", "power saving of displays is nothing for a node"},
-	{"usb", "power saving of USB is nothing for a node"},
-	{"scsi_host", "power saving of SATA links is nothing for a node"},
-	{"eeepc_she", "power saving of a laptop is nothing for a node"},
+	{"audio", "saves power of sound devices; not needed on a node"},
+	{"video", "saves power of displays; not needed on a node"},
+	{"usb", "saves power of USB devices; not needed on a node"},
+	{"scsi_host", "saves power of SATA links; not needed on a node"},
+	{"eeepc_she", "saves power of a laptop; not needed on a node"},
 };
 
 /* Options with a key of the same meaning. */
@@ -245,7 +245,10 @@ static void vm_amount(struct tuned *t, const struct origin *from, const struct o
 	cleanup_free char *key = xasprintf("vm.dirty_%s%s", background ? "background_" : "",
 					   percent || strstr(o->key, "ratio") ? "ratio" : "bytes");
 
-	import_sysctl(t->im, from, key, number, false, NULL);
+	import_sysctl(t->im, from, key, number, false,
+		      percent && strstr(o->key, "bytes")
+			      ? "of the memory that is available; tuned takes a share of all"
+			      : NULL);
 }
 
 static void cpu_latency(struct tuned *t, const struct origin *from, const char *value)
@@ -274,7 +277,8 @@ static void mapped(struct tuned *t, const struct origin *from, size_t row, const
 	cleanup_free char *first = xstrndup(value, strcspn(value, "|"));
 	const struct slot slot = {.section = rows[row].section,
 				  .key = rows[row].key,
-				  .note = strchr(value, '|') ? "the first of several" : NULL};
+				  .note = strchr(value, '|') ? "the first of several choices"
+							     : NULL};
 
 	import_keep(t->im, from, &slot, first);
 }
@@ -291,14 +295,14 @@ static void remove_args(struct tuned *t, const struct origin *from, const char *
 			if (t->im->list.v[i].section && t->im->list.v[i].is_item &&
 			    streq(t->im->list.v[i].value, word))
 				import_withdraw(&t->im->list.v[i], why);
-	import_refuse(t->im, from, "arguments that are removed from those before");
+	import_refuse(t->im, from, "removes arguments of earlier lines");
 }
 
 static void bootloader(struct tuned *t, const struct origin *from, const struct option *o,
 		       const char *value)
 {
 	if (!str_starts(o->key, "cmdline"))
-		import_refuse(t->im, from, "it is about tuned's own initrd or boot loader files");
+		import_refuse(t->im, from, "configures tuned's own initrd or boot loader files");
 	else if (*value == '-')
 		remove_args(t, from, value + 1);
 	else
@@ -357,7 +361,7 @@ static void scheduler(struct tuned *t, const struct origin *from, const struct o
 			t->im, from,
 			"CPUs are isolated by kernel_args: {isolate_cpus: ...}, from boot on");
 	else
-		import_refuse(t->im, from, "it moves processes, which a profile cannot");
+		import_refuse(t->im, from, "moves processes; a profile cannot");
 }
 
 /* --- a section ----------------------------------------------------------------------------- */
@@ -414,9 +418,9 @@ static void of_cpu(struct tuned *t, const struct origin *from, const struct opti
 	else if (streq(o->key, "no_turbo"))
 		cpu_boost(t, from, streq(value, "1") ? "0" : "1");
 	else if (streq(o->key, "energy_perf_bias"))
-		import_refuse(t->im, from, "the hint to the CPU is cpu.epp, or a file of sysfs:");
+		import_refuse(t->im, from, "no key for it; cpu.epp is the nearest");
 	else
-		import_refuse(t->im, from, "it has no key; sysfs: has the files of CPUs");
+		import_refuse(t->im, from, "no key for it; write the files of CPUs in sysfs:");
 }
 
 static void of_vm(struct tuned *t, const struct origin *from, const struct option *o,
@@ -534,7 +538,8 @@ static void include_profiles(struct tuned *t, const struct origin *from, const s
 	if (missing.len)
 		import_refuse(t->im, from, "no such profile of tuned here:%s", str_get(&missing));
 	else
-		import_refuse(t->im, from, "its lines are imported, before those of this file");
+		import_refuse(t->im, from,
+			      "included: its lines come before the lines of this file");
 }
 
 /* Of [variables]: a file of NAME=VALUE, at its own place or beside this one. */
@@ -574,7 +579,7 @@ static void main_option(struct tuned *t, const struct origin *from, const struct
 	if (streq(o->key, "include"))
 		include_profiles(t, from, o);
 	else
-		import_refuse(t->im, from, "it is about the profile of tuned, and no setting");
+		import_refuse(t->im, from, "describes the tuned profile; not a setting");
 }
 
 static void variables_option(struct tuned *t, const struct origin *from, const struct option *o)

@@ -23,12 +23,12 @@ static const char *reason_for(const struct reason *reasons, const char *text)
 
 /* --- sysctls ------------------------------------------------------------------------------- */
 
-#define SECURITY "dangerous: it weakens the node's security; write it by hand if it is meant"
+#define SECURITY "dangerous: weakens the security of the node; add the line by hand if intended"
 #define PANICS                                                                           \
 	"dangerous: a panic reboots the node outside of railhead's budget; leave it in " \
 	"sysctl.d"
 #define POOLS "page pools have a section of their own: hugepages: [{size: 2M, per_node: ...}]"
-#define ONE_MACHINE "it is about one machine, and not about its SKU"
+#define ONE_MACHINE "belongs to one machine, not to a SKU"
 
 static const struct reason sysctls_elsewhere[] = {
 	{"vm.nr_hugepages*", POOLS},
@@ -79,15 +79,15 @@ void import_sysctl(struct import *im, const struct origin *from, const char *key
 	if (why)
 		import_refuse(im, from, "%s", why);
 	else if (!*value)
-		import_refuse(im, from, "there is no value");
+		import_refuse(im, from, "has no value");
 	else
 		import_keep(im, from, &slot, value);
 }
 
 /* --- kernel arguments ---------------------------------------------------------------------- */
 
-#define OF_IMAGE "it is about this image's boot, and not about a SKU; leave it in the boot loader"
-#define OF_SCREEN "it is about what a boot shows; leave it in the boot loader"
+#define OF_IMAGE "belongs to the boot of one image; leave it in the boot loader"
+#define OF_SCREEN "controls the console; leave it in the boot loader"
 #define MITIGATION \
 	"dangerous: it turns protections of the kernel off; write it by hand if it is meant"
 
@@ -112,7 +112,7 @@ static const struct reason args_elsewhere[] = {
 	{"net.ifnames=*", OF_IMAGE},
 	{"biosdevname=*", OF_IMAGE},
 	{"systemd.*", OF_IMAGE},
-	{"crashkernel=*", "it is kdump's; leave it in the boot loader"},
+	{"crashkernel=*", "belongs to kdump; leave it in the boot loader"},
 	{"railhead.*", "it speaks to railhead in one boot"},
 	{"tuned.*", "it is tuned's own, for its initrd"},
 	{"quiet", OF_SCREEN},
@@ -199,7 +199,7 @@ void import_argument(struct import *im, const struct origin *from, const char *w
 	if (why)
 		import_refuse(im, from, "%s", why);
 	else if (strchr(word, '$'))
-		import_refuse(im, from, "a variable, whose value is not in this line");
+		import_refuse(im, from, "contains a variable without a known value");
 	else if (!keep_iommu(im, from, word) && !keep_isolated(im, from, word))
 		import_keep(im, from, &slot, word);
 }
@@ -229,5 +229,5 @@ void import_arguments(struct import *im, const struct origin *from, const char *
 		any = true;
 	}
 	if (!any)
-		import_refuse(im, from, "it has no argument");
+		import_refuse(im, from, "has no argument");
 }

@@ -81,7 +81,7 @@ static void file_error(struct loader *l, const char *file, const char *text)
 	l->broken = true;
 }
 
-/* What is wrong with extends: at want. */
+/* Reports a fault of extends: at want. */
 static void base_error(struct loader *l, const struct ynode *want, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 static void base_error(struct loader *l, const struct ynode *want, const char *fmt, ...)

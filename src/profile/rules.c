@@ -75,7 +75,7 @@ static bool key_is_of(const struct ruling *r, const char *key, const struct ynod
 	       streq(there->at.file ? there->at.file : "", n->at.file ? n->at.file : "");
 }
 
-/* What the author of a layer above n's can do about n, whose file is another's. */
+/* Adds the other line, and how an upper layer can delete it. */
 static void add_other_line(const struct ruling *r, const struct ynode *n, const char *key,
 			   struct str *text)
 {

@@ -111,7 +111,7 @@ bool spec_may_append(const struct spec *map, const struct field *field);
 bool spec_range(const struct spec *s, char **min, char **max); /* the caller frees */
 /* Whether a scalar's check accepts this text, written without quotes. */
 bool spec_accepts(const struct spec *spec, const char *text);
-/* What a word of a scalar does, for editors and `explain`; NULL: the word says it all. */
+/* The meaning of a word, for editors and `explain`; NULL: the word needs none. */
 const char *spec_meaning(const struct spec *s, const char *word);
 const struct field *spec_field(const struct spec *spec, const char *key);
 /* What spec says of the value of key ("set", not "set+") in a map; NULL if unknown. */

@@ -23,7 +23,7 @@ bool synonym_is_in(const struct ynode *map, const char *key);
 typedef bool synonym_test(const struct spec *spec, const char *text);
 
 /*
- * What a scalar that spec rejects would be in this language, such as 400Gb/s for 400Gbps, if spec
+ * The value in this language for a scalar that spec rejects, such as 400Gb/s for 400Gbps, if spec
  * accepts that; NULL otherwise. The caller frees.
  */
 char *synonym_value(const struct spec *spec, synonym_test *accepts, const char *said);
