@@ -138,3 +138,12 @@ name_of() { tr / _ <<<"$1"; }
   run -0 "$railhead" check "$out"
   grep -q '^  vm.swappiness: 1   ' "$out"
 }
+
+@test "import: a file's name cannot become syntax of the profile" {
+  mkdir -p "$BATS_TEST_TMPDIR/sysctl.d"
+  printf 'vm.swappiness = 1\nno sign\nvm.swappiness = 2\n' >"$BATS_TEST_TMPDIR/sysctl.d/"$'x\nhugepages: [\e[31m.conf'
+  import "$BATS_TEST_TMPDIR/sysctl.d"
+  run -0 "$railhead" check "$out"
+  ! grep -q '^hugepages' "$out"
+  ! grep -q $'\e' "$out"
+}

@@ -317,6 +317,7 @@ onto_full_disk() { "$railhead" "$@" >/dev/full </dev/null; }
   mkdir -p "$image/usr" "$image/etc"
   good a Supermicro | profile "$root" a
   good a Supermicro | write a.yaml
+  echo 'vm.swappiness = 1' | write sysctl.conf
   jq -n '{calibration: 1, node: "n1", profile: {name: "a", version: "", digest: "d"},
     checks: {memory: {min: {quantity: "rate", members: {"gate/memory/node0": [1e9]}}}}}' >"$BATS_TEST_TMPDIR/n1.json"
   while read -r command; do
@@ -338,6 +339,8 @@ match --root $root --json
 survey --root $root
 survey --root $root --json
 draft --root $root
+import $BATS_TEST_TMPDIR/sysctl.conf
+explain
 plan --root $root
 plan --root $root --json
 apply --root $root

@@ -36,9 +36,11 @@ static char *copy_of(const char *text)
 
 static struct imported start(const struct import *im, const struct origin *from)
 {
+	cleanup_free char *file = one_line(from->file);
+
 	return (struct imported){
 		.of = copy_of(im->assigned),
-		.at = xasprintf("%s:%u", from->file, from->line),
+		.at = xasprintf("%s:%u", file, from->line),
 		.said = one_line(from->said),
 	};
 }
