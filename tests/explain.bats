@@ -96,3 +96,16 @@ E
   run -2 "$railhead" explain RHX
   [[ $output == *"unknown key 'RHX'"* ]]
 }
+
+@test "explain: a word of another tool is answered with the key that it means" {
+  run -2 --separate-stderr "$railhead" explain numVfs
+  [ "$stderr" = "railhead: unknown key 'numVfs'; the key here is sriov.SET.vfs" ]
+  run -2 --separate-stderr "$railhead" explain reservedSystemCPUs
+  [[ $stderr == *"; the key here is kernel_args.isolate_cpus.keep" ]]
+}
+
+@test "explain: each word of a value with what it does" {
+  run -0 "$railhead" explain pairs.p2p
+  [[ $output == *"words     direct      straight, by the bridges between"*"isolated    up to the root"* ]]
+  [ "$("$railhead" explain --json pairs.p2p | jq -r '.keys[0].meanings.direct')" = "straight, by the bridges between: for containers and bare metal" ]
+}

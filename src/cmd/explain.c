@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "cmd/cmd.h"
 #include "profile/rows.h"
+#include "profile/synonyms.h"
 #include "profile/value.h"
 #include "report/text.h"
 
@@ -176,6 +177,10 @@ static int unknown(const struct rows *rows, const char *key)
 	cleanup_free char *list = NULL;
 	cleanup_free char *said = str_printable(key, UNKNOWN_MAX);
 
+	if (synonym_key(key)) {
+		complain("unknown key '%s'; the key here is %s", said, synonym_key(key));
+		return EXIT_USAGE;
+	}
 	rows_near(rows, key, &near);
 	list = strv_some(&near, SHOWN);
 	if (near.n)
