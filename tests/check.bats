@@ -212,6 +212,20 @@ zbase.yaml:4:1" ]
   jq -e '[.files[].diagnostics[] | select(.remedy != null) | . as $d | select(.message | endswith($d.remedy) | not)] == []' <<<"$output"
 }
 
+@test "check --strict: a warning is an error, and its file is not ok" {
+  good a
+  echo 'sysctl: {vm.swapiness: 1}' >>a.yaml
+  good b
+  run -0 "$railhead" check a.yaml b.yaml
+  run -3 "$railhead" check --strict a.yaml b.yaml
+  [ "${#lines[@]}" -eq 2 ]
+  [[ ${lines[0]} == "a.yaml:4:10: warning: sysctl.vm.swapiness: "* ]]
+  [[ ${lines[1]} == "b.yaml: ok, profile b, digest "* ]]
+  run -3 "$railhead" check --strict --json a.yaml
+  jq -e '.files[0].ok == false' <<<"$output"
+  run -0 "$railhead" check --strict "$shipped"
+}
+
 # --- words of other tools ---
 
 @test "check: keys and values of other tools get the right word, and what they stand for is not missing" {

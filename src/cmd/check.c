@@ -35,6 +35,7 @@ struct check {
 	const struct root *profiles; /* below which the search path is */
 	const struct machine *machine;
 	const struct strv *bases_in; /* --bases */
+	bool strict;		     /* warnings are errors */
 	json_t *files;		     /* what is found goes in here; NULL: it is printed */
 	struct diags told;	     /* what has been printed, of all files */
 };
@@ -176,7 +177,7 @@ static void print_new(struct check *c, const char *path, const struct diags *dia
 		cleanup_free char *line = diag_format(d);
 
 		if (is_told(&c->told, d)) {
-			again += !d->warning;
+			again += c->strict || !d->warning;
 			continue;
 		}
 		printf("%s\n", line);
@@ -190,14 +191,16 @@ static void print_new(struct check *c, const char *path, const struct diags *dia
 static int report(struct check *c, const char *path, const struct verdict_of_file *f,
 		  struct diags *diags)
 {
+	bool good = c->strict ? !diags->list.n : !diags->errors;
+
 	diags_sort(diags, path);
 	if (c->files)
-		json_array_append_new(c->files, file_to_json(path, f, !diags->errors, diags));
+		json_array_append_new(c->files, file_to_json(path, f, good, diags));
 	else
 		print_new(c, path, diags);
-	if (!c->files && !diags->errors)
+	if (!c->files && good)
 		print_good(path, f);
-	return diags->errors ? EXIT_INVALID : EXIT_OK;
+	return good ? EXIT_OK : EXIT_INVALID;
 }
 
 static void judge_profile(const struct check *c, const struct machine *m, const struct profile *p,
@@ -420,6 +423,7 @@ static int check_files(struct invocation *inv)
 	struct check c = {.profiles = inv->nargs ? profiles_root(inv) : &inv->root,
 			  .machine = &m,
 			  .bases_in = inv->bases.n ? &inv->bases : NULL,
+			  .strict = inv->strict,
 			  .files = inv->json ? json_array() : NULL};
 	struct node node = {0};
 	struct err err = {0};
@@ -460,7 +464,7 @@ const struct verb verb_check = {
 	.name = "check",
 	.args = "[PROFILE...]",
 	.help = "validate profiles offline; report every error with its place and the fix",
-	.options = OPT_ROOT | OPT_JSON | OPT_SCHEMA | OPT_BASES,
+	.options = OPT_ROOT | OPT_JSON | OPT_SCHEMA | OPT_CHECK,
 	.min_args = 0, /* none with --schema, or --root */
 	.max_args = 1000,
 	.run = run,

@@ -61,7 +61,7 @@ typedef uint64_t verb_options;
 #define OPT_ENDED OPT_BIT(29)
 #define OPT_WATCH OPT_BIT(30)
 #define OPT_HTML OPT_BIT(31)
-#define OPT_BASES OPT_BIT(32)
+#define OPT_CHECK OPT_BIT(32) /* --bases, --strict */
 #define OPT_SCREEN (OPT_COLOUR | OPT_NO_PAGER) /* of verbs that print for people */
 
 struct invocation {
@@ -70,7 +70,7 @@ struct invocation {
 	struct scratch scratch; /* where root_path was unpacked, if it is an archive */
 	const char *root_path;
 	bool json, retry, explain, again, reset, resolved, all, schema, mend, end, keep, renew,
-		recheck, merge, force, undo, no_pager, watch;
+		recheck, merge, force, undo, no_pager, watch, strict;
 	const char *stage_name; /* NULL: no --stage */
 	enum stage stage;
 	const char *profile, *snapshot, *html, *format, *device, *for_time, *reason, *runs,
