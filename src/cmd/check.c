@@ -2,7 +2,6 @@
 /* check: validates files, or all that a boot of a tree reads, offline; all errors, not the first.
  */
 #include <errno.h>
-#include <fts.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -269,11 +268,6 @@ static int report_path(struct check *c, const char *path, const char *text)
 	return code;
 }
 
-static int by_fts_name(const FTSENT **a, const FTSENT **b)
-{
-	return strcmp((*a)->fts_name, (*b)->fts_name);
-}
-
 /* A link to /dev/null masks a profile of that name: there is nothing in it to check. */
 static bool is_mask(const FTSENT *e)
 {
@@ -301,8 +295,7 @@ static int check_entry(struct check *c, FTS *fts, FTSENT *e, size_t *n)
 /* All *.yaml below a directory, by name; hidden ones and linked directories are left alone. */
 static int check_directory(struct check *c, char *dir)
 {
-	char *paths[] = {dir, NULL};
-	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_fts_name);
+	FTS *fts = open_walk(dir);
 	size_t n = 0;
 	int code = EXIT_OK;
 	FTSENT *e;

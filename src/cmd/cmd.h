@@ -2,6 +2,7 @@
 /* The verbs. Each is a file that exports one const struct, and a line in table.c. */
 #pragma once
 
+#include <fts.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -61,7 +62,7 @@ typedef uint64_t verb_options;
 #define OPT_ENDED OPT_BIT(29)
 #define OPT_WATCH OPT_BIT(30)
 #define OPT_HTML OPT_BIT(31)
-#define OPT_CHECK OPT_BIT(32) /* --bases, --strict */
+#define OPT_CHECK OPT_BIT(32)		       /* --bases, --strict */
 #define OPT_SCREEN (OPT_COLOUR | OPT_NO_PAGER) /* of verbs that print for people */
 
 struct invocation {
@@ -141,6 +142,8 @@ void say_frozen_anew(const struct run *run);
 
 /* Whether a profile as text, by itself, passes check; ret gets all that is wrong (check.c). */
 bool check_text(const struct root *root, const char *text, struct diags *ret);
+/* All below a directory of the caller's, by name; links below it are not followed. NULL: errno. */
+FTS *open_walk(char *dir);
 /* explain CODE (explain_fault.c). Returns an exit code. */
 int explain_fault(struct invocation *inv, const char *said);
 bool is_fault_code(const char *said); /* or the beginning of one */

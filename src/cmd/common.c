@@ -145,6 +145,18 @@ bool profile_fits(const struct profile *p, const struct node *node)
 	return !p->abstract && conditions_hold(node, profile_section(p, "match"), NULL);
 }
 
+static int by_fts_name(const FTSENT **a, const FTSENT **b)
+{
+	return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+FTS *open_walk(char *dir)
+{
+	char *paths[] = {dir, NULL};
+
+	return fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_fts_name);
+}
+
 void complain_text(const char *text)
 {
 	complain("%s", text);

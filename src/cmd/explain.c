@@ -28,14 +28,6 @@ static const char *meaning_of(enum key_class class)
 	return meanings[class];
 }
 
-/* The scalar whose words and range are of interest: of a list that of its items. */
-static const struct spec *scalar_of(const struct spec *spec)
-{
-	if (spec->kind == SPEC_EITHER && spec->scalar)
-		return spec->scalar;
-	return spec->kind == SPEC_LIST && spec->item->kind == SPEC_SCALAR ? spec->item : spec;
-}
-
 static char *kernel_of(const struct row *row)
 {
 	unsigned int since = row->field->since;
@@ -64,7 +56,7 @@ static json_t *meanings_json(const struct spec *spec)
 
 static json_t *row_json(const struct row *row)
 {
-	const struct spec *scalar = scalar_of(row->spec);
+	const struct spec *scalar = spec_scalar(row->spec);
 	cleanup_free char *min = NULL, *max = NULL, *kernel = kernel_of(row);
 
 	spec_range(scalar, &min, &max);
@@ -111,7 +103,7 @@ static void print_words(const struct spec *scalar)
 
 static void print_value(const struct row *row)
 {
-	const struct spec *scalar = scalar_of(row->spec);
+	const struct spec *scalar = spec_scalar(row->spec);
 	cleanup_free char *min = NULL, *max = NULL, *kernel = kernel_of(row);
 
 	print_line("value", "%s", row->spec->what);

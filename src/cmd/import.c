@@ -4,7 +4,6 @@
  * stdout. What is written passes check: a line that would not is a comment, with check's reason.
  */
 #include <errno.h>
-#include <fts.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,16 +42,10 @@ static bool take(struct import *im, const char *path, bool below, bool asked)
 	return !asked;
 }
 
-static int by_fts_name(const FTSENT **a, const FTSENT **b)
-{
-	return strcmp((*a)->fts_name, (*b)->fts_name);
-}
-
 /* All files below it whose path says what they are. */
 static bool take_directory(struct import *im, char *dir)
 {
-	char *paths[] = {dir, NULL};
-	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_fts_name);
+	FTS *fts = open_walk(dir);
 	bool good = true;
 	FTSENT *e;
 
@@ -133,8 +126,6 @@ static bool take_conf(struct import *im, const char *sort)
 /* The profile of tuned that is active. */
 static bool take_tuned(struct import *im)
 {
-	static const char *const dirs[] = {"/etc/tuned/profiles", "/etc/tuned",
-					   "/usr/lib/tuned/profiles", "/usr/lib/tuned"};
 	cleanup_free char *names = NULL;
 	char *rest, *name;
 	bool good = true;
@@ -143,8 +134,9 @@ static bool take_tuned(struct import *im)
 		return true;
 	rest = names;
 	while ((name = strsep(&rest, " \t\n")))
-		for (size_t i = 0; *name && i < array_len(dirs); i++) {
-			cleanup_free char *path = xasprintf("%s/%s/tuned.conf", dirs[i], name);
+		for (size_t i = 0; *name && tuned_dirs[i]; i++) {
+			cleanup_free char *path =
+				xasprintf("%s/%s/tuned.conf", tuned_dirs[i], name);
 
 			if (!root_exists(im->root, "%s", path))
 				continue;

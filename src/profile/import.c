@@ -144,6 +144,13 @@ int import_read(const struct import *im, const char *path, bool below, char **re
 	return fd < 0 ? -errno : read_fd(fd, FILE_MAX, ret, NULL);
 }
 
+char *import_trim(char *text)
+{
+	text += strspn(text, " \t\r");
+	str_chomp(text);
+	return text;
+}
+
 char *import_line(const char **next, unsigned int *number, unsigned int *lines, bool joined)
 {
 	struct str out = {0};

@@ -84,11 +84,15 @@ void import_argument(struct import *im, const struct origin *from, const char *w
 void import_arguments(struct import *im, const struct origin *from, const char *words);
 /* The next word of *rest, in which double quotes keep blanks together; NULL: there is none. */
 char *import_word(char **rest);
+/* Where profiles of tuned lie, below the root; NULL-ended. */
+extern const char *const tuned_dirs[];
 /* The file of tuned (import_tuned.c). */
 void import_tuned(struct import *im, const char *path, bool below, const char *text);
 
 /* The profile, named so; sets the line of each setting. */
 void import_write(struct import *im, const char *name, struct str *out);
 
+/* Without blanks at both ends, in place. */
+char *import_trim(char *text);
 /* The logical line at *next, which then is the one behind it; NULL at the end. Caller frees. */
 char *import_line(const char **next, unsigned int *number, unsigned int *lines, bool joined);

@@ -6,14 +6,6 @@
 #include "base/mem.h"
 #include "profile/import.h"
 
-/* Without blanks at both ends, in place. */
-static char *trim(char *text)
-{
-	text += strspn(text, " \t\r");
-	str_chomp(text);
-	return text;
-}
-
 /* --- sysctl.d ------------------------------------------------------------------------------ */
 
 static void sysctl_line(struct import *im, const struct origin *from, char *text)
@@ -32,7 +24,7 @@ static void sysctl_line(struct import *im, const struct origin *from, char *text
 		return;
 	}
 	*value++ = '\0';
-	import_sysctl(im, from, trim(key), trim(value), may_lack, NULL);
+	import_sysctl(im, from, import_trim(key), import_trim(value), may_lack, NULL);
 }
 
 /* --- modprobe.d ---------------------------------------------------------------------------- */
@@ -216,7 +208,7 @@ void import_text(struct import *im, const char *path, bool below, const char *te
 	}
 	strv_add(&im->files, path);
 	while ((line = import_line(&text, &number, &lines, formats[kind].joined))) {
-		char *rest = trim(line);
+		char *rest = import_trim(line);
 		cleanup_free char *said = xstrdup(rest);
 		const struct origin from = {path, number, said};
 

@@ -14,6 +14,9 @@
 
 enum { DEPTH_MAX = 8 };
 
+const char *const tuned_dirs[] = {"/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles",
+				  "/usr/lib/tuned", NULL};
+
 struct option {
 	char *section, *key, *value, *said;
 	unsigned int line;
@@ -37,13 +40,6 @@ struct tuned {
 };
 
 /* --- the file ------------------------------------------------------------------------------ */
-
-static char *trim(char *text)
-{
-	text += strspn(text, " \t\r");
-	str_chomp(text);
-	return text;
-}
 
 /* A # behind a blank begins a comment. In place. */
 static void cut_comment(char *text)
@@ -74,8 +70,8 @@ static void add_option(struct tuned *t, const char *section, char *text, unsigne
 
 	if (value)
 		*value++ = '\0';
-	o.key = xstrdup(trim(text));
-	o.value = xstrdup(value ? trim(value) : "");
+	o.key = xstrdup(import_trim(text));
+	o.value = xstrdup(value ? import_trim(value) : "");
 	vec_push(&t->options, o);
 }
 
@@ -91,7 +87,7 @@ static void parse(struct tuned *t, const char *text, const char *section)
 		char *rest;
 
 		cut_comment(line);
-		rest = trim(line);
+		rest = import_trim(line);
 		if (*rest == '[' && strchr(rest, ']') && !indented) {
 			free(now);
 			now = xstrndup(rest + 1, strcspn(rest + 1, "]"));
@@ -503,16 +499,14 @@ static char *profiles_beside(const char *path)
 
 static bool include_profile(struct tuned *t, const char *name)
 {
-	static const char *const dirs[] = {"/etc/tuned/profiles/", "/etc/tuned/",
-					   "/usr/lib/tuned/profiles/", "/usr/lib/tuned/"};
 	cleanup_free char *beside = profiles_beside(t->path), *text = NULL;
 	cleanup_free char *path = xasprintf("%s%s/tuned.conf", beside, name);
 	bool below = t->below;
 	int r = import_read(t->im, path, below, &text);
 
-	for (size_t i = 0; r == -ENOENT && i < array_len(dirs); i++) {
+	for (size_t i = 0; r == -ENOENT && tuned_dirs[i]; i++) {
 		free(path);
-		path = xasprintf("%s%s/tuned.conf", dirs[i], name);
+		path = xasprintf("%s/%s/tuned.conf", tuned_dirs[i], name);
 		below = true;
 		r = import_read(t->im, path, below, &text);
 	}

@@ -181,18 +181,10 @@ static json_t *key_names(const struct spec *key)
 	return json_pack("{s:s, s:o}", "description", key->what, "enum", list);
 }
 
-/* The scalar whose words and range are of interest: of a list that of its items. */
-static const struct spec *scalar_of(const struct spec *s)
-{
-	if (s->kind == SPEC_EITHER && s->scalar)
-		s = s->scalar;
-	return s->kind == SPEC_LIST && s->item->kind == SPEC_SCALAR ? s->item : s;
-}
-
 /* All that `explain` prints, as an editor shows it beside the key. */
 static json_t *markdown_of(const struct field *f, const struct spec *s)
 {
-	const struct spec *scalar = scalar_of(s);
+	const struct spec *scalar = spec_scalar(s);
 	cleanup_free char *min = NULL, *max = NULL;
 	cleanup_str struct str out = {0};
 

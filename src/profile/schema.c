@@ -69,6 +69,13 @@ const struct spec *spec_for(const struct spec *spec, enum yaml_kind kind)
 	return kind == YAML_MAP ? spec->map : kind == YAML_LIST ? spec->list : spec->scalar;
 }
 
+const struct spec *spec_scalar(const struct spec *spec)
+{
+	if (spec->kind == SPEC_EITHER && spec->scalar)
+		spec = spec->scalar;
+	return spec->kind == SPEC_LIST && spec->item->kind == SPEC_SCALAR ? spec->item : spec;
+}
+
 const struct spec *spec_child(const struct spec *spec, const char *key)
 {
 	const struct field *f;

@@ -118,6 +118,8 @@ const struct field *spec_field(const struct spec *spec, const char *key);
 const struct spec *spec_child(const struct spec *spec, const char *key);
 /* The spec that applies to a node of that kind: picks among SPEC_EITHER; may be NULL. */
 const struct spec *spec_for(const struct spec *spec, enum yaml_kind kind);
+/* The scalar whose words and range are of interest: of a list that of its items. */
+const struct spec *spec_scalar(const struct spec *spec);
 /* Whether two items of a list are the same by its identity. */
 bool item_same(enum item_identity identity, const struct ynode *a, const struct ynode *b);
 /* Length of a kernel argument's key. */
