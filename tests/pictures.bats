@@ -13,6 +13,11 @@ setup() {
   cd "$BATS_TEST_TMPDIR"
 }
 
+# Records that tests have made lack what railhead writes, such as fault codes (tests/lib/uncoded).
+teardown() {
+  rm -f "$root/run/railhead/status.json"
+}
+
 # The page of a verb, checked against the survey; its text is in $text.
 page() { # WANTED-EXIT VERB [ROOT]
   local tree=${3:-$root}
