@@ -8,6 +8,7 @@ from cases import quiet      # noqa: F401
 from cases import memory     # noqa: F401
 from cases import profiles   # noqa: F401
 from cases import authoring  # noqa: F401
+from cases import pages      # noqa: F401
 from cases import bootpart   # noqa: F401
 from cases import drivers    # noqa: F401
 from cases import faults     # noqa: F401
