@@ -63,7 +63,7 @@ static int survey(struct side *s)
 	s->surveyed = true;
 	node_read_part_numbers(s->root, &s->node);
 	s->title = xasprintf("%s %s: %s %s, kernel %s", s->kind->name, s->arg,
-			     or_empty(s->node.dmi.sys_vendor), or_empty(s->node.dmi.product_name),
+			     node_dmi(&s->node, "sys_vendor"), node_dmi(&s->node, "product_name"),
 			     *s->node.kernel ? s->node.kernel : "unknown");
 	return EXIT_OK;
 }

@@ -57,13 +57,16 @@ static char *settle_places(const char *text, const char *file)
 	struct str out = {0};
 	size_t len = strlen(file);
 
-	for (const char *p = text; *p; p++) {
-		if (*p != PLACE)
-			str_addf(&out, "%c", *p);
-		else if (strncmp(p + 1, file, len) == 0 && p[1 + len] == ':')
-			p += 1 + len;
+	for (;;) {
+		size_t plain = strcspn(text, (const char[]){PLACE, '\0'});
+
+		str_addn(&out, text, plain);
+		text += plain;
+		if (!*text++)
+			return str_take(&out);
+		if (strncmp(text, file, len) == 0 && text[len] == ':')
+			text += len + 1;
 	}
-	return str_take(&out);
 }
 
 /* Whether `KEY: null` in a layer above deletes n, and no more than that. */
