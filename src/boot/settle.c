@@ -218,12 +218,13 @@ int boot_settle(const struct root *root, const struct node *node, const struct k
 	weigh(&w, &v.trial);
 	ask_witness(&w);
 	ask_counters(root, &v, ret);
+	ret->reboots = v.witness.lost ? 0 : v.witness.reboots;
 	r = boot_view_close(&v, err);
 	if (r == 0 && ret->note != NOTE_NONE)
 		r = write_note(root, node, wanted, ret->note, err);
 	if (r < 0)
 		ret->reboot = false; /* what is not written down may be so in each boot */
-	else if (!ret->reboot && !w.held && witness_set_back(root, &later) < 0)
+	else if (!ret->reboot && !w.held && witness_set_back(root, &ret->reboots, &later) < 0)
 		ret->not_set_back = xstrdup(later.text);
 	return r;
 }

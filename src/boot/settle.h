@@ -16,6 +16,7 @@
 struct settled {
 	enum trial_note note; /* what is written down in railhead.env */
 	bool trial;	      /* this boot was on trial */
+	unsigned int reboots; /* railhead's, until now; 0 where that is not known */
 	bool reboot;	      /* the node is to go into other arguments, once, by itself */
 	struct strv failed;   /* of NOTE_UNFIT, NOTE_LOOK_BACK: the items that are why */
 	char *lack;	      /* why nothing could be compared; or NULL */

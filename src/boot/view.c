@@ -291,7 +291,7 @@ int boot_env_reset(const struct root *root, char **ret_path, struct err *err)
 	struct bootpart part;
 	struct boot_env env;
 	struct boot_id id;
-	int r = witness_set_back(root, err), closed;
+	int r = witness_set_back(root, NULL, err), closed;
 
 	if (r >= 0)
 		r = bootpart_open(root, true, &part, err);

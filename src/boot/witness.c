@@ -213,13 +213,15 @@ int witness_count(const struct root *root, struct err *err)
 	return write_both(root, text, err);
 }
 
-int witness_set_back(const struct root *root, struct err *err)
+int witness_set_back(const struct root *root, unsigned int *ret_were, struct err *err)
 {
 	cleanup_witness struct witness w = {0};
 	struct err later = {0};
 	int r, s;
 
 	witness_read(root, &w);
+	if (ret_were)
+		*ret_were = w.lost ? 0 : w.reboots;
 	if (!w.reboots)
 		return 0;
 	r = machine_efi_remove(root, WITNESS_VARIABLE, err);

@@ -51,5 +51,8 @@ char *witness_why_held(const struct witness *w);
  * reboot. A root file system that is mounted read-only is made writable for the moment.
  */
 int witness_count(const struct root *root, struct err *err);
-/* No reboot is counted. 1: some were, 0: nothing had to be written. */
-int witness_set_back(const struct root *root, struct err *err);
+/*
+ * No reboot is counted. 1: some were, 0: nothing had to be written. *ret_were (may be NULL): how
+ * many, 0 where that is not known.
+ */
+int witness_set_back(const struct root *root, unsigned int *ret_were, struct err *err);

@@ -7,7 +7,6 @@
 #include "boot/service.h"
 #include "boot/health.h"
 #include "boot/settle.h"
-#include "boot/witness.h"
 #include "engine/fitness.h"
 #include "engine/journal.h"
 #include "engine/numbers.h"
@@ -99,6 +98,7 @@ static void settle_kargs(struct work *w)
 	r = boot_settle(w->run.root, &w->run.node, &w->run.kargs, w->run.profile->digest, &failed,
 			&s, &err);
 	say_settled(w, &s);
+	w->flow.reboots = s.reboots;
 	if (s.counted) {
 		cleanup_free char *text =
 			xasprintf("no reboot into other kernel arguments now: %s", s.counted);
@@ -340,19 +340,8 @@ static int conclude_killed(struct work *w)
 	return conclude(w, FLOW_GATE_KILLED);
 }
 
-/* Before the verdict, which may set the count back. */
-static void count_reboots(struct work *w)
-{
-	cleanup_witness struct witness witness = {0};
-
-	witness_read(w->run.root, &witness);
-	if (!witness.lost)
-		w->flow.reboots = witness.reboots;
-}
-
 static int judge(struct work *w)
 {
-	count_reboots(w);
 	if (w->run.status != RUN_OK) {
 		run_verdict(&w->run, &w->v);
 		record_set_profile(w->record, w->run.profile);

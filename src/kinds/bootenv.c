@@ -134,7 +134,7 @@ static int set(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	wanted_of(c, &wanted);
 	/* Before the trial is armed: its reboot, and those after it, are to have the whole budget.
 	 */
-	r = ctx->retry ? witness_set_back(ctx->root, err) : 0;
+	r = ctx->retry ? witness_set_back(ctx->root, NULL, err) : 0;
 	if (r >= 0)
 		r = boot_attempt_give_back(ctx->root, ctx->node, &wanted, ctx->retry, &attempt,
 					   err);

@@ -114,17 +114,17 @@ static void test_budget(void **state)
 		struct tree t;
 
 		tree_init(&t, efi);
-		assert_int_equal(witness_set_back(&t.root, &err), 0);
+		assert_int_equal(witness_set_back(&t.root, NULL, &err), 0);
 		spend(&t);
 		held_by(&t, "railhead has made 5 reboots with no verdict in between");
 		/* a call all the same is refused, and nothing is written */
 		assert_int_equal(witness_count(&t.root, &err), -EDQUOT);
 		assert_non_null(strstr(err.text, "has made 5 reboots"));
 		assert_int_equal(reboots(&t), 5);
-		assert_int_equal(witness_set_back(&t.root, &err), 1);
+		assert_int_equal(witness_set_back(&t.root, NULL, &err), 1);
 		assert_int_equal(reboots(&t), 0);
 		sh(&t, "[ ! -e " VARIABLE " ] && [ ! -e ./" WITNESS_FILE " ]");
-		assert_int_equal(witness_set_back(&t.root, &err), 0);
+		assert_int_equal(witness_set_back(&t.root, NULL, &err), 0);
 		spend(&t);
 		tree_done(&t);
 	}
@@ -185,7 +185,7 @@ static void test_one_place_alone(void **state)
 	sh(&t, "rmdir etc && : >etc");
 	assert_int_equal(witness_count(&t.root, &err), 0);
 	assert_int_equal(reboots(&t), 1);
-	assert_int_equal(witness_set_back(&t.root, &err), 1);
+	assert_int_equal(witness_set_back(&t.root, NULL, &err), 1);
 	assert_int_equal(reboots(&t), 0);
 	sh(&t, "rm etc && mkdir etc && rmdir " VARIABLES " && : >" VARIABLES);
 	assert_int_equal(witness_count(&t.root, &err), 0);
@@ -230,7 +230,7 @@ static void test_damaged(void **state)
 				assert_int_equal(reboots(&t), 1);
 				free_to_go(&t);
 			}
-			assert_int_equal(witness_set_back(&t.root, &err), 1);
+			assert_int_equal(witness_set_back(&t.root, NULL, &err), 1);
 			assert_int_equal(reboots(&t), 0);
 			tree_done(&t);
 		}
