@@ -146,6 +146,7 @@ options_of() { # VERB
     offered "$shell" "railhead why hugepages[].s" "hugepages[].size"
     offered "$shell" "railhead why lo" $([ $shell = bash ] && echo lo || ls /sys/class/net | grep ^lo)
     offered "$shell" "railhead diff --root $root nod" node
+    offered "$shell" "railhead diff --root $root boo" boot boot:-1
     offered "$shell" "railhead diff --root $root node alph" alpha $([ $shell = bash ] || echo alpha-node.tar)
   done
   offered bash "railhead diff node not" "(files)"

@@ -320,6 +320,6 @@ boots_with() { # GB/S...
       >"$BATS_TEST_TMPDIR/$verb" 2>&1 || true
   done
   rm -rf "$open"
-  grep '/var/lib/railhead/history.json: .*ermission denied; run `railhead history` as root' "$BATS_TEST_TMPDIR/history"
+  grep '/var/lib/railhead/history.json: .*ermission denied; run railhead as root' "$BATS_TEST_TMPDIR/history"
   grep 'trend:   memory node0 min: falls' "$BATS_TEST_TMPDIR/status"
 }

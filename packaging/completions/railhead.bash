@@ -45,7 +45,7 @@ _railhead_value() {
     _railhead_words "$({ "$program" explain | cut -f 1; ls /sys/bus/pci/devices; ls /sys/class/net; } 2>/dev/null)"
     ;;
   SIDE)
-    _railhead_words "node $(_railhead_profiles)"
+    _railhead_words "node boot boot:-1 $(_railhead_profiles)"
     ((${#COMPREPLY[@]})) || _railhead_files
     ;;
   "DIR|TAR" | DIR | FILE | FILE.tar | PROFILE) _railhead_files ;;

@@ -49,7 +49,7 @@ function __railhead_value -a what typed state
             $words[1] explain 2>/dev/null
             command ls /sys/bus/pci/devices /sys/class/net 2>/dev/null | string match -v '*:'
         case SIDE
-            echo node
+            printf "%s\n" node boot boot:-1
             __railhead_profiles
             __fish_complete_path $typed
         case 'DIR|TAR' DIR FILE FILE.tar PROFILE

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/history.h"
 #include "engine/run.h"
 #include "engine/status.h"
 #include "report/page.h"
@@ -144,6 +145,8 @@ void say_frozen_anew(const struct run *run);
 bool check_text(const struct root *root, const char *text, struct diags *ret);
 /* All below a directory of the caller's, by name; links below it are not followed. NULL: errno. */
 FTS *open_walk(char *dir);
+/* history_read(); false: it can't be read, and why was said. */
+bool load_history(const struct root *root, struct history *ret);
 /* explain CODE (explain_fault.c). Returns an exit code. */
 int explain_fault(struct invocation *inv, const char *said);
 bool is_fault_code(const char *said); /* or the beginning of one */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* diff: two profiles, two machines, or a profile and a machine. */
+/* diff: two profiles, two machines, a profile and a machine, or two boots. */
+#include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -11,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "profile/search.h"
 #include "report/facts.h"
+#include "report/history_text.h"
 #include "report/inventory.h"
 #include "report/sides.h"
 #include "report/text.h"
@@ -28,14 +32,16 @@ struct side {
 	struct scratch scratch;
 	struct node node;
 	bool surveyed;
-	struct run run; /* whose sets lines are folded by */
+	struct history history; /* of a boot */
+	struct boot_at at;	/* in that; history NULL: it is no boot */
+	struct run run;		/* whose sets lines are folded by */
 	bool ran;
 	struct facts facts;
 };
 
 /*
  * A new kind of side is a row: how a person names it, and how it is opened. open() leaves the
- * title and either a profile or a machine; an exit code, complaining.
+ * title and a profile, a machine or a boot; an exit code, complaining.
  */
 struct side_kind {
 	const char *name;
@@ -125,9 +131,122 @@ static int open_profile(struct invocation *inv, struct side *s)
 	return EXIT_OK;
 }
 
+/* --- boots ------------------------------------------------------------------------------------ */
+
+enum { ID_LEAST = 4 }; /* characters; fewer are a number */
+
+static bool is_boot(const char *arg)
+{
+	return streq(arg, "boot") || str_starts(arg, "boot:");
+}
+
+/* Of an id as the kernel writes one, or as journalctl does, without its dashes. */
+static bool begins_id(const char *id, const char *asked)
+{
+	for (; *asked; asked++, id++) {
+		asked += *asked == '-';
+		id += *id == '-';
+		if (!*asked || tolower((unsigned char)*asked) != *id)
+			return !*asked;
+	}
+	return true;
+}
+
+/* How many of the history's boots have an id that begins so; *ret is the last of them. */
+static size_t find_ids(const struct history *h, const char *asked, size_t *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->boots.n; i++)
+		if (begins_id(h->boots.v[i].boot_id, asked)) {
+			*ret = i;
+			n++;
+		}
+	return n;
+}
+
+/*
+ * As `journalctl -b` counts: 0 is the latest, -1 the one before, 1 the first. SIZE_MAX: there is
+ * none such.
+ */
+static size_t find_number(const struct history *h, long number)
+{
+	size_t n = h->boots.n, steps = (size_t)labs(number);
+
+	if (number > 0)
+		return steps <= n ? steps - 1 : SIZE_MAX;
+	return steps < n ? n - 1 - steps : SIZE_MAX;
+}
+
+static bool is_number(const char *asked, long *ret)
+{
+	char *end;
+
+	if (strlen(asked + strspn(asked, "+-")) >= ID_LEAST)
+		return false;
+	*ret = strtol(asked, &end, 10);
+	return end > asked && !*end;
+}
+
+static int no_boot(const struct side *s)
+{
+	cleanup_free char *said = str_printable(s->arg, UNKNOWN_MAX);
+
+	if (!s->history.boots.n)
+		complain("diff %s: no gate has ended here since railhead keeps a history "
+			 "(" HISTORY_PATH ")",
+			 said);
+	else
+		complain("diff %s: the history has no such boot; its boots are boot:-%zu to "
+			 "boot:-0 (`railhead history`), or the beginning of an id, of %d "
+			 "characters at least",
+			 said, s->history.boots.n - 1, ID_LEAST);
+	return EXIT_USAGE;
+}
+
+static int find_boot(struct side *s)
+{
+	const char *asked = streq(s->arg, "boot") ? "0" : s->arg + strlen("boot:");
+	size_t n = 0, boot = SIZE_MAX;
+	long number;
+
+	if (is_number(asked, &number))
+		boot = find_number(&s->history, number);
+	else if (strlen(asked) >= ID_LEAST)
+		n = find_ids(&s->history, asked, &boot);
+	if (n > 1) {
+		complain("diff %s: %zu boots have an id that begins so; say more of it", s->arg, n);
+		return EXIT_USAGE;
+	}
+	if (boot == SIZE_MAX)
+		return no_boot(s);
+	s->at = (struct boot_at){&s->history, boot};
+	return EXIT_OK;
+}
+
+static int open_boot(struct invocation *inv, struct side *s)
+{
+	cleanup_free char *time = NULL;
+	const struct boot_past *b;
+	int code;
+
+	if (!load_history(&inv->root, &s->history))
+		return EXIT_INTERNAL;
+	code = find_boot(s);
+	if (code)
+		return code;
+	b = &s->history.boots.v[s->at.boot];
+	time = history_time(&s->history, s->at.boot);
+	s->title = xasprintf("boot %s: %s, %s, profile %s, kernel %s", b->boot_id, time,
+			     verdict_name(b->verdict), *b->profile ? b->profile : "none",
+			     *b->kernel ? b->kernel : "unknown");
+	return EXIT_OK;
+}
+
 /* The first row that an argument fits. */
 static const struct side_kind kinds[] = {
 	{"node", is_node, open_node},
+	{"boot", is_boot, open_boot},
 	{"snapshot", is_snapshot, open_snapshot},
 	{"profile", is_profile, open_profile},
 };
@@ -151,6 +270,7 @@ static void side_close(struct side *s)
 	profile_free(s->profile);
 	root_close(&s->own);
 	scratch_remove(&s->scratch);
+	history_free(&s->history);
 	free(s->title);
 }
 
@@ -210,8 +330,23 @@ static int take_machines(struct invocation *inv, struct side *a, struct side *b)
 	return EXIT_OK;
 }
 
+static int take_boots(struct side *a, struct side *b)
+{
+	if (!a->at.history || !b->at.history) {
+		complain("diff: a boot is compared with another boot only, %s is none; `railhead "
+			 "diff boot:-1 boot` says what is another since the boot before",
+			 a->at.history ? b->arg : a->arg);
+		return EXIT_USAGE;
+	}
+	facts_of_boot(&a->at, &b->at, &a->facts);
+	facts_of_boot(&b->at, &a->at, &b->facts);
+	return EXIT_OK;
+}
+
 static int take_facts(struct invocation *inv, struct side *a, struct side *b)
 {
+	if (a->at.history || b->at.history)
+		return take_boots(a, b);
 	if (a->profile && b->profile) {
 		facts_of_profile(a->profile, &a->facts);
 		facts_of_profile(b->profile, &b->facts);
@@ -224,6 +359,14 @@ static int take_facts(struct invocation *inv, struct side *a, struct side *b)
 
 /* --- output ----------------------------------------------------------------------------------- */
 
+static const char *label_of(const struct difference *d)
+{
+	if (d->noise)
+		return "noise";
+	return d->a && d->b ? "differs" : d->a ? "only in A" : "only in B";
+}
+
+/* Of two numbers how far they are apart. */
 static char *both_places(const struct difference *d)
 {
 	const char *at[] = {d->a ? d->a->place : NULL, d->b ? d->b->place : NULL};
@@ -235,6 +378,8 @@ static char *both_places(const struct difference *d)
 		if (place)
 			str_addf(&out, "%s%s", out.len ? " " : "", place);
 	}
+	if (!isnan(d->percent))
+		str_addf(&out, "%s%+.1f%%", out.len ? " " : "", d->percent);
 	return out.len ? str_take(&out) : NULL;
 }
 
@@ -246,10 +391,9 @@ static void print_differences(const struct side *a, const struct side *b,
 
 	for (size_t i = 0; i < all->list.n; i++) {
 		const struct difference *d = &all->list.v[i];
-		const char *label = d->a && d->b ? "differs" : d->a ? "only in A" : "only in B";
 
 		vec_push(&lines.list,
-			 ((struct side_line){label, d->key, d->a ? d->a->value : d->b->value,
+			 ((struct side_line){label_of(d), d->key, d->a ? d->a->value : d->b->value,
 					     d->a && d->b ? d->b->value : NULL, NULL,
 					     both_places(d)}));
 	}
@@ -277,10 +421,10 @@ static void print_text(struct invocation *inv, const struct side *a, const struc
 	text_labelled(stdout, "A:", 4, a->title, columns);
 	text_labelled(stdout, "B:", 4, b->title, columns);
 	print_differences(a, b, all, &screen);
-	if (all->list.n)
-		printf("%zu of %zu differ\n", all->list.n, all->compared);
+	if (all->list.n > all->noise)
+		printf("%zu of %zu differ\n", all->list.n - all->noise, all->compared);
 	else
-		printf("equal: all %zu\n", all->compared);
+		printf("equal%s: all %zu\n", all->noise ? ", but for noise" : "", all->compared);
 }
 
 static json_t *side_json(const struct side *s)
@@ -296,11 +440,13 @@ static json_t *text_or_null(const char *text)
 
 static json_t *difference_json(const struct difference *d)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "key", text_json(d->key), "a",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "key", text_json(d->key), "a",
 			 text_or_null(d->a ? d->a->value : NULL), "b",
 			 text_or_null(d->b ? d->b->value : NULL), "a_origin",
 			 text_or_null(d->a ? d->a->place : NULL), "b_origin",
-			 text_or_null(d->b ? d->b->place : NULL));
+			 text_or_null(d->b ? d->b->place : NULL), "percent",
+			 isfinite(d->percent) ? json_real(d->percent) : json_null(), "noise",
+			 d->noise);
 }
 
 static void print_all_json(const struct side *a, const struct side *b,
@@ -311,21 +457,22 @@ static void print_all_json(const struct side *a, const struct side *b,
 	for (size_t i = 0; i < all->list.n; i++)
 		json_array_append_new(list, difference_json(&all->list.v[i]));
 	print_json(json_pack("{s:o, s:o, s:b, s:I, s:o}", "a", side_json(a), "b", side_json(b),
-			     "equal", !all->list.n, "compared", (json_int_t)all->compared,
-			     "differences", list));
+			     "equal", all->list.n == all->noise, "compared",
+			     (json_int_t)all->compared, "differences", list));
 }
 
 /* --- the verb --------------------------------------------------------------------------------- */
 
 static int compare(struct invocation *inv, struct side *a, struct side *b)
 {
+	const struct side *other = !a->surveyed ? a : !b->surveyed ? b : NULL;
 	struct differences all;
 	int code;
 
-	if (inv->profile && (a->profile || b->profile)) {
+	if (inv->profile && other) {
 		complain("diff: --profile names the values that two machines are compared by; "
-			 "leave it out, %s is a profile itself",
-			 a->profile ? a->arg : b->arg);
+			 "leave it out, %s is a %s itself",
+			 other->arg, other->kind->name);
 		return EXIT_USAGE;
 	}
 	code = take_facts(inv, a, b);
@@ -336,7 +483,7 @@ static int compare(struct invocation *inv, struct side *a, struct side *b)
 		print_all_json(a, b, &all);
 	else
 		print_text(inv, a, b, &all);
-	code = all.list.n ? EXIT_PENDING : EXIT_OK;
+	code = all.list.n > all.noise ? EXIT_PENDING : EXIT_OK;
 	vec_free(&all.list);
 	return code;
 }
@@ -359,7 +506,7 @@ static int run_diff(struct invocation *inv)
 const struct verb verb_diff = {
 	.name = "diff",
 	.args = "SIDE SIDE",
-	.help = "compare profiles, this node and snapshots; exit 5 if they differ",
+	.help = "compare profiles, this node, snapshots and boots; exit 5 if they differ",
 	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_SCREEN,
 	.min_args = 2,
 	.max_args = 2,

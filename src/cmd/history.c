@@ -27,24 +27,26 @@ static int how_many(const struct invocation *inv, size_t *ret)
 	return EXIT_OK;
 }
 
-static void say_unreadable(const struct err *err, int r)
+bool load_history(const struct root *root, struct history *ret)
 {
-	complain("%s%s", err->text,
-		 r == -EACCES && geteuid() ? "; run `railhead history` as root" : "");
+	struct err err = {0};
+	int r = history_read(root, ret, &err);
+
+	if (r < 0)
+		complain("%s%s", err.text,
+			 r == -EACCES && geteuid() ? "; run railhead as root" : "");
+	return r == 0;
 }
 
 static int run(struct invocation *inv)
 {
 	struct history history;
-	struct err err = {0};
 	size_t most;
-	int code = how_many(inv, &most), r;
+	int code = how_many(inv, &most);
 
 	if (code)
 		return code;
-	r = history_read(&inv->root, &history, &err);
-	if (r < 0) {
-		say_unreadable(&err, r);
+	if (!load_history(&inv->root, &history)) {
 		code = EXIT_INTERNAL;
 	} else if (inv->json) {
 		print_json(history_to_json(&history, most));

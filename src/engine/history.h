@@ -100,6 +100,19 @@ bool past_figure_more_is_worse(const struct past_figure *f);
 
 /* --- what changed (history_changes.c) --- */
 
+/*
+ * How far a figure of that boot may be from another by noise alone, in percent: of boots before
+ * that one.
+ */
+double history_figure_noise(const struct history *h, size_t boot, const struct past_figure *f);
+/* The same of the time that a stage took; STAGE_COUNT: of the time until the verdict. */
+double history_time_noise(const struct history *h, size_t boot, enum stage stage);
+uint64_t boot_past_time(const struct boot_past *b, enum stage stage); /* that time; 0: none */
+/* Whether the boot has that part in a field of its own, or it follows from another part. */
+bool past_part_is_told(const char *part);
+/* "firmware of 0000:3b:00.0": the address; NULL: it is of no function. */
+const char *past_part_address(const char *part);
+
 /* Between a boot and the one before. */
 struct past_change {
 	char *part;	 /* "kernel", "profile", "firmware of 0000:3b:00.0" (gate/binding.h) */

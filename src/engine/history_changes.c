@@ -61,16 +61,14 @@ static void compare_profiles(const struct boot_past *was, const struct boot_past
 
 /* --- parts -------------------------------------------------------------------------------- */
 
-/* Those of the boot itself say it, or all of it follows from another part. */
-static bool is_told_elsewhere(const char *part)
+bool past_part_is_told(const char *part)
 {
 	static const char *const names[] = {"profile", "kernel", "railhead", "build of the kernel"};
 
 	return str_index(part, names, array_len(names)) >= 0;
 }
 
-/* "firmware of 0000:3b:00.0": the address, or NULL. */
-static const char *address_in(const char *part)
+const char *past_part_address(const char *part)
 {
 	const char *of = strstr(part, " of ");
 
@@ -80,7 +78,7 @@ static const char *address_in(const char *part)
 /* Of a function that is gone, or is new, the model says it; all else follows. */
 static bool follows_from_model(const char *part, bool came_or_went)
 {
-	return came_or_went && address_in(part) && !str_starts(part, "model of ");
+	return came_or_went && past_part_address(part) && !str_starts(part, "model of ");
 }
 
 static bool same_text(const char *a, const char *b)
@@ -92,13 +90,14 @@ static bool same_text(const char *a, const char *b)
 static struct past_change *find_alike(struct past_changes *changes, const char *part,
 				      const char *was, const char *now)
 {
-	const char *addr = address_in(part);
+	const char *addr = past_part_address(part);
 
 	for (size_t i = 0; addr && i < changes->list.n; i++) {
 		struct past_change *c = &changes->list.v[i];
 
-		if (address_in(c->part) && strncmp(c->part, part, (size_t)(addr - part)) == 0 &&
-		    same_text(c->was, was) && same_text(c->now, now))
+		if (past_part_address(c->part) &&
+		    strncmp(c->part, part, (size_t)(addr - part)) == 0 && same_text(c->was, was) &&
+		    same_text(c->now, now))
 			return c;
 	}
 	return NULL;
@@ -115,7 +114,7 @@ static void compare_part(const char *name, const struct binding_part *was,
 	const char *before = value_of(was), *after = value_of(now);
 	struct past_change *alike;
 
-	if (is_told_elsewhere(name) || follows_from_model(name, !was || !now) ||
+	if (past_part_is_told(name) || follows_from_model(name, !was || !now) ||
 	    (was && now && streq(was->value, now->value)))
 		return;
 	alike = find_alike(ret, name, before, after);
@@ -147,17 +146,32 @@ static const struct binding *parts_before(const struct history *h, size_t boot)
 
 /* --- figures ------------------------------------------------------------------------------ */
 
-/* The fresh ones of a series before that boot, the latest last; returns how many. */
-static size_t earlier(const struct history *h, size_t boot, const struct past_figure *figure,
+/* A value of a boot; 0: it has none that is a point of its series. */
+typedef double (*value_fn)(const struct boot_past *b, const void *what);
+
+static double figure_of(const struct boot_past *b, const void *what)
+{
+	const struct past_figure *f = boot_past_figure(b, what);
+
+	return f && f->fresh ? f->value : 0;
+}
+
+static double time_of(const struct boot_past *b, const void *what)
+{
+	return (double)boot_past_time(b, *(const enum stage *)what);
+}
+
+/* Those of a series before that boot, the latest last; returns how many. */
+static size_t earlier(const struct history *h, size_t boot, value_fn value, const void *what,
 		      double ret[TREND_WINDOW])
 {
 	size_t n = TREND_WINDOW;
 
 	for (size_t i = boot; i-- > 0 && n;) {
-		const struct past_figure *f = boot_past_figure(&h->boots.v[i], figure);
+		double v = value(&h->boots.v[i], what);
 
-		if (f && f->fresh && f->value > 0)
-			ret[--n] = f->value;
+		if (v > 0)
+			ret[--n] = v;
 	}
 	memmove(ret, ret + n, (TREND_WINDOW - n) * sizeof(*ret));
 	return TREND_WINDOW - n;
@@ -176,6 +190,25 @@ static double noise_of(const double *v, size_t n)
 	return noise > NOISE_PERCENT ? noise : NOISE_PERCENT;
 }
 
+double history_figure_noise(const struct history *h, size_t boot, const struct past_figure *f)
+{
+	double before[TREND_WINDOW];
+
+	return noise_of(before, earlier(h, boot, figure_of, f, before));
+}
+
+uint64_t boot_past_time(const struct boot_past *b, enum stage stage)
+{
+	return stage == STAGE_COUNT ? b->judged : b->stage[stage].duration;
+}
+
+double history_time_noise(const struct history *h, size_t boot, enum stage stage)
+{
+	double before[TREND_WINDOW];
+
+	return noise_of(before, earlier(h, boot, time_of, &stage, before));
+}
+
 static void compare_figures(const struct history *h, size_t boot, struct past_changes *ret)
 {
 	const struct boot_past *b = &h->boots.v[boot];
@@ -183,7 +216,7 @@ static void compare_figures(const struct history *h, size_t boot, struct past_ch
 
 	for (size_t i = 0; i < b->figures.n; i++) {
 		const struct past_figure *f = &b->figures.v[i];
-		size_t n = f->fresh ? earlier(h, boot, f, before) : 0;
+		size_t n = f->fresh ? earlier(h, boot, figure_of, f, before) : 0;
 		double percent = n ? 100 * (f->value / before[n - 1] - 1) : 0;
 
 		if (n && fabs(percent) > noise_of(before, n))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/facts.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -10,10 +11,9 @@
 #include "report/changes.h"
 #include "report/inventory.h"
 
-/* Takes value and place over. */
-static void add(struct facts *ret, const char *key, char *value, char *place, bool thing)
+void facts_add(struct facts *ret, const char *key, char *value, char *place, bool thing)
 {
-	vec_push(&ret->list, ((struct known){xstrdup(key), value, place, thing}));
+	vec_push(&ret->list, ((struct known){xstrdup(key), value, place, thing, 0, 0}));
 }
 
 void facts_free(struct facts *facts)
@@ -57,9 +57,11 @@ void facts_of_profile(const struct profile *p, struct facts *ret)
 
 		if (!streq(line->path, "name") && !streq(line->path, "version") &&
 		    !is_item_of_scalars(line, &lines))
-			add(ret, line->path, ynode_line(line->value), render_place(line->value->at),
-			    line->value->kind == YAML_MAP || (line->value->kind == YAML_LIST &&
-							      !is_list_of_scalars(line->value)));
+			facts_add(ret, line->path, ynode_line(line->value),
+				  render_place(line->value->at),
+				  line->value->kind == YAML_MAP ||
+					  (line->value->kind == YAML_LIST &&
+					   !is_list_of_scalars(line->value)));
 	}
 }
 
@@ -142,11 +144,11 @@ static void add_array(struct facts *ret, const char *key, const json_t *array)
 			str_addf(&text, "%s%s", i ? " " : "", scalar);
 			continue;
 		}
-		add(ret, path, describe(item), NULL, true);
+		facts_add(ret, path, describe(item), NULL, true);
 		add_object(ret, path, item, name);
 	}
 	if (scalars && text.len)
-		add(ret, key, str_take(&text), NULL, false);
+		facts_add(ret, key, str_take(&text), NULL, false);
 }
 
 static void add_json(struct facts *ret, const char *key, const json_t *value)
@@ -156,7 +158,7 @@ static void add_json(struct facts *ret, const char *key, const json_t *value)
 	else if (json_is_array(value))
 		add_array(ret, key, value);
 	else
-		add(ret, key, scalar_text(value), NULL, false);
+		facts_add(ret, key, scalar_text(value), NULL, false);
 }
 
 void facts_of_machine(const struct node *node, const struct inventory *inv, struct facts *ret)
@@ -175,7 +177,7 @@ void facts_of_plan(const struct plan *plan, struct facts *ret)
 
 		/* files of railhead's own follow from the profile */
 		if (c->observed && c->kind != &kind_file && c->kind != &kind_bootenv)
-			add(ret, key, xstrdup(c->observed), NULL, false);
+			facts_add(ret, key, xstrdup(c->observed), NULL, false);
 	}
 }
 
@@ -187,12 +189,12 @@ void facts_of_wanted(const struct plan *plan, struct facts *wanted, struct facts
 
 		if (c->state == CHANGE_TO_MEASURE)
 			continue;
-		add(wanted, c->id, xstrdup(want), render_place(c->origin), false);
-		add(found, c->id,
-		    xstrdup(change_holds(c) ? want
-			    : c->observed   ? c->observed
-					    : "unknown"),
-		    NULL, false);
+		facts_add(wanted, c->id, xstrdup(want), render_place(c->origin), false);
+		facts_add(found, c->id,
+			  xstrdup(change_holds(c) ? want
+				  : c->observed	  ? c->observed
+						  : "unknown"),
+			  NULL, false);
 	}
 }
 
@@ -249,13 +251,19 @@ static bool is_of_missing(const struct known *fact, const struct sorted *own,
 static void compare_one(const struct known *fact, const struct known *to, bool swapped,
 			struct differences *ret)
 {
+	struct difference d = {fact->key, swapped ? to : fact, swapped ? fact : to, NAN, false};
+
 	if (to && fact->thing)
 		return;
 	ret->compared++;
 	if (to && streq(fact->value, to->value))
 		return;
-	vec_push(&ret->list,
-		 ((struct difference){fact->key, swapped ? to : fact, swapped ? fact : to}));
+	if (to && fact->noise > 0 && to->noise > 0) {
+		d.percent = 100 * (to->number / fact->number - 1);
+		d.noise = fabs(d.percent) <= fact->noise;
+	}
+	ret->noise += d.noise;
+	vec_push(&ret->list, d);
 }
 
 void facts_compare(const struct facts *a, const struct facts *b, struct differences *ret)
