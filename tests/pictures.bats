@@ -295,6 +295,8 @@ Y
   run -1 "$railhead" status --html directory --root "$root"
   [[ $output == "railhead: --html: directory: "* ]]
   [ "$(find . -maxdepth 1 -name '*.??????' | grep -vc html)" = 0 ] # no half page is left
+  run -1 "$railhead" status --html '' --root "$root"
+  [[ $output == "railhead: --html: the name of the file is empty" ]]
   run -2 "$railhead" survey --html page.html --json --root "$root"
   [[ $output == *"leave out --snapshot, --json and --all"* ]]
   run -2 "$railhead" status --html page.html --all --root "$root"
@@ -308,4 +310,16 @@ Y
   mv page.html node.html
   page 0 survey node.tar
   diff node.html page.html
+}
+
+@test "--html and --snapshot: a pipe or a device is written to, and stays what it is" {
+  mkfifo pipe
+  for option in --html --snapshot; do
+    timeout 30 cat pipe >read &
+    run -0 "$railhead" survey $option pipe --root "$root"
+    wait $!
+    [ -p pipe ] && [ -s read ]
+  done
+  run -1 "$railhead" survey --html /dev/full --root "$root"
+  [[ $output == "railhead: --html: /dev/full: "*"No space left on device" && -c /dev/full ]]
 }

@@ -177,3 +177,8 @@ gate() { # STATUS [OPTION...]
   run -2 "$railhead" status --watch --root "$BATS_TEST_TMPDIR/node.tar"
   [[ $output == "railhead: status --watch: a snapshot does not change" ]]
 }
+
+@test "where its lines can't be written it ends, and says so" {
+  run -1 timeout 30 sh -c '"$1" status --watch --root "$2" >/dev/full' sh "$railhead" "$root"
+  [[ $output == "railhead: standard output: "* ]]
+}

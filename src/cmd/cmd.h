@@ -185,6 +185,13 @@ struct screen begin_page(const struct invocation *inv);
  * it; the rest is filled in. FILE is replaced as a whole, "-" is standard output. An exit code.
  */
 int write_html(struct invocation *inv, struct page *page);
+/* Writes to the file; 0 or a negative errno with *err filled. */
+typedef int (*output_fn)(int fd, void *arg, struct err *err);
+/*
+ * Replaces the file that a person names, as a whole: a reader sees the old one or the new one, and
+ * an error leaves the old one. A device or a pipe is written to (output.c).
+ */
+int write_output(const char *path, mode_t mode, output_fn fill, void *arg, struct err *err);
 /* Prints a JSON document and its newline. */
 void print_json(json_t *doc);
 /* {"profile": ..., "digest": ...} of a run; "changes" may be added. */

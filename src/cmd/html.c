@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "boot/witness.h"
@@ -18,43 +17,28 @@ static int print_page(const struct page *page)
 	return EXIT_OK;
 }
 
-/* To the end, and onto the disk. Closes it. */
-static int end_file(FILE *out)
+static int fill(int fd, void *page, struct err *err)
 {
-	int r = ferror(out) ? -EIO : fflush(out) || fsync(fileno(out)) < 0 ? -errno : 0;
-
-	if (fclose(out) && r == 0)
-		r = -errno;
-	return r;
-}
-
-/* A reader, such as a browser, sees the old page or the new one. */
-static int write_file(const char *path, const struct page *page, struct err *err)
-{
-	cleanup_free char *temp = xasprintf("%s.XXXXXX", path);
-	int fd = mkostemp(temp, O_CLOEXEC), r;
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0), r = 0;
+	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
 
 	if (!out)
-		return err_errno(err, -errno, "%s", temp);
-	fchmod(fd, 0644); /* a page that its owner alone can read is as good */
+		return err_errno(err, -errno, "output");
 	page_render(out, page);
-	r = end_file(out);
-	if (r == 0 && rename(temp, path) < 0)
+	if (ferror(out))
+		r = -EIO;
+	if (fclose(out) && r == 0)
 		r = -errno;
-	if (r == 0)
-		return 0;
-	unlink(temp);
-	return err_errno(err, r, "%s", path);
+	return r < 0 ? err_errno(err, r, "output") : 0;
 }
 
-static int write_page(const char *path, const struct page *page)
+static int write_page(const char *path, struct page *page)
 {
 	struct err err = {0};
 
 	if (streq(path, "-"))
 		return print_page(page);
-	if (write_file(path, page, &err) == 0)
+	if (write_output(path, 0644, fill, page, &err) == 0)
 		return EXIT_OK;
 	complain("--html: %s", err.text);
 	return EXIT_INTERNAL;

@@ -153,6 +153,8 @@ static bool goes_on(struct watching *w, int timeout)
 	};
 	struct signalfd_siginfo info;
 
+	if (ferror(stdout)) /* a disk that is full */
+		return false;
 	if (poll(fds, array_len(fds), timeout) < 0)
 		return errno == EINTR;
 	if (fds[2].revents)

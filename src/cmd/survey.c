@@ -42,41 +42,34 @@ static void summarise(const struct invocation *inv, const struct snapshot_result
 			r->unreadable);
 }
 
-/* Only root can read all of config space; so may only the owner read the copy (0600). */
-static int write_file(struct invocation *inv, const struct node *node, const struct strv *more,
-		      struct snapshot_result *ret, struct err *err)
-{
-	cleanup_free char *temp = xasprintf("%s.XXXXXX", inv->snapshot);
-	cleanup_close int fd = mkostemp(temp, O_CLOEXEC);
-	int r;
+struct capture {
+	struct invocation *inv;
+	const struct node *node;
+	struct snapshot_result result;
+};
 
-	if (fd < 0)
-		return err_errno(err, -errno, "%s", temp);
-	r = snapshot_write(&inv->root, node, more, fd, ret, err);
-	if (r == 0 && (fsync(fd) < 0 || rename(temp, inv->snapshot) < 0))
-		r = err_errno(err, -errno, "%s", inv->snapshot);
-	if (r < 0)
-		unlink(temp);
-	return r;
-}
-
-static int capture(struct invocation *inv, const struct node *node)
+static int fill(int fd, void *arg, struct err *err)
 {
 	cleanup_strv struct strv more = {0};
-	struct snapshot_result result;
-	struct err err = {0};
-	int r;
+	struct capture *c = arg;
 
 	sections_files(&more);
-	if (streq(inv->snapshot, "-"))
-		r = snapshot_write(&inv->root, node, &more, STDOUT_FILENO, &result, &err);
-	else
-		r = write_file(inv, node, &more, &result, &err);
+	return snapshot_write(&c->inv->root, c->node, &more, fd, &c->result, err);
+}
+
+/* Only root can read all of config space; so may only the owner read the copy (0600). */
+static int capture(struct invocation *inv, const struct node *node)
+{
+	struct capture c = {.inv = inv, .node = node};
+	struct err err = {0};
+	int r = streq(inv->snapshot, "-") ? fill(STDOUT_FILENO, &c, &err)
+					  : write_output(inv->snapshot, 0600, fill, &c, &err);
+
 	if (r < 0) {
 		complain("snapshot: %s", err.text);
 		return EXIT_INTERNAL;
 	}
-	summarise(inv, &result);
+	summarise(inv, &c.result);
 	return EXIT_OK;
 }
 
