@@ -321,5 +321,5 @@ Y
     [ -p pipe ] && [ -s read ]
   done
   run -1 "$railhead" survey --html /dev/full --root "$root"
-  [[ $output == "railhead: --html: /dev/full: "*"No space left on device" && -c /dev/full ]]
+  [[ $output == "railhead: --html: /dev/full: the page was cut short: is the disk full?" && -c /dev/full ]]
 }

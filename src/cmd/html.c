@@ -19,17 +19,16 @@ static int print_page(const struct page *page)
 
 static int fill(int fd, void *page, struct err *err)
 {
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0), r = 0;
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0), r;
 	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
 
 	if (!out)
 		return err_errno(err, -errno, "output");
 	page_render(out, page);
-	if (ferror(out))
-		r = -EIO;
-	if (fclose(out) && r == 0)
-		r = -errno;
-	return r < 0 ? err_errno(err, r, "output") : 0;
+	r = ferror(out); /* of a write whose errno is gone */
+	if (fclose(out) || r)
+		return err_set(err, -EIO, "the page was cut short: is the disk full?");
+	return 0;
 }
 
 static int write_page(const char *path, struct page *page)
