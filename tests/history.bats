@@ -323,3 +323,20 @@ boots_with() { # GB/S...
   grep '/var/lib/railhead/history.json: .*ermission denied; run railhead as root' "$BATS_TEST_TMPDIR/history"
   grep 'trend:   memory node0 min: falls' "$BATS_TEST_TMPDIR/status"
 }
+
+# A child that reads or writes sleeps in its system call, as one does whose disk hangs. strace waits
+# for the child; the gate does not.
+@test "a /var that hangs takes the history from the verdict, and no more" {
+  local call
+  memory 1GB/s
+  gate 0 2e9
+  cp "$store" "$BATS_TEST_TMPDIR/before"
+  for call in renameat openat,openat2; do
+    next_boot
+    run -0 with_bench strace -f -qq -o /dev/null -P history.json -P /var/lib/railhead/history.json \
+      -e trace=$call -e inject=$call:delay_enter=4000000 "$railhead" gate --root "$root"
+    [[ $output == *"railhead: /var/lib/railhead/history.json: has not returned from the kernel in 2.0 s; abandoned; \`railhead history\` lacks this boot"* ]]
+    cmp "$store" "$BATS_TEST_TMPDIR/before"
+    [ -e "$root/run/railhead/ready" ]
+  done
+}

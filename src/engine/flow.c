@@ -12,6 +12,9 @@
 #include "engine/pass.h"
 #include "engine/watch.h"
 #include "sys/clock.h"
+#include "sys/worker.h"
+
+enum { HISTORY_WAIT_US = 2000000 };
 
 /* --- the table --------------------------------------------------------------------------- */
 
@@ -290,6 +293,35 @@ static void take_back(struct move *m)
 		keep_losses(m);
 }
 
+/*
+ * A file system that hangs takes the history, and a moment, from a verdict: a child asks for the
+ * file before this process does.
+ */
+static int apart(worker_fn fn, struct move *m, struct err *err)
+{
+	struct worker worker;
+	int r = worker_run(&worker, fn, m, clock_usec() + HISTORY_WAIT_US, err);
+
+	return r == -ETIMEDOUT ? err_wrap(err, "%s", HISTORY_PATH) : r;
+}
+
+static int look_for_history(void *move, struct err *err)
+{
+	const struct move *m = move;
+	cleanup_free char *text = NULL;
+
+	(void)err; /* history_add() has the same one */
+	state_kept(m->f->root, HISTORY_FILE, &text, NULL);
+	return 0;
+}
+
+static int write_history(void *move, struct err *err)
+{
+	struct move *m = move;
+
+	return history_write(m->f->root, &m->history, err);
+}
+
 /* The trends are for readers of the record, which is written before the history is. */
 static void take_history(struct move *m)
 {
@@ -303,7 +335,11 @@ static void take_history(struct move *m)
 	history_of_record(m->record, f->run, &boot);
 	boot.waited = m->waited_usec;
 	boot.reboots = f->reboots;
-	r = history_add(f->root, &boot, &m->history, &err);
+	r = apart(look_for_history, m, &err);
+	if (r < 0)
+		boot_past_free(&boot);
+	else
+		r = history_add(f->root, &boot, &m->history, &err);
 	note_lesser(m, r, &err, m->history.boots.n ? "" : NO_HISTORY);
 	history_trends_told(&m->history, &m->record->trends);
 }
@@ -343,8 +379,6 @@ static void tell(struct move *m)
 
 	if (does(m, FLOW_STORES_PASS))
 		note_lesser(m, numbers_pass(f->run, m->record, &err), &err, MEASURES_AGAIN);
-	if (m->history.boots.n)
-		note_lesser(m, history_write(f->root, &m->history, &err), &err, NO_HISTORY);
 	if (does(m, FLOW_JOURNALS) && f->news)
 		journal_verdict(f->root, m->record);
 	if (does(m, FLOW_JOURNALS_HAND) && !m->first.code)
@@ -400,6 +434,7 @@ static int make_move(struct move *m, enum flow_event event, enum flow_state from
 {
 	const struct flow_row *row = flow_find(event, from);
 	const struct record *r = m->record;
+	struct err err = {0};
 
 	take_back(m);
 	set_record(m, v);
@@ -412,6 +447,8 @@ static int make_move(struct move *m, enum flow_event event, enum flow_state from
 	}
 	tell(m);
 	set_timers(m);
+	if (m->history.boots.n)
+		note_lesser(m, apart(write_history, m, &err), &err, NO_HISTORY);
 	return m->first.code;
 }
 

@@ -212,7 +212,7 @@ int netlink_ask_apart(netlink_question question, const void *arg, const char *lo
 		      struct netlink_answer *ret, struct err *err)
 {
 	struct apart a = {question, arg, NULL};
-	struct worker worker, *list[] = {&worker};
+	struct worker worker;
 	int r;
 
 	/* Shared memory, not a pipe: an answer may be longer than a pipe holds. */
@@ -220,13 +220,9 @@ int netlink_ask_apart(netlink_question question, const void *arg, const char *lo
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (a.shared == MAP_FAILED)
 		return err_errno(err, -errno, "netlink");
-	r = worker_start(&worker, ask_in_child, &a, clock_usec() + ms * 1000ULL, err);
-	if (r == 0) {
-		workers_wait(list, 1);
-		if (worker.fd >= 0) /* it has not ended */
-			worker_abandon(&worker);
+	r = worker_run(&worker, ask_in_child, &a, clock_usec() + ms * 1000ULL, err);
+	if (r >= 0 || worker.pid > 0) /* it was started */
 		r = collect(&worker, &a, lock, ms, ret, err);
-	}
 	munmap(a.shared, NETLINK_ANSWER_MAX);
 	return r;
 }

@@ -190,3 +190,16 @@ int workers_wait(struct worker *const *workers, size_t n)
 {
 	return workers_wait_with(workers, n, -1, UINT64_MAX);
 }
+
+int worker_run(struct worker *w, worker_fn fn, void *arg, uint64_t deadline, struct err *err)
+{
+	struct worker *const list[] = {w};
+	int r = worker_start(w, fn, arg, deadline, err);
+
+	if (r < 0)
+		return r;
+	workers_wait(list, 1);
+	if (w->fd >= 0) /* it has not ended */
+		worker_abandon(w);
+	return w->result < 0 ? err_copy(err, w->result, &w->err) : w->result;
+}

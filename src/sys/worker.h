@@ -49,6 +49,12 @@ int workers_wait(struct worker *const *workers, size_t n);
 int workers_wait_with(struct worker *const *workers, size_t n, int also, uint64_t until);
 
 /*
+ * All of it for one call: the result, or -ETIMEDOUT of a worker that was abandoned at the deadline
+ * (w->abandoned). Or w could not be started, and has run nothing.
+ */
+int worker_run(struct worker *w, worker_fn fn, void *arg, uint64_t deadline, struct err *err);
+
+/*
  * Gives a running worker up: killed, not waited for, ->abandoned. Where the kernel does not
  * let go of it, it stays as it is: /proc/PID/stack says where.
  */

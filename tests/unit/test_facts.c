@@ -16,8 +16,9 @@ static void fill(struct facts *facts, const char *const *list)
 	for (; *list; list += 2) {
 		bool thing = **list == '*';
 
-		vec_push(&facts->list,
-			 ((struct known){xstrdup(*list + thing), xstrdup(list[1]), NULL, thing}));
+		vec_push(&facts->list, ((struct known){.key = xstrdup(*list + thing),
+						       .value = xstrdup(list[1]),
+						       .thing = thing}));
 	}
 }
 
