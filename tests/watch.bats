@@ -182,3 +182,32 @@ gate() { # STATUS [OPTION...]
   run -1 timeout 30 sh -c '"$1" status --watch --root "$2" >/dev/full' sh "$railhead" "$root"
   [[ $output == "railhead: standard output: "* ]]
 }
+
+@test "status, too, waits for a judgement that is about to make the ready file; what lasts is a lapse" {
+  memory 1GB/s
+  gate 0
+  mv "$root/run/railhead/ready" "$root/run/railhead/ready.later"
+  # as a gate does: it has the lock, has written the record, and makes the file
+  cd "$BATS_TEST_TMPDIR"
+  cat >hold.py <<'END'
+import fcntl, os, sys, time
+os.chdir(sys.argv[1])
+lock = open("lock", "a")
+fcntl.lockf(lock, fcntl.LOCK_EX)
+print("held", flush=True)
+time.sleep(float(sys.argv[2]))
+os.rename("ready.later", "ready")
+time.sleep(1.5)
+END
+  exec 5< <(exec python3 hold.py "$root/run/railhead" 0.3 3>&-)
+  read -r -u 5
+  run -0 "$railhead" status --root "$root"
+  [[ $output == "verdict: ready "* ]]
+  cat <&5
+  mv "$root/run/railhead/ready" "$root/run/railhead/ready.later"
+  exec 5< <(exec python3 hold.py "$root/run/railhead" 4 3>&-)
+  read -r -u 5
+  run -7 "$railhead" status --root "$root"
+  [[ $output == "verdict: lapsed "* ]]
+  cat <&5
+}

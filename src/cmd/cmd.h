@@ -154,11 +154,10 @@ enum { UNKNOWN_MAX = 80 };	      /* characters of a misspelt word that are repea
 /* apply --device (device.c). Returns an exit code. */
 int apply_device(struct invocation *inv);
 /*
- * status_load(), for people: a judgement that nobody is at any more says so (status.c). Returns
- * whether the record is in the midst of one, which has written that work is admitted, and is about
- * to make the ready file, or has just taken that away.
+ * status_load(), for people: a judgement that nobody is at any more says so, and one that is about
+ * to make the ready file, or has just taken that away, is waited for, a second at most (status.c).
  */
-bool status_load_settled(const struct root *root, struct status *ret);
+void status_load_settled(const struct root *root, struct status *ret);
 /* status --watch (status_watch.c). Returns an exit code. */
 int status_watch(const struct invocation *inv);
 /* kargs --mend [--undo] (kargs_mend.c). Returns an exit code. */

@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* status: the verdict and why. Exits 0 iff work is admitted. */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "cmd/cmd.h"
 #include "report/status_text.h"
+#include "sys/clock.h"
 #include "sys/state.h"
 
-bool status_load_settled(const struct root *root, struct status *ret)
+enum { MIDST_US = 1000000, LOOK_AGAIN_US = 10000 };
+
+/*
+ * Whether the record is in the midst of a judgement, which has written that work is admitted, and
+ * is about to make the ready file, or has just taken that away.
+ */
+static bool load_once(const struct root *root, struct status *ret)
 {
 	bool at_work;
 
@@ -23,6 +31,17 @@ bool status_load_settled(const struct root *root, struct status *ret)
 			status_blame_killed(ret);
 	}
 	return at_work && ret->claim_lost;
+}
+
+/* Such a midst is a matter of a moment: what lasts is shown, for one that was killed lasts. */
+void status_load_settled(const struct root *root, struct status *ret)
+{
+	uint64_t until = clock_usec() + MIDST_US;
+
+	while (load_once(root, ret) && clock_usec() < until) {
+		status_free(ret);
+		usleep(LOOK_AGAIN_US);
+	}
 }
 
 static int run(struct invocation *inv)

@@ -16,7 +16,6 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "report/status_text.h"
-#include "sys/clock.h"
 #include "sys/follow.h"
 #include "sys/state.h"
 
@@ -27,8 +26,6 @@ struct watching {
 	struct follow follow;
 	int signals;
 	char *shown; /* what the last line said; NULL: nothing yet */
-	/* clock_usec() when looks began to be in the midst of a judgement; 0: the last was not. */
-	uint64_t unsettled;
 	int code;
 };
 
@@ -129,18 +126,12 @@ static void show(struct watching *w, const struct record *r)
 	fflush(stdout);
 }
 
-/* A judgement is in such a midst for a moment: what lasts is shown, for a killed one lasts. */
 static void look(struct watching *w)
 {
 	struct status status;
-	uint64_t now = clock_usec();
 
-	if (!status_load_settled(&w->inv->root, &status))
-		w->unsettled = 0;
-	else if (!w->unsettled)
-		w->unsettled = now;
-	if (!w->unsettled || now - w->unsettled >= LOOK_AGAIN_MS * UINT64_C(1000))
-		show(w, &status.record);
+	status_load_settled(&w->inv->root, &status);
+	show(w, &status.record);
 	status_free(&status);
 }
 
@@ -198,7 +189,7 @@ int status_watch(const struct invocation *inv)
 	do {
 		follows = follow_look(&w.follow, &inv->root, STATE_DIR);
 		look(&w);
-	} while (goes_on(&w, follows && !w.unsettled ? -1 : LOOK_AGAIN_MS));
+	} while (goes_on(&w, follows ? -1 : LOOK_AGAIN_MS));
 	if (screen_look().terminal && !inv->json)
 		putchar('\n');
 	follow_end(&w.follow);
