@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A section is one file and one line of a table: in a copy of the sources and of what was built of
-# them, a section with one key is added, as docs/development.md says.
+# them, a section with one key is added, as docs/architecture.md says.
 
 bats_require_minimum_version 1.5.0
 load lib/fakenode
