@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# README.md and what it links to in docs/: each command of their code blocks is run, in its order, as it stands there, on a
-# simulated node; or it is named here, with what runs it instead. The other code blocks, and the
-# commands within sentences, name what is there.
+# README.md, CONTRIBUTING.md, docs/ and the man pages: each command of their code blocks is run, in
+# its order, as it stands there, on a simulated node; or it is named here, with what runs it instead.
+# A command that is neither is an error. The other code blocks, and the commands within sentences, name
+# what is there.
 
 bats_require_minimum_version 1.5.0
 load lib/fakenode
@@ -10,7 +11,16 @@ load lib/fakebench
 load lib/eventually
 
 top=$(realpath "$BATS_TEST_DIRNAME/..")
-pages=("$top"/README.md "$top"/docs/{operating,ready,profiles,images,development}.md)
+# The order in which a reader works: a page's commands go on with what those before them left.
+first=(getting-started operating ready profiles images development)
+pages=("$top"/README.md)
+for page in "${first[@]}"; do
+  [ ! -e "$top/docs/$page.md" ] || pages+=("$top/docs/$page.md")
+done
+for page in "$top"/docs/*.md "$top"/CONTRIBUTING.md; do
+  [[ " ${pages[*]} " == *" $page "* ]] || pages+=("$page")
+done
+manuals=("$top"/packaging/man/*.[58])
 
 # What each exits with.
 declare -gA runs=(
@@ -46,6 +56,18 @@ declare -gA runs=(
   ["echo 4 >/tmp/sim/mnt/sys/bus/pci/devices/0000:18:00.0/sriov_numvfs"]=0
   ["build/railhead survey --root /tmp/sim/mnt"]=0
   ["fusermount3 -u /tmp/sim/mnt"]=0
+  ["railhead status --html - | ssh desk 'cat >node42.html'"]=0
+  ["railhead survey --root node42.tar --html node42.html"]=0
+  ["railhead kargs --format=bootc --profile my-sku.yaml"]=0
+  ["railhead bake --root ./tree --profile my-sku --gate kubelet --gate slurmd"]=0
+  ['railhead admit --for 4h --reason "link 3 is being replaced"']=0
+  ["railhead calibrate --force > 50-calibrated.yaml"]=0
+  ["railhead calibrate --force --json > node42.json"]=0
+  ["railhead calibrate --merge *.json > 50-calibrated.yaml"]=0
+  ["grub2-mkconfig -o /etc/grub2.cfg"]=0
+  ["railhead kargs --reset"]=0
+  ['railhead admit --for 2d --reason "spare cable ordered"']=0
+  ["railhead plan --root ./node42 --profile ./my-sku.yaml"]=0
 )
 
 # What is not run: a file that does the same, and the text in it.
@@ -60,6 +82,17 @@ declare -gA elsewhere=(
   ["railhead import /etc/sysctl.d tuned.conf"]="tests/import.bats:import sysctl.d modprobe.d"
   # it installs packages
   ["sudo tests/lib/deps.sh build"]=".ci/run:tests/lib/deps.sh --upgrade build"
+  # these tests are a part of it, or it is a part of them
+  ["make check-fast"]="Makefile:check-fast: check-unit"
+  ["make lint"]=".ci/run:lint"
+  ["make schema keys"]="tests/section.bats:tests/lint/keys\" --write"
+  ["tests/lib/run-unit build/test/test_base"]="Makefile:tests/lib/run-unit"
+  ["tests/lib/run-bats tests/explain.bats"]="Makefile:tests/lib/run-bats"
+  # they measure this machine, and a NIC
+  ["railhead-bench memory_bandwidth --node 0 --page 1G,2M --budget 5000"]="tests/bench_program.bats:memory_bandwidth --node 0 --page"
+  ["railhead-bench rdma_loopback --device mlx5_0 --node 1"]="tests/bench_program.bats:rdma_loopback --device"
+  # its VFs take a kernel, or simnode
+  ["railhead apply && railhead gate"]="tests/faults.bats:run -0 \"\$railhead\" apply --root"
   # it goes on until ^C
   ["railhead status --watch"]="tests/watch.bats:status --watch"
   # a journal and units are there in the guest
@@ -78,6 +111,7 @@ blocks() {
 # Their commands, without the comments behind them.
 commands() {
   blocks | grep -vE '^(schema: |# yaml-language-server|src/base )' | cut -f 2- | sed 's/  *# .*//'
+  sed -nE 's/^(\.Dl )?[#$] (.*)$/\2/p' "${manuals[@]}" | sed 's/\\(dq/"/g; s/  *# .*//'
 }
 
 block() { # PATTERN OF ITS FIRST LINE
@@ -107,8 +141,8 @@ new_tree() {
 # On that node, with a benchmark that says the same each time; calibrate in two runs of ten.
 railhead() {
   local more=()
-  [[ " $* " == *" --root "* || $1 == explain ]] || more=(--root "$root")
-  [[ $1 != calibrate ]] || more+=(--runs 3)
+  [[ " $* " == *" --root "* || " $* " == *" --merge "* || $1 == explain ]] || more=(--root "$root")
+  [[ $1 != calibrate || $2 == --merge ]] || more+=(--runs 3)
   with_bench "$railhead" "$@" "${more[@]}"
 }
 
@@ -117,7 +151,11 @@ grub2-mkconfig() {
   [ "$*" = "-o /etc/grub2.cfg" ]
 }
 
-# Nothing that other tests run is made anew meanwhile.
+ssh() { # HOST COMMAND
+  sh -c "$2"
+}
+
+# Nothing that other tests run is made again meanwhile.
 make() {
   command make -C "$top" -o build/railhead -o build/railhead-bench -o build/05_railhead \
     -o build/simnode DESTDIR="$BATS_TEST_TMPDIR/installed" "$@"
@@ -173,7 +211,9 @@ teardown() {
     [ -n "${runs[$command]:-}" ] || continue
     case $command in # the others go on with what those before them left
       "railhead status" | "railhead calibrate" | "railhead check "*) new_node ;;
-      "railhead bake "*--gate*) new_tree ;;
+      "railhead bake "*--gate*) rm -rf tree && new_tree ;;
+      "railhead admit "*) railhead gate >/dev/null 2>&1 || : ;;
+      "railhead plan --root ./node42 "*) cp -a "$root" node42 ;;
     esac
     case $command in
       *tests/* | *build/*) cd "$top" ;;
