@@ -410,7 +410,7 @@ schema: $(BUILD)/railhead ## rewrite the JSON Schema of profiles from the tables
 	$(Q)$(BUILD)/railhead check --schema >$(BUILD)/schema.tmp
 	$(Q)mv $(BUILD)/schema.tmp profiles/railhead-profile.schema.json
 
-keys: $(BUILD)/railhead $(BUILD)/test/test_flow ## rewrite railhead.profile(5) and docs/{evidence,seeds,faults,verdict}.md from the tables
+keys: $(BUILD)/railhead $(BUILD)/test/test_flow ## rewrite railhead.profile(5) and docs/{evidence,seeds,faults,runbook,verdict}.md from the tables
 	$(Q)tests/lint/keys --write
 	$(Q)tests/lint/seeds --write
 	$(Q)tests/lint/faults --write

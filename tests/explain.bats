@@ -66,7 +66,7 @@ setup() {
 @test "explain: a fault code with its meaning, action and remedy; the codes of a layer; all codes" {
   run -0 "$railhead" explain RH-NIC-LINK-WIDTH
   [ "${lines[0]}" = RH-NIC-LINK-WIDTH ]
-  [[ $output == *"  layer     nic"*"  action    reseat: "*"  remedy    Reseat the card; "* ]]
+  [[ $output == *"  layer     nic"*"  look      lspci -vv -s ADDRESS"*"  action    reseat: "*"  remedy    Reseat the card; "*"  admit     speed: "* ]]
   run -0 "$railhead" explain RH-CPU
   [ "${#lines[@]}" -gt 3 ]
   [[ $output != *RH-NIC* ]]
@@ -74,7 +74,35 @@ setup() {
   # each code of the page, and no other
   diff <(cut -f 1 <<<"$output" | sort) <(grep -o '^| `RH-[A-Z-]*' docs/faults.md | cut -c 4- | tr -d '`' | sort)
   run -0 "$railhead" explain --json RH-NIC
-  jq -e 'all(.faults[]; .layer == "nic" and .action and .meaning and .remedy and .action_help)' <<<"$output"
+  jq -e 'all(.faults[]; .layer == "nic" and .action and .meaning and .remedy and .action_help and .look and .admit and .admit_help)' <<<"$output"
+}
+
+@test "explain: the command of each fault code is one of railhead's own, or of a tool that nodes have" {
+  local tools=" cat devlink df dmidecode ethtool findmnt grep ip journalctl last ldconfig ls lsblk lscpu lsmod lspci nvidia-smi nvme rdma sysctl systemctl top uname "
+  while read -r code program verb more; do
+    case $program in
+      railhead)
+        run -0 "$railhead" "$verb" --help
+        for option in $(grep -oE -e '--[a-z]+' <<<"$more" || :); do
+          [[ $output == *"  $option "* ]] || { echo "$code: railhead $verb takes no $option"; false; }
+        done
+        ;;
+      railhead-bench) run -2 "${railhead%/*}/railhead-bench" "$verb" --no-such
+        [[ $output == *"unknown option"* ]] || { echo "$code: $output"; false; } ;;
+      *) [[ $tools == *" $program "* ]] || { echo "$code: $program"; false; } ;;
+    esac
+  done < <("$railhead" explain --json RH | jq -r '.faults[] | "\(.code) \(.look)"')
+}
+
+@test "the runbook has each code with all that explain says of it" {
+  count=0
+  while IFS=$'\t' read -r code look remedy; do
+    grep -qxF "### $code" docs/runbook.md
+    grep -qxF -e "- Look: \`$look\`" docs/runbook.md
+    grep -qF -e "$remedy" docs/runbook.md
+    count=$((count + 1))
+  done < <("$railhead" explain --json RH | jq -r '.faults[] | [.code, .look, .remedy] | @tsv')
+  [ "$count" -gt 150 ]
 }
 
 @test "explain: a fault code in small letters; a misspelt one exits with 2, and those that begin alike" {

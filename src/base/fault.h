@@ -4,8 +4,8 @@
  * what is wrong, and never which device has it: the id and the sentence beside the code do.
  *
  * A code that was published keeps its name and its meaning for ever; a fault that is told apart
- * more finely gets a new code. docs/faults.md and the entries of the journal's catalog are made
- * from this table.
+ * more finely gets a new code. docs/faults.md, docs/runbook.md and the entries of the journal's
+ * catalog are made from this table.
  */
 #pragma once
 
@@ -201,9 +201,23 @@ enum fault_action {
 	ACTION_COUNT,
 };
 
+/* When a person may admit work in spite of the fault (`railhead admit`). */
+enum fault_admit {
+	ADMIT_WAIT,    /* no need: the next look may find the node fit */
+	ADMIT_SETTING, /* work does not depend on the value that differs */
+	ADMIT_SPEED,   /* work of this node alone: others would wait for the slow one */
+	ADMIT_PART,    /* work does not use the part */
+	ADMIT_CHECKED, /* a person has seen by hand what railhead has not */
+	ADMIT_NEVER,
+	ADMIT_COUNT,
+};
+
 struct fault_row {
 	const char *code;
 	enum fault_action action;
+	enum fault_admit admit;
+	/* A command that shows the fault; words in capitals stand for a name of the reason. */
+	const char *look;
 	const char *meaning; /* sentences */
 	const char *remedy;  /* sentences: the sentence beside the code may know better */
 };
@@ -222,3 +236,7 @@ char *fault_layer(enum fault f);
 const char *fault_action_name(enum fault_action a);
 /* "reboot the node, or reset the part" */
 const char *fault_action_meaning(enum fault_action a);
+/* "speed" */
+const char *fault_admit_name(enum fault_admit a);
+/* "for work of this node alone that can do with less speed" */
+const char *fault_admit_meaning(enum fault_admit a);

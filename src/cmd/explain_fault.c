@@ -25,10 +25,11 @@ static json_t *fault_json(enum fault f)
 	const struct fault_row *row = fault_row(f);
 	cleanup_free char *layer = fault_layer(f);
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "code", row->code, "layer", layer,
-			 "action", fault_action_name(row->action), "action_help",
-			 fault_action_meaning(row->action), "meaning", row->meaning, "remedy",
-			 row->remedy);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "code", row->code,
+			 "layer", layer, "action", fault_action_name(row->action), "action_help",
+			 fault_action_meaning(row->action), "meaning", row->meaning, "look",
+			 row->look, "remedy", row->remedy, "admit", fault_admit_name(row->admit),
+			 "admit_help", fault_admit_meaning(row->admit));
 }
 
 static void print_fault(enum fault f, const struct screen *screen)
@@ -37,13 +38,17 @@ static void print_fault(enum fault f, const struct screen *screen)
 	cleanup_free char *layer = fault_layer(f);
 	cleanup_free char *action = xasprintf("%s: %s", fault_action_name(row->action),
 					      fault_action_meaning(row->action));
+	cleanup_free char *admit =
+		xasprintf("%s: %s", fault_admit_name(row->admit), fault_admit_meaning(row->admit));
 	size_t columns = screen->terminal ? screen->columns : 0;
 
 	printf("%s\n", row->code);
 	text_labelled(stdout, "  meaning", LABEL_WIDTH, row->meaning, columns);
 	text_labelled(stdout, "  layer", LABEL_WIDTH, layer, columns);
+	text_labelled(stdout, "  look", LABEL_WIDTH, row->look, columns);
 	text_labelled(stdout, "  action", LABEL_WIDTH, action, columns);
 	text_labelled(stdout, "  remedy", LABEL_WIDTH, row->remedy, columns);
+	text_labelled(stdout, "  admit", LABEL_WIDTH, admit, columns);
 }
 
 static void print_list(const char *word, const struct screen *screen)

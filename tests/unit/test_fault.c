@@ -27,7 +27,8 @@ static void test_rows(void **state)
 	for (enum fault f = FAULT_NONE + 1; f < FAULT_COUNT; f++) {
 		const struct fault_row *row = fault_row(f);
 
-		if (!row->code || !row->meaning || !row->remedy || row->action >= ACTION_COUNT)
+		if (!row->code || !row->meaning || !row->remedy || !row->look || !*row->look ||
+		    row->action >= ACTION_COUNT || row->admit >= ADMIT_COUNT)
 			fail_msg("row %d is not whole", f);
 		if (!is_sentence(row->meaning) || !is_sentence(row->remedy))
 			fail_msg("%s: no sentence: '%s' '%s'", row->code, row->meaning,
@@ -40,6 +41,8 @@ static void test_rows(void **state)
 	}
 	for (enum fault_action a = 0; a < ACTION_COUNT; a++)
 		assert_true(*fault_action_name(a) && *fault_action_meaning(a));
+	for (enum fault_admit a = 0; a < ADMIT_COUNT; a++)
+		assert_true(*fault_admit_name(a) && *fault_admit_meaning(a));
 }
 
 static void test_words(void **state)
