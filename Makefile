@@ -390,11 +390,12 @@ $(BUILD)/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(call obj,fuzz,$(FUZZ_L
 	$(call say,LINK,$@)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,address,undefined -o $@ $^ $(call pkg,--libs,$(LIBS)) -lm
 
-lint: $(BUILD)/railhead ## rooms, warnings, shell scripts, formatting, man pages, what follows from tables
+lint: $(BUILD)/railhead ## rooms, warnings, shell scripts, formatting, man pages, words, what follows from tables
 	$(Q)tests/lint/rooms
 	$(Q)tests/lint/shell
 	$(Q)tests/lint/format
 	$(Q)tests/lint/man
+	$(Q)tests/lint/words
 	$(Q)tests/lint/keys
 	$(Q)tests/lint/seeds
 	$(Q)tests/lint/faults

@@ -210,7 +210,7 @@ is_lapsed() { # WORDS...
   mlx5 bind "$vf"
   run -0 device "$vf"
   is_ready
-  [[ $output == *"device   ${PFS[0]}  applied again "*"a driver was bound anew to its VFs"* ]]
+  [[ $output == *"device   ${PFS[0]}  applied again "*"a driver was bound again to its VFs"* ]]
 }
 
 @test "a value of the function that does not hold is set; one of the node's is not, and is named" {

@@ -28,7 +28,7 @@ static void judge_initramfs(struct bake *b, const char *path)
 	else if (!there)
 		bake_warn(b,
 			  "%s has no railhead in it: a reboot for kernel arguments comes later, "
-			  "and options of modules that it loads are not set; make it anew (dracut "
+			  "and options of modules that it loads are not set; make it again (dracut "
 			  "--force, update-initramfs -u)",
 			  path);
 }

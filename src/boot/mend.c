@@ -87,7 +87,7 @@ static char *read_entry(struct mending *m, const char *name)
 		return NULL;
 	}
 	if (text && strlen(text) != len) {
-		note(m, name, true, "holds a zero byte: it is no text; write it anew");
+		note(m, name, true, "holds a zero byte: it is no text; write it again");
 		return NULL;
 	}
 	return text ? take_ptr(text) : xstrdup("");

@@ -589,8 +589,7 @@ static void decide_damaged(const struct trial_facts *f, struct trial *t)
 
 	decide(t, KARGS_DAMAGED,
 	       "%s; GRUB takes %s%s%s from it for the next boot. `railhead kargs --reset` makes "
-	       "the "
-	       "file anew",
+	       "the file again",
 	       f->env_damage, gives ? "'" : "no arguments", gives ? f->env_gives : "",
 	       gives ? "'" : "");
 }

@@ -135,7 +135,7 @@ static void judge_floor(struct ruling *r, const struct ynode *check, const char 
 			   "a share of the set passes when all of it is equally slow; write floor: "
 			   "too, a rate that each must reach");
 	else if (floor && !of_set)
-		rule_error(r, floor, key, "only beside a min: that is a share of the set");
+		rule_error(r, floor, key, "only with a min: that is a share of the set");
 }
 
 /* Pairs of near and of far nodes are no set whose members are alike. */

@@ -139,7 +139,7 @@ static int admit(struct flow *flow, const struct invocation *inv, uint64_t usec)
 		return EXIT_GATE;
 	}
 	if (flow_state(r) == FLOW_ADMITTED) {
-		printf("verdict: %s: work is admitted already, nothing is to be done\n",
+		printf("verdict: %s: work is admitted already; there is nothing to do\n",
 		       verdict_name(r->verdict.kind));
 		return EXIT_OK;
 	}

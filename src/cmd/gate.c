@@ -37,7 +37,7 @@ static void print(const struct invocation *inv, const struct judgement *j)
 	else if (j->show)
 		status_render(stdout, r, &screen);
 	else if (j->end == JUDGEMENT_STANDS)
-		printf("verdict: %s, from earlier in this boot (--again measures anew)\n",
+		printf("verdict: %s, from earlier in this boot (--again measures again)\n",
 		       verdict_name(r->verdict.kind));
 	else if (j->end == JUDGEMENT_LET_IN)
 		printf("verdict: %s, %s\n", verdict_name(r->verdict.kind), or_empty(by_hand));

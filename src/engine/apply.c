@@ -169,7 +169,7 @@ static const char *lack_of_initramfs(const struct apply *a, enum stage stage)
 	return "the initrd stage did not run in the initramfs, or railhead-initrd.service failed "
 	       "there, so stage early did its work: a reboot for kernel arguments takes longer, "
 	       "and options of modules that the initramfs loaded are not set; if it has no "
-	       "railhead in it, make it anew (dracut --force, update-initramfs -u)";
+	       "railhead in it, make it again (dracut --force, update-initramfs -u)";
 }
 
 /* GRUB counts boots that have begun, whatever their profile and mode. */

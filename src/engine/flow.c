@@ -187,7 +187,7 @@ const char *flow_event_name(enum flow_event e)
 		[FLOW_NOT_WRITTEN] = "a verdict that admits work can't be written",
 		[FLOW_STOPPED] = "the gate's unit is stopped",
 		[FLOW_STOPPED_REBOOTS] = "the gate's unit is stopped by a reboot",
-		[FLOW_RENEW] = "readers are to be told again, before labels lapse",
+		[FLOW_RENEW] = "readers must be told again, before labels lapse",
 		[FLOW_DEVICE] = "a device that is watched has an event",
 		[FLOW_DEVICE_LOST] = "a device is lost",
 		[FLOW_DEVICE_AWAY] = "a look after a loss keeps work out",

@@ -344,10 +344,10 @@ static void look_at_class(const struct root *root, struct watched *w, const stru
 			  bool *found)
 {
 	if ((w->net.n && !function_has(root, w->addr, "net")) || has_new(&now->net, &w->net))
-		lose(w, found, "its netdev went away or was made anew");
+		lose(w, found, "its netdev went away or was made again");
 	if ((w->ibdevs.n && !function_has(root, w->addr, "infiniband")) ||
 	    has_new(&now->ibdevs, &w->ibdevs))
-		lose(w, found, "its RDMA device went away or was made anew");
+		lose(w, found, "its RDMA device went away or was made again");
 }
 
 static const struct watched_vf *find_vf(const struct watched *w, unsigned int index)
@@ -366,10 +366,10 @@ static void look_at_vfs(struct watched *w, const struct watched *now, bool *foun
 
 		if (!is || is->dir != vf->dir) {
 			vf->lost = true;
-			lose(w, found, "its VFs went away or were made anew");
+			lose(w, found, "its VFs went away or were made again");
 		} else if (streq(is->driver, vf->driver) && is->binding != vf->binding) {
 			vf->lost = true;
-			lose(w, found, "a driver was bound anew to its VFs");
+			lose(w, found, "a driver was bound again to its VFs");
 		}
 	}
 }
@@ -401,7 +401,7 @@ static void look_at(const struct root *root, struct watched *w)
 	else if (w->binding && !now.binding)
 		lose(w, &found, "it has no driver");
 	else if (w->binding && w->binding != now.binding)
-		lose(w, &found, "its driver was bound anew");
+		lose(w, &found, "its driver was bound again");
 	look_at_class(root, w, &now, &found);
 	look_at_vfs(w, &now, &found);
 	w->state = state_of(root, w, &now);

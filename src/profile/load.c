@@ -266,7 +266,7 @@ static void add_base(struct loader *l, const struct ynode *want, const struct so
 		cleanup_free char *chain = chain_text(l, want->text);
 
 		base_error(l, want,
-			   "no profile '%.64s' beside this file%s or in the search path (%s): %s",
+			   "no profile '%.64s' next to this file%s or in the search path (%s): %s",
 			   want->text, l->bases_in ? ", below --bases" : "", chain, strerror(-fd));
 	}
 	free(s.path);

@@ -178,7 +178,7 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 const struct section section_expect = {
 	.name = "expect",
 	.spec = &keys,
-	.help = "What the machine must have.",
+	.help = "Parts that the machine must have.",
 	.class = KEY_JUDGES,
 	.differs = FAULT_PCI_MISSING,
 	.failed = FAULT_PCI_MISSING,

@@ -123,7 +123,7 @@ static void files(struct strv *ret)
 const struct section section_memory = {
 	.name = "memory",
 	.spec = &keys,
-	.help = "What the kernel does with pages by itself.",
+	.help = "How the kernel treats pages.",
 	.class = KEY_SETS,
 	.differs = FAULT_MEMORY_SETTING_DIFFERS,
 	.failed = FAULT_MEMORY_SETTING_FAILED,

@@ -195,7 +195,7 @@ static void loaded_is_not_blacklisted(struct ruling *r)
 
 			if (item_same(ITEM_NAME, black->items.v[i], load->items.v[j]))
 				rule_error(r, black->items.v[i], "modules.blacklist",
-					   "%.64s is to be loaded at %s; remove it from one of "
+					   "%.64s must be loaded at %s; remove it from one of "
 					   "the two",
 					   name, seen(r, load->items.v[j]));
 		}

@@ -408,7 +408,7 @@ static void judge_source(struct ruling *r, const struct ynode *mount, const char
 		rule_error(r, what, at, "%.40s has no source; leave what: out",
 			   ynode_text(mount, "type", ""));
 	else if (!(type_of(mount) & MEMORY) && !what)
-		rule_error(r, mount, at, "missing; what is to be mounted?");
+		rule_error(r, mount, at, "missing; what must be mounted?");
 	else if (type_of(mount) == MOUNT_NFS && *scalar(what) && (!path || path == what->text))
 		rule_error(r, what, at, "nfs mounts a server's directory; write server:/path");
 	else if (type_of(mount) == MOUNT_DISK && *scalar(what) && !names_disk(what->text))

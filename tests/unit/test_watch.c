@@ -129,7 +129,7 @@ static void test_driver(void **state)
 	struct tmp *t = *state;
 
 	renew_link(t, DEVICES PF "/driver", "../../bus/pci/drivers/mlx5_core");
-	expect(t, WATCHED_BACK, "its driver was bound anew");
+	expect(t, WATCHED_BACK, "its driver was bound again");
 	tree_remove(t, DEVICES PF "/driver");
 	expect(t, WATCHED_AWAY, "it has no driver");
 	tree_remove(t, "sys/bus/pci/devices/" PF);
@@ -158,7 +158,7 @@ static void test_netdev(void **state)
 	tmp_write(t, NET "/ifindex", "3\n");
 	tree_remove(t, NET ".old/ifindex");
 	tree_remove(t, NET ".old");
-	expect(t, WATCHED_BACK, "its netdev went away or was made anew");
+	expect(t, WATCHED_BACK, "its netdev went away or was made again");
 }
 
 static void test_vfs(void **state)
@@ -182,14 +182,14 @@ static void test_vfs(void **state)
 	first = xstrdup(tmp_path(t, DEVICES VF "/driver.first"));
 	assert_int_equal(rename(tmp_path(t, DEVICES VF "/driver.old"), first), 0);
 	renew_link(t, DEVICES VF "/driver", "../../bus/pci/drivers/mlx5_core");
-	expect(t, WATCHED_BACK, "a driver was bound anew to its VFs");
+	expect(t, WATCHED_BACK, "a driver was bound again to its VFs");
 	watch = look(t);
 	assert_false(watch_spares(&watch, &vf));
 	watch_free(&watch);
 	assert_int_equal(watch_begin_again(t), 0);
 
 	tree_remove(t, DEVICES PF "/virtfn0");
-	expect(t, WATCHED_BACK, "its VFs went away or were made anew");
+	expect(t, WATCHED_BACK, "its VFs went away or were made again");
 	watch = look(t);
 	assert_false(watch_spares(&watch, &vf));
 	watch_free(&watch);

@@ -216,6 +216,6 @@ def vfs_taken(vm):
     _idle(vm)
     vm.sh("rmmod igbvf && modprobe igbvf", 60)
     # Before that they have no driver, which is no loss: a guest may be getting them.
-    _wait(vm, "grep -q \"driver was bound anew to its VFs\" /run/railhead/status.json"
+    _wait(vm, "grep -q \"driver was bound again to its VFs\" /run/railhead/status.json"
               f" && test -e {READY}")
     exits(vm, "railhead verify", 0, 120)
