@@ -12,7 +12,7 @@ load lib/eventually
 
 top=$(realpath "$BATS_TEST_DIRNAME/..")
 # The order in which a reader works: a page's commands go on with what those before them left.
-first=(getting-started operating ready profiles images development)
+first=(operating ready profiles images development getting-started integrations)
 pages=("$top"/README.md)
 for page in "${first[@]}"; do
   [ ! -e "$top/docs/$page.md" ] || pages+=("$top/docs/$page.md")
@@ -56,6 +56,9 @@ declare -gA runs=(
   ["echo 4 >/tmp/sim/mnt/sys/bus/pci/devices/0000:18:00.0/sriov_numvfs"]=0
   ["build/railhead survey --root /tmp/sim/mnt"]=0
   ["fusermount3 -u /tmp/sim/mnt"]=0
+  ["sudo install -D -m 644 my-sku.yaml /etc/railhead/profiles/my-sku.yaml"]=0
+  ["railhead calibrate >50-calibrated.yaml"]=0
+  ["railhead status --json | jq -r '.faults[]? | [.code, .action, .reason] | @tsv'"]=0
   ["railhead status --html - | ssh desk 'cat >node42.html'"]=0
   ["railhead survey --root node42.tar --html node42.html"]=0
   ["railhead kargs --format=bootc --profile my-sku.yaml"]=0
@@ -110,7 +113,7 @@ blocks() {
 
 # Their commands, without the comments behind them.
 commands() {
-  blocks | grep -vE '^(schema: |# yaml-language-server|src/base )' | cut -f 2- | sed 's/  *# .*//'
+  blocks | grep -vE '^(schema: |# yaml-language-server|src/base )' | cut -f 2- | sed 's/^   //; s/  *# .*//'
   sed -nE 's/^(\.Dl )?[#$] (.*)$/\2/p' "${manuals[@]}" | sed 's/\\(dq/"/g; s/  *# .*//'
 }
 
@@ -149,6 +152,11 @@ railhead() {
 # It is Fedora's, and tests/kargs_mend.bats has its menu entries.
 grub2-mkconfig() {
   [ "$*" = "-o /etc/grub2.cfg" ]
+}
+
+# Below the node's root.
+install() { # OPTION... FILE /PATH
+  command install "${@:1:$#-1}" "$root${*: -1}"
 }
 
 ssh() { # HOST COMMAND
@@ -210,7 +218,7 @@ teardown() {
   while read -r command <&9; do
     [ -n "${runs[$command]:-}" ] || continue
     case $command in # the others go on with what those before them left
-      "railhead status" | "railhead calibrate" | "railhead check "*) new_node ;;
+      "railhead status" | "railhead calibrate"* | "railhead check "*) new_node ;;
       "railhead bake "*--gate*) rm -rf tree && new_tree ;;
       "railhead admit "*) railhead gate >/dev/null 2>&1 || : ;;
       "railhead plan --root ./node42 "*) cp -a "$root" node42 ;;
