@@ -184,7 +184,7 @@ named() { # IDS PATTERN
   now_has "$node/sys/class/net/$NETDEV/carrier" 0
   named "gate/carrier/$RAIL" "no carrier"
   now_has "$node/sys/class/net/$NETDEV/speed" 100000
-  named "gate/carrier/$RAIL/speed" "100Gb/s; $NETDEV of $RAIL has trained to less"
+  named "gate/carrier/$RAIL/speed" "100Gb/s; $NETDEV of $RAIL trained to a lower speed"
 }
 
 @test "a NIC has its GPU near it, and both are there" {

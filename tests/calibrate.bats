@@ -120,7 +120,7 @@ merge() { # STATUS [OPTION...] NODE...
   put "$root/proc/sys/kernel/osrelease" 6.1.0-51-amd64
   rm "$fw"
   run -0 with_bench "$railhead" gate --root "$root" --again
-  [[ $output == *"gate/calibrated_on: this node has kernel: 6.1.0-51-amd64, calibrated on 6.1.0-50-amd64, not known, calibrated on firmware of nics: 28.39.1002: the thresholds may not fit"* ]]
+  [[ $output == *"gate/calibrated_on: this node has kernel: 6.1.0-51-amd64, calibrated on 6.1.0-50-amd64, unknown, calibrated on firmware of nics: 28.39.1002: the thresholds may not fit"* ]]
   jq -e '.verdict == "ready" and any(.faults[]; .code == "RH-GATE-CALIBRATION" and .on_fail == "warn")' "$root/run/railhead/status.json"
 }
 
@@ -242,7 +242,7 @@ railhead: $BATS_TEST_TMPDIR/n1.json is left out: $BATS_TEST_TMPDIR/n1.json has t
   node n9 20e9 20e9 15e9
   merge 0 n{1..9}
   [ "$stderr" = "railhead: n7 is left out of memory.min: gate/memory/node0 is 25.0 % worse than on the other nodes
-railhead: n8 is left out of memory.min: gate/memory/node0 is 16.7 % better than on the other nodes, and no like of theirs
+railhead: n8 is left out of memory.min: gate/memory/node0 is 16.7 % better than on the other nodes, and unlike the others
 railhead: n9 is left out of memory.min: gate/memory/node0 is 25.0 % worse in one run than in others" ]
   [[ $output == *"# left out: n7: gate"*"# left out: n9: "*"# 6 nodes, 18 runs;"*$'\n      min: 19808MB/s' ]]
 }
@@ -289,7 +289,7 @@ railhead: n9 is left out of memory.min: gate/memory/node0 is 25.0 % worse in one
   jq '.node = "n5" | .checks.memory.min.members["gate/memory/node7"] = [1]' "$BATS_TEST_TMPDIR/n1.json" \
     >"$BATS_TEST_TMPDIR/n5.json"
   merge 0 n{1..5}
-  [ "$stderr" = "railhead: n5 is left out of memory.min: its members are others than those of most nodes" ]
+  [ "$stderr" = "railhead: n5 is left out of memory.min: its members differ from those of most nodes" ]
   for n in 3 4 5 6; do node n$n 20e9 10e9 20e9; done
   merge 3 n{1..6}
   [[ -z $output && $stderr == *"memory.min: 4 of 6 nodes would be left out; there is no fleet of good nodes in these files" ]]

@@ -134,7 +134,7 @@ $LINKS"
   edit_record '.waiting.since_usec -= 20e6 | .waiting.until_usec -= 20e6'
   gate 7 --retry
   in_record '.verdict == "blocked"'
-  in_record ".reasons[-1] | test(\"^gate.wait: waited 2[0-9] s for gate/links/$PF0, and waits no more\")"
+  in_record ".reasons[-1] | test(\"^gate.wait: waited 2[0-9] s for gate/links/$PF0, and waits no longer\")"
   run -7 --separate-stderr "$railhead" gate --retry --root "$root"
   [[ $stderr == *"nothing done: the verdict is 'blocked'"* ]]
   gate 7
@@ -496,11 +496,11 @@ E2
   orderly_reboot
   jq '.measured -= 90000' "$(kept)" >"$root/x" && mv "$root/x" "$(kept)"
   measures 2
-  in_record '.numbers.again_because == "what was measured before is 1 day 1 h old"'
+  in_record '.numbers.again_because == "the earlier measurement is 1 day 1 h old"'
   orderly_reboot
   jq '.measured += 3600' "$(kept)" >"$root/x" && mv "$root/x" "$(kept)"
   measures 2
-  in_record '.numbers.again_because | startswith("what was measured before has a time that is still to come")'
+  in_record '.numbers.again_because | startswith("the earlier measurement has a time in the future")'
   for form in .schema=1 'del(.binding)' '.measurements=[]' '.measured="now"'; do
     orderly_reboot
     jq "$form" "$(kept)" >"$root/x" && mv "$root/x" "$(kept)"
@@ -593,7 +593,7 @@ $MEMORY"
   run -7 with_bench "$railhead" gate --root "$root" --retry
   in_record '.verdict == "blocked"'
   in_record '.reasons[0] | test("^gate/memory/node0: .*could not be measured, disturbed: ")'
-  in_record '.reasons[1] | test("waits no more")'
+  in_record '.reasons[1] | test("waits no longer")'
   gated '  checks: {memory: {run: memory_bandwidth, per: node, min: 2GB/s, on_fail: warn}}'
   run -0 with_bench "$railhead" gate --root "$root" --again
   in_record '.verdict == "ready" and .measurements[0].state == "invalid"'

@@ -184,7 +184,7 @@ model_under_load() { # LINE
     gate_ends 7 blocked --again
     measured "gate/health/$b" slow "reset|replace"
     measured "gate/copy/$b" "cannot measure" \
-      "^gpu_copy of $b: not run: $b takes no load before what gate/health/$b says is mended$"
+      "^gpu_copy of $b: not run: $b takes no load before the faults that gate/health/$b reports are mended$"
     measured "gate/peer/$a-$b" "cannot measure" "^gpu_peer between $a and $b: not run: $b takes no load"
     measured "gate/copy/$a" same
     run ! grep -q "gpu_copy --gpu $b" "$BATS_TEST_TMPDIR/starts"
@@ -216,7 +216,7 @@ E2
   gate_ends 7 blocked
   for gpu in "$a" "$b"; do
     measured "gate/health/$gpu" failed "no result within 2000 ms"
-    measured "gate/copy/$gpu" "cannot measure" "not run: $gpu takes no load before what gate/health/$gpu says is mended"
+    measured "gate/copy/$gpu" "cannot measure" "not run: $gpu takes no load before the faults that gate/health/$gpu reports are mended"
   done
   run ! grep -q gpu_copy "$BATS_TEST_TMPDIR/starts"
   [ "$gate_ms" -lt 15000 ]

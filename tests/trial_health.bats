@@ -86,7 +86,7 @@ boot_back() {
   boot_back
   gate 7
   [[ $output == *"a reboot is due"* ]]
-  fault RH-BOOT-ARGS-DIFFER "fails without them, too"
+  fault RH-BOOT-ARGS-DIFFER "fail without them, too"
   in_env 'railhead_try=[ab]'
   in_env railhead_result=s
   boot
@@ -181,7 +181,7 @@ boot_back() {
   trial
   put "$width" 8
   gate 7
-  fault RH-BOOT-ARGS-UNFIT "what fails without them is not known: /var/lib/railhead"
+  fault RH-BOOT-ARGS-UNFIT "it is unknown which items fail without them: /var/lib/railhead"
   boot
   run -9 initrd
   gate 7

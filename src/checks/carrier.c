@@ -144,8 +144,8 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 	if (speed == NO_SPEED) {
 		change_observe(c, "unknown");
 		change_reason(c,
-			      "the driver does not say how fast %s is (of a virtual one there is "
-			      "nothing to say); leave speed: out",
+			      "the driver reports no speed for %s (virtual devices have none); "
+			      "remove speed:",
 			      name);
 		c->fault = FAULT_PROFILE_CHECKS_NOTHING;
 		return false;
@@ -155,10 +155,11 @@ static bool judge_speed(struct change *c, const char *addr, const char *name, ch
 		       speed % 1000 ? speed : speed / 1000);
 	if (speed * BYTES_PER_MEGABIT >= c->want.number)
 		return true;
-	change_reason(c,
-		      "%s of %s has trained to less: check the cable or transceiver, and speed and "
-		      "FEC of the switch port",
-		      name, addr);
+	change_reason(
+		c,
+		"%s of %s trained to a lower speed: check the cable or transceiver, and speed and "
+		"FEC of the switch port",
+		name, addr);
 	return false;
 }
 

@@ -228,7 +228,7 @@ static void judge_losses(const struct change *c, const struct counter_look *look
 			judge_unknown(&rows[was->row], was, now, f);
 		else if (is_first_missing(look, &c->unloaded, i, &c->counts))
 			blame(f, FAULT_GATE_CANNOT_LOOK, "see the kernel log, and " LOOK_AGAIN,
-			      "%s had counters before the load, and has them no more", was->member);
+			      "%s had counters before the load, and has none now", was->member);
 	}
 	for (size_t i = 0; i < c->counts.list.n; i++)
 		if (is_looked_at(look, &c->counts.list.v[i]) &&

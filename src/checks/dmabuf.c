@@ -89,7 +89,7 @@ static enum dmabuf judge_nic(const struct kind_ctx *ctx, const struct built *b, 
 	if (takes(b, module))
 		return DMABUF_WORKS;
 	*why = root_exists(ctx->root, "/sys/module/%s", module)
-		       ? xasprintf("the driver of %s (%s) takes no dma-buf", nic, module)
+		       ? xasprintf("the driver of %s (%s) does not support dma-buf", nic, module)
 		       : xasprintf("module %s, the RDMA driver of %s, is not loaded", module, nic);
 	return DMABUF_LACKS;
 }
@@ -129,8 +129,9 @@ enum dmabuf dmabuf_of(const struct kind_ctx *ctx, const char *nic, const char *g
 	if (nic_does != DMABUF_WORKS)
 		return nic_does;
 	if (!b->umem) {
-		*why = xstrdup("the kernel's RDMA core takes no dma-buf (ib_umem_dmabuf_get, "
-			       "Linux 5.12)");
+		*why = xstrdup(
+			"the kernel's RDMA core does not support dma-buf (ib_umem_dmabuf_get, "
+			"Linux 5.12)");
 		return DMABUF_LACKS;
 	}
 	return judge_gpu(b, gpu_driver, why);

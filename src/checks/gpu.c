@@ -42,7 +42,7 @@ int gpu_unbound(struct change *c, const char *addr, const char *driver)
 		change_reason(
 			c,
 			"no driver is bound to %s: load nvidia (modules.load), and see NVRM in "
-			"the kernel log for why it did not take it",
+			"the kernel log for why it rejected the GPU",
 			addr);
 	else if (streq(driver, "nouveau"))
 		change_reason(c, "nouveau has it: name it in modules.blacklist, and in the "

@@ -43,7 +43,7 @@ static int judge_flavor(const struct root *root, struct change *c)
 	const char *want = c->want.number == GPU_ANY ? flavor : names[c->want.number];
 
 	if (!flavor && !root->live)
-		return unsupported(c, "this tree does not tell which modules of NVIDIA's ran");
+		return unsupported(c, "this tree does not show which NVIDIA modules were loaded");
 	if (!flavor) {
 		change_observe(c, "not known");
 		change_reason(c, GPU_NVIDIA_VERSION
@@ -106,7 +106,7 @@ static int judge_nodes(const struct root *root, struct change *c, const char *ad
 		change_observe(c, "bound, and not known to the driver");
 		change_reason(
 			c,
-			"the driver has not taken %s: see NVRM in the kernel log (a BAR without "
+			"the driver rejected %s: see NVRM in the kernel log (a BAR without "
 			"address space: kernel_args.set pci=realloc; a driver too old for it)",
 			addr);
 		return differs(c);

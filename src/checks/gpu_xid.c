@@ -32,7 +32,7 @@ static int look_xid(const struct kind_ctx *ctx, struct change *c, struct err *er
 	if (n)
 		c->fault = gravest;
 	if (n)
-		change_reason(c, "since boot the driver has told of %s: %s", addr, str_get(&text));
+		change_reason(c, "since boot the driver reported for %s: %s", addr, str_get(&text));
 	str_free(&text);
 	return 0;
 }

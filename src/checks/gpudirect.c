@@ -71,7 +71,7 @@ static int look_direct(const struct kind_ctx *ctx, struct change *c, struct err 
 		return gpu_unbound(c, gpu, driver);
 	if (!ctx->root->live && streq(driver, "nvidia") && !gpu_nvidia_flavor(ctx->root)) {
 		c->state = CHANGE_UNSUPPORTED;
-		change_reason(c, "this tree does not tell which modules of NVIDIA's ran");
+		change_reason(c, "this tree does not show which NVIDIA modules were loaded");
 		return 0;
 	}
 	return judge_paths(ctx, c, nic, driver);

@@ -58,7 +58,8 @@ static void want_jitter(const struct checked *t, struct probes *ret)
 	probe_option(p, "--cpus", "%s", list);
 	needs_nodes_of(p, t->ctx, &cpus);
 	p->budget_ms = BUDGET_MS;
-	p->remedy = "check what runs there (isolate_cpus, irq), and the BIOS's power management";
+	p->remedy =
+		"check which tasks run there (isolate_cpus, irq), and the BIOS's power management";
 }
 
 CHECK(jitter, .required = {"cpus", "p9999"}, .measure = want_jitter, .slow = FAULT_CPU_JITTER);

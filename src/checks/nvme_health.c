@@ -26,10 +26,9 @@ static const struct counter counters[] = {
 	WARNING(1, FAILING, REPLACE, "its spare blocks are used up to their threshold"),
 	WARNING(2, HOT, "check fans and air flow", "its temperature is beyond a threshold"),
 	WARNING(3, FAILING, REPLACE, "its reliability is degraded by media or internal errors"),
-	WARNING(4, FAILING, REPLACE, "it takes reads alone"),
+	WARNING(4, FAILING, REPLACE, "it is read-only"),
 	WARNING(5, FAILING, REPLACE, "the backup of its volatile memory has failed"),
-	WARNING(6, FAILING, REPLACE,
-		"its persistent memory region is unreliable, or takes reads alone"),
+	WARNING(6, FAILING, REPLACE, "its persistent memory region is unreliable, or is read-only"),
 	WARNING(7, FAILING, REPLACE, "a critical warning that railhead does not know (bit 6)"),
 	WARNING(8, FAILING, REPLACE, "a critical warning that railhead does not know (bit 7)"),
 	{

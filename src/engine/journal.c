@@ -91,7 +91,7 @@ void journal_frozen(const struct run *run)
 
 	if (!sd)
 		return;
-	sd->sd_journal_send("MESSAGE=this boot acts on another profile from now on: %s %s, was %s",
+	sd->sd_journal_send("MESSAGE=switched this boot's profile to %s %s, was %s",
 			    run->profile->name, run->profile->digest, run->was, "PRIORITY=%i",
 			    LOG_NOTICE, "MESSAGE_ID=%s", MESSAGE_ID_FROZEN, "PROFILE=%s",
 			    profile_name(run), "DIGEST=%s", run->profile->digest, "BEFORE=%s",

@@ -61,7 +61,7 @@ static void say_settled(struct work *w, const struct settled *s)
 				 "in their trial%s%s; %s. Correct kernel_args, or mend that and "
 				 "run `railhead apply --retry`%s",
 				 *names ? names : "something",
-				 s->lack ? ", and what fails without them is not known: "
+				 s->lack ? ", and it is unknown which items fail without them: "
 					 : " and held before",
 				 s->lack ? s->lack : "",
 				 s->trial ? "the next boot has the earlier ones"
@@ -78,8 +78,8 @@ static void say_settled(struct work *w, const struct settled *s)
 		break;
 	case NOTE_LOOKED_BACK:
 		block(&w->v, FAULT_BOOT_ARGS_DIFFER,
-		      "kernel_args/next_boot: what failed in the trial of kernel arguments fails "
-		      "without them, too; the next boot tries them once more");
+		      "kernel_args/next_boot: the items that failed in the trial of kernel "
+		      "arguments fail without them, too; the next boot tries them once more");
 		break;
 	default:
 		break;
@@ -124,7 +124,7 @@ static void settle_kargs(struct work *w)
 					     "arguments that were rejected");
 	} else if (r > 0) {
 		w->j->complain(ENV_FILE_NAME
-			       ": what became of the trial of kernel arguments is written down");
+			       ": the outcome of the trial of kernel arguments is recorded");
 	}
 }
 

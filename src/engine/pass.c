@@ -86,12 +86,12 @@ char *pass_refusal(const struct pass *pass, const struct binding *binding,
 	char *why;
 
 	if (age < 0)
-		return xstrdup("what was measured before has a time that is still to come; is the "
-			       "clock right?");
+		return xstrdup(
+			"the earlier measurement has a time in the future; is the clock right?");
 	if ((uint64_t)age > usec / 1000000) {
 		cleanup_free char *time = format_duration((uint64_t)age * 1000000);
 
-		return xasprintf("what was measured before is %s old", time);
+		return xasprintf("the earlier measurement is %s old", time);
 	}
 	why = binding_difference(binding, &pass->binding);
 	return why ? why : wrong_target(pass, benchmarks);

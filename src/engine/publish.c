@@ -277,8 +277,7 @@ void publish(const struct root *root, const struct record *record, bool ready,
 
 		if (tell_one(root, n, texts[n], ready, special, &err) == 0)
 			continue;
-		sentence = xasprintf("%s; what that file says of the verdict may be out of date",
-				     err.text);
+		sentence = xasprintf("%s; the verdict in that file may be out of date", err.text);
 		if (!strv_contains(warnings, sentence))
 			strv_add(warnings, sentence);
 	}

@@ -108,7 +108,7 @@ static bool lapsed_by_log(const struct later_look *l)
 static int warn_of_profile(struct later_look *l)
 {
 	const struct verdict *was = &l->record->verdict;
-	const char *why = l->run.status == RUN_OK ? "the profile is another now" : l->run.why.text;
+	const char *why = l->run.status == RUN_OK ? "the profile has changed" : l->run.why.text;
 	cleanup_free char *text =
 		xasprintf("not looked at after the verdict: %s; run `railhead gate --again`", why);
 

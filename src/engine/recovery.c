@@ -91,21 +91,21 @@ static struct loss loss_of(const struct root *root, const struct watched *w)
 			"it; see the kernel log, then run `railhead apply --device` with its "
 			"address"};
 	if (w->tried && w->state == WATCHED_BACK)
-		return (struct loss){
-			FAULT_PCI_NOT_RESTORED,
-			"not all could be applied again; mend what is said above, then run "
-			"`railhead apply --device` with its address"};
+		return (struct loss){FAULT_PCI_NOT_RESTORED,
+				     "part of the profile could not be applied again; mend the "
+				     "failures above, then run "
+				     "`railhead apply --device` with its address"};
 	switch (w->state) {
 	case WATCHED_AWAY:
 		return (struct loss){
 			is_on_bus(root, w) ? FAULT_PCI_UNBOUND : FAULT_PCI_LOST,
-			"what the profile says of it is applied when it has its driver again; see "
+			"the profile is applied to the device when its driver is back; see "
 			"the kernel log, `lspci` and `modprobe`"};
 	case WATCHED_COMING:
 		return (struct loss){FAULT_PCI_RETURNS, "its driver has not made its devices yet"};
 	default:
 		return (struct loss){FAULT_PCI_RETURNS,
-				     "what the profile says of it is being applied"};
+				     "the profile is being applied to the device"};
 	}
 }
 

@@ -55,9 +55,10 @@ static void decline_loads(struct probes *all, const struct probe *asking)
 			continue;
 		p->m.fault = fault;
 		p->kept_off_by = asking;
-		probe_declines(p, CHANGE_CANNOT_MEASURE,
-			       "not run: %s takes no load before what %s says is mended",
-			       probe_member(asking), asking->m.id);
+		probe_declines(
+			p, CHANGE_CANNOT_MEASURE,
+			"not run: %s takes no load before the faults that %s reports are mended",
+			probe_member(asking), asking->m.id);
 	}
 }
 

@@ -49,7 +49,7 @@ void basis_take(const struct section_ctx *ctx, struct strv *ret)
 	binding_free(&b);
 }
 
-/* What stands behind "NAME: ", and how long that is. */
+/* The text behind "NAME: ", and its length. */
 static size_t name_len(const char *text)
 {
 	const char *end = strstr(text, ": ");
@@ -77,7 +77,7 @@ char *basis_difference(const struct strv *now, const struct ynode *calibrated_on
 		if (strv_contains(now, was))
 			continue;
 		text = is ? xasprintf("%s, calibrated on %s", is, was + name_len(was))
-			  : xasprintf("not known, calibrated on %s", was);
+			  : xasprintf("unknown, calibrated on %s", was);
 		strv_add(&differ, text);
 	}
 	return differ.n ? strv_some(&differ, NAMED_MOST) : NULL;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What thresholds from figures stand on, in addition to the parts that require: names: a kernel, a
- * BIOS or a firmware of another version may be faster or slower, and is no lost part. A list of
- * texts, such as "kernel: 6.1.0-50-amd64" and "firmware of rails: 28.39.1002"; gate.calibrated_on
- * keeps them.
+ * The parts that measured thresholds depend on, in addition to the parts that require: names: a
+ * kernel, a BIOS or a firmware of another version may be faster or slower, and is no lost part. A
+ * list of texts, such as "kernel: 6.1.0-50-amd64" and "firmware of rails: 28.39.1002";
+ * gate.calibrated_on keeps them.
  */
 #pragma once
 
 #include "base/vec.h"
 #include "sections/sections.h"
 
-/* The texts of this node. What can't be read has none. */
+/* The texts of this node. A part that can't be read has none. */
 void basis_take(const struct section_ctx *ctx, struct strv *ret);
 /*
  * "kernel: 6.1.0-51-amd64, calibrated on 6.1.0-50-amd64; and 2 more": how a node differs from the

@@ -74,7 +74,7 @@ static void clean_text(char *dst, size_t size, const char *src)
 	json_decref(probe);
 }
 
-/* What to quote of a broken child: its complaint, or else what should have been a result. */
+/* The text to quote of a broken child: its complaint, or else its output. */
 static const char *said(const struct child *c)
 {
 	return c->err.text.len ? str_get(&c->err.text) : str_get(&c->out.text);
@@ -130,7 +130,7 @@ static void finish_said(struct child *c, const char *what)
 		finish(c, CHANGE_FAILED, "%s; it said nothing", what);
 }
 
-/* What the line says of itself; CHANGE_FAILED unless it is one of the lines of bench.h. */
+/* The state that the line reports; CHANGE_FAILED for a line that bench.h does not list. */
 static enum change_state state_of(const json_t *line)
 {
 	static const struct {
@@ -469,7 +469,7 @@ static void finish_too_late(const struct child *all, size_t n, struct child *c,
 			slowest = &all[i];
 	finish(c, CHANGE_UNKNOWN,
 	       "its turn did not come within the budget of %u ms%s%s; raise gate.budget, or mend "
-	       "what took so long",
+	       "the slow part",
 	       budget_ms, slowest ? ", most of which went to " : "",
 	       slowest ? slowest->job->name : "");
 }

@@ -11,13 +11,13 @@
  * and gets SIGKILL when the caller dies. A child that yields gets SIGTERM shortly before its
  * deadline, and what it prints until the deadline counts. A child over its deadline gets SIGTERM,
  * unless it had that before, then SIGKILL; one that doesn't end even then (it is stuck in the
- * kernel) is reported and abandoned. What it started ends with it: background processes, daemons in
- * sessions of their own, fork bombs (spawn.h). So each job ends at most BENCH_GRACE_MS after its
- * deadline, whatever the child does, and no job is lost to another's failure. All of them end with
- * the budget: a job that runs then is over its deadline, and one whose turn has not come is told
- * so.
+ * kernel) is reported and abandoned. All processes of the child end with the child: background
+ * processes, daemons in sessions of their own, fork bombs (spawn.h). So each job ends at most
+ * BENCH_GRACE_MS after its deadline, whatever the child does, and no job is lost to another's
+ * failure. All of them end with the budget: a job that runs then is over its deadline, and one
+ * whose turn has not come is told so.
  *
- * What a child prints on stdout, at most BENCH_OUTPUT_MAX bytes, and exit status 0:
+ * A child prints on stdout, at most BENCH_OUTPUT_MAX bytes, and exit status 0:
  *
  *   {"bench": "memory_bandwidth", "result": "measured", "value": 1.2e10, "unit": "B/s", ...}
  *   {"bench": "memory_bandwidth", "result": "cannot measure", "reason": "no free 1G page ..."}

@@ -40,7 +40,7 @@ const struct binding_part *binding_find(const struct binding *b, const char *nam
 	return find(b, name);
 }
 
-/* Takes value over; NULL or "": it is not known. What has two of a name has both in one part. */
+/* Takes value over; NULL or "": it is not known. Two parts of one name become one part. */
 static void add(struct binding *b, char *value, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -122,7 +122,7 @@ static char *value_of(const char *text, const char *key)
 
 /* --- software ------------------------------------------------------------------------------ */
 
-/* What GRUB, railhead and a trial of arguments add differs from boot to boot. */
+/* GRUB, railhead and a trial add arguments that differ from boot to boot. */
 static bool is_own(const char *arg)
 {
 	cleanup_free char *word = xasprintf(" %s ", arg);

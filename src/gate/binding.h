@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What numbers stand on: the parts of a node and its software that, when one of them is another,
+ * Numbers depend on these: the parts of a node and its software that, when one of them is another,
  * make numbers of before worth nothing. Read from sysfs, procfs and the SMBIOS table; what can't
  * be read is left out, and then differs from where it could be.
  */

@@ -53,7 +53,7 @@ static const char *text_in(const json_t *obj, const char *key)
 	return s ? s : "";
 }
 
-/* What stands in the text that is printed must not end its line or be something else there. */
+/* A name in the printed text must not end its line, nor read as YAML. */
 static bool is_word(const char *s)
 {
 	return *s && strlen(s) <= 128 &&
@@ -427,14 +427,14 @@ static char *why_left(const struct node_left *l)
 	case LEFT_SLOW:
 		return xasprintf("%s is %.1f %% worse than on the other nodes", l->id, l->by * 100);
 	case LEFT_FAST:
-		return xasprintf("%s is %.1f %% better than on the other nodes, and no like of "
-				 "theirs",
-				 l->id, l->by * 100);
+		return xasprintf(
+			"%s is %.1f %% better than on the other nodes, and unlike the others",
+			l->id, l->by * 100);
 	case LEFT_INTERMITTENT:
 		return xasprintf("%s is %.1f %% worse in one run than in others", l->id,
 				 l->by * 100);
 	case LEFT_LACKS:
-		return xstrdup("its members are others than those of most nodes");
+		return xstrdup("its members differ from those of most nodes");
 	case LEFT_NOT:
 		break;
 	}
@@ -497,7 +497,7 @@ static void add_member(const struct work *w, const struct key *k, size_t i, stru
 	}
 }
 
-/* What all members find: by that threshold, or (0) each by its own. */
+/* The loss that all members find: by that threshold, or (0) each by its own. */
 static double loss_found(const struct key *k, double threshold)
 {
 	double most = 0;
@@ -790,7 +790,7 @@ static int same_basis(json_t *const *docs, size_t n, struct err *err)
 	return 0;
 }
 
-/* What was measured of any node, and no threshold is made of. */
+/* Figures that some node measured and that get no threshold. */
 static void tell_told(struct work *w)
 {
 	cleanup_strv struct strv names = {0};

@@ -41,7 +41,7 @@ json_t *calibration_of_status(const json_t *status, const char *node);
 /* -EINVAL unless it is one, whole: it may have been through hands and networks. */
 int calibration_check(const json_t *doc, struct err *err);
 /*
- * What tells its numbers from others: two docs that have one mark in common have the same numbers,
+ * The marks of its numbers: two docs that have one mark in common have the same numbers,
  * be it a file that was copied or a pass that a later boot took over (gate.reuse).
  */
 void calibration_marks(const json_t *doc, struct strv *ret);

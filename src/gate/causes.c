@@ -14,7 +14,7 @@
 #define DEV "/sys/bus/pci/devices/"
 #define CPU "/sys/devices/system/cpu/cpu%d/"
 
-/* What NICs of 100G and more are tuned to; 512 is what firmware leaves. */
+/* NICs of 100G and more are tuned to this; firmware leaves 512. */
 enum { READ_REQUEST_USUAL = 4096, READ_REQUEST_SHIFT = 12 };
 
 void cause_add(struct causes *causes, bool suspect, const char *fmt, ...)

@@ -28,7 +28,7 @@ void causes_of_nodes(const struct section_ctx *ctx, const struct cpus *nodes, st
 
 /* 0 where the line has no such number. */
 double line_number(const json_t *line, const char *key);
-/* What the measuring program's line says of it: steal, SMIs, interrupts, other tasks. */
+/* Causes in the measuring program's line: steal, SMIs, interrupts, other tasks. */
 void causes_of_line(const json_t *line, struct causes *ret);
 
 void cause_add(struct causes *causes, bool suspect, const char *fmt, ...)

@@ -17,7 +17,7 @@
  */
 #define LEAVES_OUT 0.01
 #define LEAVES_OUT_SURELY 0.9
-/* What a median absolute deviation is worth: as a standard deviation of so few values. */
+/* Turns a median absolute deviation of so few values into a standard deviation. */
 #define MAD_EFFICIENCY 0.37
 #define MORE_MOST 100000
 
@@ -53,7 +53,7 @@ static double cut(const double *deviations, size_t n, const struct promise *p)
 	double factor = tolerance_factor(count, MAD_EFFICIENCY * (count - 1), LEAVES_OUT / count,
 					 LEAVES_OUT_SURELY);
 
-	/* What is closer than half of the loss that is looked for does no harm. */
+	/* A value closer than half of the loss that is looked for does no harm. */
 	return fmax(fmax(mad * MAD_TO_SD, SPREAD_LEAST) * factor, distance_of(p->loss) / 2);
 }
 
@@ -196,7 +196,7 @@ static double variance_within(const struct sums *s)
 	return s->runs > s->nodes ? s->within / (double)(s->runs - s->nodes) : 0;
 }
 
-/* What a factor stands on: see tolerance_factor(). */
+/* The arguments of a factor: see tolerance_factor(). */
 struct footing {
 	double sd, n, dof;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a figure is on good nodes, and where its threshold must lie so that it keeps a promise.
+ * The distribution of a figure on good nodes, and the threshold that keeps a promise.
  * Pure.
  *
  * A node's own level is about normally distributed around that of all nodes, and each run around

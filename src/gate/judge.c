@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the figures of a probe mean. */
+/* Judges the figures of a probe. */
 #include <math.h>
 #include <string.h>
 
@@ -80,7 +80,7 @@ static void add_faults(const struct probe *p, bool of_load, struct str *text)
 	}
 }
 
-/* What the program found, each a sentence that says what to do. */
+/* The findings of the program, each a sentence that says what to do. */
 static void blame_faults(struct probe *p, const struct figure *f, double value)
 {
 	struct str text = {0};
@@ -271,7 +271,7 @@ void judge_probe(struct probe *p, const struct bench_job *job)
 		p->m.wanted = xstrdup(p->figures[0].wanted);
 }
 
-/* --- members of a set, beside each other --------------------------------------------- */
+/* --- members of a set, compared with each other -------------------------------------- */
 
 /*
  * The median of that figure of all the check's other probes: "other", since a slow one among

@@ -95,7 +95,7 @@ static void collect(const struct section_ctx *ctx, const struct strv *only, stru
 	checks_each(ctx, profile_section(ctx->profile, "gate"), NULL, collect_one, &c);
 }
 
-/* What the profile wants of the numbers: "min 92% of line (46.0 GB/s), max 3us". */
+/* The thresholds of the profile: "min 92% of line (46.0 GB/s), max 3us". */
 static char *wanted_of(const struct probe *p, const struct ynode *map)
 {
 	static const char *const keys[] = {"min", "floor", "max",  "min_messages",
@@ -270,13 +270,13 @@ static size_t choose(const struct probes *all, bool (*wanted)(const struct probe
 	return n;
 }
 
-/* What only asks a driver is asked again with the others: theirs is the heaviest load. */
+/* Probes that only ask a driver are asked again with the others, whose load is the heaviest. */
 static bool is_asked_again(const struct probe *p)
 {
 	return wants_second_look(p) || (p->check->no_load && p->m.state == CHANGE_SAME);
 }
 
-/* Measures again the probes that were slow, alone or beside their set, or disturbed. */
+/* Measures again the probes that were slow, alone or with their set, or disturbed. */
 static int look_again(struct probes *all, uint64_t end, char **ret_others, struct err *err)
 {
 	cleanup_free struct probe **again = xcalloc(all->list.n, sizeof(*again));
@@ -296,7 +296,7 @@ static int look_again(struct probes *all, uint64_t end, char **ret_others, struc
 	return r;
 }
 
-/* What is looked at in parts, and how long. */
+/* Which parts are looked at, and for how long. */
 struct turns {
 	struct probe **todo;
 	size_t n;

@@ -28,8 +28,8 @@ bool neighbour_read(int proc, const char *pid, struct neighbour *ret);
 void neighbours_look(struct neighbours *n);
 /*
  * "stress (4 processes) 3.2 CPUs, dracut 0.6 CPUs": those that had most in between, at most three
- * names; NULL for none that had a twentieth of a CPU. What ended in between counts for its parent.
- * The caller frees it.
+ * names; NULL for none that had a twentieth of a CPU. A process that ended in between counts for
+ * its parent. The caller frees it.
  */
 char *neighbours_text(const struct neighbours *before, const struct neighbours *after);
 void neighbours_free(struct neighbours *n);

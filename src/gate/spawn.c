@@ -67,7 +67,7 @@ static void take_limits(const struct privileges *as)
 	close(fd);
 }
 
-/* What the gate ignores or blocks would stay so. */
+/* The child would inherit signals that the gate ignores or blocks. */
 static void let_signals_through(void)
 {
 	sigset_t none;

@@ -50,7 +50,7 @@ struct spawn {
 	int out, err;		     /* its stdout and stderr */
 };
 
-/* Starts it. What fails after the fork is said on err, and the program's status is 127. */
+/* Starts the program. A failure after the fork is told on err, and the status is 127. */
 int spawn_start(const struct spawn *s, struct spawned *ret, struct err *err);
 /* Asks the program and its group to end. */
 void spawn_term(const struct spawned *s);

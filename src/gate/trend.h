@@ -19,7 +19,7 @@ enum {
 };
 /*
  * Both must be exceeded. A chance of 3e-7 for one look at noise: a fleet looks thousands of times.
- * What is less than 2 % is the seasons of a computer room.
+ * Less than 2 % is the seasons of a computer room.
  */
 #define TREND_Z_LEAST 5.0
 #define TREND_PERCENT_LEAST 2.0

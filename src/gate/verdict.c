@@ -85,7 +85,7 @@ size_t reasons_faults(const struct reasons *r, struct fault_seen ret[FAULT_COUNT
 	return n;
 }
 
-/* What is found until now: with all of it, and without what may still come. */
+/* The findings until now: all of them, and those without the checks that may still pass. */
 struct judgement {
 	struct verdict *v;
 	enum verdict_kind all, sure;
@@ -109,7 +109,7 @@ static void found(struct judgement *j, const char *id, enum on_fail on_fail, boo
 		worsen(&j->sure, on_fail);
 }
 
-/* What it waits for does not hold either: that is the reason, said once for all of them. */
+/* The change that the others wait for fails too: its reason is told once for all of them. */
 static bool is_follower(const struct plan *plan, const struct change *c)
 {
 	const struct change *on = c->waits_for ? plan_find(plan, c->waits_for) : NULL;
@@ -255,7 +255,7 @@ void verdict_give_up(struct verdict *v, uint64_t usec)
 	str_addf(&text, "gate.wait: waited %s for %s", time, v->awaited.v[0]);
 	if (v->awaited.n > 1)
 		str_addf(&text, " and %zu more", v->awaited.n - 1);
-	str_add(&text, ", and waits no more; mend what is said of that, then run `railhead gate`");
+	str_add(&text, ", and waits no longer; mend the faults above, then run `railhead gate`");
 	take_lasting(&v->reasons);
 	reasons_add_as(&v->reasons, &(struct reason){.fault = FAULT_GATE_WAIT_OVER,
 						     .on_fail = v->otherwise == VERDICT_DEGRADED

@@ -99,13 +99,13 @@ static void test_speed(void **state)
 
 	gives(t, "speed:" NIC, "400Gb/s", "400Gb/s", NULL);
 	gives(t, "speed:" NIC, "200Gb/s", "400Gb/s", NULL);
-	gives(t, "speed:" NIC, "800Gb/s", "400Gb/s", "rail0 of " NIC " has trained to less");
+	gives(t, "speed:" NIC, "800Gb/s", "400Gb/s", "rail0 of " NIC " trained to a lower speed");
 	tmp_write(t, NET "speed", "2500\n");
 	gives(t, "speed:" NIC, "2500Mb/s", "2500Mb/s", NULL);
-	gives(t, "speed:" NIC, "3Gb/s", "2500Mb/s", "trained to less");
-	gives(t, "speed:" VIRTIO, "1Gb/s", "unknown", "the driver does not say how fast eth0 is");
+	gives(t, "speed:" NIC, "3Gb/s", "2500Mb/s", "trained to a lower speed");
+	gives(t, "speed:" VIRTIO, "1Gb/s", "unknown", "the driver reports no speed for eth0");
 	tmp_write(t, NET "speed", "4294967295\n"); /* -1 of kernels that print it so */
-	gives(t, "speed:" NIC, "1Gb/s", "unknown", "leave speed: out");
+	gives(t, "speed:" NIC, "1Gb/s", "unknown", "remove speed:");
 	tmp_write(t, NET "carrier", "0\n");
 	gives(t, "speed:" NIC, "1Gb/s", "no carrier", "rail0 of " NIC " has no link");
 }

@@ -201,7 +201,7 @@ static void test_members_come_and_go(void **state)
 	change_loaded(l.c);
 	tree_remove(t, MC "mc0/dimm3/dimm_ce_count");
 	finds(&l, CHANGE_DIFFERS, NULL,
-	      "mc0/dimm3 had counters before the load, and has them no more; see the kernel log");
+	      "mc0/dimm3 had counters before the load, and has none now; see the kernel log");
 	tmp_write(t, MC "mc0/dimm3/dimm_ce_count", "0\n");
 	finds(&l, CHANGE_SAME, NULL, NULL);
 	tmp_write(t, MC "mc1/ce_count", "0\n");
@@ -227,7 +227,7 @@ static void test_all_members_go(void **state)
 	finds(&l, CHANGE_SAME, "0", NULL);
 	change_loaded(l.c);
 	tree_remove(t, MC "mc0/ue_count");
-	finds(&l, CHANGE_DIFFERS, NULL, "had counters before the load, and has them no more");
+	finds(&l, CHANGE_DIFFERS, NULL, "had counters before the load, and has none now");
 	run_close(&l.run);
 }
 
@@ -427,7 +427,7 @@ static void test_drive_warns(void **state)
 		{FAULT_STORAGE_FAILING, "nvme0: its spare blocks are used up to their threshold"},
 		{FAULT_STORAGE_HOT, "nvme0: its temperature is beyond a threshold; check fans"},
 		{FAULT_STORAGE_FAILING, "nvme0: its reliability is degraded by media or internal"},
-		{FAULT_STORAGE_FAILING, "nvme0: it takes reads alone; back up the drive"},
+		{FAULT_STORAGE_FAILING, "nvme0: it is read-only; back up the drive"},
 		{FAULT_STORAGE_FAILING, "nvme0: the backup of its volatile memory has failed"},
 		{FAULT_STORAGE_FAILING, "nvme0: its persistent memory region is unreliable"},
 		{FAULT_STORAGE_FAILING,

@@ -101,7 +101,7 @@ static void test_flavor(void **state)
 	driver_gives(t, "any", SAME("proprietary"));
 	driver_gives(t, "open", DIFFERS("proprietary", "nvidia-open"));
 	tree_remove(t, VERSION);
-	driver_gives(t, "any", UNSUPPORTED("does not tell which modules"));
+	driver_gives(t, "any", UNSUPPORTED("does not show which NVIDIA modules"));
 	t->root.live = true;
 	driver_gives(t, "any", DIFFERS("not known", "see NVRM in the kernel log"));
 }
@@ -177,18 +177,20 @@ static void test_gpudirect(void **state)
 	direct_gives(t, NIC "," GPU, SAME("dma-buf"));
 	direct_gives(t, NIC "," AMD, SAME("dma-buf"));
 	direct_gives(t, OLD_NIC "," GPU,
-		     DIFFERS("neither", "(mlx4_ib) takes no dma-buf, and nvidia_peermem is not"));
+		     DIFFERS("neither",
+			     "(mlx4_ib) does not support dma-buf, and nvidia_peermem is not"));
 	tmp_write(t, VERSION, CLOSED);
 	direct_gives(t, NIC "," GPU, DIFFERS("neither", "not the open ones"));
 	tmp_write(t, PEERMEM, "0\n");
 	direct_gives(t, NIC "," GPU, SAME("nvidia_peermem"));
 	direct_gives(t, OLD_NIC "," GPU, SAME("nvidia_peermem"));
 	direct_gives(t, OLD_NIC "," AMD,
-		     DIFFERS("neither", "(mlx4_ib) takes no dma-buf, and amdgpu has no other way"));
+		     DIFFERS("neither",
+			     "(mlx4_ib) does not support dma-buf, and amdgpu has no other way"));
 	tmp_write(t, VERSION, OPEN);
 	direct_gives(t, NIC "," GPU, SAME("dma-buf"));
 	tree_remove(t, VERSION);
-	direct_gives(t, NIC "," GPU, UNSUPPORTED("does not tell"));
+	direct_gives(t, NIC "," GPU, UNSUPPORTED("does not show which NVIDIA"));
 	tree_remove(t, PCI GPU "/driver");
 	direct_gives(t, NIC "," GPU, DIFFERS("no driver", "load nvidia"));
 }
@@ -211,7 +213,8 @@ static void test_dmabuf_is_seen(void **state)
 	tmp_write(t, SYMBOLS, "0 T ib_umem_dmabuf_get\n" MLX5);
 	direct_gives(t, NIC "," AMD, DIFFERS("neither", "without CONFIG_PCI_P2PDMA, and amdgpu"));
 	tmp_write(t, SYMBOLS, "0 T ib_umem_get\n" MLX5);
-	direct_gives(t, NIC "," GPU, DIFFERS("neither", "the kernel's RDMA core takes no dma-buf"));
+	direct_gives(t, NIC "," GPU,
+		     DIFFERS("neither", "the kernel's RDMA core does not support dma-buf"));
 }
 
 /* Not seen is not broken: the gate can measure it. */

@@ -622,7 +622,7 @@ static void test_budget_of_all(void **state)
 		assert_string_equal(jobs[i].reason,
 				    "its turn did not come within the budget of 400 ms, most of "
 				    "which went to the one that hangs; raise gate.budget, or mend "
-				    "what took so long");
+				    "the slow part");
 	}
 	jobs[0] = sh("exit 3", 60000, &node0); /* less time than it might take, and not used */
 	assert_int_equal(bench_run(jobs, 1, 30000, &err), 0);

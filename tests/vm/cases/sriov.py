@@ -417,7 +417,7 @@ def nvme_warns(vm):
         exits(vm, "railhead gate 2>&1", 0, 120)
         warn(1 << 3)
         exits(vm, "railhead gate --again 2>&1", 7, 120)
-        expect_fault(vm, "RH-STORAGE-FAILING", "it takes reads alone")
+        expect_fault(vm, "RH-STORAGE-FAILING", "it is read-only")
         contains("the reason", status_json(vm)["reasons"][0], f"gate/drives/{drive}: found")
         warn(1 << 1)
         exits(vm, "railhead gate --again 2>&1", 7, 120)
