@@ -5,6 +5,7 @@
 # do is seen in the VM (tests/vm/cases/package.py).
 
 bats_require_minimum_version 1.5.0
+load lib/minimalroot
 
 top=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
 
@@ -17,7 +18,7 @@ setup_file() {
   "$top/packaging/deb/build" >"$BATS_FILE_TMPDIR/paths" || return 1
   cp "$top"/build/deb/railhead* "$DEBS/"
   # Outside of git the date is that of the files, as make dist leaves it.
-  (cd "$top" && cp -a LICENSE Makefile VERSION docs dracut packaging profiles src units "$copy/")
+  (cd "$top" && cp -a LICENSE Makefile README.md VERSION docs dracut packaging profiles src units "$copy/")
   touch -d "@$(git -C "$top" log -1 --format=%ct)" "$copy/VERSION"
   (umask 027 && cd / && TZ=Asia/Tokyo LC_ALL=C.UTF-8 "$copy/packaging/deb/build") >/dev/null || return 1
   mv "$copy/build/deb" "$AGAIN"
@@ -73,7 +74,7 @@ files() { # PACKAGE
     [[ $'\n'$output$'\n' == *$'\n'"$file"$'\n'* ]] || { echo "no $file"; return 1; }
   done
   # Nothing is left of a /usr/local, a build directory, or what another package has.
-  run -1 grep -E '^/(usr/local|build|home|tmp)|railhead-bench|/profiles/' <<<"$output"
+  run -1 grep -E '^/(usr/local|build|home|tmp)|railhead-bench|/lib/railhead/' <<<"$output"
 }
 
 @test "deb: all is root's, nobody else can write, and programs alone can be run" {
@@ -81,7 +82,7 @@ files() { # PACKAGE
     dpkg-deb -c $(deb $package) | awk '{ print $1, $2, $6 }'
   done >"$BATS_TEST_TMPDIR/all"
   run -1 grep -vE '^(drwxr-xr-x|-rwxr-xr-x|-rw-r--r--|lrwxrwxrwx) root/root ' "$BATS_TEST_TMPDIR/all"
-  run -0 sh -c 'grep "^-rwx" "$1" | cut -d" " -f3 | sort' - "$BATS_TEST_TMPDIR/all"
+  run -0 sh -c 'grep "^-rwx" "$1" | grep -v /examples/ | cut -d" " -f3 | sort' - "$BATS_TEST_TMPDIR/all"
   [ "$output" = "./etc/grub.d/05_railhead
 ./usr/lib/dracut/modules.d/90railhead/module-setup.sh
 ./usr/lib/dracut/modules.d/90railhead/railhead-pre-pivot.sh
@@ -107,10 +108,45 @@ files() { # PACKAGE
   [ "$(tr ',' '\n' <<<"$output" | sed -n 's/^ *\(lib[a-z]*[0-9]\) .*/\1/p' | LC_ALL=C sort | tr '\n' ' ')" = \
     "libblkid1 libc6 libjansson4 libkmod2 libmnl0 libmount1 libpci3 libsystemd0 " ]
   run -0 dpkg-deb -f $(deb railhead) Recommends
-  [[ $output == *"railhead-gate, railhead-profiles,"*"dracut | linux-initramfs-tool"* ]]
+  [ "$output" = "railhead-gate, railhead-profiles, libarchive13" ]
+  [ "$(dpkg-deb -f $(deb railhead) Suggests)" = "dracut | linux-initramfs-tool" ]
   run -0 dpkg-deb -f $(deb railhead-gate) Depends
   [[ $output == *libibverbs1* && $output == *ibverbs-providers* ]]
   [ "$(dpkg-deb -f $(deb railhead-profiles) Architecture)" = all ]
+}
+
+# With the libraries that a root may lack and RDMA's providers, as apt installs by default.
+@test "deb: a minimal root gets neither a generator nor a server, and few packages" {
+  state=$BATS_TEST_TMPDIR/status
+  write_minimal_status "$state"
+  for recommends in no yes; do
+    new_packages "$state" -o APT::Install-Recommends=$recommends \
+      $(deb railhead) $(deb railhead-gate) $(deb railhead-profiles) | sed 's/=.*//' >"$state.$recommends"
+    run ! grep -E '^(dracut.*|initramfs-tools.*|exim.*|mdadm|lvm2|cryptsetup.*)$' "$state.$recommends"
+    grep -c railhead "$state.$recommends" | grep -qx 3
+  done
+  [ "$(wc -l <"$state.no")" -le 13 ]
+  run -0 comm -13 <(sort "$state.no") <(sort "$state.yes")
+  echo "$output"
+  # libarchive's own libraries, and names and data that libraries recommend.
+  [ ${#lines[@]} -le 6 ]
+}
+
+# A root without package lists must not look like one that gets nothing.
+@test "deb: the count of packages fails where apt has no lists" {
+  mkdir "$BATS_TEST_TMPDIR/lists"
+  echo "Dir::State::lists \"$BATS_TEST_TMPDIR/lists\";" >"$BATS_TEST_TMPDIR/apt.conf"
+  export APT_CONFIG=$BATS_TEST_TMPDIR/apt.conf
+  run write_minimal_status "$BATS_TEST_TMPDIR/status"
+  [ "$status" -eq 1 ]
+  [[ $output == *"apt has no package lists of a Debian here: run apt-get update"* ]]
+}
+
+# Documents over 4 kB are compressed; examples are not, and scripts among them can be run.
+@test "deb: README, all documents and all examples are in the package" {
+  diff <(files railhead | sed -n 's#^/usr/share/doc/railhead/##p' | sed 's/\.md\.gz$/.md/') \
+    <({ cd "$top" && ls README.md && cd docs && ls ./*.md && find examples ! -type d &&
+      printf '%s\n' changelog.gz copyright; } | sed 's#^\./##' | sort)
 }
 
 @test "deb: lintian has neither errors nor warnings" {
