@@ -296,11 +296,16 @@ pwrite64 railhead.env" ]
 
 # --- boot-complete.target ---------------------------------------------------------------------
 
-generate() { # CONF; the drop-in, if any
-  rm -rf "$BATS_TEST_TMPDIR/units"
-  mkdir -p "$BATS_TEST_TMPDIR/units" "$root/etc/railhead"
+generate() { # CONF
+  mkdir -p "$root/etc/railhead"
   printf '%b' "$1" >"$root/etc/railhead/railhead.conf"
-  sed "s#^conf=#&$root#" "$BATS_TEST_DIRNAME/../units/railhead-generator" >"$BATS_TEST_TMPDIR/generator"
+  run_generator
+}
+
+run_generator() { # the drop-in, if any, is at $dropin
+  rm -rf "$BATS_TEST_TMPDIR/units"
+  mkdir -p "$BATS_TEST_TMPDIR/units"
+  sed "s#^root=#&$root#" "$BATS_TEST_DIRNAME/../units/railhead-generator" >"$BATS_TEST_TMPDIR/generator"
   sh "$BATS_TEST_TMPDIR/generator" "$BATS_TEST_TMPDIR/units" "$BATS_TEST_TMPDIR/early" "$BATS_TEST_TMPDIR/late"
   dropin=$BATS_TEST_TMPDIR/units/boot-complete.target.d/railhead.conf
 }
@@ -321,6 +326,33 @@ generate() { # CONF; the drop-in, if any
   rm "$root/etc/railhead/railhead.conf"
   sh "$BATS_TEST_TMPDIR/generator" "$BATS_TEST_TMPDIR/units" x x
   [ ! -e "${dropin%/*}" ]
+}
+
+@test "boot_complete: the generator takes the files that railhead takes" {
+  # Lines of FILE CONTENT, with "-" for a link to /dev/null; the last word is what must come out.
+  while read -r wanted files; do
+    rm -rf "$root"/{etc,run,usr/lib}/railhead
+    for file in $files; do
+      mkdir -p "$(dirname "$root/${file%=*}")"
+      if [ "${file#*=}" = - ]; then
+        ln -s /dev/null "$root/${file%=*}"
+      else
+        printf 'schema: 1\nboot_complete: %s\n' "${file#*=}" >"$root/${file%=*}"
+      fi
+    done
+    run_generator
+    [ "$wanted" = "$([ -e "$dropin" ] && echo true || echo false)" ] || { echo "$wanted: $files"; return 1; }
+  done <<END
+true  usr/lib/railhead/railhead.conf=true
+false usr/lib/railhead/railhead.conf=true etc/railhead/railhead.conf=false
+false usr/lib/railhead/railhead.conf=true etc/railhead/railhead.conf=-
+true  etc/railhead/railhead.conf=false usr/lib/railhead/railhead.conf.d/10-x.conf=true
+false usr/lib/railhead/railhead.conf.d/10-x.conf=true etc/railhead/railhead.conf.d/10-x.conf=false
+false usr/lib/railhead/railhead.conf.d/10-x.conf=true etc/railhead/railhead.conf.d/10-x.conf=-
+false usr/lib/railhead/railhead.conf.d/10-x.conf=true run/railhead/railhead.conf.d/20-x.conf=false
+true  usr/lib/railhead/railhead.conf.d/30-x.conf=true run/railhead/railhead.conf.d/20-x.conf=false
+false etc/railhead/railhead.conf.d/x.conf.off=true
+END
 }
 
 @test "boot_complete: a form that the generator does not read blocks the node, named" {

@@ -203,3 +203,21 @@ excluded|1|numa: $PF1: 1, expected 0" ]
   [[ $output == *"require_signature: not implemented"* ]]
   run -5 "$railhead" plan --root "$root"
 }
+
+@test "railhead.conf: a vendor's copy and drop-ins are laid over each other, and errors name theirs" {
+  rm -r "$root/etc/railhead/profiles"
+  put "$root/usr/lib/railhead/railhead.conf" $'schema: 1\nadmit_none: false'
+  put "$root/usr/lib/railhead/railhead.conf.d/50-site.conf" $'schema: 1\nadmit_none: true'
+  run "$railhead" gate --root "$root"
+  [[ $output == *"verdict: none (work is admitted by railhead.conf)"* ]]
+  put "$root/etc/railhead/railhead.conf.d/60-rack.conf" $'schema: 1\nadmit_none: perhaps'
+  run -7 "$railhead" gate --root "$root"
+  [[ $output == *"verdict: blocked"*"/etc/railhead/railhead.conf.d/60-rack.conf:2:13: admit_none: "* ]]
+  run -3 "$railhead" check --root "$root"
+  [[ $output == *"/usr/lib/railhead/railhead.conf: ok"*"50-site.conf: ok"*"60-rack.conf:2:13: admit_none: "* ]]
+  [[ $output != *"60-rack.conf: ok"* ]]
+  rm "$root/etc/railhead/railhead.conf.d/60-rack.conf"
+  ln -s /dev/null "$root/etc/railhead/railhead.conf.d/50-site.conf"
+  run -7 "$railhead" gate --root "$root"
+  [[ $output == *"verdict: none"* && $output != *"work is admitted"* ]]
+}

@@ -11,6 +11,7 @@
 #include "boot/bake.h"
 #include "cmd/cmd.h"
 #include "profile/search.h"
+#include "profile/site.h"
 #include "sections/derived.h"
 
 /* What a profile gives to the image. */
@@ -103,6 +104,20 @@ static int check_all(struct invocation *inv, struct bake *b)
 			  "none and takes no work until it gets one",
 			  profile_dirs[0], profile_dirs[2]);
 	profile_files_free(&files);
+	return code;
+}
+
+/* One that is wrong would block each node of the image. */
+static int check_site(struct invocation *inv)
+{
+	struct diags diags = {0};
+	struct site site;
+	int code;
+
+	site_load(&inv->root, &site, &diags);
+	print_diags(stderr, &diags);
+	code = diags.errors ? EXIT_INVALID : EXIT_OK;
+	diags_free(&diags);
 	return code;
 }
 
@@ -302,9 +317,11 @@ static int bake(struct invocation *inv, struct bake *b, struct baking *k)
 {
 	struct karg_heading heading = {.name = ""};
 	struct err err = {0};
-	int code = open_profile(inv, b, k);
+	int code = check_site(inv);
 	const char *arch;
 
+	if (code == EXIT_OK)
+		code = open_profile(inv, b, k);
 	if (code == EXIT_OK)
 		code = want_gates(inv, b);
 	if (code != EXIT_OK)

@@ -322,17 +322,41 @@ static int check_arg(struct check *c, char *path)
 
 /* --- all that a boot of a tree would read ---------------------------------------------------- */
 
-static int check_site(struct check *c, const struct root *root)
+static int report_of(struct check *c, const char *path, const struct diags *all)
 {
 	struct verdict_of_file f = {0};
-	struct diags diags = {0};
+	struct diags of_path = {0};
+	int code;
+
+	for (size_t i = 0; i < all->list.n; i++) {
+		const struct diag *d = &all->list.v[i];
+
+		if (streq(d->at.file, path))
+			(d->warning ? diag_warn : diag_error)(&of_path, d->at, d->key, "%s",
+							      d->text);
+	}
+	code = report(c, path, &f, &of_path);
+	diags_free(&of_path);
+	return code;
+}
+
+static int check_site(struct check *c, const struct root *root)
+{
+	cleanup_strv struct strv paths = {0};
+	struct diags diags = {0}, unread = {0};
 	struct site site;
 	int code = EXIT_OK;
 
 	site_load(root, &site, &diags);
-	if (diags.errors || root_exists(root, SITE_FILE))
-		code = report(c, SITE_FILE, &f, &diags);
+	site_files(root, &paths, &unread);
+	/* A directory that can't be read has no files, and is reported as one. */
+	for (size_t i = 0; i < unread.list.n; i++)
+		strv_add(&paths, unread.list.v[i].at.file);
+	for (size_t i = 0; i < paths.n; i++)
+		if (report_of(c, paths.v[i], &diags) != EXIT_OK)
+			code = EXIT_INVALID;
 	diags_free(&diags);
+	diags_free(&unread);
 	return code;
 }
 

@@ -151,7 +151,7 @@ static bool site_is_sound(struct run *run)
 	site_load(run->root, &run->site, &run->diags);
 	if (!run->diags.errors || run->opt.freeze == FREEZE_IGNORE)
 		return true;
-	say(run, RUN_INVALID, FAULT_HOST_CONF, SITE_FILE " is invalid");
+	say(run, RUN_INVALID, FAULT_HOST_CONF, "railhead.conf, or a drop-in of it, is invalid");
 	return false;
 }
 
@@ -249,8 +249,8 @@ void run_verdict(const struct run *run, struct verdict *ret)
 	if (ret->admit)
 		reasons_add(&ret->reasons, fault,
 			    run->status == RUN_OFF
-				    ? SITE_FILE " admits work all the same (admit_off)"
-				    : SITE_FILE " admits work all the same (admit_none)");
+				    ? "railhead.conf admits work all the same (admit_off)"
+				    : "railhead.conf admits work all the same (admit_none)");
 	for (size_t i = 0; run->status == RUN_INVALID && i < diags->list.n; i++) {
 		cleanup_free char *line = diag_format(&diags->list.v[i]);
 

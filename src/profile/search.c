@@ -53,11 +53,7 @@ bool profile_is_name(const char *arg)
 	return !strchr(arg, '/') && stem_len(arg) == strlen(arg);
 }
 
-/*
- * As systemd's files: a link to /dev/null in /etc masks the vendor's file of that name. A tree may
- * have no /dev.
- */
-static bool is_masked(const struct root *root, const char *path)
+bool file_is_masked(const struct root *root, const char *path)
 {
 	cleanup_free char *target = NULL;
 	struct stat st;
@@ -91,7 +87,7 @@ static int list_dir(const struct root *root, const char *dir, struct profile_fil
 			continue;
 		f.name = profile_stem(names.v[i]);
 		f.path = xasprintf("%s/%s", dir, names.v[i]);
-		f.masked = is_masked(root, f.path);
+		f.masked = file_is_masked(root, f.path);
 		first = first_of(ret, f.name);
 		if (first)
 			f.overridden_by = xstrdup(first->path);
@@ -159,7 +155,7 @@ static char *find_below(const struct root *root, const char *name)
 	for (size_t i = 0; i < array_len(profile_dirs) - 1; i++) {
 		char *path = xasprintf("%s/%s%s", profile_dirs[i], name, suffix);
 
-		if (root_exists(root, "%s", path) || (!root->live && is_masked(root, path)))
+		if (root_exists(root, "%s", path) || (!root->live && file_is_masked(root, path)))
 			return path;
 		free(path);
 	}
@@ -176,7 +172,7 @@ int profile_find(const struct root *root, const char *name, char **ret, struct e
 	if (!path)
 		return err_set(err, -ENOENT, "no profile '%s' in %s, %s or %s", name,
 			       profile_dirs[0], profile_dirs[1], profile_dirs[2]);
-	if (is_masked(root, path))
+	if (file_is_masked(root, path))
 		return err_set(err, -ENOENT, "profile '%s' is masked by %s", name, path);
 	*ret = take_ptr(path);
 	return 0;

@@ -14,6 +14,12 @@
  */
 extern const char *const profile_dirs[];
 
+/*
+ * As systemd's files: a link to /dev/null masks the file of that name in the directories that come
+ * later. A tree may have no /dev.
+ */
+bool file_is_masked(const struct root *root, const char *path);
+
 bool profile_name_is_valid(const char *name);
 /* "x.yaml", no dot file. */
 bool profile_is_file_name(const char *name);

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "profile/load.h"
+#include "profile/merge.h"
 #include "profile/schema.h"
+#include "profile/search.h"
 #include "sys/read.h"
 
 enum { RETRY_AFTER = 10 };
@@ -21,8 +23,8 @@ static void refuse_later(const struct ynode *doc, struct diags *diags)
 			   "not implemented by this railhead; write false or remove it");
 }
 
-/* Whether units/railhead-generator, which reads lines and not YAML, finds "boot_complete: true". */
-static bool generator_sees(char *text)
+/* Whether units/railhead-generator, which reads lines and not YAML, finds that value. */
+static bool generator_sees(char *text, const char *wanted)
 {
 	char *line;
 
@@ -31,7 +33,7 @@ static bool generator_sees(char *text)
 		const char *key = strtok_r(line, " \t", &rest);
 		const char *value = strtok_r(NULL, " \t", &rest);
 
-		if (key && value && streq(key, "boot_complete:") && streq(value, "true"))
+		if (key && value && streq(key, "boot_complete:") && streq(value, wanted))
 			return true;
 	}
 	return false;
@@ -40,51 +42,123 @@ static bool generator_sees(char *text)
 static void check_boot_complete(const struct ynode *doc, char *text, struct diags *diags)
 {
 	static const char key[] = "boot_complete";
+	const char *wanted = ynode_bool(doc, key, false) ? "true" : "false";
 
-	if (ynode_bool(doc, key, false) && !generator_sees(text))
+	if (ynode_get(doc, key) && !generator_sees(text, wanted))
 		diag_error(diags, ynode_get(doc, key)->at, key,
-			   "write 'boot_complete: true' on a line of its own: systemd gets it from "
-			   "a generator that reads no other form");
+			   "write 'boot_complete: %s' on a line of its own: systemd gets it from "
+			   "a generator that reads no other form",
+			   wanted);
 }
 
-static struct ynode *read_site(const struct root *root, int fd, struct diags *diags)
+static void file_error(struct diags *diags, const char *file, int r)
 {
-	const struct place whole = {.file = SITE_FILE};
-	cleanup_free char *text = NULL;
-	struct ynode *doc;
-	size_t len = 0;
-	int r;
+	diag_error(diags, (struct place){.file = file}, "", "%s", strerror(-r));
+}
 
-	if (!file_is_good(fd, SITE_FILE, load_trust(root), diags))
+/* NULL: it has an error. */
+static struct ynode *read_layer(const struct root *root, const char *file, struct diags *diags)
+{
+	cleanup_close int fd = root_open_path(root, file, O_RDONLY | O_NONBLOCK);
+	cleanup_free char *text = NULL;
+	cleanup_ynode struct ynode *doc = NULL;
+	size_t len = 0, before = diags->errors;
+	int r = fd;
+
+	if (r >= 0 && !file_is_good(fd, file, load_trust(root), diags))
 		return NULL;
-	r = read_fd(fd, YAML_BYTES_MAX, &text, &len);
+	if (r >= 0)
+		r = read_fd(fd, YAML_BYTES_MAX, &text, &len);
 	if (r < 0) {
-		diag_error(diags, whole, "", "%s", strerror(-r));
+		file_error(diags, file, r);
 		return NULL;
 	}
-	doc = yaml_parse(SITE_FILE, text, len, diags);
+	doc = yaml_parse(file, text, len, diags);
 	if (doc && schema_check(doc, SCHEMA_SITE, diags)) {
 		refuse_later(doc, diags);
 		check_boot_complete(doc, text, diags);
 	}
-	return doc;
+	return diags->errors > before ? NULL : take_ptr(doc);
+}
+
+/* --- the files that count ------------------------------------------------------------------- */
+
+static const char *const dirs[] = {"/etc/railhead", "/run/railhead", "/usr/lib/railhead"};
+
+/* A link that leads nowhere is there: what it hides must not come into force. */
+static bool is_there(const struct root *root, const char *path)
+{
+	cleanup_free char *target = NULL;
+	struct stat st;
+
+	return root_stat(root, &st, path) != -ENOENT ||
+	       read_link(root, &target, NULL, "%s", path) == 0;
+}
+
+static void add_first(const struct root *root, const char *name, struct strv *ret)
+{
+	for (size_t i = 0; i < array_len(dirs); i++) {
+		cleanup_free char *path = xasprintf("%s/%s", dirs[i], name);
+
+		if (!is_there(root, path))
+			continue;
+		if (!file_is_masked(root, path))
+			strv_add(ret, path);
+		return;
+	}
+}
+
+static bool is_dropin_name(const char *name)
+{
+	size_t len = strlen(name);
+
+	return *name != '.' && len > 5 && streq(name + len - 5, ".conf");
+}
+
+/* Of all directories, each name once. */
+static void list_dropins(const struct root *root, struct strv *ret, struct diags *diags)
+{
+	for (size_t i = 0; i < array_len(dirs); i++) {
+		cleanup_free char *dir = xasprintf("%s/railhead.conf.d", dirs[i]);
+		cleanup_strv struct strv names = {0};
+		int r = read_dir(root, &names, NULL, "%s", dir);
+
+		if (r < 0 && r != -ENOENT)
+			file_error(diags, dir, r);
+		for (size_t j = 0; j < names.n; j++)
+			if (is_dropin_name(names.v[j]) && !strv_contains(ret, names.v[j]))
+				strv_add(ret, names.v[j]);
+	}
+	strv_sort(ret);
+}
+
+void site_files(const struct root *root, struct strv *ret, struct diags *diags)
+{
+	cleanup_strv struct strv names = {0};
+
+	add_first(root, "railhead.conf", ret);
+	list_dropins(root, &names, diags);
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_free char *name = xasprintf("railhead.conf.d/%s", names.v[i]);
+
+		add_first(root, name, ret);
+	}
 }
 
 void site_load(const struct root *root, struct site *ret, struct diags *diags)
 {
-	cleanup_close int fd = root_open_path(root, SITE_FILE, O_RDONLY | O_NONBLOCK);
-	cleanup_ynode struct ynode *doc = NULL;
+	cleanup_strv struct strv files = {0};
+	cleanup_ynode struct ynode *doc = ynode_new(YAML_MAP, (struct place){0});
 	size_t before = diags->errors;
 
-	*ret = (struct site){.reboot = true, .retry_after = RETRY_AFTER};
-	if (fd == -ENOENT)
-		return;
-	if (fd < 0)
-		diag_error(diags, (struct place){.file = SITE_FILE}, "", "%s", strerror(-fd));
-	else
-		doc = read_site(root, fd, diags);
-	ret->reboot = false;
-	ret->retry_after = 0;
+	*ret = (struct site){0};
+	site_files(root, &files, diags);
+	for (size_t i = 0; i < files.n; i++) {
+		cleanup_ynode struct ynode *layer = read_layer(root, files.v[i], diags);
+
+		if (layer)
+			merge_layer(doc, layer, LAYER_OWN, NULL, diags);
+	}
 	if (diags->errors > before)
 		return;
 	ret->admit_off = ynode_bool(doc, "admit_off", false);

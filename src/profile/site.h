@@ -3,11 +3,16 @@
  * Site policy: what the owner of the nodes decides, whatever their hardware. YAML through the
  * same front end as profiles, and trusted as they are: on the machine itself the file must be
  * root's and writable by root alone.
+ *
+ * As systemd's files: railhead.conf is the first of /etc/railhead, /run/railhead and
+ * /usr/lib/railhead, and the files of railhead.conf.d in all three are laid over it in the order of
+ * their names; of files of one name the first directory's counts.
  */
 #pragma once
 
 #include <stdbool.h>
 
+#include "base/vec.h"
 #include "profile/diag.h"
 #include "sys/root.h"
 
@@ -21,6 +26,9 @@ struct site {
 	 * default 10. */
 	unsigned int retry_after;
 };
+
+/* Those that count, in the order in which they are laid over each other. Appends to *ret. */
+void site_files(const struct root *root, struct strv *ret, struct diags *diags);
 
 /*
  * Without a file: the defaults. With one that is invalid (*diags has errors): nothing is

@@ -1199,8 +1199,8 @@ static void test_site(void **state)
 	tmp_write(t, "proc/cmdline", "ro quiet\n");
 	tmp_write(t, ETC "sku.yaml", HEAD);
 	tmp_write(t, "etc/railhead/railhead.conf", "schema: 1\nadmit_non: true\n");
-	assert_int_equal(open_as(t, FREEZE_BOOT, "railhead.conf is invalid"), RUN_INVALID);
-	assert_int_equal(open_as(t, FREEZE_ANEW, "railhead.conf is invalid"), RUN_INVALID);
+	assert_int_equal(open_as(t, FREEZE_BOOT, "is invalid"), RUN_INVALID);
+	assert_int_equal(open_as(t, FREEZE_ANEW, "is invalid"), RUN_INVALID);
 	assert_int_equal(open_as(t, FREEZE_IGNORE, NULL), RUN_OK);
 	tmp_write(t, "etc/railhead/railhead.conf", "schema: 1\nadmit_none: true\n");
 	assert_int_equal(open_as(t, FREEZE_BOOT, NULL), RUN_OK);

@@ -362,6 +362,9 @@ static void site(void **state)
 		{"schema: 1\nboot_complete : true\n",
 		 {false, false, false},
 		 "on a line of its own"},
+		{"{schema: 1, boot_complete: false}\n",
+		 {false, false, false},
+		 "boot_complete: write 'boot_complete: false' on a line of its own"},
 		{"admit_off: true\n", {false, false, false}, "schema: missing"},
 		{"schema: 1\nadmit_of: true\n",
 		 {false, false, false},
@@ -423,6 +426,82 @@ static void site_retries(void **state)
 	}
 }
 
+/* Each case is a set of files; the keys of the first that counts, or an error. */
+static void site_layers(void **state)
+{
+#define CONF "etc/railhead/railhead.conf"
+	static const struct {
+		struct {
+			const char *file, *text; /* "-> /dev/null" is a link */
+		} files[4];
+		int after;	   /* retry_kernel_args_after that counts */
+		const char *error; /* or NULL */
+	} cases[] = {
+		{{{"usr/lib/railhead/railhead.conf", "3"}}, 3, NULL},
+		{{{"usr/lib/railhead/railhead.conf", "3"}, {"run/railhead/railhead.conf", "4"}},
+		 4,
+		 NULL},
+		{{{"usr/lib/railhead/railhead.conf", "3"},
+		  {"run/railhead/railhead.conf", "4"},
+		  {CONF, "5"}},
+		 5,
+		 NULL},
+		{{{"usr/lib/railhead/railhead.conf", "3"}, {CONF, "-> /dev/null"}}, 10, NULL},
+		{{{CONF, "5"}, {"usr/lib/railhead/railhead.conf.d/10.conf", "6"}}, 6, NULL},
+		{{{CONF ".d/20.conf", "7"}, {"usr/lib/railhead/railhead.conf.d/30.conf", "8"}},
+		 8,
+		 NULL},
+		{{{CONF ".d/30.conf", "7"}, {"usr/lib/railhead/railhead.conf.d/30.conf", "8"}},
+		 7,
+		 NULL},
+		{{{CONF ".d/20.conf", "7"},
+		  {"usr/lib/railhead/railhead.conf.d/30.conf", "8"},
+		  {CONF ".d/30.conf", "-> /dev/null"}},
+		 7,
+		 NULL},
+		{{{CONF ".d/20", "7"}, {CONF ".d/.x.conf", "8"}}, 10, NULL},
+		{{{CONF, "5"}, {CONF ".d/20.conf", ""}}, 10, NULL},
+		{{{CONF, "5"}, {"run/railhead/railhead.conf.d/x.conf", "100"}},
+		 0,
+		 "/run/railhead/railhead.conf.d/x.conf:2:26: retry_kernel_args_after: "},
+		{{{"usr/lib/railhead/railhead.conf", "3"}, {CONF, "-> /nowhere"}},
+		 0,
+		 "/" CONF ": No such file"},
+		{{{CONF ".d", "8"}}, 0, "/" CONF ".d: Not a directory"},
+	};
+#undef CONF
+	struct site got;
+
+	for (size_t i = 0; i < array_len(cases); i++) {
+		struct tmp *t;
+
+		tmp_setup(state);
+		t = *state;
+		for (size_t j = 0; j < array_len(cases[i].files) && cases[i].files[j].file; j++) {
+			const char *text = cases[i].files[j].text;
+			cleanup_free char *conf =
+				xasprintf("schema: 1\nretry_kernel_args_after: %s\n", text);
+
+			if (str_starts(text, "-> "))
+				assert_int_equal(
+					symlink(text + 3, tmp_path(t, cases[i].files[j].file)), 0);
+			else
+				tmp_write(t, cases[i].files[j].file, conf);
+		}
+		site_load(&t->root, &got, &t->diags);
+		if ((int)got.retry_after != cases[i].after ||
+		    (t->diags.errors > 0) != !!cases[i].error)
+			fail_msg("case %zu: %u", i, got.retry_after);
+		if (cases[i].error) {
+			cleanup_free char *text = diag_format(&t->diags.list.v[0]);
+
+			if (!strstr(text, cases[i].error))
+				fail_msg("%s", text);
+		}
+		tmp_teardown(state);
+	}
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, tmp_setup, tmp_teardown)
 
 int main(void)
@@ -436,6 +515,7 @@ int main(void)
 		TEST(dropins),
 		TEST(site),
 		TEST(site_retries),
+		cmocka_unit_test(site_layers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
