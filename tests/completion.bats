@@ -172,6 +172,18 @@ options_of() { # VERB
   [ -z "$output" ] || { echo "railhead.fish knows no $output"; return 1; }
 }
 
+# The help has them in columns; an option's have their brackets and colons quoted.
+@test "zsh: verbs and options have the descriptions of the help, and nothing before these" {
+  diff <(zsh -f "$BATS_TEST_DIRNAME/lib/describe.zsh" "$completions") \
+    <("$railhead" --help | awk '/^  [a-z]/ { print $1 ":" substr($0, 27) }'
+      printf '%s\n' '--help:list verbs and options' '--version:print the version')
+  for verb in $(verbs); do
+    diff <(zsh -f "$BATS_TEST_DIRNAME/lib/describe.zsh" "$completions" "$verb" |
+      sed -nE 's/^(--[a-z-]+)=?\[((\\.|[^]\\])*)\].*/\1 \2/p' | sed 's/\\//g') \
+      <("$railhead" "$verb" --help | awk '/^  --/ { print $1, substr($0, 28) }')
+  done
+}
+
 @test "they are installed where each shell looks" {
   make -s -C "$BATS_TEST_DIRNAME/.." -o build/railhead -o build/05_railhead install-railhead \
     DESTDIR="$BATS_TEST_TMPDIR/dest"
