@@ -54,8 +54,8 @@ static const struct {
 	{OPT_COLOUR, "color", "WHEN", "auto, always or never; auto respects NO_COLOR", AT(colour)},
 	{OPT_WATCH, "watch", NULL, "print the verdict whenever it changes, until ^C", AT(watch)},
 	{OPT_NO_PAGER, "no-pager", NULL, "print directly, without less", AT(no_pager)},
-	{OPT_CHECK, "strict", NULL, "treat warnings as errors", AT(strict)},
-	{OPT_CHECK, "bases", "DIR",
+	{OPT_STRICT, "strict", NULL, "treat warnings as errors (check, bake)", AT(strict)},
+	{OPT_BASES, "bases", "DIR",
 	 "look for bases here, too, before the search path; may be repeated", AT(bases)},
 	{OPT_SCHEMA, "schema", NULL, "print the JSON Schema of profiles, for editors", AT(schema)},
 	{OPT_FORMAT, "format", "FORMAT",
@@ -140,7 +140,7 @@ static int take_option(struct invocation *inv, size_t i, const char *arg)
 		complain("--root: the path is empty; this machine is --root /");
 		return EXIT_USAGE;
 	}
-	if (options[i].arg && options[i].bit & (OPT_GATE | OPT_CHECK))
+	if (options[i].bit & (OPT_GATE | OPT_BASES))
 		strv_add((struct strv *)field, arg);
 	else if (options[i].arg)
 		*(const char **)field = arg;

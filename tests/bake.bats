@@ -474,6 +474,26 @@ P
   [ -z "$stderr" ]
 }
 
+@test "bake: --strict fails where bake warns, after all is written, and not else" {
+  debian
+  run -0 bake --profile sku --strict
+  [[ $output != *strict* ]]
+  initramfs "$root/boot/initrd.img-1" init usr/bin/x
+  run -5 --separate-stderr bake --profile sku --strict --gate kubelet
+  [[ $output == *"10-railhead.conf"* ]]
+  [[ $stderr == *"has no railhead in it"*"--strict: 1 warning; mend"* ]]
+  run -5 bake --profile sku --strict --json
+  run -0 bake --profile sku
+  run -2 bake --undo --strict
+}
+
+@test "bake: a policy of the image's that would block each node is refused" {
+  put "$root/usr/lib/railhead/railhead.conf.d/10.conf" $'schema: 1\nreboots: false'
+  run -3 --separate-stderr bake
+  [[ $stderr == *"/usr/lib/railhead/railhead.conf.d/10.conf:2:1: reboots: unknown key"* ]]
+  [ ! -e "$root/usr/lib/railhead/bake.json" ]
+}
+
 @test "bake: usage: no root, no tree, an archive, --undo with more" {
   run -2 --separate-stderr "$railhead" bake
   [[ $stderr == *"--root DIR is missing"* ]]
@@ -485,7 +505,7 @@ P
   [[ $stderr == *"unpack it"* ]]
   run -2 --separate-stderr bake --undo --gate kubelet
   run -2 --separate-stderr bake --undo --profile sku
-  [[ $stderr == *"goes with neither"* ]]
+  [[ $stderr == *"goes with none of"* ]]
 }
 
 @test "bake: the root of a booted machine is refused, that of a container is a tree" {

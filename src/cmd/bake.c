@@ -273,9 +273,13 @@ static int report(struct invocation *inv, const struct bake *b, const struct bak
 		print_as_json(b, k);
 	else
 		print_text(b, k, inv->undo);
-	if (!any_left(b))
+	if (any_left(b))
+		return inv->undo ? EXIT_PENDING : EXIT_FAILED;
+	if (!inv->strict || !b->warnings.n)
 		return EXIT_OK;
-	return inv->undo ? EXIT_PENDING : EXIT_FAILED;
+	complain("bake: --strict: %zu warning%s; mend what the tree lacks and run bake again",
+		 b->warnings.n, b->warnings.n == 1 ? "" : "s");
+	return EXIT_PENDING;
 }
 
 /* --- the verb ------------------------------------------------------------------------------- */
@@ -346,9 +350,9 @@ static int undo(struct invocation *inv, struct bake *b)
 	struct baking none = {0};
 	struct err err = {0};
 
-	if (inv->profile || inv->gates.n) {
-		complain("bake: --undo takes away all that bake made, and goes with neither "
-			 "--profile nor --gate");
+	if (inv->profile || inv->gates.n || inv->strict) {
+		complain("bake: --undo takes away all that bake made, and goes with none of "
+			 "--profile, --gate and --strict");
 		return EXIT_USAGE;
 	}
 	if (bake_undo(b, &err) < 0) {
@@ -378,7 +382,7 @@ const struct verb verb_bake = {
 	.name = "bake",
 	.args = "",
 	.help = "prepare an image tree: units, kernel arguments, dependent units (--gate)",
-	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_GATE | OPT_UNDO,
+	.options = OPT_ROOT | OPT_JSON | OPT_PROFILE | OPT_GATE | OPT_STRICT | OPT_UNDO,
 	.writes = true,
 	.run = run,
 };

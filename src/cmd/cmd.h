@@ -63,7 +63,8 @@ typedef uint64_t verb_options;
 #define OPT_ENDED OPT_BIT(29)
 #define OPT_WATCH OPT_BIT(30)
 #define OPT_HTML OPT_BIT(31)
-#define OPT_CHECK OPT_BIT(32)		       /* --bases, --strict */
+#define OPT_BASES OPT_BIT(32)
+#define OPT_STRICT OPT_BIT(33)
 #define OPT_SCREEN (OPT_COLOUR | OPT_NO_PAGER) /* of verbs that print for people */
 
 struct invocation {
