@@ -75,6 +75,13 @@ int bake_env(const char *current, const struct kargs *wanted, char **ret, struct
 	if (r >= 0 && !holds(&env, wanted)) {
 		r = env_plan_adopt(&env, wanted, true, &nobody, &plan, err);
 		env = plan.after;
+		/*
+		 * Nobody has booted with these: as if one such boot had come to nothing, so that
+		 * GRUB leaves them out of the next boot where the first does not come to stage
+		 * early. Armed as a trial, they would not arrive where GRUB can't write.
+		 */
+		if (wanted->n)
+			env.begun = '1';
 	}
 	if (r < 0)
 		return r;

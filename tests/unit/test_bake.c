@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "boot/bake.h"
+#include "boot/env_grub.h"
 #include "boot/env.h"
 
 static void words_are(const char *text, const char *wanted)
@@ -106,6 +107,32 @@ static void env_file(void **state)
 	assert_int_equal(bake_env("", &one, &x, &err), 0);
 }
 
+/* What GRUB passes boot by boot, while nothing comes to stage early. */
+static void first_boots(void **state)
+{
+	static const char with[] = "railhead.begun=2 panic=30 iommu=off railhead.slot=b";
+	struct kargs bad cleanup_kargs = {0};
+	cleanup_free char *env = NULL, *unwritable = NULL;
+	struct env_grub grub;
+	struct err err;
+
+	(void)state;
+	kargs_split(&bad, "iommu=off", NULL);
+	assert_int_equal(bake_env(NULL, &bad, &env, &err), 0);
+	unwritable = xstrdup(env);
+	env_grub_boot(env, ENV_SIZE, true, &grub);
+	assert_string_equal(grub.kargs, with);
+	env_grub_boot(env, ENV_SIZE, true, &grub);
+	assert_true(grub.left_out);
+	assert_null(strstr(grub.kargs, "iommu=off"));
+	/* Where GRUB can't write there is no count, and the arguments arrive. */
+	for (int i = 0; i < 3; i++) {
+		env_grub_boot(unwritable, ENV_SIZE, false, &grub);
+		assert_false(grub.left_out);
+		assert_non_null(strstr(grub.kargs, "iommu=off"));
+	}
+}
+
 static void record(void **state)
 {
 	static const char text[] =
@@ -149,9 +176,8 @@ static void record(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unit_words),
-		cmocka_unit_test(gate_names),
-		cmocka_unit_test(env_file),
+		cmocka_unit_test(unit_words), cmocka_unit_test(gate_names),
+		cmocka_unit_test(env_file),   cmocka_unit_test(first_boots),
 		cmocka_unit_test(record),
 	};
 
