@@ -205,6 +205,19 @@ remember() {
   [[ $output == *"verdict: ready"* ]]
 }
 
+@test "bake: after a first boot that came to nothing, the second tries the arguments in a trial" {
+  debian
+  bake --profile sku
+  fake_node "$root"
+  grub-editenv "$env" set railhead_begun=3 # as GRUB leaves it: 2 for the first boot, 3 for this one
+  echo "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro railhead.begun=3 panic=30 railhead.slot=-b" >"$root/proc/cmdline"
+  run -8 "$railhead" apply --stage initrd --root "$root"
+  run -0 grub-editenv "$env" list
+  [[ $output == *"railhead_good=a"* && $output == *"railhead_try=b"* ]]
+  grep -qxE 'railhead_a= *' <<<"$output"
+  grep -qxE "railhead_b=$wanted *" <<<"$output"
+}
+
 @test "bake: a file of GRUB's that is there gets the arguments, and back what it held" {
   debian
   "$railhead" kargs --reset --root "$root"
