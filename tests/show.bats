@@ -205,7 +205,6 @@ excluded|1|numa: $PF1: 1, expected 0" ]
 }
 
 @test "railhead.conf: a vendor's copy and drop-ins are laid over each other, and errors name theirs" {
-  rm -r "$root/etc/railhead/profiles"
   put "$root/usr/lib/railhead/railhead.conf" $'schema: 1\nadmit_none: false'
   put "$root/usr/lib/railhead/railhead.conf.d/50-site.conf" $'schema: 1\nadmit_none: true'
   run "$railhead" gate --root "$root"
