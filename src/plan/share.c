@@ -58,19 +58,24 @@ static void add_rival(struct rivals *all, struct rival rival)
 }
 
 /*
- * The last part of each change's path, as a number: of two that differ, the changes have no file in
- * common, and of thousands of lines hardly any two have the same. 0: a pattern, which may match
- * any.
+ * What tells most pairs of thousands of lines apart: numbers of a path, and of its last part, which
+ * alone decides where links lead to a file by several paths.
  */
-struct keys {
-	VEC(uint32_t) list; /* in the order of the plan; 0, too, where a change has no files */
+struct key {
+	uint32_t path, name; /* 0: a pattern, or no path: may match any */
+	bool links;
 };
 
-static uint32_t key_of(const char *path)
-{
-	const char *name = path ? strrchr(path, '/') : NULL;
+struct keys {
+	VEC(struct key) list; /* in the order of the plan */
+};
 
-	return name && !pattern_is(name) ? str_hash(name) | 1 : 0;
+static struct key key_of(const char *path)
+{
+	if (!path || pattern_is(path))
+		return (struct key){0};
+	return (struct key){str_hash(path) | 1, str_hash(strrchr(path, '/') + 1) | 1,
+			    has_links(path)};
 }
 
 static struct keys keys_of(const struct plan *plan)
@@ -84,9 +89,11 @@ static struct keys keys_of(const struct plan *plan)
 
 static bool may_meet(const struct keys *keys, size_t i, size_t j)
 {
-	uint32_t a = keys->list.v[i], b = keys->list.v[j];
+	const struct key *a = &keys->list.v[i], *b = &keys->list.v[j];
 
-	return a == b || !a || !b;
+	if (!a->path || !b->path)
+		return true;
+	return a->links && b->links ? a->name == b->name : a->path == b->path;
 }
 
 static void share(struct change *a, struct change *b)

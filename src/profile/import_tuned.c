@@ -550,7 +550,7 @@ static void include_variables(struct tuned *t, const struct origin *from, const 
 			       slash ? slash + 1 : path);
 		other.below = t->below;
 		if (import_read(t->im, at, other.below, &text) < 0) {
-			import_refuse(t->im, from, "no such file here, nor beside this one");
+			import_refuse(t->im, from, "no such file here, nor next to this one");
 			return;
 		}
 	}

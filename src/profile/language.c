@@ -70,7 +70,7 @@ const struct spec spec_cpu_vendor = {
 	.check = value_word,
 	.words = WORDS("intel", "amd", "arm"),
 	.meanings = WORDS("intel", "CPUs of Intel", "amd", "CPUs of AMD", "arm",
-			  "CPUs of Arm's architecture, whoever makes them"),
+			  "CPUs of Arm's architecture, of any vendor"),
 };
 static const struct spec pci_id = {
 	.what = "a PCI id, \"vvvv:dddd\" (vendor and device, four hex digits each)",

@@ -66,8 +66,8 @@ settings_node() { # ROOT [SYSFS-VALUES [FURTHER-SYSCTLS]]
       echo "  ${key//\//.}: 1"
     done
     for ((i = 1; i <= ${3:-0}; i++)); do
-      echo 1 >"$root/proc/sys/net/core/more$i"
-      echo "  net.core.more$i: 1"
+      put "$root/proc/sys/net/ipv4/conf/eth$i/rp_filter" 1
+      echo "  net.ipv4.conf.eth$i.rp_filter: 1"
     done
     echo "sysfs:"
     for ((i = 1; i <= sysfs; i++)); do

@@ -14,7 +14,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import prepare                                # noqa: E402
-from vm import Guest, GuestError, full_hardware  # noqa: E402
+from vm import ORDERLY_REBOOT, Guest, GuestError, full_hardware  # noqa: E402
 
 # No VFs: their drivers' work is the machine's, and tests/bench/sriov has it. What was measured in an
 # earlier boot counts, as it would on a node that was rebooted.
@@ -67,7 +67,7 @@ def _boot(guest, with_railhead):
     """Seconds of CPU until all jobs of the boot are done, until multi-user.target, and the units'."""
     guest.sh(WITH if with_railhead else WITHOUT)
     before = guest.cpu_seconds()
-    guest.reboot()
+    guest.reboot(command=ORDERLY_REBOOT)  # so that the measurements are kept
     guest.sh("systemctl is-system-running --wait >/dev/null || :", 300)
     found = {"CPU of the emulator": guest.cpu_seconds() - before, "CPU": float(guest.sh(BUSY)),
              "multi-user.target": int(guest.sh(REACHED)) / 1e6}
