@@ -92,10 +92,10 @@ check() { run "$railhead" check "$@"; }
   sed -i 's|name: mine/|name: |; $aextends: base' mine/a.yaml
   check mine/a.yaml
   [ "$status" -eq 3 ]
-  [[ $output == *"extends: no profile 'base' beside this file or in the search path"* ]]
+  [[ $output == *"extends: no profile 'base' next to this file or in the search path"* ]]
   check --bases one mine/a.yaml
   [ "$status" -eq 3 ]
-  [[ $output == *"extends: no profile 'base' beside this file, below --bases or in the search path"* ]]
+  [[ $output == *"extends: no profile 'base' next to this file, below --bases or in the search path"* ]]
   { head_of base; echo 'abstract: true'; echo 'unknown: 1'; } >two/base.yaml
   cp two/base.yaml one/base.yaml
   sed -i '$d' one/base.yaml

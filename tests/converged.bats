@@ -106,7 +106,7 @@ frugal() { # MOST
   [ "$(calls_of total)" -lt $((6 * 55)) ]
   count apply --stage early
   echo "apply: $(calls_of total)"
-  [ "$(calls_of total)" -lt $((7 * 55)) ]
+  [ "$(calls_of total)" -lt $((8 * 55)) ]
   count plan --stage early
   [ "$(calls_of total)" -lt $((6 * 55)) ]
   reads=$(calls_of read) all=$(calls_of total)

@@ -111,7 +111,7 @@ is_lapsed() { # WORDS...
   ready_node </dev/null
   mlx5 unbind "${PFS[2]}"
   run -7 device "${PFS[2]}"
-  is_lapsed "(work is not admitted): ${PFS[2]}: it has no driver; what the profile says of it is applied when"
+  is_lapsed "(work is not admitted): ${PFS[2]}: it has no driver; the profile is applied to the device when"
   [ ! -e "$run_dir/vf-0000:4e:00.1" ] # the others of its VFs that go start nothing
   [ -e "$run_dir/vf-0000:18:00.1" ]
   sim_writes | grep -v unbind | diff /dev/null -
@@ -188,7 +188,7 @@ is_lapsed() { # WORDS...
   ready_node <<<"at /sys/bus/pci/devices/${PFS[6]}/sriov_numvfs write after 2 error EIO"
   echo 0 >"$(pf 6)/sriov_numvfs"
   run -6 device "${PFS[6]}"
-  is_lapsed "sriov/${PFS[6]}/numvfs: " "${PFS[6]}: its VFs went away" "mend what is said above"
+  is_lapsed "sriov/${PFS[6]}/numvfs: " "${PFS[6]}: its VFs went away" "mend the failures above"
   sim_stop
   sim_start </dev/null
   run -0 device "${PFS[6]}"

@@ -88,11 +88,9 @@ static const char *const dirs[] = {"/etc/railhead", "/run/railhead", "/usr/lib/r
 /* A link that leads nowhere is there: what it hides must not come into force. */
 static bool is_there(const struct root *root, const char *path)
 {
-	cleanup_free char *target = NULL;
-	struct stat st;
+	cleanup_close int fd = root_open_path(root, path, O_PATH | O_NOFOLLOW);
 
-	return root_stat(root, &st, path) != -ENOENT ||
-	       read_link(root, &target, NULL, "%s", path) == 0;
+	return fd != -ENOENT;
 }
 
 static void add_first(const struct root *root, const char *name, struct strv *ret)
