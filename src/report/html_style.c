@@ -39,7 +39,7 @@ static const char *const text[] = {
 	".by,.note{color:var(--dim);font-size:13px}.note{margin:4px 0 8px}\n",
 	".kind{color:var(--dim);font-size:12px}\n",
 	".terms{display:flex;flex-wrap:wrap;gap:4px 28px;margin:6px 0 12px}\n",
-	".terms div{display:flex;gap:8px;min-width:0}.terms dt{color:var(--dim)}",
+	".terms div{display:flex;gap:8px;min-width:0}.terms dt{color:var(--dim);flex:none}",
 	".terms dd{min-width:0}\n",
 	":target{outline:3px solid var(--link);outline-offset:2px}\n",
 };
