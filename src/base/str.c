@@ -89,6 +89,22 @@ int str_index(const char *s, const char *const *list, size_t n)
 	return -1;
 }
 
+void str_begin_clause(struct str *b)
+{
+	if (b->len)
+		str_add(b, "; ");
+}
+
+void str_clause(struct str *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	str_begin_clause(b);
+	va_start(ap, fmt);
+	str_vaddf(b, fmt, ap);
+	va_end(ap);
+}
+
 uint32_t str_hash(const char *s)
 {
 	uint32_t hash = 2166136261;

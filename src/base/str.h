@@ -17,6 +17,9 @@ void str_add(struct str *b, const char *s);
 void str_addn(struct str *b, const char *s, size_t n);
 void str_addf(struct str *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void str_vaddf(struct str *b, const char *fmt, va_list ap);
+/* "; ", unless it is empty; and a clause behind that. */
+void str_begin_clause(struct str *b);
+void str_clause(struct str *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *str_get(const struct str *b); /* "" when empty, never NULL */
 char *str_take(struct str *b);		  /* the caller owns the result; b is empty again */
 void str_free(struct str *b);

@@ -112,12 +112,6 @@ static void blame_short(const struct kind_ctx *ctx, const char *ports, struct st
 		str_add(text, "the firmware offers no way to it (ACPI table MCFG)");
 }
 
-static void begin_clause(struct str *text)
-{
-	if (text->len)
-		str_add(text, "; ");
-}
-
 static void blame_ports(const struct kind_ctx *ctx, const struct acs_ports *ports, struct str *text)
 {
 	cleanup_str struct str off = {0}, brief = {0};
@@ -130,15 +124,15 @@ static void blame_ports(const struct kind_ctx *ctx, const struct acs_ports *port
 		name_ports(ports, port_faults[i].state, &names);
 		if (!names.len)
 			continue;
-		begin_clause(text);
+		str_begin_clause(text);
 		str_addf(text, port_faults[i].text, names.s);
 	}
 	if (off.len) {
-		begin_clause(text);
+		str_begin_clause(text);
 		blame_control(ctx, ports, text);
 	}
 	if (brief.len) {
-		begin_clause(text);
+		str_begin_clause(text);
 		blame_short(ctx, brief.s, text);
 	}
 }
@@ -152,7 +146,7 @@ static void blame_card(const struct kind_ctx *ctx, const char *addr, struct str 
 		own = acs_port(ctx->acs, addr, NULL);
 	if (!own || (own->state != ACS_MISSING && own->state != ACS_OFF))
 		return;
-	begin_clause(text);
+	str_begin_clause(text);
 	str_addf(text,
 		 "%s is one of several functions of its card and has no ACS %s: they stay together "
 		 "in any slot, only its VFs can be kept apart",

@@ -23,19 +23,6 @@ struct devices_wait {
 
 /* --- what is missing ------------------------------------------------------------------ */
 
-static void add_missing(struct str *missing, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-static void add_missing(struct str *missing, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (missing->len)
-		str_add(missing, "; ");
-	va_start(ap, fmt);
-	str_vaddf(missing, fmt, ap);
-	va_end(ap);
-}
-
 /* A network function without a netdev (or RDMA device) is still in its driver's probe. */
 static void missing_of_function(const struct root *root, const struct pci_fn *fn,
 				struct str *missing)
@@ -43,20 +30,20 @@ static void missing_of_function(const struct root *root, const struct pci_fn *fn
 	bool network = fn->class >> 16 == 0x02;
 
 	if (!fn->driver)
-		add_missing(missing, "%s has no driver (is its module in modules.load?)", fn->addr);
+		str_clause(missing, "%s has no driver (is its module in modules.load?)", fn->addr);
 	else if (network && !fn->net.n && !fn->ibdevs.n)
-		add_missing(missing, "%s of %s has no netdev and no RDMA device", fn->addr,
-			    fn->driver);
+		str_clause(missing, "%s of %s has no netdev and no RDMA device", fn->addr,
+			   fn->driver);
 	else if (fn->net.n && !function_named(root, fn->addr))
-		add_missing(missing, "udev has not named %s of %s", fn->net.v[0], fn->addr);
+		str_clause(missing, "udev has not named %s of %s", fn->net.v[0], fn->addr);
 }
 
 static void missing_of_set(const struct root *root, const struct device_set *set,
 			   struct str *missing)
 {
 	if (set->fn.n < (size_t)set->least)
-		add_missing(missing, "%s has %zu of %d functions (see lspci)", set->sel->name,
-			    set->fn.n, set->least);
+		str_clause(missing, "%s has %zu of %d functions (see lspci)", set->sel->name,
+			   set->fn.n, set->least);
 	for (size_t i = 0; i < set->fn.n; i++)
 		missing_of_function(root, set->fn.v[i], missing);
 }

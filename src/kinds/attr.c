@@ -70,8 +70,8 @@ static void judge(struct change *c, const struct claim *claim, size_t wrong)
 
 	if (wrong && claim->files.n > 1)
 		str_addf(&text, "%zu of %zu files differ", wrong, claim->files.n);
-	if (claim->contest && text.len)
-		str_add(&text, "; ");
+	if (claim->contest)
+		str_begin_clause(&text);
 	if (claim->contest && claim->all > 1)
 		str_addf(&text, "%zu of %zu files left as they are, %s", claim->contested,
 			 claim->all, claim->contested > 1 ? "the first " : "");

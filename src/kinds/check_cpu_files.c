@@ -45,12 +45,6 @@ static char *common(const struct cpus *a, const struct cpus *b, bool in)
 	return cpus_format(in ? &both : &out);
 }
 
-static void add_part(struct str *text)
-{
-	if (text->len)
-		str_add(text, "; ");
-}
-
 static int judge(struct change *c, const struct str *reason)
 {
 	c->state = reason->len ? CHANGE_DIFFERS : CHANGE_SAME;
@@ -85,7 +79,7 @@ static void judge_reserved(const struct kubelet *k, const struct wanted *w, stru
 		str_addf(reason, "%s: reservedSystemCPUs has CPUs %s, which %s isolates",
 			 k->reserved.at, taken, w->profile);
 	if (*open) {
-		add_part(reason);
+		str_begin_clause(reason);
 		str_addf(
 			reason,
 			"%s: reservedSystemCPUs lacks CPUs %s, which %s keeps for the system: pods "
@@ -102,13 +96,13 @@ static void judge_policies(const struct kubelet *k, struct str *reason)
 	const char *file = k->file ?: k->reserved.at, *policy = k->policy.text ?: "none";
 
 	if (!streq(policy, "static")) {
-		add_part(reason);
+		str_begin_clause(reason);
 		str_addf(reason,
 			 "%s: cpuManagerPolicy is %.40s: pods are not pinned, and nothing balances "
 			 "isolated CPUs; write static",
 			 k->policy.at ?: file, policy);
 	} else if (streq(k->topology.text ?: "none", "none")) {
-		add_part(reason);
+		str_begin_clause(reason);
 		str_addf(reason,
 			 "%s: topologyManagerPolicy is none: a pod's CPUs may be of another NUMA "
 			 "node than its devices; write single-numa-node, restricted or best-effort",

@@ -54,26 +54,14 @@ static char *own_time(const struct boot_past *b)
 
 /* --- the last column ---------------------------------------------------------------------- */
 
-static void say(struct str *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct str *out, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (out->len)
-		str_add(out, "; ");
-	va_start(ap, fmt);
-	str_vaddf(out, fmt, ap);
-	va_end(ap);
-}
-
 static void say_faults(struct str *out, const struct boot_past *b)
 {
 	cleanup_free char *names = strv_some(&b->faults, FAULTS_NAMED);
 
 	if (b->faults.n)
-		say(out, "%s", names);
+		str_clause(out, "%s", names);
 	else if (!b->admit && *b->reason)
-		say(out, "%s", b->reason);
+		str_clause(out, "%s", b->reason);
 }
 
 /* "firmware of 8 functions" */
@@ -91,13 +79,13 @@ static void say_change(struct str *out, const struct past_change *c, bool utf8)
 	cleanup_free char *name = name_of(c);
 
 	if (!c->was)
-		say(out, "%s: now %s", name, *c->now ? c->now : "known");
+		str_clause(out, "%s: now %s", name, *c->now ? c->now : "known");
 	else if (!c->now)
-		say(out, "%s: gone", name);
+		str_clause(out, "%s: gone", name);
 	else if (!*c->was || !*c->now)
-		say(out, "%s: another", name);
+		str_clause(out, "%s: another", name);
 	else
-		say(out, "%s %s %s %s", name, c->was, utf8 ? "→" : "->", c->now);
+		str_clause(out, "%s %s %s %s", name, c->was, utf8 ? "→" : "->", c->now);
 }
 
 static bool is_one_family(const struct past_figure *a, const struct past_figure *b)
@@ -136,14 +124,14 @@ static void say_steps(struct str *out, const struct past_changes *c)
 		if (!n || told++ >= STEPS_NAMED)
 			continue;
 		if (n > 1)
-			say(out, "%s %s %+.1f%% of %zu", most->figure->check, most->figure->key,
-			    most->percent, n);
+			str_clause(out, "%s %s %+.1f%% of %zu", most->figure->check,
+				   most->figure->key, most->percent, n);
 		else
-			say(out, "%s %s %s %+.1f%%", most->figure->check, most->figure->subject,
-			    most->figure->key, most->percent);
+			str_clause(out, "%s %s %s %+.1f%%", most->figure->check,
+				   most->figure->subject, most->figure->key, most->percent);
 	}
 	if (told > STEPS_NAMED)
-		say(out, "%zu checks more", told - STEPS_NAMED);
+		str_clause(out, "%zu checks more", told - STEPS_NAMED);
 }
 
 /* What happened, and what was another than in the boot before. */
@@ -157,12 +145,12 @@ static char *what_of(const struct history *h, size_t boot, bool utf8)
 	history_changes(h, boot, &changes);
 	say_faults(&out, b);
 	if (history_clock_is_off(h, boot))
-		say(&out, "the clock was not set");
+		str_clause(&out, "the clock was not set");
 	if (b->waited >= 1000000)
-		say(&out, "waited %s", waited);
+		str_clause(&out, "waited %s", waited);
 	if (b->reboots)
-		say(&out, "%u %s by railhead before", b->reboots,
-		    b->reboots > 1 ? "reboots" : "reboot");
+		str_clause(&out, "%u %s by railhead before", b->reboots,
+			   b->reboots > 1 ? "reboots" : "reboot");
 	for (size_t i = 0; i < changes.list.n; i++)
 		say_change(&out, &changes.list.v[i], utf8);
 	say_steps(&out, &changes);

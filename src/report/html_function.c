@@ -201,38 +201,16 @@ static void put_vf_table(const struct picture *p, const struct pci_fn *pf)
 	html(p->out, "</tbody></table></details>\n");
 }
 
-static void put_vfs_line(const struct picture *p, const struct pci_fn *pf, size_t n,
-			 const char *driver, bool same)
-{
-	html(p->out, "<p class=vfs-of><span class=kind>VFs</span> %zu of %u%s%s", n, pf->totalvfs,
-	     n ? ", " : "",
-	     !n	      ? ""
-	     : !same  ? "several drivers"
-	     : driver ? driver
-		      : "no driver");
-	html(p->out, "</p>\n");
-}
-
 static void put_vfs(const struct picture *p, const struct pci_fn *pf)
 {
-	const struct node *node = p->page->node;
-	const struct pci_functions *functions = node_functions(node);
-	const char *driver = NULL;
-	bool same = true;
-	size_t n = 0;
+	const struct pci_functions *functions = node_functions(p->page->node);
+	struct vfs_of vfs = vfs_of(p->page->node, pf);
 
-	for (size_t i = 0; i < functions->n; i++) {
-		const struct pci_fn *fn = &functions->v[i];
-
-		if (!streq(fn->physfn, pf->addr))
-			continue;
-		driver = n++ ? driver : fn->driver;
-		same = same && streq(or_empty(driver), or_empty(fn->driver));
-	}
-	if (!pf->totalvfs && !n)
+	if (!pf->totalvfs && !vfs.n)
 		return;
-	put_vfs_line(p, pf, n, driver, same);
-	if (!n)
+	html(p->out, "<p class=vfs-of><span class=kind>VFs</span> %zu of %u%s%s</p>\n", vfs.n,
+	     pf->totalvfs, vfs.n ? ", " : "", vfs.n ? vfs.driver : "");
+	if (!vfs.n)
 		return;
 	html(p->out, "<ol class=vfs>\n");
 	for (size_t i = 0, index = 0; i < functions->n; i++)

@@ -35,6 +35,14 @@ int numa_of(const struct node *node, const struct pci_fn *fn);
 /* Room for memory that is not there: a GB200 has a node for every GPU's, most of them empty. */
 bool numa_is_empty(const struct node *node, const struct thing *numa);
 
+/* The VFs of a PF, in the order of their addresses. */
+struct vfs_of {
+	size_t n;
+	const struct pci_fn *first, *last; /* NULL: there are none */
+	const char *driver; /* "no driver", "several drivers"; static, or of the first */
+};
+struct vfs_of vfs_of(const struct node *node, const struct pci_fn *pf);
+
 struct function_names {
 	char class[128];
 	char product[320]; /* vendor and device; "" where neither is known */

@@ -106,30 +106,13 @@ static void print_rdma(const struct view *v, const char *name)
 /* "8 of 16 VFs: 0000:3b:00.1 to 0000:3b:01.0, igbvf" */
 static void print_vfs(const struct view *v, const struct pci_fn *pf)
 {
-	const struct pci_functions *functions = node_functions(v->node);
-	const struct pci_fn *first = NULL, *last = NULL;
-	bool same = true;
-	size_t n = 0;
+	struct vfs_of vfs = vfs_of(v->node, pf);
 
-	for (size_t i = 0; i < functions->n; i++) {
-		const struct pci_fn *fn = &functions->v[i];
-
-		if (!streq(fn->physfn, pf->addr))
-			continue;
-		first = first ? first : fn;
-		last = fn;
-		same = same && !first->driver == !fn->driver &&
-		       (!fn->driver || streq(fn->driver, first->driver));
-		n++;
-	}
-	if (!pf->totalvfs && !n)
+	if (!pf->totalvfs && !vfs.n)
 		return;
-	fprintf(v->out, "      %zu of %u VFs", n, pf->totalvfs);
-	if (n)
-		fprintf(v->out, ": %s to %s, %s", first->addr, last->addr,
-			!same		? "several drivers"
-			: first->driver ? first->driver
-					: "no driver");
+	fprintf(v->out, "      %zu of %u VFs", vfs.n, pf->totalvfs);
+	if (vfs.n)
+		fprintf(v->out, ": %s to %s, %s", vfs.first->addr, vfs.last->addr, vfs.driver);
 	fprintf(v->out, "\n");
 }
 

@@ -44,6 +44,27 @@ bool numa_is_empty(const struct node *node, const struct thing *numa)
 	return true;
 }
 
+struct vfs_of vfs_of(const struct node *node, const struct pci_fn *pf)
+{
+	const struct pci_functions *functions = node_functions(node);
+	struct vfs_of vfs = {.driver = "no driver"};
+
+	for (size_t i = 0; i < functions->n; i++) {
+		const struct pci_fn *fn = &functions->v[i];
+		const char *driver = fn->driver ? fn->driver : "no driver";
+
+		if (!streq(fn->physfn, pf->addr))
+			continue;
+		vfs.first = vfs.n ? vfs.first : fn;
+		vfs.last = fn;
+		if (!vfs.n++)
+			vfs.driver = driver;
+		else if (!streq(driver, vfs.driver))
+			vfs.driver = "several drivers";
+	}
+	return vfs;
+}
+
 struct function_names function_names(struct pci_names *names, const struct inventory *inv,
 				     const struct pci_fn *fn)
 {

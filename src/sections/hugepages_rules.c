@@ -194,8 +194,8 @@ static void tell_size(struct ruling *r, const struct ynode *pools, size_t i, boo
 static void sizes_are_of_one_kernel(struct ruling *r)
 {
 	const struct ynode *pools = section(r, "hugepages");
-	const char *arch = pools ? wanted_arch(r) : "x86_64";
-	kernel_set set = streq(arch, "x86_64") ? 0 : kernels_of(arch);
+	const char *arch = pools ? wanted_arch(r) : "";
+	kernel_set set = pools && !streq(arch, "x86_64") ? kernels_of(arch) : 0;
 	uint64_t bytes;
 
 	for (size_t i = 0; set && i < count(pools, YAML_LIST); i++) {
