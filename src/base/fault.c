@@ -582,7 +582,7 @@ static const struct fault_row rows[] = {
 	F(GATE_CANNOT_LOOK, "RH-GATE-CANNOT-LOOK", SITE, CHECKED, "railhead verify",
 	  "The kernel or a library did not tell what a check asks for.", SEE_REASON),
 	F(GATE_CANNOT_MEASURE, "RH-GATE-CANNOT-MEASURE", SITE, CHECKED, "railhead status --all",
-	  "A measurement could not be taken.", "The reason says what is missing."),
+	  "A measurement could not be taken.", "The reason names the missing part."),
 	F(GATE_UNSUPPORTED, "RH-GATE-UNSUPPORTED", PROFILE, CHECKED, "railhead status --all",
 	  "The node cannot be measured in this way, and the profile requires a figure.",
 	  "Remove the check, or write on_fail: warn."),

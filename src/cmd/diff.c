@@ -334,7 +334,7 @@ static int take_boots(struct side *a, struct side *b)
 {
 	if (!a->at.history || !b->at.history) {
 		complain("diff: a boot is compared with another boot only, %s is none; `railhead "
-			 "diff boot:-1 boot` says what is another since the boot before",
+			 "diff boot:-1 boot` lists the differences from the boot before",
 			 a->at.history ? b->arg : a->arg);
 		return EXIT_USAGE;
 	}

@@ -279,7 +279,7 @@ static int print(struct import *im)
 		return EXIT_NO_MATCH;
 	}
 	if (!write_valid(im, &text)) {
-		complain("import: what is written would not pass check");
+		complain("import: the profile would not pass check");
 		return EXIT_INTERNAL;
 	}
 	fputs(str_get(&text), stdout);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # A disk image of a Debian cloud image, by Packer with QEMU: packer build node.pkr.hcl
-# The packages of railhead lie beside this file.
+# The packages of railhead lie next to this file.
 #
 # Unverified: parsed by tests/examples.bats, and built by nobody yet.
 
