@@ -47,6 +47,7 @@ struct watched {
 	uint64_t lost_at;	  /* clock_usec(); 0: nothing is lost */
 	bool flapping;		  /* it came back too often, and is left alone until a gate */
 	bool tried;		  /* in this run, and in vain */
+	bool gained;		  /* a driver, netdev or RDMA device is new, and nothing is lost */
 	enum watched_state state; /* of watch_look() */
 	char why[160];		  /* what was lost, by the last look that found anything */
 };
@@ -65,7 +66,7 @@ void watch_free(struct watch *watch);
 /* By its own address or by that of one of its VFs; NULL if it is not watched. */
 struct watched *watch_find(struct watch *watch, const char *addr);
 
-/* Finds what was lost, and sets state and why of each. Reads sysfs alone. */
+/* Finds what was lost, and sets state, gained and why of each. Reads sysfs alone. */
 void watch_look(const struct root *root, struct watch *watch);
 /* How many have lost something. */
 size_t watch_lost(const struct watch *watch);
@@ -73,6 +74,8 @@ size_t watch_lost(const struct watch *watch);
 int watch_store_lost(const struct root *root, struct watched *w, struct err *err);
 /* It is as the profile says again: remembers it as it is now. */
 int watch_store_back(const struct root *root, struct watched *w, struct err *err);
+/* Remembers what it has gained, so that a later loss of it is found. */
+int watch_store_gained(const struct root *root, struct watched *w, struct err *err);
 /* It has come back more often than a function that is sound does. */
 bool watch_flaps(const struct watched *w);
 
