@@ -17,7 +17,8 @@ struct devices_wait {
 	const struct root *root;
 	const struct profile *profile;
 	uint64_t started;
-	bool every; /* also sets that have waited their time */
+	bool every;  /* also sets that have waited their time */
+	bool probes; /* of all sets, as long as udev has events to process */
 	struct str missing;
 };
 
@@ -92,16 +93,32 @@ static uint64_t longest_wait(const struct profile *profile)
 	return longest;
 }
 
+/* udev has the file while there are events that it has not processed: modules are loaded by them.
+ */
+static bool udev_is_busy(const struct root *root)
+{
+	return root_exists(root, "/run/udev/queue");
+}
+
+static bool is_awaited(const struct devices_wait *w, const struct selector *sel)
+{
+	if (w->probes)
+		return !sel->protect && udev_is_busy(w->root);
+	return acts_on(w->profile, sel->name) &&
+	       (w->every || clock_usec() - w->started < wait_of(w->profile, sel->name));
+}
+
 static void missing_of_sets(struct devices_wait *w, const struct device_sets *sets)
 {
 	str_free(&w->missing);
-	for (size_t i = 0; i < sets->set.n; i++) {
-		const struct device_set *set = &sets->set.v[i];
+	for (size_t i = 0; i < sets->set.n; i++)
+		if (is_awaited(w, sets->set.v[i].sel))
+			missing_of_set(w->root, &sets->set.v[i], &w->missing);
+}
 
-		if (acts_on(w->profile, set->sel->name) &&
-		    (w->every || clock_usec() - w->started < wait_of(w->profile, set->sel->name)))
-			missing_of_set(w->root, set, &w->missing);
-	}
+static uint64_t deadline_of(const struct devices_wait *w)
+{
+	return w->started + (w->probes ? WAIT_US : longest_wait(w->profile));
 }
 
 static bool devices_there(void *arg)
@@ -119,7 +136,7 @@ static bool devices_there(void *arg)
 		missing_of_sets(w, &sets);
 	device_sets_free(&sets);
 	node_free(&node);
-	waiting_for(str_get(&w->missing), 0, w->started, w->started + longest_wait(w->profile), 0);
+	waiting_for(str_get(&w->missing), 0, w->started, deadline_of(w), 0);
 	return !w->missing.len;
 }
 
@@ -138,25 +155,40 @@ uint64_t run_device_wait(const struct profile *profile)
 	return longest ? longest : WAIT_US;
 }
 
+static uint64_t wait_devices(struct devices_wait *w, const struct run *run, const struct sink *sink)
+{
+	missing_of_sets(w, &run->sets);
+	if (!w->missing.len)
+		return 0;
+	say(sink, "waiting for devices", &w->missing);
+	uevent_wait(devices_there, w, deadline_of(w));
+	w->every = true;
+	if (!devices_there(w)) {
+		cleanup_free char *when = xasprintf("not there after %.1f s",
+						    (double)(clock_usec() - w->started) / 1e6);
+
+		say(sink, when, &w->missing);
+	}
+	str_free(&w->missing);
+	return clock_usec() - w->started;
+}
+
 uint64_t run_wait_devices(struct run *run, const struct sink *sink)
 {
 	struct devices_wait w = {
 		.root = run->root, .profile = run->profile, .started = clock_usec()};
 
-	missing_of_sets(&w, &run->sets);
-	if (!w.missing.len)
-		return 0;
-	say(sink, "waiting for devices", &w.missing);
-	uevent_wait(devices_there, &w, w.started + longest_wait(run->profile));
-	w.every = true;
-	if (!devices_there(&w)) {
-		cleanup_free char *when = xasprintf("not there after %.1f s",
-						    (double)(clock_usec() - w.started) / 1e6);
+	return wait_devices(&w, run, sink);
+}
 
-		say(sink, when, &w.missing);
-	}
-	str_free(&w.missing);
-	return clock_usec() - w.started;
+uint64_t run_wait_probes(struct run *run)
+{
+	struct devices_wait w = {.root = run->root,
+				 .profile = run->profile,
+				 .started = clock_usec(),
+				 .probes = true};
+
+	return wait_devices(&w, run, NULL);
 }
 
 /* --- checks ------------------------------------------------------------------------------- */
