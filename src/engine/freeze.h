@@ -24,5 +24,11 @@ int freeze_profile(const struct root *root, const struct profile *profile, const
 		   enum freeze how, char **was, struct err *err);
 /* For a new user space: the profile is matched, or given by a person, again. */
 void freeze_forget(const struct root *root);
-/* What --profile said when this boot's profile was frozen; NULL: it was matched, or nothing is. */
-char *frozen_given(const struct root *root);
+
+struct frozen {
+	char *name, *digest; /* NULL: no profile is frozen */
+	char *given;	     /* what --profile said; NULL: the profile was matched */
+};
+
+void frozen_read(const struct root *root, struct frozen *ret);
+void frozen_free(struct frozen *f);

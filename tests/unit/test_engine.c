@@ -1155,6 +1155,30 @@ static void test_open(void **state)
 	assert_int_equal(open_as(t, FREEZE_BOOT, "single"), RUN_SPECIAL);
 }
 
+/* The units after the first one read the frozen profile alone, and the others if it has changed. */
+static void test_frozen(void **state)
+{
+	struct tmp *t = *state;
+
+	tmp_write(t, "sys/class/dmi/id/sys_vendor", "QEMU\n");
+	tmp_write(t, "proc/cmdline", "ro quiet\n");
+	tmp_write(t, ETC "sku.yaml", HEAD);
+	assert_int_equal(open_as(t, FREEZE_BOOT, NULL), RUN_OK);
+	tmp_write(t, ETC "strange.yaml", "match: [\n");
+	assert_int_equal(open_as(t, FREEZE_IGNORE, "strange"), RUN_INVALID);
+	assert_int_equal(open_as(t, FREEZE_BOOT, NULL), RUN_OK);
+	tmp_write(t, ETC "sku.yaml", HEAD "sysctl: {vm.swappiness: 2}\n");
+	assert_int_equal(open_as(t, FREEZE_BOOT, "strange"), RUN_INVALID);
+	tree_remove(t, ETC "strange.yaml");
+	assert_int_equal(open_as(t, FREEZE_BOOT, "the profile changed during this boot"),
+			 RUN_CHANGED);
+	tree_remove(t, ETC "sku.yaml");
+	assert_int_equal(open_as(t, FREEZE_BOOT, "no profile"), RUN_NONE);
+	tmp_write(t, "run/railhead/profile", "half");
+	tmp_write(t, ETC "sku.yaml", HEAD);
+	assert_int_equal(open_as(t, FREEZE_BOOT, "the profile changed"), RUN_CHANGED);
+}
+
 static void open_given(struct tmp *t, enum freeze how, const char *profile, const char *name)
 {
 	struct run_options opt = {.freeze = how, .profile = profile};
@@ -1273,6 +1297,7 @@ int main(void)
 		TEST(test_unsupported_below_root),
 		TEST(test_freeze),
 		TEST(test_open),
+		TEST(test_frozen),
 		TEST(test_given),
 		TEST(test_two_roots),
 		TEST(test_site),
