@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The text of a starter profile: what is there now, with words on what to do next. */
+/* Text of a starter profile: the present settings of the machine, with hints for the next steps. */
 #include "profile/draft.h"
 
 #include <ctype.h>
@@ -26,7 +26,10 @@ struct draft {
 
 /* --- text ---------------------------------------------------------------------------------- */
 
-/* DMI text as a pattern that matches just it; '?' stands for what YAML would not take. */
+/*
+ * DMI text as a pattern for this text; bytes other than printable ASCII become '?', as YAML may
+ * reject them.
+ */
 static void add_pattern(struct str *out, const char *text)
 {
 	cleanup_str struct str escaped = {0};
@@ -59,7 +62,7 @@ static char *name_of(const struct node *node)
 
 /* --- head, match, devices -------------------------------------------------------------------- */
 
-/* fits: a profile of the search path that is for this machine already, or NULL. */
+/* fits: a profile of the search path that matches this machine already, or NULL. */
 static void add_head(struct draft *d, const char *name, const char *fits)
 {
 	if (!d->sets.way_in)
@@ -90,7 +93,10 @@ static bool makes_sku(const struct draft_set *set)
 	return str_starts(set->name, "gpus") || streq(set->name, "rails");
 }
 
-/* One chassis is sold with several GPUs, a cloud has one name for all its machines. */
+/*
+ * Lists PCI ids, because DMI is not enough: a chassis is sold with different GPUs, and a cloud has
+ * one name for all its machines.
+ */
 static void add_match_parts(struct draft *d, bool sku_only)
 {
 	cleanup_str struct str ids = {0};
@@ -115,8 +121,10 @@ static bool add_match_dmi(struct draft *d)
 	for (size_t i = 0; i < array_len(fields); i++) {
 		const char *value = node_dmi(d->node, fields[i]);
 
-		/* the tag of Azure's machines, which all have the same name; else it is one
-		 * machine's own */
+		/*
+		 * Only Azure's tag identifies a product, as its machines share one name; other
+		 * asset tags identify a single machine.
+		 */
 		if (!*value || (streq(fields[i], "chassis_asset_tag") &&
 				!streq(value, "7783-7084-3265-9085-8269-3286-77")))
 			continue;
@@ -128,7 +136,7 @@ static bool add_match_dmi(struct draft *d)
 	return any;
 }
 
-/* Without DMI it is told by what is in it. */
+/* Without DMI the PCI functions identify the machine. */
 static bool add_match(struct draft *d)
 {
 	size_t before;
@@ -190,7 +198,7 @@ static void add_expect(struct draft *d)
 	if (node_count_online(n))
 		str_addf(d->out, "  cpus: %zu\n", node_count_online(n));
 	str_addf(d->out, "  numa_nodes: %zu\n", cpus_count(&n->nodes));
-	/* What firmware keeps for itself differs by a little from boot to boot. */
+	/* A small margin, because the memory that firmware reserves varies from boot to boot. */
 	if (node_memory(n)->bytes)
 		str_addf(d->out, "  memory: \">=%lluM\"\n",
 			 (unsigned long long)(node_memory(n)->bytes / 100 * 98 >> 20));
@@ -245,7 +253,7 @@ static void add_pool(struct draft *d, const struct page_size *size, struct str *
 			 str_get(&counts));
 }
 
-/* A quarter of the memory, and 32G of each node at most. */
+/* A quarter of the memory, at most 32G per NUMA node. */
 static void add_fitting_pool(struct draft *d)
 {
 	size_t nodes = cpus_count(&d->node->nodes_with_cpu);
@@ -281,7 +289,7 @@ static void add_hugepages(struct draft *d)
 
 static void add_modules(struct draft *d)
 {
-	/* In the order that they need each other. */
+	/* In the order of their dependencies. */
 	static const char *const chain[] = {
 		"mlx5_core",  "mlx5_ib",	"bnxt_en",   "bnxt_re",	  "ice",
 		"irdma",      "ib_core",	"ib_uverbs", "ib_umad",	  "rdma_cm",
@@ -304,7 +312,7 @@ static void add_modules(struct draft *d)
 
 /* --- VFs ---------------------------------------------------------------------------------- */
 
-/* VFs of the PF; *driver is what the first has, "" for none. */
+/* Number of VFs of the PF; *driver: the driver of the first VF, "" for none. */
 static size_t vfs_of(const struct node *node, const struct pci_fn *pf, const char **driver)
 {
 	const struct pci_functions *functions = node_functions(node);
@@ -326,7 +334,7 @@ static const char *binding(const char *driver)
 	return streq(driver, "vfio-pci") ? "vfio-pci" : *driver ? "netdev" : "none";
 }
 
-/* Only where all members have the same: anything else is for the author to decide. */
+/* Only if all members agree; otherwise the author must decide. */
 static void add_vfs(struct draft *d, const struct draft_set *set, bool *begun)
 {
 	const char *driver = "", *other = "";
@@ -369,7 +377,10 @@ static bool is_port(const struct draft_set *set)
 	return !set->protect && (set->ethernet || set->infiniband);
 }
 
-/* Lossless RoCE on priority 3; DCQCN is a matter of mlx5, and not of each kernel. */
+/*
+ * Lossless RoCE on priority 3. DCQCN is optional, because only mlx5 has it, and not in every
+ * kernel.
+ */
 static void add_roce(struct str *out, const struct draft_set *set)
 {
 	bool mlx5 = set->fn.v[0]->vendor == VENDOR_MELLANOX;
@@ -433,7 +444,7 @@ static const struct draft_set *set_called(const struct draft *d, const char *nam
 	return NULL;
 }
 
-/* How near the pair is that is farthest apart; NEAR_NOT, too, where a NIC has no GPU of its own. */
+/* The nearness of the pair that is farthest apart; NEAR_NOT if a NIC has no GPU of its own. */
 static enum nearness farthest(const struct draft *d, const struct draft_set *nics,
 			      const struct draft_set *gpus)
 {
@@ -450,7 +461,7 @@ static enum nearness farthest(const struct draft *d, const struct draft_set *nic
 	return worst;
 }
 
-/* Straight traffic needs a bridge that is above both. */
+/* Direct traffic needs a common bridge above both devices. */
 static void add_pairs(struct draft *d)
 {
 	const struct draft_set *nics = set_called(d, "rails"), *gpus = set_called(d, "gpus");
@@ -469,7 +480,7 @@ static void add_pairs(struct draft *d)
 
 /* --- gate ------------------------------------------------------------------------------------ */
 
-/* The least of the members, so that the check holds now. False if one is unknown. */
+/* The lowest values of the members, so that the check passes now. False if a value is unknown. */
 static bool least_link(const struct draft *d, const struct draft_set *set, uint64_t *width,
 		       uint32_t *tenths)
 {
@@ -506,7 +517,7 @@ static void add_link_check(struct draft *d, const struct draft_set *set)
 	str_add(d->out, "GT/s}\n");
 }
 
-/* RDMA of a port, and the way to a GPU's memory where rails have GPUs. */
+/* Checks of a port's RDMA, and of access to GPU memory if the rails have GPUs. */
 static void add_port_checks(struct draft *d, const struct draft_set *set)
 {
 	const char *name = set->name;
@@ -526,7 +537,8 @@ static void add_port_checks(struct draft *d, const struct draft_set *set)
 		str_add(d->out, "    #gpudirect: {run: gpudirect, on: gpus, with: rails}\n");
 }
 
-/* What is usual for a set, commented out: only a node that is known to be good tells its figures.
+/*
+ * The usual checks of a set, commented out because their figures must be measured on a good node.
  */
 static void add_usual_checks(struct draft *d, const struct draft_set *set)
 {
@@ -550,7 +562,7 @@ static void add_gate(struct draft *d)
 
 	d->out = &checks;
 	for (size_t i = 0; i < d->sets.set.n; i++)
-		/* a GPU at rest trains its link down */
+		/* skip GPUs, because an idle GPU trains its link down */
 		if (!d->sets.set.v[i].protect && !str_starts(d->sets.set.v[i].name, "gpus"))
 			add_link_check(d, &d->sets.set.v[i]);
 	d->out = out;

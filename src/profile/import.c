@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The list of imported settings, and how it is written as a profile. */
+/* The list of imported settings, and the profile that is written from it. */
 #include "profile/import.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ enum { FILE_MAX = 1 << 20 };
 
 /* --- settings ------------------------------------------------------------------------------ */
 
-/* Of a comment: bytes that YAML would not take are '?'. */
+/* Text for a comment: bytes that YAML rejects become '?'. */
 static char *one_line(const char *text)
 {
 	char *copy = xstrdup(text);
@@ -64,7 +64,7 @@ void import_withdraw(struct imported *one, const char *why)
 	one->section = NULL;
 }
 
-/* Profiles are written in ASCII: other bytes may have any encoding. */
+/* Profiles are written in ASCII, because the encoding of other bytes is unknown. */
 static bool is_ascii(const char *text)
 {
 	for (; *text; text++)
@@ -186,7 +186,7 @@ static void add(struct writer *w, const char *text)
 	str_add(w->out, text);
 }
 
-/* Numbers and words in small letters; all else is quoted. */
+/* Text of letters, digits, '/' and (not first) _ . - + stays plain; other text is quoted. */
 static bool is_plain(const char *text)
 {
 	for (const char *p = text; *p; p++)

@@ -118,7 +118,7 @@ static void cmdline_line(struct import *im, const struct origin *from, char *tex
 	import_arguments(im, from, text);
 }
 
-/* Of a shell's assignment: the quotes and backslashes go. In place. */
+/* Removes the quotes and backslashes of a shell assignment, in place. */
 static void unquote(char *text)
 {
 	char quote = '\0', *to = text;
@@ -138,7 +138,7 @@ static void unquote(char *text)
 	*to = '\0';
 }
 
-/* V="b" takes back what V="a" said before; V="$V b" adds. */
+/* V="b" replaces an earlier V="a"; V="$V b" appends. */
 static void assign_again(struct import *im, const struct origin *from)
 {
 	cleanup_free char *why =
@@ -180,13 +180,13 @@ static void grub_line(struct import *im, const struct origin *from, char *text)
 	assign(im, from, text, value);
 }
 
-/* --- all of them --------------------------------------------------------------------------- */
+/* --- reading a file ------------------------------------------------------------------------ */
 
 typedef void read_line(struct import *im, const struct origin *from, char *text);
 
 static const struct {
 	read_line *read;
-	const char *comments; /* what begins one */
+	const char *comments; /* characters that begin a comment */
 	bool joined;	      /* a backslash at the end of a line joins it to the next */
 } formats[] = {
 	[IMPORT_SYSCTL] = {sysctl_line, "#;", false},
@@ -227,7 +227,7 @@ static bool ends_in(const char *path, const char *tail)
 	return len >= of_tail && streq(path + len - of_tail, tail);
 }
 
-/* The kind that the first line that is no comment tells. */
+/* The kind, by the first line that is not a comment. */
 static enum import_kind kind_of_text(const char *text)
 {
 	static const char *const commands[] = {"options ", "blacklist ", "install ",
@@ -258,7 +258,7 @@ static enum import_kind kind_of_text(const char *text)
 enum import_kind import_kind_of(const char *path, const char *text)
 {
 	static const struct {
-		const char *part; /* of the path; with '$' its end */
+		const char *part; /* of the path; a trailing '$' anchors it at the end */
 		enum import_kind kind;
 	} places[] = {
 		{"sysctl.d/", IMPORT_SYSCTL},		{"sysctl.conf$", IMPORT_SYSCTL},

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * tuned.conf: sections of plug-ins, as Python's ConfigParser reads them (indented lines go on, a
- * blank and # begin a comment), with the files that include= names and the variables of
- * [variables]. What tuned computes (${f:...}) and what depends on devices or on the machine that
- * tuned runs on is explained.
+ * tuned.conf: sections of plug-ins, as Python's ConfigParser reads them (an indented line continues
+ * a value, a # after a blank begins a comment), with the files that include= names and the
+ * variables of [variables]. Values that tuned computes (${f:...}) and settings of single devices or
+ * machines are listed with the reason why they are not carried over.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -41,7 +41,7 @@ struct tuned {
 
 /* --- the file ------------------------------------------------------------------------------ */
 
-/* A # behind a blank begins a comment. In place. */
+/* A # after a blank begins a comment. In place. */
 static void cut_comment(char *text)
 {
 	for (char *p = text; *p; p++)
@@ -51,7 +51,7 @@ static void cut_comment(char *text)
 		}
 }
 
-/* An indented line goes on with the value before it. */
+/* Appends an indented line, which continues the value before it. */
 static void join(struct option *o, const char *text)
 {
 	char *value = xasprintf("%s%s%s", o->value, *o->value ? " " : "", text);
@@ -136,7 +136,7 @@ static const char *variable(const struct tuned *t, const char *name)
 	return NULL;
 }
 
-/* The text with the values of variables; those that are not known stay, as do functions. */
+/* The text with variables replaced by their values; unknown variables and functions remain. */
 static char *expand(const struct tuned *t, const char *text)
 {
 	struct str out = {0};
@@ -162,7 +162,7 @@ static bool define(struct tuned *t, const char *name, const char *text)
 	cleanup_free char *value = expand(t, text);
 	struct variable v;
 
-	/* it is said to be what it was, and that is not known; or tuned computes it */
+	/* reject: it refers to its own unknown value, or tuned computes it */
 	if (strstr(value, own) || strstr(value, "${f:"))
 		return false;
 	v = (struct variable){xstrdup(name), xstrdup(value)};
@@ -180,7 +180,7 @@ static void variable_line(struct tuned *t, const struct origin *from, const stru
 
 /* --- settings ------------------------------------------------------------------------------ */
 
-/* The plug-ins of tuned that a profile has no key for, or one of another kind. */
+/* Plug-ins of tuned without a key in profiles, or with a key of another kind. */
 static const struct {
 	const char *plugin, *why;
 } elsewhere[] = {
@@ -218,7 +218,7 @@ static const struct {
 	{"cpu", "governor", "cpu", "governor"},
 };
 
-/* Options of tuned itself in a section of a plug-in. */
+/* Options that control tuned itself in the section of a plug-in. */
 static const struct {
 	const char *option, *why;
 } governing[] = {
@@ -267,7 +267,7 @@ static void cpu_boost(struct tuned *t, const struct origin *from, const char *va
 		    streq(value, "1") || streq(value, "true") ? "true" : "false");
 }
 
-/* "schedutil|ondemand": the first that the CPU has; a profile names one. */
+/* "schedutil|ondemand" is the first that the CPU supports; a profile names one. */
 static void mapped(struct tuned *t, const struct origin *from, size_t row, const char *value)
 {
 	cleanup_free char *first = xstrndup(value, strcspn(value, "|"));
@@ -279,7 +279,7 @@ static void mapped(struct tuned *t, const struct origin *from, size_t row, const
 	import_keep(t->im, from, &slot, first);
 }
 
-/* "-quiet" takes an argument out of those before it. */
+/* "-quiet" removes an argument that earlier lines added. */
 static void remove_args(struct tuned *t, const struct origin *from, const char *words)
 {
 	cleanup_free char *copy = xstrdup(words);
@@ -305,7 +305,7 @@ static void bootloader(struct tuned *t, const struct origin *from, const struct 
 		import_arguments(t->im, from, value + (*value == '+'));
 }
 
-/* name=param=1 param2=2, or +r in front: loaded again with them. */
+/* name=param=1 param2=2; "+r" in front asks tuned to reload the module with them. */
 static void module(struct tuned *t, const struct origin *from, const char *name, const char *value)
 {
 	cleanup_free char *copy = xstrdup(str_starts(value, "+r") ? value + 2 : value);
@@ -329,7 +329,7 @@ static void module(struct tuned *t, const struct origin *from, const char *name,
 		import_keep(t->im, from, &load, name);
 }
 
-/* tuned raises a value that is less: ">2048". */
+/* ">2048": tuned only raises a lower value. */
 static void sysctl(struct tuned *t, const struct origin *from, const struct option *o,
 		   const char *value)
 {
@@ -362,7 +362,7 @@ static void scheduler(struct tuned *t, const struct origin *from, const struct o
 
 /* --- a section ----------------------------------------------------------------------------- */
 
-/* Why no line of the section counts on any node; NULL: they do. */
+/* The reason why no line of the section applies on any node; NULL: they apply. */
 static char *section_off(const struct tuned *t, const char *section)
 {
 	const char *enabled = attribute(t, section, "enabled");
@@ -428,7 +428,7 @@ static void of_vm(struct tuned *t, const struct origin *from, const struct optio
 		import_refuse(t->im, from, "the plug-in vm has no such option");
 }
 
-/* Whether the plug-in sets what a profile has no key for, or one of another kind. */
+/* Whether the plug-in is in `elsewhere`; if so, lists the option with the reason. */
 static bool belongs_elsewhere(struct tuned *t, const struct origin *from, const char *plugin)
 {
 	for (size_t i = 0; i < array_len(elsewhere); i++)
@@ -485,7 +485,7 @@ static void plugin_option(struct tuned *t, const struct origin *from, const stru
 static void read_tuned(struct import *im, const char *path, bool below, const char *text,
 		       struct variables *variables, unsigned int depth);
 
-/* The directory above that of the file: where profiles lie side by side. */
+/* The parent of the file's directory, which contains the other profiles' directories. */
 static char *profiles_beside(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -536,7 +536,7 @@ static void include_profiles(struct tuned *t, const struct origin *from, const s
 			      "included: its lines come before the lines of this file");
 }
 
-/* Of [variables]: a file of NAME=VALUE, at its own place or beside this one. */
+/* include= in [variables]: a file of NAME=VALUE, at that path or in this file's directory. */
 static void include_variables(struct tuned *t, const struct origin *from, const char *path)
 {
 	struct tuned other = {.im = t->im, .below = true, .variables = t->variables};
@@ -566,7 +566,7 @@ static void include_variables(struct tuned *t, const struct origin *from, const 
 	options_free(&other);
 }
 
-/* --- the whole ----------------------------------------------------------------------------- */
+/* --- a whole file -------------------------------------------------------------------------- */
 
 static void main_option(struct tuned *t, const struct origin *from, const struct option *o)
 {
@@ -585,7 +585,10 @@ static void variables_option(struct tuned *t, const struct origin *from, const s
 	variable_line(t, from, o);
 }
 
-/* Included profiles first, then variables, then what uses them, wherever they stand in the file. */
+/*
+ * Called for included profiles, then variables, then plug-ins, in this order independent of the
+ * order in the file, because later ones use earlier ones.
+ */
 static void each_option(struct tuned *t, const char *section)
 {
 	for (size_t i = 0; i < t->options.n; i++) {

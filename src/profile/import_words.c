@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Single settings: which key each becomes, and which belong elsewhere. */
+/* Maps single settings to keys, or to the reason why they belong elsewhere. */
 #include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static const struct reason sysctls_elsewhere[] = {
 	{NULL, NULL},
 };
 
-/* As sysctl.d(5): where a slash is the first separator, dots are part of a name. */
+/* As in sysctl.d(5): if the first separator is a slash, dots are part of a name. */
 static char *with_dots(const char *key)
 {
 	char *copy = xstrdup(key);
@@ -172,7 +172,7 @@ static bool keep_iommu(struct import *im, const struct origin *from, const char 
 	return false;
 }
 
-/* isolcpus=managed_irq,domain,2-7: the flags are railhead's to choose. */
+/* isolcpus=managed_irq,domain,2-7: drops the flags, because railhead chooses them. */
 static bool keep_isolated(struct import *im, const struct origin *from, const char *word)
 {
 	const struct slot slot = {.section = "kernel_args",

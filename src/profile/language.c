@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The profile language, schema 1: the keys of the document, and values that several sections have.
- * The keys of a section are in its own file of the room sections/, those of the gate in
- * src/checks/language.c.
+ * The profile language, schema 1: the keys of the document, and values that several sections share.
+ * Each section's keys are in its file of the room sections/, the gate's in src/checks/language.c.
  */
 #include "profile/language.h"
 #include "profile/profile.h"
@@ -28,7 +27,7 @@ static const struct spec pattern = {
 	.check = value_pattern,
 	.pattern = "^" LINE_CHAR "{1,256}$",
 };
-/* IFLA_MTU; 65535 is the most that any driver takes. */
+/* IFLA_MTU; no driver accepts more than 65535. */
 const struct spec spec_mtu = {
 	.what = "an MTU in bytes",
 	.unit = "bytes",
@@ -83,7 +82,7 @@ static const struct spec match_pci = {
 	.item = &pci_id,
 	.identity = ITEM_TEXT,
 };
-/* Each must hold; conditions.c knows how. */
+/* All conditions must hold; conditions.c evaluates them. */
 static const struct spec match = {
 	.kind = SPEC_MAP,
 	.what = "a map of conditions, such as dmi: {sys_vendor: ...}",
@@ -193,7 +192,7 @@ const struct spec spec_memlock = {
 	.check = value_size,
 	.words = WORDS("unlimited"),
 	.meanings = WORDS("unlimited", "no limit"),
-	.min = 65536, /* what kernels before 5.16 gave everyone */
+	.min = 65536, /* the default limit of kernels before 5.16 */
 	.max = INT64_C(1) << 50,
 	.pattern = "^" NUMBER_OF "[KMGT]$",
 };
@@ -249,7 +248,7 @@ static const struct spec healthy_boots = {
 	.unit = "boots",
 };
 
-/* What site.c makes of it: defaults, and what can't be done yet. */
+/* site.c applies the defaults and rejects keys that are not implemented. */
 const struct spec schema_site = {
 	.kind = SPEC_MAP,
 	.what = "a map of keys",
@@ -275,7 +274,7 @@ const struct spec schema_site = {
 
 #define OF_THE_FILE (FIELD_NO_DROPIN | FIELD_NOT_INHERITED)
 
-/* match is inherited: a variant of a SKU need not repeat what it shares with its base. */
+/* match is inherited, so a variant of a SKU need not repeat the conditions of its base. */
 const struct spec schema_document = {
 	.kind = SPEC_MAP,
 	.what = "a map of sections",

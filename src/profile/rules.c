@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rules of all subjects, and what they share. */
+/* Runs the rules of all subjects, and implements the functions that rules share. */
 #include "profile/rules.h"
 
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "profile/section.h"
 
 enum {
-	/* What keeps rules that compare each with each quick. */
+	/* bounds that keep pairwise comparisons fast */
 	SETS_MAX = 256,
-	ITEMS_MAX = 1024, /* of a list; schema.c asks this of each document */
+	ITEMS_MAX = 1024, /* items of a list; schema.c applies this bound to each document */
 };
 
 /* --- messages ----------------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ static bool is_said(const struct diags *d, struct place at, const char *key, con
 	return false;
 }
 
-/* Files of one profile by who is laid over whom: bases, the profile itself, its drop-ins. */
+/* Rank of a file in the order of merging: bases 0, the profile 1, then its drop-ins. */
 static size_t layer_of(const struct ruling *r, const char *file)
 {
 	const struct strv *files = &r->p->files;
@@ -38,7 +38,7 @@ static size_t layer_of(const struct ruling *r, const char *file)
 	return i == 0 ? 1 : i <= r->p->ancestors.n ? 0 : i;
 }
 
-enum { PLACE = '\001' }; /* before a place in a text */
+enum { PLACE = '\001' }; /* marks the start of a place in a text */
 
 const char *seen(struct ruling *r, const struct ynode *n)
 {
@@ -51,7 +51,7 @@ const char *seen(struct ruling *r, const struct ynode *n)
 	return r->places.v[r->places.n - 1];
 }
 
-/* Each place in the text as it is read in a message about file. */
+/* Shortens each place for a message about `file`: a place in the same file loses its name. */
 static char *settle_places(const char *text, const char *file)
 {
 	struct str out = {0};
@@ -69,7 +69,7 @@ static char *settle_places(const char *text, const char *file)
 	}
 }
 
-/* Whether `KEY: null` in a layer above deletes n, and no more than that. */
+/* Whether key is exactly n, so that `KEY: null` in a layer above deletes n and nothing else. */
 static bool key_is_of(const struct ruling *r, const char *key, const struct ynode *n)
 {
 	const struct ynode *there = tree_get(r->p->doc, key);
@@ -78,7 +78,7 @@ static bool key_is_of(const struct ruling *r, const char *key, const struct ynod
 	       streq(there->at.file ? there->at.file : "", n->at.file ? n->at.file : "");
 }
 
-/* Adds the other line, and how an upper layer can delete it. */
+/* Appends the place of the other line, and how an upper layer can delete it if possible. */
 static void add_other_line(const struct ruling *r, const struct ynode *n, const char *key,
 			   struct str *text)
 {
@@ -218,7 +218,7 @@ static void want_expected(struct ruling *r, const struct ynode *n, const char *k
 	const struct ynode *expect = ynode_get(section(r, "expect"), "cpus");
 	uint64_t there;
 
-	/* ">=N" leaves open how many there are, and nosmt which numbers they have */
+	/* ">=N" leaves the number of CPUs open, and nosmt changes the CPU numbers */
 	if (find_arg(r, "nosmt") || !ynode_exact(expect, &there) ||
 	    cpus_last(cpus) < (int64_t)there)
 		return;
@@ -245,7 +245,7 @@ void want_cpus(struct ruling *r, const struct ynode *n, const char *key, const s
 		   cpus_last(&r->node->cpus));
 }
 
-/* --- all of them -------------------------------------------------------------------------- */
+/* --- running the rules -------------------------------------------------------------------- */
 
 static const struct rule *const subjects[] = {
 	rules_document,
@@ -254,7 +254,7 @@ static const struct rule *const subjects[] = {
 	rules_overlap,
 };
 
-/* The first list that is too long; bases and drop-ins may have added up to it. */
+/* The first list that is too long; merging bases and drop-ins can exceed the limit. */
 static const struct ynode *long_list(const struct ynode *n)
 {
 	if (n->kind == YAML_LIST && n->items.n > ITEMS_MAX)
@@ -284,7 +284,7 @@ static bool is_bounded(struct ruling *r)
 	return !list;
 }
 
-/* Rules that compare sets with sets go up along these often. */
+/* Resolves in: once for all sets, because rules that compare sets follow it often. */
 static const struct selector **find_wider(const struct ruling *r)
 {
 	size_t n = r->p->devices.n;
@@ -305,7 +305,7 @@ static void judge(struct ruling *r, const struct rule *rules)
 		}
 }
 
-/* The rules of all sections at a time: what the profile says of a set is gathered once. */
+/* Runs the set rules of all sections together, so that each set's view is built once. */
 static void judge_sets(struct ruling *r)
 {
 	static const struct set_rule end = NO_MORE_SET_RULES;
@@ -328,7 +328,7 @@ void rules_check(const struct profile *p, const struct node *node, struct diags 
 	if (!is_bounded(&r))
 		return;
 	r.wider = find_wider(&r);
-	/* An in: that leads nowhere is a rule's to report. */
+	/* A rule reports an in: that names no set. */
 	if (node && device_sets_resolve(node, p->devices.v, p->devices.n, &sets, &err) == 0)
 		r.sets = &sets;
 	for (size_t i = 0; i < array_len(subjects); i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Contradictions: device sets, and how rules look at what sections say of them. */
+/* Rules about device sets, and functions for rules that combine sections' settings of a set. */
 #include "profile/rules.h"
 
 #include <fnmatch.h>
@@ -9,14 +9,14 @@
 #include "base/pattern.h"
 #include "profile/section.h"
 
-enum { SETS_DEPTH_MAX = 8 }; /* of sets in sets */
+enum { SETS_DEPTH_MAX = 8 }; /* nesting of sets */
 
 const struct selector *find_set(const struct ruling *r, const char *name)
 {
 	return selector_find(r->p->devices.v, r->p->devices.n, name);
 }
 
-/* The set that s is in; ends by itself only if no set goes round in a circle. */
+/* The set named by in: of s. Following it ends only if the sets have no cycle. */
 static const struct selector *wider(const struct ruling *r, const struct selector *s)
 {
 	return r->wider[s - r->p->devices.v];
@@ -57,7 +57,7 @@ bool set_is_ethernet(const struct ruling *r, const struct selector *s)
 
 /* --- references --------------------------------------------------------------------------- */
 
-/* All but `asker`, a set that looks for another one; *near: the one of them that may be meant. */
+/* Names of all sets except `asker`, which looks for another set; *near: the most similar name. */
 static char *set_names(const struct ruling *r, const char *meant, const char *asker,
 		       const char **near)
 {
@@ -91,7 +91,7 @@ static void want_set_of(struct ruling *r, const struct ynode *n, const char *key
 	cleanup_free char *known = set ? NULL : set_names(r, name, asker, &near);
 
 	if (!*name || strpbrk(name, " \t"))
-		return; /* no name at all: the schema has said so */
+		return; /* not a name; the schema has reported the error */
 	if (!set && !*known)
 		rule_error(r, n, key, "no device set '%.64s'; devices: defines no%s", name,
 			   *asker ? " other" : "ne");
@@ -118,7 +118,7 @@ void want_set(struct ruling *r, const struct ynode *n, const char *key, const ch
 
 /* --- the sets themselves ------------------------------------------------------------------ */
 
-/* One that is written wrong is one all the same. */
+/* A malformed predicate counts too, because the schema has reported it. */
 static bool has_predicate(const struct ynode *set)
 {
 	for (size_t i = 0; i < set->keys.n; i++)
@@ -128,7 +128,7 @@ static bool has_predicate(const struct ynode *set)
 	return false;
 }
 
-/* Whether following in: from s comes back to s (or to another circle). */
+/* Whether following in: from s leads back to s. */
 static bool goes_round(const struct ruling *r, const struct selector *s)
 {
 	const struct selector *at = s;
@@ -154,7 +154,7 @@ static void judge_in(struct ruling *r, const struct selector *s, const struct yn
 		want_set_of(r, in, key, s->in, s->name);
 }
 
-/* What a set asks and the set that it is in asks otherwise: no function has both. */
+/* Reports predicates that contradict those of the wider set, because the set would be empty. */
 static void judge_against_wider(struct ruling *r, const struct selector *s, const struct ynode *n)
 {
 	static const char *const keys[] = {"pci",  "subsystem", "ports", "port",
@@ -220,7 +220,7 @@ const struct rule rules_devices[] = {
 	NO_MORE_RULES,
 };
 
-/* --- which of them share functions -------------------------------------------------------- */
+/* --- sets that share functions ------------------------------------------------------------ */
 
 static bool share_here(const struct ruling *r, const struct selector *a, const struct selector *b)
 {
@@ -234,7 +234,7 @@ static bool share_here(const struct ruling *r, const struct selector *a, const s
 	return false;
 }
 
-/* On this node, if there is one: else nothing is known of what a set shares. */
+/* Whether s has members on this node; false without a node. */
 static bool has_members(const struct ruling *r, const struct selector *s)
 {
 	const struct device_set *set = r->sets ? device_sets_find(r->sets, s->name) : NULL;
@@ -242,8 +242,8 @@ static bool has_members(const struct ruling *r, const struct selector *s)
 	return set && set->fn.n;
 }
 
-/* One predicate, as two sets have it. */
-enum relation { EQUAL, LOOSER, OTHER }; /* looser: a takes all that b takes; other: no telling */
+/* How a's predicate relates to b's. */
+enum relation { EQUAL, LOOSER, OTHER }; /* LOOSER: a accepts all that b accepts; OTHER: unknown */
 
 static enum relation numbers(int a, int b, int any)
 {
@@ -287,7 +287,7 @@ static bool takes_all_of(const struct selector *a, const struct selector *b)
 	return true;
 }
 
-/* Whether a's own predicates and those of the sets around it let all of b through. */
+/* Whether the predicates of a and of all wider sets accept every function of b. */
 static bool covers(const struct ruling *r, const struct selector *a, const struct selector *b)
 {
 	for (size_t i = 0; a && i <= SETS_DEPTH_MAX; i++, a = wider(r, a)) {
@@ -346,7 +346,7 @@ bool sets_may_share(const struct ruling *r, const struct selector *a, const stru
 	return true;
 }
 
-/* --- what sections say of one set --------------------------------------------------------- */
+/* --- all sections' settings of one set ---------------------------------------------------- */
 
 static void lay_over(struct ynode *base, const struct ynode *over)
 {
@@ -411,7 +411,7 @@ char *set_key(const struct ruling *r, const struct selector *s, const char *path
 	cleanup_free char *of = xstrndup(path, len);
 	const char *rest = path[len] ? path + len + 1 : "";
 
-	/* the narrowest set that has it has said it */
+	/* the value comes from the narrowest set that has it */
 	for (size_t i = 0; s && i <= SETS_DEPTH_MAX; i++, s = wider(r, s)) {
 		const struct ynode *own = ynode_get(section(r, of), s->name);
 

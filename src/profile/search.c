@@ -149,7 +149,7 @@ bool profile_dirs_exist(const struct root *root)
 	return false;
 }
 
-/* The path below the root. */
+/* The path below the root, or NULL. */
 static char *find_below(const struct root *root, const char *name)
 {
 	for (size_t i = 0; i < array_len(profile_dirs) - 1; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Checks of single values. Each says what is wrong and what would be right; the traps of
- * YAML 1.1 (on, off, yes, no; 010; 12:34) get words of their own, since an author who steps
- * into one has seen it work elsewhere.
+ * Checks of single values. Each reports the problem and the remedy. The traps of YAML 1.1 (on, off,
+ * yes, no; 010; 12:34) have specific messages, because authors know them from tools where they
+ * work.
  */
 #include "profile/value.h"
 
@@ -25,7 +25,7 @@
 #define WORD LOWER UPPER DIGITS "_-"
 #define HEX DIGITS "abcdefABCDEF"
 
-enum { SHOWN = 60 }; /* how much of a value a message shows */
+enum { SHOWN = 60 }; /* bytes of a value that a message shows */
 
 static bool only(const char *s, const char *chars)
 {
@@ -93,8 +93,8 @@ static bool is_zero_led(const char *s)
 }
 
 /*
- * YAML 1.1 reads 010 as eight and 1:30 as ninety. Nobody who writes them means that, and
- * the next reader of the file can't know.
+ * Rejects 010 and 1:30, because YAML 1.1 reads them as eight and ninety: authors do not mean that,
+ * and readers cannot tell.
  */
 static bool number_trap(const struct ynode *n, struct str *why)
 {
@@ -213,7 +213,7 @@ bool value_word(const struct spec *s, struct ynode *n, struct str *why)
 	return false;
 }
 
-/* Text on one line: what goes verbatim into a kernel file, or to people. */
+/* Text on one line, written verbatim into a kernel file or shown to people. */
 bool value_line(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!*n->text)
@@ -249,7 +249,7 @@ bool value_capability(const struct spec *s, struct ynode *n, struct str *why)
 
 /* --- numbers with units ------------------------------------------------------------------- */
 
-/* A unit for messages and how much of the base unit it is; the largest first, 1 last. */
+/* A unit for messages and its size in base units. Tables list the largest first, and end with 1. */
 struct unit_name {
 	int64_t size;
 	const char *name;
@@ -303,7 +303,7 @@ static bool lacks_unit(const struct ynode *n)
 	return only(n->text, DIGITS);
 }
 
-/* r, v: what the parser of the unit has made of the text. */
+/* r, v: result of the unit's parser. */
 static bool judge_unit(const struct spec *s, struct ynode *n, int r, uint64_t v, struct str *why)
 {
 	if (r == 0 && v > INT64_MAX)
@@ -319,7 +319,7 @@ static bool judge_unit(const struct spec *s, struct ynode *n, int r, uint64_t v,
 	return refuse(s, n, why, lacks_unit(n) ? "write the unit" : NULL);
 }
 
-/* A number of units, between min and max. */
+/* Checks the number against min and max. */
 static bool in_range(const struct spec *s, struct ynode *n, struct str *why)
 {
 	cleanup_free char *min = NULL, *max = NULL;
@@ -351,7 +351,7 @@ bool value_size(const struct spec *s, struct ynode *n, struct str *why)
 	return judge_unit(s, n, r, v, why) && in_range(s, n, why);
 }
 
-/* One of the kernel's names for its sizes. */
+/* A page size, by the kernel's names. */
 bool value_page_size(const struct spec *s, struct ynode *n, struct str *why)
 {
 	uint64_t bytes = 0;
@@ -360,7 +360,7 @@ bool value_page_size(const struct spec *s, struct ynode *n, struct str *why)
 	       accept(n, VALUE_NUMBER, bytes);
 }
 
-/* Octal, as chmod(1) has it: with a zero in front or without. */
+/* Octal, as in chmod(1), with or without a leading zero. */
 bool value_mode(const struct spec *s, struct ynode *n, struct str *why)
 {
 	size_t len = strlen(n->text);
@@ -402,7 +402,7 @@ bool value_message_rate(const struct spec *s, struct ynode *n, struct str *why)
 	return judge_unit(s, n, r, v, why) && above_zero(s, n, why);
 }
 
-/* "92% of line": of what the link, the PCIe slot or the other members of the set do. */
+/* "92% of line": a share of the rate of the link, of the PCIe slot or of the other set members. */
 static int parse_share(const char *text, struct value *ret)
 {
 	static const char *const of[] = {"% of line", "% of pcie", "% of set"};
@@ -476,12 +476,12 @@ bool value_speed(const struct spec *s, struct ynode *n, struct str *why)
 	uint32_t v = 0;
 	int r;
 
-	if (strstr(n->text, "b/s")) { /* a port's is in bits */
+	if (strstr(n->text, "b/s")) { /* a port's speed is in bits per second */
 		r = parse_rate(n->text, &rate);
 		return judge_unit(s, n, r, rate, why);
 	}
 	r = parse_gts(n->text, &v);
-	/* sysfs writes blanks and "PCIe"; a profile does not */
+	/* reject sysfs's notation, which has blanks and "PCIe" */
 	if (r == 0 && strchr(n->text, ' '))
 		r = -EINVAL;
 	return judge_unit(s, n, r, v, why) && accept(n, VALUE_GTS, v);
@@ -519,7 +519,7 @@ bool value_cpus(const struct spec *s, struct ynode *n, struct str *why)
 	return refuse(s, n, why, r == -ERANGE ? "CPU numbers end at 8191" : NULL);
 }
 
-/* Small numbers in the same notation, up to max: DSCPs. */
+/* A list of numbers up to max in the same notation: DSCPs. */
 bool value_numbers(const struct spec *s, struct ynode *n, struct str *why)
 {
 	struct cpus set;
@@ -564,7 +564,7 @@ bool value_on_set(const struct spec *s, struct ynode *n, struct str *why)
 
 bool value_module(const struct spec *s, struct ynode *n, struct str *why)
 {
-	/* A module's name ends in a file name and in modprobe.d: no dots, slashes, blanks. */
+	/* Module names become file names and words of modprobe.d: no dots, slashes or blanks. */
 	if (only(n->text, WORD) && strlen(n->text) <= 64)
 		return true;
 	return refuse(s, n, why, "letters, digits, _ and -, no .ko");
@@ -585,7 +585,7 @@ bool value_feature(const struct spec *s, struct ynode *n, struct str *why)
 	return refuse(s, n, why, "letters, digits, _ and -, as ethtool shows it");
 }
 
-/* What vercmp-like comparison takes: a number first, then what vendors append. */
+/* A version that can be compared: it begins with a digit, then may have vendor suffixes. */
 bool value_version(const struct spec *s, struct ynode *n, struct str *why)
 {
 	const char *t = n->text + (str_starts(n->text, ">=") ? 2 : 0);
@@ -611,7 +611,7 @@ bool value_unit(const struct spec *s, struct ynode *n, struct str *why)
 
 /* --- addresses of ports ------------------------------------------------------------------- */
 
-/* "xx:xx:..." of that many bytes */
+/* Whether t is "xx:xx:..." with that many bytes. */
 static bool is_octets(const char *t, size_t bytes)
 {
 	if (strlen(t) != 3 * bytes - 1)
@@ -647,7 +647,7 @@ bool value_guid(const struct spec *s, struct ynode *n, struct str *why)
 	if (!is_octets(n->text, 8))
 		return refuse(s, n, why,
 			      "eight pairs of lower case hex digits, separated by colons");
-	/* a port without one never leaves INIT */
+	/* a port with GUID 0 never leaves INIT */
 	if (streq(n->text, "00:00:00:00:00:00:00:00"))
 		return refuse(s, n, why, "all zero is none");
 	return accept_octets(n);
@@ -688,7 +688,10 @@ static bool adjacent(const char *t, const char *chars)
 	return false;
 }
 
-/* Dots or slashes part it, as in sysctl.d(5); globs are taken. No part may be empty or "..". */
+/*
+ * Dots or slashes separate the parts, as in sysctl.d(5); globs are accepted. No part may be empty
+ * or "..".
+ */
 bool value_sysctl_key(const struct spec *s, struct ynode *n, struct str *why)
 {
 	const char *t = n->text;
@@ -759,7 +762,7 @@ bool value_fs_type(const struct spec *s, struct ynode *n, struct str *why)
 	return refuse(s, n, why, "as in fstab(5)");
 }
 
-/* It goes into modprobe.d, where a blank would begin the next parameter. */
+/* A blank is rejected, because it would begin the next parameter in modprobe.d. */
 bool value_module_value(const struct spec *s, struct ynode *n, struct str *why)
 {
 	for (const char *p = n->text; *p; p++)

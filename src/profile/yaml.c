@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text to tree. libyaml reads the syntax; what it lets through and a profile must not hold
- * (several documents, keys twice, tags, merge keys, bombs of aliases) is refused here.
+ * Converts text to a tree. libyaml parses the syntax. This file rejects constructs that libyaml
+ * accepts and profiles must not have: several documents, duplicate keys, tags, merge keys, alias
+ * bombs.
  */
 #include "profile/yaml.h"
 
@@ -15,7 +16,7 @@
 struct anchor {
 	char *name;
 	const struct ynode *node;
-	size_t nodes, bytes, height; /* of its subtree */
+	size_t nodes, bytes, height; /* size of the node's subtree */
 };
 
 struct build {
@@ -26,7 +27,7 @@ struct build {
 	struct str path;
 	size_t nodes, bytes, depth;
 	VEC(struct anchor) anchors;
-	VEC(struct ynode *) dropped; /* left out of the tree, but anchors may point there */
+	VEC(struct ynode *) dropped; /* kept until the end, because anchors may point to them */
 };
 
 #define cleanup_event __attribute__((__cleanup__(yaml_event_delete)))
@@ -40,9 +41,9 @@ static struct place place_of(const struct build *b, const yaml_mark_t *m)
 	};
 }
 
-/* --- what libyaml is not asked for ----------------------------------------------------- */
+/* --- checks before libyaml ---------------------------------------------------------------- */
 
-/* The place of a byte; columns count characters, as libyaml's do. */
+/* The place of a byte; columns count characters, as in libyaml. */
 static struct place place_at(const struct build *b, size_t offset)
 {
 	struct place at = {.file = b->file, .line = 1, .col = 1};
@@ -95,9 +96,9 @@ static bool size_is_sane(const struct build *b)
 	return true;
 }
 
-/* --- errors of the syntax --------------------------------------------------------------- */
+/* --- syntax errors ------------------------------------------------------------------------ */
 
-/* libyaml says of a tab that it "cannot start any token", which helps nobody. */
+/* For tabs libyaml reports "cannot start any token", which does not help an author. */
 static bool line_has_tab_indent(const struct build *b, size_t offset)
 {
 	size_t i = offset < b->len ? offset : b->len;
@@ -158,7 +159,7 @@ static bool depth_is_sane(struct build *b, struct place at, size_t more)
 {
 	if (b->depth + more <= YAML_DEPTH_MAX)
 		return true;
-	/* The path is as deep as the nesting: of no help here. */
+	/* Omit the path, because it is as deep as the nesting. */
 	diag_error(b->diags, at, "", "nested more than %d deep; no profile needs that",
 		   YAML_DEPTH_MAX);
 	return false;
@@ -219,7 +220,7 @@ static struct ynode *parse_alias(struct build *b, const yaml_event_t *event)
 			   name, name);
 		return NULL;
 	}
-	/* Both are asked before the copy is made: this is where a bomb would go off. */
+	/* Check the bounds before copying: an alias bomb explodes here. */
 	if (!spend(b, at, a->nodes, a->bytes) || !depth_is_sane(b, at, a->height))
 		return NULL;
 	return ynode_copy(a->node);
@@ -229,7 +230,7 @@ static struct ynode *parse_alias(struct build *b, const yaml_event_t *event)
 
 static struct ynode *parse_node(struct build *b, const yaml_event_t *event);
 
-/* A tag would say what a value is; here the schema does. Not fatal for the rest. */
+/* Rejects tags, because the schema determines types. Parsing continues. */
 static void refuse_tag(struct build *b, const yaml_event_t *event, const yaml_char_t *tag)
 {
 	static const char core[] = "tag:yaml.org,2002:";
@@ -302,7 +303,7 @@ static struct ynode *parse_key(struct build *b, const yaml_event_t *event)
 	return parse_scalar(b, event);
 }
 
-/* Whether the pair belongs into the tree; says why if not. */
+/* Whether to add the pair to the tree; if not, reports why. */
 static bool pair_is_good(struct build *b, const struct ynode *map, const struct ynode *key)
 {
 	int first = ynode_index(map, key->text);
@@ -400,7 +401,7 @@ static struct ynode *parse_node(struct build *b, const yaml_event_t *event)
 
 /* --- the document ------------------------------------------------------------------------- */
 
-/* The next event that belongs to a document's content, or the end of the stream. */
+/* Skips to the document's first content event, or to the end of the stream. */
 static bool enter_document(struct build *b, yaml_event_t *event)
 {
 	do {
@@ -467,7 +468,7 @@ static struct ynode *build_tree(struct build *b)
 	if (!size_is_sane(b) || !bytes_are_text(b))
 		return NULL;
 	if (!yaml_parser_initialize(&b->parser))
-		abort(); /* out of memory, as the x* allocators */
+		abort(); /* out of memory: abort, as the x* allocators do */
 	yaml_parser_set_encoding(&b->parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&b->parser, (const unsigned char *)b->text, b->len);
 	doc = parse_document(b);
