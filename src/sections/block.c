@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * block: the queues of the disks of a set's functions, one change of each key for each function.
- * In a function's lane the scheduler comes first: a change of it sets nr_requests to the new
- * default (blk_mq_init_sched() of block/blk-mq-sched.c) and turns writeback throttling on or off
+ * block: queues of the disks of a set's functions, one change for each key and function. In a
+ * function's lane the scheduler comes first: changing it resets nr_requests to the new default
+ * (blk_mq_init_sched() of block/blk-mq-sched.c) and turns writeback throttling on or off
  * (wbt_enable_default() of block/blk-wbt.c, ELEVATOR_FLAG_DISABLE_WBT of bfq).
  *
- * The disk that carries the running system is left alone unless system_disk says otherwise: a set
- * of all NVMe drives has it, and no name tells it apart.
+ * The disk of the running system is left alone unless system_disk is true, because a set of all
+ * NVMe drives includes it, and no name distinguishes it.
  */
 #include "kinds/block.h"
 
@@ -19,7 +19,7 @@
 #include "sections/overlay.h"
 
 enum {
-	SET_MS = 30000,	      /* until the I/O in flight is done */
+	SET_MS = 30000,	      /* until I/O in flight is done */
 	SCHEDULED_MAX = 2048, /* MAX_SCHED_RQ of block/blk-mq-sched.h */
 	PAGE = 4096,
 };
@@ -34,7 +34,7 @@ static const struct spec scheduler = {
 			  "kyber", "two latency targets, for fast disks", "bfq",
 			  "fair shares, for slow disks and desktops"),
 };
-/* The kernel counts in pages, and rounds down. */
+/* The kernel counts pages, and rounds down. */
 static const struct spec read_ahead = {
 	.what = "a size such as 128K",
 	.check = value_size,
@@ -48,14 +48,14 @@ static const struct spec latency = {
 	.max = 10 * SECOND,
 };
 
-/* As the kernel numbers them. */
+/* The kernel's numbers. */
 static const struct spec of_three = {
 	.what = "a number of the kernel's",
 	.check = value_word,
 	.words = WORDS("0", "1", "2"),
 };
 
-/* In so many of the profile's units the kernel counts. */
+/* scale: units of the profile per unit of the kernel. */
 struct setting {
 	struct block_item item;
 	unsigned int scale;
@@ -107,7 +107,10 @@ static BY_SET(by_set, keys, ", such as {data: {scheduler: none}}");
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-/* Where sysfs has the disks of a function, by its driver; else as of a SCSI controller. */
+/*
+ * Directory of a function's disks in sysfs, by its driver; the default is that of a SCSI
+ * controller.
+ */
 static const struct {
 	const char *driver, *dir;
 } places[] = {
@@ -216,7 +219,7 @@ static void bfq_throttles_by_itself(struct ruling *r, const struct selector *s,
 			  seen(r, by));
 }
 
-/* The kernel rounds down to its pages, which have 4K at least. */
+/* The kernel rounds down to pages, which are 4K or larger. */
 static void pages_are_read_ahead(struct ruling *r, const struct selector *s,
 				 const struct ynode *view)
 {

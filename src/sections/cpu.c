@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cpu: frequencies, idle states, and what the kernel does on CPUs by itself. Facts: the kernel's
+ * cpu: frequencies, idle states, and the kernel's own work on CPUs. Sources: the kernel's
  * admin-guide/pm/{cpufreq,intel_pstate,amd-pstate,cpuidle}.rst, admin-guide/sysctl/kernel.rst,
  * core-api/workqueue.rst, and the drivers.
  */
@@ -55,8 +55,9 @@ static const struct spec workqueue_cpus = {
 };
 
 /*
- * One change for each idle state, by the number that it has on the first CPU: CPUs of a server have
- * the same. Its latency is no setting, and is the same for the life of the driver.
+ * Emits one change for each idle state, by its number on the first CPU, because all CPUs of a
+ * server have the same states. A state's latency cannot be set, and is constant while the driver is
+ * loaded.
  */
 static void emit_idle_states(const struct section_ctx *ctx, const struct tuning *t, const char *id,
 			     const struct ynode *value, struct plan *plan)
@@ -65,7 +66,7 @@ static void emit_idle_states(const struct section_ctx *ctx, const struct tuning 
 	uint64_t most = (uint64_t)value->value.number;
 
 	read_glob(ctx->root, "/sys/devices/system/cpu/cpu0/cpuidle/state*", &states, NULL);
-	if (!states.n) /* no state of CPU 0: there is none of any, and the look says so */
+	if (!states.n) /* no state on CPU 0 means none at all; the look reports it */
 		tuning_add(ctx, t, id, value, t->file, "1", plan);
 	for (size_t i = 0; i < states.n; i++) {
 		const char *name = strrchr(states.v[i], '/') + 1;
@@ -170,8 +171,9 @@ static void said_once(struct ruling *r)
 }
 
 /*
- * EBUSY: intel_pstate and amd_pstate hold the preference at performance under that governor
- * (store_energy_performance_preference() in drivers/cpufreq/{intel_pstate,amd-pstate}.c).
+ * EBUSY: under the governor performance, intel_pstate and amd_pstate hold the preference at
+ * performance (store_energy_performance_preference() in
+ * drivers/cpufreq/{intel_pstate,amd-pstate}.c).
  */
 static void preference_can_be_set(struct ruling *r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * expect: what the machine must have. Topology, so the section judges it itself. A part that
- * is missing is a fault of this node, never another profile.
+ * expect: parts that the machine must have. They are topology, so the section judges them itself. A
+ * missing part is a fault of the node; it never selects another profile.
  */
 #include "base/mem.h"
 #include "base/str.h"
@@ -35,10 +35,10 @@ static const struct spec cpus = {
 	.max = 8192,
 };
 
-/* What the node has of a key. */
+/* How to read and show the node's value of a key. */
 struct fact {
 	uint64_t (*have)(const struct node *node);
-	char *(*show)(uint64_t have); /* NULL: the number is shown */
+	char *(*show)(uint64_t have); /* NULL: show the number */
 	enum fault fault;
 	const char *remedy;
 };
@@ -68,7 +68,7 @@ static uint64_t cpus_of(const struct node *node)
 	return node_count_online(node);
 }
 
-/* Vendors and the words of spec_cpu_vendor have the same order, but for the unknown one. */
+/* The words of spec_cpu_vendor are in the order of enum cpu_vendor, without CPU_UNKNOWN. */
 static uint64_t vendor_of(const struct node *node)
 {
 	return (uint64_t)node_cpu_vendor(node) - CPU_INTEL;
@@ -117,7 +117,7 @@ static void expect_fact(const struct node *node, const struct field *row, const 
 		->fault = fact->fault;
 }
 
-/* A set that may be empty is listed when it is, so that nobody takes its checks for passed. */
+/* Lists an empty set that may be empty, so that its checks are not mistaken for passed. */
 static void expect_members(const struct section_ctx *ctx, const struct device_set *set,
 			   struct place at, struct plan *plan)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Contradictions: kernel arguments. Facts: the kernel's kernel-parameters.rst and, where
- * that is silent or wrong, its parsers (arch/x86/kernel/pci-dma.c,
- * drivers/iommu/{intel/iommu.c,amd/init.c}, kernel/sched/isolation.c, drivers/pci/pci.c).
+ * Rules about kernel arguments. Sources: the kernel's kernel-parameters.rst and, where it is silent
+ * or wrong, its parsers (arch/x86/kernel/pci-dma.c, drivers/iommu/{intel/iommu.c,amd/init.c},
+ * kernel/sched/isolation.c, drivers/pci/pci.c).
  */
 #include "sections/kernel_args.h"
 
@@ -18,7 +18,7 @@
 #define SET "kernel_args.set"
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
-/* --- arguments that are wrong as they stand ------------------------------------------------ */
+/* --- arguments that are wrong in themselves ------------------------------------------------ */
 
 #define POOLS                                           \
 	"the hugepages section sets page pools; write " \
@@ -26,7 +26,7 @@
 #define NO_OPTION "the kernel has no such option and ignores it; write iommu: "
 #define ROOT_FS "the root file system is the boot loader's to name, not a profile's"
 
-/* Arguments that never belong into set; value NULL: whatever it is. */
+/* Arguments that never belong into set; value NULL: any value. */
 static const struct {
 	const char *key, *value, *why;
 } bad_args[] = {
@@ -59,7 +59,10 @@ static const struct {
 	{"rd.timeout", NULL, "railhead sets this argument during a trial"},
 };
 
-/* What may keep a node from booting: an author who tries that is protected by the trial. */
+/*
+ * Arguments that can keep a node from booting. Only warned about, because a trial protects the
+ * node.
+ */
 static const struct {
 	const char *key, *why;
 } deadly_args[] = {
@@ -79,7 +82,7 @@ static void warn_of_deadly(struct ruling *r, const struct ynode *arg)
 				  arg->text, deadly_args[i].why);
 }
 
-/* A name that is no name has been rejected for its form. */
+/* Skips malformed names, which are rejected elsewhere. */
 static void warn_of_unknown(struct ruling *r, const struct ynode *arg)
 {
 	size_t len = arg_key_len(arg->text);
@@ -125,7 +128,7 @@ static void args_are_known_good(struct ruling *r)
 			judge_arg(r, set->items.v[i]);
 }
 
-/* Arguments that take a few words, and ignore whatever else is written. */
+/* Arguments that accept a few words, and ignore any other value. */
 static const struct {
 	const char *key;
 	const char *words[4];
@@ -150,9 +153,9 @@ static void words_are_known(struct ruling *r)
 	}
 }
 
-/* --- one thing said twice ----------------------------------------------------------------- */
+/* --- settings given twice ----------------------------------------------------------------- */
 
-/* What iommu: and isolate_cpus: write themselves; value NULL: whatever it is. */
+/* Arguments that iommu: and isolate_cpus: write themselves; value NULL: any value. */
 static void args_are_not_both_ways(struct ruling *r)
 {
 	static const struct {
@@ -179,7 +182,7 @@ static void args_are_not_both_ways(struct ruling *r)
 	}
 }
 
-/* Keys whose value is a comma list that is read word by word, so that the last one wins. */
+/* Keys whose value is a comma list that is read word by word; the last word wins. */
 static const char *const lists[] = {"iommu", "intel_iommu", "amd_iommu", "intremap",
 				    "pci",   "efi",	    "memmap"};
 
@@ -219,7 +222,7 @@ static void lists_agree_with_themselves(struct ruling *r)
 				judge_list(r, set->items.v[i]);
 }
 
-/* iommu: passthrough beside intel_iommu=off. */
+/* iommu: passthrough together with intel_iommu=off. */
 static void iommu_is_not_turned_off(struct ruling *r)
 {
 	static const char *const off[] = {"intel_iommu", "amd_iommu"};
@@ -240,7 +243,7 @@ static void iommu_is_not_turned_off(struct ruling *r)
 	}
 }
 
-/* iommu: disabled beside intel_iommu=on,sm_on; plain "on" is written already, see above. */
+/* iommu: disabled together with intel_iommu=on,sm_on; see above for plain "on". */
 static void iommu_is_not_turned_on(struct ruling *r)
 {
 	const struct ynode *iommu = ynode_get(section(r, "kernel_args"), "iommu");
@@ -292,7 +295,7 @@ bool isolated_here(const struct ruling *r, struct cpus *ret, struct err *err)
 	       isolated_on(r->node, isolate, ret, err) == 0;
 }
 
-/* keep: against the cores of this machine. */
+/* Compares keep: with the cores of this machine. */
 static void cores_are_there(struct ruling *r)
 {
 	const struct ynode *isolate = ynode_get(section(r, "kernel_args"), "isolate_cpus");
@@ -361,7 +364,7 @@ static void isolcpus_flags_are_known(struct ruling *r)
 	}
 }
 
-/* rcu_nocbs= for the CPUs that nohz_full= offloads anyway. */
+/* rcu_nocbs= for CPUs that nohz_full= offloads anyway. */
 static void rcu_is_offloaded_once(struct ruling *r)
 {
 	const struct ynode *rcu = find_arg(r, "rcu_nocbs"), *nohz = find_arg(r, "nohz_full");
@@ -395,7 +398,7 @@ static void cpus_are_there(struct ruling *r)
 	}
 }
 
-/* The CPUs that there are, by number, or that the profile expects. */
+/* The CPUs of the machine, or those that the profile expects. */
 static bool known_cpus(const struct ruling *r, struct cpus *ret)
 {
 	uint64_t n = 0;
@@ -444,7 +447,10 @@ static const struct {
 	{"intel_idle.states_off", CPU_INTEL},
 };
 
-/* What a profile for any vendor writes is pointless on this node; for one vendor it is wrong. */
+/*
+ * An argument for another vendor has no effect on this node. It is an error if the profile names
+ * its vendor, and a warning otherwise.
+ */
 static void args_are_of_the_vendor(struct ruling *r)
 {
 	const struct ynode *said = vendor_said(r);
@@ -470,7 +476,7 @@ static void args_are_of_the_vendor(struct ruling *r)
 	}
 }
 
-/* --- arguments that do other than is thought ----------------------------------------------- */
+/* --- arguments with unexpected effects ----------------------------------------------------- */
 
 static void aspm_is_not_turned_off(struct ruling *r)
 {
@@ -494,7 +500,7 @@ static void idle_states_are_limited(struct ruling *r)
 			  arg->text);
 }
 
-/* --- how many, how long ------------------------------------------------------------------- */
+/* --- number and length of the arguments --------------------------------------------------- */
 
 static void args_fit_the_kernel(struct ruling *r)
 {
@@ -514,7 +520,7 @@ static void args_fit_the_kernel(struct ruling *r)
 	}
 }
 
-/* What the sections write themselves, at least: the exact line depends on the machine. */
+/* A lower bound of the bytes that sections add; the exact line depends on the machine. */
 static size_t derived_bytes(const struct ruling *r)
 {
 	const struct ynode *args = section(r, "kernel_args");
@@ -535,7 +541,7 @@ static void args_fit_the_line(struct ruling *r)
 	for (size_t i = 0; i < count(set, YAML_LIST); i++)
 		if (set->items.v[i]->text)
 			bytes += strlen(set->items.v[i]->text) + 1;
-	if (bytes > KARGS_LINE_MAX + 1) /* a blank behind each but the last */
+	if (bytes > KARGS_LINE_MAX + 1) /* a blank after each but the last */
 		rule_error(
 			r, set ? set : r->p->doc, "kernel_args",
 			"%zu bytes of arguments; %d fit (the kernel cuts the whole line at 2048)",

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * memory: how the kernel manages pages behind the back of programs. Facts: the kernel's
- * admin-guide/mm/{transhuge,ksm}.rst and admin-guide/sysctl/vm.rst. Pools of huge pages are the
- * section hugepages.
+ * memory: the kernel's page management. Sources: the kernel's admin-guide/mm/{transhuge,ksm}.rst
+ * and admin-guide/sysctl/vm.rst. Section hugepages has the pools of huge pages.
  */
 #include "profile/language.h"
 #include "sections/tuning.h"

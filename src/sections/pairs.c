@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* pairs: each NIC is to have a GPU of its own, and near. Topology, so the section judges it itself.
+/*
+ * pairs: each NIC must have a GPU of its own nearby. This is topology, so the section judges it
+ * itself.
  */
 #include <string.h>
 
@@ -60,7 +62,7 @@ static const struct spec keys = {
 
 /* --- changes ------------------------------------------------------------------------------ */
 
-/* Whose own a GPU is, or NULL. */
+/* The NIC that the GPU is paired with, or NULL. */
 static const struct pci_fn *owner_of(const struct pairs *pairs, const struct pci_fn *gpu)
 {
 	for (size_t i = 0; i < pairs->n; i++)
@@ -141,9 +143,9 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	struct pairs pairs = {0};
 
 	(void)err;
-	if (!nics || !gpus || !within) /* the profile's check has refused it */
+	if (!nics || !gpus || !within) /* check has rejected the profile */
 		return 0;
-	if (!gpus->fn.n && device_set_holds(gpus)) /* its expect lets it be absent */
+	if (!gpus->fn.n && device_set_holds(gpus)) /* its expect: allows an empty set */
 		return 0;
 	pairs_find(ctx->root, ctx->node, nics->fn.v, nics->fn.n, gpus->fn.v, gpus->fn.n, &pairs);
 	for (size_t i = 0; i < pairs.n; i++) {
@@ -165,7 +167,7 @@ static void pairs_are_of_two(struct ruling *r)
 		rule_error(r, gpus, "pairs.gpus", "nics: names the same set; name the GPUs' set");
 }
 
-/* Two root ports are joined by the root complex alone. */
+/* Only the root complex joins two root ports. */
 static void straight_needs_a_bridge(struct ruling *r)
 {
 	const struct ynode *pairs = section(r, "pairs"), *p2p = ynode_get(pairs, "p2p");
@@ -192,7 +194,7 @@ static void isolation_needs_an_iommu(struct ruling *r)
 		   p2p->text, seen(r, iommu));
 }
 
-/* Whether an argument of the profile sets bits of ACS. */
+/* Whether a kernel argument of the profile sets ACS bits. */
 static bool sets_acs(struct ruling *r)
 {
 	const struct ynode *set = set_list(r);
@@ -209,8 +211,8 @@ static bool sets_acs(struct ruling *r)
 
 /*
  * With an IOMMU the kernel sets source validation, redirects and upstream forwarding on each port
- * that has them (pci_request_acs() of drivers/iommu/intel/dmar.c and drivers/iommu/amd/init.c,
- * pci_std_enable_acs() of drivers/pci/pci.c), also where iommu=pt lets DMA through untranslated.
+ * that supports them (pci_request_acs() of drivers/iommu/intel/dmar.c and drivers/iommu/amd/init.c,
+ * pci_std_enable_acs() of drivers/pci/pci.c), even where iommu=pt passes DMA through untranslated.
  */
 static void an_iommu_redirects(struct ruling *r)
 {
@@ -227,7 +229,7 @@ static void an_iommu_redirects(struct ruling *r)
 		  scalar(iommu), seen(r, iommu));
 }
 
-/* Ports that redirect nothing isolate nothing (REQ_ACS_FLAGS in drivers/iommu/iommu.c). */
+/* Ports that do not redirect do not isolate (REQ_ACS_FLAGS in drivers/iommu/iommu.c). */
 static void straight_shares_groups(struct ruling *r)
 {
 	const struct ynode *pairs = section(r, "pairs");
@@ -253,7 +255,10 @@ static void straight_shares_groups(struct ruling *r)
 	}
 }
 
-/* A function that is lost must not change the arguments, and so reboot the node. */
+/*
+ * The set needs an exact or minimum size, because a lost function must not change the arguments and
+ * so reboot the node.
+ */
 static void set_is_counted(struct ruling *r, const struct ynode *pairs, const char *key)
 {
 	const char *name = ynode_text(pairs, key, "");

@@ -14,7 +14,7 @@
 #include "sections/want_arg.h"
 #include "sys/pci_express.h"
 
-/* What an IOMMU has the kernel set: pci_std_enable_acs() of drivers/pci/pci.c. */
+/* The bits that the kernel sets with an IOMMU: pci_std_enable_acs() of drivers/pci/pci.c. */
 enum {
 	ISOLATED = PCI_ACS_CTRL_VALID | PCI_ACS_CTRL_REQ_RED | PCI_ACS_CTRL_CMPLT_RED |
 		   PCI_ACS_CTRL_FORWARD,
@@ -64,9 +64,9 @@ static void add_data_direct(struct job *job, const struct strv *mover, const str
 }
 
 /*
- * Straight traffic turns round below the bridge that is above both. What the IOMMU has translated
- * does so at the highest port that is above the NIC alone; there and at all others the kernel has
- * set the rest by itself, as `translated` wants an IOMMU.
+ * Direct traffic turns around below the bridge common to both. Traffic translated by the IOMMU
+ * turns around at the highest port that is only above the NIC. `translated` requires an IOMMU, so
+ * the kernel has set the other bits of that port, and all bits of the other ports.
  */
 static int add_pair(struct job *job, const struct pair *p, struct err *err)
 {
@@ -141,7 +141,7 @@ static int want_argument(struct job *job, const struct pairs *pairs, const struc
 	return 0;
 }
 
-/* With a NIC, a GPU or a VPD lost, or not there yet, the next boot gets what this one has. */
+/* While a NIC, a GPU or a VPD is missing, the next boot keeps the argument of this boot. */
 static void keep_present(const struct section_ctx *ctx, const struct ynode *acs,
 			 struct kargs *wanted)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * require: the least versions of kernel, drivers and firmware that the profile was written
- * for. Checks: nothing here installs or flashes anything.
+ * require: minimum versions of kernel, drivers and firmware. Only checks; nothing is installed or
+ * flashed.
  */
 #include "base/mem.h"
 #include "base/str.h"

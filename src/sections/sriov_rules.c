@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Contradictions: VFs. */
+/* Rules about VFs. */
 #include "base/mem.h"
 #include "kinds/vf.h"
 #include "profile/synonyms.h"
@@ -7,7 +7,7 @@
 #include "sections/sriov.h"
 #include "sys/devlink.h"
 
-/* Whether the set or a wider one of the section says how many. */
+/* Whether the set or a wider one of the section has vfs. */
 static bool vfs_said(const struct ruling *r, const struct ynode *sriov, const char *name)
 {
 	for (size_t i = 0; name && i <= r->p->devices.n; i++) {
@@ -78,7 +78,7 @@ static void netdev_keys_have_one(struct ruling *r, const struct selector *s,
 				  driver->text, seen(r, driver));
 }
 
-/* One address for each VF: enough of them, and one PF only. */
+/* A list must have an address for each VF, and belong to one PF only. */
 static void addresses_go_round(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
 	static const char *const lists[] = {"sriov.vf.mac", "sriov.vf.guid"};
@@ -107,7 +107,7 @@ static void rates_are_in_order(struct ruling *r, const struct selector *s, const
 	set_in_order(r, s, view, "sriov.vf.min_rate", "sriov.vf.max_rate");
 }
 
-/* What the one kind of link has and the other has not. */
+/* Settings that Ethernet has and InfiniBand lacks. */
 static const struct {
 	const char *path, *why;
 } of_ethernet[] = {
@@ -148,7 +148,7 @@ static void mtu_fits_the_pf(struct ruling *r, const struct selector *s, const st
 }
 
 /*
- * Ids of VFs alone: those with MLX5_PCI_DEV_IS_VF in mlx5_core_pci_table
+ * Ids that only VFs have: those with MLX5_PCI_DEV_IS_VF in mlx5_core_pci_table
  * (drivers/net/ethernet/mellanox/mlx5/core/main.c).
  */
 static bool id_is_of_vfs(int vendor, int device)
@@ -161,7 +161,7 @@ static bool id_is_of_vfs(int vendor, int device)
 	return false;
 }
 
-/* A guest's set of VFs is right, and has none of its own. */
+/* A set of VFs is correct in a guest, and has no VFs of its own. */
 static void members_are_no_vfs(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
 	const struct ynode *vfs = tree_get(view, "sriov.vfs");
@@ -191,9 +191,9 @@ const struct set_rule sriov_set_rules[] = {
 /* --- the machine, when it is known -------------------------------------------------------- */
 
 /*
- * A fault of the machine, whether one of its cards or all are so (ConnectX-7 comes with
- * SRIOV_EN=0): a warning, so that all else of the profile holds. The stage names the firmware's
- * remedy for each PF, and the node is blocked.
+ * Only warns, because the machine is at fault, whether one card or all of them lack VFs (ConnectX-7
+ * comes with SRIOV_EN=0): the rest of the profile applies. The stage names the firmware's remedy
+ * for each PF, and the node is blocked.
  */
 static void warn_of_lack(struct ruling *r, const struct selector *s, const struct ynode *view,
 			 const struct pci_fn *fn)
@@ -210,7 +210,7 @@ static void warn_of_lack(struct ruling *r, const struct selector *s, const struc
 			 fn->addr, fn->totalvfs);
 }
 
-/* Whether a set in s that says how many has fn: its count holds, not that of s. */
+/* Whether a set within s has fn and its own vfs, which overrides that of s. */
 static bool narrower_counts(const struct ruling *r, const struct selector *s,
 			    const struct pci_fn *fn)
 {

@@ -82,7 +82,7 @@ static void sysctls_have_no_section(struct ruling *r)
 	}
 }
 
-/* The same file by two spellings and with two values: the later would win unseen. */
+/* Reports one file under two notations, because the later value would silently win. */
 static void sysctls_are_said_once(struct ruling *r)
 {
 	const struct ynode *sysctl = section(r, "sysctl");
@@ -103,7 +103,7 @@ static void sysctls_are_said_once(struct ruling *r)
 	vec_free(&paths);
 }
 
-/* Neither a pattern, nor what has been rejected for its form. */
+/* Whether path is neither a pattern nor malformed. */
 static bool is_one_path(const char *path)
 {
 	return !strpbrk(path, "*?[") && strchr(path, '/') && *path != '/' && !strstr(path, "//") &&
@@ -127,7 +127,9 @@ static void names_are_known(struct ruling *r)
 	}
 }
 
-/* A number with a unit, which no sysctl takes: kernel/sysctl.c, proc_get_long(). */
+/*
+ * Whether text is a number with a unit, which no sysctl accepts: kernel/sysctl.c, proc_get_long().
+ */
 static bool has_unit(const char *text, uint64_t *ret_bytes)
 {
 	size_t digits = strspn(text, "0123456789");
@@ -139,7 +141,7 @@ static bool has_unit(const char *text, uint64_t *ret_bytes)
 	       parse_size(size, ret_bytes) == 0;
 }
 
-/* Sysctls that take words which elsewhere are booleans. */
+/* Whether the sysctl accepts words that are booleans elsewhere. */
 static bool takes_switch_words(const char *path)
 {
 	return streq(path, "kernel/printk_devkmsg"); /* on, off, ratelimit */

@@ -41,9 +41,9 @@ static int emit(const struct section_ctx *ctx, const struct ynode *section, stru
 	return 0;
 }
 
-/* --- rules: what other sections or arguments say ------------------------------------------- */
+/* --- rules: contradictions with other sections and arguments ------------------------------- */
 
-/* By the last part of the path, below dir. */
+/* Files by the last part of their path, below dir. */
 static const struct {
 	const char *dir, *file, *why;
 } owned_files[] = {
@@ -114,16 +114,16 @@ static void huge_pages_agree(struct ruling *r)
 /* --- rules: the files of other sections' keys, on any node ---------------------------------- */
 
 /*
- * Names that no line of a profile can have, and which only "*" matches both: a pattern that does
- * matches any device, so that its contradictions are known without a node.
+ * Names that no line of a profile can contain, and that only "*" matches both. A pattern that
+ * matches both matches any device, so its contradictions are known without a node.
  */
 #define ANY_NAME "\x7f"
 #define OTHER_NAME "ee\x7f"
 
-/* A key of sets whose value a file of the device's netdev or RDMA device shows. */
+/* A key of sets whose value appears in a file of the device's netdev or RDMA device. */
 struct shown {
 	const char *key, *file; /* file: below the netdev's directory */
-	unsigned int scale;	/* as that of a link_item */
+	unsigned int scale;	/* as in struct link_item */
 };
 
 static bool file_says(const char *file, const struct ynode *said, unsigned int scale)
@@ -137,7 +137,7 @@ static bool file_says(const char *file, const struct ynode *said, unsigned int s
 	return scale || streq(file, said->text);
 }
 
-/* The same file of a device of another name. Caller frees. */
+/* The same file of a device with another name. The caller frees. */
 static char *of_other(const char *file)
 {
 	struct str out = {0};
@@ -147,13 +147,16 @@ static char *of_other(const char *file)
 	return str_take(&out);
 }
 
-/* ANY_NAME stands for no name that a class leaves out: only a node has those. */
+/*
+ * Whether a pattern has a negated class, which only a node can evaluate: ANY_NAME stands for no
+ * excluded name.
+ */
 static bool leaves_out(const char *pattern)
 {
 	return strstr(pattern, "[!") || strstr(pattern, "[^");
 }
 
-/* The line of sysfs that has a file: the most specific one, and of equals the last. */
+/* The line of sysfs that sets a file: the most specific one, the last of equals. */
 static const struct ynode *line_of(const struct ruling *r, const char *file,
 				   const struct ynode **ret_value)
 {
@@ -174,7 +177,7 @@ static const struct ynode *line_of(const struct ruling *r, const char *file,
 	return best;
 }
 
-/* Whether a more specific line may have the file of some device: then only a node can tell. */
+/* Whether a more specific line may set the file of some device, so that only a node can decide. */
 static bool has_exception(const struct ruling *r, const struct ynode *line)
 {
 	const struct ynode *sysfs = section(r, "sysfs");
@@ -202,7 +205,7 @@ static void contradict(struct ruling *r, const struct ynode *line, const struct 
 		   scalar(value), key, seen(r, other), other->text);
 }
 
-/* Then only a node can tell whether any member has the value of s. */
+/* Whether a narrower set has the key, so that only a node can decide. */
 static bool narrower_says(const struct ruling *r, const struct selector *s, const char *key)
 {
 	size_t len = strcspn(key, ".");
