@@ -55,7 +55,7 @@ static void add(struct diags *d, bool warning, struct place at, const char *key,
 		return;
 	if (d->list.n == DIAGS_MAX) {
 		push(d, warning, (struct place){.file = at.file}, "",
-		     xstrdup("more problems than can be listed; mend these first"));
+		     xstrdup("more problems than can be listed; fix these first"));
 		return;
 	}
 	str_vaddf(&text, fmt, ap);

@@ -66,25 +66,29 @@ static char *name_of(const struct node *node)
 static void add_head(struct draft *d, const char *name, const char *fits)
 {
 	if (!d->sets.way_in)
-		str_add(d->out, "# WARNING: " DRAFT_NO_WAY_IN ".\n"
-				"# Name it before anything else: mgmt: {address: \"0000:xx:00.0\", "
-				"protect: true}\n"
-				"# below devices:, or draft on the machine itself.\n");
-	str_addf(
-		d->out,
-		"# A starter profile, drafted from one machine. It changes nothing there yet: "
-		"what\n"
-		"# is active below is what the machine has now, and what is commented out is what\n"
-		"# nodes of this kind usually want. Keep this file as %s.yaml, then:\n"
-		"#   railhead check %s.yaml\n"
-		"#   railhead plan --profile %s.yaml\n"
-		"schema: 1\nname: %s\nversion: 0.1.0\n",
-		name, name, name, name);
+		str_add(d->out,
+			"# WARNING: " DRAFT_NO_WAY_IN ".\n"
+			"# Name that NIC first: mgmt: {address: \"0000:xx:00.0\", protect: true}\n"
+			"# below devices:, or draft on the machine itself.\n");
+	str_addf(d->out,
+		 "# A starter profile, drafted from one machine. It changes nothing there yet: "
+		 "active\n"
+		 "# lines are the present state of the machine, and lines that are commented out "
+		 "are\n"
+		 "# usual settings for nodes of this kind. Keep this file as %s.yaml, then:\n"
+		 "#   railhead check %s.yaml\n"
+		 "#   railhead plan --profile %s.yaml\n"
+		 "schema: 1\n"
+		 "name: %s\n"
+		 "version: 0.1.0\n",
+		 name, name, name, name);
 	if (fits)
 		str_addf(d->out,
-			 "# The profile %s is for this machine already (railhead show %s). Take it "
-			 "as a base, or\n# write a drop-in of it: two profiles that match one "
-			 "machine are an error.\n#extends: %s\n",
+			 "# The profile %s matches this machine already (railhead show %s). Use it "
+			 "as a base, or\n"
+			 "# write a drop-in for it: two profiles that match one machine are an "
+			 "error.\n"
+			 "#extends: %s\n",
 			 fits, fits, fits);
 }
 
@@ -142,9 +146,9 @@ static bool add_match(struct draft *d)
 	size_t before;
 	bool dmi;
 
-	str_add(d->out,
-		"\n# Which machines this is for: what the SKU is, not how many of its parts "
-		"still work.\nmatch:\n");
+	str_add(d->out, "\n# Conditions that identify the SKU, and still hold when parts of a "
+			"machine fail.\n"
+			"match:\n");
 	before = d->out->len;
 	dmi = add_match_dmi(d);
 	if (!dmi && *node_arch(d->node))
@@ -180,8 +184,8 @@ static void add_devices(struct draft *d)
 	if (!d->sets.set.n)
 		return;
 	str_add(d->out,
-		"\n# expect: is a check: seven of eight is a fault of the node, never another "
-		"profile.\ndevices:\n");
+		"\n# expect: is a check: seven functions of eight are a fault of the node.\n"
+		"devices:\n");
 	for (size_t i = 0; i < d->sets.set.n; i++)
 		add_set(d, &d->sets.set.v[i]);
 }
@@ -210,11 +214,11 @@ static void add_kernel_args(struct draft *d)
 {
 	struct cpus kept;
 
-	str_add(d->out,
-		"\n# Kernel arguments: railhead tries them in one extra boot and goes back if they "
-		"fail.\n#kernel_args:\n"
-		"#  iommu: passthrough      # DMA without translation; strict or lazy where VMs "
-		"get VFs\n");
+	str_add(d->out, "\n# Kernel arguments: railhead tries them in one extra boot and goes back "
+			"if they fail.\n"
+			"#kernel_args:\n"
+			"#  iommu: passthrough      # DMA without translation; strict or lazy "
+			"where VMs get VFs\n");
 	if (node_first_cores(d->node, 2, &kept, NULL) == 0)
 		str_add(d->out, "#  isolate_cpus: {keep: 2 per node}    # the other cores, for "
 				"pinned work\n");
@@ -278,11 +282,12 @@ static void add_hugepages(struct draft *d)
 	for (size_t i = 0; i < array_len(sizes); i++)
 		add_pool(d, &sizes[i], &pools);
 	if (pools.len)
-		str_addf(
-			d->out,
-			"\n# The pages that are there now. at: boot asks the kernel for them while "
-			"memory is whole.\nhugepages:\n%s",
-			pools.s);
+		str_addf(d->out,
+			 "\n# The pages that are there now. at: boot asks the kernel for them "
+			 "while memory is whole.\n"
+			 "hugepages:\n"
+			 "%s",
+			 pools.s);
 	else
 		add_fitting_pool(d);
 }
@@ -470,11 +475,11 @@ static void add_pairs(struct draft *d)
 	if (how == NEAR_NOT)
 		return;
 	str_addf(d->out,
-		 "\n# Each NIC has a GPU of its own so near. p2p: direct asks that no bridge "
-		 "between "
-		 "sends their\n# traffic through the root complex; isolated, where VMs get them, "
-		 "that "
-		 "each does.\n#pairs: {nics: rails, gpus: gpus, within: %s, p2p: %s}\n",
+		 "\n# Each NIC has its own GPU within this distance. p2p: direct requires that no "
+		 "bridge between\n"
+		 "# them sends traffic through the root complex; isolated, for VMs, that each "
+		 "bridge does.\n"
+		 "#pairs: {nics: rails, gpus: gpus, within: %s, p2p: %s}\n",
 		 nearness_name(how), how == NEAR_NUMA ? "isolated" : "direct, acs: set");
 }
 
@@ -567,10 +572,13 @@ static void add_gate(struct draft *d)
 			add_link_check(d, &d->sets.set.v[i]);
 	d->out = out;
 	str_addf(out,
-		 "\n# What must hold before the node may work. Measure memory on a node that is "
-		 "known to be good\n# and take a tenth off; `railhead calibrate` says how much "
-		 "from many.\ngate:\n  budget: 60s\n  %schecks:\n%s"
-		 "    #memory: {run: memory_bandwidth, per: node, min: 100GB/s}\n",
+		 "\n# Checks that must pass before the node works. Measure memory on a good node "
+		 "and subtract a\n"
+		 "# tenth, or let `railhead calibrate` compute the figure from many nodes.\n"
+		 "gate:\n"
+		 "  budget: 60s\n"
+		 "  %schecks:\n"
+		 "%s    #memory: {run: memory_bandwidth, per: node, min: 100GB/s}\n",
 		 checks.len ? "" : "#", str_get(&checks));
 	for (size_t i = 0; i < d->sets.set.n; i++)
 		if (!d->sets.set.v[i].protect)
@@ -597,13 +605,14 @@ int draft_profile(const struct root *root, const struct node *node, const char *
 	add_sriov(&d);
 	add_ports(&d);
 	add_pairs(&d);
-	str_add(ret, "\n#sysctl:\n#  net.core.rmem_max: 268435456\n"
+	str_add(ret, "\n#sysctl:\n"
+		     "#  net.core.rmem_max: 268435456\n"
 		     "#  net.ipv4.conf.all.rp_filter: 2\n");
 	add_gate(&d);
 	draft_sets_free(&d.sets);
 	if (!known)
 		return err_set(err, -ENODATA,
-			       "nothing here tells one machine from another: no DMI, no "
+			       "this tree has nothing to match a machine by: no DMI, no "
 			       "architecture, no PCI functions");
 	return 0;
 }

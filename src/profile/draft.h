@@ -35,9 +35,9 @@ void draft_sets_find(const struct root *root, const struct node *node, struct dr
 void draft_sets_free(struct draft_sets *sets);
 
 /* The first warning for the author where way_in is false: on stderr and in the file. */
-#define DRAFT_NO_WAY_IN                                                                     \
-	"which NIC is the way into this machine is not known (no default route leads over " \
-	"one), so that none is protected as such"
+#define DRAFT_NO_WAY_IN                                                                   \
+	"no default route leads over a NIC, so the NIC for logins is unknown and may be " \
+	"unprotected"
 
 /*
  * Writes the profile as text. fits: a profile of the search path that matches this machine already,

@@ -214,10 +214,11 @@ void draft_sets_find(const struct root *root, const struct node *node, struct dr
 		enum role role;
 		const char *name, *why;
 	} rest[] = {
-		{ROLE_RDMA, "storage", "NICs that do RDMA and are no rails: storage, front end"},
+		{ROLE_RDMA, "storage", "other RDMA NICs: storage, front end"},
 		{ROLE_GPU, "gpus", "GPUs"},
 		{ROLE_NVME, "nvme", "NVMe drives"},
-		{ROLE_MGMT, "mgmt", "left alone: how one logs in, or no business of railhead"},
+		{ROLE_MGMT, "mgmt",
+		 "left alone: NICs for logins, and NICs that railhead need not configure"},
 	};
 	struct sorter s = {.root = root, .node = node};
 	struct group *rails;

@@ -79,11 +79,11 @@ static void modprobe_line(struct import *im, const struct origin *from, char *te
 		 "runs a program in a module's place, which a profile cannot; modules.blacklist "
 		 "keeps a module from loading by its alias"},
 		{"remove", "runs a program when a module goes, which a profile cannot"},
-		{"softdep", "the order of modules is that of modules.load; leave it in modprobe.d"},
-		{"weakdep", "it is for the maker of the initramfs; leave it in modprobe.d"},
+		{"softdep", "modules.load sets the order of modules; leave softdep in modprobe.d"},
+		{"weakdep", "only initramfs generators read weakdep; leave it in modprobe.d"},
 		{"alias", "gives a module another name; leave it in modprobe.d"},
-		{"include", "modprobe reads no such line any more"},
-		{"config", "modprobe reads no such line any more"},
+		{"include", "modprobe no longer supports this command"},
+		{"config", "modprobe no longer supports this command"},
 	};
 	char *rest = text, *command = import_word(&rest);
 
@@ -100,7 +100,7 @@ static void modprobe_line(struct import *im, const struct origin *from, char *te
 			import_refuse(im, from, "%s", others[i].why);
 			return;
 		}
-	import_refuse(im, from, "no command of modprobe.d(5)");
+	import_refuse(im, from, "not a command of modprobe.d(5)");
 }
 
 static void module_line(struct import *im, const struct origin *from, char *text)

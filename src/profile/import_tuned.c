@@ -194,7 +194,7 @@ static const struct {
 	 "kernel_args.isolate_cpus isolates CPUs; CPUAffinity= stays in systemd's files"},
 	{"script", "runs a program; a profile cannot"},
 	{"service", "services are systemd's: a preset or a drop-in of the image"},
-	{"selinux", "it is SELinux's, and not about hardware"},
+	{"selinux", "belongs to SELinux, not to hardware"},
 	{"mounts",
 	 "mount options of file systems stay in fstab; mounts: has those of memory and NFS"},
 	{"acpi", "the platform profile is the firmware's; sysfs: has its file"},
@@ -222,8 +222,8 @@ static const struct {
 static const struct {
 	const char *option, *why;
 } governing[] = {
-	{"priority", "the order in which tuned acts; a profile has one of its own"},
-	{"replace", "a section of an included file that it replaces is imported all the same"},
+	{"priority", "the order in which tuned acts; railhead has its own order"},
+	{"replace", "the section that it replaces in an included file is still imported"},
 	{"type", "the plug-in that the section is for"},
 	{"enabled", "whether tuned acts on the section"},
 	{"devices", "the devices that the section is for"},
@@ -243,7 +243,7 @@ static void vm_amount(struct tuned *t, const struct origin *from, const struct o
 
 	import_sysctl(t->im, from, key, number, false,
 		      percent && strstr(o->key, "bytes")
-			      ? "of the memory that is available; tuned takes a share of all"
+			      ? "a share of available memory; in tuned a share of all memory"
 			      : NULL);
 }
 
@@ -351,7 +351,8 @@ static void sysfs(struct tuned *t, const struct origin *from, const struct optio
 static void scheduler(struct tuned *t, const struct origin *from, const struct option *o)
 {
 	if (str_starts(o->key, "sched_"))
-		import_refuse(t->im, from, "since Linux 5.13 a file of debugfs, and no sysctl");
+		import_refuse(t->im, from,
+			      "since Linux 5.13 a file in debugfs instead of a sysctl");
 	else if (streq(o->key, "isolated_cores"))
 		import_refuse(
 			t->im, from,
@@ -373,13 +374,12 @@ static char *section_off(const struct tuned *t, const char *section)
 	if (enabled && strchr("0fFnN", *enabled))
 		return xasprintf("the section [%s] is not enabled", section);
 	if (regex)
-		return xasprintf(
-			"the section [%s] is for some machines alone (%s); write a profile "
-			"that matches those",
-			section, regex);
+		return xasprintf("the section [%s] applies only to some machines (%s); write a "
+				 "profile that matches these",
+				 section, regex);
 	if (devices && !streq(devices, "*"))
-		return xasprintf("the section [%s] is for devices %s; write a device set", section,
-				 devices);
+		return xasprintf("the section [%s] applies to devices %s; write a device set",
+				 section, devices);
 	return NULL;
 }
 
@@ -414,9 +414,9 @@ static void of_cpu(struct tuned *t, const struct origin *from, const struct opti
 	else if (streq(o->key, "no_turbo"))
 		cpu_boost(t, from, streq(value, "1") ? "0" : "1");
 	else if (streq(o->key, "energy_perf_bias"))
-		import_refuse(t->im, from, "no key for it; cpu.epp is the nearest");
+		import_refuse(t->im, from, "no key sets this; cpu.epp is the nearest");
 	else
-		import_refuse(t->im, from, "no key for it; write the files of CPUs in sysfs:");
+		import_refuse(t->im, from, "no key sets this; write the files of CPUs in sysfs:");
 }
 
 static void of_vm(struct tuned *t, const struct origin *from, const struct option *o,
@@ -474,8 +474,8 @@ static void plugin_option(struct tuned *t, const struct origin *from, const stru
 		import_refuse(t->im, from, "%s", off);
 	else if (strstr(value, str_starts(o->key, "cmdline") ? "${f:" : "${"))
 		import_refuse(t->im, from,
-			      "tuned computes it, or it is said in another file; write "
-			      "the value that it has");
+			      "tuned computes the value, or another file defines it; write the "
+			      "value itself");
 	else
 		setting(t, from, plugin, o, value);
 }
@@ -550,11 +550,13 @@ static void include_variables(struct tuned *t, const struct origin *from, const 
 			       slash ? slash + 1 : path);
 		other.below = t->below;
 		if (import_read(t->im, at, other.below, &text) < 0) {
-			import_refuse(t->im, from, "no such file here, nor next to this one");
+			import_refuse(t->im, from,
+				      "the file is neither at this path nor next to this file");
 			return;
 		}
 	}
-	import_refuse(t->im, from, "its variables are put into the lines that use them");
+	import_refuse(t->im, from,
+		      "a file of variables; the lines that use them have their values");
 	strv_add(&t->im->files, at);
 	parse(&other, text, "variables");
 	for (size_t i = 0; i < other.options.n; i++) {

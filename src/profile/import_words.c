@@ -50,9 +50,9 @@ static const struct reason sysctls_elsewhere[] = {
 	{"vm.panic_on_oom", PANICS},
 	{"kernel.hostname", ONE_MACHINE},
 	{"kernel.domainname", ONE_MACHINE},
-	{"kernel.sched_*_ns", "since Linux 5.13 a file of debugfs, and no sysctl"},
-	{"kernel.sched_*_granularity*", "since Linux 5.13 a file of debugfs, and no sysctl"},
-	{"kernel.sched_tunable_scaling", "since Linux 5.13 a file of debugfs, and no sysctl"},
+	{"kernel.sched_*_ns", "since Linux 5.13 a file in debugfs instead of a sysctl"},
+	{"kernel.sched_*_granularity*", "since Linux 5.13 a file in debugfs instead of a sysctl"},
+	{"kernel.sched_tunable_scaling", "since Linux 5.13 a file in debugfs instead of a sysctl"},
 	{NULL, NULL},
 };
 
@@ -88,8 +88,7 @@ void import_sysctl(struct import *im, const struct origin *from, const char *key
 
 #define OF_IMAGE "belongs to the boot of one image; leave it in the boot loader"
 #define OF_SCREEN "controls the console; leave it in the boot loader"
-#define MITIGATION \
-	"dangerous: it turns protections of the kernel off; write it by hand if it is meant"
+#define MITIGATION "dangerous: turns kernel protections off; add the argument by hand if intended"
 
 static const struct reason args_elsewhere[] = {
 	{"BOOT_IMAGE=*", OF_IMAGE},
@@ -113,8 +112,8 @@ static const struct reason args_elsewhere[] = {
 	{"biosdevname=*", OF_IMAGE},
 	{"systemd.*", OF_IMAGE},
 	{"crashkernel=*", "belongs to kdump; leave it in the boot loader"},
-	{"railhead.*", "it speaks to railhead in one boot"},
-	{"tuned.*", "it is tuned's own, for its initrd"},
+	{"railhead.*", "controls railhead for one boot"},
+	{"tuned.*", "belongs to tuned's initrd"},
 	{"quiet", OF_SCREEN},
 	{"splash", OF_SCREEN},
 	{"rhgb", OF_SCREEN},

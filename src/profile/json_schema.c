@@ -149,7 +149,7 @@ static json_t *words_of(const struct spec *s, bool nullable)
 	}
 	if (nullable) {
 		add(list, json_null());
-		add(meanings, json_string("deletes what a base says"));
+		add(meanings, json_string("deletes the value of a base"));
 	}
 	return json_pack("{s:o, s:O, s:o}", "enum", list, "enumDescriptions", meanings,
 			 "markdownEnumDescriptions", meanings);

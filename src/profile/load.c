@@ -114,7 +114,7 @@ bool file_is_good(int fd, const char *file, unsigned int flags, struct diags *di
 	if (fstat(fd, &st) < 0)
 		return refuse_file(diags, file, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return refuse_file(diags, file, "this is no regular file");
+		return refuse_file(diags, file, "not a regular file");
 	if (flags & LOAD_ROOTS_ONLY && st.st_uid != 0)
 		return refuse_file(diags, file,
 				   "not owned by root, so it is not trusted; chown root it");
@@ -223,7 +223,7 @@ static bool base_may_follow(struct loader *l, const struct ynode *want)
 	cleanup_free char *chain = chain_text(l, want->text);
 
 	if (strv_contains(&l->chain, want->text))
-		base_error(l, want, "this goes round in a circle: %s", chain);
+		base_error(l, want, "the bases form a cycle: %s", chain);
 	else if (l->p->files.n >= FILES_MAX)
 		base_error(l, want, "more than %d files for one profile", FILES_MAX);
 	else

@@ -146,7 +146,8 @@ static void judge_in(struct ruling *r, const struct selector *s, const struct yn
 	cleanup_free char *key = xasprintf("devices.%.64s.in", s->name);
 
 	if (goes_round(r, s))
-		rule_error(r, in, key, "%.64s is itself in this set: a circle", s->in);
+		rule_error(r, in, key,
+			   "'%.64s' is itself within this set; break the cycle of in:", s->in);
 	else if (depth_of(r, s) > SETS_DEPTH_MAX)
 		rule_error(r, in, key, "more than %d sets in one another; name a wider one",
 			   SETS_DEPTH_MAX);
@@ -181,8 +182,8 @@ static void judge_expect(struct ruling *r, const struct selector *s, const struc
 	cleanup_free char *key = xasprintf("devices.%.64s.expect", s->name);
 
 	if (expect && up && up->expect >= 0 && !up->or_more && s->expect > up->expect)
-		rule_error(r, expect, key, "%s functions of a set that has %d (%s)", expect->text,
-			   up->expect, up->name);
+		rule_error(r, expect, key, "%s functions, but the wider set has only %d (%s)",
+			   expect->text, up->expect, up->name);
 }
 
 static void judge_set(struct ruling *r, const struct selector *s, const struct ynode *n)
@@ -193,12 +194,12 @@ static void judge_set(struct ruling *r, const struct selector *s, const struct y
 		return;
 	if (!has_predicate(n))
 		rule_error(r, n, key,
-			   "nothing says which functions these are; write pci:, address:, driver: "
-			   "or in:");
+			   "no predicate selects functions; write pci:, address:, driver: or in:");
 	if (s->ports > 0 && s->port > s->ports)
 		rule_error(r, ynode_get(n, "port"), key,
-			   "port %d of cards that have %d; the set is always empty", s->port,
-			   s->ports);
+			   "port %d of cards with %d functions, so the set is always empty; write "
+			   "ports: and port: of the same card",
+			   s->port, s->ports);
 	if (!s->in)
 		return;
 	judge_in(r, s, ynode_get(n, "in"));

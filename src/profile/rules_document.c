@@ -24,12 +24,12 @@ static void match_is_there(struct ruling *r)
 		return;
 	if (!match)
 		rule_error(r, r->p->doc, "match",
-			   "missing; say which machines this is for, or abstract: true if it is a "
-			   "base for others");
+			   "missing; write conditions for the machines of this profile, or "
+			   "abstract: true for a base");
 	else if (match->kind == YAML_MAP && !has_condition(match))
-		rule_error(r, match, "match",
-			   "no condition, which would match every machine; write dmi: "
-			   "{sys_vendor: ...}");
+		rule_error(
+			r, match, "match",
+			"no condition, so every machine would match; write dmi: {sys_vendor: ...}");
 }
 
 static bool is_of(const char *arch, const char *vendor)
@@ -70,9 +70,10 @@ static void patterns_are_plain(struct ruling *r)
 
 		if (bracket && bracket > text && strchr("@+!?*", bracket[-1]) &&
 		    strchr(bracket, '|'))
-			rule_warn(r, dmi->items.v[i], key,
-				  "brackets and | are plain characters of a pattern, which has *, "
-				  "? and [...] only; write one pattern for all, or a profile each");
+			rule_warn(
+				r, dmi->items.v[i], key,
+				"patterns support only *, ? and [...], so brackets and | stand for "
+				"themselves; write one pattern for all, or one profile for each");
 	}
 }
 

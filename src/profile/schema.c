@@ -260,8 +260,8 @@ static void check_list(struct walk *w, const struct spec *s, const struct ynode 
 static const char *successor(const char *name)
 {
 	return streq(name, "unsupported")
-		       ? "say what may be missing where it is set: optional: true, or a list of "
-			 "keys, in the set (qos: {rails: {dcqcn: ..., optional: [dcqcn]}})"
+		       ? "write optional: true, or a list of keys, in the set that may lack them "
+			 "(qos: {rails: {dcqcn: ..., optional: [dcqcn]}})"
 		       : NULL;
 }
 
@@ -314,7 +314,7 @@ static void check_field(struct walk *w, const struct spec *s, const struct ynode
 		unknown_key(w, s, key, name);
 	else if (f->flags & FIELD_NO_DROPIN && w->kind == SCHEMA_DROPIN)
 		wrong(w, "not-in-dropin", key->at,
-		      "a drop-in can't have this; put it in the profile itself");
+		      "a drop-in cannot set this key; set it in the profile");
 	else if (append && !may_append(w, s, f, map, key))
 		return;
 	else if (ynode_is_null(value) && (append || f->flags & FIELD_OWN))

@@ -46,8 +46,8 @@ static void check_boot_complete(const struct ynode *doc, char *text, struct diag
 
 	if (ynode_get(doc, key) && !generator_sees(text, wanted))
 		diag_error(diags, ynode_get(doc, key)->at, key,
-			   "write 'boot_complete: %s' on a line of its own: systemd gets it from "
-			   "a generator that reads no other form",
+			   "write 'boot_complete: %s' on a separate line, because a systemd "
+			   "generator reads only this form",
 			   wanted);
 }
 

@@ -315,7 +315,7 @@ static bool judge_unit(const struct spec *s, struct ynode *n, int r, uint64_t v,
 	if (r == -ERANGE)
 		return refuse(s, n, why, "the number is too large");
 	if (r == 0)
-		return refuse(s, n, why, "no zero in front");
+		return refuse(s, n, why, "write it without a leading zero");
 	return refuse(s, n, why, lacks_unit(n) ? "write the unit" : NULL);
 }
 
@@ -594,7 +594,7 @@ bool value_version(const struct spec *s, struct ynode *n, struct str *why)
 		return true;
 	return refuse(s, n, why,
 		      *t == ' ' ? "no blank after >="
-				: "write an exact version, or >= and the lowest that will do");
+				: "write an exact version, or >= and the lowest accepted version");
 }
 
 static bool ends_in(const char *t, const char *tail)
@@ -638,7 +638,7 @@ bool value_mac(const struct spec *s, struct ynode *n, struct str *why)
 	if (strchr("13579bdf", n->text[1]))
 		return refuse(s, n, why, "it is a group address (the first byte is odd)");
 	if (streq(n->text, "00:00:00:00:00:00"))
-		return refuse(s, n, why, "all zero is none");
+		return refuse(s, n, why, "zero is not an address");
 	return accept_octets(n);
 }
 
@@ -649,7 +649,7 @@ bool value_guid(const struct spec *s, struct ynode *n, struct str *why)
 			      "eight pairs of lower case hex digits, separated by colons");
 	/* a port with GUID 0 never leaves INIT */
 	if (streq(n->text, "00:00:00:00:00:00:00:00"))
-		return refuse(s, n, why, "all zero is none");
+		return refuse(s, n, why, "zero is not an address");
 	return accept_octets(n);
 }
 
@@ -661,7 +661,7 @@ bool value_pci_id(const struct spec *s, struct ynode *n, struct str *why)
 
 	if (strlen(t) == 9 && strspn(t, HEX) == 4 && t[4] == ':' && strspn(t + 5, HEX) == 4)
 		return accept(n, VALUE_PCI, strtoul(t, NULL, 16) << 16 | strtoul(t + 5, NULL, 16));
-	return refuse(s, n, why, strncasecmp(t, "0x", 2) == 0 ? "no 0x in front" : NULL);
+	return refuse(s, n, why, strncasecmp(t, "0x", 2) == 0 ? "write it without 0x" : NULL);
 }
 
 bool value_pci_address(const struct spec *s, struct ynode *n, struct str *why)
@@ -672,7 +672,7 @@ bool value_pci_address(const struct spec *s, struct ynode *n, struct str *why)
 	if (!only(t, HEX ":.*?[]-!"))
 		return refuse(s, n, why, NULL);
 	if (strpbrk(t, "ABCDEF"))
-		return refuse(s, n, why, "addresses are lower case");
+		return refuse(s, n, why, "write it in lower case");
 	if (pattern_is(t) || (len && !t[len]))
 		return true;
 	return refuse(s, n, why, "write domain:bus:device.function in full");

@@ -160,7 +160,7 @@ static bool depth_is_sane(struct build *b, struct place at, size_t more)
 	if (b->depth + more <= YAML_DEPTH_MAX)
 		return true;
 	/* Omit the path, because it is as deep as the nesting. */
-	diag_error(b->diags, at, "", "nested more than %d deep; no profile needs that",
+	diag_error(b->diags, at, "", "nested more than %d levels deep; remove levels",
 		   YAML_DEPTH_MAX);
 	return false;
 }
@@ -439,7 +439,7 @@ static struct ynode *parse_document(struct build *b)
 		return NULL;
 	if (event.type == YAML_STREAM_END_EVENT) {
 		diag_error(b->diags, (struct place){.file = b->file}, "",
-			   "nothing but comments; a profile begins with schema: and name:");
+			   "the file has only comments; a profile begins with schema: and name:");
 		return NULL;
 	}
 	doc = parse_node(b, &event);
