@@ -145,7 +145,7 @@ zbase.yaml:4:1" ]
   check --bases "$shipped" x.yaml
   [ "$status" -eq 3 ]
   [ "${#lines[@]}" -eq 1 ]
-  [[ $output == "x.yaml:4:21: sriov.rails.vf.mtu: larger than the PF's, 1500 (link at 4:21)"*", or delete $base:$at:"*" by \`mtu: null\` below sriov.rails.vf" ]]
+  [[ $output == "x.yaml:4:21: sriov.rails.vf.mtu: larger than the PF's MTU, 1500 (link at 4:21)"*", or delete $base:$at:"*" by \`mtu: null\` below sriov.rails.vf" ]]
   # the remedy works
   echo 'sriov: {rails: {vf: {mtu: null}}}' >>x.yaml
   run -0 "$railhead" check --bases "$shipped" x.yaml

@@ -73,17 +73,16 @@ static const struct spec keys = {
 	.fields = FIELDS(
 		SETTING("scheduler", &scheduler, "I/O scheduler of the disks.", "scheduler"),
 		SETTING("nr_requests", A_NUMBER_OF("requests", 4, 10240),
-			"Requests that a queue may have at a time: with scheduler none at most "
-			"those "
-			"of the hardware, else 2048.",
+			"Number of requests that a queue may have; the limit is the hardware's "
+			"with scheduler none, else 2048.",
 			"nr_requests"),
 		SETTING("wbt_latency", &latency,
-			"Latency of reads for whose sake the kernel throttles writeback; 0us turns "
-			"the throttling off.",
+			"Read latency above which the kernel throttles writeback; 0us turns "
+			"throttling off.",
 			"wbt_lat_usec"),
 		SETTING("rq_affinity", &of_three,
-			"CPU that completes a request: 1 one of the group that has sent it, 2 that "
-			"CPU itself, 0 any.",
+			"CPU that completes a request: 0 any CPU, 1 a CPU of the group that "
+			"submitted it, 2 the submitting CPU.",
 			"rq_affinity"),
 		SETTING("nomerges", &of_three,
 			"Whether requests are merged: 0 all tries, 1 the simple ones, 2 never.",
@@ -94,8 +93,7 @@ static const struct spec keys = {
 						    1024}),
 		KEY("io_poll", &spec_bool,
 		    "Whether the driver must have queues for polled I/O, which modules.options "
-		    "make "
-		    "(nvme: poll_queues).",
+		    "create (nvme: poll_queues).",
 		    .class = KEY_JUDGES),
 		KEY("system_disk", &spec_bool,
 		    "Whether the disk that carries the running system (/, /usr, /boot, the ESP) is "
@@ -201,8 +199,8 @@ static void scheduler_has_so_many(struct ruling *r, const struct selector *s,
 	if (*scalar(by) && !streq(by->text, "none") && ynode_number(requests, &n) &&
 	    n > SCHEDULED_MAX)
 		set_error(r, s, view, "block.nr_requests",
-			  "a scheduler has at most %d requests, and scheduler (at %s) is %s; write "
-			  "fewer",
+			  "at most %d with a scheduler, and scheduler (at %s) is %s; write fewer "
+			  "requests",
 			  SCHEDULED_MAX, seen(r, by), by->text);
 }
 
@@ -214,8 +212,8 @@ static void bfq_throttles_by_itself(struct ruling *r, const struct selector *s,
 
 	if (streq(scalar(by), "bfq") && wanted && wanted->value.number)
 		set_error(r, s, view, "block.wbt_latency",
-			  "the kernel turns writeback throttling off for bfq (at %s), which is "
-			  "fair by itself; write 0us, or leave it out",
+			  "the kernel turns writeback throttling off for bfq (at %s); write 0us, "
+			  "or leave the key out",
 			  seen(r, by));
 }
 
@@ -228,8 +226,7 @@ static void pages_are_read_ahead(struct ruling *r, const struct selector *s,
 
 	if (ynode_number(size, &bytes) && bytes % PAGE)
 		set_error(r, s, view, "block.read_ahead",
-			  "the kernel reads whole pages ahead, and %.20s is none; write a multiple "
-			  "of 4K",
+			  "%.20s is not a whole number of pages; write a multiple of 4K",
 			  size->text);
 }
 

@@ -16,18 +16,18 @@
 #define OR_OPTIONAL ": leave the key out, or make it optional"
 #define NO_CPUFREQ                                                                             \
 	"no driver sets frequencies here, as in most virtual machines and where the firmware " \
-	"keeps that to itself" OR_OPTIONAL
+	"controls them" OR_OPTIONAL
 
 static const struct spec governor = {
 	.what = "a governor",
 	.check = value_word,
 	.words = WORDS("performance", "powersave", "schedutil", "ondemand", "conservative"),
 	.meanings = WORDS("performance",
-			  "the highest frequency; of intel_pstate and amd_pstate in active mode a "
-			  "preference for it",
+			  "the highest frequency; with intel_pstate or amd_pstate in active mode, "
+			  "a preference for it",
 			  "powersave",
-			  "the lowest frequency; of intel_pstate and amd_pstate in active mode the "
-			  "CPU's own choice by epp",
+			  "the lowest frequency; with intel_pstate or amd_pstate in active mode, "
+			  "the CPU's choice by epp",
 			  "schedutil", "the frequency follows the scheduler's load", "ondemand",
 			  "the frequency jumps with load", "conservative",
 			  "the frequency rises step by step with load"),
@@ -141,8 +141,8 @@ static const struct spec keys = {
 			       "this kernel was built without CONFIG_NO_HZ_COMMON" OR_OPTIONAL,
 		       .file = "/proc/sys/kernel/timer_migration", .values = {"0", "1"}),
 		TUNING("workqueue_cpus", &workqueue_cpus,
-		       "CPUs that serve unbound workqueues: housekeeping, those that isolate_cpus "
-		       "leaves.",
+		       "CPUs that serve unbound workqueues: housekeeping, the CPUs that "
+		       "isolate_cpus leaves.",
 		       .attr.absent = "this kernel does not show where its workqueues "
 				      "run" OR_OPTIONAL,
 		       .file = "/sys/devices/virtual/workqueue/cpumask", .emit = emit_workqueues),
@@ -181,12 +181,11 @@ static void preference_can_be_set(struct ruling *r)
 
 	if (text_is(cpu, "governor", "performance") && *scalar(ynode_get(cpu, "epp")) &&
 	    !text_is(cpu, "epp", "performance"))
-		rule_error(
-			r, ynode_get(cpu, "epp"), "cpu.epp",
-			"%.40s: governor: performance at %s holds it at performance; write "
-			"governor: powersave (which intel_pstate and amd_pstate take for a range), "
-			"or leave epp out",
-			scalar(ynode_get(cpu, "epp")), seen(r, said));
+		rule_error(r, ynode_get(cpu, "epp"), "cpu.epp",
+			   "%.40s: governor: performance (at %s) fixes the preference at "
+			   "performance; write governor: powersave (intel_pstate and amd_pstate "
+			   "then follow epp), or leave epp out",
+			   scalar(ynode_get(cpu, "epp")), seen(r, said));
 }
 
 static void housekeeping_is_known(struct ruling *r)
@@ -208,7 +207,7 @@ static const struct rule rules[] = {
 const struct section section_cpu = {
 	.name = "cpu",
 	.spec = &keys,
-	.help = "Frequencies and idle states of CPUs, and what the kernel does on them by itself.",
+	.help = "Frequencies and idle states of CPUs, and the kernel's own work on CPUs.",
 	.class = KEY_SETS,
 	.differs = FAULT_CPU_SETTING_DIFFERS,
 	.failed = FAULT_CPU_SETTING_FAILED,

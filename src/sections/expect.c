@@ -84,14 +84,13 @@ static char *show_vendor(uint64_t vendor)
 
 static const struct spec keys = {
 	.kind = SPEC_MAP,
-	.what = "a map of what the machine must have",
+	.what = "a map such as {cpu_sockets: 2, numa_nodes: 2}",
 	.fields = FIELDS(
 		FACT("cpu_sockets", &sockets, "Number of CPU sockets.", sockets_of, NULL,
 		     FAULT_CPU_SOCKETS, "a CPU is missing or disabled"),
 		FACT("cpus", &cpus, "Number of CPUs (threads) that are online.", cpus_of, NULL,
 		     FAULT_CPU_COUNT,
-		     "a core is disabled, SMT is set otherwise in the BIOS, or CPUs are offline "
-		     "(nosmt, "
+		     "a core is disabled, the BIOS has changed SMT, or CPUs are offline (nosmt, "
 		     "maxcpus= of the command line; see /sys/devices/system/cpu/offline)"),
 		FACT("numa_nodes", &nodes, "Number of NUMA nodes.", nodes_of, NULL,
 		     FAULT_MEMORY_NODES, "see the BIOS options for NUMA (NPS, SNC, interleaving)"),
@@ -99,7 +98,8 @@ static const struct spec keys = {
 		     FAULT_MEMORY_AMOUNT,
 		     "a DIMM is missing or disabled: see the BIOS and `dmidecode -t memory`"),
 		FACT("cpu_vendor", &spec_cpu_vendor, "CPU vendor.", vendor_of, show_vendor,
-		     FAULT_CPU_VENDOR, "this is another CPU: another SKU?")),
+		     FAULT_CPU_VENDOR,
+		     "the CPU is of another vendor: check that the profile is for this SKU")),
 };
 
 /* --- changes ------------------------------------------------------------------------------ */
@@ -137,8 +137,7 @@ static void expect_members(const struct section_ctx *ctx, const struct device_se
 	if (holds && !set->fn.n && (set->sel->or_more || set->sel->expect < 0)) {
 		c->state = CHANGE_UNSUPPORTED;
 		if (set->absent_with)
-			change_reason(c, "no member: %s, which it is in, has none",
-				      set->absent_with);
+			change_reason(c, "no member: the wider set %s has none", set->absent_with);
 		else
 			change_reason(c, "no member");
 	}

@@ -34,9 +34,10 @@ static const struct spec page_when = {
 	.what = "a time to allocate pages",
 	.check = value_word,
 	.words = WORDS("boot", "runtime"),
-	.meanings = WORDS(
-		"boot", "by kernel arguments, while memory is whole; a change takes one reboot",
-		"runtime", "by the initramfs, without a reboot; fewer may be found than asked for"),
+	.meanings = WORDS("boot",
+			  "by kernel arguments, while memory is whole; a change takes one reboot",
+			  "runtime",
+			  "by the initramfs, without a reboot; the memory may have room for fewer"),
 };
 /* at: defaults to boot; per_node applies to nodes with CPUs */
 static const struct spec keys = {
@@ -238,7 +239,7 @@ static const struct ynode *lacks_nodes(const struct node *node, const struct yno
 
 static const struct kargs_need needs[] = {
 	{NULL, lacks_nodes,
-	 "per_node: which NUMA nodes have CPUs is not known; write expect: {cpu_sockets: N, "
+	 "per_node: the NUMA nodes with CPUs are unknown; write expect: {cpu_sockets: N, "
 	 "numa_nodes: N}, nodes: {0: N, ...}, or look at a node"},
 	NO_MORE_NEEDS,
 };

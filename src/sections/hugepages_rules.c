@@ -17,8 +17,9 @@ static void pool_counts_one_way(struct ruling *r, const struct ynode *pool, cons
 	if (pool->kind != YAML_MAP || per_node != nodes || synonym_is_in(pool, "per_node"))
 		return;
 	rule_error(r, pool, key, "%s",
-		   per_node ? "both per_node: and nodes: are there; keep one"
-			    : "how many is missing; write per_node: 32 or nodes: {0: 32, 1: 16}");
+		   per_node ? "per_node: and nodes: exclude each other; keep one"
+			    : "the number of pages is missing; write per_node: 32 or nodes: {0: "
+			      "32, 1: 16}");
 }
 
 static void pool_is_first_of(struct ruling *r, const struct ynode *pools, size_t i, const char *key)
@@ -249,8 +250,8 @@ static void sizes_are_of_the_running_kernel(struct ruling *r)
 			continue;
 		add_kernels(&have, set);
 		rule_warn(r, size, key,
-			  "the kernel of this machine has no pages of %.20s, but %s; boot another "
-			  "kernel, or write a size that this one has",
+			  "the running kernel has no pages of %.20s (it has %s); boot another "
+			  "kernel, or write a size that it has",
 			  size->text, str_get(&have));
 	}
 }
@@ -298,8 +299,8 @@ static void pages_fit_the_expected(struct ruling *r)
 			bytes = UINT64_MAX;
 	if (bytes >= least && bytes)
 		rule_error(r, pools, "hugepages",
-			   "%lluM of pages (%s), but expect.memory (at %s) lets a machine of "
-			   "%lluM pass; ask for fewer pages or more memory%s",
+			   "the pages need %lluM (%s), but expect.memory (at %s) accepts a machine "
+			   "with %lluM; ask for fewer pages or more memory%s",
 			   (unsigned long long)(bytes >> 20), str_get(&sum), seen(r, memory),
 			   (unsigned long long)(least >> 20),
 			   nodes > 1 ? ", or write nodes: if not all nodes have CPUs" : "");
@@ -366,11 +367,10 @@ static char *lack_of(const struct node *node, const struct ynode *pools, int of,
 			bytes += pool_bytes(node, pools->items.v[i], of);
 	if (bytes <= memory)
 		return NULL;
-	return xasprintf(
-		"%lluM of pages%s, but this machine has %lluM of memory%s: is a DIMM missing? "
-		"Else ask for fewer pages (nodes:)",
-		(unsigned long long)(bytes >> 20), where, (unsigned long long)(memory >> 20),
-		*where ? " there" : "");
+	return xasprintf("the pages need %lluM%s, but this machine has %lluM of memory%s; check "
+			 "for a missing DIMM, or ask for fewer pages (nodes:)",
+			 (unsigned long long)(bytes >> 20), where,
+			 (unsigned long long)(memory >> 20), *where ? " there" : "");
 }
 
 /*

@@ -158,8 +158,8 @@ static void irqs_keep_off_isolated(struct ruling *r, const struct selector *s,
 	cpus_remove_all(&left, &gone);
 	if (!cpus_count(&left))
 		set_error(r, s, view, "irq.affinity",
-			  "isolate_cpus: %.80s (at %s) has all of them, and isolated CPUs take "
-			  "no interrupts; name others, or leave some out there",
+			  "isolate_cpus: %.80s (at %s) isolates all of these CPUs, and isolated "
+			  "CPUs serve no interrupts; name other CPUs, or isolate fewer",
 			  ynode_text(isolated, "keep", isolated->text), seen(r, isolated));
 }
 

@@ -59,8 +59,8 @@ static const struct spec isolated_rest = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {keep: 2 per node}",
 	.fields = FIELDS(KEY("keep", &cores_kept,
-			     "Cores of each NUMA node that stay for the system, with all of their "
-			     "SMT siblings, the first ones; all other CPUs are isolated.",
+			     "Number of cores of each NUMA node that stay for the system: the "
+			     "first cores, with all SMT siblings; all other CPUs are isolated.",
 			     .flags = FIELD_REQUIRED)),
 };
 static const struct spec isolated_cpus = {
@@ -137,7 +137,7 @@ static int want_isolation(const struct section_ctx *ctx, const struct ynode *lis
 		return err_wrap(err, "isolate_cpus");
 	if (cpus_count(&rest) && cpus_last(&isolated) > cpus_last(&rest))
 		return err_set(err, -ERANGE,
-			       "isolate_cpus: CPU %d is not there; this node has 0-%d",
+			       "isolate_cpus: CPU %d does not exist; this node has CPUs 0-%d",
 			       cpus_last(&isolated), cpus_last(&rest));
 	cpus_remove_all(&rest, &isolated);
 	text = cpus_format(&isolated);
@@ -331,8 +331,8 @@ static const struct kargs_need needs[] = {
 	{"", lacks_cpus,
 	 "isolate_cpus: irqaffinity= needs all CPUs; write expect: {cpus: N} or look at a node"},
 	{"isolate_cpus", lacks_cores,
-	 "isolate_cpus: which CPUs stay depends on the machine's cores; look at a node, or name "
-	 "the CPUs to isolate in a list"},
+	 "isolate_cpus: the CPUs that stay depend on the machine's cores; look at a node, or list "
+	 "the CPUs to isolate"},
 	NO_MORE_NEEDS,
 };
 

@@ -24,7 +24,7 @@
 	"the hugepages section sets page pools; write " \
 	"hugepages: [{size: 1G, per_node: 32}]" TUTORIAL_HUGEPAGES
 #define NO_OPTION "the kernel has no such option and ignores it; write iommu: "
-#define ROOT_FS "the root file system is the boot loader's to name, not a profile's"
+#define ROOT_FS "only the boot loader may set this argument of the root file system; leave it out"
 
 /* Arguments that never belong into set; value NULL: any value. */
 static const struct {
@@ -42,7 +42,7 @@ static const struct {
 	{"amd_iommu", "pt", NO_OPTION "passthrough" TUTORIAL_AMD_IOMMU_ON},
 	{"intel_iommu", "pt", NO_OPTION "passthrough" TUTORIAL_IOMMU_ON},
 	{"pcie_acs_override", NULL,
-	 "it comes with a patch that the kernel never took, and is ignored; write "
+	 "the argument belongs to a patch that was never merged, and the kernel ignores it; write "
 	 "pci=config_acs=... or pci=disable_acs_redir=..."},
 	{"hugepages", NULL, POOLS},
 	{"hugepagesz", NULL, POOLS},
@@ -50,7 +50,7 @@ static const struct {
 	 "write hugepages: [{size: 1G, ..., default: true}]" TUTORIAL_HUGEPAGES},
 	{"ro", NULL, ROOT_FS},
 	{"rw", NULL, ROOT_FS},
-	{"initrd", NULL, "the initramfs is the boot loader's to name, not a profile's"},
+	{"initrd", NULL, "only the boot loader may name the initramfs; leave it out"},
 	{"BOOT_IMAGE", NULL, "the boot loader writes this itself"},
 	{"init", NULL, "railhead does nothing in a boot with init=, so this would turn it off"},
 	{"panic", NULL, "railhead sets this argument during a trial"},
@@ -68,8 +68,8 @@ static const struct {
 } deadly_args[] = {
 	{"rdinit", "the kernel starts this instead of the initramfs's own /init"},
 	{"root", "every node of this profile looks there for its root file system"},
-	{"rootfstype", "every node of this profile mounts its root file system so"},
-	{"rootflags", "every node of this profile mounts its root file system so"},
+	{"rootfstype", "every node of this profile mounts its root file system with this argument"},
+	{"rootflags", "every node of this profile mounts its root file system with this argument"},
 };
 
 static void warn_of_deadly(struct ruling *r, const struct ynode *arg)
@@ -77,8 +77,8 @@ static void warn_of_deadly(struct ruling *r, const struct ynode *arg)
 	for (size_t i = 0; i < array_len(deadly_args); i++)
 		if (arg_is(arg->text, deadly_args[i].key))
 			rule_warn(r, arg, SET,
-				  "%.80s: %s; a node that can't boot so comes back by itself: its "
-				  "trials die, and it is blocked with the arguments it had",
+				  "%.80s: %s; if a node cannot boot with it, its trials fail, and "
+				  "it returns, blocked, to its former arguments",
 				  arg->text, deadly_args[i].why);
 }
 
@@ -267,8 +267,8 @@ static void passthrough_flushes_nothing(struct ruling *r)
 		pt = old && streq(arg_value(old->text), "pt") ? old : NULL;
 	if (pt && strict)
 		rule_warn(r, strict, SET,
-			  "%.80s: it says how translations are flushed, and with %.40s (at %s) "
-			  "there are none; drop one of the two",
+			  "%.80s: sets how translations are flushed, but %.40s (at %s) turns "
+			  "translation off; drop one of the two",
 			  strict->text, pt->text, seen(r, pt));
 }
 
@@ -356,10 +356,11 @@ static void isolcpus_flags_are_known(struct ruling *r)
 		cleanup_free char *flag = xstrndup(at, len);
 
 		if (!word_is_one_of(flag, flags))
-			rule_error(r, arg, SET,
-				   "%.80s: '%.40s' is not a flag of isolcpus=, and the kernel then "
-				   "drops all of it; expected one of: nohz, domain, managed_irq",
-				   arg->text, flag);
+			rule_error(
+				r, arg, SET,
+				"%.80s: '%.40s' is not a flag of isolcpus=, and the kernel ignores "
+				"the whole argument; expected one of: nohz, domain, managed_irq",
+				arg->text, flag);
 		at += len + (at[len] == ',');
 	}
 }
@@ -426,8 +427,8 @@ static void some_cpus_stay(struct ruling *r)
 	cpus_remove_all(&rest, &isolated);
 	if (cpus_count(&rest) < 2)
 		rule_warn(r, list, "kernel_args.isolate_cpus",
-			  "only CPU 0 stays for the system, its interrupts and all that is not "
-			  "pinned; leave more");
+			  "only CPU 0 stays for the system, its interrupts and unpinned tasks; "
+			  "isolate fewer CPUs");
 }
 
 /* --- the vendor of the CPU ---------------------------------------------------------------- */
@@ -484,7 +485,7 @@ static void aspm_is_not_turned_off(struct ruling *r)
 
 	if (arg && streq(arg_value(arg->text), "off"))
 		rule_warn(r, arg, SET,
-			  "%.80s: it leaves ASPM as the firmware set it, which may be on; write "
+			  "%.80s: leaves ASPM as the firmware set it, possibly on; write "
 			  "pcie_aspm.policy=performance",
 			  arg->text);
 }
@@ -542,10 +543,10 @@ static void args_fit_the_line(struct ruling *r)
 		if (set->items.v[i]->text)
 			bytes += strlen(set->items.v[i]->text) + 1;
 	if (bytes > KARGS_LINE_MAX + 1) /* a blank after each but the last */
-		rule_error(
-			r, set ? set : r->p->doc, "kernel_args",
-			"%zu bytes of arguments; %d fit (the kernel cuts the whole line at 2048)",
-			bytes, KARGS_LINE_MAX);
+		rule_error(r, set ? set : r->p->doc, "kernel_args",
+			   "%zu bytes of arguments exceed the limit of %d (the kernel cuts the "
+			   "whole line at 2048); write fewer",
+			   bytes, KARGS_LINE_MAX);
 }
 
 const struct rule kernel_args_rules[] = {

@@ -65,11 +65,11 @@ static const struct spec keys = {
 		      "LimitNOFILE", "Max open files", .soft = "1024"),
 		LIMIT("nproc", &process_count, "Processes that a user may have.", "LimitNPROC",
 		      "Max processes"),
-		LIMIT("rtprio", &priority, "Real-time priority that a process may give itself.",
+		LIMIT("rtprio", &priority, "Highest real-time priority that a process may request.",
 		      "LimitRTPRIO", "Max realtime priority"),
 		KEY("units", &spec_units,
-		    "Services that get the limits whatever their own files say; default: container "
-		    "runtimes, kubelet and slurmd that are installed.",
+		    "Services that get the limits even if their own files set others; default: the "
+		    "installed container runtimes, kubelet and slurmd.",
 		    .class = KEY_SELECTS),
 		KEY("logins", &spec_bool, "Whether logins get the limits, from /etc; default true.",
 		    .class = KEY_GOVERNS)),

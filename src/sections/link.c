@@ -94,11 +94,11 @@ static const struct spec coalesce = {
 	.what = "a map such as {adaptive_rx: true}",
 	.fields = FIELDS(SWITCH("adaptive_rx",
 				"Whether the driver adapts rx_usecs and rx_frames to the netdev's "
-				"traffic; RDMA traffic has no part in this.",
+				"traffic; RDMA traffic does not count.",
 				ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX),
 			 SWITCH("adaptive_tx",
 				"Whether the driver adapts tx_usecs and tx_frames to the netdev's "
-				"traffic; RDMA traffic has no part in this.",
+				"traffic; RDMA traffic does not count.",
 				ETH_COALESCE, ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX),
 			 NUMBER("rx_usecs", &interval,
 				"Time that a receive interrupt waits for more packets.",
@@ -160,15 +160,15 @@ static const struct spec keys = {
 		    "Whether kernel threads poll, which the scheduler can place.",
 		    .item = LINK(LINK_FILE, .file = "threaded"), .since = KERNEL(5, 12)),
 		KEY("rps", &queue_cpus,
-		    "CPUs that share the received packets of each queue, which RDMA has none of; "
-		    "none: the CPU of its interrupt.",
+		    "CPUs that share the received packets of each queue (RDMA has none there); "
+		    "none: the CPU of the queue's interrupt.",
 		    .item = LINK_QUEUE("rx", "rps_cpus")),
 		KEY("rps_flows", A_NUMBER_OF("flows", 0, 1 << 20),
 		    "Flows that each receive queue steers to the CPUs of their readers (RFS).",
 		    .item = LINK_QUEUE("rx", "rps_flow_cnt")),
 		KEY("xps", &queue_cpus,
-		    "CPUs that go round the transmit queues, each to send by its own; none: by a "
-		    "hash.",
+		    "CPUs that are assigned to the transmit queues in turn; none: a hash selects "
+		    "the queue.",
 		    .item = LINK_QUEUE("tx", "xps_cpus", .in_turn = true)),
 		GOVERNING_KEYS(optional)),
 };
@@ -331,7 +331,7 @@ static void adaptive_moves_the_rest(struct ruling *r, const struct selector *s,
 		if (ynode_is_true(tree_get(view, pairs[i].adaptive)) &&
 		    tree_get(view, pairs[i].fixed))
 			set_warn(r, s, view, pairs[i].fixed,
-				 "%s (at %s) moves this value by itself; keep one of the two",
+				 "%s (at %s) adapts this value; keep one of the two",
 				 strrchr(pairs[i].adaptive, '.') + 1,
 				 seen(r, tree_get(view, pairs[i].adaptive)));
 }

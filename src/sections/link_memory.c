@@ -176,7 +176,7 @@ static void judge(struct ruling *r, const struct groups *all, uint64_t memory)
 		  "uses none of them; write fewer descriptors, or channels: {combined: N}%s",
 		  (unsigned long long)(bytes >> 20), str_get(&text),
 		  (unsigned long long)(memory >> 20),
-		  assumed ? " (nothing says how many queues there are: expect.cpus does)" : "");
+		  assumed ? " (the number of queues is assumed: expect.cpus would give it)" : "");
 }
 
 void rings_fit_the_memory(struct ruling *r)

@@ -54,7 +54,7 @@ static const struct spec ksm = {
 	.what = "a state of same-page merging",
 	.check = value_word,
 	.words = WORDS("stop", "run", "unmerge"),
-	.meanings = WORDS("stop", "merges no more, and keeps what is merged", "run",
+	.meanings = WORDS("stop", "stops merging, and keeps merged pages", "run",
 			  "merges pages that programs have marked", "unmerge",
 			  "stops and undoes all merging"),
 };
@@ -72,7 +72,7 @@ static const struct spec keys = {
 		KEY("khugepaged", &khugepaged,
 		    "The kernel thread that collapses pages into huge pages."),
 		TUNING("ksm", &ksm,
-		       "Merging of equal pages: stop keeps what is merged, unmerge undoes it.",
+		       "Merging of equal pages: stop keeps merged pages, unmerge splits them.",
 		       .attr.absent =
 			       "this kernel was built without CONFIG_KSM: leave the key out, "
 			       "or make it optional",
@@ -122,7 +122,7 @@ static void files(struct strv *ret)
 const struct section section_memory = {
 	.name = "memory",
 	.spec = &keys,
-	.help = "How the kernel treats pages.",
+	.help = "Page management of the kernel.",
 	.class = KEY_SETS,
 	.differs = FAULT_MEMORY_SETTING_DIFFERS,
 	.failed = FAULT_MEMORY_SETTING_FAILED,

@@ -205,8 +205,8 @@ static void loaded_is_not_blacklisted(struct ruling *r)
 static const struct {
 	const char *name, *why;
 } no_modules[] = {
-	{"ib_ucm", "the kernel has no such module any more; "
-		   "leave it out (rdma_ucm is another)" TUTORIAL_IB_UCM},
+	{"ib_ucm", "the kernel no longer has this module; leave it out (rdma_ucm is a different "
+		   "module)" TUTORIAL_IB_UCM},
 	{"rpcrdma_core", "no kernel has such a module; write rpcrdma" TUTORIAL_RPCRDMA_CORE},
 	{"dma_buf", "it is built into the kernel, never a module; leave it out" TUTORIAL_DMABUF},
 	{"dmabuf", "it is built into the kernel, never a module; leave it out" TUTORIAL_DMABUF},
@@ -292,8 +292,8 @@ static const struct {
 	const char *module, *param, *why;
 } no_params[] = {
 	{"nvidia_peermem", "peermem_enabled",
-	 "the module has no such parameter; loading it is what enables it (its parameters are "
-	 "peerdirect_support and persistent_api_support)" TUTORIAL_PEERMEM_ENABLED},
+	 "the module has no such parameter; leave it out, because loading the module suffices (its "
+	 "parameters are peerdirect_support and persistent_api_support)" TUTORIAL_PEERMEM_ENABLED},
 };
 
 static void judge_option(struct ruling *r, const char *module, const struct ynode *param)
@@ -308,8 +308,8 @@ static void judge_option(struct ruling *r, const char *module, const struct ynod
 			rule_error(r, param, key, "%s", no_params[i].why);
 	if (given)
 		rule_error(r, param, key,
-			   "%.80s at %s of kernel_args.set sets this parameter too, and which "
-			   "one holds depends on who loads the module; keep one",
+			   "%.80s at %s of kernel_args.set sets this parameter too, and the "
+			   "program that loads the module decides which value applies; keep one",
 			   given->text, seen(r, given));
 }
 
@@ -334,8 +334,8 @@ static void blacklisted_needs_no_options(struct ruling *r)
 
 			if (names_same(module->text, scalar(black->items.v[j])))
 				rule_warn(r, module, key,
-					  "the module is blacklisted at %s, so its options wait "
-					  "for somebody who loads it by hand",
+					  "the module is blacklisted at %s, so its options apply "
+					  "only when it is loaded by hand",
 					  seen(r, black->items.v[j]));
 		}
 }

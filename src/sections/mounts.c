@@ -119,9 +119,9 @@ static const struct spec keys = {
 	.fields = FIELDS(
 		KEY("type", &fs_type, "File system type, as in fstab(5).", .flags = FIELD_REQUIRED),
 		KEY("what", &source,
-		    "Device or server:/path to mount; not of tmpfs and hugetlbfs."),
+		    "Device or server:/path to mount; tmpfs and hugetlbfs have none."),
 		KEY("options", &further,
-		    "Further mount options; those that are no key here are not verified."),
+		    "Further mount options; options without a key here are not verified."),
 		OPTION("pagesize", &spec_page_size, "Page size; default that of the kernel.",
 		       MOUNT_HUGETLBFS),
 		OPTION("size", &bytes, "Most memory that the files may take.", MEMORY),
@@ -137,7 +137,8 @@ static const struct spec keys = {
 		    .item = &option_proto),
 		KEY("port", &port_number, "Port of the NFS server; default 20049 with proto: rdma.",
 		    .item = &option_port),
-		KEY("vers", &version, "Version of NFS; default the highest that both have.",
+		KEY("vers", &version,
+		    "Version of NFS; default the highest that client and server support.",
 		    .item = &option_vers),
 		OPTION("nconnect", A_NUMBER_OF("connections", 1, 16),
 		       "Connections to the NFS server.", MOUNT_NFS),
@@ -146,9 +147,8 @@ static const struct spec keys = {
 		OPTION("wsize", &block,
 		       "Largest NFS write; the server may grant less, which fails.", MOUNT_NFS),
 		KEY("optional", &spec_bool,
-		    "Whether the mount may be missing (one that is there is compared all the "
-		    "same); default "
-		    "false.",
+		    "Whether the mount may be missing (an existing mount is compared in any case); "
+		    "default false.",
 		    .class = KEY_GOVERNS),
 		KEY("timeout", &timeout,
 		    "Time that one attempt may take, and that the gate waits for a mount; default "
@@ -325,8 +325,8 @@ static void judge_point(struct ruling *r, const struct ynode *point, const struc
 
 	if (point->text[strspn(point->text, good)])
 		rule_error(r, point, key,
-			   "'%c' can't be in the path of a mount unit; letters, digits and / . _ + "
-			   ", : @ ~ - can",
+			   "'%c' is not allowed in the path of a mount unit; use letters, digits "
+			   "and / . _ + , : @ ~ -",
 			   point->text[strspn(point->text, good)]);
 	for (size_t i = 0; i < array_len(system_dirs); i++) {
 		const char *dir = system_dirs[i].dir;
@@ -337,7 +337,7 @@ static void judge_point(struct ruling *r, const struct ynode *point, const struc
 			continue;
 		if (!point->text[len] || (system_dirs[i].below && point->text[len] == '/'))
 			rule_error(r, point, key,
-				   "the system itself lives in %s, and this would hide it; mount "
+				   "the system uses %s, and this mount would hide it; mount "
 				   "elsewhere, such as below /mnt",
 				   dir);
 	}
@@ -410,14 +410,13 @@ static void judge_source(struct ruling *r, const struct ynode *mount, const char
 		rule_error(r, what, at, "%.40s has no source; leave what: out",
 			   ynode_text(mount, "type", ""));
 	else if (!(type_of(mount) & MEMORY) && !what)
-		rule_error(r, mount, at, "missing; what must be mounted?");
+		rule_error(r, mount, at, "missing; write the device or server:/path to mount");
 	else if (type_of(mount) == MOUNT_NFS && *scalar(what) && (!path || path == what->text))
 		rule_error(r, what, at, "nfs mounts a server's directory; write server:/path");
 	else if (type_of(mount) == MOUNT_DISK && *scalar(what) && !names_disk(what->text))
-		rule_error(
-			r, what, at,
-			"not a disk: /dev/..., UUID=, LABEL=, PARTUUID= or PARTLABEL=; other file "
-			"systems of the network than nfs are for fstab(5)");
+		rule_error(r, what, at,
+			   "not a disk (/dev/..., UUID=, LABEL=, PARTUUID= or PARTLABEL=); put "
+			   "network file systems other than nfs into fstab(5)");
 	if (*scalar(what) && what->text[strlen(what->text) - 1] == '\\')
 		rule_error(r, what, at, "a backslash at the end");
 }

@@ -28,36 +28,36 @@ static const struct spec p2p_wish = {
 	.check = value_word,
 	.words = WORDS("direct", "translated", "isolated"),
 	.meanings =
-		WORDS("direct", "straight, by the bridges between: for containers and bare metal",
-		      "translated", "straight, once the IOMMU has translated addresses (ATS)",
-		      "isolated", "up to the root and through the IOMMU: for VMs"),
+		WORDS("direct",
+		      "directly through the bridges between them: for containers and bare metal",
+		      "translated", "directly, once the IOMMU has translated addresses (ATS)",
+		      "isolated", "through the root complex and the IOMMU: for VMs"),
 };
 static const struct spec acs_mode = {
 	.what = "a way to treat ACS",
 	.check = value_word,
 	.words = WORDS("judge", "set"),
-	.meanings = WORDS("judge", "ACS is looked at and never set", "set",
+	.meanings = WORDS("judge", "ACS is checked and never set", "set",
 			  "a kernel argument sets ACS, in a trial boot"),
 };
 static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map such as {nics: rails, gpus: gpus, within: pcie_switch}",
-	.fields =
-		FIELDS(KEY("nics", &spec_set_name, "Set of NICs.", .flags = FIELD_REQUIRED,
-			   .class = KEY_SELECTS),
-		       KEY("gpus", &spec_set_name, "Set of GPUs.", .flags = FIELD_REQUIRED,
-			   .class = KEY_SELECTS),
-		       KEY("within", &nearness,
-			   "Distance within which each NIC must have a GPU of its own.",
-			   .flags = FIELD_REQUIRED),
-		       KEY("p2p", &p2p_wish,
-			   "How traffic between each NIC and its GPU is to go: straight, straight "
-			   "once the IOMMU has translated it, or through the IOMMU; default: not "
-			   "judged."),
-		       KEY("acs", &acs_mode,
-			   "Whether a kernel argument sets ACS of the bridges on the way as p2p "
-			   "wants, or ACS is only judged; default: judge.",
-			   .class = KEY_SETS)),
+	.fields = FIELDS(
+		KEY("nics", &spec_set_name, "Set of NICs.", .flags = FIELD_REQUIRED,
+		    .class = KEY_SELECTS),
+		KEY("gpus", &spec_set_name, "Set of GPUs.", .flags = FIELD_REQUIRED,
+		    .class = KEY_SELECTS),
+		KEY("within", &nearness,
+		    "Distance within which each NIC must have a GPU of its own.",
+		    .flags = FIELD_REQUIRED),
+		KEY("p2p", &p2p_wish,
+		    "Path that traffic between each NIC and its GPU must take: direct, direct once "
+		    "the IOMMU has translated it, or through the IOMMU; default: not judged."),
+		KEY("acs", &acs_mode,
+		    "Whether a kernel argument sets the ACS of the bridges on the path as p2p "
+		    "requires, or ACS is only judged; default: judge.",
+		    .class = KEY_SETS)),
 };
 
 /* --- changes ------------------------------------------------------------------------------ */
@@ -85,9 +85,8 @@ static char *remedy(const struct pairs *pairs, const struct pair *p, const char 
 	if (owner && owner != p->nic)
 		str_addf(&text, ", which goes with %s", owner->addr);
 	if (!p->mover)
-		str_add(&text,
-			", as seen from the NIC: data may go by a Data Direct function, and a "
-			"VPD that can't be read hides whose it is (run it as root)");
+		str_add(&text, ", as seen from the NIC: a Data Direct function may move its data, "
+			       "and the VPD that would tell cannot be read (run as root)");
 	str_add(&text, "; see which slots the cards are in, and `railhead survey` for all pairs");
 	return str_take(&text);
 }
@@ -176,7 +175,7 @@ static void straight_needs_a_bridge(struct ruling *r)
 	    !(text_is(pairs, "p2p", "direct") || text_is(pairs, "p2p", "translated")))
 		return;
 	rule_error(r, p2p, "pairs.p2p",
-		   "%s: only a bridge above both can send traffic straight, and within: numa_node "
+		   "%s: only a bridge above both can send traffic directly, and within: numa_node "
 		   "accepts pairs without one; write within: pcie_switch, or p2p: isolated",
 		   p2p->text);
 }
@@ -266,9 +265,8 @@ static void set_is_counted(struct ruling *r, const struct ynode *pairs, const ch
 
 	if (set && set->expect < 0)
 		rule_error(r, ynode_get(pairs, "acs"), "pairs.acs",
-			   "set: depends on all %s being there; write how many in "
-			   "devices.%s.expect",
-			   key, name);
+			   "set: requires a known number of %s; write it in devices.%s.expect", key,
+			   name);
 }
 
 static void setting_acs_needs(struct ruling *r)
@@ -279,13 +277,12 @@ static void setting_acs_needs(struct ruling *r)
 		return;
 	if (!ynode_get(pairs, "p2p"))
 		rule_error(r, acs, "pairs.acs",
-			   "set: p2p says how, and is missing; write p2p: direct, translated or "
-			   "isolated");
+			   "set: p2p is missing, which selects the ACS bits; write p2p: direct, "
+			   "translated or isolated");
 	if (sets_acs(r))
-		rule_error(
-			r, acs, "pairs.acs",
-			"set: kernel_args.set has an argument for ACS, too, and the kernel takes "
-			"the last one alone; drop one of the two");
+		rule_error(r, acs, "pairs.acs",
+			   "set: kernel_args.set has an argument for ACS, too, and the kernel uses "
+			   "only the last; drop one of the two");
 	set_is_counted(r, pairs, "nics");
 	set_is_counted(r, pairs, "gpus");
 }

@@ -120,18 +120,16 @@ static int want_argument(struct job *job, const struct pairs *pairs, const struc
 	int r = 0;
 
 	if (!job->bits && (job->wish != P2P_WISH_DIRECT || data_direct))
-		return err_set(
-			err, -EOPNOTSUPP,
-			"acs: set: Linux %s has no pci=config_acs=, which %u:%u needs for all "
-			"but p2p: direct without Data Direct; take Linux 6.11, or leave ACS to the "
-			"kernel and the BIOS (acs: judge)",
-			job->ctx->node->kernel, acs->at.line, acs->at.col);
+		return err_set(err, -EOPNOTSUPP,
+			       "acs: set: Linux %s has no pci=config_acs=, which %u:%u needs for "
+			       "every setting except p2p: direct without Data Direct; use Linux "
+			       "6.11, or leave ACS to the kernel and the BIOS (acs: judge)",
+			       job->ctx->node->kernel, acs->at.line, acs->at.col);
 	if (data_direct && job->wish == P2P_WISH_TRANSLATED)
-		return err_set(
-			err, -EOPNOTSUPP,
-			"acs: set: NICs of this node move data by Data Direct functions, for "
-			"which no ACS is known that is both checked by the IOMMU and straight; "
-			"write p2p: direct or isolated");
+		return err_set(err, -EOPNOTSUPP,
+			       "acs: set: NICs of this node move data by Data Direct functions, "
+			       "and no ACS bits are known for direct traffic that the IOMMU "
+			       "checks; write p2p: direct or isolated");
 	for (size_t i = 0; r == 0 && i < pairs->n; i++)
 		r = add_pair(job, &pairs->v[i], err);
 	if (r < 0 || !job->value.len)

@@ -47,7 +47,7 @@ static const struct spec keys = {
 			 SETTING("aspm", &aspm,
 				 "Power saving states of the link above the function.", &pci_aspm),
 			 KEY("max_payload", &size,
-			     "Payload size that the function must at least have.",
+			     "Smallest payload size that the function must have.",
 			     .class = KEY_JUDGES),
 			 GOVERNING_KEYS(optional)),
 };
@@ -125,7 +125,7 @@ static void kernel_leaves_the_sizes(struct ruling *r, const struct selector *s,
 	if (tree_get(view, "pcie.max_read_request") && pci_says(pci, "pcie_bus_perf"))
 		set_error(r, s, view, "pcie.max_read_request",
 			  "pcie_bus_perf of %.80s (at %s) lowers it to the payload's size; drop "
-			  "that one",
+			  "pcie_bus_perf",
 			  pci->text, seen(r, pci));
 	if (payload && payload->value.number && pci_says(pci, "pcie_bus_peer2peer"))
 		set_error(r, s, view, "pcie.max_payload",

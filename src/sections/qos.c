@@ -49,7 +49,7 @@ static const struct spec scheduling = {
 	.words = dcb_scheduling_words,
 	.meanings = WORDS("ets", "its share of the bandwidth, ets.bandwidth", "strict",
 			  "before all classes with a lower number", "vendor",
-			  "as the NIC's maker likes"),
+			  "as the NIC's vendor defines it"),
 };
 static const struct spec class_scheduling = {
 	.kind = SPEC_MAP_OF,
@@ -527,8 +527,8 @@ static void dcb_is_of_ethernet(struct ruling *r, const struct selector *s, const
 {
 	if (set_is_infiniband(r, s) && tree_get(view, "qos"))
 		set_error(r, s, view, "qos",
-			  "these are InfiniBand ports, and DCB is Ethernet's; the subnet manager "
-			  "has their service levels");
+			  "these are InfiniBand ports, and DCB applies to Ethernet only; set "
+			  "service levels in the subnet manager");
 }
 
 /* --- rules: DSCPs ------------------------------------------------------------------------- */
@@ -539,7 +539,7 @@ static void trust_uses_the_map(struct ruling *r, const struct selector *s, const
 
 	if (ynode_is_word(said, DCB_TRUST_PCP) && count(tree_get(view, "qos.dscp_map"), YAML_MAP))
 		set_error(r, s, view, "qos.dscp_map",
-			  "with trust: pcp (at %s) nobody looks at a packet's DSCP; write trust: "
+			  "with trust: pcp (at %s) the DSCP of a packet is ignored; write trust: "
 			  "dscp or drop the map",
 			  seen(r, said));
 }
@@ -689,7 +689,7 @@ static void dcqcn_meets_pfc(struct ruling *r, const struct selector *s, const st
 		if (!ynode_number(slowed->items.v[i], &number) || lists(pfc, number))
 			return;
 	set_warn(r, s, view, "qos.dcqcn.priorities",
-		 "none of them is in pfc (at %s): RoCE is lossless on one priority and slowed "
+		 "no priority here is in pfc (at %s): RoCE is lossless on one priority and slowed "
 		 "down on another; make the two agree",
 		 seen(r, pfc));
 }
@@ -754,7 +754,7 @@ static void bandwidth_is_all(struct ruling *r, const struct selector *s, const s
 	}
 	if (count(shares, YAML_MAP) && sum != 100)
 		set_error(r, s, view, "qos.ets.bandwidth",
-			  "the shares sum up to %llu%%; drivers take 100%% and nothing else",
+			  "the shares add up to %llu%%; drivers accept 100%% only",
 			  (unsigned long long)sum);
 }
 

@@ -52,8 +52,8 @@ static const struct spec mac_rule = {
 			[ADDRESS_DERIVED] = "derived", [ADDRESS_OF_DRIVER] = "driver", NULL},
 	.meanings = WORDS(
 		"derived",
-		"the same at each boot: made of the PF's permanent address and the VF's index",
-		"driver", "what the driver gives, which may be random"),
+		"the same at each boot, derived from the PF's permanent address and the VF's index",
+		"driver", "the driver's choice, which may be random"),
 };
 /* derived: stable, from the PF's own address and the VF's index */
 static const struct spec vf_mac = {
@@ -77,8 +77,8 @@ static const struct spec guid_rule = {
 	.what = "a rule for GUIDs",
 	.check = value_word,
 	.words = (const char *const[]){[ADDRESS_DERIVED] = "derived", NULL},
-	.meanings =
-		WORDS("derived", "the same at each boot: made of the PF's GUID and the VF's index"),
+	.meanings = WORDS("derived",
+			  "the same at each boot, derived from the PF's GUID and the VF's index"),
 };
 static const struct spec vf_guid = {
 	.kind = SPEC_EITHER,
@@ -123,7 +123,7 @@ static const struct spec driver = {
 	.meanings = WORDS("netdev",
 			  "the VF's own driver, such as mlx5_core: for the host and containers",
 			  "vfio-pci", "for VMs and user space drivers; needs an IOMMU", "none",
-			  "no driver: somebody else binds the VFs"),
+			  "no driver: another program binds the VFs"),
 };
 /* Less than the budget of the devices stage, 150 s. */
 static const struct spec timeout = {
@@ -153,11 +153,11 @@ static const struct spec vf = {
 		KEY("guid", &vf_guid,
 		    "Node and port GUIDs of InfiniBand VFs: derived from the PF, or listed.",
 		    .item = VF_SETTING(VF_GUID, IFLA_VF_IB_NODE_GUID)),
-		KEY("vlan", &vlan, "VLAN that the frames of VFs are put into; 0 is none.",
+		KEY("vlan", &vlan, "VLAN of the frames of VFs; 0 is no VLAN.",
 		    .item = VF_SETTING(VF_NUMBER, IFLA_VF_VLAN)),
-		KEY("min_rate", &rate, "Rate that a VF is guaranteed.",
+		KEY("min_rate", &rate, "Guaranteed rate of a VF.",
 		    .item = VF_SETTING(VF_NUMBER, IFLA_VF_RATE, .scale = MEGABIT)),
-		KEY("max_rate", &rate, "Rate that a VF may send at most.",
+		KEY("max_rate", &rate, "Highest rate that a VF may send.",
 		    .item = VF_SETTING(VF_NUMBER, IFLA_VF_RATE, .second = true, .scale = MEGABIT)),
 		KEY("spoof_check", &spec_bool,
 		    "Whether frames of a VF with another source address are dropped.",
@@ -218,7 +218,7 @@ static const struct spec keys = {
 			   .class = KEY_GOVERNS),
 		       KEY("mode", &mode, "Mode of the eswitch, set by devlink."),
 		       KEY("optional", &optional,
-			   "Whether the driver may lack settings of vf that the PF makes: true, "
+			   "Whether the driver may lack settings of vf that the PF applies: true, "
 			   "or [vf]; default false.",
 			   .class = KEY_GOVERNS),
 		       KEY("on_drift", &spec_on_drift,

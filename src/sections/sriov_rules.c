@@ -60,7 +60,8 @@ static void vfio_has_iommu(struct ruling *r)
 static void none_needs_no_more(struct ruling *r, const struct selector *s, const struct ynode *view)
 {
 	if (is_zero(tree_get(view, "sriov.vfs")) && tree_get(view, "sriov.vf"))
-		set_warn(r, s, view, "sriov.vf", "vfs: 0 leaves no VF that this could be said of");
+		set_warn(r, s, view, "sriov.vf",
+			 "vfs: 0 creates no VF that this could apply to; leave it out");
 }
 
 static void netdev_keys_have_one(struct ruling *r, const struct selector *s,
@@ -127,8 +128,7 @@ static void addresses_are_of_the_link(struct ruling *r, const struct selector *s
 			set_error(r, s, view, of_ethernet[i].path, "%s", of_ethernet[i].why);
 	if (ib && ynode_is_word(tree_get(view, "sriov.mode"), ESWITCH_SWITCHDEV))
 		set_error(r, s, view, "sriov.mode",
-			  "an InfiniBand port has no eswitch to switch; write legacy or leave it "
-			  "out");
+			  "an InfiniBand port has no eswitch; write legacy, or leave the key out");
 	if (set_is_ethernet(r, s) && tree_get(view, "sriov.vf.guid"))
 		set_error(r, s, view, "sriov.vf.guid", "VFs of Ethernet have MACs; write mac:");
 }
@@ -142,8 +142,8 @@ static void mtu_fits_the_pf(struct ruling *r, const struct selector *s, const st
 		return;
 	if (vf > pf)
 		set_error(r, s, view, "sriov.vf.mtu",
-			  "larger than the PF's, %llu (link at %s), which is what its port "
-			  "takes; raise that one",
+			  "larger than the PF's MTU, %llu (link at %s), which limits its VFs; "
+			  "raise that MTU",
 			  (unsigned long long)pf, seen(r, tree_get(view, "link.mtu")));
 }
 
@@ -205,7 +205,7 @@ static void warn_of_lack(struct ruling *r, const struct selector *s, const struc
 			 fn->addr);
 	else
 		set_warn(r, s, view, "sriov.vfs",
-			 "%s has %u VFs at most; ask for fewer, or raise its firmware's limit "
+			 "%s supports at most %u VFs; ask for fewer, or raise its firmware's limit "
 			 "(NUM_OF_VFS)",
 			 fn->addr, fn->totalvfs);
 }

@@ -56,7 +56,7 @@ static const struct {
 	{"net/ipv4/route/flush", "the file is a command, not a setting; leave it out"},
 	{"net/ipv6/route/flush", "the file is a command, not a setting; leave it out"},
 	{"kernel/modules_disabled",
-	 "stage early writes it, and then no driver can be loaded any more; leave it out"},
+	 "stage early writes it, and the kernel then loads no further drivers; leave it out"},
 	{"vm/nr_hugepages",
 	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},
 	{"vm/nr_hugepages_mempolicy",
@@ -77,8 +77,8 @@ static void sysctls_have_no_section(struct ruling *r)
 				rule_error(r, n, key, "%s", owned_sysctls[j].why);
 		if (streq(path, "net/ipv4/tcp_low_latency"))
 			rule_warn(r, n, key,
-				  "the kernel keeps this file for old scripts and does nothing "
-				  "with it; leave it out");
+				  "the kernel keeps this file for old scripts and ignores it; "
+				  "leave it out");
 	}
 }
 
@@ -166,11 +166,11 @@ static void values_are_numbers(struct ruling *r)
 
 		if (has_unit(scalar(value), &bytes))
 			rule_warn(r, value, key,
-				  "'%.40s': the kernel takes no unit here; write %llu", value->text,
-				  (unsigned long long)bytes);
+				  "'%.40s': the kernel accepts no unit here; write %llu",
+				  value->text, (unsigned long long)bytes);
 		else if (is_switch(scalar(value)) && !takes_switch_words(path))
-			rule_warn(r, value, key, "'%.40s': the kernel takes numbers here; write %d",
-				  value->text,
+			rule_warn(r, value, key,
+				  "'%.40s': the kernel accepts numbers here; write %d", value->text,
 				  streq(value->text, "on") || streq(value->text, "yes") ||
 					  streq(value->text, "true"));
 	}

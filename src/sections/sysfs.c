@@ -72,12 +72,12 @@ static const struct {
 	{"/sys/", "reset_subordinate", "each run would reset the devices; leave it out"},
 	{"/sys/", "delete", "each run would remove the device; leave it out"},
 	{"/sys/power/", "state", "the write puts the machine to sleep; leave it out"},
-	{"/sys/power/", "disk", "the file is about sleep to disk; leave it out"},
+	{"/sys/power/", "disk", "the file controls hibernation; leave it out"},
 	{"/sys/kernel/iommu_groups/", "type",
 	 "the kernel rejects writes while a driver is bound; "
 	 "write kernel_args: {iommu: ...}" TUTORIAL_GROUP_TYPE},
 	{"/sys/", "traffic_class",
-	 "it reads back in other words; write qos: {SET: {traffic_class: ...}}"},
+	 "the file reads back in a different form; write qos: {SET: {traffic_class: ...}}"},
 };
 
 static bool is_of(const char *name, const char *file)
@@ -200,8 +200,8 @@ static void contradict(struct ruling *r, const struct ynode *line, const struct 
 	cleanup_free char *at = xasprintf("sysfs.%.120s", line->text);
 
 	rule_error(r, line, at,
-		   "this is %.40s, and %.120s at %s says %.40s of the same file; drop one "
-		   "of the two",
+		   "the value here is %.40s, and %.120s at %s sets the same file to %.40s; drop "
+		   "one of the two",
 		   scalar(value), key, seen(r, other), other->text);
 }
 

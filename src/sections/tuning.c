@@ -142,7 +142,7 @@ static void judge_line(struct ruling *r, const struct given *g, const char *sect
 			  seen(r, g->value));
 	else
 		rule_error(r, line, key,
-			   "%.80s at %s sets another value of the same file%s%s; drop one of "
+			   "%.80s at %s sets the same file to a different value%s%s; drop one of "
 			   "the two",
 			   g->key, seen(r, g->value), desired ? ", " : "", desired ?: "");
 }

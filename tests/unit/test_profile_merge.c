@@ -471,8 +471,9 @@ static void the_machine_has_a_word(void **state)
 	fails(t, "p.yaml", &node,
 	      "kernel_args.isolate_cpus: this machine has no CPU 8-9; its last is 7");
 	assert_says(&t->diags, "hugepages[0].nodes: this machine has no NUMA node 2");
-	assert_says(&t->diags,
-		    "warning: hugepages: 12288M of pages, but this machine has 8192M of memory");
+	assert_says(
+		&t->diags,
+		"warning: hugepages: the pages need 12288M, but this machine has 8192M of memory");
 }
 
 static void untrusted_files(void **state)
