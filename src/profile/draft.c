@@ -283,10 +283,9 @@ static void add_hugepages(struct draft *d)
 		add_pool(d, &sizes[i], &pools);
 	if (pools.len)
 		str_addf(d->out,
-			 "\n# The pages that are there now. at: boot asks the kernel for them "
-			 "while memory is whole.\n"
-			 "hugepages:\n"
-			 "%s",
+			 "\n# The present pages. at: boot makes the kernel allocate them before "
+			 "memory is fragmented.\n"
+			 "hugepages:\n%s",
 			 pools.s);
 	else
 		add_fitting_pool(d);
@@ -352,7 +351,7 @@ static void add_vfs(struct draft *d, const struct draft_set *set, bool *begun)
 	if (set->protect || !set->fn.v[0]->totalvfs)
 		return;
 	if (same) {
-		str_add(d->out, *begun ? "" : "\n# The VFs that are there now.\nsriov:\n");
+		str_add(d->out, *begun ? "" : "\n# The present VFs.\nsriov:\n");
 		str_addf(d->out, "  %s: {vfs: %zu, vf: {driver: %s}}\n", set->name, n,
 			 binding(driver));
 		*begun = true;
@@ -418,13 +417,12 @@ static void add_ports(struct draft *d)
 		const char *section, *why;
 		void (*add)(struct str *out, const struct draft_set *set);
 	} blocks[] = {
-		{"link", "Jumbo frames; the switches must take them, too.", add_mtu},
+		{"link", "Jumbo frames; the switches must accept them, too.", add_mtu},
 		{"qos", "RoCE: the switches must have the same priority and DSCP (26 << 2 | 2).",
 		 add_roce},
 		{"pcie", "Larger reads, where the device and the firmware leave that to software.",
 		 add_reads},
-		{"irq", "Interrupts at the CPUs that are near; isolated ones are left out.",
-		 add_affinity},
+		{"irq", "Interrupts at near CPUs, except isolated ones.", add_affinity},
 	};
 
 	for (size_t i = 0; i < array_len(blocks); i++) {

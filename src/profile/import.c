@@ -99,7 +99,7 @@ void import_keep(struct import *im, const struct origin *from, const struct slot
 	one.may_lack = slot->may_lack;
 	vec_push(&im->list, one);
 	if (!is_ascii(value) || !is_ascii(slot->key) || !is_ascii(or_empty(slot->map)))
-		import_withdraw(&im->list.v[im->list.n - 1], "it is not plain ASCII");
+		import_withdraw(&im->list.v[im->list.n - 1], "not plain ASCII");
 }
 
 void import_refuse(struct import *im, const struct origin *from, const char *fmt, ...)

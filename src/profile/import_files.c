@@ -75,9 +75,8 @@ static void modprobe_line(struct import *im, const struct origin *from, char *te
 	static const struct {
 		const char *command, *why;
 	} others[] = {
-		{"install",
-		 "runs a program in a module's place, which a profile cannot; modules.blacklist "
-		 "keeps a module from loading by its alias"},
+		{"install", "runs a program instead of loading the module, which a profile cannot; "
+			    "modules.blacklist prevents loading by alias"},
 		{"remove", "runs a program when a module goes, which a profile cannot"},
 		{"softdep", "modules.load sets the order of modules; leave softdep in modprobe.d"},
 		{"weakdep", "only initramfs generators read weakdep; leave it in modprobe.d"},

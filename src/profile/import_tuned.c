@@ -193,13 +193,13 @@ static const struct {
 	{"systemd",
 	 "kernel_args.isolate_cpus isolates CPUs; CPUAffinity= stays in systemd's files"},
 	{"script", "runs a program; a profile cannot"},
-	{"service", "services are systemd's: a preset or a drop-in of the image"},
+	{"service", "systemd manages services; use a preset or a drop-in of the image"},
 	{"selinux", "belongs to SELinux, not to hardware"},
 	{"mounts",
 	 "mount options of file systems stay in fstab; mounts: has those of memory and NFS"},
-	{"acpi", "the platform profile is the firmware's; sysfs: has its file"},
-	{"uncore", "uncore frequencies have no key; sysfs: has their files"},
-	{"rtentsk", "it holds a socket open to keep a kernel feature on, which a profile cannot"},
+	{"acpi", "the firmware owns the platform profile; write its file in sysfs:"},
+	{"uncore", "uncore frequencies have no key; write their files in sysfs:"},
+	{"rtentsk", "keeps a kernel feature on by an open socket; a profile cannot"},
 	{"audio", "saves power of sound devices; not needed on a node"},
 	{"video", "saves power of displays; not needed on a node"},
 	{"usb", "saves power of USB devices; not needed on a node"},
@@ -530,7 +530,8 @@ static void include_profiles(struct tuned *t, const struct origin *from, const s
 			str_addf(&missing, " %s", name);
 	}
 	if (missing.len)
-		import_refuse(t->im, from, "no such profile of tuned here:%s", str_get(&missing));
+		import_refuse(t->im, from, "tuned profiles that were not found:%s",
+			      str_get(&missing));
 	else
 		import_refuse(t->im, from,
 			      "included: its lines come before the lines of this file");

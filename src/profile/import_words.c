@@ -27,7 +27,7 @@ static const char *reason_for(const struct reason *reasons, const char *text)
 #define PANICS                                                                           \
 	"dangerous: a panic reboots the node outside of railhead's budget; leave it in " \
 	"sysctl.d"
-#define POOLS "page pools have a section of their own: hugepages: [{size: 2M, per_node: ...}]"
+#define POOLS "page pools have their own section: hugepages: [{size: 2M, per_node: ...}]"
 #define ONE_MACHINE "belongs to one machine, not to a SKU"
 
 static const struct reason sysctls_elsewhere[] = {

@@ -136,7 +136,7 @@ static const struct spec link_layer = {
 	.what = "a link layer",
 	.check = value_word,
 	.words = WORDS("ethernet", "infiniband"),
-	.meanings = WORDS("ethernet", "ports that are Ethernet now, RoCE among them", "infiniband",
+	.meanings = WORDS("ethernet", "ports that are Ethernet now, including RoCE", "infiniband",
 			  "ports that are InfiniBand now"),
 };
 static const struct spec device_set = {
@@ -147,12 +147,12 @@ static const struct spec device_set = {
 		KEY("subsystem", &pci_id, "Subsystem vendor and device id of the members."),
 		KEY("ports", &card_ports, "Number of functions that the card of a member has."),
 		KEY("expect", &set_size,
-		    "Number of members that the machine must have; default \">=1\" of a set that "
+		    "Number of members that the machine must have; default \">=1\" for a set that "
 		    "is named or protected.",
 		    .class = KEY_JUDGES),
 		KEY("link", &link_layer, "Kind of port that the members have."),
 		KEY("in", &spec_set_name,
-		    "Wider set that this set is a subset of, and inherits settings from."),
+		    "Wider set that contains this set, and whose settings this set inherits."),
 		KEY("address", &pci_address, "PCI address of the members."),
 		KEY("driver", &spec_module, "Module that is bound to the members."),
 		KEY("numa", &spec_numa_node, "NUMA node of the members."),
@@ -177,7 +177,7 @@ const struct spec spec_on_drift = {
 	.what = "a consequence of a later change",
 	.check = value_word,
 	.words = WORDS("lapse", "warn"),
-	.meanings = WORDS("lapse", "the verdict lapses: the node takes no more work", "warn",
+	.meanings = WORDS("lapse", "the verdict lapses: the node accepts no more work", "warn",
 			  "the verdict stays, with a warning"),
 };
 const struct spec spec_page_size = {
@@ -292,8 +292,8 @@ const struct spec schema_document = {
 			   "Whether this profile is a base that no machine matches; default false.",
 			   .flags = OF_THE_FILE),
 		       KEY("priority", &priority,
-			   "Rank among profiles that match, of which none is a base of the other; "
-			   "the highest wins, default 0.",
+			   "Rank among matching profiles that are not bases of each other; the "
+			   "highest wins, default 0.",
 			   .flags = OF_THE_FILE),
 		       KEY("match", &match, "Conditions that the machines of this profile meet.",
 			   .class = KEY_SELECTS),

@@ -56,7 +56,7 @@
 	    "list; default false.",                                                     \
 	    .class = KEY_GOVERNS),                                                      \
 		KEY("on_drift", &spec_on_drift,                                         \
-		    "Consequence of another value after the verdict; default lapse.",   \
+		    "Consequence of a changed value after the verdict; default lapse.", \
 		    .class = KEY_GOVERNS)
 
 /*

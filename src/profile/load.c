@@ -162,9 +162,10 @@ static void check_stem(struct loader *l, const struct ynode *doc, const char *pa
 	l->diags->code = "name";
 	if (name && name->kind == YAML_SCALAR && profile_name_is_valid(name->text) &&
 	    !streq(name->text, stem))
-		diag_error(l->diags, name->at, "name",
-			   "'%.60s' is in a file named '%.60s'; both must be the same", name->text,
-			   stem);
+		diag_error(
+			l->diags, name->at, "name",
+			"the name '%.60s' differs from the file's name '%.60s'; make the two equal",
+			name->text, stem);
 	l->diags->code = NULL;
 }
 

@@ -241,7 +241,7 @@ void want_cpus(struct ruling *r, const struct ynode *n, const char *key, const s
 	if (!cpus_count(&beyond))
 		return;
 	text = cpus_format(&beyond);
-	rule_error(r, n, key, "this machine has no CPU %s; its last is %d", text,
+	rule_error(r, n, key, "this machine has no CPU %s; its last CPU is %d", text,
 		   cpus_last(&r->node->cpus));
 }
 

@@ -101,14 +101,14 @@ static void want_set_of(struct ruling *r, const struct ynode *n, const char *key
 		rule_error(r, n, key, "no device set '%.64s'; devices: defines %s", name, known);
 	else if (set->protect)
 		rule_error(r, n, key,
-			   "the set '%.64s' is protected; railhead must not touch its devices",
+			   "the set '%.64s' is protected, so railhead must not touch its devices; "
+			   "leave it out here",
 			   name);
 	else if (must_be_absent(set))
-		rule_error(
-			r, n, key,
-			"the set '%.64s' must be absent (expect: 0); write expect: \">=0\" if it "
-			"may be there",
-			name);
+		rule_error(r, n, key,
+			   "the set '%.64s' must be absent (expect: 0); write expect: \">=0\" if "
+			   "it may be present",
+			   name);
 }
 
 void want_set(struct ruling *r, const struct ynode *n, const char *key, const char *name)
@@ -149,7 +149,7 @@ static void judge_in(struct ruling *r, const struct selector *s, const struct yn
 		rule_error(r, in, key,
 			   "'%.64s' is itself within this set; break the cycle of in:", s->in);
 	else if (depth_of(r, s) > SETS_DEPTH_MAX)
-		rule_error(r, in, key, "more than %d sets in one another; name a wider one",
+		rule_error(r, in, key, "sets are nested more than %d deep; name a wider set",
 			   SETS_DEPTH_MAX);
 	else
 		want_set_of(r, in, key, s->in, s->name);

@@ -220,9 +220,9 @@ bool value_line(const struct spec *s, struct ynode *n, struct str *why)
 		return refuse(s, n, why, NULL);
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p < ' ' && *p != '\t')
-			return refuse(s, n, why, "no line breaks or control characters");
+			return refuse(s, n, why, "remove line breaks and control characters");
 	if (strlen(n->text) > 4000)
-		return refuse(s, n, why, "longer than 4000 bytes");
+		return refuse(s, n, why, "use at most 4000 bytes");
 	return true;
 }
 
@@ -230,7 +230,7 @@ bool value_label(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD ".+~:") && strlen(n->text) <= 64)
 		return true;
-	return refuse(s, n, why, "letters, digits and . + ~ : _ -, 64 at most");
+	return refuse(s, n, why, "use at most 64 letters, digits and . + ~ : _ -");
 }
 
 bool value_pattern(const struct spec *s, struct ynode *n, struct str *why)
@@ -238,7 +238,7 @@ bool value_pattern(const struct spec *s, struct ynode *n, struct str *why)
 	if (!value_line(s, n, why))
 		return false;
 	if (strlen(n->text) > 256)
-		return refuse(s, n, why, "longer than 256 bytes");
+		return refuse(s, n, why, "use at most 256 bytes");
 	return true;
 }
 
@@ -313,7 +313,7 @@ static bool judge_unit(const struct spec *s, struct ynode *n, int r, uint64_t v,
 	if (number_trap(n, why))
 		return false;
 	if (r == -ERANGE)
-		return refuse(s, n, why, "the number is too large");
+		return refuse(s, n, why, "write a smaller number");
 	if (r == 0)
 		return refuse(s, n, why, "write it without a leading zero");
 	return refuse(s, n, why, lacks_unit(n) ? "write the unit" : NULL);
@@ -338,7 +338,7 @@ static bool above_zero(const struct spec *s, struct ynode *n, struct str *why)
 	if (n->value.number)
 		return true;
 	n->value = (struct value){0};
-	return refuse(s, n, why, "it must be greater than zero");
+	return refuse(s, n, why, "write a value greater than zero");
 }
 
 bool value_size(const struct spec *s, struct ynode *n, struct str *why)
@@ -367,7 +367,7 @@ bool value_mode(const struct spec *s, struct ynode *n, struct str *why)
 
 	if (only(n->text, "01234567") && len <= 4)
 		return accept(n, VALUE_NUMBER, strtoul(n->text, NULL, 8));
-	return refuse(s, n, why, "at most four digits from 0 to 7");
+	return refuse(s, n, why, "write at most four digits from 0 to 7");
 }
 
 bool value_duration(const struct spec *s, struct ynode *n, struct str *why)
@@ -432,7 +432,7 @@ bool value_measure(const struct spec *s, struct ynode *n, struct str *why)
 		return judge_unit(s, n, r, v, why) && above_zero(s, n, why);
 	r = parse_share(n->text, &share);
 	if (r == -ERANGE)
-		return refuse(s, n, why, "a share is 1% to 100%");
+		return refuse(s, n, why, "write a share of 1% to 100%");
 	if (!judge_unit(s, n, r, 0, why))
 		return false;
 	n->value = share;
@@ -516,7 +516,7 @@ bool value_cpus(const struct spec *s, struct ynode *n, struct str *why)
 		return true;
 	if (r == 0 && *n->text)
 		return accept_set(n, &set);
-	return refuse(s, n, why, r == -ERANGE ? "CPU numbers end at 8191" : NULL);
+	return refuse(s, n, why, r == -ERANGE ? "the highest CPU number is 8191" : NULL);
 }
 
 /* A list of numbers up to max in the same notation: DSCPs. */
@@ -545,14 +545,15 @@ bool value_name(const struct spec *s, struct ynode *n, struct str *why)
 	if (only(t, LOWER DIGITS "._-") && isalnum((unsigned char)*t) && strlen(t) <= 64)
 		return true;
 	return refuse(s, n, why,
-		      "lower case letters, digits and . _ -, a letter or digit first, 64 at most");
+		      "use at most 64 lower case letters, digits and . _ -, with a letter or digit "
+		      "first");
 }
 
 bool value_set_name(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD) && isalnum((unsigned char)*n->text) && strlen(n->text) <= 64)
 		return true;
-	return refuse(s, n, why, "letters, digits, _ and -, 64 at most");
+	return refuse(s, n, why, "use at most 64 letters, digits, _ and -");
 }
 
 bool value_on_set(const struct spec *s, struct ynode *n, struct str *why)
@@ -567,14 +568,14 @@ bool value_module(const struct spec *s, struct ynode *n, struct str *why)
 	/* Module names become file names and words of modprobe.d: no dots, slashes or blanks. */
 	if (only(n->text, WORD) && strlen(n->text) <= 64)
 		return true;
-	return refuse(s, n, why, "letters, digits, _ and -, no .ko");
+	return refuse(s, n, why, "use letters, digits, _ and -, without .ko");
 }
 
 bool value_param(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD) && strlen(n->text) <= 64)
 		return true;
-	return refuse(s, n, why, "letters, digits, _ and -");
+	return refuse(s, n, why, "use letters, digits, _ and -");
 }
 
 /* ethtool(8) shows names of up to ETH_GSTRING_LEN - 1 bytes. */
@@ -582,7 +583,7 @@ bool value_feature(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD) && strlen(n->text) < 32)
 		return true;
-	return refuse(s, n, why, "letters, digits, _ and -, as ethtool shows it");
+	return refuse(s, n, why, "use the name that ethtool shows, of letters, digits, _ and -");
 }
 
 /* A version that can be compared: it begins with a digit, then may have vendor suffixes. */
@@ -593,7 +594,7 @@ bool value_version(const struct spec *s, struct ynode *n, struct str *why)
 	if (isdigit((unsigned char)*t) && only(t, WORD ".+~") && strlen(t) <= 64)
 		return true;
 	return refuse(s, n, why,
-		      *t == ' ' ? "no blank after >="
+		      *t == ' ' ? "remove the blank after >="
 				: "write an exact version, or >= and the lowest accepted version");
 }
 
@@ -634,11 +635,13 @@ static bool accept_octets(struct ynode *n)
 bool value_mac(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!is_octets(n->text, 6))
-		return refuse(s, n, why, "six pairs of lower case hex digits, separated by colons");
+		return refuse(s, n, why,
+			      "write six pairs of lower case hex digits, separated by colons");
 	if (strchr("13579bdf", n->text[1]))
-		return refuse(s, n, why, "it is a group address (the first byte is odd)");
+		return refuse(s, n, why,
+			      "write an even first byte (an odd one marks a group address)");
 	if (streq(n->text, "00:00:00:00:00:00"))
-		return refuse(s, n, why, "zero is not an address");
+		return refuse(s, n, why, "write a nonzero address");
 	return accept_octets(n);
 }
 
@@ -646,10 +649,10 @@ bool value_guid(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!is_octets(n->text, 8))
 		return refuse(s, n, why,
-			      "eight pairs of lower case hex digits, separated by colons");
+			      "write eight pairs of lower case hex digits, separated by colons");
 	/* a port with GUID 0 never leaves INIT */
 	if (streq(n->text, "00:00:00:00:00:00:00:00"))
-		return refuse(s, n, why, "zero is not an address");
+		return refuse(s, n, why, "write a nonzero address");
 	return accept_octets(n);
 }
 
@@ -702,7 +705,7 @@ bool value_sysctl_key(const struct spec *s, struct ynode *n, struct str *why)
 	if (!only(t, WORD "./*?[]:@") || !strpbrk(t, "./"))
 		return refuse(s, n, why, NULL);
 	if (strchr("./", t[0]) || strchr("./", t[len - 1]) || adjacent(t, "./"))
-		return refuse(s, n, why, "no empty, . or .. parts");
+		return refuse(s, n, why, "remove empty, . and .. parts");
 	return true;
 }
 
@@ -727,9 +730,9 @@ bool value_sysfs_path(const struct spec *s, struct ynode *n, struct str *why)
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
 			return refuse(s, n, why,
-				      "no blanks, control characters or bytes beyond ASCII");
+				      "remove blanks, control characters and bytes beyond ASCII");
 	if (has_dot_part(n->text))
-		return refuse(s, n, why, "no empty, . or .. parts");
+		return refuse(s, n, why, "remove empty, . and .. parts");
 	return true;
 }
 
@@ -739,9 +742,10 @@ bool value_mount_point(const struct spec *s, struct ynode *n, struct str *why)
 		return refuse(s, n, why, NULL);
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || *p == 0x7f || *p == '\\')
-			return refuse(s, n, why, "no blanks, control characters or backslashes");
+			return refuse(s, n, why,
+				      "remove blanks, control characters and backslashes");
 	if (has_dot_part(n->text) || ends_in(n->text, "/"))
-		return refuse(s, n, why, "no empty, . or .. parts");
+		return refuse(s, n, why, "remove empty, . and .. parts");
 	return true;
 }
 
@@ -749,9 +753,9 @@ bool value_mount_options(const struct spec *s, struct ynode *n, struct str *why)
 {
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
-			return refuse(s, n, why, "no blanks; options are separated by commas");
+			return refuse(s, n, why, "separate options by commas, without blanks");
 	if (n->text[0] == ',' || ends_in(n->text, ",") || adjacent(n->text, ","))
-		return refuse(s, n, why, "there is an empty option");
+		return refuse(s, n, why, "remove the empty option");
 	return *n->text || refuse(s, n, why, "leave the key out");
 }
 
@@ -767,7 +771,7 @@ bool value_module_value(const struct spec *s, struct ynode *n, struct str *why)
 {
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f || strchr("\"'\\#", *p))
-			return refuse(s, n, why, "no blanks, quotes, backslashes or #");
+			return refuse(s, n, why, "remove blanks, quotes, backslashes and #");
 	return (*n->text && strlen(n->text) <= 1000) || refuse(s, n, why, NULL);
 }
 

@@ -216,8 +216,7 @@ static struct ynode *parse_alias(struct build *b, const yaml_event_t *event)
 
 	if (!a) {
 		diag_error(b->diags, at, str_get(&b->path),
-			   "*%.60s names no anchor that is complete before it; write &%.60s first",
-			   name, name);
+			   "*%.60s refers to no earlier anchor; write &%.60s first", name, name);
 		return NULL;
 	}
 	/* Check the bounds before copying: an alias bomb explodes here. */
@@ -425,7 +424,7 @@ static bool stream_ends(struct build *b)
 		if (event.type == YAML_DOCUMENT_END_EVENT)
 			continue;
 		diag_error(b->diags, place_of(b, &event.start_mark), "",
-			   "a second document begins here; one profile per file");
+			   "a second document begins here; write one profile per file");
 		return false;
 	}
 }

@@ -29,7 +29,8 @@ struct facts {
  * Appends, as all of these do.
  */
 void facts_of_profile(const struct profile *p, struct facts *ret);
-/* What `survey` shows, but for what changes by itself and what is only a number of the kernel's. */
+/* What `survey` shows, but for what changes by itself and what is only one of the kernel's numbers.
+ */
 void facts_of_machine(const struct node *node, const struct inventory *inv, struct facts *ret);
 /* What was found of each change that has a value now. */
 void facts_of_plan(const struct plan *plan, struct facts *ret);

@@ -50,7 +50,7 @@ static const struct spec latency = {
 
 /* The kernel's numbers. */
 static const struct spec of_three = {
-	.what = "a number of the kernel's",
+	.what = "one of the kernel's numbers",
 	.check = value_word,
 	.words = WORDS("0", "1", "2"),
 };

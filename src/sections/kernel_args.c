@@ -73,8 +73,8 @@ static const struct spec keys = {
 	.kind = SPEC_MAP,
 	.what = "a map (iommu, isolate_cpus, set)",
 	.fields = FIELDS(KEY("iommu", &iommu_mode,
-			     "IOMMU mode, written as the arguments that the kernel of this CPU "
-			     "vendor knows."),
+			     "IOMMU mode, which railhead writes as the kernel arguments for the "
+			     "CPU vendor."),
 			 KEY("isolate_cpus", &isolated_cpus,
 			     "CPUs to isolate: isolcpus and nohz_full for them, irqaffinity for "
 			     "the others."),

@@ -52,7 +52,7 @@ static const struct {
 	{"rw", NULL, ROOT_FS},
 	{"initrd", NULL, "only the boot loader may name the initramfs; leave it out"},
 	{"BOOT_IMAGE", NULL, "the boot loader writes this itself"},
-	{"init", NULL, "railhead does nothing in a boot with init=, so this would turn it off"},
+	{"init", NULL, "railhead does nothing in a boot with init=; leave it out"},
 	{"panic", NULL, "railhead sets this argument during a trial"},
 	{"rd.shell", NULL, "railhead sets this argument during a trial"},
 	{"rd.emergency", NULL, "railhead sets this argument during a trial"},
@@ -92,7 +92,7 @@ static void warn_of_unknown(struct ruling *r, const struct ynode *arg)
 		return;
 	near = kernel_arg_near(arg->text);
 	hint = kernel_name_hint(near);
-	rule_warn(r, arg, SET, "%.80s: no document of the kernel has such an argument; %s",
+	rule_warn(r, arg, SET, "%.80s: the kernel's documentation has no such argument; %s",
 		  arg->text, hint);
 }
 
@@ -318,7 +318,7 @@ static void isolation_agrees(struct ruling *r)
 		return;
 	if (memcmp(&a, &b, sizeof(a)) != 0)
 		rule_error(r, nohz, SET,
-			   "%.80s: isolcpus= at %s names other CPUs, and the kernel then drops "
+			   "%.80s: isolcpus= at %s names other CPUs, and the kernel then ignores "
 			   "one of the two; write isolate_cpus:",
 			   nohz->text, seen(r, isolcpus));
 }
@@ -496,7 +496,7 @@ static void idle_states_are_limited(struct ruling *r)
 
 	if (arg && streq(arg_value(arg->text), "0") && !find_arg(r, "processor.max_cstate"))
 		rule_warn(r, arg, SET,
-			  "%.80s: it disables intel_idle, and acpi_idle takes its place with the "
+			  "%.80s: disables intel_idle, and acpi_idle replaces it with the "
 			  "firmware's states; add processor.max_cstate=1",
 			  arg->text);
 }
@@ -516,7 +516,7 @@ static void args_fit_the_kernel(struct ruling *r)
 		if (++n == KARGS_MAX + 1)
 			rule_error(r, set->items.v[i], SET,
 				   "more than %d arguments of the form key=value: the kernel "
-				   "panics at the 32nd that it does not know; write fewer",
+				   "panics at the 32nd unknown argument; write fewer",
 				   KARGS_MAX);
 	}
 }

@@ -151,7 +151,7 @@ static const struct spec keys = {
 		    "Packets that wait in the kernel for transmission.",
 		    .item = LINK(LINK_ATTR, .attr = IFLA_TXQLEN, .file = "tx_queue_len")),
 		KEY("napi_defer_hard_irqs", A_NUMBER_OF("polls", 0, INT32_MAX),
-		    "Polls that may find no packet before interrupts are enabled again.",
+		    "Number of empty polls before interrupts are enabled again.",
 		    .item = LINK(LINK_FILE, .file = "napi_defer_hard_irqs"), .since = KERNEL(5, 8)),
 		KEY("gro_flush_timeout", &interval,
 		    "Time after which GRO passes on the packets that it holds.",
@@ -356,7 +356,8 @@ static void flows_are_a_power(struct ruling *r, const struct selector *s, const 
 
 	if (ynode_number(flows, &n) && n & (n - 1))
 		set_error(r, s, view, "link.rps_flows",
-			  "the kernel rounds %.20s up to a power of two; write that", flows->text);
+			  "the kernel rounds %.20s up to a power of two; write a power of two",
+			  flows->text);
 }
 
 static const struct rule rules[] = {

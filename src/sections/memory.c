@@ -86,8 +86,7 @@ static const struct spec keys = {
 								"out, or make it optional",
 						 .file = "/proc/sys/vm/compaction_proactiveness"}),
 		TUNING("zone_reclaim", &spec_bool,
-		       "Whether a NUMA node that is full frees its own pages before it takes "
-		       "another "
+		       "Whether a full NUMA node frees its own pages before it uses another "
 		       "node's.",
 		       .attr.absent =
 			       "this kernel was built without CONFIG_NUMA: leave the key out, "

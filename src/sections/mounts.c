@@ -122,9 +122,9 @@ static const struct spec keys = {
 		    "Device or server:/path to mount; tmpfs and hugetlbfs have none."),
 		KEY("options", &further,
 		    "Further mount options; options without a key here are not verified."),
-		OPTION("pagesize", &spec_page_size, "Page size; default that of the kernel.",
+		OPTION("pagesize", &spec_page_size, "Page size; default: the kernel's default.",
 		       MOUNT_HUGETLBFS),
-		OPTION("size", &bytes, "Most memory that the files may take.", MEMORY),
+		OPTION("size", &bytes, "Highest amount of memory that the files may use.", MEMORY),
 		OPTION("min_size", &bytes,
 		       "Memory that is reserved when the file system is mounted.", MOUNT_HUGETLBFS),
 		OPTION("uid", &id, "Owner of the root directory; default 0.", MEMORY),
@@ -370,7 +370,7 @@ static void judge_options(struct ruling *r, const struct ynode *mount, const cha
 		cleanup_free char *at = xasprintf("%s.%s", key, f->name);
 
 		if (value && !(o->types & type_of(mount)))
-			rule_error(r, value, at, "a key of %s, and the type is %.40s",
+			rule_error(r, value, at, "only for %s, and the type is %.40s; leave it out",
 				   names[o->types], ynode_text(mount, "type", ""));
 		else if (value && options_name(mount, o->name))
 			rule_error(r, value, at, "options (at %s) has %s too; leave it out there",
@@ -385,7 +385,8 @@ static void judge_rdma(struct ruling *r, const struct ynode *mount, const char *
 	uint64_t n = 0;
 
 	if (rdma && type_of(mount) != MOUNT_NFS && options)
-		rule_error(r, options, key, "proto=rdma is an option of nfs, and the type is %.40s",
+		rule_error(r, options, key,
+			   "proto=rdma is only for nfs, and the type is %.40s; leave it out",
 			   ynode_text(mount, "type", ""));
 	if (!rdma && ((ynode_number(port, &n) && n == 20049) || has_option(mount, "port=20049")))
 		rule_error(
@@ -418,7 +419,7 @@ static void judge_source(struct ruling *r, const struct ynode *mount, const char
 			   "not a disk (/dev/..., UUID=, LABEL=, PARTUUID= or PARTLABEL=); put "
 			   "network file systems other than nfs into fstab(5)");
 	if (*scalar(what) && what->text[strlen(what->text) - 1] == '\\')
-		rule_error(r, what, at, "a backslash at the end");
+		rule_error(r, what, at, "ends with a backslash; remove it");
 }
 
 /* Sizes must be whole pages, because the kernel rounds down; a pool of such pages must exist. */
@@ -437,7 +438,8 @@ static void judge_pages(struct ruling *r, const struct ynode *mount, const char 
 		uint64_t v = 0;
 
 		if (ynode_number(value, &v) && v % page)
-			rule_error(r, value, at, "not a multiple of the page size, %s",
+			rule_error(r, value, at,
+				   "not a multiple of the page size; write a multiple of %s",
 				   ynode_text(mount, "pagesize", huge ? "2M" : "4K"));
 	}
 	if (ynode_number(ynode_get(mount, "size"), &size) &&

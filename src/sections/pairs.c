@@ -24,7 +24,7 @@ static const struct spec nearness = {
 };
 /* In the order of enum p2p_wish. */
 static const struct spec p2p_wish = {
-	.what = "a way between NIC and GPU",
+	.what = "a path between NIC and GPU",
 	.check = value_word,
 	.words = WORDS("direct", "translated", "isolated"),
 	.meanings =
@@ -300,7 +300,7 @@ static const struct rule rules[] = {
 const struct section section_pairs = {
 	.name = "pairs",
 	.spec = &keys,
-	.help = "NICs and the GPUs that they must be near to.",
+	.help = "NICs, and the GPUs that must be near them.",
 	.class = KEY_JUDGES,
 	.differs = FAULT_PCI_PAIRS,
 	.failed = FAULT_PCI_PAIRS,

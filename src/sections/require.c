@@ -47,7 +47,7 @@ static void require_kernel(const struct section_ctx *ctx, const struct ynode *wa
 		return;
 	judged(plan, "require", want->at, "require/kernel", want->text, xstrdup(ctx->node->kernel),
 	       version_fits(want->text, ctx->node->kernel),
-	       "this kernel is not the one that the profile asks for; install it, or boot it");
+	       "the running kernel is not the required one; install or boot the required kernel");
 }
 
 static struct change *check(struct plan *plan, const struct ynode *want, const char *id,

@@ -203,7 +203,7 @@ static const struct spec keys = {
 			   "Number of VFs of each member, or max for all that it can have."),
 		       KEY("vf", &vf, "Settings of each VF."),
 		       KEY("timeout", &timeout,
-			   "Time until the kernel has made the VFs of one member; default 30s "
+			   "Time until the kernel has created the VFs of one member; default 30s "
 			   "and 250ms for each VF.",
 			   .class = KEY_GOVERNS),
 		       KEY("wait", &timeout,

@@ -99,7 +99,7 @@ static void addresses_go_round(struct ruling *r, const struct selector *s, const
 		if (s->expect > 1 || (here && here->fn.n > 1))
 			set_error(r, s, view, lists[i],
 				  "this set has more than one function, and the VFs of each would "
-				  "get the same addresses; write derived, or a set for each");
+				  "get the same addresses; write derived, or one set per function");
 	}
 }
 
@@ -113,7 +113,7 @@ static const struct {
 	const char *path, *why;
 } of_ethernet[] = {
 	{"sriov.vf.mac", "VFs of InfiniBand have GUIDs; write guid:"},
-	{"sriov.vf.vlan", "VFs of InfiniBand have no VLANs (partitions are the subnet manager's)"},
+	{"sriov.vf.vlan", "VFs of InfiniBand have no VLANs; set partitions in the subnet manager"},
 	{"sriov.vf.trust", "only Ethernet VFs have this setting; leave it out"},
 	{"sriov.vf.spoof_check", "only Ethernet VFs have this setting; leave it out"},
 };

@@ -123,7 +123,7 @@ static void names_are_known(struct ruling *r)
 			continue;
 		near = sysctl_near(path);
 		hint = kernel_name_hint(near);
-		rule_warn(r, n, key, "no document of the kernel has such a sysctl; %s", hint);
+		rule_warn(r, n, key, "the kernel's documentation has no such sysctl; %s", hint);
 	}
 }
 

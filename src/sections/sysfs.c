@@ -48,9 +48,9 @@ static const struct {
 	const char *dir, *file, *why;
 } owned_files[] = {
 	{"/sys/", "sriov_numvfs",
-	 "the sriov section makes VFs; write sriov: {SET: {vfs: ...}}" TUTORIAL_NUMVFS},
+	 "the sriov section creates VFs; write sriov: {SET: {vfs: ...}}" TUTORIAL_NUMVFS},
 	{"/sys/", "sriov_drivers_autoprobe",
-	 "sriov: turns it off and on again as it makes VFs; leave it out"},
+	 "sriov: turns it off and on again while it creates VFs; leave it out"},
 	{"/sys/", "driver_override", "write sriov: {SET: {vf: {driver: ...}}}"},
 	{"/sys/", "nr_hugepages",
 	 "the hugepages section sets page pools; write hugepages: [{size: 2M, per_node: 512}]"},

@@ -337,7 +337,7 @@ static void faults_of_bases(void **state)
 	fails(t, "m.yaml", NULL, "m.yaml:4:10: extends: no profile 'n'");
 	tmp_write(t, "wrong.yaml", BASE("other"));
 	tmp_write(t, "w.yaml", BASE("w") "extends: wrong\n");
-	fails(t, "w.yaml", NULL, "'other' is in a file named 'wrong'");
+	fails(t, "w.yaml", NULL, "the name 'other' differs from the file's name 'wrong'");
 }
 
 static void required_may_come_from_a_base(void **state)
@@ -469,7 +469,7 @@ static void the_machine_has_a_word(void **state)
 		  BASE("p") "kernel_args: {isolate_cpus: 4-9}\n"
 			    "hugepages: [{size: 1G, nodes: {0: 4, 2: 8}}]\n");
 	fails(t, "p.yaml", &node,
-	      "kernel_args.isolate_cpus: this machine has no CPU 8-9; its last is 7");
+	      "kernel_args.isolate_cpus: this machine has no CPU 8-9; its last CPU is 7");
 	assert_says(&t->diags, "hugepages[0].nodes: this machine has no NUMA node 2");
 	assert_says(
 		&t->diags,

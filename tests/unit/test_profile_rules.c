@@ -115,7 +115,7 @@ static const struct rule_case cases[] = {
 	      "gate: {checks: {a: {run: iommu_groups, on: vfs of near}}}\n",
 	 NULL},
 	{"kernel_args: {isolate_cpus: \"2-15,20\"}\n",
-	 "this machine has no CPU 20; its last is 15"},
+	 "this machine has no CPU 20; its last CPU is 15"},
 	{"kernel_args: {isolate_cpus: 2-15}\n", NULL},
 	{"kernel_args: {isolate_cpus: 1-15}\n", "warning: kernel_args.isolate_cpus: only CPU 0"},
 	{"kernel_args: {isolate_cpus: {keep: 3 per node}}\n", NULL},

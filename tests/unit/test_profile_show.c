@@ -242,7 +242,7 @@ static const struct {
 	{"expect: {cpus: \">=8\"}\nkernel_args: {isolate_cpus: 2-7}\n",
 	 "isolcpus=2-7 nohz_full=2-7", "irqaffinity="},
 	{"expect: {cpus: 8}\nkernel_args: {isolate_cpus: {keep: 1 per node}, set: [quiet]}\n",
-	 "quiet", "depends on the machine's cores"},
+	 "quiet", "depend on the machine's cores"},
 	{"hugepages: [{size: 1G, nodes: {0: 4, 2: 1}}]\n", "hugepagesz=1G hugepages=0:4,2:1", NULL},
 	{"hugepages: [{size: 1G, per_node: 4}]\n", "", "per_node"},
 	/* every socket has a node, so where there are no more nodes, all have CPUs */
