@@ -157,7 +157,7 @@ static void name_set(struct draft_sets *sets, struct draft_set *set, const char 
 }
 
 /* Distinguishes the group from others with the same id: by ports, or by address. */
-static void part(const struct sorter *s, struct group *g)
+static void distinguish(const struct sorter *s, struct group *g)
 {
 	for (size_t i = 0; i < s->groups.n; i++) {
 		const struct group *o = &s->groups.v[i];
@@ -175,10 +175,10 @@ static void part(const struct sorter *s, struct group *g)
 	}
 }
 
-static void take(const struct sorter *s, struct draft_sets *sets, struct group *g, const char *name,
-		 const char *why)
+static void add_group_sets(const struct sorter *s, struct draft_sets *sets, struct group *g,
+			   const char *name, const char *why)
 {
-	part(s, g);
+	distinguish(s, g);
 	g->set.why = why;
 	g->set.protect = g->role == ROLE_MGMT;
 	if (!g->set.by_address) {
@@ -234,12 +234,12 @@ void draft_sets_find(const struct root *root, const struct node *node, struct dr
 	settle_sriov(&s);
 	rails = find_rails(&s);
 	if (rails)
-		take(&s, ret, rails, "rails",
-		     "the NICs of the compute fabric, one per GPU as a rule");
+		add_group_sets(&s, ret, rails, "rails",
+			       "the NICs of the compute fabric, one per GPU as a rule");
 	for (size_t i = 0; i < array_len(rest); i++)
 		for (size_t j = 0; j < s.groups.n; j++)
 			if (s.groups.v[j].role == rest[i].role && &s.groups.v[j] != rails)
-				take(&s, ret, &s.groups.v[j], rest[i].name, rest[i].why);
+				add_group_sets(&s, ret, &s.groups.v[j], rest[i].name, rest[i].why);
 	ret->way_in = has_way_in(&s);
 	strv_free(&s.uplinks);
 	vec_free(&s.groups);

@@ -73,36 +73,37 @@ const char *json_schema_pattern(const struct spec *spec)
 	return spec->pattern;
 }
 
-static bool takes_int(const struct spec *s, int64_t v)
+static bool accepts_int(const struct spec *s, int64_t v)
 {
 	cleanup_free char *text = xasprintf("%" PRId64, v);
 
 	return spec_accepts(s, text);
 }
 
-static bool takes_ints(const struct spec *s)
+static bool accepts_ints(const struct spec *s)
 {
-	return takes_int(s, s->min) || takes_int(s, s->max) || takes_int(s, 1) || takes_int(s, 16);
+	return accepts_int(s, s->min) || accepts_int(s, s->max) || accepts_int(s, 1) ||
+	       accepts_int(s, 16);
 }
 
 /* 0.5, and 1e-5, which is a valid module name */
-static bool takes_fractions(const struct spec *s)
+static bool accepts_fractions(const struct spec *s)
 {
 	return spec_accepts(s, "0.5") || spec_accepts(s, "1e-5");
 }
 
 static void add_numbers(json_t *obj, json_t *types, const struct spec *s)
 {
-	if (takes_fractions(s))
+	if (accepts_fractions(s))
 		add(types, json_string("number"));
-	else if (takes_ints(s))
+	else if (accepts_ints(s))
 		add(types, json_string("integer"));
 	else
 		return;
 	if (s->max) {
 		put(obj, "minimum", json_integer(s->min));
 		put(obj, "maximum", json_integer(s->max));
-	} else if (!takes_int(s, -1) && !spec_accepts(s, "-0.5")) {
+	} else if (!accepts_int(s, -1) && !spec_accepts(s, "-0.5")) {
 		put(obj, "minimum", json_integer(0));
 	}
 }

@@ -67,7 +67,7 @@ static int source_open(const struct loader *l, const struct source *s)
 	return fd < 0 ? -errno : fd;
 }
 
-static bool refuse_file(struct diags *diags, const char *file, const char *text)
+static bool reject_file(struct diags *diags, const char *file, const char *text)
 {
 	diags->code = "file";
 	diag_error(diags, (struct place){.file = file}, "", "%s", text);
@@ -77,7 +77,7 @@ static bool refuse_file(struct diags *diags, const char *file, const char *text)
 
 static void file_error(struct loader *l, const char *file, const char *text)
 {
-	refuse_file(l->diags, file, text);
+	reject_file(l->diags, file, text);
 	l->broken = true;
 }
 
@@ -112,14 +112,14 @@ bool file_is_good(int fd, const char *file, unsigned int flags, struct diags *di
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return refuse_file(diags, file, strerror(errno));
+		return reject_file(diags, file, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return refuse_file(diags, file, "not a regular file");
+		return reject_file(diags, file, "not a regular file");
 	if (flags & LOAD_ROOTS_ONLY && st.st_uid != 0)
-		return refuse_file(diags, file,
+		return reject_file(diags, file,
 				   "not owned by root, so it is not trusted; chown root it");
 	if (flags & LOAD_UNSHARED && st.st_mode & (S_IWGRP | S_IWOTH))
-		return refuse_file(diags, file,
+		return reject_file(diags, file,
 				   "writable by its group or others, so it is not trusted; "
 				   "chmod go-w it");
 	return true;
@@ -354,7 +354,7 @@ static void resolve(struct loader *l, const struct ynode *own)
 		add_dropins(l);
 }
 
-static void take_facts(struct profile *p)
+static void set_facts(struct profile *p)
 {
 	const struct ynode *priority = ynode_get(p->doc, "priority");
 
@@ -366,7 +366,7 @@ static void take_facts(struct profile *p)
 }
 
 /* Standard input gets its name from name: alone, because it has no file name. */
-static void take_name(struct profile *p, const struct ynode *doc)
+static void set_name(struct profile *p, const struct ynode *doc)
 {
 	const char *name = ynode_text(doc, "name", "");
 
@@ -393,7 +393,7 @@ static void load(struct loader *l, const struct source *s, int fd)
 	if (!own)
 		return;
 	if (streq(s->path, STANDARD_INPUT))
-		take_name(l->p, own);
+		set_name(l->p, own);
 	else
 		check_stem(l, own, s->path);
 	strv_add(&l->chain, l->p->name);
@@ -409,7 +409,7 @@ static void load(struct loader *l, const struct source *s, int fd)
 		return;
 	}
 	schema_complete(l->p->doc, l->diags);
-	take_facts(l->p);
+	set_facts(l->p);
 	rules_check(l->p, l->node, l->diags);
 }
 

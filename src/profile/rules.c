@@ -15,13 +15,14 @@ enum {
 
 /* --- messages ----------------------------------------------------------------------------- */
 
-static bool is_said(const struct diags *d, struct place at, const char *key, const char *text)
+static bool is_reported(const struct diags *d, struct place at, const char *key, const char *text)
 {
 	for (size_t i = 0; i < d->list.n; i++) {
-		const struct diag *said = &d->list.v[i];
+		const struct diag *known = &d->list.v[i];
 
-		if (said->at.line == at.line && said->at.col == at.col && streq(said->text, text) &&
-		    streq(said->key, key) && streq(said->at.file, at.file ? at.file : ""))
+		if (known->at.line == at.line && known->at.col == at.col &&
+		    streq(known->text, text) && streq(known->key, key) &&
+		    streq(known->at.file, at.file ? at.file : ""))
 			return true;
 	}
 	return false;
@@ -91,8 +92,8 @@ static void add_other_line(const struct ruling *r, const struct ynode *n, const 
 		str_addf(text, " (the other line is %s:%u:%u)", n->at.file, n->at.line, n->at.col);
 }
 
-static void say(struct ruling *r, bool warning, const struct ynode *n, const char *key,
-		const char *fmt, va_list ap)
+static void report(struct ruling *r, bool warning, const struct ynode *n, const char *key,
+		   const char *fmt, va_list ap)
 {
 	const struct ynode *at = n;
 	cleanup_str struct str marked = {0};
@@ -106,7 +107,7 @@ static void say(struct ruling *r, bool warning, const struct ynode *n, const cha
 	text = settle_places(str_get(&marked), at->at.file ? at->at.file : "");
 	strv_free(&r->places);
 	r->cause = NULL;
-	if (is_said(r->diags, at->at, key, text))
+	if (is_reported(r->diags, at->at, key, text))
 		return;
 	if (warning)
 		diag_warn(r->diags, at->at, key, "%s", text);
@@ -119,7 +120,7 @@ void rule_error(struct ruling *r, const struct ynode *n, const char *key, const 
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(r, false, n, key, fmt, ap);
+	report(r, false, n, key, fmt, ap);
 	va_end(ap);
 }
 
@@ -128,7 +129,7 @@ void rule_warn(struct ruling *r, const struct ynode *n, const char *key, const c
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(r, true, n, key, fmt, ap);
+	report(r, true, n, key, fmt, ap);
 	va_end(ap);
 }
 
@@ -197,9 +198,9 @@ const struct ynode *what_disables_iommu(const struct ruling *r)
 
 const struct ynode *vendor_said(const struct ruling *r)
 {
-	const struct ynode *said = ynode_get(section(r, "match"), "cpu_vendor");
+	const struct ynode *vendor = ynode_get(section(r, "match"), "cpu_vendor");
 
-	return said ?: ynode_get(section(r, "expect"), "cpu_vendor");
+	return vendor ?: ynode_get(section(r, "expect"), "cpu_vendor");
 }
 
 enum cpu_vendor wanted_vendor(const struct ruling *r)

@@ -265,7 +265,7 @@ static enum relation patterns(const char *a, const char *b)
 	return words(a, b);
 }
 
-static bool takes_all_of(const struct selector *a, const struct selector *b)
+static bool accepts_all_of(const struct selector *a, const struct selector *b)
 {
 	const enum relation relations[] = {
 		numbers(a->vendor, b->vendor, -1),
@@ -296,7 +296,7 @@ static bool covers(const struct ruling *r, const struct selector *a, const struc
 		const struct selector *inner = b;
 
 		for (size_t j = 0; inner && j <= SETS_DEPTH_MAX; j++, inner = wider(r, inner))
-			covered |= inner == a || takes_all_of(a, inner);
+			covered |= inner == a || accepts_all_of(a, inner);
 		if (!covered)
 			return false;
 	}
@@ -312,24 +312,25 @@ bool sets_surely_share(const struct ruling *r, const struct selector *a, const s
 	return covers(r, a, b) || covers(r, b, a);
 }
 
-static bool part(int a, int b, int any)
+static bool differ(int a, int b, int any)
 {
 	return a != any && b != any && a != b;
 }
 
-static bool literals_part(const char *a, const char *b)
+static bool literals_differ(const char *a, const char *b)
 {
 	return a && b && !pattern_is(b) && fnmatch(a, b, 0) != 0;
 }
 
 static bool excludes(const struct selector *a, const struct selector *b)
 {
-	return part(a->vendor, b->vendor, -1) || part(a->device, b->device, -1) ||
-	       part(a->subsystem_vendor, b->subsystem_vendor, -1) ||
-	       part(a->subsystem_device, b->subsystem_device, -1) || part(a->numa, b->numa, -1) ||
-	       part(a->ports, b->ports, 0) || part(a->port, b->port, 0) ||
-	       (a->ethernet && b->infiniband) || (a->infiniband && b->ethernet) ||
-	       literals_part(a->address, b->address) || literals_part(b->address, a->address) ||
+	return differ(a->vendor, b->vendor, -1) || differ(a->device, b->device, -1) ||
+	       differ(a->subsystem_vendor, b->subsystem_vendor, -1) ||
+	       differ(a->subsystem_device, b->subsystem_device, -1) ||
+	       differ(a->numa, b->numa, -1) || differ(a->ports, b->ports, 0) ||
+	       differ(a->port, b->port, 0) || (a->ethernet && b->infiniband) ||
+	       (a->infiniband && b->ethernet) || literals_differ(a->address, b->address) ||
+	       literals_differ(b->address, a->address) ||
 	       (a->driver && b->driver && !streq(a->driver, b->driver));
 }
 
@@ -422,8 +423,8 @@ char *set_key(const struct ruling *r, const struct selector *s, const char *path
 	return xstrdup(path);
 }
 
-static void say_of_set(struct ruling *r, const struct selector *s, const struct ynode *view,
-		       const char *path, bool warning, const char *fmt, va_list ap)
+static void report_of_set(struct ruling *r, const struct selector *s, const struct ynode *view,
+			  const char *path, bool warning, const char *fmt, va_list ap)
 {
 	cleanup_free char *key = set_key(r, s, path);
 	const struct ynode *n = tree_get(view, path);
@@ -442,7 +443,7 @@ void set_error(struct ruling *r, const struct selector *s, const struct ynode *v
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_of_set(r, s, view, path, false, fmt, ap);
+	report_of_set(r, s, view, path, false, fmt, ap);
 	va_end(ap);
 }
 
@@ -452,7 +453,7 @@ void set_warn(struct ruling *r, const struct selector *s, const struct ynode *vi
 	va_list ap;
 
 	va_start(ap, fmt);
-	say_of_set(r, s, view, path, true, fmt, ap);
+	report_of_set(r, s, view, path, true, fmt, ap);
 	va_end(ap);
 }
 

@@ -14,7 +14,7 @@
 enum { RETRY_AFTER = 10 };
 
 /* Reject settings that railhead cannot honour, because users rely on them. */
-static void refuse_later(const struct ynode *doc, struct diags *diags)
+static void reject_unimplemented(const struct ynode *doc, struct diags *diags)
 {
 	static const char key[] = "require_signature";
 
@@ -75,7 +75,7 @@ static struct ynode *read_layer(const struct root *root, const char *file, struc
 	}
 	doc = yaml_parse(file, text, len, diags);
 	if (doc && schema_check(doc, SCHEMA_SITE, diags)) {
-		refuse_later(doc, diags);
+		reject_unimplemented(doc, diags);
 		check_boot_complete(doc, text, diags);
 	}
 	return diags->errors > before ? NULL : take_ptr(doc);

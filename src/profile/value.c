@@ -39,7 +39,7 @@ static void list_words(struct str *out, const char *const *words)
 }
 
 /* "'x' is not WHAT[; NOTE]" */
-static bool refuse(const struct spec *s, const struct ynode *n, struct str *why, const char *note)
+static bool reject(const struct spec *s, const struct ynode *n, struct str *why, const char *note)
 {
 	if (*n->text)
 		str_addf(why, "'%.*s' is not %s", SHOWN, n->text, s->what);
@@ -134,7 +134,7 @@ bool value_bool(const struct spec *s, struct ynode *n, struct str *why)
 	else if (is_switch_word(n->text) || strcasecmp(n->text, "true") == 0 || no)
 		str_addf(why, "'%s' is not a boolean; write %s", n->text, no ? "false" : "true");
 	else
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	return false;
 }
 
@@ -157,7 +157,7 @@ bool value_int(const struct spec *s, struct ynode *n, struct str *why)
 	if (number_trap(n, why))
 		return false;
 	if (!only(n->text + (*n->text == '-'), DIGITS))
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	if (parse_int(n->text, &v) && v >= s->min && v <= s->max)
 		return accept(n, VALUE_NUMBER, (uint64_t)v);
 	str_addf(why, "%.*s is out of range; must be %lld to %lld", SHOWN, n->text,
@@ -173,7 +173,7 @@ bool value_count(const struct spec *s, struct ynode *n, struct str *why)
 
 	number.text += at_least ? 2 : 0;
 	if (*number.text == '-' || *number.text == ' ')
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	if (!value_int(s, &number, why))
 		return false;
 	n->value = number.value;
@@ -188,7 +188,7 @@ bool value_schema(const struct spec *s, struct ynode *n, struct str *why)
 	if (number_trap(n, why))
 		return false;
 	if (!only(n->text, DIGITS))
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	if (parse_int(n->text, &v) && v >= SCHEMA_MIN && v <= SCHEMA_MAX)
 		return accept(n, VALUE_NUMBER, (uint64_t)v);
 	str_addf(why, "schema %.*s; this railhead reads %d..%d%s", 20, n->text, SCHEMA_MIN,
@@ -217,12 +217,12 @@ bool value_word(const struct spec *s, struct ynode *n, struct str *why)
 bool value_line(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!*n->text)
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p < ' ' && *p != '\t')
-			return refuse(s, n, why, "remove line breaks and control characters");
+			return reject(s, n, why, "remove line breaks and control characters");
 	if (strlen(n->text) > 4000)
-		return refuse(s, n, why, "use at most 4000 bytes");
+		return reject(s, n, why, "use at most 4000 bytes");
 	return true;
 }
 
@@ -230,7 +230,7 @@ bool value_label(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD ".+~:") && strlen(n->text) <= 64)
 		return true;
-	return refuse(s, n, why, "use at most 64 letters, digits and . + ~ : _ -");
+	return reject(s, n, why, "use at most 64 letters, digits and . + ~ : _ -");
 }
 
 bool value_pattern(const struct spec *s, struct ynode *n, struct str *why)
@@ -238,13 +238,13 @@ bool value_pattern(const struct spec *s, struct ynode *n, struct str *why)
 	if (!value_line(s, n, why))
 		return false;
 	if (strlen(n->text) > 256)
-		return refuse(s, n, why, "use at most 256 bytes");
+		return reject(s, n, why, "use at most 256 bytes");
 	return true;
 }
 
 bool value_capability(const struct spec *s, struct ynode *n, struct str *why)
 {
-	return capability_number(n->text) >= 0 || refuse(s, n, why, "see capabilities(7)");
+	return capability_number(n->text) >= 0 || reject(s, n, why, "see capabilities(7)");
 }
 
 /* --- numbers with units ------------------------------------------------------------------- */
@@ -313,10 +313,10 @@ static bool judge_unit(const struct spec *s, struct ynode *n, int r, uint64_t v,
 	if (number_trap(n, why))
 		return false;
 	if (r == -ERANGE)
-		return refuse(s, n, why, "write a smaller number");
+		return reject(s, n, why, "write a smaller number");
 	if (r == 0)
-		return refuse(s, n, why, "write it without a leading zero");
-	return refuse(s, n, why, lacks_unit(n) ? "write the unit" : NULL);
+		return reject(s, n, why, "write it without a leading zero");
+	return reject(s, n, why, lacks_unit(n) ? "write the unit" : NULL);
 }
 
 /* Checks the number against min and max. */
@@ -338,7 +338,7 @@ static bool above_zero(const struct spec *s, struct ynode *n, struct str *why)
 	if (n->value.number)
 		return true;
 	n->value = (struct value){0};
-	return refuse(s, n, why, "write a value greater than zero");
+	return reject(s, n, why, "write a value greater than zero");
 }
 
 bool value_size(const struct spec *s, struct ynode *n, struct str *why)
@@ -367,7 +367,7 @@ bool value_mode(const struct spec *s, struct ynode *n, struct str *why)
 
 	if (only(n->text, "01234567") && len <= 4)
 		return accept(n, VALUE_NUMBER, strtoul(n->text, NULL, 8));
-	return refuse(s, n, why, "write at most four digits from 0 to 7");
+	return reject(s, n, why, "write at most four digits from 0 to 7");
 }
 
 bool value_duration(const struct spec *s, struct ynode *n, struct str *why)
@@ -432,7 +432,7 @@ bool value_measure(const struct spec *s, struct ynode *n, struct str *why)
 		return judge_unit(s, n, r, v, why) && above_zero(s, n, why);
 	r = parse_share(n->text, &share);
 	if (r == -ERANGE)
-		return refuse(s, n, why, "write a share of 1% to 100%");
+		return reject(s, n, why, "write a share of 1% to 100%");
 	if (!judge_unit(s, n, r, 0, why))
 		return false;
 	n->value = share;
@@ -516,7 +516,7 @@ bool value_cpus(const struct spec *s, struct ynode *n, struct str *why)
 		return true;
 	if (r == 0 && *n->text)
 		return accept_set(n, &set);
-	return refuse(s, n, why, r == -ERANGE ? "the highest CPU number is 8191" : NULL);
+	return reject(s, n, why, r == -ERANGE ? "the highest CPU number is 8191" : NULL);
 }
 
 /* A list of numbers up to max in the same notation: DSCPs. */
@@ -528,7 +528,7 @@ bool value_numbers(const struct spec *s, struct ynode *n, struct str *why)
 	if (number_trap(n, why))
 		return false;
 	if (r < 0 || !*n->text)
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	if (cpus_last(&set) <= s->max)
 		return accept_set(n, &set);
 	str_addf(why, "%.*s is out of range; must be %lld to %lld", SHOWN, n->text,
@@ -544,7 +544,7 @@ bool value_name(const struct spec *s, struct ynode *n, struct str *why)
 
 	if (only(t, LOWER DIGITS "._-") && isalnum((unsigned char)*t) && strlen(t) <= 64)
 		return true;
-	return refuse(s, n, why,
+	return reject(s, n, why,
 		      "use at most 64 lower case letters, digits and . _ -, with a letter or digit "
 		      "first");
 }
@@ -553,14 +553,14 @@ bool value_set_name(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD) && isalnum((unsigned char)*n->text) && strlen(n->text) <= 64)
 		return true;
-	return refuse(s, n, why, "use at most 64 letters, digits, _ and -");
+	return reject(s, n, why, "use at most 64 letters, digits, _ and -");
 }
 
 bool value_on_set(const struct spec *s, struct ynode *n, struct str *why)
 {
 	bool vfs;
 
-	return only(set_name_in(n->text, &vfs), WORD) || refuse(s, n, why, NULL);
+	return only(set_name_in(n->text, &vfs), WORD) || reject(s, n, why, NULL);
 }
 
 bool value_module(const struct spec *s, struct ynode *n, struct str *why)
@@ -568,14 +568,14 @@ bool value_module(const struct spec *s, struct ynode *n, struct str *why)
 	/* Module names become file names and words of modprobe.d: no dots, slashes or blanks. */
 	if (only(n->text, WORD) && strlen(n->text) <= 64)
 		return true;
-	return refuse(s, n, why, "use letters, digits, _ and -, without .ko");
+	return reject(s, n, why, "use letters, digits, _ and -, without .ko");
 }
 
 bool value_param(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD) && strlen(n->text) <= 64)
 		return true;
-	return refuse(s, n, why, "use letters, digits, _ and -");
+	return reject(s, n, why, "use letters, digits, _ and -");
 }
 
 /* ethtool(8) shows names of up to ETH_GSTRING_LEN - 1 bytes. */
@@ -583,7 +583,7 @@ bool value_feature(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD) && strlen(n->text) < 32)
 		return true;
-	return refuse(s, n, why, "use the name that ethtool shows, of letters, digits, _ and -");
+	return reject(s, n, why, "use the name that ethtool shows, of letters, digits, _ and -");
 }
 
 /* A version that can be compared: it begins with a digit, then may have vendor suffixes. */
@@ -593,7 +593,7 @@ bool value_version(const struct spec *s, struct ynode *n, struct str *why)
 
 	if (isdigit((unsigned char)*t) && only(t, WORD ".+~") && strlen(t) <= 64)
 		return true;
-	return refuse(s, n, why,
+	return reject(s, n, why,
 		      *t == ' ' ? "remove the blank after >="
 				: "write an exact version, or >= and the lowest accepted version");
 }
@@ -607,7 +607,7 @@ bool value_unit(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD ":.@\\") && ends_in(n->text, ".service") && strlen(n->text) < 256)
 		return true;
-	return refuse(s, n, why, "write its whole name, with .service");
+	return reject(s, n, why, "write its whole name, with .service");
 }
 
 /* --- addresses of ports ------------------------------------------------------------------- */
@@ -635,24 +635,24 @@ static bool accept_octets(struct ynode *n)
 bool value_mac(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!is_octets(n->text, 6))
-		return refuse(s, n, why,
+		return reject(s, n, why,
 			      "write six pairs of lower case hex digits, separated by colons");
 	if (strchr("13579bdf", n->text[1]))
-		return refuse(s, n, why,
+		return reject(s, n, why,
 			      "write an even first byte (an odd one marks a group address)");
 	if (streq(n->text, "00:00:00:00:00:00"))
-		return refuse(s, n, why, "write a nonzero address");
+		return reject(s, n, why, "write a nonzero address");
 	return accept_octets(n);
 }
 
 bool value_guid(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!is_octets(n->text, 8))
-		return refuse(s, n, why,
+		return reject(s, n, why,
 			      "write eight pairs of lower case hex digits, separated by colons");
 	/* a port with GUID 0 never leaves INIT */
 	if (streq(n->text, "00:00:00:00:00:00:00:00"))
-		return refuse(s, n, why, "write a nonzero address");
+		return reject(s, n, why, "write a nonzero address");
 	return accept_octets(n);
 }
 
@@ -664,7 +664,7 @@ bool value_pci_id(const struct spec *s, struct ynode *n, struct str *why)
 
 	if (strlen(t) == 9 && strspn(t, HEX) == 4 && t[4] == ':' && strspn(t + 5, HEX) == 4)
 		return accept(n, VALUE_PCI, strtoul(t, NULL, 16) << 16 | strtoul(t + 5, NULL, 16));
-	return refuse(s, n, why, strncasecmp(t, "0x", 2) == 0 ? "write it without 0x" : NULL);
+	return reject(s, n, why, strncasecmp(t, "0x", 2) == 0 ? "write it without 0x" : NULL);
 }
 
 bool value_pci_address(const struct spec *s, struct ynode *n, struct str *why)
@@ -673,12 +673,12 @@ bool value_pci_address(const struct spec *s, struct ynode *n, struct str *why)
 	size_t len = pci_address_len(t);
 
 	if (!only(t, HEX ":.*?[]-!"))
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	if (strpbrk(t, "ABCDEF"))
-		return refuse(s, n, why, "write it in lower case");
+		return reject(s, n, why, "write it in lower case");
 	if (pattern_is(t) || (len && !t[len]))
 		return true;
-	return refuse(s, n, why, "write domain:bus:device.function in full");
+	return reject(s, n, why, "write domain:bus:device.function in full");
 }
 
 /* --- kernel ------------------------------------------------------------------------------- */
@@ -701,11 +701,11 @@ bool value_sysctl_key(const struct spec *s, struct ynode *n, struct str *why)
 	size_t len = strlen(t);
 
 	if (str_starts(t, "/") || str_starts(t, "proc/"))
-		return refuse(s, n, why, "leave out /proc/sys/");
+		return reject(s, n, why, "leave out /proc/sys/");
 	if (!only(t, WORD "./*?[]:@") || !strpbrk(t, "./"))
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	if (strchr("./", t[0]) || strchr("./", t[len - 1]) || adjacent(t, "./"))
-		return refuse(s, n, why, "remove empty, . and .. parts");
+		return reject(s, n, why, "remove empty, . and .. parts");
 	return true;
 }
 
@@ -726,26 +726,26 @@ static bool has_dot_part(const char *t)
 bool value_sysfs_path(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (!str_starts(n->text, "/sys/"))
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
-			return refuse(s, n, why,
+			return reject(s, n, why,
 				      "remove blanks, control characters and bytes beyond ASCII");
 	if (has_dot_part(n->text))
-		return refuse(s, n, why, "remove empty, . and .. parts");
+		return reject(s, n, why, "remove empty, . and .. parts");
 	return true;
 }
 
 bool value_mount_point(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (n->text[0] != '/' || !n->text[1])
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || *p == 0x7f || *p == '\\')
-			return refuse(s, n, why,
+			return reject(s, n, why,
 				      "remove blanks, control characters and backslashes");
 	if (has_dot_part(n->text) || ends_in(n->text, "/"))
-		return refuse(s, n, why, "remove empty, . and .. parts");
+		return reject(s, n, why, "remove empty, . and .. parts");
 	return true;
 }
 
@@ -753,17 +753,17 @@ bool value_mount_options(const struct spec *s, struct ynode *n, struct str *why)
 {
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
-			return refuse(s, n, why, "separate options by commas, without blanks");
+			return reject(s, n, why, "separate options by commas, without blanks");
 	if (n->text[0] == ',' || ends_in(n->text, ",") || adjacent(n->text, ","))
-		return refuse(s, n, why, "remove the empty option");
-	return *n->text || refuse(s, n, why, "leave the key out");
+		return reject(s, n, why, "remove the empty option");
+	return *n->text || reject(s, n, why, "leave the key out");
 }
 
 bool value_fs_type(const struct spec *s, struct ynode *n, struct str *why)
 {
 	if (only(n->text, WORD ".") && strlen(n->text) <= 32)
 		return true;
-	return refuse(s, n, why, "as in fstab(5)");
+	return reject(s, n, why, "as in fstab(5)");
 }
 
 /* A blank is rejected, because it would begin the next parameter in modprobe.d. */
@@ -771,8 +771,8 @@ bool value_module_value(const struct spec *s, struct ynode *n, struct str *why)
 {
 	for (const char *p = n->text; *p; p++)
 		if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f || strchr("\"'\\#", *p))
-			return refuse(s, n, why, "remove blanks, quotes, backslashes and #");
-	return (*n->text && strlen(n->text) <= 1000) || refuse(s, n, why, NULL);
+			return reject(s, n, why, "remove blanks, quotes, backslashes and #");
+	return (*n->text && strlen(n->text) <= 1000) || reject(s, n, why, NULL);
 }
 
 bool value_kernel_arg(const struct spec *s, struct ynode *n, struct str *why)
@@ -780,7 +780,7 @@ bool value_kernel_arg(const struct spec *s, struct ynode *n, struct str *why)
 	struct err err = {0};
 
 	if (!*n->text)
-		return refuse(s, n, why, NULL);
+		return reject(s, n, why, NULL);
 	if (karg_check(n->text, &err) == 0)
 		return true;
 	str_add(why, err.text);

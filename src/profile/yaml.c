@@ -230,7 +230,7 @@ static struct ynode *parse_alias(struct build *b, const yaml_event_t *event)
 static struct ynode *parse_node(struct build *b, const yaml_event_t *event);
 
 /* Rejects tags, because the schema determines types. Parsing continues. */
-static void refuse_tag(struct build *b, const yaml_event_t *event, const yaml_char_t *tag)
+static void reject_tag(struct build *b, const yaml_event_t *event, const yaml_char_t *tag)
 {
 	static const char core[] = "tag:yaml.org,2002:";
 	const char *text = (const char *)tag;
@@ -250,7 +250,7 @@ static struct ynode *parse_scalar(struct build *b, const yaml_event_t *event)
 	struct place at = place_of(b, &event->start_mark);
 	struct ynode *n;
 
-	refuse_tag(b, event, event->data.scalar.tag);
+	reject_tag(b, event, event->data.scalar.tag);
 	if (memchr(text, '\0', len)) {
 		diag_error(b->diags, at, str_get(&b->path), "a NUL (\\0) in the text; remove it");
 		return NULL;
@@ -391,10 +391,10 @@ static struct ynode *parse_node(struct build *b, const yaml_event_t *event)
 	if (!depth_is_sane(b, at, 1) || !spend(b, at, 1, 0))
 		return NULL;
 	if (event->type == YAML_MAPPING_START_EVENT) {
-		refuse_tag(b, event, event->data.mapping_start.tag);
+		reject_tag(b, event, event->data.mapping_start.tag);
 		return parse_inside(b, ynode_new(YAML_MAP, at), event->data.mapping_start.anchor);
 	}
-	refuse_tag(b, event, event->data.sequence_start.tag);
+	reject_tag(b, event, event->data.sequence_start.tag);
 	return parse_inside(b, ynode_new(YAML_LIST, at), event->data.sequence_start.anchor);
 }
 

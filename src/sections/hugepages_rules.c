@@ -177,7 +177,7 @@ static void add_sizes_before(struct str *text, const struct ynode *pools, size_t
 			 ynode_text(pools->items.v[i], "size", "?"));
 }
 
-static void tell_size(struct ruling *r, const struct ynode *pools, size_t i, bool arm)
+static void report_sizes(struct ruling *r, const struct ynode *pools, size_t i, bool arm)
 {
 	const struct ynode *size = ynode_get(pools->items.v[i], "size");
 	cleanup_free char *key = xasprintf("hugepages[%zu].size", i);
@@ -207,7 +207,7 @@ static void sizes_are_of_one_kernel(struct ruling *r)
 			continue;
 		set = kernels_with(set, bytes);
 		if (!set)
-			tell_size(r, pools, i, streq(arch, "aarch64"));
+			report_sizes(r, pools, i, streq(arch, "aarch64"));
 	}
 }
 

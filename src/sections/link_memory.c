@@ -115,7 +115,8 @@ static void add_members(const struct ruling *r, const struct ynode *link, struct
 /*
  * The value from the narrowest of a set and its wider sets. Bounded, because sets may form a cycle.
  */
-static const struct ynode *said(const struct ruling *r, const struct selector *s, const char *path)
+static const struct ynode *value_for(const struct ruling *r, const struct selector *s,
+				     const char *path)
 {
 	const struct ynode *link = section(r, "link"), *value = NULL;
 
@@ -130,13 +131,14 @@ static void add_sets(const struct ruling *r, struct groups *all)
 	for (size_t i = 0; i < r->p->devices.n; i++) {
 		const struct selector *s = &r->p->devices.v[i];
 		struct group g = {.functions = (uint64_t)selector_least(s),
-				  .at = said(r, s, "rings.rx")};
+				  .at = value_for(r, s, "rings.rx")};
 
 		if (!ynode_number(g.at, &g.descriptors) || !g.functions ||
-		    said(r, r->wider[i], "rings.rx"))
+		    value_for(r, r->wider[i], "rings.rx"))
 			continue;
-		count_queues(r, said(r, s, "channels.combined"), said(r, s, "channels.rx"), &g);
-		g.buffer = buffer_of(number_at(said(r, s, "mtu"), DEFAULT_MTU));
+		count_queues(r, value_for(r, s, "channels.combined"),
+			     value_for(r, s, "channels.rx"), &g);
+		g.buffer = buffer_of(number_at(value_for(r, s, "mtu"), DEFAULT_MTU));
 		add(all, &g);
 	}
 }

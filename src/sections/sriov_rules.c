@@ -8,7 +8,7 @@
 #include "sys/devlink.h"
 
 /* Whether the set or a wider one of the section has vfs. */
-static bool vfs_said(const struct ruling *r, const struct ynode *sriov, const char *name)
+static bool vfs_given(const struct ruling *r, const struct ynode *sriov, const char *name)
 {
 	for (size_t i = 0; name && i <= r->p->devices.n; i++) {
 		const struct ynode *set = ynode_get(sriov, name);
@@ -29,7 +29,7 @@ static void vfs_are_counted(struct ruling *r)
 		const char *name = sriov->keys.v[i]->text;
 		cleanup_free char *key = xasprintf("sriov.%.64s.vfs", name);
 
-		if (sriov->items.v[i]->kind == YAML_MAP && !vfs_said(r, sriov, name) &&
+		if (sriov->items.v[i]->kind == YAML_MAP && !vfs_given(r, sriov, name) &&
 		    !synonym_is_in(sriov->items.v[i], "vfs"))
 			rule_error(r, sriov->items.v[i], key,
 				   "missing; a count of VFs, or max, is required");

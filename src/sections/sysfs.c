@@ -126,7 +126,7 @@ struct shown {
 	unsigned int scale;	/* as in struct link_item */
 };
 
-static bool file_says(const char *file, const struct ynode *said, unsigned int scale)
+static bool file_equals(const char *file, const struct ynode *said, unsigned int scale)
 {
 	uint64_t number, there;
 
@@ -206,7 +206,7 @@ static void contradict(struct ruling *r, const struct ynode *line, const struct 
 }
 
 /* Whether a narrower set has the key, so that only a node can decide. */
-static bool narrower_says(const struct ruling *r, const struct selector *s, const char *key)
+static bool narrower_has(const struct ruling *r, const struct selector *s, const char *key)
 {
 	size_t len = strcspn(key, ".");
 	cleanup_free char *of = xstrndup(key, len);
@@ -242,15 +242,15 @@ static void judge_shown(struct ruling *r, const struct selector *s, const struct
 			  shown->file);
 	cleanup_free char *key = NULL;
 
-	if (!*scalar(said) || narrower_says(r, s, shown->key))
+	if (!*scalar(said) || narrower_has(r, s, shown->key))
 		return;
-	if (of_vfs && (narrower_says(r, s, "sriov.vfs") || is_zero(tree_get(view, "sriov.vfs"))))
+	if (of_vfs && (narrower_has(r, s, "sriov.vfs") || is_zero(tree_get(view, "sriov.vfs"))))
 		return; /* there may be no VF */
 	line = line_of(r, by_class, &value);
 	if (!line)
 		line = line_of(r, by_function, &value);
 	if (!line || !*scalar(value) || has_exception(r, line) ||
-	    file_says(value->text, said, shown->scale))
+	    file_equals(value->text, said, shown->scale))
 		return;
 	key = set_key(r, s, shown->key);
 	contradict(r, line, value, key, said);
