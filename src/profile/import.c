@@ -62,6 +62,7 @@ void import_withdraw(struct imported *one, const char *why)
 	free(one->note);
 	one->note = one_line(why);
 	one->section = NULL;
+	one->pages_line = 0;
 }
 
 /* Profiles are written in ASCII, because the encoding of other bytes is unknown. */
@@ -112,6 +113,14 @@ void import_refuse(struct import *im, const struct origin *from, const char *fmt
 	str_vaddf(&why, fmt, ap);
 	va_end(ap);
 	one.note = one_line(str_get(&why));
+	vec_push(&im->list, one);
+}
+
+void import_refuse_pages(struct import *im, const struct origin *from, bool is_sysctl)
+{
+	struct imported one = start(im, from);
+
+	one.pages_line = is_sysctl ? IMPORT_PAGES_SYSCTL : im->command_line;
 	vec_push(&im->list, one);
 }
 
@@ -314,6 +323,7 @@ void import_write(struct import *im, const char *name, struct str *out)
 	cleanup_free char *head = NULL;
 	size_t kept = 0;
 
+	import_explain_pages(im);
 	for (size_t i = 0; i < im->list.n; i++)
 		kept += im->list.v[i].section != NULL;
 	head = xasprintf(

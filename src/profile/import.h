@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <limits.h>
+
 #include "base/str.h"
 #include "base/vec.h"
 #include "sys/root.h"
@@ -26,12 +28,15 @@ struct imported {
 	bool is_item;	   /* an item of a list */
 	bool may_lack;	   /* sysctl.d's "-": optional */
 	unsigned int line; /* line in the written profile; set by import_write() */
+	/* The command line of an argument about page pools, IMPORT_PAGES_SYSCTL, or 0. */
+	unsigned int pages_line;
 };
 
 struct import {
-	const struct root *root; /* included files are looked up below this root */
-	struct strv files;	 /* paths of the files that were read */
-	const char *assigned;	 /* the shell variable whose line is being read; or NULL */
+	const struct root *root;   /* included files are looked up below this root */
+	struct strv files;	   /* paths of the files that were read */
+	const char *assigned;	   /* the shell variable whose line is being read; or NULL */
+	unsigned int command_line; /* number of the kernel command line that is being read */
 	VEC(struct imported) list;
 };
 
@@ -59,6 +64,11 @@ void import_keep(struct import *im, const struct origin *from, const struct slot
 		 const char *value);
 void import_refuse(struct import *im, const struct origin *from, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/* An argument of im->command_line or the sysctl about page pools, without a reason yet. */
+#define IMPORT_PAGES_SYSCTL UINT_MAX
+void import_refuse_pages(struct import *im, const struct origin *from, bool is_sysctl);
+/* Gives each of them its reason; import_write() calls it. */
+void import_explain_pages(struct import *im);
 /* Withdraws a setting that import_keep() added. */
 void import_withdraw(struct imported *one, const char *why);
 

@@ -144,7 +144,7 @@ static void assign_again(struct import *im, const struct origin *from)
 		xasprintf("%s:%u assigns %s again", from->file, from->line, im->assigned);
 
 	for (size_t i = 0; i < im->list.n; i++)
-		if (im->list.v[i].section && im->list.v[i].of &&
+		if ((im->list.v[i].section || im->list.v[i].pages_line) && im->list.v[i].of &&
 		    streq(im->list.v[i].of, im->assigned))
 			import_withdraw(&im->list.v[i], why);
 }
@@ -195,12 +195,22 @@ static const struct {
 	[IMPORT_GRUB] = {grub_line, "#", true},
 };
 
+/* All files of GRUB, of tuned and of cmdline.d make one command line each; another file its own. */
+static unsigned int command_line_of(const struct import *im, const char *path,
+				    enum import_kind kind)
+{
+	bool alone = kind == IMPORT_CMDLINE && !strstr(path, "cmdline.d/");
+
+	return alone ? IMPORT_TUNED + 1 + (unsigned int)im->files.n : kind;
+}
+
 void import_text(struct import *im, const char *path, bool below, const char *text,
 		 enum import_kind kind)
 {
 	unsigned int number = 0, lines = 0;
 	char *line;
 
+	im->command_line = command_line_of(im, path, kind);
 	if (kind == IMPORT_TUNED) {
 		import_tuned(im, path, below, text);
 		return;

@@ -31,7 +31,6 @@ static const char *reason_for(const struct reason *reasons, const char *text)
 #define ONE_MACHINE "belongs to one machine, not to a SKU"
 
 static const struct reason sysctls_elsewhere[] = {
-	{"vm.nr_hugepages*", POOLS},
 	{"vm.nr_overcommit_hugepages", POOLS},
 	{"kernel.core_pattern", "it may name a program that the kernel runs as root"},
 	{"kernel.modprobe", "it names a program that the kernel runs as root"},
@@ -78,6 +77,8 @@ void import_sysctl(struct import *im, const struct origin *from, const char *key
 
 	if (why)
 		import_refuse(im, from, "%s", why);
+	else if (str_starts(dotted, "vm.nr_hugepages"))
+		import_refuse_pages(im, from, true);
 	else if (!*value)
 		import_refuse(im, from, "has no value");
 	else
@@ -145,9 +146,6 @@ static const struct reason args_elsewhere[] = {
 	{"audit=*", SECURITY},
 	{"lockdown=*", SECURITY},
 	{"panic=*", PANICS},
-	{"hugepages=*", POOLS},
-	{"hugepagesz=*", POOLS},
-	{"default_hugepagesz=*", POOLS},
 	{NULL, NULL},
 };
 
@@ -188,6 +186,12 @@ static bool keep_isolated(struct import *im, const struct origin *from, const ch
 	return true;
 }
 
+static bool is_about_pages(const char *word)
+{
+	return str_starts(word, "hugepages=") || str_starts(word, "hugepagesz=") ||
+	       str_starts(word, "default_hugepagesz=");
+}
+
 void import_argument(struct import *im, const struct origin *from, const char *word)
 {
 	cleanup_free char *name = xstrndup(word, arg_key_len(word));
@@ -199,6 +203,8 @@ void import_argument(struct import *im, const struct origin *from, const char *w
 		import_refuse(im, from, "%s", why);
 	else if (strchr(word, '$'))
 		import_refuse(im, from, "contains a variable without a known value");
+	else if (is_about_pages(word))
+		import_refuse_pages(im, from, false);
 	else if (!keep_iommu(im, from, word) && !keep_isolated(im, from, word))
 		import_keep(im, from, &slot, word);
 }
