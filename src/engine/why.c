@@ -384,16 +384,42 @@ static void sort_keys(struct why *why)
 
 /* --- what may be meant ------------------------------------------------------------------------ */
 
-static void take_near(struct search *s, const char *name, size_t *best)
+/* name: to be asked for instead, where word is near. */
+static void take_near_word(struct search *s, const char *word, const char *name, size_t *best)
 {
 	size_t before = *best;
 
-	if (!str_is_near(s->asked, name, best))
+	if (!str_is_near(s->asked, word, best))
 		return;
 	if (*best < before)
 		strv_free(&s->why->near);
 	if (!strv_contains(&s->why->near, name))
 		strv_add(&s->why->near, name);
+}
+
+static void take_near(struct search *s, const char *name, size_t *best)
+{
+	take_near_word(s, name, name, best);
+}
+
+/* By each end of a key or an id, without the value of an argument: "vm.swappiness", "swappiness".
+ */
+static void take_near_end(struct search *s, const char *name, size_t *best)
+{
+	cleanup_free char *end = xstrndup(name, strcspn(name, "="));
+
+	for (char *p = end; (p = strpbrk(p, "./")); p++)
+		take_near_word(s, p + 1, name, best);
+}
+
+static void find_near_end(struct search *s)
+{
+	size_t best = SIZE_MAX;
+
+	for (size_t i = 0; i < s->why->lines.list.n; i++)
+		take_near_end(s, s->why->lines.list.v[i].path, &best);
+	for (size_t i = 0; i < s->run->plan.list.n; i++)
+		take_near_end(s, s->run->plan.list.v[i]->id, &best);
 }
 
 static void find_near(struct search *s)
@@ -404,16 +430,23 @@ static void find_near(struct search *s)
 
 	for (size_t i = 0; i < s->why->lines.list.n; i++)
 		take_near(s, s->why->lines.list.v[i].path, &best);
-	for (size_t i = 0; i < run->plan.list.n; i++)
-		take_near(s, run->plan.list.v[i]->id, &best);
+	for (size_t i = 0; i < run->plan.list.n; i++) {
+		const struct change *c = run->plan.list.v[i];
+
+		take_near(s, c->id, &best);
+		take_near_word(s, or_empty(c->target), c->id, &best);
+	}
 	for (size_t i = 0; i < run->sets.set.n; i++)
 		take_near(s, run->sets.set.v[i].sel->name, &best);
 	for (size_t i = 0; i < functions->n; i++) {
 		const struct pci_fn *fn = &functions->v[i];
 
 		take_near(s, fn->addr, &best);
+		take_near_word(s, strchr(fn->addr, ':') + 1, fn->addr, &best);
 		for (size_t j = 0; j < fn->net.n; j++)
 			take_near(s, fn->net.v[j], &best);
+		for (size_t j = 0; j < fn->ibdevs.n; j++)
+			take_near(s, fn->ibdevs.v[j], &best);
 	}
 	/* the last word alone: "swappiness", "mtu" */
 	for (size_t i = 0; !s->why->near.n && i < s->why->lines.list.n; i++) {
@@ -422,6 +455,8 @@ static void find_near(struct search *s)
 		if (dot && streq(dot + 1, s->asked))
 			strv_add(&s->why->near, path);
 	}
+	if (!s->why->near.n)
+		find_near_end(s);
 }
 
 bool why_ask(const struct run *run, const struct record *record, const char *asked, struct why *ret)
