@@ -173,7 +173,20 @@ zbase.yaml:4:1" ]
   echo 'devices: {rail: {pci: "15b3:1021", in: rails}}' >>a.yaml
   check a.yaml
   [ "$status" -eq 3 ]
-  [[ $output == *"devices.rail.in: no device set 'rails'; devices: defines no other" ]]
+  [[ $output == *"devices.rail.in: no device set 'rails', and devices: defines no other; write "* ]]
+}
+
+@test "check: a profile without device sets is told how to write one" {
+  good a
+  echo 'sriov: {rails: {vfs: 8, vf: {driver: netdev}}}' >>a.yaml
+  check --json a.yaml
+  [ "$status" -eq 3 ]
+  jq -e '.files[0].diagnostics | length == 1 and .[0].remedy ==
+    "write devices: {rails: {pci: \"VENDOR:DEVICE\"}} with an id that `railhead survey` lists"' <<<"$output"
+  # what the remedy has, with an id, is accepted
+  echo 'devices: {rails: {pci: "15b3:1021"}}' >>a.yaml
+  check a.yaml
+  [ "$status" -eq 0 ]
 }
 
 @test "check: a short word is no near miss of any other short word" {

@@ -93,8 +93,11 @@ static void want_set_of(struct ruling *r, const struct ynode *n, const char *key
 	if (!*name || strpbrk(name, " \t"))
 		return; /* not a name; the schema has reported the error */
 	if (!set && !*known)
-		rule_error(r, n, key, "no device set '%.64s'; devices: defines no%s", name,
-			   *asker ? " other" : "ne");
+		rule_error(r, n, key,
+			   "no device set '%.64s', and devices: defines no%s; write devices: "
+			   "{%.64s: {pci: \"VENDOR:DEVICE\"}} with an id that `railhead survey` "
+			   "lists",
+			   name, *asker ? " other" : "ne", name);
 	else if (!set && near)
 		rule_error(r, n, key, "no device set '%.64s'; did you mean '%s'?", name, near);
 	else if (!set)
