@@ -384,6 +384,16 @@ measures() { # HOW-MANY STATUS
   [ "$(bench_runs)" = "${1#0}" ]
 }
 
+@test "reuse: for days, as admit takes them" {
+  passing 1d
+  orderly_reboot
+  measures 0
+  in_record '.verdict == "ready" and .numbers.boots_ago == 1'
+  gated '  reuse: 31d'
+  run -3 "$railhead" check --root "$root"
+  [[ $output == *"gate.reuse: 31d is out of range; must be 60s to 30d"* ]]
+}
+
 @test "reuse: after an orderly reboot the numbers stand, the looks are new, and it is said" {
   passing 24h
   orderly_reboot

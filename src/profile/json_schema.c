@@ -61,9 +61,10 @@ const char *json_schema_pattern(const struct spec *spec)
 		{value_int, INT64_MAX, "^-?" NUMBER_OF "$"},
 		{value_schema, INT64_MAX, "^" NUMBER_OF "$"},
 		{value_count, INT64_MAX, "^(>=)?" NUMBER_OF "$"},
-		{value_duration, 60 * SECOND - 1, "^(0[mh]|" NUMBER_OF "(us|ms|s))$"},
-		{value_duration, 3600 * SECOND - 1, "^(0h|" NUMBER_OF "(us|ms|s|m))$"},
-		{value_duration, INT64_MAX, "^" NUMBER_OF "(us|ms|s|m|h)$"},
+		{value_duration, 60 * SECOND - 1, "^(0[mhd]|" NUMBER_OF "(us|ms|s))$"},
+		{value_duration, 3600 * SECOND - 1, "^(0[hd]|" NUMBER_OF "(us|ms|s|m))$"},
+		{value_duration, 24 * 3600 * SECOND - 1, "^(0d|" NUMBER_OF "(us|ms|s|m|h))$"},
+		{value_duration, INT64_MAX, "^" NUMBER_OF "(us|ms|s|m|h|d)$"},
 	};
 	int64_t max = spec->max ? spec->max : INT64_MAX;
 

@@ -26,6 +26,7 @@
 #define HEX DIGITS "abcdefABCDEF"
 
 enum { SHOWN = 60 }; /* bytes of a value that a message shows */
+#define DAY_US INT64_C(86400000000)
 
 static bool only(const char *s, const char *chars)
 {
@@ -260,7 +261,8 @@ static const struct unit_name *units_of(const struct spec *s)
 	static const struct unit_name none[] = {{1, ""}};
 	static const struct unit_name sizes[] = {
 		{1 << 30, "G"}, {1 << 20, "M"}, {1 << 10, "K"}, {1, " bytes"}};
-	static const struct unit_name durations[] = {{1000000, "s"}, {1000, "ms"}, {1, "us"}};
+	static const struct unit_name durations[] = {
+		{DAY_US, "d"}, {1000000, "s"}, {1000, "ms"}, {1, "us"}};
 	static const struct unit_name rates[] = {
 		{125000000, "Gb/s"}, {125000, "Mb/s"}, {1, " bytes/s"}};
 	static const struct unit_name percent[] = {{1, "%"}};
@@ -284,6 +286,8 @@ static char *amount(const struct spec *s, int64_t v)
 {
 	const struct unit_name *u = units_of(s);
 
+	if (!v && u->size == DAY_US) /* "0s", not "0d" */
+		u++;
 	while (u->size > 1 && v % u->size)
 		u++;
 	return xasprintf("%lld%s", (long long)(v / u->size), u->name);
