@@ -37,6 +37,29 @@ edit_record() { # JQ-FILTER
 
 LINKS='  checks: {links: {run: carrier, on: nics}}'
 
+# --- what a program reads --------------------------------------------------------------------------
+
+answer() { # STATUS: the keys that a program asks for first
+  run "-$1" --separate-stderr "$railhead" status --json --root "$root"
+  jq -c '[keys[] | select(IN("verdict", "admit", "reasons", "faults", "skipped", "judged_usec", "warnings", "trends"))]' \
+    <<<"$output"
+}
+
+@test "status --json: the keys of the answer are there before the first verdict, and with each one" {
+  local state all='["admit","faults","judged_usec","reasons","skipped","trends","verdict","warnings"]'
+  [ "$(answer 7)" = "$all" ] # no record
+  [ "$(jq -c '[.verdict, .admit, .reasons, .faults]' <<<"$("$railhead" status --json --root "$root")")" = '[null,false,[],[]]' ]
+  gated "$LINKS"
+  run -0 "$railhead" apply --root "$root"
+  [ "$(answer 7)" = "$all" ] # stages, and no gate
+  gate 0
+  [ "$(answer 0)" = "$all" ]
+  for state in degraded blocked waiting lapsed off none; do
+    edit_record ".verdict = \"$state\" | .admit = false"
+    [ "$(answer 7)" = "$all" ]
+  done
+}
+
 # --- benchmarks in the plan -----------------------------------------------------------------------
 
 @test "plan and verify list each benchmark with its target, under the id that the gate gives it" {

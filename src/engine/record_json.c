@@ -617,9 +617,7 @@ static void put_reasons(json_t *doc, const struct reasons *r)
 			json_array_append_new(faults, fault_to_json(&r->list.v[i]));
 	}
 	json_object_set_new(doc, "reasons", texts);
-	if (json_array_size(faults))
-		json_object_set(doc, "faults", faults);
-	json_decref(faults);
+	json_object_set_new(doc, "faults", faults);
 }
 
 /* NULL: there is none. */
@@ -646,15 +644,18 @@ static void reasons_in(const json_t *doc, struct reasons *ret)
 	}
 }
 
+/* The same keys with each verdict and before the first one: readers can rely on them. */
 static void put_verdict(json_t *doc, const struct record *r)
 {
-	if (r->judged) {
-		put_text(doc, "verdict", verdict_name(r->verdict.kind));
-		json_object_set_new(doc, "admit", json_boolean(r->verdict.admit));
-		put_reasons(doc, &r->verdict.reasons);
-		put_texts_if(doc, "skipped", &r->verdict.skipped);
-		put_int(doc, "judged_usec", r->judged_at);
-	}
+	static const struct reasons none = {0};
+
+	json_object_set_new(doc, "verdict",
+			    r->judged ? json_string(verdict_name(r->verdict.kind)) : json_null());
+	json_object_set_new(doc, "admit", json_boolean(r->judged && r->verdict.admit));
+	put_reasons(doc, r->judged ? &r->verdict.reasons : &none);
+	put_texts(doc, "skipped", &r->verdict.skipped);
+	json_object_set_new(doc, "judged_usec",
+			    r->judged ? json_integer((json_int_t)r->judged_at) : json_null());
 	if (r->begun)
 		json_object_set_new(doc, "judging",
 				    json_pack("{s:I, s:i}", "since_usec", (json_int_t)r->begun_at,
@@ -701,8 +702,8 @@ json_t *record_to_json(const struct record *r)
 		json_object_set_new(doc, "numbers", numbers_to_json(&r->numbers));
 	if (r->devices.n)
 		put_devices(doc, r);
-	put_texts_if(doc, "warnings", &r->warnings);
-	put_texts_if(doc, "trends", &r->trends);
+	put_texts(doc, "warnings", &r->warnings);
+	put_texts(doc, "trends", &r->trends);
 	return doc;
 }
 

@@ -214,12 +214,43 @@ static void test_misspelt(void **state)
 	record_free(&r);
 }
 
+/* Keys of the answer, with each verdict and before the first one. */
+static void test_keys(void **state)
+{
+	static const char *const keys[] = {"verdict", "admit",	     "reasons",	 "faults",
+					   "skipped", "judged_usec", "warnings", "trends"};
+
+	enum { KINDS = VERDICT_NONE + 1 };
+
+	(void)state;
+	for (unsigned int kind = 0; kind <= KINDS; kind++) {
+		struct record r;
+		json_t *doc;
+
+		record_init(&r, "b");
+		if (kind < KINDS)
+			record_set_simple(&r, kind, FAULT_NONE, "x");
+		doc = record_to_json(&r);
+		assert_int_equal(json_object_size(doc), 2 + array_len(keys));
+		for (size_t i = 0; i < array_len(keys); i++)
+			assert_non_null(json_object_get(doc, keys[i]));
+		if (kind == KINDS) {
+			assert_true(json_is_null(json_object_get(doc, "verdict")));
+			assert_true(json_is_false(json_object_get(doc, "admit")));
+			assert_int_equal(json_array_size(json_object_get(doc, "faults")), 0);
+		}
+		settles(doc);
+		json_decref(doc);
+		record_free(&r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_codes),	   cmocka_unit_test(test_schema),
-		cmocka_unit_test(test_misspelt),
+		cmocka_unit_test(test_misspelt),   cmocka_unit_test(test_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
