@@ -35,6 +35,14 @@ int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((form
 int err_errno(struct err *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/*
+ * The sentence about a path that a person gave, from -errno: "No such file or directory; check the
+ * path". Static, or that of strerror().
+ */
+const char *err_of_path(int code);
+/* Sets "path: " and that sentence. Returns code. */
+int err_path(struct err *err, int code, const char *path);
+
 /* The same failure as *from, under that code. Returns code. */
 int err_copy(struct err *err, int code, const struct err *from);
 

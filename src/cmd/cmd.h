@@ -109,6 +109,8 @@ void invocation_close_root(struct invocation *inv);
  * caller's to close, also after an error.
  */
 int open_machine(const char *path, struct root *root, struct scratch *scratch, struct err *err);
+/* -EINVAL: the tree has neither proc/ nor sys/. path: as a person gave it. */
+int machine_check(const struct root *root, const char *path, struct err *err);
 
 /* --- shared by the verbs (common.c) --------------------------------------------------- */
 

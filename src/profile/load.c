@@ -114,7 +114,8 @@ bool file_is_good(int fd, const char *file, unsigned int flags, struct diags *di
 	if (fstat(fd, &st) < 0)
 		return reject_file(diags, file, strerror(errno));
 	if (!S_ISREG(st.st_mode))
-		return reject_file(diags, file, "not a regular file");
+		return reject_file(diags, file,
+				   "this is no regular file; give the path of a YAML file");
 	if (flags & LOAD_ROOTS_ONLY && st.st_uid != 0)
 		return reject_file(diags, file,
 				   "not owned by root, so it is not trusted; chown root it");
@@ -421,7 +422,7 @@ static int load_from(const struct loader *with, const char *path, struct profile
 	cleanup_close int fd = source_open(&l, &s);
 
 	if (fd < 0)
-		return err_errno(err, fd, "%s", path);
+		return err_path(err, fd, path);
 	l.p = xnew(struct profile);
 	l.p->name = profile_stem(path);
 	l.p->file = xstrdup(path);
@@ -621,7 +622,7 @@ int profile_check_dropin(const struct root *root, const char *path, const struct
 
 	*target = NULL;
 	if (fd < 0)
-		return err_errno(err, fd, "%s", path);
+		return err_path(err, fd, path);
 	l.p = files;
 	doc = document(&l, path, fd, SCHEMA_DROPIN);
 	p = dropin_target(root, path, bases_in);
