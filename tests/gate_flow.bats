@@ -407,6 +407,24 @@ measures() { # HOW-MANY STATUS
   [ "$(bench_runs)" = "${1#0}" ]
 }
 
+@test "when each measurement began is on record, and not of one that an earlier boot made" {
+  passing 24h
+  in_record '.stages.gate as $g | .measurements | length == 2 and all(.started_usec >= $g.started_usec and
+    .started_usec + .duration_usec <= $g.started_usec + $g.duration_usec and (has("timings") | not))'
+  run -0 "$railhead" status --html "$BATS_TEST_TMPDIR/page.html" --root "$root"
+  grep -q '<rect class="sort-measurement"' "$BATS_TEST_TMPDIR/page.html"
+  orderly_reboot
+  measures 0
+  in_record '.numbers.boots_ago == 1 and (.measurements | length == 2 and all(has("started_usec") or has("timings") | not))'
+  run -0 "$railhead" status --html "$BATS_TEST_TMPDIR/page.html" --root "$root"
+  ! grep -q '<rect class="sort-measurement"' "$BATS_TEST_TMPDIR/page.html"
+  # one that is slow is measured twice
+  bench_value 5e8
+  run -7 with_bench "$railhead" gate --again --root "$root"
+  in_record '.measurements | all(.timings[0].started_usec == .started_usec and (.timings | length) == 2 and
+    ([.timings[].duration_usec] | add) == .duration_usec)'
+}
+
 @test "reuse: for days, as admit takes them" {
   passing 1d
   orderly_reboot

@@ -114,7 +114,7 @@ with_log() {
   [ "$(grep -cx "together .*" "$BATS_TEST_TMPDIR/starts")" = 2 ]
   [ "$(grep -c "gpu_copy.*gpu_peer" "$BATS_TEST_TMPDIR/starts")" = 1 ]
   [ "$(jq '[.measurements[] | select(.state == "same")] | length' "$gate_out")" = 24 ]
-  jq -e '[.measurements[] | .detail | has("task") or has("took_us")] | any | not' "$gate_out"
+  jq -e '[.measurements[] | .detail | has("task") or has("started_us") or has("took_us")] | any | not' "$gate_out"
 }
 
 @test "eight GPUs, of which one hangs: it is named, and all others have their figures" {

@@ -118,6 +118,7 @@ static void *task_main(void *arg)
 	json_t *line = benchmark_measure(&task->options);
 
 	json_object_set_new(line, "task", json_integer((json_int_t)task->number));
+	json_object_set_new(line, "started_us", json_integer((json_int_t)(start / 1000u)));
 	json_object_set_new(line, "took_us",
 			    json_integer((json_int_t)((clock_ns() - start) / 1000u)));
 	pthread_mutex_lock(&t->lock);

@@ -8,7 +8,7 @@
  * What stands between two ";" is a round: its benchmarks run at the same time, each in a thread
  * of its own, and the next round begins when all have ended. The number is the milliseconds that
  * each may take. Each prints its line when it has ended, with its place in the text as "task"
- * (from 0) and "took_us".
+ * (from 0), "started_us" of CLOCK_MONOTONIC and "took_us".
  *
  * What takes longer ends the whole process, since a thread that hangs in a driver can't be ended:
  * the benchmarks without a line are the caller's to run alone. Only those that depend on nothing

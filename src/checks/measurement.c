@@ -84,9 +84,16 @@ void measurement_free(struct measurement *m)
 {
 	measurement_forget(m);
 	measurement_looks_free(m);
+	vec_free(&m->timings);
 	free(m->id);
 	free(m->check);
 	free(m->origin);
+}
+
+void measurements_forget_timings(struct measurements *m)
+{
+	for (size_t i = 0; i < m->list.n; i++)
+		vec_free(&m->list.v[i].timings);
 }
 
 void measurements_free(struct measurements *m)

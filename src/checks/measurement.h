@@ -36,6 +36,11 @@ struct look {
 	double whole, own_pct, others_pct; /* of the program's line; NAN: it has none */
 };
 
+/* One run of a benchmark's program: CLOCK_MONOTONIC, in microseconds. */
+struct timing {
+	uint64_t started, duration;
+};
+
 struct measurement {
 	char *id;     /* gate/NAME/node0 */
 	char *check;  /* NAME */
@@ -51,7 +56,9 @@ struct measurement {
 	json_t *detail;	  /* the bench program's own line, or NULL */
 	VEC(struct look) looks; /* if it was measured more than once */
 	struct readings readings;
-	uint64_t duration; /* microseconds */
+	uint64_t duration; /* microseconds, of all runs */
+	/* Of each run that this boot made, in order; none of an earlier boot. */
+	VEC(struct timing) timings;
 };
 
 struct measurements {
@@ -66,6 +73,8 @@ void measurement_free(struct measurement *m);
 /* What a look came to, for the next one to say it. */
 void measurement_forget(struct measurement *m);
 void measurement_looks_free(struct measurement *m);
+/* Drops the timings, which are of the clock of another boot. */
+void measurements_forget_timings(struct measurements *m);
 void measurements_free(struct measurements *m);
 /* Adds none where no check has such a key. */
 void readings_add(struct readings *r, const char *key, double value, bool told);

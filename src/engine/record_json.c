@@ -223,6 +223,46 @@ static struct look look_in(json_t *obj, const struct keys *keys)
 	return look;
 }
 
+/* When the first run began; of several runs each. */
+static void put_timings(json_t *obj, const struct measurement *m)
+{
+	json_t *list;
+
+	if (!m->timings.n)
+		return;
+	put_int(obj, "started_usec", m->timings.v[0].started);
+	if (m->timings.n == 1)
+		return;
+	list = json_array();
+	for (size_t i = 0; i < m->timings.n; i++)
+		json_array_append_new(list, json_pack("{s:I, s:I}", "started_usec",
+						      (json_int_t)m->timings.v[i].started,
+						      "duration_usec",
+						      (json_int_t)m->timings.v[i].duration));
+	json_object_set_new(obj, "timings", list);
+}
+
+static void add_timing(const json_t *obj, struct measurement *ret)
+{
+	struct timing t = {usec_in(obj, "started_usec"), usec_in(obj, "duration_usec")};
+
+	if (t.started)
+		vec_push(&ret->timings, t);
+}
+
+/* None in a record of a railhead that kept no beginnings. */
+static void timings_in(const json_t *obj, struct measurement *ret)
+{
+	const json_t *list = json_object_get(obj, "timings");
+
+	for (size_t i = 0; i < json_array_size(list); i++)
+		add_timing(json_array_get(list, i), ret);
+	if (ret->timings.n == 1) /* the duration of the measurement is that of its only run */
+		ret->duration = ret->timings.v[0].duration;
+	if (!ret->timings.n)
+		add_timing(obj, ret);
+}
+
 static json_t *measurement_to_json(const struct measurement *m)
 {
 	json_t *obj = json_object();
@@ -232,6 +272,7 @@ static json_t *measurement_to_json(const struct measurement *m)
 	put_text(obj, keys_now.state, state_name(m->state));
 	put_text(obj, keys_now.desired, m->wanted);
 	put_text(obj, keys_now.observed, m->measured);
+	put_timings(obj, m);
 	put_int(obj, "duration_usec", m->duration);
 	put_text(obj, "origin", m->origin);
 	put_text(obj, "on_fail", on_fail_name(m->on_fail));
@@ -272,6 +313,7 @@ static struct measurement measurement_in(const json_t *obj, const struct keys *k
 		.detail = json_incref(json_object_get(obj, "detail")),
 	};
 
+	timings_in(obj, &m);
 	readings_in(obj, json_object_get(obj, "readings"), &m.readings);
 	for (size_t i = 0; i < json_array_size(looks); i++)
 		vec_push(&m.looks, look_in(json_array_get(looks, i), keys));

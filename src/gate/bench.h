@@ -72,6 +72,7 @@ struct bench_job {
 	enum change_state state;
 	json_t *result;	  /* owned; the whole line, or NULL; of many an array, however it ended */
 	char reason[256]; /* UTF-8, one line; "" iff measured */
+	uint64_t started_us;  /* CLOCK_MONOTONIC; 0: it did not start, or its start is not known */
 	uint64_t duration_us; /* from the start of the child to its end, or to its abandoning */
 	bool by_budget;	      /* the budget ended it, before its own deadline did */
 };

@@ -28,7 +28,7 @@ char *html_time(uint64_t usec);
 void html_node(FILE *out, const struct page *page, const struct marks *marks);
 /* Of page->record: stages, their lanes, waits, devices that came back. */
 void html_timeline(FILE *out, const struct page *page);
-/* One of those stages; nothing where it changed nothing. */
+/* One of those stages; nothing where it neither changed nor measured anything. */
 void html_lanes(FILE *out, const struct page *page, enum stage s);
 /* Of page->record: each figure of the gate against its threshold. */
 void html_figures(FILE *out, const struct page *page);

@@ -17,7 +17,7 @@
 /* A job that ended so, with that line. */
 static struct bench_job said(enum change_state is, const char *line, const char *reason)
 {
-	struct bench_job job = {.state = is, .duration_us = 1000};
+	struct bench_job job = {.state = is, .started_us = 7, .duration_us = 1000};
 
 	if (line) {
 		job.result = json_loads(line, 0, NULL);
@@ -250,6 +250,8 @@ static void test_second_look(void **state)
 	assert_string_equal(p->m.measured, "1.0 GB/s");
 	assert_null(p->m.reason);
 	assert_int_equal(p->m.duration, 2000);
+	assert_int_equal(p->m.timings.n, 2); /* what the budget ended counts for nothing */
+	assert_int_equal(p->m.timings.v[1].started, 7);
 	judge(p, CHANGE_SAME, "{\"value\": 9e8}", NULL);
 	judge(p, CHANGE_FAILED, NULL, "exit status 1"); /* by itself */
 	assert_int_equal(p->m.state, CHANGE_FAILED);
