@@ -58,7 +58,7 @@ declare -gA runs=(
   ["fusermount3 -u /tmp/sim/mnt"]=0
   ["sudo install -D -m 644 my-sku.yaml /etc/railhead/profiles/my-sku.yaml"]=0
   ["railhead calibrate >50-calibrated.yaml"]=0
-  ["railhead status --json | jq -r '.faults[]? | [.code, .action, .reason] | @tsv'"]=0
+  ["railhead status --json | jq -r '.faults[] | [.code, .action, .reason] | @tsv'"]=0
   ["railhead status --html - | ssh desk 'cat >node42.html'"]=0
   ["railhead survey --root node42.tar --html node42.html"]=0
   ["railhead kargs --format=bootc --profile my-sku.yaml"]=0
