@@ -27,11 +27,9 @@ static const char *reason_for(const struct reason *reasons, const char *text)
 #define PANICS                                                                           \
 	"dangerous: a panic reboots the node outside of railhead's budget; leave it in " \
 	"sysctl.d"
-#define POOLS "page pools have their own section: hugepages: [{size: 2M, per_node: ...}]"
 #define ONE_MACHINE "belongs to one machine, not to a SKU"
 
 static const struct reason sysctls_elsewhere[] = {
-	{"vm.nr_overcommit_hugepages", POOLS},
 	{"kernel.core_pattern", "it may name a program that the kernel runs as root"},
 	{"kernel.modprobe", "it names a program that the kernel runs as root"},
 	{"kernel.hotplug", "it names a program that the kernel runs as root"},
@@ -77,7 +75,8 @@ void import_sysctl(struct import *im, const struct origin *from, const char *key
 
 	if (why)
 		import_refuse(im, from, "%s", why);
-	else if (str_starts(dotted, "vm.nr_hugepages"))
+	else if (str_starts(dotted, "vm.nr_hugepages") ||
+		 streq(dotted, "vm.nr_overcommit_hugepages"))
 		import_refuse_pages(im, from, true);
 	else if (!*value)
 		import_refuse(im, from, "has no value");

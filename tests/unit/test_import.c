@@ -181,7 +181,7 @@ static void test_pages(void **state)
 	}
 }
 
-/* A file of its own has its own pairs; vm.nr_hugepages counts pages of the default size. */
+/* A file of its own has its own pairs; these sysctls count pages of the default size. */
 static void test_pages_of_files(void **state)
 {
 	struct tmp *t = *state;
@@ -189,11 +189,13 @@ static void test_pages_of_files(void **state)
 	struct str out = {0};
 
 	import_text(&im, "x.conf", true, "vm.nr_hugepages=4\n", IMPORT_SYSCTL);
+	import_text(&im, "y.conf", true, "vm/nr_overcommit_hugepages=4\n", IMPORT_SYSCTL);
 	import_text(&im, "a/cmdline", true, "default_hugepagesz=1G\n", IMPORT_CMDLINE);
 	import_text(&im, "b/cmdline", true, "hugepages=0:8\n", IMPORT_CMDLINE);
 	import_write(&im, "imported", &out);
 	assert_string_equal(im.list.v[0].note, SECTION "[{size: 1G, per_node: ...}]");
-	assert_string_equal(im.list.v[2].note, SECTION "[{size: 2M, nodes: {0: 8}}]");
+	assert_string_equal(im.list.v[1].note, SECTION "[{size: 1G, per_node: ...}]");
+	assert_string_equal(im.list.v[3].note, SECTION "[{size: 2M, nodes: {0: 8}}]");
 	str_free(&out);
 	import_free(&im);
 }
