@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The history as a file: JSON, one line for each boot. The parts of a boot are left out where they
- * are those of the line before, which they are most of the time.
+ * The history as a JSON file, one line for each boot. A line leaves out the parts of a boot if they
+ * equal those of the previous line, as they do most of the time.
  */
 #include <errno.h>
 #include <limits.h>
@@ -58,7 +58,7 @@ static json_t *texts_to_json(const struct strv *texts)
 	return list;
 }
 
-/* A text that is no UTF-8, as firmware may have it, is left out. */
+/* Leaves out a text that is not UTF-8; firmware may have such texts. */
 static void put_text(json_t *obj, const char *key, const char *text)
 {
 	json_object_set_new(obj, key, json_string(text));
@@ -180,7 +180,7 @@ static void texts_in(const json_t *list, struct strv *ret)
 			strv_add(ret, json_string_value(json_array_get(list, i)));
 }
 
-/* False: it is no entry of a boot. before: the line before, or NULL. */
+/* False: not an entry of a boot. before: the previous line, or NULL. */
 static bool boot_in(json_t *obj, const struct boot_past *before, struct boot_past *ret)
 {
 	const char *id, *verdict, *reason = "", *profile = "", *version = "", *digest = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Opening a run: mode of the boot, survey, match, freeze, plan. */
+/* Opens a run: mode of the boot, survey, match, freeze, plan. */
 #include "engine/run.h"
 
 #include <errno.h>
@@ -108,7 +108,7 @@ static void make_plan(struct run *run)
 		unfit(run, &why);
 }
 
-/* Where the profile comes from: this run's --profile, or that of the run that froze it. */
+/* The source of the profile: this run's --profile, or that of the run that froze the profile. */
 static char *given_profile(const struct run *run)
 {
 	const char *arg = run->opt.profile;
@@ -118,7 +118,7 @@ static char *given_profile(const struct run *run)
 		return run->opt.freeze == FREEZE_BOOT ? frozen_given(run->root) : NULL;
 	if (profile_is_name(arg))
 		return xstrdup(arg);
-	path = realpath(arg, NULL); /* a unit runs elsewhere */
+	path = realpath(arg, NULL); /* a unit runs in another directory */
 	return path ? path : xstrdup(arg);
 }
 
@@ -145,7 +145,7 @@ static int choose(struct run *run, struct err *err)
 	return 0;
 }
 
-/* Policy that can't be read is not guessed: what writes or judges stops here. */
+/* Unreadable policy stops every run that writes or judges, because policy must not be guessed. */
 static bool site_is_sound(struct run *run)
 {
 	site_load(run->root, &run->site, &run->diags);
@@ -189,12 +189,12 @@ int run_open(const struct root *root, const struct run_options *opt, struct run 
 		return r;
 	ret->acs = acs_new(root);
 	sound = site_is_sound(ret);
-	/* A plan may be looked at anywhere; only what could write asks first. */
+	/* A plan may be made anywhere; only runs that could write check the mode. */
 	if (opt->freeze != FREEZE_IGNORE && !may_run(ret))
 		return 0;
 	if (!sound)
 		return 0;
-	diags_free(&ret->diags); /* of a file that only what writes must obey */
+	diags_free(&ret->diags); /* of a file that binds only runs that write */
 	r = choose(ret, err);
 	if (r < 0)
 		run_close(ret);
