@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * IOMMU groups: whether a function is alone in its group and of which type that is, and, if
- * not as asked, who decided so: the hardware, the firmware, or the kernel's command line.
+ * IOMMU groups: whether a function is alone in its group, the type of the group, and (if a value
+ * differs) the cause: the hardware, the firmware, or the kernel's command line.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,9 +21,9 @@
 #define DEV "/sys/bus/pci/devices/"
 #define GROUPS "/sys/kernel/iommu_groups"
 
-enum { NAMED = 2 }; /* so many members of a group are named, the others counted */
+enum { NAMED = 2 }; /* at most this many members of a group are named, the others counted */
 
-/* The group's number. 1: there is none, and the change says why. */
+/* Finds the group's number. 1: no group, and the change has the reason. */
 static int find_group(const struct kind_ctx *ctx, struct change *c, char **addr, char **group)
 {
 	cleanup_free char *why = NULL;
@@ -46,7 +46,7 @@ static int find_group(const struct kind_ctx *ctx, struct change *c, char **addr,
 
 /* --- shared groups ----------------------------------------------------------------------- */
 
-/* Ports of one state, as "0000:00:01.0 0000:01:00.0". */
+/* Appends the ports in one state: "0000:00:01.0 0000:01:00.0". */
 static void name_ports(const struct acs_ports *ports, enum acs_state state, struct str *ret)
 {
 	for (size_t i = 0; i < ports->n; i++)
@@ -55,8 +55,8 @@ static void name_ports(const struct acs_ports *ports, enum acs_state state, stru
 }
 
 /*
- * With an IOMMU the kernel itself sets what a port is capable of, when it finds the port: what
- * is off all the same was taken away by an argument, or by the firmware.
+ * With an IOMMU the kernel enables every capability of a port when it finds the port: an argument
+ * or the firmware has disabled the missing ones.
  */
 static void blame_control(const struct kind_ctx *ctx, const struct acs_ports *ports,
 			  struct str *text)
@@ -85,7 +85,7 @@ static void blame_control(const struct kind_ctx *ctx, const struct acs_ports *po
 			      "pci=config_acs=xx111x1@ADDRESS of the port");
 }
 
-/* What is the same for all ports of a state. %s: their addresses. */
+/* The text for all ports in one state. %s: their addresses. */
 static const struct {
 	enum acs_state state;
 	const char *text;
@@ -137,12 +137,12 @@ static void blame_ports(const struct kind_ctx *ctx, const struct acs_ports *port
 	}
 }
 
-/* A function of a card with several must keep itself apart from the others. */
+/* A function of a multi-function card must isolate itself from the other functions. */
 static void blame_card(const struct kind_ctx *ctx, const char *addr, struct str *text)
 {
 	const struct acs_port *own = NULL;
 
-	if (!root_exists(ctx->root, DEV "%s/physfn", addr)) /* a VF counts as a card of its own */
+	if (!root_exists(ctx->root, DEV "%s/physfn", addr)) /* a VF counts as a separate card */
 		own = acs_port(ctx->acs, addr, NULL);
 	if (!own || (own->state != ACS_MISSING && own->state != ACS_OFF))
 		return;
@@ -213,7 +213,7 @@ const struct target_item iommu_group_item = {
 
 /* --- types ------------------------------------------------------------------------------- */
 
-/* What the profile would have to say for each type. */
+/* The value of the profile for each type. */
 static const struct {
 	const char *type, *iommu;
 } remedies[] = {
@@ -232,11 +232,11 @@ static const char *remedy_for(const char *type)
 
 /*
  * The arguments that choose the type of all groups, in the words of the parsers
- * (drivers/iommu/iommu.c, arch/x86/kernel/pci-dma.c): of each sort the last one counts.
+ * (drivers/iommu/iommu.c, arch/x86/kernel/pci-dma.c): the last argument of each sort counts.
  */
 static const struct type_word {
 	const char *token;
-	bool strictness; /* lazy or strict; the others: translated or not */
+	bool strictness; /* lazy or strict; false: translated or not */
 	bool on;
 } type_words[] = {
 	{"iommu.passthrough=1", false, true},
@@ -277,7 +277,7 @@ static struct said type_arguments(const char *cmdline)
 	return said;
 }
 
-/* Whether the arguments make it that type; false where they leave it open. */
+/* Whether the arguments force that type; false if they leave the type open. */
 static bool arguments_make(const struct said *said, const char *type)
 {
 	if (said->translation && said->passthrough)
@@ -300,7 +300,7 @@ static void blame_type(const struct kind_ctx *ctx, struct change *c, const char 
 	struct said said = type_arguments(ctx->node->cmdline);
 	const char *arg = deciding(&said);
 
-	/* Strictness alone does not ask for translation. */
+	/* Strictness alone does not request translation. */
 	if (arguments_make(&said, want) && (said.translation || !streq(type, "identity")))
 		change_reason(c,
 			      "%s of this boot asks for %s, and this group is %s all the same: the "
@@ -323,8 +323,8 @@ static void blame_type(const struct kind_ctx *ctx, struct change *c, const char 
 }
 
 /*
- * Lazy translation has a name of its own since 5.15 (DMA-FQ): an older kernel writes DMA for
- * it too, and says nothing unless an argument made it strict.
+ * Lazy translation has a separate name since 5.15 (DMA-FQ). An older kernel writes DMA for lazy
+ * translation too, which tells nothing unless an argument made it strict.
  */
 static bool tells(const struct kind_ctx *ctx, const char *desired, const char *type)
 {

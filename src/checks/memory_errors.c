@@ -35,7 +35,7 @@ static const struct counter counters[] = {
 	},
 };
 
-/* The controllers, and what they have below. */
+/* Finds the controllers and their DIMMs or ranks. */
 static int find(const struct root *root, const struct change *c, struct strv *ret, struct err *err)
 {
 	static const char *const patterns[] = {
@@ -56,7 +56,9 @@ static bool is_controller(const char *path)
 	return !strchr(path + strlen(EDAC), '/');
 }
 
-/* "CPU_SrcID#0_MC#0_Chan#1_DIMM#0 (mc0/dimm2)"; the board's own names, where somebody wrote them */
+/*
+ * "CPU_SrcID#0_MC#0_Chan#1_DIMM#0 (mc0/dimm2)"; the board's own names, if someone configured them
+ */
 static char *name(const struct root *root, const char *path, const struct counter *k)
 {
 	const char *place = path + strlen(EDAC);
@@ -70,7 +72,7 @@ static char *name(const struct root *root, const char *path, const struct counte
 	return xasprintf("%.*s (%s)", (int)strcspn(label, "\n"), label, place);
 }
 
-/* What the DIMMs of a controller have of its counter. */
+/* The sum of a counter over the DIMMs of a controller. */
 static uint64_t sum_dimms(const struct root *root, const char *controller, const char *file)
 {
 	cleanup_free char *pattern = xasprintf("%s/*[0-9]/dimm_%s", controller, file);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * throttling: how often a CPU or its package slowed itself down because it was too hot, since the
- * CPU came online (drivers/thermal/intel/therm_throt.c, which Intel's CPUs alone have). Each thread
- * counts for itself what happens to its package, so that the package has the highest of theirs.
+ * throttling: how often a CPU or its package slowed down because of heat since the CPU came online
+ * (drivers/thermal/intel/therm_throt.c, which only Intel's CPUs have). Each thread keeps its own
+ * count of events of its package, so the highest count is that of the package.
  */
 #include <stdio.h>
 #include <string.h>
