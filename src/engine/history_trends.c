@@ -26,7 +26,7 @@ bool past_figure_more_is_worse(const struct past_figure *f)
 	return f->quantity == QUANTITY_TIME || f->quantity == QUANTITY_FAULTS;
 }
 
-/* The segment of each boot, by its index; a boot without known parts belongs to no segment. */
+/* The segment of each boot, by its index; a boot without known parts starts no segment. */
 static void number_segments(const struct history *h, size_t *segment)
 {
 	const struct binding *last = NULL;
