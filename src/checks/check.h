@@ -52,9 +52,9 @@ void checks_each(const struct section_ctx *ctx, const struct ynode *section, str
 
 /* Whether a set of the check has no member; the expect of the set decides if that is allowed. */
 bool check_may_lack(const struct checked *t);
-#define NOTHING_TO_CHECK                                                                           \
-	"there is nothing that this check is about: no VF, NUMA node or pair that it could take; " \
-	"see `railhead match --explain`, or leave the check out"
+#define NOTHING_TO_CHECK                                                                 \
+	"this check has no subject on the node: no VF, NUMA node or pair to check; see " \
+	"`railhead match --explain`, or remove the check"
 
 /* --- looks: ids are gate/NAME/ADDRESS[/VF], for units gate/NAME/UNIT ------------------------ */
 

@@ -294,7 +294,7 @@ int counters_look(const struct kind_ctx *ctx, struct change *c, struct err *err)
 	bool none = r == 0 && !c->counts.list.n && !c->unloaded.list.n;
 
 	if ((r < 0 || none) && look->follows)
-		return unsupported(c, "not seen, as the first look of this check says");
+		return unsupported(c, "unknown; see the first look of this check");
 	if (none && !ctx->root->live)
 		return unsupported(c, "a captured tree does not hold these counters");
 	if (none)

@@ -46,11 +46,11 @@ int gpu_unbound(struct change *c, const char *addr, const char *driver)
 			"the kernel log for why it rejected the GPU",
 			addr);
 	else if (streq(driver, "nouveau"))
-		change_reason(c, "nouveau has it: name it in modules.blacklist, and in the "
-				 "initramfs");
+		change_reason(c, "nouveau is bound to it: add nouveau to modules.blacklist, also "
+				 "in the initramfs");
 	else
-		change_reason(c, "%s has %s: it was given away (to a virtual machine?)", driver,
-			      addr);
+		change_reason(c, "%s is bound to %s: was the GPU given to a virtual machine?",
+			      driver, addr);
 	c->state = CHANGE_DIFFERS;
 	return 0;
 }

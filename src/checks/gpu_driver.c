@@ -134,8 +134,7 @@ static int judge_amd(struct change *c)
 	change_observe(c, "open, amdgpu");
 	c->state = c->want.number == GPU_PROPRIETARY ? CHANGE_DIFFERS : CHANGE_SAME;
 	if (c->state == CHANGE_DIFFERS)
-		change_reason(c, "there is no other driver for AMD's GPUs than the open one; leave "
-				 "flavor out");
+		change_reason(c, "AMD's GPUs have only an open driver; remove flavor");
 	return 0;
 }
 

@@ -38,7 +38,7 @@ static void want_peer(const struct checked *t, struct probes *ret)
 
 		probe_subject(p, "gpu_peer of %s", addr);
 		probe_declines(p, CHANGE_CANNOT_MEASURE,
-			       "it is the only one of the set, and a pair needs two");
+			       "it is the only GPU of the set, and a pair needs two");
 	}
 }
 

@@ -75,11 +75,11 @@ static void blame_control(const struct kind_ctx *ctx, const struct acs_ports *po
 		separator = ", ";
 	}
 	if (arg) {
-		str_addf(text, ": the kernel argument %s of this boot takes it away", arg);
+		str_addf(text, ": the kernel argument %s of this boot disables it", arg);
 		return;
 	}
-	str_add(text, ": the firmware holds it off (BIOS options such as 'ACS control' or 'PCIe "
-		      "ARI/ACS'), or something on the node has cleared it since (setpci)");
+	str_add(text, ": the firmware disables it (BIOS options such as 'ACS control' or 'PCIe "
+		      "ARI/ACS'), or a program on the node has cleared it (setpci)");
 	if (version_fits(">=6.11", ctx->node->kernel))
 		str_add(text, "; where the BIOS has no such option, try "
 			      "pci=config_acs=xx111x1@ADDRESS of the port");
@@ -90,14 +90,14 @@ static const struct {
 	enum acs_state state;
 	const char *text;
 } port_faults[] = {
-	{ACS_CONVENTIONAL, "behind %s is conventional PCI, where nothing is kept apart: move the "
-			   "card to a PCIe slot"},
-	{ACS_MISSING, "port %s above it has no ACS capability: that is the hardware, and only "
-		      "another slot or other hardware isolates what is below (unless a BIOS option "
-		      "'ACS enable' hides it, as on AMD)"},
-	{ACS_HEADER, "only 64 bytes of the config space of %s can be read, and ACS is behind them: "
-		     "run it (or take the snapshot) as root"},
-	{ACS_UNREADABLE, "the config space of %s is not there to be read, so its ACS is unknown"},
+	{ACS_CONVENTIONAL,
+	 "conventional PCI behind %s can't isolate devices: move the card to a PCIe slot"},
+	{ACS_MISSING,
+	 "port %s above it has no ACS capability: only another slot or other hardware isolates the "
+	 "devices below it (unless a BIOS option 'ACS enable' hides ACS, as on AMD)"},
+	{ACS_HEADER, "only the first 64 bytes of the config space of %s can be read, and ACS comes "
+		     "after them: run railhead (or take the snapshot) as root"},
+	{ACS_UNREADABLE, "the config space of %s can't be read, so its ACS is unknown"},
 };
 
 static void blame_short(const struct kind_ctx *ctx, const char *ports, struct str *text)
@@ -107,9 +107,9 @@ static void blame_short(const struct kind_ctx *ctx, const char *ports, struct st
 	str_addf(text, "the kernel can't reach the extended config space of %s, in which ACS is: ",
 		 ports);
 	if (arg)
-		str_addf(text, "the kernel argument %s takes it away", arg);
+		str_addf(text, "the kernel argument %s disables it", arg);
 	else
-		str_add(text, "the firmware offers no way to it (ACPI table MCFG)");
+		str_add(text, "the firmware offers no access to it (ACPI table MCFG)");
 }
 
 static void blame_ports(const struct kind_ctx *ctx, const struct acs_ports *ports, struct str *text)
@@ -148,8 +148,8 @@ static void blame_card(const struct kind_ctx *ctx, const char *addr, struct str 
 		return;
 	str_begin_clause(text);
 	str_addf(text,
-		 "%s is one of several functions of its card and has no ACS %s: they stay together "
-		 "in any slot, only its VFs can be kept apart",
+		 "%s is a function of a multi-function card and has no ACS %s: the card's "
+		 "functions share a group in any slot, and only VFs can be isolated",
 		 addr, own->state == ACS_MISSING ? "of its own" : "switched on");
 }
 
@@ -167,7 +167,7 @@ static void blame_group(const struct kind_ctx *ctx, const char *addr, struct str
 	}
 	if (!text->len)
 		str_addf(text,
-			 "the %zu ports above it keep it apart: it uses the address of another "
+			 "the %zu ports above it isolate it, but it uses the address of another "
 			 "device, by a quirk of the kernel or the firmware's IVRS table",
 			 ports.n);
 	vec_free(&ports);
@@ -303,22 +303,20 @@ static void blame_type(const struct kind_ctx *ctx, struct change *c, const char 
 	/* Strictness alone does not request translation. */
 	if (arguments_make(&said, want) && (said.translation || !streq(type, "identity")))
 		change_reason(c,
-			      "%s of this boot asks for %s, and this group is %s all the same: the "
-			      "IOMMU's driver forces that on one of its devices (untrusted ports, "
-			      "memory encryption), or somebody wrote to " GROUPS "/%s/type",
+			      "%s of this boot requests %s, and this group is still %s: the "
+			      "IOMMU's driver forces that type for a device of the group "
+			      "(untrusted ports, memory encryption), or somebody wrote to " GROUPS
+			      "/%s/type",
 			      arg, want, type, group);
 	else if (arguments_make(&said, type))
 		change_reason(
-			c,
-			"%s of this boot makes it %s: set kernel_args.iommu to %s, which takes "
-			"a reboot",
+			c, "%s of this boot makes it %s: set kernel_args.iommu to %s, and reboot",
 			arg, type, remedy_for(want));
 	else
 		change_reason(
 			c,
-			"the kernel's own default (CONFIG_IOMMU_DEFAULT_...) makes it %s, no "
-			"argument of this boot does: set kernel_args.iommu to %s, which takes "
-			"a reboot",
+			"the kernel's default (CONFIG_IOMMU_DEFAULT_...) makes it %s, without an "
+			"argument of this boot: set kernel_args.iommu to %s, and reboot",
 			type, remedy_for(want));
 }
 

@@ -22,16 +22,15 @@ static const struct counter counters[] = {
 		.text = "uncorrected errors",
 		.class = COUNTER_FAULT,
 		.fault = FAULT_MEMORY_ERRORS,
-		.remedy = "data was lost: replace the DIMM; where none is named, the BMC's log may "
-			  "name it",
+		.remedy = "data was lost: replace the DIMM; if no DIMM is named, see the BMC's log",
 	},
 	{
 		.file = "ce_count",
 		.text = "corrected errors",
 		.class = COUNTER_RISE,
 		.fault = FAULT_MEMORY_CORRECTED,
-		.remedy = "the DIMM is failing, or its contacts are: reseat it, and replace it if "
-			  "the errors come again",
+		.remedy = "the DIMM or its contacts are failing: reseat the DIMM, and replace it "
+			  "if errors occur again",
 	},
 };
 
@@ -117,10 +116,10 @@ static const struct counter_family edac = {
 	.find = find,
 	.name = name,
 	.read = read_edac,
-	.absent =
-		"the kernel counts no memory errors here: no EDAC driver has a memory controller; "
-		"load that of the CPU (modules.load: amd64_edac, skx_edac, i10nm_edac), and see "
-		"EDAC in the kernel log; of a virtual machine write optional: true",
+	.absent = "the kernel counts no memory errors here: no EDAC driver is bound to a memory "
+		  "controller; load the driver of the CPU (modules.load: amd64_edac, skx_edac, "
+		  "i10nm_edac), and see EDAC in the kernel log; for a virtual machine write "
+		  "optional: true",
 };
 
 const struct counter_look memory_errors_look =

@@ -119,9 +119,9 @@ static void say_unsupported(const struct kind_ctx *ctx, struct change *c, const 
 		change_reason(c, "a VF without counters of its own: its PF has them");
 	else
 		change_reason(c,
-			      "the kernel counts no errors of %s: the firmware keeps AER to itself "
-			      "(_OSC in the kernel log; its own log has them then), or the "
-			      "function has no AER, or pci=noaer is on the command line",
+			      "the kernel counts no errors of %s: the firmware handles AER (see "
+			      "_OSC in the kernel log, and the firmware's own log), the function "
+			      "has no AER, or pci=noaer is on the kernel command line",
 			      addr);
 }
 

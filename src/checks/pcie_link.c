@@ -76,8 +76,8 @@ static int find_ends(const struct kind_ctx *ctx, const struct quantity *q, struc
 		return r;
 	if (!ret->now)
 		return err_set(err, -EOPNOTSUPP,
-			       "%s: the kernel does not know its link (%s): it has none, as a VF "
-			       "that a guest was given, or it is down",
+			       "%s: the kernel does not know the link (%s): the function has no "
+			       "link (a VF in a guest), or the link is down",
 			       ret->addr, pci_link_file(q->which, false));
 	return 0;
 }
@@ -96,8 +96,8 @@ static void blame(struct change *c, const struct quantity *q, const struct pci_l
 
 	if (e->card && e->card < want)
 		change_reason(c,
-			      "%s itself is capable of %s at most: this is another card than the "
-			      "profile is for, or its firmware limits it",
+			      "%s itself is capable of %s at most: the profile is for another "
+			      "card, or the card's firmware limits the link",
 			      e->addr, card);
 	else if (e->above && e->above < want)
 		change_reason(c,
@@ -155,12 +155,11 @@ static void judge_switches(const struct kind_ctx *ctx, struct change *c, const s
 	best = say(q, pci_link_best(&e));
 	was = take_ptr(c->observed);
 	change_observe(c, "%s, but %s above switch %s", was, now, e.addr);
-	change_reason(
-		c,
-		"the link of switch %s, which it is below, trained to %s, and both its ends are "
-		"capable of %s: reseat the switch's board or its cable, and check the BIOS; where "
-		"all boards of this kind are wired so, write switches: false",
-		e.addr, now, best);
+	change_reason(c,
+		      "the link of switch %s above it trained to %s, and both ends are capable of "
+		      "%s: reseat the switch's board or its cable, and check the BIOS; if all "
+		      "boards of this kind are wired in this way, write switches: false",
+		      e.addr, now, best);
 	c->fault = fault_of_link(ctx, q, e.addr);
 	c->state = CHANGE_DIFFERS;
 }
@@ -173,8 +172,8 @@ static int judge(const struct kind_ctx *ctx, struct change *c, const struct quan
 
 	if (most && !want)
 		return err_set(err, -EOPNOTSUPP,
-			       "%s: the kernel does not show what its link is capable of (%s); "
-			       "name a number in the check",
+			       "%s: the kernel does not show the capability of its link (%s); "
+			       "write a number in the check",
 			       e->addr, pci_link_file(q->which, true));
 	c->state = now >= want ? CHANGE_SAME : CHANGE_DIFFERS;
 	if (c->state == CHANGE_DIFFERS)

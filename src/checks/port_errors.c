@@ -95,8 +95,8 @@ static const struct counter_family ports = {
 	.waits_on = "firmware",
 	.find = find,
 	.name = name,
-	.absent = "no RDMA device of it (here) has a counter of errors: load its RDMA driver "
-		  "(rdma_link says which), or write optional: true of devices that have none",
+	.absent = "no RDMA device of it (here) has error counters: load its RDMA driver (rdma_link "
+		  "names it), or write optional: true for devices without error counters",
 };
 
 const struct counter_look port_errors_look =

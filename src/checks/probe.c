@@ -217,7 +217,7 @@ static void resolve_share(struct probe *p, const struct ynode *map, const struct
 	}
 	f->wanted = xstrdup(text);
 	probe_declines(p, CHANGE_CANNOT_MEASURE,
-		       "%s of what is not known: the kernel tells no %s; write min as a rate", text,
+		       "%s, which is unknown: the kernel reports no %s; write min as a rate", text,
 		       streq(of, "line") ? "speed of its port" : "width and speed of its link");
 }
 

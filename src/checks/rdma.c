@@ -169,9 +169,9 @@ static void want_pair(const struct checked *t, const struct rdma_fn *near,
 	if (!far) {
 		p = probe_add(ret, t, "%s", near->name);
 		probe_subject(p, "rdma_pairs of %s", near->name);
-		probe_declines(p, CHANGE_CANNOT_MEASURE,
-			       "there is no other for it; a pair needs two of the set, or one of "
-			       "each set");
+		probe_declines(
+			p, CHANGE_CANNOT_MEASURE,
+			"it has no partner; a pair needs two of the set, or one of each set");
 		return;
 	}
 	p = probe_add(ret, t, "%s-%s", near->name, far->name);

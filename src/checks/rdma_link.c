@@ -114,15 +114,14 @@ static void blame_absence(const struct root *root, struct change *c, const struc
 			      place->addr);
 	else if (!module)
 		change_reason(c,
-			      "%s made no RDMA device of %s; of a NIC without RDMA it takes a soft "
-			      "one (rdma_rxe)",
+			      "%s has made no RDMA device for %s; a NIC without RDMA needs a soft "
+			      "RDMA device (rdma_rxe)",
 			      place->driver, place->addr);
 	else if (root_exists(root, "/sys/module/%s", module))
-		change_reason(
-			c,
-			"module %s is there and made no RDMA device of %s: see the kernel log "
-			"for what it said, and the firmware's settings for RDMA",
-			module, place->addr);
+		change_reason(c,
+			      "module %s is loaded, and has made no RDMA device for %s: see the "
+			      "kernel log, and the firmware's settings for RDMA",
+			      module, place->addr);
 	else
 		change_reason(c, "module %s is not loaded: add it to modules.load", module);
 }
@@ -194,7 +193,7 @@ static bool judge_state(struct change *c, const struct rdma_port *p)
 			      "and the transceiver",
 			      p->port, p->name);
 	else
-		change_reason(c, "port %u of %s is not up: its netdev must be, with a carrier",
+		change_reason(c, "port %u of %s is not up: its netdev must be up, with a carrier",
 			      p->port, p->name);
 	return false;
 }
@@ -207,7 +206,7 @@ static bool judge_rate(struct change *c, const struct rdma_port *p)
 		change_observe(c, p->speed ? "no link" : "unknown");
 		change_reason(c,
 			      p->speed ? "port %u of %s is not active, and so has no speed"
-				       : "port %u of %s does not say how fast it is",
+				       : "port %u of %s reports no speed",
 			      p->port, p->name);
 		return false;
 	}
@@ -218,8 +217,8 @@ static bool judge_rate(struct change *c, const struct rdma_port *p)
 	if ((int64_t)p->speed * BYTES_PER_MEGABIT >= c->want.number)
 		return true;
 	change_reason(c,
-		      "port %u of %s has trained to less (%s %s): check the cable or transceiver "
-		      "(a lane may be dead), and the speed of the switch port",
+		      "port %u of %s trained to a lower speed (%s %s): check the cable or "
+		      "transceiver (a lane may be dead), and the speed of the switch port",
 		      p->port, p->name, p->lanes, p->kind);
 	return false;
 }
@@ -289,11 +288,11 @@ static int look(const struct kind_ctx *ctx, struct change *c,
 	if (got.len)
 		judge_ports(c, got.data, judge);
 	if (c->state == CHANGE_SAME && judge == judge_state && is_always_active(&place))
-		return err_set(err, -EOPNOTSUPP,
-			       "%s says ACTIVE whether it has a link or not, and has no netdev to "
-			       "ask: let a command of the site measure it (run: command), and "
-			       "write optional: true here",
-			       devices.v[0]);
+		return err_set(
+			err, -EOPNOTSUPP,
+			"%s reports ACTIVE with and without a link, and has no netdev: measure it "
+			"with a program of the site (run: command), and write optional: true here",
+			devices.v[0]);
 	return 0;
 }
 

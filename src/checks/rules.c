@@ -132,8 +132,8 @@ static void judge_floor(struct ruling *r, const struct ynode *check, const char 
 		return;
 	if (of_set && !floor)
 		rule_error(r, min, key,
-			   "a share of the set passes when all of it is equally slow; write floor: "
-			   "too, a rate that each must reach");
+			   "a share of the set passes if all its members are equally slow; write "
+			   "floor: too, a rate that each member must reach");
 	else if (floor && !of_set)
 		rule_error(r, floor, key, "only with a min: that is a share of the set");
 }
@@ -180,9 +180,9 @@ static void judge_speed(struct ruling *r, const struct ynode *check, const char 
 	cleanup_free char *key = xasprintf("%s.speed", name);
 
 	if (gts && !streq(k->run, "pcie_link"))
-		rule_error(r, speed, key, "that of a PCIe link; write a rate such as 400Gb/s");
+		rule_error(r, speed, key, "the speed of a PCIe link; write a rate such as 400Gb/s");
 	else if (bits && streq(k->run, "pcie_link"))
-		rule_error(r, speed, key, "that of a port; write a PCIe speed such as 32GT/s");
+		rule_error(r, speed, key, "the speed of a port; write a PCIe speed such as 32GT/s");
 }
 
 static void judge_timeout(struct ruling *r, const struct ynode *check, const char *name)
@@ -234,7 +234,7 @@ static void judge_whole_gpus(struct ruling *r, const struct ynode *check, const 
 
 	set_name_in(scalar(on), &vfs);
 	if (vfs && str_starts(ynode_text(check, "run", ""), "gpu"))
-		rule_error(r, on, key, "GPUs are looked at as a whole; name the set itself");
+		rule_error(r, on, key, "GPUs are checked only as a whole; name the set itself");
 }
 
 /* check: the row of its run word, or NULL; name: its path. */

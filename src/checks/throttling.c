@@ -49,8 +49,8 @@ static const struct counter_family throttle = {
 	.n = array_len(counters),
 	.find = find,
 	.name = name,
-	.absent = "the kernel does not count here how often a CPU was too hot, which it does of "
-		  "Intel's alone; of other CPUs and of a virtual machine write optional: true",
+	.absent = "the kernel does not count throttling here, because it does so only on Intel's "
+		  "CPUs; for other CPUs and for a virtual machine write optional: true",
 };
 
 const struct counter_look throttling_look =

@@ -43,8 +43,7 @@ static const struct {
 	{79, FAULT_GPU_OFF_BUS,
 	 "the GPU has fallen off the bus: power the node off and on; check its power, seat and "
 	 "riser"},
-	{92, FAULT_GPU_MEMORY,
-	 "many memory errors that were corrected: run NVIDIA's field diagnostic"},
+	{92, FAULT_GPU_MEMORY, "many corrected memory errors: run NVIDIA's field diagnostic"},
 	{94, FAULT_GPU_MEMORY,
 	 "a contained memory error, which ended the application that met it: reset the GPU"},
 	{95, FAULT_GPU_MEMORY,

@@ -168,8 +168,8 @@ const char *flow_event_name(enum flow_event e)
 			"a stage ends with another profile, and nothing that keeps work out failed",
 		[FLOW_STAGE_FAILED] = "a stage failed",
 		[FLOW_STAGE_NO_PROFILE] = "a stage has no profile to apply",
-		[FLOW_STAGE_NO_PROFILE_STILL] = "a stage has no profile to apply, and a gate has "
-						"admitted work all the same",
+		[FLOW_STAGE_NO_PROFILE_STILL] =
+			"a stage has no profile to apply, although a gate has admitted work",
 		[FLOW_GATE] = "a gate begins, with the profile of the record",
 		[FLOW_GATE_AGAIN] =
 			"a gate begins, with --again, with another profile or with none",
@@ -178,7 +178,7 @@ const char *flow_event_name(enum flow_event e)
 		[FLOW_GATE_SPECIAL] =
 			"a gate begins where nothing may be written (rescue, kdump, a container)",
 		[FLOW_RETRY] = "a retry is due",
-		[FLOW_RETRY_WHOLE] = "a retry is due, with no look to go on from",
+		[FLOW_RETRY_WHOLE] = "a retry is due, without an earlier look to continue from",
 		[FLOW_JUDGED_ADMITS] = "the gate's verdict admits work",
 		[FLOW_JUDGED_WAITS] = "the gate's verdict waits",
 		[FLOW_JUDGED_KEEPS_OUT] = "the gate's verdict keeps work out",
@@ -187,7 +187,7 @@ const char *flow_event_name(enum flow_event e)
 		[FLOW_NOT_WRITTEN] = "a verdict that admits work can't be written",
 		[FLOW_STOPPED] = "the gate's unit is stopped",
 		[FLOW_STOPPED_REBOOTS] = "the gate's unit is stopped by a reboot",
-		[FLOW_RENEW] = "readers must be told again, before labels lapse",
+		[FLOW_RENEW] = "readers must be informed again, before labels lapse",
 		[FLOW_DEVICE] = "a device that is watched has an event",
 		[FLOW_DEVICE_LOST] = "a device is lost",
 		[FLOW_DEVICE_AWAY] = "a look after a loss keeps work out",
@@ -408,8 +408,7 @@ static void set_timers(struct move *m)
 static void take_back_verdict(struct move *m)
 {
 	cleanup_free char *text =
-		xasprintf("the verdict was '%s', and could not be written down: %s; it is judged "
-			  "again in a moment",
+		xasprintf("the verdict '%s' could not be written: %s; the gate judges again soon",
 			  verdict_name(m->record->verdict.kind), m->first.text);
 	struct verdict v;
 

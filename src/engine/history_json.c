@@ -120,8 +120,8 @@ int history_write(const struct root *root, struct history *h, struct err *err)
 	}
 	if (strlen(text) > HISTORY_BYTES)
 		return err_set(err, -EFBIG,
-			       HISTORY_PATH ": what this boot came to takes %zu bytes, and %d is "
-					    "the most",
+			       HISTORY_PATH
+			       ": the entry of this boot takes %zu bytes, and the limit is %d",
 			       strlen(text), HISTORY_BYTES);
 	if (state_kept(root, HISTORY_FILE, &old, NULL) == 0 && streq(old, text))
 		return 0;
@@ -259,7 +259,7 @@ static int doc_in(const json_t *doc, struct history *ret, struct err *err)
 					    "upgrade railhead, or remove the file",
 			       json_integer_value(schema), HISTORY_SCHEMA);
 	if (json_integer_value(schema) != HISTORY_SCHEMA || !json_is_array(boots))
-		return damaged(err, "this is no history of railhead");
+		return damaged(err, "this is not a history of railhead");
 	return boots_in(boots, ret, err);
 }
 

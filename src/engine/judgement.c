@@ -61,8 +61,8 @@ static void say_settled(struct work *w, const struct settled *s)
 	case NOTE_UNFIT:
 		again = trial_again_text(w->run.site.retry_after);
 		text = xasprintf("kernel_args/next_boot: kernel arguments are REFUSED: %s failed "
-				 "in their trial%s%s; %s. Correct kernel_args, or mend that and "
-				 "run `railhead apply --retry`%s",
+				 "in their trial%s%s; %s. Correct kernel_args, or repair the "
+				 "failed items and run `railhead apply --retry`%s",
 				 *names ? names : "something",
 				 s->lack ? ", and it is unknown which items fail without them: "
 					 : " and held before",
@@ -109,9 +109,8 @@ static void settle_kargs(struct work *w)
 		w->j->complain(text);
 	}
 	if (s.not_set_back) {
-		cleanup_free char *text =
-			xasprintf("the count of railhead's reboots could not be set back: %s",
-				  s.not_set_back);
+		cleanup_free char *text = xasprintf(
+			"the count of railhead's reboots could not be reset: %s", s.not_set_back);
 
 		w->j->complain(text);
 	}
@@ -163,7 +162,7 @@ static void blame_load(struct change *c, const struct strv *loaded)
 	if (c->of_load) /* its reason already names the rise, or the unreadable counter */
 		change_reason_more(c, JUDGED_UNDER_LOAD " (%s)", names);
 	else
-		change_reason_more(c, SINCE_THE_LOAD " (%s): it was well before them", names);
+		change_reason_more(c, SINCE_THE_LOAD " (%s): the item held before them", names);
 }
 
 /* The result of a look before the load. */

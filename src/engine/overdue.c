@@ -53,8 +53,8 @@ static void explain_in_line(const struct root *root, const struct jobs *jobs, co
 			 n > 1 ? "may hold" : "holds", line);
 	else
 		str_addf(text,
-			 "; it waits for %s, which none of this run holds: another program, a "
-			 "hotplug event or a write that hangs since an earlier run does (ps -eo "
+			 "; it waits for %s, which is held outside this run: by another program, a "
+			 "hotplug event or a write that has hung since an earlier run (ps -eo "
 			 "pid,stat,wchan,args)",
 			 line);
 }
@@ -76,8 +76,8 @@ static void explain_unknown(const struct root *root, const struct jobs *jobs, co
 
 	if (add_others(root, jobs, job, WHERE_UNKNOWN, &names))
 		str_addf(text,
-			 "; nor has %s: one of them may hold %s, and this kernel does not say "
-			 "which",
+			 "; %s did not return either: one of them may hold %s, and this kernel "
+			 "does not report which",
 			 names.s, line);
 }
 
@@ -89,7 +89,7 @@ void overdue_explain(const struct root *root, const struct jobs *jobs, const str
 	enum whereabouts there = where(root, job, &in);
 
 	if (in.len)
-		str_addf(text, "; it is in %s, and the kernel log may say why", in.s);
+		str_addf(text, "; it is in %s, and the kernel log may have the reason", in.s);
 	if (!line)
 		return;
 	if (there == WHERE_IN_LINE)

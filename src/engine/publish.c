@@ -157,11 +157,11 @@ char *publish_metrics(const struct record *record, bool ready)
 	struct str out = {0};
 
 	str_addf(&out,
-		 "# HELP railhead_ready Whether railhead lets work in (/run/railhead/ready is "
-		 "there).\n"
+		 "# HELP railhead_ready Whether railhead admits work (/run/railhead/ready "
+		 "exists).\n"
 		 "# TYPE railhead_ready gauge\n"
 		 "railhead_ready %d\n"
-		 "# HELP railhead_admitted_by_hand Whether work was let in by hand, against the "
+		 "# HELP railhead_admitted_by_hand Whether work was admitted by hand, against the "
 		 "verdict.\n"
 		 "# TYPE railhead_admitted_by_hand gauge\n"
 		 "railhead_admitted_by_hand %d\n"

@@ -166,10 +166,10 @@ void record_set_verdict(struct record *r, const struct verdict *v);
 enum { RECORD_LAPSES_MOST = 4 }; /* an update of a switch takes a port away once or twice */
 /* The node lapsed too often, and is ready again only after everything has held for a while. */
 bool record_is_held_back(const struct record *r);
-#define RECORD_HELD_BACK                                                                         \
-	"the node has lapsed too often since the gate: it is ready again when all has held for " \
-	"an "                                                                                    \
-	"hour, or by `railhead gate --again`; `journalctl -t railhead` has each change"
+#define RECORD_HELD_BACK                                                                        \
+	"the node has lapsed too often since the gate: it is ready again after everything has " \
+	"held for an hour, or by `railhead gate --again`; `journalctl -t railhead` has each "   \
+	"change"
 /* A judgement begins: until its verdict, no verdict admits work, and nothing counts as measured. */
 void record_begin(struct record *r);
 /* Sets a verdict that keeps work out, with one reason. */

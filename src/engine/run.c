@@ -36,7 +36,7 @@ static bool may_run(struct run *run)
 	case BOOT_SPECIAL:
 		break;
 	}
-	say(run, RUN_SPECIAL, FAULT_BOOT_SPECIAL, why ? why : "this is no normal boot");
+	say(run, RUN_SPECIAL, FAULT_BOOT_SPECIAL, why ? why : "this is not a normal boot");
 	return false;
 }
 
@@ -249,8 +249,8 @@ void run_verdict(const struct run *run, struct verdict *ret)
 	if (ret->admit)
 		reasons_add(&ret->reasons, fault,
 			    run->status == RUN_OFF
-				    ? "railhead.conf admits work all the same (admit_off)"
-				    : "railhead.conf admits work all the same (admit_none)");
+				    ? "railhead.conf still admits work (admit_off)"
+				    : "railhead.conf still admits work (admit_none)");
 	for (size_t i = 0; run->status == RUN_INVALID && i < diags->list.n; i++) {
 		cleanup_free char *line = diag_format(&diags->list.v[i]);
 

@@ -665,7 +665,7 @@ static void look_again(struct phase_run *p, struct change *c)
 	if (!undone(c))
 		return;
 	if (c->late && p->stage == STAGE_EARLY) { /* the file appeared after its phase */
-		change_reason(c, "differs by now; set once devices are up");
+		change_reason(c, "differs now; will be set when devices are up");
 		c->state = CHANGE_WAITS;
 		return;
 	}

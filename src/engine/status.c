@@ -30,9 +30,10 @@ static void forget_claim(struct status *s)
 	record_end_admission(r);
 	if (!r->verdict.admit)
 		return;
-	text = xasprintf("the verdict was '%s', and " STATE_DIR "/" READY_FILE
-			 " is not there: a judgement began, or did not end; run `railhead gate`",
-			 verdict_name(r->verdict.kind));
+	text = xasprintf(
+		"the verdict was '%s', and " STATE_DIR "/" READY_FILE
+		" is missing: a judgement has begun, or was interrupted; run `railhead gate`",
+		verdict_name(r->verdict.kind));
 	record_set_simple(r, VERDICT_LAPSED, FAULT_GATE_UNFINISHED, text);
 }
 
