@@ -120,7 +120,8 @@ static void test_bound(void **state)
 	      (struct wanted){CHANGE_FAILED, NULL, "0000:7f:00.0"});
 	gives(t, "gpu-driver:" AMD, "any", "6.8.0", SAME("open, amdgpu"));
 	gives(t, "gpu-driver:" AMD, "open", "6.8.0", SAME("open, amdgpu"));
-	gives(t, "gpu-driver:" AMD, "proprietary", "6.8.0", DIFFERS("open, amdgpu", "only an open driver"));
+	gives(t, "gpu-driver:" AMD, "proprietary", "6.8.0",
+	      DIFFERS("open, amdgpu", "only an open driver"));
 }
 
 /* gpu-operator's issue 2685: ready, and nobody could use CUDA. */
