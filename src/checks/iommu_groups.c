@@ -249,15 +249,15 @@ static const struct type_word {
 	{"amd_iommu=fullflush", true, true},
 };
 
-struct said {
+struct type_args {
 	const char *translation, *strictness; /* the argument that decides, or NULL */
 	bool passthrough, strict;
 };
 
-static struct said type_arguments(const char *cmdline)
+static struct type_args type_arguments(const char *cmdline)
 {
 	cleanup_free char *copy = xstrdup(cmdline);
-	struct said said = {0};
+	struct type_args type_args = {0};
 	char *rest = copy, *token;
 
 	while ((token = strsep(&rest, " \t\n")))
@@ -267,48 +267,49 @@ static struct said type_arguments(const char *cmdline)
 			if (!kargs_has(token, w->token))
 				continue;
 			if (w->strictness) {
-				said.strictness = w->token;
-				said.strict = w->on;
+				type_args.strictness = w->token;
+				type_args.strict = w->on;
 			} else {
-				said.translation = w->token;
-				said.passthrough = w->on;
+				type_args.translation = w->token;
+				type_args.passthrough = w->on;
 			}
 		}
-	return said;
+	return type_args;
 }
 
 /* Whether the arguments force that type; false if they leave the type open. */
-static bool arguments_make(const struct said *said, const char *type)
+static bool arguments_make(const struct type_args *type_args, const char *type)
 {
-	if (said->translation && said->passthrough)
+	if (type_args->translation && type_args->passthrough)
 		return streq(type, "identity");
 	if (streq(type, "identity"))
 		return false;
-	return said->strictness && said->strict == streq(type, "DMA");
+	return type_args->strictness && type_args->strict == streq(type, "DMA");
 }
 
-static const char *deciding(const struct said *said)
+static const char *deciding(const struct type_args *type_args)
 {
-	return said->translation && (said->passthrough || !said->strictness) ? said->translation
-	       : said->strictness					     ? said->strictness
-									     : NULL;
+	return type_args->translation && (type_args->passthrough || !type_args->strictness)
+		       ? type_args->translation
+	       : type_args->strictness ? type_args->strictness
+				       : NULL;
 }
 
 static void blame_type(const struct kind_ctx *ctx, struct change *c, const char *group,
 		       const char *want, const char *type)
 {
-	struct said said = type_arguments(ctx->node->cmdline);
-	const char *arg = deciding(&said);
+	struct type_args type_args = type_arguments(ctx->node->cmdline);
+	const char *arg = deciding(&type_args);
 
 	/* Strictness alone does not request translation. */
-	if (arguments_make(&said, want) && (said.translation || !streq(type, "identity")))
+	if (arguments_make(&type_args, want) && (type_args.translation || !streq(type, "identity")))
 		change_reason(c,
 			      "%s of this boot requests %s, and this group is still %s: the "
 			      "IOMMU's driver forces that type for a device of the group "
 			      "(untrusted ports, memory encryption), or somebody wrote to " GROUPS
 			      "/%s/type",
 			      arg, want, type, group);
-	else if (arguments_make(&said, type))
+	else if (arguments_make(&type_args, type))
 		change_reason(
 			c, "%s of this boot makes it %s: set kernel_args.iommu to %s, and reboot",
 			arg, type, remedy_for(want));
@@ -326,10 +327,10 @@ static void blame_type(const struct kind_ctx *ctx, struct change *c, const char 
  */
 static bool tells(const struct kind_ctx *ctx, const char *desired, const char *type)
 {
-	struct said said = type_arguments(ctx->node->cmdline);
+	struct type_args type_args = type_arguments(ctx->node->cmdline);
 
-	return !streq(desired, "DMA-FQ") || !streq(type, "DMA") || arguments_make(&said, "DMA") ||
-	       version_fits(">=5.15", ctx->node->kernel);
+	return !streq(desired, "DMA-FQ") || !streq(type, "DMA") ||
+	       arguments_make(&type_args, "DMA") || version_fits(">=5.15", ctx->node->kernel);
 }
 
 static int look_type(const struct kind_ctx *ctx, struct change *c, struct err *err)

@@ -208,7 +208,7 @@ static bool apply_stage(struct apply *a, enum stage stage, struct node *known)
 {
 	uint64_t deadline = clock_usec() + stage_budget[stage];
 	const char *lack = lack_of_initramfs(a, stage);
-	cleanup_free char *said = lack ? xasprintf("early: %s", lack) : NULL;
+	cleanup_free char *warning = lack ? xasprintf("early: %s", lack) : NULL;
 	unsigned int stages = STAGES(stage) | (lack ? STAGES(STAGE_INITRD) : 0);
 	struct stage_result result;
 	struct sink sink;
@@ -226,8 +226,8 @@ static bool apply_stage(struct apply *a, enum stage stage, struct node *known)
 		run_close(&run);
 		return false;
 	}
-	if (said)
-		a->complain(said);
+	if (warning)
+		a->complain(warning);
 	sink = a->sink(&run);
 	a->at_work(&run, stage, true);
 	run_apply(&run, stage, stages & ~STAGES(stage), deadline, &sink, &result);

@@ -150,28 +150,28 @@ static const struct binding *parts_before(const struct history *h, size_t boot)
 /* --- figures ------------------------------------------------------------------------------ */
 
 /* A value of a boot; 0: the boot has no point of this series. */
-typedef double (*value_fn)(const struct boot_past *b, const void *what);
+typedef double (*value_fn)(const struct boot_past *b, const void *series);
 
-static double figure_of(const struct boot_past *b, const void *what)
+static double figure_of(const struct boot_past *b, const void *series)
 {
-	const struct past_figure *f = boot_past_figure(b, what);
+	const struct past_figure *f = boot_past_figure(b, series);
 
 	return f && f->fresh ? f->value : 0;
 }
 
-static double time_of(const struct boot_past *b, const void *what)
+static double time_of(const struct boot_past *b, const void *series)
 {
-	return (double)boot_past_time(b, *(const enum stage *)what);
+	return (double)boot_past_time(b, *(const enum stage *)series);
 }
 
 /* The values of a series before that boot, the latest last. Returns their number. */
-static size_t earlier(const struct history *h, size_t boot, value_fn value, const void *what,
+static size_t earlier(const struct history *h, size_t boot, value_fn value, const void *series,
 		      double ret[TREND_WINDOW])
 {
 	size_t n = TREND_WINDOW;
 
 	for (size_t i = boot; i-- > 0 && n;) {
-		double v = value(&h->boots.v[i], what);
+		double v = value(&h->boots.v[i], series);
 
 		if (v > 0)
 			ret[--n] = v;

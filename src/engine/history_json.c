@@ -225,9 +225,9 @@ static bool boot_in(json_t *obj, const struct boot_past *before, struct boot_pas
 	return true;
 }
 
-static int damaged(struct err *err, const char *what)
+static int damaged(struct err *err, const char *problem)
 {
-	return err_set(err, -EBADMSG, HISTORY_PATH ": %s; a gate begins a new history", what);
+	return err_set(err, -EBADMSG, HISTORY_PATH ": %s; a gate begins a new history", problem);
 }
 
 static int boots_in(const json_t *list, struct history *ret, struct err *err)
@@ -237,10 +237,10 @@ static int boots_in(const json_t *list, struct history *ret, struct err *err)
 		struct boot_past b;
 
 		if (!boot_in(json_array_get(list, i), before, &b)) {
-			cleanup_free char *what = xasprintf("entry %zu is damaged", i + 1);
+			cleanup_free char *problem = xasprintf("entry %zu is damaged", i + 1);
 
 			history_free(ret);
-			return damaged(err, what);
+			return damaged(err, problem);
 		}
 		vec_push(&ret->boots, b);
 	}
@@ -281,10 +281,10 @@ int history_read(const struct root *root, struct history *ret, struct err *err)
 		r = doc_in(doc, ret, err);
 		json_decref(doc);
 	} else {
-		cleanup_free char *what =
+		cleanup_free char *problem =
 			xasprintf("damaged at line %d: %s", where.line, where.text);
 
-		r = damaged(err, what);
+		r = damaged(err, problem);
 	}
 	return r;
 }

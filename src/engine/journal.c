@@ -17,13 +17,13 @@ static const char *profile_name(const struct run *run)
 /* NULL: no journal, as for another machine's tree. Complains once if the library is missing. */
 static const struct libsystemd *journal(const struct root *root)
 {
-	static bool said;
+	static bool complained;
 	struct err err = {0};
 	const struct libsystemd *sd = root->live ? libsystemd_get(&err) : NULL;
 
-	if (root->live && !sd && !said)
+	if (root->live && !sd && !complained)
 		fprintf(stderr, "railhead: the journal gets no entries: %s\n", err.text);
-	said |= root->live && !sd;
+	complained |= root->live && !sd;
 	return sd;
 }
 

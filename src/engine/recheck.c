@@ -195,10 +195,10 @@ static int look_and_judge(struct later_look *l)
 
 /* --- what comes and goes ------------------------------------------------------------------ */
 
-static bool says(const struct reasons *said, const struct reason *now)
+static bool has_reason(const struct reasons *reasons, const struct reason *now)
 {
-	for (size_t i = 0; i < said->list.n; i++)
-		if (streq(said->list.v[i].text, now->text))
+	for (size_t i = 0; i < reasons->list.n; i++)
+		if (streq(reasons->list.v[i].text, now->text))
 			return true;
 	return false;
 }
@@ -216,7 +216,7 @@ static void keep_reasons(struct later_look *l)
 		return;
 	verdict_copy(&all, before);
 	for (size_t i = 0; i < l->v.reasons.list.n; i++)
-		if (!says(&before->reasons, &l->v.reasons.list.v[i]))
+		if (!has_reason(&before->reasons, &l->v.reasons.list.v[i]))
 			reasons_add_as(&all.reasons, &l->v.reasons.list.v[i]);
 	verdict_free(&l->v);
 	l->v = all;

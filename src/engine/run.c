@@ -168,10 +168,10 @@ static int survey(struct run *run, struct err *err)
 
 struct node run_take_survey(struct run *run)
 {
-	struct node taken = run->node;
+	struct node moved = run->node;
 
 	run->node = (struct node){0};
-	return taken;
+	return moved;
 }
 
 int run_open(const struct root *root, const struct run_options *opt, struct run *ret,

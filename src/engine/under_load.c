@@ -22,10 +22,10 @@ static bool holds_now(const struct run *run, const struct reason *r)
 
 void under_load_keep(const struct record *record, const struct run *run, struct verdict *v)
 {
-	const struct reasons *said = &record->verdict.reasons;
+	const struct reasons *recorded = &record->verdict.reasons;
 
-	for (size_t i = 0; i < said->list.n; i++) {
-		const struct reason *r = &said->list.v[i];
+	for (size_t i = 0; i < recorded->list.n; i++) {
+		const struct reason *r = &recorded->list.v[i];
 
 		if (!strstr(r->text, JUDGED_UNDER_LOAD) || !holds_now(run, r))
 			continue;
