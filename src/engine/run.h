@@ -145,7 +145,7 @@ uint64_t run_wait_devices(struct run *run, const struct sink *sink);
  * most 30 s. A driver that is still probing would alter the node under the gate, which remembers
  * drivers and serial numbers with its measurements. Returns as above.
  */
-uint64_t run_wait_probes(struct run *run);
+uint64_t run_wait_probes(const struct run *run);
 
 /* How long at most that is, by the profile alone; 30 s if it has no sriov section. */
 uint64_t run_device_wait(const struct profile *profile);

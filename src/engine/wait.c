@@ -17,8 +17,7 @@ struct devices_wait {
 	const struct root *root;
 	const struct profile *profile;
 	uint64_t started;
-	bool every;  /* also sets that have waited their time */
-	bool probes; /* of all sets, as long as udev has events to process */
+	bool every; /* also sets that have waited their time */
 	struct str missing;
 };
 
@@ -93,32 +92,16 @@ static uint64_t longest_wait(const struct profile *profile)
 	return longest;
 }
 
-/* udev has the file while there are events that it has not processed: modules are loaded by them.
- */
-static bool udev_is_busy(const struct root *root)
-{
-	return root_exists(root, "/run/udev/queue");
-}
-
-static bool is_awaited(const struct devices_wait *w, const struct selector *sel)
-{
-	if (w->probes)
-		return !sel->protect && udev_is_busy(w->root);
-	return acts_on(w->profile, sel->name) &&
-	       (w->every || clock_usec() - w->started < wait_of(w->profile, sel->name));
-}
-
 static void missing_of_sets(struct devices_wait *w, const struct device_sets *sets)
 {
 	str_free(&w->missing);
-	for (size_t i = 0; i < sets->set.n; i++)
-		if (is_awaited(w, sets->set.v[i].sel))
-			missing_of_set(w->root, &sets->set.v[i], &w->missing);
-}
+	for (size_t i = 0; i < sets->set.n; i++) {
+		const struct device_set *set = &sets->set.v[i];
 
-static uint64_t deadline_of(const struct devices_wait *w)
-{
-	return w->started + (w->probes ? WAIT_US : longest_wait(w->profile));
+		if (acts_on(w->profile, set->sel->name) &&
+		    (w->every || clock_usec() - w->started < wait_of(w->profile, set->sel->name)))
+			missing_of_set(w->root, set, &w->missing);
+	}
 }
 
 static bool devices_there(void *arg)
@@ -136,7 +119,7 @@ static bool devices_there(void *arg)
 		missing_of_sets(w, &sets);
 	device_sets_free(&sets);
 	node_free(&node);
-	waiting_for(str_get(&w->missing), 0, w->started, deadline_of(w), 0);
+	waiting_for(str_get(&w->missing), 0, w->started, w->started + longest_wait(w->profile), 0);
 	return !w->missing.len;
 }
 
@@ -155,40 +138,82 @@ uint64_t run_device_wait(const struct profile *profile)
 	return longest ? longest : WAIT_US;
 }
 
-static uint64_t wait_devices(struct devices_wait *w, const struct run *run, const struct sink *sink)
-{
-	missing_of_sets(w, &run->sets);
-	if (!w->missing.len)
-		return 0;
-	say(sink, "waiting for devices", &w->missing);
-	uevent_wait(devices_there, w, deadline_of(w));
-	w->every = true;
-	if (!devices_there(w)) {
-		cleanup_free char *when = xasprintf("not there after %.1f s",
-						    (double)(clock_usec() - w->started) / 1e6);
-
-		say(sink, when, &w->missing);
-	}
-	str_free(&w->missing);
-	return clock_usec() - w->started;
-}
-
 uint64_t run_wait_devices(struct run *run, const struct sink *sink)
 {
 	struct devices_wait w = {
 		.root = run->root, .profile = run->profile, .started = clock_usec()};
 
-	return wait_devices(&w, run, sink);
+	missing_of_sets(&w, &run->sets);
+	if (!w.missing.len)
+		return 0;
+	say(sink, "waiting for devices", &w.missing);
+	uevent_wait(devices_there, &w, w.started + longest_wait(run->profile));
+	w.every = true;
+	if (!devices_there(&w)) {
+		cleanup_free char *when = xasprintf("not there after %.1f s",
+						    (double)(clock_usec() - w.started) / 1e6);
+
+		say(sink, when, &w.missing);
+	}
+	str_free(&w.missing);
+	return clock_usec() - w.started;
 }
 
-uint64_t run_wait_probes(struct run *run)
-{
-	struct devices_wait w = {.root = run->root,
-				 .profile = run->profile,
-				 .started = clock_usec(),
-				 .probes = true};
+/* --- probes ------------------------------------------------------------------------------- */
 
-	return wait_devices(&w, run, NULL);
+struct probes_wait {
+	const struct root *root;
+	const struct device_sets *sets;
+	uint64_t started;
+};
+
+/* Asked at each uevent of a boot: without a survey, and of the kernel's files alone. */
+static bool is_probing(const struct root *root, const struct pci_fn *fn)
+{
+	if (!root_exists(root, "/sys/bus/pci/devices/%s/driver", fn->addr))
+		return true;
+	if (fn->class >> 16 != 0x02 ||
+	    (function_has(root, fn->addr, "infiniband") && !function_has(root, fn->addr, "net")))
+		return false;
+	return !function_named(root, fn->addr);
+}
+
+/* udev has the file while there are events that it has not processed; its workers load modules. */
+static bool udev_is_busy(const struct root *root)
+{
+	return root_exists(root, "/run/udev/queue");
+}
+
+static bool probes_are_over(void *arg)
+{
+	const struct probes_wait *w = arg;
+
+	if (!udev_is_busy(w->root))
+		return true;
+	for (size_t s = 0; s < w->sets->set.n; s++) {
+		const struct device_set *set = &w->sets->set.v[s];
+
+		for (size_t i = 0; i < set->fn.n && !set->sel->protect; i++) {
+			cleanup_free char *text = NULL;
+
+			if (!is_probing(w->root, set->fn.v[i]))
+				continue;
+			text = xasprintf("the driver of %s", set->fn.v[i]->addr);
+			waiting_for(text, 0, w->started, w->started + WAIT_US, 0);
+			return false;
+		}
+	}
+	return true;
+}
+
+uint64_t run_wait_probes(const struct run *run)
+{
+	struct probes_wait w = {run->root, &run->sets, clock_usec()};
+
+	if (probes_are_over(&w))
+		return 0;
+	uevent_wait(probes_are_over, &w, w.started + WAIT_US);
+	return clock_usec() - w.started;
 }
 
 /* --- checks ------------------------------------------------------------------------------- */
