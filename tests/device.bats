@@ -107,6 +107,26 @@ is_lapsed() { # WORDS...
   [ -z "$(sim_writes)" ]
 }
 
+@test "a driver that comes after the verdict takes nothing away, and is missed when it goes" {
+  sim_profile <<<"sysctl: {vm.swappiness: 60}"
+  mkdir -p "$sim/node/proc/sys/vm"
+  echo 60 >"$sim/node/proc/sys/vm/swappiness"
+  sim_start </dev/null
+  mlx5 unbind "${PFS[1]}"
+  "$railhead" apply --root "$root"
+  "$railhead" gate --root "$root"
+  run_dir=$root/run/railhead
+  stat -c '%i %Z' "$run_dir/ready" "$run_dir/status.json" >"$sim/before"
+  mlx5 bind "${PFS[1]}"
+  run -0 device "${PFS[1]}"
+  [ "$output" = "${PFS[1]}: nothing was lost" ]
+  stat -c '%i %Z' "$run_dir/ready" "$run_dir/status.json" | diff "$sim/before" -
+  grep -q '^#net [1-9]' "$run_dir/device-${PFS[1]}"
+  mlx5 unbind "${PFS[1]}"
+  run -7 device "${PFS[1]}"
+  is_lapsed "${PFS[1]}: it has no driver"
+}
+
 @test "a PF loses its driver: ready is withdrawn with its name; it is back: all is again as before" {
   ready_node </dev/null
   mlx5 unbind "${PFS[2]}"

@@ -59,13 +59,28 @@ void freeze_forget(const struct root *root)
 	state_remove(root, FILE_NAME, NULL);
 }
 
-char *frozen_given(const struct root *root)
+void frozen_read(const struct root *root, struct frozen *ret)
 {
-	cleanup_free char *frozen = NULL;
+	cleanup_free char *record = NULL;
 	const char *given;
+	char *digest;
 
-	if (state_read(root, FILE_NAME, &frozen, NULL) < 0)
-		return NULL;
-	given = split_record(frozen);
-	return *given ? xstrdup(given) : NULL;
+	*ret = (struct frozen){0};
+	if (state_read(root, FILE_NAME, &record, NULL) < 0)
+		return;
+	given = split_record(record);
+	digest = strchr(record, ' ');
+	if (!digest)
+		return;
+	*digest++ = '\0';
+	ret->name = xstrdup(record);
+	ret->digest = xstrdup(digest);
+	ret->given = *given ? xstrdup(given) : NULL;
+}
+
+void frozen_free(struct frozen *f)
+{
+	free(f->name);
+	free(f->digest);
+	free(f->given);
 }

@@ -24,8 +24,11 @@ int freeze_profile(const struct root *root, const struct profile *profile, const
 		   enum freeze how, char **was, struct err *err);
 /* For a new user space: its first run matches the profile again, or a person gives it again. */
 void freeze_forget(const struct root *root);
-/*
- * The value of --profile when this boot's profile was frozen; NULL: the profile was matched, or no
- * profile is frozen.
- */
-char *frozen_given(const struct root *root);
+
+struct frozen {
+	char *name, *digest; /* NULL: no profile is frozen */
+	char *given;	     /* the value of --profile; NULL: the profile was matched */
+};
+
+void frozen_read(const struct root *root, struct frozen *ret);
+void frozen_free(struct frozen *f);

@@ -398,6 +398,11 @@ static int open_and_run(struct work *w, enum flow_event event)
 	struct err err = {0};
 	int r = run_open(w->j->root, &opt, &w->run, &err);
 
+	/* Only a boot waits for hardware. */
+	if (r == 0 && w->run.status == RUN_OK && w->j->unit && run_wait_probes(&w->run)) {
+		run_close(&w->run);
+		r = run_open(w->j->root, &opt, &w->run, &err);
+	}
 	if (r < 0) {
 		w->j->complain(err.text);
 		return r;

@@ -344,6 +344,18 @@ static bool values_hold(struct device_run *d, struct watched *w)
 	return hold;
 }
 
+static void remember_gained(struct device_run *d)
+{
+	struct err err = {0};
+
+	for (size_t i = 0; i < d->watch.list.n; i++) {
+		struct watched *w = &d->watch.list.v[i];
+
+		if (w->gained && watch_store_gained(d->root, w, &err) < 0)
+			d->of->complain(err.text);
+	}
+}
+
 static void rounds(struct device_run *d, struct watched *asked)
 {
 	for (int round = 0; round < ROUNDS; round++) {
@@ -357,6 +369,7 @@ static void rounds(struct device_run *d, struct watched *asked)
 			if (!d->record->verdict.admit)
 				return;
 		} else if (round > 0 || !asked || values_hold(d, asked)) {
+			remember_gained(d);
 			return;
 		} /* else the device is lost now, and the next round handles it */
 	}

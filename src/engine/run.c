@@ -108,30 +108,56 @@ static void make_plan(struct run *run)
 		unfit(run, &why);
 }
 
-/* The source of the profile: this run's --profile, or that of the run that froze the profile. */
-static char *given_profile(const struct run *run)
+/* A unit runs in another directory. */
+static char *absolute(const char *arg)
 {
-	const char *arg = run->opt.profile;
-	char *path;
+	char *path = profile_is_name(arg) ? NULL : realpath(arg, NULL);
 
-	if (!arg)
-		return run->opt.freeze == FREEZE_BOOT ? frozen_given(run->root) : NULL;
-	if (profile_is_name(arg))
-		return xstrdup(arg);
-	path = realpath(arg, NULL); /* a unit runs in another directory */
 	return path ? path : xstrdup(arg);
+}
+
+/*
+ * The units of a boot after the first one act on the profile that the first one froze. Where its
+ * files have not changed, the other profiles of the search path need not be read again.
+ */
+static bool load_frozen(struct run *run, const struct frozen *f)
+{
+	if (!f->name || run->opt.nfiles)
+		return false;
+	if (profile_load_named(run->profiles, f->name, &run->node, &run->loaded, &run->diags,
+			       NULL) == 0 &&
+	    streq(run->loaded->digest, f->digest)) {
+		run->profile = run->loaded;
+		return true;
+	}
+	profile_free(run->loaded);
+	run->loaded = NULL;
+	diags_free(&run->diags);
+	return false;
+}
+
+/* This run's --profile, that of the run that froze the profile, the frozen one, or a match. */
+static int find_profile(struct run *run, struct err *err)
+{
+	struct frozen f = {0};
+	int r = 0;
+
+	if (!run->opt.profile && run->opt.freeze == FREEZE_BOOT)
+		frozen_read(run->root, &f);
+	run->given = run->opt.profile ? absolute(run->opt.profile) : take_ptr(f.given);
+	if (run->given)
+		load_given(run);
+	else if (!load_frozen(run, &f))
+		r = find_match(run, err);
+	frozen_free(&f);
+	return r;
 }
 
 static int choose(struct run *run, struct err *err)
 {
 	struct err why = {0};
-	int r = 0;
+	int r = find_profile(run, err);
 
-	run->given = given_profile(run);
-	if (run->given)
-		load_given(run);
-	else
-		r = find_match(run, err);
 	if (r < 0 || run->status != RUN_OK)
 		return r;
 	r = freeze_profile(run->root, run->profile, run->given, run->opt.freeze, &run->was, &why);

@@ -139,7 +139,15 @@ void run_apply(struct run *run, enum stage stage, unsigned int also, uint64_t de
  */
 uint64_t run_wait_devices(struct run *run, const struct sink *sink);
 
-/* The maximum of this wait by the profile alone; 30 s if it has no sriov section. */
+/*
+ * Waits until the functions of all sets have their driver, devices and names, as above, or udev
+ * has processed all events (/run/udev/queue, as libudev's udev_queue_get_queue_is_empty()): for at
+ * most 30 s. A driver that is still probing would alter the node under the gate, which remembers
+ * drivers and serial numbers with its measurements. Returns as above.
+ */
+uint64_t run_wait_probes(const struct run *run);
+
+/* The maximum of run_wait_devices() by the profile alone; 30 s without a sriov section. */
 uint64_t run_device_wait(const struct profile *profile);
 
 /*

@@ -159,6 +159,63 @@ uint64_t run_wait_devices(struct run *run, const struct sink *sink)
 	return clock_usec() - w.started;
 }
 
+/* --- probes ------------------------------------------------------------------------------- */
+
+struct probes_wait {
+	const struct root *root;
+	const struct device_sets *sets;
+	uint64_t started;
+};
+
+/* Asked at each uevent of a boot: without a survey, and of the kernel's files alone. */
+static bool is_probing(const struct root *root, const struct pci_fn *fn)
+{
+	if (!root_exists(root, "/sys/bus/pci/devices/%s/driver", fn->addr))
+		return true;
+	if (fn->class >> 16 != 0x02 ||
+	    (function_has(root, fn->addr, "infiniband") && !function_has(root, fn->addr, "net")))
+		return false;
+	return !function_named(root, fn->addr);
+}
+
+/* udev has the file while there are events that it has not processed; its workers load modules. */
+static bool udev_is_busy(const struct root *root)
+{
+	return root_exists(root, "/run/udev/queue");
+}
+
+static bool probes_are_over(void *arg)
+{
+	const struct probes_wait *w = arg;
+
+	if (!udev_is_busy(w->root))
+		return true;
+	for (size_t s = 0; s < w->sets->set.n; s++) {
+		const struct device_set *set = &w->sets->set.v[s];
+
+		for (size_t i = 0; i < set->fn.n && !set->sel->protect; i++) {
+			cleanup_free char *text = NULL;
+
+			if (!is_probing(w->root, set->fn.v[i]))
+				continue;
+			text = xasprintf("the driver of %s", set->fn.v[i]->addr);
+			waiting_for(text, 0, w->started, w->started + WAIT_US, 0);
+			return false;
+		}
+	}
+	return true;
+}
+
+uint64_t run_wait_probes(const struct run *run)
+{
+	struct probes_wait w = {run->root, &run->sets, clock_usec()};
+
+	if (probes_are_over(&w))
+		return 0;
+	uevent_wait(probes_are_over, &w, w.started + WAIT_US);
+	return clock_usec() - w.started;
+}
+
 /* --- checks ------------------------------------------------------------------------------- */
 
 struct checks_wait {

@@ -269,6 +269,12 @@ int watch_store_back(const struct root *root, struct watched *w, struct err *err
 	return store(root, w, err);
 }
 
+int watch_store_gained(const struct root *root, struct watched *w, struct err *err)
+{
+	read_function(root, w);
+	return store(root, w, err);
+}
+
 void watch_end(const struct root *root)
 {
 	cleanup_strv struct strv files = {0};
@@ -327,28 +333,45 @@ static void lose(struct watched *w, bool *found, const char *why)
 	snprintf(w->why, sizeof(w->why), "%s", why);
 }
 
-/* A device that was moved to a container's namespace is invisible from here, and is not a loss. */
-static bool has_new(const struct inodes *now, const struct inodes *before)
+static bool includes(const struct inodes *all, const struct inodes *some)
 {
-	for (size_t i = 0; i < now->n; i++) {
-		bool known = false;
+	for (size_t i = 0; i < some->n; i++) {
+		bool found = false;
 
-		for (size_t j = 0; j < before->n; j++)
-			known |= before->v[j] == now->v[i];
-		if (!known)
-			return true;
+		for (size_t j = 0; j < all->n; j++)
+			found |= all->v[j] == some->v[i];
+		if (!found)
+			return false;
 	}
-	return false;
+	return true;
+}
+
+/*
+ * A device that was moved to a container's namespace cannot be seen from here, and is not lost. A
+ * device that joins the earlier ones, or is the first, as its driver came after the verdict,
+ * takes nothing away either: the verdict did not need it.
+ */
+static bool lost_device(const struct root *root, const char *addr, const char *class,
+			const struct inodes *before, const struct inodes *now)
+{
+	if (before->n && !function_has(root, addr, class))
+		return true;
+	return !includes(now, before) && !includes(before, now);
 }
 
 static void look_at_class(const struct root *root, struct watched *w, const struct watched *now,
 			  bool *found)
 {
-	if ((w->net.n && !function_has(root, w->addr, "net")) || has_new(&now->net, &w->net))
+	if (lost_device(root, w->addr, "net", &w->net, &now->net))
 		lose(w, found, "its netdev went away or was made again");
-	if ((w->ibdevs.n && !function_has(root, w->addr, "infiniband")) ||
-	    has_new(&now->ibdevs, &w->ibdevs))
+	if (lost_device(root, w->addr, "infiniband", &w->ibdevs, &now->ibdevs))
 		lose(w, found, "its RDMA device went away or was made again");
+}
+
+static bool has_more(const struct watched *now, const struct watched *w)
+{
+	return (!w->binding && now->binding) || !includes(&w->net, &now->net) ||
+	       !includes(&w->ibdevs, &now->ibdevs);
 }
 
 static const struct watched_vf *find_vf(const struct watched *w, unsigned int index)
@@ -405,6 +428,7 @@ static void look_at(const struct root *root, struct watched *w)
 		lose(w, &found, "its driver was bound again");
 	look_at_class(root, w, &now, &found);
 	look_at_vfs(w, &now, &found);
+	w->gained = !found && !w->lost_at && has_more(&now, w);
 	w->state = state_of(root, w, &now);
 	free_one(&now);
 }

@@ -47,6 +47,7 @@ struct watched {
 	uint64_t lost_at;	  /* clock_usec(); 0: nothing is lost */
 	bool flapping;		  /* came back too often: left alone until the next gate */
 	bool tried;		  /* this run failed to bring it back */
+	bool gained;		  /* a driver, netdev or RDMA device is new, and nothing is lost */
 	enum watched_state state; /* of watch_look() */
 	char why[160];		  /* the loss, by the last look that found one */
 };
@@ -65,7 +66,7 @@ void watch_free(struct watch *watch);
 /* By the address of the function or of one of its VFs; NULL: not watched. */
 struct watched *watch_find(struct watch *watch, const char *addr);
 
-/* Finds losses, and sets state and why of each function. Reads only sysfs. */
+/* Finds losses, and sets state, gained and why of each function. Reads only sysfs. */
 void watch_look(const struct root *root, struct watch *watch);
 /* The number of functions with a loss. */
 size_t watch_lost(const struct watch *watch);
@@ -73,6 +74,8 @@ size_t watch_lost(const struct watch *watch);
 int watch_store_lost(const struct root *root, struct watched *w, struct err *err);
 /* The function matches the profile again: remembers it as it is now. */
 int watch_store_back(const struct root *root, struct watched *w, struct err *err);
+/* Remembers the new driver and devices of the function, so that their later loss is found. */
+int watch_store_gained(const struct root *root, struct watched *w, struct err *err);
 /* The function has come back more often than a sound function does. */
 bool watch_flaps(const struct watched *w);
 

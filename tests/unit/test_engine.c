@@ -885,6 +885,7 @@ static void name_when_told(void *data, enum stage stage, const char *text)
 	tmp_write(udev_works_on, "run/udev/data/n5", "I:1\n");
 }
 
+/* told NULL: the wait of the gate. */
 static uint64_t wait_devices(struct tmp *t, const char *sriov, struct str *told)
 {
 	struct sink sink = {told, NULL, udev_works_on ? name_when_told : note_progress};
@@ -905,7 +906,7 @@ static uint64_t wait_devices(struct tmp *t, const char *sriov, struct str *told)
 	assert_int_equal(run_open(&t->root, &opt, &run, &t->err), 0);
 	if (run.status != RUN_OK)
 		fail_msg("%s", run.why.text);
-	waited = run_wait_devices(&run, &sink);
+	waited = told ? run_wait_devices(&run, &sink) : run_wait_probes(&run);
 	run_close(&run);
 	return waited;
 }
@@ -1002,6 +1003,33 @@ static void test_wait_for_virtio(void **state)
 		    30 * (uint64_t)SECOND);
 	udev_works_on = NULL;
 	assert_string_equal(told.s, "waiting for devices: udev has not named ens2 of " PF1);
+}
+
+/* The gate waits for a driver that udev is loading, of any set, and not for one that nobody loads.
+ */
+static void test_wait_probes(void **state)
+{
+	struct tmp *t = *state;
+	uint64_t waited;
+	pid_t udev;
+
+	add_nic(t, PF0, NULL, NULL);
+	add_nic(t, PF1, "mlx5_core", "ens2");
+	tree_fn_file(t, PF1, "net/ens2/ifindex", "5\n");
+	tmp_write(t, "run/udev/data/n5", "I:1\n");
+	assert_int_equal(wait_devices(t, "{}", NULL), 0);
+	tmp_write(t, "run/udev/queue", "");
+	udev = fork();
+	if (udev == 0) {
+		usleep(200000);
+		unlink(tmp_path(t, "run/udev/queue"));
+		_exit(0);
+	}
+	assert_true(udev > 0);
+	waited = wait_devices(t, "{}", NULL);
+	assert_int_equal(waitpid(udev, NULL, 0), udev);
+	assert_false(tree_has(t, "run/udev/queue"));
+	assert_in_range(waited, 1, 29 * (uint64_t)SECOND);
 }
 
 /* Settings of a link are for netdevs that are there and have their names, too. */
@@ -1127,6 +1155,30 @@ static void test_open(void **state)
 	assert_int_equal(open_as(t, FREEZE_BOOT, "single"), RUN_SPECIAL);
 }
 
+/* The units after the first one read the frozen profile alone, and the others if it has changed. */
+static void test_frozen(void **state)
+{
+	struct tmp *t = *state;
+
+	tmp_write(t, "sys/class/dmi/id/sys_vendor", "QEMU\n");
+	tmp_write(t, "proc/cmdline", "ro quiet\n");
+	tmp_write(t, ETC "sku.yaml", HEAD);
+	assert_int_equal(open_as(t, FREEZE_BOOT, NULL), RUN_OK);
+	tmp_write(t, ETC "strange.yaml", "match: [\n");
+	assert_int_equal(open_as(t, FREEZE_IGNORE, "strange"), RUN_INVALID);
+	assert_int_equal(open_as(t, FREEZE_BOOT, NULL), RUN_OK);
+	tmp_write(t, ETC "sku.yaml", HEAD "sysctl: {vm.swappiness: 2}\n");
+	assert_int_equal(open_as(t, FREEZE_BOOT, "strange"), RUN_INVALID);
+	tree_remove(t, ETC "strange.yaml");
+	assert_int_equal(open_as(t, FREEZE_BOOT, "the profile changed during this boot"),
+			 RUN_CHANGED);
+	tree_remove(t, ETC "sku.yaml");
+	assert_int_equal(open_as(t, FREEZE_BOOT, "no profile"), RUN_NONE);
+	tmp_write(t, "run/railhead/profile", "half");
+	tmp_write(t, ETC "sku.yaml", HEAD);
+	assert_int_equal(open_as(t, FREEZE_BOOT, "the profile changed"), RUN_CHANGED);
+}
+
 static void open_given(struct tmp *t, enum freeze how, const char *profile, const char *name)
 {
 	struct run_options opt = {.freeze = how, .profile = profile};
@@ -1239,11 +1291,13 @@ int main(void)
 		TEST(test_wait_devices),
 		TEST(test_wait_each_set),
 		TEST(test_wait_ends),
+		TEST(test_wait_probes),
 		TEST(test_wait_for_links),
 		TEST(test_wait_for_virtio),
 		TEST(test_unsupported_below_root),
 		TEST(test_freeze),
 		TEST(test_open),
+		TEST(test_frozen),
 		TEST(test_given),
 		TEST(test_two_roots),
 		TEST(test_site),

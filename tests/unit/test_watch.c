@@ -161,6 +161,38 @@ static void test_netdev(void **state)
 	expect(t, WATCHED_BACK, "its netdev went away or was made again");
 }
 
+/* A driver that comes after the verdict makes its first devices, and others join them. */
+static void test_gains(void **state)
+{
+	struct tmp *t = *state;
+	struct watch watch;
+
+	tree_remove(t, NET "/ifindex");
+	tree_remove(t, NET);
+	tree_remove(t, DEVICES PF "/driver");
+	assert_int_equal(watch_begin_again(t), 0);
+	tree_link(t, DEVICES PF "/driver", "../../bus/pci/drivers/mlx5_core");
+	tmp_write(t, NET "/ifindex", "3\n");
+	tree_dir(t, DEVICES PF "/infiniband/mlx5_0");
+	expect(t, WATCHED_FINE, "");
+
+	watch = look(t);
+	assert_true(watch.list.v[0].gained);
+	assert_int_equal(watch_store_gained(&t->root, &watch.list.v[0], &t->err), 0);
+	watch_free(&watch);
+	watch = look(t);
+	assert_false(watch.list.v[0].gained);
+	watch_free(&watch);
+
+	tree_dir(t, DEVICES PF "/net/representor");
+	expect(t, WATCHED_FINE, "");
+	tree_remove(t, DEVICES PF "/infiniband/mlx5_0");
+	tree_remove(t, DEVICES PF "/infiniband");
+	expect(t, WATCHED_COMING, "its RDMA device went away or was made again");
+	tree_remove(t, DEVICES PF "/driver");
+	expect(t, WATCHED_AWAY, "it has no driver");
+}
+
 static void test_vfs(void **state)
 {
 	struct tmp *t = *state;
@@ -302,11 +334,11 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, tmp_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_fine),	  TEST(test_no_loss),
-		TEST(test_driver),	  TEST(test_removed_and_found),
-		TEST(test_netdev),	  TEST(test_vfs),
-		TEST(test_lost_and_back), TEST(test_strange_file),
-		TEST(test_whose_changes),
+		TEST(test_fine),	 TEST(test_no_loss),
+		TEST(test_driver),	 TEST(test_removed_and_found),
+		TEST(test_gains),	 TEST(test_netdev),
+		TEST(test_vfs),		 TEST(test_lost_and_back),
+		TEST(test_strange_file), TEST(test_whose_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
