@@ -171,7 +171,7 @@ link: {one: {mtu: 9000}}"
 }
 
 @test "a check about nothing fails, where its sets may not be the reason" {
-  local nics='nics: {pci: "15b3:1021"}' none="there is nothing that this check is about"
+  local nics='nics: {pci: "15b3:1021"}' none="this check has no subject on the node"
   rm -r "$root/sys/devices/system/node/node1"
   put "$root/sys/devices/system/node/online" 0
   put "$root/sys/devices/system/node/has_cpu" 0

@@ -9,7 +9,7 @@
 const struct figure_key figure_keys[] = {
 	{"min", QUANTITY_RATE},	     {"max", QUANTITY_TIME},   {"p50", QUANTITY_TIME},
 	{"p99", QUANTITY_TIME},	     {"p9999", QUANTITY_TIME}, {"min_messages", QUANTITY_MESSAGES},
-	{"faults", QUANTITY_FAULTS}, /* of gpu_health and gpu_fabric, which have no key for it */
+	{"faults", QUANTITY_FAULTS}, /* for gpu_health and gpu_fabric, which have no such key */
 	{NULL, QUANTITY_FAULTS},
 };
 

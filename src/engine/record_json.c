@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The record as JSON, in the order in which people ask.
- *
- * Schema 2 says of measurements what it says of changes: state, desired, observed. Schema 1 had
- * outcome, wanted and measured, and other words for three states. A record of schema 1 is read as
- * well: a package that is upgraded while the node works finds the one of the package before.
+ * The record as JSON, in the order of readers' interest. Schema 2 uses the same keys for
+ * measurements as for changes: state, desired, observed. Schema 1 had outcome, wanted and measured,
+ * and other words for three states. A record of schema 1 is still read, because an upgrade of the
+ * package on a running node finds the record of the older package.
  */
 #include <limits.h>
 #include <math.h>
@@ -18,7 +17,7 @@ enum { SCHEMA_OUTCOMES = 1, SCHEMA = 2 };
 
 /* --- texts and numbers ------------------------------------------------------------------- */
 
-/* NULL: there is no text. */
+/* NULL: no text. */
 static const char *text_in(const json_t *obj, const char *key)
 {
 	return json_string_value(json_object_get(obj, key));
@@ -126,7 +125,7 @@ static enum on_fail on_fail_in(const json_t *obj)
 /* The keys of a schema. */
 struct keys {
 	const char *state, *desired, *observed, *why;
-	bool flat_looks; /* each reading of a look is a key of the look itself */
+	bool flat_looks; /* a look has each of its readings as a key */
 };
 
 static const struct keys keys_now = {"state", "desired", "observed", "again_because", false};
@@ -137,7 +136,7 @@ static const struct {
 	enum change_state state;
 } outcomes[] = {{"pass", CHANGE_SAME}, {"broken", CHANGE_FAILED}, {"disturbed", CHANGE_INVALID}};
 
-/* What is no state was not measured. */
+/* An unknown state counts as not measured. */
 static enum change_state state_in(const json_t *obj, const struct keys *keys)
 {
 	enum change_state state = CHANGE_CANNOT_MEASURE;
@@ -169,7 +168,7 @@ static json_t *readings_to_json(const struct readings *r)
 	return obj;
 }
 
-/* The figures, and the names of those that nothing judged. */
+/* The figures, and the names of the figures without a threshold. */
 static void put_readings(json_t *obj, const struct readings *r)
 {
 	cleanup_strv struct strv told = {0};
@@ -198,7 +197,7 @@ static json_t *look_to_json(const struct look *look)
 	return obj;
 }
 
-/* obj: what put_readings() wrote to; readings: its figures. */
+/* obj: the object of put_readings(); readings: its figures. */
 static void readings_in(const json_t *obj, json_t *readings, struct readings *ret)
 {
 	cleanup_strv struct strv told = {0};
@@ -648,7 +647,7 @@ static json_t *fault_to_json(const struct reason *reason)
 			 "reason", reason->text, "remedy", row->remedy);
 }
 
-/* The sentences, and the same with their codes. */
+/* The sentences, and again the sentences with their codes. */
 static void put_reasons(json_t *doc, const struct reasons *r)
 {
 	json_t *texts = json_array(), *faults = json_array();
@@ -662,7 +661,7 @@ static void put_reasons(json_t *doc, const struct reasons *r)
 	json_object_set_new(doc, "faults", faults);
 }
 
-/* NULL: there is none. */
+/* NULL: not found. */
 static const json_t *fault_of_text(const json_t *faults, const char *text)
 {
 	for (size_t i = 0; i < json_array_size(faults); i++)
@@ -704,7 +703,7 @@ static void put_verdict(json_t *doc, const struct record *r)
 					      "begun", (int)r->begun));
 }
 
-/* A word that is not known is no verdict, and admits nothing. */
+/* An unknown word is not a verdict, and does not admit work. */
 static void verdict_in(const json_t *doc, struct record *r)
 {
 	const json_t *judging = json_object_get(doc, "judging");

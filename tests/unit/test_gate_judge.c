@@ -428,7 +428,7 @@ static void test_share_of_unknown(void **state)
 	probe_judges(p, &t, "min", "value", &none);
 	assert_true(probe_is_declined(p));
 	assert_int_equal(p->m.state, CHANGE_CANNOT_MEASURE);
-	assert_text(p->m.reason, "92% of line of what is not known");
+	assert_text(p->m.reason, "92% of line, which is unknown");
 	probes_gone(&probes);
 	ynode_free(check);
 }
