@@ -898,7 +898,7 @@ Y
   sim_start </dev/null
   run -0 "$railhead" apply --root "$root" --stage devices
   diff "$rules" - <<'R'
-# Written by railhead for profile sim; made anew at each boot.
+# Written by railhead for profile sim; rewritten at each boot.
 ACTION=="remove", GOTO="railhead_vf_end"
 SUBSYSTEM!="net", GOTO="railhead_vf_end"
 ATTR{device/physfn/uevent}=="*PCI_SLOT_NAME=0000:9a:00.0*", ENV{NM_UNMANAGED}="1", ENV{RAILHEAD_UNMANAGED}="1"
@@ -908,7 +908,7 @@ ATTR{device/physfn/uevent}=="*PCI_SLOT_NAME=0000:db:00.0*", ENV{NM_UNMANAGED}="1
 LABEL="railhead_vf_end"
 R
   diff "$root/run/systemd/network/00-railhead-vf.network" - <<'N'
-# Written by railhead for profile sim; made anew at each boot.
+# Written by railhead for profile sim; rewritten at each boot.
 [Match]
 Property=RAILHEAD_UNMANAGED=1
 

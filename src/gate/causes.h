@@ -33,6 +33,6 @@ void causes_of_line(const json_t *line, struct causes *ret);
 
 void cause_add(struct causes *causes, bool suspect, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* "likely: A; B (seen besides: C; D)"; "": no causes. The caller frees it. */
+/* "likely: A; B (also seen: C; D)"; "": no causes. The caller frees it. */
 char *causes_text(const struct causes *causes);
 void causes_free(struct causes *causes);

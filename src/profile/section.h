@@ -76,7 +76,7 @@ struct section {
 };
 
 /* The first line of a file that a section writes, with the name of the profile. */
-#define FILE_HEADER "# Written by railhead for profile %s; made anew at each boot.\n"
+#define FILE_HEADER "# Written by railhead for profile %s; rewritten at each boot.\n"
 
 extern const struct section *const sections[]; /* NULL-terminated, in the order of emission */
 

@@ -411,7 +411,7 @@ static void test_modules(void **state)
 	      "  blacklist: [nouveau]\n",
 	      NO_ARGS
 	      "modules/modprobe.d initrd.files [] file /run/modprobe.d/zz-railhead.conf = "
-	      "# Written by railhead for profile sku; made anew at each boot.\n"
+	      "# Written by railhead for profile sku; rewritten at each boot.\n"
 	      "options ib_core netns_mode=0\n"
 	      "options mlx5_core probe_vf=1 x=y\n"
 	      "blacklist nouveau\n"
