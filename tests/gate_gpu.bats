@@ -184,7 +184,7 @@ model_under_load() { # LINE
     gate_ends 7 blocked --again
     measured "gate/health/$b" slow "reset|replace"
     measured "gate/copy/$b" "cannot measure" \
-      "^gpu_copy of $b: not run: $b takes no load before the faults that gate/health/$b reports are mended$"
+      "^gpu_copy of $b: not run: $b gets no load until the faults that gate/health/$b reports are mended$"
     measured "gate/peer/$a-$b" "cannot measure" "^gpu_peer between $a and $b: not run: $b takes no load"
     measured "gate/copy/$a" same
     run ! grep -q "gpu_copy --gpu $b" "$BATS_TEST_TMPDIR/starts"
@@ -216,7 +216,7 @@ E2
   gate_ends 7 blocked
   for gpu in "$a" "$b"; do
     measured "gate/health/$gpu" failed "no result within 2000 ms"
-    measured "gate/copy/$gpu" "cannot measure" "not run: $gpu takes no load before the faults that gate/health/$gpu reports are mended"
+    measured "gate/copy/$gpu" "cannot measure" "not run: $gpu gets no load until the faults that gate/health/$gpu reports are mended"
   done
   run ! grep -q gpu_copy "$BATS_TEST_TMPDIR/starts"
   [ "$gate_ms" -lt 15000 ]
@@ -452,7 +452,7 @@ shows_nothing() {
   fault_is RH-GPU-NOT-SHOWN
   models 2204 # GeForce RTX 3090: no model of the list
   ends 7 blocked
-  measured "gate/health/$b" slow "answers none of the questions"
+  measured "gate/health/$b" slow "answers none of the health queries"
   fault_is RH-GPU-NOT-SHOWN
 }
 
@@ -587,7 +587,7 @@ healthy_fabric() { # MODE
     model "$b fabric 0"
     ends 7 blocked
     measured "gate/fabric/$a" same
-    measured "gate/fabric/$b" slow "^gpu_fabric of $b: it is in no NVLink fabric .*mode: $mode"
+    measured "gate/fabric/$b" slow "^gpu_fabric of $b: it is not in an NVLink fabric .*mode: $mode"
     fault_is RH-GPU-FABRIC-DOWN
     model "$b fabric -1" # NVML_ERROR_NOT_SUPPORTED, as of an A100
     ends 7 blocked

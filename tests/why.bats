@@ -271,7 +271,7 @@ says() { # TEXT...: each is part of a line
   run -2 "$railhead" why --root "$root" 0000:41:00.9
   [[ $output == *"did you mean $PF0?" ]]
   run -2 "$railhead" why --root "$root" link.rails.up
-  [[ $output == *"profile sku says nothing of 'link.rails.up', so railhead leaves it alone; \`railhead explain\` describes the key" ]]
+  [[ $output == *"profile sku does not set 'link.rails.up', so railhead leaves it alone; \`railhead explain\` describes the key" ]]
   run -2 "$railhead" why --root "$root" nothing.like.this
   [[ $output == *"has no change, key or device 'nothing.like.this'; \`railhead plan --all\` lists"* ]]
   run -2 "$railhead" why --root "$root" $'\e[31m\xff'

@@ -486,7 +486,7 @@ static int run(struct invocation *inv)
 		return print_schema();
 	if (inv->schema || (!inv->nargs && !inv->root_path)) {
 		complain("check: %s; see railhead check --help",
-			 inv->nargs ? "--schema takes no PROFILE" : "too few arguments");
+			 inv->nargs ? "--schema does not accept a PROFILE" : "too few arguments");
 		return EXIT_USAGE;
 	}
 	return check_files(inv);

@@ -35,7 +35,7 @@ static bool take(struct import *im, const char *path, bool below, bool asked)
 		return true;
 	}
 	if (asked)
-		complain("import: %s: neither its path nor its text says what it is; known are "
+		complain("import: %s: neither the path nor the text shows its format; known are "
 			 "sysctl.d, modprobe.d, modules-load.d, kernel/cmdline, cmdline.d, "
 			 "default/grub and tuned.conf",
 			 path);

@@ -84,7 +84,10 @@ struct section {
 	const struct kargs_need *needs; /* of kargs, ended by NO_MORE_NEEDS; NULL: none */
 };
 
-/* The first line of each file that a section writes; takes the profile's name. */
+/*
+ * The first line of each file that a section writes; takes the profile's name. The text stays as it
+ * is: a node that is upgraded would find its files of this boot changed.
+ */
 #define FILE_HEADER "# Written by railhead for profile %s; made anew at each boot.\n"
 
 extern const struct section *const sections[]; /* NULL-terminated, in the order of emission */

@@ -525,7 +525,7 @@ static void test_causes(void **state)
 		"IOMMU of 0000:3b:00.0 translates and flushes at once (DMA; kernel_args.iommu: "
 		"passthrough does not); the firmware does not say on which NUMA node 0000:3b:00.0 "
 		"is; CPUs were throttled for heat 7 times since boot; automatic NUMA balancing is "
-		"on (seen besides: PCIe speed of 0000:3b:00.0 32 GT/s); look at the slot");
+		"on (also seen: PCIe speed of 0000:3b:00.0 32 GT/s); look at the slot");
 	vec_free(&node.pci);
 	probes_gone(&probes);
 	ynode_free(check);
