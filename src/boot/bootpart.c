@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "boot/booted.h"
 #include "boot/env.h"
 #include "boot/esp.h"
 #include "boot/grub.h"
@@ -221,6 +222,8 @@ static int open_efi(const struct root *root, const struct fstab *t, bool write, 
 	b->efi = true;
 	r = place_esp(root, t, dev, write, &esp, &why);
 	if (r == -ENOENT || r == -ENOTUNIQ) {
+		/* A unified kernel image from the network, say, needs no partition. */
+		(void)booted_check(root, &why);
 		no_loader(b, "%s", why.text);
 		return 0;
 	}
