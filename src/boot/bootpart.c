@@ -120,7 +120,8 @@ static int place_esp(const struct root *root, const struct fstab *t, dev_t disk_
 
 		if (type && (streq(type, "vfat") || (streq(type, "auto") && i < 2)))
 			return place_open(root, t, at[i], write, p, err);
-		if (!fs && place_is_mount_point(root, at[i]) && i < 2)
+		if (!fs && (i < 2 ? place_is_mount_point(root, at[i])
+				  : place_is_mounted_vfat(root, at[i])))
 			return place_open(root, t, at[i], write, p, err);
 	}
 	if (!root->live)

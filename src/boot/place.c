@@ -189,6 +189,15 @@ bool place_is_mount_point(const struct root *root, const char *at)
 	       here.st_dev != above.st_dev;
 }
 
+bool place_is_mounted_vfat(const struct root *root, const char *at)
+{
+	cleanup_close int fd = root_open(root, O_RDONLY | O_DIRECTORY, NULL, "%s", at);
+	struct statfs fs;
+
+	return fd >= 0 && fstatfs(fd, &fs) == 0 && fs.f_type == MSDOS_SUPER_MAGIC &&
+	       place_is_mount_point(root, at);
+}
+
 static int mount_entry(const struct libmount *mnt, struct libmnt_fs *fs, const char *at, bool write,
 		       struct place *p, struct err *err)
 {

@@ -384,6 +384,8 @@ static void test_place_is_mount_point(void **state)
 	assert_false(place_is_mount_point(&live, "/proc/sys"));
 	assert_false(place_is_mount_point(&live, "/usr/bin"));
 	assert_false(place_is_mount_point(&live, "/nowhere"));
+	assert_false(place_is_mounted_vfat(&live, "/proc"));
+	assert_false(place_is_mounted_vfat(&live, "/nowhere"));
 	root_close(&live);
 }
 

@@ -35,8 +35,7 @@ def left_for_loaders(vm):
     """Whatever railhead could leave on this machine for a boot loader, or to count its own reboots."""
     return vm.sh("ls /sys/firmware/efi/efivars | grep -i railhead || :; ls /etc/railhead/reboots 2>/dev/null || :;"
                  " find / -xdev -name 'railhead.env*';"
-                 " mkdir -p /run/esp && mount -r LABEL=ESP /run/esp || mount -r /dev/vda1 /run/esp;"
-                 " find /run/esp -iname '*railhead*'; umount /run/esp")
+                 " find /boot -iname '*railhead*'")
 
 
 def stub_started(vm):
@@ -74,7 +73,8 @@ def ready(vm, arguments):
         "cat /sys/devices/system/node/node*/hugepages/hugepages-1048576kB/nr_hugepages").split(),
         ["1", "1"])
     equal("vm.swappiness", vm.read("/proc/sys/vm/swappiness"), "10")
-    equal("verdict", status_json(vm)["verdict"], "ready")
+    expect(status_json(vm)["verdict"] == "ready", vm.run("railhead status").output)
+    equal("where the EFI system partition is", vm.sh("ls /boot >/run/ls && findmnt -no FSTYPE -t vfat /boot"), "vfat")
     exits(vm, "railhead status", 0)
     contains("railhead plan", exits(vm, "railhead plan", 0, 120), "converged")
     initrd_stage_ran(vm)
