@@ -239,8 +239,10 @@ static const struct ynode *lacks_nodes(const struct node *node, const struct yno
 
 static const struct kargs_need needs[] = {
 	{NULL, lacks_nodes,
-	 "per_node: the NUMA nodes with CPUs are unknown; write expect: {cpu_sockets: N, "
-	 "numa_nodes: N}, nodes: {0: N, ...}, or look at a node"},
+	 "per_node: the NUMA nodes that have CPUs are unknown; run the command on a node, or write "
+	 "expect: {cpu_sockets: N, numa_nodes: N} where each socket is one NUMA node, else nodes: "
+	 "{0: N, "
+	 "1: N, ...} in place of per_node, into the profile or its drop-in NAME.d/site.yaml"},
 	NO_MORE_NEEDS,
 };
 

@@ -510,10 +510,10 @@ static void no_file(void **state)
 	assert_int_equal(t->diags.list.n, 0);
 	assert_non_null(strstr(t->err.text, "No such file"));
 	mkdir(tmp_path(t, "d.yaml"), 0755);
-	fails(t, "d.yaml", NULL, "not a regular file");
+	fails(t, "d.yaml", NULL, "this is no regular file");
 	diags_free(&t->diags);
 	mkfifo(tmp_path(t, "f.yaml"), 0644);
-	fails(t, "f.yaml", NULL, "not a regular file");
+	fails(t, "f.yaml", NULL, "this is no regular file");
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, tmp_setup, tmp_teardown)
