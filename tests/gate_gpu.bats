@@ -185,7 +185,7 @@ model_under_load() { # LINE
     measured "gate/health/$b" slow "reset|replace"
     measured "gate/copy/$b" "cannot measure" \
       "^gpu_copy of $b: not run: $b gets no load until the faults that gate/health/$b reports are mended$"
-    measured "gate/peer/$a-$b" "cannot measure" "^gpu_peer between $a and $b: not run: $b takes no load"
+    measured "gate/peer/$a-$b" "cannot measure" "^gpu_peer between $a and $b: not run: $b gets no load"
     measured "gate/copy/$a" same
     run ! grep -q "gpu_copy --gpu $b" "$BATS_TEST_TMPDIR/starts"
     [ "$(jq -r '[.faults[].code] | join(" ")' "$gate_out")" = "$code" ] # said once
@@ -445,7 +445,7 @@ shows_nothing() {
   checks_only 'health: {run: gpu_health, on: gpus}'
   shows_nothing 3
   ends 7 blocked
-  measured "gate/health/$a" slow "^gpu_health of $a: does not show ECC mode, ECC errors, remapped rows, PCIe width, clocks' reasons: .* install a driver"
+  measured "gate/health/$a" slow "^gpu_health of $a: does not show ECC mode, ECC errors, remapped rows, PCIe width, clocks' reasons, so the health is unknown; install a driver"
   fault_is RH-GPU-NOT-SHOWN
   shows_nothing 13 # symbols that the library has, and the driver has not
   ends 7 blocked
@@ -463,13 +463,13 @@ shows_nothing() {
   ends 0 ready
   models 1eb8 # T4: retired pages in place of remapped rows
   ends 7 blocked
-  measured "gate/health/$b" slow "does not show retired pages:"
-  measured "gate/health/$a" slow "does not show ECC mode, ECC errors, retired pages:"
+  measured "gate/health/$b" slow "does not show retired pages, so the health"
+  measured "gate/health/$a" slow "does not show ECC mode, ECC errors, retired pages, so the health"
   model "$a ecc 1" "$a uncorrected 0" "$a retire_pending 0" "$b retire_pending 0"
   ends 0 ready
   models 2941 # GB200: by NVLink-C2C, so that PCIe is not asked for
   ends 7 blocked
-  measured "gate/health/$a" slow "does not show remapped rows:"
+  measured "gate/health/$a" slow "does not show remapped rows, so the health"
   model "$a rows_corrected 0" "$a width -1" "$b width -1" "$a generation -1" "$b generation -1"
   ends 0 ready
   models 2342 # GH200 report one lane of one
@@ -478,7 +478,7 @@ shows_nothing() {
   model "$a width -1"
   models 2901 # B200
   ends 7 blocked
-  measured "gate/health/$a" slow "does not show PCIe width:"
+  measured "gate/health/$a" slow "does not show PCIe width, so the health"
 }
 
 @test "remapped rows of a GPU with MIG, and errors where ECC is off, can't be shown" {
@@ -487,7 +487,7 @@ shows_nothing() {
   ends 0 ready
   model "$a mig 0"
   ends 7 blocked
-  measured "gate/health/$a" slow "does not show remapped rows:"
+  measured "gate/health/$a" slow "does not show remapped rows, so the health"
   model "$a rows_corrected 0" "$a ecc 0" "$a uncorrected -1"
   ends 7 blocked
   fault_is RH-GPU-ECC-OFF
@@ -524,7 +524,7 @@ shows_nothing() {
   checks_only 'health: {run: gpu_health, on: gpus}'
   cp "$BATS_TEST_DIRNAME"/../build/gpu-standin/old/libnvidia-ml.so.1 "$lib"
   ends 7 blocked
-  measured "gate/health/$a" slow "does not show remapped rows:"
+  measured "gate/health/$a" slow "does not show remapped rows, so the health"
   fault_is RH-GPU-NOT-SHOWN
 }
 
@@ -534,7 +534,7 @@ shows_nothing() {
   ends 0 ready
   checks_only 'health: {run: gpu_health, on: gpus, must_show: [clocks]}'
   ends 7 blocked
-  measured "gate/health/$a" slow "does not show clocks' reasons:"
+  measured "gate/health/$a" slow "does not show clocks' reasons, so the health"
   model "nvmlDeviceGetCurrentClocksEventReasons fails 0"
   ends 0 ready
 }
