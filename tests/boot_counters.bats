@@ -359,7 +359,7 @@ END
   generate '{schema: 1, boot_complete: true}\n'
   [ ! -e "$dropin" ]
   run -7 "$railhead" gate --root "$root"
-  [[ $output == *"boot_complete: write 'boot_complete: true' on a line of its own"* ]]
+  [[ $output == *"boot_complete: write 'boot_complete: true' on a separate line"* ]]
   generate 'schema: 1\nboot_complete: true\n'
   run "$railhead" gate --root "$root"
   [[ $output != *railhead.conf* ]]

@@ -125,7 +125,7 @@ holds() {
 	measures 0 gpu_peer --gpu $a --peer $b
 	holds '.result == "cannot measure" and (.reason | test("NVML knows no reason"))'
 	measures 0 gpu_peer --gpu $a --peer $a
-	holds '.result == "cannot measure" and (.reason | test("no peer of itself"))'
+	holds '.result == "cannot measure" and (.reason | test("be its own peer"))'
 }
 
 # --- health ---------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ END
 		model "$a gpu 0"
 		for fact in $facts; do model "$a ${fact/=/ }"; done
 		measures 0 gpu_health --gpu $a --must_show "clocks,$word"
-		holds ".value == 1 and .fault == \"RH-GPU-NOT-SHOWN\" and (.faults[0] | test(\"^does not show $name: \"))"
+		holds ".value == 1 and .fault == \"RH-GPU-NOT-SHOWN\" and (.faults[0] | test(\"^does not show $name, \"))"
 		measures 0 gpu_health --gpu $a --must_show none
 		holds '.value == 0'
 	done <<'END'
@@ -244,7 +244,7 @@ END
 @test "fabric: a state of tomorrow, a GPU that is lost, a call that fails" {
 	model "$a fabric 4"
 	measures 0 gpu_fabric --gpu $a --mode node
-	holds '.value == 1 and .fault == "RH-GPU-FABRIC-DOWN" and (.faults[0] | test("is 4, which"))'
+	holds '.value == 1 and .fault == "RH-GPU-FABRIC-DOWN" and (.faults[0] | test("is 4, unknown"))'
 	model "nvmlDeviceGetGpuFabricInfoV fails 999"
 	measures 0 gpu_fabric --gpu $a --mode node
 	holds '.value == 1 and (.faults[0] | test("^NVLink fabric: NVML error 999"))'
