@@ -163,7 +163,7 @@ named() { # IDS PATTERN
   now_has "$port/link_layer" InfiniBand
   named "gate/rdma/$RAIL" "INIT; .* no subnet manager"
   now_has "$port/rate" "100 Gb/sec (1X NDR)"
-  named "gate/rdma/$RAIL/speed" "100Gb/s; .* trained to less .1X NDR."
+  named "gate/rdma/$RAIL/speed" "100Gb/s; .* trained to a lower speed .1X NDR."
 }
 
 @test "VFs are there, and bound" {
