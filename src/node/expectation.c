@@ -122,7 +122,7 @@ static void predicates_free(struct predicates *p)
 	vec_free(&p->list);
 }
 
-/* --- what comes nearest --------------------------------------------------------------------- */
+/* --- the nearest functions -------------------------------------------------------------------- */
 
 enum { NEAREST_MAX = 3, FAR = 1000, TYPOS_MAX = 2 };
 
@@ -146,7 +146,7 @@ static unsigned int digits_apart(int wanted, unsigned int have)
 	return n;
 }
 
-/* Whether wanted is a complete address that differs from have in one character. */
+/* Whether `wanted` is a complete address that differs from `have` in one character. */
 static bool address_is_mistyped(const char *wanted, const char *have)
 {
 	unsigned int n = 0;

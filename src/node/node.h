@@ -36,8 +36,7 @@ struct pci_fn {
 	uint32_t class;	    /* 24 bits, as sysfs prints them */
 	int numa;	    /* NUMA node, or -1 */
 	char *driver;	    /* bound driver, or NULL */
-	char *part_number;  /* from the VPD, or NULL: unknown, or not read (node_read_part_numbers)
-			     */
+	char *part_number;  /* of the VPD; NULL: unknown, or not read yet */
 	uint32_t totalvfs;  /* 0: no SR-IOV capability */
 	struct strv net;    /* its netdevs, by their current names */
 	struct strv ibdevs; /* its RDMA devices */
@@ -73,12 +72,11 @@ struct cpu_places {
 };
 
 struct node {
-	char *kernel;		  /* release of the kernel that wrote the tree; "" unknown */
-	char *cmdline;		  /* /proc/cmdline, "" if unknown */
-	struct cpus cpus;	  /* present */
-	struct cpus cpus_offline; /* present CPUs that are offline; empty where the kernel does not
-				     list them */
-	struct cpus nodes;	  /* online NUMA nodes; only node 0 without NUMA */
+	char *kernel;		    /* release of the kernel that wrote the tree; "" unknown */
+	char *cmdline;		    /* /proc/cmdline, "" if unknown */
+	struct cpus cpus;	    /* present */
+	struct cpus cpus_offline;   /* present but offline; empty if the kernel lists none */
+	struct cpus nodes;	    /* online NUMA nodes; only node 0 without NUMA */
 	struct cpus nodes_with_cpu; /* NUMA nodes that have CPUs */
 
 	/* The functions below read the following fields on first use. */
@@ -143,7 +141,7 @@ int node_read_part_numbers(const struct root *root, struct node *node);
 
 const char *cpu_vendor_name(enum cpu_vendor v); /* "intel", "amd", "arm", "unknown" */
 const struct pci_fn *node_find(const struct node *node, const char *addr);
-/* A PCI bridge: a root port, a port of a switch, or one to conventional PCI. */
+/* A PCI bridge: a root port, a port of a switch, or a bridge to conventional PCI. */
 bool pci_fn_is_bridge(const struct pci_fn *fn);
 /* GPUs and accelerators lower the speed of their idle links; the width stays. */
 bool pci_fn_may_idle(const struct pci_fn *fn);

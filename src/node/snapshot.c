@@ -20,7 +20,7 @@
 #include "sys/read.h"
 
 enum {
-	LINKS_MAX = 40, /* resolved for one directory */
+	LINKS_MAX = 40, /* on the way to a directory */
 	CPUINFO_MAX = 65536,
 	DEPTH_MAX = 12, /* depth of a whole tree */
 };
@@ -30,8 +30,7 @@ static const uint64_t BUDGET_US = 120 * 1000000ULL;
 /* Whether the directories of a row belong to netdevs, whose number may be large. */
 enum scope {
 	ALL,
-	NOT_VF, /* the name of the directory is a netdev's: leave out netdevs of VFs and containers
-		 */
+	NOT_VF, /* netdevs, except netdevs of VFs and of containers */
 };
 
 /*

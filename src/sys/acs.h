@@ -44,7 +44,7 @@ struct acs_port {
 	uint16_t needs;	    /* bits that the control register must have for isolation */
 };
 
-struct acs; /* opaque; what was read of each function, so that each is read once */
+struct acs; /* opaque; caches the registers, so that each function is read once */
 
 struct acs *acs_new(const struct root *root);
 void acs_free(struct acs *acs);

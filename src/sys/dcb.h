@@ -17,7 +17,7 @@
 
 /* Linux 6.2 added both, and the headers of Debian 12 lack them. */
 enum {
-	DCB_TRUST_TABLE = 11, /* DCB_ATTR_DCB_APP_TRUST_TABLE, a nest of one byte each */
+	DCB_TRUST_TABLE = 11, /* DCB_ATTR_DCB_APP_TRUST_TABLE, a nest of attributes of one byte */
 	DCB_APP_OF_DCB = 2,   /* DCB_ATTR_DCB_APP: the attribute of non-standard selectors */
 	DCB_SELECTOR_PCP = 24,
 };

@@ -40,7 +40,7 @@ int devlink_sriov(const char *addr, struct devlink_sriov *ret, struct err *err);
 
 enum { DEVLINK_MESSAGE_MAX = 512 };
 
-/* Each fills buf (DEVLINK_MESSAGE_MAX, aligned as struct nlmsghdr) and returns it. */
+/* Each function fills buf (DEVLINK_MESSAGE_MAX, aligned as struct nlmsghdr) and returns buf. */
 struct nlmsghdr *devlink_message(void *buf, uint16_t family, uint8_t cmd, uint16_t flags,
 				 const char *addr);
 struct nlmsghdr *devlink_eswitch_message(void *buf, uint16_t family, const char *addr,

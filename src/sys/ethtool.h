@@ -69,7 +69,7 @@ void eth_parse_flags(const void *data, size_t len, enum eth_group group, struct 
 
 enum { ETH_QUESTION_MAX = 128 };
 
-/* Fills buf (ETH_QUESTION_MAX, aligned as struct nlmsghdr) and returns it. */
+/* Fills buf (ETH_QUESTION_MAX, aligned as struct nlmsghdr) and returns buf. */
 struct nlmsghdr *eth_question(void *buf, uint16_t family, unsigned int ifindex,
 			      enum eth_group group);
 

@@ -7,8 +7,7 @@
 #include "sys/root.h"
 
 struct follow {
-	int fd; /* for poll(2): readable after a change; -1: the kernel has no more inotify
-		   instances */
+	int fd; /* for poll(2): readable after a change; -1: no inotify */
 };
 
 void follow_begin(struct follow *ret);

@@ -145,7 +145,7 @@ int machine_stop_unit(const char *unit, struct err *err);
 int machine_run_later(const char *name, uint64_t seconds, struct err *err);
 /* Whether a job will end in a boot (reboot.target, kexec.target); a power-off does not count. */
 bool machine_reboots(void);
-/* Removes a timer of machine_run_later(). */
+/* Stops a waiting timer of machine_run_later(); success if none waits. */
 int machine_run_never(const char *name, struct err *err);
 
 /*

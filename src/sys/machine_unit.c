@@ -130,7 +130,7 @@ int machine_reboot(const struct root *root, struct err *err)
 	return reboot_failed(-ETIME, r, err);
 }
 
-/* what: for people, "starting". */
+/* what: for messages, "starting". */
 static int unit_job_within(const char *const argv[], unsigned int ms, const char *what,
 			   const char *unit, struct err *err)
 {

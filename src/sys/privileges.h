@@ -17,7 +17,7 @@
 struct privileges {
 	uid_t uid;
 	gid_t gid;
-	uint64_t capabilities; /* 1 << CAP_...; all capabilities, even for uid 0 */
+	uint64_t capabilities; /* 1 << CAP_...; the only capabilities, even for uid 0 */
 };
 
 /*

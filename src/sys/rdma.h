@@ -19,7 +19,7 @@ int rdma_netns_shared(bool *ret, struct err *err);
 
 enum { RDMA_MESSAGE_MAX = 64 };
 
-/* Each fills buf (RDMA_MESSAGE_MAX, aligned as struct nlmsghdr) and returns it. */
+/* Each function fills buf (RDMA_MESSAGE_MAX, aligned as struct nlmsghdr) and returns buf. */
 struct nlmsghdr *rdma_netns_question(void *buf);
 struct nlmsghdr *rdma_netns_message(void *buf, bool shared);
 /* -EBADMSG if the answer lacks the mode. */

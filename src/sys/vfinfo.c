@@ -113,7 +113,7 @@ int pf_info_parse(const void *data, size_t len, struct pf_info *ret, struct err 
 	*ret = (struct pf_info){0};
 	if (attrs == data || msg->nlmsg_type != RTM_NEWLINK)
 		return err_set(err, -EBADMSG, "the kernel's answer is not about a netdev");
-	ret->answer = memcpy(xcalloc(1, len), data, len); /* vf points into it */
+	ret->answer = memcpy(xcalloc(1, len), data, len); /* ret->vf points into the copy */
 	attrs = (const char *)ret->answer + ((const char *)attrs - (const char *)data);
 	msg = ret->answer;
 	info = mnl_nlmsg_get_payload(msg);

@@ -64,7 +64,7 @@ int pf_info_question(const void *arg, struct netlink_answer *ret, struct err *er
 
 enum { VF_MESSAGE_MAX = 256 };
 
-/* Each fills buf (VF_MESSAGE_MAX, aligned as struct nlmsghdr) and returns it. */
+/* Each function fills buf (VF_MESSAGE_MAX, aligned as struct nlmsghdr) and returns buf. */
 struct nlmsghdr *pf_info_message(void *buf, unsigned int ifindex);
 
 struct vf_value {
