@@ -56,8 +56,7 @@ struct numa_memory {
 struct node_memory {
 	uint64_t bytes;		    /* MemTotal; 0 unknown */
 	VEC(struct numa_memory) of; /* by number: NUMA nodes that report their memory */
-	VEC(uint64_t)
-	page_sizes; /* sizes of huge pages that the kernel offers, in bytes; empty: unknown */
+	VEC(uint64_t) page_sizes;   /* of huge pages in this kernel, in bytes; empty: unknown */
 };
 
 /* The core and the NUMA node of an online CPU. */

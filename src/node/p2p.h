@@ -10,8 +10,7 @@
 
 struct p2p_way {
 	bool data_direct; /* the NIC's end is its Data Direct function; the caller sets this */
-	struct acs_ports
-		common; /* above both, the root port first; empty: no bridge is above both */
+	struct acs_ports common;   /* above both, the root port first; empty: none */
 	struct acs_ports nic, gpu; /* above only the NIC or only the GPU, the highest first */
 };
 

@@ -63,14 +63,14 @@ int machine_overwrite(int dirfd, const char *name, off_t offset, const void *dat
  * A boot loader replays no journal, so the new name must also leave the journal. If the machine
  * boots from root:
  *  - ext4: EXT4_IOC_CHECKPOINT (Linux 5.14, Documentation/filesystems/ext4/journal.rst) empties the
- *    journal; without a journal, in a container and on older kernels syncfs(2) writes everything in
- * place, but flushes the disk's cache before instead of after;
+ *    journal; without a journal, in a container and on older kernels syncfs(2) writes everything
+ *    in place, but flushes the disk's cache before instead of after;
  *  - vfat, btrfs: syncfs(2) is enough;
  *  - XFS: no call is enough. The loader finds the old file, or none, until XFS has been unmounted
- * or remounted read-only, or has been idle for some 30 s (fs.xfs.xfssyncd_centisecs). See
- * trial_write() for the consequences. The file system is never frozen (FIFREEZE), though a freeze
- * would write back XFS, too: a tracer that logs to this file system, or a SIGKILL before the thaw,
- * would stop all its writers for ever.
+ *    or remounted read-only, or has been idle for some 30 s (fs.xfs.xfssyncd_centisecs). See
+ *    trial_write() for the consequences.
+ * The file system is never frozen (FIFREEZE), though a freeze would write back XFS, too: a tracer
+ * that logs to this file system, or a SIGKILL before the thaw, would stop all its writers for ever.
  */
 int machine_create_durable(const struct root *root, int dirfd, const char *name, const void *data,
 			   size_t len, struct err *err);

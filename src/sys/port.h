@@ -46,9 +46,8 @@ const char *port_file(const struct port *port, const char *name);
 struct eth_number port_number(const struct port *port, const struct eth_item *item);
 
 struct port_question {
-	const struct root *root; /* root of the files */
-	const struct strv
-		*files; /* names below /sys/class/net/NAME of files that contain numbers */
+	const struct root *root;  /* root of the files */
+	const struct strv *files; /* below /sys/class/net/NAME; contain numbers */
 	struct ifindexes netdevs;
 };
 /*
